@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * libdateline: torus routing for InfiniBand, its proof and its emulation.
+ *
+ * Conventions.  Functions that can fail return 0 or a negative errno value;
+ * results come through the last parameter, which is left alone on failure.
+ * Every message meant for a person goes to the caller's log.  The library
+ * never prints, exits or aborts, keeps no global state, and gives the same
+ * bytes for the same input.  Objects may be read by several threads at once;
+ * an object is changed by one thread only.
+ */
+#ifndef DATELINE_H
+#define DATELINE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum dl_level { DL_ERROR, DL_WARNING, DL_INFO, DL_VERBOSE };
+
+/* Where messages go.  `message` is one line without its newline. */
+struct dl_log {
+	void (*write)(void *context, enum dl_level level, const char *message);
+	void *context;
+};
+
+struct dl_fabric;
+struct dl_torus_config;
+struct dl_torus;
+struct dl_tables;
+
+/* ---- fabric ------------------------------------------------------------ */
+
+/*
+ * Read a netlist: ibnetdiscover's output, ibsim's input.  Damage is reported
+ * with file and line.  Returns 0, -ENOENT and the like (cannot be opened),
+ * -EINVAL (damaged), -ENOMEM.
+ */
+int dl_fabric_read_netlist(const char *path, const struct dl_log *log,
+			   struct dl_fabric **out);
+
+/* The same from an open stream; `name` stands in messages. */
+int dl_fabric_read_netlist_stream(FILE *from, const char *name,
+				  const struct dl_log *log,
+				  struct dl_fabric **out);
+
+/* Write a netlist that ibsim and dl_fabric_read_netlist() read.  0 or -EIO. */
+int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to);
+
+/* Write OpenSM's subnet list (opensm-subnet.lst).  0 or -EIO. */
+int dl_fabric_write_subnet_list(const struct dl_fabric *f, FILE *to);
+
+void dl_fabric_free(struct dl_fabric *f);
+
+/* ---- torus ------------------------------------------------------------- */
+
+/*
+ * Read a torus-2QoS.conf.  Errors name file, line and token.  Returns 0,
+ * -ENOENT and the like, -EINVAL, -ENOMEM.
+ */
+int dl_torus_config_read(const char *path, const struct dl_log *log,
+			 struct dl_torus_config **out);
+int dl_torus_config_read_stream(FILE *from, const char *name,
+				const struct dl_log *log,
+				struct dl_torus_config **out);
+int dl_torus_config_write(const struct dl_torus_config *c, FILE *to);
+void dl_torus_config_free(struct dl_torus_config *c);
+
+/*
+ * Find every switch's coordinate.  Returns 0 (also when some switches or
+ * cables fit nowhere: the torus lists them), -EINVAL when no seed of the
+ * configuration is usable on this fabric, -ENOMEM.  The torus borrows the
+ * fabric.
+ */
+int dl_torus_discover(const struct dl_fabric *f,
+		      const struct dl_torus_config *c,
+		      const struct dl_log *log, struct dl_torus **out);
+void dl_torus_free(struct dl_torus *t);
+
+/* ---- routing ----------------------------------------------------------- */
+
+enum dl_mode { DL_CLASSIC, DL_PROVEN };
+
+struct dl_route_options {
+	enum dl_mode mode;
+	/* VL arbitration weights of QoS levels 0 and 1, 1..255. */
+	unsigned int weights[2];
+	unsigned int high_limit;	/* VLHighLimit, 0..255 */
+};
+
+/* The defaults: classic, 1:1, unlimited. */
+void dl_route_options_init(struct dl_route_options *o);
+
+/*
+ * Compute all unicast tables of a torus: forwarding, SL to VL, VL
+ * arbitration, path SLs.  The fabric needs LIDs.  Returns 0, -ENOTSUP when
+ * the rules refuse the fabric (the reason and the culprits go to the log),
+ * -ENOMEM.
+ */
+int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
+	     const struct dl_route_options *o, const struct dl_log *log,
+	     struct dl_tables **out);
+void dl_tables_free(struct dl_tables *t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,2 @@
+libdlroute_la_SOURCES += \
+	lib/fabric/fabric.h

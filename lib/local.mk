@@ -1,0 +1,19 @@
+# libdlroute: what routing needs, and all that the plugin links.
+noinst_LTLIBRARIES += libdlroute.la
+libdlroute_la_SOURCES = \
+	lib/dateline.h \
+	lib/log.c lib/log.h
+include lib/fabric/local.mk
+include lib/torus/local.mk
+include lib/tables/local.mk
+include lib/route/local.mk
+
+# libdateline: the whole library.
+lib_LTLIBRARIES += libdateline.la
+include_HEADERS += lib/dateline.h
+libdateline_la_SOURCES =
+libdateline_la_LIBADD = libdlroute.la
+libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(srcdir)/lib/dateline.map
+EXTRA_libdateline_la_DEPENDENCIES = $(srcdir)/lib/dateline.map
+EXTRA_DIST += lib/dateline.map

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From coordinates to tables.
+ *
+ * Unicast by dimension order with datelines (SPEC A4), path SLs from
+ * coordinates alone (A5), SL-to-VL maps (A6), VL arbitration (A7), and the
+ * spanning tree on which all multicast groups travel (A9).
+ */
+#ifndef DL_ROUTE_H
+#define DL_ROUTE_H
+
+#include "tables/tables.h"
+#include "torus/torus.h"
+
+/*
+ * Data VLs that the routing may count on: the smallest number found on any
+ * cable between switches, and on any end port (SPEC A6).
+ */
+struct dl_vl_budget {
+	unsigned int between;		/* 2, 4 or 8 */
+	unsigned int end;		/* 1 or more */
+};
+
+/*
+ * Path SL at QoS level 0 from one site to another: bit d is set when the
+ * shorter way round dimension d wraps (SPEC A5).  No failure enters into it.
+ */
+unsigned int dl_site_sl(const struct dl_grid *g, uint32_t from, uint32_t to);
+
+/*
+ * The SL-to-VL map between switches for packets that came in from direction
+ * `in` (DL_DIRS: from an end port or any other place outside the torus) and
+ * leave in direction `out` (DL_DIRS: to an end port), with that many data
+ * VLs.  `in` is the direction in which the input port points.
+ */
+dl_sl2vl_row dl_torus_sl2vl(unsigned int in, unsigned int out,
+			    const struct dl_vl_budget *vls);
+
+/*
+ * A spanning tree of switches.  Every multicast group uses a part of it.
+ */
+struct dl_tree {
+	uint32_t root;		/* switch number */
+	uint32_t nswitches;	/* length of parent */
+	uint32_t *parent;	/* by switch; DL_NONE: the root, or not in the tree */
+	uint32_t *order;	/* switches of the tree, parents before children */
+	uint32_t norder;
+	/* Cables to the parent, as port indices at the child, ascending. */
+	uint32_t *cable_first;	/* nswitches + 1 of them */
+	uint32_t *cables;
+};
+
+/*
+ * The master tree of a torus (SPEC A9).  Returns 0, -ENOMEM, or -ENOTCONN
+ * when it cannot reach every placed switch.  Released with dl_tree_free().
+ */
+int dl_master_tree(const struct dl_torus *t, const struct dl_log *log,
+		   struct dl_tree **out);
+void dl_tree_free(struct dl_tree *tree);
+
+/*
+ * Port masks of one group: the branches from the root to every switch with a
+ * member, over one cable a hop chosen by `mlid`, and the members' own ports.
+ * `members` are port indices of end ports; `masks` has DL_MASK_WORDS words a
+ * switch and is cleared first.  Returns 0, -ENOMEM, or -ENOTCONN when a
+ * member hangs on no switch of the tree (the others are still served).
+ */
+int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
+		  uint16_t mlid, const uint32_t *members, uint32_t nmembers,
+		  uint64_t *masks);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The one structure that holds a routing: what a subnet manager programs
+ * into a fabric, whoever computed it.
+ *
+ * Routers fill it, dumps are read into it and written from it, the judges
+ * (verify, emu) look at nothing else but it and the fabric.  It therefore
+ * makes no assumption about how the tables came about.
+ *
+ * Representation.  Forwarding tables are one byte an entry, a row a switch.
+ * SL-to-VL maps and VL arbitration tables repeat themselves across a fabric,
+ * so each distinct one is stored once and referred to by number: a
+ * 16x16x16 torus has some dozen distinct maps for millions of port pairs.
+ * Path SLs are a matrix over classes of sources and destinations, for the
+ * same reason.
+ *
+ * Everything belongs to the structure except the fabric, which must outlive
+ * it.
+ */
+#ifndef DL_TABLES_H
+#define DL_TABLES_H
+
+#include "fabric/fabric.h"
+
+#define DL_NO_PORT 0xFF		/* forwarding table entry: drop */
+#define DL_NO_SL 0xFF		/* path SL unknown, or no path */
+#define DL_MCAST_LID 0xC000	/* first multicast LID */
+#define DL_MASK_WORDS 4		/* 64-bit words in a port mask (256 ports) */
+
+/*
+ * An SL-to-VL map: VL of SL s in bits 4s..4s+3.  VL 15 drops the packet
+ * (IBA: data must not use VL 15).
+ */
+typedef uint64_t dl_sl2vl_row;
+
+static inline unsigned int dl_sl2vl_get(dl_sl2vl_row row, unsigned int sl)
+{
+	return row >> (4 * sl) & 15;
+}
+
+struct dl_vlarb_entry {
+	uint8_t vl;		/* 0..15 */
+	uint8_t weight;		/* blocks of 64 bytes; 0: null entry */
+};
+
+/* One port's VL arbitration (IBA 7.6.9); unused entries are {0, 0}. */
+struct dl_vlarb {
+	struct dl_vlarb_entry high[64];
+	struct dl_vlarb_entry low[64];
+	uint8_t nhigh, nlow;	/* entries programmed, at most the port's caps */
+	uint8_t high_limit;	/* units of 4096 bytes; 255: unlimited */
+};
+
+struct dl_mcast_group {
+	uint16_t mlid;
+	/* Port masks: words w of switch s at masks[s * DL_MASK_WORDS + w]. */
+	uint64_t *masks;
+};
+
+struct dl_tables {
+	const struct dl_fabric *fabric;
+
+	/* Forwarding: the port for LID l at switch s is lft[s * stride + l]. */
+	uint8_t *lft;
+	uint32_t stride;	/* top_lid + 1, rounded up to blocks of 64 */
+	uint16_t top_lid;
+
+	/*
+	 * SL to VL, as indices into rows.  Switch s, in and out port i and o
+	 * (0..nports): sl2vl[sl2vl_first[s] + i * (nports + 1) + o].  Adapter
+	 * and router ports: end_sl2vl[port index] (0xFFFF: not set).
+	 */
+	dl_sl2vl_row *rows;
+	uint32_t nrows, rows_cap;
+	uint16_t *sl2vl;
+	uint32_t *sl2vl_first;	/* nswitches + 1 of them */
+	uint16_t *end_sl2vl;
+
+	/* VL arbitration of port p: arbs[vlarb[p]] (0xFFFF: not set). */
+	struct dl_vlarb *arbs;
+	uint32_t narbs, arbs_cap;
+	uint16_t *vlarb;
+
+	/*
+	 * Path SL of source end port p (index) to LID l at QoS level 0:
+	 * psl[psl_src[p] * npsl_dst + psl_dst[l]]; DL_NONE as class: unknown.
+	 * Level 1 is the same with bit 3 set.
+	 */
+	uint8_t *psl;
+	uint32_t *psl_src, *psl_dst;
+	uint32_t npsl_src, npsl_dst;
+
+	struct dl_mcast_group *groups;
+	uint32_t ngroups, groups_cap;
+};
+
+#define DL_NO_ROW 0xFFFF
+
+/*
+ * Empty tables for a finished fabric with LIDs: forwarding entries
+ * DL_NO_PORT, no SL-to-VL map, no arbitration, no SLs, no groups.
+ * Returns 0 or -ENOMEM; *out is released with dl_tables_free() (public).
+ */
+int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out);
+
+/* The number of a row, added if it is new.  Negative: -ENOMEM, -ENOSPC. */
+int dl_tables_row(struct dl_tables *t, dl_sl2vl_row row);
+
+/* The number of an arbitration table, added if new.  -ENOMEM, -ENOSPC. */
+int dl_tables_arb(struct dl_tables *t, const struct dl_vlarb *arb);
+
+/*
+ * Allocate the path SL matrix for the given numbers of classes and fill it
+ * with DL_NO_SL; psl_src and psl_dst start as DL_NONE.  0 or -ENOMEM.
+ */
+int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst);
+
+/*
+ * The group with this MLID, added with empty masks if new.  NULL: no memory.
+ * The pointer holds until the next call.
+ */
+struct dl_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid);
+
+static inline uint8_t dl_lft(const struct dl_tables *t, uint32_t sw,
+			     uint16_t lid)
+{
+	return lid > t->top_lid ? DL_NO_PORT : t->lft[sw * (size_t)t->stride + lid];
+}
+
+static inline unsigned int dl_path_sl(const struct dl_tables *t,
+				      uint32_t src_port, uint16_t dlid)
+{
+	uint32_t s, d;
+
+	if (!t->psl || dlid > t->top_lid)
+		return DL_NO_SL;
+	s = t->psl_src[src_port];
+	d = t->psl_dst[dlid];
+	if (s == DL_NONE || d == DL_NONE)
+		return DL_NO_SL;
+	return t->psl[s * (size_t)t->npsl_dst + d];
+}
+
+static inline void dl_mask_set(uint64_t *masks, uint32_t sw, unsigned int port)
+{
+	masks[sw * (size_t)DL_MASK_WORDS + port / 64] |= UINT64_C(1) << port % 64;
+}
+
+static inline bool dl_mask_get(const uint64_t *masks, uint32_t sw,
+			       unsigned int port)
+{
+	return masks[sw * (size_t)DL_MASK_WORDS + port / 64] >> port % 64 & 1;
+}
+
+/*
+ * Writers of one dump each, in the format of OpenSM (-D 0x43) or ibdmchk.
+ * Return 0 or -EIO.
+ */
+int dl_write_lfts(const struct dl_tables *t, FILE *to);		/* opensm-lfts.dump */
+int dl_write_sl2vl(const struct dl_tables *t, FILE *to);	/* opensm-sl2vl.dump */
+int dl_write_fdbs(const struct dl_tables *t, FILE *to);		/* opensm.fdbs */
+int dl_write_mcfdbs(const struct dl_tables *t, FILE *to);	/* opensm.mcfdbs */
+int dl_write_vlarb(const struct dl_tables *t, FILE *to);	/* dateline-vlarb.dump */
+int dl_write_psl(const struct dl_tables *t, FILE *to);		/* dateline-psl.dump */
+int dl_write_slvl(const struct dl_tables *t, FILE *to);		/* dateline-slvl.dump */
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Coordinates: which switch sits where in a torus or mesh, and which of its
+ * ports point in which direction.
+ *
+ * A site is a place in the grid, numbered x + radix_x * (y + radix_y * z);
+ * a failed or missing switch leaves its site empty.  A direction is a
+ * dimension and a sense, numbered 2 * dimension + (1 if negative).
+ */
+#ifndef DL_TORUS_H
+#define DL_TORUS_H
+
+#include "fabric/fabric.h"
+
+#define DL_DIMS 3
+#define DL_DIRS (2 * DL_DIMS)
+#define DL_MAX_RADIX 255	/* of one dimension */
+
+static inline unsigned int dl_dir(unsigned int dim, bool negative)
+{
+	return 2 * dim + negative;
+}
+
+static inline unsigned int dl_dir_dim(unsigned int dir)
+{
+	return dir / 2;
+}
+
+static inline unsigned int dl_opposite(unsigned int dir)
+{
+	return dir ^ 1;
+}
+
+/* The shape of the grid. */
+struct dl_grid {
+	uint32_t radix[DL_DIMS];	/* 1..DL_MAX_RADIX; 1: dimension absent */
+	bool mesh[DL_DIMS];		/* open at the ends? */
+};
+
+static inline uint32_t dl_grid_sites(const struct dl_grid *g)
+{
+	return g->radix[0] * g->radix[1] * g->radix[2];
+}
+
+static inline uint32_t dl_site(const struct dl_grid *g,
+			       const uint32_t c[DL_DIMS])
+{
+	return c[0] + g->radix[0] * (c[1] + g->radix[1] * c[2]);
+}
+
+static inline void dl_site_coord(const struct dl_grid *g, uint32_t site,
+				 uint32_t c[DL_DIMS])
+{
+	c[0] = site % g->radix[0];
+	c[1] = site / g->radix[0] % g->radix[1];
+	c[2] = site / g->radix[0] / g->radix[1];
+}
+
+/* The neighbouring site in a direction, or DL_NONE past the end of a mesh. */
+uint32_t dl_site_next(const struct dl_grid *g, uint32_t site, unsigned int dir);
+
+/* The last dimension of radix above 1 (SPEC A1); 0 when there is none. */
+unsigned int dl_last_dim(const struct dl_grid *g);
+
+/*
+ * One seed of a configuration: links out of one common switch, and the
+ * place of the datelines relative to it.
+ */
+struct dl_seed {
+	uint64_t from;			/* GUID of the common switch; 0: unset */
+	uint64_t to[DL_DIRS];		/* GUID of the neighbour; 0: unset */
+	int32_t dateline[DL_DIMS];	/* origin, relative to the common switch */
+	bool has_dateline[DL_DIMS];
+	uint32_t line;			/* of its first keyword, for messages */
+};
+
+/* A parsed torus-2QoS.conf (SPEC A2). */
+struct dl_torus_config {
+	struct dl_grid grid;
+	struct dl_seed *seeds;
+	uint32_t nseeds;
+	uint8_t port_order[DL_MAX_PORTS + 1];
+	uint32_t nport_order;
+	uint32_t max_changes;
+	uint32_t portgroup_max_ports;
+	char *path;			/* as given, for messages */
+};
+
+struct dl_torus {
+	struct dl_grid grid;
+	const struct dl_fabric *fabric;	/* borrowed */
+	uint32_t nsites;
+	uint32_t *site_sw;		/* switch at a site, or DL_NONE */
+	uint32_t *sw_site;		/* site of a switch, or DL_NONE */
+	/*
+	 * Cables from switch s in direction d lead out of the ports
+	 * group_ports[group_first[s * DL_DIRS + d]] up to, not including,
+	 * group_ports[group_first[s * DL_DIRS + d + 1]], ascending.  The k-th
+	 * port of a group and the k-th of the opposite group at the far
+	 * switch need not be the same cable.
+	 */
+	uint32_t *group_first;
+	uint8_t *group_ports;
+	uint8_t *port_dir;		/* by port index: direction, or DL_DIRS */
+	uint32_t seed;			/* which seed of the configuration */
+	/* What does not fit: */
+	uint32_t *unplaced;		/* switch numbers */
+	uint32_t nunplaced;
+	uint32_t *odd_links;		/* one port index of each cable */
+	uint32_t nodd_links;
+	uint32_t nplaced;
+	uint32_t nlinks;		/* cables between neighbouring sites */
+};
+
+/* Number of parallel cables from a switch in a direction. */
+static inline uint32_t dl_group_size(const struct dl_torus *t, uint32_t sw,
+				     unsigned int dir)
+{
+	const uint32_t *first = &t->group_first[sw * DL_DIRS + dir];
+
+	return first[1] - first[0];
+}
+
+static inline const uint8_t *dl_group(const struct dl_torus *t, uint32_t sw,
+				      unsigned int dir)
+{
+	return &t->group_ports[t->group_first[sw * DL_DIRS + dir]];
+}
+
+#endif

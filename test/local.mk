@@ -1,0 +1,4 @@
+# Unit tests: one program a module, cmocka, linked against the internals.
+UNIT_TESTS =
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)

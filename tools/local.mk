@@ -1,0 +1,1 @@
+# The dateline command: one file a subcommand.

@@ -1,2 +1,4 @@
 libdlroute_la_SOURCES += \
-	lib/tables/tables.h
+	lib/tables/tables.c \
+	lib/tables/tables.h \
+	lib/tables/write.c

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Building and releasing a routing.  Rows of SL-to-VL maps and arbitration
+ * tables are interned by linear search from the newest: there are some
+ * dozens of each, and neighbouring ports tend to share one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/tables.h"
+
+#define LFT_BLOCK 64	/* entries in one LinearForwardingTable attribute */
+
+static int new_sl2vl(struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	size_t total = 0;
+	uint32_t s;
+
+	t->sl2vl_first = malloc((f->nswitches + 1) * sizeof(*t->sl2vl_first));
+	if (!t->sl2vl_first)
+		return -ENOMEM;
+	for (s = 0; s < f->nswitches; s++) {
+		size_t n = f->nodes[f->switches[s]].nports + 1;
+
+		t->sl2vl_first[s] = total;
+		total += n * n;
+	}
+	t->sl2vl_first[s] = total;
+	t->sl2vl = malloc((total + 1) * sizeof(*t->sl2vl));
+	if (!t->sl2vl)
+		return -ENOMEM;
+	memset(t->sl2vl, 0xFF, total * sizeof(*t->sl2vl));
+	return 0;
+}
+
+int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out)
+{
+	struct dl_tables *t = calloc(1, sizeof(*t));
+	size_t lft_size;
+
+	if (!t)
+		return -ENOMEM;
+	t->fabric = f;
+	t->top_lid = f->top_lid;
+	t->stride = (t->top_lid / LFT_BLOCK + 1) * LFT_BLOCK;
+	lft_size = (size_t)f->nswitches * t->stride;
+	t->lft = malloc(lft_size + 1);
+	t->end_sl2vl = malloc((f->nports + 1) * sizeof(*t->end_sl2vl));
+	t->vlarb = malloc((f->nports + 1) * sizeof(*t->vlarb));
+	if (!t->lft || !t->end_sl2vl || !t->vlarb || new_sl2vl(t)) {
+		dl_tables_free(t);
+		return -ENOMEM;
+	}
+	memset(t->lft, DL_NO_PORT, lft_size);
+	memset(t->end_sl2vl, 0xFF, f->nports * sizeof(*t->end_sl2vl));
+	memset(t->vlarb, 0xFF, f->nports * sizeof(*t->vlarb));
+	*out = t;
+	return 0;
+}
+
+void dl_tables_free(struct dl_tables *t)
+{
+	uint32_t g;
+
+	if (!t)
+		return;
+	for (g = 0; g < t->ngroups; g++)
+		free(t->groups[g].masks);
+	free(t->groups);
+	free(t->lft);
+	free(t->rows);
+	free(t->sl2vl);
+	free(t->sl2vl_first);
+	free(t->end_sl2vl);
+	free(t->arbs);
+	free(t->vlarb);
+	free(t->psl);
+	free(t->psl_src);
+	free(t->psl_dst);
+	free(t);
+}
+
+/*
+ * Room for one more element in an array of at most `max`.  Returns 0,
+ * -ENOSPC or -ENOMEM.
+ */
+static int reserve(void **array, size_t size, uint32_t n, uint32_t *cap,
+		   uint32_t max)
+{
+	uint32_t want = *cap ? 2 * *cap : 16;
+	void *grown;
+
+	if (n < *cap)
+		return 0;
+	if (n >= max)
+		return -ENOSPC;
+	grown = realloc(*array, want * size);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*cap = want;
+	return 0;
+}
+
+int dl_tables_row(struct dl_tables *t, dl_sl2vl_row row)
+{
+	uint32_t i = t->nrows;
+	int err;
+
+	while (i--)
+		if (t->rows[i] == row)
+			return i;
+	err = reserve((void **)&t->rows, sizeof(*t->rows), t->nrows,
+		      &t->rows_cap, DL_NO_ROW);
+	if (err)
+		return err;
+	t->rows[t->nrows] = row;
+	return t->nrows++;
+}
+
+int dl_tables_arb(struct dl_tables *t, const struct dl_vlarb *arb)
+{
+	uint32_t i = t->narbs;
+	int err;
+
+	while (i--)
+		if (!memcmp(&t->arbs[i], arb, sizeof(*arb)))
+			return i;
+	err = reserve((void **)&t->arbs, sizeof(*t->arbs), t->narbs,
+		      &t->arbs_cap, DL_NO_ROW);
+	if (err)
+		return err;
+	t->arbs[t->narbs] = *arb;
+	return t->narbs++;
+}
+
+int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
+{
+	size_t nports = t->fabric->nports, nlids = (size_t)t->top_lid + 1;
+	uint32_t *src = malloc((nports + 1) * sizeof(*src));
+	uint32_t *dst = malloc(nlids * sizeof(*dst));
+	uint8_t *psl = malloc((size_t)nsrc * ndst + 1);
+
+	if (!src || !dst || !psl) {
+		free(src);
+		free(dst);
+		free(psl);
+		return -ENOMEM;
+	}
+	memset(src, 0xFF, nports * sizeof(*src));
+	memset(dst, 0xFF, nlids * sizeof(*dst));
+	memset(psl, DL_NO_SL, (size_t)nsrc * ndst);
+	free(t->psl_src);
+	free(t->psl_dst);
+	free(t->psl);
+	t->psl_src = src;
+	t->psl_dst = dst;
+	t->psl = psl;
+	t->npsl_src = nsrc;
+	t->npsl_dst = ndst;
+	return 0;
+}
+
+struct dl_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid)
+{
+	struct dl_mcast_group *g;
+	uint32_t i = t->ngroups;
+
+	while (i--)
+		if (t->groups[i].mlid == mlid)
+			return &t->groups[i];
+	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups,
+		    &t->groups_cap, 0x4000))
+		return NULL;
+	g = &t->groups[t->ngroups];
+	g->mlid = mlid;
+	g->masks = calloc((size_t)t->fabric->nswitches * DL_MASK_WORDS + 1,
+			  sizeof(*g->masks));
+	if (!g->masks)
+		return NULL;
+	t->ngroups++;
+	return g;
+}

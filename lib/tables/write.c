@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Dumps of a routing in the formats of OpenSM (opensm -D 0x43) and ibdmchk,
+ * so that whatever reads those reads ours.  One format, one function.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/tables.h"
+
+#define RULE "#--------------------------------------------------------\n"
+
+static int written(FILE *to)
+{
+	return fflush(to) || ferror(to) ? -EIO : 0;
+}
+
+static const struct dl_node *switch_node(const struct dl_tables *t,
+					 uint32_t sw)
+{
+	return &t->fabric->nodes[t->fabric->switches[sw]];
+}
+
+static const char *switch_name(const struct dl_tables *t, uint32_t sw)
+{
+	return dl_node_name(t->fabric, t->fabric->switches[sw]);
+}
+
+static const char *type_name(const struct dl_node *n)
+{
+	static const char *const names[] = {
+		[DL_CA] = "Channel Adapter",
+		[DL_SWITCH] = "Switch",
+		[DL_ROUTER] = "Router",
+	};
+
+	return names[n->type];
+}
+
+/* OpenSM falls back on the node's GUID for a port GUID just as a switch does. */
+static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
+{
+	const struct dl_port *p = &f->ports[port];
+
+	return p->guid ? p->guid : f->nodes[p->node].guid;
+}
+
+int dl_write_lfts(const struct dl_tables *t, FILE *to)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t s, lid, dumped, port;
+
+	for (s = 0; s < f->nswitches; s++) {
+		const struct dl_node *n = switch_node(t, s);
+
+		fprintf(to,
+			"Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64
+			" ('%s'):\n",
+			t->top_lid, f->ports[n->first_port].lid, n->guid,
+			switch_name(t, s));
+		for (lid = 1, dumped = 0; lid <= t->top_lid; lid++) {
+			uint8_t out = dl_lft(t, s, lid);
+
+			port = f->lid_port[lid];
+			if (out == DL_NO_PORT || port == DL_NONE)
+				continue;
+			fprintf(to,
+				"0x%04x %03u # %s portguid 0x%016" PRIx64
+				": '%s'\n",
+				lid, out,
+				type_name(&f->nodes[f->ports[port].node]),
+				port_guid(f, port),
+				dl_node_name(f, f->ports[port].node));
+			dumped++;
+		}
+		fprintf(to, "%u lids dumped\n", dumped);
+	}
+	return written(to);
+}
+
+int dl_write_fdbs(const struct dl_tables *t, FILE *to)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t s, lid;
+
+	for (s = 0; s < f->nswitches; s++) {
+		fprintf(to,
+			"dump_ucast_routes: Switch 0x%016" PRIx64 "\n"
+			"LID    : Port : Hops : Optimal\n",
+			switch_node(t, s)->guid);
+		for (lid = 1; lid <= t->top_lid; lid++) {
+			uint8_t out = dl_lft(t, s, lid);
+
+			if (out == DL_NO_PORT)
+				fprintf(to, "0x%04X : UNREACHABLE\n", lid);
+			else
+				fprintf(to, "0x%04X : %03u  : HOPS UNKNOWN\n",
+					lid, out);
+		}
+		fputc('\n', to);
+	}
+	return written(to);
+}
+
+int dl_write_mcfdbs(const struct dl_tables *t, FILE *to)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t s, g;
+	unsigned int p;
+
+	for (s = 0; s < f->nswitches && t->ngroups; s++) {
+		const struct dl_node *n = switch_node(t, s);
+
+		fprintf(to,
+			"Switch 0x%016" PRIx64 "\n"
+			"LID    : Out Port(s)\n",
+			n->guid);
+		for (g = 0; g < t->ngroups; g++) {
+			fprintf(to, "0x%04X :", t->groups[g].mlid);
+			for (p = 0; p <= n->nports; p++)
+				if (dl_mask_get(t->groups[g].masks, s, p))
+					fprintf(to, " 0x%03X ", p);
+			fputc('\n', to);
+		}
+	}
+	return written(to);
+}
+
+static void sl2vl_line(FILE *to, unsigned int in, unsigned int out,
+		       dl_sl2vl_row row)
+{
+	unsigned int sl;
+
+	fprintf(to, "%-3u %-3u :", in, out);
+	for (sl = 0; sl < 16; sl++)
+		fprintf(to, " %-2u", dl_sl2vl_get(row, sl));
+	fputc('\n', to);
+}
+
+static void sl2vl_head(const struct dl_tables *t, FILE *to,
+		       const struct dl_node *n, uint64_t guid, uint16_t lid)
+{
+	fprintf(to,
+		"%s 0x%016" PRIx64 ", base LID %u, \"%s\"\n"
+		"#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"
+		RULE,
+		type_name(n), guid, lid,
+		dl_node_name(t->fabric, n - t->fabric->nodes));
+}
+
+/* The map of a switch's port pair, or NULL where none is set. */
+static const dl_sl2vl_row *pair_row(const struct dl_tables *t, uint32_t sw,
+				    unsigned int in, unsigned int out)
+{
+	unsigned int width = switch_node(t, sw)->nports + 1;
+	uint16_t row = t->sl2vl[t->sl2vl_first[sw] + in * width + out];
+
+	return row == DL_NO_ROW ? NULL : &t->rows[row];
+}
+
+int dl_write_sl2vl(const struct dl_tables *t, FILE *to)
+{
+	const struct dl_fabric *f = t->fabric;
+	unsigned int in, out;
+	uint32_t s, p;
+
+	for (s = 0; s < f->nswitches; s++) {
+		const struct dl_node *n = switch_node(t, s);
+
+		sl2vl_head(t, to, n, n->guid, f->ports[n->first_port].lid);
+		for (out = 1; out <= n->nports; out++) {
+			if (f->ports[n->first_port + out].peer == DL_NONE)
+				continue;
+			for (in = 0; in <= n->nports; in++) {
+				const dl_sl2vl_row *row =
+					pair_row(t, s, in, out);
+
+				if (row)
+					sl2vl_line(to, in, out, *row);
+			}
+			fputs(RULE, to);
+		}
+		fputc('\n', to);
+	}
+	for (p = 0; p < f->nports; p++) {
+		const struct dl_node *n = &f->nodes[f->ports[p].node];
+
+		if (t->end_sl2vl[p] == DL_NO_ROW)
+			continue;
+		sl2vl_head(t, to, n, port_guid(f, p), f->ports[p].lid);
+		sl2vl_line(to, 0, 0, t->rows[t->end_sl2vl[p]]);
+		fputs(RULE "\n", to);
+	}
+	return written(to);
+}
+
+int dl_write_slvl(const struct dl_tables *t, FILE *to)
+{
+	const struct dl_fabric *f = t->fabric;
+	unsigned int in, out, sl;
+	uint32_t s;
+
+	for (s = 0; s < f->nswitches; s++) {
+		const struct dl_node *n = switch_node(t, s);
+
+		for (in = 0; in <= n->nports; in++) {
+			for (out = 1; out <= n->nports; out++) {
+				const dl_sl2vl_row *row =
+					pair_row(t, s, in, out);
+
+				if (!row ||
+				    f->ports[n->first_port + out].peer ==
+					    DL_NONE)
+					continue;
+				fprintf(to, "0x%016" PRIx64 " %u %u", n->guid,
+					in, out);
+				for (sl = 0; sl < 16; sl += 2)
+					fprintf(to, " 0x%x%x",
+						dl_sl2vl_get(*row, sl),
+						dl_sl2vl_get(*row, sl + 1));
+				fputc('\n', to);
+			}
+		}
+	}
+	return written(to);
+}
+
+static void vlarb_entries(FILE *to, const char *name,
+			  const struct dl_vlarb_entry *e, unsigned int n)
+{
+	unsigned int i;
+
+	fprintf(to, " %s", name);
+	for (i = 0; i < n; i++)
+		fprintf(to, "%c%u:%u", i ? ',' : ' ', e[i].vl, e[i].weight);
+	if (!n)
+		fputs(" -", to);
+}
+
+int dl_write_vlarb(const struct dl_tables *t, FILE *to)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t p;
+
+	fputs("# node GUID, port, VLHighLimit, then VL:weight of each entry\n",
+	      to);
+	for (p = 0; p < f->nports; p++) {
+		const struct dl_vlarb *a;
+
+		if (t->vlarb[p] == DL_NO_ROW)
+			continue;
+		a = &t->arbs[t->vlarb[p]];
+		fprintf(to, "0x%016" PRIx64 " %u limit %u",
+			f->nodes[f->ports[p].node].guid, f->ports[p].num,
+			a->high_limit);
+		vlarb_entries(to, "high", a->high, a->nhigh);
+		vlarb_entries(to, "low", a->low, a->nlow);
+		fputc('\n', to);
+	}
+	return written(to);
+}
+
+/*
+ * Path SLs are the one dump that grows with the square of the fabric, so its
+ * lines are put together by hand: " LID " is formatted once for all sources.
+ */
+#define LID_TEXT 8
+
+static void psl_source(const struct dl_tables *t, uint32_t port, FILE *to,
+		       char (*lid_text)[LID_TEXT])
+{
+	const struct dl_fabric *f = t->fabric;
+	char line[64];
+	uint32_t lid;
+	int guid_len = snprintf(line, sizeof(line), "0x%016" PRIx64,
+				f->nodes[f->ports[port].node].guid);
+
+	for (lid = 1; lid <= t->top_lid; lid++) {
+		unsigned int sl = dl_path_sl(t, port, lid);
+		size_t len;
+
+		if (sl == DL_NO_SL)
+			continue;
+		len = strlen(lid_text[lid]);
+		memcpy(line + guid_len, lid_text[lid], len);
+		len += guid_len;
+		if (sl >= 10)
+			line[len++] = '1';
+		line[len++] = '0' + sl % 10;
+		line[len++] = '\n';
+		fwrite(line, 1, len, to);
+	}
+}
+
+int dl_write_psl(const struct dl_tables *t, FILE *to)
+{
+	const struct dl_fabric *f = t->fabric;
+	char (*lid_text)[LID_TEXT];
+	uint32_t p, lid, last = DL_NONE;
+
+	if (!t->psl)
+		return 0;
+	lid_text = malloc(((size_t)t->top_lid + 1) * sizeof(*lid_text));
+	if (!lid_text)
+		return -ENOMEM;
+	for (lid = 0; lid <= t->top_lid; lid++)
+		snprintf(lid_text[lid], LID_TEXT, " %u ", lid);
+	for (p = 0; p < f->nports; p++) {
+		/* The format knows nodes, not ports: the first one speaks. */
+		if (t->psl_src[p] == DL_NONE || f->ports[p].node == last)
+			continue;
+		last = f->ports[p].node;
+		psl_source(t, p, to, lid_text);
+	}
+	free(lid_text);
+	return written(to);
+}

@@ -16,8 +16,9 @@
  * switch is indexed by that number.
  *
  * Life.  dl_fabric_new(), then dl_fabric_add_node() and dl_fabric_connect()
- * in any order, then dl_fabric_finish() once; from then on the structure is
- * read-only except for the LIDs.
+ * in any order, then dl_fabric_finish(); from then on the structure is
+ * read-only except for the LIDs (who changes one calls dl_fabric_finish()
+ * again).
  *
  * Limits (IBA volume 1): 254 external ports a switch, unicast LIDs 0x0001 to
  * 0xBFFF.
@@ -77,7 +78,7 @@ struct dl_fabric {
 	uint32_t *switches;	/* node index by switch number */
 	uint32_t *lid_port;	/* port index by LID 0..top_lid, or DL_NONE */
 	uint32_t *by_guid;	/* node indices in order of GUID */
-	char *names;		/* all strings, each ended by NUL; offset 0 is "" */
+	char *names;		/* all strings, ended by NUL; offset 0 is "" */
 	uint32_t nnodes, nports, nswitches;
 	uint32_t names_len;
 	uint32_t nodes_cap, ports_cap, names_cap;	/* while building */
@@ -116,9 +117,11 @@ int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b);
 int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log);
 
 /*
- * Give every end port that has no LID the lowest free range of 2^lmc LIDs, in
- * the order of the nodes, and index them.  Ports that have one keep it.
- * Returns 0, -ENOSPC (out of unicast LIDs), -EINVAL (lmc above 7), -ENOMEM.
+ * Give every end port that has no LID the lowest free, aligned range of 2^lmc
+ * LIDs, in the order of the nodes, and index them.  A switch's port 0 gets a
+ * single LID (IBA: base port 0 has LMC 0), an adapter's port without a cable
+ * none.  Ports that have one keep it.  Returns 0, -ENOSPC (out of unicast
+ * LIDs), -EINVAL (lmc above 7, or LIDs clash), -ENOMEM.
  */
 int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc);
 

@@ -1,2 +1,2 @@
 libdlroute_la_SOURCES += \
-	lib/fabric/fabric.h
+	lib/fabric/fabric.h lib/fabric/fabric.c

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Building and indexing a fabric.
+ *
+ * Problem.  Readers of four kinds (netlist, subnet list, live subnet, OpenSM)
+ * hand in nodes and cables in any order; everything behind them wants dense
+ * arrays, with switches, GUIDs and LIDs found in a step or a few.
+ *
+ * Invariants.  A node's ports are contiguous and never move relative to it;
+ * arrays grow by doubling, so indices stay valid while pointers do not.  A
+ * cable is stored at both ends or at neither.  After dl_fabric_finish() no
+ * two nodes share a GUID and no two end ports a LID; a failed call leaves the
+ * fabric as it was.
+ *
+ * Complexity.  Adding is constant per node and port, amortised; finishing is
+ * O(n log n) for the GUIDs and O(n + LIDs) for the rest; giving out LIDs is
+ * one sweep over the LID space for each of the two range sizes.
+ *
+ * Limits.  Indices are 32 bits, DL_NONE excluded.
+ */
+#include "fabric.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+
+#define DL_LID_SPACE (DL_MAX_LID + 1u)
+
+/* What a port is taken for until somebody says otherwise (see ibsim). */
+static const struct dl_port port_defaults = {
+	.peer = DL_NONE,
+	.width = 4,
+	.speed = DL_SDR,
+	.vls = 8,
+	.arb_high_cap = 8,
+	.arb_low_cap = 8,
+};
+
+/*
+ * Make room for `more` elements behind the first `used`.  The array may move.
+ */
+static int grow(void **array, size_t size, uint32_t used, size_t more,
+		uint32_t *cap)
+{
+	size_t need = used + more, n = *cap ? *cap : 64;
+	void *moved;
+
+	if (need <= *cap)
+		return 0;
+	if (need >= DL_NONE)
+		return -ENOMEM;
+	while (n < need)
+		n *= 2;
+	if (n >= DL_NONE)
+		n = DL_NONE - 1;
+	moved = reallocarray(*array, n, size);
+	if (!moved)
+		return -ENOMEM;
+	*array = moved;
+	*cap = n;
+	return 0;
+}
+
+static int add_name(struct dl_fabric *f, const char *name, uint32_t *out)
+{
+	size_t len = strlen(name) + 1;
+	void *names = f->names;
+	int err;
+
+	if (len == 1) {
+		*out = 0;
+		return 0;
+	}
+	err = grow(&names, 1, f->names_len, len, &f->names_cap);
+	if (err)
+		return err;
+	f->names = names;
+	memcpy(f->names + f->names_len, name, len);
+	*out = f->names_len;
+	f->names_len += len;
+	return 0;
+}
+
+int dl_fabric_new(struct dl_fabric **out)
+{
+	struct dl_fabric *f = calloc(1, sizeof(*f));
+	void *names = NULL;
+
+	if (!f)
+		return -ENOMEM;
+	if (grow(&names, 1, 0, 1, &f->names_cap)) {
+		free(f);
+		return -ENOMEM;
+	}
+	f->names = names;
+	f->names[0] = '\0';
+	f->names_len = 1;
+	*out = f;
+	return 0;
+}
+
+void dl_fabric_free(struct dl_fabric *f)
+{
+	if (!f)
+		return;
+	free(f->nodes);
+	free(f->ports);
+	free(f->switches);
+	free(f->lid_port);
+	free(f->by_guid);
+	free(f->names);
+	free(f);
+}
+
+int dl_fabric_add_node(struct dl_fabric *f, enum dl_node_type type,
+		       unsigned int nports, uint64_t guid, const char *id,
+		       uint32_t *out)
+{
+	void *nodes = f->nodes, *ports = f->ports;
+	struct dl_node *node;
+	unsigned int i;
+	uint32_t name;
+	int err;
+
+	if (nports < 1 || nports > DL_MAX_PORTS)
+		return -EINVAL;
+	err = grow(&nodes, sizeof(*f->nodes), f->nnodes, 1, &f->nodes_cap);
+	if (err)
+		return err;
+	f->nodes = nodes;
+	err = grow(&ports, sizeof(*f->ports), f->nports, nports + 1,
+		   &f->ports_cap);
+	if (err)
+		return err;
+	f->ports = ports;
+	err = add_name(f, id, &name);
+	if (err)
+		return err;
+
+	node = &f->nodes[f->nnodes];
+	*node = (struct dl_node) {
+		.guid = guid,
+		.first_port = f->nports,
+		.sw = DL_NONE,
+		.id = name,
+		.type = type,
+		.nports = nports,
+	};
+	for (i = 0; i <= nports; i++) {
+		struct dl_port *p = &f->ports[f->nports + i];
+
+		*p = port_defaults;
+		p->node = f->nnodes;
+		p->num = i;
+	}
+	f->nports += nports + 1;
+	if (out)
+		*out = f->nnodes;
+	f->nnodes++;
+	return 0;
+}
+
+int dl_fabric_set_desc(struct dl_fabric *f, uint32_t node, const char *desc)
+{
+	return add_name(f, desc, &f->nodes[node].desc);
+}
+
+int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b)
+{
+	struct dl_port *pa, *pb;
+
+	if (a >= f->nports || b >= f->nports || a == b)
+		return -EINVAL;
+	pa = &f->ports[a];
+	pb = &f->ports[b];
+	if (!pa->num || !pb->num)
+		return -EINVAL;
+	if (pa->peer == b && pb->peer == a)
+		return 0;
+	if (pa->peer != DL_NONE || pb->peer != DL_NONE)
+		return -EBUSY;
+	pa->peer = b;
+	pb->peer = a;
+	return 0;
+}
+
+/* ---- indices ------------------------------------------------------------ */
+
+struct guid_key {
+	uint64_t guid;
+	uint32_t node;
+};
+
+static int compare_guids(const void *left, const void *right)
+{
+	const struct guid_key *a = left, *b = right;
+
+	if (a->guid != b->guid)
+		return a->guid < b->guid ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Nodes without a GUID come first; they clash with nobody. */
+static int index_guids(struct dl_fabric *f, const struct dl_log *log,
+		       uint32_t **out)
+{
+	struct guid_key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));
+	uint32_t *by_guid = calloc(f->nnodes + 1ul, sizeof(*by_guid));
+	int err = 0;
+	uint32_t i;
+
+	if (!keys || !by_guid) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (i = 0; i < f->nnodes; i++)
+		keys[i] = (struct guid_key) { f->nodes[i].guid, i };
+	qsort(keys, f->nnodes, sizeof(*keys), compare_guids);
+	for (i = 0; i < f->nnodes; i++) {
+		by_guid[i] = keys[i].node;
+		if (!i || !keys[i].guid || keys[i].guid != keys[i - 1].guid)
+			continue;
+		dl_log(log, DL_ERROR, "GUID 0x%016llx belongs to both \"%s\" "
+		       "and \"%s\"", (unsigned long long)keys[i].guid,
+		       dl_node_name(f, keys[i - 1].node),
+		       dl_node_name(f, keys[i].node));
+		err = -EINVAL;
+	}
+out:
+	free(keys);
+	if (err)
+		free(by_guid);
+	else
+		*out = by_guid;
+	return err;
+}
+
+static void index_switches(const struct dl_fabric *f, uint32_t *switches,
+			   uint32_t *count)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->nnodes; i++) {
+		if (dl_is_switch(f, i)) {
+			f->nodes[i].sw = n;
+			switches[n++] = i;
+		}
+	}
+	*count = n;
+}
+
+/* Enter one end port's range; complain about what does not fit. */
+static int enter_lids(const struct dl_fabric *f, const struct dl_log *log,
+		      uint32_t port, uint32_t *lid_port)
+{
+	const struct dl_port *p = &f->ports[port];
+	uint32_t lid, end;
+
+	if (p->lmc > DL_MAX_LMC || p->lid + (1u << p->lmc) > DL_LID_SPACE) {
+		dl_log(log, DL_ERROR, "\"%s\" port %u: LID %u with LMC %u is "
+		       "outside the unicast LIDs, 1 to %u",
+		       dl_node_name(f, p->node), p->num, p->lid, p->lmc,
+		       DL_MAX_LID);
+		return -EINVAL;
+	}
+	end = p->lid + (1u << p->lmc);
+	for (lid = p->lid; lid < end; lid++) {
+		uint32_t other = lid_port[lid];
+
+		if (other != DL_NONE) {
+			dl_log(log, DL_ERROR, "LID %u belongs to both \"%s\" "
+			       "port %u and \"%s\" port %u", lid,
+			       dl_node_name(f, f->ports[other].node),
+			       f->ports[other].num, dl_node_name(f, p->node),
+			       p->num);
+			return -EINVAL;
+		}
+		lid_port[lid] = port;
+	}
+	return 0;
+}
+
+/* *out gets the whole LID space; *top the highest LID in use. */
+static int index_lids(const struct dl_fabric *f, const struct dl_log *log,
+		      uint32_t **out, uint16_t *top)
+{
+	uint32_t *lid_port = malloc(DL_LID_SPACE * sizeof(*lid_port));
+	uint32_t i;
+	int err = 0;
+
+	if (!lid_port)
+		return -ENOMEM;
+	memset(lid_port, 0xff, DL_LID_SPACE * sizeof(*lid_port));
+	for (i = 0; i < f->nports; i++) {
+		if (f->ports[i].lid && dl_is_end_port(f, i) &&
+		    enter_lids(f, log, i, lid_port))
+			err = -EINVAL;
+	}
+	if (err) {
+		free(lid_port);
+		return err;
+	}
+	for (i = DL_MAX_LID; i && lid_port[i] == DL_NONE; i--)
+		;
+	*top = i;
+	*out = lid_port;
+	return 0;
+}
+
+int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
+{
+	uint32_t *switches = calloc(f->nnodes + 1ul, sizeof(*switches));
+	uint32_t *by_guid = NULL, *lid_port = NULL;
+	uint16_t top_lid = 0;
+	int err, err2;
+
+	if (!switches)
+		return -ENOMEM;
+	err = index_guids(f, log, &by_guid);
+	err2 = index_lids(f, log, &lid_port, &top_lid);
+	if (err || err2) {
+		free(switches);
+		free(by_guid);
+		free(lid_port);
+		return err ? err : err2;
+	}
+	free(f->switches);
+	free(f->by_guid);
+	free(f->lid_port);
+	f->switches = switches;
+	f->by_guid = by_guid;
+	f->lid_port = lid_port;
+	f->top_lid = top_lid;
+	index_switches(f, f->switches, &f->nswitches);
+	return 0;
+}
+
+/* ---- LIDs --------------------------------------------------------------- */
+
+/*
+ * The lowest free aligned range of `size` LIDs from *next upwards.  LIDs are
+ * never given back, so the next search for this size starts where this one
+ * ended.
+ */
+static int take_range(uint32_t *lid_port, uint32_t size, uint32_t *next,
+		      uint32_t port)
+{
+	uint32_t base, i;
+
+	for (base = *next; base + size <= DL_LID_SPACE; base += size) {
+		for (i = 0; i < size && lid_port[base + i] == DL_NONE; i++)
+			;
+		if (i < size)
+			continue;
+		for (i = 0; i < size; i++)
+			lid_port[base + i] = port;
+		*next = base + size;
+		return base;
+	}
+	return -ENOSPC;
+}
+
+/* Ports that a subnet manager can reach, and that have no LID. */
+static bool wants_lid(const struct dl_fabric *f, uint32_t port)
+{
+	const struct dl_port *p = &f->ports[port];
+
+	if (p->lid || !dl_is_end_port(f, port))
+		return false;
+	return p->peer != DL_NONE || dl_is_switch(f, p->node);
+}
+
+int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
+{
+	/* Where to look next, for one LID and for 2^lmc of them. */
+	uint32_t next[2] = { 1, 1u << (lmc & 7) };
+	uint32_t i, *lid_port;
+	uint16_t top;
+	int base, err;
+
+	if (lmc > DL_MAX_LMC)
+		return -EINVAL;
+	err = index_lids(f, NULL, &lid_port, &top);
+	if (err)
+		return err;
+	for (i = 0; i < f->nports; i++) {
+		bool many;
+
+		if (!wants_lid(f, i))
+			continue;
+		many = !dl_is_switch(f, f->ports[i].node);
+		base = take_range(lid_port, many ? 1u << lmc : 1, &next[many],
+				  i);
+		if (base < 0)
+			goto undo;
+	}
+
+	/* All fit: only now touch the ports, each at the first of its LIDs. */
+	for (i = 1; i <= DL_MAX_LID; i++) {
+		struct dl_port *p;
+
+		if (lid_port[i] == DL_NONE)
+			continue;
+		top = i;
+		p = &f->ports[lid_port[i]];
+		if (p->lid)
+			continue;
+		p->lid = i;
+		p->lmc = dl_is_switch(f, p->node) ? 0 : lmc;
+	}
+	free(f->lid_port);
+	f->lid_port = lid_port;
+	f->top_lid = top;
+	return 0;
+undo:
+	free(lid_port);
+	return base;
+}
+
+/* ---- look-ups ----------------------------------------------------------- */
+
+uint32_t dl_fabric_find_guid(const struct dl_fabric *f, uint64_t guid)
+{
+	uint32_t low = 0, high = f->nnodes;
+
+	if (!guid || !f->by_guid)
+		return DL_NONE;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t node = f->by_guid[middle];
+
+		if (f->nodes[node].guid == guid)
+			return node;
+		if (f->nodes[node].guid < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return DL_NONE;
+}
+
+uint32_t dl_access_switch(const struct dl_fabric *f, uint32_t end_port)
+{
+	uint32_t node = f->ports[end_port].node;
+
+	if (!dl_is_switch(f, node))
+		node = dl_peer_node(f, end_port);
+	if (node == DL_NONE)
+		return DL_NONE;
+	return f->nodes[node].sw;
+}

@@ -1,2 +1,2 @@
 libdlroute_la_SOURCES += \
-	lib/torus/torus.h
+	lib/torus/grid.c lib/torus/torus.h

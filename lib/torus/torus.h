@@ -56,7 +56,10 @@ static inline void dl_site_coord(const struct dl_grid *g, uint32_t site,
 	c[2] = site / g->radix[0] / g->radix[1];
 }
 
-/* The neighbouring site in a direction, or DL_NONE past the end of a mesh. */
+/*
+ * The neighbouring site in a direction, or DL_NONE past the end of a mesh and
+ * in a dimension that is absent (radix 1).
+ */
 uint32_t dl_site_next(const struct dl_grid *g, uint32_t site, unsigned int dir);
 
 /* The last dimension of radix above 1 (SPEC A1); 0 when there is none. */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Inputs that several subcommands read; see tool.h. */
+#include <string.h>
+
+#include "tool.h"
+
+int dl_tool_load(const struct dl_tool *tool, const char *path,
+		 struct dl_fabric **out)
+{
+	if (!strcmp(path, "-"))
+		return dl_fabric_read_netlist_stream(stdin, "standard input",
+						     &tool->log, out);
+	return dl_fabric_read_netlist(path, &tool->log, out);
+}

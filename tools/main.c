@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The `dateline` command: hands over to a subcommand. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+static const struct command {
+	const char *word;
+	dl_command *run;
+	const char *summary;
+} commands[] = {
+#define COMMAND(word, summary) { #word, dl_cmd_##word, summary },
+#include "commands.def"
+#undef COMMAND
+	{ 0 }
+};
+
+static void print_message(void *context, enum dl_level level,
+			  const char *message)
+{
+	static const struct {
+		const char *label, *colour;
+	} styles[] = {
+		[DL_ERROR] = { "error: ", "\033[1;31m" },
+		[DL_WARNING] = { "warning: ", "\033[1;33m" },
+		[DL_INFO] = { "", "" },
+		[DL_VERBOSE] = { "", "" },
+	};
+	const struct dl_tool *tool = context;
+
+	if (level > tool->level)
+		return;
+	fprintf(stderr, "dateline: %s%s%s%s\n",
+		tool->colour ? styles[level].colour : "", styles[level].label,
+		tool->colour ? "\033[0m" : "", message);
+}
+
+/* The list of subcommands, between the text of the help and the options. */
+static char *list_commands(int key, const char *text, void *input)
+{
+	char *list = NULL;
+	size_t len;
+	FILE *to;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC || !text)
+		return (char *)text;
+	to = open_memstream(&list, &len);
+	if (!to)
+		return (char *)text;
+	fputs("Subcommands:\n", to);
+	for (const struct command *c = commands; c->word; c++)
+		fprintf(to, "  %-10s %s\n", c->word, c->summary);
+	fprintf(to, "\n%s", text);
+	fclose(to);
+	return list;
+}
+
+struct choice {
+	const struct command *command;
+	int first;	/* index in argv of the subcommand */
+};
+
+static error_t parse_main(int key, char *arg, struct argp_state *state)
+{
+	struct choice *choice = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		for (const struct command *c = commands; c->word; c++) {
+			if (strcmp(arg, c->word))
+				continue;
+			choice->command = c;
+			choice->first = state->next - 1;
+			state->next = state->argc;	/* the rest is its */
+			return 0;
+		}
+		argp_error(state, "there is no subcommand \"%s\"", arg);
+		return EINVAL;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which subcommand?");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp main_argp = {
+	.parser = parse_main,
+	.help_filter = list_commands,
+	.args_doc = "SUBCOMMAND ...",
+	.doc = "Route torus InfiniBand fabrics without credit loops, prove it "
+	       "and show it."
+	       "\v"
+	       "A first look: make a fabric of 6 by 5 switches with two "
+	       "adapters each, as a netlist and a torus-2QoS.conf.\n"
+	       "\n"
+	       "  dateline gen 6 5 1 --hosts 2 -o first\n"
+	       "\n"
+	       "Each subcommand explains itself: dateline SUBCOMMAND --help\n"
+	       "\n"
+	       "Exit status: 0 good, 1 a finding, 2 usage or bad input, "
+	       "3 environment.",
+};
+
+int main(int argc, char **argv)
+{
+	struct dl_tool tool = {
+		.log = { .write = print_message, .context = &tool },
+		.level = DL_INFO,
+		.colour = isatty(STDERR_FILENO),
+	};
+	struct choice choice = { 0 };
+	char *name = NULL;
+	int status;
+
+	argp_err_exit_status = DL_EXIT_USAGE;
+	argp_program_version = PACKAGE_STRING;
+	if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice))
+		return DL_EXIT_USAGE;
+
+	if (asprintf(&name, "dateline %s", choice.command->word) < 0)
+		return DL_EXIT_ENVIRONMENT;
+	argv[choice.first] = name;
+	status = choice.command->run(&tool, argc - choice.first,
+				     argv + choice.first);
+	free(name);
+	if (fclose(stdout) && status == DL_EXIT_GOOD) {
+		dl_log(&tool.log, DL_ERROR, "cannot print the result: %s",
+		       strerror(errno));
+		status = DL_EXIT_ENVIRONMENT;
+	}
+	return status;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the subcommands share; see tool.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool.h"
+
+enum dl_exit dl_exit_status(int err)
+{
+	switch (-err) {
+	case 0:
+		return DL_EXIT_GOOD;
+	case ENOTSUP:	/* the rules refuse the fabric */
+		return DL_EXIT_FINDING;
+	case EINVAL:
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+	case EEXIST:
+	case ENAMETOOLONG:
+	case ERANGE:
+	case E2BIG:
+		return DL_EXIT_USAGE;
+	default:
+		return DL_EXIT_ENVIRONMENT;
+	}
+}
+
+/* ---- options ----------------------------------------------------------- */
+
+#define KEY_JSON 0x1000	/* no short form */
+
+static const struct argp_option shared_options[] = {
+	{ .name = "quiet", .key = 'q', .doc = "Print errors only", .group = -1 },
+	{ .name = "verbose", .key = 'v', .doc = "Say more about what is done",
+	  .group = -1 },
+	{ 0 }
+};
+
+static const struct argp_option json_options[] = {
+	{ .name = "json", .key = KEY_JSON,
+	  .doc = "Print the result as one JSON document" },
+	{ 0 }
+};
+
+static error_t parse_shared(int key, char *arg, struct argp_state *state)
+{
+	struct dl_tool *tool = state->input;
+
+	(void)arg;
+	switch (key) {
+	case 'q':
+		tool->level = DL_ERROR;
+		return 0;
+	case 'v':
+		tool->level = DL_VERBOSE;
+		return 0;
+	case KEY_JSON:
+		tool->json = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+struct inputs {
+	void *own;
+	struct dl_tool *tool;
+};
+
+static error_t hand_out_inputs(int key, char *arg, struct argp_state *state)
+{
+	struct inputs *inputs = state->input;
+
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = inputs->own;
+	state->child_inputs[1] = inputs->tool;
+	state->child_inputs[2] = inputs->tool;
+	return 0;
+}
+
+void dl_tool_parse(struct dl_tool *tool, const struct argp *own,
+		   unsigned int flags, int argc, char **argv, void *input)
+{
+	struct inputs inputs = { .own = input, .tool = tool };
+	struct argp options = *own;
+	struct argp json = { .options = json_options, .parser = parse_shared };
+	struct argp shared = { .options = shared_options,
+			       .parser = parse_shared };
+	struct argp_child children[] = {
+		{ .argp = &options },
+		{ .argp = flags & DL_TOOL_JSON ? &json : &shared },
+		{ .argp = flags & DL_TOOL_JSON ? &shared : NULL },
+		{ 0 }
+	};
+	struct argp all = { .parser = hand_out_inputs,
+			    .args_doc = own->args_doc,
+			    .doc = own->doc,
+			    .children = children };
+
+	/* Usage and text belong to the whole, or argp would print them twice. */
+	options.args_doc = NULL;
+	options.doc = NULL;
+	if (argp_parse(&all, argc, argv, 0, NULL, &inputs))
+		exit(DL_EXIT_USAGE);
+}
+
+uint64_t dl_arg_number(const struct argp_state *state, const char *text,
+		       const char *what, uint64_t min, uint64_t max)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || end == text || *end || text[0] < '0' || text[0] > '9' ||
+	    value < min || value > max)
+		argp_error(state, "%s: \"%s\" is not a number from %llu to %llu",
+			   what, text, (unsigned long long)min,
+			   (unsigned long long)max);
+	return value;
+}
+
+/* ---- files ------------------------------------------------------------- */
+
+int dl_tool_make_dir(const struct dl_tool *tool, const char *path)
+{
+	char *part = strdup(path);
+	int err = part ? 0 : -ENOMEM;
+	struct stat st;
+
+	for (char *at = part; !err && at; ) {
+		at = strchr(at + (*at != '\0'), '/');
+		if (at)
+			*at = '\0';
+		if (mkdir(part, 0777) && errno != EEXIST)
+			err = -errno;
+		if (at)
+			*at = '/';
+	}
+	if (!err && stat(path, &st))
+		err = -errno;
+	if (!err && !S_ISDIR(st.st_mode))
+		err = -ENOTDIR;
+	if (err)
+		dl_log(&tool->log, DL_ERROR, "cannot make the folder %s: %s",
+		       path, strerror(-err));
+	free(part);
+	return err;
+}
+
+int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
+		struct dl_out *out)
+{
+	int err = 0;
+
+	out->file = NULL;
+	if (asprintf(&out->path, "%s%s%s", dir ? dir : "", dir ? "/" : "",
+		     name) < 0) {
+		out->path = NULL;
+		err = -ENOMEM;
+	} else if (!dir && !strcmp(name, "-")) {
+		out->file = stdout;
+	} else {
+		out->file = fopen(out->path, "we");
+		err = out->file ? 0 : -errno;
+	}
+	if (err) {
+		dl_log(&tool->log, DL_ERROR, "cannot create %s: %s", name,
+		       strerror(-err));
+		free(out->path);
+		out->path = NULL;
+	}
+	return err;
+}
+
+int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err)
+{
+	bool regular = out->file != stdout;
+
+	if (!err && (fflush(out->file) || ferror(out->file)))
+		err = errno ? -errno : -EIO;
+	if (regular && fclose(out->file) && !err)
+		err = -errno;
+	if (err) {
+		dl_log(&tool->log, DL_ERROR, "cannot write %s: %s", out->path,
+		       strerror(-err));
+		if (regular)
+			remove(out->path);
+	}
+	free(out->path);
+	out->file = NULL;
+	out->path = NULL;
+	return err;
+}
+
+int dl_tool_print_json(const struct dl_tool *tool, json_t *document)
+{
+	int err = document ? 0 : -ENOMEM;
+
+	if (!err && (json_dumpf(document, stdout,
+				JSON_INDENT(1) | JSON_REAL_PRECISION(15)) ||
+		     putchar('\n') == EOF || fflush(stdout)))
+		err = errno ? -errno : -EIO;
+	json_decref(document);
+	if (err)
+		dl_log(&tool->log, DL_ERROR, "cannot print the result: %s",
+		       strerror(-err));
+	return err;
+}

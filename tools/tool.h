@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the subcommands of `dateline` share: exit statuses, messages, options
+ * that all of them take, and files.
+ *
+ * Output.  Standard output carries results, and with --json one JSON document
+ * and nothing else.  Messages for people go to standard error through the
+ * tool's log.
+ */
+#ifndef DL_TOOL_H
+#define DL_TOOL_H
+
+#include <argp.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dateline.h"
+#include "log.h"
+
+enum dl_exit {
+	DL_EXIT_GOOD = 0,
+	DL_EXIT_FINDING = 1,	/* unsafe, undelivered, deadlock, refused */
+	DL_EXIT_USAGE = 2,	/* wrong options or damaged input */
+	DL_EXIT_ENVIRONMENT = 3	/* no fabric, no memory, no space */
+};
+
+/* One run of the command.  A subcommand gets it from main(). */
+struct dl_tool {
+	struct dl_log log;	/* prints to standard error */
+	enum dl_level level;	/* the last level that is printed */
+	bool colour;		/* is standard error a terminal? */
+	bool json;		/* --json: set by dl_tool_parse() */
+};
+
+/* A subcommand: returns an exit status; argv[0] is "dateline WORD". */
+typedef int dl_command(struct dl_tool *tool, int argc, char **argv);
+
+#define COMMAND(word, summary) dl_command dl_cmd_##word;
+#include "commands.def"
+#undef COMMAND
+
+/* The exit status that a negative errno (or 0) of the library stands for. */
+enum dl_exit dl_exit_status(int err);
+
+/* ---- options ----------------------------------------------------------- */
+
+enum dl_tool_parse_flags {
+	DL_TOOL_JSON = 1	/* the subcommand offers --json */
+};
+
+/*
+ * Parse a subcommand's options by its own table, and with it those that all
+ * share (--quiet, --verbose, --help, ...).  `own->parser` gets `input`.
+ * Wrong usage ends the process with status 2.
+ */
+void dl_tool_parse(struct dl_tool *tool, const struct argp *own,
+		   unsigned int flags, int argc, char **argv, void *input);
+
+/*
+ * For parsers: `text` as a whole number, decimal or 0x..., within
+ * [min, max].  Anything else is a usage error that names `what`.
+ */
+uint64_t dl_arg_number(const struct argp_state *state, const char *text,
+		       const char *what, uint64_t min, uint64_t max);
+
+/* ---- files ------------------------------------------------------------- */
+
+/* Read a netlist; "-" is standard input.  0 or a negative errno, reported. */
+int dl_tool_load(const struct dl_tool *tool, const char *path,
+		 struct dl_fabric **out);
+
+/* Make a folder, its parents too, unless it is there.  Errors reported. */
+int dl_tool_make_dir(const struct dl_tool *tool, const char *path);
+
+struct dl_out {
+	FILE *file;
+	char *path;
+};
+
+/*
+ * Create the file `name` in the folder `dir` (NULL: the current one).
+ * `name` "-" without a folder is standard output.  Returns 0 or a negative
+ * errno, reported.  Close with dl_out_close().
+ */
+int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
+		struct dl_out *out);
+
+/*
+ * Close the file.  `err` is what its writer returned.  When that or closing
+ * failed, reports it, removes the file and returns the negative errno.
+ */
+int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err);
+
+/*
+ * Print one JSON document to standard output and release it.  `document` may
+ * be NULL, which stands for "no memory" (so results of json_pack() can be
+ * passed on unchecked).  Returns 0 or a negative errno, reported.
+ */
+int dl_tool_print_json(const struct dl_tool *tool, json_t *document);
+
+#endif

@@ -163,6 +163,14 @@ static inline uint32_t dl_peer_node(const struct dl_fabric *f, uint32_t port)
 	return peer == DL_NONE ? DL_NONE : f->ports[peer].node;
 }
 
+/* The switch (dense number) at the far end of a port's cable, or DL_NONE. */
+static inline uint32_t dl_peer_switch(const struct dl_fabric *f, uint32_t port)
+{
+	uint32_t node = dl_peer_node(f, port);
+
+	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
+}
+
 /*
  * The switch (dense number) at which an end port enters the fabric: itself
  * for a switch's port 0, the far end of the cable for an adapter's port.

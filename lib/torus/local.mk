@@ -1,2 +1,4 @@
 libdlroute_la_SOURCES += \
-	lib/torus/grid.c lib/torus/torus.h
+	lib/torus/discover.c lib/torus/discover.h \
+	lib/torus/grid.c \
+	lib/torus/torus.c lib/torus/torus.h

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# A live InfiniBand fabric for a test: ibsim plays the switches and adapters
+# of a netlist, stock OpenSM routes them, and the real clients look at it.
+#
+# Everything a test makes lives in $T.  ibsim's sockets are abstract (no
+# files) and carry the name $IBSIM_SOCKNAME, which differs from test to test,
+# so tests may run side by side.  Every process started here is told by the
+# kernel to end when the test's shell does (setpriv --pdeathsig), and
+# fabric_down stops them by their process ids before that.
+#
+# Functions that start something must be called directly, not through bats'
+# `run` or in a subshell: what they start would end with that subshell.
+
+PATH=$PATH:/usr/sbin:/sbin
+
+# The build tree: $DATELINE_BUILD, else build/ beside test/.
+DL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+DL_BUILD=$(cd "${DATELINE_BUILD:-$DL_TOP/build}" && pwd)
+DL_UMAD2SIM=$(printf "%s\n" /usr/lib*/*/umad2sim/libumad2sim.so \
+	/usr/lib*/umad2sim/libumad2sim.so | grep -vF "*" | head -n 1)
+
+# How long to wait for anything that should happen, in seconds.
+DL_PATIENCE=${DATELINE_PATIENCE:-60}
+
+# A message for the person who reads the test's output.
+say() {
+	printf '%s\n' "$*" >&2
+}
+
+# fabric_init [DIR]: start afresh in DIR (default: bats' own per-test folder).
+fabric_init() {
+	T=${1:-$BATS_TEST_TMPDIR}
+	SIM_PID='' SM_PID='' SM_DIR=''
+	export IBSIM_SOCKNAME="dateline-$$-$RANDOM$RANDOM"
+	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT
+}
+
+# fabric_down: stop what fabric_init's successors started.  Safe to call at
+# any time, also twice.
+fabric_down() {
+	sm_stop
+	sim_stop
+}
+
+# The dateline command of the build tree.
+dateline() {
+	"$DL_BUILD/dateline" "$@"
+}
+
+# wait_for SECONDS COMMAND...: until COMMAND succeeds; 1 when it never does.
+wait_for() {
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
+}
+
+# fails COMMAND...: it must not succeed (`! COMMAND` does not count in bats).
+fails() {
+	! "$@" && return
+	say "should have failed: $*"
+	return 1
+}
+
+# alive PID: is it running (a zombie is not)?
+alive() {
+	local stat
+
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+	[[ ${stat##*) } != Z* ]]
+}
+
+# end_process PID: ask it to end, insist after some seconds, and reap it.
+end_process() {
+	kill "$1" 2>/dev/null || return 0
+	# shellcheck disable=SC2317 # called through wait_for
+	gone() { ! alive "$1"; }
+	wait_for 10 gone "$1" || kill -KILL "$1"
+	wait "$1" 2>/dev/null || true
+}
+
+#
+# The simulator.
+#
+
+sim_listens() {
+	grep -qF "@$IBSIM_SOCKNAME:ctl@" /proc/net/unix
+}
+
+sim_ready_or_dead() {
+	sim_listens || ! alive "$SIM_PID"
+}
+
+# sim_start NETLIST: serve it.  The console stays open on $SIM_CONSOLE.
+sim_start() {
+	local net=$1 nodes switches ports
+
+	read -r nodes switches ports < <(awk '
+		/^(Switch|Ca|Hca|Rt)[ \t]/ { n++; p += $2 + 1 }
+		/^Switch[ \t]/ { s++ }
+		END { print n + 4, s + 4, p + 64 }' "$net")
+	rm -f "$T/console"
+	mkfifo "$T/console"
+	exec {SIM_CONSOLE}<>"$T/console"
+	setpriv --pdeathsig KILL ibsim -s -N "$nodes" -S "$switches" \
+		-P "$ports" "$net" <"$T/console" >"$T/ibsim.out" 2>"$T/ibsim.err" \
+		3>&- {SIM_CONSOLE}>&- &
+	SIM_PID=$!
+	wait_for "$DL_PATIENCE" sim_ready_or_dead
+	sim_listens && return
+	say "ibsim does not serve $net:"
+	tail -n 5 "$T/ibsim.err" >&2
+	return 1
+}
+
+# What the console has said so far, in bytes; and since then, with no prompt.
+sim_said() {
+	stat -c %s "$T/ibsim.out"
+}
+
+sim_says_since() {
+	tail -c +$(($1 + 1)) "$T/ibsim.out"
+}
+
+# sim_console COMMAND: Unlink "node"[port], ReLink "node"[port], Error ...,
+# PerformanceSet ...; prints the answer; 1 when ibsim refused.
+sim_console() {
+	local from answer
+
+	from=$(sim_said)
+	printf '%s\n' "$*" >&"$SIM_CONSOLE"
+	# shellcheck disable=SC2317 # called through wait_for
+	answered() { [[ $(sim_says_since "$from") == *'sim> ' ]]; }
+	wait_for 10 answered || { say "ibsim does not answer: $*"; return 1; }
+	answer=$(sim_says_since "$from")
+	answer=${answer%'sim> '}
+	printf '%s' "$answer"
+	[[ $answer != '#'* && $answer != *unknown* ]]
+}
+
+sim_stop() {
+	[[ ${SIM_PID:-} ]] || return 0
+	end_process "$SIM_PID"
+	exec {SIM_CONSOLE}>&-
+	SIM_PID=''
+}
+
+# sim COMMAND...: run a client on the fabric, attached to the first node of
+# the netlist or to $SIM_HOST.  The simulator's greeting is dropped.
+sim() {
+	LD_PRELOAD=$DL_UMAD2SIM "$@" 2> >(grep -v 'sim_connect:' >&2)
+}
+
+#
+# The subnet manager.
+#
+
+# sm_conf DIR ENGINE [KEY=VALUE...]: write DIR/opensm.conf.
+# no_fallback: a fabric that the engine refuses stays without routes.
+sm_conf() {
+	local dir=$1 engine=$2 option
+
+	shift 2
+	mkdir -p "$dir/cache"
+	{
+		echo "routing_engine $engine,no_fallback"
+		echo "event_plugin_name osmdateline"
+		echo "qos TRUE"
+		echo "force_log_flush TRUE"
+		echo "log_file $dir/osm.log"
+		echo "daemon FALSE"
+		for option; do
+			echo "${option%%=*} ${option#*=}"
+		done
+	} >"$dir/opensm.conf"
+}
+
+# sm_start DIR: run OpenSM with DIR/opensm.conf; dumps and caches go to DIR.
+sm_start() {
+	SM_DIR=$1
+	: >"$SM_DIR/osm.log"
+	OSM_TMP_DIR=$SM_DIR OSM_CACHE_DIR=$SM_DIR/cache \
+		LD_PRELOAD=$DL_UMAD2SIM \
+		LD_LIBRARY_PATH=$DL_BUILD/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+		setpriv --pdeathsig KILL opensm -D 0x43 -F "$SM_DIR/opensm.conf" \
+		</dev/null >"$SM_DIR/osm.out" 2>&1 3>&- {SIM_CONSOLE}>&- &
+	SM_PID=$!
+}
+
+# log_count PATTERN: lines of the subnet manager's log that match.
+log_count() {
+	grep -cE -- "$1" "$SM_DIR/osm.log"
+}
+
+# wait_log PATTERN [COUNT [SECONDS]]: until that many lines match.
+wait_log() {
+	local pattern=$1 want=${2:-1}
+
+	# shellcheck disable=SC2317 # called through wait_for
+	logged() {
+		(($(log_count "$pattern") >= want)) || ! alive "$SM_PID"
+	}
+	wait_for "${3:-$DL_PATIENCE}" logged
+	(($(log_count "$pattern") >= want)) && return
+	say "OpenSM's log has no line $want with: $pattern"
+	tail -n 20 "$SM_DIR/osm.log" "$SM_DIR/osm.out" >&2
+	return 1
+}
+
+# sm_sweep: make the running subnet manager look again, and wait for it.
+sm_sweep() {
+	local before
+
+	before=$(log_count 'SUBNET UP')
+	kill -HUP "$SM_PID"
+	wait_log 'SUBNET UP' $((before + 1))
+}
+
+sm_stop() {
+	[[ ${SM_PID:-} ]] || return 0
+	end_process "$SM_PID"
+	SM_PID=''
+}
+
+# fabric_up DIR ENGINE NET [KEY=VALUE...]: the whole thing, until SUBNET UP.
+fabric_up() {
+	local dir=$1 engine=$2 net=$3
+
+	shift 3
+	[[ $SIM_PID ]] || sim_start "$net" || return
+	sm_conf "$dir" "$engine" "$@"
+	sm_start "$dir"
+	wait_log 'SUBNET UP'
+}
+
+#
+# Looking at the dumps.
+#
+
+# lfts DIR: "switch-guid lid port" for every forwarding entry in use, sorted.
+# Entries of LIDs that nobody has, and of unreachable ones, are left out.
+lfts() {
+	awk '/^Unicast/ { sw = $8 }
+		/^0x/ && $2 ~ /^[0-9]+$/ { print sw, $1, $2 + 0 }' \
+		"$1/opensm-lfts.dump" | sort
+}
+
+# sl2vl DIR: "switch-guid in out vl0 .. vl15", sorted; only what the switch's
+# own ports in use can need: see sl2vl_used.
+sl2vl() {
+	awk '/^(Switch|Channel|Router)/ { sw = $0
+			sub(/^[^0]*/, "", sw); sub(/,.*/, "", sw) }
+		/^[0-9]/ { sub(/:/, ""); $1 = $1; print sw, $0 }' \
+		"$1/opensm-sl2vl.dump" | sort
+}
+
+# same NAME A B: two files are equal, and not empty.
+same() {
+	[[ -s $2 ]] || { say "$1: $2 is empty"; return 1; }
+	cmp -s "$2" "$3" && return
+	say "$1 differ: $(diff "$2" "$3" | grep -c '^[<>]') lines, such as"
+	diff "$2" "$3" | head -n 12 >&2
+	return 1
+}
+
+# slvl_of DIR: what DIR/opensm-sl2vl.dump says of the switches, in the format
+# of ibdmchk: exactly one blank between fields, or it misreads the line.
+slvl_of() {
+	awk '/^[A-Z]/ { sw = /^Switch/ ? substr($2, 1, length($2) - 1) : "" }
+		/^[0-9]/ && sw {
+			printf "%s %d %d", sw, $1, $2
+			for (i = 4; i < 20; i += 2)
+				printf " 0x%x%x", $i, $(i + 1)
+			print ""
+		}' "$1/opensm-sl2vl.dump"
+}
+
+# ibdm DIR PSL SLVL [OPTION...]: the verdict of ibdmchk, an independent
+# checker, on OpenSM's dumps in DIR: "safe", "loop" or "broken".  Its exit
+# status is no use: the distribution's build always crashes in its very last
+# step, after the verdict.
+ibdm() {
+	local dir=$1 psl=$2 slvl=$3 out=$1/ibdmchk.out
+
+	shift 3
+	{
+		ibdmchk -s "$dir/opensm-subnet.lst" -f "$dir/opensm.fdbs" \
+			-m "$dir/opensm.mcfdbs" -c "$psl" -d "$slvl" "$@"
+	} >"$out" 2>&1 || true
+	if grep -q -e '-E- credit loops' "$out"; then
+		echo loop
+	elif grep -q -e '-E-' "$out" ||
+		! grep -q -e '-I- no credit loops found' "$out"; then
+		echo broken
+		grep -e '-E-' "$out" | head -n 5 >&2
+	else
+		echo safe
+	fi
+}
+
+# end_ports DIR: "type node-guid port-guid lid name" of every end port in
+# DIR/opensm-subnet.lst; type CA, SW or RT, GUIDs as elsewhere, LID decimal.
+end_ports() {
+	sed 's/ PN:[0-9A-F]* } { /\n{ /' "$1/opensm-subnet.lst" | awk '
+		function hex(s,  i, v) {
+			for (i = 1; i <= length(s); i++)
+				v = 16 * v + index("0123456789ABCDEF",
+					substr(s, i, 1)) - 1
+			return v
+		}
+		function field(key) {
+			match($0, key "[0-9A-F]+")
+			return substr($0, RSTART + length(key),
+				RLENGTH - length(key))
+		}
+		{
+			guid = field("NodeGUID:")
+			if (guid in seen)
+				next
+			seen[guid]
+			name = $0
+			sub(/^[^{]*{[^{]*{/, "", name)
+			sub(/} LID:.*/, "", name)
+			print substr($2, 1, 2), "0x" tolower(guid),
+				"0x" tolower(field("PortGUID:")),
+				hex(field("LID:")), name
+		}'
+}

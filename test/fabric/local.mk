@@ -1,0 +1,11 @@
+# Fabric tests: ibsim plays the fabric, stock OpenSM routes it.  They need
+# programs that a build does not, so `make check-fabric` is a target of its
+# own and `make check` runs the unit tests only.
+FABRIC_TESTS = \
+	test/fabric/harness.bats
+EXTRA_DIST += test/fabric/lib.bash $(FABRIC_TESTS)
+
+.PHONY: check-fabric
+check-fabric: all
+	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
+		$(addprefix $(srcdir)/,$(FABRIC_TESTS))

@@ -28,6 +28,12 @@ struct dl_vl_budget {
 unsigned int dl_site_sl(const struct dl_grid *g, uint32_t from, uint32_t to);
 
 /*
+ * The same from one placed switch to all: row[switch].  Entries of switches
+ * without a site are left alone.
+ */
+void dl_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row);
+
+/*
  * The SL-to-VL map between switches for packets that came in from direction
  * `in` (DL_DIRS: from an end port or any other place outside the torus) and
  * leave in direction `out` (DL_DIRS: to an end port), with that many data

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The rule for one ring (SPEC A4): the shorter way round, ties towards the
+ * way that does not wrap; the other way when a failure lies on that one.  A
+ * packet for a coordinate whose switch is missing goes on towards it, and
+ * turns into the next dimension beside it.
+ *
+ * Invariant: following the ways from any live switch of a ring that is in
+ * one piece ends at the target, or beside it when it is missing.  A packet
+ * never turns round on a ring: once it takes the long way it has passed the
+ * target's antipode or stays cut off from the shorter way by the same break.
+ *
+ * Whole rings of a dimension are all alike and share one table, so the
+ * tables take radix^2 bytes a dimension plus that for each broken ring.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/rings.h"
+
+uint32_t dl_ring(const struct dl_grid *g, uint32_t site, unsigned int dim)
+{
+	uint32_t stride = 1;
+	unsigned int d;
+
+	for (d = 0; d < dim; d++)
+		stride *= g->radix[d];
+	return site % stride + site / (stride * g->radix[dim]) * stride;
+}
+
+uint32_t dl_ring_site(const struct dl_grid *g, uint32_t ring, unsigned int dim,
+		      uint32_t coord)
+{
+	uint32_t stride = 1;
+	unsigned int d;
+
+	for (d = 0; d < dim; d++)
+		stride *= g->radix[d];
+	return ring % stride + ring / stride * stride * g->radix[dim] +
+	       coord * stride;
+}
+
+bool dl_hop_alive(const struct dl_torus *t, uint32_t site, unsigned int dir)
+{
+	uint32_t sw = t->site_sw[site];
+
+	return sw != DL_NONE && dl_group_size(t, sw, dir) > 0;
+}
+
+unsigned int dl_ring_regions(const struct dl_torus *t, uint32_t ring,
+			     unsigned int dim)
+{
+	const struct dl_grid *g = &t->grid;
+	uint32_t i, alive = 0, hops = 0;
+
+	for (i = 0; i < g->radix[dim]; i++) {
+		uint32_t site = dl_ring_site(g, ring, dim, i);
+
+		alive += t->site_sw[site] != DL_NONE;
+		hops += dl_hop_alive(t, site, dl_dir(dim, false));
+	}
+	/* A closed ring is one region; each live hop of a path joins two. */
+	return hops == alive && alive ? 1 : alive - hops;
+}
+
+static bool ring_whole(const struct dl_torus *t, uint32_t ring,
+		       unsigned int dim)
+{
+	const struct dl_grid *g = &t->grid;
+	uint32_t i;
+
+	for (i = 0; i < g->radix[dim]; i++) {
+		uint32_t site = dl_ring_site(g, ring, dim, i);
+		bool last = g->mesh[dim] && i == g->radix[dim] - 1;
+
+		if (t->site_sw[site] == DL_NONE ||
+		    (!last && !dl_hop_alive(t, site, dl_dir(dim, false))))
+			return false;
+	}
+	return true;
+}
+
+/* One ring under construction: what is alive, by coordinate. */
+struct ring {
+	uint32_t radix;
+	bool mesh;
+	const bool *sw;		/* is there a switch? */
+	const bool *hop;	/* is there a cable to the next coordinate? */
+};
+
+/* Can a packet go `hops` hops that way, from switch to live switch? */
+static bool passable(const struct ring *r, uint32_t from, enum dl_way way,
+		     uint32_t hops)
+{
+	uint32_t at = from;
+
+	while (hops--) {
+		uint32_t next = way == DL_WAY_PLUS ?
+					(at + 1) % r->radix :
+					(at + r->radix - 1) % r->radix;
+
+		if (!r->hop[way == DL_WAY_PLUS ? at : next])
+			return false;
+		at = next;
+	}
+	return true;
+}
+
+static enum dl_way choose_way(const struct ring *r, uint32_t from, uint32_t to)
+{
+	uint32_t hops[2];
+	enum dl_way first, second;
+
+	if (from == to)
+		return DL_WAY_HERE;
+	hops[DL_WAY_PLUS] = (to + r->radix - from) % r->radix;
+	hops[DL_WAY_MINUS] = r->radix - hops[DL_WAY_PLUS];
+	first = to > from ? DL_WAY_PLUS : DL_WAY_MINUS;
+	second = to > from ? DL_WAY_MINUS : DL_WAY_PLUS;
+	if (!r->mesh && hops[second] < hops[first]) {
+		enum dl_way shorter = second;
+
+		second = first;
+		first = shorter;
+	}
+	if (!r->sw[to]) {
+		/* Stop one hop short of the hole. */
+		hops[DL_WAY_PLUS]--;
+		hops[DL_WAY_MINUS]--;
+		if (!hops[first])
+			return DL_WAY_TURN;
+	}
+	if (passable(r, from, first, hops[first]))
+		return first;
+	if (r->mesh)
+		return DL_WAY_CUT;
+	if (!r->sw[to] && !hops[second])
+		return DL_WAY_TURN;
+	return passable(r, from, second, hops[second]) ? second : DL_WAY_CUT;
+}
+
+static void ring_ways(const struct ring *r, uint8_t *ways)
+{
+	uint32_t from, to;
+
+	for (from = 0; from < r->radix; from++)
+		for (to = 0; to < r->radix; to++)
+			*ways++ = choose_way(r, from, to);
+}
+
+static void fill_ring(const struct dl_torus *t, unsigned int dim,
+		      uint32_t ring, bool whole, uint8_t *ways)
+{
+	const struct dl_grid *g = &t->grid;
+	bool sw[DL_MAX_RADIX], hop[DL_MAX_RADIX];
+	struct ring r = { g->radix[dim], g->mesh[dim], sw, hop };
+	uint32_t i;
+
+	for (i = 0; i < r.radix; i++) {
+		uint32_t site = dl_ring_site(g, ring, dim, i);
+
+		sw[i] = whole || t->site_sw[site] != DL_NONE;
+		hop[i] = whole || dl_hop_alive(t, site, dl_dir(dim, false));
+	}
+	ring_ways(&r, ways);
+}
+
+int dl_rings_new(const struct dl_torus *t, struct dl_rings **out)
+{
+	const struct dl_grid *g = &t->grid;
+	struct dl_rings *r = calloc(1, sizeof(*r));
+	uint32_t ring, total = 0, whole[DL_DIMS];
+	unsigned int d;
+
+	if (!r)
+		return -ENOMEM;
+	r->torus = t;
+	for (d = 0; d < DL_DIMS; d++) {
+		uint32_t size = g->radix[d] * g->radix[d];
+
+		r->nrings[d] = t->nsites / g->radix[d];
+		r->table[d] = malloc(r->nrings[d] * sizeof(*r->table[d]));
+		if (!r->table[d])
+			goto no_memory;
+		whole[d] = total;
+		total += size;
+		for (ring = 0; ring < r->nrings[d]; ring++) {
+			r->table[d][ring] = whole[d];
+			if (ring_whole(t, ring, d))
+				continue;
+			r->table[d][ring] = total;
+			total += size;
+		}
+	}
+	r->ways = malloc(total);
+	if (!r->ways)
+		goto no_memory;
+	for (d = 0; d < DL_DIMS; d++) {
+		fill_ring(t, d, 0, true, r->ways + whole[d]);
+		for (ring = 0; ring < r->nrings[d]; ring++)
+			if (r->table[d][ring] != whole[d])
+				fill_ring(t, d, ring, false,
+					  r->ways + r->table[d][ring]);
+	}
+	*out = r;
+	return 0;
+
+no_memory:
+	dl_rings_free(r);
+	return -ENOMEM;
+}
+
+void dl_rings_free(struct dl_rings *r)
+{
+	unsigned int d;
+
+	if (!r)
+		return;
+	for (d = 0; d < DL_DIMS; d++)
+		free(r->table[d]);
+	free(r->ways);
+	free(r);
+}

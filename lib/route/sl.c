@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Service levels and virtual lanes (SPEC A5, A6).
+ *
+ * A path SL says, with one bit a dimension, whether the shorter way round
+ * that dimension crosses its dateline (the cable between the last coordinate
+ * and 0).  It is computed from the two coordinates alone: what failed since
+ * never changes an SL that an application holds.
+ *
+ * Between switches a VL is put together from three bits: whether the packet
+ * crosses the dateline of the dimension it now travels, whether it has just
+ * turned from a later dimension to an earlier one (which plain dimension
+ * order never does), and its QoS level.
+ */
+#include "route/route.h"
+
+#define SL_QOS_BIT 3
+
+/* Does the shorter way from a to b pass between radix - 1 and 0? */
+static bool wraps(const struct dl_grid *g, unsigned int dim, uint32_t a,
+		  uint32_t b)
+{
+	uint32_t apart = a > b ? a - b : b - a;
+
+	return !g->mesh[dim] && 2 * apart > g->radix[dim];
+}
+
+unsigned int dl_site_sl(const struct dl_grid *g, uint32_t from, uint32_t to)
+{
+	uint32_t a[DL_DIMS], b[DL_DIMS];
+	unsigned int d, sl = 0;
+
+	dl_site_coord(g, from, a);
+	dl_site_coord(g, to, b);
+	for (d = 0; d < DL_DIMS; d++)
+		sl |= (unsigned int)wraps(g, d, a[d], b[d]) << d;
+	return sl;
+}
+
+void dl_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
+{
+	const struct dl_grid *g = &t->grid;
+	uint8_t bit[DL_DIMS][DL_MAX_RADIX];
+	uint32_t i, s, at[DL_DIMS], c[DL_DIMS];
+	unsigned int d;
+
+	dl_site_coord(g, t->sw_site[from], at);
+	for (d = 0; d < DL_DIMS; d++)
+		for (i = 0; i < g->radix[d]; i++)
+			bit[d][i] = wraps(g, d, at[d], i) << d;
+	for (s = 0; s < t->fabric->nswitches; s++) {
+		if (t->sw_site[s] == DL_NONE)
+			continue;
+		dl_site_coord(g, t->sw_site[s], c);
+		row[s] = bit[0][c[0]] | bit[1][c[1]] | bit[2][c[2]];
+	}
+}
+
+dl_sl2vl_row dl_torus_sl2vl(unsigned int in, unsigned int out,
+			    const struct dl_vl_budget *vls)
+{
+	dl_sl2vl_row row = 0;
+	unsigned int sl, vl, dim = dl_dir_dim(out);
+	bool turn = in < DL_DIRS && out < DL_DIRS && dl_dir_dim(in) > dim;
+
+	for (sl = 0; sl < 16; sl++) {
+		unsigned int qos = sl >> SL_QOS_BIT & 1;
+
+		if (out == DL_DIRS) {
+			vl = vls->end >= 2 ? qos : 0;
+		} else {
+			vl = sl >> dim & 1;
+			if (vls->between >= 4)
+				vl |= (unsigned int)turn << 1;
+			if (vls->between >= 8)
+				vl |= qos << 2;
+		}
+		row |= (dl_sl2vl_row)vl << (4 * sl);
+	}
+	return row;
+}

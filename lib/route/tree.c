@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The spanning tree for multicast (SPEC A9).
+ *
+ * The master tree runs along x from the root, from there along y, from there
+ * along z, so every turn from the root outwards is one that dimension order
+ * makes too.  A branch stops at the dateline: multicast travels on SL 0 and
+ * 8, whose VLs do not change there.  Only on a ring that a failure has broken
+ * may it go on, since such a ring closes no loop.
+ *
+ * Every group uses the part of the master tree that joins its members to the
+ * root.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "route/rings.h"
+#include "route/route.h"
+
+struct builder {
+	const struct dl_torus *torus;
+	struct dl_tree *tree;
+	uint8_t *dir;		/* by switch: the direction to its parent */
+	bool *in;		/* by switch: is it in the tree? */
+};
+
+void dl_tree_free(struct dl_tree *tree)
+{
+	if (!tree)
+		return;
+	free(tree->parent);
+	free(tree->order);
+	free(tree->cable_first);
+	free(tree->cables);
+	free(tree);
+}
+
+static void attach(struct builder *b, uint32_t sw, uint32_t parent,
+		   unsigned int dir_to_parent)
+{
+	b->in[sw] = true;
+	b->tree->parent[sw] = parent;
+	b->tree->order[b->tree->norder++] = sw;
+	b->dir[sw] = dir_to_parent;
+}
+
+/*
+ * Branch out from a switch in one direction while there are cables and new
+ * switches, up to the dateline or beyond.
+ */
+static void branch(struct builder *b, uint32_t sw, unsigned int dir,
+		   bool beyond)
+{
+	const struct dl_torus *t = b->torus;
+	unsigned int dim = dl_dir_dim(dir);
+	uint32_t c[DL_DIMS];
+
+	for (;;) {
+		uint32_t site = t->sw_site[sw], next;
+		bool dateline;
+
+		dl_site_coord(&t->grid, site, c);
+		dateline = c[dim] == (dir & 1 ? 0 : t->grid.radix[dim] - 1);
+		if ((dateline && !beyond) || !dl_hop_alive(t, site, dir))
+			return;
+		next = t->site_sw[dl_site_next(&t->grid, site, dir)];
+		if (!b->in[next])
+			attach(b, next, sw, dl_opposite(dir));
+		else if (b->tree->parent[next] != sw)
+			return;
+		sw = next;
+	}
+}
+
+static bool ring_in_tree(const struct builder *b, uint32_t site,
+			 unsigned int dim)
+{
+	const struct dl_torus *t = b->torus;
+	uint32_t ring = dl_ring(&t->grid, site, dim), i;
+
+	for (i = 0; i < t->grid.radix[dim]; i++) {
+		uint32_t sw =
+			t->site_sw[dl_ring_site(&t->grid, ring, dim, i)];
+
+		if (sw != DL_NONE && !b->in[sw])
+			return false;
+	}
+	return true;
+}
+
+static void grow(struct builder *b)
+{
+	unsigned int d, dir;
+	uint32_t i, n;
+
+	for (d = 0; d < DL_DIMS; d++) {
+		for (i = 0, n = b->tree->norder; i < n; i++) {
+			uint32_t sw = b->tree->order[i];
+
+			for (dir = dl_dir(d, false); dir <= dl_dir(d, true);
+			     dir++)
+				branch(b, sw, dir, false);
+			if (ring_in_tree(b, b->torus->sw_site[sw], d))
+				continue;
+			for (dir = dl_dir(d, false); dir <= dl_dir(d, true);
+			     dir++)
+				branch(b, sw, dir, true);
+		}
+	}
+}
+
+/* Is any switch missing at this coordinate of the dimension? */
+static bool plane_whole(const struct dl_torus *t, unsigned int dim, uint32_t at)
+{
+	uint32_t site, c[DL_DIMS];
+
+	for (site = 0; site < t->nsites; site++) {
+		dl_site_coord(&t->grid, site, c);
+		if (c[dim] == at && t->site_sw[site] == DL_NONE)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The root: in each dimension the whole plane nearest to the middle, the
+ * lower one first.
+ */
+static uint32_t choose_root(const struct dl_torus *t)
+{
+	uint32_t c[DL_DIMS], step, s;
+	unsigned int d;
+
+	for (d = 0; d < DL_DIMS; d++) {
+		uint32_t radix = t->grid.radix[d], middle = radix / 2;
+
+		c[d] = middle;
+		for (step = 0; step < radix; step++) {
+			uint32_t low = middle - step, high = middle + step;
+
+			if (low < radix && plane_whole(t, d, low)) {
+				c[d] = low;
+				break;
+			}
+			if (high < radix && plane_whole(t, d, high)) {
+				c[d] = high;
+				break;
+			}
+		}
+	}
+	s = t->site_sw[dl_site(&t->grid, c)];
+	for (step = 0; s == DL_NONE && step < t->nsites; step++)
+		s = t->site_sw[step];
+	return s;
+}
+
+static int list_cables(struct builder *b)
+{
+	const struct dl_torus *t = b->torus;
+	const struct dl_fabric *f = t->fabric;
+	uint32_t s, i, total = 0;
+
+	b->tree->cables = malloc((t->nlinks + 1) * sizeof(*b->tree->cables));
+	if (!b->tree->cables)
+		return -ENOMEM;
+	for (s = 0; s < f->nswitches; s++) {
+		b->tree->cable_first[s] = total;
+		if (b->tree->parent[s] == DL_NONE)
+			continue;
+		for (i = 0; i < dl_group_size(t, s, b->dir[s]); i++)
+			b->tree->cables[total++] =
+				f->nodes[f->switches[s]].first_port +
+				dl_group(t, s, b->dir[s])[i];
+	}
+	b->tree->cable_first[s] = total;
+	return 0;
+}
+
+static int report_unreached(const struct builder *b, const struct dl_log *log)
+{
+	const struct dl_fabric *f = b->torus->fabric;
+	uint32_t s;
+
+	for (s = 0; s < f->nswitches; s++) {
+		if (b->torus->sw_site[s] == DL_NONE || b->in[s])
+			continue;
+		dl_log(log, DL_WARNING,
+		       "the multicast tree does not reach switch 0x%016" PRIx64
+		       " \"%s\"",
+		       f->nodes[f->switches[s]].guid,
+		       dl_node_name(f, f->switches[s]));
+		return -ENOTCONN;
+	}
+	return 0;
+}
+
+static struct dl_tree *new_tree(uint32_t nswitches)
+{
+	struct dl_tree *tree = calloc(1, sizeof(*tree));
+	size_t size = (nswitches + 1) * sizeof(uint32_t);
+
+	if (!tree)
+		return NULL;
+	tree->nswitches = nswitches;
+	tree->parent = malloc(size);
+	tree->order = malloc(size);
+	tree->cable_first = malloc(size);
+	if (!tree->parent || !tree->order || !tree->cable_first) {
+		dl_tree_free(tree);
+		return NULL;
+	}
+	memset(tree->parent, 0xFF, size);
+	return tree;
+}
+
+int dl_master_tree(const struct dl_torus *t, const struct dl_log *log,
+		   struct dl_tree **out)
+{
+	uint32_t nsw = t->fabric->nswitches;
+	struct builder b = { .torus = t };
+	int err = -ENOMEM;
+
+	b.tree = new_tree(nsw);
+	b.dir = malloc(nsw + 1);
+	b.in = calloc(nsw + 1, sizeof(*b.in));
+	if (!b.tree || !b.dir || !b.in)
+		goto fail;
+	b.tree->root = choose_root(t);
+	if (b.tree->root != DL_NONE) {
+		attach(&b, b.tree->root, DL_NONE, DL_DIRS);
+		grow(&b);
+	}
+	err = list_cables(&b);
+	if (!err)
+		err = report_unreached(&b, log);
+	if (err)
+		goto fail;
+	free(b.dir);
+	free(b.in);
+	*out = b.tree;
+	return 0;
+
+fail:
+	free(b.dir);
+	free(b.in);
+	dl_tree_free(b.tree);
+	return err;
+}
+
+/* Put the cable between a switch and its parent into the group. */
+static void join_parent(const struct dl_tree *tree, const struct dl_fabric *f,
+			uint16_t mlid, uint32_t sw, uint64_t *masks)
+{
+	uint32_t first = tree->cable_first[sw];
+	uint32_t n = tree->cable_first[sw + 1] - first;
+	uint32_t cable = tree->cables[first + mlid % n];
+
+	dl_mask_set(masks, sw, f->ports[cable].num);
+	dl_mask_set(masks, tree->parent[sw], f->ports[f->ports[cable].peer].num);
+}
+
+int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
+		  uint16_t mlid, const uint32_t *members, uint32_t nmembers,
+		  uint64_t *masks)
+{
+	bool *needed = calloc(tree->nswitches + 1, sizeof(*needed));
+	int err = 0;
+	uint32_t i;
+
+	if (!needed)
+		return -ENOMEM;
+	memset(masks, 0, (size_t)tree->nswitches * DL_MASK_WORDS *
+				 sizeof(*masks));
+	for (i = 0; i < nmembers; i++) {
+		const struct dl_port *p = &f->ports[members[i]];
+		uint32_t sw = dl_access_switch(f, members[i]);
+
+		if (sw == DL_NONE ||
+		    (sw != tree->root && tree->parent[sw] == DL_NONE)) {
+			err = -ENOTCONN;
+			continue;
+		}
+		needed[sw] = true;
+		dl_mask_set(masks, sw,
+			    dl_is_switch(f, p->node) ? 0 :
+						       f->ports[p->peer].num);
+	}
+	for (i = tree->norder; i-- > 1;) {
+		uint32_t sw = tree->order[i];
+
+		if (!needed[sw])
+			continue;
+		needed[tree->parent[sw]] = true;
+		join_parent(tree, f, mlid, sw, masks);
+	}
+	free(needed);
+	return err;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * VL arbitration tables (SPEC A7).
+ *
+ * Deadlock freedom rests on every VL being served, and QoS on the levels'
+ * shares.  So every VL in use stands in the table, all VLs of one level with
+ * the same weight, in the high table and in the low one alike: whatever the
+ * high limit makes of the two tables, the shares of the levels stay the same.
+ *
+ * Weights count blocks of 64 bytes, and a VL gives up what it did not use
+ * when its turn ends.  Multiples of 64 let the largest packets (4096 bytes)
+ * use a turn up exactly, so shares are exact for them; ratios that do not fit
+ * into 255 that way get the largest whole multiple.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "route/vlarb.h"
+
+#define LARGEST_PACKET 64	/* blocks */
+#define WEIGHT_MAX 255
+#define VLS_PER_LEVEL 4		/* between switches, with 8 data VLs */
+
+static unsigned int scale(const struct dl_route_options *o)
+{
+	unsigned int most = o->weights[0] > o->weights[1] ? o->weights[0] :
+							    o->weights[1];
+
+	return most * LARGEST_PACKET <= WEIGHT_MAX ? LARGEST_PACKET :
+						     WEIGHT_MAX / most;
+}
+
+void dl_sound_vlarb(const struct dl_route_options *o,
+		    const struct dl_vl_budget *vls, bool between,
+		    unsigned int high_cap, unsigned int low_cap,
+		    struct dl_vlarb *out)
+{
+	unsigned int nvls = between ? vls->between : vls->end >= 2 ? 2 : 1;
+	unsigned int per_level = between ? VLS_PER_LEVEL : 1;
+	unsigned int vl, k = scale(o);
+
+	memset(out, 0, sizeof(*out));
+	out->high_limit = o->high_limit;
+	out->nlow = nvls < low_cap ? nvls : low_cap;
+	out->nhigh = nvls <= high_cap ? nvls : 0;
+	for (vl = 0; vl < nvls; vl++) {
+		struct dl_vlarb_entry e = { vl, k * o->weights[vl / per_level] };
+
+		if (vl < out->nlow)
+			out->low[vl] = e;
+		if (vl < out->nhigh)
+			out->high[vl] = e;
+	}
+}

@@ -81,30 +81,19 @@ static bool ring_whole(const struct dl_torus *t, uint32_t ring,
 	return true;
 }
 
-/* One ring under construction: what is alive, by coordinate. */
+/* One ring under construction, by coordinate. */
 struct ring {
 	uint32_t radix;
 	bool mesh;
-	const bool *sw;		/* is there a switch? */
-	const bool *hop;	/* is there a cable to the next coordinate? */
+	bool sw[DL_MAX_RADIX];		/* is there a switch? */
+	/* How many hops can a packet go that way before a gap? */
+	uint32_t reach[2][DL_MAX_RADIX];	/* DL_WAY_PLUS, DL_WAY_MINUS */
 };
 
-/* Can a packet go `hops` hops that way, from switch to live switch? */
 static bool passable(const struct ring *r, uint32_t from, enum dl_way way,
 		     uint32_t hops)
 {
-	uint32_t at = from;
-
-	while (hops--) {
-		uint32_t next = way == DL_WAY_PLUS ?
-					(at + 1) % r->radix :
-					(at + r->radix - 1) % r->radix;
-
-		if (!r->hop[way == DL_WAY_PLUS ? at : next])
-			return false;
-		at = next;
-	}
-	return true;
+	return hops <= r->reach[way][from];
 }
 
 static enum dl_way choose_way(const struct ring *r, uint32_t from, uint32_t to)
@@ -149,20 +138,37 @@ static void ring_ways(const struct ring *r, uint8_t *ways)
 			*ways++ = choose_way(r, from, to);
 }
 
+/* From the live hops (`hop[i]`: a cable from i to i + 1) to the reaches. */
+static void measure_reach(struct ring *r, const bool *hop)
+{
+	uint32_t n = r->radix, i, here, plus = 0, minus = 0;
+
+	/* Twice round, so that what lies across the end is counted too. */
+	for (i = 0; i < 2 * n; i++) {
+		here = i % n;
+		r->reach[DL_WAY_MINUS][here] = minus < n ? minus : n;
+		minus = hop[here] ? minus + 1 : 0;
+		here = (2 * n - 1 - i) % n;
+		plus = hop[here] ? plus + 1 : 0;
+		r->reach[DL_WAY_PLUS][here] = plus < n ? plus : n;
+	}
+}
+
 static void fill_ring(const struct dl_torus *t, unsigned int dim,
 		      uint32_t ring, bool whole, uint8_t *ways)
 {
 	const struct dl_grid *g = &t->grid;
-	bool sw[DL_MAX_RADIX], hop[DL_MAX_RADIX];
-	struct ring r = { g->radix[dim], g->mesh[dim], sw, hop };
+	struct ring r = { .radix = g->radix[dim], .mesh = g->mesh[dim] };
+	bool hop[DL_MAX_RADIX];
 	uint32_t i;
 
 	for (i = 0; i < r.radix; i++) {
 		uint32_t site = dl_ring_site(g, ring, dim, i);
 
-		sw[i] = whole || t->site_sw[site] != DL_NONE;
+		r.sw[i] = whole || t->site_sw[site] != DL_NONE;
 		hop[i] = whole || dl_hop_alive(t, site, dl_dir(dim, false));
 	}
+	measure_reach(&r, hop);
 	ring_ways(&r, ways);
 }
 

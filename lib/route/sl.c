@@ -41,19 +41,20 @@ void dl_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
 {
 	const struct dl_grid *g = &t->grid;
 	uint8_t bit[DL_DIMS][DL_MAX_RADIX];
-	uint32_t i, s, at[DL_DIMS], c[DL_DIMS];
+	const uint32_t *sw = t->site_sw;
+	uint32_t i, x, y, z, at[DL_DIMS];
 	unsigned int d;
 
 	dl_site_coord(g, t->sw_site[from], at);
 	for (d = 0; d < DL_DIMS; d++)
 		for (i = 0; i < g->radix[d]; i++)
 			bit[d][i] = wraps(g, d, at[d], i) << d;
-	for (s = 0; s < t->fabric->nswitches; s++) {
-		if (t->sw_site[s] == DL_NONE)
-			continue;
-		dl_site_coord(g, t->sw_site[s], c);
-		row[s] = bit[0][c[0]] | bit[1][c[1]] | bit[2][c[2]];
-	}
+	for (z = 0; z < g->radix[2]; z++)
+		for (y = 0; y < g->radix[1]; y++)
+			for (x = 0; x < g->radix[0]; x++, sw++)
+				if (*sw != DL_NONE)
+					row[*sw] = bit[0][x] | bit[1][y] |
+						   bit[2][z];
 }
 
 dl_sl2vl_row dl_torus_sl2vl(unsigned int in, unsigned int out,

@@ -331,3 +331,36 @@ end_ports() {
 				hex(field("LID:")), name
 		}'
 }
+
+# path_sls < "slid dlid" lines: "slid dlid sl" lines, each asked of the subnet
+# administrator, in any order; what it does not grant is left out.  One
+# process a pair, because the simulator's MAD layer cuts off longer answers.
+path_sls() {
+	tr ' ' ':' | xargs -r -P "$(nproc)" -n 1 env LD_PRELOAD="$DL_UMAD2SIM" \
+		saquery PR --src-to-dst 2>"$T/saquery.err" | awk '
+		{ v = $1; sub(/^[a-z_]*\.*/, "", v) }
+		/^[ \t]*dlid/ { dlid = v }
+		/^[ \t]*slid/ { slid = v }
+		/^[ \t]*sl\./ {
+			print slid, dlid, index("0123456789abcdef",
+				substr(v, 3)) - 1
+		}'
+}
+
+# pairs DIR TYPE: "slid dlid" for all pairs of end ports of DIR of that type.
+pairs() {
+	end_ports "$1" | awk -v type="$2" '
+		$1 == type { lid[++n] = $4 }
+		END {
+			for (s = 1; s <= n; s++)
+				for (d = 1; d <= n; d++)
+					print lid[s], lid[d]
+		}'
+}
+
+# psl_of DIR < "slid dlid sl" lines: the same for ibdmchk, with the source's
+# node GUID in place of its LID.
+psl_of() {
+	awk 'NR == FNR { guid[$4] = $2; next } { print guid[$1], $2, $3 }' \
+		<(end_ports "$1") -
+}

@@ -3,7 +3,8 @@
 # own and `make check` runs the unit tests only.
 FABRIC_TESTS = \
 	test/fabric/harness.bats
-EXTRA_DIST += test/fabric/lib.bash $(FABRIC_TESTS)
+EXTRA_DIST += bootstrap .ci/run test/check.bash \
+	test/fabric/demo.bash test/fabric/lib.bash $(FABRIC_TESTS)
 
 .PHONY: check-fabric
 check-fabric: all

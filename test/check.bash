@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# usage: check.bash BUILD
+#
+# Every test there is, kind by kind, on the build tree BUILD (and on
+# BUILD/sanitize, built with AddressSanitizer and UndefinedBehaviorSanitizer).
+# The last line is "N passed, N failed": cases, not programs.  Exit status 0
+# if none failed.
+set -uo pipefail
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+BUILD=$(cd "$1" && pwd)
+LOGS=$BUILD/check-logs
+passed=0 failed=0
+failures=()
+PATH=$PATH:/usr/sbin:/sbin
+
+heading() {
+	printf '\n==> %s\n' "$*"
+}
+
+# pass COUNT; fail NAME
+pass() {
+	passed=$((passed + $1))
+}
+
+fail() {
+	failed=$((failed + 1))
+	failures+=("$1")
+}
+
+# lint NAME FILE COMMAND...: one case.
+lint() {
+	local name=$1 file=$2
+
+	shift 2
+	if "$@" "$file"; then
+		pass 1
+	else
+		fail "$name ${file#"$TOP"/}"
+	fi
+}
+
+# Cases of the unit test programs of a build tree, from automake's records.
+# A program that ran no case of its own (or crashed before it could say so)
+# counts as one.
+unit_tests() {
+	local dir=$1 what=$2 before=$failed trs log name result ok bad status
+
+	find "$dir" -path "$dir/sanitize" -prune -o -name '*.trs' \
+		-exec rm {} +
+	make -C "$dir" -s -k -j"$(nproc)" check 2>&1 |
+		grep -vE '^(  CC|  CCLD|=====|# |\*\*|make)'
+	status=${PIPESTATUS[0]}
+	while read -r trs; do
+		log=${trs%.trs}.log
+		name="$what: ${trs#"$dir"/}"
+		name=${name%.trs}
+		result=$(sed -n 's/^:test-result: //p' "$trs")
+		ok=$(grep -c '^\[ *OK \]' "$log")
+		bad=0
+		while read -r bad_case; do
+			fail "$name: $bad_case"
+			bad=$((bad + 1))
+		done < <(sed -n 's/^\[  FAILED  \] \([^ ]*\)$/\1/p' "$log" | sort -u)
+		case $result in
+		PASS) ((ok)) || ok=1 ;;
+		SKIP) ;;
+		*) ((bad)) || fail "$name ($result)" ;;
+		esac
+		pass "$ok"
+	done < <(find "$dir" -path "$dir/sanitize" -prune -o -name '*.trs' -print |
+		sort)
+	((status == 0 || failed > before)) || fail "$what: make check"
+}
+
+scripts() {
+	find "$TOP" -name build -prune -o -name build-aux -prune -o -type f \
+		\( -name '*.bash' -o -name '*.bats' -o -path '*/.ci/run' \
+		-o -path "$TOP/bootstrap" \) -print | sort
+}
+
+lints() {
+	local file
+
+	while read -r file; do
+		lint shellcheck "$file" shellcheck -x -P "$(dirname "$file")"
+	done < <(scripts)
+	while read -r file; do
+		lint mandoc "$file" mandoc -T lint -W warning
+	done < <(find "$TOP/man" -name '*.[0-9]' 2>/dev/null | sort)
+}
+
+# The tarball builds, passes its unit tests out of tree, installs into an
+# empty folder, uninstalls without a trace.
+distribution() {
+	if make -C "$BUILD" -s -j"$(nproc)" distcheck \
+		>"$LOGS/distcheck.log" 2>&1; then
+		pass 1
+		echo "make distcheck: good"
+	else
+		fail "make distcheck (see ${LOGS#"$TOP"/}/distcheck.log)"
+		tail -n 20 "$LOGS/distcheck.log"
+	fi
+}
+
+# The fabric tests, two at a time on two cores.
+fabric_tests() {
+	local line planned=-1 seen=0
+
+	while read -r line; do
+		case $line in
+		1..*) planned=${line#1..} ;;
+		'ok '*' # skip'*) seen=$((seen + 1)) ;;
+		'ok '*) seen=$((seen + 1)) && pass 1 ;;
+		'not ok '*)
+			seen=$((seen + 1))
+			fail "fabric: ${line#not ok * }"
+			;;
+		esac
+		printf '%s\n' "$line"
+	done < <(make -C "$BUILD" -s check-fabric \
+		BATS_FLAGS="--tap --jobs $(nproc)" 2>&1)
+	((seen == planned)) || fail "fabric tests: $seen of $planned ran"
+}
+
+mkdir -p "$LOGS"
+heading "Unit tests"
+unit_tests "$BUILD" unit
+heading "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"
+unit_tests "$BUILD/sanitize" sanitize
+heading "Scripts and manual pages"
+lints
+heading "Distribution"
+distribution
+heading "Fabric tests: ibsim and stock OpenSM"
+fabric_tests
+
+heading "Result after $((SECONDS / 60)) min $((SECONDS % 60)) s"
+((failed == 0)) || printf 'FAILED %s\n' "${failures[@]}"
+printf '%d passed, %d failed\n' "$passed" "$failed"
+((failed == 0 && passed > 0))

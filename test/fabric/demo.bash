@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The demonstration behind `./bootstrap demo`: the 6x5 torus of the torus-2QoS
+# documentation, simulated by ibsim, routed by stock OpenSM with Dateline, and
+# looked at with the tools that an administrator has.  Exit status 0 if all is
+# as it should be.
+set -euo pipefail
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+
+ENGINE=${1:-dateline}
+NET=$DL_TOP/conf/torus-6x5.net
+CONF=$DL_TOP/conf/torus-6x5.conf
+
+leave() {
+	local status=$?
+
+	trap - EXIT INT TERM
+	fabric_down
+	rm -rf "$T"
+	exit "$status"
+}
+fabric_init "$(mktemp -d)"
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+step() {
+	printf '\n==> %s\n' "$*"
+}
+
+tell() {
+	printf '    %s\n' "$@"
+}
+
+# The command as a person would type it.
+command_line() {
+	printf '    $ %s\n' "$*"
+}
+
+indent() {
+	sed 's/^/    /'
+}
+
+lid_of() {
+	sed -n "s/.*# \"$1\" .*lid \([0-9]*\) .*/\1/p" "$T/fabric.net" | head -n 1
+}
+
+# vl_at LID IN OUT SL: as programmed in the port's SL-to-VL table.
+vl_at() {
+	sim smpquery sl2vl "$1" "$3" |
+		sed -n "s/^ports: in *$2, out *$3: |//p" |
+		cut -d '|' -f "$(($4 + 1))" | tr -d ' '
+}
+
+# hops SOURCE DESTINATION: "out type in lid name" of each hop; out is the port
+# by which the hop leaves, in the port at which it arrives.
+hops() {
+	sim ibtracert "$(lid_of "$1")" "$(lid_of "$2")" | sed -nE \
+		's/^\[([0-9]+)\] -> (ca|switch) port \{[^}]*\}\[([0-9]+)\] lid ([0-9]+)-.* "(.*)"$/\1 \2 \3 \4 \5/p'
+}
+
+# walk SOURCE DESTINATION LETTERS: the path, hop by hop, with its SL and the
+# VL on each link; must visit the switches with these letters.
+walk() {
+	local src dst sl out type in lid name from=$1 from_lid from_in=0 vl
+	local letters=
+
+	src=$(lid_of "$1") dst=$(lid_of "$2")
+	command_line "saquery PR --src-to-dst $src:$dst"
+	read -r _ _ sl < <(path_sls <<<"$src $dst")
+	tell "path SL: $sl"
+	[[ ${granted:=$sl} == "$sl" ]]
+	command_line "ibtracert $src $dst;  smpquery sl2vl LID PORT at each hop"
+	from_lid=$src
+	while read -r out type in lid name; do
+		if [[ $from_lid == "$src" ]]; then
+			vl=$(vl_at "$src" 0 0 "$sl")
+		else
+			vl=$(vl_at "$from_lid" "$from_in" "$out" "$sl")
+		fi
+		printf '    %-10s port %-2s -> %-10s SL %s  VL %s\n' \
+			"$from" "$out" "$name" "$sl" "$vl"
+		[[ $type != switch ]] || letters+=${name%%(*}
+		from=$name from_lid=$lid from_in=$in
+	done < <(hops "$1" "$2")
+	if [[ $letters == "$3" ]]; then
+		tell "the documented path: $(sed 's/./&-/g; s/-$//' <<<"$3")"
+	else
+		tell "NOT the documented path $3, but $letters"
+		exit 1
+	fi
+}
+
+discover() {
+	sim ibnetdiscover >"$T/fabric.net"
+}
+
+sweep() {
+	command_line "kill -HUP opensm"
+	sm_sweep
+	discover
+}
+
+step "A fabric: 30 switches in a 6x5 torus, a host on each"
+command_line "ibsim -s conf/torus-6x5.net"
+sim_start "$NET"
+tell "ibsim answers management packets the way real switches and adapters do." \
+	"The torus, with the names that the documentation gives to some switches:"
+cat <<'EOF'
+
+          |    |    |    |    |    |
+    4   --+----+----+----+----+----+--
+          |    |    |    |    |    |
+    3   --+----+----+----D----+----+--
+          |    |    |    |    |    |
+    2   --+----+----I----r----+----+--
+          |    |    |    |    |    |
+    1   --m----S----n----T----o----p--
+          |    |    |    |    |    |
+    y=0 --+----+----+----+----+----+--
+          |    |    |    |    |    |
+        x=0    1    2    3    4    5
+EOF
+
+step "The distribution's OpenSM, with Dateline as its routing engine"
+sm_conf "$T/sm" "$ENGINE" torus_config="$CONF"
+command_line "cat opensm.conf"
+grep -E '^(routing_engine|event_plugin|torus_config|qos)' "$T/sm/opensm.conf" |
+	sed "s| $DL_TOP/| |" | indent
+command_line "opensm -F opensm.conf"
+sm_start "$T/sm"
+wait_log 'SUBNET UP'
+grep -E 'SUBNET UP|[Dd]ateline' "$T/sm/osm.log" | sed 's/.* -> //' | indent
+
+step "The fabric as its clients see it"
+discover
+command_line "ibnetdiscover"
+tell "$(grep -c ^Switch "$T/fabric.net") switches," \
+	"$(grep -c ^Ca "$T/fabric.net") adapters"
+
+step "The path from S to D"
+walk 'host(1,1)' 'host(3,3)' SnTrD
+
+step "The cable n-T is pulled: the long way round that ring, same SL"
+command_line "Unlink \"n(2,1)\"[1]        (on ibsim's console)"
+sim_console 'Unlink "n(2,1)"[1]'
+sweep
+walk 'host(1,1)' 'host(3,3)' SmpoTrD
+
+step "It is plugged in again, and switch T fails: an early turn, same SL"
+command_line "ReLink \"n(2,1)\"[1];  Unlink \"T(3,1)\""
+sim_console 'ReLink "n(2,1)"[1]'
+sim_console 'Unlink "T(3,1)"'
+sweep
+walk 'host(1,1)' 'host(3,3)' SnIrD
+
+step "T comes back, and an independent checker judges all tables"
+command_line "ReLink \"T(3,1)\""
+sim_console 'ReLink "T(3,1)"'
+sweep
+tell "asking the subnet administrator for the SL of every pair of hosts ..."
+pairs "$T/sm" CA | path_sls | psl_of "$T/sm" >"$T/psl"
+sm_stop
+slvl_of "$T/sm" >"$T/slvl"
+command_line "ibdmchk -s opensm-subnet.lst -f opensm.fdbs -c psl -d slvl"
+verdict=$(ibdm "$T/sm" "$T/psl" "$T/slvl")
+tell "$(grep -c . "$T/psl") paths: $verdict" \
+	"$(grep -h 'credit loops' "$T/sm/ibdmchk.out")"
+[[ $verdict == safe ]]
+
+step "That was Dateline.  Go on with README.md, or:  $DL_BUILD/dateline --help"

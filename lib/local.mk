@@ -8,11 +8,14 @@ include lib/torus/local.mk
 include lib/tables/local.mk
 include lib/route/local.mk
 
+include lib/link/local.mk
+include lib/emu/local.mk
+
 # libdateline: the whole library.
 lib_LTLIBRARIES += libdateline.la
 include_HEADERS += lib/dateline.h
 libdateline_la_SOURCES =
-libdateline_la_LIBADD = libdlroute.la
+libdateline_la_LIBADD = libdlroute.la libdllink.la
 libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/lib/dateline.map
 EXTRA_libdateline_la_DEPENDENCIES = $(srcdir)/lib/dateline.map

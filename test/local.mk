@@ -1,4 +1,5 @@
 # Unit tests: one program a module, cmocka, linked against the internals.
 UNIT_TESTS =
+include test/link.mk
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

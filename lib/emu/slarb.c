@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The channel adapter's scheduler (SPEC part D).
+ *
+ * Problem.  Thousands of queue pairs share a port.  The SL arbitration table
+ * divides the port among service levels, independently of the VL arbitration
+ * behind it.  Within a service level tenure lets a queue pair keep its turn
+ * for some bytes, because fetching another one's context costs time.
+ *
+ * Table.  A circle of entries (SL, bytes).  Only the SL of the entry pointed
+ * to makes packets, until its bytes are used up; the last packet may overdraw
+ * them.  An SL without work is passed over.  An entry that is left starts
+ * afresh at its next visit.  If no SL has work the pointer stays.
+ *
+ * Queue pairs.  Those with work stand in one queue per SL, in which the head
+ * has the turn.  It goes to the end when its tenure is used up and out when it
+ * has nothing to send.  Its tenure waits for it while the table is elsewhere.
+ *
+ * Without a table one queue over all SLs would do, but for SLs that the port
+ * cannot take at the moment.  So there are still 16 queues; each queue pair
+ * draws a ticket when it lines up, and the lowest ticket among the heads wins.
+ * That is round robin.
+ *
+ * Complexity.  O(1) for queue pairs; the table is walked entry by entry, which
+ * mostly ends at the first.  No memory is allocated.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "emu/slarb.h"
+
+int dl_sl_table_check(const struct dl_sl_table *t, unsigned int sls_in_use,
+		      unsigned int *missing)
+{
+	if (t->n < DL_SL_ENTRIES_MIN || t->n > DL_SL_ENTRIES_MAX)
+		return -EINVAL;
+	for (unsigned int e = 0; e < t->n; e++) {
+		if (t->entry[e].sl >= DL_SLS)
+			return -EINVAL;
+		if (t->entry[e].weight)
+			sls_in_use &= ~(1u << t->entry[e].sl);
+	}
+	if (!sls_in_use)
+		return 0;
+	if (missing)
+		*missing = __builtin_ctz(sls_in_use);
+	return -ENOENT;
+}
+
+void dl_sl_table_even(struct dl_sl_table *t, unsigned int sls, unsigned int n,
+		      uint32_t weight)
+{
+	unsigned int sl = DL_SLS - 1;
+
+	sls &= (1u << DL_SLS) - 1;
+	if (!sls)
+		sls = (1u << DL_SLS) - 1;
+	memset(t, 0, sizeof(*t));
+	t->n = n < DL_SL_ENTRIES_MAX ? n : DL_SL_ENTRIES_MAX;
+	for (unsigned int e = 0; e < t->n; e++) {
+		do
+			sl = (sl + 1) % DL_SLS;
+		while (!(sls >> sl & 1));
+		t->entry[e] = (struct dl_sl_entry){ sl, weight };
+	}
+}
+
+void dl_sl_sched_init(struct dl_sl_sched *s, const struct dl_sl_table *table,
+		      uint32_t tenure, struct dl_sl_qp *qps)
+{
+	*s = (struct dl_sl_sched){
+		.table = table,
+		.qps = qps,
+		.tenure = tenure,
+		.current = DL_NO_QP,
+	};
+}
+
+/* ---- the queues -------------------------------------------------------- */
+
+static void line_up(struct dl_sl_sched *s, uint32_t qp, unsigned int sl)
+{
+	struct dl_sl_qp *q = &s->qps[qp];
+
+	q->ticket = s->ticket++;
+	q->next = DL_NO_QP;
+	q->sl = sl;
+	q->queued = true;
+	if (s->ready >> sl & 1) {
+		s->qps[s->tail[sl]].next = qp;
+	} else {
+		s->head[sl] = qp;
+		s->tenure_left[sl] = s->tenure;
+		s->ready |= 1u << sl;
+	}
+	s->tail[sl] = qp;
+}
+
+static void step_down(struct dl_sl_sched *s, unsigned int sl)
+{
+	struct dl_sl_qp *q = &s->qps[s->head[sl]];
+
+	q->queued = false;
+	s->tenure_left[sl] = s->tenure;
+	if (q->next == DL_NO_QP)
+		s->ready &= ~(1u << sl);
+	else
+		s->head[sl] = q->next;
+}
+
+void dl_sl_sched_work(struct dl_sl_sched *s, uint32_t qp, unsigned int sl)
+{
+	if (!s->qps[qp].queued)
+		line_up(s, qp, sl);
+}
+
+/* ---- the decision ------------------------------------------------------ */
+
+/* Move to the first entry from the pointer on whose SL can send. */
+static unsigned int sl_by_table(struct dl_sl_sched *s, unsigned int sls)
+{
+	const struct dl_sl_table *t = s->table;
+	unsigned int e = s->at;
+
+	for (unsigned int walked = 0; walked < t->n; walked++) {
+		const struct dl_sl_entry *entry = &t->entry[e];
+
+		if (entry->weight && sls >> entry->sl & 1) {
+			if (e != s->at || !s->live)
+				s->left = entry->weight;
+			s->at = e;
+			s->live = true;
+			return entry->sl;
+		}
+		e = e + 1 < t->n ? e + 1 : 0;
+	}
+	return DL_SLS;
+}
+
+static unsigned int sl_by_ticket(const struct dl_sl_sched *s, unsigned int sls)
+{
+	unsigned int best = DL_SLS;
+
+	for (; sls; sls &= sls - 1) {
+		unsigned int sl = __builtin_ctz(sls);
+
+		if (best == DL_SLS || s->qps[s->head[sl]].ticket <
+				      s->qps[s->head[best]].ticket)
+			best = sl;
+	}
+	return best;
+}
+
+uint32_t dl_sl_sched_pick(struct dl_sl_sched *s, unsigned int sls,
+			  bool *change)
+{
+	unsigned int sl;
+
+	sls &= s->ready;
+	if (!sls)
+		return DL_NO_QP;
+	sl = s->table ? sl_by_table(s, sls) : sl_by_ticket(s, sls);
+	if (sl == DL_SLS)
+		return DL_NO_QP;
+	*change = s->head[sl] != s->current;
+	return s->head[sl];
+}
+
+void dl_sl_sched_charge(struct dl_sl_sched *s, uint32_t qp, uint32_t bytes,
+			bool more)
+{
+	unsigned int sl = s->qps[qp].sl;
+
+	s->current = qp;
+	if (s->table) {
+		s->left -= bytes;
+		if (s->left <= 0) {
+			s->live = false;
+			s->at = s->at + 1 < s->table->n ? s->at + 1 : 0;
+		}
+	}
+	s->tenure_left[sl] -= bytes;
+	if (more && s->table && s->tenure_left[sl] > 0)
+		return;
+	step_down(s, sl);
+	if (more)
+		line_up(s, qp, sl);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * VL arbitration (SPEC part B, IBA 7.6.9).
+ *
+ * Problem.  At every packet boundary a port chooses what its link carries
+ * next.  Management packets come first, flow-control packets second.  Among
+ * the data VLs two tables decide.  Each is a circle of entries (VL, weight),
+ * and the high table yields to the low one when HighPriCounter runs out or
+ * when it has nothing to send.
+ *
+ * Representation.  A table is compiled to one 64-bit mask of entries for each
+ * VL.  The entries that could send now are the union of the masks of the
+ * sendable VLs; the next one in the circle is found by rotating that union so
+ * that the pointer comes first and counting trailing zeros.  The answer is
+ * that of a walk through the table, without the walk.  Most decisions end
+ * earlier still: the entry pointed to may go on.
+ *
+ * Invariants.
+ *   - `live` means that the entry at `at` was visited and has weight left;
+ *     then and only then `left` counts, and it is above zero.
+ *   - An entry that is used up is left at once: the pointer moves on, and
+ *     `live` is false until the next visit loads the weight (B3).
+ *   - A table in which nothing is sendable is not touched (B3).
+ *   - The turn becomes LOW when the counter is reloaded (B5) and HIGH again
+ *     after one low packet, or, by the author's reading, when that entry is
+ *     used up or cannot send (LOW_MORE is a low turn that has begun).
+ *     A pick that is not followed by a charge thus loses nobody's turn.
+ *
+ * Complexity.  One decision is O(sendable VLs), with no loop over entries.
+ *
+ * Limits.  Weights and blocks fit 32 bits by far: a packet is at most 8 KiB.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include <Random123/philox.h>
+
+#include "link/arbiter.h"
+
+enum turn { TURN_HIGH, TURN_LOW, TURN_LOW_MORE };
+
+#define WORDS_PER_LIMIT 1024	/* VLHighLimit counts 4096 bytes */
+
+/* ---- programs ---------------------------------------------------------- */
+
+void dl_arb_options_init(struct dl_arb_options *o)
+{
+	*o = (struct dl_arb_options){
+		.nvls = 8,
+		.high_cap = DL_ARB_ENTRIES,
+		.low_cap = DL_ARB_ENTRIES,
+	};
+}
+
+static void compile_table(const struct dl_vlarb_entry *from, unsigned int n,
+			  const struct dl_arb_options *o,
+			  struct dl_arb_table *t)
+{
+	t->n = n;
+	for (unsigned int e = 0; e < n; e++) {
+		unsigned int vl = from[e].vl & 15;
+
+		t->entry[e] = from[e];
+		if (!from[e].weight)
+			continue;
+		if (vl < o->nvls)
+			t->naming[vl] |= UINT64_C(1) << e;
+		else if (o->bad_entry == DL_BAD_ANY)
+			t->wild |= UINT64_C(1) << e;
+	}
+}
+
+static unsigned int cut(unsigned int n, unsigned int cap)
+{
+	if (n > DL_ARB_ENTRIES)
+		n = DL_ARB_ENTRIES;
+	return n < cap ? n : cap;
+}
+
+void dl_arb_compile(const struct dl_vlarb *arb, const struct dl_arb_options *o,
+		    struct dl_arb_program *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->options = *o;
+	out->high_limit = arb->high_limit;
+	out->enabled = (1u << o->nvls) - 1;
+	out->programmed = true;
+	compile_table(arb->high, cut(arb->nhigh, o->high_cap), o,
+		      &out->table[DL_ARB_HIGH]);
+	compile_table(arb->low, cut(arb->nlow, o->low_cap), o,
+		      &out->table[DL_ARB_LOW]);
+	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++)
+		if (out->table[DL_ARB_HIGH].naming[vl] |
+		    out->table[DL_ARB_LOW].naming[vl])
+			out->listed |= 1u << vl;
+}
+
+static void draw_table(philox4x32_key_t key, uint64_t port, unsigned int side,
+		       struct dl_vlarb_entry *entries)
+{
+	for (unsigned int e = 0; e < DL_ARB_ENTRIES; e += 4) {
+		philox4x32_ctr_t at = { { (uint32_t)port,
+					  (uint32_t)(port >> 32), side, e } };
+		philox4x32_ctr_t drawn = philox4x32(at, key);
+
+		for (unsigned int i = 0; i < 4; i++) {
+			entries[e + i].vl = drawn.v[i] & 15;
+			entries[e + i].weight = drawn.v[i] >> 8 & 0xFF;
+		}
+	}
+}
+
+void dl_arb_undefined(uint64_t seed, uint64_t port, struct dl_vlarb *out)
+{
+	philox4x32_key_t key = { { (uint32_t)seed, (uint32_t)(seed >> 32) } };
+	philox4x32_ctr_t at = { { (uint32_t)port, (uint32_t)(port >> 32),
+				  DL_ARB_NONE, 0 } };
+
+	draw_table(key, port, DL_ARB_HIGH, out->high);
+	draw_table(key, port, DL_ARB_LOW, out->low);
+	out->nhigh = DL_ARB_ENTRIES;
+	out->nlow = DL_ARB_ENTRIES;
+	out->high_limit = philox4x32(at, key).v[0];
+}
+
+/* ---- state ------------------------------------------------------------- */
+
+static void reload(struct dl_arbiter *a)
+{
+	a->counter = a->program->high_limit * WORDS_PER_LIMIT;
+}
+
+void dl_arbiter_init(struct dl_arbiter *a, const struct dl_arb_program *p)
+{
+	*a = (struct dl_arbiter){ .program = p };
+	reload(a);
+}
+
+static bool same_table(const struct dl_arb_table *a,
+		       const struct dl_arb_table *b)
+{
+	return a->n == b->n &&
+	       !memcmp(a->entry, b->entry, a->n * sizeof(a->entry[0])) &&
+	       !memcmp(a->naming, b->naming, sizeof(a->naming)) &&
+	       a->wild == b->wild;
+}
+
+void dl_arbiter_change(struct dl_arbiter *a, const struct dl_arb_program *p)
+{
+	const struct dl_arb_program *old = a->program;
+
+	a->program = p;
+	for (unsigned int side = DL_ARB_HIGH; side <= DL_ARB_LOW; side++)
+		if (!same_table(&old->table[side], &p->table[side]))
+			a->place[side] = (struct dl_arb_place){ 0 };
+	if (old->high_limit != p->high_limit &&
+	    (old->high_limit == DL_ARB_UNLIMITED ||
+	     p->high_limit == DL_ARB_UNLIMITED))
+		reload(a);
+}
+
+/* The entries of a table that could send now. */
+static uint64_t ready_entries(const struct dl_arb_table *t,
+			      unsigned int sendable)
+{
+	uint64_t ready = sendable ? t->wild : 0;
+
+	for (; sendable; sendable &= sendable - 1)
+		ready |= t->naming[__builtin_ctz(sendable)];
+	return ready;
+}
+
+static bool entry_ready(const struct dl_arb_program *p,
+			const struct dl_arb_table *t, unsigned int e,
+			unsigned int sendable)
+{
+	unsigned int vl = t->entry[e].vl & 15;
+
+	return vl < p->options.nvls ? sendable >> vl & 1 :
+				      sendable && (t->wild >> e & 1);
+}
+
+static unsigned int lowest(unsigned int vls)
+{
+	return __builtin_ctz(vls);
+}
+
+static enum dl_kind chosen(const struct dl_arb_program *p, unsigned int side,
+			   unsigned int e, unsigned int sendable,
+			   struct dl_pick *out)
+{
+	unsigned int vl = p->table[side].entry[e].vl & 15;
+
+	out->kind = DL_KIND_DATA;
+	out->vl = vl < p->options.nvls ? vl : lowest(sendable);
+	out->side = side;
+	out->entry = e;
+	return DL_KIND_DATA;
+}
+
+/* Look for an entry from the pointer on, once round.  Changes nothing. */
+static bool find(const struct dl_arbiter *a, unsigned int side,
+		 unsigned int sendable, struct dl_pick *out)
+{
+	const struct dl_arb_table *t = &a->program->table[side];
+	const struct dl_arb_place *place = &a->place[side];
+	unsigned int at = place->at;
+	uint64_t ready;
+
+	if (place->live && entry_ready(a->program, t, at, sendable))
+		return chosen(a->program, side, at, sendable, out);
+	ready = ready_entries(t, sendable);
+	if (!ready)
+		return false;
+	ready = ready >> at | ready << (-at & 63);
+	at = (at + __builtin_ctzll(ready)) & 63;
+	return chosen(a->program, side, at, sendable, out);
+}
+
+static bool may_go_on(struct dl_arbiter *a, unsigned int sendable,
+		      struct dl_pick *out)
+{
+	const struct dl_arb_place *place = &a->place[DL_ARB_LOW];
+	const struct dl_arb_table *t = &a->program->table[DL_ARB_LOW];
+
+	return place->live && entry_ready(a->program, t, place->at, sendable) &&
+	       chosen(a->program, DL_ARB_LOW, place->at, sendable, out);
+}
+
+/* Data packets that no table entry sends. */
+static enum dl_kind outside(unsigned int vls, struct dl_pick *out)
+{
+	if (!vls)
+		return DL_KIND_NOTHING;
+	*out = (struct dl_pick){ .kind = DL_KIND_DATA, .vl = lowest(vls),
+				 .side = DL_ARB_NONE };
+	return DL_KIND_DATA;
+}
+
+static enum dl_kind pick_data(struct dl_arbiter *a, unsigned int sendable,
+			      struct dl_pick *out)
+{
+	const struct dl_arb_program *p = a->program;
+	bool expired;
+
+	if (a->turn == TURN_LOW_MORE && may_go_on(a, sendable, out))
+		return DL_KIND_DATA;
+	if (a->turn == TURN_LOW && find(a, DL_ARB_LOW, sendable, out))
+		return DL_KIND_DATA;
+	a->turn = TURN_HIGH;
+
+	expired = a->counter < 0 && p->high_limit != DL_ARB_UNLIMITED;
+	if (!expired && find(a, DL_ARB_HIGH, sendable, out))
+		return DL_KIND_DATA;
+	reload(a);
+	if (find(a, DL_ARB_LOW, sendable, out)) {
+		a->turn = TURN_LOW;
+		return DL_KIND_DATA;
+	}
+	if (expired && find(a, DL_ARB_HIGH, sendable, out))
+		return DL_KIND_DATA;
+	return p->options.unlisted_vl == DL_UNLISTED_IDLE ?
+		outside(sendable & ~p->listed, out) : DL_KIND_NOTHING;
+}
+
+enum dl_kind dl_arbiter_pick(struct dl_arbiter *a, bool smp, bool fcp,
+			     unsigned int sendable, struct dl_pick *out)
+{
+	sendable &= a->program->enabled;
+	if (smp || fcp) {
+		*out = (struct dl_pick){ .kind = smp ? DL_KIND_SMP : DL_KIND_FCP,
+					 .vl = smp ? DL_VL_SMP : 0,
+					 .side = DL_ARB_NONE };
+		return out->kind;
+	}
+	if (a->program->options.nvls == 1)
+		return outside(sendable, out);
+	return pick_data(a, sendable, out);
+}
+
+void dl_arbiter_charge(struct dl_arbiter *a, const struct dl_pick *pick,
+		       uint32_t bytes, struct dl_arb_after *after)
+{
+	const struct dl_arb_program *p = a->program;
+
+	if (pick->kind == DL_KIND_DATA && pick->side != DL_ARB_NONE) {
+		const struct dl_arb_table *t = &p->table[pick->side];
+		struct dl_arb_place *place = &a->place[pick->side];
+
+		if (!place->live || place->at != pick->entry)
+			place->left = t->entry[pick->entry].weight;
+		place->left -= (bytes + 63) / 64;
+		place->at = pick->entry;
+		place->live = place->left > 0;
+		if (!place->live && ++place->at >= t->n)
+			place->at = 0;
+		if (pick->side == DL_ARB_HIGH) {
+			if (p->high_limit != DL_ARB_UNLIMITED)
+				a->counter -= (bytes + 3) / 4;
+		} else {
+			a->turn = place->live &&
+				  p->options.low_turn == DL_LOW_WEIGHT ?
+				  TURN_LOW_MORE : TURN_HIGH;
+		}
+		if (after)
+			after->weight = place->left;
+	}
+	if (after)
+		after->counter = a->counter;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Link-level flow control of one VL (SPEC C and E1, IBA 7.9.4).
+ *
+ * Problem.  A sender must know that its packet will find room before it lets
+ * it go, although what it hears from the receiver is old, and may get lost.
+ *
+ * IBA.  Both ends count blocks since the link came up: FCTBS what was sent,
+ * ABR what arrived.  The receiver promises a total, FCCL = ABR + what fits
+ * now; the sender may send up to it.  All are counts modulo 4096, of which
+ * only differences mean anything.  A promise is at most 2048, half the circle,
+ * so a difference has one meaning: up to half is "ahead", more is "behind".
+ * A receiver that hands out memory in chunks promises one block a chunk, for
+ * that is what fits if only one-block packets come (C4).
+ *
+ * PCI Express style.  Packets instead of blocks.  The receiver reports
+ * Fwd_Cnt, what has left its buffer; the sender takes away from Buf_Alloc
+ * what is then still there or on the wire: Tx_Cnt - Fwd_Cnt.
+ *
+ * Invariants.
+ *   - Safe: credit that the sender may still use, plus what is on the wire,
+ *     plus what is stored, never exceeds the buffer.  So with honest numbers
+ *     dl_credit_receive() never fails.
+ *   - An older credit message promises no more than a newer one.  Losing one
+ *     does no harm, and the next one makes up for it.
+ *   - Data lost on the wire is taken for stored: credit leaks, safely.  A
+ *     sync message, which must not overtake data, stops the leak: afterwards
+ *     ABR = FCTBS.  In the PCI Express style scheme the same message carries
+ *     Tx_Cnt, and what is missing between Tx_Cnt and the buffer counts as
+ *     forwarded.  (The document has no such message, since PCI Express
+ *     repeats lost packets below this level.)
+ *
+ * These are what the models under test/model/ prove at a smaller modulus.
+ *
+ * Limits.  A credit message must not be so late that the sender has gone half
+ * a circle in the meantime.  The wire keeps order, and at one message in
+ * 65,536 symbols a sender moves 1024 blocks at most between two of them.
+ *
+ * Complexity.  Everything is O(1); no memory.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "link/credit.h"
+
+int dl_credit_rx_init(struct dl_credit_rx *rx, enum dl_credit_scheme scheme,
+		      uint32_t buffer, uint32_t chunk)
+{
+	if (!chunk || (scheme == DL_CREDIT_PCIE &&
+		       (chunk != 1 || buffer > DL_CREDIT_WINDOW)))
+		return -EINVAL;
+	*rx = (struct dl_credit_rx){
+		.free = buffer / chunk,
+		.size = buffer / chunk,
+		.chunk = chunk,
+		.scheme = scheme,
+	};
+	return 0;
+}
+
+void dl_credit_tx_init(struct dl_credit_tx *tx, const struct dl_credit_rx *rx)
+{
+	*tx = (struct dl_credit_tx){ .alloc = rx->size, .scheme = rx->scheme };
+	dl_credit_update(tx, dl_credit_of(rx));
+}
+
+/* What every mix of packets can use of the free space. */
+static uint32_t promise(uint32_t chunks)
+{
+	return chunks < DL_CREDIT_WINDOW ? chunks : DL_CREDIT_WINDOW;
+}
+
+uint32_t dl_credit_of(const struct dl_credit_rx *rx)
+{
+	if (rx->scheme == DL_CREDIT_PCIE)
+		return rx->count & DL_CREDIT_MASK;
+	return (rx->count + promise(rx->free)) & DL_CREDIT_MASK;
+}
+
+void dl_credit_update(struct dl_credit_tx *tx, uint32_t credit)
+{
+	uint32_t away;
+
+	if (tx->scheme == DL_CREDIT_IBA) {
+		tx->limit = credit & DL_CREDIT_MASK;
+		return;
+	}
+	away = (tx->sent - credit) & DL_CREDIT_MASK;
+	tx->limit = away < tx->alloc ? tx->alloc - away : 0;
+}
+
+void dl_credit_sync(struct dl_credit_rx *rx, uint32_t sync)
+{
+	uint32_t lost;
+
+	if (rx->scheme == DL_CREDIT_IBA) {
+		rx->count = sync & DL_CREDIT_MASK;
+		return;
+	}
+	lost = (sync - (rx->count + rx->size - rx->free)) & DL_CREDIT_MASK;
+	rx->count += lost;
+	if (lost > DL_CREDIT_WINDOW)	/* an old message: behind */
+		rx->count -= DL_CREDIT_MODULUS;
+}
+
+bool dl_credit_receive(struct dl_credit_rx *rx, uint32_t units)
+{
+	uint32_t chunks = dl_credit_chunks(rx, units);
+
+	if (chunks > rx->free) {
+		rx->dropped++;
+		return false;
+	}
+	rx->free -= chunks;
+	if (rx->scheme == DL_CREDIT_IBA)
+		rx->count = (rx->count + units) & DL_CREDIT_MASK;
+	return true;
+}
+
+void dl_credit_release_chunks(struct dl_credit_rx *rx, uint32_t chunks)
+{
+	rx->free += chunks;
+	if (rx->scheme == DL_CREDIT_PCIE)
+		rx->count += chunks;
+}
+
+bool dl_credit_worth_telling(const struct dl_credit_rx *rx, uint32_t told,
+			     uint32_t largest)
+{
+	uint32_t now = dl_credit_of(rx);
+	uint32_t fresh = (now - told) & DL_CREDIT_MASK;
+	uint32_t quarter = (promise(rx->size) + 3) / 4;
+	uint32_t usable;
+
+	if (!fresh || fresh > DL_CREDIT_WINDOW)
+		return false;
+	if (fresh >= quarter)
+		return true;
+	/* What the sender has left of the last promise, at most. */
+	usable = (told - rx->count) & DL_CREDIT_MASK;
+	if (rx->scheme == DL_CREDIT_PCIE)
+		usable = rx->free > fresh ? rx->free - fresh : 0;
+	else if (usable > DL_CREDIT_WINDOW)
+		usable = 0;
+	return usable < largest;
+}

@@ -31,6 +31,7 @@ struct dl_fabric;
 struct dl_torus_config;
 struct dl_torus;
 struct dl_tables;
+struct dl_verdict;
 
 /* ---- fabric ------------------------------------------------------------ */
 
@@ -104,6 +105,45 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,
 	     struct dl_tables **out);
 void dl_tables_free(struct dl_tables *t);
+
+/* ---- proof ------------------------------------------------------------- */
+
+struct dl_verify_options {
+	/*
+	 * Tables of an earlier moment: their path SLs are compared with the
+	 * ones judged, port by port.  NULL: no comparison.
+	 */
+	const struct dl_tables *earlier;
+	/* Bit s is set when multicast packets may use SL s. */
+	uint16_t multicast_sls;
+	/*
+	 * QoS levels to judge.  1: the path SLs as they are; 2: those with
+	 * bit 3 set as well; 0: 2, unless a path SL uses bit 3 itself.
+	 */
+	unsigned int levels;
+	/* At most so many failures of delivery are listed; all are counted. */
+	unsigned int max_listed;
+};
+
+/* The defaults: no comparison, SLs 0 and 8, levels by the SLs, 100. */
+void dl_verify_options_init(struct dl_verify_options *o);
+
+/*
+ * Judge tables: does every packet arrive, and can packets wait for each other
+ * in a circle?  Findings are no error: they stand in the verdict.  What had to
+ * be assumed because the tables do not say it goes to the log as a warning.
+ * Returns 0 or -ENOMEM.  The verdict is the caller's and refers to the
+ * fabric.  `o` may be NULL for the defaults.
+ */
+int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
+	      const struct dl_log *log, struct dl_verdict **out);
+
+/* Does every packet reach its destination, and every copy its member? */
+int dl_verdict_delivered(const struct dl_verdict *v);
+
+/* Is there a credit loop? */
+int dl_verdict_credit_loop(const struct dl_verdict *v);
+void dl_verdict_free(struct dl_verdict *v);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@ include lib/fabric/local.mk
 include lib/torus/local.mk
 include lib/tables/local.mk
 include lib/route/local.mk
+include lib/verify/local.mk
 
 include lib/link/local.mk
 include lib/emu/local.mk

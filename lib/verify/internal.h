@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the parts of the proof share. */
+#ifndef DL_VERIFY_INTERNAL_H
+#define DL_VERIFY_INTERNAL_H
+
+#include "verify/verify.h"
+
+/* ---- sets of packets (sets.c) ------------------------------------------ */
+
+/*
+ * The kinds of packets on one link: bit 16 * vl + sl is set when packets of
+ * that SL travel on that VL.
+ */
+struct dl_set {
+	uint64_t w[4];
+};
+
+/*
+ * What becomes of the packets of a set at a switch that maps them by a row:
+ * the set on the output link, and which VL waits for which.
+ */
+struct dl_step {
+	uint32_t from, row;	/* the question */
+	uint32_t to;		/* number of the set that goes out */
+	uint32_t dropped;	/* SLs that the row drops */
+	uint64_t deps[4];	/* bit nvl * vl in + vl out */
+};
+
+struct dl_union {
+	uint32_t a, b, both;
+};
+
+/* The SLs in a set, and the VLs. */
+struct dl_kinds {
+	uint16_t sls, vls;
+};
+
+/* Sets are kept once each and known by number; 0 is the empty set. */
+struct dl_sets {
+	struct dl_set *sets;
+	struct dl_kinds *kinds;	/* by set number */
+	uint32_t n, cap;
+	uint32_t *table;	/* open addressing: set number, 0: free */
+	uint32_t table_size;	/* a power of two, at least twice n */
+	struct dl_step *steps;	/* direct-mapped caches of earlier answers */
+	struct dl_union *unions;
+	const dl_sl2vl_row *rows;
+	unsigned int nvl;
+	bool failed;		/* out of memory: results are worthless */
+};
+
+#define DL_STEP_SLOTS 4096
+#define DL_UNION_SLOTS 4096
+
+int dl_sets_init(struct dl_sets *s, const dl_sl2vl_row *rows,
+		 unsigned int nvl);
+void dl_sets_release(struct dl_sets *s);
+
+/* Forget all sets; numbers given out before mean nothing any more. */
+void dl_sets_clear(struct dl_sets *s);
+
+/* The number of a set.  0 and s->failed: no memory. */
+uint32_t dl_sets_add(struct dl_sets *s, const struct dl_set *set);
+uint32_t dl_sets_add_mask(struct dl_sets *s, uint16_t sls, unsigned int vl);
+
+/* The two questions, answered without the caches. */
+void dl_sets_find_step(struct dl_sets *s, struct dl_step *slot);
+void dl_sets_find_union(struct dl_sets *s, struct dl_union *slot);
+
+static inline const struct dl_step *dl_sets_step(struct dl_sets *s,
+						 uint32_t from, uint32_t row)
+{
+	uint32_t key = (from * 0x9E3779B1u) ^ (row * 0x85EBCA77u);
+	struct dl_step *slot = &s->steps[key >> 20];
+
+	if (slot->from != from || slot->row != row) {
+		slot->from = from;
+		slot->row = row;
+		dl_sets_find_step(s, slot);
+	}
+	return slot;
+}
+
+static inline uint32_t dl_sets_union(struct dl_sets *s, uint32_t a, uint32_t b)
+{
+	struct dl_union *slot;
+
+	if (a == b || !b)
+		return a;
+	if (!a)
+		return b;
+	slot = &s->unions[((a * 0x9E3779B1u) ^ (b * 0x85EBCA77u)) >> 20];
+	if (slot->a != a || slot->b != b) {
+		slot->a = a;
+		slot->b = b;
+		dl_sets_find_union(s, slot);
+	}
+	return slot->both;
+}
+
+/* ---- the fabric, laid out for the proof (net.c) ------------------------ */
+
+/* Where an output port of a switch leads. */
+struct dl_hop {
+	uint32_t sw;	/* switch at the far end, or DL_NONE */
+	uint32_t link;	/* number of the link out of this port, or DL_NONE */
+	uint32_t row;	/* index in net.rows of (input port there, output 0) */
+	uint32_t dep;	/* index of (input port there, first link there) */
+};
+
+/* End ports of one switch whose packets are all treated alike. */
+struct dl_source {
+	uint32_t row;		/* index in net.rows of (input port, output 0) */
+	uint32_t psl;		/* class of path SLs */
+	uint32_t count;		/* end ports */
+	uint16_t sls;		/* SLs that leave the adapter at all */
+};
+
+struct dl_net {
+	const struct dl_tables *t;
+	const struct dl_fabric *f;
+	uint32_t nsw, nlinks;
+
+	/*
+	 * Hop of switch s, port o: hops[hop_first[s] + o].  One more after
+	 * the last port stands for all ports that do not exist.
+	 */
+	struct dl_hop *hops;
+	uint32_t *hop_first;
+
+	/* Links between switches, one a direction, in order of output port. */
+	uint32_t *link_first;	/* nsw + 1 of them */
+	uint32_t *link_port;	/* port index of the output port */
+	uint32_t *link_hop;	/* index in hops */
+	uint16_t *link_vls;	/* VLs found in use */
+
+	/*
+	 * SL-to-VL maps as they work: numbers of row values, indexed like
+	 * the tables' sl2vl.  VL 15 stands for every VL that drops.
+	 */
+	uint16_t *rows;
+	dl_sl2vl_row *values;
+	uint16_t *passes;	/* by number: SLs that are not dropped */
+	uint32_t nvalues, values_cap;
+	uint16_t *end_passes;	/* by port index of an end port */
+
+	/*
+	 * Dependencies: at switch s with k links, from the one that comes in
+	 * through the port of link i to link j: `words` words from
+	 * deps[words * (dep_first[s] + i * k + j)], bit nvl * vl in + vl out.
+	 */
+	unsigned int nvl;	/* 8 or 16 */
+	unsigned int words;	/* 1 or 4 */
+	uint32_t *dep_first;
+	uint64_t *deps;
+
+	/* Sources of switch s: from source_first[s] to source_first[s + 1]. */
+	struct dl_source *sources;
+	uint32_t *source_first;
+	/* End ports with a LID at switch s, in order of the switch's ports. */
+	uint32_t *end_ports;
+	uint32_t *end_first;
+	uint32_t nends;		/* end ports with a LID, attached or not */
+
+	unsigned int levels;
+	bool sl_known;
+	uint64_t without_vl;
+};
+
+int dl_net_init(struct dl_net *net, const struct dl_tables *t,
+		unsigned int levels);
+void dl_net_release(struct dl_net *net);
+
+/* The port of its access switch through which an end port sends. */
+unsigned int dl_entry_port(const struct dl_fabric *f, uint32_t end_port);
+
+static inline uint32_t dl_net_links(const struct dl_net *net, uint32_t sw)
+{
+	return net->link_first[sw + 1] - net->link_first[sw];
+}
+
+/* The hop for a forwarding entry, whatever it says. */
+static inline const struct dl_hop *dl_net_hop(const struct dl_net *net,
+					      uint32_t sw, unsigned int port)
+{
+	uint32_t first = net->hop_first[sw];
+	uint32_t last = net->hop_first[sw + 1] - 1;
+
+	return &net->hops[first + port < last ? first + port : last];
+}
+
+/* Index in net.rows of a port pair of a switch. */
+static inline uint32_t dl_net_row(const struct dl_net *net, uint32_t sw,
+				  unsigned int in, unsigned int out)
+{
+	uint32_t ports = net->hop_first[sw + 1] - net->hop_first[sw] - 1;
+
+	return net->t->sl2vl_first[sw] + in * ports + out;
+}
+
+/* The SLs that a path SL stands for, over all judged levels. */
+static inline uint16_t dl_net_sls(const struct dl_net *net, unsigned int sl)
+{
+	if (!net->sl_known)
+		return 0xFFFF;
+	if (sl > 15)
+		return 0;
+	return 1u << sl | (net->levels > 1 ? 1u << (sl | 8) : 0);
+}
+
+/* Record that packets on VL a of an incoming link wait for VL b of another. */
+static inline void dl_net_depend(struct dl_net *net, uint32_t dep,
+				 unsigned int a, unsigned int b)
+{
+	unsigned int bit = a * net->nvl + b;
+
+	net->deps[dep * (size_t)net->words + bit / 64] |= UINT64_C(1)
+							  << bit % 64;
+}
+
+/* ---- one packet (walk.c) ----------------------------------------------- */
+
+struct dl_walk {
+	uint32_t src, dst;	/* end ports */
+	uint16_t dlid;
+	unsigned int sl;	/* DL_NO_SL: VLs do not matter */
+	/* Where it is: */
+	uint32_t sw;
+	unsigned int in, out;
+	unsigned int vl;	/* on the output link */
+	uint32_t hops;
+};
+
+/* Put a packet into its first switch.  0, or the fault that prevents it. */
+int dl_walk_start(const struct dl_net *net, struct dl_walk *w);
+
+/*
+ * Send it on: find output port and VL at the present switch, then move to
+ * the next.  Before the move, *link is the link taken.  Returns 1 when there
+ * is a next switch, 0 when it arrived, or minus (1 + the fault).
+ */
+int dl_walk_step(const struct dl_net *net, struct dl_walk *w, uint32_t *link);
+
+/* ---- the parts --------------------------------------------------------- */
+
+void dl_report_lost(struct dl_verdict *v, uint32_t max,
+		    const struct dl_lost *lost);
+
+/* All unicast packets: delivery and dependencies. */
+int dl_verify_unicast(struct dl_net *net, struct dl_verdict *v, uint32_t max);
+
+/* All groups: delivery and dependencies. */
+int dl_verify_multicast(struct dl_net *net, uint16_t sls, struct dl_verdict *v,
+			uint32_t max);
+
+/* The shortest cycle of dependencies, without its packets. */
+int dl_verify_cycle(const struct dl_net *net, struct dl_verdict *v);
+
+/* A packet for every step of the cycle. */
+int dl_verify_witness(const struct dl_net *net, uint16_t multicast_sls,
+		      struct dl_verdict *v);
+
+/* Path SLs, now and before. */
+int dl_verify_stable(const struct dl_tables *now,
+		     const struct dl_tables *before, struct dl_verdict *v);
+
+#endif

@@ -1,0 +1,11 @@
+libdlroute_la_SOURCES += \
+	lib/verify/cycle.c \
+	lib/verify/internal.h \
+	lib/verify/multicast.c \
+	lib/verify/net.c \
+	lib/verify/sets.c \
+	lib/verify/stable.c \
+	lib/verify/unicast.c \
+	lib/verify/verify.c lib/verify/verify.h \
+	lib/verify/walk.c \
+	lib/verify/witness.c

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * All multicast packets: dependencies and delivery.
+ *
+ * Problem.  A switch copies a multicast packet to every port of the group's
+ * mask but the one that it came in through.  Each copy waits for its own
+ * output while the packet still holds the VL on which it came in, so the
+ * dependency graph must know that VL exactly: it is the one that the SL and
+ * the port pair of the *previous* switch gave, in general not the one on which
+ * the packet goes out.
+ *
+ * Dependencies.  A work list of (link, VL, SLs); each is worked once for each
+ * SL.  Any adapter whose switch carries the group may send: a member that only
+ * sends is not in the masks.  A switch's own port 0 sends when it is a member.
+ *
+ * Delivery.  Masks that agree at both ends of every cable and form one tree
+ * deliver each packet once to each member, from anywhere; that costs one look
+ * at each mask bit.  Where they do not, or a map drops one of the SLs, the
+ * copies of each member's packet are followed one by one, for the SLs in use,
+ * and what goes wrong is listed.  Once the list is full, a broken group is
+ * only counted.
+ *
+ * Complexity: tree links times VLs times ports of a switch, per group.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/internal.h"
+
+/* Packets on a link that have not been followed further yet. */
+struct work {
+	uint32_t link;
+	uint16_t sls;
+	uint8_t vl;
+};
+
+enum { WHITE, GREY, BLACK };	/* not met, being followed, done */
+
+struct spread {
+	struct dl_net *net;
+	struct dl_verdict *v;
+	uint32_t max_listed;
+	uint16_t sls;
+	const struct dl_mcast_group *group;
+	uint16_t *seen;		/* by link and VL: SLs met */
+	struct work *work;	/* each channel at most once per SL */
+	uint32_t nwork;
+	uint32_t *members;	/* by switch and on: switches with a mask */
+	uint32_t nmembers;
+	uint32_t *parent;	/* union-find over switches */
+	bool dropped;
+	/* Following one packet: */
+	uint8_t *copies;	/* by port index, counted up to 2 */
+	uint8_t *link_copies;	/* by link, likewise */
+	uint8_t *colour;	/* by link */
+	uint32_t *stack;	/* links */
+	uint16_t *out;		/* by depth of the stack: next port to try */
+	uint32_t *order;
+	uint32_t norder;
+};
+
+static const uint64_t *mask_of(const struct spread *sp, uint32_t s)
+{
+	return &sp->group->masks[s * (size_t)DL_MASK_WORDS];
+}
+
+/* The next port in a mask from `from` on, up to `last`; else last + 1. */
+static unsigned int next_port(const uint64_t *mask, unsigned int from,
+			      unsigned int last)
+{
+	for (unsigned int w = from / 64; w < DL_MASK_WORDS; w++) {
+		uint64_t left = mask[w];
+
+		if (w == from / 64)
+			left &= ~UINT64_C(0) << from % 64;
+		if (left) {
+			unsigned int port = 64 * w + __builtin_ctzll(left);
+
+			return port <= last ? port : last + 1;
+		}
+	}
+	return last + 1;
+}
+
+static const struct dl_node *switch_node(const struct spread *sp, uint32_t s)
+{
+	return &sp->net->f->nodes[sp->net->f->switches[s]];
+}
+
+/* The end port behind a switch's port, or DL_NONE. */
+static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
+{
+	const struct dl_fabric *f = sp->net->f;
+	uint32_t port = switch_node(sp, s)->first_port + o;
+
+	if (o)
+		port = f->ports[port].peer;
+	return port != DL_NONE && dl_is_end_port(f, port) ? port : DL_NONE;
+}
+
+/* ---- dependencies ------------------------------------------------------ */
+
+static void push(struct spread *sp, uint32_t link, unsigned int vl,
+		 uint16_t sls)
+{
+	uint16_t *seen = &sp->seen[link * (size_t)sp->net->nvl + vl];
+	uint16_t fresh = sls & ~*seen;
+
+	if (!fresh)
+		return;
+	*seen |= fresh;
+	sp->net->link_vls[link] |= 1u << vl;
+	sp->work[sp->nwork++] = (struct work){ link, fresh, vl };
+}
+
+/*
+ * Copies of packets that are at switch s, came in through port `in`, on VL
+ * `vl` (16: from an end port) go to all other ports of the mask.
+ */
+static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
+		    uint32_t dep, unsigned int vl, uint16_t sls)
+{
+	struct dl_net *net = sp->net;
+	const uint64_t *mask = mask_of(sp, s);
+	unsigned int last = switch_node(sp, s)->nports;
+
+	for (unsigned int o = next_port(mask, 0, last); o <= last;
+	     o = next_port(mask, o + 1, last)) {
+		const struct dl_hop *hop = dl_net_hop(net, s, o);
+		uint32_t row = net->rows[dl_net_row(net, s, in, o)];
+
+		if (o == in)
+			continue;
+		if (hop->link == DL_NONE) {
+			if (end_port(sp, s, o) != DL_NONE &&
+			    sls & ~net->passes[row])
+				sp->dropped = true;
+			continue;
+		}
+		for (unsigned int left = sls; left; left &= left - 1) {
+			unsigned int sl = __builtin_ctz(left);
+			unsigned int out = dl_sl2vl_get(net->values[row], sl);
+
+			if (out == 15) {
+				sp->dropped = true;
+				continue;
+			}
+			if (vl < 16)
+				dl_net_depend(net,
+					      dep + hop->link -
+						      net->link_first[s],
+					      vl, out);
+			push(sp, hop->link, out, 1u << sl);
+		}
+	}
+}
+
+static void inject(struct spread *sp, uint32_t s)
+{
+	unsigned int last = switch_node(sp, s)->nports;
+
+	for (unsigned int i = 0; i <= last; i++) {
+		uint32_t src = end_port(sp, s, i);
+		uint16_t sls = sp->sls;
+
+		if (src == DL_NONE ||
+		    (!i && !dl_mask_get(sp->group->masks, s, 0)))
+			continue;
+		sls &= sp->net->end_passes[src];
+		if (sls != sp->sls)
+			sp->dropped = true;
+		copy_on(sp, s, i, 0, 16, sls);
+	}
+}
+
+static void spread_all(struct spread *sp)
+{
+	const struct dl_net *net = sp->net;
+	const struct dl_fabric *f = net->f;
+
+	sp->nwork = 0;
+	for (uint32_t i = 0; i < sp->nmembers; i++)
+		inject(sp, sp->members[i]);
+	for (uint32_t done = 0; done < sp->nwork; done++) {
+		const struct work w = sp->work[done];
+		const struct dl_hop *hop = &net->hops[net->link_hop[w.link]];
+		uint32_t peer = f->ports[net->link_port[w.link]].peer;
+
+		copy_on(sp, hop->sw, f->ports[peer].num, hop->dep, w.vl,
+			w.sls);
+	}
+	for (uint32_t i = 0; i < sp->nwork; i++)
+		sp->seen[sp->work[i].link * (size_t)net->nvl +
+			 sp->work[i].vl] = 0;
+}
+
+/* ---- delivery: the usual case ------------------------------------------ */
+
+static uint32_t find_root(struct spread *sp, uint32_t s)
+{
+	while (sp->parent[s] != s) {
+		sp->parent[s] = sp->parent[sp->parent[s]];
+		s = sp->parent[s];
+	}
+	return s;
+}
+
+/* Do the masks agree at both ends of each cable, and form one tree? */
+static bool is_tree(struct spread *sp)
+{
+	const struct dl_net *net = sp->net;
+	const struct dl_fabric *f = net->f;
+	uint32_t trees = sp->nmembers;
+
+	for (uint32_t i = 0; i < sp->nmembers; i++)
+		sp->parent[sp->members[i]] = sp->members[i];
+	for (uint32_t i = 0; i < sp->nmembers; i++) {
+		uint32_t s = sp->members[i];
+		const uint64_t *mask = mask_of(sp, s);
+		unsigned int last = switch_node(sp, s)->nports;
+
+		for (unsigned int o = next_port(mask, 0, last); o <= last;
+		     o = next_port(mask, o + 1, last)) {
+			const struct dl_hop *hop = dl_net_hop(net, s, o);
+			uint32_t port, peer, a, b;
+
+			if (hop->link == DL_NONE)
+				continue;
+			port = net->link_port[hop->link];
+			peer = f->ports[port].peer;
+			if (!dl_mask_get(sp->group->masks, hop->sw,
+					 f->ports[peer].num))
+				return false;
+			if (peer < port)
+				continue;	/* this cable was counted */
+			a = find_root(sp, s);
+			b = find_root(sp, hop->sw);
+			if (a == b)
+				return false;
+			sp->parent[a] = b;
+			trees--;
+		}
+	}
+	return trees <= 1;
+}
+
+/* ---- delivery: packet by packet ---------------------------------------- */
+
+static void report(struct spread *sp, uint32_t src, uint32_t dst,
+		   unsigned int sl, enum dl_fault fault, uint32_t sw,
+		   unsigned int port)
+{
+	struct dl_lost lost = {
+		.src = src, .dst = dst, .dlid = sp->group->mlid, .sl = sl,
+		.fault = fault, .sw = sw, .port = port,
+	};
+
+	dl_report_lost(sp->v, sp->max_listed, &lost);
+}
+
+/* A packet at a switch: where it is and through which port it came in. */
+struct place {
+	uint32_t sw;
+	unsigned int in, last;	/* last port number of the switch */
+};
+
+static struct place place_after(const struct spread *sp, uint32_t link)
+{
+	const struct dl_net *net = sp->net;
+	const struct dl_fabric *f = net->f;
+	uint32_t peer = f->ports[net->link_port[link]].peer;
+	uint32_t s = net->hops[net->link_hop[link]].sw;
+
+	return (struct place){ s, f->ports[peer].num,
+			       switch_node(sp, s)->nports };
+}
+
+static struct place place_of_source(const struct spread *sp, uint32_t src)
+{
+	const struct dl_fabric *f = sp->net->f;
+	uint32_t s = dl_access_switch(f, src);
+
+	return (struct place){ s, dl_entry_port(f, src),
+			       switch_node(sp, s)->nports };
+}
+
+/*
+ * The next copy made at a place, from port *o on.  Returns false when there
+ * are no more; else *o is its port, and it goes to *link or, when that is
+ * DL_NONE, to the end port *end.
+ */
+static bool next_copy(const struct spread *sp, const struct place *at,
+		      unsigned int sl, unsigned int *o, uint32_t *link,
+		      uint32_t *end)
+{
+	const struct dl_net *net = sp->net;
+	const uint64_t *mask = mask_of(sp, at->sw);
+
+	for (; (*o = next_port(mask, *o, at->last)) <= at->last; ++*o) {
+		uint32_t row = dl_net_row(net, at->sw, at->in, *o);
+
+		if (*o == at->in || !(net->passes[net->rows[row]] >> sl & 1))
+			continue;
+		*link = dl_net_hop(net, at->sw, *o)->link;
+		*end = DL_NONE;
+		if (*link == DL_NONE)
+			*end = end_port(sp, at->sw, *o);
+		if (*link != DL_NONE || *end != DL_NONE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Explore the links that copies take, depth first.  Returns the switch at
+ * which copies run in a circle; DL_NONE if none, and then the links stand in
+ * sp->order, each after all that its copies take.
+ */
+static uint32_t explore(struct spread *sp, uint32_t src, unsigned int sl)
+{
+	struct place at = place_of_source(sp, src);
+	uint32_t depth = 0, link, end;
+
+	sp->norder = 0;
+	sp->out[0] = 0;
+	for (;;) {
+		unsigned int o = sp->out[depth];
+
+		if (next_copy(sp, &at, sl, &o, &link, &end)) {
+			sp->out[depth] = o + 1;
+			if (link == DL_NONE || sp->colour[link] == BLACK)
+				continue;
+			if (sp->colour[link] == GREY)
+				return at.sw;
+			sp->colour[link] = GREY;
+			sp->stack[depth++] = link;
+			sp->out[depth] = 0;
+			at = place_after(sp, link);
+			continue;
+		}
+		if (!depth)
+			return DL_NONE;
+		link = sp->stack[--depth];
+		sp->colour[link] = BLACK;
+		sp->order[sp->norder++] = link;
+		at = depth ? place_after(sp, sp->stack[depth - 1]) :
+			     place_of_source(sp, src);
+	}
+}
+
+static void add_copies(struct spread *sp, const struct place *at,
+		       unsigned int sl, uint8_t copies)
+{
+	uint32_t link, end;
+
+	for (unsigned int o = 0; next_copy(sp, at, sl, &o, &link, &end); o++) {
+		uint8_t *to = link == DL_NONE ? &sp->copies[end] :
+						&sp->link_copies[link];
+
+		*to = *to + copies > 2 ? 2 : *to + copies;
+	}
+}
+
+/* How many copies each end port gets, after explore() found no circle. */
+static void count_copies(struct spread *sp, uint32_t src, unsigned int sl)
+{
+	struct place at = place_of_source(sp, src);
+
+	add_copies(sp, &at, sl, 1);
+	for (uint32_t i = sp->norder; i--;) {
+		uint32_t link = sp->order[i];
+
+		at = place_after(sp, link);
+		add_copies(sp, &at, sl, sp->link_copies[link]);
+		sp->link_copies[link] = 0;
+	}
+}
+
+/* Compare the copies counted with one for each member, and clear them. */
+static void check_members(struct spread *sp, uint32_t src, unsigned int sl)
+{
+	for (uint32_t i = 0; i < sp->nmembers; i++) {
+		uint32_t s = sp->members[i];
+		unsigned int last = switch_node(sp, s)->nports;
+		const uint64_t *mask = mask_of(sp, s);
+
+		for (unsigned int o = next_port(mask, 0, last); o <= last;
+		     o = next_port(mask, o + 1, last)) {
+			uint32_t dst = end_port(sp, s, o);
+			uint8_t copies;
+
+			if (dst == DL_NONE)
+				continue;
+			copies = sp->copies[dst];
+			sp->copies[dst] = 0;
+			if (dst != src && copies != 1)
+				report(sp, src, dst, sl,
+				       copies ? DL_FAULT_TWICE :
+						DL_FAULT_NO_COPY,
+				       DL_NONE, DL_NO_PORT);
+		}
+	}
+}
+
+static void check_source(struct spread *sp, uint32_t src)
+{
+	for (unsigned int left = sp->sls; left; left &= left - 1) {
+		unsigned int sl = __builtin_ctz(left);
+		uint32_t sw;
+
+		if (sp->v->nlisted >= sp->max_listed)
+			return;
+		if (!(sp->net->end_passes[src] >> sl & 1)) {
+			report(sp, src, DL_NONE, sl, DL_FAULT_VL, DL_NONE,
+			       DL_NO_PORT);
+			continue;
+		}
+		memset(sp->colour, WHITE, sp->net->nlinks);
+		sw = explore(sp, src, sl);
+		if (sw != DL_NONE) {
+			report(sp, src, DL_NONE, sl, DL_FAULT_LOOP, sw,
+			       DL_NO_PORT);
+			continue;
+		}
+		count_copies(sp, src, sl);
+		check_members(sp, src, sl);
+	}
+}
+
+/* The long way: every member's packets. */
+static void check_packets(struct spread *sp)
+{
+	uint32_t before = sp->v->nlisted;
+
+	for (uint32_t i = 0; i < sp->nmembers; i++) {
+		uint32_t s = sp->members[i];
+		unsigned int last = switch_node(sp, s)->nports;
+		const uint64_t *mask = mask_of(sp, s);
+
+		for (unsigned int o = next_port(mask, 0, last); o <= last;
+		     o = next_port(mask, o + 1, last))
+			if (end_port(sp, s, o) != DL_NONE)
+				check_source(sp, end_port(sp, s, o));
+	}
+	if (sp->v->nlisted > before || before >= sp->max_listed)
+		sp->v->groups_lost++;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static void judge_group(struct spread *sp)
+{
+	const struct dl_net *net = sp->net;
+
+	sp->nmembers = 0;
+	for (uint32_t s = 0; s < net->nsw; s++) {
+		const uint64_t *mask = mask_of(sp, s);
+
+		if (mask[0] | mask[1] | mask[2] | mask[3])
+			sp->members[sp->nmembers++] = s;
+	}
+	sp->dropped = false;
+	spread_all(sp);
+	if (sp->dropped || !is_tree(sp))
+		check_packets(sp);
+}
+
+static int spread_init(struct spread *sp)
+{
+	size_t nlinks = sp->net->nlinks + 1, nsw = sp->net->nsw + 1;
+	size_t channels = nlinks * sp->net->nvl;
+	unsigned int nsls = __builtin_popcount(sp->sls);
+
+	sp->seen = calloc(channels, sizeof(*sp->seen));
+	sp->work = malloc(channels * (nsls + 1) * sizeof(*sp->work));
+	sp->members = malloc(nsw * sizeof(*sp->members));
+	sp->parent = malloc(nsw * sizeof(*sp->parent));
+	sp->copies = calloc(sp->net->f->nports + 1, 1);
+	sp->link_copies = calloc(nlinks, 1);
+	sp->colour = malloc(nlinks);
+	sp->order = malloc(nlinks * sizeof(*sp->order));
+	sp->stack = malloc(nlinks * sizeof(*sp->stack));
+	sp->out = malloc((nlinks + 1) * sizeof(*sp->out));
+	if (!sp->seen || !sp->work || !sp->members || !sp->parent ||
+	    !sp->copies || !sp->link_copies || !sp->colour || !sp->order ||
+	    !sp->stack || !sp->out)
+		return -ENOMEM;
+	return 0;
+}
+
+static void spread_release(struct spread *sp)
+{
+	free(sp->seen);
+	free(sp->work);
+	free(sp->members);
+	free(sp->parent);
+	free(sp->copies);
+	free(sp->link_copies);
+	free(sp->colour);
+	free(sp->order);
+	free(sp->stack);
+	free(sp->out);
+}
+
+int dl_verify_multicast(struct dl_net *net, uint16_t sls, struct dl_verdict *v,
+			uint32_t max)
+{
+	struct spread sp = {
+		.net = net, .v = v, .max_listed = max, .sls = sls,
+	};
+	int err;
+
+	if (!net->t->ngroups)
+		return 0;
+	err = spread_init(&sp);
+	for (uint32_t g = 0; !err && g < net->t->ngroups; g++) {
+		sp.group = &net->t->groups[g];
+		judge_group(&sp);
+	}
+	v->groups = net->t->ngroups;
+	spread_release(&sp);
+	return err;
+}

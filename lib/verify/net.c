@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The fabric and its SL-to-VL maps, laid out for the proof.
+ *
+ * Problem.  The proof asks the same questions some ten million times: where
+ * does this output port lead, what does the map of the port pair there do,
+ * where is its place among the dependencies?  Here each answer becomes one
+ * load.
+ *
+ * How maps work (IBA volume 1, 7.6.6).  A packet whose SL maps to VL 15, or
+ * to a VL that the output port does not operate, is dropped.  A port with one
+ * data VL needs no map.  A map that the tables do not hold is taken to send
+ * every SL to VL 0: if that is free of loops then so is every other map, since
+ * all others only tell packets apart; and the verdict counts such ports.
+ *
+ * Sources.  End ports of one switch are merged when nothing that the proof
+ * looks at distinguishes them: the class of their path SLs and the maps from
+ * their input port to every link.
+ *
+ * Complexity: ports plus pairs of ports of each switch.  Limit: dependencies
+ * take 8 bytes (VLs 0 to 7) or 32 (above) for every pair of links of a switch.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/internal.h"
+
+static const struct dl_node *switch_node(const struct dl_fabric *f, uint32_t s)
+{
+	return &f->nodes[f->switches[s]];
+}
+
+unsigned int dl_entry_port(const struct dl_fabric *f, uint32_t end_port)
+{
+	const struct dl_port *p = &f->ports[end_port];
+
+	return p->num ? f->ports[p->peer].num : 0;
+}
+
+/* ---- links ------------------------------------------------------------- */
+
+static bool is_link(const struct dl_fabric *f, uint32_t port)
+{
+	uint32_t peer = f->ports[port].peer;
+
+	return f->ports[port].num && peer != DL_NONE && f->ports[peer].num &&
+	       dl_is_switch(f, f->ports[peer].node);
+}
+
+static int count_links(struct dl_net *net)
+{
+	const struct dl_fabric *f = net->f;
+	uint64_t deps = 0;
+	uint32_t hops = 0;
+
+	for (uint32_t s = 0; s < net->nsw; s++) {
+		const struct dl_node *n = switch_node(f, s);
+		uint64_t links;
+
+		net->hop_first[s] = hops;
+		net->link_first[s] = net->nlinks;
+		net->dep_first[s] = deps;
+		hops += n->nports + 2;
+		for (unsigned int o = 1; o <= n->nports; o++)
+			net->nlinks += is_link(f, n->first_port + o);
+		links = net->nlinks - net->link_first[s];
+		deps += links * links;
+	}
+	net->hop_first[net->nsw] = hops;
+	net->link_first[net->nsw] = net->nlinks;
+	net->dep_first[net->nsw] = deps;
+	return deps > UINT32_MAX ? -ENOMEM : 0;
+}
+
+static void number_links(struct dl_net *net)
+{
+	const struct dl_fabric *f = net->f;
+
+	for (uint32_t s = 0; s < net->nsw; s++) {
+		const struct dl_node *n = switch_node(f, s);
+		struct dl_hop *hops = &net->hops[net->hop_first[s]];
+		uint32_t link = net->link_first[s];
+
+		for (unsigned int o = 0; o <= n->nports + 1u; o++) {
+			uint32_t port = n->first_port + o;
+
+			hops[o].sw = DL_NONE;
+			hops[o].link = DL_NONE;
+			if (!o || o > n->nports || !is_link(f, port))
+				continue;
+			net->link_port[link] = port;
+			net->link_hop[link] = net->hop_first[s] + o;
+			hops[o].sw = f->nodes[dl_peer_node(f, port)].sw;
+			hops[o].link = link++;
+		}
+	}
+}
+
+/* Once all links have numbers: what lies at their far ends. */
+static void aim_links(struct dl_net *net)
+{
+	const struct dl_fabric *f = net->f;
+
+	for (uint32_t l = 0; l < net->nlinks; l++) {
+		const struct dl_port *peer =
+			&f->ports[f->ports[net->link_port[l]].peer];
+		struct dl_hop *hop = &net->hops[net->link_hop[l]];
+		uint32_t s = hop->sw;
+		uint32_t back = net->hops[net->hop_first[s] + peer->num].link;
+
+		hop->row = dl_net_row(net, s, peer->num, 0);
+		hop->dep = net->dep_first[s] +
+			   (back - net->link_first[s]) * dl_net_links(net, s);
+	}
+}
+
+static int lay_out_links(struct dl_net *net)
+{
+	size_t n = net->nsw + 1;
+	int err;
+
+	net->hop_first = malloc(n * sizeof(*net->hop_first));
+	net->link_first = malloc(n * sizeof(*net->link_first));
+	net->dep_first = malloc(n * sizeof(*net->dep_first));
+	if (!net->hop_first || !net->link_first || !net->dep_first)
+		return -ENOMEM;
+	err = count_links(net);
+	if (err)
+		return err;
+	n = net->nlinks + 1;
+	net->hops = malloc((net->hop_first[net->nsw] + 1) * sizeof(*net->hops));
+	net->link_port = malloc(n * sizeof(*net->link_port));
+	net->link_hop = malloc(n * sizeof(*net->link_hop));
+	net->link_vls = calloc(n, sizeof(*net->link_vls));
+	if (!net->hops || !net->link_port || !net->link_hop || !net->link_vls)
+		return -ENOMEM;
+	number_links(net);
+	aim_links(net);
+	return 0;
+}
+
+/* ---- SL-to-VL maps ----------------------------------------------------- */
+
+/* The map as a port with that many VLs works it; 0 VLs: unknown. */
+static dl_sl2vl_row effective(const struct dl_tables *t, uint16_t row,
+			      unsigned int vls)
+{
+	dl_sl2vl_row value, result = 0;
+
+	if (row == DL_NO_ROW)
+		return 0;
+	value = t->rows[row];
+	if (!vls)
+		return value;
+	for (unsigned int sl = 0; sl < 16; sl++) {
+		unsigned int vl = dl_sl2vl_get(value, sl);
+
+		result |= (uint64_t)(vl < vls ? vl : 15) << 4 * sl;
+	}
+	return result;
+}
+
+static uint16_t row_passes(dl_sl2vl_row row)
+{
+	uint16_t passes = 0;
+
+	for (unsigned int sl = 0; sl < 16; sl++)
+		if (dl_sl2vl_get(row, sl) != 15)
+			passes |= 1u << sl;
+	return passes;
+}
+
+/*
+ * Port VL counts are few and rows are numbered already, so the number of an
+ * effective row is remembered by (row, count) and never searched for twice.
+ */
+struct row_memo {
+	uint16_t *number;	/* [count][row], 0xFFFF: not met yet */
+	uint32_t width;		/* rows, and one for "no map" */
+};
+
+#define VL_COUNTS 17
+
+static int add_row(struct dl_net *net, struct row_memo *memo, uint16_t row,
+		   unsigned int vls)
+{
+	uint32_t column = row == DL_NO_ROW ? net->t->nrows : row;
+	uint16_t *slot;
+
+	if (vls >= VL_COUNTS)
+		vls = 0;
+	slot = &memo->number[vls * memo->width + column];
+	if (*slot != 0xFFFF)
+		return *slot;
+	net->values[net->nvalues] = effective(net->t, row, vls);
+	net->passes[net->nvalues] = row_passes(net->values[net->nvalues]);
+	*slot = net->nvalues;
+	return net->nvalues++;
+}
+
+static int map_switch(struct dl_net *net, struct row_memo *memo, uint32_t s)
+{
+	const struct dl_node *n = switch_node(net->f, s);
+	const struct dl_hop *hops = &net->hops[net->hop_first[s]];
+
+	for (unsigned int i = 0; i <= n->nports; i++) {
+		for (unsigned int o = 0; o <= n->nports; o++) {
+			uint32_t at = dl_net_row(net, s, i, o);
+			uint16_t row = net->t->sl2vl[at];
+			unsigned int vls = 0;
+
+			if (o)
+				vls = net->f->ports[n->first_port + o].vls;
+			if (net->nvalues == net->values_cap)
+				return -ENOMEM;
+			net->rows[at] = add_row(net, memo, row, vls);
+			if (row == DL_NO_ROW && vls != 1 && i != o &&
+			    hops[o].link != DL_NONE &&
+			    (!i || hops[i].link != DL_NONE))
+				net->without_vl++;
+		}
+	}
+	return 0;
+}
+
+static unsigned int highest_vl(const struct dl_net *net)
+{
+	unsigned int top = 0;
+
+	for (uint32_t i = 0; i < net->nvalues; i++) {
+		for (unsigned int sl = 0; sl < 16; sl++) {
+			unsigned int vl = dl_sl2vl_get(net->values[i], sl);
+
+			if (vl != 15 && vl > top)
+				top = vl;
+		}
+	}
+	return top;
+}
+
+/* What each end port lets out: its own map, and no VL that it lacks. */
+static int map_end_ports(struct dl_net *net)
+{
+	const struct dl_fabric *f = net->f;
+
+	net->end_passes = malloc((f->nports + 1) * sizeof(*net->end_passes));
+	if (!net->end_passes)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint16_t row = net->t->end_sl2vl[p];
+
+		net->end_passes[p] = 0xFFFF;
+		if (f->ports[p].num && dl_is_end_port(f, p))
+			net->end_passes[p] = row_passes(
+				effective(net->t, row, f->ports[p].vls));
+	}
+	return 0;
+}
+
+static int lay_out_maps(struct dl_net *net)
+{
+	struct row_memo memo = { .width = net->t->nrows + 1 };
+	size_t entries = net->t->sl2vl_first[net->nsw];
+	int err = -ENOMEM;
+
+	/* More than 65,535 distinct ones cannot be numbered. */
+	net->values_cap = memo.width * VL_COUNTS;
+	if (net->values_cap > 0xFFFF)
+		net->values_cap = 0xFFFF;
+	memo.number = malloc(memo.width * VL_COUNTS * sizeof(*memo.number));
+	net->rows = malloc((entries + 1) * sizeof(*net->rows));
+	net->values = malloc(net->values_cap * sizeof(*net->values));
+	net->passes = malloc(net->values_cap * sizeof(*net->passes));
+	if (!memo.number || !net->rows || !net->values || !net->passes)
+		goto out;
+	memset(memo.number, 0xFF,
+	       memo.width * VL_COUNTS * sizeof(*memo.number));
+	for (uint32_t s = 0; s < net->nsw; s++) {
+		err = map_switch(net, &memo, s);
+		if (err)
+			goto out;
+	}
+	net->nvl = highest_vl(net) > 7 ? 16 : 8;
+	net->words = net->nvl * net->nvl / 64;
+	err = map_end_ports(net);
+out:
+	free(memo.number);
+	return err;
+}
+
+/* ---- sources ----------------------------------------------------------- */
+
+/* Do two input ports of a switch map alike towards every link? */
+static bool same_maps(const struct dl_net *net, uint32_t s, uint32_t a,
+		      uint32_t b)
+{
+	const struct dl_node *n = switch_node(net->f, s);
+
+	if (a == b)
+		return true;
+	for (uint32_t l = net->link_first[s]; l < net->link_first[s + 1]; l++) {
+		uint32_t out = net->link_port[l] - n->first_port;
+
+		if (net->rows[a + out] != net->rows[b + out])
+			return false;
+	}
+	return true;
+}
+
+static void add_source(struct dl_net *net, uint32_t s, uint32_t end_port,
+		       uint32_t *n)
+{
+	struct dl_source new = {
+		.row = dl_net_row(net, s, dl_entry_port(net->f, end_port), 0),
+		.psl = net->t->psl ? net->t->psl_src[end_port] : DL_NONE,
+		.count = 1,
+		.sls = net->end_passes[end_port],
+	};
+
+	for (uint32_t i = net->source_first[s]; i < *n; i++) {
+		struct dl_source *old = &net->sources[i];
+
+		if (old->psl == new.psl && old->sls == new.sls &&
+		    same_maps(net, s, old->row, new.row)) {
+			old->count++;
+			return;
+		}
+	}
+	net->sources[(*n)++] = new;
+}
+
+static int lay_out_sources(struct dl_net *net)
+{
+	const struct dl_fabric *f = net->f;
+	uint32_t ends = 0, sources = 0;
+
+	for (uint32_t p = 0; p < f->nports; p++)
+		net->nends += dl_is_end_port(f, p) && f->ports[p].lid;
+	net->end_ports = malloc((net->nends + 1) * sizeof(*net->end_ports));
+	net->sources = malloc((net->nends + 1) * sizeof(*net->sources));
+	net->end_first = malloc((net->nsw + 1) * sizeof(*net->end_first));
+	net->source_first = malloc((net->nsw + 1) * sizeof(*net->source_first));
+	if (!net->end_ports || !net->sources || !net->end_first ||
+	    !net->source_first)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < net->nsw; s++) {
+		const struct dl_node *n = switch_node(f, s);
+
+		net->end_first[s] = ends;
+		net->source_first[s] = sources;
+		for (unsigned int o = 0; o <= n->nports; o++) {
+			uint32_t port = n->first_port + o;
+
+			if (o)
+				port = f->ports[port].peer;
+			if (port == DL_NONE || !dl_is_end_port(f, port) ||
+			    !f->ports[port].lid)
+				continue;
+			net->end_ports[ends++] = port;
+			add_source(net, s, port, &sources);
+		}
+	}
+	net->end_first[net->nsw] = ends;
+	net->source_first[net->nsw] = sources;
+	return 0;
+}
+
+/* Does any path SL use bit 3 already? */
+static bool uses_upper_sls(const struct dl_tables *t)
+{
+	size_t n = (size_t)t->npsl_src * t->npsl_dst;
+
+	for (size_t i = 0; i < n; i++)
+		if (t->psl[i] >= 8 && t->psl[i] < 16)
+			return true;
+	return false;
+}
+
+int dl_net_init(struct dl_net *net, const struct dl_tables *t,
+		unsigned int levels)
+{
+	size_t deps;
+	int err;
+
+	memset(net, 0, sizeof(*net));
+	net->t = t;
+	net->f = t->fabric;
+	net->nsw = net->f->nswitches;
+	net->sl_known = t->psl;
+	net->levels = levels;
+	if (!levels)
+		net->levels = t->psl && uses_upper_sls(t) ? 1 : 2;
+	err = lay_out_links(net);
+	if (!err)
+		err = lay_out_maps(net);
+	if (!err)
+		err = lay_out_sources(net);
+	if (err)
+		goto fail;
+	deps = (size_t)net->dep_first[net->nsw] * net->words;
+	net->deps = calloc(deps + 1, sizeof(*net->deps));
+	if (net->deps)
+		return 0;
+	err = -ENOMEM;
+fail:
+	dl_net_release(net);
+	return err;
+}
+
+void dl_net_release(struct dl_net *net)
+{
+	free(net->hops);
+	free(net->hop_first);
+	free(net->link_first);
+	free(net->link_port);
+	free(net->link_hop);
+	free(net->link_vls);
+	free(net->rows);
+	free(net->values);
+	free(net->passes);
+	free(net->end_passes);
+	free(net->dep_first);
+	free(net->deps);
+	free(net->sources);
+	free(net->source_first);
+	free(net->end_ports);
+	free(net->end_first);
+}

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * All unicast packets at once: do they arrive, and which channels wait for
+ * which?
+ *
+ * Problem.  S switches and D destination LIDs make S x D forwarding entries,
+ * but sources times D pairs, each of many hops.  Following the pairs is out of
+ * the question for large fabrics (16x16x16: 67 million pairs, 8 hops).
+ *
+ * Representation.  Forwarding depends on the destination alone, so for one
+ * LID every switch has at most one way out, and the ways form trees that lead
+ * to the destination (or end at a fault), and possibly rings (routing loops).
+ * All packets that pass a switch towards the LID share its output link.  Going
+ * from the leaves inwards, each switch's packets are complete when all its
+ * children are done; they are a set of (SL, VL) pairs (sets.c), and passing
+ * one switch maps the set by the SL-to-VL map of its port pair and yields a
+ * matrix of VLs that wait for VLs, added to the dependencies of that port
+ * pair.  The result is exact, not an estimate: each element of a set is a
+ * packet that some source sends with its path SL, and each dependency is one
+ * that such a packet causes.
+ *
+ * Routing loops.  Packets circulate until their lifetime ends, so the sets on
+ * a ring grow round and round until they grow no more: at most 256 laps.
+ *
+ * Classes.  LIDs at the same switch whose columns differ there only (its
+ * adapters, its own port 0, the LIDs of an LMC range) send the same packets
+ * through all other switches; one pass serves them all.
+ *
+ * Delivery.  A pass notices that something is wrong: a way that ends, a ring,
+ * a map that drops.  Only then audit() goes back from the destination
+ * outwards, with the SLs that survive from each switch on, and counts pairs.
+ *
+ * Complexity: one forwarding entry read, one cached set operation and one
+ * OR per switch and class.  Columns are gathered in blocks of LIDs, to read
+ * the row-wise tables in whole cache lines.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/internal.h"
+
+#define BLOCK 64		/* LIDs gathered together */
+#define MANY_SETS (1u << 15)	/* forget them between destinations */
+#define FORWARDED (1u << 16)	/* beside 16 bits of surviving SLs */
+
+/* A switch as seen by the packets to one class of LIDs. */
+struct stop {
+	uint32_t next;		/* switch, or DL_NONE: the way ends here */
+	uint32_t set;		/* packets on the link to it */
+	uint32_t row, dep;	/* copied from the hop */
+	uint32_t link;
+	uint16_t waits;		/* children not yet done */
+	uint8_t out;		/* output port, or nports + 1 for a bad one */
+	uint8_t slot;		/* number of the link among the switch's */
+};
+
+struct column {
+	uint16_t lid;
+	uint32_t owner;		/* end port, or DL_NONE */
+	uint32_t root;		/* access switch, or DL_NONE */
+	unsigned int last_port;	/* out of the root */
+	const uint8_t *out;	/* by switch */
+	const uint8_t *sl;	/* by class of sources; NULL: unknown */
+};
+
+struct pass {
+	struct dl_net *net;
+	struct dl_verdict *v;
+	uint32_t max_listed;
+	struct dl_sets sets;
+	uint32_t inject[17];	/* sets of one path SL, [16] of all; 0: unset */
+	struct stop *stops;
+	uint32_t *order;	/* switches, children before parents */
+	uint32_t norder;
+	uint32_t *alive;	/* audit: what survives from a switch on */
+	bool suspicious;	/* something is not delivered */
+
+	struct column *columns;	/* in order of root, then LID */
+	uint32_t ncolumns;
+	uint8_t *out_block, *sl_block;
+};
+
+/* ---- columns ----------------------------------------------------------- */
+
+static int list_columns(struct pass *p)
+{
+	const struct dl_net *net = p->net;
+	const struct dl_fabric *f = net->f;
+	uint32_t *first = calloc(net->nsw + 2, sizeof(*first));
+	uint32_t lid, s;
+
+	p->columns = malloc((f->top_lid + 1) * sizeof(*p->columns));
+	if (!first || !p->columns) {
+		free(first);
+		return -ENOMEM;
+	}
+	/* Counting sort; LIDs at no switch are left to the caller. */
+	for (lid = 1; lid <= f->top_lid; lid++) {
+		uint32_t owner = f->lid_port[lid];
+
+		s = owner == DL_NONE ? DL_NONE : dl_access_switch(f, owner);
+		if (s != DL_NONE)
+			first[s + 1]++;
+	}
+	for (s = 0; s < net->nsw; s++)
+		first[s + 1] += first[s];
+	p->ncolumns = first[net->nsw];
+	for (lid = 1; lid <= f->top_lid; lid++) {
+		uint32_t owner = f->lid_port[lid];
+
+		s = owner == DL_NONE ? DL_NONE : dl_access_switch(f, owner);
+		if (s == DL_NONE)
+			continue;
+		p->columns[first[s]++] = (struct column){
+			.lid = lid, .owner = owner, .root = s,
+			.last_port = dl_entry_port(f, owner),
+		};
+	}
+	free(first);
+	return 0;
+}
+
+static void gather_out(struct pass *p, struct column *c, uint32_t n)
+{
+	const struct dl_tables *t = p->net->t;
+	uint32_t nsw = p->net->nsw;
+
+	for (uint32_t k = 0; k < n; k++)
+		c[k].out = p->out_block + k * (size_t)nsw;
+	for (uint32_t s = 0; s < nsw; s++) {
+		const uint8_t *row = t->lft + s * (size_t)t->stride;
+		uint8_t *to = p->out_block + s;
+
+		for (uint32_t k = 0; k < n; k++, to += nsw)
+			*to = c[k].lid <= t->top_lid ? row[c[k].lid] :
+						       DL_NO_PORT;
+	}
+}
+
+/* Neighbouring LIDs of the same class share one gathered column. */
+static void gather_sl(struct pass *p, struct column *c, uint32_t n)
+{
+	const struct dl_tables *t = p->net->t;
+	uint32_t classes[BLOCK], nclasses = 0;
+	uint32_t nsrc = t->npsl_src;
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t class = DL_NONE;
+
+		c[k].sl = NULL;
+		if (t->psl && c[k].lid <= t->top_lid)
+			class = t->psl_dst[c[k].lid];
+		if (class == DL_NONE)
+			continue;
+		if (!nclasses || classes[nclasses - 1] != class)
+			classes[nclasses++] = class;
+		c[k].sl = p->sl_block + (nclasses - 1) * (size_t)nsrc;
+	}
+	for (uint32_t s = 0; s < nsrc; s++) {
+		const uint8_t *row = t->psl + s * (size_t)t->npsl_dst;
+		uint8_t *to = p->sl_block + s;
+
+		for (uint32_t k = 0; k < nclasses; k++, to += nsrc)
+			*to = row[classes[k]];
+	}
+}
+
+static bool reaches_owner(const struct column *c)
+{
+	return c->out[c->root] == c->last_port;
+}
+
+/* Do the packets to both LIDs go the same ways as far as the root? */
+static bool same_ways(const struct pass *p, const struct column *a,
+		      const struct column *b)
+{
+	uint32_t r = a->root, nsw = p->net->nsw;
+
+	return r == b->root && a->sl == b->sl && reaches_owner(a) &&
+	       reaches_owner(b) && !memcmp(a->out, b->out, r) &&
+	       !memcmp(a->out + r + 1, b->out + r + 1, nsw - r - 1);
+}
+
+/* ---- one class --------------------------------------------------------- */
+
+static unsigned int source_sl(const struct pass *p, const struct column *c,
+			      uint32_t psl_class)
+{
+	if (!p->net->sl_known)
+		return 16;
+	if (!c->sl || psl_class == DL_NONE)
+		return DL_NO_SL;
+	return c->sl[psl_class];
+}
+
+/* The SLs that a source uses towards a column. */
+static uint16_t source_sls(const struct pass *p, const struct column *c,
+			   uint32_t psl_class)
+{
+	return dl_net_sls(p->net, source_sl(p, c, psl_class));
+}
+
+/* The packets that the end ports of a switch put on its link. */
+static uint32_t inject(struct pass *p, const struct column *c, uint32_t s,
+		       unsigned int out)
+{
+	const struct dl_net *net = p->net;
+	uint32_t end = net->source_first[s + 1], set = 0;
+
+	for (uint32_t i = net->source_first[s]; i < end; i++) {
+		const struct dl_source *src = &net->sources[i];
+		unsigned int sl = source_sl(p, c, src->psl);
+		const struct dl_step *step;
+		uint16_t sls;
+		uint32_t from;
+
+		if (sl > 16) {
+			p->v->without_sl += src->count;
+			continue;
+		}
+		sls = dl_net_sls(net, sl);
+		if (src->sls == 0xFFFF) {
+			if (!p->inject[sl])
+				p->inject[sl] =
+					dl_sets_add_mask(&p->sets, sls, 0);
+			from = p->inject[sl];
+		} else {
+			if (sls & ~src->sls)
+				p->suspicious = true;
+			from = dl_sets_add_mask(&p->sets, sls & src->sls, 0);
+		}
+		step = dl_sets_step(&p->sets, from, net->rows[src->row + out]);
+		if (step->dropped)
+			p->suspicious = true;
+		set = dl_sets_union(&p->sets, set, step->to);
+	}
+	return set;
+}
+
+/* Every switch's way out, and what its own end ports send along it. */
+static void set_out(struct pass *p, const struct column *c, uint32_t root)
+{
+	const struct dl_net *net = p->net;
+	uint32_t ends = 0;
+
+	for (uint32_t s = 0; s < net->nsw; s++)
+		p->stops[s].waits = 0;
+	for (uint32_t s = 0; s < net->nsw; s++) {
+		struct stop *stop = &p->stops[s];
+		uint32_t first = net->hop_first[s];
+		uint32_t last = net->hop_first[s + 1] - 1;
+		uint32_t at = first + c->out[s] < last ? first + c->out[s] :
+							 last;
+		const struct dl_hop *hop = &net->hops[at];
+
+		stop->out = at - first;
+		stop->set = 0;
+		stop->next = s == root ? DL_NONE : hop->sw;
+		if (stop->next == DL_NONE) {
+			ends++;
+			continue;
+		}
+		stop->row = hop->row;
+		stop->dep = hop->dep;
+		stop->link = hop->link;
+		stop->slot = hop->link - net->link_first[s];
+		stop->set = inject(p, c, s, stop->out);
+		p->stops[hop->sw].waits++;
+	}
+	if (ends != 1 || root == DL_NONE)
+		p->suspicious = true;
+}
+
+/*
+ * Hand a switch's packets over to the next switch.  Returns the set that the
+ * next one sends on because of them; 0 when its way ends there.
+ */
+static uint32_t hand_over(struct pass *p, const struct stop *stop)
+{
+	struct dl_net *net = p->net;
+	const struct stop *next = &p->stops[stop->next];
+	const struct dl_step *step;
+	uint64_t *deps;
+	uint16_t vls;
+
+	vls = p->sets.kinds[stop->set].vls;
+	if (vls & ~net->link_vls[stop->link])
+		net->link_vls[stop->link] |= vls;
+	if (next->next == DL_NONE)
+		return 0;
+	step = dl_sets_step(&p->sets, stop->set,
+			    net->rows[stop->row + next->out]);
+	if (step->dropped)
+		p->suspicious = true;
+	deps = &net->deps[(stop->dep + next->slot) * (size_t)net->words];
+	for (unsigned int w = 0; w < net->words; w++)
+		if (step->deps[w] & ~deps[w])
+			deps[w] |= step->deps[w];
+	return step->to;
+}
+
+/* Round a routing loop until nothing changes. */
+static void go_round(struct pass *p, uint32_t start)
+{
+	uint32_t s = start, quiet = 0, len = 0;
+
+	do {
+		len++;
+		p->stops[s].waits = 0;	/* visited */
+		s = p->stops[s].next;
+	} while (s != start);
+	while (quiet < len && !p->sets.failed) {
+		struct stop *stop = &p->stops[s];
+		struct stop *next = &p->stops[stop->next];
+		uint32_t set = dl_sets_union(&p->sets, next->set,
+					     hand_over(p, stop));
+
+		quiet = set == next->set ? quiet + 1 : 0;
+		next->set = set;
+		s = stop->next;
+	}
+}
+
+static void flow(struct pass *p)
+{
+	uint32_t nsw = p->net->nsw, head = 0, n = 0;
+
+	for (uint32_t s = 0; s < nsw; s++)
+		if (!p->stops[s].waits)
+			p->order[n++] = s;
+	while (head < n) {
+		const struct stop *stop = &p->stops[p->order[head++]];
+		struct stop *next;
+
+		if (stop->next == DL_NONE)
+			continue;
+		next = &p->stops[stop->next];
+		if (stop->set)
+			next->set = dl_sets_union(&p->sets, next->set,
+						  hand_over(p, stop));
+		if (!--next->waits)
+			p->order[n++] = stop->next;
+	}
+	p->norder = n;
+	if (n == nsw)
+		return;
+	p->suspicious = true;
+	for (uint32_t s = 0; s < nsw; s++)
+		if (p->stops[s].waits)
+			go_round(p, s);
+}
+
+/*
+ * At the root: the maps towards the owner's port.  Its own packets, and those
+ * of its neighbours.
+ */
+static void check_last_hop(struct pass *p, const struct column *c)
+{
+	const struct dl_net *net = p->net;
+	uint32_t root = c->root;
+
+	for (uint32_t l = net->link_first[root]; l < net->link_first[root + 1];
+	     l++) {
+		/* The far end of an output link is where one comes in from. */
+		uint32_t from = net->hops[net->link_hop[l]].sw;
+		const struct stop *stop = &p->stops[from];
+		uint16_t sls = p->sets.kinds[stop->set].sls;
+
+		if (stop->next == root &&
+		    sls & ~net->passes[net->rows[stop->row + c->last_port]])
+			p->suspicious = true;
+	}
+	for (uint32_t i = net->end_first[root]; i < net->end_first[root + 1];
+	     i++) {
+		uint32_t src = net->end_ports[i];
+		uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
+		uint32_t at = dl_net_row(net, root, dl_entry_port(net->f, src),
+					 c->last_port);
+
+		if (src != c->owner &&
+		    source_sls(p, c, class) &
+			    ~(net->passes[net->rows[at]] & net->end_passes[src]))
+			p->suspicious = true;
+	}
+}
+
+/* ---- counting what is lost --------------------------------------------- */
+
+static uint32_t passes(const struct dl_net *net, uint32_t row)
+{
+	return net->passes[net->rows[row]] | FORWARDED;
+}
+
+/* What survives on the way from each switch's link to the owner. */
+static void find_alive(struct pass *p, const struct column *c, uint32_t root)
+{
+	const struct dl_net *net = p->net;
+
+	memset(p->alive, 0, net->nsw * sizeof(*p->alive));
+	for (uint32_t i = p->norder; i--;) {
+		uint32_t s = p->order[i];
+		const struct stop *stop = &p->stops[s];
+
+		if (stop->next == DL_NONE)
+			continue;
+		if (stop->next == root)
+			p->alive[s] = passes(net, stop->row + c->last_port);
+		else if (p->alive[stop->next])
+			p->alive[s] = p->alive[stop->next] &
+				      passes(net, stop->row +
+						  p->stops[stop->next].out);
+	}
+}
+
+static void list_lost(struct pass *p, const struct column *c, uint32_t src,
+		      uint32_t lost)
+{
+	struct dl_walk w = { .src = src, .dst = c->owner, .dlid = c->lid };
+	struct dl_lost entry = { .src = src, .dst = c->owner, .dlid = c->lid };
+	uint32_t link;
+	int state;
+
+	w.sl = lost & FORWARDED ? DL_NO_SL : (uint32_t)__builtin_ctz(lost);
+	state = dl_walk_start(p->net, &w);
+	if (!state)
+		while ((state = dl_walk_step(p->net, &w, &link)) > 0)
+			;
+	if (!state)
+		return;
+	entry.sl = w.sl;
+	entry.fault = -1 - state;
+	entry.sw = w.sw;
+	entry.port = w.out;
+	dl_report_lost(p->v, p->max_listed, &entry);
+}
+
+static void audit_source(struct pass *p, const struct column *c, uint32_t root,
+			 uint32_t s, uint32_t src)
+{
+	const struct dl_net *net = p->net;
+	uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
+	uint32_t want = source_sls(p, c, class) | FORWARDED, lost;
+	unsigned int out = s == root ? c->last_port : p->stops[s].out;
+	uint32_t got = 0;
+
+	if (s == root || p->stops[s].next != DL_NONE) {
+		uint32_t row = dl_net_row(net, s, dl_entry_port(net->f, src),
+					  out);
+
+		got = (net->end_passes[src] | FORWARDED) & passes(net, row);
+		if (s != root)
+			got &= p->alive[s];
+	}
+	lost = want & ~got;
+	if (!lost)
+		return;
+	p->v->nlost++;
+	if (p->v->nlisted < p->max_listed)
+		list_lost(p, c, src, lost);
+}
+
+static void audit(struct pass *p, const struct column *c, uint32_t root)
+{
+	const struct dl_net *net = p->net;
+
+	find_alive(p, c, root);
+	for (uint32_t s = 0; s < net->nsw; s++) {
+		for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1];
+		     i++)
+			if (net->end_ports[i] != c->owner)
+				audit_source(p, c, root, s, net->end_ports[i]);
+	}
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+/* The class of LIDs from c up to, not including, end. */
+static int judge(struct pass *p, const struct column *c,
+		 const struct column *end)
+{
+	uint32_t root = reaches_owner(c) ? c->root : DL_NONE;
+	uint64_t without_sl = p->v->without_sl;
+
+	if (p->sets.n > MANY_SETS) {
+		dl_sets_clear(&p->sets);
+		memset(p->inject, 0, sizeof(p->inject));
+	}
+	p->suspicious = false;
+	set_out(p, c, root);
+	flow(p);
+	/* What one LID lacks, all of the class lack. */
+	p->v->without_sl += (end - c - 1) * (p->v->without_sl - without_sl);
+	for (const struct column *i = c; root != DL_NONE && i < end; i++)
+		check_last_hop(p, i);
+	for (const struct column *i = c; p->suspicious && i < end; i++)
+		audit(p, i, root);
+	return p->sets.failed ? -ENOMEM : 0;
+}
+
+static int judge_block(struct pass *p, struct column *c, uint32_t n)
+{
+	struct column *end = c + n, *next;
+	int err = 0;
+
+	gather_out(p, c, n);
+	gather_sl(p, c, n);
+	for (; c < end && !err; c = next) {
+		for (next = c + 1; next < end && same_ways(p, c, next); next++)
+			;
+		err = judge(p, c, next);
+	}
+	return err;
+}
+
+static int pass_init(struct pass *p, struct dl_net *net, struct dl_verdict *v,
+		     uint32_t max)
+{
+	size_t nsw = net->nsw + 1;
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	p->net = net;
+	p->v = v;
+	p->max_listed = max;
+	err = dl_sets_init(&p->sets, net->values, net->nvl);
+	if (err)
+		return err;
+	p->stops = malloc(nsw * sizeof(*p->stops));
+	p->order = malloc(nsw * sizeof(*p->order));
+	p->alive = malloc(nsw * sizeof(*p->alive));
+	p->out_block = malloc(nsw * BLOCK);
+	p->sl_block = malloc((net->t->npsl_src + 1) * (size_t)BLOCK);
+	if (!p->stops || !p->order || !p->alive || !p->out_block ||
+	    !p->sl_block)
+		return -ENOMEM;
+	return list_columns(p);
+}
+
+static void pass_release(struct pass *p)
+{
+	dl_sets_release(&p->sets);
+	free(p->stops);
+	free(p->order);
+	free(p->alive);
+	free(p->out_block);
+	free(p->sl_block);
+	free(p->columns);
+}
+
+int dl_verify_unicast(struct dl_net *net, struct dl_verdict *v, uint32_t max)
+{
+	struct pass p;
+	int err = pass_init(&p, net, v, max);
+
+	for (uint32_t i = 0; !err && i < p.ncolumns; i += BLOCK) {
+		uint32_t n = p.ncolumns - i;
+
+		err = judge_block(&p, &p.columns[i], n < BLOCK ? n : BLOCK);
+	}
+	pass_release(&p);
+	return err;
+}

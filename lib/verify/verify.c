@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The proof: are tables fit to be programmed?
+ *
+ * Problem.  Given any fabric and any tables, decide whether every packet
+ * arrives and whether packets can wait for each other in a circle.  Nothing
+ * is assumed about how the tables came about; in particular nothing here
+ * knows tori.
+ *
+ * Method.  Lay the fabric out (net.c), let all unicast packets flow to each
+ * destination at once (unicast.c), then all multicast packets (multicast.c);
+ * both add to one graph of dependencies between channels.  Search that graph
+ * for its shortest cycle (cycle.c) and the packets that make it (witness.c).
+ *
+ * What is judged: all ordered pairs of end ports with a LID, switches' port 0
+ * included, at the path SL of the pair and, for the second QoS level, at the
+ * same with bit 3 set; every multicast LID at the SLs given.  Without path
+ * SLs, all 16 are judged for each pair: free of loops then means free of
+ * loops whatever SLs are used.
+ *
+ * Complexity: switches times destination LIDs.  Memory: the dependencies
+ * (net.c), and a hundred bytes a channel.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "verify/internal.h"
+
+void dl_verify_options_init(struct dl_verify_options *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->multicast_sls = 1u << 0 | 1u << 8;
+	o->max_listed = 100;
+}
+
+void dl_report_lost(struct dl_verdict *v, uint32_t max,
+		    const struct dl_lost *lost)
+{
+	if (v->nlisted < max)
+		v->lost[v->nlisted++] = *lost;
+}
+
+/* ---- end ports that hang on no switch ---------------------------------- */
+
+static bool joined(const struct dl_fabric *f, uint32_t src, uint32_t dst)
+{
+	return f->ports[src].peer == dst && dst != DL_NONE;
+}
+
+/* Pairs of which at least one end is outside; few if any. */
+static void judge_unattached(const struct dl_net *net, struct dl_verdict *v,
+			     uint32_t max)
+{
+	const struct dl_fabric *f = net->f;
+
+	if (net->end_first[net->nsw] == net->nends)
+		return;
+	for (uint32_t src = 0; src < f->nports; src++) {
+		bool inside;
+
+		if (!dl_is_end_port(f, src) || !f->ports[src].lid)
+			continue;
+		inside = dl_access_switch(f, src) != DL_NONE;
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+			uint32_t dst = f->lid_port[lid];
+			struct dl_lost lost = {
+				.src = src, .dst = dst, .dlid = lid,
+				.sl = DL_NO_SL, .fault = DL_FAULT_UNATTACHED,
+				.sw = DL_NONE, .port = DL_NO_PORT,
+			};
+
+			if (dst == DL_NONE || dst == src || joined(f, src, dst))
+				continue;
+			if (inside && dl_access_switch(f, dst) != DL_NONE)
+				continue;
+			v->nlost++;
+			dl_report_lost(v, max, &lost);
+		}
+	}
+}
+
+/* ---- the verdict ------------------------------------------------------- */
+
+static uint64_t count_pairs(const struct dl_net *net)
+{
+	const struct dl_fabric *f = net->f;
+	uint64_t pairs = 0;
+
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+		if (f->lid_port[lid] != DL_NONE)
+			pairs += net->nends - 1;
+	return pairs;
+}
+
+static uint64_t count_channels(const struct dl_net *net)
+{
+	uint64_t channels = 0;
+
+	for (uint32_t l = 0; l < net->nlinks; l++)
+		channels += __builtin_popcount(net->link_vls[l]);
+	return channels;
+}
+
+static void report_gaps(const struct dl_verdict *v, const struct dl_net *net,
+			const struct dl_log *log)
+{
+	if (!v->sl_known)
+		dl_log(log, DL_WARNING,
+		       "the path SLs are not known: every pair was judged at "
+		       "all 16 SLs");
+	else if (v->without_sl)
+		dl_log(log, DL_WARNING,
+		       "%llu pairs have no path SL and were not judged for "
+		       "credit loops", (unsigned long long)v->without_sl);
+	if (v->without_vl)
+		dl_log(log, DL_WARNING,
+		       "%llu pairs of switch ports have no SL-to-VL map and "
+		       "were judged as if all their packets used VL 0",
+		       (unsigned long long)net->without_vl);
+}
+
+static int judge(struct dl_net *net, const struct dl_verify_options *o,
+		 struct dl_verdict *v)
+{
+	int err;
+
+	v->levels = net->levels;
+	v->sl_known = net->sl_known;
+	v->without_vl = net->without_vl;
+	v->pairs = count_pairs(net);
+	judge_unattached(net, v, o->max_listed);
+	err = dl_verify_unicast(net, v, o->max_listed);
+	if (!err)
+		err = dl_verify_multicast(net, o->multicast_sls, v,
+					  o->max_listed);
+	if (err)
+		return err;
+	v->channels = count_channels(net);
+	v->delivered = !v->nlost && !v->groups_lost;
+	err = dl_verify_cycle(net, v);
+	if (!err && v->ncycle)
+		err = dl_verify_witness(net, o->multicast_sls, v);
+	if (!err && o->earlier)
+		err = dl_verify_stable(net->t, o->earlier, v);
+	return err;
+}
+
+int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
+	      const struct dl_log *log, struct dl_verdict **out)
+{
+	struct dl_verify_options defaults;
+	struct dl_verdict *v;
+	struct dl_net net;
+	int err;
+
+	if (!o) {
+		dl_verify_options_init(&defaults);
+		o = &defaults;
+	}
+	err = dl_net_init(&net, t, o->levels);
+	if (err)
+		return err;
+	v = calloc(1, sizeof(*v));
+	if (v)
+		v->lost = malloc((o->max_listed + 1) * sizeof(*v->lost));
+	err = -ENOMEM;
+	if (!v || !v->lost)
+		goto out;
+	v->fabric = t->fabric;
+	v->sl_stable = true;
+	err = judge(&net, o, v);
+	if (err)
+		goto out;
+	report_gaps(v, &net, log);
+	*out = v;
+	v = NULL;
+out:
+	dl_net_release(&net);
+	dl_verdict_free(v);
+	return err;
+}
+
+int dl_verdict_delivered(const struct dl_verdict *v)
+{
+	return v->delivered;
+}
+
+int dl_verdict_credit_loop(const struct dl_verdict *v)
+{
+	return v->credit_loop;
+}
+
+void dl_verdict_free(struct dl_verdict *v)
+{
+	if (!v)
+		return;
+	free(v->lost);
+	free(v->cycle);
+	free(v);
+}

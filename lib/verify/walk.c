@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One packet, hop by hop: for explanations, where the proof proper only knows
+ * that some packet of a set is concerned.
+ */
+#include <errno.h>
+
+#include "verify/internal.h"
+
+int dl_walk_start(const struct dl_net *net, struct dl_walk *w)
+{
+	w->hops = 0;
+	w->vl = 0;
+	w->out = DL_NO_PORT;
+	w->sw = dl_access_switch(net->f, w->src);
+	if (w->sw == DL_NONE ||
+	    (w->dst != DL_NONE && dl_access_switch(net->f, w->dst) == DL_NONE))
+		return -1 - DL_FAULT_UNATTACHED;
+	w->in = dl_entry_port(net->f, w->src);
+	if (w->sl != DL_NO_SL && !(net->end_passes[w->src] >> w->sl & 1))
+		return -1 - DL_FAULT_VL;
+	return 0;
+}
+
+/* The end port that an output port of a switch feeds, or DL_NONE. */
+static uint32_t end_port_at(const struct dl_fabric *f, uint32_t sw,
+			    unsigned int out)
+{
+	uint32_t port = f->nodes[f->switches[sw]].first_port + out;
+
+	return out ? f->ports[port].peer : port;
+}
+
+int dl_walk_step(const struct dl_net *net, struct dl_walk *w, uint32_t *link)
+{
+	const struct dl_fabric *f = net->f;
+	const struct dl_node *n = &f->nodes[f->switches[w->sw]];
+	const struct dl_hop *hop;
+	uint32_t end, row;
+
+	w->out = dl_lft(net->t, w->sw, w->dlid);
+	if (w->out == DL_NO_PORT)
+		return -1 - DL_FAULT_NO_ENTRY;
+	end = w->out > n->nports ? DL_NONE : end_port_at(f, w->sw, w->out);
+	if (end == DL_NONE)
+		return -1 - DL_FAULT_DEAD_PORT;
+	hop = dl_net_hop(net, w->sw, w->out);
+	if (hop->link == DL_NONE && end != w->dst)
+		return -1 - DL_FAULT_WRONG_END;
+	row = net->rows[dl_net_row(net, w->sw, w->in, w->out)];
+	if (w->sl != DL_NO_SL) {
+		w->vl = dl_sl2vl_get(net->values[row], w->sl);
+		if (w->vl == 15)
+			return -1 - DL_FAULT_VL;
+	}
+	if (hop->link == DL_NONE)
+		return 0;
+	if (++w->hops > net->nsw)
+		return -1 - DL_FAULT_LOOP;
+	*link = hop->link;
+	w->in = f->ports[f->ports[net->link_port[hop->link]].peer].num;
+	w->sw = hop->sw;
+	return 1;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * For every step of a credit loop, a packet that causes it.
+ *
+ * Problem.  The proof knows that some packet comes in on channel A and goes
+ * out on channel B, but not which: it works with sets.  An administrator needs
+ * one to look at: source, destination, SL.
+ *
+ * Method, unicast.  For each LID that switch U sends through A's port and the
+ * next switch V through B's port: go from U against the direction of the
+ * forwarding entries, nearest switches first, and walk the packets of the
+ * sources found there until one takes both channels.  Between adapters first;
+ * a switch's own port 0 is a second choice.
+ *
+ * Method, multicast.  The VL on A depends on the SL and on the port through
+ * which the packet came into U; from there back any way that the masks and
+ * maps allow will do, up to an adapter.
+ *
+ * Complexity: LIDs times switches times hops for one step at worst; in
+ * practice the first few candidates serve.  Runs only once a loop was found.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/internal.h"
+
+struct hunt {
+	const struct dl_net *net;
+	uint32_t a, b;		/* links */
+	unsigned int a_vl, b_vl;
+	uint16_t multicast_sls;
+	uint32_t *queue;	/* switches (unicast) or links (multicast) */
+	uint32_t *seen;		/* by the same: equal to `round` if seen */
+	uint32_t round;
+};
+
+static uint32_t from_switch(const struct hunt *h, uint32_t link)
+{
+	const struct dl_fabric *f = h->net->f;
+
+	return f->nodes[f->ports[h->net->link_port[link]].node].sw;
+}
+
+static uint32_t to_switch(const struct hunt *h, uint32_t link)
+{
+	return h->net->hops[h->net->link_hop[link]].sw;
+}
+
+static unsigned int out_port(const struct hunt *h, uint32_t link)
+{
+	return h->net->f->ports[h->net->link_port[link]].num;
+}
+
+static unsigned int in_port(const struct hunt *h, uint32_t link)
+{
+	const struct dl_fabric *f = h->net->f;
+
+	return f->ports[f->ports[h->net->link_port[link]].peer].num;
+}
+
+static unsigned int vl_out(const struct hunt *h, uint32_t s, unsigned int in,
+			   unsigned int out, unsigned int sl)
+{
+	const struct dl_net *net = h->net;
+
+	return dl_sl2vl_get(net->values[net->rows[dl_net_row(net, s, in, out)]],
+			    sl);
+}
+
+/* ---- unicast ----------------------------------------------------------- */
+
+/* Does this packet take channel A and then B? */
+static bool takes_both(const struct hunt *h, uint32_t src, uint32_t dst,
+		       uint16_t lid, unsigned int sl)
+{
+	struct dl_walk w = { .src = src, .dst = dst, .dlid = lid, .sl = sl };
+	bool on_a = false;
+	uint32_t link;
+
+	if (dl_walk_start(h->net, &w))
+		return false;
+	while (dl_walk_step(h->net, &w, &link) > 0) {
+		if (on_a && link == h->b && w.vl == h->b_vl)
+			return true;
+		on_a = link == h->a && w.vl == h->a_vl;
+	}
+	return false;
+}
+
+static bool try_sources(const struct hunt *h, uint32_t s, bool adapters,
+			uint16_t lid, struct dl_cycle_step *step)
+{
+	const struct dl_net *net = h->net;
+	uint32_t dst = net->f->lid_port[lid];
+
+	for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1]; i++) {
+		uint32_t src = net->end_ports[i];
+		unsigned int sls;
+
+		if (src == dst || (net->f->ports[src].num != 0) != adapters)
+			continue;
+		sls = dl_net_sls(net, dl_path_sl(net->t, src, lid));
+		for (; sls; sls &= sls - 1) {
+			unsigned int sl = __builtin_ctz(sls);
+
+			if (!takes_both(h, src, dst, lid, sl))
+				continue;
+			step->src = src;
+			step->dlid = lid;
+			step->sl = sl;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Sources behind channel A, nearest first. */
+static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
+			    struct dl_cycle_step *step)
+{
+	const struct dl_net *net = h->net;
+	const struct dl_fabric *f = net->f;
+	uint32_t head = 0, n = 0, start = from_switch(h, h->a);
+
+	h->round++;
+	h->queue[n++] = start;
+	h->seen[start] = h->round;
+	while (head < n) {
+		uint32_t s = h->queue[head++];
+
+		if (try_sources(h, s, adapters, lid, step))
+			return true;
+		for (uint32_t l = net->link_first[s];
+		     l < net->link_first[s + 1]; l++) {
+			uint32_t peer = f->ports[net->link_port[l]].peer;
+			uint32_t up = to_switch(h, l);
+
+			if (h->seen[up] == h->round ||
+			    dl_lft(net->t, up, lid) != f->ports[peer].num)
+				continue;
+			h->seen[up] = h->round;
+			h->queue[n++] = up;
+		}
+	}
+	return false;
+}
+
+static bool find_unicast(struct hunt *h, bool adapters,
+			 struct dl_cycle_step *step)
+{
+	const struct dl_net *net = h->net;
+	const struct dl_fabric *f = net->f;
+	uint32_t u = from_switch(h, h->a), v = to_switch(h, h->a);
+
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+		uint32_t dst = f->lid_port[lid];
+
+		if (dst == DL_NONE || (f->ports[dst].num != 0) != adapters ||
+		    dl_lft(net->t, u, lid) != out_port(h, h->a) ||
+		    dl_lft(net->t, v, lid) != out_port(h, h->b))
+			continue;
+		if (search_upstream(h, lid, true, step) ||
+		    (!adapters && search_upstream(h, lid, false, step)))
+			return true;
+	}
+	return false;
+}
+
+/* Between an adapter and a switch's port 0, from the latter. */
+static bool find_from_switch(struct hunt *h, struct dl_cycle_step *step)
+{
+	const struct dl_net *net = h->net;
+	uint32_t u = from_switch(h, h->a), v = to_switch(h, h->a);
+
+	for (uint32_t lid = 1; lid <= net->f->top_lid; lid++)
+		if (net->f->lid_port[lid] != DL_NONE &&
+		    dl_lft(net->t, u, lid) == out_port(h, h->a) &&
+		    dl_lft(net->t, v, lid) == out_port(h, h->b) &&
+		    search_upstream(h, lid, false, step))
+			return true;
+	return false;
+}
+
+/* ---- multicast --------------------------------------------------------- */
+
+static bool in_mask(const struct dl_mcast_group *g, uint32_t s,
+		    unsigned int port)
+{
+	return dl_mask_get(g->masks, s, port);
+}
+
+/* An end port at switch s that sends to the group through `out`, or DL_NONE. */
+static uint32_t local_sender(const struct hunt *h,
+			     const struct dl_mcast_group *g, uint32_t s,
+			     unsigned int out, unsigned int sl,
+			     unsigned int vl)
+{
+	const struct dl_net *net = h->net;
+
+	for (uint32_t i = net->end_first[s + 1]; i-- > net->end_first[s];) {
+		uint32_t src = net->end_ports[i];
+		unsigned int in = dl_entry_port(net->f, src), got;
+
+		if ((!in && !in_mask(g, s, 0)) ||
+		    !(net->end_passes[src] >> sl & 1))
+			continue;
+		got = vl_out(h, s, in, out, sl);
+		if (got != 15 && (vl > 15 || got == vl))
+			return src;
+	}
+	return DL_NONE;
+}
+
+/*
+ * Who can have sent what travels on link A at its VL?  Goes back link by
+ * link; only the step into A must give the VL asked for.
+ */
+static uint32_t sender_of(struct hunt *h, const struct dl_mcast_group *g,
+			  unsigned int sl)
+{
+	const struct dl_net *net = h->net;
+	uint32_t head = 0, n = 0;
+
+	h->round++;
+	h->queue[n++] = h->a;
+	h->seen[h->a] = h->round;
+	while (head < n) {
+		uint32_t link = h->queue[head++];
+		uint32_t s = from_switch(h, link), src;
+		unsigned int out = out_port(h, link);
+		unsigned int vl = link == h->a ? h->a_vl : 16;
+
+		src = local_sender(h, g, s, out, sl, vl);
+		if (src != DL_NONE)
+			return src;
+		for (uint32_t l = net->link_first[s];
+		     l < net->link_first[s + 1]; l++) {
+			/* Back along the cable of link l, into s. */
+			uint32_t up = to_switch(h, l);
+			uint32_t back =
+				dl_net_hop(net, up, in_port(h, l))->link;
+			unsigned int in = out_port(h, l), got;
+
+			if (in == out || h->seen[back] == h->round ||
+			    !in_mask(g, up, in_port(h, l)))
+				continue;
+			got = vl_out(h, s, in, out, sl);
+			if (got == 15 || (vl < 16 && got != vl))
+				continue;
+			h->seen[back] = h->round;
+			h->queue[n++] = back;
+		}
+	}
+	return DL_NONE;
+}
+
+static bool find_multicast(struct hunt *h, struct dl_cycle_step *step)
+{
+	const struct dl_tables *t = h->net->t;
+	uint32_t u = from_switch(h, h->a), v = to_switch(h, h->a);
+	unsigned int in = in_port(h, h->a), out = out_port(h, h->b);
+
+	if (in == out)
+		return false;
+	for (uint32_t i = 0; i < t->ngroups; i++) {
+		const struct dl_mcast_group *g = &t->groups[i];
+
+		if (!in_mask(g, u, out_port(h, h->a)) || !in_mask(g, v, out))
+			continue;
+		for (unsigned int sls = h->multicast_sls; sls; sls &= sls - 1) {
+			unsigned int sl = __builtin_ctz(sls);
+
+			if (vl_out(h, v, in, out, sl) != h->b_vl)
+				continue;
+			step->src = sender_of(h, g, sl);
+			if (step->src == DL_NONE)
+				continue;
+			step->dlid = g->mlid;
+			step->sl = sl;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static uint32_t link_of(const struct dl_net *net, uint32_t port)
+{
+	const struct dl_port *p = &net->f->ports[port];
+
+	return dl_net_hop(net, net->f->nodes[p->node].sw, p->num)->link;
+}
+
+int dl_verify_witness(const struct dl_net *net, uint16_t multicast_sls,
+		      struct dl_verdict *v)
+{
+	size_t n = (net->nlinks > net->nsw ? net->nlinks : net->nsw) + 1;
+	struct hunt h = { .net = net, .multicast_sls = multicast_sls };
+	int err = -ENOMEM;
+
+	h.queue = malloc(n * sizeof(*h.queue));
+	h.seen = calloc(n, sizeof(*h.seen));
+	if (!h.queue || !h.seen)
+		goto out;
+	for (uint32_t i = 0; i < v->ncycle; i++) {
+		struct dl_cycle_step *step = &v->cycle[i];
+		const struct dl_cycle_step *next = &v->cycle[(i + 1) %
+							     v->ncycle];
+
+		h.a = link_of(net, step->port);
+		h.a_vl = step->vl;
+		h.b = link_of(net, next->port);
+		h.b_vl = next->vl;
+		step->src = DL_NONE;
+		if (!find_unicast(&h, true, step) && !find_multicast(&h, step))
+			if (!find_unicast(&h, false, step))
+				find_from_switch(&h, step);
+	}
+	err = 0;
+out:
+	free(h.queue);
+	free(h.seen);
+	return err;
+}

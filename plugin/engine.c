@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The callbacks through which OpenSM routes (SPEC part A in OpenSM: A5 to A7,
+ * A9, A11).
+ *
+ * The plan exists exactly as long as Dateline is the engine in use: OpenSM
+ * asks each engine in turn for tables at every heavy sweep, and only the one
+ * that made them for SL-to-VL maps, arbitration, path SLs and trees.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine.h"
+
+/* OpenSM's return values of a routing engine. */
+enum { DONE = 0, FAILED = -1 };
+
+/* Of 32 entries each: two for the low table, two for the high one. */
+#define VLARB_BLOCKS 4
+
+static void drop_plan(struct dl_engine *e)
+{
+	dl_plan_free(e->plan);
+	e->plan = NULL;
+}
+
+/*
+ * Hop counts would cost a byte per switch, port and LID, and only engines
+ * that route by them need them: like the built-in torus engine, do without.
+ */
+static int build_lid_matrices(void *context)
+{
+	(void)context;
+	return DONE;
+}
+
+/*
+ * Hand the forwarding tables over.  OpenSM has filled new_lft with "no path"
+ * and sized it for the highest LID.
+ */
+static int copy_tables(const struct dl_engine *e, const struct dl_plan *p)
+{
+	const struct dl_tables *t = p->tables;
+	const struct dl_fabric *f = p->fabric;
+	uint32_t s;
+
+	for (s = 0; s < f->nswitches; s++) {
+		uint64_t guid = f->nodes[f->switches[s]].guid;
+		osm_switch_t *sw = osm_get_switch_by_guid(&e->osm->subn,
+							  cl_hton64(guid));
+
+		if (!sw || !sw->new_lft || sw->lft_size <= t->top_lid) {
+			DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL17: switch "
+			       "0x%016" PRIx64 " has no room for LID %u in "
+			       "its forwarding table", guid, t->top_lid);
+			return -ENOSPC;
+		}
+		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride,
+		       t->top_lid + 1u);
+	}
+	return 0;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static int build_fwd_tables(void *context)
+{
+	struct dl_engine *e = context;
+	struct dl_plan *p = NULL;
+	double start = now();
+
+	if (!e->osm->subn.opt.qos) {
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL10: quality of service "
+		       "is off, but this routing is safe only with its SL to "
+		       "VL maps: start opensm with -Q or set qos TRUE");
+		goto failed;
+	}
+	if (dl_plan_make(e, &p) || dl_qos_apply(e, p) || copy_tables(e, p))
+		goto failed;
+	dl_plan_report(e, p, now() - start);
+	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
+		dl_coordinates_write(e->osm, p,
+				     e->osm->subn.opt.dump_files_dir);
+	drop_plan(e);
+	e->plan = p;
+	return DONE;
+failed:
+	dl_plan_free(p);
+	drop_plan(e);
+	DL_SAY(e->osm, OSM_LOG_INFO, "this fabric is not routed by dateline; "
+	       "OpenSM tries the next routing engine, if there is one");
+	return FAILED;
+}
+
+/* The plan's port for a port of OpenSM's, or DL_NONE. */
+static uint32_t find_port(const struct dl_plan *p, const osm_physp_t *physp)
+{
+	unsigned int num = osm_physp_get_port_num(physp);
+	const struct dl_fabric *f = p->fabric;
+	uint32_t node = dl_fabric_find_guid(f,
+			cl_ntoh64(osm_node_get_node_guid(physp->p_node)));
+
+	if (node == DL_NONE || num > f->nodes[node].nports)
+		return DL_NONE;
+	return f->nodes[node].first_port + num;
+}
+
+static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in,
+			 uint8_t out, ib_slvl_table_t *table)
+{
+	const struct dl_engine *e = context;
+	const struct dl_tables *t;
+	const struct dl_node *node;
+	uint32_t port;
+	uint16_t number;
+	unsigned int sl;
+
+	if (!e->plan)
+		return;
+	t = e->plan->tables;
+	port = find_port(e->plan, physp);
+	if (port == DL_NONE)
+		return;
+	node = &t->fabric->nodes[t->fabric->ports[port].node];
+	if (node->sw == DL_NONE)
+		number = t->end_sl2vl[port];
+	else if (in <= node->nports && out <= node->nports)
+		number = t->sl2vl[t->sl2vl_first[node->sw] +
+				  in * (node->nports + 1u) + out];
+	else
+		number = DL_NO_ROW;
+	if (number == DL_NO_ROW)
+		return;
+	for (sl = 0; sl < 16; sl++)
+		ib_slvl_table_set(table, sl,
+				  dl_sl2vl_get(t->rows[number], sl));
+}
+
+/*
+ * Blocks 0 and 1 are the low table, 2 and 3 the high one (the attribute
+ * counts from 1).  OpenSM programs PortInfo.VLHighLimit, later in the sweep,
+ * from where it is put here.
+ */
+static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
+			 ib_vl_arb_table_t *block, unsigned int block_length,
+			 unsigned int block_num)
+{
+	const struct dl_engine *e = context;
+	const struct dl_vlarb_entry *entries;
+	const struct dl_vlarb *arb;
+	unsigned int i, first, n;
+	uint32_t port;
+
+	(void)port_num;
+	(void)block_length;
+	if (!e->plan || block_num >= VLARB_BLOCKS)
+		return;
+	/* port_num is 0 on adapters, where the attribute needs none. */
+	port = find_port(e->plan, physp);
+	if (port == DL_NONE || e->plan->tables->vlarb[port] == DL_NO_ROW)
+		return;
+	arb = &e->plan->tables->arbs[e->plan->tables->vlarb[port]];
+	physp->vl_high_limit = arb->high_limit;
+	entries = block_num >= VLARB_BLOCKS / 2 ? arb->high : arb->low;
+	n = block_num >= VLARB_BLOCKS / 2 ? arb->nhigh : arb->nlow;
+	first = block_num % 2 * IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK;
+	memset(block, 0, sizeof(*block));
+	for (i = 0; i < IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK && first + i < n; i++) {
+		block->vl_entry[i].vl = entries[first + i].vl;
+		block->vl_entry[i].weight = entries[first + i].weight;
+	}
+}
+
+/* SPEC A5: from the tables; the QoS level is bit 3 of the hint. */
+static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid,
+		       const ib_net16_t dlid)
+{
+	const struct dl_engine *e = context;
+	uint32_t port;
+	unsigned int sl;
+
+	if (!e->plan)
+		return hint;
+	port = dl_plan_lid_owner(e->plan, slid);
+	if (port == DL_NONE)
+		return hint;
+	sl = dl_path_sl(e->plan->tables, port, cl_ntoh16(dlid));
+	return sl == DL_NO_SL ? hint : sl | (hint & 8);
+}
+
+/*
+ * OpenSM destroys its engines first and its plugins after them; the state
+ * belongs to the plugin, which may be there without being chosen as engine.
+ */
+static void destroy(void *context)
+{
+	/* With opensm -o the end comes before the report of SUBNET UP. */
+	dl_snapshot_write(context);
+	drop_plan(context);
+}
+
+int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
+{
+	(void)osm;
+	re->build_lid_matrices = build_lid_matrices;
+	re->ucast_build_fwd_tables = build_fwd_tables;
+	re->update_sl2vl = update_sl2vl;
+	re->update_vlarb = update_vlarb;
+	re->path_sl = path_sl;
+	re->mcast_build_stree = dl_mcast_build;
+	re->destroy = destroy;
+	return 0;
+}

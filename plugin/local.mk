@@ -1,0 +1,19 @@
+# The routing engine that OpenSM loads.  What it calls of OpenSM is there once
+# opensm has loaded it, so that it links nothing of its own but the C library.
+lib_LTLIBRARIES += plugin/libosmdateline.la
+plugin_libosmdateline_la_SOURCES = \
+	plugin/plugin.c \
+	plugin/options.c plugin/options.h \
+	plugin/engine.c plugin/engine.h \
+	plugin/import.c \
+	plugin/mcast.c \
+	plugin/plan.c \
+	plugin/qos.c \
+	plugin/snapshot.c \
+	plugin/vlarb.c plugin/vlarb.h
+plugin_libosmdateline_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+plugin_libosmdateline_la_LIBADD = libdlroute.la
+plugin_libosmdateline_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-Wl,--version-script=$(srcdir)/plugin/plugin.map
+EXTRA_plugin_libosmdateline_la_DEPENDENCIES = $(srcdir)/plugin/plugin.map
+EXTRA_DIST += plugin/plugin.map

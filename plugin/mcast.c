@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Multicast groups, one at a time as OpenSM asks for them: each is a part of
+ * the plan's one tree (SPEC A9).
+ *
+ * A group is built in full whenever it changes.  OpenSM has cleared its ports
+ * in every switch before, and logs what is returned here beyond IB_SUCCESS;
+ * what was set stands all the same.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "engine.h"
+
+/* Needs what OpenSM's other headers declare. */
+#include <opensm/osm_mcast_mgr.h>
+
+static osm_switch_t *find_switch(const struct dl_engine *e, uint32_t sw)
+{
+	const struct dl_fabric *f = e->plan->fabric;
+
+	return osm_get_switch_by_guid(&e->osm->subn,
+			cl_hton64(f->nodes[f->switches[sw]].guid));
+}
+
+/* Port indices of a group's members; those unknown to the plan are left out. */
+static int find_members(const struct dl_engine *e, cl_qlist_t *list,
+			uint16_t mlid, uint32_t **out, uint32_t *nout)
+{
+	const struct dl_fabric *f = e->plan->fabric;
+	uint32_t *members = malloc((cl_qlist_count(list) + 1) *
+				   sizeof(*members));
+	cl_list_item_t *item;
+	uint32_t n = 0;
+
+	if (!members)
+		return -ENOMEM;
+	for (item = cl_qlist_head(list); item != cl_qlist_end(list);
+	     item = cl_qlist_next(item)) {
+		const osm_mcast_work_obj_t *work =
+			cl_item_obj(item, work, list_item);
+		const osm_port_t *port = work->p_port;
+		uint64_t guid = cl_ntoh64(osm_port_get_guid(port));
+		uint32_t p = dl_plan_lid_owner(e->plan, osm_port_get_base_lid(port));
+
+		if (p != DL_NONE && f->ports[p].guid == guid)
+			members[n++] = p;
+		else
+			DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL20: member 0x%016"
+			       PRIx64 " of multicast group 0x%04x is not part "
+			       "of the routing: left out until the next heavy "
+			       "sweep", guid, mlid);
+	}
+	*out = members;
+	*nout = n;
+	return 0;
+}
+
+/* Where the group's masks go: kept only for snapshots. */
+static uint64_t *masks_for(const struct dl_engine *e, uint16_t mlid)
+{
+	struct dl_mcast_group *g;
+
+	if (!e->options.dump_dir)
+		return e->plan->masks;
+	g = dl_tables_group(e->plan->tables, mlid);
+	return g ? g->masks : NULL;
+}
+
+/* Set the bits of one switch.  Returns false where it cannot do multicast. */
+static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
+		      const uint64_t *masks)
+{
+	osm_switch_t *sw = find_switch(e, s);
+	unsigned int port;
+
+	if (!sw || !osm_switch_supports_mcast(sw)) {
+		const struct dl_fabric *f = e->plan->fabric;
+
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL22: switch 0x%016" PRIx64
+		       " (%s) has no multicast forwarding table: group 0x%04x "
+		       "does not get past it", f->nodes[f->switches[s]].guid,
+		       dl_node_name(f, f->switches[s]), mlid);
+		return false;
+	}
+	for (port = 0; port < sw->num_ports; port++) {
+		if (dl_mask_get(masks, s, port))
+			osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw),
+					  mlid, port);
+	}
+	return true;
+}
+
+static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
+				 const uint32_t *members, uint32_t nmembers)
+{
+	const struct dl_plan *p = e->plan;
+	ib_api_status_t status = IB_SUCCESS;
+	uint64_t *masks = masks_for(e, mlid);
+	uint32_t s, w;
+	int err;
+
+	if (!masks)
+		return IB_INSUFFICIENT_MEMORY;
+	err = dl_tree_group(p->tree, p->fabric, mlid, members, nmembers, masks);
+	if (err == -ENOMEM)
+		return IB_INSUFFICIENT_MEMORY;
+	if (err) {
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL21: some members of "
+		       "multicast group 0x%04x hang on no switch of the "
+		       "multicast tree and are left out", mlid);
+		status = IB_ERROR;
+	}
+	for (s = 0; s < p->fabric->nswitches; s++) {
+		const uint64_t *m = &masks[s * (size_t)DL_MASK_WORDS];
+
+		for (w = 0; w < DL_MASK_WORDS && !m[w]; w++)
+			;
+		if (w < DL_MASK_WORDS && !set_ports(e, s, mlid, masks))
+			status = IB_ERROR;
+	}
+	return status;
+}
+
+/* SPEC A9: each group is a part of the one tree.  OpenSM has cleared it. */
+ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
+{
+	struct dl_engine *e = context;
+	ib_api_status_t status;
+	uint32_t *members, n;
+	cl_qlist_t list;
+	cl_qmap_t map;
+
+	if (!e->plan)
+		return IB_ERROR;
+	/* Another engine may have left its tree here. */
+	osm_purge_mtree(&e->osm->sm, box);
+	if (osm_mcast_make_port_list_and_map(&list, &map, box))
+		return IB_INSUFFICIENT_MEMORY;
+	if (find_members(e, &list, box->mlid, &members, &n)) {
+		status = IB_INSUFFICIENT_MEMORY;
+	} else {
+		status = n ? set_group(e, box->mlid, members, n) : IB_SUCCESS;
+		free(members);
+	}
+	osm_mcast_drop_port_list(&list);
+	return status;
+}

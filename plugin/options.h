@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The words of event_plugin_options that are Dateline's.  No OpenSM in here.
+ */
+#ifndef DL_PLUGIN_OPTIONS_H
+#define DL_PLUGIN_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "dateline.h"
+
+struct dl_plugin_options {
+	struct dl_route_options route;
+	bool has_high_limit;	/* did the user give high_limit=? */
+	char *dump_dir;		/* where snapshots go, or NULL */
+	char *metrics;		/* where metrics are to go, or NULL */
+};
+
+/*
+ * Parse `words`: key=value, separated by blanks or commas; NULL is an empty
+ * string.  A bad value or an unknown word is reported, with what was expected,
+ * and otherwise ignored: the option keeps its default.  With `shared` (other
+ * plugins read the same string) an unknown word is no error, only
+ * information.  Returns 0 or -ENOMEM; *out is released with
+ * dl_plugin_options_clear().
+ */
+int dl_plugin_options_parse(const char *words, bool shared,
+			    const struct dl_log *log,
+			    struct dl_plugin_options *out);
+void dl_plugin_options_clear(struct dl_plugin_options *o);
+
+#endif

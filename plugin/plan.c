@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One sweep's work, from OpenSM's subnet to a finished plan.  Each stage has
+ * its own number under which it reports; the plan owns what the stages made,
+ * and what a failed stage leaves behind is released here.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "log.h"
+
+static void log_write(void *context, enum dl_level level, const char *message)
+{
+	struct dl_osm_log *l = context;
+
+	switch (level) {
+	case DL_ERROR:
+		l->errors++;
+		DL_SAY(l->osm, OSM_LOG_ERROR, "ERR %s: %s", l->number,
+		       message);
+		break;
+	case DL_WARNING:
+		DL_SAY(l->osm, OSM_LOG_INFO, "Warning: %s", message);
+		break;
+	case DL_INFO:
+		DL_SAY(l->osm, OSM_LOG_INFO, "%s", message);
+		break;
+	case DL_VERBOSE:
+		DL_SAY(l->osm, OSM_LOG_VERBOSE, "%s", message);
+		break;
+	}
+}
+
+void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
+		     const char *number)
+{
+	l->log.write = log_write;
+	l->log.context = l;
+	l->osm = osm;
+	l->number = number;
+	l->errors = 0;
+}
+
+static int stage_config(const struct dl_engine *e, const struct dl_log *log,
+			struct dl_plan *p)
+{
+	const char *path = e->osm->subn.opt.torus_conf_file;
+
+	if (!path) {
+		dl_log(log, DL_ERROR, "no torus_config is set");
+		return -ENOENT;
+	}
+	return dl_torus_config_read(path, log, &p->config);
+}
+
+static int stage_import(const struct dl_engine *e, const struct dl_log *log,
+			struct dl_plan *p)
+{
+	return dl_import(e->osm, log, &p->fabric);
+}
+
+static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
+			  struct dl_plan *p)
+{
+	(void)e;
+	return dl_torus_discover(p->fabric, p->config, log, &p->torus);
+}
+
+static int stage_route(const struct dl_engine *e, const struct dl_log *log,
+		       struct dl_plan *p)
+{
+	return dl_route(p->torus, p->config, &e->options.route, log,
+			&p->tables);
+}
+
+static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
+		      struct dl_plan *p)
+{
+	(void)e;
+	p->masks = malloc((p->fabric->nswitches + 1) * DL_MASK_WORDS *
+			  sizeof(*p->masks));
+	if (!p->masks)
+		return -ENOMEM;
+	return dl_master_tree(p->torus, log, &p->tree);
+}
+
+static const struct {
+	const char *number;
+	const char *what;
+	int (*run)(const struct dl_engine *e, const struct dl_log *log,
+		   struct dl_plan *p);
+} stages[] = {
+	{ "DL11", "reading torus_config", stage_config },
+	{ "DL12", "taking over the subnet", stage_import },
+	{ "DL13", "finding the torus", stage_discover },
+	{ "DL14", "routing", stage_route },
+	{ "DL15", "building the multicast tree", stage_tree },
+};
+
+int dl_plan_make(const struct dl_engine *e, struct dl_plan **out)
+{
+	struct dl_plan *p = calloc(1, sizeof(*p));
+	struct dl_osm_log l;
+	size_t i;
+	int err = 0;
+
+	if (!p)
+		return -ENOMEM;
+	for (i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
+		dl_osm_log_init(&l, e->osm, stages[i].number);
+		err = stages[i].run(e, &l.log, p);
+		if (!err)
+			continue;
+		/* Out of memory has no words of its own in the library. */
+		if (!l.errors)
+			dl_log(&l.log, DL_ERROR, "%s failed: %s",
+			       stages[i].what, strerror(-err));
+		dl_plan_free(p);
+		return err;
+	}
+	*out = p;
+	return 0;
+}
+
+void dl_plan_free(struct dl_plan *p)
+{
+	if (!p)
+		return;
+	free(p->masks);
+	dl_tree_free(p->tree);
+	dl_tables_free(p->tables);
+	dl_torus_free(p->torus);
+	dl_torus_config_free(p->config);
+	dl_fabric_free(p->fabric);
+	free(p);
+}
+
+uint32_t dl_plan_lid_owner(const struct dl_plan *p, ib_net16_t lid)
+{
+	uint16_t l = cl_ntoh16(lid);
+
+	return l <= p->fabric->top_lid ? p->fabric->lid_port[l] : DL_NONE;
+}
+
+/* The smallest number of data VLs between switches, or on end ports. */
+static unsigned int min_vls(const struct dl_fabric *f, bool ends)
+{
+	unsigned int min = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->nports; i++) {
+		const struct dl_port *p = &f->ports[i];
+		uint32_t peer = dl_peer_node(f, i);
+		bool between = p->num && dl_is_switch(f, p->node) &&
+			       peer != DL_NONE && dl_is_switch(f, peer);
+
+		if (p->vls && (ends ? dl_is_end_port(f, i) : between) &&
+		    (!min || p->vls < min))
+			min = p->vls;
+	}
+	return min;
+}
+
+void dl_plan_report(const struct dl_engine *e, const struct dl_plan *p,
+		    double seconds)
+{
+	const struct dl_grid *g = &p->torus->grid;
+	const struct dl_fabric *f = p->fabric;
+	uint64_t seed = p->config->nseeds ?
+			p->config->seeds[p->torus->seed].from : 0;
+	char dims[DL_DIMS][8];
+	unsigned int d;
+
+	for (d = 0; d < DL_DIMS; d++)
+		snprintf(dims[d], sizeof(dims[d]), "%u%s", g->radix[d],
+			 g->mesh[d] && g->radix[d] > 1 ? "M" : "");
+	DL_SAY(e->osm, OSM_LOG_INFO, "routed a %s x %s x %s torus: %u of %u "
+	       "switches, %u cables between them, %u adapters and routers, at "
+	       "least %u data VLs between switches and %u on end ports, seed "
+	       "%u from switch 0x%016" PRIx64 ", %.6f s", dims[0], dims[1],
+	       dims[2], p->torus->nplaced, f->nswitches, p->torus->nlinks,
+	       f->nnodes - f->nswitches, min_vls(f, false), min_vls(f, true),
+	       p->torus->seed + 1, seed, seconds);
+}

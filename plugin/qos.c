@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What opensm.conf says about QoS, and what becomes of it (SPEC A6, A7): VL
+ * arbitration tables and limits of the user's take the place of the planned
+ * ones; SL-to-VL maps of the user's cannot be honoured, as the routing rests
+ * on its own.
+ *
+ * OpenSM reads these options again on SIGHUP, so they are looked at in every
+ * sweep; warnings are repeated only when an option has changed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "log.h"
+#include "vlarb.h"
+
+static const struct osm_qos_options *
+options_of(const struct osm_subn_opt *opt, enum dl_port_kind kind)
+{
+	switch (kind) {
+	case DL_CA_PORTS:
+		return &opt->qos_ca_options;
+	case DL_SW0_PORTS:
+		return &opt->qos_sw0_options;
+	case DL_SWE_PORTS:
+		return &opt->qos_swe_options;
+	case DL_RTR_PORTS:
+		return &opt->qos_rtr_options;
+	default:
+		return &opt->qos_options;
+	}
+}
+
+/* NULL unless the user set it to something. */
+static const char *configured(const char *value, const char *fallback)
+{
+	return value && strcmp(value, fallback) ? value : NULL;
+}
+
+static void words_of(const struct osm_qos_options *o, bool general,
+		     struct dl_vlarb_words *out)
+{
+	out->high = configured(o->vlarb_high, OSM_DEFAULT_QOS_VLARB_HIGH);
+	out->low = configured(o->vlarb_low, OSM_DEFAULT_QOS_VLARB_LOW);
+	out->high_limit = o->high_limit;
+	/* Here OpenSM has written its default over "nothing". */
+	if (general && o->high_limit == OSM_DEFAULT_QOS_HIGH_LIMIT)
+		out->high_limit = -1;
+}
+
+/* Everything that warnings depend on, in one string. */
+static char *fingerprint(const struct osm_subn_opt *opt)
+{
+	enum dl_port_kind kind;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return NULL;
+	for (kind = 0; kind <= DL_PORT_KINDS; kind++) {
+		const struct osm_qos_options *o = options_of(opt, kind);
+
+		fprintf(to, "%s/%s/%s\n", o->vlarb_high ? o->vlarb_high : "",
+			o->vlarb_low ? o->vlarb_low : "",
+			o->sl2vl ? o->sl2vl : "");
+	}
+	if (fclose(to)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void check_sl2vl(const struct osm_subn_opt *opt,
+			const struct dl_log *log)
+{
+	enum dl_port_kind kind;
+
+	for (kind = 0; kind <= DL_PORT_KINDS; kind++) {
+		const char *word = configured(options_of(opt, kind)->sl2vl,
+					      OSM_DEFAULT_QOS_SL2VL);
+
+		if (word)
+			dl_log(log, DL_WARNING, "qos_%ssl2vl is not used: the "
+			       "routing needs SL to VL maps of its own",
+			       kind < DL_PORT_KINDS ?
+			       dl_port_kind_names[kind] : "");
+	}
+}
+
+/* Warn about options that have changed since they were last looked at. */
+static void check(struct dl_engine *e, const struct dl_vlarb_config *c)
+{
+	const struct osm_subn_opt *opt = &e->osm->subn.opt;
+	char *now = fingerprint(opt);
+	struct dl_osm_log l;
+
+	if (!now || (e->qos_seen && !strcmp(now, e->qos_seen))) {
+		free(now);
+		return;
+	}
+	free(e->qos_seen);
+	e->qos_seen = now;
+	dl_osm_log_init(&l, e->osm, "DL16");
+	check_sl2vl(opt, &l.log);
+	dl_vlarb_check(c, &l.log);
+}
+
+int dl_qos_apply(struct dl_engine *e, struct dl_plan *p)
+{
+	const struct osm_subn_opt *opt = &e->osm->subn.opt;
+	struct dl_vlarb_config c;
+	enum dl_port_kind kind;
+	struct dl_osm_log l;
+	int err;
+
+	words_of(&opt->qos_options, true, &c.all);
+	for (kind = 0; kind < DL_PORT_KINDS; kind++)
+		words_of(options_of(opt, kind), false, &c.kind[kind]);
+	/* Who writes tables for OpenSM counts on its default, too. */
+	c.default_high_limit = e->options.has_high_limit ?
+			       -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
+	check(e, &c);
+	err = dl_vlarb_apply(&c, p->tables);
+	if (err) {
+		dl_osm_log_init(&l, e->osm, "DL16");
+		dl_log(&l.log, DL_ERROR, "taking over the VL arbitration "
+		       "tables of opensm.conf failed: %s", strerror(-err));
+	}
+	return err;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * VL arbitration as the user wants it (SPEC A7).
+ *
+ * Problem.  opensm.conf holds one pair of tables for each kind of port, and
+ * one for all kinds that have none of their own.  They are written in terms
+ * of the VLs between switches: VL 0-3 carry QoS level 0, VL 4-7 level 1.  On
+ * end ports the levels travel on VL 0 and VL 1, so that there VL 4 becomes
+ * VL 1, and the other VLs, on which nothing travels, give way: their entries
+ * go and the rest moves up, so that nothing is lost where the port's table is
+ * short.
+ *
+ * Two cases need care.  OpenSM has one option for all external ports of a
+ * switch, whether they lead to a switch or to an adapter: only a look at the
+ * cable tells which numbering a port needs.  And torus-2QoS asks its users
+ * to write the tables of end ports in terms of VL 0 and VL 1 right away: an
+ * option for end ports that names VL 1 but nowhere VL 4 was written so, and
+ * is taken at its word.
+ *
+ * OpenSM hands its routing engine tables in blocks of 32 entries, with VLs
+ * already cut to those of the port, which on an end port with two VLs has
+ * made VL 0 out of VL 4.  That is why the tables are read from the options
+ * here and not taken from the blocks.
+ *
+ * Between switches with fewer than 8 data VLs a VL is cut to its low bits, as
+ * OpenSM does, which is also how the SL-to-VL maps drop the upper VL bits.
+ *
+ * Complexity: O(ports x 64).
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "vlarb.h"
+
+#define ENTRIES 64
+#define LEVELS 2
+#define LEVEL_VLS 4	/* VLs of one QoS level between switches */
+
+enum { HIGH, LOW, TABLES };
+
+static const char *const table_names[TABLES] = { "high", "low" };
+
+const char *const dl_port_kind_names[DL_PORT_KINDS] = {
+	[DL_CA_PORTS] = "ca_", [DL_SW0_PORTS] = "sw0_",
+	[DL_SWE_PORTS] = "swe_", [DL_RTR_PORTS] = "rtr_",
+};
+
+/* One option, parsed. */
+struct table {
+	bool given;
+	bool end_numbered;	/* written in terms of VL 0 and VL 1 */
+	unsigned int n;
+	struct dl_vlarb_entry entries[ENTRIES];
+};
+
+/* What holds for one kind of port. */
+struct kind {
+	struct table table[TABLES];
+	int high_limit;		/* -1: as planned */
+};
+
+static const char *parse_number(const char *s, unsigned long max,
+				unsigned long *out)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return NULL;
+	*out = strtoul(s, &end, 0);
+	return *out > max ? NULL : end;
+}
+
+/*
+ * Read "VL:WEIGHT,...".  Returns NULL, or the place where it stopped being
+ * that; the entries before it count.
+ */
+static const char *parse_table(const char *s, struct table *out)
+{
+	unsigned long vl, weight;
+
+	out->given = s;
+	out->end_numbered = false;
+	out->n = 0;
+	if (!s)
+		return NULL;
+	for (;;) {
+		const char *p = s + strspn(s, " \t,");
+
+		if (!*p)
+			return NULL;
+		s = p;
+		p = parse_number(p, 15, &vl);
+		if (!p || *p != ':' || out->n == ENTRIES)
+			return s;
+		p = parse_number(p + 1, 255, &weight);
+		if (!p || !strchr(" \t,", *p))	/* finds the NUL, too */
+			return s;
+		out->entries[out->n].vl = vl;
+		out->entries[out->n++].weight = weight;
+		s = p;
+	}
+}
+
+static bool names_vl(const struct table *t, unsigned int vl)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->n; i++) {
+		if (t->entries[i].vl == vl && t->entries[i].weight)
+			return true;
+	}
+	return false;
+}
+
+static bool is_end_kind(enum dl_port_kind kind)
+{
+	return kind != DL_SWE_PORTS;
+}
+
+static const char *word_of(const struct dl_vlarb_words *w, unsigned int table)
+{
+	return table == HIGH ? w->high : w->low;
+}
+
+/* What the kind's own options say: the general ones are never end-numbered. */
+static bool end_numbered(const struct dl_vlarb_words *own,
+			 enum dl_port_kind kind)
+{
+	bool names1 = false, names4 = false;
+	struct table t;
+	unsigned int i;
+
+	if (!is_end_kind(kind))
+		return false;
+	for (i = 0; i < TABLES; i++) {
+		parse_table(word_of(own, i), &t);
+		names1 |= names_vl(&t, 1);
+		names4 |= names_vl(&t, LEVEL_VLS);
+	}
+	return names1 && !names4;
+}
+
+static void resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind,
+		    struct kind *out)
+{
+	const struct dl_vlarb_words *own = &c->kind[kind];
+	bool tables = false;
+	unsigned int i;
+
+	for (i = 0; i < TABLES; i++) {
+		const char *word = word_of(own, i);
+
+		parse_table(word ? word : word_of(&c->all, i), &out->table[i]);
+		out->table[i].end_numbered = word && end_numbered(own, kind);
+		tables |= out->table[i].given;
+	}
+	out->high_limit = own->high_limit >= 0 ? own->high_limit :
+			  c->all.high_limit;
+	if (out->high_limit < 0 && tables)
+		out->high_limit = c->default_high_limit;
+}
+
+static enum dl_port_kind kind_of(const struct dl_fabric *f, uint32_t port)
+{
+	switch (f->nodes[f->ports[port].node].type) {
+	case DL_SWITCH:
+		return f->ports[port].num ? DL_SWE_PORTS : DL_SW0_PORTS;
+	case DL_ROUTER:
+		return DL_RTR_PORTS;
+	default:
+		return DL_CA_PORTS;
+	}
+}
+
+static bool is_between_switches(const struct dl_fabric *f, uint32_t port)
+{
+	uint32_t peer = dl_peer_node(f, port);
+
+	return f->ports[port].num && dl_is_switch(f, f->ports[port].node) &&
+	       peer != DL_NONE && dl_is_switch(f, peer);
+}
+
+/* The VL that an entry means on an end port, or -1: nothing travels there. */
+static int end_vl(unsigned int vl, bool end_numbered)
+{
+	if (vl == 0)
+		return 0;
+	return vl == (end_numbered ? 1 : LEVEL_VLS) ? 1 : -1;
+}
+
+/* Fit a table to a port.  Returns the number of entries. */
+static unsigned int fit(const struct table *t, bool between,
+			const struct dl_port *p, unsigned int cap,
+			struct dl_vlarb_entry out[ENTRIES])
+{
+	unsigned int mask = p->vls && p->vls < 8 ? p->vls - 1 : 15;
+	unsigned int i, n = 0;
+
+	memset(out, 0, ENTRIES * sizeof(*out));
+	for (i = 0; i < t->n && n < cap; i++) {
+		const struct dl_vlarb_entry *e = &t->entries[i];
+		int vl = e->vl & mask;
+
+		if (!between) {
+			vl = end_vl(e->vl, t->end_numbered);
+			if (!e->weight || vl < 0 || (vl && p->vls == 1))
+				continue;
+		}
+		out[n].vl = vl;
+		out[n++].weight = e->weight;
+	}
+	return n;
+}
+
+static int apply_port(const struct kind *k, uint32_t port,
+		      struct dl_tables *t)
+{
+	const struct dl_port *p = &t->fabric->ports[port];
+	bool between = is_between_switches(t->fabric, port);
+	struct dl_vlarb arb = t->arbs[t->vlarb[port]];
+	int number;
+
+	if (k->table[HIGH].given)
+		arb.nhigh = fit(&k->table[HIGH], between, p,
+				p->arb_high_cap, arb.high);
+	if (k->table[LOW].given)
+		arb.nlow = fit(&k->table[LOW], between, p,
+			       p->arb_low_cap, arb.low);
+	if (k->high_limit >= 0)
+		arb.high_limit = k->high_limit;
+	number = dl_tables_arb(t, &arb);
+	if (number < 0)
+		return number;
+	t->vlarb[port] = number;
+	return 0;
+}
+
+int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t)
+{
+	struct kind kinds[DL_PORT_KINDS];
+	enum dl_port_kind kind;
+	uint32_t port;
+	int err;
+
+	for (kind = 0; kind < DL_PORT_KINDS; kind++)
+		resolve(c, kind, &kinds[kind]);
+	for (port = 0; port < t->fabric->nports; port++) {
+		const struct kind *k = &kinds[kind_of(t->fabric, port)];
+
+		if (t->vlarb[port] == DL_NO_ROW ||
+		    (!k->table[HIGH].given && !k->table[LOW].given &&
+		     k->high_limit < 0))
+			continue;
+		err = apply_port(k, port, t);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The first level whose VLs do not weigh the same, or -1. */
+static int unfair_level(const struct table *t, unsigned int weight[16])
+{
+	unsigned int i, level;
+
+	memset(weight, 0, 16 * sizeof(*weight));
+	for (i = 0; i < t->n; i++)
+		weight[t->entries[i].vl] += t->entries[i].weight;
+	for (level = 0; level < LEVELS; level++) {
+		const unsigned int *w = &weight[level * LEVEL_VLS];
+
+		for (i = 1; i < LEVEL_VLS; i++) {
+			if (w[i] != w[0])
+				return level;
+		}
+	}
+	return -1;
+}
+
+/* Warn, once, about an option as it works between switches. */
+static bool check_between(const struct table *t, const char *option,
+			  const struct dl_log *log)
+{
+	unsigned int weight[16], *w;
+	int level = unfair_level(t, weight);
+
+	if (level < 0)
+		return false;
+	w = &weight[level * LEVEL_VLS];
+	dl_log(log, DL_WARNING, "%s is unfair within QoS level %d: VLs %d to "
+	       "%d weigh %u, %u, %u and %u in it, but should weigh the same",
+	       option, level, level * LEVEL_VLS,
+	       level * LEVEL_VLS + LEVEL_VLS - 1, w[0], w[1], w[2], w[3]);
+	return true;
+}
+
+/* The same for end ports. */
+static bool check_ends(const struct table *t, const char *option,
+		       const struct dl_log *log)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->n; i++) {
+		const struct dl_vlarb_entry *e = &t->entries[i];
+
+		if (!e->weight || end_vl(e->vl, t->end_numbered) >= 0)
+			continue;
+		dl_log(log, DL_WARNING, "%s: entries for VLs other than 0 and "
+		       "%d, such as %u:%u, are dropped on end ports", option,
+		       t->end_numbered ? 1 : LEVEL_VLS, e->vl, e->weight);
+		return true;
+	}
+	return false;
+}
+
+static void check_kind(const struct dl_vlarb_config *c, enum dl_port_kind kind,
+		       unsigned int table, const struct dl_log *log)
+{
+	const char *word = word_of(&c->kind[kind], table), *bad;
+	char option[40];
+	struct table t;
+
+	if (!word)
+		return;
+	snprintf(option, sizeof(option), "qos_%svlarb_%s",
+		 dl_port_kind_names[kind], table_names[table]);
+	bad = parse_table(word, &t);
+	t.end_numbered = end_numbered(&c->kind[kind], kind);
+	if (bad)
+		dl_log(log, DL_WARNING, "%s: expected VL:WEIGHT (VL 0 to 15, "
+		       "weight 0 to 255, at most %d entries) at \"%s\"",
+		       option, ENTRIES, bad);
+	else if (is_end_kind(kind))
+		check_ends(&t, option, log);
+	else
+		check_between(&t, option, log);
+}
+
+static void check_all(const struct dl_vlarb_config *c, unsigned int table,
+		      const struct dl_log *log)
+{
+	const char *word = word_of(&c->all, table), *bad;
+	bool warned = false, ends = false;
+	enum dl_port_kind kind;
+	char option[40];
+	struct table t;
+
+	if (!word)
+		return;
+	snprintf(option, sizeof(option), "qos_vlarb_%s", table_names[table]);
+	bad = parse_table(word, &t);
+	if (bad) {
+		dl_log(log, DL_WARNING, "%s: expected VL:WEIGHT (VL 0 to 15, "
+		       "weight 0 to 255, at most %d entries) at \"%s\"",
+		       option, ENTRIES, bad);
+		return;
+	}
+	for (kind = 0; kind < DL_PORT_KINDS; kind++)
+		ends |= is_end_kind(kind) && !word_of(&c->kind[kind], table);
+	if (!word_of(&c->kind[DL_SWE_PORTS], table))
+		warned = check_between(&t, option, log);
+	if (!warned && ends)
+		check_ends(&t, option, log);
+}
+
+void dl_vlarb_check(const struct dl_vlarb_config *c, const struct dl_log *log)
+{
+	enum dl_port_kind kind;
+	unsigned int table;
+
+	for (table = 0; table < TABLES; table++) {
+		check_all(c, table, log);
+		for (kind = 0; kind < DL_PORT_KINDS; kind++)
+			check_kind(c, kind, table, log);
+	}
+}

@@ -144,6 +144,17 @@ int dl_verdict_delivered(const struct dl_verdict *v);
 /* Is there a credit loop? */
 int dl_verdict_credit_loop(const struct dl_verdict *v);
 void dl_verdict_free(struct dl_verdict *v);
+/*
+ * Write a snapshot: fabric and tables in the folder `dir`, which is made when
+ * it is not there.  Each file is replaced as a whole.  Returns 0 or a
+ * negative errno, reported.
+ */
+enum dl_snapshot_flags {
+	/* Path SLs as well; the file grows with the square of the fabric. */
+	DL_SNAPSHOT_PSL = 1
+};
+int dl_snapshot_write(const struct dl_tables *t, const char *dir,
+		      unsigned int flags, const struct dl_log *log);
 
 #ifdef __cplusplus
 }

@@ -71,6 +71,21 @@ uint64_t dl_arg_number(const struct argp_state *state, const char *text,
 int dl_tool_load(const struct dl_tool *tool, const char *path,
 		 struct dl_fabric **out);
 
+/* A fabric and its coordinates. */
+struct dl_setup {
+	struct dl_fabric *fabric;
+	struct dl_torus_config *config;
+	struct dl_torus *torus;
+};
+
+/*
+ * Read a netlist and a torus-2QoS.conf and find all coordinates.  0 or a
+ * negative errno, reported; release with dl_setup_free() in either case.
+ */
+int dl_setup_load(const struct dl_tool *tool, const char *net,
+		  const char *config, struct dl_setup *s);
+void dl_setup_free(struct dl_setup *s);
+
 /* Make a folder, its parents too, unless it is there.  Errors reported. */
 int dl_tool_make_dir(const struct dl_tool *tool, const char *path);
 

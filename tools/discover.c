@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* `dateline discover`: where every switch sits. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "torus/torus.h"
+#include "tool.h"
+
+enum { KEY_TORUS = 0x2000 };
+
+struct request {
+	const char *net, *config;
+};
+
+static const struct argp_option options[] = {
+	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf" },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *r = state->input;
+
+	switch (key) {
+	case KEY_TORUS:
+		r->config = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (r->net)
+			argp_error(state, "one netlist only; what is \"%s\"?",
+				   arg);
+		r->net = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!r->net)
+			argp_error(state, "which netlist?");
+		if (!r->config)
+			argp_error(state, "--torus-config FILE is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp discover_argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "NET",
+	.doc = "Find the coordinates of every switch of a torus or mesh."
+	       "\v"
+	       "Prints a line a switch: its coordinates, GUID and name; then "
+	       "what is missing and what does not fit.\n"
+	       "\n"
+	       "  dateline discover first.net --torus-config first.torus.conf\n"
+	       "\n"
+	       "Exit status: 0 all switches and cables fit, 1 some do not, 2 "
+	       "bad usage or input.",
+};
+
+static const char *guid_text(uint64_t guid, char text[19])
+{
+	snprintf(text, 19, "0x%016" PRIx64, guid);
+	return text;
+}
+
+static json_t *coord_json(const struct dl_grid *g, uint32_t site)
+{
+	uint32_t c[DL_DIMS];
+
+	dl_site_coord(g, site, c);
+	return json_pack("[iii]", c[0], c[1], c[2]);
+}
+
+static json_t *switch_json(const struct dl_torus *t, uint32_t sw)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t node = f->switches[sw];
+	char guid[19];
+
+	return json_pack("{s:s, s:s%, s:o*}", "guid",
+			 guid_text(f->nodes[node].guid, guid), "name",
+			 dl_node_name(f, node),
+			 strlen(dl_node_name(f, node)), "coord",
+			 t->sw_site[sw] == DL_NONE ?
+				 NULL :
+				 coord_json(&t->grid, t->sw_site[sw]));
+}
+
+static json_t *end_json(const struct dl_fabric *f, uint32_t port)
+{
+	char guid[19];
+
+	return json_pack("{s:s, s:i}", "guid",
+			 guid_text(f->nodes[f->ports[port].node].guid, guid),
+			 "port", f->ports[port].num);
+}
+
+static int print_json(const struct dl_tool *tool, const struct dl_torus *t)
+{
+	json_t *placed = json_array(), *missing = json_array();
+	json_t *unplaced = json_array(), *odd = json_array();
+	uint32_t i;
+
+	for (i = 0; i < t->nsites; i++) {
+		if (t->site_sw[i] == DL_NONE)
+			json_array_append_new(missing,
+					      coord_json(&t->grid, i));
+		else
+			json_array_append_new(placed,
+					      switch_json(t, t->site_sw[i]));
+	}
+	for (i = 0; i < t->nunplaced; i++)
+		json_array_append_new(unplaced,
+				      switch_json(t, t->unplaced[i]));
+	for (i = 0; i < t->nodd_links; i++) {
+		uint32_t port = t->odd_links[i];
+
+		json_array_append_new(
+			odd,
+			json_pack("[oo]", end_json(t->fabric, port),
+				  end_json(t->fabric,
+					   t->fabric->ports[port].peer)));
+	}
+	return dl_tool_print_json(
+		tool,
+		json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o}",
+			  "dims", t->grid.radix[0], t->grid.radix[1],
+			  t->grid.radix[2], "mesh", t->grid.mesh[0],
+			  t->grid.mesh[1], t->grid.mesh[2], "cables",
+			  t->nlinks, "switches", placed, "missing", missing,
+			  "unplaced", unplaced, "odd_cables", odd));
+}
+
+static void print_text(const struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t i, c[DL_DIMS];
+
+	for (i = 0; i < t->nsites; i++) {
+		uint32_t sw = t->site_sw[i];
+
+		dl_site_coord(&t->grid, i, c);
+		if (sw == DL_NONE)
+			printf("%u,%u,%u missing\n", c[0], c[1], c[2]);
+		else
+			printf("%u,%u,%u 0x%016" PRIx64 " \"%s\"\n", c[0], c[1],
+			       c[2], f->nodes[f->switches[sw]].guid,
+			       dl_node_name(f, f->switches[sw]));
+	}
+}
+
+int dl_cmd_discover(struct dl_tool *tool, int argc, char **argv)
+{
+	struct request r = { 0 };
+	struct dl_setup s;
+	int err, status;
+
+	dl_tool_parse(tool, &discover_argp, DL_TOOL_JSON, argc, argv, &r);
+	err = dl_setup_load(tool, r.net, r.config, &s);
+	if (!err && tool->json)
+		err = print_json(tool, s.torus);
+	else if (!err)
+		print_text(s.torus);
+	status = dl_exit_status(err);
+	if (!err) {
+		dl_log(&tool->log, DL_INFO,
+		       "%u of %u sites hold a switch, %u cables; %u switches "
+		       "and %u cables do not fit",
+		       s.torus->nplaced, s.torus->nsites, s.torus->nlinks,
+		       s.torus->nunplaced, s.torus->nodd_links);
+		if (s.torus->nunplaced || s.torus->nodd_links)
+			status = DL_EXIT_FINDING;
+	}
+	dl_setup_free(&s);
+	return status;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* `dateline route`: from a netlist to a snapshot. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/route.h"
+#include "tool.h"
+
+enum { KEY_TORUS = 0x2000, KEY_MODE, KEY_MULTICAST, KEY_WEIGHTS, KEY_LIMIT,
+       KEY_LMC, KEY_NO_PSL };
+
+struct request {
+	const char *net, *config, *out;
+	struct dl_route_options options;
+	bool multicast;
+	unsigned int lmc, flags;
+};
+
+static const struct argp_option options[] = {
+	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf" },
+	{ .name = "mode", .key = KEY_MODE, .arg = "classic",
+	  .doc = "The documents' rules" },
+	{ .name = "multicast", .key = KEY_MULTICAST, .arg = "all",
+	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
+	{ .name = "qos-weights", .key = KEY_WEIGHTS, .arg = "A:B",
+	  .doc = "Shares of QoS levels 0 and 1 in VL arbitration (1:1)" },
+	{ .name = "high-limit", .key = KEY_LIMIT, .arg = "N",
+	  .doc = "VLHighLimit, in units of 4096 bytes; 255 is unlimited" },
+	{ .name = "lmc", .key = KEY_LMC, .arg = "N",
+	  .doc = "Give ports without a LID 2^N of them (0)" },
+	{ .name = "no-psl", .key = KEY_NO_PSL,
+	  .doc = "Leave dateline-psl.dump out: it grows with the square of "
+		 "the fabric" },
+	{ .name = "output", .key = 'o', .arg = "DIR",
+	  .doc = "The folder for the snapshot" },
+	{ 0 }
+};
+
+static void parse_weights(const struct argp_state *state, const char *text,
+			  unsigned int weights[2])
+{
+	char trailing;
+
+	if (sscanf(text, "%3u:%3u%c", &weights[0], &weights[1], &trailing) !=
+		    2 ||
+	    !weights[0] || !weights[1] || weights[0] > 255 || weights[1] > 255)
+		argp_error(state,
+			   "\"%s\" is no pair of weights: expected A:B, each 1 "
+			   "to 255",
+			   text);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *r = state->input;
+
+	switch (key) {
+	case KEY_TORUS:
+		r->config = arg;
+		return 0;
+	case KEY_MODE:
+		if (strcmp(arg, "classic"))
+			argp_error(state, "there is no mode \"%s\": expected "
+				   "classic", arg);
+		r->options.mode = DL_CLASSIC;
+		return 0;
+	case KEY_MULTICAST:
+		if (strcmp(arg, "all"))
+			argp_error(state, "--multicast takes the word \"all\", "
+				   "not \"%s\"", arg);
+		r->multicast = true;
+		return 0;
+	case KEY_WEIGHTS:
+		parse_weights(state, arg, r->options.weights);
+		return 0;
+	case KEY_LIMIT:
+		r->options.high_limit =
+			dl_arg_number(state, arg, "high limit", 0, 255);
+		return 0;
+	case KEY_LMC:
+		r->lmc = dl_arg_number(state, arg, "LMC", 0, DL_MAX_LMC);
+		return 0;
+	case KEY_NO_PSL:
+		r->flags &= ~DL_SNAPSHOT_PSL;
+		return 0;
+	case 'o':
+		r->out = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (r->net)
+			argp_error(state, "one netlist only; what is \"%s\"?",
+				   arg);
+		r->net = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!r->net)
+			argp_error(state, "which netlist?");
+		if (!r->config)
+			argp_error(state, "--torus-config FILE is needed");
+		if (!r->out)
+			argp_error(state, "-o DIR is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp route_argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "NET",
+	.doc = "Compute all tables for a fabric and write them as a snapshot."
+	       "\v"
+	       "NET is a netlist: what ibnetdiscover prints and ibsim reads.  "
+	       "LIDs in it are kept; ports without get the next free ones.\n"
+	       "\n"
+	       "  dateline gen 6 5 1 -o first\n"
+	       "  dateline route first.net --torus-config first.torus.conf -o "
+	       "snapshot\n"
+	       "\n"
+	       "The snapshot holds OpenSM's own dumps (forwarding tables, "
+	       "SL-to-VL maps, multicast tables, subnet list), files for "
+	       "ibdmchk (dateline-psl.dump, dateline-slvl.dump), VL "
+	       "arbitration and the netlist.\n"
+	       "\n"
+	       "Exit status: 0 written, 1 the rules refuse the fabric, 2 bad "
+	       "usage or input, 3 no memory or no space.",
+};
+
+/* One group of all adapter and router ports. */
+static int add_group(const struct dl_torus *t, struct dl_tables *tables,
+		     const struct dl_log *log)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
+	struct dl_mcast_group *g = dl_tables_group(tables, DL_MCAST_LID);
+	struct dl_tree *tree = NULL;
+	uint32_t p, n = 0;
+	int err = members && g ? 0 : -ENOMEM;
+
+	if (!err)
+		err = dl_master_tree(t, log, &tree);
+	for (p = 0; !err && p < f->nports; p++)
+		if (f->ports[p].num && f->ports[p].lid && dl_is_end_port(f, p))
+			members[n++] = p;
+	if (!err)
+		err = dl_tree_group(tree, f, DL_MCAST_LID, members, n,
+				    g->masks);
+	dl_tree_free(tree);
+	free(members);
+	return err;
+}
+
+int dl_cmd_route(struct dl_tool *tool, int argc, char **argv)
+{
+	struct request r = { .flags = DL_SNAPSHOT_PSL };
+	struct dl_tables *tables = NULL;
+	struct dl_setup s;
+	int err;
+
+	dl_route_options_init(&r.options);
+	dl_tool_parse(tool, &route_argp, 0, argc, argv, &r);
+	err = dl_setup_load(tool, r.net, r.config, &s);
+	if (!err && dl_fabric_assign_lids(s.fabric, r.lmc)) {
+		dl_log(&tool->log, DL_ERROR,
+		       "%s: more end ports than unicast LIDs", r.net);
+		err = -EINVAL;
+	}
+	if (!err)
+		err = dl_route(s.torus, s.config, &r.options, &tool->log,
+			       &tables);
+	if (!err && r.multicast)
+		err = add_group(s.torus, tables, &tool->log);
+	if (!err)
+		err = dl_tool_make_dir(tool, r.out);
+	if (!err)
+		err = dl_snapshot_write(tables, r.out, r.flags, &tool->log);
+	if (!err)
+		dl_log(&tool->log, DL_INFO,
+		       "%u switches, %u LIDs routed into %s",
+		       s.fabric->nswitches, s.fabric->top_lid, r.out);
+	dl_tables_free(tables);
+	dl_setup_free(&s);
+	return dl_exit_status(err);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A fabric with its coordinates, as most subcommands begin; see tool.h. */
+#include <string.h>
+
+#include "tool.h"
+
+int dl_setup_load(const struct dl_tool *tool, const char *net,
+		  const char *config, struct dl_setup *s)
+{
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	err = dl_tool_load(tool, net, &s->fabric);
+	if (!err)
+		err = dl_torus_config_read(config, &tool->log, &s->config);
+	if (!err)
+		err = dl_torus_discover(s->fabric, s->config, &tool->log,
+					&s->torus);
+	return err;
+}
+
+void dl_setup_free(struct dl_setup *s)
+{
+	dl_torus_free(s->torus);
+	dl_torus_config_free(s->config);
+	dl_fabric_free(s->fabric);
+}

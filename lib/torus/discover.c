@@ -28,9 +28,9 @@
  *
  * Ambiguity.  A ring of four is itself a square, so in a dimension of radix 4
  * a seed with one direction leaves a choice.  On a whole torus all choices
- * are equivalent; on a damaged one they are tried in order and the one that
- * places the most wins.  The order goes by GUID, so a restarted subnet
- * manager finds the same coordinates.
+ * are equivalent, so one is made, by GUID, and a restarted subnet manager
+ * makes the same.  On a damaged one another choice would mean other SLs than
+ * those granted before, so none is made: the switches concerned are listed.
  *
  * Meshes.  Without a dateline keyword the seed's switch may stand anywhere in
  * an open dimension: the search runs in a window wide enough for every
@@ -56,6 +56,7 @@ struct search {
 	const struct dl_fabric *f;
 	struct dl_grid grid;		/* with windows for open dimensions */
 	uint32_t nsites;
+	uint32_t nreal;			/* sites of the grid without windows */
 	uint32_t *next;			/* neighbour of a site by direction */
 	/* The distinct neighbours of switch s: adj[adj_first[s]..]. */
 	uint32_t *adj_first, *adj;
@@ -71,8 +72,8 @@ struct search {
 	uint32_t *single;		/* one candidate, one placed neighbour */
 	uint32_t nsingle;
 	uint32_t nplaced;
+	bool may_choose;
 	uint32_t choices;		/* which alternatives to take, a digit each */
-	bool chose;			/* was there an alternative at all? */
 };
 
 static void search_free(struct search *s)
@@ -185,7 +186,6 @@ static void search_reset(struct search *s)
 	memset(s->ncand, NO_CANDIDATES_YET, n);
 	memset(s->queued, 0, n);
 	s->head = s->waiting = s->nsingle = s->nplaced = 0;
-	s->chose = false;
 }
 
 static bool sites_adjacent(const struct search *s, uint32_t a, uint32_t b)
@@ -368,27 +368,33 @@ static bool place_a_contradiction(struct search *s)
 	return false;
 }
 
-/* Several sites are possible for all that are left: choose one. */
-static bool place_a_choice(struct search *s)
+/* Among the switches with several candidates, one with the fewest. */
+static uint32_t find_ambiguous(const struct search *s)
 {
 	uint32_t i, sw = DL_NONE;
-	unsigned int n;
 
 	for (i = 0; i < s->f->nswitches; i++) {
 		uint32_t k = s->by_guid[i];
 
-		if (s->site_of[k] != DL_NONE || s->ncand[k] == 0 ||
+		if (s->site_of[k] != DL_NONE || s->ncand[k] < 2 ||
 		    s->ncand[k] == NO_CANDIDATES_YET)
 			continue;
 		if (sw == DL_NONE || s->ncand[k] < s->ncand[sw])
 			sw = k;
 	}
+	return sw;
+}
+
+static bool place_a_choice(struct search *s)
+{
+	uint32_t sw = s->may_choose ? find_ambiguous(s) : DL_NONE;
+	unsigned int n;
+
 	if (sw == DL_NONE)
 		return false;
 	n = s->ncand[sw];
 	place(s, sw, s->cand[sw * DL_DIRS + s->choices % n]);
 	s->choices /= n;
-	s->chose = true;
 	return true;
 }
 
@@ -520,17 +526,19 @@ static uint32_t seed_site(const struct dl_grid *real,
 
 /* Put the seed's switches in place and let the rest follow. */
 static void grow(struct search *s, uint32_t origin,
-		 const struct usable_seed *seed, uint32_t choices)
+		 const struct usable_seed *seed)
 {
 	unsigned int dir;
 
 	search_reset(s);
-	s->choices = choices;
 	place(s, seed->from, origin);
 	for (dir = 0; dir < DL_DIRS; dir++) {
 		uint32_t sw = seed->to[dir];
 		uint32_t site = s->next[origin * DL_DIRS + dir];
 
+		/* With two coordinates both ways lead to the other one. */
+		if (s->grid.radix[dl_dir_dim(dir)] == 2 && site == DL_NONE)
+			site = s->next[origin * DL_DIRS + dl_opposite(dir)];
 		if (sw != DL_NONE && site != DL_NONE &&
 		    s->sw_at[site] == DL_NONE && s->site_of[sw] == DL_NONE)
 			place(s, sw, site);
@@ -538,15 +546,51 @@ static void grow(struct search *s, uint32_t origin,
 	propagate(s);
 }
 
-/* Open dimensions without a dateline: see "Meshes" above. */
+/*
+ * Try the choices that the seed leaves open, until one fills the whole grid.
+ * If none does, leaves the search as it is without choices.
+ */
+static bool grow_by_choice(struct search *s, uint32_t origin,
+			   const struct usable_seed *seed)
+{
+	uint32_t try;
+
+	s->may_choose = true;
+	for (try = 0; try < MAX_TRIES; try++) {
+		s->choices = try;
+		grow(s, origin, seed);
+		if (s->nplaced == s->nreal)
+			return true;
+	}
+	s->may_choose = false;
+	grow(s, origin, seed);
+	return false;
+}
+
+static void report_ambiguous(const struct search *s, const struct dl_log *log)
+{
+	uint32_t node = s->f->switches[find_ambiguous(s)];
+
+	dl_log(log, DL_WARNING,
+	       "switch 0x%016" PRIx64 " \"%s\" could sit at several sites; a "
+	       "seed that names both directions of every dimension of radix 4 "
+	       "(xp_link and xm_link, and so on) says more",
+	       s->f->nodes[node].guid, dl_node_name(s->f, node));
+}
+
+/*
+ * Dimensions that are declared open and have no dateline: see "Meshes" above.
+ */
 static struct dl_grid search_window(const struct dl_grid *g,
+				    const struct dl_grid *declared,
 				    const struct dl_seed *seed)
 {
 	struct dl_grid w = *g;
 	unsigned int d;
 
 	for (d = 0; d < DL_DIMS; d++)
-		if (g->mesh[d] && g->radix[d] > 1 && !seed->has_dateline[d])
+		if (declared->mesh[d] && g->radix[d] > 1 &&
+		    !seed->has_dateline[d])
 			w.radix[d] = 2 * g->radix[d] - 1;
 	return w;
 }
@@ -611,7 +655,7 @@ int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 	struct search s;
 	struct usable_seed seed;
 	struct dl_grid window;
-	uint32_t i, try, best = 0, most = 0, origin;
+	uint32_t i, origin;
 	int err;
 
 	err = search_init(&s, t->fabric);
@@ -629,22 +673,15 @@ int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 		goto out;
 	}
 	t->seed = i;
-	window = search_window(&t->grid, &c->seeds[i]);
+	window = search_window(&t->grid, &c->grid, &c->seeds[i]);
 	err = search_grid(&s, &window);
 	if (err)
 		goto out;
+	s.nreal = t->nsites;
 	origin = seed_site(&t->grid, &window, &c->seeds[i]);
-	for (try = 0; try < MAX_TRIES; try++) {
-		grow(&s, origin, &seed, try);
-		if (s.nplaced > most) {
-			most = s.nplaced;
-			best = try;
-		}
-		if (!s.chose || s.nplaced == t->fabric->nswitches)
-			break;
-	}
-	if (best != try)
-		grow(&s, origin, &seed, best);
+	grow(&s, origin, &seed);
+	if (find_ambiguous(&s) != DL_NONE && !grow_by_choice(&s, origin, &seed))
+		report_ambiguous(&s, log);
 	copy_sites(t, &s);
 out:
 	search_free(&s);

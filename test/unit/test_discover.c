@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Discovery against the truth: fabrics are built from known coordinates,
+ * with ports, GUIDs and order shuffled, whole and damaged.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "grid_fabric.h"
+
+static const struct dl_grid shapes[] = {
+	{ { 6, 5, 1 }, { 0 } },
+	{ { 5, 4, 3 }, { 0 } },
+	{ { 4, 4, 4 }, { 0 } },
+	{ { 2, 5, 4 }, { 0 } },
+	{ { 3, 3, 3 }, { 0 } },
+	{ { 2, 2, 2 }, { 0 } },
+	{ { 2, 1, 1 }, { 0 } },
+	{ { 9, 1, 1 }, { 0 } },
+	{ { 1, 4, 5 }, { 0 } },
+	{ { 7, 8, 6 }, { 0 } },
+	{ { 4, 3, 1 }, { true, true, false } },
+	{ { 3, 3, 3 }, { true, true, true } },
+	{ { 5, 4, 3 }, { false, true, false } },
+	{ { 4, 4, 2 }, { false, false, true } },
+	{ { 3, 4, 5 }, { true, false, true } },
+};
+#define NSHAPES (sizeof(shapes) / sizeof(*shapes))
+
+/* Are all cables of the fabric between neighbouring sites? */
+static void assert_consistent(const struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t port, cables = 0;
+
+	for (port = 0; port < f->nports; port++) {
+		uint32_t far = dl_peer_switch(f, port), sw;
+		unsigned int dir, found = 0;
+
+		sw = f->nodes[f->ports[port].node].sw;
+		if (sw == DL_NONE || far == DL_NONE)
+			continue;
+		cables++;
+		assert_true(t->sw_site[sw] != DL_NONE);
+		assert_int_equal(t->site_sw[t->sw_site[sw]], sw);
+		for (dir = 0; dir < DL_DIRS; dir++)
+			found |= dl_site_next(&t->grid, t->sw_site[sw], dir) ==
+				 t->sw_site[far];
+		assert_true(found);
+	}
+	assert_int_equal(t->nlinks, cables / 2);
+	assert_int_equal(t->nodd_links, 0);
+	assert_int_equal(t->nunplaced, 0);
+}
+
+static struct dl_torus *discover(struct grid_fabric *g)
+{
+	struct dl_torus *t = NULL;
+
+	assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
+	return t;
+}
+
+/* Any seed on a whole fabric, both ways given: exactly the truth. */
+static void whole(void **state)
+{
+	struct test_random r = { test_seed(1), 0 };
+	unsigned int s, k;
+
+	(void)state;
+	for (s = 0; s < NSHAPES; s++) {
+		for (k = 0; k < 6; k++) {
+			struct grid_fabric g = { .grid = shapes[s],
+						 .hosts = k % 3,
+						 .parallel = 1 + k % 2,
+						 .shuffle = &r };
+			uint32_t sites = dl_grid_sites(&g.grid), i;
+			struct dl_torus *t;
+
+			grid_build(&g);
+			grid_seed(&g, test_random(&r, sites), true);
+			t = discover(&g);
+			assert_consistent(t);
+			for (i = 0; i < sites; i++)
+				assert_int_equal(
+					t->site_sw[i],
+					g.fabric->nodes[g.node[i]].sw);
+			dl_torus_free(t);
+			grid_free(&g);
+		}
+	}
+}
+
+/*
+ * One direction a dimension: exact where no radix is 4, and some consistent
+ * labelling where one is.
+ */
+static void one_way(void **state)
+{
+	struct test_random r = { test_seed(2), 0 };
+	unsigned int s, k, d;
+
+	(void)state;
+	for (s = 0; s < NSHAPES; s++) {
+		for (k = 0; k < 6; k++) {
+			struct grid_fabric g = { .grid = shapes[s],
+						 .parallel = 1,
+						 .shuffle = &r };
+			uint32_t sites = dl_grid_sites(&g.grid), i;
+			bool ambiguous = false;
+			struct dl_torus *t;
+
+			grid_build(&g);
+			grid_seed(&g, test_random(&r, sites), false);
+			t = discover(&g);
+			assert_consistent(t);
+			for (d = 0; d < DL_DIMS; d++)
+				ambiguous |= g.grid.radix[d] == 4;
+			for (i = 0; i < sites && !ambiguous; i++)
+				assert_int_equal(
+					t->site_sw[i],
+					g.fabric->nodes[g.node[i]].sw);
+			dl_torus_free(t);
+			grid_free(&g);
+		}
+	}
+}
+
+/* Where a dateline is not given, a mesh's seed may stand anywhere. */
+static void mesh_seed_anywhere(void **state)
+{
+	struct test_random r = { test_seed(3), 0 };
+	unsigned int s, d;
+
+	(void)state;
+	for (s = 0; s < NSHAPES; s++) {
+		struct grid_fabric g = { .grid = shapes[s],
+					 .parallel = 1,
+					 .shuffle = &r };
+		struct dl_torus *t;
+		uint32_t i;
+
+		grid_build(&g);
+		grid_seed(&g, test_random(&r, dl_grid_sites(&g.grid)), true);
+		for (d = 0; d < DL_DIMS; d++)
+			if (g.grid.mesh[d])
+				g.seed.has_dateline[d] = false;
+		t = discover(&g);
+		assert_consistent(t);
+		for (i = 0; i < t->nsites; i++)
+			assert_int_equal(t->site_sw[i],
+					 g.fabric->nodes[g.node[i]].sw);
+		dl_torus_free(t);
+		grid_free(&g);
+	}
+}
+
+/* Failures: nothing is ever misplaced, and hardly anything is not placed. */
+static void damaged(void **state)
+{
+	struct test_random r = { test_seed(4), 0 };
+	uint32_t tried = 0, placed = 0, total = 0;
+	unsigned int k;
+
+	(void)state;
+	for (k = 0; k < 600; k++) {
+		struct grid_fabric g = { .grid = shapes[k % NSHAPES],
+					 .parallel = 1,
+					 .shuffle = &r };
+		uint32_t sites = dl_grid_sites(&g.grid), i, n, seed;
+		struct dl_torus *t;
+		unsigned int dir;
+
+		for (n = test_random(&r, 1 + sites / 8); n; n--)
+			g.dead_switch[test_random(&r, sites)] = true;
+		for (n = test_random(&r, 1 + sites / 4); n; n--)
+			g.dead_hop[test_random(&r, sites)]
+				  [test_random(&r, DL_DIMS)] = true;
+		seed = test_random(&r, sites);
+		for (dir = 0; dir < DL_DIRS; dir++)
+			if (dl_site_next(&g.grid, seed, dir) != DL_NONE &&
+			    !grid_hop(&g, seed, dir))
+				break;
+		if (dir < DL_DIRS)
+			continue;	/* the seed itself is damaged */
+		tried++;
+		grid_build(&g);
+		grid_seed(&g, seed, true);
+		t = discover(&g);
+		for (i = 0; i < sites; i++) {
+			uint32_t sw = t->site_sw[i];
+
+			total += !g.dead_switch[i];
+			if (sw == DL_NONE)
+				continue;
+			placed++;
+			assert_int_equal(g.fabric->switches[sw], g.node[i]);
+		}
+		dl_torus_free(t);
+		grid_free(&g);
+	}
+	print_message("%u damaged fabrics, %u of %u switches placed\n", tried,
+		      placed, total);
+	assert_true(tried > 100);
+	assert_true(placed > total * 0.97);
+}
+
+/* Stray cables and a wrong radix are listed, not taken for the torus. */
+static void misfits(void **state)
+{
+	struct test_random r = { test_seed(5), 0 };
+	struct grid_fabric g = { .grid = { { 6, 5, 4 }, { 0 } },
+				 .hosts = 1,
+				 .parallel = 1,
+				 .shuffle = &r };
+	struct dl_torus *t;
+	uint32_t i, a, b;
+
+	(void)state;
+	grid_build(&g);
+	/* The spare port of two switches that are no neighbours. */
+	a = g.fabric->nodes[g.node[0]].first_port;
+	b = g.fabric->nodes[g.node[2 + 6 * 2]].first_port;
+	for (i = 1; g.fabric->ports[a + i].peer != DL_NONE; i++)
+		;
+	a += i;
+	for (i = 1; g.fabric->ports[b + i].peer != DL_NONE; i++)
+		;
+	b += i;
+	assert_int_equal(dl_fabric_connect(g.fabric, a, b), 0);
+	grid_seed(&g, 7, true);
+	t = discover(&g);
+	assert_int_equal(t->nunplaced, 0);
+	assert_int_equal(t->nodd_links, 1);
+	assert_true(t->odd_links[0] == a || t->odd_links[0] == b);
+	for (i = 0; i < t->nsites; i++)
+		assert_int_equal(t->site_sw[i], g.fabric->nodes[g.node[i]].sw);
+	dl_torus_free(t);
+
+	g.config.grid.radix[0] = 5;
+	t = discover(&g);
+	assert_true(t->nunplaced + t->nodd_links > 0);
+	dl_torus_free(t);
+	grid_free(&g);
+}
+
+static void no_usable_seed(void **state)
+{
+	struct grid_fabric g = { .grid = { { 5, 5, 1 }, { 0 } },
+				 .parallel = 1 };
+	struct dl_torus *t = NULL;
+
+	(void)state;
+	grid_build(&g);
+	grid_seed(&g, 3, true);
+	g.seed.from = 0xdead;
+	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t),
+			 -EINVAL);
+	assert_null(t);
+	grid_free(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole),
+		cmocka_unit_test(one_way),
+		cmocka_unit_test(mesh_seed_anywhere),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(misfits),
+		cmocka_unit_test(no_usable_seed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

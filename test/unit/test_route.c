@@ -1,0 +1,876 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Routing against slow twins that follow the rules a hop at a time, and the
+ * figures of the torus-2QoS document by name.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "grid_fabric.h"
+#include "route/rings.h"
+#include "route/route.h"
+#include "route/vlarb.h"
+
+/* A fabric on its way through routing. */
+struct routed {
+	struct grid_fabric g;
+	struct dl_torus *torus;
+	struct dl_tables *tables;
+	int err;		/* what dl_route() returned */
+};
+
+/* May this site seed discovery: has it a cable in every dimension? */
+static bool can_seed(const struct grid_fabric *g, uint32_t site)
+{
+	unsigned int d;
+
+	for (d = 0; d < DL_DIMS; d++)
+		if (g->grid.radix[d] > 1 &&
+		    !grid_hop(g, site, dl_dir(d, false)) &&
+		    !grid_hop(g, site, dl_dir(d, true)))
+			return false;
+	return true;
+}
+
+static uint32_t find_seed(const struct grid_fabric *g)
+{
+	uint32_t site, sites = dl_grid_sites(&g->grid);
+
+	for (site = 0; site < sites; site++)
+		if (can_seed(g, site))
+			return site;
+	return DL_NONE;
+}
+
+static void route(struct routed *r)
+{
+	struct dl_route_options o;
+	uint32_t seed = find_seed(&r->g);
+
+	grid_build(&r->g);
+	grid_seed(&r->g, seed, true);
+	assert_int_equal(dl_torus_discover(r->g.fabric, &r->g.config, NULL,
+					   &r->torus),
+			 0);
+	dl_route_options_init(&o);
+	r->err = dl_route(r->torus, &r->g.config, &o, NULL, &r->tables);
+}
+
+static void release(struct routed *r)
+{
+	dl_tables_free(r->tables);
+	dl_torus_free(r->torus);
+	grid_free(&r->g);
+	memset(r, 0, sizeof(*r));
+}
+
+static uint32_t at(const struct routed *r, uint32_t x, uint32_t y, uint32_t z)
+{
+	uint32_t c[DL_DIMS] = { x, y, z };
+
+	return dl_site(&r->g.grid, c);
+}
+
+/* ---- the twin ---------------------------------------------------------- */
+
+/* Can one walk from a to b in this direction only? Counts the hops. */
+static bool walk(const struct grid_fabric *g, uint32_t a, uint32_t b,
+		 unsigned int dir, uint32_t *hops)
+{
+	for (*hops = 0; a != b; ++*hops) {
+		if (!grid_hop(g, a, dir))
+			return false;
+		a = dl_site_next(&g->grid, a, dir);
+	}
+	return true;
+}
+
+/* Steps from coordinate a to b in a direction, failures left aside. */
+static uint32_t steps(const struct grid_fabric *g, unsigned int dir, uint32_t a,
+		      uint32_t b)
+{
+	uint32_t n = g->grid.radix[dl_dir_dim(dir)];
+
+	return dir & 1 ? (a + n - b) % n : (b + n - a) % n;
+}
+
+/*
+ * The direction in which SPEC A4 sends a packet at site `s` for site `t`, or
+ * DL_NONE when it names none.
+ */
+static uint32_t twin_direction(const struct grid_fabric *g, uint32_t s,
+			       uint32_t t)
+{
+	uint32_t a[DL_DIMS], b[DL_DIMS], goal[DL_DIMS], hops, site, gap;
+	unsigned int d, dir, k;
+
+	dl_site_coord(&g->grid, s, a);
+	dl_site_coord(&g->grid, t, b);
+	for (d = 0; d < DL_DIMS; d++) {
+		unsigned int up = dl_dir(d, false), down = dl_dir(d, true);
+		unsigned int prefer;
+
+		if (a[d] == b[d])
+			continue;
+		memcpy(goal, a, sizeof(goal));
+		goal[d] = b[d];
+		site = dl_site(&g->grid, goal);
+		prefer = b[d] > a[d] ? up : down;	/* does not wrap */
+		if (!g->grid.mesh[d] && g->grid.radix[d] > 2 &&
+		    steps(g, dl_opposite(prefer), a[d], b[d]) <
+			    steps(g, prefer, a[d], b[d]))
+			prefer = dl_opposite(prefer);
+		for (k = 0; k < 2; k++) {
+			dir = k ? dl_opposite(prefer) : prefer;
+			if (k && g->grid.mesh[d])
+				return DL_NONE;
+			if (!g->dead_switch[site]) {
+				/* With two coordinates both ways are one. */
+				if (walk(g, s, site, dir, &hops))
+					return g->grid.radix[d] == 2 ? prefer :
+								       dir;
+				continue;
+			}
+			/* Towards the hole: up to the switch beside it. */
+			gap = dl_site_next(&g->grid, site, dl_opposite(dir));
+			if (gap == s)
+				break;		/* turn here */
+			if (walk(g, s, gap, dir, &hops))
+				return dir;
+		}
+		if (k == 2)
+			return DL_NONE;
+	}
+	return DL_NONE;
+}
+
+static uint8_t port_direction(const struct routed *r, uint32_t site,
+			      uint8_t port)
+{
+	uint32_t node = r->g.node[site];
+
+	return r->torus->port_dir[r->g.fabric->nodes[node].first_port + port];
+}
+
+static uint16_t lid_at(const struct routed *r, uint32_t site)
+{
+	const struct dl_fabric *f = r->g.fabric;
+
+	return f->ports[f->nodes[r->g.node[site]].first_port].lid;
+}
+
+static void assert_twin_agrees(const struct routed *r)
+{
+	uint32_t sites = r->torus->nsites, s, t;
+
+	for (s = 0; s < sites; s++) {
+		if (r->g.dead_switch[s])
+			continue;
+		for (t = 0; t < sites; t++) {
+			uint32_t want;
+			uint8_t port;
+
+			if (r->g.dead_switch[t])
+				continue;
+			port = dl_lft(r->tables, r->torus->site_sw[s],
+				      lid_at(r, t));
+			if (s == t) {
+				assert_int_equal(port, 0);
+				continue;
+			}
+			want = twin_direction(&r->g, s, t);
+			if (want == DL_NONE)
+				assert_int_equal(port, DL_NO_PORT);
+			else
+				assert_int_equal(port_direction(r, s, port),
+						 want);
+		}
+	}
+}
+
+/* Follow the tables from a site to a LID; returns hops, or DL_NONE. */
+static uint32_t follow(const struct routed *r, uint32_t site, uint16_t lid)
+{
+	const struct dl_fabric *f = r->g.fabric;
+	uint32_t sw = r->torus->site_sw[site], hops;
+
+	for (hops = 0; hops < 4 * r->torus->nsites; hops++) {
+		uint8_t out = dl_lft(r->tables, sw, lid);
+		uint32_t port = f->nodes[f->switches[sw]].first_port + out;
+		uint32_t in;
+
+		if (out > f->nodes[f->switches[sw]].nports)
+			return DL_NONE;
+		in = out ? f->ports[port].peer : port;
+		if (in == DL_NONE)
+			return DL_NONE;
+		if (dl_is_end_port(f, in))
+			return f->lid_port[lid] == in ? hops : DL_NONE;
+		sw = dl_peer_switch(f, port);
+	}
+	return DL_NONE;
+}
+
+static void assert_delivered(const struct routed *r)
+{
+	uint32_t s, lid;
+
+	for (s = 0; s < r->torus->nsites; s++)
+		for (lid = 1; lid <= r->g.fabric->top_lid; lid++)
+			if (!r->g.dead_switch[s] &&
+			    r->g.fabric->lid_port[lid] != DL_NONE)
+				assert_true(follow(r, s, lid) != DL_NONE);
+}
+
+static void assert_sls(const struct routed *r)
+{
+	const struct dl_fabric *f = r->g.fabric;
+	uint32_t s, t, d;
+
+	for (s = 0; s < r->torus->nsites; s++) {
+		for (t = 0; t < r->torus->nsites; t++) {
+			uint32_t a[DL_DIMS], b[DL_DIMS], want = 0;
+
+			if (r->g.dead_switch[s] || r->g.dead_switch[t])
+				continue;
+			dl_site_coord(&r->g.grid, s, a);
+			dl_site_coord(&r->g.grid, t, b);
+			for (d = 0; d < DL_DIMS; d++)
+				if (!r->g.grid.mesh[d] &&
+				    abs((int)a[d] - (int)b[d]) * 2 >
+					    (int)r->g.grid.radix[d])
+					want |= 1 << d;
+			assert_int_equal(
+				dl_path_sl(r->tables,
+					   f->nodes[r->g.node[s]].first_port,
+					   lid_at(r, t)),
+				want);
+			assert_int_equal(dl_site_sl(&r->torus->grid, s, t),
+					 want);
+		}
+	}
+}
+
+/* ---- tests ------------------------------------------------------------- */
+
+static const struct dl_grid shapes[] = {
+	{ { 6, 5, 1 }, { 0 } },
+	{ { 5, 4, 3 }, { 0 } },
+	{ { 4, 4, 4 }, { 0 } },
+	{ { 2, 5, 4 }, { 0 } },
+	{ { 1, 7, 8 }, { 0 } },
+	{ { 2, 2, 2 }, { 0 } },
+	{ { 3, 3, 3 }, { true, true, true } },
+	{ { 5, 4, 3 }, { false, true, false } },
+	{ { 6, 6, 1 }, { true, false, false } },
+};
+#define NSHAPES (sizeof(shapes) / sizeof(*shapes))
+
+static void whole_fabrics(void **state)
+{
+	struct test_random random = { test_seed(11), 0 };
+	unsigned int s;
+
+	(void)state;
+	for (s = 0; s < NSHAPES; s++) {
+		struct routed r = { .g = { .grid = shapes[s],
+					   .hosts = s % 3,
+					   .parallel = 1 + s % 3,
+					   .lmc = s % 2,
+					   .shuffle = &random } };
+
+		route(&r);
+		assert_int_equal(r.err, 0);
+		assert_twin_agrees(&r);
+		assert_delivered(&r);
+		assert_sls(&r);
+		release(&r);
+	}
+}
+
+/* The documents' rules, the obvious way: may this damage be routed? */
+static bool twin_accepts(const struct routed *r)
+{
+	const struct grid_fabric *g = &r->g;
+	uint32_t sites = r->torus->nsites, s, t, hops, d, last = 0;
+	uint32_t ndead = 0, c[2][DL_DIMS];
+
+	for (d = 0; d < DL_DIMS; d++)
+		if (g->grid.radix[d] > 1)
+			last = d;
+	for (s = 0; s < sites; s++) {
+		if (g->dead_switch[s]) {
+			ndead++;
+			dl_site_coord(&g->grid, s, c[ndead > 1]);
+			for (d = 0; ndead > 1 && d < DL_DIMS; d++)
+				if (d != last && c[0][d] != c[1][d])
+					return false;
+			continue;
+		}
+		/* Every switch of a ring reaches every other along it. */
+		for (t = 0; t < sites; t++) {
+			unsigned int differ = 0, dim = 0;
+
+			dl_site_coord(&g->grid, s, c[1]);
+			if (!g->dead_switch[t]) {
+				uint32_t b[DL_DIMS];
+
+				dl_site_coord(&g->grid, t, b);
+				for (d = 0; d < DL_DIMS; d++)
+					if (b[d] != c[1][d]) {
+						differ++;
+						dim = d;
+					}
+			}
+			if (differ == 1 &&
+			    !walk(g, s, t, dl_dir(dim, false), &hops) &&
+			    !walk(g, s, t, dl_dir(dim, true), &hops))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void damaged_fabrics(void **state)
+{
+	struct test_random random = { test_seed(12), 0 };
+	unsigned int k, accepted = 0, tried = 0, with_dead = 0;
+
+	(void)state;
+	for (k = 0; k < 2400; k++) {
+		struct routed r = { .g = { .grid = shapes[k % NSHAPES],
+					   .hosts = 1,
+					   .parallel = 1,
+					   .shuffle = &random } };
+		uint32_t sites = dl_grid_sites(&r.g.grid), n, s;
+
+		n = test_random(&random, 3);
+		s = test_random(&random, sites);
+		while (n-- && s != DL_NONE) {
+			r.g.dead_switch[s] = true;
+			s = dl_site_next(&r.g.grid, s,
+					 test_random(&random, DL_DIRS));
+		}
+		for (n = test_random(&random, 4); n; n--)
+			r.g.dead_hop[test_random(&random, sites)]
+				    [test_random(&random, DL_DIMS)] = true;
+		if (find_seed(&r.g) == DL_NONE)
+			continue;
+		route(&r);
+		/* What discovery could not place is no matter for the rules. */
+		if (!r.torus->nunplaced) {
+			tried++;
+			assert_int_equal(r.err == 0, twin_accepts(&r));
+		}
+		if (!r.err) {
+			accepted++;
+			with_dead += r.torus->nplaced < sites;
+			assert_twin_agrees(&r);
+			assert_delivered(&r);
+			assert_sls(&r);
+		}
+		release(&r);
+	}
+	print_message("%u fabrics, %u accepted, %u of them with missing "
+		      "switches\n",
+		      tried, accepted, with_dead);
+	assert_true(accepted > tried / 5 && accepted < tried);
+	assert_true(with_dead > 50);
+}
+
+/* To each target, every hop's parallel cables carry the same share. */
+static void parallel_cables(void **state)
+{
+	struct test_random random = { test_seed(13), 0 };
+	struct routed r = { .g = { .grid = { { 4, 4, 4 }, { 0 } },
+				   .hosts = 17,
+				   .parallel = 3,
+				   .shuffle = &random } };
+	const struct dl_fabric *f;
+	uint32_t s, t, h, p;
+
+	(void)state;
+	route(&r);
+	assert_int_equal(r.err, 0);
+	assert_delivered(&r);
+	f = r.g.fabric;
+	for (s = 0; s < r.torus->nsites; s++) {
+		for (t = 0; t < r.torus->nsites; t++) {
+			const struct dl_node *target = &f->nodes[r.g.node[t]];
+			uint32_t used[DL_MAX_PORTS + 1] = { 0 };
+			uint32_t least = DL_NONE, most = 0;
+			unsigned int dir;
+
+			if (s == t)
+				continue;
+			for (h = 1; h <= target->nports; h++) {
+				p = f->ports[target->first_port + h].peer;
+				if (p != DL_NONE && dl_is_end_port(f, p))
+					used[dl_lft(r.tables,
+						    r.torus->site_sw[s],
+						    f->ports[p].lid)]++;
+			}
+			dir = twin_direction(&r.g, s, t);
+			for (h = 0; h < 3; h++) {
+				uint8_t port = dl_group(
+					r.torus, r.torus->site_sw[s], dir)[h];
+
+				if (used[port] < least)
+					least = used[port];
+				if (used[port] > most)
+					most = used[port];
+			}
+			assert_true(least >= 5 && most <= 6);
+		}
+	}
+	release(&r);
+}
+
+/* port_order decides which adapter takes which cable. */
+static void port_order(void **state)
+{
+	struct routed r = { .g = { .grid = { { 5, 1, 1 }, { 0 } },
+				   .hosts = 4,
+				   .parallel = 2 } };
+	struct dl_route_options o;
+	const struct dl_fabric *f;
+	uint8_t want[4] = { 1, 1, 0, 0 };
+	uint32_t first, h;
+
+	(void)state;
+	route(&r);
+	f = r.g.fabric;
+	/* Without shuffling, the hosts are on ports 13 to 16. */
+	r.g.config.port_order[0] = 15;
+	r.g.config.port_order[1] = 13;
+	r.g.config.port_order[2] = 16;
+	r.g.config.port_order[3] = 14;
+	r.g.config.nport_order = 4;
+	want[15 - 13] = 0;
+	want[13 - 13] = 1;
+	want[16 - 13] = 0;
+	want[14 - 13] = 1;
+	dl_tables_free(r.tables);
+	dl_route_options_init(&o);
+	assert_int_equal(dl_route(r.torus, &r.g.config, &o, NULL, &r.tables),
+			 0);
+	first = f->nodes[r.g.node[1]].first_port;
+	for (h = 0; h < 4; h++) {
+		uint32_t p = f->ports[first + 13 + h].peer;
+
+		assert_int_equal(dl_lft(r.tables, r.torus->site_sw[0],
+					f->ports[p].lid),
+				 1 + want[h]);
+	}
+	release(&r);
+}
+
+/* SPEC A6, from the packet's point of view. */
+static void sl2vl(void **state)
+{
+	unsigned int in, out, sl, vls;
+
+	(void)state;
+	for (vls = 2; vls <= 8; vls *= 2) {
+		struct dl_vl_budget budget = { vls, vls };
+
+		for (in = 0; in <= DL_DIRS; in++) {
+			for (out = 0; out <= DL_DIRS; out++) {
+				dl_sl2vl_row row =
+					dl_torus_sl2vl(in, out, &budget);
+
+				for (sl = 0; sl < 16; sl++) {
+					unsigned int vl = sl >> (out / 2) & 1;
+
+					if (in < 6 && in / 2 > out / 2)
+						vl += 2;
+					if (sl >= 8)
+						vl += 4;
+					if (out == DL_DIRS)
+						vl = sl >= 8;
+					assert_int_equal(
+						dl_sl2vl_get(row, sl),
+						out == DL_DIRS ? vl : vl % vls);
+				}
+			}
+		}
+	}
+}
+
+static void vl_arbitration(void **state)
+{
+	const struct dl_vl_budget vls = { 8, 8 };
+	struct dl_route_options o;
+	struct dl_vlarb arb;
+	unsigned int vl;
+
+	(void)state;
+	dl_route_options_init(&o);
+	o.weights[1] = 3;
+	dl_sound_vlarb(&o, &vls, true, 8, 8, &arb);
+	assert_int_equal(arb.nhigh, 8);
+	assert_int_equal(arb.nlow, 8);
+	for (vl = 0; vl < 8; vl++) {
+		assert_int_equal(arb.low[vl].vl, vl);
+		assert_int_equal(arb.low[vl].weight, vl < 4 ? 64 : 192);
+		assert_memory_equal(&arb.low[vl], &arb.high[vl], 2);
+	}
+	dl_sound_vlarb(&o, &vls, false, 64, 64, &arb);
+	assert_int_equal(arb.nlow, 2);
+	assert_int_equal(arb.low[1].weight, 3 * arb.low[0].weight);
+	o.weights[0] = 255;
+	dl_sound_vlarb(&o, &vls, true, 4, 64, &arb);
+	assert_int_equal(arb.nhigh, 0);
+	assert_int_equal(arb.nlow, 8);
+	assert_int_equal(arb.low[0].weight, 255);
+	assert_int_equal(arb.low[4].weight, 3);
+}
+
+static void too_few_vls(void **state)
+{
+	struct routed r = { .g = { .grid = { { 5, 5, 1 }, { 0 } },
+				   .hosts = 1,
+				   .parallel = 1 } };
+	struct dl_route_options o;
+	uint32_t p;
+
+	(void)state;
+	route(&r);
+	assert_int_equal(r.err, 0);
+	dl_tables_free(r.tables);
+	r.tables = NULL;
+	dl_route_options_init(&o);
+	for (p = 0; p < r.g.fabric->nports; p++)
+		r.g.fabric->ports[p].vls = 1;
+	assert_int_equal(dl_route(r.torus, &r.g.config, &o, NULL, &r.tables),
+			 -ENOTSUP);
+	release(&r);
+}
+
+/* ---- the document's figures -------------------------------------------- */
+
+/*
+ * The 6x5 torus (or 6x6), and the names its switches have in the figures.
+ * `failed` is a list of switches; `cut` of pairs of neighbours.
+ */
+struct figure {
+	uint32_t radix_y;
+	const char *names;	/* "Sxy" three letters each, e.g. "S11n21" */
+	const char *failed, *cut;
+	const char *path;	/* switches from S to D; NULL: refused */
+};
+
+static uint32_t named(const struct routed *r, const struct figure *f, char name)
+{
+	const char *p;
+
+	for (p = f->names; *p; p += 3)
+		if (*p == name)
+			return at(r, p[1] - '0', p[2] - '0', 0);
+	fail_msg("no switch %c", name);
+	return 0;
+}
+
+static void check_figure(const struct figure *f)
+{
+	struct routed r = { .g = { .grid = { { 6, f->radix_y, 1 }, { 0 } },
+				   .hosts = 1,
+				   .parallel = 1 } };
+	const char *p;
+	uint32_t from, to, hops;
+
+	for (p = f->failed; *p; p++)
+		r.g.dead_switch[named(&r, f, *p)] = true;
+	for (p = f->cut; *p; p += 2)
+		r.g.dead_hop[named(&r, f, *p)][0] = true;
+	route(&r);
+	if (!f->path) {
+		assert_int_equal(r.err, -ENOTSUP);
+		release(&r);
+		return;
+	}
+	assert_int_equal(r.err, 0);
+	assert_delivered(&r);
+	for (p = f->path; p[1]; p++) {
+		from = named(&r, f, p[0]);
+		to = named(&r, f, p[1]);
+		assert_int_equal(
+			dl_site_next(&r.g.grid, from,
+				     port_direction(
+					     &r, from,
+					     dl_lft(r.tables,
+						    r.torus->site_sw[from],
+						    lid_at(&r,
+							   named(&r, f,
+								 'D'))))),
+			to);
+	}
+	hops = follow(&r, named(&r, f, 'S'), lid_at(&r, named(&r, f, 'D')));
+	assert_int_equal(hops, strlen(f->path) - 1);
+	/* x apart by 2, y by 2 or 3: never more than half way. */
+	assert_int_equal(dl_path_sl(r.tables,
+				    r.g.fabric->nodes[r.g.node[named(&r, f,
+								     'S')]]
+					    .first_port,
+				    lid_at(&r, named(&r, f, 'D'))),
+			 0);
+	release(&r);
+}
+
+#define FIGURE_65 "m01S11n21T31o41p51I22r32D33"
+
+static void figure_6x5_whole(void **state)
+{
+	(void)state;
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "", "SnTrD" });
+}
+
+static void figure_6x5_one_link(void **state)
+{
+	(void)state;
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "Sn", "SmpoTrD" });
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "nT", "SmpoTrD" });
+}
+
+static void figure_6x5_two_links(void **state)
+{
+	(void)state;
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "nTTo", NULL });
+}
+
+static void figure_6x5_switch_t(void **state)
+{
+	(void)state;
+	check_figure(&(struct figure){ 5, FIGURE_65, "T", "", "SnIrD" });
+}
+
+static void figure_6x6_switches_t_r(void **state)
+{
+	(void)state;
+	check_figure(&(struct figure){ 6, "m01S11n21T31o41p51q22R32I23u33D34",
+				       "TR", "", "SnqIuD" });
+}
+
+static void figure_6x6_switches_o_t(void **state)
+{
+	(void)state;
+	check_figure(&(struct figure){ 6, "m01S11n21O31T41p51I22q32r42D43",
+				       "OT", "", NULL });
+}
+
+/* ---- multicast --------------------------------------------------------- */
+
+/*
+ * Draw a 2D tree as the document does: a row of nodes and branches along x,
+ * then a row of branches along y, from the highest y down.
+ */
+static void draw(const struct routed *r, const struct dl_tree *tree,
+		 char *out)
+{
+	const struct dl_grid *g = &r->g.grid;
+	uint32_t x, y, i;
+
+	for (i = 0; i < 2 * g->radix[1]; i++) {
+		y = g->radix[1] - 1 - i / 2;
+		for (x = 0; x < g->radix[0]; x++) {
+			uint32_t site = at(r, x, y, 0), sw, next, far;
+			unsigned int dir = i % 2 ? dl_dir(1, true) :
+						   dl_dir(0, false);
+			bool joined;
+
+			sw = r->torus->site_sw[site];
+			next = dl_site_next(g, site, dir);
+			far = next == DL_NONE ? DL_NONE :
+						r->torus->site_sw[next];
+			joined = sw != DL_NONE && far != DL_NONE &&
+				 (tree->parent[sw] == far ||
+				  tree->parent[far] == sw);
+			if (i % 2) {
+				*out++ = joined ? '|' : ' ';
+				*out++ = ' ';
+			} else {
+				*out++ = sw == DL_NONE	  ? ' ' :
+					 sw == tree->root ? 'x' :
+							    '+';
+				*out++ = joined ? '-' : ' ';
+			}
+		}
+		*out++ = '\n';
+	}
+	*out = 0;
+}
+
+static void check_tree(uint32_t dead, uint32_t cut, const char *want)
+{
+	struct routed r = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
+				   .hosts = 1,
+				   .parallel = 1 } };
+	struct dl_tree *tree;
+	char drawing[512];
+
+	if (dead != DL_NONE)
+		r.g.dead_switch[dead] = true;
+	if (cut != DL_NONE)
+		r.g.dead_hop[cut][0] = true;
+	route(&r);
+	assert_int_equal(dl_master_tree(r.torus, NULL, &tree), 0);
+	draw(&r, tree, drawing);
+	assert_string_equal(drawing, want);
+	dl_tree_free(tree);
+	release(&r);
+}
+
+static void tree_6x5_whole(void **state)
+{
+	(void)state;
+	check_tree(DL_NONE, DL_NONE,
+		   "+ + + + + + \n"
+		   "| | | | | | \n"
+		   "+ + + + + + \n"
+		   "| | | | | | \n"
+		   "+-+-+-x-+-+ \n"
+		   "| | | | | | \n"
+		   "+ + + + + + \n"
+		   "| | | | | | \n"
+		   "+ + + + + + \n"
+		   "            \n");
+}
+
+static void tree_6x5_one_link(void **state)
+{
+	(void)state;
+	check_tree(DL_NONE, 2 + 6 * 2,
+		   "+ + + + + + \n"
+		   "| | | | | | \n"
+		   "+ + + + + + \n"
+		   "| | | | | | \n"
+		   "+-+-+ x-+-+-\n"
+		   "| | | | | | \n"
+		   "+ + + + + + \n"
+		   "| | | | | | \n"
+		   "+ + + + + + \n"
+		   "            \n");
+}
+
+static void tree_6x5_root_failed(void **state)
+{
+	(void)state;
+	check_tree(3 + 6 * 2, DL_NONE,
+		   "+ + + + + + \n"
+		   "| | | | | | \n"
+		   "+ + + + + + \n"
+		   "| | |   | | \n"
+		   "+ + +   + + \n"
+		   "| | |   | | \n"
+		   "+-+-x-+-+-+ \n"
+		   "| | | | | | \n"
+		   "+ + + + + + \n"
+		   "      |     \n");
+}
+
+/* Walk a group's copies from one member; count who gets one. */
+static uint32_t flood(const struct routed *r, const uint64_t *masks,
+		      uint32_t sw, uint32_t in_port, bool *got)
+{
+	const struct dl_fabric *f = r->g.fabric;
+	const struct dl_node *n = &f->nodes[f->switches[sw]];
+	uint32_t copies = 0;
+	unsigned int p;
+
+	for (p = 0; p <= n->nports; p++) {
+		uint32_t port = n->first_port + p;
+
+		if (!dl_mask_get(masks, sw, p) || p == in_port)
+			continue;
+		if (!p || dl_peer_switch(f, port) == DL_NONE) {
+			got[p ? f->ports[port].peer : port] = true;
+			copies++;
+			continue;
+		}
+		copies += flood(r, masks, dl_peer_switch(f, port),
+				f->ports[f->ports[port].peer].num, got);
+	}
+	return copies;
+}
+
+static void groups(void **state)
+{
+	struct test_random random = { test_seed(14), 0 };
+	unsigned int k;
+
+	(void)state;
+	for (k = 0; k < 60; k++) {
+		struct routed r = { .g = { .grid = shapes[k % NSHAPES],
+					   .hosts = 2,
+					   .parallel = 1 + k % 3,
+					   .shuffle = &random } };
+		uint32_t members[64], n = 1 + test_random(&random, 20), i, sw;
+		const struct dl_fabric *f;
+		struct dl_tree *tree;
+		uint64_t *masks;
+		bool *got;
+
+		route(&r);
+		f = r.g.fabric;
+		masks = calloc(f->nswitches * DL_MASK_WORDS, sizeof(*masks));
+		got = calloc(f->nports, sizeof(*got));
+		for (i = 0; i < n;) {
+			uint32_t p = test_random(&random, f->nports);
+
+			/* A few switches' own ports as well. */
+			if (!dl_is_end_port(f, p) || !f->ports[p].lid || got[p])
+				continue;
+			got[p] = true;
+			members[i++] = p;
+			if (i == r.torus->nsites)
+				n = i;
+		}
+		memset(got, 0, f->nports * sizeof(*got));
+		assert_int_equal(dl_master_tree(r.torus, NULL, &tree), 0);
+		assert_int_equal(dl_tree_group(tree, f, 0xC000 + k, members, n,
+					       masks),
+				 0);
+		sw = dl_access_switch(f, members[0]);
+		i = f->ports[members[0]].num ?
+			    f->ports[f->ports[members[0]].peer].num :
+			    0;
+		assert_int_equal(flood(&r, masks, sw, i, got), n - 1);
+		for (i = 1; i < n; i++)
+			assert_true(got[members[i]]);
+		dl_tree_free(tree);
+		free(masks);
+		free(got);
+		release(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_fabrics),
+		cmocka_unit_test(damaged_fabrics),
+		cmocka_unit_test(parallel_cables),
+		cmocka_unit_test(port_order),
+		cmocka_unit_test(sl2vl),
+		cmocka_unit_test(vl_arbitration),
+		cmocka_unit_test(too_few_vls),
+		cmocka_unit_test(figure_6x5_whole),
+		cmocka_unit_test(figure_6x5_one_link),
+		cmocka_unit_test(figure_6x5_two_links),
+		cmocka_unit_test(figure_6x5_switch_t),
+		cmocka_unit_test(figure_6x6_switches_t_r),
+		cmocka_unit_test(figure_6x6_switches_o_t),
+		cmocka_unit_test(tree_6x5_whole),
+		cmocka_unit_test(tree_6x5_one_link),
+		cmocka_unit_test(tree_6x5_root_failed),
+		cmocka_unit_test(groups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -204,7 +204,7 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid,
 static void destroy(void *context)
 {
 	/* With opensm -o the end comes before the report of SUBNET UP. */
-	dl_snapshot_write(context);
+	dl_dump_dir_write(context);
 	drop_plan(context);
 }
 

@@ -96,7 +96,7 @@ void dl_plan_report(const struct dl_engine *e, const struct dl_plan *p,
 int dl_qos_apply(struct dl_engine *e, struct dl_plan *p);
 
 /* Write the plan's snapshot to dump_dir, if there is one and it is new. */
-void dl_snapshot_write(const struct dl_engine *e);
+void dl_dump_dir_write(const struct dl_engine *e);
 
 /* Write the switches' coordinates as dateline-torus.dump into a folder. */
 void dl_coordinates_write(struct osm_opensm *osm, const struct dl_plan *p,

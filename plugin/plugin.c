@@ -93,7 +93,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
 	(void)event_data;
 	if (event == OSM_EVENT_ID_SUBNET_UP)
-		dl_snapshot_write(data);
+		dl_dump_dir_write(data);
 }
 
 extern const osm_event_plugin_t osm_event_plugin;

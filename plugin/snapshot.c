@@ -2,7 +2,7 @@
 /*
  * What is written for people and for the dateline command: with dump_dir the
  * whole routing after each sweep, and the coordinates beside OpenSM's own
- * dumps.  A snapshot's file appears under its name only once it is complete.
+ * dumps.
  */
 #include "config.h"
 
@@ -15,91 +15,17 @@
 
 #include "engine.h"
 
-static int write_netlist(const struct dl_tables *t, FILE *to)
-{
-	return dl_fabric_write_netlist(t->fabric, to);
-}
-
-static int write_subnet_list(const struct dl_tables *t, FILE *to)
-{
-	return dl_fabric_write_subnet_list(t->fabric, to);
-}
-
-static const struct {
-	const char *name;
-	int (*write)(const struct dl_tables *t, FILE *to);
-} files[] = {
-	{ "dateline.net", write_netlist },
-	{ "opensm-subnet.lst", write_subnet_list },
-	{ "opensm-lfts.dump", dl_write_lfts },
-	{ "opensm-sl2vl.dump", dl_write_sl2vl },
-	{ "opensm.fdbs", dl_write_fdbs },
-	{ "opensm.mcfdbs", dl_write_mcfdbs },
-	{ "dateline-vlarb.dump", dl_write_vlarb },
-	{ "dateline-psl.dump", dl_write_psl },
-	{ "dateline-slvl.dump", dl_write_slvl },
-};
-
-static char *join(const char *dir, const char *name, const char *suffix)
-{
-	char *path;
-
-	return asprintf(&path, "%s/%s%s", dir, name, suffix) < 0 ? NULL : path;
-}
-
-static int write_file(const struct dl_tables *t, const char *temporary,
-		      int (*write)(const struct dl_tables *t, FILE *to))
-{
-	FILE *to = fopen(temporary, "w");
-	int err;
-
-	if (!to)
-		return -errno;
-	err = write(t, to);
-	if (fclose(to) && !err)
-		err = -errno;
-	return err;
-}
-
-static int replace_file(const struct dl_tables *t, const char *dir, size_t i)
-{
-	char *path = join(dir, files[i].name, "");
-	char *temporary = join(dir, files[i].name, ".new");
-	int err = path && temporary ? 0 : -ENOMEM;
-
-	if (!err) {
-		err = write_file(t, temporary, files[i].write);
-		if (!err && rename(temporary, path))
-			err = -errno;
-		if (err)
-			unlink(temporary);
-	}
-	free(path);
-	free(temporary);
-	return err;
-}
-
-void dl_snapshot_write(const struct dl_engine *e)
+void dl_dump_dir_write(const struct dl_engine *e)
 {
 	const char *dir = e->options.dump_dir;
-	size_t i;
-	int err;
+	struct dl_osm_log l;
 
 	if (!dir || !e->plan || e->plan->written)
 		return;
 	e->plan->written = true;
-	/* Whatever is wrong with it shows when a file is opened in it. */
-	mkdir(dir, 0777);
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		err = replace_file(e->plan->tables, dir, i);
-		if (!err)
-			continue;
-		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL30: dump_dir: cannot "
-		       "write %s/%s: %s; the snapshot is not complete", dir,
-		       files[i].name, strerror(-err));
-		return;
-	}
-	DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
+	dl_osm_log_init(&l, e->osm, "DL30");
+	if (!dl_snapshot_write(e->plan->tables, dir, DL_SNAPSHOT_PSL, &l.log))
+		DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
 }
 
 /* One line a switch, in the order of the sites. */
@@ -123,8 +49,12 @@ static void write_coordinates(const struct dl_plan *p, FILE *to)
 void dl_coordinates_write(struct osm_opensm *osm, const struct dl_plan *p,
 			  const char *dir)
 {
-	char *path = join(dir, "dateline-torus.dump", "");
-	FILE *to = path ? fopen(path, "w") : NULL;
+	char *path;
+	FILE *to;
+
+	if (asprintf(&path, "%s/dateline-torus.dump", dir) < 0)
+		path = NULL;
+	to = path ? fopen(path, "w") : NULL;
 
 	if (to) {
 		write_coordinates(p, to);

@@ -1,5 +1,6 @@
 # Unit tests: one program a module, cmocka, linked against the internals.
 UNIT_TESTS =
+include test/route.mk
 include test/link.mk
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -3,3 +3,19 @@ UNIT_TESTS += test/unit/arbiter
 test_unit_arbiter_SOURCES = test/unit/arbiter.c test/unit/arb_twin.h \
 	test/unit/draw.h
 test_unit_arbiter_LDADD = libdllink.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/arbiter_shares
+test_unit_arbiter_shares_SOURCES = test/unit/arbiter_shares.c test/unit/draw.h
+test_unit_arbiter_shares_LDADD = libdllink.la $(CMOCKA_LIBS) -lm
+
+UNIT_TESTS += test/unit/credit
+test_unit_credit_SOURCES = test/unit/credit.c test/unit/draw.h
+test_unit_credit_LDADD = libdllink.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/fcp
+test_unit_fcp_SOURCES = test/unit/fcp.c test/unit/draw.h
+test_unit_fcp_LDADD = libdllink.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/slarb
+test_unit_slarb_SOURCES = test/unit/slarb.c test/unit/draw.h
+test_unit_slarb_LDADD = libdllink.la $(CMOCKA_LIBS) -lm

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Flow control of one VL: the documents' examples number by number, and random
+ * events against twins that count without ever wrapping round.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <errno.h>
+#include <cmocka.h>
+
+#include "draw.h"
+#include "link/credit.h"
+
+struct link {
+	struct dl_credit_tx tx;
+	struct dl_credit_rx rx;
+};
+
+static void setup(struct link *l, enum dl_credit_scheme scheme,
+		  uint32_t buffer, uint32_t chunk)
+{
+	assert_int_equal(dl_credit_rx_init(&l->rx, scheme, buffer, chunk), 0);
+	dl_credit_tx_init(&l->tx, &l->rx);
+}
+
+static bool transfer(struct link *l, uint32_t units)
+{
+	if (!dl_credit_may_send(&l->tx, units))
+		return false;
+	dl_credit_spend(&l->tx, units);
+	assert_true(dl_credit_receive(&l->rx, units));
+	return true;
+}
+
+static void tell(struct link *l)
+{
+	dl_credit_update(&l->tx, dl_credit_of(&l->rx));
+}
+
+static void registers(const struct link *l, uint32_t fctbs, uint32_t cl,
+		      uint32_t abr, uint32_t free, uint32_t fccl)
+{
+	assert_int_equal(l->tx.sent, fctbs);
+	assert_int_equal(l->tx.limit, cl);
+	assert_int_equal(l->rx.count, abr);
+	assert_int_equal(l->rx.free, free);
+	assert_int_equal(dl_credit_of(&l->rx), fccl);
+	assert_int_equal(l->rx.dropped, 0);
+}
+
+/* The receiver of 3072 blocks, its full buffer, and the roll-over. */
+static void test_document(void **state)
+{
+	struct link l;
+
+	(void)state;
+	setup(&l, DL_CREDIT_IBA, 3072, 1);
+	registers(&l, 0, 2048, 0, 3072, 2048);
+	assert_true(transfer(&l, 10));
+	registers(&l, 10, 2048, 10, 3062, 2058);
+	assert_true(transfer(&l, 5));
+	registers(&l, 15, 2048, 15, 3057, 2063);
+	assert_true(transfer(&l, 1009));
+	tell(&l);
+	registers(&l, 1024, 3072, 1024, 2048, 3072);
+	assert_true(transfer(&l, 3));
+	registers(&l, 1027, 3072, 1027, 2045, 3072);
+
+	assert_true(transfer(&l, 2045));
+	registers(&l, 3072, 3072, 3072, 0, 3072);
+	assert_false(transfer(&l, 1));
+	dl_credit_release(&l.rx, 1);
+	registers(&l, 3072, 3072, 3072, 1, 3073);
+	assert_false(transfer(&l, 1));
+	tell(&l);
+	registers(&l, 3072, 3073, 3072, 1, 3073);
+	assert_true(transfer(&l, 1));
+
+	/* On to FCTBS = ABR = 3586 with FCCL 4090 announced. */
+	dl_credit_release(&l.rx, 513);
+	tell(&l);
+	assert_true(transfer(&l, 513));
+	dl_credit_release(&l.rx, 504);
+	tell(&l);
+	registers(&l, 3586, 4090, 3586, 504, 4090);
+	dl_credit_release(&l.rx, 5);
+	registers(&l, 3586, 4090, 3586, 509, 4095);
+	dl_credit_release(&l.rx, 1);
+	registers(&l, 3586, 4090, 3586, 510, 0);
+	assert_true(transfer(&l, 1));
+	registers(&l, 3587, 4090, 3587, 509, 0);
+	tell(&l);
+	registers(&l, 3587, 0, 3587, 509, 0);
+	/* 000h - E03h = 1FDh. */
+	assert_int_equal((l.tx.limit - l.tx.sent) & 0xFFF, 0x1FD);
+	assert_true(transfer(&l, 509));
+	registers(&l, 0, 0, 0, 0, 0);
+	assert_false(transfer(&l, 1));
+}
+
+/* C1: the comparison for every difference, with packets of up to 66 blocks. */
+static void test_comparison(void **state)
+{
+	(void)state;
+	for (uint32_t sent = 0; sent < 4096; sent += 273)
+		for (uint32_t credit = 0; credit <= 2048; credit++)
+			for (uint32_t np = 1; np <= 66; np++) {
+				struct dl_credit_tx tx = {
+					.sent = sent,
+					.limit = (sent + credit) % 4096,
+				};
+
+				assert_int_equal(dl_credit_may_send(&tx, np),
+						 np <= credit);
+			}
+}
+
+/* C3: what is lost on the wire leaks until FCTBS arrives. */
+static void test_loss(void **state)
+{
+	struct link l;
+
+	(void)state;
+	setup(&l, DL_CREDIT_IBA, 100, 1);
+	dl_credit_spend(&l.tx, 60);	/* lost */
+	tell(&l);
+	assert_false(transfer(&l, 41));
+	assert_true(transfer(&l, 40));
+	dl_credit_release(&l.rx, 40);
+	tell(&l);
+	assert_false(transfer(&l, 41));
+	dl_credit_sync(&l.rx, dl_credit_sync_of(&l.tx));
+	registers(&l, 100, 140, 100, 100, 200);
+	tell(&l);
+	assert_true(transfer(&l, 100));
+}
+
+/* C4: one block for every free chunk of two. */
+static void test_chunks(void **state)
+{
+	struct link l;
+
+	(void)state;
+	setup(&l, DL_CREDIT_IBA, 101, 2);
+	assert_int_equal(l.rx.free, 50);
+	for (int i = 0; i < 50; i++)
+		assert_true(transfer(&l, 1));
+	assert_int_equal(l.rx.free, 0);
+	assert_false(transfer(&l, 1));
+	for (int i = 0; i < 50; i++)
+		dl_credit_release(&l.rx, 1);
+	tell(&l);
+	assert_true(transfer(&l, 49));
+	assert_int_equal(l.rx.free, 25);
+	assert_int_equal(dl_credit_of(&l.rx), 49 + 50 + 25);
+	assert_int_equal(dl_credit_rx_init(&l.rx, DL_CREDIT_IBA, 1, 0), -EINVAL);
+}
+
+/* C5: a sender that lies finds no room; its packet is counted. */
+static void test_discard(void **state)
+{
+	struct link l;
+
+	(void)state;
+	setup(&l, DL_CREDIT_IBA, 10, 1);
+	l.tx.limit = 100;
+	dl_credit_spend(&l.tx, 11);
+	assert_false(dl_credit_receive(&l.rx, 11));
+	assert_int_equal(l.rx.dropped, 1);
+	assert_int_equal(l.rx.count, 0);
+	assert_int_equal(l.rx.free, 10);
+}
+
+/* E1, by the numbers of a buffer of eight. */
+static void test_pcie(void **state)
+{
+	struct link l;
+
+	(void)state;
+	assert_int_equal(dl_credit_units(DL_CREDIT_PCIE, 4096), 1);
+	assert_int_equal(dl_credit_units(DL_CREDIT_IBA, 4096), 64);
+	assert_int_equal(dl_credit_units(DL_CREDIT_IBA, 4097), 65);
+	setup(&l, DL_CREDIT_PCIE, 8, 1);
+	assert_int_equal(l.tx.limit, 8);
+	for (int i = 0; i < 8; i++)
+		assert_true(transfer(&l, 1));
+	assert_int_equal(l.tx.limit, 0);
+	assert_false(transfer(&l, 1));
+	dl_credit_release(&l.rx, 3);
+	assert_false(transfer(&l, 1));
+	tell(&l);
+	assert_int_equal(l.tx.limit, 3);
+	/* A packet on the wire while the message comes is not free space. */
+	dl_credit_spend(&l.tx, 1);
+	tell(&l);
+	assert_int_equal(l.tx.limit, 2);
+	assert_true(dl_credit_receive(&l.rx, 1));
+	/* Lost data: gone until Tx_Cnt comes. */
+	dl_credit_spend(&l.tx, 2);
+	dl_credit_release(&l.rx, 6);
+	tell(&l);
+	assert_int_equal(l.tx.limit, 6);
+	dl_credit_sync(&l.rx, dl_credit_sync_of(&l.tx));
+	tell(&l);
+	assert_int_equal(l.tx.limit, 8);
+	assert_int_equal(dl_credit_rx_init(&l.rx, DL_CREDIT_PCIE, 8, 2),
+			 -EINVAL);
+	assert_int_equal(dl_credit_rx_init(&l.rx, DL_CREDIT_PCIE, 2049, 1),
+			 -EINVAL);
+}
+
+/*
+ * The receiver need not report every block: but when the sender waits for
+ * credit, and there is some, it does.
+ */
+static void test_worth_telling(void **state)
+{
+	struct link l;
+	uint32_t told;
+
+	(void)state;
+	for (int scheme = DL_CREDIT_IBA; scheme <= DL_CREDIT_PCIE; scheme++) {
+		setup(&l, scheme, 100, 1);
+		told = dl_credit_of(&l.rx);
+		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
+		for (int i = 0; i < 20; i++)
+			assert_true(transfer(&l, 1));
+		dl_credit_release(&l.rx, 20);
+		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
+		for (int i = 0; i < 5; i++)
+			assert_true(transfer(&l, 1));
+		dl_credit_release(&l.rx, 5);
+		assert_true(dl_credit_worth_telling(&l.rx, told, 10));
+		tell(&l);
+		told = dl_credit_of(&l.rx);
+		for (int i = 0; i < 91; i++)
+			assert_true(transfer(&l, 1));
+		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
+		dl_credit_release(&l.rx, 1);
+		assert_true(dl_credit_worth_telling(&l.rx, told, 10));
+	}
+}
+
+/* ---- random events, against counting without end ----------------------- */
+
+#define WIRE 64
+
+/* Numbers that never wrap: what IBA and E1 mean, not how they count it. */
+struct twin {
+	int64_t sent, promised;		/* at the sender */
+	int64_t arrived;		/* at the receiver, losses made good */
+	int64_t stored;			/* chunks in use */
+	int64_t size, chunk;
+	bool pcie;
+};
+
+struct wire {
+	int64_t units[WIRE];	/* packets; -1 - FCTBS: a sync message */
+	unsigned int head, n;
+};
+
+static int64_t twin_promise(const struct twin *t)
+{
+	int64_t free = t->size - t->stored;
+
+	if (!t->pcie && free > 2048)
+		free = 2048;
+	return t->arrived + free;
+}
+
+static void push(struct wire *w, int64_t what)
+{
+	w->units[(w->head + w->n++) % WIRE] = what;
+}
+
+static int64_t chunks(const struct twin *t, int64_t units)
+{
+	return (units + t->chunk - 1) / t->chunk;
+}
+
+/* The oldest thing on the wire arrives, or is lost. */
+static const char *arrive(struct link *l, struct twin *t, struct wire *w,
+			  struct wire *buffer, bool lost)
+{
+	int64_t what = w->units[w->head];
+
+	w->head = (w->head + 1) % WIRE;
+	w->n--;
+	if (lost)
+		return NULL;
+	if (what < 0) {
+		dl_credit_sync(&l->rx, (-1 - what) & DL_CREDIT_MASK);
+		t->arrived = -1 - what;
+		return NULL;
+	}
+	t->arrived += what;
+	t->stored += chunks(t, what);
+	if (t->stored > t->size)
+		return "the buffer overflows";
+	if (!dl_credit_receive(&l->rx, what))
+		return "a packet is dropped";
+	push(buffer, what);
+	return NULL;
+}
+
+static const char *step(struct link *l, struct twin *t, struct wire *w,
+			struct wire *buffer, struct draw *d)
+{
+	int64_t units = t->pcie ? 1 : 1 + draw_below(d, 66);
+
+	switch (draw_below(d, 8)) {
+	case 0: case 1: case 2:
+		if (w->n + buffer->n >= WIRE - 1)
+			return NULL;
+		if (dl_credit_may_send(&l->tx, units) !=
+		    (t->sent + units <= t->promised))
+			return "they differ about a send";
+		if (t->sent + units > t->promised)
+			return NULL;
+		dl_credit_spend(&l->tx, units);
+		t->sent += units;
+		push(w, units);
+		return NULL;
+	case 3: case 4:
+		return w->n ? arrive(l, t, w, buffer, draw_one_in(d, 30)) :
+			      NULL;
+	case 5:
+		if (!buffer->n)
+			return NULL;
+		units = buffer->units[buffer->head];
+		buffer->head = (buffer->head + 1) % WIRE;
+		buffer->n--;
+		t->stored -= chunks(t, units);
+		dl_credit_release(&l->rx, units);
+		return NULL;
+	case 6:	/* a credit message; every other one is lost */
+		if (draw_one_in(d, 2))
+			return NULL;
+		dl_credit_update(&l->tx, dl_credit_of(&l->rx));
+		t->promised = twin_promise(t);
+		return NULL;
+	default:
+		if (w->n < WIRE - 1)
+			push(w, -1 - t->sent);
+		return NULL;
+	}
+}
+
+static const char *differ(const struct link *l, const struct twin *t)
+{
+	uint32_t away = l->tx.limit - l->tx.sent;
+
+	if (l->tx.sent % 4096 != t->sent % 4096)
+		return "sent";
+	if (!t->pcie && away % 4096 != (t->promised - t->sent) % 4096)
+		return "credit limit";
+	if (t->pcie && l->tx.limit != t->promised - t->sent)
+		return "credit balance";
+	if ((l->rx.count + (t->pcie ? t->stored : 0)) % 4096 !=
+	    t->arrived % 4096)
+		return "received";
+	return l->rx.free == t->size - t->stored ? NULL : "free space";
+}
+
+static void one_run(unsigned int seed)
+{
+	struct draw d = { .seed = seed };
+	struct twin t = { .pcie = draw_one_in(&d, 3) };
+	struct wire wire = { 0 }, buffer = { 0 };
+	const char *wrong = NULL;
+	struct link l;
+
+	t.chunk = t.pcie ? 1 : 1 + draw_below(&d, 4);
+	t.size = 1 + draw_below(&d, draw_one_in(&d, 2) ? 2000 : 200);
+	if (!t.pcie && draw_one_in(&d, 4))
+		t.size = 2000 + draw_below(&d, 3000);
+	setup(&l, t.pcie ? DL_CREDIT_PCIE : DL_CREDIT_IBA, t.size * t.chunk,
+	      t.chunk);
+	t.promised = twin_promise(&t);
+	for (int i = 0; i < 2000 && !wrong; i++) {
+		wrong = step(&l, &t, &wire, &buffer, &d);
+		wrong = wrong ? wrong : differ(&l, &t);
+		if (wrong)
+			fail_msg("seed %u, event %d: %s", seed, i, wrong);
+	}
+}
+
+static void test_twin(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 1; seed <= 1500; seed++)
+		one_run(seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_document),
+		cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_discard),
+		cmocka_unit_test(test_pcie),
+		cmocka_unit_test(test_worth_telling),
+		cmocka_unit_test(test_twin),
+	};
+
+	return cmocka_run_group_tests_name("credit", tests, NULL, NULL);
+}

@@ -71,6 +71,13 @@ int dl_torus_config_write(const struct dl_torus_config *c, FILE *to);
 void dl_torus_config_free(struct dl_torus_config *c);
 
 /*
+ * Find radices and a seed from the cabling alone, the same ones every time.
+ * Returns 0, -ENOTSUP (no torus or mesh is recognisable), -ENOMEM.
+ */
+int dl_torus_infer(const struct dl_fabric *f, const struct dl_log *log,
+		   struct dl_torus_config **out);
+
+/*
  * Find every switch's coordinate.  Returns 0 (also when some switches or
  * cables fit nowhere: the torus lists them), -EINVAL when no seed of the
  * configuration is usable on this fabric, -ENOMEM.  The torus borrows the
@@ -92,7 +99,7 @@ struct dl_route_options {
 	unsigned int high_limit;	/* VLHighLimit, 0..255 */
 };
 
-/* The defaults: classic, 1:1, unlimited. */
+/* The defaults: classic, 1:1, 16 KiB. */
 void dl_route_options_init(struct dl_route_options *o);
 
 /*

@@ -42,8 +42,6 @@
 #define BLANKS " \t\n\v\f\r"
 
 /* Defaults of torus-2QoS.conf(5). */
-#define DEFAULT_PORTGROUP_MAX_PORTS 16
-#define DEFAULT_MAX_CHANGES 32
 
 /* A seed while it is read.  Lines are 0 for what was not given. */
 struct draft {
@@ -613,8 +611,8 @@ int dl_torus_config_read_stream(FILE *from, const char *name,
 	p.c = calloc(1, sizeof(*p.c));
 	if (!p.c)
 		return -ENOMEM;
-	p.c->portgroup_max_ports = DEFAULT_PORTGROUP_MAX_PORTS;
-	p.c->max_changes = DEFAULT_MAX_CHANGES;
+	p.c->portgroup_max_ports = DL_DEFAULT_PORTGROUP;
+	p.c->max_changes = DL_DEFAULT_MAX_CHANGES;
 	p.c->path = strdup(name);
 	if (!p.c->path)
 		p.err = -ENOMEM;

@@ -58,8 +58,7 @@ struct search {
 	uint32_t nsites;
 	uint32_t nreal;			/* sites of the grid without windows */
 	uint32_t *next;			/* neighbour of a site by direction */
-	/* The distinct neighbours of switch s: adj[adj_first[s]..]. */
-	uint32_t *adj_first, *adj;
+	struct dl_adjacency adj;
 	uint32_t *by_guid;		/* switch numbers in order of GUID */
 
 	uint32_t *site_of;		/* by switch, or DL_NONE */
@@ -79,8 +78,7 @@ struct search {
 static void search_free(struct search *s)
 {
 	free(s->next);
-	free(s->adj_first);
-	free(s->adj);
+	dl_adjacency_free(&s->adj);
 	free(s->by_guid);
 	free(s->site_of);
 	free(s->sw_at);
@@ -89,38 +87,6 @@ static void search_free(struct search *s)
 	free(s->queue);
 	free(s->queued);
 	free(s->single);
-}
-
-static int build_adjacency(struct search *s)
-{
-	const struct dl_fabric *f = s->f;
-	uint32_t *seen = malloc((f->nswitches + 1) * sizeof(*seen));
-	uint32_t i, total = 0;
-	unsigned int p;
-
-	s->adj_first = malloc((f->nswitches + 1) * sizeof(*s->adj_first));
-	s->adj = malloc((f->nports + 1) * sizeof(*s->adj));
-	if (!seen || !s->adj_first || !s->adj) {
-		free(seen);
-		return -ENOMEM;
-	}
-	memset(seen, 0xFF, f->nswitches * sizeof(*seen));
-	for (i = 0; i < f->nswitches; i++) {
-		const struct dl_node *n = &f->nodes[f->switches[i]];
-
-		s->adj_first[i] = total;
-		for (p = 1; p <= n->nports; p++) {
-			uint32_t peer = dl_peer_switch(f, n->first_port + p);
-
-			if (peer == DL_NONE || peer == i || seen[peer] == i)
-				continue;
-			seen[peer] = i;
-			s->adj[total++] = peer;
-		}
-	}
-	s->adj_first[i] = total;
-	free(seen);
-	return 0;
 }
 
 static int build_guid_order(struct search *s)
@@ -150,7 +116,7 @@ static int search_init(struct search *s, const struct dl_fabric *f)
 	s->queued = malloc(nsw);
 	s->single = malloc(nsw * sizeof(*s->single));
 	if (!s->site_of || !s->cand || !s->ncand || !s->queue || !s->queued ||
-	    !s->single || build_adjacency(s) || build_guid_order(s)) {
+	    !s->single || dl_adjacency_build(f, &s->adj) || build_guid_order(s)) {
 		search_free(s);
 		return -ENOMEM;
 	}
@@ -202,8 +168,8 @@ static void enqueue_unplaced_neighbours(struct search *s, uint32_t sw)
 {
 	uint32_t i;
 
-	for (i = s->adj_first[sw]; i < s->adj_first[sw + 1]; i++) {
-		uint32_t n = s->adj[i];
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
+		uint32_t n = s->adj.list[i];
 
 		if (s->site_of[n] != DL_NONE || s->queued[n] & IN_QUEUE)
 			continue;
@@ -248,8 +214,8 @@ static bool site_fits(const struct search *s, uint32_t sw, uint32_t site)
 {
 	uint32_t i;
 
-	for (i = s->adj_first[sw]; i < s->adj_first[sw + 1]; i++) {
-		uint32_t n = s->adj[i];
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
+		uint32_t n = s->adj.list[i];
 
 		if (s->site_of[n] != DL_NONE) {
 			if (!sites_adjacent(s, site, s->site_of[n]))
@@ -269,8 +235,8 @@ static unsigned int free_sites_around(const struct search *s, uint32_t sw,
 	unsigned int n = 0, dir, k;
 	uint32_t i;
 
-	for (i = s->adj_first[sw]; i < s->adj_first[sw + 1]; i++) {
-		uint32_t at = s->site_of[s->adj[i]];
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
+		uint32_t at = s->site_of[s->adj.list[i]];
 
 		if (at == DL_NONE)
 			continue;
@@ -295,8 +261,8 @@ static unsigned int placed_neighbours(const struct search *s, uint32_t sw)
 	unsigned int n = 0;
 	uint32_t i;
 
-	for (i = s->adj_first[sw]; i < s->adj_first[sw + 1]; i++)
-		n += s->site_of[s->adj[i]] != DL_NONE;
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++)
+		n += s->site_of[s->adj.list[i]] != DL_NONE;
 	return n;
 }
 
@@ -337,8 +303,8 @@ static bool place_by_majority(struct search *s, uint32_t sw)
 	for (i = 0; i < n; i++) {
 		unsigned int votes = 0;
 
-		for (j = s->adj_first[sw]; j < s->adj_first[sw + 1]; j++) {
-			uint32_t at = s->site_of[s->adj[j]];
+		for (j = s->adj.first[sw]; j < s->adj.first[sw + 1]; j++) {
+			uint32_t at = s->site_of[s->adj.list[j]];
 
 			votes += at != DL_NONE &&
 				 sites_adjacent(s, around[i], at);
@@ -440,8 +406,8 @@ static bool cabled(const struct search *s, uint32_t a, uint32_t b)
 {
 	uint32_t i;
 
-	for (i = s->adj_first[a]; i < s->adj_first[a + 1]; i++)
-		if (s->adj[i] == b)
+	for (i = s->adj.first[a]; i < s->adj.first[a + 1]; i++)
+		if (s->adj.list[i] == b)
 			return true;
 	return false;
 }

@@ -4,11 +4,27 @@
 
 #include "torus/torus.h"
 
+/* The distinct neighbours of switch s: list[first[s]] to list[first[s + 1]]. */
+struct dl_adjacency {
+	uint32_t *first, *list;
+};
+
+/* Returns 0 or -ENOMEM. */
+int dl_adjacency_build(const struct dl_fabric *f, struct dl_adjacency *a);
+void dl_adjacency_free(struct dl_adjacency *a);
+
 /*
  * Fill in t->site_sw, t->sw_site, t->nplaced and t->seed; t->grid, t->fabric
  * and the arrays must be there.  Returns 0, -EINVAL (no usable seed), -ENOMEM.
  */
 int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 		  const struct dl_log *log);
+
+/*
+ * dl_torus_infer() for a grid whose radices and kinds are known: `wanted`, or
+ * NULL for any.
+ */
+int dl_infer_as_wanted(const struct dl_fabric *f, const struct dl_grid *wanted,
+		       const struct dl_log *log, struct dl_torus_config **out);
 
 #endif

@@ -1,5 +1,7 @@
 libdlroute_la_SOURCES += \
+	lib/torus/adjacency.c \
 	lib/torus/config.c lib/torus/config_write.c \
 	lib/torus/discover.c lib/torus/discover.h \
 	lib/torus/grid.c \
+	lib/torus/infer.c \
 	lib/torus/torus.c lib/torus/torus.h

@@ -127,9 +127,8 @@ static void report_misfits(const struct dl_torus *t, const struct dl_log *log)
 		       t->nodd_links - MAX_LISTED);
 }
 
-int dl_torus_discover(const struct dl_fabric *f,
-		      const struct dl_torus_config *c,
-		      const struct dl_log *log, struct dl_torus **out)
+static int discover(const struct dl_fabric *f, const struct dl_torus_config *c,
+		    const struct dl_log *log, struct dl_torus **out)
 {
 	struct dl_torus *t = calloc(1, sizeof(*t));
 	unsigned int d;
@@ -154,6 +153,23 @@ int dl_torus_discover(const struct dl_fabric *f,
 	report_misfits(t, log);
 	*out = t;
 	return 0;
+}
+
+int dl_torus_discover(const struct dl_fabric *f,
+		      const struct dl_torus_config *c,
+		      const struct dl_log *log, struct dl_torus **out)
+{
+	struct dl_torus_config *inferred;
+	int err;
+
+	if (c->nseeds)
+		return discover(f, c, log, out);
+	err = dl_infer_as_wanted(f, &c->grid, log, &inferred);
+	if (err)
+		return err;
+	err = discover(f, inferred, log, out);
+	dl_torus_config_free(inferred);
+	return err;
 }
 
 void dl_torus_free(struct dl_torus *t)

@@ -15,6 +15,11 @@
 #define DL_DIMS 3
 #define DL_DIRS (2 * DL_DIMS)
 #define DL_MAX_RADIX 255	/* of one dimension */
+#define DL_MAX_SITES DL_MAX_LID
+
+/* What a configuration means when it does not say. */
+#define DL_DEFAULT_PORTGROUP 16
+#define DL_DEFAULT_MAX_CHANGES 32
 
 static inline unsigned int dl_dir(unsigned int dim, bool negative)
 {

@@ -250,6 +250,95 @@ static void misfits(void **state)
 	grid_free(&g);
 }
 
+static int by_radix(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(uint32_t));
+}
+
+/*
+ * Nothing but the cabling: a grid of the same radices in some order, with
+ * every switch and cable in it; the same again from another file order.
+ */
+static void no_configuration(void **state)
+{
+	struct test_random r = { test_seed(6), 0 };
+	unsigned int s, k, d;
+
+	(void)state;
+	for (s = 0; s < NSHAPES; s++) {
+		for (k = 0; k < 4; k++) {
+			struct grid_fabric g = { .grid = shapes[s],
+						 .hosts = k % 2,
+						 .parallel = 1 + k / 2,
+						 .shuffle = &r };
+			uint32_t found[DL_DIMS], want[DL_DIMS];
+			struct dl_torus_config *c;
+			struct dl_torus *t;
+			bool fours = false;
+
+			grid_build(&g);
+			assert_int_equal(dl_torus_infer(g.fabric, NULL, &c), 0);
+			assert_int_equal(
+				dl_torus_discover(g.fabric, c, NULL, &t), 0);
+			assert_consistent(t);
+			for (d = 0; d < DL_DIMS; d++) {
+				found[d] = c->grid.radix[d];
+				want[d] = g.grid.radix[d];
+				fours |= want[d] == 2;
+			}
+			/* Two dimensions of radix 2 make one of radix 4. */
+			if (!fours) {
+				qsort(found, DL_DIMS, 4, by_radix);
+				qsort(want, DL_DIMS, 4, by_radix);
+				assert_memory_equal(found, want, sizeof(want));
+			}
+			assert_int_equal(t->nplaced, t->nsites);
+			dl_torus_free(t);
+			dl_torus_config_free(c);
+
+			/* The geometry alone, in its own order. */
+			g.config = (struct dl_torus_config){ .grid = g.grid };
+			if (!fours) {
+				t = discover(&g);
+				assert_consistent(t);
+				assert_memory_equal(t->grid.radix,
+						    g.grid.radix,
+						    sizeof(t->grid.radix));
+				dl_torus_free(t);
+			}
+			grid_free(&g);
+		}
+	}
+}
+
+/* A tree is no torus, and says so. */
+static void no_torus(void **state)
+{
+	struct dl_torus_config *c = NULL;
+	struct dl_fabric *f;
+	uint32_t hub, leaf, i;
+	char id[8];
+
+	(void)state;
+	assert_int_equal(dl_fabric_new(&f), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, 36, 1, "hub", &hub),
+			 0);
+	for (i = 0; i < 9; i++) {
+		snprintf(id, sizeof(id), "leaf%u", i);
+		assert_int_equal(
+			dl_fabric_add_node(f, DL_SWITCH, 36, 2 + i, id, &leaf),
+			0);
+		assert_int_equal(
+			dl_fabric_connect(f, f->nodes[hub].first_port + 1 + i,
+					  f->nodes[leaf].first_port + 1),
+			0);
+	}
+	assert_int_equal(dl_fabric_finish(f, NULL), 0);
+	assert_int_equal(dl_torus_infer(f, NULL, &c), -ENOTSUP);
+	assert_null(c);
+	dl_fabric_free(f);
+}
+
 static void no_usable_seed(void **state)
 {
 	struct grid_fabric g = { .grid = { { 5, 5, 1 }, { 0 } },
@@ -274,6 +363,8 @@ int main(void)
 		cmocka_unit_test(mesh_seed_anywhere),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(misfits),
+		cmocka_unit_test(no_configuration),
+		cmocka_unit_test(no_torus),
 		cmocka_unit_test(no_usable_seed),
 	};
 

@@ -2,5 +2,6 @@
 UNIT_TESTS =
 include test/route.mk
 include test/link.mk
+include test/verify.mk
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

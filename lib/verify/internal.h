@@ -171,6 +171,10 @@ int dl_net_init(struct dl_net *net, const struct dl_tables *t,
 		unsigned int levels);
 void dl_net_release(struct dl_net *net);
 
+/* One end port at switch s, as a source. */
+struct dl_source dl_net_source(const struct dl_net *net, uint32_t s,
+			       uint32_t end_port);
+
 /* The port of its access switch through which an end port sends. */
 unsigned int dl_entry_port(const struct dl_fabric *f, uint32_t end_port);
 

@@ -17,8 +17,8 @@
  * deliver each packet once to each member, from anywhere; that costs one look
  * at each mask bit.  Where they do not, or a map drops one of the SLs, the
  * copies of each member's packet are followed one by one, for the SLs in use,
- * and what goes wrong is listed.  Once the list is full, a broken group is
- * only counted.
+ * and what goes wrong is listed.  Once the list is full, the first fault of a
+ * group is enough.
  *
  * Complexity: tree links times VLs times ports of a switch, per group.
  */
@@ -49,7 +49,7 @@ struct spread {
 	uint32_t *members;	/* by switch and on: switches with a mask */
 	uint32_t nmembers;
 	uint32_t *parent;	/* union-find over switches */
-	bool dropped;
+	bool dropped, broken;
 	/* Following one packet: */
 	uint8_t *copies;	/* by port index, counted up to 2 */
 	uint8_t *link_copies;	/* by link, likewise */
@@ -88,7 +88,7 @@ static const struct dl_node *switch_node(const struct spread *sp, uint32_t s)
 	return &sp->net->f->nodes[sp->net->f->switches[s]];
 }
 
-/* The end port behind a switch's port, or DL_NONE. */
+/* The end port with a LID behind a switch's port, or DL_NONE. */
 static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 {
 	const struct dl_fabric *f = sp->net->f;
@@ -96,7 +96,9 @@ static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 
 	if (o)
 		port = f->ports[port].peer;
-	return port != DL_NONE && dl_is_end_port(f, port) ? port : DL_NONE;
+	if (port == DL_NONE || !dl_is_end_port(f, port) || !f->ports[port].lid)
+		return DL_NONE;
+	return port;
 }
 
 /* ---- dependencies ------------------------------------------------------ */
@@ -256,6 +258,7 @@ static void report(struct spread *sp, uint32_t src, uint32_t dst,
 		.fault = fault, .sw = sw, .port = port,
 	};
 
+	sp->broken = true;
 	dl_report_lost(sp->v, sp->max_listed, &lost);
 }
 
@@ -409,7 +412,7 @@ static void check_source(struct spread *sp, uint32_t src)
 		unsigned int sl = __builtin_ctz(left);
 		uint32_t sw;
 
-		if (sp->v->nlisted >= sp->max_listed)
+		if (sp->broken && sp->v->nlisted >= sp->max_listed)
 			return;
 		if (!(sp->net->end_passes[src] >> sl & 1)) {
 			report(sp, src, DL_NONE, sl, DL_FAULT_VL, DL_NONE,
@@ -431,8 +434,7 @@ static void check_source(struct spread *sp, uint32_t src)
 /* The long way: every member's packets. */
 static void check_packets(struct spread *sp)
 {
-	uint32_t before = sp->v->nlisted;
-
+	sp->broken = false;
 	for (uint32_t i = 0; i < sp->nmembers; i++) {
 		uint32_t s = sp->members[i];
 		unsigned int last = switch_node(sp, s)->nports;
@@ -443,8 +445,7 @@ static void check_packets(struct spread *sp)
 			if (end_port(sp, s, o) != DL_NONE)
 				check_source(sp, end_port(sp, s, o));
 	}
-	if (sp->v->nlisted > before || before >= sp->max_listed)
-		sp->v->groups_lost++;
+	sp->v->groups_lost += sp->broken;
 }
 
 /* ---- all --------------------------------------------------------------- */

@@ -308,15 +308,21 @@ static bool same_maps(const struct dl_net *net, uint32_t s, uint32_t a,
 	return true;
 }
 
-static void add_source(struct dl_net *net, uint32_t s, uint32_t end_port,
-		       uint32_t *n)
+struct dl_source dl_net_source(const struct dl_net *net, uint32_t s,
+			       uint32_t end_port)
 {
-	struct dl_source new = {
+	return (struct dl_source){
 		.row = dl_net_row(net, s, dl_entry_port(net->f, end_port), 0),
 		.psl = net->t->psl ? net->t->psl_src[end_port] : DL_NONE,
 		.count = 1,
 		.sls = net->end_passes[end_port],
 	};
+}
+
+static void add_source(struct dl_net *net, uint32_t s, uint32_t end_port,
+		       uint32_t *n)
+{
+	struct dl_source new = dl_net_source(net, s, end_port);
 
 	for (uint32_t i = net->source_first[s]; i < *n; i++) {
 		struct dl_source *old = &net->sources[i];

@@ -83,6 +83,18 @@ struct pass {
 
 /* ---- columns ----------------------------------------------------------- */
 
+/* The access switch of a LID's owner; nsw: none; DL_NONE: no such LID. */
+static uint32_t bucket_of(const struct dl_net *net, uint32_t lid)
+{
+	uint32_t owner = net->f->lid_port[lid], s;
+
+	if (owner == DL_NONE)
+		return DL_NONE;
+	s = dl_access_switch(net->f, owner);
+	return s == DL_NONE ? net->nsw : s;
+}
+
+/* Counting sort by access switch. */
 static int list_columns(struct pass *p)
 {
 	const struct dl_net *net = p->net;
@@ -95,27 +107,27 @@ static int list_columns(struct pass *p)
 		free(first);
 		return -ENOMEM;
 	}
-	/* Counting sort; LIDs at no switch are left to the caller. */
 	for (lid = 1; lid <= f->top_lid; lid++) {
-		uint32_t owner = f->lid_port[lid];
-
-		s = owner == DL_NONE ? DL_NONE : dl_access_switch(f, owner);
+		s = bucket_of(net, lid);
 		if (s != DL_NONE)
 			first[s + 1]++;
 	}
-	for (s = 0; s < net->nsw; s++)
+	for (s = 0; s <= net->nsw; s++)
 		first[s + 1] += first[s];
-	p->ncolumns = first[net->nsw];
+	p->ncolumns = first[net->nsw + 1];
 	for (lid = 1; lid <= f->top_lid; lid++) {
-		uint32_t owner = f->lid_port[lid];
+		struct column *c;
 
-		s = owner == DL_NONE ? DL_NONE : dl_access_switch(f, owner);
+		s = bucket_of(net, lid);
 		if (s == DL_NONE)
 			continue;
-		p->columns[first[s]++] = (struct column){
-			.lid = lid, .owner = owner, .root = s,
-			.last_port = dl_entry_port(f, owner),
-		};
+		c = &p->columns[first[s]++];
+		c->lid = lid;
+		c->owner = f->lid_port[lid];
+		c->root = s < net->nsw ? s : DL_NONE;
+		c->last_port = DL_NO_PORT;
+		if (c->root != DL_NONE)
+			c->last_port = dl_entry_port(f, c->owner);
 	}
 	free(first);
 	return 0;
@@ -168,7 +180,7 @@ static void gather_sl(struct pass *p, struct column *c, uint32_t n)
 
 static bool reaches_owner(const struct column *c)
 {
-	return c->out[c->root] == c->last_port;
+	return c->root != DL_NONE && c->out[c->root] == c->last_port;
 }
 
 /* Do the packets to both LIDs go the same ways as far as the root? */
@@ -177,8 +189,8 @@ static bool same_ways(const struct pass *p, const struct column *a,
 {
 	uint32_t r = a->root, nsw = p->net->nsw;
 
-	return r == b->root && a->sl == b->sl && reaches_owner(a) &&
-	       reaches_owner(b) && !memcmp(a->out, b->out, r) &&
+	return r == b->root && reaches_owner(a) && reaches_owner(b) &&
+	       a->sl == b->sl && !memcmp(a->out, b->out, r) &&
 	       !memcmp(a->out + r + 1, b->out + r + 1, nsw - r - 1);
 }
 
@@ -201,39 +213,63 @@ static uint16_t source_sls(const struct pass *p, const struct column *c,
 	return dl_net_sls(p->net, source_sl(p, c, psl_class));
 }
 
-/* The packets that the end ports of a switch put on its link. */
-static uint32_t inject(struct pass *p, const struct column *c, uint32_t s,
-		       unsigned int out)
+/* The packets that a source puts on the link out of `out`. */
+static uint32_t inject(struct pass *p, const struct column *c,
+		       const struct dl_source *src, unsigned int out)
+{
+	const struct dl_net *net = p->net;
+	unsigned int sl = source_sl(p, c, src->psl);
+	const struct dl_step *step;
+	uint16_t sls;
+	uint32_t from;
+
+	if (sl > 16) {
+		p->v->without_sl += src->count;
+		return 0;
+	}
+	sls = dl_net_sls(net, sl);
+	if (src->sls == 0xFFFF) {
+		if (!p->inject[sl])
+			p->inject[sl] = dl_sets_add_mask(&p->sets, sls, 0);
+		from = p->inject[sl];
+	} else {
+		if (sls & ~src->sls)
+			p->suspicious = true;
+		from = dl_sets_add_mask(&p->sets, sls & src->sls, 0);
+	}
+	step = dl_sets_step(&p->sets, from, net->rows[src->row + out]);
+	if (step->dropped)
+		p->suspicious = true;
+	return step->to;
+}
+
+static uint32_t inject_all(struct pass *p, const struct column *c, uint32_t s,
+			   unsigned int out)
 {
 	const struct dl_net *net = p->net;
 	uint32_t end = net->source_first[s + 1], set = 0;
 
-	for (uint32_t i = net->source_first[s]; i < end; i++) {
-		const struct dl_source *src = &net->sources[i];
-		unsigned int sl = source_sl(p, c, src->psl);
-		const struct dl_step *step;
-		uint16_t sls;
-		uint32_t from;
+	for (uint32_t i = net->source_first[s]; i < end; i++)
+		set = dl_sets_union(&p->sets, set,
+				    inject(p, c, &net->sources[i], out));
+	return set;
+}
 
-		if (sl > 16) {
-			p->v->without_sl += src->count;
+/* Where a LID's own switch sends it away: all but its owner do so. */
+static uint32_t inject_others(struct pass *p, const struct column *c,
+			      uint32_t s, unsigned int out)
+{
+	const struct dl_net *net = p->net;
+	uint32_t set = 0;
+
+	for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1]; i++) {
+		uint32_t port = net->end_ports[i];
+		struct dl_source src;
+
+		if (port == c->owner)
 			continue;
-		}
-		sls = dl_net_sls(net, sl);
-		if (src->sls == 0xFFFF) {
-			if (!p->inject[sl])
-				p->inject[sl] =
-					dl_sets_add_mask(&p->sets, sls, 0);
-			from = p->inject[sl];
-		} else {
-			if (sls & ~src->sls)
-				p->suspicious = true;
-			from = dl_sets_add_mask(&p->sets, sls & src->sls, 0);
-		}
-		step = dl_sets_step(&p->sets, from, net->rows[src->row + out]);
-		if (step->dropped)
-			p->suspicious = true;
-		set = dl_sets_union(&p->sets, set, step->to);
+		src = dl_net_source(net, s, port);
+		set = dl_sets_union(&p->sets, set, inject(p, c, &src, out));
 	}
 	return set;
 }
@@ -265,7 +301,8 @@ static void set_out(struct pass *p, const struct column *c, uint32_t root)
 		stop->dep = hop->dep;
 		stop->link = hop->link;
 		stop->slot = hop->link - net->link_first[s];
-		stop->set = inject(p, c, s, stop->out);
+		stop->set = s == c->root ? inject_others(p, c, s, stop->out) :
+					   inject_all(p, c, s, stop->out);
 		p->stops[hop->sw].waits++;
 	}
 	if (ends != 1 || root == DL_NONE)
@@ -493,7 +530,9 @@ static int judge(struct pass *p, const struct column *c,
 	p->v->without_sl += (end - c - 1) * (p->v->without_sl - without_sl);
 	for (const struct column *i = c; root != DL_NONE && i < end; i++)
 		check_last_hop(p, i);
-	for (const struct column *i = c; p->suspicious && i < end; i++)
+	/* A LID outside is lost to all, and the caller knows. */
+	for (const struct column *i = c;
+	     c->root != DL_NONE && p->suspicious && i < end; i++)
 		audit(p, i, root);
 	return p->sets.failed ? -ENOMEM : 0;
 }

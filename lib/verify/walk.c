@@ -13,8 +13,7 @@ int dl_walk_start(const struct dl_net *net, struct dl_walk *w)
 	w->vl = 0;
 	w->out = DL_NO_PORT;
 	w->sw = dl_access_switch(net->f, w->src);
-	if (w->sw == DL_NONE ||
-	    (w->dst != DL_NONE && dl_access_switch(net->f, w->dst) == DL_NONE))
+	if (w->sw == DL_NONE)
 		return -1 - DL_FAULT_UNATTACHED;
 	w->in = dl_entry_port(net->f, w->src);
 	if (w->sl != DL_NO_SL && !(net->end_passes[w->src] >> w->sl & 1))
@@ -55,7 +54,8 @@ int dl_walk_step(const struct dl_net *net, struct dl_walk *w, uint32_t *link)
 	}
 	if (hop->link == DL_NONE)
 		return 0;
-	if (++w->hops > net->nsw)
+	/* A routing loop is gone round once, to see all that it makes wait. */
+	if (++w->hops > 2 * net->nsw + 1)
 		return -1 - DL_FAULT_LOOP;
 	*link = hop->link;
 	w->in = f->ports[f->ports[net->link_port[hop->link]].peer].num;

@@ -222,14 +222,14 @@ static uint32_t sender_of(struct hunt *h, const struct dl_mcast_group *g,
 	const struct dl_net *net = h->net;
 	uint32_t head = 0, n = 0;
 
+	/* A itself may be met again, at another VL: it is not seen yet. */
 	h->round++;
 	h->queue[n++] = h->a;
-	h->seen[h->a] = h->round;
 	while (head < n) {
+		unsigned int vl = head ? 16 : h->a_vl;
 		uint32_t link = h->queue[head++];
 		uint32_t s = from_switch(h, link), src;
 		unsigned int out = out_port(h, link);
-		unsigned int vl = link == h->a ? h->a_vl : 16;
 
 		src = local_sender(h, g, s, out, sl, vl);
 		if (src != DL_NONE)
@@ -296,7 +296,7 @@ static uint32_t link_of(const struct dl_net *net, uint32_t port)
 int dl_verify_witness(const struct dl_net *net, uint16_t multicast_sls,
 		      struct dl_verdict *v)
 {
-	size_t n = (net->nlinks > net->nsw ? net->nlinks : net->nsw) + 1;
+	size_t n = (net->nlinks > net->nsw ? net->nlinks : net->nsw) + 2;
 	struct hunt h = { .net = net, .multicast_sls = multicast_sls };
 	int err = -ENOMEM;
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The proof against its slow twin and against igraph, on random fabrics and
+ * tables of all kinds.  DATELINE_SEED and DATELINE_WORLDS choose others.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#ifdef HAVE_IGRAPH
+#include <igraph.h>
+#endif
+
+#include "verify/verify.h"
+#include "verify_twin.h"
+#include "verify_world.h"
+
+#define WORLDS 4000
+
+/* What the random worlds must have had among them to prove anything. */
+struct tally {
+	uint32_t loops, clean, lost, whole, groups_lost, by_multicast;
+	uint32_t longest;
+};
+
+static uint64_t from_environment(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+/* Is every step a dependency, and does its packet cause it? */
+static void check_cycle(const struct twin *w, const struct dl_verdict *v,
+			struct tally *tally)
+{
+	for (uint32_t i = 0; i < v->ncycle; i++) {
+		const struct dl_cycle_step *step = &v->cycle[i];
+		const struct dl_cycle_step *next = &v->cycle[(i + 1) %
+							     v->ncycle];
+		uint32_t a = twin_channel(w, step->port, step->vl);
+		uint32_t b = twin_channel(w, next->port, next->vl);
+
+		assert_true(w->edge[a * (size_t)w->n + b]);
+		assert_int_not_equal(step->src, DL_NONE);
+		assert_int_not_equal(step->dlid, 0);
+		if (step->dlid >= DL_MCAST_LID) {
+			tally->by_multicast++;
+			assert_true(w->multicast_sls >> step->sl & 1);
+		} else {
+			assert_true(twin_sls(w, step->src, step->dlid) >>
+					    step->sl & 1);
+		}
+		assert_true(twin_takes(w, step->src, step->dlid, step->sl, a,
+				       b));
+	}
+}
+
+/* The listed failures: each is one, and the list is full or complete. */
+static void check_list(const struct dl_verdict *v, uint32_t max)
+{
+	uint32_t unicast = 0;
+
+	for (uint32_t i = 0; i < v->nlisted; i++) {
+		assert_int_not_equal(v->lost[i].src, DL_NONE);
+		unicast += v->lost[i].dlid < DL_MCAST_LID;
+	}
+	assert_int_equal(unicast, v->nlost < max ? v->nlost : max);
+}
+
+#ifdef HAVE_IGRAPH
+static void check_igraph(const struct twin *w)
+{
+	igraph_vector_int_t ends;
+	igraph_bool_t dag;
+	igraph_t graph;
+
+	igraph_vector_int_init(&ends, 0);
+	for (uint32_t a = 0; a < w->n; a++) {
+		for (uint32_t b = 0; b < w->n; b++) {
+			if (!w->edge[a * (size_t)w->n + b])
+				continue;
+			igraph_vector_int_push_back(&ends, a);
+			igraph_vector_int_push_back(&ends, b);
+		}
+	}
+	igraph_create(&graph, &ends, w->n, IGRAPH_DIRECTED);
+	igraph_is_dag(&graph, &dag);
+	assert_int_equal(dag, !w->cyclic);
+	igraph_destroy(&graph);
+	igraph_vector_int_destroy(&ends);
+}
+#else
+static void check_igraph(const struct twin *w)
+{
+	(void)w;
+}
+#endif
+
+static void check_world(const struct world *world, struct tally *tally)
+{
+	struct dl_verify_options o;
+	struct dl_verdict *v;
+	struct twin w;
+
+	dl_verify_options_init(&o);
+	o.multicast_sls = world->multicast_sls;
+	o.levels = world->levels;
+	assert_int_equal(dl_verify(world->tables, &o, NULL, &v), 0);
+	twin_make(&w, world->tables, o.multicast_sls, v->levels);
+
+	assert_int_equal(v->pairs, w.pairs);
+	assert_int_equal(v->nlost, w.lost);
+	assert_int_equal(v->groups, world->tables->ngroups);
+	assert_int_equal(v->groups_lost, w.groups_lost);
+	assert_int_equal(v->delivered, !w.lost && !w.groups_lost);
+	assert_int_equal(v->channels, w.channels);
+	assert_int_equal(v->dependencies, w.edges);
+	assert_int_equal(v->credit_loop, w.cyclic != 0);
+	assert_int_equal(v->ncycle, w.shortest);
+	check_cycle(&w, v, tally);
+	check_list(v, o.max_listed);
+	check_igraph(&w);
+
+	tally->loops += v->credit_loop;
+	tally->clean += !v->credit_loop && v->dependencies;
+	tally->lost += v->nlost != 0;
+	tally->whole += v->delivered && v->pairs;
+	tally->groups_lost += v->groups_lost;
+	if (v->ncycle > tally->longest)
+		tally->longest = v->ncycle;
+	twin_free(&w);
+	dl_verdict_free(v);
+}
+
+static void agrees_with_twins(void **state)
+{
+	uint64_t seed = from_environment("DATELINE_SEED", 1);
+	uint32_t worlds = from_environment("DATELINE_WORLDS", WORLDS);
+	uint64_t *current = *state;
+	struct tally tally = { 0 };
+
+	for (uint32_t i = 0; i < worlds; i++) {
+		struct draw d = { .seed = seed + i };
+		struct world world;
+
+		world_make(&d, &world);
+		*current = d.seed;
+		check_world(&world, &tally);
+		world_free(&world);
+	}
+	print_message("%u loops, up to %u channels long; %u clean; %u with "
+		      "packets lost; %u deliver all; %u groups broken; %u "
+		      "steps by multicast\n",
+		      tally.loops, tally.longest, tally.clean, tally.lost,
+		      tally.whole, tally.groups_lost, tally.by_multicast);
+	if (worlds < WORLDS)
+		return;
+	assert_true(tally.loops > worlds / 10);
+	assert_true(tally.clean > worlds / 10);
+	assert_true(tally.lost > worlds / 10);
+	assert_true(tally.whole > worlds / 10);
+	assert_true(tally.groups_lost > worlds / 20);
+	assert_true(tally.by_multicast > worlds / 20);
+}
+
+/* A failed assertion leaves the test at once: say which world it was. */
+static int print_seed(void **state)
+{
+	const uint64_t *current = *state;
+
+	print_message("last seed: %llu\n", (unsigned long long)*current);
+	return 0;
+}
+
+int main(void)
+{
+	uint64_t current = 0;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate_setup_teardown(
+			agrees_with_twins, NULL, print_seed, &current),
+	};
+
+	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "verify_twin.h"
+
+#define DROPPED 15
+
+/* A packet in a switch, and the channel it holds. */
+struct spot {
+	uint32_t sw;
+	unsigned int in;
+	uint32_t channel;	/* DL_NONE: from an end port */
+};
+
+static const struct dl_node *node_of(const struct twin *w, uint32_t sw)
+{
+	return &w->t->fabric->nodes[w->t->fabric->switches[sw]];
+}
+
+/* ---- one hop ----------------------------------------------------------- */
+
+static unsigned int map(const struct twin *w, uint16_t row, uint8_t vls,
+			unsigned int sl)
+{
+	unsigned int vl;
+
+	if (row == DL_NO_ROW)
+		return 0;
+	vl = w->t->rows[row] >> 4 * sl & 15;
+	return vls && vl >= vls ? DROPPED : vl;
+}
+
+static unsigned int vl_of(const struct twin *w, uint32_t sw, unsigned int in,
+			  unsigned int out, unsigned int sl)
+{
+	const struct dl_node *n = node_of(w, sw);
+	uint32_t at = w->t->sl2vl_first[sw] + in * (n->nports + 1) + out;
+	uint8_t vls = w->t->fabric->ports[n->first_port + out].vls;
+
+	return map(w, w->t->sl2vl[at], out ? vls : 0, sl);
+}
+
+static bool leaves(const struct twin *w, uint32_t src, unsigned int sl)
+{
+	const struct dl_port *p = &w->t->fabric->ports[src];
+
+	return !p->num || map(w, w->t->end_sl2vl[src], p->vls, sl) != DROPPED;
+}
+
+static struct spot start(const struct twin *w, uint32_t src)
+{
+	const struct dl_fabric *f = w->t->fabric;
+	const struct dl_port *p = &f->ports[src];
+
+	return (struct spot){ dl_access_switch(f, src),
+			      p->num ? f->ports[p->peer].num : 0, DL_NONE };
+}
+
+/* Over a link into the next switch. */
+static struct spot follow(const struct twin *w, uint32_t port, unsigned int vl)
+{
+	const struct dl_fabric *f = w->t->fabric;
+	const struct dl_port *peer = &f->ports[f->ports[port].peer];
+
+	return (struct spot){ f->nodes[peer->node].sw, peer->num,
+			      twin_channel(w, port, vl) };
+}
+
+static void depend(struct twin *w, uint32_t a, uint32_t b)
+{
+	w->used[b] = 1;
+	if (a != DL_NONE)
+		w->edge[a * (size_t)w->n + b] = 1;
+}
+
+/* ---- unicast ----------------------------------------------------------- */
+
+uint16_t twin_sls(const struct twin *w, uint32_t src, uint16_t lid)
+{
+	unsigned int sl = dl_path_sl(w->t, src, lid);
+
+	if (!w->t->psl)
+		return 0xFFFF;
+	if (sl == DL_NO_SL)
+		return 0;
+	return w->levels == 2 ? 1u << sl | 1u << (sl | 8) : 1u << sl;
+}
+
+/*
+ * One packet; without an SL only the forwarding counts.  Records what it
+ * waits for, or looks for channel a followed by b when `found` is given.
+ */
+static bool walk(const struct twin *w, struct twin *record, uint32_t src,
+		 uint16_t lid, int sl, uint32_t a, uint32_t b, bool *found)
+{
+	const struct dl_fabric *f = w->t->fabric;
+	struct spot at;
+
+	if (dl_access_switch(f, src) == DL_NONE)
+		return f->ports[src].peer != DL_NONE &&
+		       f->ports[src].peer == f->lid_port[lid];
+	if (sl >= 0 && !leaves(w, src, sl))
+		return false;
+	at = start(w, src);
+	for (uint32_t steps = 0; steps < 2 * w->nlinks + 2; steps++) {
+		const struct dl_node *n = node_of(w, at.sw);
+		unsigned int out = dl_lft(w->t, at.sw, lid), vl = 0;
+		uint32_t port = n->first_port + out, channel;
+
+		if (out > n->nports)
+			return false;
+		if (!out && port != f->lid_port[lid])
+			return false;
+		if (out && f->ports[port].peer == DL_NONE)
+			return false;
+		if (sl >= 0)
+			vl = vl_of(w, at.sw, at.in, out, sl);
+		if (out && !dl_is_switch(f, dl_peer_node(f, port)) &&
+		    f->ports[port].peer != f->lid_port[lid])
+			return false;
+		if (vl == DROPPED)
+			return false;
+		if (!out || !dl_is_switch(f, dl_peer_node(f, port)))
+			return true;
+		channel = twin_channel(w, port, vl);
+		if (record && sl >= 0)
+			depend(record, at.channel, channel);
+		if (found && at.channel == a && channel == b)
+			*found = true;
+		at = follow(w, port, vl);
+	}
+	return false;
+}
+
+static bool is_end(const struct dl_fabric *f, uint32_t p)
+{
+	return dl_is_end_port(f, p) && f->ports[p].lid;
+}
+
+static void judge_pair(struct twin *w, uint32_t src, uint16_t lid)
+{
+	uint16_t sls = twin_sls(w, src, lid);
+	bool good = walk(w, NULL, src, lid, -1, 0, 0, NULL);
+
+	for (unsigned int sl = 0; sl < 16; sl++)
+		if (sls >> sl & 1 && !walk(w, w, src, lid, sl, 0, 0, NULL))
+			good = false;
+	w->pairs++;
+	w->lost += !good;
+}
+
+static void judge_unicast(struct twin *w)
+{
+	const struct dl_fabric *f = w->t->fabric;
+
+	for (uint32_t src = 0; src < f->nports; src++)
+		for (uint32_t lid = 1; is_end(f, src) && lid <= f->top_lid;
+		     lid++)
+			if (f->lid_port[lid] != DL_NONE &&
+			    f->lid_port[lid] != src)
+				judge_pair(w, src, lid);
+}
+
+/* ---- multicast --------------------------------------------------------- */
+
+struct flood {
+	const struct twin *w;
+	struct twin *record;
+	const struct dl_mcast_group *g;
+	unsigned int sl;
+	uint8_t *seen;		/* by channel: already followed (dependencies) */
+	uint8_t *on_way;	/* by link: being followed (delivery) */
+	uint32_t *copies;	/* by end port */
+	uint32_t budget;
+	bool loop;
+	uint32_t a, b;		/* look for this pair of channels */
+	bool found;
+};
+
+/* The end port at the far side of a switch's port, or DL_NONE. */
+static uint32_t end_behind(const struct dl_fabric *f, const struct dl_node *n,
+			   unsigned int o)
+{
+	uint32_t p = n->first_port + o;
+
+	if (o)
+		p = f->ports[p].peer;
+	return p != DL_NONE && is_end(f, p) ? p : DL_NONE;
+}
+
+static void flood(struct flood *x, struct spot at)
+{
+	const struct dl_fabric *f = x->w->t->fabric;
+	const struct dl_node *n = node_of(x->w, at.sw);
+
+	for (unsigned int o = 0; o <= n->nports && !x->loop; o++) {
+		uint32_t port = n->first_port + o, link, channel;
+		unsigned int vl;
+
+		if (o == at.in || !dl_mask_get(x->g->masks, at.sw, o))
+			continue;
+		vl = vl_of(x->w, at.sw, at.in, o, x->sl);
+		if (vl == DROPPED)
+			continue;
+		link = o ? x->w->link[port] : DL_NONE;
+		if (link == DL_NONE) {
+			if (x->copies && end_behind(f, n, o) != DL_NONE)
+				x->copies[end_behind(f, n, o)]++;
+			continue;
+		}
+		channel = twin_channel(x->w, port, vl);
+		if (x->record)
+			depend(x->record, at.channel, channel);
+		if (at.channel == x->a && channel == x->b)
+			x->found = true;
+		if (x->seen && x->seen[channel]++)
+			continue;
+		if (x->on_way && (x->on_way[link] || !x->budget--)) {
+			x->loop = true;
+			return;
+		}
+		if (x->on_way)
+			x->on_way[link] = 1;
+		flood(x, follow(x->w, port, vl));
+		if (x->on_way)
+			x->on_way[link] = 0;
+	}
+}
+
+static bool has_mask(const struct dl_mcast_group *g, uint32_t sw)
+{
+	for (unsigned int i = 0; i < DL_MASK_WORDS; i++)
+		if (g->masks[sw * (size_t)DL_MASK_WORDS + i])
+			return true;
+	return false;
+}
+
+static bool is_member(const struct twin *w, const struct dl_mcast_group *g,
+		      uint32_t end)
+{
+	struct spot at = start(w, end);
+
+	return dl_mask_get(g->masks, at.sw, at.in);
+}
+
+static bool delivers(struct twin *w, const struct dl_mcast_group *g,
+		     uint32_t src, unsigned int sl)
+{
+	const struct dl_fabric *f = w->t->fabric;
+	struct flood x = {
+		.w = w, .g = g, .sl = sl, .a = UINT32_MAX, .b = UINT32_MAX,
+		.budget = 100000,
+		.copies = calloc(f->nports, sizeof(uint32_t)),
+		.on_way = calloc(w->nlinks + 1, 1),
+	};
+	bool good = leaves(w, src, sl);
+
+	if (good)
+		flood(&x, start(w, src));
+	if (x.loop)
+		good = false;
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (p != src && is_end(f, p) &&
+		    dl_access_switch(f, p) != DL_NONE && is_member(w, g, p) &&
+		    x.copies[p] != 1)
+			good = false;
+	free(x.copies);
+	free(x.on_way);
+	return good;
+}
+
+static void judge_group(struct twin *w, const struct dl_mcast_group *g)
+{
+	const struct dl_fabric *f = w->t->fabric;
+	bool good = true;
+
+	for (uint32_t p = 0; p < f->nports; p++) {
+		if (!is_end(f, p) ||
+		    dl_access_switch(f, p) == DL_NONE ||
+		    !has_mask(g, dl_access_switch(f, p)))
+			continue;
+		for (unsigned int sl = 0; sl < 16; sl++) {
+			struct flood x = {
+				.w = w, .record = w, .g = g, .sl = sl,
+				.a = UINT32_MAX, .b = UINT32_MAX,
+			};
+
+			if (!(w->multicast_sls >> sl & 1))
+				continue;
+			if (is_member(w, g, p) && !delivers(w, g, p, sl))
+				good = false;
+			if (!leaves(w, p, sl) ||
+			    (!f->ports[p].num && !is_member(w, g, p)))
+				continue;
+			x.seen = calloc(w->n + 1, 1);
+			flood(&x, start(w, p));
+			free(x.seen);
+		}
+	}
+	w->groups_lost += !good;
+}
+
+bool twin_takes(const struct twin *w, uint32_t src, uint16_t lid,
+		unsigned int sl, uint32_t a, uint32_t b)
+{
+	struct flood x = { .w = w, .sl = sl, .a = a, .b = b };
+	bool found = false;
+
+	if (lid < DL_MCAST_LID) {
+		walk(w, NULL, src, lid, sl, a, b, &found);
+		return found;
+	}
+	for (uint32_t g = 0; g < w->t->ngroups; g++)
+		if (w->t->groups[g].mlid == lid)
+			x.g = &w->t->groups[g];
+	if (!x.g || !leaves(w, src, sl))
+		return false;
+	x.seen = calloc(w->n + 1, 1);
+	flood(&x, start(w, src));
+	free(x.seen);
+	return x.found;
+}
+
+/* ---- cycles ------------------------------------------------------------ */
+
+struct tarjan {
+	const struct twin *w;
+	uint32_t *index, *low, *stack;
+	uint8_t *stacked;
+	uint32_t count, top, cyclic;
+};
+
+static void strong(struct tarjan *x, uint32_t c)
+{
+	const uint8_t *row = &x->w->edge[c * (size_t)x->w->n];
+	uint32_t size = 0, other;
+
+	x->index[c] = x->low[c] = ++x->count;
+	x->stack[x->top++] = c;
+	x->stacked[c] = 1;
+	for (uint32_t d = 0; d < x->w->n; d++) {
+		if (!row[d])
+			continue;
+		if (!x->index[d])
+			strong(x, d);
+		if (x->stacked[d] && x->low[d] < x->low[c])
+			x->low[c] = x->low[d];
+	}
+	if (x->low[c] != x->index[c])
+		return;
+	do {
+		other = x->stack[--x->top];
+		x->stacked[other] = 0;
+		size++;
+	} while (other != c);
+	if (size > 1 || row[c])
+		x->cyclic += size;
+}
+
+static void find_components(struct twin *w)
+{
+	size_t size = w->n + 1;
+	struct tarjan x = {
+		.w = w,
+		.index = calloc(size, sizeof(uint32_t)),
+		.low = calloc(size, sizeof(uint32_t)),
+		.stack = calloc(size, sizeof(uint32_t)),
+		.stacked = calloc(size, 1),
+	};
+
+	for (uint32_t c = 0; c < w->n; c++)
+		if (w->used[c] && !x.index[c])
+			strong(&x, c);
+	w->cyclic = x.cyclic;
+	free(x.index);
+	free(x.low);
+	free(x.stack);
+	free(x.stacked);
+}
+
+static uint32_t shortest_from(const struct twin *w, uint32_t c,
+			      uint32_t *queue, uint32_t *far)
+{
+	uint32_t head = 0, n = 0;
+
+	memset(far, 0, w->n * sizeof(*far));
+	queue[n++] = c;
+	while (head < n) {
+		uint32_t at = queue[head++];
+
+		for (uint32_t d = 0; d < w->n; d++) {
+			if (!w->edge[at * (size_t)w->n + d])
+				continue;
+			if (d == c)
+				return far[at] + 1;
+			if (!far[d]) {
+				far[d] = far[at] + 1;
+				queue[n++] = d;
+			}
+		}
+	}
+	return 0;
+}
+
+static void find_shortest(struct twin *w)
+{
+	uint32_t *queue = malloc((w->n + 1) * sizeof(*queue));
+	uint32_t *far = malloc((w->n + 1) * sizeof(*far));
+
+	for (uint32_t c = 0; w->cyclic && c < w->n; c++) {
+		uint32_t len = w->used[c] ? shortest_from(w, c, queue, far) : 0;
+
+		if (len && (!w->shortest || len < w->shortest))
+			w->shortest = len;
+	}
+	free(queue);
+	free(far);
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static void number_links(struct twin *w)
+{
+	const struct dl_fabric *f = w->t->fabric;
+
+	w->link = malloc((f->nports + 1) * sizeof(*w->link));
+	w->port = malloc((f->nports + 1) * sizeof(*w->port));
+	for (uint32_t p = 0; p < f->nports; p++) {
+		w->link[p] = DL_NONE;
+		if (!f->ports[p].num || f->ports[p].peer == DL_NONE ||
+		    !dl_is_switch(f, f->ports[p].node) ||
+		    !dl_is_switch(f, dl_peer_node(f, p)))
+			continue;
+		w->port[w->nlinks] = p;
+		w->link[p] = w->nlinks++;
+	}
+	w->n = 16 * w->nlinks;
+	w->edge = calloc((size_t)w->n * w->n + 1, 1);
+	w->used = calloc(w->n + 1, 1);
+}
+
+void twin_make(struct twin *w, const struct dl_tables *t,
+	       uint16_t multicast_sls, unsigned int levels)
+{
+	memset(w, 0, sizeof(*w));
+	w->t = t;
+	w->multicast_sls = multicast_sls;
+	w->levels = levels;
+	number_links(w);
+	judge_unicast(w);
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		judge_group(w, &t->groups[g]);
+	for (size_t i = 0; i < (size_t)w->n * w->n; i++)
+		w->edges += w->edge[i];
+	for (uint32_t c = 0; c < w->n; c++)
+		w->channels += w->used[c];
+	find_components(w);
+	find_shortest(w);
+}
+
+void twin_free(struct twin *w)
+{
+	free(w->link);
+	free(w->port);
+	free(w->edge);
+	free(w->used);
+}

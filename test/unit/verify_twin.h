@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The proof's slow twin: it walks every packet of every pair at every SL, and
+ * every copy of every multicast packet, and writes each dependency it meets
+ * into a matrix.
+ */
+#ifndef VERIFY_TWIN_H
+#define VERIFY_TWIN_H
+
+#include "tables/tables.h"
+
+struct twin {
+	const struct dl_tables *t;
+	uint16_t multicast_sls;
+	unsigned int levels;
+
+	uint32_t nlinks;
+	uint32_t *link;		/* by port index: number of its link, or DL_NONE */
+	uint32_t *port;		/* by link: its output port */
+	uint32_t n;		/* channels: links times 16 */
+	uint8_t *edge;		/* n times n */
+	uint8_t *used;
+
+	uint64_t pairs, lost, edges, channels;
+	uint32_t groups_lost;
+	uint32_t shortest;	/* length of the shortest cycle; 0: none */
+	uint32_t cyclic;	/* channels on some cycle, by Tarjan */
+};
+
+void twin_make(struct twin *w, const struct dl_tables *t,
+	       uint16_t multicast_sls, unsigned int levels);
+void twin_free(struct twin *w);
+
+/* The SLs that the twin thinks a source uses to a LID; 0: unknown. */
+uint16_t twin_sls(const struct twin *w, uint32_t src, uint16_t lid);
+
+/*
+ * Walk a packet; true if it takes channel a and next channel b.  Multicast
+ * LIDs are walked along all their copies.
+ */
+bool twin_takes(const struct twin *w, uint32_t src, uint16_t lid,
+		unsigned int sl, uint32_t a, uint32_t b);
+
+static inline uint32_t twin_channel(const struct twin *w, uint32_t port,
+				    unsigned int vl)
+{
+	return w->link[port] * 16 + vl;
+}
+
+#endif

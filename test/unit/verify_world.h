@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Small random fabrics and tables for the proof: of every shape, sound and
+ * broken.  All follow from the numbers drawn.
+ */
+#ifndef VERIFY_WORLD_H
+#define VERIFY_WORLD_H
+
+#include "draw.h"
+#include "tables/tables.h"
+
+struct world {
+	struct dl_fabric *fabric;
+	struct dl_tables *tables;
+	uint16_t multicast_sls;
+	unsigned int levels;
+};
+
+/* Ends the test when there is no memory. */
+void world_make(struct draw *d, struct world *w);
+void world_free(struct world *w);
+
+#endif

@@ -2,6 +2,7 @@
 bin_PROGRAMS += dateline
 dateline_SOURCES = \
 	tools/discover.c \
+	tools/gen.c \
 	tools/load.c \
 	tools/main.c tools/commands.def \
 	tools/route.c \
@@ -9,4 +10,4 @@ dateline_SOURCES = \
 	tools/tool.c tools/tool.h
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-dateline_LDADD = libdlroute.la $(JANSSON_LIBS)
+dateline_LDADD = libdlgen.la libdlroute.la $(JANSSON_LIBS)

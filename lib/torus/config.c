@@ -41,8 +41,6 @@
 #define MAX_ERRORS 20		/* then the rest of the file is not read */
 #define BLANKS " \t\n\v\f\r"
 
-/* Defaults of torus-2QoS.conf(5). */
-
 /* A seed while it is read.  Lines are 0 for what was not given. */
 struct draft {
 	uint32_t line;		/* of its next_seed, or its first keyword */

@@ -5,3 +5,10 @@ libdlroute_la_SOURCES += \
 	lib/torus/grid.c \
 	lib/torus/infer.c \
 	lib/torus/torus.c lib/torus/torus.h
+
+# libdlgen: fabrics made to a plan, for the command and for tests.
+noinst_LTLIBRARIES += libdlgen.la
+libdlgen_la_SOURCES = \
+	lib/random.h \
+	lib/torus/generate.c lib/torus/generate.h \
+	lib/torus/seeds.c

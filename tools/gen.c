@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* dateline gen: write a torus or mesh fabric and its configuration. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+#include "torus/generate.h"
+
+enum {
+	KEY_HOSTS = 0x100, KEY_MESH, KEY_PARALLEL, KEY_SCRAMBLE,
+	KEY_FAIL_SWITCH, KEY_FAIL_LINK
+};
+
+static const struct argp_option options[] = {
+	{ .name = "output", .key = 'o', .arg = "PREFIX",
+	  .doc = "Write PREFIX.net and PREFIX.torus.conf (required)" },
+	{ .name = "hosts", .key = KEY_HOSTS, .arg = "N",
+	  .doc = "Adapters at each switch (default 1)" },
+	{ .name = "mesh", .key = KEY_MESH, .arg = "DIMS",
+	  .doc = "Leave these dimensions open, such as xz" },
+	{ .name = "parallel", .key = KEY_PARALLEL, .arg = "K",
+	  .doc = "Cables between neighbours (default 1)" },
+	{ .name = "scramble", .key = KEY_SCRAMBLE, .arg = "SEED",
+	  .doc = "Mix port numbers, GUIDs and the order of nodes" },
+	{ .name = "fail-switch", .key = KEY_FAIL_SWITCH, .arg = "x,y,z",
+	  .doc = "Leave out this switch and its adapters; repeatable" },
+	{ .name = "fail-link", .key = KEY_FAIL_LINK, .arg = "x,y,z:+d[*N]",
+	  .doc = "Leave out the cables from here in direction +d or -d, d "
+		 "being x, y or z; *N: only N of them; repeatable" },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Write a torus or mesh of X by Y by Z switches: a netlist for ibsim and "
+	"every other subcommand, and a torus-2QoS.conf that describes it."
+	"\v"
+	"A radix of 1 leaves a dimension out. Examples:\n"
+	"\n"
+	"  dateline gen 6 5 1 -o small\n"
+	"  dateline gen 4 4 4 --hosts 16 --parallel 3 -o gordon\n"
+	"  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o hurt\n"
+	"  dateline gen 5 4 3 --mesh xz --scramble 7 -o mixed\n"
+	"\n"
+	"To run one of them:\n"
+	"\n"
+	"  ibsim -s small.net\n"
+	"\n"
+	"Exit status: 0 good, 2 usage, 3 a file cannot be written.";
+
+/* A failure as written, kept until the radices are known. */
+struct failure {
+	const char *text;
+	bool link;
+};
+
+struct gen {
+	struct dl_plan plan;
+	const char *prefix;
+	const char *mesh;
+	unsigned int nradices;
+	struct failure *failures;
+	uint32_t nfailures;
+	uint32_t *sites;	/* the plan's failed_sites */
+	struct dl_failed_hop *hops;
+};
+
+/* ---- the command line -------------------------------------------------- */
+
+static const char *parse_site(struct argp_state *state, const char *what,
+			      const char *text, uint32_t *site)
+{
+	const struct gen *gen = state->input;
+	const struct dl_grid *g = &gen->plan.grid;
+	uint32_t c[DL_DIMS];
+	const char *at = text;
+
+	for (unsigned int d = 0; d < DL_DIMS; d++) {
+		char *end;
+		unsigned long value = strtoul(at, &end, 10);
+
+		if (*at < '0' || *at > '9' || value >= g->radix[d] ||
+		    (d + 1 < DL_DIMS && *end != ','))
+			argp_error(state,
+				   "%s: \"%s\" does not begin with a place "
+				   "x,y,z within 0,0,0 to %u,%u,%u",
+				   what, text, g->radix[0] - 1,
+				   g->radix[1] - 1, g->radix[2] - 1);
+		c[d] = value;
+		at = end + (d + 1 < DL_DIMS);
+	}
+	*site = dl_site(g, c);
+	return at;
+}
+
+static void parse_fail_switch(struct argp_state *state, const char *text)
+{
+	struct gen *gen = state->input;
+	uint32_t *site = &gen->sites[gen->plan.nfailed_sites++];
+
+	if (*parse_site(state, "--fail-switch", text, site))
+		argp_error(state, "--fail-switch: \"%s\" goes on after x,y,z",
+			   text);
+}
+
+static void parse_fail_link(struct argp_state *state, const char *text)
+{
+	struct gen *gen = state->input;
+	struct dl_failed_hop *hop = &gen->hops[gen->plan.nfailed_hops++];
+	const char *at = parse_site(state, "--fail-link", text, &hop->site);
+
+	if (at[0] != ':' || !at[1] || !strchr("+-", at[1]) || !at[2] ||
+	    !strchr("xyz", at[2]) || (at[3] && at[3] != '*'))
+		argp_error(state,
+			   "--fail-link: \"%s\" should end like :+x or :-z*2",
+			   text);
+	hop->dir = dl_dir(at[2] - 'x', at[1] == '-');
+	hop->cables = at[3] ? dl_arg_number(state, at + 4, "--fail-link: *", 1,
+					    gen->plan.parallel) :
+			      0;
+}
+
+static void finish_plan(struct argp_state *state)
+{
+	struct gen *gen = state->input;
+	struct dl_plan *plan = &gen->plan;
+
+	if (gen->nradices < DL_DIMS)
+		argp_error(state, "expected three radices, X Y Z");
+	if (!gen->prefix)
+		argp_error(state, "expected -o PREFIX");
+	for (const char *m = gen->mesh; m && *m; m++) {
+		if (*m < 'x' || *m > 'z')
+			argp_error(state, "--mesh: \"%s\" should be made of "
+					  "the letters x, y and z", gen->mesh);
+		plan->grid.mesh[*m - 'x'] = true;
+	}
+	if (dl_grid_sites(&plan->grid) > DL_MAX_LID)
+		argp_error(state, "%u switches are more than the %d nodes that "
+				  "a subnet has LIDs for",
+			   dl_grid_sites(&plan->grid), DL_MAX_LID);
+	gen->sites = calloc(gen->nfailures + 1, sizeof(*gen->sites));
+	gen->hops = calloc(gen->nfailures + 1, sizeof(*gen->hops));
+	if (!gen->sites || !gen->hops)
+		argp_failure(state, DL_EXIT_ENVIRONMENT, ENOMEM, "options");
+	for (uint32_t i = 0; i < gen->nfailures; i++)
+		if (gen->failures[i].link)
+			parse_fail_link(state, gen->failures[i].text);
+		else
+			parse_fail_switch(state, gen->failures[i].text);
+	plan->failed_sites = gen->sites;
+	plan->failed_hops = gen->hops;
+}
+
+static void keep_failure(struct argp_state *state, const char *text, bool link)
+{
+	struct gen *gen = state->input;
+
+	gen->failures = reallocarray(gen->failures, gen->nfailures + 1,
+				     sizeof(*gen->failures));
+	if (!gen->failures)
+		argp_failure(state, DL_EXIT_ENVIRONMENT, ENOMEM, "options");
+	gen->failures[gen->nfailures++] = (struct failure){ text, link };
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct gen *gen = state->input;
+	struct dl_plan *plan = &gen->plan;
+
+	switch (key) {
+	case 'o':
+		gen->prefix = arg;
+		return 0;
+	case KEY_HOSTS:
+		plan->hosts = dl_arg_number(state, arg, "--hosts", 0,
+					    DL_MAX_PORTS);
+		return 0;
+	case KEY_MESH:
+		gen->mesh = arg;
+		return 0;
+	case KEY_PARALLEL:
+		plan->parallel = dl_arg_number(state, arg, "--parallel", 1,
+					       DL_MAX_PORTS);
+		return 0;
+	case KEY_SCRAMBLE:
+		plan->scramble = true;
+		plan->seed = dl_arg_number(state, arg, "--scramble", 0,
+					   UINT64_MAX);
+		return 0;
+	case KEY_FAIL_SWITCH:
+	case KEY_FAIL_LINK:
+		keep_failure(state, arg, key == KEY_FAIL_LINK);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (gen->nradices == DL_DIMS)
+			argp_error(state, "\"%s\" is one argument too many",
+				   arg);
+		plan->grid.radix[gen->nradices++] =
+			dl_arg_number(state, arg, "radix", 1, DL_MAX_RADIX);
+		return 0;
+	case ARGP_KEY_END:
+		finish_plan(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "X Y Z -o PREFIX",
+	.doc = doc,
+};
+
+/* ---- the files --------------------------------------------------------- */
+
+static int write_files(const struct dl_tool *tool, const char *prefix,
+		       const struct dl_fabric *f,
+		       const struct dl_torus_config *c)
+{
+	struct dl_out out;
+	int err;
+
+	err = dl_out_open(tool, prefix, ".net", &out);
+	if (!err)
+		err = dl_out_close(tool, &out,
+				   dl_fabric_write_netlist(f, out.file));
+	if (!err)
+		err = dl_out_open(tool, prefix, ".torus.conf", &out);
+	if (!err)
+		err = dl_out_close(tool, &out,
+				   dl_torus_config_write(c, out.file));
+	return err;
+}
+
+static void report(const struct dl_tool *tool, const char *prefix,
+		   const struct dl_fabric *f, const struct dl_torus_config *c)
+{
+	uint32_t cables = 0;
+
+	for (uint32_t i = 0; i < f->nports; i++)
+		cables += f->ports[i].peer != DL_NONE && f->ports[i].peer > i;
+	dl_log(&tool->log, DL_INFO,
+	       "%s.net: %" PRIu32 " switches, %" PRIu32 " adapters, %" PRIu32
+	       " cables",
+	       prefix, f->nswitches, f->nnodes - f->nswitches, cables);
+	dl_log(&tool->log, DL_INFO, "%s.torus.conf: %" PRIu32 " seed%s",
+	       prefix, c->nseeds, c->nseeds == 1 ? "" : "s");
+}
+
+int dl_cmd_gen(struct dl_tool *tool, int argc, char **argv)
+{
+	struct gen gen = { .plan = { .hosts = 1, .parallel = 1 } };
+	struct dl_torus_config *c = NULL;
+	struct dl_fabric *f = NULL;
+	int err;
+
+	dl_tool_parse(tool, &argp, 0, argc, argv, &gen);
+	err = dl_generate(&gen.plan, &tool->log, &f, &c);
+	if (!err)
+		err = write_files(tool, gen.prefix, f, c);
+	if (!err)
+		report(tool, gen.prefix, f, c);
+	dl_fabric_free(f);
+	dl_torus_config_free(c);
+	free(gen.failures);
+	free(gen.sites);
+	free(gen.hops);
+	return dl_exit_status(err);
+}

@@ -18,12 +18,15 @@
  *
  * Limits.  Indices are 32 bits, DL_NONE excluded.
  */
-#include "fabric.h"
+#include "config.h"
+
+#include "fabric/fabric.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/grow.h"
 #include "log.h"
 
 #define DL_LID_SPACE (DL_MAX_LID + 1u)
@@ -38,44 +41,18 @@ static const struct dl_port port_defaults = {
 	.arb_low_cap = 8,
 };
 
-/*
- * Make room for `more` elements behind the first `used`.  The array may move.
- */
-static int grow(void **array, size_t size, uint32_t used, size_t more,
-		uint32_t *cap)
-{
-	size_t need = used + more, n = *cap ? *cap : 64;
-	void *moved;
-
-	if (need <= *cap)
-		return 0;
-	if (need >= DL_NONE)
-		return -ENOMEM;
-	while (n < need)
-		n *= 2;
-	if (n >= DL_NONE)
-		n = DL_NONE - 1;
-	moved = reallocarray(*array, n, size);
-	if (!moved)
-		return -ENOMEM;
-	*array = moved;
-	*cap = n;
-	return 0;
-}
-
 static int add_name(struct dl_fabric *f, const char *name, uint32_t *out)
 {
 	size_t len = strlen(name) + 1;
-	void *names = f->names;
-	int err;
+	char *names;
 
 	if (len == 1) {
 		*out = 0;
 		return 0;
 	}
-	err = grow(&names, 1, f->names_len, len, &f->names_cap);
-	if (err)
-		return err;
+	names = dl_grow(f->names, 1, f->names_len, len, &f->names_cap);
+	if (!names)
+		return -ENOMEM;
 	f->names = names;
 	memcpy(f->names + f->names_len, name, len);
 	*out = f->names_len;
@@ -86,15 +63,14 @@ static int add_name(struct dl_fabric *f, const char *name, uint32_t *out)
 int dl_fabric_new(struct dl_fabric **out)
 {
 	struct dl_fabric *f = calloc(1, sizeof(*f));
-	void *names = NULL;
 
 	if (!f)
 		return -ENOMEM;
-	if (grow(&names, 1, 0, 1, &f->names_cap)) {
+	f->names = dl_grow(NULL, 1, 0, 1, &f->names_cap);
+	if (!f->names) {
 		free(f);
 		return -ENOMEM;
 	}
-	f->names = names;
 	f->names[0] = '\0';
 	f->names_len = 1;
 	*out = f;
@@ -118,22 +94,22 @@ int dl_fabric_add_node(struct dl_fabric *f, enum dl_node_type type,
 		       unsigned int nports, uint64_t guid, const char *id,
 		       uint32_t *out)
 {
-	void *nodes = f->nodes, *ports = f->ports;
-	struct dl_node *node;
+	struct dl_node *nodes, *node;
+	struct dl_port *ports;
 	unsigned int i;
 	uint32_t name;
 	int err;
 
 	if (nports < 1 || nports > DL_MAX_PORTS)
 		return -EINVAL;
-	err = grow(&nodes, sizeof(*f->nodes), f->nnodes, 1, &f->nodes_cap);
-	if (err)
-		return err;
+	nodes = dl_grow(f->nodes, sizeof(*nodes), f->nnodes, 1, &f->nodes_cap);
+	if (!nodes)
+		return -ENOMEM;
 	f->nodes = nodes;
-	err = grow(&ports, sizeof(*f->ports), f->nports, nports + 1,
-		   &f->ports_cap);
-	if (err)
-		return err;
+	ports = dl_grow(f->ports, sizeof(*ports), f->nports, nports + 1,
+			&f->ports_cap);
+	if (!ports)
+		return -ENOMEM;
 	f->ports = ports;
 	err = add_name(f, id, &name);
 	if (err)

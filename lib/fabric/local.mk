@@ -1,2 +1,7 @@
 libdlroute_la_SOURCES += \
-	lib/fabric/fabric.h lib/fabric/fabric.c
+	lib/fabric/fabric.h lib/fabric/fabric.c \
+	lib/fabric/grow.h \
+	lib/fabric/text.h lib/fabric/text.c \
+	lib/fabric/draft.h lib/fabric/draft.c \
+	lib/fabric/netlist_read.c lib/fabric/netlist_write.c \
+	lib/fabric/subnet_lst_write.c

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Writing a netlist as ibnetdiscover does, which ibsim and
+ * dl_fabric_read_netlist() read: nodes and ports in order, each cable at both
+ * ends (ibsim insists), GUIDs always, LIDs, widths and speeds in comments.
+ *
+ * The format has no place for arbitration table sizes; everything else
+ * survives being written and read.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+#include "fabric/text.h"
+
+static const struct {
+	const char *header, *guid;
+	char letter;
+} kinds[] = {
+	[DL_CA] = { "Ca", "caguid", 'H' },
+	[DL_SWITCH] = { "Switch", "switchguid", 'S' },
+	[DL_ROUTER] = { "Rt", "rtguid", 'R' },
+};
+
+/* Can this be a node id?  See read_id() of the reader. */
+static bool fits_quotes(const char *s)
+{
+	size_t i;
+
+	for (i = 0; s[i]; i++) {
+		if (strchr("\"#@", s[i]) || iscntrl((unsigned char)s[i]))
+			return false;
+	}
+	return i > 0;
+}
+
+/* The node's id; one made of its GUID where it has none that can be read. */
+static void write_id(const struct dl_fabric *f, uint32_t node, FILE *to)
+{
+	const struct dl_node *n = &f->nodes[node];
+	const char *id = dl_node_id(f, node);
+
+	if (fits_quotes(id))
+		fprintf(to, "\"%s\"", id);
+	else
+		fprintf(to, "\"%c-%016" PRIx64 "\"", kinds[n->type].letter,
+			n->guid);
+}
+
+/* Descriptions may hold any character, control characters from afar too. */
+static void write_desc(const char *desc, FILE *to)
+{
+	putc('"', to);
+	for (; *desc; desc++)
+		putc(iscntrl((unsigned char)*desc) ? ' ' : *desc, to);
+	putc('"', to);
+}
+
+/* The port whose LID and GUID answer for this one. */
+static const struct dl_port *end_port(const struct dl_fabric *f,
+				      uint32_t port)
+{
+	uint32_t node = f->ports[port].node;
+
+	return &f->ports[dl_is_switch(f, node) ? f->nodes[node].first_port :
+			 port];
+}
+
+static void write_header(const struct dl_fabric *f, uint32_t node, FILE *to)
+{
+	const struct dl_node *n = &f->nodes[node];
+	const struct dl_port *zero = &f->ports[n->first_port];
+
+	fprintf(to, "\nvendid=0x%" PRIx32 "\ndevid=0x%x\n", n->vendor,
+		n->device);
+	if (n->system_guid)
+		fprintf(to, "sysimgguid=0x%" PRIx64 "\n", n->system_guid);
+	fprintf(to, "%s=0x%" PRIx64, kinds[n->type].guid, n->guid);
+	if (n->type == DL_SWITCH)
+		fprintf(to, "(%" PRIx64 ")", zero->guid);
+	fprintf(to, "\n%s\t%u ", kinds[n->type].header, n->nports);
+	write_id(f, node, to);
+	if (n->desc || n->type == DL_SWITCH)
+		fputs("\t\t# ", to);
+	if (n->desc)
+		write_desc(f->names + n->desc, to);
+	if (n->type == DL_SWITCH)
+		fprintf(to, "%s%s port 0 lid %u lmc %u", n->desc ? " " : "",
+			zero->lmc ? "enhanced" : "base", zero->lid, zero->lmc);
+	putc('\n', to);
+}
+
+/* PortInfo's code for a number of data VLs; 0: unknown. */
+static unsigned int vl_code(unsigned int vls)
+{
+	unsigned int code = 0;
+
+	while (vls >> code)
+		code++;
+	return vls == 15 ? 5 : code;
+}
+
+static void write_port(const struct dl_fabric *f, uint32_t port, FILE *to)
+{
+	const struct dl_port *p = &f->ports[port], *far = &f->ports[p->peer];
+
+	fprintf(to, "[%u]", p->num);
+	if (!dl_is_switch(f, p->node))
+		fprintf(to, "(%" PRIx64 ")", p->guid);
+	putc('\t', to);
+	write_id(f, far->node, to);
+	fprintf(to, "[%u]", far->num);
+	if (!dl_is_switch(f, far->node))
+		fprintf(to, "(%" PRIx64 ")", far->guid);
+	fputs("\t\t# ", to);
+	if (!dl_is_switch(f, p->node))
+		fprintf(to, "lid %u lmc %u ", p->lid, p->lmc);
+	write_desc(dl_node_name(f, far->node), to);
+	fprintf(to, " lid %u", end_port(f, p->peer)->lid);
+	if (p->width && p->speed)
+		fprintf(to, " %ux%s", p->width, dl_speed_name(p->speed));
+	if (p->vls != 8)	/* ibsim's, and what the reader takes it for */
+		fprintf(to, " v=%u", vl_code(p->vls));
+	putc('\n', to);
+}
+
+int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to)
+{
+	uint32_t i, n;
+
+	fprintf(to, "# Netlist: %u nodes, %u of them switches\n", f->nnodes,
+		f->nswitches);
+	for (i = 0; i < f->nnodes; i++) {
+		const struct dl_node *node = &f->nodes[i];
+
+		write_header(f, i, to);
+		for (n = 1; n <= node->nports; n++) {
+			uint32_t port = node->first_port + n;
+
+			if (f->ports[port].peer != DL_NONE)
+				write_port(f, port, to);
+		}
+	}
+	putc('\n', to);
+	return fflush(to) || ferror(to) ? -EIO : 0;
+}

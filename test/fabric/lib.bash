@@ -111,7 +111,7 @@ sim_start() {
 		-P "$ports" "$net" <"$T/console" >"$T/ibsim.out" 2>"$T/ibsim.err" \
 		3>&- {SIM_CONSOLE}>&- &
 	SIM_PID=$!
-	wait_for "$DL_PATIENCE" sim_ready_or_dead
+	wait_for "$DL_PATIENCE" sim_ready_or_dead || true
 	sim_listens && return
 	say "ibsim does not serve $net:"
 	tail -n 5 "$T/ibsim.err" >&2
@@ -205,7 +205,7 @@ wait_log() {
 	logged() {
 		(($(log_count "$pattern") >= want)) || ! alive "$SM_PID"
 	}
-	wait_for "${3:-$DL_PATIENCE}" logged
+	wait_for "${3:-$DL_PATIENCE}" logged || true
 	(($(log_count "$pattern") >= want)) && return
 	say "OpenSM's log has no line $want with: $pattern"
 	tail -n 20 "$SM_DIR/osm.log" "$SM_DIR/osm.out" >&2
@@ -259,12 +259,16 @@ sl2vl() {
 		"$1/opensm-sl2vl.dump" | sort
 }
 
-# same NAME A B: two files are equal, and not empty.
+# same NAME A B: two files (or pipes) hold the same, and not nothing.
 same() {
-	[[ -s $2 ]] || { say "$1: $2 is empty"; return 1; }
-	cmp -s "$2" "$3" && return
-	say "$1 differ: $(diff "$2" "$3" | grep -c '^[<>]') lines, such as"
-	diff "$2" "$3" | head -n 12 >&2
+	local a=$T/same.1 b=$T/same.2
+
+	cat "$2" >"$a"
+	cat "$3" >"$b"
+	[[ -s $a ]] || { say "$1: nothing to compare"; return 1; }
+	cmp -s "$a" "$b" && return
+	say "$1 differ: $(diff "$a" "$b" | grep -c '^[<>]') lines, such as"
+	diff "$a" "$b" | head -n 12 >&2
 	return 1
 }
 
@@ -303,23 +307,26 @@ ibdm() {
 	fi
 }
 
+# The fields of opensm-subnet.lst, for awk.
+DL_SUBNET_LST='
+	function hex(s,  i, v) {
+		for (i = 1; i <= length(s); i++)
+			v = 16 * v + index("0123456789ABCDEF",
+				substr(s, i, 1)) - 1
+		return v
+	}
+	function field(s, key) {
+		match(s, key "[0-9A-F]+")
+		return substr(s, RSTART + length(key), RLENGTH - length(key))
+	}'
+
 # end_ports DIR: "type node-guid port-guid lid name" of every end port in
 # DIR/opensm-subnet.lst; type CA, SW or RT, GUIDs as elsewhere, LID decimal.
 end_ports() {
-	sed 's/ PN:[0-9A-F]* } { /\n{ /' "$1/opensm-subnet.lst" | awk '
-		function hex(s,  i, v) {
-			for (i = 1; i <= length(s); i++)
-				v = 16 * v + index("0123456789ABCDEF",
-					substr(s, i, 1)) - 1
-			return v
-		}
-		function field(key) {
-			match($0, key "[0-9A-F]+")
-			return substr($0, RSTART + length(key),
-				RLENGTH - length(key))
-		}
+	sed 's/ PN:[0-9A-F]* } { /\n{ /' "$1/opensm-subnet.lst" |
+		awk "$DL_SUBNET_LST"'
 		{
-			guid = field("NodeGUID:")
+			guid = field($0, "NodeGUID:")
 			if (guid in seen)
 				next
 			seen[guid]
@@ -327,24 +334,43 @@ end_ports() {
 			sub(/^[^{]*{[^{]*{/, "", name)
 			sub(/} LID:.*/, "", name)
 			print substr($2, 1, 2), "0x" tolower(guid),
-				"0x" tolower(field("PortGUID:")),
-				hex(field("LID:")), name
+				"0x" tolower(field($0, "PortGUID:")),
+				hex(field($0, "} LID:")), name
 		}'
 }
 
-# path_sls < "slid dlid" lines: "slid dlid sl" lines, each asked of the subnet
-# administrator, in any order; what it does not grant is left out.  One
-# process a pair, because the simulator's MAD layer cuts off longer answers.
+# path_sls < "slid dlid [sl]" lines: "slid dlid sl" lines, each asked of the
+# subnet administrator, with that SL if one is given; what it does not grant
+# is left out.  Sorted.  One process a pair, because the simulator's MAD layer
+# cuts off longer answers.
 path_sls() {
-	tr ' ' ':' | xargs -r -P "$(nproc)" -n 1 env LD_PRELOAD="$DL_UMAD2SIM" \
-		saquery PR --src-to-dst 2>"$T/saquery.err" | awk '
-		{ v = $1; sub(/^[a-z_]*\.*/, "", v) }
+	awk '{ print "--slid " $1 " --dlid " $2 ($3 == "" ? "" : " --sl " $3) }' |
+		xargs -r -P "$(nproc)" -L 1 env LD_PRELOAD="$DL_UMAD2SIM" \
+		saquery PR 2>"$T/saquery.err" | awk '
+		{ v = tolower($1); sub(/^[a-z_]*\.*/, "", v) }
 		/^[ \t]*dlid/ { dlid = v }
 		/^[ \t]*slid/ { slid = v }
 		/^[ \t]*sl\./ {
 			print slid, dlid, index("0123456789abcdef",
 				substr(v, 3)) - 1
-		}'
+		}' | sort
+}
+
+# cables DIR: "type node-guid lid port type node-guid lid port" of every cable
+# of DIR/opensm-subnet.lst, from both ends; LIDs and ports decimal.
+cables() {
+	awk "$DL_SUBNET_LST"'
+		function port(s) {
+			return substr(s, 1, 2) " 0x" \
+				tolower(field(s, "NodeGUID:")) " " \
+				hex(field(s, "} LID:")) " " hex(field(s, " PN:"))
+		}
+		{
+			match($0, / PN:[0-9A-F]+ } { /)
+			far = RSTART + RLENGTH
+			print port(substr($0, 3, far - 3)),
+				port(substr($0, far))
+		}' "$1/opensm-subnet.lst" | sort -u
 }
 
 # pairs DIR TYPE: "slid dlid" for all pairs of end ports of DIR of that type.
@@ -363,4 +389,40 @@ pairs() {
 psl_of() {
 	awk 'NR == FNR { guid[$4] = $2; next } { print guid[$1], $2, $3 }' \
 		<(end_ports "$1") -
+}
+
+# some N < LINES: N of them, evenly spread; all if there are not that many.
+some() {
+	awk -v n="$1" '{ line[NR] = $0 }
+		END {
+			if (n > NR)
+				n = NR
+			for (i = 0; i < n; i++)
+				print line[int((i + 0.5) * NR / n) + 1]
+		}'
+}
+
+# arbitration < "lid port ..." lines: the VL arbitration tables of these ports
+# as programmed: "lid port high|low vl weight", null entries left out.
+arbitration() {
+	local lid port rest
+
+	while read -r lid port rest; do
+		echo "# $lid $port"
+		LD_PRELOAD=$DL_UMAD2SIM smpquery vlarb "$lid" "$port" 2>&1
+	done | awk -F '[| ]+' '
+		function hex(s) {
+			return index("123456789abcdef", substr(s, 3, 1)) * \
+				(length(s) > 3 ? 16 : 1) + (length(s) > 3 ? \
+				index("123456789abcdef", substr(s, 4, 1)) : 0)
+		}
+		/^# [0-9]/ { at = $2 " " $3 }
+		/^# Low/ { table = "low" }
+		/^# High/ { table = "high" }
+		/^VL/ { for (i = 3; i <= NF; i++) vl[i] = hex($i) }
+		/^WEIGHT/ {
+			for (i = 3; i <= NF; i++)
+				if ($i != "" && hex($i))
+					print at, table, vl[i], hex($i)
+		}'
 }

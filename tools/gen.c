@@ -2,6 +2,7 @@
 /* dateline gen: write a torus or mesh fabric and its configuration. */
 #include "config.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,8 +118,8 @@ static void parse_fail_link(struct argp_state *state, const char *text)
 			   "--fail-link: \"%s\" should end like :+x or :-z*2",
 			   text);
 	hop->dir = dl_dir(at[2] - 'x', at[1] == '-');
-	hop->cables = at[3] ? dl_arg_number(state, at + 4, "--fail-link: *", 1,
-					    gen->plan.parallel) :
+	hop->cables = at[3] ? dl_arg_number(state, at + 4, "--fail-link: N in *N",
+					    1, gen->plan.parallel) :
 			      0;
 }
 
@@ -218,6 +219,20 @@ static const struct argp argp = {
 
 /* ---- the files --------------------------------------------------------- */
 
+/* Create PREFIX followed by `suffix`. */
+static int open_suffixed(const struct dl_tool *tool, const char *prefix,
+			 const char *suffix, struct dl_out *out)
+{
+	char *path;
+	int err;
+
+	if (asprintf(&path, "%s%s", prefix, suffix) < 0)
+		return -ENOMEM;
+	err = dl_out_open(tool, NULL, path, out);
+	free(path);
+	return err;
+}
+
 static int write_files(const struct dl_tool *tool, const char *prefix,
 		       const struct dl_fabric *f,
 		       const struct dl_torus_config *c)
@@ -225,16 +240,16 @@ static int write_files(const struct dl_tool *tool, const char *prefix,
 	struct dl_out out;
 	int err;
 
-	err = dl_out_open(tool, prefix, ".net", &out);
-	if (!err)
-		err = dl_out_close(tool, &out,
-				   dl_fabric_write_netlist(f, out.file));
-	if (!err)
-		err = dl_out_open(tool, prefix, ".torus.conf", &out);
-	if (!err)
-		err = dl_out_close(tool, &out,
-				   dl_torus_config_write(c, out.file));
-	return err;
+	err = open_suffixed(tool, prefix, ".net", &out);
+	if (err)
+		return err;
+	err = dl_out_close(tool, &out, dl_fabric_write_netlist(f, out.file));
+	if (err)
+		return err;
+	err = open_suffixed(tool, prefix, ".torus.conf", &out);
+	if (err)
+		return err;
+	return dl_out_close(tool, &out, dl_torus_config_write(c, out.file));
 }
 
 static void report(const struct dl_tool *tool, const char *prefix,

@@ -172,8 +172,8 @@ int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
 		err = out->file ? 0 : -errno;
 	}
 	if (err) {
-		dl_log(&tool->log, DL_ERROR, "cannot create %s: %s", name,
-		       strerror(-err));
+		dl_log(&tool->log, DL_ERROR, "cannot create %s: %s",
+		       out->path ? out->path : name, strerror(-err));
 		free(out->path);
 		out->path = NULL;
 	}

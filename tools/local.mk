@@ -1,13 +1,18 @@
 # The dateline command: one file a subcommand, listed in commands.def.
 bin_PROGRAMS += dateline
 dateline_SOURCES = \
+	tools/arbitrate.c tools/arbitrate.h \
+	tools/arbitrate_read.c \
+	tools/credits.c \
 	tools/discover.c \
 	tools/gen.c \
 	tools/load.c \
 	tools/main.c tools/commands.def \
 	tools/route.c \
+	tools/scenario.c tools/scenario.h \
 	tools/setup.c \
 	tools/tool.c tools/tool.h
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
-dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-dateline_LDADD = libdlgen.la libdlroute.la $(JANSSON_LIBS)
+dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
+dateline_LDADD = libdlgen.la libdlroute.la libdllink.la $(JANSSON_LIBS) \
+	$(YAML_LIBS)

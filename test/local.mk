@@ -3,5 +3,6 @@ UNIT_TESTS =
 include test/route.mk
 include test/link.mk
 include test/verify.mk
+include test/plugin.mk
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

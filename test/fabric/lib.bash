@@ -186,8 +186,9 @@ sm_start() {
 	: >"$SM_DIR/osm.log"
 	OSM_TMP_DIR=$SM_DIR OSM_CACHE_DIR=$SM_DIR/cache \
 		LD_PRELOAD=$DL_UMAD2SIM \
-		LD_LIBRARY_PATH=$DL_BUILD/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-		setpriv --pdeathsig KILL opensm -D 0x43 -F "$SM_DIR/opensm.conf" \
+		LD_LIBRARY_PATH=$DL_BUILD/plugin/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+		setpriv --pdeathsig KILL opensm -D "${SM_FLAGS:-0x43}" \
+		-F "$SM_DIR/opensm.conf" \
 		</dev/null >"$SM_DIR/osm.out" 2>&1 3>&- {SIM_CONSOLE}>&- &
 	SM_PID=$!
 }

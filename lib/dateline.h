@@ -54,6 +54,13 @@ int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to);
 /* Write OpenSM's subnet list (opensm-subnet.lst).  0 or -EIO. */
 int dl_fabric_write_subnet_list(const struct dl_fabric *f, FILE *to);
 
+/* Read such a list, from a file or a stream; errors as with a netlist. */
+int dl_fabric_read_subnet_list(const char *path, const struct dl_log *log,
+			       struct dl_fabric **out);
+int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
+				      const struct dl_log *log,
+				      struct dl_fabric **out);
+
 void dl_fabric_free(struct dl_fabric *f);
 
 /* ---- torus ------------------------------------------------------------- */

@@ -4,4 +4,4 @@ libdlroute_la_SOURCES += \
 	lib/fabric/text.h lib/fabric/text.c \
 	lib/fabric/draft.h lib/fabric/draft.c \
 	lib/fabric/netlist_read.c lib/fabric/netlist_write.c \
-	lib/fabric/subnet_lst_write.c
+	lib/fabric/subnet_lst_read.c lib/fabric/subnet_lst_write.c

@@ -799,15 +799,6 @@ int dl_fabric_read_netlist_stream(FILE *from, const char *name,
 int dl_fabric_read_netlist(const char *path, const struct dl_log *log,
 			   struct dl_fabric **out)
 {
-	FILE *from = fopen(path, "r");
-	int err;
-
-	if (!from) {
-		err = -errno;
-		dl_log(log, DL_ERROR, "%s: %s", path, strerror(errno));
-		return err;
-	}
-	err = dl_fabric_read_netlist_stream(from, path, log, out);
-	fclose(from);
-	return err;
+	return dl_text_read_file(path, dl_fabric_read_netlist_stream, log,
+				 out);
 }

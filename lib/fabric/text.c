@@ -26,6 +26,25 @@ void dl_text_end(struct dl_text *t)
 	t->buf = NULL;
 }
 
+int dl_text_read_file(const char *path,
+		      int (*read)(FILE *from, const char *name,
+				  const struct dl_log *log,
+				  struct dl_fabric **out),
+		      const struct dl_log *log, struct dl_fabric **out)
+{
+	FILE *from = fopen(path, "r");
+	int err;
+
+	if (!from) {
+		err = -errno;
+		dl_log(log, DL_ERROR, "%s: %s", path, strerror(-err));
+		return err;
+	}
+	err = read(from, path, log, out);
+	fclose(from);
+	return err;
+}
+
 int dl_text_next(struct dl_text *t)
 {
 	ssize_t len;

@@ -30,6 +30,13 @@ void dl_text_begin(struct dl_text *t, FILE *from, const char *name,
 		   const struct dl_log *log);
 void dl_text_end(struct dl_text *t);
 
+/* Open a file, have it read as a fabric, close it. */
+int dl_text_read_file(const char *path,
+		      int (*read)(FILE *from, const char *name,
+				  const struct dl_log *log,
+				  struct dl_fabric **out),
+		      const struct dl_log *log, struct dl_fabric **out);
+
 /* Go to the next line.  1: there is one; 0: end of file; negative errno. */
 int dl_text_next(struct dl_text *t);
 

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reading OpenSM's subnet list (opensm-subnet.lst): a line for each cable and
+ * direction, each with all that is known of the nodes at both ends.  See
+ * subnet_lst_write.c for the format.
+ *
+ * Problem.  The same node is described twice for each of its cables, and all
+ * those descriptions must agree.
+ *
+ * Method.  Every line leaves two records.  Sorted by GUID, port and order of
+ * appearance, the records of a node, and within them those of a port, stand
+ * together; each is compared with the first of its group, and the first ones
+ * become nodes, in the order of the file.  O(n log n).
+ *
+ * A cable may be stated in one direction only.  LMCs are not in the format.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/draft.h"
+#include "fabric/grow.h"
+#include "fabric/text.h"
+#include "log.h"
+
+/* What one line says about one end of its cable. */
+struct record {
+	uint64_t guid, system_guid, port_guid;
+	uint32_t desc;		/* offset in the draft's strings */
+	uint32_t vendor;
+	uint32_t line;
+	uint32_t node;		/* its number, once known */
+	uint16_t device, lid;
+	uint8_t type, nports, num;
+};
+
+struct reader {
+	struct dl_draft d;
+	struct dl_text t;
+	struct record *records;	/* two a line: near end, far end */
+	uint8_t *widths;	/* by line */
+	uint16_t *speeds;
+	uint32_t nrecords, records_cap, widths_cap, speeds_cap;
+	uint32_t file;		/* its name in the draft's strings */
+};
+
+/* ---- lines -------------------------------------------------------------- */
+
+enum field { PORTS, SYSTEM, NODE, PORT, VENDOR, DEVICE, REVISION, NFIELDS };
+
+static const struct {
+	const char *name;
+	uint64_t max;
+	const char *what;
+} fields[NFIELDS] = {
+	[PORTS] = { "Ports:", DL_MAX_PORTS, "1 to FE ports" },
+	[SYSTEM] = { "SystemGUID:", UINT64_MAX, "a GUID" },
+	[NODE] = { "NodeGUID:", UINT64_MAX, "a GUID" },
+	[PORT] = { "PortGUID:", UINT64_MAX, "a GUID" },
+	[VENDOR] = { "VenID:", UINT32_MAX, "a vendor, 32 bits" },
+	[DEVICE] = { "DevID:", UINT32_MAX, "a device, 32 bits" },
+	[REVISION] = { "Rev:", UINT32_MAX, "a revision, 32 bits" },
+};
+
+static int read_field(struct dl_text *t, const char *name, uint64_t max,
+		      const char *what, uint64_t *out)
+{
+	if (!dl_text_take_string(t, name))
+		return dl_text_expected(t, name);
+	return dl_text_number(t, 16, max, what, out);
+}
+
+static int read_type(struct dl_text *t, uint8_t *type)
+{
+	if (!dl_text_take(t, '{'))
+		return dl_text_expected(t, "{");
+	if (dl_text_take_string(t, "SW"))
+		*type = DL_SWITCH;
+	else if (dl_text_take_string(t, "CA"))
+		*type = DL_CA;
+	else if (dl_text_take_string(t, "Rt"))
+		*type = DL_ROUTER;
+	else
+		return dl_text_expected(t, "SW, CA or Rt");
+	dl_text_take_string(t, "-SM");
+	return 0;
+}
+
+/* Does "} LID:hex PN:hex }" stand here? */
+static bool is_tail(const char *at)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+
+	if (strncmp(at, "} LID:", 6))
+		return false;
+	at += 6 + strspn(at + 6, digits);
+	if (strncmp(at, " PN:", 4))
+		return false;
+	at += 4 + strspn(at + 4, digits);
+	return !strncmp(at, " }", 2);
+}
+
+/* A description may hold braces too: it ends where the LID begins. */
+static int read_desc(struct reader *r, uint32_t *out)
+{
+	char *begin, *end;
+
+	if (!dl_text_take(&r->t, '{'))
+		return dl_text_expected(&r->t, "{ and a description");
+	begin = r->t.at;
+	for (end = strchr(begin, '}'); end; end = strchr(end + 1, '}')) {
+		if (is_tail(end))
+			break;
+	}
+	if (!end)
+		return dl_text_expected(&r->t, "a description and "
+					"} LID:.. PN:.. }");
+	r->t.at = end + 1;
+	return dl_draft_string(&r->d, begin, end - begin, out);
+}
+
+static int read_end(struct reader *r, bool far, struct record *e)
+{
+	uint64_t v[NFIELDS], lid = 0, num = 0;
+	struct dl_text *t = &r->t;
+	unsigned int i;
+	int err;
+
+	*e = (struct record) { .line = t->line };
+	err = read_type(t, &e->type);
+	for (i = 0; i < NFIELDS && !err; i++)
+		err = read_field(t, fields[i].name, fields[i].max,
+				 fields[i].what, &v[i]);
+	if (!err)
+		err = read_desc(r, &e->desc);
+	if (!err)
+		err = read_field(t, "LID:", DL_MAX_LID,
+				 "a unicast LID, at most BFFF", &lid);
+	if (!err)
+		err = read_field(t, "PN:", DL_MAX_PORTS, "a port", &num);
+	if (err)
+		return err;
+	if (!dl_text_take(t, '}'))
+		return dl_text_expected(t, "}");
+	if (!v[NODE])
+		return dl_text_error(t, "NodeGUID 0: expected another one");
+	if (!num || num > v[PORTS])
+		return dl_text_error(t, "PN:%02X: expected 01 to %02X",
+				     (unsigned int)num,
+				     (unsigned int)v[PORTS]);
+	if (far && !(v[DEVICE] & 0xffff))	/* OpenSM's shift */
+		v[DEVICE] >>= 16;
+	if (v[DEVICE] > UINT16_MAX)
+		return dl_text_error(t, "DevID:%08" PRIX64 ": expected 16 "
+				     "bits", v[DEVICE]);
+	e->guid = v[NODE];
+	e->system_guid = v[SYSTEM];
+	e->port_guid = v[PORT];
+	e->vendor = v[VENDOR];
+	e->device = v[DEVICE];
+	e->nports = v[PORTS];
+	e->lid = lid;
+	e->num = num;
+	return 0;
+}
+
+/* "PHY=4x" and the like; the word's length, 0 when it is not there. */
+static size_t take_word(struct dl_text *t, const char *name, const char **word)
+{
+	size_t len;
+
+	if (!dl_text_take_string(t, name))
+		return 0;
+	*word = t->at;
+	len = strcspn(t->at, " \t");
+	t->at += len;
+	return len;
+}
+
+static bool is_unknown(const char *word, size_t len)
+{
+	return len == 2 && !memcmp(word, "??", 2);
+}
+
+static int read_cable(struct dl_text *t, uint8_t *widths, uint16_t *speeds)
+{
+	const char *word = "";
+	char *at = t->at;
+	size_t len;
+
+	len = take_word(t, "PHY=", &word);
+	*widths = dl_widths_up_to(dl_width_of(word, len));
+	if (!*widths && !is_unknown(word, len)) {
+		t->at = at;
+		return dl_text_expected(t, "PHY= and 1x, 2x, 4x, 8x or 12x");
+	}
+	if (!take_word(t, "LOG=", &word))
+		return dl_text_expected(t, "LOG= and a state");
+	at = t->at;
+	len = take_word(t, "SPD=", &word);
+	*speeds = dl_speeds_up_to(dl_speed_of_rate(word, len));
+	if (!*speeds && !is_unknown(word, len)) {
+		t->at = at;
+		return dl_text_expected(t, "SPD= and 2.5, 5, 10, FDR10, 14, "
+					"25, 50, 100 or 200");
+	}
+	return dl_text_at_end(t) ? 0 : dl_text_expected(t, "the end of the "
+							"line");
+}
+
+static int read_line(struct reader *r)
+{
+	uint32_t line = r->nrecords / 2;
+	struct record *records;
+	uint16_t *speeds;
+	uint8_t *widths;
+	int err;
+
+	if (dl_text_at_end(&r->t))
+		return 0;
+	records = dl_grow(r->records, sizeof(*records), r->nrecords, 2,
+			  &r->records_cap);
+	if (!records)
+		return -ENOMEM;
+	r->records = records;
+	widths = dl_grow(r->widths, sizeof(*widths), line, 1, &r->widths_cap);
+	if (!widths)
+		return -ENOMEM;
+	r->widths = widths;
+	speeds = dl_grow(r->speeds, sizeof(*speeds), line, 1, &r->speeds_cap);
+	if (!speeds)
+		return -ENOMEM;
+	r->speeds = speeds;
+	err = read_end(r, false, &records[r->nrecords]);
+	if (!err)
+		err = read_end(r, true, &records[r->nrecords + 1]);
+	if (!err)
+		err = read_cable(&r->t, &widths[line], &speeds[line]);
+	if (!err)
+		r->nrecords += 2;
+	return err;
+}
+
+/* ---- nodes -------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right, void *records)
+{
+	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+	const struct record *a = (struct record *)records + i;
+	const struct record *b = (struct record *)records + j;
+
+	if (a->guid != b->guid)
+		return a->guid < b->guid ? -1 : 1;
+	if (a->num != b->num)
+		return a->num < b->num ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static struct dl_place place_of(const struct reader *r, uint32_t record)
+{
+	return (struct dl_place) { r->file, r->records[record].line };
+}
+
+static int differs(const struct reader *r, uint32_t record, uint32_t first)
+{
+	const struct record *e = &r->records[record];
+
+	return dl_draft_error(&r->d, place_of(r, record), "node 0x%016" PRIx64
+			      " port %u: expected what %s:%u says about it",
+			      e->guid, e->num, r->d.strings + r->file,
+			      r->records[first].line);
+}
+
+static bool same_node(const struct reader *r, const struct record *a,
+		      const struct record *b)
+{
+	const char *s = r->d.strings;
+
+	return a->system_guid == b->system_guid && a->type == b->type &&
+	       a->nports == b->nports && a->vendor == b->vendor &&
+	       a->device == b->device && !strcmp(s + a->desc, s + b->desc);
+}
+
+/* The end port of a switch is the same for all of its ports. */
+static bool same_end(const struct record *a, const struct record *b)
+{
+	return (a->type != DL_SWITCH && a->num != b->num) ||
+	       (a->lid == b->lid && a->port_guid == b->port_guid);
+}
+
+static int add_node(struct reader *r, const struct record *e)
+{
+	struct dl_draft_node node = {
+		.guid = e->guid,
+		.system_guid = e->system_guid,
+		.desc = r->d.strings[e->desc] ? e->desc : 0,
+		.vendor = e->vendor,
+		.device = e->device,
+		.place = { r->file, e->line },
+		.type = e->type,
+		.nports = e->nports,
+	};
+	char id[20];
+	int err;
+
+	snprintf(id, sizeof(id), "%c-%016" PRIx64,
+		 e->type == DL_SWITCH ? 'S' : e->type == DL_CA ? 'H' : 'R',
+		 e->guid);
+	err = dl_draft_string(&r->d, id, strlen(id), &node.id);
+	return err ? err : dl_draft_add_node(&r->d, &node);
+}
+
+/*
+ * Nodes in the order of the file.  order[] holds the records sorted,
+ * first[] gets the first record of each record's node.
+ */
+static int add_nodes(struct reader *r, const uint32_t *order, uint32_t *first)
+{
+	uint32_t i, j, k;
+	int err = 0;
+
+	for (i = 0; i < r->nrecords; i = j) {
+		uint64_t guid = r->records[order[i]].guid;
+		uint32_t least = order[i];
+
+		for (j = i; j < r->nrecords &&
+		     r->records[order[j]].guid == guid; j++) {
+			if (order[j] < least)
+				least = order[j];
+		}
+		for (k = i; k < j; k++)
+			first[order[k]] = least;
+	}
+	for (i = 0; i < r->nrecords && !err; i++) {
+		struct record *e = &r->records[i], *f = &r->records[first[i]];
+
+		if (e == f) {
+			e->node = r->d.nnodes;
+			err = add_node(r, e);
+		} else if (same_node(r, e, f) && same_end(e, f)) {
+			e->node = f->node;
+		} else {
+			err = differs(r, i, first[i]);
+		}
+	}
+	return err;
+}
+
+static int add_ends(struct reader *r, const uint32_t *order)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < r->nrecords && !err; i++) {
+		const struct record *e = &r->records[order[i]];
+		const struct record *last = i ? &r->records[order[i - 1]] : e;
+		bool sw = e->type == DL_SWITCH;
+
+		if (i && e->guid == last->guid &&
+		    (sw || e->num == last->num)) {
+			if (!same_end(e, last))
+				err = differs(r, order[i], order[i - 1]);
+			continue;
+		}
+		err = dl_draft_add_end(&r->d, &(struct dl_draft_end) {
+			.guid = e->port_guid,
+			.node = e->node,
+			.place = place_of(r, order[i]),
+			.lid = e->lid,
+			.num = sw ? 0 : e->num,
+		});
+	}
+	return err;
+}
+
+static int add_links(struct reader *r)
+{
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < r->nrecords && !err; i += 2) {
+		const struct record *near = &r->records[i], *far = near + 1;
+
+		err = dl_draft_add_link(&r->d, &(struct dl_draft_link) {
+			.node = near->node,
+			.peer = far->node,
+			.place = place_of(r, i),
+			.speeds = r->speeds[i / 2],
+			.widths = r->widths[i / 2],
+			.num = near->num,
+			.peer_num = far->num,
+		});
+	}
+	return err;
+}
+
+static int fill_draft(struct reader *r)
+{
+	uint32_t *order = calloc(r->nrecords + 1ul, sizeof(*order));
+	uint32_t *first = calloc(r->nrecords + 1ul, sizeof(*first));
+	uint32_t i;
+	int err = -ENOMEM;
+
+	if (!order || !first)
+		goto out;
+	for (i = 0; i < r->nrecords; i++)
+		order[i] = i;
+	if (r->nrecords)
+		qsort_r(order, r->nrecords, sizeof(*order), compare,
+			r->records);
+	err = add_nodes(r, order, first);
+	if (!err)
+		err = add_ends(r, order);
+	if (!err)
+		err = add_links(r);
+out:
+	free(order);
+	free(first);
+	return err;
+}
+
+int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
+				      const struct dl_log *log,
+				      struct dl_fabric **out)
+{
+	struct reader r = { 0 };
+	int err;
+
+	dl_text_begin(&r.t, from, name, log);
+	err = dl_draft_begin(&r.d, log);
+	if (!err)
+		err = dl_draft_string(&r.d, name, strlen(name), &r.file);
+	while (!err) {
+		err = dl_text_next(&r.t);
+		if (err <= 0)
+			break;
+		err = read_line(&r);
+	}
+	if (!err)
+		err = fill_draft(&r);
+	if (!err)
+		err = dl_draft_build(&r.d, out);
+	if (err == -ENOMEM)
+		dl_log(log, DL_ERROR, "%s: out of memory", name);
+	dl_text_end(&r.t);
+	dl_draft_end(&r.d);
+	free(r.records);
+	free(r.widths);
+	free(r.speeds);
+	return err;
+}
+
+int dl_fabric_read_subnet_list(const char *path, const struct dl_log *log,
+			       struct dl_fabric **out)
+{
+	return dl_text_read_file(path, dl_fabric_read_subnet_list_stream, log,
+				 out);
+}

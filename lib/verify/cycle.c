@@ -42,12 +42,11 @@ struct successors {
 static void open_successors(const struct dl_net *net, uint32_t channel,
 			    struct successors *i)
 {
-	const struct dl_hop *hop =
-		&net->hops[net->link_hop[channel / net->nvl]];
+	const struct dl_link *link = &net->links[channel / net->nvl];
 
-	i->deps = &net->deps[hop->dep * (size_t)net->words];
-	i->first = net->link_first[hop->sw];
-	i->links = dl_net_links(net, hop->sw);
+	i->deps = &net->deps[link->dep * (size_t)net->words];
+	i->first = net->link_first[link->to];
+	i->links = dl_net_links(net, link->to);
 	i->link = 0;
 	i->vls = 0;
 	i->vl = channel % net->nvl;
@@ -223,7 +222,7 @@ static int keep_cycle(struct search *s, struct dl_verdict *v, uint32_t start,
 	if (!steps)
 		return -ENOMEM;
 	for (uint32_t i = len; i--;) {
-		steps[i].port = s->net->link_port[c / nvl];
+		steps[i].port = s->net->links[c / nvl].port;
 		steps[i].vl = c % nvl;
 		c = i == 1 ? start : s->parent[c];
 	}

@@ -100,17 +100,35 @@ static inline uint32_t dl_sets_union(struct dl_sets *s, uint32_t a, uint32_t b)
 
 /* ---- the fabric, laid out for the proof (net.c) ------------------------ */
 
-/* Where an output port of a switch leads. */
-struct dl_hop {
-	uint32_t sw;	/* switch at the far end, or DL_NONE */
-	uint32_t link;	/* number of the link out of this port, or DL_NONE */
-	uint32_t row;	/* index in net.rows of (input port there, output 0) */
-	uint32_t dep;	/* index of (input port there, first link there) */
+/* One direction of a cable between switches. */
+struct dl_link {
+	uint32_t port;		/* output port, port index */
+	uint32_t from, to;	/* switches */
+	uint32_t row;		/* index in net.rows of (input port, output 0) */
+	uint32_t dep;		/* pair of (this link, first link out of `to`) */
+	uint16_t vls;		/* VLs found in use */
+	uint8_t out, in;	/* port numbers at `from` and `to` */
+};
+
+/*
+ * Where an output port of a switch leads: what the proof needs most often of
+ * its link.
+ */
+struct dl_way {
+	uint32_t next;		/* switch at the far end, or DL_NONE */
+	uint32_t dep;		/* the link's dep */
+};
+
+/* A link into a switch and one out of it. */
+struct dl_pair {
+	uint16_t row;		/* number of the SL-to-VL map between them */
+	uint16_t last;		/* set of packets last taken across; 0: none */
 };
 
 /* End ports of one switch whose packets are all treated alike. */
 struct dl_source {
 	uint32_t row;		/* index in net.rows of (input port, output 0) */
+	uint32_t links;		/* index in net.source_rows of its first link */
 	uint32_t psl;		/* class of path SLs */
 	uint32_t count;		/* end ports */
 	uint16_t sls;		/* SLs that leave the adapter at all */
@@ -122,17 +140,17 @@ struct dl_net {
 	uint32_t nsw, nlinks;
 
 	/*
-	 * Hop of switch s, port o: hops[hop_first[s] + o].  One more after
-	 * the last port stands for all ports that do not exist.
+	 * Way out of switch s through port o: ways[way_first[s] + o], and the
+	 * number of its link among those of s at the same place in way_slot.
+	 * One more after the last port stands for all ports that do not exist.
 	 */
-	struct dl_hop *hops;
-	uint32_t *hop_first;
+	struct dl_way *ways;
+	uint8_t *way_slot;
+	uint32_t *way_first;	/* nsw + 1 of them */
 
-	/* Links between switches, one a direction, in order of output port. */
+	/* Links out of switch s, in order of port, from link_first[s] on. */
+	struct dl_link *links;
 	uint32_t *link_first;	/* nsw + 1 of them */
-	uint32_t *link_port;	/* port index of the output port */
-	uint32_t *link_hop;	/* index in hops */
-	uint16_t *link_vls;	/* VLs found in use */
 
 	/*
 	 * SL-to-VL maps as they work: numbers of row values, indexed like
@@ -145,18 +163,22 @@ struct dl_net {
 	uint16_t *end_passes;	/* by port index of an end port */
 
 	/*
-	 * Dependencies: at switch s with k links, from the one that comes in
-	 * through the port of link i to link j: `words` words from
-	 * deps[words * (dep_first[s] + i * k + j)], bit nvl * vl in + vl out.
+	 * Pairs of links: at switch s with k links, from the one that comes
+	 * in through the port of its link i to its link j: number
+	 * pair_first[s] + i * k + j.  Dependencies of pair n: `words` words
+	 * from deps[words * n], bit nvl * vl in + vl out.
 	 */
 	unsigned int nvl;	/* 8 or 16 */
 	unsigned int words;	/* 1 or 4 */
-	uint32_t *dep_first;
+	uint32_t *pair_first;	/* nsw + 1 of them */
+	struct dl_pair *pairs;
 	uint64_t *deps;
 
 	/* Sources of switch s: from source_first[s] to source_first[s + 1]. */
 	struct dl_source *sources;
 	uint32_t *source_first;
+	/* Maps from a source to each link out of its switch, side by side. */
+	uint16_t *source_rows;
 	/* End ports with a LID at switch s, in order of the switch's ports. */
 	uint32_t *end_ports;
 	uint32_t *end_first;
@@ -183,21 +205,32 @@ static inline uint32_t dl_net_links(const struct dl_net *net, uint32_t sw)
 	return net->link_first[sw + 1] - net->link_first[sw];
 }
 
-/* The hop for a forwarding entry, whatever it says. */
-static inline const struct dl_hop *dl_net_hop(const struct dl_net *net,
-					      uint32_t sw, unsigned int port)
+/* The number of the way for a forwarding entry, whatever it says. */
+static inline uint32_t dl_net_way(const struct dl_net *net, uint32_t sw,
+				  unsigned int port)
 {
-	uint32_t first = net->hop_first[sw];
-	uint32_t last = net->hop_first[sw + 1] - 1;
+	uint32_t first = net->way_first[sw];
+	uint32_t last = net->way_first[sw + 1] - 1;
 
-	return &net->hops[first + port < last ? first + port : last];
+	return first + port < last ? first + port : last;
+}
+
+/* The link out of a switch's port, or DL_NONE. */
+static inline uint32_t dl_net_link(const struct dl_net *net, uint32_t sw,
+				   unsigned int port)
+{
+	uint32_t way = dl_net_way(net, sw, port);
+
+	if (net->ways[way].next == DL_NONE)
+		return DL_NONE;
+	return net->link_first[sw] + net->way_slot[way];
 }
 
 /* Index in net.rows of a port pair of a switch. */
 static inline uint32_t dl_net_row(const struct dl_net *net, uint32_t sw,
 				  unsigned int in, unsigned int out)
 {
-	uint32_t ports = net->hop_first[sw + 1] - net->hop_first[sw] - 1;
+	uint32_t ports = net->way_first[sw + 1] - net->way_first[sw] - 1;
 
 	return net->t->sl2vl_first[sw] + in * ports + out;
 }
@@ -213,12 +246,12 @@ static inline uint16_t dl_net_sls(const struct dl_net *net, unsigned int sl)
 }
 
 /* Record that packets on VL a of an incoming link wait for VL b of another. */
-static inline void dl_net_depend(struct dl_net *net, uint32_t dep,
+static inline void dl_net_depend(struct dl_net *net, uint32_t pair,
 				 unsigned int a, unsigned int b)
 {
 	unsigned int bit = a * net->nvl + b;
 
-	net->deps[dep * (size_t)net->words + bit / 64] |= UINT64_C(1)
+	net->deps[pair * (size_t)net->words + bit / 64] |= UINT64_C(1)
 							  << bit % 64;
 }
 

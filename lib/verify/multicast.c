@@ -112,7 +112,7 @@ static void push(struct spread *sp, uint32_t link, unsigned int vl,
 	if (!fresh)
 		return;
 	*seen |= fresh;
-	sp->net->link_vls[link] |= 1u << vl;
+	sp->net->links[link].vls |= 1u << vl;
 	sp->work[sp->nwork++] = (struct work){ link, fresh, vl };
 }
 
@@ -129,12 +129,12 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
 
 	for (unsigned int o = next_port(mask, 0, last); o <= last;
 	     o = next_port(mask, o + 1, last)) {
-		const struct dl_hop *hop = dl_net_hop(net, s, o);
+		uint32_t link = dl_net_link(net, s, o);
 		uint32_t row = net->rows[dl_net_row(net, s, in, o)];
 
 		if (o == in)
 			continue;
-		if (hop->link == DL_NONE) {
+		if (link == DL_NONE) {
 			if (end_port(sp, s, o) != DL_NONE &&
 			    sls & ~net->passes[row])
 				sp->dropped = true;
@@ -150,10 +150,9 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
 			}
 			if (vl < 16)
 				dl_net_depend(net,
-					      dep + hop->link -
-						      net->link_first[s],
+					      dep + link - net->link_first[s],
 					      vl, out);
-			push(sp, hop->link, out, 1u << sl);
+			push(sp, link, out, 1u << sl);
 		}
 	}
 }
@@ -179,18 +178,15 @@ static void inject(struct spread *sp, uint32_t s)
 static void spread_all(struct spread *sp)
 {
 	const struct dl_net *net = sp->net;
-	const struct dl_fabric *f = net->f;
 
 	sp->nwork = 0;
 	for (uint32_t i = 0; i < sp->nmembers; i++)
 		inject(sp, sp->members[i]);
 	for (uint32_t done = 0; done < sp->nwork; done++) {
 		const struct work w = sp->work[done];
-		const struct dl_hop *hop = &net->hops[net->link_hop[w.link]];
-		uint32_t peer = f->ports[net->link_port[w.link]].peer;
+		const struct dl_link *link = &net->links[w.link];
 
-		copy_on(sp, hop->sw, f->ports[peer].num, hop->dep, w.vl,
-			w.sls);
+		copy_on(sp, link->to, link->in, link->dep, w.vl, w.sls);
 	}
 	for (uint32_t i = 0; i < sp->nwork; i++)
 		sp->seen[sp->work[i].link * (size_t)net->nvl +
@@ -212,7 +208,6 @@ static uint32_t find_root(struct spread *sp, uint32_t s)
 static bool is_tree(struct spread *sp)
 {
 	const struct dl_net *net = sp->net;
-	const struct dl_fabric *f = net->f;
 	uint32_t trees = sp->nmembers;
 
 	for (uint32_t i = 0; i < sp->nmembers; i++)
@@ -224,20 +219,17 @@ static bool is_tree(struct spread *sp)
 
 		for (unsigned int o = next_port(mask, 0, last); o <= last;
 		     o = next_port(mask, o + 1, last)) {
-			const struct dl_hop *hop = dl_net_hop(net, s, o);
-			uint32_t port, peer, a, b;
+			uint32_t l = dl_net_link(net, s, o), a, b;
+			const struct dl_link *link = &net->links[l];
 
-			if (hop->link == DL_NONE)
+			if (l == DL_NONE)
 				continue;
-			port = net->link_port[hop->link];
-			peer = f->ports[port].peer;
-			if (!dl_mask_get(sp->group->masks, hop->sw,
-					 f->ports[peer].num))
+			if (!dl_mask_get(sp->group->masks, link->to, link->in))
 				return false;
-			if (peer < port)
+			if (dl_net_link(net, link->to, link->in) < l)
 				continue;	/* this cable was counted */
 			a = find_root(sp, s);
-			b = find_root(sp, hop->sw);
+			b = find_root(sp, link->to);
 			if (a == b)
 				return false;
 			sp->parent[a] = b;
@@ -270,13 +262,9 @@ struct place {
 
 static struct place place_after(const struct spread *sp, uint32_t link)
 {
-	const struct dl_net *net = sp->net;
-	const struct dl_fabric *f = net->f;
-	uint32_t peer = f->ports[net->link_port[link]].peer;
-	uint32_t s = net->hops[net->link_hop[link]].sw;
+	const struct dl_link *l = &sp->net->links[link];
 
-	return (struct place){ s, f->ports[peer].num,
-			       switch_node(sp, s)->nports };
+	return (struct place){ l->to, l->in, switch_node(sp, l->to)->nports };
 }
 
 static struct place place_of_source(const struct spread *sp, uint32_t src)
@@ -305,7 +293,7 @@ static bool next_copy(const struct spread *sp, const struct place *at,
 
 		if (*o == at->in || !(net->passes[net->rows[row]] >> sl & 1))
 			continue;
-		*link = dl_net_hop(net, at->sw, *o)->link;
+		*link = dl_net_link(net, at->sw, *o);
 		*end = DL_NONE;
 		if (*link == DL_NONE)
 			*end = end_port(sp, at->sw, *o);

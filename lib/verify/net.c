@@ -51,26 +51,26 @@ static bool is_link(const struct dl_fabric *f, uint32_t port)
 static int count_links(struct dl_net *net)
 {
 	const struct dl_fabric *f = net->f;
-	uint64_t deps = 0;
-	uint32_t hops = 0;
+	uint64_t pairs = 0;
+	uint32_t ways = 0;
 
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		const struct dl_node *n = switch_node(f, s);
 		uint64_t links;
 
-		net->hop_first[s] = hops;
+		net->way_first[s] = ways;
 		net->link_first[s] = net->nlinks;
-		net->dep_first[s] = deps;
-		hops += n->nports + 2;
+		net->pair_first[s] = pairs;
+		ways += n->nports + 2;
 		for (unsigned int o = 1; o <= n->nports; o++)
 			net->nlinks += is_link(f, n->first_port + o);
 		links = net->nlinks - net->link_first[s];
-		deps += links * links;
+		pairs += links * links;
 	}
-	net->hop_first[net->nsw] = hops;
+	net->way_first[net->nsw] = ways;
 	net->link_first[net->nsw] = net->nlinks;
-	net->dep_first[net->nsw] = deps;
-	return deps > UINT32_MAX ? -ENOMEM : 0;
+	net->pair_first[net->nsw] = pairs;
+	return pairs > UINT32_MAX ? -ENOMEM : 0;
 }
 
 static void number_links(struct dl_net *net)
@@ -79,20 +79,24 @@ static void number_links(struct dl_net *net)
 
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		const struct dl_node *n = switch_node(f, s);
-		struct dl_hop *hops = &net->hops[net->hop_first[s]];
-		uint32_t link = net->link_first[s];
+		uint32_t way = net->way_first[s], slot = 0;
 
-		for (unsigned int o = 0; o <= n->nports + 1u; o++) {
+		for (unsigned int o = 0; o <= n->nports + 1u; o++, way++) {
 			uint32_t port = n->first_port + o;
+			struct dl_link *link;
 
-			hops[o].sw = DL_NONE;
-			hops[o].link = DL_NONE;
+			net->ways[way].next = DL_NONE;
 			if (!o || o > n->nports || !is_link(f, port))
 				continue;
-			net->link_port[link] = port;
-			net->link_hop[link] = net->hop_first[s] + o;
-			hops[o].sw = f->nodes[dl_peer_node(f, port)].sw;
-			hops[o].link = link++;
+			link = &net->links[net->link_first[s] + slot];
+			link->port = port;
+			link->from = s;
+			link->to = f->nodes[dl_peer_node(f, port)].sw;
+			link->out = o;
+			link->in = f->ports[f->ports[port].peer].num;
+			link->vls = 0;
+			net->ways[way].next = link->to;
+			net->way_slot[way] = slot++;
 		}
 	}
 }
@@ -100,40 +104,36 @@ static void number_links(struct dl_net *net)
 /* Once all links have numbers: what lies at their far ends. */
 static void aim_links(struct dl_net *net)
 {
-	const struct dl_fabric *f = net->f;
-
 	for (uint32_t l = 0; l < net->nlinks; l++) {
-		const struct dl_port *peer =
-			&f->ports[f->ports[net->link_port[l]].peer];
-		struct dl_hop *hop = &net->hops[net->link_hop[l]];
-		uint32_t s = hop->sw;
-		uint32_t back = net->hops[net->hop_first[s] + peer->num].link;
+		struct dl_link *link = &net->links[l];
+		uint32_t s = link->to;
+		uint32_t back = net->way_slot[dl_net_way(net, s, link->in)];
 
-		hop->row = dl_net_row(net, s, peer->num, 0);
-		hop->dep = net->dep_first[s] +
-			   (back - net->link_first[s]) * dl_net_links(net, s);
+		link->row = dl_net_row(net, s, link->in, 0);
+		link->dep = net->pair_first[s] + back * dl_net_links(net, s);
+		net->ways[dl_net_way(net, link->from, link->out)].dep =
+			link->dep;
 	}
 }
 
 static int lay_out_links(struct dl_net *net)
 {
-	size_t n = net->nsw + 1;
+	size_t n = net->nsw + 1, ways;
 	int err;
 
-	net->hop_first = malloc(n * sizeof(*net->hop_first));
+	net->way_first = malloc(n * sizeof(*net->way_first));
 	net->link_first = malloc(n * sizeof(*net->link_first));
-	net->dep_first = malloc(n * sizeof(*net->dep_first));
-	if (!net->hop_first || !net->link_first || !net->dep_first)
+	net->pair_first = malloc(n * sizeof(*net->pair_first));
+	if (!net->way_first || !net->link_first || !net->pair_first)
 		return -ENOMEM;
 	err = count_links(net);
 	if (err)
 		return err;
-	n = net->nlinks + 1;
-	net->hops = malloc((net->hop_first[net->nsw] + 1) * sizeof(*net->hops));
-	net->link_port = malloc(n * sizeof(*net->link_port));
-	net->link_hop = malloc(n * sizeof(*net->link_hop));
-	net->link_vls = calloc(n, sizeof(*net->link_vls));
-	if (!net->hops || !net->link_port || !net->link_hop || !net->link_vls)
+	ways = net->way_first[net->nsw] + 1;
+	net->ways = malloc(ways * sizeof(*net->ways));
+	net->way_slot = calloc(ways, sizeof(*net->way_slot));
+	net->links = malloc((net->nlinks + 1) * sizeof(*net->links));
+	if (!net->ways || !net->way_slot || !net->links)
 		return -ENOMEM;
 	number_links(net);
 	aim_links(net);
@@ -202,7 +202,7 @@ static int add_row(struct dl_net *net, struct row_memo *memo, uint16_t row,
 static int map_switch(struct dl_net *net, struct row_memo *memo, uint32_t s)
 {
 	const struct dl_node *n = switch_node(net->f, s);
-	const struct dl_hop *hops = &net->hops[net->hop_first[s]];
+	const struct dl_way *ways = &net->ways[net->way_first[s]];
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		for (unsigned int o = 0; o <= n->nports; o++) {
@@ -216,8 +216,8 @@ static int map_switch(struct dl_net *net, struct row_memo *memo, uint32_t s)
 				return -ENOMEM;
 			net->rows[at] = add_row(net, memo, row, vls);
 			if (row == DL_NO_ROW && vls != 1 && i != o &&
-			    hops[o].link != DL_NONE &&
-			    (!i || hops[i].link != DL_NONE))
+			    ways[o].next != DL_NONE &&
+			    (!i || ways[i].next != DL_NONE))
 				net->without_vl++;
 		}
 	}
@@ -295,12 +295,10 @@ out:
 static bool same_maps(const struct dl_net *net, uint32_t s, uint32_t a,
 		      uint32_t b)
 {
-	const struct dl_node *n = switch_node(net->f, s);
-
 	if (a == b)
 		return true;
 	for (uint32_t l = net->link_first[s]; l < net->link_first[s + 1]; l++) {
-		uint32_t out = net->link_port[l] - n->first_port;
+		unsigned int out = net->links[l].out;
 
 		if (net->rows[a + out] != net->rows[b + out])
 			return false;
@@ -336,6 +334,33 @@ static void add_source(struct dl_net *net, uint32_t s, uint32_t end_port,
 	net->sources[(*n)++] = new;
 }
 
+static int list_source_rows(struct dl_net *net)
+{
+	size_t n = 0;
+
+	for (uint32_t s = 0; s < net->nsw; s++)
+		n += (size_t)dl_net_links(net, s) *
+		     (net->source_first[s + 1] - net->source_first[s]);
+	net->source_rows = malloc((n + 1) * sizeof(*net->source_rows));
+	if (!net->source_rows)
+		return -ENOMEM;
+	n = 0;
+	for (uint32_t s = 0; s < net->nsw; s++) {
+		for (uint32_t i = net->source_first[s];
+		     i < net->source_first[s + 1]; i++) {
+			struct dl_source *src = &net->sources[i];
+
+			src->links = n;
+			for (uint32_t l = net->link_first[s];
+			     l < net->link_first[s + 1]; l++)
+				net->source_rows[n++] =
+					net->rows[src->row +
+						  net->links[l].out];
+		}
+	}
+	return 0;
+}
+
 static int lay_out_sources(struct dl_net *net)
 {
 	const struct dl_fabric *f = net->f;
@@ -369,6 +394,29 @@ static int lay_out_sources(struct dl_net *net)
 	}
 	net->end_first[net->nsw] = ends;
 	net->source_first[net->nsw] = sources;
+	return list_source_rows(net);
+}
+
+/* ---- pairs of links ---------------------------------------------------- */
+
+static int lay_out_pairs(struct dl_net *net)
+{
+	size_t n = net->pair_first[net->nsw];
+
+	net->pairs = malloc((n + 1) * sizeof(*net->pairs));
+	net->deps = calloc(n * net->words + 1, sizeof(*net->deps));
+	if (!net->pairs || !net->deps)
+		return -ENOMEM;
+	for (uint32_t l = 0; l < net->nlinks; l++) {
+		const struct dl_link *in = &net->links[l];
+		uint32_t first = net->link_first[in->to];
+
+		for (uint32_t i = 0; i < dl_net_links(net, in->to); i++)
+			net->pairs[in->dep + i] = (struct dl_pair){
+				.row = net->rows[in->row +
+						 net->links[first + i].out],
+			};
+	}
 	return 0;
 }
 
@@ -386,7 +434,6 @@ static bool uses_upper_sls(const struct dl_tables *t)
 int dl_net_init(struct dl_net *net, const struct dl_tables *t,
 		unsigned int levels)
 {
-	size_t deps;
 	int err;
 
 	memset(net, 0, sizeof(*net));
@@ -402,34 +449,30 @@ int dl_net_init(struct dl_net *net, const struct dl_tables *t,
 		err = lay_out_maps(net);
 	if (!err)
 		err = lay_out_sources(net);
+	if (!err)
+		err = lay_out_pairs(net);
 	if (err)
-		goto fail;
-	deps = (size_t)net->dep_first[net->nsw] * net->words;
-	net->deps = calloc(deps + 1, sizeof(*net->deps));
-	if (net->deps)
-		return 0;
-	err = -ENOMEM;
-fail:
-	dl_net_release(net);
+		dl_net_release(net);
 	return err;
 }
 
 void dl_net_release(struct dl_net *net)
 {
-	free(net->hops);
-	free(net->hop_first);
+	free(net->ways);
+	free(net->way_slot);
+	free(net->way_first);
+	free(net->links);
 	free(net->link_first);
-	free(net->link_port);
-	free(net->link_hop);
-	free(net->link_vls);
 	free(net->rows);
 	free(net->values);
 	free(net->passes);
 	free(net->end_passes);
-	free(net->dep_first);
+	free(net->pair_first);
+	free(net->pairs);
 	free(net->deps);
 	free(net->sources);
 	free(net->source_first);
+	free(net->source_rows);
 	free(net->end_ports);
 	free(net->end_first);
 }

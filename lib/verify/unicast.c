@@ -42,15 +42,15 @@
 
 #define BLOCK 64		/* LIDs gathered together */
 #define MANY_SETS (1u << 15)	/* forget them between destinations */
+#define DONE 0xFFFF
 #define FORWARDED (1u << 16)	/* beside 16 bits of surviving SLs */
 
 /* A switch as seen by the packets to one class of LIDs. */
 struct stop {
 	uint32_t next;		/* switch, or DL_NONE: the way ends here */
 	uint32_t set;		/* packets on the link to it */
-	uint32_t row, dep;	/* copied from the hop */
-	uint32_t link;
-	uint16_t waits;		/* children not yet done */
+	uint32_t dep;		/* pair of that link and the first beyond */
+	uint16_t waits;		/* children not yet done, or DONE */
 	uint8_t out;		/* output port, or nports + 1 for a bad one */
 	uint8_t slot;		/* number of the link among the switch's */
 };
@@ -213,9 +213,9 @@ static uint16_t source_sls(const struct pass *p, const struct column *c,
 	return dl_net_sls(p->net, source_sl(p, c, psl_class));
 }
 
-/* The packets that a source puts on the link out of `out`. */
+/* The packets that a source puts on a link to which `row` maps them. */
 static uint32_t inject(struct pass *p, const struct column *c,
-		       const struct dl_source *src, unsigned int out)
+		       const struct dl_source *src, uint32_t row)
 {
 	const struct dl_net *net = p->net;
 	unsigned int sl = source_sl(p, c, src->psl);
@@ -237,21 +237,24 @@ static uint32_t inject(struct pass *p, const struct column *c,
 			p->suspicious = true;
 		from = dl_sets_add_mask(&p->sets, sls & src->sls, 0);
 	}
-	step = dl_sets_step(&p->sets, from, net->rows[src->row + out]);
+	step = dl_sets_step(&p->sets, from, row);
 	if (step->dropped)
 		p->suspicious = true;
 	return step->to;
 }
 
 static uint32_t inject_all(struct pass *p, const struct column *c, uint32_t s,
-			   unsigned int out)
+			   unsigned int slot)
 {
 	const struct dl_net *net = p->net;
 	uint32_t end = net->source_first[s + 1], set = 0;
 
-	for (uint32_t i = net->source_first[s]; i < end; i++)
-		set = dl_sets_union(&p->sets, set,
-				    inject(p, c, &net->sources[i], out));
+	for (uint32_t i = net->source_first[s]; i < end; i++) {
+		const struct dl_source *src = &net->sources[i];
+		uint32_t row = net->source_rows[src->links + slot];
+
+		set = dl_sets_union(&p->sets, set, inject(p, c, src, row));
+	}
 	return set;
 }
 
@@ -269,7 +272,9 @@ static uint32_t inject_others(struct pass *p, const struct column *c,
 		if (port == c->owner)
 			continue;
 		src = dl_net_source(net, s, port);
-		set = dl_sets_union(&p->sets, set, inject(p, c, &src, out));
+		set = dl_sets_union(&p->sets, set,
+				    inject(p, c, &src,
+					   net->rows[src.row + out]));
 	}
 	return set;
 }
@@ -284,56 +289,66 @@ static void set_out(struct pass *p, const struct column *c, uint32_t root)
 		p->stops[s].waits = 0;
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		struct stop *stop = &p->stops[s];
-		uint32_t first = net->hop_first[s];
-		uint32_t last = net->hop_first[s + 1] - 1;
-		uint32_t at = first + c->out[s] < last ? first + c->out[s] :
-							 last;
-		const struct dl_hop *hop = &net->hops[at];
+		uint32_t at = dl_net_way(net, s, c->out[s]);
+		const struct dl_way *way = &net->ways[at];
 
-		stop->out = at - first;
+		stop->out = at - net->way_first[s];
 		stop->set = 0;
-		stop->next = s == root ? DL_NONE : hop->sw;
+		stop->next = s == root ? DL_NONE : way->next;
 		if (stop->next == DL_NONE) {
 			ends++;
 			continue;
 		}
-		stop->row = hop->row;
-		stop->dep = hop->dep;
-		stop->link = hop->link;
-		stop->slot = hop->link - net->link_first[s];
+		stop->dep = way->dep;
+		stop->slot = net->way_slot[at];
 		stop->set = s == c->root ? inject_others(p, c, s, stop->out) :
-					   inject_all(p, c, s, stop->out);
-		p->stops[hop->sw].waits++;
+					   inject_all(p, c, s, stop->slot);
+		p->stops[way->next].waits++;
 	}
 	if (ends != 1 || root == DL_NONE)
 		p->suspicious = true;
 }
 
-/*
- * Hand a switch's packets over to the next switch.  Returns the set that the
- * next one sends on because of them; 0 when its way ends there.
- */
-static uint32_t hand_over(struct pass *p, const struct stop *stop)
+/* The link on which a switch's packets leave. */
+static struct dl_link *link_of(const struct pass *p, uint32_t s)
 {
-	struct dl_net *net = p->net;
+	return &p->net->links[p->net->link_first[s] + p->stops[s].slot];
+}
+
+static void depend(struct dl_net *net, uint32_t pair,
+		   const struct dl_step *step)
+{
+	uint64_t *deps = &net->deps[pair * (size_t)net->words];
+
+	for (unsigned int w = 0; w < net->words; w++)
+		deps[w] |= step->deps[w];
+}
+
+/*
+ * Hand the packets of switch s over to the next switch.  Returns the set that
+ * the next one sends on because of them; 0 when its way ends there.
+ */
+static uint32_t hand_over(struct pass *p, uint32_t s)
+{
+	const struct stop *stop = &p->stops[s];
 	const struct stop *next = &p->stops[stop->next];
 	const struct dl_step *step;
-	uint64_t *deps;
-	uint16_t vls;
+	struct dl_pair *pair;
 
-	vls = p->sets.kinds[stop->set].vls;
-	if (vls & ~net->link_vls[stop->link])
-		net->link_vls[stop->link] |= vls;
-	if (next->next == DL_NONE)
+	if (next->next == DL_NONE) {
+		link_of(p, s)->vls |= p->sets.kinds[stop->set].vls;
 		return 0;
-	step = dl_sets_step(&p->sets, stop->set,
-			    net->rows[stop->row + next->out]);
+	}
+	pair = &p->net->pairs[stop->dep + next->slot];
+	step = dl_sets_step(&p->sets, stop->set, pair->row);
+	if (pair->last != stop->set) {
+		/* Else all this is known already. */
+		link_of(p, s)->vls |= p->sets.kinds[stop->set].vls;
+		depend(p->net, stop->dep + next->slot, step);
+		pair->last = stop->set <= UINT16_MAX ? stop->set : 0;
+	}
 	if (step->dropped)
 		p->suspicious = true;
-	deps = &net->deps[(stop->dep + next->slot) * (size_t)net->words];
-	for (unsigned int w = 0; w < net->words; w++)
-		if (step->deps[w] & ~deps[w])
-			deps[w] |= step->deps[w];
 	return step->to;
 }
 
@@ -344,47 +359,53 @@ static void go_round(struct pass *p, uint32_t start)
 
 	do {
 		len++;
-		p->stops[s].waits = 0;	/* visited */
+		p->stops[s].waits = DONE;
 		s = p->stops[s].next;
 	} while (s != start);
 	while (quiet < len && !p->sets.failed) {
-		struct stop *stop = &p->stops[s];
-		struct stop *next = &p->stops[stop->next];
-		uint32_t set = dl_sets_union(&p->sets, next->set,
-					     hand_over(p, stop));
+		struct stop *next = &p->stops[p->stops[s].next];
+		uint32_t set = next->set;
 
+		if (p->stops[s].set)
+			set = dl_sets_union(&p->sets, set, hand_over(p, s));
 		quiet = set == next->set ? quiet + 1 : 0;
 		next->set = set;
-		s = stop->next;
+		s = p->stops[s].next;
 	}
 }
 
+/*
+ * Start at each leaf and go on towards the root for as long as all children
+ * are done: neighbours in the fabric are neighbours in memory, mostly.
+ */
 static void flow(struct pass *p)
 {
-	uint32_t nsw = p->net->nsw, head = 0, n = 0;
+	uint32_t nsw = p->net->nsw, n = 0;
 
-	for (uint32_t s = 0; s < nsw; s++)
-		if (!p->stops[s].waits)
+	for (uint32_t leaf = 0; leaf < nsw; leaf++) {
+		uint32_t s = leaf;
+
+		while (!p->stops[s].waits) {
+			struct stop *stop = &p->stops[s], *next;
+
+			stop->waits = DONE;
 			p->order[n++] = s;
-	while (head < n) {
-		const struct stop *stop = &p->stops[p->order[head++]];
-		struct stop *next;
-
-		if (stop->next == DL_NONE)
-			continue;
-		next = &p->stops[stop->next];
-		if (stop->set)
-			next->set = dl_sets_union(&p->sets, next->set,
-						  hand_over(p, stop));
-		if (!--next->waits)
-			p->order[n++] = stop->next;
+			if (stop->next == DL_NONE)
+				break;
+			next = &p->stops[stop->next];
+			if (stop->set)
+				next->set = dl_sets_union(&p->sets, next->set,
+							  hand_over(p, s));
+			next->waits--;
+			s = stop->next;
+		}
 	}
 	p->norder = n;
 	if (n == nsw)
 		return;
 	p->suspicious = true;
 	for (uint32_t s = 0; s < nsw; s++)
-		if (p->stops[s].waits)
+		if (p->stops[s].waits != DONE)
 			go_round(p, s);
 }
 
@@ -400,12 +421,14 @@ static void check_last_hop(struct pass *p, const struct column *c)
 	for (uint32_t l = net->link_first[root]; l < net->link_first[root + 1];
 	     l++) {
 		/* The far end of an output link is where one comes in from. */
-		uint32_t from = net->hops[net->link_hop[l]].sw;
-		const struct stop *stop = &p->stops[from];
+		const struct stop *stop = &p->stops[net->links[l].to];
 		uint16_t sls = p->sets.kinds[stop->set].sls;
+		uint32_t row;
 
-		if (stop->next == root &&
-		    sls & ~net->passes[net->rows[stop->row + c->last_port]])
+		if (stop->next != root)
+			continue;
+		row = link_of(p, net->links[l].to)->row + c->last_port;
+		if (sls & ~net->passes[net->rows[row]])
 			p->suspicious = true;
 	}
 	for (uint32_t i = net->end_first[root]; i < net->end_first[root + 1];
@@ -442,10 +465,11 @@ static void find_alive(struct pass *p, const struct column *c, uint32_t root)
 		if (stop->next == DL_NONE)
 			continue;
 		if (stop->next == root)
-			p->alive[s] = passes(net, stop->row + c->last_port);
+			p->alive[s] = passes(net, link_of(p, s)->row +
+							  c->last_port);
 		else if (p->alive[stop->next])
 			p->alive[s] = p->alive[stop->next] &
-				      passes(net, stop->row +
+				      passes(net, link_of(p, s)->row +
 						  p->stops[stop->next].out);
 	}
 }
@@ -512,6 +536,16 @@ static void audit(struct pass *p, const struct column *c, uint32_t root)
 
 /* ---- all --------------------------------------------------------------- */
 
+static void forget_sets(struct pass *p)
+{
+	size_t npairs = p->net->pair_first[p->net->nsw];
+
+	dl_sets_clear(&p->sets);
+	memset(p->inject, 0, sizeof(p->inject));
+	for (size_t i = 0; i < npairs; i++)
+		p->net->pairs[i].last = 0;
+}
+
 /* The class of LIDs from c up to, not including, end. */
 static int judge(struct pass *p, const struct column *c,
 		 const struct column *end)
@@ -519,10 +553,8 @@ static int judge(struct pass *p, const struct column *c,
 	uint32_t root = reaches_owner(c) ? c->root : DL_NONE;
 	uint64_t without_sl = p->v->without_sl;
 
-	if (p->sets.n > MANY_SETS) {
-		dl_sets_clear(&p->sets);
-		memset(p->inject, 0, sizeof(p->inject));
-	}
+	if (p->sets.n > MANY_SETS)
+		forget_sets(p);
 	p->suspicious = false;
 	set_out(p, c, root);
 	flow(p);

@@ -99,7 +99,7 @@ static uint64_t count_channels(const struct dl_net *net)
 	uint64_t channels = 0;
 
 	for (uint32_t l = 0; l < net->nlinks; l++)
-		channels += __builtin_popcount(net->link_vls[l]);
+		channels += __builtin_popcount(net->links[l].vls);
 	return channels;
 }
 

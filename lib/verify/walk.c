@@ -34,8 +34,7 @@ int dl_walk_step(const struct dl_net *net, struct dl_walk *w, uint32_t *link)
 {
 	const struct dl_fabric *f = net->f;
 	const struct dl_node *n = &f->nodes[f->switches[w->sw]];
-	const struct dl_hop *hop;
-	uint32_t end, row;
+	uint32_t end, row, to;
 
 	w->out = dl_lft(net->t, w->sw, w->dlid);
 	if (w->out == DL_NO_PORT)
@@ -43,8 +42,8 @@ int dl_walk_step(const struct dl_net *net, struct dl_walk *w, uint32_t *link)
 	end = w->out > n->nports ? DL_NONE : end_port_at(f, w->sw, w->out);
 	if (end == DL_NONE)
 		return -1 - DL_FAULT_DEAD_PORT;
-	hop = dl_net_hop(net, w->sw, w->out);
-	if (hop->link == DL_NONE && end != w->dst)
+	to = dl_net_link(net, w->sw, w->out);
+	if (to == DL_NONE && end != w->dst)
 		return -1 - DL_FAULT_WRONG_END;
 	row = net->rows[dl_net_row(net, w->sw, w->in, w->out)];
 	if (w->sl != DL_NO_SL) {
@@ -52,13 +51,13 @@ int dl_walk_step(const struct dl_net *net, struct dl_walk *w, uint32_t *link)
 		if (w->vl == 15)
 			return -1 - DL_FAULT_VL;
 	}
-	if (hop->link == DL_NONE)
+	if (to == DL_NONE)
 		return 0;
 	/* A routing loop is gone round once, to see all that it makes wait. */
 	if (++w->hops > 2 * net->nsw + 1)
 		return -1 - DL_FAULT_LOOP;
-	*link = hop->link;
-	w->in = f->ports[f->ports[net->link_port[hop->link]].peer].num;
-	w->sw = hop->sw;
+	*link = to;
+	w->in = net->links[to].in;
+	w->sw = net->links[to].to;
 	return 1;
 }

@@ -27,37 +27,14 @@
 
 struct hunt {
 	const struct dl_net *net;
-	uint32_t a, b;		/* links */
+	uint32_t a, b;		/* link held, link waited for */
+	const struct dl_link *held, *wanted;
 	unsigned int a_vl, b_vl;
 	uint16_t multicast_sls;
 	uint32_t *queue;	/* switches (unicast) or links (multicast) */
 	uint32_t *seen;		/* by the same: equal to `round` if seen */
 	uint32_t round;
 };
-
-static uint32_t from_switch(const struct hunt *h, uint32_t link)
-{
-	const struct dl_fabric *f = h->net->f;
-
-	return f->nodes[f->ports[h->net->link_port[link]].node].sw;
-}
-
-static uint32_t to_switch(const struct hunt *h, uint32_t link)
-{
-	return h->net->hops[h->net->link_hop[link]].sw;
-}
-
-static unsigned int out_port(const struct hunt *h, uint32_t link)
-{
-	return h->net->f->ports[h->net->link_port[link]].num;
-}
-
-static unsigned int in_port(const struct hunt *h, uint32_t link)
-{
-	const struct dl_fabric *f = h->net->f;
-
-	return f->ports[f->ports[h->net->link_port[link]].peer].num;
-}
 
 static unsigned int vl_out(const struct hunt *h, uint32_t s, unsigned int in,
 			   unsigned int out, unsigned int sl)
@@ -120,8 +97,7 @@ static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
 			    struct dl_cycle_step *step)
 {
 	const struct dl_net *net = h->net;
-	const struct dl_fabric *f = net->f;
-	uint32_t head = 0, n = 0, start = from_switch(h, h->a);
+	uint32_t head = 0, n = 0, start = h->held->from;
 
 	h->round++;
 	h->queue[n++] = start;
@@ -133,11 +109,12 @@ static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
 			return true;
 		for (uint32_t l = net->link_first[s];
 		     l < net->link_first[s + 1]; l++) {
-			uint32_t peer = f->ports[net->link_port[l]].peer;
-			uint32_t up = to_switch(h, l);
+			const struct dl_link *link = &net->links[l];
+			uint32_t up = link->to;
 
+			/* The same cable the other way leads from up to s. */
 			if (h->seen[up] == h->round ||
-			    dl_lft(net->t, up, lid) != f->ports[peer].num)
+			    dl_lft(net->t, up, lid) != link->in)
 				continue;
 			h->seen[up] = h->round;
 			h->queue[n++] = up;
@@ -151,14 +128,14 @@ static bool find_unicast(struct hunt *h, bool adapters,
 {
 	const struct dl_net *net = h->net;
 	const struct dl_fabric *f = net->f;
-	uint32_t u = from_switch(h, h->a), v = to_switch(h, h->a);
+	uint32_t u = h->held->from, v = h->held->to;
 
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
 		uint32_t dst = f->lid_port[lid];
 
 		if (dst == DL_NONE || (f->ports[dst].num != 0) != adapters ||
-		    dl_lft(net->t, u, lid) != out_port(h, h->a) ||
-		    dl_lft(net->t, v, lid) != out_port(h, h->b))
+		    dl_lft(net->t, u, lid) != h->held->out ||
+		    dl_lft(net->t, v, lid) != h->wanted->out)
 			continue;
 		if (search_upstream(h, lid, true, step) ||
 		    (!adapters && search_upstream(h, lid, false, step)))
@@ -171,12 +148,12 @@ static bool find_unicast(struct hunt *h, bool adapters,
 static bool find_from_switch(struct hunt *h, struct dl_cycle_step *step)
 {
 	const struct dl_net *net = h->net;
-	uint32_t u = from_switch(h, h->a), v = to_switch(h, h->a);
+	uint32_t u = h->held->from, v = h->held->to;
 
 	for (uint32_t lid = 1; lid <= net->f->top_lid; lid++)
 		if (net->f->lid_port[lid] != DL_NONE &&
-		    dl_lft(net->t, u, lid) == out_port(h, h->a) &&
-		    dl_lft(net->t, v, lid) == out_port(h, h->b) &&
+		    dl_lft(net->t, u, lid) == h->held->out &&
+		    dl_lft(net->t, v, lid) == h->wanted->out &&
 		    search_upstream(h, lid, false, step))
 			return true;
 	return false;
@@ -227,25 +204,23 @@ static uint32_t sender_of(struct hunt *h, const struct dl_mcast_group *g,
 	h->queue[n++] = h->a;
 	while (head < n) {
 		unsigned int vl = head ? 16 : h->a_vl;
-		uint32_t link = h->queue[head++];
-		uint32_t s = from_switch(h, link), src;
-		unsigned int out = out_port(h, link);
+		const struct dl_link *link = &net->links[h->queue[head++]];
+		uint32_t s = link->from, src;
 
-		src = local_sender(h, g, s, out, sl, vl);
+		src = local_sender(h, g, s, link->out, sl, vl);
 		if (src != DL_NONE)
 			return src;
 		for (uint32_t l = net->link_first[s];
 		     l < net->link_first[s + 1]; l++) {
 			/* Back along the cable of link l, into s. */
-			uint32_t up = to_switch(h, l);
-			uint32_t back =
-				dl_net_hop(net, up, in_port(h, l))->link;
-			unsigned int in = out_port(h, l), got;
+			uint32_t up = net->links[l].to;
+			unsigned int in = net->links[l].out, got;
+			uint32_t back = dl_net_link(net, up, net->links[l].in);
 
-			if (in == out || h->seen[back] == h->round ||
-			    !in_mask(g, up, in_port(h, l)))
+			if (in == link->out || h->seen[back] == h->round ||
+			    !in_mask(g, up, net->links[l].in))
 				continue;
-			got = vl_out(h, s, in, out, sl);
+			got = vl_out(h, s, in, link->out, sl);
 			if (got == 15 || (vl < 16 && got != vl))
 				continue;
 			h->seen[back] = h->round;
@@ -258,15 +233,15 @@ static uint32_t sender_of(struct hunt *h, const struct dl_mcast_group *g,
 static bool find_multicast(struct hunt *h, struct dl_cycle_step *step)
 {
 	const struct dl_tables *t = h->net->t;
-	uint32_t u = from_switch(h, h->a), v = to_switch(h, h->a);
-	unsigned int in = in_port(h, h->a), out = out_port(h, h->b);
+	uint32_t u = h->held->from, v = h->held->to;
+	unsigned int in = h->held->in, out = h->wanted->out;
 
 	if (in == out)
 		return false;
 	for (uint32_t i = 0; i < t->ngroups; i++) {
 		const struct dl_mcast_group *g = &t->groups[i];
 
-		if (!in_mask(g, u, out_port(h, h->a)) || !in_mask(g, v, out))
+		if (!in_mask(g, u, h->held->out) || !in_mask(g, v, out))
 			continue;
 		for (unsigned int sls = h->multicast_sls; sls; sls &= sls - 1) {
 			unsigned int sl = __builtin_ctz(sls);
@@ -290,7 +265,7 @@ static uint32_t link_of(const struct dl_net *net, uint32_t port)
 {
 	const struct dl_port *p = &net->f->ports[port];
 
-	return dl_net_hop(net, net->f->nodes[p->node].sw, p->num)->link;
+	return dl_net_link(net, net->f->nodes[p->node].sw, p->num);
 }
 
 int dl_verify_witness(const struct dl_net *net, uint16_t multicast_sls,
@@ -310,8 +285,10 @@ int dl_verify_witness(const struct dl_net *net, uint16_t multicast_sls,
 							     v->ncycle];
 
 		h.a = link_of(net, step->port);
-		h.a_vl = step->vl;
 		h.b = link_of(net, next->port);
+		h.held = &net->links[h.a];
+		h.wanted = &net->links[h.b];
+		h.a_vl = step->vl;
 		h.b_vl = next->vl;
 		step->src = DL_NONE;
 		if (!find_unicast(&h, true, step) && !find_multicast(&h, step))

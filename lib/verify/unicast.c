@@ -41,6 +41,7 @@
 #include "verify/internal.h"
 
 #define BLOCK 64		/* LIDs gathered together */
+#define CACHE_LINE 64
 #define MANY_SETS (1u << 15)	/* forget them between destinations */
 #define DONE 0xFFFF
 #define FORWARDED (1u << 16)	/* beside 16 bits of surviving SLs */
@@ -79,6 +80,7 @@ struct pass {
 	struct column *columns;	/* in order of root, then LID */
 	uint32_t ncolumns;
 	uint8_t *out_block, *sl_block;
+	size_t out_stride, sl_stride;
 };
 
 /* ---- columns ----------------------------------------------------------- */
@@ -139,12 +141,12 @@ static void gather_out(struct pass *p, struct column *c, uint32_t n)
 	uint32_t nsw = p->net->nsw;
 
 	for (uint32_t k = 0; k < n; k++)
-		c[k].out = p->out_block + k * (size_t)nsw;
+		c[k].out = p->out_block + k * p->out_stride;
 	for (uint32_t s = 0; s < nsw; s++) {
 		const uint8_t *row = t->lft + s * (size_t)t->stride;
 		uint8_t *to = p->out_block + s;
 
-		for (uint32_t k = 0; k < n; k++, to += nsw)
+		for (uint32_t k = 0; k < n; k++, to += p->out_stride)
 			*to = c[k].lid <= t->top_lid ? row[c[k].lid] :
 						       DL_NO_PORT;
 	}
@@ -167,13 +169,13 @@ static void gather_sl(struct pass *p, struct column *c, uint32_t n)
 			continue;
 		if (!nclasses || classes[nclasses - 1] != class)
 			classes[nclasses++] = class;
-		c[k].sl = p->sl_block + (nclasses - 1) * (size_t)nsrc;
+		c[k].sl = p->sl_block + (nclasses - 1) * p->sl_stride;
 	}
 	for (uint32_t s = 0; s < nsrc; s++) {
 		const uint8_t *row = t->psl + s * (size_t)t->npsl_dst;
 		uint8_t *to = p->sl_block + s;
 
-		for (uint32_t k = 0; k < nclasses; k++, to += nsrc)
+		for (uint32_t k = 0; k < nclasses; k++, to += p->sl_stride)
 			*to = row[classes[k]];
 	}
 }
@@ -584,6 +586,15 @@ static int judge_block(struct pass *p, struct column *c, uint32_t n)
 	return err;
 }
 
+/*
+ * An odd number of cache lines: the same place in all columns of a block is
+ * written together and must not fall into one set of the cache.
+ */
+static size_t column_stride(size_t entries)
+{
+	return ((entries / CACHE_LINE) | 1) * CACHE_LINE + 2 * CACHE_LINE;
+}
+
 static int pass_init(struct pass *p, struct dl_net *net, struct dl_verdict *v,
 		     uint32_t max)
 {
@@ -600,8 +611,10 @@ static int pass_init(struct pass *p, struct dl_net *net, struct dl_verdict *v,
 	p->stops = malloc(nsw * sizeof(*p->stops));
 	p->order = malloc(nsw * sizeof(*p->order));
 	p->alive = malloc(nsw * sizeof(*p->alive));
-	p->out_block = malloc(nsw * BLOCK);
-	p->sl_block = malloc((net->t->npsl_src + 1) * (size_t)BLOCK);
+	p->out_stride = column_stride(nsw);
+	p->sl_stride = column_stride(net->t->npsl_src);
+	p->out_block = malloc(p->out_stride * BLOCK);
+	p->sl_block = malloc(p->sl_stride * BLOCK);
 	if (!p->stops || !p->order || !p->alive || !p->out_block ||
 	    !p->sl_block)
 		return -ENOMEM;

@@ -169,7 +169,7 @@ static unsigned int best_speed(unsigned int set)
 struct builder {
 	const struct dl_draft *d;
 	struct dl_fabric *f;
-	uint32_t *said;		/* by port: its statement's number, or DL_NONE */
+	uint32_t *said;		/* by port: the number of its statement */
 };
 
 static const char *id_of(const struct builder *b, uint32_t port)

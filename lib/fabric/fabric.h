@@ -56,13 +56,13 @@ struct dl_node {
 struct dl_port {
 	uint64_t guid;		/* PortGUID of an end port; 0: none given */
 	uint32_t node;
-	uint32_t peer;		/* port index at the cable's far end, or DL_NONE */
+	uint32_t peer;		/* port at the cable's far end, or DL_NONE */
 	uint16_t lid;		/* base LID of an end port; 0: none */
 	uint8_t lmc;
 	uint8_t num;		/* port number within the node */
 	uint8_t width;		/* lanes: 1, 2, 4, 8, 12; 0: unknown */
 	uint8_t speed;		/* enum dl_speed */
-	uint8_t vls;		/* operational data VLs: 1, 2, 4, 8, 15; 0: unknown */
+	uint8_t vls;		/* data VLs in use: 1, 2, 4, 8, 15; 0: unknown */
 	uint8_t arb_high_cap;	/* VLArbitrationHighCap, 0..64 */
 	uint8_t arb_low_cap;	/* VLArbitrationLowCap, 0..64 */
 };

@@ -14,6 +14,7 @@ ENGINE=dateline
 setup() {
 	fabric_init
 	LMC=0
+	ENTRIES=lfts
 }
 
 teardown() {
@@ -63,7 +64,7 @@ check_sls() {
 
 	some 200 <"$1" >"$asked"
 	cut -d ' ' -f 1,2 "$asked" | path_sls >"$T/level0"
-	same "path SLs" "$asked" "$T/level0"
+	same "path SLs" "$asked" "$T/level0" || return
 	awk '{ print $1, $2, $3 + 8 }' "$asked" | some 40 | sort >"$T/high"
 	path_sls <"$T/high" >"$T/level1"
 	same "path SLs of level 1" "$T/high" "$T/level1"
@@ -113,10 +114,44 @@ check_arbitration() {
 	}
 }
 
-# What ibdmchk thinks of the dumps in $1 with the SLs in $2.
+# with_lid K DIR: opensm-subnet.lst of DIR as if the K-th LID of each adapter
+# were its only one.
+with_lid() {
+	awk -v k="$1" "$DL_SUBNET_LST"'
+		{
+			gsub(/ } { /, " }\n{ ")
+			n = split($0, half, "\n")
+			for (i = 1; i <= n; i++) {
+				if (half[i] ~ /^{ CA/)
+					sub(/} LID:[0-9A-F]+/, sprintf("} LID:%04X",
+						hex(field(half[i], "} LID:")) + k),
+						half[i])
+				printf "%s%s", half[i], i < n ? " " : "\n"
+			}
+		}' "$2/opensm-subnet.lst"
+}
+
+# ibdmchk finds no fault with the dumps in $1 and the SLs in $2.  It cannot
+# be told that adapters have several LIDs and switches one, so each LID of
+# the adapters gets a run of its own.
 check_loops() {
+	local k dir=$T/ibdm
+
 	slvl_of "$1" >"$T/slvl"
-	[[ $(ibdm "$1" "$2" "$T/slvl" -l "$LMC" -a) == safe ]]
+	mkdir -p "$dir"
+	cp "$1/opensm.fdbs" "$1/opensm.mcfdbs" "$dir"
+	for ((k = 0; k < 1 << LMC; k++)); do
+		with_lid "$k" "$1" >"$dir/opensm-subnet.lst"
+		[[ $(ibdm "$dir" "$2" "$T/slvl" -a) == safe ]] || return
+	done
+}
+
+# Where parallel cables join two switches, the engines may differ in the
+# cable, not in the neighbour: "switch lid neighbour-guid".
+neighbours() {
+	awk 'NR == FNR { at[$2, $4] = $6; next }
+		{ print $1, $2, $3 ? at[$1, $3] : $1 }' \
+		<(cables "$1") <(lfts "$1")
 }
 
 # The same tables from the offline router, fed with what ibnetdiscover says.
@@ -145,7 +180,7 @@ compare() {
 	check_sls "$T/sls"
 	check_arbitration "$ours"
 	fabric_down
-	same "forwarding tables" <(lfts "$peer") <(lfts "$ours")
+	same "forwarding tables" <("$ENTRIES" "$peer") <("$ENTRIES" "$ours")
 	same "SL to VL" <(sl2vl "$peer") <(sl2vl "$ours")
 	psl_of "$ours" <"$T/sls" >"$T/psl"
 	check_loops "$ours" "$T/psl"
@@ -166,6 +201,7 @@ compare() {
 }
 
 @test "2x5x4 torus: two cables between the same two switches" {
+	ENTRIES=neighbours
 	compare 2 5 4 ""
 }
 
@@ -173,7 +209,8 @@ compare() {
 	compare 3 3 3 ""
 }
 
-@test "2x2x2 torus" {
+@test "2x2x2 torus: twice over" {
+	ENTRIES=neighbours
 	compare 2 2 2 ""
 }
 
@@ -210,8 +247,7 @@ compare() {
 	fails check_arbitration "$T/sm"
 	fabric_down
 	check_loops "$T/sm" "$T/psl"
-	sed -i 's/^\([0-9]* *[0-9]* *:\) .*/\1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0/' \
+	sed -Ei 's/^([0-9]+ +[0-9]+ +:).*/\1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0/' \
 		"$T/sm/opensm-sl2vl.dump"
-	slvl_of "$T/sm" >"$T/slvl"
-	[[ $(ibdm "$T/sm" "$T/psl" "$T/slvl") == loop ]]
+	fails check_loops "$T/sm" "$T/psl"
 }

@@ -246,7 +246,7 @@ fabric_up() {
 # lfts DIR: "switch-guid lid port" for every forwarding entry in use, sorted.
 # Entries of LIDs that nobody has, and of unreachable ones, are left out.
 lfts() {
-	awk '/^Unicast/ { sw = $8 }
+	awk '/^Unicast/ { sw = $9 }
 		/^0x/ && $2 ~ /^[0-9]+$/ { print sw, $1, $2 + 0 }' \
 		"$1/opensm-lfts.dump" | sort
 }
@@ -312,12 +312,12 @@ ibdm() {
 DL_SUBNET_LST='
 	function hex(s,  i, v) {
 		for (i = 1; i <= length(s); i++)
-			v = 16 * v + index("0123456789ABCDEF",
-				substr(s, i, 1)) - 1
+			v = 16 * v + index("0123456789abcdef",
+				tolower(substr(s, i, 1))) - 1
 		return v
 	}
 	function field(s, key) {
-		match(s, key "[0-9A-F]+")
+		match(s, key "[0-9A-Fa-f]+")
 		return substr(s, RSTART + length(key), RLENGTH - length(key))
 	}'
 
@@ -411,19 +411,24 @@ arbitration() {
 	while read -r lid port rest; do
 		echo "# $lid $port"
 		LD_PRELOAD=$DL_UMAD2SIM smpquery vlarb "$lid" "$port" 2>&1
-	done | awk -F '[| ]+' '
-		function hex(s) {
-			return index("123456789abcdef", substr(s, 3, 1)) * \
-				(length(s) > 3 ? 16 : 1) + (length(s) > 3 ? \
-				index("123456789abcdef", substr(s, 4, 1)) : 0)
+	done | awk '
+		function hex(s,  i, v) {
+			for (i = 3; i <= length(s); i++)
+				v = 16 * v + index("0123456789abcdef",
+					substr(s, i, 1)) - 1
+			return v
 		}
 		/^# [0-9]/ { at = $2 " " $3 }
 		/^# Low/ { table = "low" }
 		/^# High/ { table = "high" }
-		/^VL/ { for (i = 3; i <= NF; i++) vl[i] = hex($i) }
-		/^WEIGHT/ {
-			for (i = 3; i <= NF; i++)
-				if ($i != "" && hex($i))
-					print at, table, vl[i], hex($i)
+		/^(VL|WEIGHT)/ {
+			weights = /^WEIGHT/
+			sub(/^[^|]*\|/, "")
+			n = split($0, cell, / *\| */)
+			for (i = 1; i < n; i++)
+				if (!weights)
+					vl[i] = hex(cell[i])
+				else if (hex(cell[i]))
+					print at, table, vl[i], hex(cell[i])
 		}'
 }

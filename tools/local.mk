@@ -3,6 +3,8 @@ bin_PROGRAMS += dateline
 dateline_SOURCES = \
 	tools/arbitrate.c tools/arbitrate.h \
 	tools/arbitrate_read.c \
+	tools/bench.c tools/bench.h \
+	tools/bench_route.c \
 	tools/credits.c \
 	tools/discover.c \
 	tools/gen.c \

@@ -10,14 +10,15 @@
  *
  *     direction(x, y, z) = first of ways_x[x], ways_y[y], ways_z[z] that moves
  *
- * First that is spread over all sites (bytes, branch-free, a row of x at a
- * time), then one gather a LID turns sites into ports.  Parallel cables are
- * used in turn by the end ports of the target's switch, in the order of
- * port_order, so every direction carries the same share of each target's
- * adapters on each of its cables.
+ * First that is spread over all sites (a row of x at a time: the same bytes
+ * but where x leaves the choice to y and z), then one gather turns sites into
+ * the LIDs' ports.  Parallel cables are used in turn by the end ports of the
+ * target's switch, in the order of port_order, so every direction carries the
+ * same share of each target's adapters on each of its cables.
  *
- * Cost: one byte written and two small lookups an entry; memory besides the
- * tables themselves is a few bytes a LID and a site.
+ * Cost: one byte written and one small lookup an entry, two where a switch
+ * has parallel cables; memory besides the tables themselves is a few bytes a
+ * LID and a site.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +37,10 @@ struct unicast {
 	/* By LID: its site (nsites: none), its rank at its switch. */
 	uint16_t *lid_site;
 	uint8_t *lid_rank;
-	uint8_t *direction;		/* by site, and NOWHERE at nsites */
+	unsigned int nranks;		/* ranks in use, at most NRANKS */
+	/* By site, and what leads nowhere at nsites: directions, or ports. */
+	uint8_t *spread;
+	uint8_t *scratch;
 	uint8_t port[NCODES * NRANKS];	/* by direction and rank */
 };
 
@@ -66,6 +70,8 @@ static void number_lids(struct unicast *u, uint32_t end_port, uint32_t rank)
 	for (lid = p->lid; p->lid && lid < p->lid + nlids; lid++) {
 		u->lid_site[lid] = u->torus->sw_site[sw];
 		u->lid_rank[lid] = (rank << p->lmc) + (lid - p->lid);
+		if (u->lid_rank[lid] >= u->nranks)
+			u->nranks = u->lid_rank[lid] + 1;
 	}
 }
 
@@ -100,55 +106,112 @@ static void number_targets(struct unicast *u, const struct dl_torus_config *c)
 	}
 }
 
-/* The direction to every site, as the product of the rows of ways. */
-static void spread_directions(struct unicast *u, uint32_t site)
+/* A row of ways, split into those that move and those that leave it open. */
+struct row {
+	uint8_t code[DL_MAX_RADIX];	/* what to do where this row decides */
+	uint8_t open[DL_MAX_RADIX];	/* coordinates where it does not */
+	uint32_t nopen;
+};
+
+/* `code` translates directions, and NOWHERE, into what is to be spread. */
+static void split_row(struct row *r, const uint8_t *ways, uint32_t radix,
+		      unsigned int dim, const uint8_t code[NCODES])
 {
-	const struct dl_grid *g = &u->torus->grid;
-	uint8_t move[DL_DIMS][DL_MAX_RADIX], pass[DL_DIMS][DL_MAX_RADIX];
-	uint8_t *out = u->direction;
-	uint32_t x, y, z;
-	unsigned int d;
+	uint32_t i;
 
-	/* pass: 0xFF where the next dimension decides, and move is 0 there. */
-	for (d = 0; d < DL_DIMS; d++) {
-		const uint8_t *ways = dl_ways(u->rings, site, d);
-		uint32_t i;
-
-		for (i = 0; i < g->radix[d]; i++) {
-			bool later = ways[i] == DL_WAY_HERE ||
-				     ways[i] == DL_WAY_TURN;
-
-			pass[d][i] = later ? 0xFF : 0;
-			move[d][i] = later	 ? 0 :
-				     ways[i] < 2 ? dl_dir(d, ways[i]) :
-						   NOWHERE;
-		}
-	}
-	for (z = 0; z < g->radix[2]; z++) {
-		uint8_t in_z = move[2][z] | (pass[2][z] & NOWHERE);
-
-		for (y = 0; y < g->radix[1]; y++) {
-			uint8_t in_y = move[1][y] | (pass[1][y] & in_z);
-
-			for (x = 0; x < g->radix[0]; x++)
-				*out++ = move[0][x] | (pass[0][x] & in_y);
-		}
+	r->nopen = 0;
+	for (i = 0; i < radix; i++) {
+		r->code[i] = code[NOWHERE];
+		if (ways[i] == DL_WAY_HERE || ways[i] == DL_WAY_TURN)
+			r->open[r->nopen++] = i;
+		else if (ways[i] != DL_WAY_CUT)
+			r->code[i] = code[dl_dir(dim, ways[i] == DL_WAY_MINUS)];
 	}
 }
 
-/* The port for each direction and rank out of a switch. */
-static void spread_ports(struct unicast *u, uint32_t sw)
+/*
+ * What to do with a packet for every site: the product of the rows, built up
+ * from the last dimension to the first.  What the later dimensions decide, an
+ * element for each of their coordinates, fills the gaps of a copy of this
+ * dimension's row.
+ */
+static void spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
+{
+	const uint32_t *radix = u->torus->grid.radix;
+	uint8_t *later = u->scratch, *out = u->spread, *swap;
+	uint32_t n = 1, i, k;
+	unsigned int d;
+	struct row r;
+
+	*out = code[NOWHERE];
+	for (d = DL_DIMS; d-- > 0;) {
+		swap = later;
+		later = out;
+		out = swap;
+		split_row(&r, dl_ways(u->rings, site, d), radix[d], d, code);
+		for (i = 0; i < n; i++) {
+			memcpy(out + i * radix[d], r.code, radix[d]);
+			for (k = 0; k < r.nopen; k++)
+				out[i * radix[d] + r.open[k]] = later[i];
+		}
+		n *= radix[d];
+	}
+	out[n] = code[NOWHERE];
+	u->scratch = later;
+	u->spread = out;
+}
+
+/* Ports by direction and rank; returns whether ranks make a difference. */
+static bool ports_by_rank(struct unicast *u, uint32_t sw)
 {
 	unsigned int dir, rank;
+	bool parallel = false;
 
 	memset(u->port, DL_NO_PORT, sizeof(u->port));
 	for (dir = 0; dir < DL_DIRS; dir++) {
-		uint32_t n = dl_group_size(u->torus, sw, dir);
+		uint32_t n = dl_group_size(u->torus, sw, dir), next = 0;
 		const uint8_t *ports = dl_group(u->torus, sw, dir);
 
-		for (rank = 0; n && rank < NRANKS; rank++)
-			u->port[dir * NRANKS + rank] = ports[rank % n];
+		parallel |= n > 1;
+		for (rank = 0; n && rank < u->nranks; rank++) {
+			u->port[dir * NRANKS + rank] = ports[next];
+			next = next + 1 == n ? 0 : next + 1;
+		}
 	}
+	return parallel;
+}
+
+/* Without parallel cables a site's port is the same for all its LIDs. */
+static void gather_single(struct unicast *u, uint32_t sw, uint8_t *restrict row)
+{
+	const uint16_t *restrict lid_site = u->lid_site;
+	const uint8_t *restrict port_to;
+	uint32_t lid, top = u->tables->top_lid;
+	uint8_t code[NCODES];
+	unsigned int dir;
+
+	for (dir = 0; dir < NCODES; dir++)
+		code[dir] = u->port[dir * NRANKS];
+	spread(u, u->torus->sw_site[sw], code);
+	port_to = u->spread;
+	for (lid = 0; lid <= top; lid++)
+		row[lid] = port_to[lid_site[lid]];
+}
+
+static void gather_parallel(struct unicast *u, uint32_t sw,
+			    uint8_t *restrict row)
+{
+	static const uint8_t itself[NCODES] = { 0, 1, 2, 3, 4, 5, NOWHERE };
+	const uint16_t *restrict lid_site = u->lid_site;
+	const uint8_t *restrict lid_rank = u->lid_rank;
+	const uint8_t *restrict direction;
+	uint32_t lid, top = u->tables->top_lid;
+
+	spread(u, u->torus->sw_site[sw], itself);
+	direction = u->spread;
+	for (lid = 0; lid <= top; lid++)
+		row[lid] = u->port[direction[lid_site[lid]] * NRANKS +
+				   lid_rank[lid]];
 }
 
 /* The LIDs that end at this very switch. */
@@ -174,17 +237,12 @@ static void local_lids(struct unicast *u, uint32_t sw, uint8_t *row)
 
 static void fill_row(struct unicast *u, uint32_t sw)
 {
-	uint8_t *restrict row = u->tables->lft + sw * (size_t)u->tables->stride;
-	const uint8_t *restrict direction = u->direction;
-	const uint16_t *restrict lid_site = u->lid_site;
-	const uint8_t *restrict lid_rank = u->lid_rank;
-	uint32_t lid, top = u->tables->top_lid;
+	uint8_t *row = u->tables->lft + sw * (size_t)u->tables->stride;
 
-	spread_directions(u, u->torus->sw_site[sw]);
-	spread_ports(u, sw);
-	for (lid = 0; lid <= top; lid++)
-		row[lid] = u->port[direction[lid_site[lid]] * NRANKS +
-				   lid_rank[lid]];
+	if (ports_by_rank(u, sw))
+		gather_parallel(u, sw, row);
+	else
+		gather_single(u, sw, row);
 	local_lids(u, sw, row);
 }
 
@@ -199,11 +257,11 @@ int dl_route_unicast(const struct dl_rings *r, const struct dl_torus_config *c,
 
 	u.lid_site = malloc(nlids * sizeof(*u.lid_site));
 	u.lid_rank = malloc(nlids);
-	u.direction = malloc(torus->nsites + 1);
-	if (!u.lid_site || !u.lid_rank || !u.direction)
+	u.spread = malloc(torus->nsites + 1);
+	u.scratch = malloc(torus->nsites + 1);
+	if (!u.lid_site || !u.lid_rank || !u.spread || !u.scratch)
 		goto out;
 	number_targets(&u, c);
-	u.direction[torus->nsites] = NOWHERE;
 	for (s = 0; s < torus->fabric->nswitches; s++)
 		if (torus->sw_site[s] != DL_NONE)
 			fill_row(&u, s);
@@ -211,6 +269,7 @@ int dl_route_unicast(const struct dl_rings *r, const struct dl_torus_config *c,
 out:
 	free(u.lid_site);
 	free(u.lid_rank);
-	free(u.direction);
+	free(u.spread);
+	free(u.scratch);
 	return err;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Benchmarks built into the command, so that anybody can repeat the figures
+ * on his own machine.  Each one lives in a file of its own, tools/bench_WORD.c.
+ */
+#ifndef DL_BENCH_H
+#define DL_BENCH_H
+
+#include "tool.h"
+
+/*
+ * Measure, and put the figures into *out as one JSON object.  `dims` are the
+ * radices on the command line.  Returns 0 or a negative errno, reported.
+ */
+typedef int dl_bench(struct dl_tool *tool, const uint32_t dims[3],
+		     json_t **out);
+
+dl_bench dl_bench_route;
+
+/* Seconds since some moment, for differences. */
+double dl_bench_clock(void);
+
+/*
+ * The median time of one call of `once`, in seconds, over some tenths of a
+ * second and at least five calls after one that does not count.
+ */
+double dl_bench_median(void (*once)(void *context), void *context);
+
+/* The most memory this process has had so far, in bytes. */
+uint64_t dl_bench_peak_bytes(void);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* How long the forwarding tables of a whole torus take. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bench.h"
+#include "route/unicast.h"
+#include "torus/generate.h"
+
+struct job {
+	const struct dl_rings *rings;
+	const struct dl_torus_config *config;
+	struct dl_tables *tables;
+	size_t bytes;
+	int err;
+};
+
+static void route_once(void *context)
+{
+	struct job *j = context;
+
+	if (!j->err)
+		j->err = dl_route_unicast(j->rings, j->config, j->tables);
+}
+
+/* Through a pointer, so that the compiler cannot drop it. */
+static void *(*volatile fill)(void *, int, size_t) = memset;
+
+static void memset_once(void *context)
+{
+	struct job *j = context;
+
+	fill(j->tables->lft, DL_NO_PORT, j->bytes);
+}
+
+int dl_bench_route(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
+{
+	struct dl_plan plan = { .hosts = 1, .parallel = 1 };
+	struct dl_torus_config *config = NULL;
+	struct dl_fabric *f = NULL;
+	struct dl_torus *torus = NULL;
+	struct dl_rings *rings = NULL;
+	struct job j = { 0 };
+	double seconds, plain;
+	uint64_t entries;
+	int err;
+
+	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
+	err = dl_generate(&plan, &tool->log, &f, &config);
+	if (!err)
+		err = dl_fabric_assign_lids(f, 0);
+	if (!err)
+		err = dl_torus_discover(f, config, &tool->log, &torus);
+	if (!err)
+		err = dl_rings_new(torus, &rings);
+	if (!err)
+		err = dl_tables_new(f, &j.tables);
+	if (err)
+		goto out;
+	j.rings = rings;
+	j.config = config;
+	j.bytes = (size_t)f->nswitches * j.tables->stride;
+	seconds = dl_bench_median(route_once, &j);
+	err = j.err;
+	if (err)
+		goto out;
+	plain = dl_bench_median(memset_once, &j);
+	entries = (uint64_t)f->nswitches * f->top_lid;
+	*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:I}", "what",
+			 "route", "dims", dims[0], dims[1], dims[2], "entries",
+			 (json_int_t)entries, "seconds", seconds,
+			 "ns_per_entry", 1e9 * seconds / entries,
+			 "memset_ratio", seconds / plain, "peak_bytes",
+			 (json_int_t)dl_bench_peak_bytes());
+out:
+	dl_tables_free(j.tables);
+	dl_rings_free(rings);
+	dl_torus_free(torus);
+	dl_torus_config_free(config);
+	dl_fabric_free(f);
+	return err;
+}

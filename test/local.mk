@@ -4,5 +4,6 @@ include test/route.mk
 include test/link.mk
 include test/verify.mk
 include test/plugin.mk
+include test/config.mk
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

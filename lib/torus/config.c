@@ -320,6 +320,7 @@ static void parse_port_order(struct parser *p, unsigned int unused)
 	char *token;
 
 	(void)unused;
+	c->nport_order = 0;	/* the last such line is the one that counts */
 	while ((token = next_token(p)) && token[0] != '#') {
 		const char *junk;
 		struct shown shown;

@@ -279,6 +279,9 @@ static int add_items(struct build *b)
 			err = dl_fabric_set_desc(b->f, b->node[at], name);
 		if (err)
 			return err;
+		/* End ports: the GUIDs that ibsim derives, too. */
+		b->f->ports[b->f->nodes[b->node[at]].first_port + !!n].guid =
+			b->guid[at] + !!n;
 	}
 	return 0;
 }

@@ -28,7 +28,11 @@
 
 #define NOWHERE DL_DIRS		/* direction of a target that has no way */
 #define NCODES (DL_DIRS + 1)
-#define NRANKS 256
+/*
+ * Ranks count modulo this; a multiple of every number of cables up to 8, so
+ * that turns go on evenly where the count starts again.
+ */
+#define NRANKS 840
 
 struct unicast {
 	const struct dl_rings *rings;
@@ -36,7 +40,7 @@ struct unicast {
 	struct dl_tables *tables;
 	/* By LID: its site (nsites: none), its rank at its switch. */
 	uint16_t *lid_site;
-	uint8_t *lid_rank;
+	uint16_t *lid_rank;
 	unsigned int nranks;		/* ranks in use, at most NRANKS */
 	/* By site, and what leads nowhere at nsites: directions, or ports. */
 	uint8_t *spread;
@@ -61,17 +65,59 @@ static void visit_order(const struct dl_torus_config *c, uint8_t order[256])
 			order[n++] = i;
 }
 
-static void number_lids(struct unicast *u, uint32_t end_port, uint32_t rank)
+static void number_lids(struct unicast *u, uint32_t end_port, uint32_t site,
+			uint32_t rank)
 {
 	const struct dl_port *p = &u->torus->fabric->ports[end_port];
-	uint32_t sw = dl_access_switch(u->torus->fabric, end_port);
 	uint32_t lid, nlids = UINT32_C(1) << p->lmc;
 
 	for (lid = p->lid; p->lid && lid < p->lid + nlids; lid++) {
-		u->lid_site[lid] = u->torus->sw_site[sw];
-		u->lid_rank[lid] = (rank << p->lmc) + (lid - p->lid);
-		if (u->lid_rank[lid] >= u->nranks)
-			u->nranks = u->lid_rank[lid] + 1;
+		uint32_t r = ((rank << p->lmc) + lid - p->lid) % NRANKS;
+
+		u->lid_site[lid] = site;
+		u->lid_rank[lid] = r;
+		if (r >= u->nranks)
+			u->nranks = r + 1;
+	}
+}
+
+/* The end port behind port `p` of a switch, or DL_NONE. */
+static uint32_t end_port_behind(const struct dl_fabric *f,
+				const struct dl_node *sw, unsigned int p)
+{
+	uint32_t port = sw->first_port + p;
+
+	if (!p)
+		return port;
+	if (p > sw->nports || f->ports[port].peer == DL_NONE ||
+	    dl_is_switch(f, dl_peer_node(f, port)))
+		return DL_NONE;
+	return f->ports[port].peer;
+}
+
+/*
+ * Ranks go on from one switch to the next along every dimension, so that the
+ * turns at parallel cables are even not only among the adapters of one target
+ * but also from target to target.  A switch's own port carries little and
+ * takes the turn of its first adapter.
+ */
+static void number_switch(struct unicast *u, uint32_t sw,
+			  const uint8_t order[256])
+{
+	const struct dl_fabric *f = u->torus->fabric;
+	const struct dl_node *n = &f->nodes[f->switches[sw]];
+	uint32_t c[DL_DIMS], site = u->torus->sw_site[sw], hosts = 0, rank, end;
+	unsigned int i;
+
+	for (i = 1; i <= n->nports; i++)
+		hosts += end_port_behind(f, n, i) != DL_NONE;
+	dl_site_coord(&u->torus->grid, site, c);
+	rank = (c[0] + c[1] + c[2]) * hosts;
+	number_lids(u, n->first_port, site, rank);
+	for (i = 0; i <= DL_MAX_PORTS; i++) {
+		end = order[i] ? end_port_behind(f, n, order[i]) : DL_NONE;
+		if (end != DL_NONE)
+			number_lids(u, end, site, rank++);
 	}
 }
 
@@ -80,30 +126,15 @@ static void number_targets(struct unicast *u, const struct dl_torus_config *c)
 	const struct dl_fabric *f = u->torus->fabric;
 	uint8_t order[256];
 	uint32_t s, lid;
-	unsigned int i;
 
-	for (lid = 0; lid <= f->top_lid; lid++)
+	for (lid = 0; lid <= f->top_lid; lid++) {
 		u->lid_site[lid] = u->torus->nsites;
-	memset(u->lid_rank, 0, (size_t)f->top_lid + 1);
-	visit_order(c, order);
-	for (s = 0; s < f->nswitches; s++) {
-		const struct dl_node *n = &f->nodes[f->switches[s]];
-		uint32_t rank = 0;
-
-		if (u->torus->sw_site[s] == DL_NONE)
-			continue;
-		for (i = 0; i <= DL_MAX_PORTS; i++) {
-			uint32_t port = n->first_port + order[i];
-
-			if (order[i] > n->nports)
-				continue;
-			if (order[i])
-				port = f->ports[port].peer;
-			if (port != DL_NONE && dl_is_end_port(f, port) &&
-			    (!order[i] || !dl_is_switch(f, f->ports[port].node)))
-				number_lids(u, port, rank++);
-		}
+		u->lid_rank[lid] = 0;
 	}
+	visit_order(c, order);
+	for (s = 0; s < f->nswitches; s++)
+		if (u->torus->sw_site[s] != DL_NONE)
+			number_switch(u, s, order);
 }
 
 /* A row of ways, split into those that move and those that leave it open. */
@@ -203,7 +234,7 @@ static void gather_parallel(struct unicast *u, uint32_t sw,
 {
 	static const uint8_t itself[NCODES] = { 0, 1, 2, 3, 4, 5, NOWHERE };
 	const uint16_t *restrict lid_site = u->lid_site;
-	const uint8_t *restrict lid_rank = u->lid_rank;
+	const uint16_t *restrict lid_rank = u->lid_rank;
 	const uint8_t *restrict direction;
 	uint32_t lid, top = u->tables->top_lid;
 
@@ -222,16 +253,11 @@ static void local_lids(struct unicast *u, uint32_t sw, uint8_t *row)
 	unsigned int p;
 
 	for (p = 0; p <= n->nports; p++) {
-		uint32_t end = n->first_port + p;
-		const struct dl_port *e;
+		uint32_t end = end_port_behind(f, n, p);
 
-		if (p)
-			end = f->ports[end].peer;
-		if (end == DL_NONE || !dl_is_end_port(f, end))
-			continue;
-		e = &f->ports[end];
-		if (e->lid && (!p || !dl_is_switch(f, e->node)))
-			memset(row + e->lid, p, (size_t)1 << e->lmc);
+		if (end != DL_NONE && f->ports[end].lid)
+			memset(row + f->ports[end].lid, p,
+			       (size_t)1 << f->ports[end].lmc);
 	}
 }
 
@@ -256,7 +282,7 @@ int dl_route_unicast(const struct dl_rings *r, const struct dl_torus_config *c,
 	uint32_t s;
 
 	u.lid_site = malloc(nlids * sizeof(*u.lid_site));
-	u.lid_rank = malloc(nlids);
+	u.lid_rank = malloc(nlids * sizeof(*u.lid_rank));
 	u.spread = malloc(torus->nsites + 1);
 	u.scratch = malloc(torus->nsites + 1);
 	if (!u.lid_site || !u.lid_rank || !u.spread || !u.scratch)

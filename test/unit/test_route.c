@@ -432,6 +432,51 @@ static void parallel_cables(void **state)
 	release(&r);
 }
 
+/* Over all targets too, a hop's cables carry like numbers of adapters. */
+static void cables_over_all_targets(void **state)
+{
+	static const unsigned int hosts[] = { 1, 2, 3, 5 };
+	struct test_random random = { test_seed(15), 0 };
+	unsigned int k, dir, i;
+
+	(void)state;
+	for (k = 0; k < 16; k++) {
+		struct routed r = { .g = { .grid = { { 6, 5, 4 }, { 0 } },
+					   .hosts = hosts[k % 4],
+					   .parallel = 2 + k / 4,
+					   .lmc = k % 2,
+					   .shuffle = &random } };
+		const struct dl_fabric *f;
+		uint32_t s, lid;
+
+		route(&r);
+		f = r.g.fabric;
+		for (s = 0; s < f->nswitches; s++) {
+			uint32_t used[DL_MAX_PORTS + 1] = { 0 };
+
+			for (lid = 1; lid <= f->top_lid; lid++)
+				if (f->lid_port[lid] != DL_NONE &&
+				    f->ports[f->lid_port[lid]].num)
+					used[dl_lft(r.tables, s, lid)]++;
+			for (dir = 0; dir < DL_DIRS; dir++) {
+				const uint8_t *p = dl_group(r.torus, s, dir);
+				uint32_t n = dl_group_size(r.torus, s, dir);
+				uint32_t least = used[p[0]], most = used[p[0]];
+
+				for (i = 1; i < n; i++) {
+					if (used[p[i]] < least)
+						least = used[p[i]];
+					if (used[p[i]] > most)
+						most = used[p[i]];
+				}
+				assert_int_equal(n, r.g.parallel);
+				assert_true(most - least <= 2 + most / 8);
+			}
+		}
+		release(&r);
+	}
+}
+
 /* port_order decides which adapter takes which cable. */
 static void port_order(void **state)
 {
@@ -440,7 +485,9 @@ static void port_order(void **state)
 				   .parallel = 2 } };
 	struct dl_route_options o;
 	const struct dl_fabric *f;
-	uint8_t want[4] = { 1, 1, 0, 0 };
+	/* Ports 15, 13, 16, 14 in turn: cables 0, 1, 0, 1. */
+	const uint8_t want[4] = { [15 - 13] = 0, [13 - 13] = 1,
+				  [16 - 13] = 0, [14 - 13] = 1 };
 	uint32_t first, h;
 
 	(void)state;
@@ -452,10 +499,6 @@ static void port_order(void **state)
 	r.g.config.port_order[2] = 16;
 	r.g.config.port_order[3] = 14;
 	r.g.config.nport_order = 4;
-	want[15 - 13] = 0;
-	want[13 - 13] = 1;
-	want[16 - 13] = 0;
-	want[14 - 13] = 1;
 	dl_tables_free(r.tables);
 	dl_route_options_init(&o);
 	assert_int_equal(dl_route(r.torus, &r.g.config, &o, NULL, &r.tables),
@@ -856,6 +899,7 @@ int main(void)
 		cmocka_unit_test(whole_fabrics),
 		cmocka_unit_test(damaged_fabrics),
 		cmocka_unit_test(parallel_cables),
+		cmocka_unit_test(cables_over_all_targets),
 		cmocka_unit_test(port_order),
 		cmocka_unit_test(sl2vl),
 		cmocka_unit_test(vl_arbitration),

@@ -170,6 +170,33 @@ enum dl_snapshot_flags {
 int dl_snapshot_write(const struct dl_tables *t, const char *dir,
 		      unsigned int flags, const struct dl_log *log);
 
+/* A snapshot read back; all of it belongs to the reader. */
+struct dl_snapshot {
+	struct dl_fabric *fabric;
+	struct dl_tables *tables;
+	unsigned int parts;	/* enum dl_part: what was there */
+};
+
+enum dl_part {
+	DL_PART_LFTS = 1,	/* always */
+	DL_PART_SL2VL = 2,
+	DL_PART_MCFDBS = 4,
+	DL_PART_VLARB = 8,
+	DL_PART_PSL = 16,
+	DL_PART_PARTIAL = 32	/* marked as partial by whoever wrote it */
+};
+
+/*
+ * Read a snapshot, or a folder that OpenSM filled with its dumps.  `net` is a
+ * netlist for a folder without one, `psl` a file of path SLs to be used
+ * instead of the folder's; both may be NULL.  Returns 0; -ENOENT and the like
+ * (no such folder; no fabric or no forwarding tables in it), -EINVAL (damaged
+ * or contradictory: file and line are reported), -ENOMEM.
+ */
+int dl_snapshot_read(const char *dir, const char *net, const char *psl,
+		     const struct dl_log *log, struct dl_snapshot *out);
+void dl_snapshot_release(struct dl_snapshot *s);
+
 #ifdef __cplusplus
 }
 #endif

@@ -164,4 +164,32 @@ int dl_write_vlarb(const struct dl_tables *t, FILE *to);	/* dateline-vlarb.dump 
 int dl_write_psl(const struct dl_tables *t, FILE *to);		/* dateline-psl.dump */
 int dl_write_slvl(const struct dl_tables *t, FILE *to);		/* dateline-slvl.dump */
 
+/*
+ * Readers of the same.  They fill tables made for a fabric with LIDs.  What is
+ * damaged, or contradicts the fabric or itself, is reported with file and
+ * line.  Return 0, -EINVAL (reported), -ENOMEM, -EIO.  `name` stands in
+ * messages.
+ */
+int dl_read_lfts(struct dl_tables *t, FILE *from, const char *name,
+		 const struct dl_log *log);
+int dl_read_sl2vl(struct dl_tables *t, FILE *from, const char *name,
+		  const struct dl_log *log);
+int dl_read_fdbs(struct dl_tables *t, FILE *from, const char *name,
+		 const struct dl_log *log);
+int dl_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
+		   const struct dl_log *log);
+int dl_read_vlarb(struct dl_tables *t, FILE *from, const char *name,
+		  const struct dl_log *log);
+int dl_read_psl(struct dl_tables *t, FILE *from, const char *name,
+		const struct dl_log *log);
+int dl_read_slvl(struct dl_tables *t, FILE *from, const char *name,
+		 const struct dl_log *log);
+
+/*
+ * LIDs and LMCs that the fabric lacks, from the comments of an
+ * opensm-lfts.dump.  Errors as above.
+ */
+int dl_read_lids(struct dl_fabric *f, FILE *from, const char *name,
+		 const struct dl_log *log);
+
 #endif

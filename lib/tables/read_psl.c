@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reading path SLs in ibdmchk's form, a line per source and destination LID:
+ *
+ *   0x0000000020400000 12 3
+ *
+ * The GUID is the source node's, or that of one of its ports; a node's GUID
+ * stands for its first port with a LID.
+ *
+ * Problem.  The file grows with the square of the fabric, and so would the
+ * tables; yet most sources and destinations are like others (the adapters of
+ * one switch, and the switch itself).
+ *
+ * Method.  A row per source, grown as sources appear.  At the end equal rows
+ * become one class of sources, and columns that are then equal one class of
+ * destinations.  No pair is made of a port and its own LID; that entry takes
+ * the value of a neighbour at the same switch, so that it does not tell two
+ * rows apart that are alike otherwise.
+ *
+ * Complexity: the size of the file, and of the matrix of distinct rows twice.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/read.h"
+
+struct psl {
+	struct dl_text text;
+	struct dl_tables *t;
+	uint32_t *column;	/* by LID, or DL_NONE */
+	uint16_t *lid;		/* by column */
+	uint32_t ncolumns;
+	uint32_t *row_of;	/* by port index, or DL_NONE */
+	uint8_t *rows;
+	uint32_t nrows, cap;
+	uint64_t last_guid;	/* the source met last, and its row */
+	uint8_t *last_row;
+};
+
+static const struct dl_fabric *fabric_of(const struct psl *x)
+{
+	return x->t->fabric;
+}
+
+/* ---- lines ------------------------------------------------------------- */
+
+static uint32_t first_port_with_lid(const struct dl_fabric *f, uint32_t node)
+{
+	const struct dl_node *n = &f->nodes[node];
+
+	for (unsigned int i = 0; i <= n->nports; i++)
+		if (dl_is_end_port(f, n->first_port + i) &&
+		    f->ports[n->first_port + i].lid)
+			return n->first_port + i;
+	return DL_NONE;
+}
+
+/* Port GUIDs are not indexed; sources named by them are the exception. */
+static uint32_t port_by_guid(const struct dl_fabric *f, uint64_t guid)
+{
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (f->ports[p].guid == guid && f->ports[p].lid &&
+		    dl_is_end_port(f, p))
+			return p;
+	return DL_NONE;
+}
+
+static int add_row(struct psl *x, uint32_t port)
+{
+	if (x->nrows == x->cap) {
+		uint32_t cap = x->cap ? 2 * x->cap : 64;
+		uint8_t *grown = realloc(x->rows, cap * (size_t)x->ncolumns);
+
+		if (!grown)
+			return -ENOMEM;
+		x->rows = grown;
+		x->cap = cap;
+	}
+	memset(x->rows + x->nrows * (size_t)x->ncolumns, DL_NO_SL,
+	       x->ncolumns);
+	x->row_of[port] = x->nrows++;
+	return 0;
+}
+
+static int find_source(struct psl *x, uint64_t guid)
+{
+	const struct dl_fabric *f = fabric_of(x);
+	uint32_t node = dl_fabric_find_guid(f, guid), port;
+	int err;
+
+	port = node == DL_NONE ? port_by_guid(f, guid) :
+				 first_port_with_lid(f, node);
+	if (port == DL_NONE)
+		return dl_text_error(&x->text,
+				     "the fabric has no end port with the GUID "
+				     "0x%016" PRIx64 " and a LID", guid);
+	if (x->row_of[port] == DL_NONE) {
+		err = add_row(x, port);
+		if (err)
+			return err;
+	}
+	x->last_row = x->rows + x->row_of[port] * (size_t)x->ncolumns;
+	x->last_guid = guid;
+	return 0;
+}
+
+static int read_line(struct psl *x)
+{
+	uint64_t guid, lid, sl;
+	uint8_t *entry;
+	int err = dl_text_number(&x->text, 16, UINT64_MAX, "a node's GUID",
+				 &guid);
+
+	if (!err && (!x->last_row || guid != x->last_guid))
+		err = find_source(x, guid);
+	if (!err)
+		err = dl_text_number(&x->text, 10, DL_MAX_LID,
+				     "a unicast LID, decimal", &lid);
+	if (!err)
+		err = dl_text_number(&x->text, 10, 15, "an SL, 0 to 15", &sl);
+	if (!err)
+		err = dl_read_end(&x->text);
+	if (err)
+		return err;
+	if (lid > x->t->top_lid || x->column[lid] == DL_NONE)
+		return dl_text_error(&x->text,
+				     "no port of the fabric has LID %" PRIu64,
+				     lid);
+	entry = &x->last_row[x->column[lid]];
+	if (*entry != DL_NO_SL && *entry != sl)
+		return dl_text_error(&x->text, "LID %" PRIu64 " a second time, "
+				     "with another SL", lid);
+	*entry = sl;
+	return 0;
+}
+
+/* ---- a port and its own LIDs ------------------------------------------- */
+
+/* Some SL from this row to another end port of switch `sw`, or DL_NO_SL. */
+static uint8_t neighbour_sl(const struct psl *x, const uint8_t *row,
+			    uint32_t sw, uint32_t own)
+{
+	const struct dl_fabric *f = fabric_of(x);
+	const struct dl_node *n = dl_switch_node(f, sw);
+
+	for (unsigned int i = 0; i <= n->nports; i++) {
+		uint32_t p = n->first_port + i, column;
+
+		if (i)
+			p = f->ports[p].peer;
+		if (p == DL_NONE || p == own || !dl_is_end_port(f, p) ||
+		    !f->ports[p].lid)
+			continue;
+		column = x->column[f->ports[p].lid];
+		if (column != DL_NONE && row[column] != DL_NO_SL)
+			return row[column];
+	}
+	return DL_NO_SL;
+}
+
+static void fill_own(struct psl *x)
+{
+	const struct dl_fabric *f = fabric_of(x);
+
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint32_t sw;
+		uint8_t *row;
+
+		if (x->row_of[p] == DL_NONE)
+			continue;
+		sw = dl_access_switch(f, p);
+		if (sw == DL_NONE)
+			continue;
+		row = x->rows + x->row_of[p] * (size_t)x->ncolumns;
+		for (uint32_t i = 0; i < 1u << f->ports[p].lmc; i++) {
+			uint32_t lid = f->ports[p].lid + i;
+			uint8_t *entry = &row[x->column[lid]];
+
+			if (*entry == DL_NO_SL)
+				*entry = neighbour_sl(x, row, sw, p);
+		}
+	}
+}
+
+/* ---- classes ----------------------------------------------------------- */
+
+/* A row or column: equal ones have equal hashes. */
+struct line {
+	uint64_t hash;
+	uint32_t number;
+};
+
+static uint64_t mix(uint64_t hash, uint8_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+	return hash ^ hash >> 32;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static bool equal_rows(const struct psl *x, uint32_t a, uint32_t b)
+{
+	return !memcmp(x->rows + a * (size_t)x->ncolumns,
+		       x->rows + b * (size_t)x->ncolumns, x->ncolumns);
+}
+
+static bool equal_columns(const struct psl *x, uint32_t a, uint32_t b)
+{
+	for (uint32_t r = 0; r < x->nrows; r++) {
+		const uint8_t *row = x->rows + r * (size_t)x->ncolumns;
+
+		if (row[a] != row[b])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Give equal lines one class.  class_of gets each line's class, numbered in
+ * order of the first of each; first_of the first line of each class.
+ */
+static uint32_t classify(const struct psl *x, struct line *lines, uint32_t n,
+			 bool (*equal)(const struct psl *, uint32_t, uint32_t),
+			 uint32_t *class_of, uint32_t *first_of)
+{
+	uint32_t classes = 0;
+
+	qsort(lines, n, sizeof(*lines), by_hash);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t leader = lines[i].number;
+
+		if (i && lines[i].hash == lines[i - 1].hash &&
+		    equal(x, leader, class_of[lines[i - 1].number]))
+			leader = class_of[lines[i - 1].number];
+		class_of[lines[i].number] = leader;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (class_of[i] != i)
+			continue;
+		first_of[classes++] = i;
+	}
+	/* From leader to number; leaders ascend, so a search finds them. */
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t low = 0, high = classes;
+
+		while (high - low > 1) {
+			uint32_t middle = (low + high) / 2;
+
+			if (first_of[middle] <= class_of[i])
+				low = middle;
+			else
+				high = middle;
+		}
+		lines[i].number = low;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		class_of[i] = lines[i].number;
+	return classes;
+}
+
+static void hash_rows(const struct psl *x, struct line *lines)
+{
+	for (uint32_t r = 0; r < x->nrows; r++) {
+		const uint8_t *row = x->rows + r * (size_t)x->ncolumns;
+		uint64_t hash = 0;
+
+		for (uint32_t c = 0; c < x->ncolumns; c++)
+			hash = mix(hash, row[c]);
+		lines[r] = (struct line){ hash, r };
+	}
+}
+
+static void hash_columns(const struct psl *x, const uint32_t *rows,
+			 uint32_t nrows, struct line *lines)
+{
+	for (uint32_t c = 0; c < x->ncolumns; c++)
+		lines[c] = (struct line){ 0, c };
+	for (uint32_t r = 0; r < nrows; r++) {
+		const uint8_t *row = x->rows + rows[r] * (size_t)x->ncolumns;
+
+		for (uint32_t c = 0; c < x->ncolumns; c++)
+			lines[c].hash = mix(lines[c].hash, row[c]);
+	}
+}
+
+struct classes {
+	uint32_t *class_of, *first_of, n;
+};
+
+static int store(struct psl *x, const struct classes *src,
+		 const struct classes *dst)
+{
+	struct dl_tables *t = x->t;
+	int err = dl_tables_new_psl(t, src->n, dst->n);
+
+	if (err)
+		return err;
+	for (uint32_t s = 0; s < src->n; s++) {
+		const uint8_t *row = x->rows +
+				     src->first_of[s] * (size_t)x->ncolumns;
+
+		for (uint32_t d = 0; d < dst->n; d++)
+			t->psl[s * (size_t)dst->n + d] = row[dst->first_of[d]];
+	}
+	for (uint32_t p = 0; p < t->fabric->nports; p++)
+		if (x->row_of[p] != DL_NONE)
+			t->psl_src[p] = src->class_of[x->row_of[p]];
+	for (uint32_t c = 0; c < x->ncolumns; c++)
+		t->psl_dst[x->lid[c]] = dst->class_of[c];
+	return 0;
+}
+
+static int compress(struct psl *x)
+{
+	size_t n = (x->nrows > x->ncolumns ? x->nrows : x->ncolumns) + 1;
+	struct line *lines = malloc(n * sizeof(*lines));
+	struct classes src = { .class_of = malloc(n * sizeof(uint32_t)),
+			       .first_of = malloc(n * sizeof(uint32_t)) };
+	struct classes dst = { .class_of = malloc(n * sizeof(uint32_t)),
+			       .first_of = malloc(n * sizeof(uint32_t)) };
+	int err = -ENOMEM;
+
+	if (!lines || !src.class_of || !src.first_of || !dst.class_of ||
+	    !dst.first_of)
+		goto out;
+	fill_own(x);
+	hash_rows(x, lines);
+	src.n = classify(x, lines, x->nrows, equal_rows, src.class_of,
+			 src.first_of);
+	hash_columns(x, src.first_of, src.n, lines);
+	dst.n = classify(x, lines, x->ncolumns, equal_columns, dst.class_of,
+			 dst.first_of);
+	err = store(x, &src, &dst);
+out:
+	free(lines);
+	free(src.class_of);
+	free(src.first_of);
+	free(dst.class_of);
+	free(dst.first_of);
+	return err;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static int begin(struct psl *x)
+{
+	const struct dl_fabric *f = fabric_of(x);
+
+	x->column = malloc((x->t->top_lid + 1) * sizeof(*x->column));
+	x->lid = malloc((x->t->top_lid + 1) * sizeof(*x->lid));
+	x->row_of = malloc((f->nports + 1) * sizeof(*x->row_of));
+	if (!x->column || !x->lid || !x->row_of)
+		return -ENOMEM;
+	for (uint32_t lid = 0; lid <= x->t->top_lid; lid++) {
+		x->column[lid] = DL_NONE;
+		if (!lid || f->lid_port[lid] == DL_NONE)
+			continue;
+		x->lid[x->ncolumns] = lid;
+		x->column[lid] = x->ncolumns++;
+	}
+	for (uint32_t p = 0; p < f->nports; p++)
+		x->row_of[p] = DL_NONE;
+	return 0;
+}
+
+int dl_read_psl(struct dl_tables *t, FILE *from, const char *name,
+		const struct dl_log *log)
+{
+	struct psl x = { .t = t };
+	int err = begin(&x), state = 0;
+
+	dl_text_begin(&x.text, from, name, log);
+	while (!err && (state = dl_text_next(&x.text)) > 0)
+		if (!dl_text_at_end(&x.text) && *x.text.at != '#')
+			err = read_line(&x);
+	if (!err)
+		err = state;
+	if (!err && x.nrows)
+		err = compress(&x);
+	dl_text_end(&x.text);
+	free(x.column);
+	free(x.lid);
+	free(x.row_of);
+	free(x.rows);
+	return err;
+}

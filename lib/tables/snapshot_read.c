@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reading a snapshot: a folder that Dateline wrote, or one that OpenSM filled
+ * with its dumps (opensm -D 0x43), whatever its routing engine.
+ *
+ * The fabric comes from dateline.net, else from opensm-subnet.lst, else from
+ * a netlist given beside the folder; LIDs and LMCs that it does not tell, from
+ * the forwarding tables.  The forwarding tables are indispensable; of
+ * everything else the caller learns whether it was there.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fabric/text.h"
+#include "log.h"
+#include "tables/tables.h"
+
+#define PARTIAL "dateline-partial.txt"
+
+struct folder {
+	const char *dir;
+	const struct dl_log *log;
+	char path[PATH_MAX];
+};
+
+/* The path of a file in the folder, or NULL when there is none such. */
+static const char *find(struct folder *x, const char *name)
+{
+	int len = snprintf(x->path, sizeof(x->path), "%s/%s", x->dir, name);
+
+	if (len >= (int)sizeof(x->path) || access(x->path, F_OK))
+		return NULL;
+	return x->path;
+}
+
+static int open_error(const struct folder *x, const char *path)
+{
+	int err = -errno;
+
+	dl_log(x->log, DL_ERROR, "%s: %s", path, strerror(-err));
+	return err;
+}
+
+/* ---- the fabric -------------------------------------------------------- */
+
+static int read_fabric(struct folder *x, const char *net,
+		       struct dl_fabric **f)
+{
+	if (find(x, "dateline.net"))
+		return dl_fabric_read_netlist(x->path, x->log, f);
+	if (find(x, "opensm-subnet.lst"))
+		return dl_fabric_read_subnet_list(x->path, x->log, f);
+	if (net)
+		return dl_fabric_read_netlist(net, x->log, f);
+	dl_log(x->log, DL_ERROR, "%s: no dateline.net and no opensm-subnet.lst "
+	       "in this folder: what does the fabric look like?", x->dir);
+	return -ENOENT;
+}
+
+static int complete_lids(struct folder *x, struct dl_fabric *f)
+{
+	FILE *from;
+	int err;
+
+	if (!find(x, "opensm-lfts.dump"))
+		return 0;
+	from = fopen(x->path, "r");
+	if (!from)
+		return open_error(x, x->path);
+	err = dl_read_lids(f, from, x->path, x->log);
+	fclose(from);
+	if (!err && !f->top_lid) {
+		dl_log(x->log, DL_ERROR, "%s: neither the fabric nor this file "
+		       "says which LIDs the ports have", x->path);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+/* ---- the tables -------------------------------------------------------- */
+
+/* In each group the first file that is there counts. */
+static const struct {
+	const char *name;
+	unsigned int part;
+	int (*read)(struct dl_tables *t, FILE *from, const char *name,
+		    const struct dl_log *log);
+} files[] = {
+	{ "opensm-lfts.dump", DL_PART_LFTS, dl_read_lfts },
+	{ "opensm.fdbs", DL_PART_LFTS, dl_read_fdbs },
+	{ "opensm-sl2vl.dump", DL_PART_SL2VL, dl_read_sl2vl },
+	{ "dateline-slvl.dump", DL_PART_SL2VL, dl_read_slvl },
+	{ "opensm.mcfdbs", DL_PART_MCFDBS, dl_read_mcfdbs },
+	{ "dateline-vlarb.dump", DL_PART_VLARB, dl_read_vlarb },
+	{ "dateline-psl.dump", DL_PART_PSL, dl_read_psl },
+};
+
+static int read_file(const struct folder *x, const char *path,
+		     struct dl_tables *t, unsigned int i)
+{
+	FILE *from = fopen(path, "r");
+	int err;
+
+	if (!from)
+		return open_error(x, path);
+	err = files[i].read(t, from, path, x->log);
+	fclose(from);
+	return err;
+}
+
+static int read_tables(struct folder *x, const char *psl, struct dl_tables *t,
+		       unsigned int *parts)
+{
+	int err = 0;
+
+	*parts = 0;
+	for (unsigned int i = 0; !err && i < sizeof(files) / sizeof(*files);
+	     i++) {
+		const char *path;
+
+		if (*parts & files[i].part)
+			continue;
+		path = files[i].part == DL_PART_PSL && psl ?
+			       psl : find(x, files[i].name);
+		if (!path)
+			continue;
+		err = read_file(x, path, t, i);
+		*parts |= files[i].part;
+	}
+	if (!err && !(*parts & DL_PART_LFTS)) {
+		dl_log(x->log, DL_ERROR, "%s: no opensm-lfts.dump and no "
+		       "opensm.fdbs in this folder: where are the forwarding "
+		       "tables?", x->dir);
+		err = -ENOENT;
+	}
+	return err;
+}
+
+int dl_snapshot_read(const char *dir, const char *net, const char *psl,
+		     const struct dl_log *log, struct dl_snapshot *out)
+{
+	struct dl_snapshot s = { 0 };
+	struct folder x = { .dir = dir, .log = log };
+	int err;
+
+	if (access(dir, R_OK | X_OK))
+		return open_error(&x, dir);
+	err = read_fabric(&x, net, &s.fabric);
+	if (!err)
+		err = complete_lids(&x, s.fabric);
+	if (!err)
+		err = dl_tables_new(s.fabric, &s.tables);
+	if (!err)
+		err = read_tables(&x, psl, s.tables, &s.parts);
+	if (err) {
+		dl_snapshot_release(&s);
+		return err;
+	}
+	if (find(&x, PARTIAL)) {
+		s.parts |= DL_PART_PARTIAL;
+		dl_log(log, DL_WARNING, "%s: this snapshot is partial: %s says "
+		       "what is missing", dir, x.path);
+	}
+	*out = s;
+	return 0;
+}
+
+void dl_snapshot_release(struct dl_snapshot *s)
+{
+	dl_tables_free(s->tables);
+	dl_fabric_free(s->fabric);
+	memset(s, 0, sizeof(*s));
+}

@@ -2,6 +2,7 @@
 UNIT_TESTS =
 include test/route.mk
 include test/link.mk
+include test/netlist.mk
 include test/verify.mk
 include test/plugin.mk
 include test/config.mk

@@ -243,12 +243,29 @@ fabric_up() {
 # Looking at the dumps.
 #
 
-# lfts DIR: "switch-guid lid port" for every forwarding entry in use, sorted.
-# Entries of LIDs that nobody has, and of unreachable ones, are left out.
+# For awk: a hexadecimal number; a field of opensm-subnet.lst.
+DL_HEX='
+	function hex(s,  i, v) {
+		for (i = 1; i <= length(s); i++)
+			v = 16 * v + index("0123456789abcdef",
+				tolower(substr(s, i, 1))) - 1
+		return v
+	}'
+DL_SUBNET_LST=$DL_HEX'
+	function field(s, key) {
+		match(s, key "[0-9A-Fa-f]+")
+		return substr(s, RSTART + length(key), RLENGTH - length(key))
+	}'
+
+# lfts DIR: "switch-guid lid port" for every forwarding entry in use, sorted,
+# LIDs decimal.  Entries of LIDs that nobody has, and of unreachable ones, are
+# left out.
 lfts() {
-	awk '/^Unicast/ { sw = $9 }
-		/^0x/ && $2 ~ /^[0-9]+$/ { print sw, $1, $2 + 0 }' \
-		"$1/opensm-lfts.dump" | sort
+	awk "$DL_HEX"'
+		/^Unicast/ { sw = $9 }
+		/^0x/ && $2 ~ /^[0-9]+$/ {
+			print sw, hex(substr($1, 3)), $2 + 0
+		}' "$1/opensm-lfts.dump" | sort
 }
 
 # sl2vl DIR: "switch-guid in out vl0 .. vl15", sorted; only what the switch's
@@ -307,19 +324,6 @@ ibdm() {
 		echo safe
 	fi
 }
-
-# The fields of opensm-subnet.lst, for awk.
-DL_SUBNET_LST='
-	function hex(s,  i, v) {
-		for (i = 1; i <= length(s); i++)
-			v = 16 * v + index("0123456789abcdef",
-				tolower(substr(s, i, 1))) - 1
-		return v
-	}
-	function field(s, key) {
-		match(s, key "[0-9A-Fa-f]+")
-		return substr(s, RSTART + length(key), RLENGTH - length(key))
-	}'
 
 # end_ports DIR: "type node-guid port-guid lid name" of every end port in
 # DIR/opensm-subnet.lst; type CA, SW or RT, GUIDs as elsewhere, LID decimal.
@@ -411,13 +415,7 @@ arbitration() {
 	while read -r lid port rest; do
 		echo "# $lid $port"
 		LD_PRELOAD=$DL_UMAD2SIM smpquery vlarb "$lid" "$port" 2>&1
-	done | awk '
-		function hex(s,  i, v) {
-			for (i = 3; i <= length(s); i++)
-				v = 16 * v + index("0123456789abcdef",
-					substr(s, i, 1)) - 1
-			return v
-		}
+	done | awk "$DL_HEX"'
 		/^# [0-9]/ { at = $2 " " $3 }
 		/^# Low/ { table = "low" }
 		/^# High/ { table = "high" }
@@ -427,8 +425,9 @@ arbitration() {
 			n = split($0, cell, / *\| */)
 			for (i = 1; i < n; i++)
 				if (!weights)
-					vl[i] = hex(cell[i])
-				else if (hex(cell[i]))
-					print at, table, vl[i], hex(cell[i])
+					vl[i] = hex(substr(cell[i], 3))
+				else if (cell[i] != "0x0")
+					print at, table, vl[i], \
+						hex(substr(cell[i], 3))
 		}'
 }

@@ -2,7 +2,8 @@
 # programs that a build does not, so `make check-fabric` is a target of its
 # own and `make check` runs the unit tests only.
 FABRIC_TESTS = \
-	test/fabric/harness.bats test/fabric/builtin.bats
+	test/fabric/harness.bats test/fabric/netlist.bats \
+	test/fabric/builtin.bats test/fabric/gordon.bats
 EXTRA_DIST += bootstrap .ci/run test/check.bash \
 	test/fabric/demo.bash test/fabric/lib.bash $(FABRIC_TESTS)
 

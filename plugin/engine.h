@@ -108,4 +108,10 @@ int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 /* Set the multicast forwarding entries of one MLID. */
 ib_api_status_t dl_mcast_build(void *engine, osm_mgrp_box_t *box);
 
+/*
+ * Drop groups that OpenSM has none of any more from those kept for the
+ * snapshot.  Takes OpenSM's lock.
+ */
+void dl_mcast_prune(const struct dl_engine *e);
+
 #endif

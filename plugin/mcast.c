@@ -42,7 +42,8 @@ static int find_members(const struct dl_engine *e, cl_qlist_t *list,
 			cl_item_obj(item, work, list_item);
 		const osm_port_t *port = work->p_port;
 		uint64_t guid = cl_ntoh64(osm_port_get_guid(port));
-		uint32_t p = dl_plan_lid_owner(e->plan, osm_port_get_base_lid(port));
+		uint32_t p = dl_plan_lid_owner(e->plan,
+					       osm_port_get_base_lid(port));
 
 		if (p != DL_NONE && f->ports[p].guid == guid)
 			members[n++] = p;
@@ -65,7 +66,27 @@ static uint64_t *masks_for(const struct dl_engine *e, uint16_t mlid)
 	if (!e->options.dump_dir)
 		return e->plan->masks;
 	g = dl_tables_group(e->plan->tables, mlid);
+	e->plan->written = false;
 	return g ? g->masks : NULL;
+}
+
+void dl_mcast_prune(const struct dl_engine *e)
+{
+	struct dl_tables *t = e->plan->tables;
+	uint32_t g = 0;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	while (g < t->ngroups) {
+		struct dl_mcast_group *group = &t->groups[g];
+
+		if (e->osm->subn.mboxes[group->mlid - IB_LID_MCAST_START_HO]) {
+			g++;
+			continue;
+		}
+		free(group->masks);
+		*group = t->groups[--t->ngroups];
+	}
+	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
 /* Set the bits of one switch.  Returns false where it cannot do multicast. */
@@ -141,7 +162,7 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 	if (find_members(e, &list, box->mlid, &members, &n)) {
 		status = IB_INSUFFICIENT_MEMORY;
 	} else {
-		status = n ? set_group(e, box->mlid, members, n) : IB_SUCCESS;
+		status = set_group(e, box->mlid, members, n);
 		free(members);
 	}
 	osm_mcast_drop_port_list(&list);

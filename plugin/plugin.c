@@ -91,9 +91,14 @@ no_memory:
 
 static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
+	const struct dl_engine *e = data;
+
 	(void)event_data;
-	if (event == OSM_EVENT_ID_SUBNET_UP)
-		dl_dump_dir_write(data);
+	/* Reported without OpenSM's lock, by the thread that sweeps. */
+	if (event != OSM_EVENT_ID_SUBNET_UP || !e->plan)
+		return;
+	dl_mcast_prune(e);
+	dl_dump_dir_write(e);
 }
 
 extern const osm_event_plugin_t osm_event_plugin;

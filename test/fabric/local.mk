@@ -8,6 +8,12 @@ EXTRA_DIST += bootstrap .ci/run test/check.bash \
 	test/fabric/demo.bash test/fabric/lib.bash $(FABRIC_TESTS)
 
 .PHONY: check-fabric
-check-fabric: all
+check-fabric: all test/fabric/join
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_TESTS))
+
+# The plugin.  join joins and leaves multicast groups in place of simulated adapters.
+FABRIC_TESTS += test/fabric/plugin.bats
+check_PROGRAMS += test/fabric/join
+test_fabric_join_CPPFLAGS = -isystem /usr/include/infiniband
+test_fabric_join_LDADD = -libmad -libumad

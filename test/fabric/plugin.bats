@@ -317,7 +317,7 @@ mfts() {
 @test "a snapshot that cannot be written is reported, and routing goes on" {
 	: >"$T/file"
 	up event_plugin_options="dump_dir=$T/file"
-	wait_log 'ERR DL30: dump_dir: cannot write '
+	wait_log "ERR DL30: .*$T/file"
 	routed_by dateline
 }
 

@@ -4,6 +4,9 @@
 # The plugin inside stock OpenSM: that it is chosen, that it steps aside with
 # a reason, what it makes of options, and that it leaves nothing behind.
 
+# Each test is a subshell of its own: that is meant.
+# shellcheck disable=SC2030,SC2031
+
 load lib.bash
 
 setup() {

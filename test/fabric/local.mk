@@ -12,7 +12,7 @@ check-fabric: all test/fabric/join
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_TESTS))
 
-# The plugin.  join joins and leaves multicast groups in place of simulated adapters.
+# The plugin.  join joins multicast groups in place of simulated adapters.
 FABRIC_TESTS += test/fabric/plugin.bats
 check_PROGRAMS += test/fabric/join
 test_fabric_join_CPPFLAGS = -isystem /usr/include/infiniband

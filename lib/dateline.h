@@ -95,6 +95,21 @@ int dl_torus_discover(const struct dl_fabric *f,
 		      const struct dl_log *log, struct dl_torus **out);
 void dl_torus_free(struct dl_torus *t);
 
+/*
+ * Write the configuration of a torus: radices and up to `max_seeds` seeds
+ * that share no switch.  Returns 0 or -ENOMEM.
+ */
+int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
+		      struct dl_torus_config **out);
+
+/*
+ * Log what changed between two tori, at most `max` lines of DL_INFO and one
+ * that counts the rest.
+ */
+void dl_torus_report_changes(const struct dl_torus *before,
+			     const struct dl_torus *after, uint32_t max,
+			     const struct dl_log *log);
+
 /* ---- routing ----------------------------------------------------------- */
 
 enum dl_mode { DL_CLASSIC, DL_PROVEN };

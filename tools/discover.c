@@ -8,15 +8,21 @@
 #include "torus/torus.h"
 #include "tool.h"
 
-enum { KEY_TORUS = 0x2000 };
+enum { KEY_TORUS = 0x2000, KEY_WRITE };
+
+/* Seeds in a written configuration: enough to survive some failures. */
+#define MAX_SEEDS 4
 
 struct request {
-	const char *net, *config;
+	const char *net, *config, *write;
 };
 
 static const struct argp_option options[] = {
 	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
-	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf" },
+	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
+		 "it, the cabling decides" },
+	{ .name = "write-config", .key = KEY_WRITE, .arg = "FILE",
+	  .doc = "Write a torus-2QoS.conf for what was found" },
 	{ 0 }
 };
 
@@ -28,6 +34,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TORUS:
 		r->config = arg;
 		return 0;
+	case KEY_WRITE:
+		r->write = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (r->net)
 			argp_error(state, "one netlist only; what is \"%s\"?",
@@ -37,8 +46,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!r->net)
 			argp_error(state, "which netlist?");
-		if (!r->config)
-			argp_error(state, "--torus-config FILE is needed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -55,6 +62,13 @@ static const struct argp discover_argp = {
 	       "what is missing and what does not fit.\n"
 	       "\n"
 	       "  dateline discover first.net --torus-config first.torus.conf\n"
+	       "\n"
+	       "Without a configuration, radices and coordinates come from the "
+	       "cabling alone: the same ones every time, but where x, y and z "
+	       "point is then by the order of GUIDs.  --write-config puts them "
+	       "on record, for OpenSM and for later:\n"
+	       "\n"
+	       "  dateline discover first.net --write-config found.conf\n"
 	       "\n"
 	       "Exit status: 0 all switches and cables fit, 1 some do not, 2 "
 	       "bad usage or input.",
@@ -152,6 +166,22 @@ static void print_text(const struct dl_torus *t)
 	}
 }
 
+static int write_config(const struct dl_tool *tool, const struct dl_torus *t,
+			const char *path)
+{
+	struct dl_torus_config *c = NULL;
+	struct dl_out out;
+	int err = dl_torus_describe(t, MAX_SEEDS, &c);
+
+	if (!err)
+		err = dl_out_open(tool, NULL, path, &out);
+	if (!err)
+		err = dl_out_close(tool, &out,
+				   dl_torus_config_write(c, out.file));
+	dl_torus_config_free(c);
+	return err;
+}
+
 int dl_cmd_discover(struct dl_tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
@@ -164,6 +194,8 @@ int dl_cmd_discover(struct dl_tool *tool, int argc, char **argv)
 		err = print_json(tool, s.torus);
 	else if (!err)
 		print_text(s.torus);
+	if (!err && r.write)
+		err = write_config(tool, s.torus, r.write);
 	status = dl_exit_status(err);
 	if (!err) {
 		dl_log(&tool->log, DL_INFO,

@@ -19,7 +19,8 @@ struct request {
 
 static const struct argp_option options[] = {
 	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
-	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf" },
+	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
+		 "it, the cabling decides" },
 	{ .name = "mode", .key = KEY_MODE, .arg = "classic",
 	  .doc = "The documents' rules" },
 	{ .name = "multicast", .key = KEY_MULTICAST, .arg = "all",
@@ -97,8 +98,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!r->net)
 			argp_error(state, "which netlist?");
-		if (!r->config)
-			argp_error(state, "--torus-config FILE is needed");
 		if (!r->out)
 			argp_error(state, "-o DIR is needed");
 		return 0;

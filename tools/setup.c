@@ -11,8 +11,10 @@ int dl_setup_load(const struct dl_tool *tool, const char *net,
 
 	memset(s, 0, sizeof(*s));
 	err = dl_tool_load(tool, net, &s->fabric);
-	if (!err)
+	if (!err && config)
 		err = dl_torus_config_read(config, &tool->log, &s->config);
+	else if (!err)
+		err = dl_torus_infer(s->fabric, &tool->log, &s->config);
 	if (!err)
 		err = dl_torus_discover(s->fabric, s->config, &tool->log,
 					&s->torus);

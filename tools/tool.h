@@ -79,8 +79,9 @@ struct dl_setup {
 };
 
 /*
- * Read a netlist and a torus-2QoS.conf and find all coordinates.  0 or a
- * negative errno, reported; release with dl_setup_free() in either case.
+ * Read a netlist and a torus-2QoS.conf (NULL: go by the cabling alone) and
+ * find all coordinates.  0 or a negative errno, reported; release with
+ * dl_setup_free() in either case.
  */
 int dl_setup_load(const struct dl_tool *tool, const char *net,
 		  const char *config, struct dl_setup *s);

@@ -48,7 +48,8 @@
 #include "torus/discover.h"
 
 #define NO_CANDIDATES_YET 0xFF
-#define MAX_TRIES 64
+#define MAX_TRIES 64		/* ways to resolve an ambiguity */
+#define MAX_SEEDS 8		/* seeds tried on a damaged torus */
 
 enum queue_flag { IN_QUEUE = 1, IN_SINGLE = 2 };
 
@@ -615,41 +616,68 @@ static void copy_sites(struct dl_torus *t, const struct search *s)
 	}
 }
 
+/* Grow from one seed; the search then holds what was found. */
+static int grow_from(struct search *s, const struct dl_torus *t,
+		     const struct dl_torus_config *c, uint32_t i,
+		     const struct usable_seed *seed, const struct dl_log *log)
+{
+	struct dl_grid window =
+		search_window(&t->grid, &c->grid, &c->seeds[i]);
+	uint32_t origin;
+	int err = search_grid(s, &window);
+
+	if (err)
+		return err;
+	s->nreal = t->nsites;
+	origin = seed_site(&t->grid, &window, &c->seeds[i]);
+	grow(s, origin, seed);
+	if (find_ambiguous(s) != DL_NONE && !grow_by_choice(s, origin, seed))
+		report_ambiguous(s, log);
+	return 0;
+}
+
+/*
+ * The first usable seed counts; where damage keeps it from placing every
+ * switch, others are tried and the one that places the most is taken.
+ */
 int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 		  const struct dl_log *log)
 {
-	struct search s;
+	uint32_t i, best = DL_NONE, most = 0, tries = 0;
 	struct usable_seed seed;
-	struct dl_grid window;
-	uint32_t i, origin;
+	struct search s;
 	int err;
 
 	err = search_init(&s, t->fabric);
 	if (err)
 		return err;
-	for (i = 0; i < c->nseeds; i++)
-		if (seed_usable(&s, &t->grid, &c->seeds[i], log, &seed))
+	for (i = 0; !err && i < c->nseeds && tries < MAX_SEEDS; i++) {
+		if (!seed_usable(&s, &t->grid, &c->seeds[i], log, &seed))
+			continue;
+		tries++;
+		err = grow_from(&s, t, c, i, &seed, NULL);
+		if (!err && s.nplaced > most) {
+			most = s.nplaced;
+			best = i;
+		}
+		if (!err && most == t->fabric->nswitches)
 			break;
-	if (i == c->nseeds) {
+	}
+	if (!err && best == DL_NONE) {
 		dl_log(log, DL_ERROR,
 		       "%s: none of its %u seeds has all its switches and "
 		       "cables in this fabric",
 		       c->path, c->nseeds);
 		err = -EINVAL;
-		goto out;
 	}
-	t->seed = i;
-	window = search_window(&t->grid, &c->grid, &c->seeds[i]);
-	err = search_grid(&s, &window);
-	if (err)
-		goto out;
-	s.nreal = t->nsites;
-	origin = seed_site(&t->grid, &window, &c->seeds[i]);
-	grow(&s, origin, &seed);
-	if (find_ambiguous(&s) != DL_NONE && !grow_by_choice(&s, origin, &seed))
-		report_ambiguous(&s, log);
-	copy_sites(t, &s);
-out:
+	if (!err && (most < t->fabric->nswitches || best != i)) {
+		seed_usable(&s, &t->grid, &c->seeds[best], NULL, &seed);
+		err = grow_from(&s, t, c, best, &seed, log);
+	}
+	if (!err) {
+		t->seed = best;
+		copy_sites(t, &s);
+	}
 	search_free(&s);
 	return err;
 }

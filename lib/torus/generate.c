@@ -36,6 +36,7 @@
 #include "log.h"
 #include "random.h"
 #include "torus/generate.h"
+#include "torus/seeds.h"
 
 #define MIN_PORTS 36
 #define MAX_SEEDS 3

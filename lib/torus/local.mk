@@ -1,14 +1,15 @@
 libdlroute_la_SOURCES += \
 	lib/torus/adjacency.c \
 	lib/torus/config.c lib/torus/config_write.c \
+	lib/torus/changes.c lib/torus/describe.c \
 	lib/torus/discover.c lib/torus/discover.h \
 	lib/torus/grid.c \
 	lib/torus/infer.c \
+	lib/torus/seeds.c lib/torus/seeds.h \
 	lib/torus/torus.c lib/torus/torus.h
 
 # libdlgen: fabrics made to a plan, for the command and for tests.
 noinst_LTLIBRARIES += libdlgen.la
 libdlgen_la_SOURCES = \
 	lib/random.h \
-	lib/torus/generate.c lib/torus/generate.h \
-	lib/torus/seeds.c
+	lib/torus/generate.c lib/torus/generate.h

@@ -20,7 +20,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "torus/generate.h"
+#include "torus/seeds.h"
 
 struct chooser {
 	const struct dl_grid *g;

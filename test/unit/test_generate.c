@@ -16,6 +16,7 @@
 #include "grid_fabric.h"
 #include "random.h"
 #include "torus/generate.h"
+#include "torus/seeds.h"
 
 #define MAX_FAILURES 8
 

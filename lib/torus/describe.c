@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From a torus back to the configuration that an administrator would have
+ * written for it: radices, and seeds far apart that share no switch.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "torus/seeds.h"
+#include "torus/torus.h"
+
+/* Live switches and cables by site, as dl_choose_seeds() wants them. */
+struct survey {
+	bool *dead;
+	uint8_t *cables;
+	uint64_t *guids;
+};
+
+static int take_survey(const struct dl_torus *t, struct survey *s)
+{
+	uint32_t site, sw, n;
+	unsigned int d;
+
+	s->dead = malloc(t->nsites * sizeof(*s->dead));
+	s->cables = calloc(t->nsites, DL_DIMS * sizeof(*s->cables));
+	s->guids = calloc(t->nsites, sizeof(*s->guids));
+	if (!s->dead || !s->cables || !s->guids)
+		return -ENOMEM;
+	for (site = 0; site < t->nsites; site++) {
+		sw = t->site_sw[site];
+		s->dead[site] = sw == DL_NONE;
+		if (sw == DL_NONE)
+			continue;
+		s->guids[site] = t->fabric->nodes[t->fabric->switches[sw]].guid;
+		for (d = 0; d < DL_DIMS; d++) {
+			n = dl_group_size(t, sw, dl_dir(d, false));
+			s->cables[site * DL_DIMS + d] = n < 255 ? n : 255;
+		}
+	}
+	return 0;
+}
+
+int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
+		      struct dl_torus_config **out)
+{
+	struct dl_torus_config *c = calloc(1, sizeof(*c));
+	struct survey s = { 0 };
+	int err = c ? take_survey(t, &s) : -ENOMEM;
+
+	if (!err) {
+		c->grid = t->grid;
+		c->max_changes = DL_DEFAULT_MAX_CHANGES;
+		c->portgroup_max_ports = DL_DEFAULT_PORTGROUP;
+		c->path = strdup("(found from the cabling)");
+		c->seeds = calloc(max_seeds, sizeof(*c->seeds));
+		err = c->path && c->seeds ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = dl_choose_seeds(&t->grid, s.dead, s.cables, s.guids,
+				      c->seeds, max_seeds, &c->nseeds);
+	free(s.dead);
+	free(s.cables);
+	free(s.guids);
+	if (err) {
+		dl_torus_config_free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}

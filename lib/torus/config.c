@@ -526,7 +526,7 @@ static bool is_empty(const struct draft *d)
 static void keep_seed(struct parser *p, const struct draft *d)
 {
 	struct dl_torus_config *c = p->c;
-	struct dl_seed *seed = &c->seeds[c->nseeds++];
+	struct dl_seed *seed = &c->seeds[c->nseeds];
 
 	*seed = (struct dl_seed){ .line = d->line };
 	for (unsigned int dir = 0; dir < DL_DIRS; dir++) {
@@ -539,6 +539,8 @@ static void keep_seed(struct parser *p, const struct draft *d)
 		seed->dateline[dim] = d->dateline[dim];
 		seed->has_dateline[dim] = d->dateline_line[dim];
 	}
+	/* Where no dimension is there, no link is, and none is needed. */
+	c->nseeds += seed->from != 0;
 }
 
 /* Turn the drafts into seeds. */

@@ -101,6 +101,7 @@ static const struct good {
 	/* no seed: the coordinates come from the cabling */
 	{ "mesh 4 4 4", "mesh 4 4 4" READ_REST, NULL },
 	{ "torus 1 1 1", "torus 1 1 1" READ_REST, NULL },
+	{ "torus 1 1 1\n" XY, "torus 1 1 1" READ_REST, NULL },
 	/* blanks, comments, ends of lines */
 	{ "\n# c\n \t# c\n\t torus\t6  5 1 \n" XY, READ_TXY, NULL },
 	{ "torus 6 5 1\r\n\r\n#\r\nxp_link 0x10 0x11\r\nyp_link 0x10 0x12\r\n",

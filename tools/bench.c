@@ -17,6 +17,7 @@ static const struct {
 	dl_bench *run;
 } benches[] = {
 	{ "route", true, dl_bench_route },
+	{ "verify", true, dl_bench_verify },
 };
 #define NBENCHES (sizeof(benches) / sizeof(*benches))
 
@@ -112,11 +113,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp bench_argp = {
 	.parser = parse,
-	.args_doc = "route X Y Z",
+	.args_doc = "route|verify X Y Z",
 	.doc = "Measure how fast Dateline is on this machine."
 	       "\v"
 	       "route: all forwarding tables of a whole torus with one adapter "
 	       "a switch, on one core, beside a memset of the same bytes.\n"
+	       "verify: the proof of such a torus, with one multicast group of "
+	       "all adapters, on one core.\n"
 	       "\n"
 	       "  dateline bench route 16 16 16\n"
 	       "\n"

@@ -5,6 +5,8 @@ dateline_SOURCES = \
 	tools/arbitrate_read.c \
 	tools/bench.c tools/bench.h \
 	tools/bench_route.c \
+	tools/bench_verify.c \
+	tools/coords.c tools/coords.h \
 	tools/credits.c \
 	tools/discover.c \
 	tools/gen.c \
@@ -13,7 +15,9 @@ dateline_SOURCES = \
 	tools/route.c \
 	tools/scenario.c tools/scenario.h \
 	tools/setup.c \
-	tools/tool.c tools/tool.h
+	tools/tool.c tools/tool.h \
+	tools/verify.c tools/verify.h \
+	tools/verify_text.c
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
 dateline_LDADD = libdlgen.la libdlroute.la libdllink.la $(JANSSON_LIBS) \

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * How long the proof of a whole torus takes: both QoS levels, all pairs of
+ * end ports, and one multicast group of all adapters.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "route/route.h"
+#include "torus/generate.h"
+#include "verify/verify.h"
+
+struct job {
+	const struct dl_tables *tables;
+	struct dl_verdict *verdict;
+	int err;
+};
+
+static void verify_once(void *context)
+{
+	struct job *j = context;
+
+	dl_verdict_free(j->verdict);
+	j->verdict = NULL;
+	if (!j->err)
+		j->err = dl_verify(j->tables, NULL, NULL, &j->verdict);
+}
+
+static int add_group(const struct dl_torus *torus, struct dl_tables *t)
+{
+	const struct dl_fabric *f = torus->fabric;
+	struct dl_mcast_group *g = dl_tables_group(t, DL_MCAST_LID);
+	uint32_t *members = malloc((f->nports + 1) * sizeof(*members)), n = 0;
+	struct dl_tree *tree = NULL;
+	int err = members && g ? dl_master_tree(torus, NULL, &tree) : -ENOMEM;
+
+	for (uint32_t p = 0; !err && p < f->nports; p++)
+		if (f->ports[p].num && f->ports[p].lid && dl_is_end_port(f, p))
+			members[n++] = p;
+	if (!err)
+		err = dl_tree_group(tree, f, DL_MCAST_LID, members, n,
+				    g->masks);
+	dl_tree_free(tree);
+	free(members);
+	return err;
+}
+
+int dl_bench_verify(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
+{
+	struct dl_plan plan = { .hosts = 1, .parallel = 1 };
+	struct dl_torus_config *config = NULL;
+	struct dl_route_options options;
+	struct dl_fabric *f = NULL;
+	struct dl_torus *torus = NULL;
+	struct dl_tables *t = NULL;
+	struct job j = { 0 };
+	double seconds;
+	int err;
+
+	dl_route_options_init(&options);
+	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
+	err = dl_generate(&plan, &tool->log, &f, &config);
+	if (!err)
+		err = dl_fabric_assign_lids(f, 0);
+	if (!err)
+		err = dl_torus_discover(f, config, &tool->log, &torus);
+	if (!err)
+		err = dl_route(torus, config, &options, &tool->log, &t);
+	if (!err)
+		err = add_group(torus, t);
+	if (err)
+		goto out;
+	j.tables = t;
+	seconds = dl_bench_median(verify_once, &j);
+	err = j.err;
+	if (!err)
+		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I}", "what",
+				 "verify", "dims", dims[0], dims[1], dims[2],
+				 "pairs", (json_int_t)j.verdict->pairs,
+				 "seconds", seconds, "peak_bytes",
+				 (json_int_t)dl_bench_peak_bytes());
+out:
+	dl_verdict_free(j.verdict);
+	dl_tables_free(t);
+	dl_torus_free(torus);
+	dl_torus_config_free(config);
+	dl_fabric_free(f);
+	return err;
+}

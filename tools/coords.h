@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Coordinates for reports on a snapshot: where each switch sits, if that can
+ * be known.  What is judged does not depend on it.
+ */
+#ifndef DL_COORDS_H
+#define DL_COORDS_H
+
+#include "tool.h"
+#include "torus/torus.h"
+
+struct dl_coords {
+	struct dl_grid grid;
+	uint32_t *site;		/* by switch, or DL_NONE; NULL: none known */
+	bool certain;		/* as the routing engine saw them */
+};
+
+/*
+ * Find coordinates: from a torus-2QoS.conf if one is given, else from the
+ * list that a torus engine left in the folder `dir`, else from the cabling.
+ * Finding none is no error.  Returns 0 or a negative errno, reported.
+ */
+int dl_coords_find(const struct dl_tool *tool, const struct dl_fabric *f,
+		   const char *config, const char *dir, struct dl_coords *c);
+void dl_coords_free(struct dl_coords *c);
+
+/* The coordinates of a switch; false when they are not known. */
+bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
+		  uint32_t out[DL_DIMS]);
+
+/*
+ * Give tables without path SLs those of the documents' rule (SPEC A5).
+ * Returns 0 or -ENOMEM.
+ */
+int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t);
+
+#endif

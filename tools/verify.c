@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* `dateline verify`: judge a snapshot. */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "verify.h"
+
+enum { KEY_NET = 0x2000, KEY_PSL, KEY_TORUS, KEY_EARLIER, KEY_LEVELS,
+       KEY_SLS, KEY_EXPLAIN };
+
+struct request {
+	const char *dir, *net, *psl, *config, *earlier;
+	struct dl_verify_options options;
+	bool explain;
+};
+
+static const struct argp_option options[] = {
+	{ .name = "net", .key = KEY_NET, .arg = "FILE",
+	  .doc = "The netlist, for a folder without one" },
+	{ .name = "psl", .key = KEY_PSL, .arg = "FILE",
+	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
+	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	  .doc = "A torus-2QoS.conf: for coordinates in the report, and for "
+		 "path SLs by torus-2QoS's rule when there are none" },
+	{ .name = "earlier", .key = KEY_EARLIER, .arg = "DIR",
+	  .doc = "An earlier snapshot: have its path SLs been kept?" },
+	{ .name = "levels", .key = KEY_LEVELS, .arg = "N",
+	  .doc = "QoS levels to judge, 1 or 2 (2, unless path SLs use bit 3)" },
+	{ .name = "multicast-sls", .key = KEY_SLS, .arg = "SL,...",
+	  .doc = "SLs that multicast packets use (0,8)" },
+	{ .name = "explain", .key = KEY_EXPLAIN,
+	  .doc = "Draw what was found and say what to do about it" },
+	{ 0 }
+};
+
+static uint16_t parse_sls(const struct argp_state *state, char *list)
+{
+	uint16_t sls = 0;
+
+	for (char *word; (word = strsep(&list, ","));)
+		sls |= 1u << dl_arg_number(state, word, "SL", 0, 15);
+	return sls;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *r = state->input;
+
+	switch (key) {
+	case KEY_NET:
+		r->net = arg;
+		return 0;
+	case KEY_PSL:
+		r->psl = arg;
+		return 0;
+	case KEY_TORUS:
+		r->config = arg;
+		return 0;
+	case KEY_EARLIER:
+		r->earlier = arg;
+		return 0;
+	case KEY_LEVELS:
+		r->options.levels = dl_arg_number(state, arg, "number of levels",
+						  1, 2);
+		return 0;
+	case KEY_SLS:
+		r->options.multicast_sls = parse_sls(state, arg);
+		return 0;
+	case KEY_EXPLAIN:
+		r->explain = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (r->dir)
+			argp_error(state, "one snapshot only; what is \"%s\"?",
+				   arg);
+		r->dir = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!r->dir)
+			argp_error(state, "which snapshot?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp verify_argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "DIR",
+	.doc = "Judge a snapshot: does every packet arrive, and can packets "
+	       "wait for each other in a circle?"
+	       "\v"
+	       "DIR is a folder written by `dateline route` or `dateline "
+	       "snapshot`, or by OpenSM with -D 0x43 and any routing engine.  "
+	       "All pairs of end ports are judged, switches' own ports "
+	       "included, and every multicast group.\n"
+	       "\n"
+	       "  dateline verify snapshot --explain\n"
+	       "\n"
+	       "Exit status: 0 proven good, 1 a finding, 2 bad usage or "
+	       "input, 3 no memory.",
+};
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static json_t *guid_json(const struct dl_fabric *f, uint32_t node)
+{
+	char text[19];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, f->nodes[node].guid);
+	return json_string(text);
+}
+
+static json_t *end_json(const struct dl_fabric *f, uint32_t port)
+{
+	if (port == DL_NONE)
+		return json_null();
+	return json_pack("{s:o, s:i}", "guid", guid_json(f, f->ports[port].node),
+			 "port", f->ports[port].num);
+}
+
+static json_t *cycle_json(const struct dl_report *r)
+{
+	const struct dl_verdict *v = r->verdict;
+	const struct dl_fabric *f = v->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < v->ncycle; i++) {
+		const struct dl_port *p = &f->ports[v->cycle[i].port];
+		json_t *coord = json_null();
+		uint32_t c[DL_DIMS];
+
+		if (dl_coords_of(r->coords, f->nodes[p->node].sw, c))
+			coord = json_pack("[iii]", c[0], c[1], c[2]);
+		json_array_append_new(
+			list, json_pack("{s:o, s:i, s:i, s:o}", "guid",
+					guid_json(f, p->node), "port", p->num,
+					"vl", v->cycle[i].vl, "coord", coord));
+	}
+	return list;
+}
+
+static json_t *lost_json(const struct dl_verdict *v)
+{
+	const struct dl_fabric *f = v->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < v->nlisted; i++) {
+		const struct dl_lost *l = &v->lost[i];
+		json_t *at = json_null();
+
+		if (l->sw != DL_NONE)
+			at = json_pack("{s:o, s:o}", "guid",
+				       guid_json(f, f->switches[l->sw]), "port",
+				       l->port == DL_NO_PORT ?
+					       json_null() :
+					       json_integer(l->port));
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from",
+				  end_json(f, l->src), "to", end_json(f, l->dst),
+				  "lid", l->dlid, "sl",
+				  l->sl == DL_NO_SL ? json_null() :
+						      json_integer(l->sl),
+				  "reason", dl_fault_text(l->fault), "at", at));
+	}
+	return list;
+}
+
+static int print_json(const struct dl_tool *tool, const struct dl_report *r,
+		      double seconds)
+{
+	const struct dl_verdict *v = r->verdict;
+
+	return dl_tool_print_json(
+		tool,
+		json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, s:f}",
+			  "delivered", v->delivered, "pairs",
+			  (json_int_t)v->pairs, "undelivered", lost_json(v),
+			  "credit_loop", v->credit_loop, "cycle", cycle_json(r),
+			  "multicast_groups", v->groups, "sl_stable",
+			  v->sl_stable, "channels", (json_int_t)v->channels,
+			  "seconds", seconds));
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+/* Is there a loop without any multicast?  For the explanation only. */
+static int judge_unicast_alone(const struct request *r,
+			       const struct dl_tables *t, bool *loop)
+{
+	struct dl_tables unicast = *t;
+	struct dl_verify_options o = r->options;
+	struct dl_verdict *v;
+	int err;
+
+	unicast.ngroups = 0;
+	o.earlier = NULL;
+	err = dl_verify(&unicast, &o, NULL, &v);
+	if (!err) {
+		*loop = dl_verdict_credit_loop(v);
+		dl_verdict_free(v);
+	}
+	return err;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+static int judge(struct dl_tool *tool, struct request *r,
+		 const struct dl_snapshot *s, const struct dl_coords *coords,
+		 int *status)
+{
+	struct dl_report report = { .tables = s->tables, .coords = coords,
+				    .compared = r->options.earlier };
+	double begin = now(), seconds;
+	struct dl_verdict *v;
+	int err = dl_verify(s->tables, &r->options, NULL, &v);
+
+	if (err)
+		return err;
+	seconds = now() - begin;
+	report.verdict = v;
+	if (r->explain && v->credit_loop)
+		err = judge_unicast_alone(r, s->tables, &report.unicast_alone);
+	if (!err && tool->json)
+		err = print_json(tool, &report, seconds);
+	if (!err && (!tool->json || r->explain))
+		dl_report_print(&report, r->explain,
+				tool->json ? stderr : stdout);
+	if (!v->delivered || v->credit_loop || !v->sl_stable)
+		*status = DL_EXIT_FINDING;
+	dl_verdict_free(v);
+	return err;
+}
+
+/* A folder of torus-2QoS has no path SLs, but it has all that makes them. */
+static int complete_path_sls(const struct dl_tool *tool,
+			     const struct dl_coords *coords,
+			     struct dl_tables *t)
+{
+	if (t->psl || !coords->site || !coords->certain)
+		return 0;
+	dl_log(&tool->log, DL_INFO,
+	       "no path SLs given: taken from the coordinates by the rule of "
+	       "torus-2QoS");
+	return dl_coords_path_sls(coords, t);
+}
+
+int dl_cmd_verify(struct dl_tool *tool, int argc, char **argv)
+{
+	struct request r = { 0 };
+	struct dl_snapshot s = { 0 }, earlier = { 0 };
+	struct dl_coords coords = { 0 };
+	int err, status = DL_EXIT_GOOD;
+
+	dl_verify_options_init(&r.options);
+	dl_tool_parse(tool, &verify_argp, DL_TOOL_JSON, argc, argv, &r);
+	err = dl_snapshot_read(r.dir, r.net, r.psl, &tool->log, &s);
+	if (!err)
+		err = dl_coords_find(tool, s.fabric, r.config, r.dir, &coords);
+	if (!err)
+		err = complete_path_sls(tool, &coords, s.tables);
+	if (!err && r.earlier) {
+		err = dl_snapshot_read(r.earlier, r.net, NULL, &tool->log,
+				       &earlier);
+		r.options.earlier = earlier.tables;
+	}
+	if (!err)
+		err = judge(tool, &r, &s, &coords, &status);
+	dl_coords_free(&coords);
+	dl_snapshot_release(&earlier);
+	dl_snapshot_release(&s);
+	if (err)
+		status = dl_exit_status(err);
+	return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the parts of `dateline verify` share. */
+#ifndef DL_TOOL_VERIFY_H
+#define DL_TOOL_VERIFY_H
+
+#include "coords.h"
+#include "verify/verify.h"
+
+struct dl_report {
+	const struct dl_tables *tables;
+	const struct dl_verdict *verdict;
+	const struct dl_coords *coords;
+	bool compared;		/* with an earlier snapshot? */
+	bool unicast_alone;	/* is there a loop without the groups? */
+};
+
+/* For people: the verdict; with `explain` in words, and what to do. */
+void dl_report_print(const struct dl_report *r, bool explain, FILE *to);
+
+/* What a fault is, in words. */
+const char *dl_fault_text(unsigned int fault);
+
+#endif

@@ -217,7 +217,7 @@ wait_log() {
 sm_sweep() {
 	local before
 
-	before=$(log_count 'SUBNET UP')
+	before=$(log_count 'SUBNET UP') || true
 	kill -HUP "$SM_PID"
 	wait_log 'SUBNET UP' $((before + 1))
 }

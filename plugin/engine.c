@@ -87,6 +87,8 @@ static int build_fwd_tables(void *context)
 	if (dl_plan_make(e, &p) || dl_qos_apply(e, p) || copy_tables(e, p))
 		goto failed;
 	dl_plan_report(e, p, now() - start);
+	if (e->plan)
+		dl_plan_report_changes(e, e->plan, p);
 	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
 		dl_coordinates_write(e->osm, p,
 				     e->osm->subn.opt.dump_files_dir);

@@ -81,6 +81,23 @@ int dl_import(struct osm_opensm *osm, const struct dl_log *log,
 int dl_plan_make(const struct dl_engine *e, struct dl_plan **out);
 void dl_plan_free(struct dl_plan *p);
 
+/*
+ * Is there no configuration: neither a torus_config of the user's, nor a file
+ * where OpenSM looks by default?
+ */
+bool dl_memory_wanted(const char *torus_config);
+
+/*
+ * Find the plan's configuration and torus without one, from what is
+ * remembered or from the cabling.  Returns 0 or a negative errno.
+ */
+int dl_memory_discover(const struct dl_log *log, struct dl_plan *p);
+
+/* Tell what changed from one plan to the next. */
+void dl_plan_report_changes(const struct dl_engine *e,
+			    const struct dl_plan *before,
+			    const struct dl_plan *after);
+
 /* The end port that owns a LID, which is in network order; or DL_NONE. */
 uint32_t dl_plan_lid_owner(const struct dl_plan *p, ib_net16_t lid);
 

@@ -7,6 +7,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c \
 	plugin/mcast.c \
+	plugin/memory.c \
 	plugin/plan.c \
 	plugin/qos.c \
 	plugin/snapshot.c \

@@ -44,29 +44,29 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
 	l->errors = 0;
 }
 
-static int stage_config(const struct dl_engine *e, const struct dl_log *log,
-			struct dl_plan *p)
-{
-	const char *path = e->osm->subn.opt.torus_conf_file;
-
-	if (!path) {
-		dl_log(log, DL_ERROR, "no torus_config is set");
-		return -ENOENT;
-	}
-	return dl_torus_config_read(path, log, &p->config);
-}
-
 static int stage_import(const struct dl_engine *e, const struct dl_log *log,
 			struct dl_plan *p)
 {
 	return dl_import(e->osm, log, &p->fabric);
 }
 
+static int stage_config(const struct dl_engine *e, const struct dl_log *log,
+			struct dl_plan *p)
+{
+	const char *path = e->osm->subn.opt.torus_conf_file;
+
+	return dl_memory_wanted(path) ?
+		       0 :
+		       dl_torus_config_read(path, log, &p->config);
+}
+
 static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
 			  struct dl_plan *p)
 {
 	(void)e;
-	return dl_torus_discover(p->fabric, p->config, log, &p->torus);
+	return p->config ? dl_torus_discover(p->fabric, p->config, log,
+					     &p->torus) :
+			   dl_memory_discover(log, p);
 }
 
 static int stage_route(const struct dl_engine *e, const struct dl_log *log,
@@ -93,8 +93,8 @@ static const struct {
 	int (*run)(const struct dl_engine *e, const struct dl_log *log,
 		   struct dl_plan *p);
 } stages[] = {
-	{ "DL11", "reading torus_config", stage_config },
 	{ "DL12", "taking over the subnet", stage_import },
+	{ "DL11", "reading torus_config", stage_config },
 	{ "DL13", "finding the torus", stage_discover },
 	{ "DL14", "routing", stage_route },
 	{ "DL15", "building the multicast tree", stage_tree },
@@ -184,4 +184,15 @@ void dl_plan_report(const struct dl_engine *e, const struct dl_plan *p,
 	       dims[2], p->torus->nplaced, f->nswitches, p->torus->nlinks,
 	       f->nnodes - f->nswitches, min_vls(f, false), min_vls(f, true),
 	       p->torus->seed + 1, seed, seconds);
+}
+
+void dl_plan_report_changes(const struct dl_engine *e,
+			    const struct dl_plan *before,
+			    const struct dl_plan *after)
+{
+	struct dl_osm_log l;
+
+	dl_osm_log_init(&l, e->osm, "DL18");
+	dl_torus_report_changes(before->torus, after->torus,
+				after->config->max_changes, &l.log);
 }

@@ -186,6 +186,9 @@ int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err)
 
 	if (!err && (fflush(out->file) || ferror(out->file)))
 		err = errno ? -errno : -EIO;
+	/* A writer says no more than -EIO; one more byte tells the cause. */
+	if (err == -EIO && (putc('\n', out->file) == EOF || fflush(out->file)))
+		err = -errno;
 	if (regular && fclose(out->file) && !err)
 		err = -errno;
 	if (err) {

@@ -1,7 +1,7 @@
 # Fabric tests: ibsim plays the fabric, stock OpenSM routes it.  They need
 # programs that a build does not, so `make check-fabric` is a target of its
 # own and `make check` runs the unit tests only.
-FABRIC_TESTS = \
+FABRIC_TESTS = test/fabric/gen.bats \
 	test/fabric/harness.bats test/fabric/netlist.bats \
 	test/fabric/builtin.bats test/fabric/gordon.bats
 EXTRA_DIST += bootstrap .ci/run test/check.bash \

@@ -1,0 +1,4 @@
+# Manual pages, in mdoc; `mandoc -T lint` finds nothing to say about them.
+dist_man_MANS += \
+	man/dateline.1 \
+	man/dateline-gen.1

@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# dateline gen: OpenSM's own torus-2QoS engine finds every switch where its
+# name says, from every seed of the configuration; and what the command says
+# about itself is true.
+
+load lib.bash
+
+setup() {
+	fabric_init
+	# shellcheck disable=SC2164 # bats stops at a failure
+	cd "$T"
+}
+
+teardown() {
+	fabric_down
+}
+
+# only_seed N CONFIG: the configuration with its N-th seed alone, from 1.
+only_seed() {
+	awk -v want="$1" 'BEGIN { seed = 1 }
+		/^next_seed/ { seed++; next }
+		/^[xyz][pm]_link|^[xyz]_dateline/ && seed != want { next }
+		{ print }' "$2"
+}
+
+# placed DIR: how many switches stand where their names say; complains of
+# those that do not.
+placed() {
+	awk '/^switch / {
+		place = $2
+		gsub(/,/, "_", place)
+		if ($5 == "(S_" place ")")
+			n++
+		else
+			print "misplaced:", $0 >"/dev/stderr"
+	}
+	END { print n + 0 }' "$1/opensm-torus.dump"
+}
+
+# found SWITCHES SEEDS ARG...: what dateline gen makes of ARG.
+found() {
+	local switches=$1 seeds=$2 seed
+
+	shift 2
+	dateline gen "$@" -o f
+	[ "$(grep -c '^Switch' f.net)" -eq "$switches" ]
+	[ "$(grep -c '^next_seed' f.torus.conf)" -eq $((seeds - 1)) ]
+	sim_start f.net
+	for ((seed = 1; seed <= seeds; seed++)); do
+		only_seed "$seed" f.torus.conf >"seed$seed.conf"
+		fabric_up "$T/sm$seed" torus-2QoS f.net \
+			torus_config="$T/seed$seed.conf"
+		[ "$(placed "sm$seed")" -eq "$switches" ]
+		sm_stop
+	done
+}
+
+@test "gen: 6x5 torus without the origin" {
+	found 29 3 6 5 1 --fail-switch 0,0,0
+}
+
+@test "gen: 4x4x4 torus without a corner of the first seed's cube" {
+	found 63 3 4 4 4 --fail-switch 1,1,1 --scramble 3
+}
+
+@test "gen: 2x4x5 torus, two cables, one of them failed at the seed" {
+	found 40 3 2 4 5 --parallel 2 --fail-link '0,0,0:+y*1'
+}
+
+@test "gen: mesh in x and z, broken at the seed, scrambled" {
+	found 60 3 5 4 3 --mesh xz --fail-link 0,0,0:+y --scramble 9
+}
+
+@test "gen: 2x2x2 mesh" {
+	found 8 2 2 2 2 --mesh xyz
+}
+
+@test "gen: the checks above can fail" {
+	dateline gen 6 5 1 -o f
+	sed -i 's/^x_dateline 0/x_dateline 1/' f.torus.conf
+	sim_start f.net
+	fabric_up "$T/sm" torus-2QoS f.net torus_config="$T/f.torus.conf"
+	[ "$(placed sm 2>/dev/null)" -lt 30 ]
+}
+
+@test "gen: the same arguments, the same bytes" {
+	dateline gen 5 4 3 --hosts 2 --scramble 7 -o a
+	dateline gen 5 4 3 --hosts 2 --scramble 7 -o b
+	cmp a.net b.net
+	cmp a.torus.conf b.torus.conf
+	dateline gen 5 4 3 --hosts 2 --scramble 8 -o b
+	fails cmp -s a.net b.net
+}
+
+# status WANTED COMMAND...: its exit status, and one word to anyone.
+status() {
+	local wanted=$1 got=0
+
+	shift
+	"$@" >out 2>err || got=$?
+	[ "$got" -eq "$wanted" ] || { say "$* ended with $got"; return 1; }
+}
+
+@test "the command's exit statuses and messages" {
+	status 0 dateline --help
+	grep -q '^  gen ' out
+	status 0 dateline --version
+	status 2 dateline
+	status 2 dateline nonsense
+	grep -q 'there is no subcommand "nonsense"' err
+	status 0 dateline gen --help
+	status 2 dateline gen 6 5 -o f
+	status 2 dateline gen 6 5 1
+	status 2 dateline gen 6 0 1 -o f
+	status 2 dateline gen 6 5 1 -o f --fail-switch 6,0,0
+	grep -q '0,0,0 to 5,4,0' err
+	status 2 dateline gen 6 5 1 -o f --fail-link 0,0,0:+z
+	grep -q 'nothing lies beyond (0,0,0) in direction +z' err
+	status 2 dateline gen 6 5 1 -o f --hosts 251
+	grep -q 'at most 254' err
+	status 2 dateline gen 6 5 1 -o nowhere/f
+	grep -q 'cannot create nowhere/f.net: No such file' err
+	ln -s /dev/full full.net
+	status 3 dateline gen 6 5 1 -o full
+	grep -q 'cannot write full.net: No space left' err
+	status 0 dateline gen -q 6 5 1 -o f
+	[ ! -s out ] && [ ! -s err ]
+}
+
+@test "the manual pages know every subcommand and every option of gen" {
+	local word
+
+	sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' \
+		"$DL_TOP/tools/commands.def" >words
+	[ -s words ]
+	while read -r word; do
+		grep -qx "\.It Cm $word" "$DL_TOP/man/dateline.1" ||
+			{ say "dateline(1) lacks $word"; return 1; }
+	done <words
+	dateline gen --help | sed -nE 's/^ +(-., +)?-(-[a-z-]+).*/\2/p' |
+		grep -vxE -e '-(help|usage|version)' >words
+	[ -s words ]
+	while read -r word; do
+		grep -qE -- "(Fl |, )$word" "$DL_TOP/man/dateline-gen.1" ||
+			{ say "dateline-gen(1) lacks -$word"; return 1; }
+	done <words
+}

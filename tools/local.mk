@@ -12,10 +12,12 @@ dateline_SOURCES = \
 	tools/gen.c \
 	tools/load.c \
 	tools/main.c tools/commands.def \
+	tools/opensm_conf.c \
 	tools/route.c \
 	tools/scenario.c tools/scenario.h \
 	tools/setup.c \
 	tools/tool.c tools/tool.h \
+	tools/tree.c \
 	tools/verify.c tools/verify.h \
 	tools/verify_text.c
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools

@@ -8,12 +8,12 @@
 #include "tool.h"
 
 enum { KEY_TORUS = 0x2000, KEY_MODE, KEY_MULTICAST, KEY_WEIGHTS, KEY_LIMIT,
-       KEY_LMC, KEY_NO_PSL };
+       KEY_LMC, KEY_NO_PSL, KEY_TREE };
 
 struct request {
 	const char *net, *config, *out;
 	struct dl_route_options options;
-	bool multicast;
+	bool multicast, show_tree;
 	unsigned int lmc, flags;
 };
 
@@ -31,6 +31,8 @@ static const struct argp_option options[] = {
 	  .doc = "VLHighLimit, in units of 4096 bytes; 255 is unlimited" },
 	{ .name = "lmc", .key = KEY_LMC, .arg = "N",
 	  .doc = "Give ports without a LID 2^N of them (0)" },
+	{ .name = "show-tree", .key = KEY_TREE,
+	  .doc = "Draw the multicast tree" },
 	{ .name = "no-psl", .key = KEY_NO_PSL,
 	  .doc = "Leave dateline-psl.dump out: it grows with the square of "
 		 "the fabric" },
@@ -83,6 +85,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LMC:
 		r->lmc = dl_arg_number(state, arg, "LMC", 0, DL_MAX_LMC);
 		return 0;
+	case KEY_TREE:
+		r->show_tree = true;
+		return 0;
 	case KEY_NO_PSL:
 		r->flags &= ~DL_SNAPSHOT_PSL;
 		return 0;
@@ -98,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!r->net)
 			argp_error(state, "which netlist?");
-		if (!r->out)
+		if (!r->out && !r->show_tree)
 			argp_error(state, "-o DIR is needed");
 		return 0;
 	default:
@@ -119,36 +124,66 @@ static const struct argp route_argp = {
 	       "  dateline route first.net --torus-config first.torus.conf -o "
 	       "snapshot\n"
 	       "\n"
+	       "With --show-tree it may do without -o: the tree is drawn on "
+	       "standard output, x being the root.\n"
+	       "\n"
 	       "The snapshot holds OpenSM's own dumps (forwarding tables, "
 	       "SL-to-VL maps, multicast tables, subnet list), files for "
 	       "ibdmchk (dateline-psl.dump, dateline-slvl.dump), VL "
-	       "arbitration and the netlist.\n"
+	       "arbitration, the netlist, and dateline-opensm.conf: what "
+	       "to add to OpenSM's configuration.\n"
 	       "\n"
 	       "Exit status: 0 written, 1 the rules refuse the fabric, 2 bad "
 	       "usage or input, 3 no memory or no space.",
 };
 
 /* One group of all adapter and router ports. */
-static int add_group(const struct dl_torus *t, struct dl_tables *tables,
-		     const struct dl_log *log)
+static int add_group(const struct dl_fabric *f, const struct dl_tree *tree,
+		     struct dl_tables *tables)
 {
-	const struct dl_fabric *f = t->fabric;
 	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
 	struct dl_mcast_group *g = dl_tables_group(tables, DL_MCAST_LID);
-	struct dl_tree *tree = NULL;
-	uint32_t p, n = 0;
 	int err = members && g ? 0 : -ENOMEM;
+	uint32_t p, n = 0;
 
-	if (!err)
-		err = dl_master_tree(t, log, &tree);
 	for (p = 0; !err && p < f->nports; p++)
 		if (f->ports[p].num && f->ports[p].lid && dl_is_end_port(f, p))
 			members[n++] = p;
 	if (!err)
 		err = dl_tree_group(tree, f, DL_MCAST_LID, members, n,
 				    g->masks);
-	dl_tree_free(tree);
 	free(members);
+	return err;
+}
+
+static int multicast(const struct request *r, const struct dl_setup *s,
+		     struct dl_tables *tables, const struct dl_log *log)
+{
+	struct dl_tree *tree = NULL;
+	int err = dl_master_tree(s->torus, log, &tree);
+
+	if (!err && r->show_tree)
+		dl_tool_draw_tree(s->torus, tree, stdout);
+	if (!err && r->multicast)
+		err = add_group(s->fabric, tree, tables);
+	dl_tree_free(tree);
+	return err;
+}
+
+static int write_snapshot(const struct dl_tool *tool, const struct request *r,
+			  const struct dl_setup *s,
+			  const struct dl_tables *tables)
+{
+	int err = dl_tool_make_dir(tool, r->out);
+
+	if (!err)
+		err = dl_snapshot_write(tables, r->out, r->flags, &tool->log);
+	if (!err)
+		err = dl_tool_write_opensm_conf(tool, r->out, &r->options);
+	if (!err)
+		dl_log(&tool->log, DL_INFO,
+		       "%u switches, %u LIDs routed into %s",
+		       s->fabric->nswitches, s->fabric->top_lid, r->out);
 	return err;
 }
 
@@ -170,16 +205,10 @@ int dl_cmd_route(struct dl_tool *tool, int argc, char **argv)
 	if (!err)
 		err = dl_route(s.torus, s.config, &r.options, &tool->log,
 			       &tables);
-	if (!err && r.multicast)
-		err = add_group(s.torus, tables, &tool->log);
-	if (!err)
-		err = dl_tool_make_dir(tool, r.out);
-	if (!err)
-		err = dl_snapshot_write(tables, r.out, r.flags, &tool->log);
-	if (!err)
-		dl_log(&tool->log, DL_INFO,
-		       "%u switches, %u LIDs routed into %s",
-		       s.fabric->nswitches, s.fabric->top_lid, r.out);
+	if (!err && (r.multicast || r.show_tree))
+		err = multicast(&r, &s, tables, &tool->log);
+	if (!err && r.out)
+		err = write_snapshot(tool, &r, &s, tables);
 	dl_tables_free(tables);
 	dl_setup_free(&s);
 	return dl_exit_status(err);

@@ -87,6 +87,21 @@ int dl_setup_load(const struct dl_tool *tool, const char *net,
 		  const char *config, struct dl_setup *s);
 void dl_setup_free(struct dl_setup *s);
 
+struct dl_tree;
+
+/* Draw a multicast tree in characters. */
+void dl_tool_draw_tree(const struct dl_torus *t, const struct dl_tree *tree,
+		       FILE *to);
+
+/*
+ * Write dateline-opensm.conf into a snapshot: the lines of opensm.conf with
+ * which OpenSM routes by Dateline, and a QoS configuration that is sound for
+ * Dateline and the built-in torus engine alike.  0 or a negative errno,
+ * reported.
+ */
+int dl_tool_write_opensm_conf(const struct dl_tool *tool, const char *dir,
+			      const struct dl_route_options *o);
+
 /* Make a folder, its parents too, unless it is there.  Errors reported. */
 int dl_tool_make_dir(const struct dl_tool *tool, const char *path);
 

@@ -181,6 +181,38 @@ mfts() {
 	sm_sweep
 }
 
+@test "no configuration at all: coordinates come from the cabling, and stay" {
+	[[ ! -e /etc/opensm/torus-2QoS.conf ]] || skip "OpenSM's default exists"
+	local port
+	fabric_up "$T/a" dateline "$NET"
+	logged 'dateline: coordinates remembered in '
+	logged 'routed a (6 x 5|5 x 6) x 1 torus: 30 of 30 switches'
+	cp "$T/a/dateline-torus.dump" "$T/before"
+	sm_stop
+	# Without a neighbour of the origin; and a subnet manager that has only
+	# its cache to go by.
+	grep -q '^switch 1,0,0 .*m(0,1)' "$T/before"
+	for port in 1 2 3 4; do
+		sim_console "Unlink \"m(0,1)\"[$port]"
+	done
+	rm "$T/a/dateline-torus.dump"
+	sm_start "$T/a"
+	wait_log 'SUBNET UP'
+	logged 'routed a .*: 29 of 29 switches'
+	same "coordinates" <(grep -vF "m(0,1)" "$T/before") \
+		"$T/a/dateline-torus.dump"
+	logged 'remembered' 0
+}
+
+@test "what changed is told" {
+	echo "max_changes 1" | cat "$CONF" - >"$T/torus.conf"
+	up torus_config="$T/torus.conf"
+	sim_console 'Unlink "S(1,1)"[1]'
+	sm_sweep
+	logged 'routed a .* 59 cables'
+	logged 'dateline: .*0x0*100110'
+}
+
 @test "too few data VLs are refused" {
 	up_or_minhop max_op_vls=1
 	logged 'dateline: ERR DL14: '
@@ -326,11 +358,14 @@ mfts() {
 
 @test "links, switches and hosts go and come back, with the unicast cache" {
 	local port
+	# shellcheck disable=SC2317 # called through wait_for
+	as_before() {
+		lfts "$T/a" | cmp -s - "$T/whole"
+	}
 	up use_ucast_cache=TRUE event_plugin_options="dump_dir=$T/snap"
 	# shellcheck disable=SC2046
 	join 0 0 $(hosts)
 	lfts "$T/a" >"$T/whole"
-	mfts "$T/a" >"$T/whole.mc"
 	sim_console 'Unlink "S(1,1)"[1]'
 	sm_sweep
 	logged 'routed a .* 59 cables'
@@ -352,8 +387,8 @@ mfts() {
 	sim_console 'ReLink "S(1,1)"[5]'
 	sm_sweep
 	logged 'dateline.*ERR' 0
-	lfts "$T/a" >"$T/again"
-	same "forwarding tables" "$T/whole" "$T/again"
+	# Each of the traps sets off a sweep: which is the last is hard to say.
+	wait_for 20 as_before
 }
 
 @test "valgrind finds no error and no leak of ours" {

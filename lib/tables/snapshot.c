@@ -16,6 +16,8 @@
 #include "log.h"
 #include "tables/tables.h"
 
+#define BUFFER_BYTES (1 << 18)	/* dumps may be gigabytes */
+
 static int write_subnet_list(const struct dl_tables *t, FILE *to)
 {
 	return dl_fabric_write_subnet_list(t->fabric, to);
@@ -63,6 +65,7 @@ static int write_file(const struct dl_tables *t, const char *dir,
 		       strerror(-err));
 		return err;
 	}
+	setvbuf(to, NULL, _IOFBF, BUFFER_BYTES);
 	err = files[i].write(t, to);
 	if (fclose(to) && !err)
 		err = -errno;

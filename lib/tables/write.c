@@ -3,6 +3,8 @@
  * Dumps of a routing in the formats of OpenSM (opensm -D 0x43) and ibdmchk,
  * so that whatever reads those reads ours.  One format, one function.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,12 +49,95 @@ static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
 	return p->guid ? p->guid : f->nodes[p->node].guid;
 }
 
+/*
+ * Dumps of forwarding tables have a line for every switch and LID, so what a
+ * line says of the LID is formatted once, and a line is put together from
+ * copies: the text before the port, three digits, the text behind it.
+ */
+struct lid_texts {
+	char *all;
+	size_t len, cap;
+	uint32_t *at;		/* by LID: where its text begins; 0: no line */
+};
+
+/* Room for the port between the two texts of a LID. */
+#define PORT_GAP "\001"
+#define TEXT_MAX 512
+
+static int add_text(struct lid_texts *t, uint32_t lid, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	char *grown;
+
+	if (t->len + len > t->cap) {
+		t->cap = 2 * t->cap + TEXT_MAX;
+		grown = realloc(t->all, t->cap);
+		if (!grown)
+			return -ENOMEM;
+		t->all = grown;
+	}
+	memcpy(t->all + t->len, text, len);
+	t->at[lid] = t->len;
+	t->len += len;
+	return 0;
+}
+
+static int new_texts(const struct dl_tables *t, struct lid_texts *texts)
+{
+	memset(texts, 0, sizeof(*texts));
+	texts->len = 1;		/* offset 0 means no line */
+	texts->at = calloc((size_t)t->top_lid + 1, sizeof(*texts->at));
+	return texts->at ? 0 : -ENOMEM;
+}
+
+static void free_texts(struct lid_texts *texts)
+{
+	free(texts->all);
+	free(texts->at);
+}
+
+/* One line; `text` as add_text() took it. */
+static void put_line(FILE *to, const char *text, uint8_t port)
+{
+	const char *gap = strchr(text, *PORT_GAP);
+	const char digits[3] = { '0' + port / 100, '0' + port / 10 % 10,
+				 '0' + port % 10 };
+
+	fwrite_unlocked(text, 1, gap - text, to);
+	fwrite_unlocked(digits, 1, sizeof(digits), to);
+	fputs_unlocked(gap + 1, to);
+}
+
+static int lft_texts(const struct dl_tables *t, struct lid_texts *texts)
+{
+	const struct dl_fabric *f = t->fabric;
+	char text[TEXT_MAX];
+	uint32_t lid, port;
+	int err = new_texts(t, texts);
+
+	for (lid = 1; !err && lid <= t->top_lid; lid++) {
+		port = f->lid_port[lid];
+		if (port == DL_NONE)
+			continue;
+		snprintf(text, sizeof(text),
+			 "0x%04x " PORT_GAP " # %s portguid 0x%016" PRIx64
+			 ": '%.256s'\n",
+			 lid, type_name(&f->nodes[f->ports[port].node]),
+			 port_guid(f, port),
+			 dl_node_name(f, f->ports[port].node));
+		err = add_text(texts, lid, text);
+	}
+	return err;
+}
+
 int dl_write_lfts(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
-	uint32_t s, lid, dumped, port;
+	struct lid_texts texts;
+	uint32_t s, lid, dumped;
+	int err = lft_texts(t, &texts);
 
-	for (s = 0; s < f->nswitches; s++) {
+	for (s = 0; !err && s < f->nswitches; s++) {
 		const struct dl_node *n = switch_node(t, s);
 
 		fprintf(to,
@@ -63,29 +148,31 @@ int dl_write_lfts(const struct dl_tables *t, FILE *to)
 		for (lid = 1, dumped = 0; lid <= t->top_lid; lid++) {
 			uint8_t out = dl_lft(t, s, lid);
 
-			port = f->lid_port[lid];
-			if (out == DL_NO_PORT || port == DL_NONE)
+			if (out == DL_NO_PORT || !texts.at[lid])
 				continue;
-			fprintf(to,
-				"0x%04x %03u # %s portguid 0x%016" PRIx64
-				": '%s'\n",
-				lid, out,
-				type_name(&f->nodes[f->ports[port].node]),
-				port_guid(f, port),
-				dl_node_name(f, f->ports[port].node));
+			put_line(to, texts.all + texts.at[lid], out);
 			dumped++;
 		}
 		fprintf(to, "%u lids dumped\n", dumped);
 	}
-	return written(to);
+	free_texts(&texts);
+	return err ? err : written(to);
 }
 
 int dl_write_fdbs(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
+	char text[TEXT_MAX];
+	struct lid_texts texts;
 	uint32_t s, lid;
+	int err = new_texts(t, &texts);
 
-	for (s = 0; s < f->nswitches; s++) {
+	for (lid = 1; !err && lid <= t->top_lid; lid++) {
+		snprintf(text, sizeof(text),
+			 "0x%04X : " PORT_GAP "  : HOPS UNKNOWN\n", lid);
+		err = add_text(&texts, lid, text);
+	}
+	for (s = 0; !err && s < f->nswitches; s++) {
 		fprintf(to,
 			"dump_ucast_routes: Switch 0x%016" PRIx64 "\n"
 			"LID    : Port : Hops : Optimal\n",
@@ -96,12 +183,12 @@ int dl_write_fdbs(const struct dl_tables *t, FILE *to)
 			if (out == DL_NO_PORT)
 				fprintf(to, "0x%04X : UNREACHABLE\n", lid);
 			else
-				fprintf(to, "0x%04X : %03u  : HOPS UNKNOWN\n",
-					lid, out);
+				put_line(to, texts.all + texts.at[lid], out);
 		}
 		fputc('\n', to);
 	}
-	return written(to);
+	free_texts(&texts);
+	return err ? err : written(to);
 }
 
 int dl_write_mcfdbs(const struct dl_tables *t, FILE *to)

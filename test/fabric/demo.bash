@@ -7,24 +7,27 @@
 # as it should be.
 set -euo pipefail
 
+T=
+leave() {
+	local status=$?
+
+	trap - EXIT INT TERM
+	if [[ $T ]]; then
+		fabric_down
+		rm -rf "$T"
+	fi
+	exit "$status"
+}
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
 . "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 ENGINE=${1:-dateline}
 NET=$DL_TOP/conf/torus-6x5.net
 CONF=$DL_TOP/conf/torus-6x5.conf
-
-leave() {
-	local status=$?
-
-	trap - EXIT INT TERM
-	fabric_down
-	rm -rf "$T"
-	exit "$status"
-}
 fabric_init "$(mktemp -d)"
-trap leave EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 step() {
 	printf '\n==> %s\n' "$*"
@@ -72,7 +75,7 @@ walk() {
 	read -r _ _ sl < <(path_sls <<<"$src $dst")
 	tell "path SL: $sl"
 	[[ ${granted:=$sl} == "$sl" ]]
-	command_line "ibtracert $src $dst;  smpquery sl2vl LID PORT at each hop"
+	command_line "ibtracert $src $dst;  smpquery sl2vl LID PORT   (each hop)"
 	from_lid=$src
 	while read -r out type in lid name; do
 		if [[ $from_lid == "$src" ]]; then
@@ -86,7 +89,7 @@ walk() {
 		from=$name from_lid=$lid from_in=$in
 	done < <(hops "$1" "$2")
 	if [[ $letters == "$3" ]]; then
-		tell "the documented path: $(sed 's/./&-/g; s/-$//' <<<"$3")"
+		tell "the documented path: $(sed 's/./-&/g; s/-//' <<<"$3")"
 	else
 		tell "NOT the documented path $3, but $letters"
 		exit 1
@@ -137,8 +140,8 @@ grep -E 'SUBNET UP|[Dd]ateline' "$T/sm/osm.log" | sed 's/.* -> //' | indent
 step "The fabric as its clients see it"
 discover
 command_line "ibnetdiscover"
-tell "$(grep -c ^Switch "$T/fabric.net") switches," \
-	"$(grep -c ^Ca "$T/fabric.net") adapters"
+tell "$(grep -c ^Switch "$T/fabric.net") switches and $(grep -c ^Ca \
+	"$T/fabric.net") adapters, all with the LIDs that OpenSM gave them"
 
 step "The path from S to D"
 walk 'host(1,1)' 'host(3,3)' SnTrD
@@ -155,6 +158,8 @@ sim_console 'ReLink "n(2,1)"[1]'
 sim_console 'Unlink "T(3,1)"'
 sweep
 walk 'host(1,1)' 'host(3,3)' SnIrD
+tell "I-r is a turn back from y to x, which plain dimension order forbids: the" \
+	"packet takes it on a VL of its own (bit 1), and no credit loop can close."
 
 step "T comes back, and an independent checker judges all tables"
 command_line "ReLink \"T(3,1)\""
@@ -170,4 +175,5 @@ tell "$(grep -c . "$T/psl") paths: $verdict" \
 	"$(grep -h 'credit loops' "$T/sm/ibdmchk.out")"
 [[ $verdict == safe ]]
 
-step "That was Dateline.  Go on with README.md, or:  $DL_BUILD/dateline --help"
+step "That was Dateline.  README.md says how to use it on a fabric of yours;" \
+	"try  ${DL_BUILD#"$DL_TOP"/}/dateline --help"

@@ -29,9 +29,11 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# fabric_init [DIR]: start afresh in DIR (default: bats' own per-test folder).
+# fabric_init [DIR]: start afresh in DIR (default: bats' own per-test folder),
+# and go there: libumad2sim makes its folders where a client starts.
 fabric_init() {
 	T=${1:-$BATS_TEST_TMPDIR}
+	cd "$T" || return
 	SIM_PID='' SM_PID='' SM_DIR=''
 	export IBSIM_SOCKNAME="dateline-$$-$RANDOM$RANDOM"
 	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT

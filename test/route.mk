@@ -1,6 +1,7 @@
-# Coordinates and routing, on fabrics with known coordinates.
+# Tables, coordinates and routing, on fabrics with known coordinates.
 GRID_FABRIC = test/unit/grid_fabric.c test/unit/grid_fabric.h test/unit/random.h
-UNIT_TESTS += test/unit/test_discover test/unit/test_route
+UNIT_TESTS += test/unit/test_discover test/unit/test_route \
+	test/unit/test_tables
 
 test_unit_test_discover_SOURCES = test/unit/test_discover.c $(GRID_FABRIC)
 test_unit_test_discover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -9,3 +10,7 @@ test_unit_test_discover_LDADD = libdlroute.la $(CMOCKA_LIBS)
 test_unit_test_route_SOURCES = test/unit/test_route.c $(GRID_FABRIC)
 test_unit_test_route_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_route_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
+test_unit_test_tables_SOURCES = test/unit/test_tables.c
+test_unit_test_tables_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_tables_LDADD = libdlroute.la $(CMOCKA_LIBS)

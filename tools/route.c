@@ -95,10 +95,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->out = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (r->net)
-			argp_error(state, "one netlist only; what is \"%s\"?",
-				   arg);
-		r->net = arg;
+		dl_arg_once(state, &r->net, arg, "netlist");
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->net)

@@ -111,6 +111,15 @@ void dl_tool_parse(struct dl_tool *tool, const struct argp *own,
 		exit(DL_EXIT_USAGE);
 }
 
+void dl_arg_once(const struct argp_state *state, const char **slot,
+		 const char *arg, const char *what)
+{
+	if (*slot)
+		argp_error(state, "one %s only; what is \"%s\"?", what, arg);
+	else
+		*slot = arg;
+}
+
 uint64_t dl_arg_number(const struct argp_state *state, const char *text,
 		       const char *what, uint64_t min, uint64_t max)
 {

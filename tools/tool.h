@@ -65,6 +65,13 @@ void dl_tool_parse(struct dl_tool *tool, const struct argp *own,
 uint64_t dl_arg_number(const struct argp_state *state, const char *text,
 		       const char *what, uint64_t min, uint64_t max);
 
+/*
+ * For parsers: keep an argument of which there may be only one, the `what` of
+ * the command line.
+ */
+void dl_arg_once(const struct argp_state *state, const char **slot,
+		 const char *arg, const char *what);
+
 /* ---- files ------------------------------------------------------------- */
 
 /* Read a netlist; "-" is standard input.  0 or a negative errno, reported. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,18 +144,26 @@ static void damage_once(struct bytes *b, struct test_random *r)
 	size_t at = test_random(r, b->len + 1), from, len;
 	size_t most = b->len - at < 40 ? b->len - at : 40;
 
-	switch (test_random(r, 5)) {
+	switch (test_random(r, 8)) {
 	case 0:	/* another byte */
 		if (at < b->len)
 			b->at[at] = test_random(r, 256);
 		break;
-	case 1:	/* a word more */
+	case 1:	/* another digit */
+	case 2:
+	case 3:
+		while (at < b->len && !isxdigit((unsigned char)b->at[at]))
+			at++;
+		if (at < b->len)
+			b->at[at] = "0123456789abcdef"[test_random(r, 16)];
+		break;
+	case 4:	/* a word more */
 		splice(b, at, 0, word, *word ? strlen(word) : 1);
 		break;
-	case 2:	/* something less */
+	case 5:	/* something less */
 		splice(b, at, test_random(r, most + 1), "", 0);
 		break;
-	case 3:	/* a word for something else */
+	case 6:	/* a word for something else */
 		splice(b, at, test_random(r, most + 1), word, strlen(word));
 		break;
 	default:	/* a piece again, elsewhere */

@@ -232,6 +232,14 @@ static int check_guids(const struct dl_draft *d)
 	return err;
 }
 
+/* A description that repeats the id is none. */
+static bool is_described(const struct dl_draft *d,
+			 const struct dl_draft_node *node)
+{
+	return node->desc &&
+	       strcmp(d->strings + node->desc, d->strings + node->id);
+}
+
 static int add_nodes(const struct builder *b)
 {
 	const struct dl_draft *d = b->d;
@@ -246,7 +254,7 @@ static int add_nodes(const struct builder *b)
 		err = dl_fabric_add_node(f, from->type, from->nports,
 					 from->guid, d->strings + from->id,
 					 &n);
-		if (!err && from->desc)
+		if (!err && is_described(d, from))
 			err = dl_fabric_set_desc(f, n,
 						 d->strings + from->desc);
 		if (err)

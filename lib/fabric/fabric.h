@@ -62,7 +62,7 @@ struct dl_port {
 	uint8_t num;		/* port number within the node */
 	uint8_t width;		/* lanes: 1, 2, 4, 8, 12; 0: unknown */
 	uint8_t speed;		/* enum dl_speed */
-	uint8_t vls;		/* data VLs in use: 1, 2, 4, 8, 15; 0: unknown */
+	uint8_t vls;		/* data VLs: 1, 2, 4, 8, 15; 0: unknown */
 	uint8_t arb_high_cap;	/* VLArbitrationHighCap, 0..64 */
 	uint8_t arb_low_cap;	/* VLArbitrationLowCap, 0..64 */
 };
@@ -133,7 +133,7 @@ static inline const char *dl_node_id(const struct dl_fabric *f, uint32_t node)
 	return f->names + f->nodes[node].id;
 }
 
-/* The node's description, or its id where there is none. */
+/* The node's description, or its id where there is none of its own. */
 static inline const char *dl_node_name(const struct dl_fabric *f,
 				       uint32_t node)
 {

@@ -84,12 +84,11 @@ static void write_header(const struct dl_fabric *f, uint32_t node, FILE *to)
 		fprintf(to, "(%" PRIx64 ")", zero->guid);
 	fprintf(to, "\n%s\t%u ", kinds[n->type].header, n->nports);
 	write_id(f, node, to);
-	if (n->desc || n->type == DL_SWITCH)
-		fputs("\t\t# ", to);
-	if (n->desc)
-		write_desc(f->names + n->desc, to);
+	/* ibsim takes the comment for a name if there is none in quotes. */
+	fputs("\t\t# ", to);
+	write_desc(dl_node_name(f, node), to);
 	if (n->type == DL_SWITCH)
-		fprintf(to, "%s%s port 0 lid %u lmc %u", n->desc ? " " : "",
+		fprintf(to, " %s port 0 lid %u lmc %u",
 			zero->lmc ? "enhanced" : "base", zero->lid, zero->lmc);
 	putc('\n', to);
 }
@@ -104,6 +103,23 @@ static unsigned int vl_code(unsigned int vls)
 	return vls == 15 ? 5 : code;
 }
 
+/*
+ * ibsim does not look into the comments of routers' ports: tell it in its own
+ * words, sets of widths, speeds and extended speeds.
+ */
+static void write_options(const struct dl_port *p, FILE *to)
+{
+	static const uint8_t widths[] = { [1] = 1, [2] = 17, [4] = 19,
+					  [8] = 23, [12] = 31 };
+	static const uint8_t extended[] = { [DL_FDR] = 1, [DL_EDR] = 3,
+					    [DL_HDR] = 7, [DL_NDR] = 7,
+					    [DL_XDR] = 7 };
+
+	fprintf(to, " w=%u s=%u e=%u", widths[p->width],
+		p->speed < DL_QDR ? (1u << p->speed) - 1 : 7,
+		extended[p->speed]);
+}
+
 static void write_port(const struct dl_fabric *f, uint32_t port, FILE *to)
 {
 	const struct dl_port *p = &f->ports[port], *far = &f->ports[p->peer];
@@ -116,6 +132,8 @@ static void write_port(const struct dl_fabric *f, uint32_t port, FILE *to)
 	fprintf(to, "[%u]", far->num);
 	if (!dl_is_switch(f, far->node))
 		fprintf(to, "(%" PRIx64 ")", far->guid);
+	if (f->nodes[p->node].type == DL_ROUTER && p->width && p->speed)
+		write_options(p, to);
 	fputs("\t\t# ", to);
 	if (!dl_is_switch(f, p->node))
 		fprintf(to, "lid %u lmc %u ", p->lid, p->lmc);

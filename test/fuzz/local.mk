@@ -2,7 +2,7 @@
 # the files of corpus/NAME, and NAME.dict, if there is one, lists its words.
 # `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check`
 # replays the corpus with any compiler.
-FUZZ_TARGETS = torus_config
+FUZZ_TARGETS = torus_config netlist subnet_lst
 FUZZ_SECONDS = 60
 CLANG = clang
 FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
@@ -15,11 +15,31 @@ test_fuzz_replay_torus_config_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/torus_config"'
 test_fuzz_replay_torus_config_LDADD = libdlroute.la
 
-EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict
+UNIT_TESTS += test/fuzz/replay_netlist test/fuzz/replay_subnet_lst
+test_fuzz_replay_netlist_SOURCES = test/fuzz/fuzz_netlist.c \
+	test/fuzz/fabric_file.h test/fuzz/replay.c
+test_fuzz_replay_netlist_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"test/fuzz/corpus/netlist"'
+test_fuzz_replay_netlist_LDADD = libdlroute.la
+test_fuzz_replay_subnet_lst_SOURCES = test/fuzz/fuzz_subnet_lst.c \
+	test/fuzz/fabric_file.h test/fuzz/replay.c
+test_fuzz_replay_subnet_lst_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"test/fuzz/corpus/subnet_lst"'
+test_fuzz_replay_subnet_lst_LDADD = libdlroute.la
+
+EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
+	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict
 
 .PHONY: fuzz
 fuzz: config.h
-	@set -e; \
+	@$(MKDIR_P) test/fuzz/found; \
+	if ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+		$(CLANG) $(FUZZ_FLAGS) -x c -o test/fuzz/found/probe - \
+		2>/dev/null; then \
+		echo "fuzz: skipped: $(CLANG) with libFuzzer is missing"; \
+		exit 0; \
+	fi; \
+	set -e; \
 	sources=; \
 	for s in $(libdlroute_la_SOURCES); do \
 		case $$s in *.c) sources="$$sources $(srcdir)/$$s";; esac; \
@@ -31,7 +51,7 @@ fuzz: config.h
 			$(srcdir)/test/fuzz/fuzz_$$t.c $$sources; \
 		dict=$(srcdir)/test/fuzz/$$t.dict; \
 		test -f $$dict && dict=-dict=$$dict || dict=; \
-		test/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) \
+		nice test/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) \
 			-artifact_prefix=test/fuzz/$$t- $$dict \
 			test/fuzz/found/$$t \
 			$(srcdir)/test/fuzz/corpus/$$t; \

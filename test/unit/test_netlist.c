@@ -136,6 +136,23 @@ static void test_dump(void **state)
 	dl_fabric_free(f);
 }
 
+/* A description that is the id, as ibsim gives, is not kept twice. */
+static void test_names(void **state)
+{
+	struct dl_fabric *f = read_good(
+		"Switch 1 \"a\"\n\nSwitch 1 \"b\" # \"b\"\n\nCa 1 \"c\" # \"\"\n"
+		"\nCa 1 \"d\" # \"x\"\n");
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(f->nodes[i].desc, 0);
+		assert_string_equal(dl_node_name(f, i), dl_node_id(f, i));
+	}
+	assert_string_equal(dl_node_name(f, 3), "x");
+	dl_fabric_free(f);
+}
+
 /* The same cables in every form that a line may have. */
 static void test_forms(void **state)
 {
@@ -763,8 +780,8 @@ static void test_write(void **state)
 		"[1]\t\"H-0000000000000220\"[1](229)\t\t# \"host HCA-1\" lid 8 "
 		"4xQDR\n"));
 	assert_non_null(strstr(text,
-		"[1](801)\t\"S-0000000000000110\"[3]\t\t# lid 1 lmc 0 "
-		"\"a \"big\" switch\" lid 5 12xEDR v=3\n"));
+		"[1](801)\t\"S-0000000000000110\"[3] w=31 s=7 e=3\t\t"
+		"# lid 1 lmc 0 \"a \"big\" switch\" lid 5 12xEDR v=3\n"));
 	g = read_good(text);
 	assert_same_fabric(f, g);
 	free(text);
@@ -819,6 +836,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dump),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_guids),
 		cmocka_unit_test(test_speeds),

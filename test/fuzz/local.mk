@@ -10,7 +10,7 @@ FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
 
 UNIT_TESTS += test/fuzz/replay_torus_config
 test_fuzz_replay_torus_config_SOURCES = \
-	test/fuzz/fuzz_torus_config.c test/fuzz/replay.c
+	test/fuzz/fuzz_torus_config.c test/fuzz/fuzz.h test/fuzz/replay.c
 test_fuzz_replay_torus_config_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/torus_config"'
 test_fuzz_replay_torus_config_LDADD = libdlroute.la

@@ -19,3 +19,19 @@ test_unit_fcp_LDADD = libdllink.la $(CMOCKA_LIBS)
 UNIT_TESTS += test/unit/slarb
 test_unit_slarb_SOURCES = test/unit/slarb.c test/unit/draw.h
 test_unit_slarb_LDADD = libdllink.la $(CMOCKA_LIBS) -lm
+
+# The flow-control model, and the program that repeats its traces: linked to
+# the library, and with its sources at the model's modulus.
+check_PROGRAMS += test/model/replay test/model/replay_small
+test_model_replay_SOURCES = test/model/replay.c
+test_model_replay_LDADD = libdllink.la
+test_model_replay_small_SOURCES = test/model/replay.c lib/link/credit.c \
+	lib/link/fcp.c
+test_model_replay_small_CPPFLAGS = $(AM_CPPFLAGS) -DDL_CREDIT_BITS=4
+MODEL_TESTS = test/model/traces.bash
+if !SANITIZERS
+MODEL_TESTS += test/model/verify.bash
+endif
+TESTS += $(MODEL_TESTS)
+EXTRA_DIST += test/model/credit.pml test/model/traces.bash \
+	test/model/verify.bash

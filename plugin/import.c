@@ -25,7 +25,7 @@ struct import {
 	struct osm_opensm *osm;
 	const struct dl_log *log;
 	struct dl_fabric *fabric;
-	uint64_t *keys;		/* node GUIDs in network order, ascending */
+	uint64_t *keys;		/* node GUIDs as on the wire, ascending */
 	unsigned int throttled;	/* cables left out */
 };
 

@@ -191,11 +191,29 @@ int dl_write_fdbs(const struct dl_tables *t, FILE *to)
 	return err ? err : written(to);
 }
 
+/* Groups that do not pass through a switch have no line there. */
+static void mcfdb_line(const struct dl_mcast_group *g, uint32_t sw,
+		       unsigned int nports, FILE *to)
+{
+	bool any = false;
+	unsigned int p;
+
+	for (p = 0; p <= nports; p++) {
+		if (!dl_mask_get(g->masks, sw, p))
+			continue;
+		if (!any)
+			fprintf(to, "0x%04X :", g->mlid);
+		fprintf(to, " 0x%03X ", p);
+		any = true;
+	}
+	if (any)
+		fputc('\n', to);
+}
+
 int dl_write_mcfdbs(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t s, g;
-	unsigned int p;
 
 	for (s = 0; s < f->nswitches && t->ngroups; s++) {
 		const struct dl_node *n = switch_node(t, s);
@@ -204,13 +222,9 @@ int dl_write_mcfdbs(const struct dl_tables *t, FILE *to)
 			"Switch 0x%016" PRIx64 "\n"
 			"LID    : Out Port(s)\n",
 			n->guid);
-		for (g = 0; g < t->ngroups; g++) {
-			fprintf(to, "0x%04X :", t->groups[g].mlid);
-			for (p = 0; p <= n->nports; p++)
-				if (dl_mask_get(t->groups[g].masks, s, p))
-					fprintf(to, " 0x%03X ", p);
-			fputc('\n', to);
-		}
+		for (g = 0; g < t->ngroups; g++)
+			mcfdb_line(&t->groups[g], s, n->nports, to);
+		fputc('\n', to);
 	}
 	return written(to);
 }
@@ -267,9 +281,8 @@ int dl_write_sl2vl(const struct dl_tables *t, FILE *to)
 				if (row)
 					sl2vl_line(to, in, out, *row);
 			}
-			fputs(RULE, to);
 		}
-		fputc('\n', to);
+		fputs(RULE "\n", to);
 	}
 	for (p = 0; p < f->nports; p++) {
 		const struct dl_node *n = &f->nodes[f->ports[p].node];

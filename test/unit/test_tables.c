@@ -133,9 +133,11 @@ static void mcfdbs(void **state)
 	assert_writes(dl_write_mcfdbs, "Switch 0x00000000000000a0\n"
 				       "LID    : Out Port(s)\n"
 				       "0xC001 : 0x001  0x002 \n"
+				       "\n"
 				       "Switch 0x00000000000000b0\n"
 				       "LID    : Out Port(s)\n"
-				       "0xC001 : 0x000 \n");
+				       "0xC001 : 0x000 \n"
+				       "\n");
 }
 
 #define RULE "#--------------------------------------------------------\n"
@@ -149,7 +151,7 @@ static void sl2vl(void **state)
 		dl_write_sl2vl,
 		"Switch 0x00000000000000a0, base LID 1, \"A\"\n" HEAD
 		"2   1   : 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15\n"
-		RULE "1   2   : " HALVES "\n" RULE "\n"
+		"1   2   : " HALVES "\n" RULE "\n"
 		"Switch 0x00000000000000b0, base LID 2, \"B\"\n" HEAD RULE "\n"
 		"Channel Adapter 0x00000000000000c1, base LID 3, "
 		"\"host 'one'\"\n" HEAD "0   0   : " HALVES "\n" RULE "\n");

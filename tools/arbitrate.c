@@ -397,10 +397,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		if (*path)
-			argp_error(state, "one scenario only; what is \"%s\"?",
-				   arg);
-		*path = arg;
+		dl_arg_once(state, path, arg, "scenario");
 		return 0;
 	case ARGP_KEY_END:
 		if (!*path)

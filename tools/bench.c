@@ -18,6 +18,7 @@ static const struct {
 } benches[] = {
 	{ "route", true, dl_bench_route },
 	{ "verify", true, dl_bench_verify },
+	{ "arbitrate", false, dl_bench_arbitrate },
 };
 #define NBENCHES (sizeof(benches) / sizeof(*benches))
 
@@ -113,13 +114,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp bench_argp = {
 	.parser = parse,
-	.args_doc = "route|verify X Y Z",
+	.args_doc = "route|verify X Y Z\n"
+		    "arbitrate",
 	.doc = "Measure how fast Dateline is on this machine."
 	       "\v"
 	       "route: all forwarding tables of a whole torus with one adapter "
 	       "a switch, on one core, beside a memset of the same bytes.\n"
 	       "verify: the proof of such a torus, with one multicast group of "
 	       "all adapters, on one core.\n"
+	       "arbitrate: one decision of the VL arbiter, with all VLs "
+	       "backlogged and with one.\n"
 	       "\n"
 	       "  dateline bench route 16 16 16\n"
 	       "\n"

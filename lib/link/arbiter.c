@@ -13,7 +13,8 @@
  * sendable VLs; the next one in the circle is found by rotating that union so
  * that the pointer comes first and counting trailing zeros.  The answer is
  * that of a walk through the table, without the walk.  Most decisions end
- * earlier still: the entry pointed to may go on.
+ * earlier still, at the entry pointed to; for these each entry has a mask of
+ * the VLs that it may send: one VL, none if it is null, or any (B7).
  *
  * Invariants.
  *   - `live` means that the entry at `at` was visited and has weight left;
@@ -64,10 +65,13 @@ static void compile_table(const struct dl_vlarb_entry *from, unsigned int n,
 		t->entry[e] = from[e];
 		if (!from[e].weight)
 			continue;
-		if (vl < o->nvls)
+		if (vl < o->nvls) {
 			t->naming[vl] |= UINT64_C(1) << e;
-		else if (o->bad_entry == DL_BAD_ANY)
+			t->sends[e] = 1u << vl;
+		} else if (o->bad_entry == DL_BAD_ANY) {
 			t->wild |= UINT64_C(1) << e;
+			t->sends[e] = (1u << o->nvls) - 1;
+		}
 	}
 }
 
@@ -142,8 +146,7 @@ static bool same_table(const struct dl_arb_table *a,
 {
 	return a->n == b->n &&
 	       !memcmp(a->entry, b->entry, a->n * sizeof(a->entry[0])) &&
-	       !memcmp(a->naming, b->naming, sizeof(a->naming)) &&
-	       a->wild == b->wild;
+	       !memcmp(a->sends, b->sends, sizeof(a->sends));
 }
 
 void dl_arbiter_change(struct dl_arbiter *a, const struct dl_arb_program *p)
@@ -171,29 +174,13 @@ static uint64_t ready_entries(const struct dl_arb_table *t,
 	return ready;
 }
 
-static bool entry_ready(const struct dl_arb_program *p,
-			const struct dl_arb_table *t, unsigned int e,
-			unsigned int sendable)
-{
-	unsigned int vl = t->entry[e].vl & 15;
-
-	return vl < p->options.nvls ? sendable >> vl & 1 :
-				      sendable && (t->wild >> e & 1);
-}
-
-static unsigned int lowest(unsigned int vls)
-{
-	return __builtin_ctz(vls);
-}
-
-static enum dl_kind chosen(const struct dl_arb_program *p, unsigned int side,
+/* Entry e sends: the lowest of the VLs, if it may choose. */
+static enum dl_kind chosen(const struct dl_arb_table *t, unsigned int side,
 			   unsigned int e, unsigned int sendable,
 			   struct dl_pick *out)
 {
-	unsigned int vl = p->table[side].entry[e].vl & 15;
-
 	out->kind = DL_KIND_DATA;
-	out->vl = vl < p->options.nvls ? vl : lowest(sendable);
+	out->vl = __builtin_ctz(sendable & t->sends[e]);
 	out->side = side;
 	out->entry = e;
 	return DL_KIND_DATA;
@@ -204,28 +191,28 @@ static bool find(const struct dl_arbiter *a, unsigned int side,
 		 unsigned int sendable, struct dl_pick *out)
 {
 	const struct dl_arb_table *t = &a->program->table[side];
-	const struct dl_arb_place *place = &a->place[side];
-	unsigned int at = place->at;
+	unsigned int at = a->place[side].at;
 	uint64_t ready;
 
-	if (place->live && entry_ready(a->program, t, at, sendable))
-		return chosen(a->program, side, at, sendable, out);
-	ready = ready_entries(t, sendable);
-	if (!ready)
-		return false;
-	ready = ready >> at | ready << (-at & 63);
-	at = (at + __builtin_ctzll(ready)) & 63;
-	return chosen(a->program, side, at, sendable, out);
+	if (!(sendable & t->sends[at])) {
+		ready = ready_entries(t, sendable);
+		if (!ready)
+			return false;
+		ready = ready >> at | ready << (-at & 63);
+		at = (at + __builtin_ctzll(ready)) & 63;
+	}
+	return chosen(t, side, at, sendable, out);
 }
 
-static bool may_go_on(struct dl_arbiter *a, unsigned int sendable,
+/* Has the low turn's own entry something left, and to send? */
+static bool may_go_on(const struct dl_arbiter *a, unsigned int sendable,
 		      struct dl_pick *out)
 {
 	const struct dl_arb_place *place = &a->place[DL_ARB_LOW];
 	const struct dl_arb_table *t = &a->program->table[DL_ARB_LOW];
 
-	return place->live && entry_ready(a->program, t, place->at, sendable) &&
-	       chosen(a->program, DL_ARB_LOW, place->at, sendable, out);
+	return place->live && (sendable & t->sends[place->at]) &&
+	       chosen(t, DL_ARB_LOW, place->at, sendable, out);
 }
 
 /* Data packets that no table entry sends. */
@@ -233,7 +220,7 @@ static enum dl_kind outside(unsigned int vls, struct dl_pick *out)
 {
 	if (!vls)
 		return DL_KIND_NOTHING;
-	*out = (struct dl_pick){ .kind = DL_KIND_DATA, .vl = lowest(vls),
+	*out = (struct dl_pick){ .kind = DL_KIND_DATA, .vl = __builtin_ctz(vls),
 				 .side = DL_ARB_NONE };
 	return DL_KIND_DATA;
 }

@@ -3,7 +3,7 @@
  * VL arbitration of one transmit port (SPEC part B, IBA 7.6.9).
  *
  * Two structures.  `struct dl_arb_program` is what a subnet manager wrote,
- * compiled for fast decisions: read-only, half a kilobyte, and shared by all
+ * compiled for fast decisions: read-only, 800 bytes, and shared by all
  * ports with the same tables.  `struct dl_arbiter` is the state of one port:
  * some 30 bytes, plain data, copied freely.
  *
@@ -44,10 +44,11 @@ struct dl_arb_options {
 
 enum dl_arb_side { DL_ARB_HIGH, DL_ARB_LOW, DL_ARB_NONE };
 
-/* One table; bit e of a mask stands for entry e. */
+/* One table.  In masks of entries, bit e stands for entry e. */
 struct dl_arb_table {
 	uint64_t naming[DL_DATA_VLS];	/* the usable entries that name a VL */
 	uint64_t wild;			/* those that may send any VL (B7) */
+	uint16_t sends[DL_ARB_ENTRIES];	/* the VLs that an entry may send */
 	struct dl_vlarb_entry entry[DL_ARB_ENTRIES];
 	uint8_t n;			/* entries after the cut to the cap */
 };

@@ -5,7 +5,8 @@
  *
  * The plan exists exactly as long as Dateline is the engine in use: OpenSM
  * asks each engine in turn for tables at every heavy sweep, and only the one
- * that made them for SL-to-VL maps, arbitration, path SLs and trees.
+ * that made them for SL-to-VL maps, arbitration, path SLs and trees.  It may
+ * be older than the subnet: see keep_plan().
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -64,6 +65,46 @@ static int copy_tables(const struct dl_engine *e, const struct dl_plan *p)
 	return 0;
 }
 
+/*
+ * Would nothing else route this fabric?  Then OpenSM would go without: it
+ * leaves the switches' tables alone, but forgets the routing, so that path
+ * queries find no path and multicast joins build trees that nobody proved.
+ */
+static bool is_last_resort(const struct dl_engine *e)
+{
+	const struct osm_routing_engine *re = e->osm->routing_engine_list;
+
+	while (re && re->context != e)
+		re = re->next;
+	return re && !re->next && e->osm->no_fallback_routing_engine;
+}
+
+/*
+ * Keep the last good plan in force (SPEC A11): the switches that are left hold
+ * its tables already, and one that comes back empty gets them again.
+ */
+static int keep_plan(const struct dl_engine *e)
+{
+	const struct dl_tables *t = e->plan->tables;
+	const struct dl_fabric *f = e->plan->fabric;
+	uint32_t s;
+
+	for (s = 0; s < f->nswitches; s++) {
+		osm_switch_t *sw = osm_get_switch_by_guid(&e->osm->subn,
+				cl_hton64(f->nodes[f->switches[s]].guid));
+		size_t n = t->top_lid + 1u;
+
+		/* LIDs above the table's end are gone. */
+		if (sw && sw->new_lft)
+			memcpy(sw->new_lft, t->lft + (size_t)s * t->stride,
+			       n < sw->lft_size ? n : sw->lft_size);
+	}
+	DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL19: the last good tables stay in "
+	       "force until the cause is gone; what came since is not routed, "
+	       "and paths across what went are broken");
+	return DONE;
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -97,6 +138,8 @@ static int build_fwd_tables(void *context)
 	return DONE;
 failed:
 	dl_plan_free(p);
+	if (e->plan && is_last_resort(e))
+		return keep_plan(e);
 	drop_plan(e);
 	DL_SAY(e->osm, OSM_LOG_INFO, "this fabric is not routed by dateline; "
 	       "OpenSM tries the next routing engine, if there is one");

@@ -17,3 +17,6 @@ FABRIC_TESTS += test/fabric/plugin.bats
 check_PROGRAMS += test/fabric/join
 test_fabric_join_CPPFLAGS = -isystem /usr/include/infiniband
 test_fabric_join_LDADD = -libmad -libumad
+
+# Sweeps and damage.
+FABRIC_TESTS += test/fabric/sweeps.bats

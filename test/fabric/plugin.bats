@@ -171,7 +171,7 @@ mfts() {
 	cp "$CONF" "$T/torus.conf"
 	sm_sweep
 	routed_by dateline
-	# ... and back: the engine lets go of what it had.
+	# ... and back: what then stays in force is tested in sweeps.bats.
 	echo "nonsense" >>"$T/torus.conf"
 	local before
 	before=$(log_count 'ERR DL11')

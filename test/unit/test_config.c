@@ -122,6 +122,9 @@ static const struct good {
 	{ "torus 3 5M 7m\nxp_link 1 2\nyp_link 1 3\nzp_link 1 4\n",
 	  "mesh 3t 5 7|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 0x4"
 	  READ_REST, NULL },
+	{ "mesh 3t 5t 7\nxp_link 1 2\nyp_link 1 3\nzp_link 1 4\n",
+	  "torus 3 5 7m|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 0x4"
+	  READ_REST, NULL },
 	{ "torus 1 5m 1t\nyp_link 1 3\n",
 	  "mesh 1t 5 1t|yp_link 0x1 0x3" READ_REST, NULL },
 	/* numbers: decimal, octal, hexadecimal, signs */
@@ -197,6 +200,8 @@ static void test_good(void **state)
 		read = canonical(c);
 		assert_string_equal(read, good[i].read);
 		assert_string_equal(c->path, "t.conf");
+		for (uint32_t n = 0; n < c->nseeds; n++)
+			assert_true(c->seeds[n].from != 0);
 		if (good[i].warning && !strstr(r.text, good[i].warning))
 			fail_msg("no \"%s\" in:\n%s", good[i].warning, r.text);
 		if (r.warnings != !!good[i].warning)

@@ -292,45 +292,80 @@ static void test_layout(void **state)
 	discard(&k);
 }
 
-/* Same seed, same bytes; another seed, other ports, GUIDs and order. */
-static char *netlist(uint64_t seed, bool fail)
+/* What scrambling changes, as text: order, GUIDs by name, ports by name. */
+enum { ORDER, GUIDS, PORTS, NFACETS };
+
+struct facets {
+	char *text[NFACETS];
+};
+
+static struct facets look(bool scramble, uint64_t seed, bool fail)
 {
 	struct case_ k = { .plan = { .grid = { .radix = { 4, 3, 2 } },
 				     .hosts = 1, .parallel = 1,
-				     .scramble = true, .seed = seed } };
-	char *text = NULL;
-	size_t len;
-	FILE *to = open_memstream(&text, &len);
+				     .scramble = scramble, .seed = seed,
+				     .nfailed_sites = fail } };
+	struct facets facets = { { NULL } };
+	FILE *to[NFACETS];
+	size_t len[NFACETS];
+	char name[16];
 
-	if (fail)
-		k.plan.nfailed_sites = 1;
 	generate(&k);
-	assert_int_equal(dl_fabric_write_netlist(k.f, to), 0);
-	fclose(to);
+	for (int i = 0; i < NFACETS; i++)
+		to[i] = open_memstream(&facets.text[i], &len[i]);
+	for (uint32_t i = 0; i < k.f->nnodes; i++)
+		fprintf(to[ORDER], "%s ", dl_node_id(k.f, i));
+	/* Site by site; site 0 may have failed. */
+	for (uint32_t site = 1; site < 24; site++) {
+		uint32_t c[DL_DIMS], i = 0;
+
+		dl_site_coord(&k.plan.grid, site, c);
+		snprintf(name, sizeof(name), "S_%u_%u_%u", c[0], c[1], c[2]);
+		while (strcmp(dl_node_id(k.f, i), name))
+			i++;
+		fprintf(to[GUIDS], "%llx ",
+			(unsigned long long)k.f->nodes[i].guid);
+		for (uint32_t p = 1; p <= k.f->nodes[i].nports; p++) {
+			uint32_t peer = dl_peer_node(
+				k.f, k.f->nodes[i].first_port + p);
+
+			if (peer != DL_NONE && !dl_is_switch(k.f, peer))
+				fprintf(to[PORTS], "%u ", p);
+		}
+	}
+	for (int i = 0; i < NFACETS; i++)
+		fclose(to[i]);
 	discard(&k);
-	return text;
+	return facets;
 }
 
+static void forget(struct facets *f)
+{
+	for (int i = 0; i < NFACETS; i++)
+		free(f->text[i]);
+}
+
+/* Each facet depends on all 64 bits of the seed, none on the failures. */
 static void test_scramble(void **state)
 {
-	char *a = netlist(5, false), *b = netlist(5, false);
-	char *other = netlist(UINT64_C(5) << 32, false);
-	char *hurt = netlist(5, true);
-	const char *line;
+	struct facets plain = look(false, 5, false), a = look(true, 5, false),
+		      same = look(true, 5, false),
+		      other = look(true, UINT64_C(1) << 32 | 5, false),
+		      hurt = look(true, 5, true);
 
 	(void)state;
-	assert_string_equal(a, b);
-	assert_true(strcmp(a, other));
-	/* A failure changes no other switch's GUID: a line with one, twice. */
-	line = strstr(hurt, "switchguid=");
-	assert_non_null(line);
-	line = strndup(line, strcspn(line, "\n"));
-	assert_non_null(strstr(a, line));
-	free((void *)line);
-	free(a);
-	free(b);
-	free(other);
-	free(hurt);
+	for (int i = 0; i < NFACETS; i++) {
+		assert_string_equal(a.text[i], same.text[i]);
+		assert_true(strcmp(a.text[i], plain.text[i]));
+		assert_true(strcmp(a.text[i], other.text[i]));
+		if (i != ORDER)
+			assert_string_equal(a.text[i], hurt.text[i]);
+	}
+	forget(&plain);
+	forget(&a);
+	forget(&same);
+	forget(&other);
+	forget(&hurt);
 }
 
 /* Ports 36 at least, 254 at most; some of the parallel cables failed. */

@@ -16,7 +16,7 @@ include lib/emu/local.mk
 lib_LTLIBRARIES += libdateline.la
 include_HEADERS += lib/dateline.h
 libdateline_la_SOURCES =
-libdateline_la_LIBADD = libdlroute.la libdllink.la
+libdateline_la_LIBADD = libdlroute.la libdllink.la libdllive.la
 libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/lib/dateline.map
 EXTRA_libdateline_la_DEPENDENCIES = $(srcdir)/lib/dateline.map

@@ -17,11 +17,12 @@ dateline_SOURCES = \
 	tools/route.c \
 	tools/scenario.c tools/scenario.h \
 	tools/setup.c \
+	tools/snapshot.c \
 	tools/tool.c tools/tool.h \
 	tools/tree.c \
 	tools/verify.c tools/verify.h \
 	tools/verify_text.c
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
-dateline_LDADD = libdlgen.la libdlroute.la libdllink.la $(JANSSON_LIBS) \
+dateline_LDADD = libdlgen.la libdlroute.la libdllink.la libdllive.la $(JANSSON_LIBS) \
 	$(YAML_LIBS)

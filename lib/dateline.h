@@ -215,7 +215,7 @@ void dl_snapshot_release(struct dl_snapshot *s);
 /* ---- the running fabric ------------------------------------------------ */
 
 enum dl_paths {
-	DL_PATHS_SOME,		/* all, if there are not more than a million */
+	DL_PATHS_SOME,		/* all, if there are not more than two million */
 	DL_PATHS_NONE,
 	DL_PATHS_ADAPTERS,	/* those between adapters */
 	DL_PATHS_ALL

@@ -30,8 +30,8 @@ static const struct argp_option options[] = {
 	{ .name = "Port", .key = 'P', .arg = "N",
 	  .doc = "Its port (any that is up)" },
 	{ .name = "paths", .key = KEY_PATHS, .arg = "all|adapters|none",
-	  .doc = "Path SLs to ask the subnet administrator for (all, up to a "
-		 "million pairs)" },
+	  .doc = "Path SLs to ask the subnet administrator for (all, up to "
+		 "two million pairs)" },
 	{ .name = "timeout", .key = KEY_TIMEOUT, .arg = "MS",
 	  .doc = "Milliseconds to wait for an answer (500)" },
 	{ .name = "retries", .key = KEY_RETRIES, .arg = "N",

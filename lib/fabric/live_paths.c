@@ -6,7 +6,7 @@
  * Problem.  Pairs grow with the square of the fabric.  Only what a subnet
  * administrator answers is sure, so nothing is left out to save time unless
  * the caller says so: `paths` tells whether all pairs are asked for, those of
- * adapters, or none; by itself, all up to a million pairs.
+ * adapters, or none; by itself, all up to two million pairs.
  *
  * A subnet manager that does not answer at all is found out by the first
  * question, not by a million of them.
@@ -20,7 +20,7 @@
 #include "fabric/live.h"
 #include "log.h"
 
-#define MANY_PAIRS 1000000
+#define MANY_PAIRS 2000000
 
 #define COMP_DLID (1u << 4)	/* components of a PathRecord */
 #define COMP_SLID (1u << 5)

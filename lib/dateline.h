@@ -150,11 +150,16 @@ struct dl_verify_options {
 	 * bit 3 set as well; 0: 2, unless a path SL uses bit 3 itself.
 	 */
 	unsigned int levels;
+	/*
+	 * Leave out the packets to and from switches' own ports: management
+	 * datagrams, small and rare, but packets like others.
+	 */
+	int adapters_only;
 	/* At most so many failures of delivery are listed; all are counted. */
 	unsigned int max_listed;
 };
 
-/* The defaults: no comparison, SLs 0 and 8, levels by the SLs, 100. */
+/* The defaults: all pairs, no comparison, SLs 0 and 8, levels by the SLs. */
 void dl_verify_options_init(struct dl_verify_options *o);
 
 /*

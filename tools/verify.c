@@ -10,7 +10,7 @@
 #include "verify.h"
 
 enum { KEY_NET = 0x2000, KEY_PSL, KEY_TORUS, KEY_EARLIER, KEY_LEVELS,
-       KEY_SLS, KEY_EXPLAIN };
+       KEY_SLS, KEY_PAIRS, KEY_EXPLAIN };
 
 struct request {
 	const char *dir, *net, *psl, *config, *earlier;
@@ -32,6 +32,9 @@ static const struct argp_option options[] = {
 	  .doc = "QoS levels to judge, 1 or 2 (2, unless path SLs use bit 3)" },
 	{ .name = "multicast-sls", .key = KEY_SLS, .arg = "SL,...",
 	  .doc = "SLs that multicast packets use (0,8)" },
+	{ .name = "pairs", .key = KEY_PAIRS, .arg = "all|adapters",
+	  .doc = "Judge packets of all end ports (default), or not those to "
+		 "and from switches' own ports" },
 	{ .name = "explain", .key = KEY_EXPLAIN,
 	  .doc = "Draw what was found and say what to do about it" },
 	{ 0 }
@@ -69,6 +72,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SLS:
 		r->options.multicast_sls = parse_sls(state, arg);
+		return 0;
+	case KEY_PAIRS:
+		if (strcmp(arg, "all") && strcmp(arg, "adapters"))
+			argp_error(state, "--pairs takes all or adapters, not "
+				   "\"%s\"", arg);
+		r->options.adapters_only = !strcmp(arg, "adapters");
 		return 0;
 	case KEY_EXPLAIN:
 		r->explain = true;
@@ -190,18 +199,23 @@ static int print_json(const struct dl_tool *tool, const struct dl_report *r,
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Is there a loop without any multicast?  For the explanation only. */
-static int judge_unicast_alone(const struct request *r,
-			       const struct dl_tables *t, bool *loop)
+/*
+ * For the explanation only: is there a loop without any multicast, or without
+ * the switches' own packets?
+ */
+static int judge_part(const struct request *r, const struct dl_tables *t,
+		      bool multicast, bool adapters_only, bool *loop)
 {
-	struct dl_tables unicast = *t;
+	struct dl_tables part = *t;
 	struct dl_verify_options o = r->options;
 	struct dl_verdict *v;
 	int err;
 
-	unicast.ngroups = 0;
+	if (!multicast)
+		part.ngroups = 0;
+	o.adapters_only |= adapters_only;
 	o.earlier = NULL;
-	err = dl_verify(&unicast, &o, NULL, &v);
+	err = dl_verify(&part, &o, NULL, &v);
 	if (!err) {
 		*loop = dl_verdict_credit_loop(v);
 		dl_verdict_free(v);
@@ -232,7 +246,11 @@ static int judge(struct dl_tool *tool, struct request *r,
 	seconds = now() - begin;
 	report.verdict = v;
 	if (r->explain && v->credit_loop)
-		err = judge_unicast_alone(r, s->tables, &report.unicast_alone);
+		err = judge_part(r, s->tables, false, false,
+				 &report.unicast_alone);
+	if (!err && r->explain && v->credit_loop)
+		err = judge_part(r, s->tables, true, true,
+				 &report.adapters_alone);
 	if (!err && tool->json)
 		err = print_json(tool, &report, seconds);
 	if (!err && (!tool->json || r->explain))

@@ -11,7 +11,9 @@ struct dl_report {
 	const struct dl_verdict *verdict;
 	const struct dl_coords *coords;
 	bool compared;		/* with an earlier snapshot? */
-	bool unicast_alone;	/* is there a loop without the groups? */
+	/* For the explanation: is there a loop without the groups, and */
+	bool unicast_alone;
+	bool adapters_alone;	/* without the switches' own packets? */
 };
 
 /* For people: the verdict; with `explain` in words, and what to do. */

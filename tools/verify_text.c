@@ -210,25 +210,28 @@ static void advise_loop(const struct dl_report *r, FILE *to)
 			"Some switches' SL-to-VL maps are not known, and all "
 			"their packets were judged as\nif they used VL 0; with "
 			"the real maps the loop may be none.\n");
-	if (kinds_of(v) == 2)
-		fprintf(to, "The multicast tables make this loop by "
-			"themselves.  ");
-	else if (!r->unicast_alone)
-		fprintf(to, "Neither is at fault alone: without the multicast "
-			"groups there is no loop.  ");
-	else
-		fprintf(to, "The unicast tables make loops by themselves.  ");
+	if (!r->adapters_alone)
+		fprintf(to,
+			"Only packets to or from switches' own ports close it: "
+			"management datagrams, which\nare small and rare.  "
+			"Between adapters there is no loop.\n");
 	if (kinds_of(v) == 2 || !r->unicast_alone)
 		fprintf(to,
-			"The\nmulticast tree must be built differently; until "
-			"then, keep large messages out of\nthe groups named "
-			"above.");
+			"%s  The\nmulticast tree must be built differently; "
+			"until then, keep large messages out of\nthe groups "
+			"named above.\n",
+			kinds_of(v) == 2 ?
+				"The multicast tables make this loop by "
+				"themselves." :
+				"Neither is at fault alone: without the "
+				"multicast groups there is no loop.");
 	else
 		fprintf(to,
-			"This\nrouting engine does not suit this fabric, or "
-			"not with what has failed in it.");
+			"The unicast tables make loops by themselves.  This "
+			"routing engine does not suit\nthis fabric, or not "
+			"with what has failed in it.\n");
 	fprintf(to,
-		"\nOn a torus or mesh, the engine `dateline` in its mode "
+		"On a torus or mesh, the engine `dateline` in its mode "
 		"`proven` checks unicast and\nmulticast together before it "
 		"programs them.  To break the loop by hand, take one\nof its "
 		"cables out of service and let the subnet manager route "

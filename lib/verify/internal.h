@@ -184,13 +184,14 @@ struct dl_net {
 	uint32_t *end_first;
 	uint32_t nends;		/* end ports with a LID, attached or not */
 
+	bool adapters_only;
 	unsigned int levels;
 	bool sl_known;
 	uint64_t without_vl;
 };
 
 int dl_net_init(struct dl_net *net, const struct dl_tables *t,
-		unsigned int levels);
+		const struct dl_verify_options *o);
 void dl_net_release(struct dl_net *net);
 
 /* One end port at switch s, as a source. */
@@ -233,6 +234,23 @@ static inline uint32_t dl_net_row(const struct dl_net *net, uint32_t sw,
 	uint32_t ports = net->way_first[sw + 1] - net->way_first[sw] - 1;
 
 	return net->t->sl2vl_first[sw] + in * ports + out;
+}
+
+/* Is this an end port whose packets are judged? */
+static inline bool dl_net_is_end(const struct dl_net *net, uint32_t port)
+{
+	const struct dl_port *p = &net->f->ports[port];
+
+	return dl_is_end_port(net->f, port) && p->lid &&
+	       (p->num || !net->adapters_only);
+}
+
+/* The owner of a LID, if packets to it are judged; else DL_NONE. */
+static inline uint32_t dl_net_owner(const struct dl_net *net, uint32_t lid)
+{
+	uint32_t owner = net->f->lid_port[lid];
+
+	return owner == DL_NONE || dl_net_is_end(net, owner) ? owner : DL_NONE;
 }
 
 /* The SLs that a path SL stands for, over all judged levels. */

@@ -88,7 +88,7 @@ static const struct dl_node *switch_node(const struct spread *sp, uint32_t s)
 	return &sp->net->f->nodes[sp->net->f->switches[s]];
 }
 
-/* The end port with a LID behind a switch's port, or DL_NONE. */
+/* The end port behind a switch's port, if it is judged, or DL_NONE. */
 static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 {
 	const struct dl_fabric *f = sp->net->f;
@@ -96,9 +96,7 @@ static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 
 	if (o)
 		port = f->ports[port].peer;
-	if (port == DL_NONE || !dl_is_end_port(f, port) || !f->ports[port].lid)
-		return DL_NONE;
-	return port;
+	return port != DL_NONE && dl_net_is_end(sp->net, port) ? port : DL_NONE;
 }
 
 /* ---- dependencies ------------------------------------------------------ */

@@ -367,7 +367,7 @@ static int lay_out_sources(struct dl_net *net)
 	uint32_t ends = 0, sources = 0;
 
 	for (uint32_t p = 0; p < f->nports; p++)
-		net->nends += dl_is_end_port(f, p) && f->ports[p].lid;
+		net->nends += dl_net_is_end(net, p);
 	net->end_ports = malloc((net->nends + 1) * sizeof(*net->end_ports));
 	net->sources = malloc((net->nends + 1) * sizeof(*net->sources));
 	net->end_first = malloc((net->nsw + 1) * sizeof(*net->end_first));
@@ -385,8 +385,7 @@ static int lay_out_sources(struct dl_net *net)
 
 			if (o)
 				port = f->ports[port].peer;
-			if (port == DL_NONE || !dl_is_end_port(f, port) ||
-			    !f->ports[port].lid)
+			if (port == DL_NONE || !dl_net_is_end(net, port))
 				continue;
 			net->end_ports[ends++] = port;
 			add_source(net, s, port, &sources);
@@ -432,7 +431,7 @@ static bool uses_upper_sls(const struct dl_tables *t)
 }
 
 int dl_net_init(struct dl_net *net, const struct dl_tables *t,
-		unsigned int levels)
+		const struct dl_verify_options *o)
 {
 	int err;
 
@@ -441,8 +440,9 @@ int dl_net_init(struct dl_net *net, const struct dl_tables *t,
 	net->f = t->fabric;
 	net->nsw = net->f->nswitches;
 	net->sl_known = t->psl;
-	net->levels = levels;
-	if (!levels)
+	net->adapters_only = o->adapters_only;
+	net->levels = o->levels;
+	if (!net->levels)
 		net->levels = t->psl && uses_upper_sls(t) ? 1 : 2;
 	err = lay_out_links(net);
 	if (!err)

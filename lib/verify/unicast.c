@@ -88,7 +88,7 @@ struct pass {
 /* The access switch of a LID's owner; nsw: none; DL_NONE: no such LID. */
 static uint32_t bucket_of(const struct dl_net *net, uint32_t lid)
 {
-	uint32_t owner = net->f->lid_port[lid], s;
+	uint32_t owner = dl_net_owner(net, lid), s;
 
 	if (owner == DL_NONE)
 		return DL_NONE;

@@ -60,11 +60,11 @@ static void judge_unattached(const struct dl_net *net, struct dl_verdict *v,
 	for (uint32_t src = 0; src < f->nports; src++) {
 		bool inside;
 
-		if (!dl_is_end_port(f, src) || !f->ports[src].lid)
+		if (!dl_net_is_end(net, src))
 			continue;
 		inside = dl_access_switch(f, src) != DL_NONE;
 		for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
-			uint32_t dst = f->lid_port[lid];
+			uint32_t dst = dl_net_owner(net, lid);
 			struct dl_lost lost = {
 				.src = src, .dst = dst, .dlid = lid,
 				.sl = DL_NO_SL, .fault = DL_FAULT_UNATTACHED,
@@ -89,7 +89,7 @@ static uint64_t count_pairs(const struct dl_net *net)
 	uint64_t pairs = 0;
 
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
-		if (f->lid_port[lid] != DL_NONE)
+		if (dl_net_owner(net, lid) != DL_NONE)
 			pairs += net->nends - 1;
 	return pairs;
 }
@@ -159,7 +159,7 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 		dl_verify_options_init(&defaults);
 		o = &defaults;
 	}
-	err = dl_net_init(&net, t, o->levels);
+	err = dl_net_init(&net, t, o);
 	if (err)
 		return err;
 	v = calloc(1, sizeof(*v));

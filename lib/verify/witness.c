@@ -131,7 +131,7 @@ static bool find_unicast(struct hunt *h, bool adapters,
 	uint32_t u = h->held->from, v = h->held->to;
 
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
-		uint32_t dst = f->lid_port[lid];
+		uint32_t dst = dl_net_owner(net, lid);
 
 		if (dst == DL_NONE || (f->ports[dst].num != 0) != adapters ||
 		    dl_lft(net->t, u, lid) != h->held->out ||
@@ -151,7 +151,7 @@ static bool find_from_switch(struct hunt *h, struct dl_cycle_step *step)
 	uint32_t u = h->held->from, v = h->held->to;
 
 	for (uint32_t lid = 1; lid <= net->f->top_lid; lid++)
-		if (net->f->lid_port[lid] != DL_NONE &&
+		if (dl_net_owner(net, lid) != DL_NONE &&
 		    dl_lft(net->t, u, lid) == h->held->out &&
 		    dl_lft(net->t, v, lid) == h->wanted->out &&
 		    search_upstream(h, lid, false, step))

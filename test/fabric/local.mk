@@ -3,7 +3,8 @@
 # own and `make check` runs the unit tests only.
 FABRIC_TESTS = test/fabric/gen.bats \
 	test/fabric/harness.bats test/fabric/netlist.bats \
-	test/fabric/builtin.bats test/fabric/gordon.bats
+	test/fabric/builtin.bats test/fabric/gordon.bats \
+	test/fabric/verify.bats
 EXTRA_DIST += bootstrap .ci/run test/check.bash \
 	test/fabric/demo.bash test/fabric/lib.bash $(FABRIC_TESTS)
 

@@ -103,14 +103,18 @@ static void check_igraph(const struct twin *w)
 static void check_world(const struct world *world, struct tally *tally)
 {
 	struct dl_verify_options o;
+	struct twin w = { .t = world->tables };
 	struct dl_verdict *v;
-	struct twin w;
 
 	dl_verify_options_init(&o);
 	o.multicast_sls = world->multicast_sls;
 	o.levels = world->levels;
+	o.adapters_only = world->adapters_only;
 	assert_int_equal(dl_verify(world->tables, &o, NULL, &v), 0);
-	twin_make(&w, world->tables, o.multicast_sls, v->levels);
+	w.multicast_sls = o.multicast_sls;
+	w.levels = v->levels;
+	w.adapters_only = o.adapters_only;
+	twin_make(&w);
 
 	assert_int_equal(v->pairs, w.pairs);
 	assert_int_equal(v->nlost, w.lost);

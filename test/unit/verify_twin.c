@@ -24,6 +24,14 @@ static const struct dl_node *node_of(const struct twin *w, uint32_t sw)
 	return &w->t->fabric->nodes[w->t->fabric->switches[sw]];
 }
 
+static bool is_end(const struct twin *w, uint32_t p)
+{
+	const struct dl_fabric *f = w->t->fabric;
+
+	return dl_is_end_port(f, p) && f->ports[p].lid &&
+	       (f->ports[p].num || !w->adapters_only);
+}
+
 /* ---- one hop ----------------------------------------------------------- */
 
 static unsigned int map(const struct twin *w, uint16_t row, uint8_t vls,
@@ -139,11 +147,6 @@ static bool walk(const struct twin *w, struct twin *record, uint32_t src,
 	return false;
 }
 
-static bool is_end(const struct dl_fabric *f, uint32_t p)
-{
-	return dl_is_end_port(f, p) && f->ports[p].lid;
-}
-
 static void judge_pair(struct twin *w, uint32_t src, uint16_t lid)
 {
 	uint16_t sls = twin_sls(w, src, lid);
@@ -161,9 +164,10 @@ static void judge_unicast(struct twin *w)
 	const struct dl_fabric *f = w->t->fabric;
 
 	for (uint32_t src = 0; src < f->nports; src++)
-		for (uint32_t lid = 1; is_end(f, src) && lid <= f->top_lid;
+		for (uint32_t lid = 1; is_end(w, src) && lid <= f->top_lid;
 		     lid++)
 			if (f->lid_port[lid] != DL_NONE &&
+			    is_end(w, f->lid_port[lid]) &&
 			    f->lid_port[lid] != src)
 				judge_pair(w, src, lid);
 }
@@ -185,19 +189,19 @@ struct flood {
 };
 
 /* The end port at the far side of a switch's port, or DL_NONE. */
-static uint32_t end_behind(const struct dl_fabric *f, const struct dl_node *n,
+static uint32_t end_behind(const struct twin *w, const struct dl_node *n,
 			   unsigned int o)
 {
+	const struct dl_fabric *f = w->t->fabric;
 	uint32_t p = n->first_port + o;
 
 	if (o)
 		p = f->ports[p].peer;
-	return p != DL_NONE && is_end(f, p) ? p : DL_NONE;
+	return p != DL_NONE && is_end(w, p) ? p : DL_NONE;
 }
 
 static void flood(struct flood *x, struct spot at)
 {
-	const struct dl_fabric *f = x->w->t->fabric;
 	const struct dl_node *n = node_of(x->w, at.sw);
 
 	for (unsigned int o = 0; o <= n->nports && !x->loop; o++) {
@@ -211,8 +215,8 @@ static void flood(struct flood *x, struct spot at)
 			continue;
 		link = o ? x->w->link[port] : DL_NONE;
 		if (link == DL_NONE) {
-			if (x->copies && end_behind(f, n, o) != DL_NONE)
-				x->copies[end_behind(f, n, o)]++;
+			if (x->copies && end_behind(x->w, n, o) != DL_NONE)
+				x->copies[end_behind(x->w, n, o)]++;
 			continue;
 		}
 		channel = twin_channel(x->w, port, vl);
@@ -267,7 +271,7 @@ static bool delivers(struct twin *w, const struct dl_mcast_group *g,
 	if (x.loop)
 		good = false;
 	for (uint32_t p = 0; p < f->nports; p++)
-		if (p != src && is_end(f, p) &&
+		if (p != src && is_end(w, p) &&
 		    dl_access_switch(f, p) != DL_NONE && is_member(w, g, p) &&
 		    x.copies[p] != 1)
 			good = false;
@@ -282,7 +286,7 @@ static void judge_group(struct twin *w, const struct dl_mcast_group *g)
 	bool good = true;
 
 	for (uint32_t p = 0; p < f->nports; p++) {
-		if (!is_end(f, p) ||
+		if (!is_end(w, p) ||
 		    dl_access_switch(f, p) == DL_NONE ||
 		    !has_mask(g, dl_access_switch(f, p)))
 			continue;
@@ -446,13 +450,10 @@ static void number_links(struct twin *w)
 	w->used = calloc(w->n + 1, 1);
 }
 
-void twin_make(struct twin *w, const struct dl_tables *t,
-	       uint16_t multicast_sls, unsigned int levels)
+void twin_make(struct twin *w)
 {
-	memset(w, 0, sizeof(*w));
-	w->t = t;
-	w->multicast_sls = multicast_sls;
-	w->levels = levels;
+	const struct dl_tables *t = w->t;
+
 	number_links(w);
 	judge_unicast(w);
 	for (uint32_t g = 0; g < t->ngroups; g++)

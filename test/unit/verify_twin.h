@@ -13,6 +13,7 @@ struct twin {
 	const struct dl_tables *t;
 	uint16_t multicast_sls;
 	unsigned int levels;
+	bool adapters_only;
 
 	uint32_t nlinks;
 	uint32_t *link;		/* by port index: number of its link, or DL_NONE */
@@ -27,8 +28,8 @@ struct twin {
 	uint32_t cyclic;	/* channels on some cycle, by Tarjan */
 };
 
-void twin_make(struct twin *w, const struct dl_tables *t,
-	       uint16_t multicast_sls, unsigned int levels);
+/* t, multicast_sls, levels and adapters_only are given; the rest is found. */
+void twin_make(struct twin *w);
 void twin_free(struct twin *w);
 
 /* The SLs that the twin thinks a source uses to a LID; 0: unknown. */

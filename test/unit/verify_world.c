@@ -399,6 +399,7 @@ void world_make(struct draw *d, struct world *out)
 	out->tables = w.t;
 	out->multicast_sls = draw_one_in(d, 4) ? draw32(d) : 0x0101;
 	out->levels = draw_below(d, 3);
+	out->adapters_only = draw_one_in(d, 5);
 }
 
 void world_free(struct world *w)

@@ -14,6 +14,7 @@ struct world {
 	struct dl_tables *tables;
 	uint16_t multicast_sls;
 	unsigned int levels;
+	bool adapters_only;
 };
 
 /* Ends the test when there is no memory. */

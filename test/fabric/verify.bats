@@ -1,0 +1,236 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Live fabrics, read by `dateline snapshot` and judged by `dateline verify`:
+# the built-in engine's loop of unicast and multicast, other engines'
+# verdicts beside those of an independent checker, and fabrics that do not
+# answer.
+
+load lib.bash
+
+setup() {
+	fabric_init
+}
+
+teardown() {
+	fabric_down
+}
+
+# join_all: every adapter joins the broadcast group.
+join_all() {
+	# shellcheck disable=SC2046
+	sim "$DL_BUILD/test/fabric/join" 0 0 $(end_ports "$SM_DIR" |
+		awk '$1 == "CA" { print $3 }') >"$T/join.out"
+	sm_sweep
+}
+
+# snapshot DIR [OPTION...]: of the running fabric; complete.
+snapshot() {
+	local dir=$1
+
+	shift
+	sim dateline snapshot --live -o "$dir" "$@" 2>"$T/snapshot.err"
+}
+
+# verdict DIR KEY [OPTION...]: one value of the verdict.
+verdict() {
+	local dir=$1 key=$2
+
+	shift 2
+	dateline verify "$dir" --json "$@" >"$T/verdict" 2>"$T/verify.err" ||
+		[[ $? == 1 ]] || { cat "$T/verify.err" >&2; return 1; }
+	jq -c ".$key" "$T/verdict"
+}
+
+# mfts DIR: "switch mlid ports..." of every entry that is not empty, sorted.
+mfts() {
+	awk '/^Switch/ { sw = $2 }
+		/^0x/ && NF > 2 { $2 = ""; $1 = $1; print sw, $0 }' \
+		"$1/opensm.mcfdbs" | sort
+}
+
+# The maps between ports with cables; OpenSM dumps those of others, too.
+maps() {
+	awk 'NR == FNR { if ($1 == "SW") cable[$2, $4]; next }
+		($1, $3) in cable && ($2 == 0 || ($1, $2) in cable)' \
+		<(cables "$1") <(sl2vl "$1")
+}
+
+# as_dumped DIR SNAPSHOT: what was read is what OpenSM says it programmed.
+as_dumped() {
+	same "forwarding tables" <(lfts "$1") <(lfts "$2")
+	same "SL-to-VL maps" <(maps "$1") <(maps "$2")
+}
+
+# agree DIR: our verdict on unicast in DIR, and ibdmchk's.
+agree() {
+	local loop
+
+	[[ $(verdict "$1" delivered) == true ]]
+	loop=$(verdict "$1" credit_loop)
+	slvl_of "$1" >"$T/slvl"
+	mkdir -p "$T/ibdm"
+	cp "$1/opensm.fdbs" "$1/opensm-subnet.lst" "$T/ibdm"
+	: >"$T/ibdm/opensm.mcfdbs"
+	case $(ibdm "$T/ibdm" "$1/dateline-psl.dump" "$T/slvl" -a) in
+	safe) [[ $loop == false ]] ;;
+	loop) [[ $loop == true ]] ;;
+	*) return 1 ;;
+	esac || { say "ibdmchk does not agree: credit_loop $loop"; return 1; }
+}
+
+# loop DIR: the cycle as "x,y vl" steps, from its smallest step on.
+loop() {
+	verdict "$1" cycle --torus-config "$T/f.torus.conf" | jq -r '
+		map("\(.coord[0]),\(.coord[1]) vl\(.vl)") |
+		(index(min)) as $i | .[$i:] + .[:$i] | join(" ")'
+}
+
+@test "the built-in engine: a failed switch and one group make a loop" {
+	dateline gen 6 5 1 --fail-switch 3,2,0 -o "$T/f"
+	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
+
+	snapshot "$T/before"
+	as_dumped "$T/sm" "$T/before"
+	[[ $(verdict "$T/before" credit_loop) == false ]]
+	[[ $(verdict "$T/before" pairs) == 3306 ]]
+	agree "$T/before"
+
+	join_all
+	snapshot "$T/after"
+	as_dumped "$T/sm" "$T/after"
+	same "multicast tables" <(mfts "$T/sm") <(mfts "$T/after")
+	[[ $(verdict "$T/after" delivered) == true ]]
+	[[ $(verdict "$T/after" credit_loop) == true ]]
+	[[ $(verdict "$T/after" multicast_groups) == 1 ]]
+	[[ $(loop "$T/after") == "3,0 vl0 3,1 vl2 4,1 vl0 4,2 vl0 4,3 vl2 \
+3,3 vl0 3,4 vl0" ]]
+	[[ $(verdict "$T/after" sl_stable --earlier "$T/before") == true ]]
+
+	# OpenSM's own dumps say the same: path SLs follow from its list of
+	# coordinates.
+	[[ $(loop "$T/sm") == "$(loop "$T/after")" ]]
+
+	# In words: the cables, and what takes part.
+	! dateline verify "$T/after" --explain >"$T/words"
+	grep -q 'to multicast group 0xC000, SL [08]' "$T/words"
+	grep -q 'without the multicast' "$T/words"
+}
+
+@test "the built-in engine, whole fabrics with a group: clean" {
+	local dims
+
+	for dims in "6 5 1" "4 4 4" "5 3 2"; do
+		# shellcheck disable=SC2086
+		dateline gen $dims -o "$T/f"
+		fabric_up "$T/sm" torus-2QoS "$T/f.net" \
+			torus_config="$T/f.torus.conf"
+		join_all
+		rm -rf "$T/snap"
+		snapshot "$T/snap"
+		as_dumped "$T/sm" "$T/snap"
+		[[ $(verdict "$T/snap" credit_loop) == false ]]
+		agree "$T/snap"
+		fabric_down
+	done
+}
+
+@test "minhop on a torus: a loop, and what it looks like" {
+	dateline gen 5 4 1 -o "$T/f"
+	fabric_up "$T/sm" minhop "$T/f.net"
+	snapshot "$T/snap"
+	as_dumped "$T/sm" "$T/snap"
+	[[ $(verdict "$T/snap" credit_loop) == true ]]
+	agree "$T/snap"
+	! dateline verify "$T/snap" --explain >"$T/words"
+	grep -q 'The unicast tables make loops by themselves' "$T/words"
+}
+
+# engine NAME LOOP [GENERATOR-ARGUMENT...]: its verdict, and ibdmchk's.
+engine() {
+	local name=$1 loop=$2
+
+	shift 2
+	dateline gen "$@" -o "$T/f"
+	fabric_up "$T/sm" "$name" "$T/f.net"
+	join_all
+	snapshot "$T/snap"
+	as_dumped "$T/sm" "$T/snap"
+	agree "$T/snap"
+	# ... of unicast; with OpenSM's own multicast tree, which knows nothing
+	# of the unicast tables, this is the verdict:
+	[[ $(verdict "$T/snap" multicast_groups) == 1 ]]
+	[[ $(verdict "$T/snap" delivered) == true ]]
+	: >"$T/snap/opensm.mcfdbs"
+	[[ $(verdict "$T/snap" credit_loop) == "$loop" ]]
+}
+
+@test "updn on a torus" {
+	engine updn false 5 4 1
+}
+
+@test "dor on a mesh" {
+	engine dor false 4 3 1 --mesh xy
+}
+
+@test "lash on a torus" {
+	engine lash false 5 4 1
+}
+
+@test "dfsssp on a torus" {
+	engine dfsssp false 5 4 1
+}
+
+@test "nue on a torus" {
+	engine nue false 5 4 1
+}
+
+@test "answers that get lost are asked for again" {
+	dateline gen 4 4 1 -o "$T/f"
+	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
+	for s in S_0_0_0 S_1_2_0 S_3_3_0; do
+		# LinearForwardingTable, SLtoVLMappingTable
+		sim_console "Error \"$s\" 40 25"
+	done
+	snapshot "$T/snap" --timeout 50 --retries 20
+	as_dumped "$T/sm" "$T/snap"
+}
+
+@test "a switch that does not answer: partial, and marked so" {
+	dateline gen 4 4 1 -o "$T/f"
+	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
+	sim_console 'Error "S_1_2_0" 100 25'
+	run -1 snapshot "$T/snap" --timeout 50 --retries 1
+	grep -q 'S_1_2_0.*does not answer for block of forwarding' \
+		"$T/snap/dateline-partial.txt"
+	grep -q 'the snapshot is partial' "$T/snapshot.err"
+	[[ $(verdict "$T/snap" delivered) == false ]]
+	grep -q 'this snapshot is partial' "$T/verify.err"
+
+	# The next, complete one in the same folder is not.
+	sim_console 'Error "S_1_2_0" 0 25'
+	snapshot "$T/snap" --timeout 50
+	[[ ! -e $T/snap/dateline-partial.txt ]]
+	[[ $(verdict "$T/snap" delivered) == true ]]
+}
+
+@test "no subnet manager: everything but the path SLs" {
+	dateline gen 4 3 1 -o "$T/f"
+	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
+	sm_stop
+	run -1 snapshot "$T/snap" --timeout 100 --retries 1
+	grep -q 'subnet administrator at LID [0-9]* does not answer' \
+		"$T/snap/dateline-partial.txt"
+	as_dumped "$T/sm" "$T/snap"
+	# Not judged at the SLs in use, and said so ...
+	verdict "$T/snap" credit_loop
+	dateline verify "$T/snap" >"$T/words" || true
+	grep -q 'not judged: the path SLs in use' "$T/words"
+	# ... unless the rule that gives them is known.
+	[[ $(verdict "$T/snap" credit_loop \
+		--torus-config "$T/f.torus.conf") == false ]]
+}
+
+@test "no fabric" {
+	run -3 dateline snapshot --live -o "$T/snap"
+}

@@ -92,17 +92,83 @@ lints() {
 	done < <(find "$TOP/man" -name '*.[0-9]' 2>/dev/null | sort)
 }
 
+# expect NAME COMMAND...: one case, its output kept for a failure.
+expect() {
+	local name=$1 log=$LOGS/${1//[^a-z]/-}.log
+
+	shift
+	if "$@" >"$log" 2>&1; then
+		pass 1
+		echo "$name: good"
+	else
+		fail "$name (see ${log#"$TOP"/})"
+		tail -n 20 "$log"
+	fi
+}
+
+# bootstrap installs every package that configure may ask for.
+packages_known() {
+	local package status=0
+
+	while read -r package; do
+		grep -qwF -- "$package" "$TOP/bootstrap" || {
+			echo "configure may ask for $package"
+			status=1
+		}
+	done < <(grep -oE '\<[a-z0-9.+-]+-dev\>' "$TOP/configure.ac" | sort -u)
+	return "$status"
+}
+
+# configure names a package that is missing, and how to install it.
+missing_named() {
+	local dir=$LOGS/configure
+
+	mkdir -p "$dir"
+	if (cd "$dir" && ac_cv_header_uthash_h=no "$TOP/configure" -q) \
+		2>"$dir/said"; then
+		return 1
+	fi
+	cat "$dir/said"
+	grep -q 'apt-get install.* uthash-dev' "$dir/said"
+}
+
+# Every file under version control is in the tarball.
+tarball_complete() {
+	local tarball missing
+
+	make -C "$BUILD" -s dist || return
+	tarball=$(ls "$BUILD"/dateline-*.tar.xz) || return
+	missing=$(comm -13 <(tar tf "$tarball" | sed 's|^[^/]*/||' | sort) \
+		<(git -C "$TOP" ls-files | grep -vE '(^|/)\.(git|clang)' | sort))
+	rm "$tarball"
+	echo "$missing"
+	[[ ! $missing ]]
+}
+
+# What `make install` leaves, and that it works from there.
+installation() {
+	local root=$LOGS/root
+
+	rm -rf "$root"
+	make -C "$BUILD" -s install DESTDIR="$root" || return
+	(cd "$root/usr/local" && ls bin/dateline include/dateline.h \
+		lib/libdateline.so lib/libosmdateline.so \
+		share/man/man1/dateline.1) || return
+	LD_LIBRARY_PATH=$root/usr/local/lib "$root/usr/local/bin/dateline" \
+		gen 3 3 1 -o "$root/torus" || return
+	rm -rf "$root"
+}
+
 # The tarball builds, passes its unit tests out of tree, installs into an
 # empty folder, uninstalls without a trace.
 distribution() {
-	if make -C "$BUILD" -s -j"$(nproc)" distcheck \
-		>"$LOGS/distcheck.log" 2>&1; then
-		pass 1
-		echo "make distcheck: good"
-	else
-		fail "make distcheck (see ${LOGS#"$TOP"/}/distcheck.log)"
-		tail -n 20 "$LOGS/distcheck.log"
+	expect "packages" packages_known
+	expect "missing packages are named" missing_named
+	if git -C "$TOP" rev-parse >/dev/null 2>&1; then
+		expect "tarball" tarball_complete
 	fi
+	expect "make install" installation
+	expect "make distcheck" make -C "$BUILD" -s -j"$(nproc)" distcheck
 }
 
 # The fabric tests, two at a time on two cores.

@@ -35,3 +35,9 @@ endif
 TESTS += $(MODEL_TESTS)
 EXTRA_DIST += test/model/credit.pml test/model/traces.bash \
 	test/model/verify.bash
+
+# The commands, on the examples of the documents and on damaged files.
+UNIT_TESTS += test/unit/link_cli
+test_unit_link_cli_SOURCES = test/unit/link_cli.c
+test_unit_link_cli_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+test_unit_link_cli_LDADD = $(CMOCKA_LIBS) $(JANSSON_LIBS)

@@ -362,15 +362,18 @@ static void print_event(const struct event *e, bool accepted)
 
 static void print_step(const struct step *s)
 {
+	int ahead = (s->tx.limit - s->cr) & DL_CREDIT_MASK;
+
+	if (ahead > (int)DL_CREDIT_WINDOW)
+		ahead -= DL_CREDIT_MODULUS;
 	print_event(s->event, s->accepted);
 	if (s->tx.scheme == DL_CREDIT_PCIE)
 		printf("  %6u  %7u  %7u  %8u  %7llu\n", s->tx.sent,
 		       s->tx.limit, s->rx.count, s->rx.size - s->rx.free,
 		       (unsigned long long)s->rx.dropped);
 	else
-		printf("  %5u  %4u  %4u  %5u  %4u  %6u  %4u  %7llu\n",
-		       s->tx.sent, s->cr, s->tx.limit,
-		       (s->tx.limit - s->cr) & DL_CREDIT_MASK, s->rx.count,
+		printf("  %5u  %4u  %4u  %5d  %4u  %6u  %4u  %7llu\n",
+		       s->tx.sent, s->cr, s->tx.limit, ahead, s->rx.count,
 		       s->rx.free * s->rx.chunk, dl_credit_of(&s->rx),
 		       (unsigned long long)s->rx.dropped);
 }

@@ -1,8 +1,11 @@
 # Manual pages, in mdoc; `mandoc -T lint` finds nothing to say about them.
 dist_man_MANS += \
+	man/dateline-arbitrate.1 \
 	man/dateline-bench.1 \
+	man/dateline-credits.1 \
 	man/dateline-discover.1 \
 	man/dateline-gen.1 \
 	man/dateline-route.1 \
+	man/dateline-scenario.5 \
 	man/dateline.1 \
 	man/osmdateline.8

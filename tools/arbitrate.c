@@ -238,11 +238,29 @@ static void finish(struct port *p)
 
 /* ---- what a person should know beside the result ----------------------- */
 
+static void warn_of_cuts(const struct dl_log *log, const char *path,
+			 const struct arb_event *e, int64_t high_cap,
+			 int64_t low_cap)
+{
+	static const char *const names[] = { "high", "low" };
+	const int64_t caps[] = { high_cap, low_cap };
+
+	for (unsigned int side = DL_ARB_HIGH; side <= DL_ARB_LOW; side++)
+		if (e->side[side].n > caps[side])
+			dl_log(log, DL_WARNING, "%s:%u: %s: %d entries beyond "
+			       "%s_cap are cut", path, e->side[side].line,
+			       names[side], (int)(e->side[side].n - caps[side]),
+			       names[side]);
+}
+
 static void warn(const struct dl_log *log, const char *path,
 		 const struct port *p)
 {
 	const struct arb_scenario *s = p->scenario;
 
+	warn_of_cuts(log, path, &s->start, s->high_cap, s->low_cap);
+	for (uint32_t i = 0; i < s->nevents; i++)
+		warn_of_cuts(log, path, &s->events[i], s->high_cap, s->low_cap);
 	if (s->vls == 1 && (s->start.side[DL_ARB_HIGH].given ||
 			    s->start.side[DL_ARB_LOW].given))
 		dl_log(log, DL_WARNING, "%s: a port with one data VL has no "

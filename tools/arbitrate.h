@@ -23,6 +23,7 @@ struct arb_refill {
 
 struct arb_change {
 	bool given;
+	unsigned int line;
 	uint8_t n;
 	struct dl_vlarb_entry entry[DL_ARB_ENTRIES];
 };

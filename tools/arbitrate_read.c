@@ -47,6 +47,7 @@ static int read_table(struct dl_scenario *s, const yaml_node_t *value,
 		return dl_scenario_error(s, value, "%s: expected a list of "
 					 "entries [VL, weight]", key->name);
 	change->given = true;
+	change->line = dl_scenario_line(value);
 	while (!err && (item = dl_scenario_item(s, value, change->n))) {
 		if (change->n == DL_ARB_ENTRIES)
 			return dl_scenario_error(s, item, "%s: expected at most"

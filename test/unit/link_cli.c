@@ -604,6 +604,8 @@ static void test_warnings(void **state)
 		{ "arbitrate", "{vls: 1, low: [[0, 1]]}", "do nothing" },
 		{ "arbitrate", "{vls: 8,\n events: [{after: 1, smp: 1}]}",
 		  ":2: the event after 1 packets did not happen" },
+		{ "arbitrate", "low_cap: 2\nlow: [[0, 1], [1, 1], [2, 1]]",
+		  ":2: low: 1 entries beyond low_cap are cut" },
 		{ "arbitrate", "{power_up_seed: 7, queues: {1: {packets: 9},"
 			       " 2: {packets: 9}, 3: {packets: 9}}}",
 		  "nobody has programmed" },

@@ -146,7 +146,10 @@ static void test_clashes(void **state)
 	assert_int_equal(dl_fabric_assign_lids(f, 0), -EINVAL);
 	f->ports[port(f, b, 0)].lid = DL_MAX_LID;
 	f->ports[port(f, b, 0)].lmc = 1;
-	assert_int_equal(dl_fabric_finish(f, NULL), -EINVAL);
+	heard_init(&h);
+	assert_int_equal(dl_fabric_finish(f, &h.log), -EINVAL);
+	assert_string_equal(h.error, "\"b\" port 0: LID 49151 with LMC 1 is "
+			    "outside the unicast LIDs, 1 to 49151");
 	f->ports[port(f, b, 0)].lmc = 0;
 	/* A LID where none belongs is nobody's. */
 	f->ports[port(f, b, 1)].lid = 8;

@@ -140,8 +140,8 @@ static void test_dump(void **state)
 static void test_names(void **state)
 {
 	struct dl_fabric *f = read_good(
-		"Switch 1 \"a\"\n\nSwitch 1 \"b\" # \"b\"\n\nCa 1 \"c\" # \"\"\n"
-		"\nCa 1 \"d\" # \"x\"\n");
+		"Switch 1 \"a\"\n\nSwitch 1 \"b\" # \"b\"\n\n"
+		"Ca 1 \"c\" # \"\"\n\nCa 1 \"d\" # \"x\"\n");
 	uint32_t i;
 
 	(void)state;
@@ -245,6 +245,35 @@ static void test_guids(void **state)
 	assert_int_equal(f->nodes[4].guid, 0x100000);
 	assert_int_equal(f->nodes[5].guid, 0501);
 	dl_fabric_free(f);
+}
+
+/* ibnetdiscover --full: the code of the VLs; the fewer of two ends. */
+static void test_vls(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		unsigned int vls;
+	} cases[] = {
+		{ "", "", 8 }, { "v=1", "v=1", 1 }, { "v=2", "v=3", 2 },
+		{ "v=4", "v=3", 4 }, { "v=5", "", 15 }, { "", "v=1", 1 },
+		{ "v=0", "v=2", 2 }, { "v=6", "v=33", 8 },
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct dl_fabric *f;
+		char text[200];
+
+		snprintf(text, sizeof(text), "Switch 4 \"A\"\n[1]\"B\"[2] # "
+			 "\"B\" 4xSDR %s\n\nSwitch 4 \"B\"\n[2]\"A\"[1] # "
+			 "\"A\" 4xSDR %s\n", cases[i].a, cases[i].b);
+		f = read_good(text);
+		assert_int_equal(port_of(f, 0, 1)->vls, cases[i].vls);
+		assert_int_equal(port_of(f, 1, 2)->vls, cases[i].vls);
+		assert_int_equal(port_of(f, 1, 1)->vls, 8);
+		dl_fabric_free(f);
+	}
 }
 
 /* Width and speed that ibsim reports for the words at the two ends. */
@@ -840,6 +869,7 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_guids),
 		cmocka_unit_test(test_speeds),
+		cmocka_unit_test(test_vls),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_files),

@@ -43,6 +43,36 @@ static int take_survey(const struct dl_torus *t, struct survey *s)
 	return 0;
 }
 
+/* Does a switch's port lead to an adapter or router? */
+static bool has_end_port(const struct dl_fabric *f, uint32_t port)
+{
+	return f->ports[port].peer != DL_NONE &&
+	       dl_is_end_port(f, f->ports[port].peer);
+}
+
+/*
+ * What the built-in engine needs as portgroup_max_ports: the most parallel
+ * cables, or the most end ports of a switch with its own.
+ */
+static uint32_t largest_group(const struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t most = DL_DEFAULT_PORTGROUP, s, p, n, ends;
+	unsigned int dir;
+
+	for (s = 0; s < f->nswitches; s++) {
+		for (dir = 0; dir < DL_DIRS; dir++) {
+			n = dl_group_size(t, s, dir);
+			most = n > most ? n : most;
+		}
+		for (p = 1, ends = 1; p <= f->nodes[f->switches[s]].nports; p++)
+			ends += has_end_port(f, f->nodes[f->switches[s]]
+							.first_port + p);
+		most = ends > most ? ends : most;
+	}
+	return most;
+}
+
 int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
 		      struct dl_torus_config **out)
 {
@@ -53,7 +83,7 @@ int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
 	if (!err) {
 		c->grid = t->grid;
 		c->max_changes = DL_DEFAULT_MAX_CHANGES;
-		c->portgroup_max_ports = DL_DEFAULT_PORTGROUP;
+		c->portgroup_max_ports = largest_group(t);
 		c->path = strdup("(found from the cabling)");
 		c->seeds = calloc(max_seeds, sizeof(*c->seeds));
 		err = c->path && c->seeds ? 0 : -ENOMEM;

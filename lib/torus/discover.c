@@ -513,8 +513,28 @@ static void grow(struct search *s, uint32_t origin,
 	propagate(s);
 }
 
+/* Is every site of the grid taken, and every hop of it cabled? */
+static bool whole(const struct search *s)
+{
+	uint32_t site, next;
+	unsigned int dir;
+
+	if (s->nplaced != s->nreal)
+		return false;
+	for (site = 0; site < s->nsites; site++) {
+		for (dir = 0; dir < DL_DIRS; dir++) {
+			next = s->next[site * DL_DIRS + dir];
+			if (s->sw_at[site] != DL_NONE && next != DL_NONE &&
+			    s->sw_at[next] != DL_NONE &&
+			    !cabled(s, s->sw_at[site], s->sw_at[next]))
+				return false;
+		}
+	}
+	return true;
+}
+
 /*
- * Try the choices that the seed leaves open, until one fills the whole grid.
+ * Try the choices that the seed leaves open, until one makes a whole torus.
  * If none does, leaves the search as it is without choices.
  */
 static bool grow_by_choice(struct search *s, uint32_t origin,
@@ -526,7 +546,7 @@ static bool grow_by_choice(struct search *s, uint32_t origin,
 	for (try = 0; try < MAX_TRIES; try++) {
 		s->choices = try;
 		grow(s, origin, seed);
-		if (s->nplaced == s->nreal)
+		if (whole(s))
 			return true;
 	}
 	s->may_choose = false;

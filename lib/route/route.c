@@ -6,9 +6,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "log.h"
-#include "route/route.h"
+#include "route/repair.h"
 #include "route/unicast.h"
 #include "route/vlarb.h"
 
@@ -45,6 +46,9 @@ static struct dl_vl_budget vl_budget(const struct dl_torus *t)
 			   dl_is_end_port(f, i)) {
 			least(&vls.end, p);
 			least(&vls.end, &f->ports[p->peer]);
+		} else if (dl_peer_switch(f, i) != DL_NONE) {
+			/* A cable outside the torus is mapped like these. */
+			least(&vls.end, p);
 		}
 	}
 	return vls;
@@ -258,38 +262,32 @@ static int fill_psl(const struct dl_torus *t, struct dl_tables *tables)
 		if (!dl_is_end_port(f, p))
 			continue;
 		sw = dl_access_switch(f, p);
-		if (sw != DL_NONE && t->sw_site[sw] != DL_NONE)
+		if (sw != DL_NONE)
 			tables->psl_src[p] = sw;
 	}
 	for (lid = 1; lid <= f->top_lid; lid++)
 		if (f->lid_port[lid] != DL_NONE)
 			tables->psl_dst[lid] = tables->psl_src[f->lid_port[lid]];
+	/* Beyond the torus there are no datelines: SL 0. */
+	memset(tables->psl, 0, (size_t)f->nswitches * f->nswitches);
 	for (a = 0; a < f->nswitches; a++)
 		if (t->sw_site[a] != DL_NONE)
 			dl_sl_row(t, a, &tables->psl[(size_t)a * f->nswitches]);
 	return 0;
 }
 
-int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
-	     const struct dl_route_options *o, const struct dl_log *log,
-	     struct dl_tables **out)
+int dl_plain_tables(const struct dl_torus *t, const struct dl_torus_config *c,
+		    const struct dl_route_options *o, const struct dl_log *log,
+		    struct dl_rings **out_rings, struct dl_tables **out,
+		    unsigned int *vls_between)
 {
 	struct dl_vl_budget vls = vl_budget(t);
 	struct dl_tables *tables = NULL;
 	struct dl_rings *rings = NULL;
-	int err;
+	int err = check_vls(t, &vls, log);
 
-	err = check_placed(t, log);
 	if (!err)
-		err = check_vls(t, &vls, log);
-	if (!err)
-		err = check_rings(t, log);
-	if (!err)
-		err = check_missing(t, log);
-	if (err)
-		return err;
-
-	err = dl_tables_new(t->fabric, &tables);
+		err = dl_tables_new(t->fabric, &tables);
 	if (!err)
 		err = dl_rings_new(t, &rings);
 	if (!err)
@@ -300,11 +298,34 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 		err = fill_vlarb(t, o, &vls, tables);
 	if (!err)
 		err = fill_psl(t, tables);
-	dl_rings_free(rings);
 	if (err) {
+		dl_rings_free(rings);
 		dl_tables_free(tables);
 		return err;
 	}
+	*out_rings = rings;
 	*out = tables;
+	*vls_between = vls.between;
 	return 0;
+}
+
+int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
+	     const struct dl_route_options *o, const struct dl_log *log,
+	     struct dl_tables **out)
+{
+	struct dl_vl_budget vls = vl_budget(t);
+	struct dl_rings *rings = NULL;
+	int err;
+
+	err = check_placed(t, log);
+	if (!err && vls.between < 2)
+		err = check_vls(t, &vls, log);
+	if (!err)
+		err = check_rings(t, log);
+	if (!err)
+		err = check_missing(t, log);
+	if (!err)
+		err = dl_plain_tables(t, c, o, log, &rings, out, &vls.between);
+	dl_rings_free(rings);
+	return err;
 }

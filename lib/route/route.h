@@ -64,6 +64,9 @@ int dl_master_tree(const struct dl_torus *t, const struct dl_log *log,
 		   struct dl_tree **out);
 void dl_tree_free(struct dl_tree *tree);
 
+/* An empty tree for so many switches, without cables; NULL: no memory. */
+struct dl_tree *dl_tree_new(uint32_t nswitches);
+
 /*
  * Port masks of one group: the branches from the root to every switch with a
  * member, over one cable a hop chosen by `mlid`, and the members' own ports.
@@ -74,5 +77,32 @@ void dl_tree_free(struct dl_tree *tree);
 int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
 		  uint16_t mlid, const uint32_t *members, uint32_t nmembers,
 		  uint64_t *masks);
+
+/* What proven mode did to a fabric. */
+struct dl_repair_report {
+	uint64_t entries;	/* forwarding entries */
+	uint64_t entries_changed;	/* ... that differ from the plain rule's */
+	uint32_t lost;		/* pairs of switches that the rule leaves open */
+	uint32_t cyclic;	/* ... whose packets would close a credit loop */
+	uint32_t changed;	/* ... at which packets leave by another hop */
+	uint32_t mended;	/* destination switches with such hops */
+	uint32_t along_tree;	/* destination switches routed along the tree */
+	uint32_t moved;		/* switches not where SPEC A9 hangs them */
+	uint32_t attempts;	/* trees tried */
+	uint32_t rounds;	/* times that all was begun anew */
+};
+
+/*
+ * Proven mode (SPEC A12): tables and a multicast tree for every connected
+ * fabric, with the path SLs and SL-to-VL maps of SPEC A5 and A6, as close to
+ * the plain rule's as the search finds.  They have passed dl_verify() with
+ * multicast groups of all end ports on the tree.  The fabric needs LIDs.
+ * `report` may be NULL.  Returns 0; -ENOTSUP (logged): too few VLs, or no
+ * connected fabric; -EPROTO (logged): the proof failed, a defect; -ENOMEM.
+ */
+int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
+		    const struct dl_route_options *o, const struct dl_log *log,
+		    struct dl_tables **tables, struct dl_tree **tree,
+		    struct dl_repair_report *report);
 
 #endif

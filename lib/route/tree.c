@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "log.h"
+#include "route/repair.h"
 #include "route/rings.h"
-#include "route/route.h"
 
 struct builder {
 	const struct dl_torus *torus;
@@ -197,7 +197,7 @@ static int report_unreached(const struct builder *b, const struct dl_log *log)
 	return 0;
 }
 
-static struct dl_tree *new_tree(uint32_t nswitches)
+struct dl_tree *dl_tree_new(uint32_t nswitches)
 {
 	struct dl_tree *tree = calloc(1, sizeof(*tree));
 	size_t size = (nswitches + 1) * sizeof(uint32_t);
@@ -216,37 +216,58 @@ static struct dl_tree *new_tree(uint32_t nswitches)
 	return tree;
 }
 
+static void builder_free(struct builder *b)
+{
+	free(b->dir);
+	free(b->in);
+	dl_tree_free(b->tree);
+}
+
+/* The tree from a root; DL_NONE: from the one near the middle. */
+static int build(struct builder *b, uint32_t root)
+{
+	uint32_t nsw = b->torus->fabric->nswitches;
+
+	b->tree = dl_tree_new(nsw);
+	b->dir = malloc(nsw + 1);
+	b->in = calloc(nsw + 1, sizeof(*b->in));
+	if (!b->tree || !b->dir || !b->in)
+		return -ENOMEM;
+	b->tree->root = root == DL_NONE ? choose_root(b->torus) : root;
+	if (b->tree->root != DL_NONE) {
+		attach(b, b->tree->root, DL_NONE, DL_DIRS);
+		grow(b);
+	}
+	return list_cables(b);
+}
+
+int dl_partial_tree(const struct dl_torus *t, uint32_t root,
+		    struct dl_tree **out)
+{
+	struct builder b = { .torus = t };
+	int err = build(&b, root);
+
+	if (!err) {
+		*out = b.tree;
+		b.tree = NULL;
+	}
+	builder_free(&b);
+	return err;
+}
+
 int dl_master_tree(const struct dl_torus *t, const struct dl_log *log,
 		   struct dl_tree **out)
 {
-	uint32_t nsw = t->fabric->nswitches;
 	struct builder b = { .torus = t };
-	int err = -ENOMEM;
+	int err = build(&b, DL_NONE);
 
-	b.tree = new_tree(nsw);
-	b.dir = malloc(nsw + 1);
-	b.in = calloc(nsw + 1, sizeof(*b.in));
-	if (!b.tree || !b.dir || !b.in)
-		goto fail;
-	b.tree->root = choose_root(t);
-	if (b.tree->root != DL_NONE) {
-		attach(&b, b.tree->root, DL_NONE, DL_DIRS);
-		grow(&b);
-	}
-	err = list_cables(&b);
 	if (!err)
 		err = report_unreached(&b, log);
-	if (err)
-		goto fail;
-	free(b.dir);
-	free(b.in);
-	*out = b.tree;
-	return 0;
-
-fail:
-	free(b.dir);
-	free(b.in);
-	dl_tree_free(b.tree);
+	if (!err) {
+		*out = b.tree;
+		b.tree = NULL;
+	}
+	builder_free(&b);
 	return err;
 }
 

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Proven mode (SPEC A12): every connected fabric is routed, no path SL ever
+ * changes, and no tables are handed out without proof.
+ *
+ * Problem.  On a damaged torus the plain rule (SPEC A4) leaves pairs without a
+ * way (a ring cut in two), or its packets can wait for each other in a circle:
+ * around failed switches it makes turns that dimension order never makes.  The
+ * multicast tree can close such a circle even where unicast alone is safe.
+ * Find tables and a tree that are safe together and differ from the rule's as
+ * little as possible.
+ *
+ * Why there always are some.  Channels of a spanning tree do not depend on
+ * each other in a circle, whatever their VLs: from the root outwards and back
+ * a packet never turns round.  So routing every destination along the tree on
+ * which multicast travels is safe on any connected fabric.  It is slow, and
+ * the last resort.
+ *
+ * Method.  One graph holds the dependencies of all that is routed (deps).
+ *
+ * 1. All ways of the rule that are in dimension order go in at once.  They
+ *    close no cycle: each ring is open or has a dateline, and a ring that is
+ *    gone round the long way is broken.
+ * 2. Ways of the rule with other turns, switch by switch; one that would close
+ *    a cycle is left out, and all behind it.
+ * 3. The tree: SPEC A9's as far as it closes no cycle, the rest hung wherever
+ *    it closes none (repair_tree.c).
+ * 4. Destination by destination, the switches left without a way get one
+ *    (repair_dest.c).
+ * 5. A destination for which that fails is begun from nothing, then laid along
+ *    the tree.  If even that closes a cycle, all is begun anew with those
+ *    destinations, and the tree, in the graph first: together they are safe,
+ *    everything else is added only where it closes no cycle.
+ * 6. After MAX_ROUNDS all destinations are laid along the tree.
+ *
+ * Then the tables are written and dl_verify() judges them, knowing nothing of
+ * the above; with them groups of all end ports on the tree, which may do all
+ * that any group on it may do.  If it objects, that is a defect of this code:
+ * all is laid along the tree, and judged again.
+ *
+ * What is proven: the finished tables, for unicast at both QoS levels between
+ * all end ports and multicast at SL 0 and 8 from every one of them.  What is
+ * assumed: that end ports consume what they receive, that every packet uses
+ * its path SL, and that the switches hold these tables.  While a subnet
+ * manager rewrites them one by one, some hold old and some hold new ones; that
+ * mixture is not proven.  It differs from either in what changed only, one
+ * more reason to change little.
+ *
+ * The loop of the 6x5 torus with (3,2) failed: (4,1) +y, (4,2) +y, (4,3) -x,
+ * (3,3) +y, (3,4) +y, (3,0) +y, (3,1) +x, (4,1).  The early turn from (4,2) to
+ * (4,3) and on to (3,3) is put in by step 2, the long way round the broken
+ * ring x = 3 by step 1.  The hop from (3,1) to (4,1) is taken by multicast
+ * only, when SPEC A9's tree hangs (3,3), (3,4) and (3,0) from (3,1): step 3
+ * hangs (3,4) there, refuses what would close the loop, and hangs it from a
+ * switch beside the broken ring.  The forwarding tables remain the rule's.
+ *
+ * The result depends on the arguments alone.  Complexity: switches squared
+ * times the SLs that meet on a hop (at most 16, some 3), plus the searches of
+ * repair_graph.c; three bytes for each pair of switches besides the tables.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "route/repair.h"
+
+#define MAX_ATTEMPTS 16		/* trees tried while unicast stays as it is */
+#define MAX_ROUNDS 8
+
+struct repair {
+	const struct dl_torus *torus;
+	struct dl_repair_net net;
+	struct dl_deps deps;
+	struct dl_flows flows;
+	struct dl_mender mender;
+	struct dl_span span;
+	bool have_span;		/* is the tree settled? */
+	bool *along_tree;	/* by destination: settled as well */
+	bool *open;		/* by destination: some switch has no way */
+	struct dl_repair_report *report;
+};
+
+/* ---- the steps --------------------------------------------------------- */
+
+/* What is settled from an earlier round; closes no cycle by itself. */
+static int add_settled(struct repair *r)
+{
+	uint32_t to;
+	int err;
+
+	dl_deps_clear(&r->deps);
+	dl_flows_clear(&r->flows);
+	if (!r->have_span)
+		return 0;
+	err = dl_span_add(&r->deps, &r->span);
+	for (to = 0; !err && to < r->net.nsw; to++)
+		if (r->along_tree[to])
+			dl_mend_along(&r->mender, &r->span, to);
+	return err;
+}
+
+/*
+ * Add the rule's ways of one fate to a destination.  Returns how many are
+ * left out because they, or the ways they join, would close a cycle.
+ */
+static uint32_t add_rule(struct repair *r, uint32_t to, enum dl_fate fate)
+{
+	struct dl_mender *m = &r->mender;
+	const uint8_t *via = &r->flows.via[to * (size_t)r->net.nsw];
+	uint32_t i, refused = 0;
+
+	for (i = 0; i + 1 < r->net.nsw; i++) {
+		uint32_t s = m->order[i], next;
+
+		if (m->fates[s] != fate)
+			continue;
+		next = r->net.hops[r->net.first[s] + m->rule[s]].to;
+		if ((next != to && via[next] == DL_NO_SLOT) ||
+		    !dl_flow_add(&r->flows, to, s, m->rule[s], m->sls[s]))
+			refused++;
+	}
+	return refused;
+}
+
+static void look_at(struct repair *r, uint32_t to)
+{
+	struct dl_mender *m = &r->mender;
+
+	dl_flows_rule(&r->flows, to, m->rule);
+	dl_flows_sls(&r->flows, to, m->sls);
+	dl_flows_fates(&r->flows, to, m->rule, m->fates, m->order, m->hops);
+}
+
+/* Step 1. */
+static uint32_t add_pure(struct repair *r)
+{
+	uint32_t to, s, refused, total = 0, lost = 0;
+
+	for (to = 0; to < r->net.nsw; to++) {
+		if (r->along_tree[to])
+			continue;
+		look_at(r, to);
+		refused = add_rule(r, to, DL_FATE_PURE);
+		total += refused;
+		r->open[to] = refused;
+		for (s = 0; s < r->net.nsw; s++) {
+			lost += r->mender.fates[s] == DL_FATE_LOST;
+			r->open[to] |= r->mender.fates[s] != DL_FATE_PURE;
+		}
+	}
+	if (r->report->rounds == 1)
+		r->report->lost = lost;
+	return total;
+}
+
+/* Step 2. */
+static uint32_t add_turns(struct repair *r)
+{
+	uint32_t to, refused = 0;
+
+	for (to = 0; to < r->net.nsw; to++) {
+		if (r->along_tree[to] || !r->open[to])
+			continue;
+		look_at(r, to);
+		refused += add_rule(r, to, DL_FATE_TURN);
+	}
+	return refused;
+}
+
+/* Step 3.  -EAGAIN: there is a tree now, but it must go in first. */
+static int add_tree(struct repair *r)
+{
+	unsigned int attempt;
+	int err = -EAGAIN;
+
+	if (r->have_span)
+		return 0;
+	for (attempt = 0; err == -EAGAIN && attempt < MAX_ATTEMPTS; attempt++) {
+		err = dl_span_try(&r->deps, attempt, &r->span,
+				  &r->report->moved);
+		r->report->attempts++;
+	}
+	if (err != -EAGAIN)
+		return err;
+	err = dl_span_any(&r->net, &r->span);
+	r->have_span = true;
+	return err ? err : -EAGAIN;
+}
+
+/* Steps 4 and 5.  Returns how many destinations fail. */
+static uint32_t mend_all(struct repair *r)
+{
+	uint32_t to, failed = 0;
+
+	for (to = 0; to < r->net.nsw; to++) {
+		if (r->along_tree[to] || !r->open[to])
+			continue;
+		if (!dl_mend(&r->mender, to))
+			continue;
+		dl_flows_remove(&r->flows, to);
+		if (!dl_mend(&r->mender, to))
+			continue;
+		dl_flows_remove(&r->flows, to);
+		r->report->along_tree++;
+		if (dl_mend_along(&r->mender, &r->span, to))
+			continue;
+		r->along_tree[to] = true;
+		failed++;
+	}
+	return failed;
+}
+
+/* One round: 0, -EAGAIN (more is settled for the next one), -ENOMEM. */
+static int try_round(struct repair *r)
+{
+	uint32_t refused, to;
+	int err = add_settled(r);
+
+	r->report->along_tree = 0;
+	for (to = 0; to < r->net.nsw; to++)
+		r->report->along_tree += r->along_tree[to];
+	if (err)
+		return err;
+	refused = add_pure(r);
+	if (!dl_deps_order(&r->deps)) {
+		err = add_settled(r);
+		if (err)
+			return err;
+		dl_deps_order(&r->deps);
+		refused = add_pure(r);
+	}
+	refused += add_turns(r);
+	if (r->report->rounds == 1)
+		r->report->cyclic = refused;
+	err = add_tree(r);
+	if (err)
+		return err;
+	if (mend_all(r)) {
+		r->have_span = true;
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+/* Step 6: everything along any spanning tree. */
+static int lay_along_tree(struct repair *r)
+{
+	uint32_t to;
+
+	for (to = 0; to < r->net.nsw; to++)
+		r->along_tree[to] = true;
+	r->report->along_tree = r->net.nsw;
+	if (!r->have_span) {
+		int err = dl_span_any(&r->net, &r->span);
+
+		if (err)
+			return err;
+		r->have_span = true;
+	}
+	return add_settled(r);
+}
+
+static int search(struct repair *r)
+{
+	int err = -EAGAIN;
+
+	while (err == -EAGAIN && r->report->rounds < MAX_ROUNDS) {
+		r->report->rounds++;
+		err = try_round(r);
+	}
+	return err == -EAGAIN ? lay_along_tree(r) : err;
+}
+
+/* ---- the whole --------------------------------------------------------- */
+
+static int repair_init(struct repair *r, const struct dl_rings *rings,
+		       unsigned int vls_between)
+{
+	int err = dl_repair_net_init(&r->net, r->torus, vls_between);
+
+	if (!err)
+		err = dl_deps_init(&r->deps, &r->net);
+	if (!err)
+		err = dl_flows_init(&r->flows, &r->net, rings, &r->deps);
+	if (!err)
+		err = dl_mender_init(&r->mender, &r->flows);
+	if (!err)
+		err = dl_span_init(&r->span, r->net.nsw);
+	if (err)
+		return err;
+	r->along_tree = calloc(r->net.nsw + 1, sizeof(*r->along_tree));
+	r->open = calloc(r->net.nsw + 1, sizeof(*r->open));
+	return r->along_tree && r->open ? 0 : -ENOMEM;
+}
+
+static void repair_release(struct repair *r)
+{
+	dl_repair_net_release(&r->net);
+	dl_deps_release(&r->deps);
+	dl_flows_release(&r->flows);
+	dl_mender_release(&r->mender);
+	dl_span_release(&r->span);
+	free(r->along_tree);
+	free(r->open);
+}
+
+/* Is there a way between all end ports?  Names one that has none. */
+static int check_connected(struct repair *r, const struct dl_log *log)
+{
+	const struct dl_fabric *f = r->torus->fabric;
+	uint32_t p, s;
+	int err = dl_span_any(&r->net, &r->span);
+
+	if (err)
+		return err;
+	memset(r->open, 0, r->net.nsw * sizeof(*r->open));
+	for (s = 0; s < r->span.norder; s++)
+		r->open[r->span.order[s]] = true;
+	for (p = 0; p < f->nports; p++) {
+		const struct dl_node *n = &f->nodes[f->ports[p].node];
+
+		if (!f->ports[p].lid || !dl_is_end_port(f, p))
+			continue;
+		s = dl_access_switch(f, p);
+		if (s != DL_NONE && r->open[s])
+			continue;
+		dl_log(log, DL_ERROR,
+		       "the fabric is not connected: there is no way from "
+		       "switch 0x%016" PRIx64 " to 0x%016" PRIx64 " \"%s\"",
+		       f->nodes[f->switches[r->span.root]].guid, n->guid,
+		       dl_node_name(f, f->ports[p].node));
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+static void say(const struct repair *r, const struct dl_log *log)
+{
+	const struct dl_repair_report *p = r->report;
+
+	if (!p->lost && !p->cyclic && !p->moved && !p->changed) {
+		dl_log(log, DL_INFO, "proven: the plain rule and its tree are "
+		       "free of credit loops");
+		return;
+	}
+	dl_log(log, DL_INFO,
+	       "proven: the plain rule has no way for %u pairs of switches and "
+	       "would close credit loops for %u; %" PRIu64 " of %" PRIu64
+	       " forwarding entries changed, for %u destination switches (%u "
+	       "along the tree); %u switches moved in the multicast tree",
+	       p->lost, p->cyclic, p->entries_changed, p->entries, p->mended,
+	       p->along_tree, p->moved);
+}
+
+/* Finish what the search has found. */
+static int finish(struct repair *r, struct dl_tables *tables,
+		  const struct dl_log *log, struct dl_tree **out)
+{
+	struct dl_tree *tree = NULL;
+	int err;
+
+	r->report->changed = r->report->mended = 0;
+	r->report->entries = r->report->entries_changed = 0;
+	err = dl_repair_write(&r->flows, tables, r->report);
+	if (!err)
+		err = dl_repair_tree(&r->net, &r->span, &tree);
+	if (!err)
+		err = dl_repair_prove(tables, tree, log);
+	if (err) {
+		dl_tree_free(tree);
+		return err;
+	}
+	*out = tree;
+	return 0;
+}
+
+int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
+		    const struct dl_route_options *o, const struct dl_log *log,
+		    struct dl_tables **out, struct dl_tree **out_tree,
+		    struct dl_repair_report *report)
+{
+	struct dl_repair_report unwanted;
+	struct repair r = { .torus = t };
+	struct dl_tables *tables = NULL;
+	struct dl_rings *rings = NULL;
+	unsigned int vls_between = 0;
+	int err;
+
+	r.report = report ? report : &unwanted;
+	memset(r.report, 0, sizeof(*r.report));
+	err = dl_plain_tables(t, c, o, log, &rings, &tables, &vls_between);
+	if (!err)
+		err = repair_init(&r, rings, vls_between);
+	if (!err)
+		err = check_connected(&r, log);
+	if (!err)
+		err = search(&r);
+	if (!err)
+		err = finish(&r, tables, log, out_tree);
+	if (err == -EPROTO) {
+		dl_tables_free(tables);
+		dl_rings_free(rings);
+		tables = NULL;
+		rings = NULL;
+		r.have_span = false;
+		err = dl_plain_tables(t, c, o, NULL, &rings, &tables,
+				      &vls_between);
+		r.flows.rings = rings;
+		if (!err)
+			err = lay_along_tree(&r);
+		if (!err)
+			err = finish(&r, tables, log, out_tree);
+	}
+	if (!err) {
+		say(&r, log);
+		*out = tables;
+		tables = NULL;
+	}
+	repair_release(&r);
+	dl_rings_free(rings);
+	dl_tables_free(tables);
+	return err;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Routes, destination by destination, and the dependencies they cause.
+ *
+ * All packets to one switch that pass another leave it by the same hop.  A
+ * hop therefore knows, for each destination, which kinds of packets travel on
+ * it (struct dl_lane): at most 16.  Packets of one source are added by walking
+ * their way until a hop that knows their kind: from there on all has been done
+ * by others.  So the work is what there is to know, hops times kinds, and not
+ * sources times the length of their ways.
+ *
+ * Memory: three bytes for each pair of switches.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/repair.h"
+
+int dl_flows_init(struct dl_flows *f, const struct dl_repair_net *net,
+		  const struct dl_rings *rings, struct dl_deps *deps)
+{
+	const struct dl_torus *t = net->torus;
+	size_t n = net->nsw;
+	uint32_t s;
+	unsigned int d;
+
+	memset(f, 0, sizeof(*f));
+	f->net = net;
+	f->rings = rings;
+	f->deps = deps;
+	f->via = malloc(n * n + 1);
+	f->kinds = malloc((n * n + 1) * sizeof(*f->kinds));
+	f->ways = malloc((n * DL_DIMS + 1) * sizeof(*f->ways));
+	f->coord = malloc((n + 1) * sizeof(*f->coord));
+	f->steps = malloc((n * 2 * DL_REPAIR_SLS + 1) * sizeof(*f->steps));
+	if (!f->via || !f->kinds || !f->ways || !f->coord || !f->steps) {
+		dl_flows_release(f);
+		return -ENOMEM;
+	}
+	for (s = 0; s < n; s++) {
+		if (t->sw_site[s] == DL_NONE)
+			continue;
+		dl_site_coord(&t->grid, t->sw_site[s], f->coord[s]);
+		for (d = 0; d < DL_DIMS; d++)
+			f->ways[s * DL_DIMS + d] =
+				dl_ways(rings, t->sw_site[s], d) - rings->ways;
+	}
+	return 0;
+}
+
+void dl_flows_release(struct dl_flows *f)
+{
+	free(f->via);
+	free(f->kinds);
+	free(f->ways);
+	free(f->coord);
+	free(f->steps);
+	memset(f, 0, sizeof(*f));
+}
+
+void dl_flows_clear(struct dl_flows *f)
+{
+	size_t n = f->net->nsw;
+
+	memset(f->via, DL_NO_SLOT, n * n);
+	memset(f->kinds, 0, n * n * sizeof(*f->kinds));
+}
+
+/* ---- the plain rule ---------------------------------------------------- */
+
+static unsigned int rule_slot(const struct dl_flows *f, uint32_t from,
+			      const uint32_t to[DL_DIMS])
+{
+	const uint32_t *ways = &f->ways[from * DL_DIMS];
+	unsigned int d;
+
+	for (d = 0; d < DL_DIMS; d++) {
+		enum dl_way way = f->rings->ways[ways[d] + to[d]];
+
+		if (way == DL_WAY_HERE || way == DL_WAY_TURN)
+			continue;
+		if (way == DL_WAY_CUT)
+			break;
+		return f->net->dir_slot[from * DL_DIRS +
+					dl_dir(d, way == DL_WAY_MINUS)];
+	}
+	return DL_NO_SLOT;
+}
+
+void dl_flows_rule(const struct dl_flows *f, uint32_t to, uint8_t *slots)
+{
+	const uint32_t *sw_site = f->net->torus->sw_site;
+	uint32_t s;
+
+	memset(slots, DL_NO_SLOT, f->net->nsw);
+	if (sw_site[to] == DL_NONE)
+		return;
+	for (s = 0; s < f->net->nsw; s++)
+		if (sw_site[s] != DL_NONE)
+			slots[s] = rule_slot(f, s, f->coord[to]);
+}
+
+void dl_flows_sls(const struct dl_flows *f, uint32_t to, uint8_t *sls)
+{
+	memset(sls, 0, f->net->nsw);
+	/* SLs are the same both ways. */
+	if (f->net->torus->sw_site[to] != DL_NONE)
+		dl_sl_row(f->net->torus, to, sls);
+}
+
+static const struct dl_hop *rule_hop(const struct dl_flows *f, uint32_t from,
+				     const uint8_t *rule)
+{
+	return &f->net->hops[f->net->first[from] + rule[from]];
+}
+
+/* The fate of a switch whose next one's is known. */
+static uint8_t fate_of(const struct dl_flows *f, uint32_t s, uint32_t to,
+		       const uint8_t *rule, const uint8_t *fates)
+{
+	const struct dl_hop *hop = rule_hop(f, s, rule), *next;
+
+	if (hop->to == to)
+		return DL_FATE_PURE;
+	if (fates[hop->to] != DL_FATE_PURE)
+		return fates[hop->to];
+	next = rule_hop(f, hop->to, rule);
+	return dl_dir_dim(hop->dir) > dl_dir_dim(next->dir) ? DL_FATE_TURN :
+							      DL_FATE_PURE;
+}
+
+void dl_flows_fates(const struct dl_flows *f, uint32_t to,
+		    const uint8_t *rule, uint8_t *fates, uint32_t *order,
+		    uint32_t *hops)
+{
+	uint32_t n = f->net->nsw, s, at, done = 0, top, next;
+
+	memset(fates, DL_FATE_OPEN, n);
+	fates[to] = DL_FATE_PURE;
+	hops[to] = 0;
+	for (s = 0; s < n; s++) {
+		/* The way from s lies on a stack at the end of `order`. */
+		top = n;
+		for (at = s; fates[at] == DL_FATE_OPEN; at = next) {
+			fates[at] = DL_FATE_MET;
+			order[--top] = at;
+			if (rule[at] == DL_NO_SLOT)
+				break;
+			next = rule_hop(f, at, rule)->to;
+		}
+		if (fates[at] == DL_FATE_MET)
+			fates[at] = DL_FATE_LOST;	/* no way, or a ring */
+		for (; top < n; top++) {
+			at = order[top];
+			order[done++] = at;
+			if (fates[at] == DL_FATE_LOST)
+				continue;
+			fates[at] = fate_of(f, at, to, rule, fates);
+			if (fates[at] != DL_FATE_LOST)
+				hops[at] = hops[rule_hop(f, at, rule)->to] + 1;
+		}
+	}
+}
+
+/* ---- adding and taking back -------------------------------------------- */
+
+bool dl_flow_add(struct dl_flows *f, uint32_t to, uint32_t from,
+		 unsigned int slot, unsigned int sl)
+{
+	const struct dl_repair_net *net = f->net;
+	uint8_t *via = &f->via[to * (size_t)net->nsw];
+	uint16_t *kinds = &f->kinds[to * (size_t)net->nsw];
+	uint32_t h = net->first[from] + slot, next, n = 0;
+	const struct dl_hop *hop = &net->hops[h], *beyond;
+	struct dl_lane lane = net->lane[DL_DIRS][hop->dir][sl], after;
+
+	via[from] = slot;
+	while (!(kinds[hop->from] >> lane.kind & 1)) {
+		struct dl_flow_step *step = &f->steps[n++];
+
+		kinds[hop->from] |= 1u << lane.kind;
+		step->sw = hop->from;
+		step->kind = lane.kind;
+		step->depends = hop->to != to;
+		if (!step->depends)
+			break;
+		next = net->first[hop->to] + via[hop->to];
+		beyond = &net->hops[next];
+		after = net->lane[hop->dir][beyond->dir][sl];
+		step->pair = hop->pair + beyond->slot;
+		step->bit = DL_REPAIR_VLS * lane.vl + after.vl;
+		if (beyond->to == hop->from ||
+		    !dl_deps_add(f->deps, hop, h, lane.vl, beyond, next,
+				 after.vl)) {
+			step->depends = false;
+			goto refuse;
+		}
+		h = next;
+		hop = beyond;
+		lane = after;
+	}
+	return true;
+
+refuse:
+	while (n--) {
+		const struct dl_flow_step *step = &f->steps[n];
+
+		kinds[step->sw] &= ~(1u << step->kind);
+		if (step->depends)
+			dl_deps_drop(f->deps, step->pair, step->bit);
+	}
+	via[from] = DL_NO_SLOT;
+	return false;
+}
+
+void dl_flows_remove(struct dl_flows *f, uint32_t to)
+{
+	const struct dl_repair_net *net = f->net;
+	uint8_t *via = &f->via[to * (size_t)net->nsw];
+	uint16_t *kinds = &f->kinds[to * (size_t)net->nsw];
+	uint32_t s;
+
+	for (s = 0; s < net->nsw; s++) {
+		const struct dl_hop *hop, *beyond;
+		unsigned int left;
+
+		if (via[s] == DL_NO_SLOT)
+			continue;
+		hop = &net->hops[net->first[s] + via[s]];
+		if (hop->to == to)
+			continue;
+		beyond = &net->hops[net->first[hop->to] + via[hop->to]];
+		for (left = kinds[s]; left; left &= left - 1) {
+			unsigned int kind = __builtin_ctz(left);
+			unsigned int sl = kind % DL_REPAIR_SLS;
+			unsigned int in = net->vl[hop->dir][kind];
+
+			dl_deps_drop(f->deps, hop->pair + beyond->slot,
+				     DL_REPAIR_VLS * in +
+				     net->lane[hop->dir][beyond->dir][sl].vl);
+		}
+	}
+	memset(via, DL_NO_SLOT, net->nsw);
+	memset(kinds, 0, net->nsw * sizeof(*kinds));
+}

@@ -14,3 +14,9 @@ test_unit_test_route_LDADD = libdlroute.la $(CMOCKA_LIBS)
 test_unit_test_tables_SOURCES = test/unit/test_tables.c
 test_unit_test_tables_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_tables_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/test_proven
+test_unit_test_proven_SOURCES = test/unit/test_proven.c $(GRID_FABRIC) \
+	test/unit/verify_twin.c test/unit/verify_twin.h
+test_unit_test_proven_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_proven_LDADD = libdlroute.la $(CMOCKA_LIBS)

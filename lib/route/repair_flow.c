@@ -69,6 +69,22 @@ void dl_flows_clear(struct dl_flows *f)
 
 /* ---- the plain rule ---------------------------------------------------- */
 
+/*
+ * On a ring that is cut between a switch and its target: on towards it as far
+ * as there are cables, then the early turn.
+ */
+static unsigned int towards_cut(const struct dl_flows *f, uint32_t from,
+				unsigned int dim, uint32_t to)
+{
+	const struct dl_grid *g = &f->net->torus->grid;
+	uint32_t at = f->coord[from][dim];
+	uint32_t ahead = (to + g->radix[dim] - at) % g->radix[dim];
+	uint32_t behind = g->radix[dim] - ahead;
+	bool minus = g->mesh[dim] || ahead == behind ? to < at : behind < ahead;
+
+	return f->net->dir_slot[from * DL_DIRS + dl_dir(dim, minus)];
+}
+
 static unsigned int rule_slot(const struct dl_flows *f, uint32_t from,
 			      const uint32_t to[DL_DIMS])
 {
@@ -80,8 +96,13 @@ static unsigned int rule_slot(const struct dl_flows *f, uint32_t from,
 
 		if (way == DL_WAY_HERE || way == DL_WAY_TURN)
 			continue;
-		if (way == DL_WAY_CUT)
-			break;
+		if (way == DL_WAY_CUT) {
+			unsigned int slot = towards_cut(f, from, d, to[d]);
+
+			if (slot != DL_NO_SLOT)
+				return slot;
+			continue;
+		}
 		return f->net->dir_slot[from * DL_DIRS +
 					dl_dir(d, way == DL_WAY_MINUS)];
 	}

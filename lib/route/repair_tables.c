@@ -77,6 +77,13 @@ static void write_switch(struct dl_tables *t, uint32_t sw, const uint16_t *lids,
 	}
 }
 
+/* Has the plain rule filled these entries? */
+static bool is_routed(const struct dl_tables *t, uint32_t sw,
+		      const uint16_t *lids, uint32_t n)
+{
+	return !n || dl_lft(t, sw, lids[0]) != DL_NO_PORT;
+}
+
 int dl_repair_write(const struct dl_flows *f, struct dl_tables *tables,
 		    struct dl_repair_report *report)
 {
@@ -99,10 +106,11 @@ int dl_repair_write(const struct dl_flows *f, struct dl_tables *tables,
 		for (s = 0; s < net->nsw; s++) {
 			const struct dl_hop *hop;
 
-			if (s == to || via[s] == rule[s])
+			if (s == to || (via[s] == rule[s] &&
+					is_routed(tables, s, lids + first[to], n)))
 				continue;
 			hop = &net->hops[net->first[s] + via[s]];
-			report->changed++;
+			report->changed += via[s] != rule[s];
 			write_switch(tables, s, lids + first[to], n,
 				     net->ports + hop->ports, hop->nports,
 				     report);

@@ -201,9 +201,10 @@ static void check_verdict(const struct proven *p)
 
 static void check_twin(const struct proven *p)
 {
-	struct twin w;
+	struct twin w = { .t = p->tables, .multicast_sls = 1u << 0 | 1u << 8,
+			  .levels = 2 };
 
-	twin_make(&w, p->tables, 1u << 0 | 1u << 8, 2);
+	twin_make(&w);
 	assert_int_equal(w.lost, 0);
 	assert_int_equal(w.groups_lost, 0);
 	assert_int_equal(w.shortest, 0);

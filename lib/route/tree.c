@@ -125,36 +125,54 @@ static bool plane_whole(const struct dl_torus *t, unsigned int dim, uint32_t at)
 	return true;
 }
 
+/* The n-th coordinate from the middle on: the middle, one less, one more... */
+static uint32_t from_middle(uint32_t radix, uint32_t n)
+{
+	uint32_t away = (n + 1) / 2 % radix;
+
+	return (radix / 2 + (n & 1 ? radix - away : away)) % radix;
+}
+
 /*
- * The root: in each dimension the whole plane nearest to the middle, the
- * lower one first.
+ * The root: in the middle of the first plane across z, from the middle on,
+ * with no switch missing.  There all of x and y is whole, and each line along
+ * z hangs from where it crosses the plane.
+ *
+ * Where every such plane has a hole (a torus of two dimensions has only the
+ * one, and a column along z may be missing altogether), the root goes away
+ * from the middle in x and y at once, until no switch is missing at its x, nor
+ * at its y: no branch along x then ends at the hole, and the line along y
+ * through the hole hangs from the root's row on its own ring.
  */
 static uint32_t choose_root(const struct dl_torus *t)
 {
-	uint32_t c[DL_DIMS], step, s;
-	unsigned int d;
+	const uint32_t *radix = t->grid.radix;
+	uint32_t c[DL_DIMS], n, d;
+	bool found = false;
 
-	for (d = 0; d < DL_DIMS; d++) {
-		uint32_t radix = t->grid.radix[d], middle = radix / 2;
-
-		c[d] = middle;
-		for (step = 0; step < radix; step++) {
-			uint32_t low = middle - step, high = middle + step;
-
-			if (low < radix && plane_whole(t, d, low)) {
-				c[d] = low;
-				break;
-			}
-			if (high < radix && plane_whole(t, d, high)) {
-				c[d] = high;
-				break;
-			}
-		}
+	for (d = 0; d < DL_DIMS; d++)
+		c[d] = radix[d] / 2;
+	for (n = 0; n < radix[2] && !found; n++) {
+		c[2] = from_middle(radix[2], n);
+		found = plane_whole(t, 2, c[2]);
 	}
-	s = t->site_sw[dl_site(&t->grid, c)];
-	for (step = 0; s == DL_NONE && step < t->nsites; step++)
-		s = t->site_sw[step];
-	return s;
+	if (!found)
+		c[2] = radix[2] / 2;
+	for (n = 0; n <= 2 * (radix[0] + radix[1]) && !found; n++) {
+		for (d = 0; d < 2; d++)
+			c[d] = from_middle(radix[d], n);
+		found = plane_whole(t, 0, c[0]) && plane_whole(t, 1, c[1]);
+	}
+	for (d = 0; d < 2 && !found; d++)
+		c[d] = radix[d] / 2;
+	/* Not on a hole, whatever is missing. */
+	for (n = 0; n < t->nsites; n++) {
+		uint32_t site = (dl_site(&t->grid, c) + n) % t->nsites;
+
+		if (t->site_sw[site] != DL_NONE)
+			return t->site_sw[site];
+	}
+	return DL_NONE;
 }
 
 static int list_cables(struct builder *b)

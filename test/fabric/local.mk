@@ -20,4 +20,4 @@ test_fabric_join_CPPFLAGS = -isystem /usr/include/infiniband
 test_fabric_join_LDADD = -libmad -libumad
 
 # Sweeps and damage.
-FABRIC_TESTS += test/fabric/sweeps.bats
+FABRIC_TESTS += test/fabric/failures.bats test/fabric/sweeps.bats

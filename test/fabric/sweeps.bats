@@ -113,7 +113,8 @@ mend_all() {
 
 # The netlist without what is down, and with OpenSM's LIDs.
 damaged_net() {
-	awk -v cut="${!CUT[*]}" -v dead="${!DEAD[*]}" '
+	awk -v cut="${!CUT[*]}" -v dead="${!DEAD[*]}" \
+		-v lmc="${LMC:-0}" '
 		function down(end,  name) {
 			name = end
 			sub(/\[.*/, "", name)
@@ -143,7 +144,7 @@ damaged_net() {
 				skip = down($2)
 			if (!skip && !down(name $1) && !down($2))
 				print held $1 " " $2 \
-					(held == "" ? "" : " # lid " lid[name] " lmc 0")
+					(held == "" ? "" : " # lid " lid[name] " lmc " lmc)
 			held = ""
 		}' <(end_ports "$T/whole") "$T/f.net"
 }
@@ -318,7 +319,7 @@ events() {
 	done
 	say "$accepted states accepted, $refused refused; memory after a" \
 		"quarter $early kB, at the end $(memory) kB"
-	((accepted > $1 / 4 && refused > 0))
+	((accepted > $1 / 4 && (refused || $1 < 50)))
 	(($(memory) < early + early / 10 + 1024))
 }
 
@@ -475,7 +476,8 @@ mfts() {
 @test "SIGHUP: torus_config and options are read again" {
 	up 5 4 1 qos_swe_high_limit=3
 	# Another place for the dateline: other SLs.
-	sed -Ei 's/^(xp_link.*)/\1\nx_dateline -2/' "$T/f.torus.conf"
+	sed -i 's/^x_dateline .*/x_dateline -1/; /^next_seed/,$d' \
+		"$T/f.torus.conf"
 	sed -i 's/^qos_swe_high_limit.*/qos_swe_vlarb_high 0:9,1:9,2:9,3:9,4:5,5:5,6:5,7:5/' \
 		"$T/a/opensm.conf"
 	expect

@@ -817,6 +817,59 @@ static void tree_6x5_root_failed(void **state)
 		   "      |     \n");
 }
 
+/*
+ * Where the root goes when switches are missing: in the tables that the
+ * built-in engine programs for these fabrics, the row along x that all the
+ * others hang from has these coordinates.
+ */
+static void roots(void **state)
+{
+	static const struct {
+		uint32_t radix[DL_DIMS];
+		uint32_t dead[DL_DIMS];	/* and ndead - 1 above it in z */
+		uint32_t ndead;
+		uint32_t y, z;
+	} cases[] = {
+		{ { 5, 4, 3 }, { 0, 0, 0 }, 0, 2, 1 },
+		{ { 3, 3, 3 }, { 2, 1, 2 }, 1, 1, 1 },
+		{ { 5, 4, 3 }, { 2, 2, 1 }, 1, 2, 0 },
+		{ { 5, 4, 4 }, { 2, 2, 1 }, 2, 2, 3 },
+		{ { 4, 4, 4 }, { 1, 1, 1 }, 3, 2, 0 },
+		{ { 3, 3, 5 }, { 0, 0, 1 }, 3, 1, 0 },
+		{ { 5, 4, 3 }, { 2, 2, 0 }, 3, 1, 1 },
+		{ { 5, 4, 3 }, { 2, 1, 0 }, 3, 3, 1 },
+		{ { 3, 7, 2 }, { 2, 3, 0 }, 2, 2, 1 },
+		{ { 3, 7, 2 }, { 2, 6, 0 }, 2, 3, 1 },
+		{ { 4, 7, 1 }, { 2, 2, 0 }, 1, 4, 0 },
+		{ { 4, 7, 1 }, { 2, 6, 0 }, 1, 2, 0 },
+		{ { 5, 5, 1 }, { 1, 2, 0 }, 1, 3, 0 },
+		{ { 3, 7, 1 }, { 0, 3, 0 }, 1, 4, 0 },
+		{ { 2, 5, 1 }, { 1, 1, 0 }, 1, 3, 0 },
+		{ { 5, 2, 1 }, { 1, 1, 0 }, 1, 0, 0 },
+	};
+	unsigned int i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct routed r = { .g = { .hosts = 1, .parallel = 1 } };
+		uint32_t c[DL_DIMS];
+		struct dl_tree *tree;
+
+		memcpy(r.g.grid.radix, cases[i].radix, sizeof(c));
+		for (n = 0; n < cases[i].ndead; n++)
+			r.g.dead_switch[at(&r, cases[i].dead[0],
+					   cases[i].dead[1],
+					   cases[i].dead[2] + n)] = true;
+		route(&r);
+		assert_int_equal(dl_master_tree(r.torus, NULL, &tree), 0);
+		dl_site_coord(&r.g.grid, r.torus->sw_site[tree->root], c);
+		assert_int_equal(c[1], cases[i].y);
+		assert_int_equal(c[2], cases[i].z);
+		dl_tree_free(tree);
+		release(&r);
+	}
+}
+
 /* Walk a group's copies from one member; count who gets one. */
 static uint32_t flood(const struct routed *r, const uint64_t *masks,
 		      uint32_t sw, uint32_t in_port, bool *got)
@@ -913,6 +966,7 @@ int main(void)
 		cmocka_unit_test(tree_6x5_whole),
 		cmocka_unit_test(tree_6x5_one_link),
 		cmocka_unit_test(tree_6x5_root_failed),
+		cmocka_unit_test(roots),
 		cmocka_unit_test(groups),
 	};
 

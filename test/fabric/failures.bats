@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Random failures, live: Dateline's classic mode accepts what the built-in
+# torus-2QoS engine accepts, and then programs the same forwarding, SL-to-VL
+# and multicast tables, entry by entry.
+#
+# One difference is meant (SPEC A1): of a torus of two dimensions the built-in
+# engine refuses switches that are missing side by side along y, which its
+# documentation promises to route.
+
+# Each test is a subshell of its own: that is meant.
+# shellcheck disable=SC2030,SC2031
+
+load lib.bash
+
+setup() {
+	fabric_init
+}
+
+teardown() {
+	fabric_down
+}
+
+# X Y Z and the radices' options, one shape a line.
+SHAPES='6 5 1
+5 5 1
+5 4 3
+3 3 3
+6 6 1
+4 4 3
+7 4 1
+5 3 3 --mesh z
+4 5 1 --mesh x'
+
+# fail_switch X Y Z, fail_link X Y Z DIM: into $FAILURES, for dateline gen.
+fail_switch() {
+	FAILURES+=(--fail-switch "$1,$2,$3")
+	DEAD+=("$1,$3")
+}
+
+fail_link() {
+	FAILURES+=(--fail-link "$1,$2,$3:+$4")
+}
+
+# draw X Y Z: random failures of a torus: up to two switches, as often as not
+# side by side, and up to three cables.
+draw() {
+	local c=($((RANDOM % $1)) $((RANDOM % $2)) $((RANDOM % $3))) n d
+	local radix=("$1" "$2" "$3") last=$(($3 > 1 ? 2 : 1))
+
+	FAILURES=() DEAD=()
+	n=$((RANDOM % 3))
+	if ((n)); then
+		fail_switch "${c[@]}"
+		d=$((RANDOM % 4 ? last : RANDOM % 2))
+		c[d]=$(((c[d] + 1) % radix[d]))
+		((n == 1)) || fail_switch "${c[@]}"
+	fi
+	for ((n = RANDOM % 4; n; n--)); do
+		d=$((RANDOM % (last + 1)))
+		fail_link $((RANDOM % $1)) $((RANDOM % $2)) \
+			$((RANDOM % $3)) "${DIMS:d:1}"
+	done
+}
+DIMS=xyz
+
+hosts() {
+	end_ports "$SM_DIR" | awk '$1 == "CA" { print $3 }'
+}
+
+# mfts DIR: "switch mlid ports..." of every entry that is not empty, sorted.
+mfts() {
+	awk '/^Switch/ { sw = $2 }
+		/^0x/ && NF > 2 { $2 = ""; $1 = $1; print sw, $0 }' \
+		"$1/opensm.mcfdbs" | sort
+}
+
+# run_engine ENGINE: route $T/f.net; $ACCEPTED tells.  Two groups are joined.
+run_engine() {
+	local engine=$1
+
+	sim_start "$T/f.net"
+	sm_conf "$T/$engine" "$engine" torus_config="$T/f.torus.conf" \
+		event_plugin_options=mode=classic
+	sm_start "$T/$engine"
+	wait_log 'SUBNET UP|No routing engine able'
+	ACCEPTED=no
+	if (($(log_count 'SUBNET UP'))); then
+		ACCEPTED=yes
+		# shellcheck disable=SC2046 # one argument each
+		sim "$DL_BUILD/test/fabric/join" 0 0 $(hosts) >"$T/join.out"
+		# shellcheck disable=SC2046
+		sim "$DL_BUILD/test/fabric/join" 1 8 $(hosts | some 5) \
+			>"$T/join.out"
+		sm_sweep
+	fi
+	fabric_down
+}
+
+# The failures for which the document wins over the built-in engine.
+built_in_is_wrong() {
+	((${#DEAD[@]} == 2)) && [[ ${DEAD[0]} == "${DEAD[1]}" ]] &&
+		grep -q 'ERR 4E38' "$T/torus-2QoS/osm.log"
+}
+
+compare() {
+	local theirs
+
+	rm -rf "$T/torus-2QoS" "$T/dateline"
+	run_engine torus-2QoS
+	theirs=$ACCEPTED
+	run_engine dateline
+	if [[ $theirs == no && $ACCEPTED == yes ]] && built_in_is_wrong; then
+		MEANT=$((MEANT + 1))
+		return
+	fi
+	[[ $theirs == "$ACCEPTED" ]] || {
+		say "accepted by torus-2QoS: $theirs, by dateline: $ACCEPTED"
+		grep -h ERR "$T"/*/osm.log | cut -c 1-150 | head -n 12 >&2
+		return 1
+	}
+	if [[ $ACCEPTED == no ]]; then
+		REFUSED=$((REFUSED + 1))
+		return
+	fi
+	SAME=$((SAME + 1))
+	same "forwarding tables" <(lfts "$T/torus-2QoS") <(lfts "$T/dateline")
+	same "SL to VL" <(sl2vl "$T/torus-2QoS") <(sl2vl "$T/dateline")
+	same "multicast tables" <(mfts "$T/torus-2QoS") <(mfts "$T/dateline")
+}
+
+# scenarios COUNT SEED-OFFSET
+scenarios() {
+	local n shape seed=${DATELINE_SEED:-$(($(date +%s) % 32768))}
+
+	SAME=0 REFUSED=0 MEANT=0
+	mapfile -t SHAPE <<<"$SHAPES"
+	say "DATELINE_SEED=$seed"
+	for ((n = 0; n < $1; n++)); do
+		RANDOM=$((seed + n * ${#SHAPE[@]} + $2))
+		read -ra shape <<<"${SHAPE[n % ${#SHAPE[@]}]}"
+		draw "${shape[@]}"
+		# Nowhere is a whole seed: another time.
+		dateline gen "${shape[@]}" --scramble "$RANDOM" \
+			"${FAILURES[@]}" -o "$T/f" 2>"$T/gen.err" || continue
+		compare || {
+			say "dateline gen ${shape[*]} --scramble ..." \
+				"${FAILURES[@]}"
+			return 1
+		}
+	done
+	say "$SAME accepted and the same, $REFUSED refused by both," \
+		"$MEANT accepted by dateline alone, as documented"
+	((SAME > $1 / 4))
+}
+
+@test "random failures as with the built-in engine, first half" {
+	scenarios "${DATELINE_SCENARIOS:-14}" 0
+}
+
+@test "random failures as with the built-in engine, second half" {
+	scenarios "${DATELINE_SCENARIOS:-14}" 5
+}
+
+@test "switches missing side by side along y: the document wins" {
+	FAILURES=() DEAD=()
+	fail_switch 2 1 0
+	fail_switch 2 2 0
+	SAME=0 REFUSED=0 MEANT=0
+	dateline gen 6 5 1 "${FAILURES[@]}" -o "$T/f"
+	compare
+	((MEANT == 1))
+}

@@ -5,7 +5,10 @@
  *   0x0000000020400000 12 3
  *
  * The GUID is the source node's, or that of one of its ports; a node's GUID
- * stands for its first port with a LID.
+ * stands for its first port with a LID.  ibdmchk knows no more; what concerns
+ * a further port of an adapter is a comment to it:
+ *
+ *   #port 2 of 0x0000000020400000: 12 3
  *
  * Problem.  The file grows with the square of the fabric, and so would the
  * tables; yet most sources and destinations are like others (the adapters of
@@ -60,7 +63,7 @@ static uint32_t first_port_with_lid(const struct dl_fabric *f, uint32_t node)
 /* Port GUIDs are not indexed; sources named by them are the exception. */
 static uint32_t port_by_guid(const struct dl_fabric *f, uint64_t guid)
 {
-	for (uint32_t p = 0; p < f->nports; p++)
+	for (uint32_t p = 0; guid && p < f->nports; p++)
 		if (f->ports[p].guid == guid && f->ports[p].lid &&
 		    dl_is_end_port(f, p))
 			return p;
@@ -84,37 +87,83 @@ static int add_row(struct psl *x, uint32_t port)
 	return 0;
 }
 
+static int choose_row(struct psl *x, uint32_t port)
+{
+	int err = x->row_of[port] == DL_NONE ? add_row(x, port) : 0;
+
+	if (!err)
+		x->last_row = x->rows +
+			      x->row_of[port] * (size_t)x->ncolumns;
+	return err;
+}
+
+static int unknown(const struct psl *x, uint64_t guid)
+{
+	return dl_text_error(&x->text,
+			     "the fabric has no such end port of 0x%016" PRIx64
+			     " with a LID", guid);
+}
+
 static int find_source(struct psl *x, uint64_t guid)
 {
 	const struct dl_fabric *f = fabric_of(x);
 	uint32_t node = dl_fabric_find_guid(f, guid), port;
-	int err;
 
 	port = node == DL_NONE ? port_by_guid(f, guid) :
 				 first_port_with_lid(f, node);
 	if (port == DL_NONE)
-		return dl_text_error(&x->text,
-				     "the fabric has no end port with the GUID "
-				     "0x%016" PRIx64 " and a LID", guid);
-	if (x->row_of[port] == DL_NONE) {
-		err = add_row(x, port);
-		if (err)
-			return err;
-	}
-	x->last_row = x->rows + x->row_of[port] * (size_t)x->ncolumns;
+		return unknown(x, guid);
 	x->last_guid = guid;
-	return 0;
+	return choose_row(x, port);
+}
+
+/* What follows "#port": "2 of 0x0000000020400000:". */
+static int read_port(struct psl *x)
+{
+	const struct dl_fabric *f = fabric_of(x);
+	uint64_t num, guid;
+	uint32_t node, port;
+	int err = dl_text_number(&x->text, 10, DL_MAX_PORTS, "a port number",
+				 &num);
+
+	if (!err && !dl_text_take_string(&x->text, "of"))
+		err = dl_text_expected(&x->text, "\"of\"");
+	if (!err)
+		err = dl_text_number(&x->text, 16, UINT64_MAX, "a node's GUID",
+				     &guid);
+	if (!err && !dl_text_take(&x->text, ':'))
+		err = dl_text_expected(&x->text, "\":\"");
+	if (err)
+		return err;
+	node = dl_fabric_find_guid(f, guid);
+	if (node == DL_NONE || num > f->nodes[node].nports)
+		return unknown(x, guid);
+	port = f->nodes[node].first_port + num;
+	if (!dl_is_end_port(f, port) || !f->ports[port].lid)
+		return unknown(x, guid);
+	x->last_guid = 0;
+	return choose_row(x, port);
+}
+
+static int read_source(struct psl *x)
+{
+	uint64_t guid;
+	int err;
+
+	if (dl_text_take_string(&x->text, "#port"))
+		return read_port(x);
+	err = dl_text_number(&x->text, 16, UINT64_MAX, "a node's GUID", &guid);
+	if (!err && (!guid || guid != x->last_guid))
+		err = find_source(x, guid);
+	return err;
 }
 
 static int read_line(struct psl *x)
 {
-	uint64_t guid, lid, sl;
+	uint64_t lid, sl;
 	uint8_t *entry;
-	int err = dl_text_number(&x->text, 16, UINT64_MAX, "a node's GUID",
-				 &guid);
+	int err = read_source(x);
 
-	if (!err && (!x->last_row || guid != x->last_guid))
-		err = find_source(x, guid);
 	if (!err)
 		err = dl_text_number(&x->text, 10, DL_MAX_LID,
 				     "a unicast LID, decimal", &lid);
@@ -134,6 +183,13 @@ static int read_line(struct psl *x)
 				     "with another SL", lid);
 	*entry = sl;
 	return 0;
+}
+
+/* Is there anything to read in this line? */
+static bool says_something(struct dl_text *text)
+{
+	return !dl_text_at_end(text) &&
+	       (*text->at != '#' || !strncmp(text->at, "#port", 5));
 }
 
 /* ---- a port and its own LIDs ------------------------------------------- */
@@ -380,7 +436,7 @@ int dl_read_psl(struct dl_tables *t, FILE *from, const char *name,
 
 	dl_text_begin(&x.text, from, name, log);
 	while (!err && (state = dl_text_next(&x.text)) > 0)
-		if (!dl_text_at_end(&x.text) && *x.text.at != '#')
+		if (says_something(&x.text))
 			err = read_line(&x);
 	if (!err)
 		err = state;

@@ -368,15 +368,15 @@ int dl_write_vlarb(const struct dl_tables *t, FILE *to)
  */
 #define LID_TEXT 8
 
-static void psl_source(const struct dl_tables *t, uint32_t port, FILE *to,
+static void psl_source(const struct dl_tables *t, uint32_t port,
+		       const char *source, FILE *to,
 		       char (*lid_text)[LID_TEXT])
 {
-	const struct dl_fabric *f = t->fabric;
+	size_t source_len = strlen(source);
 	char line[64];
 	uint32_t lid;
-	int guid_len = snprintf(line, sizeof(line), "0x%016" PRIx64,
-				f->nodes[f->ports[port].node].guid);
 
+	memcpy(line, source, source_len);
 	for (lid = 1; lid <= t->top_lid; lid++) {
 		unsigned int sl = dl_path_sl(t, port, lid);
 		size_t len;
@@ -384,8 +384,8 @@ static void psl_source(const struct dl_tables *t, uint32_t port, FILE *to,
 		if (sl == DL_NO_SL)
 			continue;
 		len = strlen(lid_text[lid]);
-		memcpy(line + guid_len, lid_text[lid], len);
-		len += guid_len;
+		memcpy(line + source_len, lid_text[lid], len);
+		len += source_len;
 		if (sl >= 10)
 			line[len++] = '1';
 		line[len++] = '0' + sl % 10;
@@ -408,11 +408,22 @@ int dl_write_psl(const struct dl_tables *t, FILE *to)
 	for (lid = 0; lid <= t->top_lid; lid++)
 		snprintf(lid_text[lid], LID_TEXT, " %u ", lid);
 	for (p = 0; p < f->nports; p++) {
-		/* The format knows nodes, not ports: the first one speaks. */
-		if (t->psl_src[p] == DL_NONE || f->ports[p].node == last)
+		uint64_t guid = f->nodes[f->ports[p].node].guid;
+		char source[48];
+
+		if (t->psl_src[p] == DL_NONE || !f->ports[p].lid)
 			continue;
+		/*
+		 * The format knows nodes, not ports: the first one speaks for
+		 * its node, and what others have to say stands in comments.
+		 */
+		snprintf(source, sizeof(source),
+			 f->ports[p].node == last ?
+				 "#port %2$u of 0x%1$016" PRIx64 ":" :
+				 "0x%1$016" PRIx64,
+			 guid, f->ports[p].num);
 		last = f->ports[p].node;
-		psl_source(t, p, to, lid_text);
+		psl_source(t, p, source, to, lid_text);
 	}
 	free(lid_text);
 	return written(to);

@@ -2,7 +2,7 @@
 # the files of corpus/NAME, and NAME.dict, if there is one, lists its words.
 # `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check`
 # replays the corpus with any compiler.
-FUZZ_TARGETS = torus_config netlist subnet_lst
+FUZZ_TARGETS = torus_config netlist subnet_lst dumps
 FUZZ_SECONDS = 60
 CLANG = clang
 FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
@@ -27,8 +27,16 @@ test_fuzz_replay_subnet_lst_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/subnet_lst"'
 test_fuzz_replay_subnet_lst_LDADD = libdlroute.la
 
+UNIT_TESTS += test/fuzz/replay_dumps
+test_fuzz_replay_dumps_SOURCES = test/fuzz/fuzz_dumps.c test/fuzz/fuzz.h \
+	test/fuzz/replay.c
+test_fuzz_replay_dumps_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"test/fuzz/corpus/dumps"'
+test_fuzz_replay_dumps_LDADD = libdlroute.la
+
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
-	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict
+	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \
+	test/fuzz/dumps.dict
 
 .PHONY: fuzz
 fuzz: config.h

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Any bytes as the dumps of a snapshot.  A line of "=" and a letter begins
+ * the next file:
+ *
+ *   =l LFTs, =f fdbs, =m mcfdbs, =s sl2vl, =v slvl, =a vlarb, =p path SLs,
+ *   =i the LFTs' LIDs
+ *
+ * What is accepted is judged.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "tables/tables.h"
+#include "verify/verify.h"
+
+typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name,
+		      const struct dl_log *log);
+
+static const struct {
+	char letter;
+	reader read;
+} readers[] = {
+	{ 'l', dl_read_lfts }, { 'f', dl_read_fdbs }, { 'm', dl_read_mcfdbs },
+	{ 's', dl_read_sl2vl }, { 'v', dl_read_slvl }, { 'a', dl_read_vlarb },
+	{ 'p', dl_read_psl },
+};
+
+static void hear(void *context, enum dl_level level, const char *message)
+{
+	bool *error = context;
+
+	FUZZ_CHECK(*message);
+	if (level == DL_ERROR)
+		*error = true;
+}
+
+/* A ring of four switches A0, B0, ... with an adapter C0, C1, ... each. */
+static struct dl_fabric *ring(void)
+{
+	struct dl_fabric *f;
+
+	FUZZ_CHECK(!dl_fabric_new(&f));
+	for (uint32_t i = 0; i < 4; i++)
+		FUZZ_CHECK(!dl_fabric_add_node(f, DL_SWITCH, 4, 0xA0 + i, "s",
+					       NULL));
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t node;
+
+		FUZZ_CHECK(!dl_fabric_add_node(f, DL_CA, 1, 0xC0 + i, "h",
+					       &node));
+		FUZZ_CHECK(!dl_fabric_connect(
+			f, f->nodes[i].first_port + 1,
+			f->nodes[(i + 1) % 4].first_port + 2));
+		FUZZ_CHECK(!dl_fabric_connect(f, f->nodes[i].first_port + 3,
+					      f->nodes[node].first_port + 1));
+		f->ports[f->nodes[node].first_port + 1].guid = 0xD0 + i;
+	}
+	FUZZ_CHECK(!dl_fabric_finish(f, NULL));
+	return f;
+}
+
+static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter,
+		      const char *text, size_t len)
+{
+	bool error = false;
+	struct dl_log log = { hear, &error };
+	FILE *from;
+	int err = 0;
+
+	if (!len)
+		return true;
+	from = fmemopen((void *)text, len, "r");
+	FUZZ_CHECK(from);
+	if (letter == 'i')
+		err = dl_read_lids(f, from, "input", &log);
+	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
+		if (t && readers[i].letter == letter)
+			err = readers[i].read(t, from, "input", &log);
+	fclose(from);
+	FUZZ_CHECK(!err || err == -EINVAL);
+	FUZZ_CHECK(error == !!err);
+	return !err;
+}
+
+/* Read all parts whose letter is 'i' or all whose letter is not. */
+static bool read_parts(struct dl_fabric *f, struct dl_tables *t,
+		       const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	while (text + 3 <= end && text[0] == '=') {
+		const char *from = text + 3, *next = from;
+
+		while (next < end && (*next != '=' || next[-1] != '\n'))
+			next++;
+		if ((text[1] == 'i') == !t &&
+		    !read_part(f, t, text[1], from, next - from))
+			return false;
+		text = next;
+	}
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dl_fabric *f = ring();
+	struct dl_verdict *v;
+	struct dl_tables *t;
+
+	if (read_parts(f, NULL, (const char *)data, size)) {
+		FUZZ_CHECK(!dl_fabric_assign_lids(f, 0));
+		FUZZ_CHECK(!dl_tables_new(f, &t));
+		if (read_parts(f, t, (const char *)data, size)) {
+			FUZZ_CHECK(!dl_verify(t, NULL, NULL, &v));
+			FUZZ_CHECK(v->credit_loop == !!v->ncycle);
+			dl_verdict_free(v);
+		}
+		dl_tables_free(t);
+	}
+	dl_fabric_free(f);
+	return 0;
+}

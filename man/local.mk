@@ -6,6 +6,8 @@ dist_man_MANS += \
 	man/dateline-discover.1 \
 	man/dateline-gen.1 \
 	man/dateline-route.1 \
+	man/dateline-snapshot.1 \
+	man/dateline-verify.1 \
 	man/dateline-scenario.5 \
 	man/dateline.1 \
 	man/osmdateline.8

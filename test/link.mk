@@ -28,13 +28,13 @@ test_model_replay_LDADD = libdllink.la
 test_model_replay_small_SOURCES = test/model/replay.c lib/link/credit.c \
 	lib/link/fcp.c
 test_model_replay_small_CPPFLAGS = $(AM_CPPFLAGS) -DDL_CREDIT_BITS=4
-MODEL_TESTS = test/model/traces.bash
+LINK_CHECKS = test/model/traces.bash test/unit/link_symbols.bash
 if !SANITIZERS
-MODEL_TESTS += test/model/verify.bash
+LINK_CHECKS += test/model/verify.bash
 endif
-TESTS += $(MODEL_TESTS)
+TESTS += $(LINK_CHECKS)
 EXTRA_DIST += test/model/credit.pml test/model/traces.bash \
-	test/model/verify.bash
+	test/model/verify.bash test/unit/link_symbols.bash
 
 # The commands, on the examples of the documents and on damaged files.
 UNIT_TESTS += test/unit/link_cli

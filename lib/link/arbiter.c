@@ -237,7 +237,7 @@ static enum dl_kind pick_data(struct dl_arbiter *a, unsigned int sendable,
 		return DL_KIND_DATA;
 	a->turn = TURN_HIGH;
 
-	expired = a->counter < 0 && p->high_limit != DL_ARB_UNLIMITED;
+	expired = a->counter < 0;	/* never while it is unlimited */
 	if (!expired && find(a, DL_ARB_HIGH, sendable, out))
 		return DL_KIND_DATA;
 	reload(a);
@@ -247,8 +247,9 @@ static enum dl_kind pick_data(struct dl_arbiter *a, unsigned int sendable,
 	}
 	if (expired && find(a, DL_ARB_HIGH, sendable, out))
 		return DL_KIND_DATA;
+	/* No table can send: whatever is sendable stands in none. */
 	return p->options.unlisted_vl == DL_UNLISTED_IDLE ?
-		outside(sendable & ~p->listed, out) : DL_KIND_NOTHING;
+		outside(sendable, out) : DL_KIND_NOTHING;
 }
 
 enum dl_kind dl_arbiter_pick(struct dl_arbiter *a, bool smp, bool fcp,

@@ -208,6 +208,19 @@ static void test_pcie(void **state)
 	dl_credit_sync(&l.rx, dl_credit_sync_of(&l.tx));
 	tell(&l);
 	assert_int_equal(l.tx.limit, 8);
+	/* A sync message behind data that was sent after it counts back. */
+	for (int i = 0; i < 4; i++)
+		assert_true(transfer(&l, 1));
+	dl_credit_sync(&l.rx, l.tx.sent - 3);
+	assert_int_equal(l.rx.count, l.tx.sent - 7);
+	tell(&l);
+	assert_int_equal(l.tx.limit, 1);
+	/* A credit message from before everything: no credit at all. */
+	dl_credit_update(&l.tx, l.tx.sent - 9);
+	assert_int_equal(l.tx.limit, 0);
+	dl_credit_sync(&l.rx, l.tx.sent);
+	tell(&l);
+	assert_int_equal(l.tx.limit, 4);
 	assert_int_equal(dl_credit_rx_init(&l.rx, DL_CREDIT_PCIE, 8, 2),
 			 -EINVAL);
 	assert_int_equal(dl_credit_rx_init(&l.rx, DL_CREDIT_PCIE, 2049, 1),
@@ -238,11 +251,97 @@ static void test_worth_telling(void **state)
 		assert_true(dl_credit_worth_telling(&l.rx, told, 10));
 		tell(&l);
 		told = dl_credit_of(&l.rx);
-		for (int i = 0; i < 91; i++)
+		/* Ten are left, and one has moved on; then nine are left. */
+		for (int i = 0; i < 90; i++)
 			assert_true(transfer(&l, 1));
 		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
 		dl_credit_release(&l.rx, 1);
+		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
+		assert_true(transfer(&l, 1));
 		assert_true(dl_credit_worth_telling(&l.rx, told, 10));
+	}
+}
+
+/* ---- three nodes in a chain -------------------------------------------- */
+
+#define CHAIN_VCS 2
+
+/* A node's queue of packets by number; room for all there are. */
+struct queue {
+	int packet[400], head, n;
+};
+
+struct chain {
+	struct link link[2][CHAIN_VCS];	/* upstream-current, -downstream */
+	struct queue node[3][CHAIN_VCS];
+	struct queue wire[2][CHAIN_VCS];
+};
+
+static void move(struct queue *from, struct queue *to)
+{
+	to->packet[to->n++] = from->packet[from->head++];
+}
+
+static void chain_event(struct chain *c, struct draw *d)
+{
+	unsigned int hop = draw_below(d, 2), vc = draw_below(d, CHAIN_VCS);
+	struct link *l = &c->link[hop][vc];
+	struct queue *from = &c->node[hop][vc], *wire = &c->wire[hop][vc];
+
+	switch (draw_below(d, 4)) {
+	case 0:	/* send; what leaves Current is forwarded by it */
+		if (from->head == from->n || !dl_credit_may_send(&l->tx, 1))
+			return;
+		dl_credit_spend(&l->tx, 1);
+		move(from, wire);
+		if (hop)
+			dl_credit_release(&c->link[0][vc].rx, 1);
+		return;
+	case 1:
+		if (wire->head == wire->n)
+			return;
+		assert_true(dl_credit_receive(&l->rx, 1));
+		move(wire, &c->node[hop + 1][vc]);
+		return;
+	case 2:
+		tell(l);
+		return;
+	default:	/* Downstream consumes on one channel only */
+		l = &c->link[1][0];
+		if (l->rx.free < l->rx.size)
+			dl_credit_release(&l->rx, 1);
+	}
+}
+
+/*
+ * E4: control is hop by hop.  Downstream consumes what comes on one channel
+ * and nothing on the other.  There the jam reaches back to Upstream, with both
+ * buffers full and nothing lost; the first channel does not notice.
+ */
+static void test_chain(void **state)
+{
+	static struct chain c;	/* 30 KiB */
+	struct draw d = { .seed = 5 };
+
+	(void)state;
+	for (int scheme = DL_CREDIT_IBA; scheme <= DL_CREDIT_PCIE; scheme++) {
+		memset(&c, 0, sizeof(c));
+		for (int vc = 0; vc < CHAIN_VCS; vc++) {
+			setup(&c.link[0][vc], scheme, 4, 1);
+			setup(&c.link[1][vc], scheme, 2, 1);
+			for (int i = 0; i < 400; i++)
+				c.node[0][vc].packet[c.node[0][vc].n++] = i;
+		}
+		for (int i = 0; i < 40000; i++)
+			chain_event(&c, &d);
+		for (int i = 0; i < 400; i++)
+			assert_int_equal(c.node[2][0].packet[i], i);
+		assert_int_equal(c.node[2][0].n, 400);
+		assert_int_equal(c.node[2][1].n, 2);
+		assert_int_equal(c.node[1][1].n - c.node[1][1].head, 4);
+		assert_int_equal(c.node[0][1].n - c.node[0][1].head, 394);
+		assert_false(dl_credit_may_send(&c.link[0][1].tx, 1));
+		assert_false(dl_credit_may_send(&c.link[1][1].tx, 1));
 	}
 }
 
@@ -367,7 +466,7 @@ static const char *differ(const struct link *l, const struct twin *t)
 	return l->rx.free == t->size - t->stored ? NULL : "free space";
 }
 
-static void one_run(unsigned int seed)
+static void one_run(unsigned int seed, int events)
 {
 	struct draw d = { .seed = seed };
 	struct twin t = { .pcie = draw_one_in(&d, 3) };
@@ -382,7 +481,7 @@ static void one_run(unsigned int seed)
 	setup(&l, t.pcie ? DL_CREDIT_PCIE : DL_CREDIT_IBA, t.size * t.chunk,
 	      t.chunk);
 	t.promised = twin_promise(&t);
-	for (int i = 0; i < 2000 && !wrong; i++) {
+	for (int i = 0; i < events && !wrong; i++) {
 		wrong = step(&l, &t, &wire, &buffer, &d);
 		wrong = wrong ? wrong : differ(&l, &t);
 		if (wrong)
@@ -394,7 +493,10 @@ static void test_twin(void **state)
 {
 	(void)state;
 	for (unsigned int seed = 1; seed <= 1500; seed++)
-		one_run(seed);
+		one_run(seed, 2000);
+	/* Long enough for packets to be counted round the circle, too. */
+	for (unsigned int seed = 2000; seed < 2010; seed++)
+		one_run(seed, 100000);
 }
 
 int main(void)
@@ -407,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_discard),
 		cmocka_unit_test(test_pcie),
 		cmocka_unit_test(test_worth_telling),
+		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_twin),
 	};
 

@@ -19,5 +19,6 @@ check_PROGRAMS += test/fabric/join
 test_fabric_join_CPPFLAGS = -isystem /usr/include/infiniband
 test_fabric_join_LDADD = -libmad -libumad
 
-# Sweeps and damage.
-FABRIC_TESTS += test/fabric/failures.bats test/fabric/sweeps.bats
+# Damage, sweeps, quality of service.
+FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
+	test/fabric/sweeps.bats

@@ -575,6 +575,86 @@ static void vl_arbitration(void **state)
 	assert_int_equal(arb.low[4].weight, 3);
 }
 
+/* Every packet finds its VL on every port it leaves by, and a share of it. */
+static void assert_vls_exist(const struct routed *r)
+{
+	const struct dl_tables *t = r->tables;
+	const struct dl_fabric *f = r->g.fabric;
+	uint32_t p, in, sl, i;
+
+	for (p = 0; p < f->nports; p++) {
+		const struct dl_port *port = &f->ports[p];
+		const struct dl_node *node = &f->nodes[port->node];
+		const struct dl_vlarb *arb;
+		bool weighed[16] = { false };
+
+		if (port->peer == DL_NONE || !port->num)
+			continue;
+		if (port->vls > 1) {
+			assert_int_not_equal(t->vlarb[p], DL_NO_ROW);
+			arb = &t->arbs[t->vlarb[p]];
+			for (i = 0; i < arb->nlow; i++) {
+				assert_true(arb->low[i].vl < port->vls);
+				weighed[arb->low[i].vl] = arb->low[i].weight;
+			}
+			for (i = 0; i < arb->nhigh; i++)
+				assert_true(arb->high[i].vl < port->vls);
+		}
+		for (in = 0; in <= (node->sw == DL_NONE ? 0 : node->nports);
+		     in++) {
+			uint16_t row = node->sw == DL_NONE ?
+				t->end_sl2vl[p] :
+				t->sl2vl[t->sl2vl_first[node->sw] +
+					 in * (node->nports + 1u) + port->num];
+
+			for (sl = 0; sl < 16 && row != DL_NO_ROW; sl++) {
+				i = dl_sl2vl_get(t->rows[row], sl);
+				assert_true(i < port->vls);
+				assert_true(weighed[i] || port->vls == 1);
+			}
+		}
+	}
+}
+
+/* Ports of 2, 4, 8 and 15 data VLs in one fabric, both ends of a cable alike. */
+static void mixed_vls(void **state)
+{
+	static const uint8_t counts[] = { 2, 4, 8, 15 };
+	struct test_random random = { test_seed(16), 0 };
+	unsigned int k, least;
+	uint32_t p;
+
+	(void)state;
+	for (k = 0; k < 60; k++) {
+		struct routed r = { .g = { .grid = shapes[k % NSHAPES],
+					   .hosts = 2,
+					   .parallel = 1,
+					   .shuffle = &random } };
+		struct dl_route_options o;
+
+		route(&r);
+		dl_tables_free(r.tables);
+		r.tables = NULL;
+		least = k / 20;		/* some of 2, or none below 4, or 8 */
+		for (p = 0; p < r.g.fabric->nports; p++) {
+			struct dl_port *port = &r.g.fabric->ports[p];
+
+			port->vls = counts[least +
+					   test_random(&random, 4 - least)];
+			if (port->peer != DL_NONE)
+				r.g.fabric->ports[port->peer].vls = port->vls;
+		}
+		dl_route_options_init(&o);
+		o.mode = DL_CLASSIC;
+		assert_int_equal(dl_route(r.torus, &r.g.config, &o, NULL,
+					  &r.tables), 0);
+		assert_vls_exist(&r);
+		assert_delivered(&r);
+		assert_sls(&r);
+		release(&r);
+	}
+}
+
 static void too_few_vls(void **state)
 {
 	struct routed r = { .g = { .grid = { { 5, 5, 1 }, { 0 } },
@@ -956,6 +1036,7 @@ int main(void)
 		cmocka_unit_test(port_order),
 		cmocka_unit_test(sl2vl),
 		cmocka_unit_test(vl_arbitration),
+		cmocka_unit_test(mixed_vls),
 		cmocka_unit_test(too_few_vls),
 		cmocka_unit_test(figure_6x5_whole),
 		cmocka_unit_test(figure_6x5_one_link),

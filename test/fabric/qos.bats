@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Quality of service on live fabrics: ports with few data VLs, as the built-in
+# engine uses them, and the opensm.conf that `dateline route` writes.
+
+# Each test is a subshell of its own: that is meant.
+# shellcheck disable=SC2030,SC2031
+
+load lib.bash
+
+setup() {
+	fabric_init
+	dateline gen 5 4 3 -q -o "$T/f"
+}
+
+teardown() {
+	fabric_down
+}
+
+# with_vls OPERATIONAL-VLS COUNT: both engines where no port has more; OpenSM's
+# number for them is PortInfo's.
+with_vls() {
+	local engine
+
+	for engine in torus-2QoS dateline; do
+		fabric_up "$T/$engine" "$engine" "$T/f.net" \
+			torus_config="$T/f.torus.conf" max_op_vls="$1" \
+			"event_plugin_options=mode=classic dump_dir=$T/snap"
+		[[ $engine == torus-2QoS ]] || {
+			wait_log "at least $2 data VLs between switches and $2 on"
+			wait_for 20 test -e "$T/snap/dateline-psl.dump"
+		}
+		fabric_down
+	done
+	same "forwarding tables" <(lfts "$T/torus-2QoS") <(lfts "$T/dateline")
+	same "SL to VL" <(sl2vl "$T/torus-2QoS") <(sl2vl "$T/dateline")
+	dateline verify "$T/snap" -q
+	awk -v n="$2" '/^[0-9]/ && NF > 16 {
+			for (i = NF - 15; i <= NF; i++)
+				if ($i >= n) bad++
+		}
+		END { exit bad > 0 }' "$T/dateline/opensm-sl2vl.dump"
+}
+
+@test "two data VLs" {
+	with_vls 2 2
+}
+
+@test "four data VLs" {
+	with_vls 3 4
+}
+
+@test "eight data VLs" {
+	with_vls 4 8
+}
+
+# The warnings of either engine.
+warnings() {
+	grep -i 'warn' "$SM_DIR/osm.log"
+}
+
+# start ENGINE: with what dateline route wrote, that engine in its place, and
+# what the test needs.
+start() {
+	local dir=$T/$1
+
+	mkdir -p "$dir/cache"
+	sed "s/^routing_engine dateline/routing_engine $1/" \
+		"$T/out/dateline-opensm.conf" >"$dir/opensm.conf"
+	cat >>"$dir/opensm.conf" <<-END
+	torus_config $T/f.torus.conf
+	force_log_flush TRUE
+	log_file $dir/osm.log
+	daemon FALSE
+	END
+	sim_start "$T/f.net"
+	sm_start "$dir"
+	wait_log "osm_ucast_mgr_process: $1 tables configured"
+	wait_log 'SUBNET UP'
+	! grep -iE 'error|invalid|unrecog' "$dir/osm.out" || return
+}
+
+@test "the opensm.conf of dateline route draws no warning from either engine" {
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -q -o "$T/out"
+	start torus-2QoS
+	warnings && return 1
+	fabric_down
+	start dateline
+	warnings && return 1
+	cables "$SM_DIR" | awk '$1 == "SW" { print $3, $4 }' | some 12 |
+		arbitration >"$T/with"
+	cut -d ' ' -f 1,2 "$T/with" | uniq >"$T/ports"
+	fabric_down
+	# Set there or not, the tables are the same.
+	fabric_up "$T/plain" dateline "$T/f.net" torus_config="$T/f.torus.conf"
+	same "VL arbitration" "$T/with" <(arbitration <"$T/ports")
+	fabric_down
+	# They would have had something to say.
+	sed -i 's/^qos_swe_vlarb_high .*/qos_swe_vlarb_high 0:4,1:9/' \
+		"$T/out/dateline-opensm.conf"
+	for engine in torus-2QoS dateline; do
+		start "$engine"
+		warnings | grep -q qos_swe_vlarb_high
+		fabric_down
+	done
+}

@@ -254,6 +254,8 @@ static const struct {
 	  "node 0x000000000000000b port 2: expected what test:2 says" },
 	{ SW("s", "9", "1") A END SW("s", "8", "2") B END, 2,
 	  "node 0x0000000000000005 port 2: expected what test:1 says" },
+	{ SW("s", "9", "2") A END SW("s", "8", "1") B END, 2,
+	  "node 0x0000000000000005 port 1: expected what test:1 says" },
 	/* Cables that contradict each other. */
 	{ A B END A C END, 2, "port 1: expected what test:1 says, \"H-0" },
 	{ A B END A B END, 2, "port 1: expected what test:1 says, \"H-0" },

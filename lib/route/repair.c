@@ -66,8 +66,9 @@
 #include "log.h"
 #include "route/repair.h"
 
-#define MAX_ATTEMPTS 16		/* trees tried while unicast stays as it is */
-#define MAX_ROUNDS 8
+#define LATE_ATTEMPTS 3		/* trees tried with all that the rule does */
+#define EARLY_ATTEMPTS 16	/* ... with what is in dimension order only */
+#define MAX_ROUNDS 12
 
 struct repair {
 	const struct dl_torus *torus;
@@ -76,8 +77,10 @@ struct repair {
 	struct dl_flows flows;
 	struct dl_mender mender;
 	struct dl_span span;
+	bool early;		/* the tree before the rule's other turns? */
 	bool have_span;		/* is the tree settled? */
 	bool *along_tree;	/* by destination: settled as well */
+	bool *urgent;		/* by destination: failed once */
 	bool *open;		/* by destination: some switch has no way */
 	struct dl_repair_report *report;
 };
@@ -155,13 +158,14 @@ static uint32_t add_pure(struct repair *r)
 	return total;
 }
 
-/* Step 2. */
-static uint32_t add_turns(struct repair *r)
+/* Step 2, for the urgent destinations or all others. */
+static uint32_t add_turns(struct repair *r, bool urgent)
 {
 	uint32_t to, refused = 0;
 
 	for (to = 0; to < r->net.nsw; to++) {
-		if (r->along_tree[to] || !r->open[to])
+		if (r->along_tree[to] || !r->open[to] ||
+		    r->urgent[to] != urgent)
 			continue;
 		look_at(r, to);
 		refused += add_rule(r, to, DL_FATE_TURN);
@@ -169,33 +173,39 @@ static uint32_t add_turns(struct repair *r)
 	return refused;
 }
 
-/* Step 3.  -EAGAIN: there is a tree now, but it must go in first. */
-static int add_tree(struct repair *r)
+/*
+ * Step 3.  -EAGAIN: not yet.  Then the tree is to go in earlier, or settled:
+ * before everything else.
+ */
+static int add_tree(struct repair *r, unsigned int attempts)
 {
 	unsigned int attempt;
 	int err = -EAGAIN;
 
-	if (r->have_span)
-		return 0;
-	for (attempt = 0; err == -EAGAIN && attempt < MAX_ATTEMPTS; attempt++) {
+	for (attempt = 0; err == -EAGAIN && attempt < attempts; attempt++) {
 		err = dl_span_try(&r->deps, attempt, &r->span,
 				  &r->report->moved);
 		r->report->attempts++;
 	}
 	if (err != -EAGAIN)
 		return err;
+	if (!r->early) {
+		r->early = true;
+		return -EAGAIN;
+	}
 	err = dl_span_any(&r->net, &r->span);
 	r->have_span = true;
 	return err ? err : -EAGAIN;
 }
 
-/* Steps 4 and 5.  Returns how many destinations fail. */
-static uint32_t mend_all(struct repair *r)
+/* Steps 4 and 5, likewise.  Returns how many destinations fail. */
+static uint32_t mend_all(struct repair *r, bool urgent)
 {
 	uint32_t to, failed = 0;
 
 	for (to = 0; to < r->net.nsw; to++) {
-		if (r->along_tree[to] || !r->open[to])
+		if (r->along_tree[to] || !r->open[to] ||
+		    r->urgent[to] != urgent)
 			continue;
 		if (!dl_mend(&r->mender, to))
 			continue;
@@ -203,45 +213,67 @@ static uint32_t mend_all(struct repair *r)
 		if (!dl_mend(&r->mender, to))
 			continue;
 		dl_flows_remove(&r->flows, to);
-		r->report->along_tree++;
-		if (dl_mend_along(&r->mender, &r->span, to))
-			continue;
-		r->along_tree[to] = true;
 		failed++;
+		if (urgent)
+			r->along_tree[to] = true;
+		else
+			r->urgent[to] = true;
 	}
 	return failed;
+}
+
+static uint32_t count(const struct repair *r, const bool *which)
+{
+	uint32_t to, n = 0;
+
+	for (to = 0; to < r->net.nsw; to++)
+		n += which[to];
+	return n;
+}
+
+/* What must be there before all else, and step 1. */
+static int begin_round(struct repair *r, uint32_t *refused)
+{
+	int err = add_settled(r);
+
+	if (err)
+		return err;
+	*refused = add_pure(r);
+	if (dl_deps_order(&r->deps))
+		return 0;
+	/* Once more, looking at every step. */
+	err = add_settled(r);
+	if (err)
+		return err;
+	dl_deps_order(&r->deps);
+	*refused = add_pure(r);
+	return 0;
 }
 
 /* One round: 0, -EAGAIN (more is settled for the next one), -ENOMEM. */
 static int try_round(struct repair *r)
 {
-	uint32_t refused, to;
-	int err = add_settled(r);
+	uint32_t refused, failed;
+	int err;
 
-	r->report->along_tree = 0;
-	for (to = 0; to < r->net.nsw; to++)
-		r->report->along_tree += r->along_tree[to];
+	r->report->along_tree = count(r, r->along_tree);
+	err = begin_round(r, &refused);
+	if (!err && r->early && !r->have_span)
+		err = add_tree(r, EARLY_ATTEMPTS);
 	if (err)
 		return err;
-	refused = add_pure(r);
-	if (!dl_deps_order(&r->deps)) {
-		err = add_settled(r);
-		if (err)
-			return err;
-		dl_deps_order(&r->deps);
-		refused = add_pure(r);
-	}
-	refused += add_turns(r);
+	refused += add_turns(r, true);
+	failed = mend_all(r, true);
+	refused += add_turns(r, false);
 	if (r->report->rounds == 1)
 		r->report->cyclic = refused;
-	err = add_tree(r);
+	if (!r->early && !r->have_span)
+		err = add_tree(r, LATE_ATTEMPTS);
 	if (err)
 		return err;
-	if (mend_all(r)) {
-		r->have_span = true;
-		return -EAGAIN;
-	}
-	return 0;
+	r->have_span = true;
+	failed += mend_all(r, false);
+	return failed ? -EAGAIN : 0;
 }
 
 /* Step 6: everything along any spanning tree. */
@@ -291,8 +323,9 @@ static int repair_init(struct repair *r, const struct dl_rings *rings,
 	if (err)
 		return err;
 	r->along_tree = calloc(r->net.nsw + 1, sizeof(*r->along_tree));
+	r->urgent = calloc(r->net.nsw + 1, sizeof(*r->urgent));
 	r->open = calloc(r->net.nsw + 1, sizeof(*r->open));
-	return r->along_tree && r->open ? 0 : -ENOMEM;
+	return r->along_tree && r->urgent && r->open ? 0 : -ENOMEM;
 }
 
 static void repair_release(struct repair *r)
@@ -303,6 +336,7 @@ static void repair_release(struct repair *r)
 	dl_mender_release(&r->mender);
 	dl_span_release(&r->span);
 	free(r->along_tree);
+	free(r->urgent);
 	free(r->open);
 }
 

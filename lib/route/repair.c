@@ -68,7 +68,9 @@
 
 #define LATE_ATTEMPTS 3		/* trees tried with all that the rule does */
 #define EARLY_ATTEMPTS 16	/* ... with what is in dimension order only */
-#define MAX_ROUNDS 12
+#define MAX_TREES 6		/* trees with which all is begun anew */
+#define MAX_URGENT 2		/* rounds with urgent destinations, for each */
+#define MAX_ROUNDS 24
 
 struct repair {
 	const struct dl_torus *torus;
@@ -78,9 +80,12 @@ struct repair {
 	struct dl_mender mender;
 	struct dl_span span;
 	bool early;		/* the tree before the rule's other turns? */
+	unsigned int trees;	/* trees given up */
+	unsigned int hurries;	/* rounds with this tree and urgent ones */
 	bool have_span;		/* is the tree settled? */
 	bool *along_tree;	/* by destination: settled as well */
-	bool *urgent;		/* by destination: failed once */
+	bool *urgent;		/* by destination: failed with this tree */
+	bool *failed;		/* by destination: in this round */
 	bool *open;		/* by destination: some switch has no way */
 	struct dl_repair_report *report;
 };
@@ -182,7 +187,8 @@ static int add_tree(struct repair *r, unsigned int attempts)
 	unsigned int attempt;
 	int err = -EAGAIN;
 
-	for (attempt = 0; err == -EAGAIN && attempt < attempts; attempt++) {
+	for (attempt = r->trees; err == -EAGAIN && attempt < attempts;
+	     attempt++) {
 		err = dl_span_try(&r->deps, attempt, &r->span,
 				  &r->report->moved);
 		r->report->attempts++;
@@ -213,13 +219,36 @@ static uint32_t mend_all(struct repair *r, bool urgent)
 		if (!dl_mend(&r->mender, to))
 			continue;
 		dl_flows_remove(&r->flows, to);
+		r->failed[to] = true;
 		failed++;
-		if (urgent)
-			r->along_tree[to] = true;
-		else
-			r->urgent[to] = true;
 	}
 	return failed;
+}
+
+/*
+ * Some destinations failed: let them go first with the same tree; then begin
+ * with another tree; in the end settle them, along the tree.
+ */
+static void prepare_next(struct repair *r)
+{
+	uint32_t to;
+
+	if (r->hurries < MAX_URGENT) {
+		r->hurries++;
+		for (to = 0; to < r->net.nsw; to++)
+			r->urgent[to] |= r->failed[to];
+		return;
+	}
+	memset(r->urgent, 0, r->net.nsw * sizeof(*r->urgent));
+	if (r->trees < MAX_TREES) {
+		r->trees++;
+		r->hurries = 0;
+		r->early = true;
+		r->have_span = false;
+		return;
+	}
+	for (to = 0; to < r->net.nsw; to++)
+		r->along_tree[to] |= r->failed[to];
 }
 
 static uint32_t count(const struct repair *r, const bool *which)
@@ -257,6 +286,7 @@ static int try_round(struct repair *r)
 	int err;
 
 	r->report->along_tree = count(r, r->along_tree);
+	memset(r->failed, 0, r->net.nsw * sizeof(*r->failed));
 	err = begin_round(r, &refused);
 	if (!err && r->early && !r->have_span)
 		err = add_tree(r, EARLY_ATTEMPTS);
@@ -273,7 +303,10 @@ static int try_round(struct repair *r)
 		return err;
 	r->have_span = true;
 	failed += mend_all(r, false);
-	return failed ? -EAGAIN : 0;
+	if (!failed)
+		return 0;
+	prepare_next(r);
+	return -EAGAIN;
 }
 
 /* Step 6: everything along any spanning tree. */
@@ -325,7 +358,8 @@ static int repair_init(struct repair *r, const struct dl_rings *rings,
 	r->along_tree = calloc(r->net.nsw + 1, sizeof(*r->along_tree));
 	r->urgent = calloc(r->net.nsw + 1, sizeof(*r->urgent));
 	r->open = calloc(r->net.nsw + 1, sizeof(*r->open));
-	return r->along_tree && r->urgent && r->open ? 0 : -ENOMEM;
+	r->failed = calloc(r->net.nsw + 1, sizeof(*r->failed));
+	return r->along_tree && r->urgent && r->failed && r->open ? 0 : -ENOMEM;
 }
 
 static void repair_release(struct repair *r)
@@ -337,6 +371,7 @@ static void repair_release(struct repair *r)
 	dl_span_release(&r->span);
 	free(r->along_tree);
 	free(r->urgent);
+	free(r->failed);
 	free(r->open);
 }
 

@@ -194,3 +194,16 @@ scenarios() {
 	compare
 	((MEANT == 1))
 }
+
+@test "switches that cannot do multicast are reported, and the rest goes on" {
+	dateline gen 4 4 1 -q -o "$T/f"
+	# shellcheck disable=SC2034 # for sim_start
+	SIM_FLAGS=(-M 0)
+	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf"
+	# shellcheck disable=SC2046
+	sim "$DL_BUILD/test/fabric/join" 0 0 $(hosts) >"$T/join.out"
+	wait_log 'dateline: ERR DL22: switch 0x00d1000101000000 .*group 0xc000'
+	wait_log 'SUBNET UP'
+	[[ -z $(mfts "$T/a") ]]
+	alive "$SM_PID"
+}

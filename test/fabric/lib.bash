@@ -98,7 +98,8 @@ sim_ready_or_dead() {
 	sim_listens || ! alive "$SIM_PID"
 }
 
-# sim_start NETLIST: serve it.  The console stays open on $SIM_CONSOLE.
+# sim_start NETLIST: serve it, with the options in the array SIM_FLAGS.  The
+# console stays open on $SIM_CONSOLE.
 sim_start() {
 	local net=$1 nodes switches ports
 
@@ -110,7 +111,8 @@ sim_start() {
 	mkfifo "$T/console"
 	exec {SIM_CONSOLE}<>"$T/console"
 	setpriv --pdeathsig KILL ibsim -s -N "$nodes" -S "$switches" \
-		-P "$ports" "$net" <"$T/console" >"$T/ibsim.out" 2>"$T/ibsim.err" \
+		-P "$ports" ${SIM_FLAGS:+"${SIM_FLAGS[@]}"} "$net" \
+		<"$T/console" >"$T/ibsim.out" 2>"$T/ibsim.err" \
 		3>&- {SIM_CONSOLE}>&- &
 	SIM_PID=$!
 	wait_for "$DL_PATIENCE" sim_ready_or_dead || true

@@ -394,7 +394,7 @@ mfts() {
 @test "valgrind finds no error and no leak of ours" {
 	sim_start "$NET"
 	sm_conf "$T/a" dateline torus_config="$CONF" \
-		event_plugin_options="dump_dir=$T/snap bad" \
+		event_plugin_options="mode=classic dump_dir=$T/snap bad" \
 		qos_vlarb_low=0:1,4:1
 	SM_DIR=$T/a
 	: >"$T/a/osm.log"
@@ -409,6 +409,16 @@ mfts() {
 	# shellcheck disable=SC2046
 	join 0 0 $(hosts)
 	sm_sweep
+	# A failure, a refusal, and both repaired.
+	sim_console 'Unlink "S(1,1)"[1]'
+	sm_sweep
+	sim_console 'Unlink "T(3,1)"[1]'
+	sm_sweep
+	wait_log 'ERR DL19'
+	sim_console 'ReLink "T(3,1)"[1]'
+	sim_console 'ReLink "S(1,1)"[1]'
+	sm_sweep
+	wait_log 'routed a .* 60 cables' 2
 	end_process "$SM_PID"
 	SM_PID=''
 	grep -q 'LEAK SUMMARY\|no leaks are possible' "$T/valgrind"

@@ -531,3 +531,33 @@ mfts() {
 	[[ $(tail -n +"$((settled + 1))" "$T/a/osm.log" |
 		grep -cE 'dateline: \([0-9],[0-9],[0-9]\): ') == 1 ]]
 }
+
+@test "no configuration: restarts on a damaged fabric change no path SL" {
+	local i
+	[[ ! -e /etc/opensm/torus-2QoS.conf ]] || skip "OpenSM's default exists"
+	RANDOM=${DATELINE_SEED:-7}
+	up 5 4 3 torus_config=/etc/opensm/torus-2QoS.conf
+	log_count 'coordinates remembered'
+	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
+	for ((i = 0; i < 4; i++)); do
+		# Nothing but the cache tells this one of the whole torus.
+		sm_stop
+		EXPECTED=refused
+		while [[ $EXPECTED == refused ]]; do
+			mend_all
+			kill_switch "\"S_$((1 + RANDOM % 4))_$((RANDOM % 4))_1\""
+			pick "${CABLES[@]}"
+			cut_cable "$PICKED"
+			expect --no-psl
+		done
+		rm -r "$T/snap"
+		sm_start "$T/a"
+		wait_log 'SUBNET UP'
+		wait_log 'routed a .*: 59 of 59 switches'
+		[[ $(log_count 'remembered') == 0 ]]
+		wait_for 20 test -e "$T/snap/dateline-psl.dump"
+		dateline verify -q "$T/snap"
+		sort "$T/snap/dateline-psl.dump" >"$T/psl"
+		[[ -s $T/psl && -z $(comm -23 "$T/psl" "$T/whole.psl") ]]
+	done
+}

@@ -687,6 +687,7 @@ struct figure {
 	const char *names;	/* "Sxy" three letters each, e.g. "S11n21" */
 	const char *failed, *cut;
 	const char *path;	/* switches from S to D; NULL: refused */
+	const char *vls;	/* data VL of each hop, at QoS level 0 */
 };
 
 static uint32_t named(const struct routed *r, const struct figure *f, char name)
@@ -698,6 +699,57 @@ static uint32_t named(const struct routed *r, const struct figure *f, char name)
 			return at(r, p[1] - '0', p[2] - '0', 0);
 	fail_msg("no switch %c", name);
 	return 0;
+}
+
+/* The VL on which a packet of this SL leaves, having come in there. */
+static unsigned int hop_vl(const struct routed *r, uint32_t site, uint32_t in,
+			   uint32_t out, unsigned int sl)
+{
+	const struct dl_tables *t = r->tables;
+	uint32_t sw = r->torus->site_sw[site];
+	uint32_t ports = r->g.fabric->nodes[r->g.node[site]].nports + 1u;
+	uint16_t row = t->sl2vl[t->sl2vl_first[sw] + in * ports + out];
+
+	assert_int_not_equal(row, DL_NO_ROW);
+	return dl_sl2vl_get(t->rows[row], sl);
+}
+
+/* The port to which this switch's first adapter is cabled. */
+static uint32_t adapter_port(const struct routed *r, uint32_t site)
+{
+	const struct dl_fabric *f = r->g.fabric;
+	const struct dl_node *n = &f->nodes[r->g.node[site]];
+	uint32_t p;
+
+	for (p = 1; p <= n->nports; p++)
+		if (f->ports[n->first_port + p].peer != DL_NONE &&
+		    dl_is_end_port(f, f->ports[n->first_port + p].peer))
+			return p;
+	fail_msg("no adapter");
+	return 0;
+}
+
+/* SPEC A6 as the document tells it: which VL, at each hop of the path. */
+static void check_vls(const struct routed *r, const struct figure *f)
+{
+	const struct dl_fabric *fabric = r->g.fabric;
+	uint32_t in = adapter_port(r, named(r, f, 'S')), i, out, port;
+	uint16_t lid = lid_at(r, named(r, f, 'D'));
+
+	for (i = 0; f->path[i + 1]; i++) {
+		uint32_t site = named(r, f, f->path[i]);
+
+		out = dl_lft(r->tables, r->torus->site_sw[site], lid);
+		assert_int_equal(hop_vl(r, site, in, out, 0), f->vls[i] - '0');
+		assert_int_equal(hop_vl(r, site, in, out, 8),
+				 f->vls[i] - '0' + 4);
+		port = fabric->nodes[r->g.node[site]].first_port + out;
+		in = fabric->ports[fabric->ports[port].peer].num;
+	}
+	/* The last one leads to the adapter: one VL a level. */
+	out = adapter_port(r, named(r, f, 'D'));
+	assert_int_equal(hop_vl(r, named(r, f, 'D'), in, out, 0), 0);
+	assert_int_equal(hop_vl(r, named(r, f, 'D'), in, out, 8), 1);
 }
 
 static void check_figure(const struct figure *f)
@@ -743,6 +795,7 @@ static void check_figure(const struct figure *f)
 					    .first_port,
 				    lid_at(&r, named(&r, f, 'D'))),
 			 0);
+	check_vls(&r, f);
 	release(&r);
 }
 
@@ -751,40 +804,44 @@ static void check_figure(const struct figure *f)
 static void figure_6x5_whole(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 5, FIGURE_65, "", "", "SnTrD" });
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "", "SnTrD", "0000" });
 }
 
 static void figure_6x5_one_link(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 5, FIGURE_65, "", "Sn", "SmpoTrD" });
-	check_figure(&(struct figure){ 5, FIGURE_65, "", "nT", "SmpoTrD" });
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "Sn", "SmpoTrD",
+					 "000000" });
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "nT", "SmpoTrD",
+					 "000000" });
 }
 
 static void figure_6x5_two_links(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 5, FIGURE_65, "", "nTTo", NULL });
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "nTTo", NULL,
+					 NULL });
 }
 
 static void figure_6x5_switch_t(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 5, FIGURE_65, "T", "", "SnIrD" });
+	check_figure(&(struct figure){ 5, FIGURE_65, "T", "", "SnIrD",
+					 "0020" });
 }
 
 static void figure_6x6_switches_t_r(void **state)
 {
 	(void)state;
 	check_figure(&(struct figure){ 6, "m01S11n21T31o41p51q22R32I23u33D34",
-				       "TR", "", "SnqIuD" });
+				       "TR", "", "SnqIuD", "00020" });
 }
 
 static void figure_6x6_switches_o_t(void **state)
 {
 	(void)state;
 	check_figure(&(struct figure){ 6, "m01S11n21O31T41p51I22q32r42D43",
-				       "OT", "", NULL });
+				       "OT", "", NULL, NULL });
 }
 
 /* ---- multicast --------------------------------------------------------- */

@@ -79,25 +79,61 @@ static bool is_last_resort(const struct dl_engine *e)
 	return re && !re->next && e->osm->no_fallback_routing_engine;
 }
 
+/* Does this port's cable lead elsewhere than the plan knows? */
+static bool is_recabled(const struct dl_fabric *f, uint32_t port,
+			const osm_switch_t *sw)
+{
+	uint32_t peer = f->ports[port].peer;
+	osm_physp_t *near = osm_node_get_physp_ptr(sw->p_node,
+						   f->ports[port].num);
+	osm_physp_t *far = near ? osm_physp_get_remote(near) : NULL;
+
+	if (!far || peer == DL_NONE)
+		return false;
+	return osm_physp_get_port_num(far) != f->ports[peer].num ||
+	       osm_node_get_node_guid(osm_physp_get_node_ptr(far)) !=
+		       cl_hton64(f->nodes[f->ports[peer].node].guid);
+}
+
+/*
+ * One switch's part of it.  Entries for cables that are gone stay as they are;
+ * those for cables that lead elsewhere now would send packets astray, along
+ * routes that nobody has proved.
+ */
+static void keep_tables(const struct dl_plan *p, uint32_t s, osm_switch_t *sw)
+{
+	const struct dl_tables *t = p->tables;
+	const struct dl_node *node = &p->fabric->nodes[p->fabric->switches[s]];
+	/* LIDs above the table's end are gone. */
+	unsigned int n = t->top_lid < sw->lft_size ? t->top_lid + 1u :
+						     sw->lft_size;
+	unsigned int num, lid;
+
+	memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, n);
+	for (num = 1; num <= node->nports; num++) {
+		if (!is_recabled(p->fabric, node->first_port + num, sw))
+			continue;
+		for (lid = 0; lid < n; lid++)
+			if (sw->new_lft[lid] == num)
+				sw->new_lft[lid] = DL_NO_PORT;
+	}
+}
+
 /*
  * Keep the last good plan in force (SPEC A11): the switches that are left hold
  * its tables already, and one that comes back empty gets them again.
  */
 static int keep_plan(const struct dl_engine *e)
 {
-	const struct dl_tables *t = e->plan->tables;
 	const struct dl_fabric *f = e->plan->fabric;
 	uint32_t s;
 
 	for (s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = osm_get_switch_by_guid(&e->osm->subn,
 				cl_hton64(f->nodes[f->switches[s]].guid));
-		size_t n = t->top_lid + 1u;
 
-		/* LIDs above the table's end are gone. */
 		if (sw && sw->new_lft)
-			memcpy(sw->new_lft, t->lft + (size_t)s * t->stride,
-			       n < sw->lft_size ? n : sw->lft_size);
+			keep_tables(e->plan, s, sw);
 	}
 	DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL19: the last good tables stay in "
 	       "force until the cause is gone; what came since is not routed, "

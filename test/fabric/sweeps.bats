@@ -421,6 +421,29 @@ mfts() {
 	same "multicast tables" "$T/mfts" <(mfts)
 }
 
+@test "tables that stay in force send nothing into cables that lead elsewhere" {
+	local a b
+	up 5 4 1
+	cp "$T/f.torus.conf" "$T/good.conf"
+	lfts "$T/a" >"$T/good"
+	a=$(end_ports "$T/whole" | awk '$5 == "S_1_1_0" { print $2 }')
+	b=$(lid_of S_2_1_0)
+	grep -q "^$a $b 1$" "$T/good"
+	# Two cables towards +x, crossed; and a reason to refuse.
+	sim_console 'Unlink "S_1_1_0"[1]' >/dev/null
+	sim_console 'Unlink "S_1_2_0"[1]' >/dev/null
+	sim_console 'Link "S_1_1_0"[1] "S_2_2_0"[2]' >/dev/null
+	sim_console 'Link "S_1_2_0"[1] "S_2_1_0"[2]' >/dev/null
+	echo nonsense >>"$T/f.torus.conf"
+	sm_sweep
+	wait_log 'ERR DL19'
+	lfts "$T/a" >"$T/now"
+	fails grep "^$a [0-9]* 1$" "$T/now"
+	# All else is as it was.
+	(($(comm -23 "$T/good" "$T/now" | cut -d ' ' -f 1 | uniq | wc -l) == 4))
+	[[ -z $(comm -13 "$T/good" "$T/now") ]]
+}
+
 @test "a refused sweep is left to the next engine, if one is listed" {
 	up 5 4 1 routing_engine=dateline,minhop
 	kill_switch '"S_1_1_0"'

@@ -207,3 +207,31 @@ scenarios() {
 	[[ -z $(mfts "$T/a") ]]
 	alive "$SM_PID"
 }
+
+@test "groups over parallel cables: one cable a hop, spread by group" {
+	local group shared
+	dateline gen 4 4 1 --parallel 2 --fail-switch 2,2,0 \
+		--fail-link '0,0,0:+y*1' -q -o "$T/f"
+	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
+		"event_plugin_options=mode=classic dump_dir=$T/snap"
+	for group in 1 2; do
+		# shellcheck disable=SC2046
+		sim "$DL_BUILD/test/fabric/join" "$group" 0 $(hosts) >"$T/join.out"
+	done
+	rm -r "$T/snap"
+	sm_sweep
+	wait_for 20 test -e "$T/snap/dateline-psl.dump"
+	dateline verify --json "$T/snap" >"$T/verify.json"
+	grep -Eq '"multicast_groups": *2' "$T/verify.json"
+	mfts "$T/snap" >"$T/mfts"
+	# 14 cables between 15 switches for each; shared: that of one cable.
+	awk '{ for (i = 3; i <= NF; i++) print $1, $i, $2 }' "$T/mfts" |
+		sort >"$T/ports"
+	cables "$T/a" | awk '$1 == "SW" && $5 == "SW" {
+			printf "%s 0x%03X\n", $2, $4 }' | sort >"$T/between"
+	join -j 1 <(sed 's/ /+/' "$T/between" | sort) \
+		<(sed 's/ /+/' "$T/ports" | sort) >"$T/used"
+	(($(wc -l <"$T/used") == 2 * 2 * 14))
+	shared=$(cut -d ' ' -f 1 "$T/used" | sort | uniq -d | wc -l)
+	((shared <= 2))
+}

@@ -233,11 +233,14 @@ static struct dl_fabric *small_fabric(bool lids)
 	struct dl_fabric *f;
 
 	assert_int_equal(dl_fabric_new(&f), 0);
-	for (unsigned int i = 0; i < 4; i++)
+	for (unsigned int i = 0; i < 4; i++) {
+		const char id[] = { 'a' + i, '\0' };
+
 		assert_int_equal(dl_fabric_add_node(f, nodes[i].type,
 						    nodes[i].nports,
-						    nodes[i].guid, "x", NULL),
+						    nodes[i].guid, id, NULL),
 				 0);
+	}
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(
 			dl_fabric_connect(f,
@@ -449,6 +452,110 @@ static void completes_lids(void **state)
 	dl_fabric_free(f);
 }
 
+/* ---- folders ----------------------------------------------------------- */
+
+static const char *const names[] = {
+	"dateline.net", "opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs",
+	"opensm.mcfdbs", "opensm-sl2vl.dump", "dateline-vlarb.dump",
+	"dateline-slvl.dump", "dateline-psl.dump", "dateline-opensm.conf",
+	"dateline-partial.txt",
+};
+
+static void in_folder(char *path, size_t size, const char *dir,
+		      const char *name)
+{
+	assert_true(snprintf(path, size, "%s/%s", dir, name) < (int)size);
+}
+
+static void drop(const char *dir, const char *name)
+{
+	char path[256];
+
+	in_folder(path, sizeof(path), dir, name);
+	unlink(path);
+}
+
+static int read_folder(const char *dir, const char *net, struct heard *h,
+		       struct dl_snapshot *s)
+{
+	heard_init(h);
+	memset(s, 0, sizeof(*s));
+	return dl_snapshot_read(dir, net, NULL, &h->log, s);
+}
+
+static struct dl_tables *small_tables(const struct dl_fabric *f)
+{
+	struct dl_tables *t;
+
+	assert_int_equal(dl_tables_new(f, &t), 0);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+			t->lft[s * (size_t)t->stride + lid] = (s + lid) % 3;
+	return t;
+}
+
+static void reads_folders(void **state)
+{
+	char dir[] = "read-XXXXXX", net[256], path[256];
+	struct dl_fabric *f = small_fabric(true);
+	struct dl_tables *t = small_tables(f);
+	struct dl_snapshot s;
+	struct heard h;
+	FILE *to;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PSL, NULL), 0);
+	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	same_forwarding(t, s.tables, true);
+	assert_true(s.parts & DL_PART_LFTS && !(s.parts & DL_PART_PARTIAL));
+	dl_snapshot_release(&s);
+
+	/* OpenSM's own files suffice; either form of the tables does. */
+	drop(dir, "dateline.net");
+	drop(dir, "opensm-lfts.dump");
+	drop(dir, "opensm-sl2vl.dump");
+	drop(dir, "dateline-slvl.dump");
+	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	same_forwarding(t, s.tables, true);
+	assert_false(s.parts & DL_PART_SL2VL);
+	dl_snapshot_release(&s);
+
+	/* Marked as partial: said, not refused. */
+	in_folder(path, sizeof(path), dir, "dateline-partial.txt");
+	to = fopen(path, "w");
+	fclose(to);
+	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	assert_int_equal(h.warnings, 1);
+	assert_true(s.parts & DL_PART_PARTIAL);
+	dl_snapshot_release(&s);
+
+	/* Without a fabric, unless it is given. */
+	drop(dir, "opensm-subnet.lst");
+	assert_int_equal(read_folder(dir, NULL, &h, &s), -ENOENT);
+	assert_int_equal(h.errors, 1);
+	in_folder(net, sizeof(net), dir, "given.net");
+	to = fopen(net, "w");
+	assert_int_equal(dl_fabric_write_netlist(f, to), 0);
+	fclose(to);
+	assert_int_equal(read_folder(dir, net, &h, &s), 0);
+	dl_snapshot_release(&s);
+
+	/* Without forwarding tables there is nothing to judge. */
+	drop(dir, "opensm.fdbs");
+	assert_int_equal(read_folder(dir, net, &h, &s), -ENOENT);
+	assert_int_equal(h.errors, 1);
+	assert_int_equal(read_folder("no such folder", NULL, &h, &s), -ENOENT);
+	assert_int_equal(h.errors, 1);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		drop(dir, names[i]);
+	unlink(net);
+	assert_int_equal(rmdir(dir), 0);
+	dl_tables_free(t);
+	dl_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +563,7 @@ int main(void)
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(reads_what_others_write),
 		cmocka_unit_test(completes_lids),
+		cmocka_unit_test(reads_folders),
 	};
 
 	return cmocka_run_group_tests_name("read", tests, NULL, NULL);

@@ -171,6 +171,44 @@ static void agrees_with_twins(void **state)
 	assert_true(tally.by_multicast > worlds / 20);
 }
 
+/* Path SLs before and now: the same pairs by GUID, whatever the LIDs. */
+static void notices_changed_sls(void **state)
+{
+	uint64_t *current = *state;
+	uint32_t changed = 0;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		struct draw d = { .seed = *current = i };
+		struct dl_verify_options o;
+		struct world before, now;
+		struct dl_verdict *v;
+
+		dl_verify_options_init(&o);
+		world_make(&d, &before);
+		d = (struct draw){ .seed = i };
+		world_make(&d, &now);
+		o.earlier = before.tables;
+		assert_int_equal(dl_verify(now.tables, &o, NULL, &v), 0);
+		assert_true(v->sl_stable);
+		assert_int_equal(v->sl_changes, 0);
+		dl_verdict_free(v);
+		if (now.tables->psl) {
+			/* One class of sources, all of its SLs. */
+			for (uint32_t k = 0; k < now.tables->npsl_dst; k++)
+				now.tables->psl[k] ^= 1;
+			assert_int_equal(dl_verify(now.tables, &o, NULL, &v),
+					 0);
+			assert_int_equal(v->sl_stable, !v->sl_changes);
+			assert_true(v->sl_changes <= v->sl_compared);
+			changed += !v->sl_stable;
+			dl_verdict_free(v);
+		}
+		world_free(&before);
+		world_free(&now);
+	}
+	assert_true(changed > 50);
+}
+
 /* A failed assertion leaves the test at once: say which world it was. */
 static int print_seed(void **state)
 {
@@ -186,6 +224,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate_setup_teardown(
 			agrees_with_twins, NULL, print_seed, &current),
+		cmocka_unit_test_prestate_setup_teardown(
+			notices_changed_sls, NULL, print_seed, &current),
 	};
 
 	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);

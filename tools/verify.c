@@ -83,10 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->explain = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (r->dir)
-			argp_error(state, "one snapshot only; what is \"%s\"?",
-				   arg);
-		r->dir = arg;
+		dl_arg_once(state, &r->dir, arg, "snapshot");
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->dir)

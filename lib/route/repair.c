@@ -83,6 +83,7 @@ struct repair {
 	unsigned int trees;	/* trees given up */
 	unsigned int hurries;	/* rounds with this tree and urgent ones */
 	bool have_span;		/* is the tree settled? */
+	bool can_rewind;	/* may the next round start from this one? */
 	bool *along_tree;	/* by destination: settled as well */
 	bool *urgent;		/* by destination: failed with this tree */
 	bool *failed;		/* by destination: in this round */
@@ -144,19 +145,23 @@ static void look_at(struct repair *r, uint32_t to)
 /* Step 1. */
 static uint32_t add_pure(struct repair *r)
 {
-	uint32_t to, s, refused, total = 0, lost = 0;
+	const struct dl_mender *m = &r->mender;
+	uint32_t to, s, total = 0, lost = 0;
 
 	for (to = 0; to < r->net.nsw; to++) {
 		if (r->along_tree[to])
 			continue;
 		look_at(r, to);
-		refused = add_rule(r, to, DL_FATE_PURE);
-		total += refused;
-		r->open[to] = refused;
+		r->open[to] = r->deps.ordered;
 		for (s = 0; s < r->net.nsw; s++) {
-			lost += r->mender.fates[s] == DL_FATE_LOST;
-			r->open[to] |= r->mender.fates[s] != DL_FATE_PURE;
+			lost += m->fates[s] == DL_FATE_LOST;
+			r->open[to] |= m->fates[s] != DL_FATE_PURE;
 		}
+		if (r->deps.ordered)
+			total += add_rule(r, to, DL_FATE_PURE);
+		else
+			dl_flow_add_pure(&r->flows, to, m->rule, m->sls,
+					 m->fates, m->order);
 	}
 	if (r->report->rounds == 1)
 		r->report->lost = lost;
@@ -201,7 +206,17 @@ static int add_tree(struct repair *r, unsigned int attempts)
 	}
 	err = dl_span_any(&r->net, &r->span);
 	r->have_span = true;
+	r->can_rewind = false;
 	return err ? err : -EAGAIN;
+}
+
+/* Has every switch a way? */
+static bool complete(const struct repair *r, uint32_t to)
+{
+	const uint8_t *via = &r->flows.via[to * (size_t)r->net.nsw];
+
+	return !memchr(via, DL_NO_SLOT, to) &&
+	       !memchr(via + to + 1, DL_NO_SLOT, r->net.nsw - to - 1);
 }
 
 /* Steps 4 and 5, likewise.  Returns how many destinations fail. */
@@ -213,7 +228,7 @@ static uint32_t mend_all(struct repair *r, bool urgent)
 		if (r->along_tree[to] || !r->open[to] ||
 		    r->urgent[to] != urgent)
 			continue;
-		if (!dl_mend(&r->mender, to))
+		if (complete(r, to) || !dl_mend(&r->mender, to))
 			continue;
 		dl_flows_remove(&r->flows, to);
 		if (!dl_mend(&r->mender, to))
@@ -240,6 +255,7 @@ static void prepare_next(struct repair *r)
 		return;
 	}
 	memset(r->urgent, 0, r->net.nsw * sizeof(*r->urgent));
+	r->can_rewind = false;
 	if (r->trees < MAX_TREES) {
 		r->trees++;
 		r->hurries = 0;
@@ -260,15 +276,38 @@ static uint32_t count(const struct repair *r, const bool *which)
 	return n;
 }
 
+/* Back to where step 1 ended, with the tree as it is. */
+static void rewind_round(struct repair *r)
+{
+	const struct dl_mender *m = &r->mender;
+	uint32_t to;
+
+	for (to = 0; to < r->net.nsw; to++) {
+		if (r->along_tree[to] || !r->open[to])
+			continue;
+		look_at(r, to);
+		dl_flows_remove(&r->flows, to);
+		dl_flow_add_pure(&r->flows, to, m->rule, m->sls, m->fates,
+				 m->order);
+	}
+}
+
 /* What must be there before all else, and step 1. */
 static int begin_round(struct repair *r, uint32_t *refused)
 {
-	int err = add_settled(r);
+	int err;
 
+	*refused = 0;
+	if (r->can_rewind) {
+		rewind_round(r);
+		return 0;
+	}
+	err = add_settled(r);
 	if (err)
 		return err;
 	*refused = add_pure(r);
-	if (dl_deps_order(&r->deps))
+	r->can_rewind = dl_deps_order(&r->deps);
+	if (r->can_rewind)
 		return 0;
 	/* Once more, looking at every step. */
 	err = add_settled(r);
@@ -325,6 +364,22 @@ static int lay_along_tree(struct repair *r)
 		r->have_span = true;
 	}
 	return add_settled(r);
+}
+
+/* Does the rule meet no failure at all? */
+static bool is_whole(const struct dl_torus *t)
+{
+	unsigned int dir;
+	uint32_t site;
+
+	if (t->nplaced < t->nsites || t->nunplaced || t->nodd_links)
+		return false;
+	for (site = 0; site < t->nsites; site++)
+		for (dir = 0; dir < DL_DIRS; dir++)
+			if (dl_site_next(&t->grid, site, dir) != DL_NONE &&
+			    !dl_hop_alive(t, site, dir))
+				return false;
+	return true;
 }
 
 static int search(struct repair *r)
@@ -445,21 +500,47 @@ static int finish(struct repair *r, struct dl_tables *tables,
 	return 0;
 }
 
+/* A torus without failures: the rule's tables, if the proof agrees. */
+static int prove_plain(const struct dl_torus *t, struct dl_tables *tables,
+		       struct dl_tree **out, struct dl_repair_report *report)
+{
+	struct dl_tree *tree = NULL;
+	int err = dl_master_tree(t, NULL, &tree);
+
+	if (!err)
+		err = dl_repair_prove(tables, tree, NULL);
+	if (err) {
+		dl_tree_free(tree);
+		return err;
+	}
+	report->entries = (uint64_t)t->fabric->nswitches * t->fabric->top_lid;
+	*out = tree;
+	return 0;
+}
+
 int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
 		    const struct dl_route_options *o, const struct dl_log *log,
 		    struct dl_tables **out, struct dl_tree **out_tree,
 		    struct dl_repair_report *report)
 {
 	struct dl_repair_report unwanted;
-	struct repair r = { .torus = t };
+	struct repair r = { .torus = t, .report = &unwanted };
 	struct dl_tables *tables = NULL;
 	struct dl_rings *rings = NULL;
 	unsigned int vls_between = 0;
 	int err;
 
-	r.report = report ? report : &unwanted;
+	if (report)
+		r.report = report;
 	memset(r.report, 0, sizeof(*r.report));
 	err = dl_plain_tables(t, c, o, log, &rings, &tables, &vls_between);
+	if (!err && is_whole(t) &&
+	    !prove_plain(t, tables, out_tree, r.report)) {
+		say(&r, log);
+		dl_rings_free(rings);
+		*out = tables;
+		return 0;
+	}
 	if (!err)
 		err = repair_init(&r, rings, vls_between);
 	if (!err)

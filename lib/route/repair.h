@@ -74,6 +74,7 @@ struct dl_deps {
 	const struct dl_repair_net *net;
 	uint32_t (*count)[16];	/* by pair: bit 4 * VL in + VL out */
 	uint16_t *mask;		/* by pair: which counts are not 0 */
+	uint16_t *kept;		/* by pair: kinds that are there for good */
 	bool ordered;
 	uint32_t nchannels;
 	uint32_t *at, *pos;	/* channel by position, position by channel */
@@ -192,6 +193,15 @@ enum dl_fate {
 void dl_flows_fates(const struct dl_flows *f, uint32_t to,
 		    const uint8_t *rule, uint8_t *fates, uint32_t *order,
 		    uint32_t *hops);
+
+/*
+ * Send the packets from all switches of fate DL_FATE_PURE by the rule, while
+ * there is no order yet.  Their dependencies are kept for good, even if the
+ * packets are taken back; once they are, doing this again adds nothing.
+ */
+void dl_flow_add_pure(struct dl_flows *f, uint32_t to, const uint8_t *rule,
+		      const uint8_t *sls, const uint8_t *fates,
+		      const uint32_t *order);
 
 /* ---- the tree (repair_tree.c) ------------------------------------------ */
 

@@ -9,6 +9,11 @@
  * by others.  So the work is what there is to know, hops times kinds, and not
  * sources times the length of their ways.
  *
+ * The rule's ways in dimension order are added a destination at a time, from
+ * the farthest switch inwards, and stay for good: a pair of hops that has met
+ * kinds of packets in this way need not count them again, not now for the next
+ * destination and not later.
+ *
  * Memory: three bytes for each pair of switches.
  */
 #include <errno.h>
@@ -186,6 +191,12 @@ void dl_flows_fates(const struct dl_flows *f, uint32_t to,
 
 /* ---- adding and taking back -------------------------------------------- */
 
+/* Is what packets of this kind cause at a pair of hops there for good? */
+static bool is_kept(const struct dl_deps *g, uint32_t pair, unsigned int kind)
+{
+	return g->kept[pair] >> kind & 1;
+}
+
 bool dl_flow_add(struct dl_flows *f, uint32_t to, uint32_t from,
 		 unsigned int slot, unsigned int sl)
 {
@@ -211,9 +222,11 @@ bool dl_flow_add(struct dl_flows *f, uint32_t to, uint32_t from,
 		after = net->lane[hop->dir][beyond->dir][sl];
 		step->pair = hop->pair + beyond->slot;
 		step->bit = DL_REPAIR_VLS * lane.vl + after.vl;
-		if (beyond->to == hop->from ||
-		    !dl_deps_add(f->deps, hop, h, lane.vl, beyond, next,
-				 after.vl)) {
+		step->depends = !is_kept(f->deps, step->pair, lane.kind);
+		if (step->depends &&
+		    (beyond->to == hop->from ||
+		     !dl_deps_add(f->deps, hop, h, lane.vl, beyond, next,
+				  after.vl))) {
 			step->depends = false;
 			goto refuse;
 		}
@@ -233,6 +246,55 @@ refuse:
 	}
 	via[from] = DL_NO_SLOT;
 	return false;
+}
+
+/* The kinds on the next hop, all with that turn or without. */
+static uint16_t kinds_after(const struct dl_repair_net *net, uint16_t kinds,
+			    unsigned int in, unsigned int out)
+{
+	uint16_t sls = (kinds | kinds >> DL_REPAIR_SLS) & 0xFF;
+
+	return net->lane[in][out][0].kind ? sls << DL_REPAIR_SLS : sls;
+}
+
+void dl_flow_add_pure(struct dl_flows *f, uint32_t to, const uint8_t *rule,
+		      const uint8_t *sls, const uint8_t *fates,
+		      const uint32_t *order)
+{
+	const struct dl_repair_net *net = f->net;
+	uint16_t *kinds = &f->kinds[to * (size_t)net->nsw];
+	uint8_t *via = &f->via[to * (size_t)net->nsw];
+	uint32_t i = net->nsw - 1, h, next;
+
+	while (i--) {
+		uint32_t s = order[i], pair;
+		const struct dl_hop *hop, *beyond;
+		unsigned int fresh;
+
+		if (fates[s] != DL_FATE_PURE)
+			continue;
+		via[s] = rule[s];
+		h = net->first[s] + rule[s];
+		hop = &net->hops[h];
+		kinds[s] |= 1u << net->lane[DL_DIRS][hop->dir][sls[s]].kind;
+		if (hop->to == to)
+			continue;
+		next = net->first[hop->to] + rule[hop->to];
+		beyond = &net->hops[next];
+		pair = hop->pair + beyond->slot;
+		for (fresh = kinds[s] & ~f->deps->kept[pair]; fresh;
+		     fresh &= fresh - 1) {
+			unsigned int kind = __builtin_ctz(fresh);
+			unsigned int sl = kind % DL_REPAIR_SLS;
+
+			dl_deps_add(f->deps, hop, h, net->vl[hop->dir][kind],
+				    beyond, next,
+				    net->lane[hop->dir][beyond->dir][sl].vl);
+		}
+		f->deps->kept[pair] |= kinds[s];
+		kinds[hop->to] |= kinds_after(net, kinds[s], hop->dir,
+					      beyond->dir);
+	}
 }
 
 void dl_flows_remove(struct dl_flows *f, uint32_t to)
@@ -257,6 +319,8 @@ void dl_flows_remove(struct dl_flows *f, uint32_t to)
 			unsigned int sl = kind % DL_REPAIR_SLS;
 			unsigned int in = net->vl[hop->dir][kind];
 
+			if (is_kept(f->deps, hop->pair + beyond->slot, kind))
+				continue;
 			dl_deps_drop(f->deps, hop->pair + beyond->slot,
 				     DL_REPAIR_VLS * in +
 				     net->lane[hop->dir][beyond->dir][sl].vl);

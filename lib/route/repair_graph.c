@@ -36,14 +36,15 @@ int dl_deps_init(struct dl_deps *g, const struct dl_repair_net *net)
 	g->nchannels = n;
 	g->count = calloc(net->npairs + 1, sizeof(*g->count));
 	g->mask = calloc(net->npairs + 1, sizeof(*g->mask));
+	g->kept = calloc(net->npairs + 1, sizeof(*g->kept));
 	g->at = malloc((n + 1) * sizeof(*g->at));
 	g->pos = malloc((n + 1) * sizeof(*g->pos));
 	g->seen = calloc(n + 1, sizeof(*g->seen));
 	g->before = malloc((n + 1) * sizeof(*g->before));
 	g->after = malloc((n + 1) * sizeof(*g->after));
 	g->stack = malloc((n + 1) * sizeof(*g->stack));
-	if (!g->count || !g->mask || !g->at || !g->pos || !g->seen ||
-	    !g->before || !g->after || !g->stack) {
+	if (!g->count || !g->mask || !g->kept || !g->at || !g->pos ||
+	    !g->seen || !g->before || !g->after || !g->stack) {
 		dl_deps_release(g);
 		return -ENOMEM;
 	}
@@ -54,6 +55,7 @@ void dl_deps_release(struct dl_deps *g)
 {
 	free(g->count);
 	free(g->mask);
+	free(g->kept);
 	free(g->at);
 	free(g->pos);
 	free(g->seen);
@@ -67,6 +69,7 @@ void dl_deps_clear(struct dl_deps *g)
 {
 	memset(g->count, 0, g->net->npairs * sizeof(*g->count));
 	memset(g->mask, 0, g->net->npairs * sizeof(*g->mask));
+	memset(g->kept, 0, g->net->npairs * sizeof(*g->kept));
 	g->ordered = false;
 }
 

@@ -72,8 +72,12 @@ static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
 static int stage_route(const struct dl_engine *e, const struct dl_log *log,
 		       struct dl_plan *p)
 {
-	return dl_route(p->torus, p->config, &e->options.route, log,
-			&p->tables);
+	const struct dl_route_options *o = &e->options.route;
+
+	if (o->mode == DL_PROVEN)
+		return dl_route_proven(p->torus, p->config, o, log, &p->tables,
+				       &p->tree, NULL);
+	return dl_route(p->torus, p->config, o, log, &p->tables);
 }
 
 static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
@@ -84,7 +88,7 @@ static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
 			  sizeof(*p->masks));
 	if (!p->masks)
 		return -ENOMEM;
-	return dl_master_tree(p->torus, log, &p->tree);
+	return p->tree ? 0 : dl_master_tree(p->torus, log, &p->tree);
 }
 
 static const struct {

@@ -41,8 +41,11 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 	      "# fabric is routed by the built-in one.\n"
 	      "event_plugin_name osmdateline\n"
 	      "routing_engine dateline,no_fallback\n"
-	      "qos TRUE\n"
-	      "\n"
+	      "qos TRUE\n",
+	      to);
+	if (o->mode == DL_PROVEN)
+		fputs("event_plugin_options mode=proven\n", to);
+	fputs("\n"
 	      "# Between switches VL 0-3 carry QoS level 0 and VL 4-7 level 1, "
 	      "on end ports\n"
 	      "# VL 0 and VL 1; all VLs of a level weigh the same.  Dateline "

@@ -21,8 +21,9 @@ static const struct argp_option options[] = {
 	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the cabling decides" },
-	{ .name = "mode", .key = KEY_MODE, .arg = "classic",
-	  .doc = "The documents' rules" },
+	{ .name = "mode", .key = KEY_MODE, .arg = "MODE",
+	  .doc = "classic: the documents' rules and refusals (default); "
+		 "proven: every connected fabric, with proof" },
 	{ .name = "multicast", .key = KEY_MULTICAST, .arg = "all",
 	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
 	{ .name = "qos-weights", .key = KEY_WEIGHTS, .arg = "A:B",
@@ -64,10 +65,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->config = arg;
 		return 0;
 	case KEY_MODE:
-		if (strcmp(arg, "classic"))
+		if (strcmp(arg, "classic") && strcmp(arg, "proven"))
 			argp_error(state, "there is no mode \"%s\": expected "
-				   "classic", arg);
-		r->options.mode = DL_CLASSIC;
+				   "classic or proven", arg);
+		r->options.mode = strcmp(arg, "proven") ? DL_CLASSIC :
+							  DL_PROVEN;
 		return 0;
 	case KEY_MULTICAST:
 		if (strcmp(arg, "all"))
@@ -130,7 +132,7 @@ static const struct argp route_argp = {
 	       "arbitration, the netlist, and dateline-opensm.conf: what "
 	       "to add to OpenSM's configuration.\n"
 	       "\n"
-	       "Exit status: 0 written, 1 the rules refuse the fabric, 2 bad "
+	       "Exit status: 0 written, 1 the fabric is refused, 2 bad "
 	       "usage or input, 3 no memory or no space.",
 };
 
@@ -153,16 +155,23 @@ static int add_group(const struct dl_fabric *f, const struct dl_tree *tree,
 	return err;
 }
 
-static int multicast(const struct request *r, const struct dl_setup *s,
-		     struct dl_tables *tables, const struct dl_log *log)
+static int compute(const struct request *r, const struct dl_setup *s,
+		   const struct dl_log *log, struct dl_tables **tables)
 {
 	struct dl_tree *tree = NULL;
-	int err = dl_master_tree(s->torus, log, &tree);
+	int err;
 
+	if (r->options.mode == DL_PROVEN)
+		err = dl_route_proven(s->torus, s->config, &r->options, log,
+				      tables, &tree, NULL);
+	else
+		err = dl_route(s->torus, s->config, &r->options, log, tables);
+	if (!err && !tree && (r->multicast || r->show_tree))
+		err = dl_master_tree(s->torus, log, &tree);
 	if (!err && r->show_tree)
 		dl_tool_draw_tree(s->torus, tree, stdout);
 	if (!err && r->multicast)
-		err = add_group(s->fabric, tree, tables);
+		err = add_group(s->fabric, tree, *tables);
 	dl_tree_free(tree);
 	return err;
 }
@@ -200,10 +209,7 @@ int dl_cmd_route(struct dl_tool *tool, int argc, char **argv)
 		err = -EINVAL;
 	}
 	if (!err)
-		err = dl_route(s.torus, s.config, &r.options, &tool->log,
-			       &tables);
-	if (!err && (r.multicast || r.show_tree))
-		err = multicast(&r, &s, tables, &tool->log);
+		err = compute(&r, &s, &tool->log, &tables);
 	if (!err && r.out)
 		err = write_snapshot(tool, &r, &s, tables);
 	dl_tables_free(tables);

@@ -78,10 +78,14 @@ int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
 {
 	struct dl_torus_config *c = calloc(1, sizeof(*c));
 	struct survey s = { 0 };
+	unsigned int d;
 	int err = c ? take_survey(t, &s) : -ENOMEM;
 
 	if (!err) {
 		c->grid = t->grid;
+		/* An absent dimension is neither open nor closed. */
+		for (d = 0; d < DL_DIMS; d++)
+			c->grid.mesh[d] &= c->grid.radix[d] > 1;
 		c->max_changes = DL_DEFAULT_MAX_CHANGES;
 		c->portgroup_max_ports = largest_group(t);
 		c->path = strdup("(found from the cabling)");

@@ -235,3 +235,45 @@ scenarios() {
 	shared=$(cut -d ' ' -f 1 "$T/used" | sort | uniq -d | wc -l)
 	((shared <= 2))
 }
+
+# drawn GENERATOR-ARGUMENT...: the 6x5 torus' master tree, the rows of nodes.
+drawn() {
+	dateline gen 6 5 1 "$@" -q -o "$T/f"
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" \
+		--mode classic --show-tree -o "$T/out" 2>"$T/route.err" |
+		grep '[+x].*+' | cut -c 8-
+}
+
+@test "the document's three trees, as dateline route draws them" {
+	local plain='+    +    +    +    +    +'
+	[[ $(drawn) == "$plain
+$plain
++----+----+----x----+----+
+$plain
+$plain" ]]
+	[[ $(drawn --fail-link 2,2,0:+x) == "$plain
+$plain
++----+----+    x----+----+--
+$plain
+$plain" ]]
+	[[ $(drawn --fail-switch 3,2,0) == "$plain
+$plain
++    +    +         +    +
++----+----x----+----+----+
+$plain" ]]
+}
+
+@test "the built-in engine takes the configuration that discover writes" {
+	dateline gen 5 4 1 --scramble 3 --fail-switch 3,1,0 \
+		--fail-link 1,2,0:+x -q -o "$T/f"
+	fabric_up "$T/first" torus-2QoS "$T/f.net" \
+		torus_config="$T/f.torus.conf"
+	fabric_down
+	dateline discover "$T/f.net" --torus-config "$T/f.torus.conf" -q \
+		--write-config "$T/found.conf" >"$T/coordinates"
+	grep -q '^torus 5 4 1[^a-zA-Z]*#' "$T/found.conf"
+	fabric_up "$T/second" torus-2QoS "$T/f.net" \
+		torus_config="$T/found.conf"
+	same "forwarding tables" <(lfts "$T/first") <(lfts "$T/second")
+	same "SL to VL" <(sl2vl "$T/first") <(sl2vl "$T/second")
+}

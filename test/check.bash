@@ -139,12 +139,12 @@ missing_named() {
 	local dir=$LOGS/configure
 
 	mkdir -p "$dir"
-	if (cd "$dir" && ac_cv_header_uthash_h=no "$TOP/configure" -q) \
+	if (cd "$dir" && ac_cv_header_Random123_philox_h=no "$TOP/configure" -q) \
 		2>"$dir/said"; then
 		return 1
 	fi
 	cat "$dir/said"
-	grep -q 'apt-get install.* uthash-dev' "$dir/said"
+	grep -q 'apt-get install.* librandom123-dev' "$dir/said"
 }
 
 # Every file under version control is in the tarball.

@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,24 +25,6 @@ void dl_dump_dir_write(const struct dl_engine *e)
 		DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
 }
 
-/* One line a switch, in the order of the sites. */
-static void write_coordinates(const struct dl_plan *p, FILE *to)
-{
-	const struct dl_fabric *f = p->fabric;
-	uint32_t site, c[DL_DIMS];
-
-	for (site = 0; site < p->torus->nsites; site++) {
-		uint32_t sw = p->torus->site_sw[site];
-
-		if (sw == DL_NONE)
-			continue;
-		dl_site_coord(&p->torus->grid, site, c);
-		fprintf(to, "switch %u,%u,%u GUID 0x%016" PRIx64 " (%s)\n",
-			c[0], c[1], c[2], f->nodes[f->switches[sw]].guid,
-			dl_node_name(f, f->switches[sw]));
-	}
-}
-
 void dl_coordinates_write(struct osm_opensm *osm, const struct dl_plan *p,
 			  const char *dir)
 {
@@ -55,8 +36,9 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_plan *p,
 	to = path ? fopen(path, "w") : NULL;
 
 	if (to) {
-		write_coordinates(p, to);
-		if (fclose(to))
+		int err = dl_torus_write_list(p->torus, to);
+
+		if (fclose(to) || err)
 			to = NULL;
 	}
 	if (!to)

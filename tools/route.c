@@ -176,6 +176,18 @@ static int compute(const struct request *r, const struct dl_setup *s,
 	return err;
 }
 
+/* Where each switch sits, for reports on the snapshot. */
+static int write_list(const struct dl_tool *tool, const char *dir,
+		      const struct dl_torus *torus)
+{
+	struct dl_out out;
+	int err = dl_out_open(tool, dir, "dateline-torus.dump", &out);
+
+	if (err)
+		return err;
+	return dl_out_close(tool, &out, dl_torus_write_list(torus, out.file));
+}
+
 static int write_snapshot(const struct dl_tool *tool, const struct request *r,
 			  const struct dl_setup *s,
 			  const struct dl_tables *tables)
@@ -184,6 +196,8 @@ static int write_snapshot(const struct dl_tool *tool, const struct request *r,
 
 	if (!err)
 		err = dl_snapshot_write(tables, r->out, r->flags, &tool->log);
+	if (!err)
+		err = write_list(tool, r->out, s->torus);
 	if (!err)
 		err = dl_tool_write_opensm_conf(tool, r->out, &r->options);
 	if (!err)

@@ -5,6 +5,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/discover.c lib/torus/discover.h \
 	lib/torus/grid.c \
 	lib/torus/infer.c \
+	lib/torus/list.c \
 	lib/torus/seeds.c lib/torus/seeds.h \
 	lib/torus/torus.c lib/torus/torus.h
 

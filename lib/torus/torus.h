@@ -135,4 +135,10 @@ static inline const uint8_t *dl_group(const struct dl_torus *t, uint32_t sw,
 	return &t->group_ports[t->group_first[sw * DL_DIRS + dir]];
 }
 
+/*
+ * A line a switch, in the order of the sites: "switch 0,1,0 GUID 0x... (name)",
+ * as torus-2QoS writes opensm-torus.dump.  0 or -EIO.
+ */
+int dl_torus_write_list(const struct dl_torus *t, FILE *to);
+
 #endif

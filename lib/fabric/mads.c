@@ -30,6 +30,8 @@
 #define SLOT_BITS 12
 #define MOST_SLOTS (1u << SLOT_BITS)
 #define PROGRESS_MS 200
+#define FEW 16		/* queries not worth showing */
+#define STATUS_BUSY 1	/* ask again later (IBA volume 1, 13.4.7) */
 
 struct slot {
 	struct dl_query q;
@@ -202,14 +204,16 @@ static void take(struct dl_mads *m, const struct dl_queries *list)
 		return;		/* late, or not ours */
 	if (umad_status(m->buffer))
 		return;		/* the kernel gave up: so does our timer */
-	if (slot->q.sa) {
-		status = mad_get_field(mad, 0, IB_MAD_STATUS_F);
+	status = mad_get_field(mad, 0, IB_MAD_STATUS_F);
+	if (!slot->q.sa)
+		status &= 0x7FFF;	/* the top bit is a direction */
+	/* Too busy now: the timer will ask again. */
+	if (status & STATUS_BUSY && slot->sent <= m->o.retries)
+		return;
+	if (slot->q.sa)
 		memcpy(slot->q.data, mad + IB_SA_DATA_OFFS, IB_SA_DATA_SIZE);
-	} else {
-		/* The top bit of the same field is a direction. */
-		status = mad_get_field(mad, 0, IB_MAD_STATUS_F) & 0x7FFF;
+	else
 		memcpy(slot->q.data, mad + IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE);
-	}
 	finish(m, list, slot, status ? DL_REFUSED : DL_ANSWERED, status);
 }
 
@@ -246,7 +250,7 @@ static void show_progress(struct dl_mads *m, const struct dl_queries *list,
 {
 	uint64_t now = now_ms();
 
-	if (!m->o.progress || (!last && now < m->shown + PROGRESS_MS))
+	if (!m->o.progress || m->total < FEW || (!last && now < m->shown + PROGRESS_MS))
 		return;
 	m->shown = now;
 	m->o.progress(m->o.context, list->what, m->done, m->total);

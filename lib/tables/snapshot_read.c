@@ -23,6 +23,7 @@ struct folder {
 	const char *dir;
 	const struct dl_log *log;
 	char path[PATH_MAX];
+	bool vls_known;		/* does the fabric's file tell them? */
 };
 
 /* The path of a file in the folder, or NULL when there is none such. */
@@ -48,10 +49,13 @@ static int open_error(const struct folder *x, const char *path)
 static int read_fabric(struct folder *x, const char *net,
 		       struct dl_fabric **f)
 {
+	x->vls_known = true;
 	if (find(x, "dateline.net"))
 		return dl_fabric_read_netlist(x->path, x->log, f);
+	x->vls_known = false;
 	if (find(x, "opensm-subnet.lst"))
 		return dl_fabric_read_subnet_list(x->path, x->log, f);
+	x->vls_known = true;
 	if (net)
 		return dl_fabric_read_netlist(net, x->log, f);
 	dl_log(x->log, DL_ERROR, "%s: no dateline.net and no opensm-subnet.lst "
@@ -138,6 +142,22 @@ static int read_tables(struct folder *x, const char *psl, struct dl_tables *t,
 	return err;
 }
 
+/*
+ * OpenSM's subnet list does not tell how many VLs a port has, and every port
+ * is taken to have 8.  Maps that name higher ones know better.
+ */
+static void widen_vls(struct dl_fabric *f, const struct dl_tables *t)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < t->nrows; i++)
+		for (unsigned int sl = 0; sl < 16; sl++)
+			more |= dl_sl2vl_get(t->rows[i], sl) >= 8 &&
+				dl_sl2vl_get(t->rows[i], sl) < 15;
+	for (uint32_t p = 0; more && p < f->nports; p++)
+		f->ports[p].vls = 15;
+}
+
 int dl_snapshot_read(const char *dir, const char *net, const char *psl,
 		     const struct dl_log *log, struct dl_snapshot *out)
 {
@@ -154,6 +174,8 @@ int dl_snapshot_read(const char *dir, const char *net, const char *psl,
 		err = dl_tables_new(s.fabric, &s.tables);
 	if (!err)
 		err = read_tables(&x, psl, s.tables, &s.parts);
+	if (!err && !x.vls_known)
+		widen_vls(s.fabric, s.tables);
 	if (err) {
 		dl_snapshot_release(&s);
 		return err;

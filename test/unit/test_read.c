@@ -521,6 +521,16 @@ static void reads_folders(void **state)
 	assert_false(s.parts & DL_PART_SL2VL);
 	dl_snapshot_release(&s);
 
+	/* Which does not tell VLs: maps to VL 9 mean that there is one. */
+	in_folder(path, sizeof(path), dir, "dateline-slvl.dump");
+	to = fopen(path, "w");
+	fputs("0xA0 1 2 0x99 0x00 0x00 0x00 0x00 0x00 0x00 0x00\n", to);
+	fclose(to);
+	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	assert_true(s.parts & DL_PART_SL2VL);
+	assert_int_equal(s.fabric->ports[1].vls, 15);
+	dl_snapshot_release(&s);
+
 	/* Marked as partial: said, not refused. */
 	in_folder(path, sizeof(path), dir, "dateline-partial.txt");
 	to = fopen(path, "w");

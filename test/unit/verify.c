@@ -18,7 +18,7 @@
 #include "verify_twin.h"
 #include "verify_world.h"
 
-#define WORLDS 4000
+#define WORLDS 2500
 
 /* What the random worlds must have had among them to prove anything. */
 struct tally {

@@ -148,6 +148,36 @@ loop() {
 	done
 }
 
+# damaged NUMBER: options of the generator for some failures, drawn from it.
+damaged() {
+	awk -v seed="$1" 'BEGIN {
+		srand(seed)
+		for (i = 1 + int(3 * rand()); i > 0; i--)
+			printf "--fail-link %d,%d,0:+%s ", 6 * rand(),
+				5 * rand(), rand() < 0.5 ? "x" : "y"
+		if (rand() < 0.5)
+			printf "--fail-switch %d,%d,0", 6 * rand(), 5 * rand()
+	}'
+}
+
+@test "damaged tori, routed offline: ibdmchk agrees, with and without SLs" {
+	local i routed=0
+
+	for i in {1..16}; do
+		rm -rf "$T/snap"
+		# shellcheck disable=SC2046
+		dateline gen 6 5 1 $(damaged "$i") -o "$T/f"
+		dateline route "$T/f.net" --torus-config "$T/f.torus.conf" \
+			-o "$T/snap" || continue
+		routed=$((routed + 1))
+		agree "$T/snap" adapters false
+		# The same with SL 0 everywhere: rings without datelines.
+		sed -i 's/[0-9]*$/0/' "$T/snap/dateline-psl.dump"
+		agree "$T/snap" adapters true
+	done
+	((routed >= 8))
+}
+
 @test "minhop on a torus: a loop, and what it looks like" {
 	dateline gen 5 4 1 -o "$T/f"
 	fabric_up "$T/sm" minhop "$T/f.net"

@@ -87,7 +87,7 @@ struct repair {
 	bool *along_tree;	/* by destination: settled as well */
 	bool *urgent;		/* by destination: failed with this tree */
 	bool *failed;		/* by destination: in this round */
-	bool *open;		/* by destination: some switch has no way */
+	bool *open;		/* by destination: not all ways are pure */
 	struct dl_repair_report *report;
 };
 
@@ -139,7 +139,7 @@ static void look_at(struct repair *r, uint32_t to)
 
 	dl_flows_rule(&r->flows, to, m->rule);
 	dl_flows_sls(&r->flows, to, m->sls);
-	dl_flows_fates(&r->flows, to, m->rule, m->fates, m->order, m->hops);
+	dl_flows_fates(&r->flows, to, m->rule, m->fates, m->order);
 }
 
 /* Step 1. */
@@ -292,6 +292,17 @@ static void rewind_round(struct repair *r)
 	}
 }
 
+/* Expect a tree like the one that step 3 tries first. */
+static int find_order(struct repair *r)
+{
+	int err;
+
+	if (r->have_span)
+		return dl_deps_order(&r->deps) ? 0 : -EAGAIN;
+	err = dl_span_any(&r->net, &r->span);
+	return err ? err : dl_span_order(&r->deps, &r->span);
+}
+
 /* What must be there before all else, and step 1. */
 static int begin_round(struct repair *r, uint32_t *refused)
 {
@@ -306,9 +317,10 @@ static int begin_round(struct repair *r, uint32_t *refused)
 	if (err)
 		return err;
 	*refused = add_pure(r);
-	r->can_rewind = dl_deps_order(&r->deps);
-	if (r->can_rewind)
-		return 0;
+	err = find_order(r);
+	r->can_rewind = !err;
+	if (err != -EAGAIN)
+		return err;
 	/* Once more, looking at every step. */
 	err = add_settled(r);
 	if (err)
@@ -354,7 +366,7 @@ static int lay_along_tree(struct repair *r)
 	uint32_t to;
 
 	for (to = 0; to < r->net.nsw; to++)
-		r->along_tree[to] = true;
+		r->along_tree[to] = r->open[to] = true;
 	r->report->along_tree = r->net.nsw;
 	if (!r->have_span) {
 		int err = dl_span_any(&r->net, &r->span);
@@ -487,7 +499,7 @@ static int finish(struct repair *r, struct dl_tables *tables,
 
 	r->report->changed = r->report->mended = 0;
 	r->report->entries = r->report->entries_changed = 0;
-	err = dl_repair_write(&r->flows, tables, r->report);
+	err = dl_repair_write(&r->flows, r->open, tables, r->report);
 	if (!err)
 		err = dl_repair_tree(&r->net, &r->span, &tree);
 	if (!err)

@@ -187,12 +187,11 @@ enum dl_fate {
 };
 
 /*
- * Find it out for all switches.  `order` receives them, each after the next
- * switch on its way; `hops` the hops of those that arrive.
+ * Find it out for all switches.  `order` receives the others, each after the
+ * next switch on its way.
  */
 void dl_flows_fates(const struct dl_flows *f, uint32_t to,
-		    const uint8_t *rule, uint8_t *fates, uint32_t *order,
-		    uint32_t *hops);
+		    const uint8_t *rule, uint8_t *fates, uint32_t *order);
 
 /*
  * Send the packets from all switches of fate DL_FATE_PURE by the rule, while
@@ -228,6 +227,13 @@ int dl_span_try(struct dl_deps *g, unsigned int attempt, struct dl_span *s,
 /* Any spanning tree, whatever cycles it closes; adds nothing.  0, -ENOMEM. */
 int dl_span_any(const struct dl_repair_net *net, struct dl_span *s);
 
+/*
+ * Find an order as dl_deps_order() does, if possible one that also suits a
+ * tree's multicast, which is not added.  0, -EAGAIN (there is none even
+ * without the tree), -ENOMEM.
+ */
+int dl_span_order(struct dl_deps *g, const struct dl_span *s);
+
 /* Add a tree's multicast.  0, -EAGAIN (it closes a cycle), -ENOMEM. */
 int dl_span_add(struct dl_deps *g, const struct dl_span *s);
 
@@ -261,9 +267,12 @@ bool dl_mend_along(struct dl_mender *m, const struct dl_span *s, uint32_t to);
 
 /* ---- from routes to tables, and their proof (repair_tables.c) ---------- */
 
-/* Bring tables of the plain rule up to date; counts into the report. */
-int dl_repair_write(const struct dl_flows *f, struct dl_tables *tables,
-		    struct dl_repair_report *report);
+/*
+ * Bring tables of the plain rule up to date, for those destinations to which
+ * something goes another way; counts into the report.
+ */
+int dl_repair_write(const struct dl_flows *f, const bool *open,
+		    struct dl_tables *tables, struct dl_repair_report *report);
 
 /* The tree with its cables.  0 or -ENOMEM. */
 int dl_repair_tree(const struct dl_repair_net *net, const struct dl_span *s,

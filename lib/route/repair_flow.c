@@ -157,14 +157,12 @@ static uint8_t fate_of(const struct dl_flows *f, uint32_t s, uint32_t to,
 }
 
 void dl_flows_fates(const struct dl_flows *f, uint32_t to,
-		    const uint8_t *rule, uint8_t *fates, uint32_t *order,
-		    uint32_t *hops)
+		    const uint8_t *rule, uint8_t *fates, uint32_t *order)
 {
 	uint32_t n = f->net->nsw, s, at, done = 0, top, next;
 
 	memset(fates, DL_FATE_OPEN, n);
 	fates[to] = DL_FATE_PURE;
-	hops[to] = 0;
 	for (s = 0; s < n; s++) {
 		/* The way from s lies on a stack at the end of `order`. */
 		top = n;
@@ -180,11 +178,8 @@ void dl_flows_fates(const struct dl_flows *f, uint32_t to,
 		for (; top < n; top++) {
 			at = order[top];
 			order[done++] = at;
-			if (fates[at] == DL_FATE_LOST)
-				continue;
-			fates[at] = fate_of(f, at, to, rule, fates);
 			if (fates[at] != DL_FATE_LOST)
-				hops[at] = hops[rule_hop(f, at, rule)->to] + 1;
+				fates[at] = fate_of(f, at, to, rule, fates);
 		}
 	}
 }

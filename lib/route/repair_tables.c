@@ -84,8 +84,8 @@ static bool is_routed(const struct dl_tables *t, uint32_t sw,
 	return !n || dl_lft(t, sw, lids[0]) != DL_NO_PORT;
 }
 
-int dl_repair_write(const struct dl_flows *f, struct dl_tables *tables,
-		    struct dl_repair_report *report)
+int dl_repair_write(const struct dl_flows *f, const bool *open,
+		    struct dl_tables *tables, struct dl_repair_report *report)
 {
 	const struct dl_repair_net *net = f->net;
 	uint8_t *rule = malloc(net->nsw + 1);
@@ -99,6 +99,8 @@ int dl_repair_write(const struct dl_flows *f, struct dl_tables *tables,
 		uint32_t n = first[to + 1] - first[to];
 
 		report->entries += (uint64_t)n * net->nsw;
+		if (!open[to])
+			continue;
 		dl_flows_rule(f, to, rule);
 		if (net->torus->sw_site[to] == DL_NONE)
 			write_switch(tables, to, lids + first[to], n, NULL, 0,

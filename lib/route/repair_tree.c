@@ -346,25 +346,51 @@ out:
 	return err;
 }
 
-int dl_span_add(struct dl_deps *g, const struct dl_span *s)
+/* Hang a whole tree as it is. */
+static int hang_all(struct hanger *h, const struct dl_span *s)
+{
+	uint32_t i;
+
+	plant(h, s->root);
+	for (i = 1; i < s->norder; i++)
+		if (!hang(h, s->up[s->order[i]]))
+			return h->no_memory ? -ENOMEM : -EAGAIN;
+	return 0;
+}
+
+/* Add a tree, for good or only to find an order. */
+static int add_or_order(struct dl_deps *g, const struct dl_span *s, bool order)
 {
 	struct dl_span copy;
 	struct hanger h;
-	uint32_t i;
 	int err = dl_span_init(&copy, g->net->nsw);
 
 	if (err)
 		return err;
 	err = hanger_init(&h, g, &copy);
-	if (!err)
-		plant(&h, s->root);
-	for (i = 1; !err && i < s->norder; i++)
-		if (!hang(&h, s->up[s->order[i]]))
-			err = h.no_memory ? -ENOMEM : -EAGAIN;
-	if (err && h.net)
-		undo(&h, 0);
+	if (!err) {
+		err = hang_all(&h, s);
+		if (!err && order && !dl_deps_order(g))
+			err = -EAGAIN;
+		if (err || order)
+			undo(&h, 0);
+	}
 	hanger_release(&h);
 	dl_span_release(&copy);
+	return err;
+}
+
+int dl_span_add(struct dl_deps *g, const struct dl_span *s)
+{
+	return add_or_order(g, s, false);
+}
+
+int dl_span_order(struct dl_deps *g, const struct dl_span *s)
+{
+	int err = add_or_order(g, s, true);
+
+	if (err == -EAGAIN && dl_deps_order(g))
+		err = 0;
 	return err;
 }
 

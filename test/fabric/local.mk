@@ -21,4 +21,4 @@ test_fabric_join_LDADD = -libmad -libumad
 
 # Damage, sweeps, quality of service.
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
-	test/fabric/sweeps.bats
+	test/fabric/sweeps.bats test/fabric/proven.bats

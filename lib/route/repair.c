@@ -66,7 +66,7 @@
 #include "log.h"
 #include "route/repair.h"
 
-#define LATE_ATTEMPTS 3		/* trees tried with all that the rule does */
+#define LATE_ATTEMPTS 1		/* trees tried with all that the rule does */
 #define EARLY_ATTEMPTS 16	/* ... with what is in dimension order only */
 #define MAX_TREES 6		/* trees with which all is begun anew */
 #define MAX_URGENT 2		/* rounds with urgent destinations, for each */

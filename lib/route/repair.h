@@ -80,6 +80,7 @@ struct dl_deps {
 	uint32_t *at, *pos;	/* channel by position, position by channel */
 	uint32_t *seen, epoch;
 	uint32_t *before, *after, *stack;
+	uint64_t *bits;		/* by position; all clear between uses */
 };
 
 int dl_deps_init(struct dl_deps *g, const struct dl_repair_net *net);

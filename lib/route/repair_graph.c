@@ -43,8 +43,9 @@ int dl_deps_init(struct dl_deps *g, const struct dl_repair_net *net)
 	g->before = malloc((n + 1) * sizeof(*g->before));
 	g->after = malloc((n + 1) * sizeof(*g->after));
 	g->stack = malloc((n + 1) * sizeof(*g->stack));
+	g->bits = calloc(n / 64 + 1, sizeof(*g->bits));
 	if (!g->count || !g->mask || !g->kept || !g->at || !g->pos ||
-	    !g->seen || !g->before || !g->after || !g->stack) {
+	    !g->seen || !g->before || !g->after || !g->stack || !g->bits) {
 		dl_deps_release(g);
 		return -ENOMEM;
 	}
@@ -62,6 +63,7 @@ void dl_deps_release(struct dl_deps *g)
 	free(g->before);
 	free(g->after);
 	free(g->stack);
+	free(g->bits);
 	memset(g, 0, sizeof(*g));
 }
 
@@ -206,17 +208,37 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Sort positions from `first` to `last`, all different. */
+static void sort_positions(struct dl_deps *g, uint32_t *list, uint32_t n,
+			   uint32_t first, uint32_t last)
+{
+	uint32_t words = (last - first) / 64 + 1, i, w, k = 0;
+
+	if (n < words) {
+		qsort(list, n, sizeof(*list), by_number);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		g->bits[(list[i] - first) / 64] |= UINT64_C(1)
+						   << (list[i] - first) % 64;
+	for (w = 0; w < words; w++)
+		for (; g->bits[w]; g->bits[w] &= g->bits[w] - 1)
+			list[k++] = first + 64 * w +
+				    __builtin_ctzll(g->bits[w]);
+}
+
 /*
  * Give the channels at positions before[] and after[] each other's places:
  * first those that lead to x, then those that y leads to.
  */
-static void change_places(struct dl_deps *g, uint32_t nbefore, uint32_t nafter)
+static void change_places(struct dl_deps *g, uint32_t nbefore, uint32_t nafter,
+			  uint32_t first, uint32_t last)
 {
 	uint32_t n = nbefore + nafter, i, a = 0, b = 0;
 	uint32_t *channels = g->stack;
 
-	qsort(g->before, nbefore, sizeof(*g->before), by_number);
-	qsort(g->after, nafter, sizeof(*g->after), by_number);
+	sort_positions(g, g->before, nbefore, first, last);
+	sort_positions(g, g->after, nafter, first, last);
 	for (i = 0; i < nbefore; i++)
 		channels[i] = g->at[g->before[i]];
 	for (i = 0; i < nafter; i++)
@@ -248,6 +270,6 @@ bool dl_deps_reorder(struct dl_deps *g, uint32_t x, uint32_t y)
 	meet(g, &back, x);
 	while (back.top)
 		predecessors(g, g->stack[--back.top], meet_before, &back);
-	change_places(g, back.n, fore.n);
+	change_places(g, back.n, fore.n, back.limit, fore.limit);
 	return true;
 }

@@ -178,6 +178,9 @@ int dl_verdict_delivered(const struct dl_verdict *v);
 /* Is there a credit loop? */
 int dl_verdict_credit_loop(const struct dl_verdict *v);
 void dl_verdict_free(struct dl_verdict *v);
+
+/* ---- snapshots --------------------------------------------------------- */
+
 /*
  * Write a snapshot: fabric and tables in the folder `dir`, which is made when
  * it is not there.  Each file is replaced as a whole.  Returns 0 or a

@@ -186,6 +186,11 @@ struct dl_net {
 
 	bool adapters_only;
 	unsigned int levels;
+	/*
+	 * SLs that may be in use: all but those with bit 3 set which every
+	 * map between switches drops.
+	 */
+	uint16_t alive;
 	bool sl_known;
 	uint64_t without_vl;
 };
@@ -257,10 +262,11 @@ static inline uint32_t dl_net_owner(const struct dl_net *net, uint32_t lid)
 static inline uint16_t dl_net_sls(const struct dl_net *net, unsigned int sl)
 {
 	if (!net->sl_known)
-		return 0xFFFF;
+		return net->alive;
 	if (sl > 15)
 		return 0;
-	return 1u << sl | (net->levels > 1 ? 1u << (sl | 8) : 0);
+	return 1u << sl |
+	       (net->levels > 1 ? 1u << (sl | 8) & net->alive : 0);
 }
 
 /* Record that packets on VL a of an incoming link wait for VL b of another. */

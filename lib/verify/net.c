@@ -406,15 +406,19 @@ static int lay_out_pairs(struct dl_net *net)
 	net->deps = calloc(n * net->words + 1, sizeof(*net->deps));
 	if (!net->pairs || !net->deps)
 		return -ENOMEM;
+	net->alive = n ? 0x00FF : 0xFFFF;
 	for (uint32_t l = 0; l < net->nlinks; l++) {
 		const struct dl_link *in = &net->links[l];
 		uint32_t first = net->link_first[in->to];
 
-		for (uint32_t i = 0; i < dl_net_links(net, in->to); i++)
-			net->pairs[in->dep + i] = (struct dl_pair){
-				.row = net->rows[in->row +
-						 net->links[first + i].out],
-			};
+		for (uint32_t i = 0; i < dl_net_links(net, in->to); i++) {
+			struct dl_pair *pair = &net->pairs[in->dep + i];
+
+			pair->row = net->rows[in->row +
+					      net->links[first + i].out];
+			pair->last = 0;
+			net->alive |= net->passes[pair->row];
+		}
 	}
 	return 0;
 }

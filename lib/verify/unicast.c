@@ -42,6 +42,7 @@
 
 #define BLOCK 64		/* LIDs gathered together */
 #define CACHE_LINE 64
+#define AHEAD 16		/* rows that are fetched before they are read */
 #define MANY_SETS (1u << 15)	/* forget them between destinations */
 #define DONE 0xFFFF
 #define FORWARDED (1u << 16)	/* beside 16 bits of surviving SLs */
@@ -146,6 +147,9 @@ static void gather_out(struct pass *p, struct column *c, uint32_t n)
 		const uint8_t *row = t->lft + s * (size_t)t->stride;
 		uint8_t *to = p->out_block + s;
 
+		__builtin_prefetch(row + AHEAD * (size_t)t->stride + c[0].lid);
+		__builtin_prefetch(row + AHEAD * (size_t)t->stride +
+				   c[n - 1].lid);
 		for (uint32_t k = 0; k < n; k++, to += p->out_stride)
 			*to = c[k].lid <= t->top_lid ? row[c[k].lid] :
 						       DL_NO_PORT;
@@ -175,6 +179,9 @@ static void gather_sl(struct pass *p, struct column *c, uint32_t n)
 		const uint8_t *row = t->psl + s * (size_t)t->npsl_dst;
 		uint8_t *to = p->sl_block + s;
 
+		if (nclasses)
+			__builtin_prefetch(row + AHEAD * (size_t)t->npsl_dst +
+					   classes[0]);
 		for (uint32_t k = 0; k < nclasses; k++, to += p->sl_stride)
 			*to = row[classes[k]];
 	}

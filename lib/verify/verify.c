@@ -14,9 +14,10 @@
  *
  * What is judged: all ordered pairs of end ports with a LID, switches' port 0
  * included, at the path SL of the pair and, for the second QoS level, at the
- * same with bit 3 set; every multicast LID at the SLs given.  Without path
- * SLs, all 16 are judged for each pair: free of loops then means free of
- * loops whatever SLs are used.
+ * same with bit 3 set; every multicast LID at the SLs given.  An SL with bit
+ * 3 set that every map between switches drops is not in use and left out.
+ * Without path SLs, all 16 are judged for each pair: free of loops then means
+ * free of loops whatever SLs are used.
  *
  * Complexity: switches times destination LIDs.  Memory: the dependencies
  * (net.c), and a hundred bytes a channel.
@@ -124,6 +125,7 @@ static void report_gaps(const struct dl_verdict *v, const struct dl_net *net,
 static int judge(struct dl_net *net, const struct dl_verify_options *o,
 		 struct dl_verdict *v)
 {
+	uint16_t multicast_sls = o->multicast_sls & net->alive;
 	int err;
 
 	v->levels = net->levels;
@@ -133,7 +135,7 @@ static int judge(struct dl_net *net, const struct dl_verify_options *o,
 	judge_unattached(net, v, o->max_listed);
 	err = dl_verify_unicast(net, v, o->max_listed);
 	if (!err)
-		err = dl_verify_multicast(net, o->multicast_sls, v,
+		err = dl_verify_multicast(net, multicast_sls, v,
 					  o->max_listed);
 	if (err)
 		return err;
@@ -141,7 +143,7 @@ static int judge(struct dl_net *net, const struct dl_verify_options *o,
 	v->delivered = !v->nlost && !v->groups_lost;
 	err = dl_verify_cycle(net, v);
 	if (!err && v->ncycle)
-		err = dl_verify_witness(net, o->multicast_sls, v);
+		err = dl_verify_witness(net, multicast_sls, v);
 	if (!err && o->earlier)
 		err = dl_verify_stable(net->t, o->earlier, v);
 	return err;

@@ -95,10 +95,10 @@ uint16_t twin_sls(const struct twin *w, uint32_t src, uint16_t lid)
 	unsigned int sl = dl_path_sl(w->t, src, lid);
 
 	if (!w->t->psl)
-		return 0xFFFF;
+		return w->alive;
 	if (sl == DL_NO_SL)
 		return 0;
-	return w->levels == 2 ? 1u << sl | 1u << (sl | 8) : 1u << sl;
+	return 1u << sl | (w->levels == 2 ? 1u << (sl | 8) & w->alive : 0);
 }
 
 /*
@@ -450,11 +450,29 @@ static void number_links(struct twin *w)
 	w->used = calloc(w->n + 1, 1);
 }
 
+/* SLs 8 to 15 count if there is a pair of links between which they pass. */
+static void find_alive(struct twin *w)
+{
+	w->alive = w->nlinks ? 0x00FF : 0xFFFF;
+	for (uint32_t a = 0; a < w->nlinks; a++) {
+		struct spot at = follow(w, w->port[a], 0);
+		const struct dl_node *n = node_of(w, at.sw);
+
+		for (unsigned int o = 1; o <= n->nports; o++)
+			for (unsigned int sl = 8; sl < 16; sl++)
+				if (w->link[n->first_port + o] != DL_NONE &&
+				    vl_of(w, at.sw, at.in, o, sl) != DROPPED)
+					w->alive |= 1u << sl;
+	}
+	w->multicast_sls &= w->alive;
+}
+
 void twin_make(struct twin *w)
 {
 	const struct dl_tables *t = w->t;
 
 	number_links(w);
+	find_alive(w);
 	judge_unicast(w);
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		judge_group(w, &t->groups[g]);

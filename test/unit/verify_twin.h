@@ -15,6 +15,7 @@ struct twin {
 	unsigned int levels;
 	bool adapters_only;
 
+	uint16_t alive;		/* SLs that may be in use */
 	uint32_t nlinks;
 	uint32_t *link;		/* by port index: number of its link, or DL_NONE */
 	uint32_t *port;		/* by link: its output port */

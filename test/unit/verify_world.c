@@ -18,6 +18,7 @@ struct site {
 	struct dl_fabric *f;
 	struct dl_tables *t;
 	uint32_t n;		/* switches */
+	bool no_upper_sls;	/* all maps drop SLs 8 to 15 */
 	uint32_t order[MOST];	/* of some search */
 	uint32_t up[MOST];	/* port index towards its root, or DL_NONE */
 	uint32_t depth[MOST];
@@ -302,6 +303,8 @@ static uint16_t random_row(struct site *w, unsigned int kind)
 
 	for (unsigned int sl = 0; sl < 16; sl++)
 		row |= (uint64_t)draw_below(w->d, top) << 4 * sl;
+	if (w->no_upper_sls)
+		row |= UINT64_C(0xFFFFFFFF00000000);
 	number = dl_tables_row(w->t, row);
 	assert_true(number >= 0);
 	return number;
@@ -313,6 +316,7 @@ static void make_maps(struct site *w)
 	uint32_t n = w->t->sl2vl_first[w->n];
 	uint16_t pool[6];
 
+	w->no_upper_sls = draw_one_in(w->d, 8);
 	for (unsigned int i = 0; i < 6; i++)
 		pool[i] = random_row(w, kind);
 	if (draw_one_in(w->d, 8))

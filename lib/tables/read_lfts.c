@@ -7,15 +7,14 @@
  *   0x0007 007 # Channel Adapter portguid 0x0000000020400001: 'name'
  *   60 lids dumped
  *
- * A block per switch, a line per LID.  A word instead of the port number is a
- * LID without a way.  The count at the end of each block tells a whole dump
+ * A block per switch, a line per LID.  UNREACHABLE instead of the port
+ * number is a LID without a way.  The count at the end of each block tells a whole dump
  * from one that was cut off.
  *
  * Nothing else in a folder of OpenSM's dumps says how many LIDs each port
  * has, and a netlist may have none: dl_read_lids() takes them from the first
  * block, before tables of the right size can be made.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -66,13 +65,9 @@ static int read_entry(struct dl_text *text, uint32_t lines, uint16_t *lid,
 	if (err)
 		return err;
 	*lid = number;
-	while (*text->at == ' ')
-		text->at++;
-	if (!isdigit((unsigned char)*text->at)) {
-		*port = DL_NO_PORT;
-		return isalpha((unsigned char)*text->at) ?
-			       1 : dl_text_expected(text, "a port number");
-	}
+	*port = DL_NO_PORT;
+	if (dl_text_take_string(text, "UNREACHABLE"))
+		return 1;
 	err = dl_text_number(text, 10, DL_NO_PORT, "a port number", &number);
 	if (err)
 		return err;

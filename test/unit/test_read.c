@@ -275,6 +275,7 @@ static const struct {
 	{ dl_read_lfts, "Unicast lids of guid 0xc0 ('x'):\n", 1, "no switch" },
 	{ dl_read_lfts, LFT_HEAD "0x0001 256\n", 2, "expected a port number" },
 	{ dl_read_lfts, LFT_HEAD "0x0001\n", 2, "expected a port number" },
+	{ dl_read_lfts, LFT_HEAD "0x0001 zz\n", 2, "expected a port number" },
 	{ dl_read_lfts, LFT_HEAD "0xC000 001\n", 2, "expected a unicast LID" },
 	{ dl_read_lfts, LFT_HEAD "0x0009 001\n", 2, "above 0x0004" },
 	{ dl_read_lfts, LFT_HEAD "\n0x0001 000\n0x0001 001\n", 4,

@@ -86,7 +86,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			dl_arg_number(state, arg, "timeout", 1, 60000);
 		return 0;
 	case KEY_RETRIES:
-		r->options.retries = dl_arg_number(state, arg, "retries", 0, 100);
+		r->options.retries =
+			dl_arg_number(state, arg, "retries", 0, 100);
 		return 0;
 	case KEY_FLIGHT:
 		r->options.in_flight = dl_arg_number(

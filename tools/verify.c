@@ -67,8 +67,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->earlier = arg;
 		return 0;
 	case KEY_LEVELS:
-		r->options.levels = dl_arg_number(state, arg, "number of levels",
-						  1, 2);
+		r->options.levels =
+			dl_arg_number(state, arg, "number of levels", 1, 2);
 		return 0;
 	case KEY_SLS:
 		r->options.multicast_sls = parse_sls(state, arg);
@@ -126,8 +126,9 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 {
 	if (port == DL_NONE)
 		return json_null();
-	return json_pack("{s:o, s:i}", "guid", guid_json(f, f->ports[port].node),
-			 "port", f->ports[port].num);
+	return json_pack("{s:o, s:i}", "guid",
+			 guid_json(f, f->ports[port].node), "port",
+			 f->ports[port].num);
 }
 
 static json_t *cycle_json(const struct dl_report *r)
@@ -169,8 +170,8 @@ static json_t *lost_json(const struct dl_verdict *v)
 		json_array_append_new(
 			list,
 			json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from",
-				  end_json(f, l->src), "to", end_json(f, l->dst),
-				  "lid", l->dlid, "sl",
+				  end_json(f, l->src), "to",
+				  end_json(f, l->dst), "lid", l->dlid, "sl",
 				  l->sl == DL_NO_SL ? json_null() :
 						      json_integer(l->sl),
 				  "reason", dl_fault_text(l->fault), "at", at));

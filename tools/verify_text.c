@@ -200,8 +200,8 @@ static void advise_loop(const struct dl_report *r, FILE *to)
 		fprintf(to,
 			"The path SLs of this routing are not known, so every "
 			"pair was judged at all 16\nSLs.  The real ones may be "
-			"free of loops: give them with --psl FILE, or take the\n"
-			"snapshot from the running fabric (dateline snapshot "
+			"free of loops: give them with --psl FILE, or take "
+			"the\nsnapshot from the running fabric (dateline snapshot "
 			"--live).\n");
 		return;
 	}
@@ -279,7 +279,8 @@ void dl_report_print(const struct dl_report *r, bool explain, FILE *to)
 	print_losses(r, explain, to);
 	print_loop(r, to);
 	if (!r->compared)
-		fprintf(to, "path SLs: not compared with an earlier snapshot\n");
+		fprintf(to, "path SLs: not compared with an earlier "
+			"snapshot\n");
 	else
 		fprintf(to, "path SLs: %" PRIu64 " of %" PRIu64 " pairs "
 			"changed\n", v->sl_changes, v->sl_compared);

@@ -55,7 +55,8 @@ ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port)
 	if (s == DL_NONE)
 		return l->self;
 	path = l->switches[s].path;
-	if (f->ports[end_port].num && path.drpath.cnt + 1 < (int)sizeof(path.drpath.p))
+	if (f->ports[end_port].num &&
+	    path.drpath.cnt + 1 < (int)sizeof(path.drpath.p))
 		path.drpath.p[++path.drpath.cnt] =
 			f->ports[f->ports[end_port].peer].num;
 	return path;

@@ -248,11 +248,11 @@ static int row_number(struct reader *r, const uint8_t *data)
 static void store_map(struct reader *r, const struct dl_query *q)
 {
 	uint32_t s = q->key[0], in = q->key[1] / 256, out = q->key[1] % 256;
+	uint32_t width = switch_node(r, s)->nports + 1;
 	int number = row_number(r, q->data);
 
 	if (number >= 0)
-		r->t->sl2vl[r->t->sl2vl_first[s] +
-			    in * (switch_node(r, s)->nports + 1) + out] = number;
+		r->t->sl2vl[r->t->sl2vl_first[s] + in * width + out] = number;
 }
 
 static bool ask_end(const struct reader *r, uint32_t port, struct dl_query *q,

@@ -65,7 +65,8 @@ static int register_agents(struct dl_mads *m)
 {
 	m->smi = umad_register(m->port, IB_SMI_CLASS, 1, 0, NULL);
 	m->directed = umad_register(m->port, IB_SMI_DIRECT_CLASS, 1, 0, NULL);
-	m->sa = umad_register(m->port, IB_SA_CLASS, UMAD_SA_CLASS_VERSION, 1, NULL);
+	m->sa = umad_register(m->port, IB_SA_CLASS, UMAD_SA_CLASS_VERSION, 1,
+			      NULL);
 	if (m->smi >= 0 && m->directed >= 0 && m->sa >= 0)
 		return 0;
 	dl_log(m->log, DL_ERROR, "the local InfiniBand port does not take "
@@ -250,7 +251,8 @@ static void show_progress(struct dl_mads *m, const struct dl_queries *list,
 {
 	uint64_t now = now_ms();
 
-	if (!m->o.progress || m->total < FEW || (!last && now < m->shown + PROGRESS_MS))
+	if (!m->o.progress || m->total < FEW ||
+	    (!last && now < m->shown + PROGRESS_MS))
 		return;
 	m->shown = now;
 	m->o.progress(m->o.context, list->what, m->done, m->total);

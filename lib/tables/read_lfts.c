@@ -7,9 +7,9 @@
  *   0x0007 007 # Channel Adapter portguid 0x0000000020400001: 'name'
  *   60 lids dumped
  *
- * A block per switch, a line per LID.  UNREACHABLE instead of the port
- * number is a LID without a way.  The count at the end of each block tells a whole dump
- * from one that was cut off.
+ * A block per switch, a line per LID.  UNREACHABLE instead of the port number
+ * is a LID without a way.  The count at the end of each block tells a whole
+ * dump from one that was cut off.
  *
  * Nothing else in a folder of OpenSM's dumps says how many LIDs each port
  * has, and a netlist may have none: dl_read_lids() takes them from the first

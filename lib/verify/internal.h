@@ -104,8 +104,8 @@ static inline uint32_t dl_sets_union(struct dl_sets *s, uint32_t a, uint32_t b)
 struct dl_link {
 	uint32_t port;		/* output port, port index */
 	uint32_t from, to;	/* switches */
-	uint32_t row;		/* index in net.rows of (input port, output 0) */
-	uint32_t dep;		/* pair of (this link, first link out of `to`) */
+	uint32_t row;		/* in net.rows: of (input port, output 0) */
+	uint32_t dep;		/* pair of this link and the first beyond */
 	uint16_t vls;		/* VLs found in use */
 	uint8_t out, in;	/* port numbers at `from` and `to` */
 };
@@ -127,7 +127,7 @@ struct dl_pair {
 
 /* End ports of one switch whose packets are all treated alike. */
 struct dl_source {
-	uint32_t row;		/* index in net.rows of (input port, output 0) */
+	uint32_t row;		/* in net.rows: of (input port, output 0) */
 	uint32_t links;		/* index in net.source_rows of its first link */
 	uint32_t psl;		/* class of path SLs */
 	uint32_t count;		/* end ports */
@@ -278,6 +278,36 @@ static inline void dl_net_depend(struct dl_net *net, uint32_t pair,
 	net->deps[pair * (size_t)net->words + bit / 64] |= UINT64_C(1)
 							  << bit % 64;
 }
+
+/* ---- tables by destination (columns.c) --------------------------------- */
+
+#define DL_BLOCK 64	/* LIDs gathered together at most */
+
+/* What the tables say about one LID. */
+struct dl_column {
+	uint16_t lid;
+	uint32_t owner;		/* end port */
+	uint32_t root;		/* its access switch, or DL_NONE */
+	unsigned int last_port;	/* out of the root */
+	const uint8_t *out;	/* by switch: output port */
+	const uint8_t *sl;	/* by class of sources; NULL: unknown */
+};
+
+/* All of them, in order of root, then LID. */
+struct dl_columns {
+	const struct dl_net *net;
+	struct dl_column *list;
+	uint32_t n;
+	uint8_t *out_block, *sl_block;
+	size_t out_stride, sl_stride;
+};
+
+/* From zeroed memory; 0 or -ENOMEM.  Release in either case. */
+int dl_columns_init(struct dl_columns *x, const struct dl_net *net);
+void dl_columns_release(struct dl_columns *x);
+
+/* Fill in out and sl of n columns; those of others hold no longer. */
+void dl_columns_gather(struct dl_columns *x, struct dl_column *c, uint32_t n);
 
 /* ---- one packet (walk.c) ----------------------------------------------- */
 

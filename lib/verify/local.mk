@@ -1,4 +1,5 @@
 libdlroute_la_SOURCES += \
+	lib/verify/columns.c \
 	lib/verify/cycle.c \
 	lib/verify/internal.h \
 	lib/verify/multicast.c \

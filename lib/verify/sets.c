@@ -84,7 +84,8 @@ static uint32_t *find_slot(struct dl_sets *s, const struct dl_set *set)
 {
 	uint32_t at = hash_set(set) & (s->table_size - 1);
 
-	while (s->table[at] && memcmp(&s->sets[s->table[at]], set, sizeof(*set)))
+	while (s->table[at] &&
+	       memcmp(&s->sets[s->table[at]], set, sizeof(*set)))
 		at = (at + 1) & (s->table_size - 1);
 	return &s->table[at];
 }

@@ -30,9 +30,8 @@
  * a map that drops.  Only then audit() goes back from the destination
  * outwards, with the SLs that survive from each switch on, and counts pairs.
  *
- * Complexity: one forwarding entry read, one cached set operation and one
- * OR per switch and class.  Columns are gathered in blocks of LIDs, to read
- * the row-wise tables in whole cache lines.
+ * Complexity: one forwarding entry read (columns.c), one cached set operation
+ * and one OR per switch and class.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,9 +39,6 @@
 
 #include "verify/internal.h"
 
-#define BLOCK 64		/* LIDs gathered together */
-#define CACHE_LINE 64
-#define AHEAD 16		/* rows that are fetched before they are read */
 #define MANY_SETS (1u << 15)	/* forget them between destinations */
 #define DONE 0xFFFF
 #define FORWARDED (1u << 16)	/* beside 16 bits of surviving SLs */
@@ -57,15 +53,6 @@ struct stop {
 	uint8_t slot;		/* number of the link among the switch's */
 };
 
-struct column {
-	uint16_t lid;
-	uint32_t owner;		/* end port, or DL_NONE */
-	uint32_t root;		/* access switch, or DL_NONE */
-	unsigned int last_port;	/* out of the root */
-	const uint8_t *out;	/* by switch */
-	const uint8_t *sl;	/* by class of sources; NULL: unknown */
-};
-
 struct pass {
 	struct dl_net *net;
 	struct dl_verdict *v;
@@ -78,123 +65,17 @@ struct pass {
 	uint32_t *alive;	/* audit: what survives from a switch on */
 	bool suspicious;	/* something is not delivered */
 
-	struct column *columns;	/* in order of root, then LID */
-	uint32_t ncolumns;
-	uint8_t *out_block, *sl_block;
-	size_t out_stride, sl_stride;
+	struct dl_columns columns;
 };
 
-/* ---- columns ----------------------------------------------------------- */
-
-/* The access switch of a LID's owner; nsw: none; DL_NONE: no such LID. */
-static uint32_t bucket_of(const struct dl_net *net, uint32_t lid)
-{
-	uint32_t owner = dl_net_owner(net, lid), s;
-
-	if (owner == DL_NONE)
-		return DL_NONE;
-	s = dl_access_switch(net->f, owner);
-	return s == DL_NONE ? net->nsw : s;
-}
-
-/* Counting sort by access switch. */
-static int list_columns(struct pass *p)
-{
-	const struct dl_net *net = p->net;
-	const struct dl_fabric *f = net->f;
-	uint32_t *first = calloc(net->nsw + 2, sizeof(*first));
-	uint32_t lid, s;
-
-	p->columns = malloc((f->top_lid + 1) * sizeof(*p->columns));
-	if (!first || !p->columns) {
-		free(first);
-		return -ENOMEM;
-	}
-	for (lid = 1; lid <= f->top_lid; lid++) {
-		s = bucket_of(net, lid);
-		if (s != DL_NONE)
-			first[s + 1]++;
-	}
-	for (s = 0; s <= net->nsw; s++)
-		first[s + 1] += first[s];
-	p->ncolumns = first[net->nsw + 1];
-	for (lid = 1; lid <= f->top_lid; lid++) {
-		struct column *c;
-
-		s = bucket_of(net, lid);
-		if (s == DL_NONE)
-			continue;
-		c = &p->columns[first[s]++];
-		c->lid = lid;
-		c->owner = f->lid_port[lid];
-		c->root = s < net->nsw ? s : DL_NONE;
-		c->last_port = DL_NO_PORT;
-		if (c->root != DL_NONE)
-			c->last_port = dl_entry_port(f, c->owner);
-	}
-	free(first);
-	return 0;
-}
-
-static void gather_out(struct pass *p, struct column *c, uint32_t n)
-{
-	const struct dl_tables *t = p->net->t;
-	uint32_t nsw = p->net->nsw;
-
-	for (uint32_t k = 0; k < n; k++)
-		c[k].out = p->out_block + k * p->out_stride;
-	for (uint32_t s = 0; s < nsw; s++) {
-		const uint8_t *row = t->lft + s * (size_t)t->stride;
-		uint8_t *to = p->out_block + s;
-
-		__builtin_prefetch(row + AHEAD * (size_t)t->stride + c[0].lid);
-		__builtin_prefetch(row + AHEAD * (size_t)t->stride +
-				   c[n - 1].lid);
-		for (uint32_t k = 0; k < n; k++, to += p->out_stride)
-			*to = c[k].lid <= t->top_lid ? row[c[k].lid] :
-						       DL_NO_PORT;
-	}
-}
-
-/* Neighbouring LIDs of the same class share one gathered column. */
-static void gather_sl(struct pass *p, struct column *c, uint32_t n)
-{
-	const struct dl_tables *t = p->net->t;
-	uint32_t classes[BLOCK], nclasses = 0;
-	uint32_t nsrc = t->npsl_src;
-
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t class = DL_NONE;
-
-		c[k].sl = NULL;
-		if (t->psl && c[k].lid <= t->top_lid)
-			class = t->psl_dst[c[k].lid];
-		if (class == DL_NONE)
-			continue;
-		if (!nclasses || classes[nclasses - 1] != class)
-			classes[nclasses++] = class;
-		c[k].sl = p->sl_block + (nclasses - 1) * p->sl_stride;
-	}
-	for (uint32_t s = 0; s < nsrc; s++) {
-		const uint8_t *row = t->psl + s * (size_t)t->npsl_dst;
-		uint8_t *to = p->sl_block + s;
-
-		if (nclasses)
-			__builtin_prefetch(row + AHEAD * (size_t)t->npsl_dst +
-					   classes[0]);
-		for (uint32_t k = 0; k < nclasses; k++, to += p->sl_stride)
-			*to = row[classes[k]];
-	}
-}
-
-static bool reaches_owner(const struct column *c)
+static bool reaches_owner(const struct dl_column *c)
 {
 	return c->root != DL_NONE && c->out[c->root] == c->last_port;
 }
 
 /* Do the packets to both LIDs go the same ways as far as the root? */
-static bool same_ways(const struct pass *p, const struct column *a,
-		      const struct column *b)
+static bool same_ways(const struct pass *p, const struct dl_column *a,
+		      const struct dl_column *b)
 {
 	uint32_t r = a->root, nsw = p->net->nsw;
 
@@ -205,7 +86,7 @@ static bool same_ways(const struct pass *p, const struct column *a,
 
 /* ---- one class --------------------------------------------------------- */
 
-static unsigned int source_sl(const struct pass *p, const struct column *c,
+static unsigned int source_sl(const struct pass *p, const struct dl_column *c,
 			      uint32_t psl_class)
 {
 	if (!p->net->sl_known)
@@ -216,14 +97,14 @@ static unsigned int source_sl(const struct pass *p, const struct column *c,
 }
 
 /* The SLs that a source uses towards a column. */
-static uint16_t source_sls(const struct pass *p, const struct column *c,
+static uint16_t source_sls(const struct pass *p, const struct dl_column *c,
 			   uint32_t psl_class)
 {
 	return dl_net_sls(p->net, source_sl(p, c, psl_class));
 }
 
 /* The packets that a source puts on a link to which `row` maps them. */
-static uint32_t inject(struct pass *p, const struct column *c,
+static uint32_t inject(struct pass *p, const struct dl_column *c,
 		       const struct dl_source *src, uint32_t row)
 {
 	const struct dl_net *net = p->net;
@@ -252,8 +133,8 @@ static uint32_t inject(struct pass *p, const struct column *c,
 	return step->to;
 }
 
-static uint32_t inject_all(struct pass *p, const struct column *c, uint32_t s,
-			   unsigned int slot)
+static uint32_t inject_all(struct pass *p, const struct dl_column *c,
+			   uint32_t s, unsigned int slot)
 {
 	const struct dl_net *net = p->net;
 	uint32_t end = net->source_first[s + 1], set = 0;
@@ -268,7 +149,7 @@ static uint32_t inject_all(struct pass *p, const struct column *c, uint32_t s,
 }
 
 /* Where a LID's own switch sends it away: all but its owner do so. */
-static uint32_t inject_others(struct pass *p, const struct column *c,
+static uint32_t inject_others(struct pass *p, const struct dl_column *c,
 			      uint32_t s, unsigned int out)
 {
 	const struct dl_net *net = p->net;
@@ -289,7 +170,7 @@ static uint32_t inject_others(struct pass *p, const struct column *c,
 }
 
 /* Every switch's way out, and what its own end ports send along it. */
-static void set_out(struct pass *p, const struct column *c, uint32_t root)
+static void set_out(struct pass *p, const struct dl_column *c, uint32_t root)
 {
 	const struct dl_net *net = p->net;
 	uint32_t ends = 0;
@@ -422,7 +303,7 @@ static void flow(struct pass *p)
  * At the root: the maps towards the owner's port.  Its own packets, and those
  * of its neighbours.
  */
-static void check_last_hop(struct pass *p, const struct column *c)
+static void check_last_hop(struct pass *p, const struct dl_column *c)
 {
 	const struct dl_net *net = p->net;
 	uint32_t root = c->root;
@@ -446,10 +327,10 @@ static void check_last_hop(struct pass *p, const struct column *c)
 		uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
 		uint32_t at = dl_net_row(net, root, dl_entry_port(net->f, src),
 					 c->last_port);
+		uint16_t passed = net->passes[net->rows[at]] &
+				  net->end_passes[src];
 
-		if (src != c->owner &&
-		    source_sls(p, c, class) &
-			    ~(net->passes[net->rows[at]] & net->end_passes[src]))
+		if (src != c->owner && source_sls(p, c, class) & ~passed)
 			p->suspicious = true;
 	}
 }
@@ -462,7 +343,7 @@ static uint32_t passes(const struct dl_net *net, uint32_t row)
 }
 
 /* What survives on the way from each switch's link to the owner. */
-static void find_alive(struct pass *p, const struct column *c, uint32_t root)
+static void find_alive(struct pass *p, const struct dl_column *c, uint32_t root)
 {
 	const struct dl_net *net = p->net;
 
@@ -483,7 +364,7 @@ static void find_alive(struct pass *p, const struct column *c, uint32_t root)
 	}
 }
 
-static void list_lost(struct pass *p, const struct column *c, uint32_t src,
+static void list_lost(struct pass *p, const struct dl_column *c, uint32_t src,
 		      uint32_t lost)
 {
 	struct dl_walk w = { .src = src, .dst = c->owner, .dlid = c->lid };
@@ -505,8 +386,8 @@ static void list_lost(struct pass *p, const struct column *c, uint32_t src,
 	dl_report_lost(p->v, p->max_listed, &entry);
 }
 
-static void audit_source(struct pass *p, const struct column *c, uint32_t root,
-			 uint32_t s, uint32_t src)
+static void audit_source(struct pass *p, const struct dl_column *c,
+			 uint32_t root, uint32_t s, uint32_t src)
 {
 	const struct dl_net *net = p->net;
 	uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
@@ -530,7 +411,7 @@ static void audit_source(struct pass *p, const struct column *c, uint32_t root,
 		list_lost(p, c, src, lost);
 }
 
-static void audit(struct pass *p, const struct column *c, uint32_t root)
+static void audit(struct pass *p, const struct dl_column *c, uint32_t root)
 {
 	const struct dl_net *net = p->net;
 
@@ -556,8 +437,8 @@ static void forget_sets(struct pass *p)
 }
 
 /* The class of LIDs from c up to, not including, end. */
-static int judge(struct pass *p, const struct column *c,
-		 const struct column *end)
+static int judge(struct pass *p, const struct dl_column *c,
+		 const struct dl_column *end)
 {
 	uint32_t root = reaches_owner(c) ? c->root : DL_NONE;
 	uint64_t without_sl = p->v->without_sl;
@@ -569,37 +450,27 @@ static int judge(struct pass *p, const struct column *c,
 	flow(p);
 	/* What one LID lacks, all of the class lack. */
 	p->v->without_sl += (end - c - 1) * (p->v->without_sl - without_sl);
-	for (const struct column *i = c; root != DL_NONE && i < end; i++)
+	for (const struct dl_column *i = c; root != DL_NONE && i < end; i++)
 		check_last_hop(p, i);
 	/* A LID outside is lost to all, and the caller knows. */
-	for (const struct column *i = c;
+	for (const struct dl_column *i = c;
 	     c->root != DL_NONE && p->suspicious && i < end; i++)
 		audit(p, i, root);
 	return p->sets.failed ? -ENOMEM : 0;
 }
 
-static int judge_block(struct pass *p, struct column *c, uint32_t n)
+static int judge_block(struct pass *p, struct dl_column *c, uint32_t n)
 {
-	struct column *end = c + n, *next;
+	struct dl_column *end = c + n, *next;
 	int err = 0;
 
-	gather_out(p, c, n);
-	gather_sl(p, c, n);
+	dl_columns_gather(&p->columns, c, n);
 	for (; c < end && !err; c = next) {
 		for (next = c + 1; next < end && same_ways(p, c, next); next++)
 			;
 		err = judge(p, c, next);
 	}
 	return err;
-}
-
-/*
- * An odd number of cache lines: the same place in all columns of a block is
- * written together and must not fall into one set of the cache.
- */
-static size_t column_stride(size_t entries)
-{
-	return ((entries / CACHE_LINE) | 1) * CACHE_LINE + 2 * CACHE_LINE;
 }
 
 static int pass_init(struct pass *p, struct dl_net *net, struct dl_verdict *v,
@@ -618,14 +489,9 @@ static int pass_init(struct pass *p, struct dl_net *net, struct dl_verdict *v,
 	p->stops = malloc(nsw * sizeof(*p->stops));
 	p->order = malloc(nsw * sizeof(*p->order));
 	p->alive = malloc(nsw * sizeof(*p->alive));
-	p->out_stride = column_stride(nsw);
-	p->sl_stride = column_stride(net->t->npsl_src);
-	p->out_block = malloc(p->out_stride * BLOCK);
-	p->sl_block = malloc(p->sl_stride * BLOCK);
-	if (!p->stops || !p->order || !p->alive || !p->out_block ||
-	    !p->sl_block)
+	if (!p->stops || !p->order || !p->alive)
 		return -ENOMEM;
-	return list_columns(p);
+	return dl_columns_init(&p->columns, net);
 }
 
 static void pass_release(struct pass *p)
@@ -634,9 +500,7 @@ static void pass_release(struct pass *p)
 	free(p->stops);
 	free(p->order);
 	free(p->alive);
-	free(p->out_block);
-	free(p->sl_block);
-	free(p->columns);
+	dl_columns_release(&p->columns);
 }
 
 int dl_verify_unicast(struct dl_net *net, struct dl_verdict *v, uint32_t max)
@@ -644,10 +508,11 @@ int dl_verify_unicast(struct dl_net *net, struct dl_verdict *v, uint32_t max)
 	struct pass p;
 	int err = pass_init(&p, net, v, max);
 
-	for (uint32_t i = 0; !err && i < p.ncolumns; i += BLOCK) {
-		uint32_t n = p.ncolumns - i;
+	for (uint32_t i = 0; !err && i < p.columns.n; i += DL_BLOCK) {
+		uint32_t n = p.columns.n - i;
 
-		err = judge_block(&p, &p.columns[i], n < BLOCK ? n : BLOCK);
+		err = judge_block(&p, &p.columns.list[i],
+				  n < DL_BLOCK ? n : DL_BLOCK);
 	}
 	pass_release(&p);
 	return err;

@@ -15,7 +15,7 @@
 enum dl_fault {
 	DL_FAULT_NO_ENTRY,	/* the switch has no entry for the LID */
 	DL_FAULT_DEAD_PORT,	/* the entry names a port without a cable */
-	DL_FAULT_WRONG_END,	/* handed to an end port that is not the owner */
+	DL_FAULT_WRONG_END,	/* handed to an end port other than the owner */
 	DL_FAULT_LOOP,		/* comes back to the same switch for ever */
 	DL_FAULT_VL,		/* the SL maps to no VL of the output port */
 	DL_FAULT_UNATTACHED,	/* one of the end ports hangs on no switch */
@@ -61,10 +61,10 @@ struct dl_verdict {
 	struct dl_cycle_step *cycle;
 	uint32_t ncycle;
 	uint32_t groups;	/* multicast groups */
-	uint64_t channels;	/* channels between switches that carry packets */
+	uint64_t channels;	/* between switches, with packets */
 	uint64_t dependencies;
-	uint64_t without_sl;	/* pairs not judged for loops: path SL unknown */
-	uint64_t without_vl;	/* port pairs whose map is unknown: VL 0 assumed */
+	uint64_t without_sl;	/* pairs not judged for loops: SL unknown */
+	uint64_t without_vl;	/* pairs of ports with an unknown map */
 	uint64_t sl_changes;	/* pairs whose path SL differs from before */
 	uint64_t sl_compared;	/* pairs compared */
 };

@@ -179,7 +179,7 @@ struct flood {
 	struct twin *record;
 	const struct dl_mcast_group *g;
 	unsigned int sl;
-	uint8_t *seen;		/* by channel: already followed (dependencies) */
+	uint8_t *seen;		/* by channel: followed (dependencies) */
 	uint8_t *on_way;	/* by link: being followed (delivery) */
 	uint32_t *copies;	/* by end port */
 	uint32_t budget;

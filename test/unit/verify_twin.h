@@ -17,7 +17,7 @@ struct twin {
 
 	uint16_t alive;		/* SLs that may be in use */
 	uint32_t nlinks;
-	uint32_t *link;		/* by port index: number of its link, or DL_NONE */
+	uint32_t *link;		/* by port index: its link, or DL_NONE */
 	uint32_t *port;		/* by link: its output port */
 	uint32_t n;		/* channels: links times 16 */
 	uint8_t *edge;		/* n times n */

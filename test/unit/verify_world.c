@@ -332,7 +332,8 @@ static void make_maps(struct site *w)
 
 static void make_sls(struct site *w)
 {
-	unsigned int kind = draw_below(w->d, 6), top = 1u << draw_below(w->d, 5);
+	unsigned int kind = draw_below(w->d, 6);
+	unsigned int top = 1u << draw_below(w->d, 5);
 	uint32_t nsrc, ndst;
 
 	if (!kind)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The tables by destination.
+ *
+ * Problem.  Forwarding tables and path SLs are stored a row per switch or
+ * source; the proof goes destination by destination.  Reading a column of
+ * 4096 rows touches as many cache lines and pages for one byte each.
+ *
+ * Method.  Columns are gathered in blocks of LIDs that share an access switch
+ * or have neighbouring ones, and whose bytes mostly share cache lines.  In
+ * memory, columns stand an odd number of cache lines apart: the same place in
+ * all of them is written together and must not fall into one set of the cache.
+ *
+ * Complexity: one load and one store per switch, or source, and LID.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/internal.h"
+
+#define CACHE_LINE 64
+#define AHEAD 16	/* rows that are fetched before they are read */
+
+/* The access switch of a LID's owner; nsw: none; DL_NONE: no such LID. */
+static uint32_t bucket_of(const struct dl_net *net, uint32_t lid)
+{
+	uint32_t owner = dl_net_owner(net, lid), s;
+
+	if (owner == DL_NONE)
+		return DL_NONE;
+	s = dl_access_switch(net->f, owner);
+	return s == DL_NONE ? net->nsw : s;
+}
+
+/* Counting sort by access switch. */
+static int list_columns(struct dl_columns *x)
+{
+	const struct dl_net *net = x->net;
+	const struct dl_fabric *f = net->f;
+	uint32_t *first = calloc(net->nsw + 2, sizeof(*first));
+	uint32_t lid, s;
+
+	x->list = malloc((f->top_lid + 1) * sizeof(*x->list));
+	if (!first || !x->list) {
+		free(first);
+		return -ENOMEM;
+	}
+	for (lid = 1; lid <= f->top_lid; lid++) {
+		s = bucket_of(net, lid);
+		if (s != DL_NONE)
+			first[s + 1]++;
+	}
+	for (s = 0; s <= net->nsw; s++)
+		first[s + 1] += first[s];
+	x->n = first[net->nsw + 1];
+	for (lid = 1; lid <= f->top_lid; lid++) {
+		struct dl_column *c;
+
+		s = bucket_of(net, lid);
+		if (s == DL_NONE)
+			continue;
+		c = &x->list[first[s]++];
+		c->lid = lid;
+		c->owner = f->lid_port[lid];
+		c->root = s < net->nsw ? s : DL_NONE;
+		c->last_port = DL_NO_PORT;
+		if (c->root != DL_NONE)
+			c->last_port = dl_entry_port(f, c->owner);
+	}
+	free(first);
+	return 0;
+}
+
+static void gather_out(struct dl_columns *x, struct dl_column *c, uint32_t n)
+{
+	const struct dl_tables *t = x->net->t;
+	uint32_t nsw = x->net->nsw;
+
+	for (uint32_t k = 0; k < n; k++)
+		c[k].out = x->out_block + k * x->out_stride;
+	for (uint32_t s = 0; s < nsw; s++) {
+		const uint8_t *row = t->lft + s * (size_t)t->stride;
+		uint8_t *to = x->out_block + s;
+
+		__builtin_prefetch(row + AHEAD * (size_t)t->stride + c[0].lid);
+		__builtin_prefetch(row + AHEAD * (size_t)t->stride +
+				   c[n - 1].lid);
+		for (uint32_t k = 0; k < n; k++, to += x->out_stride)
+			*to = c[k].lid <= t->top_lid ? row[c[k].lid] :
+						       DL_NO_PORT;
+	}
+}
+
+/* Neighbouring LIDs of the same class share one gathered column. */
+static void gather_sl(struct dl_columns *x, struct dl_column *c, uint32_t n)
+{
+	const struct dl_tables *t = x->net->t;
+	uint32_t classes[DL_BLOCK], nclasses = 0;
+	uint32_t nsrc = t->npsl_src;
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t class = DL_NONE;
+
+		c[k].sl = NULL;
+		if (t->psl && c[k].lid <= t->top_lid)
+			class = t->psl_dst[c[k].lid];
+		if (class == DL_NONE)
+			continue;
+		if (!nclasses || classes[nclasses - 1] != class)
+			classes[nclasses++] = class;
+		c[k].sl = x->sl_block + (nclasses - 1) * x->sl_stride;
+	}
+	for (uint32_t s = 0; s < nsrc; s++) {
+		const uint8_t *row = t->psl + s * (size_t)t->npsl_dst;
+		uint8_t *to = x->sl_block + s;
+
+		if (nclasses)
+			__builtin_prefetch(row + AHEAD * (size_t)t->npsl_dst +
+					   classes[0]);
+		for (uint32_t k = 0; k < nclasses; k++, to += x->sl_stride)
+			*to = row[classes[k]];
+	}
+}
+
+void dl_columns_gather(struct dl_columns *x, struct dl_column *c, uint32_t n)
+{
+	gather_out(x, c, n);
+	gather_sl(x, c, n);
+}
+
+static size_t stride_of(size_t entries)
+{
+	return ((entries / CACHE_LINE) | 1) * CACHE_LINE + 2 * CACHE_LINE;
+}
+
+int dl_columns_init(struct dl_columns *x, const struct dl_net *net)
+{
+	x->net = net;
+	x->out_stride = stride_of(net->nsw);
+	x->sl_stride = stride_of(net->t->npsl_src);
+	x->out_block = malloc(x->out_stride * DL_BLOCK);
+	x->sl_block = malloc(x->sl_stride * DL_BLOCK);
+	if (!x->out_block || !x->sl_block)
+		return -ENOMEM;
+	return list_columns(x);
+}
+
+void dl_columns_release(struct dl_columns *x)
+{
+	free(x->list);
+	free(x->out_block);
+	free(x->sl_block);
+}

@@ -8,16 +8,19 @@
 #include "torus/torus.h"
 #include "tool.h"
 
-enum { KEY_TORUS = 0x2000, KEY_WRITE };
+enum { KEY_TORUS = 0x2000, KEY_WRITE, KEY_LIVE };
 
 /* Seeds in a written configuration: enough to survive some failures. */
 #define MAX_SEEDS 4
 
 struct request {
 	const char *net, *config, *write;
+	bool live;
 };
 
 static const struct argp_option options[] = {
+	{ .name = "live", .key = KEY_LIVE,
+	  .doc = "Look at the running fabric instead of a netlist" },
 	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the cabling decides" },
@@ -34,6 +37,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TORUS:
 		r->config = arg;
 		return 0;
+	case KEY_LIVE:
+		r->live = true;
+		return 0;
 	case KEY_WRITE:
 		r->write = arg;
 		return 0;
@@ -41,8 +47,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		dl_arg_once(state, &r->net, arg, "netlist");
 		return 0;
 	case ARGP_KEY_END:
-		if (!r->net)
-			argp_error(state, "which netlist?");
+		if (!r->net == !r->live)
+			argp_error(state, "which netlist, or --live?");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -52,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp discover_argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "NET",
+	.args_doc = "[NET]",
 	.doc = "Find the coordinates of every switch of a torus or mesh."
 	       "\v"
 	       "Prints a line a switch: its coordinates, GUID and name; then "
@@ -68,7 +74,7 @@ static const struct argp discover_argp = {
 	       "  dateline discover first.net --write-config found.conf\n"
 	       "\n"
 	       "Exit status: 0 all switches and cables fit, 1 some do not, 2 "
-	       "bad usage or input.",
+	       "bad usage or input, 3 no fabric.",
 };
 
 static const char *guid_text(uint64_t guid, char text[19])

@@ -7,6 +7,12 @@
 int dl_tool_load(const struct dl_tool *tool, const char *path,
 		 struct dl_fabric **out)
 {
+	struct dl_live_options live;
+
+	if (!path) {
+		dl_live_options_init(&live);
+		return dl_live_fabric(&live, &tool->log, out);
+	}
 	if (!strcmp(path, "-"))
 		return dl_fabric_read_netlist_stream(stdin, "standard input",
 						     &tool->log, out);

@@ -74,7 +74,10 @@ void dl_arg_once(const struct argp_state *state, const char **slot,
 
 /* ---- files ------------------------------------------------------------- */
 
-/* Read a netlist; "-" is standard input.  0 or a negative errno, reported. */
+/*
+ * Read a netlist; "-" is standard input, NULL the running fabric.  0 or a
+ * negative errno, reported.
+ */
 int dl_tool_load(const struct dl_tool *tool, const char *path,
 		 struct dl_fabric **out);
 

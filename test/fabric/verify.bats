@@ -276,6 +276,17 @@ engine() {
 		--torus-config "$T/f.torus.conf") == false ]]
 }
 
+@test "coordinates of the running fabric" {
+	dateline gen 5 4 1 --scramble 3 -o "$T/f"
+	sim_start "$T/f.net"
+	sim dateline discover --live --torus-config "$T/f.torus.conf" \
+		>"$T/live"
+	dateline discover "$T/f.net" --torus-config "$T/f.torus.conf" \
+		>"$T/file"
+	same coordinates "$T/file" "$T/live"
+}
+
 @test "no fabric" {
+	run -3 dateline discover --live
 	run -3 dateline snapshot --live -o "$T/snap"
 }

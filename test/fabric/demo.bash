@@ -151,7 +151,8 @@ cat <<'EOF'
 EOF
 
 step "The distribution's OpenSM, with Dateline as its routing engine"
-sm_conf "$T/sm" "$ENGINE" torus_config="$CONF"
+sm_conf "$T/sm" "$ENGINE" torus_config="$CONF" \
+	event_plugin_options=mode=proven
 command_line "cat opensm.conf"
 grep -E '^(routing_engine|event_plugin|torus_config|qos)' "$T/sm/opensm.conf" |
 	sed "s| $DL_TOP/| |" | indent
@@ -189,6 +190,15 @@ tell "I-r is a turn back from y to x, which plain dimension order forbids: the" 
 
 step "All tables around the failed switch, read back and judged"
 judge failed whole
+
+step "o(4,1) fails as well: side by side in x, which the documented rules refuse"
+command_line "Unlink \"o(4,1)\""
+sim_console 'Unlink "o(4,1)"'
+sweep
+tell "OpenSM's log:"
+grep 'dateline: proven' "$T/sm/osm.log" | tail -n 1 | sed 's/.*dateline: //' |
+	fold -s -w 74 | indent
+judge two whole
 
 step "That was Dateline.  README.md says how to use it on a fabric of yours;" \
 	"try  ${DL_BUILD#"$DL_TOP"/}/dateline --help"

@@ -306,7 +306,8 @@ static bool try_origin(struct infer *n, uint32_t origin)
 	uint32_t list[DL_DIRS];
 	struct frame f;
 
-	if (degree(n, origin) > DL_DIRS || !degree(n, origin))
+	if (degree(n, origin) > DL_DIRS ||
+	    (!degree(n, origin) && n->f->nswitches > 1))
 		return false;
 	memcpy(list, neighbours(n, origin), degree(n, origin) * sizeof(*list));
 	qsort_r(list, degree(n, origin), sizeof(*list), compare_guids,

@@ -45,372 +45,16 @@
 #include <string.h>
 
 #include "log.h"
-#include "torus/discover.h"
+#include "torus/search.h"
 
-#define NO_CANDIDATES_YET 0xFF
 #define MAX_TRIES 64		/* ways to resolve an ambiguity */
 #define MAX_SEEDS 8		/* seeds tried on a damaged torus */
-
-enum queue_flag { IN_QUEUE = 1, IN_SINGLE = 2 };
-
-struct search {
-	const struct dl_fabric *f;
-	struct dl_grid grid;		/* with windows for open dimensions */
-	uint32_t nsites;
-	uint32_t nreal;			/* sites of the grid without windows */
-	uint32_t *next;			/* neighbour of a site by direction */
-	struct dl_adjacency adj;
-	uint32_t *by_guid;		/* switch numbers in order of GUID */
-
-	uint32_t *site_of;		/* by switch, or DL_NONE */
-	uint32_t *sw_at;		/* by site, or DL_NONE */
-	uint32_t *cand;			/* DL_DIRS a switch */
-	uint8_t *ncand;
-	uint32_t *queue;		/* switches to look at, a ring */
-	uint8_t *queued;		/* enum queue_flag */
-	uint32_t head, waiting;
-	uint32_t *single;		/* one candidate, one placed neighbour */
-	uint32_t nsingle;
-	uint32_t nplaced;
-	bool may_choose;
-	uint32_t choices;		/* which alternatives to take, a digit each */
-};
-
-static void search_free(struct search *s)
-{
-	free(s->next);
-	dl_adjacency_free(&s->adj);
-	free(s->by_guid);
-	free(s->site_of);
-	free(s->sw_at);
-	free(s->cand);
-	free(s->ncand);
-	free(s->queue);
-	free(s->queued);
-	free(s->single);
-}
-
-static int build_guid_order(struct search *s)
-{
-	const struct dl_fabric *f = s->f;
-	uint32_t i, n = 0;
-
-	s->by_guid = malloc((f->nswitches + 1) * sizeof(*s->by_guid));
-	if (!s->by_guid)
-		return -ENOMEM;
-	for (i = 0; i < f->nnodes; i++)
-		if (dl_is_switch(f, f->by_guid[i]))
-			s->by_guid[n++] = f->nodes[f->by_guid[i]].sw;
-	return 0;
-}
-
-static int search_init(struct search *s, const struct dl_fabric *f)
-{
-	size_t nsw = f->nswitches + 1;
-
-	memset(s, 0, sizeof(*s));
-	s->f = f;
-	s->site_of = malloc(nsw * sizeof(*s->site_of));
-	s->cand = malloc(nsw * DL_DIRS * sizeof(*s->cand));
-	s->ncand = malloc(nsw);
-	s->queue = malloc(nsw * sizeof(*s->queue));
-	s->queued = malloc(nsw);
-	s->single = malloc(nsw * sizeof(*s->single));
-	if (!s->site_of || !s->cand || !s->ncand || !s->queue || !s->queued ||
-	    !s->single || dl_adjacency_build(f, &s->adj) || build_guid_order(s)) {
-		search_free(s);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static int search_grid(struct search *s, const struct dl_grid *g)
-{
-	uint32_t site;
-	unsigned int dir;
-
-	free(s->next);
-	free(s->sw_at);
-	s->grid = *g;
-	s->nsites = dl_grid_sites(g);
-	s->next = malloc((size_t)s->nsites * DL_DIRS * sizeof(*s->next));
-	s->sw_at = malloc(s->nsites * sizeof(*s->sw_at));
-	if (!s->next || !s->sw_at)
-		return -ENOMEM;
-	for (site = 0; site < s->nsites; site++)
-		for (dir = 0; dir < DL_DIRS; dir++)
-			s->next[site * DL_DIRS + dir] =
-				dl_site_next(g, site, dir);
-	return 0;
-}
-
-static void search_reset(struct search *s)
-{
-	uint32_t n = s->f->nswitches;
-
-	memset(s->site_of, 0xFF, n * sizeof(*s->site_of));
-	memset(s->sw_at, 0xFF, s->nsites * sizeof(*s->sw_at));
-	memset(s->ncand, NO_CANDIDATES_YET, n);
-	memset(s->queued, 0, n);
-	s->head = s->waiting = s->nsingle = s->nplaced = 0;
-}
-
-static bool sites_adjacent(const struct search *s, uint32_t a, uint32_t b)
-{
-	unsigned int dir;
-
-	for (dir = 0; dir < DL_DIRS; dir++)
-		if (s->next[a * DL_DIRS + dir] == b)
-			return true;
-	return false;
-}
-
-static void enqueue_unplaced_neighbours(struct search *s, uint32_t sw)
-{
-	uint32_t i;
-
-	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
-		uint32_t n = s->adj.list[i];
-
-		if (s->site_of[n] != DL_NONE || s->queued[n] & IN_QUEUE)
-			continue;
-		s->queue[(s->head + s->waiting++) % s->f->nswitches] = n;
-		s->queued[n] |= IN_QUEUE;
-	}
-}
-
-static void place(struct search *s, uint32_t sw, uint32_t site)
-{
-	unsigned int dir;
-
-	s->site_of[sw] = site;
-	s->sw_at[site] = sw;
-	s->nplaced++;
-	enqueue_unplaced_neighbours(s, sw);
-	/* Whoever had this site among its candidates is close by. */
-	for (dir = 0; dir < DL_DIRS; dir++) {
-		uint32_t at = s->next[site * DL_DIRS + dir];
-
-		if (at != DL_NONE && s->sw_at[at] != DL_NONE)
-			enqueue_unplaced_neighbours(s, s->sw_at[at]);
-	}
-}
-
-/* Can an unplaced switch sit somewhere next to this site? */
-static bool has_candidate_next_to(const struct search *s, uint32_t sw,
-				  uint32_t site)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->ncand[sw]; i++) {
-		uint32_t c = s->cand[sw * DL_DIRS + i];
-
-		if (s->sw_at[c] == DL_NONE && sites_adjacent(s, c, site))
-			return true;
-	}
-	return false;
-}
-
-static bool site_fits(const struct search *s, uint32_t sw, uint32_t site)
-{
-	uint32_t i;
-
-	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
-		uint32_t n = s->adj.list[i];
-
-		if (s->site_of[n] != DL_NONE) {
-			if (!sites_adjacent(s, site, s->site_of[n]))
-				return false;
-		} else if (s->ncand[n] && s->ncand[n] != NO_CANDIDATES_YET) {
-			if (!has_candidate_next_to(s, n, site))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* A list of distinct sites around the placed neighbours, at most `max`. */
-static unsigned int free_sites_around(const struct search *s, uint32_t sw,
-				      uint32_t *sites, unsigned int max)
-{
-	unsigned int n = 0, dir, k;
-	uint32_t i;
-
-	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
-		uint32_t at = s->site_of[s->adj.list[i]];
-
-		if (at == DL_NONE)
-			continue;
-		for (dir = 0; dir < DL_DIRS && n < max; dir++) {
-			uint32_t site = s->next[at * DL_DIRS + dir];
-
-			if (site == DL_NONE || s->sw_at[site] != DL_NONE)
-				continue;
-			for (k = 0; k < n && sites[k] != site; k++)
-				;
-			if (k == n)
-				sites[n++] = site;
-		}
-		if (max == DL_DIRS)
-			break;	/* one neighbour bounds the candidates */
-	}
-	return n;
-}
-
-static unsigned int placed_neighbours(const struct search *s, uint32_t sw)
-{
-	unsigned int n = 0;
-	uint32_t i;
-
-	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++)
-		n += s->site_of[s->adj.list[i]] != DL_NONE;
-	return n;
-}
-
-/* Look at a switch again: narrow its candidates, place it if one is left. */
-static void revise(struct search *s, uint32_t sw)
-{
-	uint32_t around[DL_DIRS], *cand = &s->cand[sw * DL_DIRS];
-	unsigned int before = s->ncand[sw], n, i, kept = 0, supporters;
-
-	supporters = placed_neighbours(s, sw);
-	if (!supporters)
-		return;
-	n = free_sites_around(s, sw, around, DL_DIRS);
-	for (i = 0; i < n; i++)
-		if (site_fits(s, sw, around[i]))
-			cand[kept++] = around[i];
-	s->ncand[sw] = kept;
-	if (kept == 1 && supporters > 1)
-		place(s, sw, cand[0]);
-	else if (kept != before)
-		enqueue_unplaced_neighbours(s, sw);
-	if (kept == 1 && supporters == 1 && !(s->queued[sw] & IN_SINGLE)) {
-		s->queued[sw] |= IN_SINGLE;
-		s->single[s->nsingle++] = sw;
-	}
-}
-
-/*
- * The placed neighbours of this switch contradict each other, so some cable
- * does not belong: take the site that most of them are next to, if it is one.
- */
-static bool place_by_majority(struct search *s, uint32_t sw)
-{
-	uint32_t around[4 * DL_DIRS], best = DL_NONE, j;
-	unsigned int n, i, most = 1;
-
-	n = free_sites_around(s, sw, around, 4 * DL_DIRS);
-	for (i = 0; i < n; i++) {
-		unsigned int votes = 0;
-
-		for (j = s->adj.first[sw]; j < s->adj.first[sw + 1]; j++) {
-			uint32_t at = s->site_of[s->adj.list[j]];
-
-			votes += at != DL_NONE &&
-				 sites_adjacent(s, around[i], at);
-		}
-		if (votes > most) {
-			most = votes;
-			best = around[i];
-		} else if (votes == most) {
-			best = DL_NONE;
-		}
-	}
-	if (best == DL_NONE)
-		return false;
-	place(s, sw, best);
-	return true;
-}
-
-static bool place_a_contradiction(struct search *s)
-{
-	uint32_t i;
-
-	for (i = 0; i < s->f->nswitches; i++)
-		if (s->site_of[s->by_guid[i]] == DL_NONE &&
-		    s->ncand[s->by_guid[i]] == 0 &&
-		    place_by_majority(s, s->by_guid[i]))
-			return true;
-	return false;
-}
-
-/* Among the switches with several candidates, one with the fewest. */
-static uint32_t find_ambiguous(const struct search *s)
-{
-	uint32_t i, sw = DL_NONE;
-
-	for (i = 0; i < s->f->nswitches; i++) {
-		uint32_t k = s->by_guid[i];
-
-		if (s->site_of[k] != DL_NONE || s->ncand[k] < 2 ||
-		    s->ncand[k] == NO_CANDIDATES_YET)
-			continue;
-		if (sw == DL_NONE || s->ncand[k] < s->ncand[sw])
-			sw = k;
-	}
-	return sw;
-}
-
-static bool place_a_choice(struct search *s)
-{
-	uint32_t sw = s->may_choose ? find_ambiguous(s) : DL_NONE;
-	unsigned int n;
-
-	if (sw == DL_NONE)
-		return false;
-	n = s->ncand[sw];
-	place(s, sw, s->cand[sw * DL_DIRS + s->choices % n]);
-	s->choices /= n;
-	return true;
-}
-
-static bool place_a_single(struct search *s)
-{
-	while (s->nsingle) {
-		uint32_t sw = s->single[--s->nsingle];
-
-		s->queued[sw] &= ~IN_SINGLE;
-		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 &&
-		    s->sw_at[s->cand[sw * DL_DIRS]] == DL_NONE) {
-			place(s, sw, s->cand[sw * DL_DIRS]);
-			return true;
-		}
-	}
-	return false;
-}
-
-static void propagate(struct search *s)
-{
-	do {
-		while (s->waiting) {
-			uint32_t sw = s->queue[s->head];
-
-			s->head = (s->head + 1) % s->f->nswitches;
-			s->waiting--;
-			s->queued[sw] &= ~IN_QUEUE;
-			if (s->site_of[sw] == DL_NONE)
-				revise(s, sw);
-		}
-	} while (place_a_single(s) || place_a_contradiction(s) ||
-		 place_a_choice(s));
-}
 
 static uint32_t find_switch(const struct dl_fabric *f, uint64_t guid)
 {
 	uint32_t node = guid ? dl_fabric_find_guid(f, guid) : DL_NONE;
 
 	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
-}
-
-static bool cabled(const struct search *s, uint32_t a, uint32_t b)
-{
-	uint32_t i;
-
-	for (i = s->adj.first[a]; i < s->adj.first[a + 1]; i++)
-		if (s->adj.list[i] == b)
-			return true;
-	return false;
 }
 
 /* A seed made of switches of this fabric. */
@@ -428,7 +72,7 @@ static const char *dir_name(unsigned int dir)
 }
 
 /* Is every dimension's direction given by a cable that exists? */
-static bool seed_usable(const struct search *s, const struct dl_grid *g,
+static bool seed_usable(const struct dl_search *s, const struct dl_grid *g,
 			const struct dl_seed *seed, const struct dl_log *log,
 			struct usable_seed *out)
 {
@@ -450,7 +94,7 @@ static bool seed_usable(const struct search *s, const struct dl_grid *g,
 				continue;
 			out->to[dir] = find_switch(s->f, seed->to[dir]);
 			if (out->to[dir] != DL_NONE &&
-			    cabled(s, out->from, out->to[dir])) {
+			    dl_search_cabled(s, out->from, out->to[dir])) {
 				given++;
 				continue;
 			}
@@ -492,13 +136,13 @@ static uint32_t seed_site(const struct dl_grid *real,
 }
 
 /* Put the seed's switches in place and let the rest follow. */
-static void grow(struct search *s, uint32_t origin,
+static void grow(struct dl_search *s, uint32_t origin,
 		 const struct usable_seed *seed)
 {
 	unsigned int dir;
 
-	search_reset(s);
-	place(s, seed->from, origin);
+	dl_search_reset(s);
+	dl_search_place(s, seed->from, origin);
 	for (dir = 0; dir < DL_DIRS; dir++) {
 		uint32_t sw = seed->to[dir];
 		uint32_t site = s->next[origin * DL_DIRS + dir];
@@ -508,13 +152,13 @@ static void grow(struct search *s, uint32_t origin,
 			site = s->next[origin * DL_DIRS + dl_opposite(dir)];
 		if (sw != DL_NONE && site != DL_NONE &&
 		    s->sw_at[site] == DL_NONE && s->site_of[sw] == DL_NONE)
-			place(s, sw, site);
+			dl_search_place(s, sw, site);
 	}
-	propagate(s);
+	dl_search_run(s);
 }
 
 /* Is every site of the grid taken, and every hop of it cabled? */
-static bool whole(const struct search *s)
+static bool whole(const struct dl_search *s)
 {
 	uint32_t site, next;
 	unsigned int dir;
@@ -526,7 +170,7 @@ static bool whole(const struct search *s)
 			next = s->next[site * DL_DIRS + dir];
 			if (s->sw_at[site] != DL_NONE && next != DL_NONE &&
 			    s->sw_at[next] != DL_NONE &&
-			    !cabled(s, s->sw_at[site], s->sw_at[next]))
+			    !dl_search_cabled(s, s->sw_at[site], s->sw_at[next]))
 				return false;
 		}
 	}
@@ -537,7 +181,7 @@ static bool whole(const struct search *s)
  * Try the choices that the seed leaves open, until one makes a whole torus.
  * If none does, leaves the search as it is without choices.
  */
-static bool grow_by_choice(struct search *s, uint32_t origin,
+static bool grow_by_choice(struct dl_search *s, uint32_t origin,
 			   const struct usable_seed *seed)
 {
 	uint32_t try;
@@ -554,9 +198,9 @@ static bool grow_by_choice(struct search *s, uint32_t origin,
 	return false;
 }
 
-static void report_ambiguous(const struct search *s, const struct dl_log *log)
+static void report_ambiguous(const struct dl_search *s, const struct dl_log *log)
 {
-	uint32_t node = s->f->switches[find_ambiguous(s)];
+	uint32_t node = s->f->switches[dl_search_ambiguous(s)];
 
 	dl_log(log, DL_WARNING,
 	       "switch 0x%016" PRIx64 " \"%s\" could sit at several sites; a "
@@ -587,7 +231,7 @@ static struct dl_grid search_window(const struct dl_grid *g,
  * seed's switch is at coordinate 0 if everything found fits so, else the
  * lowest coordinate found is 0.
  */
-static void window_offset(const struct search *s, const struct dl_grid *g,
+static void window_offset(const struct dl_search *s, const struct dl_grid *g,
 			  uint32_t offset[DL_DIMS])
 {
 	uint32_t low[DL_DIMS], i, c[DL_DIMS];
@@ -610,7 +254,7 @@ static void window_offset(const struct search *s, const struct dl_grid *g,
 		offset[d] = low[d];
 }
 
-static void copy_sites(struct dl_torus *t, const struct search *s)
+static void copy_sites(struct dl_torus *t, const struct dl_search *s)
 {
 	uint32_t offset[DL_DIMS], c[DL_DIMS], i;
 	unsigned int d;
@@ -637,21 +281,21 @@ static void copy_sites(struct dl_torus *t, const struct search *s)
 }
 
 /* Grow from one seed; the search then holds what was found. */
-static int grow_from(struct search *s, const struct dl_torus *t,
+static int grow_from(struct dl_search *s, const struct dl_torus *t,
 		     const struct dl_torus_config *c, uint32_t i,
 		     const struct usable_seed *seed, const struct dl_log *log)
 {
 	struct dl_grid window =
 		search_window(&t->grid, &c->grid, &c->seeds[i]);
 	uint32_t origin;
-	int err = search_grid(s, &window);
+	int err = dl_search_grid(s, &window);
 
 	if (err)
 		return err;
 	s->nreal = t->nsites;
 	origin = seed_site(&t->grid, &window, &c->seeds[i]);
 	grow(s, origin, seed);
-	if (find_ambiguous(s) != DL_NONE && !grow_by_choice(s, origin, seed))
+	if (dl_search_ambiguous(s) != DL_NONE && !grow_by_choice(s, origin, seed))
 		report_ambiguous(s, log);
 	return 0;
 }
@@ -665,10 +309,10 @@ int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 {
 	uint32_t i, best = DL_NONE, most = 0, tries = 0;
 	struct usable_seed seed;
-	struct search s;
+	struct dl_search s;
 	int err;
 
-	err = search_init(&s, t->fabric);
+	err = dl_search_init(&s, t->fabric);
 	if (err)
 		return err;
 	for (i = 0; !err && i < c->nseeds && tries < MAX_SEEDS; i++) {
@@ -698,6 +342,6 @@ int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 		t->seed = best;
 		copy_sites(t, &s);
 	}
-	search_free(&s);
+	dl_search_free(&s);
 	return err;
 }

@@ -6,6 +6,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/grid.c \
 	lib/torus/infer.c \
 	lib/torus/list.c \
+	lib/torus/search.c lib/torus/search.h \
 	lib/torus/seeds.c lib/torus/seeds.h \
 	lib/torus/torus.c lib/torus/torus.h
 

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The search behind discovery: see discover.c for the problem and the method.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "torus/search.h"
+
+#define NO_CANDIDATES_YET 0xFF
+
+enum queue_flag { IN_QUEUE = 1, IN_SINGLE = 2 };
+
+void dl_search_free(struct dl_search *s)
+{
+	free(s->next);
+	dl_adjacency_free(&s->adj);
+	free(s->by_guid);
+	free(s->site_of);
+	free(s->sw_at);
+	free(s->cand);
+	free(s->ncand);
+	free(s->queue);
+	free(s->queued);
+	free(s->single);
+}
+
+static int build_guid_order(struct dl_search *s)
+{
+	const struct dl_fabric *f = s->f;
+	uint32_t i, n = 0;
+
+	s->by_guid = malloc((f->nswitches + 1) * sizeof(*s->by_guid));
+	if (!s->by_guid)
+		return -ENOMEM;
+	for (i = 0; i < f->nnodes; i++)
+		if (dl_is_switch(f, f->by_guid[i]))
+			s->by_guid[n++] = f->nodes[f->by_guid[i]].sw;
+	return 0;
+}
+
+int dl_search_init(struct dl_search *s, const struct dl_fabric *f)
+{
+	size_t nsw = f->nswitches + 1;
+
+	memset(s, 0, sizeof(*s));
+	s->f = f;
+	s->site_of = malloc(nsw * sizeof(*s->site_of));
+	s->cand = malloc(nsw * DL_DIRS * sizeof(*s->cand));
+	s->ncand = malloc(nsw);
+	s->queue = malloc(nsw * sizeof(*s->queue));
+	s->queued = malloc(nsw);
+	s->single = malloc(nsw * sizeof(*s->single));
+	if (!s->site_of || !s->cand || !s->ncand || !s->queue || !s->queued ||
+	    !s->single || dl_adjacency_build(f, &s->adj) || build_guid_order(s)) {
+		dl_search_free(s);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int dl_search_grid(struct dl_search *s, const struct dl_grid *g)
+{
+	uint32_t site;
+	unsigned int dir;
+
+	free(s->next);
+	free(s->sw_at);
+	s->grid = *g;
+	s->nsites = dl_grid_sites(g);
+	s->next = malloc((size_t)s->nsites * DL_DIRS * sizeof(*s->next));
+	s->sw_at = malloc(s->nsites * sizeof(*s->sw_at));
+	if (!s->next || !s->sw_at)
+		return -ENOMEM;
+	for (site = 0; site < s->nsites; site++)
+		for (dir = 0; dir < DL_DIRS; dir++)
+			s->next[site * DL_DIRS + dir] =
+				dl_site_next(g, site, dir);
+	return 0;
+}
+
+void dl_search_reset(struct dl_search *s)
+{
+	uint32_t n = s->f->nswitches;
+
+	memset(s->site_of, 0xFF, n * sizeof(*s->site_of));
+	memset(s->sw_at, 0xFF, s->nsites * sizeof(*s->sw_at));
+	memset(s->ncand, NO_CANDIDATES_YET, n);
+	memset(s->queued, 0, n);
+	s->head = s->waiting = s->nsingle = s->nplaced = 0;
+}
+
+static bool sites_adjacent(const struct dl_search *s, uint32_t a, uint32_t b)
+{
+	unsigned int dir;
+
+	for (dir = 0; dir < DL_DIRS; dir++)
+		if (s->next[a * DL_DIRS + dir] == b)
+			return true;
+	return false;
+}
+
+static void enqueue_unplaced_neighbours(struct dl_search *s, uint32_t sw)
+{
+	uint32_t i;
+
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
+		uint32_t n = s->adj.list[i];
+
+		if (s->site_of[n] != DL_NONE || s->queued[n] & IN_QUEUE)
+			continue;
+		s->queue[(s->head + s->waiting++) % s->f->nswitches] = n;
+		s->queued[n] |= IN_QUEUE;
+	}
+}
+
+void dl_search_place(struct dl_search *s, uint32_t sw, uint32_t site)
+{
+	unsigned int dir;
+
+	s->site_of[sw] = site;
+	s->sw_at[site] = sw;
+	s->nplaced++;
+	enqueue_unplaced_neighbours(s, sw);
+	/* Whoever had this site among its candidates is close by. */
+	for (dir = 0; dir < DL_DIRS; dir++) {
+		uint32_t at = s->next[site * DL_DIRS + dir];
+
+		if (at != DL_NONE && s->sw_at[at] != DL_NONE)
+			enqueue_unplaced_neighbours(s, s->sw_at[at]);
+	}
+}
+
+/* Can an unplaced switch sit somewhere next to this site? */
+static bool has_candidate_next_to(const struct dl_search *s, uint32_t sw,
+				  uint32_t site)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->ncand[sw]; i++) {
+		uint32_t c = s->cand[sw * DL_DIRS + i];
+
+		if (s->sw_at[c] == DL_NONE && sites_adjacent(s, c, site))
+			return true;
+	}
+	return false;
+}
+
+static bool site_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
+{
+	uint32_t i;
+
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
+		uint32_t n = s->adj.list[i];
+
+		if (s->site_of[n] != DL_NONE) {
+			if (!sites_adjacent(s, site, s->site_of[n]))
+				return false;
+		} else if (s->ncand[n] && s->ncand[n] != NO_CANDIDATES_YET) {
+			if (!has_candidate_next_to(s, n, site))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* A list of distinct sites around the placed neighbours, at most `max`. */
+static unsigned int free_sites_around(const struct dl_search *s, uint32_t sw,
+				      uint32_t *sites, unsigned int max)
+{
+	unsigned int n = 0, dir, k;
+	uint32_t i;
+
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
+		uint32_t at = s->site_of[s->adj.list[i]];
+
+		if (at == DL_NONE)
+			continue;
+		for (dir = 0; dir < DL_DIRS && n < max; dir++) {
+			uint32_t site = s->next[at * DL_DIRS + dir];
+
+			if (site == DL_NONE || s->sw_at[site] != DL_NONE)
+				continue;
+			for (k = 0; k < n && sites[k] != site; k++)
+				;
+			if (k == n)
+				sites[n++] = site;
+		}
+		if (max == DL_DIRS)
+			break;	/* one neighbour bounds the candidates */
+	}
+	return n;
+}
+
+static unsigned int placed_neighbours(const struct dl_search *s, uint32_t sw)
+{
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++)
+		n += s->site_of[s->adj.list[i]] != DL_NONE;
+	return n;
+}
+
+/* Look at a switch again: narrow its candidates, place it if one is left. */
+static void revise(struct dl_search *s, uint32_t sw)
+{
+	uint32_t around[DL_DIRS], *cand = &s->cand[sw * DL_DIRS];
+	unsigned int before = s->ncand[sw], n, i, kept = 0, supporters;
+
+	supporters = placed_neighbours(s, sw);
+	if (!supporters)
+		return;
+	n = free_sites_around(s, sw, around, DL_DIRS);
+	for (i = 0; i < n; i++)
+		if (site_fits(s, sw, around[i]))
+			cand[kept++] = around[i];
+	s->ncand[sw] = kept;
+	if (kept == 1 && supporters > 1)
+		dl_search_place(s, sw, cand[0]);
+	else if (kept != before)
+		enqueue_unplaced_neighbours(s, sw);
+	if (kept == 1 && supporters == 1 && !(s->queued[sw] & IN_SINGLE)) {
+		s->queued[sw] |= IN_SINGLE;
+		s->single[s->nsingle++] = sw;
+	}
+}
+
+/*
+ * The placed neighbours of this switch contradict each other, so some cable
+ * does not belong: take the site that most of them are next to, if it is one.
+ */
+static bool place_by_majority(struct dl_search *s, uint32_t sw)
+{
+	uint32_t around[4 * DL_DIRS], best = DL_NONE, j;
+	unsigned int n, i, most = 1;
+
+	n = free_sites_around(s, sw, around, 4 * DL_DIRS);
+	for (i = 0; i < n; i++) {
+		unsigned int votes = 0;
+
+		for (j = s->adj.first[sw]; j < s->adj.first[sw + 1]; j++) {
+			uint32_t at = s->site_of[s->adj.list[j]];
+
+			votes += at != DL_NONE &&
+				 sites_adjacent(s, around[i], at);
+		}
+		if (votes > most) {
+			most = votes;
+			best = around[i];
+		} else if (votes == most) {
+			best = DL_NONE;
+		}
+	}
+	if (best == DL_NONE)
+		return false;
+	dl_search_place(s, sw, best);
+	return true;
+}
+
+static bool place_a_contradiction(struct dl_search *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->f->nswitches; i++)
+		if (s->site_of[s->by_guid[i]] == DL_NONE &&
+		    s->ncand[s->by_guid[i]] == 0 &&
+		    place_by_majority(s, s->by_guid[i]))
+			return true;
+	return false;
+}
+
+/* Among the switches with several candidates, one with the fewest. */
+uint32_t dl_search_ambiguous(const struct dl_search *s)
+{
+	uint32_t i, sw = DL_NONE;
+
+	for (i = 0; i < s->f->nswitches; i++) {
+		uint32_t k = s->by_guid[i];
+
+		if (s->site_of[k] != DL_NONE || s->ncand[k] < 2 ||
+		    s->ncand[k] == NO_CANDIDATES_YET)
+			continue;
+		if (sw == DL_NONE || s->ncand[k] < s->ncand[sw])
+			sw = k;
+	}
+	return sw;
+}
+
+static bool place_a_choice(struct dl_search *s)
+{
+	uint32_t sw = s->may_choose ? dl_search_ambiguous(s) : DL_NONE;
+	unsigned int n;
+
+	if (sw == DL_NONE)
+		return false;
+	n = s->ncand[sw];
+	dl_search_place(s, sw, s->cand[sw * DL_DIRS + s->choices % n]);
+	s->choices /= n;
+	return true;
+}
+
+static bool place_a_single(struct dl_search *s)
+{
+	while (s->nsingle) {
+		uint32_t sw = s->single[--s->nsingle];
+
+		s->queued[sw] &= ~IN_SINGLE;
+		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 &&
+		    s->sw_at[s->cand[sw * DL_DIRS]] == DL_NONE) {
+			dl_search_place(s, sw, s->cand[sw * DL_DIRS]);
+			return true;
+		}
+	}
+	return false;
+}
+
+void dl_search_run(struct dl_search *s)
+{
+	do {
+		while (s->waiting) {
+			uint32_t sw = s->queue[s->head];
+
+			s->head = (s->head + 1) % s->f->nswitches;
+			s->waiting--;
+			s->queued[sw] &= ~IN_QUEUE;
+			if (s->site_of[sw] == DL_NONE)
+				revise(s, sw);
+		}
+	} while (place_a_single(s) || place_a_contradiction(s) ||
+		 place_a_choice(s));
+}
+
+bool dl_search_cabled(const struct dl_search *s, uint32_t a, uint32_t b)
+{
+	uint32_t i;
+
+	for (i = s->adj.first[a]; i < s->adj.first[a + 1]; i++)
+		if (s->adj.list[i] == b)
+			return true;
+	return false;
+}

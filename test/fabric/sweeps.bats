@@ -15,6 +15,8 @@ setup() {
 	fabric_init
 	declare -gA FAR=() ENDS=() UNLINKED=() CUT=() DEAD=()
 	declare -ga SWITCHES=() CABLES=()
+	SEED=${DATELINE_SEED:-$(($(date +%s) % 32768))}
+	RANDOM=$SEED
 }
 
 teardown() {
@@ -297,6 +299,7 @@ event() {
 events() {
 	local i early=0 accepted=0 refused=0
 
+	say "DATELINE_SEED=$SEED"
 	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
 	lfts "$T/a" >"$T/good"
 	for ((i = 1; i <= $1; i++)); do
@@ -319,15 +322,12 @@ events() {
 	done
 	say "$accepted states accepted, $refused refused; memory after a" \
 		"quarter $early kB, at the end $(memory) kB"
-	((accepted > $1 / 4 && (refused || $1 < 50)))
+	# Of a few events all may lead to states that are refused.
+	(($1 < 50 || (accepted > $1 / 4 && refused)))
 	(($(memory) < early + early / 10 + 1024))
 }
 
 @test "100 events on a 5x5x4 torus, a sweep after each" {
-	local seed=${DATELINE_SEED:-$(($(date +%s) % 32768))}
-
-	say "DATELINE_SEED=$seed"
-	RANDOM=$seed
 	up 5 5 4
 	events "${DATELINE_EVENTS:-100}"
 	mend_all
@@ -421,6 +421,12 @@ mfts() {
 	same "multicast tables" "$T/mfts" <(mfts)
 }
 
+# sends_nothing SWITCH PORT: OpenSM's last dump has no entry for that port.
+sends_nothing() {
+	lfts "$T/a" >"$T/now"
+	[[ -s $T/now ]] && fails grep -q "^$1 [0-9]* $2$" "$T/now"
+}
+
 @test "tables that stay in force send nothing into cables that lead elsewhere" {
 	local a b
 	up 5 4 1
@@ -437,8 +443,9 @@ mfts() {
 	echo nonsense >>"$T/f.torus.conf"
 	sm_sweep
 	wait_log 'ERR DL19'
-	lfts "$T/a" >"$T/now"
-	fails grep "^$a [0-9]* 1$" "$T/now"
+	# OpenSM may have been in the middle of another sweep when told.
+	wait_for 20 sends_nothing "$a" 1 ||
+		fails grep "^$a [0-9]* 1$" "$T/now"
 	# All else is as it was.
 	(($(comm -23 "$T/good" "$T/now" | cut -d ' ' -f 1 | uniq | wc -l) == 4))
 	[[ -z $(comm -13 "$T/good" "$T/now") ]]

@@ -89,6 +89,22 @@ void dl_mcast_prune(const struct dl_engine *e)
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
+/*
+ * A switch without ports in the group.  OpenSM writes no table that it thinks
+ * was never used, but a switch that comes back may still hold the branches of
+ * an older tree, and packets of its adapters would take them.  Table blocks
+ * that have been used once are written at every sweep.
+ */
+static void clear_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid)
+{
+	osm_switch_t *sw = find_switch(e, s);
+
+	if (!sw || !osm_switch_supports_mcast(sw))
+		return;
+	osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw), mlid, 0);
+	osm_mcast_tbl_clear_mlid(osm_switch_get_mcast_tbl_ptr(sw), mlid);
+}
+
 /* Set the bits of one switch.  Returns false where it cannot do multicast. */
 static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 		      const uint64_t *masks)
@@ -141,7 +157,9 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 
 		for (w = 0; w < DL_MASK_WORDS && !m[w]; w++)
 			;
-		if (w < DL_MASK_WORDS && !set_ports(e, s, mlid, masks))
+		if (w == DL_MASK_WORDS)
+			clear_ports(e, s, mlid);
+		else if (!set_ports(e, s, mlid, masks))
 			status = IB_ERROR;
 	}
 	return status;

@@ -43,8 +43,8 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 	      "routing_engine dateline,no_fallback\n"
 	      "qos TRUE\n",
 	      to);
-	if (o->mode == DL_PROVEN)
-		fputs("event_plugin_options mode=proven\n", to);
+	if (o->mode == DL_CLASSIC)
+		fputs("event_plugin_options mode=classic\n", to);
 	fputs("\n"
 	      "# Between switches VL 0-3 carry QoS level 0 and VL 4-7 level 1, "
 	      "on end ports\n"

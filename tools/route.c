@@ -22,8 +22,8 @@ static const struct argp_option options[] = {
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the cabling decides" },
 	{ .name = "mode", .key = KEY_MODE, .arg = "MODE",
-	  .doc = "classic: the documents' rules and refusals (default); "
-		 "proven: every connected fabric, with proof" },
+	  .doc = "classic: the documents' rules and refusals; "
+		 "proven: every connected fabric, with proof (default)" },
 	{ .name = "multicast", .key = KEY_MULTICAST, .arg = "all",
 	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
 	{ .name = "qos-weights", .key = KEY_WEIGHTS, .arg = "A:B",

@@ -18,7 +18,7 @@
 
 void dl_route_options_init(struct dl_route_options *o)
 {
-	o->mode = DL_CLASSIC;
+	o->mode = DL_PROVEN;
 	o->weights[0] = o->weights[1] = 1;
 	o->high_limit = DEFAULT_HIGH_LIMIT;
 }

@@ -151,8 +151,7 @@ cat <<'EOF'
 EOF
 
 step "The distribution's OpenSM, with Dateline as its routing engine"
-sm_conf "$T/sm" "$ENGINE" torus_config="$CONF" \
-	event_plugin_options=mode=proven
+sm_conf "$T/sm" "$ENGINE" torus_config="$CONF"
 command_line "cat opensm.conf"
 grep -E '^(routing_engine|event_plugin|torus_config|qos)' "$T/sm/opensm.conf" |
 	sed "s| $DL_TOP/| |" | indent

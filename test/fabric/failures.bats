@@ -74,17 +74,6 @@ draw() {
 }
 DIMS=xyz
 
-hosts() {
-	end_ports "$SM_DIR" | awk '$1 == "CA" { print $3 }'
-}
-
-# mfts DIR: "switch mlid ports..." of every entry that is not empty, sorted.
-mfts() {
-	awk '/^Switch/ { sw = $2 }
-		/^0x/ && NF > 2 { $2 = ""; $1 = $1; print sw, $0 }' \
-		"$1/opensm.mcfdbs" | sort
-}
-
 # run_engine ENGINE: route $T/f.net; $ACCEPTED tells.  Two groups are joined.
 run_engine() {
 	local engine=$1
@@ -98,10 +87,9 @@ run_engine() {
 	if (($(log_count 'SUBNET UP'))); then
 		ACCEPTED=yes
 		# shellcheck disable=SC2046 # one argument each
-		sim "$DL_BUILD/test/fabric/join" 0 0 $(hosts) >"$T/join.out"
+		join_group 0 0 $(hosts)
 		# shellcheck disable=SC2046
-		sim "$DL_BUILD/test/fabric/join" 1 8 $(hosts | some 5) \
-			>"$T/join.out"
+		join_group 1 8 $(hosts | some 5)
 		sm_sweep
 	fi
 	fabric_down
@@ -201,7 +189,7 @@ scenarios() {
 	SIM_FLAGS=(-M 0)
 	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf"
 	# shellcheck disable=SC2046
-	sim "$DL_BUILD/test/fabric/join" 0 0 $(hosts) >"$T/join.out"
+	join_group 0 0 $(hosts)
 	wait_log 'dateline: ERR DL22: switch 0x00d1000101000000 .*group 0xc000'
 	wait_log 'SUBNET UP'
 	[[ -z $(mfts "$T/a") ]]
@@ -216,7 +204,7 @@ scenarios() {
 		"event_plugin_options=mode=classic dump_dir=$T/snap"
 	for group in 1 2; do
 		# shellcheck disable=SC2046
-		sim "$DL_BUILD/test/fabric/join" "$group" 0 $(hosts) >"$T/join.out"
+		join_group "$group" 0 $(hosts)
 	done
 	rm -r "$T/snap"
 	sm_sweep

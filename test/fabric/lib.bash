@@ -435,3 +435,66 @@ arbitration() {
 						hex(substr(cell[i], 3))
 		}'
 }
+
+#
+# Multicast groups, and the running fabric as the tool sees it.
+#
+
+# hosts [DIR]: GUIDs of the adapters' ports, from OpenSM's dumps.
+hosts() {
+	end_ports "${1:-$SM_DIR}" | awk '$1 == "CA" { print $3 }'
+}
+
+# join_group [-l] GROUP SL PORT-GUID...: see join.c.
+join_group() {
+	sim "$DL_BUILD/test/fabric/join" "$@" >"$T/join.out"
+}
+
+# mfts DIR: "switch mlid ports..." of every entry that is not empty, sorted.
+mfts() {
+	awk '/^Switch/ { sw = $2 }
+		/^0x/ && NF > 2 { $2 = ""; $1 = $1; print sw, $0 }' \
+		"$1/opensm.mcfdbs" | sort
+}
+
+# snapshot DIR [OPTION...]: of the running fabric; complete.
+snapshot() {
+	local dir=$1
+
+	shift
+	sim dateline snapshot --live -o "$dir" "$@" 2>"$T/snapshot.err"
+}
+
+# verdict DIR KEY [OPTION...]: one value of the verdict.
+verdict() {
+	local dir=$1 key=$2
+
+	shift 2
+	dateline verify "$dir" --json "$@" >"$T/verdict" 2>"$T/verify.err" ||
+		[[ $? == 1 ]] || { cat "$T/verify.err" >&2; return 1; }
+	jq -c ".$key" "$T/verdict"
+}
+
+# agree SNAPSHOT SCOPE EXPECTED: our verdict on its unicast (a loop: true or
+# false) is the expected one and ibdmchk's; SCOPE is all or adapters.  ibdmchk
+# lets a path that ends in a switch leave it again through port 1, so that its
+# "all" (-a) may see loops that are none.
+agree() {
+	local from=$1 scope=$2 want=$3 dir=$T/unicast loop verdict all=-a
+
+	rm -rf "$dir"
+	cp -r "$from" "$dir"
+	: >"$dir/opensm.mcfdbs"
+	[[ $scope == all ]] || all=
+	loop=$(verdict "$dir" credit_loop --pairs "$scope")
+	slvl_of "$dir" >"$T/slvl"
+	# shellcheck disable=SC2086
+	verdict=$(ibdm "$dir" "$dir/dateline-psl.dump" "$T/slvl" $all)
+	case $verdict in
+	safe) verdict=false ;;
+	loop) verdict=true ;;
+	esac
+	[[ $loop == "$want" && $verdict == "$want" ]] && return
+	say "$scope: loop $loop, ibdmchk $verdict, expected $want"
+	return 1
+}

@@ -6,7 +6,8 @@ FABRIC_TESTS = test/fabric/gen.bats \
 	test/fabric/builtin.bats test/fabric/gordon.bats \
 	test/fabric/verify.bats
 EXTRA_DIST += bootstrap .ci/run test/check.bash \
-	test/fabric/demo.bash test/fabric/lib.bash $(FABRIC_TESTS)
+	test/fabric/demo.bash test/fabric/events.bash \
+	test/fabric/lib.bash $(FABRIC_TESTS)
 
 .PHONY: check-fabric
 check-fabric: all test/fabric/join

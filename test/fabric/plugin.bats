@@ -56,22 +56,6 @@ lid_of() {
 	end_ports "$SM_DIR" | awk -v name="$1" '$5 == name { print $4 }'
 }
 
-# join [-l] GROUP SL PORT-GUID...
-join() {
-	sim "$DL_BUILD/test/fabric/join" "$@" >"$T/join.out"
-}
-
-hosts() {
-	end_ports "$SM_DIR" | awk '$1 == "CA" { print $3 }'
-}
-
-# mfts DIR: "switch mlid ports..." of every entry that is not empty, sorted.
-mfts() {
-	awk '/^Switch/ { sw = $2 }
-		/^0x/ && NF > 2 { $2 = ""; $1 = $1; print sw, $0 }' \
-		"$1/opensm.mcfdbs" | sort
-}
-
 @test "the library exports one symbol and needs nothing but libc and opensm" {
 	[[ $(nm -D --defined-only "$PLUGIN" | awk '{ print $3 }') == \
 		osm_event_plugin ]]
@@ -319,11 +303,11 @@ mfts() {
 		fabric_up "$T/$engine" $engine "$NET" torus_config="$CONF"
 		guids=$(hosts | some 12)
 		# shellcheck disable=SC2086 # one argument each
-		join 0 0 $guids
+		join_group 0 0 $guids
 		# shellcheck disable=SC2046
-		join 1 8 $(hosts)
+		join_group 1 8 $(hosts)
 		# shellcheck disable=SC2086
-		join -l 1 8 $guids
+		join_group -l 1 8 $guids
 		sm_sweep
 		mfts "$T/$engine" >"$T/$engine.mfts"
 		fabric_down
@@ -335,9 +319,9 @@ mfts() {
 @test "a snapshot says what OpenSM's own dumps say" {
 	up event_plugin_options="dump_dir=$T/snap" lmc=1
 	# shellcheck disable=SC2046
-	join 0 0 $(hosts)
-	join 1 0 "$(hosts | head -n 1)"
-	join -l 1 0 "$(hosts | head -n 1)"
+	join_group 0 0 $(hosts)
+	join_group 1 0 "$(hosts | head -n 1)"
+	join_group -l 1 0 "$(hosts | head -n 1)"
 	rm -r "$T/snap"
 	sm_sweep
 	wait_for 10 test -e "$T/snap/dateline-slvl.dump"
@@ -364,7 +348,7 @@ mfts() {
 	}
 	up use_ucast_cache=TRUE event_plugin_options="dump_dir=$T/snap"
 	# shellcheck disable=SC2046
-	join 0 0 $(hosts)
+	join_group 0 0 $(hosts)
 	lfts "$T/a" >"$T/whole"
 	sim_console 'Unlink "S(1,1)"[1]'
 	sm_sweep
@@ -407,7 +391,7 @@ mfts() {
 	SM_PID=$!
 	wait_log 'SUBNET UP'
 	# shellcheck disable=SC2046
-	join 0 0 $(hosts)
+	join_group 0 0 $(hosts)
 	sm_sweep
 	# A failure, a refusal, and both repaired.
 	sim_console 'Unlink "S(1,1)"[1]'

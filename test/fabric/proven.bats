@@ -7,9 +7,11 @@
 # shellcheck disable=SC2030,SC2031
 
 load lib.bash
+load events.bash
 
 setup() {
 	fabric_init
+	events_init proven
 }
 
 teardown() {
@@ -18,17 +20,15 @@ teardown() {
 
 # prove GEN_ARGS...: route such a fabric with one group of all adapters.
 prove() {
-	local hosts
-
 	dateline gen "$@" -q -o "$T/f"
 	if dateline route "$T/f.net" --torus-config "$T/f.torus.conf" \
-		-o "$T/refused" 2>"$T/refused.err"; then
+		--mode classic -o "$T/refused" 2>"$T/refused.err"; then
 		return 1
 	fi
 	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
-		"event_plugin_options=mode=proven dump_dir=$T/snap"
-	mapfile -t hosts < <(end_ports "$T/a" | awk '$1 == "CA" { print $3 }')
-	sim "$DL_BUILD/test/fabric/join" 0 0 "${hosts[@]}" >"$T/join.out"
+		"event_plugin_options=dump_dir=$T/snap"
+	# shellcheck disable=SC2046
+	join_group 0 0 $(hosts)
 	rm -r "$T/snap"
 	sm_sweep
 	wait_for 20 test -e "$T/snap/dateline-psl.dump"
@@ -45,4 +45,50 @@ prove() {
 @test "a ring cut in two, and a failed switch" {
 	prove 5 4 3 --fail-link 0,1,1:+x --fail-link 2,1,1:+x \
 		--fail-switch 3,3,0
+}
+
+# in_force: what the switches hold is safe, and no path SL has changed.
+in_force() {
+	rm -rf "$T/live"
+	snapshot "$T/live"
+	dateline verify --json "$T/live" >"$T/live.json" 2>"$T/verify.err" || {
+		cat "$T/live.json" "$T/verify.err" >&2
+		return 1
+	}
+	[[ $(jq .multicast_groups "$T/live.json") == 3 ]]
+	sort "$T/live/dateline-psl.dump" >"$T/psl"
+	[[ -s $T/psl && -z $(comm -23 "$T/psl" "$T/whole.psl") ]]
+	agree "$T/live" adapters false
+}
+
+# Everybody is in the broadcast group, some are in others: also those that
+# have been away.
+join_groups() {
+	# shellcheck disable=SC2046
+	join_group 0 0 $(hosts)
+	# shellcheck disable=SC2046
+	join_group 1 8 $(hosts | some 30)
+	# shellcheck disable=SC2046
+	join_group 2 0 $(hosts | tail -n 7)
+}
+
+@test "50 events on a 5x5x4 torus: what is in force is always safe" {
+	local i
+
+	say "DATELINE_SEED=$SEED"
+	up 5 5 4
+	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
+	lfts "$T/a" >"$T/good"
+	for ((i = 1; i <= ${DATELINE_EVENTS:-50}; i++)); do
+		((i % 5 != 1)) || join_groups
+		until event; do :; done
+		expect --no-psl
+		settle
+		in_force
+	done
+	mend_all
+	expect
+	settle
+	same "a whole torus' tables" <(lfts "$T/whole") <(lfts "$T/snap")
+	in_force
 }

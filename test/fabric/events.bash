@@ -10,8 +10,7 @@ events_init() {
 	declare -gA FAR=() ENDS=() UNLINKED=() CUT=() DEAD=()
 	declare -ga SWITCHES=() CABLES=()
 	MODE=${1:-classic}
-	SEED=${DATELINE_SEED:-$(($(date +%s) % 32768))}
-	RANDOM=$SEED
+	RANDOM=$DATELINE_SEED
 }
 
 # up X Y Z [KEY=VALUE...]: that torus, routed by dateline in $MODE.
@@ -290,7 +289,7 @@ event() {
 events() {
 	local i early=0 accepted=0 refused=0
 
-	say "DATELINE_SEED=$SEED"
+	say "DATELINE_SEED=$DATELINE_SEED"
 	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
 	lfts "$T/a" >"$T/good"
 	for ((i = 1; i <= $1; i++)); do

@@ -141,7 +141,7 @@ compare() {
 
 # scenarios COUNT SEED-OFFSET
 scenarios() {
-	local n shape seed=${DATELINE_SEED:-$(($(date +%s) % 32768))}
+	local n shape seed=$DATELINE_SEED
 
 	SAME=0 REFUSED=0 MEANT=0 LOST=0
 	mapfile -t SHAPE <<<"$SHAPES"

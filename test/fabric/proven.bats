@@ -75,7 +75,7 @@ join_groups() {
 @test "50 events on a 5x5x4 torus: what is in force is always safe" {
 	local i
 
-	say "DATELINE_SEED=$SEED"
+	say "DATELINE_SEED=$DATELINE_SEED"
 	up 5 5 4
 	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
 	lfts "$T/a" >"$T/good"

@@ -1,3 +1,4 @@
 # The emulator.
 libdllink_la_SOURCES += \
-	lib/emu/slarb.c lib/emu/slarb.h
+	lib/emu/slarb.c lib/emu/slarb.h \
+	lib/emu/traffic.c lib/emu/traffic.h

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Traffic patterns; see traffic.h.
+ *
+ * Time.  Open loops are Poisson processes by default: the gaps between
+ * messages are exponential with the mean at which the flow offers its load.
+ * They are drawn by von Neumann's comparison method, which needs whole
+ * numbers only, so the same seed gives the same arrivals on every machine;
+ * a logarithm of the C library would not promise that.  A gap costs some four
+ * random numbers on average.
+ *
+ * The mean gap is that of the mean size, so that the offered load does not
+ * depend on how sizes are mixed; periodic flows start at a random phase, or
+ * all of them would fire in the same picosecond.
+ *
+ * Fixed patterns (permutations) are worked out once, as a table of n numbers.
+ * On a grid they act on the coordinates of an adapter's point and keep its
+ * place at the point.  Where the place of the partner is empty, because a
+ * switch or an adapter is missing, the adapter stays silent, as does one that
+ * is its own partner.
+ *
+ * Cost: O(1) a message; memory O(flows + entries * n).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "random.h"
+#include "traffic.h"
+
+#define PS_PER_S UINT64_C(1000000000000)
+#define STREAM_PERMUTATION UINT32_MAX
+
+struct flow {
+	struct dl_random random;
+	uint64_t next;		/* open loop: time of the next arrival */
+	uint64_t gap;		/* open loop: mean between two, ps */
+	uint64_t sent;
+	uint32_t entry;
+	uint32_t src;
+	uint32_t fixed;		/* the one destination, or DL_NO_ADAPTER */
+};
+
+struct dl_traffic {
+	const struct dl_traffic_spec *spec;
+	struct flow *flows;
+	uint32_t nflows;
+	uint32_t *total_weight;	/* of an entry's sizes */
+};
+
+/* ---- random numbers ---------------------------------------------------- */
+
+/*
+ * An exponential number with mean 1, in units of 2^-32 (von Neumann 1951):
+ * draw descending runs of uniform numbers; the first number of the first run
+ * of odd length, plus the runs before it, is exponential.
+ */
+static uint64_t draw_exponential(struct dl_random *r)
+{
+	for (uint64_t whole = 0; ; whole++) {
+		uint32_t first = dl_random_next(r), last = first, next;
+		unsigned int length = 1;
+
+		while ((next = dl_random_next(r)) < last) {
+			last = next;
+			length++;
+		}
+		if (length & 1)
+			return (whole << 32) + first;
+	}
+}
+
+static uint64_t draw_gap(struct dl_random *r, uint64_t mean)
+{
+	return (unsigned __int128)mean * draw_exponential(r) >> 32;
+}
+
+static uint32_t draw_size(const struct dl_traffic *t, struct flow *f)
+{
+	const struct dl_traffic_entry *e = &t->spec->entries[f->entry];
+	uint32_t at;
+
+	if (e->nsizes == 1)
+		return e->sizes[0].bytes;
+	at = dl_random_below(&f->random, t->total_weight[f->entry]);
+	for (uint32_t i = 0; ; i++) {
+		if (at < e->sizes[i].weight)
+			return e->sizes[i].bytes;
+		at -= e->sizes[i].weight;
+	}
+}
+
+/* Anybody but the source itself. */
+static uint32_t draw_other(const struct dl_traffic *t, struct flow *f)
+{
+	uint32_t to = dl_random_below(&f->random, t->spec->nadapters - 1);
+
+	return to + (to >= f->src);
+}
+
+/* ---- fixed patterns ---------------------------------------------------- */
+
+typedef uint32_t partner_fn(const struct dl_traffic_spec *s,
+			    const struct dl_traffic_entry *e, uint32_t place);
+
+static uint32_t points_of(const struct dl_traffic_grid *g)
+{
+	uint32_t n = 1;
+
+	for (unsigned int d = 0; d < g->dims; d++)
+		n *= g->radix[d];
+	return n;
+}
+
+static uint32_t shifted(const struct dl_traffic_grid *g, uint32_t point,
+			bool tornado)
+{
+	uint32_t out = 0, unit = 1;
+
+	for (unsigned int d = 0; d < g->dims; d++) {
+		uint32_t k = g->radix[d], c = point / unit % k;
+
+		/* ceil(k / 2) - 1: the longest way that never ties. */
+		out += (c + (tornado ? (k - 1) / 2 : 1)) % k * unit;
+		unit *= k;
+	}
+	return out;
+}
+
+static uint32_t tornado(const struct dl_traffic_spec *s,
+			const struct dl_traffic_entry *e, uint32_t place)
+{
+	uint32_t depth = s->grid.depth;
+
+	(void)e;
+	return shifted(&s->grid, place / depth, true) * depth + place % depth;
+}
+
+static uint32_t neighbour(const struct dl_traffic_spec *s,
+			  const struct dl_traffic_entry *e, uint32_t place)
+{
+	uint32_t depth = s->grid.depth;
+
+	(void)e;
+	return shifted(&s->grid, place / depth, false) * depth + place % depth;
+}
+
+/*
+ * Read the coordinates backwards.  On a grid of one radix that exchanges
+ * them, as (x,y,z) -> (z,y,x); on any other it is the transposition of a
+ * matrix that need not be square.
+ */
+static uint32_t transpose(const struct dl_traffic_spec *s,
+			  const struct dl_traffic_entry *e, uint32_t place)
+{
+	const struct dl_traffic_grid *g = &s->grid;
+	uint32_t point = place / g->depth, out = 0;
+
+	(void)e;
+	for (unsigned int d = 0; d < g->dims; d++) {
+		out = out * g->radix[d] + point % g->radix[d];
+		point /= g->radix[d];
+	}
+	return out * g->depth + place % g->depth;
+}
+
+static uint32_t complement(const struct dl_traffic_spec *s,
+			   const struct dl_traffic_entry *e, uint32_t i)
+{
+	(void)e;
+	return s->nadapters - 1 - i;
+}
+
+static uint32_t shift(const struct dl_traffic_spec *s,
+		      const struct dl_traffic_entry *e, uint32_t i)
+{
+	return ((uint64_t)i + e->by) % s->nadapters;
+}
+
+static const struct {
+	const char *name;
+	partner_fn *partner;
+	bool grid;
+} patterns[] = {
+	[DL_PATTERN_UNIFORM] = { "uniform" },
+	[DL_PATTERN_TRANSPOSE] = { "transpose", transpose, true },
+	[DL_PATTERN_COMPLEMENT] = { "complement", complement, false },
+	[DL_PATTERN_TORNADO] = { "tornado", tornado, true },
+	[DL_PATTERN_NEIGHBOUR] = { "neighbour", neighbour, true },
+	[DL_PATTERN_SHIFT] = { "shift", shift, false },
+	[DL_PATTERN_RANDOM] = { "random" },
+	[DL_PATTERN_HOTSPOT] = { "hotspot" },
+	[DL_PATTERN_INCAST] = { "incast" },
+	[DL_PATTERN_ALL_TO_ALL] = { "all_to_all" },
+	[DL_PATTERN_MULTICAST] = { "multicast" },
+	[DL_PATTERN_TRACE] = { "trace" },
+};
+
+static void grid_partners(const struct dl_traffic_spec *s,
+			  const struct dl_traffic_entry *e, uint32_t *to)
+{
+	const struct dl_traffic_grid *g = &s->grid;
+	uint32_t places = points_of(g) * g->depth;
+
+	for (uint32_t i = 0; i < s->nadapters; i++)
+		to[i] = DL_NO_ADAPTER;
+	for (uint32_t p = 0; p < places; p++)
+		if (g->at[p] != DL_NO_ADAPTER)
+			to[g->at[p]] = g->at[patterns[e->pattern].partner(
+				s, e, p)];
+}
+
+/* A permutation, all equally likely (Fisher and Yates). */
+static void random_partners(const struct dl_traffic_spec *s, uint32_t entry,
+			    uint32_t *to)
+{
+	struct dl_random r = { .seed = s->seed + entry,
+			       .stream = STREAM_PERMUTATION };
+
+	for (uint32_t i = 0; i < s->nadapters; i++)
+		to[i] = i;
+	for (uint32_t i = s->nadapters - 1; i > 0; i--) {
+		uint32_t j = dl_random_below(&r, i + 1), kept = to[i];
+
+		to[i] = to[j];
+		to[j] = kept;
+	}
+}
+
+/* Everybody's one destination, or DL_NO_ADAPTER where there are several. */
+static void find_partners(const struct dl_traffic_spec *s, uint32_t entry,
+			  uint32_t *to)
+{
+	const struct dl_traffic_entry *e = &s->entries[entry];
+
+	if (e->pattern == DL_PATTERN_RANDOM) {
+		random_partners(s, entry, to);
+		return;
+	}
+	if (patterns[e->pattern].grid) {
+		grid_partners(s, e, to);
+		return;
+	}
+	for (uint32_t i = 0; i < s->nadapters; i++)
+		to[i] = patterns[e->pattern].partner ?
+			patterns[e->pattern].partner(s, e, i) : DL_NO_ADAPTER;
+}
+
+/* ---- destinations message by message ----------------------------------- */
+
+static uint32_t target_in_turn(const struct dl_traffic_entry *e,
+			       const struct flow *f)
+{
+	/* Each source begins elsewhere. */
+	return e->targets[(f->sent + f->src) % e->ntargets];
+}
+
+static uint32_t destination(const struct dl_traffic *t, struct flow *f)
+{
+	const struct dl_traffic_spec *s = t->spec;
+	const struct dl_traffic_entry *e = &s->entries[f->entry];
+	uint32_t to;
+
+	switch (e->pattern) {
+	case DL_PATTERN_MULTICAST:
+		return DL_NO_ADAPTER;
+	case DL_PATTERN_INCAST:
+		to = target_in_turn(e, f);
+		if (to == f->src)	/* the next one's turn */
+			to = e->targets[(f->sent + f->src + 1) % e->ntargets];
+		return to;
+	case DL_PATTERN_HOTSPOT:
+		to = f->src;
+		if (dl_random_below(&f->random, DL_LOAD_ONE) < e->fraction)
+			to = e->targets[dl_random_below(&f->random,
+							e->ntargets)];
+		return to == f->src ? draw_other(t, f) : to;
+	case DL_PATTERN_ALL_TO_ALL:
+		return (f->src + 1 + f->sent % (s->nadapters - 1)) %
+		       s->nadapters;
+	case DL_PATTERN_UNIFORM:
+		return draw_other(t, f);
+	default:
+		return f->fixed;
+	}
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+uint32_t dl_traffic_flows(const struct dl_traffic *t)
+{
+	return t->nflows;
+}
+
+uint32_t dl_traffic_window(const struct dl_traffic *t, uint32_t flow)
+{
+	return t->spec->entries[t->flows[flow].entry].window;
+}
+
+static bool next_of_trace(const struct dl_traffic_entry *e, struct flow *f,
+			  uint32_t flow, struct dl_message *out)
+{
+	if (f->sent == e->ntrace)
+		return false;
+	*out = e->trace[f->sent++];
+	out->flow = flow;
+	out->entry = f->entry;
+	return out->at < e->stop;
+}
+
+bool dl_traffic_next(struct dl_traffic *t, uint32_t flow, uint64_t now,
+		     struct dl_message *out)
+{
+	struct flow *f = &t->flows[flow];
+	const struct dl_traffic_entry *e = &t->spec->entries[f->entry];
+	uint64_t at;
+
+	if (e->pattern == DL_PATTERN_TRACE)
+		return next_of_trace(e, f, flow, out);
+	if (e->count && f->sent == e->count)
+		return false;
+	at = e->window ? (now > e->start ? now : e->start) : f->next;
+	if (at >= e->stop)
+		return false;
+	if (!e->window)
+		f->next += e->periodic ? f->gap :
+			   draw_gap(&f->random, f->gap);
+	*out = (struct dl_message){
+		.at = at,
+		.flow = flow,
+		.entry = f->entry,
+		.src = f->src,
+		.dst = destination(t, f),
+		.bytes = draw_size(t, f),
+		.mlid = e->mlid,
+		.level = e->level,
+	};
+	f->sent++;
+	return true;
+}
+
+/* ---- beginning --------------------------------------------------------- */
+
+static int refuse(const struct dl_log *log, uint32_t entry, const char *why)
+{
+	dl_log(log, DL_ERROR, "traffic entry %u: %s", entry + 1, why);
+	return -EINVAL;
+}
+
+static bool is_source(const struct dl_traffic_entry *e, uint32_t i,
+		      const uint32_t *partner)
+{
+	bool listed = !e->sources;
+
+	for (uint32_t k = 0; !listed && k < e->nsources; k++)
+		listed = e->sources[k] == i;
+	if (!listed)
+		return false;
+	if (e->pattern == DL_PATTERN_INCAST && e->ntargets == 1)
+		return e->targets[0] != i;
+	if (patterns[e->pattern].partner || e->pattern == DL_PATTERN_RANDOM)
+		return partner[i] != DL_NO_ADAPTER && partner[i] != i;
+	return true;
+}
+
+static int check(const struct dl_traffic_spec *s, uint32_t entry,
+		 const struct dl_log *log)
+{
+	const struct dl_traffic_entry *e = &s->entries[entry];
+	uint64_t weight = 0;
+
+	if (e->pattern == DL_PATTERN_TRACE)
+		return 0;
+	if (s->nadapters < 2)
+		return refuse(log, entry, "one adapter has nobody to talk to");
+	if (patterns[e->pattern].grid && !s->grid.dims)
+		return refuse(log, entry, "this pattern needs a grid");
+	if ((e->pattern == DL_PATTERN_HOTSPOT ||
+	     e->pattern == DL_PATTERN_INCAST) && !e->ntargets)
+		return refuse(log, entry, "this pattern needs targets");
+	if (!e->load == !e->window)
+		return refuse(log, entry, "either a load or a window is needed");
+	for (uint32_t i = 0; i < e->nsizes; i++)
+		weight += e->sizes[i].weight;
+	if (!weight || weight > UINT32_MAX)
+		return refuse(log, entry, "sizes need weights");
+	return 0;
+}
+
+/* Bytes of a mean message, times the sum of weights. */
+static uint64_t mean_size(const struct dl_traffic *t, uint32_t entry)
+{
+	const struct dl_traffic_entry *e = &t->spec->entries[entry];
+	unsigned __int128 sum = 0;
+
+	for (uint32_t i = 0; i < e->nsizes; i++)
+		sum += (uint64_t)e->sizes[i].bytes * e->sizes[i].weight;
+	return sum / t->total_weight[entry];
+}
+
+static void start_flow(struct dl_traffic *t, uint32_t entry, uint32_t src,
+		       uint32_t partner)
+{
+	const struct dl_traffic_spec *s = t->spec;
+	const struct dl_traffic_entry *e = &s->entries[entry];
+	struct flow *f = &t->flows[t->nflows++];
+	unsigned __int128 gap;
+
+	*f = (struct flow){
+		/* Streams by entry and source, whoever else takes part. */
+		.random = { .seed = s->seed,
+			    .stream = entry * s->nadapters + src },
+		.entry = entry,
+		.src = src,
+		.fixed = partner,
+	};
+	if (e->pattern == DL_PATTERN_TRACE || e->window)
+		return;
+	gap = (unsigned __int128)mean_size(t, entry) * PS_PER_S * DL_LOAD_ONE /
+	      ((unsigned __int128)s->rate[src] * e->load);
+	f->gap = gap ? gap : 1;
+	f->next = e->start;
+	if (e->periodic)
+		f->next += (unsigned __int128)f->gap *
+			   dl_random_next(&f->random) >> 32;
+	else
+		f->next += draw_gap(&f->random, f->gap);
+}
+
+static void start_entry(struct dl_traffic *t, uint32_t entry,
+			uint32_t *partner)
+{
+	const struct dl_traffic_spec *s = t->spec;
+	const struct dl_traffic_entry *e = &s->entries[entry];
+
+	if (e->pattern == DL_PATTERN_TRACE) {
+		start_flow(t, entry, 0, DL_NO_ADAPTER);
+		return;
+	}
+	for (uint32_t i = 0; i < e->nsizes; i++)
+		t->total_weight[entry] += e->sizes[i].weight;
+	find_partners(s, entry, partner);
+	for (uint32_t i = 0; i < s->nadapters; i++)
+		if (s->rate[i] && is_source(e, i, partner))
+			start_flow(t, entry, i, partner[i]);
+}
+
+int dl_traffic_new(const struct dl_traffic_spec *spec,
+		   const struct dl_log *log, struct dl_traffic **out)
+{
+	size_t most = (size_t)spec->nentries * spec->nadapters + spec->nentries;
+	struct dl_traffic *t = calloc(1, sizeof(*t));
+	uint32_t *partner = calloc(spec->nadapters + 1, sizeof(*partner));
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < spec->nentries; i++)
+		err = check(spec, i, log);
+	if (!err && (!t || !partner))
+		err = -ENOMEM;
+	if (err)
+		goto out;
+	t->spec = spec;
+	t->flows = calloc(most + 1, sizeof(*t->flows));
+	t->total_weight = calloc(spec->nentries + 1, sizeof(uint32_t));
+	if (!t->flows || !t->total_weight)
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < spec->nentries; i++)
+		start_entry(t, i, partner);
+	if (!err) {
+		*out = t;
+		t = NULL;
+	}
+out:
+	free(partner);
+	dl_traffic_free(t);
+	return err;
+}
+
+void dl_traffic_free(struct dl_traffic *t)
+{
+	if (!t)
+		return;
+	free(t->flows);
+	free(t->total_weight);
+	free(t);
+}

@@ -10,6 +10,10 @@ dateline_SOURCES = \
 	tools/coords.c tools/coords.h \
 	tools/credits.c \
 	tools/discover.c \
+	tools/emulate.h \
+	tools/emulate_plan.c \
+	tools/emulate_read.c \
+	tools/emulate_trace.c \
 	tools/gen.c \
 	tools/load.c \
 	tools/main.c tools/commands.def \

@@ -12,8 +12,6 @@
 
 #include "scenario.h"
 
-
-
 int dl_scenario_error(const struct dl_scenario *s, const yaml_node_t *at,
 		      const char *format, ...)
 {
@@ -106,6 +104,65 @@ int dl_scenario_number(const struct dl_scenario *s, const yaml_node_t *n,
 	return 0;
 }
 
+/* Digits, and after a point at most six more. */
+static bool parse_decimal(const yaml_node_t *n, int64_t *out)
+{
+	int64_t unit = 1000000, value = 0;
+	const char *text;
+	bool point = false;
+
+	if (n->type != YAML_SCALAR_NODE ||
+	    n->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		return false;
+	text = (const char *)n->data.scalar.value;
+	if (text[0] < '0' || text[0] > '9' ||
+	    strlen(text) != n->data.scalar.length)
+		return false;
+	for (; *text; text++) {
+		if (*text == '.' && !point && text[1]) {
+			point = true;
+			continue;
+		}
+		if (*text < '0' || *text > '9' || (point && unit == 1) ||
+		    value > INT64_MAX / 10000000)
+			return false;
+		value = 10 * value + (*text - '0');
+		unit /= point ? 10 : 1;
+	}
+	return !__builtin_mul_overflow(value, unit, out);
+}
+
+int dl_scenario_decimal(const struct dl_scenario *s, const yaml_node_t *n,
+			const char *what, int64_t min, int64_t max,
+			int64_t *out)
+{
+	int64_t number;
+
+	if (!parse_decimal(n, &number) || number < min || number > max)
+		return dl_scenario_error(s, n, "%s: %.60s: expected a number "
+					 "from %g to %g with at most six "
+					 "decimals", what, found(n),
+					 min / 1e6, max / 1e6);
+	*out = number;
+	return 0;
+}
+
+int dl_scenario_text(const struct dl_scenario *s, const yaml_node_t *n,
+		     const char *what, char **out)
+{
+	char *copy;
+
+	if (n->type != YAML_SCALAR_NODE || !n->data.scalar.length ||
+	    strlen((char *)n->data.scalar.value) != n->data.scalar.length)
+		return dl_scenario_error(s, n, "%s: %.60s: expected a text",
+					 what, found(n));
+	copy = strdup((const char *)n->data.scalar.value);
+	if (!copy)
+		return dl_scenario_error(s, n, "out of memory"), -ENOMEM;
+	*out = copy;
+	return 0;
+}
+
 int dl_scenario_word(const struct dl_scenario *s, const yaml_node_t *n,
 		     const char *what, const char *words, unsigned int *out)
 {
@@ -133,6 +190,20 @@ int dl_key_number(struct dl_scenario *s, const yaml_node_t *value,
 				  (int64_t *)((char *)to + key->offset));
 }
 
+int dl_key_decimal(struct dl_scenario *s, const yaml_node_t *value,
+		   const struct dl_key *key, void *to)
+{
+	return dl_scenario_decimal(s, value, key->name, key->min, key->max,
+				   (int64_t *)((char *)to + key->offset));
+}
+
+int dl_key_text(struct dl_scenario *s, const yaml_node_t *value,
+		const struct dl_key *key, void *to)
+{
+	return dl_scenario_text(s, value, key->name,
+				(char **)((char *)to + key->offset));
+}
+
 int dl_key_word(struct dl_scenario *s, const yaml_node_t *value,
 		const struct dl_key *key, void *to)
 {
@@ -155,7 +226,7 @@ static const struct dl_key *find_key(const struct dl_scenario *s,
 				     const yaml_node_t *n,
 				     const struct dl_key *keys)
 {
-	char list[256];
+	char list[384];
 
 	for (const struct dl_key *k = keys; k->name; k++)
 		if (n->type == YAML_SCALAR_NODE &&
@@ -173,7 +244,7 @@ int dl_scenario_mapping(struct dl_scenario *s, const yaml_node_t *n,
 {
 	const yaml_node_pair_t *pair;
 	uint64_t seen = 0;
-	char list[256];
+	char list[384];
 	int err = 0;
 
 	if (n->type != YAML_MAPPING_NODE) {
@@ -263,23 +334,32 @@ out:
 	return err;
 }
 
+int dl_scenario_read_stream(FILE *from, const char *name,
+			    const struct dl_log *log,
+			    const struct dl_key *keys, void *to)
+{
+	struct dl_scenario s = { .path = name, .log = log };
+
+	return read_stream(from, &s, keys, to);
+}
+
 int dl_scenario_read(const char *path, const struct dl_log *log,
 		     const struct dl_key *keys, void *to)
 {
-	struct dl_scenario s = { .path = path, .log = log };
-	FILE *from = !strcmp(path, "-") ? stdin : fopen(path, "re");
+	FILE *from;
 	int err;
 
+	if (!strcmp(path, "-"))
+		return dl_scenario_read_stream(stdin, "standard input", log,
+					       keys, to);
+	from = fopen(path, "re");
 	if (!from) {
 		err = -errno;
 		dl_log(log, DL_ERROR, "cannot open %s: %s", path,
 		       strerror(errno));
 		return err;
 	}
-	if (from == stdin)
-		s.path = "standard input";
-	err = read_stream(from, &s, keys, to);
-	if (from != stdin)
-		fclose(from);
+	err = dl_scenario_read_stream(from, path, log, keys, to);
+	fclose(from);
 	return err;
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <yaml.h>
 
 #include "log.h"
@@ -50,6 +51,11 @@ struct dl_key {
 int dl_scenario_read(const char *path, const struct dl_log *log,
 		     const struct dl_key *keys, void *to);
 
+/* The same from an open stream; `name` stands in messages. */
+int dl_scenario_read_stream(FILE *from, const char *name,
+			    const struct dl_log *log,
+			    const struct dl_key *keys, void *to);
+
 /* ---- for readers of values --------------------------------------------- */
 
 /* Report an error at a node and return -EINVAL. */
@@ -84,7 +90,21 @@ int dl_scenario_number(const struct dl_scenario *s, const yaml_node_t *n,
 int dl_scenario_word(const struct dl_scenario *s, const yaml_node_t *n,
 		     const char *what, const char *words, unsigned int *out);
 
-/* A key's number goes to an int64_t, its word's index to an unsigned int. */
-dl_key_reader dl_key_number, dl_key_word;
+/*
+ * A number with up to six decimals, in millionths; so are `min` and `max`.
+ */
+int dl_scenario_decimal(const struct dl_scenario *s, const yaml_node_t *n,
+			const char *what, int64_t min, int64_t max,
+			int64_t *out);
+
+/* A text that is not empty, copied; for free(). */
+int dl_scenario_text(const struct dl_scenario *s, const yaml_node_t *n,
+		     const char *what, char **out);
+
+/*
+ * A key's number goes to an int64_t, in millionths for a decimal one, its
+ * word's index to an unsigned int, its text to a char *, which has been NULL.
+ */
+dl_key_reader dl_key_number, dl_key_decimal, dl_key_word, dl_key_text;
 
 #endif

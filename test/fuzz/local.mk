@@ -2,7 +2,7 @@
 # the files of corpus/NAME, and NAME.dict, if there is one, lists its words.
 # `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check`
 # replays the corpus with any compiler.
-FUZZ_TARGETS = torus_config netlist subnet_lst dumps
+FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario
 FUZZ_SECONDS = 60
 CLANG = clang
 FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
@@ -34,9 +34,19 @@ test_fuzz_replay_dumps_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/dumps"'
 test_fuzz_replay_dumps_LDADD = libdlroute.la
 
+UNIT_TESTS += test/fuzz/replay_scenario
+test_fuzz_replay_scenario_SOURCES = test/fuzz/fuzz_scenario.c \
+	test/fuzz/fuzz.h test/fuzz/replay.c tools/emulate_read.c \
+	tools/scenario.c
+test_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
+	-DCORPUS='"test/fuzz/corpus/scenario"'
+test_fuzz_replay_scenario_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
+	$(YAML_CFLAGS)
+test_fuzz_replay_scenario_LDADD = libdlroute.la $(YAML_LIBS)
+
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \
-	test/fuzz/dumps.dict
+	test/fuzz/dumps.dict test/fuzz/scenario.dict
 
 .PHONY: fuzz
 fuzz: config.h
@@ -49,14 +59,16 @@ fuzz: config.h
 	fi; \
 	set -e; \
 	sources=; \
-	for s in $(libdlroute_la_SOURCES); do \
+	for s in $(libdlroute_la_SOURCES) tools/scenario.c \
+		tools/emulate_read.c; do \
 		case $$s in *.c) sources="$$sources $(srcdir)/$$s";; esac; \
 	done; \
 	for t in $(FUZZ_TARGETS); do \
 		$(MKDIR_P) test/fuzz/found/$$t; \
 		$(CLANG) $(FUZZ_FLAGS) -std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
-			-o test/fuzz/fuzz_$$t \
-			$(srcdir)/test/fuzz/fuzz_$$t.c $$sources; \
+			-I$(srcdir)/tools -o test/fuzz/fuzz_$$t \
+			$(srcdir)/test/fuzz/fuzz_$$t.c $$sources \
+			$(YAML_LIBS); \
 		dict=$(srcdir)/test/fuzz/$$t.dict; \
 		test -f $$dict && dict=-dict=$$dict || dict=; \
 		nice test/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) \

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Link rates as exact fractions.
+ *
+ * A lane signals at a multiple of 1/64 Gbit/s: SDR 2.5, DDR 5, QDR 10, FDR10
+ * 10.3125, FDR 14.0625, EDR 25.78125, HDR 53.125, NDR 106.25.  The first
+ * three carry 8 data bits in 10, FDR10, FDR and EDR 64 in 66.  HDR and NDR add
+ * forward error correction to that, RS(544,514) after transcoding 256b/257b:
+ * 256/257 * 514/544, which leaves 50 and 100 Gbit/s exactly.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "emu/emu.h"
+
+/* Picoseconds that one lane takes for a byte of data. */
+static const struct dl_rate lane[] = {
+	[DL_SDR] = { 4000, 1 },
+	[DL_DDR] = { 2000, 1 },
+	[DL_QDR] = { 1000, 1 },
+	[DL_FDR10] = { 800, 1 },	/* 10.3125 * 64/66 = 10 Gbit/s */
+	[DL_FDR] = { 1760, 3 },		/* 14.0625 * 64/66 = 150/11 */
+	[DL_EDR] = { 320, 1 },		/* 25 */
+	[DL_HDR] = { 160, 1 },		/* 50 */
+	[DL_NDR] = { 80, 1 },		/* 100 */
+	[DL_XDR] = { 40, 1 },		/* 200 */
+};
+
+int dl_rate_of(unsigned int speed, unsigned int width, struct dl_rate *out)
+{
+	if (speed >= sizeof(lane) / sizeof(*lane) || !lane[speed].num)
+		return -EINVAL;
+	switch (width) {
+	case 1: case 2: case 4: case 8: case 12:
+		*out = (struct dl_rate){ lane[speed].num,
+					 lane[speed].den * width };
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Each end's fastest mode is what the fabric says; they agree on the slower. */
+int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c,
+		     uint32_t port, struct dl_rate *out)
+{
+	const struct dl_port *p = &f->ports[port];
+	unsigned int speed = p->speed ? p->speed : c->default_speed;
+	unsigned int width = p->width ? p->width : c->default_width;
+
+	if (p->peer != DL_NONE) {
+		const struct dl_port *q = &f->ports[p->peer];
+		unsigned int far_speed = q->speed ? q->speed : c->default_speed;
+		unsigned int far_width = q->width ? q->width : c->default_width;
+
+		speed = far_speed < speed ? far_speed : speed;
+		width = far_width < width ? far_width : width;
+	}
+	return dl_rate_of(speed, width, out);
+}

@@ -220,3 +220,14 @@ int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t)
 	}
 	return 0;
 }
+
+int dl_coords_complete_sls(const struct dl_tool *tool,
+			   const struct dl_coords *coords, struct dl_tables *t)
+{
+	if (t->psl || !coords->site || !coords->certain)
+		return 0;
+	dl_log(&tool->log, DL_INFO,
+	       "no path SLs given: taken from the coordinates by the rule of "
+	       "torus-2QoS");
+	return dl_coords_path_sls(coords, t);
+}

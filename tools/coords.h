@@ -34,4 +34,12 @@ bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
  */
 int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t);
 
+/*
+ * The same for a folder of torus-2QoS, which has no path SLs but all that
+ * makes them; says so.  Tables that have path SLs are left alone.
+ */
+int dl_coords_complete_sls(const struct dl_tool *tool,
+			   const struct dl_coords *coords,
+			   struct dl_tables *t);
+
 #endif

@@ -114,7 +114,7 @@ static const struct argp verify_argp = {
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static json_t *guid_json(const struct dl_fabric *f, uint32_t node)
+json_t *dl_guid_json(const struct dl_fabric *f, uint32_t node)
 {
 	char text[19];
 
@@ -127,11 +127,11 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 	if (port == DL_NONE)
 		return json_null();
 	return json_pack("{s:o, s:i}", "guid",
-			 guid_json(f, f->ports[port].node), "port",
+			 dl_guid_json(f, f->ports[port].node), "port",
 			 f->ports[port].num);
 }
 
-static json_t *cycle_json(const struct dl_report *r)
+json_t *dl_report_cycle_json(const struct dl_report *r)
 {
 	const struct dl_verdict *v = r->verdict;
 	const struct dl_fabric *f = v->fabric;
@@ -145,9 +145,10 @@ static json_t *cycle_json(const struct dl_report *r)
 		if (dl_coords_of(r->coords, f->nodes[p->node].sw, c))
 			coord = json_pack("[iii]", c[0], c[1], c[2]);
 		json_array_append_new(
-			list, json_pack("{s:o, s:i, s:i, s:o}", "guid",
-					guid_json(f, p->node), "port", p->num,
-					"vl", v->cycle[i].vl, "coord", coord));
+			list,
+			json_pack("{s:o, s:i, s:i, s:o}", "guid",
+				  dl_guid_json(f, p->node), "port", p->num,
+				  "vl", v->cycle[i].vl, "coord", coord));
 	}
 	return list;
 }
@@ -163,8 +164,8 @@ static json_t *lost_json(const struct dl_verdict *v)
 
 		if (l->sw != DL_NONE)
 			at = json_pack("{s:o, s:o}", "guid",
-				       guid_json(f, f->switches[l->sw]), "port",
-				       l->port == DL_NO_PORT ?
+				       dl_guid_json(f, f->switches[l->sw]),
+				       "port", l->port == DL_NO_PORT ?
 					       json_null() :
 					       json_integer(l->port));
 		json_array_append_new(
@@ -189,8 +190,8 @@ static int print_json(const struct dl_tool *tool, const struct dl_report *r,
 		json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, s:f}",
 			  "delivered", v->delivered, "pairs",
 			  (json_int_t)v->pairs, "undelivered", lost_json(v),
-			  "credit_loop", v->credit_loop, "cycle", cycle_json(r),
-			  "multicast_groups", v->groups, "sl_stable",
+			  "credit_loop", v->credit_loop, "cycle",
+			  dl_report_cycle_json(r), "multicast_groups", v->groups, "sl_stable",
 			  v->sl_stable, "channels", (json_int_t)v->channels,
 			  "seconds", seconds));
 }
@@ -260,19 +261,6 @@ static int judge(struct dl_tool *tool, struct request *r,
 	return err;
 }
 
-/* A folder of torus-2QoS has no path SLs, but it has all that makes them. */
-static int complete_path_sls(const struct dl_tool *tool,
-			     const struct dl_coords *coords,
-			     struct dl_tables *t)
-{
-	if (t->psl || !coords->site || !coords->certain)
-		return 0;
-	dl_log(&tool->log, DL_INFO,
-	       "no path SLs given: taken from the coordinates by the rule of "
-	       "torus-2QoS");
-	return dl_coords_path_sls(coords, t);
-}
-
 int dl_cmd_verify(struct dl_tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
@@ -286,7 +274,7 @@ int dl_cmd_verify(struct dl_tool *tool, int argc, char **argv)
 	if (!err)
 		err = dl_coords_find(tool, s.fabric, r.config, r.dir, &coords);
 	if (!err)
-		err = complete_path_sls(tool, &coords, s.tables);
+		err = dl_coords_complete_sls(tool, &coords, s.tables);
 	if (!err && r.earlier) {
 		err = dl_snapshot_read(r.earlier, r.net, NULL, &tool->log,
 				       &earlier);

@@ -19,6 +19,16 @@ struct dl_report {
 /* For people: the verdict; with `explain` in words, and what to do. */
 void dl_report_print(const struct dl_report *r, bool explain, FILE *to);
 
+/*
+ * A loop's channels, with the packet that waits in each: for people, and for
+ * JSON.  Of the verdict, only the fabric and the cycle are looked at.
+ */
+void dl_report_cycle(const struct dl_report *r, FILE *to);
+json_t *dl_report_cycle_json(const struct dl_report *r);
+
+/* "0x..." */
+json_t *dl_guid_json(const struct dl_fabric *f, uint32_t node);
+
 /* What a fault is, in words. */
 const char *dl_fault_text(unsigned int fault);
 

@@ -138,6 +138,19 @@ static void print_channel(const struct dl_report *r,
 	fprintf(to, " port %u, VL %u", peer->num, step->vl);
 }
 
+void dl_report_cycle(const struct dl_report *r, FILE *to)
+{
+	const struct dl_verdict *v = r->verdict;
+
+	for (uint32_t i = 0; i < v->ncycle; i++) {
+		fprintf(to, "  %2u. ", i + 1);
+		print_channel(r, &v->cycle[i], to);
+		fprintf(to, "\n      ");
+		print_packet(r, &v->cycle[i], to);
+		fputc('\n', to);
+	}
+}
+
 static void print_loop(const struct dl_report *r, FILE *to)
 {
 	const struct dl_verdict *v = r->verdict;
@@ -148,13 +161,7 @@ static void print_loop(const struct dl_report *r, FILE *to)
 	}
 	fprintf(to, "credit loops: yes; the shortest has %u channel%s\n",
 		v->ncycle, v->ncycle == 1 ? "" : "s");
-	for (uint32_t i = 0; i < v->ncycle; i++) {
-		fprintf(to, "  %2u. ", i + 1);
-		print_channel(r, &v->cycle[i], to);
-		fprintf(to, "\n      ");
-		print_packet(r, &v->cycle[i], to);
-		fputc('\n', to);
-	}
+	dl_report_cycle(r, to);
 }
 
 static void draw_loop(const struct dl_report *r, FILE *to)

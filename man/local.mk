@@ -4,6 +4,7 @@ dist_man_MANS += \
 	man/dateline-bench.1 \
 	man/dateline-credits.1 \
 	man/dateline-discover.1 \
+	man/dateline-emulate.1 \
 	man/dateline-gen.1 \
 	man/dateline-route.1 \
 	man/dateline-snapshot.1 \

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "coords.h"
+#include "emu/emu.h"
 #include "emu/traffic.h"
 #include "tables/tables.h"
 
@@ -121,6 +122,12 @@ struct emu_plan {
 	const struct dl_tables *tables;
 	const struct dl_fabric *fabric;
 	const struct dl_log *log;
+	struct dl_emu_config config;
+	struct dl_sl_table sl_table;
+	dl_sl2vl_row *rows;	/* forced maps, or NULL */
+	struct dl_tables forced;
+	struct dl_snapshot *later;	/* by fault: its tables */
+	uint32_t *fault_port;	/* by fault: port index */
 	uint32_t *port;		/* port index by adapter */
 	uint32_t *adapter;	/* by port index; DL_NO_ADAPTER */
 	uint64_t *rate;		/* by adapter */
@@ -136,12 +143,15 @@ struct emu_plan {
  * either case.
  */
 int emu_plan_make(const struct emu_scenario *s, const struct dl_tables *t,
-		  const struct dl_coords *coords, const struct dl_log *log,
+		  const struct dl_coords *coords, const struct dl_tool *tool,
 		  struct emu_plan *out);
 void emu_plan_free(struct emu_plan *p);
 
-/* Data bytes a second of a port's link; 0: not known. */
-uint64_t emu_link_rate(const struct dl_port *p);
+/* Look up what the faults name: emu_plan_make() does it.  0 or reported. */
+int emu_plan_faults(struct emu_plan *p, const struct dl_tool *tool);
+
+/* A name in a scenario means a file beside it, unless it begins with "/". */
+char *emu_beside(const struct emu_scenario *s, const char *name);
 
 /*
  * The node of a word: "0x..." a GUID, else a name.  DL_NONE when there is
@@ -151,13 +161,147 @@ uint32_t emu_find_node(const struct dl_fabric *f, const char *text);
 
 /*
  * Read a trace: lines of time in ns, source, destination, bytes and level.
- * Messages come sorted by time; *out is for free().
+ * Messages come sorted by source and time; *out is for free().
  */
 int emu_trace_read(const struct emu_plan *p, const struct emu_traffic *t,
 		   struct dl_message **out, uint64_t *n);
 
+/* Something that happens at a time: a fault, or new tables. */
+struct emu_action {
+	uint64_t at;
+	uint32_t order;
+	const struct dl_tables *tables;	/* NULL: the fault */
+	struct dl_emu_fault fault;
+};
+
+/* All of a plan's actions in order of time; *out is for free(). */
+int emu_timetable(const struct emu_plan *p, struct emu_action **out,
+		  uint32_t *n);
+int emu_act(struct dl_emu *emu, const struct emu_action *a);
+
 /* The adapter of a word: a number, or its node. Negative: -EINVAL. */
 int emu_find_adapter(const struct emu_plan *p, const char *text,
 		     uint32_t *out);
+
+/* ---- one run ----------------------------------------------------------- */
+
+/* What happened in one step of the time series. */
+struct emu_sample {
+	uint64_t at;			/* the step's end */
+	uint64_t delivered, bytes;	/* in the step */
+	uint64_t in_flight;		/* at its end */
+	uint64_t latency_sum;		/* of packets delivered in it, ps */
+};
+
+/* A load for some or all open loops, instead of the scenario's. */
+struct emu_load {
+	const char *name;	/* of the entries; NULL: all open loops */
+	uint32_t load;		/* millionths; 0: as the scenario says */
+};
+
+struct emu_run {
+	const struct emu_plan *plan;
+	struct dl_traffic_entry *entries;
+	struct dl_traffic_spec spec;
+	struct dl_traffic *traffic;
+	uint32_t *flow_port, *flow_window;
+	struct dl_emu_source source;
+	struct dl_emu *emu;
+	struct emu_action *actions;
+	uint32_t nactions, next_action;
+	/* The ends of the warm-up, of the traffic, and of everything. */
+	uint64_t warm, end, last;
+	/* Messages that came between warm-up and end, sent or not. */
+	uint64_t offered_bytes;
+	uint64_t unsent;		/* never sent: the end came first */
+	/* From the warm-up to the end of traffic. */
+	uint64_t measured_ps, measured_bytes;
+	uint64_t level_bytes[DL_EMU_LEVELS];
+	struct emu_sample *samples;
+	uint32_t nsamples, samples_cap;
+	/* Deliveries so far. */
+	uint64_t delivered, delivered_bytes, latency_sum, last_delivery;
+	int state;			/* enum dl_emu_state */
+	bool interrupted;
+	double cpu_seconds;
+	/* Warnings of the run, each only once. */
+	char **warnings;
+	uint32_t nwarnings;
+	struct dl_log log;
+};
+
+/* Called now and then; true ends the run. */
+typedef bool emu_watch(void *context, const struct emu_run *r);
+
+/*
+ * Run a plan.  Returns 0 or a negative errno, reported to the plan's log.
+ * Release with emu_run_free() in either case.
+ */
+int emu_run(const struct emu_plan *p, const struct emu_load *load,
+	    emu_watch *watch, void *context, struct emu_run *out);
+void emu_run_free(struct emu_run *r);
+
+/* Is there anything to complain about? */
+bool emu_run_finding(const struct emu_run *r);
+
+/* Data that the sources offered, and that arrived, of what links can carry. */
+double emu_run_offered(const struct emu_run *r);
+double emu_run_throughput(const struct emu_run *r);
+
+/* ---- load sweeps ------------------------------------------------------- */
+
+struct emu_sweep {
+	const char *name;		/* of entries; NULL: all open loops */
+	uint32_t from, to, step;	/* loads in millionths */
+	unsigned int jobs;		/* runs at a time */
+};
+
+struct emu_point {
+	uint32_t load;
+	bool done, finding, deadlock;
+	double offered, throughput;
+	double mean_ns, p50_ns, p99_ns, p999_ns;
+	uint64_t delivered, dropped, in_flight, packet_hops;
+	double cpu_seconds;
+};
+
+uint32_t emu_sweep_points(const struct emu_sweep *s);
+
+/*
+ * Run all points, each by itself, spread over threads; `points` has room for
+ * them.  The results do not depend on how many run at a time.  `watch` is
+ * called from several threads.  0 or a negative errno, reported.
+ */
+int emu_sweep_run(const struct emu_plan *p, const struct emu_sweep *s,
+		  emu_watch *watch, void *context, struct emu_point *points);
+
+/*
+ * The load at which the fabric saturates: where less than 95 per cent of the
+ * load offered arrive, or the mean latency is three times that of the first
+ * point; between two points by straight lines.  Negative: not reached.
+ */
+double emu_saturation(const struct emu_point *points, uint32_t n);
+
+/* ---- results ----------------------------------------------------------- */
+
+/* Latency of all levels together, in ns. */
+struct emu_latency {
+	double mean, p50, p99, p999;
+};
+
+void emu_latency_of(const struct dl_histogram *h, struct emu_latency *out);
+
+json_t *emu_run_json(const struct emu_run *r, const struct dl_coords *coords);
+json_t *emu_sweep_json(const struct emu_point *points, uint32_t n);
+
+void emu_run_print(const struct emu_run *r, const struct dl_coords *coords,
+		   FILE *to);
+void emu_sweep_print(const struct emu_point *points, uint32_t n, FILE *to);
+
+/* The name of an enum dl_emu_drop, as a key and as words. */
+const char *emu_drop_key(unsigned int drop);
+
+/* The counters of every port as commands of ibsim's console.  0 or -EIO. */
+int emu_write_counters(const struct emu_run *r, FILE *to);
 
 #endif

@@ -115,25 +115,59 @@ static int find_adapters(const struct emu_plan *p,
 	return err;
 }
 
-/* ---- adapters ---------------------------------------------------------- */
+/* ---- the emulator's configuration -------------------------------------- */
 
-uint64_t emu_link_rate(const struct dl_port *p)
+static void configure(struct emu_plan *p)
 {
-	/* Data of one lane, Mbit/s: what the line code leaves. */
-	static const uint32_t lane[] = {
-		[DL_SDR] = 2000, [DL_DDR] = 4000, [DL_QDR] = 8000,
-		[DL_FDR10] = 10000, [DL_FDR] = 13636, [DL_EDR] = 25000,
-		[DL_HDR] = 50000, [DL_NDR] = 100000, [DL_XDR] = 200000,
-	};
-	unsigned int speed = p->speed ? p->speed : DL_SDR;
-	unsigned int width = p->width ? p->width : 4;
+	const struct emu_scenario *s = p->scenario;
+	struct dl_emu_config *c = &p->config;
 
-	return UINT64_C(125000) * lane[speed] * width;
+	dl_emu_config_init(c);
+	c->seed = s->seed;
+	c->switching = s->switching;
+	c->flow_control = s->flow_control;
+	c->mtu = s->mtu;
+	if (s->flow_control == DL_CREDIT_IBA && s->buffer_blocks)
+		c->buffer = s->buffer_blocks;
+	else if (s->flow_control == DL_CREDIT_PCIE)
+		c->buffer = s->buffer_packets ? s->buffer_packets : 8;
+	if (s->switch_ns >= 0)
+		c->switch_latency_ps = s->switch_ns * 1000;
+	if (s->cable_m >= 0)
+		c->cable_mm_all = s->cable_m * 1000;
+	if (s->speedup >= 0)
+		c->speedup = s->speedup;
+	if (s->sl_table) {
+		dl_sl_table_even(&p->sl_table, 0, 64, 4096);
+		c->sl_table = &p->sl_table;
+	}
+	if (s->tenure >= 0)
+		c->tenure = s->tenure;
+	c->qp_change_ps = s->qp_change_ns * 1000;
+	c->pairs = s->pairs;
 }
+
+/* All SLs to one VL, whatever was programmed. */
+static int force_vl(struct emu_plan *p)
+{
+	p->rows = malloc((p->tables->nrows + 1) * sizeof(*p->rows));
+	if (!p->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->tables->nrows; i++)
+		p->rows[i] = UINT64_C(0x1111111111111111) *
+			     p->scenario->force_vl;
+	p->forced = *p->tables;
+	p->forced.rows = p->rows;
+	p->tables = &p->forced;
+	return 0;
+}
+
+/* ---- adapters ---------------------------------------------------------- */
 
 static int number_adapters(struct emu_plan *p)
 {
 	const struct dl_fabric *f = p->fabric;
+	struct dl_rate rate;
 	uint32_t n = 0;
 
 	p->port = calloc(f->nports + 1, sizeof(*p->port));
@@ -150,8 +184,10 @@ static int number_adapters(struct emu_plan *p)
 		    f->nodes[f->ports[port].node].type != DL_CA ||
 		    f->ports[port].peer == DL_NONE)
 			continue;
+		if (dl_emu_link_rate(f, &p->config, port, &rate))
+			continue;
 		p->adapter[port] = n;
-		p->rate[n] = emu_link_rate(&f->ports[port]);
+		p->rate[n] = dl_rate_bytes(rate);
 		p->port[n++] = port;
 	}
 	p->spec.nadapters = n;
@@ -334,7 +370,7 @@ static int make_multicast(struct emu_plan *p, uint32_t origin)
 }
 
 int emu_plan_make(const struct emu_scenario *s, const struct dl_tables *t,
-		  const struct dl_coords *coords, const struct dl_log *log,
+		  const struct dl_coords *coords, const struct dl_tool *tool,
 		  struct emu_plan *out)
 {
 	size_t most = (size_t)s->ntraffic * (t->ngroups + 1);
@@ -342,14 +378,19 @@ int emu_plan_make(const struct emu_scenario *s, const struct dl_tables *t,
 	int err;
 
 	*p = (struct emu_plan){ .scenario = s, .tables = t,
-				.fabric = t->fabric, .log = log };
+				.fabric = t->fabric, .log = &tool->log };
+	configure(p);
 	p->spec.seed = s->seed;
 	p->entries = calloc(most + 1, sizeof(*p->entries));
 	p->origin = calloc(most + 1, sizeof(*p->origin));
 	p->spec.entries = p->entries;
 	err = p->entries && p->origin ? number_adapters(p) : -ENOMEM;
+	if (!err && s->force_vl >= 0)
+		err = force_vl(p);
 	if (!err)
 		err = make_grid(p, coords);
+	if (!err)
+		err = emu_plan_faults(p, tool);
 	for (uint32_t i = 0; !err && i < s->ntraffic; i++)
 		err = s->traffic[i].pattern == DL_PATTERN_MULTICAST ?
 			make_multicast(p, i) : make_entry(p, i, NULL);
@@ -363,6 +404,11 @@ void emu_plan_free(struct emu_plan *p)
 		free((void *)p->entries[i].targets);
 		free((void *)p->entries[i].trace);
 	}
+	for (uint32_t i = 0; p->later && i < p->scenario->nfaults; i++)
+		dl_snapshot_release(&p->later[i]);
+	free(p->later);
+	free(p->fault_port);
+	free(p->rows);
 	free(p->entries);
 	free(p->origin);
 	free(p->port);

@@ -81,10 +81,12 @@ static int append(struct trace *t, const struct dl_message *m)
 	return 0;
 }
 
-static int by_time(const void *left, const void *right)
+static int by_source(const void *left, const void *right)
 {
 	const struct dl_message *a = left, *b = right;
 
+	if (a->src != b->src)
+		return a->src < b->src ? -1 : 1;
 	if (a->at != b->at)
 		return a->at < b->at ? -1 : 1;
 	return a->flow < b->flow ? -1 : 1;
@@ -119,24 +121,10 @@ static int read_lines(const struct emu_plan *p, const char *path, FILE *from,
 	return err;
 }
 
-/* A name that is relative means beside the scenario. */
-static char *beside(const char *scenario, const char *name)
-{
-	const char *slash = strrchr(scenario, '/');
-	char *path;
-
-	if (name[0] == '/' || !slash)
-		return strdup(name);
-	if (asprintf(&path, "%.*s/%s", (int)(slash - scenario), scenario,
-		     name) < 0)
-		return NULL;
-	return path;
-}
-
 int emu_trace_read(const struct emu_plan *p, const struct emu_traffic *t,
 		   struct dl_message **out, uint64_t *n)
 {
-	char *path = beside(p->scenario->path, t->file);
+	char *path = emu_beside(p->scenario, t->file);
 	struct trace trace = { 0 };
 	FILE *from;
 	int err;
@@ -154,7 +142,7 @@ int emu_trace_read(const struct emu_plan *p, const struct emu_traffic *t,
 		fclose(from);
 	}
 	if (!err && trace.n)
-		qsort(trace.list, trace.n, sizeof(*trace.list), by_time);
+		qsort(trace.list, trace.n, sizeof(*trace.list), by_source);
 	if (err) {
 		free(trace.list);
 	} else {

@@ -36,7 +36,7 @@ struct flow {
 	struct dl_random random;
 	uint64_t next;		/* open loop: time of the next arrival */
 	uint64_t gap;		/* open loop: mean between two, ps */
-	uint64_t sent;
+	uint64_t sent;		/* of a trace: index of the next message */
 	uint32_t entry;
 	uint32_t src;
 	uint32_t fixed;		/* the one destination, or DL_NO_ADAPTER */
@@ -293,6 +293,11 @@ uint32_t dl_traffic_flows(const struct dl_traffic *t)
 	return t->nflows;
 }
 
+uint32_t dl_traffic_source(const struct dl_traffic *t, uint32_t flow)
+{
+	return t->flows[flow].src;
+}
+
 uint32_t dl_traffic_window(const struct dl_traffic *t, uint32_t flow)
 {
 	return t->spec->entries[t->flows[flow].entry].window;
@@ -301,7 +306,7 @@ uint32_t dl_traffic_window(const struct dl_traffic *t, uint32_t flow)
 static bool next_of_trace(const struct dl_traffic_entry *e, struct flow *f,
 			  uint32_t flow, struct dl_message *out)
 {
-	if (f->sent == e->ntrace)
+	if (f->sent == e->ntrace || e->trace[f->sent].src != f->src)
 		return false;
 	*out = e->trace[f->sent++];
 	out->flow = flow;
@@ -380,7 +385,7 @@ static int check(const struct dl_traffic_spec *s, uint32_t entry,
 	     e->pattern == DL_PATTERN_INCAST) && !e->ntargets)
 		return refuse(log, entry, "this pattern needs targets");
 	if (!e->load == !e->window)
-		return refuse(log, entry, "either a load or a window is needed");
+		return refuse(log, entry, "a load or a window is needed");
 	for (uint32_t i = 0; i < e->nsizes; i++)
 		weight += e->sizes[i].weight;
 	if (!weight || weight > UINT32_MAX)
@@ -434,10 +439,13 @@ static void start_entry(struct dl_traffic *t, uint32_t entry,
 	const struct dl_traffic_spec *s = t->spec;
 	const struct dl_traffic_entry *e = &s->entries[entry];
 
-	if (e->pattern == DL_PATTERN_TRACE) {
-		start_flow(t, entry, 0, DL_NO_ADAPTER);
+	for (uint64_t i = 0; i < e->ntrace; i++)
+		if (!i || e->trace[i].src != e->trace[i - 1].src) {
+			start_flow(t, entry, e->trace[i].src, DL_NO_ADAPTER);
+			t->flows[t->nflows - 1].sent = i;
+		}
+	if (e->pattern == DL_PATTERN_TRACE)
 		return;
-	}
 	for (uint32_t i = 0; i < e->nsizes; i++)
 		t->total_weight[entry] += e->sizes[i].weight;
 	find_partners(s, entry, partner);
@@ -449,7 +457,7 @@ static void start_entry(struct dl_traffic *t, uint32_t entry,
 int dl_traffic_new(const struct dl_traffic_spec *spec,
 		   const struct dl_log *log, struct dl_traffic **out)
 {
-	size_t most = (size_t)spec->nentries * spec->nadapters + spec->nentries;
+	size_t most = (size_t)spec->nentries * spec->nadapters;
 	struct dl_traffic *t = calloc(1, sizeof(*t));
 	uint32_t *partner = calloc(spec->nadapters + 1, sizeof(*partner));
 	int err = 0;

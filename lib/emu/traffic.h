@@ -5,9 +5,8 @@
  * Adapters are plain numbers, 0 to n - 1, and so are their places on a grid;
  * what they are in the fabric, and where the grid comes from, is the
  * caller's business.  Each entry of the traffic and each of its sources
- * together are a flow; a trace is one flow.  A flow has random numbers of its
- * own (Random123), so what it sends depends on the seed and on nothing that
- * other flows do.
+ * together are a flow.  A flow has random numbers of its own (Random123), so
+ * what it sends depends on the seed and on nothing that other flows do.
  *
  * The emulator asks each flow for its next message.  In an open loop the
  * message carries the time of its arrival, whatever happened to earlier ones;
@@ -71,14 +70,14 @@ struct dl_traffic_entry {
 	uint32_t nsizes;
 	uint64_t start, stop;	/* messages arrive from start until stop */
 	uint64_t count;		/* messages of a source; 0: no end */
-	const uint32_t *sources;	/* NULL: all (of a group: its members) */
+	const uint32_t *sources;	/* NULL: all */
 	uint32_t nsources;
 	const uint32_t *targets;	/* hot spot, incast */
 	uint32_t ntargets;
 	uint32_t fraction;	/* hot spot: millionths to the targets */
 	uint32_t by;		/* shift */
 	uint16_t mlid;		/* multicast */
-	const struct dl_message *trace;	/* in order of time */
+	const struct dl_message *trace;	/* by source, then time */
 	uint64_t ntrace;
 };
 
@@ -115,6 +114,9 @@ void dl_traffic_free(struct dl_traffic *t);
 
 /* Flows are numbered 0 to dl_traffic_flows() - 1. */
 uint32_t dl_traffic_flows(const struct dl_traffic *t);
+
+/* The adapter that sends a flow. */
+uint32_t dl_traffic_source(const struct dl_traffic *t, uint32_t flow);
 
 /* Messages that a flow may have under way; 0: an open loop. */
 uint32_t dl_traffic_window(const struct dl_traffic *t, uint32_t flow);

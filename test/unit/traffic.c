@@ -372,10 +372,11 @@ static void test_independent(void **state)
 static void test_trace(void **state)
 {
 	static const struct dl_message trace[] = {
-		{ .at = 5, .src = 1, .dst = 2, .bytes = 10, .level = 1 },
-		{ .at = 5, .src = 3, .dst = 0, .bytes = 20 },
 		{ .at = 9, .src = 0, .dst = 3, .bytes = 30 },
+		{ .at = 5, .src = 2, .dst = 1, .bytes = 10, .level = 1 },
+		{ .at = 7, .src = 2, .dst = 0, .bytes = 20 },
 	};
+	static const uint32_t flow[] = { 0, 1, 1 };
 	struct dl_traffic_entry *e;
 	struct dl_message m;
 	struct world w;
@@ -386,9 +387,11 @@ static void test_trace(void **state)
 					.trace = trace, .ntrace = 3,
 					.stop = UINT64_MAX };
 	start(&w);
-	assert_int_equal(dl_traffic_flows(w.traffic), 1);
+	assert_int_equal(dl_traffic_flows(w.traffic), 2);
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_true(dl_traffic_next(w.traffic, 0, 0, &m));
+		assert_int_equal(dl_traffic_source(w.traffic, flow[i]),
+				 trace[i].src);
+		assert_true(dl_traffic_next(w.traffic, flow[i], 0, &m));
 		assert_int_equal(m.at, trace[i].at);
 		assert_int_equal(m.src, trace[i].src);
 		assert_int_equal(m.dst, trace[i].dst);
@@ -396,6 +399,7 @@ static void test_trace(void **state)
 		assert_int_equal(m.level, trace[i].level);
 	}
 	assert_false(dl_traffic_next(w.traffic, 0, 0, &m));
+	assert_false(dl_traffic_next(w.traffic, 1, 0, &m));
 	dl_traffic_free(w.traffic);
 }
 

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Results of `dateline emulate` for programs. */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "emulate.h"
+#include "verify.h"
+
+const char *emu_drop_key(unsigned int drop)
+{
+	static const char *const keys[] = {
+		[DL_EMU_DROP_NO_ENTRY] = "no_entry",
+		[DL_EMU_DROP_DEAD_LINK] = "dead_link",
+		[DL_EMU_DROP_HOQ_LIFE] = "hoq_life",
+		[DL_EMU_DROP_CORRUPT] = "corrupt",
+		[DL_EMU_DROP_SMP_FULL] = "smp_full",
+		[DL_EMU_DROP_NO_VL] = "no_vl",
+		[DL_EMU_DROP_UNLISTED] = "unlisted",
+		[DL_EMU_DROP_WRONG_END] = "wrong_end",
+	};
+
+	return drop < sizeof(keys) / sizeof(*keys) ? keys[drop] : "other";
+}
+
+/* ---- parts ------------------------------------------------------------- */
+
+static json_t *sls_json(uint16_t sls)
+{
+	json_t *list = json_array();
+
+	for (unsigned int sl = 0; sl < 16; sl++)
+		if (sls >> sl & 1)
+			json_array_append_new(list, json_integer(sl));
+	return list;
+}
+
+/* [up to, how many] of every bucket that is not empty, in ns. */
+static json_t *histogram_json(const struct dl_histogram *h)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < DL_HISTOGRAM_BUCKETS; i++)
+		if (h->bucket[i])
+			json_array_append_new(
+				list,
+				json_pack("[fI]",
+					  (dl_histogram_lower(i) +
+					   dl_histogram_width(i)) / 1e3,
+					  (json_int_t)h->bucket[i]));
+	return list;
+}
+
+static json_t *level_json(const struct emu_run *r, unsigned int level)
+{
+	const struct dl_emu_level *l = dl_emu_level(r->emu, level);
+	double seconds = r->measured_ps * 1e-12;
+	struct emu_latency a, n;
+
+	emu_latency_of(&l->latency, &a);
+	emu_latency_of(&l->network, &n);
+	return json_pack(
+		"{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f,"
+		" s:f, s:o}",
+		"level", level, "sl", sls_json(l->sls),
+		"delivered_packets", (json_int_t)l->packets,
+		"delivered_bytes", (json_int_t)l->bytes,
+		"latency_ns_mean", a.mean, "latency_ns_p50", a.p50,
+		"latency_ns_p99", a.p99, "latency_ns_p999", a.p999,
+		"latency_ns_max",
+		l->latency.count ? l->latency.largest / 1e3 : 0.0,
+		"network_ns_mean", n.mean, "network_ns_p99", n.p99,
+		"latency_relative_error", DL_HISTOGRAM_ERROR,
+		"throughput_gbps", r->level_bytes[level] * 8e-9 / seconds,
+		"latency_histogram_ns", histogram_json(&l->latency));
+}
+
+static json_t *levels_json(const struct emu_run *r)
+{
+	bool used[DL_EMU_LEVELS] = { false };
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < r->spec.nentries; i++)
+		used[r->entries[i].level] = true;
+	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
+		if (used[l] || dl_emu_level(r->emu, l)->packets)
+			json_array_append_new(list, level_json(r, l));
+	return list;
+}
+
+static json_t *port_json(const struct emu_run *r, uint32_t port)
+{
+	const struct dl_emu_port *p = dl_emu_port(r->emu, port);
+	const struct dl_fabric *f = r->plan->fabric;
+	json_t *vls = json_object();
+	char name[4];
+
+	for (unsigned int vl = 0; vl < DL_EMU_VLS; vl++) {
+		struct dl_emu_vl v = dl_emu_vl(r->emu, port, vl);
+
+		if (!v.packets)
+			continue;
+		snprintf(name, sizeof(name), "%u", vl);
+		json_object_set_new(vls, name,
+				    json_pack("{s:I, s:I}", "bytes",
+					      (json_int_t)v.bytes, "packets",
+					      (json_int_t)v.packets));
+	}
+	return json_pack("{s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "guid",
+			 dl_guid_json(f, f->ports[port].node), "port",
+			 f->ports[port].num, "xmit_data_bytes",
+			 (json_int_t)p->bytes, "xmit_packets",
+			 (json_int_t)p->packets, "xmit_wait_ns",
+			 (json_int_t)(p->wait_ps / 1000), "xmit_busy_ns",
+			 (json_int_t)(p->busy_ps / 1000),
+			 "flow_control_packets", (json_int_t)p->fcps, "vl",
+			 vls);
+}
+
+static json_t *ports_json(const struct emu_run *r)
+{
+	const struct dl_fabric *f = r->plan->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < f->nports; i++)
+		if (f->ports[i].peer != DL_NONE)
+			json_array_append_new(list, port_json(r, i));
+	return list;
+}
+
+static json_t *pairs_json(const struct emu_run *r)
+{
+	const struct emu_plan *p = r->plan;
+	const struct dl_fabric *f = p->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t a = 0; a < p->spec.nadapters; a++)
+		for (uint32_t b = 0; b < p->spec.nadapters; b++) {
+			const struct dl_emu_pair *q = dl_emu_pair(
+				r->emu, p->port[a], p->port[b]);
+
+			if (!q || !q->packets)
+				continue;
+			json_array_append_new(
+				list,
+				json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}",
+					  "from",
+					  dl_guid_json(f, f->ports[
+						p->port[a]].node),
+					  "to",
+					  dl_guid_json(f, f->ports[
+						p->port[b]].node),
+					  "packets", (json_int_t)q->packets,
+					  "bytes", (json_int_t)q->bytes,
+					  "latency_ns_mean",
+					  q->latency_sum / 1e3 / q->packets,
+					  "latency_ns_max",
+					  q->latency_max / 1e3));
+		}
+	return list;
+}
+
+static json_t *samples_json(const struct emu_run *r)
+{
+	double step = r->plan->scenario->sample_ns;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < r->nsamples; i++) {
+		const struct emu_sample *s = &r->samples[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:I, s:I, s:I, s:f, s:f}", "at_ns",
+				  (json_int_t)(s->at / 1000),
+				  "delivered_packets",
+				  (json_int_t)s->delivered, "in_flight",
+				  (json_int_t)s->in_flight, "throughput_gbps",
+				  s->bytes * 8 / step, "latency_ns_mean",
+				  s->delivered ? s->latency_sum / 1e3 /
+						 s->delivered : 0.0));
+	}
+	return list;
+}
+
+static json_t *drops_json(const struct dl_emu_totals *t)
+{
+	json_t *drops = json_object();
+
+	for (unsigned int i = 0; i < DL_EMU_DROPS; i++)
+		if (t->drops[i])
+			json_object_set_new(drops, emu_drop_key(i),
+					    json_integer(t->drops[i]));
+	return drops;
+}
+
+#define STARVED_LISTED 100
+
+static json_t *starved_json(const struct emu_run *r)
+{
+	struct dl_emu_starved found[STARVED_LISTED];
+	uint32_t n = dl_emu_starved(r->emu, found, STARVED_LISTED);
+	const struct dl_fabric *f = r->plan->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < n && i < STARVED_LISTED; i++)
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:i, s:i, s:b, s:I}", "guid",
+				  dl_guid_json(f, f->ports[
+					found[i].port].node),
+				  "port", f->ports[found[i].port].num, "vl",
+				  found[i].vl, "unlisted", found[i].unlisted,
+				  "since_ns",
+				  (json_int_t)(found[i].since / 1000)));
+	return list;
+}
+
+static json_t *cycle_json(const struct emu_run *r,
+			  const struct dl_coords *coords)
+{
+	struct dl_verdict v = { .fabric = r->plan->fabric };
+	struct dl_report report = { .verdict = &v, .coords = coords };
+	const struct dl_cycle_step *cycle;
+
+	v.ncycle = dl_emu_cycle(r->emu, &cycle);
+	v.cycle = (struct dl_cycle_step *)cycle;
+	return dl_report_cycle_json(&report);
+}
+
+static json_t *warnings_json(const struct emu_run *r)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < r->nwarnings; i++)
+		json_array_append_new(list, json_string(r->warnings[i]));
+	return list;
+}
+
+/* ---- documents --------------------------------------------------------- */
+
+json_t *emu_run_json(const struct emu_run *r, const struct dl_coords *coords)
+{
+	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
+	const struct dl_cycle_step *cycle;
+	json_t *document;
+
+	document = json_pack(
+		"{s:I, s:I, s:I, s:I, s:b, s:o, s:f, s:f, s:I, s:f, s:f, s:I,"
+		" s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+		"delivered_packets", (json_int_t)t->delivered,
+		"injected_packets", (json_int_t)t->injected,
+		"dropped_packets", (json_int_t)t->dropped,
+		"in_flight", (json_int_t)t->in_flight,
+		"deadlock", dl_emu_cycle(r->emu, &cycle) > 0,
+		"cycle", cycle_json(r, coords),
+		"sim_seconds", dl_emu_now(r->emu) * 1e-12,
+		"cpu_seconds", r->cpu_seconds,
+		"packet_hops", (json_int_t)t->packet_hops,
+		"throughput_fraction", emu_run_throughput(r),
+		"offered_fraction", emu_run_offered(r),
+		"messages", (json_int_t)t->messages,
+		"unsent_messages", (json_int_t)r->unsent,
+		"interrupted", r->interrupted,
+		"drops", drops_json(t),
+		"starved", starved_json(r),
+		"qos", levels_json(r),
+		"ports", ports_json(r),
+		"warnings", warnings_json(r));
+	if (document && r->plan->scenario->sample_ns)
+		json_object_set_new(document, "samples", samples_json(r));
+	if (document && r->plan->scenario->pairs)
+		json_object_set_new(document, "pairs", pairs_json(r));
+	return document;
+}
+
+static json_t *point_json(const struct emu_point *p)
+{
+	return json_pack(
+		"{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I,"
+		" s:f}",
+		"load", p->load * 1e-6,
+		"offered_fraction", p->offered,
+		"throughput_fraction", p->throughput,
+		"latency_ns_mean", p->mean_ns, "latency_ns_p50", p->p50_ns,
+		"latency_ns_p99", p->p99_ns, "latency_ns_p999", p->p999_ns,
+		"deadlock", p->deadlock,
+		"delivered_packets", (json_int_t)p->delivered,
+		"dropped_packets", (json_int_t)p->dropped,
+		"in_flight", (json_int_t)p->in_flight,
+		"packet_hops", (json_int_t)p->packet_hops,
+		"cpu_seconds", p->cpu_seconds);
+}
+
+json_t *emu_sweep_json(const struct emu_point *points, uint32_t n)
+{
+	double saturation = emu_saturation(points, n), cpu = 0;
+	json_t *list = json_array();
+	bool deadlock = false, interrupted = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		interrupted |= !points[i].done;
+		if (!points[i].done)
+			continue;
+		json_array_append_new(list, point_json(&points[i]));
+		deadlock |= points[i].deadlock;
+		cpu += points[i].cpu_seconds;
+	}
+	return json_pack("{s:o, s:o, s:b, s:b, s:f}", "sweep", list,
+			 "saturation_load",
+			 saturation < 0 ? json_null() : json_real(saturation),
+			 "deadlock", deadlock, "interrupted", interrupted,
+			 "cpu_seconds", cpu);
+}

@@ -21,7 +21,9 @@
 
 #include "emulate.h"
 
-#define WATCHES 1000		/* looks of the watcher at a whole run */
+/* The watcher looks at least so often. */
+#define WATCHES 1000
+#define WATCH_PS UINT64_C(1000000000)
 
 /* ---- messages for people ----------------------------------------------- */
 
@@ -206,7 +208,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 static uint64_t next_stop(const struct emu_run *r, uint64_t now)
 {
-	uint64_t look = r->last / WATCHES + 1;
+	uint64_t look = earlier(r->last / WATCHES + 1, WATCH_PS);
 	uint64_t t = earlier(r->last, (now / look + 1) * look);
 
 	if (now < r->warm)

@@ -1,4 +1,4 @@
-# Scenarios that follow the documents' examples step by step.
+# Scenarios: the documents' examples step by step, and emulations.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	conf/examples/arbitrate-figure-25-10.yaml \
@@ -10,4 +10,13 @@ dist_examples_DATA = \
 	conf/examples/credits-full.yaml \
 	conf/examples/credits-loss.yaml \
 	conf/examples/credits-receiver.yaml \
-	conf/examples/credits-rollover.yaml
+	conf/examples/credits-rollover.yaml \
+	conf/examples/emulate-all-to-all.yaml \
+	conf/examples/emulate-deadlock-6x5.yaml \
+	conf/examples/emulate-faults.yaml \
+	conf/examples/emulate-hotspot.yaml \
+	conf/examples/emulate-qos-mix.yaml \
+	conf/examples/emulate-tornado.yaml \
+	conf/examples/emulate-trace.txt \
+	conf/examples/emulate-trace.yaml \
+	conf/examples/emulate-uniform.yaml

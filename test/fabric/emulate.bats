@@ -1,0 +1,427 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# `dateline emulate`: on snapshots, and on tables that a subnet manager has
+# just programmed; its deadlocks beside verify's loops; scenarios good and
+# bad; results in ibsim's counters.
+
+bats_require_minimum_version 1.5.0
+load lib.bash
+
+EXAMPLES=$DL_TOP/conf/examples
+
+setup() {
+	fabric_init
+}
+
+teardown() {
+	fabric_down
+}
+
+# routed DIMS... [-- OPTION...]: generate $T/f and route it into $T/routed.
+routed() {
+	local dims=()
+
+	while (($#)) && [[ $1 != -- ]]; do
+		dims+=("$1")
+		shift
+	done
+	shift || true
+	rm -rf "$T/routed"
+	dateline gen "${dims[@]}" -o "$T/f" 2>/dev/null
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" \
+		--multicast all -o "$T/routed" "$@" 2>"$T/route.err"
+}
+
+# scenario: from standard input, into a file; prints its name.
+scenario() {
+	cat >"$T/scenario.yaml"
+	echo "$T/scenario.yaml"
+}
+
+# emulated DIR SCENARIO [OPTION...]: the result in $T/result; the exit status
+# must be 0 or 1, and the books must balance.
+emulated() {
+	local dir=$1 file=$2 status=0
+
+	shift 2
+	dateline emulate "$dir" --scenario "$file" --json "$@" \
+		>"$T/result" 2>"$T/emulate.err" || status=$?
+	if ((status > 1)); then
+		cat "$T/emulate.err" >&2
+		return 1
+	fi
+	holds '.injected_packets == .delivered_packets + .dropped_packets +
+		.in_flight'
+	return "$status"
+}
+
+# holds FILTER: jq finds it true of the result.
+holds() {
+	jq -e "$1" "$T/result" >"$T/holds" && return
+	say "does not hold: $1"
+	jq 'del(.ports, .qos, .pairs, .samples)' "$T/result" >&2
+	return 1
+}
+
+# steps FILE: a cycle as "x,y vl" steps, from its smallest step on.
+steps() {
+	jq -r '.cycle | map("\(.coord[0]),\(.coord[1]) vl\(.vl)") |
+		(index(min)) as $i | .[$i:] + .[:$i] | join(" ")' "$1"
+}
+
+# same_loop DIR: verify finds the very loop in which the result is stuck.
+same_loop() {
+	dateline verify "$1" --json --torus-config "$T/f.torus.conf" \
+		>"$T/verdict" 2>/dev/null || true
+	jq -e .credit_loop "$T/verdict"
+	[[ $(steps "$T/result") == "$(steps "$T/verdict")" ]] && return
+	say "emulated: $(steps "$T/result")"
+	say "verified: $(steps "$T/verdict")"
+	return 1
+}
+
+@test "the examples, on a whole torus" {
+	local example
+
+	routed 6 5 1
+	for example in all-to-all deadlock-6x5 hotspot qos-mix tornado trace \
+		uniform; do
+		say "$example"
+		emulated "$T/routed" "$EXAMPLES/emulate-$example.yaml"
+		holds '.delivered_packets > 0 and .in_flight == 0 and
+			.dropped_packets == 0 and (.deadlock | not)'
+	done
+
+	# The faults cost packets, for one cable is down for good.
+	run -1 emulated "$T/routed" "$EXAMPLES/emulate-faults.yaml"
+	holds '.dropped_packets > 0 and .drops.dead_link > 0 and
+		(.deadlock | not) and .delivered_packets > .dropped_packets'
+}
+
+@test "what was offered is what arrives, below saturation" {
+	routed 4 4 1
+	emulated "$T/routed" "$(scenario <<-END
+		duration_ns: 400000
+		warmup_ns: 100000
+		sample_ns: 50000
+		pairs: true
+		traffic: [{pattern: uniform, load: 0.2, bytes: 1024}]
+	END
+	)"
+	holds '.throughput_fraction / .offered_fraction | . > 0.9 and . < 1.1'
+	holds '.offered_fraction | . > 0.17 and . < 0.23'
+	# Pairs, ports and levels tell the same story.
+	holds '([.pairs[].packets] | add) == .delivered_packets'
+	holds '.qos[0].delivered_packets == .delivered_packets'
+	holds '([.qos[0].latency_histogram_ns[][1]] | add) ==
+		.delivered_packets'
+	holds '.qos[0] | .latency_ns_p50 <= .latency_ns_p99 and
+		.latency_ns_p99 <= .latency_ns_p999 and
+		.latency_ns_mean >= .network_ns_mean'
+	holds '[.ports[] | .xmit_data_bytes == ([.vl[].bytes] | add // 0)] |
+		all'
+	holds '[.samples[].at_ns] | .[:8] ==
+		[range(50000; 400001; 50000)]'
+}
+
+@test "the same seed gives the same bytes, and another one others" {
+	local file=$EXAMPLES/emulate-qos-mix.yaml
+
+	routed 5 4 1
+	for i in a b; do
+		emulated "$T/routed" "$file"
+		sed '/cpu_seconds/d' "$T/result" >"$T/$i"
+	done
+	cmp "$T/a" "$T/b"
+	emulated "$T/routed" "$file" --seed 2
+	fails cmp -s <(sed '/cpu_seconds/d' "$T/result") "$T/a"
+}
+
+@test "live: the built-in engine's loop of unicast and multicast" {
+	local file=$EXAMPLES/emulate-deadlock-6x5.yaml
+
+	dateline gen 6 5 1 --fail-switch 3,2,0 -o "$T/f"
+	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
+	# Without the group nobody waits for ever ...
+	scenario <"$file" >/dev/null
+	sed -i '/multicast/,$d' "$T/scenario.yaml"
+	sim dateline emulate --live --scenario "$T/scenario.yaml" --json \
+		--torus-config "$T/f.torus.conf" >"$T/result"
+	holds '(.deadlock | not) and .in_flight == 0'
+
+	# ... and with it all do, where verify says.
+	# shellcheck disable=SC2046
+	join_group 0 0 $(hosts)
+	sm_sweep
+	run -1 --separate-stderr sim dateline emulate --live --scenario "$file" \
+		--json --torus-config "$T/f.torus.conf"
+	printf '%s\n' "$output" >"$T/result"
+	holds '.deadlock and .in_flight > 0'
+	snapshot "$T/snap"
+	same_loop "$T/snap"
+	[[ $(steps "$T/result") == "3,0 vl0 3,1 vl2 4,1 vl0 4,2 vl0 4,3 vl2 \
+3,3 vl0 3,4 vl0" ]]
+
+	# For people: verify's words.
+	run -1 dateline emulate "$T/snap" --scenario "$file"
+	grep -q 'deadlock: yes' <<<"$output"
+	grep -q 'to multicast group 0xC000, SL 0' <<<"$output"
+}
+
+@test "the classic rules' loop, and what proven mode makes of it" {
+	routed 6 5 1 --fail-switch 3,2,0 -- --mode classic
+	run -1 emulated "$T/routed" "$EXAMPLES/emulate-deadlock-6x5.yaml" \
+		--torus-config "$T/f.torus.conf"
+	holds .deadlock
+	same_loop "$T/routed"
+	routed 6 5 1 --fail-switch 3,2,0
+	emulated "$T/routed" "$EXAMPLES/emulate-deadlock-6x5.yaml"
+	holds '.deadlock | not'
+}
+
+# full: both levels and every group, as fast as they go, in small buffers.
+full() {
+	scenario <<-END
+		duration_ns: 300000
+		buffer_blocks: 66
+		$1
+		traffic:
+		  - {pattern: uniform, load: 1}
+		  - {pattern: uniform, load: 1, level: 1}
+		  - {pattern: multicast, load: 0.05}
+	END
+}
+
+@test "no VLs to change to: a whole torus deadlocks" {
+	routed 6 6 1
+	emulated "$T/routed" "$(full)"
+	run -1 emulated "$T/routed" "$(full 'force_vl: 0')"
+	holds '.deadlock and ([.cycle[].vl] | unique == [0])'
+	for scheme in pcie iba; do
+		for switching in wormhole store_and_forward; do
+			say "$scheme $switching"
+			run -1 emulated "$T/routed" "$(full "force_vl: 0
+				flow_control: $scheme
+				switching: $switching" | sed 's/^\t*//')"
+			holds .deadlock
+		done
+	done
+}
+
+# damage SEED: options of the generator for some failures.
+damage() {
+	awk -v seed="$1" 'BEGIN {
+		srand(seed)
+		for (i = int(3 * rand()); i > 0; i--)
+			printf "--fail-link %d,%d,0:+%s ", 5 * rand(),
+				4 * rand(), rand() < 0.5 ? "x" : "y"
+		for (i = 1 + int(2 * rand()); i > 0; i--)
+			printf "--fail-switch %d,%d,0 ", 5 * rand(),
+				4 * rand()
+	}'
+}
+
+@test "verify and emulate never contradict each other" {
+	local i loops=0 stuck=0 file n=${DATELINE_SCENARIOS:-12}
+
+	file=$(full)
+	for ((i = 1; i <= n; i++)); do
+		# Proven: never.  A part may be cut off: no routes then.
+		# shellcheck disable=SC2046
+		routed 5 4 1 $(damage "$i") || continue
+		emulated "$T/routed" "$file" --seed "$i" || true
+		holds '.deadlock | not'
+
+		# Classic, in spite of its refusals' absence: a deadlock only
+		# where verify finds a loop.
+		# shellcheck disable=SC2046
+		routed 5 4 1 $(damage "$i") -- --mode classic || continue
+		emulated "$T/routed" "$file" --seed "$i" || true
+		if [[ $(verdict "$T/routed" credit_loop) == true ]]; then
+			loops=$((loops + 1))
+			holds .deadlock && stuck=$((stuck + 1))
+		else
+			holds '.deadlock | not'
+		fi
+	done
+	say "$n scenarios; $loops loops, of which $stuck were run into"
+}
+
+@test "results in the simulator's counters, for the real clients" {
+	local guid lid port bytes wait n=0
+
+	dateline gen 4 3 1 -o "$T/f"
+	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
+	sim dateline emulate --live --scenario "$EXAMPLES/emulate-uniform.yaml" \
+		--json --write-counters "$T/counters" >"$T/result"
+	sim_console "!$T/counters" >"$T/set"
+	fails grep -q -e '^#' -e unknown "$T/set"
+	while read -r guid lid port bytes wait; do
+		sim perfquery -x "$lid" "$port" >"$T/perf"
+		grep -q "^PortXmitData:\\.*$((bytes / 4))$" "$T/perf"
+		sim perfquery "$lid" "$port" >"$T/perf"
+		grep -q "^PortXmitWait:\\.*$wait$" "$T/perf"
+		sim ibqueryerrors --data >"$T/errors"
+		grep -iq "GUID $guid port $port:.*PortXmitWait == $wait" \
+			"$T/errors"
+		n=$((n + 1))
+	done < <(some_ports)
+	((n > 0))
+}
+
+# some_ports: "guid lid port bytes wait" of some switch ports of the result.
+some_ports() {
+	local guid port bytes wait lid
+
+	jq -r '.ports[] | select(.port < 5 and .xmit_wait_ns > 0) |
+		"\(.guid) \(.port) \(.xmit_data_bytes) \(.xmit_wait_ns)"' \
+		"$T/result" | some 3 | while read -r guid port bytes wait; do
+		lid=$(end_ports "$T/sm" | awk -v guid="$guid" '
+			$1 == "SW" && $2 == guid { print $4 }')
+		[[ ! $lid ]] || echo "$guid $lid $port $bytes $wait"
+	done
+}
+
+@test "tables change while traffic runs" {
+	routed 5 4 1
+	mv "$T/routed" "$T/before"
+	routed 5 4 1 --fail-link 1,1,0:+x
+	# The cable goes; until the new tables come, packets are lost.
+	emulated "$T/before" "$(scenario <<-END
+		duration_ns: 300000
+		traffic: [{pattern: uniform, load: 0.3}]
+		faults:
+		  - {at_ns: 100000, fault: link_down, node: S_1_1_0, port: 1}
+	END
+	)" || true
+	cp "$T/result" "$T/without"
+	emulated "$T/before" "$(scenario <<-END
+		duration_ns: 300000
+		traffic: [{pattern: uniform, load: 0.3}]
+		faults:
+		  - {at_ns: 100000, fault: link_down, node: S_1_1_0, port: 1}
+		  - {at_ns: 150000, fault: tables, snapshot: routed}
+	END
+	)" || true
+	holds '.drops.dead_link > 0'
+	holds ".dropped_packets * 2 < $(jq .dropped_packets "$T/without")"
+}
+
+@test "a load sweep: the same curve however it is spread" {
+	local range=load=0.1:1:0.15 jobs
+
+	routed 4 4 1
+	scenario >/dev/null <<-END
+		duration_ns: 100000
+		warmup_ns: 30000
+		traffic: [{name: all, pattern: uniform, load: 0.5}]
+	END
+	for jobs in 1 3; do
+		dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
+			--sweep "all.$range" --jobs "$jobs" --json >"$T/result"
+		sed '/cpu_seconds/d' "$T/result" >"$T/sweep.$jobs"
+	done
+	cmp "$T/sweep.1" "$T/sweep.3"
+	holds '[.sweep[].load] == [0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1]'
+	holds '[.sweep[].latency_ns_mean] | . == sort'
+	holds '.saturation_load == null or .saturation_load > 0.4'
+	dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
+		--sweep $range >"$T/words"
+	grep -q '^saturation: ' "$T/words"
+	run -2 dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
+		--sweep other.$range
+	run -2 dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
+		--sweep load=1:0:1
+}
+
+@test "an interrupted run ends with its results so far" {
+	local pid status=0
+
+	routed 5 4 1
+	scenario >/dev/null <<-END
+		duration_ns: 900000000000
+		traffic: [{pattern: uniform, load: 0.01, arrival: periodic}]
+	END
+	"$DL_BUILD/dateline" emulate "$T/routed" --json \
+		--scenario "$T/scenario.yaml" >"$T/result" 3>&- &
+	pid=$!
+	# shellcheck disable=SC2317 # called through wait_for
+	ready() {
+		local mask
+
+		mask=$(awk '/^SigBlk/ { print $2 }' "/proc/$pid/status")
+		((16#${mask:-0} >> 14 & 1))
+	}
+	wait_for "$DL_PATIENCE" ready
+	kill -TERM "$pid"
+	wait "$pid" || status=$?
+	((status == 1))
+	holds '.interrupted and .delivered_packets > 0'
+}
+
+# refused PATTERN: the scenario on standard input is bad input, and the
+# message names file and line and matches.
+refused() {
+	local file status=0
+
+	file=$(scenario)
+	dateline emulate "$T/routed" --scenario "$file" >"$T/out" \
+		2>"$T/message" || status=$?
+	((status == 2)) && [[ ! -s $T/out ]] &&
+		grep -q "scenario.yaml:$1" "$T/message" && return
+	say "expected: $1; got status $status:"
+	cat "$T/message" >&2
+	return 1
+}
+
+@test "bad scenarios: file, line and what was expected" {
+	routed 4 3 1
+	refused '1: nothing: expected a scenario' </dev/null
+	refused '1: expected the key traffic' <<<'seed: 1'
+	refused '2: speed: unknown key; expected one of: ' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		speed: 2
+	END
+	refused '2: load: 11: expected a number from 1e-06 to 10' <<-END
+		traffic:
+		  - {pattern: uniform, load: 11}
+	END
+	refused '1: load: 0.1234567: expected a number' \
+		<<<'traffic: [{pattern: uniform, load: 0.1234567}]'
+	refused '1: expected either the key load or the key window' \
+		<<<'traffic: [{pattern: uniform}]'
+	refused '1: pattern: spiral: expected one of: uniform' \
+		<<<'traffic: [{pattern: spiral, load: 1}]'
+	refused '1: expected the key targets with hotspot' \
+		<<<'traffic: [{pattern: incast, load: 1}]'
+	refused '1: H_9_9_9_1: expected an adapter' \
+		<<<'traffic: [{pattern: uniform, load: 1, sources: [H_9_9_9_1]}]'
+	refused '1: 0-12: expected an adapter' \
+		<<<'traffic: [{pattern: uniform, load: 1, sources: [0-12]}]'
+	refused '1: the tables have no such multicast group' \
+		<<<'traffic: [{pattern: multicast, load: 1, group: 0xC123}]'
+	refused '3: nowhere: expected a node of the fabric' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		faults:
+		  - {at_ns: 1, fault: link_down, node: nowhere, port: 1}
+	END
+	refused '3: port 9 of S_0_0_0: expected a port with a cable' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		faults:
+		  - {at_ns: 1, fault: link_down, node: S_0_0_0, port: 9}
+	END
+	refused '1: warmup_ns: expected less than duration_ns' <<-END
+		warmup_ns: 100000
+		traffic: [{pattern: uniform, load: 1}]
+	END
+	refused '1: cannot open the trace .*gone' \
+		<<<'traffic: [{pattern: trace, file: gone}]'
+	printf '0 0 1 64 0\n5 0 0 64 0\n' >"$T/short"
+	scenario <<<'traffic: [{pattern: trace, file: short}]' >/dev/null
+	run -2 dateline emulate "$T/routed" --scenario "$T/scenario.yaml"
+	grep -q 'short:2: expected two different adapters' <<<"$output"
+	run -2 dateline emulate "$T/routed" --scenario "$T/gone.yaml"
+	run -2 dateline emulate --scenario "$T/scenario.yaml"
+	run -3 dateline emulate --live --scenario "$EXAMPLES/emulate-uniform.yaml"
+}

@@ -214,8 +214,9 @@ struct emu_run {
 	/* Messages that came between warm-up and end, sent or not. */
 	uint64_t offered_bytes;
 	uint64_t unsent;		/* never sent: the end came first */
-	/* From the warm-up to the end of traffic. */
-	uint64_t measured_ps, measured_bytes;
+	struct dl_message *pending;	/* by flow: the last one taken */
+	/* From the warm-up to the end of traffic, or before it of the run. */
+	uint64_t stopped, measured_ps, measured_bytes;
 	uint64_t level_bytes[DL_EMU_LEVELS];
 	struct emu_sample *samples;
 	uint32_t nsamples, samples_cap;

@@ -51,12 +51,6 @@ static void keep_warning(void *context, enum dl_level level,
 
 /* ---- messages over the fabric ------------------------------------------ */
 
-static void count_offered(struct emu_run *r, const struct dl_message *m)
-{
-	if (m->at >= r->warm)
-		r->offered_bytes += m->bytes;
-}
-
 static bool next_message(void *context, uint32_t flow, uint64_t now,
 			 struct dl_emu_message *out)
 {
@@ -64,18 +58,14 @@ static bool next_message(void *context, uint32_t flow, uint64_t now,
 	const struct dl_fabric *f = r->plan->fabric;
 	struct dl_message m;
 
-	if (!dl_traffic_next(r->traffic, flow, now, &m))
+	/* What has not been begun by the end is not sent any more. */
+	if ((now >= r->end && !r->flow_window[flow]) ||
+	    !dl_traffic_next(r->traffic, flow, now, &m))
 		return false;
-	count_offered(r, &m);
-	if (now >= r->end) {
-		/* Too late for this one and all that wait behind it. */
-		r->unsent++;
-		while (dl_traffic_next(r->traffic, flow, now, &m)) {
-			count_offered(r, &m);
-			r->unsent++;
-		}
-		return false;
-	}
+	/* It counts as offered when the next one is taken, or at the end. */
+	if (r->pending[flow].at >= r->warm)
+		r->offered_bytes += r->pending[flow].bytes;
+	r->pending[flow] = m;
 	*out = (struct dl_emu_message){
 		.at = m.at,
 		.bytes = m.bytes,
@@ -85,6 +75,24 @@ static bool next_message(void *context, uint32_t flow, uint64_t now,
 		.sl = DL_NO_SL,
 	};
 	return true;
+}
+
+/* Count what came up to the moment when measuring stopped, taken or not. */
+static void count_rest(struct emu_run *r)
+{
+	for (uint32_t i = 0; i < r->source.nflows; i++) {
+		struct dl_message *m = &r->pending[i];
+
+		if (m->bytes && m->at >= r->warm && m->at < r->stopped)
+			r->offered_bytes += m->bytes;
+		while (!r->flow_window[i] &&
+		       dl_traffic_next(r->traffic, i, 0, m) &&
+		       m->at < r->stopped) {
+			if (m->at >= r->warm)
+				r->offered_bytes += m->bytes;
+			r->unsent++;
+		}
+	}
 }
 
 static void note_delivery(void *context, const struct dl_emu_delivery *d)
@@ -128,7 +136,8 @@ static int list_flows(struct emu_run *r)
 
 	r->flow_port = malloc((n + 1) * sizeof(*r->flow_port));
 	r->flow_window = malloc((n + 1) * sizeof(*r->flow_window));
-	if (!r->flow_port || !r->flow_window)
+	r->pending = calloc(n + 1, sizeof(*r->pending));
+	if (!r->flow_port || !r->flow_window || !r->pending)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		r->flow_port[i] = r->plan->port[
@@ -174,8 +183,8 @@ static void end_measuring(struct emu_run *r)
 
 	if (r->measured_ps)
 		return;
-	now = now > r->end ? r->end : now;
-	r->measured_ps = now > r->warm ? now - r->warm : 1;
+	r->stopped = now > r->end ? r->end : now;
+	r->measured_ps = r->stopped > r->warm ? r->stopped - r->warm : 1;
 	r->measured_bytes = dl_emu_totals(r->emu)->delivered_bytes;
 	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
 		r->level_bytes[l] = dl_emu_level(r->emu, l)->bytes;
@@ -314,8 +323,10 @@ int emu_run(const struct emu_plan *p, const struct emu_load *load,
 	err = set_up(r, load);
 	if (!err)
 		err = run_clock(r, watch, context);
-	if (!err)
+	if (!err) {
+		count_rest(r);
 		difference_samples(r);
+	}
 	r->cpu_seconds = cpu_now() - begin;
 	if (err && err != -EINVAL)
 		dl_log(p->log, DL_ERROR, "the emulation failed: %s",
@@ -330,6 +341,7 @@ void emu_run_free(struct emu_run *r)
 	free(r->entries);
 	free(r->flow_port);
 	free(r->flow_window);
+	free(r->pending);
 	free(r->actions);
 	free(r->samples);
 	for (uint32_t i = 0; i < r->nwarnings; i++)

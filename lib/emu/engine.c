@@ -1,62 +1,251 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The emulator's engine.
+ *
+ * Problem.  Run traffic over a fabric as its tables make it run, fast enough
+ * for thousands of switches, and exactly: what is measured must follow from
+ * the rules, to the picosecond.
+ *
+ * Model.  Links carry bits at their data rate (rate.c) and delay them by 5 ns
+ * a metre.  A switch has a buffer for each VL of each input port, first in,
+ * first out, with credits (link/credit.h); a crossbar that does not limit
+ * unless asked to (`speedup`); and an arbiter (link/arbiter.h) at each output
+ * port.  There is no buffer at the output.  Adapters: see adapter.c.
+ *
+ * Times at no load, for a packet of B bytes with headers, over h links with
+ * the same time t(B) for it, through h - 1 switches of latency L, the cables'
+ * delays adding up to D:
+ *
+ *	store and forward	D + h t(B) + (h - 1) L
+ *	cut-through		D + t(B) + (h - 1) (t(8) + L)
+ *	wormhole		D + (h - 1) (t(F) + L) + (n - 1) t(F) + t(R)
+ *
+ * t(n) is the time of n bytes rounded up to a picosecond.  8 bytes are the
+ * local route header, all that a switch needs.  The worm has n flits, the
+ * last one of R bytes and the others of F; flits carry no header of their
+ * own.  In cut-through a faster output waits so long that the last bit does
+ * not leave before it is there.
+ *
+ * Headers are those of an unreliable datagram without its DETH: 26 bytes;
+ * multicast has GRH and DETH as well.  A flow-control packet is 8 symbols
+ * long and takes 8 bytes' time.
+ *
+ * Method.  Discrete events (events.h).  A packet costs two events a hop, that
+ * it can be looked at and that its tail has left, and flow-control packets
+ * one each.  Files: transmit.c is a link's sending end, forward.c the inside
+ * of a switch, adapter.c the ends, deadlock.c the judge.
+ *
+ * Invariants, checked by audit.c, after every event in a debug build
+ * (configure --enable-debug): injected = delivered + dropped + in flight; for
+ * each buffer, what is stored, what is on its way and what is free make up its
+ * size; no sender holds more credit than is free.
+ *
+ * Limits: 2^24 ports.  Links cannot fail under wormhole switching.
+ */
 #include "config.h"
-#include <errno.h>
-#include "emu/emu.h"
-void dl_emu_config_init(struct dl_emu_config *c)
+
+#include "emu/internal.h"
+#include "log.h"
+
+/* ---- packets ----------------------------------------------------------- */
+
+#define NO_PACKETS 1024	/* to begin with */
+
+static int more_packets(struct dl_emu *e)
 {
-	*c = (struct dl_emu_config){
-		.switching = DL_CUT_THROUGH,
-		.flow_control = DL_CREDIT_IBA,
-		.mtu = 2048,
-		.flit = 64,
-		.buffer = 8 * 33,
-		.smp_buffer = 4,
-		.switch_latency_ps = 100000,
-		.cable_mm_all = 2000,
-		.default_speed = DL_QDR,
-		.default_width = 4,
-		.default_vls = 8,
-		.tenure = 4096,
-		.check_ps = UINT64_C(100000000),
-		.starvation_ps = UINT64_C(1000000000),
-		.stop_on_deadlock = true,
-	};
-	dl_arb_options_init(&c->arbitration);
+	uint64_t cap = e->packets_cap ? 2 * (uint64_t)e->packets_cap :
+					NO_PACKETS;
+	struct dl_packet *grown;
+
+	if (e->c.max_packets && cap > e->c.max_packets)
+		cap = e->c.max_packets;
+	if (cap <= e->packets_cap || cap >= DL_NIL)
+		return -EOVERFLOW;
+	grown = aligned_alloc(64, cap * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->npackets; i++)
+		grown[i] = e->packets[i];
+	free(e->packets);
+	e->packets = grown;
+	e->packets_cap = cap;
+	return 0;
 }
-int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
-	       const struct dl_emu_source *source, const struct dl_log *log,
-	       struct dl_emu **out)
+
+uint32_t dl_emu_packet(struct dl_emu *e)
 {
-	(void)t; (void)c; (void)source; (void)log; (void)out;
-	return -ENOSYS;
+	uint32_t packet = e->free_packet;
+
+	if (packet != DL_NIL) {
+		e->free_packet = e->packets[packet].next;
+	} else {
+		if (e->npackets == e->packets_cap) {
+			int err = more_packets(e);
+
+			if (err) {
+				e->err = err;
+				return DL_NIL;
+			}
+		}
+		packet = e->npackets++;
+	}
+	e->live++;
+	return packet;
 }
-void dl_emu_free(struct dl_emu *emu) { (void)emu; }
-int dl_emu_run(struct dl_emu *emu, uint64_t until)
-{ (void)emu; (void)until; return -ENOSYS; }
-uint64_t dl_emu_now(const struct dl_emu *emu) { (void)emu; return 0; }
-int dl_emu_swap_tables(struct dl_emu *emu, const struct dl_tables *t)
-{ (void)emu; (void)t; return -ENOSYS; }
-int dl_emu_fault(struct dl_emu *emu, const struct dl_emu_fault *fault)
-{ (void)emu; (void)fault; return -ENOSYS; }
-const struct dl_emu_totals *dl_emu_totals(struct dl_emu *emu)
-{ (void)emu; return NULL; }
-const struct dl_emu_level *dl_emu_level(const struct dl_emu *emu,
-					unsigned int level)
-{ (void)emu; (void)level; return NULL; }
-const struct dl_emu_port *dl_emu_port(struct dl_emu *emu, uint32_t port)
-{ (void)emu; (void)port; return NULL; }
-struct dl_emu_vl dl_emu_vl(const struct dl_emu *emu, uint32_t port,
-			   unsigned int vl)
-{ (void)emu; (void)port; (void)vl; return (struct dl_emu_vl){ 0 }; }
-unsigned int dl_emu_port_vls(const struct dl_emu *emu, uint32_t port)
-{ (void)emu; (void)port; return 0; }
-const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *emu, uint32_t src,
-				      uint32_t dst)
-{ (void)emu; (void)src; (void)dst; return NULL; }
-uint32_t dl_emu_cycle(const struct dl_emu *emu,
-		      const struct dl_cycle_step **cycle)
-{ (void)emu; (void)cycle; return 0; }
-uint32_t dl_emu_starved(const struct dl_emu *emu, struct dl_emu_starved *out,
-			uint32_t max)
-{ (void)emu; (void)out; (void)max; return 0; }
-void dl_emu_reset_stats(struct dl_emu *emu) { (void)emu; }
+
+/* ---- events ------------------------------------------------------------ */
+
+int dl_events_grow(struct dl_events *q)
+{
+	uint32_t cap = q->cap ? 2 * q->cap : 1024;
+	struct dl_event *grown = aligned_alloc(
+		64, (cap + 4ul) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < q->n; i++)
+		grown[DL_EVENTS_ROOT + i] = q->heap[DL_EVENTS_ROOT + i];
+	free(q->heap);
+	q->heap = grown;
+	q->cap = cap;
+	return 0;
+}
+
+void dl_events_free(struct dl_events *q)
+{
+	free(q->heap);
+}
+
+static void happen(struct dl_emu *e, uint64_t event)
+{
+	uint64_t what = event & ((UINT64_C(1) << DL_EV_SHIFT) - 1);
+
+	switch ((enum dl_event_kind)(event >> DL_EV_SHIFT)) {
+	case DL_EV_TAIL:
+		dl_emu_tail_sent(e, what);
+		break;
+	case DL_EV_CREDIT:
+		dl_emu_credit(e, what);
+		break;
+	case DL_EV_ARRIVE:
+		dl_emu_arrive(e, what);
+		break;
+	case DL_EV_READY:
+		dl_emu_ready(e, what);
+		break;
+	case DL_EV_WAKE:
+		if (e->ends[what].sending)
+			break;
+		e->ends[what].wake = false;
+		dl_emu_transmit(e, what);
+		break;
+	case DL_EV_MESSAGE:
+		dl_emu_message(e, what);
+		break;
+	case DL_EV_MADE:
+		dl_emu_made(e, what);
+		break;
+	case DL_EV_DRAINED:
+		dl_emu_drained(e, what);
+		break;
+	case DL_EV_HOQ:
+		dl_emu_expire(e, what);
+		break;
+	case DL_EV_PERIODIC:
+		dl_emu_periodic(e, what);
+		break;
+	}
+}
+
+/*
+ * Can something happen yet?  Timers alone bring nothing, unless there are
+ * packets whose credit was lost.
+ */
+static bool goes_on(const struct dl_emu *e)
+{
+	return e->events.n > e->background || (e->timers && e->live);
+}
+
+/* Nothing can happen any more: why? */
+static int at_rest(struct dl_emu *e)
+{
+	int err = 0;
+
+	if (!e->live)
+		return DL_EMU_DONE;
+	if (!e->ncycle && !e->c.hoq_life_ps)
+		err = dl_emu_look_for_deadlock(e);
+	if (err < 0)
+		return err;
+	return e->ncycle ? DL_EMU_DEADLOCK : DL_EMU_STUCK;
+}
+
+/* The regular look.  Returns 1: stop, there is a deadlock. */
+static int check(struct dl_emu *e)
+{
+	int found;
+
+	e->next_check = e->now + e->c.check_ps;
+	if (e->ncycle || e->c.hoq_life_ps)
+		return 0;
+	found = dl_emu_look_for_deadlock(e);
+	return found > 0 ? e->c.stop_on_deadlock : found;
+}
+
+static int begin(struct dl_emu *e)
+{
+	for (uint32_t f = 0; f < e->source.nflows; f++)
+		dl_emu_flow_next(e, f);
+	for (uint32_t a = 0; a < e->nadapters; a++) {
+		dl_emu_fill(e, &e->adapters[a]);
+		dl_emu_transmit(e, e->adapters[a].port);
+	}
+	e->next_check = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
+	return e->err;
+}
+
+int dl_emu_run(struct dl_emu *e, uint64_t until)
+{
+	struct dl_event ev;
+	int err = 0;
+
+	if (!e->begun) {
+		e->begun = true;
+		err = begin(e);
+	}
+	while (!err && !e->err && goes_on(e)) {
+		if (dl_events_first(&e->events)->time > until)
+			break;
+		ev = dl_events_pop(&e->events);
+		if (ev.time >= e->next_check) {
+			e->now = e->next_check;
+			err = check(e);
+			if (err) {
+				dl_events_push(&e->events, ev);
+				break;
+			}
+		}
+		e->now = ev.time;
+		e->totals.events++;
+		happen(e, ev.what);
+#ifdef DL_EMU_AUDIT
+		if (!e->err)
+			e->err = dl_emu_audit(e, e->log);
+#endif
+	}
+	if (e->err == -EPROTO)
+		dl_log(e->log, DL_ERROR, "the emulator broke a law of "
+		       "conservation at %llu ps; please report this",
+		       (unsigned long long)e->now);
+	if (err || e->err)
+		return err > 0 ? DL_EMU_DEADLOCK : err ? err : e->err;
+	if (!goes_on(e))
+		return at_rest(e);
+	e->now = until;
+	return DL_EMU_RUNNING;
+}
+
+uint64_t dl_emu_now(const struct dl_emu *e)
+{
+	return e->now;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Channel adapters: where messages become packets, and packets end.
+ *
+ * Sending.  Each flow is a queue pair.  The adapter has room for one packet
+ * of each VL in front of its link; whenever a VL's place is empty, the SL
+ * table (slarb.h) says which queue pair makes the next packet, among the SLs
+ * that map to such a VL.  Which of the packets goes first is up to the VL
+ * arbiter of the port.  A place is empty again when the tail has left, so the
+ * time for changing queue pair is not hidden behind the packet before it.
+ *
+ * Messages are taken from the source when the flow has come to them: a
+ * backlog of any length costs no memory.
+ *
+ * Receiving.  A packet is taken in as its bits arrive, so its room is free
+ * with the last one; or at a slower rate, one after the other; or not at all.
+ */
+#include "config.h"
+
+#include "emu/internal.h"
+
+/* ---- sending ----------------------------------------------------------- */
+
+static unsigned int sl_of(const struct dl_emu *e, uint32_t port,
+			  const struct dl_emu_message *m)
+{
+	unsigned int sl = m->sl;
+
+	if (sl != DL_NO_SL)
+		return sl & 15;
+	if (m->dlid < DL_MCAST_LID) {
+		uint32_t there = dl_emu_their_port(e, port);
+
+		if (there != DL_NONE)
+			sl = dl_path_sl(e->tables, there, m->dlid);
+	}
+	return (sl == DL_NO_SL ? 0 : sl & 15) | (m->level ? 8 : 0);
+}
+
+/* Put a packet, or the flits of one, in front of the link. */
+static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a,
+			uint32_t flow, uint32_t data, uint32_t bytes,
+			unsigned int slot, unsigned int flags)
+{
+	const struct dl_flow *f = &e->flows[flow];
+	uint32_t flit = e->c.switching == DL_WORMHOLE ? e->c.flit : bytes;
+	uint32_t channel = a->port * e->nv + slot;
+
+	flags |= DL_PK_HEAD | (f->message.level ? DL_PK_LEVEL : 0) |
+		 (f->message.dlid >= DL_MCAST_LID ? DL_PK_MCAST : 0);
+	for (uint32_t sent = 0; sent < bytes; sent += flit) {
+		uint32_t packet = dl_emu_packet(e);
+		uint32_t left = bytes - sent;
+
+		if (packet == DL_NIL)
+			return;
+		e->packets[packet] = (struct dl_packet){
+			.created = f->message.at,
+			.next = DL_NIL,
+			.flow = flow,
+			.parent = DL_NIL,
+			.in = channel,
+			.dlid = f->message.dlid,
+			.bytes = left < flit ? left : flit,
+			.data = data,
+			.sl = f->sl,
+			.flags = flags | (left <= flit ? DL_PK_TAIL : 0),
+		};
+		dl_emu_wait_for(e, packet, channel);
+		flags &= ~DL_PK_HEAD;
+	}
+	e->totals.injected++;
+}
+
+static void message_sent(struct dl_emu *e, uint32_t flow)
+{
+	e->flows[flow].active = false;
+	dl_emu_flow_next(e, flow);
+}
+
+/* The next packet of a queue pair that was given its turn. */
+static void make_data(struct dl_emu *e, struct dl_emu_adapter *a,
+		      uint32_t flow)
+{
+	struct dl_flow *f = &e->flows[flow];
+	uint32_t data = f->left < e->c.mtu ? f->left : e->c.mtu;
+	bool last = f->left <= e->c.mtu;
+	uint32_t bytes = data + (f->message.dlid >= DL_MCAST_LID ?
+				 DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
+	unsigned int slot = a->sl_slot[f->sl];
+
+	f->left -= data;
+	if (slot == DL_NO_SLOT) {
+		e->totals.injected++;
+		e->totals.dropped++;
+		e->totals.drops[DL_EMU_DROP_NO_VL]++;
+		if (last && f->window)
+			dl_emu_at(e, e->now + dl_rate_time(
+					e->ends[a->port].rate, bytes),
+				  DL_EV_MESSAGE, flow | UINT64_C(1) << 32);
+	} else {
+		a->free_sls &= ~a->vl_sls[slot];
+		make_packet(e, a, flow, data, bytes, slot,
+			    last ? DL_PK_LAST : 0);
+	}
+	dl_sl_sched_charge(&a->sched, flow, data, !last);
+	if (last)
+		message_sent(e, flow);
+}
+
+/* Let queue pairs make packets for all VLs that have a place for one. */
+void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
+{
+	bool change;
+	uint32_t flow;
+
+	while (!a->changing && !e->err) {
+		flow = dl_sl_sched_pick(&a->sched, a->free_sls, &change);
+		if (flow == DL_NO_QP)
+			break;
+		if (change && e->c.qp_change_ps &&
+		    a->sched.current != DL_NO_QP) {
+			a->changing = true;
+			a->changing_to = flow;
+			dl_emu_at(e, e->now + e->c.qp_change_ps, DL_EV_MADE,
+				  e->ends[a->port].adapter);
+			return;
+		}
+		make_data(e, a, flow);
+	}
+}
+
+void dl_emu_made(struct dl_emu *e, uint32_t adapter)
+{
+	struct dl_emu_adapter *a = &e->adapters[adapter];
+
+	a->changing = false;
+	make_data(e, a, a->changing_to);
+	dl_emu_fill(e, a);
+	dl_emu_transmit(e, a->port);
+}
+
+static void start_message(struct dl_emu *e, uint32_t flow)
+{
+	struct dl_flow *f = &e->flows[flow];
+	struct dl_emu_adapter *a = &e->adapters[f->adapter];
+
+	f->waiting = false;
+	e->totals.messages++;
+	if (f->message.smp) {
+		f->sl = 0;
+		make_packet(e, a, flow, DL_EMU_SMP_BYTES - DL_EMU_HEADERS,
+			    DL_EMU_SMP_BYTES, e->nv - 1,
+			    DL_PK_LAST | DL_PK_SMP);
+		return;
+	}
+	f->active = true;
+	f->left = f->message.bytes ? f->message.bytes : 1;
+	f->sl = sl_of(e, a->port, &f->message);
+	dl_sl_sched_work(&a->sched, flow, f->sl);
+}
+
+/* A flow without a message under way: take its next one. */
+void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
+{
+	struct dl_flow *f = &e->flows[flow];
+
+	while (!f->active && !f->waiting && !f->ended && !e->err) {
+		if (f->window && f->under_way >= f->window)
+			return;
+		if (!e->source.next(e->source.context, flow, e->now,
+				    &f->message)) {
+			f->ended = true;
+			return;
+		}
+		f->under_way++;
+		if (f->message.at > e->now) {
+			f->waiting = true;
+			dl_emu_at(e, f->message.at, DL_EV_MESSAGE, flow);
+			return;
+		}
+		start_message(e, flow);
+	}
+}
+
+/* A flow's message is due; or (bit 32) one of its messages has ended. */
+void dl_emu_message(struct dl_emu *e, uint64_t what)
+{
+	uint32_t flow = (uint32_t)what;
+	struct dl_flow *f = &e->flows[flow];
+	struct dl_emu_adapter *a = &e->adapters[f->adapter];
+
+	if (what >> 32 & 1)
+		f->under_way--;
+	else
+		start_message(e, flow);
+	dl_emu_flow_next(e, flow);
+	dl_emu_fill(e, a);
+	dl_emu_transmit(e, a->port);
+}
+
+/* Which SL goes through which VL of an adapter's port. */
+void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
+{
+	const struct dl_tables *t = e->tables;
+	uint32_t there = dl_emu_their_port(e, a->port);
+	uint16_t row = there == DL_NONE ? DL_NO_ROW : t->end_sl2vl[there];
+	unsigned int vls = e->ends[a->port].vls;
+
+	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
+		a->vl_sls[v] = 0;
+	a->free_sls = 0;
+	for (unsigned int sl = 0; sl < 16; sl++) {
+		unsigned int vl = row == DL_NO_ROW ? 0 :
+				  dl_sl2vl_get(t->rows[row], sl);
+
+		a->sl_slot[sl] = vl < vls ? vl : DL_NO_SLOT;
+		if (vl < vls)
+			a->vl_sls[vl] |= 1u << sl;
+		if (vl >= vls || (e->outs[a->port * (size_t)e->nv + vl].head ==
+				  DL_NIL &&
+				  !(e->ends[a->port].sending &&
+				    e->ends[a->port].sending_slot == vl)))
+			a->free_sls |= 1u << sl;
+	}
+}
+
+/* ---- the end of the way ------------------------------------------------ */
+
+/* A packet ends; if it was the last of a message in a closed loop, tell. */
+static void finish(struct dl_emu *e, uint32_t packet)
+{
+	const struct dl_packet *pk = &e->packets[packet];
+
+	if (pk->flags & DL_PK_LAST && !(pk->flags & DL_PK_MCAST) &&
+	    e->flows[pk->flow].window)
+		dl_emu_at(e, e->now, DL_EV_MESSAGE,
+			  pk->flow | UINT64_C(1) << 32);
+	dl_emu_recycle(e, packet);
+}
+
+void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
+{
+	e->totals.dropped++;
+	e->totals.drops[cause]++;
+	finish(e, packet);
+}
+
+static void count_pair(struct dl_emu *e, const struct dl_packet *pk,
+		       uint32_t dst)
+{
+	uint32_t from, to = e->end_number[dst];
+	struct dl_emu_pair *pair;
+	uint64_t latency = e->now - pk->created;
+
+	from = e->end_number[e->adapters[e->flows[pk->flow].adapter].port];
+	if (from == DL_NIL || to == DL_NIL)
+		return;
+	pair = &e->pairs[from * (size_t)e->nends + to];
+	pair->packets++;
+	pair->bytes += pk->data;
+	pair->latency_sum += latency;
+	if (latency > pair->latency_max)
+		pair->latency_max = latency;
+}
+
+void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t dst)
+{
+	const struct dl_packet *pk = &e->packets[packet];
+	bool second = pk->flags & DL_PK_LEVEL;
+	struct dl_emu_level *level = &e->levels[second];
+
+	if (!(pk->flags & DL_PK_TAIL)) {
+		dl_emu_recycle(e, packet);
+		return;
+	}
+	e->totals.delivered++;
+	e->totals.delivered_bytes += pk->data;
+	e->ports[dst].received_bytes += pk->data;
+	if (!(pk->flags & DL_PK_SMP)) {
+		level->packets++;
+		level->bytes += pk->data;
+		level->sls |= 1u << pk->sl;
+		dl_histogram_add(&level->latency, e->now - pk->created);
+		dl_histogram_add(&level->network, e->now - pk->injected);
+	}
+	if (e->pairs)
+		count_pair(e, pk, dst);
+	if (e->source.delivered) {
+		struct dl_emu_delivery d = {
+			.created = pk->created, .injected = pk->injected,
+			.at = e->now, .flow = pk->flow, .dst = dst,
+			.bytes = pk->data, .dlid = pk->dlid, .level = second,
+			.sl = pk->sl, .last = pk->flags & DL_PK_LAST,
+		};
+
+		e->source.delivered(e->source.context, &d);
+	}
+	finish(e, packet);
+}
+
+bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port)
+{
+	return dlid >= DL_MCAST_LID ||
+	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == port);
+}
+
+/* A packet's last bit has come to an adapter, which takes it in. */
+static void take(struct dl_emu *e, uint32_t packet)
+{
+	const struct dl_packet *pk = &e->packets[packet];
+	uint32_t in = pk->in, port = dl_out_port(e, in);
+	uint8_t flags = pk->flags;
+	uint32_t units = dl_emu_units(e, pk->bytes);
+
+	if (flags & DL_PK_LOST && e->c.switching == DL_WORMHOLE)
+		e->ins[in].discard = 1 + DL_EMU_DROP_CORRUPT;
+	if (!(flags & DL_PK_TAIL))
+		dl_emu_recycle(e, packet);
+	else if (e->ins[in].discard)
+		dl_emu_lose(e, packet, e->ins[in].discard - 1);
+	else if (!dl_emu_is_for(e, pk->dlid, port))
+		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
+	else
+		dl_emu_deliver(e, packet, port);
+	if (flags & DL_PK_TAIL)
+		e->ins[in].discard = false;
+	dl_emu_release(e, in, units);
+}
+
+/* Start to take in the next packet, where the adapter is slow. */
+void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a)
+{
+	uint64_t time;
+
+	if (a->draining || a->stopped || a->head == DL_NIL || !a->rate)
+		return;
+	time = dl_rate_time(e->ends[a->port].rate,
+			    e->packets[a->head].bytes);
+	a->draining = true;
+	dl_emu_at(e, e->now + (unsigned __int128)time * 1000000 / a->rate,
+		  DL_EV_DRAINED, e->ends[a->port].adapter);
+}
+
+void dl_emu_drained(struct dl_emu *e, uint32_t adapter)
+{
+	struct dl_emu_adapter *a = &e->adapters[adapter];
+	uint32_t packet = a->head;
+
+	a->head = e->packets[packet].next;
+	a->draining = false;
+	take(e, packet);
+	dl_emu_take_in(e, a);
+}
+
+void dl_emu_receive(struct dl_emu *e, uint32_t packet)
+{
+	uint32_t port = dl_out_port(e, e->packets[packet].in);
+	struct dl_emu_adapter *a = &e->adapters[e->ends[port].adapter];
+
+	if (!a->stopped && a->rate >= 1000000 && a->head == DL_NIL) {
+		take(e, packet);
+		return;
+	}
+	e->packets[packet].next = DL_NIL;
+	if (a->head == DL_NIL)
+		a->head = packet;
+	else
+		e->packets[a->tail].next = packet;
+	a->tail = packet;
+	dl_emu_take_in(e, a);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The laws of conservation, from scratch.
+ *
+ * Every packet in memory is counted again where it must be found: in a
+ * buffer, in front of an adapter's link, waiting to be taken in, or on its
+ * way to a port (an event says so).  Their number is that of injected packets
+ * that have not ended.  For each buffer, the room of what it holds and of
+ * what is coming makes up what is not free; and its sender's credit is no
+ * more than what is free.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "emu/internal.h"
+#include "log.h"
+
+struct count {
+	uint64_t packets;	/* tails, not counting those with copies */
+	uint64_t records;
+	uint32_t *used;		/* units by input channel */
+};
+
+static void one(const struct dl_emu *e, struct count *n, uint32_t packet,
+		bool holds_room)
+{
+	const struct dl_packet *pk = &e->packets[packet];
+	bool spread = (pk->flags & DL_PK_MCAST) && pk->parent == DL_NIL &&
+		      pk->copies;
+
+	n->records++;
+	n->packets += pk->flags & DL_PK_TAIL && !spread;
+	if (holds_room && dl_emu_is_data(e, pk->in % e->nv))
+		n->used[pk->in] += dl_emu_units(e, pk->bytes);
+}
+
+/* Copies, adapters' packets: those in a queue but in no buffer. */
+static void count_queues(const struct dl_emu *e, struct count *n)
+{
+	for (size_t c = 0; c < e->f->nports * (size_t)e->nv; c++) {
+		for (uint32_t p = e->outs[c].head; p != DL_NIL;
+		     p = e->packets[p].wait_next)
+			if (e->packets[p].parent != DL_NIL ||
+			    e->ends[dl_out_port(e, c)].adapter != DL_NIL)
+				one(e, n, p, false);
+		if (e->ends[dl_out_port(e, c)].adapter != DL_NIL)
+			continue;
+		for (uint32_t p = e->ins[c].head; p != DL_NIL;
+		     p = e->packets[p].next)
+			one(e, n, p, true);
+	}
+	for (uint32_t a = 0; a < e->nadapters; a++)
+		for (uint32_t p = e->adapters[a].head; p != DL_NIL;
+		     p = e->packets[p].next)
+			one(e, n, p, true);
+}
+
+static void count_events(const struct dl_emu *e, struct count *n)
+{
+	for (uint32_t i = 0; i < e->events.n; i++) {
+		uint64_t what = e->events.heap[DL_EVENTS_ROOT + i].what;
+		uint32_t id = (uint32_t)what;
+		const struct dl_link_end *p;
+
+		switch (what >> DL_EV_SHIFT) {
+		case DL_EV_ARRIVE:
+			/* What was damaged is entered nowhere. */
+			one(e, n, id, !(e->packets[id].flags & DL_PK_LOST) ||
+				      e->c.switching == DL_WORMHOLE);
+			break;
+		case DL_EV_READY:
+			if (e->packets[id].parent != DL_NIL)
+				one(e, n, id, false);
+			break;
+		case DL_EV_TAIL:
+			/* The buffer that it is leaving. */
+			p = &e->ends[id];
+			if (p->adapter == DL_NIL &&
+			    p->sending_parent == DL_NIL &&
+			    dl_emu_is_data(e, p->sending_in % e->nv))
+				n->used[p->sending_in] += p->sending_units;
+			break;
+		}
+	}
+}
+
+static int check_buffer(const struct dl_emu *e, uint32_t in, uint32_t used)
+{
+	const struct dl_in *i = &e->ins[in];
+	const struct dl_link_end *p = &e->ends[dl_out_port(e, in)];
+	const struct dl_out *o;
+	uint32_t credit;
+
+	if (p->peer == DL_NIL || !dl_emu_is_data(e, in % e->nv))
+		return 0;
+	if (i->rx.free > i->rx.size || i->rx.size - i->rx.free != used)
+		return -EPROTO;
+	o = &e->outs[p->peer * (size_t)e->nv + in % e->nv];
+	credit = o->tx.scheme == DL_CREDIT_PCIE ? o->tx.limit :
+		 (o->tx.limit - o->tx.sent) & DL_CREDIT_MASK;
+	return credit <= i->rx.free ? 0 : -EPROTO;
+}
+
+int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
+{
+	uint32_t n = e->f->nports * e->nv;
+	struct count count = { .used = calloc(n + 1ul, sizeof(uint32_t)) };
+	uint64_t in_flight = e->totals.injected - e->totals.delivered -
+			     e->totals.dropped;
+	int err = 0;
+
+	if (!count.used)
+		return -ENOMEM;
+	count_queues(e, &count);
+	count_events(e, &count);
+	if (count.packets != in_flight || count.records != e->live) {
+		dl_log(log, DL_ERROR, "emulation: %llu packets are in flight, "
+		       "%llu are found; %u places are taken, %llu are found",
+		       (unsigned long long)in_flight,
+		       (unsigned long long)count.packets, e->live,
+		       (unsigned long long)count.records);
+		err = -EPROTO;
+	}
+	for (uint32_t in = 0; !err && in < n; in++) {
+		err = check_buffer(e, in, count.used[in]);
+		if (err)
+			dl_log(log, DL_ERROR, "emulation: the books of the "
+			       "buffer of port %u, slot %u are wrong: %u used, "
+			       "%u of %u free", in / e->nv, in % e->nv,
+			       count.used[in], e->ins[in].rx.free,
+			       e->ins[in].rx.size);
+	}
+	free(count.used);
+	return err;
+}

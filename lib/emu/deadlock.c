@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * When a deadlock is certain.
+ *
+ * Problem.  Tell packets that will never move again from packets that wait
+ * long.  No time limit can do that.
+ *
+ * Method.  A buffer is suspected when its head waits for an output whose far
+ * buffer has no room for it, whatever credit messages are still under way:
+ * the books of the receiving end decide, not what the sender knows.  A suspect
+ * is cleared when a buffer that it waits for is not suspected: that one's
+ * head will leave some day and make room.  Clearing goes on until nothing
+ * changes.  What remains is a set of full buffers whose heads all wait for
+ * room in buffers of the set, and nothing else can free any: these packets
+ * never move.  A multicast packet holds its buffer until its last copy has
+ * left, so one copy that waits for the set is enough to keep it there.
+ *
+ * Not a deadlock, and never suspected: waiting for an adapter (it takes
+ * packets in, or was told to stop, which may end), for a link that is down,
+ * for an arbiter that does not serve the VL (that is starvation), for credit
+ * that was lost (the next message brings it).  And with a lifetime limit in
+ * the switches nothing waits for ever; the engine does not ask then.
+ *
+ * Wormhole: a head flit may also wait for the worm that owns the channel.  It
+ * moves when the owner does, whose next flit is in the buffer that owns; or,
+ * while that is empty, behind it on the way the worm came.
+ *
+ * The circle shown is the shortest in the set, found breadth first from each
+ * buffer, in verify's form: the channel that feeds the buffer, and the packet
+ * at its head.
+ *
+ * Complexity: O(channels + packets waiting) for a look that finds nothing;
+ * the circle is O(buffers of the set * what waits there), once.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "emu/internal.h"
+
+struct look {
+	const struct dl_emu *e;
+	uint8_t *suspect;	/* by input channel */
+	uint32_t *queue;	/* cleared, to be looked at */
+	uint32_t head, tail;
+	uint32_t *parent;	/* breadth first */
+};
+
+/* The buffer that an output channel leads to; NIL: an adapter or nothing. */
+static uint32_t far_buffer(const struct dl_emu *e, uint32_t out)
+{
+	const struct dl_link_end *p = &e->ends[dl_out_port(e, out)];
+
+	if (p->peer == DL_NIL || e->ends[p->peer].sw == DL_NONE || !p->up)
+		return DL_NIL;
+	return p->peer * e->nv + out % e->nv;
+}
+
+/* The output channel that feeds a buffer. */
+static uint32_t feeding(const struct dl_emu *e, uint32_t in)
+{
+	return e->ends[dl_out_port(e, in)].peer * e->nv + in % e->nv;
+}
+
+/* The buffer whose emptying a waiting packet waits for, or NIL. */
+static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
+{
+	const struct dl_packet *pk = &e->packets[packet];
+	const struct dl_out *o = &e->outs[pk->out];
+	uint32_t far = far_buffer(e, pk->out);
+
+	if (far == DL_NIL || !dl_emu_is_data(e, pk->out % e->nv))
+		return DL_NIL;
+	if (o->owner != DL_NIL && o->owner != pk->in)
+		return o->owner;	/* another worm is in the way */
+	/*
+	 * Those in front of it in the queue wait for the same buffer; the
+	 * first one may be larger, and holds up the rest.
+	 */
+	pk = &e->packets[o->head];
+	if (e->ins[far].rx.free >= dl_emu_units(e, pk->bytes))
+		return DL_NIL;
+	return far;
+}
+
+/*
+ * Go through what the head of a buffer waits for, one after the other.
+ * `at` starts as NIL; returns the buffer, or NIL at the end.  *moves is set
+ * when something is not waiting at all.
+ */
+struct reasons {
+	uint32_t in, out, packet, end;
+	bool copies;
+};
+
+static void open_reasons(const struct dl_emu *e, uint32_t in,
+			 struct reasons *r)
+{
+	uint32_t head = e->ins[in].head;
+	const struct dl_emu_switch *s;
+
+	r->in = in;
+	r->packet = head;
+	r->copies = head != DL_NIL && e->packets[head].flags & DL_PK_MCAST;
+	if (!r->copies)
+		return;
+	s = &e->switches[e->ends[dl_out_port(e, in)].sw];
+	r->out = s->first_port * e->nv;
+	r->end = r->out + s->nports * e->nv;
+	r->packet = DL_NIL;
+}
+
+/* The next packet that stands for the head in some output's queue. */
+static uint32_t next_waiting(const struct dl_emu *e, struct reasons *r)
+{
+	uint32_t head = e->ins[r->in].head, packet;
+
+	if (!r->copies) {
+		packet = r->packet;
+		r->packet = DL_NIL;
+		return packet;
+	}
+	for (; r->out < r->end; r->out++) {
+		for (packet = e->outs[r->out].head; packet != DL_NIL;
+		     packet = e->packets[packet].wait_next)
+			if (e->packets[packet].parent == head) {
+				r->out++;
+				return packet;
+			}
+	}
+	return DL_NIL;
+}
+
+/* A worm's buffer has run empty: the buffer where the rest of it stands. */
+static uint32_t rest_of_worm(const struct dl_emu *e, uint32_t in)
+{
+	uint32_t out = feeding(e, in);
+	const struct dl_link_end *p = &e->ends[dl_out_port(e, out)];
+
+	if (p->adapter != DL_NIL || !p->up)
+		return DL_NIL;
+	return e->outs[out].owner;
+}
+
+/* May the buffer's head stay for ever, as far as this set goes? */
+static bool held(const struct look *l, uint32_t in)
+{
+	const struct dl_emu *e = l->e;
+	struct reasons r;
+	uint32_t packet, for_what;
+
+	if (e->ins[in].head == DL_NIL) {
+		for_what = rest_of_worm(e, in);
+		return for_what != DL_NIL && l->suspect[for_what];
+	}
+	open_reasons(e, in, &r);
+	while ((packet = next_waiting(e, &r)) != DL_NIL) {
+		for_what = waits_for(e, packet);
+		if (for_what != DL_NIL && l->suspect[for_what])
+			return true;
+	}
+	return false;
+}
+
+/* Does the head stand in a queue, with nothing of it moving? */
+static bool stands(const struct dl_emu *e, uint32_t in)
+{
+	const struct dl_in *i = &e->ins[in];
+	uint32_t feed;
+	const struct dl_link_end *p;
+
+	if (i->head != DL_NIL)
+		return e->packets[i->head].flags & DL_PK_MCAST ?
+			e->packets[i->head].copies > 0 :
+			(e->packets[i->head].flags & DL_PK_WAITING) != 0;
+	/* A worm's buffer that ran empty, with nothing on the wire. */
+	if (e->c.switching != DL_WORMHOLE || i->reading ||
+	    e->ends[dl_out_port(e, in)].peer == DL_NIL)
+		return false;
+	feed = feeding(e, in);
+	p = &e->ends[dl_out_port(e, feed)];
+	return i->rx.free == i->rx.size && e->outs[feed].owner != DL_NIL &&
+	       p->adapter == DL_NIL && !p->sending;
+}
+
+static void clear(struct look *l, uint32_t in)
+{
+	l->suspect[in] = false;
+	l->queue[l->tail++] = in;
+}
+
+/* Whoever waits for a cleared buffer is cleared, too, if that was all. */
+static void look_behind(struct look *l, uint32_t in)
+{
+	const struct dl_emu *e = l->e;
+	uint32_t out = feeding(e, in), packet;
+
+	if (e->ends[dl_out_port(e, in)].peer == DL_NIL)
+		return;
+	for (packet = e->outs[out].head; packet != DL_NIL;
+	     packet = e->packets[packet].wait_next) {
+		uint32_t from = e->packets[packet].in;
+
+		if (l->suspect[from] && !held(l, from))
+			clear(l, from);
+	}
+}
+
+/* With worms, who waits for whom has more forms: try all, until none moves. */
+static void sweep(struct look *l, uint32_t n)
+{
+	bool changed;
+
+	do {
+		changed = false;
+		for (uint32_t in = 0; in < n; in++)
+			if (l->suspect[in] && !held(l, in)) {
+				l->suspect[in] = false;
+				changed = true;
+			}
+	} while (changed);
+}
+
+static uint32_t find_set(struct look *l, uint32_t n)
+{
+	const struct dl_emu *e = l->e;
+	uint32_t left = 0;
+
+	for (uint32_t in = 0; in < n; in++)
+		l->suspect[in] = e->ends[dl_out_port(e, in)].sw != DL_NONE &&
+				 dl_emu_is_data(e, in % e->nv) &&
+				 stands(e, in);
+	if (e->c.switching == DL_WORMHOLE) {
+		sweep(l, n);
+	} else {
+		for (uint32_t in = 0; in < n; in++)
+			if (l->suspect[in] && !held(l, in))
+				clear(l, in);
+		while (l->head < l->tail)
+			look_behind(l, l->queue[l->head++]);
+	}
+	for (uint32_t in = 0; in < n; in++)
+		left += l->suspect[in];
+	return left;
+}
+
+/* ---- the circle -------------------------------------------------------- */
+
+static bool visit(struct look *l, uint32_t from, uint32_t to, uint32_t start)
+{
+	if (to == DL_NIL || !l->suspect[to])
+		return false;
+	if (to == start)
+		return true;
+	if (l->parent[to] == DL_NIL) {
+		l->parent[to] = from;
+		l->queue[l->tail++] = to;
+	}
+	return false;
+}
+
+/* The last buffer of the shortest circle through `start`, or NIL. */
+static uint32_t circle_through(struct look *l, uint32_t start)
+{
+	l->head = l->tail = 0;
+	l->queue[l->tail++] = start;
+	l->parent[start] = start;
+	while (l->head < l->tail) {
+		uint32_t at = l->queue[l->head++], packet;
+		struct reasons r;
+
+		if (l->e->ins[at].head == DL_NIL) {
+			if (visit(l, at, rest_of_worm(l->e, at), start))
+				return at;
+			continue;
+		}
+		open_reasons(l->e, at, &r);
+		while ((packet = next_waiting(l->e, &r)) != DL_NIL)
+			if (visit(l, at, waits_for(l->e, packet), start))
+				return at;
+	}
+	return DL_NIL;
+}
+
+static uint32_t length_from(const struct look *l, uint32_t last,
+			    uint32_t start)
+{
+	uint32_t n = 1;
+
+	for (; last != start; last = l->parent[last])
+		n++;
+	return n;
+}
+
+static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
+{
+	uint32_t out = feeding(e, in), head = e->ins[in].head;
+	struct dl_cycle_step step = { .port = dl_out_port(e, out),
+				      .vl = in % e->nv, .sl = DL_NO_SL,
+				      .src = DL_NONE };
+
+	if (head != DL_NIL) {
+		const struct dl_packet *pk = &e->packets[head];
+
+		step.sl = pk->sl;
+		step.dlid = pk->dlid;
+		step.src = e->adapters[e->flows[pk->flow].adapter].port;
+	}
+	return step;
+}
+
+static int write_circle(struct dl_emu *e, const struct look *l,
+			uint32_t last, uint32_t start)
+{
+	uint32_t n = length_from(l, last, start);
+	struct dl_cycle_step *cycle = malloc(n * sizeof(*cycle));
+
+	if (!cycle)
+		return -ENOMEM;
+	for (uint32_t i = n; i--; last = l->parent[last])
+		cycle[i] = step_of(e, last);
+	free(e->cycle);
+	e->cycle = cycle;
+	e->ncycle = n;
+	return 1;
+}
+
+#define MAX_STARTS 4096	/* a torus in deadlock has short circles */
+
+static int shortest_circle(struct dl_emu *e, struct look *l, uint32_t n)
+{
+	uint32_t best = 0, starts = 0;
+	int err = 0;
+
+	for (uint32_t in = 0; in < n && starts < MAX_STARTS; in++) {
+		uint32_t last;
+
+		if (!l->suspect[in])
+			continue;
+		starts++;
+		memset(l->parent, 0xFF, n * sizeof(*l->parent));
+		last = circle_through(l, in);
+		if (last == DL_NIL ||
+		    (best && length_from(l, last, in) >= best))
+			continue;
+		best = length_from(l, last, in);
+		err = write_circle(e, l, last, in);
+		if (err < 0)
+			return err;
+	}
+	return err;
+}
+
+int dl_emu_look_for_deadlock(struct dl_emu *e)
+{
+	uint32_t n = e->f->nports * e->nv;
+	struct look l = { .e = e };
+	int err = -ENOMEM;
+
+	l.suspect = malloc(n + 1ul);
+	l.queue = malloc((n + 1ul) * sizeof(*l.queue));
+	l.parent = malloc((n + 1ul) * sizeof(*l.parent));
+	if (l.suspect && l.queue && l.parent)
+		err = find_set(&l, n) ? shortest_circle(e, &l, n) : 0;
+	free(l.suspect);
+	free(l.queue);
+	free(l.parent);
+	return err;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What goes wrong during a run, and what a subnet manager does about it.
+ *
+ * A link that goes down loses what is on the wire; packets that wait for it
+ * are dropped at once, or, with a lifetime limit in the switches, when that
+ * is over.  When it comes up again, both ends start their flow control anew:
+ * counters at zero, and credit for what is free.  What was on the wire keeps
+ * its room until it would have arrived, so that no two events give it back.
+ */
+#include "config.h"
+
+#include "emu/internal.h"
+#include "log.h"
+
+static int refuse(const struct dl_emu *e, const char *why)
+{
+	dl_log(e->log, DL_ERROR, "emulation: %s", why);
+	return -EINVAL;
+}
+
+/* ---- links ------------------------------------------------------------- */
+
+static void end_down(struct dl_emu *e, uint32_t port)
+{
+	struct dl_link_end *p = &e->ends[port];
+
+	p->up = false;
+	p->epoch++;
+	p->fcp = 0;
+}
+
+/* Nothing can leave through this port: drop what waits for it. */
+static void drop_queue(struct dl_emu *e, uint32_t port)
+{
+	uint32_t first = port * e->nv;
+
+	if (e->ends[port].adapter != DL_NIL || e->c.hoq_life_ps)
+		return;
+	for (uint32_t out = first; out < first + e->nv; out++)
+		while (e->outs[out].head != DL_NIL)
+			dl_emu_drop_waiting(e, e->outs[out].head,
+					    DL_EMU_DROP_DEAD_LINK);
+}
+
+static void end_up(struct dl_emu *e, uint32_t port)
+{
+	struct dl_link_end *p = &e->ends[port];
+
+	for (unsigned int v = 0; v + 1 < e->nv; v++) {
+		struct dl_in *in = &e->ins[port * (size_t)e->nv + v];
+		struct dl_out *out = &e->outs[p->peer * (size_t)e->nv + v];
+
+		in->rx.count = 0;
+		in->healed = 0;
+		out->lost = 0;
+		dl_credit_tx_init(&out->tx, &in->rx);
+		if (e->c.flow_control == DL_CREDIT_PCIE) {
+			out->tx.sent = in->rx.size - in->rx.free;
+			out->tx.limit = in->rx.free;
+		}
+		in->told = dl_credit_of(&in->rx);
+		in->told_at = e->now;
+	}
+	p->up = true;
+}
+
+static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
+{
+	if (e->c.switching == DL_WORMHOLE)
+		return refuse(e, "links cannot fail under wormhole switching");
+	if (!e->ends[a].up)
+		return 0;
+	end_down(e, a);
+	end_down(e, b);
+	drop_queue(e, a);
+	drop_queue(e, b);
+	return e->err;
+}
+
+static int link_up(struct dl_emu *e, uint32_t a, uint32_t b)
+{
+	if (e->ends[a].up)
+		return 0;
+	end_up(e, a);
+	end_up(e, b);
+	dl_emu_transmit(e, a);
+	dl_emu_transmit(e, b);
+	return e->err;
+}
+
+/* ---- losses and slow receivers ----------------------------------------- */
+
+/* From now on flow-control packets are sent in time, whether needed or not. */
+static void start_timers(struct dl_emu *e)
+{
+	if (e->timers)
+		return;
+	e->timers = true;
+	for (uint32_t i = 0; i < e->f->nports; i++) {
+		struct dl_link_end *p = &e->ends[i];
+
+		if (p->peer == DL_NIL)
+			continue;
+		p->periodic = true;
+		e->background++;
+		dl_emu_at(e, e->now + dl_rate_time(p->rate, DL_FCP_DEADLINE),
+			  DL_EV_PERIODIC, i);
+	}
+}
+
+static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault)
+{
+	struct dl_emu_adapter *a;
+
+	if (e->ends[fault->port].adapter == DL_NIL)
+		return refuse(e, "only an adapter's port can stop draining");
+	a = &e->adapters[e->ends[fault->port].adapter];
+	if (fault->kind == DL_EMU_DRAIN_RATE)
+		a->rate = fault->rate;
+	else
+		a->stopped = fault->kind == DL_EMU_DRAIN_STOP;
+	dl_emu_take_in(e, a);
+	return e->err;
+}
+
+int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
+{
+	struct dl_link_end *p;
+	uint32_t peer;
+
+	if (fault->port >= e->f->nports ||
+	    e->ends[fault->port].peer == DL_NIL)
+		return refuse(e, "a fault needs a port with a cable");
+	if (fault->rate > 1000000)
+		return refuse(e, "a rate is at most 1000000 millionths");
+	p = &e->ends[fault->port];
+	peer = p->peer;
+	switch (fault->kind) {
+	case DL_EMU_LINK_DOWN:
+		return link_down(e, fault->port, peer);
+	case DL_EMU_LINK_UP:
+		return link_up(e, fault->port, peer);
+	case DL_EMU_FCP_LOSS:
+		p->loss = fault->rate;
+		break;
+	case DL_EMU_FCP_CORRUPT:
+		p->corrupt = fault->rate;
+		break;
+	case DL_EMU_DATA_CORRUPT:
+		p->damage = fault->rate;
+		break;
+	default:
+		return slow_down(e, fault);
+	}
+	start_timers(e);
+	return e->err;
+}
+
+/* ---- new tables -------------------------------------------------------- */
+
+static bool same_fabric(const struct dl_fabric *a, const struct dl_fabric *b)
+{
+	if (a == b)
+		return true;
+	if (a->nnodes != b->nnodes || a->nports != b->nports)
+		return false;
+	for (uint32_t n = 0; n < a->nnodes; n++)
+		if (a->nodes[n].guid != b->nodes[n].guid ||
+		    a->nodes[n].nports != b->nodes[n].nports)
+			return false;
+	return true;
+}
+
+/* By port and by switch of ours: the number there, or DL_NONE. */
+static int match(struct dl_emu *e, const struct dl_fabric *there,
+		 uint32_t *ports, uint32_t *switches)
+{
+	const struct dl_fabric *f = e->f;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < f->nports; i++)
+		ports[i] = DL_NONE;
+	for (uint32_t n = 0; n < f->nnodes; n++) {
+		uint32_t m = dl_fabric_find_guid(there, f->nodes[n].guid);
+
+		if (f->nodes[n].sw != DL_NONE)
+			switches[f->nodes[n].sw] = DL_NONE;
+		if (m == DL_NONE || f->nodes[n].type != there->nodes[m].type ||
+		    f->nodes[n].nports != there->nodes[m].nports)
+			continue;
+		found++;
+		if (f->nodes[n].sw != DL_NONE)
+			switches[f->nodes[n].sw] = there->nodes[m].sw;
+		for (uint32_t i = 0; i <= f->nodes[n].nports; i++)
+			ports[f->nodes[n].first_port + i] =
+				there->nodes[m].first_port + i;
+	}
+	return found ? 0 : refuse(e, "the new tables are for another fabric");
+}
+
+int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
+{
+	uint32_t *ports = NULL, *switches = NULL;
+	int err = 0;
+
+	if (!same_fabric(e->f, t->fabric)) {
+		ports = malloc((e->f->nports + 1ul) * sizeof(*ports));
+		switches = malloc((e->f->nswitches + 1ul) * sizeof(*switches));
+		err = ports && switches ? match(e, t->fabric, ports, switches) :
+					  -ENOMEM;
+	}
+	if (err) {
+		free(ports);
+		free(switches);
+		return err;
+	}
+	free(e->port_there);
+	e->port_there = ports;
+	e->tables = t;
+	err = dl_emu_program_switches(e, t, switches);
+	free(switches);
+	if (!err)
+		err = dl_emu_program_ports(e, false);
+	for (uint32_t a = 0; !err && a < e->nadapters; a++)
+		dl_emu_adapter_maps(e, &e->adapters[a]);
+	for (uint32_t i = 0; !err && i < e->f->nports; i++)
+		dl_emu_transmit(e, i);
+	return err;
+}

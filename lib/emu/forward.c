@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From a switch's input buffers to the queues of its outputs.
+ *
+ * Each VL of an input port has one buffer, first in, first out.  Only its
+ * head looks for a way: forwarding table, then the map from SL to VL of this
+ * input and output, then the output's queue for that VL.  All behind it wait;
+ * that is what makes channels wait for each other, and credit loops deadly.
+ *
+ * A multicast packet stays at the head while its copies, one for each port
+ * of the group's table except the one it came through, wait and leave
+ * independently; its room is free when the last one has gone.
+ *
+ * Cut-through: a packet may be passed on when its header is in, but not so
+ * early that a faster output would run out of bits: its tail must not leave
+ * before it could have come through the switch.
+ *
+ * Wormhole: the head flit finds the way, the others follow it.  A worm whose
+ * head was thrown away is thrown away to its tail.
+ */
+#include "config.h"
+
+#include "emu/internal.h"
+
+static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
+{
+	const struct dl_tables *t = s->tables;
+
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		if (t->groups[g].mlid == mlid)
+			return &t->groups[g].masks[s->their_sw *
+						   (size_t)DL_MASK_WORDS];
+	return NULL;
+}
+
+/* The VL's slot at an output, or DL_NO_SLOT. */
+static unsigned int map_slot(const struct dl_emu *e,
+			     const struct dl_emu_switch *s, unsigned int in,
+			     unsigned int out, unsigned int sl, uint8_t vls)
+{
+	uint16_t row = s->sl2vl[in * (size_t)s->nports + out];
+	unsigned int vl = row == DL_NO_ROW ? 0 : dl_sl2vl_get(s->rows[row], sl);
+
+	(void)e;
+	return vl < vls ? vl : DL_NO_SLOT;
+}
+
+/* ---- the buffer -------------------------------------------------------- */
+
+/* The head of a buffer is gone, without having been sent: free its room. */
+void dl_emu_unbuffer(struct dl_emu *e, uint32_t in)
+{
+	struct dl_in *i = &e->ins[in];
+	const struct dl_packet *pk = &e->packets[i->head];
+
+	i->head = pk->next;
+	dl_emu_release(e, in, dl_emu_units(e, pk->bytes));
+}
+
+/* A copy has left or was dropped; the last one takes the packet with it. */
+void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent)
+{
+	uint32_t in = e->packets[parent].in;
+
+	if (--e->packets[parent].copies)
+		return;
+	e->ins[in].reading = false;
+	dl_emu_unbuffer(e, in);
+	dl_emu_recycle(e, parent);
+	dl_emu_head(e, in);
+}
+
+/* Throw away the head of a buffer. */
+static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
+{
+	uint32_t packet = e->ins[in].head;
+	uint8_t flags = e->packets[packet].flags;
+
+	dl_emu_unbuffer(e, in);
+	if (flags & DL_PK_TAIL) {
+		e->ins[in].discard = false;
+		dl_emu_lose(e, packet, cause);
+	} else {
+		e->ins[in].discard = 1 + cause;
+		dl_emu_recycle(e, packet);
+	}
+}
+
+/* ---- the way out ------------------------------------------------------- */
+
+/* Why a packet cannot go that way; -1: it can, *out is the channel. */
+static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
+			uint32_t in, const struct dl_packet *pk,
+			unsigned int number, uint32_t *out)
+{
+	uint32_t port = s->first_port + number;
+	const struct dl_link_end *p = &e->ends[port];
+	unsigned int slot;
+
+	if (number >= s->nports)
+		return DL_EMU_DROP_DEAD_LINK;
+	if (!number) {		/* the switch itself */
+		*out = port * e->nv;
+		return -1;
+	}
+	if (p->peer == DL_NIL || (!p->up && !e->c.hoq_life_ps))
+		return DL_EMU_DROP_DEAD_LINK;
+	if (pk->flags & DL_PK_SMP)
+		slot = e->nv - 1;
+	else
+		slot = map_slot(e, s, e->ends[dl_out_port(e, in)].num, number,
+				pk->sl, p->vls);
+	if (slot == DL_NO_SLOT)
+		return DL_EMU_DROP_NO_VL;
+	if (!(pk->flags & DL_PK_SMP) && dl_arb_drops(p->arb.program, slot))
+		return DL_EMU_DROP_UNLISTED;
+	*out = port * e->nv + slot;
+	return -1;
+}
+
+/* When may a packet start through this output? */
+static uint64_t earliest(const struct dl_emu *e, const struct dl_packet *pk,
+			 uint32_t out)
+{
+	const struct dl_link_end *p = &e->ends[dl_out_port(e, out)];
+	uint64_t through = pk->since + e->c.switch_latency_ps;
+	uint64_t time;
+
+	if (!p->num)
+		return through;
+	if (e->c.switching != DL_CUT_THROUGH)
+		return 0;
+	time = dl_rate_time(p->rate, pk->bytes);
+	return through > time ? through - time : 0;
+}
+
+static void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+{
+	dl_emu_wait_for(e, packet, out);
+	if (e->c.hoq_life_ps && e->packets[packet].flags & DL_PK_HEAD)
+		dl_emu_at(e, e->now + e->c.hoq_life_ps, DL_EV_HOQ, packet);
+	dl_emu_transmit(e, dl_out_port(e, out));
+}
+
+/* A unicast packet at the head of its buffer.  False: it was dropped. */
+static bool forward(struct dl_emu *e, const struct dl_emu_switch *s,
+		    uint32_t in)
+{
+	uint32_t packet = e->ins[in].head, out;
+	struct dl_packet *pk = &e->packets[packet];
+	uint64_t start;
+
+	if (pk->flags & DL_PK_HEAD) {
+		unsigned int number = pk->dlid > s->top_lid ? DL_NO_PORT :
+							      s->lft[pk->dlid];
+		int cause = number == DL_NO_PORT ? DL_EMU_DROP_NO_ENTRY :
+			    find_channel(e, s, in, pk, number, &out);
+
+		if (cause >= 0) {
+			drop_head(e, in, cause);
+			return false;
+		}
+		e->ins[in].bound = out;
+	} else {
+		out = e->ins[in].bound;
+	}
+	start = earliest(e, pk, out);
+	if (start <= e->now && e->ends[dl_out_port(e, out)].num) {
+		ask(e, packet, out);
+		return true;
+	}
+	pk->out = out;
+	e->ins[in].reading = true;
+	dl_emu_at(e, start > e->now ? start : e->now, DL_EV_READY, packet);
+	return true;
+}
+
+/* A packet that had to wait for its own bits can start. */
+void dl_emu_ready(struct dl_emu *e, uint32_t packet)
+{
+	struct dl_packet *pk = &e->packets[packet];
+	uint32_t in = pk->in, port = dl_out_port(e, pk->out);
+
+	if (pk->parent == DL_NIL)
+		e->ins[in].reading = false;
+	if (e->ends[port].num) {
+		ask(e, packet, pk->out);
+		return;
+	}
+	/* For the switch itself. */
+	dl_emu_unbuffer(e, in);
+	if (dl_emu_is_for(e, pk->dlid, port))
+		dl_emu_deliver(e, packet, port);
+	else
+		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
+	dl_emu_head(e, in);
+}
+
+/* ---- multicast --------------------------------------------------------- */
+
+/* One copy of a packet, towards one port.  False: no memory. */
+static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
+		    uint32_t in, uint32_t parent, unsigned int number,
+		    uint32_t bound)
+{
+	uint32_t packet = dl_emu_packet(e), out = bound;
+	struct dl_packet *pk;
+	int cause = -1;
+
+	if (packet == DL_NIL)
+		return false;
+	pk = &e->packets[packet];
+	*pk = e->packets[parent];
+	pk->parent = parent;
+	pk->next = DL_NIL;
+	if (bound == DL_NIL)
+		cause = find_channel(e, s, in, pk, number, &out);
+	e->packets[parent].copies++;
+	if (pk->flags & DL_PK_TAIL)
+		e->totals.injected++;
+	if (cause >= 0) {
+		if (pk->flags & DL_PK_TAIL)
+			dl_emu_lose(e, packet, cause);
+		else
+			dl_emu_recycle(e, packet);
+		e->packets[parent].copies--;
+		return true;
+	}
+	if (!number && bound == DL_NIL) {
+		dl_emu_deliver(e, packet, s->first_port);
+		e->packets[parent].copies--;
+		return true;
+	}
+	if (earliest(e, pk, out) > e->now) {
+		pk->out = out;
+		dl_emu_at(e, earliest(e, pk, out), DL_EV_READY, packet);
+		return true;
+	}
+	ask(e, packet, out);
+	return true;
+}
+
+/* Where the head flit of a worm has gone, its body goes. */
+static void copy_body(struct dl_emu *e, const struct dl_emu_switch *s,
+		      uint32_t in, uint32_t parent)
+{
+	uint32_t first = s->first_port * e->nv;
+	uint32_t end = first + s->nports * e->nv;
+
+	for (uint32_t out = first; out < end; out++)
+		if (e->outs[out].owner == in &&
+		    !copy_to(e, s, in, parent, 0, out))
+			return;
+}
+
+/* False: no copy is waiting, and the packet is gone. */
+static bool spread(struct dl_emu *e, const struct dl_emu_switch *s,
+		   uint32_t in)
+{
+	uint32_t parent = e->ins[in].head;
+	struct dl_packet *pk = &e->packets[parent];
+	unsigned int from = e->ends[dl_out_port(e, in)].num;
+	uint64_t injected = e->totals.injected;
+	const uint64_t *mask;
+	bool any = false;
+
+	pk->copies = 1;		/* until all have been made */
+	e->ins[in].reading = true;
+	if (!(pk->flags & DL_PK_HEAD)) {
+		copy_body(e, s, in, parent);
+	} else {
+		mask = group_mask(s, pk->dlid);
+		for (unsigned int n = 0; mask && n < s->nports; n++) {
+			if (n == from || !(mask[n / 64] >> n % 64 & 1))
+				continue;
+			if (!copy_to(e, s, in, parent, n, DL_NIL))
+				return true;
+		}
+	}
+	pk = &e->packets[parent];
+	any = e->totals.injected != injected;
+	if ((pk->flags & DL_PK_TAIL) && !any) {
+		/* Nobody to copy it to: that is its end. */
+		e->ins[in].reading = false;
+		pk->copies = 0;
+		drop_head(e, in, DL_EMU_DROP_NO_ENTRY);
+		return false;
+	}
+	if (pk->flags & DL_PK_TAIL)
+		e->totals.injected--;	/* it lives on in its copies */
+	if (--pk->copies)
+		return true;
+	e->ins[in].reading = false;
+	dl_emu_unbuffer(e, in);
+	dl_emu_recycle(e, parent);
+	return false;
+}
+
+/* ---- events ------------------------------------------------------------ */
+
+/* Let the head of a buffer look for its way; and the next, if it is lost. */
+void dl_emu_head(struct dl_emu *e, uint32_t in)
+{
+	struct dl_in *i = &e->ins[in];
+	const struct dl_emu_switch *s =
+		&e->switches[e->ends[dl_out_port(e, in)].sw];
+
+	while (i->head != DL_NIL && !i->reading &&
+	       !(e->packets[i->head].flags & DL_PK_WAITING) && !e->err) {
+		uint8_t flags = e->packets[i->head].flags;
+
+		if (i->discard && !(flags & DL_PK_HEAD))
+			drop_head(e, in, i->discard - 1);
+		else if (flags & DL_PK_MCAST ? spread(e, s, in) :
+					       forward(e, s, in))
+			return;
+	}
+}
+
+/* Do the packets of this link's epoch still count? */
+static bool came_through(struct dl_emu *e, uint32_t packet)
+{
+	struct dl_packet *pk = &e->packets[packet];
+	uint32_t in = pk->in;
+	struct dl_link_end *p = &e->ends[dl_out_port(e, in)];
+	bool data = dl_emu_is_data(e, in % e->nv);
+	enum dl_emu_drop cause = DL_EMU_DROP_DEAD_LINK;
+
+	if (pk->epoch == p->epoch) {
+		if (pk->flags & DL_PK_LOST &&
+		    e->c.switching != DL_WORMHOLE) {
+			dl_emu_lose(e, packet, DL_EMU_DROP_CORRUPT);
+			return false;
+		}
+		if (data || e->ins[in].stored < e->c.smp_buffer) {
+			e->ins[in].stored += !data;
+			return true;
+		}
+		cause = DL_EMU_DROP_SMP_FULL;
+	} else if (data && !(pk->flags & DL_PK_LOST)) {
+		dl_emu_release(e, in, dl_emu_units(e, pk->bytes));
+	}
+	if (pk->flags & DL_PK_TAIL)
+		dl_emu_lose(e, packet, cause);
+	else
+		dl_emu_recycle(e, packet);
+	return false;
+}
+
+void dl_emu_arrive(struct dl_emu *e, uint32_t packet)
+{
+	uint32_t in = e->packets[packet].in;
+	struct dl_in *i = &e->ins[in];
+
+	if (!came_through(e, packet))
+		return;
+	if (e->ends[dl_out_port(e, in)].adapter != DL_NIL) {
+		dl_emu_receive(e, packet);
+		return;
+	}
+	if (i->head == DL_NIL)
+		i->head = packet;
+	else
+		e->packets[i->tail].next = packet;
+	i->tail = packet;
+	if (i->head == packet && !i->reading)
+		dl_emu_head(e, in);
+}
+
+void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
+			 enum dl_emu_drop cause)
+{
+	uint32_t in = e->packets[packet].in;
+	uint32_t parent = e->packets[packet].parent;
+	bool tail = e->packets[packet].flags & DL_PK_TAIL;
+
+	dl_emu_unwait(e, packet);
+	if (parent == DL_NIL) {
+		drop_head(e, in, cause);
+		dl_emu_head(e, in);
+		return;
+	}
+	if (tail)
+		dl_emu_lose(e, packet, cause);
+	else
+		dl_emu_recycle(e, packet);
+	dl_emu_copy_gone(e, parent);
+}
+
+/* Has the head of a buffer waited for all of its lifetime? */
+void dl_emu_expire(struct dl_emu *e, uint32_t packet)
+{
+	const struct dl_packet *pk = &e->packets[packet];
+	uint32_t port;
+
+	if (!(pk->flags & DL_PK_WAITING) ||
+	    pk->since + e->c.hoq_life_ps != e->now)
+		return;
+	port = dl_out_port(e, pk->out);
+	if (e->ends[port].adapter != DL_NIL)
+		return;
+	dl_emu_drop_waiting(e, packet, e->ends[port].up ?
+			    DL_EMU_DROP_HOQ_LIFE : DL_EMU_DROP_DEAD_LINK);
+}

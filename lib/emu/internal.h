@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The parts of a running emulation; see engine.c for the model.
+ *
+ * Channels.  A port has `nv` slots: its data VLs, and the last one for VL 15.
+ * Channel port * nv + slot exists twice, as the end that sends (`outs`) and
+ * the end that receives (`ins`); the far end of outs[p * nv + v] is
+ * ins[peer(p) * nv + v].
+ */
+#ifndef DL_EMU_INTERNAL_H
+#define DL_EMU_INTERNAL_H
+
+#include "emu/emu.h"
+#include "emu/events.h"
+#include "link/fcp.h"
+#include "random.h"
+
+#define DL_NIL UINT32_MAX
+#define DL_ROUTE_BYTES 8	/* of the header: what a switch needs (LRH) */
+
+/* In the order in which they happen when their time is the same. */
+enum dl_event_kind {
+	DL_EV_TAIL,	/* a port has sent the last bit of a packet */
+	DL_EV_CREDIT,	/* a flow-control packet has arrived */
+	DL_EV_ARRIVE,	/* a packet can be looked at by a port */
+	DL_EV_READY,	/* the head of a queue may be passed on */
+	DL_EV_WAKE,	/* a link is free again */
+	DL_EV_MESSAGE,	/* a flow's next message is due */
+	DL_EV_MADE,	/* an adapter has changed queue pair */
+	DL_EV_DRAINED,	/* an adapter has taken a packet in */
+	DL_EV_HOQ,	/* the head of a queue has waited too long */
+	DL_EV_PERIODIC	/* flow-control packets are due */
+};
+
+#define DL_EV_SHIFT 60
+
+enum {
+	DL_PK_HEAD = 1, DL_PK_TAIL = 2,	/* of the packet; both, unless flits */
+	DL_PK_LAST = 4,		/* of the message */
+	DL_PK_MCAST = 8,
+	DL_PK_LEVEL = 16,
+	DL_PK_LOST = 32,	/* damaged on the wire; or what is left of it */
+	DL_PK_WAITING = 64,	/* in the queue of an output */
+	DL_PK_SMP = 128
+};
+
+/* A packet or, in wormhole switching, a flit of one.  A cache line. */
+struct dl_packet {
+	uint64_t created, injected;
+	uint64_t since;		/* tail received; later: waiting since */
+	uint32_t next;		/* in its buffer */
+	uint32_t wait_next;	/* in the queue of an output */
+	uint32_t flow;
+	uint32_t parent;	/* a copy: the packet in the buffer; else NIL */
+	uint32_t in;		/* channel where it stands, or is going to */
+	uint32_t out;		/* channel that it waits for */
+	uint16_t dlid;
+	uint16_t bytes;		/* on the wire */
+	uint16_t data;
+	uint8_t sl;
+	uint8_t flags;
+	uint8_t copies;		/* that still have to leave */
+	uint8_t epoch;		/* of the link that it was sent over */
+} __attribute__((aligned(64)));
+
+/* The sending end of a channel. */
+struct dl_out {
+	struct dl_credit_tx tx;
+	uint32_t head, tail;	/* packets waiting, in order */
+	uint32_t owner;		/* wormhole: input channel of the packet */
+	uint32_t lost;		/* units lost on the wire since link up */
+	uint64_t served;	/* last time, or when waiting began */
+	uint64_t packets, bytes;
+	uint64_t started;	/* adapters: head of the present packet */
+};
+
+/* The receiving end. */
+struct dl_in {
+	struct dl_credit_rx rx;
+	uint32_t head, tail;	/* packets stored, in order */
+	uint32_t told;		/* credit last sent */
+	uint16_t healed;	/* losses learnt of */
+	uint8_t reading;	/* its head is leaving, or has copies waiting */
+	uint8_t discard;	/* wormhole: throw away up to the tail */
+	uint64_t told_at;
+	uint32_t bound;		/* wormhole: output of the packet, or NIL */
+	uint32_t stored;	/* packets, VL 15 */
+};
+
+struct dl_link_end {
+	struct dl_arbiter arb;
+	uint64_t busy_until;
+	uint64_t fcp_due;	/* the earliest deadline */
+	uint32_t waiting;	/* slots with packets waiting */
+	uint32_t fcp;		/* slots with a flow-control packet to send */
+	uint32_t peer;		/* port, or NIL */
+	uint32_t sw;		/* switch number, or NIL */
+	uint32_t sending_in;	/* input channel being read, or NIL */
+	uint32_t sending_parent;	/* of the copy being sent, or NIL */
+	uint32_t sending_flow;	/* whose multicast message ends, or NIL */
+	uint16_t sending_units;
+	uint8_t sending_slot;
+	bool sending;
+	bool wake;		/* an event comes when the link is free */
+	bool up;
+	bool periodic;
+	uint8_t epoch;
+	uint8_t vls;
+	uint8_t readers;	/* as input: packets being passed on */
+	uint8_t num;
+	struct dl_rate rate;
+	uint64_t delay;		/* of the cable */
+	uint64_t wait_since;	/* or NEVER */
+	uint64_t fcp_time, route_time;
+	uint32_t adapter;	/* number, or NIL */
+	uint32_t loss, corrupt, damage;	/* millionths */
+} __attribute__((aligned(64)));
+
+/* What a switch was programmed with. */
+struct dl_emu_switch {
+	const uint8_t *lft;
+	uint32_t top_lid;
+	const uint16_t *sl2vl;
+	const dl_sl2vl_row *rows;
+	const struct dl_tables *tables;
+	uint32_t their_sw;	/* its number there */
+	uint32_t first_port;
+	uint16_t nports;	/* + 1: row length of sl2vl */
+};
+
+struct dl_emu_adapter {
+	struct dl_sl_sched sched;
+	uint32_t port;
+	uint16_t free_sls;	/* those whose VL can take a packet */
+	uint16_t vl_sls[DL_EMU_VLS];	/* SLs by slot */
+	uint8_t sl_slot[16];	/* DL_NO_SLOT: to no VL */
+	bool changing;		/* between queue pairs */
+	uint32_t changing_to;
+	/* Receiving. */
+	bool stopped, draining;
+	uint32_t rate;		/* millionths of the link's */
+	uint32_t head, tail;	/* packets to be taken in */
+};
+
+#define DL_NO_SLOT 0xFF
+
+struct dl_flow {
+	struct dl_emu_message message;
+	uint32_t left;		/* bytes of it to be sent */
+	uint32_t adapter;
+	uint32_t window, under_way;
+	uint8_t sl;
+	bool active;		/* the message is being sent */
+	bool waiting;		/* for its time */
+	bool ended;
+};
+
+/* What makes two ports have the same arbitration. */
+struct dl_emu_program_key {
+	const struct dl_tables *tables;
+	uint16_t arb;		/* or DL_NO_ROW */
+	uint8_t nvls, high_cap, low_cap;
+	uint32_t port;		/* where each has its own; else 0 */
+};
+
+struct dl_emu {
+	const struct dl_fabric *f;
+	struct dl_emu_config c;
+	struct dl_emu_source source;
+	const struct dl_log *log;
+	uint64_t now;
+	uint64_t next_check;
+	struct dl_events events;
+	uint32_t background;	/* periodic events among them */
+	int err;
+	unsigned int nv;	/* slots a port */
+	uint16_t units_max;	/* of the largest packet or flit */
+
+	struct dl_packet *packets;
+	uint32_t npackets, packets_cap, free_packet, live;
+	struct dl_link_end *ends;	/* by port */
+	struct dl_out *outs;
+	struct dl_in *ins;
+	struct dl_emu_switch *switches;
+	struct dl_emu_adapter *adapters;
+	uint32_t nadapters;
+	struct dl_flow *flows;
+	struct dl_sl_qp *qps;
+	const struct dl_tables *tables;	/* for path SLs */
+	uint32_t *port_there;	/* our port in the tables' fabric; NULL: same */
+
+	struct dl_arb_program **programs;
+	struct dl_emu_program_key *program_keys;
+	uint32_t nprograms, programs_cap;
+
+	struct dl_random random;
+	struct dl_emu_totals totals;
+	struct dl_emu_level levels[DL_EMU_LEVELS];
+	struct dl_emu_port *ports;
+	struct dl_emu_pair *pairs;
+	uint32_t *end_number;	/* adapter ports, for pairs */
+	uint32_t nends;
+
+	struct dl_cycle_step *cycle;
+	uint32_t ncycle;
+	bool begun;
+	bool timers;		/* flow-control packets may be lost */
+};
+
+/* ---- small things ------------------------------------------------------ */
+
+static inline void dl_emu_at(struct dl_emu *e, uint64_t time,
+			     enum dl_event_kind kind, uint64_t what)
+{
+	if (e->events.n == e->events.cap && dl_events_grow(&e->events)) {
+		e->err = -ENOMEM;
+		return;
+	}
+	dl_events_push(&e->events,
+		       (struct dl_event){ (uint64_t)kind << DL_EV_SHIFT | what,
+					  time });
+}
+
+static inline uint32_t dl_out_port(const struct dl_emu *e, uint32_t channel)
+{
+	return channel / e->nv;
+}
+
+static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
+{
+	/* Flits have no headers of their own. */
+	return dl_credit_units(e->c.flow_control,
+			       e->c.switching == DL_WORMHOLE ? bytes :
+							       bytes - 10);
+}
+
+static inline bool dl_emu_is_data(const struct dl_emu *e, unsigned int slot)
+{
+	return slot != e->nv - 1;
+}
+
+/* A new packet, not initialised; NIL: none to be had (e->err is set). */
+uint32_t dl_emu_packet(struct dl_emu *e);
+
+static inline void dl_emu_recycle(struct dl_emu *e, uint32_t packet)
+{
+	e->packets[packet].next = e->free_packet;
+	e->free_packet = packet;
+	e->live--;
+}
+
+/* engine.c */
+uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port);
+
+/* transmit.c: the sending end of a link. */
+void dl_emu_transmit(struct dl_emu *e, uint32_t port);
+void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out);
+void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
+void dl_emu_tail_sent(struct dl_emu *e, uint32_t port);
+void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
+void dl_emu_credit(struct dl_emu *e, uint64_t what);
+void dl_emu_periodic(struct dl_emu *e, uint32_t port);
+
+/* forward.c: from a switch's input to its outputs. */
+void dl_emu_arrive(struct dl_emu *e, uint32_t packet);
+void dl_emu_head(struct dl_emu *e, uint32_t in);
+void dl_emu_ready(struct dl_emu *e, uint32_t packet);
+void dl_emu_expire(struct dl_emu *e, uint32_t packet);
+/* The head of a buffer, or a copy of it, has left or been thrown away. */
+void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent);
+void dl_emu_unbuffer(struct dl_emu *e, uint32_t in);
+/* Drop a packet that waits for an output. */
+void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
+			 enum dl_emu_drop cause);
+
+/* adapter.c */
+void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
+void dl_emu_message(struct dl_emu *e, uint64_t what);
+void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
+void dl_emu_made(struct dl_emu *e, uint32_t adapter);
+void dl_emu_receive(struct dl_emu *e, uint32_t packet);
+void dl_emu_drained(struct dl_emu *e, uint32_t adapter);
+void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
+/* The end of a packet's way: count it and free it.  At port `dst`. */
+void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t dst);
+void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
+bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port);
+void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
+
+/* deadlock.c: fill in e->cycle; 0, 1 (there is one) or -ENOMEM. */
+int dl_emu_look_for_deadlock(struct dl_emu *e);
+
+/* setup.c */
+int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
+			    const uint32_t *there);
+int dl_emu_program_ports(struct dl_emu *e, bool first);
+
+/*
+ * audit.c: do the laws of conservation hold?  O(everything).  0 or -EPROTO.
+ */
+int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log);
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Setting up an emulation, and giving it new tables.
+ *
+ * Everything is allocated here, in arrays by port, channel, switch, adapter
+ * and flow; packets and events grow to what is in use at the worst moment and
+ * stay there.  Ports with the same arbitration tables and capabilities share
+ * one compiled program.
+ *
+ * New tables come with a fabric of their own.  Nodes are found again by GUID;
+ * a switch that the new fabric lacks keeps its tables, as a switch does that
+ * the subnet manager cannot reach.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "emu/internal.h"
+#include "log.h"
+
+void dl_emu_config_init(struct dl_emu_config *c)
+{
+	*c = (struct dl_emu_config){
+		.switching = DL_CUT_THROUGH,
+		.flow_control = DL_CREDIT_IBA,
+		.mtu = 2048,
+		.flit = 64,
+		.buffer = 8 * 33,
+		.smp_buffer = 4,
+		.switch_latency_ps = 100000,
+		.cable_mm_all = 2000,
+		.default_speed = DL_QDR,
+		.default_width = 4,
+		.default_vls = 8,
+		.tenure = 4096,
+		.check_ps = UINT64_C(100000000),
+		.starvation_ps = UINT64_C(1000000000),
+		.stop_on_deadlock = true,
+	};
+	dl_arb_options_init(&c->arbitration);
+}
+
+/* ---- is it possible? --------------------------------------------------- */
+
+static int refuse(const struct dl_log *log, const char *why)
+{
+	dl_log(log, DL_ERROR, "emulation: %s", why);
+	return -EINVAL;
+}
+
+static bool is_vls(unsigned int n)
+{
+	return n == 1 || n == 2 || n == 4 || n == 8 || n == 15;
+}
+
+static int check_config(const struct dl_emu_config *c,
+			const struct dl_log *log)
+{
+	uint32_t bytes = c->switching == DL_WORMHOLE ?
+		c->flit : c->mtu + DL_EMU_MCAST_HEADERS - 10;
+	struct dl_rate rate;
+
+	if (c->mtu < 256 || c->mtu > 4096)
+		return refuse(log, "the MTU must be 256 to 4096 bytes");
+	if (c->switching == DL_WORMHOLE && (!c->flit || c->flit % 64 ||
+					    c->flit > 4096))
+		return refuse(log, "flits must be a multiple of 64 bytes, at "
+			      "most 4096");
+	if (c->buffer > DL_CREDIT_WINDOW)
+		return refuse(log, "a buffer above 2048 units has no use: "
+			      "credit cannot promise more");
+	if (c->buffer < dl_credit_units(c->flow_control, bytes))
+		return refuse(log, "the buffer of a VL does not hold one "
+			      "packet");
+	if (!c->smp_buffer)
+		return refuse(log, "VL 15 needs room for one packet");
+	if (!is_vls(c->default_vls))
+		return refuse(log, "ports have 1, 2, 4, 8 or 15 data VLs");
+	if (dl_rate_of(c->default_speed, c->default_width, &rate))
+		return refuse(log, "no such link speed or width");
+	if (c->sl_table && c->sl_table->n > DL_SL_ENTRIES_MAX)
+		return refuse(log, "the SL table is too long");
+	return 0;
+}
+
+static int check_source(const struct dl_fabric *f,
+			const struct dl_emu_source *s,
+			const struct dl_log *log)
+{
+	for (uint32_t i = 0; i < s->nflows; i++)
+		if (s->port[i] >= f->nports || !dl_is_end_port(f, s->port[i]) ||
+		    !f->ports[s->port[i]].num)
+			return refuse(log, "a flow starts at a port that is "
+				      "not an adapter's");
+	return 0;
+}
+
+/* ---- arbitration ------------------------------------------------------- */
+
+static void even_tables(unsigned int vls, struct dl_vlarb *arb)
+{
+	*arb = (struct dl_vlarb){ .nlow = vls };
+	for (unsigned int v = 0; v < vls; v++)
+		arb->low[v] = (struct dl_vlarb_entry){ v, 64 };
+}
+
+static int compile(struct dl_emu *e, const struct dl_emu_program_key *key,
+		   struct dl_arb_program **out)
+{
+	struct dl_arb_options o = e->c.arbitration;
+	struct dl_arb_program *p = malloc(sizeof(*p));
+	struct dl_vlarb own;
+	bool programmed = key->arb != DL_NO_ROW;
+
+	if (!p)
+		return -ENOMEM;
+	o.nvls = key->nvls;
+	o.high_cap = key->high_cap;
+	o.low_cap = key->low_cap;
+	if (programmed) {
+		dl_arb_compile(&key->tables->arbs[key->arb], &o, p);
+	} else if (e->c.undefined_arbitration) {
+		dl_arb_undefined(e->c.seed, key->port, &own);
+		dl_arb_compile(&own, &o, p);
+	} else {
+		even_tables(key->nvls, &own);
+		o.low_cap = DL_ARB_ENTRIES;
+		dl_arb_compile(&own, &o, p);
+	}
+	p->programmed = programmed;
+	*out = p;
+	return 0;
+}
+
+/* The program of a key, compiled if it is new. */
+static int find_program(struct dl_emu *e, const struct dl_emu_program_key *key,
+			struct dl_arb_program **out)
+{
+	uint32_t i = e->nprograms;
+	int err;
+
+	while (i--)
+		if (!memcmp(&e->program_keys[i], key, sizeof(*key))) {
+			*out = e->programs[i];
+			return 0;
+		}
+	if (e->nprograms == e->programs_cap) {
+		uint32_t cap = 2 * e->programs_cap + 16;
+		void *programs = realloc(e->programs,
+					 cap * sizeof(*e->programs));
+		void *keys;
+
+		if (!programs)
+			return -ENOMEM;
+		e->programs = programs;
+		keys = realloc(e->program_keys, cap * sizeof(*e->program_keys));
+		if (!keys)
+			return -ENOMEM;
+		e->program_keys = keys;
+		e->programs_cap = cap;
+	}
+	err = compile(e, key, out);
+	if (err)
+		return err;
+	e->program_keys[e->nprograms] = *key;
+	e->programs[e->nprograms++] = *out;
+	return 0;
+}
+
+uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port)
+{
+	return e->port_there ? e->port_there[port] : port;
+}
+
+int dl_emu_program_ports(struct dl_emu *e, bool first)
+{
+	uint32_t undefined = 0;
+
+	for (uint32_t i = 0; i < e->f->nports; i++) {
+		const struct dl_port *port = &e->f->ports[i];
+		struct dl_link_end *p = &e->ends[i];
+		uint32_t there = dl_emu_their_port(e, i);
+		struct dl_arb_program *program;
+		struct dl_emu_program_key key;
+		int err;
+
+		if (p->peer == DL_NIL || (there == DL_NONE && !first))
+			continue;
+		memset(&key, 0, sizeof(key));
+		key.tables = e->tables;
+		key.arb = e->tables->vlarb[there];
+		key.nvls = p->vls;
+		key.high_cap = port->arb_high_cap;
+		key.low_cap = port->arb_low_cap;
+		if (key.arb == DL_NO_ROW && p->vls > 1) {
+			undefined++;
+			key.port = e->c.undefined_arbitration ? i : 0;
+		}
+		err = find_program(e, &key, &program);
+		if (err)
+			return err;
+		if (first)
+			dl_arbiter_init(&p->arb, program);
+		else
+			dl_arbiter_change(&p->arb, program);
+	}
+	if (undefined)
+		dl_log(e->log, DL_WARNING, "emulation: the tables hold no VL "
+		       "arbitration for %u ports; %s", undefined,
+		       e->c.undefined_arbitration ?
+		       "theirs is what they were powered up with" :
+		       "there all VLs weigh the same");
+	return 0;
+}
+
+/* ---- switches ---------------------------------------------------------- */
+
+/* `there`: the number in the tables of each switch, or NULL: the same. */
+int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
+			    const uint32_t *there)
+{
+	for (uint32_t s = 0; s < e->f->nswitches; s++) {
+		const struct dl_node *n = &e->f->nodes[e->f->switches[s]];
+		uint32_t theirs = there ? there[s] : s;
+
+		if (theirs == DL_NONE)
+			continue;
+		e->switches[s] = (struct dl_emu_switch){
+			.lft = t->lft + theirs * (size_t)t->stride,
+			.top_lid = t->top_lid,
+			.sl2vl = t->sl2vl + t->sl2vl_first[theirs],
+			.rows = t->rows,
+			.tables = t,
+			.their_sw = theirs,
+			.first_port = n->first_port,
+			.nports = n->nports + 1,
+		};
+	}
+	return 0;
+}
+
+/* ---- arrays ------------------------------------------------------------ */
+
+static uint64_t cable_delay(const struct dl_emu *e, uint32_t port)
+{
+	uint32_t peer = e->f->ports[port].peer;
+	uint32_t mm = e->c.cable_mm_all;
+
+	if (e->c.cable_mm)
+		mm = e->c.cable_mm[port] ? e->c.cable_mm[port] :
+					   e->c.cable_mm[peer];
+	return 5 * (uint64_t)mm;	/* 5 ns a metre */
+}
+
+static int set_up_end(struct dl_emu *e, uint32_t i)
+{
+	const struct dl_port *port = &e->f->ports[i];
+	struct dl_link_end *p = &e->ends[i];
+
+	*p = (struct dl_link_end){
+		.peer = port->num ? port->peer : DL_NIL,
+		.sw = e->f->nodes[port->node].sw,
+		.num = port->num,
+		.vls = port->vls ? port->vls : e->c.default_vls,
+		.adapter = DL_NIL,
+		.wait_since = DL_EMU_NEVER,
+		.fcp_due = DL_EMU_NEVER,
+	};
+	if (p->sw == DL_NONE && port->num)
+		p->adapter = e->nadapters++;
+	if (p->peer == DL_NIL)
+		return 0;
+	if (dl_emu_link_rate(e->f, &e->c, i, &p->rate)) {
+		dl_log(e->log, DL_ERROR, "emulation: \"%s\" port %u has no "
+		       "known speed or width",
+		       dl_node_name(e->f, port->node), port->num);
+		return -EINVAL;
+	}
+	p->up = true;
+	p->delay = cable_delay(e, i);
+	p->fcp_time = dl_rate_time(p->rate, DL_FCP_SYMBOLS);
+	p->route_time = dl_rate_time(p->rate, DL_ROUTE_BYTES);
+	p->fcp_due = dl_rate_time(p->rate, DL_FCP_DEADLINE);
+	return 0;
+}
+
+static int set_up_channels(struct dl_emu *e)
+{
+	size_t n = e->f->nports * (size_t)e->nv;
+
+	for (size_t c = 0; c < n; c++) {
+		struct dl_in *in = &e->ins[c];
+
+		*in = (struct dl_in){ .head = DL_NIL, .tail = DL_NIL,
+				      .bound = DL_NIL };
+		e->outs[c] = (struct dl_out){ .head = DL_NIL, .tail = DL_NIL,
+					      .owner = DL_NIL };
+		if (dl_credit_rx_init(&in->rx, e->c.flow_control, e->c.buffer,
+				      1))
+			return -EINVAL;
+		in->told = dl_credit_of(&in->rx);
+		dl_credit_tx_init(&e->outs[c].tx, &in->rx);
+	}
+	return 0;
+}
+
+static int set_up_adapters(struct dl_emu *e)
+{
+	e->adapters = calloc(e->nadapters + 1, sizeof(*e->adapters));
+	e->flows = calloc(e->source.nflows + 1, sizeof(*e->flows));
+	e->qps = calloc(e->source.nflows + 1, sizeof(*e->qps));
+	if (!e->adapters || !e->flows || !e->qps)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->f->nports; i++) {
+		struct dl_emu_adapter *a;
+
+		if (e->ends[i].adapter == DL_NIL)
+			continue;
+		a = &e->adapters[e->ends[i].adapter];
+		a->port = i;
+		a->rate = 1000000;
+		a->head = a->tail = DL_NIL;
+		dl_sl_sched_init(&a->sched, e->c.sl_table, e->c.tenure,
+				 e->qps);
+		dl_emu_adapter_maps(e, a);
+	}
+	for (uint32_t f = 0; f < e->source.nflows; f++) {
+		e->flows[f].adapter = e->ends[e->source.port[f]].adapter;
+		if (e->source.window)
+			e->flows[f].window = e->source.window[f];
+	}
+	return 0;
+}
+
+#define MAX_PAIR_ENDS 8192
+
+static int set_up_pairs(struct dl_emu *e)
+{
+	if (!e->c.pairs)
+		return 0;
+	e->end_number = malloc((e->f->nports + 1) * sizeof(*e->end_number));
+	if (!e->end_number)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->f->nports; i++)
+		e->end_number[i] = e->ends[i].adapter;
+	e->nends = e->nadapters;
+	if (e->nends > MAX_PAIR_ENDS) {
+		dl_log(e->log, DL_ERROR, "emulation: %u adapters are too many "
+		       "for statistics of pairs", e->nends);
+		return -E2BIG;
+	}
+	e->pairs = calloc((size_t)e->nends * e->nends + 1, sizeof(*e->pairs));
+	return e->pairs ? 0 : -ENOMEM;
+}
+
+static int set_up(struct dl_emu *e)
+{
+	size_t nports = e->f->nports + 1ul;
+	int err = 0;
+
+	e->nv = 1;
+	e->ends = aligned_alloc(64, nports * sizeof(*e->ends));
+	e->ports = calloc(nports, sizeof(*e->ports));
+	e->switches = calloc(e->f->nswitches + 1ul, sizeof(*e->switches));
+	if (!e->ends || !e->ports || !e->switches)
+		return -ENOMEM;
+	for (uint32_t i = 0; !err && i < e->f->nports; i++) {
+		err = set_up_end(e, i);
+		if (!err && e->ends[i].vls + 1u > e->nv)
+			e->nv = e->ends[i].vls + 1u;
+	}
+	if (err)
+		return err;
+	e->ins = aligned_alloc(64, nports * e->nv * sizeof(*e->ins));
+	e->outs = aligned_alloc(64, nports * e->nv * sizeof(*e->outs));
+	if (!e->ins || !e->outs)
+		return -ENOMEM;
+	e->units_max = dl_credit_units(
+		e->c.flow_control, e->c.switching == DL_WORMHOLE ?
+		e->c.flit : e->c.mtu + DL_EMU_MCAST_HEADERS - 10);
+	err = set_up_channels(e);
+	if (!err)
+		err = dl_emu_program_switches(e, e->tables, NULL);
+	if (!err)
+		err = dl_emu_program_ports(e, true);
+	if (!err)
+		err = set_up_adapters(e);
+	if (!err)
+		err = set_up_pairs(e);
+	return err;
+}
+
+int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
+	       const struct dl_emu_source *source, const struct dl_log *log,
+	       struct dl_emu **out)
+{
+	struct dl_emu *e;
+	int err = check_config(c, log);
+
+	if (!err)
+		err = check_source(t->fabric, source, log);
+	if (err)
+		return err;
+	if (t->fabric->nports >= 1u << 24)
+		return refuse(log, "more than 16 million ports");
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	e->f = t->fabric;
+	e->tables = t;
+	e->c = *c;
+	e->source = *source;
+	e->log = log;
+	e->free_packet = DL_NIL;
+	e->random = (struct dl_random){ .seed = c->seed, .stream = 0xE80 };
+	err = set_up(e);
+	if (err) {
+		dl_emu_free(e);
+		return err;
+	}
+	*out = e;
+	return 0;
+}
+
+void dl_emu_free(struct dl_emu *e)
+{
+	if (!e)
+		return;
+	for (uint32_t i = 0; i < e->nprograms; i++)
+		free(e->programs[i]);
+	free(e->programs);
+	free(e->program_keys);
+	dl_events_free(&e->events);
+	free(e->packets);
+	free(e->ends);
+	free(e->outs);
+	free(e->ins);
+	free(e->switches);
+	free(e->adapters);
+	free(e->flows);
+	free(e->qps);
+	free(e->port_there);
+	free(e->ports);
+	free(e->pairs);
+	free(e->end_number);
+	free(e->cycle);
+	free(e);
+}

@@ -18,6 +18,7 @@ static const struct {
 } benches[] = {
 	{ "route", true, dl_bench_route },
 	{ "verify", true, dl_bench_verify },
+	{ "emulate", true, dl_bench_emulate },
 	{ "arbitrate", false, dl_bench_arbitrate },
 };
 #define NBENCHES (sizeof(benches) / sizeof(*benches))
@@ -114,7 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp bench_argp = {
 	.parser = parse,
-	.args_doc = "route|verify X Y Z\n"
+	.args_doc = "route|verify|emulate X Y Z\n"
 		    "arbitrate",
 	.doc = "Measure how fast Dateline is on this machine."
 	       "\v"
@@ -122,6 +123,8 @@ static const struct argp bench_argp = {
 	       "a switch, on one core, beside a memset of the same bytes.\n"
 	       "verify: the proof of such a torus, with one multicast group of "
 	       "all adapters, on one core.\n"
+	       "emulate: packets a second through the switches of such a torus, "
+	       "under uniform traffic at half of what it could carry.\n"
 	       "arbitrate: one decision of the VL arbiter, with all VLs "
 	       "backlogged and with one.\n"
 	       "\n"

@@ -16,6 +16,7 @@ typedef int dl_bench(struct dl_tool *tool, const uint32_t dims[3],
 		     json_t **out);
 
 dl_bench dl_bench_arbitrate;
+dl_bench dl_bench_emulate;
 dl_bench dl_bench_route;
 dl_bench dl_bench_verify;
 

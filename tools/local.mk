@@ -5,6 +5,7 @@ dateline_SOURCES = \
 	tools/arbitrate_read.c \
 	tools/bench.c tools/bench.h \
 	tools/bench_arbitrate.c \
+	tools/bench_emulate.c \
 	tools/bench_route.c \
 	tools/bench_verify.c \
 	tools/coords.c tools/coords.h \

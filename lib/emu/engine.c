@@ -134,8 +134,6 @@ static void happen(struct dl_emu *e, uint64_t event)
 		dl_emu_ready(e, what);
 		break;
 	case DL_EV_WAKE:
-		if (e->ends[what].sending)
-			break;
 		e->ends[what].wake = false;
 		dl_emu_transmit(e, what);
 		break;

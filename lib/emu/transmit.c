@@ -351,7 +351,6 @@ static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
 	p->busy_until = e->now + time;
 	p->sending = true;
 	p->sending_slot = slot;
-	p->wake = true;
 	pk->in = far;
 	pk->parent = DL_NIL;
 	pk->next = DL_NIL;
@@ -384,7 +383,7 @@ void dl_emu_transmit(struct dl_emu *e, uint32_t port)
 	unsigned int smp, able;
 
 	while (p->waiting | p->fcp) {
-		if (!p->up)
+		if (!p->up || p->sending)	/* the tail's event comes */
 			return;
 		if (e->now < p->busy_until) {
 			if (!p->wake)
@@ -434,7 +433,6 @@ void dl_emu_tail_sent(struct dl_emu *e, uint32_t port)
 	uint32_t in = p->sending_in;
 
 	p->sending = false;
-	p->wake = false;
 	if (p->adapter != DL_NIL) {
 		struct dl_emu_adapter *a = &e->adapters[p->adapter];
 

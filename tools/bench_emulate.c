@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * How many packet-hops the emulator does in a second of processor time: a
+ * whole torus with one adapter a switch, uniform traffic of messages of 2048
+ * bytes, one packet each, at half of what the fabric could carry at best.
+ *
+ * What it could carry: in a ring of k switches a packet goes k / 4 links on
+ * average (for odd k a little less), one way or the other; each switch has
+ * one link each way in each dimension.  So a load of 8 / k of the adapters'
+ * links, or all of it for short rings, fills the links of the longest
+ * dimension.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench.h"
+#include "emu/emu.h"
+#include "emu/traffic.h"
+#include "route/route.h"
+#include "torus/generate.h"
+
+#define BYTES 2048
+#define MIN_HOPS 3000000	/* enough for a steady figure */
+#define WARM_UP_PS UINT64_C(20000000)
+#define STEP_PS UINT64_C(10000000)
+
+struct job {
+	const struct dl_fabric *f;
+	struct dl_traffic *traffic;
+	uint32_t *port;		/* by adapter */
+	uint64_t *rate;
+	uint32_t n;
+};
+
+static bool next_message(void *context, uint32_t flow, uint64_t now,
+			 struct dl_emu_message *out)
+{
+	struct job *j = context;
+	struct dl_message m;
+
+	if (!dl_traffic_next(j->traffic, flow, now, &m))
+		return false;
+	*out = (struct dl_emu_message){
+		.at = m.at,
+		.bytes = m.bytes,
+		.dlid = j->f->ports[j->port[m.dst]].lid,
+		.level = m.level,
+		.sl = DL_NO_SL,
+	};
+	return true;
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_utime.tv_sec + 1e-6 * u.ru_utime.tv_usec;
+}
+
+static int find_adapters(struct job *j, const struct dl_emu_config *c)
+{
+	const struct dl_fabric *f = j->f;
+
+	j->port = malloc((f->nports + 1) * sizeof(*j->port));
+	j->rate = malloc((f->nports + 1) * sizeof(*j->rate));
+	if (!j->port || !j->rate)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < f->nports; p++) {
+		struct dl_rate rate;
+
+		if (!f->ports[p].num || !f->ports[p].lid ||
+		    !dl_is_end_port(f, p))
+			continue;
+		if (dl_emu_link_rate(f, c, p, &rate))
+			return -EINVAL;
+		j->rate[j->n] = dl_rate_bytes(rate);
+		j->port[j->n++] = p;
+	}
+	return j->n > 1 ? 0 : -EINVAL;
+}
+
+static uint32_t half_load(const uint32_t dims[3])
+{
+	uint32_t longest = 8;
+
+	for (unsigned int d = 0; d < 3; d++)
+		if (dims[d] > longest)
+			longest = dims[d];
+	return DL_LOAD_ONE / 2 * 8 / longest;
+}
+
+static int measure(struct job *j, const struct dl_tables *t,
+		   const struct dl_emu_config *c, struct dl_tool *tool,
+		   const uint32_t dims[3], json_t **out)
+{
+	struct dl_emu_source source = { .context = j, .nflows = j->n,
+					.port = j->port,
+					.next = next_message };
+	const struct dl_emu_totals *totals;
+	struct dl_emu *emu = NULL;
+	uint64_t until = WARM_UP_PS;
+	double seconds;
+	int err = dl_emu_new(t, c, &source, &tool->log, &emu);
+
+	if (err)
+		return err;
+	err = dl_emu_run(emu, until);
+	dl_emu_reset_stats(emu);
+	seconds = cpu_seconds();
+	do {
+		err = dl_emu_run(emu, until += STEP_PS);
+		totals = dl_emu_totals(emu);
+	} while (err == DL_EMU_RUNNING && totals->packet_hops < MIN_HOPS);
+	seconds = cpu_seconds() - seconds;
+	if (err == DL_EMU_RUNNING) {
+		err = 0;
+		*out = json_pack(
+			"{s:s, s:[iii], s:I, s:f, s:f, s:f, s:f, s:I, s:I}",
+			"what", "emulate",
+			"dims", dims[0], dims[1], dims[2],
+			"packet_hops", (json_int_t)totals->packet_hops,
+			"cpu_seconds", seconds,
+			"packet_hops_per_cpu_second",
+			totals->packet_hops / seconds,
+			"events_per_packet_hop",
+			(double)totals->events / totals->packet_hops,
+			"sim_seconds", 1e-12 * (totals->at - totals->since),
+			"in_flight", (json_int_t)totals->in_flight,
+			"peak_bytes", (json_int_t)dl_bench_peak_bytes());
+	} else if (err > 0) {
+		err = -EPROTO;	/* safe tables and endless traffic: never */
+	}
+	dl_emu_free(emu);
+	return err;
+}
+
+int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3],
+		     json_t **out)
+{
+	static const struct dl_size size = { BYTES, 1 };
+	struct dl_plan plan = { .hosts = 1, .parallel = 1 };
+	struct dl_traffic_entry entry = { .pattern = DL_PATTERN_UNIFORM,
+					  .sizes = &size, .nsizes = 1,
+					  .stop = UINT64_MAX };
+	struct dl_traffic_spec spec = { .seed = 1, .entries = &entry,
+					.nentries = 1 };
+	struct dl_torus_config *config = NULL;
+	struct dl_route_options options;
+	struct dl_emu_config c;
+	struct dl_fabric *f = NULL;
+	struct dl_torus *torus = NULL;
+	struct dl_tables *t = NULL;
+	struct job j = { 0 };
+	int err;
+
+	dl_emu_config_init(&c);
+	dl_route_options_init(&options);
+	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
+	entry.load = half_load(dims);
+	err = dl_generate(&plan, &tool->log, &f, &config);
+	if (!err)
+		err = dl_fabric_assign_lids(f, 0);
+	if (!err)
+		err = dl_torus_discover(f, config, &tool->log, &torus);
+	if (!err)
+		err = dl_route(torus, config, &options, &tool->log, &t);
+	j.f = f;
+	if (!err)
+		err = find_adapters(&j, &c);
+	spec.nadapters = j.n;
+	spec.rate = j.rate;
+	if (!err)
+		err = dl_traffic_new(&spec, &tool->log, &j.traffic);
+	if (!err)
+		err = measure(&j, t, &c, tool, dims, out);
+	dl_traffic_free(j.traffic);
+	free(j.port);
+	free(j.rate);
+	dl_tables_free(t);
+	dl_torus_free(torus);
+	dl_torus_config_free(config);
+	dl_fabric_free(f);
+	return err;
+}

@@ -9,6 +9,7 @@ dist_man_MANS += \
 	man/dateline-route.1 \
 	man/dateline-snapshot.1 \
 	man/dateline-verify.1 \
+	man/dateline-whatif.1 \
 	man/dateline-scenario.5 \
 	man/dateline.1 \
 	man/osmdateline.8

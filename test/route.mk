@@ -20,3 +20,8 @@ test_unit_test_proven_SOURCES = test/unit/test_proven.c $(GRID_FABRIC) \
 	test/unit/verify_twin.c test/unit/verify_twin.h
 test_unit_test_proven_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_proven_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/test_load
+test_unit_test_load_SOURCES = test/unit/test_load.c $(GRID_FABRIC)
+test_unit_test_load_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_load_LDADD = libdlroute.la $(CMOCKA_LIBS)

@@ -32,20 +32,12 @@ static void verify_once(void *context)
 
 static int add_group(const struct dl_torus *torus, struct dl_tables *t)
 {
-	const struct dl_fabric *f = torus->fabric;
-	struct dl_mcast_group *g = dl_tables_group(t, DL_MCAST_LID);
-	uint32_t *members = malloc((f->nports + 1) * sizeof(*members)), n = 0;
 	struct dl_tree *tree = NULL;
-	int err = members && g ? dl_master_tree(torus, NULL, &tree) : -ENOMEM;
+	int err = dl_master_tree(torus, NULL, &tree);
 
-	for (uint32_t p = 0; !err && p < f->nports; p++)
-		if (f->ports[p].num && f->ports[p].lid && dl_is_end_port(f, p))
-			members[n++] = p;
 	if (!err)
-		err = dl_tree_group(tree, f, DL_MCAST_LID, members, n,
-				    g->masks);
+		err = dl_tree_group_all(tree, t);
 	dl_tree_free(tree);
-	free(members);
 	return err;
 }
 

@@ -8,6 +8,7 @@ dateline_SOURCES = \
 	tools/bench_emulate.c \
 	tools/bench_route.c \
 	tools/bench_verify.c \
+	tools/campaign.c tools/campaign.h \
 	tools/coords.c tools/coords.h \
 	tools/credits.c \
 	tools/discover.c \
@@ -31,8 +32,16 @@ dateline_SOURCES = \
 	tools/tool.c tools/tool.h \
 	tools/tree.c \
 	tools/verify.c tools/verify.h \
-	tools/verify_text.c
+	tools/verify_text.c \
+	tools/whatif.c tools/whatif.h \
+	tools/whatif_draw.c \
+	tools/whatif_print.c
+if MPI
+dateline_SOURCES += tools/campaign_mpi.c
+else
+dateline_SOURCES += tools/campaign_alone.c
+endif
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
-dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
+dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS) $(MPI_CFLAGS)
 dateline_LDADD = libdlgen.la libdlroute.la libdllink.la libdllive.la $(JANSSON_LIBS) \
-	$(YAML_LIBS)
+	$(YAML_LIBS) $(MPI_LIBS)

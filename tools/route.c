@@ -136,25 +136,6 @@ static const struct argp route_argp = {
 	       "usage or input, 3 no memory or no space.",
 };
 
-/* One group of all adapter and router ports. */
-static int add_group(const struct dl_fabric *f, const struct dl_tree *tree,
-		     struct dl_tables *tables)
-{
-	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
-	struct dl_mcast_group *g = dl_tables_group(tables, DL_MCAST_LID);
-	int err = members && g ? 0 : -ENOMEM;
-	uint32_t p, n = 0;
-
-	for (p = 0; !err && p < f->nports; p++)
-		if (f->ports[p].num && f->ports[p].lid && dl_is_end_port(f, p))
-			members[n++] = p;
-	if (!err)
-		err = dl_tree_group(tree, f, DL_MCAST_LID, members, n,
-				    g->masks);
-	free(members);
-	return err;
-}
-
 static int compute(const struct request *r, const struct dl_setup *s,
 		   const struct dl_log *log, struct dl_tables **tables)
 {
@@ -171,7 +152,7 @@ static int compute(const struct request *r, const struct dl_setup *s,
 	if (!err && r->show_tree)
 		dl_tool_draw_tree(s->torus, tree, stdout);
 	if (!err && r->multicast)
-		err = add_group(s->fabric, tree, *tables);
+		err = dl_tree_group_all(tree, *tables);
 	dl_tree_free(tree);
 	return err;
 }

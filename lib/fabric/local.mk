@@ -2,6 +2,7 @@ libdlroute_la_SOURCES += \
 	lib/fabric/fabric.h lib/fabric/fabric.c \
 	lib/fabric/grow.h \
 	lib/fabric/text.h lib/fabric/text.c \
+	lib/fabric/damage.h lib/fabric/damage.c \
 	lib/fabric/draft.h lib/fabric/draft.c \
 	lib/fabric/netlist.h lib/fabric/netlist_comment.c \
 	lib/fabric/netlist_line.c lib/fabric/netlist_read.c \

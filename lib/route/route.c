@@ -309,6 +309,17 @@ int dl_plain_tables(const struct dl_torus *t, const struct dl_torus_config *c,
 	return 0;
 }
 
+int dl_route_plain(const struct dl_torus *t, const struct dl_torus_config *c,
+		   const struct dl_route_options *o, struct dl_tables **out)
+{
+	struct dl_rings *rings = NULL;
+	unsigned int vls_between;
+	int err = dl_plain_tables(t, c, o, NULL, &rings, out, &vls_between);
+
+	dl_rings_free(rings);
+	return err;
+}
+
 int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,
 	     struct dl_tables **out)

@@ -78,6 +78,20 @@ int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
 		  uint16_t mlid, const uint32_t *members, uint32_t nmembers,
 		  uint64_t *masks);
 
+/*
+ * Add to tables the multicast group of all adapter and router ports, at MLID
+ * DL_MCAST_LID, on that tree.  Errors as above.
+ */
+int dl_tree_group_all(const struct dl_tree *tree, struct dl_tables *t);
+
+/*
+ * The tables of the plain rule (SPEC A4), also where the documents refuse the
+ * fabric: what the rule leaves open stays open, and nothing says that it is
+ * safe.  Returns 0, -ENOTSUP (too few VLs), -ENOMEM.
+ */
+int dl_route_plain(const struct dl_torus *t, const struct dl_torus_config *c,
+		   const struct dl_route_options *o, struct dl_tables **out);
+
 /* What proven mode did to a fabric. */
 struct dl_repair_report {
 	uint64_t entries;	/* forwarding entries */

@@ -338,3 +338,21 @@ int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
 	free(needed);
 	return err;
 }
+
+int dl_tree_group_all(const struct dl_tree *tree, struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
+	struct dl_mcast_group *g = dl_tables_group(t, DL_MCAST_LID);
+	int err = members && g ? 0 : -ENOMEM;
+	uint32_t p, n = 0;
+
+	for (p = 0; !err && p < f->nports; p++)
+		if (f->ports[p].num && f->ports[p].lid && dl_is_end_port(f, p))
+			members[n++] = p;
+	if (!err)
+		err = dl_tree_group(tree, f, DL_MCAST_LID, members, n,
+				    g->masks);
+	free(members);
+	return err;
+}

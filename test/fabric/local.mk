@@ -23,3 +23,6 @@ test_fabric_join_LDADD = -libmad -libumad
 # Damage, sweeps, quality of service.
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 	test/fabric/sweeps.bats test/fabric/proven.bats
+
+# Campaigns: no fabric, but many processes.
+FABRIC_TESTS += test/fabric/whatif.bats

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# dateline whatif: counts that are known, and the same answer however the work
+# is split.
+
+bats_require_minimum_version 1.5.0
+load lib.bash
+
+setup() {
+	fabric_init
+}
+
+# count EXPECTED FILTER: what the last document holds.
+count() {
+	local is
+
+	is=$(jq -c "$2" "$T/out.json")
+	[[ $is == "$1" ]] || {
+		say "$2 is $is, not $1"
+		return 1
+	}
+}
+
+whatif() {
+	dateline whatif "$@" --json >"$T/out.json"
+}
+
+@test "every failed switch of 6x5: six in thirty have the loop" {
+	dateline gen 6 5 1 -q -o "$T/f"
+	whatif "$T/f.net" --torus-config "$T/f.torus.conf" --switches 1 \
+		--exhaustive
+	count 30 .samples
+	count 30 .connected
+	count '{"accepted":30,"safe":24}' .classic
+	count '[30,6,0]' '.proven | [.accepted, .repaired, .lost]'
+	count 0 .proven.entries_changed.max
+	count '[]' .lost
+}
+
+@test "all pairs of cut cables of 3x3: sets are counted once" {
+	dateline gen 3 3 1 -q -o "$T/f"
+	whatif "$T/f.net" --links 2 --exhaustive
+	count $((18 * 17 / 2)) .samples
+	# No two cables of a 3x3 torus cut it in pieces.
+	count $((18 * 17 / 2)) .proven.accepted
+	whatif "$T/f.net" --switches 1 --links 1 --exhaustive
+	count $((9 * 14)) .samples
+	count $((9 * 14)) .proven.accepted
+}
+
+@test "the same answer from one thread, two, and two processes" {
+	local run mpi=$DL_BUILD/mpi/dateline
+
+	dateline gen 5 5 5 -q -o "$T/f"
+	set -- "$T/f.net" --torus-config "$T/f.torus.conf" --switches 3 \
+		--links 6 --samples 41 --seed 7
+	for run in 1 2; do
+		whatif "$@" --threads "$run"
+		jq -S 'del(.seconds, .cpu_seconds)' "$T/out.json" >"$T/$run"
+	done
+	cmp "$T/1" "$T/2"
+	count 41 .samples
+	whatif "$@" --seed 8
+	[[ $(jq -S 'del(.seconds, .cpu_seconds)' "$T/out.json") != \
+		"$(cat "$T/1")" ]]
+	[[ -x $mpi ]] || skip "no build with MPI in $DL_BUILD/mpi"
+	OMPI_MCA_btl=self,vader OMPI_MCA_plm_rsh_agent=/bin/false \
+		mpirun --allow-run-as-root --oversubscribe -n 2 \
+		"$mpi" whatif "$@" --json --threads 1 >"$T/out.json"
+	jq -S 'del(.seconds, .cpu_seconds)' "$T/out.json" >"$T/mpi"
+	cmp "$T/1" "$T/mpi"
+}
+
+@test "an interrupted campaign tells what it knows" {
+	local pid
+
+	dateline gen 8 8 8 -q -o "$T/f"
+	"$DL_BUILD/dateline" whatif "$T/f.net" --switches 2 --samples 100000 \
+		--json >"$T/out.json" 2>"$T/err" &
+	pid=$!
+	wait_for 20 eval "grep -q SigCgt /proc/$pid/status &&
+		(( 0x\$(awk '/^SigCgt/ { print \$2 }' /proc/$pid/status) & 2 ))"
+	sleep 1
+	kill -INT "$pid"
+	wait "$pid"
+	count true .interrupted
+	((0 < $(jq .samples "$T/out.json") && $(jq .samples "$T/out.json") < 100000))
+	grep -q 'interrupted: .* of 100000 scenarios' "$T/err"
+}
+
+@test "bad usage is named" {
+	dateline gen 3 3 1 -q -o "$T/f"
+	run -2 dateline whatif "$T/f.net"
+	[[ $output == *'what shall fail'* ]]
+	run -2 dateline whatif "$T/f.net" --switches 10
+	[[ $output == *'this torus has 9 and 18'* ]]
+	dateline gen 8 8 8 -q -o "$T/f"
+	run -2 dateline whatif "$T/f.net" --links 5 --exhaustive
+	[[ $output == *'more than 1000000 scenarios'* ]]
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Failures cut out of a whole fabric, against the same failures left out when
+ * it is built; and the load of the cables, against following every packet.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fabric/damage.h"
+#include "grid_fabric.h"
+#include "route/route.h"
+#include "tables/load.h"
+
+#define ROUNDS 60
+
+static uint32_t seed;
+
+/* ---- failures ------------------------------------------------------------ */
+
+static void fail_at_random(struct grid_fabric *g, struct test_random *random,
+			   unsigned int one_in)
+{
+	uint32_t site;
+	unsigned int d;
+
+	for (site = 0; site < dl_grid_sites(&g->grid); site++) {
+		g->dead_switch[site] = !test_random(random, one_in);
+		for (d = 0; d < DL_DIMS; d++)
+			g->dead_hop[site][d] = !test_random(random, one_in);
+	}
+}
+
+static char *netlist(const struct dl_fabric *f)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	assert_non_null(to);
+	assert_int_equal(dl_fabric_write_netlist(f, to), 0);
+	fclose(to);
+	return text;
+}
+
+/* All ports of a site's switch that point in a direction. */
+static void cut_hop(const struct grid_fabric *whole, uint32_t site,
+		    unsigned int dir, bool *cut)
+{
+	const struct dl_fabric *f = whole->fabric;
+	const struct dl_node *n = &f->nodes[whole->node[site]];
+	uint32_t next = dl_site_next(&whole->grid, site, dir);
+	unsigned int i;
+
+	for (i = 1; next != DL_NONE && i <= n->nports; i++)
+		if (dl_peer_node(f, n->first_port + i) == whole->node[next])
+			cut[n->first_port + i] = true;
+}
+
+/* The same LIDs as in the whole fabric. */
+static void take_lids(struct dl_fabric *f, const struct dl_fabric *whole)
+{
+	uint32_t node, from, p;
+
+	for (node = 0; node < f->nnodes; node++) {
+		from = dl_fabric_find_guid(whole, f->nodes[node].guid);
+		for (p = 0; p <= f->nodes[node].nports; p++)
+			f->ports[f->nodes[node].first_port + p].lid =
+				whole->ports[whole->nodes[from].first_port +
+					     p].lid;
+	}
+	assert_int_equal(dl_fabric_finish(f, NULL), 0);
+}
+
+static void damage_is_damage(void **state)
+{
+	struct test_random random = { seed, 0 };
+	static const uint32_t radix[3] = { 5, 4, 3 };
+	struct grid_fabric *whole = calloc(1, sizeof(*whole));
+	struct grid_fabric *hurt = calloc(1, sizeof(*hurt));
+	int round, connected = 0, torn = 0;
+
+	(void)state;
+	memcpy(whole->grid.radix, radix, sizeof(radix));
+	whole->hosts = 2;
+	whole->parallel = 1;
+	grid_build(whole);
+	for (round = 0; round < ROUNDS; round++) {
+		const struct dl_fabric *f = whole->fabric;
+		bool *dead = calloc(f->nnodes, sizeof(*dead));
+		bool *cut = calloc(f->nports, sizeof(*cut));
+		struct dl_fabric *out;
+		char *want, *have;
+		uint32_t site;
+		unsigned int d;
+
+		memset(hurt, 0, sizeof(*hurt));
+		hurt->grid = whole->grid;
+		hurt->hosts = whole->hosts;
+		hurt->parallel = whole->parallel;
+		fail_at_random(hurt, &random, 4 + 4 * (round % 3));
+		grid_build(hurt);
+		take_lids(hurt->fabric, f);
+		for (site = 0; site < dl_grid_sites(&whole->grid); site++) {
+			dead[whole->node[site]] = hurt->dead_switch[site];
+			for (d = 0; d < DL_DIMS; d++)
+				if (hurt->dead_hop[site][d])
+					cut_hop(whole, site, 2 * d, cut);
+		}
+		assert_int_equal(dl_fabric_damaged(f, dead, cut, &out), 0);
+		want = netlist(hurt->fabric);
+		have = netlist(out);
+		assert_string_equal(want, have);
+		if (dl_fabric_is_connected(out))
+			connected++;
+		else
+			torn++;
+		assert_int_equal(dl_fabric_is_connected(out),
+				 dl_fabric_is_connected(hurt->fabric));
+		free(want);
+		free(have);
+		free(dead);
+		free(cut);
+		dl_fabric_free(out);
+		grid_free(hurt);
+	}
+	assert_true(connected && torn);
+	grid_free(whole);
+	free(whole);
+	free(hurt);
+}
+
+/* ---- load ---------------------------------------------------------------- */
+
+/*
+ * Follow one packet.  Returns the cables between switches that it passes, or
+ * -1 when it does not arrive; adds to flows[] if that is not NULL.
+ */
+static int follow(const struct dl_tables *t, uint32_t src, uint16_t lid,
+		  uint64_t *flows)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t sw = dl_access_switch(f, src), steps;
+	int hops = 0;
+
+	for (steps = 0; steps <= f->nswitches && sw != DL_NONE; steps++) {
+		const struct dl_node *n = &f->nodes[f->switches[sw]];
+		uint8_t out = dl_lft(t, sw, lid);
+		uint32_t port = n->first_port + out;
+
+		if (out > n->nports)
+			return -1;
+		if (!out)
+			return f->lid_port[lid] == port ? hops : -1;
+		if (f->ports[port].peer == f->lid_port[lid])
+			return hops;
+		sw = dl_peer_switch(f, port);
+		hops++;
+		if (flows && sw != DL_NONE)
+			flows[port]++;
+	}
+	return -1;
+}
+
+static void compare(const struct dl_tables *t, const struct dl_tables *other)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint64_t *flows = calloc(f->nports + 1, sizeof(*flows));
+	struct dl_load want = { 0 }, have;
+	uint32_t src, lid;
+
+	for (src = 0; src < f->nports; src++) {
+		if (!f->ports[src].lid || !dl_is_end_port(f, src))
+			continue;
+		for (lid = 1; lid <= f->top_lid; lid++) {
+			int hops;
+
+			if (f->lid_port[lid] == DL_NONE ||
+			    f->lid_port[lid] == src)
+				continue;
+			hops = follow(t, src, lid, NULL);
+			if (hops < 0)
+				continue;
+			follow(t, src, lid, flows);
+			want.pairs++;
+			want.hops += hops;
+			if (!other || follow(other, src, lid, NULL) < 0)
+				continue;
+			want.common_pairs++;
+			want.common_hops += hops;
+		}
+	}
+	assert_int_equal(dl_load_count(t, other, &have), 0);
+	assert_int_equal(have.pairs, want.pairs);
+	assert_int_equal(have.hops, want.hops);
+	assert_int_equal(have.common_pairs, want.common_pairs);
+	assert_int_equal(have.common_hops, want.common_hops);
+	for (src = 0; src < f->nports; src++) {
+		assert_int_equal(have.flows[src], flows[src]);
+		if (flows[src] > want.busiest)
+			want.busiest = flows[src];
+	}
+	assert_int_equal(have.busiest, want.busiest);
+	dl_load_release(&have);
+	free(flows);
+}
+
+/* Entries that lead nowhere, in circles, or to the wrong end. */
+static void spoil(struct dl_tables *t, struct test_random *random)
+{
+	uint32_t i, n = test_random(random, 200);
+
+	for (i = 0; i < n; i++) {
+		uint32_t sw = test_random(random, t->fabric->nswitches);
+		uint32_t lid = 1 + test_random(random, t->top_lid);
+
+		t->lft[sw * (size_t)t->stride + lid] = test_random(random, 10) ?
+			test_random(random, 9) : DL_NO_PORT;
+	}
+}
+
+static void load_is_what_packets_do(void **state)
+{
+	struct test_random random = { seed + 1, 0 };
+	struct grid_fabric *g = calloc(1, sizeof(*g));
+	struct dl_route_options o;
+	int round;
+
+	(void)state;
+	dl_route_options_init(&o);
+	for (round = 0; round < ROUNDS; round++) {
+		struct dl_tables *a = NULL, *b = NULL;
+		struct dl_torus *t = NULL;
+
+		memset(g, 0, sizeof(*g));
+		g->grid.radix[0] = 2 + test_random(&random, 4);
+		g->grid.radix[1] = 1 + test_random(&random, 4);
+		g->grid.radix[2] = 1 + test_random(&random, 3);
+		g->hosts = 1 + test_random(&random, 2);
+		g->parallel = 1 + test_random(&random, 2);
+		g->lmc = test_random(&random, 2);
+		grid_build(g);
+		grid_seed(g, 0, true);
+		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL,
+						   &t), 0);
+		assert_int_equal(dl_route_plain(t, &g->config, &o, &a), 0);
+		assert_int_equal(dl_route_plain(t, &g->config, &o, &b), 0);
+		compare(a, NULL);
+		spoil(b, &random);
+		compare(a, b);
+		compare(b, a);
+		compare(b, NULL);
+		dl_tables_free(a);
+		dl_tables_free(b);
+		dl_torus_free(t);
+		grid_free(g);
+	}
+	free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(damage_is_damage),
+		cmocka_unit_test(load_is_what_packets_do),
+	};
+
+	seed = test_seed(20261121);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

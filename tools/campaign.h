@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Campaigns: many independent items, spread over the cores of this machine
+ * and, built with MPI and started by mpirun, over many machines.
+ *
+ * Items are numbered, and what an item does depends on its number alone.  The
+ * results stand in order of the items, so that nobody can tell from them how
+ * the work was split.
+ */
+#ifndef DL_CAMPAIGN_H
+#define DL_CAMPAIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dl_campaign {
+	uint64_t nitems;
+	size_t result_size;	/* bytes; plain data without pointers */
+	unsigned int threads;	/* 0: one for each core */
+	void *shared;		/* read-only for the workers */
+
+	/* One worker a thread.  0 or a negative errno. */
+	int (*start)(void *shared, void **worker);
+	void (*stop)(void *worker);
+
+	/* One item, into zeroed memory.  0, or a negative errno: the end. */
+	int (*run)(void *worker, uint64_t item, void *result);
+
+	/* May be NULL.  Called now and then, by one thread, while it runs. */
+	void (*progress)(void *shared, uint64_t done, uint64_t total);
+};
+
+/* Is this the process that prints?  With MPI: rank 0. */
+bool dl_campaign_is_leader(void);
+
+/* Processes that share the work: 1 without MPI. */
+unsigned int dl_campaign_processes(void);
+
+/*
+ * Run it.  `results` has room for all items; done[i] (nitems of them) tells
+ * whether item i has run: all have, unless the user interrupted the campaign,
+ * which sets *interrupted.  In processes other than the leader both are left
+ * with the process's own share.  Returns 0 or the first negative errno.
+ */
+int dl_campaign_run(const struct dl_campaign *c, void *results, bool *done,
+		    bool *interrupted);
+
+/* Cores that this process may use. */
+unsigned int dl_cores(void);
+
+/* ---- several machines (campaign_mpi.c, campaign_alone.c) ---------------- */
+
+/* This process's rank and the number of processes. */
+void dl_ranks(unsigned int *rank, unsigned int *n);
+
+/*
+ * Bring all results to rank 0: item i is rank (i mod n)'s.  *err and *flag
+ * become what any rank has (errors: the smallest).  0 or -EIO.
+ */
+int dl_ranks_gather(const struct dl_campaign *c, void *results, bool *done,
+		    int *err, bool *flag);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which switches and cables fail in a scenario; see whatif.h.
+ *
+ * Random scenarios take the first of a shuffled list, by numbers that depend
+ * on the seed and the scenario alone.  All scenarios are numbered by the sets
+ * of switches in lexicographic order, and within each by the sets of cables
+ * between the switches that are left; a set is found from its number by
+ * counting those before it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "torus/torus.h"
+#include "whatif.h"
+
+#define MAX_ITEMS 1000000	/* of an exhaustive campaign */
+
+/* Sets of k out of n, or UINT64_MAX when they are too many to number. */
+static uint64_t choose(uint64_t n, uint64_t k)
+{
+	unsigned __int128 sets = 1;
+	uint64_t i;
+
+	if (k > n)
+		return 0;
+	if (k > n - k)
+		k = n - k;
+	for (i = 1; i <= k; i++) {
+		sets = sets * (n - k + i) / i;
+		if (sets > MAX_ITEMS)
+			return UINT64_MAX;
+	}
+	return sets;
+}
+
+/* The set number `rank` of k out of n, as ascending places in a list. */
+static void pick_set(uint32_t *out, uint32_t n, uint32_t k, uint64_t rank)
+{
+	uint32_t place = 0;
+
+	for (; k; k--, place++) {
+		uint64_t with;
+
+		while ((with = choose(n - place - 1, k - 1)) <= rank) {
+			rank -= with;
+			place++;
+		}
+		*out++ = place;
+	}
+}
+
+/* Move k random ones of n to the front. */
+static void shuffle(uint32_t *list, uint32_t n, uint32_t k,
+		    struct dl_random *random)
+{
+	uint32_t i, j, t;
+
+	for (i = 0; i < k; i++) {
+		j = i + dl_random_below(random, n - i);
+		t = list[i];
+		list[i] = list[j];
+		list[j] = t;
+	}
+}
+
+int dl_failures_init(struct dl_failures *f, const struct dl_whatif *w)
+{
+	const struct dl_fabric *fabric = w->whole.fabric;
+	uint32_t most = w->nswitches > w->ncables ? w->nswitches : w->ncables;
+
+	memset(f, 0, sizeof(*f));
+	f->switches = calloc(w->fail_switches + 1, sizeof(*f->switches));
+	f->cables = calloc(w->fail_cables + 1, sizeof(*f->cables));
+	f->pool = calloc(most + 1, sizeof(*f->pool));
+	f->dead = calloc(fabric->nnodes + 1, sizeof(*f->dead));
+	f->cut = calloc(fabric->nports + 1, sizeof(*f->cut));
+	return f->switches && f->cables && f->pool && f->dead && f->cut ?
+		       0 : -ENOMEM;
+}
+
+void dl_failures_release(struct dl_failures *f)
+{
+	free(f->switches);
+	free(f->cables);
+	free(f->pool);
+	free(f->dead);
+	free(f->cut);
+}
+
+/* Fill the pool with the cables between switches that are left. */
+static uint32_t list_cables(struct dl_failures *f, const struct dl_whatif *w)
+{
+	const struct dl_fabric *fabric = w->whole.fabric;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < w->ncables; i++) {
+		uint32_t port = w->cables[i];
+
+		if (!f->dead[fabric->ports[port].node] &&
+		    !f->dead[dl_peer_node(fabric, port)])
+			f->pool[n++] = port;
+	}
+	return n;
+}
+
+static void fail_switch(struct dl_failures *f, const struct dl_whatif *w,
+			uint32_t sw)
+{
+	f->switches[f->nswitches++] = sw;
+	f->dead[w->whole.fabric->switches[sw]] = true;
+}
+
+static void fail_cable(struct dl_failures *f, uint32_t port)
+{
+	f->cables[f->ncables++] = port;
+	f->cut[port] = true;
+}
+
+static void heal(struct dl_failures *f, const struct dl_whatif *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nswitches; i++)
+		f->dead[w->whole.fabric->switches[f->switches[i]]] = false;
+	for (i = 0; i < f->ncables; i++)
+		f->cut[f->cables[i]] = false;
+	f->nswitches = f->ncables = 0;
+}
+
+/* The set of switches to which an item of an exhaustive campaign belongs. */
+static uint64_t find_set(const struct dl_whatif *w, uint64_t item)
+{
+	uint64_t low = 0, high = w->nsets;
+
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (w->first[middle] <= item)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void fail_set_of_switches(struct dl_failures *f,
+				 const struct dl_whatif *w, uint64_t set)
+{
+	uint32_t i;
+
+	pick_set(f->pool, w->nswitches, w->fail_switches, set);
+	for (i = 0; i < w->fail_switches; i++)
+		fail_switch(f, w, w->switches[f->pool[i]]);
+}
+
+void dl_failures_draw(struct dl_failures *f, const struct dl_whatif *w,
+		      uint64_t item)
+{
+	struct dl_random random = { .seed = w->seed, .stream = item };
+	uint64_t set = w->exhaustive ? find_set(w, item) : 0;
+	uint32_t i, n, k = w->fail_cables;
+
+	heal(f, w);
+	if (w->exhaustive) {
+		fail_set_of_switches(f, w, set);
+		n = list_cables(f, w);
+		pick_set(f->cables, n, k, item - w->first[set]);
+		for (i = 0; i < k; i++)
+			fail_cable(f, f->pool[f->cables[i]]);
+		return;
+	}
+	memcpy(f->pool, w->switches, w->nswitches * sizeof(*f->pool));
+	shuffle(f->pool, w->nswitches, w->fail_switches, &random);
+	for (i = 0; i < w->fail_switches; i++)
+		fail_switch(f, w, f->pool[i]);
+	n = list_cables(f, w);
+	/* So many switches fail that fewer cables are left: all fail. */
+	k = k < n ? k : n;
+	shuffle(f->pool, n, k, &random);
+	for (i = 0; i < k; i++)
+		fail_cable(f, f->pool[i]);
+}
+
+/* ---- the plan ------------------------------------------------------------ */
+
+static int list_parts(struct dl_whatif *w)
+{
+	const struct dl_torus *t = w->whole.torus;
+	uint32_t site, dir, k;
+
+	w->switches = malloc((t->nsites + 1) * sizeof(*w->switches));
+	w->cables = malloc((t->nlinks + 1) * sizeof(*w->cables));
+	if (!w->switches || !w->cables)
+		return -ENOMEM;
+	for (site = 0; site < t->nsites; site++) {
+		uint32_t sw = t->site_sw[site], port;
+
+		if (sw == DL_NONE)
+			continue;
+		w->switches[w->nswitches++] = sw;
+		port = t->fabric->nodes[t->fabric->switches[sw]].first_port;
+		for (dir = 0; dir < DL_DIRS; dir += 2)
+			for (k = 0; k < dl_group_size(t, sw, dir); k++)
+				w->cables[w->ncables++] =
+					port + dl_group(t, sw, dir)[k];
+	}
+	return 0;
+}
+
+/* Number all sets. */
+static int count_sets(struct dl_whatif *w)
+{
+	struct dl_failures f;
+	uint64_t set, total = 0, sets;
+	int err;
+
+	w->nsets = choose(w->nswitches, w->fail_switches);
+	if (w->nsets > MAX_ITEMS)
+		return -E2BIG;
+	w->first = malloc((w->nsets + 1) * sizeof(*w->first));
+	err = dl_failures_init(&f, w);
+	if (!w->first)
+		err = -ENOMEM;
+	for (set = 0; !err && set < w->nsets; set++) {
+		w->first[set] = total;
+		heal(&f, w);
+		fail_set_of_switches(&f, w, set);
+		sets = choose(list_cables(&f, w), w->fail_cables);
+		if (sets > MAX_ITEMS || total + sets > MAX_ITEMS)
+			err = -E2BIG;
+		total += sets;
+	}
+	w->nitems = total;
+	dl_failures_release(&f);
+	return err;
+}
+
+int dl_whatif_plan(struct dl_whatif *w, uint64_t samples,
+		   const struct dl_log *log)
+{
+	int err = list_parts(w);
+
+	if (err)
+		return err;
+	if (w->fail_switches > w->nswitches || w->fail_cables > w->ncables) {
+		dl_log(log, DL_ERROR, "%u switches and %u cables cannot fail: "
+		       "this torus has %u and %u", w->fail_switches,
+		       w->fail_cables, w->nswitches, w->ncables);
+		return -EINVAL;
+	}
+	w->nitems = samples;
+	if (!w->exhaustive)
+		return 0;
+	err = count_sets(w);
+	if (err == -E2BIG) {
+		dl_log(log, DL_ERROR, "there are more than %d scenarios: leave "
+		       "--exhaustive out and draw --samples", MAX_ITEMS);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+void dl_whatif_release(struct dl_whatif *w)
+{
+	free(w->switches);
+	free(w->cables);
+	free(w->first);
+	dl_setup_free(&w->whole);
+}

@@ -58,11 +58,13 @@ static void count_queues(const struct dl_emu *e, struct count *n)
 
 static void count_events(const struct dl_emu *e, struct count *n)
 {
-	for (uint32_t i = 0; i < e->events.n; i++) {
-		uint64_t what = e->events.heap[DL_EVENTS_ROOT + i].what;
-		uint32_t id = (uint32_t)what;
+	for (uint32_t i = 0; i < dl_events_places(&e->events); i++) {
+		uint64_t what = dl_events_at(&e->events, i).what;
+		uint32_t id = what & DL_EV_PACKET;
 		const struct dl_link_end *p;
 
+		if (what == DL_NO_EVENT)
+			continue;
 		switch (what >> DL_EV_SHIFT) {
 		case DL_EV_ARRIVE:
 			/* What was damaged is entered nowhere. */
@@ -75,7 +77,7 @@ static void count_events(const struct dl_emu *e, struct count *n)
 			break;
 		case DL_EV_TAIL:
 			/* The buffer that it is leaving. */
-			p = &e->ends[id];
+			p = &e->ends[what & DL_EV_PORT];
 			if (p->adapter == DL_NIL &&
 			    p->sending_parent == DL_NIL &&
 			    dl_emu_is_data(e, p->sending_in % e->nv))

@@ -59,7 +59,7 @@ static int more_packets(struct dl_emu *e)
 
 	if (e->c.max_packets && cap > e->c.max_packets)
 		cap = e->c.max_packets;
-	if (cap <= e->packets_cap || cap >= DL_NIL)
+	if (cap <= e->packets_cap || cap > DL_EV_PACKET)
 		return -EOVERFLOW;
 	grown = aligned_alloc(64, cap * sizeof(*grown));
 	if (!grown)
@@ -95,40 +95,19 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 
 /* ---- events ------------------------------------------------------------ */
 
-int dl_events_grow(struct dl_events *q)
-{
-	uint32_t cap = q->cap ? 2 * q->cap : 1024;
-	struct dl_event *grown = aligned_alloc(
-		64, (cap + 4ul) * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < q->n; i++)
-		grown[DL_EVENTS_ROOT + i] = q->heap[DL_EVENTS_ROOT + i];
-	free(q->heap);
-	q->heap = grown;
-	q->cap = cap;
-	return 0;
-}
-
-void dl_events_free(struct dl_events *q)
-{
-	free(q->heap);
-}
-
 static void happen(struct dl_emu *e, uint64_t event)
 {
 	uint64_t what = event & ((UINT64_C(1) << DL_EV_SHIFT) - 1);
 
 	switch ((enum dl_event_kind)(event >> DL_EV_SHIFT)) {
 	case DL_EV_TAIL:
-		dl_emu_tail_sent(e, what);
+		dl_emu_tail_sent(e, what & DL_EV_PORT);
 		break;
 	case DL_EV_CREDIT:
 		dl_emu_credit(e, what);
 		break;
 	case DL_EV_ARRIVE:
-		dl_emu_arrive(e, what);
+		dl_emu_arrive(e, what & DL_EV_PACKET);
 		break;
 	case DL_EV_READY:
 		dl_emu_ready(e, what);
@@ -161,7 +140,7 @@ static void happen(struct dl_emu *e, uint64_t event)
  */
 static bool goes_on(const struct dl_emu *e)
 {
-	return e->events.n > e->background || (e->timers && e->live);
+	return dl_events_count(&e->events) > e->background || (e->timers && e->live);
 }
 
 /* Nothing can happen any more: why? */
@@ -184,7 +163,7 @@ static int check(struct dl_emu *e)
 	int found;
 
 	e->next_check = e->now + e->c.check_ps;
-	if (e->ncycle || e->c.hoq_life_ps)
+	if (!e->live || e->ncycle || e->c.hoq_life_ps)
 		return 0;
 	found = dl_emu_look_for_deadlock(e);
 	return found > 0 ? e->c.stop_on_deadlock : found;
@@ -202,35 +181,73 @@ static int begin(struct dl_emu *e)
 	return e->err;
 }
 
-int dl_emu_run(struct dl_emu *e, uint64_t until)
+/* Ask for the memory that the next event will need. */
+static void fetch_ahead(const struct dl_emu *e)
+{
+	uint64_t event = dl_events_peek(&e->events);
+	uint64_t what = event & ((UINT64_C(1) << DL_EV_SHIFT) - 1);
+	const struct dl_link_end *p;
+
+	switch (event >> DL_EV_SHIFT) {
+	case DL_EV_TAIL:
+		p = &e->ends[what & DL_EV_PORT];
+		__builtin_prefetch(p);
+		__builtin_prefetch((const char *)p + 64);
+		__builtin_prefetch((const char *)p + 128);
+		if (what >> 24 != DL_NIL)
+			__builtin_prefetch(&e->ins[what >> 24]);
+		break;
+	case DL_EV_ARRIVE:
+		__builtin_prefetch(&e->packets[what & DL_EV_PACKET]);
+		__builtin_prefetch(&e->ins[what >> 28]);
+		break;
+	case DL_EV_CREDIT:
+		p = &e->ends[what >> 28 & DL_EV_PORT];
+		__builtin_prefetch(p);
+		__builtin_prefetch((const char *)p + 64);
+		__builtin_prefetch(&e->outs[(what >> 28 & DL_EV_PORT) * e->nv +
+					    (what >> 24 & 15)]);
+		__builtin_prefetch(&e->ins[(what >> 28 & DL_EV_PORT) * e->nv +
+					   (what >> 24 & 15)]);
+		break;
+	}
+}
+
+/* All events up to a time. */
+static void run_to(struct dl_emu *e, uint64_t until)
 {
 	struct dl_event ev;
-	int err = 0;
 
-	if (!e->begun) {
-		e->begun = true;
-		err = begin(e);
-	}
-	while (!err && !e->err && goes_on(e)) {
-		if (dl_events_first(&e->events)->time > until)
-			break;
-		ev = dl_events_pop(&e->events);
-		if (ev.time >= e->next_check) {
-			e->now = e->next_check;
-			err = check(e);
-			if (err) {
-				dl_events_push(&e->events, ev);
-				break;
-			}
-		}
+	while (!e->err && goes_on(e) &&
+	       dl_events_pop(&e->events, until, &ev)) {
 		e->now = ev.time;
 		e->totals.events++;
+		fetch_ahead(e);
 		happen(e, ev.what);
 #ifdef DL_EMU_AUDIT
 		if (!e->err)
 			e->err = dl_emu_audit(e, e->log);
 #endif
 	}
+}
+
+int dl_emu_run(struct dl_emu *e, uint64_t until)
+{
+	int err = 0;
+
+	if (!e->begun) {
+		e->begun = true;
+		err = begin(e);
+	}
+	while (!err && !e->err && goes_on(e) && e->next_check <= until) {
+		run_to(e, e->next_check);
+		if (!e->err && goes_on(e)) {
+			e->now = e->next_check;
+			err = check(e);
+		}
+	}
+	if (!err)
+		run_to(e, until);
 	if (e->err == -EPROTO)
 		dl_log(e->log, DL_ERROR, "the emulator broke a law of "
 		       "conservation at %llu ps; please report this",

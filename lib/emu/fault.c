@@ -153,6 +153,7 @@ int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 	default:
 		return slow_down(e, fault);
 	}
+	p->lossy = p->loss || p->corrupt || p->damage;
 	start_timers(e);
 	return e->err;
 }

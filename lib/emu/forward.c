@@ -115,6 +115,7 @@ static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
 	if (!(pk->flags & DL_PK_SMP) && dl_arb_drops(p->arb.program, slot))
 		return DL_EMU_DROP_UNLISTED;
 	*out = port * e->nv + slot;
+	__builtin_prefetch(&e->outs[*out]);
 	return -1;
 }
 
@@ -126,6 +127,8 @@ static uint64_t earliest(const struct dl_emu *e, const struct dl_packet *pk,
 	uint64_t through = pk->since + e->c.switch_latency_ps;
 	uint64_t time;
 
+	if (through <= e->now)
+		return 0;
 	if (!p->num)
 		return through;
 	if (e->c.switching != DL_CUT_THROUGH)

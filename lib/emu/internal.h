@@ -10,6 +10,9 @@
 #ifndef DL_EMU_INTERNAL_H
 #define DL_EMU_INTERNAL_H
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "emu/emu.h"
 #include "emu/events.h"
 #include "link/fcp.h"
@@ -33,6 +36,21 @@ enum dl_event_kind {
 };
 
 #define DL_EV_SHIFT 60
+
+/*
+ * What an event carries besides its kind.  The channels are there to be
+ * fetched from memory ahead of time.
+ *
+ *	ARRIVE			packet, 28 bits; input channel, 32
+ *	TAIL			port, 24; input channel being read, 32
+ *	CREDIT			see send_fcp()
+ *	MESSAGE			flow, 32; a message has ended, 1
+ *	READY, HOQ		packet
+ *	WAKE, PERIODIC		port
+ *	MADE, DRAINED		adapter
+ */
+#define DL_EV_PACKET 0xFFFFFFFu
+#define DL_EV_PORT 0xFFFFFFu
 
 enum {
 	DL_PK_HEAD = 1, DL_PK_TAIL = 2,	/* of the packet; both, unless flits */
@@ -87,6 +105,7 @@ struct dl_in {
 	uint32_t stored;	/* packets, VL 15 */
 };
 
+/* A port as the end of a link.  The first two cache lines are what is hot. */
 struct dl_link_end {
 	struct dl_arbiter arb;
 	uint64_t busy_until;
@@ -95,25 +114,31 @@ struct dl_link_end {
 	uint32_t fcp;		/* slots with a flow-control packet to send */
 	uint32_t peer;		/* port, or NIL */
 	uint32_t sw;		/* switch number, or NIL */
+
+	uint64_t wait_since;	/* or NEVER */
+	uint64_t busy_ps;	/* see struct dl_emu_port */
+	uint64_t route_time;	/* of DL_ROUTE_BYTES */
+	struct dl_rate rate;
+	uint32_t delay;		/* of the cable */
+	uint32_t adapter;	/* number, or NIL */
 	uint32_t sending_in;	/* input channel being read, or NIL */
 	uint32_t sending_parent;	/* of the copy being sent, or NIL */
-	uint32_t sending_flow;	/* whose multicast message ends, or NIL */
 	uint16_t sending_units;
 	uint8_t sending_slot;
 	bool sending;
 	bool wake;		/* an event comes when the link is free */
 	bool up;
 	bool periodic;
+	bool lossy;		/* one of the rates below is not 0 */
 	uint8_t epoch;
 	uint8_t vls;
 	uint8_t readers;	/* as input: packets being passed on */
 	uint8_t num;
-	struct dl_rate rate;
-	uint64_t delay;		/* of the cable */
-	uint64_t wait_since;	/* or NEVER */
-	uint64_t fcp_time, route_time;
-	uint32_t adapter;	/* number, or NIL */
+
+	uint32_t sending_flow;	/* whose multicast message ends, or NIL */
 	uint32_t loss, corrupt, damage;	/* millionths */
+	uint64_t fcp_time;
+	uint64_t wait_ps, fcps;	/* see struct dl_emu_port */
 } __attribute__((aligned(64)));
 
 /* What a switch was programmed with. */
@@ -177,7 +202,8 @@ struct dl_emu {
 	uint16_t units_max;	/* of the largest packet or flit */
 
 	struct dl_packet *packets;
-	uint32_t npackets, packets_cap, free_packet, live;
+	uint32_t npackets, packets_cap;	/* below 2^28 */
+	uint32_t free_packet, live;
 	struct dl_link_end *ends;	/* by port */
 	struct dl_out *outs;
 	struct dl_in *ins;
@@ -212,13 +238,11 @@ struct dl_emu {
 static inline void dl_emu_at(struct dl_emu *e, uint64_t time,
 			     enum dl_event_kind kind, uint64_t what)
 {
-	if (e->events.n == e->events.cap && dl_events_grow(&e->events)) {
-		e->err = -ENOMEM;
-		return;
-	}
-	dl_events_push(&e->events,
-		       (struct dl_event){ (uint64_t)kind << DL_EV_SHIFT | what,
-					  time });
+	int err = dl_events_push(&e->events, time,
+				 (uint64_t)kind << DL_EV_SHIFT | what);
+
+	if (err)
+		e->err = err;
 }
 
 static inline uint32_t dl_out_port(const struct dl_emu *e, uint32_t channel)

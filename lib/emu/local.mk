@@ -5,7 +5,7 @@ libdllink_la_SOURCES += \
 	lib/emu/deadlock.c \
 	lib/emu/emu.h \
 	lib/emu/engine.c \
-	lib/emu/events.h \
+	lib/emu/events.c lib/emu/events.h \
 	lib/emu/fault.c \
 	lib/emu/forward.c \
 	lib/emu/histogram.c lib/emu/histogram.h \

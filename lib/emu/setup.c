@@ -14,6 +14,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "emu/internal.h"
 #include "log.h"
@@ -256,6 +257,7 @@ static int set_up_end(struct dl_emu *e, uint32_t i)
 {
 	const struct dl_port *port = &e->f->ports[i];
 	struct dl_link_end *p = &e->ends[i];
+	uint64_t delay;
 
 	*p = (struct dl_link_end){
 		.peer = port->num ? port->peer : DL_NIL,
@@ -277,7 +279,8 @@ static int set_up_end(struct dl_emu *e, uint32_t i)
 		return -EINVAL;
 	}
 	p->up = true;
-	p->delay = cable_delay(e, i);
+	delay = cable_delay(e, i);
+	p->delay = delay <= UINT32_MAX ? delay : UINT32_MAX;
 	p->fcp_time = dl_rate_time(p->rate, DL_FCP_SYMBOLS);
 	p->route_time = dl_rate_time(p->rate, DL_ROUTE_BYTES);
 	p->fcp_due = dl_rate_time(p->rate, DL_FCP_DEADLINE);
@@ -353,13 +356,51 @@ static int set_up_pairs(struct dl_emu *e)
 	return e->pairs ? 0 : -ENOMEM;
 }
 
+/* When all links are busy: three events a packet of each. */
+static uint64_t event_spacing(const struct dl_emu *e)
+{
+	uint64_t fastest = DL_EMU_NEVER, links = 0;
+
+	for (uint32_t i = 0; i < e->f->nports; i++) {
+		uint64_t time;
+
+		if (e->ends[i].peer == DL_NIL)
+			continue;
+		links++;
+		time = dl_rate_time(e->ends[i].rate,
+				    e->c.switching == DL_WORMHOLE ?
+				    e->c.flit : e->c.mtu);
+		if (time < fastest)
+			fastest = time;
+	}
+	return links ? fastest / (3 * links) : 0;
+}
+
+#define LARGE_PAGE (2ul << 20)
+
+/*
+ * Memory that is used all over, in no order: in large pages, where there are
+ * any, the processor keeps its translation of addresses.
+ */
+static void *large_array(size_t n, size_t size)
+{
+	size_t bytes = n * size, page = bytes < LARGE_PAGE ? 64 : LARGE_PAGE;
+	void *memory;
+
+	bytes = (bytes + page - 1) / page * page;
+	memory = aligned_alloc(page, bytes);
+	if (memory && page == LARGE_PAGE)
+		madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory;
+}
+
 static int set_up(struct dl_emu *e)
 {
 	size_t nports = e->f->nports + 1ul;
 	int err = 0;
 
 	e->nv = 1;
-	e->ends = aligned_alloc(64, nports * sizeof(*e->ends));
+	e->ends = large_array(nports, sizeof(*e->ends));
 	e->ports = calloc(nports, sizeof(*e->ports));
 	e->switches = calloc(e->f->nswitches + 1ul, sizeof(*e->switches));
 	if (!e->ends || !e->ports || !e->switches)
@@ -371,14 +412,16 @@ static int set_up(struct dl_emu *e)
 	}
 	if (err)
 		return err;
-	e->ins = aligned_alloc(64, nports * e->nv * sizeof(*e->ins));
-	e->outs = aligned_alloc(64, nports * e->nv * sizeof(*e->outs));
+	e->ins = large_array(nports * e->nv, sizeof(*e->ins));
+	e->outs = large_array(nports * e->nv, sizeof(*e->outs));
 	if (!e->ins || !e->outs)
 		return -ENOMEM;
 	e->units_max = dl_credit_units(
 		e->c.flow_control, e->c.switching == DL_WORMHOLE ?
 		e->c.flit : e->c.mtu + DL_EMU_MCAST_HEADERS - 10);
-	err = set_up_channels(e);
+	err = dl_events_init(&e->events, event_spacing(e));
+	if (!err)
+		err = set_up_channels(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
 	if (!err)

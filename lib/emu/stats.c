@@ -39,9 +39,12 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 
 	sum_vls(e, port, &e->ports[port]);
 	if (p->wait_since != DL_EMU_NEVER) {
-		e->ports[port].wait_ps += e->now - p->wait_since;
+		p->wait_ps += e->now - p->wait_since;
 		p->wait_since = e->now;
 	}
+	e->ports[port].busy_ps = p->busy_ps;
+	e->ports[port].wait_ps = p->wait_ps;
+	e->ports[port].fcps = p->fcps;
 	return &e->ports[port];
 }
 
@@ -146,7 +149,11 @@ void dl_emu_reset_stats(struct dl_emu *e)
 		e->outs[c].packets = 0;
 		e->outs[c].bytes = 0;
 	}
-	for (uint32_t p = 0; p < e->f->nports; p++)
-		if (e->ends[p].wait_since != DL_EMU_NEVER)
-			e->ends[p].wait_since = e->now;
+	for (uint32_t i = 0; i < e->f->nports; i++) {
+		struct dl_link_end *p = &e->ends[i];
+
+		p->busy_ps = p->wait_ps = p->fcps = 0;
+		if (p->wait_since != DL_EMU_NEVER)
+			p->wait_since = e->now;
+	}
 }

@@ -148,8 +148,8 @@ static void send_fcp(struct dl_emu *e, uint32_t port)
 	in->told_at = e->now;
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
-	e->ports[port].fcps++;
-	if (happens(e, p->loss) || happens(e, p->corrupt)) {
+	p->fcps++;
+	if (p->lossy && (happens(e, p->loss) || happens(e, p->corrupt))) {
 		e->totals.fcps_lost++;
 		return;
 	}
@@ -276,7 +276,7 @@ static void spend(struct dl_emu *e, struct dl_packet *pk, uint32_t far,
 	if (!dl_emu_is_data(e, slot))
 		return;
 	dl_credit_spend(&o->tx, units);
-	if (happens(e, p->damage)) {
+	if (p->lossy && happens(e, p->damage)) {
 		/* A worm that loses a flit is lost as a whole. */
 		pk->flags |= DL_PK_LOST;
 		if (e->c.switching != DL_WORMHOLE) {
@@ -295,9 +295,9 @@ static void leave(struct dl_emu *e, struct dl_link_end *p, uint32_t packet)
 
 	p->sending_in = DL_NIL;
 	p->sending_parent = DL_NIL;
-	p->sending_flow = DL_NIL;
 	p->sending_units = dl_emu_units(e, pk->bytes);
 	if (p->adapter != DL_NIL) {
+		p->sending_flow = DL_NIL;
 		/* Its slot is free again when the tail has gone. */
 		if (pk->flags & DL_PK_TAIL)
 			p->sending_parent = 0;
@@ -331,6 +331,17 @@ static uint64_t arrival(const struct dl_emu *e, const struct dl_link_end *p,
 	return pk->since + e->c.switch_latency_ps;
 }
 
+/* Ask for the memory with which the next switch finds the packet's way. */
+static void fetch_route(const struct dl_emu *e, uint32_t port, uint16_t dlid)
+{
+	const struct dl_link_end *p = &e->ends[port];
+	const struct dl_emu_switch *s = &e->switches[p->sw];
+
+	if (dlid <= s->top_lid)
+		__builtin_prefetch(&s->lft[dlid]);
+	__builtin_prefetch(&s->sl2vl[p->num * (size_t)s->nports]);
+}
+
 static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
 		 unsigned int slot)
 {
@@ -338,8 +349,11 @@ static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
 	struct dl_packet *pk = &e->packets[packet];
 	struct dl_out *o = &e->outs[pk->out];
 	uint32_t far = p->peer * e->nv + slot;
-	uint64_t time = dl_rate_time(p->rate, pk->bytes);
+	uint64_t time;
 
+	__builtin_prefetch(&e->ins[far]);
+	__builtin_prefetch(&e->ends[p->peer]);
+	time = dl_rate_time(p->rate, pk->bytes);
 	dl_emu_unwait(e, packet);
 	o->served = e->now;
 	o->packets++;
@@ -355,10 +369,14 @@ static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
 	pk->parent = DL_NIL;
 	pk->next = DL_NIL;
 	pk->epoch = p->epoch;
-	e->ports[port].busy_ps += time;
+	p->busy_ps += time;
 	e->totals.packet_hops += !!(pk->flags & DL_PK_HEAD);
-	dl_emu_at(e, p->busy_until, DL_EV_TAIL, port);
-	dl_emu_at(e, arrival(e, p, pk), DL_EV_ARRIVE, packet);
+	dl_emu_at(e, p->busy_until, DL_EV_TAIL,
+		  (uint64_t)p->sending_in << 24 | port);
+	dl_emu_at(e, arrival(e, p, pk), DL_EV_ARRIVE,
+		  (uint64_t)far << 28 | packet);
+	if (e->ends[p->peer].sw != DL_NONE)
+		fetch_route(e, p->peer, pk->dlid);
 }
 
 static void note_waiting(struct dl_emu *e, uint32_t port, bool waits)
@@ -369,7 +387,7 @@ static void note_waiting(struct dl_emu *e, uint32_t port, bool waits)
 		if (p->wait_since == DL_EMU_NEVER)
 			p->wait_since = e->now;
 	} else if (p->wait_since != DL_EMU_NEVER) {
-		e->ports[port].wait_ps += e->now - p->wait_since;
+		p->wait_ps += e->now - p->wait_since;
 		p->wait_since = DL_EMU_NEVER;
 	}
 }

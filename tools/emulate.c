@@ -246,13 +246,16 @@ static int write_counters(const struct dl_tool *tool, const char *path,
 					emu_write_counters(r, out.file));
 }
 
+static bool shows_progress(const struct dl_tool *tool)
+{
+	return isatty(STDERR_FILENO) && tool->level >= DL_INFO;
+}
+
 static int run_once(const struct dl_tool *tool, const struct request *r,
 		    const struct emu_plan *plan,
 		    const struct dl_coords *coords, int *status)
 {
-	struct watcher w = { .show = isatty(STDERR_FILENO) &&
-				     tool->level >= DL_INFO,
-			     .percent = -1 };
+	struct watcher w = { .show = shows_progress(tool), .percent = -1 };
 	struct emu_run run;
 	int err = emu_run(plan, NULL, watch, &w, &run);
 
@@ -333,6 +336,7 @@ static int emulate(const struct dl_tool *tool, struct request *r,
 	sigset_t ending, before;
 	int err;
 
+	r->sweep.show = shows_progress(tool);
 	if (r->has_seed)
 		scenario->seed = r->seed;
 	err = dl_coords_find(tool, s->fabric, r->config, r->dir, &coords);

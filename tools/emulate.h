@@ -255,6 +255,7 @@ struct emu_sweep {
 	const char *name;		/* of entries; NULL: all open loops */
 	uint32_t from, to, step;	/* loads in millionths */
 	unsigned int jobs;		/* runs at a time */
+	bool show;			/* progress, on standard error */
 };
 
 struct emu_point {

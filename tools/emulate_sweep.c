@@ -22,7 +22,7 @@ struct crew {
 	void *context;
 	struct emu_point *points;
 	uint32_t n;
-	atomic_uint next;
+	atomic_uint next, done;
 	atomic_int err;
 };
 
@@ -93,6 +93,15 @@ static int fill_point(const struct emu_run *r, struct emu_point *out)
 	return 0;
 }
 
+static void show_progress(struct crew *c)
+{
+	unsigned int done = atomic_fetch_add(&c->done, 1) + 1;
+
+	if (c->sweep->show)
+		fprintf(stderr, "\r%u of %u points\033[K%s", done, c->n,
+			done == c->n ? "\r\033[K" : "");
+}
+
 static void *work(void *arg)
 {
 	struct crew *c = arg;
@@ -112,6 +121,7 @@ static void *work(void *arg)
 		if (run.interrupted)
 			c->next = c->n;
 		emu_run_free(&run);
+		show_progress(c);
 	}
 	return NULL;
 }

@@ -26,3 +26,6 @@ FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 
 # Campaigns: no fabric, but many processes.
 FABRIC_TESTS += test/fabric/whatif.bats
+
+# The emulator.
+FABRIC_TESTS += test/fabric/emulate.bats

@@ -179,12 +179,14 @@ same_loop() {
 	holds '.deadlock | not'
 }
 
-# full: both levels and every group, as fast as they go, in small buffers.
+# full [LINE...]: both levels and every group, as fast as they go, in small
+# buffers, and these lines.
 full() {
 	scenario <<-END
 		duration_ns: 300000
 		buffer_blocks: 66
-		$1
+		buffer_packets: 2
+		$(printf '%s\n' "$@")
 		traffic:
 		  - {pattern: uniform, load: 1}
 		  - {pattern: uniform, load: 1, level: 1}
@@ -200,9 +202,9 @@ full() {
 	for scheme in pcie iba; do
 		for switching in wormhole store_and_forward; do
 			say "$scheme $switching"
-			run -1 emulated "$T/routed" "$(full "force_vl: 0
-				flow_control: $scheme
-				switching: $switching" | sed 's/^\t*//')"
+			run -1 emulated "$T/routed" "$(full 'force_vl: 0' \
+				"flow_control: $scheme" \
+				"switching: $switching")"
 			holds .deadlock
 		done
 	done
@@ -252,8 +254,8 @@ damage() {
 
 	dateline gen 4 3 1 -o "$T/f"
 	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
-	sim dateline emulate --live --scenario "$EXAMPLES/emulate-uniform.yaml" \
-		--json --write-counters "$T/counters" >"$T/result"
+	sim dateline emulate --live --scenario "$(full)" --json \
+		--write-counters "$T/counters" >"$T/result"
 	sim_console "!$T/counters" >"$T/set"
 	fails grep -q -e '^#' -e unknown "$T/set"
 	while read -r guid lid port bytes wait; do

@@ -357,6 +357,8 @@ void dl_emu_arrive(struct dl_emu *e, uint32_t packet)
 
 	if (!came_through(e, packet))
 		return;
+	if (dl_emu_is_data(e, in % e->nv))
+		dl_emu_consider_telling(e, in);
 	if (e->ends[dl_out_port(e, in)].adapter != DL_NIL) {
 		dl_emu_receive(e, packet);
 		return;

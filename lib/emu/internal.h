@@ -282,6 +282,7 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
 void dl_emu_tail_sent(struct dl_emu *e, uint32_t port);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
+void dl_emu_consider_telling(struct dl_emu *e, uint32_t in_channel);
 void dl_emu_credit(struct dl_emu *e, uint64_t what);
 void dl_emu_periodic(struct dl_emu *e, uint32_t port);
 

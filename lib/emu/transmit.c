@@ -159,8 +159,12 @@ static void send_fcp(struct dl_emu *e, uint32_t port)
 		  credit << 12 | (e->outs[channel].lost & DL_CREDIT_MASK));
 }
 
-/* Worth telling the sender how much room there is? */
-static void consider_telling(struct dl_emu *e, uint32_t in_channel)
+/*
+ * Worth telling the sender how much room there is?  Asked when room becomes
+ * free, and when a packet arrives: room that was not worth telling may be all
+ * that the sender has left then.
+ */
+void dl_emu_consider_telling(struct dl_emu *e, uint32_t in_channel)
 {
 	struct dl_in *in = &e->ins[in_channel];
 	uint32_t port = dl_out_port(e, in_channel);
@@ -182,7 +186,7 @@ void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
 		return;
 	}
 	dl_credit_release(&e->ins[in].rx, units);
-	consider_telling(e, in);
+	dl_emu_consider_telling(e, in);
 }
 
 /* A flow-control packet has arrived: see send_fcp() for what is in it. */
@@ -203,7 +207,7 @@ void dl_emu_credit(struct dl_emu *e, uint64_t what)
 		in->rx.count += healed;
 		if (in->rx.scheme == DL_CREDIT_IBA)
 			in->rx.count &= DL_CREDIT_MASK;
-		consider_telling(e, channel);
+		dl_emu_consider_telling(e, channel);
 	}
 	dl_emu_transmit(e, port);
 }

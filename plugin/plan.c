@@ -63,9 +63,12 @@ static int stage_config(const struct dl_engine *e, const struct dl_log *log,
 static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
 			  struct dl_plan *p)
 {
-	(void)e;
-	return p->config ? dl_torus_discover(p->fabric, p->config, log,
-					     &p->torus) :
+	/* The documented rules know nothing of earlier sweeps. */
+	const struct dl_torus *before = e->plan &&
+		e->options.route.mode == DL_PROVEN ? e->plan->torus : NULL;
+
+	return p->config ? dl_torus_discover_again(p->fabric, p->config,
+						   before, log, &p->torus) :
 			   dl_memory_discover(log, p);
 }
 

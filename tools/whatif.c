@@ -19,6 +19,7 @@ enum { KEY_TORUS = 0x2000, KEY_SWITCHES, KEY_LINKS, KEY_SAMPLES, KEY_SEED,
 
 #define MAX_FAILURES 65536
 #define MAX_SAMPLES 10000000
+#define MAX_SEEDS 8
 #define BAR 40			/* characters */
 
 struct request {
@@ -329,6 +330,19 @@ static void show_progress(void *shared, uint64_t done, uint64_t total)
 		BAR, n, bar, done, total, done == total ? "\n" : "");
 }
 
+/* Without a configuration: as if one had been written for the whole fabric. */
+static int describe(struct dl_setup *whole)
+{
+	struct dl_torus_config *c;
+	int err = dl_torus_describe(whole->torus, MAX_SEEDS, &c);
+
+	if (err)
+		return err;
+	dl_torus_config_free(whole->config);
+	whole->config = c;
+	return 0;
+}
+
 static int run_all(const struct dl_tool *tool, struct request *r, int *status)
 {
 	struct dl_whatif *w = &r->w;
@@ -375,6 +389,8 @@ int dl_cmd_whatif(struct dl_tool *tool, int argc, char **argv)
 
 	dl_tool_parse(tool, &whatif_argp, DL_TOOL_JSON, argc, argv, &r);
 	err = dl_setup_load(tool, r.net, r.config, &r.w.whole);
+	if (!err && !r.config)
+		err = describe(&r.w.whole);
 	if (!err)
 		err = dl_fabric_assign_lids(r.w.whole.fabric, 0);
 	if (!err)

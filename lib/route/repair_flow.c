@@ -131,7 +131,7 @@ void dl_flows_sls(const struct dl_flows *f, uint32_t to, uint8_t *sls)
 {
 	memset(sls, 0, f->net->nsw);
 	/* SLs are the same both ways. */
-	if (f->net->torus->sw_site[to] != DL_NONE)
+	if (f->net->torus->sl_site[to] != DL_NONE)
 		dl_sl_row(f->net->torus, to, sls);
 }
 

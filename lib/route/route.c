@@ -268,10 +268,10 @@ static int fill_psl(const struct dl_torus *t, struct dl_tables *tables)
 	for (lid = 1; lid <= f->top_lid; lid++)
 		if (f->lid_port[lid] != DL_NONE)
 			tables->psl_dst[lid] = tables->psl_src[f->lid_port[lid]];
-	/* Beyond the torus there are no datelines: SL 0. */
+	/* What is cut off from the torus crosses no dateline: SL 0. */
 	memset(tables->psl, 0, (size_t)f->nswitches * f->nswitches);
 	for (a = 0; a < f->nswitches; a++)
-		if (t->sw_site[a] != DL_NONE)
+		if (t->sl_site[a] != DL_NONE)
 			dl_sl_row(t, a, &tables->psl[(size_t)a * f->nswitches]);
 	return 0;
 }

@@ -28,8 +28,9 @@ struct dl_vl_budget {
 unsigned int dl_site_sl(const struct dl_grid *g, uint32_t from, uint32_t to);
 
 /*
- * The same from one placed switch to all: row[switch].  Entries of switches
- * without a site are left alone.
+ * The same from one switch to all: row[switch].  A switch that is no part of
+ * the torus goes by the nearest one that is (torus.sl_site); entries of those
+ * that are cut off from it are left alone.
  */
 void dl_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row);
 

@@ -45,7 +45,7 @@ void dl_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
 	uint32_t i, x, y, z, at[DL_DIMS];
 	unsigned int d;
 
-	dl_site_coord(g, t->sw_site[from], at);
+	dl_site_coord(g, t->sl_site[from], at);
 	for (d = 0; d < DL_DIMS; d++)
 		for (i = 0; i < g->radix[d]; i++)
 			bit[d][i] = wraps(g, d, at[d], i) << d;
@@ -55,6 +55,11 @@ void dl_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
 				if (*sw != DL_NONE)
 					row[*sw] = bit[0][x] | bit[1][y] |
 						   bit[2][z];
+	for (i = 0; i < t->nunplaced; i++)
+		if (t->sl_site[t->unplaced[i]] != DL_NONE)
+			row[t->unplaced[i]] =
+				dl_site_sl(g, t->sl_site[from],
+					   t->sl_site[t->unplaced[i]]);
 }
 
 dl_sl2vl_row dl_torus_sl2vl(unsigned int in, unsigned int out,

@@ -45,17 +45,12 @@
 #include <string.h>
 
 #include "log.h"
+#include "torus/anchors.h"
 #include "torus/search.h"
 
 #define MAX_TRIES 64		/* ways to resolve an ambiguity */
 #define MAX_SEEDS 8		/* seeds tried on a damaged torus */
-
-static uint32_t find_switch(const struct dl_fabric *f, uint64_t guid)
-{
-	uint32_t node = guid ? dl_fabric_find_guid(f, guid) : DL_NONE;
-
-	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
-}
+#define PLACED_WITHOUT_SEED 4	/* one switch in so many, at least */
 
 /* A seed made of switches of this fabric. */
 struct usable_seed {
@@ -78,7 +73,7 @@ static bool seed_usable(const struct dl_search *s, const struct dl_grid *g,
 {
 	unsigned int d, dir, given;
 
-	out->from = find_switch(s->f, seed->from);
+	out->from = dl_search_find(s, seed->from);
 	if (out->from == DL_NONE) {
 		dl_log(log, DL_WARNING,
 		       "seed of line %u: switch 0x%016" PRIx64
@@ -92,7 +87,7 @@ static bool seed_usable(const struct dl_search *s, const struct dl_grid *g,
 			out->to[dir] = DL_NONE;
 			if (!seed->to[dir] || g->radix[d] == 1)
 				continue;
-			out->to[dir] = find_switch(s->f, seed->to[dir]);
+			out->to[dir] = dl_search_find(s, seed->to[dir]);
 			if (out->to[dir] != DL_NONE &&
 			    dl_search_cabled(s, out->from, out->to[dir])) {
 				given++;
@@ -124,14 +119,10 @@ static uint32_t seed_site(const struct dl_grid *real,
 	uint32_t c[DL_DIMS];
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++) {
-		int32_t r = real->radix[d];
-
+	dl_site_coord(real, dl_seed_site(real, seed), c);
+	for (d = 0; d < DL_DIMS; d++)
 		if (window->radix[d] != real->radix[d])
-			c[d] = r - 1;	/* the middle of the window */
-		else
-			c[d] = ((-seed->dateline[d]) % r + r) % r;
-	}
+			c[d] = real->radix[d] - 1; /* the window's middle */
 	return dl_site(window, c);
 }
 
@@ -300,46 +291,114 @@ static int grow_from(struct dl_search *s, const struct dl_torus *t,
 	return 0;
 }
 
+/* Ask for what the cables around the seed leave open (anchors.c). */
+static void ask_further(struct dl_search *s, const struct dl_torus *t,
+			const struct dl_torus_config *c, uint32_t seed,
+			const struct dl_log *log)
+{
+	bool windowed = memcmp(s->grid.radix, t->grid.radix,
+			       sizeof(s->grid.radix));
+	uint32_t by_seeds = 0, by_ports;
+
+	if (!windowed) {
+		by_seeds = dl_anchor_seeds(s, c, seed);
+		dl_search_run(s);
+	}
+	by_ports = dl_anchor_ports(s);
+	dl_search_run(s);
+	if (by_seeds || by_ports)
+		dl_log(log, DL_INFO, "places that the cables around the seed "
+		       "leave open: %u by other seeds, %u by port numbers",
+		       by_seeds, by_ports);
+}
+
 /*
  * The first usable seed counts; where damage keeps it from placing every
- * switch, others are tried and the one that places the most is taken.
+ * switch, others are tried and the one that places the most is taken.  *best
+ * is DL_NONE when none is usable.
  */
-int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
-		  const struct dl_log *log)
+static int grow_from_best(struct dl_search *s, const struct dl_torus *t,
+			  const struct dl_torus_config *c, uint32_t *best,
+			  const struct dl_log *log)
 {
-	uint32_t i, best = DL_NONE, most = 0, tries = 0;
+	uint32_t i, most = 0, tries = 0;
 	struct usable_seed seed;
+	int err = 0;
+
+	*best = DL_NONE;
+	for (i = 0; !err && i < c->nseeds && tries < MAX_SEEDS; i++) {
+		if (!seed_usable(s, &t->grid, &c->seeds[i], log, &seed))
+			continue;
+		tries++;
+		err = grow_from(s, t, c, i, &seed, NULL);
+		if (!err && s->nplaced > most) {
+			most = s->nplaced;
+			*best = i;
+		}
+		if (!err && most == t->fabric->nswitches)
+			return 0;
+	}
+	if (err || *best == DL_NONE)
+		return err;
+	seed_usable(s, &t->grid, &c->seeds[*best], NULL, &seed);
+	return grow_from(s, t, c, *best, &seed, log);
+}
+
+/* Begin with what was known before, or (NULL) with nothing. */
+static int grow_from_before(struct dl_search *s, const struct dl_torus *t,
+			    const struct dl_torus *before)
+{
+	int err = dl_search_grid(s, &t->grid);
+
+	if (err)
+		return err;
+	s->nreal = t->nsites;
+	dl_search_reset(s);
+	if (before)
+		dl_anchor_before(s, before);
+	dl_search_run(s);
+	return 0;
+}
+
+static bool same_grid(const struct dl_grid *a, const struct dl_grid *b)
+{
+	return !memcmp(a->radix, b->radix, sizeof(a->radix)) &&
+	       !memcmp(a->mesh, b->mesh, sizeof(a->mesh));
+}
+
+int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
+		  const struct dl_torus *before, const struct dl_log *log)
+{
+	uint32_t best = DL_NONE;
+	bool known = false;
 	struct dl_search s;
 	int err;
 
 	err = dl_search_init(&s, t->fabric);
 	if (err)
 		return err;
-	for (i = 0; !err && i < c->nseeds && tries < MAX_SEEDS; i++) {
-		if (!seed_usable(&s, &t->grid, &c->seeds[i], log, &seed))
-			continue;
-		tries++;
-		err = grow_from(&s, t, c, i, &seed, NULL);
-		if (!err && s.nplaced > most) {
-			most = s.nplaced;
-			best = i;
-		}
-		if (!err && most == t->fabric->nswitches)
-			break;
+	if (before && same_grid(&before->grid, &t->grid)) {
+		err = grow_from_before(&s, t, before);
+		known = !err && s.nplaced && dl_anchors_agree(&s, c);
+		best = before->seed;
 	}
-	if (!err && best == DL_NONE) {
+	if (!err && !known)
+		err = grow_from_best(&s, t, c, &best, log);
+	if (!err && best == DL_NONE)
+		err = grow_from_before(&s, t, NULL);
+	if (!err && s.nplaced < t->fabric->nswitches)
+		ask_further(&s, t, c, best, log);
+	/* A seed that is wrong must not pass for one that is damaged. */
+	if (!err && best == DL_NONE &&
+	    s.nplaced * PLACED_WITHOUT_SEED < t->fabric->nswitches) {
 		dl_log(log, DL_ERROR,
 		       "%s: none of its %u seeds has all its switches and "
 		       "cables in this fabric",
 		       c->path, c->nseeds);
 		err = -EINVAL;
 	}
-	if (!err && (most < t->fabric->nswitches || best != i)) {
-		seed_usable(&s, &t->grid, &c->seeds[best], NULL, &seed);
-		err = grow_from(&s, t, c, best, &seed, log);
-	}
 	if (!err) {
-		t->seed = best;
+		t->seed = best == DL_NONE ? 0 : best;
 		copy_sites(t, &s);
 	}
 	dl_search_free(&s);

@@ -15,10 +15,12 @@ void dl_adjacency_free(struct dl_adjacency *a);
 
 /*
  * Fill in t->site_sw, t->sw_site, t->nplaced and t->seed; t->grid, t->fabric
- * and the arrays must be there.  Returns 0, -EINVAL (no usable seed), -ENOMEM.
+ * and the arrays must be there.  `before` is a torus of the same configuration
+ * as it was known before, or NULL.  Returns 0, -EINVAL (no usable seed),
+ * -ENOMEM.
  */
 int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
-		  const struct dl_log *log);
+		  const struct dl_torus *before, const struct dl_log *log);
 
 /*
  * dl_torus_infer() for a grid whose radices and kinds are known: `wanted`, or

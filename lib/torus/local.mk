@@ -1,5 +1,6 @@
 libdlroute_la_SOURCES += \
 	lib/torus/adjacency.c \
+	lib/torus/anchors.c lib/torus/anchors.h \
 	lib/torus/config.c lib/torus/config_write.c \
 	lib/torus/changes.c lib/torus/describe.c \
 	lib/torus/discover.c lib/torus/discover.h \

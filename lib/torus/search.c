@@ -91,7 +91,7 @@ void dl_search_reset(struct dl_search *s)
 	s->head = s->waiting = s->nsingle = s->nplaced = 0;
 }
 
-static bool sites_adjacent(const struct dl_search *s, uint32_t a, uint32_t b)
+bool dl_sites_adjacent(const struct dl_search *s, uint32_t a, uint32_t b)
 {
 	unsigned int dir;
 
@@ -132,6 +132,49 @@ void dl_search_place(struct dl_search *s, uint32_t sw, uint32_t site)
 	}
 }
 
+void dl_search_unplace(struct dl_search *s, uint32_t sw)
+{
+	s->sw_at[s->site_of[sw]] = DL_NONE;
+	s->site_of[sw] = DL_NONE;
+	s->ncand[sw] = NO_CANDIDATES_YET;
+	s->nplaced--;
+}
+
+bool dl_search_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
+{
+	uint32_t i;
+
+	if (s->sw_at[site] != DL_NONE)
+		return false;
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
+		uint32_t at = s->site_of[s->adj.list[i]];
+
+		if (at != DL_NONE && !dl_sites_adjacent(s, site, at))
+			return false;
+	}
+	return true;
+}
+
+uint32_t dl_search_find(const struct dl_search *s, uint64_t guid)
+{
+	uint32_t node = guid ? dl_fabric_find_guid(s->f, guid) : DL_NONE;
+
+	return node == DL_NONE ? DL_NONE : s->f->nodes[node].sw;
+}
+
+uint32_t dl_seed_site(const struct dl_grid *g, const struct dl_seed *seed)
+{
+	uint32_t c[DL_DIMS];
+	unsigned int d;
+
+	for (d = 0; d < DL_DIMS; d++) {
+		int32_t r = g->radix[d];
+
+		c[d] = ((-seed->dateline[d]) % r + r) % r;
+	}
+	return dl_site(g, c);
+}
+
 /* Can an unplaced switch sit somewhere next to this site? */
 static bool has_candidate_next_to(const struct dl_search *s, uint32_t sw,
 				  uint32_t site)
@@ -141,7 +184,7 @@ static bool has_candidate_next_to(const struct dl_search *s, uint32_t sw,
 	for (i = 0; i < s->ncand[sw]; i++) {
 		uint32_t c = s->cand[sw * DL_DIRS + i];
 
-		if (s->sw_at[c] == DL_NONE && sites_adjacent(s, c, site))
+		if (s->sw_at[c] == DL_NONE && dl_sites_adjacent(s, c, site))
 			return true;
 	}
 	return false;
@@ -155,7 +198,7 @@ static bool site_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
 		uint32_t n = s->adj.list[i];
 
 		if (s->site_of[n] != DL_NONE) {
-			if (!sites_adjacent(s, site, s->site_of[n]))
+			if (!dl_sites_adjacent(s, site, s->site_of[n]))
 				return false;
 		} else if (s->ncand[n] && s->ncand[n] != NO_CANDIDATES_YET) {
 			if (!has_candidate_next_to(s, n, site))
@@ -244,7 +287,7 @@ static bool place_by_majority(struct dl_search *s, uint32_t sw)
 			uint32_t at = s->site_of[s->adj.list[j]];
 
 			votes += at != DL_NONE &&
-				 sites_adjacent(s, around[i], at);
+				 dl_sites_adjacent(s, around[i], at);
 		}
 		if (votes > most) {
 			most = votes;

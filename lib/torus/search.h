@@ -44,6 +44,21 @@ void dl_search_reset(struct dl_search *s);
 /* Put a switch at a free site. */
 void dl_search_place(struct dl_search *s, uint32_t sw, uint32_t site);
 
+/* Take a switch away again; what followed from it stays. */
+void dl_search_unplace(struct dl_search *s, uint32_t sw);
+
+/*
+ * May a switch sit at a site: is the site free, and next to all neighbours
+ * that are placed?
+ */
+bool dl_search_fits(const struct dl_search *s, uint32_t sw, uint32_t site);
+
+/* The switch with this GUID, or DL_NONE. */
+uint32_t dl_search_find(const struct dl_search *s, uint64_t guid);
+
+/* Are two sites neighbours? */
+bool dl_sites_adjacent(const struct dl_search *s, uint32_t a, uint32_t b);
+
 /* Place what follows from the placements so far. */
 void dl_search_run(struct dl_search *s);
 
@@ -52,6 +67,9 @@ void dl_search_run(struct dl_search *s);
  * when there is none.
  */
 uint32_t dl_search_ambiguous(const struct dl_search *s);
+
+/* Where a seed's common switch stands, if all its datelines hold. */
+uint32_t dl_seed_site(const struct dl_grid *g, const struct dl_seed *seed);
 
 /* Is there a cable between two switches? */
 bool dl_search_cabled(const struct dl_search *s, uint32_t a, uint32_t b);

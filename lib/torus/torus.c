@@ -23,13 +23,14 @@ static int allocate(struct dl_torus *t)
 
 	t->site_sw = malloc(t->nsites * sizeof(*t->site_sw));
 	t->sw_site = malloc(nsw * sizeof(*t->sw_site));
+	t->sl_site = malloc(nsw * sizeof(*t->sl_site));
 	t->group_first = calloc(nsw * DL_DIRS, sizeof(*t->group_first));
 	t->group_ports = malloc(f->nports + 1);
 	t->port_dir = malloc(f->nports + 1);
 	t->unplaced = malloc(nsw * sizeof(*t->unplaced));
 	t->odd_links = malloc((f->nports / 2 + 1) * sizeof(*t->odd_links));
-	if (!t->site_sw || !t->sw_site || !t->group_first || !t->group_ports ||
-	    !t->port_dir || !t->unplaced || !t->odd_links)
+	if (!t->site_sw || !t->sw_site || !t->sl_site || !t->group_first ||
+	    !t->group_ports || !t->port_dir || !t->unplaced || !t->odd_links)
 		return -ENOMEM;
 	return 0;
 }
@@ -127,8 +128,41 @@ static void report_misfits(const struct dl_torus *t, const struct dl_log *log)
 		       t->nodd_links - MAX_LISTED);
 }
 
+/*
+ * By whose coordinates the SLs of a switch without any go: outwards from the
+ * placed switches, ring by ring.
+ */
+static int find_homes(struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t *queue = malloc((f->nswitches + 1) * sizeof(*queue));
+	uint32_t head, tail = 0, site, s;
+
+	if (!queue)
+		return -ENOMEM;
+	memcpy(t->sl_site, t->sw_site, f->nswitches * sizeof(*t->sl_site));
+	for (site = 0; site < t->nsites; site++)
+		if (t->site_sw[site] != DL_NONE)
+			queue[tail++] = t->site_sw[site];
+	for (head = 0; head < tail; head++) {
+		const struct dl_node *n = &f->nodes[f->switches[queue[head]]];
+		unsigned int num;
+
+		for (num = 1; num <= n->nports; num++) {
+			s = dl_peer_switch(f, n->first_port + num);
+			if (s == DL_NONE || t->sl_site[s] != DL_NONE)
+				continue;
+			t->sl_site[s] = t->sl_site[queue[head]];
+			queue[tail++] = s;
+		}
+	}
+	free(queue);
+	return 0;
+}
+
 static int discover(const struct dl_fabric *f, const struct dl_torus_config *c,
-		    const struct dl_log *log, struct dl_torus **out)
+		    const struct dl_torus *before, const struct dl_log *log,
+		    struct dl_torus **out)
 {
 	struct dl_torus *t = calloc(1, sizeof(*t));
 	unsigned int d;
@@ -143,7 +177,9 @@ static int discover(const struct dl_fabric *f, const struct dl_torus_config *c,
 	t->nsites = dl_grid_sites(&t->grid);
 	err = allocate(t);
 	if (!err)
-		err = dl_find_sites(t, c, log);
+		err = dl_find_sites(t, c, before, log);
+	if (!err)
+		err = find_homes(t);
 	if (err) {
 		dl_torus_free(t);
 		return err;
@@ -155,21 +191,29 @@ static int discover(const struct dl_fabric *f, const struct dl_torus_config *c,
 	return 0;
 }
 
-int dl_torus_discover(const struct dl_fabric *f,
-		      const struct dl_torus_config *c,
-		      const struct dl_log *log, struct dl_torus **out)
+int dl_torus_discover_again(const struct dl_fabric *f,
+			    const struct dl_torus_config *c,
+			    const struct dl_torus *before,
+			    const struct dl_log *log, struct dl_torus **out)
 {
 	struct dl_torus_config *inferred;
 	int err;
 
 	if (c->nseeds)
-		return discover(f, c, log, out);
+		return discover(f, c, before, log, out);
 	err = dl_infer_as_wanted(f, &c->grid, log, &inferred);
 	if (err)
 		return err;
-	err = discover(f, inferred, log, out);
+	err = discover(f, inferred, before, log, out);
 	dl_torus_config_free(inferred);
 	return err;
+}
+
+int dl_torus_discover(const struct dl_fabric *f,
+		      const struct dl_torus_config *c,
+		      const struct dl_log *log, struct dl_torus **out)
+{
+	return dl_torus_discover_again(f, c, NULL, log, out);
 }
 
 void dl_torus_free(struct dl_torus *t)
@@ -178,6 +222,7 @@ void dl_torus_free(struct dl_torus *t)
 		return;
 	free(t->site_sw);
 	free(t->sw_site);
+	free(t->sl_site);
 	free(t->group_first);
 	free(t->group_ports);
 	free(t->port_dir);

@@ -101,6 +101,11 @@ struct dl_torus {
 	uint32_t *site_sw;		/* switch at a site, or DL_NONE */
 	uint32_t *sw_site;		/* site of a switch, or DL_NONE */
 	/*
+	 * By which site's coordinates a switch's path SLs go: its own, or that
+	 * of the nearest placed switch.  DL_NONE when it is cut off.
+	 */
+	uint32_t *sl_site;
+	/*
 	 * Cables from switch s in direction d lead out of the ports
 	 * group_ports[group_first[s * DL_DIRS + d]] up to, not including,
 	 * group_ports[group_first[s * DL_DIRS + d + 1]], ascending.  The k-th
@@ -119,6 +124,16 @@ struct dl_torus {
 	uint32_t nplaced;
 	uint32_t nlinks;		/* cables between neighbouring sites */
 };
+
+/*
+ * dl_torus_discover() by a subnet manager that has seen this fabric before:
+ * switches stay where they were in `before` (a torus of the same
+ * configuration, or NULL), unless cables or configuration contradict it.
+ */
+int dl_torus_discover_again(const struct dl_fabric *f,
+			    const struct dl_torus_config *c,
+			    const struct dl_torus *before,
+			    const struct dl_log *log, struct dl_torus **out);
 
 /* Number of parallel cables from a switch in a direction. */
 static inline uint32_t dl_group_size(const struct dl_torus *t, uint32_t sw,

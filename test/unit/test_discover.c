@@ -403,20 +403,97 @@ static void no_torus(void **state)
 	dl_fabric_free(f);
 }
 
+/*
+ * The switch of the only seed is not there: its neighbours say as much.  If
+ * hardly any of them is there either, that is no damage but a mistake.
+ */
 static void no_usable_seed(void **state)
 {
 	struct grid_fabric g = { .grid = { { 5, 5, 1 }, { 0 } },
 				 .parallel = 1 };
 	struct dl_torus *t = NULL;
+	uint32_t i;
 
 	(void)state;
 	grid_build(&g);
 	grid_seed(&g, 3, true);
 	g.seed.from = 0xdead;
+	t = discover(&g);
+	for (i = 0; i < t->nsites; i++)
+		assert_int_equal(t->site_sw[i], g.fabric->nodes[g.node[i]].sw);
+	dl_torus_free(t);
+	t = NULL;
+	for (i = 1; i < DL_DIRS; i++)
+		g.seed.to[i] = 0xdead + i;
 	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t),
 			 -EINVAL);
 	assert_null(t);
 	grid_free(&g);
+}
+
+/*
+ * Half of it fails, seeds too.  Port numbers that mean the same everywhere
+ * tell where the rest sits, also when it is seen for the first time; and a
+ * subnet manager that has seen it whole needs none of it.
+ */
+static void heavily_damaged(void **state)
+{
+	struct test_random r = { test_seed(8), 0 };
+	uint32_t k, i, n, placed = 0, total = 0;
+
+	(void)state;
+	for (k = 0; k < 400; k++) {
+		struct grid_fabric whole_one = { .grid = shapes[k % NSHAPES],
+						 .parallel = 1,
+						 .shuffle = k & 1 ? &r : NULL };
+		struct grid_fabric g = whole_one;
+		uint32_t sites = dl_grid_sites(&g.grid);
+		struct test_random same = r;
+		struct dl_torus *before, *t;
+
+		if (g.shuffle)
+			g.shuffle = &same;
+		grid_build(&whole_one);
+		grid_seed(&whole_one, test_random(&r, sites), true);
+		before = discover(&whole_one);
+		for (n = test_random(&r, 1 + sites / 3); n; n--)
+			g.dead_switch[test_random(&r, sites)] = true;
+		for (n = test_random(&r, 1 + sites / 2); n; n--)
+			g.dead_hop[test_random(&r, sites)]
+				  [test_random(&r, DL_DIMS)] = true;
+		grid_build(&g);
+		/* By memory: everything, and all of it right. */
+		assert_int_equal(dl_torus_discover_again(g.fabric,
+							 &whole_one.config,
+							 before, NULL, &t), 0);
+		for (i = 0; i < sites; i++)
+			assert_int_equal(t->site_sw[i] == DL_NONE,
+					 g.dead_switch[i]);
+		for (i = 0; i < sites; i++)
+			if (!g.dead_switch[i])
+				assert_int_equal(
+					g.fabric->switches[t->site_sw[i]],
+					g.node[i]);
+		dl_torus_free(t);
+		/* Without. */
+		t = NULL;
+		if (!g.shuffle &&
+		    !dl_torus_discover(g.fabric, &whole_one.config, NULL, &t)) {
+			for (i = 0; i < sites; i++) {
+				uint32_t sw = t->site_sw[i];
+
+				total += !g.dead_switch[i];
+				placed += sw != DL_NONE &&
+					  g.fabric->switches[sw] == g.node[i];
+			}
+			dl_torus_free(t);
+		}
+		dl_torus_free(before);
+		grid_free(&whole_one);
+		grid_free(&g);
+	}
+	print_message("first seen: %u of %u switches placed\n", placed, total);
+	assert_true(total > 1000 && placed > total * 0.9);
 }
 
 int main(void)
@@ -427,6 +504,7 @@ int main(void)
 		cmocka_unit_test(mesh_seed_anywhere),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(damaged_one_way),
+		cmocka_unit_test(heavily_damaged),
 		cmocka_unit_test(misfits),
 		cmocka_unit_test(no_configuration),
 		cmocka_unit_test(no_torus),

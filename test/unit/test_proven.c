@@ -163,18 +163,18 @@ static void add_group(struct proven *p, uint16_t mlid)
 	free(members);
 }
 
-/* SPEC A5; switches that have no coordinates use SL 0. */
+/* SPEC A5; switches that have no coordinates go by the nearest that have. */
 static void check_sls(const struct proven *p)
 {
 	const struct dl_fabric *f = p->g.fabric;
 	uint32_t a, b;
 
 	for (a = 0; a < f->nswitches; a++) {
-		uint32_t from = p->torus->sw_site[a];
+		uint32_t from = p->torus->sl_site[a];
 		uint32_t src = f->nodes[f->switches[a]].first_port;
 
 		for (b = 0; b < f->nswitches; b++) {
-			uint32_t to = p->torus->sw_site[b];
+			uint32_t to = p->torus->sl_site[b];
 			uint32_t dst = f->nodes[f->switches[b]].first_port;
 			unsigned int sl = from == DL_NONE || to == DL_NONE ?
 				0 : dl_site_sl(&p->g.grid, from, to);

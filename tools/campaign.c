@@ -40,6 +40,11 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
+bool dl_campaign_is_interrupted(void)
+{
+	return interrupted;
+}
+
 unsigned int dl_cores(void)
 {
 	cpu_set_t set;

@@ -46,6 +46,9 @@ unsigned int dl_campaign_processes(void);
 int dl_campaign_run(const struct dl_campaign *c, void *results, bool *done,
 		    bool *interrupted);
 
+/* Has the user interrupted the campaign?  For items that take long. */
+bool dl_campaign_is_interrupted(void);
+
 /* Cores that this process may use. */
 unsigned int dl_cores(void);
 

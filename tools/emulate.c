@@ -8,10 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "campaign.h"
 #include "emulate.h"
 
 enum { KEY_SCENARIO = 0x2000, KEY_LIVE, KEY_NET, KEY_PSL, KEY_TORUS, KEY_SEED,
-       KEY_SWEEP, KEY_JOBS, KEY_COUNTERS };
+       KEY_SWEEP, KEY_THREADS, KEY_COUNTERS };
 
 struct request {
 	const char *dir, *scenario, *net, *psl, *config, *counters;
@@ -42,8 +43,8 @@ static const struct argp_option options[] = {
 	{ .name = "sweep", .key = KEY_SWEEP, .arg = "[NAME.]load=A:B:STEP",
 	  .doc = "One run for each load from A to B: of the entry NAME, or of "
 		 "all that have a load" },
-	{ .name = "jobs", .key = KEY_JOBS, .arg = "N",
-	  .doc = "Runs of a sweep at a time (as many as there are cores)" },
+	{ .name = "threads", .key = KEY_THREADS, .arg = "N",
+	  .doc = "Runs of a sweep at a time (one for each core)" },
 	{ .name = "write-counters", .key = KEY_COUNTERS, .arg = "FILE",
 	  .doc = "Write the ports' counters as commands of ibsim's console" },
 	{ 0 }
@@ -143,8 +144,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SWEEP:
 		parse_sweep(state, arg, r);
 		return 0;
-	case KEY_JOBS:
-		r->sweep.jobs = dl_arg_number(state, arg, "number of jobs", 1,
+	case KEY_THREADS:
+		r->sweep.threads = dl_arg_number(state, arg, "number of threads", 1,
 					      1024);
 		return 0;
 	case KEY_COUNTERS:
@@ -227,13 +228,6 @@ static bool watch(void *context, const struct emu_run *r)
 	return interrupted();
 }
 
-static bool watch_sweep(void *context, const struct emu_run *r)
-{
-	(void)context;
-	(void)r;
-	return interrupted();
-}
-
 /* ---- running ----------------------------------------------------------- */
 
 static int write_counters(const struct dl_tool *tool, const char *path,
@@ -256,9 +250,13 @@ static int run_once(const struct dl_tool *tool, const struct request *r,
 		    const struct dl_coords *coords, int *status)
 {
 	struct watcher w = { .show = shows_progress(tool), .percent = -1 };
+	sigset_t ending, before;
 	struct emu_run run;
-	int err = emu_run(plan, NULL, watch, &w, &run);
+	int err;
 
+	ending_signals(&ending);
+	sigprocmask(SIG_BLOCK, &ending, &before);
+	err = emu_run(plan, NULL, watch, &w, &run);
 	if (w.percent >= 0)
 		fputs("\r\033[K", stderr);
 	if (!err && tool->json)
@@ -270,6 +268,9 @@ static int run_once(const struct dl_tool *tool, const struct request *r,
 	if (!err && emu_run_finding(&run))
 		*status = DL_EXIT_FINDING;
 	emu_run_free(&run);
+	while (interrupted() && sigwaitinfo(&ending, NULL) > 0)
+		continue;
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
 
@@ -297,7 +298,11 @@ static int run_sweep(const struct dl_tool *tool, const struct emu_sweep *s,
 	int err = points ? check_sweep(plan, s) : -ENOMEM;
 
 	if (!err)
-		err = emu_sweep_run(plan, s, watch_sweep, NULL, points);
+		err = emu_sweep_run(plan, s, points);
+	if (!dl_campaign_is_leader()) {
+		free(points);
+		return err;
+	}
 	if (!err && tool->json)
 		err = dl_tool_print_json(tool, emu_sweep_json(points, n));
 	else if (!err)
@@ -333,10 +338,10 @@ static int emulate(const struct dl_tool *tool, struct request *r,
 {
 	struct dl_coords coords = { 0 };
 	struct emu_plan plan = { 0 };
-	sigset_t ending, before;
 	int err;
 
-	r->sweep.show = shows_progress(tool);
+	r->sweep.show = shows_progress(tool) && r->has_sweep &&
+			dl_campaign_is_leader();
 	if (r->has_seed)
 		scenario->seed = r->seed;
 	err = dl_coords_find(tool, s->fabric, r->config, r->dir, &coords);
@@ -344,14 +349,9 @@ static int emulate(const struct dl_tool *tool, struct request *r,
 		err = dl_coords_complete_sls(tool, &coords, s->tables);
 	if (!err)
 		err = emu_plan_make(scenario, s->tables, &coords, tool, &plan);
-	ending_signals(&ending);
-	sigprocmask(SIG_BLOCK, &ending, &before);
 	if (!err)
 		err = r->has_sweep ? run_sweep(tool, &r->sweep, &plan, status) :
 				     run_once(tool, r, &plan, &coords, status);
-	while (interrupted() && sigwaitinfo(&ending, NULL) > 0)
-		continue;
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	emu_plan_free(&plan);
 	dl_coords_free(&coords);
 	return err;
@@ -359,7 +359,7 @@ static int emulate(const struct dl_tool *tool, struct request *r,
 
 int dl_cmd_emulate(struct dl_tool *tool, int argc, char **argv)
 {
-	struct request r = { .sweep.jobs = sysconf(_SC_NPROCESSORS_ONLN) };
+	struct request r = { 0 };
 	struct emu_scenario scenario = { 0 };
 	struct dl_snapshot s = { 0 };
 	int err, status = DL_EXIT_GOOD;

@@ -254,7 +254,7 @@ double emu_run_throughput(const struct emu_run *r);
 struct emu_sweep {
 	const char *name;		/* of entries; NULL: all open loops */
 	uint32_t from, to, step;	/* loads in millionths */
-	unsigned int jobs;		/* runs at a time */
+	unsigned int threads;		/* 0: one for each core */
 	bool show;			/* progress, on standard error */
 };
 
@@ -270,12 +270,13 @@ struct emu_point {
 uint32_t emu_sweep_points(const struct emu_sweep *s);
 
 /*
- * Run all points, each by itself, spread over threads; `points` has room for
- * them.  The results do not depend on how many run at a time.  `watch` is
- * called from several threads.  0 or a negative errno, reported.
+ * Run all points, each by itself, as a campaign; `points` has room for them
+ * and is zeroed.  The results do not depend on how many run at a time.
+ * Points that were not run, because the user interrupted, are not `done`.
+ * 0 or a negative errno, reported.
  */
 int emu_sweep_run(const struct emu_plan *p, const struct emu_sweep *s,
-		  emu_watch *watch, void *context, struct emu_point *points);
+		  struct emu_point *points);
 
 /*
  * The load at which the fabric saturates: where less than 95 per cent of the

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Load sweeps: one emulation a point, spread over threads.
+ * Load sweeps: one emulation a point, spread over threads and machines.
  *
- * Points share the plan, which nobody changes, and nothing else; each has a
- * place for its results.  So it does not matter which thread runs which
- * point, nor when.  A thread takes the next point that nobody has taken.
+ * Points share the plan, which nobody changes, and nothing else.  So it does
+ * not matter who runs which point, nor when.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "campaign.h"
 #include "emulate.h"
 
-struct crew {
+struct job {
 	const struct emu_plan *plan;
 	const struct emu_sweep *sweep;
-	emu_watch *watch;
-	void *context;
-	struct emu_point *points;
-	uint32_t n;
-	atomic_uint next, done;
-	atomic_int err;
 };
 
 uint32_t emu_sweep_points(const struct emu_sweep *s)
@@ -93,59 +85,69 @@ static int fill_point(const struct emu_run *r, struct emu_point *out)
 	return 0;
 }
 
-static void show_progress(struct crew *c)
+static bool watch(void *context, const struct emu_run *r)
 {
-	unsigned int done = atomic_fetch_add(&c->done, 1) + 1;
-
-	if (c->sweep->show)
-		fprintf(stderr, "\r%u of %u points\033[K%s", done, c->n,
-			done == c->n ? "\r\033[K" : "");
+	(void)context;
+	(void)r;
+	return dl_campaign_is_interrupted();
 }
 
-static void *work(void *arg)
+/* Workers keep nothing from one point to the next. */
+static int start(void *shared, void **worker)
 {
-	struct crew *c = arg;
-	uint32_t i;
+	*worker = shared;
+	return 0;
+}
 
-	while (!c->err && (i = atomic_fetch_add(&c->next, 1)) < c->n) {
-		struct emu_load load = { .name = c->sweep->name,
-					 .load = c->points[i].load };
-		struct emu_run run;
-		int err;
+static void stop(void *worker)
+{
+	(void)worker;
+}
 
-		err = emu_run(c->plan, &load, c->watch, c->context, &run);
-		if (!err && !run.interrupted)
-			err = fill_point(&run, &c->points[i]);
-		if (err)
-			c->err = err;
-		if (run.interrupted)
-			c->next = c->n;
-		emu_run_free(&run);
-		show_progress(c);
-	}
-	return NULL;
+static int run_point(void *worker, uint64_t item, void *result)
+{
+	const struct job *j = worker;
+	struct emu_point *point = result;
+	struct emu_load load = { .name = j->sweep->name };
+	struct emu_run run;
+	int err;
+
+	load.load = point->load = j->sweep->from + item * j->sweep->step;
+	err = emu_run(j->plan, &load, watch, NULL, &run);
+	if (!err && !run.interrupted)
+		err = fill_point(&run, point);
+	emu_run_free(&run);
+	return err;
+}
+
+static void show_progress(void *shared, uint64_t done, uint64_t total)
+{
+	(void)shared;
+	fprintf(stderr, "\r%llu of %llu points\033[K%s",
+		(unsigned long long)done, (unsigned long long)total,
+		done == total ? "\r\033[K" : "");
 }
 
 int emu_sweep_run(const struct emu_plan *p, const struct emu_sweep *s,
-		  emu_watch *watch, void *context, struct emu_point *points)
+		  struct emu_point *points)
 {
-	struct crew c = { .plan = p, .sweep = s, .watch = watch,
-			  .context = context, .points = points,
-			  .n = emu_sweep_points(s) };
-	unsigned int jobs = s->jobs < c.n ? s->jobs : c.n, started = 0;
-	pthread_t *threads = calloc(jobs, sizeof(*threads));
+	struct job j = { .plan = p, .sweep = s };
+	struct dl_campaign c = {
+		.nitems = emu_sweep_points(s),
+		.result_size = sizeof(*points),
+		.threads = s->threads,
+		.shared = &j,
+		.start = start,
+		.stop = stop,
+		.run = run_point,
+		.progress = s->show ? show_progress : NULL,
+	};
+	bool *done = calloc(c.nitems, sizeof(*done)), interrupted;
+	int err = done ? dl_campaign_run(&c, points, done, &interrupted) :
+			 -ENOMEM;
 
-	for (uint32_t i = 0; i < c.n; i++)
-		points[i] = (struct emu_point){ .load = s->from + i * s->step };
-	/* Fewer threads than wanted do as well; none, and it is done here. */
-	while (threads && started + 1 < jobs &&
-	       !pthread_create(&threads[started], NULL, work, &c))
-		started++;
-	work(&c);
-	for (unsigned int i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
-	free(threads);
-	return c.err;
+	free(done);
+	return err;
 }
 
 /* Where a line from a to b reaches `level`, as a part of the way. */

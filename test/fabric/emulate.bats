@@ -338,7 +338,7 @@ some_ports() {
 }
 
 @test "a load sweep: the same curve however it is spread" {
-	local range=load=0.1:1:0.15 jobs
+	local range=load=0.1:1:0.15 threads
 
 	routed 4 4 1
 	scenario >/dev/null <<-END
@@ -346,10 +346,10 @@ some_ports() {
 		warmup_ns: 30000
 		traffic: [{name: all, pattern: uniform, load: 0.5}]
 	END
-	for jobs in 1 3; do
+	for threads in 1 3; do
 		dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
-			--sweep "all.$range" --jobs "$jobs" --json >"$T/result"
-		sed '/cpu_seconds/d' "$T/result" >"$T/sweep.$jobs"
+			--sweep "all.$range" --threads "$threads" --json >"$T/result"
+		sed '/cpu_seconds/d' "$T/result" >"$T/sweep.$threads"
 	done
 	cmp "$T/sweep.1" "$T/sweep.3"
 	holds '[.sweep[].load] == [0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1]'

@@ -6,6 +6,7 @@ include test/netlist.mk
 include test/verify.mk
 include test/plugin.mk
 include test/config.mk
+include test/emu.mk
 include test/emulate.mk
 include test/fuzz/local.mk
 check_PROGRAMS += $(UNIT_TESTS)

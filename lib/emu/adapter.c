@@ -18,6 +18,7 @@
 #include "config.h"
 
 #include "emu/internal.h"
+#include "log.h"
 
 /* ---- sending ----------------------------------------------------------- */
 
@@ -43,11 +44,21 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a,
 			unsigned int slot, unsigned int flags)
 {
 	const struct dl_flow *f = &e->flows[flow];
-	uint32_t flit = e->c.switching == DL_WORMHOLE ? e->c.flit : bytes;
+	bool multicast = f->message.dlid >= DL_MCAST_LID;
+	bool worm = e->c.switching == DL_WORMHOLE && !multicast &&
+		    !(flags & DL_PK_SMP);
+	uint32_t flit = worm ? e->c.flit : bytes;
 	uint32_t channel = a->port * e->nv + slot;
 
 	flags |= DL_PK_HEAD | (f->message.level ? DL_PK_LEVEL : 0) |
-		 (f->message.dlid >= DL_MCAST_LID ? DL_PK_MCAST : 0);
+		 (multicast ? DL_PK_MCAST : 0);
+	if (dl_emu_units(e, bytes) > e->c.buffer && !worm &&
+	    dl_emu_is_data(e, slot)) {
+		dl_log(e->log, DL_ERROR, "emulation: the buffer of a VL does "
+		       "not hold a multicast packet");
+		e->err = -EINVAL;
+		return;
+	}
 	for (uint32_t sent = 0; sent < bytes; sent += flit) {
 		uint32_t packet = dl_emu_packet(e);
 		uint32_t left = bytes - sent;

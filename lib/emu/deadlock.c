@@ -21,9 +21,9 @@
  * that was lost (the next message brings it).  And with a lifetime limit in
  * the switches nothing waits for ever; the engine does not ask then.
  *
- * Wormhole: a head flit may also wait for the worm that owns the channel.  It
- * moves when the owner does, whose next flit is in the buffer that owns; or,
- * while that is empty, behind it on the way the worm came.
+ * Wormhole: a head flit may also wait for the worm that owns the channel.  If
+ * the owner's next flit is there, both wait for the same far buffer.  If it is
+ * not, it will come: the owner's buffer is empty, so what is behind has room.
  *
  * The circle shown is the shortest in the set, found breadth first from each
  * buffer, in verify's form: the channel that feeds the buffer, and the packet
@@ -71,22 +71,21 @@ static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 
 	if (far == DL_NIL || !dl_emu_is_data(e, pk->out % e->nv))
 		return DL_NIL;
-	if (o->owner != DL_NIL && o->owner != pk->in)
-		return o->owner;	/* another worm is in the way */
 	/*
 	 * Those in front of it in the queue wait for the same buffer; the
 	 * first one may be larger, and holds up the rest.
 	 */
 	pk = &e->packets[o->head];
+	if (o->owner != DL_NIL && o->owner != pk->in)
+		return DL_NIL;
 	if (e->ins[far].rx.free >= dl_emu_units(e, pk->bytes))
 		return DL_NIL;
 	return far;
 }
 
 /*
- * Go through what the head of a buffer waits for, one after the other.
- * `at` starts as NIL; returns the buffer, or NIL at the end.  *moves is set
- * when something is not waiting at all.
+ * The packets that stand for the head of a buffer in queues of outputs: itself
+ * or, of a multicast packet, the copies that still wait.
  */
 struct reasons {
 	uint32_t in, out, packet, end;
@@ -131,17 +130,6 @@ static uint32_t next_waiting(const struct dl_emu *e, struct reasons *r)
 	return DL_NIL;
 }
 
-/* A worm's buffer has run empty: the buffer where the rest of it stands. */
-static uint32_t rest_of_worm(const struct dl_emu *e, uint32_t in)
-{
-	uint32_t out = feeding(e, in);
-	const struct dl_link_end *p = &e->ends[dl_out_port(e, out)];
-
-	if (p->adapter != DL_NIL || !p->up)
-		return DL_NIL;
-	return e->outs[out].owner;
-}
-
 /* May the buffer's head stay for ever, as far as this set goes? */
 static bool held(const struct look *l, uint32_t in)
 {
@@ -149,10 +137,6 @@ static bool held(const struct look *l, uint32_t in)
 	struct reasons r;
 	uint32_t packet, for_what;
 
-	if (e->ins[in].head == DL_NIL) {
-		for_what = rest_of_worm(e, in);
-		return for_what != DL_NIL && l->suspect[for_what];
-	}
 	open_reasons(e, in, &r);
 	while ((packet = next_waiting(e, &r)) != DL_NIL) {
 		for_what = waits_for(e, packet);
@@ -165,22 +149,13 @@ static bool held(const struct look *l, uint32_t in)
 /* Does the head stand in a queue, with nothing of it moving? */
 static bool stands(const struct dl_emu *e, uint32_t in)
 {
-	const struct dl_in *i = &e->ins[in];
-	uint32_t feed;
-	const struct dl_link_end *p;
+	uint32_t head = e->ins[in].head;
 
-	if (i->head != DL_NIL)
-		return e->packets[i->head].flags & DL_PK_MCAST ?
-			e->packets[i->head].copies > 0 :
-			(e->packets[i->head].flags & DL_PK_WAITING) != 0;
-	/* A worm's buffer that ran empty, with nothing on the wire. */
-	if (e->c.switching != DL_WORMHOLE || i->reading ||
-	    e->ends[dl_out_port(e, in)].peer == DL_NIL)
+	if (head == DL_NIL)
 		return false;
-	feed = feeding(e, in);
-	p = &e->ends[dl_out_port(e, feed)];
-	return i->rx.free == i->rx.size && e->outs[feed].owner != DL_NIL &&
-	       p->adapter == DL_NIL && !p->sending;
+	return e->packets[head].flags & DL_PK_MCAST ?
+	       e->packets[head].copies > 0 :
+	       (e->packets[head].flags & DL_PK_WAITING) != 0;
 }
 
 static void clear(struct look *l, uint32_t in)
@@ -206,21 +181,6 @@ static void look_behind(struct look *l, uint32_t in)
 	}
 }
 
-/* With worms, who waits for whom has more forms: try all, until none moves. */
-static void sweep(struct look *l, uint32_t n)
-{
-	bool changed;
-
-	do {
-		changed = false;
-		for (uint32_t in = 0; in < n; in++)
-			if (l->suspect[in] && !held(l, in)) {
-				l->suspect[in] = false;
-				changed = true;
-			}
-	} while (changed);
-}
-
 static uint32_t find_set(struct look *l, uint32_t n)
 {
 	const struct dl_emu *e = l->e;
@@ -230,15 +190,11 @@ static uint32_t find_set(struct look *l, uint32_t n)
 		l->suspect[in] = e->ends[dl_out_port(e, in)].sw != DL_NONE &&
 				 dl_emu_is_data(e, in % e->nv) &&
 				 stands(e, in);
-	if (e->c.switching == DL_WORMHOLE) {
-		sweep(l, n);
-	} else {
-		for (uint32_t in = 0; in < n; in++)
-			if (l->suspect[in] && !held(l, in))
-				clear(l, in);
-		while (l->head < l->tail)
-			look_behind(l, l->queue[l->head++]);
-	}
+	for (uint32_t in = 0; in < n; in++)
+		if (l->suspect[in] && !held(l, in))
+			clear(l, in);
+	while (l->head < l->tail)
+		look_behind(l, l->queue[l->head++]);
 	for (uint32_t in = 0; in < n; in++)
 		left += l->suspect[in];
 	return left;
@@ -269,11 +225,6 @@ static uint32_t circle_through(struct look *l, uint32_t start)
 		uint32_t at = l->queue[l->head++], packet;
 		struct reasons r;
 
-		if (l->e->ins[at].head == DL_NIL) {
-			if (visit(l, at, rest_of_worm(l->e, at), start))
-				return at;
-			continue;
-		}
 		open_reasons(l->e, at, &r);
 		while ((packet = next_waiting(l->e, &r)) != DL_NIL)
 			if (visit(l, at, waits_for(l->e, packet), start))
@@ -294,19 +245,16 @@ static uint32_t length_from(const struct look *l, uint32_t last,
 
 static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
 {
-	uint32_t out = feeding(e, in), head = e->ins[in].head;
-	struct dl_cycle_step step = { .port = dl_out_port(e, out),
-				      .vl = in % e->nv, .sl = DL_NO_SL,
-				      .src = DL_NONE };
+	uint32_t out = feeding(e, in);
+	const struct dl_packet *pk = &e->packets[e->ins[in].head];
 
-	if (head != DL_NIL) {
-		const struct dl_packet *pk = &e->packets[head];
-
-		step.sl = pk->sl;
-		step.dlid = pk->dlid;
-		step.src = e->adapters[e->flows[pk->flow].adapter].port;
-	}
-	return step;
+	return (struct dl_cycle_step){
+		.port = dl_out_port(e, out),
+		.vl = in % e->nv,
+		.sl = pk->sl,
+		.dlid = pk->dlid,
+		.src = e->adapters[e->flows[pk->flow].adapter].port,
+	};
 }
 
 static int write_circle(struct dl_emu *e, const struct look *l,

@@ -52,7 +52,8 @@ struct dl_emu_config {
 	uint32_t flit;			/* wormhole: bytes, a multiple of 64 */
 	/*
 	 * Buffer of one VL at an input port: blocks of 64 bytes (IBA, at most
-	 * 2048), or packets (PCIe; flits when wormhole).
+	 * 2048), or packets (PCIe; flits when wormhole).  Multicast packets
+	 * go as a whole under wormhole switching, too, and must fit.
 	 */
 	uint32_t buffer;
 	uint32_t smp_buffer;		/* packets of VL 15; 1 or more */

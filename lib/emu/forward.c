@@ -16,7 +16,9 @@
  * before it could have come through the switch.
  *
  * Wormhole: the head flit finds the way, the others follow it.  A worm whose
- * head was thrown away is thrown away to its tail.
+ * head was thrown away is thrown away to its tail.  Multicast packets go as a
+ * whole also then, as in store and forward: worms that split would wait for
+ * each other's branches within one switch, which no routing can prevent.
  */
 #include "config.h"
 
@@ -203,12 +205,11 @@ void dl_emu_ready(struct dl_emu *e, uint32_t packet)
 
 /* One copy of a packet, towards one port.  False: no memory. */
 static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
-		    uint32_t in, uint32_t parent, unsigned int number,
-		    uint32_t bound)
+		    uint32_t in, uint32_t parent, unsigned int number)
 {
-	uint32_t packet = dl_emu_packet(e), out = bound;
+	uint32_t packet = dl_emu_packet(e), out;
 	struct dl_packet *pk;
-	int cause = -1;
+	int cause;
 
 	if (packet == DL_NIL)
 		return false;
@@ -216,24 +217,18 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 	*pk = e->packets[parent];
 	pk->parent = parent;
 	pk->next = DL_NIL;
-	if (bound == DL_NIL)
-		cause = find_channel(e, s, in, pk, number, &out);
-	e->packets[parent].copies++;
-	if (pk->flags & DL_PK_TAIL)
-		e->totals.injected++;
+	pk->copies = 0;
+	cause = find_channel(e, s, in, pk, number, &out);
+	e->totals.injected++;
 	if (cause >= 0) {
-		if (pk->flags & DL_PK_TAIL)
-			dl_emu_lose(e, packet, cause);
-		else
-			dl_emu_recycle(e, packet);
-		e->packets[parent].copies--;
+		dl_emu_lose(e, packet, cause);
 		return true;
 	}
-	if (!number && bound == DL_NIL) {
+	if (!number) {
 		dl_emu_deliver(e, packet, s->first_port);
-		e->packets[parent].copies--;
 		return true;
 	}
+	e->packets[parent].copies++;
 	if (earliest(e, pk, out) > e->now) {
 		pk->out = out;
 		dl_emu_at(e, earliest(e, pk, out), DL_EV_READY, packet);
@@ -241,19 +236,6 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 	}
 	ask(e, packet, out);
 	return true;
-}
-
-/* Where the head flit of a worm has gone, its body goes. */
-static void copy_body(struct dl_emu *e, const struct dl_emu_switch *s,
-		      uint32_t in, uint32_t parent)
-{
-	uint32_t first = s->first_port * e->nv;
-	uint32_t end = first + s->nports * e->nv;
-
-	for (uint32_t out = first; out < end; out++)
-		if (e->outs[out].owner == in &&
-		    !copy_to(e, s, in, parent, 0, out))
-			return;
 }
 
 /* False: no copy is waiting, and the packet is gone. */
@@ -265,33 +247,26 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s,
 	unsigned int from = e->ends[dl_out_port(e, in)].num;
 	uint64_t injected = e->totals.injected;
 	const uint64_t *mask;
-	bool any = false;
 
 	pk->copies = 1;		/* until all have been made */
 	e->ins[in].reading = true;
-	if (!(pk->flags & DL_PK_HEAD)) {
-		copy_body(e, s, in, parent);
-	} else {
-		mask = group_mask(s, pk->dlid);
-		for (unsigned int n = 0; mask && n < s->nports; n++) {
-			if (n == from || !(mask[n / 64] >> n % 64 & 1))
-				continue;
-			if (!copy_to(e, s, in, parent, n, DL_NIL))
-				return true;
-		}
+	mask = group_mask(s, pk->dlid);
+	for (unsigned int n = 0; mask && n < s->nports; n++) {
+		if (n == from || !(mask[n / 64] >> n % 64 & 1))
+			continue;
+		if (!copy_to(e, s, in, parent, n))
+			return true;
 	}
 	pk = &e->packets[parent];
-	any = e->totals.injected != injected;
-	if ((pk->flags & DL_PK_TAIL) && !any) {
+	pk->copies--;
+	if (e->totals.injected == injected) {
 		/* Nobody to copy it to: that is its end. */
 		e->ins[in].reading = false;
-		pk->copies = 0;
 		drop_head(e, in, DL_EMU_DROP_NO_ENTRY);
 		return false;
 	}
-	if (pk->flags & DL_PK_TAIL)
-		e->totals.injected--;	/* it lives on in its copies */
-	if (--pk->copies)
+	e->totals.injected--;	/* it lives on in its copies */
+	if (pk->copies)
 		return true;
 	e->ins[in].reading = false;
 	dl_emu_unbuffer(e, in);
@@ -377,7 +352,6 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
 {
 	uint32_t in = e->packets[packet].in;
 	uint32_t parent = e->packets[packet].parent;
-	bool tail = e->packets[packet].flags & DL_PK_TAIL;
 
 	dl_emu_unwait(e, packet);
 	if (parent == DL_NIL) {
@@ -385,10 +359,7 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
 		dl_emu_head(e, in);
 		return;
 	}
-	if (tail)
-		dl_emu_lose(e, packet, cause);
-	else
-		dl_emu_recycle(e, packet);
+	dl_emu_lose(e, packet, cause);
 	dl_emu_copy_gone(e, parent);
 }
 

@@ -199,7 +199,7 @@ struct dl_emu {
 	uint32_t background;	/* periodic events among them */
 	int err;
 	unsigned int nv;	/* slots a port */
-	uint16_t units_max;	/* of the largest packet or flit */
+	uint16_t units_max;	/* of what may go as a whole, the largest */
 
 	struct dl_packet *packets;
 	uint32_t npackets, packets_cap;	/* below 2^28 */
@@ -252,10 +252,11 @@ static inline uint32_t dl_out_port(const struct dl_emu *e, uint32_t channel)
 
 static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
 {
-	/* Flits have no headers of their own. */
-	return dl_credit_units(e->c.flow_control,
-			       e->c.switching == DL_WORMHOLE ? bytes :
-							       bytes - 10);
+	if (e->c.switching != DL_WORMHOLE)
+		return dl_credit_units(e->c.flow_control, bytes - 10);
+	/* Flits have no headers; multicast packets count as many of them. */
+	return e->c.flow_control == DL_CREDIT_PCIE ?
+	       (bytes + e->c.flit - 1) / e->c.flit : (bytes + 63) / 64;
 }
 
 static inline bool dl_emu_is_data(const struct dl_emu *e, unsigned int slot)

@@ -416,9 +416,9 @@ static int set_up(struct dl_emu *e)
 	e->outs = large_array(nports * e->nv, sizeof(*e->outs));
 	if (!e->ins || !e->outs)
 		return -ENOMEM;
-	e->units_max = dl_credit_units(
-		e->c.flow_control, e->c.switching == DL_WORMHOLE ?
-		e->c.flit : e->c.mtu + DL_EMU_MCAST_HEADERS - 10);
+	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
+	if (e->units_max > e->c.buffer)	/* wormhole, without multicast */
+		e->units_max = dl_emu_units(e, e->c.flit);
 	err = dl_events_init(&e->events, event_spacing(e));
 	if (!err)
 		err = set_up_channels(e);

@@ -92,7 +92,7 @@ uint32_t dl_emu_cycle(const struct dl_emu *e,
 
 /*
  * Starving: the first packet has credit, the link works, and the VL was
- * passed over for longer than the limit.
+ * passed over for longer than the limit; or nothing else is left to happen.
  */
 static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v)
 {
@@ -100,7 +100,8 @@ static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v)
 
 	return o->head != DL_NIL && e->ends[port].up &&
 	       (o->owner == DL_NIL || o->owner == e->packets[o->head].in) &&
-	       e->now - o->served >= e->c.starvation_ps &&
+	       (e->now - o->served >= e->c.starvation_ps ||
+		dl_events_count(&e->events) <= e->background) &&
 	       dl_credit_may_send(&o->tx, dl_emu_units(
 				e, e->packets[o->head].bytes));
 }

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The emulator against what can be worked out by hand: latency at no load,
+ * the load of a full link, what credit and round trip allow, the shares of
+ * VLs, the bounds of rings.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "emu/internal.h"
+#include "emu_world.h"
+
+#define US UINT64_C(1000000)
+#define MS UINT64_C(1000000000)
+
+/* Picoseconds of so many bytes, from Gbit/s as a fraction: independently. */
+static uint64_t wire_time(uint64_t bytes, uint64_t gbps_num, uint64_t gbps_den)
+{
+	unsigned __int128 bits = (unsigned __int128)bytes * 8000 * gbps_den;
+
+	return (bits + gbps_num - 1) / gbps_num;
+}
+
+static const struct {
+	unsigned int speed, width;
+	uint64_t num, den;	/* data rate in Gbit/s */
+} rates[] = {
+	{ DL_SDR, 1, 2, 1 }, { DL_SDR, 4, 8, 1 }, { DL_DDR, 4, 16, 1 },
+	{ DL_QDR, 4, 32, 1 }, { DL_QDR, 12, 96, 1 }, { DL_FDR10, 4, 40, 1 },
+	{ DL_FDR, 4, 600, 11 }, { DL_FDR, 8, 1200, 11 }, { DL_EDR, 4, 100, 1 },
+	{ DL_HDR, 1, 50, 1 }, { DL_HDR, 4, 200, 1 }, { DL_NDR, 4, 400, 1 },
+	{ DL_NDR, 12, 1200, 1 }, { DL_SDR, 12, 24, 1 },
+};
+#define NRATES (sizeof(rates) / sizeof(*rates))
+
+static uint64_t closed_form(const struct emu_world *w, unsigned int rate,
+			    uint32_t links, uint32_t bytes)
+{
+	uint64_t num = rates[rate].num, den = rates[rate].den;
+	uint64_t d = links * (uint64_t)w->c.cable_mm_all * 5;
+	uint64_t l = w->c.switch_latency_ps, flits, rest;
+
+	switch (w->c.switching) {
+	case DL_STORE_AND_FORWARD:
+		return d + links * wire_time(bytes, num, den) + (links - 1) * l;
+	case DL_CUT_THROUGH:
+		return d + wire_time(bytes, num, den) +
+		       (links - 1) * (wire_time(8, num, den) + l);
+	default:
+		flits = (bytes + w->c.flit - 1) / w->c.flit;
+		rest = bytes - (flits - 1) * w->c.flit;
+		if (flits == 1)
+			return d + links * wire_time(bytes, num, den) +
+			       (links - 1) * l;
+		return d + (links - 1) *
+			(wire_time(w->c.flit, num, den) + l) +
+			(flits - 1) * wire_time(w->c.flit, num, den) +
+			wire_time(rest, num, den);
+	}
+}
+
+static void test_zero_load(void **state)
+{
+	const uint32_t radix[3] = { 4, 1, 1 };
+	const uint32_t sizes[] = { 1, 37, 64, 2048, 4096 };
+	struct emu_world w;
+
+	(void)state;
+	emu_world_build(&w, radix, true, 1, NULL);
+	w.c.mtu = 4096;
+	w.c.switch_latency_ps = 123457;
+	w.c.cable_mm_all = 3001;
+	for (unsigned int i = 0; i < NRATES * 30; i++) {
+		unsigned int rate = i % NRATES, kind = i / NRATES % 3;
+		uint32_t bytes = sizes[i / NRATES / 3 % 5];
+
+		/* So long on the way that flow-control packets are due. */
+		if (kind == DL_WORMHOLE && rates[rate].num > 1000)
+			continue;
+		emu_world_link(&w, rates[rate].speed, rates[rate].width);
+		w.c.switching = kind;
+		w.c.flow_control = i / NRATES / 15;
+		w.c.buffer = 500;
+		w.nflows = 0;
+		emu_world_flow(&w, 0, 3, bytes, 1);
+		emu_world_start(&w);
+		assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1),
+				 DL_EMU_DONE);
+		assert_int_equal(w.delivered, 1);
+		assert_int_equal(w.last.at, closed_form(&w, rate, 5,
+							bytes + 26));
+		assert_int_equal(w.last.bytes, bytes);
+		emu_world_stop(&w);
+	}
+	emu_world_free(&w);
+}
+
+/* A faster output must not run out of bits, and need not wait longer. */
+static void test_faster_output(void **state)
+{
+	const uint32_t radix[3] = { 2, 1, 1 };
+	struct emu_world w;
+	uint64_t slow = wire_time(2074, 8, 1), fast = wire_time(2074, 100, 1);
+
+	(void)state;
+	emu_world_build(&w, radix, true, 1, NULL);
+	emu_world_link(&w, DL_EDR, 4);
+	w.f->ports[w.adapter[0]].speed = DL_SDR;
+	emu_world_flow(&w, 0, 1, 2048, 1);
+	emu_world_start(&w);
+	assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1), DL_EMU_DONE);
+	/* The tail is in, crosses one switch; the last one cuts through. */
+	assert_int_equal(w.last.at, slow + 3 * 10000 +
+			 w.c.switch_latency_ps + wire_time(8, 100, 1) +
+			 w.c.switch_latency_ps +
+			 (fast - fast));
+	emu_world_free(&w);
+}
+
+/* A full link carries its data rate, no more and no less. */
+static void test_full_link(void **state)
+{
+	const uint32_t radix[3] = { 1, 1, 1 };
+	struct emu_world w;
+
+	(void)state;
+	emu_world_build(&w, radix, false, 2, NULL);
+	for (unsigned int i = 0; i < NRATES * 2; i++) {
+		const struct dl_emu_port *p;
+		uint64_t fcp, used, packet;
+		unsigned int rate = i / 2;
+
+		emu_world_link(&w, rates[rate].speed, rates[rate].width);
+		w.c.flow_control = i % 2;
+		w.c.buffer = i % 2 ? 60 : 60 * 33;
+		w.c.cable_mm_all = 200;
+		w.nflows = 0;
+		emu_world_flow(&w, 0, 1, 1 << 20, 0);
+		emu_world_start(&w);
+		assert_int_equal(dl_emu_run(w.emu, 20 * MS), DL_EMU_RUNNING);
+		p = dl_emu_port(w.emu, w.adapter[0]);
+		fcp = wire_time(8, rates[rate].num, rates[rate].den);
+		packet = wire_time(2074, rates[rate].num, rates[rate].den);
+		used = p->packets * packet + p->fcps * fcp;
+		assert_true(used <= 20 * MS + packet);
+		assert_true(used + fcp + packet > 20 * MS);
+		/* 8 VLs at least once in 65,536 symbol times, and the packet
+		 * that was under way then. */
+		assert_true(p->fcps <= 8 * (20 * MS / (fcp * 8192)));
+		assert_true(p->fcps + 16 >=
+			    8 * (20 * MS / (fcp * 8192 + packet)));
+		assert_int_equal(p->bytes, p->packets * 2074);
+		assert_int_equal(dl_emu_audit(w.emu, NULL), 0);
+		emu_world_stop(&w);
+	}
+	emu_world_free(&w);
+}
+
+/* Small buffers: the sender waits for credit, one round trip each time. */
+static void test_round_trip(void **state)
+{
+	const uint32_t radix[3] = { 1, 1, 1 };
+	struct emu_world w;
+
+	(void)state;
+	emu_world_build(&w, radix, false, 2, NULL);
+	emu_world_link(&w, DL_QDR, 4);
+	w.c.cable_mm_all = 1000000;	/* a kilometre */
+	for (unsigned int i = 0; i < 8; i++) {
+		unsigned int packets = 1 + i / 2;
+		uint64_t trip, expected, got;
+
+		w.c.flow_control = i % 2;
+		w.c.buffer = i % 2 ? packets : packets * 33;
+		w.nflows = 0;
+		emu_world_flow(&w, 0, 1, 1 << 20, 0);
+		emu_world_start(&w);
+		assert_int_equal(dl_emu_run(w.emu, 20 * MS), DL_EMU_RUNNING);
+		/* To the adapter: room is free when the tail is in. */
+		trip = wire_time(2074, 32, 1) + wire_time(8, 32, 1) +
+		       2 * 5 * (uint64_t)w.c.cable_mm_all;
+		if (w.c.switching == DL_CUT_THROUGH)	/* to the switch */
+			trip += w.c.switch_latency_ps + wire_time(8, 32, 1);
+		expected = packets * 20 * MS / trip;
+		got = dl_emu_totals(w.emu)->delivered;
+		assert_in_range(got * 1000, expected * 980, expected * 1020);
+		assert_int_equal(dl_emu_audit(w.emu, NULL), 0);
+		emu_world_stop(&w);
+	}
+	emu_world_free(&w);
+}
+
+/* Two levels with work share a link as the tables weigh their VLs. */
+static void test_shares(void **state)
+{
+	const uint32_t radix[3] = { 2, 2, 1 };
+	const unsigned int weights[][2] = { { 1, 1 }, { 64, 192 }, { 99, 33 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		const unsigned int *pair = weights[i];
+		struct emu_world w;
+		uint64_t at_adapter[2], between[2] = { 0 };
+		uint32_t port;
+		double share = (double)pair[0] / (pair[0] + pair[1]);
+
+		emu_world_build(&w, radix, false, 1, pair);
+		w.c.mtu = 256;	/* a small part of any weight */
+		w.c.buffer = 16 * 6;
+		for (unsigned int level = 0; level < 2; level++)
+			emu_world_flow(&w, 0, 1, 1 << 20, 0)->level = level;
+		emu_world_start(&w);
+		assert_int_equal(dl_emu_run(w.emu, 5 * MS), DL_EMU_RUNNING);
+		for (unsigned int v = 0; v < 2; v++)
+			at_adapter[v] = dl_emu_vl(w.emu, w.adapter[0], v).bytes;
+		/* The same on the one link between the switches in use. */
+		for (port = 0; port < w.f->nports; port++) {
+			if (w.f->ports[port].peer == DL_NONE ||
+			    !dl_is_switch(w.f, w.f->ports[port].node) ||
+			    !dl_is_switch(w.f, dl_peer_node(w.f, port)))
+				continue;
+			for (unsigned int v = 0; v < 8; v++)
+				between[v / 4] +=
+					dl_emu_vl(w.emu, port, v).bytes;
+		}
+		assert_true(at_adapter[0] + at_adapter[1] > 4000000);
+		assert_true(abs((int)(10000 * share -
+				      10000.0 * at_adapter[0] /
+				      (at_adapter[0] + at_adapter[1]))) < 100);
+		assert_true(abs((int)(10000 * share -
+				      10000.0 * between[0] /
+				      (between[0] + between[1]))) < 100);
+		emu_world_free(&w);
+	}
+}
+
+/* What the packets of a pattern on a ring get, in millionths of a link. */
+static uint64_t ring_throughput(uint32_t k, uint32_t by, uint64_t load)
+{
+	const uint32_t radix[3] = { k, 1, 1 };
+	struct emu_world w;
+	uint64_t bytes;
+
+	emu_world_build(&w, radix, false, 1, NULL);
+	emu_world_link(&w, DL_QDR, 4);
+	for (uint32_t i = 0; i < k; i++) {
+		struct emu_flow *flow =
+			emu_world_flow(&w, i, (i + by) % k, 2048, 0);
+
+		flow->gap = UINT64_C(250) * 2074 * 1000000 / load;
+	}
+	emu_world_start(&w);
+	assert_int_equal(dl_emu_run(w.emu, 2 * MS), DL_EMU_RUNNING);
+	dl_emu_reset_stats(w.emu);
+	assert_int_equal(dl_emu_run(w.emu, 12 * MS), DL_EMU_RUNNING);
+	bytes = dl_emu_totals(w.emu)->delivered * 2074;
+	emu_world_free(&w);
+	return bytes * 250 / (10 * MS / 1000000) / k;
+}
+
+static void test_rings(void **state)
+{
+	(void)state;
+	for (uint32_t k = 3; k <= 9; k++) {
+		uint32_t far = (k - 1) / 2;
+
+		/* Neighbours: every link is full. */
+		assert_in_range(ring_throughput(k, 1, 1100000), 980000,
+				1000000);
+		/* Tornado: each link carries `far` adapters' packets. */
+		assert_in_range(ring_throughput(k, far, 990000 / far) * far,
+				980000, 1000000);
+	}
+}
+
+/* The same seed gives the same run, however it is cut into pieces. */
+static void test_determinism(void **state)
+{
+	const uint32_t radix[3] = { 3, 3, 2 };
+	struct emu_world w;
+	uint64_t digest[2];
+
+	(void)state;
+	emu_world_build(&w, radix, false, 1, NULL);
+	w.c.seed = 7;
+	for (uint32_t i = 0; i < w.nadapters; i++) {
+		struct emu_flow *flow = emu_world_flow(&w, i, 0, 5000, 0);
+
+		flow->random = true;
+		flow->level = i % 2;
+		flow->gap = 6 * US;
+	}
+	for (unsigned int run = 0; run < 2; run++) {
+		struct dl_emu_fault loss = { DL_EMU_DATA_CORRUPT, 0, 1000 };
+
+		emu_world_start(&w);
+		loss.port = w.adapter[3];
+		assert_int_equal(dl_emu_fault(w.emu, &loss), 0);
+		for (uint64_t t = run ? US : MS; t <= MS; t += run ? US : MS)
+			assert_int_equal(dl_emu_run(w.emu, t),
+					 DL_EMU_RUNNING);
+		assert_true(w.delivered > 1000);
+		digest[run] = w.digest;
+		emu_world_stop(&w);
+	}
+	assert_int_equal(digest[0], digest[1]);
+	emu_world_free(&w);
+}
+
+static void test_histogram(void **state)
+{
+	static struct dl_histogram h;
+
+	(void)state;
+	for (uint64_t v = 1; v; v = v > UINT64_MAX / 3 ? 0 : v * 3 - 1) {
+		unsigned int b = dl_histogram_index(v);
+
+		assert_true(b < DL_HISTOGRAM_BUCKETS);
+		assert_true(dl_histogram_lower(b) <= v);
+		assert_true(v - dl_histogram_lower(b) < dl_histogram_width(b));
+		if (v >= DL_HISTOGRAM_SUB)
+			assert_true(dl_histogram_width(b) / 2 <=
+				    v * DL_HISTOGRAM_ERROR);
+		if (v == 1)
+			v = 2;
+	}
+	for (uint64_t v = 1; v <= 100000; v++)
+		dl_histogram_add(&h, v);
+	for (uint32_t q = 10000; q <= 1000000; q += 10000)
+		assert_in_range(dl_histogram_quantile(&h, q),
+				q / 10 * (1 - DL_HISTOGRAM_ERROR) - 1,
+				q / 10 * (1 + DL_HISTOGRAM_ERROR) + 1);
+	assert_int_equal(dl_histogram_mean(&h) * 2, 100001);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_zero_load),
+		cmocka_unit_test(test_faster_output),
+		cmocka_unit_test(test_full_link),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_determinism),
+		cmocka_unit_test(test_histogram),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

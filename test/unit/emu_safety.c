@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Deadlock, losses, faults: the emulator's verdict is verify's verdict, and
+ * nothing is lost that is not counted.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "draw.h"
+#include "emu/internal.h"
+#include "emu_world.h"
+
+#define US UINT64_C(1000000)
+#define MS UINT64_C(1000000000)
+
+static uint64_t seed = 20261121;
+
+/* Run in pieces, with the books checked after each. */
+static int run_audited(struct emu_world *w, uint64_t until, unsigned int pieces)
+{
+	int state = DL_EMU_RUNNING;
+
+	for (unsigned int i = 1; i <= pieces && state == DL_EMU_RUNNING; i++) {
+		state = dl_emu_run(w->emu, until / pieces * i);
+		assert_true(state >= 0);
+		assert_int_equal(dl_emu_audit(w->emu, w->emu->log), 0);
+	}
+	return state;
+}
+
+static void everybody(struct emu_world *w, uint64_t count, uint32_t bytes,
+		      uint64_t gap)
+{
+	for (uint32_t i = 0; i < w->nadapters; i++) {
+		struct emu_flow *flow = emu_world_flow(w, i, 0, bytes, count);
+
+		flow->random = true;
+		flow->level = i % 2;
+		flow->gap = gap;
+	}
+}
+
+/* The circle is one: each channel leads to the switch of the next. */
+static void check_cycle(const struct emu_world *w)
+{
+	const struct dl_cycle_step *cycle;
+	uint32_t n = dl_emu_cycle(w->emu, &cycle);
+
+	assert_true(n > 1);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct dl_cycle_step *next = &cycle[(i + 1) % n];
+
+		assert_true(dl_is_switch(w->f,
+					 w->f->ports[cycle[i].port].node));
+		assert_int_equal(dl_peer_node(w->f, cycle[i].port),
+				 w->f->ports[next->port].node);
+		/* The packet is on its way through the next channel. */
+		assert_true(cycle[i].dlid >= DL_MCAST_LID ||
+			    dl_lft(w->t, w->f->nodes[dl_peer_node(
+					w->f, cycle[i].port)].sw,
+				   cycle[i].dlid) ==
+			    w->f->ports[next->port].num);
+	}
+}
+
+static bool has_loop(const struct emu_world *w)
+{
+	struct dl_verdict *verdict;
+	bool loop;
+
+	assert_int_equal(dl_verify(w->t, NULL, NULL, &verdict), 0);
+	loop = verdict->credit_loop;
+	dl_verdict_free(verdict);
+	return loop;
+}
+
+static void test_one_vl_deadlocks(void **state)
+{
+	const uint32_t radix[3] = { 5, 5, 1 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		struct emu_world w;
+
+		emu_world_build(&w, radix, false, 1, NULL);
+		emu_world_one_vl(&w);
+		assert_true(has_loop(&w));
+		w.c.switching = i % 3;
+		w.c.flow_control = i / 3;
+		w.c.buffer = w.c.switching == DL_WORMHOLE ? 4 :
+			     w.c.flow_control == DL_CREDIT_PCIE ? 2 : 2 * 33;
+		everybody(&w, 0, 8192, 0);
+		emu_world_start(&w);
+		assert_int_equal(run_audited(&w, 100 * MS, 10),
+				 DL_EMU_DEADLOCK);
+		check_cycle(&w);
+		emu_world_stop(&w);
+		/* With a lifetime limit nothing stands for ever. */
+		w.c.hoq_life_ps = 100 * US;
+		emu_world_start(&w);
+		assert_int_equal(run_audited(&w, 6 * MS, 10), DL_EMU_RUNNING);
+		assert_true(dl_emu_totals(w.emu)->drops[DL_EMU_DROP_HOQ_LIFE]);
+		emu_world_free(&w);
+	}
+}
+
+static void draw_world(struct draw *d, struct emu_world *w)
+{
+	uint32_t radix[3];
+
+	for (unsigned int i = 0; i < 3; i++)
+		radix[i] = 1 + draw_below(d, i < 2 ? 5 : 2);
+	if (radix[0] * radix[1] * radix[2] < 2)
+		radix[0] = 2;
+	emu_world_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
+			NULL);
+	emu_world_link(w, DL_SDR + draw_below(d, 8), 4);
+	w->c.seed = draw32(d);
+	w->c.mtu = 256u << draw_below(d, 5);
+	w->c.switching = draw_below(d, 3);
+	w->c.flow_control = draw_below(d, 2);
+	w->c.speedup = draw_below(d, 3);
+	w->c.flit = 64 << draw_below(d, 3);
+	w->c.cable_mm_all = draw_below(d, 20000);
+	w->c.switch_latency_ps = draw_below(d, 200000);
+	if (w->c.flow_control == DL_CREDIT_PCIE)
+		w->c.buffer = 1 + draw_below(d, 3);
+	else if (w->c.switching == DL_WORMHOLE)
+		w->c.buffer = w->c.flit / 64 * (1 + draw_below(d, 4));
+	else
+		w->c.buffer = (w->c.mtu / 64 + 2) * (1 + draw_below(d, 3));
+	w->c.qp_change_ps = draw_below(d, 2) * 50000;
+	w->c.check_ps = 3 * US;
+}
+
+/* Safe tables: everything arrives, however small the buffers. */
+static void test_safe_tables(void **state)
+{
+	struct draw d = { .seed = seed };
+
+	(void)state;
+	for (unsigned int i = 0; i < 150; i++) {
+		struct emu_world w;
+		const struct dl_emu_totals *totals;
+		uint64_t messages, copies = 0;
+		int end;
+
+		draw_world(&d, &w);
+		everybody(&w, 8, 1 + draw_below(&d, 3 * w.c.mtu), 0);
+		messages = 8 * w.nadapters;
+		if (w.c.switching == DL_WORMHOLE && i % 2)
+			w.c.buffer += w.c.flow_control ?
+				(w.c.mtu + 74) / w.c.flit : w.c.mtu / 64 + 2;
+		/* Multicast among unicast, at both levels. */
+		for (unsigned int m = 0; m < 3; m++) {
+			struct emu_flow *flow;
+
+			if (w.c.switching == DL_WORMHOLE && i % 2 == 0)
+				break;
+			flow = emu_world_flow(&w, draw_below(&d, w.nadapters),
+					      0, 1500, 4);
+			flow->mlid = DL_MCAST_LID;
+			flow->level = m % 2;
+			flow->window = m;
+			copies += 4 * (w.nadapters - 1) *
+				  ((1500 + w.c.mtu - 1) / w.c.mtu);
+			messages += 4;
+		}
+		assert_false(has_loop(&w));
+		emu_world_start(&w);
+		end = run_audited(&w, 200 * MS, 40);
+		if (end != DL_EMU_DONE)
+			print_message("seed %llu, world %u: state %d\n",
+				      (unsigned long long)seed, i, end);
+		assert_int_equal(end, DL_EMU_DONE);
+		totals = dl_emu_totals(w.emu);
+		assert_int_equal(totals->dropped, 0);
+		assert_int_equal(totals->in_flight, 0);
+		assert_int_equal(totals->messages, messages);
+		assert_int_equal(totals->delivered, w.delivered);
+		assert_true(w.delivered >= copies);
+		emu_world_free(&w);
+	}
+}
+
+/* Whatever flow-control packets are lost, all data arrives. */
+static void test_lost_credit(void **state)
+{
+	const uint32_t radix[3] = { 3, 2, 1 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct emu_world w;
+		const struct dl_emu_totals *totals;
+		bool damage = i / 2;
+
+		emu_world_build(&w, radix, false, 1, NULL);
+		w.c.flow_control = i % 2;
+		w.c.buffer = i % 2 ? 2 : 66;
+		everybody(&w, 60, 2048, 0);
+		emu_world_start(&w);
+		for (uint32_t p = 0; p < w.f->nports; p++) {
+			struct dl_emu_fault loss = {
+				damage ? DL_EMU_DATA_CORRUPT :
+				p % 2 ? DL_EMU_FCP_CORRUPT : DL_EMU_FCP_LOSS,
+				p, damage ? 100000 : 300000 };
+
+			if (w.f->ports[p].peer != DL_NONE)
+				assert_int_equal(dl_emu_fault(w.emu, &loss), 0);
+		}
+		assert_int_equal(run_audited(&w, 400 * MS, 400), DL_EMU_DONE);
+		totals = dl_emu_totals(w.emu);
+		assert_int_equal(totals->injected, 60 * w.nadapters);
+		assert_int_equal(totals->dropped,
+				 totals->drops[DL_EMU_DROP_CORRUPT]);
+		assert_int_equal(totals->dropped != 0, damage);
+		assert_int_equal(totals->fcps_lost != 0, !damage);
+		emu_world_free(&w);
+	}
+}
+
+/* A link goes down and comes back; what is lost is counted. */
+static void test_flapping_link(void **state)
+{
+	struct draw d = { .seed = seed };
+
+	(void)state;
+	for (unsigned int i = 0; i < 30; i++) {
+		struct emu_world w;
+		const struct dl_emu_totals *totals;
+		uint64_t now = 0;
+
+		draw_world(&d, &w);
+		if (w.c.switching == DL_WORMHOLE) {
+			w.c.switching = DL_CUT_THROUGH;
+			w.c.buffer = w.c.flow_control ? 2 : 2 * 66;
+		}
+		if (i % 2)
+			w.c.hoq_life_ps = 20 * US;
+		everybody(&w, 40, 2000, 0);
+		emu_world_start(&w);
+		for (unsigned int flap = 0; flap < 12; flap++) {
+			struct dl_emu_fault fault = {
+				flap % 2 ? DL_EMU_LINK_UP : DL_EMU_LINK_DOWN,
+				0, 0 };
+
+			do
+				fault.port = draw_below(&d, w.f->nports);
+			while (w.f->ports[fault.port].peer == DL_NONE ||
+			       !w.f->ports[fault.port].num);
+			now += draw_below(&d, 10 * US);
+			assert_true(dl_emu_run(w.emu, now) >= 0);
+			assert_int_equal(dl_emu_fault(w.emu, &fault), 0);
+			assert_int_equal(dl_emu_audit(w.emu, w.emu->log), 0);
+		}
+		for (uint32_t p = 0; p < w.f->nports; p++) {
+			struct dl_emu_fault up = { DL_EMU_LINK_UP, p, 0 };
+
+			if (w.f->ports[p].peer != DL_NONE)
+				assert_int_equal(dl_emu_fault(w.emu, &up), 0);
+		}
+		assert_int_equal(run_audited(&w, 200 * MS, 50), DL_EMU_DONE);
+		totals = dl_emu_totals(w.emu);
+		assert_int_equal(totals->delivered + totals->dropped,
+				 totals->injected);
+		assert_int_equal(totals->dropped,
+				 totals->drops[DL_EMU_DROP_DEAD_LINK] +
+				 totals->drops[DL_EMU_DROP_HOQ_LIFE]);
+		emu_world_free(&w);
+	}
+}
+
+/* An adapter that stops is no deadlock; it goes on when it starts again. */
+static void test_stopped_receiver(void **state)
+{
+	const uint32_t radix[3] = { 4, 1, 1 };
+	struct dl_emu_fault fault = { .kind = DL_EMU_DRAIN_STOP };
+	struct emu_world w;
+
+	(void)state;
+	emu_world_build(&w, radix, false, 1, NULL);
+	everybody(&w, 50, 4096, 0);
+	emu_world_start(&w);
+	fault.port = w.adapter[2];
+	assert_int_equal(dl_emu_fault(w.emu, &fault), 0);
+	assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_STUCK);
+	fault.kind = DL_EMU_DRAIN_RATE;
+	fault.rate = 100000;
+	assert_int_equal(dl_emu_fault(w.emu, &fault), 0);
+	fault.kind = DL_EMU_DRAIN_START;
+	assert_int_equal(dl_emu_fault(w.emu, &fault), 0);
+	assert_int_equal(run_audited(&w, 1000 * MS, 10), DL_EMU_DONE);
+	assert_int_equal(dl_emu_totals(w.emu)->delivered, 4 * 50 * 2);
+	emu_world_free(&w);
+}
+
+/* A VL that no table names waits for ever, and that is called by its name. */
+static void test_starvation(void **state)
+{
+	const uint32_t radix[3] = { 2, 1, 1 };
+	struct dl_vlarb only = { .nlow = 1, .low = { { 0, 64 } } };
+	struct dl_emu_starved starved[4];
+	struct emu_world w;
+	int arb;
+
+	(void)state;
+	emu_world_build(&w, radix, false, 1, NULL);
+	arb = dl_tables_arb(w.t, &only);
+	assert_true(arb >= 0);
+	w.t->vlarb[w.adapter[0]] = arb;
+	emu_world_flow(&w, 0, 1, 2048, 5);
+	emu_world_flow(&w, 0, 1, 2048, 5)->level = 1;
+	emu_world_start(&w);
+	assert_int_equal(run_audited(&w, 10 * MS, 10), DL_EMU_STUCK);
+	assert_int_equal(dl_emu_totals(w.emu)->delivered, 5);
+	assert_int_equal(dl_emu_run(w.emu, 20 * MS), DL_EMU_STUCK);
+	assert_int_equal(dl_emu_starved(w.emu, starved, 4), 1);
+	assert_int_equal(starved[0].port, w.adapter[0]);
+	assert_int_equal(starved[0].vl, 1);
+	assert_true(starved[0].unlisted);
+	emu_world_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_vl_deadlocks),
+		cmocka_unit_test(test_safe_tables),
+		cmocka_unit_test(test_lost_credit),
+		cmocka_unit_test(test_flapping_link),
+		cmocka_unit_test(test_stopped_receiver),
+		cmocka_unit_test(test_starvation),
+	};
+	const char *given = getenv("DATELINE_SEED");
+
+	if (given)
+		seed = strtoull(given, NULL, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* See emu_world.h. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "draw.h"
+#include "emu_world.h"
+#include "route/route.h"
+#include "torus/generate.h"
+
+static void complain(void *context, enum dl_level level, const char *message)
+{
+	(void)context;
+	if (level == DL_ERROR)
+		fprintf(stderr, "%s\n", message);
+}
+
+static const struct dl_log log_to_stderr = { complain, NULL };
+
+static void add_group(struct emu_world *w)
+{
+	struct dl_mcast_group *g = dl_tables_group(w->t, DL_MCAST_LID);
+	struct dl_tree *tree = NULL;
+
+	assert_non_null(g);
+	assert_int_equal(dl_master_tree(w->torus, NULL, &tree), 0);
+	assert_int_equal(dl_tree_group(tree, w->f, DL_MCAST_LID, w->adapter,
+				       w->nadapters, g->masks), 0);
+	dl_tree_free(tree);
+}
+
+void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
+		     uint32_t hosts, const unsigned int weights[2])
+{
+	struct dl_plan plan = { .hosts = hosts, .parallel = 1 };
+	struct dl_route_options options;
+
+	memset(w, 0, sizeof(*w));
+	for (unsigned int d = 0; d < 3; d++) {
+		plan.grid.radix[d] = radix[d];
+		plan.grid.mesh[d] = mesh;
+	}
+	dl_route_options_init(&options);
+	if (weights)
+		memcpy(options.weights, weights, sizeof(options.weights));
+	assert_int_equal(dl_generate(&plan, &log_to_stderr, &w->f,
+				     &w->config), 0);
+	assert_int_equal(dl_fabric_assign_lids(w->f, 0), 0);
+	assert_int_equal(dl_torus_discover(w->f, w->config, &log_to_stderr,
+					   &w->torus), 0);
+	assert_int_equal(dl_route(w->torus, w->config, &options,
+				  &log_to_stderr, &w->t), 0);
+	for (uint32_t p = 0; p < w->f->nports; p++)
+		if (w->f->ports[p].num && w->f->ports[p].lid &&
+		    dl_is_end_port(w->f, p)) {
+			assert_true(w->nadapters < EMU_MAX_FLOWS);
+			w->adapter[w->nadapters++] = p;
+		}
+	if (w->nadapters > 1)
+		add_group(w);
+	dl_emu_config_init(&w->c);
+}
+
+void emu_world_link(struct emu_world *w, unsigned int speed,
+		    unsigned int width)
+{
+	for (uint32_t p = 0; p < w->f->nports; p++) {
+		w->f->ports[p].speed = speed;
+		w->f->ports[p].width = width;
+	}
+}
+
+struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src,
+				uint32_t dst, uint32_t bytes, uint64_t count)
+{
+	struct emu_flow *flow = &w->flow[w->nflows++];
+
+	assert_true(w->nflows <= EMU_MAX_FLOWS);
+	*flow = (struct emu_flow){ .src = src, .dst = dst, .bytes = bytes,
+				   .count = count };
+	return flow;
+}
+
+static uint32_t draw_other(const struct emu_world *w, uint32_t index,
+			   const struct emu_flow *flow)
+{
+	struct draw d = { .seed = w->c.seed << 32 | index, .at = flow->sent };
+	uint32_t to = draw_below(&d, w->nadapters - 1);
+
+	return to + (to >= flow->src);
+}
+
+static bool next_message(void *context, uint32_t index, uint64_t now,
+			 struct dl_emu_message *out)
+{
+	struct emu_world *w = context;
+	struct emu_flow *flow = &w->flow[index];
+	uint32_t dst = flow->random ? draw_other(w, index, flow) : flow->dst;
+
+	if (flow->count && flow->sent == flow->count)
+		return false;
+	*out = (struct dl_emu_message){
+		.at = flow->window ? now : flow->sent * flow->gap,
+		.bytes = flow->bytes,
+		.dlid = flow->mlid ? flow->mlid :
+				     w->f->ports[w->adapter[dst]].lid,
+		.level = flow->level,
+		.sl = DL_NO_SL,
+	};
+	flow->sent++;
+	return true;
+}
+
+static void note(void *context, const struct dl_emu_delivery *d)
+{
+	struct emu_world *w = context;
+	const uint64_t fields[] = { d->created, d->injected, d->at, d->flow,
+				    d->dst, d->bytes, d->sl };
+
+	for (unsigned int i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		w->digest = (w->digest ^ fields[i]) *
+			    UINT64_C(0x9E3779B97F4A7C15);
+	w->delivered++;
+	w->last = *d;
+}
+
+void emu_world_start(struct emu_world *w)
+{
+	struct dl_emu_source source = {
+		.context = w, .nflows = w->nflows, .port = w->flow_port,
+		.window = w->flow_window, .next = next_message,
+		.delivered = note,
+	};
+
+	for (uint32_t i = 0; i < w->nflows; i++) {
+		w->flow_port[i] = w->adapter[w->flow[i].src];
+		w->flow_window[i] = w->flow[i].window;
+		w->flow[i].sent = 0;
+	}
+	w->delivered = w->digest = 0;
+	assert_int_equal(dl_emu_new(w->t, &w->c, &source, &log_to_stderr,
+				    &w->emu), 0);
+}
+
+void emu_world_stop(struct emu_world *w)
+{
+	dl_emu_free(w->emu);
+	w->emu = NULL;
+}
+
+void emu_world_free(struct emu_world *w)
+{
+	emu_world_stop(w);
+	dl_tables_free(w->t);
+	dl_torus_free(w->torus);
+	dl_torus_config_free(w->config);
+	dl_fabric_free(w->f);
+}
+
+void emu_world_one_vl(struct emu_world *w)
+{
+	int row = dl_tables_row(w->t, 0);
+
+	assert_true(row >= 0);
+	for (uint32_t i = 0; i < w->t->sl2vl_first[w->f->nswitches]; i++)
+		w->t->sl2vl[i] = row;
+	for (uint32_t p = 0; p < w->f->nports; p++)
+		w->t->end_sl2vl[p] = row;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Small tori with tables, and written-down traffic, for the emulator's tests. */
+#ifndef TEST_EMU_WORLD_H
+#define TEST_EMU_WORLD_H
+
+#include "emu/emu.h"
+#include "torus/torus.h"
+
+struct emu_flow {
+	uint32_t src, dst;	/* adapters; dst is ignored for multicast */
+	uint16_t mlid;
+	uint8_t level;
+	uint32_t bytes;
+	uint64_t count;		/* messages; 0: no end */
+	uint64_t gap;		/* between their times; 0: all at the start */
+	uint32_t window;
+	bool random;		/* dst: anybody else, each time */
+	uint64_t sent;
+};
+
+#define EMU_MAX_FLOWS 512
+
+struct emu_world {
+	struct dl_fabric *f;
+	struct dl_torus_config *config;
+	struct dl_torus *torus;
+	struct dl_tables *t;
+	uint32_t adapter[EMU_MAX_FLOWS];	/* ports */
+	uint32_t nadapters;
+	struct dl_emu_config c;
+	struct emu_flow flow[EMU_MAX_FLOWS];
+	uint32_t nflows;
+	uint32_t flow_port[EMU_MAX_FLOWS], flow_window[EMU_MAX_FLOWS];
+	/* What was delivered: */
+	uint64_t delivered;
+	uint64_t digest;	/* of all deliveries, in order */
+	struct dl_emu_delivery last;
+	struct dl_emu *emu;
+};
+
+/*
+ * A torus, or a mesh, of these radices with `hosts` adapters a switch, all of
+ * them in multicast group 0xC000, routed by the classic rules with QoS
+ * weights `weights` (NULL: 1 and 1).  Failures fail the test.
+ */
+void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
+		     uint32_t hosts, const unsigned int weights[2]);
+void emu_world_link(struct emu_world *w, unsigned int speed,
+		    unsigned int width);
+struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src,
+				uint32_t dst, uint32_t bytes, uint64_t count);
+/* Set up w->emu with the flows and the configuration that stand in w. */
+void emu_world_start(struct emu_world *w);
+void emu_world_stop(struct emu_world *w);
+void emu_world_free(struct emu_world *w);
+
+/* All packets to VL 0, whatever the SL: loops on any whole torus. */
+void emu_world_one_vl(struct emu_world *w);
+
+#endif

@@ -3,6 +3,11 @@ GRID_FABRIC = test/unit/grid_fabric.c test/unit/grid_fabric.h test/unit/random.h
 UNIT_TESTS += test/unit/test_discover test/unit/test_route \
 	test/unit/test_tables
 
+UNIT_TESTS += test/unit/test_damage
+test_unit_test_damage_SOURCES = test/unit/test_damage.c $(GRID_FABRIC)
+test_unit_test_damage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_damage_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
 test_unit_test_discover_SOURCES = test/unit/test_discover.c $(GRID_FABRIC)
 test_unit_test_discover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_discover_LDADD = libdlroute.la $(CMOCKA_LIBS)

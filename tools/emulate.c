@@ -145,8 +145,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		parse_sweep(state, arg, r);
 		return 0;
 	case KEY_THREADS:
-		r->sweep.threads = dl_arg_number(state, arg, "number of threads", 1,
-					      1024);
+		r->sweep.threads = dl_arg_number(state, arg, "number of threads",
+						 1, 1024);
 		return 0;
 	case KEY_COUNTERS:
 		r->counters = arg;

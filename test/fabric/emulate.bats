@@ -260,6 +260,81 @@ damaged() {
 	((proven > 0))
 }
 
+# drawn SEED: a scenario for a 4x3 torus with two adapters a switch.
+drawn() {
+	awk -v seed="$1" '
+	function below(n) { return int(n * rand()) }
+	function one(words,  w) { return w[1 + below(split(words, w, " "))] }
+	function maybe(text) { if (below(2)) print text }
+	BEGIN {
+		srand(seed)
+		print "duration_ns: " 20000 + below(60000)
+		maybe("warmup_ns: " below(20000))
+		maybe("sample_ns: " 1000 + below(20000))
+		how = one("cut_through store_and_forward wormhole")
+		print "switching: " how
+		print "flow_control: " one("iba pcie")
+		print "mtu: " one("256 512 1024 2048 4096")
+		print "buffer_blocks: " 66 + below(300)
+		print "buffer_packets: " 70 + below(20)
+		maybe("switch_ns: " below(500))
+		maybe("cable_m: " below(100))
+		maybe("speedup: " below(4))
+		maybe("sl_table: even")
+		maybe("tenure_bytes: " below(20000))
+		maybe("qp_change_ns: " below(300))
+		maybe("pairs: true")
+		print "traffic:"
+		for (n = 1 + below(3); n > 0; n--) {
+			p = one("uniform transpose complement tornado shift" \
+				" neighbour random hotspot incast all_to_all" \
+				(how == "wormhole" ? "" : " multicast"))
+			print "  - pattern: " p
+			if (below(2))
+				print "    window: " 1 + below(4)
+			else
+				print "    load: 0." 1 + below(9)
+			print "    level: " below(2)
+			print "    bytes: [[" 1 + below(9000) ", 3], 64]"
+			if (p == "shift")
+				print "    by: " 1 + below(30)
+			if (p == "hotspot" || p == "incast")
+				print "    targets: [" below(24) ", 3-5]"
+			if (below(3) == 0)
+				print "    arrival: periodic"
+			if (below(3) == 0)
+				print "    start_ns: " below(20000)
+		}
+		if (below(2))
+			exit
+		print "faults:"
+		for (n = 1 + below(3); n > 0; n--)
+			print "  - {at_ns: " below(40000) ", node: S_" \
+				below(4) "_" below(3) "_0, port: " \
+				1 + below(4) ", fault: " one("link_down " \
+				"lose_fcp corrupt_fcp") ", for_ns: " \
+				1 + below(20000) "}"
+	}'
+}
+
+@test "drawn scenarios: the books balance, again and again" {
+	local i
+
+	routed 4 3 1 --hosts 2
+	for ((i = 1; i <= ${DATELINE_DRAWN:-20}; i++)); do
+		drawn "$i" >"$T/drawn.yaml"
+		emulated "$T/routed" "$T/drawn.yaml" || [[ $? == 1 ]] ||
+			{ cat "$T/drawn.yaml" >&2; return 1; }
+		holds '.deadlock | not'
+		# No cable that went down took it: all of it came through.
+		grep -q '^faults' "$T/drawn.yaml" ||
+			holds '.dropped_packets == 0 and .in_flight == 0'
+		sed '/cpu_seconds/d' "$T/result" >"$T/first"
+		emulated "$T/routed" "$T/drawn.yaml" || [[ $? == 1 ]]
+		cmp <(sed '/cpu_seconds/d' "$T/result") "$T/first"
+	done
+}
+
 @test "results in the simulator's counters, for the real clients" {
 	local guid lid port bytes wait n=0
 

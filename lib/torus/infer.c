@@ -20,6 +20,11 @@
  * Candidates go by GUID, so every run finds the same, whatever the ports and
  * wherever the subnet manager is.
  *
+ * Odd switches.  Service switches may hang off the torus.  Where nothing is
+ * found so, those at the end of a branch are peeled off, again and again, and
+ * a grid is taken too when it holds all but what was peeled, or when it is
+ * whole and most switches are in it.
+ *
  * Limits.  The surroundings of at least one origin, out to the ends of its
  * rings, must be undamaged.  A 4-ring and a 2x2 square are the same graph; a
  * ring is what is found.
@@ -34,6 +39,7 @@
 #include "torus/discover.h"
 
 #define MAX_DISCOVERIES 16	/* full placements tried before giving up */
+#define MOST 4			/* at most one switch in so many is odd */
 
 struct infer {
 	const struct dl_fabric *f;
@@ -41,6 +47,7 @@ struct infer {
 	struct dl_adjacency adj;
 	const struct dl_grid *wanted;	/* radices to be met, or NULL */
 	unsigned int discoveries;
+	bool *peeled;			/* by switch; NULL: nothing is odd */
 	struct dl_torus_config *config;	/* the one in the making */
 	struct dl_seed *seed;
 };
@@ -219,7 +226,54 @@ static bool as_wanted(struct infer *n)
 	return !w;
 }
 
-/* Does the grid that this frame spans hold every switch and cable? */
+/* Are all switches without a place, and all odd cables, of a branch? */
+static bool only_branches(const struct infer *n, const struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t i;
+
+	for (i = 0; i < t->nunplaced; i++)
+		if (!n->peeled[t->unplaced[i]])
+			return false;
+	for (i = 0; i < t->nodd_links; i++) {
+		uint32_t port = t->odd_links[i];
+		uint32_t a = f->nodes[f->ports[port].node].sw;
+
+		if (t->sw_site[a] != DL_NONE &&
+		    t->sw_site[dl_peer_switch(f, port)] != DL_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* Is there a switch at every site, and a cable for every hop? */
+static bool is_whole(const struct dl_torus *t)
+{
+	uint32_t site;
+	unsigned int dir;
+
+	if (t->nplaced < t->nsites)
+		return false;
+	for (site = 0; site < t->nsites; site++)
+		for (dir = 0; dir < DL_DIRS; dir++)
+			if (dl_site_next(&t->grid, site, dir) != DL_NONE &&
+			    !dl_group_size(t, t->site_sw[site], dir))
+				return false;
+	return true;
+}
+
+/* May a grid of so many sites be it? */
+static bool large_enough(const struct infer *n, uint64_t sites)
+{
+	uint64_t nsw = n->f->nswitches;
+
+	return n->peeled ? sites * MOST >= nsw * (MOST - 1) : sites >= nsw;
+}
+
+/*
+ * Does the grid that this frame spans hold every switch and cable that is not
+ * odd?
+ */
 static bool frame_holds(struct infer *n, uint32_t origin, const struct frame *f)
 {
 	struct dl_torus *t = NULL;
@@ -235,15 +289,16 @@ static bool frame_holds(struct infer *n, uint32_t origin, const struct frame *f)
 	for (d = 0; d < DL_DIMS; d++)
 		if (!measure(n, origin, f, d))
 			return false;
-	if ((uint64_t)n->config->grid.radix[0] * n->config->grid.radix[1] *
-			    n->config->grid.radix[2] <
-		    n->f->nswitches ||
+	if (!large_enough(n, (uint64_t)n->config->grid.radix[0] *
+				     n->config->grid.radix[1] *
+				     n->config->grid.radix[2]) ||
 	    dl_grid_sites(&n->config->grid) > DL_MAX_SITES ||
 	    !as_wanted(n) || n->discoveries++ >= MAX_DISCOVERIES)
 		return false;
 	if (dl_torus_discover(n->f, n->config, NULL, &t))
 		return false;
-	holds = !t->nunplaced && !t->nodd_links;
+	holds = n->peeled ? only_branches(n, t) || is_whole(t) :
+			    !t->nunplaced && !t->nodd_links;
 	dl_torus_free(t);
 	return holds;
 }
@@ -316,13 +371,69 @@ static bool try_origin(struct infer *n, uint32_t origin)
 	return pair_up(n, origin, list, degree(n, origin), 0, &f);
 }
 
+static bool try_origins(struct infer *n)
+{
+	const struct dl_fabric *f = n->f;
+	uint32_t i;
+
+	n->discoveries = 0;
+	for (i = 0; i < f->nnodes; i++)
+		if (dl_is_switch(f, f->by_guid[i]) &&
+		    !(n->peeled && n->peeled[f->nodes[f->by_guid[i]].sw]) &&
+		    try_origin(n, f->nodes[f->by_guid[i]].sw))
+			return true;
+	return false;
+}
+
+/* The one neighbour that is not peeled, or DL_NONE if there are others. */
+static uint32_t only_neighbour(const struct infer *n, uint32_t sw)
+{
+	uint32_t i, found = DL_NONE;
+
+	for (i = 0; i < degree(n, sw); i++) {
+		if (n->peeled[neighbours(n, sw)[i]])
+			continue;
+		if (found != DL_NONE)
+			return DL_NONE;
+		found = neighbours(n, sw)[i];
+	}
+	return found;
+}
+
+/* Take the branches away, each from its ends inwards. */
+static int peel(struct infer *n)
+{
+	uint32_t nsw = n->f->nswitches, s, i, sw, next, left = 0, from = 0;
+
+	n->peeled = calloc(nsw + 1, sizeof(*n->peeled));
+	if (!n->peeled)
+		return -ENOMEM;
+	for (s = 0; s < nsw; s++) {
+		for (sw = s; !n->peeled[sw]; sw = next) {
+			next = only_neighbour(n, sw);
+			if (next == DL_NONE)
+				break;
+			n->peeled[sw] = true;
+		}
+	}
+	for (s = 0; s < nsw; s++) {
+		i = from;
+		from = n->adj.first[s + 1];
+		n->adj.first[s] = left;
+		for (; i < from; i++)
+			if (!n->peeled[s] && !n->peeled[n->adj.list[i]])
+				n->adj.list[left++] = n->adj.list[i];
+	}
+	n->adj.first[nsw] = left;
+	return 0;
+}
+
 int dl_infer_as_wanted(const struct dl_fabric *f, const struct dl_grid *wanted,
 		       const struct dl_log *log, struct dl_torus_config **out)
 {
 	struct infer n = { .f = f, .log = log, .wanted = wanted };
 	struct dl_torus_config *c = calloc(1, sizeof(*c));
 	int err = c ? dl_adjacency_build(f, &n.adj) : -ENOMEM;
-	uint32_t i;
 
 	if (err)
 		goto fail;
@@ -336,23 +447,25 @@ int dl_infer_as_wanted(const struct dl_fabric *f, const struct dl_grid *wanted,
 		goto fail;
 	n.seed = c->seeds;
 	c->nseeds = 1;
-	for (i = 0; i < f->nnodes; i++)
-		if (dl_is_switch(f, f->by_guid[i]) &&
-		    try_origin(&n, f->nodes[f->by_guid[i]].sw))
-			break;
-	if (i == f->nnodes) {
+	if (!try_origins(&n)) {
+		err = peel(&n);
+		if (!err && !try_origins(&n))
+			err = -ENOTSUP;
+	}
+	if (err == -ENOTSUP)
 		dl_log(log, DL_ERROR,
 		       "the cabling alone does not show a torus or mesh of at "
 		       "most three dimensions; describe it in a "
 		       "torus-2QoS.conf");
-		err = -ENOTSUP;
+	if (err)
 		goto fail;
-	}
+	free(n.peeled);
 	dl_adjacency_free(&n.adj);
 	*out = c;
 	return 0;
 
 fail:
+	free(n.peeled);
 	dl_adjacency_free(&n.adj);
 	dl_torus_config_free(c);
 	return err;

@@ -119,9 +119,16 @@ struct dl_route_options {
 	/* VL arbitration weights of QoS levels 0 and 1, 1..255. */
 	unsigned int weights[2];
 	unsigned int high_limit;	/* VLHighLimit, 0..255 */
+	/*
+	 * Proven mode: after so many seconds by this clock what is not yet
+	 * repaired is sent along a spanning tree.  NULL: there is no hurry;
+	 * then, or within the limit, the result depends on the fabric alone.
+	 */
+	unsigned int repair_seconds;
+	double (*clock)(void);
 };
 
-/* The defaults: classic, 1:1, 16 KiB. */
+/* The defaults: proven, 1:1, 16 KiB, 10 seconds but no clock. */
 void dl_route_options_init(struct dl_route_options *o);
 
 /*

@@ -2,7 +2,7 @@
 noinst_LTLIBRARIES += libdlroute.la
 libdlroute_la_SOURCES = \
 	lib/dateline.h \
-	lib/log.c lib/log.h
+	lib/clock.h lib/log.c lib/log.h
 include lib/fabric/local.mk
 include lib/torus/local.mk
 include lib/tables/local.mk

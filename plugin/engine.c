@@ -12,8 +12,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "engine.h"
 
 /* OpenSM's return values of a routing engine. */
@@ -141,19 +141,11 @@ static int keep_plan(const struct dl_engine *e)
 	return DONE;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 static int build_fwd_tables(void *context)
 {
 	struct dl_engine *e = context;
 	struct dl_plan *p = NULL;
-	double start = now();
+	double start = dl_monotonic();
 
 	if (!e->osm->subn.opt.qos) {
 		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL10: quality of service "
@@ -163,7 +155,7 @@ static int build_fwd_tables(void *context)
 	}
 	if (dl_plan_make(e, &p) || dl_qos_apply(e, p) || copy_tables(e, p))
 		goto failed;
-	dl_plan_report(e, p, now() - start);
+	dl_plan_report(e, p, dl_monotonic() - start);
 	if (e->plan)
 		dl_plan_report_changes(e, e->plan, p);
 	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "log.h"
 #include "options.h"
 
 #define SEPARATORS " \t\r\n,"
-#define KEYS "mode, dump_dir, qos_weights, high_limit, metrics"
+#define KEYS "mode, repair_seconds, dump_dir, qos_weights, high_limit, metrics"
+#define MAX_SECONDS 86400
 
 /* Decimal, within limits, up to `end`; on success *out and true. */
 static bool parse_number(const char *s, const char *end, unsigned long min,
@@ -62,6 +64,12 @@ static int parse_high_limit(struct dl_plugin_options *o, const char *value)
 	return 0;
 }
 
+static int parse_repair_seconds(struct dl_plugin_options *o, const char *value)
+{
+	return parse_number(value, value + strlen(value), 0, MAX_SECONDS,
+			    &o->route.repair_seconds) ? 0 : -EINVAL;
+}
+
 static int store_path(char **path, const char *value)
 {
 	char *copy;
@@ -92,6 +100,8 @@ static const struct {
 	const char *expected;
 } keys[] = {
 	{ "mode", parse_mode, "proven or classic" },
+	{ "repair_seconds", parse_repair_seconds,
+	  "a number of seconds, at most 86400" },
 	{ "dump_dir", parse_dump_dir, "a folder" },
 	{ "qos_weights", parse_weights,
 	  "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
@@ -138,6 +148,7 @@ int dl_plugin_options_parse(const char *words, bool shared,
 	int err = 0;
 
 	dl_route_options_init(&o.route);
+	o.route.clock = dl_monotonic;
 	copy = strdup(words ? words : "");
 	if (!copy)
 		return -ENOMEM;

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "route/route.h"
 #include "tool.h"
 
 enum { KEY_TORUS = 0x2000, KEY_MODE, KEY_MULTICAST, KEY_WEIGHTS, KEY_LIMIT,
-       KEY_LMC, KEY_NO_PSL, KEY_TREE };
+       KEY_LMC, KEY_NO_PSL, KEY_TREE, KEY_REPAIR };
+
+#define MAX_SECONDS 86400
 
 struct request {
 	const char *net, *config, *out;
@@ -24,6 +27,9 @@ static const struct argp_option options[] = {
 	{ .name = "mode", .key = KEY_MODE, .arg = "MODE",
 	  .doc = "classic: the documents' rules and refusals; "
 		 "proven: every connected fabric, with proof (default)" },
+	{ .name = "repair-seconds", .key = KEY_REPAIR, .arg = "N",
+	  .doc = "Proven mode: after so many seconds, the rest goes along a "
+		 "tree (10)" },
 	{ .name = "multicast", .key = KEY_MULTICAST, .arg = "all",
 	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
 	{ .name = "qos-weights", .key = KEY_WEIGHTS, .arg = "A:B",
@@ -83,6 +89,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LIMIT:
 		r->options.high_limit =
 			dl_arg_number(state, arg, "high limit", 0, 255);
+		return 0;
+	case KEY_REPAIR:
+		r->options.repair_seconds =
+			dl_arg_number(state, arg, "time", 0, MAX_SECONDS);
 		return 0;
 	case KEY_LMC:
 		r->lmc = dl_arg_number(state, arg, "LMC", 0, DL_MAX_LMC);
@@ -196,6 +206,7 @@ int dl_cmd_route(struct dl_tool *tool, int argc, char **argv)
 	int err;
 
 	dl_route_options_init(&r.options);
+	r.options.clock = dl_monotonic;
 	dl_tool_parse(tool, &route_argp, 0, argc, argv, &r);
 	err = dl_setup_load(tool, r.net, r.config, &s);
 	if (!err && dl_fabric_assign_lids(s.fabric, r.lmc)) {

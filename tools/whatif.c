@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "campaign.h"
+#include "clock.h"
 #include "fabric/damage.h"
 #include "tables/load.h"
 #include "torus/torus.h"
@@ -357,25 +358,23 @@ static int run_all(const struct dl_tool *tool, struct request *r, int *status)
 		.stop = stop,
 		.run = run_one,
 	};
-	struct timespec from, to;
 	int err = outcomes && done ? 0 : -ENOMEM;
+	double start_time, seconds;
 	uint64_t i;
 
 	if (tool->colour && tool->level >= DL_INFO && dl_campaign_is_leader())
 		c.progress = show_progress;
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	start_time = dl_monotonic();
 	if (!err)
 		err = dl_campaign_run(&c, outcomes, done, &interrupted);
-	clock_gettime(CLOCK_MONOTONIC, &to);
+	seconds = dl_monotonic() - start_time;
 	if (!err && c.progress && w->shown && w->shown != w->nitems)
 		fputc('\n', stderr);
 	for (i = 0; !err && i < w->nitems; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
 			*status = DL_EXIT_FINDING;
 	if (!err && dl_campaign_is_leader())
-		err = dl_whatif_print(tool, w, outcomes, done,
-				      to.tv_sec - from.tv_sec +
-				      (to.tv_nsec - from.tv_nsec) * 1e-9,
+		err = dl_whatif_print(tool, w, outcomes, done, seconds,
 				      interrupted);
 	free(outcomes);
 	free(done);

@@ -33,6 +33,9 @@
  *    everything else is added only where it closes no cycle.
  * 6. After MAX_ROUNDS all destinations are laid along the tree.
  *
+ * When the caller's time is over, no more is begun anew for the sake of better
+ * ways: what failed is laid along the tree at once (hurry()).
+ *
  * Then the tables are written and dl_verify() judges them, knowing nothing of
  * the above; with them groups of all end ports on the tree, which may do all
  * that any group on it may do.  If it objects, that is a defect of this code:
@@ -71,6 +74,7 @@
 #define MAX_TREES 6		/* trees with which all is begun anew */
 #define MAX_URGENT 2		/* rounds with urgent destinations, for each */
 #define MAX_ROUNDS 24
+#define HURRIED_ROUNDS 3	/* when the time is over */
 
 struct repair {
 	const struct dl_torus *torus;
@@ -89,7 +93,17 @@ struct repair {
 	bool *failed;		/* by destination: in this round */
 	bool *open;		/* by destination: not all ways are pure */
 	struct dl_repair_report *report;
+	double (*clock)(void);	/* or NULL */
+	double deadline;
 };
+
+/* Is the time for repairs over?  From then on it is. */
+static bool is_late(struct repair *r)
+{
+	if (!r->report->hurried && r->clock && r->clock() >= r->deadline)
+		r->report->hurried = true;
+	return r->report->hurried;
+}
 
 /* ---- the steps --------------------------------------------------------- */
 
@@ -219,6 +233,15 @@ static bool complete(const struct repair *r, uint32_t to)
 	       !memchr(via + to + 1, DL_NO_SLOT, r->net.nsw - to - 1);
 }
 
+/* Add what is missing; else begin the destination anew. */
+static bool mend_one(struct repair *r, uint32_t to)
+{
+	if (!dl_mend(&r->mender, to))
+		return true;
+	dl_flows_remove(&r->flows, to);
+	return !dl_mend(&r->mender, to);
+}
+
 /* Steps 4 and 5, likewise.  Returns how many destinations fail. */
 static uint32_t mend_all(struct repair *r, bool urgent)
 {
@@ -228,10 +251,9 @@ static uint32_t mend_all(struct repair *r, bool urgent)
 		if (r->along_tree[to] || !r->open[to] ||
 		    r->urgent[to] != urgent)
 			continue;
-		if (complete(r, to) || !dl_mend(&r->mender, to))
+		if (complete(r, to))
 			continue;
-		dl_flows_remove(&r->flows, to);
-		if (!dl_mend(&r->mender, to))
+		if (mend_one(r, to))
 			continue;
 		dl_flows_remove(&r->flows, to);
 		r->failed[to] = true;
@@ -356,8 +378,36 @@ static int try_round(struct repair *r)
 	failed += mend_all(r, false);
 	if (!failed)
 		return 0;
-	prepare_next(r);
+	if (!r->report->hurried)
+		prepare_next(r);
 	return -EAGAIN;
+}
+
+static bool all_failed(const struct repair *r)
+{
+	return count(r, r->failed) + count(r, r->along_tree) == r->net.nsw;
+}
+
+/*
+ * The time is over: what failed goes along the tree, together with it before
+ * everything else; what then no longer fits, too.
+ */
+static int hurry(struct repair *r)
+{
+	int err = -EAGAIN;
+	uint32_t to, round;
+
+	memset(r->urgent, 0, r->net.nsw * sizeof(*r->urgent));
+	for (round = 0; err == -EAGAIN && round < HURRIED_ROUNDS; round++) {
+		if (all_failed(r))
+			break;
+		for (to = 0; to < r->net.nsw; to++)
+			r->along_tree[to] |= r->failed[to];
+		r->can_rewind = false;
+		r->report->rounds++;
+		err = try_round(r);
+	}
+	return err;
 }
 
 /* Step 6: everything along any spanning tree. */
@@ -398,10 +448,14 @@ static int search(struct repair *r)
 {
 	int err = -EAGAIN;
 
-	while (err == -EAGAIN && r->report->rounds < MAX_ROUNDS) {
+	/* A tree that suits the rule is worth its time in any case. */
+	while (err == -EAGAIN && r->report->rounds < MAX_ROUNDS &&
+	       !(r->have_span && is_late(r))) {
 		r->report->rounds++;
 		err = try_round(r);
 	}
+	if (err == -EAGAIN && r->report->hurried)
+		err = hurry(r);
 	return err == -EAGAIN ? lay_along_tree(r) : err;
 }
 
@@ -476,6 +530,10 @@ static void say(const struct repair *r, const struct dl_log *log)
 {
 	const struct dl_repair_report *p = r->report;
 
+	if (p->hurried)
+		dl_log(log, DL_WARNING, "proven: the time for repairs was over "
+		       "before all was done; the rest goes along the multicast "
+		       "tree, safe but slow");
 	if (!p->lost && !p->cyclic && !p->moved && !p->changed) {
 		dl_log(log, DL_INFO, "proven: the plain rule and its tree are "
 		       "free of credit loops");
@@ -499,7 +557,8 @@ static int finish(struct repair *r, struct dl_tables *tables,
 
 	r->report->changed = r->report->mended = 0;
 	r->report->entries = r->report->entries_changed = 0;
-	err = dl_repair_write(&r->flows, r->open, tables, r->report);
+	err = dl_repair_write(&r->flows, r->open, r->along_tree, tables,
+			      r->report, log);
 	if (!err)
 		err = dl_repair_tree(&r->net, &r->span, &tree);
 	if (!err)
@@ -545,6 +604,9 @@ int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
 	if (report)
 		r.report = report;
 	memset(r.report, 0, sizeof(*r.report));
+	r.clock = o->clock;
+	if (r.clock)
+		r.deadline = r.clock() + o->repair_seconds;
 	err = dl_plain_tables(t, c, o, log, &rings, &tables, &vls_between);
 	if (!err && is_whole(t) &&
 	    !prove_plain(t, tables, out_tree, r.report)) {

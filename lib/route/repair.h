@@ -270,10 +270,12 @@ bool dl_mend_along(struct dl_mender *m, const struct dl_span *s, uint32_t to);
 
 /*
  * Bring tables of the plain rule up to date, for those destinations to which
- * something goes another way; counts into the report.
+ * something goes another way; counts into the report, and names each of these
+ * destinations at DL_VERBOSE.
  */
 int dl_repair_write(const struct dl_flows *f, const bool *open,
-		    struct dl_tables *tables, struct dl_repair_report *report);
+		    const bool *along_tree, struct dl_tables *tables,
+		    struct dl_repair_report *report, const struct dl_log *log);
 
 /* The tree with its cables.  0 or -ENOMEM. */
 int dl_repair_tree(const struct dl_repair_net *net, const struct dl_span *s,

@@ -84,8 +84,22 @@ static bool is_routed(const struct dl_tables *t, uint32_t sw,
 	return !n || dl_lft(t, sw, lids[0]) != DL_NO_PORT;
 }
 
+static void name_mended(const struct dl_fabric *f, uint32_t to, uint32_t n,
+			bool along_tree, const struct dl_log *log)
+{
+	const struct dl_node *node = &f->nodes[f->switches[to]];
+
+	if (n)
+		dl_log(log, DL_VERBOSE, "proven: to switch 0x%016" PRIx64
+		       " \"%s\" and what hangs on it %u switches send by "
+		       "another hop%s", node->guid,
+		       dl_node_name(f, f->switches[to]), n,
+		       along_tree ? ", along the multicast tree" : "");
+}
+
 int dl_repair_write(const struct dl_flows *f, const bool *open,
-		    struct dl_tables *tables, struct dl_repair_report *report)
+		    const bool *along_tree, struct dl_tables *tables,
+		    struct dl_repair_report *report, const struct dl_log *log)
 {
 	const struct dl_repair_net *net = f->net;
 	uint8_t *rule = malloc(net->nsw + 1);
@@ -118,6 +132,8 @@ int dl_repair_write(const struct dl_flows *f, const bool *open,
 				     report);
 		}
 		report->mended += report->changed > changed;
+		name_mended(tables->fabric, to, report->changed - changed,
+			    along_tree[to], log);
 	}
 	free(rule);
 	free(first);

@@ -14,6 +14,7 @@
 #include "route/vlarb.h"
 
 #define DEFAULT_HIGH_LIMIT 4	/* 16 KiB */
+#define DEFAULT_REPAIR_SECONDS 10
 #define MAX_LISTED 8		/* culprits named in one refusal */
 
 void dl_route_options_init(struct dl_route_options *o)
@@ -21,6 +22,8 @@ void dl_route_options_init(struct dl_route_options *o)
 	o->mode = DL_PROVEN;
 	o->weights[0] = o->weights[1] = 1;
 	o->high_limit = DEFAULT_HIGH_LIMIT;
+	o->repair_seconds = DEFAULT_REPAIR_SECONDS;
+	o->clock = NULL;
 }
 
 /* ---- data VLs ---------------------------------------------------------- */

@@ -105,6 +105,7 @@ struct dl_repair_report {
 	uint32_t moved;		/* switches not where SPEC A9 hangs them */
 	uint32_t attempts;	/* trees tried */
 	uint32_t rounds;	/* times that all was begun anew */
+	bool hurried;		/* did the time for repairs run out? */
 };
 
 /*

@@ -27,6 +27,8 @@ struct proven {
 	struct dl_tables *tables;
 	struct dl_tree *tree;
 	struct dl_repair_report report;
+	bool timed;		/* with a clock that ticks when it is read */
+	unsigned int ticks;	/* until the time is over */
 };
 
 /* ---- scenarios --------------------------------------------------------- */
@@ -129,11 +131,23 @@ static void build(struct proven *p)
 					   &p->torus), 0);
 }
 
+static double ticks;
+
+static double tick(void)
+{
+	return ticks++;
+}
+
 static int route(struct proven *p)
 {
 	struct dl_route_options o;
 
 	dl_route_options_init(&o);
+	if (p->timed) {
+		ticks = 0;
+		o.clock = tick;
+		o.repair_seconds = p->ticks;
+	}
 	return dl_route_proven(p->torus, &p->g.config, &o, NULL, &p->tables,
 			       &p->tree, &p->report);
 }
@@ -382,6 +396,35 @@ static void test_few_vls(void **state)
 	}
 }
 
+/*
+ * The time is over at once, or soon: what is not repaired goes along the tree,
+ * and all of it is as safe as ever.
+ */
+static void test_out_of_time(void **state)
+{
+	struct test_random r = { .seed = test_seed(3) };
+	unsigned int i, hurried = 0, in_time = 0;
+
+	(void)state;
+	for (i = 0; i < 60; i++) {
+		struct proven p = {
+			.g = { .grid = { { 5, 5, 1 + i % 4 }, { 0 } },
+			       .hosts = 1, .parallel = 1 },
+			.timed = true, .ticks = i % 3 ? i : 0,
+		};
+
+		draw_failures(&p.g, &r, test_random(&r, 5),
+			      test_random(&r, 9));
+		run(&p, i % 4 == 0);
+		if (p.report.hurried)
+			hurried++;
+		else
+			in_time++;
+		release(&p);
+	}
+	assert_true(hurried && in_time);
+}
+
 static void test_not_connected(void **state)
 {
 	struct proven p = { .g = { .grid = { { 5, 5, 1 }, { 0 } },
@@ -409,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_loop_of_findings),
 		cmocka_unit_test(test_random_failures),
 		cmocka_unit_test(test_few_vls),
+		cmocka_unit_test(test_out_of_time),
 		cmocka_unit_test(test_not_connected),
 	};
 

@@ -117,6 +117,20 @@ static int find_adapters(const struct emu_plan *p,
 
 /* ---- the emulator's configuration -------------------------------------- */
 
+#define BUFFER_PACKETS 8	/* unless the scenario says more or less */
+
+static uint32_t buffer_of(const struct emu_scenario *s)
+{
+	uint32_t packet = (s->mtu + DL_EMU_MCAST_HEADERS + 63) / 64;
+
+	if (s->flow_control == DL_CREDIT_IBA)
+		return s->buffer_blocks ? s->buffer_blocks :
+					  BUFFER_PACKETS * packet;
+	if (s->buffer_packets)
+		return s->buffer_packets;
+	return BUFFER_PACKETS * (s->switching == DL_WORMHOLE ? packet : 1);
+}
+
 static void configure(struct emu_plan *p)
 {
 	const struct emu_scenario *s = p->scenario;
@@ -127,10 +141,7 @@ static void configure(struct emu_plan *p)
 	c->switching = s->switching;
 	c->flow_control = s->flow_control;
 	c->mtu = s->mtu;
-	if (s->flow_control == DL_CREDIT_IBA && s->buffer_blocks)
-		c->buffer = s->buffer_blocks;
-	else if (s->flow_control == DL_CREDIT_PCIE)
-		c->buffer = s->buffer_packets ? s->buffer_packets : 8;
+	c->buffer = buffer_of(s);
 	if (s->switch_ns >= 0)
 		c->switch_latency_ps = s->switch_ns * 1000;
 	if (s->cable_m >= 0)

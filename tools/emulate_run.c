@@ -297,23 +297,6 @@ static int set_up(struct emu_run *r, const struct emu_load *load)
 	return err;
 }
 
-/*
- * A multicast worm holds some branches while it waits for others, and two of
- * them can do so the other way round: no choice of VLs helps against that.
- */
-static void warn_of_worms(struct emu_run *r)
-{
-	if (r->plan->config.switching != DL_WORMHOLE)
-		return;
-	for (uint32_t i = 0; i < r->spec.nentries; i++)
-		if (r->entries[i].mlid) {
-			dl_log(&r->log, DL_WARNING,
-			       "multicast worms can deadlock at a single "
-			       "switch, also by tables without credit loops");
-			return;
-		}
-}
-
 static double cpu_now(void)
 {
 	struct timespec t;
@@ -338,8 +321,6 @@ int emu_run(const struct emu_plan *p, const struct emu_load *load,
 		.log = { .write = keep_warning, .context = r },
 	};
 	err = set_up(r, load);
-	if (!err)
-		warn_of_worms(r);
 	if (!err)
 		err = run_clock(r, watch, context);
 	if (!err) {

@@ -17,6 +17,7 @@ void dl_search_free(struct dl_search *s)
 	free(s->next);
 	dl_adjacency_free(&s->adj);
 	free(s->by_guid);
+	free(s->branch);
 	free(s->site_of);
 	free(s->sw_at);
 	free(s->cand);
@@ -40,6 +41,31 @@ static int build_guid_order(struct dl_search *s)
 	return 0;
 }
 
+/* Peel off what hangs on by one neighbour, from the ends inwards. */
+static int find_branches(struct dl_search *s)
+{
+	uint32_t sw, at, next, i, n;
+
+	s->branch = calloc(s->f->nswitches + 1, sizeof(*s->branch));
+	if (!s->branch)
+		return -ENOMEM;
+	for (sw = 0; sw < s->f->nswitches; sw++) {
+		for (at = sw; !s->branch[at]; at = next) {
+			next = DL_NONE;
+			n = 0;
+			for (i = s->adj.first[at]; i < s->adj.first[at + 1]; i++)
+				if (!s->branch[s->adj.list[i]]) {
+					next = s->adj.list[i];
+					n++;
+				}
+			if (n != 1)
+				break;
+			s->branch[at] = true;
+		}
+	}
+	return 0;
+}
+
 int dl_search_init(struct dl_search *s, const struct dl_fabric *f)
 {
 	size_t nsw = f->nswitches + 1;
@@ -53,7 +79,8 @@ int dl_search_init(struct dl_search *s, const struct dl_fabric *f)
 	s->queued = malloc(nsw);
 	s->single = malloc(nsw * sizeof(*s->single));
 	if (!s->site_of || !s->cand || !s->ncand || !s->queue || !s->queued ||
-	    !s->single || dl_adjacency_build(f, &s->adj) || build_guid_order(s)) {
+	    !s->single || dl_adjacency_build(f, &s->adj) || build_guid_order(s) ||
+	    find_branches(s)) {
 		dl_search_free(s);
 		return -ENOMEM;
 	}
@@ -344,11 +371,20 @@ static bool place_a_choice(struct dl_search *s)
 	return true;
 }
 
-static bool place_a_single(struct dl_search *s)
+/*
+ * Branches come last: one that is no part of the torus has nothing to keep
+ * it from the site of a switch that is.
+ */
+static bool place_a_single(struct dl_search *s, bool branches)
 {
-	while (s->nsingle) {
-		uint32_t sw = s->single[--s->nsingle];
+	uint32_t i = s->nsingle;
 
+	while (i--) {
+		uint32_t sw = s->single[i];
+
+		if (s->branch[sw] && !branches)
+			continue;
+		s->single[i] = s->single[--s->nsingle];
 		s->queued[sw] &= ~IN_SINGLE;
 		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 &&
 		    s->sw_at[s->cand[sw * DL_DIRS]] == DL_NONE) {
@@ -371,8 +407,8 @@ void dl_search_run(struct dl_search *s)
 			if (s->site_of[sw] == DL_NONE)
 				revise(s, sw);
 		}
-	} while (place_a_single(s) || place_a_contradiction(s) ||
-		 place_a_choice(s));
+	} while (place_a_single(s, false) || place_a_contradiction(s) ||
+		 place_a_single(s, true) || place_a_choice(s));
 }
 
 bool dl_search_cabled(const struct dl_search *s, uint32_t a, uint32_t b)

@@ -2,6 +2,7 @@
 /*
  * Discovery on heavily damaged tori, with the configuration that was written
  * when they were whole: how much is placed, and that nothing is misplaced.
+ * And on tori that switches of other kinds hang off.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -182,11 +183,137 @@ static void mixed(void **state)
 	}
 }
 
+/* A cable between the first free ports of two switches. */
+static void join(struct dl_fabric *f, uint32_t a, uint32_t b)
+{
+	uint32_t p = f->nodes[a].first_port + 1;
+	uint32_t q = f->nodes[b].first_port + 1;
+
+	while (f->ports[p].peer != DL_NONE)
+		p++;
+	while (f->ports[q].peer != DL_NONE)
+		q++;
+	assert_int_equal(dl_fabric_connect(f, p, q), 0);
+}
+
+static uint32_t add_switch(struct dl_fabric *f, uint64_t guid)
+{
+	uint32_t node;
+	char id[32];
+
+	snprintf(id, sizeof(id), "S%u", (unsigned int)guid);
+	assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, 16, guid, id, &node),
+			 0);
+	return node;
+}
+
+#define ODD 6
+
+/* Hang a leaf, a chain and a fork onto three switches. */
+static void add_odd(struct dl_fabric *f, uint64_t guid, const uint32_t at[3],
+		    uint32_t odd[ODD])
+{
+	static const unsigned int on[ODD] = { 0, 1, 6, 2, 8, 8 };
+	unsigned int i;
+
+	/* Numbers from 5 on are odd switches. */
+	for (i = 0; i < ODD; i++) {
+		odd[i] = add_switch(f, guid + i);
+		join(f, odd[i], on[i] < 5 ? at[on[i]] : odd[on[i] - 5]);
+	}
+}
+
+static void check_odd(const struct dl_torus *t, const uint32_t *node,
+		      const uint32_t at[3], const uint32_t odd[ODD])
+{
+	static const unsigned int home[ODD] = { 0, 1, 1, 2, 2, 2 };
+	const struct dl_fabric *f = t->fabric;
+	uint32_t i;
+
+	assert_int_equal(t->nplaced, t->nsites);
+	assert_int_equal(t->nunplaced, ODD);
+	for (i = 0; i < t->nsites; i++)
+		assert_true(t->sw_site[f->nodes[node[i]].sw] != DL_NONE);
+	for (i = 0; i < ODD; i++)
+		assert_int_equal(t->sw_site[f->nodes[odd[i]].sw], DL_NONE);
+	for (i = 0; i < ODD; i++)
+		assert_int_equal(t->sl_site[f->nodes[odd[i]].sw],
+				 t->sw_site[f->nodes[at[home[i]]].sw]);
+}
+
+/*
+ * With a configuration and without, all of the torus is placed, and the odd
+ * ones are listed and go by the site of the switch they hang on.
+ */
+static void odd_switches(void **state)
+{
+	static const struct dl_grid grids[] = { { { 6, 5, 1 }, { 0 } },
+						{ { 5, 3, 5 }, { 0 } },
+						{ { 3, 6, 5 }, { true } } };
+	struct test_random r = { test_seed(3), 0 };
+	uint32_t k, i, at[3], odd[ODD], node[GRID_MAX_SITES];
+	unsigned int d;
+
+	(void)state;
+	for (k = 0; k < 60; k++) {
+		const struct dl_grid *g = &grids[k % 3];
+		uint32_t sites = dl_grid_sites(g);
+		struct dl_torus_config given = { .grid = *g, .nseeds = 1 }, *c;
+		struct dl_seed seed = { .from = 1000 };
+		struct dl_fabric *f;
+		struct dl_torus *t;
+
+		assert_int_equal(dl_fabric_new(&f), 0);
+		for (i = 0; i < sites; i++)
+			node[i] = add_switch(f, 1000 + i);
+		for (i = 0; i < 3; i++)
+			at[i] = node[i * (sites / 3) +
+				     test_random(&r, sites / 3)];
+		/* Odd GUIDs before all others or behind; cables likewise. */
+		if (k & 1)
+			add_odd(f, 1, at, odd);
+		for (i = 0; i < sites * DL_DIMS; i++) {
+			uint32_t next = dl_site_next(g, i / DL_DIMS,
+						     dl_dir(i % DL_DIMS, false));
+
+			if (next != DL_NONE)
+				join(f, node[i / DL_DIMS], node[next]);
+		}
+		if (!(k & 1))
+			add_odd(f, 5000, at, odd);
+		assert_int_equal(dl_fabric_finish(f, NULL), 0);
+
+		for (d = 0; d < DL_DIMS; d++) {
+			uint32_t next = dl_site_next(g, 0, dl_dir(d, false));
+
+			if (next != DL_NONE)
+				seed.to[dl_dir(d, false)] = 1000 + next;
+		}
+		/* An open dimension without one is searched wider. */
+		for (d = 0; d < DL_DIMS; d++)
+			seed.has_dateline[d] = true;
+		given.seeds = &seed;
+		assert_int_equal(dl_torus_discover(f, &given, NULL, &t), 0);
+		check_odd(t, node, at, odd);
+		for (i = 0; i < sites; i++)
+			assert_int_equal(t->sw_site[f->nodes[node[i]].sw], i);
+		dl_torus_free(t);
+
+		assert_int_equal(dl_torus_infer(f, NULL, &c), 0);
+		assert_int_equal(dl_torus_discover(f, c, NULL, &t), 0);
+		check_odd(t, node, at, odd);
+		dl_torus_free(t);
+		dl_torus_config_free(c);
+		dl_fabric_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_plan),
 		cmocka_unit_test(mixed),
+		cmocka_unit_test(odd_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

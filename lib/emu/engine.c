@@ -193,13 +193,15 @@ static void fetch_ahead(const struct dl_emu *e)
 		p = &e->ends[what & DL_EV_PORT];
 		__builtin_prefetch(p);
 		__builtin_prefetch((const char *)p + 64);
-		__builtin_prefetch((const char *)p + 128);
 		if (what >> 24 != DL_NIL)
 			__builtin_prefetch(&e->ins[what >> 24]);
 		break;
 	case DL_EV_ARRIVE:
 		__builtin_prefetch(&e->packets[what & DL_EV_PACKET]);
 		__builtin_prefetch(&e->ins[what >> 28]);
+		p = &e->ends[dl_out_port(e, what >> 28)];
+		__builtin_prefetch(p);
+		__builtin_prefetch((const char *)p + 64);
 		break;
 	case DL_EV_CREDIT:
 		p = &e->ends[what >> 28 & DL_EV_PORT];

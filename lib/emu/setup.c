@@ -216,6 +216,27 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 
 /* ---- switches ---------------------------------------------------------- */
 
+#define MAPS_COMPARED 32
+
+/*
+ * The maps of a switch, or the same ones of a switch before it: then they
+ * stay in the processor's cache.
+ */
+static const uint16_t *shared_maps(const struct dl_emu *e, uint32_t s,
+				   const uint16_t *maps, unsigned int nports)
+{
+	size_t size = nports * (size_t)nports * sizeof(*maps);
+
+	for (uint32_t i = 0; i < s && i < MAPS_COMPARED; i++) {
+		const struct dl_emu_switch *other = &e->switches[i];
+
+		if (other->tables == e->tables && other->nports == nports &&
+		    !memcmp(other->sl2vl, maps, size))
+			return other->sl2vl;
+	}
+	return maps;
+}
+
 /* `there`: the number in the tables of each switch, or NULL: the same. */
 int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
 			    const uint32_t *there)
@@ -229,7 +250,9 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
 		e->switches[s] = (struct dl_emu_switch){
 			.lft = t->lft + theirs * (size_t)t->stride,
 			.top_lid = t->top_lid,
-			.sl2vl = t->sl2vl + t->sl2vl_first[theirs],
+			.sl2vl = shared_maps(e, s, t->sl2vl +
+					     t->sl2vl_first[theirs],
+					     n->nports + 1),
 			.rows = t->rows,
 			.tables = t,
 			.their_sw = theirs,

@@ -167,12 +167,15 @@ static void send_fcp(struct dl_emu *e, uint32_t port)
 void dl_emu_consider_telling(struct dl_emu *e, uint32_t in_channel)
 {
 	struct dl_in *in = &e->ins[in_channel];
-	uint32_t port = dl_out_port(e, in_channel);
-	struct dl_link_end *p = &e->ends[port];
-	uint32_t bit = 1u << in_channel % e->nv;
+	uint32_t port, bit;
+	struct dl_link_end *p;
 
-	if (p->fcp & bit || !p->up ||
-	    !dl_credit_worth_telling(&in->rx, in->told, e->units_max))
+	if (!dl_credit_worth_telling(&in->rx, in->told, e->units_max))
+		return;
+	port = dl_out_port(e, in_channel);
+	bit = 1u << in_channel % e->nv;
+	p = &e->ends[port];
+	if (p->fcp & bit || !p->up)
 		return;
 	p->fcp |= bit;
 	dl_emu_transmit(e, port);
@@ -319,7 +322,8 @@ static void leave(struct dl_emu *e, struct dl_link_end *p, uint32_t packet)
 		e->ins[pk->in].head = pk->next;
 		e->ins[pk->in].reading = true;
 	}
-	e->ends[dl_out_port(e, pk->in)].readers++;
+	if (e->c.speedup)
+		e->ends[dl_out_port(e, pk->in)].readers++;
 }
 
 /* When can the far end look at the packet? */
@@ -466,7 +470,8 @@ void dl_emu_tail_sent(struct dl_emu *e, uint32_t port)
 			dl_emu_fill(e, a);
 		}
 	} else {
-		e->ends[dl_out_port(e, in)].readers--;
+		if (e->c.speedup)
+			e->ends[dl_out_port(e, in)].readers--;
 		if (p->sending_parent == DL_NIL) {
 			e->ins[in].reading = false;
 			dl_emu_release(e, in, p->sending_units);

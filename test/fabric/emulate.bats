@@ -215,6 +215,26 @@ full() {
 	done
 }
 
+@test "a VL that no arbitration table names starves" {
+	routed 4 3 1
+	# Between switches: level 0 only.
+	sed -i 's/^\(0x00d1.* [1-4] limit 4 \).*/\1high 0:64,1:64 low 2:9,3:9/' \
+		"$T/routed/dateline-vlarb.dump"
+	run -1 emulated "$T/routed" "$(scenario <<-END
+		duration_ns: 2000000
+		drain_ns: 500000
+		traffic:
+		  - {pattern: uniform, load: 0.1}
+		  - {pattern: uniform, load: 0.1, level: 1}
+	END
+	)"
+	holds '(.deadlock | not) and .in_flight > 0'
+	holds '.starved | length > 0 and all(.vl >= 4 and .unlisted)'
+	run -1 dateline emulate "$T/routed" --scenario "$T/scenario.yaml"
+	grep -q '^starving: "S_.* VL [45], .*in no arbitration table' \
+		<<<"$output"
+}
+
 # damaged SEED: a torus and some failures, drawn from it, for the generator.
 damaged() {
 	awk -v seed="$1" '

@@ -328,6 +328,36 @@ static void test_starvation(void **state)
 	emu_world_free(&w);
 }
 
+/* Other tables of the same fabric, again and again, under traffic. */
+static void test_new_tables(void **state)
+{
+	const uint32_t radix[3] = { 4, 3, 1 };
+	const unsigned int weights[2] = { 10, 200 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		struct emu_world w, other;
+
+		emu_world_build(&w, radix, false, 1, NULL);
+		emu_world_build(&other, radix, false, 1, weights);
+		w.c.switching = i % 3;
+		w.c.qp_change_ps = i / 3 * 10000;
+		everybody(&w, 40, 3000, 0);
+		emu_world_start(&w);
+		for (uint64_t t = 1; t <= 20; t++) {
+			assert_int_equal(dl_emu_run(w.emu, t * 7 * US),
+					 DL_EMU_RUNNING);
+			assert_int_equal(dl_emu_swap_tables(
+				w.emu, t % 2 ? other.t : w.t), 0);
+			assert_int_equal(dl_emu_audit(w.emu, w.emu->log), 0);
+		}
+		assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DONE);
+		assert_int_equal(dl_emu_totals(w.emu)->delivered, 12 * 40 * 2);
+		emu_world_free(&w);
+		emu_world_free(&other);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_flapping_link),
 		cmocka_unit_test(test_stopped_receiver),
 		cmocka_unit_test(test_starvation),
+		cmocka_unit_test(test_new_tables),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

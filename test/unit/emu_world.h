@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Small tori with tables, and written-down traffic, for the emulator's tests. */
+/* Small tori with tables, and traffic, for the emulator's tests. */
 #ifndef TEST_EMU_WORLD_H
 #define TEST_EMU_WORLD_H
 

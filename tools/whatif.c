@@ -236,9 +236,10 @@ static int try_proven(struct worker *k, const struct dl_torus *t,
 	o->proven = true;
 	o->entries = report.entries;
 	o->changed = report.entries_changed;
+	o->filled = report.entries_filled;
 	o->moved = report.moved;
 	o->along_tree = report.along_tree;
-	o->repaired = o->changed || o->moved;
+	o->repaired = o->changed || o->filled || o->moved;
 	*o->reason = '\0';
 	return 0;
 }

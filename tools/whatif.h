@@ -66,7 +66,7 @@ struct dl_outcome {
 	bool proven, repaired;
 	uint32_t unplaced;	/* switches whose coordinate is not known */
 	uint32_t along_tree, moved;
-	uint64_t entries, changed;
+	uint64_t entries, changed, filled;
 	/* Of a packet, on average over the pairs that the plain rule serves. */
 	double hops, plain_hops;
 	uint64_t busiest, plain_busiest;

@@ -20,7 +20,7 @@ struct sums {
 	uint64_t samples, connected, accepted, safe;
 	uint64_t proven, repaired, lost, along_tree, unplaced;
 	uint64_t compared;	/* scenarios with a load of the plain rule */
-	struct spread changed;	/* entries */
+	struct spread changed, filled;	/* entries */
 	struct spread moved;	/* switches in the tree */
 	struct spread hops;	/* per cent above the plain rule */
 	struct spread busiest;	/* as a ratio to the plain rule */
@@ -50,6 +50,7 @@ static void add_proven(struct sums *s, const struct dl_outcome *o)
 	s->repaired += o->repaired;
 	s->along_tree += o->along_tree > 0;
 	add(&s->changed, o->changed, first);
+	add(&s->filled, o->filled, first);
 	add(&s->moved, o->moved, first);
 	if (!o->plain_busiest || o->plain_hops <= 0)
 		return;
@@ -172,7 +173,7 @@ static json_t *document(const struct dl_whatif *w, const struct sums *s,
 {
 	return json_pack(
 		"{s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
-		"s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}, "
+		"s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}, "
 		"s:I, s:o, s:f, s:o}",
 		"samples", (json_int_t)s->samples,
 		"exhaustive", (int)w->exhaustive,
@@ -188,6 +189,7 @@ static json_t *document(const struct dl_whatif *w, const struct sums *s,
 			"lost", (json_int_t)s->lost,
 			"with_tree_routes", (json_int_t)s->along_tree,
 			"entries_changed", spread_json(&s->changed, s->proven),
+			"entries_filled", spread_json(&s->filled, s->proven),
 			"tree_switches_moved",
 				spread_json(&s->moved, s->proven),
 			"added_hops_percent",
@@ -222,6 +224,8 @@ static void print_text(const struct dl_whatif *w, const struct sums *s,
 	printf("\n%-36s%12s%12s\n", "against the plain rule", "mean", "most");
 	printf("%-36s%12.1f%12.0f\n", "forwarding entries changed",
 	       mean(&s->changed, s->proven), s->changed.max);
+	printf("%-36s%12.1f%12.0f\n", "entries filled at rings cut in two",
+	       mean(&s->filled, s->proven), s->filled.max);
 	printf("%-36s%12.1f%12.0f\n", "switches moved in the tree",
 	       mean(&s->moved, s->proven), s->moved.max);
 	printf("%-36s%12.2f%12.2f\n", "added hops, %",

@@ -534,7 +534,8 @@ static void say(const struct repair *r, const struct dl_log *log)
 		dl_log(log, DL_WARNING, "proven: the time for repairs was over "
 		       "before all was done; the rest goes along the multicast "
 		       "tree, safe but slow");
-	if (!p->lost && !p->cyclic && !p->moved && !p->changed) {
+	if (!p->lost && !p->cyclic && !p->moved && !p->changed &&
+	    !p->entries_filled) {
 		dl_log(log, DL_INFO, "proven: the plain rule and its tree are "
 		       "free of credit loops");
 		return;
@@ -543,9 +544,10 @@ static void say(const struct repair *r, const struct dl_log *log)
 	       "proven: the plain rule has no way for %u pairs of switches and "
 	       "would close credit loops for %u; %" PRIu64 " of %" PRIu64
 	       " forwarding entries changed, for %u destination switches (%u "
-	       "along the tree); %u switches moved in the multicast tree",
+	       "along the tree), and %" PRIu64 " filled at rings cut in two; "
+	       "%u switches moved in the multicast tree",
 	       p->lost, p->cyclic, p->entries_changed, p->entries, p->mended,
-	       p->along_tree, p->moved);
+	       p->along_tree, p->entries_filled, p->moved);
 }
 
 /* Finish what the search has found. */
@@ -557,6 +559,7 @@ static int finish(struct repair *r, struct dl_tables *tables,
 
 	r->report->changed = r->report->mended = 0;
 	r->report->entries = r->report->entries_changed = 0;
+	r->report->entries_filled = 0;
 	err = dl_repair_write(&r->flows, r->open, r->along_tree, tables,
 			      r->report, log);
 	if (!err)

@@ -63,7 +63,7 @@ static uint8_t last_port(const struct dl_fabric *f, uint16_t lid)
 
 static void write_switch(struct dl_tables *t, uint32_t sw, const uint16_t *lids,
 			 uint32_t n, const uint8_t *ports, unsigned int nports,
-			 struct dl_repair_report *report)
+			 uint64_t *changed)
 {
 	uint8_t *row = &t->lft[sw * (size_t)t->stride];
 	uint32_t i;
@@ -72,7 +72,7 @@ static void write_switch(struct dl_tables *t, uint32_t sw, const uint16_t *lids,
 		uint8_t port = nports ? ports[i % nports] :
 					last_port(t->fabric, lids[i]);
 
-		report->entries_changed += row[lids[i]] != port;
+		*changed += row[lids[i]] != port;
 		row[lids[i]] = port;
 	}
 }
@@ -118,7 +118,7 @@ int dl_repair_write(const struct dl_flows *f, const bool *open,
 		dl_flows_rule(f, to, rule);
 		if (net->torus->sw_site[to] == DL_NONE)
 			write_switch(tables, to, lids + first[to], n, NULL, 0,
-				     report);
+				     &report->entries_filled);
 		for (s = 0; s < net->nsw; s++) {
 			const struct dl_hop *hop;
 
@@ -129,7 +129,9 @@ int dl_repair_write(const struct dl_flows *f, const bool *open,
 			report->changed += via[s] != rule[s];
 			write_switch(tables, s, lids + first[to], n,
 				     net->ports + hop->ports, hop->nports,
-				     report);
+				     via[s] == rule[s] ?
+					     &report->entries_filled :
+					     &report->entries_changed);
 		}
 		report->mended += report->changed > changed;
 		name_mended(tables->fabric, to, report->changed - changed,

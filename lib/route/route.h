@@ -97,6 +97,8 @@ int dl_route_plain(const struct dl_torus *t, const struct dl_torus_config *c,
 struct dl_repair_report {
 	uint64_t entries;	/* forwarding entries */
 	uint64_t entries_changed;	/* ... that differ from the plain rule's */
+	uint64_t entries_filled;	/* ... by the rule's own early turn, where
+					   a ring is cut in two */
 	uint32_t lost;		/* pairs of switches that the rule leaves open */
 	uint32_t cyclic;	/* ... whose packets would close a credit loop */
 	uint32_t changed;	/* ... at which packets leave by another hop */

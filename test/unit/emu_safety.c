@@ -328,6 +328,41 @@ static void test_starvation(void **state)
 	emu_world_free(&w);
 }
 
+/* VL 15 has no credits: what finds no room is lost, and nothing else is. */
+static void test_management(void **state)
+{
+	const uint32_t radix[3] = { 4, 1, 1 };
+	struct emu_world w;
+	const struct dl_emu_totals *totals;
+
+	(void)state;
+	emu_world_build(&w, radix, true, 1, NULL);
+	emu_world_flow(&w, 0, 3, 0, 1)->smp = true;
+	emu_world_start(&w);
+	assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DONE);
+	/* Five links at SDR 4x, a nanosecond a byte; two metres each. */
+	assert_int_equal(w.last.at, 5 * 10000 + 290000 +
+				    4 * (8000 + w.c.switch_latency_ps));
+	emu_world_stop(&w);
+
+	/* All to one: more than the switches can store. */
+	w.nflows = 0;
+	everybody(&w, 20, 2048, 0);
+	for (uint32_t i = 1; i < w.nadapters; i++)
+		emu_world_flow(&w, i, 0, 0, 50)->smp = true;
+	emu_world_start(&w);
+	assert_int_equal(run_audited(&w, 100 * MS, 100), DL_EMU_DONE);
+	totals = dl_emu_totals(w.emu);
+	assert_int_equal(totals->injected, 4 * 20 + 3 * 50);
+	assert_int_equal(totals->dropped, totals->drops[DL_EMU_DROP_SMP_FULL]);
+	assert_true(totals->dropped > 0);
+	assert_int_equal(totals->delivered + totals->dropped,
+			 totals->injected);
+	assert_int_equal(dl_emu_level(w.emu, 0)->packets +
+			 dl_emu_level(w.emu, 1)->packets, 4 * 20);
+	emu_world_free(&w);
+}
+
 /* Other tables of the same fabric, again and again, under traffic. */
 static void test_new_tables(void **state)
 {
@@ -367,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_flapping_link),
 		cmocka_unit_test(test_stopped_receiver),
 		cmocka_unit_test(test_starvation),
+		cmocka_unit_test(test_management),
 		cmocka_unit_test(test_new_tables),
 	};
 	const char *given = getenv("DATELINE_SEED");

@@ -113,6 +113,7 @@ static bool next_message(void *context, uint32_t index, uint64_t now,
 				     w->f->ports[w->adapter[dst]].lid,
 		.level = flow->level,
 		.sl = DL_NO_SL,
+		.smp = flow->smp,
 	};
 	flow->sent++;
 	return true;

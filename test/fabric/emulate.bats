@@ -317,7 +317,8 @@ drawn() {
 		print "duration_ns: " 20000 + below(60000)
 		maybe("warmup_ns: " below(20000))
 		maybe("sample_ns: " 1000 + below(20000))
-		print "switching: " one("cut_through store_and_forward wormhole")
+		how = one("cut_through store_and_forward wormhole")
+		print "switching: " how
 		print "flow_control: " one("iba pcie")
 		print "mtu: " one("256 512 1024 2048 4096")
 		print "buffer_blocks: " 66 + below(300)
@@ -356,8 +357,10 @@ drawn() {
 		for (n = 1 + below(3); n > 0; n--)
 			print "  - {at_ns: " below(40000) ", node: S_" \
 				below(4) "_" below(3) "_0, port: " \
-				1 + below(4) ", fault: " one("link_down " \
-				"lose_fcp corrupt_fcp") ", for_ns: " \
+				1 + below(4) ", fault: " \
+				one("lose_fcp corrupt_fcp" \
+				(how == "wormhole" ? "" : " link_down")) \
+				", for_ns: " \
 				1 + below(20000) "}"
 	}'
 }
@@ -560,6 +563,12 @@ refused() {
 		traffic: [{pattern: uniform, load: 1}]
 		faults:
 		  - {at_ns: 1, fault: link_down, node: S_0_0_0, port: 9}
+	END
+	refused '4: link_down: expected another switching than' <<-END
+		switching: wormhole
+		traffic: [{pattern: uniform, load: 1}]
+		faults:
+		  - {at_ns: 1, fault: link_down, node: S_0_0_0, port: 1}
 	END
 	refused '1: warmup_ns: expected less than duration_ns' <<-END
 		warmup_ns: 100000

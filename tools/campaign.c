@@ -132,7 +132,7 @@ static void run_threads(struct job *j, unsigned int n)
 int dl_campaign_run(const struct dl_campaign *c, void *results, bool *done,
 		    bool *was_interrupted)
 {
-	struct sigaction action = { .sa_handler = interrupt }, before;
+	struct sigaction action = { .sa_handler = interrupt }, before[2];
 	struct job j = { .c = c, .results = results, .done = done };
 	unsigned int threads = c->threads ? c->threads : dl_cores();
 	int err, gathered;
@@ -146,9 +146,12 @@ int dl_campaign_run(const struct dl_campaign *c, void *results, bool *done,
 	interrupted = 0;
 	/* A second one ends the process. */
 	action.sa_flags = SA_RESETHAND;
-	sigaction(SIGINT, &action, &before);
+	sigaction(SIGINT, &action, &before[0]);
+	/* What mpirun sends when it is interrupted. */
+	sigaction(SIGTERM, &action, &before[1]);
 	run_threads(&j, threads);
-	sigaction(SIGINT, &before, NULL);
+	sigaction(SIGINT, &before[0], NULL);
+	sigaction(SIGTERM, &before[1], NULL);
 	err = atomic_load(&j.err);
 	*was_interrupted = interrupted;
 	gathered = dl_ranks_gather(c, results, done, &err, was_interrupted);

@@ -20,6 +20,7 @@ enum { KEY_TORUS = 0x2000, KEY_SWITCHES, KEY_LINKS, KEY_SAMPLES, KEY_SEED,
 
 #define MAX_FAILURES 65536
 #define MAX_SAMPLES 10000000
+#define DEFAULT_SAMPLES 100
 #define MAX_SEEDS 8
 #define BAR 40			/* characters */
 
@@ -85,6 +86,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!r->net)
 			argp_error(state, "which netlist?");
+		if (r->w.exhaustive && r->samples)
+			argp_error(state, "--exhaustive tries all scenarios, "
+				   "--samples draws some: which?");
+		if (!r->samples)
+			r->samples = DEFAULT_SAMPLES;
 		if (!r->w.fail_switches && !r->w.fail_cables)
 			argp_error(state, "what shall fail?  --switches N, "
 				   "--links N, or both");
@@ -384,7 +390,7 @@ static int run_all(const struct dl_tool *tool, struct request *r, int *status)
 
 int dl_cmd_whatif(struct dl_tool *tool, int argc, char **argv)
 {
-	struct request r = { .samples = 100, .w = { .seed = 1 } };
+	struct request r = { .w = { .seed = 1 } };
 	int err, status = DL_EXIT_GOOD;
 
 	dl_tool_parse(tool, &whatif_argp, DL_TOOL_JSON, argc, argv, &r);

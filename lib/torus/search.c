@@ -41,7 +41,10 @@ static int build_guid_order(struct dl_search *s)
 	return 0;
 }
 
-/* Peel off what hangs on by one neighbour, from the ends inwards. */
+/*
+ * Peel off what hangs on by one neighbour, from the ends inwards; and note
+ * what joins no more than two others, like a bridge between two switches.
+ */
 static int find_branches(struct dl_search *s)
 {
 	uint32_t sw, at, next, i, n;
@@ -63,6 +66,9 @@ static int find_branches(struct dl_search *s)
 			s->branch[at] = true;
 		}
 	}
+	for (sw = 0; sw < s->f->nswitches; sw++)
+		if (s->adj.first[sw + 1] - s->adj.first[sw] <= 2)
+			s->branch[sw] = true;
 	return 0;
 }
 
@@ -287,11 +293,13 @@ static void revise(struct dl_search *s, uint32_t sw)
 		if (site_fits(s, sw, around[i]))
 			cand[kept++] = around[i];
 	s->ncand[sw] = kept;
-	if (kept == 1 && supporters > 1)
+	if (kept == 1 && supporters > 1 && !s->branch[sw]) {
 		dl_search_place(s, sw, cand[0]);
-	else if (kept != before)
+		return;
+	}
+	if (kept != before)
 		enqueue_unplaced_neighbours(s, sw);
-	if (kept == 1 && supporters == 1 && !(s->queued[sw] & IN_SINGLE)) {
+	if (kept == 1 && !(s->queued[sw] & IN_SINGLE)) {
 		s->queued[sw] |= IN_SINGLE;
 		s->single[s->nsingle++] = sw;
 	}

@@ -16,7 +16,7 @@ struct dl_search {
 	uint32_t *next;			/* neighbour of a site by direction */
 	struct dl_adjacency adj;
 	uint32_t *by_guid;		/* switch numbers in order of GUID */
-	bool *branch;			/* by switch: hangs on by one cable */
+	bool *branch;			/* by switch: joins hardly anything */
 
 	uint32_t *site_of;		/* by switch, or DL_NONE */
 	uint32_t *sw_at;		/* by site, or DL_NONE */

@@ -95,6 +95,8 @@ whatif() {
 	[[ $output == *'what shall fail'* ]]
 	run -2 dateline whatif "$T/f.net" --switches 10
 	[[ $output == *'this torus has 9 and 18'* ]]
+	run -2 dateline whatif "$T/f.net" --links 1 --exhaustive --samples 3
+	[[ $output == *'which?'* ]]
 	dateline gen 8 8 8 -q -o "$T/f"
 	run -2 dateline whatif "$T/f.net" --links 5 --exhaustive
 	[[ $output == *'more than 1000000 scenarios'* ]]

@@ -216,6 +216,7 @@ static int compare_load(const struct dl_tables *plain,
 			(double)after.common_hops / after.common_pairs : 0;
 		o->plain_busiest = before.busiest;
 		o->busiest = after.busiest;
+		o->common_busiest = after.common_busiest;
 		dl_load_release(&after);
 	}
 	dl_load_release(&before);

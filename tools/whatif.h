@@ -69,7 +69,7 @@ struct dl_outcome {
 	uint64_t entries, changed, filled;
 	/* Of a packet, on average over the pairs that the plain rule serves. */
 	double hops, plain_hops;
-	uint64_t busiest, plain_busiest;
+	uint64_t busiest, common_busiest, plain_busiest;
 	double seconds[DL_STAGES];
 	char reason[160];	/* why proven mode has no tables */
 };

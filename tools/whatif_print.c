@@ -24,6 +24,7 @@ struct sums {
 	struct spread moved;	/* switches in the tree */
 	struct spread hops;	/* per cent above the plain rule */
 	struct spread busiest;	/* as a ratio to the plain rule */
+	struct spread common;	/* ... for those pairs that it serves */
 	double seconds[DL_STAGES];
 };
 
@@ -57,6 +58,7 @@ static void add_proven(struct sums *s, const struct dl_outcome *o)
 	first = !s->compared++;
 	add(&s->hops, 100 * (o->hops / o->plain_hops - 1), first);
 	add(&s->busiest, (double)o->busiest / o->plain_busiest, first);
+	add(&s->common, (double)o->common_busiest / o->plain_busiest, first);
 }
 
 static void add_outcome(struct sums *s, const struct dl_outcome *o)
@@ -173,7 +175,7 @@ static json_t *document(const struct dl_whatif *w, const struct sums *s,
 {
 	return json_pack(
 		"{s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
-		"s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}, "
+		"s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}, "
 		"s:I, s:o, s:f, s:o}",
 		"samples", (json_int_t)s->samples,
 		"exhaustive", (int)w->exhaustive,
@@ -195,6 +197,8 @@ static json_t *document(const struct dl_whatif *w, const struct sums *s,
 			"added_hops_percent",
 				spread_json(&s->hops, s->compared),
 			"busiest_channel_ratio",
+				spread_json(&s->common, s->compared),
+			"busiest_channel_ratio_all_pairs",
 				spread_json(&s->busiest, s->compared),
 		"with_unplaced_switches", (json_int_t)s->unplaced,
 		"lost", lost,
@@ -231,6 +235,8 @@ static void print_text(const struct dl_whatif *w, const struct sums *s,
 	printf("%-36s%12.2f%12.2f\n", "added hops, %",
 	       mean(&s->hops, s->compared), s->hops.max);
 	printf("%-36s%12.3f%12.3f\n", "load of the busiest channel, ratio",
+	       mean(&s->common, s->compared), s->common.max);
+	printf("%-36s%12.3f%12.3f\n", "... with all other pairs, too",
 	       mean(&s->busiest, s->compared), s->busiest.max);
 	printf("\n%.1f scenarios a second.  CPU seconds:",
 	       seconds > 0 ? s->samples / seconds : 0);

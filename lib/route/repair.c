@@ -46,8 +46,13 @@
  * assumed: that end ports consume what they receive, that every packet uses
  * its path SL, and that the switches hold these tables.  While a subnet
  * manager rewrites them one by one, some hold old and some hold new ones; that
- * mixture is not proven.  It differs from either in what changed only, one
- * more reason to change little.
+ * mixture is not proven: for that moment packets may circle, which ends when
+ * the tables are complete, or wait for each other, which the switches' lifetime
+ * limits end.  An engine cannot choose the order in which OpenSM writes the
+ * switches.  What it can do is to change little: path SLs never change, nor do
+ * SL-to-VL maps while the number of VLs does not, all entries that failures
+ * leave good stay as they are, and repairs of one failure are looked for in
+ * the same order when another one comes, so that most are found again.
  *
  * The loop of the 6x5 torus with (3,2) failed: (4,1) +y, (4,2) +y, (4,3) -x,
  * (3,3) +y, (3,4) +y, (3,0) +y, (3,1) +x, (4,1).  The early turn from (4,2) to

@@ -39,6 +39,7 @@ struct counter {
 	struct basin own, other;
 	uint32_t *sources;	/* by switch: end ports that send from it */
 	uint32_t *next;		/* by port index: switch at the far end */
+	uint64_t *common;	/* by port index: flows of common pairs */
 	uint64_t *gathered;	/* by switch: packets that leave it; common ones
 				   in the upper half */
 };
@@ -150,6 +151,7 @@ static void count_lid(struct counter *c, uint16_t lid, struct dl_load *l)
 		l->flows[out] += n;
 		l->hops += n;
 		l->common_hops += common;
+		c->common[out] += common;
 		c->gathered[c->next[out]] += c->gathered[s];
 	}
 }
@@ -193,7 +195,8 @@ static int counter_init(struct counter *c, const struct dl_tables *t,
 		err = basin_init(&c->other, other, c->next);
 	c->sources = calloc(f->nswitches + 1, sizeof(*c->sources));
 	c->gathered = malloc((f->nswitches + 1) * sizeof(*c->gathered));
-	if (err || !c->sources || !c->gathered)
+	c->common = calloc(f->nports + 1, sizeof(*c->common));
+	if (err || !c->sources || !c->gathered || !c->common)
 		return -ENOMEM;
 	for (p = 0; p < f->nports; p++) {
 		if (!f->ports[p].lid || !dl_is_end_port(f, p))
@@ -226,13 +229,17 @@ int dl_load_count(const struct dl_tables *t, const struct dl_tables *other,
 		if (lid && f->lid_port[lid] != DL_NONE)
 			count_lid(&c, lid, &l);
 	}
-	for (p = 0; !err && p < f->nports; p++)
+	for (p = 0; !err && p < f->nports; p++) {
 		if (l.flows[p] > l.busiest)
 			l.busiest = l.flows[p];
+		if (c.common[p] > l.common_busiest)
+			l.common_busiest = c.common[p];
+	}
 	basin_release(&c.own);
 	basin_release(&c.other);
 	free(c.sources);
 	free(c.next);
+	free(c.common);
 	free(c.gathered);
 	if (err)
 		dl_load_release(&l);

@@ -18,7 +18,7 @@ struct dl_load {
 	uint64_t pairs;		/* delivered pairs */
 	uint64_t hops;		/* cables between switches that they pass */
 	/* The same for those pairs that other tables deliver, too. */
-	uint64_t common_pairs, common_hops;
+	uint64_t common_pairs, common_hops, common_busiest;
 };
 
 /*

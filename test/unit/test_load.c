@@ -170,6 +170,7 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint64_t *flows = calloc(f->nports + 1, sizeof(*flows));
+	uint64_t *common = calloc(f->nports + 1, sizeof(*common));
 	struct dl_load want = { 0 }, have;
 	uint32_t src, lid;
 
@@ -192,6 +193,7 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other)
 				continue;
 			want.common_pairs++;
 			want.common_hops += hops;
+			follow(t, src, lid, common);
 		}
 	}
 	assert_int_equal(dl_load_count(t, other, &have), 0);
@@ -203,10 +205,14 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other)
 		assert_int_equal(have.flows[src], flows[src]);
 		if (flows[src] > want.busiest)
 			want.busiest = flows[src];
+		if (common[src] > want.common_busiest)
+			want.common_busiest = common[src];
 	}
 	assert_int_equal(have.busiest, want.busiest);
+	assert_int_equal(have.common_busiest, want.common_busiest);
 	dl_load_release(&have);
 	free(flows);
+	free(common);
 }
 
 /* Entries that lead nowhere, in circles, or to the wrong end. */

@@ -21,3 +21,5 @@ libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/lib/dateline.map
 EXTRA_libdateline_la_DEPENDENCIES = $(srcdir)/lib/dateline.map
 EXTRA_DIST += lib/dateline.map
+pkgconfigdir = $(libdir)/pkgconfig
+nodist_pkgconfig_DATA = lib/libdateline.pc

@@ -79,6 +79,7 @@ scripts() {
 	find "$TOP" -name build -prune -o -name build-aux -prune -o -type f \
 		\( -name '*.bash' -o -name '*.bats' -o -path '*/.ci/run' \
 		-o -path "$TOP/bootstrap" \) -print | sort
+	grep -lr '^#!/bin/sh' "$TOP/debian" | sort
 }
 
 # manual FILE: mandoc has nothing to say about the page, and the pages of ours
@@ -121,16 +122,18 @@ expect() {
 	fi
 }
 
-# bootstrap installs every package that configure may ask for.
+# bootstrap installs every package that configure may ask for, and all that
+# Debian's packages are built with.
 packages_known() {
 	local package status=0
 
 	while read -r package; do
 		grep -qwF -- "$package" "$TOP/bootstrap" || {
-			echo "configure may ask for $package"
+			echo "configure or debian/control may ask for $package"
 			status=1
 		}
-	done < <(grep -oE '\<[a-z0-9.+-]+-dev\>' "$TOP/configure.ac" | sort -u)
+	done < <(grep -ohE '\<[a-z0-9.+-]+-dev\>' "$TOP/configure.ac" \
+		"$TOP/debian/control" | grep -v libdateline | sort -u)
 	return "$status"
 }
 
@@ -186,10 +189,11 @@ distribution() {
 	expect "make distcheck" make -C "$BUILD" -s -j"$(nproc)" distcheck
 }
 
-# The fabric tests, two at a time on two cores.
-fabric_tests() {
-	local line planned=-1 seen=0
+# bats_tests WHAT TARGET [FLAG...]: the cases of a target that runs bats.
+bats_tests() {
+	local what=$1 target=$2 line planned=-1 seen=0
 
+	shift 2
 	while read -r line; do
 		case $line in
 		1..*) planned=${line#1..} ;;
@@ -197,14 +201,12 @@ fabric_tests() {
 		'ok '*) seen=$((seen + 1)) && pass 1 ;;
 		'not ok '*)
 			seen=$((seen + 1))
-			fail "fabric: ${line#not ok * }"
+			fail "$what: ${line#not ok * }"
 			;;
 		esac
 		printf '%s\n' "$line"
-	done < <(make -C "$BUILD" -s check-fabric \
-		BATS_FLAGS="--tap --jobs $(nproc) --no-parallelize-across-files" \
-		2>&1)
-	((seen == planned)) || fail "fabric tests: $seen of $planned ran"
+	done < <(make -C "$BUILD" -s "$target" BATS_FLAGS="--tap $*" 2>&1)
+	((seen == planned)) || fail "$what tests: $seen of $planned ran"
 }
 
 mkdir -p "$LOGS"
@@ -220,7 +222,10 @@ heading "Demonstration"
 expect "demonstration" env DATELINE_BUILD="$BUILD" \
 	bash "$TOP/test/fabric/demo.bash"
 heading "Fabric tests: ibsim and stock OpenSM"
-fabric_tests
+# As many at a time as there are cores.
+bats_tests fabric check-fabric --jobs "$(nproc)" --no-parallelize-across-files
+heading "Packages"
+bats_tests package check-package
 
 heading "Result after $((SECONDS / 60)) min $((SECONDS % 60)) s"
 ((failed == 0)) || printf 'FAILED %s\n' "${failures[@]}"

@@ -1,0 +1,20 @@
+# Packages for Debian; the tarball is their source.
+EXTRA_DIST += \
+	debian/changelog \
+	debian/control \
+	debian/copyright \
+	debian/dateline.install \
+	debian/libdateline-dev.install \
+	debian/libdateline0.install \
+	debian/libdateline0.symbols \
+	debian/not-installed \
+	debian/opensm-dateline.install \
+	debian/opensm-dateline.lintian-overrides \
+	debian/opensm-dateline.postrm \
+	debian/opensm-dateline.triggers \
+	debian/rules \
+	debian/source/format \
+	debian/tests/command \
+	debian/tests/control \
+	debian/tests/library \
+	debian/tests/opensm

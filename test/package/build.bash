@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# usage: build.bash BUILD DIR
+#
+# Packages of the tarball that the build tree BUILD makes: DIR/deb/*.deb, built
+# as a Debian machine builds them, but without the unit tests, which run
+# elsewhere.  Nothing is done when they were made of this very tarball.
+set -euo pipefail
+
+BUILD=$(cd "$1" && pwd)
+mkdir -p "$2"
+DIR=$(cd "$2" && pwd)
+
+# step NAME COMMAND...: silent, unless it fails.
+step() {
+	local log=$DIR/$1.log
+
+	shift
+	"$@" >"$log" 2>&1 || {
+		tail -n 30 "$log" >&2
+		exit 1
+	}
+}
+
+rm -rf "$DIR/source"
+mkdir "$DIR/source"
+step dist make -C "$BUILD" -s dist
+mv "$BUILD"/dateline-*.tar.xz "$DIR/source"
+tar -C "$DIR/source" -xf "$DIR"/source/dateline-*.tar.xz
+cd "$DIR"/source/dateline-*/
+find . -type f -exec sha256sum {} + | sort >"$DIR/contents"
+! cmp -s "$DIR/contents" "$DIR/built" || exit 0
+
+rm -rf "$DIR/deb" "$DIR/built"
+mkdir "$DIR/deb"
+DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
+	step dpkg-buildpackage dpkg-buildpackage -us -uc
+mv ../*_* "$DIR/deb"
+mv "$DIR/contents" "$DIR/built"

@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The packages that build.bash made, on a machine that throwaway.bash provides:
+# they install, upgrade and purge cleanly, and OpenSM starts with them.  Each
+# test goes on where the one before stopped.
+
+bats_require_minimum_version 1.5.0
+
+TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+DEBS=$DATELINE_PACKAGES/deb
+NAMES=(dateline libdateline-dev libdateline0 opensm-dateline)
+
+setup_file() {
+	PATH=$PATH:/usr/sbin:/sbin
+	export PATH
+	if [[ ${THROWAWAY:-} == yes ]]; then
+		# Whatever the machine has of its own.
+		dpkg -P "${NAMES[@]}"
+		make -C "$DATELINE_BUILD" -s uninstall
+		ldconfig
+		traces >"$BATS_FILE_TMPDIR/before"
+	fi
+}
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+	[[ ${THROWAWAY:-} == yes || ${BATS_TEST_TAGS[*]} == paper ]] ||
+		skip "no throwaway copy of this machine"
+}
+
+# traces: every file on the machine that has to do with Dateline.
+traces() {
+	find /etc /usr /var/cache /var/lib /var/log -xdev -name '*dateline*' \
+		! -type d | sort
+	ldconfig -p | grep dateline || true
+	dpkg-query -W "${NAMES[@]}" 2>/dev/null || true
+}
+
+# as_before: the traces are those of setup_file.
+as_before() {
+	traces | diff "$BATS_FILE_TMPDIR/before" -
+}
+
+# fails COMMAND...: it must not succeed.
+fails() {
+	! "$@"
+}
+
+# try NAME...: of the tests that Debian's own machines would run.
+try() {
+	local name
+
+	for name; do
+		mkdir -p "$T/$name"
+		AUTOPKGTEST_TMP=$T/$name "$TOP/debian/tests/$name"
+	done
+}
+
+# bats test_tags=paper
+@test "lintian has nothing to say" {
+	run -0 --separate-stderr lintian --display-info --pedantic \
+		"$DEBS"/dateline_*.changes
+	[[ ! $output ]] || { printf '%s\n' "$output"; return 1; }
+}
+
+# bats test_tags=paper
+@test "the routing engine asks for the OpenSM that it was built with" {
+	local version
+
+	version=$(dpkg-query -W -f '${source:Upstream-Version}' libopensm-dev)
+	dpkg-deb -f "$DEBS"/opensm-dateline_*.deb Depends |
+		grep -qF "opensm (>= $version), opensm (<< $version.0~)"
+	dpkg --compare-versions "$version-99+b1" lt "$version.0~"
+}
+
+@test "the packages install, and OpenSM routes with the engine" {
+	dpkg -i "$DEBS"/*.deb
+	dpkg --verify "${NAMES[@]}"
+	fails as_before
+	ldconfig -p | grep -q '^	libosmdateline\.so '
+	try command library opensm
+}
+
+@test "an upgrade leaves the administrator's files as they are" {
+	local name tree
+	local -a newer=()
+
+	mkdir -p /etc/opensm
+	echo "torus 4 3 2" | tee /etc/opensm/{torus-2QoS,opensm}.conf
+	for name in "${NAMES[@]}"; do
+		tree=$T/$name
+		dpkg-deb -R "$DEBS/${name}_"*.deb "$tree"
+		sed -i -E "s/^(Version: .*)/\\1+1/; s/\\(= ([^)]*)\\)/(= \\1+1)/" \
+			"$tree/DEBIAN/control"
+		dpkg-deb --root-owner-group -b "$tree" "$T/$name.deb"
+		newer+=("$T/$name.deb")
+	done
+	dpkg -i "${newer[@]}"
+	[[ $(dpkg-query -W -f '${Version}\n' "${NAMES[@]}" | sort -u) == *+1 ]]
+	dpkg --verify "${NAMES[@]}"
+	[[ $(sort -u /etc/opensm/*.conf) == "torus 4 3 2" ]]
+	try command opensm
+}
+
+@test "a purge leaves nothing but the administrator's files" {
+	mkdir -p /var/cache/opensm
+	touch /var/cache/opensm/dateline-torus.conf \
+		/var/log/dateline-torus.dump /var/log/opensm.log
+	dpkg -r "${NAMES[@]}"
+	[[ -e /var/cache/opensm/dateline-torus.conf ]]
+	dpkg -P opensm-dateline
+	as_before
+	[[ -e /etc/opensm/opensm.conf && -e /var/log/opensm.log ]]
+}
+
+@test "make install and ldconfig: OpenSM finds the engine, until uninstall" {
+	make -C "$DATELINE_BUILD" -s install
+	ldconfig
+	[[ $(command -v dateline) == /usr/local/bin/dateline ]]
+	try opensm
+	make -C "$DATELINE_BUILD" -s uninstall
+	ldconfig
+	as_before
+}

@@ -6,6 +6,7 @@ dist_man_MANS += \
 	man/dateline-discover.1 \
 	man/dateline-emulate.1 \
 	man/dateline-gen.1 \
+	man/dateline-report.1 \
 	man/dateline-route.1 \
 	man/dateline-snapshot.1 \
 	man/dateline-verify.1 \

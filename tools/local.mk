@@ -25,6 +25,13 @@ dateline_SOURCES = \
 	tools/load.c \
 	tools/main.c tools/commands.def \
 	tools/opensm_conf.c \
+	tools/report.c tools/report.h \
+	tools/report_change.c \
+	tools/report_emulation.c \
+	tools/report_fabric.c \
+	tools/report_html.c \
+	tools/report_model.c \
+	tools/report_tables.c \
 	tools/route.c \
 	tools/scenario.c tools/scenario.h \
 	tools/setup.c \
@@ -42,6 +49,27 @@ else
 dateline_SOURCES += tools/campaign_alone.c
 endif
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
-dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS) $(MPI_CFLAGS)
+dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS) \
+	$(ZLIB_CFLAGS) $(MPI_CFLAGS)
 dateline_LDADD = libdlgen.la libdlroute.la libdllink.la libdllive.la $(JANSSON_LIBS) \
-	$(YAML_LIBS) $(MPI_LIBS)
+	$(YAML_LIBS) $(ZLIB_LIBS) $(MPI_LIBS)
+
+# The page of `dateline report`: what a browser reads is put into the command
+# byte by byte.
+PAGE_PROGRAM = \
+	tools/report/data.js \
+	tools/report/picture.js \
+	tools/report/charts.js \
+	tools/report/panels.js \
+	tools/report/main.js
+PAGE_FILES = tools/report/report.html tools/report/report.css \
+	$(PAGE_PROGRAM)
+EXTRA_DIST += tools/report/embed.sh $(PAGE_FILES)
+nodist_dateline_SOURCES = tools/report_page.c
+CLEANFILES += tools/report_page.c
+tools/report_page.c: $(PAGE_FILES) tools/report/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) tools && cd $(srcdir) && \
+		sh tools/report/embed.sh tools/report/report.html \
+		tools/report/report.css $(PAGE_PROGRAM) \
+		>$(abs_builddir)/$@.part && mv $(abs_builddir)/$@.part \
+		$(abs_builddir)/$@

@@ -180,20 +180,27 @@ static json_t *lost_json(const struct dl_verdict *v)
 	return list;
 }
 
-static int print_json(const struct dl_tool *tool, const struct dl_report *r,
-		      double seconds)
+json_t *dl_report_json(const struct dl_report *r)
 {
 	const struct dl_verdict *v = r->verdict;
 
-	return dl_tool_print_json(
-		tool,
-		json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, s:f}",
-			  "delivered", v->delivered, "pairs",
-			  (json_int_t)v->pairs, "undelivered", lost_json(v),
-			  "credit_loop", v->credit_loop, "cycle",
-			  dl_report_cycle_json(r), "multicast_groups", v->groups, "sl_stable",
-			  v->sl_stable, "channels", (json_int_t)v->channels,
-			  "seconds", seconds));
+	return json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I}",
+			 "delivered", v->delivered, "pairs",
+			 (json_int_t)v->pairs, "undelivered", lost_json(v),
+			 "credit_loop", v->credit_loop, "cycle",
+			 dl_report_cycle_json(r), "multicast_groups", v->groups,
+			 "sl_stable", v->sl_stable, "channels",
+			 (json_int_t)v->channels);
+}
+
+static int print_json(const struct dl_tool *tool, const struct dl_report *r,
+		      double seconds)
+{
+	json_t *document = dl_report_json(r);
+
+	if (document)
+		json_object_set_new(document, "seconds", json_real(seconds));
+	return dl_tool_print_json(tool, document);
 }
 
 /* ---- all --------------------------------------------------------------- */
@@ -202,11 +209,12 @@ static int print_json(const struct dl_tool *tool, const struct dl_report *r,
  * For the explanation only: is there a loop without any multicast, or without
  * the switches' own packets?
  */
-static int judge_part(const struct request *r, const struct dl_tables *t,
-		      bool multicast, bool adapters_only, bool *loop)
+static int judge_part(const struct dl_tables *t,
+		      const struct dl_verify_options *options, bool multicast,
+		      bool adapters_only, bool *loop)
 {
+	struct dl_verify_options o = *options;
 	struct dl_tables part = *t;
-	struct dl_verify_options o = r->options;
 	struct dl_verdict *v;
 	int err;
 
@@ -219,6 +227,18 @@ static int judge_part(const struct request *r, const struct dl_tables *t,
 		*loop = dl_verdict_credit_loop(v);
 		dl_verdict_free(v);
 	}
+	return err;
+}
+
+int dl_report_explain(struct dl_report *r, const struct dl_verify_options *o)
+{
+	int err;
+
+	if (!r->verdict->credit_loop)
+		return 0;
+	err = judge_part(r->tables, o, false, false, &r->unicast_alone);
+	if (!err)
+		err = judge_part(r->tables, o, true, true, &r->adapters_alone);
 	return err;
 }
 
@@ -244,12 +264,8 @@ static int judge(struct dl_tool *tool, struct request *r,
 		return err;
 	seconds = now() - begin;
 	report.verdict = v;
-	if (r->explain && v->credit_loop)
-		err = judge_part(r, s->tables, false, false,
-				 &report.unicast_alone);
-	if (!err && r->explain && v->credit_loop)
-		err = judge_part(r, s->tables, true, true,
-				 &report.adapters_alone);
+	if (r->explain)
+		err = dl_report_explain(&report, &r->options);
 	if (!err && tool->json)
 		err = print_json(tool, &report, seconds);
 	if (!err && (!tool->json || r->explain))

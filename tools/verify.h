@@ -16,6 +16,15 @@ struct dl_report {
 	bool adapters_alone;	/* without the switches' own packets? */
 };
 
+/* The verdict as a document, but for the time it took.  NULL: no memory. */
+json_t *dl_report_json(const struct dl_report *r);
+
+/*
+ * Find out what an explanation tells beyond the verdict, which was reached
+ * with these options.  0 or -ENOMEM.
+ */
+int dl_report_explain(struct dl_report *r, const struct dl_verify_options *o);
+
 /* For people: the verdict; with `explain` in words, and what to do. */
 void dl_report_print(const struct dl_report *r, bool explain, FILE *to);
 

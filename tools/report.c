@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* `dateline report`: a snapshot as one HTML file. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+enum { KEY_NET = 0x2000, KEY_PSL, KEY_TORUS, KEY_EMULATION, KEY_AGAINST,
+       KEY_TITLE };
+
+struct request {
+	const char *dir, *net, *psl, *config, *emulation, *against, *title;
+	const char *out;
+};
+
+static const struct argp_option options[] = {
+	{ .name = "emulation", .key = KEY_EMULATION, .arg = "FILE",
+	  .doc = "What `dateline emulate --json` printed for this snapshot" },
+	{ .name = "against", .key = KEY_AGAINST, .arg = "DIR",
+	  .doc = "An earlier snapshot: show what has changed since" },
+	{ .name = "net", .key = KEY_NET, .arg = "FILE",
+	  .doc = "The netlist, for a folder without one" },
+	{ .name = "psl", .key = KEY_PSL, .arg = "FILE",
+	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
+	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
+		 "torus-2QoS's rule when there are none" },
+	{ .name = "title", .key = KEY_TITLE, .arg = "TEXT",
+	  .doc = "The page's heading (the folder's name)" },
+	{ .name = "output", .key = 'o', .arg = "FILE",
+	  .doc = "The page to write; - is standard output" },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *r = state->input;
+
+	switch (key) {
+	case KEY_EMULATION:
+		r->emulation = arg;
+		return 0;
+	case KEY_AGAINST:
+		r->against = arg;
+		return 0;
+	case KEY_NET:
+		r->net = arg;
+		return 0;
+	case KEY_PSL:
+		r->psl = arg;
+		return 0;
+	case KEY_TORUS:
+		r->config = arg;
+		return 0;
+	case KEY_TITLE:
+		r->title = arg;
+		return 0;
+	case 'o':
+		r->out = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		dl_arg_once(state, &r->dir, arg, "snapshot");
+		return 0;
+	case ARGP_KEY_END:
+		if (!r->dir)
+			argp_error(state, "which snapshot?");
+		if (!r->out)
+			argp_error(state, "-o FILE is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp report_argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "DIR",
+	.doc = "Show a snapshot as one HTML file that needs nothing else: no "
+	       "network, no server."
+	       "\v"
+	       "DIR is a folder written by `dateline route` or `dateline "
+	       "snapshot`, or by OpenSM with -D 0x43.  The page draws the "
+	       "torus with what is missing, any path on click with SL and VL "
+	       "at every hop, multicast trees, the load of the cables, and "
+	       "the verdict of `dateline verify`, with a credit loop drawn "
+	       "where it is.\n"
+	       "\n"
+	       "  dateline report snapshot -o snapshot.html\n"
+	       "  dateline report today --against yesterday -o change.html\n"
+	       "\n"
+	       "Exit status: 0 written (whatever the verdict), 2 bad usage or "
+	       "input, 3 no memory or no space.",
+};
+
+/* ---- the document ------------------------------------------------------ */
+
+/* What is read, and what the page is made of. */
+struct inputs {
+	struct dl_snapshot now, then;
+	struct dl_coords coords, coords_then;
+	struct dl_page page, page_then;
+};
+
+static int judge(const struct request *r, struct inputs *in, json_t *document)
+{
+	struct dl_report report = { .tables = in->now.tables,
+				    .coords = &in->coords,
+				    .compared = in->then.tables };
+	struct dl_verify_options o;
+	struct dl_verdict *v;
+	json_t *change;
+	int err;
+
+	dl_verify_options_init(&o);
+	o.earlier = in->then.tables;
+	err = dl_verify(in->now.tables, &o, NULL, &v);
+	if (err)
+		return err;
+	report.verdict = v;
+	err = dl_report_explain(&report, &o);
+	if (!err)
+		json_object_set_new(document, "verdict",
+				    dl_page_verdict(&in->page, &report));
+	if (!err && r->against) {
+		err = dl_page_change(&in->page, &in->page_then, r->against,
+				     &report, &change);
+		if (!err)
+			json_object_set_new(document, "change", change);
+	}
+	dl_verdict_free(v);
+	return err;
+}
+
+static int fill(const struct dl_tool *tool, const struct request *r,
+		struct inputs *in, json_t *document)
+{
+	json_t *load, *emulation;
+	int err = judge(r, in, document);
+
+	if (!err)
+		err = dl_page_load(&in->page, &load);
+	if (err)
+		return err;
+	json_object_set_new(document, "load", load);
+	json_object_set_new(document, "fabric", dl_page_fabric(&in->page));
+	json_object_set_new(document, "missing", dl_page_missing(&in->page));
+	json_object_set_new(document, "tables", dl_page_tables(&in->page));
+	json_object_set_new(document, "partial",
+			    json_boolean(in->now.parts & DL_PART_PARTIAL));
+	if (r->emulation) {
+		err = dl_page_emulation(&in->page, r->emulation, &tool->log,
+					&emulation);
+		if (!err)
+			json_object_set_new(document, "emulation", emulation);
+	}
+	return err;
+}
+
+static int write_page(const struct dl_tool *tool, const struct request *r,
+		      struct inputs *in)
+{
+	const char *title = r->title ? r->title : r->dir;
+	json_t *document = json_pack("{s:s, s:o}", "program", PACKAGE_STRING,
+				     "title", dl_page_text(title));
+	struct dl_out out;
+	int err = document ? fill(tool, r, in, document) : -ENOMEM;
+
+	if (!err)
+		err = dl_out_open(tool, NULL, r->out, &out);
+	if (!err)
+		err = dl_out_close(tool, &out, dl_page_write(&in->page,
+							     document,
+							     out.file));
+	json_decref(document);
+	return err;
+}
+
+/* ---- input ------------------------------------------------------------- */
+
+static int read_one(const struct dl_tool *tool, const char *dir,
+		    const char *net, const char *psl, const char *config,
+		    struct dl_snapshot *s, struct dl_coords *coords,
+		    struct dl_page *page)
+{
+	int err = dl_snapshot_read(dir, net, psl, &tool->log, s);
+
+	if (!err)
+		err = dl_coords_find(tool, s->fabric, config, dir, coords);
+	if (!err)
+		err = dl_coords_complete_sls(tool, coords, s->tables);
+	if (!err)
+		err = dl_page_init(page, s->tables, coords);
+	return err;
+}
+
+static void release(struct inputs *in)
+{
+	dl_page_release(&in->page);
+	dl_page_release(&in->page_then);
+	dl_coords_free(&in->coords);
+	dl_coords_free(&in->coords_then);
+	dl_snapshot_release(&in->now);
+	dl_snapshot_release(&in->then);
+}
+
+int dl_cmd_report(struct dl_tool *tool, int argc, char **argv)
+{
+	struct request r = { 0 };
+	struct inputs in = { 0 };
+	int err;
+
+	dl_tool_parse(tool, &report_argp, 0, argc, argv, &r);
+	err = read_one(tool, r.dir, r.net, r.psl, r.config, &in.now,
+		       &in.coords, &in.page);
+	if (!err && r.against)
+		err = read_one(tool, r.against, r.net, NULL, r.config,
+			       &in.then, &in.coords_then, &in.page_then);
+	if (!err)
+		err = write_page(tool, &r, &in);
+	release(&in);
+	return dl_exit_status(err);
+}

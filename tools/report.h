@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * `dateline report`: a snapshot as one HTML file.
+ *
+ *   report.c            the command
+ *   report_model.c      the page's own numbers of switches, ends and cables
+ *   report_fabric.c     what there is, what has failed, how it is loaded
+ *   report_tables.c     the tables themselves, so that any path can be drawn
+ *   report_change.c     the difference to an earlier snapshot
+ *   report_emulation.c  what an emulation measured
+ *   report_html.c       the file: page, style, program, data
+ *   report/             page, style and program, put into the command by make
+ *
+ * Data.  One JSON document holds all that the page shows when it opens.  The
+ * tables, which are large and needed only for a path or a tree, follow as
+ * bytes, compressed (zlib, base64): the page unpacks each when it is first
+ * asked for.
+ */
+#ifndef DL_TOOL_REPORT_H
+#define DL_TOOL_REPORT_H
+
+#include "coords.h"
+#include "tables/tables.h"
+#include "verify.h"
+
+/* A cable between two switches; [0] at the lower page number. */
+struct dl_page_cable {
+	uint32_t port[2];	/* port indices */
+};
+
+/*
+ * The numbers by which the page knows things: switches in the order of their
+ * sites (those without one last), then the end ports of adapters and routers,
+ * by switch and its port.  So neighbours in the fabric are neighbours in the
+ * tables, and what repeats itself compresses well.
+ *
+ * An "end" is a switch's port 0 (its number is the switch's) or another end
+ * port (numbered from nswitches on).
+ */
+struct dl_page {
+	const struct dl_fabric *fabric;
+	const struct dl_tables *tables;
+	const struct dl_coords *coords;
+	uint32_t *switches;	/* switch number by page number */
+	uint32_t *place;	/* page number by switch number */
+	uint32_t *ends;		/* port index by end */
+	uint32_t nends;		/* switches included */
+	uint32_t *end_of;	/* by port index: end, or DL_NONE */
+	struct dl_page_cable *cables;
+	uint32_t ncables;
+	/* By port index: 2 * cable + (1 at its second end), or DL_NONE. */
+	uint32_t *way_of;
+	uint16_t *lids;		/* LIDs in use, by their end */
+	uint32_t nlids;
+};
+
+int dl_page_init(struct dl_page *p, const struct dl_tables *t,
+		 const struct dl_coords *coords);
+void dl_page_release(struct dl_page *p);
+
+/* Free text, made fit for a page. */
+json_t *dl_page_text(const char *text);
+
+/* A node's coordinates, or null. */
+json_t *dl_page_coord(const struct dl_coords *c, const struct dl_fabric *f,
+		      uint32_t node);
+
+/* Parts of the document.  NULL: no memory. */
+json_t *dl_page_fabric(const struct dl_page *p);
+json_t *dl_page_missing(const struct dl_page *p);
+json_t *dl_page_verdict(const struct dl_page *p, const struct dl_report *r);
+/* The loads of the ways: 0 or -ENOMEM. */
+int dl_page_load(const struct dl_page *p, json_t **out);
+
+/* What describes the tables, which dl_page_write_tables() writes. */
+json_t *dl_page_tables(const struct dl_page *p);
+
+/*
+ * The difference between two snapshots; `r` compared their path SLs.  0 or
+ * -ENOMEM.
+ */
+int dl_page_change(const struct dl_page *now, const struct dl_page *then,
+		   const char *dir, const struct dl_report *r, json_t **out);
+
+/*
+ * Read what `dateline emulate --json` printed.  0, -EINVAL (not such a
+ * document, or of another fabric; reported), -ENOMEM.
+ */
+int dl_page_emulation(const struct dl_page *p, const char *path,
+		      const struct dl_log *log, json_t **out);
+
+/* The tables, as elements of the page.  0, -EIO, -ENOMEM. */
+int dl_page_write_tables(const struct dl_page *p, FILE *to);
+
+/* The whole file.  0, -EIO, -ENOMEM. */
+int dl_page_write(const struct dl_page *p, const json_t *document, FILE *to);
+
+/* Page, style and program: made from report/ by make. */
+struct dl_page_source {
+	const unsigned char *text;
+	size_t len;
+};
+extern const struct dl_page_source dl_page_html, dl_page_css, dl_page_js;
+
+#endif

@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// The panels beside the picture: tables and words.
+
+function table(head, rows, caption) {
+	const numeric = (h) => h.startsWith("#");
+	const thead = element("tr", {}, ...head.map((h) => element("th",
+		{ scope: "col", class: numeric(h) && "n", text: h.replace("#", "") })));
+	const body = rows.map((row) => {
+		const tr = element("tr", row.pick ? { class: "pick", tabindex: 0,
+			onclick: row.pick,
+			onkeydown: (event) => event.key === "Enter" && row.pick() } : {});
+
+		(row.cells || row).forEach((cell, i) => tr.append(element("td",
+			{ class: numeric(head[i]) && "n" }, cell ?? "")));
+		return tr;
+	});
+
+	return element("div", { class: "table", tabindex: 0, role: "region",
+		"aria-label": caption || head.join(", ").replaceAll("#", "") },
+	element("table", {}, ...(caption ? [element("caption", { text: caption })] : []),
+		element("thead", {}, thead), element("tbody", {}, ...body)));
+}
+
+const word = (good, string) =>
+	element("span", { class: good ? "good-word" : "bad-word", text: string });
+const paragraph = (...children) => element("p", {}, ...children);
+const note = (string) => element("p", { class: "note", text: string });
+
+function showOverlay(name, list) {
+	overlays[name].steps = list;
+	overlays[name].shown = true;
+	fillOverlays();
+	fillLegend();
+	redraw();
+}
+
+function wayText(w) {
+	return `${switchText(wayFrom(w))} port ${wayOut(w)} \u2192 ` +
+		`${switchText(wayTo(w))} port ${wayIn(w)}`;
+}
+
+function pointAtCable(w) {
+	view.cable = w;
+	say(wayText(w));
+	redraw();
+}
+
+// ---- the summary
+
+function tile(what, value, more, state) {
+	const li = element("li", { class: state || "" },
+		element("span", { class: "what", text: what }),
+		element("span", { class: "value", text: value }));
+
+	if (more)
+		li.append(element("span", { class: "more", text: more }));
+	byId("tiles").append(li);
+}
+
+function fillTiles() {
+	const v = doc.verdict, missing = doc.missing, load = doc.load;
+	const all = grid ? grid.radix.reduce((a, b) => a * b) : nswitches;
+	const adapters = nends - nswitches;
+
+	tile("Delivery", v.delivered ? "complete" : "incomplete", v.delivered ?
+		`${count(v.pairs)} pairs` :
+		`${count(v.lost)} of ${count(v.pairs)} pairs, ` +
+		`${v.groups_lost} of ${plural(v.multicast_groups, "group")} fail`,
+	v.delivered ? "good" : "bad");
+	tile("Credit loops", v.credit_loop ? "yes" : "none", v.credit_loop ?
+		`the shortest has ${plural(v.cycle.length, "channel")}` :
+		`${count(v.channels)} channels`, v.credit_loop ? "bad" : "good");
+	tile("Switches", count(nswitches), missing.switches.length ?
+		`${count(missing.switches.length)} of ${count(all)} missing` :
+		grid ? gridText() : "no coordinates",
+	missing.switches.length ? "bad" : "");
+	tile("Cables between switches", count(ncables), missing.cables.length ?
+		`missing at ${plural(missing.cables.length, "hop")}` : "none missing",
+	missing.cables.length ? "bad" : "");
+	tile("Adapters' ports", count(adapters), "");
+	tile("Busiest cable", `${count(load.busiest)} pairs`,
+		`${fixed(load.pairs ? load.hops / load.pairs : 0, 2)} hops on average`);
+	if (doc.emulation && !doc.emulation.sweep)
+		tile("Emulation", doc.emulation.deadlock ? "deadlock" : "no deadlock",
+			`throughput ${fixed(100 * doc.emulation.throughput_fraction, 1)} %`,
+			doc.emulation.deadlock ? "bad" : "good");
+	if (doc.change)
+		tile("Forwarding entries changed", count(doc.change.lft_changed),
+			`of ${count(doc.change.lft_compared)}`);
+}
+
+function gridText() {
+	const open = usedDims.filter((d) => grid.mesh[d]).map((d) => DIMS[d]);
+
+	return usedDims.map((d) => grid.radix[d]).join("\u00d7") +
+		(open.length === usedDims.length ? " mesh" : " torus" +
+			(open.length ? `, open in ${open.join(" and ")}` : ""));
+}
+
+// ---- the path
+
+const vlText = (vl) => (vl === null ? "\u2013" : vl.vl === 15 ? "15 (dropped)" :
+	vl.vl + (vl.assumed ? " (assumed)" : ""));
+
+function portText(sw, port) {
+	const e = portEnd[sw * PORTS + port];
+
+	if (port === 0)
+		return "0 (itself)";
+	return e === NONE ? String(port) : `${port} (${endText(e)})`;
+}
+
+// One table for both QoS levels: the way is the same, SL and VL are not.
+function pathTable(paths) {
+	const first = paths[0], sls = paths.filter((p) => p.sl !== null);
+	const head = ["#Hop", "Switch", "At", "In port", "Out port", "Leads",
+		...sls.flatMap((p) => [`#SL ${p.sl}: VL in`, "#VL out"])];
+	const rows = first.hops.map((hop, i) => [
+		String(i + 1), ends.name[hop.sw], coordText(hop.sw),
+		portText(hop.sw, hop.inPort),
+		hop.out === null ? "\u2013" : portText(hop.sw, hop.out),
+		hop.way === NONE ? "" : wayStepText(hop.way),
+		...sls.flatMap((p) => (p.hops[i] ?
+			[vlText(p.hops[i].vlIn), vlText(p.hops[i].vlOut)] : ["", ""]))]);
+
+	return table(head, rows, `${endText(first.src)} to ${endText(first.dst)}`);
+}
+
+async function showPath() {
+	const result = byId("path-result"), { from, to } = chosen;
+	const number = (showPath.number = (showPath.number || 0) + 1);
+
+	view.cable = NONE;
+	if (from === NONE || to === NONE) {
+		result.replaceChildren(note("Choose two ends in the picture, or name " +
+			"them here. Every hop is listed with its service level (SL) and " +
+			"its virtual lanes (VL)."));
+		showOverlay("path", null);
+		return;
+	}
+	await loadTables();
+	if (number !== showPath.number)
+		return;
+	const lids = lidsOf(to), which = Number(byId("lid").value) || 0;
+	if (!lids.length) {
+		result.replaceChildren(note(`${endText(to)} has no LID.`));
+		showOverlay("path", null);
+		return;
+	}
+	const lid = lids[Math.min(which, lids.length - 1)];
+	const sl = pathSl(from, lid), levels = doc.verdict.levels;
+	const sls = sl === null ? [null] : levels > 1 ? [sl, sl | 8] : [sl];
+	const paths = from === to ? [] : sls.map((s) => walk(from, lid, s));
+	result.replaceChildren();
+	if (!paths.length) {
+		result.append(note("A port does not send to itself."));
+		showOverlay("path", null);
+		return;
+	}
+	const p = paths[0], hops = p.hops.filter((h) => h.way !== NONE).length;
+	const failed = paths.find((q) => q.fault);
+	result.append(paragraph(failed ?
+		word(false, `Not delivered: ${failed.fault}`) : word(true, "Delivered"),
+	`, ${plural(hops, "cable")} between switches, to LID ${doc.tables.lids[lid]}` +
+		(sl === null ? "; its path SL is not known, so neither are the VLs." :
+			levels > 1 ? `; SL ${sls[0]} at QoS level 0, SL ${sls[1]} at level 1.` :
+				`; SL ${sls[0]}.`)));
+	if (p.hops.length)
+		result.append(pathTable(paths));
+	result.append(note("The number in the picture is the VL on the cable" +
+		(sls.length > 1 ? ", at QoS level 0 / 1." : ".")));
+	showOverlay("path", p.hops.filter((h) => h.way !== NONE).map((h, i) => ({
+		way: h.way, label: sl === null ? null : paths.map((q) =>
+			(q.hops[i] && q.hops[i].vlOut ? q.hops[i].vlOut.vl : "\u2013"))
+			.join("/") })));
+}
+
+// ---- the verdict
+
+function loopTable(list, emulated) {
+	const head = ["#Channel", "From", "Port", "To", "Port", "VL"];
+	const rows = list.map((s, i) => ({ pick: () => pointAtCable(s.way), cells: [
+		String(i + 1), switchText(wayFrom(s.way)), String(wayOut(s.way)),
+		switchText(wayTo(s.way)), String(wayIn(s.way)), String(s.vl),
+		...(emulated ? [] : [packetText(s)])] }));
+
+	return table(emulated ? head : [...head, "The packet that waits there"], rows,
+		"Each waits for the next one, and the last for the first");
+}
+
+function packetText(s) {
+	if (s.from === NONE)
+		return "could not be found";
+	return `${endText(s.from)} to ${s.to === NONE ? "group " + mlidText(s.dlid) :
+		endText(s.to)}, SL ${s.sl}`;
+}
+
+const loopSteps = (list) => list.map((s, i) => ({ way: s.way,
+	label: `${i + 1}: VL ${s.vl}` }));
+
+function fillVerdict() {
+	const v = doc.verdict, body = byId("verdict-body");
+
+	body.append(paragraph(word(v.delivered, v.delivered ? "Every packet arrives." :
+		"Packets do not arrive."), " ", word(!v.credit_loop, v.credit_loop ?
+		"There is a credit loop." : "There is no credit loop.")));
+	if (doc.partial)
+		body.append(note("This snapshot is partial: some of the fabric did not " +
+			"answer when it was read."));
+	if (v.credit_loop) {
+		body.append(loopTable(v.steps, false));
+		overlays.loop.steps = loopSteps(v.steps.filter((s) => s.way !== NONE));
+	}
+	if (v.undelivered.length)
+		body.append(table(["From", "To", "#LID", "#SL", "Reason", "At"],
+			v.undelivered.slice(0, 100).map((l) => [nodePortText(l.from),
+				nodePortText(l.to), String(l.lid), l.sl === null ? "any" :
+					String(l.sl), l.reason, nodePortText(l.at)]),
+			`${plural(Math.min(100, v.undelivered.length), "failure")} of ` +
+			`${count(v.lost + v.groups_lost)}`));
+	body.append(element("details", { open: !v.delivered || v.credit_loop },
+		element("summary", { text: "In the words of dateline verify" }),
+		element("pre", { text: v.words.trim(), tabindex: 0 })));
+}
+
+const endByGuid = new Map();
+for (let e = nends - 1; e >= 0; e--)
+	endByGuid.set(ends.guid[e], e);
+
+function nodePortText(at) {
+	if (!at)
+		return "\u2013";
+	const e = endByGuid.get(at.guid);
+	const name = e === undefined ? at.guid : e < nswitches ? switchText(e) :
+		ends.name[e];
+
+	return at.port ? `${name} port ${at.port}` : name;
+}
+
+// ---- failures
+
+function fillMissing() {
+	const m = doc.missing, body = byId("missing-body");
+
+	if (!grid) {
+		body.append(note("No coordinates are known for this fabric, so nobody " +
+			"can say what is missing. The switches are drawn in a ring, in the " +
+			"order in which the snapshot lists them. A torus-2QoS.conf given " +
+			"with --torus-config tells the coordinates."));
+		return;
+	}
+	if (!m.switches.length && !m.cables.length && !unplaced.length) {
+		body.append(paragraph(word(true, "Nothing is missing"),
+			` in the ${gridText()}.`));
+		return;
+	}
+	if (m.switches.length)
+		body.append(table(["Missing switch at"],
+			m.switches.map((s) => [siteText(s)]),
+			plural(m.switches.length, "missing switch", "missing switches")));
+	if (m.cables.length)
+		body.append(table(["From", "Direction", "#Cables", "#Elsewhere"],
+			m.cables.map(([site, dim, have, usual]) => [siteText(site),
+				"+" + DIMS[dim], String(have), String(usual)]),
+			`${plural(m.cables.length, "hop")} with missing cables; those of ` +
+			"missing switches are not listed"));
+	if (unplaced.length)
+		body.append(table(["Switch without a place in the grid"],
+			unplaced.map((s) => [ends.name[s]])));
+}
+
+// ---- load
+
+function busiestTable(values, what, format, extra) {
+	const order = Array.from(values.keys()).filter((w) => values[w] > 0)
+		.sort((a, b) => values[b] - values[a] || a - b).slice(0, 20);
+
+	return table(["#" + what, "From", "Port", "To", "Port", "Leads",
+		...(extra ? ["#" + extra.head] : [])],
+	order.map((w) => ({ pick: () => pointAtCable(w), cells: [format(values[w]),
+		switchText(wayFrom(w)), String(wayOut(w)), switchText(wayTo(w)),
+		String(wayIn(w)), wayStepText(w), ...(extra ? [extra.cell(w)] : [])] })),
+	`The ${order.length} busiest of ${count(values.length)} directions`);
+}
+
+function fillLoad() {
+	const l = doc.load, body = byId("load-body");
+	const mean = l.flows.length ? l.flows.reduce((a, b) => a + b, 0) / l.flows.length : 0;
+
+	body.append(paragraph(`Counted from the tables: each of ${count(l.pairs)} ` +
+		"pairs of a source port and a LID that packets reach, switches' own ports " +
+		`included. A packet crosses ${fixed(l.pairs ? l.hops / l.pairs : 0, 2)} ` +
+		`cables on average; a direction of a cable carries ${fixed(mean, 1)} pairs ` +
+		`on average and ${count(l.busiest)} at most.`));
+	const chart = element("div", { id: "load-chart" });
+	body.append(chart, busiestTable(l.flows, "Pairs", count));
+	themed.push(() => chart.replaceChildren(barChart("How many directions of " +
+		"cables carry how many pairs", l.flows, theme.scale,
+	"pairs (across), directions of cables (up)")));
+}
+
+// Drawn again when the colours change.
+const themed = [];
+
+// ---- multicast
+
+function fillMulticast() {
+	const body = byId("multicast-body"), groups = doc.tables.groups;
+
+	if (!groups.length) {
+		body.append(note("This snapshot holds no multicast group."));
+		return;
+	}
+	const select = element("select", { id: "group", onchange: () => showTree() },
+		element("option", { value: "", text: "none" }),
+		...groups.map((g, i) => element("option", { value: i, text: mlidText(g) })));
+	body.append(element("label", {}, `${plural(groups.length, "group")}; draw the tree of `,
+		select), element("div", { id: "tree-result" }));
+}
+
+async function showTree() {
+	const value = byId("group").value, result = byId("tree-result");
+
+	chosen.members = new Set();
+	if (value === "") {
+		result.replaceChildren();
+		showOverlay("tree", null);
+		return;
+	}
+	const tree = await groupTree(Number(value));
+	const cables = new Set(tree.ways.map((w) => w >> 1));
+	if (byId("group").value !== value)
+		return;
+	chosen.members = new Set(tree.members);
+	result.replaceChildren(paragraph(`${plural(tree.switches.length, "switch", "switches")}, ` +
+		`${plural(cables.size, "cable")} between them, copies to ` +
+		`${plural(tree.members.length, "end port")}.`));
+	showOverlay("tree", tree.ways.map((way) => ({ way })));
+}
+
+// ---- emulation
+
+function latencyChart(levels) {
+	const points = (q) => {
+		let seen = 0;
+		const total = q.latency_histogram_ns.reduce((a, [, n]) => a + n, 0);
+
+		return q.latency_histogram_ns.map(([upTo, n]) => {
+			seen += n;
+			return [upTo, 100 * seen / total];
+		});
+	};
+	const used = levels.filter((q) => q.latency_histogram_ns.length);
+	if (!used.length)
+		return note("No packet was measured.");
+	const curves = used.map(points), all = curves.flat().map((p) => p[0]);
+	const low = all.reduce((a, b) => Math.min(a, b)) * 0.95;
+	const high = all.reduce((a, b) => Math.max(a, b)) * 1.05;
+	return lineChart("Share of packets that arrive within a time, by QoS level",
+		used.map((q, i) => ({ points: curves[i], title: `QoS level ${q.level}`,
+			colour: levelColour(q.level), dash: q.level ? "6 3" : null })),
+		{ low, high, log: true, text: nsText, title: "latency, at most" },
+		{ low: 0, high: 100, text: (v) => `${v} %` });
+}
+
+const levelColour = (level) => (level ? "var(--path)" : "var(--from)");
+
+function levelKey(levels) {
+	return element("p", { class: "note" }, ...levels.flatMap((q) => [
+		svg("svg", { width: 26, height: 10, "aria-hidden": "true" },
+			svg("path", { d: "M1 5h24", stroke: levelColour(q.level),
+				"stroke-width": 2, "stroke-dasharray": q.level ? "6 3" : "none" })),
+		` QoS level ${q.level}\u2003`]));
+}
+
+function fillRun(e, body) {
+	const total = e.qos.reduce((a, q) => a + q.throughput_gbps, 0);
+
+	body.append(paragraph(e.deadlock ? word(false, "Deadlock: ") : "",
+		e.deadlock ? "packets wait for each other in a circle. " : "",
+		`${count(e.delivered_packets)} of ${count(e.injected_packets)} packets ` +
+		`delivered, ${count(e.dropped_packets)} dropped, ${count(e.in_flight)} in ` +
+		`flight at the end, in ${nsText(e.sim_seconds * 1e9)} of simulated time; ` +
+		`throughput ${fixed(100 * e.throughput_fraction, 2)} % of what the adapters ` +
+		`can send, ${fixed(100 * e.offered_fraction, 2)} % offered.`));
+	if (e.deadlock) {
+		body.append(loopTable(e.steps, true));
+		overlays.deadlock.steps = loopSteps(e.steps);
+	}
+	for (const w of e.warnings)
+		body.append(note(`Warning: ${w}`));
+	body.append(element("h3", { text: "QoS levels" }), table(["#Level", "SLs",
+		"#Packets", "#Gb/s", "#Share", "#Mean", "#p50", "#p99", "#p99.9", "#Max"],
+	e.qos.map((q) => [String(q.level), q.sl.join(", "), count(q.delivered_packets),
+		fixed(q.throughput_gbps, 2), total ?
+			fixed(100 * q.throughput_gbps / total, 1) + " %" : "\u2013",
+		nsText(q.latency_ns_mean), nsText(q.latency_ns_p50), nsText(q.latency_ns_p99),
+		nsText(q.latency_ns_p999), nsText(q.latency_ns_max)]),
+	"Latency from a message's arrival at the adapter to its packet's last byte"));
+	if (e.qos.length > 1)
+		body.append(shareBar("Shares of the throughput", e.qos.map((q) => ({
+			name: `Level ${q.level}`, value: q.throughput_gbps,
+			text: `${fixed(q.throughput_gbps, 2)} Gb/s`,
+			fill: levelColour(q.level) }))));
+	body.append(element("h3", { text: "Latency distribution" }), levelKey(e.qos),
+		latencyChart(e.qos));
+	if (e.samples && e.samples.length > 1)
+		body.append(element("h3", { text: "Throughput over time" }), sampleChart(e));
+	if (e.ways)
+		fillEmulatedLoad(e, body);
+}
+
+function sampleChart(e) {
+	const most = e.samples.reduce((a, s) => Math.max(a, s.throughput_gbps), 0);
+
+	return lineChart("Throughput over time", [{ title: "throughput",
+		points: e.samples.map((s) => [s.at_ns, s.throughput_gbps]),
+		colour: "var(--from)" }],
+	{ low: 0, high: e.samples.at(-1).at_ns, text: nsText, title: "time" },
+	{ low: 0, high: most || 1, text: (v) => `${fixed(v, v < 10 ? 1 : 0)}` });
+}
+
+function fillEmulatedLoad(e, body) {
+	const vls = Object.entries(e.ways.vl_bytes).map(([vl, bytes]) => ({
+		vl, sum: bytes.reduce((a, b) => a + b, 0) }));
+	const all = vls.reduce((a, v) => a + v.sum, 0);
+
+	colourings.push(colouring("bytes", "Bytes sent (emulation)",
+		"bytes that the emulation sent over this direction of a cable",
+		e.ways.bytes, bytesText));
+	colourings.push(colouring("wait", "Time waited (emulation)",
+		"time in which packets waited to be sent, and could not",
+		e.ways.wait_ns, nsText));
+	body.append(element("h3", { text: "Virtual lanes between switches" }),
+		table(["#VL", "#Bytes sent", "#Share"], vls.map((v) => [v.vl,
+			count(v.sum), fixed(100 * v.sum / (all || 1), 1) + " %"])),
+		element("h3", { text: "Busiest cables" }),
+		busiestTable(e.ways.bytes, "Bytes", count, { head: "Waited",
+			cell: (w) => nsText(e.ways.wait_ns[w]) }));
+}
+
+function fillSweep(e, body) {
+	const points = e.sweep;
+	const most = points.reduce((a, p) => Math.max(a, p.latency_ns_p99), 1);
+	const least = points.reduce((a, p) => Math.min(a, p.latency_ns_mean), Infinity);
+	const high = points.reduce((a, p) => Math.max(a, p.load), 0);
+
+	body.append(paragraph(e.deadlock ? word(false, "Deadlock at some load. ") : "",
+		e.saturation_load === null ? "The fabric does not saturate at these loads." :
+			`The fabric saturates at a load of ${fixed(e.saturation_load, 3)}.`));
+	if (points.length > 1)
+		body.append(lineChart("Latency by load", [
+			{ title: "mean", colour: "var(--from)",
+				points: points.map((p) => [p.load, p.latency_ns_mean || least]) },
+			{ title: "99 per cent", colour: "var(--path)", dash: "6 3",
+				points: points.map((p) => [p.load, p.latency_ns_p99 || least]) }],
+		{ low: 0, high, text: (v) => fixed(v, 2), title:
+			"load; latency: mean (full line), 99 per cent of packets (dashes)" },
+		{ low: least * 0.9, high: most * 1.1, log: true, ticks: logTicks(least, most),
+			text: nsText }));
+	body.append(table(["#Load", "#Throughput", "#Mean", "#p50", "#p99", "#p99.9",
+		"Deadlock"], points.map((p) => [fixed(p.load, 3), fixed(p.throughput_fraction, 4),
+		nsText(p.latency_ns_mean), nsText(p.latency_ns_p50), nsText(p.latency_ns_p99),
+		nsText(p.latency_ns_p999), p.deadlock ? "yes" : "no"]), "A run for each load"));
+}
+
+function fillEmulation() {
+	const e = doc.emulation, body = byId("emulation-body");
+
+	if (!e)
+		return;
+	byId("emulation").hidden = false;
+	if (e.sweep)
+		fillSweep(e, body);
+	else
+		fillRun(e, body);
+}
+
+// ---- change
+
+const placedText = (n) => (n.coord && grid ? `${n.name} (${shortCoord(n.coord)})` : n.name);
+
+function changedNodes(body, list, title) {
+	if (list.length)
+		body.append(table(["Node", "GUID"], list.slice(0, 1000).map((n) =>
+			[placedText(n), n.guid]), `${title}: ${count(list.length)}`));
+}
+
+function changedCables(body, list, title) {
+	if (list.length)
+		body.append(table(["From", "#Port", "To", "#Port"], list.slice(0, 1000)
+			.map(([a, b]) => [placedText(a), String(a.port), placedText(b),
+				String(b.port)]), `${title}: ${count(list.length)}`));
+}
+
+function fillGroupChanges(c, body) {
+	const say = (list, what) => list.length &&
+		body.append(paragraph(`${plural(list.length, "group")} ${what}: ` +
+			list.slice(0, 50).map(mlidText).join(", ")));
+
+	say(c.groups_gone, "gone");
+	say(c.groups_new, "new");
+	if (c.groups_changed.length)
+		body.append(table(["Group", "#Switches whose entry differs"],
+			c.groups_changed.map(([mlid, n]) => [mlidText(mlid), count(n)]),
+			"Multicast groups changed"));
+}
+
+function fillChange() {
+	const c = doc.change, body = byId("change-body");
+
+	if (!c)
+		return;
+	byId("change").hidden = false;
+	const order = Array.from(c.lft.keys()).filter((s) => c.lft[s] > 0)
+		.sort((a, b) => c.lft[b] - c.lft[a] || a - b);
+	body.append(paragraph(`Compared with ${c.dir}: ${count(c.lft_changed)} of ` +
+		`${count(c.lft_compared)} forwarding entries at ` +
+		`${plural(order.length, "switch", "switches")} changed, ` +
+		`${count(c.sl_changed)} of ${count(c.sl_compared)} path SLs, ` +
+		`${count(c.sl2vl_changed)} SL-to-VL maps.`),
+	paragraph(`Busiest cable: ${count(c.load.busiest)} pairs before, ` +
+		`${count(doc.load.busiest)} now; hops on average: ` +
+		`${fixed(c.load.pairs ? c.load.hops / c.load.pairs : 0, 2)} before, ` +
+		`${fixed(doc.load.pairs ? doc.load.hops / doc.load.pairs : 0, 2)} now.`));
+	changedNodes(body, c.switches_gone, "Switches gone");
+	changedNodes(body, c.switches_new, "Switches that are new or came back");
+	changedNodes(body, c.ends_gone, "Adapters gone");
+	changedNodes(body, c.ends_new, "Adapters that are new or came back");
+	changedCables(body, c.cables_gone, "Cables gone");
+	changedCables(body, c.cables_new, "Cables that are new or came back");
+	fillGroupChanges(c, body);
+	if (c.lids_moved.length)
+		body.append(table(["End port", "#LID before", "#LID now"],
+			c.lids_moved.slice(0, 1000).map((n) => [placedText(n),
+				String(n.before), String(n.now)]),
+			`End ports with another LID: ${count(c.lids_moved.length)}`));
+	if (order.length)
+		body.append(table(["#Entries", "Switch"], order.slice(0, 100).map((s) => ({
+			pick: () => moveCursor(s), cells: [count(c.lft[s]), switchText(s)] })),
+		"Switches by forwarding entries changed" +
+			(order.length > 100 ? ", the first 100" : "")));
+	colourings.push(colouring("changed", "Entries changed",
+		"forwarding entries of this switch that differ from before",
+		c.lft.map((n) => Math.max(0, n)), count, true));
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The difference between two snapshots of one fabric.
+ *
+ * Nodes are the same when their GUIDs are, and cables when they join the same
+ * two ports.  Forwarding entries are compared by destination, not by LID: an
+ * end port may have got another LID meanwhile, and its packets still go the
+ * same way.  Only what is there both times is compared; the rest is listed as
+ * gone or new.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "tables/load.h"
+
+struct change {
+	const struct dl_page *now, *then;
+	uint32_t *sw_then;	/* by page switch: switch number, or DL_NONE */
+};
+
+/* The same node in the other fabric, or DL_NONE. */
+static uint32_t node_in(const struct dl_fabric *other,
+			const struct dl_fabric *f, uint32_t node)
+{
+	uint32_t found = dl_fabric_find_guid(other, f->nodes[node].guid);
+
+	return found != DL_NONE &&
+	       other->nodes[found].type == f->nodes[node].type &&
+	       other->nodes[found].nports == f->nodes[node].nports ? found :
+								     DL_NONE;
+}
+
+/* The same port in the other fabric, or DL_NONE. */
+static uint32_t port_in(const struct dl_fabric *other,
+			const struct dl_fabric *f, uint32_t port)
+{
+	uint32_t node = node_in(other, f, f->ports[port].node);
+
+	return node == DL_NONE ? DL_NONE :
+				 other->nodes[node].first_port +
+					 f->ports[port].num;
+}
+
+/* ---- what is there ----------------------------------------------------- */
+
+static json_t *node_json(const struct dl_page *p, uint32_t node)
+{
+	return json_pack("{s:o, s:o, s:o}", "guid",
+			 dl_guid_json(p->fabric, node), "name",
+			 dl_page_text(dl_node_name(p->fabric, node)), "coord",
+			 dl_page_coord(p->coords, p->fabric, node));
+}
+
+/* Nodes of one page that the other lacks: switches, or all else. */
+static json_t *only_nodes(const struct dl_page *p, const struct dl_page *other,
+			  bool switches)
+{
+	json_t *list = json_array();
+
+	for (uint32_t n = 0; n < p->fabric->nnodes; n++)
+		if (dl_is_switch(p->fabric, n) == switches &&
+		    node_in(other->fabric, p->fabric, n) == DL_NONE)
+			json_array_append_new(list, node_json(p, n));
+	return list;
+}
+
+static json_t *end_json(const struct dl_page *p, uint32_t port)
+{
+	const struct dl_port *q = &p->fabric->ports[port];
+	json_t *end = node_json(p, q->node);
+
+	json_object_set_new(end, "port", json_integer(q->num));
+	return end;
+}
+
+/* Cables of one page that the other lacks. */
+static json_t *only_cables(const struct dl_page *p,
+			   const struct dl_page *other)
+{
+	const struct dl_fabric *f = p->fabric, *o = other->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t a = 0; a < f->nports; a++) {
+		uint32_t b = f->ports[a].peer, there;
+
+		if (b == DL_NONE || b < a)
+			continue;
+		there = port_in(o, f, a);
+		if (there != DL_NONE && o->ports[there].peer != DL_NONE &&
+		    o->ports[there].peer == port_in(o, f, b))
+			continue;
+		json_array_append_new(list, json_pack("[oo]", end_json(p, a),
+						      end_json(p, b)));
+	}
+	return list;
+}
+
+static json_t *moved_lids(const struct change *c)
+{
+	const struct dl_fabric *f = c->now->fabric, *o = c->then->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < c->now->nends; i++) {
+		uint32_t port = c->now->ends[i];
+		uint32_t there = port_in(o, f, port);
+		json_t *end;
+
+		if (there == DL_NONE || o->ports[there].lid ==
+						f->ports[port].lid)
+			continue;
+		end = end_json(c->now, port);
+		json_object_set_new(end, "before",
+				    json_integer(o->ports[there].lid));
+		json_object_set_new(end, "now",
+				    json_integer(f->ports[port].lid));
+		json_array_append_new(list, end);
+	}
+	return list;
+}
+
+/* ---- forwarding -------------------------------------------------------- */
+
+/* By LID in use now: the LID of the same end port then, or 0. */
+static uint16_t *match_lids(const struct change *c)
+{
+	const struct dl_fabric *f = c->now->fabric, *o = c->then->fabric;
+	uint16_t *then = calloc(c->now->nlids + 1, sizeof(*then));
+
+	for (uint32_t l = 0; then && l < c->now->nlids; l++) {
+		uint32_t port = f->lid_port[c->now->lids[l]];
+		uint32_t there = port_in(o, f, port), lid;
+
+		if (there == DL_NONE || !o->ports[there].lid)
+			continue;
+		lid = o->ports[there].lid + c->now->lids[l] -
+		      f->ports[port].lid;
+		if (lid <= o->top_lid && o->lid_port[lid] == there)
+			then[l] = lid;
+	}
+	return then;
+}
+
+static int compare_lfts(const struct change *c, json_t *out)
+{
+	uint16_t *lid_then = match_lids(c);
+	json_t *list = json_array();
+	uint64_t compared = 0, changed = 0;
+
+	for (uint32_t i = 0; lid_then && i < c->now->fabric->nswitches; i++) {
+		uint32_t sw = c->now->switches[i], there = c->sw_then[i];
+		int64_t n = there == DL_NONE ? -1 : 0;
+
+		for (uint32_t l = 0; n >= 0 && l < c->now->nlids; l++) {
+			if (!lid_then[l])
+				continue;
+			n += dl_lft(c->now->tables, sw, c->now->lids[l]) !=
+			     dl_lft(c->then->tables, there, lid_then[l]);
+			compared++;
+		}
+		changed += n > 0 ? n : 0;
+		json_array_append_new(list, json_integer(n));
+	}
+	json_object_set_new(out, "lft", list);
+	json_object_set_new(out, "lft_compared", json_integer(compared));
+	json_object_set_new(out, "lft_changed", json_integer(changed));
+	if (!lid_then)
+		return -ENOMEM;
+	free(lid_then);
+	return 0;
+}
+
+/* ---- SL-to-VL maps ----------------------------------------------------- */
+
+static dl_sl2vl_row map_of(const struct dl_tables *t, uint32_t at, bool *known)
+{
+	*known = t->sl2vl[at] != DL_NO_ROW;
+	return *known ? t->rows[t->sl2vl[at]] : 0;
+}
+
+/* Maps of a switch that differ, of ports with cables both times. */
+static unsigned int changed_maps(const struct change *c, uint32_t sw,
+				 uint32_t there)
+{
+	const struct dl_tables *a = c->now->tables, *b = c->then->tables;
+	unsigned int n = 0, ports;
+
+	ports = a->fabric->nodes[a->fabric->switches[sw]].nports;
+	for (unsigned int k = 0; k < (ports + 1) * (ports + 1); k++) {
+		bool known[2];
+		dl_sl2vl_row now = map_of(a, a->sl2vl_first[sw] + k, known);
+		dl_sl2vl_row then = map_of(b, b->sl2vl_first[there] + k,
+					   known + 1);
+
+		n += known[0] && known[1] && now != then;
+	}
+	return n;
+}
+
+static void compare_maps(const struct change *c, json_t *out)
+{
+	uint64_t changed = 0;
+
+	for (uint32_t i = 0; i < c->now->fabric->nswitches; i++)
+		if (c->sw_then[i] != DL_NONE)
+			changed += changed_maps(c, c->now->switches[i],
+						c->sw_then[i]);
+	json_object_set_new(out, "sl2vl_changed", json_integer(changed));
+}
+
+/* ---- groups ------------------------------------------------------------ */
+
+static const struct dl_mcast_group *group_of(const struct dl_tables *t,
+					     uint16_t mlid)
+{
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		if (t->groups[g].mlid == mlid)
+			return &t->groups[g];
+	return NULL;
+}
+
+static json_t *only_groups(const struct dl_tables *t,
+			   const struct dl_tables *other)
+{
+	json_t *list = json_array();
+
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		if (!group_of(other, t->groups[g].mlid))
+			json_array_append_new(
+				list, json_integer(t->groups[g].mlid));
+	return list;
+}
+
+static bool same_masks(const uint64_t *a, uint32_t sw, const uint64_t *b,
+		       uint32_t there)
+{
+	for (unsigned int w = 0; w < DL_MASK_WORDS; w++)
+		if (a[sw * (size_t)DL_MASK_WORDS + w] !=
+		    b[there * (size_t)DL_MASK_WORDS + w])
+			return false;
+	return true;
+}
+
+/* [MLID, switches that copy to other ports] */
+static json_t *changed_groups(const struct change *c)
+{
+	const struct dl_tables *t = c->now->tables;
+	json_t *list = json_array();
+
+	for (uint32_t g = 0; g < t->ngroups; g++) {
+		const struct dl_mcast_group *was =
+			group_of(c->then->tables, t->groups[g].mlid);
+		unsigned int n = 0;
+
+		for (uint32_t i = 0; was && i < t->fabric->nswitches; i++)
+			n += c->sw_then[i] != DL_NONE &&
+			     !same_masks(t->groups[g].masks,
+					 c->now->switches[i], was->masks,
+					 c->sw_then[i]);
+		if (n)
+			json_array_append_new(list,
+					      json_pack("[ii]",
+							t->groups[g].mlid, n));
+	}
+	return list;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static int add_load(const struct change *c, json_t *out)
+{
+	struct dl_load load;
+	int err = dl_load_count(c->then->tables, NULL, &load);
+
+	if (err)
+		return err;
+	json_object_set_new(out, "load",
+			    json_pack("{s:I, s:I, s:I}", "busiest",
+				      (json_int_t)load.busiest, "pairs",
+				      (json_int_t)load.pairs, "hops",
+				      (json_int_t)load.hops));
+	dl_load_release(&load);
+	return 0;
+}
+
+static int compare(struct change *c, json_t *out)
+{
+	const struct dl_page *now = c->now, *then = c->then;
+	int err;
+
+	for (uint32_t i = 0; i < now->fabric->nswitches; i++) {
+		uint32_t node = node_in(then->fabric, now->fabric,
+					now->fabric->switches[now->switches[i]]);
+
+		c->sw_then[i] = node == DL_NONE ? DL_NONE :
+						  then->fabric->nodes[node].sw;
+	}
+	json_object_set_new(out, "switches_gone", only_nodes(then, now, true));
+	json_object_set_new(out, "switches_new", only_nodes(now, then, true));
+	json_object_set_new(out, "ends_gone", only_nodes(then, now, false));
+	json_object_set_new(out, "ends_new", only_nodes(now, then, false));
+	json_object_set_new(out, "cables_gone", only_cables(then, now));
+	json_object_set_new(out, "cables_new", only_cables(now, then));
+	json_object_set_new(out, "lids_moved", moved_lids(c));
+	json_object_set_new(out, "groups_gone",
+			    only_groups(then->tables, now->tables));
+	json_object_set_new(out, "groups_new",
+			    only_groups(now->tables, then->tables));
+	json_object_set_new(out, "groups_changed", changed_groups(c));
+	compare_maps(c, out);
+	err = compare_lfts(c, out);
+	return err ? err : add_load(c, out);
+}
+
+int dl_page_change(const struct dl_page *now, const struct dl_page *then,
+		   const char *dir, const struct dl_report *r, json_t **out)
+{
+	struct change c = { .now = now, .then = then };
+	json_t *document = json_pack("{s:o, s:I, s:I}", "dir",
+				     dl_page_text(dir), "sl_compared",
+				     (json_int_t)r->verdict->sl_compared,
+				     "sl_changed",
+				     (json_int_t)r->verdict->sl_changes);
+	int err = -ENOMEM;
+
+	c.sw_then = malloc((now->fabric->nswitches + 1) * sizeof(*c.sw_then));
+	if (c.sw_then && document)
+		err = compare(&c, document);
+	free(c.sw_then);
+	if (err)
+		json_decref(document);
+	else
+		*out = document;
+	return err;
+}

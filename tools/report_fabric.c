@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the page shows when it opens: the fabric, what is missing in it, the
+ * verdict, and the load of the cables.
+ *
+ * Lists that grow with the fabric are written by columns, as arrays of
+ * numbers: a large fabric has ten thousand of everything.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "tables/load.h"
+
+static void push(json_t *list, json_int_t value)
+{
+	json_array_append_new(list, json_integer(value));
+}
+
+/* -1 where there is none. */
+static json_int_t or_minus(uint32_t value)
+{
+	return value == DL_NONE ? -1 : (json_int_t)value;
+}
+
+/* Names are free text; a page takes UTF-8 only. */
+json_t *dl_page_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char plain[256];
+	size_t i;
+
+	if (string)
+		return string;
+	for (i = 0; text[i] && i + 1 < sizeof(plain); i++)
+		plain[i] = (text[i] & 0x80) ? '?' : text[i];
+	plain[i] = '\0';
+	return json_string(plain);
+}
+
+json_t *dl_page_coord(const struct dl_coords *c, const struct dl_fabric *f,
+		      uint32_t node)
+{
+	uint32_t at[DL_DIMS];
+
+	if (node == DL_NONE || !dl_coords_of(c, f->nodes[node].sw, at))
+		return json_null();
+	return json_pack("[iii]", at[0], at[1], at[2]);
+}
+
+/* ---- switches, ends, cables -------------------------------------------- */
+
+static json_t *grid_json(const struct dl_coords *c)
+{
+	const struct dl_grid *g = &c->grid;
+
+	if (!c->site)
+		return json_null();
+	return json_pack("{s:[iii], s:[bbb], s:b}", "radix", g->radix[0],
+			 g->radix[1], g->radix[2], "mesh", g->mesh[0],
+			 g->mesh[1], g->mesh[2], "certain", c->certain);
+}
+
+static json_t *switches_json(const struct dl_page *p)
+{
+	const struct dl_fabric *f = p->fabric;
+	json_t *site = json_array(), *ports = json_array();
+
+	for (uint32_t i = 0; i < f->nswitches; i++) {
+		uint32_t sw = p->switches[i];
+
+		push(site, p->coords->site ? or_minus(p->coords->site[sw]) :
+					     -1);
+		push(ports, f->nodes[f->switches[sw]].nports);
+	}
+	return json_pack("{s:o, s:o}", "site", site, "ports", ports);
+}
+
+/* All ends; the first ones are the switches' own ports 0. */
+static json_t *ends_json(const struct dl_page *p)
+{
+	const struct dl_fabric *f = p->fabric;
+	json_t *guid = json_array(), *name = json_array();
+	json_t *num = json_array(), *lid = json_array(), *lmc = json_array();
+	json_t *sw = json_array(), *port = json_array(), *type = json_array();
+
+	for (uint32_t i = 0; i < p->nends; i++) {
+		const struct dl_port *e = &f->ports[p->ends[i]];
+		uint32_t access = dl_access_switch(f, p->ends[i]);
+
+		json_array_append_new(guid, dl_guid_json(f, e->node));
+		json_array_append_new(name,
+				      dl_page_text(dl_node_name(f, e->node)));
+		push(num, e->num);
+		push(lid, e->lid);
+		push(lmc, e->lmc);
+		push(type, f->nodes[e->node].type);
+		push(sw, access == DL_NONE ? -1 : (json_int_t)p->place[access]);
+		push(port, access == DL_NONE ? -1 :
+			   e->num ? f->ports[e->peer].num : 0);
+	}
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "guid",
+			 guid, "name", name, "type", type, "num", num, "lid",
+			 lid, "lmc", lmc, "sw", sw, "port", port);
+}
+
+static json_t *cables_json(const struct dl_page *p)
+{
+	const struct dl_fabric *f = p->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < p->ncables; i++)
+		for (unsigned int e = 0; e < 2; e++) {
+			const struct dl_port *q =
+				&f->ports[p->cables[i].port[e]];
+
+			push(list, p->place[f->nodes[q->node].sw]);
+			push(list, q->num);
+		}
+	return list;
+}
+
+json_t *dl_page_fabric(const struct dl_page *p)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "grid", grid_json(p->coords),
+			 "switches", switches_json(p), "ends", ends_json(p),
+			 "cables", cables_json(p));
+}
+
+/* ---- what is missing --------------------------------------------------- */
+
+/*
+ * Cables of a hop are missing when another hop of the same dimension has
+ * more.  Hops at a site without a switch are not counted: they are missing
+ * with it.
+ */
+struct hops {
+	uint32_t *sw;		/* by site: switch number, or DL_NONE */
+	uint32_t *count;	/* by site and dimension: cables upwards */
+	uint32_t usual[DL_DIMS];
+};
+
+/* Is there a hop upwards, and is it counted at this end? */
+static bool has_hop(const struct dl_grid *g, uint32_t site, unsigned int dim)
+{
+	uint32_t next = dl_site_next(g, site, dl_dir(dim, false));
+
+	return next != DL_NONE && !(g->radix[dim] == 2 && next < site);
+}
+
+static uint32_t count_cables(const struct dl_fabric *f, uint32_t a, uint32_t b)
+{
+	const struct dl_node *n = &f->nodes[f->switches[a]];
+	uint32_t count = 0;
+
+	for (unsigned int o = 1; o <= n->nports; o++)
+		count += dl_peer_switch(f, n->first_port + o) == b;
+	return count;
+}
+
+static void count_hops(const struct dl_page *p, struct hops *h)
+{
+	const struct dl_grid *g = &p->coords->grid;
+
+	for (uint32_t site = 0; site < dl_grid_sites(g); site++)
+		for (unsigned int d = 0; d < DL_DIMS; d++) {
+			uint32_t *n = &h->count[site * DL_DIMS + d], b;
+
+			if (h->sw[site] == DL_NONE || !has_hop(g, site, d))
+				continue;
+			b = h->sw[dl_site_next(g, site, dl_dir(d, false))];
+			if (b != DL_NONE)
+				*n = count_cables(p->fabric, h->sw[site], b);
+			if (*n > h->usual[d])
+				h->usual[d] = *n;
+		}
+}
+
+static void list_missing(const struct dl_page *p, const struct hops *h,
+			 json_t *switches, json_t *cables)
+{
+	const struct dl_grid *g = &p->coords->grid;
+
+	for (uint32_t site = 0; site < dl_grid_sites(g); site++) {
+		if (h->sw[site] == DL_NONE) {
+			push(switches, site);
+			continue;
+		}
+		for (unsigned int d = 0; d < DL_DIMS; d++) {
+			uint32_t next = dl_site_next(g, site, dl_dir(d, false));
+			uint32_t n = h->count[site * DL_DIMS + d];
+
+			if (!has_hop(g, site, d) || h->sw[next] == DL_NONE ||
+			    n == h->usual[d])
+				continue;
+			json_array_append_new(cables,
+					      json_pack("[iiii]", site, d, n,
+							h->usual[d]));
+		}
+	}
+}
+
+json_t *dl_page_missing(const struct dl_page *p)
+{
+	uint32_t sites = p->coords->site ? dl_grid_sites(&p->coords->grid) : 0;
+	json_t *switches = json_array(), *cables = json_array();
+	struct hops h = { 0 };
+
+	h.sw = malloc((sites + 1) * sizeof(*h.sw));
+	h.count = calloc(sites + 1, DL_DIMS * sizeof(*h.count));
+	for (uint32_t site = 0; h.sw && site < sites; site++)
+		h.sw[site] = DL_NONE;
+	for (uint32_t s = 0; h.sw && sites && s < p->fabric->nswitches; s++)
+		if (p->coords->site[s] != DL_NONE)
+			h.sw[p->coords->site[s]] = s;
+	if (h.sw && h.count && sites) {
+		count_hops(p, &h);
+		list_missing(p, &h, switches, cables);
+	}
+	if (!h.sw || !h.count) {
+		json_decref(switches);
+		switches = NULL;
+	}
+	free(h.sw);
+	free(h.count);
+	return json_pack("{s:o, s:o}", "switches", switches, "cables", cables);
+}
+
+/* ---- the verdict ------------------------------------------------------- */
+
+static json_t *step_json(const struct dl_page *p,
+			 const struct dl_cycle_step *s)
+{
+	uint32_t to = DL_NONE;
+
+	if (s->dlid && s->dlid < DL_MCAST_LID)
+		to = p->fabric->lid_port[s->dlid];
+	return json_pack("{s:I, s:i, s:i, s:i, s:I, s:I}", "way",
+			 or_minus(p->way_of[s->port]), "vl", s->vl, "sl",
+			 s->sl, "dlid", s->dlid, "from",
+			 s->dlid ? or_minus(p->end_of[s->src]) : -1, "to",
+			 to == DL_NONE ? -1 : or_minus(p->end_of[to]));
+}
+
+/* What `dateline verify` says, in words. */
+static json_t *words_json(const struct dl_report *r)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	json_t *words = NULL;
+
+	if (!to)
+		return NULL;
+	dl_report_print(r, true, to);
+	if (!fclose(to))
+		words = dl_page_text(text);
+	free(text);
+	return words;
+}
+
+json_t *dl_page_verdict(const struct dl_page *p, const struct dl_report *r)
+{
+	json_t *steps = json_array(), *all = dl_report_json(r);
+
+	for (uint32_t i = 0; i < r->verdict->ncycle; i++)
+		json_array_append_new(steps,
+				      step_json(p, &r->verdict->cycle[i]));
+	if (all) {
+		json_object_set_new(all, "levels",
+				    json_integer(r->verdict->levels));
+		json_object_set_new(all, "lost",
+				    json_integer(r->verdict->nlost));
+		json_object_set_new(all, "groups_lost",
+				    json_integer(r->verdict->groups_lost));
+		json_object_set_new(all, "words", words_json(r));
+		json_object_set(all, "steps", steps);
+	}
+	json_decref(steps);
+	return all;
+}
+
+/* ---- load -------------------------------------------------------------- */
+
+int dl_page_load(const struct dl_page *p, json_t **out)
+{
+	json_t *flows = json_array();
+	struct dl_load load;
+	int err = dl_load_count(p->tables, NULL, &load);
+
+	if (err) {
+		json_decref(flows);
+		return err;
+	}
+	for (uint32_t i = 0; i < p->ncables; i++)
+		for (unsigned int e = 0; e < 2; e++)
+			push(flows, load.flows[p->cables[i].port[e]]);
+	*out = json_pack("{s:o, s:I, s:I, s:I}", "flows", flows, "busiest",
+			 (json_int_t)load.busiest, "pairs",
+			 (json_int_t)load.pairs, "hops", (json_int_t)load.hops);
+	dl_load_release(&load);
+	return *out ? 0 : -ENOMEM;
+}

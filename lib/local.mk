@@ -2,7 +2,8 @@
 noinst_LTLIBRARIES += libdlroute.la
 libdlroute_la_SOURCES = \
 	lib/dateline.h \
-	lib/clock.h lib/log.c lib/log.h
+	lib/clock.h lib/log.c lib/log.h \
+	lib/metrics.c lib/metrics.h
 include lib/fabric/local.mk
 include lib/torus/local.mk
 include lib/tables/local.mk

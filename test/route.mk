@@ -30,3 +30,9 @@ UNIT_TESTS += test/unit/test_load
 test_unit_test_load_SOURCES = test/unit/test_load.c $(GRID_FABRIC)
 test_unit_test_load_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_load_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
+# What monitoring sees of a routing.
+UNIT_TESTS += test/unit/test_metrics
+test_unit_test_metrics_SOURCES = test/unit/test_metrics.c $(GRID_FABRIC)
+test_unit_test_metrics_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_metrics_LDADD = libdlroute.la $(CMOCKA_LIBS)

@@ -102,6 +102,11 @@ struct repair {
 	double deadline;
 };
 
+static double now(const struct repair *r)
+{
+	return r->clock ? r->clock() : 0;
+}
+
 /* Is the time for repairs over?  From then on it is. */
 static bool is_late(struct repair *r)
 {
@@ -555,6 +560,16 @@ static void say(const struct repair *r, const struct dl_log *log)
 	       p->along_tree, p->entries_filled, p->moved);
 }
 
+static int prove(struct repair *r, struct dl_tables *tables,
+		 const struct dl_tree *tree, const struct dl_log *log)
+{
+	double start = now(r);
+	int err = dl_repair_prove(tables, tree, log, &r->report->pairs);
+
+	r->report->proof_seconds += now(r) - start;
+	return err;
+}
+
 /* Finish what the search has found. */
 static int finish(struct repair *r, struct dl_tables *tables,
 		  const struct dl_log *log, struct dl_tree **out)
@@ -570,7 +585,7 @@ static int finish(struct repair *r, struct dl_tables *tables,
 	if (!err)
 		err = dl_repair_tree(&r->net, &r->span, &tree);
 	if (!err)
-		err = dl_repair_prove(tables, tree, log);
+		err = prove(r, tables, tree, log);
 	if (err) {
 		dl_tree_free(tree);
 		return err;
@@ -580,19 +595,20 @@ static int finish(struct repair *r, struct dl_tables *tables,
 }
 
 /* A torus without failures: the rule's tables, if the proof agrees. */
-static int prove_plain(const struct dl_torus *t, struct dl_tables *tables,
-		       struct dl_tree **out, struct dl_repair_report *report)
+static int prove_plain(struct repair *r, struct dl_tables *tables,
+		       struct dl_tree **out)
 {
+	const struct dl_fabric *f = r->torus->fabric;
 	struct dl_tree *tree = NULL;
-	int err = dl_master_tree(t, NULL, &tree);
+	int err = dl_master_tree(r->torus, NULL, &tree);
 
 	if (!err)
-		err = dl_repair_prove(tables, tree, NULL);
+		err = prove(r, tables, tree, NULL);
 	if (err) {
 		dl_tree_free(tree);
 		return err;
 	}
-	report->entries = (uint64_t)t->fabric->nswitches * t->fabric->top_lid;
+	r->report->entries = (uint64_t)f->nswitches * f->top_lid;
 	*out = tree;
 	return 0;
 }
@@ -607,6 +623,7 @@ int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
 	struct dl_tables *tables = NULL;
 	struct dl_rings *rings = NULL;
 	unsigned int vls_between = 0;
+	double start;
 	int err;
 
 	if (report)
@@ -617,18 +634,20 @@ int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
 		r.deadline = r.clock() + o->repair_seconds;
 	err = dl_plain_tables(t, c, o, log, &rings, &tables, &vls_between);
 	if (!err && is_whole(t) &&
-	    !prove_plain(t, tables, out_tree, r.report)) {
+	    !prove_plain(&r, tables, out_tree)) {
 		say(&r, log);
 		dl_rings_free(rings);
 		*out = tables;
 		return 0;
 	}
+	start = now(&r);
 	if (!err)
 		err = repair_init(&r, rings, vls_between);
 	if (!err)
 		err = check_connected(&r, log);
 	if (!err)
 		err = search(&r);
+	r.report->search_seconds = now(&r) - start;
 	if (!err)
 		err = finish(&r, tables, log, out_tree);
 	if (err == -EPROTO) {

@@ -282,12 +282,12 @@ int dl_repair_tree(const struct dl_repair_net *net, const struct dl_span *s,
 		   struct dl_tree **out);
 
 /*
- * Let dl_verify() judge the tables together with groups of all end ports on
- * the tree, one for each choice of parallel cables.  Returns 0 when they are
- * safe, -EPROTO when not (reported), -ENOMEM.
+ * dl_route_judge(), where only one verdict will do.  Returns 0 when the tables
+ * are safe, -EPROTO when not (reported), -ENOMEM; *pairs receives the number
+ * of pairs judged.
  */
 int dl_repair_prove(struct dl_tables *tables, const struct dl_tree *tree,
-		    const struct dl_log *log);
+		    const struct dl_log *log, uint64_t *pairs);
 
 /* ---- tables by the plain rule (route.c) -------------------------------- */
 

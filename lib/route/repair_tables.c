@@ -248,18 +248,28 @@ static int report_verdict(const struct dl_verdict *v, const struct dl_log *log)
 	return -EPROTO;
 }
 
-int dl_repair_prove(struct dl_tables *tables, const struct dl_tree *tree,
-		    const struct dl_log *log)
+int dl_route_judge(struct dl_tables *tables, const struct dl_tree *tree,
+		   struct dl_verdict **out)
 {
-	struct dl_verdict *v = NULL;
 	int err = add_groups(tables, tree);
 
 	if (!err)
-		err = dl_verify(tables, NULL, NULL, &v);
-	if (!err)
-		err = report_verdict(v, log);
+		err = dl_verify(tables, NULL, NULL, out);
 	while (tables->ngroups)
 		free(tables->groups[--tables->ngroups].masks);
+	return err;
+}
+
+int dl_repair_prove(struct dl_tables *tables, const struct dl_tree *tree,
+		    const struct dl_log *log, uint64_t *pairs)
+{
+	struct dl_verdict *v;
+	int err = dl_route_judge(tables, tree, &v);
+
+	if (err)
+		return err;
+	*pairs = v->pairs;
+	err = report_verdict(v, log);
 	dl_verdict_free(v);
 	return err;
 }

@@ -93,6 +93,15 @@ int dl_tree_group_all(const struct dl_tree *tree, struct dl_tables *t);
 int dl_route_plain(const struct dl_torus *t, const struct dl_torus_config *c,
 		   const struct dl_route_options *o, struct dl_tables **out);
 
+/*
+ * Let dl_verify() judge tables that have no groups together with groups of all
+ * end ports on the tree, one for each choice of parallel cables: these may do
+ * all that any group on it may do.  The verdict is the caller's.  0 or
+ * -ENOMEM.
+ */
+int dl_route_judge(struct dl_tables *tables, const struct dl_tree *tree,
+		   struct dl_verdict **out);
+
 /* What proven mode did to a fabric. */
 struct dl_repair_report {
 	uint64_t entries;	/* forwarding entries */
@@ -108,6 +117,9 @@ struct dl_repair_report {
 	uint32_t attempts;	/* trees tried */
 	uint32_t rounds;	/* times that all was begun anew */
 	bool hurried;		/* did the time for repairs run out? */
+	uint64_t pairs;		/* of end ports and LIDs, all of them delivered */
+	/* Of the whole time; 0 unless the options have a clock. */
+	double search_seconds, proof_seconds;
 };
 
 /*

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Numbers about routings, for monitoring: what Prometheus reads.
+ *
+ * A subnet manager keeps one of these from start to end and writes it to a
+ * file after each sweep; the counters in it never fall.  Who reads the file
+ * meets all of it or none: see dl_metrics_write().
+ */
+#ifndef DL_METRICS_H
+#define DL_METRICS_H
+
+#include "route/route.h"
+#include "verify/verify.h"
+
+/* Where the time of a sweep goes. */
+enum dl_stage {
+	DL_STAGE_IMPORT,	/* taking over what the subnet manager found */
+	DL_STAGE_DISCOVERY,	/* configuration and coordinates */
+	DL_STAGE_ROUTING,	/* the plain rule; arbitration; the tree */
+	DL_STAGE_REPAIR,
+	DL_STAGE_PROOF,
+	DL_STAGE_EXPORT,	/* handing the tables over */
+	DL_STAGES
+};
+
+/* What becomes of a sweep. */
+enum dl_sweep {
+	DL_SWEEP_ROUTED,
+	DL_SWEEP_KEPT,		/* refused; the last good tables stay */
+	DL_SWEEP_ASIDE,		/* refused; another engine routes, or none */
+	DL_SWEEPS
+};
+
+/* Plain numbers: what was found, and what is in force. */
+enum dl_number {
+	DL_NUM_SWITCHES, DL_NUM_SWITCHES_EXPECTED, DL_NUM_SWITCHES_MISSING,
+	DL_NUM_SWITCHES_UNPLACED, DL_NUM_LINKS, DL_NUM_LINKS_EXPECTED,
+	DL_NUM_LINKS_MISSING, DL_NUM_LINKS_UNPLACED, DL_NUM_HOPS_CUT,
+	DL_NUM_ADAPTERS,
+	DL_NUM_TABLES,		/* from here on: of the tables in force */
+	DL_NUM_ENTRIES = DL_NUM_TABLES, DL_NUM_GROUPS, DL_NUM_PAIRS,
+	DL_NUM_UNREACHABLE, DL_NUM_DELIVERED, DL_NUM_LOOP_FREE, DL_NUM_SAFE,
+	DL_NUM_LOST, DL_NUM_CYCLIC, DL_NUM_CHANGED, DL_NUM_FILLED,
+	DL_NUM_MENDED, DL_NUM_ALONG_TREE, DL_NUM_MOVED, DL_NUM_HURRIED,
+	DL_NUMBERS
+};
+
+#define DL_UNKNOWN UINT64_MAX	/* a number that is left out of the file */
+
+struct dl_metrics {
+	enum dl_mode mode;
+	bool up;		/* is the subnet manager running? */
+	bool master;		/* is it the one in charge? */
+	uint64_t sweeps[DL_SWEEPS];
+	const char *refusal;	/* why the last one was refused, "DL14"; or NULL */
+	/* Moments, in seconds since 1970; 0: never. */
+	double heartbeat, sweep_start, sweep_end, routed, subnet_up;
+	/* Durations in seconds, of the last sweep and of all together. */
+	double stage[DL_STAGES], stage_total[DL_STAGES];
+	uint32_t radix[DL_DIMS];	/* 0: no torus known */
+	uint64_t number[DL_NUMBERS];
+};
+
+void dl_metrics_init(struct dl_metrics *m, enum dl_mode mode);
+
+/*
+ * Count what was found: switches and cables, and how many are missing.  A
+ * torus does not say how many parallel cables each of its hops should have:
+ * taken for expected is the number that most hops of a dimension have, and
+ * the larger of two that are as frequent.  0 or -ENOMEM.
+ */
+int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t);
+
+/*
+ * Count what tables hold and, unless NULL, what proven mode did to get them;
+ * these have passed the proof.
+ */
+void dl_metrics_tables(struct dl_metrics *m, const struct dl_tables *t,
+		       const struct dl_repair_report *report);
+
+/* What the judge said of them. */
+void dl_metrics_verdict(struct dl_metrics *m, const struct dl_verdict *v);
+
+/* There are no tables in force. */
+void dl_metrics_no_tables(struct dl_metrics *m);
+
+/* A sweep is over: count it, and its times. */
+void dl_metrics_sweep(struct dl_metrics *m, enum dl_sweep what, double now);
+
+/* Print all in Prometheus' text format.  0 or -EIO. */
+int dl_metrics_print(const struct dl_metrics *m, FILE *to);
+
+/*
+ * Replace the file at `path`, which anybody may read, as a whole: it is
+ * written beside it as PATH.part first.  0 or a negative errno.
+ */
+int dl_metrics_write(const struct dl_metrics *m, const char *path);
+
+#endif

@@ -147,14 +147,26 @@ static int build_fwd_tables(void *context)
 	struct dl_plan *p = NULL;
 	double start = dl_monotonic();
 
+	dl_gather_begin(&e->gather);
 	if (!e->osm->subn.opt.qos) {
+		dl_gather_refusal(&e->gather, "DL10");
 		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL10: quality of service "
 		       "is off, but this routing is safe only with its SL to "
 		       "VL maps: start opensm with -Q or set qos TRUE");
 		goto failed;
 	}
-	if (dl_plan_make(e, &p) || dl_qos_apply(e, p) || copy_tables(e, p))
+	if (dl_plan_make(e, &p))
 		goto failed;
+	if (dl_qos_apply(e, p)) {
+		dl_gather_refusal(&e->gather, "DL16");
+		goto failed;
+	}
+	dl_gather_stage(&e->gather, DL_STAGE_ROUTING);
+	if (copy_tables(e, p)) {
+		dl_gather_refusal(&e->gather, "DL17");
+		goto failed;
+	}
+	dl_gather_stage(&e->gather, DL_STAGE_EXPORT);
 	dl_plan_report(e, p, dl_monotonic() - start);
 	if (e->plan)
 		dl_plan_report_changes(e, e->plan, p);
@@ -163,12 +175,16 @@ static int build_fwd_tables(void *context)
 				     e->osm->subn.opt.dump_files_dir);
 	drop_plan(e);
 	e->plan = p;
+	dl_gather_end(e, DL_SWEEP_ROUTED);
 	return DONE;
 failed:
 	dl_plan_free(p);
-	if (e->plan && is_last_resort(e))
+	if (e->plan && is_last_resort(e)) {
+		dl_gather_end(e, DL_SWEEP_KEPT);
 		return keep_plan(e);
+	}
 	drop_plan(e);
+	dl_gather_end(e, DL_SWEEP_ASIDE);
 	DL_SAY(e->osm, OSM_LOG_INFO, "this fabric is not routed by dateline; "
 	       "OpenSM tries the next routing engine, if there is one");
 	return FAILED;

@@ -29,7 +29,10 @@
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_log.h>
 
+#include <pthread.h>
+
 #include "fabric/fabric.h"
+#include "metrics.h"
 #include "options.h"
 #include "route/route.h"
 #include "torus/torus.h"
@@ -45,8 +48,22 @@ struct dl_plan {
 	struct dl_torus *torus;
 	struct dl_tables *tables;
 	struct dl_tree *tree;
+	bool proven;		/* by proven mode? */
+	struct dl_repair_report report;	/* ... and what that did */
 	uint64_t *masks;	/* scratch: port masks of one group */
 	bool written;		/* is its snapshot on disk? */
+};
+
+/* Numbers for monitoring, as they are gathered and as last written. */
+struct dl_gather {
+	struct dl_metrics now;
+	double last;		/* the end of the stage before, monotonic */
+	pthread_mutex_t lock;	/* of what follows */
+	struct dl_metrics written;
+	bool failing;		/* was the last write refused? */
+	pthread_t thread;	/* writes again now and then ... */
+	bool beating;		/* ... if there is one ... */
+	pthread_cond_t ended;	/* ... until this */
 };
 
 struct dl_engine {
@@ -54,6 +71,7 @@ struct dl_engine {
 	struct dl_plugin_options options;
 	struct dl_plan *plan;	/* NULL unless we are the engine in use */
 	char *qos_seen;		/* QoS options when last checked */
+	struct dl_gather gather;
 };
 
 /* Where the library's messages go: OpenSM's log, errors with a number. */
@@ -78,7 +96,7 @@ int dl_import(struct osm_opensm *osm, const struct dl_log *log,
  * Make a plan for the subnet as it is.  On failure the log says why and the
  * result is negative.
  */
-int dl_plan_make(const struct dl_engine *e, struct dl_plan **out);
+int dl_plan_make(struct dl_engine *e, struct dl_plan **out);
 void dl_plan_free(struct dl_plan *p);
 
 /*
@@ -114,6 +132,20 @@ int dl_qos_apply(struct dl_engine *e, struct dl_plan *p);
 
 /* Write the plan's snapshot to dump_dir, if there is one and it is new. */
 void dl_dump_dir_write(const struct dl_engine *e);
+
+/*
+ * Numbers: begin a sweep, account the time since the end of the stage before
+ * to a stage, note why the sweep is refused, and end it.
+ */
+void dl_gather_begin(struct dl_gather *g);
+void dl_gather_stage(struct dl_gather *g, enum dl_stage stage);
+void dl_gather_refusal(struct dl_gather *g, const char *number);
+void dl_gather_end(struct dl_engine *e, enum dl_sweep what);
+
+/* OpenSM starts, ends, or reports something.  Takes OpenSM's lock. */
+void dl_gather_start(struct dl_engine *e);
+void dl_gather_stop(struct dl_engine *e);
+void dl_gather_event(struct dl_engine *e, osm_epi_event_id_t event);
 
 /* Write the switches' coordinates as dateline-torus.dump into a folder. */
 void dl_coordinates_write(struct osm_opensm *osm, const struct dl_plan *p,

@@ -8,6 +8,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/import.c \
 	plugin/mcast.c \
 	plugin/memory.c \
+	plugin/metrics.c \
 	plugin/plan.c \
 	plugin/qos.c \
 	plugin/snapshot.c \

@@ -77,9 +77,10 @@ static int stage_route(const struct dl_engine *e, const struct dl_log *log,
 {
 	const struct dl_route_options *o = &e->options.route;
 
-	if (o->mode == DL_PROVEN)
+	p->proven = o->mode == DL_PROVEN;
+	if (p->proven)
 		return dl_route_proven(p->torus, p->config, o, log, &p->tables,
-				       &p->tree, NULL);
+				       &p->tree, &p->report);
 	return dl_route(p->torus, p->config, o, log, &p->tables);
 }
 
@@ -96,18 +97,19 @@ static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
 
 static const struct {
 	const char *number;
+	enum dl_stage stage;
 	const char *what;
 	int (*run)(const struct dl_engine *e, const struct dl_log *log,
 		   struct dl_plan *p);
 } stages[] = {
-	{ "DL12", "taking over the subnet", stage_import },
-	{ "DL11", "reading torus_config", stage_config },
-	{ "DL13", "finding the torus", stage_discover },
-	{ "DL14", "routing", stage_route },
-	{ "DL15", "building the multicast tree", stage_tree },
+	{ "DL12", DL_STAGE_IMPORT, "taking over the subnet", stage_import },
+	{ "DL11", DL_STAGE_DISCOVERY, "reading torus_config", stage_config },
+	{ "DL13", DL_STAGE_DISCOVERY, "finding the torus", stage_discover },
+	{ "DL14", DL_STAGE_ROUTING, "routing", stage_route },
+	{ "DL15", DL_STAGE_ROUTING, "building the multicast tree", stage_tree },
 };
 
-int dl_plan_make(const struct dl_engine *e, struct dl_plan **out)
+int dl_plan_make(struct dl_engine *e, struct dl_plan **out)
 {
 	struct dl_plan *p = calloc(1, sizeof(*p));
 	struct dl_osm_log l;
@@ -119,8 +121,12 @@ int dl_plan_make(const struct dl_engine *e, struct dl_plan **out)
 	for (i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
 		dl_osm_log_init(&l, e->osm, stages[i].number);
 		err = stages[i].run(e, &l.log, p);
+		dl_gather_stage(&e->gather, stages[i].stage);
+		if (!err && stages[i].stage == DL_STAGE_DISCOVERY && p->torus)
+			err = dl_metrics_torus(&e->gather.now, p->torus);
 		if (!err)
 			continue;
+		dl_gather_refusal(&e->gather, stages[i].number);
 		/* Out of memory has no words of its own in the library. */
 		if (!l.errors)
 			dl_log(&l.log, DL_ERROR, "%s failed: %s",

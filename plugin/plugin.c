@@ -34,23 +34,18 @@ static int parse_options(struct dl_engine *e)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
 	struct dl_osm_log l;
-	int err;
 
 	dl_osm_log_init(&l, e->osm, "DL03");
-	err = dl_plugin_options_parse(opt->event_plugin_options,
-				      has_company(opt->event_plugin_name),
-				      &l.log, &e->options);
-	if (!err && e->options.metrics)
-		dl_log(&l.log, DL_WARNING, "event_plugin_options: metrics are "
-		       "not written by this version, %s stays as it is",
-		       e->options.metrics);
-	return err;
+	return dl_plugin_options_parse(opt->event_plugin_options,
+				       has_company(opt->event_plugin_name),
+				       &l.log, &e->options);
 }
 
 static void delete(void *data)
 {
 	struct dl_engine *e = data;
 
+	dl_gather_stop(e);
 	dl_plan_free(e->plan);
 	dl_plugin_options_clear(&e->options);
 	free(e->qos_seen);
@@ -73,6 +68,7 @@ static void *create(struct osm_opensm *osm)
 		free(e);
 		goto no_memory;
 	}
+	dl_gather_start(e);
 	status = osm_register_external_routing_engine(osm, &module, e);
 	if (status != CL_SUCCESS) {
 		DL_SAY(osm, OSM_LOG_ERROR, "ERR DL02: routing engine \""
@@ -91,14 +87,15 @@ no_memory:
 
 static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
-	const struct dl_engine *e = data;
+	struct dl_engine *e = data;
 
 	(void)event_data;
 	/* Reported without OpenSM's lock, by the thread that sweeps. */
-	if (event != OSM_EVENT_ID_SUBNET_UP || !e->plan)
-		return;
-	dl_mcast_prune(e);
-	dl_dump_dir_write(e);
+	if (event == OSM_EVENT_ID_SUBNET_UP && e->plan) {
+		dl_mcast_prune(e);
+		dl_dump_dir_write(e);
+	}
+	dl_gather_event(e, event);
 }
 
 extern const osm_event_plugin_t osm_event_plugin;

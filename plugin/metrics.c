@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Numbers for monitoring, as OpenSM works: they are gathered always, and
+ * written where metrics= is given.
+ *
+ * The thread that sweeps gathers.  What goes into the file is a copy, under a
+ * lock of its own, because another thread writes it again now and then: OpenSM
+ * does not tell when it ceases to be master, a subnet manager that crashed
+ * tells nothing at all, and both show by that.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "engine.h"
+
+#define HEARTBEAT_SECONDS 15
+
+static double unix_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* The lock is held.  What goes wrong is told once, until it is well again. */
+static void write_file(struct dl_engine *e)
+{
+	struct dl_metrics *m = &e->gather.written;
+	const char *path = e->options.metrics;
+	int err;
+
+	m->master = m->up && e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+	m->heartbeat = unix_time();
+	err = dl_metrics_write(m, path);
+	if (err && !e->gather.failing)
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL32: metrics cannot be "
+		       "written to %s: %s", path, strerror(-err));
+	e->gather.failing = err;
+}
+
+/* Write what was gathered, or (any thread may) what was written, again. */
+static void publish(struct dl_engine *e, bool news)
+{
+	struct dl_gather *g = &e->gather;
+
+	if (!e->options.metrics)
+		return;
+	pthread_mutex_lock(&g->lock);
+	if (news)
+		g->written = g->now;
+	write_file(e);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* The thread that writes again what was written, until OpenSM ends. */
+static void *beat(void *data)
+{
+	struct dl_engine *e = data;
+	struct dl_gather *g = &e->gather;
+	struct timespec t;
+	int err;
+
+	pthread_mutex_lock(&g->lock);
+	while (g->written.up) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		t.tv_sec += HEARTBEAT_SECONDS;
+		err = pthread_cond_timedwait(&g->ended, &g->lock, &t);
+		if (err == ETIMEDOUT)
+			write_file(e);
+	}
+	pthread_mutex_unlock(&g->lock);
+	return NULL;
+}
+
+/* The thread takes no signals: they are OpenSM's. */
+static void start_beating(struct dl_engine *e)
+{
+	struct dl_gather *g = &e->gather;
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	g->beating = !pthread_create(&g->thread, NULL, beat, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void dl_gather_start(struct dl_engine *e)
+{
+	struct dl_gather *g = &e->gather;
+	pthread_condattr_t attr;
+
+	dl_metrics_init(&g->now, e->options.route.mode);
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&g->ended, &attr);
+	pthread_condattr_destroy(&attr);
+	g->now.up = true;
+	publish(e, true);
+	if (e->options.metrics)
+		start_beating(e);
+}
+
+void dl_gather_stop(struct dl_engine *e)
+{
+	struct dl_gather *g = &e->gather;
+
+	g->now.up = false;
+	publish(e, true);
+	if (g->beating) {
+		pthread_cond_signal(&g->ended);
+		pthread_join(g->thread, NULL);
+	}
+	pthread_cond_destroy(&g->ended);
+	pthread_mutex_destroy(&g->lock);
+}
+
+/* Multicast LIDs in use.  OpenSM's lock is held. */
+static void count_groups(struct dl_engine *e)
+{
+	void *const *boxes = e->osm->subn.mboxes;
+	size_t i;
+
+	e->gather.now.number[DL_NUM_GROUPS] = 0;
+	for (i = 0; i < sizeof(e->osm->subn.mboxes) / sizeof(*boxes); i++)
+		e->gather.now.number[DL_NUM_GROUPS] += boxes[i] != NULL;
+}
+
+void dl_gather_event(struct dl_engine *e, osm_epi_event_id_t event)
+{
+	struct dl_metrics *m = &e->gather.now;
+
+	if (!e->options.metrics)
+		return;
+	switch (event) {
+	case OSM_EVENT_ID_HEAVY_SWEEP_START:
+		m->sweep_start = unix_time();
+		publish(e, true);
+		break;
+	case OSM_EVENT_ID_SUBNET_UP:
+		m->subnet_up = unix_time();
+		CL_PLOCK_ACQUIRE(&e->osm->lock);
+		if (e->plan)
+			count_groups(e);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+		publish(e, true);
+		break;
+	case OSM_EVENT_ID_STATE_CHANGE:
+		publish(e, false);
+		break;
+	default:
+		break;
+	}
+}
+
+void dl_gather_begin(struct dl_gather *g)
+{
+	memset(g->now.stage, 0, sizeof(g->now.stage));
+	g->last = dl_monotonic();
+}
+
+void dl_gather_stage(struct dl_gather *g, enum dl_stage stage)
+{
+	double now = dl_monotonic();
+
+	g->now.stage[stage] += now - g->last;
+	g->last = now;
+}
+
+void dl_gather_refusal(struct dl_gather *g, const char *number)
+{
+	g->now.refusal = number;
+}
+
+/*
+ * In classic mode nothing has judged the tables yet.  Without memory the
+ * verdict stays unknown.
+ */
+static void judge(struct dl_gather *g, const struct dl_plan *p)
+{
+	struct dl_verdict *v;
+
+	if (dl_route_judge(p->tables, p->tree, &v))
+		return;
+	dl_metrics_verdict(&g->now, v);
+	dl_verdict_free(v);
+	dl_gather_stage(g, DL_STAGE_PROOF);
+}
+
+static void count_plan(struct dl_gather *g, const struct dl_plan *p)
+{
+	const struct dl_repair_report *r = p->proven ? &p->report : NULL;
+	double *stage = g->now.stage;
+
+	dl_metrics_tables(&g->now, p->tables, r);
+	if (!r) {
+		judge(g, p);
+		return;
+	}
+	stage[DL_STAGE_REPAIR] = r->search_seconds;
+	stage[DL_STAGE_PROOF] = r->proof_seconds;
+	stage[DL_STAGE_ROUTING] -= r->search_seconds + r->proof_seconds;
+}
+
+void dl_gather_end(struct dl_engine *e, enum dl_sweep what)
+{
+	struct dl_metrics *m = &e->gather.now;
+
+	if (!e->options.metrics)
+		return;
+	if (what == DL_SWEEP_ROUTED)
+		count_plan(&e->gather, e->plan);
+	else if (what == DL_SWEEP_ASIDE)
+		dl_metrics_no_tables(m);
+	if (e->plan)
+		count_groups(e);
+	dl_metrics_sweep(m, what, unix_time());
+	publish(e, true);
+}

@@ -1,6 +1,6 @@
-# Scenarios: the documents' examples step by step, and emulations.
+# Scenarios: the documents' examples step by step, and emulations.  Alert rules.
 examplesdir = $(docdir)/examples
-dist_examples_DATA = \
+dist_examples_DATA = conf/dateline.rules.yml \
 	conf/examples/arbitrate-figure-25-10.yaml \
 	conf/examples/arbitrate-low-turn.yaml \
 	conf/examples/arbitrate-priorities.yaml \

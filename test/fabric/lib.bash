@@ -68,6 +68,15 @@ dateline() {
 	"$DL_BUILD/dateline" "$@"
 }
 
+# service PROGRAM: where it is, on this machine or unpacked by bootstrap.
+service() {
+	command -v "$1" || command -v "$DL_BUILD/services/usr/bin/$1" ||
+		command -v "$DL_BUILD/services/usr/sbin/$1" || {
+		say "there is no $1: see SERVICE_PACKAGES in bootstrap"
+		return 1
+	}
+}
+
 # wait_for SECONDS COMMAND...: until COMMAND succeeds; 1 when it never does.
 wait_for() {
 	local end=$((SECONDS + $1))

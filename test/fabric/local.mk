@@ -24,6 +24,10 @@ test_fabric_join_LDADD = -libmad -libumad
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 	test/fabric/sweeps.bats test/fabric/proven.bats
 
+# Metrics, with the real node exporter.
+FABRIC_TESTS += test/fabric/metrics.bats
+EXTRA_DIST += test/metrics/alerts.yml
+
 # Campaigns: no fabric, but many processes.
 FABRIC_TESTS += test/fabric/whatif.bats
 

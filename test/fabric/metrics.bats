@@ -1,0 +1,257 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Metrics: OpenSM routes a fabric that loses cables and switches, and the real
+# node exporter and promtool read what the plugin writes.
+
+# shellcheck disable=SC2030,SC2031,SC2317
+
+load lib.bash
+load events.bash
+
+setup() {
+	fabric_init
+	events_init proven
+	EXPORTER_PID=''
+	PROM=$T/textfile/dateline.prom
+	mkdir "$T/textfile"
+}
+
+teardown() {
+	exporter_stop
+	fabric_down
+}
+
+# metrics_up X Y Z [MODE [KEY=VALUE...]]
+metrics_up() {
+	local x=$1 y=$2 z=$3 mode=${4:-proven}
+
+	shift $(($# < 4 ? $# : 4))
+	up "$x" "$y" "$z" "event_plugin_options=mode=$mode metrics=$PROM \
+dump_dir=$T/snap" "$@"
+}
+
+# value METRIC: of one sample in the file, "none" if there is none.
+value() {
+	awk -v name="dateline_$1" '$1 == name { v = $2; n++ }
+		END { print n == 1 ? v : "none" }' "$PROM"
+}
+
+is() {
+	[[ $(value "$1") == "$2" ]]
+}
+
+# values METRIC VALUE...: pairs, all of which must hold once the sweeps that
+# are under way have ended.
+values() {
+	while (($#)); do
+		wait_for 20 is "$1" "$2" || {
+			say "$1 is $(value "$1"), expected $2"
+			return 1
+		}
+		shift 2
+	done
+}
+
+#
+# The real node exporter, on a free port of the loopback.
+#
+
+exporter_says() {
+	curl -s --max-time 10 "http://127.0.0.1:$EXPORTER_PORT/metrics" \
+		>"$T/scraped" && grep -q ^node_textfile "$T/scraped"
+}
+
+exporter_start() {
+	local exporter try
+
+	exporter=$(service prometheus-node-exporter)
+	for try in 1 2 3 4 5; do
+		EXPORTER_PORT=$((20000 + ($$ * 5 + try + RANDOM) % 12000))
+		setpriv --pdeathsig KILL "$exporter" \
+			--web.listen-address="127.0.0.1:$EXPORTER_PORT" \
+			--collector.disable-defaults --collector.textfile \
+			--collector.textfile.directory="$T/textfile" \
+			>"$T/exporter.out" 2>&1 3>&- {SIM_CONSOLE}>&- &
+		EXPORTER_PID=$!
+		# shellcheck disable=SC2317 # called through wait_for
+		exporter_settled() {
+			exporter_says || ! alive "$EXPORTER_PID"
+		}
+		wait_for 20 exporter_settled || true
+		! alive "$EXPORTER_PID" || return 0
+	done
+	cat "$T/exporter.out" >&2
+	return 1
+}
+
+exporter_stop() {
+	[[ ${EXPORTER_PID:-} ]] || return 0
+	end_process "$EXPORTER_PID"
+	EXPORTER_PID=''
+}
+
+# scraped METRIC VALUE: what the node exporter serves; it prints large numbers
+# in its own way.
+scraped() {
+	exporter_says
+	awk -v name="$1" -v want="$2" '$1 == name && $2 + 0 == want + 0 { ok = 1 }
+		END { exit !ok }' "$T/scraped" && return
+	say "the exporter serves: $(grep -F "$1" "$T/scraped"), expected $2"
+	return 1
+}
+
+#
+# Tests.
+#
+
+@test "alert rules: promtool finds them right, and each does its work" {
+	local promtool
+
+	promtool=$(service promtool)
+	"$promtool" check rules "$DL_TOP/conf/dateline.rules.yml"
+	"$promtool" test rules "$DL_TOP/test/metrics/alerts.yml"
+	# Every metric of a rule is one that the plugin writes, or may write.
+	grep -oE 'dateline_[a-z_]+' "$DL_TOP/conf/dateline.rules.yml" |
+		sort -u >"$T/used"
+	metrics_up 3 3 1
+	{
+		awk '/^# TYPE/ { print $3 }' "$PROM"
+		echo dateline_refusal_info
+	} | sort >"$T/written"
+	[[ -z $(comm -23 "$T/used" "$T/written") ]]
+}
+
+@test "a switch and a cable fail and come back, as the node exporter tells" {
+	local up
+
+	metrics_up 6 5 1
+	exporter_start
+	"$(service promtool)" check metrics <"$PROM" >"$T/lint" 2>&1 || {
+		cat "$T/lint" >&2
+		return 1
+	}
+	[[ ! -s $T/lint && $(stat -c %a "$PROM") == 644 ]]
+	values up 1 master 1 last_sweep_routed 1 tables_safe 1 \
+		'torus_radix{dimension="x"}' 6 switches 30 switches_missing 0 \
+		links 60 links_missing 0 adapters 30 pairs 3540 \
+		unreachable_pairs 0 forwarding_entries 1800 \
+		'sweeps_total{result="kept"}' 0
+	up=$(value last_success_timestamp_seconds)
+	(($(date +%s) - ${up%.*} < 600))
+	kill_switch '"S_3_2_0"'
+	cut_cable '"S_1_1_0"[1]'
+	sm_sweep
+	values switches 29 switches_expected 30 switches_missing 1 \
+		links 55 links_expected 60 links_missing 5 hops_cut 1 \
+		adapters 29 tables_safe 1 unreachable_pairs 0
+	scraped dateline_switches_missing 1
+	scraped dateline_links 55
+	scraped dateline_hops_cut 1
+	scraped dateline_tables_safe 1
+	scraped node_textfile_scrape_error 0
+	mend_all
+	sm_sweep
+	values switches_missing 0 links_missing 0 hops_cut 0
+	scraped dateline_switches 30
+	scraped node_textfile_scrape_error 0
+	# shellcheck disable=SC2046
+	join_group 0 0 $(hosts | some 5)
+	# shellcheck disable=SC2046
+	join_group 1 0 $(hosts | some 6)
+	sm_sweep
+	values multicast_groups "$(mfts "$T/a" | cut -d ' ' -f 2 | sort -u |
+		wc -l)"
+	sm_stop
+	values up 0 master 0 switches 30
+	fails ls "$PROM.part"
+}
+
+@test "repairs are counted as they are told" {
+	metrics_up 6 5 1
+	values repair_destinations 0
+	# A ring in two pieces.
+	cut_cable '"S_0_1_0"[1]'
+	cut_cable '"S_2_1_0"[1]'
+	sm_sweep
+	values hops_cut 2 tables_safe 1
+	read -r -a told < <(sed -n 's/.*proven: the plain rule has no way//p' \
+		"$T/a/osm.log" | tail -n 1 | tr -cs '0-9\n' ' ')
+	[[ ${#told[@]} == 8 ]] && ((told[2] > 0))
+	values repair_lost_switch_pairs "${told[0]}" \
+		repair_cyclic_switch_pairs "${told[1]}" \
+		repair_changed_entries "${told[2]}" \
+		forwarding_entries "${told[3]}" \
+		repair_destinations "${told[4]}" \
+		repair_tree_destinations "${told[5]}" \
+		repair_filled_entries "${told[6]}" \
+		repair_moved_switches "${told[7]}"
+}
+
+@test "refused sweeps show, with the error's number" {
+	local routed
+
+	metrics_up 5 4 1 classic
+	values tables_safe 1 last_sweep_routed 1 \
+		'refusal_info{error="DL14"}' none
+	routed=$(value last_success_timestamp_seconds)
+	kill_switch '"S_1_1_0"'
+	kill_switch '"S_2_1_0"'
+	sm_sweep
+	values last_sweep_routed 0 'refusal_info{error="DL14"}' 1 \
+		switches_missing 2 forwarding_entries 800 \
+		last_success_timestamp_seconds "$routed"
+	(($(value 'sweeps_total{result="kept"}') >= 1))
+	[[ $(value last_sweep_timestamp_seconds) > $routed ]]
+	mend_all
+	sm_sweep
+	values last_sweep_routed 1 'refusal_info{error="DL14"}' none \
+		switches_missing 0
+	fails test "$(value last_success_timestamp_seconds)" = "$routed"
+	"$(service promtool)" check metrics <"$PROM"
+}
+
+@test "an engine that steps aside has no tables to tell of" {
+	metrics_up 5 4 1 classic routing_engine=dateline,minhop
+	values forwarding_entries 800
+	kill_switch '"S_1_1_0"'
+	kill_switch '"S_2_1_0"'
+	sm_sweep
+	values last_sweep_routed 0 'refusal_info{error="DL14"}' 1 \
+		forwarding_entries none tables_safe none
+	(($(value 'sweeps_total{result="aside"}') >= 1))
+}
+
+@test "a file that cannot be written is told once, and OpenSM lives" {
+	PROM=$T/nowhere/dateline.prom
+	metrics_up 3 3 1
+	sm_sweep
+	[[ $(log_count "ERR DL32: metrics cannot be written to $PROM: No such") == 1 ]]
+	mkdir "$T/nowhere"
+	sm_sweep
+	values switches 9
+}
+
+@test "who is master shows on both subnet managers" {
+	local first second master beat
+	metrics_up 4 3 1 proven sm_priority=14
+	values master 1
+	first=$PROM second=$T/textfile/second.prom
+	master=$SM_PID
+	sm_conf "$T/b" dateline torus_config="$T/f.torus.conf" sm_priority=3 \
+		sminfo_polling_timeout=300 polling_retry_number=2 \
+		"event_plugin_options=metrics=$second"
+	SIM_HOST=H_2_2_0_1 sm_start "$T/b"
+	wait_log 'Entering STANDBY'
+	PROM=$second
+	values up 1 master 0 switches none
+	# It goes on writing.
+	beat=$(value heartbeat_timestamp_seconds)
+	beats() { ! is heartbeat_timestamp_seconds "$beat"; }
+	wait_for 40 beats
+	end_process "$master"
+	wait_log 'SUBNET UP'
+	values up 1 master 1 switches 12
+	PROM=$first
+	values up 0 master 0 switches 12
+}

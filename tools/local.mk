@@ -73,3 +73,8 @@ tools/report_page.c: $(PAGE_FILES) tools/report/embed.sh
 		tools/report/report.css $(PAGE_PROGRAM) \
 		>$(abs_builddir)/$@.part && mv $(abs_builddir)/$@.part \
 		$(abs_builddir)/$@
+
+EXTRA_DIST += tools/bash-completion/dateline
+if BASH_COMPLETION
+bashcompletion_DATA = tools/bash-completion/dateline
+endif

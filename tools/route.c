@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
 	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the cabling decides" },
-	{ .name = "mode", .key = KEY_MODE, .arg = "MODE",
+	{ .name = "mode", .key = KEY_MODE, .arg = "classic|proven",
 	  .doc = "classic: the documents' rules and refusals; "
 		 "proven: every connected fabric, with proof (default)" },
 	{ .name = "repair-seconds", .key = KEY_REPAIR, .arg = "N",

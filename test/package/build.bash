@@ -4,8 +4,9 @@
 # usage: build.bash BUILD DIR
 #
 # Packages of the tarball that the build tree BUILD makes: DIR/deb/*.deb, built
-# as a Debian machine builds them, but without the unit tests, which run
-# elsewhere.  Nothing is done when they were made of this very tarball.
+# as a Debian machine builds them, and DIR/rpm/*.rpm, built in a hurry to try
+# the spec; without the unit tests, which run elsewhere.  Nothing is done when
+# they were made of this very tarball.
 set -euo pipefail
 
 BUILD=$(cd "$1" && pwd)
@@ -32,9 +33,19 @@ cd "$DIR"/source/dateline-*/
 find . -type f -exec sha256sum {} + | sort >"$DIR/contents"
 ! cmp -s "$DIR/contents" "$DIR/built" || exit 0
 
-rm -rf "$DIR/deb" "$DIR/built"
-mkdir "$DIR/deb"
+rm -rf "$DIR/deb" "$DIR/rpm" "$DIR/built"
+mkdir "$DIR/deb" "$DIR/rpm"
+
+# Where this machine's OpenSM looks for libraries.  What RPM asks for has other
+# names here.
+step rpmbuild rpmbuild -ta --nodeps --nocheck \
+	--define "_topdir $DIR/source/rpm" --define "_rpmdir $DIR/rpm" \
+	--define "_build_name_fmt %%{NAME}.rpm" --define "optflags -O0 -g0" \
+	--define "_libdir $(pkg-config --variable libdir jansson)" \
+	"$DIR"/source/dateline-*.tar.xz &
+rpms=$!
 DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
 	step dpkg-buildpackage dpkg-buildpackage -us -uc
 mv ../*_* "$DIR/deb"
+wait "$rpms"
 mv "$DIR/contents" "$DIR/built"

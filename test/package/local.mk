@@ -1,6 +1,6 @@
 # The packages, built from the tarball and installed in a throwaway copy of
 # this machine.
-PACKAGE_TESTS = test/package/package.bats
+PACKAGE_TESTS = test/package/completion.bats test/package/package.bats
 EXTRA_DIST += $(PACKAGE_TESTS) test/package/build.bash \
 	test/package/throwaway.bash
 

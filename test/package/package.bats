@@ -9,6 +9,7 @@ bats_require_minimum_version 1.5.0
 
 TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 DEBS=$DATELINE_PACKAGES/deb
+RPMS=$DATELINE_PACKAGES/rpm
 NAMES=(dateline libdateline-dev libdateline0 opensm-dateline)
 
 setup_file() {
@@ -59,8 +60,7 @@ try() {
 
 # bats test_tags=paper
 @test "lintian has nothing to say" {
-	run -0 --separate-stderr lintian --display-info --pedantic \
-		"$DEBS"/dateline_*.changes
+	run -0 --separate-stderr lintian --pedantic "$DEBS"/dateline_*.changes
 	[[ ! $output ]] || { printf '%s\n' "$output"; return 1; }
 }
 
@@ -112,6 +112,44 @@ try() {
 	dpkg -P opensm-dateline
 	as_before
 	[[ -e /etc/opensm/opensm.conf && -e /var/log/opensm.log ]]
+}
+
+# listed NAME < FILES: without folders and what each kind has of its own.
+listed() {
+	sed -E -e '/\/$|\/examples$|^\/var\/|\.build-id/d' \
+		-e '/\/share\/(licenses|lintian)\//d' \
+		-e '/\/share\/doc\/[^/]*(\/(README.md|copyright|changelog.*))?$/d' \
+		-e 's/\.gz$//' -e "s|^|$1: |"
+}
+
+# bats test_tags=paper
+@test "the RPMs hold what the Debian packages hold" {
+	local deb rpm
+
+	while read -r deb rpm; do
+		dpkg-deb --fsys-tarfile "$DEBS/${deb}_"*.deb | tar -t |
+			sed 's/^\.//' | listed "$rpm" >>"$T/deb"
+		rpm -qpl "$RPMS/$rpm.rpm" | listed "$rpm" >>"$T/rpm"
+	done <<-'END'
+		dateline dateline
+		libdateline-dev dateline-devel
+		libdateline0 dateline-libs
+		opensm-dateline opensm-dateline
+	END
+	diff <(sort "$T/deb") <(sort "$T/rpm")
+	(($(wc -l <"$T/rpm") > 30))
+	rpm -qp --requires "$RPMS/opensm-dateline.rpm" |
+		grep -x "opensm = $(dpkg-query -W -f '${source:Upstream-Version}' opensm)"
+}
+
+@test "the RPMs install and go, and OpenSM routes with the engine" {
+	rpm -i --nodeps --force-debian "$RPMS"/*.rpm
+	try command library opensm
+	rpm -V --nodeps dateline dateline-{libs,devel} opensm-dateline
+	mkdir -p /var/cache/opensm
+	touch /var/cache/opensm/dateline-torus.conf
+	rpm -e --nodeps dateline dateline-{libs,devel} opensm-dateline
+	as_before
 }
 
 @test "make install and ldconfig: OpenSM finds the engine, until uninstall" {

@@ -77,9 +77,9 @@ unit_tests() {
 
 scripts() {
 	find "$TOP" -name build -prune -o -name build-aux -prune -o -type f \
-		\( -name '*.bash' -o -name '*.bats' -o -path '*/.ci/run' \
-		-o -path '*/bash-completion/*' -o -path "$TOP/bootstrap" \) \
-		-print | sort
+		\( -name '*.bash' -o -name '*.bats' -o -name '*.sh' \
+		-o -path '*/.ci/run' -o -path '*/bash-completion/*' \
+		-o -path "$TOP/bootstrap" \) -print | sort
 	grep -lr '^#!/bin/sh' "$TOP/debian" | sort
 }
 
@@ -192,8 +192,9 @@ distribution() {
 	expect "make distcheck" make -C "$BUILD" -s -j"$(nproc)" distcheck
 }
 
-# bats_tests WHAT TARGET [FLAG...]: the cases of a target that runs bats.
-bats_tests() {
+# tap_tests WHAT TARGET [FLAG...]: the cases of a target that prints TAP, as
+# bats does with these flags.
+tap_tests() {
 	local what=$1 target=$2 line planned=-1 seen=0
 
 	shift 2
@@ -226,9 +227,11 @@ expect "demonstration" env DATELINE_BUILD="$BUILD" \
 	bash "$TOP/test/fabric/demo.bash"
 heading "Fabric tests: ibsim and stock OpenSM"
 # As many at a time as there are cores.
-bats_tests fabric check-fabric --jobs "$(nproc)" --no-parallelize-across-files
+tap_tests fabric check-fabric --jobs "$(nproc)" --no-parallelize-across-files
 heading "Packages"
-bats_tests package check-package
+tap_tests package check-package
+heading "The report in a browser"
+tap_tests report check-report
 
 heading "Result after $((SECONDS / 60)) min $((SECONDS % 60)) s"
 ((failed == 0)) || printf 'FAILED %s\n' "${failures[@]}"

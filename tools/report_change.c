@@ -180,21 +180,32 @@ static dl_sl2vl_row map_of(const struct dl_tables *t, uint32_t at, bool *known)
 	return *known ? t->rows[t->sl2vl[at]] : 0;
 }
 
-/* Maps of a switch that differ, of ports with cables both times. */
+/* A switch's port that packets pass: its own, or one with a cable. */
+static bool in_use(const struct dl_tables *t, uint32_t sw, unsigned int port)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	return !port || f->ports[f->nodes[f->switches[sw]].first_port + port]
+				.peer != DL_NONE;
+}
+
+/* Maps of a switch that differ, of ports that are in use both times. */
 static unsigned int changed_maps(const struct change *c, uint32_t sw,
 				 uint32_t there)
 {
 	const struct dl_tables *a = c->now->tables, *b = c->then->tables;
 	unsigned int n = 0, ports;
 
-	ports = a->fabric->nodes[a->fabric->switches[sw]].nports;
-	for (unsigned int k = 0; k < (ports + 1) * (ports + 1); k++) {
+	ports = a->fabric->nodes[a->fabric->switches[sw]].nports + 1;
+	for (unsigned int k = 0; k < ports * ports; k++) {
 		bool known[2];
 		dl_sl2vl_row now = map_of(a, a->sl2vl_first[sw] + k, known);
 		dl_sl2vl_row then = map_of(b, b->sl2vl_first[there] + k,
 					   known + 1);
 
-		n += known[0] && known[1] && now != then;
+		n += known[0] && known[1] && now != then &&
+		     in_use(a, sw, k / ports) && in_use(a, sw, k % ports) &&
+		     in_use(b, there, k / ports) && in_use(b, there, k % ports);
 	}
 	return n;
 }

@@ -25,8 +25,8 @@ function ticks(low, high, n) {
 	const unit = [1, 2, 5, 10].find((m) => m * power >= step) * power;
 	const list = [];
 
-	for (let v = Math.ceil(low / unit - 1e-9) * unit; v <= high + unit * 1e-9; v += unit)
-		list.push(v);
+	for (let k = Math.ceil(low / unit - 1e-9); k * unit <= high + unit * 1e-9; k++)
+		list.push(k * unit || 0);	// never -0
 	return list;
 }
 

@@ -64,9 +64,9 @@ function nsText(n) {
 		return fixed(n / 1e9, 2) + " s";
 	if (n >= 1e6)
 		return fixed(n / 1e6, 2) + " ms";
-	if (n >= 1e4)
-		return fixed(n / 1e3, 1) + " \u00b5s";
-	return fixed(n, n < 100 ? 1 : 0) + " ns";
+	if (n >= 1e3)
+		return fixed(n / 1e3, n < 1e4 ? 2 : 1) + " \u00b5s";
+	return fixed(n, n && n < 100 ? 1 : 0) + " ns";
 }
 
 // ---- the fabric
@@ -262,9 +262,10 @@ function walk(src, lidIndex, sl) {
 			path.fault = FAULTS.wrong;
 			return path;
 		}
-		if (sl !== null) {
-			hop.vlOut = mapped(tables.row(mapFirst[sw] +
-				inPort * (ports + 1) + out), sl);
+		const row = tables.row(mapFirst[sw] + inPort * (ports + 1) + out);
+		// Nothing arbitrates towards a switch's own port 0.
+		if (sl !== null && (out || row !== NO_ROW)) {
+			hop.vlOut = mapped(row, sl);
 			if (hop.vlOut.vl === 15) {
 				path.fault = FAULTS.vl;
 				return path;

@@ -35,6 +35,7 @@ function setLayout(i) {
 		byId("plane").replaceChildren(element("option", { value: NONE, text: "all" }),
 			...Array.from({ length: grid.radix[view.axis] }, (_, k) =>
 				element("option", { value: k, text: `${DIMS[view.axis]} = ${k}` })));
+	sizeStage();
 	redraw();
 }
 
@@ -422,7 +423,10 @@ function connect() {
 	canvas.addEventListener("focus", redraw);
 	canvas.addEventListener("blur", redraw);
 	watchPointer();
-	new ResizeObserver(redraw).observe(canvas);
+	new ResizeObserver(() => {
+		sizeStage();
+		redraw();
+	}).observe(canvas);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
 	narrowPrint.addEventListener("change", recolour);
 }

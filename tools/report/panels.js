@@ -2,10 +2,15 @@
 //
 // The panels beside the picture: tables and words.
 
-function table(head, rows, caption) {
+// Columns whose head begins with "#" hold numbers.  `groups` are heads above
+// heads, as [text, columns].
+function table(head, rows, caption, groups) {
 	const numeric = (h) => h.startsWith("#");
-	const thead = element("tr", {}, ...head.map((h) => element("th",
-		{ scope: "col", class: numeric(h) && "n", text: h.replace("#", "") })));
+	const heads = [element("tr", {}, ...head.map((h) => element("th",
+		{ scope: "col", class: numeric(h) && "n", text: h.replace("#", "") })))];
+	if (groups)
+		heads.unshift(element("tr", { class: "groups" }, ...groups.map(([text, columns]) =>
+			element("th", { scope: "colgroup", colspan: columns, text }))));
 	const body = rows.map((row) => {
 		const tr = element("tr", row.pick ? { class: "pick", tabindex: 0,
 			onclick: row.pick,
@@ -19,7 +24,7 @@ function table(head, rows, caption) {
 	return element("div", { class: "table", tabindex: 0, role: "region",
 		"aria-label": caption || head.join(", ").replaceAll("#", "") },
 	element("table", {}, ...(caption ? [element("caption", { text: caption })] : []),
-		element("thead", {}, thead), element("tbody", {}, ...body)));
+		element("thead", {}, ...heads), element("tbody", {}, ...body)));
 }
 
 const word = (good, string) =>
@@ -69,16 +74,17 @@ function fillTiles() {
 		`${v.groups_lost} of ${plural(v.multicast_groups, "group")} fail`,
 	v.delivered ? "good" : "bad");
 	tile("Credit loops", v.credit_loop ? "yes" : "none", v.credit_loop ?
-		`the shortest has ${plural(v.cycle.length, "channel")}` :
+		`shortest: ${plural(v.cycle.length, "channel")}` :
 		`${count(v.channels)} channels`, v.credit_loop ? "bad" : "good");
 	tile("Switches", count(nswitches), missing.switches.length ?
 		`${count(missing.switches.length)} of ${count(all)} missing` :
 		grid ? gridText() : "no coordinates",
 	missing.switches.length ? "bad" : "");
-	tile("Cables between switches", count(ncables), missing.cables.length ?
-		`missing at ${plural(missing.cables.length, "hop")}` : "none missing",
+	tile("Cables", count(ncables), missing.cables.length ?
+		`between switches; missing at ${plural(missing.cables.length, "hop")}` :
+		"between switches",
 	missing.cables.length ? "bad" : "");
-	tile("Adapters' ports", count(adapters), "");
+	tile("Adapters", count(adapters), "ports with a cable or a LID");
 	tile("Busiest cable", `${count(load.busiest)} pairs`,
 		`${fixed(load.pairs ? load.hops / load.pairs : 0, 2)} hops on average`);
 	if (doc.emulation && !doc.emulation.sweep)
@@ -86,8 +92,8 @@ function fillTiles() {
 			`throughput ${fixed(100 * doc.emulation.throughput_fraction, 1)} %`,
 			doc.emulation.deadlock ? "bad" : "good");
 	if (doc.change)
-		tile("Forwarding entries changed", count(doc.change.lft_changed),
-			`of ${count(doc.change.lft_compared)}`);
+		tile("Changed", count(doc.change.lft_changed),
+			`of ${count(doc.change.lft_compared)} forwarding entries`);
 }
 
 function gridText() {
@@ -103,28 +109,35 @@ function gridText() {
 const vlText = (vl) => (vl === null ? "\u2013" : vl.vl === 15 ? "15 (dropped)" :
 	vl.vl + (vl.assumed ? " (assumed)" : ""));
 
-function portText(sw, port) {
-	const e = portEnd[sw * PORTS + port];
+// The VLs of a hop, in and out.
+const vlPair = (hop) => (hop ? `${vlText(hop.vlIn)} \u2192 ${vlText(hop.vlOut)}` : "");
 
-	if (port === 0)
-		return "0 (itself)";
-	return e === NONE ? String(port) : `${port} (${endText(e)})`;
+// The rows of the two ends, unless they are switches' own ports.
+function endRow(e, isSource, vls) {
+	const port = String(ends.num[e]);
+
+	return ["", ends.name[e], "", isSource ? "" : port, isSource ? port : "", "",
+		...vls.map((vl) => (isSource ? `\u2192 ${vlText(vl)}` : `${vlText(vl)} \u2192`))];
 }
 
 // One table for both QoS levels: the way is the same, SL and VL are not.
 function pathTable(paths) {
 	const first = paths[0], sls = paths.filter((p) => p.sl !== null);
-	const head = ["#Hop", "Switch", "At", "In port", "Out port", "Leads",
-		...sls.flatMap((p) => [`#SL ${p.sl}: VL in`, "#VL out"])];
+	const head = ["#", "Switch or adapter", "At", "#In", "#Out", "Leads",
+		...sls.map(() => "#VL")];
 	const rows = first.hops.map((hop, i) => [
-		String(i + 1), ends.name[hop.sw], coordText(hop.sw),
-		portText(hop.sw, hop.inPort),
-		hop.out === null ? "\u2013" : portText(hop.sw, hop.out),
+		String(i + 1), ends.name[hop.sw], coordText(hop.sw), String(hop.inPort),
+		hop.out === null ? "\u2013" : String(hop.out),
 		hop.way === NONE ? "" : wayStepText(hop.way),
-		...sls.flatMap((p) => (p.hops[i] ?
-			[vlText(p.hops[i].vlIn), vlText(p.hops[i].vlOut)] : ["", ""]))]);
+		...sls.map((p) => vlPair(p.hops[i]))]);
 
-	return table(head, rows, `${endText(first.src)} to ${endText(first.dst)}`);
+	if (first.src >= nswitches)
+		rows.unshift(endRow(first.src, true, sls.map((p) => p.hops[0].vlIn)));
+	if (first.dst >= nswitches && !first.fault)
+		rows.push(endRow(first.dst, false, sls.map((p) => p.hops.at(-1).vlOut)));
+	return table(head, rows, `${endText(first.src)} to ${endText(first.dst)}` +
+		(sls.length ? "; VL in \u2192 VL out" : ""), sls.length ? [["", 3], ["Port", 2], ["", 1],
+			...sls.map((p) => [`SL ${p.sl}`, 1])] : null);
 }
 
 async function showPath() {
@@ -179,14 +192,13 @@ async function showPath() {
 // ---- the verdict
 
 function loopTable(list, emulated) {
-	const head = ["#Channel", "From", "Port", "To", "Port", "VL"];
 	const rows = list.map((s, i) => ({ pick: () => pointAtCable(s.way), cells: [
-		String(i + 1), switchText(wayFrom(s.way)), String(wayOut(s.way)),
-		switchText(wayTo(s.way)), String(wayIn(s.way)), String(s.vl),
-		...(emulated ? [] : [packetText(s)])] }));
+		String(i + 1), element("span", {}, wayText(s.way), ...(emulated ? [] :
+			[element("span", { class: "under", text: packetText(s) })])),
+		String(s.vl)] }));
 
-	return table(emulated ? head : [...head, "The packet that waits there"], rows,
-		"Each waits for the next one, and the last for the first");
+	return table(["#", emulated ? "Cable" : "Cable, and the packet that waits there",
+		"#VL"], rows, "Each waits for the next one, and the last for the first");
 }
 
 function packetText(s) {
@@ -194,6 +206,12 @@ function packetText(s) {
 		return "could not be found";
 	return `${endText(s.from)} to ${s.to === NONE ? "group " + mlidText(s.dlid) :
 		endText(s.to)}, SL ${s.sl}`;
+}
+
+// A long table is folded.
+function folded(count, summary, content) {
+	return count <= 8 ? content : element("details", {},
+		element("summary", { text: summary }), content);
 }
 
 const loopSteps = (list) => list.map((s, i) => ({ way: s.way,
@@ -213,12 +231,13 @@ function fillVerdict() {
 		overlays.loop.steps = loopSteps(v.steps.filter((s) => s.way !== NONE));
 	}
 	if (v.undelivered.length)
-		body.append(table(["From", "To", "#LID", "#SL", "Reason", "At"],
+		body.append(element("div", { id: "undelivered" }, table(["From", "To", "#LID", "#SL",
+			"Reason", "At"],
 			v.undelivered.slice(0, 100).map((l) => [nodePortText(l.from),
 				nodePortText(l.to), String(l.lid), l.sl === null ? "any" :
 					String(l.sl), l.reason, nodePortText(l.at)]),
 			`${plural(Math.min(100, v.undelivered.length), "failure")} of ` +
-			`${count(v.lost + v.groups_lost)}`));
+			`${count(v.lost + v.groups_lost)}`)));
 	body.append(element("details", { open: !v.delivered || v.credit_loop },
 		element("summary", { text: "In the words of dateline verify" }),
 		element("pre", { text: v.words.trim(), tabindex: 0 })));
@@ -387,24 +406,26 @@ function fillRun(e, body) {
 	if (e.deadlock) {
 		body.append(loopTable(e.steps, true));
 		overlays.deadlock.steps = loopSteps(e.steps);
+		overlays.deadlock.shown = !doc.verdict.credit_loop;
 	}
 	for (const w of e.warnings)
 		body.append(note(`Warning: ${w}`));
 	body.append(element("h3", { text: "QoS levels" }), table(["#Level", "SLs",
-		"#Packets", "#Gb/s", "#Share", "#Mean", "#p50", "#p99", "#p99.9", "#Max"],
+		"#Packets", "#Bytes", "#Gb/s", "#Share"],
 	e.qos.map((q) => [String(q.level), q.sl.join(", "), count(q.delivered_packets),
-		fixed(q.throughput_gbps, 2), total ?
-			fixed(100 * q.throughput_gbps / total, 1) + " %" : "\u2013",
-		nsText(q.latency_ns_mean), nsText(q.latency_ns_p50), nsText(q.latency_ns_p99),
-		nsText(q.latency_ns_p999), nsText(q.latency_ns_max)]),
-	"Latency from a message's arrival at the adapter to its packet's last byte"));
+		count(q.delivered_bytes), fixed(q.throughput_gbps, 2), total ?
+			fixed(100 * q.throughput_gbps / total, 1) + " %" : "\u2013"]),
+	"Delivered, by QoS level"));
 	if (e.qos.length > 1)
 		body.append(shareBar("Shares of the throughput", e.qos.map((q) => ({
 			name: `Level ${q.level}`, value: q.throughput_gbps,
 			text: `${fixed(q.throughput_gbps, 2)} Gb/s`,
 			fill: levelColour(q.level) }))));
-	body.append(element("h3", { text: "Latency distribution" }), levelKey(e.qos),
-		latencyChart(e.qos));
+	body.append(element("h3", { text: "Latency" }), table(["#Level", "#Mean", "#p50",
+		"#p99", "#p99.9", "#Max"], e.qos.map((q) => [String(q.level),
+		...["mean", "p50", "p99", "p999", "max"].map((k) => nsText(q[`latency_ns_${k}`]))]),
+	"From a message's arrival at the adapter to its packet's last byte"),
+	levelKey(e.qos), latencyChart(e.qos));
 	if (e.samples && e.samples.length > 1)
 		body.append(element("h3", { text: "Throughput over time" }), sampleChart(e));
 	if (e.ways)
@@ -483,15 +504,17 @@ const placedText = (n) => (n.coord && grid ? `${n.name} (${shortCoord(n.coord)})
 
 function changedNodes(body, list, title) {
 	if (list.length)
-		body.append(table(["Node", "GUID"], list.slice(0, 1000).map((n) =>
-			[placedText(n), n.guid]), `${title}: ${count(list.length)}`));
+		body.append(folded(list.length, `${title}: ${count(list.length)}`,
+			table(["Node", "GUID"], list.slice(0, 1000).map((n) =>
+				[placedText(n), n.guid]), `${title}: ${count(list.length)}`)));
 }
 
 function changedCables(body, list, title) {
 	if (list.length)
-		body.append(table(["From", "#Port", "To", "#Port"], list.slice(0, 1000)
-			.map(([a, b]) => [placedText(a), String(a.port), placedText(b),
-				String(b.port)]), `${title}: ${count(list.length)}`));
+		body.append(folded(list.length, `${title}: ${count(list.length)}`,
+			table(["From", "#Port", "To", "#Port"], list.slice(0, 1000).map(([a, b]) =>
+				[placedText(a), String(a.port), placedText(b), String(b.port)]),
+			`${title}: ${count(list.length)}`)));
 }
 
 function fillGroupChanges(c, body) {
@@ -531,11 +554,14 @@ function fillChange() {
 	changedCables(body, c.cables_gone, "Cables gone");
 	changedCables(body, c.cables_new, "Cables that are new or came back");
 	fillGroupChanges(c, body);
-	if (c.lids_moved.length)
-		body.append(table(["End port", "#LID before", "#LID now"],
-			c.lids_moved.slice(0, 1000).map((n) => [placedText(n),
-				String(n.before), String(n.now)]),
-			`End ports with another LID: ${count(c.lids_moved.length)}`));
+	if (c.lids_moved.length) {
+		const title = `End ports with another LID: ${count(c.lids_moved.length)}`;
+
+		body.append(folded(c.lids_moved.length, title,
+			table(["End port", "#LID before", "#LID now"],
+				c.lids_moved.slice(0, 1000).map((n) => [placedText(n),
+					String(n.before), String(n.now)]), title)));
+	}
 	if (order.length)
 		body.append(table(["#Entries", "Switch"], order.slice(0, 100).map((s) => ({
 			pick: () => moveCursor(s), cells: [count(c.lft[s]), switchText(s)] })),

@@ -137,6 +137,19 @@ const project = (c) => {
 	return [originX + cell * p[0], originY + cell * p[1]];
 };
 
+// As high as the picture needs at this width; less on low displays.
+function sizeStage() {
+	const stage = byId("stage");
+	let ratio = 1;
+
+	if (view.layout === "flat" && view.axis === NONE) {
+		const f = flatLayout();
+
+		ratio = Math.max(0.35, (f.height + 0.5) / (f.width + 0.3));
+	}
+	stage.style.setProperty("--high", `${Math.round(ratio * stage.clientWidth)}px`);
+}
+
 function fitStage(left, top, right, bottom) {
 	const w = canvas.clientWidth, h = canvas.clientHeight;
 
@@ -177,8 +190,8 @@ function placeTurned() {
 function placeFlat() {
 	flat = flatLayout();
 	const top = view.axis === NONE ? -0.85 : -1.25;
-	fitStage(-0.95, top, flat.columns * flat.width - 0.75,
-		top + flat.rows * flat.height + 0.25 + (unplaced.length ? 1.2 : 0));
+	fitStage(-1, top, (flat.columns - 1) * flat.width + grid.radix[flat.u],
+		(flat.rows - 1) * flat.height + (flat.v === NONE ? 1 : grid.radix[flat.v]) + (unplaced.length ? 1.2 : 0));
 	for (let s = 0; s < nswitches; s++) {
 		const c = coordOf(s);
 		const p = c ? flatPlace(c) :
@@ -301,7 +314,7 @@ function drawCables() {
 				trace(w);
 			}
 			pen.strokeStyle = c ? theme.scale[k] : theme.cable;
-			pen.lineWidth = c ? thin * (0.8 + 1.5 * k / CLASSES) : thin;
+			pen.lineWidth = c ? thin * (0.8 + 1.1 * k / CLASSES) : thin;
 			pen.globalAlpha = bands > 1 ? 0.35 + 0.3 * band : 1;
 			pen.stroke();
 		}
@@ -528,7 +541,10 @@ function drawOverlay(name) {
 function drawLabels(name) {
 	const o = overlays[name];
 
-	if (!o.steps || !o.shown || cell < 46)
+	// In small pictures there is room for the number alone, or for none.
+	const brief = cell < 60;
+
+	if (!o.steps || !o.shown || cell < 34)
 		return;
 	for (const step of o.steps) {
 		const i = 8 * step.way;
@@ -537,8 +553,8 @@ function drawLabels(name) {
 			continue;
 		const dx = lines[i + 2] - lines[i], dy = lines[i + 3] - lines[i + 1];
 		const length = Math.hypot(dx, dy) || 1;
-		const side = Math.abs(dx) > Math.abs(dy) ? 15 : 24;
-		label(step.label, lines[i] + 0.5 * dx - dy / length * side,
+		const side = Math.abs(dx) > Math.abs(dy) ? 15 : brief ? 14 : 24;
+		label(brief ? step.label.replace(/:.*/, "") : step.label, lines[i] + 0.5 * dx - dy / length * side,
 			lines[i + 1] + 0.5 * dy + dx / length * side, theme[name]);
 	}
 }
@@ -613,7 +629,7 @@ function drawSwitch(s, r) {
 }
 
 function drawSwitches() {
-	const r = nodeSize() * (view.layout === "turn" ? 0.8 : 1);
+	const r = nodeSize() * (view.layout === "turn" ? 0.62 : 1);
 	const order = Array.from({ length: nswitches }, (_, s) => s);
 
 	if (view.layout === "turn")

@@ -1,0 +1,26 @@
+# The report in a browser: node drives the distribution's Chromium, through
+# puppeteer-core.  That is fetched once, as package-lock.json pins it, into
+# the build tree; afterwards no network is needed.
+EXTRA_DIST += test/report/report.js test/report/snapshot.js \
+	test/report/package.json test/report/package-lock.json
+
+REPORT_DRIVER = report-driver
+$(REPORT_DRIVER)/.installed: test/report/package-lock.json
+	rm -rf $(REPORT_DRIVER)
+	mkdir $(REPORT_DRIVER)
+	cp $(srcdir)/test/report/package.json \
+		$(srcdir)/test/report/package-lock.json $(REPORT_DRIVER)
+	cd $(REPORT_DRIVER) && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
+.PHONY: check-report
+check-report: all $(REPORT_DRIVER)/.installed
+	NODE_PATH="$(abs_builddir)/$(REPORT_DRIVER)/node_modules" \
+	DATELINE="$(abs_builddir)/dateline" \
+	DATELINE_TOP="$(abs_top_srcdir)" \
+	node $(srcdir)/test/report/report.js
+
+distclean-local: distclean-report
+.PHONY: distclean-report
+distclean-report:
+	rm -rf $(REPORT_DRIVER)

@@ -1,0 +1,716 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// usage: node report.js        (by `make check-report`)
+//
+// `dateline report` in a browser: clicks, keys, and every number of the page
+// against the dumps, `dateline verify --json` and `dateline emulate --json`.
+// Prints TAP.
+//
+//   DATELINE        the command
+//   DATELINE_TOP    the source tree
+//   DATELINE_SHOTS  a folder for screenshots; none are kept without it
+//   CHROMIUM        the browser; else chromium in the path
+//   DATELINE_SEED   picks the paths that are clicked
+"use strict";
+
+const assert = require("assert");
+const { execFileSync, spawnSync } = require("child_process");
+const fs = require("fs");
+const os = require("os");
+const path = require("path");
+const puppeteer = require("puppeteer-core");
+const { readSnapshot, follow, endPorts, loads } = require("./snapshot.js");
+
+const DATELINE = process.env.DATELINE;
+const TOP = process.env.DATELINE_TOP;
+const PATIENCE_MS = 60000;
+const T = fs.mkdtempSync(path.join(os.tmpdir(), "dateline-report-"));
+const SHOTS = process.env.DATELINE_SHOTS || T;
+const SEED = Number(process.env.DATELINE_SEED || Math.floor(Math.random() * 1e6));
+
+// ---- the harness
+
+const cases = [];
+const test = (name, run) => cases.push({ name, run });
+
+let state = SEED;
+function random(n) {
+	state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+	return Math.floor(state / 2 ** 32 * n);
+}
+
+function dateline(...args) {
+	return execFileSync(DATELINE, args, { cwd: T, encoding: "utf8",
+		stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28 });
+}
+
+// Also for commands that report a finding.
+function output(...args) {
+	const done = spawnSync(DATELINE, args, { cwd: T, encoding: "utf8",
+		maxBuffer: 1 << 28 });
+
+	assert(done.status === 0 || done.status === 1, done.stderr);
+	return done.stdout;
+}
+
+function snapshot(name, gen, route = []) {
+	dateline("gen", ...gen, "-o", name);
+	dateline("route", `${name}.net`, "--torus-config", `${name}.torus.conf`, ...route,
+		"-o", name);
+	return readSnapshot(path.join(T, name));
+}
+
+let browser = null;
+
+// Open a report; whatever the page complains about, or asks the network for,
+// is an error.
+async function opened(file, options = {}) {
+	const page = await browser.newPage();
+
+	page.complaints = [];
+	page.on("console", (m) => page.complaints.push(`console: ${m.text()}`));
+	page.on("pageerror", (e) => page.complaints.push(`error: ${e.message}`));
+	page.on("requestfailed", (r) => page.complaints.push(`failed: ${r.url()}`));
+	page.on("request", (r) => {
+		if (!/^(file|data|blob):/.test(r.url()) || (r.url().startsWith("file:") &&
+			r.url() !== `file://${T}/${file}`))
+			page.complaints.push(`request: ${r.url()}`);
+	});
+	page.setDefaultTimeout(PATIENCE_MS);
+	await page.setViewport({ width: options.width || 1400, height: options.height || 1000 });
+	await page.emulateMediaFeatures([{ name: "prefers-color-scheme",
+		value: options.scheme || "light" }]);
+	await page.goto(`file://${T}/${file}`, { waitUntil: "load" });
+	await settled(page);
+	return page;
+}
+
+async function closed(page) {
+	await settled(page);
+	assert.deepStrictEqual(page.complaints, []);
+	await page.close();
+}
+
+// Two frames later everything is drawn.
+const settled = (page) => page.evaluate(() => new Promise((done) =>
+	requestAnimationFrame(() => requestAnimationFrame(done))));
+
+async function shoot(page, name) {
+	await settled(page);
+	const file = path.join(SHOTS, `${name}.png`);
+	await page.screenshot({ path: file });
+	assert(fs.statSync(file).size > 10000);
+}
+
+// ---- what a person does
+
+async function clickAt(page, name) {
+	const at = await page.evaluate((n) => {
+		const e = ends.name.indexOf(n), box = canvas.getBoundingClientRect();
+		const [x, y] = endPlace(e);
+
+		return [box.left + x, box.top + y];
+	}, name);
+
+	await page.mouse.click(...at);
+}
+
+async function type(page, box, string) {
+	await page.click(box, { count: 3 });
+	await page.type(box, string);
+	await page.keyboard.press("Enter");
+}
+
+// The table below a heading, as rows of text.
+const rows = (page, selector) => page.$$eval(`${selector} tbody tr`, (list) =>
+	list.map((tr) => [...tr.cells].map((td) => td.innerText.trim())));
+
+async function pathShown(page, from, to) {
+	await page.waitForFunction((a, b) => {
+		const caption = document.querySelector("#path-result caption");
+
+		return caption && caption.textContent.startsWith(a) &&
+			caption.textContent.includes(`to ${b}`);
+	}, {}, from, to);
+	return rows(page, "#path-result");
+}
+
+// ---- what the page should say
+
+// Rows of the path's table, from the dumps, for the SLs of both levels.
+function expectedPath(s, src, dst) {
+	const sl = src.node.psl.get(dst.node.lids.get(dst.port));
+	const both = [sl, sl + 8].map((l) => follow(s, src, dst, l));
+	const vl = (v) => (v === null ? "\u2013" : String(v));
+	const list = both[0].hops.map((h, i) => [String(i + 1), h.name,
+		`(${h.name.split("_").slice(1).join(",").replace(/,0$/, "")})`,
+		String(h.inPort), String(h.out), undefined,
+		...both.map((p) => `${vl(p.hops[i].vlIn)} \u2192 ${vl(p.hops[i].vlOut)}`)]);
+
+	if (!src.node.isSwitch)
+		list.unshift(["", src.node.name, "", "", String(src.port), "",
+			...both.map((p) => `\u2192 ${vl(p.hops[0].vlIn)}`)]);
+	if (!dst.node.isSwitch)
+		list.push(["", dst.node.name, "", String(dst.port), "", "",
+			...both.map((p) => `${vl(p.hops.at(-1).vlOut)} \u2192`)]);
+	return list;
+}
+
+function samePath(shown, expected) {
+	assert.deepStrictEqual(shown.map((r) => r.map((cell, i) => (i === 5 ? "" : cell))),
+		expected.map((r) => r.map((cell, i) => (i === 5 ? "" : cell))));
+}
+
+// Every pair and both levels at once, inside the page, as one line each.
+const allPaths = (page) => page.evaluate(async () => {
+	const lines = [];
+
+	await loadTables();
+	for (let l = 0; l < doc.tables.lids.length; l++)
+		for (let e = 0; e < nends; e++) {
+			const base = pathSl(e, l);
+
+			if (e === doc.tables.owner[l])
+				continue;
+			for (const sl of [base, base | 8]) {
+				const p = walk(e, l, sl);
+
+				lines.push(`${ends.name[e]} ${doc.tables.lids[l]} ${sl}: ` +
+					p.hops.map((h) => `${ends.name[h.sw]} ${h.inPort} ${h.out} ` +
+						`${h.vlIn ? h.vlIn.vl : null} ` +
+						`${h.vlOut ? h.vlOut.vl : null}`).join(", ") +
+					(p.fault ? " lost" : ""));
+			}
+		}
+	return lines;
+});
+
+function expectedPaths(s) {
+	const lines = [];
+
+	for (const dst of endPorts(s))
+		for (const src of endPorts(s)) {
+			const lid = dst.node.lids.get(dst.port), sl = src.node.psl.get(lid);
+
+			if (src === dst)
+				continue;
+			for (const level of [sl, sl | 8]) {
+				const p = follow(s, src, dst, level);
+
+				lines.push(`${src.node.name} ${lid} ${level}: ` + p.hops.map((h) =>
+					`${h.name} ${h.inPort} ${h.out} ${h.vlIn} ${h.vlOut}`)
+					.join(", ") + (p.fault ? " lost" : ""));
+			}
+		}
+	return lines;
+}
+
+async function agreeOnPaths(page, s) {
+	const shown = (await allPaths(page)).sort(), expected = expectedPaths(s).sort();
+
+	assert.strictEqual(shown.length, expected.length);
+	for (let i = 0; i < shown.length; i++)
+		assert.strictEqual(shown[i], expected[i]);
+}
+
+// Every direction of every cable, the totals, and the table of the busiest.
+async function agreeOnLoad(page, s) {
+	const l = loads(s);
+	const shown = await page.evaluate(() => ({ load: doc.load, flows: Object.fromEntries(
+		doc.load.flows.map((n, w) => [`${ends.name[wayFrom(w)]} ${wayOut(w)}`, n])) }));
+
+	for (const [key, n] of Object.entries(shown.flows))
+		assert.strictEqual(n, l.flows.get(key) || 0, key);
+	for (const key of l.flows.keys())
+		assert(key in shown.flows, key);
+	assert.strictEqual(shown.load.pairs, l.pairs);
+	assert.strictEqual(shown.load.hops, l.hops);
+	assert.strictEqual(shown.load.busiest, l.busiest);
+	const list = await rows(page, "#load");
+	const order = [...l.flows.values()].sort((a, b) => b - a);
+	assert(list.length > 0);
+	list.forEach((r, i) => {
+		const n = Number(r[0].replaceAll(",", ""));
+
+		assert.strictEqual(n, order[i]);
+		assert.strictEqual(n, l.flows.get(`${r[1].split(" ")[0]} ${r[2]}`));
+	});
+	const tiles = await page.$eval("#tiles", (e) => e.innerText);
+	assert(tiles.includes(`${l.busiest.toLocaleString("en-US")} pairs`), tiles);
+	assert(tiles.includes(`${(l.hops / l.pairs).toFixed(2)} hops on average`), tiles);
+}
+
+// ---- the cases
+
+test("6x5: clicks on adapters and switches draw the path that the dumps hold", async () => {
+	const s = snapshot("grid", ["6", "5", "1", "--hosts", "2"], ["--multicast", "all"]);
+	const all = endPorts(s);
+
+	dateline("report", "grid", "-o", "grid.html");
+	const page = await opened("grid.html");
+	for (let i = 0; i < 8; i++) {
+		const src = all[random(all.length)];
+		const dst = all.filter((e) => e !== src && !e.node.isSwitch)[random(59)];
+		// A click on a switch stands for its first adapter.
+		const from = src.node.isSwitch ? s.nodes.get(src.node.peers.get(5).id) : src.node;
+
+		if (from === dst.node)
+			continue;
+		await clickAt(page, src.node.name);
+		await clickAt(page, dst.node.name);
+		samePath(await pathShown(page, from.name, dst.node.name),
+			expectedPath(s, { node: from, port: 1 }, dst));
+	}
+	await shoot(page, "grid-path");
+	await closed(page);
+});
+
+test("6x5: ends named in the boxes, swapped and cleared", async () => {
+	const s = readSnapshot(path.join(T, "grid"));
+	const page = await opened("grid.html");
+	const at = (name) => ({ node: [...s.nodes.values()].find((n) => n.name === name),
+		port: name[0] === "S" ? 0 : 1 });
+	const a = at("S_1_2_0"), b = at("H_4_4_0_2");
+
+	await type(page, "#from", "1,2");
+	await type(page, "#to", String(b.node.lids.get(1)));
+	samePath(await pathShown(page, "S_1_2_0", "H_4_4_0_2"), expectedPath(s, a, b));
+	await page.click("#swap");
+	samePath(await pathShown(page, "H_4_4_0_2", "S_1_2_0"), expectedPath(s, b, a));
+	await page.click("#clear");
+	await page.waitForFunction(() => !document.querySelector("#path-result table"));
+	await type(page, "#from", "nobody");
+	assert(await page.$eval("#from", (e) => !e.checkValidity()));
+	await closed(page);
+});
+
+test("6x5: every path, the load of every cable, nothing missing", async () => {
+	const s = readSnapshot(path.join(T, "grid")), page = await opened("grid.html");
+
+	await agreeOnPaths(page, s);
+	await agreeOnLoad(page, s);
+	assert.match(await page.$eval("#missing", (e) => e.innerText), /Nothing is missing/);
+	await closed(page);
+});
+
+test("6x5: the keyboard alone finds a path", async () => {
+	const s = readSnapshot(path.join(T, "grid")), page = await opened("grid.html");
+	const host = (name) => ({ port: 1, node: [...s.nodes.values()]
+		.find((n) => n.name === name) });
+
+	await page.focus("#canvas");
+	// The first key stands at the first switch, the others move.
+	for (const key of ["ArrowUp", "ArrowUp", "Enter", "ArrowLeft", "ArrowDown",
+		"ArrowDown", "Enter"])
+		await page.keyboard.press(key);
+	samePath(await pathShown(page, "H_0_1_0_1", "H_5_4_0_1"),
+		expectedPath(s, host("H_0_1_0_1"), host("H_5_4_0_1")));
+	await page.keyboard.press("Escape");
+	await page.waitForFunction(() => !document.querySelector("#path-result table"));
+	await closed(page);
+});
+
+test("6x5: the multicast tree is that of the dump", async () => {
+	const s = readSnapshot(path.join(T, "grid")), page = await opened("grid.html");
+	const group = s.groups.get(0xc000), ways = [], members = [];
+
+	for (const { node, port } of group) {
+		const peer = s.nodes.get(node.peers.get(port).id);
+
+		(peer.isSwitch ? ways : members).push(`${node.name} ${port}`);
+	}
+	await page.select("#group", "0");
+	await page.waitForFunction(() => overlays.tree.steps);
+	const shown = await page.evaluate(() => ({
+		ways: overlays.tree.steps.map(({ way }) => `${ends.name[wayFrom(way)]} ${wayOut(way)}`),
+		members: [...chosen.members].map((e) => `${ends.name[ends.sw[e]]} ${ends.port[e]}`),
+		text: byId("tree-result").innerText }));
+	assert.deepStrictEqual(shown.ways.sort(), ways.sort());
+	assert.deepStrictEqual(shown.members.sort(), members.sort());
+	assert.strictEqual(shown.text, "30 switches, 29 cables between them, copies to 60 end ports.");
+	await shoot(page, "grid-tree");
+	await closed(page);
+});
+
+test("a credit loop: verify's list and words, drawn in its order", async () => {
+	const s = snapshot("hurt", ["6", "5", "1", "--fail-switch", "3,2,0", "--fail-link",
+		"0,0,0:+x"], ["--mode", "classic", "--multicast", "all"]);
+	const verdict = JSON.parse(output("verify", "hurt", "--json"));
+	const words = output("verify", "hurt", "--explain");
+
+	dateline("report", "hurt", "-o", "hurt.html");
+	const page = await opened("hurt.html", { scheme: "dark" });
+	assert(verdict.credit_loop);
+	const loop = verdict.cycle.map((c) => `${s.byGuid.get(c.guid).name} ${c.port} ${c.vl}`);
+	const shown = await page.evaluate(() => ({ words: document.querySelector(
+		"#verdict pre").textContent, drawn: overlays.loop.steps.map(({ way, label }) =>
+		`${ends.name[wayFrom(way)]} ${wayOut(way)} ${/VL (\d+)/.exec(label)[1]}`),
+	json: doc.verdict }));
+	assert.strictEqual(shown.words, words.trim());
+	assert.deepStrictEqual(shown.drawn, loop);
+	for (const key of Object.keys(verdict))
+		if (key !== "seconds")
+			assert.deepStrictEqual(shown.json[key], verdict[key], key);
+	const listed = (await rows(page, "#verdict")).map((r) => {
+		const [, name, port] = /^(\S+) \S+ port (\d+)/.exec(r[1]);
+
+		return `${name} ${port} ${r[2]}`;
+	});
+	assert.deepStrictEqual(listed, loop);
+	await agreeOnPaths(page, s);
+	await agreeOnLoad(page, s);
+	const missing = await rows(page, "#missing");
+	assert.deepStrictEqual(missing, [["(3,2)"], ["(0,0)", "+x", "0", "1"]]);
+	await shoot(page, "hurt-dark");
+	await closed(page);
+});
+
+test("packets that do not arrive: followed as far as they get", async () => {
+	const s = snapshot("lost", ["4", "3", "1"]);
+	const file = path.join(T, "lost", "opensm-lfts.dump");
+	const dst = [...s.nodes.values()].find((n) => n.name === "H_3_2_0_1");
+	const lid = "0x" + dst.lids.get(1).toString(16).padStart(4, "0");
+	let at = "";
+
+	// The last switch sends these packets to a port without a cable.
+	fs.writeFileSync(file, fs.readFileSync(file, "utf8").split("\n").map((line) => {
+		at = (/^Unicast.*'(.*)'/.exec(line) || [0, at])[1];
+		return at === "S_3_2_0" && line.startsWith(lid) ? `${lid} 030` : line;
+	}).join("\n"));
+	const hurt = readSnapshot(path.join(T, "lost"));
+	const verdict = JSON.parse(output("verify", "lost", "--json"));
+	dateline("report", "lost", "-o", "lost.html");
+	const page = await opened("lost.html");
+	await agreeOnPaths(page, hurt);
+	await type(page, "#from", "H_0_0_0_1");
+	await type(page, "#to", "H_3_2_0_1");
+	await pathShown(page, "H_0_0_0_1", "H_3_2_0_1");
+	assert.match(await page.$eval("#path-result", (e) => e.innerText),
+		/Not delivered: forwarded to a port without a cable/);
+	assert.strictEqual(verdict.undelivered.length, 23);
+	assert.deepStrictEqual(await page.evaluate(() => doc.verdict.undelivered),
+		verdict.undelivered);
+	assert.match(await page.$eval("#tiles", (e) => e.innerText), /incomplete/);
+	await closed(page);
+});
+
+test("an emulation: its numbers, its deadlock over the picture", async () => {
+	const scenario = path.join(TOP, "conf/examples/emulate-deadlock-6x5.yaml");
+	const run = output("emulate", "hurt", "--scenario", scenario, "--json");
+	const e = JSON.parse(run), s = readSnapshot(path.join(T, "hurt"));
+
+	fs.writeFileSync(path.join(T, "run.json"), run);
+	dateline("report", "hurt", "--emulation", "run.json", "-o", "run.html");
+	const page = await opened("run.html");
+	assert(e.deadlock);
+	const shown = await page.evaluate(() => ({ e: doc.emulation,
+		drawn: overlays.deadlock.steps.map(({ way, label }) =>
+			`${ends.name[wayFrom(way)]} ${wayOut(way)} ${/VL (\d+)/.exec(label)[1]}`),
+		bytes: Object.fromEntries(doc.emulation.ways.bytes.map((n, w) =>
+			[`${ends.guid[wayFrom(w)]} ${wayOut(w)}`, [n, doc.emulation.ways.wait_ns[w]]])),
+		text: byId("emulation").innerText }));
+	assert.deepStrictEqual(shown.drawn, e.cycle.map((c) =>
+		`${s.byGuid.get(c.guid).name} ${c.port} ${c.vl}`));
+	assert.deepStrictEqual(shown.e.qos, e.qos);
+	for (const p of e.ports)
+		if (`${p.guid} ${p.port}` in shown.bytes)
+			assert.deepStrictEqual(shown.bytes[`${p.guid} ${p.port}`],
+				[p.xmit_data_bytes, p.xmit_wait_ns]);
+	const number = (n) => n.toLocaleString("en-US");
+	assert(shown.text.includes(`${number(e.delivered_packets)} of ` +
+		`${number(e.injected_packets)} packets delivered`), shown.text);
+	for (const q of e.qos)
+		assert(shown.text.includes(q.throughput_gbps.toFixed(2)), shown.text);
+	await shoot(page, "run");
+	await closed(page);
+});
+
+test("both QoS levels, and a sweep, in charts", async () => {
+	const run = (file, ...more) => fs.writeFileSync(path.join(T, `${file}.json`),
+		output("emulate", "grid", "--json", ...more));
+
+	run("mix", "--scenario", path.join(TOP, "conf/examples/emulate-qos-mix.yaml"));
+	run("sweep", "--scenario", path.join(TOP, "conf/examples/emulate-uniform.yaml"),
+		"--sweep", "load=0.1:0.5:0.2");
+	for (const file of ["mix", "sweep"]) {
+		dateline("report", "grid", "--emulation", `${file}.json`, "-o", `${file}.html`);
+		const page = await opened(`${file}.html`, { height: 3600 });
+		const e = JSON.parse(fs.readFileSync(path.join(T, `${file}.json`), "utf8"));
+		const charts = await page.$$eval("#emulation svg[role=img] path", (list) =>
+			list.map((p) => p.getAttribute("d")));
+
+		assert(charts.length > 4);
+		assert(charts.every((d) => !/NaN|Infinity|undefined/.test(d)), charts.join());
+		const list = await rows(page, "#emulation");
+		if (e.sweep)
+			e.sweep.forEach((p, i) => assert.strictEqual(list[i][1],
+				p.throughput_fraction.toFixed(4)));
+		else
+			e.qos.forEach((q, i) => assert.deepStrictEqual(
+				[list[i][0], list[i][2], list[i][4]], [String(q.level),
+					q.delivered_packets.toLocaleString("en-US"),
+					q.throughput_gbps.toFixed(2)]));
+		await shoot(page, file);
+		await closed(page);
+	}
+});
+
+test("the change against an earlier snapshot", async () => {
+	const then = readSnapshot(path.join(T, "hurt"));
+	const now = snapshot("whole", ["6", "5", "1"], ["--multicast", "all"]);
+
+	dateline("report", "whole", "--against", "hurt", "-o", "change.html");
+	const page = await opened("change.html");
+	const shown = await page.evaluate(() => doc.change);
+	// By destination, not by LID: these have moved.
+	let compared = 0, changed = 0;
+	for (const sw of now.switches) {
+		const was = then.byGuid.get(sw.guid);
+		let here = 0;
+
+		for (const dst of was ? endPorts(now) : []) {
+			const before = then.byGuid.get(dst.node.guid);
+
+			if (!before)
+				continue;
+			compared++;
+			here += sw.lft.get(dst.node.lids.get(dst.port)) !==
+				was.lft.get(before.lids.get(dst.port));
+		}
+		changed += here;
+		const s = await page.evaluate((name) => ends.name.indexOf(name), sw.name);
+		assert.strictEqual(shown.lft[s], was ? here : -1, sw.name);
+	}
+	assert.strictEqual(shown.lft_compared, compared);
+	assert.strictEqual(shown.lft_changed, changed);
+	assert.deepStrictEqual(shown.switches_new.map((n) => n.name), ["S_3_2_0"]);
+	assert.deepStrictEqual(shown.ends_new.map((n) => n.name), ["H_3_2_0_1"]);
+	assert.strictEqual(shown.switches_gone.length + shown.cables_gone.length, 0);
+	assert.strictEqual(shown.cables_new.length, 6);
+	assert.strictEqual(shown.load.busiest, loads(then).busiest);
+	assert.strictEqual(shown.sl_changed, 0);
+	assert.deepStrictEqual(shown.groups_changed.map(([mlid]) => mlid), [0xc000]);
+	const text = await page.$eval("#change", (e) => e.innerText);
+	assert(text.includes(`${changed.toLocaleString("en-US")} of ` +
+		`${compared.toLocaleString("en-US")} forwarding entries`), text);
+	await page.select("#colour", await page.evaluate(() =>
+		String(colourings.findIndex((c) => c.id === "changed"))));
+	await shoot(page, "change");
+	await closed(page);
+});
+
+test("4x4x4: planes in each direction, and the view that turns", async () => {
+	const s = snapshot("cube", ["4", "4", "4", "--fail-switch", "1,1,1", "--fail-link",
+		"2,2,2:+z", "--scramble", "5"], ["--multicast", "all"]);
+
+	dateline("report", "cube", "-o", "cube.html");
+	const page = await opened("cube.html");
+	const names = s.switches.map((n) => n.name);
+	await agreeOnPaths(page, s);
+	await agreeOnLoad(page, s);
+	for (let layout = 0; layout < 4; layout++) {
+		await page.select("#layout", String(layout));
+		if (layout === 3) {
+			const box = await (await page.$("#canvas")).boundingBox();
+
+			await page.mouse.move(box.x + 40, box.y + 40);
+			await page.mouse.down();
+			await page.mouse.move(box.x + 140, box.y + 60, { steps: 4 });
+			await page.mouse.up();
+		}
+		await settled(page);
+		// Only switches that nothing hides can be clicked in the turned view.
+		const free = await page.evaluate((list) => list.filter((n) => {
+			const e = ends.name.indexOf(n), at = hit(pointX[e], pointY[e]);
+
+			return at && at.sw === e;
+		}), names);
+		assert(layout === 3 ? free.length > 20 : free.length === names.length);
+		const [a, b] = [free[random(free.length - 1)], free.at(-1)];
+		const host = async (n) => page.evaluate((name) =>
+			ends.name[endOfSwitch(ends.name.indexOf(name))], n);
+		const [from, to] = [await host(a), await host(b)];
+		await page.click("#clear");
+		for (const n of [a, b]) {
+			const at = await page.evaluate((name) => {
+				const e = ends.name.indexOf(name), r = canvas.getBoundingClientRect();
+
+				return [r.left + pointX[e], r.top + pointY[e]];
+			}, n);
+			await page.mouse.click(...at);
+		}
+		const end = (n) => ({ port: 1, node: [...s.nodes.values()].find((x) =>
+			x.name === n) });
+		const shown = await pathShown(page, from, to);
+		const expected = expectedPath(s, end(from), end(to));
+		// Scrambled names say nothing of coordinates.
+		for (const list of [shown, expected])
+			list.forEach((r) => { r[2] = ""; });
+		samePath(shown, expected);
+		await shoot(page, `cube-${layout}`);
+	}
+	await page.select("#layout", "0");
+	await page.select("#plane", "1");
+	await shoot(page, "cube-plane");
+	await closed(page);
+});
+
+test("parallel cables, an open dimension, several hosts", async () => {
+	const s = snapshot("mesh", ["4", "3", "1", "--mesh", "x", "--parallel", "2",
+		"--hosts", "3", "--fail-link", "1,1,0:+y"]);
+
+	dateline("report", "mesh", "-o", "mesh.html");
+	const page = await opened("mesh.html");
+	await agreeOnPaths(page, s);
+	await agreeOnLoad(page, s);
+	await shoot(page, "mesh");
+	await closed(page);
+});
+
+test("no coordinates: a ring, and it says so", async () => {
+	const s = snapshot("plain", ["4", "4", "1"]);
+	const dir = path.join(T, "plain");
+
+	// Three odd cables, and no list of places: a torus no more.
+	fs.rmSync(path.join(dir, "dateline-torus.dump"));
+	const net = fs.readFileSync(path.join(dir, "dateline.net"), "utf8");
+	const odd = [["S_0_0_0", "S_2_2_0"], ["S_1_0_0", "S_3_1_0"], ["S_0_3_0", "S_2_1_0"]];
+	fs.writeFileSync(path.join(dir, "dateline.net"), net.split("\n").map((line) => {
+		const m = /^Switch\s+\d+ "(\S+)"/.exec(line);
+		const pair = m && odd.find((p) => p.includes(m[1]));
+
+		return pair ? `${line}\n[20]\t"${pair[pair[0] === m[1] ? 1 : 0]}"[20]` : line;
+	}).filter((line) => !/"S_(0_0|1_2|3_3)_0"\[1\]|^\[1\]\t"S_(1_0|2_2|0_3)_0"/.test(line))
+		.join("\n"));
+	const done = spawnSync(DATELINE, ["report", "plain", "-o", "plain.html"], { cwd: T,
+		encoding: "utf8" });
+	assert.strictEqual(done.status, 0, done.stderr);
+	const page = await opened("plain.html");
+	assert.strictEqual(await page.evaluate(() => view.layout), "ring");
+	assert.match(await page.$eval("#missing", (e) => e.innerText), /No coordinates are known/);
+	assert.strictEqual(await page.evaluate(() => nswitches), s.switches.length);
+	await shoot(page, "plain");
+	await closed(page);
+});
+
+test("names that look like markup stay text", async () => {
+	snapshot("odd", ["3", "3", "1"]);
+	const file = path.join(T, "odd", "dateline.net");
+	const name = "</script><img src=x onerror=alert(1)>&amp;'";
+
+	fs.writeFileSync(file, fs.readFileSync(file, "utf8")
+		.replace(/# "H_0_0_0_1"\n/, `# "${name}"\n`));
+	dateline("report", "odd", "--title", "<b>&", "-o", "odd.html");
+	const page = await opened("odd.html");
+	assert.strictEqual(await page.$eval("#title", (e) => e.textContent), "<b>&");
+	assert(await page.evaluate((n) => ends.name.includes(n), name));
+	await type(page, "#from", name);
+	await type(page, "#to", "2,2");
+	await pathShown(page, name, "S_2_2_0");
+	await closed(page);
+});
+
+test("light, dark and print", async () => {
+	// Mean brightness of the picture's corner and of the page.
+	const ground = (page) => page.evaluate(() => {
+		const rgb = getComputedStyle(document.querySelector("#figure")).backgroundColor;
+		const n = rgb.match(/\d+/g).map(Number);
+
+		return n[0] + n[1] + n[2];
+	});
+	const page = await opened("hurt.html");
+	assert(await ground(page) > 700);
+	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+	await settled(page);
+	assert(await ground(page) < 200);
+	assert(await page.evaluate(() => theme.dark));
+	// On paper it is light, whatever the display.
+	await page.emulateMediaType("print");
+	await settled(page);
+	assert(await ground(page) > 700);
+	assert(!await page.evaluate(() => theme.dark));
+	await shoot(page, "print");
+	await page.emulateMediaType("screen");
+	const pdf = await page.pdf({ format: "a4" });
+	assert.strictEqual(Buffer.from(pdf.subarray(0, 5)).toString(), "%PDF-");
+	if (SHOTS !== T)
+		fs.writeFileSync(path.join(SHOTS, "print.pdf"), pdf);
+	await closed(page);
+});
+
+test("a narrow display", async () => {
+	const page = await opened("hurt.html", { width: 420, height: 900 });
+
+	assert(await page.evaluate(() => document.documentElement.scrollWidth <= 420));
+	await shoot(page, "narrow");
+	await closed(page);
+});
+
+test("a page is the same every time, and opens without its tables", async () => {
+	dateline("report", "grid", "-o", "again.html");
+	const [a, b] = ["grid.html", "again.html"].map((f) => fs.readFileSync(path.join(T, f)));
+	const page = await opened("grid.html");
+
+	assert(a.equals(b));
+	assert.deepStrictEqual(await page.evaluate(() => Object.keys(unpacked)), []);
+	await closed(page);
+});
+
+test("wrong input is refused with a reason", () => {
+	const refused = (pattern, ...args) => {
+		const done = spawnSync(DATELINE, ["report", ...args], { cwd: T, encoding: "utf8" });
+
+		assert.strictEqual(done.status, 2, done.stderr);
+		assert.match(done.stderr, pattern);
+		assert(!fs.existsSync(path.join(T, "x.html")));
+	};
+
+	fs.writeFileSync(path.join(T, "broken.json"), "{\n\"qos\": [,]}");
+	fs.writeFileSync(path.join(T, "other.json"), "{\"packets\": []}");
+	refused(/which snapshot/, "-o", "x.html");
+	refused(/-o FILE is needed/, "grid");
+	refused(/nowhere: No such file/, "nowhere", "-o", "x.html");
+	refused(/nowhere: No such file/, "grid", "--against", "nowhere", "-o", "x.html");
+	refused(/broken.json:2: /, "grid", "--emulation", "broken.json", "-o", "x.html");
+	refused(/emulate --json/, "grid", "--emulation", "other.json", "-o", "x.html");
+	refused(/another fabric/, "hurt", "--emulation", "mix.json", "-o", "x.html");
+});
+
+// ---- all of them
+
+async function launch() {
+	return puppeteer.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+		headless: true, timeout: PATIENCE_MS, protocolTimeout: 2 * PATIENCE_MS,
+		args: ["--disable-dev-shm-usage", "--disable-gpu",
+			...(process.getuid() === 0 ? ["--no-sandbox"] : [])] });
+}
+
+async function main() {
+	let failed = 0;
+
+	console.log(`1..${cases.length}`);
+	console.log(`# DATELINE_SEED=${SEED}`);
+	// A browser on a crowded machine may need a second try to start.
+	browser = await launch().catch(launch);
+	for (const [i, { name, run }] of cases.entries()) {
+		try {
+			await run();
+			console.log(`ok ${i + 1} ${name}`);
+		} catch (error) {
+			failed++;
+			console.log(`not ok ${i + 1} ${name}`);
+			console.log(String(error.stack).replace(/^/gm, "# "));
+		}
+	}
+	return failed;
+}
+
+main().catch((error) => {
+	console.log(`Bail out! ${error.message}`);
+	return 1;
+}).then(async (failed) => {
+	if (browser)
+		await browser.close();
+	fs.rmSync(T, { recursive: true, force: true });
+	process.exitCode = failed ? 1 : 0;
+});

@@ -1,6 +1,13 @@
-# Scenarios: the documents' examples step by step, and emulations.  Alert rules.
+# Configurations of OpenSM and of some tori; alert rules.  Scenarios: the
+# documents' examples step by step, and emulations.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = conf/dateline.rules.yml \
+	conf/opensm.conf \
+	conf/qos-policy.conf \
+	conf/torus-4x4x4.conf \
+	conf/torus-6x5.conf \
+	conf/torus-8x8x4-mesh.conf \
+	conf/torus-8x8x8.conf \
 	conf/examples/arbitrate-figure-25-10.yaml \
 	conf/examples/arbitrate-low-turn.yaml \
 	conf/examples/arbitrate-priorities.yaml \

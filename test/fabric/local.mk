@@ -33,3 +33,6 @@ FABRIC_TESTS += test/fabric/whatif.bats
 
 # The emulator.
 FABRIC_TESTS += test/fabric/emulate.bats
+
+# The files in conf/.
+FABRIC_TESTS += test/fabric/conf.bats

@@ -41,7 +41,8 @@ function element(tag, attributes, ...children) {
 
 // ---- numbers as people read them
 
-const count = (n) => Number(n).toLocaleString("en-US");
+const grouped = new Intl.NumberFormat("en-US");
+const count = (n) => grouped.format(n);
 const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + "s"}`;
 const mlidText = (mlid) => "0x" + mlid.toString(16).toUpperCase().padStart(4, "0");
 

@@ -114,7 +114,7 @@ function fillLegend() {
 			"stroke-width": 2 })], "missing cable"));
 	for (const [name, o] of Object.entries(overlays))
 		if (o.steps)
-			items.push(strokeKey(name === "deadlock" ? "loop" : name,
+			items.push(strokeKey({ deadlock: "loop", fresh: "accent" }[name] || name,
 				o.title.toLowerCase()));
 	if (grid && usedDims.some(closed))
 		items.push(key([svg("path", { d: "M12 0v16", stroke: "var(--soft)",
@@ -387,6 +387,12 @@ function recolour() {
 	readTheme();
 	themed.forEach((make) => make());
 	fillLegend();
+	redraw();
+}
+
+// The browser prints what is there when this returns.
+function recolourNow() {
+	recolour();
 	draw();
 }
 
@@ -428,13 +434,14 @@ function connect() {
 		redraw();
 	}).observe(canvas);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-	narrowPrint.addEventListener("change", recolour);
+	paper.addEventListener("change", recolourNow);
 }
 
 function open() {
 	document.title = `${doc.title} \u2013 Dateline report`;
 	byId("title").textContent = doc.title;
-	byId("subtitle").textContent = (grid ? gridText() : "no coordinates known") +
+	byId("subtitle").textContent = "Dateline report: " +
+		(grid ? gridText() : "no coordinates known") +
 		(grid && !grid.certain ? ", coordinates found from the cabling" : "");
 	byId("footer").textContent = `Made by ${doc.program}. This file needs nothing ` +
 		"else: no network, no server.";

@@ -410,6 +410,15 @@ function fillRun(e, body) {
 	}
 	for (const w of e.warnings)
 		body.append(note(`Warning: ${w}`));
+	if (e.interrupted)
+		body.append(note("This run was interrupted."));
+	if (e.dropped_packets)
+		body.append(paragraph(`Dropped: ${Object.entries(e.drops).map(([why, n]) =>
+			`${count(n)} ${why.replaceAll("_", " ")}`).join(", ")}.`));
+	if (e.starved.length)
+		body.append(table(["Port", "#VL", "#Since", "In a table"], e.starved.map((p) =>
+			[nodePortText(p), String(p.vl), nsText(p.since_ns), p.unlisted ? "no" :
+				"yes"]), "Virtual lanes that starve"));
 	body.append(element("h3", { text: "QoS levels" }), table(["#Level", "SLs",
 		"#Packets", "#Bytes", "#Gb/s", "#Share"],
 	e.qos.map((q) => [String(q.level), q.sl.join(", "), count(q.delivered_packets),
@@ -567,6 +576,10 @@ function fillChange() {
 			pick: () => moveCursor(s), cells: [count(c.lft[s]), switchText(s)] })),
 		"Switches by forwarding entries changed" +
 			(order.length > 100 ? ", the first 100" : "")));
+	const fresh = c.cables_new.map(([a]) => portWay[(endByGuid.get(a.guid) ?? NONE) * PORTS +
+		a.port]).filter((w) => w >= 0);
+	if (fresh.length)
+		overlays.fresh.steps = fresh.flatMap((w) => [{ way: w }, { way: w ^ 1 }]);
 	colourings.push(colouring("changed", "Entries changed",
 		"forwarding entries of this switch that differ from before",
 		c.lft.map((n) => Math.max(0, n)), count, true));

@@ -9,7 +9,7 @@
 
 const canvas = byId("canvas");
 const pen = canvas.getContext("2d");
-const narrowPrint = matchMedia("print");
+const paper = matchMedia("print");
 
 const view = {
 	layout: "ring",		// ring, flat, planes, turn
@@ -24,6 +24,7 @@ const view = {
 
 // What is drawn over the picture: lists of {way, label}, or null.
 const overlays = {
+	fresh: { title: "New cables", steps: null, shown: true, arrows: false },
 	tree: { title: "Tree", steps: null, shown: true, arrows: false },
 	path: { title: "Path", steps: null, shown: true, arrows: true },
 	loop: { title: "Credit loop", steps: null, shown: true, arrows: true },
@@ -49,10 +50,11 @@ function readTheme() {
 	for (const name of ["surface", "ink", "soft", "line", "node", "node-line",
 		"path", "tree", "loop", "missing", "cable", "from", "accent"])
 		theme[name] = colour(name);
-	theme.dark = !narrowPrint.matches && !document.documentElement.dataset.print &&
+	theme.dark = !paper.matches &&
 		matchMedia("(prefers-color-scheme: dark)").matches;
 	theme.scale = theme.dark ? SCALES.dark : SCALES.light;
 	theme.deadlock = theme.loop;
+	theme.fresh = theme.accent;
 }
 
 // ---- what colours mean
@@ -150,10 +152,12 @@ function sizeStage() {
 	stage.style.setProperty("--high", `${Math.round(ratio * stage.clientWidth)}px`);
 }
 
-function fitStage(left, top, right, bottom) {
+// Put this many cells on the stage, and leave so many pixels round them.
+function fitStage(left, top, right, bottom, margin = 0) {
 	const w = canvas.clientWidth, h = canvas.clientHeight;
 
-	cell = Math.min(w / (right - left), h / (bottom - top)) * view.zoom;
+	cell = Math.min((w - 2 * margin) / (right - left),
+		(h - 2 * margin) / (bottom - top)) * view.zoom;
 	originX = w / 2 + view.panX - cell * (left + right) / 2;
 	originY = h / 2 + view.panY - cell * (top + bottom) / 2;
 }
@@ -189,9 +193,9 @@ function placeTurned() {
 
 function placeFlat() {
 	flat = flatLayout();
-	const top = view.axis === NONE ? -0.85 : -1.25;
-	fitStage(-1, top, (flat.columns - 1) * flat.width + grid.radix[flat.u],
-		(flat.rows - 1) * flat.height + (flat.v === NONE ? 1 : grid.radix[flat.v]) + (unplaced.length ? 1.2 : 0));
+	fitStage(-0.75, -0.75, (flat.columns - 1) * flat.width + grid.radix[flat.u] - 0.25,
+		(flat.rows - 1) * flat.height + (flat.v === NONE ? 1 : grid.radix[flat.v]) - 0.25 +
+		(unplaced.length ? 1.2 : 0), 20);
 	for (let s = 0; s < nswitches; s++) {
 		const c = coordOf(s);
 		const p = c ? flatPlace(c) :
@@ -248,8 +252,9 @@ function stubOf(c) {
 		const [x0, y0] = project(a), [x1, y1] = project(b);
 		return [x1 - x0, y1 - y0];
 	}
+	// Too small to be told apart, they are left out.
 	if (s.dim === view.axis)
-		return [s.sense * cell * 0.34, -s.sense * cell * 0.34];
+		return cell < 13 ? [0, 0] : [s.sense * cell * 0.34, -s.sense * cell * 0.34];
 	if (!s.wraps)
 		return null;
 	return s.dim === flat.u ? [s.sense * cell * 0.62, 0] :
@@ -297,6 +302,13 @@ function trace(w) {
 	}
 }
 
+// In a crowd, what is drawn over the picture makes the rest step back.
+function faded() {
+	const any = Object.values(overlays).some((o) => o.steps && o.shown);
+
+	return any && nswitches > 300 ? (view.layout === "turn" ? 0.22 : 0.5) : 1;
+}
+
 function drawCables() {
 	const c = view.colour && !view.colour.nodes ? view.colour : null;
 	const thin = Math.max(0.6, Math.min(2.2, cell * 0.028));
@@ -315,7 +327,7 @@ function drawCables() {
 			}
 			pen.strokeStyle = c ? theme.scale[k] : theme.cable;
 			pen.lineWidth = c ? thin * (0.8 + 1.1 * k / CLASSES) : thin;
-			pen.globalAlpha = bands > 1 ? 0.35 + 0.3 * band : 1;
+			pen.globalAlpha = (bands > 1 ? 0.35 + 0.3 * band : 1) * faded();
 			pen.stroke();
 		}
 	pen.globalAlpha = 1;
@@ -371,17 +383,17 @@ function drawPlaneFrame(k) {
 		for (const y of [y0 - half, y1 + half])
 			dash(x0 - half * 0.8, y, x1 + half * 0.8, y, theme.soft, 1);
 	if (view.axis !== NONE)
-		text(`${DIMS[view.axis]} = ${k}`, (x0 + x1) / 2, y0 - cell * 0.62,
+		text(`${DIMS[view.axis]} = ${k}`, (x0 + x1) / 2, y0 - cell * 0.66 - 2,
 			{ bold: true, size: Math.max(10, size), base: "bottom" });
 	if (cell < 11)
 		return;
 	const every = cell < 18 ? 4 : 1;
 	for (let i = 0; i < ru; i += every)
-		text((i ? "" : DIMS[u] + " ") + i, x0 + i * cell, y1 + 0.72 * cell,
-			{ size });
+		text((i ? "" : DIMS[u] + " ") + i, x0 + i * cell, y1 + 0.66 * cell + 2,
+			{ size, base: "top" });
 	for (let i = 0; v !== NONE && i < rv; i += every)
-		text((i ? "" : DIMS[v] + " ") + i, x0 - 0.72 * cell, y1 - i * cell,
-			{ size });
+		text((i ? "" : DIMS[v] + " ") + i, x0 - 0.66 * cell - 2, y1 - i * cell,
+			{ size, align: "right" });
 }
 
 function drawCube() {
@@ -430,7 +442,7 @@ const shownSite = (c) => view.plane === NONE || c[view.axis] === view.plane;
 
 function drawMissingCable([site, dim, have, usual]) {
 	const a = siteCoord(site), b = a.slice();
-	const size = Math.max(2, nodeSize() * 0.3);
+	const size = Math.max(2.5, nodeSize() * 0.3);
 
 	if (!shownSite(a) && dim !== view.axis)
 		return;
@@ -468,7 +480,7 @@ function drawMissing() {
 		return;
 	doc.missing.cables.forEach(drawMissingCable);
 	for (const site of doc.missing.switches) {
-		const c = siteCoord(site), r = nodeSize();
+		const c = siteCoord(site), r = Math.max(4, nodeSize());
 
 		if (!shownSite(c))
 			continue;
@@ -535,6 +547,19 @@ function drawOverlay(name) {
 			arrow(...lines.subarray(i, i + 4), 0.62,
 				Math.max(4, Math.min(10, cell * 0.11)));
 		}
+}
+
+// In small pictures the switches on the way tell where it leads.
+function drawStops(name) {
+	const o = overlays[name], r = nodeSize();
+
+	if (!o.steps || !o.shown || cell >= 30 || view.layout === "turn")
+		return;
+	pen.fillStyle = theme[name];
+	for (const { way } of o.steps)
+		for (const s of [wayFrom(way), wayTo(way)])
+			if (visible[s])
+				pen.fillRect(pointX[s] - r, pointY[s] - r, 2 * r, 2 * r);
 }
 
 // Labels come last, over the switches.
@@ -610,14 +635,11 @@ function drawSwitch(s, r) {
 	if (view.layout === "turn")
 		r *= 0.7 + 0.5 * depth[s];
 	pen.beginPath();
-	if (r < 4)
-		pen.rect(x - r, y - r, 2 * r, 2 * r);
-	else
-		pen.roundRect(x - r, y - r, 2 * r, 2 * r, r * 0.22);
+	pen.roundRect(x - r, y - r, 2 * r, 2 * r, r * 0.22);
 	pen.fillStyle = c ? theme.scale[k] : theme.node;
 	pen.fill();
 	pen.strokeStyle = theme["node-line"];
-	pen.lineWidth = r < 4 ? 0.6 : 1.2;
+	pen.lineWidth = 1.2;
 	pen.stroke();
 	if (r < 12 || view.layout === "turn")
 		return;
@@ -628,14 +650,37 @@ function drawSwitch(s, r) {
 		colour: dark ? theme.surface : theme.ink });
 }
 
+// Thousands of little ones: all of a colour at once.
+function drawLittleSwitches(r) {
+	const c = view.colour && view.colour.nodes ? view.colour : null;
+
+	for (let k = 0; k < (c ? CLASSES : 1); k++) {
+		pen.beginPath();
+		for (let s = 0; s < nswitches; s++)
+			if (visible[s] && (!c || c.classes[s] === k))
+				pen.rect(pointX[s] - r, pointY[s] - r, 2 * r, 2 * r);
+		pen.fillStyle = c ? theme.scale[k] : theme.node;
+		pen.fill();
+		pen.strokeStyle = theme["node-line"];
+		pen.lineWidth = 0.6;
+		pen.stroke();
+	}
+}
+
 function drawSwitches() {
 	const r = nodeSize() * (view.layout === "turn" ? 0.62 : 1);
 	const order = Array.from({ length: nswitches }, (_, s) => s);
 
-	if (view.layout === "turn")
+	if (view.layout === "turn") {
 		order.sort((a, b) => depth[a] - depth[b]);
-	for (const s of order)
-		drawSwitch(s, r);
+		pen.globalAlpha = Math.sqrt(faded());
+	}
+	if (r < 4)
+		drawLittleSwitches(r);
+	else
+		for (const s of order)
+			drawSwitch(s, r);
+	pen.globalAlpha = 1;
 }
 
 function ring(x, y, r, colour, width) {
@@ -687,7 +732,7 @@ function drawChosen() {
 let waiting = false;
 
 function draw() {
-	const scale = narrowPrint.matches || document.documentElement.dataset.print ?
+	const scale = paper.matches ?
 		3 : window.devicePixelRatio || 1;
 	const w = canvas.clientWidth, h = canvas.clientHeight;
 
@@ -705,11 +750,16 @@ function draw() {
 	layCables();
 	drawFrame();
 	drawCables();
+	if (view.layout === "turn")
+		drawSwitches();
 	drawMissing();
 	for (const name of Object.keys(overlays))
 		drawOverlay(name);
 	drawAdapters();
-	drawSwitches();
+	if (view.layout !== "turn")
+		drawSwitches();
+	for (const name of ["path", "loop", "deadlock"])
+		drawStops(name);
 	drawChosen();
 	for (const name of ["path", "loop", "deadlock"])
 		drawLabels(name);

@@ -25,12 +25,6 @@ struct emulation {
 	json_t *bytes, *wait, *busy, *vl[VLS];
 };
 
-static int wrong(const struct emulation *e, const char *what)
-{
-	dl_log(e->log, DL_ERROR, "%s: %s", e->path, what);
-	return -EINVAL;
-}
-
 /* The port index of {"guid": .., "port": ..}, or DL_NONE. */
 static uint32_t port_of(const struct emulation *e, const json_t *object)
 {
@@ -179,13 +173,66 @@ static int digest(struct emulation *e, json_t *document)
 	return err;
 }
 
-/* One of the two documents that the emulator prints? */
-static bool is_emulation(const json_t *d)
+/*
+ * Is all there that the page shows?  The emulator prints one document for a
+ * run and another one for a sweep.  Returns 0, or -1 with a reason.
+ */
+static int check_run(json_t *d, json_error_t *why)
 {
-	return json_is_array(json_object_get(d, "sweep")) ||
-	       (json_is_array(json_object_get(d, "qos")) &&
-		json_is_array(json_object_get(d, "ports")) &&
-		json_is_array(json_object_get(d, "cycle")));
+	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY,
+			      "{s:I, s:I, s:I, s:I, s:b, s:[], s:F, s:F, s:F,"
+			      " s:{}, s:[], s:[], s:[], s:[]}",
+			      "delivered_packets", "injected_packets",
+			      "dropped_packets", "in_flight", "deadlock",
+			      "cycle", "sim_seconds", "throughput_fraction",
+			      "offered_fraction", "drops", "starved", "qos",
+			      "ports", "warnings");
+}
+
+static int check_level(json_t *d, json_error_t *why)
+{
+	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY,
+			      "{s:i, s:[], s:I, s:I, s:F, s:F, s:F, s:F, s:F,"
+			      " s:F, s:[]}",
+			      "level", "sl", "delivered_packets",
+			      "delivered_bytes", "throughput_gbps",
+			      "latency_ns_mean", "latency_ns_p50",
+			      "latency_ns_p99", "latency_ns_p999",
+			      "latency_ns_max", "latency_histogram_ns");
+}
+
+static int check_sweep(json_t *d, json_error_t *why)
+{
+	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY, "{s:[], s:b}",
+			      "sweep", "deadlock");
+}
+
+static int check_point(json_t *d, json_error_t *why)
+{
+	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY,
+			      "{s:F, s:F, s:F, s:F, s:F, s:F, s:b}", "load",
+			      "throughput_fraction", "latency_ns_mean",
+			      "latency_ns_p50", "latency_ns_p99",
+			      "latency_ns_p999", "deadlock");
+}
+
+static int check(const struct emulation *e, json_t *d)
+{
+	bool sweep = json_object_get(d, "sweep");
+	json_t *list = json_object_get(d, sweep ? "sweep" : "qos"), *item;
+	json_error_t why;
+	size_t i;
+	int bad = sweep ? check_sweep(d, &why) : check_run(d, &why);
+
+	json_array_foreach(list, i, item)
+		if (!bad)
+			bad = sweep ? check_point(item, &why) :
+				      check_level(item, &why);
+	if (!bad)
+		return 0;
+	dl_log(e->log, DL_ERROR, "%s: not what `dateline emulate --json` "
+	       "prints: %s", e->path, why.text);
+	return -EINVAL;
 }
 
 int dl_page_emulation(const struct dl_page *p, const char *path,
@@ -204,9 +251,9 @@ int dl_page_emulation(const struct dl_page *p, const char *path,
 			dl_log(log, DL_ERROR, "%s", error.text);
 		return -EINVAL;
 	}
-	err = is_emulation(document) ? digest(&e, document) :
-				       wrong(&e, "expected what `dateline "
-						 "emulate --json` prints");
+	err = check(&e, document);
+	if (!err)
+		err = digest(&e, document);
 	if (err)
 		json_decref(document);
 	else

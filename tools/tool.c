@@ -191,14 +191,18 @@ int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
 
 int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err)
 {
-	bool regular = out->file != stdout;
+	bool ours = out->file != stdout;
+	struct stat st;
+	/* A half-written file goes; a device that is full stays. */
+	bool regular = ours && !fstat(fileno(out->file), &st) &&
+		       S_ISREG(st.st_mode);
 
 	if (!err && (fflush(out->file) || ferror(out->file)))
 		err = errno ? -errno : -EIO;
 	/* A writer says no more than -EIO; one more byte tells the cause. */
 	if (err == -EIO && (putc('\n', out->file) == EOF || fflush(out->file)))
 		err = -errno;
-	if (regular && fclose(out->file) && !err)
+	if (ours && fclose(out->file) && !err)
 		err = -errno;
 	if (err) {
 		dl_log(&tool->log, DL_ERROR, "cannot write %s: %s", out->path,

@@ -14,126 +14,15 @@
 "use strict";
 
 const assert = require("assert");
-const { execFileSync, spawnSync } = require("child_process");
 const fs = require("fs");
-const os = require("os");
 const path = require("path");
-const puppeteer = require("puppeteer-core");
 const { readSnapshot, follow, endPorts, loads } = require("./snapshot.js");
+const { T, SHOTS, SEED, random, dateline, attempt, output, snapshot, opened, closed, settled,
+	shoot, clickAt, type, rows, pathShown, launch, close } = require("./browser.js");
 
-const DATELINE = process.env.DATELINE;
 const TOP = process.env.DATELINE_TOP;
-const PATIENCE_MS = 60000;
-const T = fs.mkdtempSync(path.join(os.tmpdir(), "dateline-report-"));
-const SHOTS = process.env.DATELINE_SHOTS || T;
-const SEED = Number(process.env.DATELINE_SEED || Math.floor(Math.random() * 1e6));
-
-// ---- the harness
-
 const cases = [];
 const test = (name, run) => cases.push({ name, run });
-
-let state = SEED;
-function random(n) {
-	state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-	return Math.floor(state / 2 ** 32 * n);
-}
-
-function dateline(...args) {
-	return execFileSync(DATELINE, args, { cwd: T, encoding: "utf8",
-		stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28 });
-}
-
-// Also for commands that report a finding.
-function output(...args) {
-	const done = spawnSync(DATELINE, args, { cwd: T, encoding: "utf8",
-		maxBuffer: 1 << 28 });
-
-	assert(done.status === 0 || done.status === 1, done.stderr);
-	return done.stdout;
-}
-
-function snapshot(name, gen, route = []) {
-	dateline("gen", ...gen, "-o", name);
-	dateline("route", `${name}.net`, "--torus-config", `${name}.torus.conf`, ...route,
-		"-o", name);
-	return readSnapshot(path.join(T, name));
-}
-
-let browser = null;
-
-// Open a report; whatever the page complains about, or asks the network for,
-// is an error.
-async function opened(file, options = {}) {
-	const page = await browser.newPage();
-
-	page.complaints = [];
-	page.on("console", (m) => page.complaints.push(`console: ${m.text()}`));
-	page.on("pageerror", (e) => page.complaints.push(`error: ${e.message}`));
-	page.on("requestfailed", (r) => page.complaints.push(`failed: ${r.url()}`));
-	page.on("request", (r) => {
-		if (!/^(file|data|blob):/.test(r.url()) || (r.url().startsWith("file:") &&
-			r.url() !== `file://${T}/${file}`))
-			page.complaints.push(`request: ${r.url()}`);
-	});
-	page.setDefaultTimeout(PATIENCE_MS);
-	await page.setViewport({ width: options.width || 1400, height: options.height || 1000 });
-	await page.emulateMediaFeatures([{ name: "prefers-color-scheme",
-		value: options.scheme || "light" }]);
-	await page.goto(`file://${T}/${file}`, { waitUntil: "load" });
-	await settled(page);
-	return page;
-}
-
-async function closed(page) {
-	await settled(page);
-	assert.deepStrictEqual(page.complaints, []);
-	await page.close();
-}
-
-// Two frames later everything is drawn.
-const settled = (page) => page.evaluate(() => new Promise((done) =>
-	requestAnimationFrame(() => requestAnimationFrame(done))));
-
-async function shoot(page, name) {
-	await settled(page);
-	const file = path.join(SHOTS, `${name}.png`);
-	await page.screenshot({ path: file });
-	assert(fs.statSync(file).size > 10000);
-}
-
-// ---- what a person does
-
-async function clickAt(page, name) {
-	const at = await page.evaluate((n) => {
-		const e = ends.name.indexOf(n), box = canvas.getBoundingClientRect();
-		const [x, y] = endPlace(e);
-
-		return [box.left + x, box.top + y];
-	}, name);
-
-	await page.mouse.click(...at);
-}
-
-async function type(page, box, string) {
-	await page.click(box, { count: 3 });
-	await page.type(box, string);
-	await page.keyboard.press("Enter");
-}
-
-// The table below a heading, as rows of text.
-const rows = (page, selector) => page.$$eval(`${selector} tbody tr`, (list) =>
-	list.map((tr) => [...tr.cells].map((td) => td.innerText.trim())));
-
-async function pathShown(page, from, to) {
-	await page.waitForFunction((a, b) => {
-		const caption = document.querySelector("#path-result caption");
-
-		return caption && caption.textContent.startsWith(a) &&
-			caption.textContent.includes(`to ${b}`);
-	}, {}, from, to);
-	return rows(page, "#path-result");
-}
 
 // ---- what the page should say
 
@@ -582,8 +471,7 @@ test("no coordinates: a ring, and it says so", async () => {
 		return pair ? `${line}\n[20]\t"${pair[pair[0] === m[1] ? 1 : 0]}"[20]` : line;
 	}).filter((line) => !/"S_(0_0|1_2|3_3)_0"\[1\]|^\[1\]\t"S_(1_0|2_2|0_3)_0"/.test(line))
 		.join("\n"));
-	const done = spawnSync(DATELINE, ["report", "plain", "-o", "plain.html"], { cwd: T,
-		encoding: "utf8" });
+	const done = attempt("report", "plain", "-o", "plain.html");
 	assert.strictEqual(done.status, 0, done.stderr);
 	const page = await opened("plain.html");
 	assert.strictEqual(await page.evaluate(() => view.layout), "ring");
@@ -658,7 +546,7 @@ test("a page is the same every time, and opens without its tables", async () => 
 
 test("wrong input is refused with a reason", () => {
 	const refused = (pattern, ...args) => {
-		const done = spawnSync(DATELINE, ["report", ...args], { cwd: T, encoding: "utf8" });
+		const done = attempt("report", ...args);
 
 		assert.strictEqual(done.status, 2, done.stderr);
 		assert.match(done.stderr, pattern);
@@ -674,24 +562,22 @@ test("wrong input is refused with a reason", () => {
 	refused(/broken.json:2: /, "grid", "--emulation", "broken.json", "-o", "x.html");
 	refused(/emulate --json/, "grid", "--emulation", "other.json", "-o", "x.html");
 	refused(/another fabric/, "hurt", "--emulation", "mix.json", "-o", "x.html");
+	fs.symlinkSync("/dev/full", path.join(T, "full.html"));
+	const full = attempt("report", "grid", "-o", "full.html");
+	assert.strictEqual(full.status, 3);
+	assert.match(full.stderr, /cannot write full.html: No space left on device/);
+	// What is no file is not removed.
+	fs.lstatSync(path.join(T, "full.html"));
 });
 
 // ---- all of them
-
-async function launch() {
-	return puppeteer.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-		headless: true, timeout: PATIENCE_MS, protocolTimeout: 2 * PATIENCE_MS,
-		args: ["--disable-dev-shm-usage", "--disable-gpu",
-			...(process.getuid() === 0 ? ["--no-sandbox"] : [])] });
-}
 
 async function main() {
 	let failed = 0;
 
 	console.log(`1..${cases.length}`);
 	console.log(`# DATELINE_SEED=${SEED}`);
-	// A browser on a crowded machine may need a second try to start.
-	browser = await launch().catch(launch);
+	await launch();
 	for (const [i, { name, run }] of cases.entries()) {
 		try {
 			await run();
@@ -709,8 +595,6 @@ main().catch((error) => {
 	console.log(`Bail out! ${error.message}`);
 	return 1;
 }).then(async (failed) => {
-	if (browser)
-		await browser.close();
-	fs.rmSync(T, { recursive: true, force: true });
+	await close();
 	process.exitCode = failed ? 1 : 0;
 });

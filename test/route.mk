@@ -36,3 +36,9 @@ UNIT_TESTS += test/unit/test_metrics
 test_unit_test_metrics_SOURCES = test/unit/test_metrics.c $(GRID_FABRIC)
 test_unit_test_metrics_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_metrics_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
+# The order of sites for schedulers.
+UNIT_TESTS += test/unit/test_curve
+test_unit_test_curve_SOURCES = test/unit/test_curve.c $(GRID_FABRIC)
+test_unit_test_curve_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_curve_LDADD = libdlgen.la libdlroute.la $(CMOCKA_LIBS)

@@ -15,4 +15,5 @@ libdlroute_la_SOURCES += \
 noinst_LTLIBRARIES += libdlgen.la
 libdlgen_la_SOURCES = \
 	lib/random.h \
+	lib/torus/curve.c lib/torus/curve.h \
 	lib/torus/generate.c lib/torus/generate.h

@@ -1,233 +1,370 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Coordinates for reports on a snapshot; see coords.h. */
-#include "config.h"
-
+/* `dateline coords`: adapters on the torus, for schedulers and MPI. */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include "coords.h"
-#include "fabric/text.h"
-#include "route/route.h"
+#include "places.h"
 
-/* ---- by discovery ------------------------------------------------------ */
+enum { KEY_TORUS = 0x2000, KEY_LIVE, KEY_CSV, KEY_NODES, KEY_TOPOLOGY,
+       KEY_NAMES, KEY_PREFIX, KEY_RANKS, KEY_HOSTS, KEY_SLOTS, KEY_GRID };
 
-static int discover(const struct dl_log *log, const struct dl_fabric *f,
-		    const struct dl_torus_config *config, struct dl_coords *c)
+#define MAX_SLOTS 4096
+#define MAX_SIDE (1u << 24)	/* of a grid of processes */
+#define XYZ_RADIX 36
+
+struct request {
+	const char *from, *config;
+	bool live, csv;
+	const char *nodes, *topology, *ranks, *hosts;
+	struct dl_slurm_style style;
+	uint32_t slots, grid[DL_DIMS];
+};
+
+static const struct argp_option options[] = {
+	{ .name = "live", .key = KEY_LIVE,
+	  .doc = "Look at the running fabric instead" },
+	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
+		 "it, the folder's own list, or the cabling" },
+	{ .name = "csv", .key = KEY_CSV,
+	  .doc = "Print comma-separated values, a line of names first" },
+	{ .name = "slurm-nodes", .key = KEY_NODES, .arg = "FILE",
+	  .doc = "Write NodeName= lines for slurm.conf" },
+	{ .name = "slurm-topology", .key = KEY_TOPOLOGY, .arg = "FILE",
+	  .doc = "Write a topology.conf for topology/tree" },
+	{ .name = "slurm-names", .key = KEY_NAMES, .arg = "HOW",
+	  .doc = "In both: host, names as they are (default); index, numbers "
+		 "along the curve; xyz, coordinates in base 36" },
+	{ .name = "slurm-prefix", .key = KEY_PREFIX, .arg = "NAME",
+	  .doc = "What names by index or xyz begin with (torus)" },
+	{ .name = "rankfile", .key = KEY_RANKS, .arg = "FILE",
+	  .doc = "Write a rank file for Open MPI" },
+	{ .name = "hostfile", .key = KEY_HOSTS, .arg = "FILE",
+	  .doc = "Write the host file to go with it" },
+	{ .name = "slots", .key = KEY_SLOTS, .arg = "N",
+	  .doc = "In both: ranks a host (1)" },
+	{ .name = "grid", .key = KEY_GRID, .arg = "PXxPYxPZ",
+	  .doc = "In the rank file: keep neighbours of this grid of processes "
+		 "together" },
+	{ 0 }
+};
+
+static void parse_names(const struct argp_state *state, const char *arg,
+			enum dl_slurm_names *out)
 {
-	size_t size = f->nswitches * sizeof(*c->site);
-	struct dl_torus *torus;
-	int err = dl_torus_discover(f, config, log, &torus);
+	static const char *const words[] = {
+		[DL_NAME_HOST] = "host",
+		[DL_NAME_INDEX] = "index",
+		[DL_NAME_XYZ] = "xyz",
+	};
+	unsigned int i;
 
-	if (err)
-		return err;
-	c->grid = torus->grid;
-	c->site = malloc(size + 1);
-	if (c->site)
-		memcpy(c->site, torus->sw_site, size);
-	dl_torus_free(torus);
-	return c->site ? 0 : -ENOMEM;
-}
-
-static int from_config(const struct dl_tool *tool, const struct dl_fabric *f,
-		       const char *path, struct dl_coords *c)
-{
-	struct dl_torus_config *config;
-	int err = dl_torus_config_read(path, &tool->log, &config);
-
-	if (err)
-		return err;
-	err = discover(&tool->log, f, config, c);
-	dl_torus_config_free(config);
-	c->certain = true;
-	return err;
-}
-
-/* Quietly: most fabrics are no torus, and that is no fault. */
-static int from_cabling(const struct dl_fabric *f, struct dl_coords *c)
-{
-	struct dl_torus_config *config;
-	int err = dl_torus_infer(f, NULL, &config);
-
-	if (!err) {
-		err = discover(NULL, f, config, c);
-		dl_torus_config_free(config);
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (!strcmp(arg, words[i])) {
+			*out = i;
+			return;
+		}
 	}
-	return err == -ENOMEM ? err : 0;
+	argp_error(state, "there are no names by \"%s\": expected host, index "
+		   "or xyz", arg);
 }
 
-/* ---- by the engine's own list ------------------------------------------ */
-
-static int read_switch(struct dl_text *text, const struct dl_fabric *f,
-		       uint32_t coord[DL_DIMS], uint32_t *sw)
+static void parse_grid(const struct argp_state *state, const char *arg,
+		       uint32_t grid[DL_DIMS])
 {
-	uint64_t value;
-	uint32_t node;
+	char trailing;
+	int n = sscanf(arg, "%9ux%9ux%9u%c", &grid[0], &grid[1], &grid[2],
+		       &trailing);
+	unsigned int d;
+
+	for (d = n < 0 ? 0 : n; d < DL_DIMS; d++)
+		grid[d] = 1;
+	for (d = 0; d < DL_DIMS; d++)
+		if (n < 1 || n > DL_DIMS || arg[strspn(arg, "0123456789x")] ||
+		    arg[strlen(arg) - 1] == 'x' || !grid[d] ||
+		    grid[d] > MAX_SIDE)
+			argp_error(state, "\"%s\" is no grid: expected "
+				   "PXxPYxPZ, such as 8x4x4", arg);
+}
+
+static void check(const struct argp_state *state, const struct request *r)
+{
+	if (!r->from == !r->live)
+		argp_error(state, "which netlist or snapshot, or --live?");
+	if (r->grid[0] && !r->ranks)
+		argp_error(state, "--grid is for --rankfile");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *r = state->input;
+
+	switch (key) {
+	case KEY_TORUS:
+		r->config = arg;
+		return 0;
+	case KEY_LIVE:
+		r->live = true;
+		return 0;
+	case KEY_CSV:
+		r->csv = true;
+		return 0;
+	case KEY_NODES:
+		r->nodes = arg;
+		return 0;
+	case KEY_TOPOLOGY:
+		r->topology = arg;
+		return 0;
+	case KEY_NAMES:
+		parse_names(state, arg, &r->style.names);
+		return 0;
+	case KEY_PREFIX:
+		r->style.prefix = arg;
+		return 0;
+	case KEY_RANKS:
+		r->ranks = arg;
+		return 0;
+	case KEY_HOSTS:
+		r->hosts = arg;
+		return 0;
+	case KEY_SLOTS:
+		r->slots = dl_arg_number(state, arg, "slots", 1, MAX_SLOTS);
+		return 0;
+	case KEY_GRID:
+		parse_grid(state, arg, r->grid);
+		return 0;
+	case ARGP_KEY_ARG:
+		dl_arg_once(state, &r->from, arg, "fabric");
+		return 0;
+	case ARGP_KEY_END:
+		check(state, r);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp coords_argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "[NET|DIR]",
+	.doc = "List every adapter with its coordinates, in an order that "
+	       "keeps neighbours together, and write it down for Slurm and "
+	       "Open MPI."
+	       "\v"
+	       "NET is a netlist, DIR a snapshot or a folder of OpenSM's "
+	       "dumps.  The order is that of a space-filling curve, of the "
+	       "kind of Hilbert's, through all sites of the torus: each is "
+	       "next to the one before.  Adapters without coordinates come "
+	       "last.  A host is what the first word of an adapter's "
+	       "description names.\n"
+	       "\n"
+	       "  dateline coords first.net --csv\n"
+	       "  dateline coords --live --slurm-nodes nodes.conf "
+	       "--slurm-topology topology.conf\n"
+	       "  dateline coords today --rankfile ranks --hostfile hosts "
+	       "--slots 16 --grid 16x10x3\n"
+	       "\n"
+	       "With a file's name - a file goes to standard output, in place "
+	       "of the list.\n"
+	       "\n"
+	       "Exit status: 0 every adapter has coordinates, 1 some have "
+	       "none, 2 bad usage or input, 3 no fabric.",
+};
+
+/* ---- where the coordinates come from ----------------------------------- */
+
+struct source {
+	struct dl_setup setup;
+	struct dl_snapshot snapshot;
+	struct dl_coords coords;
+};
+
+static int load_snapshot(const struct dl_tool *tool, const struct request *r,
+			 struct source *s, struct dl_places *out)
+{
+	int err = dl_snapshot_read(r->from, NULL, NULL, &tool->log,
+				   &s->snapshot);
+
+	if (!err)
+		err = dl_coords_find(tool, s->snapshot.fabric, r->config,
+				     r->from, &s->coords);
+	if (!err && !s->coords.site) {
+		dl_log(&tool->log, DL_ERROR, "%s: no coordinates: there is no "
+		       "list of a torus engine's in it, and the cabling is "
+		       "that of no torus", r->from);
+		err = -ENOTSUP;
+	}
+	return err ? err : dl_places_new(s->snapshot.fabric, &s->coords.grid,
+					 s->coords.site, out);
+}
+
+static int load(const struct dl_tool *tool, const struct request *r,
+		struct source *s, struct dl_places *out)
+{
+	struct stat st;
+	int err;
+
+	if (r->from && !stat(r->from, &st) && S_ISDIR(st.st_mode))
+		return load_snapshot(tool, r, s, out);
+	err = dl_setup_load(tool, r->from, r->config, &s->setup);
+	return err ? err : dl_places_new(s->setup.fabric, &s->setup.torus->grid,
+					 s->setup.torus->sw_site, out);
+}
+
+static void source_free(struct source *s)
+{
+	dl_coords_free(&s->coords);
+	dl_snapshot_release(&s->snapshot);
+	dl_setup_free(&s->setup);
+}
+
+/* ---- files ------------------------------------------------------------- */
+
+static int check_names(const struct dl_tool *tool, const struct request *r,
+		       const struct dl_places *p)
+{
+	unsigned int d;
+
+	if (r->style.names != DL_NAME_XYZ || (!r->nodes && !r->topology))
+		return 0;
+	for (d = 0; d < DL_DIMS; d++)
+		if (p->grid.radix[d] > XYZ_RADIX) {
+			dl_log(&tool->log, DL_ERROR, "names by coordinates "
+			       "have one digit of base 36 for %c, but there "
+			       "are %u", 'x' + d, p->grid.radix[d]);
+			return -EINVAL;
+		}
+	if (p->nhosts > p->nhosts_placed)
+		dl_log(&tool->log, DL_WARNING, "%u hosts without coordinates "
+		       "cannot be named by them and are left out",
+		       p->nhosts - p->nhosts_placed);
+	return 0;
+}
+
+static int write_slurm(const struct dl_tool *tool, const struct request *r,
+		       const struct dl_places *p)
+{
+	struct dl_out out;
 	int err = 0;
 
-	for (unsigned int d = 0; d < DL_DIMS; d++) {
-		if (d && !dl_text_take(text, ','))
-			return dl_text_expected(text, "\",\"");
-		err = dl_text_number(text, 10, DL_MAX_RADIX - 1,
-				     "a coordinate, 0 to 254", &value);
-		if (err)
-			return err;
-		coord[d] = value;
-	}
-	if (!dl_text_take_string(text, "GUID"))
-		return dl_text_expected(text, "\"GUID\"");
-	err = dl_text_number(text, 16, UINT64_MAX, "a GUID", &value);
-	if (err)
-		return err;
-	node = dl_fabric_find_guid(f, value);
-	*sw = node == DL_NONE ? DL_NONE : f->nodes[node].sw;
-	return 0;
-}
-
-/* Is there a cable between the first and the last coordinate? */
-static bool wraps(const struct dl_fabric *f, uint32_t (*coord)[DL_DIMS],
-		  const struct dl_grid *g, unsigned int dim)
-{
-	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t peer = dl_peer_node(f, p), a, b;
-		uint32_t node = f->ports[p].node;
-		bool same = true;
-
-		if (peer == DL_NONE || !dl_is_switch(f, node) ||
-		    !dl_is_switch(f, peer))
-			continue;
-		a = f->nodes[node].sw;
-		b = f->nodes[peer].sw;
-		for (unsigned int d = 0; d < DL_DIMS; d++)
-			same &= d == dim || coord[a][d] == coord[b][d];
-		if (same && !coord[a][dim] &&
-		    coord[b][dim] == g->radix[dim] - 1)
-			return true;
-	}
-	return false;
-}
-
-static int read_list(struct dl_text *text, const struct dl_fabric *f,
-		     uint32_t (*coord)[DL_DIMS], struct dl_coords *c)
-{
-	int err, state;
-
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		c->site[s] = DL_NONE;
-	while ((state = dl_text_next(text)) > 0) {
-		uint32_t at[DL_DIMS], sw = DL_NONE;
-
-		if (!dl_text_take_string(text, "switch "))
-			continue;
-		err = read_switch(text, f, at, &sw);
-		if (err)
-			return err;
-		for (unsigned int d = 0; d < DL_DIMS; d++)
-			if (at[d] >= c->grid.radix[d])
-				c->grid.radix[d] = at[d] + 1;
-		if (sw == DL_NONE)
-			continue;
-		memcpy(coord[sw], at, sizeof(at));
-		c->site[sw] = 0;
-	}
-	return state;
-}
-
-static int from_list(const struct dl_tool *tool, const struct dl_fabric *f,
-		     const char *path, struct dl_coords *c)
-{
-	uint32_t (*coord)[DL_DIMS] = calloc(f->nswitches + 1, sizeof(*coord));
-	FILE *from = fopen(path, "r");
-	struct dl_text text;
-	int err = from ? -ENOMEM : -errno;
-
-	dl_text_begin(&text, from, path, &tool->log);
-	c->site = malloc((f->nswitches + 1) * sizeof(*c->site));
-	if (from && coord && c->site)
-		err = read_list(&text, f, coord, c);
-	for (unsigned int d = 0; !err && d < DL_DIMS; d++)
-		c->grid.mesh[d] = c->grid.radix[d] > 2 &&
-				  !wraps(f, coord, &c->grid, d);
-	for (uint32_t s = 0; !err && s < f->nswitches; s++)
-		if (c->site[s] != DL_NONE)
-			c->site[s] = dl_site(&c->grid, coord[s]);
-	dl_text_end(&text);
-	if (from)
-		fclose(from);
-	free(coord);
-	c->certain = true;
+	if (r->nodes)
+		err = dl_out_open(tool, NULL, r->nodes, &out);
+	if (!err && r->nodes)
+		err = dl_out_close(tool, &out,
+				   dl_slurm_nodes(p, &r->style, out.file));
+	if (!err && r->topology)
+		err = dl_out_open(tool, NULL, r->topology, &out);
+	if (!err && r->topology)
+		err = dl_out_close(tool, &out,
+				   dl_slurm_topology(p, &r->style, out.file));
 	return err;
 }
 
-int dl_coords_find(const struct dl_tool *tool, const struct dl_fabric *f,
-		   const char *config, const char *dir, struct dl_coords *c)
+static int map_ranks(const struct dl_tool *tool, const struct request *r,
+		     const struct dl_places *p, struct dl_ranks *ranks)
 {
-	static const char *const lists[] = {
-		"dateline-torus.dump", "opensm-torus.dump", NULL
-	};
-	char path[PATH_MAX];
+	int err = dl_ranks_map(p, r->grid, r->slots, ranks);
 
-	memset(c, 0, sizeof(*c));
-	for (unsigned int d = 0; d < DL_DIMS; d++)
-		c->grid.radix[d] = 1;
-	if (config)
-		return from_config(tool, f, config, c);
-	for (unsigned int i = 0; lists[i]; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, lists[i]);
-		if (!access(path, R_OK))
-			return from_list(tool, f, path, c);
+	if (err == -ENOSPC) {
+		dl_log(&tool->log, DL_ERROR, "a grid of %ux%ux%u needs more "
+		       "than the %u slots on each of %u hosts", r->grid[0],
+		       r->grid[1], r->grid[2], r->slots, p->nhosts_placed);
+		return -EINVAL;
 	}
-	return from_cabling(f, c);
+	if (!err)
+		dl_log(&tool->log, DL_INFO, "%u ranks, %s: %.3f hops between "
+		       "neighbours (in turn along the curve: %.3f)", ranks->n,
+		       ranks->how, ranks->hops, ranks->plain_hops);
+	return err;
 }
 
-void dl_coords_free(struct dl_coords *c)
+static int write_mpi(const struct dl_tool *tool, const struct request *r,
+		     const struct dl_places *p)
 {
-	free(c->site);
-	c->site = NULL;
-}
+	struct dl_ranks ranks = { 0 };
+	struct dl_out out;
+	int err = 0;
 
-bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
-		  uint32_t out[DL_DIMS])
-{
-	if (!c->site || sw == DL_NONE || c->site[sw] == DL_NONE)
-		return false;
-	dl_site_coord(&c->grid, c->site[sw], out);
-	return true;
-}
-
-int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t)
-{
-	const struct dl_fabric *f = t->fabric;
-	uint32_t n = f->nswitches;
-	int err = dl_tables_new_psl(t, n, n);
-
-	if (err)
-		return err;
-	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = 0; b < n; b++)
-			if (c->site[a] != DL_NONE && c->site[b] != DL_NONE)
-				t->psl[a * (size_t)n + b] = dl_site_sl(
-					&c->grid, c->site[a], c->site[b]);
-	for (uint32_t lid = 1; lid <= t->top_lid; lid++) {
-		uint32_t port = f->lid_port[lid];
-
-		if (port == DL_NONE)
-			continue;
-		t->psl_src[port] = dl_access_switch(f, port);
-		t->psl_dst[lid] = t->psl_src[port];
+	if (r->ranks) {
+		err = map_ranks(tool, r, p, &ranks);
+		if (!err)
+			err = dl_out_open(tool, NULL, r->ranks, &out);
+		if (!err)
+			err = dl_out_close(tool, &out,
+					   dl_ranks_write(p, &ranks, out.file));
+		free(ranks.slot);
 	}
-	return 0;
+	if (!err && r->hosts)
+		err = dl_out_open(tool, NULL, r->hosts, &out);
+	if (!err && r->hosts)
+		err = dl_out_close(tool, &out,
+				   dl_hostfile_write(p, r->slots, out.file));
+	return err;
 }
 
-int dl_coords_complete_sls(const struct dl_tool *tool,
-			   const struct dl_coords *coords, struct dl_tables *t)
+/* ---- the list ---------------------------------------------------------- */
+
+static bool is_stdout(const char *path)
 {
-	if (t->psl || !coords->site || !coords->certain)
+	return path && !strcmp(path, "-");
+}
+
+static int print(const struct dl_tool *tool, const struct request *r,
+		 const struct dl_places *p)
+{
+	int err;
+
+	if (is_stdout(r->nodes) || is_stdout(r->topology) ||
+	    is_stdout(r->ranks) || is_stdout(r->hosts))
 		return 0;
-	dl_log(&tool->log, DL_INFO,
-	       "no path SLs given: taken from the coordinates by the rule of "
-	       "torus-2QoS");
-	return dl_coords_path_sls(coords, t);
+	if (tool->json)
+		return dl_tool_print_json(tool, dl_places_json(p));
+	err = r->csv ? dl_places_csv(p, stdout) : dl_places_print(p, stdout);
+	if (err)
+		dl_log(&tool->log, DL_ERROR, "cannot print the list: %s",
+		       strerror(-err));
+	return err;
+}
+
+static void say(const struct dl_tool *tool, const struct dl_places *p)
+{
+	dl_log(&tool->log, DL_INFO, "%u of %u adapter ports have coordinates "
+	       "in the %ux%ux%u torus; %u hosts, %.3f hops from one to the "
+	       "next", p->nplaced, p->n, p->grid.radix[0], p->grid.radix[1],
+	       p->grid.radix[2], p->nhosts, dl_places_step(p));
+	if (p->unnamed)
+		dl_log(&tool->log, DL_WARNING, "%u adapter ports name no host "
+		       "in their descriptions: they are in no file for Slurm "
+		       "or MPI", p->unnamed);
+}
+
+int dl_cmd_coords(struct dl_tool *tool, int argc, char **argv)
+{
+	struct request r = { .slots = 1, .style = { .prefix = "torus" } };
+	struct dl_places p = { 0 };
+	struct source s = { 0 };
+	int err, status;
+
+	dl_tool_parse(tool, &coords_argp, DL_TOOL_JSON, argc, argv, &r);
+	err = load(tool, &r, &s, &p);
+	if (!err)
+		err = check_names(tool, &r, &p);
+	if (!err)
+		err = write_slurm(tool, &r, &p);
+	if (!err)
+		err = write_mpi(tool, &r, &p);
+	if (!err)
+		err = print(tool, &r, &p);
+	status = dl_exit_status(err);
+	if (!err) {
+		say(tool, &p);
+		if (p.nplaced < p.n)
+			status = DL_EXIT_FINDING;
+	}
+	dl_places_free(&p);
+	source_free(&s);
+	return status;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "coords.h"
+#include "sites.h"
 #include "emu/emu.h"
 #include "emu/traffic.h"
 #include "tables/tables.h"

@@ -9,7 +9,10 @@ dateline_SOURCES = \
 	tools/bench_route.c \
 	tools/bench_verify.c \
 	tools/campaign.c tools/campaign.h \
-	tools/coords.c tools/coords.h \
+	tools/coords.c \
+	tools/coords_print.c \
+	tools/coords_ranks.c \
+	tools/coords_slurm.c \
 	tools/credits.c \
 	tools/discover.c \
 	tools/emulate.c tools/emulate.h \
@@ -34,7 +37,9 @@ dateline_SOURCES = \
 	tools/report_tables.c \
 	tools/route.c \
 	tools/scenario.c tools/scenario.h \
+	tools/places.c tools/places.h \
 	tools/setup.c \
+	tools/sites.c tools/sites.h \
 	tools/snapshot.c \
 	tools/tool.c tools/tool.h \
 	tools/tree.c \

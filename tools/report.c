@@ -165,7 +165,7 @@ static int write_page(const struct dl_tool *tool, const struct request *r,
 {
 	const char *title = r->title ? r->title : r->dir;
 	json_t *document = json_pack("{s:s, s:o}", "program", PACKAGE_STRING,
-				     "title", dl_page_text(title));
+				     "title", dl_json_text(title));
 	struct dl_out out;
 	int err = document ? fill(tool, r, in, document) : -ENOMEM;
 

@@ -19,7 +19,7 @@
 #ifndef DL_TOOL_REPORT_H
 #define DL_TOOL_REPORT_H
 
-#include "coords.h"
+#include "sites.h"
 #include "tables/tables.h"
 #include "verify.h"
 
@@ -57,9 +57,6 @@ struct dl_page {
 int dl_page_init(struct dl_page *p, const struct dl_tables *t,
 		 const struct dl_coords *coords);
 void dl_page_release(struct dl_page *p);
-
-/* Free text, made fit for a page. */
-json_t *dl_page_text(const char *text);
 
 /* A node's coordinates, or null. */
 json_t *dl_page_coord(const struct dl_coords *c, const struct dl_fabric *f,

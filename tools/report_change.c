@@ -50,7 +50,7 @@ static json_t *node_json(const struct dl_page *p, uint32_t node)
 {
 	return json_pack("{s:o, s:o, s:o}", "guid",
 			 dl_guid_json(p->fabric, node), "name",
-			 dl_page_text(dl_node_name(p->fabric, node)), "coord",
+			 dl_json_text(dl_node_name(p->fabric, node)), "coord",
 			 dl_page_coord(p->coords, p->fabric, node));
 }
 
@@ -330,7 +330,7 @@ int dl_page_change(const struct dl_page *now, const struct dl_page *then,
 {
 	struct change c = { .now = now, .then = then };
 	json_t *document = json_pack("{s:o, s:I, s:I}", "dir",
-				     dl_page_text(dir), "sl_compared",
+				     dl_json_text(dir), "sl_compared",
 				     (json_int_t)r->verdict->sl_compared,
 				     "sl_changed",
 				     (json_int_t)r->verdict->sl_changes);

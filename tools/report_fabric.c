@@ -26,21 +26,6 @@ static json_int_t or_minus(uint32_t value)
 	return value == DL_NONE ? -1 : (json_int_t)value;
 }
 
-/* Names are free text; a page takes UTF-8 only. */
-json_t *dl_page_text(const char *text)
-{
-	json_t *string = json_string(text);
-	char plain[256];
-	size_t i;
-
-	if (string)
-		return string;
-	for (i = 0; text[i] && i + 1 < sizeof(plain); i++)
-		plain[i] = (text[i] & 0x80) ? '?' : text[i];
-	plain[i] = '\0';
-	return json_string(plain);
-}
-
 json_t *dl_page_coord(const struct dl_coords *c, const struct dl_fabric *f,
 		      uint32_t node)
 {
@@ -93,7 +78,7 @@ static json_t *ends_json(const struct dl_page *p)
 
 		json_array_append_new(guid, dl_guid_json(f, e->node));
 		json_array_append_new(name,
-				      dl_page_text(dl_node_name(f, e->node)));
+				      dl_json_text(dl_node_name(f, e->node)));
 		push(num, e->num);
 		push(lid, e->lid);
 		push(lmc, e->lmc);
@@ -257,7 +242,7 @@ static json_t *words_json(const struct dl_report *r)
 		return NULL;
 	dl_report_print(r, true, to);
 	if (!fclose(to))
-		words = dl_page_text(text);
+		words = dl_json_text(text);
 	free(text);
 	return words;
 }

@@ -216,6 +216,20 @@ int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err)
 	return err;
 }
 
+json_t *dl_json_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char plain[256];
+	size_t i;
+
+	if (string)
+		return string;
+	for (i = 0; text[i] && i + 1 < sizeof(plain); i++)
+		plain[i] = (text[i] & 0x80) ? '?' : text[i];
+	plain[i] = '\0';
+	return json_string(plain);
+}
+
 int dl_tool_print_json(const struct dl_tool *tool, json_t *document)
 {
 	int err = document ? 0 : -ENOMEM;

@@ -134,6 +134,9 @@ int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
  */
 int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err);
 
+/* Names are free text; JSON takes UTF-8 only: what is not becomes "?"s. */
+json_t *dl_json_text(const char *text);
+
 /*
  * Print one JSON document to standard output and release it.  `document` may
  * be NULL, which stands for "no memory" (so results of json_pack() can be

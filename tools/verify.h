@@ -3,7 +3,7 @@
 #ifndef DL_TOOL_VERIFY_H
 #define DL_TOOL_VERIFY_H
 
-#include "coords.h"
+#include "sites.h"
 #include "verify/verify.h"
 
 struct dl_report {

@@ -3,8 +3,8 @@
  * Coordinates for reports on a snapshot: where each switch sits, if that can
  * be known.  What is judged does not depend on it.
  */
-#ifndef DL_COORDS_H
-#define DL_COORDS_H
+#ifndef DL_SITES_H
+#define DL_SITES_H
 
 #include "tool.h"
 #include "torus/torus.h"

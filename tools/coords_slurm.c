@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Files for Slurm.
+ *
+ * Slurm orders nodes by name (since 22.05; before that, in the order of
+ * slurm.conf), so names that are numbered along the curve put its line of
+ * nodes on the curve.  topology/tree looks for the smallest switch that holds
+ * a job, so the tree is made of stretches of the curve: the hosts of a switch,
+ * the switches of 8 sites side by side (4 in two dimensions, 2 in one), 8 of
+ * those, and so on.  topology/3d_torus, which only a Slurm built for three
+ * dimensions loads, reads the coordinates from the last three characters of
+ * the names, base 36, and lays a curve of its own.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "places.h"
+
+#define BASE 36
+
+/* ---- names ------------------------------------------------------------- */
+
+/* Are there sites with more than one host? */
+static bool is_shared(const struct dl_places *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nhosts_placed; i++)
+		if (p->hosts[i].beside)
+			return true;
+	return false;
+}
+
+static char *name_by_index(const struct dl_places *p, uint32_t host,
+			   const char *prefix)
+{
+	unsigned int width = 1;
+	uint32_t n;
+	char *name;
+
+	for (n = p->nhosts; n > 10; n = (n + 9) / 10)
+		width++;
+	return asprintf(&name, "%s%0*u", prefix, width, host) < 0 ? NULL : name;
+}
+
+/* Of hosts at one site, each has its letters before the coordinates. */
+static char *name_by_site(const struct dl_places *p, uint32_t host,
+			  const char *prefix)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+	const struct dl_host *h = &p->hosts[host];
+	char beside[3] = "", *name;
+	uint32_t c[DL_DIMS];
+	unsigned int d;
+
+	if (host >= p->nhosts_placed)
+		return NULL;
+	dl_site_coord(&p->grid, p->list[h->place].site, c);
+	for (d = 0; d < DL_DIMS; d++)
+		if (c[d] >= BASE)
+			return NULL;
+	if (is_shared(p)) {
+		beside[0] = 'a' + h->beside / 26 % 26;
+		beside[1] = 'a' + h->beside % 26;
+	}
+	return asprintf(&name, "%s%s%c%c%c", prefix, beside, digits[c[0]],
+			digits[c[1]], digits[c[2]]) < 0 ? NULL : name;
+}
+
+char *dl_slurm_name(const struct dl_places *p, uint32_t host,
+		    const struct dl_slurm_style *style)
+{
+	switch (style->names) {
+	case DL_NAME_INDEX:
+		return name_by_index(p, host, style->prefix);
+	case DL_NAME_XYZ:
+		return name_by_site(p, host, style->prefix);
+	default:
+		return strdup(p->hosts[host].name);
+	}
+}
+
+/* ---- slurm.conf -------------------------------------------------------- */
+
+/* By coordinates, hosts without any cannot be named and are left out. */
+static uint32_t nameable(const struct dl_places *p,
+			 const struct dl_slurm_style *style)
+{
+	return style->names == DL_NAME_XYZ ? p->nhosts_placed : p->nhosts;
+}
+
+int dl_slurm_nodes(const struct dl_places *p,
+		   const struct dl_slurm_style *style, FILE *to)
+{
+	uint32_t i;
+
+	fputs("# Hosts along a space-filling curve through the torus.  Include "
+	      "this from\n# slurm.conf, after a line NodeName=DEFAULT with "
+	      "what all have in common.\n", to);
+	for (i = 0; i < nameable(p, style); i++) {
+		char *name = dl_slurm_name(p, i, style);
+
+		if (!name)
+			return -ENOMEM;
+		if (i == p->nhosts_placed)
+			fputs("# Without coordinates:\n", to);
+		fprintf(to, "NodeName=%s", name);
+		if (style->names != DL_NAME_HOST)
+			fprintf(to, " NodeHostname=%s NodeAddr=%s",
+				p->hosts[i].name, p->hosts[i].name);
+		putc('\n', to);
+		free(name);
+	}
+	return fflush(to) || ferror(to) ? -EIO : 0;
+}
+
+/* ---- topology.conf ----------------------------------------------------- */
+
+/* How many blocks of one level become one of the next. */
+static uint32_t fan(const struct dl_grid *g)
+{
+	uint32_t n = 1;
+	unsigned int d;
+
+	for (d = 0; d < DL_DIMS; d++)
+		if (g->radix[d] > 1)
+			n *= 2;
+	return n > 1 ? n : 2;
+}
+
+static uint32_t along_of(const struct dl_places *p, uint32_t host)
+{
+	return p->list[p->hosts[host].place].along;
+}
+
+/* The switch with its hosts; from host `i` on.  *next: the first of the next. */
+static int write_leaf(const struct dl_places *p,
+		      const struct dl_slurm_style *style, uint32_t i,
+		      uint32_t *next, FILE *to)
+{
+	uint32_t along = along_of(p, i), first = i;
+
+	if (along == DL_NONE)
+		fputs("SwitchName=nowhere Nodes=", to);
+	else
+		fprintf(to, "SwitchName=s%u Nodes=", along);
+	for (; i < p->nhosts && along_of(p, i) == along; i++) {
+		char *name = dl_slurm_name(p, i, style);
+
+		if (!name)
+			return -ENOMEM;
+		fprintf(to, "%s%s", i == first ? "" : ",", name);
+		free(name);
+	}
+	putc('\n', to);
+	*next = i;
+	return 0;
+}
+
+/*
+ * The blocks of one level, each over those of the level below that hold a
+ * host.  `size` sites make a block; returns how many there are.
+ */
+static uint32_t write_level(const struct dl_places *p, unsigned int level,
+			    uint32_t size, uint32_t below, FILE *to)
+{
+	uint32_t i, n = 0, block = DL_NONE, child = DL_NONE;
+
+	for (i = 0; i < p->nhosts_placed; i++) {
+		uint32_t along = along_of(p, i);
+		bool begins = along / size != block;
+
+		if (!begins && along / below == child)
+			continue;
+		if (begins) {
+			fprintf(to, "%sSwitchName=b%u_%u Switches=",
+				n ? "\n" : "", level, along / size);
+			n++;
+		}
+		block = along / size;
+		child = along / below;
+		fputs(begins ? "" : ",", to);
+		if (level == 1)
+			fprintf(to, "s%u", child);
+		else
+			fprintf(to, "b%u_%u", level - 1, child);
+	}
+	if (n)
+		putc('\n', to);
+	return n;
+}
+
+int dl_slurm_topology(const struct dl_places *p,
+		      const struct dl_slurm_style *style, FILE *to)
+{
+	uint32_t i, below = 1, size, sites = dl_grid_sites(&p->grid);
+	uint32_t last = nameable(p, style);
+	unsigned int level = 0;
+	int err = 0;
+
+	fputs("# For topology/tree: stretches of a space-filling curve through "
+	      "the torus.\n# s are switches, by number along the curve; b are "
+	      "blocks of those.\n", to);
+	for (i = 0; !err && i < last;)
+		err = write_leaf(p, style, i, &i, to);
+	if (err)
+		return err;
+	for (size = fan(&p->grid); below < sites; size *= fan(&p->grid)) {
+		write_level(p, ++level, size, below, to);
+		below = size;
+	}
+	/* All that there is under one switch, or Slurm keeps them apart. */
+	if (p->nhosts_placed && last > p->nhosts_placed)
+		fprintf(to, "SwitchName=all Switches=%s%u%s,nowhere\n",
+			level ? "b" : "s", level ? level : along_of(p, 0),
+			level ? "_0" : "");
+	return fflush(to) || ferror(to) ? -EIO : 0;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Adapters and hosts along the curve; see places.h.
+ *
+ * A host is what the first word of an adapter's description says, as drivers
+ * set it: "node17 HCA-1".  Adapters of the same first word are one host's.
+ * Complexity: O(n log n) in adapters and sites.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "places.h"
+#include "torus/curve.h"
+
+/* ---- adapters ---------------------------------------------------------- */
+
+static bool is_cabled(const struct dl_fabric *f, const struct dl_node *n)
+{
+	uint32_t num;
+
+	for (num = 1; num <= n->nports; num++)
+		if (f->ports[n->first_port + num].peer != DL_NONE)
+			return true;
+	return false;
+}
+
+static void place_port(struct dl_places *p, const uint32_t *site,
+		       const uint32_t *along, uint32_t port)
+{
+	struct dl_place *at = &p->list[p->n++];
+	uint32_t sw = dl_peer_switch(p->fabric, port);
+
+	at->port = port;
+	at->site = at->along = at->host = DL_NONE;
+	at->lacking = NULL;
+	if (p->fabric->ports[port].peer == DL_NONE) {
+		at->lacking = "no cable";
+	} else if (sw == DL_NONE) {
+		at->lacking = "on no switch";
+	} else if (site[sw] == DL_NONE) {
+		at->lacking = "its switch has no place in the torus";
+	} else {
+		at->site = site[sw];
+		at->along = along[site[sw]];
+		p->nplaced++;
+	}
+}
+
+static void place_all(struct dl_places *p, const uint32_t *site,
+		      const uint32_t *along)
+{
+	const struct dl_fabric *f = p->fabric;
+	uint32_t i, num;
+
+	for (i = 0; i < f->nnodes; i++) {
+		const struct dl_node *n = &f->nodes[i];
+
+		if (n->type != DL_CA)
+			continue;
+		for (num = 1; num <= n->nports; num++) {
+			uint32_t port = n->first_port + num;
+
+			if (f->ports[port].peer != DL_NONE ||
+			    (num == 1 && !is_cabled(f, n)))
+				place_port(p, site, along, port);
+		}
+	}
+}
+
+/* Along the curve, then by port of the switch; those without place by GUID. */
+static int compare_places(const void *a, const void *b, void *context)
+{
+	const struct dl_fabric *f = context;
+	const struct dl_place *x = a, *y = b;
+	const struct dl_port *xp = &f->ports[x->port], *yp = &f->ports[y->port];
+	uint64_t xg = f->nodes[xp->node].guid, yg = f->nodes[yp->node].guid;
+
+	if (x->along != y->along)
+		return x->along < y->along ? -1 : 1;
+	if (x->along != DL_NONE)
+		return f->ports[xp->peer].num - f->ports[yp->peer].num;
+	if (xg != yg)
+		return xg < yg ? -1 : 1;
+	return (x->port > y->port) - (x->port < y->port);
+}
+
+/* The number on the curve of each site. */
+static int number_sites(const struct dl_grid *g, uint32_t **out)
+{
+	uint32_t n = dl_grid_sites(g), i;
+	uint32_t *order = malloc((n + 1) * sizeof(*order));
+	uint32_t *along = malloc((n + 1) * sizeof(*along));
+	int err = order && along ? dl_curve(g, order) : -ENOMEM;
+
+	for (i = 0; !err && i < n; i++)
+		along[order[i]] = i;
+	free(order);
+	if (err)
+		free(along);
+	else
+		*out = along;
+	return err;
+}
+
+/* ---- hosts ------------------------------------------------------------- */
+
+/* Product names stand where no driver has put the host's: "MT4119 ...". */
+static bool is_product(const char *name, size_t len)
+{
+	size_t i;
+
+	if (len < 3 || strncmp(name, "MT", 2))
+		return false;
+	for (i = 2; i < len; i++)
+		if (!isdigit((unsigned char)name[i]))
+			return false;
+	return true;
+}
+
+/* The host's name, for free(); NULL with *err 0: none. */
+static char *host_name(const struct dl_fabric *f, uint32_t node, int *err)
+{
+	const char *desc = dl_node_name(f, node);
+	size_t len = strcspn(desc, " \t"), i;
+	char *name;
+
+	*err = 0;
+	for (i = 0; i < len; i++)
+		if (!isalnum((unsigned char)desc[i]) && !strchr("._-", desc[i]))
+			return NULL;
+	if (!len || is_product(desc, len))
+		return NULL;
+	name = strndup(desc, len);
+	*err = name ? 0 : -ENOMEM;
+	return name;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct dl_host *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+	const struct dl_host *x = a, *y = b;
+
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* One host for each place that names one. */
+static int name_hosts(struct dl_places *p)
+{
+	uint32_t i;
+
+	p->hosts = calloc(p->n + 1, sizeof(*p->hosts));
+	if (!p->hosts)
+		return -ENOMEM;
+	for (i = 0; i < p->n; i++) {
+		uint32_t node = p->fabric->ports[p->list[i].port].node;
+		struct dl_host *h = &p->hosts[p->nhosts];
+		int err;
+
+		h->name = host_name(p->fabric, node, &err);
+		h->place = i;
+		if (err)
+			return err;
+		if (h->name)
+			p->nhosts++;
+		else
+			p->unnamed++;
+	}
+	return 0;
+}
+
+/* Then those of the same name become one. */
+static int unite_hosts(struct dl_places *p)
+{
+	uint32_t *first = malloc((p->n + 1) * sizeof(*first)), i, n = 0;
+
+	if (!first)
+		return -ENOMEM;
+	qsort(p->hosts, p->nhosts, sizeof(*p->hosts), compare_names);
+	for (i = 0; i < p->nhosts; i++) {
+		struct dl_host h = p->hosts[i];
+
+		if (n && !strcmp(p->hosts[n - 1].name, h.name))
+			free(h.name);
+		else
+			p->hosts[n++] = h;
+		first[h.place] = p->hosts[n - 1].place;
+		p->list[h.place].host = 0;
+	}
+	p->nhosts = n;
+	qsort(p->hosts, n, sizeof(*p->hosts), compare_hosts);
+	for (i = 0; i < n; i++) {
+		struct dl_host *h = &p->hosts[i];
+
+		p->list[h->place].host = i;
+		if (h->place >= p->nplaced)
+			continue;
+		p->nhosts_placed++;
+		h->beside = i && p->list[h[-1].place].site ==
+				 p->list[h->place].site ? h[-1].beside + 1 : 0;
+	}
+	for (i = 0; i < p->n; i++)
+		if (p->list[i].host != DL_NONE)
+			p->list[i].host = p->list[first[i]].host;
+	free(first);
+	return 0;
+}
+
+/* ---- the whole --------------------------------------------------------- */
+
+int dl_places_new(const struct dl_fabric *f, const struct dl_grid *g,
+		  const uint32_t *site, struct dl_places *out)
+{
+	struct dl_places p = { .fabric = f, .grid = *g };
+	uint32_t *along = NULL;
+	int err = number_sites(g, &along);
+
+	if (err)
+		return err;
+	p.list = malloc((f->nports + 1) * sizeof(*p.list));
+	if (p.list) {
+		place_all(&p, site, along);
+		qsort_r(p.list, p.n, sizeof(*p.list), compare_places,
+			(void *)f);
+		err = name_hosts(&p);
+	} else {
+		err = -ENOMEM;
+	}
+	free(along);
+	if (!err)
+		err = unite_hosts(&p);
+	if (err)
+		dl_places_free(&p);
+	else
+		*out = p;
+	return err;
+}
+
+void dl_places_free(struct dl_places *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nhosts; i++)
+		free(p->hosts[i].name);
+	free(p->hosts);
+	free(p->list);
+	memset(p, 0, sizeof(*p));
+}
+
+double dl_places_step(const struct dl_places *p)
+{
+	uint64_t hops = 0;
+	uint32_t i;
+
+	for (i = 1; i < p->nhosts_placed; i++)
+		hops += dl_site_distance(&p->grid,
+					 p->list[p->hosts[i - 1].place].site,
+					 p->list[p->hosts[i].place].site);
+	return p->nhosts_placed < 2 ? 0 :
+				      (double)hops / (p->nhosts_placed - 1);
+}

@@ -11,6 +11,8 @@ dist_man_MANS += \
 	man/dateline-snapshot.1 \
 	man/dateline-verify.1 \
 	man/dateline-whatif.1 \
+	man/dateline-migration.7 \
 	man/dateline-scenario.5 \
+	man/dateline-torus.conf.5 \
 	man/dateline.1 \
 	man/osmdateline.8

@@ -34,5 +34,5 @@ FABRIC_TESTS += test/fabric/whatif.bats
 # The emulator.
 FABRIC_TESTS += test/fabric/emulate.bats
 
-# The files in conf/.
-FABRIC_TESTS += test/fabric/conf.bats
+# The files in conf/, and the page that says how to begin with them.
+FABRIC_TESTS += test/fabric/conf.bats test/fabric/migration.bats

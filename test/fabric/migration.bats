@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# dateline-migration(7), command by command as the page has them: from
+# torus-2QoS to Dateline and back, and no SL changes.
+
+# Each test is a subshell of its own: that is meant.
+# shellcheck disable=SC2030,SC2031
+
+load lib.bash
+
+setup() {
+	fabric_init
+}
+
+teardown() {
+	fabric_down
+}
+
+# commands SECTION: of the page, with this test's paths.
+commands() {
+	awk -v section="$1" '
+		$1 == ".Sh" { on = $2 == section }
+		/^\.Ed/ { literal = 0 }
+		on && literal
+		/^\.Bd/ { literal = 1 }' "$DL_TOP/man/dateline-migration.7" |
+		sed -e 's/\\e$/\\/; s/^# //' -e "s|/etc/opensm/|$T/sm/|g" \
+			-e "s|/var/log/opensm\*.log|$T/sm/osm.log|"
+}
+
+# follow SECTION: run its commands, as many as expected, until one fails.
+follow() {
+	commands "$1" >"$T/commands"
+	(($(grep -vc '^ ' "$T/commands") == $2))
+	# shellcheck disable=SC1091
+	source "$T/commands"
+}
+
+# What the commands are here.
+dateline() {
+	local preload=
+
+	[[ $1 != snapshot ]] || preload=$DL_UMAD2SIM
+	LD_PRELOAD=$preload "$DL_BUILD/dateline" "$@" 2>>"$T/messages"
+}
+
+systemctl() {
+	[[ $* == "restart opensm" ]]
+	sm_stop
+	sm_start "$T/sm"
+	wait_log 'SUBNET UP'
+}
+
+# started NET CONF: torus-2QoS routes it, as an administrator would have it.
+started() {
+	mkdir -p "$T/sm/cache"
+	cp "$2" "$T/sm/torus-2QoS.conf"
+	sm_conf "$T/sm" torus-2QoS torus_config="$T/sm/torus-2QoS.conf"
+	sed -i '/^event_plugin_name/d' "$T/sm/opensm.conf"
+	sim_start "$1"
+	systemctl restart opensm
+	routed_by torus-2QoS
+}
+
+routed_by() {
+	wait_log "osm_ucast_mgr_process: $1 tables configured"
+}
+
+# granted: LIDs and SLs as clients see them, of some pairs on both levels.
+granted() {
+	end_ports "$T/sm"
+	pairs "$T/sm" CA | some 40 |
+		awk '{ print; print $1, $2, 8 }' | path_sls
+}
+
+# unchanged WHEN: since torus-2QoS began.
+unchanged() {
+	(($(wc -l <"$T/granted") > 80))
+	same "LIDs and SLs $1" "$T/granted" <(granted)
+}
+
+@test "there and back on a torus with single cables: nothing changes at all" {
+	started "$DL_TOP/conf/torus-6x5.net" "$DL_TOP/conf/torus-6x5.conf"
+	granted >"$T/granted"
+	follow BEFORE 5
+	follow OVER 8
+	routed_by dateline
+	unchanged "with Dateline"
+	diff before/opensm-lfts.dump after/opensm-lfts.dump
+	follow BACK 6
+	routed_by torus-2QoS
+	unchanged "back"
+	diff -r before back
+	[[ ! -e $T/sm/opensm.conf.torus-2QoS ]]
+}
+
+# ways DIR: "switch lid neighbour" of every forwarding entry.
+ways() {
+	awk 'FILENAME == ARGV[1] { far[$2, $4] = $6; next }
+		{ print $1, $2, far[$1, $3] }' <(cables "$1") <(lfts "$1")
+}
+
+@test "there and back with parallel cables: only these are shared otherwise" {
+	dateline gen 4 3 2 --parallel 2 --hosts 3 --scramble 5 -o "$T/f"
+	started "$T/f.net" "$T/f.torus.conf"
+	granted >"$T/granted"
+	# Some entries do change.
+	diff() {
+		command diff "$@" >"$T/changed" || [[ $1 == *lfts* ]]
+	}
+	follow BEFORE 5
+	[[ -s $T/changed ]]
+	follow OVER 8
+	unchanged "with Dateline"
+	same "ways" <(ways before) <(ways after)
+	follow BACK 6
+	unchanged "back"
+	command diff -r before back
+}
+
+# way_back ARGUMENT...: from a damaged 6x5 torus: 0 if the page lets us go.
+way_back() {
+	dateline gen 6 5 1 "$@" -o "$T/f"
+	mkdir -p "$T/sm"
+	cp "$T/f.torus.conf" "$T/sm/torus-2QoS.conf"
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -o "$T/after"
+	cp -r "$T/after" "$T/before"
+	commands BACK | sed '/^mv/,$d' >"$T/commands"
+	(cd "$T" && bash -ec "dateline() { '$DL_BUILD/dateline' \"\$@\"; }
+		$(cat "$T/commands")") >"$T/said" 2>&1
+}
+
+@test "the page does not let one go back to a refusal or to a credit loop" {
+	way_back --fail-link 1,1,0:+x
+	fails way_back --fail-switch 3,2,0
+	grep -q 'credit loops: *[^n]' "$T/said"
+	fails way_back --fail-switch 1,1,0 --fail-switch 2,1,0
+	grep -q '2 switches are missing' "$T/said"
+}

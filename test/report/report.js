@@ -27,9 +27,9 @@ const test = (name, run) => cases.push({ name, run });
 // ---- what the page should say
 
 // Rows of the path's table, from the dumps, for the SLs of both levels.
-function expectedPath(s, src, dst) {
-	const sl = src.node.psl.get(dst.node.lids.get(dst.port));
-	const both = [sl, sl + 8].map((l) => follow(s, src, dst, l));
+function expectedPath(s, src, dst, lid = dst.node.lids.get(dst.port)) {
+	const sl = src.node.psl.get(lid);
+	const both = [sl, sl + 8].map((l) => follow(s, src, dst, l, lid));
 	const vl = (v) => (v === null ? "\u2013" : String(v));
 	const list = both[0].hops.map((h, i) => [String(i + 1), h.name,
 		`(${h.name.split("_").slice(1).join(",").replace(/,0$/, "")})`,
@@ -456,6 +456,27 @@ test("parallel cables, an open dimension, several hosts", async () => {
 	await closed(page);
 });
 
+test("several LIDs of an adapter: each has its own path", async () => {
+	const s = snapshot("lmc", ["4", "4", "1", "--parallel", "2"], ["--lmc", "1"]);
+	const at = (name) => ({ port: 1, node: [...s.nodes.values()]
+		.find((n) => n.name === name) });
+	const [a, b] = [at("H_0_0_0_1"), at("H_2_1_0_1")];
+	const base = b.node.lids.get(1);
+
+	dateline("report", "lmc", "-o", "lmc.html");
+	const page = await opened("lmc.html");
+	await clickAt(page, a.node.name);
+	await clickAt(page, b.node.name);
+	for (const lid of [base, base + 1]) {
+		await page.select("#lid", String(lid - base));
+		await page.waitForFunction((l) => byId("path-result").innerText
+			.includes(`to LID ${l};`), {}, lid);
+		samePath(await pathShown(page, a.node.name, b.node.name),
+			expectedPath(s, a, b, lid));
+	}
+	await closed(page);
+});
+
 test("no coordinates: a ring, and it says so", async () => {
 	const s = snapshot("plain", ["4", "4", "1"]);
 	const dir = path.join(T, "plain");
@@ -518,7 +539,7 @@ test("light, dark and print", async () => {
 	assert(await ground(page) > 700);
 	assert(!await page.evaluate(() => theme.dark));
 	await shoot(page, "print");
-	await page.emulateMediaType("screen");
+	await page.emulateMediaType();
 	const pdf = await page.pdf({ format: "a4" });
 	assert.strictEqual(Buffer.from(pdf.subarray(0, 5)).toString(), "%PDF-");
 	if (SHOTS !== T)

@@ -120,9 +120,10 @@ function readSnapshot(dir) {
 		switches: [...nodes.values()].filter((n) => n.isSwitch) };
 }
 
-// From one end port to another: hops of switch, ports and VLs, or a fault.
-function follow(s, src, dst, sl) {
-	const lid = dst.node.lids.get(dst.port), hops = [];
+// From one end port to another, at its base LID unless another is given: hops
+// of switch, ports and VLs, or a fault.
+function follow(s, src, dst, sl, lid = dst.node.lids.get(dst.port)) {
+	const hops = [];
 	let node = src.node, inPort = 0, vl = null;
 
 	if (!node.isSwitch) {

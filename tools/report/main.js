@@ -29,6 +29,7 @@ function setLayout(i) {
 	Object.assign(view, { layout: layouts[i].layout, axis: layouts[i].axis,
 		plane: NONE, zoom: 1, panX: 0, panY: 0 });
 	byId("layout").value = i;
+	byId("tip").hidden = true;
 	byId("plane-box").hidden = view.layout !== "planes";
 	byId("keys-turn").hidden = view.layout !== "turn";
 	if (view.layout === "planes")
@@ -400,6 +401,7 @@ function connect() {
 	byId("layout").addEventListener("change", (e) => setLayout(Number(e.target.value)));
 	byId("plane").addEventListener("change", (e) => {
 		view.plane = Number(e.target.value);
+		byId("tip").hidden = true;
 		fitAll();
 	});
 	byId("colour").addEventListener("change", (e) => {

@@ -81,10 +81,10 @@ function fillTiles() {
 		grid ? gridText() : "no coordinates",
 	missing.switches.length ? "bad" : "");
 	tile("Cables", count(ncables), missing.cables.length ?
-		`between switches; missing at ${plural(missing.cables.length, "hop")}` :
+		`missing at ${plural(missing.cables.length, "hop")}` :
 		"between switches",
 	missing.cables.length ? "bad" : "");
-	tile("Adapters", count(adapters), "ports with a cable or a LID");
+	tile("Adapters", count(adapters), "ports in use");
 	tile("Busiest cable", `${count(load.busiest)} pairs`,
 		`${fixed(load.pairs ? load.hops / load.pairs : 0, 2)} hops on average`);
 	if (doc.emulation && !doc.emulation.sweep)

@@ -105,6 +105,12 @@ struct inputs {
 	struct dl_page page, page_then;
 };
 
+/* Part of the document; NULL stands for no memory. */
+static int add(json_t *document, const char *key, json_t *part)
+{
+	return json_object_set_new(document, key, part) ? -ENOMEM : 0;
+}
+
 static int judge(const struct request *r, struct inputs *in, json_t *document)
 {
 	struct dl_report report = { .tables = in->now.tables,
@@ -123,13 +129,13 @@ static int judge(const struct request *r, struct inputs *in, json_t *document)
 	report.verdict = v;
 	err = dl_report_explain(&report, &o);
 	if (!err)
-		json_object_set_new(document, "verdict",
-				    dl_page_verdict(&in->page, &report));
+		err = add(document, "verdict",
+			  dl_page_verdict(&in->page, &report));
 	if (!err && r->against) {
 		err = dl_page_change(&in->page, &in->page_then, r->against,
 				     &report, &change);
 		if (!err)
-			json_object_set_new(document, "change", change);
+			err = add(document, "change", change);
 	}
 	dl_verdict_free(v);
 	return err;
@@ -143,21 +149,22 @@ static int fill(const struct dl_tool *tool, const struct request *r,
 
 	if (!err)
 		err = dl_page_load(&in->page, &load);
-	if (err)
+	if (!err)
+		err = add(document, "load", load);
+	if (!err)
+		err = add(document, "fabric", dl_page_fabric(&in->page));
+	if (!err)
+		err = add(document, "missing", dl_page_missing(&in->page));
+	if (!err)
+		err = add(document, "tables", dl_page_tables(&in->page));
+	if (!err)
+		err = add(document, "partial",
+			  json_boolean(in->now.parts & DL_PART_PARTIAL));
+	if (err || !r->emulation)
 		return err;
-	json_object_set_new(document, "load", load);
-	json_object_set_new(document, "fabric", dl_page_fabric(&in->page));
-	json_object_set_new(document, "missing", dl_page_missing(&in->page));
-	json_object_set_new(document, "tables", dl_page_tables(&in->page));
-	json_object_set_new(document, "partial",
-			    json_boolean(in->now.parts & DL_PART_PARTIAL));
-	if (r->emulation) {
-		err = dl_page_emulation(&in->page, r->emulation, &tool->log,
-					&emulation);
-		if (!err)
-			json_object_set_new(document, "emulation", emulation);
-	}
-	return err;
+	err = dl_page_emulation(&in->page, r->emulation, &tool->log,
+				&emulation);
+	return err ? err : add(document, "emulation", emulation);
 }
 
 static int write_page(const struct dl_tool *tool, const struct request *r,

@@ -17,7 +17,7 @@ $(REPORT_DRIVER)/.installed: test/report/package-lock.json
 .PHONY: check-report
 check-report: all $(REPORT_DRIVER)/.installed
 	NODE_PATH="$(abs_builddir)/$(REPORT_DRIVER)/node_modules" \
-	DATELINE="$(abs_builddir)/dateline" \
+	DATELINE="$${DATELINE:-$(abs_builddir)/dateline}" \
 	DATELINE_TOP="$(abs_top_srcdir)" \
 	node $(srcdir)/test/report/report.js
 

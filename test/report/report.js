@@ -492,13 +492,39 @@ test("no coordinates: a ring, and it says so", async () => {
 		return pair ? `${line}\n[20]\t"${pair[pair[0] === m[1] ? 1 : 0]}"[20]` : line;
 	}).filter((line) => !/"S_(0_0|1_2|3_3)_0"\[1\]|^\[1\]\t"S_(1_0|2_2|0_3)_0"/.test(line))
 		.join("\n"));
+	fs.rmSync(path.join(dir, "dateline-psl.dump"));
 	const done = attempt("report", "plain", "-o", "plain.html");
 	assert.strictEqual(done.status, 0, done.stderr);
 	const page = await opened("plain.html");
 	assert.strictEqual(await page.evaluate(() => view.layout), "ring");
 	assert.match(await page.$eval("#missing", (e) => e.innerText), /No coordinates are known/);
 	assert.strictEqual(await page.evaluate(() => nswitches), s.switches.length);
+	// Without path SLs there is a way, but nobody knows its VLs.
+	await clickAt(page, "H_3_0_0_1");
+	await clickAt(page, "H_2_3_0_1");
+	assert.strictEqual((await pathShown(page, "H_3_0_0_1", "H_2_3_0_1"))[0].length, 6);
+	assert.match(await page.$eval("#path-result", (e) => e.innerText),
+		/Delivered.*path SL is not known/);
 	await shoot(page, "plain");
+	await closed(page);
+});
+
+test("a switch without a place in the grid", async () => {
+	const s = snapshot("some", ["4", "3", "1"]);
+	const file = path.join(T, "some", "dateline-torus.dump");
+
+	fs.writeFileSync(file, fs.readFileSync(file, "utf8").split("\n")
+		.filter((line) => !line.startsWith("switch 1,1,0")).join("\n"));
+	dateline("report", "some", "-o", "some.html");
+	const page = await opened("some.html");
+	const text = await page.$eval("#missing", (e) => e.innerText);
+	assert.match(text, /1 missing switch/);
+	assert.match(text, /Switch without a place in the grid\s+S_1_1_0/);
+	await agreeOnPaths(page, s);
+	await clickAt(page, "S_1_1_0");
+	await clickAt(page, "S_3_2_0");
+	await pathShown(page, "H_1_1_0_1", "H_3_2_0_1");
+	await shoot(page, "some");
 	await closed(page);
 });
 

@@ -16,7 +16,7 @@ function svg(tag, attributes, ...children) {
 	return e;
 }
 
-const CHART = { width: 560, height: 210, left: 52, right: 14, top: 12, bottom: 34 };
+const CHART = { width: 560, height: 210, left: 56, right: 30, top: 12, bottom: 34 };
 
 // Round numbers that part [low, high].
 function ticks(low, high, n) {

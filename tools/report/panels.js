@@ -76,8 +76,10 @@ function fillTiles() {
 	tile("Credit loops", v.credit_loop ? "yes" : "none", v.credit_loop ?
 		`shortest: ${plural(v.cycle.length, "channel")}` :
 		`${count(v.channels)} channels`, v.credit_loop ? "bad" : "good");
-	tile("Switches", count(nswitches), missing.switches.length ?
-		`${count(missing.switches.length)} of ${count(all)} missing` :
+	tile("Switches", count(nswitches), unplaced.length && grid ?
+		`${count(unplaced.length)} without a place in the grid` :
+		missing.switches.length ?
+			`${count(missing.switches.length)} of ${count(all)} missing` :
 		grid ? gridText() : "no coordinates",
 	missing.switches.length ? "bad" : "");
 	tile("Cables", count(ncables), missing.cables.length ?
@@ -436,7 +438,7 @@ function fillRun(e, body) {
 	"From a message's arrival at the adapter to its packet's last byte"),
 	levelKey(e.qos), latencyChart(e.qos));
 	if (e.samples && e.samples.length > 1)
-		body.append(element("h3", { text: "Throughput over time" }), sampleChart(e));
+		body.append(element("h3", { text: "Throughput over time, in Gb/s" }), sampleChart(e));
 	if (e.ways)
 		fillEmulatedLoad(e, body);
 }
@@ -448,7 +450,7 @@ function sampleChart(e) {
 		points: e.samples.map((s) => [s.at_ns, s.throughput_gbps]),
 		colour: "var(--from)" }],
 	{ low: 0, high: e.samples.at(-1).at_ns, text: nsText, title: "time" },
-	{ low: 0, high: most || 1, text: (v) => `${fixed(v, v < 10 ? 1 : 0)}` });
+	{ low: 0, high: most || 1, text: (v) => fixed(v, most < 10 ? 2 : 0) });
 }
 
 function fillEmulatedLoad(e, body) {

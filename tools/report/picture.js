@@ -147,7 +147,8 @@ function sizeStage() {
 	if (view.layout === "flat" && view.axis === NONE) {
 		const f = flatLayout();
 
-		ratio = Math.max(0.35, (f.height + 0.5) / (f.width + 0.3));
+		ratio = Math.max(0.35, (f.height + (unplaced.length ? 1.9 : 0.5)) /
+			(f.width + 0.3));
 	}
 	stage.style.setProperty("--high", `${Math.round(ratio * stage.clientWidth)}px`);
 }
@@ -193,13 +194,14 @@ function placeTurned() {
 
 function placeFlat() {
 	flat = flatLayout();
+	const last = (flat.rows - 1) * flat.height +
+		(flat.v === NONE ? 0 : grid.radix[flat.v] - 1);
 	fitStage(-0.75, -0.75, (flat.columns - 1) * flat.width + grid.radix[flat.u] - 0.25,
-		(flat.rows - 1) * flat.height + (flat.v === NONE ? 1 : grid.radix[flat.v]) - 0.25 +
-		(unplaced.length ? 1.2 : 0), 20);
+		last + (unplaced.length ? 2.1 : 0.75), 20);
 	for (let s = 0; s < nswitches; s++) {
 		const c = coordOf(s);
 		const p = c ? flatPlace(c) :
-			[1.1 * unplaced.indexOf(s), flat.rows * flat.height - 0.3];
+			[0.5 + unplaced.indexOf(s), last + 1.7];
 
 		pointX[s] = originX + cell * p[0];
 		pointY[s] = originY + cell * p[1];
@@ -421,8 +423,8 @@ function drawFrame() {
 		for (let k = 0; k < flat.planes; k++)
 			drawPlaneFrame(view.plane === NONE ? k : view.plane);
 	if (unplaced.length && view.layout !== "turn")
-		text("no coordinate known:", pointX[unplaced[0]] - cell * 0.3,
-			pointY[unplaced[0]] - cell * 0.45, { align: "left", size: 11 });
+		text("no coordinates:", pointX[unplaced[0]] - cell * 0.3 - 4,
+			pointY[unplaced[0]], { align: "right", size: 11 });
 }
 
 // ---- failures

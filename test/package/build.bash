@@ -44,6 +44,7 @@ step rpmbuild rpmbuild -ta --nodeps --nocheck \
 	--define "_libdir $(pkg-config --variable libdir jansson)" \
 	"$DIR"/source/dateline-*.tar.xz &
 rpms=$!
+trap wait EXIT
 DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
 	step dpkg-buildpackage dpkg-buildpackage -us -uc
 mv ../*_* "$DIR/deb"

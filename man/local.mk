@@ -2,6 +2,7 @@
 dist_man_MANS += \
 	man/dateline-arbitrate.1 \
 	man/dateline-bench.1 \
+	man/dateline-coords.1 \
 	man/dateline-credits.1 \
 	man/dateline-discover.1 \
 	man/dateline-emulate.1 \

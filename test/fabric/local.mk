@@ -28,6 +28,9 @@ FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 FABRIC_TESTS += test/fabric/metrics.bats
 EXTRA_DIST += test/metrics/alerts.yml
 
+# Coordinates, with the real Slurm and Open MPI.
+FABRIC_TESTS += test/fabric/coords.bats
+
 # Campaigns: no fabric, but many processes.
 FABRIC_TESTS += test/fabric/whatif.bats
 

@@ -1,0 +1,361 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Coordinates for schedulers and MPI: what is listed is what is there, and the
+# real Slurm and the real Open MPI take what is written for them.
+
+# shellcheck disable=SC2030,SC2031,SC2317
+
+load lib.bash
+
+setup() {
+	fabric_init
+	MPI_RUN=''
+}
+
+teardown() {
+	mpi_stop
+	fabric_down
+}
+
+# Hosts of the netlist get other names: "n..." by coordinates, or addresses
+# that no name service is asked for.
+named() {
+	sed -E "s/# \"H_([0-9]+)_([0-9]+)_([0-9]+)_([0-9]+)\"/# \"$1 HCA-1\"/" "$2"
+}
+
+# hops CSV RADICES < "host host" lines: mean hops between them, the slow way.
+hops() {
+	awk -F '[, ]' -v radix="$2" '
+		BEGIN { split(radix, r, " ") }
+		NR == FNR {
+			if ($1 != "" && !($6 in x)) {
+				x[$6] = $2; y[$6] = $3; z[$6] = $4
+			}
+			next
+		}
+		function ring(a, b, n,  d) {
+			d = a > b ? a - b : b - a
+			return n - d < d ? n - d : d
+		}
+		{
+			sum += ring(x[$1], x[$2], r[1]) + \
+				ring(y[$1], y[$2], r[2]) + ring(z[$1], z[$2], r[3])
+			n++
+		}
+		END { printf "%.3f\n", n ? sum / n : 0 }' "$1" -
+}
+
+@test "every adapter is listed where it is, the same in each form" {
+	dateline gen 5 4 3 --hosts 2 --fail-switch 1,2,1 -q -o "$T/f"
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -q \
+		-o "$T/snap"
+	dateline coords "$T/f.net" --torus-config "$T/f.torus.conf" --csv \
+		>"$T/csv" 2>"$T/said"
+	grep -q '118 of 118 adapter ports .* 5x4x3 torus; 118 hosts' "$T/said"
+	# gen writes the coordinates into the names.
+	awk -F, 'NR > 1 && $6 !~ "^H_" $2 "_" $3 "_" $4 "_[12]$" { bad = 1 }
+		END { exit bad || NR != 119 }' "$T/csv"
+	# Each once; the sites in one piece each, hosts by port.
+	[[ $(cut -d , -f 6 "$T/csv" | sort -u | wc -l) == 119 ]]
+	cut -d , -f 1,5 "$T/csv" | sed 1d | tr , ' ' | awk '
+		$1 != NR - 1 || $2 < last { exit 1 } { last = $2 }'
+	sed 1d "$T/csv" | awk -F, '{ print $5, $13 }' | sort -c -n -k 1,1 -k 2,2
+	# The snapshot says the same, and knows the LIDs.
+	dateline coords "$T/snap" --csv >"$T/csv2" 2>/dev/null
+	same "coordinates" <(cut -d , -f 1-9 "$T/csv") \
+		<(cut -d , -f 1-9 "$T/csv2")
+	same "LIDs" <(end_ports "$T/snap" | awk '$1 == "CA" { print $3, $4 }' |
+		sort) <(awk -F, 'NR > 1 { print $8, $10 }' "$T/csv2" | sort)
+	dateline coords "$T/snap" --json 2>/dev/null | jq -r '.adapters[] |
+		[.index, .coord[0], .coord[1], .coord[2], .along, .host,
+		.node_guid, .port_guid, .port, .lid, .description,
+		.switch.guid, .switch.port, .switch.name, ""] |
+		join(",")' >"$T/json"
+	same "JSON and CSV" <(sed 1d "$T/csv2") "$T/json"
+	[[ $(dateline coords "$T/snap" 2>/dev/null | wc -l) == 118 ]]
+}
+
+@test "what has no coordinates stands at the end, with the reason" {
+	dateline gen 4 3 1 -q -o "$T/f"
+	# One adapter loses its cable, one hangs on a switch beside the torus.
+	awk '/"H_1_1_0_1"/ && /^\[/ { next }
+		/^Ca/ && /"H_1_1_0_1"/ { print; getline; next }
+		{ print }
+		END {
+			print "Switch 8 \"Stub\" # \"Stub\""
+			print "[1] \"S_0_0_0\"[8]"
+			print "[2] \"H_x\"[1]"
+			print "Ca 1 \"H_x\" # \"name, \"\"quoted\""
+			print "[1] \"Stub\"[2]"
+		}' "$T/f.net" | sed -E 's/^(Switch)\t[0-9]+ /\1\t8 /
+		/^Switch.*S_0_0_0/a [8]	"Stub"[1]' >"$T/odd.net"
+	if dateline coords "$T/odd.net" --torus-config "$T/f.torus.conf" --csv \
+		>"$T/csv" 2>"$T/said"; then
+		return 1
+	fi
+	grep -q '11 of 13 adapter ports' "$T/said"
+	[[ $(tail -n 2 "$T/csv" | cut -d , -f 1-5 | sort -u) == ',,,,' ]]
+	tail -n 2 "$T/csv" | grep -q ',no cable$'
+	tail -n 2 "$T/csv" | grep -q ',its switch has no place in the torus$'
+	[[ $(dateline coords "$T/odd.net" --torus-config "$T/f.torus.conf" \
+		--json 2>/dev/null | jq -c '[(.adapters | length),
+		(.without_coordinates | map(.lacking) | length)]') == '[11,2]' ]]
+}
+
+@test "--live lists what OpenSM has set up" {
+	dateline gen 4 3 2 -q -o "$T/f"
+	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf"
+	sim dateline coords --live --torus-config "$T/f.torus.conf" --csv \
+		>"$T/csv" 2>/dev/null
+	same "LIDs" <(end_ports "$T/a" | awk '$1 == "CA" { print $3, $4 }' |
+		sort) <(awk -F, 'NR > 1 { print $8, $10 }' "$T/csv" | sort)
+	awk -F, 'NR > 1 && $6 !~ "^H_" $2 "_" $3 "_" $4 "_1$" { bad = 1 }
+		END { exit bad || NR != 25 }' "$T/csv"
+	# OpenSM's own dumps do as well.
+	dateline coords "$T/a" --torus-config "$T/f.torus.conf" --csv \
+		2>/dev/null | cut -d , -f 1-10 >"$T/dumps"
+	same "coordinates" <(cut -d , -f 1-10 "$T/csv") "$T/dumps"
+}
+
+#
+# Slurm.
+#
+
+# slurm_conf NODES: one that needs no other daemon and no secrets.
+slurm_conf() {
+	SLURM_LIB=$(printf '%s\n' "$DL_BUILD"/services/usr/lib/*/slurm-wlm \
+		/usr/lib/*/slurm-wlm | grep -vF '*' | head -n 1)
+	export SLURM_CONF=$T/slurm.conf
+	mkdir -p "$T/state"
+	cat >"$SLURM_CONF" <<-EOT
+		ClusterName=test
+		SlurmctldHost=localhost(127.0.0.1)
+		PluginDir=$SLURM_LIB
+		AuthType=auth/none
+		CredType=cred/none
+		SlurmUser=root
+		StateSaveLocation=$T/state
+		SlurmctldPidFile=$T/slurmctld.pid
+		ProctrackType=proctrack/linuxproc
+		SelectType=select/linear
+		MailProg=/bin/true
+		TopologyPlugin=topology/tree
+		NodeName=DEFAULT CPUs=2
+		Include $1
+		PartitionName=all Nodes=ALL Default=YES
+	EOT
+}
+
+slurm() {
+	LD_LIBRARY_PATH=$SLURM_LIB "$@"
+}
+
+@test "Slurm's scontrol reads the node lists as they are meant" {
+	local scontrol how
+
+	scontrol=$(service scontrol)
+	dateline gen 6 5 1 --hosts 2 -q -o "$T/f"
+	named 'n\1\2\3-\4' "$T/f.net" >"$T/n.net"
+	slurm_conf "$T/nodes"
+	dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" --csv \
+		2>/dev/null >"$T/csv"
+	for how in host index xyz; do
+		dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" -q \
+			--slurm-nodes "$T/nodes" --slurm-names "$how" >/dev/null
+		sed -n 's/^NodeName=\([^ ]*\).*/\1/p' "$T/nodes" >"$T/names"
+		[[ $(sort -u "$T/names" | wc -l) == 60 ]]
+		slurm "$scontrol" show hostnames "$(paste -sd , "$T/names")" \
+			>"$T/read"
+		same "$how" "$T/names" "$T/read"
+		# Which hosts they stand for: along the curve.
+		[[ $how == host ]] || sed -n 's/.*NodeHostname=\([^ ]*\) NodeAddr=\1$/\1/p' \
+			"$T/nodes" >"$T/names"
+		same "$how" <(sed 1d "$T/csv" | cut -d , -f 6) "$T/names"
+	done
+	# The last three characters are x, y and z.
+	sed -nE 's/^NodeName=torusa[ab](...) NodeHostname=n(...)-.*/\1 \2/p' \
+		"$T/nodes" | awk '$1 != $2 { exit 1 } END { exit NR != 60 }'
+	# Numbers sort as they count.
+	dateline coords "$T/n.net" -q --slurm-nodes - --slurm-names index |
+		sed -n 's/^NodeName=\([^ ]*\).*/\1/p' | LC_ALL=C sort -c
+}
+
+@test "Slurm's controller loads the topology: blocks of the torus" {
+	local scontrol slurmctld
+
+	unshare -n true 2>/dev/null || skip "no network of its own for a daemon"
+	scontrol=$(service scontrol)
+	slurmctld=$(service slurmctld-wlm)
+	dateline gen 6 5 4 -q -o "$T/f"
+	named '10.\1.\2.\3\4' "$T/f.net" >"$T/n.net"
+	slurm_conf "$T/nodes"
+	dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" --csv -q \
+		--slurm-names index --slurm-nodes "$T/nodes" \
+		--slurm-topology "$T/topology.conf" >"$T/csv"
+	# It listens on every address: so it gets a network of its own.
+	cat >"$T/run" <<-'EOT'
+		ip link set lo up
+		ip addr add 10.255.255.1/32 dev lo
+		"$1" -D -c -f "$SLURM_CONF" >"$3/slurmctld.log" 2>&1 &
+		for i in {1..100}; do
+			sleep 0.1
+			kill -0 $! || break
+			timeout 5 "$2" show topology >"$3/topology" \
+				2>/dev/null && break
+		done
+		timeout 5 "$2" -o show nodes >"$3/shown"
+		kill $!
+		wait
+	EOT
+	slurm timeout 60 unshare -n setpriv --pdeathsig KILL \
+		bash "$T/run" "$slurmctld" "$scontrol" "$T" 3>&-
+	fails grep -i fatal "$T/slurmctld.log"
+	[[ $(grep -c '^NodeName=torus' "$T/shown") == 120 ]]
+	# 120 switches, in blocks of 8, of 64, of all.
+	[[ $(awk '{ n[$2]++ } END {
+		print n["Level=0"], n["Level=1"], n["Level=2"], n["Level=3"]
+	}' "$T/topology") == '120 15 2 1' ]]
+	grep '^SwitchName=b3_0 ' "$T/topology" | grep -q 'Nodes=torus\[000-119\]'
+	grep '^SwitchName=b1_1 ' "$T/topology" | grep -q 'Nodes=torus\[008-015\]'
+	# Blocks are more compact than rows: the first eight, pair by pair.
+	sed -n 2,9p "$T/csv" | cut -d , -f 6 >"$T/eight"
+	awk '{ h[NR] = $0 } END {
+		for (i = 1; i <= NR; i++)
+			for (j = 1; j < i; j++)
+				print h[i], h[j]
+	}' "$T/eight" | hops "$T/csv" "6 5 4" |
+		awk '{ exit $1 == 0 || $1 > 2 }'
+}
+
+#
+# Open MPI.
+#
+
+# mpirun with an agent that starts each host's daemon here.  Sets MPI_RUN, by
+# which mpi_stop finds those that an error has left behind.
+mpi_run() {
+	MPI_RUN=$T
+	cat >"$T/agent" <<-'EOT'
+		#!/bin/sh
+		DATELINE_HOST=$1 DATELINE_RUN=$(dirname "$0")
+		export DATELINE_HOST DATELINE_RUN
+		shift
+		exec sh -c "$*"
+	EOT
+	chmod +x "$T/agent"
+	TMPDIR=$T PMIX_MCA_gds=hash OMPI_ALLOW_RUN_AS_ROOT=1 \
+		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 \
+		mpirun --mca plm rsh --mca plm_rsh_agent "$T/agent" \
+		--mca oob tcp --mca oob_tcp_if_include lo \
+		--hostfile "$T/hosts" --rankfile "$T/ranks" "$@" \
+		>"$T/ran" 2>"$T/mpirun.err" 3>&- || {
+		cat "$T/mpirun.err" >&2
+		return 1
+	}
+}
+
+mpi_stop() {
+	local pid
+
+	[[ ${MPI_RUN:-} ]] || return 0
+	for pid in $(pgrep -u "$UID" orted); do
+		tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" |
+			grep -qxF "DATELINE_RUN=$MPI_RUN" && kill "$pid"
+	done
+	return 0
+}
+
+@test "Open MPI puts each rank where the rank file says" {
+	dateline gen 3 3 1 -q -o "$T/f"
+	named '10.\1.\2.1\4' "$T/f.net" >"$T/n.net"
+	dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" -q \
+		--rankfile "$T/ranks" --hostfile "$T/hosts" --grid 3x3 \
+		>/dev/null
+	# shellcheck disable=SC2016 # for the shell of each rank
+	mpi_run -np 9 sh -c 'echo $OMPI_COMM_WORLD_RANK $DATELINE_HOST'
+	# A grid of the torus' own size: rank and coordinates agree.
+	for x in 0 1 2; do
+		for y in 0 1 2; do
+			echo "$((3 * x + y)) 10.$x.$y.11"
+		done
+	done >"$T/want"
+	same "ranks" "$T/want" <(sort -n "$T/ran")
+}
+
+# grid_pairs X Y Z < RANKFILE: the hosts of neighbours in the grid.
+grid_pairs() {
+	awk -v px="$1" -v py="$2" -v pz="$3" '
+		{ split($2, f, "="); at[f[1]] = f[2] }
+		function rank(x, y, z) { return (x * py + y) * pz + z }
+		END {
+			for (x = 0; x < px; x++)
+				for (y = 0; y < py; y++)
+					for (z = 0; z < pz; z++) {
+						r = at[rank(x, y, z)]
+						if (x + 1 < px)
+							print r, at[rank(x + 1, y, z)]
+						if (y + 1 < py)
+							print r, at[rank(x, y + 1, z)]
+						if (z + 1 < pz)
+							print r, at[rank(x, y, z + 1)]
+					}
+		}'
+}
+
+# ranks NET GRID SLOTS: write them; prints "mapping|hops|hops in turn".
+ranks() {
+	dateline coords "$1" --torus-config "$T/f.torus.conf" --slots "$3" \
+		--grid "$2" --rankfile "$T/ranks" 2>&1 >/dev/null |
+		sed -nE 's/.*ranks, (.*): ([0-9.]+) hops .*: ([0-9.]+)\)$/\1|\2|\3/p'
+}
+
+@test "rank files keep neighbours together, as far as they say" {
+	local grid slots how mean plain
+
+	dateline gen 6 5 4 --hosts 2 -q -o "$T/f"
+	dateline coords "$T/f.net" --torus-config "$T/f.torus.conf" --csv -q \
+		>"$T/csv"
+	while read -r grid slots; do
+		IFS='|' read -r how mean plain < <(ranks "$T/f.net" "$grid" "$slots")
+		# Every slot once, at most.
+		[[ $(sed 's/^rank [0-9]*=//' "$T/ranks" | sort | uniq -d) == '' ]]
+		[[ $(sort -u "$T/ranks" | wc -l) == $((${grid//x/*})) ]]
+		# shellcheck disable=SC2086
+		[[ $(grid_pairs ${grid//x/ } <"$T/ranks" |
+			hops "$T/csv" "6 5 4") == "$mean" ]]
+		awk -v a="$mean" -v b="$plain" 'BEGIN { exit a > b }'
+		echo "$grid $how" >>"$T/how"
+	done <<-'EOT'
+		6x5x8 1
+		12x5x4 1
+		4x10x6 1
+		24x20x8 16
+		16x15x1 1
+		7x6x5 1
+	EOT
+	[[ $(grep -c 'a block at each switch' "$T/how") == 4 ]]
+	[[ $(grep -c 'curve to curve' "$T/how") == 2 ]]
+	# A torus that is not whole has no blocks.
+	dateline gen 6 5 4 --hosts 2 --fail-switch 3,3,3 -q -o "$T/g"
+	[[ $(ranks "$T/g.net" 24x20x4 16) == 'curve to curve|'* ]]
+}
+
+@test "wrong options and fabrics are told" {
+	dateline gen 40 2 1 -q -o "$T/f"
+	for wrong in "--grid 4x" "--grid 0x1x1 --rankfile -" "--grid 4x4" \
+		"--grid 4x4x4x4 --rankfile -" "--slurm-names abc" "--slots 0" \
+		"--live" "$T/f.net"; do
+		# shellcheck disable=SC2086
+		run dateline coords "$T/f.net" $wrong
+		[[ $status == 2 ]]
+	done
+	run dateline coords "$T/f.net" --rankfile - --grid 81
+	[[ $status == 2 && $output == *'81x1x1 needs more than the 1 slots on each of 80 hosts'* ]]
+	run dateline coords "$T/f.net" --slurm-nodes - --slurm-names xyz
+	[[ $status == 2 && $output == *'base 36'*'there are 40'* ]]
+	run dateline coords "$T/nowhere"
+	[[ $status == 2 ]]
+	run dateline coords "$T"
+	[[ $status == 2 && $output == *'no dateline.net'* ]]
+}

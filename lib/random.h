@@ -14,10 +14,11 @@
 struct dl_random {
 	uint64_t seed;
 	uint32_t stream;
-	uint64_t at;		/* numbers drawn so far */
+	uint64_t at;		/* how often numbers were drawn */
 };
 
-static inline uint32_t dl_random_next(struct dl_random *r)
+/* Four numbers, for about the price of one. */
+static inline philox4x32_ctr_t dl_random_four(struct dl_random *r)
 {
 	philox4x32_key_t key = { { (uint32_t)r->seed,
 				   (uint32_t)(r->seed >> 32) } };
@@ -25,7 +26,12 @@ static inline uint32_t dl_random_next(struct dl_random *r)
 				  r->stream, 0 } };
 
 	r->at++;
-	return philox4x32(at, key).v[0];
+	return philox4x32(at, key);
+}
+
+static inline uint32_t dl_random_next(struct dl_random *r)
+{
+	return dl_random_four(r).v[0];
 }
 
 /* A number from 0 to below - 1, all equally likely; `below` is not 0. */

@@ -22,7 +22,7 @@
 
 /* ---- sending ----------------------------------------------------------- */
 
-static unsigned int sl_of(const struct dl_emu *e, uint32_t port,
+static unsigned int sl_of(const struct dl_emu *e, uint32_t end,
 			  const struct dl_emu_message *m)
 {
 	unsigned int sl = m->sl;
@@ -30,7 +30,7 @@ static unsigned int sl_of(const struct dl_emu *e, uint32_t port,
 	if (sl != DL_NO_SL)
 		return sl & 15;
 	if (m->dlid < DL_MCAST_LID) {
-		uint32_t there = dl_emu_their_port(e, port);
+		uint32_t there = dl_emu_their_port(e, end);
 
 		if (there != DL_NONE)
 			sl = dl_path_sl(e->tables, there, m->dlid);
@@ -41,19 +41,19 @@ static unsigned int sl_of(const struct dl_emu *e, uint32_t port,
 /* Put a packet, or the flits of one, in front of the link. */
 static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a,
 			uint32_t flow, uint32_t data, uint32_t bytes,
-			unsigned int slot, unsigned int flags)
+			unsigned int vl, unsigned int flags)
 {
 	const struct dl_flow *f = &e->flows[flow];
 	bool multicast = f->message.dlid >= DL_MCAST_LID;
 	bool worm = e->c.switching == DL_WORMHOLE && !multicast &&
 		    !(flags & DL_PK_SMP);
 	uint32_t flit = worm ? e->c.flit : bytes;
-	uint32_t channel = a->port * e->nv + slot;
+	uint32_t channel = dl_channel(a->end, vl);
 
 	flags |= DL_PK_HEAD | (f->message.level ? DL_PK_LEVEL : 0) |
 		 (multicast ? DL_PK_MCAST : 0);
 	if (dl_emu_units(e, bytes) > e->c.buffer && !worm &&
-	    dl_emu_is_data(e, slot)) {
+	    vl != DL_VL_SMP) {
 		dl_log(e->log, DL_ERROR, "emulation: the buffer of a VL does "
 		       "not hold a multicast packet");
 		e->err = -EINVAL;
@@ -98,20 +98,20 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a,
 	bool last = f->left <= e->c.mtu;
 	uint32_t bytes = data + (f->message.dlid >= DL_MCAST_LID ?
 				 DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
-	unsigned int slot = a->sl_slot[f->sl];
+	unsigned int vl = a->sl_vl[f->sl];
 
 	f->left -= data;
-	if (slot == DL_NO_SLOT) {
+	if (vl == DL_NO_VL) {
 		e->totals.injected++;
 		e->totals.dropped++;
 		e->totals.drops[DL_EMU_DROP_NO_VL]++;
 		if (last && f->window)
 			dl_emu_at(e, e->now + dl_rate_time(
-					e->ends[a->port].rate, bytes),
+					e->ends[a->end].rate, bytes),
 				  DL_EV_MESSAGE, flow | UINT64_C(1) << 32);
 	} else {
-		a->free_sls &= ~a->vl_sls[slot];
-		make_packet(e, a, flow, data, bytes, slot,
+		a->free_sls &= ~a->vl_sls[vl];
+		make_packet(e, a, flow, data, bytes, vl,
 			    last ? DL_PK_LAST : 0);
 	}
 	dl_sl_sched_charge(&a->sched, flow, data, !last);
@@ -134,7 +134,7 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 			a->changing = true;
 			a->changing_to = flow;
 			dl_emu_at(e, e->now + e->c.qp_change_ps, DL_EV_MADE,
-				  e->ends[a->port].adapter);
+				  e->wires[a->end].adapter);
 			return;
 		}
 		make_data(e, a, flow);
@@ -148,7 +148,7 @@ void dl_emu_made(struct dl_emu *e, uint32_t adapter)
 	a->changing = false;
 	make_data(e, a, a->changing_to);
 	dl_emu_fill(e, a);
-	dl_emu_transmit(e, a->port);
+	dl_emu_transmit(e, a->end);
 }
 
 static void start_message(struct dl_emu *e, uint32_t flow)
@@ -161,13 +161,13 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	if (f->message.smp) {
 		f->sl = 0;
 		make_packet(e, a, flow, DL_EMU_SMP_BYTES - DL_EMU_HEADERS,
-			    DL_EMU_SMP_BYTES, e->nv - 1,
+			    DL_EMU_SMP_BYTES, DL_VL_SMP,
 			    DL_PK_LAST | DL_PK_SMP);
 		return;
 	}
 	f->active = true;
 	f->left = f->message.bytes ? f->message.bytes : 1;
-	f->sl = sl_of(e, a->port, &f->message);
+	f->sl = sl_of(e, a->end, &f->message);
 	dl_sl_sched_work(&a->sched, flow, f->sl);
 }
 
@@ -207,16 +207,16 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 		start_message(e, flow);
 	dl_emu_flow_next(e, flow);
 	dl_emu_fill(e, a);
-	dl_emu_transmit(e, a->port);
+	dl_emu_transmit(e, a->end);
 }
 
 /* Which SL goes through which VL of an adapter's port. */
 void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 {
 	const struct dl_tables *t = e->tables;
-	uint32_t there = dl_emu_their_port(e, a->port);
+	uint32_t there = dl_emu_their_port(e, a->end);
 	uint16_t row = there == DL_NONE ? DL_NO_ROW : t->end_sl2vl[there];
-	unsigned int vls = e->ends[a->port].vls;
+	unsigned int vls = e->wires[a->end].vls;
 
 	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
 		a->vl_sls[v] = 0;
@@ -225,13 +225,13 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 		unsigned int vl = row == DL_NO_ROW ? 0 :
 				  dl_sl2vl_get(t->rows[row], sl);
 
-		a->sl_slot[sl] = vl < vls ? vl : DL_NO_SLOT;
+		a->sl_vl[sl] = vl < vls ? vl : DL_NO_VL;
 		if (vl < vls)
 			a->vl_sls[vl] |= 1u << sl;
-		if (vl >= vls || (e->outs[a->port * (size_t)e->nv + vl].head ==
+		if (vl >= vls || (e->outs[dl_channel(a->end, vl)].head ==
 				  DL_NIL &&
-				  !(e->ends[a->port].sending &&
-				    e->ends[a->port].sending_slot == vl)))
+				  !(e->ends[a->end].sending &&
+				    e->ends[a->end].sending_vl == vl)))
 			a->free_sls |= 1u << sl;
 	}
 }
@@ -258,16 +258,15 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 }
 
 static void count_pair(struct dl_emu *e, const struct dl_packet *pk,
-		       uint32_t dst)
+		       uint32_t end)
 {
-	uint32_t from, to = e->end_number[dst];
+	uint32_t from = e->flows[pk->flow].adapter, to = e->wires[end].adapter;
 	struct dl_emu_pair *pair;
 	uint64_t latency = e->now - pk->created;
 
-	from = e->end_number[e->adapters[e->flows[pk->flow].adapter].port];
-	if (from == DL_NIL || to == DL_NIL)
+	if (to == DL_NIL)
 		return;
-	pair = &e->pairs[from * (size_t)e->nends + to];
+	pair = &e->pairs[from * (size_t)e->nadapters + to];
 	pair->packets++;
 	pair->bytes += pk->data;
 	pair->latency_sum += latency;
@@ -275,7 +274,7 @@ static void count_pair(struct dl_emu *e, const struct dl_packet *pk,
 		pair->latency_max = latency;
 }
 
-void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t dst)
+void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end)
 {
 	const struct dl_packet *pk = &e->packets[packet];
 	bool second = pk->flags & DL_PK_LEVEL;
@@ -287,7 +286,7 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t dst)
 	}
 	e->totals.delivered++;
 	e->totals.delivered_bytes += pk->data;
-	e->ports[dst].received_bytes += pk->data;
+	e->ports[end].received_bytes += pk->data;
 	if (!(pk->flags & DL_PK_SMP)) {
 		level->packets++;
 		level->bytes += pk->data;
@@ -296,11 +295,12 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t dst)
 		dl_histogram_add(&level->network, e->now - pk->injected);
 	}
 	if (e->pairs)
-		count_pair(e, pk, dst);
+		count_pair(e, pk, end);
 	if (e->source.delivered) {
 		struct dl_emu_delivery d = {
 			.created = pk->created, .injected = pk->injected,
-			.at = e->now, .flow = pk->flow, .dst = dst,
+			.at = e->now, .flow = pk->flow,
+			.dst = e->port_of[end],
 			.bytes = pk->data, .dlid = pk->dlid, .level = second,
 			.sl = pk->sl, .last = pk->flags & DL_PK_LAST,
 		};
@@ -310,17 +310,17 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t dst)
 	finish(e, packet);
 }
 
-bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port)
+bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t end)
 {
 	return dlid >= DL_MCAST_LID ||
-	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == port);
+	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == e->port_of[end]);
 }
 
 /* A packet's last bit has come to an adapter, which takes it in. */
 static void take(struct dl_emu *e, uint32_t packet)
 {
 	const struct dl_packet *pk = &e->packets[packet];
-	uint32_t in = pk->in, port = dl_out_port(e, in);
+	uint32_t in = pk->in, end = dl_end_of(in);
 	uint8_t flags = pk->flags;
 	uint32_t units = dl_emu_units(e, pk->bytes);
 
@@ -330,10 +330,10 @@ static void take(struct dl_emu *e, uint32_t packet)
 		dl_emu_recycle(e, packet);
 	else if (e->ins[in].discard)
 		dl_emu_lose(e, packet, e->ins[in].discard - 1);
-	else if (!dl_emu_is_for(e, pk->dlid, port))
+	else if (!dl_emu_is_for(e, pk->dlid, end))
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
 	else
-		dl_emu_deliver(e, packet, port);
+		dl_emu_deliver(e, packet, end);
 	if (flags & DL_PK_TAIL)
 		e->ins[in].discard = false;
 	dl_emu_release(e, in, units);
@@ -346,11 +346,11 @@ void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a)
 
 	if (a->draining || a->stopped || a->head == DL_NIL || !a->rate)
 		return;
-	time = dl_rate_time(e->ends[a->port].rate,
+	time = dl_rate_time(e->ends[a->end].rate,
 			    e->packets[a->head].bytes);
 	a->draining = true;
 	dl_emu_at(e, e->now + (unsigned __int128)time * 1000000 / a->rate,
-		  DL_EV_DRAINED, e->ends[a->port].adapter);
+		  DL_EV_DRAINED, e->wires[a->end].adapter);
 }
 
 void dl_emu_drained(struct dl_emu *e, uint32_t adapter)
@@ -366,8 +366,8 @@ void dl_emu_drained(struct dl_emu *e, uint32_t adapter)
 
 void dl_emu_receive(struct dl_emu *e, uint32_t packet)
 {
-	uint32_t port = dl_out_port(e, e->packets[packet].in);
-	struct dl_emu_adapter *a = &e->adapters[e->ends[port].adapter];
+	uint32_t end = dl_end_of(e->packets[packet].in);
+	struct dl_emu_adapter *a = &e->adapters[e->wires[end].adapter];
 
 	if (!a->stopped && a->rate >= 1000000 && a->head == DL_NIL) {
 		take(e, packet);

@@ -31,20 +31,20 @@ static void one(const struct dl_emu *e, struct count *n, uint32_t packet,
 
 	n->records++;
 	n->packets += pk->flags & DL_PK_TAIL && !spread;
-	if (holds_room && dl_emu_is_data(e, pk->in % e->nv))
+	if (holds_room && dl_is_data(pk->in))
 		n->used[pk->in] += dl_emu_units(e, pk->bytes);
 }
 
 /* Copies, adapters' packets: those in a queue but in no buffer. */
 static void count_queues(const struct dl_emu *e, struct count *n)
 {
-	for (size_t c = 0; c < e->f->nports * (size_t)e->nv; c++) {
+	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
 		for (uint32_t p = e->outs[c].head; p != DL_NIL;
 		     p = e->packets[p].wait_next)
 			if (e->packets[p].parent != DL_NIL ||
-			    e->ends[dl_out_port(e, c)].adapter != DL_NIL)
+			    e->wires[dl_end_of(c)].adapter != DL_NIL)
 				one(e, n, p, false);
-		if (e->ends[dl_out_port(e, c)].adapter != DL_NIL)
+		if (e->wires[dl_end_of(c)].adapter != DL_NIL)
 			continue;
 		for (uint32_t p = e->ins[c].head; p != DL_NIL;
 		     p = e->packets[p].next)
@@ -77,10 +77,10 @@ static void count_events(const struct dl_emu *e, struct count *n)
 			break;
 		case DL_EV_TAIL:
 			/* The buffer that it is leaving. */
-			p = &e->ends[what & DL_EV_PORT];
-			if (p->adapter == DL_NIL &&
+			p = &e->ends[what & DL_EV_END];
+			if (e->wires[what & DL_EV_END].adapter == DL_NIL &&
 			    p->sending_parent == DL_NIL &&
-			    dl_emu_is_data(e, p->sending_in % e->nv))
+			    dl_is_data(p->sending_in))
 				n->used[p->sending_in] += p->sending_units;
 			break;
 		}
@@ -90,15 +90,15 @@ static void count_events(const struct dl_emu *e, struct count *n)
 static int check_buffer(const struct dl_emu *e, uint32_t in, uint32_t used)
 {
 	const struct dl_in *i = &e->ins[in];
-	const struct dl_link_end *p = &e->ends[dl_out_port(e, in)];
+	const struct dl_wire *w = &e->wires[dl_end_of(in)];
 	const struct dl_out *o;
 	uint32_t credit;
 
-	if (p->peer == DL_NIL || !dl_emu_is_data(e, in % e->nv))
+	if (w->peer == DL_NIL || !dl_is_data(in))
 		return 0;
 	if (i->rx.free > i->rx.size || i->rx.size - i->rx.free != used)
 		return -EPROTO;
-	o = &e->outs[p->peer * (size_t)e->nv + in % e->nv];
+	o = &e->outs[dl_channel(w->peer, dl_vl_of(in))];
 	credit = o->tx.scheme == DL_CREDIT_PCIE ? o->tx.limit :
 		 (o->tx.limit - o->tx.sent) & DL_CREDIT_MASK;
 	return credit <= i->rx.free ? 0 : -EPROTO;
@@ -106,7 +106,7 @@ static int check_buffer(const struct dl_emu *e, uint32_t in, uint32_t used)
 
 int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 {
-	uint32_t n = e->f->nports * e->nv;
+	uint32_t n = e->nends * DL_EMU_VLS;
 	struct count count = { .used = calloc(n + 1ul, sizeof(uint32_t)) };
 	uint64_t in_flight = e->totals.injected - e->totals.delivered -
 			     e->totals.dropped;
@@ -128,8 +128,8 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 		err = check_buffer(e, in, count.used[in]);
 		if (err)
 			dl_log(log, DL_ERROR, "emulation: the books of the "
-			       "buffer of port %u, slot %u are wrong: %u used, "
-			       "%u of %u free", in / e->nv, in % e->nv,
+			       "buffer of end %u, VL %u are wrong: %u used, "
+			       "%u of %u free", dl_end_of(in), dl_vl_of(in),
 			       count.used[in], e->ins[in].rx.free,
 			       e->ins[in].rx.size);
 	}

@@ -49,17 +49,18 @@ struct look {
 /* The buffer that an output channel leads to; NIL: an adapter or nothing. */
 static uint32_t far_buffer(const struct dl_emu *e, uint32_t out)
 {
-	const struct dl_link_end *p = &e->ends[dl_out_port(e, out)];
+	const struct dl_link_end *p = &e->ends[dl_end_of(out)];
+	const struct dl_wire *w = &e->wires[dl_end_of(out)];
 
-	if (p->peer == DL_NIL || e->ends[p->peer].sw == DL_NONE || !p->up)
+	if (w->peer == DL_NIL || e->wires[w->peer].sw == DL_NONE || !p->up)
 		return DL_NIL;
-	return p->peer * e->nv + out % e->nv;
+	return dl_channel(w->peer, dl_vl_of(out));
 }
 
 /* The output channel that feeds a buffer. */
 static uint32_t feeding(const struct dl_emu *e, uint32_t in)
 {
-	return e->ends[dl_out_port(e, in)].peer * e->nv + in % e->nv;
+	return dl_channel(e->wires[dl_end_of(in)].peer, dl_vl_of(in));
 }
 
 /* The buffer whose emptying a waiting packet waits for, or NIL. */
@@ -69,7 +70,7 @@ static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 	const struct dl_out *o = &e->outs[pk->out];
 	uint32_t far = far_buffer(e, pk->out);
 
-	if (far == DL_NIL || !dl_emu_is_data(e, pk->out % e->nv))
+	if (far == DL_NIL || !dl_is_data(pk->out))
 		return DL_NIL;
 	/*
 	 * Those in front of it in the queue wait for the same buffer; the
@@ -98,14 +99,13 @@ static void open_reasons(const struct dl_emu *e, uint32_t in,
 	uint32_t head = e->ins[in].head;
 	const struct dl_emu_switch *s;
 
-	r->in = in;
-	r->packet = head;
+	*r = (struct reasons){ .in = in, .packet = head };
 	r->copies = head != DL_NIL && e->packets[head].flags & DL_PK_MCAST;
 	if (!r->copies)
 		return;
-	s = &e->switches[e->ends[dl_out_port(e, in)].sw];
-	r->out = s->first_port * e->nv;
-	r->end = r->out + s->nports * e->nv;
+	s = &e->switches[e->wires[dl_end_of(in)].sw];
+	r->out = dl_channel(s->ends[0], 0);
+	r->end = dl_channel(s->ends[0] + s->nends, 0);
 	r->packet = DL_NIL;
 }
 
@@ -170,7 +170,7 @@ static void look_behind(struct look *l, uint32_t in)
 	const struct dl_emu *e = l->e;
 	uint32_t out = feeding(e, in), packet;
 
-	if (e->ends[dl_out_port(e, in)].peer == DL_NIL)
+	if (e->wires[dl_end_of(in)].peer == DL_NIL)
 		return;
 	for (packet = e->outs[out].head; packet != DL_NIL;
 	     packet = e->packets[packet].wait_next) {
@@ -187,8 +187,8 @@ static uint32_t find_set(struct look *l, uint32_t n)
 	uint32_t left = 0;
 
 	for (uint32_t in = 0; in < n; in++)
-		l->suspect[in] = e->ends[dl_out_port(e, in)].sw != DL_NONE &&
-				 dl_emu_is_data(e, in % e->nv) &&
+		l->suspect[in] = e->wires[dl_end_of(in)].sw != DL_NONE &&
+				 dl_is_data(in) &&
 				 stands(e, in);
 	for (uint32_t in = 0; in < n; in++)
 		if (l->suspect[in] && !held(l, in))
@@ -249,11 +249,11 @@ static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
 	const struct dl_packet *pk = &e->packets[e->ins[in].head];
 
 	return (struct dl_cycle_step){
-		.port = dl_out_port(e, out),
-		.vl = in % e->nv,
+		.port = e->port_of[dl_end_of(out)],
+		.vl = dl_vl_of(in),
 		.sl = pk->sl,
 		.dlid = pk->dlid,
-		.src = e->adapters[e->flows[pk->flow].adapter].port,
+		.src = e->port_of[e->adapters[e->flows[pk->flow].adapter].end],
 	};
 }
 
@@ -301,7 +301,7 @@ static int shortest_circle(struct dl_emu *e, struct look *l, uint32_t n)
 
 int dl_emu_look_for_deadlock(struct dl_emu *e)
 {
-	uint32_t n = e->f->nports * e->nv;
+	uint32_t n = e->nends * DL_EMU_VLS;
 	struct look l = { .e = e };
 	int err = -ENOMEM;
 

@@ -309,7 +309,8 @@ int dl_rate_of(unsigned int speed, unsigned int width, struct dl_rate *out);
 /* The time of so many bytes, rounded up to a picosecond. */
 static inline uint64_t dl_rate_time(struct dl_rate r, uint64_t bytes)
 {
-	return (bytes * r.num + r.den - 1) / r.den;
+	bytes *= r.num;
+	return r.den == 1 ? bytes : (bytes + r.den - 1) / r.den;
 }
 
 /* Bytes a second, rounded down. */

@@ -40,12 +40,13 @@
  * each buffer, what is stored, what is on its way and what is free make up its
  * size; no sender holds more credit than is free.
  *
- * Limits: 2^24 ports.  Links cannot fail under wormhole switching.
+ * Limits: 2^24 ends of links.  Links cannot fail under wormhole switching.
  */
 #include "config.h"
 
 #include "emu/internal.h"
 #include "log.h"
+#include "memory.h"
 
 /* ---- packets ----------------------------------------------------------- */
 
@@ -61,7 +62,7 @@ static int more_packets(struct dl_emu *e)
 		cap = e->c.max_packets;
 	if (cap <= e->packets_cap || cap > DL_EV_PACKET)
 		return -EOVERFLOW;
-	grown = aligned_alloc(64, cap * sizeof(*grown));
+	grown = dl_large_array(cap, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < e->npackets; i++)
@@ -101,7 +102,7 @@ static void happen(struct dl_emu *e, uint64_t event)
 
 	switch ((enum dl_event_kind)(event >> DL_EV_SHIFT)) {
 	case DL_EV_TAIL:
-		dl_emu_tail_sent(e, what & DL_EV_PORT);
+		dl_emu_tail_sent(e, what & DL_EV_END);
 		break;
 	case DL_EV_CREDIT:
 		dl_emu_credit(e, what);
@@ -175,44 +176,18 @@ static int begin(struct dl_emu *e)
 		dl_emu_flow_next(e, f);
 	for (uint32_t a = 0; a < e->nadapters; a++) {
 		dl_emu_fill(e, &e->adapters[a]);
-		dl_emu_transmit(e, e->adapters[a].port);
+		dl_emu_transmit(e, e->adapters[a].end);
 	}
 	e->next_check = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
 	return e->err;
 }
 
-/* Ask for the memory that the next event will need. */
-static void fetch_ahead(const struct dl_emu *e)
+/* Ask for the memory that an event to come will need. */
+static void foresee(const struct dl_emu *e, uint64_t event)
 {
-	uint64_t event = dl_events_peek(&e->events);
-	uint64_t what = event & ((UINT64_C(1) << DL_EV_SHIFT) - 1);
-	const struct dl_link_end *p;
-
-	switch (event >> DL_EV_SHIFT) {
-	case DL_EV_TAIL:
-		p = &e->ends[what & DL_EV_PORT];
-		__builtin_prefetch(p);
-		__builtin_prefetch((const char *)p + 64);
-		if (what >> 24 != DL_NIL)
-			__builtin_prefetch(&e->ins[what >> 24]);
-		break;
-	case DL_EV_ARRIVE:
-		__builtin_prefetch(&e->packets[what & DL_EV_PACKET]);
-		__builtin_prefetch(&e->ins[what >> 28]);
-		p = &e->ends[dl_out_port(e, what >> 28)];
-		__builtin_prefetch(p);
-		__builtin_prefetch((const char *)p + 64);
-		break;
-	case DL_EV_CREDIT:
-		p = &e->ends[what >> 28 & DL_EV_PORT];
-		__builtin_prefetch(p);
-		__builtin_prefetch((const char *)p + 64);
-		__builtin_prefetch(&e->outs[(what >> 28 & DL_EV_PORT) * e->nv +
-					    (what >> 24 & 15)]);
-		__builtin_prefetch(&e->ins[(what >> 28 & DL_EV_PORT) * e->nv +
-					   (what >> 24 & 15)]);
-		break;
-	}
+	if (event >> DL_EV_SHIFT == DL_EV_ARRIVE)
+		dl_emu_foresee(e, event & DL_EV_PACKET,
+			       event >> 28 & UINT32_MAX);
 }
 
 /* All events up to a time. */
@@ -220,11 +195,18 @@ static void run_to(struct dl_emu *e, uint64_t until)
 {
 	struct dl_event ev;
 
-	while (!e->err && goes_on(e) &&
-	       dl_events_pop(&e->events, until, &ev)) {
+	while (!e->err && goes_on(e)) {
+		int found = dl_events_pop(&e->events, until, &ev);
+
+		if (found <= 0) {
+			e->err = found;
+			return;
+		}
 		e->now = ev.time;
+		/* Tails come before the credit of the same time. */
+		e->credited = ev.time - (ev.what >> DL_EV_SHIFT == DL_EV_TAIL);
 		e->totals.events++;
-		fetch_ahead(e);
+		foresee(e, dl_events_ahead(&e->events, 2));
 		happen(e, ev.what);
 #ifdef DL_EMU_AUDIT
 		if (!e->err)
@@ -244,7 +226,7 @@ int dl_emu_run(struct dl_emu *e, uint64_t until)
 	while (!err && !e->err && goes_on(e) && e->next_check <= until) {
 		run_to(e, e->next_check);
 		if (!e->err && goes_on(e)) {
-			e->now = e->next_check;
+			e->now = e->credited = e->next_check;
 			err = check(e);
 		}
 	}
@@ -256,9 +238,10 @@ int dl_emu_run(struct dl_emu *e, uint64_t until)
 		       (unsigned long long)e->now);
 	if (err || e->err)
 		return err > 0 ? DL_EMU_DEADLOCK : err ? err : e->err;
+	e->credited = e->now;
 	if (!goes_on(e))
 		return at_rest(e);
-	e->now = until;
+	e->now = e->credited = until;
 	return DL_EMU_RUNNING;
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "emu/events.h"
 
@@ -15,18 +16,33 @@ static inline bool before(const struct dl_event *a, const struct dl_event *b)
 	       (((unsigned __int128)b->time << 64) | b->what);
 }
 
-int dl_events_init(struct dl_events *q, uint64_t spacing)
+#define EVENTS_A_BUCKET 4
+#define MIN_BUCKETS 1024u
+#define MAX_BUCKETS (1u << 20)
+
+int dl_events_init(struct dl_events *q, uint64_t spacing, uint64_t reach)
 {
+	uint32_t buckets = MIN_BUCKETS;
+
 	*q = (struct dl_events){ .free_node = NIL };
-	while (q->shift < 40 && UINT64_C(1) << (q->shift + 1) <= spacing)
+	while (q->shift < 40 &&
+	       UINT64_C(2) << q->shift <= EVENTS_A_BUCKET * spacing)
 		q->shift++;
-	q->bucket = malloc(DL_WHEEL * sizeof(*q->bucket));
-	q->occupied = calloc(DL_WHEEL_WORDS, sizeof(*q->occupied));
-	return q->bucket && q->occupied ? 0 : -ENOMEM;
+	while (buckets < MAX_BUCKETS && buckets <= reach >> q->shift)
+		buckets *= 2;
+	q->mask = buckets - 1;
+	q->bucket = malloc(buckets * sizeof(*q->bucket));
+	q->occupied = calloc(buckets / 64, sizeof(*q->occupied));
+	if (!q->bucket || !q->occupied)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < buckets; i++)
+		q->bucket[i] = NIL;
+	return 0;
 }
 
 void dl_events_free(struct dl_events *q)
 {
+	free(q->front);
 	free(q->bucket);
 	free(q->occupied);
 	free(q->nodes);
@@ -51,7 +67,8 @@ static int grow_heap(struct dl_events *q)
 	return 0;
 }
 
-static int push_heap(struct dl_events *q, struct dl_event ev)
+static __attribute__((noinline))
+int push_heap(struct dl_events *q, struct dl_event ev)
 {
 	struct dl_event *h;
 	uint32_t at;
@@ -107,105 +124,172 @@ static struct dl_event pop_heap(struct dl_events *q)
 static int more_nodes(struct dl_events *q)
 {
 	uint32_t cap = q->nodes_cap ? 2 * q->nodes_cap : 1024;
-	void *grown = realloc(q->nodes, cap * sizeof(*q->nodes));
+	struct dl_event_node *grown = realloc(q->nodes, cap * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	q->nodes = grown;
+	for (uint32_t i = cap; i-- > q->nodes_cap; q->free_node = i)
+		grown[i] = (struct dl_event_node){
+			.event.what = DL_NO_EVENT, .next = q->free_node };
 	q->nodes_cap = cap;
 	return 0;
 }
 
-static uint32_t new_node(struct dl_events *q)
+static int push_wheel(struct dl_events *q, uint64_t bucket,
+		      struct dl_event ev)
 {
-	uint32_t node = q->free_node;
+	uint32_t slot = bucket & q->mask, node = q->free_node;
+	struct dl_event_node *n = &q->nodes[node];
 
-	if (node != NIL) {
-		q->free_node = q->nodes[node].next;
-		return node;
-	}
-	if (q->nnodes == q->nodes_cap && more_nodes(q))
-		return NIL;
-	return q->nnodes++;
+	q->free_node = n->next;
+	n->event = ev;
+	n->next = q->bucket[slot];
+	q->bucket[slot] = node;
+	q->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
+	q->on_wheel++;
+	return 0;
 }
+
+/* How far is the next bucket with events?  There is one. */
+static uint32_t next_occupied(const struct dl_events *q)
+{
+	uint32_t slot = q->next & q->mask, word = slot / 64;
+	uint64_t bits = q->occupied[word] & UINT64_MAX << slot % 64;
+
+	while (!bits) {
+		word = (word + 1) & q->mask / 64;
+		bits = q->occupied[word];
+	}
+	return (word * 64 + __builtin_ctzll(bits) - slot) & q->mask;
+}
+
+/* ---- the front --------------------------------------------------------- */
+
+#define FRONT_MIN 64
+#define SHORT 16	/* so few are sorted by insertion */
+
+static int compare(const void *a, const void *b)
+{
+	return before(a, b) ? -1 : before(b, a);
+}
+
+/* Make room for one more, keeping what is there. */
+static __attribute__((noinline)) int more_front(struct dl_events *q)
+{
+	uint32_t n = q->to - q->from;
+
+	if (2 * n >= q->front_cap) {
+		uint32_t cap = q->front_cap ? 2 * q->front_cap : FRONT_MIN;
+		void *grown = realloc(q->front, cap * sizeof(*q->front));
+
+		if (!grown)
+			return -ENOMEM;
+		q->front = grown;
+		q->front_cap = cap;
+	}
+	memmove(q->front, q->front + q->from, n * sizeof(*q->front));
+	q->from = 0;
+	q->to = n;
+	return 0;
+}
+
+/* The events of the next bucket come to the front. */
+static int bring(struct dl_events *q)
+{
+	uint32_t slot, node, sorted = 0, next;
+
+	q->next += next_occupied(q);
+	slot = q->next++ & q->mask;
+	for (node = q->bucket[slot]; node != NIL; node = next, sorted++) {
+		struct dl_event_node *n = &q->nodes[node];
+		struct dl_event ev = n->event;
+		uint32_t at;
+
+		if (q->to == q->front_cap && more_front(q))
+			return -ENOMEM;
+		at = q->to++;
+		for (uint32_t i = 0; i < sorted && sorted <= SHORT &&
+		     before(&ev, &q->front[at - 1]); i++, at--)
+			q->front[at] = q->front[at - 1];
+		q->front[at] = ev;
+		n->event.what = DL_NO_EVENT;
+		next = n->next;
+		n->next = q->free_node;
+		q->free_node = node;
+	}
+	if (sorted > SHORT + 1)
+		qsort(q->front + q->to - sorted, sorted, sizeof(*q->front),
+		      compare);
+	q->bucket[slot] = NIL;
+	q->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+	q->on_wheel -= sorted;
+	return 0;
+}
+
+/* An event that is due before some of those at the front. */
+static int push_front(struct dl_events *q, struct dl_event ev)
+{
+	uint32_t at = q->to, passed = 0;
+
+	while (at > q->from && before(&ev, &q->front[at - 1])) {
+		if (++passed > SHORT)
+			return push_heap(q, ev);
+		at--;
+	}
+	if (q->to == q->front_cap) {
+		int err = more_front(q);
+
+		if (err)
+			return err;
+	}
+	at = q->to++;
+	for (; passed; passed--, at--)
+		q->front[at] = q->front[at - 1];
+	q->front[at] = ev;
+	return 0;
+}
+
+/* ---- all together ------------------------------------------------------ */
 
 int dl_events_push(struct dl_events *q, uint64_t time, uint64_t what)
 {
 	uint64_t bucket = time >> q->shift;
-	uint32_t slot = bucket % DL_WHEEL, node, *link;
 	struct dl_event ev = { .what = what, .time = time };
 
-	if (bucket - (q->now >> q->shift) >= DL_WHEEL)
+	if (bucket < q->next)
+		return push_front(q, ev);
+	if (bucket - q->next > q->mask)
 		return push_heap(q, ev);
-	node = new_node(q);
-	if (node == NIL)
+	if (q->free_node == NIL && more_nodes(q))
 		return -ENOMEM;
-	link = &q->bucket[slot];
-	if (!(q->occupied[slot / 64] >> slot % 64 & 1)) {
-		q->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
-		*link = NIL;
-	}
-	while (*link != NIL && before(&q->nodes[*link].event, &ev))
-		link = &q->nodes[*link].next;
-	q->nodes[node] = (struct dl_event_node){ .event = ev, .next = *link };
-	*link = node;
-	if (!q->on_wheel++ || bucket < q->first)
-		q->first = bucket;
-	return 0;
+	return push_wheel(q, bucket, ev);
 }
 
-/* The first bucket has run empty; there are others. */
-static void find_first(struct dl_events *q)
+static __attribute__((noinline))
+int take_heap(struct dl_events *q, uint64_t until, struct dl_event *out)
 {
-	uint32_t slot = q->first % DL_WHEEL, word = slot / 64;
-	uint64_t bits = q->occupied[word] & UINT64_MAX << slot % 64;
-	uint32_t found;
-
-	while (!bits) {
-		word = (word + 1) % DL_WHEEL_WORDS;
-		bits = q->occupied[word];
-	}
-	found = word * 64 + __builtin_ctzll(bits);
-	q->first += (found - slot) % DL_WHEEL;
-}
-
-static void take_first(struct dl_events *q, uint32_t slot)
-{
-	uint32_t node = q->bucket[slot];
-	struct dl_event_node *n = &q->nodes[node];
-
-	q->bucket[slot] = n->next;
-	n->event.what = DL_NO_EVENT;
-	n->next = q->free_node;
-	q->free_node = node;
-	q->on_wheel--;
-	if (q->bucket[slot] != NIL)
-		return;
-	q->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-	if (q->on_wheel)
-		find_first(q);
-}
-
-bool dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out)
-{
-	uint32_t slot = q->first % DL_WHEEL;
-	const struct dl_event *root = &q->heap[DL_EVENTS_ROOT];
-
-	if (q->on_wheel) {
-		const struct dl_event *ev = &q->nodes[q->bucket[slot]].event;
-
-		if (!q->nheap || before(ev, root)) {
-			if (ev->time > until)
-				return false;
-			*out = *ev;
-			q->now = ev->time;
-			take_first(q, slot);
-			return true;
-		}
-	}
-	if (!q->nheap || root->time > until)
-		return false;
+	if (q->heap[DL_EVENTS_ROOT].time > until)
+		return 0;
 	*out = pop_heap(q);
 	q->now = out->time;
-	return true;
+	/* Nothing on the wheel is due before. */
+	if (q->next < q->now >> q->shift)
+		q->next = q->now >> q->shift;
+	return 1;
+}
+
+int dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out)
+{
+	while (q->to - q->from < DL_EVENTS_AHEAD && q->on_wheel)
+		if (bring(q))
+			return -ENOMEM;
+	if (q->nheap && (q->from == q->to ||
+			 before(&q->heap[DL_EVENTS_ROOT], &q->front[q->from])))
+		return take_heap(q, until, out);
+	if (q->from == q->to || q->front[q->from].time > until)
+		return 0;
+	*out = q->front[q->from++];
+	q->now = out->time;
+	return 1;
 }

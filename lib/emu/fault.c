@@ -21,46 +21,48 @@ static int refuse(const struct dl_emu *e, const char *why)
 
 /* ---- links ------------------------------------------------------------- */
 
-static void end_down(struct dl_emu *e, uint32_t port)
+static void end_down(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[port];
+	struct dl_link_end *p = &e->ends[end];
 
 	p->up = false;
 	p->epoch++;
 	p->fcp = 0;
 }
 
-/* Nothing can leave through this port: drop what waits for it. */
-static void drop_queue(struct dl_emu *e, uint32_t port)
+/* Nothing can leave through this end: drop what waits for it. */
+static void drop_queue(struct dl_emu *e, uint32_t end)
 {
-	uint32_t first = port * e->nv;
+	uint32_t first = dl_channel(end, 0);
 
-	if (e->ends[port].adapter != DL_NIL || e->c.hoq_life_ps)
+	if (e->wires[end].adapter != DL_NIL || e->c.hoq_life_ps)
 		return;
-	for (uint32_t out = first; out < first + e->nv; out++)
+	for (uint32_t out = first; out < first + DL_EMU_VLS; out++)
 		while (e->outs[out].head != DL_NIL)
 			dl_emu_drop_waiting(e, e->outs[out].head,
 					    DL_EMU_DROP_DEAD_LINK);
 }
 
-static void end_up(struct dl_emu *e, uint32_t port)
+static void end_up(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[port];
+	struct dl_link_end *p = &e->ends[end];
+	const struct dl_wire *w = &e->wires[end];
 
-	for (unsigned int v = 0; v + 1 < e->nv; v++) {
-		struct dl_in *in = &e->ins[port * (size_t)e->nv + v];
-		struct dl_out *out = &e->outs[p->peer * (size_t)e->nv + v];
+	for (unsigned int v = 0; v < DL_VL_SMP; v++) {
+		struct dl_in *in = &e->ins[dl_channel(end, v)];
+		struct dl_out *out = &e->outs[dl_channel(w->peer, v)];
 
 		in->rx.count = 0;
 		in->healed = 0;
 		out->lost = 0;
+		out->credit_at = DL_EMU_NEVER;
 		dl_credit_tx_init(&out->tx, &in->rx);
 		if (e->c.flow_control == DL_CREDIT_PCIE) {
 			out->tx.sent = in->rx.size - in->rx.free;
 			out->tx.limit = in->rx.free;
 		}
 		in->told = dl_credit_of(&in->rx);
-		in->told_at = e->now;
+		e->told_at[dl_channel(end, v)] = e->now;
 	}
 	p->up = true;
 }
@@ -97,10 +99,11 @@ static void start_timers(struct dl_emu *e)
 	if (e->timers)
 		return;
 	e->timers = true;
-	for (uint32_t i = 0; i < e->f->nports; i++) {
+	for (uint32_t i = 0; i < e->nends; i++) {
 		struct dl_link_end *p = &e->ends[i];
+		const struct dl_wire *w = &e->wires[i];
 
-		if (p->peer == DL_NIL)
+		if (w->peer == DL_NIL)
 			continue;
 		p->periodic = true;
 		e->background++;
@@ -109,13 +112,14 @@ static void start_timers(struct dl_emu *e)
 	}
 }
 
-static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault)
+static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault,
+		     uint32_t end)
 {
 	struct dl_emu_adapter *a;
 
-	if (e->ends[fault->port].adapter == DL_NIL)
+	if (e->wires[end].adapter == DL_NIL)
 		return refuse(e, "only an adapter's port can stop draining");
-	a = &e->adapters[e->ends[fault->port].adapter];
+	a = &e->adapters[e->wires[end].adapter];
 	if (fault->kind == DL_EMU_DRAIN_RATE)
 		a->rate = fault->rate;
 	else
@@ -126,34 +130,36 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault)
 
 int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 {
-	struct dl_link_end *p;
-	uint32_t peer;
+	struct dl_losses *loss;
+	uint32_t end = DL_NIL, peer;
 
-	if (fault->port >= e->f->nports ||
-	    e->ends[fault->port].peer == DL_NIL)
+	if (fault->port < e->f->nports)
+		end = e->end_of[fault->port];
+	if (end == DL_NIL || e->wires[end].peer == DL_NIL)
 		return refuse(e, "a fault needs a port with a cable");
 	if (fault->rate > 1000000)
 		return refuse(e, "a rate is at most 1000000 millionths");
-	p = &e->ends[fault->port];
-	peer = p->peer;
+	loss = &e->losses[end];
+	peer = e->wires[end].peer;
 	switch (fault->kind) {
 	case DL_EMU_LINK_DOWN:
-		return link_down(e, fault->port, peer);
+		return link_down(e, end, peer);
 	case DL_EMU_LINK_UP:
-		return link_up(e, fault->port, peer);
+		return link_up(e, end, peer);
 	case DL_EMU_FCP_LOSS:
-		p->loss = fault->rate;
+		loss->fcp_loss = fault->rate;
 		break;
 	case DL_EMU_FCP_CORRUPT:
-		p->corrupt = fault->rate;
+		loss->fcp_corrupt = fault->rate;
 		break;
 	case DL_EMU_DATA_CORRUPT:
-		p->damage = fault->rate;
+		loss->damage = fault->rate;
 		break;
 	default:
-		return slow_down(e, fault);
+		return slow_down(e, fault, end);
 	}
-	p->lossy = p->loss || p->corrupt || p->damage;
+	e->ends[end].lossy = loss->fcp_loss || loss->fcp_corrupt ||
+			     loss->damage;
 	start_timers(e);
 	return e->err;
 }
@@ -225,7 +231,7 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 		err = dl_emu_program_ports(e, false);
 	for (uint32_t a = 0; !err && a < e->nadapters; a++)
 		dl_emu_adapter_maps(e, &e->adapters[a]);
-	for (uint32_t i = 0; !err && i < e->f->nports; i++)
+	for (uint32_t i = 0; !err && i < e->nends; i++)
 		dl_emu_transmit(e, i);
 	return err;
 }

@@ -35,16 +35,14 @@ static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 	return NULL;
 }
 
-/* The VL's slot at an output, or DL_NO_SLOT. */
-static unsigned int map_slot(const struct dl_emu *e,
-			     const struct dl_emu_switch *s, unsigned int in,
-			     unsigned int out, unsigned int sl, uint8_t vls)
+/* The VL at an output, or DL_NO_VL. */
+static unsigned int map_vl(const struct dl_emu_switch *s, unsigned int in,
+			   unsigned int out, unsigned int sl, uint8_t vls)
 {
 	uint16_t row = s->sl2vl[in * (size_t)s->nports + out];
 	unsigned int vl = row == DL_NO_ROW ? 0 : dl_sl2vl_get(s->rows[row], sl);
 
-	(void)e;
-	return vl < vls ? vl : DL_NO_SLOT;
+	return vl < vls ? vl : DL_NO_VL;
 }
 
 /* ---- the buffer -------------------------------------------------------- */
@@ -95,43 +93,77 @@ static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
 			uint32_t in, const struct dl_packet *pk,
 			unsigned int number, uint32_t *out)
 {
-	uint32_t port = s->first_port + number;
-	const struct dl_link_end *p = &e->ends[port];
-	unsigned int slot;
+	uint32_t end = number < s->nports ? s->ends[number] : DL_NIL;
+	const struct dl_link_end *p;
+	const struct dl_wire *w;
+	unsigned int vl;
 
-	if (number >= s->nports)
+	if (end == DL_NIL)
 		return DL_EMU_DROP_DEAD_LINK;
+	p = &e->ends[end];
+	w = &e->wires[end];
 	if (!number) {		/* the switch itself */
-		*out = port * e->nv;
+		*out = dl_channel(end, 0);
 		return -1;
 	}
-	if (p->peer == DL_NIL || (!p->up && !e->c.hoq_life_ps))
+	if (!p->up && !e->c.hoq_life_ps)
 		return DL_EMU_DROP_DEAD_LINK;
 	if (pk->flags & DL_PK_SMP)
-		slot = e->nv - 1;
+		vl = DL_VL_SMP;
 	else
-		slot = map_slot(e, s, e->ends[dl_out_port(e, in)].num, number,
-				pk->sl, p->vls);
-	if (slot == DL_NO_SLOT)
+		vl = map_vl(s, e->wires[dl_end_of(in)].num, number, pk->sl,
+			    w->vls);
+	if (vl == DL_NO_VL)
 		return DL_EMU_DROP_NO_VL;
-	if (!(pk->flags & DL_PK_SMP) && dl_arb_drops(p->arb.program, slot))
+	if (!(pk->flags & DL_PK_SMP) && dl_arb_drops(p->arb.program, vl))
 		return DL_EMU_DROP_UNLISTED;
-	*out = port * e->nv + slot;
+	*out = dl_channel(end, vl);
 	__builtin_prefetch(&e->outs[*out]);
 	return -1;
+}
+
+/*
+ * A packet is about to arrive: ask for the memory of the output that it will
+ * want.  It does no harm if that turns out to be wrong.
+ */
+void dl_emu_foresee(const struct dl_emu *e, uint32_t packet, uint32_t in)
+{
+	const struct dl_packet *pk = &e->packets[packet];
+	const struct dl_wire *w = &e->wires[dl_end_of(in)];
+	const struct dl_emu_switch *s;
+	unsigned int number, vl;
+	uint32_t end;
+
+	if (w->sw == DL_NONE)
+		return;
+	s = &e->switches[w->sw];
+	if (pk->dlid > s->top_lid)
+		return;
+	number = s->lft[pk->dlid];
+	if (number >= s->nports || s->ends[number] == DL_NIL)
+		return;
+	end = s->ends[number];
+	vl = map_vl(s, w->num, number, pk->sl, DL_VL_SMP);
+	__builtin_prefetch(&e->ends[end]);
+	__builtin_prefetch((const char *)&e->ends[end] + 64);
+	__builtin_prefetch(&e->outs[dl_channel(end, vl)]);
+	end = e->wires[end].peer;
+	if (end != DL_NIL)
+		__builtin_prefetch(&e->ins[dl_channel(end, vl)]);
 }
 
 /* When may a packet start through this output? */
 static uint64_t earliest(const struct dl_emu *e, const struct dl_packet *pk,
 			 uint32_t out)
 {
-	const struct dl_link_end *p = &e->ends[dl_out_port(e, out)];
+	const struct dl_link_end *p = &e->ends[dl_end_of(out)];
+	const struct dl_wire *w = &e->wires[dl_end_of(out)];
 	uint64_t through = pk->since + e->c.switch_latency_ps;
 	uint64_t time;
 
 	if (through <= e->now)
 		return 0;
-	if (!p->num)
+	if (!w->num)
 		return through;
 	if (e->c.switching != DL_CUT_THROUGH)
 		return 0;
@@ -144,7 +176,7 @@ static void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
 	dl_emu_wait_for(e, packet, out);
 	if (e->c.hoq_life_ps && e->packets[packet].flags & DL_PK_HEAD)
 		dl_emu_at(e, e->now + e->c.hoq_life_ps, DL_EV_HOQ, packet);
-	dl_emu_transmit(e, dl_out_port(e, out));
+	dl_emu_transmit(e, dl_end_of(out));
 }
 
 /* A unicast packet at the head of its buffer.  False: it was dropped. */
@@ -170,7 +202,7 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s,
 		out = e->ins[in].bound;
 	}
 	start = earliest(e, pk, out);
-	if (start <= e->now && e->ends[dl_out_port(e, out)].num) {
+	if (start <= e->now && e->wires[dl_end_of(out)].num) {
 		ask(e, packet, out);
 		return true;
 	}
@@ -184,18 +216,18 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s,
 void dl_emu_ready(struct dl_emu *e, uint32_t packet)
 {
 	struct dl_packet *pk = &e->packets[packet];
-	uint32_t in = pk->in, port = dl_out_port(e, pk->out);
+	uint32_t in = pk->in, end = dl_end_of(pk->out);
 
 	if (pk->parent == DL_NIL)
 		e->ins[in].reading = false;
-	if (e->ends[port].num) {
+	if (e->wires[end].num) {
 		ask(e, packet, pk->out);
 		return;
 	}
 	/* For the switch itself. */
 	dl_emu_unbuffer(e, in);
-	if (dl_emu_is_for(e, pk->dlid, port))
-		dl_emu_deliver(e, packet, port);
+	if (dl_emu_is_for(e, pk->dlid, end))
+		dl_emu_deliver(e, packet, end);
 	else
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
 	dl_emu_head(e, in);
@@ -225,7 +257,7 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 		return true;
 	}
 	if (!number) {
-		dl_emu_deliver(e, packet, s->first_port);
+		dl_emu_deliver(e, packet, s->ends[0]);
 		return true;
 	}
 	e->packets[parent].copies++;
@@ -244,7 +276,7 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s,
 {
 	uint32_t parent = e->ins[in].head;
 	struct dl_packet *pk = &e->packets[parent];
-	unsigned int from = e->ends[dl_out_port(e, in)].num;
+	unsigned int from = e->wires[dl_end_of(in)].num;
 	uint64_t injected = e->totals.injected;
 	const uint64_t *mask;
 
@@ -281,7 +313,7 @@ void dl_emu_head(struct dl_emu *e, uint32_t in)
 {
 	struct dl_in *i = &e->ins[in];
 	const struct dl_emu_switch *s =
-		&e->switches[e->ends[dl_out_port(e, in)].sw];
+		&e->switches[e->wires[dl_end_of(in)].sw];
 
 	while (i->head != DL_NIL && !i->reading &&
 	       !(e->packets[i->head].flags & DL_PK_WAITING) && !e->err) {
@@ -300,8 +332,8 @@ static bool came_through(struct dl_emu *e, uint32_t packet)
 {
 	struct dl_packet *pk = &e->packets[packet];
 	uint32_t in = pk->in;
-	struct dl_link_end *p = &e->ends[dl_out_port(e, in)];
-	bool data = dl_emu_is_data(e, in % e->nv);
+	struct dl_link_end *p = &e->ends[dl_end_of(in)];
+	bool data = dl_is_data(in);
 	enum dl_emu_drop cause = DL_EMU_DROP_DEAD_LINK;
 
 	if (pk->epoch == p->epoch) {
@@ -332,9 +364,9 @@ void dl_emu_arrive(struct dl_emu *e, uint32_t packet)
 
 	if (!came_through(e, packet))
 		return;
-	if (dl_emu_is_data(e, in % e->nv))
+	if (dl_is_data(in))
 		dl_emu_consider_telling(e, in);
-	if (e->ends[dl_out_port(e, in)].adapter != DL_NIL) {
+	if (e->wires[dl_end_of(in)].adapter != DL_NIL) {
 		dl_emu_receive(e, packet);
 		return;
 	}
@@ -367,14 +399,14 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
 void dl_emu_expire(struct dl_emu *e, uint32_t packet)
 {
 	const struct dl_packet *pk = &e->packets[packet];
-	uint32_t port;
+	uint32_t end;
 
 	if (!(pk->flags & DL_PK_WAITING) ||
 	    pk->since + e->c.hoq_life_ps != e->now)
 		return;
-	port = dl_out_port(e, pk->out);
-	if (e->ends[port].adapter != DL_NIL)
+	end = dl_end_of(pk->out);
+	if (e->wires[end].adapter != DL_NIL)
 		return;
-	dl_emu_drop_waiting(e, packet, e->ends[port].up ?
+	dl_emu_drop_waiting(e, packet, e->ends[end].up ?
 			    DL_EMU_DROP_HOQ_LIFE : DL_EMU_DROP_DEAD_LINK);
 }

@@ -2,10 +2,13 @@
 /*
  * The parts of a running emulation; see engine.c for the model.
  *
- * Channels.  A port has `nv` slots: its data VLs, and the last one for VL 15.
- * Channel port * nv + slot exists twice, as the end that sends (`outs`) and
- * the end that receives (`ins`); the far end of outs[p * nv + v] is
- * ins[peer(p) * nv + v].
+ * Ends.  What the emulator calls an end is a port with a cable, an adapter's
+ * port or a switch's port 0.  They are numbered without gaps, in the fabric's
+ * order: most switches have many ports that nobody uses.
+ *
+ * Channels.  Each end has one for each of the 16 VLs, twice: as sender (`outs`)
+ * and as receiver (`ins`).  The far end of outs[dl_channel(end, vl)] is
+ * ins[dl_channel(peer of the end, vl)].
  */
 #ifndef DL_EMU_INTERNAL_H
 #define DL_EMU_INTERNAL_H
@@ -38,19 +41,19 @@ enum dl_event_kind {
 #define DL_EV_SHIFT 60
 
 /*
- * What an event carries besides its kind.  The channels are there to be
- * fetched from memory ahead of time.
+ * What an event carries besides its kind.  The channel is there so that what
+ * it leads to can be fetched from memory ahead of time.
  *
  *	ARRIVE			packet, 28 bits; input channel, 32
- *	TAIL			port, 24; input channel being read, 32
+ *	TAIL			end
  *	CREDIT			see send_fcp()
  *	MESSAGE			flow, 32; a message has ended, 1
  *	READY, HOQ		packet
- *	WAKE, PERIODIC		port
+ *	WAKE, PERIODIC		end
  *	MADE, DRAINED		adapter
  */
 #define DL_EV_PACKET 0xFFFFFFFu
-#define DL_EV_PORT 0xFFFFFFu
+#define DL_EV_END 0xFFFFFFu
 
 enum {
 	DL_PK_HEAD = 1, DL_PK_TAIL = 2,	/* of the packet; both, unless flits */
@@ -86,11 +89,12 @@ struct dl_out {
 	struct dl_credit_tx tx;
 	uint32_t head, tail;	/* packets waiting, in order */
 	uint32_t owner;		/* wormhole: input channel of the packet */
-	uint32_t lost;		/* units lost on the wire since link up */
+	uint16_t lost;		/* units lost on the wire since link up */
+	uint16_t credit;	/* under way, here at `credit_at`, or NEVER */
+	uint64_t credit_at;
 	uint64_t served;	/* last time, or when waiting began */
 	uint64_t packets, bytes;
-	uint64_t started;	/* adapters: head of the present packet */
-};
+} __attribute__((aligned(64)));
 
 /* The receiving end. */
 struct dl_in {
@@ -100,46 +104,56 @@ struct dl_in {
 	uint16_t healed;	/* losses learnt of */
 	uint8_t reading;	/* its head is leaving, or has copies waiting */
 	uint8_t discard;	/* wormhole: throw away up to the tail */
-	uint64_t told_at;
 	uint32_t bound;		/* wormhole: output of the packet, or NIL */
 	uint32_t stored;	/* packets, VL 15 */
+} __attribute__((aligned(64)));
+
+/* What an end is, and never changes: few bytes, so that they stay at hand. */
+struct dl_wire {
+	uint32_t peer;		/* end, or NIL */
+	uint32_t sw;		/* switch number, or NIL */
+	uint32_t adapter;	/* number, or NIL */
+	uint8_t num;		/* of the port at its node */
+	uint8_t vls;		/* data VLs */
 };
 
-/* A port as the end of a link.  The first two cache lines are what is hot. */
+/* What happens at the end of a link.  Two cache lines. */
 struct dl_link_end {
 	struct dl_arbiter arb;
 	uint64_t busy_until;
 	uint64_t fcp_due;	/* the earliest deadline */
-	uint32_t waiting;	/* slots with packets waiting */
-	uint32_t fcp;		/* slots with a flow-control packet to send */
-	uint32_t peer;		/* port, or NIL */
-	uint32_t sw;		/* switch number, or NIL */
-
-	uint64_t wait_since;	/* or NEVER */
-	uint64_t busy_ps;	/* see struct dl_emu_port */
-	uint64_t route_time;	/* of DL_ROUTE_BYTES */
-	struct dl_rate rate;
-	uint32_t delay;		/* of the cable */
-	uint32_t adapter;	/* number, or NIL */
-	uint32_t sending_in;	/* input channel being read, or NIL */
-	uint32_t sending_parent;	/* of the copy being sent, or NIL */
-	uint16_t sending_units;
-	uint8_t sending_slot;
+	uint16_t waiting;	/* VLs with packets waiting */
+	uint16_t fcp;		/* VLs with a flow-control packet to send */
+	bool up;
 	bool sending;
 	bool wake;		/* an event comes when the link is free */
-	bool up;
-	bool periodic;
-	bool lossy;		/* one of the rates below is not 0 */
-	uint8_t epoch;
-	uint8_t vls;
-	uint8_t readers;	/* as input: packets being passed on */
-	uint8_t num;
+	bool lossy;		/* one of the rates of dl_losses is not 0 */
+	uint32_t sending_in;	/* input channel being read, or NIL */
+	uint32_t sending_parent;	/* of the copy being sent, or NIL */
 
+	uint64_t wait_since;	/* or NEVER */
+	uint64_t busy_ps, wait_ps;	/* see struct dl_emu_port */
+	struct dl_rate rate;
+	uint32_t delay;		/* of the cable */
+	uint32_t fcps;		/* sent */
+	uint32_t route_time;	/* of DL_ROUTE_BYTES */
+	uint32_t fcp_time;
 	uint32_t sending_flow;	/* whose multicast message ends, or NIL */
-	uint32_t loss, corrupt, damage;	/* millionths */
-	uint64_t fcp_time;
-	uint64_t wait_ps, fcps;	/* see struct dl_emu_port */
+	uint16_t sending_units;
+	uint8_t sending_vl;
+	uint8_t epoch;
+	uint8_t readers;	/* as input: packets being passed on */
+	bool periodic;
 } __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct dl_link_end) == 128, "two cache lines");
+_Static_assert(sizeof(struct dl_packet) == 64 && sizeof(struct dl_out) == 64 &&
+	       sizeof(struct dl_in) == 64, "a cache line each");
+
+/* What goes wrong on a link, in millionths. */
+struct dl_losses {
+	uint32_t fcp_loss, fcp_corrupt, damage;
+};
 
 /* What a switch was programmed with. */
 struct dl_emu_switch {
@@ -149,16 +163,18 @@ struct dl_emu_switch {
 	const dl_sl2vl_row *rows;
 	const struct dl_tables *tables;
 	uint32_t their_sw;	/* its number there */
-	uint32_t first_port;
+	const uint32_t *ends;	/* by port number: end, or NIL */
+	uint16_t nends;		/* from ends[0] on */
 	uint16_t nports;	/* + 1: row length of sl2vl */
 };
 
 struct dl_emu_adapter {
 	struct dl_sl_sched sched;
-	uint32_t port;
+	uint32_t end;
 	uint16_t free_sls;	/* those whose VL can take a packet */
-	uint16_t vl_sls[DL_EMU_VLS];	/* SLs by slot */
-	uint8_t sl_slot[16];	/* DL_NO_SLOT: to no VL */
+	uint16_t vl_sls[DL_EMU_VLS];	/* SLs by VL */
+	uint64_t started[DL_EMU_VLS];	/* head of the present packet */
+	uint8_t sl_vl[16];	/* DL_NO_VL: to none */
 	bool changing;		/* between queue pairs */
 	uint32_t changing_to;
 	/* Receiving. */
@@ -167,7 +183,7 @@ struct dl_emu_adapter {
 	uint32_t head, tail;	/* packets to be taken in */
 };
 
-#define DL_NO_SLOT 0xFF
+#define DL_NO_VL 0xFF
 
 struct dl_flow {
 	struct dl_emu_message message;
@@ -194,19 +210,25 @@ struct dl_emu {
 	struct dl_emu_source source;
 	const struct dl_log *log;
 	uint64_t now;
+	uint64_t credited;	/* credit that came until then counts */
 	uint64_t next_check;
 	struct dl_events events;
 	uint32_t background;	/* periodic events among them */
 	int err;
-	unsigned int nv;	/* slots a port */
 	uint16_t units_max;	/* of what may go as a whole, the largest */
 
 	struct dl_packet *packets;
 	uint32_t npackets, packets_cap;	/* below 2^28 */
 	uint32_t free_packet, live;
-	struct dl_link_end *ends;	/* by port */
-	struct dl_out *outs;
+	struct dl_link_end *ends;
+	struct dl_wire *wires;	/* by end */
+	struct dl_losses *losses;	/* by end */
+	uint32_t *port_of;	/* by end: port of the fabric */
+	uint32_t nends;
+	uint32_t *end_of;	/* by port of the fabric: end, or NIL */
+	struct dl_out *outs;	/* by channel */
 	struct dl_in *ins;
+	uint64_t *told_at;	/* by input channel: when credit was last sent */
 	struct dl_emu_switch *switches;
 	struct dl_emu_adapter *adapters;
 	uint32_t nadapters;
@@ -224,8 +246,6 @@ struct dl_emu {
 	struct dl_emu_level levels[DL_EMU_LEVELS];
 	struct dl_emu_port *ports;
 	struct dl_emu_pair *pairs;
-	uint32_t *end_number;	/* adapter ports, for pairs */
-	uint32_t nends;
 
 	struct dl_cycle_step *cycle;
 	uint32_t ncycle;
@@ -245,9 +265,25 @@ static inline void dl_emu_at(struct dl_emu *e, uint64_t time,
 		e->err = err;
 }
 
-static inline uint32_t dl_out_port(const struct dl_emu *e, uint32_t channel)
+static inline uint32_t dl_channel(uint32_t end, unsigned int vl)
 {
-	return channel / e->nv;
+	return end * DL_EMU_VLS + vl;
+}
+
+static inline uint32_t dl_end_of(uint32_t channel)
+{
+	return channel / DL_EMU_VLS;
+}
+
+static inline unsigned int dl_vl_of(uint32_t channel)
+{
+	return channel % DL_EMU_VLS;
+}
+
+/* Only data VLs have credit. */
+static inline bool dl_is_data(uint32_t channel)
+{
+	return dl_vl_of(channel) != DL_VL_SMP;
 }
 
 static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
@@ -257,11 +293,6 @@ static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
 	/* Flits have no headers; multicast packets count as many of them. */
 	return e->c.flow_control == DL_CREDIT_PCIE ?
 	       (bytes + e->c.flit - 1) / e->c.flit : (bytes + 63) / 64;
-}
-
-static inline bool dl_emu_is_data(const struct dl_emu *e, unsigned int slot)
-{
-	return slot != e->nv - 1;
 }
 
 /* A new packet, not initialised; NIL: none to be had (e->err is set). */
@@ -274,21 +305,38 @@ static inline void dl_emu_recycle(struct dl_emu *e, uint32_t packet)
 	e->live--;
 }
 
-/* engine.c */
-uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port);
+/* setup.c: an end's port in the tables' fabric, or DL_NONE. */
+uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t end);
 
 /* transmit.c: the sending end of a link. */
-void dl_emu_transmit(struct dl_emu *e, uint32_t port);
+void dl_emu_send_next(struct dl_emu *e, uint32_t end);
+void dl_emu_note_waiting(struct dl_emu *e, uint32_t end, bool waits);
 void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
-void dl_emu_tail_sent(struct dl_emu *e, uint32_t port);
+void dl_emu_tail_sent(struct dl_emu *e, uint32_t end);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_out *o,
+		       uint32_t units);
 void dl_emu_consider_telling(struct dl_emu *e, uint32_t in_channel);
 void dl_emu_credit(struct dl_emu *e, uint64_t what);
-void dl_emu_periodic(struct dl_emu *e, uint32_t port);
+void dl_emu_periodic(struct dl_emu *e, uint32_t end);
+
+/* Does an end have something to send, and is its link free?  Then send. */
+static inline void dl_emu_transmit(struct dl_emu *e, uint32_t end)
+{
+	const struct dl_link_end *p = &e->ends[end];
+
+	if (!(p->waiting | p->fcp)) {
+		if (p->wait_since != DL_EMU_NEVER)
+			dl_emu_note_waiting(e, end, false);
+	} else if (p->up && !p->sending) {	/* else the tail's event comes */
+		dl_emu_send_next(e, end);
+	}
+}
 
 /* forward.c: from a switch's input to its outputs. */
 void dl_emu_arrive(struct dl_emu *e, uint32_t packet);
+void dl_emu_foresee(const struct dl_emu *e, uint32_t packet, uint32_t in);
 void dl_emu_head(struct dl_emu *e, uint32_t in);
 void dl_emu_ready(struct dl_emu *e, uint32_t packet);
 void dl_emu_expire(struct dl_emu *e, uint32_t packet);
@@ -307,10 +355,10 @@ void dl_emu_made(struct dl_emu *e, uint32_t adapter);
 void dl_emu_receive(struct dl_emu *e, uint32_t packet);
 void dl_emu_drained(struct dl_emu *e, uint32_t adapter);
 void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
-/* The end of a packet's way: count it and free it.  At port `dst`. */
-void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t dst);
+/* A packet has come to an end port: count it and free it. */
+void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end);
 void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
-bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port);
+bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t end);
 void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
 
 /* deadlock.c: fill in e->cycle; 0, 1 (there is one) or -ENOMEM. */

@@ -27,14 +27,27 @@ static const struct dl_rate lane[] = {
 	[DL_XDR] = { 40, 1 },		/* 200 */
 };
 
+/* Few rates need a division then. */
+static struct dl_rate shortened(uint32_t num, uint32_t den)
+{
+	uint32_t a = num, b = den;
+
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return (struct dl_rate){ num / a, den / a };
+}
+
 int dl_rate_of(unsigned int speed, unsigned int width, struct dl_rate *out)
 {
 	if (speed >= sizeof(lane) / sizeof(*lane) || !lane[speed].num)
 		return -EINVAL;
 	switch (width) {
 	case 1: case 2: case 4: case 8: case 12:
-		*out = (struct dl_rate){ lane[speed].num,
-					 lane[speed].den * width };
+		*out = shortened(lane[speed].num, lane[speed].den * width);
 		return 0;
 	default:
 		return -EINVAL;

@@ -14,10 +14,10 @@
 #include "config.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "emu/internal.h"
 #include "log.h"
+#include "memory.h"
 
 void dl_emu_config_init(struct dl_emu_config *c)
 {
@@ -168,8 +168,10 @@ static int find_program(struct dl_emu *e, const struct dl_emu_program_key *key,
 	return 0;
 }
 
-uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port)
+uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t end)
 {
+	uint32_t port = e->port_of[end];
+
 	return e->port_there ? e->port_there[port] : port;
 }
 
@@ -177,25 +179,27 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 {
 	uint32_t undefined = 0;
 
-	for (uint32_t i = 0; i < e->f->nports; i++) {
-		const struct dl_port *port = &e->f->ports[i];
+	for (uint32_t i = 0; i < e->nends; i++) {
 		struct dl_link_end *p = &e->ends[i];
+		const struct dl_wire *w = &e->wires[i];
+		const struct dl_port *port = &e->f->ports[e->port_of[i]];
 		uint32_t there = dl_emu_their_port(e, i);
 		struct dl_arb_program *program;
 		struct dl_emu_program_key key;
 		int err;
 
-		if (p->peer == DL_NIL || (there == DL_NONE && !first))
+		if (w->peer == DL_NIL || (there == DL_NONE && !first))
 			continue;
 		memset(&key, 0, sizeof(key));
 		key.tables = e->tables;
 		key.arb = e->tables->vlarb[there];
-		key.nvls = p->vls;
+		key.nvls = w->vls;
 		key.high_cap = port->arb_high_cap;
 		key.low_cap = port->arb_low_cap;
-		if (key.arb == DL_NO_ROW && p->vls > 1) {
+		if (key.arb == DL_NO_ROW && w->vls > 1) {
 			undefined++;
-			key.port = e->c.undefined_arbitration ? i : 0;
+			key.port = e->c.undefined_arbitration ?
+				   e->port_of[i] : 0;
 		}
 		err = find_program(e, &key, &program);
 		if (err)
@@ -237,6 +241,15 @@ static const uint16_t *shared_maps(const struct dl_emu *e, uint32_t s,
 	return maps;
 }
 
+static uint32_t count_ends(const struct dl_emu *e, const struct dl_node *n)
+{
+	uint32_t ends = 0;
+
+	for (uint32_t i = 0; i <= n->nports; i++)
+		ends += e->end_of[n->first_port + i] != DL_NIL;
+	return ends;
+}
+
 /* `there`: the number in the tables of each switch, or NULL: the same. */
 int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
 			    const uint32_t *there)
@@ -256,7 +269,8 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
 			.rows = t->rows,
 			.tables = t,
 			.their_sw = theirs,
-			.first_port = n->first_port,
+			.ends = &e->end_of[n->first_port],
+			.nends = count_ends(e, n),
 			.nports = n->nports + 1,
 		};
 	}
@@ -276,24 +290,49 @@ static uint64_t cable_delay(const struct dl_emu *e, uint32_t port)
 	return 5 * (uint64_t)mm;	/* 5 ns a metre */
 }
 
+/* Ports that are ends of links are numbered; see internal.h. */
+static int number_ends(struct dl_emu *e)
+{
+	const struct dl_fabric *f = e->f;
+
+	e->end_of = malloc((f->nports + 1ul) * sizeof(*e->end_of));
+	if (!e->end_of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->nports; i++) {
+		const struct dl_port *p = &f->ports[i];
+		bool adapter = f->nodes[p->node].sw == DL_NONE;
+
+		if (p->num ? adapter || p->peer != DL_NONE : !adapter)
+			e->end_of[i] = e->nends++;
+		else
+			e->end_of[i] = DL_NIL;
+	}
+	return 0;
+}
+
 static int set_up_end(struct dl_emu *e, uint32_t i)
 {
 	const struct dl_port *port = &e->f->ports[i];
-	struct dl_link_end *p = &e->ends[i];
+	struct dl_link_end *p = &e->ends[e->end_of[i]];
+	struct dl_wire *w = &e->wires[e->end_of[i]];
 	uint64_t delay;
 
-	*p = (struct dl_link_end){
-		.peer = port->num ? port->peer : DL_NIL,
+	e->port_of[e->end_of[i]] = i;
+	*w = (struct dl_wire){
+		.peer = port->num && port->peer != DL_NONE ?
+			e->end_of[port->peer] : DL_NIL,
 		.sw = e->f->nodes[port->node].sw,
 		.num = port->num,
 		.vls = port->vls ? port->vls : e->c.default_vls,
 		.adapter = DL_NIL,
+	};
+	*p = (struct dl_link_end){
 		.wait_since = DL_EMU_NEVER,
 		.fcp_due = DL_EMU_NEVER,
 	};
-	if (p->sw == DL_NONE && port->num)
-		p->adapter = e->nadapters++;
-	if (p->peer == DL_NIL)
+	if (w->sw == DL_NONE && port->num)
+		w->adapter = e->nadapters++;
+	if (w->peer == DL_NIL)
 		return 0;
 	if (dl_emu_link_rate(e->f, &e->c, i, &p->rate)) {
 		dl_log(e->log, DL_ERROR, "emulation: \"%s\" port %u has no "
@@ -312,15 +351,14 @@ static int set_up_end(struct dl_emu *e, uint32_t i)
 
 static int set_up_channels(struct dl_emu *e)
 {
-	size_t n = e->f->nports * (size_t)e->nv;
-
-	for (size_t c = 0; c < n; c++) {
+	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
 		struct dl_in *in = &e->ins[c];
 
 		*in = (struct dl_in){ .head = DL_NIL, .tail = DL_NIL,
 				      .bound = DL_NIL };
 		e->outs[c] = (struct dl_out){ .head = DL_NIL, .tail = DL_NIL,
-					      .owner = DL_NIL };
+					      .owner = DL_NIL,
+					      .credit_at = DL_EMU_NEVER };
 		if (dl_credit_rx_init(&in->rx, e->c.flow_control, e->c.buffer,
 				      1))
 			return -EINVAL;
@@ -337,13 +375,13 @@ static int set_up_adapters(struct dl_emu *e)
 	e->qps = calloc(e->source.nflows + 1, sizeof(*e->qps));
 	if (!e->adapters || !e->flows || !e->qps)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < e->f->nports; i++) {
+	for (uint32_t i = 0; i < e->nends; i++) {
 		struct dl_emu_adapter *a;
 
-		if (e->ends[i].adapter == DL_NIL)
+		if (e->wires[i].adapter == DL_NIL)
 			continue;
-		a = &e->adapters[e->ends[i].adapter];
-		a->port = i;
+		a = &e->adapters[e->wires[i].adapter];
+		a->end = i;
 		a->rate = 1000000;
 		a->head = a->tail = DL_NIL;
 		dl_sl_sched_init(&a->sched, e->c.sl_table, e->c.tenure,
@@ -351,7 +389,9 @@ static int set_up_adapters(struct dl_emu *e)
 		dl_emu_adapter_maps(e, a);
 	}
 	for (uint32_t f = 0; f < e->source.nflows; f++) {
-		e->flows[f].adapter = e->ends[e->source.port[f]].adapter;
+		uint32_t end = e->end_of[e->source.port[f]];
+
+		e->flows[f].adapter = e->wires[end].adapter;
 		if (e->source.window)
 			e->flows[f].window = e->source.window[f];
 	}
@@ -364,30 +404,25 @@ static int set_up_pairs(struct dl_emu *e)
 {
 	if (!e->c.pairs)
 		return 0;
-	e->end_number = malloc((e->f->nports + 1) * sizeof(*e->end_number));
-	if (!e->end_number)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < e->f->nports; i++)
-		e->end_number[i] = e->ends[i].adapter;
-	e->nends = e->nadapters;
-	if (e->nends > MAX_PAIR_ENDS) {
+	if (e->nadapters > MAX_PAIR_ENDS) {
 		dl_log(e->log, DL_ERROR, "emulation: %u adapters are too many "
-		       "for statistics of pairs", e->nends);
+		       "for statistics of pairs", e->nadapters);
 		return -E2BIG;
 	}
-	e->pairs = calloc((size_t)e->nends * e->nends + 1, sizeof(*e->pairs));
+	e->pairs = calloc((size_t)e->nadapters * e->nadapters + 1,
+			  sizeof(*e->pairs));
 	return e->pairs ? 0 : -ENOMEM;
 }
 
-/* When all links are busy: three events a packet of each. */
-static uint64_t event_spacing(const struct dl_emu *e)
+/* When all links are busy there are two events a packet of each. */
+static int set_up_events(struct dl_emu *e)
 {
-	uint64_t fastest = DL_EMU_NEVER, links = 0;
+	uint64_t fastest = DL_EMU_NEVER, slowest = 0, links = 0;
 
-	for (uint32_t i = 0; i < e->f->nports; i++) {
+	for (uint32_t i = 0; i < e->nends; i++) {
 		uint64_t time;
 
-		if (e->ends[i].peer == DL_NIL)
+		if (e->wires[i].peer == DL_NIL)
 			continue;
 		links++;
 		time = dl_rate_time(e->ends[i].rate,
@@ -395,54 +430,45 @@ static uint64_t event_spacing(const struct dl_emu *e)
 				    e->c.flit : e->c.mtu);
 		if (time < fastest)
 			fastest = time;
+		time += e->ends[i].delay + e->c.switch_latency_ps;
+		if (time > slowest)
+			slowest = time;
 	}
-	return links ? fastest / (3 * links) : 0;
-}
-
-#define LARGE_PAGE (2ul << 20)
-
-/*
- * Memory that is used all over, in no order: in large pages, where there are
- * any, the processor keeps its translation of addresses.
- */
-static void *large_array(size_t n, size_t size)
-{
-	size_t bytes = n * size, page = bytes < LARGE_PAGE ? 64 : LARGE_PAGE;
-	void *memory;
-
-	bytes = (bytes + page - 1) / page * page;
-	memory = aligned_alloc(page, bytes);
-	if (memory && page == LARGE_PAGE)
-		madvise(memory, bytes, MADV_HUGEPAGE);
-	return memory;
+	return dl_events_init(&e->events, links ? fastest / (2 * links) : 0,
+			      slowest + slowest / 2);
 }
 
 static int set_up(struct dl_emu *e)
 {
-	size_t nports = e->f->nports + 1ul;
-	int err = 0;
+	int err = number_ends(e);
 
-	e->nv = 1;
-	e->ends = large_array(nports, sizeof(*e->ends));
-	e->ports = calloc(nports, sizeof(*e->ports));
-	e->switches = calloc(e->f->nswitches + 1ul, sizeof(*e->switches));
-	if (!e->ends || !e->ports || !e->switches)
-		return -ENOMEM;
-	for (uint32_t i = 0; !err && i < e->f->nports; i++) {
-		err = set_up_end(e, i);
-		if (!err && e->ends[i].vls + 1u > e->nv)
-			e->nv = e->ends[i].vls + 1u;
-	}
 	if (err)
 		return err;
-	e->ins = large_array(nports * e->nv, sizeof(*e->ins));
-	e->outs = large_array(nports * e->nv, sizeof(*e->outs));
-	if (!e->ins || !e->outs)
+	e->ends = dl_large_array(e->nends + 1ul, sizeof(*e->ends));
+	e->wires = malloc((e->nends + 1ul) * sizeof(*e->wires));
+	e->losses = calloc(e->nends + 1ul, sizeof(*e->losses));
+	e->port_of = malloc((e->nends + 1ul) * sizeof(*e->port_of));
+	e->ports = calloc(e->nends + 1ul, sizeof(*e->ports));
+	e->switches = calloc(e->f->nswitches + 1ul, sizeof(*e->switches));
+	if (!e->ends || !e->wires || !e->losses || !e->port_of || !e->ports ||
+	    !e->switches)
+		return -ENOMEM;
+	for (uint32_t i = 0; !err && i < e->f->nports; i++)
+		if (e->end_of[i] != DL_NIL)
+			err = set_up_end(e, i);
+	if (err)
+		return err;
+	e->ins = dl_large_array((e->nends + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
+	e->outs = dl_large_array((e->nends + 1ul) * DL_EMU_VLS,
+			      sizeof(*e->outs));
+	e->told_at = calloc((e->nends + 1ul) * DL_EMU_VLS,
+			    sizeof(*e->told_at));
+	if (!e->ins || !e->outs || !e->told_at)
 		return -ENOMEM;
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
 	if (e->units_max > e->c.buffer)	/* wormhole, without multicast */
 		e->units_max = dl_emu_units(e, e->c.flit);
-	err = dl_events_init(&e->events, event_spacing(e));
+	err = set_up_events(e);
 	if (!err)
 		err = set_up_channels(e);
 	if (!err)
@@ -501,6 +527,7 @@ void dl_emu_free(struct dl_emu *e)
 	free(e->ends);
 	free(e->outs);
 	free(e->ins);
+	free(e->told_at);
 	free(e->switches);
 	free(e->adapters);
 	free(e->flows);
@@ -508,7 +535,10 @@ void dl_emu_free(struct dl_emu *e)
 	free(e->port_there);
 	free(e->ports);
 	free(e->pairs);
-	free(e->end_number);
+	free(e->wires);
+	free(e->losses);
+	free(e->port_of);
+	free(e->end_of);
 	free(e->cycle);
 	free(e);
 }

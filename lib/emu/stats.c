@@ -20,14 +20,14 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e,
 	return level < DL_EMU_LEVELS ? &e->levels[level] : NULL;
 }
 
-static void sum_vls(const struct dl_emu *e, uint32_t port,
+static void sum_vls(const struct dl_emu *e, uint32_t end,
 		    struct dl_emu_port *out)
 {
-	const struct dl_out *o = &e->outs[port * (size_t)e->nv];
+	const struct dl_out *o = &e->outs[dl_channel(end, 0)];
 
 	out->packets = 0;
 	out->bytes = 0;
-	for (unsigned int v = 0; v < e->nv; v++) {
+	for (unsigned int v = 0; v < DL_EMU_VLS; v++) {
 		out->packets += o[v].packets;
 		out->bytes += o[v].bytes;
 	}
@@ -35,52 +35,57 @@ static void sum_vls(const struct dl_emu *e, uint32_t port,
 
 const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 {
-	struct dl_link_end *p = &e->ends[port];
+	static const struct dl_emu_port unused;
+	uint32_t end = e->end_of[port];
+	struct dl_link_end *p = &e->ends[end];
 
-	sum_vls(e, port, &e->ports[port]);
+	if (end == DL_NIL)
+		return &unused;
+	sum_vls(e, end, &e->ports[end]);
 	if (p->wait_since != DL_EMU_NEVER) {
 		p->wait_ps += e->now - p->wait_since;
 		p->wait_since = e->now;
 	}
-	e->ports[port].busy_ps = p->busy_ps;
-	e->ports[port].wait_ps = p->wait_ps;
-	e->ports[port].fcps = p->fcps;
-	return &e->ports[port];
-}
-
-/* The slot of a VL at a port, or the number of slots. */
-static unsigned int slot_of(const struct dl_emu *e, uint32_t port,
-			    unsigned int vl)
-{
-	if (vl == DL_VL_SMP)
-		return e->nv - 1;
-	return vl < e->ends[port].vls ? vl : e->nv;
+	e->ports[end].busy_ps = p->busy_ps;
+	e->ports[end].wait_ps = p->wait_ps;
+	e->ports[end].fcps = p->fcps;
+	return &e->ports[end];
 }
 
 struct dl_emu_vl dl_emu_vl(const struct dl_emu *e, uint32_t port,
 			   unsigned int vl)
 {
-	unsigned int slot = slot_of(e, port, vl);
-	const struct dl_out *o = &e->outs[port * (size_t)e->nv + slot];
+	uint32_t end = e->end_of[port];
+	const struct dl_out *o;
 
-	if (slot == e->nv)
+	if (end == DL_NIL || vl >= DL_EMU_VLS)
 		return (struct dl_emu_vl){ 0 };
+	o = &e->outs[dl_channel(end, vl)];
 	return (struct dl_emu_vl){ .packets = o->packets, .bytes = o->bytes };
 }
 
 unsigned int dl_emu_port_vls(const struct dl_emu *e, uint32_t port)
 {
-	return e->ends[port].vls;
+	uint32_t end = e->end_of[port];
+
+	return end == DL_NIL ? 0 : e->wires[end].vls;
+}
+
+static uint32_t adapter_of(const struct dl_emu *e, uint32_t port)
+{
+	uint32_t end = e->end_of[port];
+
+	return end == DL_NIL ? DL_NIL : e->wires[end].adapter;
 }
 
 const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src,
 				      uint32_t dst)
 {
-	if (!e->pairs || e->end_number[src] == DL_NIL ||
-	    e->end_number[dst] == DL_NIL)
+	uint32_t from = adapter_of(e, src), to = adapter_of(e, dst);
+
+	if (!e->pairs || from == DL_NIL || to == DL_NIL)
 		return NULL;
-	return &e->pairs[e->end_number[src] * (size_t)e->nends +
-			 e->end_number[dst]];
+	return &e->pairs[from * (size_t)e->nadapters + to];
 }
 
 uint32_t dl_emu_cycle(const struct dl_emu *e,
@@ -94,15 +99,15 @@ uint32_t dl_emu_cycle(const struct dl_emu *e,
  * Starving: the first packet has credit, the link works, and the VL was
  * passed over for longer than the limit; or nothing else is left to happen.
  */
-static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v)
+static bool starves(const struct dl_emu *e, uint32_t end, unsigned int v)
 {
-	const struct dl_out *o = &e->outs[port * (size_t)e->nv + v];
+	const struct dl_out *o = &e->outs[dl_channel(end, v)];
 
-	return o->head != DL_NIL && e->ends[port].up &&
+	return o->head != DL_NIL && e->ends[end].up &&
 	       (o->owner == DL_NIL || o->owner == e->packets[o->head].in) &&
 	       (e->now - o->served >= e->c.starvation_ps ||
 		dl_events_count(&e->events) <= e->background) &&
-	       dl_credit_may_send(&o->tx, dl_emu_units(
+	       dl_emu_has_credit(e, o, dl_emu_units(
 				e, e->packets[o->head].bytes));
 }
 
@@ -111,23 +116,23 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out,
 {
 	uint32_t n = 0;
 
-	for (uint32_t port = 0; port < e->f->nports; port++) {
-		const struct dl_link_end *p = &e->ends[port];
-		uint32_t vls = p->waiting & ~(1u << (e->nv - 1));
+	for (uint32_t end = 0; end < e->nends; end++) {
+		const struct dl_link_end *p = &e->ends[end];
+		const struct dl_wire *w = &e->wires[end];
+		uint32_t vls = p->waiting & ~(1u << DL_VL_SMP);
 
 		for (; vls; vls &= vls - 1) {
 			unsigned int v = __builtin_ctz(vls);
 
-			if (!starves(e, port, v))
+			if (!starves(e, end, v))
 				continue;
 			if (n < max)
 				out[n] = (struct dl_emu_starved){
-					.port = port, .vl = v,
-					.unlisted = p->vls > 1 &&
+					.port = e->port_of[end], .vl = v,
+					.unlisted = w->vls > 1 &&
 						    !(p->arb.program->listed >>
 						      v & 1),
-					.since = e->outs[port * (size_t)e->nv +
-							 v].served,
+					.since = e->outs[dl_channel(end, v)].served,
 				};
 			n++;
 		}
@@ -142,15 +147,16 @@ void dl_emu_reset_stats(struct dl_emu *e)
 	e->totals = (struct dl_emu_totals){ .injected = in_flight,
 					    .since = e->now };
 	memset(e->levels, 0, sizeof(e->levels));
-	memset(e->ports, 0, e->f->nports * sizeof(*e->ports));
+	memset(e->ports, 0, e->nends * sizeof(*e->ports));
 	if (e->pairs)
 		memset(e->pairs, 0,
-		       (size_t)e->nends * e->nends * sizeof(*e->pairs));
-	for (size_t c = 0; c < e->f->nports * (size_t)e->nv; c++) {
+		       (size_t)e->nadapters * e->nadapters *
+		       sizeof(*e->pairs));
+	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
 		e->outs[c].packets = 0;
 		e->outs[c].bytes = 0;
 	}
-	for (uint32_t i = 0; i < e->f->nports; i++) {
+	for (uint32_t i = 0; i < e->nends; i++) {
 		struct dl_link_end *p = &e->ends[i];
 
 		p->busy_ps = p->wait_ps = p->fcps = 0;

@@ -51,6 +51,17 @@ struct dl_traffic {
 
 /* ---- random numbers ---------------------------------------------------- */
 
+/* The next number of four, or of four new ones. */
+static uint32_t next_of(struct dl_random *r, philox4x32_ctr_t *four,
+			unsigned int *used)
+{
+	if (*used == 4) {
+		*four = dl_random_four(r);
+		*used = 0;
+	}
+	return four->v[(*used)++];
+}
+
 /*
  * An exponential number with mean 1, in units of 2^-32 (von Neumann 1951):
  * draw descending runs of uniform numbers; the first number of the first run
@@ -58,11 +69,14 @@ struct dl_traffic {
  */
 static uint64_t draw_exponential(struct dl_random *r)
 {
+	philox4x32_ctr_t drawn = dl_random_four(r);
+	unsigned int used = 0;
+
 	for (uint64_t whole = 0; ; whole++) {
-		uint32_t first = dl_random_next(r), last = first, next;
+		uint32_t first = next_of(r, &drawn, &used), last = first, next;
 		unsigned int length = 1;
 
-		while ((next = dl_random_next(r)) < last) {
+		while ((next = next_of(r, &drawn, &used)) < last) {
 			last = next;
 			length++;
 		}

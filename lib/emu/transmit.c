@@ -23,6 +23,11 @@
  * packet tells the receiver of it in place of FCTBS, which says the same:
  * FCTBS minus what was entered of the packets before it.
  *
+ * Most flow-control packets come to a sender that has credit left, and change
+ * nothing then.  So what they carry is left at the sender with the time of
+ * its arrival, and counts once that has come; only one that is waited for, or
+ * that comes close behind another, takes an event of its own.
+ *
  * Flow-control packets are sent when there is something worth telling, and
  * when the 65,536 symbol times are over.  The latter change nothing as long
  * as nothing is lost, except that they take link time.  So a busy port looks
@@ -59,8 +64,8 @@ void dl_emu_unwait(struct dl_emu *e, uint32_t packet)
 		o->tail = before;
 	pk->flags &= ~DL_PK_WAITING;
 	if (o->head == DL_NIL)
-		e->ends[dl_out_port(e, pk->out)].waiting &=
-			~(1u << pk->out % e->nv);
+		e->ends[dl_end_of(pk->out)].waiting &=
+			~(1u << dl_vl_of(pk->out));
 }
 
 /* A packet wants to leave through an output channel. */
@@ -76,7 +81,7 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
 		o->head = o->tail = packet;
 		pk->wait_next = DL_NIL;
 		o->served = e->now;
-		e->ends[dl_out_port(e, out)].waiting |= 1u << out % e->nv;
+		e->ends[dl_end_of(out)].waiting |= 1u << dl_vl_of(out);
 	} else if (!(pk->flags & DL_PK_HEAD) && o->owner == pk->in) {
 		pk->wait_next = o->head;	/* goes on where it stopped */
 		o->head = packet;
@@ -90,15 +95,16 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
 /* ---- flow-control packets ---------------------------------------------- */
 
 /* The latest time at which the next packet of each VL is due. */
-static void set_deadline(struct dl_emu *e, uint32_t port)
+static void set_deadline(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[port];
-	const struct dl_in *in = &e->ins[port * (size_t)e->nv];
+	struct dl_link_end *p = &e->ends[end];
+	const struct dl_wire *w = &e->wires[end];
+	const uint64_t *told_at = &e->told_at[dl_channel(end, 0)];
 	uint64_t first = DL_EMU_NEVER;
 
-	for (unsigned int v = 0; v < p->vls; v++)
-		if (in[v].told_at < first)
-			first = in[v].told_at;
+	for (unsigned int v = 0; v < w->vls; v++)
+		if (told_at[v] < first)
+			first = told_at[v];
 	p->fcp_due = first + dl_rate_time(p->rate, DL_FCP_DEADLINE);
 }
 
@@ -106,14 +112,15 @@ static void set_deadline(struct dl_emu *e, uint32_t port)
  * A deadline has passed.  Was the link free then?  In that case the packet
  * has gone out unseen, and took nothing from anybody.
  */
-static void pass_deadlines(struct dl_emu *e, uint32_t port)
+static void pass_deadlines(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[port];
+	struct dl_link_end *p = &e->ends[end];
+	const struct dl_wire *w = &e->wires[end];
 	uint64_t span = dl_rate_time(p->rate, DL_FCP_DEADLINE);
 
-	for (unsigned int v = 0; v < p->vls; v++) {
-		struct dl_in *in = &e->ins[port * (size_t)e->nv + v];
-		uint64_t due = in->told_at + span;
+	for (unsigned int v = 0; v < w->vls; v++) {
+		uint64_t *told_at = &e->told_at[dl_channel(end, v)];
+		uint64_t due = *told_at + span;
 
 		if (due > e->now)
 			continue;
@@ -123,9 +130,11 @@ static void pass_deadlines(struct dl_emu *e, uint32_t port)
 		}
 		if (due < p->busy_until)
 			due = p->busy_until;
-		in->told_at = due + (e->now - due) / span * span;
+		if (e->now - due >= span)
+			due += (e->now - due) / span * span;
+		*told_at = due;
 	}
-	set_deadline(e, port);
+	set_deadline(e, end);
 	if (p->fcp_due <= e->now)	/* until they are sent */
 		p->fcp_due = e->now + span;
 }
@@ -135,28 +144,86 @@ static bool happens(struct dl_emu *e, uint32_t millionths)
 	return millionths && dl_random_below(&e->random, 1000000) < millionths;
 }
 
-static void send_fcp(struct dl_emu *e, uint32_t port)
+/* An event for credit on its way to an output. */
+static void expect_credit(struct dl_emu *e, uint32_t out, uint64_t credit,
+			  uint32_t lost, uint64_t at)
 {
-	struct dl_link_end *p = &e->ends[port];
+	uint32_t end = dl_end_of(out);
+
+	dl_emu_at(e, at, DL_EV_CREDIT,
+		  (uint64_t)e->ends[end].epoch << 52 | (uint64_t)end << 28 |
+		  (uint64_t)dl_vl_of(out) << 24 | credit << 12 |
+		  (lost & DL_CREDIT_MASK));
+}
+
+/* What has arrived at an output unseen, counts now. */
+static void see_credit(const struct dl_emu *e, struct dl_out *o)
+{
+	if (o->credit_at > e->credited)
+		return;
+	dl_credit_update(&o->tx, o->credit);
+	o->credit_at = DL_EMU_NEVER;
+}
+
+/* Does an output have credit for so many units? */
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_out *o,
+		       uint32_t units)
+{
+	struct dl_out copy = *o;
+
+	see_credit(e, &copy);
+	return dl_credit_may_send(&copy.tx, units);
+}
+
+static void deliver_credit(struct dl_emu *e, uint32_t out, uint64_t credit,
+			   uint32_t lost, uint64_t at)
+{
+	struct dl_out *o = &e->outs[out];
+
+	see_credit(e, o);
+	if (e->timers || o->credit_at != DL_EMU_NEVER ||
+	    (o->head != DL_NIL && !dl_credit_may_send(&o->tx, e->units_max))) {
+		expect_credit(e, out, credit, lost, at);
+		return;
+	}
+	o->credit = credit;
+	o->credit_at = at;
+}
+
+/* A packet could go, if it had the credit that is under way. */
+static void wait_for_credit(struct dl_emu *e, uint32_t out)
+{
+	struct dl_out *o = &e->outs[out];
+
+	if (o->credit_at == DL_EMU_NEVER)
+		return;
+	expect_credit(e, out, o->credit, 0, o->credit_at);
+	o->credit_at = DL_EMU_NEVER;
+}
+
+static void send_fcp(struct dl_emu *e, uint32_t end)
+{
+	struct dl_link_end *p = &e->ends[end];
+	const struct dl_wire *w = &e->wires[end];
 	unsigned int v = __builtin_ctz(p->fcp);
-	uint32_t channel = port * e->nv + v;
+	uint32_t channel = dl_channel(end, v);
 	struct dl_in *in = &e->ins[channel];
 	uint64_t credit = dl_credit_of(&in->rx);
 
 	p->fcp &= p->fcp - 1;
 	in->told = credit;
-	in->told_at = e->now;
+	e->told_at[channel] = e->now;
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
-	if (p->lossy && (happens(e, p->loss) || happens(e, p->corrupt))) {
+	if (p->lossy && (happens(e, e->losses[end].fcp_loss) ||
+			 happens(e, e->losses[end].fcp_corrupt))) {
 		e->totals.fcps_lost++;
 		return;
 	}
-	dl_emu_at(e, p->busy_until + p->delay, DL_EV_CREDIT,
-		  (uint64_t)p->epoch << 52 | (uint64_t)p->peer << 28 |
-		  (uint64_t)v << 24 |
-		  credit << 12 | (e->outs[channel].lost & DL_CREDIT_MASK));
+	deliver_credit(e, dl_channel(w->peer, v), credit,
+		       e->timers ? e->outs[channel].lost : 0,
+		       p->busy_until + p->delay);
 }
 
 /*
@@ -167,24 +234,25 @@ static void send_fcp(struct dl_emu *e, uint32_t port)
 void dl_emu_consider_telling(struct dl_emu *e, uint32_t in_channel)
 {
 	struct dl_in *in = &e->ins[in_channel];
-	uint32_t port, bit;
+	uint32_t end, bit;
 	struct dl_link_end *p;
 
-	if (!dl_credit_worth_telling(&in->rx, in->told, e->units_max))
+	if (dl_credit_of(&in->rx) == in->told ||
+	    !dl_credit_worth_telling(&in->rx, in->told, e->units_max))
 		return;
-	port = dl_out_port(e, in_channel);
-	bit = 1u << in_channel % e->nv;
-	p = &e->ends[port];
+	end = dl_end_of(in_channel);
+	bit = 1u << dl_vl_of(in_channel);
+	p = &e->ends[end];
 	if (p->fcp & bit || !p->up)
 		return;
 	p->fcp |= bit;
-	dl_emu_transmit(e, port);
+	dl_emu_transmit(e, end);
 }
 
 /* Room has become free in an input buffer. */
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
 {
-	if (!dl_emu_is_data(e, in % e->nv)) {
+	if (!dl_is_data(in)) {
 		e->ins[in].stored--;
 		return;
 	}
@@ -195,15 +263,16 @@ void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
 /* A flow-control packet has arrived: see send_fcp() for what is in it. */
 void dl_emu_credit(struct dl_emu *e, uint64_t what)
 {
-	uint32_t port = what >> 28 & 0xFFFFFF;
-	uint32_t channel = port * e->nv + (what >> 24 & 15);
+	uint32_t end = what >> 28 & DL_EV_END;
+	uint32_t channel = dl_channel(end, what >> 24 & 15);
 	struct dl_in *in = &e->ins[channel];
 	uint32_t healed = ((what & DL_CREDIT_MASK) - in->healed) &
 			  DL_CREDIT_MASK;
 
-	if (!e->ends[port].up ||
-	    e->ends[port].epoch != (what >> 52 & 0xFF))
+	if (!e->ends[end].up ||
+	    e->ends[end].epoch != (what >> 52 & 0xFF))
 		return;
+	see_credit(e, &e->outs[channel]);	/* that came before */
 	dl_credit_update(&e->outs[channel].tx, what >> 12 & DL_CREDIT_MASK);
 	if (healed) {
 		in->healed = what & DL_CREDIT_MASK;
@@ -212,20 +281,21 @@ void dl_emu_credit(struct dl_emu *e, uint64_t what)
 			in->rx.count &= DL_CREDIT_MASK;
 		dl_emu_consider_telling(e, channel);
 	}
-	dl_emu_transmit(e, port);
+	dl_emu_transmit(e, end);
 }
 
 /* The timer that runs where losses were asked for. */
-void dl_emu_periodic(struct dl_emu *e, uint32_t port)
+void dl_emu_periodic(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[port];
+	struct dl_link_end *p = &e->ends[end];
+	const struct dl_wire *w = &e->wires[end];
 
 	if (p->up) {
-		p->fcp |= (1u << p->vls) - 1;
-		dl_emu_transmit(e, port);
+		p->fcp |= (1u << w->vls) - 1;
+		dl_emu_transmit(e, end);
 	}
 	dl_emu_at(e, e->now + dl_rate_time(p->rate, DL_FCP_DEADLINE),
-		  DL_EV_PERIODIC, port);
+		  DL_EV_PERIODIC, end);
 }
 
 /* ---- packets ----------------------------------------------------------- */
@@ -241,10 +311,10 @@ static uint32_t candidate(const struct dl_emu *e, const struct dl_out *o)
 	if (!e->c.speedup)
 		return packet;
 	for (;;) {
-		const struct dl_link_end *from =
-			&e->ends[dl_out_port(e, pk->in)];
+		uint32_t from = dl_end_of(pk->in);
 
-		if (from->adapter != DL_NIL || from->readers < e->c.speedup)
+		if (e->wires[from].adapter != DL_NIL ||
+		    e->ends[from].readers < e->c.speedup)
 			return packet;
 		packet = pk->wait_next;
 		if (packet == DL_NIL || o->owner != DL_NIL)
@@ -254,36 +324,39 @@ static uint32_t candidate(const struct dl_emu *e, const struct dl_out *o)
 }
 
 /* The data VLs that can send; *packet: theirs. */
-static unsigned int sendable(const struct dl_emu *e, uint32_t port,
-			     uint32_t *packet)
+static unsigned int sendable(struct dl_emu *e, uint32_t end, uint32_t *packet)
 {
-	unsigned int able = 0, vls = e->ends[port].waiting &
-				     ~(1u << (e->nv - 1));
+	unsigned int able = 0, vls = e->ends[end].waiting &
+				     ~(1u << DL_VL_SMP);
 
 	for (; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
-		const struct dl_out *o = &e->outs[port * (size_t)e->nv + v];
+		struct dl_out *o = &e->outs[dl_channel(end, v)];
 
 		packet[v] = candidate(e, o);
-		if (packet[v] != DL_NIL &&
-		    dl_credit_may_send(&o->tx, dl_emu_units(
+		if (packet[v] == DL_NIL)
+			continue;
+		see_credit(e, o);
+		if (dl_credit_may_send(&o->tx, dl_emu_units(
 				e, e->packets[packet[v]].bytes)))
 			able |= 1u << v;
+		else
+			wait_for_credit(e, dl_channel(end, v));
 	}
 	return able;
 }
 
 /* Enter the packet in the books of both ends. */
 static void spend(struct dl_emu *e, struct dl_packet *pk, uint32_t far,
-		  unsigned int slot, const struct dl_link_end *p)
+		  unsigned int vl, const struct dl_link_end *p)
 {
 	struct dl_out *o = &e->outs[pk->out];
 	uint16_t units = dl_emu_units(e, pk->bytes);
 
-	if (!dl_emu_is_data(e, slot))
+	if (vl == DL_VL_SMP)
 		return;
 	dl_credit_spend(&o->tx, units);
-	if (p->lossy && happens(e, p->damage)) {
+	if (p->lossy && happens(e, e->losses[dl_end_of(pk->out)].damage)) {
 		/* A worm that loses a flit is lost as a whole. */
 		pk->flags |= DL_PK_LOST;
 		if (e->c.switching != DL_WORMHOLE) {
@@ -296,24 +369,28 @@ static void spend(struct dl_emu *e, struct dl_packet *pk, uint32_t far,
 }
 
 /* The packet leaves its buffer: which is read until the tail has gone. */
-static void leave(struct dl_emu *e, struct dl_link_end *p, uint32_t packet)
+static void leave(struct dl_emu *e, uint32_t end, uint32_t packet)
 {
+	struct dl_link_end *p = &e->ends[end];
 	struct dl_packet *pk = &e->packets[packet];
+	uint32_t adapter = e->wires[end].adapter;
+	uint64_t *started;
 
 	p->sending_in = DL_NIL;
 	p->sending_parent = DL_NIL;
 	p->sending_units = dl_emu_units(e, pk->bytes);
-	if (p->adapter != DL_NIL) {
+	if (adapter != DL_NIL) {
 		p->sending_flow = DL_NIL;
-		/* Its slot is free again when the tail has gone. */
+		/* Its place is free again when the tail has gone. */
 		if (pk->flags & DL_PK_TAIL)
 			p->sending_parent = 0;
 		if ((pk->flags & DL_PK_MCAST) && (pk->flags & DL_PK_LAST) &&
 		    (pk->flags & DL_PK_TAIL) && e->flows[pk->flow].window)
 			p->sending_flow = pk->flow;
+		started = &e->adapters[adapter].started[dl_vl_of(pk->out)];
 		if (pk->flags & DL_PK_HEAD)
-			e->outs[pk->out].started = e->now;
-		pk->injected = e->outs[pk->out].started;
+			*started = e->now;
+		pk->injected = *started;
 		return;
 	}
 	p->sending_in = pk->in;
@@ -323,15 +400,17 @@ static void leave(struct dl_emu *e, struct dl_link_end *p, uint32_t packet)
 		e->ins[pk->in].reading = true;
 	}
 	if (e->c.speedup)
-		e->ends[dl_out_port(e, pk->in)].readers++;
+		e->ends[dl_end_of(pk->in)].readers++;
 }
 
 /* When can the far end look at the packet? */
-static uint64_t arrival(const struct dl_emu *e, const struct dl_link_end *p,
+static uint64_t arrival(const struct dl_emu *e, uint32_t end,
 			struct dl_packet *pk)
 {
+	const struct dl_link_end *p = &e->ends[end];
+
 	pk->since = p->busy_until + p->delay;	/* tail in */
-	if (e->ends[p->peer].adapter != DL_NIL)
+	if (e->wires[e->wires[end].peer].adapter != DL_NIL)
 		return pk->since;
 	if (e->c.switching == DL_CUT_THROUGH)
 		return e->now + p->delay + p->route_time +
@@ -340,27 +419,27 @@ static uint64_t arrival(const struct dl_emu *e, const struct dl_link_end *p,
 }
 
 /* Ask for the memory with which the next switch finds the packet's way. */
-static void fetch_route(const struct dl_emu *e, uint32_t port, uint16_t dlid)
+static void fetch_route(const struct dl_emu *e, uint32_t end, uint16_t dlid)
 {
-	const struct dl_link_end *p = &e->ends[port];
-	const struct dl_emu_switch *s = &e->switches[p->sw];
+	const struct dl_wire *w = &e->wires[end];
+	const struct dl_emu_switch *s = &e->switches[w->sw];
 
 	if (dlid <= s->top_lid)
 		__builtin_prefetch(&s->lft[dlid]);
-	__builtin_prefetch(&s->sl2vl[p->num * (size_t)s->nports]);
+	__builtin_prefetch(&s->sl2vl[w->num * (size_t)s->nports]);
 }
 
-static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
-		 unsigned int slot)
+static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
+		 unsigned int vl)
 {
-	struct dl_link_end *p = &e->ends[port];
+	struct dl_link_end *p = &e->ends[end];
+	const struct dl_wire *w = &e->wires[end];
 	struct dl_packet *pk = &e->packets[packet];
 	struct dl_out *o = &e->outs[pk->out];
-	uint32_t far = p->peer * e->nv + slot;
+	uint32_t far = dl_channel(w->peer, vl);
 	uint64_t time;
 
 	__builtin_prefetch(&e->ins[far]);
-	__builtin_prefetch(&e->ends[p->peer]);
 	time = dl_rate_time(p->rate, pk->bytes);
 	dl_emu_unwait(e, packet);
 	o->served = e->now;
@@ -368,28 +447,27 @@ static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
 	o->bytes += pk->bytes;
 	if (e->c.switching == DL_WORMHOLE)
 		o->owner = pk->flags & DL_PK_TAIL ? DL_NIL : pk->in;
-	spend(e, pk, far, slot, p);
-	leave(e, p, packet);
+	spend(e, pk, far, vl, p);
+	leave(e, end, packet);
 	p->busy_until = e->now + time;
 	p->sending = true;
-	p->sending_slot = slot;
+	p->sending_vl = vl;
 	pk->in = far;
 	pk->parent = DL_NIL;
 	pk->next = DL_NIL;
 	pk->epoch = p->epoch;
 	p->busy_ps += time;
 	e->totals.packet_hops += !!(pk->flags & DL_PK_HEAD);
-	dl_emu_at(e, p->busy_until, DL_EV_TAIL,
-		  (uint64_t)p->sending_in << 24 | port);
-	dl_emu_at(e, arrival(e, p, pk), DL_EV_ARRIVE,
+	dl_emu_at(e, p->busy_until, DL_EV_TAIL, end);
+	dl_emu_at(e, arrival(e, end, pk), DL_EV_ARRIVE,
 		  (uint64_t)far << 28 | packet);
-	if (e->ends[p->peer].sw != DL_NONE)
-		fetch_route(e, p->peer, pk->dlid);
+	if (e->wires[w->peer].sw != DL_NONE)
+		fetch_route(e, w->peer, pk->dlid);
 }
 
-static void note_waiting(struct dl_emu *e, uint32_t port, bool waits)
+void dl_emu_note_waiting(struct dl_emu *e, uint32_t end, bool waits)
 {
-	struct dl_link_end *p = &e->ends[port];
+	struct dl_link_end *p = &e->ends[end];
 
 	if (waits) {
 		if (p->wait_since == DL_EMU_NEVER)
@@ -400,78 +478,81 @@ static void note_waiting(struct dl_emu *e, uint32_t port, bool waits)
 	}
 }
 
-/* Does a port have something to send, and is its link free?  Then send. */
-void dl_emu_transmit(struct dl_emu *e, uint32_t port)
+/* See dl_emu_transmit(): the link is not sending a packet. */
+void dl_emu_send_next(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[port];
+	struct dl_link_end *p = &e->ends[end];
 	uint32_t packet[DL_EMU_VLS];
 	struct dl_pick pick;
-	unsigned int smp, able;
+	bool smp;
 
 	while (p->waiting | p->fcp) {
-		if (!p->up || p->sending)	/* the tail's event comes */
-			return;
 		if (e->now < p->busy_until) {
 			if (!p->wake)
-				dl_emu_at(e, p->busy_until, DL_EV_WAKE, port);
+				dl_emu_at(e, p->busy_until, DL_EV_WAKE, end);
 			p->wake = true;
 			return;
 		}
 		if (e->now >= p->fcp_due)
-			pass_deadlines(e, port);
-		smp = p->waiting >> (e->nv - 1) & 1;
-		able = smp || p->fcp ? 0 : sendable(e, port, packet);
-		switch (dl_arbiter_pick(&p->arb, smp, p->fcp, able, &pick)) {
-		case DL_KIND_NOTHING:
-			note_waiting(e, port, true);
-			return;
-		case DL_KIND_FCP:
-			send_fcp(e, port);
-			break;
+			pass_deadlines(e, end);
+		smp = p->waiting >> DL_VL_SMP & 1;
+		if (p->fcp && !smp) {
+			send_fcp(e, end);
+			continue;
+		}
+		switch (dl_arbiter_pick(&p->arb, smp, false,
+					smp ? 0 : sendable(e, end, packet),
+					&pick)) {
 		case DL_KIND_SMP:
-			send(e, port, e->outs[port * (size_t)e->nv +
-					      e->nv - 1].head, e->nv - 1);
-			break;
+			send(e, end,
+			     e->outs[dl_channel(end, DL_VL_SMP)].head,
+			     DL_VL_SMP);
+			return;
 		case DL_KIND_DATA:
-			note_waiting(e, port, false);
+			dl_emu_note_waiting(e, end, false);
 			dl_arbiter_charge(&p->arb, &pick,
 				e->packets[packet[pick.vl]].bytes, NULL);
-			send(e, port, packet[pick.vl], pick.vl);
-			break;
+			send(e, end, packet[pick.vl], pick.vl);
+			return;
+		default:
+			dl_emu_note_waiting(e, end, true);
+			return;
 		}
 	}
-	note_waiting(e, port, false);
+	dl_emu_note_waiting(e, end, false);
 }
 
 /* An input can pass on one packet more: does an output want it? */
 static void wake_outputs(struct dl_emu *e, uint32_t in_port)
 {
-	const struct dl_emu_switch *s = &e->switches[e->ends[in_port].sw];
+	const struct dl_emu_switch *s = &e->switches[e->wires[in_port].sw];
 
 	for (uint32_t n = 1; n < s->nports; n++)
-		dl_emu_transmit(e, s->first_port + n);
+		if (s->ends[n] != DL_NIL)
+			dl_emu_transmit(e, s->ends[n]);
 }
 
 /* The last bit of what a port was sending has left. */
-void dl_emu_tail_sent(struct dl_emu *e, uint32_t port)
+void dl_emu_tail_sent(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[port];
+	struct dl_link_end *p = &e->ends[end];
+	const struct dl_wire *w = &e->wires[end];
 	uint32_t in = p->sending_in;
 
 	p->sending = false;
-	if (p->adapter != DL_NIL) {
-		struct dl_emu_adapter *a = &e->adapters[p->adapter];
+	if (w->adapter != DL_NIL) {
+		struct dl_emu_adapter *a = &e->adapters[w->adapter];
 
 		if (p->sending_flow != DL_NIL)
 			dl_emu_at(e, e->now, DL_EV_MESSAGE, p->sending_flow |
 				  UINT64_C(1) << 32);
 		if (p->sending_parent != DL_NIL) {
-			a->free_sls |= a->vl_sls[p->sending_slot];
+			a->free_sls |= a->vl_sls[p->sending_vl];
 			dl_emu_fill(e, a);
 		}
 	} else {
 		if (e->c.speedup)
-			e->ends[dl_out_port(e, in)].readers--;
+			e->ends[dl_end_of(in)].readers--;
 		if (p->sending_parent == DL_NIL) {
 			e->ins[in].reading = false;
 			dl_emu_release(e, in, p->sending_units);
@@ -480,7 +561,7 @@ void dl_emu_tail_sent(struct dl_emu *e, uint32_t port)
 			dl_emu_copy_gone(e, p->sending_parent);
 		}
 		if (e->c.speedup)
-			wake_outputs(e, dl_out_port(e, in));
+			wake_outputs(e, dl_end_of(in));
 	}
-	dl_emu_transmit(e, port);
+	dl_emu_transmit(e, end);
 }

@@ -65,31 +65,6 @@ void dl_credit_tx_init(struct dl_credit_tx *tx, const struct dl_credit_rx *rx)
 	dl_credit_update(tx, dl_credit_of(rx));
 }
 
-/* What every mix of packets can use of the free space. */
-static uint32_t promise(uint32_t chunks)
-{
-	return chunks < DL_CREDIT_WINDOW ? chunks : DL_CREDIT_WINDOW;
-}
-
-uint32_t dl_credit_of(const struct dl_credit_rx *rx)
-{
-	if (rx->scheme == DL_CREDIT_PCIE)
-		return rx->count & DL_CREDIT_MASK;
-	return (rx->count + promise(rx->free)) & DL_CREDIT_MASK;
-}
-
-void dl_credit_update(struct dl_credit_tx *tx, uint32_t credit)
-{
-	uint32_t away;
-
-	if (tx->scheme == DL_CREDIT_IBA) {
-		tx->limit = credit & DL_CREDIT_MASK;
-		return;
-	}
-	away = (tx->sent - credit) & DL_CREDIT_MASK;
-	tx->limit = away < tx->alloc ? tx->alloc - away : 0;
-}
-
 void dl_credit_sync(struct dl_credit_rx *rx, uint32_t sync)
 {
 	uint32_t lost;
@@ -104,33 +79,12 @@ void dl_credit_sync(struct dl_credit_rx *rx, uint32_t sync)
 		rx->count -= DL_CREDIT_MODULUS;
 }
 
-bool dl_credit_receive(struct dl_credit_rx *rx, uint32_t units)
-{
-	uint32_t chunks = dl_credit_chunks(rx, units);
-
-	if (chunks > rx->free) {
-		rx->dropped++;
-		return false;
-	}
-	rx->free -= chunks;
-	if (rx->scheme == DL_CREDIT_IBA)
-		rx->count = (rx->count + units) & DL_CREDIT_MASK;
-	return true;
-}
-
-void dl_credit_release_chunks(struct dl_credit_rx *rx, uint32_t chunks)
-{
-	rx->free += chunks;
-	if (rx->scheme == DL_CREDIT_PCIE)
-		rx->count += chunks;
-}
-
 bool dl_credit_worth_telling(const struct dl_credit_rx *rx, uint32_t told,
 			     uint32_t largest)
 {
 	uint32_t now = dl_credit_of(rx);
 	uint32_t fresh = (now - told) & DL_CREDIT_MASK;
-	uint32_t quarter = (promise(rx->size) + 3) / 4;
+	uint32_t quarter = (dl_credit_promise(rx->size) + 3) / 4;
 	uint32_t usable;
 
 	if (!fresh || fresh > DL_CREDIT_WINDOW)

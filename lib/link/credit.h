@@ -73,11 +73,32 @@ int dl_credit_rx_init(struct dl_credit_rx *rx, enum dl_credit_scheme scheme,
  */
 void dl_credit_tx_init(struct dl_credit_tx *tx, const struct dl_credit_rx *rx);
 
+/* What every mix of packets can use of the free space. */
+static inline uint32_t dl_credit_promise(uint32_t chunks)
+{
+	return chunks < DL_CREDIT_WINDOW ? chunks : DL_CREDIT_WINDOW;
+}
+
 /* The number that the receiver's message carries: FCCL, Fwd_Cnt. */
-uint32_t dl_credit_of(const struct dl_credit_rx *rx);
+static inline uint32_t dl_credit_of(const struct dl_credit_rx *rx)
+{
+	if (rx->scheme == DL_CREDIT_PCIE)
+		return rx->count & DL_CREDIT_MASK;
+	return (rx->count + dl_credit_promise(rx->free)) & DL_CREDIT_MASK;
+}
 
 /* That message has reached the sender. */
-void dl_credit_update(struct dl_credit_tx *tx, uint32_t credit);
+static inline void dl_credit_update(struct dl_credit_tx *tx, uint32_t credit)
+{
+	uint32_t away;
+
+	if (tx->scheme == DL_CREDIT_IBA) {
+		tx->limit = credit & DL_CREDIT_MASK;
+		return;
+	}
+	away = (tx->sent - credit) & DL_CREDIT_MASK;
+	tx->limit = away < tx->alloc ? tx->alloc - away : 0;
+}
 
 /* The number that the sender's message carries: FCTBS, Tx_Cnt (low bits). */
 static inline uint32_t dl_credit_sync_of(const struct dl_credit_tx *tx)
@@ -125,10 +146,27 @@ static inline uint32_t dl_credit_chunks(const struct dl_credit_rx *rx,
  * A packet has arrived.  Returns true when it is stored; false when it finds
  * no room: then it is to be discarded, and is counted (C5).
  */
-bool dl_credit_receive(struct dl_credit_rx *rx, uint32_t units);
+static inline bool dl_credit_receive(struct dl_credit_rx *rx, uint32_t units)
+{
+	uint32_t chunks = dl_credit_chunks(rx, units);
+
+	if (chunks > rx->free) {
+		rx->dropped++;
+		return false;
+	}
+	rx->free -= chunks;
+	if (rx->scheme == DL_CREDIT_IBA)
+		rx->count = (rx->count + units) & DL_CREDIT_MASK;
+	return true;
+}
 
 /* Give back chunks of stored packets that have moved on. */
-void dl_credit_release_chunks(struct dl_credit_rx *rx, uint32_t chunks);
+static inline void dl_credit_release_chunks(struct dl_credit_rx *rx, uint32_t chunks)
+{
+	rx->free += chunks;
+	if (rx->scheme == DL_CREDIT_PCIE)
+		rx->count += chunks;
+}
 
 /*
  * A stored packet has moved on out of the buffer.  (PCIe, `units` packets

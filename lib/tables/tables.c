@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "tables/tables.h"
 
 #define LFT_BLOCK 64	/* entries in one LinearForwardingTable attribute */
@@ -46,7 +47,7 @@ int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out)
 	t->top_lid = f->top_lid;
 	t->stride = (t->top_lid / LFT_BLOCK + 1) * LFT_BLOCK;
 	lft_size = (size_t)f->nswitches * t->stride;
-	t->lft = malloc(lft_size + 1);
+	t->lft = dl_large_array(lft_size + 1, 1);
 	t->end_sl2vl = malloc((f->nports + 1) * sizeof(*t->end_sl2vl));
 	t->vlarb = malloc((f->nports + 1) * sizeof(*t->vlarb));
 	if (!t->lft || !t->end_sl2vl || !t->vlarb || new_sl2vl(t)) {

@@ -14,6 +14,7 @@ libdlroute_la_SOURCES += \
 # libdlgen: fabrics made to a plan, for the command and for tests.
 noinst_LTLIBRARIES += libdlgen.la
 libdlgen_la_SOURCES = \
+	lib/memory.h \
 	lib/random.h \
 	lib/torus/curve.c lib/torus/curve.h \
 	lib/torus/generate.c lib/torus/generate.h

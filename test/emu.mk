@@ -12,3 +12,13 @@ UNIT_TESTS += test/unit/emu_safety
 test_unit_emu_safety_SOURCES = test/unit/emu_safety.c $(EMU_WORLD)
 test_unit_emu_safety_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_emu_safety_LDADD = $(EMU_LIBS)
+
+UNIT_TESTS += test/unit/emu_twin
+test_unit_emu_twin_SOURCES = test/unit/emu_twin.c $(EMU_WORLD)
+test_unit_emu_twin_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_emu_twin_LDADD = $(EMU_LIBS)
+
+UNIT_TESTS += test/unit/events
+test_unit_events_SOURCES = test/unit/events.c test/unit/draw.h
+test_unit_events_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_events_LDADD = $(EMU_LIBS)

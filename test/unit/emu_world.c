@@ -97,8 +97,8 @@ static uint32_t draw_other(const struct emu_world *w, uint32_t index,
 	return to + (to >= flow->src);
 }
 
-static bool next_message(void *context, uint32_t index, uint64_t now,
-			 struct dl_emu_message *out)
+bool emu_world_message(void *context, uint32_t index, uint64_t now,
+		       struct dl_emu_message *out)
 {
 	struct emu_world *w = context;
 	struct emu_flow *flow = &w->flow[index];
@@ -119,7 +119,7 @@ static bool next_message(void *context, uint32_t index, uint64_t now,
 	return true;
 }
 
-static void note(void *context, const struct dl_emu_delivery *d)
+void emu_world_note(void *context, const struct dl_emu_delivery *d)
 {
 	struct emu_world *w = context;
 	const uint64_t fields[] = { d->created, d->injected, d->at, d->flow,
@@ -128,24 +128,33 @@ static void note(void *context, const struct dl_emu_delivery *d)
 	for (unsigned int i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		w->digest = (w->digest ^ fields[i]) *
 			    UINT64_C(0x9E3779B97F4A7C15);
+	if (w->log) {
+		assert_true(w->delivered < w->log_size);
+		w->log[w->delivered] = *d;
+	}
 	w->delivered++;
 	w->last = *d;
 }
 
-void emu_world_start(struct emu_world *w)
+void emu_world_rewind(struct emu_world *w)
 {
-	struct dl_emu_source source = {
-		.context = w, .nflows = w->nflows, .port = w->flow_port,
-		.window = w->flow_window, .next = next_message,
-		.delivered = note,
-	};
-
 	for (uint32_t i = 0; i < w->nflows; i++) {
 		w->flow_port[i] = w->adapter[w->flow[i].src];
 		w->flow_window[i] = w->flow[i].window;
 		w->flow[i].sent = 0;
 	}
 	w->delivered = w->digest = 0;
+}
+
+void emu_world_start(struct emu_world *w)
+{
+	struct dl_emu_source source = {
+		.context = w, .nflows = w->nflows, .port = w->flow_port,
+		.window = w->flow_window, .next = emu_world_message,
+		.delivered = emu_world_note,
+	};
+
+	emu_world_rewind(w);
 	assert_int_equal(dl_emu_new(w->t, &w->c, &source, &log_to_stderr,
 				    &w->emu), 0);
 }

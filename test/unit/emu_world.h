@@ -36,6 +36,8 @@ struct emu_world {
 	uint64_t delivered;
 	uint64_t digest;	/* of all deliveries, in order */
 	struct dl_emu_delivery last;
+	struct dl_emu_delivery *log;	/* if wanted, and its size */
+	uint64_t log_size;
 	struct dl_emu *emu;
 };
 
@@ -52,6 +54,12 @@ struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src,
 				uint32_t dst, uint32_t bytes, uint64_t count);
 /* Set up w->emu with the flows and the configuration that stand in w. */
 void emu_world_start(struct emu_world *w);
+/* The flows from their beginning, as start does; for another emulator. */
+void emu_world_rewind(struct emu_world *w);
+/* What the emulator is given: `context` is the world. */
+bool emu_world_message(void *context, uint32_t flow, uint64_t now,
+		       struct dl_emu_message *out);
+void emu_world_note(void *context, const struct dl_emu_delivery *d);
 void emu_world_stop(struct emu_world *w);
 void emu_world_free(struct emu_world *w);
 

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The emulator's events against a list that is searched from end to end. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "draw.h"
+#include "emu/events.h"
+
+#define MOST 6000
+#define STEPS 20000
+
+static uint64_t seed = 20261121;
+
+struct list {
+	struct dl_event event[MOST];
+	uint32_t n;
+};
+
+static bool before(const struct dl_event *a, const struct dl_event *b)
+{
+	return a->time < b->time || (a->time == b->time && a->what < b->what);
+}
+
+static bool take(struct list *l, uint64_t until, struct dl_event *out)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i < l->n; i++)
+		if (before(&l->event[i], &l->event[first]))
+			first = i;
+	if (!l->n || l->event[first].time > until)
+		return false;
+	*out = l->event[first];
+	l->event[first] = l->event[--l->n];
+	return true;
+}
+
+/* Soon, at the same time as others, or far beyond the wheel. */
+static uint64_t draw_time(struct draw *d, uint64_t now, uint64_t reach)
+{
+	switch (draw_below(d, 8)) {
+	case 0:
+		return now;
+	case 1:
+		return now + draw_below(d, 20);
+	case 2:
+		return now + (uint64_t)draw_below(d, 1000) * reach;
+	case 3:
+		return now / 1000 * 1000 + 1000;
+	default:
+		return now + draw_below(d, reach);
+	}
+}
+
+static void check_places(const struct dl_events *q, const struct list *l)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < dl_events_places(q); i++)
+		found += dl_events_at(q, i).what != DL_NO_EVENT;
+	assert_int_equal(found, l->n);
+	assert_int_equal(dl_events_count(q), l->n);
+}
+
+static void run(struct draw *d, struct list *l)
+{
+	uint64_t spacing = draw_below(d, 300), reach = 1 + draw_below(d, 900000);
+	uint32_t most = 1 + draw_below(d, draw_below(d, 2) ? 60 : 600);
+	uint64_t now = 0;
+	struct dl_events q;
+
+	l->n = 0;
+	assert_int_equal(dl_events_init(&q, spacing, reach), 0);
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint64_t until = now + draw_below(d, 2 * reach);
+		struct dl_event a, b;
+		bool any;
+
+		/* At times, very many at once. */
+		if (draw_one_in(d, 2000) && l->n + 3000 < MOST)
+			for (uint32_t i = 0; i < 2000; i++) {
+				b = (struct dl_event){ draw_below(d, 500),
+						       now + 77 };
+				l->event[l->n++] = b;
+				assert_int_equal(dl_events_push(
+						&q, b.time, b.what), 0);
+			}
+		while (l->n < most) {
+			b = (struct dl_event){ draw_below(d, 1000),
+					       draw_time(d, now, reach) };
+			l->event[l->n++] = b;
+			assert_int_equal(dl_events_push(&q, b.time, b.what),
+					 0);
+			if (draw_below(d, 2))
+				break;
+		}
+		any = take(l, until, &b);
+		assert_int_equal(dl_events_pop(&q, until, &a), any);
+		if (any) {
+			assert_true(a.time == b.time && a.what == b.what);
+			now = a.time;
+		}
+		if (draw_one_in(d, 1000))
+			check_places(&q, l);
+	}
+	dl_events_free(&q);
+}
+
+static void test_order(void **state)
+{
+	struct draw d = { .seed = seed };
+	struct list *l = malloc(sizeof(*l));
+
+	(void)state;
+	assert_non_null(l);
+	print_message("seed %llu\n", (unsigned long long)seed);
+	for (unsigned int i = 0; i < 12; i++)
+		run(&d, l);
+	free(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+	};
+	const char *given = getenv("DATELINE_SEED");
+
+	if (given)
+		seed = strtoull(given, NULL, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -366,6 +366,9 @@ int dl_cmd_emulate(struct dl_tool *tool, int argc, char **argv)
 
 	dl_live_options_init(&r.live);
 	dl_tool_parse(tool, &emulate_argp, DL_TOOL_JSON, argc, argv, &r);
+	/* One run is not divided: under mpirun the first process does it. */
+	if (!r.has_sweep && !dl_campaign_is_leader())
+		return DL_EXIT_GOOD;
 	err = emu_scenario_read(r.scenario, &tool->log, &scenario);
 	if (!err)
 		err = read_tables(tool, &r, &s);

@@ -461,7 +461,7 @@ some_ports() {
 }
 
 @test "a load sweep: the same curve however it is spread" {
-	local range=load=0.1:1:0.15 threads
+	local range=load=0.1:1:0.15 threads mpi=$DL_BUILD/mpi/dateline
 
 	routed 4 4 1
 	scenario >/dev/null <<-END
@@ -485,6 +485,17 @@ some_ports() {
 		--sweep other.$range
 	run -2 dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
 		--sweep load=1:0:1
+	[[ -x $mpi ]] || skip "no build with MPI in $DL_BUILD/mpi"
+	export OMPI_MCA_btl=self,vader OMPI_MCA_plm_rsh_agent=/bin/false
+	mpirun --allow-run-as-root --oversubscribe -n 2 "$mpi" emulate \
+		"$T/routed" --scenario "$T/scenario.yaml" --threads 1 \
+		--sweep "all.$range" --json >"$T/result"
+	sed '/cpu_seconds/d' "$T/result" >"$T/sweep.mpi"
+	cmp "$T/sweep.1" "$T/sweep.mpi"
+	# Without a sweep there is one run, and one answer.
+	mpirun --allow-run-as-root --oversubscribe -n 2 "$mpi" emulate \
+		"$T/routed" --scenario "$T/scenario.yaml" --json >"$T/result"
+	holds '.delivered_packets > 0'
 }
 
 @test "an interrupted run ends with its results so far" {

@@ -64,6 +64,7 @@ dateline_LDADD = libdlgen.la libdlroute.la libdllink.la libdllive.la $(JANSSON_L
 PAGE_PROGRAM = \
 	tools/report/data.js \
 	tools/report/picture.js \
+	tools/report/draw.js \
 	tools/report/charts.js \
 	tools/report/panels.js \
 	tools/report/main.js

@@ -310,6 +310,24 @@ test("an emulation: its numbers, its deadlock over the picture", async () => {
 		`${number(e.injected_packets)} packets delivered`), shown.text);
 	for (const q of e.qos)
 		assert(shown.text.includes(q.throughput_gbps.toFixed(2)), shown.text);
+	// Virtual lanes and the busiest cables, between switches only.
+	const vls = {}, bytes = [];
+	for (const p of e.ports) {
+		const peer = s.byGuid.get(p.guid).peers.get(p.port);
+
+		if (!s.byGuid.get(p.guid).isSwitch || !s.nodes.get(peer.id).isSwitch)
+			continue;
+		bytes.push(p.xmit_data_bytes);
+		for (const [vl, v] of Object.entries(p.vl))
+			vls[vl] = (vls[vl] || 0) + v.bytes;
+	}
+	const all = Object.values(vls).reduce((a, b) => a + b, 0);
+	const list = (await rows(page, "#emulation")).map((r) => r.join(" "));
+	for (const [vl, n] of Object.entries(vls))
+		assert(list.includes(`${vl} ${number(n)} ${(100 * n / all).toFixed(1)} %`), vl);
+	const busiest = list.filter((r) => /^[\d,]+ S_[^\u2192]*$/.test(r)).map((r) => r.split(" ")[0]);
+	assert.deepStrictEqual(busiest, bytes.filter((n) => n).sort((a, b) => b - a)
+		.slice(0, 20).map(number));
 	await shoot(page, "run");
 	await closed(page);
 });

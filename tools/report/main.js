@@ -31,7 +31,8 @@ function setLayout(i) {
 	byId("layout").value = i;
 	byId("tip").hidden = true;
 	byId("plane-box").hidden = view.layout !== "planes";
-	byId("keys-turn").hidden = view.layout !== "turn";
+	for (const id of ["keys-turn", "keys-turn-too"])
+		byId(id).hidden = view.layout !== "turn";
 	if (view.layout === "planes")
 		byId("plane").replaceChildren(element("option", { value: NONE, text: "all" }),
 			...Array.from({ length: grid.radix[view.axis] }, (_, k) =>
@@ -244,6 +245,10 @@ function wayTip(w) {
 		if (!c.nodes)
 			lines.push(`${c.title}: ${c.text(c.values[w])} (back: ` +
 				`${c.text(c.values[w ^ 1])})`);
+	const vls = Object.entries(doc.emulation?.ways?.vl_bytes || {})
+		.filter(([, bytes]) => bytes[w]);
+	if (vls.length)
+		lines.push(vls.map(([vl, bytes]) => `VL ${vl}: ${bytesText(bytes[w])}`).join(", "));
 	return lines.join("\n");
 }
 
@@ -308,7 +313,10 @@ function watchPointer() {
 	canvas.addEventListener("pointerleave", () => {
 		byId("tip").hidden = true;
 	});
+	// The wheel alone scrolls the page.
 	canvas.addEventListener("wheel", (event) => {
+		if (!event.ctrlKey && !event.metaKey)
+			return;
 		event.preventDefault();
 		zoomBy(Math.exp(-event.deltaY * 0.0015), event.offsetX, event.offsetY);
 	}, { passive: false });

@@ -154,7 +154,13 @@ async function showPath() {
 		showOverlay("path", null);
 		return;
 	}
-	await loadTables();
+	try {
+		await loadTables();
+	} catch (error) {
+		result.replaceChildren(note("This browser cannot unpack the tables: " +
+			error.message));
+		return;
+	}
 	if (number !== showPath.number)
 		return;
 	const lids = lidsOf(to), which = Number(byId("lid").value) || 0;

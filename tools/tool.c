@@ -219,15 +219,16 @@ int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err)
 json_t *dl_json_text(const char *text)
 {
 	json_t *string = json_string(text);
-	char plain[256];
-	size_t i;
+	char *plain;
 
 	if (string)
 		return string;
-	for (i = 0; text[i] && i + 1 < sizeof(plain); i++)
-		plain[i] = (text[i] & 0x80) ? '?' : text[i];
-	plain[i] = '\0';
-	return json_string(plain);
+	plain = strdup(text);
+	for (char *c = plain; c && *c; c++)
+		*c = *c & 0x80 ? '?' : *c;
+	string = plain ? json_string(plain) : NULL;
+	free(plain);
+	return string;
 }
 
 int dl_tool_print_json(const struct dl_tool *tool, json_t *document)

@@ -551,12 +551,15 @@ test("names that look like markup stay text", async () => {
 	const file = path.join(T, "odd", "dateline.net");
 	const name = "</script><img src=x onerror=alert(1)>&amp;'";
 
-	fs.writeFileSync(file, fs.readFileSync(file, "utf8")
-		.replace(/# "H_0_0_0_1"\n/, `# "${name}"\n`));
+	// One of them in another character set than the page's.
+	fs.writeFileSync(file, fs.readFileSync(file, "latin1")
+		.replace(/# "H_0_0_0_1"\n/, `# "${name}"\n`)
+		.replace(/# "H_1_0_0_1"\n/, "# \"H\u00f6st\"\n"), "latin1");
 	dateline("report", "odd", "--title", "<b>&", "-o", "odd.html");
 	const page = await opened("odd.html");
 	assert.strictEqual(await page.$eval("#title", (e) => e.textContent), "<b>&");
 	assert(await page.evaluate((n) => ends.name.includes(n), name));
+	assert(await page.evaluate(() => ends.name.includes("H?st")));
 	await type(page, "#from", name);
 	await type(page, "#to", "2,2");
 	await pathShown(page, name, "S_2_2_0");

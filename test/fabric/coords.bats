@@ -239,7 +239,9 @@ mpi_run() {
 	cat >"$T/agent" <<-'EOT'
 		#!/bin/sh
 		DATELINE_HOST=$1 DATELINE_RUN=$(dirname "$0")
-		export DATELINE_HOST DATELINE_RUN
+		TMPDIR=$DATELINE_RUN/$1
+		export DATELINE_HOST DATELINE_RUN TMPDIR
+		mkdir -p "$TMPDIR"
 		shift
 		exec sh -c "$*"
 	EOT

@@ -6,6 +6,7 @@
 # test goes on where the one before stopped.
 
 bats_require_minimum_version 1.5.0
+load ../fabric/lib.bash
 
 TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 DEBS=$DATELINE_PACKAGES/deb
@@ -13,11 +14,9 @@ RPMS=$DATELINE_PACKAGES/rpm
 NAMES=(dateline libdateline-dev libdateline0 opensm-dateline)
 
 setup_file() {
-	PATH=$PATH:/usr/sbin:/sbin
-	export PATH
 	if [[ ${THROWAWAY:-} == yes ]]; then
-		# Small machines leave out documentation.
-		rm -f /etc/dpkg/dpkg.cfg.d/*
+		# Small machines leave out documentation; large ones index it.
+		rm -f /etc/dpkg/dpkg.cfg.d/* /var/lib/man-db/auto-update
 		# Whatever the machine has of its own.
 		dpkg -P "${NAMES[@]}"
 		make -C "$DATELINE_BUILD" -s uninstall
@@ -28,8 +27,15 @@ setup_file() {
 
 setup() {
 	T=$BATS_TEST_TMPDIR
-	[[ ${THROWAWAY:-} == yes || ${BATS_TEST_TAGS[*]} == paper ]] ||
-		skip "no throwaway copy of this machine"
+}
+
+# throwaway: go on only where the machine may be changed.
+throwaway() {
+	[[ ${THROWAWAY:-} == yes ]] || skip "no throwaway copy of this machine"
+}
+
+teardown() {
+	fabric_down
 }
 
 # traces: every file on the machine that has to do with Dateline.
@@ -45,11 +51,6 @@ as_before() {
 	traces | diff "$BATS_FILE_TMPDIR/before" -
 }
 
-# fails COMMAND...: it must not succeed.
-fails() {
-	! "$@"
-}
-
 # try NAME...: of the tests that Debian's own machines would run.
 try() {
 	local name
@@ -60,13 +61,20 @@ try() {
 	done
 }
 
-# bats test_tags=paper
 @test "lintian has nothing to say" {
 	run -0 --separate-stderr lintian --pedantic "$DEBS"/dateline_*.changes
 	[[ ! $output ]] || { printf '%s\n' "$output"; return 1; }
 }
 
-# bats test_tags=paper
+@test "the packages have the version of the tarball" {
+	local version
+
+	version=$(dateline --version)
+	version=${version#dateline }
+	[[ $(dpkg-deb -f "$DEBS"/dateline_*.deb Version) == "$version" ]]
+	[[ $(rpm -qp --qf '%{version}' "$RPMS/dateline.rpm") == "$version" ]]
+}
+
 @test "the routing engine asks for the OpenSM that it was built with" {
 	local version
 
@@ -77,6 +85,7 @@ try() {
 }
 
 @test "the packages install, and OpenSM routes with the engine" {
+	throwaway
 	dpkg -i "$DEBS"/*.deb
 	dpkg --verify "${NAMES[@]}"
 	fails as_before
@@ -88,6 +97,7 @@ try() {
 	local name tree
 	local -a newer=()
 
+	throwaway
 	mkdir -p /etc/opensm
 	echo "torus 4 3 2" | tee /etc/opensm/{torus-2QoS,opensm}.conf
 	for name in "${NAMES[@]}"; do
@@ -105,10 +115,31 @@ try() {
 	try command opensm
 }
 
+@test "OpenSM starts as the machine would start it, by the examples" {
+	local log=/var/log/opensm.0x00d2000000000101.log
+	local memory=/var/cache/opensm/dateline-torus.conf
+
+	throwaway
+	fabric_init
+	dateline gen 5 4 3 -q -o torus
+	sim_start torus.net
+	rm -f /etc/opensm/torus-2QoS.conf
+	cp /usr/share/doc/dateline/examples/{opensm,qos-policy}.conf \
+		/etc/opensm
+	LD_PRELOAD=$DL_UMAD2SIM setpriv --pdeathsig KILL \
+		opensm --guid 0x00d2000000000101 --log_file "$log" \
+		</dev/null >opensm.out 2>&1 3>&- {SIM_CONSOLE}>&- &
+	# shellcheck disable=SC2034 # fabric_down's
+	SM_PID=$!
+	wait_for "$DL_PATIENCE" grep -qs 'SUBNET UP' "$log" || cat "$log"
+	grep 'dateline: routed a .* torus: 60 of 60 switches' "$log"
+	# There was no torus-2QoS.conf; a restart would find the same torus.
+	dateline discover torus.net --torus-config "$memory"
+}
+
 @test "a purge leaves nothing but the administrator's files" {
-	mkdir -p /var/cache/opensm
-	touch /var/cache/opensm/dateline-torus.conf \
-		/var/log/dateline-torus.dump /var/log/opensm.log
+	throwaway
+	touch /var/log/dateline-torus.dump /var/log/opensm.log
 	dpkg -r "${NAMES[@]}"
 	[[ -e /var/cache/opensm/dateline-torus.conf ]]
 	dpkg -P opensm-dateline
@@ -124,7 +155,6 @@ listed() {
 		-e 's/\.gz$//' -e "s|^|$1: |"
 }
 
-# bats test_tags=paper
 @test "the RPMs hold what the Debian packages hold" {
 	local deb rpm
 
@@ -145,6 +175,7 @@ listed() {
 }
 
 @test "the RPMs install and go, and OpenSM routes with the engine" {
+	throwaway
 	rpm -i --nodeps --force-debian "$RPMS"/*.rpm
 	try command library opensm
 	rpm -V --nodeps dateline dateline-{libs,devel} opensm-dateline
@@ -155,9 +186,10 @@ listed() {
 }
 
 @test "make install and ldconfig: OpenSM finds the engine, until uninstall" {
+	throwaway
 	make -C "$DATELINE_BUILD" -s install
 	ldconfig
-	[[ $(command -v dateline) == /usr/local/bin/dateline ]]
+	[[ $(type -P dateline) == /usr/local/bin/dateline ]]
 	try opensm
 	make -C "$DATELINE_BUILD" -s uninstall
 	ldconfig

@@ -106,9 +106,9 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a,
 		e->totals.dropped++;
 		e->totals.drops[DL_EMU_DROP_NO_VL]++;
 		if (last && f->window)
-			dl_emu_at(e, e->now + dl_rate_time(
+			dl_emu_message_at(e, e->now + dl_rate_time(
 					e->ends[a->end].rate, bytes),
-				  DL_EV_MESSAGE, flow | UINT64_C(1) << 32);
+				flow, true);
 	} else {
 		a->free_sls &= ~a->vl_sls[vl];
 		make_packet(e, a, flow, data, bytes, vl,
@@ -187,21 +187,21 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 		f->under_way++;
 		if (f->message.at > e->now) {
 			f->waiting = true;
-			dl_emu_at(e, f->message.at, DL_EV_MESSAGE, flow);
+			dl_emu_message_at(e, f->message.at, flow, false);
 			return;
 		}
 		start_message(e, flow);
 	}
 }
 
-/* A flow's message is due; or (bit 32) one of its messages has ended. */
+/* See dl_emu_message_at(). */
 void dl_emu_message(struct dl_emu *e, uint64_t what)
 {
-	uint32_t flow = (uint32_t)what;
+	uint32_t flow = what >> 24 & UINT32_MAX;
 	struct dl_flow *f = &e->flows[flow];
 	struct dl_emu_adapter *a = &e->adapters[f->adapter];
 
-	if (what >> 32 & 1)
+	if (what >> 56 & 1)
 		f->under_way--;
 	else
 		start_message(e, flow);
@@ -245,8 +245,7 @@ static void finish(struct dl_emu *e, uint32_t packet)
 
 	if (pk->flags & DL_PK_LAST && !(pk->flags & DL_PK_MCAST) &&
 	    e->flows[pk->flow].window)
-		dl_emu_at(e, e->now, DL_EV_MESSAGE,
-			  pk->flow | UINT64_C(1) << 32);
+		dl_emu_message_at(e, e->now, pk->flow, true);
 	dl_emu_recycle(e, packet);
 }
 

@@ -56,34 +56,35 @@ static void count_queues(const struct dl_emu *e, struct count *n)
 			one(e, n, p, true);
 }
 
-static void count_events(const struct dl_emu *e, struct count *n)
-{
-	for (uint32_t i = 0; i < dl_events_places(&e->events); i++) {
-		uint64_t what = dl_events_at(&e->events, i).what;
-		uint32_t id = what & DL_EV_PACKET;
-		const struct dl_link_end *p;
+struct audit {
+	const struct dl_emu *e;
+	struct count *n;
+};
 
-		if (what == DL_NO_EVENT)
-			continue;
-		switch (what >> DL_EV_SHIFT) {
-		case DL_EV_ARRIVE:
-			/* What was damaged is entered nowhere. */
-			one(e, n, id, !(e->packets[id].flags & DL_PK_LOST) ||
-				      e->c.switching == DL_WORMHOLE);
-			break;
-		case DL_EV_READY:
-			if (e->packets[id].parent != DL_NIL)
-				one(e, n, id, false);
-			break;
-		case DL_EV_TAIL:
-			/* The buffer that it is leaving. */
-			p = &e->ends[what & DL_EV_END];
-			if (e->wires[what & DL_EV_END].adapter == DL_NIL &&
-			    p->sending_parent == DL_NIL &&
-			    dl_is_data(p->sending_in))
-				n->used[p->sending_in] += p->sending_units;
-			break;
-		}
+static void count_event(void *context, uint64_t what)
+{
+	const struct dl_emu *e = ((struct audit *)context)->e;
+	struct count *n = ((struct audit *)context)->n;
+	uint32_t id = what & DL_EV_PACKET;
+	const struct dl_link_end *p;
+
+	switch (what >> DL_EV_SHIFT) {
+	case DL_EV_ARRIVE:
+		/* What was damaged is entered nowhere. */
+		one(e, n, id, !(e->packets[id].flags & DL_PK_LOST) ||
+			      e->c.switching == DL_WORMHOLE);
+		break;
+	case DL_EV_READY:
+		if (e->packets[id].parent != DL_NIL)
+			one(e, n, id, false);
+		break;
+	case DL_EV_TAIL:
+		/* The buffer that it is leaving. */
+		p = &e->ends[what >> 28];
+		if (e->wires[what >> 28].adapter == DL_NIL &&
+		    p->sending_parent == DL_NIL && dl_is_data(p->sending_in))
+			n->used[p->sending_in] += p->sending_units;
+		break;
 	}
 }
 
@@ -115,7 +116,7 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 	if (!count.used)
 		return -ENOMEM;
 	count_queues(e, &count);
-	count_events(e, &count);
+	dl_events_each(&e->events, count_event, &(struct audit){ e, &count });
 	if (count.packets != in_flight || count.records != e->live) {
 		dl_log(log, DL_ERROR, "emulation: %llu packets are in flight, "
 		       "%llu are found; %u places are taken, %llu are found",

@@ -31,9 +31,10 @@
  * long and takes 8 bytes' time.
  *
  * Method.  Discrete events (events.h).  A packet costs two events a hop, that
- * it can be looked at and that its tail has left, and flow-control packets
- * one each.  Files: transmit.c is a link's sending end, forward.c the inside
- * of a switch, adapter.c the ends, deadlock.c the judge.
+ * it can be looked at and that its tail has left; flow-control packets only
+ * those that something waits for, and that delay others.  Files: transmit.c is
+ * a link's sending end, forward.c the inside of a switch, adapter.c the ends,
+ * deadlock.c the judge; foresee.c fetches memory ahead of time.
  *
  * Invariants, checked by audit.c, after every event in a debug build
  * (configure --enable-debug): injected = delivered + dropped + in flight; for
@@ -102,7 +103,7 @@ static void happen(struct dl_emu *e, uint64_t event)
 
 	switch ((enum dl_event_kind)(event >> DL_EV_SHIFT)) {
 	case DL_EV_TAIL:
-		dl_emu_tail_sent(e, what & DL_EV_END);
+		dl_emu_tail_sent(e, what >> 28);
 		break;
 	case DL_EV_CREDIT:
 		dl_emu_credit(e, what);
@@ -182,31 +183,20 @@ static int begin(struct dl_emu *e)
 	return e->err;
 }
 
-/* Ask for the memory that an event to come will need. */
-static void foresee(const struct dl_emu *e, uint64_t event)
-{
-	if (event >> DL_EV_SHIFT == DL_EV_ARRIVE)
-		dl_emu_foresee(e, event & DL_EV_PACKET,
-			       event >> 28 & UINT32_MAX);
-}
-
 /* All events up to a time. */
 static void run_to(struct dl_emu *e, uint64_t until)
 {
 	struct dl_event ev;
 
 	while (!e->err && goes_on(e)) {
-		int found = dl_events_pop(&e->events, until, &ev);
-
-		if (found <= 0) {
-			e->err = found;
+		if (!dl_events_pop(&e->events, until, &ev))
 			return;
-		}
 		e->now = ev.time;
 		/* Tails come before the credit of the same time. */
 		e->credited = ev.time - (ev.what >> DL_EV_SHIFT == DL_EV_TAIL);
 		e->totals.events++;
-		foresee(e, dl_events_ahead(&e->events, 2));
+		dl_emu_foresee_far(e, dl_events_ahead(&e->events, 3));
+		dl_emu_foresee_near(e, dl_events_next(&e->events));
 		happen(e, ev.what);
 #ifdef DL_EMU_AUDIT
 		if (!e->err)

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "emu/events.h"
 
-#define NIL UINT32_MAX
+#define HEAP (DL_LANES - 1)
+#define RING 64		/* places, to begin with */
+#define EQUAL 16	/* so many of the same time are put in order */
+
+static const struct dl_event never = { DL_NO_EVENT, UINT64_MAX };
 
 static inline bool before(const struct dl_event *a, const struct dl_event *b)
 {
@@ -16,37 +19,38 @@ static inline bool before(const struct dl_event *a, const struct dl_event *b)
 	       (((unsigned __int128)b->time << 64) | b->what);
 }
 
-#define EVENTS_A_BUCKET 4
-#define MIN_BUCKETS 1024u
-#define MAX_BUCKETS (1u << 20)
-
-int dl_events_init(struct dl_events *q, uint64_t spacing, uint64_t reach)
+void dl_events_init(struct dl_events *q)
 {
-	uint32_t buckets = MIN_BUCKETS;
-
-	*q = (struct dl_events){ .free_node = NIL };
-	while (q->shift < 40 &&
-	       UINT64_C(2) << q->shift <= EVENTS_A_BUCKET * spacing)
-		q->shift++;
-	while (buckets < MAX_BUCKETS && buckets <= reach >> q->shift)
-		buckets *= 2;
-	q->mask = buckets - 1;
-	q->bucket = malloc(buckets * sizeof(*q->bucket));
-	q->occupied = calloc(buckets / 64, sizeof(*q->occupied));
-	if (!q->bucket || !q->occupied)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < buckets; i++)
-		q->bucket[i] = NIL;
-	return 0;
+	*q = (struct dl_events){ 0 };
+	for (uint32_t l = 0; l < DL_LANES; l++) {
+		q->first[l] = never;
+		q->delay[l] = UINT64_MAX;
+		q->winner[DL_LANES + l] = l;
+	}
+	for (uint32_t n = DL_LANES - 1; n; n--)
+		q->winner[n] = q->winner[2 * n];
 }
 
 void dl_events_free(struct dl_events *q)
 {
-	free(q->front);
-	free(q->bucket);
-	free(q->occupied);
-	free(q->nodes);
+	for (uint32_t l = 0; l < DL_LANES; l++)
+		free(q->lane[l].ring);
 	free(q->heap);
+}
+
+/* A lane has another first event: who wins now? */
+static inline void set_first(struct dl_events *q, uint32_t lane,
+			     struct dl_event ev)
+{
+	uint32_t w = lane;
+
+	q->first[lane] = ev;
+	for (uint32_t n = DL_LANES + lane; n > 1; n /= 2) {
+		uint32_t other = q->winner[n ^ 1];
+
+		w = before(&q->first[other], &q->first[w]) ? other : w;
+		q->winner[n / 2] = w;
+	}
 }
 
 /* ---- the heap ---------------------------------------------------------- */
@@ -72,13 +76,9 @@ int push_heap(struct dl_events *q, struct dl_event ev)
 {
 	struct dl_event *h;
 	uint32_t at;
-	int err;
 
-	if (q->nheap == q->heap_cap) {
-		err = grow_heap(q);
-		if (err)
-			return err;
-	}
+	if (q->nheap == q->heap_cap && grow_heap(q))
+		return -ENOMEM;
 	h = q->heap;
 	at = DL_EVENTS_ROOT + q->nheap++;
 	/* The children of i are 4i - 8 to 4i - 5. */
@@ -91,14 +91,21 @@ int push_heap(struct dl_events *q, struct dl_event ev)
 		at = up;
 	}
 	h[at] = ev;
+	q->count++;
+	if (at == DL_EVENTS_ROOT)
+		set_first(q, HEAP, ev);
 	return 0;
 }
 
-static struct dl_event pop_heap(struct dl_events *q)
+static __attribute__((noinline)) void pop_heap(struct dl_events *q)
 {
-	struct dl_event *h = q->heap, first = h[DL_EVENTS_ROOT], last;
+	struct dl_event *h = q->heap, last;
 	uint32_t at = DL_EVENTS_ROOT, end = DL_EVENTS_ROOT + --q->nheap;
 
+	if (!q->nheap) {
+		set_first(q, HEAP, never);
+		return;
+	}
 	last = h[end];
 	for (;;) {
 		uint32_t child = 4 * at - 8, best = child, stop = child + 4;
@@ -108,188 +115,126 @@ static struct dl_event pop_heap(struct dl_events *q)
 		if (stop > end)
 			stop = end;
 		for (uint32_t c = child + 1; c < stop; c++)
-			if (before(&h[c], &h[best]))
-				best = c;
+			best = before(&h[c], &h[best]) ? c : best;
 		if (!before(&h[best], &last))
 			break;
 		h[at] = h[best];
 		at = best;
 	}
 	h[at] = last;
-	return first;
+	set_first(q, HEAP, h[DL_EVENTS_ROOT]);
 }
 
-/* ---- the wheel --------------------------------------------------------- */
+/* ---- the lanes --------------------------------------------------------- */
 
-static int more_nodes(struct dl_events *q)
+static inline bool is_empty(const struct dl_lane *l)
 {
-	uint32_t cap = q->nodes_cap ? 2 * q->nodes_cap : 1024;
-	struct dl_event_node *grown = realloc(q->nodes, cap * sizeof(*grown));
+	return l->from == l->to;
+}
+
+static __attribute__((noinline)) int grow_lane(struct dl_lane *l)
+{
+	uint32_t cap = l->cap ? 2 * l->cap : RING, n = l->to - l->from;
+	struct dl_event *grown = malloc(cap * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	q->nodes = grown;
-	for (uint32_t i = cap; i-- > q->nodes_cap; q->free_node = i)
-		grown[i] = (struct dl_event_node){
-			.event.what = DL_NO_EVENT, .next = q->free_node };
-	q->nodes_cap = cap;
+	for (uint32_t i = 0; i < n; i++)
+		grown[i] = l->ring[(l->from + i) & (l->cap - 1)];
+	free(l->ring);
+	*l = (struct dl_lane){ .ring = grown, .to = n, .cap = cap };
 	return 0;
 }
 
-static int push_wheel(struct dl_events *q, uint64_t bucket,
-		      struct dl_event ev)
+/* An empty lane for a delay that has none; or the heap. */
+static __attribute__((noinline))
+uint32_t claim_lane(struct dl_events *q, uint32_t pair, uint64_t delay)
 {
-	uint32_t slot = bucket & q->mask, node = q->free_node;
-	struct dl_event_node *n = &q->nodes[node];
+	uint32_t lane = 2 * pair;
 
-	q->free_node = n->next;
-	n->event = ev;
-	n->next = q->bucket[slot];
-	q->bucket[slot] = node;
-	q->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
-	q->on_wheel++;
-	return 0;
-}
-
-/* How far is the next bucket with events?  There is one. */
-static uint32_t next_occupied(const struct dl_events *q)
-{
-	uint32_t slot = q->next & q->mask, word = slot / 64;
-	uint64_t bits = q->occupied[word] & UINT64_MAX << slot % 64;
-
-	while (!bits) {
-		word = (word + 1) & q->mask / 64;
-		bits = q->occupied[word];
+	if (q->candidate[pair] != delay) {
+		q->candidate[pair] = delay;
+		return HEAP;
 	}
-	return (word * 64 + __builtin_ctzll(bits) - slot) & q->mask;
+	if (!is_empty(&q->lane[lane]))
+		lane++;
+	if (lane == HEAP || !is_empty(&q->lane[lane]))
+		return HEAP;
+	q->delay[lane] = delay;
+	return lane;
 }
 
-/* ---- the front --------------------------------------------------------- */
-
-#define FRONT_MIN 64
-#define SHORT 16	/* so few are sorted by insertion */
-
-static int compare(const void *a, const void *b)
+static inline uint32_t lane_of(struct dl_events *q, uint64_t delay)
 {
-	return before(a, b) ? -1 : before(b, a);
+	uint32_t pair = delay * UINT64_C(0x9E3779B97F4A7C15) >> 61;
+	uint32_t lane = 2 * pair;
+
+	if (q->delay[lane] == delay)
+		return lane;
+	if (q->delay[lane + 1] == delay)
+		return lane + 1;
+	return claim_lane(q, pair, delay);
 }
-
-/* Make room for one more, keeping what is there. */
-static __attribute__((noinline)) int more_front(struct dl_events *q)
-{
-	uint32_t n = q->to - q->from;
-
-	if (2 * n >= q->front_cap) {
-		uint32_t cap = q->front_cap ? 2 * q->front_cap : FRONT_MIN;
-		void *grown = realloc(q->front, cap * sizeof(*q->front));
-
-		if (!grown)
-			return -ENOMEM;
-		q->front = grown;
-		q->front_cap = cap;
-	}
-	memmove(q->front, q->front + q->from, n * sizeof(*q->front));
-	q->from = 0;
-	q->to = n;
-	return 0;
-}
-
-/* The events of the next bucket come to the front. */
-static int bring(struct dl_events *q)
-{
-	uint32_t slot, node, sorted = 0, next;
-
-	q->next += next_occupied(q);
-	slot = q->next++ & q->mask;
-	for (node = q->bucket[slot]; node != NIL; node = next, sorted++) {
-		struct dl_event_node *n = &q->nodes[node];
-		struct dl_event ev = n->event;
-		uint32_t at;
-
-		if (q->to == q->front_cap && more_front(q))
-			return -ENOMEM;
-		at = q->to++;
-		for (uint32_t i = 0; i < sorted && sorted <= SHORT &&
-		     before(&ev, &q->front[at - 1]); i++, at--)
-			q->front[at] = q->front[at - 1];
-		q->front[at] = ev;
-		n->event.what = DL_NO_EVENT;
-		next = n->next;
-		n->next = q->free_node;
-		q->free_node = node;
-	}
-	if (sorted > SHORT + 1)
-		qsort(q->front + q->to - sorted, sorted, sizeof(*q->front),
-		      compare);
-	q->bucket[slot] = NIL;
-	q->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-	q->on_wheel -= sorted;
-	return 0;
-}
-
-/* An event that is due before some of those at the front. */
-static int push_front(struct dl_events *q, struct dl_event ev)
-{
-	uint32_t at = q->to, passed = 0;
-
-	while (at > q->from && before(&ev, &q->front[at - 1])) {
-		if (++passed > SHORT)
-			return push_heap(q, ev);
-		at--;
-	}
-	if (q->to == q->front_cap) {
-		int err = more_front(q);
-
-		if (err)
-			return err;
-	}
-	at = q->to++;
-	for (; passed; passed--, at--)
-		q->front[at] = q->front[at - 1];
-	q->front[at] = ev;
-	return 0;
-}
-
-/* ---- all together ------------------------------------------------------ */
 
 int dl_events_push(struct dl_events *q, uint64_t time, uint64_t what)
 {
-	uint64_t bucket = time >> q->shift;
-	struct dl_event ev = { .what = what, .time = time };
+	struct dl_event ev = { .what = what, .time = time }, *e;
+	uint32_t lane = lane_of(q, time - q->now), mask, at, passed = 0;
+	struct dl_lane *l = &q->lane[lane];
 
-	if (bucket < q->next)
-		return push_front(q, ev);
-	if (bucket - q->next > q->mask)
+	if (lane == HEAP)
 		return push_heap(q, ev);
-	if (q->free_node == NIL && more_nodes(q))
+	if (l->to - l->from == l->cap && grow_lane(l))
 		return -ENOMEM;
-	return push_wheel(q, bucket, ev);
+	mask = l->cap - 1;
+	at = l->to;
+	while (at != l->from && before(&ev, &l->ring[(at - 1) & mask])) {
+		if (++passed > EQUAL)
+			return push_heap(q, ev);
+		at--;
+	}
+	e = l->ring;
+	for (uint32_t i = l->to; i != at; i--)
+		e[i & mask] = e[(i - 1) & mask];
+	e[at & mask] = ev;
+	l->to++;
+	q->count++;
+	if (at == l->from)
+		set_first(q, lane, ev);
+	return 0;
 }
 
-static __attribute__((noinline))
-int take_heap(struct dl_events *q, uint64_t until, struct dl_event *out)
+bool dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out)
 {
-	if (q->heap[DL_EVENTS_ROOT].time > until)
-		return 0;
-	*out = pop_heap(q);
+	uint32_t lane = q->winner[1];
+	struct dl_lane *l = &q->lane[lane];
+
+	*out = q->first[lane];
+	if (out->time > until || !q->count)
+		return false;
 	q->now = out->time;
-	/* Nothing on the wheel is due before. */
-	if (q->next < q->now >> q->shift)
-		q->next = q->now >> q->shift;
-	return 1;
+	q->count--;
+	q->last = lane;
+	if (lane == HEAP) {
+		pop_heap(q);
+		return true;
+	}
+	l->from++;
+	set_first(q, lane, is_empty(l) ? never :
+					 l->ring[l->from & (l->cap - 1)]);
+	return true;
 }
 
-int dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out)
+void dl_events_each(const struct dl_events *q,
+		    void (*visit)(void *context, uint64_t what),
+		    void *context)
 {
-	while (q->to - q->from < DL_EVENTS_AHEAD && q->on_wheel)
-		if (bring(q))
-			return -ENOMEM;
-	if (q->nheap && (q->from == q->to ||
-			 before(&q->heap[DL_EVENTS_ROOT], &q->front[q->from])))
-		return take_heap(q, until, out);
-	if (q->from == q->to || q->front[q->from].time > until)
-		return 0;
-	*out = q->front[q->from++];
-	q->now = out->time;
-	return 1;
+	for (uint32_t i = 0; i < q->nheap; i++)
+		visit(context, q->heap[DL_EVENTS_ROOT + i].what);
+	for (uint32_t n = 0; n < HEAP; n++) {
+		const struct dl_lane *l = &q->lane[n];
+
+		for (uint32_t i = l->from; i != l->to; i++)
+			visit(context, l->ring[i & (l->cap - 1)].what);
+	}
 }

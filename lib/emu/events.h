@@ -2,29 +2,30 @@
 /*
  * The events of an emulation, in order of time.
  *
- * Problem.  Millions of events a second go in and come out, thousands are
- * pending, and nearly all of them are due within the time of a packet or two.
+ * Problem.  Millions of events a second go in and come out, and thousands are
+ * pending.
  *
- * Representation.  A wheel of buckets, each of them a short stretch of time
- * with its events in a list, in no order; a bit for each bucket says whether
- * there are any.  The stretch is chosen so that a busy fabric has a few events
- * in each, and the wheel so large that they all find place.  When its time
- * comes, a bucket's events are sorted, and go to the front.  There the engine
- * can see them coming, and ask for the memory that they will need.
+ * Most come a time after what causes them that is always the same: a packet of
+ * the largest size lasts as long as the one before, and a switch takes as
+ * long.  Events of the same delay are due in the order in which they are made.
  *
- * What is due later than once round goes to a heap with four children a node,
- * and so does what would have to pass many others at the front.  It stays
- * there, and the earlier of both firsts is next.
+ * Representation.  So each delay that is common has a lane, where its events
+ * stand in a ring, first in, first out.  All others are in a heap with four
+ * children a node.  The next event is the first of a lane or of the heap: a
+ * tournament tree knows which.
+ *
+ * A delay has two lanes that it may get, by hashing, and it gets one that is
+ * empty when it comes twice without another in between that has none either.
+ * So what is drawn at random seldom takes a lane, and what is common has it
+ * for as long as it is used.
  *
  * Order.  By time, then by kind, then by what it concerns: one number, `what`.
  * Events that are alike in all do the same, so their order means nothing.
- * The order does not depend on the wheel's measures.
  *
- * Invariants.  The wheel holds buckets from `next` on, less than one turn; the
- * front holds what is due before.  No event is due before `now`, the time of
- * the last one taken.
+ * Invariants.  In each lane the order holds; no event is due before `now`, the
+ * time of the last one taken.
  *
- * Complexity.  O(1) while buckets are short, else O(log n).
+ * Complexity.  O(1) in a lane, O(log n) in the heap.
  */
 #ifndef DL_EVENTS_H
 #define DL_EVENTS_H
@@ -37,77 +38,69 @@ struct dl_event {
 	uint64_t time;
 };
 
-#define DL_NO_EVENT UINT64_MAX	/* `what` of a node not in use */
+#define DL_NO_EVENT UINT64_MAX	/* `what` of none */
 
-struct dl_event_node {
-	struct dl_event event;
-	uint32_t next;
+/* The last of the lanes is the heap. */
+#define DL_LANES 16
+
+struct dl_lane {
+	struct dl_event *ring;
+	uint32_t from, to;	/* counted on; their place is modulo `cap` */
+	uint32_t cap;
 };
 
 struct dl_events {
-	struct dl_event *front;
-	uint32_t from, to, front_cap;
 	uint64_t now;
-	uint64_t next;		/* bucket number, counted from time 0 */
-	uint32_t on_wheel;
-	unsigned int shift;	/* a bucket is 2^shift picoseconds */
-	uint32_t mask;		/* of a bucket's place on the wheel */
-	uint32_t *bucket;	/* its first node, or none */
-	uint64_t *occupied;
-	struct dl_event_node *nodes;
-	uint32_t nodes_cap, free_node;
+	uint32_t count;
+	uint32_t last;		/* lane of the event taken last */
+	struct dl_event first[DL_LANES];	/* of each lane, or NEVER */
+	uint8_t winner[2 * DL_LANES];	/* of a subtree; root 1 */
+	uint64_t delay[DL_LANES];
+	uint64_t candidate[DL_LANES / 2];	/* for two lanes */
+	struct dl_lane lane[DL_LANES];
 	struct dl_event *heap;	/* heap[3] is the root: aligned children */
 	uint32_t nheap, heap_cap;
 };
 
 #define DL_EVENTS_ROOT 3
-#define DL_EVENTS_AHEAD 4	/* that can be seen coming */
 
-/*
- * Both in picoseconds: `spacing` is the time between two events when it is
- * busy, and `reach` how long before their time most events are known.
- * Returns 0 or -ENOMEM.
- */
-int dl_events_init(struct dl_events *q, uint64_t spacing, uint64_t reach);
+void dl_events_init(struct dl_events *q);
 void dl_events_free(struct dl_events *q);
 
 /* Not before `now`.  Returns 0 or -ENOMEM. */
 int dl_events_push(struct dl_events *q, uint64_t time, uint64_t what);
 
 /*
- * The next one, if it is due at `until` or before.  Returns 1, 0 (there is
- * none) or -ENOMEM.
+ * The next one, if it is due at `until` or before, and it is taken out.
+ * Returns false if there is none.
  */
-int dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out);
+bool dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out);
+
+/*
+ * What will be next in the lane of the event that was taken last; and what
+ * comes n places behind that one.  DL_NO_EVENT: nothing does.
+ */
+static inline uint64_t dl_events_next(const struct dl_events *q)
+{
+	return q->first[q->last].what;
+}
+
+static inline uint64_t dl_events_ahead(const struct dl_events *q, uint32_t n)
+{
+	const struct dl_lane *l = &q->lane[q->last];
+
+	return n < l->to - l->from ?
+	       l->ring[(l->from + n) & (l->cap - 1)].what : DL_NO_EVENT;
+}
 
 static inline uint32_t dl_events_count(const struct dl_events *q)
 {
-	return q->to - q->from + q->on_wheel + q->nheap;
+	return q->count;
 }
 
-/*
- * What is likely to come after `n` others, n below DL_EVENTS_AHEAD; or
- * DL_NO_EVENT.
- */
-static inline uint64_t dl_events_ahead(const struct dl_events *q, uint32_t n)
-{
-	return q->from + n < q->to ? q->front[q->from + n].what : DL_NO_EVENT;
-}
-
-/* Event i of dl_events_places(), in no order; `what` DL_NO_EVENT: none. */
-static inline uint32_t dl_events_places(const struct dl_events *q)
-{
-	return q->to - q->from + q->nodes_cap + q->nheap;
-}
-
-static inline struct dl_event dl_events_at(const struct dl_events *q,
-					   uint32_t i)
-{
-	if (i < q->to - q->from)
-		return q->front[q->from + i];
-	i -= q->to - q->from;
-	return i < q->nodes_cap ? q->nodes[i].event :
-				  q->heap[DL_EVENTS_ROOT + i - q->nodes_cap];
-}
+/* Hand out each event, in no order. */
+void dl_events_each(const struct dl_events *q,
+		    void (*visit)(void *context, uint64_t what),
+		    void *context);
 
 #endif

@@ -35,16 +35,6 @@ static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 	return NULL;
 }
 
-/* The VL at an output, or DL_NO_VL. */
-static unsigned int map_vl(const struct dl_emu_switch *s, unsigned int in,
-			   unsigned int out, unsigned int sl, uint8_t vls)
-{
-	uint16_t row = s->sl2vl[in * (size_t)s->nports + out];
-	unsigned int vl = row == DL_NO_ROW ? 0 : dl_sl2vl_get(s->rows[row], sl);
-
-	return vl < vls ? vl : DL_NO_VL;
-}
-
 /* ---- the buffer -------------------------------------------------------- */
 
 /* The head of a buffer is gone, without having been sent: free its room. */
@@ -111,45 +101,14 @@ static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
 	if (pk->flags & DL_PK_SMP)
 		vl = DL_VL_SMP;
 	else
-		vl = map_vl(s, e->wires[dl_end_of(in)].num, number, pk->sl,
+		vl = dl_emu_map_vl(s, e->wires[dl_end_of(in)].num, number, pk->sl,
 			    w->vls);
 	if (vl == DL_NO_VL)
 		return DL_EMU_DROP_NO_VL;
 	if (!(pk->flags & DL_PK_SMP) && dl_arb_drops(p->arb.program, vl))
 		return DL_EMU_DROP_UNLISTED;
 	*out = dl_channel(end, vl);
-	__builtin_prefetch(&e->outs[*out]);
 	return -1;
-}
-
-/*
- * A packet is about to arrive: ask for the memory of the output that it will
- * want.  It does no harm if that turns out to be wrong.
- */
-void dl_emu_foresee(const struct dl_emu *e, uint32_t packet, uint32_t in)
-{
-	const struct dl_packet *pk = &e->packets[packet];
-	const struct dl_wire *w = &e->wires[dl_end_of(in)];
-	const struct dl_emu_switch *s;
-	unsigned int number, vl;
-	uint32_t end;
-
-	if (w->sw == DL_NONE)
-		return;
-	s = &e->switches[w->sw];
-	if (pk->dlid > s->top_lid)
-		return;
-	number = s->lft[pk->dlid];
-	if (number >= s->nports || s->ends[number] == DL_NIL)
-		return;
-	end = s->ends[number];
-	vl = map_vl(s, w->num, number, pk->sl, DL_VL_SMP);
-	__builtin_prefetch(&e->ends[end]);
-	__builtin_prefetch((const char *)&e->ends[end] + 64);
-	__builtin_prefetch(&e->outs[dl_channel(end, vl)]);
-	end = e->wires[end].peer;
-	if (end != DL_NIL)
-		__builtin_prefetch(&e->ins[dl_channel(end, vl)]);
 }
 
 /* When may a packet start through this output? */

@@ -45,15 +45,16 @@ enum dl_event_kind {
  * it leads to can be fetched from memory ahead of time.
  *
  *	ARRIVE			packet, 28 bits; input channel, 32
- *	TAIL			end
+ *	TAIL			end, 24; input channel being read, 28
  *	CREDIT			see send_fcp()
- *	MESSAGE			flow, 32; a message has ended, 1
+ *	MESSAGE			a message has ended, 1; flow, 32; adapter, 24
  *	READY, HOQ		packet
  *	WAKE, PERIODIC		end
  *	MADE, DRAINED		adapter
  */
 #define DL_EV_PACKET 0xFFFFFFFu
 #define DL_EV_END 0xFFFFFFu
+#define DL_EV_CHANNEL 0xFFFFFFFu	/* all ones: none */
 
 enum {
 	DL_PK_HEAD = 1, DL_PK_TAIL = 2,	/* of the packet; both, unless flits */
@@ -334,9 +335,31 @@ static inline void dl_emu_transmit(struct dl_emu *e, uint32_t end)
 	}
 }
 
+/* The VL at an output of a switch, or DL_NO_VL. */
+static inline unsigned int dl_emu_map_vl(const struct dl_emu_switch *s,
+					 unsigned int in, unsigned int out,
+					 unsigned int sl, uint8_t vls)
+{
+	uint16_t row = s->sl2vl[in * (size_t)s->nports + out];
+	unsigned int vl = row == DL_NO_ROW ? 0 : dl_sl2vl_get(s->rows[row], sl);
+
+	return vl < vls ? vl : DL_NO_VL;
+}
+
+/* An event about a flow: its next message is due; or one has ended. */
+static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time,
+				     uint32_t flow, bool ended)
+{
+	dl_emu_at(e, time, DL_EV_MESSAGE, (uint64_t)ended << 56 |
+		  (uint64_t)flow << 24 | e->flows[flow].adapter);
+}
+
+/* foresee.c: of events behind the present one. */
+void dl_emu_foresee_far(const struct dl_emu *e, uint64_t event);
+void dl_emu_foresee_near(const struct dl_emu *e, uint64_t event);
+
 /* forward.c: from a switch's input to its outputs. */
 void dl_emu_arrive(struct dl_emu *e, uint32_t packet);
-void dl_emu_foresee(const struct dl_emu *e, uint32_t packet, uint32_t in);
 void dl_emu_head(struct dl_emu *e, uint32_t in);
 void dl_emu_ready(struct dl_emu *e, uint32_t packet);
 void dl_emu_expire(struct dl_emu *e, uint32_t packet);

@@ -7,6 +7,7 @@ libdllink_la_SOURCES += \
 	lib/emu/engine.c \
 	lib/emu/events.c lib/emu/events.h \
 	lib/emu/fault.c \
+	lib/emu/foresee.c \
 	lib/emu/forward.c \
 	lib/emu/histogram.c lib/emu/histogram.h \
 	lib/emu/internal.h \

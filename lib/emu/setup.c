@@ -414,30 +414,6 @@ static int set_up_pairs(struct dl_emu *e)
 	return e->pairs ? 0 : -ENOMEM;
 }
 
-/* When all links are busy there are two events a packet of each. */
-static int set_up_events(struct dl_emu *e)
-{
-	uint64_t fastest = DL_EMU_NEVER, slowest = 0, links = 0;
-
-	for (uint32_t i = 0; i < e->nends; i++) {
-		uint64_t time;
-
-		if (e->wires[i].peer == DL_NIL)
-			continue;
-		links++;
-		time = dl_rate_time(e->ends[i].rate,
-				    e->c.switching == DL_WORMHOLE ?
-				    e->c.flit : e->c.mtu);
-		if (time < fastest)
-			fastest = time;
-		time += e->ends[i].delay + e->c.switch_latency_ps;
-		if (time > slowest)
-			slowest = time;
-	}
-	return dl_events_init(&e->events, links ? fastest / (2 * links) : 0,
-			      slowest + slowest / 2);
-}
-
 static int set_up(struct dl_emu *e)
 {
 	int err = number_ends(e);
@@ -468,9 +444,8 @@ static int set_up(struct dl_emu *e)
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
 	if (e->units_max > e->c.buffer)	/* wormhole, without multicast */
 		e->units_max = dl_emu_units(e, e->c.flit);
-	err = set_up_events(e);
-	if (!err)
-		err = set_up_channels(e);
+	dl_events_init(&e->events);
+	err = set_up_channels(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
 	if (!err)

@@ -418,17 +418,6 @@ static uint64_t arrival(const struct dl_emu *e, uint32_t end,
 	return pk->since + e->c.switch_latency_ps;
 }
 
-/* Ask for the memory with which the next switch finds the packet's way. */
-static void fetch_route(const struct dl_emu *e, uint32_t end, uint16_t dlid)
-{
-	const struct dl_wire *w = &e->wires[end];
-	const struct dl_emu_switch *s = &e->switches[w->sw];
-
-	if (dlid <= s->top_lid)
-		__builtin_prefetch(&s->lft[dlid]);
-	__builtin_prefetch(&s->sl2vl[w->num * (size_t)s->nports]);
-}
-
 static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
 		 unsigned int vl)
 {
@@ -439,7 +428,6 @@ static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
 	uint32_t far = dl_channel(w->peer, vl);
 	uint64_t time;
 
-	__builtin_prefetch(&e->ins[far]);
 	time = dl_rate_time(p->rate, pk->bytes);
 	dl_emu_unwait(e, packet);
 	o->served = e->now;
@@ -458,11 +446,10 @@ static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
 	pk->epoch = p->epoch;
 	p->busy_ps += time;
 	e->totals.packet_hops += !!(pk->flags & DL_PK_HEAD);
-	dl_emu_at(e, p->busy_until, DL_EV_TAIL, end);
+	dl_emu_at(e, p->busy_until, DL_EV_TAIL,
+		  (uint64_t)end << 28 | (p->sending_in & DL_EV_CHANNEL));
 	dl_emu_at(e, arrival(e, end, pk), DL_EV_ARRIVE,
 		  (uint64_t)far << 28 | packet);
-	if (e->wires[w->peer].sw != DL_NONE)
-		fetch_route(e, w->peer, pk->dlid);
 }
 
 void dl_emu_note_waiting(struct dl_emu *e, uint32_t end, bool waits)
@@ -544,8 +531,7 @@ void dl_emu_tail_sent(struct dl_emu *e, uint32_t end)
 		struct dl_emu_adapter *a = &e->adapters[w->adapter];
 
 		if (p->sending_flow != DL_NIL)
-			dl_emu_at(e, e->now, DL_EV_MESSAGE, p->sending_flow |
-				  UINT64_C(1) << 32);
+			dl_emu_message_at(e, e->now, p->sending_flow, true);
 		if (p->sending_parent != DL_NIL) {
 			a->free_sls |= a->vl_sls[p->sending_vl];
 			dl_emu_fill(e, a);

@@ -13,6 +13,7 @@
 
 #define MOST 6000
 #define STEPS 20000
+#define DELAYS 20
 
 static uint64_t seed = 20261121;
 
@@ -40,10 +41,11 @@ static bool take(struct list *l, uint64_t until, struct dl_event *out)
 	return true;
 }
 
-/* Soon, at the same time as others, or far beyond the wheel. */
-static uint64_t draw_time(struct draw *d, uint64_t now, uint64_t reach)
+/* Soon, at the same time as others, late, or after one of the usual delays. */
+static uint64_t draw_time(struct draw *d, uint64_t now, uint64_t reach,
+			  const uint64_t *delay)
 {
-	switch (draw_below(d, 8)) {
+	switch (draw_below(d, 12)) {
 	case 0:
 		return now;
 	case 1:
@@ -52,30 +54,41 @@ static uint64_t draw_time(struct draw *d, uint64_t now, uint64_t reach)
 		return now + (uint64_t)draw_below(d, 1000) * reach;
 	case 3:
 		return now / 1000 * 1000 + 1000;
-	default:
+	case 4:
 		return now + draw_below(d, reach);
+	default:
+		return now + delay[draw_below(d, DELAYS)];
 	}
+}
+
+static void add_up(void *sum, uint64_t what)
+{
+	*(uint64_t *)sum += what + 1;
 }
 
 static void check_places(const struct dl_events *q, const struct list *l)
 {
-	uint32_t found = 0;
+	uint64_t sum = 0, found = 0;
 
-	for (uint32_t i = 0; i < dl_events_places(q); i++)
-		found += dl_events_at(q, i).what != DL_NO_EVENT;
-	assert_int_equal(found, l->n);
+	for (uint32_t i = 0; i < l->n; i++)
+		sum += l->event[i].what + 1;
+	dl_events_each(q, add_up, &found);
+	assert_int_equal(found, sum);
 	assert_int_equal(dl_events_count(q), l->n);
 }
 
 static void run(struct draw *d, struct list *l)
 {
-	uint64_t spacing = draw_below(d, 300), reach = 1 + draw_below(d, 900000);
+	uint64_t reach = 1 + draw_below(d, 900000);
+	uint64_t delay[DELAYS];
 	uint32_t most = 1 + draw_below(d, draw_below(d, 2) ? 60 : 600);
 	uint64_t now = 0;
 	struct dl_events q;
 
 	l->n = 0;
-	assert_int_equal(dl_events_init(&q, spacing, reach), 0);
+	for (unsigned int i = 0; i < DELAYS; i++)
+		delay[i] = draw_below(d, reach);
+	dl_events_init(&q);
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint64_t until = now + draw_below(d, 2 * reach);
 		struct dl_event a, b;
@@ -92,7 +105,7 @@ static void run(struct draw *d, struct list *l)
 			}
 		while (l->n < most) {
 			b = (struct dl_event){ draw_below(d, 1000),
-					       draw_time(d, now, reach) };
+					       draw_time(d, now, reach, delay) };
 			l->event[l->n++] = b;
 			assert_int_equal(dl_events_push(&q, b.time, b.what),
 					 0);

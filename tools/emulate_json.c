@@ -107,15 +107,21 @@ static json_t *port_json(const struct emu_run *r, uint32_t port)
 					      (json_int_t)v.bytes, "packets",
 					      (json_int_t)v.packets));
 	}
-	return json_pack("{s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "guid",
+	return json_pack("{s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+			 "s:I, s:o}", "guid",
 			 dl_guid_json(f, f->ports[port].node), "port",
 			 f->ports[port].num, "xmit_data_bytes",
 			 (json_int_t)p->bytes, "xmit_packets",
 			 (json_int_t)p->packets, "xmit_wait_ns",
 			 (json_int_t)(p->wait_ps / 1000), "xmit_busy_ns",
 			 (json_int_t)(p->busy_ps / 1000),
-			 "flow_control_packets", (json_int_t)p->fcps, "vl",
-			 vls);
+			 "flow_control_packets", (json_int_t)p->fcps,
+			 "xmit_discards", (json_int_t)p->xmit_discards,
+			 "rcv_errors", (json_int_t)p->rcv_errors,
+			 "rcv_switch_relay_errors",
+			 (json_int_t)p->relay_errors,
+			 "vl15_dropped", (json_int_t)p->vl15_dropped,
+			 "vl", vls);
 }
 
 static json_t *ports_json(const struct emu_run *r)

@@ -184,18 +184,28 @@ void emu_sweep_print(const struct emu_point *points, uint32_t n, FILE *to)
 
 /* ---- ibsim ------------------------------------------------------------- */
 
+/* A counter of PortCounters that is so many bits wide sticks at the top. */
+static void set_narrow(const struct emu_run *r, uint32_t port,
+		       const char *counter, unsigned int bits, uint64_t value,
+		       FILE *to)
+{
+	const struct dl_fabric *f = r->plan->fabric;
+	uint64_t top = (UINT64_C(1) << bits) - 1;
+
+	fprintf(to, "PerformanceSet \"%s\"[%u] PortCounters.%s=%" PRIu64 "\n",
+		dl_node_name(f, f->ports[port].node), f->ports[port].num,
+		counter, value > top ? top : value);
+}
+
 static void set_counter(const struct emu_run *r, uint32_t port,
 			const char *counter, uint64_t value, FILE *to)
 {
 	const struct dl_fabric *f = r->plan->fabric;
-	uint64_t narrow = value > UINT32_MAX ? UINT32_MAX : value;
-	const char *name = dl_node_name(f, f->ports[port].node);
-	unsigned int num = f->ports[port].num;
 
-	fprintf(to, "PerformanceSet \"%s\"[%u] PortCounters.%s=%" PRIu64 "\n",
-		name, num, counter, narrow);
+	set_narrow(r, port, counter, 32, value, to);
 	fprintf(to, "PerformanceSet \"%s\"[%u] PortCountersExtended.%s=%"
-		PRIu64 "\n", name, num, counter, value);
+		PRIu64 "\n", dl_node_name(f, f->ports[port].node),
+		f->ports[port].num, counter, value);
 }
 
 int emu_write_counters(const struct emu_run *r, FILE *to)
@@ -205,7 +215,6 @@ int emu_write_counters(const struct emu_run *r, FILE *to)
 	for (uint32_t i = 0; i < f->nports; i++) {
 		uint32_t peer = f->ports[i].peer;
 		const struct dl_emu_port *sent, *received;
-		uint64_t wait;
 
 		if (peer == DL_NONE)
 			continue;
@@ -216,11 +225,13 @@ int emu_write_counters(const struct emu_run *r, FILE *to)
 		set_counter(r, i, "PortRcvData", received->bytes / 4, to);
 		set_counter(r, i, "PortXmitPkts", sent->packets, to);
 		set_counter(r, i, "PortRcvPkts", received->packets, to);
-		wait = sent->wait_ps / 1000;
-		fprintf(to, "PerformanceSet \"%s\"[%u] PortCounters."
-			"PortXmitWait=%" PRIu64 "\n",
-			dl_node_name(f, f->ports[i].node), f->ports[i].num,
-			wait > UINT32_MAX ? UINT32_MAX : wait);
+		set_narrow(r, i, "PortXmitWait", 32, sent->wait_ps / 1000, to);
+		set_narrow(r, i, "PortXmitDiscards", 16, sent->xmit_discards,
+			   to);
+		set_narrow(r, i, "PortRcvErrors", 16, sent->rcv_errors, to);
+		set_narrow(r, i, "PortRcvSwitchRelayErrors", 16,
+			   sent->relay_errors, to);
+		set_narrow(r, i, "VL15Dropped", 16, sent->vl15_dropped, to);
 	}
 	return ferror(to) ? -EIO : 0;
 }

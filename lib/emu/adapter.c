@@ -105,6 +105,7 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a,
 		e->totals.injected++;
 		e->totals.dropped++;
 		e->totals.drops[DL_EMU_DROP_NO_VL]++;
+		e->ports[a->end].xmit_discards++;
 		if (last && f->window)
 			dl_emu_message_at(e, e->now + dl_rate_time(
 					e->ends[a->end].rate, bytes),
@@ -249,10 +250,42 @@ static void finish(struct dl_emu *e, uint32_t packet)
 	dl_emu_recycle(e, packet);
 }
 
+/* The port's counter that IBA 16.1.3.5 has for it, if there is one. */
+static void count_drop(struct dl_emu *e, const struct dl_packet *pk,
+		       enum dl_emu_drop cause)
+{
+	struct dl_emu_port *in = &e->ports[dl_end_of(pk->in)];
+
+	switch (cause) {
+	case DL_EMU_DROP_NO_ENTRY:
+	case DL_EMU_DROP_NO_VL:
+		in->relay_errors++;
+		break;
+	case DL_EMU_DROP_DEAD_LINK:
+	case DL_EMU_DROP_HOQ_LIFE:
+	case DL_EMU_DROP_UNLISTED:
+		if (pk->out != DL_NIL)
+			e->ports[dl_end_of(pk->out)].xmit_discards++;
+		else	/* the table names a port without a cable */
+			in->relay_errors++;
+		break;
+	case DL_EMU_DROP_CORRUPT:
+		in->rcv_errors++;
+		break;
+	case DL_EMU_DROP_SMP_FULL:
+		in->vl15_dropped++;
+		break;
+	case DL_EMU_DROP_WRONG_END:
+	case DL_EMU_DROPS:
+		break;
+	}
+}
+
 void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 {
 	e->totals.dropped++;
 	e->totals.drops[cause]++;
+	count_drop(e, &e->packets[packet], cause);
 	finish(e, packet);
 }
 

@@ -246,6 +246,11 @@ struct dl_emu_port {
 	uint64_t fcps;
 	uint64_t wait_ps;	/* had data to send, and could not */
 	uint64_t received_bytes;	/* adapters: data delivered */
+	/* Dropped: see enum dl_emu_drop, and IBA 16.1.3.5. */
+	uint32_t xmit_discards;	/* at the output: dead, too late, unlisted */
+	uint32_t rcv_errors;	/* at the input: damaged */
+	uint32_t relay_errors;	/* at the input: no entry, no VL */
+	uint32_t vl15_dropped;	/* at the input */
 };
 
 struct dl_emu_vl {

@@ -78,36 +78,39 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
 
 /* ---- the way out ------------------------------------------------------- */
 
-/* Why a packet cannot go that way; -1: it can, *out is the channel. */
+/*
+ * Why a packet cannot go that way; -1: it can, pk->out is the channel.  If it
+ * cannot because of the output, pk->out is one of its channels.
+ */
 static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
-			uint32_t in, const struct dl_packet *pk,
-			unsigned int number, uint32_t *out)
+			uint32_t in, struct dl_packet *pk, unsigned int number)
 {
 	uint32_t end = number < s->nports ? s->ends[number] : DL_NIL;
 	const struct dl_link_end *p;
 	const struct dl_wire *w;
 	unsigned int vl;
 
-	if (end == DL_NIL)
+	if (end == DL_NIL) {
+		pk->out = DL_NIL;
 		return DL_EMU_DROP_DEAD_LINK;
+	}
 	p = &e->ends[end];
 	w = &e->wires[end];
-	if (!number) {		/* the switch itself */
-		*out = dl_channel(end, 0);
+	pk->out = dl_channel(end, 0);
+	if (!number)		/* the switch itself */
 		return -1;
-	}
 	if (!p->up && !e->c.hoq_life_ps)
 		return DL_EMU_DROP_DEAD_LINK;
 	if (pk->flags & DL_PK_SMP)
 		vl = DL_VL_SMP;
 	else
-		vl = dl_emu_map_vl(s, e->wires[dl_end_of(in)].num, number, pk->sl,
-			    w->vls);
+		vl = dl_emu_map_vl(s, e->wires[dl_end_of(in)].num, number,
+				   pk->sl, w->vls);
 	if (vl == DL_NO_VL)
 		return DL_EMU_DROP_NO_VL;
 	if (!(pk->flags & DL_PK_SMP) && dl_arb_drops(p->arb.program, vl))
 		return DL_EMU_DROP_UNLISTED;
-	*out = dl_channel(end, vl);
+	pk->out = dl_channel(end, vl);
 	return -1;
 }
 
@@ -150,13 +153,13 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s,
 		unsigned int number = pk->dlid > s->top_lid ? DL_NO_PORT :
 							      s->lft[pk->dlid];
 		int cause = number == DL_NO_PORT ? DL_EMU_DROP_NO_ENTRY :
-			    find_channel(e, s, in, pk, number, &out);
+			    find_channel(e, s, in, pk, number);
 
 		if (cause >= 0) {
 			drop_head(e, in, cause);
 			return false;
 		}
-		e->ins[in].bound = out;
+		out = e->ins[in].bound = pk->out;
 	} else {
 		out = e->ins[in].bound;
 	}
@@ -209,7 +212,8 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 	pk->parent = parent;
 	pk->next = DL_NIL;
 	pk->copies = 0;
-	cause = find_channel(e, s, in, pk, number, &out);
+	cause = find_channel(e, s, in, pk, number);
+	out = pk->out;
 	e->totals.injected++;
 	if (cause >= 0) {
 		dl_emu_lose(e, packet, cause);
@@ -221,7 +225,6 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 	}
 	e->packets[parent].copies++;
 	if (earliest(e, pk, out) > e->now) {
-		pk->out = out;
 		dl_emu_at(e, earliest(e, pk, out), DL_EV_READY, packet);
 		return true;
 	}

@@ -97,6 +97,7 @@ same_loop() {
 	run -1 emulated "$T/routed" "$EXAMPLES/emulate-faults.yaml"
 	holds '.dropped_packets > 0 and .drops.dead_link > 0 and
 		(.deadlock | not) and .delivered_packets > .dropped_packets'
+	holds '([.ports[].xmit_discards] | add) == .drops.dead_link'
 }
 
 @test "what was offered is what arrives, below saturation" {
@@ -391,8 +392,11 @@ drawn() {
 	full >/dev/null
 	sed -i '/multicast/d; s/^duration.*/duration_ns: 10000000/' \
 		"$T/scenario.yaml"
+	printf '%s\n' faults: \
+		'  - {at_ns: 9000000, fault: link_down, node: S_1_1_0, port: 1}' \
+		>>"$T/scenario.yaml"
 	sim dateline emulate --live --scenario "$T/scenario.yaml" --json \
-		--write-counters "$T/counters" >"$T/result"
+		--write-counters "$T/counters" >"$T/result" || [[ $? == 1 ]]
 	sim_console "!$T/counters" >"$T/set"
 	fails grep -q -e '^#' -e unknown "$T/set"
 	while read -r guid lid port bytes wait; do
@@ -407,6 +411,14 @@ drawn() {
 		n=$((n + 1))
 	done < <(some_ports)
 	((n > 0))
+	# The cable that failed at the end has two sides.
+	jq -r '.ports[] | select(.xmit_discards > 0) |
+		"\(.guid) \(.port) \(.xmit_discards)"' "$T/result" >"$T/lost"
+	(($(wc -l <"$T/lost") == 2))
+	while read -r guid port n; do
+		grep -q "GUID $(printf '0x%x' "$guid") port $port:.*$(
+			)PortXmitDiscards == $n\]" "$T/errors"
+	done <"$T/lost"
 }
 
 # near NUMBER COUNTER: what perfquery said of it, or some more, because the

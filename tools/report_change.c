@@ -98,10 +98,14 @@ static json_t *only_cables(const struct dl_page *p,
 	return list;
 }
 
-static json_t *moved_lids(const struct change *c)
+/* When a fabric's LIDs were given anew, this is all of them: some will do. */
+#define LISTED 1000
+
+static void add_moved_lids(const struct change *c, json_t *out)
 {
 	const struct dl_fabric *f = c->now->fabric, *o = c->then->fabric;
 	json_t *list = json_array();
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < c->now->nends; i++) {
 		uint32_t port = c->now->ends[i];
@@ -111,6 +115,8 @@ static json_t *moved_lids(const struct change *c)
 		if (there == DL_NONE || o->ports[there].lid ==
 						f->ports[port].lid)
 			continue;
+		if (n++ >= LISTED)
+			continue;
 		end = end_json(c->now, port);
 		json_object_set_new(end, "before",
 				    json_integer(o->ports[there].lid));
@@ -118,7 +124,8 @@ static json_t *moved_lids(const struct change *c)
 				    json_integer(f->ports[port].lid));
 		json_array_append_new(list, end);
 	}
-	return list;
+	json_object_set_new(out, "lids_moved", list);
+	json_object_set_new(out, "lids_moved_count", json_integer(n));
 }
 
 /* ---- forwarding -------------------------------------------------------- */
@@ -314,7 +321,7 @@ static int compare(struct change *c, json_t *out)
 	json_object_set_new(out, "ends_new", only_nodes(now, then, false));
 	json_object_set_new(out, "cables_gone", only_cables(then, now));
 	json_object_set_new(out, "cables_new", only_cables(now, then));
-	json_object_set_new(out, "lids_moved", moved_lids(c));
+	add_moved_lids(c, out);
 	json_object_set_new(out, "groups_gone",
 			    only_groups(then->tables, now->tables));
 	json_object_set_new(out, "groups_new",

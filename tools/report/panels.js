@@ -571,12 +571,12 @@ function fillChange() {
 	changedCables(body, c.cables_gone, "Cables gone");
 	changedCables(body, c.cables_new, "Cables that are new or came back");
 	fillGroupChanges(c, body);
-	if (c.lids_moved.length) {
-		const title = `End ports with another LID: ${count(c.lids_moved.length)}`;
+	if (c.lids_moved_count) {
+		const title = `End ports with another LID: ${count(c.lids_moved_count)}`;
 
 		body.append(folded(c.lids_moved.length, title,
 			table(["End port", "#LID before", "#LID now"],
-				c.lids_moved.slice(0, 1000).map((n) => [placedText(n),
+				c.lids_moved.map((n) => [placedText(n),
 					String(n.before), String(n.now)]), title)));
 	}
 	if (order.length)

@@ -123,7 +123,7 @@ static void keep_tables(const struct dl_plan *p, uint32_t s, osm_switch_t *sw)
  * Keep the last good plan in force (SPEC A11): the switches that are left hold
  * its tables already, and one that comes back empty gets them again.
  */
-static int keep_plan(const struct dl_engine *e)
+static void keep_plan(const struct dl_engine *e)
 {
 	const struct dl_fabric *f = e->plan->fabric;
 	uint32_t s;
@@ -138,7 +138,6 @@ static int keep_plan(const struct dl_engine *e)
 	DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL19: the last good tables stay in "
 	       "force until the cause is gone; what came since is not routed, "
 	       "and paths across what went are broken");
-	return DONE;
 }
 
 static int build_fwd_tables(void *context)
@@ -180,8 +179,9 @@ static int build_fwd_tables(void *context)
 failed:
 	dl_plan_free(p);
 	if (e->plan && is_last_resort(e)) {
+		keep_plan(e);
 		dl_gather_end(e, DL_SWEEP_KEPT);
-		return keep_plan(e);
+		return DONE;
 	}
 	drop_plan(e);
 	dl_gather_end(e, DL_SWEEP_ASIDE);

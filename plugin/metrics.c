@@ -206,6 +206,51 @@ static void count_plan(struct dl_gather *g, const struct dl_plan *p)
 	stage[DL_STAGE_ROUTING] -= r->search_seconds + r->proof_seconds;
 }
 
+/* What the switches hold: what OpenSM has been given for them. */
+static void take_forwarding(struct dl_engine *e, struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t s;
+
+	for (s = 0; s < f->nswitches; s++) {
+		osm_switch_t *sw = osm_get_switch_by_guid(&e->osm->subn,
+				cl_hton64(f->nodes[f->switches[s]].guid));
+
+		if (sw && sw->new_lft && sw->lft_size > t->top_lid)
+			memcpy(t->lft + s * (size_t)t->stride, sw->new_lft,
+			       t->top_lid + 1u);
+	}
+}
+
+/*
+ * The last good tables stay in force on a fabric that they were not made for:
+ * what do they still reach?  Without groups: whether there are credit loops
+ * is still as it was, since nothing has been added that waits.
+ */
+static int judge_kept(struct dl_engine *e)
+{
+	struct dl_fabric *f = NULL;
+	struct dl_tables *t = NULL;
+	struct dl_verdict *v;
+	uint64_t loop_free = e->gather.now.number[DL_NUM_LOOP_FREE];
+	int err = dl_import(e->osm, NULL, &f);
+
+	if (!err)
+		err = dl_tables_carry(e->plan->tables, f, &t);
+	if (!err) {
+		take_forwarding(e, t);
+		err = dl_verify(t, NULL, NULL, &v);
+	}
+	if (!err) {
+		v->credit_loop = loop_free == 0;
+		dl_metrics_verdict(&e->gather.now, v);
+		dl_verdict_free(v);
+	}
+	dl_tables_free(t);
+	dl_fabric_free(f);
+	return err;
+}
+
 void dl_gather_end(struct dl_engine *e, enum dl_sweep what)
 {
 	struct dl_metrics *m = &e->gather.now;
@@ -214,7 +259,7 @@ void dl_gather_end(struct dl_engine *e, enum dl_sweep what)
 		return;
 	if (what == DL_SWEEP_ROUTED)
 		count_plan(&e->gather, e->plan);
-	else if (what == DL_SWEEP_ASIDE)
+	else if (what == DL_SWEEP_ASIDE || judge_kept(e))
 		dl_metrics_no_tables(m);
 	if (e->plan)
 		count_groups(e);

@@ -42,3 +42,8 @@ UNIT_TESTS += test/unit/test_curve
 test_unit_test_curve_SOURCES = test/unit/test_curve.c $(GRID_FABRIC)
 test_unit_test_curve_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_curve_LDADD = libdlgen.la libdlroute.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/test_carry
+test_unit_test_carry_SOURCES = test/unit/test_carry.c $(GRID_FABRIC)
+test_unit_test_carry_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_carry_LDADD = libdlroute.la $(CMOCKA_LIBS)

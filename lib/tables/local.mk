@@ -1,4 +1,5 @@
 libdlroute_la_SOURCES += \
+	lib/tables/carry.c \
 	lib/tables/load.c lib/tables/load.h \
 	lib/tables/read.c lib/tables/read.h \
 	lib/tables/read_fdbs.c \

@@ -103,6 +103,13 @@ struct dl_tables {
  */
 int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out);
 
+/*
+ * The same tables as another fabric holds them, in which the same nodes (by
+ * GUID) still have them.  Multicast groups are left out.  0 or -ENOMEM.
+ */
+int dl_tables_carry(const struct dl_tables *from, const struct dl_fabric *to,
+		    struct dl_tables **out);
+
 /* The number of a row, added if it is new.  Negative: -ENOMEM, -ENOSPC. */
 int dl_tables_row(struct dl_tables *t, dl_sl2vl_row row);
 

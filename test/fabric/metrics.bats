@@ -189,7 +189,7 @@ scraped() {
 }
 
 @test "refused sweeps show, with the error's number" {
-	local routed
+	local routed lost pairs
 
 	metrics_up 5 4 1 classic
 	values tables_safe 1 last_sweep_routed 1 \
@@ -202,6 +202,14 @@ scraped() {
 		switches_missing 2 forwarding_entries 800 \
 		last_success_timestamp_seconds "$routed"
 	(($(value 'sweeps_total{result="kept"}') >= 1))
+	# What is lost is what a look at the running fabric finds to be lost.
+	snapshot "$T/live"
+	dateline verify "$T/live" >"$T/judged" 2>&1 || [[ $? == 1 ]]
+	read -r lost pairs < <(sed -nE \
+		's/^delivery: ([0-9]+) of ([0-9]+) pairs .*/\1 \2/p' "$T/judged")
+	((lost > 0))
+	values unreachable_pairs "$lost" pairs "$pairs" tables_loop_free 1 \
+		tables_delivered 0 tables_safe 0
 	[[ $(value last_sweep_timestamp_seconds) > $routed ]]
 	mend_all
 	sm_sweep

@@ -22,7 +22,7 @@ struct emulation {
 	const struct dl_page *page;
 	const struct dl_log *log;
 	const char *path;
-	json_t *bytes, *wait, *busy, *vl[VLS];
+	json_t *bytes, *wait, *vl[VLS];
 };
 
 /* The port index of {"guid": .., "port": ..}, or DL_NONE. */
@@ -81,7 +81,6 @@ static void take_port(struct emulation *e, uint32_t way, const json_t *object)
 
 	take(e->bytes, way, object, "xmit_data_bytes");
 	take(e->wait, way, object, "xmit_wait_ns");
-	take(e->busy, way, object, "xmit_busy_ns");
 	json_object_foreach(json_object_get(object, "vl"), name, vl) {
 		unsigned long number = strtoul(name, NULL, 10);
 
@@ -93,10 +92,12 @@ static void take_port(struct emulation *e, uint32_t way, const json_t *object)
 	}
 }
 
+/* The emulator lists each port that has a cable. */
 static int take_ports(struct emulation *e, const json_t *ports)
 {
+	const struct dl_fabric *f = e->page->fabric;
 	const json_t *object;
-	size_t i;
+	size_t i, cabled = 0;
 
 	json_array_foreach(ports, i, object) {
 		uint32_t port = port_of(e, object);
@@ -106,7 +107,14 @@ static int take_ports(struct emulation *e, const json_t *ports)
 		if (e->page->way_of[port] != DL_NONE)
 			take_port(e, e->page->way_of[port], object);
 	}
-	return 0;
+	for (uint32_t p = 0; p < f->nports; p++)
+		cabled += f->ports[p].peer != DL_NONE;
+	if (!ports || json_array_size(ports) == cabled)
+		return 0;
+	dl_log(e->log, DL_ERROR, "%s: %zu ports, but the snapshot has %zu with "
+	       "a cable: an emulation of another fabric?", e->path,
+	       json_array_size(ports), cabled);
+	return -EINVAL;
 }
 
 static json_t *ways_json(struct emulation *e)
@@ -120,8 +128,8 @@ static json_t *ways_json(struct emulation *e)
 		snprintf(name, sizeof(name), "%u", vl);
 		json_object_set(vls, name, e->vl[vl]);
 	}
-	return json_pack("{s:O, s:O, s:O, s:o}", "bytes", e->bytes, "wait_ns",
-			 e->wait, "busy_ns", e->busy, "vl_bytes", vls);
+	return json_pack("{s:O, s:O, s:o}", "bytes", e->bytes, "wait_ns",
+			 e->wait, "vl_bytes", vls);
 }
 
 /* ---- the rest ---------------------------------------------------------- */
@@ -154,7 +162,6 @@ static int digest(struct emulation *e, json_t *document)
 
 	e->bytes = zeroes(ways);
 	e->wait = zeroes(ways);
-	e->busy = zeroes(ways);
 	err = take_ports(e, json_object_get(document, "ports"));
 	if (!err)
 		err = steps_json(e, json_object_get(document, "cycle"), steps);
@@ -167,7 +174,6 @@ static int digest(struct emulation *e, json_t *document)
 	json_decref(steps);
 	json_decref(e->bytes);
 	json_decref(e->wait);
-	json_decref(e->busy);
 	for (unsigned int vl = 0; vl < VLS; vl++)
 		json_decref(e->vl[vl]);
 	return err;

@@ -1,8 +1,8 @@
 # The report in a browser: node drives the distribution's Chromium, through
 # puppeteer-core.  That is fetched once, as package-lock.json pins it, into
 # the build tree; afterwards no network is needed.
-EXTRA_DIST += test/report/report.js test/report/agree.js \
-	test/report/browser.js test/report/snapshot.js \
+EXTRA_DIST += test/report/report.js test/report/agree.js test/report/numbers.js \
+	test/report/change.js test/report/browser.js test/report/snapshot.js \
 	test/report/package.json test/report/package-lock.json
 
 REPORT_DRIVER = report-driver

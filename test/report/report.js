@@ -20,6 +20,9 @@ const { readSnapshot, endPorts, loads } = require("./snapshot.js");
 const { T, SHOTS, SEED, random, dateline, attempt, output, snapshot, opened, closed, settled,
 	shoot, clickAt, type, rows, pathShown, launch, close } = require("./browser.js");
 const { expectedPath, samePath, agreeOnPaths, agreeOnLoad } = require("./agree.js");
+const { number, textOf, tablesOf, switchName, agreeOnTiles, agreeOnRun, agreeOnSweep, agreeOnLoop,
+	agreeOnLosses } = require("./numbers.js");
+const { agreeOnChange } = require("./change.js");
 
 const TOP = process.env.DATELINE_TOP;
 const cases = [];
@@ -74,6 +77,7 @@ test("6x5: every path, the load of every cable, nothing missing", async () => {
 
 	await agreeOnPaths(page, s);
 	await agreeOnLoad(page, s);
+	await agreeOnTiles(page, s, JSON.parse(output("verify", "grid", "--json")));
 	assert.match(await page.$eval("#missing", (e) => e.innerText), /Nothing is missing/);
 	await closed(page);
 });
@@ -92,6 +96,41 @@ test("6x5: the keyboard alone finds a path", async () => {
 		expectedPath(s, host("H_0_1_0_1"), host("H_5_4_0_1")));
 	await page.keyboard.press("Escape");
 	await page.waitForFunction(() => !document.querySelector("#path-result table"));
+	await closed(page);
+});
+
+test("6x5: what is under the pointer, or chosen in a table, tells its numbers", async () => {
+	const s = readSnapshot(path.join(T, "grid")), page = await opened("grid.html");
+	const [a, b] = ["S_1_2_0", "S_2_2_0"].map((name) => s.switches.find((n) => n.name === name));
+	const out = (n, to) => [...n.peers].find(([, peer]) => peer.id === to.id)[0];
+	const { flows } = loads(s);
+	const pointed = async (x, y) => {
+		const [left, top] = await page.evaluate(() => {
+			const box = canvas.getBoundingClientRect();
+
+			return [box.left, box.top];
+		});
+
+		await page.mouse.move(left + x, top + y);
+		return page.$eval("#tip", (e) => (e.hidden ? "" : e.textContent));
+	};
+	const [x, y] = await page.evaluate((n) => endPlace(ends.name.indexOf(n)), a.name);
+
+	assert.strictEqual(await pointed(x, y), `S_1_2_0 (1,2)\n${a.guid}\nLID ${a.lids.get(0)}, ` +
+		`${a.ports} ports, 2 adapters`);
+	// Right-hand traffic: the way there is below, the way back above.
+	const cell = await page.evaluate(() => cell);
+	for (const [from, to, side] of [[a, b, 4], [b, a, -4]])
+		assert.strictEqual(await pointed(x + cell / 2, y + side),
+			`${switchName(from.name)} port ${out(from, to)} \u2192 ` +
+			`${switchName(to.name)} port ${out(to, from)}\nPairs per cable: ` +
+			`${flows.get(`${from.name} ${out(from, to)}`)} (back: ` +
+			`${flows.get(`${to.name} ${out(to, from)}`)})`);
+	await page.focus("#load tr.pick");
+	await page.keyboard.press("Enter");
+	const [first] = await rows(page, "#load");
+	assert.match(await textOf(page, "#status"), new RegExp(`^${first[1].replace(/[()]/g, "\\$&")} ` +
+		`port ${first[2]} .*; Pairs per cable: ${first[0]} `));
 	await closed(page);
 });
 
@@ -136,12 +175,8 @@ test("a credit loop: verify's list and words, drawn in its order", async () => {
 	for (const key of Object.keys(verdict))
 		if (key !== "seconds")
 			assert.deepStrictEqual(shown.json[key], verdict[key], key);
-	const listed = (await rows(page, "#verdict")).map((r) => {
-		const [, name, port] = /^(\S+) \S+ port (\d+)/.exec(r[1]);
-
-		return `${name} ${port} ${r[2]}`;
-	});
-	assert.deepStrictEqual(listed, loop);
+	await agreeOnLoop(page, s, verdict);
+	await agreeOnTiles(page, s, verdict, ["3,2"]);
 	await agreeOnPaths(page, s);
 	await agreeOnLoad(page, s);
 	const missing = await rows(page, "#missing");
@@ -175,7 +210,9 @@ test("packets that do not arrive: followed as far as they get", async () => {
 	assert.strictEqual(verdict.undelivered.length, 23);
 	assert.deepStrictEqual(await page.evaluate(() => doc.verdict.undelivered),
 		verdict.undelivered);
-	assert.match(await page.$eval("#tiles", (e) => e.innerText), /incomplete/);
+	await agreeOnLosses(page, hurt, verdict);
+	assert.match(await textOf(page, "#tiles"), new RegExp("Delivery incomplete 23 of " +
+		`${number(verdict.pairs)} pairs, 0 of 0 groups fail`));
 	await closed(page);
 });
 
@@ -188,71 +225,28 @@ test("an emulation: its numbers, its deadlock over the picture", async () => {
 	dateline("report", "hurt", "--emulation", "run.json", "-o", "run.html");
 	const page = await opened("run.html");
 	assert(e.deadlock);
-	const shown = await page.evaluate(() => ({ e: doc.emulation,
-		drawn: overlays.deadlock.steps.map(({ way, label }) =>
-			`${ends.name[wayFrom(way)]} ${wayOut(way)} ${/VL (\d+)/.exec(label)[1]}`),
-		bytes: Object.fromEntries(doc.emulation.ways.bytes.map((n, w) =>
-			[`${ends.guid[wayFrom(w)]} ${wayOut(w)}`, [n, doc.emulation.ways.wait_ns[w]]])),
-		text: byId("emulation").innerText }));
-	assert.deepStrictEqual(shown.drawn, e.cycle.map((c) =>
+	assert.deepStrictEqual(await page.evaluate(() => overlays.deadlock.steps.map(
+		({ way, label }) => `${ends.name[wayFrom(way)]} ${wayOut(way)} ` +
+			/VL (\d+)/.exec(label)[1])), e.cycle.map((c) =>
 		`${s.byGuid.get(c.guid).name} ${c.port} ${c.vl}`));
-	assert.deepStrictEqual(shown.e.qos, e.qos);
-	for (const p of e.ports)
-		if (`${p.guid} ${p.port}` in shown.bytes)
-			assert.deepStrictEqual(shown.bytes[`${p.guid} ${p.port}`],
-				[p.xmit_data_bytes, p.xmit_wait_ns]);
-	const number = (n) => n.toLocaleString("en-US");
-	assert(shown.text.includes(`${number(e.delivered_packets)} of ` +
-		`${number(e.injected_packets)} packets delivered`), shown.text);
-	for (const q of e.qos)
-		assert(shown.text.includes(q.throughput_gbps.toFixed(2)), shown.text);
-	// Virtual lanes and the busiest cables, between switches only.
-	const vls = {}, bytes = [];
-	for (const p of e.ports) {
-		const peer = s.byGuid.get(p.guid).peers.get(p.port);
-
-		if (!s.byGuid.get(p.guid).isSwitch || !s.nodes.get(peer.id).isSwitch)
-			continue;
-		bytes.push(p.xmit_data_bytes);
-		for (const [vl, v] of Object.entries(p.vl))
-			vls[vl] = (vls[vl] || 0) + v.bytes;
-	}
-	const all = Object.values(vls).reduce((a, b) => a + b, 0);
-	const list = (await rows(page, "#emulation")).map((r) => r.join(" "));
-	for (const [vl, n] of Object.entries(vls))
-		assert(list.includes(`${vl} ${number(n)} ${(100 * n / all).toFixed(1)} %`), vl);
-	const busiest = list.filter((r) => /^[\d,]+ S_[^\u2192]*$/.test(r)).map((r) => r.split(" ")[0]);
-	assert.deepStrictEqual(busiest, bytes.filter((n) => n).sort((a, b) => b - a)
-		.slice(0, 20).map(number));
+	await agreeOnRun(page, s, e);
 	await shoot(page, "run");
 	await closed(page);
 });
 
 test("both QoS levels, and a sweep, in charts", async () => {
-	const run = (file, ...more) => fs.writeFileSync(path.join(T, `${file}.json`),
-		output("emulate", "grid", "--json", ...more));
+	const example = (name) => ["--scenario", path.join(TOP, `conf/examples/emulate-${name}.yaml`)];
+	const s = readSnapshot(path.join(T, "grid"));
 
-	run("mix", "--scenario", path.join(TOP, "conf/examples/emulate-qos-mix.yaml"));
-	run("sweep", "--scenario", path.join(TOP, "conf/examples/emulate-uniform.yaml"),
-		"--sweep", "load=0.1:0.5:0.2");
-	for (const file of ["mix", "sweep"]) {
+	for (const [file, ...how] of [["mix", ...example("qos-mix")],
+		["series", ...example("tornado")],
+		["sweep", ...example("uniform"), "--sweep", "load=0.1:0.5:0.2"]]) {
+		const run = output("emulate", "grid", "--json", ...how), e = JSON.parse(run);
+
+		fs.writeFileSync(path.join(T, `${file}.json`), run);
 		dateline("report", "grid", "--emulation", `${file}.json`, "-o", `${file}.html`);
 		const page = await opened(`${file}.html`, { height: 3600 });
-		const e = JSON.parse(fs.readFileSync(path.join(T, `${file}.json`), "utf8"));
-		const charts = await page.$$eval("#emulation svg[role=img] path", (list) =>
-			list.map((p) => p.getAttribute("d")));
-
-		assert(charts.length > 4);
-		assert(charts.every((d) => !/NaN|Infinity|undefined/.test(d)), charts.join());
-		const list = await rows(page, "#emulation");
-		if (e.sweep)
-			e.sweep.forEach((p, i) => assert.strictEqual(list[i][1],
-				p.throughput_fraction.toFixed(4)));
-		else
-			e.qos.forEach((q, i) => assert.deepStrictEqual(
-				[list[i][0], list[i][2], list[i][4]], [String(q.level),
-					q.delivered_packets.toLocaleString("en-US"),
-					q.throughput_gbps.toFixed(2)]));
+		await (e.sweep ? agreeOnSweep(page, e) : agreeOnRun(page, s, e));
 		await shoot(page, file);
 		await closed(page);
 	}
@@ -262,45 +256,15 @@ test("the change against an earlier snapshot", async () => {
 	const then = readSnapshot(path.join(T, "hurt"));
 	const now = snapshot("whole", ["6", "5", "1"], ["--multicast", "all"]);
 
+	dateline("report", "hurt", "--against", "whole", "-o", "back.html");
+	const back = await opened("back.html");
+	assert.deepStrictEqual(await agreeOnChange(back, then, now),
+		{ gone: [1, 1, 6], fresh: [0, 0, 0] });
+	await closed(back);
 	dateline("report", "whole", "--against", "hurt", "-o", "change.html");
 	const page = await opened("change.html");
-	const shown = await page.evaluate(() => doc.change);
-	// By destination, not by LID: these have moved.
-	let compared = 0, changed = 0;
-	for (const sw of now.switches) {
-		const was = then.byGuid.get(sw.guid);
-		let here = 0;
-
-		for (const dst of was ? endPorts(now) : []) {
-			const before = then.byGuid.get(dst.node.guid);
-
-			if (!before)
-				continue;
-			compared++;
-			here += sw.lft.get(dst.node.lids.get(dst.port)) !==
-				was.lft.get(before.lids.get(dst.port));
-		}
-		changed += here;
-		const s = await page.evaluate((name) => ends.name.indexOf(name), sw.name);
-		assert.strictEqual(shown.lft[s], was ? here : -1, sw.name);
-	}
-	assert.strictEqual(shown.lft_compared, compared);
-	assert.strictEqual(shown.lft_changed, changed);
-	assert.deepStrictEqual(shown.switches_new.map((n) => n.name), ["S_3_2_0"]);
-	assert.deepStrictEqual(shown.ends_new.map((n) => n.name), ["H_3_2_0_1"]);
-	assert.strictEqual(shown.switches_gone.length + shown.cables_gone.length, 0);
-	assert.strictEqual(shown.cables_new.length, 6);
-	assert.strictEqual(shown.load.busiest, loads(then).busiest);
-	const moved = [...now.nodes.values()].filter((n) => then.byGuid.has(n.guid) &&
-		[...n.lids].some(([port, lid]) => then.byGuid.get(n.guid).lids.get(port) !== lid));
-	assert.strictEqual(shown.lids_moved_count, moved.length);
-	assert.deepStrictEqual(shown.lids_moved.map((n) => n.name).sort(),
-		moved.map((n) => n.name).sort());
-	assert.strictEqual(shown.sl_changed, 0);
-	assert.deepStrictEqual(shown.groups_changed.map(([mlid]) => mlid), [0xc000]);
-	const text = await page.$eval("#change", (e) => e.innerText);
-	assert(text.includes(`${changed.toLocaleString("en-US")} of ` +
-		`${compared.toLocaleString("en-US")} forwarding entries`), text);
+	assert.deepStrictEqual(await agreeOnChange(page, now, then),
+		{ gone: [0, 0, 0], fresh: [1, 1, 6] });
 	await page.select("#colour", await page.evaluate(() =>
 		String(colourings.findIndex((c) => c.id === "changed"))));
 	await shoot(page, "change");

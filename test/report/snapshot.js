@@ -20,7 +20,7 @@ function readNet(file) {
 			guid = "0x" + m[1].padStart(16, "0");
 		} else if ((m = /^(Switch|Ca)\s+(\d+)\s+"([^"]+)"\s+# "([^"]*)"(.*)/.exec(line))) {
 			node = { id: m[3], name: m[4], guid, isSwitch: m[1] === "Switch",
-				peers: new Map(), lids: new Map() };
+				ports: Number(m[2]), peers: new Map(), lids: new Map() };
 			nodes.set(node.id, node);
 			const lid = / lid (\d+)/.exec(m[5]);
 			if (node.isSwitch && lid)

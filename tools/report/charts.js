@@ -16,28 +16,34 @@ function svg(tag, attributes, ...children) {
 	return e;
 }
 
-const CHART = { width: 560, height: 210, left: 56, right: 30, top: 12, bottom: 34 };
+// As wide as the panels, so that letters keep their size on a narrow display.
+const CHART = { width: Math.max(270, Math.min(560, byId("panels").clientWidth - 40)),
+	height: 210, left: 56, right: 30, top: 12, bottom: 34 };
+
+// The next round number.
+function roundUp(n) {
+	const power = 10 ** Math.floor(Math.log10(n));
+
+	return [1, 2, 5, 10].find((m) => m * power >= n * (1 - 1e-9)) * power;
+}
 
 // Round numbers that part [low, high].
 function ticks(low, high, n) {
-	const step = (high - low || 1) / n;
-	const power = 10 ** Math.floor(Math.log10(step));
-	const unit = [1, 2, 5, 10].find((m) => m * power >= step) * power;
-	const list = [];
+	const unit = roundUp((high - low || 1) / n), list = [];
 
 	for (let k = Math.ceil(low / unit - 1e-9); k * unit <= high + unit * 1e-9; k++)
 		list.push(k * unit || 0);	// never -0
 	return list;
 }
 
-function logTicks(low, high) {
+function logTicks(low, high, n) {
 	const list = [];
 
 	for (let p = Math.floor(Math.log10(low)); p <= Math.log10(high) + 1; p++)
 		for (const m of [1, 2, 5])
 			if (m * 10 ** p >= low && m * 10 ** p <= high)
 				list.push(m * 10 ** p);
-	return list.length > 8 ? list.filter((v) => Number.isInteger(
+	return list.length > n ? list.filter((v) => Number.isInteger(
 		Math.round(Math.log10(v) * 1e6) / 1e6)) : list;
 }
 
@@ -56,7 +62,7 @@ function lineChart(title, lines, x, y) {
 		g.append(svg("text", { x: c.left - 6, y: py(v) + 4, "text-anchor": "end",
 			text: y.text(v) }));
 	}
-	for (const v of x.log ? logTicks(x.low, x.high) : ticks(x.low, x.high, 6)) {
+	for (const v of (x.log ? logTicks : ticks)(x.low, x.high, Math.floor(w / 48))) {
 		g.append(svg("path", { class: "axis", d: `M${px(v)} ${c.top + h}v4` }));
 		g.append(svg("text", { x: px(v), y: c.top + h + 16, "text-anchor": "middle",
 			text: x.text(v) }));
@@ -79,15 +85,17 @@ function lineChart(title, lines, x, y) {
 function barChart(title, values, colours, xTitle) {
 	const c = CHART, w = c.width - c.left - c.right, h = 150 - c.top - c.bottom;
 	const most = values.reduce((a, b) => Math.max(a, b), 0);
-	const step = Math.max(1, Math.ceil((most + 1) / 24));
+	const step = Math.max(1, roundUp((most + 1) / 24));
 	const bins = new Array(Math.floor(most / step) + 1).fill(0);
 
 	for (const v of values)
 		bins[Math.floor(v / step)]++;
-	const top = Math.max(1, ...bins), each = w / bins.length;
+	const unit = Math.max(1, roundUp(Math.max(1, ...bins) / 3));
+	const top = unit * Math.ceil(Math.max(1, ...bins) / unit), each = w / bins.length;
+	const named = [1, 2, 5, 10].find((n) => bins.length / n * 50 < w) || 20;
 	const g = svg("svg", { viewBox: `0 0 ${c.width} 150`, class: "chart",
 		role: "img", "aria-label": title });
-	for (const v of ticks(0, top, 3)) {
+	for (let v = 0; v <= top; v += unit) {
 		const y = c.top + h * (1 - v / top);
 
 		g.append(svg("path", { class: "axis", d: `M${c.left} ${y}h${w}` }));
@@ -102,11 +110,12 @@ function barChart(title, values, colours, xTitle) {
 			g.append(svg("rect", { x: c.left + i * each + 0.5,
 				y: c.top + h * (1 - n / top), width: Math.max(1, each - 1),
 				height: h * n / top,
-				fill: colours[classOf(i ? i * step : 0, most || 1)] ,
+				fill: colours[classOf(i * step, most || 1)],
 				stroke: "var(--node-line)", "stroke-width": 0.5 },
 			svg("title", { text: `${range}: ${count(n)}` })));
-		if (i % Math.ceil(bins.length / 8) === 0)
-			g.append(svg("text", { x: c.left + (i + 0.5) * each, y: c.top + h + 15,
+		if (i % named === 0)
+			g.append(svg("text", { x: c.left + (step > 1 ? i : i + 0.5) * each,
+				y: c.top + h + 15,
 				"text-anchor": "middle", text: count(i * step) }));
 	});
 	g.append(svg("text", { x: c.left + w / 2, y: 146, "text-anchor": "middle",
@@ -114,22 +123,22 @@ function barChart(title, values, colours, xTitle) {
 	return g;
 }
 
-// One bar, divided; parts are [{name, value, text, fill}].
+// One bar, in two parts: [{name, value, text, fill}].
 function shareBar(title, parts) {
 	const total = parts.reduce((a, p) => a + p.value, 0);
-	const g = svg("svg", { viewBox: "0 0 560 44", class: "chart", role: "img",
+	const g = svg("svg", { viewBox: `0 0 ${CHART.width} 44`, class: "chart", role: "img",
 		"aria-label": title });
 	let x = 0;
 
-	for (const p of parts) {
-		const w = total ? 560 * p.value / total : 0;
+	parts.forEach((p, i) => {
+		const w = total ? CHART.width * p.value / total : 0;
 
 		g.append(svg("rect", { x, y: 2, width: Math.max(0, w - 1.5), height: 22,
 			fill: p.fill, stroke: "var(--node-line)", "stroke-width": 0.7 },
 		svg("title", { text: `${p.name}: ${p.text}` })));
-		if (w > 60)
-			g.append(svg("text", { x: x + 4, y: 38, text: `${p.name}: ${p.text}` }));
+		g.append(svg("text", { x: i && CHART.width, y: 38, text: `${p.name}: ${p.text}`,
+			"text-anchor": i ? "end" : "start" }));
 		x += w;
-	}
+	});
 	return g;
 }

@@ -70,6 +70,9 @@ function nsText(n) {
 	return fixed(n, n && n < 100 ? 1 : 0) + " ns";
 }
 
+// On an axis.
+const nsTick = (n) => nsText(n).replace(/\.0+ /, " ");
+
 // ---- the fabric
 
 const wayFrom = (w) => fabric.cables[4 * (w >> 1) + (w & 1 ? 2 : 0)];

@@ -12,25 +12,24 @@ function faded() {
 	return any && nswitches > 300 ? (view.layout === "turn" ? 0.22 : 0.5) : 1;
 }
 
+// In the turning view what is far away is paler: 0 far, 2 near.
+const bandOf = (w) => Math.min(2, Math.floor(1.5 * (depth[wayFrom(w)] + depth[wayTo(w)])));
+const bands = () => (view.layout === "turn" ? [0, 1, 2] : [2]);
+
 function drawCables() {
 	const c = view.colour && !view.colour.nodes ? view.colour : null;
 	const thin = Math.max(0.6, Math.min(2.2, cell * 0.028));
-	const bands = view.layout === "turn" ? 3 : 1;
 
 	for (let k = 0; k < (c ? CLASSES : 1); k++)
-		for (let band = 0; band < bands; band++) {
+		for (const band of bands()) {
 			pen.beginPath();
-			for (let w = 0; w < 2 * ncables; w++) {
-				if (c && c.classes[w] !== k)
-					continue;
-				const d = (depth[wayFrom(w)] + depth[wayTo(w)]) / 2;
-				if (bands > 1 && Math.min(2, Math.floor(3 * d)) !== band)
-					continue;
-				trace(w);
-			}
+			for (let w = 0; w < 2 * ncables; w++)
+				if ((!c || c.classes[w] === k) && bandOf(w) === band)
+					trace(w);
 			pen.strokeStyle = c ? theme.scale[k] : theme.cable;
 			pen.lineWidth = c ? thin * (0.8 + 1.1 * k / CLASSES) : thin;
-			pen.globalAlpha = (bands > 1 ? 0.35 + 0.3 * band : 1) * faded();
+			pen.globalAlpha = (view.layout === "turn" ? 0.35 + 0.3 * band : 1) *
+				faded();
 			pen.stroke();
 		}
 	pen.globalAlpha = 1;
@@ -88,7 +87,7 @@ function drawPlaneFrame(k) {
 	if (view.axis !== NONE)
 		text(`${DIMS[view.axis]} = ${k}`, (x0 + x1) / 2, y0 - cell * 0.66 - 2,
 			{ bold: true, size: Math.max(10, size), base: "bottom" });
-	if (cell < 11)
+	if (cell < NUMBERED)
 		return;
 	const every = cell < 18 ? 4 : 1;
 	for (let i = 0; i < ru; i += every)
@@ -109,12 +108,29 @@ function drawCube() {
 				dash(...project(corner(i)), ...project(corner(i | 1 << d)),
 					theme.line, 1);
 	for (let d = 0; d < 3; d++)
-		for (let i = 0; i < r[d]; i += Math.max(1, Math.ceil(r[d] / 8))) {
-			const at = [-0.9, -0.9, -0.9];
+		numberEdge(d);
+}
 
-			at[d] = i;
-			text((i ? "" : DIMS[d] + " ") + i, ...project(at), { size: 12 });
+// Numbers stand along the edge that is farthest out in the picture.
+function numberEdge(d) {
+	const r = grid.radix, middle = project(r.map((n) => (n - 1) / 2));
+	let best = null, most = -1;
+
+	for (let k = 0; k < 4; k++) {
+		const at = [0, 1, 2].map((e) => ((k >> (e > d ? e - 1 : e) & 1) ? r[e] - 0.1 : -0.9));
+
+		at[d] = (r[d] - 1) / 2;
+		const [x, y] = project(at);
+		const out = Math.hypot(x - middle[0], y - middle[1]);
+		if (out > most + 1e-6) {
+			most = out;
+			best = at;
 		}
+	}
+	for (let i = 0; i < r[d]; i += Math.max(1, Math.ceil(r[d] / 8))) {
+		best[d] = i;
+		text((i ? "" : DIMS[d] + " ") + i, ...project(best), { size: 12 });
+	}
 }
 
 function drawFrame() {
@@ -231,16 +247,21 @@ function drawOverlay(name) {
 	if (!o.steps || !o.shown)
 		return;
 	const wide = Math.max(2, Math.min(5, cell * 0.055));
-	pen.beginPath();
-	for (const { way } of o.steps)
-		trace(way);
 	pen.lineCap = "round";
-	pen.strokeStyle = theme.surface;
-	pen.lineWidth = wide + 3;
-	pen.stroke();
-	pen.strokeStyle = colour;
-	pen.lineWidth = wide;
-	pen.stroke();
+	for (const band of bands()) {
+		pen.beginPath();
+		for (const { way } of o.steps)
+			if (bandOf(way) === band)
+				trace(way);
+		pen.globalAlpha = 0.6 + 0.2 * band;
+		pen.strokeStyle = theme.surface;
+		pen.lineWidth = wide * (0.5 + 0.25 * band) + 2;
+		pen.stroke();
+		pen.strokeStyle = colour;
+		pen.lineWidth = wide * (0.5 + 0.25 * band);
+		pen.stroke();
+	}
+	pen.globalAlpha = 1;
 	pen.lineCap = "butt";
 	if (!o.arrows)
 		return;
@@ -282,8 +303,10 @@ function drawLabels(name) {
 		const dx = lines[i + 2] - lines[i], dy = lines[i + 3] - lines[i + 1];
 		const length = Math.hypot(dx, dy) || 1;
 		const side = Math.abs(dx) > Math.abs(dy) ? 15 : brief ? 14 : 24;
-		label(brief ? step.label.replace(/:.*/, "") : step.label, lines[i] + 0.5 * dx - dy / length * side,
-			lines[i + 1] + 0.5 * dy + dx / length * side, theme[name]);
+		const along = nlines[step.way] > 1 ? 0.8 : 0.5;
+		label(brief ? step.label.replace(/:.*/, "") : step.label,
+			lines[i] + along * dx - dy / length * side,
+			lines[i + 1] + along * dy + dx / length * side, theme[name]);
 	}
 }
 
@@ -310,6 +333,12 @@ function drawAdapters() {
 		pen.fill();
 		pen.strokeStyle = theme["node-line"];
 		pen.stroke();
+	}
+	for (let s = 0; s < nswitches; s++) {
+		if (!visible[s] || endsOf[s].length <= ADAPTERS)
+			continue;
+		const [x, y] = endPlace(endsOf[s][ADAPTERS]);
+		text(`+${endsOf[s].length - ADAPTERS}`, x - r, y, { size: 11, align: "left" });
 	}
 }
 
@@ -413,6 +442,9 @@ function drawChosen() {
 		pen.strokeStyle = theme.ink;
 		pen.lineWidth = Math.max(3, cell * 0.05);
 		pen.stroke();
+		for (const s of [wayFrom(view.cable), wayTo(view.cable)])
+			if (visible[s] && cell < 30)
+				ring(pointX[s], pointY[s], nodeSize() + 7, theme.ink, 2);
 	}
 }
 
@@ -438,7 +470,9 @@ function draw() {
 	placeAll();
 	layCables();
 	drawFrame();
-	drawCables();
+	// Ten thousand of them would be slow to follow a hand.
+	if (!view.turning || ncables < 3000)
+		drawCables();
 	if (view.layout === "turn")
 		drawSwitches();
 	drawMissing();

@@ -41,6 +41,13 @@ function setLayout(i) {
 	redraw();
 }
 
+function showPlane(k) {
+	view.plane = k;
+	byId("plane").value = k;
+	byId("tip").hidden = true;
+	fitAll();
+}
+
 function zoomBy(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
 	const next = Math.max(0.5, Math.min(60, view.zoom * factor));
 	const f = next / view.zoom;
@@ -49,6 +56,18 @@ function zoomBy(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2)
 	view.panX = (x - canvas.clientWidth / 2) * (1 - f) + view.panX * f;
 	view.panY = (y - canvas.clientHeight / 2) * (1 - f) + view.panY * f;
 	view.zoom = next;
+	redraw();
+}
+
+function turnBy(yaw, pitch) {
+	view.yaw += yaw;
+	view.pitch = Math.max(-1.5, Math.min(1.5, view.pitch + pitch));
+	view.turning = true;
+	clearTimeout(turnBy.rest);
+	turnBy.rest = setTimeout(() => {
+		view.turning = false;
+		redraw();
+	}, 250);
 	redraw();
 }
 
@@ -72,6 +91,7 @@ function fillOverlays() {
 			const box = element("input", { type: "checkbox", id: `show-${name}`,
 				onchange: () => {
 					o.shown = box.checked;
+					fillLegend();
 					redraw();
 				} });
 
@@ -115,8 +135,8 @@ function fillLegend() {
 		svg("path", { d: "M9 5l6 6m0-6l-6 6", stroke: "var(--missing)",
 			"stroke-width": 2 })], "missing cable"));
 	for (const [name, o] of Object.entries(overlays))
-		if (o.steps)
-			items.push(strokeKey({ deadlock: "loop", fresh: "accent" }[name] || name,
+		if (o.steps && o.shown)
+			items.push(strokeKey(name === "deadlock" ? "loop" : name,
 				o.title.toLowerCase()));
 	if (grid && usedDims.some(closed))
 		items.push(key([svg("path", { d: "M12 0v16", stroke: "var(--soft)",
@@ -223,6 +243,8 @@ function typed(which) {
 
 // ---- the pointer
 
+const inOneLine = (string) => string.replaceAll("\n", "; ");
+
 function switchTip(sw) {
 	const lines = [switchText(sw), ends.guid[sw], `LID ${ends.lid[sw]}, ` +
 		`${plural(fabric.switches.ports[sw], "port")}, ` +
@@ -284,13 +306,12 @@ function watchPointer() {
 		Object.assign(drag, { x: event.offsetX, y: event.offsetY, moved: true });
 		byId("tip").hidden = true;
 		if (view.layout === "turn" && !event.shiftKey) {
-			view.yaw += dx * 0.008;
-			view.pitch = Math.max(-1.5, Math.min(1.5, view.pitch + dy * 0.008));
+			turnBy(dx * 0.008, dy * 0.008);
 		} else {
 			view.panX += dx;
 			view.panY += dy;
+			redraw();
 		}
-		redraw();
 	});
 	canvas.addEventListener("pointerup", (event) => {
 		const clicked = drag && !drag.moved;
@@ -325,9 +346,12 @@ function watchPointer() {
 // ---- the keyboard
 
 function moveCursor(sw) {
+	if (!visible[sw])
+		showPlane(NONE);
 	view.cursor = sw;
 	canvas.focus({ preventScroll: true });
-	say(switchText(sw));
+	byId("stage").scrollIntoView({ block: "nearest" });
+	say(inOneLine(switchTip(sw)));
 	redraw();
 }
 
@@ -363,11 +387,6 @@ function pressed(event) {
 	const across = view.layout === "planes" ? flat.u : 0;
 	const up = view.layout === "planes" ? flat.v : 1;
 	const through = view.layout === "planes" ? view.axis : 2;
-	const turnBy = (yaw, pitch) => {
-		view.yaw += yaw;
-		view.pitch = Math.max(-1.5, Math.min(1.5, view.pitch + pitch));
-		redraw();
-	};
 	const keys = {
 		ArrowRight: () => (turn ? turnBy(0.1, 0) : step(across, 1)),
 		ArrowLeft: () => (turn ? turnBy(-0.1, 0) : step(across, -1)),
@@ -407,11 +426,7 @@ function recolourNow() {
 
 function connect() {
 	byId("layout").addEventListener("change", (e) => setLayout(Number(e.target.value)));
-	byId("plane").addEventListener("change", (e) => {
-		view.plane = Number(e.target.value);
-		byId("tip").hidden = true;
-		fitAll();
-	});
+	byId("plane").addEventListener("change", (e) => showPlane(Number(e.target.value)));
 	byId("colour").addEventListener("change", (e) => {
 		view.colour = colourings[Number(e.target.value)] || null;
 		fillLegend();

@@ -13,15 +13,21 @@ function table(head, rows, caption, groups) {
 			element("th", { scope: "colgroup", colspan: columns, text }))));
 	const body = rows.map((row) => {
 		const tr = element("tr", row.pick ? { class: "pick", tabindex: 0,
-			onclick: row.pick,
-			onkeydown: (event) => event.key === "Enter" && row.pick() } : {});
+			onclick: row.pick, onkeydown: (event) => {
+				if (event.key !== "Enter" && event.key !== " ")
+					return;
+				event.preventDefault();
+				row.pick();
+			} } : {});
 
 		(row.cells || row).forEach((cell, i) => tr.append(element("td",
 			{ class: numeric(head[i]) && "n" }, cell ?? "")));
 		return tr;
 	});
 
-	return element("div", { class: "table", tabindex: 0, role: "region",
+	// What scrolls must be within reach of the keyboard.
+	return element("div", { class: "table", role: "region",
+		tabindex: rows.some((row) => row.pick) ? null : 0,
 		"aria-label": caption || head.join(", ").replaceAll("#", "") },
 	element("table", {}, ...(caption ? [element("caption", { text: caption })] : []),
 		element("thead", {}, ...heads), element("tbody", {}, ...body)));
@@ -46,8 +52,11 @@ function wayText(w) {
 }
 
 function pointAtCable(w) {
+	if (!visible[wayFrom(w)] && !visible[wayTo(w)])
+		showPlane(NONE);
 	view.cable = w;
-	say(wayText(w));
+	say(inOneLine(wayTip(w)));
+	byId("stage").scrollIntoView({ block: "nearest" });
 	redraw();
 }
 
@@ -91,7 +100,8 @@ function fillTiles() {
 		`${fixed(load.pairs ? load.hops / load.pairs : 0, 2)} hops on average`);
 	if (doc.emulation && !doc.emulation.sweep)
 		tile("Emulation", doc.emulation.deadlock ? "deadlock" : "no deadlock",
-			`throughput ${fixed(100 * doc.emulation.throughput_fraction, 1)} %`,
+			`throughput ${fixed(100 * doc.emulation.throughput_fraction, 1)} %` +
+			(doc.emulation.interrupted ? ", interrupted" : ""),
 			doc.emulation.deadlock ? "bad" : "good");
 	if (doc.change)
 		tile("Changed", count(doc.change.lft_changed),
@@ -101,6 +111,8 @@ function fillTiles() {
 function gridText() {
 	const open = usedDims.filter((d) => grid.mesh[d]).map((d) => DIMS[d]);
 
+	if (usedDims.length === 1)
+		return `${open.length ? "line" : "ring"} of ${grid.radix[usedDims[0]]}`;
 	return usedDims.map((d) => grid.radix[d]).join("\u00d7") +
 		(open.length === usedDims.length ? " mesh" : " torus" +
 			(open.length ? `, open in ${open.join(" and ")}` : ""));
@@ -189,8 +201,9 @@ async function showPath() {
 				`; SL ${sls[0]}.`)));
 	if (p.hops.length)
 		result.append(pathTable(paths));
-	result.append(note("The number in the picture is the VL on the cable" +
-		(sls.length > 1 ? ", at QoS level 0 / 1." : ".")));
+	if (sl !== null)
+		result.append(note("Where the picture has room for it, a number beside " +
+			"each cable is its VL" + (levels > 1 ? ", at QoS level 0 / 1." : ".")));
 	showOverlay("path", p.hops.filter((h) => h.way !== NONE).map((h, i) => ({
 		way: h.way, label: sl === null ? null : paths.map((q) =>
 			(q.hops[i] && q.hops[i].vlOut ? q.hops[i].vlOut.vl : "\u2013"))
@@ -342,7 +355,7 @@ function fillMulticast() {
 	const select = element("select", { id: "group", onchange: () => showTree() },
 		element("option", { value: "", text: "none" }),
 		...groups.map((g, i) => element("option", { value: i, text: mlidText(g) })));
-	body.append(element("label", {}, `${plural(groups.length, "group")}; draw the tree of `,
+	body.append(element("label", {}, `${plural(groups.length, "group")}. Tree drawn: `,
 		select), element("div", { id: "tree-result" }));
 }
 
@@ -387,7 +400,7 @@ function latencyChart(levels) {
 	return lineChart("Share of packets that arrive within a time, by QoS level",
 		used.map((q, i) => ({ points: curves[i], title: `QoS level ${q.level}`,
 			colour: levelColour(q.level), dash: q.level ? "6 3" : null })),
-		{ low, high, log: true, text: nsText, title: "latency, at most" },
+		{ low, high, log: true, text: nsTick, title: "latency, at most" },
 		{ low: 0, high: 100, text: (v) => `${v} %` });
 }
 
@@ -455,7 +468,7 @@ function sampleChart(e) {
 	return lineChart("Throughput over time", [{ title: "throughput",
 		points: e.samples.map((s) => [s.at_ns, s.throughput_gbps]),
 		colour: "var(--from)" }],
-	{ low: 0, high: e.samples.at(-1).at_ns, text: nsText, title: "time" },
+	{ low: 0, high: e.samples.at(-1).at_ns, text: nsTick, title: "time" },
 	{ low: 0, high: most || 1, text: (v) => fixed(v, most < 10 ? 2 : 0) });
 }
 
@@ -495,8 +508,8 @@ function fillSweep(e, body) {
 				points: points.map((p) => [p.load, p.latency_ns_p99 || least]) }],
 		{ low: 0, high, text: (v) => fixed(v, 2), title:
 			"load; latency: mean (full line), 99 per cent of packets (dashes)" },
-		{ low: least * 0.9, high: most * 1.1, log: true, ticks: logTicks(least, most),
-			text: nsText }));
+		{ low: least * 0.9, high: most * 1.1, log: true, ticks: logTicks(least, most, 8),
+			text: nsTick }));
 	body.append(table(["#Load", "#Throughput", "#Mean", "#p50", "#p99", "#p99.9",
 		"Deadlock"], points.map((p) => [fixed(p.load, 3), fixed(p.throughput_fraction, 4),
 		nsText(p.latency_ns_mean), nsText(p.latency_ns_p50), nsText(p.latency_ns_p99),

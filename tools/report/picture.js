@@ -16,7 +16,7 @@ const view = {
 	axis: NONE,		// planes: the dimension that parts them
 	plane: NONE,		// planes: the only one shown
 	zoom: 1, panX: 0, panY: 0,
-	yaw: 0.55, pitch: 0.42,
+	yaw: 0.55, pitch: 0.42, turning: false,
 	colour: null,		// one of `colourings`
 	cursor: NONE,		// switch chosen by keyboard
 	cable: NONE,		// cable chosen in a table
@@ -33,9 +33,9 @@ const overlays = {
 const chosen = { from: NONE, to: NONE, members: new Set() };
 
 const SCALES = {
-	light: ["#cdd5dd", "#b3c9e0", "#93b4d8", "#739fce", "#558ac2", "#3b73b3",
+	light: ["#bac3cc", "#b3c9e0", "#93b4d8", "#739fce", "#558ac2", "#3b73b3",
 		"#275a9d", "#164281", "#082a5e"],
-	dark: ["#35404c", "#34506f", "#37618d", "#3d74a9", "#4a8ac5", "#659fda",
+	dark: ["#3f4b58", "#34506f", "#37618d", "#3d74a9", "#4a8ac5", "#659fda",
 		"#8ab9e9", "#b4d4f4", "#e2effc"],
 };
 const CLASSES = SCALES.light.length;
@@ -48,13 +48,12 @@ function readTheme() {
 
 	theme = {};
 	for (const name of ["surface", "ink", "soft", "line", "node", "node-line",
-		"path", "tree", "loop", "missing", "cable", "from", "accent"])
+		"path", "tree", "loop", "missing", "cable", "from", "fresh", "accent"])
 		theme[name] = colour(name);
 	theme.dark = !paper.matches &&
 		matchMedia("(prefers-color-scheme: dark)").matches;
 	theme.scale = theme.dark ? SCALES.dark : SCALES.light;
 	theme.deadlock = theme.loop;
-	theme.fresh = theme.accent;
 }
 
 // ---- what colours mean
@@ -85,6 +84,8 @@ const visible = new Uint8Array(nswitches).fill(1);
 let cell = 50;			// pixels between neighbours
 let originX = 0, originY = 0;
 let flat = null;		// of flat layouts: dims, columns, size
+const MARGIN = 20;		// pixels round the picture
+const NUMBERED = 11;		// pixels between neighbours that have numbers
 
 const unplaced = sites.flatMap((site, s) => (grid && site === NONE ? [s] : []));
 
@@ -93,22 +94,29 @@ function flatLayout() {
 	const [u, v] = [inPlane[0] ?? 0, inPlane[1] ?? NONE];
 	const planes = view.axis === NONE || view.plane !== NONE ? 1 :
 		grid.radix[view.axis];
-	const width = grid.radix[u] + 1.7;
-	const height = (v === NONE ? 1 : grid.radix[v]) + (view.axis === NONE ? 1.5 : 2.1);
-	const stage = canvas.clientWidth / Math.max(1, canvas.clientHeight);
-	let columns = 1, best = Infinity;
+	const width = grid.radix[u] + 1.3, height = (v === NONE ? 1 : grid.radix[v]) + 1.3;
+	let best = null;
 
-	for (let c = 1; c <= planes; c++) {
-		const rows = Math.ceil(planes / c);
-		const size = Math.max(c * width / stage, rows * height);
+	// Between planes there are letters, too, which do not shrink with them.
+	const fit = (columns, padX, padY) => {
+		const rows = Math.ceil(planes / columns);
+		const size = Math.min(
+			(canvas.clientWidth - 2 * MARGIN - (columns - 1) * padX) /
+				(columns * width - 0.8),
+			(canvas.clientHeight - 2 * MARGIN - (rows - 1) * padY) /
+				(rows * height - 0.8));
 
-		if (size < best - 1e-9) {
-			best = size;
-			columns = c;
-		}
+		return { u, v, planes, columns, rows, size, width: width + padX / size,
+			height: height + padY / size };
+	};
+	for (let columns = 1; columns <= planes; columns++) {
+		const small = fit(columns, 4, 14), large = fit(columns, 24, 30);
+		const layout = large.size >= NUMBERED ? large : small;
+
+		if (!best || layout.size > best.size)
+			best = layout;
 	}
-	return { u, v, planes, columns, width, height,
-		rows: Math.ceil(planes / columns) };
+	return best;
 }
 
 // The place of a coordinate (which need not be whole) in cells.
@@ -141,16 +149,17 @@ const project = (c) => {
 
 // As high as the picture needs at this width; less on low displays.
 function sizeStage() {
-	const stage = byId("stage");
-	let ratio = 1;
+	const stage = byId("stage"), wide = stage.clientWidth;
+	let high = wide;
 
-	if (view.layout === "flat" && view.axis === NONE) {
-		const f = flatLayout();
+	if (view.layout === "flat") {
+		const [columns, rows] = [usedDims[0], usedDims[1]].map((d) =>
+			(grid.radix[d] ?? 1) + 0.5);
 
-		ratio = Math.max(0.35, (f.height + (unplaced.length ? 1.9 : 0.5)) /
-			(f.width + 0.3));
+		high = 2 * MARGIN + (wide - 2 * MARGIN) / columns *
+			(rows + (unplaced.length ? 1.35 : 0));
 	}
-	stage.style.setProperty("--high", `${Math.round(ratio * stage.clientWidth)}px`);
+	stage.style.setProperty("--high", `${Math.round(high)}px`);
 }
 
 // Put this many cells on the stage, and leave so many pixels round them.
@@ -197,7 +206,7 @@ function placeFlat() {
 	const last = (flat.rows - 1) * flat.height +
 		(flat.v === NONE ? 0 : grid.radix[flat.v] - 1);
 	fitStage(-0.75, -0.75, (flat.columns - 1) * flat.width + grid.radix[flat.u] - 0.25,
-		last + (unplaced.length ? 2.1 : 0.75), 20);
+		last + (unplaced.length ? 2.1 : 0.75), MARGIN);
 	for (let s = 0; s < nswitches; s++) {
 		const c = coordOf(s);
 		const p = c ? flatPlace(c) :
@@ -308,7 +317,8 @@ function trace(w) {
 
 const adaptersShown = () => cell >= 52 && view.layout !== "turn";
 
-// Adapters sit in rows below and to the right of their switch.
+// Adapters sit in rows below and to the right of their switch, so many of them.
+const ADAPTERS = 12;
 function endPlace(e) {
 	const sw = ends.sw[e];
 
@@ -317,7 +327,7 @@ function endPlace(e) {
 	const i = endsOf[sw].indexOf(e), row = Math.floor(i / 4);
 	const start = nodeSize() + Math.max(5, cell * 0.06);
 	return [pointX[sw] + start * 0.95 + (i % 4) * cell * 0.085,
-		pointY[sw] + start * 0.95 + row * cell * 0.085, row > 2];
+		pointY[sw] + start * 0.95 + row * cell * 0.085, i >= ADAPTERS];
 }
 
 // ---- what is at a place of the screen

@@ -240,10 +240,14 @@ test("both QoS levels, and a sweep, in charts", async () => {
 
 	for (const [file, ...how] of [["mix", ...example("qos-mix")],
 		["series", ...example("tornado")],
+		["cut", ...example("qos-mix")],
 		["sweep", ...example("uniform"), "--sweep", "load=0.1:0.5:0.2"]]) {
-		const run = output("emulate", "grid", "--json", ...how), e = JSON.parse(run);
+		const e = JSON.parse(output("emulate", "grid", "--json", ...how));
 
-		fs.writeFileSync(path.join(T, `${file}.json`), run);
+		if (file === "cut")
+			Object.assign(e, { interrupted: true, dropped_packets: 1234,
+				drops: { no_room: 1200, switch_lifetime: 34 }, warnings: ["Take care"] });
+		fs.writeFileSync(path.join(T, `${file}.json`), JSON.stringify(e));
 		dateline("report", "grid", "--emulation", `${file}.json`, "-o", `${file}.html`);
 		const page = await opened(`${file}.html`, { height: 3600 });
 		await (e.sweep ? agreeOnSweep(page, e) : agreeOnRun(page, s, e));
@@ -339,6 +343,30 @@ test("parallel cables, an open dimension, several hosts", async () => {
 	await closed(page);
 });
 
+test("a ring, a line, the smallest torus, no adapters, many", async () => {
+	for (const [name, title, ...gen] of [["ring", "ring of 8", "8", "1", "1"],
+		["line", "line of 5", "5", "1", "1", "--mesh", "x"], ["least", "2\u00d72 torus", "2", "2", "1"],
+		["bare", "4\u00d73 torus", "4", "3", "1", "--hosts", "0"],
+		["many", "3\u00d73 torus", "3", "3", "1", "--hosts", "20"]]) {
+		const s = snapshot(name, gen);
+
+		dateline("report", name, "-o", `${name}.html`);
+		const page = await opened(`${name}.html`, { width: 390, height: 844 });
+		assert.strictEqual(await textOf(page, "#subtitle"), `Dateline report: ${title}`);
+		assert(await page.evaluate(() => document.documentElement.scrollWidth <= 390));
+		await agreeOnPaths(page, s);
+		await agreeOnLoad(page, s);
+		await agreeOnTiles(page, s, JSON.parse(output("verify", name, "--json")));
+		const [a, b] = [s.switches[0], s.switches.at(-1)];
+		await type(page, "#from", switchName(a.name));
+		await type(page, "#to", switchName(b.name));
+		samePath(await pathShown(page, a.name, b.name), expectedPath(s, { node: a, port: 0 },
+			{ node: b, port: 0 }));
+		await shoot(page, name);
+		await closed(page);
+	}
+});
+
 test("several LIDs of an adapter: each has its own path", async () => {
 	const s = snapshot("lmc", ["4", "4", "1", "--parallel", "2"], ["--lmc", "1"]);
 	const at = (name) => ({ port: 1, node: [...s.nodes.values()]
@@ -385,7 +413,11 @@ test("no coordinates: a ring, and it says so", async () => {
 	// Without path SLs there is a way, but nobody knows its VLs.
 	await clickAt(page, "H_3_0_0_1");
 	await clickAt(page, "H_2_3_0_1");
-	assert.strictEqual((await pathShown(page, "H_3_0_0_1", "H_2_3_0_1"))[0].length, 6);
+	const shown = await pathShown(page, "H_3_0_0_1", "H_2_3_0_1");
+	assert.strictEqual(shown[0].length, 6);
+	// The numbers of the picture.
+	const place = await page.evaluate((n) => ends.name.indexOf(n) + 1, shown[1][1]);
+	assert.strictEqual(shown[1][2], `(${place})`);
 	assert.match(await page.$eval("#path-result", (e) => e.innerText),
 		/Delivered.*path SL is not known/);
 	await shoot(page, "plain");
@@ -419,12 +451,14 @@ test("names that look like markup stay text", async () => {
 	// One of them in another character set than the page's.
 	fs.writeFileSync(file, fs.readFileSync(file, "latin1")
 		.replace(/# "H_0_0_0_1"\n/, `# "${name}"\n`)
+		.replace(/# "H_2_0_0_1"\n/, `# "${Buffer.from("H\u00f6st \u65e5").toString("latin1")}"\n`)
 		.replace(/# "H_1_0_0_1"\n/, "# \"H\u00f6st\"\n"), "latin1");
 	dateline("report", "odd", "--title", "<b>&", "-o", "odd.html");
 	const page = await opened("odd.html");
 	assert.strictEqual(await page.$eval("#title", (e) => e.textContent), "<b>&");
 	assert(await page.evaluate((n) => ends.name.includes(n), name));
 	assert(await page.evaluate(() => ends.name.includes("H?st")));
+	assert(await page.evaluate(() => ends.name.includes("H\u00f6st \u65e5")));
 	await type(page, "#from", name);
 	await type(page, "#to", "2,2");
 	await pathShown(page, name, "S_2_2_0");
@@ -494,7 +528,10 @@ test("wrong input is refused with a reason", () => {
 	refused(/nowhere: No such file/, "grid", "--against", "nowhere", "-o", "x.html");
 	refused(/broken.json:2: /, "grid", "--emulation", "broken.json", "-o", "x.html");
 	refused(/emulate --json/, "grid", "--emulation", "other.json", "-o", "x.html");
-	refused(/another fabric/, "hurt", "--emulation", "mix.json", "-o", "x.html");
+	// Some of its ports are not there; it lacks some.
+	refused(/no such port.*another fabric/, "hurt", "--emulation", "mix.json", "-o", "x.html");
+	refused(/168 ports.* 240 with.*another fabric/, "grid", "--emulation", "run.json", "-o",
+		"x.html");
 	fs.symlinkSync("/dev/full", path.join(T, "full.html"));
 	const full = attempt("report", "grid", "-o", "full.html");
 	assert.strictEqual(full.status, 3);

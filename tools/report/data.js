@@ -81,7 +81,7 @@ const wayOut = (w) => fabric.cables[4 * (w >> 1) + (w & 1 ? 3 : 1)];
 const wayIn = (w) => fabric.cables[4 * (w >> 1) + (w & 1 ? 1 : 3)];
 
 // By switch and port: the way that leaves there, or the end attached.
-const PORTS = 256;
+const PORTS = 1 + fabric.switches.ports.reduce((a, b) => Math.max(a, b), 0);
 const portWay = new Int32Array(nswitches * PORTS).fill(NONE);
 const portEnd = new Int32Array(nswitches * PORTS).fill(NONE);
 const endsOf = Array.from({ length: nswitches }, () => []);
@@ -103,17 +103,21 @@ function siteCoord(site) {
 		Math.floor(site / r[0] / r[1])];
 }
 
-const coordOf = (sw) =>
-	grid && sites[sw] !== NONE ? siteCoord(sites[sw]) : null;
+const coords = sites.map((site) => (grid && site !== NONE ? siteCoord(site) : null));
+const coordOf = (sw) => coords[sw];
 
 // Without the dimensions that the fabric does not have.
 const usedDims = grid ? [0, 1, 2].filter((d) => grid.radix[d] > 1) : [];
 const shortCoord = (c) => c.filter((v, d) => d < 2 || grid.radix[2] > 1).join(",");
-const coordText = (sw) => (coordOf(sw) ? `(${shortCoord(coordOf(sw))})` : "");
+
+// Without a grid, the picture numbers the switches.
+const placeText = (sw) => (!grid ? String(sw + 1) :
+	coordOf(sw) ? shortCoord(coordOf(sw)) : "");
+const coordText = (sw) => placeText(sw) && `(${placeText(sw)})`;
 const siteText = (site) => `(${shortCoord(siteCoord(site))})`;
 
 function switchText(sw) {
-	return coordOf(sw) ? `${ends.name[sw]} ${coordText(sw)}` : ends.name[sw];
+	return `${ends.name[sw]} ${coordText(sw)}`.trim();
 }
 
 function endText(e) {

@@ -362,8 +362,7 @@ function drawSwitch(s, r) {
 	if (r < 12 || view.layout === "turn")
 		return;
 	const dark = c && k > CLASSES / 2;
-	const where = coordOf(s);
-	text(where ? shortCoord(where) : String(s + 1), x, y + 0.5, {
+	text(placeText(s) || "?", x, y + 0.5, {
 		size: Math.min(13, r * 0.66),
 		colour: dark ? theme.surface : theme.ink });
 }

@@ -285,8 +285,8 @@ function fillMissing() {
 
 	if (!grid) {
 		body.append(note("No coordinates are known for this fabric, so nobody " +
-			"can say what is missing. The switches are drawn in a ring, in the " +
-			"order in which the snapshot lists them. A torus-2QoS.conf given " +
+			"can say what is missing. The switches are drawn in a ring and " +
+			"numbered, in the order in which the snapshot lists them. A torus-2QoS.conf given " +
 			"with --torus-config tells the coordinates."));
 		return;
 	}

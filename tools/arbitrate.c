@@ -436,7 +436,7 @@ static const struct argp arbitrate_argp = {
 	       "in words of 4 bytes; both as they stand after the packet and "
 	       "before any reload.\n"
 	       "\n"
-	       "  dateline arbitrate figure-25-10.yaml\n"
+	       "  dateline arbitrate arbitrate-figure-25-10.yaml\n"
 	       "\n"
 	       "dateline-arbitrate(1) explains the file and the example.",
 };

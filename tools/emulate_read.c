@@ -403,12 +403,6 @@ int emu_scenario_read_stream(FILE *from, const char *name,
 	if (!out->path)
 		return -ENOMEM;
 	err = dl_scenario_read_stream(from, name, log, scenario_keys, out);
-	for (uint32_t i = 0; !err && i < out->nfaults; i++)
-		if (out->faults[i].kind == EMU_FAULT_LINK_DOWN &&
-		    out->switching == DL_WORMHOLE)
-			err = emu_scenario_error(out, log, out->faults[i].line,
-						 "link_down: expected another "
-						 "switching than wormhole");
 	if (!err && out->warmup_ns >= out->duration_ns)
 		err = emu_scenario_error(out, log, 1, "warmup_ns: expected less"
 					 " than duration_ns");

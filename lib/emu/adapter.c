@@ -283,6 +283,10 @@ static void count_drop(struct dl_emu *e, const struct dl_packet *pk,
 
 void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 {
+	if (!e->packets[packet].bytes) {	/* what it ends is counted */
+		dl_emu_recycle(e, packet);
+		return;
+	}
 	e->totals.dropped++;
 	e->totals.drops[cause]++;
 	count_drop(e, &e->packets[packet], cause);

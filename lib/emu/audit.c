@@ -30,7 +30,7 @@ static void one(const struct dl_emu *e, struct count *n, uint32_t packet,
 		      pk->copies;
 
 	n->records++;
-	n->packets += pk->flags & DL_PK_TAIL && !spread;
+	n->packets += pk->flags & DL_PK_TAIL && pk->bytes && !spread;
 	if (holds_room && dl_is_data(pk->in))
 		n->used[pk->in] += dl_emu_units(e, pk->bytes);
 }

@@ -41,7 +41,7 @@
  * each buffer, what is stored, what is on its way and what is free make up its
  * size; no sender holds more credit than is free.
  *
- * Limits: 2^24 ends of links.  Links cannot fail under wormhole switching.
+ * Limits: 2^24 ends of links.
  */
 #include "config.h"
 

@@ -7,6 +7,12 @@
  * is over.  When it comes up again, both ends start their flow control anew:
  * counters at zero, and credit for what is free.  What was on the wire keeps
  * its room until it would have arrived, so that no two events give it back.
+ *
+ * In wormhole switching a link cuts the worms in two that are passing it.
+ * What has not left yet is thrown away, to the tail, at which the worm is
+ * counted as lost.  What has arrived would keep the channels that it holds for
+ * ever; so behind it goes a tail of no bytes, a mere symbol, which takes no room,
+ * is counted nowhere, and sets them free.
  */
 #include "config.h"
 
@@ -43,6 +49,67 @@ static void drop_queue(struct dl_emu *e, uint32_t end)
 					    DL_EMU_DROP_DEAD_LINK);
 }
 
+/* An adapter's worm: the rest of it is in the queue. */
+static void drop_rest(struct dl_emu *e, struct dl_emu_adapter *a,
+		      uint32_t out)
+{
+	uint32_t packet;
+	bool tail = false;
+
+	while (!tail && (packet = e->outs[out].head) != DL_NIL) {
+		tail = e->packets[packet].flags & DL_PK_TAIL;
+		dl_emu_unwait(e, packet);
+		if (tail)
+			dl_emu_lose(e, packet, DL_EMU_DROP_DEAD_LINK);
+		else
+			dl_emu_recycle(e, packet);
+	}
+	a->free_sls |= a->vl_sls[dl_vl_of(out)];
+}
+
+/* A switch's worm: the rest may still have to arrive. */
+static void discard_rest(struct dl_emu *e, uint32_t in, uint32_t out)
+{
+	uint32_t packet = e->outs[out].head;
+
+	e->ins[in].discard = 1 + DL_EMU_DROP_DEAD_LINK;
+	while (packet != DL_NIL && e->packets[packet].in != in)
+		packet = e->packets[packet].wait_next;
+	if (packet != DL_NIL)
+		dl_emu_drop_waiting(e, packet, DL_EMU_DROP_DEAD_LINK);
+}
+
+static void cut_worms(struct dl_emu *e, uint32_t end)
+{
+	uint32_t adapter = e->wires[end].adapter;
+
+	for (unsigned int v = 0; v < DL_VL_SMP; v++) {
+		uint32_t channel = dl_channel(end, v), packet;
+		uint32_t owner = e->outs[channel].owner;
+
+		e->outs[channel].owner = DL_NIL;
+		if (owner != DL_NIL && adapter != DL_NIL)
+			drop_rest(e, &e->adapters[adapter], channel);
+		else if (owner != DL_NIL)
+			discard_rest(e, owner, channel);
+		if (!e->ins[channel].open)
+			continue;
+		packet = dl_emu_packet(e);
+		if (packet == DL_NIL)
+			return;
+		e->packets[packet] = (struct dl_packet){
+			.since = e->now,
+			.next = DL_NIL,
+			.parent = DL_NIL,
+			.in = channel,
+			.flags = DL_PK_TAIL | DL_PK_LOST,
+		};
+		dl_emu_enter(e, packet);
+	}
+	if (adapter != DL_NIL)
+		dl_emu_fill(e, &e->adapters[adapter]);
+}
+
 static void end_up(struct dl_emu *e, uint32_t end)
 {
 	struct dl_link_end *p = &e->ends[end];
@@ -69,12 +136,14 @@ static void end_up(struct dl_emu *e, uint32_t end)
 
 static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 {
-	if (e->c.switching == DL_WORMHOLE)
-		return refuse(e, "links cannot fail under wormhole switching");
 	if (!e->ends[a].up)
 		return 0;
 	end_down(e, a);
 	end_down(e, b);
+	if (e->c.switching == DL_WORMHOLE) {
+		cut_worms(e, a);
+		cut_worms(e, b);
+	}
 	drop_queue(e, a);
 	drop_queue(e, b);
 	return e->err;

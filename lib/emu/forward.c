@@ -16,7 +16,8 @@
  * before it could have come through the switch.
  *
  * Wormhole: the head flit finds the way, the others follow it.  A worm whose
- * head was thrown away is thrown away to its tail.  Multicast packets go as a
+ * head was thrown away is thrown away to its tail, and one that a failing link
+ * cuts in two is brought to an end by a tail of no bytes (fault.c).  Multicast packets go as a
  * whole also then, as in store and forward: worms that split would wait for
  * each other's branches within one switch, which no routing can prevent.
  */
@@ -184,6 +185,8 @@ void dl_emu_ready(struct dl_emu *e, uint32_t packet)
 		e->ins[in].reading = false;
 	if (e->wires[end].num) {
 		ask(e, packet, pk->out);
+		if (!e->ends[end].up && !e->c.hoq_life_ps)
+			dl_emu_drop_waiting(e, packet, DL_EMU_DROP_DEAD_LINK);
 		return;
 	}
 	/* For the switch itself. */
@@ -309,7 +312,8 @@ static bool came_through(struct dl_emu *e, uint32_t packet)
 			return true;
 		}
 		cause = DL_EMU_DROP_SMP_FULL;
-	} else if (data && !(pk->flags & DL_PK_LOST)) {
+	} else if (data && (!(pk->flags & DL_PK_LOST) ||
+			    e->c.switching == DL_WORMHOLE)) {
 		dl_emu_release(e, in, dl_emu_units(e, pk->bytes));
 	}
 	if (pk->flags & DL_PK_TAIL)
@@ -322,12 +326,21 @@ static bool came_through(struct dl_emu *e, uint32_t packet)
 void dl_emu_arrive(struct dl_emu *e, uint32_t packet)
 {
 	uint32_t in = e->packets[packet].in;
-	struct dl_in *i = &e->ins[in];
 
 	if (!came_through(e, packet))
 		return;
 	if (dl_is_data(in))
 		dl_emu_consider_telling(e, in);
+	dl_emu_enter(e, packet);
+}
+
+/* A packet comes into the buffer that it was sent to. */
+void dl_emu_enter(struct dl_emu *e, uint32_t packet)
+{
+	uint32_t in = e->packets[packet].in;
+	struct dl_in *i = &e->ins[in];
+
+	i->open = !(e->packets[packet].flags & DL_PK_TAIL);
 	if (e->wires[dl_end_of(in)].adapter != DL_NIL) {
 		dl_emu_receive(e, packet);
 		return;

@@ -77,7 +77,7 @@ struct dl_packet {
 	uint32_t in;		/* channel where it stands, or is going to */
 	uint32_t out;		/* channel that it waits for */
 	uint16_t dlid;
-	uint16_t bytes;		/* on the wire */
+	uint16_t bytes;		/* on the wire; 0: the end of a cut worm */
 	uint16_t data;
 	uint8_t sl;
 	uint8_t flags;
@@ -105,6 +105,7 @@ struct dl_in {
 	uint16_t healed;	/* losses learnt of */
 	uint8_t reading;	/* its head is leaving, or has copies waiting */
 	uint8_t discard;	/* wormhole: throw away up to the tail */
+	bool open;		/* wormhole: the tail is still to arrive */
 	uint32_t bound;		/* wormhole: output of the packet, or NIL */
 	uint32_t stored;	/* packets, VL 15 */
 } __attribute__((aligned(64)));
@@ -360,6 +361,7 @@ void dl_emu_foresee_near(const struct dl_emu *e, uint64_t event);
 
 /* forward.c: from a switch's input to its outputs. */
 void dl_emu_arrive(struct dl_emu *e, uint32_t packet);
+void dl_emu_enter(struct dl_emu *e, uint32_t packet);
 void dl_emu_head(struct dl_emu *e, uint32_t in);
 void dl_emu_ready(struct dl_emu *e, uint32_t packet);
 void dl_emu_expire(struct dl_emu *e, uint32_t packet);

@@ -428,10 +428,11 @@ static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
 	uint32_t far = dl_channel(w->peer, vl);
 	uint64_t time;
 
-	time = dl_rate_time(p->rate, pk->bytes);
+	/* What ends a cut worm is one symbol. */
+	time = dl_rate_time(p->rate, pk->bytes ? pk->bytes : 1);
 	dl_emu_unwait(e, packet);
 	o->served = e->now;
-	o->packets++;
+	o->packets += !!(pk->flags & DL_PK_HEAD);
 	o->bytes += pk->bytes;
 	if (e->c.switching == DL_WORMHOLE)
 		o->owner = pk->flags & DL_PK_TAIL ? DL_NIL : pk->in;

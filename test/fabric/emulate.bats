@@ -359,8 +359,7 @@ drawn() {
 			print "  - {at_ns: " below(40000) ", node: S_" \
 				below(4) "_" below(3) "_0, port: " \
 				1 + below(4) ", fault: " \
-				one("lose_fcp corrupt_fcp" \
-				(how == "wormhole" ? "" : " link_down")) \
+				one("lose_fcp corrupt_fcp link_down") \
 				", for_ns: " \
 				1 + below(20000) "}"
 	}'
@@ -586,12 +585,6 @@ refused() {
 		traffic: [{pattern: uniform, load: 1}]
 		faults:
 		  - {at_ns: 1, fault: link_down, node: S_0_0_0, port: 9}
-	END
-	refused '4: link_down: expected another switching than' <<-END
-		switching: wormhole
-		traffic: [{pattern: uniform, load: 1}]
-		faults:
-		  - {at_ns: 1, fault: link_down, node: S_0_0_0, port: 1}
 	END
 	refused '1: warmup_ns: expected less than duration_ns' <<-END
 		warmup_ns: 100000

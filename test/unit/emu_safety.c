@@ -232,16 +232,12 @@ static void test_flapping_link(void **state)
 	struct draw d = { .seed = seed };
 
 	(void)state;
-	for (unsigned int i = 0; i < 30; i++) {
+	for (unsigned int i = 0; i < 60; i++) {
 		struct emu_world w;
 		const struct dl_emu_totals *totals;
 		uint64_t now = 0;
 
 		draw_world(&d, &w);
-		if (w.c.switching == DL_WORMHOLE) {
-			w.c.switching = DL_CUT_THROUGH;
-			w.c.buffer = w.c.flow_control ? 2 : 2 * 66;
-		}
 		if (i % 2)
 			w.c.hoq_life_ps = 20 * US;
 		everybody(&w, 40, 2000, 0);

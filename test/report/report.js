@@ -181,6 +181,11 @@ test("a credit loop: verify's list and words, drawn in its order", async () => {
 	await agreeOnLoad(page, s);
 	const missing = await rows(page, "#missing");
 	assert.deepStrictEqual(missing, [["(3,2)"], ["(0,0)", "+x", "0", "1"]]);
+	for (const [i, string] of ["Missing switch at (3,2)", "0 of 1 cables from (0,0) to (1,0)"]
+		.entries()) {
+		await (await page.$$("#missing tr.pick"))[i].click();
+		assert.strictEqual(await textOf(page, "#status"), string);
+	}
 	await shoot(page, "hurt-dark");
 	await closed(page);
 });

@@ -103,6 +103,13 @@ function siteCoord(site) {
 		Math.floor(site / r[0] / r[1])];
 }
 
+function siteAfter(site, dim) {
+	const at = siteCoord(site), r = grid.radix;
+
+	at[dim] = (at[dim] + 1) % r[dim];
+	return at[0] + r[0] * (at[1] + r[1] * at[2]);
+}
+
 const coords = sites.map((site) => (grid && site !== NONE ? siteCoord(site) : null));
 const coordOf = (sw) => coords[sw];
 

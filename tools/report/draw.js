@@ -160,12 +160,11 @@ function cross(x, y, size) {
 const shownSite = (c) => view.plane === NONE || c[view.axis] === view.plane;
 
 function drawMissingCable([site, dim, have, usual]) {
-	const a = siteCoord(site), b = a.slice();
-	const size = Math.max(2.5, nodeSize() * 0.3);
+	const a = siteCoord(site), b = siteCoord(siteAfter(site, dim));
+	const size = Math.max(3.5, nodeSize() * 0.3);
 
 	if (!shownSite(a) && dim !== view.axis)
 		return;
-	b[dim] = (a[dim] + 1) % grid.radix[dim];
 	const wraps = b[dim] < a[dim] && grid.radix[dim] > 2;
 	const out = a.slice(), into = b.slice();
 	out[dim] += 0.55;
@@ -204,6 +203,11 @@ function drawMissing() {
 		if (!shownSite(c))
 			continue;
 		const [x, y] = project(c);
+		if (r < 8) {
+			pen.fillStyle = theme.missing;
+			pen.fillRect(x - r, y - r, 2 * r, 2 * r);
+			continue;
+		}
 		pen.setLineDash([4, 3]);
 		pen.strokeStyle = theme.missing;
 		pen.lineWidth = Math.max(1, r / 9);
@@ -445,6 +449,9 @@ function drawChosen() {
 			if (visible[s] && cell < 30)
 				ring(pointX[s], pointY[s], nodeSize() + 7, theme.ink, 2);
 	}
+	for (const c of view.marks.map(siteCoord))
+		if (shownSite(c))
+			ring(...project(c), nodeSize() + 7, theme.ink, 2);
 }
 
 // ---- all of it

@@ -51,14 +51,18 @@ function wayText(w) {
 		`${switchText(wayTo(w))} port ${wayIn(w)}`;
 }
 
-function pointAtCable(w) {
-	if (!visible[wayFrom(w)] && !visible[wayTo(w)])
+// Point at a cable, or at sites, and tell what is there.
+function pointAt({ cable = NONE, marks = [] }, string) {
+	if (cable !== NONE ? !visible[wayFrom(cable)] && !visible[wayTo(cable)] :
+		!marks.some((site) => shownSite(siteCoord(site))))
 		showPlane(NONE);
-	view.cable = w;
-	say(inOneLine(wayTip(w)));
+	Object.assign(view, { cable, marks });
+	say(string);
 	byId("stage").scrollIntoView({ block: "nearest" });
 	redraw();
 }
+
+const pointAtCable = (cable) => pointAt({ cable }, inOneLine(wayTip(cable)));
 
 // ---- the summary
 
@@ -158,7 +162,7 @@ async function showPath() {
 	const result = byId("path-result"), { from, to } = chosen;
 	const number = (showPath.number = (showPath.number || 0) + 1);
 
-	view.cable = NONE;
+	Object.assign(view, { cable: NONE, marks: [] });
 	if (from === NONE || to === NONE) {
 		result.replaceChildren(note("Choose two ends in the picture, or name " +
 			"them here. Every hop is listed with its service level (SL) and " +
@@ -297,17 +301,22 @@ function fillMissing() {
 	}
 	if (m.switches.length)
 		body.append(table(["Missing switch at"],
-			m.switches.map((s) => [siteText(s)]),
+			m.switches.slice(0, 1000).map((site) => ({ cells: [siteText(site)],
+				pick: () => pointAt({ marks: [site] },
+					`Missing switch at ${siteText(site)}`) })),
 			plural(m.switches.length, "missing switch", "missing switches")));
 	if (m.cables.length)
 		body.append(table(["From", "Direction", "#Cables", "#Elsewhere"],
-			m.cables.map(([site, dim, have, usual]) => [siteText(site),
-				"+" + DIMS[dim], String(have), String(usual)]),
+			m.cables.slice(0, 1000).map(([site, dim, have, usual]) => ({
+				cells: [siteText(site), "+" + DIMS[dim], String(have), String(usual)],
+				pick: () => pointAt({ marks: [site, siteAfter(site, dim)] },
+					`${have} of ${usual} cables from ${siteText(site)} to ` +
+					siteText(siteAfter(site, dim))) })),
 			`${plural(m.cables.length, "hop")} with missing cables; those of ` +
 			"missing switches are not listed"));
 	if (unplaced.length)
 		body.append(table(["Switch without a place in the grid"],
-			unplaced.map((s) => [ends.name[s]])));
+			unplaced.slice(0, 1000).map((s) => [ends.name[s]])));
 }
 
 // ---- load

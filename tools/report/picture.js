@@ -20,6 +20,7 @@ const view = {
 	colour: null,		// one of `colourings`
 	cursor: NONE,		// switch chosen by keyboard
 	cable: NONE,		// cable chosen in a table
+	marks: [],		// sites chosen in a table
 };
 
 // What is drawn over the picture: lists of {way, label}, or null.

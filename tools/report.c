@@ -170,12 +170,15 @@ static int fill(const struct dl_tool *tool, const struct request *r,
 static int write_page(const struct dl_tool *tool, const struct request *r,
 		      struct inputs *in)
 {
-	const char *title = r->title ? r->title : r->dir;
+	char *path = realpath(r->dir, NULL);
+	const char *name = path ? strrchr(path, '/') + 1 : r->dir;
 	json_t *document = json_pack("{s:s, s:o}", "program", PACKAGE_STRING,
-				     "title", dl_json_text(title));
+				     "title",
+				     dl_json_text(r->title ? r->title : name));
 	struct dl_out out;
 	int err = document ? fill(tool, r, in, document) : -ENOMEM;
 
+	free(path);
 	if (!err)
 		err = dl_out_open(tool, NULL, r->out, &out);
 	if (!err)

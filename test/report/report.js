@@ -34,8 +34,9 @@ test("6x5: clicks on adapters and switches draw the path that the dumps hold", a
 	const s = snapshot("grid", ["6", "5", "1", "--hosts", "2"], ["--multicast", "all"]);
 	const all = endPorts(s);
 
-	dateline("report", "grid", "-o", "grid.html");
+	dateline("report", "./grid/.", "-o", "grid.html");
 	const page = await opened("grid.html");
+	assert.strictEqual(await page.$eval("#title", (e) => e.textContent), "grid");
 	for (let i = 0; i < 8; i++) {
 		const src = all[random(all.length)];
 		const dst = all.filter((e) => e !== src && !e.node.isSwitch)[random(59)];
@@ -349,7 +350,8 @@ test("parallel cables, an open dimension, several hosts", async () => {
 });
 
 test("a ring, a line, the smallest torus, no adapters, many", async () => {
-	for (const [name, title, ...gen] of [["ring", "ring of 8", "8", "1", "1"],
+	for (const [name, title, ...gen] of [["single", "single switch", "1", "1", "1", "--hosts",
+		"3"], ["ring", "ring of 8", "8", "1", "1"],
 		["line", "line of 5", "5", "1", "1", "--mesh", "x"], ["least", "2\u00d72 torus", "2", "2", "1"],
 		["bare", "4\u00d73 torus", "4", "3", "1", "--hosts", "0"],
 		["many", "3\u00d73 torus", "3", "3", "1", "--hosts", "20"]]) {
@@ -362,11 +364,10 @@ test("a ring, a line, the smallest torus, no adapters, many", async () => {
 		await agreeOnPaths(page, s);
 		await agreeOnLoad(page, s);
 		await agreeOnTiles(page, s, JSON.parse(output("verify", name, "--json")));
-		const [a, b] = [s.switches[0], s.switches.at(-1)];
-		await type(page, "#from", switchName(a.name));
-		await type(page, "#to", switchName(b.name));
-		samePath(await pathShown(page, a.name, b.name), expectedPath(s, { node: a, port: 0 },
-			{ node: b, port: 0 }));
+		const [a, b] = [endPorts(s)[0], endPorts(s).at(-1)];
+		await type(page, "#from", String(a.node.lids.get(a.port)));
+		await type(page, "#to", String(b.node.lids.get(b.port)));
+		samePath(await pathShown(page, a.node.name, b.node.name), expectedPath(s, a, b));
 		await shoot(page, name);
 		await closed(page);
 	}

@@ -413,7 +413,9 @@ function ring(x, y, r, colour, width) {
 }
 
 function drawChosen() {
-	for (const [which, string] of [["from", "from"], ["to", "to"]]) {
+	const at = (which) => (chosen[which] === NONE ? NONE : ends.sw[chosen[which]]);
+
+	for (const which of ["from", "to"]) {
 		const e = chosen[which];
 
 		if (e === NONE || ends.sw[e] === NONE || !visible[ends.sw[e]])
@@ -429,7 +431,8 @@ function drawChosen() {
 			pen.fillStyle = theme.from;
 			pen.fill();
 		}
-		text(string, pointX[s] - r * 1.1, pointY[s] - r * 1.5 - 4,
+		text(at("from") === at("to") ? "from, to" : which, pointX[s] - r * 1.1,
+			pointY[s] - r * 1.5 - 4,
 			{ halo: true, bold: true, size: 12, colour: theme.from });
 	}
 	if (view.cursor !== NONE && document.activeElement === canvas) {

@@ -115,6 +115,8 @@ function fillTiles() {
 function gridText() {
 	const open = usedDims.filter((d) => grid.mesh[d]).map((d) => DIMS[d]);
 
+	if (!usedDims.length)
+		return "single switch";
 	if (usedDims.length === 1)
 		return `${open.length ? "line" : "ring"} of ${grid.radix[usedDims[0]]}`;
 	return usedDims.map((d) => grid.radix[d]).join("\u00d7") +
@@ -335,8 +337,12 @@ function busiestTable(values, what, format, extra) {
 
 function fillLoad() {
 	const l = doc.load, body = byId("load-body");
-	const mean = l.flows.length ? l.flows.reduce((a, b) => a + b, 0) / l.flows.length : 0;
+	const mean = l.flows.reduce((a, b) => a + b, 0) / l.flows.length;
 
+	if (!ncables) {
+		body.append(note("There are no cables between switches."));
+		return;
+	}
 	body.append(paragraph(`Counted from the tables: each of ${count(l.pairs)} ` +
 		"pairs of a source port and a LID that packets reach, switches' own ports " +
 		`included. A packet crosses ${fixed(l.pairs ? l.hops / l.pairs : 0, 2)} ` +

@@ -209,8 +209,8 @@ static int check_level(json_t *d, json_error_t *why)
 
 static int check_sweep(json_t *d, json_error_t *why)
 {
-	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY, "{s:[], s:b}",
-			      "sweep", "deadlock");
+	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY, "{s:[], s:b, s:o}",
+			      "sweep", "deadlock", "saturation_load");
 }
 
 static int check_point(json_t *d, json_error_t *why)

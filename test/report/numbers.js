@@ -218,6 +218,9 @@ async function agreeOnSweep(page, e) {
 			.map((k) => time(p[`latency_ns_${k}`])), p.deadlock ? "yes" : "no"]));
 	["mean", "p99"].forEach((k, i) => samePoints(lines[i], e.sweep.map((p) =>
 		[p.load, p[`latency_ns_${k}`]]), [0.002, 0]));
+	assert((await textOf(page, "#tiles")).includes(`Emulation ${e.deadlock ? "deadlock" :
+		"no deadlock"} ${e.saturation_load === null ? "not saturated" :
+		`saturates at load ${number(e.saturation_load, 3)}`}`));
 	assert.match(await textOf(page, "#emulation"), e.saturation_load === null ?
 		/does not saturate/ : new RegExp(`saturates at a load of ${number(e.saturation_load, 3)}\\.`));
 }

@@ -57,7 +57,7 @@ function lineChart(title, lines, x, y) {
 	const g = svg("svg", { viewBox: `0 0 ${c.width} ${c.height}`, class: "chart",
 		role: "img", "aria-label": title });
 
-	for (const v of y.ticks || ticks(y.low, y.high, 4)) {
+	for (const v of y.ticks || ticks(y.low, y.high, 5)) {
 		g.append(svg("path", { class: "axis", d: `M${c.left} ${py(v)}h${w}` }));
 		g.append(svg("text", { x: c.left - 6, y: py(v) + 4, "text-anchor": "end",
 			text: y.text(v) }));

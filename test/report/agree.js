@@ -4,7 +4,7 @@
 "use strict";
 
 const assert = require("assert");
-const { follow, endPorts, loads } = require("./snapshot.js");
+const { follow, endPorts, lidsOf, loads } = require("./snapshot.js");
 const { rows } = require("./browser.js");
 const { number, textOf, agreeOnBars } = require("./numbers.js");
 
@@ -59,14 +59,14 @@ const allPaths = (page) => page.evaluate(async () => {
 function expectedPaths(s) {
 	const lines = [];
 
-	for (const dst of endPorts(s))
-		for (const src of endPorts(s)) {
-			const lid = dst.node.lids.get(dst.port), sl = src.node.psl.get(lid);
+	for (const src of endPorts(s))
+		for (const [dst, lid] of endPorts(s).flatMap((e) => lidsOf(e).map((l) => [e, l]))) {
+			const sl = src.node.psl.get(lid);
 
 			if (src === dst)
 				continue;
 			for (const level of [sl, sl | 8]) {
-				const p = follow(s, src, dst, level);
+				const p = follow(s, src, dst, level, lid);
 
 				lines.push(`${src.node.name} ${lid} ${level}: ` + p.hops.map((h) =>
 					`${h.name} ${h.inPort} ${h.out} ${h.vlIn} ${h.vlOut}`)

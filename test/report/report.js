@@ -382,6 +382,9 @@ test("several LIDs of an adapter: each has its own path", async () => {
 
 	dateline("report", "lmc", "-o", "lmc.html");
 	const page = await opened("lmc.html");
+	await agreeOnPaths(page, s);
+	await agreeOnLoad(page, s);
+	await agreeOnTiles(page, s, JSON.parse(output("verify", "lmc", "--json")));
 	await clickAt(page, a.node.name);
 	await clickAt(page, b.node.name);
 	for (const lid of [base, base + 1]) {

@@ -20,7 +20,7 @@ function readNet(file) {
 			guid = "0x" + m[1].padStart(16, "0");
 		} else if ((m = /^(Switch|Ca)\s+(\d+)\s+"([^"]+)"\s+# "([^"]*)"(.*)/.exec(line))) {
 			node = { id: m[3], name: m[4], guid, isSwitch: m[1] === "Switch",
-				ports: Number(m[2]), peers: new Map(), lids: new Map() };
+				ports: Number(m[2]), nlids: 1, peers: new Map(), lids: new Map() };
 			nodes.set(node.id, node);
 			const lid = / lid (\d+)/.exec(m[5]);
 			if (node.isSwitch && lid)
@@ -30,9 +30,11 @@ function readNet(file) {
 			node.peers.set(Number(m[1]), { id: m[3], port: Number(m[4]) });
 			if (m[2] && !node.isSwitch)
 				node.portGuid = "0x" + m[2].padStart(16, "0");
-			const lid = /# lid (\d+) lmc/.exec(m[5]);
-			if (!node.isSwitch && lid)
+			const lid = /# lid (\d+) lmc (\d+)/.exec(m[5]);
+			if (!node.isSwitch && lid) {
 				node.lids.set(Number(m[1]), Number(lid[1]));
+				node.nlids = 1 << Number(lid[2]);
+			}
 		}
 	}
 	return nodes;
@@ -163,16 +165,20 @@ function endPorts(s) {
 	return [...s.byLid.entries()].sort((a, b) => a[0] - b[0]).map(([, end]) => end);
 }
 
+// More than one with an LMC.
+const lidsOf = (end) => Array.from({ length: end.node.nlids }, (_, i) =>
+	end.node.lids.get(end.port) + i);
+
 // Pairs by direction of a cable, counted packet by packet.
 function loads(s) {
 	const flows = new Map(), all = endPorts(s);
 	let pairs = 0, hops = 0;
 
 	for (const src of all)
-		for (const dst of all) {
+		for (const [dst, lid] of all.flatMap((e) => lidsOf(e).map((l) => [e, l]))) {
 			if (src === dst)
 				continue;
-			const p = follow(s, src, dst, 0);
+			const p = follow(s, src, dst, 0, lid);
 
 			if (p.fault)
 				continue;
@@ -187,4 +193,4 @@ function loads(s) {
 	return { flows, pairs, hops, busiest: Math.max(0, ...flows.values()) };
 }
 
-module.exports = { readSnapshot, follow, endPorts, loads };
+module.exports = { readSnapshot, follow, endPorts, lidsOf, loads };

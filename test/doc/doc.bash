@@ -115,7 +115,7 @@ leave_out() {
 # follow STEPS FOLDER: all of them, beginning there.  Whatever becomes of this
 # shell, nothing goes on.
 follow() {
-	PATH=$T/bin:$PATH setpriv --pdeathsig TERM timeout -k 5 200 \
+	PATH=$T/bin:$PATH setpriv --pdeathsig TERM timeout -k 5 120 \
 		setpriv --pdeathsig KILL \
 		bash "$DL_TOP/test/doc/follow.bash" "$1" "$2" 3>&-
 }

@@ -87,9 +87,9 @@ set -m
 for step in "$STEPS"/*.sh; do
 	want=${step%.sh}.want
 	out=${step%.sh}.out
-	if [[ $(<"$step") == 'cat '* && -e $want ]]; then
-		file=$(sed 's/^cat //' "$step")
-		[[ -e $file ]] || cp "$want" "$file"
+	if [[ $(<"$step") =~ ^cat\ ([a-z0-9.]+)$ && -e $want &&
+		! -e ${BASH_REMATCH[1]} ]]; then
+		cp "$want" "${BASH_REMATCH[1]}"
 	fi
 	failed=0
 	trap 'failed=$?' ERR

@@ -2,13 +2,17 @@
 //
 // The panel of an emulation: a run, or a sweep over loads.
 
-// For the summary.
-function emulationText(e) {
-	if (!e.sweep)
-		return `throughput ${fixed(100 * e.throughput_fraction, 1)} %` +
-			(e.interrupted ? ", interrupted" : "");
-	return e.saturation_load === null ? "not saturated" :
-		`saturates at load ${fixed(e.saturation_load, 3)}`;
+// For the summary: what, more of it, and how good.
+function emulationTile(e) {
+	const more = !e.sweep ? `throughput ${fixed(100 * e.throughput_fraction, 1)} %` :
+		e.saturation_load === null ? "not saturated" :
+			`saturates at load ${fixed(e.saturation_load, 3)}`;
+
+	if (e.deadlock)
+		return ["deadlock", more, "bad"];
+	if (e.dropped_packets)
+		return [`${count(e.dropped_packets)} dropped`, more, "bad"];
+	return e.interrupted ? ["interrupted", more, ""] : ["no deadlock", more, "good"];
 }
 
 function latencyChart(levels) {

@@ -104,8 +104,7 @@ function fillTiles() {
 	tile("Busiest cable", `${count(load.busiest)} pairs`,
 		`${fixed(load.pairs ? load.hops / load.pairs : 0, 2)} hops on average`);
 	if (doc.emulation)
-		tile("Emulation", doc.emulation.deadlock ? "deadlock" : "no deadlock",
-			emulationText(doc.emulation), doc.emulation.deadlock ? "bad" : "good");
+		tile("Emulation", ...emulationTile(doc.emulation));
 	if (doc.change)
 		tile("Changed", count(doc.change.lft_changed),
 			`of ${count(doc.change.lft_compared)} forwarding entries`);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "torus/generate.h"
 #include "torus/torus.h"
 
 static const struct {
@@ -26,6 +27,23 @@ static const struct {
 #define MIN_SECONDS 0.4
 #define MIN_CALLS 5
 #define MAX_CALLS 1001
+
+int dl_bench_setup(const struct dl_tool *tool, const uint32_t dims[3],
+		   struct dl_setup *s)
+{
+	struct dl_plan plan = { .hosts = 1, .parallel = 1 };
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
+	err = dl_generate(&plan, &tool->log, &s->fabric, &s->config);
+	if (!err)
+		err = dl_fabric_assign_lids(s->fabric, 0);
+	if (!err)
+		err = dl_torus_discover(s->fabric, s->config, &tool->log,
+					&s->torus);
+	return err;
+}
 
 double dl_bench_clock(void)
 {

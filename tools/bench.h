@@ -20,6 +20,14 @@ dl_bench dl_bench_emulate;
 dl_bench dl_bench_route;
 dl_bench dl_bench_verify;
 
+/*
+ * The torus to measure on: whole, with an adapter a switch, LIDs and
+ * coordinates.  0 or a negative errno, reported; release with
+ * dl_setup_free() in either case.
+ */
+int dl_bench_setup(const struct dl_tool *tool, const uint32_t dims[3],
+		   struct dl_setup *s);
+
 /* Seconds since some moment, for differences. */
 double dl_bench_clock(void);
 

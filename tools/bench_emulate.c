@@ -21,7 +21,6 @@
 #include "emu/emu.h"
 #include "emu/traffic.h"
 #include "route/route.h"
-#include "torus/generate.h"
 
 #define BYTES 2048
 #define MIN_HOPS 3000000	/* enough for a steady figure */
@@ -143,33 +142,25 @@ int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3],
 		     json_t **out)
 {
 	static const struct dl_size size = { BYTES, 1 };
-	struct dl_plan plan = { .hosts = 1, .parallel = 1 };
 	struct dl_traffic_entry entry = { .pattern = DL_PATTERN_UNIFORM,
 					  .sizes = &size, .nsizes = 1,
 					  .stop = UINT64_MAX };
 	struct dl_traffic_spec spec = { .seed = 1, .entries = &entry,
 					.nentries = 1 };
-	struct dl_torus_config *config = NULL;
 	struct dl_route_options options;
 	struct dl_emu_config c;
-	struct dl_fabric *f = NULL;
-	struct dl_torus *torus = NULL;
 	struct dl_tables *t = NULL;
+	struct dl_setup s;
 	struct job j = { 0 };
 	int err;
 
 	dl_emu_config_init(&c);
 	dl_route_options_init(&options);
-	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
 	entry.load = half_load(dims);
-	err = dl_generate(&plan, &tool->log, &f, &config);
+	err = dl_bench_setup(tool, dims, &s);
 	if (!err)
-		err = dl_fabric_assign_lids(f, 0);
-	if (!err)
-		err = dl_torus_discover(f, config, &tool->log, &torus);
-	if (!err)
-		err = dl_route(torus, config, &options, &tool->log, &t);
-	j.f = f;
+		err = dl_route(s.torus, s.config, &options, &tool->log, &t);
+	j.f = s.fabric;
 	if (!err)
 		err = find_adapters(&j, &c);
 	spec.nadapters = j.n;
@@ -182,8 +173,6 @@ int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3],
 	free(j.port);
 	free(j.rate);
 	dl_tables_free(t);
-	dl_torus_free(torus);
-	dl_torus_config_free(config);
-	dl_fabric_free(f);
+	dl_setup_free(&s);
 	return err;
 }

@@ -7,7 +7,6 @@
 
 #include "bench.h"
 #include "route/unicast.h"
-#include "torus/generate.h"
 
 struct job {
 	const struct dl_rings *rings;
@@ -37,30 +36,24 @@ static void memset_once(void *context)
 
 int dl_bench_route(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 {
-	struct dl_plan plan = { .hosts = 1, .parallel = 1 };
-	struct dl_torus_config *config = NULL;
-	struct dl_fabric *f = NULL;
-	struct dl_torus *torus = NULL;
 	struct dl_rings *rings = NULL;
+	struct dl_setup s;
+	const struct dl_fabric *f;
 	struct job j = { 0 };
 	double seconds, plain;
 	uint64_t entries;
 	int err;
 
-	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
-	err = dl_generate(&plan, &tool->log, &f, &config);
+	err = dl_bench_setup(tool, dims, &s);
+	f = s.fabric;
 	if (!err)
-		err = dl_fabric_assign_lids(f, 0);
-	if (!err)
-		err = dl_torus_discover(f, config, &tool->log, &torus);
-	if (!err)
-		err = dl_rings_new(torus, &rings);
+		err = dl_rings_new(s.torus, &rings);
 	if (!err)
 		err = dl_tables_new(f, &j.tables);
 	if (err)
 		goto out;
 	j.rings = rings;
-	j.config = config;
+	j.config = s.config;
 	j.bytes = (size_t)f->nswitches * j.tables->stride;
 	seconds = dl_bench_median(route_once, &j);
 	err = j.err;
@@ -77,8 +70,6 @@ int dl_bench_route(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 out:
 	dl_tables_free(j.tables);
 	dl_rings_free(rings);
-	dl_torus_free(torus);
-	dl_torus_config_free(config);
-	dl_fabric_free(f);
+	dl_setup_free(&s);
 	return err;
 }

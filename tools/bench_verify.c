@@ -11,7 +11,6 @@
 
 #include "bench.h"
 #include "route/route.h"
-#include "torus/generate.h"
 #include "verify/verify.h"
 
 struct job {
@@ -43,27 +42,19 @@ static int add_group(const struct dl_torus *torus, struct dl_tables *t)
 
 int dl_bench_verify(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 {
-	struct dl_plan plan = { .hosts = 1, .parallel = 1 };
-	struct dl_torus_config *config = NULL;
 	struct dl_route_options options;
-	struct dl_fabric *f = NULL;
-	struct dl_torus *torus = NULL;
 	struct dl_tables *t = NULL;
+	struct dl_setup s;
 	struct job j = { 0 };
 	double seconds;
 	int err;
 
 	dl_route_options_init(&options);
-	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
-	err = dl_generate(&plan, &tool->log, &f, &config);
+	err = dl_bench_setup(tool, dims, &s);
 	if (!err)
-		err = dl_fabric_assign_lids(f, 0);
+		err = dl_route(s.torus, s.config, &options, &tool->log, &t);
 	if (!err)
-		err = dl_torus_discover(f, config, &tool->log, &torus);
-	if (!err)
-		err = dl_route(torus, config, &options, &tool->log, &t);
-	if (!err)
-		err = add_group(torus, t);
+		err = add_group(s.torus, t);
 	if (err)
 		goto out;
 	j.tables = t;
@@ -78,8 +69,6 @@ int dl_bench_verify(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 out:
 	dl_verdict_free(j.verdict);
 	dl_tables_free(t);
-	dl_torus_free(torus);
-	dl_torus_config_free(config);
-	dl_fabric_free(f);
+	dl_setup_free(&s);
 	return err;
 }

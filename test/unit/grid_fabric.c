@@ -54,6 +54,33 @@ static void port_order(uint8_t *ports, unsigned int n,
 		ports[i] = list[i] + 1;
 }
 
+bool grid_connected(const struct grid_fabric *g)
+{
+	uint32_t queue[GRID_MAX_SITES], n = 0, i, dir, alive = 0;
+	uint32_t sites = dl_grid_sites(&g->grid);
+	bool seen[GRID_MAX_SITES] = { false };
+
+	for (i = 0; i < sites; i++)
+		alive += !g->dead_switch[i];
+	for (i = 0; i < sites && g->dead_switch[i]; i++)
+		;
+	if (i == sites)
+		return false;
+	queue[n++] = i;
+	seen[i] = true;
+	for (i = 0; i < n; i++) {
+		for (dir = 0; dir < DL_DIRS; dir++) {
+			uint32_t next = dl_site_next(&g->grid, queue[i], dir);
+
+			if (!grid_hop(g, queue[i], dir) || seen[next])
+				continue;
+			seen[next] = true;
+			queue[n++] = next;
+		}
+	}
+	return n == alive;
+}
+
 void grid_build(struct grid_fabric *g)
 {
 	uint32_t sites = dl_grid_sites(&g->grid), i, k, next, ca;

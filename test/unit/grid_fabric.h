@@ -26,6 +26,9 @@ struct grid_fabric {
 /* Is there a cable from this site in this direction? */
 bool grid_hop(const struct grid_fabric *g, uint32_t site, unsigned int dir);
 
+/* Are there switches, and cables between all of them? */
+bool grid_connected(const struct grid_fabric *g);
+
 /* Build the fabric with LIDs.  Failures of the build fail the test. */
 void grid_build(struct grid_fabric *g);
 

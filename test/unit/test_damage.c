@@ -31,34 +31,6 @@ static const struct damage {
 };
 #define NDAMAGES (sizeof(damages) / sizeof(*damages))
 
-/* Can every live switch be reached from every other? */
-static bool connected(const struct grid_fabric *g)
-{
-	uint32_t queue[GRID_MAX_SITES], n = 0, i, dir, alive = 0;
-	uint32_t sites = dl_grid_sites(&g->grid);
-	bool seen[GRID_MAX_SITES] = { false };
-
-	for (i = 0; i < sites; i++) {
-		if (g->dead_switch[i])
-			continue;
-		if (!alive++) {
-			queue[n++] = i;
-			seen[i] = true;
-		}
-	}
-	for (i = 0; i < n; i++) {
-		for (dir = 0; dir < DL_DIRS; dir++) {
-			uint32_t next = dl_site_next(&g->grid, queue[i], dir);
-
-			if (!grid_hop(g, queue[i], dir) || seen[next])
-				continue;
-			seen[next] = true;
-			queue[n++] = next;
-		}
-	}
-	return n == alive;
-}
-
 static void draw(struct grid_fabric *g, const struct damage *d,
 		 struct test_random *r)
 {
@@ -78,7 +50,7 @@ static void draw(struct grid_fabric *g, const struct damage *d,
 				 g->dead_hop[site][dim]);
 			g->dead_hop[site][dim] = true;
 		}
-	} while (!connected(g));
+	} while (!grid_connected(g));
 }
 
 /* The configuration of the whole torus, from its true coordinates. */

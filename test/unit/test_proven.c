@@ -42,33 +42,6 @@ static uint32_t live_cables(const struct grid_fabric *g, uint32_t site)
 	return n;
 }
 
-static bool connected(const struct grid_fabric *g)
-{
-	uint32_t queue[GRID_MAX_SITES], n = 0, i, dir, alive = 0;
-	uint32_t sites = dl_grid_sites(&g->grid);
-	bool seen[GRID_MAX_SITES] = { false };
-
-	for (i = 0; i < sites; i++)
-		alive += !g->dead_switch[i];
-	for (i = 0; i < sites && g->dead_switch[i]; i++)
-		;
-	if (i == sites)
-		return false;
-	queue[n++] = i;
-	seen[i] = true;
-	for (i = 0; i < n; i++) {
-		for (dir = 0; dir < DL_DIRS; dir++) {
-			uint32_t next = dl_site_next(&g->grid, queue[i], dir);
-
-			if (!grid_hop(g, queue[i], dir) || seen[next])
-				continue;
-			seen[next] = true;
-			queue[n++] = next;
-		}
-	}
-	return n == alive;
-}
-
 /* The site with most cables that has one in every dimension. */
 static uint32_t seed_site(const struct grid_fabric *g)
 {
@@ -118,7 +91,7 @@ static void draw_failures(struct grid_fabric *g, struct test_random *r,
 			fail_switch(g, r);
 		for (i = 0; i < cables; i++)
 			fail_cable(g, r);
-	} while (!connected(g) || seed_site(g) == DL_NONE);
+	} while (!grid_connected(g) || seed_site(g) == DL_NONE);
 }
 
 /* ---- routing and judging ----------------------------------------------- */

@@ -11,8 +11,8 @@
 # "# " (root) is a command, with the lines after it while they end in a
 # backslash; the lines after those are what it prints.
 #
-# --help, and comments in example files: lines that begin with "dateline", two
-# blanks further in than the text.
+# --help, and comments in example files: lines that begin with "dateline" or
+# "ibsim", two blanks further in than the text.
 #
 # Loaded after lib.bash.
 
@@ -80,7 +80,7 @@ manual() {
 indented() {
 	mkdir -p "$2"
 	awk -v steps="$2" -v name="$1" '
-		/^(# )?  dateline / && !more {
+		/^(# )?  (dateline|ibsim) / && !more {
 			base = sprintf("%s/%03d", steps, ++n)
 			print name ":" NR >(base ".at")
 			more = 1

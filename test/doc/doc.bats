@@ -91,6 +91,7 @@ try() {
 	follow "$T/$1.steps" "$T/$1" >&2
 }
 
+# Its other blocks install, which check.bash and check-package try.
 @test "README" {
 	running
 	source_folder

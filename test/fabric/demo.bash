@@ -199,5 +199,5 @@ grep 'dateline: proven' "$T/sm/osm.log" | tail -n 1 | sed 's/.*dateline: //' |
 	fold -s -w 74 | indent
 judge two whole
 
-step "That was Dateline.  README.md says how to use it on a fabric of yours;" \
-	"try  ${DL_BUILD#"$DL_TOP"/}/dateline --help"
+step "That was Dateline.  doc/tutorial.md does the like step by step, and" \
+	"README.md says how to use it on a fabric of yours"

@@ -7,9 +7,9 @@
 # whole; a block ```text after it is what they print.  Blocks of other kinds
 # are for reading.
 #
-# Manual pages: in a literal display a line that begins with "$ " (anybody) or
+# Manual pages: among the examples, a line that begins with "$ " (anybody) or
 # "# " (root) is a command, with the lines after it while they end in a
-# backslash; the lines after those are what it prints.
+# backslash; the lines after those, up to an empty one, are what it prints.
 #
 # --help, and comments in example files: lines that begin with "dateline" or
 # "ibsim", two blanks further in than the text.
@@ -44,36 +44,35 @@ markdown() {
 		to { print >to }' "$1" >&2
 }
 
-# manual FILE STEPS: the page's examples.
+# manual FILE STEPS: the page's examples, as a reader sees them.
 manual() {
 	mkdir -p "$2"
-	awk -v steps="$2" -v name="${1##*/}" '
-		function add(line) {
-			gsub(/\\&/, "", line)
-			gsub(/\\-/, "-", line)
-			gsub(/\\e/, "\\", line)
-			if (line ~ /^[$#] /) {
-				base = sprintf("%s/%03d", steps, ++n)
-				to = base ".sh"
-				print name ":" NR >(base ".at")
-				line = substr(line, 3)
-			} else if (!more) {
-				if (!base) {
-					print name ":" NR ": no command: " line
-					bad = 1
-					exit
-				}
-				to = base ".want"
-			}
-			print line >to
-			more = line ~ /\\$/
-		}
+	awk -v name="${1##*/}" '
 		/^\.Sh/ { on = $2 == "EXAMPLES" }
-		/^\.Ed/ { literal = 0 }
-		on && literal { add($0) }
-		on && /^\.Bd/ { literal = 1; base = "" }
-		on && sub(/^\.Dl /, "") { base = ""; add($0) }
-		END { exit bad }' "$1" >&2
+		on && first && !/^[$#] / {
+			print name ":" NR ": a display without a command"
+			bad = 1
+		}
+		{ first = /^\.Bd/ }
+		END { exit bad }' "$1" >&2 || return
+	mandoc -T ascii "$1" | sed 's/.\x08//g' | awk -v steps="$2" \
+		-v name="${1##*/}" '
+		/^[A-Z]/ { on = $1 == "EXAMPLES" }
+		/^$/ || !on { base = "" }
+		on && !more && match($0, /^ +[$#] /) {
+			base = sprintf("%s/%03d", steps, ++n)
+			print name ":" NR >(base ".at")
+			indent = RLENGTH - 2
+			$0 = substr($0, indent + 3)
+			print >(base ".sh")
+			more = /\\$/
+			next
+		}
+		base {
+			print substr($0, indent + 1) \
+				>(base (more ? ".sh" : ".want"))
+			more = more && /\\$/
+		}'
 }
 
 # indented NAME STEPS < TEXT: what stands two blanks further in than its text.

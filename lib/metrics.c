@@ -43,7 +43,9 @@ static const struct {
 	[DL_NUM_SWITCHES_MISSING] = { "switches_missing",
 		"Sites of the torus without a switch." },
 	[DL_NUM_SWITCHES_UNPLACED] = { "switches_unplaced",
-		"Switches that have no place in the torus." },
+		"Switches that fit nowhere in or beside the torus." },
+	[DL_NUM_SWITCHES_BESIDE] = { "switches_beside",
+		"Stubs and bridges, routed by way of a switch of the torus." },
 	[DL_NUM_LINKS] = { "links",
 		"Cables found between neighbouring sites of the torus." },
 	[DL_NUM_LINKS_EXPECTED] = { "links_expected",
@@ -52,7 +54,8 @@ static const struct {
 	[DL_NUM_LINKS_MISSING] = { "links_missing",
 		"Cables that the whole torus has and this one lacks." },
 	[DL_NUM_LINKS_UNPLACED] = { "links_unplaced",
-		"Cables between switches that have no place in the torus." },
+		"Cables between switches that fit nowhere in or beside the "
+		"torus." },
 	[DL_NUM_HOPS_CUT] = { "hops_cut",
 		"Pairs of neighbouring switches with no cable left between "
 		"them." },
@@ -143,6 +146,7 @@ int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 	const struct dl_fabric *f = t->fabric;
 	uint64_t *n = m->number;
 	uint32_t *seen = malloc((DL_MAX_PORTS + 1) * sizeof(*seen));
+	uint32_t cables;
 	unsigned int d;
 
 	if (!seen)
@@ -150,10 +154,12 @@ int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 	n[DL_NUM_SWITCHES] = f->nswitches;
 	n[DL_NUM_SWITCHES_EXPECTED] = t->nsites;
 	n[DL_NUM_SWITCHES_MISSING] = t->nsites - t->nplaced;
-	n[DL_NUM_SWITCHES_UNPLACED] = t->nunplaced;
+	n[DL_NUM_SWITCHES_UNPLACED] = dl_count_misfits(t, &cables);
+	n[DL_NUM_SWITCHES_BESIDE] = t->nunplaced -
+				    n[DL_NUM_SWITCHES_UNPLACED];
 	n[DL_NUM_ADAPTERS] = f->nnodes - f->nswitches;
 	n[DL_NUM_LINKS] = t->nlinks;
-	n[DL_NUM_LINKS_UNPLACED] = t->nodd_links;
+	n[DL_NUM_LINKS_UNPLACED] = cables;
 	n[DL_NUM_LINKS_MISSING] = 0;
 	n[DL_NUM_HOPS_CUT] = 0;
 	for (d = 0; d < DL_DIMS; d++) {

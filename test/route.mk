@@ -8,6 +8,13 @@ test_unit_test_damage_SOURCES = test/unit/test_damage.c $(GRID_FABRIC)
 test_unit_test_damage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_damage_LDADD = libdlroute.la $(CMOCKA_LIBS)
 
+# What hangs beside a torus.
+UNIT_TESTS += test/unit/test_odd
+test_unit_test_odd_SOURCES = test/unit/test_odd.c $(GRID_FABRIC) \
+	test/unit/verify_twin.c test/unit/verify_twin.h
+test_unit_test_odd_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_odd_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
 test_unit_test_discover_SOURCES = test/unit/test_discover.c $(GRID_FABRIC)
 test_unit_test_discover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_discover_LDADD = libdlroute.la $(CMOCKA_LIBS)

@@ -20,7 +20,8 @@
  *
  * 1. All ways of the rule that are in dimension order go in at once.  They
  *    close no cycle: each ring is open or has a dateline, and a ring that is
- *    gone round the long way is broken.
+ *    gone round the long way is broken.  Nor do the ways of odd switches to
+ *    and from the torus, which are trees (torus/odd.c).
  * 2. Ways of the rule with other turns, switch by switch; one that would close
  *    a cycle is left out, and all behind it.
  * 3. The tree: SPEC A9's as far as it closes no cycle, the rest hung wherever
@@ -438,13 +439,13 @@ static int lay_along_tree(struct repair *r)
 	return add_settled(r);
 }
 
-/* Does the rule meet no failure at all? */
+/* Does the rule meet no failure at all?  Odd switches do not disturb it. */
 static bool is_whole(const struct dl_torus *t)
 {
 	unsigned int dir;
 	uint32_t site;
 
-	if (t->nplaced < t->nsites || t->nunplaced || t->nodd_links)
+	if (t->nplaced < t->nsites || dl_count_odd(t, DL_CUT_OFF))
 		return false;
 	for (site = 0; site < t->nsites; site++)
 		for (dir = 0; dir < DL_DIRS; dir++)

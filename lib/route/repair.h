@@ -48,6 +48,7 @@ struct dl_repair_net {
 	uint32_t *first;	/* by switch, nsw + 1: its first hop */
 	uint8_t *ports;
 	uint8_t *dir_slot;	/* by switch * DL_DIRS + direction */
+	uint8_t *home_slot;	/* by switch without a place: its way home */
 	/* From a direction (DL_DIRS: from an end port) into another, by SL. */
 	struct dl_lane lane[DL_DIRS + 1][DL_DIRS + 1][DL_REPAIR_SLS];
 	/* VL of a kind of packets in a direction. */

@@ -116,15 +116,25 @@ static unsigned int rule_slot(const struct dl_flows *f, uint32_t from,
 
 void dl_flows_rule(const struct dl_flows *f, uint32_t to, uint8_t *slots)
 {
-	const uint32_t *sw_site = f->net->torus->sw_site;
-	uint32_t s;
+	const struct dl_repair_net *net = f->net;
+	const struct dl_torus *t = net->torus;
+	const struct dl_hop *hop;
+	uint32_t s, home;
 
-	memset(slots, DL_NO_SLOT, f->net->nsw);
-	if (sw_site[to] == DL_NONE)
+	memset(slots, DL_NO_SLOT, net->nsw);
+	if (t->sl_site[to] == DL_NONE)
 		return;
-	for (s = 0; s < f->net->nsw; s++)
-		if (sw_site[s] != DL_NONE)
-			slots[s] = rule_slot(f, s, f->coord[to]);
+	home = t->site_sw[t->sl_site[to]];
+	for (s = 0; s < net->nsw; s++)
+		slots[s] = t->sw_site[s] == DL_NONE ?
+				   net->home_slot[s] :
+				   rule_slot(f, s, f->coord[home]);
+	/* An odd switch is reached as its home is, then down its way there. */
+	slots[to] = DL_NO_SLOT;
+	for (s = to; s != home; s = hop->to) {
+		hop = &net->hops[net->first[s] + net->home_slot[s]];
+		slots[hop->to] = net->hops[hop->back].slot;
+	}
 }
 
 void dl_flows_sls(const struct dl_flows *f, uint32_t to, uint8_t *sls)
@@ -152,6 +162,9 @@ static uint8_t fate_of(const struct dl_flows *f, uint32_t s, uint32_t to,
 	if (fates[hop->to] != DL_FATE_PURE)
 		return fates[hop->to];
 	next = rule_hop(f, hop->to, rule);
+	/* From an odd switch into the torus is no turn. */
+	if (hop->dir == DL_DIRS)
+		return DL_FATE_PURE;
 	return dl_dir_dim(hop->dir) > dl_dir_dim(next->dir) ? DL_FATE_TURN :
 							      DL_FATE_PURE;
 }

@@ -79,6 +79,19 @@ static uint32_t hop_of(const struct dl_repair_net *net, uint32_t port)
 	return h;
 }
 
+/* By which hop odd switches begin their way home. */
+static void find_homes(struct dl_repair_net *net)
+{
+	const struct dl_torus *t = net->torus;
+	uint32_t s;
+
+	for (s = 0; s < net->nsw; s++)
+		net->home_slot[s] =
+			t->way_home[s] == DL_NONE ?
+				DL_NO_SLOT :
+				net->hops[hop_of(net, t->way_home[s])].slot;
+}
+
 static void find_backs(struct dl_repair_net *net)
 {
 	const struct dl_fabric *f = net->torus->fabric;
@@ -132,7 +145,9 @@ int dl_repair_net_init(struct dl_repair_net *net, const struct dl_torus *t,
 	net->ports = malloc(f->nports + 1);
 	net->first = malloc((net->nsw + 1) * sizeof(*net->first));
 	net->dir_slot = malloc(net->nsw * DL_DIRS + 1);
-	if (!net->hops || !net->ports || !net->first || !net->dir_slot) {
+	net->home_slot = malloc(net->nsw + 1);
+	if (!net->hops || !net->ports || !net->first || !net->dir_slot ||
+	    !net->home_slot) {
 		dl_repair_net_release(net);
 		return -ENOMEM;
 	}
@@ -143,6 +158,7 @@ int dl_repair_net_init(struct dl_repair_net *net, const struct dl_torus *t,
 	}
 	net->first[s] = net->nhops;
 	find_backs(net);
+	find_homes(net);
 	fill_lanes(net, vls_between);
 	return 0;
 }
@@ -153,5 +169,6 @@ void dl_repair_net_release(struct dl_repair_net *net)
 	free(net->ports);
 	free(net->first);
 	free(net->dir_slot);
+	free(net->home_slot);
 	memset(net, 0, sizeof(*net));
 }

@@ -52,15 +52,6 @@ static int list_lids(const struct dl_fabric *f, uint32_t **first,
 	return 0;
 }
 
-/* The port of a switch behind which a LID hangs. */
-static uint8_t last_port(const struct dl_fabric *f, uint16_t lid)
-{
-	const struct dl_port *p = &f->ports[f->lid_port[lid]];
-
-	return p->num && p->peer != DL_NONE && !dl_is_switch(f, p->node) ?
-		       f->ports[p->peer].num : 0;
-}
-
 static void write_switch(struct dl_tables *t, uint32_t sw, const uint16_t *lids,
 			 uint32_t n, const uint8_t *ports, unsigned int nports,
 			 uint64_t *changed)
@@ -69,8 +60,7 @@ static void write_switch(struct dl_tables *t, uint32_t sw, const uint16_t *lids,
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		uint8_t port = nports ? ports[i % nports] :
-					last_port(t->fabric, lids[i]);
+		uint8_t port = ports[i % nports];
 
 		*changed += row[lids[i]] != port;
 		row[lids[i]] = port;
@@ -116,9 +106,6 @@ int dl_repair_write(const struct dl_flows *f, const bool *open,
 		if (!open[to])
 			continue;
 		dl_flows_rule(f, to, rule);
-		if (net->torus->sw_site[to] == DL_NONE)
-			write_switch(tables, to, lids + first[to], n, NULL, 0,
-				     &report->entries_filled);
 		for (s = 0; s < net->nsw; s++) {
 			const struct dl_hop *hop;
 

@@ -199,7 +199,7 @@ static uint32_t hop_between(const struct dl_repair_net *net, uint32_t from,
 	uint32_t h;
 
 	for (h = net->first[from]; h < net->first[from + 1]; h++)
-		if (net->hops[h].to == to && net->hops[h].dir < DL_DIRS)
+		if (net->hops[h].to == to)
 			return h;
 	return DL_NONE;
 }

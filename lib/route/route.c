@@ -92,18 +92,20 @@ static int check_vls(const struct dl_torus *t, const struct dl_vl_budget *vls,
 
 /* ---- refusals ---------------------------------------------------------- */
 
+/* Stubs and bridges are welcome; a wrong radix makes misfits. */
 static int check_placed(const struct dl_torus *t, const struct dl_log *log)
 {
 	const struct dl_grid *g = &t->grid;
+	uint32_t cables, switches = dl_count_misfits(t, &cables);
 
-	if (!t->nunplaced && !t->nodd_links)
+	if (!switches && !cables)
 		return 0;
 	dl_log(log, DL_ERROR,
 	       "the fabric is no %ux%ux%u torus or mesh: %u of %u switches and "
 	       "%u cables between switches do not fit; check the radices and "
 	       "the seed",
-	       g->radix[0], g->radix[1], g->radix[2], t->nunplaced,
-	       t->fabric->nswitches, t->nodd_links);
+	       g->radix[0], g->radix[1], g->radix[2], switches,
+	       t->fabric->nswitches, cables);
 	return -ENOTSUP;
 }
 

@@ -8,6 +8,8 @@
  * 8, whose VLs do not change there.  Only on a ring that a failure has broken
  * may it go on, since such a ring closes no loop.
  *
+ * Odd switches (torus/odd.c) hang below their homes.
+ *
  * Every group uses the part of the master tree that joins its members to the
  * root.
  */
@@ -91,6 +93,27 @@ static bool ring_in_tree(const struct builder *b, uint32_t site,
 	return true;
 }
 
+/*
+ * Odd switches hang on the tree by their ways home.  A pass hangs those whose
+ * next switch is in the tree; there are as many as the longest way has hops.
+ */
+static void hang_odd(struct builder *b)
+{
+	const struct dl_torus *t = b->torus;
+	uint32_t i, before;
+
+	do {
+		before = b->tree->norder;
+		for (i = 0; i < t->nunplaced; i++) {
+			uint32_t sw = t->unplaced[i];
+			uint32_t next = dl_next_home(t, sw);
+
+			if (next != DL_NONE && b->in[next] && !b->in[sw])
+				attach(b, sw, next, DL_DIRS);
+		}
+	} while (b->tree->norder > before);
+}
+
 static void grow(struct builder *b)
 {
 	unsigned int d, dir;
@@ -110,6 +133,7 @@ static void grow(struct builder *b)
 				branch(b, sw, dir, true);
 		}
 	}
+	hang_odd(b);
 }
 
 /* Is any switch missing at this coordinate of the dimension? */
@@ -175,23 +199,38 @@ static uint32_t choose_root(const struct dl_torus *t)
 	return DL_NONE;
 }
 
+/* Ports of the cables to the parent; returns how many. */
+static unsigned int cables_up(const struct builder *b, uint32_t sw,
+			      uint8_t *ports)
+{
+	unsigned int n;
+
+	if (b->dir[sw] == DL_DIRS)
+		return dl_cables_home(b->torus, sw, ports, NULL);
+	n = dl_group_size(b->torus, sw, b->dir[sw]);
+	memcpy(ports, dl_group(b->torus, sw, b->dir[sw]), n);
+	return n;
+}
+
 static int list_cables(struct builder *b)
 {
 	const struct dl_torus *t = b->torus;
 	const struct dl_fabric *f = t->fabric;
-	uint32_t s, i, total = 0;
+	uint8_t ports[DL_MAX_PORTS];
+	uint32_t s, i, n, total = 0;
 
-	b->tree->cables = malloc((t->nlinks + 1) * sizeof(*b->tree->cables));
+	b->tree->cables = malloc((t->nlinks + t->nodd_links + 1) *
+				 sizeof(*b->tree->cables));
 	if (!b->tree->cables)
 		return -ENOMEM;
 	for (s = 0; s < f->nswitches; s++) {
 		b->tree->cable_first[s] = total;
 		if (b->tree->parent[s] == DL_NONE)
 			continue;
-		for (i = 0; i < dl_group_size(t, s, b->dir[s]); i++)
+		n = cables_up(b, s, ports);
+		for (i = 0; i < n; i++)
 			b->tree->cables[total++] =
-				f->nodes[f->switches[s]].first_port +
-				dl_group(t, s, b->dir[s])[i];
+				f->nodes[f->switches[s]].first_port + ports[i];
 	}
 	b->tree->cable_first[s] = total;
 	return 0;

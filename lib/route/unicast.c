@@ -16,6 +16,9 @@
  * target's switch, in the order of port_order, so every direction carries the
  * same share of each target's adapters on each of its cables.
  *
+ * An odd switch sends everything up its way home, and is reached as its home
+ * is; from there its way leads down to it.
+ *
  * Cost: one byte written and one small lookup an entry, two where a switch
  * has parallel cables; memory besides the tables themselves is a few bytes a
  * LID and a site.
@@ -39,7 +42,7 @@ struct unicast {
 	const struct dl_torus *torus;
 	struct dl_tables *tables;
 	/* By LID: its site (nsites: none), its rank at its switch. */
-	uint16_t *lid_site;
+	uint16_t *lid_site;		/* ... or that of its way home */
 	uint16_t *lid_rank;
 	unsigned int nranks;		/* ranks in use, at most NRANKS */
 	/* By site, and what leads nowhere at nsites: directions, or ports. */
@@ -106,7 +109,7 @@ static void number_switch(struct unicast *u, uint32_t sw,
 {
 	const struct dl_fabric *f = u->torus->fabric;
 	const struct dl_node *n = &f->nodes[f->switches[sw]];
-	uint32_t c[DL_DIMS], site = u->torus->sw_site[sw], hosts = 0, rank, end;
+	uint32_t c[DL_DIMS], site = u->torus->sl_site[sw], hosts = 0, rank, end;
 	unsigned int i;
 
 	for (i = 1; i <= n->nports; i++)
@@ -133,7 +136,7 @@ static void number_targets(struct unicast *u, const struct dl_torus_config *c)
 	}
 	visit_order(c, order);
 	for (s = 0; s < f->nswitches; s++)
-		if (u->torus->sw_site[s] != DL_NONE)
+		if (u->torus->sl_site[s] != DL_NONE)
 			number_switch(u, s, order);
 }
 
@@ -272,6 +275,48 @@ static void fill_row(struct unicast *u, uint32_t sw)
 	local_lids(u, sw, row);
 }
 
+/* ---- odd switches (torus/odd.c) ---------------------------------------- */
+
+/* Everything up the way home. */
+static void fill_up(struct unicast *u, uint32_t sw)
+{
+	uint8_t *row = u->tables->lft + sw * (size_t)u->tables->stride;
+	uint8_t ports[DL_MAX_PORTS];
+	unsigned int n = dl_cables_home(u->torus, sw, ports, NULL);
+	uint32_t lid;
+
+	for (lid = 1; n && lid <= u->tables->top_lid; lid++)
+		if (u->lid_site[lid] < u->torus->nsites)
+			row[lid] = ports[u->lid_rank[lid] % n];
+}
+
+/* What ends here, and on the way home what leads here. */
+static void fill_down(struct unicast *u, uint32_t sw)
+{
+	const struct dl_fabric *f = u->torus->fabric;
+	const struct dl_node *n = &f->nodes[f->switches[sw]];
+	uint8_t ports[DL_MAX_PORTS];
+	uint32_t at, next;
+	unsigned int p, k;
+
+	local_lids(u, sw, u->tables->lft + sw * (size_t)u->tables->stride);
+	for (at = sw; (next = dl_next_home(u->torus, at)) != DL_NONE;
+	     at = next) {
+		uint8_t *row = u->tables->lft +
+			       next * (size_t)u->tables->stride;
+
+		k = dl_cables_home(u->torus, at, NULL, ports);
+		for (p = 0; p <= n->nports; p++) {
+			uint32_t end = end_port_behind(f, n, p), lid, i;
+
+			lid = end == DL_NONE ? 0 : f->ports[end].lid;
+			for (i = 0; lid && i >> f->ports[end].lmc == 0; i++)
+				row[lid + i] =
+					ports[u->lid_rank[lid + i] % k];
+		}
+	}
+}
+
 int dl_route_unicast(const struct dl_rings *r, const struct dl_torus_config *c,
 		     struct dl_tables *t)
 {
@@ -291,6 +336,10 @@ int dl_route_unicast(const struct dl_rings *r, const struct dl_torus_config *c,
 	for (s = 0; s < torus->fabric->nswitches; s++)
 		if (torus->sw_site[s] != DL_NONE)
 			fill_row(&u, s);
+	for (s = 0; s < torus->nunplaced; s++)
+		fill_up(&u, torus->unplaced[s]);
+	for (s = 0; s < torus->nunplaced; s++)
+		fill_down(&u, torus->unplaced[s]);
 	err = 0;
 out:
 	free(u.lid_site);

@@ -50,6 +50,19 @@ static bool is_absolute(const struct dl_search *s,
 	return true;
 }
 
+/* Does a seed leave open where in an open dimension it stands? */
+static bool floats(const struct dl_search *s, const struct dl_torus_config *c,
+		   uint32_t seed)
+{
+	unsigned int d;
+
+	for (d = 0; d < DL_DIMS; d++)
+		if (s->grid.radix[d] > 1 && c->grid.mesh[d] &&
+		    !c->seeds[seed].has_dateline[d])
+			return true;
+	return false;
+}
+
 struct claim {
 	uint32_t sw, site;
 };
@@ -130,7 +143,7 @@ bool dl_anchors_agree(const struct dl_search *s,
 	uint32_t i;
 
 	for (i = 0; i < c->nseeds; i++)
-		if (is_absolute(s, c, i) &&
+		if (is_absolute(s, c, i) && !floats(s, c, i) &&
 		    !claims_agree(s, claims,
 				  list_claims(s, &c->seeds[i], claims)))
 			return false;
@@ -151,6 +164,14 @@ void dl_anchor_before(struct dl_search *s, const struct dl_torus *before)
 		sw = dl_search_find(s, then->nodes[i].guid);
 		if (sw != DL_NONE && s->site_of[sw] == DL_NONE)
 			dl_search_place(s, sw, site);
+	}
+	/* Who was there without a place is odd. */
+	for (i = 0; then != s->f && i < before->nunplaced; i++) {
+		uint32_t node = then->switches[before->unplaced[i]];
+
+		sw = dl_search_find(s, then->nodes[node].guid);
+		if (sw != DL_NONE)
+			s->known_odd[sw] = true;
 	}
 	/* Out with those that most of their cables contradict. */
 	for (sw = 0; sw < s->f->nswitches; sw++) {
@@ -175,10 +196,6 @@ void dl_anchor_before(struct dl_search *s, const struct dl_torus *before)
 
 /* ---- port numbers -------------------------------------------------------- */
 
-struct meaning {
-	uint8_t dir[DL_MAX_PORTS + 1];	/* of a port number, or DL_DIRS */
-};
-
 /* The direction from one site to the next, or DL_DIRS if it cannot be told. */
 static unsigned int direction(const struct dl_search *s, uint32_t a, uint32_t b)
 {
@@ -200,8 +217,7 @@ static uint32_t far_switch(const struct dl_search *s, uint32_t sw,
 	return dl_peer_switch(f, f->nodes[f->switches[sw]].first_port + num);
 }
 
-/* Learn it from the placed switches.  False: there is nothing to learn. */
-static bool learn(const struct dl_search *s, struct meaning *m)
+bool dl_ports_learn(const struct dl_search *s, struct dl_port_meaning *m)
 {
 	uint32_t sw, seen = 0, numbers = 0;
 	unsigned int num, dir;
@@ -228,9 +244,37 @@ static bool learn(const struct dl_search *s, struct meaning *m)
 	return numbers && seen >= ENOUGH * numbers;
 }
 
+enum dl_opinion dl_ports_agree(const struct dl_search *s,
+			       const struct dl_port_meaning *m, uint32_t sw,
+			       uint32_t site)
+{
+	const struct dl_fabric *f = s->f;
+	const struct dl_node *n = &f->nodes[f->switches[sw]];
+	enum dl_opinion opinion = DL_SILENT;
+	unsigned int num, dir, k;
+
+	for (num = 1; num <= n->nports; num++) {
+		uint32_t far = far_switch(s, sw, num);
+
+		if (far == DL_NONE || s->site_of[far] == DL_NONE)
+			continue;
+		dir = direction(s, s->site_of[far], site);
+		/* Is it known at all which ports lead there? */
+		for (k = 1; k <= DL_MAX_PORTS && m->dir[k] != dir; k++)
+			;
+		if (dir == DL_DIRS || k > DL_MAX_PORTS)
+			continue;
+		k = f->ports[f->ports[n->first_port + num].peer].num;
+		if (m->dir[k] != dir)
+			return DL_DISAGREE;
+		opinion = DL_AGREE;
+	}
+	return opinion;
+}
+
 /* Where all ports of a switch that tell anything put it, or DL_NONE. */
 static uint32_t site_by_ports(const struct dl_search *s, uint32_t sw,
-			      const struct meaning *m)
+			      const struct dl_port_meaning *m)
 {
 	const struct dl_fabric *f = s->f;
 	const struct dl_node *n = &f->nodes[f->switches[sw]];
@@ -259,9 +303,9 @@ static uint32_t site_by_ports(const struct dl_search *s, uint32_t sw,
 uint32_t dl_anchor_ports(struct dl_search *s)
 {
 	uint32_t i, sw, site, before, placed = 0;
-	struct meaning m;
+	struct dl_port_meaning m;
 
-	if (!learn(s, &m))
+	if (!dl_ports_learn(s, &m))
 		return 0;
 	do {
 		before = placed;

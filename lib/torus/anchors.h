@@ -26,6 +26,23 @@ void dl_anchor_before(struct dl_search *s, const struct dl_torus *before);
 bool dl_anchors_agree(const struct dl_search *s,
 		      const struct dl_torus_config *c);
 
+/* What port numbers mean, if they mean the same direction on all switches. */
+struct dl_port_meaning {
+	uint8_t dir[DL_MAX_PORTS + 1];	/* of a port number, or DL_DIRS */
+};
+
+/* Learn it from the placed switches.  False: there is nothing to learn. */
+bool dl_ports_learn(const struct dl_search *s, struct dl_port_meaning *m);
+
+/*
+ * What do the ports that a switch hangs on say to its sitting at a site next
+ * to those of its placed neighbours?
+ */
+enum dl_opinion { DL_SILENT, DL_AGREE, DL_DISAGREE };
+enum dl_opinion dl_ports_agree(const struct dl_search *s,
+			       const struct dl_port_meaning *m, uint32_t sw,
+			       uint32_t site);
+
 /*
  * Place switches by port numbers, if these mean the same direction on all
  * switches.  Returns how many were placed.

@@ -279,11 +279,10 @@ static int grow_from(struct dl_search *s, const struct dl_torus *t,
 	struct dl_grid window =
 		search_window(&t->grid, &c->grid, &c->seeds[i]);
 	uint32_t origin;
-	int err = dl_search_grid(s, &window);
+	int err = dl_search_grid(s, &window, &t->grid);
 
 	if (err)
 		return err;
-	s->nreal = t->nsites;
 	origin = seed_site(&t->grid, &window, &c->seeds[i]);
 	grow(s, origin, seed);
 	if (dl_search_ambiguous(s) != DL_NONE && !grow_by_choice(s, origin, seed))
@@ -348,11 +347,10 @@ static int grow_from_best(struct dl_search *s, const struct dl_torus *t,
 static int grow_from_before(struct dl_search *s, const struct dl_torus *t,
 			    const struct dl_torus *before)
 {
-	int err = dl_search_grid(s, &t->grid);
+	int err = dl_search_grid(s, &t->grid, &t->grid);
 
 	if (err)
 		return err;
-	s->nreal = t->nsites;
 	dl_search_reset(s);
 	if (before)
 		dl_anchor_before(s, before);
@@ -380,10 +378,13 @@ int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 	if (before && same_grid(&before->grid, &t->grid)) {
 		err = grow_from_before(&s, t, before);
 		known = !err && s.nplaced && dl_anchors_agree(&s, c);
-		best = before->seed;
+		best = before->seed < c->nseeds ? before->seed : 0;
 	}
-	if (!err && !known)
+	/* What was known is wrong, if it contradicts. */
+	if (!err && !known) {
+		memset(s.known_odd, 0, t->fabric->nswitches);
 		err = grow_from_best(&s, t, c, &best, log);
+	}
 	if (!err && best == DL_NONE)
 		err = grow_from_before(&s, t, NULL);
 	if (!err && s.nplaced < t->fabric->nswitches)

@@ -14,6 +14,14 @@ int dl_adjacency_build(const struct dl_fabric *f, struct dl_adjacency *a);
 void dl_adjacency_free(struct dl_adjacency *a);
 
 /*
+ * Which switches are outside of the largest part that no single switch holds
+ * together (blocks.c)?  Of equals, the one counts that is met first from the
+ * switches in this order.  outside[] has room for all n.  0 or -ENOMEM.
+ */
+int dl_find_outside(const struct dl_adjacency *adj, uint32_t n,
+		    const uint32_t *order, bool *outside);
+
+/*
  * Fill in t->site_sw, t->sw_site, t->nplaced and t->seed; t->grid, t->fabric
  * and the arrays must be there.  `before` is a torus of the same configuration
  * as it was known before, or NULL.  Returns 0, -EINVAL (no usable seed),

@@ -20,10 +20,14 @@
  * Candidates go by GUID, so every run finds the same, whatever the ports and
  * wherever the subnet manager is.
  *
- * Odd switches.  Service switches may hang off the torus.  Where nothing is
- * found so, those at the end of a branch are peeled off, again and again, and
- * a grid is taken too when it holds all but what was peeled, or when it is
- * whole and most switches are in it.
+ * Odd switches.  Service switches may hang off the torus.  At the end of an
+ * open dimension they look like more of it.  So unless the grid found so is
+ * whole, all that hangs on one switch is peeled off (blocks.c), and a grid is
+ * looked for in the rest; it is to hold all but what was peeled and
+ * what joins no more than two others, or, if there is none, be whole with most
+ * switches in it.  Of the two, the one is taken with fewer misfits, empty
+ * sites and switches without a site.  If there is none yet, what joins no more
+ * than two others is taken away as well.
  *
  * Limits.  The surroundings of at least one origin, out to the ends of its
  * rings, must be undamaged.  A 4-ring and a 2x2 square are the same graph; a
@@ -38,16 +42,23 @@
 #include "log.h"
 #include "torus/discover.h"
 
-#define MAX_DISCOVERIES 16	/* full placements tried before giving up */
+/* Full placements tried before giving up: more where they cost little. */
+#define MAX_DISCOVERIES 16
+#define MAX_PLACED (1 << 14)
 #define MOST 4			/* at most one switch in so many is odd */
+#define BRIDGE 2		/* neighbours of what may be one */
 
 struct infer {
 	const struct dl_fabric *f;
-	const struct dl_log *log;
 	struct dl_adjacency adj;
 	const struct dl_grid *wanted;	/* radices to be met, or NULL */
 	unsigned int discoveries;
-	bool *peeled;			/* by switch; NULL: nothing is odd */
+	bool *peeled;			/* by switch: taken for odd */
+	uint32_t npeeled;
+	uint32_t misfits;		/* of the grid just found */
+	struct dl_grid grid;		/* a whole one, and its seed ... */
+	struct dl_seed from;
+	uint32_t without;		/* ... and misfits; DL_NONE: none */
 	struct dl_torus_config *config;	/* the one in the making */
 	struct dl_seed *seed;
 };
@@ -226,14 +237,18 @@ static bool as_wanted(struct infer *n)
 	return !w;
 }
 
-/* Are all switches without a place, and all odd cables, of a branch? */
-static bool only_branches(const struct infer *n, const struct dl_torus *t)
+/*
+ * Are all switches without a place, and all odd cables, of a stub or of what
+ * may be a bridge?
+ */
+static bool only_odd(const struct infer *n, const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t i;
 
 	for (i = 0; i < t->nunplaced; i++)
-		if (!n->peeled[t->unplaced[i]])
+		if (!n->peeled[t->unplaced[i]] &&
+		    degree(n, t->unplaced[i]) > BRIDGE)
 			return false;
 	for (i = 0; i < t->nodd_links; i++) {
 		uint32_t port = t->odd_links[i];
@@ -267,7 +282,7 @@ static bool large_enough(const struct infer *n, uint64_t sites)
 {
 	uint64_t nsw = n->f->nswitches;
 
-	return n->peeled ? sites * MOST >= nsw * (MOST - 1) : sites >= nsw;
+	return n->npeeled ? sites * MOST >= nsw * (MOST - 1) : sites >= nsw;
 }
 
 /*
@@ -293,12 +308,18 @@ static bool frame_holds(struct infer *n, uint32_t origin, const struct frame *f)
 				     n->config->grid.radix[1] *
 				     n->config->grid.radix[2]) ||
 	    dl_grid_sites(&n->config->grid) > DL_MAX_SITES ||
-	    !as_wanted(n) || n->discoveries++ >= MAX_DISCOVERIES)
+	    !as_wanted(n) ||
+	    n->discoveries++ >= MAX_DISCOVERIES + MAX_PLACED / n->f->nswitches)
 		return false;
 	if (dl_torus_discover(n->f, n->config, NULL, &t))
 		return false;
-	holds = n->peeled ? only_branches(n, t) || is_whole(t) :
-			    !t->nunplaced && !t->nodd_links;
+	n->misfits = t->nsites - t->nplaced + t->nunplaced;
+	holds = n->npeeled ? only_odd(n, t) : !t->nunplaced && !t->nodd_links;
+	if (!holds && n->npeeled && n->misfits < n->without && is_whole(t)) {
+		n->grid = n->config->grid;
+		n->from = *n->seed;
+		n->without = n->misfits;
+	}
 	dl_torus_free(t);
 	return holds;
 }
@@ -377,45 +398,25 @@ static bool try_origins(struct infer *n)
 	uint32_t i;
 
 	n->discoveries = 0;
+	n->without = DL_NONE;
 	for (i = 0; i < f->nnodes; i++)
 		if (dl_is_switch(f, f->by_guid[i]) &&
-		    !(n->peeled && n->peeled[f->nodes[f->by_guid[i]].sw]) &&
+		    !n->peeled[f->nodes[f->by_guid[i]].sw] &&
 		    try_origin(n, f->nodes[f->by_guid[i]].sw))
 			return true;
-	return false;
+	if (n->without == DL_NONE)
+		return false;
+	n->config->grid = n->grid;
+	*n->seed = n->from;
+	n->misfits = n->without;
+	return true;
 }
 
-/* The one neighbour that is not peeled, or DL_NONE if there are others. */
-static uint32_t only_neighbour(const struct infer *n, uint32_t sw)
+/* Leave out of the graph what is peeled. */
+static void forget_peeled(struct infer *n)
 {
-	uint32_t i, found = DL_NONE;
+	uint32_t nsw = n->f->nswitches, s, i, left = 0, from = 0;
 
-	for (i = 0; i < degree(n, sw); i++) {
-		if (n->peeled[neighbours(n, sw)[i]])
-			continue;
-		if (found != DL_NONE)
-			return DL_NONE;
-		found = neighbours(n, sw)[i];
-	}
-	return found;
-}
-
-/* Take the branches away, each from its ends inwards. */
-static int peel(struct infer *n)
-{
-	uint32_t nsw = n->f->nswitches, s, i, sw, next, left = 0, from = 0;
-
-	n->peeled = calloc(nsw + 1, sizeof(*n->peeled));
-	if (!n->peeled)
-		return -ENOMEM;
-	for (s = 0; s < nsw; s++) {
-		for (sw = s; !n->peeled[sw]; sw = next) {
-			next = only_neighbour(n, sw);
-			if (next == DL_NONE)
-				break;
-			n->peeled[sw] = true;
-		}
-	}
 	for (s = 0; s < nsw; s++) {
 		i = from;
 		from = n->adj.first[s + 1];
@@ -425,49 +426,108 @@ static int peel(struct infer *n)
 				n->adj.list[left++] = n->adj.list[i];
 	}
 	n->adj.first[nsw] = left;
-	return 0;
+}
+
+/* Take away what hangs on one switch. */
+static int peel_stubs(struct infer *n)
+{
+	const struct dl_fabric *f = n->f;
+	uint32_t *order = malloc((f->nswitches + 1) * sizeof(*order)), i, k = 0;
+	int err;
+
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < f->nnodes; i++)
+		if (dl_is_switch(f, f->by_guid[i]))
+			order[k++] = f->nodes[f->by_guid[i]].sw;
+	err = dl_find_outside(&n->adj, f->nswitches, order, n->peeled);
+	free(order);
+	for (i = 0; !err && i < f->nswitches; i++)
+		n->npeeled += n->peeled[i];
+	forget_peeled(n);
+	return err;
+}
+
+/* Take away what may be a bridge.  Returns how many switches. */
+static uint32_t peel_bridges(struct infer *n)
+{
+	uint32_t s, count = 0;
+
+	for (s = 0; s < n->f->nswitches; s++) {
+		if (n->peeled[s] || degree(n, s) > BRIDGE)
+			continue;
+		n->peeled[s] = true;
+		count++;
+	}
+	n->npeeled += count;
+	forget_peeled(n);
+	return count;
+}
+
+/* With everything, then without what may be odd: see "Odd switches" above. */
+static int find_grid(struct infer *n)
+{
+	struct dl_grid grid;
+	struct dl_seed seed;
+	uint32_t misfits;
+	bool found = try_origins(n);
+	int err;
+
+	if (found && !n->misfits)
+		return 0;
+	grid = n->config->grid;
+	seed = *n->seed;
+	misfits = n->misfits;
+	err = peel_stubs(n);
+	if (err || (n->npeeled && try_origins(n) &&
+		    (!found || n->misfits < misfits)))
+		return err;
+	if (found) {
+		n->config->grid = grid;
+		*n->seed = seed;
+		return 0;
+	}
+	return peel_bridges(n) && try_origins(n) ? 0 : -ENOTSUP;
+}
+
+static int infer(struct infer *n)
+{
+	int err = dl_adjacency_build(n->f, &n->adj);
+
+	if (err)
+		return err;
+	n->peeled = calloc(n->f->nswitches + 1, sizeof(*n->peeled));
+	err = n->peeled ? find_grid(n) : -ENOMEM;
+	free(n->peeled);
+	dl_adjacency_free(&n->adj);
+	return err;
 }
 
 int dl_infer_as_wanted(const struct dl_fabric *f, const struct dl_grid *wanted,
 		       const struct dl_log *log, struct dl_torus_config **out)
 {
-	struct infer n = { .f = f, .log = log, .wanted = wanted };
+	struct infer n = { .f = f, .wanted = wanted };
 	struct dl_torus_config *c = calloc(1, sizeof(*c));
-	int err = c ? dl_adjacency_build(f, &n.adj) : -ENOMEM;
+	int err;
 
-	if (err)
-		goto fail;
+	if (!c)
+		return -ENOMEM;
 	n.config = c;
 	c->max_changes = DL_DEFAULT_MAX_CHANGES;
 	c->portgroup_max_ports = DL_DEFAULT_PORTGROUP;
 	c->path = strdup("(found from the cabling)");
-	c->seeds = calloc(1, sizeof(*c->seeds));
-	err = c->path && c->seeds ? 0 : -ENOMEM;
-	if (err)
-		goto fail;
-	n.seed = c->seeds;
+	c->seeds = n.seed = calloc(1, sizeof(*c->seeds));
 	c->nseeds = 1;
-	if (!try_origins(&n)) {
-		err = peel(&n);
-		if (!err && !try_origins(&n))
-			err = -ENOTSUP;
-	}
+	err = c->path && c->seeds ? infer(&n) : -ENOMEM;
 	if (err == -ENOTSUP)
 		dl_log(log, DL_ERROR,
 		       "the cabling alone does not show a torus or mesh of at "
 		       "most three dimensions; describe it in a "
 		       "torus-2QoS.conf");
 	if (err)
-		goto fail;
-	free(n.peeled);
-	dl_adjacency_free(&n.adj);
-	*out = c;
-	return 0;
-
-fail:
-	free(n.peeled);
-	dl_adjacency_free(&n.adj);
-	dl_torus_config_free(c);
+		dl_torus_config_free(c);
+	else
+		*out = c;
 	return err;
 }
 

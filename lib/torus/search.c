@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus/search.h"
+#include "torus/branches.h"
 
 #define NO_CANDIDATES_YET 0xFF
 
@@ -18,6 +18,7 @@ void dl_search_free(struct dl_search *s)
 	dl_adjacency_free(&s->adj);
 	free(s->by_guid);
 	free(s->branch);
+	free(s->known_odd);
 	free(s->site_of);
 	free(s->sw_at);
 	free(s->cand);
@@ -41,37 +42,6 @@ static int build_guid_order(struct dl_search *s)
 	return 0;
 }
 
-/*
- * Peel off what hangs on by one neighbour, from the ends inwards; and note
- * what joins no more than two others, like a bridge between two switches.
- */
-static int find_branches(struct dl_search *s)
-{
-	uint32_t sw, at, next, i, n;
-
-	s->branch = calloc(s->f->nswitches + 1, sizeof(*s->branch));
-	if (!s->branch)
-		return -ENOMEM;
-	for (sw = 0; sw < s->f->nswitches; sw++) {
-		for (at = sw; !s->branch[at]; at = next) {
-			next = DL_NONE;
-			n = 0;
-			for (i = s->adj.first[at]; i < s->adj.first[at + 1]; i++)
-				if (!s->branch[s->adj.list[i]]) {
-					next = s->adj.list[i];
-					n++;
-				}
-			if (n != 1)
-				break;
-			s->branch[at] = true;
-		}
-	}
-	for (sw = 0; sw < s->f->nswitches; sw++)
-		if (s->adj.first[sw + 1] - s->adj.first[sw] <= 2)
-			s->branch[sw] = true;
-	return 0;
-}
-
 int dl_search_init(struct dl_search *s, const struct dl_fabric *f)
 {
 	size_t nsw = f->nswitches + 1;
@@ -84,16 +54,18 @@ int dl_search_init(struct dl_search *s, const struct dl_fabric *f)
 	s->queue = malloc(nsw * sizeof(*s->queue));
 	s->queued = malloc(nsw);
 	s->single = malloc(nsw * sizeof(*s->single));
+	s->known_odd = calloc(nsw, sizeof(*s->known_odd));
 	if (!s->site_of || !s->cand || !s->ncand || !s->queue || !s->queued ||
-	    !s->single || dl_adjacency_build(f, &s->adj) || build_guid_order(s) ||
-	    find_branches(s)) {
+	    !s->single || !s->known_odd || dl_adjacency_build(f, &s->adj) || build_guid_order(s) ||
+	    dl_find_branches(s)) {
 		dl_search_free(s);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-int dl_search_grid(struct dl_search *s, const struct dl_grid *g)
+int dl_search_grid(struct dl_search *s, const struct dl_grid *g,
+		   const struct dl_grid *real)
 {
 	uint32_t site;
 	unsigned int dir;
@@ -102,6 +74,8 @@ int dl_search_grid(struct dl_search *s, const struct dl_grid *g)
 	free(s->sw_at);
 	s->grid = *g;
 	s->nsites = dl_grid_sites(g);
+	s->nreal = dl_grid_sites(real);
+	memcpy(s->span, real->radix, sizeof(s->span));
 	s->next = malloc((size_t)s->nsites * DL_DIRS * sizeof(*s->next));
 	s->sw_at = malloc(s->nsites * sizeof(*s->sw_at));
 	if (!s->next || !s->sw_at)
@@ -116,12 +90,36 @@ int dl_search_grid(struct dl_search *s, const struct dl_grid *g)
 void dl_search_reset(struct dl_search *s)
 {
 	uint32_t n = s->f->nswitches;
+	unsigned int d;
 
 	memset(s->site_of, 0xFF, n * sizeof(*s->site_of));
 	memset(s->sw_at, 0xFF, s->nsites * sizeof(*s->sw_at));
 	memset(s->ncand, NO_CANDIDATES_YET, n);
 	memset(s->queued, 0, n);
 	s->head = s->waiting = s->nsingle = s->nplaced = 0;
+	s->nbranches = 0;
+	for (d = 0; d < DL_DIMS; d++) {
+		s->low[d] = UINT32_MAX;
+		s->high[d] = 0;
+	}
+}
+
+/*
+ * In a window, does a site keep all that is placed within the real radix?
+ */
+static bool within_span(const struct dl_search *s, uint32_t site)
+{
+	uint32_t c[DL_DIMS];
+	unsigned int d;
+
+	if (s->nsites == s->nreal || !s->nplaced)
+		return true;
+	dl_site_coord(&s->grid, site, c);
+	for (d = 0; d < DL_DIMS; d++)
+		if (c[d] + s->span[d] <= s->high[d] ||
+		    s->low[d] + s->span[d] <= c[d])
+			return false;
+	return true;
 }
 
 bool dl_sites_adjacent(const struct dl_search *s, uint32_t a, uint32_t b)
@@ -134,18 +132,38 @@ bool dl_sites_adjacent(const struct dl_search *s, uint32_t a, uint32_t b)
 	return false;
 }
 
+static void enqueue(struct dl_search *s, uint32_t sw)
+{
+	if (s->site_of[sw] != DL_NONE || s->queued[sw] & IN_QUEUE)
+		return;
+	s->queue[(s->head + s->waiting++) % s->f->nswitches] = sw;
+	s->queued[sw] |= IN_QUEUE;
+}
+
 static void enqueue_unplaced_neighbours(struct dl_search *s, uint32_t sw)
 {
 	uint32_t i;
 
-	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
-		uint32_t n = s->adj.list[i];
+	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++)
+		enqueue(s, s->adj.list[i]);
+}
 
-		if (s->site_of[n] != DL_NONE || s->queued[n] & IN_QUEUE)
-			continue;
-		s->queue[(s->head + s->waiting++) % s->f->nswitches] = n;
-		s->queued[n] |= IN_QUEUE;
+/* In a window, what is placed bounds where all others can be. */
+static void widen(struct dl_search *s, uint32_t site)
+{
+	uint32_t c[DL_DIMS], sw;
+	bool wider = false;
+	unsigned int d;
+
+	dl_site_coord(&s->grid, site, c);
+	for (d = 0; d < DL_DIMS; d++) {
+		wider |= c[d] < s->low[d] || c[d] > s->high[d];
+		s->low[d] = c[d] < s->low[d] ? c[d] : s->low[d];
+		s->high[d] = c[d] > s->high[d] ? c[d] : s->high[d];
 	}
+	for (sw = 0; wider && sw < s->f->nswitches; sw++)
+		if (s->ncand[sw] && s->ncand[sw] != NO_CANDIDATES_YET)
+			enqueue(s, sw);
 }
 
 void dl_search_place(struct dl_search *s, uint32_t sw, uint32_t site)
@@ -155,6 +173,8 @@ void dl_search_place(struct dl_search *s, uint32_t sw, uint32_t site)
 	s->site_of[sw] = site;
 	s->sw_at[site] = sw;
 	s->nplaced++;
+	if (s->nsites != s->nreal)
+		widen(s, site);
 	enqueue_unplaced_neighbours(s, sw);
 	/* Whoever had this site among its candidates is close by. */
 	for (dir = 0; dir < DL_DIRS; dir++) {
@@ -227,13 +247,15 @@ static bool site_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
 {
 	uint32_t i;
 
+	if (!within_span(s, site))
+		return false;
 	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
 		uint32_t n = s->adj.list[i];
 
 		if (s->site_of[n] != DL_NONE) {
 			if (!dl_sites_adjacent(s, site, s->site_of[n]))
 				return false;
-		} else if (s->ncand[n] && s->ncand[n] != NO_CANDIDATES_YET) {
+		} else if (!s->branch[n] && s->ncand[n] && s->ncand[n] != NO_CANDIDATES_YET) {
 			if (!has_candidate_next_to(s, n, site))
 				return false;
 		}
@@ -301,7 +323,10 @@ static void revise(struct dl_search *s, uint32_t sw)
 		enqueue_unplaced_neighbours(s, sw);
 	if (kept == 1 && !(s->queued[sw] & IN_SINGLE)) {
 		s->queued[sw] |= IN_SINGLE;
-		s->single[s->nsingle++] = sw;
+		if (s->branch[sw])
+			s->single[s->f->nswitches - ++s->nbranches] = sw;
+		else
+			s->single[s->nsingle++] = sw;
 	}
 }
 
@@ -317,6 +342,9 @@ static bool place_by_majority(struct dl_search *s, uint32_t sw)
 	n = free_sites_around(s, sw, around, 4 * DL_DIRS);
 	for (i = 0; i < n; i++) {
 		unsigned int votes = 0;
+
+		if (!within_span(s, around[i]))
+			continue;
 
 		for (j = s->adj.first[sw]; j < s->adj.first[sw + 1]; j++) {
 			uint32_t at = s->site_of[s->adj.list[j]];
@@ -358,7 +386,8 @@ uint32_t dl_search_ambiguous(const struct dl_search *s)
 		uint32_t k = s->by_guid[i];
 
 		if (s->site_of[k] != DL_NONE || s->ncand[k] < 2 ||
-		    s->ncand[k] == NO_CANDIDATES_YET)
+		    s->ncand[k] == NO_CANDIDATES_YET ||
+		    s->branch[k] == DL_OUTSIDE)
 			continue;
 		if (sw == DL_NONE || s->ncand[k] < s->ncand[sw])
 			sw = k;
@@ -379,19 +408,14 @@ static bool place_a_choice(struct dl_search *s)
 	return true;
 }
 
-/*
- * Branches come last: one that is no part of the torus has nothing to keep
- * it from the site of a switch that is.
- */
-static bool place_a_single(struct dl_search *s, bool branches)
+/* Place one that could sit at one site only. */
+static bool place_a_single(struct dl_search *s)
 {
 	uint32_t i = s->nsingle;
 
 	while (i--) {
 		uint32_t sw = s->single[i];
 
-		if (s->branch[sw] && !branches)
-			continue;
 		s->single[i] = s->single[--s->nsingle];
 		s->queued[sw] &= ~IN_SINGLE;
 		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 &&
@@ -403,8 +427,45 @@ static bool place_a_single(struct dl_search *s, bool branches)
 	return false;
 }
 
+static uint64_t guid_of(const struct dl_search *s, uint32_t sw)
+{
+	return s->f->nodes[s->f->switches[sw]].guid;
+}
+
+/*
+ * Branches come last, and only by evidence: one that is no part of the torus
+ * has nothing to keep it from the site of a switch that is.
+ */
+static bool place_a_branch(struct dl_search *s, struct dl_evidence *e)
+{
+	uint32_t i, n = s->f->nswitches, best = DL_NONE;
+	unsigned int belief, most = 0;
+
+	if (s->nbranches && !e->gathered)
+		dl_evidence_gather(s, e);
+	for (i = n - s->nbranches; i < n; i++) {
+		uint32_t sw = s->single[i], site = s->cand[sw * DL_DIRS];
+
+		if (s->site_of[sw] != DL_NONE || s->ncand[sw] != 1 ||
+		    s->sw_at[site] != DL_NONE)
+			continue;
+		belief = dl_belief(s, e, sw, site);
+		if (belief > most || (belief && belief == most &&
+				      guid_of(s, sw) < guid_of(s, best))) {
+			most = belief;
+			best = sw;
+		}
+	}
+	if (best == DL_NONE)
+		return false;
+	dl_search_place(s, best, s->cand[best * DL_DIRS]);
+	return true;
+}
+
 void dl_search_run(struct dl_search *s)
 {
+	struct dl_evidence e = { .gathered = false };
+
 	do {
 		while (s->waiting) {
 			uint32_t sw = s->queue[s->head];
@@ -415,8 +476,8 @@ void dl_search_run(struct dl_search *s)
 			if (s->site_of[sw] == DL_NONE)
 				revise(s, sw);
 		}
-	} while (place_a_single(s, false) || place_a_contradiction(s) ||
-		 place_a_single(s, true) || place_a_choice(s));
+	} while (place_a_single(s) || place_a_contradiction(s) ||
+		 place_a_branch(s, &e) || place_a_choice(s));
 }
 
 bool dl_search_cabled(const struct dl_search *s, uint32_t a, uint32_t b)

@@ -13,10 +13,13 @@ struct dl_search {
 	struct dl_grid grid;		/* with windows for open dimensions */
 	uint32_t nsites;
 	uint32_t nreal;			/* sites of the grid without windows */
+	uint32_t span[DL_DIMS];		/* its radices */
+	uint32_t low[DL_DIMS], high[DL_DIMS];	/* of what is placed, in windows */
 	uint32_t *next;			/* neighbour of a site by direction */
 	struct dl_adjacency adj;
 	uint32_t *by_guid;		/* switch numbers in order of GUID */
-	bool *branch;			/* by switch: joins hardly anything */
+	uint8_t *branch;		/* by switch: joins hardly anything? */
+	bool *known_odd;		/* by switch: had no place before */
 
 	uint32_t *site_of;		/* by switch, or DL_NONE */
 	uint32_t *sw_at;		/* by site, or DL_NONE */
@@ -26,7 +29,8 @@ struct dl_search {
 	uint8_t *queued;		/* flags: in queue, in single */
 	uint32_t head, waiting;
 	uint32_t *single;		/* one candidate, one placed neighbour */
-	uint32_t nsingle;
+	uint32_t nsingle;		/* ... from the front, and branches ... */
+	uint32_t nbranches;		/* ... from the back */
 	uint32_t nplaced;
 	bool may_choose;
 	uint32_t choices;		/* which alternatives to take, a digit each */
@@ -36,8 +40,12 @@ struct dl_search {
 int dl_search_init(struct dl_search *s, const struct dl_fabric *f);
 void dl_search_free(struct dl_search *s);
 
-/* Search on this grid from now on.  Returns 0 or -ENOMEM. */
-int dl_search_grid(struct dl_search *s, const struct dl_grid *g);
+/*
+ * Search on this grid from now on, which has windows of the real one's open
+ * dimensions.  Returns 0 or -ENOMEM.
+ */
+int dl_search_grid(struct dl_search *s, const struct dl_grid *g,
+		   const struct dl_grid *real);
 
 /* Forget all placements. */
 void dl_search_reset(struct dl_search *s);

@@ -94,6 +94,14 @@ struct dl_torus_config {
 	char *path;			/* as given, for messages */
 };
 
+/* Why a switch has no place, and what becomes of it; see odd.c. */
+enum dl_odd_kind {
+	DL_STUB,	/* it and what it joins hang on one placed switch */
+	DL_BRIDGE,	/* they hang on two */
+	DL_MISFIT,	/* on more */
+	DL_CUT_OFF	/* on none */
+};
+
 struct dl_torus {
 	struct dl_grid grid;
 	const struct dl_fabric *fabric;	/* borrowed */
@@ -102,9 +110,14 @@ struct dl_torus {
 	uint32_t *sw_site;		/* site of a switch, or DL_NONE */
 	/*
 	 * By which site's coordinates a switch's path SLs go: its own, or that
-	 * of the nearest placed switch.  DL_NONE when it is cut off.
+	 * of the nearest placed switch, its home.  DL_NONE when it is cut off.
 	 */
 	uint32_t *sl_site;
+	/*
+	 * Of a switch without a place: the port of the first cable of its way
+	 * home, as a port index.  DL_NONE: it is placed, or cut off (odd.c).
+	 */
+	uint32_t *way_home;
 	/*
 	 * Cables from switch s in direction d lead out of the ports
 	 * group_ports[group_first[s * DL_DIRS + d]] up to, not including,
@@ -117,7 +130,8 @@ struct dl_torus {
 	uint8_t *port_dir;		/* by port index: direction, or DL_DIRS */
 	uint32_t seed;			/* which seed of the configuration */
 	/* What does not fit: */
-	uint32_t *unplaced;		/* switch numbers */
+	uint32_t *unplaced;		/* switch numbers, in order of GUID */
+	uint8_t *odd_kind;		/* by switch: enum dl_odd_kind */
 	uint32_t nunplaced;
 	uint32_t *odd_links;		/* one port index of each cable */
 	uint32_t nodd_links;
@@ -134,6 +148,49 @@ int dl_torus_discover_again(const struct dl_fabric *f,
 			    const struct dl_torus_config *c,
 			    const struct dl_torus *before,
 			    const struct dl_log *log, struct dl_torus **out);
+
+/*
+ * Find sl_site and way_home, and list the switches without a place.  Needs
+ * the sites.  Returns 0 or -ENOMEM.
+ */
+int dl_find_odd(struct dl_torus *t);
+
+/* The next switch on the way home of one that has no place, or DL_NONE. */
+static inline uint32_t dl_next_home(const struct dl_torus *t, uint32_t sw)
+{
+	return t->way_home[sw] == DL_NONE ?
+		       DL_NONE : dl_peer_switch(t->fabric, t->way_home[sw]);
+}
+
+/* Does this cable, given by one of its ports, join a switch to the next? */
+bool dl_is_way_home(const struct dl_torus *t, uint32_t port);
+
+/*
+ * Port numbers of all cables from a switch to the next on its way home, and
+ * of their far ends, in ascending order of the former.  Either list may be
+ * NULL; they have room for DL_MAX_PORTS.  Returns how many there are.
+ */
+unsigned int dl_cables_home(const struct dl_torus *t, uint32_t sw,
+			    uint8_t *near_ports, uint8_t *far_ports);
+
+/* How many switches without a place are of this kind? */
+uint32_t dl_count_odd(const struct dl_torus *t, enum dl_odd_kind kind);
+
+/*
+ * What is neither part of the torus nor beside it: misfits and what is cut
+ * off; and cables, between switches of the torus or at such switches, that
+ * are on no way home.
+ */
+uint32_t dl_count_misfits(const struct dl_torus *t, uint32_t *cables);
+
+/*
+ * The empty site that a switch without a place could belong to: next to every
+ * placed switch that it is cabled to.  DL_NONE: there is none.
+ */
+uint32_t dl_possible_site(const struct dl_torus *t, uint32_t sw);
+
+/* Tell what does not fit and what becomes of it. */
+void dl_report_odd(const struct dl_torus *t, const struct dl_log *log);
 
 /* Number of parallel cables from a switch in a direction. */
 static inline uint32_t dl_group_size(const struct dl_torus *t, uint32_t sw,

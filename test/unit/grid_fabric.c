@@ -84,7 +84,8 @@ bool grid_connected(const struct grid_fabric *g)
 void grid_build(struct grid_fabric *g)
 {
 	uint32_t sites = dl_grid_sites(&g->grid), i, k, next, ca;
-	unsigned int nports = DL_DIRS * g->parallel + g->hosts + 1, dim, h;
+	unsigned int nports = DL_DIRS * g->parallel + g->hosts + 1 +
+			      g->spare, dim, h;
 	uint8_t (*ports)[DL_MAX_PORTS] = calloc(sites, sizeof(*ports));
 	uint32_t *list = calloc(sites, sizeof(*list));
 	struct dl_fabric *f;

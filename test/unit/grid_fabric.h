@@ -13,6 +13,7 @@ struct grid_fabric {
 	/* What to build: */
 	struct dl_grid grid;
 	unsigned int hosts, parallel, lmc;
+	unsigned int spare;			/* free ports beyond one */
 	bool dead_switch[GRID_MAX_SITES];
 	bool dead_hop[GRID_MAX_SITES][DL_DIMS];	/* in the positive direction */
 	struct test_random *shuffle;		/* NULL: all in order */

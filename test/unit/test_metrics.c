@@ -236,6 +236,7 @@ static void check_counts(struct grid_fabric *g, const struct damage *d,
 	assert_value(&t, "switches_missing",
 		     dl_grid_sites(&g->grid) - d->switches);
 	assert_value(&t, "switches_unplaced", 0);
+	assert_value(&t, "switches_beside", 0);
 	assert_value(&t, "adapters", d->switches * g->hosts);
 	assert_value(&t, "links", d->links - pulled);
 	assert_value(&t, "links_missing", d->links_missing + pulled);

@@ -109,7 +109,15 @@ bool dl_memory_wanted(const char *torus_config);
  * Find the plan's configuration and torus without one, from what is
  * remembered or from the cabling.  Returns 0 or a negative errno.
  */
-int dl_memory_discover(const struct dl_log *log, struct dl_plan *p);
+int dl_memory_discover(const struct dl_engine *e, const struct dl_log *log,
+		       struct dl_plan *p);
+
+/* Find the plan's torus by its configuration, and by what is remembered. */
+int dl_memory_complete(const struct dl_engine *e, const struct dl_log *log,
+		       struct dl_plan *p);
+
+/* The torus of the sweep before, if switches are to stay where they were. */
+const struct dl_torus *dl_torus_before(const struct dl_engine *e);
 
 /* Tell what changed from one plan to the next. */
 void dl_plan_report_changes(const struct dl_engine *e,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Routing without a configuration (SPEC A3): coordinates from the cabling,
- * remembered beside OpenSM's cache.
+ * Coordinates from the cabling, remembered beside OpenSM's cache (SPEC A3):
+ * for routing without a configuration, and for where one does not suffice.
  *
  * SLs follow from coordinates, and applications keep the SLs they were
  * granted.  A restarted subnet manager must therefore find the same
@@ -9,6 +9,9 @@
  * cabling alone may no longer tell them.  So what was found is written down
  * as an ordinary torus-2QoS.conf with many seeds that share no switch: as
  * long as one of them is whole, all coordinates come back.
+ *
+ * The same helps where a configuration is given whose few seeds have failed.
+ * It goes before what is remembered: what it contradicts is not used.
  */
 #include "config.h"
 
@@ -22,12 +25,6 @@
 
 #define FILE_NAME "dateline-torus.conf"
 #define MAX_SEEDS 64
-
-/* Does everything in the fabric have its place? */
-static bool fits(const struct dl_torus *t)
-{
-	return !t->nunplaced && !t->nodd_links;
-}
 
 /* The file's path; NULL without memory. */
 static char *memory_path(const char *suffix)
@@ -48,15 +45,20 @@ bool dl_memory_wanted(const char *torus_config)
 		access(torus_config, F_OK) && errno == ENOENT);
 }
 
-static void recall(const struct dl_log *log, struct dl_plan *p)
+/* What the file says of the fabric as it is: nothing, if it says nothing. */
+static void recall(const struct dl_engine *e, const struct dl_log *log,
+		   const struct dl_fabric *f, struct dl_torus_config **c,
+		   struct dl_torus **t)
 {
 	char *path = memory_path("");
 
+	*c = NULL;
+	*t = NULL;
 	if (path && !access(path, F_OK) &&
-	    !dl_torus_config_read(path, log, &p->config) &&
-	    dl_torus_discover(p->fabric, p->config, log, &p->torus)) {
-		dl_torus_config_free(p->config);
-		p->config = NULL;
+	    !dl_torus_config_read(path, log, c) &&
+	    dl_torus_discover_again(f, *c, dl_torus_before(e), log, t)) {
+		dl_torus_config_free(*c);
+		*c = NULL;
 	}
 	free(path);
 }
@@ -89,31 +91,88 @@ static void remember(const struct dl_log *log, const struct dl_torus *t)
 	free(part);
 }
 
-int dl_memory_discover(const struct dl_log *log, struct dl_plan *p)
+/* How much of the fabric has no place here? */
+static uint32_t misfits(const struct dl_torus *t)
+{
+	uint32_t cables, switches = dl_count_misfits(t, &cables);
+
+	return switches + cables + t->nunplaced;
+}
+
+/*
+ * Coordinates found anew are worth a change of SLs only if they make more of
+ * the fabric fit.  Where nothing is odd they cannot.
+ */
+int dl_memory_discover(const struct dl_engine *e, const struct dl_log *log,
+		       struct dl_plan *p)
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *t = NULL;
 	int err;
 
-	recall(log, p);
-	if (p->torus && fits(p->torus))
+	recall(e, log, p->fabric, &p->config, &p->torus);
+	if (p->torus && !misfits(p->torus))
 		return 0;
-	err = dl_torus_infer(p->fabric, log, &c);
+	/* What is odd has been named. */
+	err = dl_torus_infer(p->fabric, p->torus ? NULL : log, &c);
 	if (!err)
-		err = dl_torus_discover(p->fabric, c, log, &t);
-	if (err) {
+		err = dl_torus_discover(p->fabric, c, p->torus ? NULL : log,
+					&t);
+	if (err || (p->torus && misfits(t) >= misfits(p->torus))) {
+		dl_torus_free(t);
 		dl_torus_config_free(c);
 		/* Better some places, and the rest named, than none. */
 		return p->torus ? 0 : err;
 	}
-	if (p->torus)
+	if (p->torus) {
 		dl_log(log, DL_WARNING,
 		       "the cabling is another one than was remembered: new "
 		       "coordinates, and SLs granted before may not be right");
+		dl_report_odd(t, log);
+	}
 	dl_torus_free(p->torus);
 	dl_torus_config_free(p->config);
 	p->torus = t;
 	p->config = c;
 	remember(log, t);
 	return 0;
+}
+
+/* Does a torus put all its switches where another one puts them? */
+static bool same_sites(const struct dl_torus *a, const struct dl_torus *b)
+{
+	return a->nsites == b->nsites &&
+	       !memcmp(a->grid.radix, b->grid.radix, sizeof(a->grid.radix)) &&
+	       !memcmp(a->site_sw, b->site_sw,
+		       a->nsites * sizeof(*a->site_sw));
+}
+
+/*
+ * With a configuration, which leads.  The first sweep of an engine takes from
+ * the file what the configuration leaves open on a damaged fabric, and leaves
+ * there what a whole one shows.
+ */
+int dl_memory_complete(const struct dl_engine *e, const struct dl_log *log,
+		       struct dl_plan *p)
+{
+	struct dl_torus_config *c = NULL;
+	struct dl_torus *known = NULL;
+	int err;
+
+	if (e->plan || e->options.route.mode != DL_PROVEN)
+		return dl_torus_discover_again(p->fabric, p->config,
+					       dl_torus_before(e), log,
+					       &p->torus);
+	recall(e, NULL, p->fabric, &c, &known);
+	/* It counts from the configuration's first seed. */
+	if (known)
+		known->seed = 0;
+	err = dl_torus_discover_again(p->fabric, p->config, known, log,
+				      &p->torus);
+	if (!err && p->torus->nplaced == p->torus->nsites &&
+	    !(known && same_sites(known, p->torus)))
+		remember(log, p->torus);
+	dl_torus_free(known);
+	dl_torus_config_free(c);
+	return err;
 }

@@ -60,16 +60,18 @@ static int stage_config(const struct dl_engine *e, const struct dl_log *log,
 		       dl_torus_config_read(path, log, &p->config);
 }
 
+/* The documented rules know nothing of earlier sweeps. */
+const struct dl_torus *dl_torus_before(const struct dl_engine *e)
+{
+	return e->plan && e->options.route.mode == DL_PROVEN ? e->plan->torus :
+							       NULL;
+}
+
 static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
 			  struct dl_plan *p)
 {
-	/* The documented rules know nothing of earlier sweeps. */
-	const struct dl_torus *before = e->plan &&
-		e->options.route.mode == DL_PROVEN ? e->plan->torus : NULL;
-
-	return p->config ? dl_torus_discover_again(p->fabric, p->config,
-						   before, log, &p->torus) :
-			   dl_memory_discover(log, p);
+	return p->config ? dl_memory_complete(e, log, p) :
+			   dl_memory_discover(e, log, p);
 }
 
 static int stage_route(const struct dl_engine *e, const struct dl_log *log,

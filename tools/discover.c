@@ -61,8 +61,11 @@ static const struct argp discover_argp = {
 	.args_doc = "[NET]",
 	.doc = "Find the coordinates of every switch of a torus or mesh."
 	       "\v"
-	       "Prints a line a switch: its coordinates, GUID and name; then "
-	       "what is missing and what does not fit.\n"
+	       "Prints a line a site: its coordinates, GUID and name of its "
+	       "switch, or that it is missing; then a line for each switch "
+	       "beside the torus, a stub that is routed by way of the switch "
+	       "it hangs on or a bridge between two, and each that fits "
+	       "nowhere; then for each cable that stays idle.\n"
 	       "\n"
 	       "  dateline discover first.net --torus-config first.torus.conf\n"
 	       "\n"
@@ -73,8 +76,8 @@ static const struct argp discover_argp = {
 	       "\n"
 	       "  dateline discover first.net --write-config found.conf\n"
 	       "\n"
-	       "Exit status: 0 all switches and cables fit, 1 some do not, 2 "
-	       "bad usage or input, 3 no fabric.",
+	       "Exit status: 0 all switches and cables fit or hang beside "
+	       "the torus, 1 some do not, 2 bad usage or input, 3 no fabric.",
 };
 
 static const char *guid_text(uint64_t guid, char text[19])
@@ -115,6 +118,35 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 			 "port", f->ports[port].num);
 }
 
+static const char *const kinds[] = {
+	[DL_STUB] = "stub",
+	[DL_BRIDGE] = "bridge",
+	[DL_MISFIT] = "misfit",
+	[DL_CUT_OFF] = "cut-off",
+};
+
+/* A switch without a place: what it is and how it is routed. */
+static json_t *odd_json(const struct dl_torus *t, uint32_t i)
+{
+	uint32_t sw = t->unplaced[i], next = dl_next_home(t, sw);
+	uint32_t site = dl_possible_site(t, sw);
+	json_t *odd = switch_json(t, sw);
+	char guid[19];
+
+	json_object_set_new(odd, "kind", json_string(kinds[t->odd_kind[sw]]));
+	if (next == DL_NONE)
+		return odd;
+	guid_text(t->fabric->nodes[t->fabric->switches[next]].guid, guid);
+	json_object_set_new(odd, "home", coord_json(&t->grid, t->sl_site[sw]));
+	json_object_set_new(odd, "on", json_string(guid));
+	json_object_set_new(odd, "cables", json_integer(dl_cables_home(
+							t, sw, NULL, NULL)));
+	if (site != DL_NONE)
+		json_object_set_new(odd, "possible",
+				    coord_json(&t->grid, site));
+	return odd;
+}
+
 static int print_json(const struct dl_tool *tool, const struct dl_torus *t)
 {
 	json_t *placed = json_array(), *missing = json_array();
@@ -131,10 +163,12 @@ static int print_json(const struct dl_tool *tool, const struct dl_torus *t)
 	}
 	for (i = 0; i < t->nunplaced; i++)
 		json_array_append_new(unplaced,
-				      switch_json(t, t->unplaced[i]));
+				      odd_json(t, i));
 	for (i = 0; i < t->nodd_links; i++) {
 		uint32_t port = t->odd_links[i];
 
+		if (dl_is_way_home(t, port))
+			continue;
 		json_array_append_new(
 			odd,
 			json_pack("[oo]", end_json(t->fabric, port),
@@ -149,6 +183,37 @@ static int print_json(const struct dl_tool *tool, const struct dl_torus *t)
 			  t->grid.mesh[1], t->grid.mesh[2], "cables",
 			  t->nlinks, "switches", placed, "missing", missing,
 			  "unplaced", unplaced, "odd_cables", odd));
+}
+
+static void print_odd(const struct dl_torus *t, uint32_t i)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t sw = t->unplaced[i], next = dl_next_home(t, sw), c[DL_DIMS];
+	unsigned int cables = dl_cables_home(t, sw, NULL, NULL);
+
+	printf("%s 0x%016" PRIx64 " \"%s\"", kinds[t->odd_kind[sw]],
+	       f->nodes[f->switches[sw]].guid,
+	       dl_node_name(f, f->switches[sw]));
+	if (next == DL_NONE) {
+		printf("\n");
+		return;
+	}
+	dl_site_coord(&t->grid, t->sl_site[sw], c);
+	printf(" by way of %u,%u,%u, %u cable%s to 0x%016" PRIx64 " \"%s\"\n",
+	       c[0], c[1], c[2], cables, cables == 1 ? "" : "s",
+	       f->nodes[f->switches[next]].guid,
+	       dl_node_name(f, f->switches[next]));
+}
+
+static void print_idle(const struct dl_torus *t, uint32_t port)
+{
+	const struct dl_fabric *f = t->fabric;
+	const struct dl_port *a = &f->ports[port], *b = &f->ports[a->peer];
+
+	printf("idle 0x%016" PRIx64 " \"%s\" port %u to 0x%016" PRIx64
+	       " \"%s\" port %u\n",
+	       f->nodes[a->node].guid, dl_node_name(f, a->node), a->num,
+	       f->nodes[b->node].guid, dl_node_name(f, b->node), b->num);
 }
 
 static void print_text(const struct dl_torus *t)
@@ -167,6 +232,11 @@ static void print_text(const struct dl_torus *t)
 			       c[2], f->nodes[f->switches[sw]].guid,
 			       dl_node_name(f, f->switches[sw]));
 	}
+	for (i = 0; i < t->nunplaced; i++)
+		print_odd(t, i);
+	for (i = 0; i < t->nodd_links; i++)
+		if (!dl_is_way_home(t, t->odd_links[i]))
+			print_idle(t, t->odd_links[i]);
 }
 
 static int write_config(const struct dl_tool *tool, const struct dl_torus *t,
@@ -185,6 +255,22 @@ static int write_config(const struct dl_tool *tool, const struct dl_torus *t,
 	return err;
 }
 
+/* Sums up; false when something does not fit, or may not. */
+static bool conclude(const struct dl_log *log, const struct dl_torus *t)
+{
+	uint32_t cables, switches = dl_count_misfits(t, &cables);
+	uint32_t doubts = 0, i;
+
+	for (i = 0; i < t->nunplaced; i++)
+		doubts += dl_possible_site(t, t->unplaced[i]) != DL_NONE;
+	dl_log(log, DL_INFO,
+	       "%u of %u sites hold a switch, %u cables; %u switches hang "
+	       "beside the torus; %u switches and %u cables do not fit",
+	       t->nplaced, t->nsites, t->nlinks, t->nunplaced - switches,
+	       switches, cables);
+	return !switches && !cables && !doubts;
+}
+
 int dl_cmd_discover(struct dl_tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
@@ -200,15 +286,8 @@ int dl_cmd_discover(struct dl_tool *tool, int argc, char **argv)
 	if (!err && r.write)
 		err = write_config(tool, s.torus, r.write);
 	status = dl_exit_status(err);
-	if (!err) {
-		dl_log(&tool->log, DL_INFO,
-		       "%u of %u sites hold a switch, %u cables; %u switches "
-		       "and %u cables do not fit",
-		       s.torus->nplaced, s.torus->nsites, s.torus->nlinks,
-		       s.torus->nunplaced, s.torus->nodd_links);
-		if (s.torus->nunplaced || s.torus->nodd_links)
-			status = DL_EXIT_FINDING;
-	}
+	if (!err && !conclude(&tool->log, s.torus))
+		status = DL_EXIT_FINDING;
 	dl_setup_free(&s);
 	return status;
 }

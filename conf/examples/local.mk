@@ -26,4 +26,5 @@ dist_examples_DATA = conf/dateline.rules.yml \
 	conf/examples/emulate-tornado.yaml \
 	conf/examples/emulate-trace.txt \
 	conf/examples/emulate-trace.yaml \
-	conf/examples/emulate-uniform.yaml
+	conf/examples/emulate-uniform.yaml \
+	conf/examples/torus-5x4x2-services.net

@@ -24,6 +24,9 @@ test_fabric_join_LDADD = -libmad -libumad
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 	test/fabric/sweeps.bats test/fabric/proven.bats
 
+# What hangs beside a torus.
+FABRIC_TESTS += test/fabric/odd.bats
+
 # Metrics, with the real node exporter.
 FABRIC_TESTS += test/fabric/metrics.bats
 EXTRA_DIST += test/metrics/alerts.yml

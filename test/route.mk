@@ -15,6 +15,11 @@ test_unit_test_odd_SOURCES = test/unit/test_odd.c $(GRID_FABRIC) \
 test_unit_test_odd_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_odd_LDADD = libdlroute.la $(CMOCKA_LIBS)
 
+UNIT_TESTS += test/unit/test_blocks
+test_unit_test_blocks_SOURCES = test/unit/test_blocks.c $(GRID_FABRIC)
+test_unit_test_blocks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_blocks_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
 test_unit_test_discover_SOURCES = test/unit/test_discover.c $(GRID_FABRIC)
 test_unit_test_discover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_discover_LDADD = libdlroute.la $(CMOCKA_LIBS)

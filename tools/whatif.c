@@ -264,7 +264,9 @@ static int look_at(struct worker *k, const struct dl_fabric *f)
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	*o->reason = '\0';
-	o->unplaced = t->nunplaced;
+	/* Beyond what hangs beside the torus anyway. */
+	if (t->nunplaced > k->w->whole.torus->nunplaced)
+		o->unplaced = t->nunplaced - k->w->whole.torus->nunplaced;
 	err = try_classic(k, t, &plain);
 	if (!err)
 		err = try_proven(k, t, &proven);

@@ -25,6 +25,8 @@
  * however many switches and cables are missing.  To stand up to a few cables
  * that do not belong, switches with two placed neighbours or more go first,
  * and a switch whose neighbours contradict each other follows the majority.
+ * What hangs on one switch, or joins no more than two, may not belong either:
+ * such switches narrow nothing, and are placed last, by evidence (branches.c).
  *
  * Ambiguity.  A ring of four is itself a square, so in a dimension of radix 4
  * a seed with one direction leaves a choice.  On a whole torus all choices
@@ -34,7 +36,8 @@
  *
  * Meshes.  Without a dateline keyword the seed's switch may stand anywhere in
  * an open dimension: the search runs in a window wide enough for every
- * position and shifts the result.
+ * position and shifts the result.  What is placed may not spread over more of
+ * the window than the dimension is long.
  *
  * Cost.  Each placement wakes a bounded number of switches, so the whole is
  * linear in the fabric.

@@ -56,8 +56,8 @@ int dl_search_init(struct dl_search *s, const struct dl_fabric *f)
 	s->single = malloc(nsw * sizeof(*s->single));
 	s->known_odd = calloc(nsw, sizeof(*s->known_odd));
 	if (!s->site_of || !s->cand || !s->ncand || !s->queue || !s->queued ||
-	    !s->single || !s->known_odd || dl_adjacency_build(f, &s->adj) || build_guid_order(s) ||
-	    dl_find_branches(s)) {
+	    !s->single || !s->known_odd || dl_adjacency_build(f, &s->adj) ||
+	    build_guid_order(s) || dl_find_branches(s)) {
 		dl_search_free(s);
 		return -ENOMEM;
 	}
@@ -255,7 +255,8 @@ static bool site_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
 		if (s->site_of[n] != DL_NONE) {
 			if (!dl_sites_adjacent(s, site, s->site_of[n]))
 				return false;
-		} else if (!s->branch[n] && s->ncand[n] && s->ncand[n] != NO_CANDIDATES_YET) {
+		} else if (!s->branch[n] && s->ncand[n] &&
+			   s->ncand[n] != NO_CANDIDATES_YET) {
 			if (!has_candidate_next_to(s, n, site))
 				return false;
 		}

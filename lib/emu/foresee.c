@@ -32,7 +32,7 @@ ALWAYS void arrival_from_far(const struct dl_emu *e, uint32_t packet,
 	const struct dl_emu_switch *s;
 
 	__builtin_prefetch(&e->ins[in]);
-	ask_end(e, end);
+	__builtin_prefetch(&e->ends[end]);
 	if (w->sw == DL_NIL) {
 		__builtin_prefetch(&e->ports[end]);
 		return;

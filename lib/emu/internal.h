@@ -129,7 +129,7 @@ struct dl_link_end {
 	bool up;
 	bool sending;
 	bool wake;		/* an event comes when the link is free */
-	bool lossy;		/* one of the rates of dl_losses is not 0 */
+	uint8_t epoch;		/* goes on whenever the link fails */
 	uint32_t sending_in;	/* input channel being read, or NIL */
 	uint32_t sending_parent;	/* of the copy being sent, or NIL */
 
@@ -143,7 +143,7 @@ struct dl_link_end {
 	uint32_t sending_flow;	/* whose multicast message ends, or NIL */
 	uint16_t sending_units;
 	uint8_t sending_vl;
-	uint8_t epoch;
+	bool lossy;		/* one of the rates of dl_losses is not 0 */
 	uint8_t readers;	/* as input: packets being passed on */
 	bool periodic;
 } __attribute__((aligned(64)));

@@ -37,7 +37,8 @@ static const struct argp_option options[] = {
 	{ .name = "psl", .key = KEY_PSL, .arg = "FILE",
 	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
 	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
-	  .doc = "A torus-2QoS.conf, for coordinates" },
+	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
+		 "torus-2QoS's rule when there are none" },
 	{ .name = "seed", .key = KEY_SEED, .arg = "N",
 	  .doc = "Instead of the scenario's seed" },
 	{ .name = "sweep", .key = KEY_SWEEP, .arg = "[NAME.]load=A:B:STEP",

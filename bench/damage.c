@@ -14,13 +14,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "route/route.h"
-#include "torus/generate.h"
+#include "dateline/route.h"
+#include "dateline/torus.h"
 #include "../test/unit/random.h"
 
 #define RUNS 5
-#define TRIES 1000	/* draws of failures until the rules accept one */
-#define MOST 1000	/* switches or cables */
+#define TRIES 1000 /* draws of failures until the rules accept one */
+#define MOST 1000  /* switches or cables */
 
 static double now(void)
 {
@@ -36,19 +36,19 @@ static double once(const struct dl_fabric *f, const struct dl_torus_config *c)
 	struct dl_route_options o;
 	struct dl_tables *tables = NULL;
 	struct dl_torus *torus = NULL;
-	struct dl_tree *tree = NULL;
+	struct dl_route_tree *tree = NULL;
 	double start = now(), seconds;
 	int err;
 
 	dl_route_options_init(&o);
-	o.mode = DL_CLASSIC;
+	o.mode = DL_ROUTE_CLASSIC;
 	err = dl_torus_discover(f, c, NULL, &torus);
 	if (!err)
 		err = dl_route(torus, c, &o, NULL, &tables);
 	if (!err)
-		err = dl_master_tree(torus, NULL, &tree);
+		err = dl_route_master_tree(torus, NULL, &tree);
 	seconds = now() - start;
-	dl_tree_free(tree);
+	dl_route_tree_free(tree);
 	dl_tables_free(tables);
 	dl_torus_free(torus);
 	return err ? -1 : seconds;
@@ -62,14 +62,15 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The median of some runs; negative when the plan cannot be routed. */
-static double measure(const struct dl_plan *plan)
+static double measure(const struct dl_torus_plan *plan)
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_fabric *f = NULL;
 	double t[RUNS] = { -1 };
 	int i;
 
-	if (!dl_generate(plan, NULL, &f, &c) && !dl_fabric_assign_lids(f, 0)) {
+	if (!dl_torus_generate(plan, NULL, &f, &c) &&
+	    !dl_fabric_assign_lids(f, 0)) {
 		for (i = 0; i < RUNS; i++) {
 			t[i] = once(f, c);
 			if (t[i] < 0) {
@@ -88,19 +89,20 @@ static double measure(const struct dl_plan *plan)
 }
 
 /* Draw failures into a plan. */
-static void draw(struct dl_plan *plan, uint32_t *sites,
-		 struct dl_failed_hop *hops, struct test_random *random)
+static void draw(struct dl_torus_plan *plan, uint32_t *sites,
+		 struct dl_torus_failed_hop *hops, struct test_random *random)
 {
-	uint32_t nsites = dl_grid_sites(&plan->grid), i;
+	uint32_t nsites = dl_torus_grid_sites(&plan->grid), i;
 
 	for (i = 0; i < plan->nfailed_sites; i++)
-		sites[i] = i ? dl_site_next(&plan->grid, sites[i - 1],
-					    dl_dir(2, false)) :
+		sites[i] = i ? dl_torus_site_next(&plan->grid, sites[i - 1],
+						  dl_torus_dir(2, false)) :
 			       test_random(random, nsites);
 	for (i = 0; i < plan->nfailed_hops; i++)
-		hops[i] = (struct dl_failed_hop){
+		hops[i] = (struct dl_torus_failed_hop){
 			.site = test_random(random, nsites),
-			.dir = dl_dir(test_random(random, DL_DIMS), false),
+			.dir = dl_torus_dir(test_random(random, DL_TORUS_DIMS),
+					    false),
 		};
 }
 
@@ -111,14 +113,14 @@ static uint32_t number(int argc, char **argv, int i, uint32_t fallback)
 
 int main(int argc, char **argv)
 {
-	struct dl_plan whole = { .hosts = 1, .parallel = 1 }, damaged;
-	static struct dl_failed_hop hops[MOST];
+	struct dl_torus_plan whole = { .hosts = 1, .parallel = 1 }, damaged;
+	static struct dl_torus_failed_hop hops[MOST];
 	static uint32_t sites[MOST];
 	struct test_random random = { number(argc, argv, 6, 1), 0 };
 	double plain, hurt = -1;
 	int i;
 
-	for (i = 0; i < DL_DIMS; i++)
+	for (i = 0; i < DL_TORUS_DIMS; i++)
 		whole.grid.radix[i] = number(argc, argv, 1 + i, 16);
 	damaged = whole;
 	damaged.failed_sites = sites;
@@ -137,9 +139,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	printf("%ux%ux%u whole: %.3f s; without %u switches and %u cables: "
-	       "%.3f s; ratio %.2f (seed %u, draw %d)\n", whole.grid.radix[0],
-	       whole.grid.radix[1], whole.grid.radix[2], plain,
-	       damaged.nfailed_sites, damaged.nfailed_hops, hurt, hurt / plain,
-	       random.seed, i);
+	       "%.3f s; ratio %.2f (seed %u, draw %d)\n",
+	       whole.grid.radix[0], whole.grid.radix[1], whole.grid.radix[2],
+	       plain, damaged.nfailed_sites, damaged.nfailed_hops, hurt,
+	       hurt / plain, random.seed, i);
 	return hurt > 2 * plain;
 }

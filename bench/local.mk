@@ -1,4 +1,4 @@
 # Measurements that are no subcommand; `make bench/damage` builds this one.
 EXTRA_PROGRAMS += bench/damage
 bench_damage_SOURCES = bench/damage.c
-bench_damage_LDADD = libdlgen.la libdlroute.la
+bench_damage_LDADD = libdlread.la libdlroute.la

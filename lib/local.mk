@@ -1,23 +1,36 @@
+# Each room lists its files; what its public header declares is installed.
+#
 # libdlroute: what routing needs, and all that the plugin links.
-noinst_LTLIBRARIES += libdlroute.la
-libdlroute_la_SOURCES = \
-	lib/dateline.h \
-	lib/clock.h lib/log.c lib/log.h \
-	lib/metrics.c lib/metrics.h
+# libdlread: readers of files and makers of fabrics, which it does not need.
+noinst_LTLIBRARIES += libdlroute.la libdlread.la
+libdlroute_la_SOURCES =
+libdlread_la_SOURCES =
+include lib/base/local.mk
 include lib/fabric/local.mk
 include lib/torus/local.mk
 include lib/tables/local.mk
 include lib/route/local.mk
 include lib/verify/local.mk
-
+include lib/live/local.mk
 include lib/link/local.mk
 include lib/emu/local.mk
 
-# libdateline: the whole library.
+# libdateline: the whole library, which the command links, too.
 lib_LTLIBRARIES += libdateline.la
-include_HEADERS += lib/dateline.h
+include_HEADERS += include/dateline.h
+roomsdir = $(includedir)/dateline
+rooms_HEADERS = \
+	include/dateline/base.h \
+	include/dateline/emu.h \
+	include/dateline/fabric.h \
+	include/dateline/link.h \
+	include/dateline/live.h \
+	include/dateline/route.h \
+	include/dateline/tables.h \
+	include/dateline/torus.h \
+	include/dateline/verify.h
 libdateline_la_SOURCES =
-libdateline_la_LIBADD = libdlroute.la libdllink.la libdllive.la
+libdateline_la_LIBADD = libdllink.la libdllive.la libdlread.la libdlroute.la
 libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/lib/dateline.map
 EXTRA_libdateline_la_DEPENDENCIES = $(srcdir)/lib/dateline.map

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "dateline/base.h"
 #include "engine.h"
 
 /* OpenSM's return values of a routing engine. */
@@ -42,7 +42,7 @@ static int build_lid_matrices(void *context)
  * Hand the forwarding tables over.  OpenSM has filled new_lft with "no path"
  * and sized it for the highest LID.
  */
-static int copy_tables(const struct dl_engine *e, const struct dl_plan *p)
+static int copy_tables(const struct dl_engine *e, const struct dl_sweep_plan *p)
 {
 	const struct dl_tables *t = p->tables;
 	const struct dl_fabric *f = p->fabric;
@@ -50,13 +50,15 @@ static int copy_tables(const struct dl_engine *e, const struct dl_plan *p)
 
 	for (s = 0; s < f->nswitches; s++) {
 		uint64_t guid = f->nodes[f->switches[s]].guid;
-		osm_switch_t *sw = osm_get_switch_by_guid(&e->osm->subn,
-							  cl_hton64(guid));
+		osm_switch_t *sw =
+			osm_get_switch_by_guid(&e->osm->subn, cl_hton64(guid));
 
 		if (!sw || !sw->new_lft || sw->lft_size <= t->top_lid) {
-			DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL17: switch "
+			DL_SAY(e->osm, OSM_LOG_ERROR,
+			       "ERR DL17: switch "
 			       "0x%016" PRIx64 " has no room for LID %u in "
-			       "its forwarding table", guid, t->top_lid);
+			       "its forwarding table",
+			       guid, t->top_lid);
 			return -ENOSPC;
 		}
 		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride,
@@ -84,8 +86,8 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port,
 			const osm_switch_t *sw)
 {
 	uint32_t peer = f->ports[port].peer;
-	osm_physp_t *near = osm_node_get_physp_ptr(sw->p_node,
-						   f->ports[port].num);
+	osm_physp_t *near =
+		osm_node_get_physp_ptr(sw->p_node, f->ports[port].num);
 	osm_physp_t *far = near ? osm_physp_get_remote(near) : NULL;
 
 	if (!far || peer == DL_NONE)
@@ -100,10 +102,12 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port,
  * those for cables that lead elsewhere now would send packets astray, along
  * routes that nobody has proved.
  */
-static void keep_tables(const struct dl_plan *p, uint32_t s, osm_switch_t *sw)
+static void keep_tables(const struct dl_sweep_plan *p, uint32_t s,
+			osm_switch_t *sw)
 {
 	const struct dl_tables *t = p->tables;
-	const struct dl_node *node = &p->fabric->nodes[p->fabric->switches[s]];
+	const struct dl_fabric_node *node =
+		&p->fabric->nodes[p->fabric->switches[s]];
 	/* LIDs above the table's end are gone. */
 	unsigned int n = t->top_lid < sw->lft_size ? t->top_lid + 1u :
 						     sw->lft_size;
@@ -115,7 +119,7 @@ static void keep_tables(const struct dl_plan *p, uint32_t s, osm_switch_t *sw)
 			continue;
 		for (lid = 0; lid < n; lid++)
 			if (sw->new_lft[lid] == num)
-				sw->new_lft[lid] = DL_NO_PORT;
+				sw->new_lft[lid] = DL_TABLES_NO_PORT;
 	}
 }
 
@@ -129,13 +133,15 @@ static void keep_plan(const struct dl_engine *e)
 	uint32_t s;
 
 	for (s = 0; s < f->nswitches; s++) {
-		osm_switch_t *sw = osm_get_switch_by_guid(&e->osm->subn,
-				cl_hton64(f->nodes[f->switches[s]].guid));
+		osm_switch_t *sw = osm_get_switch_by_guid(
+			&e->osm->subn,
+			cl_hton64(f->nodes[f->switches[s]].guid));
 
 		if (sw && sw->new_lft)
 			keep_tables(e->plan, s, sw);
 	}
-	DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL19: the last good tables stay in "
+	DL_SAY(e->osm, OSM_LOG_ERROR,
+	       "ERR DL19: the last good tables stay in "
 	       "force until the cause is gone; what came since is not routed, "
 	       "and paths across what went are broken");
 }
@@ -143,13 +149,14 @@ static void keep_plan(const struct dl_engine *e)
 static int build_fwd_tables(void *context)
 {
 	struct dl_engine *e = context;
-	struct dl_plan *p = NULL;
-	double start = dl_monotonic();
+	struct dl_sweep_plan *p = NULL;
+	double start = dl_clock_monotonic();
 
 	dl_gather_begin(&e->gather);
 	if (!e->osm->subn.opt.qos) {
 		dl_gather_refusal(&e->gather, "DL10");
-		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL10: quality of service "
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL10: quality of service "
 		       "is off, but this routing is safe only with its SL to "
 		       "VL maps: start opensm with -Q or set qos TRUE");
 		goto failed;
@@ -160,13 +167,13 @@ static int build_fwd_tables(void *context)
 		dl_gather_refusal(&e->gather, "DL16");
 		goto failed;
 	}
-	dl_gather_stage(&e->gather, DL_STAGE_ROUTING);
+	dl_gather_stage(&e->gather, DL_METRICS_ROUTING);
 	if (copy_tables(e, p)) {
 		dl_gather_refusal(&e->gather, "DL17");
 		goto failed;
 	}
-	dl_gather_stage(&e->gather, DL_STAGE_EXPORT);
-	dl_plan_report(e, p, dl_monotonic() - start);
+	dl_gather_stage(&e->gather, DL_METRICS_EXPORT);
+	dl_plan_report(e, p, dl_clock_monotonic() - start);
 	if (e->plan)
 		dl_plan_report_changes(e, e->plan, p);
 	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
@@ -174,29 +181,31 @@ static int build_fwd_tables(void *context)
 				     e->osm->subn.opt.dump_files_dir);
 	drop_plan(e);
 	e->plan = p;
-	dl_gather_end(e, DL_SWEEP_ROUTED);
+	dl_gather_end(e, DL_METRICS_ROUTED);
 	return DONE;
 failed:
 	dl_plan_free(p);
 	if (e->plan && is_last_resort(e)) {
 		keep_plan(e);
-		dl_gather_end(e, DL_SWEEP_KEPT);
+		dl_gather_end(e, DL_METRICS_KEPT);
 		return DONE;
 	}
 	drop_plan(e);
-	dl_gather_end(e, DL_SWEEP_ASIDE);
-	DL_SAY(e->osm, OSM_LOG_INFO, "this fabric is not routed by dateline; "
+	dl_gather_end(e, DL_METRICS_ASIDE);
+	DL_SAY(e->osm, OSM_LOG_INFO,
+	       "this fabric is not routed by dateline; "
 	       "OpenSM tries the next routing engine, if there is one");
 	return FAILED;
 }
 
 /* The plan's port for a port of OpenSM's, or DL_NONE. */
-static uint32_t find_port(const struct dl_plan *p, const osm_physp_t *physp)
+static uint32_t find_port(const struct dl_sweep_plan *p,
+			  const osm_physp_t *physp)
 {
 	unsigned int num = osm_physp_get_port_num(physp);
 	const struct dl_fabric *f = p->fabric;
-	uint32_t node = dl_fabric_find_guid(f,
-			cl_ntoh64(osm_node_get_node_guid(physp->p_node)));
+	uint32_t node = dl_fabric_find_guid(
+		f, cl_ntoh64(osm_node_get_node_guid(physp->p_node)));
 
 	if (node == DL_NONE || num > f->nodes[node].nports)
 		return DL_NONE;
@@ -208,7 +217,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in,
 {
 	const struct dl_engine *e = context;
 	const struct dl_tables *t;
-	const struct dl_node *node;
+	const struct dl_fabric_node *node;
 	uint32_t port;
 	uint16_t number;
 	unsigned int sl;
@@ -226,12 +235,12 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in,
 		number = t->sl2vl[t->sl2vl_first[node->sw] +
 				  in * (node->nports + 1u) + out];
 	else
-		number = DL_NO_ROW;
-	if (number == DL_NO_ROW)
+		number = DL_TABLES_NO_ROW;
+	if (number == DL_TABLES_NO_ROW)
 		return;
 	for (sl = 0; sl < 16; sl++)
 		ib_slvl_table_set(table, sl,
-				  dl_sl2vl_get(t->rows[number], sl));
+				  dl_tables_sl2vl_get(t->rows[number], sl));
 }
 
 /*
@@ -244,8 +253,8 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 			 unsigned int block_num)
 {
 	const struct dl_engine *e = context;
-	const struct dl_vlarb_entry *entries;
-	const struct dl_vlarb *arb;
+	const struct dl_tables_vlarb_entry *entries;
+	const struct dl_tables_vlarb *arb;
 	unsigned int i, first, n;
 	uint32_t port;
 
@@ -255,7 +264,7 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 		return;
 	/* port_num is 0 on adapters, where the attribute needs none. */
 	port = find_port(e->plan, physp);
-	if (port == DL_NONE || e->plan->tables->vlarb[port] == DL_NO_ROW)
+	if (port == DL_NONE || e->plan->tables->vlarb[port] == DL_TABLES_NO_ROW)
 		return;
 	arb = &e->plan->tables->arbs[e->plan->tables->vlarb[port]];
 	physp->vl_high_limit = arb->high_limit;
@@ -282,8 +291,8 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid,
 	port = dl_plan_lid_owner(e->plan, slid);
 	if (port == DL_NONE)
 		return hint;
-	sl = dl_path_sl(e->plan->tables, port, cl_ntoh16(dlid));
-	return sl == DL_NO_SL ? hint : sl | (hint & 8);
+	sl = dl_tables_path_sl(e->plan->tables, port, cl_ntoh16(dlid));
+	return sl == DL_TABLES_NO_SL ? hint : sl | (hint & 8);
 }
 
 /*

@@ -31,55 +31,55 @@
 
 #include <pthread.h>
 
-#include "fabric/fabric.h"
-#include "metrics.h"
+#include "dateline/fabric.h"
+#include "metrics_text.h"
 #include "options.h"
-#include "route/route.h"
-#include "torus/torus.h"
+#include "dateline/route.h"
+#include "dateline/torus.h"
 
 /* One line in OpenSM's log. */
 #define DL_SAY(osm, level, format, ...) \
 	osm_log(&(osm)->log, (level), "dateline: " format "\n", ##__VA_ARGS__)
 
 /* All that one sweep found out and decided. */
-struct dl_plan {
+struct dl_sweep_plan {
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
 	struct dl_tables *tables;
-	struct dl_tree *tree;
-	bool proven;		/* by proven mode? */
-	struct dl_repair_report report;	/* ... and what that did */
-	uint64_t *masks;	/* scratch: port masks of one group */
-	bool written;		/* is its snapshot on disk? */
+	struct dl_route_tree *tree;
+	bool proven;		       /* by proven mode? */
+	struct dl_route_report report; /* ... and what that did */
+	uint64_t *masks;	       /* scratch: port masks of one group */
+	bool written;		       /* is its snapshot on disk? */
 };
 
 /* Numbers for monitoring, as they are gathered and as last written. */
 struct dl_gather {
 	struct dl_metrics now;
-	double last;		/* the end of the stage before, monotonic */
-	pthread_mutex_t lock;	/* of what follows */
+	double last;	      /* the end of the stage before, monotonic */
+	pthread_mutex_t lock; /* of what follows */
 	struct dl_metrics written;
-	bool failing;		/* was the last write refused? */
-	pthread_t thread;	/* writes again now and then ... */
-	bool beating;		/* ... if there is one ... */
-	pthread_cond_t ended;	/* ... until this */
+	bool failing;	      /* was the last write refused? */
+	pthread_t thread;     /* writes again now and then ... */
+	bool beating;	      /* ... if there is one ... */
+	pthread_cond_t ended; /* ... until this */
 };
 
 struct dl_engine {
 	struct osm_opensm *osm;
 	struct dl_plugin_options options;
-	struct dl_plan *plan;	/* NULL unless we are the engine in use */
-	char *qos_seen;		/* QoS options when last checked */
+	struct dl_sweep_plan *plan; /* NULL unless we are the engine in use */
+	char *qos_seen;		    /* QoS options when last checked */
 	struct dl_gather gather;
 };
 
 /* Where the library's messages go: OpenSM's log, errors with a number. */
 struct dl_osm_log {
-	struct dl_log log;	/* to be handed to the library */
+	struct dl_log log; /* to be handed to the library */
 	struct osm_opensm *osm;
-	const char *number;	/* "DL13" */
-	unsigned int errors;	/* reported so far */
+	const char *number;  /* "DL13" */
+	unsigned int errors; /* reported so far */
 };
 
 void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
@@ -96,39 +96,39 @@ int dl_import(struct osm_opensm *osm, const struct dl_log *log,
  * Make a plan for the subnet as it is.  On failure the log says why and the
  * result is negative.
  */
-int dl_plan_make(struct dl_engine *e, struct dl_plan **out);
-void dl_plan_free(struct dl_plan *p);
+int dl_plan_make(struct dl_engine *e, struct dl_sweep_plan **out);
+void dl_plan_free(struct dl_sweep_plan *p);
 
 /*
  * Is there no configuration: neither a torus_config of the user's, nor a file
  * where OpenSM looks by default?
  */
-bool dl_memory_wanted(const char *torus_config);
+bool dl_cache_wanted(const char *torus_config);
 
 /*
  * Find the plan's configuration and torus without one, from what is
  * remembered or from the cabling.  Returns 0 or a negative errno.
  */
-int dl_memory_discover(const struct dl_engine *e, const struct dl_log *log,
-		       struct dl_plan *p);
+int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log,
+		      struct dl_sweep_plan *p);
 
 /* Find the plan's torus by its configuration, and by what is remembered. */
-int dl_memory_complete(const struct dl_engine *e, const struct dl_log *log,
-		       struct dl_plan *p);
+int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log,
+		      struct dl_sweep_plan *p);
 
 /* The torus of the sweep before, if switches are to stay where they were. */
 const struct dl_torus *dl_torus_before(const struct dl_engine *e);
 
 /* Tell what changed from one plan to the next. */
 void dl_plan_report_changes(const struct dl_engine *e,
-			    const struct dl_plan *before,
-			    const struct dl_plan *after);
+			    const struct dl_sweep_plan *before,
+			    const struct dl_sweep_plan *after);
 
 /* The end port that owns a LID, which is in network order; or DL_NONE. */
-uint32_t dl_plan_lid_owner(const struct dl_plan *p, ib_net16_t lid);
+uint32_t dl_plan_lid_owner(const struct dl_sweep_plan *p, ib_net16_t lid);
 
 /* Tell what was routed, in one line. */
-void dl_plan_report(const struct dl_engine *e, const struct dl_plan *p,
+void dl_plan_report(const struct dl_engine *e, const struct dl_sweep_plan *p,
 		    double seconds);
 
 /*
@@ -136,7 +136,7 @@ void dl_plan_report(const struct dl_engine *e, const struct dl_plan *p,
  * cannot be followed, once for each change of them.  Returns 0 or a negative
  * errno.
  */
-int dl_qos_apply(struct dl_engine *e, struct dl_plan *p);
+int dl_qos_apply(struct dl_engine *e, struct dl_sweep_plan *p);
 
 /* Write the plan's snapshot to dump_dir, if there is one and it is new. */
 void dl_dump_dir_write(const struct dl_engine *e);
@@ -146,9 +146,9 @@ void dl_dump_dir_write(const struct dl_engine *e);
  * to a stage, note why the sweep is refused, and end it.
  */
 void dl_gather_begin(struct dl_gather *g);
-void dl_gather_stage(struct dl_gather *g, enum dl_stage stage);
+void dl_gather_stage(struct dl_gather *g, enum dl_metrics_stage stage);
 void dl_gather_refusal(struct dl_gather *g, const char *number);
-void dl_gather_end(struct dl_engine *e, enum dl_sweep what);
+void dl_gather_end(struct dl_engine *e, enum dl_metrics_sweep_result what);
 
 /* OpenSM starts, ends, or reports something.  Takes OpenSM's lock. */
 void dl_gather_start(struct dl_engine *e);
@@ -156,7 +156,7 @@ void dl_gather_stop(struct dl_engine *e);
 void dl_gather_event(struct dl_engine *e, osm_epi_event_id_t event);
 
 /* Write the switches' coordinates as dateline-torus.dump into a folder. */
-void dl_coordinates_write(struct osm_opensm *osm, const struct dl_plan *p,
+void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep_plan *p,
 			  const char *dir);
 
 /* Set up the callbacks: for osm_register_external_routing_engine(). */

@@ -19,14 +19,14 @@
 #include <string.h>
 
 #include "engine.h"
-#include "log.h"
+#include "dateline/base.h"
 
 struct import {
 	struct osm_opensm *osm;
 	const struct dl_log *log;
 	struct dl_fabric *fabric;
 	uint64_t *keys;		/* node GUIDs as on the wire, ascending */
-	unsigned int throttled;	/* cables left out */
+	unsigned int throttled; /* cables left out */
 };
 
 static const char *type_letter(const osm_node_t *node)
@@ -52,8 +52,8 @@ static int compare_keys(const void *a, const void *b)
 static uint32_t find_node(const struct import *im, const osm_node_t *node)
 {
 	uint64_t key = osm_node_get_node_guid(node);
-	uint64_t *hit = bsearch(&key, im->keys, im->fabric->nnodes,
-				sizeof(key), compare_keys);
+	uint64_t *hit = bsearch(&key, im->keys, im->fabric->nnodes, sizeof(key),
+				compare_keys);
 
 	return hit ? hit - im->keys : DL_NONE;
 }
@@ -81,23 +81,23 @@ static uint8_t speed(const osm_physp_t *p)
 {
 	switch (ib_port_info_get_link_speed_ext_active(&p->port_info)) {
 	case IB_LINK_SPEED_EXT_ACTIVE_14:
-		return DL_FDR;
+		return DL_FABRIC_FDR;
 	case IB_LINK_SPEED_EXT_ACTIVE_25:
-		return DL_EDR;
+		return DL_FABRIC_EDR;
 	case IB_LINK_SPEED_EXT_ACTIVE_50:
-		return DL_HDR;
+		return DL_FABRIC_HDR;
 	}
 	if (p->ext_port_info.link_speed_active & FDR10)
-		return DL_FDR10;
+		return DL_FABRIC_FDR10;
 	switch (ib_port_info_get_link_speed_active(&p->port_info)) {
 	case IB_LINK_SPEED_ACTIVE_2_5:
-		return DL_SDR;
+		return DL_FABRIC_SDR;
 	case IB_LINK_SPEED_ACTIVE_5:
-		return DL_DDR;
+		return DL_FABRIC_DDR;
 	case IB_LINK_SPEED_ACTIVE_10:
-		return DL_QDR;
+		return DL_FABRIC_QDR;
 	default:
-		return DL_SPEED_UNKNOWN;
+		return DL_FABRIC_SPEED_UNKNOWN;
 	}
 }
 
@@ -115,7 +115,7 @@ static bool has_link(const osm_physp_t *p)
 }
 
 static void import_port(const struct import *im, const osm_node_t *node,
-			osm_physp_t *p, struct dl_port *out)
+			osm_physp_t *p, struct dl_fabric_port *out)
 {
 	const ib_port_info_t *info = &p->port_info;
 	bool is_switch = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH;
@@ -153,13 +153,13 @@ static int import_node(struct import *im, osm_node_t *node)
 	err = dl_fabric_add_node(f, osm_node_get_type(node),
 				 node->physp_tbl_size - 1, guid, id, &index);
 	if (err == -EINVAL)
-		dl_log(im->log, DL_ERROR, "node %s \"%s\" claims %u ports", id,
-		       node->print_desc, node->physp_tbl_size - 1);
+		dl_log(im->log, DL_LOG_ERROR, "node %s \"%s\" claims %u ports",
+		       id, node->print_desc, node->physp_tbl_size - 1);
 	if (err)
 		return err;
 	f->nodes[index].system_guid = cl_ntoh64(node->node_info.sys_guid);
-	f->nodes[index].vendor = cl_ntoh32(
-		ib_node_info_get_vendor_id(&node->node_info));
+	f->nodes[index].vendor =
+		cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info));
 	f->nodes[index].device = cl_ntoh16(node->node_info.device_id);
 	for (i = 0; i < node->physp_tbl_size; i++) {
 		osm_physp_t *p = osm_node_get_physp_ptr(node, i);
@@ -226,13 +226,14 @@ static int import_cables(struct import *im, osm_node_t *node)
 			continue;
 		err = dl_fabric_connect(f, f->nodes[index].first_port + i,
 					f->nodes[peer_index].first_port +
-					peer->port_num);
+						peer->port_num);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
-			dl_log(im->log, DL_WARNING, "port %u of \"%s\" cannot "
-			       "be cabled to port %u of \"%s\": left out", i,
-			       node->print_desc, peer->port_num,
+			dl_log(im->log, DL_LOG_WARNING,
+			       "port %u of \"%s\" cannot "
+			       "be cabled to port %u of \"%s\": left out",
+			       i, node->print_desc, peer->port_num,
 			       peer->p_node->print_desc);
 	}
 	return 0;
@@ -249,7 +250,7 @@ static void import_lids(struct import *im)
 	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
 	     item = cl_qmap_next(item)) {
 		const osm_port_t *port = (const osm_port_t *)item;
-		struct dl_port *p;
+		struct dl_fabric_port *p;
 
 		index = find_node(im, port->p_node);
 		osm_port_get_lid_range_ho(port, &first, &last);
@@ -288,7 +289,8 @@ int dl_import(struct osm_opensm *osm, const struct dl_log *log,
 		return err;
 	}
 	if (im.throttled)
-		dl_log(log, DL_WARNING, "%u cables between switches run below "
+		dl_log(log, DL_LOG_WARNING,
+		       "%u cables between switches run below "
 		       "their rate and are not used (avoid_throttled_links)",
 		       im.throttled);
 	*out = im.fabric;

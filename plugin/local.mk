@@ -9,6 +9,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/mcast.c \
 	plugin/memory.c \
 	plugin/metrics.c \
+	plugin/metrics_text.c plugin/metrics_text.h \
 	plugin/plan.c \
 	plugin/qos.c \
 	plugin/snapshot.c \

@@ -20,8 +20,8 @@ static osm_switch_t *find_switch(const struct dl_engine *e, uint32_t sw)
 {
 	const struct dl_fabric *f = e->plan->fabric;
 
-	return osm_get_switch_by_guid(&e->osm->subn,
-			cl_hton64(f->nodes[f->switches[sw]].guid));
+	return osm_get_switch_by_guid(
+		&e->osm->subn, cl_hton64(f->nodes[f->switches[sw]].guid));
 }
 
 /* Port indices of a group's members; those unknown to the plan are left out. */
@@ -29,8 +29,8 @@ static int find_members(const struct dl_engine *e, cl_qlist_t *list,
 			uint16_t mlid, uint32_t **out, uint32_t *nout)
 {
 	const struct dl_fabric *f = e->plan->fabric;
-	uint32_t *members = malloc((cl_qlist_count(list) + 1) *
-				   sizeof(*members));
+	uint32_t *members =
+		malloc((cl_qlist_count(list) + 1) * sizeof(*members));
 	cl_list_item_t *item;
 	uint32_t n = 0;
 
@@ -42,16 +42,18 @@ static int find_members(const struct dl_engine *e, cl_qlist_t *list,
 			cl_item_obj(item, work, list_item);
 		const osm_port_t *port = work->p_port;
 		uint64_t guid = cl_ntoh64(osm_port_get_guid(port));
-		uint32_t p = dl_plan_lid_owner(e->plan,
-					       osm_port_get_base_lid(port));
+		uint32_t p =
+			dl_plan_lid_owner(e->plan, osm_port_get_base_lid(port));
 
 		if (p != DL_NONE && f->ports[p].guid == guid)
 			members[n++] = p;
 		else
-			DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL20: member 0x%016"
-			       PRIx64 " of multicast group 0x%04x is not part "
+			DL_SAY(e->osm, OSM_LOG_ERROR,
+			       "ERR DL20: member 0x%016" PRIx64
+			       " of multicast group 0x%04x is not part "
 			       "of the routing: left out until the next heavy "
-			       "sweep", guid, mlid);
+			       "sweep",
+			       guid, mlid);
 	}
 	*out = members;
 	*nout = n;
@@ -61,7 +63,7 @@ static int find_members(const struct dl_engine *e, cl_qlist_t *list,
 /* Where the group's masks go: kept only for snapshots. */
 static uint64_t *masks_for(const struct dl_engine *e, uint16_t mlid)
 {
-	struct dl_mcast_group *g;
+	struct dl_tables_mcast_group *g;
 
 	if (!e->options.dump_dir)
 		return e->plan->masks;
@@ -77,7 +79,7 @@ void dl_mcast_prune(const struct dl_engine *e)
 
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
 	while (g < t->ngroups) {
-		struct dl_mcast_group *group = &t->groups[g];
+		struct dl_tables_mcast_group *group = &t->groups[g];
 
 		if (e->osm->subn.mboxes[group->mlid - IB_LID_MCAST_START_HO]) {
 			g++;
@@ -118,14 +120,16 @@ static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 	if (!osm_switch_supports_mcast(sw)) {
 		const struct dl_fabric *f = e->plan->fabric;
 
-		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL22: switch 0x%016" PRIx64
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL22: switch 0x%016" PRIx64
 		       " (%s) has no multicast forwarding table: group 0x%04x "
-		       "does not get past it", f->nodes[f->switches[s]].guid,
-		       dl_node_name(f, f->switches[s]), mlid);
+		       "does not get past it",
+		       f->nodes[f->switches[s]].guid,
+		       dl_fabric_node_name(f, f->switches[s]), mlid);
 		return false;
 	}
 	for (port = 0; port < sw->num_ports; port++) {
-		if (dl_mask_get(masks, s, port))
+		if (dl_tables_mask_get(masks, s, port))
 			osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw),
 					  mlid, port);
 	}
@@ -135,7 +139,7 @@ static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 				 const uint32_t *members, uint32_t nmembers)
 {
-	const struct dl_plan *p = e->plan;
+	const struct dl_sweep_plan *p = e->plan;
 	ib_api_status_t status = IB_SUCCESS;
 	uint64_t *masks = masks_for(e, mlid);
 	uint32_t s, w;
@@ -143,21 +147,24 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 
 	if (!masks)
 		return IB_INSUFFICIENT_MEMORY;
-	err = dl_tree_group(p->tree, p->fabric, mlid, members, nmembers, masks);
+	err = dl_route_tree_group(p->tree, p->fabric, mlid, members, nmembers,
+				  masks);
 	if (err == -ENOMEM)
 		return IB_INSUFFICIENT_MEMORY;
 	if (err) {
-		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL21: some members of "
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL21: some members of "
 		       "multicast group 0x%04x hang on no switch of the "
-		       "multicast tree and are left out", mlid);
+		       "multicast tree and are left out",
+		       mlid);
 		status = IB_ERROR;
 	}
 	for (s = 0; s < p->fabric->nswitches; s++) {
-		const uint64_t *m = &masks[s * (size_t)DL_MASK_WORDS];
+		const uint64_t *m = &masks[s * (size_t)DL_TABLES_MASK_WORDS];
 
-		for (w = 0; w < DL_MASK_WORDS && !m[w]; w++)
+		for (w = 0; w < DL_TABLES_MASK_WORDS && !m[w]; w++)
 			;
-		if (w == DL_MASK_WORDS)
+		if (w == DL_TABLES_MASK_WORDS)
 			clear_ports(e, s, mlid);
 		else if (!set_ports(e, s, mlid, masks))
 			status = IB_ERROR;

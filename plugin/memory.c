@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "engine.h"
-#include "log.h"
+#include "dateline/base.h"
 
 #define FILE_NAME "dateline-torus.conf"
 #define MAX_SEEDS 64
@@ -38,7 +38,7 @@ static char *memory_path(const char *suffix)
 									path;
 }
 
-bool dl_memory_wanted(const char *torus_config)
+bool dl_cache_wanted(const char *torus_config)
 {
 	return !torus_config ||
 	       (!strcmp(torus_config, OSM_DEFAULT_TORUS_CONF_FILE) &&
@@ -79,13 +79,13 @@ static void remember(const struct dl_log *log, const struct dl_torus *t)
 	if (!err && rename(part, path))
 		err = -errno;
 	if (err)
-		dl_log(log, DL_WARNING,
+		dl_log(log, DL_LOG_WARNING,
 		       "cannot remember the coordinates in %s: %s; after a "
 		       "restart on a damaged fabric they may differ, and SLs "
 		       "with them",
 		       path ? path : FILE_NAME, strerror(-err));
 	else
-		dl_log(log, DL_INFO, "coordinates remembered in %s", path);
+		dl_log(log, DL_LOG_INFO, "coordinates remembered in %s", path);
 	dl_torus_config_free(c);
 	free(path);
 	free(part);
@@ -94,7 +94,7 @@ static void remember(const struct dl_log *log, const struct dl_torus *t)
 /* How much of the fabric has no place here? */
 static uint32_t misfits(const struct dl_torus *t)
 {
-	uint32_t cables, switches = dl_count_misfits(t, &cables);
+	uint32_t cables, switches = dl_torus_count_unplaceable(t, &cables);
 
 	return switches + cables + t->nunplaced;
 }
@@ -103,8 +103,8 @@ static uint32_t misfits(const struct dl_torus *t)
  * Coordinates found anew are worth a change of SLs only if they make more of
  * the fabric fit.  Where nothing is odd they cannot.
  */
-int dl_memory_discover(const struct dl_engine *e, const struct dl_log *log,
-		       struct dl_plan *p)
+int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log,
+		      struct dl_sweep_plan *p)
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *t = NULL;
@@ -125,10 +125,10 @@ int dl_memory_discover(const struct dl_engine *e, const struct dl_log *log,
 		return p->torus ? 0 : err;
 	}
 	if (p->torus) {
-		dl_log(log, DL_WARNING,
+		dl_log(log, DL_LOG_WARNING,
 		       "the cabling is another one than was remembered: new "
 		       "coordinates, and SLs granted before may not be right");
-		dl_report_odd(t, log);
+		dl_torus_report_off_torus(t, log);
 	}
 	dl_torus_free(p->torus);
 	dl_torus_config_free(p->config);
@@ -143,8 +143,7 @@ static bool same_sites(const struct dl_torus *a, const struct dl_torus *b)
 {
 	return a->nsites == b->nsites &&
 	       !memcmp(a->grid.radix, b->grid.radix, sizeof(a->grid.radix)) &&
-	       !memcmp(a->site_sw, b->site_sw,
-		       a->nsites * sizeof(*a->site_sw));
+	       !memcmp(a->site_sw, b->site_sw, a->nsites * sizeof(*a->site_sw));
 }
 
 /*
@@ -152,14 +151,14 @@ static bool same_sites(const struct dl_torus *a, const struct dl_torus *b)
  * the file what the configuration leaves open on a damaged fabric, and leaves
  * there what a whole one shows.
  */
-int dl_memory_complete(const struct dl_engine *e, const struct dl_log *log,
-		       struct dl_plan *p)
+int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log,
+		      struct dl_sweep_plan *p)
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *known = NULL;
 	int err;
 
-	if (e->plan || e->options.route.mode != DL_PROVEN)
+	if (e->plan || e->options.route.mode != DL_ROUTE_PROVEN)
 		return dl_torus_discover_again(p->fabric, p->config,
 					       dl_torus_before(e), log,
 					       &p->torus);

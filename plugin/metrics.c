@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
+#include "dateline/base.h"
 #include "engine.h"
 
 #define HEARTBEAT_SECONDS 15
@@ -37,8 +37,10 @@ static void write_file(struct dl_engine *e)
 	m->heartbeat = unix_time();
 	err = dl_metrics_write(m, path);
 	if (err && !e->gather.failing)
-		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL32: metrics cannot be "
-		       "written to %s: %s", path, strerror(-err));
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL32: metrics cannot be "
+		       "written to %s: %s",
+		       path, strerror(-err));
 	e->gather.failing = err;
 }
 
@@ -125,9 +127,9 @@ static void count_groups(struct dl_engine *e)
 	void *const *boxes = e->osm->subn.mboxes;
 	size_t i;
 
-	e->gather.now.number[DL_NUM_GROUPS] = 0;
+	e->gather.now.number[DL_METRICS_GROUPS] = 0;
 	for (i = 0; i < sizeof(e->osm->subn.mboxes) / sizeof(*boxes); i++)
-		e->gather.now.number[DL_NUM_GROUPS] += boxes[i] != NULL;
+		e->gather.now.number[DL_METRICS_GROUPS] += boxes[i] != NULL;
 }
 
 void dl_gather_event(struct dl_engine *e, osm_epi_event_id_t event)
@@ -160,12 +162,12 @@ void dl_gather_event(struct dl_engine *e, osm_epi_event_id_t event)
 void dl_gather_begin(struct dl_gather *g)
 {
 	memset(g->now.stage, 0, sizeof(g->now.stage));
-	g->last = dl_monotonic();
+	g->last = dl_clock_monotonic();
 }
 
-void dl_gather_stage(struct dl_gather *g, enum dl_stage stage)
+void dl_gather_stage(struct dl_gather *g, enum dl_metrics_stage stage)
 {
-	double now = dl_monotonic();
+	double now = dl_clock_monotonic();
 
 	g->now.stage[stage] += now - g->last;
 	g->last = now;
@@ -180,20 +182,20 @@ void dl_gather_refusal(struct dl_gather *g, const char *number)
  * In classic mode nothing has judged the tables yet.  Without memory the
  * verdict stays unknown.
  */
-static void judge(struct dl_gather *g, const struct dl_plan *p)
+static void judge(struct dl_gather *g, const struct dl_sweep_plan *p)
 {
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 
-	if (dl_route_judge(p->tables, p->tree, &v))
+	if (dl_route_verify(p->tables, p->tree, &v))
 		return;
 	dl_metrics_verdict(&g->now, v);
-	dl_verdict_free(v);
-	dl_gather_stage(g, DL_STAGE_PROOF);
+	dl_verify_result_free(v);
+	dl_gather_stage(g, DL_METRICS_PROOF);
 }
 
-static void count_plan(struct dl_gather *g, const struct dl_plan *p)
+static void count_plan(struct dl_gather *g, const struct dl_sweep_plan *p)
 {
-	const struct dl_repair_report *r = p->proven ? &p->report : NULL;
+	const struct dl_route_report *r = p->proven ? &p->report : NULL;
 	double *stage = g->now.stage;
 
 	dl_metrics_tables(&g->now, p->tables, r);
@@ -201,9 +203,9 @@ static void count_plan(struct dl_gather *g, const struct dl_plan *p)
 		judge(g, p);
 		return;
 	}
-	stage[DL_STAGE_REPAIR] = r->search_seconds;
-	stage[DL_STAGE_PROOF] = r->proof_seconds;
-	stage[DL_STAGE_ROUTING] -= r->search_seconds + r->proof_seconds;
+	stage[DL_METRICS_REPAIR] = r->search_seconds;
+	stage[DL_METRICS_PROOF] = r->proof_seconds;
+	stage[DL_METRICS_ROUTING] -= r->search_seconds + r->proof_seconds;
 }
 
 /* What the switches hold: what OpenSM has been given for them. */
@@ -213,8 +215,9 @@ static void take_forwarding(struct dl_engine *e, struct dl_tables *t)
 	uint32_t s;
 
 	for (s = 0; s < f->nswitches; s++) {
-		osm_switch_t *sw = osm_get_switch_by_guid(&e->osm->subn,
-				cl_hton64(f->nodes[f->switches[s]].guid));
+		osm_switch_t *sw = osm_get_switch_by_guid(
+			&e->osm->subn,
+			cl_hton64(f->nodes[f->switches[s]].guid));
 
 		if (sw && sw->new_lft && sw->lft_size > t->top_lid)
 			memcpy(t->lft + s * (size_t)t->stride, sw->new_lft,
@@ -231,12 +234,12 @@ static int judge_kept(struct dl_engine *e)
 {
 	struct dl_fabric *f = NULL;
 	struct dl_tables *t = NULL;
-	struct dl_verdict *v;
-	uint64_t loop_free = e->gather.now.number[DL_NUM_LOOP_FREE];
+	struct dl_verify_result *v;
+	uint64_t loop_free = e->gather.now.number[DL_METRICS_LOOP_FREE];
 	int err = dl_import(e->osm, NULL, &f);
 
 	if (!err)
-		err = dl_tables_carry(e->plan->tables, f, &t);
+		err = dl_tables_remap(e->plan->tables, f, &t);
 	if (!err) {
 		take_forwarding(e, t);
 		err = dl_verify(t, NULL, NULL, &v);
@@ -244,22 +247,22 @@ static int judge_kept(struct dl_engine *e)
 	if (!err) {
 		v->credit_loop = loop_free == 0;
 		dl_metrics_verdict(&e->gather.now, v);
-		dl_verdict_free(v);
+		dl_verify_result_free(v);
 	}
 	dl_tables_free(t);
 	dl_fabric_free(f);
 	return err;
 }
 
-void dl_gather_end(struct dl_engine *e, enum dl_sweep what)
+void dl_gather_end(struct dl_engine *e, enum dl_metrics_sweep_result what)
 {
 	struct dl_metrics *m = &e->gather.now;
 
 	if (!e->options.metrics)
 		return;
-	if (what == DL_SWEEP_ROUTED)
+	if (what == DL_METRICS_ROUTED)
 		count_plan(&e->gather, e->plan);
-	else if (what == DL_SWEEP_ASIDE || judge_kept(e))
+	else if (what == DL_METRICS_ASIDE || judge_kept(e))
 		dl_metrics_no_tables(m);
 	if (e->plan)
 		count_groups(e);

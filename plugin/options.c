@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "log.h"
+#include "dateline/base.h"
 #include "options.h"
 
 #define SEPARATORS " \t\r\n,"
@@ -34,9 +33,9 @@ static bool parse_number(const char *s, const char *end, unsigned long min,
 static int parse_mode(struct dl_plugin_options *o, const char *value)
 {
 	if (!strcmp(value, "classic"))
-		o->route.mode = DL_CLASSIC;
+		o->route.mode = DL_ROUTE_CLASSIC;
 	else if (!strcmp(value, "proven"))
-		o->route.mode = DL_PROVEN;
+		o->route.mode = DL_ROUTE_PROVEN;
 	else
 		return -EINVAL;
 	return 0;
@@ -67,7 +66,9 @@ static int parse_high_limit(struct dl_plugin_options *o, const char *value)
 static int parse_repair_seconds(struct dl_plugin_options *o, const char *value)
 {
 	return parse_number(value, value + strlen(value), 0, MAX_SECONDS,
-			    &o->route.repair_seconds) ? 0 : -EINVAL;
+			    &o->route.repair_seconds) ?
+		       0 :
+		       -EINVAL;
 }
 
 static int store_path(char **path, const char *value)
@@ -123,17 +124,19 @@ static int parse_word(struct dl_plugin_options *o, char *word, bool shared,
 			break;
 	}
 	if (i == NKEYS) {
-		dl_log(log, shared ? DL_INFO : DL_ERROR,
+		dl_log(log, shared ? DL_LOG_INFO : DL_LOG_ERROR,
 		       "event_plugin_options: \"%s\" is none of dateline's "
-		       "words (" KEYS ")%s", word,
-		       shared ? "; left to the other plugins" : "");
+		       "words (" KEYS ")%s",
+		       word, shared ? "; left to the other plugins" : "");
 		return 0;
 	}
 	/* A key without its "=" has an empty value, which nothing accepts. */
 	err = keys[i].parse(o, word + key_len + (word[key_len] == '='));
 	if (err == -EINVAL) {
-		dl_log(log, DL_ERROR, "event_plugin_options: \"%s\": expected "
-		       "%s=%s", word, keys[i].key, keys[i].expected);
+		dl_log(log, DL_LOG_ERROR,
+		       "event_plugin_options: \"%s\": expected "
+		       "%s=%s",
+		       word, keys[i].key, keys[i].expected);
 		return 0;
 	}
 	return err;
@@ -148,7 +151,7 @@ int dl_plugin_options_parse(const char *words, bool shared,
 	int err = 0;
 
 	dl_route_options_init(&o.route);
-	o.route.clock = dl_monotonic;
+	o.route.clock = dl_clock_monotonic;
 	copy = strdup(words ? words : "");
 	if (!copy)
 		return -ENOMEM;

@@ -11,9 +11,9 @@
 
 struct dl_plugin_options {
 	struct dl_route_options route;
-	bool has_high_limit;	/* did the user give high_limit=? */
-	char *dump_dir;		/* where snapshots go, or NULL */
-	char *metrics;		/* where metrics are to go, or NULL */
+	bool has_high_limit; /* did the user give high_limit=? */
+	char *dump_dir;	     /* where snapshots go, or NULL */
+	char *metrics;	     /* where metrics are to go, or NULL */
 };
 
 /*

@@ -14,7 +14,7 @@
 #include <opensm/osm_version.h>
 
 #include "engine.h"
-#include "log.h"
+#include "dateline/base.h"
 
 #define ENGINE_NAME "dateline"
 #define NAME_SEPARATORS " ,\t\r\n"
@@ -41,7 +41,7 @@ static int parse_options(struct dl_engine *e)
 				       &l.log, &e->options);
 }
 
-static void delete(void *data)
+static void delete (void *data)
 {
 	struct dl_engine *e = data;
 
@@ -71,17 +71,18 @@ static void *create(struct osm_opensm *osm)
 	dl_gather_start(e);
 	status = osm_register_external_routing_engine(osm, &module, e);
 	if (status != CL_SUCCESS) {
-		DL_SAY(osm, OSM_LOG_ERROR, "ERR DL02: routing engine \""
-		       ENGINE_NAME "\" cannot be registered (%s)",
+		DL_SAY(osm, OSM_LOG_ERROR,
+		       "ERR DL02: routing engine \"" ENGINE_NAME
+		       "\" cannot be registered (%s)",
 		       status == CL_DUPLICATE ? "there is one of that name" :
-		       "OpenSM refused");
-		delete(e);
+						"OpenSM refused");
+		delete (e);
 		return NULL;
 	}
 	return e;
 no_memory:
-	DL_SAY(osm, OSM_LOG_ERROR, "ERR DL01: no memory for routing engine \""
-	       ENGINE_NAME "\"");
+	DL_SAY(osm, OSM_LOG_ERROR,
+	       "ERR DL01: no memory for routing engine \"" ENGINE_NAME "\"");
 	return NULL;
 }
 

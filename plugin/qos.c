@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "engine.h"
-#include "log.h"
+#include "dateline/base.h"
 #include "vlarb.h"
 
-static const struct osm_qos_options *
-options_of(const struct osm_subn_opt *opt, enum dl_port_kind kind)
+static const struct osm_qos_options *options_of(const struct osm_subn_opt *opt,
+						enum dl_port_kind kind)
 {
 	switch (kind) {
 	case DL_CA_PORTS:
@@ -85,10 +85,11 @@ static void check_sl2vl(const struct osm_subn_opt *opt,
 					      OSM_DEFAULT_QOS_SL2VL);
 
 		if (word)
-			dl_log(log, DL_WARNING, "qos_%ssl2vl is not used: the "
+			dl_log(log, DL_LOG_WARNING,
+			       "qos_%ssl2vl is not used: the "
 			       "routing needs SL to VL maps of its own",
-			       kind < DL_PORT_KINDS ?
-			       dl_port_kind_names[kind] : "");
+			       kind < DL_PORT_KINDS ? dl_port_kind_names[kind] :
+						      "");
 	}
 }
 
@@ -110,7 +111,7 @@ static void check(struct dl_engine *e, const struct dl_vlarb_config *c)
 	dl_vlarb_check(c, &l.log);
 }
 
-int dl_qos_apply(struct dl_engine *e, struct dl_plan *p)
+int dl_qos_apply(struct dl_engine *e, struct dl_sweep_plan *p)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
 	struct dl_vlarb_config c;
@@ -122,14 +123,16 @@ int dl_qos_apply(struct dl_engine *e, struct dl_plan *p)
 	for (kind = 0; kind < DL_PORT_KINDS; kind++)
 		words_of(options_of(opt, kind), false, &c.kind[kind]);
 	/* Who writes tables for OpenSM counts on its default, too. */
-	c.default_high_limit = e->options.has_high_limit ?
-			       -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
+	c.default_high_limit =
+		e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
 	check(e, &c);
 	err = dl_vlarb_apply(&c, p->tables);
 	if (err) {
 		dl_osm_log_init(&l, e->osm, "DL16");
-		dl_log(&l.log, DL_ERROR, "taking over the VL arbitration "
-		       "tables of opensm.conf failed: %s", strerror(-err));
+		dl_log(&l.log, DL_LOG_ERROR,
+		       "taking over the VL arbitration "
+		       "tables of opensm.conf failed: %s",
+		       strerror(-err));
 	}
 	return err;
 }

@@ -25,7 +25,7 @@ void dl_dump_dir_write(const struct dl_engine *e)
 		DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
 }
 
-void dl_coordinates_write(struct osm_opensm *osm, const struct dl_plan *p,
+void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep_plan *p,
 			  const char *dir)
 {
 	char *path;
@@ -42,7 +42,9 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_plan *p,
 			to = NULL;
 	}
 	if (!to)
-		DL_SAY(osm, OSM_LOG_ERROR, "ERR DL31: cannot write "
-		       "dateline-torus.dump in %s: %s", dir, strerror(errno));
+		DL_SAY(osm, OSM_LOG_ERROR,
+		       "ERR DL31: cannot write "
+		       "dateline-torus.dump in %s: %s",
+		       dir, strerror(errno));
 	free(path);
 }

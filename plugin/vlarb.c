@@ -32,34 +32,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "dateline/base.h"
 #include "vlarb.h"
 
 #define ENTRIES 64
 #define LEVELS 2
-#define LEVEL_VLS 4	/* VLs of one QoS level between switches */
+#define LEVEL_VLS 4 /* VLs of one QoS level between switches */
 
 enum { HIGH, LOW, TABLES };
 
 static const char *const table_names[TABLES] = { "high", "low" };
 
 const char *const dl_port_kind_names[DL_PORT_KINDS] = {
-	[DL_CA_PORTS] = "ca_", [DL_SW0_PORTS] = "sw0_",
-	[DL_SWE_PORTS] = "swe_", [DL_RTR_PORTS] = "rtr_",
+	[DL_CA_PORTS] = "ca_",
+	[DL_SW0_PORTS] = "sw0_",
+	[DL_SWE_PORTS] = "swe_",
+	[DL_RTR_PORTS] = "rtr_",
 };
 
 /* One option, parsed. */
 struct table {
 	bool given;
-	bool end_numbered;	/* written in terms of VL 0 and VL 1 */
+	bool end_numbered; /* written in terms of VL 0 and VL 1 */
 	unsigned int n;
-	struct dl_vlarb_entry entries[ENTRIES];
+	struct dl_tables_vlarb_entry entries[ENTRIES];
 };
 
 /* What holds for one kind of port. */
 struct kind {
 	struct table table[TABLES];
-	int high_limit;		/* -1: as planned */
+	int high_limit; /* -1: as planned */
 };
 
 static const char *parse_number(const char *s, unsigned long max,
@@ -96,7 +98,7 @@ static const char *parse_table(const char *s, struct table *out)
 		if (!p || *p != ':' || out->n == ENTRIES)
 			return s;
 		p = parse_number(p + 1, 255, &weight);
-		if (!p || !strchr(" \t,", *p))	/* finds the NUL, too */
+		if (!p || !strchr(" \t,", *p)) /* finds the NUL, too */
 			return s;
 		out->entries[out->n].vl = vl;
 		out->entries[out->n++].weight = weight;
@@ -158,7 +160,7 @@ static void resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind,
 		tables |= out->table[i].given;
 	}
 	out->high_limit = own->high_limit >= 0 ? own->high_limit :
-			  c->all.high_limit;
+						 c->all.high_limit;
 	if (out->high_limit < 0 && tables)
 		out->high_limit = c->default_high_limit;
 }
@@ -166,9 +168,9 @@ static void resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind,
 static enum dl_port_kind kind_of(const struct dl_fabric *f, uint32_t port)
 {
 	switch (f->nodes[f->ports[port].node].type) {
-	case DL_SWITCH:
+	case DL_FABRIC_SWITCH:
 		return f->ports[port].num ? DL_SWE_PORTS : DL_SW0_PORTS;
-	case DL_ROUTER:
+	case DL_FABRIC_ROUTER:
 		return DL_RTR_PORTS;
 	default:
 		return DL_CA_PORTS;
@@ -177,10 +179,11 @@ static enum dl_port_kind kind_of(const struct dl_fabric *f, uint32_t port)
 
 static bool is_between_switches(const struct dl_fabric *f, uint32_t port)
 {
-	uint32_t peer = dl_peer_node(f, port);
+	uint32_t peer = dl_fabric_peer_node(f, port);
 
-	return f->ports[port].num && dl_is_switch(f, f->ports[port].node) &&
-	       peer != DL_NONE && dl_is_switch(f, peer);
+	return f->ports[port].num &&
+	       dl_fabric_is_switch(f, f->ports[port].node) && peer != DL_NONE &&
+	       dl_fabric_is_switch(f, peer);
 }
 
 /* The VL that an entry means on an end port, or -1: nothing travels there. */
@@ -193,15 +196,15 @@ static int end_vl(unsigned int vl, bool end_numbered)
 
 /* Fit a table to a port.  Returns the number of entries. */
 static unsigned int fit(const struct table *t, bool between,
-			const struct dl_port *p, unsigned int cap,
-			struct dl_vlarb_entry out[ENTRIES])
+			const struct dl_fabric_port *p, unsigned int cap,
+			struct dl_tables_vlarb_entry out[ENTRIES])
 {
 	unsigned int mask = p->vls && p->vls < 8 ? p->vls - 1 : 15;
 	unsigned int i, n = 0;
 
 	memset(out, 0, ENTRIES * sizeof(*out));
 	for (i = 0; i < t->n && n < cap; i++) {
-		const struct dl_vlarb_entry *e = &t->entries[i];
+		const struct dl_tables_vlarb_entry *e = &t->entries[i];
 		int vl = e->vl & mask;
 
 		if (!between) {
@@ -215,20 +218,19 @@ static unsigned int fit(const struct table *t, bool between,
 	return n;
 }
 
-static int apply_port(const struct kind *k, uint32_t port,
-		      struct dl_tables *t)
+static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t)
 {
-	const struct dl_port *p = &t->fabric->ports[port];
+	const struct dl_fabric_port *p = &t->fabric->ports[port];
 	bool between = is_between_switches(t->fabric, port);
-	struct dl_vlarb arb = t->arbs[t->vlarb[port]];
+	struct dl_tables_vlarb arb = t->arbs[t->vlarb[port]];
 	int number;
 
 	if (k->table[HIGH].given)
-		arb.nhigh = fit(&k->table[HIGH], between, p,
-				p->arb_high_cap, arb.high);
+		arb.nhigh = fit(&k->table[HIGH], between, p, p->arb_high_cap,
+				arb.high);
 	if (k->table[LOW].given)
-		arb.nlow = fit(&k->table[LOW], between, p,
-			       p->arb_low_cap, arb.low);
+		arb.nlow = fit(&k->table[LOW], between, p, p->arb_low_cap,
+			       arb.low);
 	if (k->high_limit >= 0)
 		arb.high_limit = k->high_limit;
 	number = dl_tables_arb(t, &arb);
@@ -250,7 +252,7 @@ int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t)
 	for (port = 0; port < t->fabric->nports; port++) {
 		const struct kind *k = &kinds[kind_of(t->fabric, port)];
 
-		if (t->vlarb[port] == DL_NO_ROW ||
+		if (t->vlarb[port] == DL_TABLES_NO_ROW ||
 		    (!k->table[HIGH].given && !k->table[LOW].given &&
 		     k->high_limit < 0))
 			continue;
@@ -290,7 +292,8 @@ static bool check_between(const struct table *t, const char *option,
 	if (level < 0)
 		return false;
 	w = &weight[level * LEVEL_VLS];
-	dl_log(log, DL_WARNING, "%s is unfair within QoS level %d: VLs %d to "
+	dl_log(log, DL_LOG_WARNING,
+	       "%s is unfair within QoS level %d: VLs %d to "
 	       "%d weigh %u, %u, %u and %u in it, but should weigh the same",
 	       option, level, level * LEVEL_VLS,
 	       level * LEVEL_VLS + LEVEL_VLS - 1, w[0], w[1], w[2], w[3]);
@@ -304,13 +307,15 @@ static bool check_ends(const struct table *t, const char *option,
 	unsigned int i;
 
 	for (i = 0; i < t->n; i++) {
-		const struct dl_vlarb_entry *e = &t->entries[i];
+		const struct dl_tables_vlarb_entry *e = &t->entries[i];
 
 		if (!e->weight || end_vl(e->vl, t->end_numbered) >= 0)
 			continue;
-		dl_log(log, DL_WARNING, "%s: entries for VLs other than 0 and "
-		       "%d, such as %u:%u, are dropped on end ports", option,
-		       t->end_numbered ? 1 : LEVEL_VLS, e->vl, e->weight);
+		dl_log(log, DL_LOG_WARNING,
+		       "%s: entries for VLs other than 0 and "
+		       "%d, such as %u:%u, are dropped on end ports",
+		       option, t->end_numbered ? 1 : LEVEL_VLS, e->vl,
+		       e->weight);
 		return true;
 	}
 	return false;
@@ -330,7 +335,8 @@ static void check_kind(const struct dl_vlarb_config *c, enum dl_port_kind kind,
 	bad = parse_table(word, &t);
 	t.end_numbered = end_numbered(&c->kind[kind], kind);
 	if (bad)
-		dl_log(log, DL_WARNING, "%s: expected VL:WEIGHT (VL 0 to 15, "
+		dl_log(log, DL_LOG_WARNING,
+		       "%s: expected VL:WEIGHT (VL 0 to 15, "
 		       "weight 0 to 255, at most %d entries) at \"%s\"",
 		       option, ENTRIES, bad);
 	else if (is_end_kind(kind))
@@ -353,7 +359,8 @@ static void check_all(const struct dl_vlarb_config *c, unsigned int table,
 	snprintf(option, sizeof(option), "qos_vlarb_%s", table_names[table]);
 	bad = parse_table(word, &t);
 	if (bad) {
-		dl_log(log, DL_WARNING, "%s: expected VL:WEIGHT (VL 0 to 15, "
+		dl_log(log, DL_LOG_WARNING,
+		       "%s: expected VL:WEIGHT (VL 0 to 15, "
 		       "weight 0 to 255, at most %d entries) at \"%s\"",
 		       option, ENTRIES, bad);
 		return;

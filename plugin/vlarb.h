@@ -6,21 +6,25 @@
 #ifndef DL_PLUGIN_VLARB_H
 #define DL_PLUGIN_VLARB_H
 
-#include "tables/tables.h"
+#include "dateline/tables.h"
 
 /* The kinds of ports that opensm.conf tells apart. */
 enum dl_port_kind {
-	DL_CA_PORTS, DL_SW0_PORTS, DL_SWE_PORTS, DL_RTR_PORTS, DL_PORT_KINDS
+	DL_CA_PORTS,
+	DL_SW0_PORTS,
+	DL_SWE_PORTS,
+	DL_RTR_PORTS,
+	DL_PORT_KINDS
 };
 
 /* What is configured for one kind; NULL or -1: nothing but the default. */
 struct dl_vlarb_words {
-	const char *high, *low;		/* "VL:WEIGHT,VL:WEIGHT,..." */
+	const char *high, *low; /* "VL:WEIGHT,VL:WEIGHT,..." */
 	int high_limit;
 };
 
 struct dl_vlarb_config {
-	struct dl_vlarb_words all;	/* for kinds that say nothing */
+	struct dl_vlarb_words all; /* for kinds that say nothing */
 	struct dl_vlarb_words kind[DL_PORT_KINDS];
 	/*
 	 * VLHighLimit of ports that have tables of the user's but no limit of

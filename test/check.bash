@@ -172,7 +172,7 @@ installation() {
 
 	rm -rf "$root"
 	make -C "$BUILD" -s install DESTDIR="$root" || return
-	(cd "$root/usr/local" && ls bin/dateline include/dateline.h \
+	(cd "$root/usr/local" && ls bin/dateline include/dateline.h include/dateline/emu.h \
 		lib/libdateline.so lib/libosmdateline.so \
 		share/man/man1/dateline.1) || return
 	LD_LIBRARY_PATH=$root/usr/local/lib "$root/usr/local/bin/dateline" \

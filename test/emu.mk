@@ -1,7 +1,7 @@
 # The emulator's engine.
 EMU_WORLD = test/unit/emu_world.c test/unit/emu_world.h \
 	test/unit/draw.h
-EMU_LIBS = libdlgen.la libdllink.la libdlroute.la $(CMOCKA_LIBS)
+EMU_LIBS = libdllink.la libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 UNIT_TESTS += test/unit/emu
 test_unit_emu_SOURCES = test/unit/emu.c $(EMU_WORLD)

@@ -1,7 +1,7 @@
 # Tests of what is around the emulator: traffic, scenarios, results.
 UNIT_TESTS += test/unit/traffic
 test_unit_traffic_SOURCES = test/unit/traffic.c
-test_unit_traffic_LDADD = libdllink.la libdlroute.la $(CMOCKA_LIBS) -lm
+test_unit_traffic_LDADD = libdllink.la libdlread.la libdlroute.la $(CMOCKA_LIBS) -lm
 
 UNIT_TESTS += test/unit/emulate_sweep
 test_unit_emulate_sweep_SOURCES = test/unit/emulate_sweep.c \
@@ -11,5 +11,5 @@ test_unit_emulate_sweep_SOURCES = test/unit/emulate_sweep.c \
 	tools/sites.c
 test_unit_emulate_sweep_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 test_unit_emulate_sweep_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS)
-test_unit_emulate_sweep_LDADD = libdlgen.la libdllink.la libdlroute.la \
+test_unit_emulate_sweep_LDADD = libdllink.la libdlread.la libdlroute.la \
 	$(CMOCKA_LIBS) $(YAML_LIBS)

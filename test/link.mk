@@ -27,7 +27,9 @@ test_model_replay_SOURCES = test/model/replay.c
 test_model_replay_LDADD = libdllink.la
 test_model_replay_small_SOURCES = test/model/replay.c lib/link/credit.c \
 	lib/link/fcp.c
-test_model_replay_small_CPPFLAGS = $(AM_CPPFLAGS) -DDL_CREDIT_BITS=4
+test_model_replay_small_CPPFLAGS = $(AM_CPPFLAGS) -DDL_LINK_CREDIT_BITS=4
+TESTS += test/unit/api.bash
+EXTRA_DIST += test/unit/api.bash
 LINK_CHECKS = test/model/traces.bash test/unit/link_symbols.bash
 if !SANITIZERS
 LINK_CHECKS += test/model/verify.bash

@@ -4,8 +4,8 @@ UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb
 test_unit_plugin_options_SOURCES = test/unit/plugin_options.c \
 	plugin/options.c plugin/options.h
 test_unit_plugin_options_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/plugin
-test_unit_plugin_options_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_plugin_options_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 test_unit_plugin_vlarb_SOURCES = test/unit/plugin_vlarb.c test/unit/draw.h \
 	plugin/vlarb.c plugin/vlarb.h
 test_unit_plugin_vlarb_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/plugin
-test_unit_plugin_vlarb_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_plugin_vlarb_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)

@@ -6,56 +6,56 @@ UNIT_TESTS += test/unit/test_discover test/unit/test_route \
 UNIT_TESTS += test/unit/test_damage
 test_unit_test_damage_SOURCES = test/unit/test_damage.c $(GRID_FABRIC)
 test_unit_test_damage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_damage_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_damage_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 # What hangs beside a torus.
 UNIT_TESTS += test/unit/test_odd
 test_unit_test_odd_SOURCES = test/unit/test_odd.c $(GRID_FABRIC) \
 	test/unit/verify_twin.c test/unit/verify_twin.h
 test_unit_test_odd_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_odd_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_odd_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 UNIT_TESTS += test/unit/test_blocks
 test_unit_test_blocks_SOURCES = test/unit/test_blocks.c $(GRID_FABRIC)
 test_unit_test_blocks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_blocks_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_blocks_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 test_unit_test_discover_SOURCES = test/unit/test_discover.c $(GRID_FABRIC)
 test_unit_test_discover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_discover_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_discover_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 test_unit_test_route_SOURCES = test/unit/test_route.c $(GRID_FABRIC)
 test_unit_test_route_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_route_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_route_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 test_unit_test_tables_SOURCES = test/unit/test_tables.c
 test_unit_test_tables_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_tables_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_tables_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 UNIT_TESTS += test/unit/test_proven
 test_unit_test_proven_SOURCES = test/unit/test_proven.c $(GRID_FABRIC) \
 	test/unit/verify_twin.c test/unit/verify_twin.h
 test_unit_test_proven_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_proven_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_proven_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 UNIT_TESTS += test/unit/test_load
 test_unit_test_load_SOURCES = test/unit/test_load.c $(GRID_FABRIC)
 test_unit_test_load_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_load_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_load_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 # What monitoring sees of a routing.
 UNIT_TESTS += test/unit/test_metrics
-test_unit_test_metrics_SOURCES = test/unit/test_metrics.c $(GRID_FABRIC)
+test_unit_test_metrics_SOURCES = plugin/metrics_text.c test/unit/test_metrics.c $(GRID_FABRIC)
 test_unit_test_metrics_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_metrics_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_metrics_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 # The order of sites for schedulers.
 UNIT_TESTS += test/unit/test_curve
 test_unit_test_curve_SOURCES = test/unit/test_curve.c $(GRID_FABRIC)
 test_unit_test_curve_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_curve_LDADD = libdlgen.la libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_curve_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 UNIT_TESTS += test/unit/test_carry
 test_unit_test_carry_SOURCES = test/unit/test_carry.c $(GRID_FABRIC)
 test_unit_test_carry_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_carry_LDADD = libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_carry_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)

@@ -13,38 +13,38 @@
 #include <string.h>
 
 #include "arbitrate.h"
-#include "link/fcp.h"
+#include "dateline/link.h"
 #include "tool.h"
 
 #define DEFAULT_BYTES 4096
-#define SMP_BYTES 256		/* a management datagram */
+#define SMP_BYTES 256 /* a management datagram */
 
 struct queue {
-	uint32_t *bytes;	/* of each packet that ever arrived */
+	uint32_t *bytes; /* of each packet that ever arrived */
 	uint32_t head, n;
-	int64_t credits;	/* blocks; -1: always enough */
+	int64_t credits; /* blocks; -1: always enough */
 	uint32_t dropped;
 };
 
 /* One packet sent. */
 struct sent {
-	struct dl_pick pick;
-	struct dl_arb_after after;
+	struct dl_link_pick pick;
+	struct dl_link_arb_after after;
 	uint32_t bytes;
-	bool limited;	/* has the counter a meaning? */
+	bool limited; /* has the counter a meaning? */
 };
 
 struct port {
 	const struct arb_scenario *scenario;
-	struct dl_arb_options options;
-	struct dl_vlarb arb;
-	struct dl_arb_program program[2];
-	unsigned int current;	/* of the programs */
-	bool programmed[2];	/* has this table been written? */
+	struct dl_link_arb_options options;
+	struct dl_tables_vlarb arb;
+	struct dl_link_arb_program program[2];
+	unsigned int current; /* of the programs */
+	bool programmed[2];   /* has this table been written? */
 	bool used_undefined;
-	struct dl_arbiter arbiter;
+	struct dl_link_arbiter arbiter;
 	int64_t smp, fcp;
-	struct queue queue[DL_DATA_VLS];
+	struct queue queue[DL_LINK_DATA_VLS];
 	struct sent *sent;
 	uint32_t nsent, sent_cap;
 	uint32_t next_event;
@@ -72,29 +72,30 @@ static int enqueue(struct queue *q, const struct arb_refill *r)
 
 static void write_tables(struct port *p, const struct arb_event *e)
 {
-	if (e->side[DL_ARB_HIGH].given) {
-		p->arb.nhigh = e->side[DL_ARB_HIGH].n;
-		memcpy(p->arb.high, e->side[DL_ARB_HIGH].entry,
+	if (e->side[DL_LINK_ARB_HIGH].given) {
+		p->arb.nhigh = e->side[DL_LINK_ARB_HIGH].n;
+		memcpy(p->arb.high, e->side[DL_LINK_ARB_HIGH].entry,
 		       sizeof(p->arb.high));
 	}
-	if (e->side[DL_ARB_LOW].given) {
-		p->arb.nlow = e->side[DL_ARB_LOW].n;
-		memcpy(p->arb.low, e->side[DL_ARB_LOW].entry,
+	if (e->side[DL_LINK_ARB_LOW].given) {
+		p->arb.nlow = e->side[DL_LINK_ARB_LOW].n;
+		memcpy(p->arb.low, e->side[DL_LINK_ARB_LOW].entry,
 		       sizeof(p->arb.low));
 	}
-	for (unsigned int side = DL_ARB_HIGH; side <= DL_ARB_LOW; side++)
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW;
+	     side++)
 		p->programmed[side] |= e->side[side].given;
 	if (e->high_limit >= 0)
 		p->arb.high_limit = e->high_limit;
 	p->current ^= 1;
-	dl_arb_compile(&p->arb, &p->options, &p->program[p->current]);
+	dl_link_arb_compile(&p->arb, &p->options, &p->program[p->current]);
 }
 
 static int fill_queues(struct port *p, const struct arb_event *e)
 {
 	int err = 0;
 
-	for (unsigned int vl = 0; !err && vl < DL_DATA_VLS; vl++)
+	for (unsigned int vl = 0; !err && vl < DL_LINK_DATA_VLS; vl++)
 		if (e->queue[vl].given)
 			err = enqueue(&p->queue[vl], &e->queue[vl]);
 	return err;
@@ -104,10 +105,10 @@ static int happen(struct port *p, const struct arb_event *e)
 {
 	p->smp += e->smp;
 	p->fcp += e->fcp;
-	if (e->side[DL_ARB_HIGH].given || e->side[DL_ARB_LOW].given ||
+	if (e->side[DL_LINK_ARB_HIGH].given || e->side[DL_LINK_ARB_LOW].given ||
 	    e->high_limit >= 0) {
 		write_tables(p, e);
-		dl_arbiter_change(&p->arbiter, &p->program[p->current]);
+		dl_link_arbiter_change(&p->arbiter, &p->program[p->current]);
 	}
 	return fill_queues(p, e);
 }
@@ -124,19 +125,20 @@ static int start(struct port *p, const struct arb_scenario *s)
 			     .unlisted_vl = s->unlisted_vl },
 	};
 	if (s->power_up_seed >= 0)
-		dl_arb_undefined(s->power_up_seed, 0, &p->arb);
-	for (unsigned int side = DL_ARB_HIGH; side <= DL_ARB_LOW; side++)
+		dl_link_arb_undefined(s->power_up_seed, 0, &p->arb);
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW;
+	     side++)
 		p->programmed[side] = s->power_up_seed < 0;
-	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		p->queue[vl].credits = s->start.queue[vl].credits < 0 ? -1 : 0;
 	write_tables(p, &s->start);
-	dl_arbiter_init(&p->arbiter, &p->program[p->current]);
+	dl_link_arbiter_init(&p->arbiter, &p->program[p->current]);
 	return fill_queues(p, &s->start);
 }
 
 static int64_t blocks(uint32_t bytes)
 {
-	return dl_credit_units(DL_CREDIT_IBA, bytes);
+	return dl_link_credit_units(DL_LINK_CREDIT_IBA, bytes);
 }
 
 static unsigned int sendable(const struct port *p)
@@ -158,7 +160,7 @@ static void drop_unlisted(struct port *p)
 	for (unsigned int vl = 0; vl < p->options.nvls; vl++) {
 		struct queue *q = &p->queue[vl];
 
-		if (dl_arb_drops(&p->program[p->current], vl)) {
+		if (dl_link_arb_drops(&p->program[p->current], vl)) {
 			q->dropped += q->n - q->head;
 			q->head = q->n;
 		}
@@ -166,20 +168,20 @@ static void drop_unlisted(struct port *p)
 }
 
 /* Take the picked packet from its queue.  Returns its size. */
-static uint32_t take(struct port *p, const struct dl_pick *pick)
+static uint32_t take(struct port *p, const struct dl_link_pick *pick)
 {
 	struct queue *q;
 	uint32_t bytes;
 
-	if (pick->kind == DL_KIND_SMP)
+	if (pick->kind == DL_LINK_SMP)
 		return p->smp--, SMP_BYTES;
-	if (pick->kind == DL_KIND_FCP)
-		return p->fcp--, DL_FCP_BYTES;
+	if (pick->kind == DL_LINK_FCP)
+		return p->fcp--, DL_LINK_FCP_BYTES;
 	q = &p->queue[pick->vl];
 	bytes = q->bytes[q->head++];
 	if (q->credits >= 0)
 		q->credits -= blocks(bytes);
-	if (pick->side != DL_ARB_NONE && !p->programmed[pick->side])
+	if (pick->side != DL_LINK_ARB_NONE && !p->programmed[pick->side])
 		p->used_undefined = true;
 	return bytes;
 }
@@ -203,7 +205,7 @@ static struct sent *add_sent(struct port *p)
 static int run(struct port *p)
 {
 	const struct arb_scenario *s = p->scenario;
-	struct dl_pick pick;
+	struct dl_link_pick pick;
 	struct sent *sent;
 	int err = 0;
 
@@ -214,24 +216,24 @@ static int run(struct port *p)
 		if (err)
 			return err;
 		drop_unlisted(p);
-		if (dl_arbiter_pick(&p->arbiter, p->smp, p->fcp, sendable(p),
-				    &pick) == DL_KIND_NOTHING)
+		if (dl_link_arbiter_pick(&p->arbiter, p->smp, p->fcp,
+					 sendable(p), &pick) == DL_LINK_NOTHING)
 			return 0;
 		sent = add_sent(p);
 		if (!sent)
 			return -ENOMEM;
 		sent->pick = pick;
 		sent->bytes = take(p, &pick);
-		sent->limited = p->arb.high_limit != DL_ARB_UNLIMITED;
-		dl_arbiter_charge(&p->arbiter, &pick, sent->bytes,
-				  &sent->after);
+		sent->limited = p->arb.high_limit != DL_LINK_ARB_UNLIMITED;
+		dl_link_arbiter_charge(&p->arbiter, &pick, sent->bytes,
+				       &sent->after);
 	}
 	return 0;
 }
 
 static void finish(struct port *p)
 {
-	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		free(p->queue[vl].bytes);
 	free(p->sent);
 }
@@ -245,11 +247,14 @@ static void warn_of_cuts(const struct dl_log *log, const char *path,
 	static const char *const names[] = { "high", "low" };
 	const int64_t caps[] = { high_cap, low_cap };
 
-	for (unsigned int side = DL_ARB_HIGH; side <= DL_ARB_LOW; side++)
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW;
+	     side++)
 		if (e->side[side].n > caps[side])
-			dl_log(log, DL_WARNING, "%s:%u: %s: %d entries beyond "
-			       "%s_cap are cut", path, e->side[side].line,
-			       names[side], (int)(e->side[side].n - caps[side]),
+			dl_log(log, DL_LOG_WARNING,
+			       "%s:%u: %s: %d entries beyond "
+			       "%s_cap are cut",
+			       path, e->side[side].line, names[side],
+			       (int)(e->side[side].n - caps[side]),
 			       names[side]);
 }
 
@@ -261,17 +266,22 @@ static void warn(const struct dl_log *log, const char *path,
 	warn_of_cuts(log, path, &s->start, s->high_cap, s->low_cap);
 	for (uint32_t i = 0; i < s->nevents; i++)
 		warn_of_cuts(log, path, &s->events[i], s->high_cap, s->low_cap);
-	if (s->vls == 1 && (s->start.side[DL_ARB_HIGH].given ||
-			    s->start.side[DL_ARB_LOW].given))
-		dl_log(log, DL_WARNING, "%s: a port with one data VL has no "
-		       "tables: they do nothing", path);
+	if (s->vls == 1 && (s->start.side[DL_LINK_ARB_HIGH].given ||
+			    s->start.side[DL_LINK_ARB_LOW].given))
+		dl_log(log, DL_LOG_WARNING,
+		       "%s: a port with one data VL has no "
+		       "tables: they do nothing",
+		       path);
 	if (p->used_undefined)
-		dl_log(log, DL_WARNING, "%s: data was sent by a table that "
-		       "nobody has programmed", path);
+		dl_log(log, DL_LOG_WARNING,
+		       "%s: data was sent by a table that "
+		       "nobody has programmed",
+		       path);
 	for (uint32_t i = p->next_event; i < s->nevents; i++)
-		dl_log(log, DL_WARNING, "%s:%u: the event after %lld packets "
-		       "did not happen: the port sent %u", path,
-		       s->events[i].line, (long long)s->events[i].after,
+		dl_log(log, DL_LOG_WARNING,
+		       "%s:%u: the event after %lld packets "
+		       "did not happen: the port sent %u",
+		       path, s->events[i].line, (long long)s->events[i].after,
 		       p->nsent);
 }
 
@@ -282,7 +292,7 @@ static const char *const sides[] = { "high", "low", "none" };
 
 static bool by_entry(const struct sent *s)
 {
-	return s->pick.side != DL_ARB_NONE;
+	return s->pick.side != DL_LINK_ARB_NONE;
 }
 
 static json_t *number_or_null(bool meaningful, int64_t number)
@@ -294,18 +304,15 @@ static json_t *packet_json(const struct sent *s, uint32_t n)
 {
 	bool entry = by_entry(s);
 
-	return json_pack("{s:i, s:s, s:o, s:s, s:o, s:i, s:o, s:o}",
-			 "n", (int)n,
-			 "kind", kinds[s->pick.kind],
-			 "vl", number_or_null(s->pick.kind != DL_KIND_FCP,
-					      s->pick.vl),
-			 "table", sides[s->pick.side],
-			 "entry", number_or_null(entry, s->pick.entry),
-			 "bytes", (int)s->bytes,
-			 "weight_after", number_or_null(entry,
-							s->after.weight),
-			 "counter_after", number_or_null(entry && s->limited,
-							 s->after.counter));
+	return json_pack(
+		"{s:i, s:s, s:o, s:s, s:o, s:i, s:o, s:o}", "n", (int)n, "kind",
+		kinds[s->pick.kind], "vl",
+		number_or_null(s->pick.kind != DL_LINK_FCP, s->pick.vl),
+		"table", sides[s->pick.side], "entry",
+		number_or_null(entry, s->pick.entry), "bytes", (int)s->bytes,
+		"weight_after", number_or_null(entry, s->after.weight),
+		"counter_after",
+		number_or_null(entry && s->limited, s->after.counter));
 }
 
 static int set_count(json_t *object, unsigned int vl, uint32_t count)
@@ -327,15 +334,15 @@ static json_t *result_json(const struct port *p)
 	for (uint32_t i = 0; i < p->nsent; i++)
 		err |= json_array_append_new(packets,
 					     packet_json(&p->sent[i], i + 1));
-	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++) {
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct queue *q = &p->queue[vl];
 
 		err |= set_count(left, vl, q->n - q->head);
 		err |= set_count(dropped, vl, q->dropped);
 	}
 	if (!err)
-		return json_pack("{s:o, s:o, s:o}", "packets", packets,
-				 "left", left, "dropped", dropped);
+		return json_pack("{s:o, s:o, s:o}", "packets", packets, "left",
+				 left, "dropped", dropped);
 	json_decref(packets);
 	json_decref(left);
 	json_decref(dropped);
@@ -351,15 +358,14 @@ static const char *number_or_dash(char text[16], bool meaningful, int number)
 /* What the arbiter does next on account of this packet. */
 static const char *remark(const struct sent *s)
 {
-	bool expired = s->pick.side == DL_ARB_HIGH && s->limited &&
+	bool expired = s->pick.side == DL_LINK_ARB_HIGH && s->limited &&
 		       s->after.counter < 0;
 
 	if (!by_entry(s))
 		return "";
 	if (s->after.weight > 0)
 		return expired ? "  counter below 0" : "";
-	return expired ? "  entry used up, counter below 0" :
-			 "  entry used up";
+	return expired ? "  entry used up, counter below 0" : "  entry used up";
 }
 
 static void print_packet(const struct sent *s, uint32_t n)
@@ -368,10 +374,9 @@ static void print_packet(const struct sent *s, uint32_t n)
 
 	printf("%6u  %-4s  %2s  %-5s  %5s  %5u  %6s  %7s%s\n", n,
 	       kinds[s->pick.kind],
-	       number_or_dash(vl, s->pick.kind != DL_KIND_FCP, s->pick.vl),
+	       number_or_dash(vl, s->pick.kind != DL_LINK_FCP, s->pick.vl),
 	       sides[s->pick.side],
-	       number_or_dash(entry, by_entry(s), s->pick.entry),
-	       s->bytes,
+	       number_or_dash(entry, by_entry(s), s->pick.entry), s->bytes,
 	       number_or_dash(weight, by_entry(s), s->after.weight),
 	       number_or_dash(counter, by_entry(s) && s->limited,
 			      s->after.counter),
@@ -380,7 +385,7 @@ static void print_packet(const struct sent *s, uint32_t n)
 
 static void print_queue(const struct port *p, unsigned int vl)
 {
-	const struct dl_arb_program *program = &p->program[p->current];
+	const struct dl_link_arb_program *program = &p->program[p->current];
 	const struct queue *q = &p->queue[vl];
 
 	if (q->dropped)
@@ -403,7 +408,7 @@ static void print_table(const struct port *p)
 	printf("     n  kind  VL  table  entry  bytes  weight  counter\n");
 	for (uint32_t i = 0; i < p->nsent; i++)
 		print_packet(&p->sent[i], i + 1);
-	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		print_queue(p, vl);
 }
 
@@ -432,7 +437,8 @@ static const struct argp arbitrate_argp = {
 	.doc = "Let one transmit port arbitrate between its VLs, packet by "
 	       "packet."
 	       "\v"
-	       "Weights are in blocks of 64 bytes, the counter (HighPriCounter) "
+	       "Weights are in blocks of 64 bytes, the counter "
+	       "(HighPriCounter) "
 	       "in words of 4 bytes; both as they stand after the packet and "
 	       "before any reload.\n"
 	       "\n"
@@ -456,7 +462,8 @@ int dl_cmd_arbitrate(struct dl_tool *tool, int argc, char **argv)
 	if (!err)
 		err = run(&port);
 	if (err) {
-		dl_log(&tool->log, DL_ERROR, "%s: %s", path, strerror(-err));
+		dl_log(&tool->log, DL_LOG_ERROR, "%s: %s", path,
+		       strerror(-err));
 	} else {
 		warn(&tool->log, path, &port);
 		if (tool->json)

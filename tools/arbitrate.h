@@ -6,46 +6,46 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "link/arbiter.h"
+#include "dateline/link.h"
 
 struct dl_log;
 
 /* Packets that arrive at a VL's queue, and credits that arrive with them. */
 struct arb_refill {
 	bool given;
-	bool listed;		/* the file has a list of sizes */
+	bool listed; /* the file has a list of sizes */
 	unsigned int line;
 	int64_t packets;
-	uint32_t *sizes;	/* bytes, used in turn; NULL: all 4096 */
+	uint32_t *sizes; /* bytes, used in turn; NULL: all 4096 */
 	uint32_t nsizes;
-	int64_t credits;	/* blocks; -1: not given */
+	int64_t credits; /* blocks; -1: not given */
 };
 
 struct arb_change {
 	bool given;
 	unsigned int line;
 	uint8_t n;
-	struct dl_vlarb_entry entry[DL_ARB_ENTRIES];
+	struct dl_tables_vlarb_entry entry[DL_LINK_ARB_ENTRIES];
 };
 
 /* What happens once `after` packets have been sent. */
 struct arb_event {
 	unsigned int line;
-	uint32_t order;		/* in the file */
+	uint32_t order; /* in the file */
 	int64_t after;
-	int64_t smp, fcp;	/* so many are queued */
-	int64_t high_limit;	/* -1: not given */
+	int64_t smp, fcp;   /* so many are queued */
+	int64_t high_limit; /* -1: not given */
 	struct arb_change side[2];
-	struct arb_refill queue[DL_DATA_VLS];
+	struct arb_refill queue[DL_LINK_DATA_VLS];
 };
 
 struct arb_scenario {
-	struct arb_event start;	/* tables, limit and queues at the start */
+	struct arb_event start; /* tables, limit and queues at the start */
 	int64_t high_cap, low_cap;
-	int64_t stop_after, power_up_seed;	/* -1: not given */
+	int64_t stop_after, power_up_seed; /* -1: not given */
 	unsigned int vls;
 	unsigned int low_turn, bad_entry, unlisted_vl;
-	struct arb_event *events;	/* in the order of happening */
+	struct arb_event *events; /* in the order of happening */
 	uint32_t nevents;
 };
 

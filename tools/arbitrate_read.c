@@ -9,13 +9,13 @@
 #include "arbitrate.h"
 #include "scenario.h"
 
-#define MANY 1000000		/* packets in one queue, events, credits */
-#define BYTES_MAX 8188		/* LRH:PktLen has 11 bits, in 4-byte words */
+#define MANY 1000000   /* packets in one queue, events, credits */
+#define BYTES_MAX 8188 /* LRH:PktLen has 11 bits, in 4-byte words */
 
 /* ---- tables ------------------------------------------------------------ */
 
 static int read_entry(struct dl_scenario *s, const yaml_node_t *n,
-		      struct dl_vlarb_entry *out)
+		      struct dl_tables_vlarb_entry *out)
 {
 	const yaml_node_t *vl, *weight;
 	int64_t v, w;
@@ -23,7 +23,8 @@ static int read_entry(struct dl_scenario *s, const yaml_node_t *n,
 
 	if (n->type != YAML_SEQUENCE_NODE || !dl_scenario_item(s, n, 1) ||
 	    dl_scenario_item(s, n, 2))
-		return dl_scenario_error(s, n, "expected an entry of two "
+		return dl_scenario_error(s, n,
+					 "expected an entry of two "
 					 "numbers, [VL, weight]");
 	vl = dl_scenario_item(s, n, 0);
 	weight = dl_scenario_item(s, n, 1);
@@ -32,7 +33,7 @@ static int read_entry(struct dl_scenario *s, const yaml_node_t *n,
 		err = dl_scenario_number(s, weight, "weight of an entry", 0,
 					 255, &w);
 	if (!err)
-		*out = (struct dl_vlarb_entry){ .vl = v, .weight = w };
+		*out = (struct dl_tables_vlarb_entry){ .vl = v, .weight = w };
 	return err;
 }
 
@@ -44,15 +45,19 @@ static int read_table(struct dl_scenario *s, const yaml_node_t *value,
 	int err = 0;
 
 	if (value->type != YAML_SEQUENCE_NODE)
-		return dl_scenario_error(s, value, "%s: expected a list of "
-					 "entries [VL, weight]", key->name);
+		return dl_scenario_error(s, value,
+					 "%s: expected a list of "
+					 "entries [VL, weight]",
+					 key->name);
 	change->given = true;
 	change->line = dl_scenario_line(value);
 	while (!err && (item = dl_scenario_item(s, value, change->n))) {
-		if (change->n == DL_ARB_ENTRIES)
-			return dl_scenario_error(s, item, "%s: expected at most"
-						 " %d entries", key->name,
-						 DL_ARB_ENTRIES);
+		if (change->n == DL_LINK_ARB_ENTRIES)
+			return dl_scenario_error(s, item,
+						 "%s: expected at most"
+						 " %d entries",
+						 key->name,
+						 DL_LINK_ARB_ENTRIES);
 		err = read_entry(s, item, &change->entry[change->n++]);
 	}
 	return err;
@@ -66,11 +71,12 @@ static int read_sizes(struct dl_scenario *s, const yaml_node_t *list,
 	const yaml_node_t *item;
 	int64_t size;
 	int err = 0;
-	size_t n = list->data.sequence.items.top -
-		   list->data.sequence.items.start;
+	size_t n =
+		list->data.sequence.items.top - list->data.sequence.items.start;
 
 	if (r->sizes)
-		return dl_scenario_error(s, list, "%s: expected only one list "
+		return dl_scenario_error(s, list,
+					 "%s: expected only one list "
 					 "of sizes, of packets or of bytes",
 					 what);
 	if (!n || n > MANY)
@@ -110,7 +116,8 @@ static int read_bytes(struct dl_scenario *s, const yaml_node_t *value,
 	if (err)
 		return err;
 	if (r->sizes)
-		return dl_scenario_error(s, value, "bytes: expected none beside"
+		return dl_scenario_error(s, value,
+					 "bytes: expected none beside"
 					 " a list of sizes in packets");
 	r->sizes = malloc(sizeof(*r->sizes));
 	if (!r->sizes)
@@ -123,8 +130,10 @@ static int read_bytes(struct dl_scenario *s, const yaml_node_t *value,
 static const struct dl_key queue_keys[] = {
 	{ .name = "packets", .read = read_packets },
 	{ .name = "bytes", .read = read_bytes },
-	{ .name = "credits", .read = dl_key_number,
-	  .offset = offsetof(struct arb_refill, credits), .max = MANY },
+	{ .name = "credits",
+	  .read = dl_key_number,
+	  .offset = offsetof(struct arb_refill, credits),
+	  .max = MANY },
 	{ 0 }
 };
 
@@ -137,21 +146,24 @@ static int read_queue(struct dl_scenario *s, const yaml_node_pair_t *pair,
 	int64_t vl;
 	int err;
 
-	err = dl_scenario_number(s, name, "VL of a queue", 0, DL_DATA_VLS - 1,
-				 &vl);
+	err = dl_scenario_number(s, name, "VL of a queue", 0,
+				 DL_LINK_DATA_VLS - 1, &vl);
 	if (err)
 		return err;
 	r = &queues[vl];
 	if (r->given)
 		return dl_scenario_error(s, name, "%d: expected only once",
 					 (int)vl);
-	*r = (struct arb_refill){ .given = true, .packets = -1, .credits = -1,
+	*r = (struct arb_refill){ .given = true,
+				  .packets = -1,
+				  .credits = -1,
 				  .line = dl_scenario_line(name) };
 	err = dl_scenario_mapping(s, value, queue_keys, r);
 	if (err)
 		return err;
 	if (r->packets < 0 && r->sizes && !r->listed)
-		return dl_scenario_error(s, value, "expected packets beside "
+		return dl_scenario_error(s, value,
+					 "expected packets beside "
 					 "bytes");
 	if (r->packets < 0)
 		r->packets = r->nsizes;
@@ -166,8 +178,10 @@ static int read_queues(struct dl_scenario *s, const yaml_node_t *value,
 	int err = 0;
 
 	if (value->type != YAML_MAPPING_NODE)
-		return dl_scenario_error(s, value, "%s: expected a mapping of "
-					 "VLs to queues", key->name);
+		return dl_scenario_error(s, value,
+					 "%s: expected a mapping of "
+					 "VLs to queues",
+					 key->name);
 	for (unsigned int i = 0; !err && (pair = dl_scenario_pair(value, i));
 	     i++)
 		err = read_queue(s, pair, queues);
@@ -179,19 +193,30 @@ static int read_queues(struct dl_scenario *s, const yaml_node_t *value,
 #define EVENT(member) .offset = offsetof(struct arb_event, member)
 
 /* What the start and an event have in common; `base`: where in the struct. */
-#define CHANGE_KEYS(base) \
-	{ .name = "high", .read = read_table, \
-	  .offset = (base) + offsetof(struct arb_event, side[DL_ARB_HIGH]) }, \
-	{ .name = "low", .read = read_table, \
-	  .offset = (base) + offsetof(struct arb_event, side[DL_ARB_LOW]) }, \
-	{ .name = "high_limit", .read = dl_key_number, .max = 255, \
-	  .offset = (base) + offsetof(struct arb_event, high_limit) }, \
-	{ .name = "queues", .read = read_queues, \
-	  .offset = (base) + offsetof(struct arb_event, queue) }
+#define CHANGE_KEYS(base)                                                      \
+	{ .name = "high",                                                      \
+	  .read = read_table,                                                  \
+	  .offset = (base) +                                                   \
+		    offsetof(struct arb_event, side[DL_LINK_ARB_HIGH]) },      \
+		{ .name = "low",                                               \
+		  .read = read_table,                                          \
+		  .offset = (base) + offsetof(struct arb_event,                \
+					      side[DL_LINK_ARB_LOW]) },        \
+		{ .name = "high_limit",                                        \
+		  .read = dl_key_number,                                       \
+		  .max = 255,                                                  \
+		  .offset = (base) + offsetof(struct arb_event, high_limit) }, \
+	{                                                                      \
+		.name = "queues", .read = read_queues,                         \
+		.offset = (base) + offsetof(struct arb_event, queue)           \
+	}
 
 static const struct dl_key event_keys[] = {
-	{ .name = "after", .read = dl_key_number, EVENT(after),
-	  .max = INT32_MAX, .required = true },
+	{ .name = "after",
+	  .read = dl_key_number,
+	  EVENT(after),
+	  .max = INT32_MAX,
+	  .required = true },
 	{ .name = "smp", .read = dl_key_number, EVENT(smp), .max = MANY },
 	{ .name = "fcp", .read = dl_key_number, EVENT(fcp), .max = MANY },
 	CHANGE_KEYS(0),
@@ -203,14 +228,14 @@ static void init_event(struct arb_event *e, uint32_t order)
 	memset(e, 0, sizeof(*e));
 	e->order = order;
 	e->high_limit = -1;
-	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		e->queue[vl].credits = -1;
 }
 
 static struct arb_event *add_event(struct arb_scenario *a)
 {
-	struct arb_event *more = realloc(a->events, (a->nevents + 1) *
-						    sizeof(*more));
+	struct arb_event *more =
+		realloc(a->events, (a->nevents + 1) * sizeof(*more));
 
 	if (!more)
 		return NULL;
@@ -228,19 +253,23 @@ static int read_events(struct dl_scenario *s, const yaml_node_t *value,
 	int err = 0;
 
 	if (value->type != YAML_SEQUENCE_NODE)
-		return dl_scenario_error(s, value, "%s: expected a list of "
-					 "events", key->name);
+		return dl_scenario_error(s, value,
+					 "%s: expected a list of "
+					 "events",
+					 key->name);
 	for (unsigned int i = 0; !err && (item = dl_scenario_item(s, value, i));
 	     i++) {
 		event = add_event(to);
 		if (!event)
 			return dl_scenario_error(s, item, "out of memory"),
-			       -ENOMEM;
+			     -ENOMEM;
 		event->line = dl_scenario_line(item);
 		err = dl_scenario_mapping(s, item, event_keys, event);
 		if (!err && !dl_scenario_pair(item, 1))
-			err = dl_scenario_error(s, item, "expected something "
-						"that happens, beside \"after\"");
+			err = dl_scenario_error(
+				s, item,
+				"expected something "
+				"that happens, beside \"after\"");
 	}
 	return err;
 }
@@ -265,21 +294,35 @@ static int read_vls(struct dl_scenario *s, const yaml_node_t *value,
 
 static const struct dl_key scenario_keys[] = {
 	{ .name = "vls", .read = read_vls },
-	{ .name = "high_cap", .read = dl_key_number, MEMBER(high_cap),
-	  .max = DL_ARB_ENTRIES },
-	{ .name = "low_cap", .read = dl_key_number, MEMBER(low_cap),
-	  .max = DL_ARB_ENTRIES },
-	{ .name = "low_turn", .read = dl_key_word, MEMBER(low_turn),
+	{ .name = "high_cap",
+	  .read = dl_key_number,
+	  MEMBER(high_cap),
+	  .max = DL_LINK_ARB_ENTRIES },
+	{ .name = "low_cap",
+	  .read = dl_key_number,
+	  MEMBER(low_cap),
+	  .max = DL_LINK_ARB_ENTRIES },
+	{ .name = "low_turn",
+	  .read = dl_key_word,
+	  MEMBER(low_turn),
 	  .words = "packet weight" },
-	{ .name = "bad_entry", .read = dl_key_word, MEMBER(bad_entry),
+	{ .name = "bad_entry",
+	  .read = dl_key_word,
+	  MEMBER(bad_entry),
 	  .words = "skip any" },
-	{ .name = "unlisted_vl", .read = dl_key_word, MEMBER(unlisted_vl),
+	{ .name = "unlisted_vl",
+	  .read = dl_key_word,
+	  MEMBER(unlisted_vl),
 	  .words = "hold idle drop" },
-	{ .name = "power_up_seed", .read = dl_key_number,
-	  MEMBER(power_up_seed), .max = INT64_MAX },
+	{ .name = "power_up_seed",
+	  .read = dl_key_number,
+	  MEMBER(power_up_seed),
+	  .max = INT64_MAX },
 	CHANGE_KEYS(offsetof(struct arb_scenario, start)),
 	{ .name = "events", .read = read_events },
-	{ .name = "stop_after", .read = dl_key_number, MEMBER(stop_after),
+	{ .name = "stop_after",
+	  .read = dl_key_number,
+	  MEMBER(stop_after),
 	  .max = INT32_MAX },
 	{ 0 }
 };
@@ -288,19 +331,22 @@ static const struct dl_key scenario_keys[] = {
 static int check_queues(const char *path, const struct dl_log *log,
 			const struct arb_scenario *a, const struct arb_event *e)
 {
-	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++) {
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct arb_refill *r = &e->queue[vl];
 
 		if (r->given && vl >= a->vls) {
-			dl_log(log, DL_ERROR, "%s:%u: queue of VL %u: expected "
-			       "VLs 0 to %u, for vls is %u", path, r->line, vl,
-			       a->vls - 1, a->vls);
+			dl_log(log, DL_LOG_ERROR,
+			       "%s:%u: queue of VL %u: expected "
+			       "VLs 0 to %u, for vls is %u",
+			       path, r->line, vl, a->vls - 1, a->vls);
 			return -EINVAL;
 		}
 		if (r->credits >= 0 && a->start.queue[vl].credits < 0) {
-			dl_log(log, DL_ERROR, "%s:%u: credits: VL %u has enough"
+			dl_log(log, DL_LOG_ERROR,
+			       "%s:%u: credits: VL %u has enough"
 			       " of them; expected a number in its queue at the"
-			       " start", path, r->line, vl);
+			       " start",
+			       path, r->line, vl);
 			return -EINVAL;
 		}
 	}
@@ -331,8 +377,8 @@ int arb_scenario_read(const char *path, const struct dl_log *log,
 		      struct arb_scenario *out)
 {
 	struct arb_scenario a = {
-		.high_cap = DL_ARB_ENTRIES,
-		.low_cap = DL_ARB_ENTRIES,
+		.high_cap = DL_LINK_ARB_ENTRIES,
+		.low_cap = DL_LINK_ARB_ENTRIES,
 		.stop_after = -1,
 		.power_up_seed = -1,
 		.vls = 8,
@@ -355,7 +401,7 @@ int arb_scenario_read(const char *path, const struct dl_log *log,
 
 static void free_event(struct arb_event *e)
 {
-	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		free(e->queue[vl].sizes);
 }
 

@@ -9,8 +9,7 @@
 #include <time.h>
 
 #include "bench.h"
-#include "torus/generate.h"
-#include "torus/torus.h"
+#include "dateline/torus.h"
 
 static const struct {
 	const char *word;
@@ -31,12 +30,12 @@ static const struct {
 int dl_bench_setup(const struct dl_tool *tool, const uint32_t dims[3],
 		   struct dl_setup *s)
 {
-	struct dl_plan plan = { .hosts = 1, .parallel = 1 };
+	struct dl_torus_plan plan = { .hosts = 1, .parallel = 1 };
 	int err;
 
 	memset(s, 0, sizeof(*s));
 	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
-	err = dl_generate(&plan, &tool->log, &s->fabric, &s->config);
+	err = dl_torus_generate(&plan, &tool->log, &s->fabric, &s->config);
 	if (!err)
 		err = dl_fabric_assign_lids(s->fabric, 0);
 	if (!err)
@@ -99,9 +98,10 @@ static void find_bench(struct request *r, const struct argp_state *state)
 	if (r->bench == NBENCHES)
 		argp_error(state, "there is no benchmark \"%s\"", r->word);
 	else if (r->ndims != (benches[r->bench].takes_dims ? 3 : 0))
-		argp_error(state, benches[r->bench].takes_dims ?
-					  "%s takes three radices: X Y Z" :
-					  "%s takes no radices",
+		argp_error(state,
+			   benches[r->bench].takes_dims ?
+				   "%s takes three radices: X Y Z" :
+				   "%s takes no radices",
 			   r->word);
 }
 
@@ -118,7 +118,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   arg);
 		else
 			r->dims[r->ndims++] = dl_arg_number(
-				state, arg, "radix", 1, DL_MAX_RADIX);
+				state, arg, "radix", 1, DL_TORUS_MAX_RADIX);
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->word)
@@ -141,7 +141,8 @@ static const struct argp bench_argp = {
 	       "a switch, on one core, beside a memset of the same bytes.\n"
 	       "verify: the proof of such a torus, with one multicast group of "
 	       "all adapters, on one core.\n"
-	       "emulate: packets a second through the switches of such a torus, "
+	       "emulate: packets a second through the switches of such a "
+	       "torus, "
 	       "under uniform traffic at half of what it could carry.\n"
 	       "arbitrate: one decision of the VL arbiter, with all VLs "
 	       "backlogged and with one.\n"
@@ -157,7 +158,8 @@ static void print_figures(json_t *figures)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(figures, name, value) {
+	json_object_foreach(figures, name, value)
+	{
 		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
 						       JSON_REAL_PRECISION(4));
 

@@ -9,40 +9,40 @@
 #include <errno.h>
 
 #include "bench.h"
-#include "link/arbiter.h"
+#include "dateline/link.h"
 
-#define DECISIONS 5000	/* short: few runs are interrupted */
+#define DECISIONS 5000 /* short: few runs are interrupted */
 
 struct job {
-	struct dl_arb_program program;
-	struct dl_arbiter arbiter;
+	struct dl_link_arb_program program;
+	struct dl_link_arbiter arbiter;
 	unsigned int sendable;
-	uint32_t vl_sum;	/* so that nothing can be left out */
+	uint32_t vl_sum; /* so that nothing can be left out */
 };
 
 static void decide(void *context)
 {
 	struct job *j = context;
-	struct dl_pick pick;
+	struct dl_link_pick pick;
 
 	for (unsigned int i = 0; i < DECISIONS; i++) {
-		if (dl_arbiter_pick(&j->arbiter, false, false, j->sendable,
-				    &pick) == DL_KIND_NOTHING)
+		if (dl_link_arbiter_pick(&j->arbiter, false, false, j->sendable,
+					 &pick) == DL_LINK_NOTHING)
 			continue;
-		dl_arbiter_charge(&j->arbiter, &pick, 64u << i % 7, NULL);
+		dl_link_arbiter_charge(&j->arbiter, &pick, 64u << i % 7, NULL);
 		j->vl_sum += pick.vl;
 	}
 }
 
-static double measure(struct job *j, const struct dl_vlarb *arb,
+static double measure(struct job *j, const struct dl_tables_vlarb *arb,
 		      unsigned int sendable)
 {
-	struct dl_arb_options options;
+	struct dl_link_arb_options options;
 
-	dl_arb_options_init(&options);
-	options.nvls = DL_DATA_VLS;
-	dl_arb_compile(arb, &options, &j->program);
-	dl_arbiter_init(&j->arbiter, &j->program);
+	dl_link_arb_options_init(&options);
+	options.nvls = DL_LINK_DATA_VLS;
+	dl_link_arb_compile(arb, &options, &j->program);
+	dl_link_arbiter_init(&j->arbiter, &j->program);
 	j->sendable = sendable;
 	return 1e9 * dl_bench_median(decide, j) / DECISIONS;
 }
@@ -50,30 +50,35 @@ static double measure(struct job *j, const struct dl_vlarb *arb,
 int dl_bench_arbitrate(struct dl_tool *tool, const uint32_t dims[3],
 		       json_t **out)
 {
-	struct dl_vlarb arb = { .nhigh = DL_ARB_ENTRIES,
-				.nlow = DL_ARB_ENTRIES, .high_limit = 1 };
+	struct dl_tables_vlarb arb = { .nhigh = DL_LINK_ARB_ENTRIES,
+				       .nlow = DL_LINK_ARB_ENTRIES,
+				       .high_limit = 1 };
 	struct job j = { 0 };
 	double full, sparse;
 
 	(void)tool;
 	(void)dims;
 	/* VLs and weights in no order that a predictor could learn at once. */
-	for (unsigned int e = 0; e < DL_ARB_ENTRIES; e++) {
-		arb.high[e] = (struct dl_vlarb_entry){
-			e * 7 % DL_DATA_VLS, 1 + e * 37 % 64 };
-		arb.low[e] = (struct dl_vlarb_entry){
-			e * 11 % DL_DATA_VLS, 1 + e * 53 % 64 };
+	for (unsigned int e = 0; e < DL_LINK_ARB_ENTRIES; e++) {
+		arb.high[e] = (struct dl_tables_vlarb_entry){
+			e * 7 % DL_LINK_DATA_VLS, 1 + e * 37 % 64
+		};
+		arb.low[e] = (struct dl_tables_vlarb_entry){
+			e * 11 % DL_LINK_DATA_VLS, 1 + e * 53 % 64
+		};
 	}
-	full = measure(&j, &arb, (1u << DL_DATA_VLS) - 1);
-	for (unsigned int e = 0; e < DL_ARB_ENTRIES; e++) {
-		unsigned int vl = e == DL_ARB_ENTRIES - 1 ? DL_DATA_VLS - 1 :
-							    e % 14;
+	full = measure(&j, &arb, (1u << DL_LINK_DATA_VLS) - 1);
+	for (unsigned int e = 0; e < DL_LINK_ARB_ENTRIES; e++) {
+		unsigned int vl = e == DL_LINK_ARB_ENTRIES - 1 ?
+					  DL_LINK_DATA_VLS - 1 :
+					  e % 14;
 
-		arb.high[e] = arb.low[e] = (struct dl_vlarb_entry){ vl, 1 };
+		arb.high[e] = arb.low[e] =
+			(struct dl_tables_vlarb_entry){ vl, 1 };
 	}
-	sparse = measure(&j, &arb, 1u << (DL_DATA_VLS - 1));
+	sparse = measure(&j, &arb, 1u << (DL_LINK_DATA_VLS - 1));
 	*out = json_pack("{s:s, s:f, s:f}", "what", "arbitrate",
-			 "ns_per_decision_full", full,
-			 "ns_per_decision_sparse", sparse);
+			 "ns_per_decision_full", full, "ns_per_decision_sparse",
+			 sparse);
 	return *out ? 0 : -ENOMEM;
 }

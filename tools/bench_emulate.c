@@ -18,19 +18,18 @@
 #include <sys/resource.h>
 
 #include "bench.h"
-#include "emu/emu.h"
-#include "emu/traffic.h"
-#include "route/route.h"
+#include "dateline/emu.h"
+#include "dateline/route.h"
 
 #define BYTES 2048
-#define MIN_HOPS 3000000	/* enough for a steady figure */
+#define MIN_HOPS 3000000 /* enough for a steady figure */
 #define WARM_UP_PS UINT64_C(20000000)
 #define STEP_PS UINT64_C(10000000)
 
 struct job {
 	const struct dl_fabric *f;
-	struct dl_traffic *traffic;
-	uint32_t *port;		/* by adapter */
+	struct dl_emu_traffic *traffic;
+	uint32_t *port; /* by adapter */
 	uint64_t *rate;
 	uint32_t n;
 };
@@ -39,16 +38,16 @@ static bool next_message(void *context, uint32_t flow, uint64_t now,
 			 struct dl_emu_message *out)
 {
 	struct job *j = context;
-	struct dl_message m;
+	struct dl_emu_trace_message m;
 
-	if (!dl_traffic_next(j->traffic, flow, now, &m))
+	if (!dl_emu_traffic_next(j->traffic, flow, now, &m))
 		return false;
 	*out = (struct dl_emu_message){
 		.at = m.at,
 		.bytes = m.bytes,
 		.dlid = j->f->ports[j->port[m.dst]].lid,
 		.level = m.level,
-		.sl = DL_NO_SL,
+		.sl = DL_TABLES_NO_SL,
 	};
 	return true;
 }
@@ -70,14 +69,14 @@ static int find_adapters(struct job *j, const struct dl_emu_config *c)
 	if (!j->port || !j->rate)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < f->nports; p++) {
-		struct dl_rate rate;
+		struct dl_emu_rate rate;
 
 		if (!f->ports[p].num || !f->ports[p].lid ||
-		    !dl_is_end_port(f, p))
+		    !dl_fabric_is_end_port(f, p))
 			continue;
 		if (dl_emu_link_rate(f, c, p, &rate))
 			return -EINVAL;
-		j->rate[j->n] = dl_rate_bytes(rate);
+		j->rate[j->n] = dl_emu_rate_bytes(rate);
 		j->port[j->n++] = p;
 	}
 	return j->n > 1 ? 0 : -EINVAL;
@@ -90,14 +89,15 @@ static uint32_t half_load(const uint32_t dims[3])
 	for (unsigned int d = 0; d < 3; d++)
 		if (dims[d] > longest)
 			longest = dims[d];
-	return DL_LOAD_ONE / 2 * 8 / longest;
+	return DL_EMU_LOAD_ONE / 2 * 8 / longest;
 }
 
 static int measure(struct job *j, const struct dl_tables *t,
 		   const struct dl_emu_config *c, struct dl_tool *tool,
 		   const uint32_t dims[3], json_t **out)
 {
-	struct dl_emu_source source = { .context = j, .nflows = j->n,
+	struct dl_emu_source source = { .context = j,
+					.nflows = j->n,
 					.port = j->port,
 					.next = next_message };
 	const struct dl_emu_totals *totals;
@@ -120,33 +120,31 @@ static int measure(struct job *j, const struct dl_tables *t,
 		err = 0;
 		*out = json_pack(
 			"{s:s, s:[iii], s:I, s:f, s:f, s:f, s:f, s:I, s:I}",
-			"what", "emulate",
-			"dims", dims[0], dims[1], dims[2],
+			"what", "emulate", "dims", dims[0], dims[1], dims[2],
 			"packet_hops", (json_int_t)totals->packet_hops,
-			"cpu_seconds", seconds,
-			"packet_hops_per_cpu_second",
-			totals->packet_hops / seconds,
-			"events_per_packet_hop",
+			"cpu_seconds", seconds, "packet_hops_per_cpu_second",
+			totals->packet_hops / seconds, "events_per_packet_hop",
 			(double)totals->events / totals->packet_hops,
 			"sim_seconds", 1e-12 * (totals->at - totals->since),
 			"in_flight", (json_int_t)totals->in_flight,
 			"peak_bytes", (json_int_t)dl_bench_peak_bytes());
 	} else if (err > 0) {
-		err = -EPROTO;	/* safe tables and endless traffic: never */
+		err = -EPROTO; /* safe tables and endless traffic: never */
 	}
 	dl_emu_free(emu);
 	return err;
 }
 
-int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3],
-		     json_t **out)
+int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 {
-	static const struct dl_size size = { BYTES, 1 };
-	struct dl_traffic_entry entry = { .pattern = DL_PATTERN_UNIFORM,
-					  .sizes = &size, .nsizes = 1,
-					  .stop = UINT64_MAX };
-	struct dl_traffic_spec spec = { .seed = 1, .entries = &entry,
-					.nentries = 1 };
+	static const struct dl_emu_size size = { BYTES, 1 };
+	struct dl_emu_traffic_entry entry = { .pattern = DL_EMU_PATTERN_UNIFORM,
+					      .sizes = &size,
+					      .nsizes = 1,
+					      .stop = UINT64_MAX };
+	struct dl_emu_traffic_spec spec = { .seed = 1,
+					    .entries = &entry,
+					    .nentries = 1 };
 	struct dl_route_options options;
 	struct dl_emu_config c;
 	struct dl_tables *t = NULL;
@@ -166,10 +164,10 @@ int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3],
 	spec.nadapters = j.n;
 	spec.rate = j.rate;
 	if (!err)
-		err = dl_traffic_new(&spec, &tool->log, &j.traffic);
+		err = dl_emu_traffic_new(&spec, &tool->log, &j.traffic);
 	if (!err)
 		err = measure(&j, t, &c, tool, dims, out);
-	dl_traffic_free(j.traffic);
+	dl_emu_traffic_free(j.traffic);
 	free(j.port);
 	free(j.rate);
 	dl_tables_free(t);

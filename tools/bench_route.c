@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "route/unicast.h"
+#include "dateline/route.h"
 
 struct job {
-	const struct dl_rings *rings;
+	const struct dl_torus *torus;
 	const struct dl_torus_config *config;
 	struct dl_tables *tables;
 	size_t bytes;
@@ -21,7 +21,7 @@ static void route_once(void *context)
 	struct job *j = context;
 
 	if (!j->err)
-		j->err = dl_route_unicast(j->rings, j->config, j->tables);
+		j->err = dl_route_forwarding(j->torus, j->config, j->tables);
 }
 
 /* Through a pointer, so that the compiler cannot drop it. */
@@ -31,12 +31,11 @@ static void memset_once(void *context)
 {
 	struct job *j = context;
 
-	fill(j->tables->lft, DL_NO_PORT, j->bytes);
+	fill(j->tables->lft, DL_TABLES_NO_PORT, j->bytes);
 }
 
 int dl_bench_route(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 {
-	struct dl_rings *rings = NULL;
 	struct dl_setup s;
 	const struct dl_fabric *f;
 	struct job j = { 0 };
@@ -47,12 +46,10 @@ int dl_bench_route(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 	err = dl_bench_setup(tool, dims, &s);
 	f = s.fabric;
 	if (!err)
-		err = dl_rings_new(s.torus, &rings);
-	if (!err)
 		err = dl_tables_new(f, &j.tables);
 	if (err)
 		goto out;
-	j.rings = rings;
+	j.torus = s.torus;
 	j.config = s.config;
 	j.bytes = (size_t)f->nswitches * j.tables->stride;
 	seconds = dl_bench_median(route_once, &j);
@@ -69,7 +66,6 @@ int dl_bench_route(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 			 (json_int_t)dl_bench_peak_bytes());
 out:
 	dl_tables_free(j.tables);
-	dl_rings_free(rings);
 	dl_setup_free(&s);
 	return err;
 }

@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "bench.h"
-#include "route/route.h"
-#include "verify/verify.h"
+#include "dateline/route.h"
+#include "dateline/verify.h"
 
 struct job {
 	const struct dl_tables *tables;
-	struct dl_verdict *verdict;
+	struct dl_verify_result *verdict;
 	int err;
 };
 
@@ -23,7 +23,7 @@ static void verify_once(void *context)
 {
 	struct job *j = context;
 
-	dl_verdict_free(j->verdict);
+	dl_verify_result_free(j->verdict);
 	j->verdict = NULL;
 	if (!j->err)
 		j->err = dl_verify(j->tables, NULL, NULL, &j->verdict);
@@ -31,12 +31,12 @@ static void verify_once(void *context)
 
 static int add_group(const struct dl_torus *torus, struct dl_tables *t)
 {
-	struct dl_tree *tree = NULL;
-	int err = dl_master_tree(torus, NULL, &tree);
+	struct dl_route_tree *tree = NULL;
+	int err = dl_route_master_tree(torus, NULL, &tree);
 
 	if (!err)
-		err = dl_tree_group_all(tree, t);
-	dl_tree_free(tree);
+		err = dl_route_tree_group_all(tree, t);
+	dl_route_tree_free(tree);
 	return err;
 }
 
@@ -67,7 +67,7 @@ int dl_bench_verify(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 				 "seconds", seconds, "peak_bytes",
 				 (json_int_t)dl_bench_peak_bytes());
 out:
-	dl_verdict_free(j.verdict);
+	dl_verify_result_free(j.verdict);
 	dl_tables_free(t);
 	dl_setup_free(&s);
 	return err;

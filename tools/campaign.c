@@ -20,7 +20,7 @@
 #include "campaign.h"
 
 #define MAX_THREADS 1024
-#define PROGRESS_NS 200000000	/* between two calls of progress() */
+#define PROGRESS_NS 200000000 /* between two calls of progress() */
 
 static volatile sig_atomic_t interrupted;
 
@@ -29,7 +29,7 @@ struct job {
 	char *results;
 	bool *done;
 	unsigned int rank, nranks;
-	uint64_t mine;		/* items of this process */
+	uint64_t mine; /* items of this process */
 	atomic_uint_fast64_t next, finished;
 	atomic_int err;
 };
@@ -107,7 +107,8 @@ static void *tell(void *context)
 /* Run the threads, and one more that tells how far they are. */
 static void run_threads(struct job *j, unsigned int n)
 {
-	struct watch w = { .job = j, .lock = PTHREAD_MUTEX_INITIALIZER,
+	struct watch w = { .job = j,
+			   .lock = PTHREAD_MUTEX_INITIALIZER,
 			   .end = PTHREAD_COND_INITIALIZER };
 	pthread_t threads[MAX_THREADS], teller;
 	bool telling = j->c->progress &&

@@ -16,9 +16,9 @@
 
 struct dl_campaign {
 	uint64_t nitems;
-	size_t result_size;	/* bytes; plain data without pointers */
-	unsigned int threads;	/* 0: one for each core */
-	void *shared;		/* read-only for the workers */
+	size_t result_size;   /* bytes; plain data without pointers */
+	unsigned int threads; /* 0: one for each core */
+	void *shared;	      /* read-only for the workers */
 
 	/* One worker a thread.  0 or a negative errno. */
 	int (*start)(void *shared, void **worker);

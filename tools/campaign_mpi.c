@@ -13,7 +13,7 @@
 
 #include "campaign.h"
 
-#define PIECE ((size_t)1 << 24)	/* bytes of one message, at most */
+#define PIECE ((size_t)1 << 24) /* bytes of one message, at most */
 
 enum { TAG_RESULTS = 1, TAG_DONE };
 
@@ -98,8 +98,8 @@ int dl_ranks_gather(const struct dl_campaign *c, void *results, bool *done,
 	for (from = 1; !failed && from < n; from++) {
 		if (rank && rank != from)
 			continue;
-		failed = move_share(results, c->result_size, c->nitems, from,
-				    n, TAG_RESULTS, rank);
+		failed = move_share(results, c->result_size, c->nitems, from, n,
+				    TAG_RESULTS, rank);
 		if (!failed)
 			failed = move_share((char *)done, sizeof(*done),
 					    c->nitems, from, n, TAG_DONE, rank);

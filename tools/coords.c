@@ -7,11 +7,22 @@
 
 #include "places.h"
 
-enum { KEY_TORUS = 0x2000, KEY_LIVE, KEY_CSV, KEY_NODES, KEY_TOPOLOGY,
-       KEY_NAMES, KEY_PREFIX, KEY_RANKS, KEY_HOSTS, KEY_SLOTS, KEY_GRID };
+enum {
+	KEY_TORUS = 0x2000,
+	KEY_LIVE,
+	KEY_CSV,
+	KEY_NODES,
+	KEY_TOPOLOGY,
+	KEY_NAMES,
+	KEY_PREFIX,
+	KEY_RANKS,
+	KEY_HOSTS,
+	KEY_SLOTS,
+	KEY_GRID
+};
 
 #define MAX_SLOTS 4096
-#define MAX_SIDE (1u << 24)	/* of a grid of processes */
+#define MAX_SIDE (1u << 24) /* of a grid of processes */
 #define XYZ_RADIX 36
 
 struct request {
@@ -19,33 +30,53 @@ struct request {
 	bool live, csv;
 	const char *nodes, *topology, *ranks, *hosts;
 	struct dl_slurm_style style;
-	uint32_t slots, grid[DL_DIMS];
+	uint32_t slots, grid[DL_TORUS_DIMS];
 };
 
 static const struct argp_option options[] = {
-	{ .name = "live", .key = KEY_LIVE,
+	{ .name = "live",
+	  .key = KEY_LIVE,
 	  .doc = "Look at the running fabric instead" },
-	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	{ .name = "torus-config",
+	  .key = KEY_TORUS,
+	  .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the folder's own list, or the cabling" },
-	{ .name = "csv", .key = KEY_CSV,
+	{ .name = "csv",
+	  .key = KEY_CSV,
 	  .doc = "Print comma-separated values, a line of names first" },
-	{ .name = "slurm-nodes", .key = KEY_NODES, .arg = "FILE",
+	{ .name = "slurm-nodes",
+	  .key = KEY_NODES,
+	  .arg = "FILE",
 	  .doc = "Write NodeName= lines for slurm.conf" },
-	{ .name = "slurm-topology", .key = KEY_TOPOLOGY, .arg = "FILE",
+	{ .name = "slurm-topology",
+	  .key = KEY_TOPOLOGY,
+	  .arg = "FILE",
 	  .doc = "Write a topology.conf for topology/tree" },
-	{ .name = "slurm-names", .key = KEY_NAMES, .arg = "HOW",
+	{ .name = "slurm-names",
+	  .key = KEY_NAMES,
+	  .arg = "HOW",
 	  .doc = "In both: host, names as they are (default); index, numbers "
 		 "along the curve; xyz, coordinates in base 36" },
-	{ .name = "slurm-prefix", .key = KEY_PREFIX, .arg = "NAME",
+	{ .name = "slurm-prefix",
+	  .key = KEY_PREFIX,
+	  .arg = "NAME",
 	  .doc = "What names by index or xyz begin with (torus)" },
-	{ .name = "rankfile", .key = KEY_RANKS, .arg = "FILE",
+	{ .name = "rankfile",
+	  .key = KEY_RANKS,
+	  .arg = "FILE",
 	  .doc = "Write a rank file for Open MPI" },
-	{ .name = "hostfile", .key = KEY_HOSTS, .arg = "FILE",
+	{ .name = "hostfile",
+	  .key = KEY_HOSTS,
+	  .arg = "FILE",
 	  .doc = "Write the host file to go with it" },
-	{ .name = "slots", .key = KEY_SLOTS, .arg = "N",
+	{ .name = "slots",
+	  .key = KEY_SLOTS,
+	  .arg = "N",
 	  .doc = "In both: ranks a host (1)" },
-	{ .name = "grid", .key = KEY_GRID, .arg = "PXxPYxPZ",
+	{ .name = "grid",
+	  .key = KEY_GRID,
+	  .arg = "PXxPYxPZ",
 	  .doc = "In the rank file: keep neighbours of this grid of processes "
 		 "together" },
 	{ 0 }
@@ -67,26 +98,31 @@ static void parse_names(const struct argp_state *state, const char *arg,
 			return;
 		}
 	}
-	argp_error(state, "there are no names by \"%s\": expected host, index "
-		   "or xyz", arg);
+	argp_error(state,
+		   "there are no names by \"%s\": expected host, index "
+		   "or xyz",
+		   arg);
 }
 
 static void parse_grid(const struct argp_state *state, const char *arg,
-		       uint32_t grid[DL_DIMS])
+		       uint32_t grid[DL_TORUS_DIMS])
 {
 	char trailing;
 	int n = sscanf(arg, "%9ux%9ux%9u%c", &grid[0], &grid[1], &grid[2],
 		       &trailing);
 	unsigned int d;
 
-	for (d = n < 0 ? 0 : n; d < DL_DIMS; d++)
+	for (d = n < 0 ? 0 : n; d < DL_TORUS_DIMS; d++)
 		grid[d] = 1;
-	for (d = 0; d < DL_DIMS; d++)
-		if (n < 1 || n > DL_DIMS || arg[strspn(arg, "0123456789x")] ||
+	for (d = 0; d < DL_TORUS_DIMS; d++)
+		if (n < 1 || n > DL_TORUS_DIMS ||
+		    arg[strspn(arg, "0123456789x")] ||
 		    arg[strlen(arg) - 1] == 'x' || !grid[d] ||
 		    grid[d] > MAX_SIDE)
-			argp_error(state, "\"%s\" is no grid: expected "
-				   "PXxPYxPZ, such as 8x4x4", arg);
+			argp_error(state,
+				   "\"%s\" is no grid: expected "
+				   "PXxPYxPZ, such as 8x4x4",
+				   arg);
 }
 
 static void check(const struct argp_state *state, const struct request *r)
@@ -185,20 +221,23 @@ struct source {
 static int load_snapshot(const struct dl_tool *tool, const struct request *r,
 			 struct source *s, struct dl_places *out)
 {
-	int err = dl_snapshot_read(r->from, NULL, NULL, &tool->log,
-				   &s->snapshot);
+	int err =
+		dl_snapshot_read(r->from, NULL, NULL, &tool->log, &s->snapshot);
 
 	if (!err)
 		err = dl_coords_find(tool, s->snapshot.fabric, r->config,
 				     r->from, &s->coords);
 	if (!err && !s->coords.site) {
-		dl_log(&tool->log, DL_ERROR, "%s: no coordinates: there is no "
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "%s: no coordinates: there is no "
 		       "list of a torus engine's in it, and the cabling is "
-		       "that of no torus", r->from);
+		       "that of no torus",
+		       r->from);
 		err = -ENOTSUP;
 	}
-	return err ? err : dl_places_new(s->snapshot.fabric, &s->coords.grid,
-					 s->coords.site, out);
+	return err ? err :
+		     dl_places_new(s->snapshot.fabric, &s->coords.grid,
+				   s->coords.site, out);
 }
 
 static int load(const struct dl_tool *tool, const struct request *r,
@@ -210,8 +249,9 @@ static int load(const struct dl_tool *tool, const struct request *r,
 	if (r->from && !stat(r->from, &st) && S_ISDIR(st.st_mode))
 		return load_snapshot(tool, r, s, out);
 	err = dl_setup_load(tool, r->from, r->config, &s->setup);
-	return err ? err : dl_places_new(s->setup.fabric, &s->setup.torus->grid,
-					 s->setup.torus->sw_site, out);
+	return err ? err :
+		     dl_places_new(s->setup.fabric, &s->setup.torus->grid,
+				   s->setup.torus->sw_site, out);
 }
 
 static void source_free(struct source *s)
@@ -230,15 +270,18 @@ static int check_names(const struct dl_tool *tool, const struct request *r,
 
 	if (r->style.names != DL_NAME_XYZ || (!r->nodes && !r->topology))
 		return 0;
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (p->grid.radix[d] > XYZ_RADIX) {
-			dl_log(&tool->log, DL_ERROR, "names by coordinates "
+			dl_log(&tool->log, DL_LOG_ERROR,
+			       "names by coordinates "
 			       "have one digit of base 36 for %c, but there "
-			       "are %u", 'x' + d, p->grid.radix[d]);
+			       "are %u",
+			       'x' + d, p->grid.radix[d]);
 			return -EINVAL;
 		}
 	if (p->nhosts > p->nhosts_placed)
-		dl_log(&tool->log, DL_WARNING, "%u hosts without coordinates "
+		dl_log(&tool->log, DL_LOG_WARNING,
+		       "%u hosts without coordinates "
 		       "cannot be named by them and are left out",
 		       p->nhosts - p->nhosts_placed);
 	return 0;
@@ -247,19 +290,19 @@ static int check_names(const struct dl_tool *tool, const struct request *r,
 static int write_slurm(const struct dl_tool *tool, const struct request *r,
 		       const struct dl_places *p)
 {
-	struct dl_out out;
+	struct dl_tool_out out;
 	int err = 0;
 
 	if (r->nodes)
-		err = dl_out_open(tool, NULL, r->nodes, &out);
+		err = dl_tool_out_open(tool, NULL, r->nodes, &out);
 	if (!err && r->nodes)
-		err = dl_out_close(tool, &out,
-				   dl_slurm_nodes(p, &r->style, out.file));
+		err = dl_tool_out_close(tool, &out,
+					dl_slurm_nodes(p, &r->style, out.file));
 	if (!err && r->topology)
-		err = dl_out_open(tool, NULL, r->topology, &out);
+		err = dl_tool_out_open(tool, NULL, r->topology, &out);
 	if (!err && r->topology)
-		err = dl_out_close(tool, &out,
-				   dl_slurm_topology(p, &r->style, out.file));
+		err = dl_tool_out_close(
+			tool, &out, dl_slurm_topology(p, &r->style, out.file));
 	return err;
 }
 
@@ -269,15 +312,18 @@ static int map_ranks(const struct dl_tool *tool, const struct request *r,
 	int err = dl_ranks_map(p, r->grid, r->slots, ranks);
 
 	if (err == -ENOSPC) {
-		dl_log(&tool->log, DL_ERROR, "a grid of %ux%ux%u needs more "
-		       "than the %u slots on each of %u hosts", r->grid[0],
-		       r->grid[1], r->grid[2], r->slots, p->nhosts_placed);
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "a grid of %ux%ux%u needs more "
+		       "than the %u slots on each of %u hosts",
+		       r->grid[0], r->grid[1], r->grid[2], r->slots,
+		       p->nhosts_placed);
 		return -EINVAL;
 	}
 	if (!err)
-		dl_log(&tool->log, DL_INFO, "%u ranks, %s: %.3f hops between "
-		       "neighbours (in turn along the curve: %.3f)", ranks->n,
-		       ranks->how, ranks->hops, ranks->plain_hops);
+		dl_log(&tool->log, DL_LOG_INFO,
+		       "%u ranks, %s: %.3f hops between "
+		       "neighbours (in turn along the curve: %.3f)",
+		       ranks->n, ranks->how, ranks->hops, ranks->plain_hops);
 	return err;
 }
 
@@ -285,23 +331,24 @@ static int write_mpi(const struct dl_tool *tool, const struct request *r,
 		     const struct dl_places *p)
 {
 	struct dl_ranks ranks = { 0 };
-	struct dl_out out;
+	struct dl_tool_out out;
 	int err = 0;
 
 	if (r->ranks) {
 		err = map_ranks(tool, r, p, &ranks);
 		if (!err)
-			err = dl_out_open(tool, NULL, r->ranks, &out);
+			err = dl_tool_out_open(tool, NULL, r->ranks, &out);
 		if (!err)
-			err = dl_out_close(tool, &out,
-					   dl_ranks_write(p, &ranks, out.file));
+			err = dl_tool_out_close(tool, &out,
+						dl_ranks_write(p, &ranks,
+							       out.file));
 		free(ranks.slot);
 	}
 	if (!err && r->hosts)
-		err = dl_out_open(tool, NULL, r->hosts, &out);
+		err = dl_tool_out_open(tool, NULL, r->hosts, &out);
 	if (!err && r->hosts)
-		err = dl_out_close(tool, &out,
-				   dl_hostfile_write(p, r->slots, out.file));
+		err = dl_tool_out_close(
+			tool, &out, dl_hostfile_write(p, r->slots, out.file));
 	return err;
 }
 
@@ -324,21 +371,25 @@ static int print(const struct dl_tool *tool, const struct request *r,
 		return dl_tool_print_json(tool, dl_places_json(p));
 	err = r->csv ? dl_places_csv(p, stdout) : dl_places_print(p, stdout);
 	if (err)
-		dl_log(&tool->log, DL_ERROR, "cannot print the list: %s",
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the list: %s",
 		       strerror(-err));
 	return err;
 }
 
 static void say(const struct dl_tool *tool, const struct dl_places *p)
 {
-	dl_log(&tool->log, DL_INFO, "%u of %u adapter ports have coordinates "
+	dl_log(&tool->log, DL_LOG_INFO,
+	       "%u of %u adapter ports have coordinates "
 	       "in the %ux%ux%u torus; %u hosts, %.3f hops from one to the "
-	       "next", p->nplaced, p->n, p->grid.radix[0], p->grid.radix[1],
+	       "next",
+	       p->nplaced, p->n, p->grid.radix[0], p->grid.radix[1],
 	       p->grid.radix[2], p->nhosts, dl_places_step(p));
 	if (p->unnamed)
-		dl_log(&tool->log, DL_WARNING, "%u adapter ports name no host "
+		dl_log(&tool->log, DL_LOG_WARNING,
+		       "%u adapter ports name no host "
 		       "in their descriptions: they are in no file for Slurm "
-		       "or MPI", p->unnamed);
+		       "or MPI",
+		       p->unnamed);
 }
 
 int dl_cmd_coords(struct dl_tool *tool, int argc, char **argv)

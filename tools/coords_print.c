@@ -8,35 +8,35 @@
 
 /* What all three of them print of one place. */
 struct row {
-	const struct dl_node *node;
-	const struct dl_port *port;
+	const struct dl_fabric_node *node;
+	const struct dl_fabric_port *port;
 	const char *name, *host, *lacking;
 	uint32_t index;
-	uint32_t coord[DL_DIMS], along;
-	const struct dl_port *far;	/* the switch's port, or NULL */
+	uint32_t coord[DL_TORUS_DIMS], along;
+	const struct dl_fabric_port *far; /* the switch's port, or NULL */
 	uint64_t far_guid;
 	const char *far_name;
 };
 
 static void find_row(const struct dl_places *p, uint32_t i, struct row *r)
 {
-	const struct dl_place *at = &p->list[i];
+	const struct dl_places_entry *at = &p->list[i];
 	const struct dl_fabric *f = p->fabric;
 
 	memset(r, 0, sizeof(*r));
 	r->port = &f->ports[at->port];
 	r->node = &f->nodes[r->port->node];
-	r->name = dl_node_name(f, r->port->node);
+	r->name = dl_fabric_node_name(f, r->port->node);
 	r->host = at->host == DL_NONE ? "" : p->hosts[at->host].name;
 	r->lacking = at->lacking;
 	r->index = i;
 	r->along = at->along;
 	if (!at->lacking)
-		dl_site_coord(&p->grid, at->site, r->coord);
-	if (dl_peer_switch(f, at->port) != DL_NONE) {
+		dl_torus_site_coord(&p->grid, at->site, r->coord);
+	if (dl_fabric_peer_switch(f, at->port) != DL_NONE) {
 		r->far = &f->ports[r->port->peer];
 		r->far_guid = f->nodes[r->far->node].guid;
-		r->far_name = dl_node_name(f, r->far->node);
+		r->far_name = dl_fabric_node_name(f, r->far->node);
 	}
 }
 
@@ -49,16 +49,20 @@ int dl_places_print(const struct dl_places *p, FILE *to)
 
 	for (i = 0; i < p->nplaced; i++) {
 		find_row(p, i, &r);
-		fprintf(to, "%6u  %u,%u,%u  0x%016" PRIx64 " port %u LID %u "
-			"(%s) at port %u of \"%s\"\n", i, r.coord[0],
-			r.coord[1], r.coord[2], r.node->guid, r.port->num,
-			r.port->lid, r.name, r.far->num, r.far_name);
+		fprintf(to,
+			"%6u  %u,%u,%u  0x%016" PRIx64 " port %u LID %u "
+			"(%s) at port %u of \"%s\"\n",
+			i, r.coord[0], r.coord[1], r.coord[2], r.node->guid,
+			r.port->num, r.port->lid, r.name, r.far->num,
+			r.far_name);
 	}
 	for (; i < p->n; i++) {
 		find_row(p, i, &r);
-		fprintf(to, "     -  without coordinates: 0x%016" PRIx64 " port "
-			"%u LID %u (%s): %s\n", r.node->guid, r.port->num,
-			r.port->lid, r.name, r.lacking);
+		fprintf(to,
+			"     -  without coordinates: 0x%016" PRIx64 " port "
+			"%u LID %u (%s): %s\n",
+			r.node->guid, r.port->num, r.port->lid, r.name,
+			r.lacking);
 	}
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
@@ -106,7 +110,8 @@ int dl_places_csv(const struct dl_places *p, FILE *to)
 	uint32_t i;
 
 	fputs("index,x,y,z,along,host,node_guid,port_guid,port,lid,"
-	      "description,switch_guid,switch_port,switch,lacking\n", to);
+	      "description,switch_guid,switch_port,switch,lacking\n",
+	      to);
 	for (i = 0; i < p->n; i++) {
 		find_row(p, i, &r);
 		csv_row(&r, to);
@@ -123,31 +128,32 @@ static json_t *guid_json(uint64_t guid)
 
 static json_t *row_json(const struct row *r)
 {
-	json_t *j = json_pack("{s:o, s:o, s:i, s:i, s:o*, s:s}",
-			      "node_guid", guid_json(r->node->guid),
-			      "port_guid", guid_json(r->port->guid),
-			      "port", r->port->num, "lid", r->port->lid,
-			      "description", dl_json_text(r->name),
-			      "host", r->host);
+	json_t *j = json_pack("{s:o, s:o, s:i, s:i, s:o*, s:s}", "node_guid",
+			      guid_json(r->node->guid), "port_guid",
+			      guid_json(r->port->guid), "port", r->port->num,
+			      "lid", r->port->lid, "description",
+			      dl_json_text(r->name), "host", r->host);
 
 	if (r->far)
-		json_object_set_new(j, "switch", json_pack("{s:o, s:i, s:o*}",
-				"guid", guid_json(r->far_guid),
-				"port", r->far->num,
-				"name", dl_json_text(r->far_name)));
+		json_object_set_new(j, "switch",
+				    json_pack("{s:o, s:i, s:o*}", "guid",
+					      guid_json(r->far_guid), "port",
+					      r->far->num, "name",
+					      dl_json_text(r->far_name)));
 	if (r->lacking)
 		json_object_set_new(j, "lacking", json_string(r->lacking));
 	else
-		json_object_update_new(j, json_pack("{s:i, s:[iii], s:i}",
-				"index", r->index, "coord", r->coord[0],
-				r->coord[1], r->coord[2], "along", r->along));
+		json_object_update_new(
+			j, json_pack("{s:i, s:[iii], s:i}", "index", r->index,
+				     "coord", r->coord[0], r->coord[1],
+				     r->coord[2], "along", r->along));
 	return j;
 }
 
 json_t *dl_places_json(const struct dl_places *p)
 {
 	json_t *placed = json_array(), *rest = json_array(), *hosts;
-	const struct dl_grid *g = &p->grid;
+	const struct dl_torus_grid *g = &p->grid;
 	struct row r;
 	uint32_t i;
 
@@ -159,8 +165,8 @@ json_t *dl_places_json(const struct dl_places *p)
 	}
 	for (i = 0; i < p->nhosts_placed; i++)
 		json_array_append_new(hosts, json_string(p->hosts[i].name));
-	return json_pack("{s:[iii], s:[bbb], s:f, s:o, s:o, s:o}",
-			 "dims", g->radix[0], g->radix[1], g->radix[2], "mesh",
+	return json_pack("{s:[iii], s:[bbb], s:f, s:o, s:o, s:o}", "dims",
+			 g->radix[0], g->radix[1], g->radix[2], "mesh",
 			 g->mesh[0], g->mesh[1], g->mesh[2], "step_hops",
 			 dl_places_step(p), "hosts", hosts, "adapters", placed,
 			 "without_coordinates", rest);

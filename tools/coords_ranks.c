@@ -25,23 +25,24 @@
 #include <string.h>
 
 #include "places.h"
-#include "torus/curve.h"
+#include "dateline/torus.h"
 
 #define NORDERS 6
 
-static const uint8_t orders[NORDERS][DL_DIMS] = {
-	{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 },
-	{ 2, 1, 0 },
+static const uint8_t orders[NORDERS][DL_TORUS_DIMS] = {
+	{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+	{ 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
 };
 
 struct mapping {
 	const struct dl_places *places;
-	struct dl_grid grid;	/* of processes; a rank is not its site */
+	struct dl_torus_grid grid; /* of processes; a rank is not its site */
 	uint32_t n, slots;
 };
 
 /* The rank of a process: the last coordinate fastest. */
-static uint32_t rank_of(const struct dl_grid *g, const uint32_t c[DL_DIMS])
+static uint32_t rank_of(const struct dl_torus_grid *g,
+			const uint32_t c[DL_TORUS_DIMS])
 {
 	return (c[0] * g->radix[1] + c[1]) * g->radix[2] + c[2];
 }
@@ -58,12 +59,12 @@ static uint32_t site_of(const struct mapping *m, const uint32_t *slot,
 static double measure(const struct mapping *m, const uint32_t *slot)
 {
 	uint64_t hops = 0, pairs = 0;
-	uint32_t i, c[DL_DIMS];
+	uint32_t i, c[DL_TORUS_DIMS];
 	unsigned int d;
 
 	for (i = 0; i < m->n; i++) {
-		dl_site_coord(&m->grid, i, c);
-		for (d = 0; d < DL_DIMS; d++) {
+		dl_torus_site_coord(&m->grid, i, c);
+		for (d = 0; d < DL_TORUS_DIMS; d++) {
 			uint32_t rank = rank_of(&m->grid, c), next;
 
 			if (c[d] + 1 == m->grid.radix[d])
@@ -71,9 +72,9 @@ static double measure(const struct mapping *m, const uint32_t *slot)
 			c[d]++;
 			next = rank_of(&m->grid, c);
 			c[d]--;
-			hops += dl_site_distance(&m->places->grid,
-						 site_of(m, slot, rank),
-						 site_of(m, slot, next));
+			hops += dl_torus_site_distance(&m->places->grid,
+						       site_of(m, slot, rank),
+						       site_of(m, slot, next));
 			pairs++;
 		}
 	}
@@ -90,11 +91,11 @@ static void map_in_turn(const struct mapping *m, uint32_t *slot)
 
 static int map_by_curves(const struct mapping *m, uint32_t *slot)
 {
-	uint32_t *order = malloc(m->n * sizeof(*order)), i, c[DL_DIMS];
-	int err = order ? dl_curve(&m->grid, order) : -ENOMEM;
+	uint32_t *order = malloc(m->n * sizeof(*order)), i, c[DL_TORUS_DIMS];
+	int err = order ? dl_torus_curve(&m->grid, order) : -ENOMEM;
 
 	for (i = 0; !err && i < m->n; i++) {
-		dl_site_coord(&m->grid, order[i], c);
+		dl_torus_site_coord(&m->grid, order[i], c);
 		slot[rank_of(&m->grid, c)] = i;
 	}
 	free(order);
@@ -104,7 +105,8 @@ static int map_by_curves(const struct mapping *m, uint32_t *slot)
 /* Hosts at each site, if that is the same number everywhere; else 0. */
 static uint32_t hosts_a_site(const struct dl_places *p)
 {
-	uint32_t sites = dl_grid_sites(&p->grid), n = p->nhosts_placed / sites;
+	uint32_t sites = dl_torus_grid_sites(&p->grid),
+		 n = p->nhosts_placed / sites;
 	uint32_t i;
 
 	if (!n || p->nhosts_placed % sites)
@@ -121,11 +123,12 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order,
 			  uint32_t hosts, const uint32_t *first_host,
 			  uint32_t *slot)
 {
-	const struct dl_grid *torus = &m->places->grid;
-	uint32_t block[DL_DIMS], c[DL_DIMS], at[DL_DIMS], i, within;
+	const struct dl_torus_grid *torus = &m->places->grid;
+	uint32_t block[DL_TORUS_DIMS], c[DL_TORUS_DIMS], at[DL_TORUS_DIMS], i,
+		within;
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		block[d] = m->grid.radix[d] / torus->radix[order[d]];
 		if (m->grid.radix[d] % torus->radix[order[d]])
 			return false;
@@ -133,13 +136,14 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order,
 	if (block[0] * block[1] * block[2] > hosts * m->slots)
 		return false;
 	for (i = 0; i < m->n; i++) {
-		dl_site_coord(&m->grid, i, c);
-		for (within = 0, d = 0; d < DL_DIMS; d++) {
+		dl_torus_site_coord(&m->grid, i, c);
+		for (within = 0, d = 0; d < DL_TORUS_DIMS; d++) {
 			at[order[d]] = c[d] / block[d];
 			within = within * block[d] + c[d] % block[d];
 		}
 		slot[rank_of(&m->grid, c)] =
-			first_host[dl_site(torus, at)] * m->slots + within;
+			first_host[dl_torus_site(torus, at)] * m->slots +
+			within;
 	}
 	return true;
 }
@@ -147,7 +151,9 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order,
 /* The first host at each site. */
 static uint32_t *first_hosts(const struct dl_places *p)
 {
-	uint32_t *first = malloc(dl_grid_sites(&p->grid) * sizeof(*first)), i;
+	uint32_t *first =
+			 malloc(dl_torus_grid_sites(&p->grid) * sizeof(*first)),
+		 i;
 
 	for (i = p->nhosts_placed; first && i-- > 0;)
 		first[p->list[p->hosts[i].place].site] = i;
@@ -193,7 +199,7 @@ static int try_all(const struct mapping *m, uint32_t *slot,
 	return 0;
 }
 
-int dl_ranks_map(const struct dl_places *p, const uint32_t grid[DL_DIMS],
+int dl_ranks_map(const struct dl_places *p, const uint32_t grid[DL_TORUS_DIMS],
 		 uint32_t slots, struct dl_ranks *out)
 {
 	uint64_t total = (uint64_t)p->nhosts_placed * slots;
@@ -206,7 +212,7 @@ int dl_ranks_map(const struct dl_places *p, const uint32_t grid[DL_DIMS],
 	if (n > total)
 		return -ENOSPC;
 	m.n = n ? n : total;
-	m.grid = (struct dl_grid){ .radix = { m.n, 1, 1 } };
+	m.grid = (struct dl_torus_grid){ .radix = { m.n, 1, 1 } };
 	if (n)
 		memcpy(m.grid.radix, grid, sizeof(m.grid.radix));
 	best.n = m.n;

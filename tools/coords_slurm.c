@@ -53,13 +53,13 @@ static char *name_by_site(const struct dl_places *p, uint32_t host,
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 	const struct dl_host *h = &p->hosts[host];
 	char beside[3] = "", *name;
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 	unsigned int d;
 
 	if (host >= p->nhosts_placed)
 		return NULL;
-	dl_site_coord(&p->grid, p->list[h->place].site, c);
-	for (d = 0; d < DL_DIMS; d++)
+	dl_torus_site_coord(&p->grid, p->list[h->place].site, c);
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (c[d] >= BASE)
 			return NULL;
 	if (is_shared(p)) {
@@ -67,7 +67,9 @@ static char *name_by_site(const struct dl_places *p, uint32_t host,
 		beside[1] = 'a' + h->beside % 26;
 	}
 	return asprintf(&name, "%s%s%c%c%c", prefix, beside, digits[c[0]],
-			digits[c[1]], digits[c[2]]) < 0 ? NULL : name;
+			digits[c[1]], digits[c[2]]) < 0 ?
+		       NULL :
+		       name;
 }
 
 char *dl_slurm_name(const struct dl_places *p, uint32_t host,
@@ -99,7 +101,8 @@ int dl_slurm_nodes(const struct dl_places *p,
 
 	fputs("# Hosts along a space-filling curve through the torus.  Include "
 	      "this from\n# slurm.conf, after a line NodeName=DEFAULT with "
-	      "what all have in common.\n", to);
+	      "what all have in common.\n",
+	      to);
 	for (i = 0; i < nameable(p, style); i++) {
 		char *name = dl_slurm_name(p, i, style);
 
@@ -120,12 +123,12 @@ int dl_slurm_nodes(const struct dl_places *p,
 /* ---- topology.conf ----------------------------------------------------- */
 
 /* How many blocks of one level become one of the next. */
-static uint32_t fan(const struct dl_grid *g)
+static uint32_t fan(const struct dl_torus_grid *g)
 {
 	uint32_t n = 1;
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (g->radix[d] > 1)
 			n *= 2;
 	return n > 1 ? n : 2;
@@ -176,8 +179,9 @@ static uint32_t write_level(const struct dl_places *p, unsigned int level,
 		if (!begins && along / below == child)
 			continue;
 		if (begins) {
-			fprintf(to, "%sSwitchName=b%u_%u Switches=",
-				n ? "\n" : "", level, along / size);
+			fprintf(to,
+				"%sSwitchName=b%u_%u Switches=", n ? "\n" : "",
+				level, along / size);
 			n++;
 		}
 		block = along / size;
@@ -196,14 +200,15 @@ static uint32_t write_level(const struct dl_places *p, unsigned int level,
 int dl_slurm_topology(const struct dl_places *p,
 		      const struct dl_slurm_style *style, FILE *to)
 {
-	uint32_t i, below = 1, size, sites = dl_grid_sites(&p->grid);
+	uint32_t i, below = 1, size, sites = dl_torus_grid_sites(&p->grid);
 	uint32_t last = nameable(p, style);
 	unsigned int level = 0;
 	int err = 0;
 
 	fputs("# For topology/tree: stretches of a space-filling curve through "
 	      "the torus.\n# s are switches, by number along the curve; b are "
-	      "blocks of those.\n", to);
+	      "blocks of those.\n",
+	      to);
 	for (i = 0; !err && i < last;)
 		err = write_leaf(p, style, i, &i, to);
 	if (err)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus/torus.h"
+#include "dateline/torus.h"
 #include "tool.h"
 
 enum { KEY_TORUS = 0x2000, KEY_WRITE, KEY_LIVE };
@@ -19,12 +19,17 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-	{ .name = "live", .key = KEY_LIVE,
+	{ .name = "live",
+	  .key = KEY_LIVE,
 	  .doc = "Look at the running fabric instead of a netlist" },
-	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	{ .name = "torus-config",
+	  .key = KEY_TORUS,
+	  .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the cabling decides" },
-	{ .name = "write-config", .key = KEY_WRITE, .arg = "FILE",
+	{ .name = "write-config",
+	  .key = KEY_WRITE,
+	  .arg = "FILE",
 	  .doc = "Write a torus-2QoS.conf for what was found" },
 	{ 0 }
 };
@@ -86,11 +91,11 @@ static const char *guid_text(uint64_t guid, char text[19])
 	return text;
 }
 
-static json_t *coord_json(const struct dl_grid *g, uint32_t site)
+static json_t *coord_json(const struct dl_torus_grid *g, uint32_t site)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 
-	dl_site_coord(g, site, c);
+	dl_torus_site_coord(g, site, c);
 	return json_pack("[iii]", c[0], c[1], c[2]);
 }
 
@@ -102,8 +107,8 @@ static json_t *switch_json(const struct dl_torus *t, uint32_t sw)
 
 	return json_pack("{s:s, s:s%, s:o*}", "guid",
 			 guid_text(f->nodes[node].guid, guid), "name",
-			 dl_node_name(f, node),
-			 strlen(dl_node_name(f, node)), "coord",
+			 dl_fabric_node_name(f, node),
+			 strlen(dl_fabric_node_name(f, node)), "coord",
 			 t->sw_site[sw] == DL_NONE ?
 				 NULL :
 				 coord_json(&t->grid, t->sw_site[sw]));
@@ -119,28 +124,30 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 }
 
 static const char *const kinds[] = {
-	[DL_STUB] = "stub",
-	[DL_BRIDGE] = "bridge",
-	[DL_MISFIT] = "misfit",
-	[DL_CUT_OFF] = "cut-off",
+	[DL_TORUS_LEAF] = "stub",
+	[DL_TORUS_DUAL_HOMED] = "bridge",
+	[DL_TORUS_UNPLACEABLE] = "misfit",
+	[DL_TORUS_DISCONNECTED] = "cut-off",
 };
 
 /* A switch without a place: what it is and how it is routed. */
 static json_t *odd_json(const struct dl_torus *t, uint32_t i)
 {
-	uint32_t sw = t->unplaced[i], next = dl_next_home(t, sw);
-	uint32_t site = dl_possible_site(t, sw);
+	uint32_t sw = t->unplaced[i], next = dl_torus_uplink_switch(t, sw);
+	uint32_t site = dl_torus_possible_site(t, sw);
 	json_t *odd = switch_json(t, sw);
 	char guid[19];
 
-	json_object_set_new(odd, "kind", json_string(kinds[t->odd_kind[sw]]));
+	json_object_set_new(odd, "kind", json_string(kinds[t->off_kind[sw]]));
 	if (next == DL_NONE)
 		return odd;
 	guid_text(t->fabric->nodes[t->fabric->switches[next]].guid, guid);
-	json_object_set_new(odd, "home", coord_json(&t->grid, t->sl_site[sw]));
+	json_object_set_new(odd, "home",
+			    coord_json(&t->grid, t->attachment[sw]));
 	json_object_set_new(odd, "on", json_string(guid));
-	json_object_set_new(odd, "cables", json_integer(dl_cables_home(
-							t, sw, NULL, NULL)));
+	json_object_set_new(
+		odd, "cables",
+		json_integer(dl_torus_uplink_cables(t, sw, NULL, NULL)));
 	if (site != DL_NONE)
 		json_object_set_new(odd, "possible",
 				    coord_json(&t->grid, site));
@@ -155,102 +162,101 @@ static int print_json(const struct dl_tool *tool, const struct dl_torus *t)
 
 	for (i = 0; i < t->nsites; i++) {
 		if (t->site_sw[i] == DL_NONE)
-			json_array_append_new(missing,
-					      coord_json(&t->grid, i));
+			json_array_append_new(missing, coord_json(&t->grid, i));
 		else
 			json_array_append_new(placed,
 					      switch_json(t, t->site_sw[i]));
 	}
 	for (i = 0; i < t->nunplaced; i++)
-		json_array_append_new(unplaced,
-				      odd_json(t, i));
-	for (i = 0; i < t->nodd_links; i++) {
-		uint32_t port = t->odd_links[i];
+		json_array_append_new(unplaced, odd_json(t, i));
+	for (i = 0; i < t->noff_links; i++) {
+		uint32_t port = t->off_links[i];
 
-		if (dl_is_way_home(t, port))
+		if (dl_torus_is_uplink(t, port))
 			continue;
 		json_array_append_new(
-			odd,
-			json_pack("[oo]", end_json(t->fabric, port),
-				  end_json(t->fabric,
-					   t->fabric->ports[port].peer)));
+			odd, json_pack("[oo]", end_json(t->fabric, port),
+				       end_json(t->fabric,
+						t->fabric->ports[port].peer)));
 	}
 	return dl_tool_print_json(
 		tool,
-		json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o}",
-			  "dims", t->grid.radix[0], t->grid.radix[1],
-			  t->grid.radix[2], "mesh", t->grid.mesh[0],
-			  t->grid.mesh[1], t->grid.mesh[2], "cables",
-			  t->nlinks, "switches", placed, "missing", missing,
-			  "unplaced", unplaced, "odd_cables", odd));
+		json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o}", "dims",
+			  t->grid.radix[0], t->grid.radix[1], t->grid.radix[2],
+			  "mesh", t->grid.mesh[0], t->grid.mesh[1],
+			  t->grid.mesh[2], "cables", t->nlinks, "switches",
+			  placed, "missing", missing, "unplaced", unplaced,
+			  "odd_cables", odd));
 }
 
 static void print_odd(const struct dl_torus *t, uint32_t i)
 {
 	const struct dl_fabric *f = t->fabric;
-	uint32_t sw = t->unplaced[i], next = dl_next_home(t, sw), c[DL_DIMS];
-	unsigned int cables = dl_cables_home(t, sw, NULL, NULL);
+	uint32_t sw = t->unplaced[i], next = dl_torus_uplink_switch(t, sw),
+		 c[DL_TORUS_DIMS];
+	unsigned int cables = dl_torus_uplink_cables(t, sw, NULL, NULL);
 
-	printf("%s 0x%016" PRIx64 " \"%s\"", kinds[t->odd_kind[sw]],
+	printf("%s 0x%016" PRIx64 " \"%s\"", kinds[t->off_kind[sw]],
 	       f->nodes[f->switches[sw]].guid,
-	       dl_node_name(f, f->switches[sw]));
+	       dl_fabric_node_name(f, f->switches[sw]));
 	if (next == DL_NONE) {
 		printf("\n");
 		return;
 	}
-	dl_site_coord(&t->grid, t->sl_site[sw], c);
+	dl_torus_site_coord(&t->grid, t->attachment[sw], c);
 	printf(" by way of %u,%u,%u, %u cable%s to 0x%016" PRIx64 " \"%s\"\n",
 	       c[0], c[1], c[2], cables, cables == 1 ? "" : "s",
 	       f->nodes[f->switches[next]].guid,
-	       dl_node_name(f, f->switches[next]));
+	       dl_fabric_node_name(f, f->switches[next]));
 }
 
 static void print_idle(const struct dl_torus *t, uint32_t port)
 {
 	const struct dl_fabric *f = t->fabric;
-	const struct dl_port *a = &f->ports[port], *b = &f->ports[a->peer];
+	const struct dl_fabric_port *a = &f->ports[port],
+				    *b = &f->ports[a->peer];
 
 	printf("idle 0x%016" PRIx64 " \"%s\" port %u to 0x%016" PRIx64
 	       " \"%s\" port %u\n",
-	       f->nodes[a->node].guid, dl_node_name(f, a->node), a->num,
-	       f->nodes[b->node].guid, dl_node_name(f, b->node), b->num);
+	       f->nodes[a->node].guid, dl_fabric_node_name(f, a->node), a->num,
+	       f->nodes[b->node].guid, dl_fabric_node_name(f, b->node), b->num);
 }
 
 static void print_text(const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
-	uint32_t i, c[DL_DIMS];
+	uint32_t i, c[DL_TORUS_DIMS];
 
 	for (i = 0; i < t->nsites; i++) {
 		uint32_t sw = t->site_sw[i];
 
-		dl_site_coord(&t->grid, i, c);
+		dl_torus_site_coord(&t->grid, i, c);
 		if (sw == DL_NONE)
 			printf("%u,%u,%u missing\n", c[0], c[1], c[2]);
 		else
 			printf("%u,%u,%u 0x%016" PRIx64 " \"%s\"\n", c[0], c[1],
 			       c[2], f->nodes[f->switches[sw]].guid,
-			       dl_node_name(f, f->switches[sw]));
+			       dl_fabric_node_name(f, f->switches[sw]));
 	}
 	for (i = 0; i < t->nunplaced; i++)
 		print_odd(t, i);
-	for (i = 0; i < t->nodd_links; i++)
-		if (!dl_is_way_home(t, t->odd_links[i]))
-			print_idle(t, t->odd_links[i]);
+	for (i = 0; i < t->noff_links; i++)
+		if (!dl_torus_is_uplink(t, t->off_links[i]))
+			print_idle(t, t->off_links[i]);
 }
 
 static int write_config(const struct dl_tool *tool, const struct dl_torus *t,
 			const char *path)
 {
 	struct dl_torus_config *c = NULL;
-	struct dl_out out;
+	struct dl_tool_out out;
 	int err = dl_torus_describe(t, MAX_SEEDS, &c);
 
 	if (!err)
-		err = dl_out_open(tool, NULL, path, &out);
+		err = dl_tool_out_open(tool, NULL, path, &out);
 	if (!err)
-		err = dl_out_close(tool, &out,
-				   dl_torus_config_write(c, out.file));
+		err = dl_tool_out_close(tool, &out,
+					dl_torus_config_write(c, out.file));
 	dl_torus_config_free(c);
 	return err;
 }
@@ -258,12 +264,12 @@ static int write_config(const struct dl_tool *tool, const struct dl_torus *t,
 /* Sums up; false when something does not fit, or may not. */
 static bool conclude(const struct dl_log *log, const struct dl_torus *t)
 {
-	uint32_t cables, switches = dl_count_misfits(t, &cables);
+	uint32_t cables, switches = dl_torus_count_unplaceable(t, &cables);
 	uint32_t doubts = 0, i;
 
 	for (i = 0; i < t->nunplaced; i++)
-		doubts += dl_possible_site(t, t->unplaced[i]) != DL_NONE;
-	dl_log(log, DL_INFO,
+		doubts += dl_torus_possible_site(t, t->unplaced[i]) != DL_NONE;
+	dl_log(log, DL_LOG_INFO,
 	       "%u of %u sites hold a switch, %u cables; %u switches hang "
 	       "beside the torus; %u switches and %u cables do not fit",
 	       t->nplaced, t->nsites, t->nlinks, t->nunplaced - switches,

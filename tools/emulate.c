@@ -11,8 +11,17 @@
 #include "campaign.h"
 #include "emulate.h"
 
-enum { KEY_SCENARIO = 0x2000, KEY_LIVE, KEY_NET, KEY_PSL, KEY_TORUS, KEY_SEED,
-       KEY_SWEEP, KEY_THREADS, KEY_COUNTERS };
+enum {
+	KEY_SCENARIO = 0x2000,
+	KEY_LIVE,
+	KEY_NET,
+	KEY_PSL,
+	KEY_TORUS,
+	KEY_SEED,
+	KEY_SWEEP,
+	KEY_THREADS,
+	KEY_COUNTERS
+};
 
 struct request {
 	const char *dir, *scenario, *net, *psl, *config, *counters;
@@ -23,30 +32,51 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-	{ .name = "scenario", .key = KEY_SCENARIO, .arg = "FILE",
+	{ .name = "scenario",
+	  .key = KEY_SCENARIO,
+	  .arg = "FILE",
 	  .doc = "The scenario: traffic, faults and all the rest (needed)" },
-	{ .name = "live", .key = KEY_LIVE,
+	{ .name = "live",
+	  .key = KEY_LIVE,
 	  .doc = "Take the tables of the fabric that this machine is attached "
 		 "to" },
-	{ .name = "Ca", .key = 'C', .arg = "NAME",
+	{ .name = "Ca",
+	  .key = 'C',
+	  .arg = "NAME",
 	  .doc = "Live: the local adapter (any that is up)" },
-	{ .name = "Port", .key = 'P', .arg = "N",
+	{ .name = "Port",
+	  .key = 'P',
+	  .arg = "N",
 	  .doc = "Live: its port (any that is up)" },
-	{ .name = "net", .key = KEY_NET, .arg = "FILE",
+	{ .name = "net",
+	  .key = KEY_NET,
+	  .arg = "FILE",
 	  .doc = "The netlist, for a folder without one" },
-	{ .name = "psl", .key = KEY_PSL, .arg = "FILE",
+	{ .name = "psl",
+	  .key = KEY_PSL,
+	  .arg = "FILE",
 	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
-	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	{ .name = "torus-config",
+	  .key = KEY_TORUS,
+	  .arg = "FILE",
 	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
 		 "torus-2QoS's rule when there are none" },
-	{ .name = "seed", .key = KEY_SEED, .arg = "N",
+	{ .name = "seed",
+	  .key = KEY_SEED,
+	  .arg = "N",
 	  .doc = "Instead of the scenario's seed" },
-	{ .name = "sweep", .key = KEY_SWEEP, .arg = "[NAME.]load=A:B:STEP",
+	{ .name = "sweep",
+	  .key = KEY_SWEEP,
+	  .arg = "[NAME.]load=A:B:STEP",
 	  .doc = "One run for each load from A to B: of the entry NAME, or of "
 		 "all that have a load" },
-	{ .name = "threads", .key = KEY_THREADS, .arg = "N",
+	{ .name = "threads",
+	  .key = KEY_THREADS,
+	  .arg = "N",
 	  .doc = "Runs of a sweep at a time (one for each core)" },
-	{ .name = "write-counters", .key = KEY_COUNTERS, .arg = "FILE",
+	{ .name = "write-counters",
+	  .key = KEY_COUNTERS,
+	  .arg = "FILE",
 	  .doc = "Write the ports' counters as commands of ibsim's console" },
 	{ 0 }
 };
@@ -54,7 +84,7 @@ static const struct argp_option options[] = {
 /* "0.25" in millionths. */
 static const char *parse_load(const char *text, uint32_t *out)
 {
-	uint32_t value = 0, unit = DL_LOAD_ONE;
+	uint32_t value = 0, unit = DL_EMU_LOAD_ONE;
 	bool point = false, digit = false;
 
 	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point);
@@ -65,14 +95,14 @@ static const char *parse_load(const char *text, uint32_t *out)
 		}
 		if (point)
 			unit /= 10;
-		if (!unit || value > 10 * DL_LOAD_ONE)
+		if (!unit || value > 10 * DL_EMU_LOAD_ONE)
 			return NULL;
 		digit = true;
 		value = point ? value + (*text - '0') * unit :
-			10 * value + (*text - '0') * DL_LOAD_ONE;
+				10 * value + (*text - '0') * DL_EMU_LOAD_ONE;
 	}
 	*out = value;
-	return digit && value <= 10 * DL_LOAD_ONE ? text : NULL;
+	return digit && value <= 10 * DL_EMU_LOAD_ONE ? text : NULL;
 }
 
 static void parse_sweep(const struct argp_state *state, char *arg,
@@ -93,7 +123,8 @@ static void parse_sweep(const struct argp_state *state, char *arg,
 	at = at && *at == ':' ? parse_load(at + 1, &s->step) : NULL;
 	if (!at || *at || !s->from || !s->step || s->to < s->from ||
 	    (s->to - s->from) / s->step >= 10000)
-		argp_error(state, "--sweep takes [NAME.]load=A:B:STEP, such as "
+		argp_error(state,
+			   "--sweep takes [NAME.]load=A:B:STEP, such as "
 			   "load=0.1:1:0.1, at most 10 and in at most 10000 "
 			   "steps");
 	r->has_sweep = true;
@@ -146,8 +177,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		parse_sweep(state, arg, r);
 		return 0;
 	case KEY_THREADS:
-		r->sweep.threads = dl_arg_number(state, arg, "number of threads",
-						 1, 1024);
+		r->sweep.threads =
+			dl_arg_number(state, arg, "number of threads", 1, 1024);
 		return 0;
 	case KEY_COUNTERS:
 		r->counters = arg;
@@ -176,7 +207,8 @@ static const struct argp emulate_argp = {
 	       "the results so far.\n"
 	       "\n"
 	       "  dateline emulate snapshot --scenario emulate-uniform.yaml\n"
-	       "  dateline emulate snapshot --scenario emulate-uniform.yaml \\\n"
+	       "  dateline emulate snapshot --scenario emulate-uniform.yaml "
+	       "\\\n"
 	       "    --sweep load=0.1:1:0.1\n"
 	       "\n"
 	       "Exit status: 0 everything arrived, 1 a finding (a deadlock, "
@@ -220,9 +252,10 @@ static bool watch(void *context, const struct emu_run *r)
 		percent = 100;
 	if (percent != w->percent) {
 		t = dl_emu_totals(r->emu);
-		fprintf(stderr, "\r%3d%%: %llu packets delivered, %llu in "
-			"flight\033[K", percent,
-			(unsigned long long)t->delivered,
+		fprintf(stderr,
+			"\r%3d%%: %llu packets delivered, %llu in "
+			"flight\033[K",
+			percent, (unsigned long long)t->delivered,
 			(unsigned long long)t->in_flight);
 		w->percent = percent;
 	}
@@ -234,21 +267,22 @@ static bool watch(void *context, const struct emu_run *r)
 static int write_counters(const struct dl_tool *tool, const char *path,
 			  const struct emu_run *r)
 {
-	struct dl_out out;
-	int err = dl_out_open(tool, NULL, path, &out);
+	struct dl_tool_out out;
+	int err = dl_tool_out_open(tool, NULL, path, &out);
 
-	return err ? err : dl_out_close(tool, &out,
-					emu_write_counters(r, out.file));
+	return err ? err :
+		     dl_tool_out_close(tool, &out,
+				       emu_write_counters(r, out.file));
 }
 
 static bool shows_progress(const struct dl_tool *tool)
 {
-	return isatty(STDERR_FILENO) && tool->level >= DL_INFO;
+	return isatty(STDERR_FILENO) && tool->level >= DL_LOG_INFO;
 }
 
 static int run_once(const struct dl_tool *tool, const struct request *r,
-		    const struct emu_plan *plan,
-		    const struct dl_coords *coords, int *status)
+		    const struct emu_plan *plan, const struct dl_coords *coords,
+		    int *status)
 {
 	struct watcher w = { .show = shows_progress(tool), .percent = -1 };
 	sigset_t ending, before;
@@ -285,9 +319,10 @@ static int check_sweep(const struct emu_plan *p, const struct emu_sweep *s)
 		    (!s->name || (e->traffic[i].name &&
 				  !strcmp(e->traffic[i].name, s->name))))
 			return 0;
-	dl_log(p->log, DL_ERROR, "%s: --sweep: expected an entry of traffic "
-	       "%s%s with a load", e->path, s->name ? "called " : "",
-	       s->name ? s->name : "");
+	dl_log(p->log, DL_LOG_ERROR,
+	       "%s: --sweep: expected an entry of traffic "
+	       "%s%s with a load",
+	       e->path, s->name ? "called " : "", s->name ? s->name : "");
 	return -EINVAL;
 }
 
@@ -323,10 +358,11 @@ static int read_tables(const struct dl_tool *tool, struct request *r,
 
 	if (!r->is_live)
 		return dl_snapshot_read(r->dir, r->net, r->psl, &tool->log, s);
-	r->live.paths = DL_PATHS_ADAPTERS;
+	r->live.paths = DL_LIVE_PATHS_ADAPTERS;
 	err = dl_live_read(&r->live, &tool->log, s, &gaps);
 	if (gaps)
-		dl_log(&tool->log, DL_WARNING, "not everything answered; "
+		dl_log(&tool->log, DL_LOG_WARNING,
+		       "not everything answered; "
 		       "dateline snapshot lists what is missing");
 	free(gaps);
 	/* What is wrong with the fabric is not wrong with the usage. */

@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 #include "sites.h"
-#include "emu/emu.h"
-#include "emu/traffic.h"
-#include "tables/tables.h"
+#include "dateline/emu.h"
+#include "dateline/tables.h"
 
 /* ---- what a scenario says ---------------------------------------------- */
 
@@ -26,26 +25,26 @@ struct emu_names {
 };
 
 struct emu_sizes {
-	struct dl_size *list;
+	struct dl_emu_size *list;
 	uint32_t n;
 };
 
 struct emu_traffic {
 	unsigned int line;
-	char *name;		/* NULL: none */
-	unsigned int pattern;	/* enum dl_pattern */
+	char *name;	      /* NULL: none */
+	unsigned int pattern; /* enum dl_emu_pattern */
 	int64_t level;
-	int64_t load;		/* millionths; 0: not given */
-	int64_t window;		/* 0: not given */
-	unsigned int arrival;	/* 0 random, 1 periodic */
+	int64_t load;	      /* millionths; 0: not given */
+	int64_t window;	      /* 0: not given */
+	unsigned int arrival; /* 0 random, 1 periodic */
 	struct emu_sizes sizes;
-	int64_t start_ns, stop_ns;	/* stop -1: not given */
+	int64_t start_ns, stop_ns; /* stop -1: not given */
 	int64_t count;
 	struct emu_names sources, targets;
-	int64_t fraction;	/* millionths */
+	int64_t fraction; /* millionths */
 	int64_t by;
-	int64_t group;		/* MLID; 0: every group */
-	char *file;		/* of a trace */
+	int64_t group; /* MLID; 0: every group */
+	char *file;    /* of a trace */
 };
 
 enum emu_fault_kind {
@@ -59,30 +58,30 @@ enum emu_fault_kind {
 struct emu_fault {
 	unsigned int line;
 	int64_t at_ns;
-	unsigned int kind;	/* enum emu_fault_kind */
+	unsigned int kind; /* enum emu_fault_kind */
 	struct emu_name node;
-	int64_t port;		/* -1: not given */
-	int64_t for_ns;		/* -1: for ever */
-	int64_t every_ns, times;	/* again and again */
-	int64_t share;		/* millionths */
-	char *snapshot;		/* tables */
+	int64_t port;		 /* -1: not given */
+	int64_t for_ns;		 /* -1: for ever */
+	int64_t every_ns, times; /* again and again */
+	int64_t share;		 /* millionths */
+	char *snapshot;		 /* tables */
 };
 
 struct emu_scenario {
 	char *path;
 	int64_t seed;
 	int64_t duration_ns, warmup_ns, drain_ns;
-	int64_t sample_ns;	/* of the time series; 0: none */
+	int64_t sample_ns; /* of the time series; 0: none */
 	unsigned int switching, flow_control;
 	int64_t mtu;
 	int64_t buffer_blocks, buffer_packets;
 	int64_t switch_ns, cable_m, speedup;
-	int64_t force_vl;	/* -1: the maps as programmed */
-	unsigned int sl_table;	/* 0 off, 1 even */
+	int64_t force_vl;      /* -1: the maps as programmed */
+	unsigned int sl_table; /* 0 off, 1 even */
 	int64_t tenure, qp_change_ns;
-	unsigned int pairs;	/* results of every pair? */
-	uint32_t radix[DL_GRID_DIMS];
-	unsigned int dims;	/* 0: from the fabric's coordinates */
+	unsigned int pairs; /* results of every pair? */
+	uint32_t radix[DL_EMU_GRID_DIMS];
+	unsigned int dims; /* 0: from the fabric's coordinates */
 	struct emu_traffic *traffic;
 	uint32_t ntraffic;
 	struct emu_fault *faults;
@@ -100,9 +99,10 @@ int emu_scenario_read_stream(FILE *from, const char *name,
 			     struct emu_scenario *out);
 void emu_scenario_free(struct emu_scenario *s);
 
-/* The words of the file for enum dl_pattern, parted by blanks. */
-#define EMU_PATTERNS "uniform transpose complement tornado neighbour shift " \
-		     "random hotspot incast all_to_all multicast trace"
+/* The words of the file for enum dl_emu_pattern, parted by blanks. */
+#define EMU_PATTERNS                                            \
+	"uniform transpose complement tornado neighbour shift " \
+	"random hotspot incast all_to_all multicast trace"
 
 /*
  * An error in a scenario that was found after reading it.  Returns -EINVAL.
@@ -123,18 +123,18 @@ struct emu_plan {
 	const struct dl_fabric *fabric;
 	const struct dl_log *log;
 	struct dl_emu_config config;
-	struct dl_sl_table sl_table;
-	dl_sl2vl_row *rows;	/* forced maps, or NULL */
+	struct dl_emu_sl_table sl_table;
+	dl_tables_sl2vl_row *rows; /* forced maps, or NULL */
 	struct dl_tables forced;
-	struct dl_snapshot *later;	/* by fault: its tables */
-	uint32_t *fault_port;	/* by fault: port index */
-	uint32_t *port;		/* port index by adapter */
-	uint32_t *adapter;	/* by port index; DL_NO_ADAPTER */
-	uint64_t *rate;		/* by adapter */
-	uint32_t *place;	/* of the grid */
-	struct dl_traffic_entry *entries;
-	uint32_t *origin;	/* scenario's entry of each of them */
-	struct dl_traffic_spec spec;
+	struct dl_snapshot *later; /* by fault: its tables */
+	uint32_t *fault_port;	   /* by fault: port index */
+	uint32_t *port;		   /* port index by adapter */
+	uint32_t *adapter;	   /* by port index; DL_EMU_NO_ADAPTER */
+	uint64_t *rate;		   /* by adapter */
+	uint32_t *place;	   /* of the grid */
+	struct dl_emu_traffic_entry *entries;
+	uint32_t *origin; /* scenario's entry of each of them */
+	struct dl_emu_traffic_spec spec;
 };
 
 /*
@@ -164,13 +164,13 @@ uint32_t emu_find_node(const struct dl_fabric *f, const char *text);
  * Messages come sorted by source and time; *out is for free().
  */
 int emu_trace_read(const struct emu_plan *p, const struct emu_traffic *t,
-		   struct dl_message **out, uint64_t *n);
+		   struct dl_emu_trace_message **out, uint64_t *n);
 
 /* Something that happens at a time: a fault, or new tables. */
 struct emu_action {
 	uint64_t at;
 	uint32_t order;
-	const struct dl_tables *tables;	/* NULL: the fault */
+	const struct dl_tables *tables; /* NULL: the fault */
 	struct dl_emu_fault fault;
 };
 
@@ -180,30 +180,29 @@ int emu_timetable(const struct emu_plan *p, struct emu_action **out,
 int emu_act(struct dl_emu *emu, const struct emu_action *a);
 
 /* The adapter of a word: a number, or its node. Negative: -EINVAL. */
-int emu_find_adapter(const struct emu_plan *p, const char *text,
-		     uint32_t *out);
+int emu_find_adapter(const struct emu_plan *p, const char *text, uint32_t *out);
 
 /* ---- one run ----------------------------------------------------------- */
 
 /* What happened in one step of the time series. */
 struct emu_sample {
-	uint64_t at;			/* the step's end */
-	uint64_t delivered, bytes;	/* in the step */
-	uint64_t in_flight;		/* at its end */
-	uint64_t latency_sum;		/* of packets delivered in it, ps */
+	uint64_t at;		   /* the step's end */
+	uint64_t delivered, bytes; /* in the step */
+	uint64_t in_flight;	   /* at its end */
+	uint64_t latency_sum;	   /* of packets delivered in it, ps */
 };
 
 /* A load for some or all open loops, instead of the scenario's. */
 struct emu_load {
-	const char *name;	/* of the entries; NULL: all open loops */
-	uint32_t load;		/* millionths; 0: as the scenario says */
+	const char *name; /* of the entries; NULL: all open loops */
+	uint32_t load;	  /* millionths; 0: as the scenario says */
 };
 
 struct emu_run {
 	const struct emu_plan *plan;
-	struct dl_traffic_entry *entries;
-	struct dl_traffic_spec spec;
-	struct dl_traffic *traffic;
+	struct dl_emu_traffic_entry *entries;
+	struct dl_emu_traffic_spec spec;
+	struct dl_emu_traffic *traffic;
 	uint32_t *flow_port, *flow_window;
 	struct dl_emu_source source;
 	struct dl_emu *emu;
@@ -213,8 +212,8 @@ struct emu_run {
 	uint64_t warm, end, last;
 	/* Messages that came between warm-up and end, sent or not. */
 	uint64_t offered_bytes;
-	uint64_t unsent;		/* never sent: the end came first */
-	struct dl_message *pending;	/* by flow: the last one taken */
+	uint64_t unsent; /* never sent: the end came first */
+	struct dl_emu_trace_message *pending; /* by flow: the last one taken */
 	/* From the warm-up to the end of traffic, or before it of the run. */
 	uint64_t stopped, measured_ps, measured_bytes;
 	uint64_t level_bytes[DL_EMU_LEVELS];
@@ -222,7 +221,7 @@ struct emu_run {
 	uint32_t nsamples, samples_cap;
 	/* Deliveries so far. */
 	uint64_t delivered, delivered_bytes, latency_sum, last_delivery;
-	int state;			/* enum dl_emu_state */
+	int state; /* enum dl_emu_state */
 	bool interrupted;
 	double cpu_seconds;
 	/* Warnings of the run, each only once. */
@@ -252,10 +251,10 @@ double emu_run_throughput(const struct emu_run *r);
 /* ---- load sweeps ------------------------------------------------------- */
 
 struct emu_sweep {
-	const char *name;		/* of entries; NULL: all open loops */
-	uint32_t from, to, step;	/* loads in millionths */
-	unsigned int threads;		/* 0: one for each core */
-	bool show;			/* progress, on standard error */
+	const char *name;	 /* of entries; NULL: all open loops */
+	uint32_t from, to, step; /* loads in millionths */
+	unsigned int threads;	 /* 0: one for each core */
+	bool show;		 /* progress, on standard error */
 };
 
 struct emu_point {
@@ -292,7 +291,7 @@ struct emu_latency {
 	double mean, p50, p99, p999;
 };
 
-void emu_latency_of(const struct dl_histogram *h, struct emu_latency *out);
+void emu_latency_of(const struct dl_emu_histogram *h, struct emu_latency *out);
 
 json_t *emu_run_json(const struct emu_run *r, const struct dl_coords *coords);
 json_t *emu_sweep_json(const struct emu_point *points, uint32_t n);

@@ -15,8 +15,8 @@ char *emu_beside(const struct emu_scenario *s, const char *name)
 
 	if (name[0] == '/' || !slash)
 		return strdup(name);
-	if (asprintf(&path, "%.*s/%s", (int)(slash - s->path), s->path,
-		     name) < 0)
+	if (asprintf(&path, "%.*s/%s", (int)(slash - s->path), s->path, name) <
+	    0)
 		return NULL;
 	return path;
 }
@@ -41,17 +41,18 @@ static int find_port(struct emu_plan *p, const struct emu_fault *f,
 		}
 		return emu_scenario_error(p->scenario, p->log, f->node.line,
 					  "%.60s: expected an adapter with a "
-					  "cable and a LID", f->node.text);
+					  "cable and a LID",
+					  f->node.text);
 	}
 	port = p->fabric->nodes[node].first_port + f->port;
 	if (f->port > p->fabric->nodes[node].nports ||
 	    p->fabric->ports[port].peer == DL_NONE)
 		return emu_scenario_error(p->scenario, p->log, f->line,
 					  "port %d of %.60s: expected a port "
-					  "with a cable", (int)f->port,
-					  f->node.text);
+					  "with a cable",
+					  (int)f->port, f->node.text);
 	if (f->kind == EMU_FAULT_STOP_DRAINING &&
-	    p->adapter[port] == DL_NO_ADAPTER)
+	    p->adapter[port] == DL_EMU_NO_ADAPTER)
 		return emu_scenario_error(p->scenario, p->log, f->node.line,
 					  "%.60s: expected an adapter",
 					  f->node.text);
@@ -89,9 +90,9 @@ int emu_plan_faults(struct emu_plan *p, const struct dl_tool *tool)
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < s->nfaults; i++)
 		err = s->faults[i].kind == EMU_FAULT_TABLES ?
-			read_tables(p, tool, s->faults[i].snapshot,
-				    &p->later[i]) :
-			find_port(p, &s->faults[i], &p->fault_port[i]);
+			      read_tables(p, tool, s->faults[i].snapshot,
+					  &p->later[i]) :
+			      find_port(p, &s->faults[i], &p->fault_port[i]);
 	return err;
 }
 
@@ -125,11 +126,12 @@ static void add_fault(const struct emu_plan *p, uint32_t i,
 		uint64_t at = (uint64_t)(f->at_ns + k * f->every_ns) * 1000;
 
 		list[*n] = (struct emu_action){
-			.at = at, .order = *n,
+			.at = at,
+			.order = *n,
 			.tables = p->later[i].tables,
 			.fault = { .kind = kinds[f->kind].begin,
 				   .port = p->fault_port[i],
-				   .rate = f->share < 0 ? DL_LOAD_ONE :
+				   .rate = f->share < 0 ? DL_EMU_LOAD_ONE :
 							  f->share },
 		};
 		++*n;

@@ -37,18 +37,18 @@ static json_t *sls_json(uint16_t sls)
 }
 
 /* [up to, how many] of every bucket that is not empty, in ns. */
-static json_t *histogram_json(const struct dl_histogram *h)
+static json_t *histogram_json(const struct dl_emu_histogram *h)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < DL_HISTOGRAM_BUCKETS; i++)
+	for (unsigned int i = 0; i < DL_EMU_HISTOGRAM_BUCKETS; i++)
 		if (h->bucket[i])
 			json_array_append_new(
-				list,
-				json_pack("[fI]",
-					  (dl_histogram_lower(i) +
-					   dl_histogram_width(i)) / 1e3,
-					  (json_int_t)h->bucket[i]));
+				list, json_pack("[fI]",
+						(dl_emu_histogram_lower(i) +
+						 dl_emu_histogram_width(i)) /
+							1e3,
+						(json_int_t)h->bucket[i]));
 	return list;
 }
 
@@ -63,15 +63,14 @@ static json_t *level_json(const struct emu_run *r, unsigned int level)
 	return json_pack(
 		"{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f,"
 		" s:f, s:o}",
-		"level", level, "sl", sls_json(l->sls),
-		"delivered_packets", (json_int_t)l->packets,
-		"delivered_bytes", (json_int_t)l->bytes,
+		"level", level, "sl", sls_json(l->sls), "delivered_packets",
+		(json_int_t)l->packets, "delivered_bytes", (json_int_t)l->bytes,
 		"latency_ns_mean", a.mean, "latency_ns_p50", a.p50,
 		"latency_ns_p99", a.p99, "latency_ns_p999", a.p999,
 		"latency_ns_max",
 		l->latency.count ? l->latency.largest / 1e3 : 0.0,
 		"network_ns_mean", n.mean, "network_ns_p99", n.p99,
-		"latency_relative_error", DL_HISTOGRAM_ERROR,
+		"latency_relative_error", DL_EMU_HISTOGRAM_ERROR,
 		"throughput_gbps", r->level_bytes[level] * 8e-9 / seconds,
 		"latency_histogram_ns", histogram_json(&l->latency));
 }
@@ -108,8 +107,8 @@ static json_t *port_json(const struct emu_run *r, uint32_t port)
 					      (json_int_t)v.packets));
 	}
 	return json_pack("{s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-			 "s:I, s:o}", "guid",
-			 dl_guid_json(f, f->ports[port].node), "port",
+			 "s:I, s:o}",
+			 "guid", dl_guid_json(f, f->ports[port].node), "port",
 			 f->ports[port].num, "xmit_data_bytes",
 			 (json_int_t)p->bytes, "xmit_packets",
 			 (json_int_t)p->packets, "xmit_wait_ns",
@@ -118,10 +117,9 @@ static json_t *port_json(const struct emu_run *r, uint32_t port)
 			 "flow_control_packets", (json_int_t)p->fcps,
 			 "xmit_discards", (json_int_t)p->xmit_discards,
 			 "rcv_errors", (json_int_t)p->rcv_errors,
-			 "rcv_switch_relay_errors",
-			 (json_int_t)p->relay_errors,
-			 "vl15_dropped", (json_int_t)p->vl15_dropped,
-			 "vl", vls);
+			 "rcv_switch_relay_errors", (json_int_t)p->relay_errors,
+			 "vl15_dropped", (json_int_t)p->vl15_dropped, "vl",
+			 vls);
 }
 
 static json_t *ports_json(const struct emu_run *r)
@@ -143,8 +141,8 @@ static json_t *pairs_json(const struct emu_run *r)
 
 	for (uint32_t a = 0; a < p->spec.nadapters; a++)
 		for (uint32_t b = 0; b < p->spec.nadapters; b++) {
-			const struct dl_emu_pair *q = dl_emu_pair(
-				r->emu, p->port[a], p->port[b]);
+			const struct dl_emu_pair *q =
+				dl_emu_pair(r->emu, p->port[a], p->port[b]);
 
 			if (!q || !q->packets)
 				continue;
@@ -152,11 +150,11 @@ static json_t *pairs_json(const struct emu_run *r)
 				list,
 				json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}",
 					  "from",
-					  dl_guid_json(f, f->ports[
-						p->port[a]].node),
+					  dl_guid_json(
+						  f, f->ports[p->port[a]].node),
 					  "to",
-					  dl_guid_json(f, f->ports[
-						p->port[b]].node),
+					  dl_guid_json(
+						  f, f->ports[p->port[b]].node),
 					  "packets", (json_int_t)q->packets,
 					  "bytes", (json_int_t)q->bytes,
 					  "latency_ns_mean",
@@ -179,12 +177,13 @@ static json_t *samples_json(const struct emu_run *r)
 			list,
 			json_pack("{s:I, s:I, s:I, s:f, s:f}", "at_ns",
 				  (json_int_t)(s->at / 1000),
-				  "delivered_packets",
-				  (json_int_t)s->delivered, "in_flight",
-				  (json_int_t)s->in_flight, "throughput_gbps",
-				  s->bytes * 8 / step, "latency_ns_mean",
-				  s->delivered ? s->latency_sum / 1e3 /
-						 s->delivered : 0.0));
+				  "delivered_packets", (json_int_t)s->delivered,
+				  "in_flight", (json_int_t)s->in_flight,
+				  "throughput_gbps", s->bytes * 8 / step,
+				  "latency_ns_mean",
+				  s->delivered ?
+					  s->latency_sum / 1e3 / s->delivered :
+					  0.0));
 	}
 	return list;
 }
@@ -213,8 +212,7 @@ static json_t *starved_json(const struct emu_run *r)
 		json_array_append_new(
 			list,
 			json_pack("{s:o, s:i, s:i, s:b, s:I}", "guid",
-				  dl_guid_json(f, f->ports[
-					found[i].port].node),
+				  dl_guid_json(f, f->ports[found[i].port].node),
 				  "port", f->ports[found[i].port].num, "vl",
 				  found[i].vl, "unlisted", found[i].unlisted,
 				  "since_ns",
@@ -225,7 +223,7 @@ static json_t *starved_json(const struct emu_run *r)
 static json_t *cycle_json(const struct emu_run *r,
 			  const struct dl_coords *coords)
 {
-	struct dl_verdict v = { .fabric = r->plan->fabric };
+	struct dl_verify_result v = { .fabric = r->plan->fabric };
 	struct dl_report report = { .verdict = &v, .coords = coords };
 	const struct dl_cycle_step *cycle;
 
@@ -255,24 +253,19 @@ json_t *emu_run_json(const struct emu_run *r, const struct dl_coords *coords)
 		"{s:I, s:I, s:I, s:I, s:b, s:o, s:f, s:f, s:I, s:f, s:f, s:I,"
 		" s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
 		"delivered_packets", (json_int_t)t->delivered,
-		"injected_packets", (json_int_t)t->injected,
-		"dropped_packets", (json_int_t)t->dropped,
-		"in_flight", (json_int_t)t->in_flight,
-		"deadlock", dl_emu_cycle(r->emu, &cycle) > 0,
-		"cycle", cycle_json(r, coords),
-		"sim_seconds", dl_emu_now(r->emu) * 1e-12,
-		"cpu_seconds", r->cpu_seconds,
+		"injected_packets", (json_int_t)t->injected, "dropped_packets",
+		(json_int_t)t->dropped, "in_flight", (json_int_t)t->in_flight,
+		"deadlock", dl_emu_cycle(r->emu, &cycle) > 0, "cycle",
+		cycle_json(r, coords), "sim_seconds",
+		dl_emu_now(r->emu) * 1e-12, "cpu_seconds", r->cpu_seconds,
 		"packet_hops", (json_int_t)t->packet_hops,
 		"throughput_fraction", emu_run_throughput(r),
-		"offered_fraction", emu_run_offered(r),
-		"messages", (json_int_t)t->messages,
-		"unsent_messages", (json_int_t)r->unsent,
-		"interrupted", r->interrupted,
-		"drops", drops_json(t),
-		"starved", starved_json(r),
-		"qos", levels_json(r),
-		"ports", ports_json(r),
-		"warnings", warnings_json(r));
+		"offered_fraction", emu_run_offered(r), "messages",
+		(json_int_t)t->messages, "unsent_messages",
+		(json_int_t)r->unsent, "interrupted", r->interrupted, "drops",
+		drops_json(t), "starved", starved_json(r), "qos",
+		levels_json(r), "ports", ports_json(r), "warnings",
+		warnings_json(r));
 	if (document && r->plan->scenario->sample_ns)
 		json_object_set_new(document, "samples", samples_json(r));
 	if (document && r->plan->scenario->pairs)
@@ -285,17 +278,14 @@ static json_t *point_json(const struct emu_point *p)
 	return json_pack(
 		"{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I,"
 		" s:f}",
-		"load", p->load * 1e-6,
-		"offered_fraction", p->offered,
-		"throughput_fraction", p->throughput,
-		"latency_ns_mean", p->mean_ns, "latency_ns_p50", p->p50_ns,
-		"latency_ns_p99", p->p99_ns, "latency_ns_p999", p->p999_ns,
-		"deadlock", p->deadlock,
-		"delivered_packets", (json_int_t)p->delivered,
-		"dropped_packets", (json_int_t)p->dropped,
-		"in_flight", (json_int_t)p->in_flight,
-		"packet_hops", (json_int_t)p->packet_hops,
-		"cpu_seconds", p->cpu_seconds);
+		"load", p->load * 1e-6, "offered_fraction", p->offered,
+		"throughput_fraction", p->throughput, "latency_ns_mean",
+		p->mean_ns, "latency_ns_p50", p->p50_ns, "latency_ns_p99",
+		p->p99_ns, "latency_ns_p999", p->p999_ns, "deadlock",
+		p->deadlock, "delivered_packets", (json_int_t)p->delivered,
+		"dropped_packets", (json_int_t)p->dropped, "in_flight",
+		(json_int_t)p->in_flight, "packet_hops",
+		(json_int_t)p->packet_hops, "cpu_seconds", p->cpu_seconds);
 }
 
 json_t *emu_sweep_json(const struct emu_point *points, uint32_t n)

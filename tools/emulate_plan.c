@@ -12,7 +12,7 @@
 
 #include "emulate.h"
 
-static const struct dl_size default_size = { .bytes = 2048, .weight = 1 };
+static const struct dl_emu_size default_size = { .bytes = 2048, .weight = 1 };
 
 /* ---- names ------------------------------------------------------------- */
 
@@ -32,8 +32,8 @@ uint32_t emu_find_node(const struct dl_fabric *f, const char *text)
 	if (!strncmp(text, "0x", 2) && parse_whole(text, 16, &guid))
 		return dl_fabric_find_guid(f, guid);
 	for (uint32_t i = 0; i < f->nnodes; i++)
-		if (!strcmp(dl_node_name(f, i), text) ||
-		    !strcmp(dl_node_id(f, i), text))
+		if (!strcmp(dl_fabric_node_name(f, i), text) ||
+		    !strcmp(dl_fabric_node_id(f, i), text))
 			return i;
 	return DL_NONE;
 }
@@ -52,7 +52,7 @@ int emu_find_adapter(const struct emu_plan *p, const char *text, uint32_t *out)
 	for (unsigned int i = 1; node != DL_NONE && i <= f->nodes[node].nports;
 	     i++) {
 		*out = p->adapter[f->nodes[node].first_port + i];
-		if (*out != DL_NO_ADAPTER)
+		if (*out != DL_EMU_NO_ADAPTER)
 			return 0;
 	}
 	return -EINVAL;
@@ -98,8 +98,8 @@ static int find_adapters(const struct emu_plan *p,
 			emu_scenario_error(p->scenario, p->log, name->line,
 					   "%.60s: expected an adapter: its "
 					   "name, its GUID or a number or range"
-					   " of numbers below %u", name->text,
-					   n);
+					   " of numbers below %u",
+					   name->text, n);
 		for (uint32_t a = from; !err && a <= to; a++)
 			in[a] = true;
 	}
@@ -117,18 +117,18 @@ static int find_adapters(const struct emu_plan *p,
 
 /* ---- the emulator's configuration -------------------------------------- */
 
-#define BUFFER_PACKETS 8	/* unless the scenario says more or less */
+#define BUFFER_PACKETS 8 /* unless the scenario says more or less */
 
 static uint32_t buffer_of(const struct emu_scenario *s)
 {
 	uint32_t packet = (s->mtu + DL_EMU_MCAST_HEADERS + 63) / 64;
 
-	if (s->flow_control == DL_CREDIT_IBA)
+	if (s->flow_control == DL_LINK_CREDIT_IBA)
 		return s->buffer_blocks ? s->buffer_blocks :
 					  BUFFER_PACKETS * packet;
 	if (s->buffer_packets)
 		return s->buffer_packets;
-	return BUFFER_PACKETS * (s->switching == DL_WORMHOLE ? packet : 1);
+	return BUFFER_PACKETS * (s->switching == DL_EMU_WORMHOLE ? packet : 1);
 }
 
 static void configure(struct emu_plan *p)
@@ -149,7 +149,7 @@ static void configure(struct emu_plan *p)
 	if (s->speedup >= 0)
 		c->speedup = s->speedup;
 	if (s->sl_table) {
-		dl_sl_table_even(&p->sl_table, 0, 64, 4096);
+		dl_emu_sl_table_even(&p->sl_table, 0, 64, 4096);
 		c->sl_table = &p->sl_table;
 	}
 	if (s->tenure >= 0)
@@ -165,8 +165,8 @@ static int force_vl(struct emu_plan *p)
 	if (!p->rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->tables->nrows; i++)
-		p->rows[i] = UINT64_C(0x1111111111111111) *
-			     p->scenario->force_vl;
+		p->rows[i] =
+			UINT64_C(0x1111111111111111) * p->scenario->force_vl;
 	p->forced = *p->tables;
 	p->forced.rows = p->rows;
 	p->tables = &p->forced;
@@ -178,7 +178,7 @@ static int force_vl(struct emu_plan *p)
 static int number_adapters(struct emu_plan *p)
 {
 	const struct dl_fabric *f = p->fabric;
-	struct dl_rate rate;
+	struct dl_emu_rate rate;
 	uint32_t n = 0;
 
 	p->port = calloc(f->nports + 1, sizeof(*p->port));
@@ -187,18 +187,18 @@ static int number_adapters(struct emu_plan *p)
 	if (!p->port || !p->rate || !p->adapter)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nports; i++)
-		p->adapter[i] = DL_NO_ADAPTER;
+		p->adapter[i] = DL_EMU_NO_ADAPTER;
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
 		uint32_t port = f->lid_port[lid];
 
 		if (port == DL_NONE || f->ports[port].lid != lid ||
-		    f->nodes[f->ports[port].node].type != DL_CA ||
+		    f->nodes[f->ports[port].node].type != DL_FABRIC_CA ||
 		    f->ports[port].peer == DL_NONE)
 			continue;
 		if (dl_emu_link_rate(f, &p->config, port, &rate))
 			continue;
 		p->adapter[port] = n;
-		p->rate[n] = dl_rate_bytes(rate);
+		p->rate[n] = dl_emu_rate_bytes(rate);
 		p->port[n++] = port;
 	}
 	p->spec.nadapters = n;
@@ -218,7 +218,7 @@ static int new_places(struct emu_plan *p, uint64_t points)
 	if (!p->place)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < places; i++)
-		p->place[i] = DL_NO_ADAPTER;
+		p->place[i] = DL_EMU_NO_ADAPTER;
 	p->spec.grid.at = p->place;
 	return 0;
 }
@@ -249,11 +249,11 @@ static int grid_of_coords(struct emu_plan *p, const struct dl_coords *coords)
 	int err = used ? 0 : -ENOMEM;
 
 	for (uint32_t a = 0; !err && a < p->spec.nadapters; a++) {
-		sw = dl_access_switch(f, p->port[a]);
+		sw = dl_fabric_access_switch(f, p->port[a]);
 		if (sw != DL_NONE && ++used[sw] > depth)
 			depth = used[sw];
 	}
-	for (unsigned int d = 0; d < DL_DIMS; d++)
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		points *= p->spec.grid.radix[d] = coords->grid.radix[d];
 	p->spec.grid.depth = depth;
 	if (!err)
@@ -261,20 +261,20 @@ static int grid_of_coords(struct emu_plan *p, const struct dl_coords *coords)
 	if (!err)
 		memset(used, 0, f->nswitches * sizeof(*used));
 	for (uint32_t a = 0; !err && a < p->spec.nadapters; a++) {
-		sw = dl_access_switch(f, p->port[a]);
+		sw = dl_fabric_access_switch(f, p->port[a]);
 		if (sw != DL_NONE && coords->site[sw] != DL_NONE)
 			p->place[coords->site[sw] * depth + used[sw]++] = a;
 	}
-	p->spec.grid.dims = err ? 0 : DL_DIMS;
+	p->spec.grid.dims = err ? 0 : DL_TORUS_DIMS;
 	free(used);
 	return err;
 }
 
 static bool needs_grid(unsigned int pattern)
 {
-	return pattern == DL_PATTERN_TRANSPOSE ||
-	       pattern == DL_PATTERN_TORNADO ||
-	       pattern == DL_PATTERN_NEIGHBOUR;
+	return pattern == DL_EMU_PATTERN_TRANSPOSE ||
+	       pattern == DL_EMU_PATTERN_TORNADO ||
+	       pattern == DL_EMU_PATTERN_NEIGHBOUR;
 }
 
 static int make_grid(struct emu_plan *p, const struct dl_coords *coords)
@@ -299,8 +299,8 @@ static int make_grid(struct emu_plan *p, const struct dl_coords *coords)
 
 /* Adapters that the group's tables hand a copy to: its members. */
 static int find_members(const struct emu_plan *p,
-			const struct dl_mcast_group *g, const uint32_t **out,
-			uint32_t *nout)
+			const struct dl_tables_mcast_group *g,
+			const uint32_t **out, uint32_t *nout)
 {
 	uint32_t *list = malloc((p->spec.nadapters + 1) * sizeof(*list));
 	const struct dl_fabric *f = p->fabric;
@@ -312,22 +312,22 @@ static int find_members(const struct emu_plan *p,
 		uint32_t sw = f->nodes[f->ports[peer].node].sw;
 
 		if (sw != DL_NONE &&
-		    dl_mask_get(g->masks, sw, f->ports[peer].num))
+		    dl_tables_mask_get(g->masks, sw, f->ports[peer].num))
 			list[(*nout)++] = a;
 	}
 	return list ? 0 : -ENOMEM;
 }
 
 static int make_entry(struct emu_plan *p, uint32_t origin,
-		      const struct dl_mcast_group *group)
+		      const struct dl_tables_mcast_group *group)
 {
 	const struct emu_traffic *t = &p->scenario->traffic[origin];
-	struct dl_traffic_entry *e = &p->entries[p->spec.nentries];
-	struct dl_message *trace = NULL;
+	struct dl_emu_traffic_entry *e = &p->entries[p->spec.nentries];
+	struct dl_emu_trace_message *trace = NULL;
 	int err = 0;
 
 	p->origin[p->spec.nentries++] = origin;
-	*e = (struct dl_traffic_entry){
+	*e = (struct dl_emu_traffic_entry){
 		.pattern = t->pattern,
 		.level = t->level,
 		.load = t->load,
@@ -338,14 +338,14 @@ static int make_entry(struct emu_plan *p, uint32_t origin,
 		.start = t->start_ns * 1000,
 		.stop = UINT64_MAX,
 		.count = t->count,
-		.fraction = t->fraction < 0 ? DL_LOAD_ONE / 2 : t->fraction,
+		.fraction = t->fraction < 0 ? DL_EMU_LOAD_ONE / 2 : t->fraction,
 		.by = t->by,
 		.mlid = group ? group->mlid : 0,
 	};
 	if (t->stop_ns >= 0)
 		e->stop = t->stop_ns * 1000;
 	/* An exchange with everybody is done when it is done. */
-	if (t->pattern == DL_PATTERN_ALL_TO_ALL && !t->count)
+	if (t->pattern == DL_EMU_PATTERN_ALL_TO_ALL && !t->count)
 		e->count = p->spec.nadapters - 1;
 	if (t->sources.given)
 		err = find_adapters(p, &t->sources, &e->sources, &e->nsources);
@@ -366,7 +366,7 @@ static int make_multicast(struct emu_plan *p, uint32_t origin)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < p->tables->ngroups; i++) {
-		const struct dl_mcast_group *g = &p->tables->groups[i];
+		const struct dl_tables_mcast_group *g = &p->tables->groups[i];
 
 		if (t->group && t->group != g->mlid)
 			continue;
@@ -388,8 +388,10 @@ int emu_plan_make(const struct emu_scenario *s, const struct dl_tables *t,
 	struct emu_plan *p = out;
 	int err;
 
-	*p = (struct emu_plan){ .scenario = s, .tables = t,
-				.fabric = t->fabric, .log = &tool->log };
+	*p = (struct emu_plan){ .scenario = s,
+				.tables = t,
+				.fabric = t->fabric,
+				.log = &tool->log };
 	configure(p);
 	p->spec.seed = s->seed;
 	p->entries = calloc(most + 1, sizeof(*p->entries));
@@ -403,8 +405,9 @@ int emu_plan_make(const struct emu_scenario *s, const struct dl_tables *t,
 	if (!err)
 		err = emu_plan_faults(p, tool);
 	for (uint32_t i = 0; !err && i < s->ntraffic; i++)
-		err = s->traffic[i].pattern == DL_PATTERN_MULTICAST ?
-			make_multicast(p, i) : make_entry(p, i, NULL);
+		err = s->traffic[i].pattern == DL_EMU_PATTERN_MULTICAST ?
+			      make_multicast(p, i) :
+			      make_entry(p, i, NULL);
 	return err;
 }
 

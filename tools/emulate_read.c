@@ -11,8 +11,8 @@
 #include "emulate.h"
 #include "scenario.h"
 
-#define NS_MAX INT64_C(1000000000000)	/* a quarter of an hour */
-#define BYTES_MAX (1 << 30)		/* of a message */
+#define NS_MAX INT64_C(1000000000000) /* a quarter of an hour */
+#define BYTES_MAX (1 << 30)	      /* of a message */
 #define MILLION 1000000
 #define MANY 1000000
 
@@ -25,7 +25,7 @@ int emu_scenario_error(const struct emu_scenario *s, const struct dl_log *log,
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	dl_log(log, DL_ERROR, "%s:%u: %s", s->path, line, message);
+	dl_log(log, DL_LOG_ERROR, "%s:%u: %s", s->path, line, message);
 	return -EINVAL;
 }
 
@@ -57,8 +57,10 @@ static int read_names(struct dl_scenario *s, const yaml_node_t *value,
 	int err = 0;
 
 	if (value->type != YAML_SEQUENCE_NODE || !items_of(value))
-		return dl_scenario_error(s, value, "%s: expected a list of "
-					 "adapters", key->name);
+		return dl_scenario_error(s, value,
+					 "%s: expected a list of "
+					 "adapters",
+					 key->name);
 	names->list = calloc(items_of(value), sizeof(*names->list));
 	if (!names->list)
 		return no_memory(s, value);
@@ -69,7 +71,7 @@ static int read_names(struct dl_scenario *s, const yaml_node_t *value,
 }
 
 static int read_size(struct dl_scenario *s, const yaml_node_t *n,
-		     struct dl_size *out)
+		     struct dl_emu_size *out)
 {
 	const yaml_node_t *part = n;
 	int64_t bytes, weight = 1;
@@ -77,7 +79,8 @@ static int read_size(struct dl_scenario *s, const yaml_node_t *n,
 
 	if (n->type == YAML_SEQUENCE_NODE) {
 		if (items_of(n) != 2)
-			return dl_scenario_error(s, n, "bytes: expected [bytes,"
+			return dl_scenario_error(s, n,
+						 "bytes: expected [bytes,"
 						 " weight]");
 		part = dl_scenario_item(s, n, 0);
 		err = dl_scenario_number(s, dl_scenario_item(s, n, 1),
@@ -87,7 +90,7 @@ static int read_size(struct dl_scenario *s, const yaml_node_t *n,
 		err = dl_scenario_number(s, part, "bytes", 1, BYTES_MAX,
 					 &bytes);
 	if (!err)
-		*out = (struct dl_size){ .bytes = bytes, .weight = weight };
+		*out = (struct dl_emu_size){ .bytes = bytes, .weight = weight };
 	return err;
 }
 
@@ -101,7 +104,8 @@ static int read_bytes(struct dl_scenario *s, const yaml_node_t *value,
 	int err = 0;
 
 	if (!n || n > 1000)
-		return dl_scenario_error(s, value, "bytes: expected 1 to 1000 "
+		return dl_scenario_error(s, value,
+					 "bytes: expected 1 to 1000 "
 					 "sizes");
 	sizes->list = calloc(n, sizeof(*sizes->list));
 	if (!sizes->list)
@@ -122,19 +126,21 @@ static int read_grid(struct dl_scenario *s, const yaml_node_t *value,
 	int err = 0;
 
 	if (value->type != YAML_SEQUENCE_NODE || !items_of(value) ||
-	    items_of(value) > DL_GRID_DIMS)
-		return dl_scenario_error(s, value, "%s: expected a list of 1 to"
-					 " %d radices", key->name,
-					 DL_GRID_DIMS);
+	    items_of(value) > DL_EMU_GRID_DIMS)
+		return dl_scenario_error(s, value,
+					 "%s: expected a list of 1 to"
+					 " %d radices",
+					 key->name, DL_EMU_GRID_DIMS);
 	for (e->dims = 0; !err && e->dims < items_of(value); e->dims++) {
 		err = dl_scenario_number(s, dl_scenario_item(s, value, e->dims),
 					 key->name, 1, 65535, &radix);
 		e->radix[e->dims] = radix;
 		places *= radix;
 		if (!err && places > MANY)
-			return dl_scenario_error(s, value, "%s: expected at "
-						 "most %d points", key->name,
-						 MANY);
+			return dl_scenario_error(s, value,
+						 "%s: expected at "
+						 "most %d points",
+						 key->name, MANY);
 	}
 	return err;
 }
@@ -145,30 +151,56 @@ static int read_grid(struct dl_scenario *s, const yaml_node_t *value,
 
 static const struct dl_key traffic_keys[] = {
 	{ .name = "name", .read = dl_key_text, TRAFFIC(name) },
-	{ .name = "pattern", .read = dl_key_word, TRAFFIC(pattern),
-	  .words = EMU_PATTERNS, .required = true },
+	{ .name = "pattern",
+	  .read = dl_key_word,
+	  TRAFFIC(pattern),
+	  .words = EMU_PATTERNS,
+	  .required = true },
 	{ .name = "level", .read = dl_key_number, TRAFFIC(level), .max = 1 },
-	{ .name = "load", .read = dl_key_decimal, TRAFFIC(load), .min = 1,
+	{ .name = "load",
+	  .read = dl_key_decimal,
+	  TRAFFIC(load),
+	  .min = 1,
 	  .max = 10 * MILLION },
-	{ .name = "window", .read = dl_key_number, TRAFFIC(window), .min = 1,
+	{ .name = "window",
+	  .read = dl_key_number,
+	  TRAFFIC(window),
+	  .min = 1,
 	  .max = 1024 },
-	{ .name = "arrival", .read = dl_key_word, TRAFFIC(arrival),
+	{ .name = "arrival",
+	  .read = dl_key_word,
+	  TRAFFIC(arrival),
 	  .words = "random periodic" },
 	{ .name = "bytes", .read = read_bytes, TRAFFIC(sizes) },
-	{ .name = "start_ns", .read = dl_key_number, TRAFFIC(start_ns),
+	{ .name = "start_ns",
+	  .read = dl_key_number,
+	  TRAFFIC(start_ns),
 	  .max = NS_MAX },
-	{ .name = "stop_ns", .read = dl_key_number, TRAFFIC(stop_ns),
+	{ .name = "stop_ns",
+	  .read = dl_key_number,
+	  TRAFFIC(stop_ns),
 	  .max = NS_MAX },
-	{ .name = "count", .read = dl_key_number, TRAFFIC(count), .min = 1,
+	{ .name = "count",
+	  .read = dl_key_number,
+	  TRAFFIC(count),
+	  .min = 1,
 	  .max = INT32_MAX },
 	{ .name = "sources", .read = read_names, TRAFFIC(sources) },
 	{ .name = "targets", .read = read_names, TRAFFIC(targets) },
-	{ .name = "fraction", .read = dl_key_decimal, TRAFFIC(fraction),
+	{ .name = "fraction",
+	  .read = dl_key_decimal,
+	  TRAFFIC(fraction),
 	  .max = MILLION },
-	{ .name = "by", .read = dl_key_number, TRAFFIC(by), .min = 1,
+	{ .name = "by",
+	  .read = dl_key_number,
+	  TRAFFIC(by),
+	  .min = 1,
 	  .max = 65535 },
-	{ .name = "group", .read = dl_key_number, TRAFFIC(group),
-	  .min = 0xC000, .max = 0xFFFE },
+	{ .name = "group",
+	  .read = dl_key_number,
+	  TRAFFIC(group),
+	  .min = 0xC000,
+	  .max = 0xFFFE },
 	{ .name = "file", .read = dl_key_text, TRAFFIC(file) },
 	{ 0 }
 };
@@ -177,35 +209,43 @@ static const struct dl_key traffic_keys[] = {
 static int check_traffic(struct dl_scenario *s, const yaml_node_t *at,
 			 const struct emu_traffic *t)
 {
-	bool trace = t->pattern == DL_PATTERN_TRACE;
-	bool targets = t->pattern == DL_PATTERN_HOTSPOT ||
-		       t->pattern == DL_PATTERN_INCAST;
+	bool trace = t->pattern == DL_EMU_PATTERN_TRACE;
+	bool targets = t->pattern == DL_EMU_PATTERN_HOTSPOT ||
+		       t->pattern == DL_EMU_PATTERN_INCAST;
 
 	if (targets != t->targets.given)
-		return dl_scenario_error(s, at, "expected the key targets with "
+		return dl_scenario_error(s, at,
+					 "expected the key targets with "
 					 "hotspot and incast, and only there");
 	if (trace != !!t->file)
-		return dl_scenario_error(s, at, "expected the key file with "
+		return dl_scenario_error(s, at,
+					 "expected the key file with "
 					 "trace, and only there");
-	if ((t->pattern == DL_PATTERN_SHIFT) != (t->by > 0))
-		return dl_scenario_error(s, at, "expected the key by with "
+	if ((t->pattern == DL_EMU_PATTERN_SHIFT) != (t->by > 0))
+		return dl_scenario_error(s, at,
+					 "expected the key by with "
 					 "shift, and only there");
-	if (t->group && t->pattern != DL_PATTERN_MULTICAST)
-		return dl_scenario_error(s, at, "expected the key group with "
+	if (t->group && t->pattern != DL_EMU_PATTERN_MULTICAST)
+		return dl_scenario_error(s, at,
+					 "expected the key group with "
 					 "multicast only");
-	if (t->fraction >= 0 && t->pattern != DL_PATTERN_HOTSPOT)
-		return dl_scenario_error(s, at, "expected the key fraction "
+	if (t->fraction >= 0 && t->pattern != DL_EMU_PATTERN_HOTSPOT)
+		return dl_scenario_error(s, at,
+					 "expected the key fraction "
 					 "with hotspot only");
 	if (trace && (t->load || t->window || t->sizes.n || t->count ||
 		      t->sources.given))
-		return dl_scenario_error(s, at, "trace: expected no load, "
+		return dl_scenario_error(s, at,
+					 "trace: expected no load, "
 					 "window, bytes, count or sources: "
 					 "they are in the file");
 	if (!trace && !t->load == !t->window)
-		return dl_scenario_error(s, at, "expected either the key load "
+		return dl_scenario_error(s, at,
+					 "expected either the key load "
 					 "or the key window");
 	if (t->stop_ns >= 0 && t->stop_ns <= t->start_ns)
-		return dl_scenario_error(s, at, "stop_ns: expected a time "
+		return dl_scenario_error(s, at,
+					 "stop_ns: expected a time "
 					 "after start_ns");
 	return 0;
 }
@@ -219,8 +259,10 @@ static int read_traffic(struct dl_scenario *s, const yaml_node_t *value,
 
 	if (value->type != YAML_SEQUENCE_NODE || !items_of(value) ||
 	    items_of(value) > 1000)
-		return dl_scenario_error(s, value, "%s: expected a list of 1 to"
-					 " 1000 entries", key->name);
+		return dl_scenario_error(s, value,
+					 "%s: expected a list of 1 to"
+					 " 1000 entries",
+					 key->name);
 	e->traffic = calloc(items_of(value), sizeof(*e->traffic));
 	if (!e->traffic)
 		return no_memory(s, value);
@@ -228,7 +270,8 @@ static int read_traffic(struct dl_scenario *s, const yaml_node_t *value,
 		struct emu_traffic *t = &e->traffic[e->ntraffic++];
 
 		*t = (struct emu_traffic){ .line = dl_scenario_line(item),
-					   .stop_ns = -1, .fraction = -1 };
+					   .stop_ns = -1,
+					   .fraction = -1 };
 		err = dl_scenario_mapping(s, item, traffic_keys, t);
 		if (!err)
 			err = check_traffic(s, item, t);
@@ -247,21 +290,41 @@ static int read_node(struct dl_scenario *s, const yaml_node_t *value,
 }
 
 static const struct dl_key fault_keys[] = {
-	{ .name = "at_ns", .read = dl_key_number, FAULT(at_ns), .max = NS_MAX,
+	{ .name = "at_ns",
+	  .read = dl_key_number,
+	  FAULT(at_ns),
+	  .max = NS_MAX,
 	  .required = true },
-	{ .name = "fault", .read = dl_key_word, FAULT(kind),
+	{ .name = "fault",
+	  .read = dl_key_word,
+	  FAULT(kind),
 	  .words = "link_down lose_fcp corrupt_fcp stop_draining tables",
 	  .required = true },
 	{ .name = "node", .read = read_node },
-	{ .name = "port", .read = dl_key_number, FAULT(port), .min = 1,
+	{ .name = "port",
+	  .read = dl_key_number,
+	  FAULT(port),
+	  .min = 1,
 	  .max = 254 },
-	{ .name = "for_ns", .read = dl_key_number, FAULT(for_ns), .min = 1,
+	{ .name = "for_ns",
+	  .read = dl_key_number,
+	  FAULT(for_ns),
+	  .min = 1,
 	  .max = NS_MAX },
-	{ .name = "every_ns", .read = dl_key_number, FAULT(every_ns), .min = 1,
+	{ .name = "every_ns",
+	  .read = dl_key_number,
+	  FAULT(every_ns),
+	  .min = 1,
 	  .max = NS_MAX },
-	{ .name = "times", .read = dl_key_number, FAULT(times), .min = 1,
+	{ .name = "times",
+	  .read = dl_key_number,
+	  FAULT(times),
+	  .min = 1,
 	  .max = 10000 },
-	{ .name = "share", .read = dl_key_decimal, FAULT(share), .min = 1,
+	{ .name = "share",
+	  .read = dl_key_decimal,
+	  FAULT(share),
+	  .min = 1,
 	  .max = MILLION },
 	{ .name = "snapshot", .read = dl_key_text, FAULT(snapshot) },
 	{ 0 }
@@ -275,24 +338,30 @@ static int check_fault(struct dl_scenario *s, const yaml_node_t *at,
 		   f->kind == EMU_FAULT_CORRUPT_FCP;
 
 	if (tables != !!f->snapshot)
-		return dl_scenario_error(s, at, "expected the key snapshot with"
+		return dl_scenario_error(s, at,
+					 "expected the key snapshot with"
 					 " tables, and only there");
 	if (tables == !!f->node.text)
-		return dl_scenario_error(s, at, "expected the key node, but not"
+		return dl_scenario_error(s, at,
+					 "expected the key node, but not"
 					 " with tables");
 	if (!tables && f->kind != EMU_FAULT_STOP_DRAINING && f->port < 0)
 		return dl_scenario_error(s, at, "expected the key port");
 	if (tables && (f->port >= 0 || f->for_ns >= 0))
-		return dl_scenario_error(s, at, "tables: expected neither port "
+		return dl_scenario_error(s, at,
+					 "tables: expected neither port "
 					 "nor for_ns");
 	if (f->share >= 0 && !fcp)
-		return dl_scenario_error(s, at, "expected the key share with "
+		return dl_scenario_error(s, at,
+					 "expected the key share with "
 					 "lose_fcp and corrupt_fcp only");
 	if (!f->every_ns != !f->times)
-		return dl_scenario_error(s, at, "expected every_ns and times "
+		return dl_scenario_error(s, at,
+					 "expected every_ns and times "
 					 "together");
 	if (f->times && (f->for_ns < 0 || f->for_ns >= f->every_ns))
-		return dl_scenario_error(s, at, "expected for_ns below "
+		return dl_scenario_error(s, at,
+					 "expected for_ns below "
 					 "every_ns");
 	return 0;
 }
@@ -305,8 +374,10 @@ static int read_faults(struct dl_scenario *s, const yaml_node_t *value,
 	int err = 0;
 
 	if (value->type != YAML_SEQUENCE_NODE)
-		return dl_scenario_error(s, value, "%s: expected a list of "
-					 "faults", key->name);
+		return dl_scenario_error(s, value,
+					 "%s: expected a list of "
+					 "faults",
+					 key->name);
 	e->faults = calloc(items_of(value) + 1, sizeof(*e->faults));
 	if (!e->faults)
 		return no_memory(s, value);
@@ -314,7 +385,8 @@ static int read_faults(struct dl_scenario *s, const yaml_node_t *value,
 		struct emu_fault *f = &e->faults[e->nfaults++];
 
 		*f = (struct emu_fault){ .line = dl_scenario_line(item),
-					 .port = -1, .for_ns = -1,
+					 .port = -1,
+					 .for_ns = -1,
 					 .share = -1 };
 		err = dl_scenario_mapping(s, item, fault_keys, f);
 		if (!err)
@@ -340,40 +412,75 @@ static int read_mtu(struct dl_scenario *s, const yaml_node_t *value,
 }
 
 static const struct dl_key scenario_keys[] = {
-	{ .name = "seed", .read = dl_key_number, MEMBER(seed),
+	{ .name = "seed",
+	  .read = dl_key_number,
+	  MEMBER(seed),
 	  .max = INT64_MAX },
-	{ .name = "duration_ns", .read = dl_key_number, MEMBER(duration_ns),
-	  .min = 1, .max = NS_MAX },
-	{ .name = "warmup_ns", .read = dl_key_number, MEMBER(warmup_ns),
+	{ .name = "duration_ns",
+	  .read = dl_key_number,
+	  MEMBER(duration_ns),
+	  .min = 1,
 	  .max = NS_MAX },
-	{ .name = "drain_ns", .read = dl_key_number, MEMBER(drain_ns),
+	{ .name = "warmup_ns",
+	  .read = dl_key_number,
+	  MEMBER(warmup_ns),
 	  .max = NS_MAX },
-	{ .name = "sample_ns", .read = dl_key_number, MEMBER(sample_ns),
-	  .min = 1, .max = NS_MAX },
-	{ .name = "switching", .read = dl_key_word, MEMBER(switching),
+	{ .name = "drain_ns",
+	  .read = dl_key_number,
+	  MEMBER(drain_ns),
+	  .max = NS_MAX },
+	{ .name = "sample_ns",
+	  .read = dl_key_number,
+	  MEMBER(sample_ns),
+	  .min = 1,
+	  .max = NS_MAX },
+	{ .name = "switching",
+	  .read = dl_key_word,
+	  MEMBER(switching),
 	  .words = "store_and_forward cut_through wormhole" },
-	{ .name = "flow_control", .read = dl_key_word, MEMBER(flow_control),
+	{ .name = "flow_control",
+	  .read = dl_key_word,
+	  MEMBER(flow_control),
 	  .words = "iba pcie" },
 	{ .name = "mtu", .read = read_mtu },
-	{ .name = "buffer_blocks", .read = dl_key_number,
-	  MEMBER(buffer_blocks), .min = 1, .max = 2048 },
-	{ .name = "buffer_packets", .read = dl_key_number,
-	  MEMBER(buffer_packets), .min = 1, .max = 2048 },
-	{ .name = "switch_ns", .read = dl_key_number, MEMBER(switch_ns),
+	{ .name = "buffer_blocks",
+	  .read = dl_key_number,
+	  MEMBER(buffer_blocks),
+	  .min = 1,
+	  .max = 2048 },
+	{ .name = "buffer_packets",
+	  .read = dl_key_number,
+	  MEMBER(buffer_packets),
+	  .min = 1,
+	  .max = 2048 },
+	{ .name = "switch_ns",
+	  .read = dl_key_number,
+	  MEMBER(switch_ns),
 	  .max = MANY },
-	{ .name = "cable_m", .read = dl_key_number, MEMBER(cable_m),
+	{ .name = "cable_m",
+	  .read = dl_key_number,
+	  MEMBER(cable_m),
 	  .max = 10000 },
-	{ .name = "speedup", .read = dl_key_number, MEMBER(speedup),
-	  .max = 16 },
-	{ .name = "force_vl", .read = dl_key_number, MEMBER(force_vl),
+	{ .name = "speedup", .read = dl_key_number, MEMBER(speedup), .max = 16 },
+	{ .name = "force_vl",
+	  .read = dl_key_number,
+	  MEMBER(force_vl),
 	  .max = 14 },
-	{ .name = "sl_table", .read = dl_key_word, MEMBER(sl_table),
+	{ .name = "sl_table",
+	  .read = dl_key_word,
+	  MEMBER(sl_table),
 	  .words = "off even" },
-	{ .name = "tenure_bytes", .read = dl_key_number, MEMBER(tenure),
+	{ .name = "tenure_bytes",
+	  .read = dl_key_number,
+	  MEMBER(tenure),
 	  .max = BYTES_MAX },
-	{ .name = "qp_change_ns", .read = dl_key_number, MEMBER(qp_change_ns),
+	{ .name = "qp_change_ns",
+	  .read = dl_key_number,
+	  MEMBER(qp_change_ns),
 	  .max = MANY },
-	{ .name = "pairs", .read = dl_key_word, MEMBER(pairs),
+	{ .name = "pairs",
+	  .read = dl_key_word,
+	  MEMBER(pairs),
 	  .words = "false true" },
 	{ .name = "grid", .read = read_grid },
 	{ .name = "traffic", .read = read_traffic, .required = true },
@@ -382,8 +489,7 @@ static const struct dl_key scenario_keys[] = {
 };
 
 int emu_scenario_read_stream(FILE *from, const char *name,
-			     const struct dl_log *log,
-			     struct emu_scenario *out)
+			     const struct dl_log *log, struct emu_scenario *out)
 {
 	int err;
 
@@ -393,7 +499,7 @@ int emu_scenario_read_stream(FILE *from, const char *name,
 		.duration_ns = 100000,
 		.drain_ns = 10000000,
 		.mtu = 2048,
-		.switching = DL_CUT_THROUGH,
+		.switching = DL_EMU_CUT_THROUGH,
 		.speedup = -1,
 		.tenure = -1,
 		.force_vl = -1,
@@ -404,7 +510,8 @@ int emu_scenario_read_stream(FILE *from, const char *name,
 		return -ENOMEM;
 	err = dl_scenario_read_stream(from, name, log, scenario_keys, out);
 	if (!err && out->warmup_ns >= out->duration_ns)
-		err = emu_scenario_error(out, log, 1, "warmup_ns: expected less"
+		err = emu_scenario_error(out, log, 1,
+					 "warmup_ns: expected less"
 					 " than duration_ns");
 	return err;
 }
@@ -422,7 +529,7 @@ int emu_scenario_read(const char *path, const struct dl_log *log,
 	from = fopen(path, "re");
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_ERROR, "cannot open %s: %s", path,
+		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path,
 		       strerror(errno));
 		return err;
 	}

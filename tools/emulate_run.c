@@ -28,13 +28,13 @@
 /* ---- messages for people ----------------------------------------------- */
 
 /* Keep warnings, for the result; pass everything else on. */
-static void keep_warning(void *context, enum dl_level level,
+static void keep_warning(void *context, enum dl_log_level level,
 			 const char *message)
 {
 	struct emu_run *r = context;
 	char **more;
 
-	if (level != DL_WARNING) {
+	if (level != DL_LOG_WARNING) {
 		dl_log(r->plan->log, level, "%s", message);
 		return;
 	}
@@ -56,11 +56,11 @@ static bool next_message(void *context, uint32_t flow, uint64_t now,
 {
 	struct emu_run *r = context;
 	const struct dl_fabric *f = r->plan->fabric;
-	struct dl_message m;
+	struct dl_emu_trace_message m;
 
 	/* What has not been begun by the end is not sent any more. */
 	if ((now >= r->end && !r->flow_window[flow]) ||
-	    !dl_traffic_next(r->traffic, flow, now, &m))
+	    !dl_emu_traffic_next(r->traffic, flow, now, &m))
 		return false;
 	/* It counts as offered when the next one is taken, or at the end. */
 	if (r->pending[flow].at >= r->warm)
@@ -69,10 +69,11 @@ static bool next_message(void *context, uint32_t flow, uint64_t now,
 	*out = (struct dl_emu_message){
 		.at = m.at,
 		.bytes = m.bytes,
-		.dlid = m.dst == DL_NO_ADAPTER ? m.mlid :
-			f->ports[r->plan->port[m.dst]].lid,
+		.dlid = m.dst == DL_EMU_NO_ADAPTER ?
+				m.mlid :
+				f->ports[r->plan->port[m.dst]].lid,
 		.level = m.level,
-		.sl = DL_NO_SL,
+		.sl = DL_TABLES_NO_SL,
 	};
 	return true;
 }
@@ -81,12 +82,12 @@ static bool next_message(void *context, uint32_t flow, uint64_t now,
 static void count_rest(struct emu_run *r)
 {
 	for (uint32_t i = 0; i < r->source.nflows; i++) {
-		struct dl_message *m = &r->pending[i];
+		struct dl_emu_trace_message *m = &r->pending[i];
 
 		if (m->bytes && m->at >= r->warm && m->at < r->stopped)
 			r->offered_bytes += m->bytes;
 		while (!r->flow_window[i] &&
-		       dl_traffic_next(r->traffic, i, 0, m) &&
+		       dl_emu_traffic_next(r->traffic, i, 0, m) &&
 		       m->at < r->stopped) {
 			if (m->at >= r->warm)
 				r->offered_bytes += m->bytes;
@@ -116,7 +117,7 @@ static int copy_entries(struct emu_run *r, const struct emu_load *load)
 		return -ENOMEM;
 	memcpy(r->entries, p->entries, n * sizeof(*r->entries));
 	for (uint32_t i = 0; i < n; i++) {
-		struct dl_traffic_entry *e = &r->entries[i];
+		struct dl_emu_traffic_entry *e = &r->entries[i];
 		const char *name = p->scenario->traffic[p->origin[i]].name;
 
 		if (e->stop > r->end)
@@ -132,7 +133,7 @@ static int copy_entries(struct emu_run *r, const struct emu_load *load)
 
 static int list_flows(struct emu_run *r)
 {
-	uint32_t n = dl_traffic_flows(r->traffic);
+	uint32_t n = dl_emu_traffic_flows(r->traffic);
 
 	r->flow_port = malloc((n + 1) * sizeof(*r->flow_port));
 	r->flow_window = malloc((n + 1) * sizeof(*r->flow_window));
@@ -140,13 +141,16 @@ static int list_flows(struct emu_run *r)
 	if (!r->flow_port || !r->flow_window || !r->pending)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
-		r->flow_port[i] = r->plan->port[
-			dl_traffic_source(r->traffic, i)];
-		r->flow_window[i] = dl_traffic_window(r->traffic, i);
+		r->flow_port[i] =
+			r->plan->port[dl_emu_traffic_source(r->traffic, i)];
+		r->flow_window[i] = dl_emu_traffic_window(r->traffic, i);
 	}
 	r->source = (struct dl_emu_source){
-		.context = r, .nflows = n, .port = r->flow_port,
-		.window = r->flow_window, .next = next_message,
+		.context = r,
+		.nflows = n,
+		.port = r->flow_port,
+		.window = r->flow_window,
+		.next = next_message,
 		.delivered = note_delivery,
 	};
 	return 0;
@@ -169,8 +173,10 @@ static int add_sample(struct emu_run *r, uint64_t at)
 	}
 	/* Sums for now; emu_run() takes the differences at the end. */
 	r->samples[r->nsamples++] = (struct emu_sample){
-		.at = at, .delivered = r->delivered,
-		.bytes = r->delivered_bytes, .latency_sum = r->latency_sum,
+		.at = at,
+		.delivered = r->delivered,
+		.bytes = r->delivered_bytes,
+		.latency_sum = r->latency_sum,
 		.in_flight = dl_emu_totals(r->emu)->in_flight,
 	};
 	return 0;
@@ -192,7 +198,7 @@ static void end_measuring(struct emu_run *r)
 
 static void difference_samples(struct emu_run *r)
 {
-	for (uint32_t i = r->nsamples; i-- > 1; ) {
+	for (uint32_t i = r->nsamples; i-- > 1;) {
 		struct emu_sample *s = &r->samples[i];
 
 		s->delivered -= s[-1].delivered;
@@ -286,7 +292,7 @@ static int set_up(struct emu_run *r, const struct emu_load *load)
 	int err = copy_entries(r, load);
 
 	if (!err)
-		err = dl_traffic_new(&r->spec, p->log, &r->traffic);
+		err = dl_emu_traffic_new(&r->spec, p->log, &r->traffic);
 	if (!err)
 		err = list_flows(r);
 	if (!err)
@@ -329,7 +335,7 @@ int emu_run(const struct emu_plan *p, const struct emu_load *load,
 	}
 	r->cpu_seconds = cpu_now() - begin;
 	if (err && err != -EINVAL)
-		dl_log(p->log, DL_ERROR, "the emulation failed: %s",
+		dl_log(p->log, DL_LOG_ERROR, "the emulation failed: %s",
 		       strerror(-err));
 	return err;
 }
@@ -337,7 +343,7 @@ int emu_run(const struct emu_plan *p, const struct emu_load *load,
 void emu_run_free(struct emu_run *r)
 {
 	dl_emu_free(r->emu);
-	dl_traffic_free(r->traffic);
+	dl_emu_traffic_free(r->traffic);
 	free(r->entries);
 	free(r->flow_port);
 	free(r->flow_window);

@@ -23,30 +23,30 @@ uint32_t emu_sweep_points(const struct emu_sweep *s)
 	return (s->to - s->from) / s->step + 1;
 }
 
-void emu_latency_of(const struct dl_histogram *h, struct emu_latency *out)
+void emu_latency_of(const struct dl_emu_histogram *h, struct emu_latency *out)
 {
 	*out = (struct emu_latency){
-		.mean = dl_histogram_mean(h) / 1000,
-		.p50 = dl_histogram_quantile(h, 500000) / 1e3,
-		.p99 = dl_histogram_quantile(h, 990000) / 1e3,
-		.p999 = dl_histogram_quantile(h, 999000) / 1e3,
+		.mean = dl_emu_histogram_mean(h) / 1000,
+		.p50 = dl_emu_histogram_quantile(h, 500000) / 1e3,
+		.p99 = dl_emu_histogram_quantile(h, 990000) / 1e3,
+		.p999 = dl_emu_histogram_quantile(h, 999000) / 1e3,
 	};
 }
 
 /* Both levels' latencies in one histogram. */
 static int all_levels(const struct emu_run *r, struct emu_latency *out)
 {
-	struct dl_histogram *sum = calloc(1, sizeof(*sum));
+	struct dl_emu_histogram *sum = calloc(1, sizeof(*sum));
 
 	if (!sum)
 		return -ENOMEM;
 	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++) {
-		const struct dl_histogram *h = &dl_emu_level(r->emu,
-							     l)->latency;
+		const struct dl_emu_histogram *h =
+			&dl_emu_level(r->emu, l)->latency;
 
 		sum->count += h->count;
 		sum->sum += h->sum;
-		for (unsigned int i = 0; i < DL_HISTOGRAM_BUCKETS; i++)
+		for (unsigned int i = 0; i < DL_EMU_HISTOGRAM_BUCKETS; i++)
 			sum->bucket[i] += h->bucket[i];
 		if (h->largest > sum->largest)
 			sum->largest = h->largest;

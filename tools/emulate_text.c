@@ -18,8 +18,8 @@ static void print_levels(const struct emu_run *r, FILE *to)
 {
 	double seconds = r->measured_ps * 1e-12;
 
-	fprintf(to, "%-6s %12s %12s %10s %10s %10s %10s\n", "level",
-		"packets", "Gbit/s", "mean ns", "p50 ns", "p99 ns", "p99.9 ns");
+	fprintf(to, "%-6s %12s %12s %10s %10s %10s %10s\n", "level", "packets",
+		"Gbit/s", "mean ns", "p50 ns", "p99 ns", "p99.9 ns");
 	for (unsigned int i = 0; i < DL_EMU_LEVELS; i++) {
 		const struct dl_emu_level *l = dl_emu_level(r->emu, i);
 		struct emu_latency a;
@@ -27,10 +27,11 @@ static void print_levels(const struct emu_run *r, FILE *to)
 		if (!l->packets)
 			continue;
 		emu_latency_of(&l->latency, &a);
-		fprintf(to, "%-6u %12" PRIu64 " %12.3f %10.0f %10.0f %10.0f "
-			"%10.0f\n", i, l->packets,
-			r->level_bytes[i] * 8e-9 / seconds, a.mean, a.p50,
-			a.p99, a.p999);
+		fprintf(to,
+			"%-6u %12" PRIu64 " %12.3f %10.0f %10.0f %10.0f "
+			"%10.0f\n",
+			i, l->packets, r->level_bytes[i] * 8e-9 / seconds,
+			a.mean, a.p50, a.p99, a.p999);
 	}
 }
 
@@ -54,8 +55,7 @@ static void print_drops(const struct dl_emu_totals *t, FILE *to)
 }
 
 /* The k ports with the most time on the wire, in falling order. */
-static uint32_t find_busiest(const struct emu_run *r, uint32_t k,
-			     uint32_t *out)
+static uint32_t find_busiest(const struct emu_run *r, uint32_t k, uint32_t *out)
 {
 	const struct dl_fabric *f = r->plan->fabric;
 	uint32_t n = 0;
@@ -95,9 +95,10 @@ static void print_busiest(const struct emu_run *r, FILE *to)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct dl_emu_port *p = dl_emu_port(r->emu, top[i]);
 
-		fprintf(to, "  \"%s\" port %u: busy %.1f%%, waiting %.1f%% of "
+		fprintf(to,
+			"  \"%s\" port %u: busy %.1f%%, waiting %.1f%% of "
 			"the time\n",
-			dl_node_name(f, f->ports[top[i]].node),
+			dl_fabric_node_name(f, f->ports[top[i]].node),
 			f->ports[top[i]].num, 100 * p->busy_ps / time,
 			100 * p->wait_ps / time);
 	}
@@ -110,9 +111,10 @@ static void print_starved(const struct emu_run *r, FILE *to)
 	const struct dl_fabric *f = r->plan->fabric;
 
 	for (uint32_t i = 0; i < n && i < FEW; i++)
-		fprintf(to, "starving: \"%s\" port %u, VL %u, since %.0f "
+		fprintf(to,
+			"starving: \"%s\" port %u, VL %u, since %.0f "
 			"ns%s\n",
-			dl_node_name(f, f->ports[found[i].port].node),
+			dl_fabric_node_name(f, f->ports[found[i].port].node),
 			f->ports[found[i].port].num, found[i].vl,
 			found[i].since / 1e3,
 			found[i].unlisted ? ": in no arbitration table" : "");
@@ -123,7 +125,7 @@ static void print_starved(const struct emu_run *r, FILE *to)
 static void print_deadlock(const struct emu_run *r,
 			   const struct dl_coords *coords, FILE *to)
 {
-	struct dl_verdict v = { .fabric = r->plan->fabric };
+	struct dl_verify_result v = { .fabric = r->plan->fabric };
 	struct dl_report report = { .verdict = &v, .coords = coords };
 	const struct dl_cycle_step *cycle;
 
@@ -133,8 +135,10 @@ static void print_deadlock(const struct emu_run *r,
 		fprintf(to, "deadlock: none\n");
 		return;
 	}
-	fprintf(to, "deadlock: yes, at %.0f ns; %u channels wait for each "
-		"other\n", dl_emu_now(r->emu) / 1e3, v.ncycle);
+	fprintf(to,
+		"deadlock: yes, at %.0f ns; %u channels wait for each "
+		"other\n",
+		dl_emu_now(r->emu) / 1e3, v.ncycle);
 	dl_report_cycle(&report, to);
 }
 
@@ -143,14 +147,16 @@ void emu_run_print(const struct emu_run *r, const struct dl_coords *coords,
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
 
-	fprintf(to, "packets: %" PRIu64 " injected, %" PRIu64 " delivered, %"
-		PRIu64 " dropped, %" PRIu64 " in flight after %.0f ns%s\n",
+	fprintf(to,
+		"packets: %" PRIu64 " injected, %" PRIu64 " delivered, %" PRIu64
+		" dropped, %" PRIu64 " in flight after %.0f ns%s\n",
 		t->injected, t->delivered, t->dropped, t->in_flight,
 		dl_emu_now(r->emu) / 1e3,
 		r->interrupted ? " (interrupted)" : "");
-	fprintf(to, "throughput: %.2f%% of the adapters' capacity, for %.2f%% "
-		"offered\n", 100 * emu_run_throughput(r),
-		100 * emu_run_offered(r));
+	fprintf(to,
+		"throughput: %.2f%% of the adapters' capacity, for %.2f%% "
+		"offered\n",
+		100 * emu_run_throughput(r), 100 * emu_run_offered(r));
 	print_levels(r, to);
 	print_drops(t, to);
 	print_busiest(r, to);
@@ -171,10 +177,12 @@ void emu_sweep_print(const struct emu_point *points, uint32_t n, FILE *to)
 
 		if (!p->done)
 			continue;
-		fprintf(to, "%-8.6g %8.2f%% %10.2f%% %10.0f %10.0f %10.0f "
-			"%10.0f%s\n", p->load * 1e-6, 100 * p->offered,
-			100 * p->throughput, p->mean_ns, p->p50_ns, p->p99_ns,
-			p->p999_ns, p->deadlock ? "  deadlock" : "");
+		fprintf(to,
+			"%-8.6g %8.2f%% %10.2f%% %10.0f %10.0f %10.0f "
+			"%10.0f%s\n",
+			p->load * 1e-6, 100 * p->offered, 100 * p->throughput,
+			p->mean_ns, p->p50_ns, p->p99_ns, p->p999_ns,
+			p->deadlock ? "  deadlock" : "");
 	}
 	if (saturation < 0)
 		fprintf(to, "saturation: not reached\n");
@@ -193,7 +201,7 @@ static void set_narrow(const struct emu_run *r, uint32_t port,
 	uint64_t top = (UINT64_C(1) << bits) - 1;
 
 	fprintf(to, "PerformanceSet \"%s\"[%u] PortCounters.%s=%" PRIu64 "\n",
-		dl_node_name(f, f->ports[port].node), f->ports[port].num,
+		dl_fabric_node_name(f, f->ports[port].node), f->ports[port].num,
 		counter, value > top ? top : value);
 }
 
@@ -203,9 +211,11 @@ static void set_counter(const struct emu_run *r, uint32_t port,
 	const struct dl_fabric *f = r->plan->fabric;
 
 	set_narrow(r, port, counter, 32, value, to);
-	fprintf(to, "PerformanceSet \"%s\"[%u] PortCountersExtended.%s=%"
-		PRIu64 "\n", dl_node_name(f, f->ports[port].node),
-		f->ports[port].num, counter, value);
+	fprintf(to,
+		"PerformanceSet \"%s\"[%u] PortCountersExtended.%s=%" PRIu64
+		"\n",
+		dl_fabric_node_name(f, f->ports[port].node), f->ports[port].num,
+		counter, value);
 }
 
 int emu_write_counters(const struct emu_run *r, FILE *to)

@@ -30,7 +30,7 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *out)
 
 /* One line; *got is false when nothing stands in it. */
 static const char *parse_line(const struct emu_plan *p, char *line,
-			      struct dl_message *m, bool *got)
+			      struct dl_emu_trace_message *m, bool *got)
 {
 	uint64_t ns, bytes, level;
 	char *word[6], *rest = line;
@@ -59,15 +59,16 @@ static const char *parse_line(const struct emu_plan *p, char *line,
 }
 
 struct trace {
-	struct dl_message *list;
+	struct dl_emu_trace_message *list;
 	uint64_t n, cap;
 };
 
-static int append(struct trace *t, const struct dl_message *m)
+static int append(struct trace *t, const struct dl_emu_trace_message *m)
 {
 	if (t->n == t->cap) {
 		uint64_t cap = 2 * t->cap + 64;
-		struct dl_message *more = realloc(t->list, cap * sizeof(*m));
+		struct dl_emu_trace_message *more =
+			realloc(t->list, cap * sizeof(*m));
 
 		if (!more)
 			return -ENOMEM;
@@ -83,7 +84,7 @@ static int append(struct trace *t, const struct dl_message *m)
 
 static int by_source(const void *left, const void *right)
 {
-	const struct dl_message *a = left, *b = right;
+	const struct dl_emu_trace_message *a = left, *b = right;
 
 	if (a->src != b->src)
 		return a->src < b->src ? -1 : 1;
@@ -101,14 +102,14 @@ static int read_lines(const struct emu_plan *p, const char *path, FILE *from,
 	int err = 0;
 
 	while (!err && getline(&line, &size, from) >= 0) {
-		struct dl_message m = { 0 };
+		struct dl_emu_trace_message m = { 0 };
 		const char *wrong;
 		bool got;
 
 		number++;
 		wrong = parse_line(p, line, &m, &got);
 		if (wrong) {
-			dl_log(p->log, DL_ERROR, "%s:%u: %s", path, number,
+			dl_log(p->log, DL_LOG_ERROR, "%s:%u: %s", path, number,
 			       wrong);
 			err = -EINVAL;
 		} else if (got) {
@@ -122,7 +123,7 @@ static int read_lines(const struct emu_plan *p, const char *path, FILE *from,
 }
 
 int emu_trace_read(const struct emu_plan *p, const struct emu_traffic *t,
-		   struct dl_message **out, uint64_t *n)
+		   struct dl_emu_trace_message **out, uint64_t *n)
 {
 	char *path = emu_beside(p->scenario, t->file);
 	struct trace trace = { 0 };

@@ -8,41 +8,61 @@
 #include <string.h>
 
 #include "tool.h"
-#include "torus/generate.h"
+#include "dateline/torus.h"
 
 enum {
-	KEY_HOSTS = 0x100, KEY_MESH, KEY_PARALLEL, KEY_SCRAMBLE,
-	KEY_FAIL_SWITCH, KEY_FAIL_LINK
+	KEY_HOSTS = 0x100,
+	KEY_MESH,
+	KEY_PARALLEL,
+	KEY_SCRAMBLE,
+	KEY_FAIL_SWITCH,
+	KEY_FAIL_LINK
 };
 
 static const struct argp_option options[] = {
-	{ .name = "output", .key = 'o', .arg = "PREFIX",
+	{ .name = "output",
+	  .key = 'o',
+	  .arg = "PREFIX",
 	  .doc = "Write PREFIX.net and PREFIX.torus.conf (required)" },
-	{ .name = "hosts", .key = KEY_HOSTS, .arg = "N",
+	{ .name = "hosts",
+	  .key = KEY_HOSTS,
+	  .arg = "N",
 	  .doc = "Adapters at each switch (default 1)" },
-	{ .name = "mesh", .key = KEY_MESH, .arg = "DIMS",
+	{ .name = "mesh",
+	  .key = KEY_MESH,
+	  .arg = "DIMS",
 	  .doc = "Leave these dimensions open, such as xz" },
-	{ .name = "parallel", .key = KEY_PARALLEL, .arg = "K",
+	{ .name = "parallel",
+	  .key = KEY_PARALLEL,
+	  .arg = "K",
 	  .doc = "Cables between neighbours (default 1)" },
-	{ .name = "scramble", .key = KEY_SCRAMBLE, .arg = "SEED",
+	{ .name = "scramble",
+	  .key = KEY_SCRAMBLE,
+	  .arg = "SEED",
 	  .doc = "Mix port numbers, GUIDs and the order of nodes" },
-	{ .name = "fail-switch", .key = KEY_FAIL_SWITCH, .arg = "x,y,z",
+	{ .name = "fail-switch",
+	  .key = KEY_FAIL_SWITCH,
+	  .arg = "x,y,z",
 	  .doc = "Leave out this switch and its adapters; repeatable" },
-	{ .name = "fail-link", .key = KEY_FAIL_LINK, .arg = "x,y,z:+d[*N]",
+	{ .name = "fail-link",
+	  .key = KEY_FAIL_LINK,
+	  .arg = "x,y,z:+d[*N]",
 	  .doc = "Leave out the cables from here in direction +d or -d, d "
 		 "being x, y or z; *N: only N of them; repeatable" },
 	{ 0 }
 };
 
 static const char doc[] =
-	"Write a torus or mesh of X by Y by Z switches: a netlist for ibsim and "
+	"Write a torus or mesh of X by Y by Z switches: a netlist for ibsim "
+	"and "
 	"every other subcommand, and a torus-2QoS.conf that describes it."
 	"\v"
 	"A radix of 1 leaves a dimension out. Examples:\n"
 	"\n"
 	"  dateline gen 6 5 1 -o small\n"
 	"  dateline gen 4 4 4 --hosts 16 --parallel 3 -o gordon\n"
-	"  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o hurt\n"
+	"  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o "
+	"hurt\n"
 	"  dateline gen 5 4 3 --mesh xz --scramble 7 -o mixed\n"
 	"\n"
 	"To run one of them:\n"
@@ -58,14 +78,14 @@ struct failure {
 };
 
 struct gen {
-	struct dl_plan plan;
+	struct dl_torus_plan plan;
 	const char *prefix;
 	const char *mesh;
 	unsigned int nradices;
 	struct failure *failures;
 	uint32_t nfailures;
-	uint32_t *sites;	/* the plan's failed_sites */
-	struct dl_failed_hop *hops;
+	uint32_t *sites; /* the plan's failed_sites */
+	struct dl_torus_failed_hop *hops;
 };
 
 /* ---- the command line -------------------------------------------------- */
@@ -74,25 +94,25 @@ static const char *parse_site(struct argp_state *state, const char *what,
 			      const char *text, uint32_t *site)
 {
 	const struct gen *gen = state->input;
-	const struct dl_grid *g = &gen->plan.grid;
-	uint32_t c[DL_DIMS];
+	const struct dl_torus_grid *g = &gen->plan.grid;
+	uint32_t c[DL_TORUS_DIMS];
 	const char *at = text;
 
-	for (unsigned int d = 0; d < DL_DIMS; d++) {
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 		char *end;
 		unsigned long value = strtoul(at, &end, 10);
 
 		if (*at < '0' || *at > '9' || value >= g->radix[d] ||
-		    (d + 1 < DL_DIMS && *end != ','))
+		    (d + 1 < DL_TORUS_DIMS && *end != ','))
 			argp_error(state,
 				   "%s: \"%s\" does not begin with a place "
 				   "x,y,z within 0,0,0 to %u,%u,%u",
-				   what, text, g->radix[0] - 1,
-				   g->radix[1] - 1, g->radix[2] - 1);
+				   what, text, g->radix[0] - 1, g->radix[1] - 1,
+				   g->radix[2] - 1);
 		c[d] = value;
-		at = end + (d + 1 < DL_DIMS);
+		at = end + (d + 1 < DL_TORUS_DIMS);
 	}
-	*site = dl_site(g, c);
+	*site = dl_torus_site(g, c);
 	return at;
 }
 
@@ -109,7 +129,7 @@ static void parse_fail_switch(struct argp_state *state, const char *text)
 static void parse_fail_link(struct argp_state *state, const char *text)
 {
 	struct gen *gen = state->input;
-	struct dl_failed_hop *hop = &gen->hops[gen->plan.nfailed_hops++];
+	struct dl_torus_failed_hop *hop = &gen->hops[gen->plan.nfailed_hops++];
 	const char *at = parse_site(state, "--fail-link", text, &hop->site);
 
 	if (at[0] != ':' || !at[1] || !strchr("+-", at[1]) || !at[2] ||
@@ -117,31 +137,35 @@ static void parse_fail_link(struct argp_state *state, const char *text)
 		argp_error(state,
 			   "--fail-link: \"%s\" should end like :+x or :-z*2",
 			   text);
-	hop->dir = dl_dir(at[2] - 'x', at[1] == '-');
-	hop->cables = at[3] ? dl_arg_number(state, at + 4, "--fail-link: N in *N",
-					    1, gen->plan.parallel) :
+	hop->dir = dl_torus_dir(at[2] - 'x', at[1] == '-');
+	hop->cables = at[3] ? dl_arg_number(state, at + 4,
+					    "--fail-link: N in *N", 1,
+					    gen->plan.parallel) :
 			      0;
 }
 
 static void finish_plan(struct argp_state *state)
 {
 	struct gen *gen = state->input;
-	struct dl_plan *plan = &gen->plan;
+	struct dl_torus_plan *plan = &gen->plan;
 
-	if (gen->nradices < DL_DIMS)
+	if (gen->nradices < DL_TORUS_DIMS)
 		argp_error(state, "expected three radices, X Y Z");
 	if (!gen->prefix)
 		argp_error(state, "expected -o PREFIX");
 	for (const char *m = gen->mesh; m && *m; m++) {
 		if (*m < 'x' || *m > 'z')
-			argp_error(state, "--mesh: \"%s\" should be made of "
-					  "the letters x, y and z", gen->mesh);
+			argp_error(state,
+				   "--mesh: \"%s\" should be made of "
+				   "the letters x, y and z",
+				   gen->mesh);
 		plan->grid.mesh[*m - 'x'] = true;
 	}
-	if (dl_grid_sites(&plan->grid) > DL_MAX_LID)
-		argp_error(state, "%u switches are more than the %d nodes that "
-				  "a subnet has LIDs for",
-			   dl_grid_sites(&plan->grid), DL_MAX_LID);
+	if (dl_torus_grid_sites(&plan->grid) > DL_FABRIC_MAX_LID)
+		argp_error(state,
+			   "%u switches are more than the %d nodes that "
+			   "a subnet has LIDs for",
+			   dl_torus_grid_sites(&plan->grid), DL_FABRIC_MAX_LID);
 	gen->sites = calloc(gen->nfailures + 1, sizeof(*gen->sites));
 	gen->hops = calloc(gen->nfailures + 1, sizeof(*gen->hops));
 	if (!gen->sites || !gen->hops)
@@ -169,7 +193,7 @@ static void keep_failure(struct argp_state *state, const char *text, bool link)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct gen *gen = state->input;
-	struct dl_plan *plan = &gen->plan;
+	struct dl_torus_plan *plan = &gen->plan;
 
 	switch (key) {
 	case 'o':
@@ -177,30 +201,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_HOSTS:
 		plan->hosts = dl_arg_number(state, arg, "--hosts", 0,
-					    DL_MAX_PORTS);
+					    DL_FABRIC_MAX_PORTS);
 		return 0;
 	case KEY_MESH:
 		gen->mesh = arg;
 		return 0;
 	case KEY_PARALLEL:
 		plan->parallel = dl_arg_number(state, arg, "--parallel", 1,
-					       DL_MAX_PORTS);
+					       DL_FABRIC_MAX_PORTS);
 		return 0;
 	case KEY_SCRAMBLE:
 		plan->scramble = true;
-		plan->seed = dl_arg_number(state, arg, "--scramble", 0,
-					   UINT64_MAX);
+		plan->seed =
+			dl_arg_number(state, arg, "--scramble", 0, UINT64_MAX);
 		return 0;
 	case KEY_FAIL_SWITCH:
 	case KEY_FAIL_LINK:
 		keep_failure(state, arg, key == KEY_FAIL_LINK);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (gen->nradices == DL_DIMS)
+		if (gen->nradices == DL_TORUS_DIMS)
 			argp_error(state, "\"%s\" is one argument too many",
 				   arg);
-		plan->grid.radix[gen->nradices++] =
-			dl_arg_number(state, arg, "radix", 1, DL_MAX_RADIX);
+		plan->grid.radix[gen->nradices++] = dl_arg_number(
+			state, arg, "radix", 1, DL_TORUS_MAX_RADIX);
 		return 0;
 	case ARGP_KEY_END:
 		finish_plan(state);
@@ -221,14 +245,14 @@ static const struct argp argp = {
 
 /* Create PREFIX followed by `suffix`. */
 static int open_suffixed(const struct dl_tool *tool, const char *prefix,
-			 const char *suffix, struct dl_out *out)
+			 const char *suffix, struct dl_tool_out *out)
 {
 	char *path;
 	int err;
 
 	if (asprintf(&path, "%s%s", prefix, suffix) < 0)
 		return -ENOMEM;
-	err = dl_out_open(tool, NULL, path, out);
+	err = dl_tool_out_open(tool, NULL, path, out);
 	free(path);
 	return err;
 }
@@ -237,19 +261,21 @@ static int write_files(const struct dl_tool *tool, const char *prefix,
 		       const struct dl_fabric *f,
 		       const struct dl_torus_config *c)
 {
-	struct dl_out out;
+	struct dl_tool_out out;
 	int err;
 
 	err = open_suffixed(tool, prefix, ".net", &out);
 	if (err)
 		return err;
-	err = dl_out_close(tool, &out, dl_fabric_write_netlist(f, out.file));
+	err = dl_tool_out_close(tool, &out,
+				dl_fabric_write_netlist(f, out.file));
 	if (err)
 		return err;
 	err = open_suffixed(tool, prefix, ".torus.conf", &out);
 	if (err)
 		return err;
-	return dl_out_close(tool, &out, dl_torus_config_write(c, out.file));
+	return dl_tool_out_close(tool, &out,
+				 dl_torus_config_write(c, out.file));
 }
 
 static void report(const struct dl_tool *tool, const char *prefix,
@@ -259,11 +285,11 @@ static void report(const struct dl_tool *tool, const char *prefix,
 
 	for (uint32_t i = 0; i < f->nports; i++)
 		cables += f->ports[i].peer != DL_NONE && f->ports[i].peer > i;
-	dl_log(&tool->log, DL_INFO,
+	dl_log(&tool->log, DL_LOG_INFO,
 	       "%s.net: %" PRIu32 " switches, %" PRIu32 " adapters, %" PRIu32
 	       " cables",
 	       prefix, f->nswitches, f->nnodes - f->nswitches, cables);
-	dl_log(&tool->log, DL_INFO, "%s.torus.conf: %" PRIu32 " seed%s",
+	dl_log(&tool->log, DL_LOG_INFO, "%s.torus.conf: %" PRIu32 " seed%s",
 	       prefix, c->nseeds, c->nseeds == 1 ? "" : "s");
 }
 
@@ -275,7 +301,7 @@ int dl_cmd_gen(struct dl_tool *tool, int argc, char **argv)
 	int err;
 
 	dl_tool_parse(tool, &argp, 0, argc, argv, &gen);
-	err = dl_generate(&gen.plan, &tool->log, &f, &c);
+	err = dl_torus_generate(&gen.plan, &tool->log, &f, &c);
 	if (!err)
 		err = write_files(tool, gen.prefix, f, c);
 	if (!err)

@@ -56,7 +56,7 @@ endif
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS) \
 	$(ZLIB_CFLAGS) $(MPI_CFLAGS)
-dateline_LDADD = libdlgen.la libdlroute.la libdllink.la libdllive.la $(JANSSON_LIBS) \
+dateline_LDADD = libdateline.la $(JANSSON_LIBS) \
 	$(YAML_LIBS) $(ZLIB_LIBS) $(MPI_LIBS)
 
 # The page of `dateline report`: what a browser reads is put into the command

@@ -20,16 +20,16 @@ static const struct command {
 	{ 0 }
 };
 
-static void print_message(void *context, enum dl_level level,
+static void print_message(void *context, enum dl_log_level level,
 			  const char *message)
 {
 	static const struct {
 		const char *label, *colour;
 	} styles[] = {
-		[DL_ERROR] = { "error: ", "\033[1;31m" },
-		[DL_WARNING] = { "warning: ", "\033[1;33m" },
-		[DL_INFO] = { "", "" },
-		[DL_VERBOSE] = { "", "" },
+		[DL_LOG_ERROR] = { "error: ", "\033[1;31m" },
+		[DL_LOG_WARNING] = { "warning: ", "\033[1;33m" },
+		[DL_LOG_INFO] = { "", "" },
+		[DL_LOG_VERBOSE] = { "", "" },
 	};
 	const struct dl_tool *tool = context;
 
@@ -63,7 +63,7 @@ static char *list_commands(int key, const char *text, void *input)
 
 struct choice {
 	const struct command *command;
-	int first;	/* index in argv of the subcommand */
+	int first; /* index in argv of the subcommand */
 };
 
 static error_t parse_main(int key, char *arg, struct argp_state *state)
@@ -77,7 +77,7 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 				continue;
 			choice->command = c;
 			choice->first = state->next - 1;
-			state->next = state->argc;	/* the rest is its */
+			state->next = state->argc; /* the rest is its */
 			return 0;
 		}
 		argp_error(state, "there is no subcommand \"%s\"", arg);
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 {
 	struct dl_tool tool = {
 		.log = { .write = print_message, .context = &tool },
-		.level = DL_INFO,
+		.level = DL_LOG_INFO,
 		.colour = isatty(STDERR_FILENO),
 	};
 	struct choice choice = { 0 };
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 				     argv + choice.first);
 	free(name);
 	if (fclose(stdout) && status == DL_EXIT_GOOD) {
-		dl_log(&tool.log, DL_ERROR, "cannot print the result: %s",
+		dl_log(&tool.log, DL_LOG_ERROR, "cannot print the result: %s",
 		       strerror(errno));
 		status = DL_EXIT_ENVIRONMENT;
 	}

@@ -2,13 +2,13 @@
 /* What an administrator adds to opensm.conf; see tool.h. */
 #include <errno.h>
 
-#include "route/vlarb.h"
+#include "dateline/route.h"
 #include "tool.h"
 
 #define OPENSM_CONF "dateline-opensm.conf"
 
 static void write_table(FILE *to, const char *kind, const char *table,
-			const struct dl_vlarb_entry *e, unsigned int n)
+			const struct dl_tables_vlarb_entry *e, unsigned int n)
 {
 	unsigned int i;
 
@@ -18,7 +18,8 @@ static void write_table(FILE *to, const char *kind, const char *table,
 	fputc('\n', to);
 }
 
-static void write_kind(FILE *to, const char *kind, const struct dl_vlarb *arb)
+static void write_kind(FILE *to, const char *kind,
+		       const struct dl_tables_vlarb *arb)
 {
 	fprintf(to, "qos_%s_high_limit %u\n", kind, arb->high_limit);
 	write_table(to, kind, "high", arb->high, arb->nhigh);
@@ -28,12 +29,12 @@ static void write_kind(FILE *to, const char *kind, const struct dl_vlarb *arb)
 static int write_conf(const struct dl_route_options *o, FILE *to)
 {
 	static const char *const end_kinds[] = { "ca", "rtr", "sw0" };
-	const struct dl_vl_budget vls = { 8, 2 };
-	struct dl_vlarb between, end;
+	const struct dl_route_vls vls = { 8, 2 };
+	struct dl_tables_vlarb between, end;
 	size_t i;
 
-	dl_sound_vlarb(o, &vls, true, 64, 64, &between);
-	dl_sound_vlarb(o, &vls, false, 64, 64, &end);
+	dl_route_vlarb(o, &vls, true, 64, 64, &between);
+	dl_route_vlarb(o, &vls, false, 64, 64, &end);
 	fputs("# Add this to opensm.conf.\n"
 	      "#\n"
 	      "# Dateline as the only engine; with \"torus-2QoS\" in its place "
@@ -43,7 +44,7 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 	      "routing_engine dateline,no_fallback\n"
 	      "qos TRUE\n",
 	      to);
-	if (o->mode == DL_CLASSIC)
+	if (o->mode == DL_ROUTE_CLASSIC)
 		fputs("event_plugin_options mode=classic\n", to);
 	fputs("\n"
 	      "# Between switches VL 0-3 carry QoS level 0 and VL 4-7 level 1, "
@@ -61,8 +62,9 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 int dl_tool_write_opensm_conf(const struct dl_tool *tool, const char *dir,
 			      const struct dl_route_options *o)
 {
-	struct dl_out out;
-	int err = dl_out_open(tool, dir, OPENSM_CONF, &out);
+	struct dl_tool_out out;
+	int err = dl_tool_out_open(tool, dir, OPENSM_CONF, &out);
 
-	return err ? err : dl_out_close(tool, &out, write_conf(o, out.file));
+	return err ? err :
+		     dl_tool_out_close(tool, &out, write_conf(o, out.file));
 }

@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "places.h"
-#include "torus/curve.h"
+#include "dateline/torus.h"
 
 /* ---- adapters ---------------------------------------------------------- */
 
-static bool is_cabled(const struct dl_fabric *f, const struct dl_node *n)
+static bool is_cabled(const struct dl_fabric *f, const struct dl_fabric_node *n)
 {
 	uint32_t num;
 
@@ -31,8 +31,8 @@ static bool is_cabled(const struct dl_fabric *f, const struct dl_node *n)
 static void place_port(struct dl_places *p, const uint32_t *site,
 		       const uint32_t *along, uint32_t port)
 {
-	struct dl_place *at = &p->list[p->n++];
-	uint32_t sw = dl_peer_switch(p->fabric, port);
+	struct dl_places_entry *at = &p->list[p->n++];
+	uint32_t sw = dl_fabric_peer_switch(p->fabric, port);
 
 	at->port = port;
 	at->site = at->along = at->host = DL_NONE;
@@ -57,9 +57,9 @@ static void place_all(struct dl_places *p, const uint32_t *site,
 	uint32_t i, num;
 
 	for (i = 0; i < f->nnodes; i++) {
-		const struct dl_node *n = &f->nodes[i];
+		const struct dl_fabric_node *n = &f->nodes[i];
 
-		if (n->type != DL_CA)
+		if (n->type != DL_FABRIC_CA)
 			continue;
 		for (num = 1; num <= n->nports; num++) {
 			uint32_t port = n->first_port + num;
@@ -75,8 +75,9 @@ static void place_all(struct dl_places *p, const uint32_t *site,
 static int compare_places(const void *a, const void *b, void *context)
 {
 	const struct dl_fabric *f = context;
-	const struct dl_place *x = a, *y = b;
-	const struct dl_port *xp = &f->ports[x->port], *yp = &f->ports[y->port];
+	const struct dl_places_entry *x = a, *y = b;
+	const struct dl_fabric_port *xp = &f->ports[x->port],
+				    *yp = &f->ports[y->port];
 	uint64_t xg = f->nodes[xp->node].guid, yg = f->nodes[yp->node].guid;
 
 	if (x->along != y->along)
@@ -89,12 +90,12 @@ static int compare_places(const void *a, const void *b, void *context)
 }
 
 /* The number on the curve of each site. */
-static int number_sites(const struct dl_grid *g, uint32_t **out)
+static int number_sites(const struct dl_torus_grid *g, uint32_t **out)
 {
-	uint32_t n = dl_grid_sites(g), i;
+	uint32_t n = dl_torus_grid_sites(g), i;
 	uint32_t *order = malloc((n + 1) * sizeof(*order));
 	uint32_t *along = malloc((n + 1) * sizeof(*along));
-	int err = order && along ? dl_curve(g, order) : -ENOMEM;
+	int err = order && along ? dl_torus_curve(g, order) : -ENOMEM;
 
 	for (i = 0; !err && i < n; i++)
 		along[order[i]] = i;
@@ -124,7 +125,7 @@ static bool is_product(const char *name, size_t len)
 /* The host's name, for free(); NULL with *err 0: none. */
 static char *host_name(const struct dl_fabric *f, uint32_t node, int *err)
 {
-	const char *desc = dl_node_name(f, node);
+	const char *desc = dl_fabric_node_name(f, node);
 	size_t len = strcspn(desc, " \t"), i;
 	char *name;
 
@@ -207,7 +208,9 @@ static int unite_hosts(struct dl_places *p)
 			continue;
 		p->nhosts_placed++;
 		h->beside = i && p->list[h[-1].place].site ==
-				 p->list[h->place].site ? h[-1].beside + 1 : 0;
+						    p->list[h->place].site ?
+				    h[-1].beside + 1 :
+				    0;
 	}
 	for (i = 0; i < p->n; i++)
 		if (p->list[i].host != DL_NONE)
@@ -218,7 +221,7 @@ static int unite_hosts(struct dl_places *p)
 
 /* ---- the whole --------------------------------------------------------- */
 
-int dl_places_new(const struct dl_fabric *f, const struct dl_grid *g,
+int dl_places_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
 		  const uint32_t *site, struct dl_places *out)
 {
 	struct dl_places p = { .fabric = f, .grid = *g };
@@ -263,9 +266,8 @@ double dl_places_step(const struct dl_places *p)
 	uint32_t i;
 
 	for (i = 1; i < p->nhosts_placed; i++)
-		hops += dl_site_distance(&p->grid,
-					 p->list[p->hosts[i - 1].place].site,
-					 p->list[p->hosts[i].place].site);
-	return p->nhosts_placed < 2 ? 0 :
-				      (double)hops / (p->nhosts_placed - 1);
+		hops += dl_torus_site_distance(
+			&p->grid, p->list[p->hosts[i - 1].place].site,
+			p->list[p->hosts[i].place].site);
+	return p->nhosts_placed < 2 ? 0 : (double)hops / (p->nhosts_placed - 1);
 }

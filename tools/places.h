@@ -9,36 +9,37 @@
 #include "sites.h"
 
 /* A port of an adapter.  Those with a cable; of an adapter without, port 1. */
-struct dl_place {
-	uint32_t port;		/* port index */
-	uint32_t site;		/* of its switch; DL_NONE: no coordinates */
-	uint32_t along;		/* number of that site on the curve, from 0 */
-	uint32_t host;		/* DL_NONE: its description names none */
-	const char *lacking;	/* why there are no coordinates, or NULL */
+struct dl_places_entry {
+	uint32_t port;	     /* port index */
+	uint32_t site;	     /* of its switch; DL_NONE: no coordinates */
+	uint32_t along;	     /* number of that site on the curve, from 0 */
+	uint32_t host;	     /* DL_NONE: its description names none */
+	const char *lacking; /* why there are no coordinates, or NULL */
 };
 
 /* A host, at the first place on the curve of any adapter of its. */
 struct dl_host {
 	char *name;
 	uint32_t place;
-	uint32_t beside;	/* hosts before it at the same site */
+	uint32_t beside; /* hosts before it at the same site */
 };
 
 struct dl_places {
-	const struct dl_fabric *fabric;	/* borrowed */
-	struct dl_grid grid;
-	struct dl_place *list;	/* along the curve; then those without site */
+	const struct dl_fabric *fabric; /* borrowed */
+	struct dl_torus_grid grid;
+	struct dl_places_entry
+		*list; /* along the curve; then those without site */
 	uint32_t n, nplaced;
-	struct dl_host *hosts;	/* in the same order */
+	struct dl_host *hosts; /* in the same order */
 	uint32_t nhosts, nhosts_placed;
-	uint32_t unnamed;	/* adapters whose description names no host */
+	uint32_t unnamed; /* adapters whose description names no host */
 };
 
 /*
  * List the adapters of a fabric whose switches have these sites (by switch
  * number, or DL_NONE).  0 or -ENOMEM.
  */
-int dl_places_new(const struct dl_fabric *f, const struct dl_grid *g,
+int dl_places_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
 		  const uint32_t *site, struct dl_places *out);
 void dl_places_free(struct dl_places *p);
 
@@ -47,14 +48,14 @@ double dl_places_step(const struct dl_places *p);
 
 /* How hosts are called in Slurm's files. */
 enum dl_slurm_names {
-	DL_NAME_HOST,		/* as they call themselves */
-	DL_NAME_INDEX,		/* by number along the curve: torus0007 */
-	DL_NAME_XYZ		/* by coordinates, base 36: torus01a */
+	DL_NAME_HOST,  /* as they call themselves */
+	DL_NAME_INDEX, /* by number along the curve: torus0007 */
+	DL_NAME_XYZ    /* by coordinates, base 36: torus01a */
 };
 
 struct dl_slurm_style {
 	enum dl_slurm_names names;
-	const char *prefix;	/* of names that are not the hosts' own */
+	const char *prefix; /* of names that are not the hosts' own */
 };
 
 /*
@@ -73,11 +74,11 @@ int dl_slurm_topology(const struct dl_places *p,
 /* Which host each rank runs on. */
 struct dl_ranks {
 	uint32_t n;
-	uint32_t slots;		/* ranks a host */
-	uint32_t *slot;		/* by rank: host * slots + slot */
-	double hops;		/* between neighbours in the grid, on average */
-	double plain_hops;	/* ... if ranks just followed the curve */
-	const char *how;	/* the mapping that was best */
+	uint32_t slots;	   /* ranks a host */
+	uint32_t *slot;	   /* by rank: host * slots + slot */
+	double hops;	   /* between neighbours in the grid, on average */
+	double plain_hops; /* ... if ranks just followed the curve */
+	const char *how;   /* the mapping that was best */
 };
 
 /*
@@ -85,7 +86,7 @@ struct dl_ranks {
  * grid, n ranks on all slots) so that neighbours in it are close together.
  * Returns 0, -ENOSPC (more ranks than slots), -ENOMEM.
  */
-int dl_ranks_map(const struct dl_places *p, const uint32_t grid[DL_DIMS],
+int dl_ranks_map(const struct dl_places *p, const uint32_t grid[DL_TORUS_DIMS],
 		 uint32_t slots, struct dl_ranks *out);
 
 /* A rank file or a host file of Open MPI's.  0 or -EIO. */

@@ -8,8 +8,14 @@
 
 #include "report.h"
 
-enum { KEY_NET = 0x2000, KEY_PSL, KEY_TORUS, KEY_EMULATION, KEY_AGAINST,
-       KEY_TITLE };
+enum {
+	KEY_NET = 0x2000,
+	KEY_PSL,
+	KEY_TORUS,
+	KEY_EMULATION,
+	KEY_AGAINST,
+	KEY_TITLE
+};
 
 struct request {
 	const char *dir, *net, *psl, *config, *emulation, *against, *title;
@@ -17,20 +23,34 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-	{ .name = "emulation", .key = KEY_EMULATION, .arg = "FILE",
+	{ .name = "emulation",
+	  .key = KEY_EMULATION,
+	  .arg = "FILE",
 	  .doc = "What `dateline emulate --json` printed for this snapshot" },
-	{ .name = "against", .key = KEY_AGAINST, .arg = "DIR",
+	{ .name = "against",
+	  .key = KEY_AGAINST,
+	  .arg = "DIR",
 	  .doc = "An earlier snapshot: show what has changed since" },
-	{ .name = "net", .key = KEY_NET, .arg = "FILE",
+	{ .name = "net",
+	  .key = KEY_NET,
+	  .arg = "FILE",
 	  .doc = "The netlist, for a folder without one" },
-	{ .name = "psl", .key = KEY_PSL, .arg = "FILE",
+	{ .name = "psl",
+	  .key = KEY_PSL,
+	  .arg = "FILE",
 	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
-	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	{ .name = "torus-config",
+	  .key = KEY_TORUS,
+	  .arg = "FILE",
 	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
 		 "torus-2QoS's rule when there are none" },
-	{ .name = "title", .key = KEY_TITLE, .arg = "TEXT",
+	{ .name = "title",
+	  .key = KEY_TITLE,
+	  .arg = "TEXT",
 	  .doc = "The page's heading (the folder's name)" },
-	{ .name = "output", .key = 'o', .arg = "FILE",
+	{ .name = "output",
+	  .key = 'o',
+	  .arg = "FILE",
 	  .doc = "The page to write; - is standard output" },
 	{ 0 }
 };
@@ -117,7 +137,7 @@ static int judge(const struct request *r, struct inputs *in, json_t *document)
 				    .coords = &in->coords,
 				    .compared = in->then.tables };
 	struct dl_verify_options o;
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 	json_t *change;
 	int err;
 
@@ -137,7 +157,7 @@ static int judge(const struct request *r, struct inputs *in, json_t *document)
 		if (!err)
 			err = add(document, "change", change);
 	}
-	dl_verdict_free(v);
+	dl_verify_result_free(v);
 	return err;
 }
 
@@ -159,7 +179,7 @@ static int fill(const struct dl_tool *tool, const struct request *r,
 		err = add(document, "tables", dl_page_tables(&in->page));
 	if (!err)
 		err = add(document, "partial",
-			  json_boolean(in->now.parts & DL_PART_PARTIAL));
+			  json_boolean(in->now.parts & DL_SNAPSHOT_IS_PARTIAL));
 	if (err || !r->emulation)
 		return err;
 	err = dl_page_emulation(&in->page, r->emulation, &tool->log,
@@ -175,16 +195,16 @@ static int write_page(const struct dl_tool *tool, const struct request *r,
 	json_t *document = json_pack("{s:s, s:o}", "program", PACKAGE_STRING,
 				     "title",
 				     dl_json_text(r->title ? r->title : name));
-	struct dl_out out;
+	struct dl_tool_out out;
 	int err = document ? fill(tool, r, in, document) : -ENOMEM;
 
 	free(path);
 	if (!err)
-		err = dl_out_open(tool, NULL, r->out, &out);
+		err = dl_tool_out_open(tool, NULL, r->out, &out);
 	if (!err)
-		err = dl_out_close(tool, &out, dl_page_write(&in->page,
-							     document,
-							     out.file));
+		err = dl_tool_out_close(tool, &out,
+					dl_page_write(&in->page, document,
+						      out.file));
 	json_decref(document);
 	return err;
 }
@@ -224,11 +244,11 @@ int dl_cmd_report(struct dl_tool *tool, int argc, char **argv)
 	int err;
 
 	dl_tool_parse(tool, &report_argp, 0, argc, argv, &r);
-	err = read_one(tool, r.dir, r.net, r.psl, r.config, &in.now,
-		       &in.coords, &in.page);
+	err = read_one(tool, r.dir, r.net, r.psl, r.config, &in.now, &in.coords,
+		       &in.page);
 	if (!err && r.against)
-		err = read_one(tool, r.against, r.net, NULL, r.config,
-			       &in.then, &in.coords_then, &in.page_then);
+		err = read_one(tool, r.against, r.net, NULL, r.config, &in.then,
+			       &in.coords_then, &in.page_then);
 	if (!err)
 		err = write_page(tool, &r, &in);
 	release(&in);

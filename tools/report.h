@@ -20,12 +20,12 @@
 #define DL_TOOL_REPORT_H
 
 #include "sites.h"
-#include "tables/tables.h"
+#include "dateline/tables.h"
 #include "verify.h"
 
 /* A cable between two switches; [0] at the lower page number. */
 struct dl_page_cable {
-	uint32_t port[2];	/* port indices */
+	uint32_t port[2]; /* port indices */
 };
 
 /*
@@ -41,16 +41,16 @@ struct dl_page {
 	const struct dl_fabric *fabric;
 	const struct dl_tables *tables;
 	const struct dl_coords *coords;
-	uint32_t *switches;	/* switch number by page number */
-	uint32_t *place;	/* page number by switch number */
-	uint32_t *ends;		/* port index by end */
-	uint32_t nends;		/* switches included */
-	uint32_t *end_of;	/* by port index: end, or DL_NONE */
+	uint32_t *switches; /* switch number by page number */
+	uint32_t *place;    /* page number by switch number */
+	uint32_t *ends;	    /* port index by end */
+	uint32_t nends;	    /* switches included */
+	uint32_t *end_of;   /* by port index: end, or DL_NONE */
 	struct dl_page_cable *cables;
 	uint32_t ncables;
 	/* By port index: 2 * cable + (1 at its second end), or DL_NONE. */
 	uint32_t *way_of;
-	uint16_t *lids;		/* LIDs in use, by their end */
+	uint16_t *lids; /* LIDs in use, by their end */
 	uint32_t nlids;
 };
 

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 
 #include "report.h"
-#include "tables/load.h"
+#include "dateline/tables.h"
 
 struct change {
 	const struct dl_page *now, *then;
-	uint32_t *sw_then;	/* by page switch: switch number, or DL_NONE */
+	uint32_t *sw_then; /* by page switch: switch number, or DL_NONE */
 };
 
 /* The same node in the other fabric, or DL_NONE. */
@@ -28,9 +28,12 @@ static uint32_t node_in(const struct dl_fabric *other,
 	uint32_t found = dl_fabric_find_guid(other, f->nodes[node].guid);
 
 	return found != DL_NONE &&
-	       other->nodes[found].type == f->nodes[node].type &&
-	       other->nodes[found].nports == f->nodes[node].nports ? found :
-								     DL_NONE;
+			       other->nodes[found].type ==
+				       f->nodes[node].type &&
+			       other->nodes[found].nports ==
+				       f->nodes[node].nports ?
+		       found :
+		       DL_NONE;
 }
 
 /* The same port in the other fabric, or DL_NONE. */
@@ -39,9 +42,9 @@ static uint32_t port_in(const struct dl_fabric *other,
 {
 	uint32_t node = node_in(other, f, f->ports[port].node);
 
-	return node == DL_NONE ? DL_NONE :
-				 other->nodes[node].first_port +
-					 f->ports[port].num;
+	return node == DL_NONE ?
+		       DL_NONE :
+		       other->nodes[node].first_port + f->ports[port].num;
 }
 
 /* ---- what is there ----------------------------------------------------- */
@@ -50,8 +53,8 @@ static json_t *node_json(const struct dl_page *p, uint32_t node)
 {
 	return json_pack("{s:o, s:o, s:o}", "guid",
 			 dl_guid_json(p->fabric, node), "name",
-			 dl_json_text(dl_node_name(p->fabric, node)), "coord",
-			 dl_page_coord(p->coords, p->fabric, node));
+			 dl_json_text(dl_fabric_node_name(p->fabric, node)),
+			 "coord", dl_page_coord(p->coords, p->fabric, node));
 }
 
 /* Nodes of one page that the other lacks: switches, or all else. */
@@ -61,7 +64,7 @@ static json_t *only_nodes(const struct dl_page *p, const struct dl_page *other,
 	json_t *list = json_array();
 
 	for (uint32_t n = 0; n < p->fabric->nnodes; n++)
-		if (dl_is_switch(p->fabric, n) == switches &&
+		if (dl_fabric_is_switch(p->fabric, n) == switches &&
 		    node_in(other->fabric, p->fabric, n) == DL_NONE)
 			json_array_append_new(list, node_json(p, n));
 	return list;
@@ -69,7 +72,7 @@ static json_t *only_nodes(const struct dl_page *p, const struct dl_page *other,
 
 static json_t *end_json(const struct dl_page *p, uint32_t port)
 {
-	const struct dl_port *q = &p->fabric->ports[port];
+	const struct dl_fabric_port *q = &p->fabric->ports[port];
 	json_t *end = node_json(p, q->node);
 
 	json_object_set_new(end, "port", json_integer(q->num));
@@ -77,8 +80,7 @@ static json_t *end_json(const struct dl_page *p, uint32_t port)
 }
 
 /* Cables of one page that the other lacks. */
-static json_t *only_cables(const struct dl_page *p,
-			   const struct dl_page *other)
+static json_t *only_cables(const struct dl_page *p, const struct dl_page *other)
 {
 	const struct dl_fabric *f = p->fabric, *o = other->fabric;
 	json_t *list = json_array();
@@ -112,8 +114,8 @@ static void add_moved_lids(const struct change *c, json_t *out)
 		uint32_t there = port_in(o, f, port);
 		json_t *end;
 
-		if (there == DL_NONE || o->ports[there].lid ==
-						f->ports[port].lid)
+		if (there == DL_NONE ||
+		    o->ports[there].lid == f->ports[port].lid)
 			continue;
 		if (n++ >= LISTED)
 			continue;
@@ -163,8 +165,9 @@ static int compare_lfts(const struct change *c, json_t *out)
 		for (uint32_t l = 0; n >= 0 && l < c->now->nlids; l++) {
 			if (!lid_then[l])
 				continue;
-			n += dl_lft(c->now->tables, sw, c->now->lids[l]) !=
-			     dl_lft(c->then->tables, there, lid_then[l]);
+			n += dl_tables_lft(c->now->tables, sw,
+					   c->now->lids[l]) !=
+			     dl_tables_lft(c->then->tables, there, lid_then[l]);
 			compared++;
 		}
 		changed += n > 0 ? n : 0;
@@ -181,9 +184,10 @@ static int compare_lfts(const struct change *c, json_t *out)
 
 /* ---- SL-to-VL maps ----------------------------------------------------- */
 
-static dl_sl2vl_row map_of(const struct dl_tables *t, uint32_t at, bool *known)
+static dl_tables_sl2vl_row map_of(const struct dl_tables *t, uint32_t at,
+				  bool *known)
 {
-	*known = t->sl2vl[at] != DL_NO_ROW;
+	*known = t->sl2vl[at] != DL_TABLES_NO_ROW;
 	return *known ? t->rows[t->sl2vl[at]] : 0;
 }
 
@@ -192,8 +196,9 @@ static bool in_use(const struct dl_tables *t, uint32_t sw, unsigned int port)
 {
 	const struct dl_fabric *f = t->fabric;
 
-	return !port || f->ports[f->nodes[f->switches[sw]].first_port + port]
-				.peer != DL_NONE;
+	return !port ||
+	       f->ports[f->nodes[f->switches[sw]].first_port + port].peer !=
+		       DL_NONE;
 }
 
 /* Maps of a switch that differ, of ports that are in use both times. */
@@ -206,9 +211,10 @@ static unsigned int changed_maps(const struct change *c, uint32_t sw,
 	ports = a->fabric->nodes[a->fabric->switches[sw]].nports + 1;
 	for (unsigned int k = 0; k < ports * ports; k++) {
 		bool known[2];
-		dl_sl2vl_row now = map_of(a, a->sl2vl_first[sw] + k, known);
-		dl_sl2vl_row then = map_of(b, b->sl2vl_first[there] + k,
-					   known + 1);
+		dl_tables_sl2vl_row now =
+			map_of(a, a->sl2vl_first[sw] + k, known);
+		dl_tables_sl2vl_row then =
+			map_of(b, b->sl2vl_first[there] + k, known + 1);
 
 		n += known[0] && known[1] && now != then &&
 		     in_use(a, sw, k / ports) && in_use(a, sw, k % ports) &&
@@ -230,8 +236,8 @@ static void compare_maps(const struct change *c, json_t *out)
 
 /* ---- groups ------------------------------------------------------------ */
 
-static const struct dl_mcast_group *group_of(const struct dl_tables *t,
-					     uint16_t mlid)
+static const struct dl_tables_mcast_group *group_of(const struct dl_tables *t,
+						    uint16_t mlid)
 {
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		if (t->groups[g].mlid == mlid)
@@ -246,17 +252,17 @@ static json_t *only_groups(const struct dl_tables *t,
 
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		if (!group_of(other, t->groups[g].mlid))
-			json_array_append_new(
-				list, json_integer(t->groups[g].mlid));
+			json_array_append_new(list,
+					      json_integer(t->groups[g].mlid));
 	return list;
 }
 
 static bool same_masks(const uint64_t *a, uint32_t sw, const uint64_t *b,
 		       uint32_t there)
 {
-	for (unsigned int w = 0; w < DL_MASK_WORDS; w++)
-		if (a[sw * (size_t)DL_MASK_WORDS + w] !=
-		    b[there * (size_t)DL_MASK_WORDS + w])
+	for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+		if (a[sw * (size_t)DL_TABLES_MASK_WORDS + w] !=
+		    b[there * (size_t)DL_TABLES_MASK_WORDS + w])
 			return false;
 	return true;
 }
@@ -268,7 +274,7 @@ static json_t *changed_groups(const struct change *c)
 	json_t *list = json_array();
 
 	for (uint32_t g = 0; g < t->ngroups; g++) {
-		const struct dl_mcast_group *was =
+		const struct dl_tables_mcast_group *was =
 			group_of(c->then->tables, t->groups[g].mlid);
 		unsigned int n = 0;
 
@@ -278,9 +284,8 @@ static json_t *changed_groups(const struct change *c)
 					 c->now->switches[i], was->masks,
 					 c->sw_then[i]);
 		if (n)
-			json_array_append_new(list,
-					      json_pack("[ii]",
-							t->groups[g].mlid, n));
+			json_array_append_new(
+				list, json_pack("[ii]", t->groups[g].mlid, n));
 	}
 	return list;
 }
@@ -289,8 +294,8 @@ static json_t *changed_groups(const struct change *c)
 
 static int add_load(const struct change *c, json_t *out)
 {
-	struct dl_load load;
-	int err = dl_load_count(c->then->tables, NULL, &load);
+	struct dl_tables_load load;
+	int err = dl_tables_load_count(c->then->tables, NULL, &load);
 
 	if (err)
 		return err;
@@ -299,7 +304,7 @@ static int add_load(const struct change *c, json_t *out)
 				      (json_int_t)load.busiest, "pairs",
 				      (json_int_t)load.pairs, "hops",
 				      (json_int_t)load.hops));
-	dl_load_release(&load);
+	dl_tables_load_release(&load);
 	return 0;
 }
 
@@ -309,8 +314,9 @@ static int compare(struct change *c, json_t *out)
 	int err;
 
 	for (uint32_t i = 0; i < now->fabric->nswitches; i++) {
-		uint32_t node = node_in(then->fabric, now->fabric,
-					now->fabric->switches[now->switches[i]]);
+		uint32_t node =
+			node_in(then->fabric, now->fabric,
+				now->fabric->switches[now->switches[i]]);
 
 		c->sw_then[i] = node == DL_NONE ? DL_NONE :
 						  then->fabric->nodes[node].sw;
@@ -336,11 +342,10 @@ int dl_page_change(const struct dl_page *now, const struct dl_page *then,
 		   const char *dir, const struct dl_report *r, json_t **out)
 {
 	struct change c = { .now = now, .then = then };
-	json_t *document = json_pack("{s:o, s:I, s:I}", "dir",
-				     dl_json_text(dir), "sl_compared",
-				     (json_int_t)r->verdict->sl_compared,
-				     "sl_changed",
-				     (json_int_t)r->verdict->sl_changes);
+	json_t *document =
+		json_pack("{s:o, s:I, s:I}", "dir", dl_json_text(dir),
+			  "sl_compared", (json_int_t)r->verdict->sl_compared,
+			  "sl_changed", (json_int_t)r->verdict->sl_changes);
 	int err = -ENOMEM;
 
 	c.sw_then = malloc((now->fabric->nswitches + 1) * sizeof(*c.sw_then));

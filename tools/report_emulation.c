@@ -41,14 +41,15 @@ static uint32_t port_of(const struct emulation *e, const json_t *object)
 	return f->nodes[node].first_port + json_integer_value(num);
 }
 
-static int bad_port(const struct emulation *e, const char *list,
-		    size_t i, const json_t *object)
+static int bad_port(const struct emulation *e, const char *list, size_t i,
+		    const json_t *object)
 {
 	const char *guid = json_string_value(json_object_get(object, "guid"));
 
-	dl_log(e->log, DL_ERROR, "%s: %s[%zu]: the snapshot has no such port "
-	       "at %s: an emulation of another fabric?", e->path, list, i,
-	       guid ? guid : "(no guid)");
+	dl_log(e->log, DL_LOG_ERROR,
+	       "%s: %s[%zu]: the snapshot has no such port "
+	       "at %s: an emulation of another fabric?",
+	       e->path, list, i, guid ? guid : "(no guid)");
 	return -EINVAL;
 }
 
@@ -81,7 +82,8 @@ static void take_port(struct emulation *e, uint32_t way, const json_t *object)
 
 	take(e->bytes, way, object, "xmit_data_bytes");
 	take(e->wait, way, object, "xmit_wait_ns");
-	json_object_foreach(json_object_get(object, "vl"), name, vl) {
+	json_object_foreach(json_object_get(object, "vl"), name, vl)
+	{
 		unsigned long number = strtoul(name, NULL, 10);
 
 		if (number >= VLS)
@@ -99,7 +101,8 @@ static int take_ports(struct emulation *e, const json_t *ports)
 	const json_t *object;
 	size_t i, cabled = 0;
 
-	json_array_foreach(ports, i, object) {
+	json_array_foreach(ports, i, object)
+	{
 		uint32_t port = port_of(e, object);
 
 		if (port == DL_NONE)
@@ -111,9 +114,10 @@ static int take_ports(struct emulation *e, const json_t *ports)
 		cabled += f->ports[p].peer != DL_NONE;
 	if (!ports || json_array_size(ports) == cabled)
 		return 0;
-	dl_log(e->log, DL_ERROR, "%s: %zu ports, but the snapshot has %zu with "
-	       "a cable: an emulation of another fabric?", e->path,
-	       json_array_size(ports), cabled);
+	dl_log(e->log, DL_LOG_ERROR,
+	       "%s: %zu ports, but the snapshot has %zu with "
+	       "a cable: an emulation of another fabric?",
+	       e->path, json_array_size(ports), cabled);
 	return -EINVAL;
 }
 
@@ -140,16 +144,16 @@ static int steps_json(const struct emulation *e, const json_t *cycle,
 	const json_t *object;
 	size_t i;
 
-	json_array_foreach(cycle, i, object) {
+	json_array_foreach(cycle, i, object)
+	{
 		uint32_t port = port_of(e, object);
 
 		if (port == DL_NONE || e->page->way_of[port] == DL_NONE)
 			return bad_port(e, "cycle", i, object);
 		json_array_append_new(
-			steps,
-			json_pack("{s:I, s:O?}", "way",
-				  (json_int_t)e->page->way_of[port], "vl",
-				  json_object_get(object, "vl")));
+			steps, json_pack("{s:I, s:O?}", "way",
+					 (json_int_t)e->page->way_of[port],
+					 "vl", json_object_get(object, "vl")));
 	}
 	return 0;
 }
@@ -230,14 +234,14 @@ static int check(const struct emulation *e, json_t *d)
 	size_t i;
 	int bad = sweep ? check_sweep(d, &why) : check_run(d, &why);
 
-	json_array_foreach(list, i, item)
-		if (!bad)
-			bad = sweep ? check_point(item, &why) :
-				      check_level(item, &why);
+	json_array_foreach(list, i, item) if (!bad)
+		bad = sweep ? check_point(item, &why) : check_level(item, &why);
 	if (!bad)
 		return 0;
-	dl_log(e->log, DL_ERROR, "%s: not what `dateline emulate --json` "
-	       "prints: %s", e->path, why.text);
+	dl_log(e->log, DL_LOG_ERROR,
+	       "%s: not what `dateline emulate --json` "
+	       "prints: %s",
+	       e->path, why.text);
 	return -EINVAL;
 }
 
@@ -251,10 +255,10 @@ int dl_page_emulation(const struct dl_page *p, const char *path,
 
 	if (!document) {
 		if (error.line > 0)
-			dl_log(log, DL_ERROR, "%s:%d: %s", path, error.line,
+			dl_log(log, DL_LOG_ERROR, "%s:%d: %s", path, error.line,
 			       error.text);
 		else
-			dl_log(log, DL_ERROR, "%s", error.text);
+			dl_log(log, DL_LOG_ERROR, "%s", error.text);
 		return -EINVAL;
 	}
 	err = check(&e, document);

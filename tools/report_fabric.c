@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "report.h"
-#include "tables/load.h"
+#include "dateline/tables.h"
 
 static void push(json_t *list, json_int_t value)
 {
@@ -29,7 +29,7 @@ static json_int_t or_minus(uint32_t value)
 json_t *dl_page_coord(const struct dl_coords *c, const struct dl_fabric *f,
 		      uint32_t node)
 {
-	uint32_t at[DL_DIMS];
+	uint32_t at[DL_TORUS_DIMS];
 
 	if (node == DL_NONE || !dl_coords_of(c, f->nodes[node].sw, at))
 		return json_null();
@@ -40,7 +40,7 @@ json_t *dl_page_coord(const struct dl_coords *c, const struct dl_fabric *f,
 
 static json_t *grid_json(const struct dl_coords *c)
 {
-	const struct dl_grid *g = &c->grid;
+	const struct dl_torus_grid *g = &c->grid;
 
 	if (!c->site)
 		return json_null();
@@ -57,8 +57,8 @@ static json_t *switches_json(const struct dl_page *p)
 	for (uint32_t i = 0; i < f->nswitches; i++) {
 		uint32_t sw = p->switches[i];
 
-		push(site, p->coords->site ? or_minus(p->coords->site[sw]) :
-					     -1);
+		push(site,
+		     p->coords->site ? or_minus(p->coords->site[sw]) : -1);
 		push(ports, f->nodes[f->switches[sw]].nports);
 	}
 	return json_pack("{s:o, s:o}", "site", site, "ports", ports);
@@ -73,19 +73,20 @@ static json_t *ends_json(const struct dl_page *p)
 	json_t *sw = json_array(), *port = json_array(), *type = json_array();
 
 	for (uint32_t i = 0; i < p->nends; i++) {
-		const struct dl_port *e = &f->ports[p->ends[i]];
-		uint32_t access = dl_access_switch(f, p->ends[i]);
+		const struct dl_fabric_port *e = &f->ports[p->ends[i]];
+		uint32_t access = dl_fabric_access_switch(f, p->ends[i]);
 
 		json_array_append_new(guid, dl_guid_json(f, e->node));
-		json_array_append_new(name,
-				      dl_json_text(dl_node_name(f, e->node)));
+		json_array_append_new(
+			name, dl_json_text(dl_fabric_node_name(f, e->node)));
 		push(num, e->num);
 		push(lid, e->lid);
 		push(lmc, e->lmc);
 		push(type, f->nodes[e->node].type);
 		push(sw, access == DL_NONE ? -1 : (json_int_t)p->place[access]);
 		push(port, access == DL_NONE ? -1 :
-			   e->num ? f->ports[e->peer].num : 0);
+			   e->num	     ? f->ports[e->peer].num :
+					       0);
 	}
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "guid",
 			 guid, "name", name, "type", type, "num", num, "lid",
@@ -99,7 +100,7 @@ static json_t *cables_json(const struct dl_page *p)
 
 	for (uint32_t i = 0; i < p->ncables; i++)
 		for (unsigned int e = 0; e < 2; e++) {
-			const struct dl_port *q =
+			const struct dl_fabric_port *q =
 				&f->ports[p->cables[i].port[e]];
 
 			push(list, p->place[f->nodes[q->node].sw]);
@@ -123,40 +124,42 @@ json_t *dl_page_fabric(const struct dl_page *p)
  * with it.
  */
 struct hops {
-	uint32_t *sw;		/* by site: switch number, or DL_NONE */
-	uint32_t *count;	/* by site and dimension: cables upwards */
-	uint32_t usual[DL_DIMS];
+	uint32_t *sw;	 /* by site: switch number, or DL_NONE */
+	uint32_t *count; /* by site and dimension: cables upwards */
+	uint32_t usual[DL_TORUS_DIMS];
 };
 
 /* Is there a hop upwards, and is it counted at this end? */
-static bool has_hop(const struct dl_grid *g, uint32_t site, unsigned int dim)
+static bool has_hop(const struct dl_torus_grid *g, uint32_t site,
+		    unsigned int dim)
 {
-	uint32_t next = dl_site_next(g, site, dl_dir(dim, false));
+	uint32_t next = dl_torus_site_next(g, site, dl_torus_dir(dim, false));
 
 	return next != DL_NONE && !(g->radix[dim] == 2 && next < site);
 }
 
 static uint32_t count_cables(const struct dl_fabric *f, uint32_t a, uint32_t b)
 {
-	const struct dl_node *n = &f->nodes[f->switches[a]];
+	const struct dl_fabric_node *n = &f->nodes[f->switches[a]];
 	uint32_t count = 0;
 
 	for (unsigned int o = 1; o <= n->nports; o++)
-		count += dl_peer_switch(f, n->first_port + o) == b;
+		count += dl_fabric_peer_switch(f, n->first_port + o) == b;
 	return count;
 }
 
 static void count_hops(const struct dl_page *p, struct hops *h)
 {
-	const struct dl_grid *g = &p->coords->grid;
+	const struct dl_torus_grid *g = &p->coords->grid;
 
-	for (uint32_t site = 0; site < dl_grid_sites(g); site++)
-		for (unsigned int d = 0; d < DL_DIMS; d++) {
-			uint32_t *n = &h->count[site * DL_DIMS + d], b;
+	for (uint32_t site = 0; site < dl_torus_grid_sites(g); site++)
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+			uint32_t *n = &h->count[site * DL_TORUS_DIMS + d], b;
 
 			if (h->sw[site] == DL_NONE || !has_hop(g, site, d))
 				continue;
-			b = h->sw[dl_site_next(g, site, dl_dir(d, false))];
+			b = h->sw[dl_torus_site_next(g, site,
+						     dl_torus_dir(d, false))];
 			if (b != DL_NONE)
 				*n = count_cables(p->fabric, h->sw[site], b);
 			if (*n > h->usual[d])
@@ -167,16 +170,17 @@ static void count_hops(const struct dl_page *p, struct hops *h)
 static void list_missing(const struct dl_page *p, const struct hops *h,
 			 json_t *switches, json_t *cables)
 {
-	const struct dl_grid *g = &p->coords->grid;
+	const struct dl_torus_grid *g = &p->coords->grid;
 
-	for (uint32_t site = 0; site < dl_grid_sites(g); site++) {
+	for (uint32_t site = 0; site < dl_torus_grid_sites(g); site++) {
 		if (h->sw[site] == DL_NONE) {
 			push(switches, site);
 			continue;
 		}
-		for (unsigned int d = 0; d < DL_DIMS; d++) {
-			uint32_t next = dl_site_next(g, site, dl_dir(d, false));
-			uint32_t n = h->count[site * DL_DIMS + d];
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+			uint32_t next = dl_torus_site_next(
+				g, site, dl_torus_dir(d, false));
+			uint32_t n = h->count[site * DL_TORUS_DIMS + d];
 
 			if (!has_hop(g, site, d) || h->sw[next] == DL_NONE ||
 			    n == h->usual[d])
@@ -190,12 +194,13 @@ static void list_missing(const struct dl_page *p, const struct hops *h,
 
 json_t *dl_page_missing(const struct dl_page *p)
 {
-	uint32_t sites = p->coords->site ? dl_grid_sites(&p->coords->grid) : 0;
+	uint32_t sites =
+		p->coords->site ? dl_torus_grid_sites(&p->coords->grid) : 0;
 	json_t *switches = json_array(), *cables = json_array();
 	struct hops h = { 0 };
 
 	h.sw = malloc((sites + 1) * sizeof(*h.sw));
-	h.count = calloc(sites + 1, DL_DIMS * sizeof(*h.count));
+	h.count = calloc(sites + 1, DL_TORUS_DIMS * sizeof(*h.count));
 	for (uint32_t site = 0; h.sw && site < sites; site++)
 		h.sw[site] = DL_NONE;
 	for (uint32_t s = 0; h.sw && sites && s < p->fabric->nswitches; s++)
@@ -216,16 +221,15 @@ json_t *dl_page_missing(const struct dl_page *p)
 
 /* ---- the verdict ------------------------------------------------------- */
 
-static json_t *step_json(const struct dl_page *p,
-			 const struct dl_cycle_step *s)
+static json_t *step_json(const struct dl_page *p, const struct dl_cycle_step *s)
 {
 	uint32_t to = DL_NONE;
 
-	if (s->dlid && s->dlid < DL_MCAST_LID)
+	if (s->dlid && s->dlid < DL_TABLES_MCAST_LID)
 		to = p->fabric->lid_port[s->dlid];
 	return json_pack("{s:I, s:i, s:i, s:i, s:I, s:I}", "way",
-			 or_minus(p->way_of[s->port]), "vl", s->vl, "sl",
-			 s->sl, "dlid", s->dlid, "from",
+			 or_minus(p->way_of[s->port]), "vl", s->vl, "sl", s->sl,
+			 "dlid", s->dlid, "from",
 			 s->dlid ? or_minus(p->end_of[s->src]) : -1, "to",
 			 to == DL_NONE ? -1 : or_minus(p->end_of[to]));
 }
@@ -273,8 +277,8 @@ json_t *dl_page_verdict(const struct dl_page *p, const struct dl_report *r)
 int dl_page_load(const struct dl_page *p, json_t **out)
 {
 	json_t *flows = json_array();
-	struct dl_load load;
-	int err = dl_load_count(p->tables, NULL, &load);
+	struct dl_tables_load load;
+	int err = dl_tables_load_count(p->tables, NULL, &load);
 
 	if (err) {
 		json_decref(flows);
@@ -286,6 +290,6 @@ int dl_page_load(const struct dl_page *p, json_t **out)
 	*out = json_pack("{s:o, s:I, s:I, s:I}", "flows", flows, "busiest",
 			 (json_int_t)load.busiest, "pairs",
 			 (json_int_t)load.pairs, "hops", (json_int_t)load.hops);
-	dl_load_release(&load);
+	dl_tables_load_release(&load);
 	return *out ? 0 : -ENOMEM;
 }

@@ -66,8 +66,7 @@ int dl_page_write(const struct dl_page *p, const json_t *document, FILE *to)
 			err = put_source(&dl_page_js, to);
 		else if (is_line(at, len, "@DATA@"))
 			err = put_data(p, document, to);
-		else if (fwrite(at, 1, len, to) != len ||
-			 putc('\n', to) == EOF)
+		else if (fwrite(at, 1, len, to) != len || putc('\n', to) == EOF)
 			err = -EIO;
 		at += len + 1;
 	}

@@ -48,13 +48,13 @@ static int number_switches(struct dl_page *p)
 /* An end port of an adapter or router that is part of the fabric. */
 static bool is_other_end(const struct dl_fabric *f, uint32_t port)
 {
-	return f->ports[port].num && dl_is_end_port(f, port) &&
+	return f->ports[port].num && dl_fabric_is_end_port(f, port) &&
 	       (f->ports[port].lid || f->ports[port].peer != DL_NONE);
 }
 
 static uint64_t end_key(const struct dl_page *p, uint32_t port)
 {
-	uint32_t sw = dl_access_switch(p->fabric, port);
+	uint32_t sw = dl_fabric_access_switch(p->fabric, port);
 
 	if (sw == DL_NONE)
 		return UINT64_MAX;
@@ -96,7 +96,7 @@ static void add_cable(struct dl_page *p, uint32_t port)
 	const struct dl_fabric *f = p->fabric;
 	uint32_t peer = f->ports[port].peer;
 
-	if (!f->ports[port].num || dl_peer_switch(f, port) == DL_NONE ||
+	if (!f->ports[port].num || dl_fabric_peer_switch(f, port) == DL_NONE ||
 	    !f->ports[peer].num || p->way_of[port] != DL_NONE)
 		return;
 	p->way_of[port] = 2 * p->ncables;
@@ -116,7 +116,8 @@ static int number_cables(struct dl_page *p)
 	for (uint32_t i = 0; i < f->nports; i++)
 		p->way_of[i] = DL_NONE;
 	for (uint32_t i = 0; i < f->nswitches; i++) {
-		const struct dl_node *n = &f->nodes[f->switches[p->switches[i]]];
+		const struct dl_fabric_node *n =
+			&f->nodes[f->switches[p->switches[i]]];
 
 		for (unsigned int o = 1; o <= n->nports; o++)
 			add_cable(p, n->first_port + o);

@@ -32,7 +32,7 @@
 
 /* ---- compressed bytes in base64 ---------------------------------------- */
 
-#define CHUNK 49152	/* divisible by 3 */
+#define CHUNK 49152 /* divisible by 3 */
 
 struct blob {
 	FILE *to;
@@ -112,7 +112,8 @@ static int write_lft(const struct dl_page *p, FILE *to)
 
 	for (uint32_t i = 0; !err && i < p->fabric->nswitches; i++) {
 		for (uint32_t l = 0; l < p->nlids; l++)
-			row[l] = dl_lft(p->tables, p->switches[i], p->lids[l]);
+			row[l] = dl_tables_lft(p->tables, p->switches[i],
+					       p->lids[l]);
 		blob_put(b, row, p->nlids, Z_NO_FLUSH);
 	}
 	if (!err)
@@ -142,21 +143,22 @@ static unsigned int mask_bytes(const struct dl_page *p)
 	unsigned int most = 0;
 
 	for (uint32_t s = 0; s < p->fabric->nswitches; s++) {
-		unsigned int n = p->fabric->nodes[p->fabric->switches[s]]
-					 .nports;
+		unsigned int n =
+			p->fabric->nodes[p->fabric->switches[s]].nports;
 
 		most = n > most ? n : most;
 	}
 	return most / 8 + 1;
 }
 
-static void put_masks(const struct dl_page *p, const struct dl_mcast_group *g,
-		      unsigned int bytes, struct blob *b)
+static void put_masks(const struct dl_page *p,
+		      const struct dl_tables_mcast_group *g, unsigned int bytes,
+		      struct blob *b)
 {
 	for (uint32_t i = 0; i < p->fabric->nswitches; i++) {
-		uint64_t *words = &g->masks[p->switches[i] *
-					    (size_t)DL_MASK_WORDS];
-		uint8_t mask[DL_MASK_WORDS * 8];
+		uint64_t *words =
+			&g->masks[p->switches[i] * (size_t)DL_TABLES_MASK_WORDS];
+		uint8_t mask[DL_TABLES_MASK_WORDS * 8];
 
 		for (unsigned int k = 0; k < bytes; k++)
 			mask[k] = words[k / 8] >> k % 8 * 8;
@@ -183,20 +185,20 @@ static int write_mcast(const struct dl_page *p, FILE *to)
 
 /* Maps as ports work them, each once. */
 struct maps {
-	dl_sl2vl_row *row;
+	dl_tables_sl2vl_row *row;
 	uint32_t n;
-	uint16_t *number;	/* by VL count and row of the tables */
+	uint16_t *number; /* by VL count and row of the tables */
 	uint32_t width;
 };
 
-static dl_sl2vl_row as_worked(dl_sl2vl_row row, unsigned int vls)
+static dl_tables_sl2vl_row as_worked(dl_tables_sl2vl_row row, unsigned int vls)
 {
-	dl_sl2vl_row result = 0;
+	dl_tables_sl2vl_row result = 0;
 
 	if (!vls)
 		return row;
 	for (unsigned int sl = 0; sl < 16; sl++) {
-		unsigned int vl = dl_sl2vl_get(row, sl);
+		unsigned int vl = dl_tables_sl2vl_get(row, sl);
 
 		result |= (uint64_t)(vl < vls ? vl : 15) << 4 * sl;
 	}
@@ -230,12 +232,12 @@ static uint16_t map_number(struct maps *m, const struct dl_tables *t,
 {
 	uint16_t *slot;
 
-	if (row == DL_NO_ROW)
-		return DL_NO_ROW;
+	if (row == DL_TABLES_NO_ROW)
+		return DL_TABLES_NO_ROW;
 	if (vls >= VL_COUNTS)
 		vls = 0;
 	slot = &m->number[vls * m->width + row];
-	if (*slot == DL_NO_ROW && m->n < DL_NO_ROW) {
+	if (*slot == DL_TABLES_NO_ROW && m->n < DL_TABLES_NO_ROW) {
 		m->row[m->n] = as_worked(t->rows[row], vls);
 		*slot = m->n++;
 	}
@@ -250,14 +252,15 @@ static size_t switch_maps(const struct dl_page *p, struct maps *m, uint32_t sw,
 			  uint8_t *bytes)
 {
 	const struct dl_tables *t = p->tables;
-	const struct dl_node *n = &p->fabric->nodes[p->fabric->switches[sw]];
+	const struct dl_fabric_node *n =
+		&p->fabric->nodes[p->fabric->switches[sw]];
 	uint32_t at = t->sl2vl_first[sw];
 	size_t used = 0;
 
 	for (unsigned int i = 0; i <= n->nports; i++)
 		for (unsigned int o = 0; o <= n->nports; o++, at++) {
-			unsigned int vls = o ? p->fabric->ports[n->first_port +
-								o].vls : 0;
+			unsigned int vls =
+				o ? p->fabric->ports[n->first_port + o].vls : 0;
 			uint16_t v = map_number(m, t, t->sl2vl[at], vls);
 
 			bytes[used++] = v & 0xFF;
@@ -325,7 +328,7 @@ static json_t *rows_json(const struct dl_page *p)
 	for (uint32_t i = 0; list && i < m.n; i++) {
 		for (unsigned int sl = 0; sl < 16; sl++)
 			snprintf(&text[sl], 2, "%x",
-				 dl_sl2vl_get(m.row[i], sl));
+				 dl_tables_sl2vl_get(m.row[i], sl));
 		json_array_append_new(list, json_string(text));
 	}
 	maps_release(&m);
@@ -334,8 +337,8 @@ static json_t *rows_json(const struct dl_page *p)
 
 static void push_class(json_t *list, uint32_t class)
 {
-	json_array_append_new(list, json_integer(class == DL_NONE ? -1 :
-					(json_int_t)class));
+	json_array_append_new(
+		list, json_integer(class == DL_NONE ? -1 : (json_int_t) class));
 }
 
 static json_t *classes_json(const struct dl_page *p)
@@ -347,7 +350,8 @@ static json_t *classes_json(const struct dl_page *p)
 		push_class(src, t->psl_src[p->ends[i]]);
 	for (uint32_t l = 0; t->psl && l < p->nlids; l++)
 		push_class(dst, p->lids[l] <= t->top_lid ?
-				t->psl_dst[p->lids[l]] : DL_NONE);
+					t->psl_dst[p->lids[l]] :
+					DL_NONE);
 	return json_pack("{s:o, s:o, s:i}", "src", src, "dst", dst, "width",
 			 t->psl ? t->npsl_dst : 0);
 }

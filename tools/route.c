@@ -4,12 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "route/route.h"
+#include "dateline/base.h"
+#include "dateline/route.h"
 #include "tool.h"
 
-enum { KEY_TORUS = 0x2000, KEY_MODE, KEY_MULTICAST, KEY_WEIGHTS, KEY_LIMIT,
-       KEY_LMC, KEY_NO_PSL, KEY_TREE, KEY_REPAIR };
+enum {
+	KEY_TORUS = 0x2000,
+	KEY_MODE,
+	KEY_MULTICAST,
+	KEY_WEIGHTS,
+	KEY_LIMIT,
+	KEY_LMC,
+	KEY_NO_PSL,
+	KEY_TREE,
+	KEY_REPAIR
+};
 
 #define MAX_SECONDS 86400
 
@@ -21,29 +30,47 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	{ .name = "torus-config",
+	  .key = KEY_TORUS,
+	  .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the cabling decides" },
-	{ .name = "mode", .key = KEY_MODE, .arg = "classic|proven",
+	{ .name = "mode",
+	  .key = KEY_MODE,
+	  .arg = "classic|proven",
 	  .doc = "classic: the documents' rules and refusals; "
 		 "proven: every connected fabric, with proof (default)" },
-	{ .name = "repair-seconds", .key = KEY_REPAIR, .arg = "N",
+	{ .name = "repair-seconds",
+	  .key = KEY_REPAIR,
+	  .arg = "N",
 	  .doc = "Proven mode: after so many seconds, the rest goes along a "
 		 "tree (10)" },
-	{ .name = "multicast", .key = KEY_MULTICAST, .arg = "all",
+	{ .name = "multicast",
+	  .key = KEY_MULTICAST,
+	  .arg = "all",
 	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
-	{ .name = "qos-weights", .key = KEY_WEIGHTS, .arg = "A:B",
+	{ .name = "qos-weights",
+	  .key = KEY_WEIGHTS,
+	  .arg = "A:B",
 	  .doc = "Shares of QoS levels 0 and 1 in VL arbitration (1:1)" },
-	{ .name = "high-limit", .key = KEY_LIMIT, .arg = "N",
+	{ .name = "high-limit",
+	  .key = KEY_LIMIT,
+	  .arg = "N",
 	  .doc = "VLHighLimit, in units of 4096 bytes; 255 is unlimited" },
-	{ .name = "lmc", .key = KEY_LMC, .arg = "N",
+	{ .name = "lmc",
+	  .key = KEY_LMC,
+	  .arg = "N",
 	  .doc = "Give ports without a LID 2^N of them (0)" },
-	{ .name = "show-tree", .key = KEY_TREE,
+	{ .name = "show-tree",
+	  .key = KEY_TREE,
 	  .doc = "Draw the multicast tree" },
-	{ .name = "no-psl", .key = KEY_NO_PSL,
+	{ .name = "no-psl",
+	  .key = KEY_NO_PSL,
 	  .doc = "Leave dateline-psl.dump out: it grows with the square of "
 		 "the fabric" },
-	{ .name = "output", .key = 'o', .arg = "DIR",
+	{ .name = "output",
+	  .key = 'o',
+	  .arg = "DIR",
 	  .doc = "The folder for the snapshot" },
 	{ 0 }
 };
@@ -72,15 +99,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MODE:
 		if (strcmp(arg, "classic") && strcmp(arg, "proven"))
-			argp_error(state, "there is no mode \"%s\": expected "
-				   "classic or proven", arg);
-		r->options.mode = strcmp(arg, "proven") ? DL_CLASSIC :
-							  DL_PROVEN;
+			argp_error(state,
+				   "there is no mode \"%s\": expected "
+				   "classic or proven",
+				   arg);
+		r->options.mode = strcmp(arg, "proven") ? DL_ROUTE_CLASSIC :
+							  DL_ROUTE_PROVEN;
 		return 0;
 	case KEY_MULTICAST:
 		if (strcmp(arg, "all"))
-			argp_error(state, "--multicast takes the word \"all\", "
-				   "not \"%s\"", arg);
+			argp_error(state,
+				   "--multicast takes the word \"all\", "
+				   "not \"%s\"",
+				   arg);
 		r->multicast = true;
 		return 0;
 	case KEY_WEIGHTS:
@@ -95,7 +126,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			dl_arg_number(state, arg, "time", 0, MAX_SECONDS);
 		return 0;
 	case KEY_LMC:
-		r->lmc = dl_arg_number(state, arg, "LMC", 0, DL_MAX_LMC);
+		r->lmc = dl_arg_number(state, arg, "LMC", 0, DL_FABRIC_MAX_LMC);
 		return 0;
 	case KEY_TREE:
 		r->show_tree = true;
@@ -149,21 +180,21 @@ static const struct argp route_argp = {
 static int compute(const struct request *r, const struct dl_setup *s,
 		   const struct dl_log *log, struct dl_tables **tables)
 {
-	struct dl_tree *tree = NULL;
+	struct dl_route_tree *tree = NULL;
 	int err;
 
-	if (r->options.mode == DL_PROVEN)
+	if (r->options.mode == DL_ROUTE_PROVEN)
 		err = dl_route_proven(s->torus, s->config, &r->options, log,
 				      tables, &tree, NULL);
 	else
 		err = dl_route(s->torus, s->config, &r->options, log, tables);
 	if (!err && !tree && (r->multicast || r->show_tree))
-		err = dl_master_tree(s->torus, log, &tree);
+		err = dl_route_master_tree(s->torus, log, &tree);
 	if (!err && r->show_tree)
 		dl_tool_draw_tree(s->torus, tree, stdout);
 	if (!err && r->multicast)
-		err = dl_tree_group_all(tree, *tables);
-	dl_tree_free(tree);
+		err = dl_route_tree_group_all(tree, *tables);
+	dl_route_tree_free(tree);
 	return err;
 }
 
@@ -171,12 +202,13 @@ static int compute(const struct request *r, const struct dl_setup *s,
 static int write_list(const struct dl_tool *tool, const char *dir,
 		      const struct dl_torus *torus)
 {
-	struct dl_out out;
-	int err = dl_out_open(tool, dir, "dateline-torus.dump", &out);
+	struct dl_tool_out out;
+	int err = dl_tool_out_open(tool, dir, "dateline-torus.dump", &out);
 
 	if (err)
 		return err;
-	return dl_out_close(tool, &out, dl_torus_write_list(torus, out.file));
+	return dl_tool_out_close(tool, &out,
+				 dl_torus_write_list(torus, out.file));
 }
 
 static int write_snapshot(const struct dl_tool *tool, const struct request *r,
@@ -192,7 +224,7 @@ static int write_snapshot(const struct dl_tool *tool, const struct request *r,
 	if (!err)
 		err = dl_tool_write_opensm_conf(tool, r->out, &r->options);
 	if (!err)
-		dl_log(&tool->log, DL_INFO,
+		dl_log(&tool->log, DL_LOG_INFO,
 		       "%u switches, %u LIDs routed into %s",
 		       s->fabric->nswitches, s->fabric->top_lid, r->out);
 	return err;
@@ -206,11 +238,11 @@ int dl_cmd_route(struct dl_tool *tool, int argc, char **argv)
 	int err;
 
 	dl_route_options_init(&r.options);
-	r.options.clock = dl_monotonic;
+	r.options.clock = dl_clock_monotonic;
 	dl_tool_parse(tool, &route_argp, 0, argc, argv, &r);
 	err = dl_setup_load(tool, r.net, r.config, &s);
 	if (!err && dl_fabric_assign_lids(s.fabric, r.lmc)) {
-		dl_log(&tool->log, DL_ERROR,
+		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: more end ports than unicast LIDs", r.net);
 		err = -EINVAL;
 	}

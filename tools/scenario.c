@@ -21,7 +21,7 @@ int dl_scenario_error(const struct dl_scenario *s, const yaml_node_t *at,
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	dl_log(s->log, DL_ERROR, "%s:%u: %s", s->path, dl_scenario_line(at),
+	dl_log(s->log, DL_LOG_ERROR, "%s:%u: %s", s->path, dl_scenario_line(at),
 	       message);
 	return -EINVAL;
 }
@@ -32,13 +32,13 @@ const yaml_node_t *dl_scenario_node(struct dl_scenario *s, int id)
 }
 
 const yaml_node_t *dl_scenario_item(struct dl_scenario *s,
-				    const yaml_node_t *sequence,
-				    unsigned int i)
+				    const yaml_node_t *sequence, unsigned int i)
 {
 	const yaml_node_item_t *item = sequence->data.sequence.items.start + i;
 
 	return item < sequence->data.sequence.items.top ?
-		dl_scenario_node(s, *item) : NULL;
+		       dl_scenario_node(s, *item) :
+		       NULL;
 }
 
 const yaml_node_pair_t *dl_scenario_pair(const yaml_node_t *mapping,
@@ -59,7 +59,8 @@ static const char *found(const yaml_node_t *n)
 		return "a mapping";
 	default:
 		return n->data.scalar.length ?
-			(const char *)n->data.scalar.value : "nothing";
+			       (const char *)n->data.scalar.value :
+			       "nothing";
 	}
 }
 
@@ -90,15 +91,15 @@ static bool parse_number(const yaml_node_t *n, int64_t *out)
 }
 
 int dl_scenario_number(const struct dl_scenario *s, const yaml_node_t *n,
-		       const char *what, int64_t min, int64_t max,
-		       int64_t *out)
+		       const char *what, int64_t min, int64_t max, int64_t *out)
 {
 	int64_t number;
 
 	if (!parse_number(n, &number) || number < min || number > max)
-		return dl_scenario_error(s, n, "%s: %.60s: expected a whole "
-					 "number from %lld to %lld", what,
-					 found(n), (long long)min,
+		return dl_scenario_error(s, n,
+					 "%s: %.60s: expected a whole "
+					 "number from %lld to %lld",
+					 what, found(n), (long long)min,
 					 (long long)max);
 	*out = number;
 	return 0;
@@ -139,10 +140,11 @@ int dl_scenario_decimal(const struct dl_scenario *s, const yaml_node_t *n,
 	int64_t number;
 
 	if (!parse_decimal(n, &number) || number < min || number > max)
-		return dl_scenario_error(s, n, "%s: %.60s: expected a number "
+		return dl_scenario_error(s, n,
+					 "%s: %.60s: expected a number "
 					 "from %g to %g with at most six "
-					 "decimals", what, found(n),
-					 min / 1e6, max / 1e6);
+					 "decimals",
+					 what, found(n), min / 1e6, max / 1e6);
 	*out = number;
 	return 0;
 }
@@ -249,8 +251,10 @@ int dl_scenario_mapping(struct dl_scenario *s, const yaml_node_t *n,
 
 	if (n->type != YAML_MAPPING_NODE) {
 		list_keys(keys, list, sizeof(list));
-		return dl_scenario_error(s, n, "%.60s: expected a mapping with "
-					 "keys of: %s", found(n), list);
+		return dl_scenario_error(s, n,
+					 "%.60s: expected a mapping with "
+					 "keys of: %s",
+					 found(n), list);
 	}
 	for (unsigned int i = 0; !err && (pair = dl_scenario_pair(n, i)); i++) {
 		const yaml_node_t *name = dl_scenario_node(s, pair->key);
@@ -259,8 +263,10 @@ int dl_scenario_mapping(struct dl_scenario *s, const yaml_node_t *n,
 		if (!key)
 			return -EINVAL;
 		if (seen >> (key - keys) & 1)
-			return dl_scenario_error(s, name, "%s: expected only "
-						 "once", key->name);
+			return dl_scenario_error(s, name,
+						 "%s: expected only "
+						 "once",
+						 key->name);
 		seen |= UINT64_C(1) << (key - keys);
 		err = key->read(s, dl_scenario_node(s, pair->value), key, to);
 	}
@@ -276,10 +282,10 @@ int dl_scenario_mapping(struct dl_scenario *s, const yaml_node_t *n,
 static int yaml_wrong(const struct dl_scenario *s, const yaml_parser_t *p)
 {
 	if (p->error == YAML_MEMORY_ERROR) {
-		dl_log(s->log, DL_ERROR, "%s: out of memory", s->path);
+		dl_log(s->log, DL_LOG_ERROR, "%s: out of memory", s->path);
 		return -ENOMEM;
 	}
-	dl_log(s->log, DL_ERROR, "%s:%zu: expected YAML: %s%s%s", s->path,
+	dl_log(s->log, DL_LOG_ERROR, "%s:%zu: expected YAML: %s%s%s", s->path,
 	       p->problem_mark.line + 1, p->problem ? p->problem : "damaged",
 	       p->context ? ", " : "", p->context ? p->context : "");
 	return -EINVAL;
@@ -296,7 +302,8 @@ static int refuse_second(const struct dl_scenario *s, yaml_parser_t *p)
 		return yaml_wrong(s, p);
 	root = yaml_document_get_root_node(&second);
 	if (root)
-		err = dl_scenario_error(s, root, "expected one YAML document "
+		err = dl_scenario_error(s, root,
+					"expected one YAML document "
 					"in the file");
 	yaml_document_delete(&second);
 	return err;
@@ -310,7 +317,7 @@ static int read_stream(FILE *from, struct dl_scenario *s,
 	int err;
 
 	if (!yaml_parser_initialize(&parser)) {
-		dl_log(s->log, DL_ERROR, "%s: out of memory", s->path);
+		dl_log(s->log, DL_LOG_ERROR, "%s: out of memory", s->path);
 		return -ENOMEM;
 	}
 	yaml_parser_set_input_file(&parser, from);
@@ -320,8 +327,8 @@ static int read_stream(FILE *from, struct dl_scenario *s,
 	}
 	root = yaml_document_get_root_node(&s->document);
 	if (!root) {
-		dl_log(s->log, DL_ERROR, "%s:1: nothing: expected a scenario",
-		       s->path);
+		dl_log(s->log, DL_LOG_ERROR,
+		       "%s:1: nothing: expected a scenario", s->path);
 		err = -EINVAL;
 	} else {
 		err = dl_scenario_mapping(s, root, keys, to);
@@ -335,8 +342,8 @@ out:
 }
 
 int dl_scenario_read_stream(FILE *from, const char *name,
-			    const struct dl_log *log,
-			    const struct dl_key *keys, void *to)
+			    const struct dl_log *log, const struct dl_key *keys,
+			    void *to)
 {
 	struct dl_scenario s = { .path = name, .log = log };
 
@@ -355,7 +362,7 @@ int dl_scenario_read(const char *path, const struct dl_log *log,
 	from = fopen(path, "re");
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_ERROR, "cannot open %s: %s", path,
+		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path,
 		       strerror(errno));
 		return err;
 	}

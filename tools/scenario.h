@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <yaml.h>
 
-#include "log.h"
+#include "dateline/base.h"
 
 struct dl_scenario {
 	const char *path;
@@ -37,9 +37,9 @@ typedef int dl_key_reader(struct dl_scenario *s, const yaml_node_t *value,
 struct dl_key {
 	const char *name;
 	dl_key_reader *read;
-	size_t offset;		/* of the member that is set */
-	int64_t min, max;	/* of numbers */
-	const char *words;	/* choices, parted by blanks */
+	size_t offset;	   /* of the member that is set */
+	int64_t min, max;  /* of numbers */
+	const char *words; /* choices, parted by blanks */
 	bool required;
 };
 
@@ -53,8 +53,8 @@ int dl_scenario_read(const char *path, const struct dl_log *log,
 
 /* The same from an open stream; `name` stands in messages. */
 int dl_scenario_read_stream(FILE *from, const char *name,
-			    const struct dl_log *log,
-			    const struct dl_key *keys, void *to);
+			    const struct dl_log *log, const struct dl_key *keys,
+			    void *to);
 
 /* ---- for readers of values --------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "sites.h"
-#include "fabric/text.h"
-#include "route/route.h"
+#include "dateline/base.h"
+#include "dateline/route.h"
 
 /* ---- by discovery ------------------------------------------------------ */
 
@@ -61,16 +61,16 @@ static int from_cabling(const struct dl_fabric *f, struct dl_coords *c)
 /* ---- by the engine's own list ------------------------------------------ */
 
 static int read_switch(struct dl_text *text, const struct dl_fabric *f,
-		       uint32_t coord[DL_DIMS], uint32_t *sw)
+		       uint32_t coord[DL_TORUS_DIMS], uint32_t *sw)
 {
 	uint64_t value;
 	uint32_t node;
 	int err = 0;
 
-	for (unsigned int d = 0; d < DL_DIMS; d++) {
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 		if (d && !dl_text_take(text, ','))
 			return dl_text_expected(text, "\",\"");
-		err = dl_text_number(text, 10, DL_MAX_RADIX - 1,
+		err = dl_text_number(text, 10, DL_TORUS_MAX_RADIX - 1,
 				     "a coordinate, 0 to 254", &value);
 		if (err)
 			return err;
@@ -87,20 +87,20 @@ static int read_switch(struct dl_text *text, const struct dl_fabric *f,
 }
 
 /* Is there a cable between the first and the last coordinate? */
-static bool wraps(const struct dl_fabric *f, uint32_t (*coord)[DL_DIMS],
-		  const struct dl_grid *g, unsigned int dim)
+static bool wraps(const struct dl_fabric *f, uint32_t (*coord)[DL_TORUS_DIMS],
+		  const struct dl_torus_grid *g, unsigned int dim)
 {
 	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t peer = dl_peer_node(f, p), a, b;
+		uint32_t peer = dl_fabric_peer_node(f, p), a, b;
 		uint32_t node = f->ports[p].node;
 		bool same = true;
 
-		if (peer == DL_NONE || !dl_is_switch(f, node) ||
-		    !dl_is_switch(f, peer))
+		if (peer == DL_NONE || !dl_fabric_is_switch(f, node) ||
+		    !dl_fabric_is_switch(f, peer))
 			continue;
 		a = f->nodes[node].sw;
 		b = f->nodes[peer].sw;
-		for (unsigned int d = 0; d < DL_DIMS; d++)
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 			same &= d == dim || coord[a][d] == coord[b][d];
 		if (same && !coord[a][dim] &&
 		    coord[b][dim] == g->radix[dim] - 1)
@@ -110,21 +110,21 @@ static bool wraps(const struct dl_fabric *f, uint32_t (*coord)[DL_DIMS],
 }
 
 static int read_list(struct dl_text *text, const struct dl_fabric *f,
-		     uint32_t (*coord)[DL_DIMS], struct dl_coords *c)
+		     uint32_t (*coord)[DL_TORUS_DIMS], struct dl_coords *c)
 {
 	int err, state;
 
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		c->site[s] = DL_NONE;
 	while ((state = dl_text_next(text)) > 0) {
-		uint32_t at[DL_DIMS], sw = DL_NONE;
+		uint32_t at[DL_TORUS_DIMS], sw = DL_NONE;
 
 		if (!dl_text_take_string(text, "switch "))
 			continue;
 		err = read_switch(text, f, at, &sw);
 		if (err)
 			return err;
-		for (unsigned int d = 0; d < DL_DIMS; d++)
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 			if (at[d] >= c->grid.radix[d])
 				c->grid.radix[d] = at[d] + 1;
 		if (sw == DL_NONE)
@@ -138,7 +138,8 @@ static int read_list(struct dl_text *text, const struct dl_fabric *f,
 static int from_list(const struct dl_tool *tool, const struct dl_fabric *f,
 		     const char *path, struct dl_coords *c)
 {
-	uint32_t (*coord)[DL_DIMS] = calloc(f->nswitches + 1, sizeof(*coord));
+	uint32_t(*coord)[DL_TORUS_DIMS] =
+		calloc(f->nswitches + 1, sizeof(*coord));
 	FILE *from = fopen(path, "r");
 	struct dl_text text;
 	int err = from ? -ENOMEM : -errno;
@@ -147,12 +148,12 @@ static int from_list(const struct dl_tool *tool, const struct dl_fabric *f,
 	c->site = malloc((f->nswitches + 1) * sizeof(*c->site));
 	if (from && coord && c->site)
 		err = read_list(&text, f, coord, c);
-	for (unsigned int d = 0; !err && d < DL_DIMS; d++)
+	for (unsigned int d = 0; !err && d < DL_TORUS_DIMS; d++)
 		c->grid.mesh[d] = c->grid.radix[d] > 2 &&
 				  !wraps(f, coord, &c->grid, d);
 	for (uint32_t s = 0; !err && s < f->nswitches; s++)
 		if (c->site[s] != DL_NONE)
-			c->site[s] = dl_site(&c->grid, coord[s]);
+			c->site[s] = dl_torus_site(&c->grid, coord[s]);
 	dl_text_end(&text);
 	if (from)
 		fclose(from);
@@ -164,13 +165,12 @@ static int from_list(const struct dl_tool *tool, const struct dl_fabric *f,
 int dl_coords_find(const struct dl_tool *tool, const struct dl_fabric *f,
 		   const char *config, const char *dir, struct dl_coords *c)
 {
-	static const char *const lists[] = {
-		"dateline-torus.dump", "opensm-torus.dump", NULL
-	};
+	static const char *const lists[] = { "dateline-torus.dump",
+					     "opensm-torus.dump", NULL };
 	char path[PATH_MAX];
 
 	memset(c, 0, sizeof(*c));
-	for (unsigned int d = 0; d < DL_DIMS; d++)
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		c->grid.radix[d] = 1;
 	if (config)
 		return from_config(tool, f, config, c);
@@ -189,11 +189,11 @@ void dl_coords_free(struct dl_coords *c)
 }
 
 bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
-		  uint32_t out[DL_DIMS])
+		  uint32_t out[DL_TORUS_DIMS])
 {
 	if (!c->site || sw == DL_NONE || c->site[sw] == DL_NONE)
 		return false;
-	dl_site_coord(&c->grid, c->site[sw], out);
+	dl_torus_site_coord(&c->grid, c->site[sw], out);
 	return true;
 }
 
@@ -208,14 +208,14 @@ int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t)
 	for (uint32_t a = 0; a < n; a++)
 		for (uint32_t b = 0; b < n; b++)
 			if (c->site[a] != DL_NONE && c->site[b] != DL_NONE)
-				t->psl[a * (size_t)n + b] = dl_site_sl(
+				t->psl[a * (size_t)n + b] = dl_route_sl(
 					&c->grid, c->site[a], c->site[b]);
 	for (uint32_t lid = 1; lid <= t->top_lid; lid++) {
 		uint32_t port = f->lid_port[lid];
 
 		if (port == DL_NONE)
 			continue;
-		t->psl_src[port] = dl_access_switch(f, port);
+		t->psl_src[port] = dl_fabric_access_switch(f, port);
 		t->psl_dst[lid] = t->psl_src[port];
 	}
 	return 0;
@@ -226,7 +226,7 @@ int dl_coords_complete_sls(const struct dl_tool *tool,
 {
 	if (t->psl || !coords->site || !coords->certain)
 		return 0;
-	dl_log(&tool->log, DL_INFO,
+	dl_log(&tool->log, DL_LOG_INFO,
 	       "no path SLs given: taken from the coordinates by the rule of "
 	       "torus-2QoS");
 	return dl_coords_path_sls(coords, t);

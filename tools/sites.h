@@ -7,12 +7,12 @@
 #define DL_SITES_H
 
 #include "tool.h"
-#include "torus/torus.h"
+#include "dateline/torus.h"
 
 struct dl_coords {
-	struct dl_grid grid;
-	uint32_t *site;		/* by switch, or DL_NONE; NULL: none known */
-	bool certain;		/* as the routing engine saw them */
+	struct dl_torus_grid grid;
+	uint32_t *site; /* by switch, or DL_NONE; NULL: none known */
+	bool certain;	/* as the routing engine saw them */
 };
 
 /*
@@ -26,7 +26,7 @@ void dl_coords_free(struct dl_coords *c);
 
 /* The coordinates of a switch; false when they are not known. */
 bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
-		  uint32_t out[DL_DIMS]);
+		  uint32_t out[DL_TORUS_DIMS]);
 
 /*
  * Give tables without path SLs those of the documents' rule (SPEC A5).
@@ -39,7 +39,6 @@ int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t);
  * makes them; says so.  Tables that have path SLs are left alone.
  */
 int dl_coords_complete_sls(const struct dl_tool *tool,
-			   const struct dl_coords *coords,
-			   struct dl_tables *t);
+			   const struct dl_coords *coords, struct dl_tables *t);
 
 #endif

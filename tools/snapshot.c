@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fabric/fabric.h"
+#include "dateline/fabric.h"
 #include "tool.h"
 
 #define PARTIAL "dateline-partial.txt"
@@ -21,36 +21,51 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-	{ .name = "live", .key = KEY_LIVE,
+	{ .name = "live",
+	  .key = KEY_LIVE,
 	  .doc = "Read the fabric that this machine is attached to" },
-	{ .name = "output", .key = 'o', .arg = "DIR",
+	{ .name = "output",
+	  .key = 'o',
+	  .arg = "DIR",
 	  .doc = "The folder for the snapshot" },
-	{ .name = "Ca", .key = 'C', .arg = "NAME",
+	{ .name = "Ca",
+	  .key = 'C',
+	  .arg = "NAME",
 	  .doc = "The local adapter (any that is up)" },
-	{ .name = "Port", .key = 'P', .arg = "N",
+	{ .name = "Port",
+	  .key = 'P',
+	  .arg = "N",
 	  .doc = "Its port (any that is up)" },
-	{ .name = "paths", .key = KEY_PATHS, .arg = "all|adapters|none",
+	{ .name = "paths",
+	  .key = KEY_PATHS,
+	  .arg = "all|adapters|none",
 	  .doc = "Path SLs to ask the subnet administrator for (all, up to "
 		 "two million pairs)" },
-	{ .name = "timeout", .key = KEY_TIMEOUT, .arg = "MS",
+	{ .name = "timeout",
+	  .key = KEY_TIMEOUT,
+	  .arg = "MS",
 	  .doc = "Milliseconds to wait for an answer (500)" },
-	{ .name = "retries", .key = KEY_RETRIES, .arg = "N",
+	{ .name = "retries",
+	  .key = KEY_RETRIES,
+	  .arg = "N",
 	  .doc = "Times to ask again (4)" },
-	{ .name = "in-flight", .key = KEY_FLIGHT, .arg = "N",
+	{ .name = "in-flight",
+	  .key = KEY_FLIGHT,
+	  .arg = "N",
 	  .doc = "Queries under way at a time (64)" },
 	{ 0 }
 };
 
-static enum dl_paths parse_paths(const struct argp_state *state,
-				 const char *word)
+static enum dl_live_paths parse_paths(const struct argp_state *state,
+				      const char *word)
 {
 	static const struct {
 		const char *word;
-		enum dl_paths paths;
+		enum dl_live_paths paths;
 	} words[] = {
-		{ "all", DL_PATHS_ALL },
-		{ "adapters", DL_PATHS_ADAPTERS },
-		{ "none", DL_PATHS_NONE },
+		{ "all", DL_LIVE_PATHS_ALL },
+		{ "adapters", DL_LIVE_PATHS_ADAPTERS },
+		{ "none", DL_LIVE_PATHS_NONE },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -58,7 +73,7 @@ static enum dl_paths parse_paths(const struct argp_state *state,
 			return words[i].paths;
 	argp_error(state, "--paths takes all, adapters or none, not \"%s\"",
 		   word);
-	return DL_PATHS_SOME;
+	return DL_LIVE_PATHS_SOME;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -90,13 +105,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			dl_arg_number(state, arg, "retries", 0, 100);
 		return 0;
 	case KEY_FLIGHT:
-		r->options.in_flight = dl_arg_number(
-			state, arg, "number of queries", 1, 4096);
+		r->options.in_flight =
+			dl_arg_number(state, arg, "number of queries", 1, 4096);
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->live)
 			argp_error(state, "--live is needed: for a netlist, "
-				   "see dateline route");
+					  "see dateline route");
 		if (!r->out)
 			argp_error(state, "-o DIR is needed");
 		return 0;
@@ -136,7 +151,7 @@ static void show_progress(void *context, const char *what, uint64_t done,
 /* Mark a snapshot as partial, or as no longer so. */
 static int mark(const struct dl_tool *tool, const char *dir, const char *gaps)
 {
-	struct dl_out out;
+	struct dl_tool_out out;
 	char *path;
 	int err;
 
@@ -147,11 +162,11 @@ static int mark(const struct dl_tool *tool, const char *dir, const char *gaps)
 		free(path);
 		return 0;
 	}
-	err = dl_out_open(tool, dir, PARTIAL, &out);
+	err = dl_tool_out_open(tool, dir, PARTIAL, &out);
 	if (err)
 		return err;
 	fputs(gaps, out.file);
-	return dl_out_close(tool, &out, 0);
+	return dl_tool_out_close(tool, &out, 0);
 }
 
 static int write_snapshot(const struct dl_tool *tool, const struct request *r,
@@ -179,19 +194,23 @@ int dl_cmd_snapshot(struct dl_tool *tool, int argc, char **argv)
 
 	dl_live_options_init(&r.options);
 	dl_tool_parse(tool, &snapshot_argp, 0, argc, argv, &r);
-	if (isatty(STDERR_FILENO) && tool->level >= DL_INFO)
+	if (isatty(STDERR_FILENO) && tool->level >= DL_LOG_INFO)
 		r.options.progress = show_progress;
 	err = dl_live_read(&r.options, &tool->log, &s, &gaps);
 	if (!err)
 		err = write_snapshot(tool, &r, &s, gaps);
 	status = err ? DL_EXIT_ENVIRONMENT : DL_EXIT_GOOD;
 	if (!err)
-		dl_log(&tool->log, DL_INFO, "%u nodes, %u switches, highest "
-		       "LID %u read into %s", s.fabric->nnodes,
-		       s.fabric->nswitches, s.fabric->top_lid, r.out);
+		dl_log(&tool->log, DL_LOG_INFO,
+		       "%u nodes, %u switches, highest "
+		       "LID %u read into %s",
+		       s.fabric->nnodes, s.fabric->nswitches, s.fabric->top_lid,
+		       r.out);
 	if (!err && gaps) {
-		dl_log(&tool->log, DL_WARNING, "the snapshot is partial: "
-		       "%s/" PARTIAL " lists what did not answer", r.out);
+		dl_log(&tool->log, DL_LOG_WARNING,
+		       "the snapshot is partial: "
+		       "%s/" PARTIAL " lists what did not answer",
+		       r.out);
 		status = DL_EXIT_FINDING;
 	}
 	free(gaps);

@@ -14,7 +14,7 @@ enum dl_exit dl_exit_status(int err)
 	switch (-err) {
 	case 0:
 		return DL_EXIT_GOOD;
-	case ENOTSUP:	/* the rules refuse the fabric */
+	case ENOTSUP: /* the rules refuse the fabric */
 		return DL_EXIT_FINDING;
 	case EINVAL:
 	case ENOENT:
@@ -32,17 +32,20 @@ enum dl_exit dl_exit_status(int err)
 
 /* ---- options ----------------------------------------------------------- */
 
-#define KEY_JSON 0x1000	/* no short form */
+#define KEY_JSON 0x1000 /* no short form */
 
 static const struct argp_option shared_options[] = {
 	{ .name = "quiet", .key = 'q', .doc = "Print errors only", .group = -1 },
-	{ .name = "verbose", .key = 'v', .doc = "Say more about what is done",
+	{ .name = "verbose",
+	  .key = 'v',
+	  .doc = "Say more about what is done",
 	  .group = -1 },
 	{ 0 }
 };
 
 static const struct argp_option json_options[] = {
-	{ .name = "json", .key = KEY_JSON,
+	{ .name = "json",
+	  .key = KEY_JSON,
 	  .doc = "Print the result as one JSON document" },
 	{ 0 }
 };
@@ -54,10 +57,10 @@ static error_t parse_shared(int key, char *arg, struct argp_state *state)
 	(void)arg;
 	switch (key) {
 	case 'q':
-		tool->level = DL_ERROR;
+		tool->level = DL_LOG_ERROR;
 		return 0;
 	case 'v':
-		tool->level = DL_VERBOSE;
+		tool->level = DL_LOG_VERBOSE;
 		return 0;
 	case KEY_JSON:
 		tool->json = true;
@@ -130,8 +133,9 @@ uint64_t dl_arg_number(const struct argp_state *state, const char *text,
 	value = strtoull(text, &end, 0);
 	if (errno || end == text || *end || text[0] < '0' || text[0] > '9' ||
 	    value < min || value > max)
-		argp_error(state, "%s: \"%s\" is not a number from %llu to %llu",
-			   what, text, (unsigned long long)min,
+		argp_error(state,
+			   "%s: \"%s\" is not a number from %llu to %llu", what,
+			   text, (unsigned long long)min,
 			   (unsigned long long)max);
 	return value;
 }
@@ -144,7 +148,7 @@ int dl_tool_make_dir(const struct dl_tool *tool, const char *path)
 	int err = part ? 0 : -ENOMEM;
 	struct stat st;
 
-	for (char *at = part; !err && at; ) {
+	for (char *at = part; !err && at;) {
 		at = strchr(at + (*at != '\0'), '/');
 		if (at)
 			*at = '\0';
@@ -158,14 +162,14 @@ int dl_tool_make_dir(const struct dl_tool *tool, const char *path)
 	if (!err && !S_ISDIR(st.st_mode))
 		err = -ENOTDIR;
 	if (err)
-		dl_log(&tool->log, DL_ERROR, "cannot make the folder %s: %s",
-		       path, strerror(-err));
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "cannot make the folder %s: %s", path, strerror(-err));
 	free(part);
 	return err;
 }
 
-int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
-		struct dl_out *out)
+int dl_tool_out_open(const struct dl_tool *tool, const char *dir,
+		     const char *name, struct dl_tool_out *out)
 {
 	int err = 0;
 
@@ -181,7 +185,7 @@ int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
 		err = out->file ? 0 : -errno;
 	}
 	if (err) {
-		dl_log(&tool->log, DL_ERROR, "cannot create %s: %s",
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot create %s: %s",
 		       out->path ? out->path : name, strerror(-err));
 		free(out->path);
 		out->path = NULL;
@@ -189,7 +193,8 @@ int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
 	return err;
 }
 
-int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err)
+int dl_tool_out_close(const struct dl_tool *tool, struct dl_tool_out *out,
+		      int err)
 {
 	bool ours = out->file != stdout;
 	struct stat st;
@@ -205,8 +210,8 @@ int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err)
 	if (ours && fclose(out->file) && !err)
 		err = -errno;
 	if (err) {
-		dl_log(&tool->log, DL_ERROR, "cannot write %s: %s", out->path,
-		       strerror(-err));
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot write %s: %s",
+		       out->path, strerror(-err));
 		if (regular)
 			remove(out->path);
 	}
@@ -241,7 +246,7 @@ int dl_tool_print_json(const struct dl_tool *tool, json_t *document)
 		err = errno ? -errno : -EIO;
 	json_decref(document);
 	if (err)
-		dl_log(&tool->log, DL_ERROR, "cannot print the result: %s",
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the result: %s",
 		       strerror(-err));
 	return err;
 }

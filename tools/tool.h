@@ -17,21 +17,21 @@
 #include <stdio.h>
 
 #include "dateline.h"
-#include "log.h"
+#include "dateline/base.h"
 
 enum dl_exit {
 	DL_EXIT_GOOD = 0,
 	DL_EXIT_FINDING = 1,	/* unsafe, undelivered, deadlock, refused */
 	DL_EXIT_USAGE = 2,	/* wrong options or damaged input */
-	DL_EXIT_ENVIRONMENT = 3	/* no fabric, no memory, no space */
+	DL_EXIT_ENVIRONMENT = 3 /* no fabric, no memory, no space */
 };
 
 /* One run of the command.  A subcommand gets it from main(). */
 struct dl_tool {
-	struct dl_log log;	/* prints to standard error */
-	enum dl_level level;	/* the last level that is printed */
-	bool colour;		/* is standard error a terminal? */
-	bool json;		/* --json: set by dl_tool_parse() */
+	struct dl_log log;	 /* prints to standard error */
+	enum dl_log_level level; /* the last level that is printed */
+	bool colour;		 /* is standard error a terminal? */
+	bool json;		 /* --json: set by dl_tool_parse() */
 };
 
 /* A subcommand: returns an exit status; argv[0] is "dateline WORD". */
@@ -47,7 +47,7 @@ enum dl_exit dl_exit_status(int err);
 /* ---- options ----------------------------------------------------------- */
 
 enum dl_tool_parse_flags {
-	DL_TOOL_JSON = 1	/* the subcommand offers --json */
+	DL_TOOL_JSON = 1 /* the subcommand offers --json */
 };
 
 /*
@@ -97,11 +97,11 @@ int dl_setup_load(const struct dl_tool *tool, const char *net,
 		  const char *config, struct dl_setup *s);
 void dl_setup_free(struct dl_setup *s);
 
-struct dl_tree;
+struct dl_route_tree;
 
 /* Draw a multicast tree in characters. */
-void dl_tool_draw_tree(const struct dl_torus *t, const struct dl_tree *tree,
-		       FILE *to);
+void dl_tool_draw_tree(const struct dl_torus *t,
+		       const struct dl_route_tree *tree, FILE *to);
 
 /*
  * Write dateline-opensm.conf into a snapshot: the lines of opensm.conf with
@@ -115,7 +115,7 @@ int dl_tool_write_opensm_conf(const struct dl_tool *tool, const char *dir,
 /* Make a folder, its parents too, unless it is there.  Errors reported. */
 int dl_tool_make_dir(const struct dl_tool *tool, const char *path);
 
-struct dl_out {
+struct dl_tool_out {
 	FILE *file;
 	char *path;
 };
@@ -123,16 +123,17 @@ struct dl_out {
 /*
  * Create the file `name` in the folder `dir` (NULL: the current one).
  * `name` "-" without a folder is standard output.  Returns 0 or a negative
- * errno, reported.  Close with dl_out_close().
+ * errno, reported.  Close with dl_tool_out_close().
  */
-int dl_out_open(const struct dl_tool *tool, const char *dir, const char *name,
-		struct dl_out *out);
+int dl_tool_out_open(const struct dl_tool *tool, const char *dir,
+		     const char *name, struct dl_tool_out *out);
 
 /*
  * Close the file.  `err` is what its writer returned.  When that or closing
  * failed, reports it, removes the file and returns the negative errno.
  */
-int dl_out_close(const struct dl_tool *tool, struct dl_out *out, int err);
+int dl_tool_out_close(const struct dl_tool *tool, struct dl_tool_out *out,
+		      int err);
 
 /* Names are free text; JSON takes UTF-8 only: what is not becomes "?"s. */
 json_t *dl_json_text(const char *text);

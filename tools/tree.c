@@ -5,13 +5,13 @@
  */
 #include <string.h>
 
-#include "route/route.h"
+#include "dateline/route.h"
 #include "tool.h"
 
 struct drawing {
 	const struct dl_torus *torus;
-	const struct dl_tree *tree;
-	unsigned int across, up, planes;	/* the dimensions drawn so */
+	const struct dl_route_tree *tree;
+	unsigned int across, up, planes; /* the dimensions drawn so */
 	FILE *to;
 };
 
@@ -19,12 +19,12 @@ struct drawing {
 static uint32_t switch_at(const struct drawing *d, uint32_t x, uint32_t y,
 			  uint32_t plane)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 
 	c[d->across] = x;
 	c[d->up] = y;
 	c[d->planes] = plane;
-	return d->torus->site_sw[dl_site(&d->torus->grid, c)];
+	return d->torus->site_sw[dl_torus_site(&d->torus->grid, c)];
 }
 
 /* Is there a branch from this switch in this direction? */
@@ -35,7 +35,7 @@ static bool branch(const struct drawing *d, uint32_t sw, unsigned int dir)
 
 	if (sw == DL_NONE)
 		return false;
-	site = dl_site_next(&t->grid, t->sw_site[sw], dir);
+	site = dl_torus_site_next(&t->grid, t->sw_site[sw], dir);
 	next = site == DL_NONE ? DL_NONE : t->site_sw[site];
 	return next != DL_NONE &&
 	       (d->tree->parent[sw] == next || d->tree->parent[next] == sw);
@@ -43,7 +43,7 @@ static bool branch(const struct drawing *d, uint32_t sw, unsigned int dir)
 
 static char symbol(const struct drawing *d, uint32_t sw)
 {
-	unsigned int dir = dl_dir(d->planes, false);
+	unsigned int dir = dl_torus_dir(d->planes, false);
 	uint32_t parent;
 
 	if (sw == DL_NONE)
@@ -55,12 +55,14 @@ static char symbol(const struct drawing *d, uint32_t sw)
 		return '?';
 	if (branch(d, sw, dir) &&
 	    d->torus->sw_site[parent] ==
-		    dl_site_next(&d->torus->grid, d->torus->sw_site[sw], dir))
+		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw],
+				       dir))
 		return '>';
-	dir = dl_opposite(dir);
+	dir = dl_torus_opposite(dir);
 	if (branch(d, sw, dir) &&
 	    d->torus->sw_site[parent] ==
-		    dl_site_next(&d->torus->grid, d->torus->sw_site[sw], dir))
+		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw],
+				       dir))
 		return '<';
 	return '+';
 }
@@ -84,13 +86,14 @@ static void draw_row(const struct drawing *d, uint32_t y, uint32_t plane)
 
 	sw = switch_at(d, 0, y, plane);
 	fprintf(d->to, "%3u  %s", y,
-		width > 2 && branch(d, sw, dl_dir(d->across, true)) ? "--" :
-								      "  ");
+		width > 2 && branch(d, sw, dl_torus_dir(d->across, true)) ?
+			"--" :
+			"  ");
 	for (x = 0; x < width; x++) {
 		bool on;
 
 		sw = switch_at(d, x, y, plane);
-		on = branch(d, sw, dl_dir(d->across, false));
+		on = branch(d, sw, dl_torus_dir(d->across, false));
 		fputc(symbol(d, sw), d->to);
 		if (x + 1 < width)
 			fputs(on ? "----" : "    ", d->to);
@@ -102,15 +105,15 @@ static void draw_row(const struct drawing *d, uint32_t y, uint32_t plane)
 
 static void draw_plane(const struct drawing *d, uint32_t plane)
 {
-	const struct dl_grid *g = &d->torus->grid;
+	const struct dl_torus_grid *g = &d->torus->grid;
 	uint32_t y, x, height = g->radix[d->up];
 
 	if (g->radix[d->planes] > 1)
 		fprintf(d->to, "%c = %u\n", 'x' + d->planes, plane);
-	draw_uprights(d, height - 1, plane, dl_dir(d->up, false));
+	draw_uprights(d, height - 1, plane, dl_torus_dir(d->up, false));
 	for (y = height; y-- > 0;) {
 		draw_row(d, y, plane);
-		draw_uprights(d, y, plane, dl_dir(d->up, true));
+		draw_uprights(d, y, plane, dl_torus_dir(d->up, true));
 	}
 	fprintf(d->to, "  %c/%c  ", 'x' + d->up, 'x' + d->across);
 	for (x = 0; x < g->radix[d->across]; x++)
@@ -118,8 +121,8 @@ static void draw_plane(const struct drawing *d, uint32_t plane)
 	fputs("\n\n", d->to);
 }
 
-void dl_tool_draw_tree(const struct dl_torus *t, const struct dl_tree *tree,
-		       FILE *to)
+void dl_tool_draw_tree(const struct dl_torus *t,
+		       const struct dl_route_tree *tree, FILE *to)
 {
 	struct drawing d = { t, tree, 0, 1, 2, to };
 	uint32_t plane;

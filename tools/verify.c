@@ -9,8 +9,16 @@
 
 #include "verify.h"
 
-enum { KEY_NET = 0x2000, KEY_PSL, KEY_TORUS, KEY_EARLIER, KEY_LEVELS,
-       KEY_SLS, KEY_PAIRS, KEY_EXPLAIN };
+enum {
+	KEY_NET = 0x2000,
+	KEY_PSL,
+	KEY_TORUS,
+	KEY_EARLIER,
+	KEY_LEVELS,
+	KEY_SLS,
+	KEY_PAIRS,
+	KEY_EXPLAIN
+};
 
 struct request {
 	const char *dir, *net, *psl, *config, *earlier;
@@ -19,23 +27,38 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-	{ .name = "net", .key = KEY_NET, .arg = "FILE",
+	{ .name = "net",
+	  .key = KEY_NET,
+	  .arg = "FILE",
 	  .doc = "The netlist, for a folder without one" },
-	{ .name = "psl", .key = KEY_PSL, .arg = "FILE",
+	{ .name = "psl",
+	  .key = KEY_PSL,
+	  .arg = "FILE",
 	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
-	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	{ .name = "torus-config",
+	  .key = KEY_TORUS,
+	  .arg = "FILE",
 	  .doc = "A torus-2QoS.conf: for coordinates in the report, and for "
 		 "path SLs by torus-2QoS's rule when there are none" },
-	{ .name = "earlier", .key = KEY_EARLIER, .arg = "DIR",
+	{ .name = "earlier",
+	  .key = KEY_EARLIER,
+	  .arg = "DIR",
 	  .doc = "An earlier snapshot: have its path SLs been kept?" },
-	{ .name = "levels", .key = KEY_LEVELS, .arg = "N",
+	{ .name = "levels",
+	  .key = KEY_LEVELS,
+	  .arg = "N",
 	  .doc = "QoS levels to judge, 1 or 2 (2, unless path SLs use bit 3)" },
-	{ .name = "multicast-sls", .key = KEY_SLS, .arg = "SL,...",
+	{ .name = "multicast-sls",
+	  .key = KEY_SLS,
+	  .arg = "SL,...",
 	  .doc = "SLs that multicast packets use (0,8)" },
-	{ .name = "pairs", .key = KEY_PAIRS, .arg = "all|adapters",
+	{ .name = "pairs",
+	  .key = KEY_PAIRS,
+	  .arg = "all|adapters",
 	  .doc = "Judge packets of all end ports (default), or not those to "
 		 "and from switches' own ports" },
-	{ .name = "explain", .key = KEY_EXPLAIN,
+	{ .name = "explain",
+	  .key = KEY_EXPLAIN,
 	  .doc = "Draw what was found and say what to do about it" },
 	{ 0 }
 };
@@ -75,8 +98,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_PAIRS:
 		if (strcmp(arg, "all") && strcmp(arg, "adapters"))
-			argp_error(state, "--pairs takes all or adapters, not "
-				   "\"%s\"", arg);
+			argp_error(state,
+				   "--pairs takes all or adapters, not "
+				   "\"%s\"",
+				   arg);
 		r->options.adapters_only = !strcmp(arg, "adapters");
 		return 0;
 	case KEY_EXPLAIN:
@@ -133,14 +158,14 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 
 json_t *dl_report_cycle_json(const struct dl_report *r)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 	const struct dl_fabric *f = v->fabric;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < v->ncycle; i++) {
-		const struct dl_port *p = &f->ports[v->cycle[i].port];
+		const struct dl_fabric_port *p = &f->ports[v->cycle[i].port];
 		json_t *coord = json_null();
-		uint32_t c[DL_DIMS];
+		uint32_t c[DL_TORUS_DIMS];
 
 		if (dl_coords_of(r->coords, f->nodes[p->node].sw, c))
 			coord = json_pack("[iii]", c[0], c[1], c[2]);
@@ -153,19 +178,20 @@ json_t *dl_report_cycle_json(const struct dl_report *r)
 	return list;
 }
 
-static json_t *lost_json(const struct dl_verdict *v)
+static json_t *lost_json(const struct dl_verify_result *v)
 {
 	const struct dl_fabric *f = v->fabric;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < v->nlisted; i++) {
-		const struct dl_lost *l = &v->lost[i];
+		const struct dl_verify_lost *l = &v->lost[i];
 		json_t *at = json_null();
 
 		if (l->sw != DL_NONE)
 			at = json_pack("{s:o, s:o}", "guid",
 				       dl_guid_json(f, f->switches[l->sw]),
-				       "port", l->port == DL_NO_PORT ?
+				       "port",
+				       l->port == DL_TABLES_NO_PORT ?
 					       json_null() :
 					       json_integer(l->port));
 		json_array_append_new(
@@ -173,8 +199,9 @@ static json_t *lost_json(const struct dl_verdict *v)
 			json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from",
 				  end_json(f, l->src), "to",
 				  end_json(f, l->dst), "lid", l->dlid, "sl",
-				  l->sl == DL_NO_SL ? json_null() :
-						      json_integer(l->sl),
+				  l->sl == DL_TABLES_NO_SL ?
+					  json_null() :
+					  json_integer(l->sl),
 				  "reason", dl_fault_text(l->fault), "at", at));
 	}
 	return list;
@@ -182,7 +209,7 @@ static json_t *lost_json(const struct dl_verdict *v)
 
 json_t *dl_report_json(const struct dl_report *r)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 
 	return json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I}",
 			 "delivered", v->delivered, "pairs",
@@ -215,7 +242,7 @@ static int judge_part(const struct dl_tables *t,
 {
 	struct dl_verify_options o = *options;
 	struct dl_tables part = *t;
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 	int err;
 
 	if (!multicast)
@@ -224,8 +251,8 @@ static int judge_part(const struct dl_tables *t,
 	o.earlier = NULL;
 	err = dl_verify(&part, &o, NULL, &v);
 	if (!err) {
-		*loop = dl_verdict_credit_loop(v);
-		dl_verdict_free(v);
+		*loop = dl_verify_result_credit_loop(v);
+		dl_verify_result_free(v);
 	}
 	return err;
 }
@@ -254,10 +281,11 @@ static int judge(struct dl_tool *tool, struct request *r,
 		 const struct dl_snapshot *s, const struct dl_coords *coords,
 		 int *status)
 {
-	struct dl_report report = { .tables = s->tables, .coords = coords,
+	struct dl_report report = { .tables = s->tables,
+				    .coords = coords,
 				    .compared = r->options.earlier };
 	double begin = now(), seconds;
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 	int err = dl_verify(s->tables, &r->options, NULL, &v);
 
 	if (err)
@@ -273,7 +301,7 @@ static int judge(struct dl_tool *tool, struct request *r,
 				tool->json ? stderr : stdout);
 	if (!v->delivered || v->credit_loop || !v->sl_stable)
 		*status = DL_EXIT_FINDING;
-	dl_verdict_free(v);
+	dl_verify_result_free(v);
 	return err;
 }
 

@@ -4,16 +4,16 @@
 #define DL_TOOL_VERIFY_H
 
 #include "sites.h"
-#include "verify/verify.h"
+#include "dateline/verify.h"
 
 struct dl_report {
 	const struct dl_tables *tables;
-	const struct dl_verdict *verdict;
+	const struct dl_verify_result *verdict;
 	const struct dl_coords *coords;
-	bool compared;		/* with an earlier snapshot? */
+	bool compared; /* with an earlier snapshot? */
 	/* For the explanation: is there a loop without the groups, and */
 	bool unicast_alone;
-	bool adapters_alone;	/* without the switches' own packets? */
+	bool adapters_alone; /* without the switches' own packets? */
 };
 
 /* The verdict as a document, but for the time it took.  NULL: no memory. */

@@ -15,14 +15,14 @@
 const char *dl_fault_text(unsigned int fault)
 {
 	static const char *const texts[] = {
-		[DL_FAULT_NO_ENTRY] = "no forwarding entry",
-		[DL_FAULT_DEAD_PORT] = "forwarded to a port without a cable",
-		[DL_FAULT_WRONG_END] = "forwarded to the wrong end port",
-		[DL_FAULT_LOOP] = "forwarded in a circle",
-		[DL_FAULT_VL] = "the SL maps to no VL of the port",
-		[DL_FAULT_UNATTACHED] = "not attached to any switch",
-		[DL_FAULT_NO_COPY] = "no copy arrives",
-		[DL_FAULT_TWICE] = "more than one copy arrives",
+		[DL_VERIFY_NO_ENTRY] = "no forwarding entry",
+		[DL_VERIFY_DEAD_PORT] = "forwarded to a port without a cable",
+		[DL_VERIFY_WRONG_END] = "forwarded to the wrong end port",
+		[DL_VERIFY_FORWARDING_LOOP] = "forwarded in a circle",
+		[DL_VERIFY_NO_VL] = "the SL maps to no VL of the port",
+		[DL_VERIFY_UNATTACHED] = "not attached to any switch",
+		[DL_VERIFY_NO_COPY] = "no copy arrives",
+		[DL_VERIFY_TWICE] = "more than one copy arrives",
 	};
 
 	return fault < sizeof(texts) / sizeof(*texts) ? texts[fault] : "?";
@@ -33,9 +33,9 @@ const char *dl_fault_text(unsigned int fault)
 static void print_node(const struct dl_report *r, uint32_t node, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 
-	fprintf(to, "\"%s\"", dl_node_name(f, node));
+	fprintf(to, "\"%s\"", dl_fabric_node_name(f, node));
 	if (dl_coords_of(r->coords, f->nodes[node].sw, c))
 		fprintf(to, " (%u,%u,%u)", c[0], c[1], c[2]);
 }
@@ -44,7 +44,7 @@ static void print_end(const struct dl_report *r, uint32_t port, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
 
-	fprintf(to, "\"%s\"", dl_node_name(f, f->ports[port].node));
+	fprintf(to, "\"%s\"", dl_fabric_node_name(f, f->ports[port].node));
 	if (f->nodes[f->ports[port].node].nports > 1 && f->ports[port].num)
 		fprintf(to, " port %u", f->ports[port].num);
 	fprintf(to, " (LID %u)", f->ports[port].lid);
@@ -52,7 +52,7 @@ static void print_end(const struct dl_report *r, uint32_t port, FILE *to)
 
 static bool is_multicast(uint16_t dlid)
 {
-	return dlid >= DL_MCAST_LID;
+	return dlid >= DL_TABLES_MCAST_LID;
 }
 
 static void print_packet(const struct dl_report *r,
@@ -78,8 +78,8 @@ static void print_packet(const struct dl_report *r,
 
 /* ---- losses ------------------------------------------------------------ */
 
-static void print_lost(const struct dl_report *r, const struct dl_lost *l,
-		       FILE *to)
+static void print_lost(const struct dl_report *r,
+		       const struct dl_verify_lost *l, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
 
@@ -91,13 +91,13 @@ static void print_lost(const struct dl_report *r, const struct dl_lost *l,
 		fprintf(to, is_multicast(l->dlid) ? ", member " : " to ");
 		print_end(r, l->dst, to);
 	}
-	if (l->sl != DL_NO_SL)
+	if (l->sl != DL_TABLES_NO_SL)
 		fprintf(to, ", SL %u", l->sl);
 	fprintf(to, ": %s", dl_fault_text(l->fault));
 	if (l->sw != DL_NONE) {
 		fprintf(to, " at ");
 		print_node(r, f->switches[l->sw], to);
-		if (l->port != DL_NO_PORT)
+		if (l->port != DL_TABLES_NO_PORT)
 			fprintf(to, " port %u", l->port);
 	}
 	fputc('\n', to);
@@ -107,16 +107,17 @@ static void print_lost(const struct dl_report *r, const struct dl_lost *l,
 
 static void print_losses(const struct dl_report *r, bool all, FILE *to)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 	uint32_t shown = all || v->nlisted < FEW ? v->nlisted : FEW;
 
 	if (v->delivered) {
 		fprintf(to, "delivery: every packet arrives\n");
 		return;
 	}
-	fprintf(to, "delivery: %" PRIu64 " of %" PRIu64 " pairs and %u of %u "
-		"multicast groups fail\n", v->nlost, v->pairs, v->groups_lost,
-		v->groups);
+	fprintf(to,
+		"delivery: %" PRIu64 " of %" PRIu64 " pairs and %u of %u "
+		"multicast groups fail\n",
+		v->nlost, v->pairs, v->groups_lost, v->groups);
 	for (uint32_t i = 0; i < shown; i++)
 		print_lost(r, &v->lost[i], to);
 	if (shown < v->nlisted || v->nlisted < v->nlost)
@@ -129,8 +130,8 @@ static void print_channel(const struct dl_report *r,
 			  const struct dl_cycle_step *step, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
-	const struct dl_port *p = &f->ports[step->port];
-	const struct dl_port *peer = &f->ports[p->peer];
+	const struct dl_fabric_port *p = &f->ports[step->port];
+	const struct dl_fabric_port *peer = &f->ports[p->peer];
 
 	print_node(r, p->node, to);
 	fprintf(to, " port %u -> ", p->num);
@@ -140,7 +141,7 @@ static void print_channel(const struct dl_report *r,
 
 void dl_report_cycle(const struct dl_report *r, FILE *to)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 
 	for (uint32_t i = 0; i < v->ncycle; i++) {
 		fprintf(to, "  %2u. ", i + 1);
@@ -153,7 +154,7 @@ void dl_report_cycle(const struct dl_report *r, FILE *to)
 
 static void print_loop(const struct dl_report *r, FILE *to)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 
 	if (!v->credit_loop) {
 		fprintf(to, "credit loops: none\n");
@@ -166,7 +167,7 @@ static void print_loop(const struct dl_report *r, FILE *to)
 
 static void draw_loop(const struct dl_report *r, FILE *to)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 
 	fprintf(to,
 		"\nThe loop.  Each line is one direction of a cable.  The "
@@ -189,7 +190,7 @@ static void draw_loop(const struct dl_report *r, FILE *to)
 }
 
 /* Which kinds of packets take part: bit 0 unicast, bit 1 multicast. */
-static unsigned int kinds_of(const struct dl_verdict *v)
+static unsigned int kinds_of(const struct dl_verify_result *v)
 {
 	unsigned int kinds = 0;
 
@@ -200,7 +201,7 @@ static unsigned int kinds_of(const struct dl_verdict *v)
 
 static void advise_loop(const struct dl_report *r, FILE *to)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 
 	fprintf(to, "\nWhat to do.\n");
 	if (!v->sl_known) {
@@ -208,7 +209,8 @@ static void advise_loop(const struct dl_report *r, FILE *to)
 			"The path SLs of this routing are not known, so every "
 			"pair was judged at all 16\nSLs.  The real ones may be "
 			"free of loops: give them with --psl FILE, or take "
-			"the\nsnapshot from the running fabric (dateline snapshot "
+			"the\nsnapshot from the running fabric (dateline "
+			"snapshot "
 			"--live).\n");
 		return;
 	}
@@ -261,36 +263,43 @@ static void explain_losses(FILE *to)
 
 static void print_gaps(const struct dl_report *r, FILE *to)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 
 	if (!v->sl_known)
 		fprintf(to, "not judged: the path SLs in use; every pair was "
-			"judged at all 16 SLs\n");
+			    "judged at all 16 SLs\n");
 	else if (v->without_sl)
-		fprintf(to, "not judged: credit loops through %" PRIu64
-			" pairs without a path SL\n", v->without_sl);
+		fprintf(to,
+			"not judged: credit loops through %" PRIu64
+			" pairs without a path SL\n",
+			v->without_sl);
 	if (v->without_vl)
-		fprintf(to, "not judged: SL-to-VL maps of %" PRIu64 " pairs of "
-			"switch ports; VL 0 was assumed\n", v->without_vl);
+		fprintf(to,
+			"not judged: SL-to-VL maps of %" PRIu64 " pairs of "
+			"switch ports; VL 0 was assumed\n",
+			v->without_vl);
 }
 
 void dl_report_print(const struct dl_report *r, bool explain, FILE *to)
 {
-	const struct dl_verdict *v = r->verdict;
+	const struct dl_verify_result *v = r->verdict;
 
-	fprintf(to, "judged: %" PRIu64 " pairs at %u QoS level%s, %u multicast "
-		"group%s, %" PRIu64 " channels\n", v->pairs, v->levels,
-		v->levels == 1 ? "" : "s", v->groups, v->groups == 1 ? "" : "s",
-		v->channels);
+	fprintf(to,
+		"judged: %" PRIu64 " pairs at %u QoS level%s, %u multicast "
+		"group%s, %" PRIu64 " channels\n",
+		v->pairs, v->levels, v->levels == 1 ? "" : "s", v->groups,
+		v->groups == 1 ? "" : "s", v->channels);
 	print_gaps(r, to);
 	print_losses(r, explain, to);
 	print_loop(r, to);
 	if (!r->compared)
 		fprintf(to, "path SLs: not compared with an earlier "
-			"snapshot\n");
+			    "snapshot\n");
 	else
-		fprintf(to, "path SLs: %" PRIu64 " of %" PRIu64 " pairs "
-			"changed\n", v->sl_changes, v->sl_compared);
+		fprintf(to,
+			"path SLs: %" PRIu64 " of %" PRIu64 " pairs "
+			"changed\n",
+			v->sl_changes, v->sl_compared);
 	if (!explain)
 		return;
 	if (!v->delivered)

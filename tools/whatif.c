@@ -8,21 +8,28 @@
 #include <unistd.h>
 
 #include "campaign.h"
-#include "clock.h"
-#include "fabric/damage.h"
-#include "tables/load.h"
-#include "torus/torus.h"
-#include "verify/verify.h"
+#include "dateline/base.h"
+#include "dateline/fabric.h"
+#include "dateline/tables.h"
+#include "dateline/torus.h"
+#include "dateline/verify.h"
 #include "whatif.h"
 
-enum { KEY_TORUS = 0x2000, KEY_SWITCHES, KEY_LINKS, KEY_SAMPLES, KEY_SEED,
-       KEY_EXHAUSTIVE, KEY_THREADS };
+enum {
+	KEY_TORUS = 0x2000,
+	KEY_SWITCHES,
+	KEY_LINKS,
+	KEY_SAMPLES,
+	KEY_SEED,
+	KEY_EXHAUSTIVE,
+	KEY_THREADS
+};
 
 #define MAX_FAILURES 65536
 #define MAX_SAMPLES 10000000
 #define DEFAULT_SAMPLES 100
 #define MAX_SEEDS 8
-#define BAR 40			/* characters */
+#define BAR 40 /* characters */
 
 struct request {
 	const char *net, *config;
@@ -32,20 +39,33 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-	{ .name = "torus-config", .key = KEY_TORUS, .arg = "FILE",
+	{ .name = "torus-config",
+	  .key = KEY_TORUS,
+	  .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the cabling of the whole fabric decides" },
-	{ .name = "switches", .key = KEY_SWITCHES, .arg = "N",
+	{ .name = "switches",
+	  .key = KEY_SWITCHES,
+	  .arg = "N",
 	  .doc = "Let N switches fail, with their adapters (0)" },
-	{ .name = "links", .key = KEY_LINKS, .arg = "N",
+	{ .name = "links",
+	  .key = KEY_LINKS,
+	  .arg = "N",
 	  .doc = "Let N cables between the others fail (0)" },
-	{ .name = "samples", .key = KEY_SAMPLES, .arg = "N",
+	{ .name = "samples",
+	  .key = KEY_SAMPLES,
+	  .arg = "N",
 	  .doc = "Try N random scenarios (100)" },
-	{ .name = "seed", .key = KEY_SEED, .arg = "N",
+	{ .name = "seed",
+	  .key = KEY_SEED,
+	  .arg = "N",
 	  .doc = "The scenarios to draw (1)" },
-	{ .name = "exhaustive", .key = KEY_EXHAUSTIVE,
+	{ .name = "exhaustive",
+	  .key = KEY_EXHAUSTIVE,
 	  .doc = "Try all scenarios with so many failures instead" },
-	{ .name = "threads", .key = KEY_THREADS, .arg = "N",
+	{ .name = "threads",
+	  .key = KEY_THREADS,
+	  .arg = "N",
 	  .doc = "Work on so many scenarios at once (one a core)" },
 	{ 0 }
 };
@@ -59,8 +79,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->config = arg;
 		return 0;
 	case KEY_SWITCHES:
-		r->w.fail_switches = dl_arg_number(state, arg, "number of "
-						   "switches", 0, MAX_FAILURES);
+		r->w.fail_switches = dl_arg_number(state, arg,
+						   "number of "
+						   "switches",
+						   0, MAX_FAILURES);
 		return 0;
 	case KEY_LINKS:
 		r->w.fail_cables = dl_arg_number(state, arg, "number of links",
@@ -77,8 +99,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->w.exhaustive = true;
 		return 0;
 	case KEY_THREADS:
-		r->threads = dl_arg_number(state, arg, "number of threads", 1,
-					   1024);
+		r->threads =
+			dl_arg_number(state, arg, "number of threads", 1, 1024);
 		return 0;
 	case ARGP_KEY_ARG:
 		dl_arg_once(state, &r->net, arg, "netlist");
@@ -88,12 +110,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which netlist?");
 		if (r->w.exhaustive && r->samples)
 			argp_error(state, "--exhaustive tries all scenarios, "
-				   "--samples draws some: which?");
+					  "--samples draws some: which?");
 		if (!r->samples)
 			r->samples = DEFAULT_SAMPLES;
 		if (!r->w.fail_switches && !r->w.fail_cables)
 			argp_error(state, "what shall fail?  --switches N, "
-				   "--links N, or both");
+					  "--links N, or both");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -130,7 +152,7 @@ static const struct argp whatif_argp = {
 struct worker {
 	const struct dl_whatif *w;
 	struct dl_failures failures;
-	struct dl_outcome *outcome;	/* of the scenario at hand */
+	struct dl_outcome *outcome; /* of the scenario at hand */
 	struct timespec mark;
 };
 
@@ -146,26 +168,27 @@ static void charge(struct worker *k, enum dl_whatif_stage stage)
 }
 
 /* The first error is the reason. */
-static void keep_reason(void *context, enum dl_level level,
+static void keep_reason(void *context, enum dl_log_level level,
 			const char *message)
 {
 	struct dl_outcome *o = context;
 
-	if (level == DL_ERROR && !*o->reason)
+	if (level == DL_LOG_ERROR && !*o->reason)
 		snprintf(o->reason, sizeof(o->reason), "%s", message);
 }
 
 /* Are these tables safe, with one group of all adapters on the tree? */
-static int judge(struct dl_tables *t, const struct dl_tree *tree, bool *safe)
+static int judge(struct dl_tables *t, const struct dl_route_tree *tree,
+		 bool *safe)
 {
-	struct dl_verdict *v = NULL;
-	int err = dl_tree_group_all(tree, t);
+	struct dl_verify_result *v = NULL;
+	int err = dl_route_tree_group_all(tree, t);
 
 	if (!err)
 		err = dl_verify(t, NULL, NULL, &v);
 	if (!err)
 		*safe = v->delivered && !v->credit_loop;
-	dl_verdict_free(v);
+	dl_verify_result_free(v);
 	return err;
 }
 
@@ -179,23 +202,23 @@ static int try_classic(struct worker *k, const struct dl_torus *t,
 	const struct dl_torus_config *c = k->w->whole.config;
 	struct dl_outcome *o = k->outcome;
 	struct dl_route_options options;
-	struct dl_tree *tree = NULL;
+	struct dl_route_tree *tree = NULL;
 	int err;
 
 	dl_route_options_init(&options);
 	err = dl_route(t, c, &options, NULL, out);
 	if (!err)
-		err = dl_master_tree(t, NULL, &tree);
+		err = dl_route_master_tree(t, NULL, &tree);
 	o->accepted = !err;
 	if (!err) {
-		charge(k, DL_STAGE_CLASSIC);
+		charge(k, DL_WHATIF_CLASSIC);
 		err = judge(*out, tree, &o->safe);
-		charge(k, DL_STAGE_VERIFY);
+		charge(k, DL_WHATIF_VERIFY);
 	} else if (err != -ENOMEM && !*out) {
-		err = dl_route_plain(t, c, &options, out);
+		err = dl_route_dor(t, c, &options, out);
 	}
-	charge(k, DL_STAGE_CLASSIC);
-	dl_tree_free(tree);
+	charge(k, DL_WHATIF_CLASSIC);
+	dl_route_tree_free(tree);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -203,23 +226,24 @@ static int try_classic(struct worker *k, const struct dl_torus *t,
 static int compare_load(const struct dl_tables *plain,
 			const struct dl_tables *proven, struct dl_outcome *o)
 {
-	struct dl_load before, after;
-	int err = dl_load_count(plain, NULL, &before);
+	struct dl_tables_load before, after;
+	int err = dl_tables_load_count(plain, NULL, &before);
 
 	if (err)
 		return err;
-	err = dl_load_count(proven, plain, &after);
+	err = dl_tables_load_count(proven, plain, &after);
 	if (!err) {
-		o->plain_hops = before.pairs ?
-			(double)before.hops / before.pairs : 0;
-		o->hops = after.common_pairs ?
-			(double)after.common_hops / after.common_pairs : 0;
+		o->plain_hops =
+			before.pairs ? (double)before.hops / before.pairs : 0;
+		o->hops = after.common_pairs ? (double)after.common_hops /
+						       after.common_pairs :
+					       0;
 		o->plain_busiest = before.busiest;
 		o->busiest = after.busiest;
 		o->common_busiest = after.common_busiest;
-		dl_load_release(&after);
+		dl_tables_load_release(&after);
 	}
-	dl_load_release(&before);
+	dl_tables_load_release(&before);
 	return err;
 }
 
@@ -228,16 +252,16 @@ static int try_proven(struct worker *k, const struct dl_torus *t,
 {
 	struct dl_outcome *o = k->outcome;
 	const struct dl_log log = { keep_reason, o };
-	struct dl_repair_report report;
+	struct dl_route_report report;
 	struct dl_route_options options;
-	struct dl_tree *tree = NULL;
+	struct dl_route_tree *tree = NULL;
 	int err;
 
 	dl_route_options_init(&options);
-	err = dl_route_proven(t, k->w->whole.config, &options, &log, out,
-			      &tree, &report);
-	dl_tree_free(tree);
-	charge(k, DL_STAGE_PROVEN);
+	err = dl_route_proven(t, k->w->whole.config, &options, &log, out, &tree,
+			      &report);
+	dl_route_tree_free(tree);
+	charge(k, DL_WHATIF_PROVEN);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	o->proven = true;
@@ -260,7 +284,7 @@ static int look_at(struct worker *k, const struct dl_fabric *f)
 	struct dl_torus *t = NULL;
 	int err = dl_torus_discover(f, k->w->whole.config, &log, &t);
 
-	charge(k, DL_STAGE_DISCOVER);
+	charge(k, DL_WHATIF_DISCOVER);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	*o->reason = '\0';
@@ -272,7 +296,7 @@ static int look_at(struct worker *k, const struct dl_fabric *f)
 		err = try_proven(k, t, &proven);
 	if (!err && plain && proven)
 		err = compare_load(plain, proven, o);
-	charge(k, DL_STAGE_LOAD);
+	charge(k, DL_WHATIF_LOAD);
 	dl_tables_free(plain);
 	dl_tables_free(proven);
 	dl_torus_free(t);
@@ -288,13 +312,13 @@ static int run_one(void *context, uint64_t item, void *result)
 	k->outcome = result;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &k->mark);
 	dl_failures_draw(&k->failures, k->w, item);
-	err = dl_fabric_damaged(k->w->whole.fabric, k->failures.dead,
+	err = dl_fabric_degrade(k->w->whole.fabric, k->failures.dead,
 				k->failures.cut, &f);
 	if (err)
 		return err;
 	err = dl_fabric_is_connected(f);
 	k->outcome->connected = err == 1;
-	charge(k, DL_STAGE_DAMAGE);
+	charge(k, DL_WHATIF_DEGRADE);
 	if (err == 1)
 		err = look_at(k, f);
 	dl_fabric_free(f);
@@ -337,8 +361,9 @@ static void show_progress(void *shared, uint64_t done, uint64_t total)
 	if (done == w->shown)
 		return;
 	w->shown = done;
-	fprintf(stderr, "\r[%-*.*s] %" PRIu64 " of %" PRIu64 " scenarios\033[K%s",
-		BAR, n, bar, done, total, done == total ? "\n" : "");
+	fprintf(stderr,
+		"\r[%-*.*s] %" PRIu64 " of %" PRIu64 " scenarios\033[K%s", BAR,
+		n, bar, done, total, done == total ? "\n" : "");
 }
 
 /* Without a configuration: as if one had been written for the whole fabric. */
@@ -372,12 +397,13 @@ static int run_all(const struct dl_tool *tool, struct request *r, int *status)
 	double start_time, seconds;
 	uint64_t i;
 
-	if (tool->colour && tool->level >= DL_INFO && dl_campaign_is_leader())
+	if (tool->colour && tool->level >= DL_LOG_INFO &&
+	    dl_campaign_is_leader())
 		c.progress = show_progress;
-	start_time = dl_monotonic();
+	start_time = dl_clock_monotonic();
 	if (!err)
 		err = dl_campaign_run(&c, outcomes, done, &interrupted);
-	seconds = dl_monotonic() - start_time;
+	seconds = dl_clock_monotonic() - start_time;
 	if (!err && c.progress && w->shown && w->shown != w->nitems)
 		fputc('\n', stderr);
 	for (i = 0; !err && i < w->nitems; i++)
@@ -407,7 +433,7 @@ int dl_cmd_whatif(struct dl_tool *tool, int argc, char **argv)
 	if (!err)
 		err = run_all(tool, &r, &status);
 	if (err == -ENOMEM)
-		dl_log(&tool->log, DL_ERROR, "out of memory");
+		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
 	dl_whatif_release(&r.w);
 	return err ? (int)dl_exit_status(err) : status;
 }

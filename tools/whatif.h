@@ -9,34 +9,34 @@
 #ifndef DL_WHATIF_H
 #define DL_WHATIF_H
 
-#include "route/route.h"
+#include "dateline/route.h"
 #include "tool.h"
 
 /* The whole fabric, and what may fail in it. */
 struct dl_whatif {
 	struct dl_setup whole;
-	uint32_t *switches;	/* switch numbers of placed ones, by site */
+	uint32_t *switches; /* switch numbers of placed ones, by site */
 	uint32_t nswitches;
-	uint32_t *cables;	/* port index at the end from which it leads up */
+	uint32_t *cables; /* port index at the end from which it leads up */
 	uint32_t ncables;
 
 	uint32_t fail_switches, fail_cables;
 	bool exhaustive;
 	uint64_t seed;
 	uint64_t nitems;
-	uint64_t *first;	/* exhaustive: by set of switches, its first item */
+	uint64_t *first; /* exhaustive: by set of switches, its first item */
 	uint64_t nsets;
-	uint64_t shown;		/* by the progress bar */
+	uint64_t shown; /* by the progress bar */
 };
 
 /* One scenario's failures, and memory to draw them. */
 struct dl_failures {
-	uint32_t *switches;	/* fail_switches of them: switch numbers */
-	uint32_t *cables;	/* fail_cables of them: port indices */
+	uint32_t *switches; /* fail_switches of them: switch numbers */
+	uint32_t *cables;   /* fail_cables of them: port indices */
 	uint32_t nswitches, ncables;
-	uint32_t *pool;		/* room for all switches or cables */
-	bool *dead;		/* by node */
-	bool *cut;		/* by port index */
+	uint32_t *pool; /* room for all switches or cables */
+	bool *dead;	/* by node */
+	bool *cut;	/* by port index */
 };
 
 /*
@@ -55,23 +55,29 @@ void dl_failures_release(struct dl_failures *f);
 void dl_failures_draw(struct dl_failures *f, const struct dl_whatif *w,
 		      uint64_t item);
 
-enum dl_whatif_stage { DL_STAGE_DAMAGE, DL_STAGE_DISCOVER, DL_STAGE_CLASSIC,
-		       DL_STAGE_VERIFY, DL_STAGE_PROVEN, DL_STAGE_LOAD,
-		       DL_STAGES };
+enum dl_whatif_stage {
+	DL_WHATIF_DEGRADE,
+	DL_WHATIF_DISCOVER,
+	DL_WHATIF_CLASSIC,
+	DL_WHATIF_VERIFY,
+	DL_WHATIF_PROVEN,
+	DL_WHATIF_LOAD,
+	DL_WHATIF_STAGES
+};
 
 /* What came of one scenario; sent between processes as it is. */
 struct dl_outcome {
 	bool connected;
-	bool accepted, safe;	/* classic mode */
+	bool accepted, safe; /* classic mode */
 	bool proven, repaired;
-	uint32_t unplaced;	/* switches whose coordinate is not known */
+	uint32_t unplaced; /* switches whose coordinate is not known */
 	uint32_t along_tree, moved;
 	uint64_t entries, changed, filled;
 	/* Of a packet, on average over the pairs that the plain rule serves. */
 	double hops, plain_hops;
 	uint64_t busiest, common_busiest, plain_busiest;
-	double seconds[DL_STAGES];
-	char reason[160];	/* why proven mode has no tables */
+	double seconds[DL_WHATIF_STAGES];
+	char reason[160]; /* why proven mode has no tables */
 };
 
 /* Print the sums: as JSON, or as a table for people.  0 or negative errno. */

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
-#include "torus/torus.h"
+#include "dateline/base.h"
+#include "dateline/torus.h"
 #include "whatif.h"
 
-#define MAX_ITEMS 1000000	/* of an exhaustive campaign */
+#define MAX_ITEMS 1000000 /* of an exhaustive campaign */
 
 /* Sets of k out of n, or UINT64_MAX when they are too many to number. */
 static uint64_t choose(uint64_t n, uint64_t k)
@@ -79,7 +79,8 @@ int dl_failures_init(struct dl_failures *f, const struct dl_whatif *w)
 	f->dead = calloc(fabric->nnodes + 1, sizeof(*f->dead));
 	f->cut = calloc(fabric->nports + 1, sizeof(*f->cut));
 	return f->switches && f->cables && f->pool && f->dead && f->cut ?
-		       0 : -ENOMEM;
+		       0 :
+		       -ENOMEM;
 }
 
 void dl_failures_release(struct dl_failures *f)
@@ -101,7 +102,7 @@ static uint32_t list_cables(struct dl_failures *f, const struct dl_whatif *w)
 		uint32_t port = w->cables[i];
 
 		if (!f->dead[fabric->ports[port].node] &&
-		    !f->dead[dl_peer_node(fabric, port)])
+		    !f->dead[dl_fabric_peer_node(fabric, port)])
 			f->pool[n++] = port;
 	}
 	return n;
@@ -203,10 +204,10 @@ static int list_parts(struct dl_whatif *w)
 			continue;
 		w->switches[w->nswitches++] = sw;
 		port = t->fabric->nodes[t->fabric->switches[sw]].first_port;
-		for (dir = 0; dir < DL_DIRS; dir += 2)
-			for (k = 0; k < dl_group_size(t, sw, dir); k++)
+		for (dir = 0; dir < DL_TORUS_DIRS; dir += 2)
+			for (k = 0; k < dl_torus_group_size(t, sw, dir); k++)
 				w->cables[w->ncables++] =
-					port + dl_group(t, sw, dir)[k];
+					port + dl_torus_group(t, sw, dir)[k];
 	}
 	return 0;
 }
@@ -247,9 +248,11 @@ int dl_whatif_plan(struct dl_whatif *w, uint64_t samples,
 	if (err)
 		return err;
 	if (w->fail_switches > w->nswitches || w->fail_cables > w->ncables) {
-		dl_log(log, DL_ERROR, "%u switches and %u cables cannot fail: "
-		       "this torus has %u and %u", w->fail_switches,
-		       w->fail_cables, w->nswitches, w->ncables);
+		dl_log(log, DL_LOG_ERROR,
+		       "%u switches and %u cables cannot fail: "
+		       "this torus has %u and %u",
+		       w->fail_switches, w->fail_cables, w->nswitches,
+		       w->ncables);
 		return -EINVAL;
 	}
 	w->nitems = samples;
@@ -257,8 +260,10 @@ int dl_whatif_plan(struct dl_whatif *w, uint64_t samples,
 		return 0;
 	err = count_sets(w);
 	if (err == -E2BIG) {
-		dl_log(log, DL_ERROR, "there are more than %d scenarios: leave "
-		       "--exhaustive out and draw --samples", MAX_ITEMS);
+		dl_log(log, DL_LOG_ERROR,
+		       "there are more than %d scenarios: leave "
+		       "--exhaustive out and draw --samples",
+		       MAX_ITEMS);
 		err = -EINVAL;
 	}
 	return err;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "campaign.h"
-#include "torus/torus.h"
+#include "dateline/torus.h"
 #include "whatif.h"
 
-#define MAX_LISTED 100		/* lost scenarios that are listed */
+#define MAX_LISTED 100 /* lost scenarios that are listed */
 
 /* A quantity over all scenarios that proven mode routes. */
 struct spread {
@@ -19,22 +19,19 @@ struct spread {
 struct sums {
 	uint64_t samples, connected, accepted, safe;
 	uint64_t proven, repaired, lost, along_tree, unplaced;
-	uint64_t compared;	/* scenarios with a load of the plain rule */
-	struct spread changed, filled;	/* entries */
-	struct spread moved;	/* switches in the tree */
-	struct spread hops;	/* per cent above the plain rule */
-	struct spread busiest;	/* as a ratio to the plain rule */
-	struct spread common;	/* ... for those pairs that it serves */
-	double seconds[DL_STAGES];
+	uint64_t compared; /* scenarios with a load of the plain rule */
+	struct spread changed, filled; /* entries */
+	struct spread moved;	       /* switches in the tree */
+	struct spread hops;	       /* per cent above the plain rule */
+	struct spread busiest;	       /* as a ratio to the plain rule */
+	struct spread common;	       /* ... for those pairs that it serves */
+	double seconds[DL_WHATIF_STAGES];
 };
 
-static const char *const stage_names[DL_STAGES] = {
-	[DL_STAGE_DAMAGE] = "damage",
-	[DL_STAGE_DISCOVER] = "discover",
-	[DL_STAGE_CLASSIC] = "classic",
-	[DL_STAGE_VERIFY] = "verify",
-	[DL_STAGE_PROVEN] = "proven",
-	[DL_STAGE_LOAD] = "load",
+static const char *const stage_names[DL_WHATIF_STAGES] = {
+	[DL_WHATIF_DEGRADE] = "damage",	 [DL_WHATIF_DISCOVER] = "discover",
+	[DL_WHATIF_CLASSIC] = "classic", [DL_WHATIF_VERIFY] = "verify",
+	[DL_WHATIF_PROVEN] = "proven",	 [DL_WHATIF_LOAD] = "load",
 };
 
 static void add(struct spread *s, double x, bool first)
@@ -66,7 +63,7 @@ static void add_outcome(struct sums *s, const struct dl_outcome *o)
 	int i;
 
 	s->samples++;
-	for (i = 0; i < DL_STAGES; i++)
+	for (i = 0; i < DL_WHATIF_STAGES; i++)
 		s->seconds[i] += o->seconds[i];
 	if (!o->connected)
 		return;
@@ -94,16 +91,16 @@ static json_t *spread_json(const struct spread *s, uint64_t n)
 
 static json_t *coord_json(const struct dl_torus *t, uint32_t sw)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 
-	dl_site_coord(&t->grid, t->sw_site[sw], c);
+	dl_torus_site_coord(&t->grid, t->sw_site[sw], c);
 	return json_pack("[i, i, i]", (int)c[0], (int)c[1], (int)c[2]);
 }
 
 static json_t *cable_json(const struct dl_torus *t, uint32_t port)
 {
 	uint32_t sw = t->fabric->nodes[t->fabric->ports[port].node].sw;
-	char dir[] = { '+', "xyz"[dl_dir_dim(t->port_dir[port])], '\0' };
+	char dir[] = { '+', "xyz"[dl_torus_dir_dim(t->port_dir[port])], '\0' };
 	json_t *cable = coord_json(t, sw);
 
 	if (cable && json_array_append_new(cable, json_string(dir))) {
@@ -146,11 +143,11 @@ static json_t *list_lost(const struct dl_whatif *w,
 	uint64_t i;
 	int err = dl_failures_init(&f, w);
 
-	for (i = 0; !err && i < w->nitems &&
-		    json_array_size(list) < MAX_LISTED; i++)
+	for (i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED;
+	     i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
-			err = json_array_append_new(list,
-					lost_json(w, &f, &outcomes[i], i));
+			err = json_array_append_new(
+				list, lost_json(w, &f, &outcomes[i], i));
 	dl_failures_release(&f);
 	if (err) {
 		json_decref(list);
@@ -164,7 +161,7 @@ static json_t *stages_json(const struct sums *s)
 	json_t *o = json_object();
 	int i;
 
-	for (i = 0; i < DL_STAGES; i++)
+	for (i = 0; i < DL_WHATIF_STAGES; i++)
 		json_object_set_new(o, stage_names[i],
 				    json_real(s->seconds[i]));
 	return o;
@@ -177,32 +174,22 @@ static json_t *document(const struct dl_whatif *w, const struct sums *s,
 		"{s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
 		"s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}, "
 		"s:I, s:o, s:f, s:o}",
-		"samples", (json_int_t)s->samples,
-		"exhaustive", (int)w->exhaustive,
-		"seed", (json_int_t)w->seed,
-		"interrupted", (int)interrupted,
-		"connected", (json_int_t)s->connected,
-		"classic",
-			"accepted", (json_int_t)s->accepted,
-			"safe", (json_int_t)s->safe,
-		"proven",
-			"accepted", (json_int_t)s->proven,
-			"repaired", (json_int_t)s->repaired,
-			"lost", (json_int_t)s->lost,
-			"with_tree_routes", (json_int_t)s->along_tree,
-			"entries_changed", spread_json(&s->changed, s->proven),
-			"entries_filled", spread_json(&s->filled, s->proven),
-			"tree_switches_moved",
-				spread_json(&s->moved, s->proven),
-			"added_hops_percent",
-				spread_json(&s->hops, s->compared),
-			"busiest_channel_ratio",
-				spread_json(&s->common, s->compared),
-			"busiest_channel_ratio_all_pairs",
-				spread_json(&s->busiest, s->compared),
-		"with_unplaced_switches", (json_int_t)s->unplaced,
-		"lost", lost,
-		"seconds", seconds,
+		"samples", (json_int_t)s->samples, "exhaustive",
+		(int)w->exhaustive, "seed", (json_int_t)w->seed, "interrupted",
+		(int)interrupted, "connected", (json_int_t)s->connected,
+		"classic", "accepted", (json_int_t)s->accepted, "safe",
+		(json_int_t)s->safe, "proven", "accepted",
+		(json_int_t)s->proven, "repaired", (json_int_t)s->repaired,
+		"lost", (json_int_t)s->lost, "with_tree_routes",
+		(json_int_t)s->along_tree, "entries_changed",
+		spread_json(&s->changed, s->proven), "entries_filled",
+		spread_json(&s->filled, s->proven), "tree_switches_moved",
+		spread_json(&s->moved, s->proven), "added_hops_percent",
+		spread_json(&s->hops, s->compared), "busiest_channel_ratio",
+		spread_json(&s->common, s->compared),
+		"busiest_channel_ratio_all_pairs",
+		spread_json(&s->busiest, s->compared), "with_unplaced_switches",
+		(json_int_t)s->unplaced, "lost", lost, "seconds", seconds,
 		"cpu_seconds", stages_json(s));
 }
 
@@ -213,13 +200,14 @@ static void print_text(const struct dl_whatif *w, const struct sums *s,
 {
 	int i;
 
-	printf("%" PRIu64 " %s of %u failed switches and %u failed cables, %"
-	       PRIu64 " of them connected\n", s->samples,
-	       w->exhaustive ? "sets" : "random sets", w->fail_switches,
-	       w->fail_cables, s->connected);
+	printf("%" PRIu64
+	       " %s of %u failed switches and %u failed cables, %" PRIu64
+	       " of them connected\n",
+	       s->samples, w->exhaustive ? "sets" : "random sets",
+	       w->fail_switches, w->fail_cables, s->connected);
 	printf("\n%-28s%10s%10s\n", "", "accepted", "safe");
-	printf("%-28s%10" PRIu64 "%10" PRIu64 "\n", "classic mode",
-	       s->accepted, s->safe);
+	printf("%-28s%10" PRIu64 "%10" PRIu64 "\n", "classic mode", s->accepted,
+	       s->safe);
 	printf("%-28s%10" PRIu64 "%10" PRIu64 "\n", "proven mode", s->proven,
 	       s->proven);
 	printf("\nProven mode repaired %" PRIu64 ", %" PRIu64 " of them with "
@@ -240,9 +228,9 @@ static void print_text(const struct dl_whatif *w, const struct sums *s,
 	       mean(&s->busiest, s->compared), s->busiest.max);
 	printf("\n%.1f scenarios a second.  CPU seconds:",
 	       seconds > 0 ? s->samples / seconds : 0);
-	for (i = 0; i < DL_STAGES; i++)
+	for (i = 0; i < DL_WHATIF_STAGES; i++)
 		printf(" %s %.2f%s", stage_names[i], s->seconds[i],
-		       i + 1 < DL_STAGES ? "," : "\n");
+		       i + 1 < DL_WHATIF_STAGES ? "," : "\n");
 }
 
 static void report_lost(const struct dl_tool *tool, const struct dl_whatif *w,
@@ -252,8 +240,9 @@ static void report_lost(const struct dl_tool *tool, const struct dl_whatif *w,
 
 	for (i = 0; i < w->nitems; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
-			dl_log(&tool->log, DL_WARNING, "scenario %" PRIu64
-			       " is lost: %s", i, outcomes[i].reason);
+			dl_log(&tool->log, DL_LOG_WARNING,
+			       "scenario %" PRIu64 " is lost: %s", i,
+			       outcomes[i].reason);
 }
 
 int dl_whatif_print(const struct dl_tool *tool, const struct dl_whatif *w,
@@ -267,12 +256,14 @@ int dl_whatif_print(const struct dl_tool *tool, const struct dl_whatif *w,
 		if (done[i])
 			add_outcome(&s, &outcomes[i]);
 	if (interrupted)
-		dl_log(&tool->log, DL_WARNING, "interrupted: %" PRIu64 " of %"
-		       PRIu64 " scenarios were tried", s.samples, w->nitems);
+		dl_log(&tool->log, DL_LOG_WARNING,
+		       "interrupted: %" PRIu64 " of %" PRIu64
+		       " scenarios were tried",
+		       s.samples, w->nitems);
 	if (tool->json)
-		return dl_tool_print_json(tool,
-				document(w, &s, list_lost(w, outcomes, done),
-					 seconds, interrupted));
+		return dl_tool_print_json(
+			tool, document(w, &s, list_lost(w, outcomes, done),
+				       seconds, interrupted));
 	report_lost(tool, w, outcomes, done);
 	print_text(w, &s, seconds);
 	return 0;

@@ -18,7 +18,7 @@
 #include "config.h"
 
 #include "emu/internal.h"
-#include "log.h"
+#include "dateline/base.h"
 
 /* ---- sending ----------------------------------------------------------- */
 
@@ -27,15 +27,15 @@ static unsigned int sl_of(const struct dl_emu *e, uint32_t end,
 {
 	unsigned int sl = m->sl;
 
-	if (sl != DL_NO_SL)
+	if (sl != DL_TABLES_NO_SL)
 		return sl & 15;
-	if (m->dlid < DL_MCAST_LID) {
+	if (m->dlid < DL_TABLES_MCAST_LID) {
 		uint32_t there = dl_emu_their_port(e, end);
 
 		if (there != DL_NONE)
-			sl = dl_path_sl(e->tables, there, m->dlid);
+			sl = dl_tables_path_sl(e->tables, there, m->dlid);
 	}
-	return (sl == DL_NO_SL ? 0 : sl & 15) | (m->level ? 8 : 0);
+	return (sl == DL_TABLES_NO_SL ? 0 : sl & 15) | (m->level ? 8 : 0);
 }
 
 /* Put a packet, or the flits of one, in front of the link. */
@@ -43,18 +43,19 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a,
 			uint32_t flow, uint32_t data, uint32_t bytes,
 			unsigned int vl, unsigned int flags)
 {
-	const struct dl_flow *f = &e->flows[flow];
-	bool multicast = f->message.dlid >= DL_MCAST_LID;
-	bool worm = e->c.switching == DL_WORMHOLE && !multicast &&
-		    !(flags & DL_PK_SMP);
+	const struct dl_emu_flow *f = &e->flows[flow];
+	bool multicast = f->message.dlid >= DL_TABLES_MCAST_LID;
+	bool worm = e->c.switching == DL_EMU_WORMHOLE && !multicast &&
+		    !(flags & DL_EMU_PK_SMP);
 	uint32_t flit = worm ? e->c.flit : bytes;
-	uint32_t channel = dl_channel(a->end, vl);
+	uint32_t channel = dl_emu_channel(a->end, vl);
 
-	flags |= DL_PK_HEAD | (f->message.level ? DL_PK_LEVEL : 0) |
-		 (multicast ? DL_PK_MCAST : 0);
+	flags |= DL_EMU_PK_HEAD | (f->message.level ? DL_EMU_PK_LEVEL : 0) |
+		 (multicast ? DL_EMU_PK_MCAST : 0);
 	if (dl_emu_units(e, bytes) > e->c.buffer && !worm &&
-	    vl != DL_VL_SMP) {
-		dl_log(e->log, DL_ERROR, "emulation: the buffer of a VL does "
+	    vl != DL_LINK_VL_SMP) {
+		dl_log(e->log, DL_LOG_ERROR,
+		       "emulation: the buffer of a VL does "
 		       "not hold a multicast packet");
 		e->err = -EINVAL;
 		return;
@@ -63,22 +64,22 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a,
 		uint32_t packet = dl_emu_packet(e);
 		uint32_t left = bytes - sent;
 
-		if (packet == DL_NIL)
+		if (packet == DL_EMU_NIL)
 			return;
-		e->packets[packet] = (struct dl_packet){
+		e->packets[packet] = (struct dl_emu_pkt){
 			.created = f->message.at,
-			.next = DL_NIL,
+			.next = DL_EMU_NIL,
 			.flow = flow,
-			.parent = DL_NIL,
+			.parent = DL_EMU_NIL,
 			.in = channel,
 			.dlid = f->message.dlid,
 			.bytes = left < flit ? left : flit,
 			.data = data,
 			.sl = f->sl,
-			.flags = flags | (left <= flit ? DL_PK_TAIL : 0),
+			.flags = flags | (left <= flit ? DL_EMU_PK_TAIL : 0),
 		};
 		dl_emu_wait_for(e, packet, channel);
-		flags &= ~DL_PK_HEAD;
+		flags &= ~DL_EMU_PK_HEAD;
 	}
 	e->totals.injected++;
 }
@@ -90,32 +91,34 @@ static void message_sent(struct dl_emu *e, uint32_t flow)
 }
 
 /* The next packet of a queue pair that was given its turn. */
-static void make_data(struct dl_emu *e, struct dl_emu_adapter *a,
-		      uint32_t flow)
+static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 {
-	struct dl_flow *f = &e->flows[flow];
+	struct dl_emu_flow *f = &e->flows[flow];
 	uint32_t data = f->left < e->c.mtu ? f->left : e->c.mtu;
 	bool last = f->left <= e->c.mtu;
-	uint32_t bytes = data + (f->message.dlid >= DL_MCAST_LID ?
-				 DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
+	uint32_t bytes = data + (f->message.dlid >= DL_TABLES_MCAST_LID ?
+					 DL_EMU_MCAST_HEADERS :
+					 DL_EMU_HEADERS);
 	unsigned int vl = a->sl_vl[f->sl];
 
 	f->left -= data;
-	if (vl == DL_NO_VL) {
+	if (vl == DL_EMU_NO_VL) {
 		e->totals.injected++;
 		e->totals.dropped++;
 		e->totals.drops[DL_EMU_DROP_NO_VL]++;
 		e->ports[a->end].xmit_discards++;
 		if (last && f->window)
-			dl_emu_message_at(e, e->now + dl_rate_time(
-					e->ends[a->end].rate, bytes),
+			dl_emu_message_at(
+				e,
+				e->now + dl_emu_rate_time(e->ends[a->end].rate,
+							  bytes),
 				flow, true);
 	} else {
 		a->free_sls &= ~a->vl_sls[vl];
 		make_packet(e, a, flow, data, bytes, vl,
-			    last ? DL_PK_LAST : 0);
+			    last ? DL_EMU_PK_LAST : 0);
 	}
-	dl_sl_sched_charge(&a->sched, flow, data, !last);
+	dl_emu_sl_sched_charge(&a->sched, flow, data, !last);
 	if (last)
 		message_sent(e, flow);
 }
@@ -127,14 +130,15 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 	uint32_t flow;
 
 	while (!a->changing && !e->err) {
-		flow = dl_sl_sched_pick(&a->sched, a->free_sls, &change);
-		if (flow == DL_NO_QP)
+		flow = dl_emu_sl_sched_pick(&a->sched, a->free_sls, &change);
+		if (flow == DL_EMU_NO_QP)
 			break;
 		if (change && e->c.qp_change_ps &&
-		    a->sched.current != DL_NO_QP) {
+		    a->sched.current != DL_EMU_NO_QP) {
 			a->changing = true;
 			a->changing_to = flow;
-			dl_emu_at(e, e->now + e->c.qp_change_ps, DL_EV_MADE,
+			dl_emu_at(e, e->now + e->c.qp_change_ps,
+				  DL_EMU_EV_QP_SWITCHED,
 				  e->wires[a->end].adapter);
 			return;
 		}
@@ -142,7 +146,7 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 	}
 }
 
-void dl_emu_made(struct dl_emu *e, uint32_t adapter)
+void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter)
 {
 	struct dl_emu_adapter *a = &e->adapters[adapter];
 
@@ -154,7 +158,7 @@ void dl_emu_made(struct dl_emu *e, uint32_t adapter)
 
 static void start_message(struct dl_emu *e, uint32_t flow)
 {
-	struct dl_flow *f = &e->flows[flow];
+	struct dl_emu_flow *f = &e->flows[flow];
 	struct dl_emu_adapter *a = &e->adapters[f->adapter];
 
 	f->waiting = false;
@@ -162,20 +166,20 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	if (f->message.smp) {
 		f->sl = 0;
 		make_packet(e, a, flow, DL_EMU_SMP_BYTES - DL_EMU_HEADERS,
-			    DL_EMU_SMP_BYTES, DL_VL_SMP,
-			    DL_PK_LAST | DL_PK_SMP);
+			    DL_EMU_SMP_BYTES, DL_LINK_VL_SMP,
+			    DL_EMU_PK_LAST | DL_EMU_PK_SMP);
 		return;
 	}
 	f->active = true;
 	f->left = f->message.bytes ? f->message.bytes : 1;
 	f->sl = sl_of(e, a->end, &f->message);
-	dl_sl_sched_work(&a->sched, flow, f->sl);
+	dl_emu_sl_sched_work(&a->sched, flow, f->sl);
 }
 
 /* A flow without a message under way: take its next one. */
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 {
-	struct dl_flow *f = &e->flows[flow];
+	struct dl_emu_flow *f = &e->flows[flow];
 
 	while (!f->active && !f->waiting && !f->ended && !e->err) {
 		if (f->window && f->under_way >= f->window)
@@ -199,7 +203,7 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 void dl_emu_message(struct dl_emu *e, uint64_t what)
 {
 	uint32_t flow = what >> 24 & UINT32_MAX;
-	struct dl_flow *f = &e->flows[flow];
+	struct dl_emu_flow *f = &e->flows[flow];
 	struct dl_emu_adapter *a = &e->adapters[f->adapter];
 
 	if (what >> 56 & 1)
@@ -216,23 +220,25 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 {
 	const struct dl_tables *t = e->tables;
 	uint32_t there = dl_emu_their_port(e, a->end);
-	uint16_t row = there == DL_NONE ? DL_NO_ROW : t->end_sl2vl[there];
+	uint16_t row = there == DL_NONE ? DL_TABLES_NO_ROW :
+					  t->end_sl2vl[there];
 	unsigned int vls = e->wires[a->end].vls;
 
 	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
 		a->vl_sls[v] = 0;
 	a->free_sls = 0;
 	for (unsigned int sl = 0; sl < 16; sl++) {
-		unsigned int vl = row == DL_NO_ROW ? 0 :
-				  dl_sl2vl_get(t->rows[row], sl);
+		unsigned int vl = row == DL_TABLES_NO_ROW ?
+					  0 :
+					  dl_tables_sl2vl_get(t->rows[row], sl);
 
-		a->sl_vl[sl] = vl < vls ? vl : DL_NO_VL;
+		a->sl_vl[sl] = vl < vls ? vl : DL_EMU_NO_VL;
 		if (vl < vls)
 			a->vl_sls[vl] |= 1u << sl;
-		if (vl >= vls || (e->outs[dl_channel(a->end, vl)].head ==
-				  DL_NIL &&
-				  !(e->ends[a->end].sending &&
-				    e->ends[a->end].sending_vl == vl)))
+		if (vl >= vls ||
+		    (e->outs[dl_emu_channel(a->end, vl)].head == DL_EMU_NIL &&
+		     !(e->ends[a->end].sending &&
+		       e->ends[a->end].sending_vl == vl)))
 			a->free_sls |= 1u << sl;
 	}
 }
@@ -242,19 +248,19 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 /* A packet ends; if it was the last of a message in a closed loop, tell. */
 static void finish(struct dl_emu *e, uint32_t packet)
 {
-	const struct dl_packet *pk = &e->packets[packet];
+	const struct dl_emu_pkt *pk = &e->packets[packet];
 
-	if (pk->flags & DL_PK_LAST && !(pk->flags & DL_PK_MCAST) &&
+	if (pk->flags & DL_EMU_PK_LAST && !(pk->flags & DL_EMU_PK_MCAST) &&
 	    e->flows[pk->flow].window)
 		dl_emu_message_at(e, e->now, pk->flow, true);
 	dl_emu_recycle(e, packet);
 }
 
 /* The port's counter that IBA 16.1.3.5 has for it, if there is one. */
-static void count_drop(struct dl_emu *e, const struct dl_packet *pk,
+static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk,
 		       enum dl_emu_drop cause)
 {
-	struct dl_emu_port *in = &e->ports[dl_end_of(pk->in)];
+	struct dl_emu_port *in = &e->ports[dl_emu_port_of(pk->in)];
 
 	switch (cause) {
 	case DL_EMU_DROP_NO_ENTRY:
@@ -264,9 +270,9 @@ static void count_drop(struct dl_emu *e, const struct dl_packet *pk,
 	case DL_EMU_DROP_DEAD_LINK:
 	case DL_EMU_DROP_HOQ_LIFE:
 	case DL_EMU_DROP_UNLISTED:
-		if (pk->out != DL_NIL)
-			e->ports[dl_end_of(pk->out)].xmit_discards++;
-		else	/* the table names a port without a cable */
+		if (pk->out != DL_EMU_NIL)
+			e->ports[dl_emu_port_of(pk->out)].xmit_discards++;
+		else /* the table names a port without a cable */
 			in->relay_errors++;
 		break;
 	case DL_EMU_DROP_CORRUPT:
@@ -283,7 +289,7 @@ static void count_drop(struct dl_emu *e, const struct dl_packet *pk,
 
 void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 {
-	if (!e->packets[packet].bytes) {	/* what it ends is counted */
+	if (!e->packets[packet].bytes) { /* what it ends is counted */
 		dl_emu_recycle(e, packet);
 		return;
 	}
@@ -293,14 +299,14 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 	finish(e, packet);
 }
 
-static void count_pair(struct dl_emu *e, const struct dl_packet *pk,
+static void count_pair(struct dl_emu *e, const struct dl_emu_pkt *pk,
 		       uint32_t end)
 {
 	uint32_t from = e->flows[pk->flow].adapter, to = e->wires[end].adapter;
 	struct dl_emu_pair *pair;
 	uint64_t latency = e->now - pk->created;
 
-	if (to == DL_NIL)
+	if (to == DL_EMU_NIL)
 		return;
 	pair = &e->pairs[from * (size_t)e->nadapters + to];
 	pair->packets++;
@@ -312,33 +318,38 @@ static void count_pair(struct dl_emu *e, const struct dl_packet *pk,
 
 void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end)
 {
-	const struct dl_packet *pk = &e->packets[packet];
-	bool second = pk->flags & DL_PK_LEVEL;
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	bool second = pk->flags & DL_EMU_PK_LEVEL;
 	struct dl_emu_level *level = &e->levels[second];
 
-	if (!(pk->flags & DL_PK_TAIL)) {
+	if (!(pk->flags & DL_EMU_PK_TAIL)) {
 		dl_emu_recycle(e, packet);
 		return;
 	}
 	e->totals.delivered++;
 	e->totals.delivered_bytes += pk->data;
 	e->ports[end].received_bytes += pk->data;
-	if (!(pk->flags & DL_PK_SMP)) {
+	if (!(pk->flags & DL_EMU_PK_SMP)) {
 		level->packets++;
 		level->bytes += pk->data;
 		level->sls |= 1u << pk->sl;
-		dl_histogram_add(&level->latency, e->now - pk->created);
-		dl_histogram_add(&level->network, e->now - pk->injected);
+		dl_emu_histogram_add(&level->latency, e->now - pk->created);
+		dl_emu_histogram_add(&level->network, e->now - pk->injected);
 	}
 	if (e->pairs)
 		count_pair(e, pk, end);
 	if (e->source.delivered) {
 		struct dl_emu_delivery d = {
-			.created = pk->created, .injected = pk->injected,
-			.at = e->now, .flow = pk->flow,
+			.created = pk->created,
+			.injected = pk->injected,
+			.at = e->now,
+			.flow = pk->flow,
 			.dst = e->port_of[end],
-			.bytes = pk->data, .dlid = pk->dlid, .level = second,
-			.sl = pk->sl, .last = pk->flags & DL_PK_LAST,
+			.bytes = pk->data,
+			.dlid = pk->dlid,
+			.level = second,
+			.sl = pk->sl,
+			.last = pk->flags & DL_EMU_PK_LAST,
 		};
 
 		e->source.delivered(e->source.context, &d);
@@ -348,21 +359,22 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end)
 
 bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t end)
 {
-	return dlid >= DL_MCAST_LID ||
-	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == e->port_of[end]);
+	return dlid >= DL_TABLES_MCAST_LID ||
+	       (dlid <= e->f->top_lid &&
+		e->f->lid_port[dlid] == e->port_of[end]);
 }
 
 /* A packet's last bit has come to an adapter, which takes it in. */
 static void take(struct dl_emu *e, uint32_t packet)
 {
-	const struct dl_packet *pk = &e->packets[packet];
-	uint32_t in = pk->in, end = dl_end_of(in);
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	uint32_t in = pk->in, end = dl_emu_port_of(in);
 	uint8_t flags = pk->flags;
 	uint32_t units = dl_emu_units(e, pk->bytes);
 
-	if (flags & DL_PK_LOST && e->c.switching == DL_WORMHOLE)
+	if (flags & DL_EMU_PK_LOST && e->c.switching == DL_EMU_WORMHOLE)
 		e->ins[in].discard = 1 + DL_EMU_DROP_CORRUPT;
-	if (!(flags & DL_PK_TAIL))
+	if (!(flags & DL_EMU_PK_TAIL))
 		dl_emu_recycle(e, packet);
 	else if (e->ins[in].discard)
 		dl_emu_lose(e, packet, e->ins[in].discard - 1);
@@ -370,7 +382,7 @@ static void take(struct dl_emu *e, uint32_t packet)
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
 	else
 		dl_emu_deliver(e, packet, end);
-	if (flags & DL_PK_TAIL)
+	if (flags & DL_EMU_PK_TAIL)
 		e->ins[in].discard = false;
 	dl_emu_release(e, in, units);
 }
@@ -380,16 +392,16 @@ void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a)
 {
 	uint64_t time;
 
-	if (a->draining || a->stopped || a->head == DL_NIL || !a->rate)
+	if (a->draining || a->stopped || a->head == DL_EMU_NIL || !a->rate)
 		return;
-	time = dl_rate_time(e->ends[a->end].rate,
-			    e->packets[a->head].bytes);
+	time = dl_emu_rate_time(e->ends[a->end].rate,
+				e->packets[a->head].bytes);
 	a->draining = true;
 	dl_emu_at(e, e->now + (unsigned __int128)time * 1000000 / a->rate,
-		  DL_EV_DRAINED, e->wires[a->end].adapter);
+		  DL_EMU_EV_RECEIVE_DONE, e->wires[a->end].adapter);
 }
 
-void dl_emu_drained(struct dl_emu *e, uint32_t adapter)
+void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter)
 {
 	struct dl_emu_adapter *a = &e->adapters[adapter];
 	uint32_t packet = a->head;
@@ -402,15 +414,15 @@ void dl_emu_drained(struct dl_emu *e, uint32_t adapter)
 
 void dl_emu_receive(struct dl_emu *e, uint32_t packet)
 {
-	uint32_t end = dl_end_of(e->packets[packet].in);
+	uint32_t end = dl_emu_port_of(e->packets[packet].in);
 	struct dl_emu_adapter *a = &e->adapters[e->wires[end].adapter];
 
-	if (!a->stopped && a->rate >= 1000000 && a->head == DL_NIL) {
+	if (!a->stopped && a->rate >= 1000000 && a->head == DL_EMU_NIL) {
 		take(e, packet);
 		return;
 	}
-	e->packets[packet].next = DL_NIL;
-	if (a->head == DL_NIL)
+	e->packets[packet].next = DL_EMU_NIL;
+	if (a->head == DL_EMU_NIL)
 		a->head = packet;
 	else
 		e->packets[a->tail].next = packet;

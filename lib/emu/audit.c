@@ -14,24 +14,24 @@
 #include <string.h>
 
 #include "emu/internal.h"
-#include "log.h"
+#include "dateline/base.h"
 
 struct count {
-	uint64_t packets;	/* tails, not counting those with copies */
+	uint64_t packets; /* tails, not counting those with copies */
 	uint64_t records;
-	uint32_t *used;		/* units by input channel */
+	uint32_t *used; /* units by input channel */
 };
 
 static void one(const struct dl_emu *e, struct count *n, uint32_t packet,
 		bool holds_room)
 {
-	const struct dl_packet *pk = &e->packets[packet];
-	bool spread = (pk->flags & DL_PK_MCAST) && pk->parent == DL_NIL &&
-		      pk->copies;
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	bool spread = (pk->flags & DL_EMU_PK_MCAST) &&
+		      pk->parent == DL_EMU_NIL && pk->copies;
 
 	n->records++;
-	n->packets += pk->flags & DL_PK_TAIL && pk->bytes && !spread;
-	if (holds_room && dl_is_data(pk->in))
+	n->packets += pk->flags & DL_EMU_PK_TAIL && pk->bytes && !spread;
+	if (holds_room && dl_emu_is_data(pk->in))
 		n->used[pk->in] += dl_emu_units(e, pk->bytes);
 }
 
@@ -39,19 +39,19 @@ static void one(const struct dl_emu *e, struct count *n, uint32_t packet,
 static void count_queues(const struct dl_emu *e, struct count *n)
 {
 	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
-		for (uint32_t p = e->outs[c].head; p != DL_NIL;
+		for (uint32_t p = e->outs[c].head; p != DL_EMU_NIL;
 		     p = e->packets[p].wait_next)
-			if (e->packets[p].parent != DL_NIL ||
-			    e->wires[dl_end_of(c)].adapter != DL_NIL)
+			if (e->packets[p].parent != DL_EMU_NIL ||
+			    e->wires[dl_emu_port_of(c)].adapter != DL_EMU_NIL)
 				one(e, n, p, false);
-		if (e->wires[dl_end_of(c)].adapter != DL_NIL)
+		if (e->wires[dl_emu_port_of(c)].adapter != DL_EMU_NIL)
 			continue;
-		for (uint32_t p = e->ins[c].head; p != DL_NIL;
+		for (uint32_t p = e->ins[c].head; p != DL_EMU_NIL;
 		     p = e->packets[p].next)
 			one(e, n, p, true);
 	}
 	for (uint32_t a = 0; a < e->nadapters; a++)
-		for (uint32_t p = e->adapters[a].head; p != DL_NIL;
+		for (uint32_t p = e->adapters[a].head; p != DL_EMU_NIL;
 		     p = e->packets[p].next)
 			one(e, n, p, true);
 }
@@ -65,24 +65,26 @@ static void count_event(void *context, uint64_t what)
 {
 	const struct dl_emu *e = ((struct audit *)context)->e;
 	struct count *n = ((struct audit *)context)->n;
-	uint32_t id = what & DL_EV_PACKET;
-	const struct dl_link_end *p;
+	uint32_t id = what & DL_EMU_EV_PACKET;
+	const struct dl_emu_link_port *p;
 
-	switch (what >> DL_EV_SHIFT) {
-	case DL_EV_ARRIVE:
+	switch (what >> DL_EMU_EV_SHIFT) {
+	case DL_EMU_EV_ARRIVE:
 		/* What was damaged is entered nowhere. */
-		one(e, n, id, !(e->packets[id].flags & DL_PK_LOST) ||
-			      e->c.switching == DL_WORMHOLE);
+		one(e, n, id,
+		    !(e->packets[id].flags & DL_EMU_PK_LOST) ||
+			    e->c.switching == DL_EMU_WORMHOLE);
 		break;
-	case DL_EV_READY:
-		if (e->packets[id].parent != DL_NIL)
+	case DL_EMU_EV_READY:
+		if (e->packets[id].parent != DL_EMU_NIL)
 			one(e, n, id, false);
 		break;
-	case DL_EV_TAIL:
+	case DL_EMU_EV_TAIL:
 		/* The buffer that it is leaving. */
 		p = &e->ends[what >> 28];
-		if (e->wires[what >> 28].adapter == DL_NIL &&
-		    p->sending_parent == DL_NIL && dl_is_data(p->sending_in))
+		if (e->wires[what >> 28].adapter == DL_EMU_NIL &&
+		    p->sending_parent == DL_EMU_NIL &&
+		    dl_emu_is_data(p->sending_in))
 			n->used[p->sending_in] += p->sending_units;
 		break;
 	}
@@ -90,18 +92,19 @@ static void count_event(void *context, uint64_t what)
 
 static int check_buffer(const struct dl_emu *e, uint32_t in, uint32_t used)
 {
-	const struct dl_in *i = &e->ins[in];
-	const struct dl_wire *w = &e->wires[dl_end_of(in)];
-	const struct dl_out *o;
+	const struct dl_emu_in *i = &e->ins[in];
+	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(in)];
+	const struct dl_emu_out *o;
 	uint32_t credit;
 
-	if (w->peer == DL_NIL || !dl_is_data(in))
+	if (w->peer == DL_EMU_NIL || !dl_emu_is_data(in))
 		return 0;
 	if (i->rx.free > i->rx.size || i->rx.size - i->rx.free != used)
 		return -EPROTO;
-	o = &e->outs[dl_channel(w->peer, dl_vl_of(in))];
-	credit = o->tx.scheme == DL_CREDIT_PCIE ? o->tx.limit :
-		 (o->tx.limit - o->tx.sent) & DL_CREDIT_MASK;
+	o = &e->outs[dl_emu_channel(w->peer, dl_emu_vl_of(in))];
+	credit = o->tx.scheme == DL_LINK_CREDIT_PCIE ?
+			 o->tx.limit :
+			 (o->tx.limit - o->tx.sent) & DL_LINK_CREDIT_MASK;
 	return credit <= i->rx.free ? 0 : -EPROTO;
 }
 
@@ -109,16 +112,18 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 {
 	uint32_t n = e->nends * DL_EMU_VLS;
 	struct count count = { .used = calloc(n + 1ul, sizeof(uint32_t)) };
-	uint64_t in_flight = e->totals.injected - e->totals.delivered -
-			     e->totals.dropped;
+	uint64_t in_flight =
+		e->totals.injected - e->totals.delivered - e->totals.dropped;
 	int err = 0;
 
 	if (!count.used)
 		return -ENOMEM;
 	count_queues(e, &count);
-	dl_events_each(&e->events, count_event, &(struct audit){ e, &count });
+	dl_emu_events_each(&e->events, count_event,
+			   &(struct audit){ e, &count });
 	if (count.packets != in_flight || count.records != e->live) {
-		dl_log(log, DL_ERROR, "emulation: %llu packets are in flight, "
+		dl_log(log, DL_LOG_ERROR,
+		       "emulation: %llu packets are in flight, "
 		       "%llu are found; %u places are taken, %llu are found",
 		       (unsigned long long)in_flight,
 		       (unsigned long long)count.packets, e->live,
@@ -128,9 +133,11 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 	for (uint32_t in = 0; !err && in < n; in++) {
 		err = check_buffer(e, in, count.used[in]);
 		if (err)
-			dl_log(log, DL_ERROR, "emulation: the books of the "
+			dl_log(log, DL_LOG_ERROR,
+			       "emulation: the books of the "
 			       "buffer of end %u, VL %u are wrong: %u used, "
-			       "%u of %u free", dl_end_of(in), dl_vl_of(in),
+			       "%u of %u free",
+			       dl_emu_port_of(in), dl_emu_vl_of(in),
 			       count.used[in], e->ins[in].rx.free,
 			       e->ins[in].rx.size);
 	}

@@ -40,47 +40,48 @@
 
 struct look {
 	const struct dl_emu *e;
-	uint8_t *suspect;	/* by input channel */
-	uint32_t *queue;	/* cleared, to be looked at */
+	uint8_t *suspect; /* by input channel */
+	uint32_t *queue;  /* cleared, to be looked at */
 	uint32_t head, tail;
-	uint32_t *parent;	/* breadth first */
+	uint32_t *parent; /* breadth first */
 };
 
 /* The buffer that an output channel leads to; NIL: an adapter or nothing. */
 static uint32_t far_buffer(const struct dl_emu *e, uint32_t out)
 {
-	const struct dl_link_end *p = &e->ends[dl_end_of(out)];
-	const struct dl_wire *w = &e->wires[dl_end_of(out)];
+	const struct dl_emu_link_port *p = &e->ends[dl_emu_port_of(out)];
+	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(out)];
 
-	if (w->peer == DL_NIL || e->wires[w->peer].sw == DL_NONE || !p->up)
-		return DL_NIL;
-	return dl_channel(w->peer, dl_vl_of(out));
+	if (w->peer == DL_EMU_NIL || e->wires[w->peer].sw == DL_NONE || !p->up)
+		return DL_EMU_NIL;
+	return dl_emu_channel(w->peer, dl_emu_vl_of(out));
 }
 
 /* The output channel that feeds a buffer. */
 static uint32_t feeding(const struct dl_emu *e, uint32_t in)
 {
-	return dl_channel(e->wires[dl_end_of(in)].peer, dl_vl_of(in));
+	return dl_emu_channel(e->wires[dl_emu_port_of(in)].peer,
+			      dl_emu_vl_of(in));
 }
 
 /* The buffer whose emptying a waiting packet waits for, or NIL. */
 static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 {
-	const struct dl_packet *pk = &e->packets[packet];
-	const struct dl_out *o = &e->outs[pk->out];
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	const struct dl_emu_out *o = &e->outs[pk->out];
 	uint32_t far = far_buffer(e, pk->out);
 
-	if (far == DL_NIL || !dl_is_data(pk->out))
-		return DL_NIL;
+	if (far == DL_EMU_NIL || !dl_emu_is_data(pk->out))
+		return DL_EMU_NIL;
 	/*
 	 * Those in front of it in the queue wait for the same buffer; the
 	 * first one may be larger, and holds up the rest.
 	 */
 	pk = &e->packets[o->head];
-	if (o->owner != DL_NIL && o->owner != pk->in)
-		return DL_NIL;
+	if (o->owner != DL_EMU_NIL && o->owner != pk->in)
+		return DL_EMU_NIL;
 	if (e->ins[far].rx.free >= dl_emu_units(e, pk->bytes))
-		return DL_NIL;
+		return DL_EMU_NIL;
 	return far;
 }
 
@@ -93,20 +94,20 @@ struct reasons {
 	bool copies;
 };
 
-static void open_reasons(const struct dl_emu *e, uint32_t in,
-			 struct reasons *r)
+static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 {
 	uint32_t head = e->ins[in].head;
 	const struct dl_emu_switch *s;
 
 	*r = (struct reasons){ .in = in, .packet = head };
-	r->copies = head != DL_NIL && e->packets[head].flags & DL_PK_MCAST;
+	r->copies = head != DL_EMU_NIL &&
+		    e->packets[head].flags & DL_EMU_PK_MCAST;
 	if (!r->copies)
 		return;
-	s = &e->switches[e->wires[dl_end_of(in)].sw];
-	r->out = dl_channel(s->ends[0], 0);
-	r->end = dl_channel(s->ends[0] + s->nends, 0);
-	r->packet = DL_NIL;
+	s = &e->switches[e->wires[dl_emu_port_of(in)].sw];
+	r->out = dl_emu_channel(s->ends[0], 0);
+	r->end = dl_emu_channel(s->ends[0] + s->nends, 0);
+	r->packet = DL_EMU_NIL;
 }
 
 /* The next packet that stands for the head in some output's queue. */
@@ -116,18 +117,18 @@ static uint32_t next_waiting(const struct dl_emu *e, struct reasons *r)
 
 	if (!r->copies) {
 		packet = r->packet;
-		r->packet = DL_NIL;
+		r->packet = DL_EMU_NIL;
 		return packet;
 	}
 	for (; r->out < r->end; r->out++) {
-		for (packet = e->outs[r->out].head; packet != DL_NIL;
+		for (packet = e->outs[r->out].head; packet != DL_EMU_NIL;
 		     packet = e->packets[packet].wait_next)
 			if (e->packets[packet].parent == head) {
 				r->out++;
 				return packet;
 			}
 	}
-	return DL_NIL;
+	return DL_EMU_NIL;
 }
 
 /* May the buffer's head stay for ever, as far as this set goes? */
@@ -138,9 +139,9 @@ static bool held(const struct look *l, uint32_t in)
 	uint32_t packet, for_what;
 
 	open_reasons(e, in, &r);
-	while ((packet = next_waiting(e, &r)) != DL_NIL) {
+	while ((packet = next_waiting(e, &r)) != DL_EMU_NIL) {
 		for_what = waits_for(e, packet);
-		if (for_what != DL_NIL && l->suspect[for_what])
+		if (for_what != DL_EMU_NIL && l->suspect[for_what])
 			return true;
 	}
 	return false;
@@ -151,11 +152,11 @@ static bool stands(const struct dl_emu *e, uint32_t in)
 {
 	uint32_t head = e->ins[in].head;
 
-	if (head == DL_NIL)
+	if (head == DL_EMU_NIL)
 		return false;
-	return e->packets[head].flags & DL_PK_MCAST ?
-	       e->packets[head].copies > 0 :
-	       (e->packets[head].flags & DL_PK_WAITING) != 0;
+	return e->packets[head].flags & DL_EMU_PK_MCAST ?
+		       e->packets[head].copies > 0 :
+		       (e->packets[head].flags & DL_EMU_PK_WAITING) != 0;
 }
 
 static void clear(struct look *l, uint32_t in)
@@ -170,9 +171,9 @@ static void look_behind(struct look *l, uint32_t in)
 	const struct dl_emu *e = l->e;
 	uint32_t out = feeding(e, in), packet;
 
-	if (e->wires[dl_end_of(in)].peer == DL_NIL)
+	if (e->wires[dl_emu_port_of(in)].peer == DL_EMU_NIL)
 		return;
-	for (packet = e->outs[out].head; packet != DL_NIL;
+	for (packet = e->outs[out].head; packet != DL_EMU_NIL;
 	     packet = e->packets[packet].wait_next) {
 		uint32_t from = e->packets[packet].in;
 
@@ -187,9 +188,8 @@ static uint32_t find_set(struct look *l, uint32_t n)
 	uint32_t left = 0;
 
 	for (uint32_t in = 0; in < n; in++)
-		l->suspect[in] = e->wires[dl_end_of(in)].sw != DL_NONE &&
-				 dl_is_data(in) &&
-				 stands(e, in);
+		l->suspect[in] = e->wires[dl_emu_port_of(in)].sw != DL_NONE &&
+				 dl_emu_is_data(in) && stands(e, in);
 	for (uint32_t in = 0; in < n; in++)
 		if (l->suspect[in] && !held(l, in))
 			clear(l, in);
@@ -204,11 +204,11 @@ static uint32_t find_set(struct look *l, uint32_t n)
 
 static bool visit(struct look *l, uint32_t from, uint32_t to, uint32_t start)
 {
-	if (to == DL_NIL || !l->suspect[to])
+	if (to == DL_EMU_NIL || !l->suspect[to])
 		return false;
 	if (to == start)
 		return true;
-	if (l->parent[to] == DL_NIL) {
+	if (l->parent[to] == DL_EMU_NIL) {
 		l->parent[to] = from;
 		l->queue[l->tail++] = to;
 	}
@@ -226,15 +226,14 @@ static uint32_t circle_through(struct look *l, uint32_t start)
 		struct reasons r;
 
 		open_reasons(l->e, at, &r);
-		while ((packet = next_waiting(l->e, &r)) != DL_NIL)
+		while ((packet = next_waiting(l->e, &r)) != DL_EMU_NIL)
 			if (visit(l, at, waits_for(l->e, packet), start))
 				return at;
 	}
-	return DL_NIL;
+	return DL_EMU_NIL;
 }
 
-static uint32_t length_from(const struct look *l, uint32_t last,
-			    uint32_t start)
+static uint32_t length_from(const struct look *l, uint32_t last, uint32_t start)
 {
 	uint32_t n = 1;
 
@@ -246,19 +245,19 @@ static uint32_t length_from(const struct look *l, uint32_t last,
 static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
 {
 	uint32_t out = feeding(e, in);
-	const struct dl_packet *pk = &e->packets[e->ins[in].head];
+	const struct dl_emu_pkt *pk = &e->packets[e->ins[in].head];
 
 	return (struct dl_cycle_step){
-		.port = e->port_of[dl_end_of(out)],
-		.vl = dl_vl_of(in),
+		.port = e->port_of[dl_emu_port_of(out)],
+		.vl = dl_emu_vl_of(in),
 		.sl = pk->sl,
 		.dlid = pk->dlid,
 		.src = e->port_of[e->adapters[e->flows[pk->flow].adapter].end],
 	};
 }
 
-static int write_circle(struct dl_emu *e, const struct look *l,
-			uint32_t last, uint32_t start)
+static int write_circle(struct dl_emu *e, const struct look *l, uint32_t last,
+			uint32_t start)
 {
 	uint32_t n = length_from(l, last, start);
 	struct dl_cycle_step *cycle = malloc(n * sizeof(*cycle));
@@ -273,7 +272,7 @@ static int write_circle(struct dl_emu *e, const struct look *l,
 	return 1;
 }
 
-#define MAX_STARTS 4096	/* a torus in deadlock has short circles */
+#define MAX_STARTS 4096 /* a torus in deadlock has short circles */
 
 static int shortest_circle(struct dl_emu *e, struct look *l, uint32_t n)
 {
@@ -288,7 +287,7 @@ static int shortest_circle(struct dl_emu *e, struct look *l, uint32_t n)
 		starts++;
 		memset(l->parent, 0xFF, n * sizeof(*l->parent));
 		last = circle_through(l, in);
-		if (last == DL_NIL ||
+		if (last == DL_EMU_NIL ||
 		    (best && length_from(l, last, in) >= best))
 			continue;
 		best = length_from(l, last, in);

@@ -46,24 +46,23 @@
 #include "config.h"
 
 #include "emu/internal.h"
-#include "log.h"
-#include "memory.h"
+#include "dateline/base.h"
 
 /* ---- packets ----------------------------------------------------------- */
 
-#define NO_PACKETS 1024	/* to begin with */
+#define NO_PACKETS 1024 /* to begin with */
 
 static int more_packets(struct dl_emu *e)
 {
 	uint64_t cap = e->packets_cap ? 2 * (uint64_t)e->packets_cap :
 					NO_PACKETS;
-	struct dl_packet *grown;
+	struct dl_emu_pkt *grown;
 
 	if (e->c.max_packets && cap > e->c.max_packets)
 		cap = e->c.max_packets;
-	if (cap <= e->packets_cap || cap > DL_EV_PACKET)
+	if (cap <= e->packets_cap || cap > DL_EMU_EV_PACKET)
 		return -EOVERFLOW;
-	grown = dl_large_array(cap, sizeof(*grown));
+	grown = dl_array_large(cap, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < e->npackets; i++)
@@ -78,7 +77,7 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 {
 	uint32_t packet = e->free_packet;
 
-	if (packet != DL_NIL) {
+	if (packet != DL_EMU_NIL) {
 		e->free_packet = e->packets[packet].next;
 	} else {
 		if (e->npackets == e->packets_cap) {
@@ -86,7 +85,7 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 
 			if (err) {
 				e->err = err;
-				return DL_NIL;
+				return DL_EMU_NIL;
 			}
 		}
 		packet = e->npackets++;
@@ -99,38 +98,38 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 
 static void happen(struct dl_emu *e, uint64_t event)
 {
-	uint64_t what = event & ((UINT64_C(1) << DL_EV_SHIFT) - 1);
+	uint64_t what = event & ((UINT64_C(1) << DL_EMU_EV_SHIFT) - 1);
 
-	switch ((enum dl_event_kind)(event >> DL_EV_SHIFT)) {
-	case DL_EV_TAIL:
+	switch ((enum dl_emu_event_kind)(event >> DL_EMU_EV_SHIFT)) {
+	case DL_EMU_EV_TAIL:
 		dl_emu_tail_sent(e, what >> 28);
 		break;
-	case DL_EV_CREDIT:
+	case DL_EMU_EV_CREDIT:
 		dl_emu_credit(e, what);
 		break;
-	case DL_EV_ARRIVE:
-		dl_emu_arrive(e, what & DL_EV_PACKET);
+	case DL_EMU_EV_ARRIVE:
+		dl_emu_arrive(e, what & DL_EMU_EV_PACKET);
 		break;
-	case DL_EV_READY:
+	case DL_EMU_EV_READY:
 		dl_emu_ready(e, what);
 		break;
-	case DL_EV_WAKE:
+	case DL_EMU_EV_WAKE:
 		e->ends[what].wake = false;
 		dl_emu_transmit(e, what);
 		break;
-	case DL_EV_MESSAGE:
+	case DL_EMU_EV_MESSAGE:
 		dl_emu_message(e, what);
 		break;
-	case DL_EV_MADE:
-		dl_emu_made(e, what);
+	case DL_EMU_EV_QP_SWITCHED:
+		dl_emu_qp_switched(e, what);
 		break;
-	case DL_EV_DRAINED:
-		dl_emu_drained(e, what);
+	case DL_EMU_EV_RECEIVE_DONE:
+		dl_emu_receive_done(e, what);
 		break;
-	case DL_EV_HOQ:
+	case DL_EMU_EV_HOQ:
 		dl_emu_expire(e, what);
 		break;
-	case DL_EV_PERIODIC:
+	case DL_EMU_EV_PERIODIC:
 		dl_emu_periodic(e, what);
 		break;
 	}
@@ -142,7 +141,8 @@ static void happen(struct dl_emu *e, uint64_t event)
  */
 static bool goes_on(const struct dl_emu *e)
 {
-	return dl_events_count(&e->events) > e->background || (e->timers && e->live);
+	return dl_emu_events_count(&e->events) > e->background ||
+	       (e->timers && e->live);
 }
 
 /* Nothing can happen any more: why? */
@@ -186,17 +186,18 @@ static int begin(struct dl_emu *e)
 /* All events up to a time. */
 static void run_to(struct dl_emu *e, uint64_t until)
 {
-	struct dl_event ev;
+	struct dl_emu_event ev;
 
 	while (!e->err && goes_on(e)) {
-		if (!dl_events_pop(&e->events, until, &ev))
+		if (!dl_emu_events_pop(&e->events, until, &ev))
 			return;
 		e->now = ev.time;
 		/* Tails come before the credit of the same time. */
-		e->credited = ev.time - (ev.what >> DL_EV_SHIFT == DL_EV_TAIL);
+		e->credited = ev.time -
+			      (ev.what >> DL_EMU_EV_SHIFT == DL_EMU_EV_TAIL);
 		e->totals.events++;
-		dl_emu_foresee_far(e, dl_events_ahead(&e->events, 3));
-		dl_emu_foresee_near(e, dl_events_next(&e->events));
+		dl_emu_prefetch_far(e, dl_emu_events_ahead(&e->events, 3));
+		dl_emu_prefetch_near(e, dl_emu_events_next(&e->events));
 		happen(e, ev.what);
 #ifdef DL_EMU_AUDIT
 		if (!e->err)
@@ -223,7 +224,8 @@ int dl_emu_run(struct dl_emu *e, uint64_t until)
 	if (!err)
 		run_to(e, until);
 	if (e->err == -EPROTO)
-		dl_log(e->log, DL_ERROR, "the emulator broke a law of "
+		dl_log(e->log, DL_LOG_ERROR,
+		       "the emulator broke a law of "
 		       "conservation at %llu ps; please report this",
 		       (unsigned long long)e->now);
 	if (err || e->err)

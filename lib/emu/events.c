@@ -7,45 +7,46 @@
 
 #include "emu/events.h"
 
-#define HEAP (DL_LANES - 1)
-#define RING 64		/* places, to begin with */
-#define EQUAL 16	/* so many of the same time are put in order */
+#define HEAP (DL_EMU_EVENT_QUEUES - 1)
+#define RING 64	 /* places, to begin with */
+#define EQUAL 16 /* so many of the same time are put in order */
 
-static const struct dl_event never = { DL_NO_EVENT, UINT64_MAX };
+static const struct dl_emu_event never = { DL_EMU_NO_EVENT, UINT64_MAX };
 
-static inline bool before(const struct dl_event *a, const struct dl_event *b)
+static inline bool before(const struct dl_emu_event *a,
+			  const struct dl_emu_event *b)
 {
 	return (((unsigned __int128)a->time << 64) | a->what) <
 	       (((unsigned __int128)b->time << 64) | b->what);
 }
 
-void dl_events_init(struct dl_events *q)
+void dl_emu_events_init(struct dl_emu_events *q)
 {
-	*q = (struct dl_events){ 0 };
-	for (uint32_t l = 0; l < DL_LANES; l++) {
+	*q = (struct dl_emu_events){ 0 };
+	for (uint32_t l = 0; l < DL_EMU_EVENT_QUEUES; l++) {
 		q->first[l] = never;
 		q->delay[l] = UINT64_MAX;
-		q->winner[DL_LANES + l] = l;
+		q->winner[DL_EMU_EVENT_QUEUES + l] = l;
 	}
-	for (uint32_t n = DL_LANES - 1; n; n--)
+	for (uint32_t n = DL_EMU_EVENT_QUEUES - 1; n; n--)
 		q->winner[n] = q->winner[2 * n];
 }
 
-void dl_events_free(struct dl_events *q)
+void dl_emu_events_free(struct dl_emu_events *q)
 {
-	for (uint32_t l = 0; l < DL_LANES; l++)
+	for (uint32_t l = 0; l < DL_EMU_EVENT_QUEUES; l++)
 		free(q->lane[l].ring);
 	free(q->heap);
 }
 
 /* A lane has another first event: who wins now? */
-static inline void set_first(struct dl_events *q, uint32_t lane,
-			     struct dl_event ev)
+static inline void set_first(struct dl_emu_events *q, uint32_t lane,
+			     struct dl_emu_event ev)
 {
 	uint32_t w = lane;
 
 	q->first[lane] = ev;
-	for (uint32_t n = DL_LANES + lane; n > 1; n /= 2) {
+	for (uint32_t n = DL_EMU_EVENT_QUEUES + lane; n > 1; n /= 2) {
 		uint32_t other = q->winner[n ^ 1];
 
 		w = before(&q->first[other], &q->first[w]) ? other : w;
@@ -55,34 +56,34 @@ static inline void set_first(struct dl_events *q, uint32_t lane,
 
 /* ---- the heap ---------------------------------------------------------- */
 
-static int grow_heap(struct dl_events *q)
+static int grow_heap(struct dl_emu_events *q)
 {
 	uint32_t cap = q->heap_cap ? 2 * q->heap_cap : 1024;
-	struct dl_event *grown = aligned_alloc(
-		64, (cap + 4ul) * sizeof(*grown));
+	struct dl_emu_event *grown =
+		aligned_alloc(64, (cap + 4ul) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < q->nheap; i++)
-		grown[DL_EVENTS_ROOT + i] = q->heap[DL_EVENTS_ROOT + i];
+		grown[DL_EMU_EVENTS_ROOT + i] = q->heap[DL_EMU_EVENTS_ROOT + i];
 	free(q->heap);
 	q->heap = grown;
 	q->heap_cap = cap;
 	return 0;
 }
 
-static __attribute__((noinline))
-int push_heap(struct dl_events *q, struct dl_event ev)
+static __attribute__((noinline)) int push_heap(struct dl_emu_events *q,
+					       struct dl_emu_event ev)
 {
-	struct dl_event *h;
+	struct dl_emu_event *h;
 	uint32_t at;
 
 	if (q->nheap == q->heap_cap && grow_heap(q))
 		return -ENOMEM;
 	h = q->heap;
-	at = DL_EVENTS_ROOT + q->nheap++;
+	at = DL_EMU_EVENTS_ROOT + q->nheap++;
 	/* The children of i are 4i - 8 to 4i - 5. */
-	while (at > DL_EVENTS_ROOT) {
+	while (at > DL_EMU_EVENTS_ROOT) {
 		uint32_t up = (at + 8) / 4;
 
 		if (!before(&ev, &h[up]))
@@ -92,15 +93,15 @@ int push_heap(struct dl_events *q, struct dl_event ev)
 	}
 	h[at] = ev;
 	q->count++;
-	if (at == DL_EVENTS_ROOT)
+	if (at == DL_EMU_EVENTS_ROOT)
 		set_first(q, HEAP, ev);
 	return 0;
 }
 
-static __attribute__((noinline)) void pop_heap(struct dl_events *q)
+static __attribute__((noinline)) void pop_heap(struct dl_emu_events *q)
 {
-	struct dl_event *h = q->heap, last;
-	uint32_t at = DL_EVENTS_ROOT, end = DL_EVENTS_ROOT + --q->nheap;
+	struct dl_emu_event *h = q->heap, last;
+	uint32_t at = DL_EMU_EVENTS_ROOT, end = DL_EMU_EVENTS_ROOT + --q->nheap;
 
 	if (!q->nheap) {
 		set_first(q, HEAP, never);
@@ -122,33 +123,33 @@ static __attribute__((noinline)) void pop_heap(struct dl_events *q)
 		at = best;
 	}
 	h[at] = last;
-	set_first(q, HEAP, h[DL_EVENTS_ROOT]);
+	set_first(q, HEAP, h[DL_EMU_EVENTS_ROOT]);
 }
 
 /* ---- the lanes --------------------------------------------------------- */
 
-static inline bool is_empty(const struct dl_lane *l)
+static inline bool is_empty(const struct dl_emu_event_queue *l)
 {
 	return l->from == l->to;
 }
 
-static __attribute__((noinline)) int grow_lane(struct dl_lane *l)
+static __attribute__((noinline)) int grow_lane(struct dl_emu_event_queue *l)
 {
 	uint32_t cap = l->cap ? 2 * l->cap : RING, n = l->to - l->from;
-	struct dl_event *grown = malloc(cap * sizeof(*grown));
+	struct dl_emu_event *grown = malloc(cap * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		grown[i] = l->ring[(l->from + i) & (l->cap - 1)];
 	free(l->ring);
-	*l = (struct dl_lane){ .ring = grown, .to = n, .cap = cap };
+	*l = (struct dl_emu_event_queue){ .ring = grown, .to = n, .cap = cap };
 	return 0;
 }
 
 /* An empty lane for a delay that has none; or the heap. */
-static __attribute__((noinline))
-uint32_t claim_lane(struct dl_events *q, uint32_t pair, uint64_t delay)
+static __attribute__((noinline)) uint32_t
+claim_lane(struct dl_emu_events *q, uint32_t pair, uint64_t delay)
 {
 	uint32_t lane = 2 * pair;
 
@@ -164,7 +165,7 @@ uint32_t claim_lane(struct dl_events *q, uint32_t pair, uint64_t delay)
 	return lane;
 }
 
-static inline uint32_t lane_of(struct dl_events *q, uint64_t delay)
+static inline uint32_t lane_of(struct dl_emu_events *q, uint64_t delay)
 {
 	uint32_t pair = delay * UINT64_C(0x9E3779B97F4A7C15) >> 61;
 	uint32_t lane = 2 * pair;
@@ -176,11 +177,11 @@ static inline uint32_t lane_of(struct dl_events *q, uint64_t delay)
 	return claim_lane(q, pair, delay);
 }
 
-int dl_events_push(struct dl_events *q, uint64_t time, uint64_t what)
+int dl_emu_events_push(struct dl_emu_events *q, uint64_t time, uint64_t what)
 {
-	struct dl_event ev = { .what = what, .time = time }, *e;
+	struct dl_emu_event ev = { .what = what, .time = time }, *e;
 	uint32_t lane = lane_of(q, time - q->now), mask, at, passed = 0;
-	struct dl_lane *l = &q->lane[lane];
+	struct dl_emu_event_queue *l = &q->lane[lane];
 
 	if (lane == HEAP)
 		return push_heap(q, ev);
@@ -204,10 +205,11 @@ int dl_events_push(struct dl_events *q, uint64_t time, uint64_t what)
 	return 0;
 }
 
-bool dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out)
+bool dl_emu_events_pop(struct dl_emu_events *q, uint64_t until,
+		       struct dl_emu_event *out)
 {
 	uint32_t lane = q->winner[1];
-	struct dl_lane *l = &q->lane[lane];
+	struct dl_emu_event_queue *l = &q->lane[lane];
 
 	*out = q->first[lane];
 	if (out->time > until || !q->count)
@@ -220,19 +222,19 @@ bool dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out)
 		return true;
 	}
 	l->from++;
-	set_first(q, lane, is_empty(l) ? never :
-					 l->ring[l->from & (l->cap - 1)]);
+	set_first(q, lane,
+		  is_empty(l) ? never : l->ring[l->from & (l->cap - 1)]);
 	return true;
 }
 
-void dl_events_each(const struct dl_events *q,
-		    void (*visit)(void *context, uint64_t what),
-		    void *context)
+void dl_emu_events_each(const struct dl_emu_events *q,
+			void (*visit)(void *context, uint64_t what),
+			void *context)
 {
 	for (uint32_t i = 0; i < q->nheap; i++)
-		visit(context, q->heap[DL_EVENTS_ROOT + i].what);
+		visit(context, q->heap[DL_EMU_EVENTS_ROOT + i].what);
 	for (uint32_t n = 0; n < HEAP; n++) {
-		const struct dl_lane *l = &q->lane[n];
+		const struct dl_emu_event_queue *l = &q->lane[n];
 
 		for (uint32_t i = l->from; i != l->to; i++)
 			visit(context, l->ring[i & (l->cap - 1)].what);

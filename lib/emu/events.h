@@ -33,74 +33,78 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dl_event {
-	uint64_t what;		/* kind in the highest 4 bits */
+struct dl_emu_event {
+	uint64_t what; /* kind in the highest 4 bits */
 	uint64_t time;
 };
 
-#define DL_NO_EVENT UINT64_MAX	/* `what` of none */
+#define DL_EMU_NO_EVENT UINT64_MAX /* `what` of none */
 
 /* The last of the lanes is the heap. */
-#define DL_LANES 16
+#define DL_EMU_EVENT_QUEUES 16
 
-struct dl_lane {
-	struct dl_event *ring;
-	uint32_t from, to;	/* counted on; their place is modulo `cap` */
+struct dl_emu_event_queue {
+	struct dl_emu_event *ring;
+	uint32_t from, to; /* counted on; their place is modulo `cap` */
 	uint32_t cap;
 };
 
-struct dl_events {
+struct dl_emu_events {
 	uint64_t now;
 	uint32_t count;
-	uint32_t last;		/* lane of the event taken last */
-	struct dl_event first[DL_LANES];	/* of each lane, or NEVER */
-	uint8_t winner[2 * DL_LANES];	/* of a subtree; root 1 */
-	uint64_t delay[DL_LANES];
-	uint64_t candidate[DL_LANES / 2];	/* for two lanes */
-	struct dl_lane lane[DL_LANES];
-	struct dl_event *heap;	/* heap[3] is the root: aligned children */
+	uint32_t last; /* lane of the event taken last */
+	struct dl_emu_event
+		first[DL_EMU_EVENT_QUEUES];	 /* of each lane, or NEVER */
+	uint8_t winner[2 * DL_EMU_EVENT_QUEUES]; /* of a subtree; root 1 */
+	uint64_t delay[DL_EMU_EVENT_QUEUES];
+	uint64_t candidate[DL_EMU_EVENT_QUEUES / 2]; /* for two lanes */
+	struct dl_emu_event_queue lane[DL_EMU_EVENT_QUEUES];
+	struct dl_emu_event *heap; /* heap[3] is the root: aligned children */
 	uint32_t nheap, heap_cap;
 };
 
-#define DL_EVENTS_ROOT 3
+#define DL_EMU_EVENTS_ROOT 3
 
-void dl_events_init(struct dl_events *q);
-void dl_events_free(struct dl_events *q);
+void dl_emu_events_init(struct dl_emu_events *q);
+void dl_emu_events_free(struct dl_emu_events *q);
 
 /* Not before `now`.  Returns 0 or -ENOMEM. */
-int dl_events_push(struct dl_events *q, uint64_t time, uint64_t what);
+int dl_emu_events_push(struct dl_emu_events *q, uint64_t time, uint64_t what);
 
 /*
  * The next one, if it is due at `until` or before, and it is taken out.
  * Returns false if there is none.
  */
-bool dl_events_pop(struct dl_events *q, uint64_t until, struct dl_event *out);
+bool dl_emu_events_pop(struct dl_emu_events *q, uint64_t until,
+		       struct dl_emu_event *out);
 
 /*
  * What will be next in the lane of the event that was taken last; and what
- * comes n places behind that one.  DL_NO_EVENT: nothing does.
+ * comes n places behind that one.  DL_EMU_NO_EVENT: nothing does.
  */
-static inline uint64_t dl_events_next(const struct dl_events *q)
+static inline uint64_t dl_emu_events_next(const struct dl_emu_events *q)
 {
 	return q->first[q->last].what;
 }
 
-static inline uint64_t dl_events_ahead(const struct dl_events *q, uint32_t n)
+static inline uint64_t dl_emu_events_ahead(const struct dl_emu_events *q,
+					   uint32_t n)
 {
-	const struct dl_lane *l = &q->lane[q->last];
+	const struct dl_emu_event_queue *l = &q->lane[q->last];
 
 	return n < l->to - l->from ?
-	       l->ring[(l->from + n) & (l->cap - 1)].what : DL_NO_EVENT;
+		       l->ring[(l->from + n) & (l->cap - 1)].what :
+		       DL_EMU_NO_EVENT;
 }
 
-static inline uint32_t dl_events_count(const struct dl_events *q)
+static inline uint32_t dl_emu_events_count(const struct dl_emu_events *q)
 {
 	return q->count;
 }
 
 /* Hand out each event, in no order. */
-void dl_events_each(const struct dl_events *q,
-		    void (*visit)(void *context, uint64_t what),
-		    void *context);
+void dl_emu_events_each(const struct dl_emu_events *q,
+			void (*visit)(void *context, uint64_t what),
+			void *context);
 
 #endif

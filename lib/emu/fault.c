@@ -17,11 +17,11 @@
 #include "config.h"
 
 #include "emu/internal.h"
-#include "log.h"
+#include "dateline/base.h"
 
 static int refuse(const struct dl_emu *e, const char *why)
 {
-	dl_log(e->log, DL_ERROR, "emulation: %s", why);
+	dl_log(e->log, DL_LOG_ERROR, "emulation: %s", why);
 	return -EINVAL;
 }
 
@@ -29,7 +29,7 @@ static int refuse(const struct dl_emu *e, const char *why)
 
 static void end_down(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[end];
+	struct dl_emu_link_port *p = &e->ends[end];
 
 	p->up = false;
 	p->epoch++;
@@ -39,32 +39,31 @@ static void end_down(struct dl_emu *e, uint32_t end)
 /* Nothing can leave through this end: drop what waits for it. */
 static void drop_queue(struct dl_emu *e, uint32_t end)
 {
-	uint32_t first = dl_channel(end, 0);
+	uint32_t first = dl_emu_channel(end, 0);
 
-	if (e->wires[end].adapter != DL_NIL || e->c.hoq_life_ps)
+	if (e->wires[end].adapter != DL_EMU_NIL || e->c.hoq_life_ps)
 		return;
 	for (uint32_t out = first; out < first + DL_EMU_VLS; out++)
-		while (e->outs[out].head != DL_NIL)
+		while (e->outs[out].head != DL_EMU_NIL)
 			dl_emu_drop_waiting(e, e->outs[out].head,
 					    DL_EMU_DROP_DEAD_LINK);
 }
 
 /* An adapter's worm: the rest of it is in the queue. */
-static void drop_rest(struct dl_emu *e, struct dl_emu_adapter *a,
-		      uint32_t out)
+static void drop_rest(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t out)
 {
 	uint32_t packet;
 	bool tail = false;
 
-	while (!tail && (packet = e->outs[out].head) != DL_NIL) {
-		tail = e->packets[packet].flags & DL_PK_TAIL;
+	while (!tail && (packet = e->outs[out].head) != DL_EMU_NIL) {
+		tail = e->packets[packet].flags & DL_EMU_PK_TAIL;
 		dl_emu_unwait(e, packet);
 		if (tail)
 			dl_emu_lose(e, packet, DL_EMU_DROP_DEAD_LINK);
 		else
 			dl_emu_recycle(e, packet);
 	}
-	a->free_sls |= a->vl_sls[dl_vl_of(out)];
+	a->free_sls |= a->vl_sls[dl_emu_vl_of(out)];
 }
 
 /* A switch's worm: the rest may still have to arrive. */
@@ -73,9 +72,9 @@ static void discard_rest(struct dl_emu *e, uint32_t in, uint32_t out)
 	uint32_t packet = e->outs[out].head;
 
 	e->ins[in].discard = 1 + DL_EMU_DROP_DEAD_LINK;
-	while (packet != DL_NIL && e->packets[packet].in != in)
+	while (packet != DL_EMU_NIL && e->packets[packet].in != in)
 		packet = e->packets[packet].wait_next;
-	if (packet != DL_NIL)
+	if (packet != DL_EMU_NIL)
 		dl_emu_drop_waiting(e, packet, DL_EMU_DROP_DEAD_LINK);
 }
 
@@ -83,53 +82,53 @@ static void cut_worms(struct dl_emu *e, uint32_t end)
 {
 	uint32_t adapter = e->wires[end].adapter;
 
-	for (unsigned int v = 0; v < DL_VL_SMP; v++) {
-		uint32_t channel = dl_channel(end, v), packet;
+	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++) {
+		uint32_t channel = dl_emu_channel(end, v), packet;
 		uint32_t owner = e->outs[channel].owner;
 
-		e->outs[channel].owner = DL_NIL;
-		if (owner != DL_NIL && adapter != DL_NIL)
+		e->outs[channel].owner = DL_EMU_NIL;
+		if (owner != DL_EMU_NIL && adapter != DL_EMU_NIL)
 			drop_rest(e, &e->adapters[adapter], channel);
-		else if (owner != DL_NIL)
+		else if (owner != DL_EMU_NIL)
 			discard_rest(e, owner, channel);
 		if (!e->ins[channel].open)
 			continue;
 		packet = dl_emu_packet(e);
-		if (packet == DL_NIL)
+		if (packet == DL_EMU_NIL)
 			return;
-		e->packets[packet] = (struct dl_packet){
+		e->packets[packet] = (struct dl_emu_pkt){
 			.since = e->now,
-			.next = DL_NIL,
-			.parent = DL_NIL,
+			.next = DL_EMU_NIL,
+			.parent = DL_EMU_NIL,
 			.in = channel,
-			.flags = DL_PK_TAIL | DL_PK_LOST,
+			.flags = DL_EMU_PK_TAIL | DL_EMU_PK_LOST,
 		};
 		dl_emu_enter(e, packet);
 	}
-	if (adapter != DL_NIL)
+	if (adapter != DL_EMU_NIL)
 		dl_emu_fill(e, &e->adapters[adapter]);
 }
 
 static void end_up(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[end];
-	const struct dl_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_wire *w = &e->wires[end];
 
-	for (unsigned int v = 0; v < DL_VL_SMP; v++) {
-		struct dl_in *in = &e->ins[dl_channel(end, v)];
-		struct dl_out *out = &e->outs[dl_channel(w->peer, v)];
+	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++) {
+		struct dl_emu_in *in = &e->ins[dl_emu_channel(end, v)];
+		struct dl_emu_out *out = &e->outs[dl_emu_channel(w->peer, v)];
 
 		in->rx.count = 0;
 		in->healed = 0;
 		out->lost = 0;
 		out->credit_at = DL_EMU_NEVER;
-		dl_credit_tx_init(&out->tx, &in->rx);
-		if (e->c.flow_control == DL_CREDIT_PCIE) {
+		dl_link_credit_tx_init(&out->tx, &in->rx);
+		if (e->c.flow_control == DL_LINK_CREDIT_PCIE) {
 			out->tx.sent = in->rx.size - in->rx.free;
 			out->tx.limit = in->rx.free;
 		}
-		in->told = dl_credit_of(&in->rx);
-		e->told_at[dl_channel(end, v)] = e->now;
+		in->told = dl_link_credit_of(&in->rx);
+		e->told_at[dl_emu_channel(end, v)] = e->now;
 	}
 	p->up = true;
 }
@@ -140,7 +139,7 @@ static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 		return 0;
 	end_down(e, a);
 	end_down(e, b);
-	if (e->c.switching == DL_WORMHOLE) {
+	if (e->c.switching == DL_EMU_WORMHOLE) {
 		cut_worms(e, a);
 		cut_worms(e, b);
 	}
@@ -169,15 +168,17 @@ static void start_timers(struct dl_emu *e)
 		return;
 	e->timers = true;
 	for (uint32_t i = 0; i < e->nends; i++) {
-		struct dl_link_end *p = &e->ends[i];
-		const struct dl_wire *w = &e->wires[i];
+		struct dl_emu_link_port *p = &e->ends[i];
+		const struct dl_emu_wire *w = &e->wires[i];
 
-		if (w->peer == DL_NIL)
+		if (w->peer == DL_EMU_NIL)
 			continue;
 		p->periodic = true;
 		e->background++;
-		dl_emu_at(e, e->now + dl_rate_time(p->rate, DL_FCP_DEADLINE),
-			  DL_EV_PERIODIC, i);
+		dl_emu_at(e,
+			  e->now + dl_emu_rate_time(p->rate,
+						    DL_LINK_FCP_DEADLINE),
+			  DL_EMU_EV_PERIODIC, i);
 	}
 }
 
@@ -186,7 +187,7 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault,
 {
 	struct dl_emu_adapter *a;
 
-	if (e->wires[end].adapter == DL_NIL)
+	if (e->wires[end].adapter == DL_EMU_NIL)
 		return refuse(e, "only an adapter's port can stop draining");
 	a = &e->adapters[e->wires[end].adapter];
 	if (fault->kind == DL_EMU_DRAIN_RATE)
@@ -199,12 +200,12 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault,
 
 int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 {
-	struct dl_losses *loss;
-	uint32_t end = DL_NIL, peer;
+	struct dl_emu_losses *loss;
+	uint32_t end = DL_EMU_NIL, peer;
 
 	if (fault->port < e->f->nports)
 		end = e->end_of[fault->port];
-	if (end == DL_NIL || e->wires[end].peer == DL_NIL)
+	if (end == DL_EMU_NIL || e->wires[end].peer == DL_EMU_NIL)
 		return refuse(e, "a fault needs a port with a cable");
 	if (fault->rate > 1000000)
 		return refuse(e, "a rate is at most 1000000 millionths");

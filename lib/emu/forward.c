@@ -32,7 +32,7 @@ static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		if (t->groups[g].mlid == mlid)
 			return &t->groups[g].masks[s->their_sw *
-						   (size_t)DL_MASK_WORDS];
+						   (size_t)DL_TABLES_MASK_WORDS];
 	return NULL;
 }
 
@@ -41,8 +41,8 @@ static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 /* The head of a buffer is gone, without having been sent: free its room. */
 void dl_emu_unbuffer(struct dl_emu *e, uint32_t in)
 {
-	struct dl_in *i = &e->ins[in];
-	const struct dl_packet *pk = &e->packets[i->head];
+	struct dl_emu_in *i = &e->ins[in];
+	const struct dl_emu_pkt *pk = &e->packets[i->head];
 
 	i->head = pk->next;
 	dl_emu_release(e, in, dl_emu_units(e, pk->bytes));
@@ -68,7 +68,7 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
 	uint8_t flags = e->packets[packet].flags;
 
 	dl_emu_unbuffer(e, in);
-	if (flags & DL_PK_TAIL) {
+	if (flags & DL_EMU_PK_TAIL) {
 		e->ins[in].discard = false;
 		dl_emu_lose(e, packet, cause);
 	} else {
@@ -84,43 +84,44 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
  * cannot because of the output, pk->out is one of its channels.
  */
 static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
-			uint32_t in, struct dl_packet *pk, unsigned int number)
+			uint32_t in, struct dl_emu_pkt *pk, unsigned int number)
 {
-	uint32_t end = number < s->nports ? s->ends[number] : DL_NIL;
-	const struct dl_link_end *p;
-	const struct dl_wire *w;
+	uint32_t end = number < s->nports ? s->ends[number] : DL_EMU_NIL;
+	const struct dl_emu_link_port *p;
+	const struct dl_emu_wire *w;
 	unsigned int vl;
 
-	if (end == DL_NIL) {
-		pk->out = DL_NIL;
+	if (end == DL_EMU_NIL) {
+		pk->out = DL_EMU_NIL;
 		return DL_EMU_DROP_DEAD_LINK;
 	}
 	p = &e->ends[end];
 	w = &e->wires[end];
-	pk->out = dl_channel(end, 0);
-	if (!number)		/* the switch itself */
+	pk->out = dl_emu_channel(end, 0);
+	if (!number) /* the switch itself */
 		return -1;
 	if (!p->up && !e->c.hoq_life_ps)
 		return DL_EMU_DROP_DEAD_LINK;
-	if (pk->flags & DL_PK_SMP)
-		vl = DL_VL_SMP;
+	if (pk->flags & DL_EMU_PK_SMP)
+		vl = DL_LINK_VL_SMP;
 	else
-		vl = dl_emu_map_vl(s, e->wires[dl_end_of(in)].num, number,
+		vl = dl_emu_map_vl(s, e->wires[dl_emu_port_of(in)].num, number,
 				   pk->sl, w->vls);
-	if (vl == DL_NO_VL)
+	if (vl == DL_EMU_NO_VL)
 		return DL_EMU_DROP_NO_VL;
-	if (!(pk->flags & DL_PK_SMP) && dl_arb_drops(p->arb.program, vl))
+	if (!(pk->flags & DL_EMU_PK_SMP) &&
+	    dl_link_arb_drops(p->arb.program, vl))
 		return DL_EMU_DROP_UNLISTED;
-	pk->out = dl_channel(end, vl);
+	pk->out = dl_emu_channel(end, vl);
 	return -1;
 }
 
 /* When may a packet start through this output? */
-static uint64_t earliest(const struct dl_emu *e, const struct dl_packet *pk,
+static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk,
 			 uint32_t out)
 {
-	const struct dl_link_end *p = &e->ends[dl_end_of(out)];
-	const struct dl_wire *w = &e->wires[dl_end_of(out)];
+	const struct dl_emu_link_port *p = &e->ends[dl_emu_port_of(out)];
+	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(out)];
 	uint64_t through = pk->since + e->c.switch_latency_ps;
 	uint64_t time;
 
@@ -128,18 +129,18 @@ static uint64_t earliest(const struct dl_emu *e, const struct dl_packet *pk,
 		return 0;
 	if (!w->num)
 		return through;
-	if (e->c.switching != DL_CUT_THROUGH)
+	if (e->c.switching != DL_EMU_CUT_THROUGH)
 		return 0;
-	time = dl_rate_time(p->rate, pk->bytes);
+	time = dl_emu_rate_time(p->rate, pk->bytes);
 	return through > time ? through - time : 0;
 }
 
 static void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
 	dl_emu_wait_for(e, packet, out);
-	if (e->c.hoq_life_ps && e->packets[packet].flags & DL_PK_HEAD)
-		dl_emu_at(e, e->now + e->c.hoq_life_ps, DL_EV_HOQ, packet);
-	dl_emu_transmit(e, dl_end_of(out));
+	if (e->c.hoq_life_ps && e->packets[packet].flags & DL_EMU_PK_HEAD)
+		dl_emu_at(e, e->now + e->c.hoq_life_ps, DL_EMU_EV_HOQ, packet);
+	dl_emu_transmit(e, dl_emu_port_of(out));
 }
 
 /* A unicast packet at the head of its buffer.  False: it was dropped. */
@@ -147,14 +148,16 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s,
 		    uint32_t in)
 {
 	uint32_t packet = e->ins[in].head, out;
-	struct dl_packet *pk = &e->packets[packet];
+	struct dl_emu_pkt *pk = &e->packets[packet];
 	uint64_t start;
 
-	if (pk->flags & DL_PK_HEAD) {
-		unsigned int number = pk->dlid > s->top_lid ? DL_NO_PORT :
-							      s->lft[pk->dlid];
-		int cause = number == DL_NO_PORT ? DL_EMU_DROP_NO_ENTRY :
-			    find_channel(e, s, in, pk, number);
+	if (pk->flags & DL_EMU_PK_HEAD) {
+		unsigned int number = pk->dlid > s->top_lid ?
+					      DL_TABLES_NO_PORT :
+					      s->lft[pk->dlid];
+		int cause = number == DL_TABLES_NO_PORT ?
+				    DL_EMU_DROP_NO_ENTRY :
+				    find_channel(e, s, in, pk, number);
 
 		if (cause >= 0) {
 			drop_head(e, in, cause);
@@ -165,23 +168,23 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s,
 		out = e->ins[in].bound;
 	}
 	start = earliest(e, pk, out);
-	if (start <= e->now && e->wires[dl_end_of(out)].num) {
+	if (start <= e->now && e->wires[dl_emu_port_of(out)].num) {
 		ask(e, packet, out);
 		return true;
 	}
 	pk->out = out;
 	e->ins[in].reading = true;
-	dl_emu_at(e, start > e->now ? start : e->now, DL_EV_READY, packet);
+	dl_emu_at(e, start > e->now ? start : e->now, DL_EMU_EV_READY, packet);
 	return true;
 }
 
 /* A packet that had to wait for its own bits can start. */
 void dl_emu_ready(struct dl_emu *e, uint32_t packet)
 {
-	struct dl_packet *pk = &e->packets[packet];
-	uint32_t in = pk->in, end = dl_end_of(pk->out);
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	uint32_t in = pk->in, end = dl_emu_port_of(pk->out);
 
-	if (pk->parent == DL_NIL)
+	if (pk->parent == DL_EMU_NIL)
 		e->ins[in].reading = false;
 	if (e->wires[end].num) {
 		ask(e, packet, pk->out);
@@ -205,15 +208,15 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 		    uint32_t in, uint32_t parent, unsigned int number)
 {
 	uint32_t packet = dl_emu_packet(e), out;
-	struct dl_packet *pk;
+	struct dl_emu_pkt *pk;
 	int cause;
 
-	if (packet == DL_NIL)
+	if (packet == DL_EMU_NIL)
 		return false;
 	pk = &e->packets[packet];
 	*pk = e->packets[parent];
 	pk->parent = parent;
-	pk->next = DL_NIL;
+	pk->next = DL_EMU_NIL;
 	pk->copies = 0;
 	cause = find_channel(e, s, in, pk, number);
 	out = pk->out;
@@ -228,7 +231,7 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 	}
 	e->packets[parent].copies++;
 	if (earliest(e, pk, out) > e->now) {
-		dl_emu_at(e, earliest(e, pk, out), DL_EV_READY, packet);
+		dl_emu_at(e, earliest(e, pk, out), DL_EMU_EV_READY, packet);
 		return true;
 	}
 	ask(e, packet, out);
@@ -236,16 +239,15 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 }
 
 /* False: no copy is waiting, and the packet is gone. */
-static bool spread(struct dl_emu *e, const struct dl_emu_switch *s,
-		   uint32_t in)
+static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 {
 	uint32_t parent = e->ins[in].head;
-	struct dl_packet *pk = &e->packets[parent];
-	unsigned int from = e->wires[dl_end_of(in)].num;
+	struct dl_emu_pkt *pk = &e->packets[parent];
+	unsigned int from = e->wires[dl_emu_port_of(in)].num;
 	uint64_t injected = e->totals.injected;
 	const uint64_t *mask;
 
-	pk->copies = 1;		/* until all have been made */
+	pk->copies = 1; /* until all have been made */
 	e->ins[in].reading = true;
 	mask = group_mask(s, pk->dlid);
 	for (unsigned int n = 0; mask && n < s->nports; n++) {
@@ -262,7 +264,7 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s,
 		drop_head(e, in, DL_EMU_DROP_NO_ENTRY);
 		return false;
 	}
-	e->totals.injected--;	/* it lives on in its copies */
+	e->totals.injected--; /* it lives on in its copies */
 	if (pk->copies)
 		return true;
 	e->ins[in].reading = false;
@@ -276,18 +278,18 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s,
 /* Let the head of a buffer look for its way; and the next, if it is lost. */
 void dl_emu_head(struct dl_emu *e, uint32_t in)
 {
-	struct dl_in *i = &e->ins[in];
+	struct dl_emu_in *i = &e->ins[in];
 	const struct dl_emu_switch *s =
-		&e->switches[e->wires[dl_end_of(in)].sw];
+		&e->switches[e->wires[dl_emu_port_of(in)].sw];
 
-	while (i->head != DL_NIL && !i->reading &&
-	       !(e->packets[i->head].flags & DL_PK_WAITING) && !e->err) {
+	while (i->head != DL_EMU_NIL && !i->reading &&
+	       !(e->packets[i->head].flags & DL_EMU_PK_WAITING) && !e->err) {
 		uint8_t flags = e->packets[i->head].flags;
 
-		if (i->discard && !(flags & DL_PK_HEAD))
+		if (i->discard && !(flags & DL_EMU_PK_HEAD))
 			drop_head(e, in, i->discard - 1);
-		else if (flags & DL_PK_MCAST ? spread(e, s, in) :
-					       forward(e, s, in))
+		else if (flags & DL_EMU_PK_MCAST ? spread(e, s, in) :
+						   forward(e, s, in))
 			return;
 	}
 }
@@ -295,15 +297,15 @@ void dl_emu_head(struct dl_emu *e, uint32_t in)
 /* Do the packets of this link's epoch still count? */
 static bool came_through(struct dl_emu *e, uint32_t packet)
 {
-	struct dl_packet *pk = &e->packets[packet];
+	struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t in = pk->in;
-	struct dl_link_end *p = &e->ends[dl_end_of(in)];
-	bool data = dl_is_data(in);
+	struct dl_emu_link_port *p = &e->ends[dl_emu_port_of(in)];
+	bool data = dl_emu_is_data(in);
 	enum dl_emu_drop cause = DL_EMU_DROP_DEAD_LINK;
 
 	if (pk->epoch == p->epoch) {
-		if (pk->flags & DL_PK_LOST &&
-		    e->c.switching != DL_WORMHOLE) {
+		if (pk->flags & DL_EMU_PK_LOST &&
+		    e->c.switching != DL_EMU_WORMHOLE) {
 			dl_emu_lose(e, packet, DL_EMU_DROP_CORRUPT);
 			return false;
 		}
@@ -312,11 +314,11 @@ static bool came_through(struct dl_emu *e, uint32_t packet)
 			return true;
 		}
 		cause = DL_EMU_DROP_SMP_FULL;
-	} else if (data && (!(pk->flags & DL_PK_LOST) ||
-			    e->c.switching == DL_WORMHOLE)) {
+	} else if (data && (!(pk->flags & DL_EMU_PK_LOST) ||
+			    e->c.switching == DL_EMU_WORMHOLE)) {
 		dl_emu_release(e, in, dl_emu_units(e, pk->bytes));
 	}
-	if (pk->flags & DL_PK_TAIL)
+	if (pk->flags & DL_EMU_PK_TAIL)
 		dl_emu_lose(e, packet, cause);
 	else
 		dl_emu_recycle(e, packet);
@@ -329,8 +331,8 @@ void dl_emu_arrive(struct dl_emu *e, uint32_t packet)
 
 	if (!came_through(e, packet))
 		return;
-	if (dl_is_data(in))
-		dl_emu_consider_telling(e, in);
+	if (dl_emu_is_data(in))
+		dl_emu_maybe_send_fccl(e, in);
 	dl_emu_enter(e, packet);
 }
 
@@ -338,14 +340,14 @@ void dl_emu_arrive(struct dl_emu *e, uint32_t packet)
 void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 {
 	uint32_t in = e->packets[packet].in;
-	struct dl_in *i = &e->ins[in];
+	struct dl_emu_in *i = &e->ins[in];
 
-	i->open = !(e->packets[packet].flags & DL_PK_TAIL);
-	if (e->wires[dl_end_of(in)].adapter != DL_NIL) {
+	i->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
+	if (e->wires[dl_emu_port_of(in)].adapter != DL_EMU_NIL) {
 		dl_emu_receive(e, packet);
 		return;
 	}
-	if (i->head == DL_NIL)
+	if (i->head == DL_EMU_NIL)
 		i->head = packet;
 	else
 		e->packets[i->tail].next = packet;
@@ -361,7 +363,7 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
 	uint32_t parent = e->packets[packet].parent;
 
 	dl_emu_unwait(e, packet);
-	if (parent == DL_NIL) {
+	if (parent == DL_EMU_NIL) {
 		drop_head(e, in, cause);
 		dl_emu_head(e, in);
 		return;
@@ -373,15 +375,16 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
 /* Has the head of a buffer waited for all of its lifetime? */
 void dl_emu_expire(struct dl_emu *e, uint32_t packet)
 {
-	const struct dl_packet *pk = &e->packets[packet];
+	const struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t end;
 
-	if (!(pk->flags & DL_PK_WAITING) ||
+	if (!(pk->flags & DL_EMU_PK_WAITING) ||
 	    pk->since + e->c.hoq_life_ps != e->now)
 		return;
-	end = dl_end_of(pk->out);
-	if (e->wires[end].adapter != DL_NIL)
+	end = dl_emu_port_of(pk->out);
+	if (e->wires[end].adapter != DL_EMU_NIL)
 		return;
-	dl_emu_drop_waiting(e, packet, e->ends[end].up ?
-			    DL_EMU_DROP_HOQ_LIFE : DL_EMU_DROP_DEAD_LINK);
+	dl_emu_drop_waiting(e, packet,
+			    e->ends[end].up ? DL_EMU_DROP_HOQ_LIFE :
+					      DL_EMU_DROP_DEAD_LINK);
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* See histogram.h. */
-#include "emu/histogram.h"
+#include "dateline/emu.h"
 
-uint64_t dl_histogram_lower(unsigned int bucket)
+uint64_t dl_emu_histogram_lower(unsigned int bucket)
 {
-	unsigned int power = bucket >> DL_HISTOGRAM_BITS;
-	uint64_t within = bucket & (DL_HISTOGRAM_SUB - 1);
+	unsigned int power = bucket >> DL_EMU_HISTOGRAM_BITS;
+	uint64_t within = bucket & (DL_EMU_HISTOGRAM_SUB - 1);
 
-	return power ? (DL_HISTOGRAM_SUB + within) << (power - 1) : within;
+	return power ? (DL_EMU_HISTOGRAM_SUB + within) << (power - 1) : within;
 }
 
-uint64_t dl_histogram_width(unsigned int bucket)
+uint64_t dl_emu_histogram_width(unsigned int bucket)
 {
-	unsigned int power = bucket >> DL_HISTOGRAM_BITS;
+	unsigned int power = bucket >> DL_EMU_HISTOGRAM_BITS;
 
 	return power ? UINT64_C(1) << (power - 1) : 1;
 }
 
-uint64_t dl_histogram_quantile(const struct dl_histogram *h,
-			       uint32_t millionths)
+uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h,
+				   uint32_t millionths)
 {
 	unsigned __int128 need = (unsigned __int128)h->count * millionths;
 	unsigned __int128 seen = 0;
@@ -26,11 +26,12 @@ uint64_t dl_histogram_quantile(const struct dl_histogram *h,
 
 	if (!h->count)
 		return 0;
-	for (unsigned int b = 0; b < DL_HISTOGRAM_BUCKETS; b++) {
+	for (unsigned int b = 0; b < DL_EMU_HISTOGRAM_BUCKETS; b++) {
 		seen += h->bucket[b];
 		if (!h->bucket[b] || seen * 1000000 < need)
 			continue;
-		value = dl_histogram_lower(b) + dl_histogram_width(b) / 2;
+		value = dl_emu_histogram_lower(b) +
+			dl_emu_histogram_width(b) / 2;
 		if (value < h->least)
 			value = h->least;
 		return value < h->largest ? value : h->largest;
@@ -38,7 +39,7 @@ uint64_t dl_histogram_quantile(const struct dl_histogram *h,
 	return h->largest;
 }
 
-double dl_histogram_mean(const struct dl_histogram *h)
+double dl_emu_histogram_mean(const struct dl_emu_histogram *h)
 {
 	return h->count ? (double)h->sum / h->count : 0;
 }

@@ -7,8 +7,8 @@
  * order: most switches have many ports that nobody uses.
  *
  * Channels.  Each end has one for each of the 16 VLs, twice: as sender (`outs`)
- * and as receiver (`ins`).  The far end of outs[dl_channel(end, vl)] is
- * ins[dl_channel(peer of the end, vl)].
+ * and as receiver (`ins`).  The far end of outs[dl_emu_channel(end, vl)] is
+ * ins[dl_emu_channel(peer of the end, vl)].
  */
 #ifndef DL_EMU_INTERNAL_H
 #define DL_EMU_INTERNAL_H
@@ -16,29 +16,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "emu/emu.h"
+#include "dateline/emu.h"
 #include "emu/events.h"
-#include "link/fcp.h"
-#include "random.h"
+#include "dateline/link.h"
+#include "dateline/base.h"
 
-#define DL_NIL UINT32_MAX
-#define DL_ROUTE_BYTES 8	/* of the header: what a switch needs (LRH) */
+#define DL_EMU_NIL UINT32_MAX
+#define DL_EMU_ROUTE_BYTES 8 /* of the header: what a switch needs (LRH) */
 
 /* In the order in which they happen when their time is the same. */
-enum dl_event_kind {
-	DL_EV_TAIL,	/* a port has sent the last bit of a packet */
-	DL_EV_CREDIT,	/* a flow-control packet has arrived */
-	DL_EV_ARRIVE,	/* a packet can be looked at by a port */
-	DL_EV_READY,	/* the head of a queue may be passed on */
-	DL_EV_WAKE,	/* a link is free again */
-	DL_EV_MESSAGE,	/* a flow's next message is due */
-	DL_EV_MADE,	/* an adapter has changed queue pair */
-	DL_EV_DRAINED,	/* an adapter has taken a packet in */
-	DL_EV_HOQ,	/* the head of a queue has waited too long */
-	DL_EV_PERIODIC	/* flow-control packets are due */
+enum dl_emu_event_kind {
+	DL_EMU_EV_TAIL,		/* a port has sent the last bit of a packet */
+	DL_EMU_EV_CREDIT,	/* a flow-control packet has arrived */
+	DL_EMU_EV_ARRIVE,	/* a packet can be looked at by a port */
+	DL_EMU_EV_READY,	/* the head of a queue may be passed on */
+	DL_EMU_EV_WAKE,		/* a link is free again */
+	DL_EMU_EV_MESSAGE,	/* a flow's next message is due */
+	DL_EMU_EV_QP_SWITCHED,	/* an adapter has changed queue pair */
+	DL_EMU_EV_RECEIVE_DONE, /* an adapter has taken a packet in */
+	DL_EMU_EV_HOQ,		/* the head of a queue has waited too long */
+	DL_EMU_EV_PERIODIC	/* flow-control packets are due */
 };
 
-#define DL_EV_SHIFT 60
+#define DL_EMU_EV_SHIFT 60
 
 /*
  * What an event carries besides its kind.  The channel is there so that what
@@ -52,108 +52,111 @@ enum dl_event_kind {
  *	WAKE, PERIODIC		end
  *	MADE, DRAINED		adapter
  */
-#define DL_EV_PACKET 0xFFFFFFFu
-#define DL_EV_END 0xFFFFFFu
-#define DL_EV_CHANNEL 0xFFFFFFFu	/* all ones: none */
+#define DL_EMU_EV_PACKET 0xFFFFFFFu
+#define DL_EMU_EV_PORT 0xFFFFFFu
+#define DL_EMU_EV_CHANNEL 0xFFFFFFFu /* all ones: none */
 
 enum {
-	DL_PK_HEAD = 1, DL_PK_TAIL = 2,	/* of the packet; both, unless flits */
-	DL_PK_LAST = 4,		/* of the message */
-	DL_PK_MCAST = 8,
-	DL_PK_LEVEL = 16,
-	DL_PK_LOST = 32,	/* damaged on the wire; or what is left of it */
-	DL_PK_WAITING = 64,	/* in the queue of an output */
-	DL_PK_SMP = 128
+	DL_EMU_PK_HEAD = 1,
+	DL_EMU_PK_TAIL = 2, /* of the packet; both, unless flits */
+	DL_EMU_PK_LAST = 4, /* of the message */
+	DL_EMU_PK_MCAST = 8,
+	DL_EMU_PK_LEVEL = 16,
+	DL_EMU_PK_LOST = 32,	/* damaged on the wire; or what is left of it */
+	DL_EMU_PK_WAITING = 64, /* in the queue of an output */
+	DL_EMU_PK_SMP = 128
 };
 
 /* A packet or, in wormhole switching, a flit of one.  A cache line. */
-struct dl_packet {
+struct dl_emu_pkt {
 	uint64_t created, injected;
-	uint64_t since;		/* tail received; later: waiting since */
-	uint32_t next;		/* in its buffer */
-	uint32_t wait_next;	/* in the queue of an output */
+	uint64_t since;	    /* tail received; later: waiting since */
+	uint32_t next;	    /* in its buffer */
+	uint32_t wait_next; /* in the queue of an output */
 	uint32_t flow;
-	uint32_t parent;	/* a copy: the packet in the buffer; else NIL */
-	uint32_t in;		/* channel where it stands, or is going to */
-	uint32_t out;		/* channel that it waits for */
+	uint32_t parent; /* a copy: the packet in the buffer; else NIL */
+	uint32_t in;	 /* channel where it stands, or is going to */
+	uint32_t out;	 /* channel that it waits for */
 	uint16_t dlid;
-	uint16_t bytes;		/* on the wire; 0: the end of a cut worm */
+	uint16_t bytes; /* on the wire; 0: the end of a cut worm */
 	uint16_t data;
 	uint8_t sl;
 	uint8_t flags;
-	uint8_t copies;		/* that still have to leave */
-	uint8_t epoch;		/* of the link that it was sent over */
+	uint8_t copies; /* that still have to leave */
+	uint8_t epoch;	/* of the link that it was sent over */
 } __attribute__((aligned(64)));
 
 /* The sending end of a channel. */
-struct dl_out {
-	struct dl_credit_tx tx;
-	uint32_t head, tail;	/* packets waiting, in order */
-	uint32_t owner;		/* wormhole: input channel of the packet */
-	uint16_t lost;		/* units lost on the wire since link up */
-	uint16_t credit;	/* under way, here at `credit_at`, or NEVER */
+struct dl_emu_out {
+	struct dl_link_credit_tx tx;
+	uint32_t head, tail; /* packets waiting, in order */
+	uint32_t owner;	     /* wormhole: input channel of the packet */
+	uint16_t lost;	     /* units lost on the wire since link up */
+	uint16_t credit;     /* under way, here at `credit_at`, or NEVER */
 	uint64_t credit_at;
-	uint64_t served;	/* last time, or when waiting began */
+	uint64_t served; /* last time, or when waiting began */
 	uint64_t packets, bytes;
 } __attribute__((aligned(64)));
 
 /* The receiving end. */
-struct dl_in {
-	struct dl_credit_rx rx;
-	uint32_t head, tail;	/* packets stored, in order */
-	uint32_t told;		/* credit last sent */
-	uint16_t healed;	/* losses learnt of */
-	uint8_t reading;	/* its head is leaving, or has copies waiting */
-	uint8_t discard;	/* wormhole: throw away up to the tail */
-	bool open;		/* wormhole: the tail is still to arrive */
-	uint32_t bound;		/* wormhole: output of the packet, or NIL */
-	uint32_t stored;	/* packets, VL 15 */
+struct dl_emu_in {
+	struct dl_link_credit_rx rx;
+	uint32_t head, tail; /* packets stored, in order */
+	uint32_t told;	     /* credit last sent */
+	uint16_t healed;     /* losses learnt of */
+	uint8_t reading;     /* its head is leaving, or has copies waiting */
+	uint8_t discard;     /* wormhole: throw away up to the tail */
+	bool open;	     /* wormhole: the tail is still to arrive */
+	uint32_t bound;	     /* wormhole: output of the packet, or NIL */
+	uint32_t stored;     /* packets, VL 15 */
 } __attribute__((aligned(64)));
 
 /* What an end is, and never changes: few bytes, so that they stay at hand. */
-struct dl_wire {
-	uint32_t peer;		/* end, or NIL */
-	uint32_t sw;		/* switch number, or NIL */
-	uint32_t adapter;	/* number, or NIL */
-	uint8_t num;		/* of the port at its node */
-	uint8_t vls;		/* data VLs */
+struct dl_emu_wire {
+	uint32_t peer;	  /* end, or NIL */
+	uint32_t sw;	  /* switch number, or NIL */
+	uint32_t adapter; /* number, or NIL */
+	uint8_t num;	  /* of the port at its node */
+	uint8_t vls;	  /* data VLs */
 };
 
 /* What happens at the end of a link.  Two cache lines. */
-struct dl_link_end {
-	struct dl_arbiter arb;
+struct dl_emu_link_port {
+	struct dl_link_arbiter arb;
 	uint64_t busy_until;
-	uint64_t fcp_due;	/* the earliest deadline */
-	uint16_t waiting;	/* VLs with packets waiting */
-	uint16_t fcp;		/* VLs with a flow-control packet to send */
+	uint64_t fcp_due; /* the earliest deadline */
+	uint16_t waiting; /* VLs with packets waiting */
+	uint16_t fcp;	  /* VLs with a flow-control packet to send */
 	bool up;
 	bool sending;
-	bool wake;		/* an event comes when the link is free */
-	uint8_t epoch;		/* goes on whenever the link fails */
-	uint32_t sending_in;	/* input channel being read, or NIL */
-	uint32_t sending_parent;	/* of the copy being sent, or NIL */
+	bool wake;		 /* an event comes when the link is free */
+	uint8_t epoch;		 /* goes on whenever the link fails */
+	uint32_t sending_in;	 /* input channel being read, or NIL */
+	uint32_t sending_parent; /* of the copy being sent, or NIL */
 
-	uint64_t wait_since;	/* or NEVER */
-	uint64_t busy_ps, wait_ps;	/* see struct dl_emu_port */
-	struct dl_rate rate;
-	uint32_t delay;		/* of the cable */
-	uint32_t fcps;		/* sent */
-	uint32_t route_time;	/* of DL_ROUTE_BYTES */
+	uint64_t wait_since;	   /* or NEVER */
+	uint64_t busy_ps, wait_ps; /* see struct dl_emu_port */
+	struct dl_emu_rate rate;
+	uint32_t delay;	     /* of the cable */
+	uint32_t fcps;	     /* sent */
+	uint32_t route_time; /* of DL_EMU_ROUTE_BYTES */
 	uint32_t fcp_time;
-	uint32_t sending_flow;	/* whose multicast message ends, or NIL */
+	uint32_t sending_flow; /* whose multicast message ends, or NIL */
 	uint16_t sending_units;
 	uint8_t sending_vl;
-	bool lossy;		/* one of the rates of dl_losses is not 0 */
-	uint8_t readers;	/* as input: packets being passed on */
+	bool lossy;	 /* one of the rates of dl_emu_losses is not 0 */
+	uint8_t readers; /* as input: packets being passed on */
 	bool periodic;
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct dl_link_end) == 128, "two cache lines");
-_Static_assert(sizeof(struct dl_packet) == 64 && sizeof(struct dl_out) == 64 &&
-	       sizeof(struct dl_in) == 64, "a cache line each");
+_Static_assert(sizeof(struct dl_emu_link_port) == 128, "two cache lines");
+_Static_assert(sizeof(struct dl_emu_pkt) == 64 &&
+		       sizeof(struct dl_emu_out) == 64 &&
+		       sizeof(struct dl_emu_in) == 64,
+	       "a cache line each");
 
 /* What goes wrong on a link, in millionths. */
-struct dl_losses {
+struct dl_emu_losses {
 	uint32_t fcp_loss, fcp_corrupt, damage;
 };
 
@@ -162,48 +165,48 @@ struct dl_emu_switch {
 	const uint8_t *lft;
 	uint32_t top_lid;
 	const uint16_t *sl2vl;
-	const dl_sl2vl_row *rows;
+	const dl_tables_sl2vl_row *rows;
 	const struct dl_tables *tables;
-	uint32_t their_sw;	/* its number there */
-	const uint32_t *ends;	/* by port number: end, or NIL */
-	uint16_t nends;		/* from ends[0] on */
-	uint16_t nports;	/* + 1: row length of sl2vl */
+	uint32_t their_sw;    /* its number there */
+	const uint32_t *ends; /* by port number: end, or NIL */
+	uint16_t nends;	      /* from ends[0] on */
+	uint16_t nports;      /* + 1: row length of sl2vl */
 };
 
 struct dl_emu_adapter {
-	struct dl_sl_sched sched;
+	struct dl_emu_sl_sched sched;
 	uint32_t end;
-	uint16_t free_sls;	/* those whose VL can take a packet */
-	uint16_t vl_sls[DL_EMU_VLS];	/* SLs by VL */
-	uint64_t started[DL_EMU_VLS];	/* head of the present packet */
-	uint8_t sl_vl[16];	/* DL_NO_VL: to none */
-	bool changing;		/* between queue pairs */
+	uint16_t free_sls;	      /* those whose VL can take a packet */
+	uint16_t vl_sls[DL_EMU_VLS];  /* SLs by VL */
+	uint64_t started[DL_EMU_VLS]; /* head of the present packet */
+	uint8_t sl_vl[16];	      /* DL_EMU_NO_VL: to none */
+	bool changing;		      /* between queue pairs */
 	uint32_t changing_to;
 	/* Receiving. */
 	bool stopped, draining;
-	uint32_t rate;		/* millionths of the link's */
-	uint32_t head, tail;	/* packets to be taken in */
+	uint32_t rate;	     /* millionths of the link's */
+	uint32_t head, tail; /* packets to be taken in */
 };
 
-#define DL_NO_VL 0xFF
+#define DL_EMU_NO_VL 0xFF
 
-struct dl_flow {
+struct dl_emu_flow {
 	struct dl_emu_message message;
-	uint32_t left;		/* bytes of it to be sent */
+	uint32_t left; /* bytes of it to be sent */
 	uint32_t adapter;
 	uint32_t window, under_way;
 	uint8_t sl;
-	bool active;		/* the message is being sent */
-	bool waiting;		/* for its time */
+	bool active;  /* the message is being sent */
+	bool waiting; /* for its time */
 	bool ended;
 };
 
 /* What makes two ports have the same arbitration. */
 struct dl_emu_program_key {
 	const struct dl_tables *tables;
-	uint16_t arb;		/* or DL_NO_ROW */
+	uint16_t arb; /* or DL_TABLES_NO_ROW */
 	uint8_t nvls, high_cap, low_cap;
-	uint32_t port;		/* where each has its own; else 0 */
+	uint32_t port; /* where each has its own; else 0 */
 };
 
 struct dl_emu {
@@ -212,34 +215,34 @@ struct dl_emu {
 	struct dl_emu_source source;
 	const struct dl_log *log;
 	uint64_t now;
-	uint64_t credited;	/* credit that came until then counts */
+	uint64_t credited; /* credit that came until then counts */
 	uint64_t next_check;
-	struct dl_events events;
-	uint32_t background;	/* periodic events among them */
+	struct dl_emu_events events;
+	uint32_t background; /* periodic events among them */
 	int err;
-	uint16_t units_max;	/* of what may go as a whole, the largest */
+	uint16_t units_max; /* of what may go as a whole, the largest */
 
-	struct dl_packet *packets;
-	uint32_t npackets, packets_cap;	/* below 2^28 */
+	struct dl_emu_pkt *packets;
+	uint32_t npackets, packets_cap; /* below 2^28 */
 	uint32_t free_packet, live;
-	struct dl_link_end *ends;
-	struct dl_wire *wires;	/* by end */
-	struct dl_losses *losses;	/* by end */
-	uint32_t *port_of;	/* by end: port of the fabric */
+	struct dl_emu_link_port *ends;
+	struct dl_emu_wire *wires;    /* by end */
+	struct dl_emu_losses *losses; /* by end */
+	uint32_t *port_of;	      /* by end: port of the fabric */
 	uint32_t nends;
-	uint32_t *end_of;	/* by port of the fabric: end, or NIL */
-	struct dl_out *outs;	/* by channel */
-	struct dl_in *ins;
-	uint64_t *told_at;	/* by input channel: when credit was last sent */
+	uint32_t *end_of;	 /* by port of the fabric: end, or NIL */
+	struct dl_emu_out *outs; /* by channel */
+	struct dl_emu_in *ins;
+	uint64_t *told_at; /* by input channel: when credit was last sent */
 	struct dl_emu_switch *switches;
 	struct dl_emu_adapter *adapters;
 	uint32_t nadapters;
-	struct dl_flow *flows;
-	struct dl_sl_qp *qps;
-	const struct dl_tables *tables;	/* for path SLs */
-	uint32_t *port_there;	/* our port in the tables' fabric; NULL: same */
+	struct dl_emu_flow *flows;
+	struct dl_emu_sl_qp *qps;
+	const struct dl_tables *tables; /* for path SLs */
+	uint32_t *port_there; /* our port in the tables' fabric; NULL: same */
 
-	struct dl_arb_program **programs;
+	struct dl_link_arb_program **programs;
 	struct dl_emu_program_key *program_keys;
 	uint32_t nprograms, programs_cap;
 
@@ -252,49 +255,50 @@ struct dl_emu {
 	struct dl_cycle_step *cycle;
 	uint32_t ncycle;
 	bool begun;
-	bool timers;		/* flow-control packets may be lost */
+	bool timers; /* flow-control packets may be lost */
 };
 
 /* ---- small things ------------------------------------------------------ */
 
 static inline void dl_emu_at(struct dl_emu *e, uint64_t time,
-			     enum dl_event_kind kind, uint64_t what)
+			     enum dl_emu_event_kind kind, uint64_t what)
 {
-	int err = dl_events_push(&e->events, time,
-				 (uint64_t)kind << DL_EV_SHIFT | what);
+	int err = dl_emu_events_push(&e->events, time,
+				     (uint64_t)kind << DL_EMU_EV_SHIFT | what);
 
 	if (err)
 		e->err = err;
 }
 
-static inline uint32_t dl_channel(uint32_t end, unsigned int vl)
+static inline uint32_t dl_emu_channel(uint32_t end, unsigned int vl)
 {
 	return end * DL_EMU_VLS + vl;
 }
 
-static inline uint32_t dl_end_of(uint32_t channel)
+static inline uint32_t dl_emu_port_of(uint32_t channel)
 {
 	return channel / DL_EMU_VLS;
 }
 
-static inline unsigned int dl_vl_of(uint32_t channel)
+static inline unsigned int dl_emu_vl_of(uint32_t channel)
 {
 	return channel % DL_EMU_VLS;
 }
 
 /* Only data VLs have credit. */
-static inline bool dl_is_data(uint32_t channel)
+static inline bool dl_emu_is_data(uint32_t channel)
 {
-	return dl_vl_of(channel) != DL_VL_SMP;
+	return dl_emu_vl_of(channel) != DL_LINK_VL_SMP;
 }
 
 static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
 {
-	if (e->c.switching != DL_WORMHOLE)
-		return dl_credit_units(e->c.flow_control, bytes - 10);
+	if (e->c.switching != DL_EMU_WORMHOLE)
+		return dl_link_credit_units(e->c.flow_control, bytes - 10);
 	/* Flits have no headers; multicast packets count as many of them. */
-	return e->c.flow_control == DL_CREDIT_PCIE ?
-	       (bytes + e->c.flit - 1) / e->c.flit : (bytes + 63) / 64;
+	return e->c.flow_control == DL_LINK_CREDIT_PCIE ?
+		       (bytes + e->c.flit - 1) / e->c.flit :
+		       (bytes + 63) / 64;
 }
 
 /* A new packet, not initialised; NIL: none to be had (e->err is set). */
@@ -317,47 +321,50 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
 void dl_emu_tail_sent(struct dl_emu *e, uint32_t end);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
-bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_out *o,
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o,
 		       uint32_t units);
-void dl_emu_consider_telling(struct dl_emu *e, uint32_t in_channel);
+void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel);
 void dl_emu_credit(struct dl_emu *e, uint64_t what);
 void dl_emu_periodic(struct dl_emu *e, uint32_t end);
 
 /* Does an end have something to send, and is its link free?  Then send. */
 static inline void dl_emu_transmit(struct dl_emu *e, uint32_t end)
 {
-	const struct dl_link_end *p = &e->ends[end];
+	const struct dl_emu_link_port *p = &e->ends[end];
 
 	if (!(p->waiting | p->fcp)) {
 		if (p->wait_since != DL_EMU_NEVER)
 			dl_emu_note_waiting(e, end, false);
-	} else if (p->up && !p->sending) {	/* else the tail's event comes */
+	} else if (p->up && !p->sending) { /* else the tail's event comes */
 		dl_emu_send_next(e, end);
 	}
 }
 
-/* The VL at an output of a switch, or DL_NO_VL. */
+/* The VL at an output of a switch, or DL_EMU_NO_VL. */
 static inline unsigned int dl_emu_map_vl(const struct dl_emu_switch *s,
 					 unsigned int in, unsigned int out,
 					 unsigned int sl, uint8_t vls)
 {
 	uint16_t row = s->sl2vl[in * (size_t)s->nports + out];
-	unsigned int vl = row == DL_NO_ROW ? 0 : dl_sl2vl_get(s->rows[row], sl);
+	unsigned int vl = row == DL_TABLES_NO_ROW ?
+				  0 :
+				  dl_tables_sl2vl_get(s->rows[row], sl);
 
-	return vl < vls ? vl : DL_NO_VL;
+	return vl < vls ? vl : DL_EMU_NO_VL;
 }
 
 /* An event about a flow: its next message is due; or one has ended. */
 static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time,
 				     uint32_t flow, bool ended)
 {
-	dl_emu_at(e, time, DL_EV_MESSAGE, (uint64_t)ended << 56 |
-		  (uint64_t)flow << 24 | e->flows[flow].adapter);
+	dl_emu_at(e, time, DL_EMU_EV_MESSAGE,
+		  (uint64_t)ended << 56 | (uint64_t)flow << 24 |
+			  e->flows[flow].adapter);
 }
 
 /* foresee.c: of events behind the present one. */
-void dl_emu_foresee_far(const struct dl_emu *e, uint64_t event);
-void dl_emu_foresee_near(const struct dl_emu *e, uint64_t event);
+void dl_emu_prefetch_far(const struct dl_emu *e, uint64_t event);
+void dl_emu_prefetch_near(const struct dl_emu *e, uint64_t event);
 
 /* forward.c: from a switch's input to its outputs. */
 void dl_emu_arrive(struct dl_emu *e, uint32_t packet);
@@ -376,9 +383,9 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
 void dl_emu_message(struct dl_emu *e, uint64_t what);
 void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
-void dl_emu_made(struct dl_emu *e, uint32_t adapter);
+void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter);
 void dl_emu_receive(struct dl_emu *e, uint32_t packet);
-void dl_emu_drained(struct dl_emu *e, uint32_t adapter);
+void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter);
 void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
 /* A packet has come to an end port: count it and free it. */
 void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end);

@@ -12,23 +12,23 @@
 
 #include <errno.h>
 
-#include "emu/emu.h"
+#include "dateline/emu.h"
 
 /* Picoseconds that one lane takes for a byte of data. */
-static const struct dl_rate lane[] = {
-	[DL_SDR] = { 4000, 1 },
-	[DL_DDR] = { 2000, 1 },
-	[DL_QDR] = { 1000, 1 },
-	[DL_FDR10] = { 800, 1 },	/* 10.3125 * 64/66 = 10 Gbit/s */
-	[DL_FDR] = { 1760, 3 },		/* 14.0625 * 64/66 = 150/11 */
-	[DL_EDR] = { 320, 1 },		/* 25 */
-	[DL_HDR] = { 160, 1 },		/* 50 */
-	[DL_NDR] = { 80, 1 },		/* 100 */
-	[DL_XDR] = { 40, 1 },		/* 200 */
+static const struct dl_emu_rate lane[] = {
+	[DL_FABRIC_SDR] = { 4000, 1 },
+	[DL_FABRIC_DDR] = { 2000, 1 },
+	[DL_FABRIC_QDR] = { 1000, 1 },
+	[DL_FABRIC_FDR10] = { 800, 1 }, /* 10.3125 * 64/66 = 10 Gbit/s */
+	[DL_FABRIC_FDR] = { 1760, 3 },	/* 14.0625 * 64/66 = 150/11 */
+	[DL_FABRIC_EDR] = { 320, 1 },	/* 25 */
+	[DL_FABRIC_HDR] = { 160, 1 },	/* 50 */
+	[DL_FABRIC_NDR] = { 80, 1 },	/* 100 */
+	[DL_FABRIC_XDR] = { 40, 1 },	/* 200 */
 };
 
 /* Few rates need a division then. */
-static struct dl_rate shortened(uint32_t num, uint32_t den)
+static struct dl_emu_rate shortened(uint32_t num, uint32_t den)
 {
 	uint32_t a = num, b = den;
 
@@ -38,15 +38,20 @@ static struct dl_rate shortened(uint32_t num, uint32_t den)
 		a = b;
 		b = rest;
 	}
-	return (struct dl_rate){ num / a, den / a };
+	return (struct dl_emu_rate){ num / a, den / a };
 }
 
-int dl_rate_of(unsigned int speed, unsigned int width, struct dl_rate *out)
+int dl_emu_rate_of(unsigned int speed, unsigned int width,
+		   struct dl_emu_rate *out)
 {
 	if (speed >= sizeof(lane) / sizeof(*lane) || !lane[speed].num)
 		return -EINVAL;
 	switch (width) {
-	case 1: case 2: case 4: case 8: case 12:
+	case 1:
+	case 2:
+	case 4:
+	case 8:
+	case 12:
 		*out = shortened(lane[speed].num, lane[speed].den * width);
 		return 0;
 	default:
@@ -56,19 +61,19 @@ int dl_rate_of(unsigned int speed, unsigned int width, struct dl_rate *out)
 
 /* Each end's fastest mode is what the fabric says; they agree on the slower. */
 int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c,
-		     uint32_t port, struct dl_rate *out)
+		     uint32_t port, struct dl_emu_rate *out)
 {
-	const struct dl_port *p = &f->ports[port];
+	const struct dl_fabric_port *p = &f->ports[port];
 	unsigned int speed = p->speed ? p->speed : c->default_speed;
 	unsigned int width = p->width ? p->width : c->default_width;
 
 	if (p->peer != DL_NONE) {
-		const struct dl_port *q = &f->ports[p->peer];
+		const struct dl_fabric_port *q = &f->ports[p->peer];
 		unsigned int far_speed = q->speed ? q->speed : c->default_speed;
 		unsigned int far_width = q->width ? q->width : c->default_width;
 
 		speed = far_speed < speed ? far_speed : speed;
 		width = far_width < width ? far_width : width;
 	}
-	return dl_rate_of(speed, width, out);
+	return dl_emu_rate_of(speed, width, out);
 }

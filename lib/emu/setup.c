@@ -16,21 +16,20 @@
 #include <string.h>
 
 #include "emu/internal.h"
-#include "log.h"
-#include "memory.h"
+#include "dateline/base.h"
 
 void dl_emu_config_init(struct dl_emu_config *c)
 {
 	*c = (struct dl_emu_config){
-		.switching = DL_CUT_THROUGH,
-		.flow_control = DL_CREDIT_IBA,
+		.switching = DL_EMU_CUT_THROUGH,
+		.flow_control = DL_LINK_CREDIT_IBA,
 		.mtu = 2048,
 		.flit = 64,
 		.buffer = 8 * 33,
 		.smp_buffer = 4,
 		.switch_latency_ps = 100000,
 		.cable_mm_all = 2000,
-		.default_speed = DL_QDR,
+		.default_speed = DL_FABRIC_QDR,
 		.default_width = 4,
 		.default_vls = 8,
 		.tenure = 4096,
@@ -38,14 +37,14 @@ void dl_emu_config_init(struct dl_emu_config *c)
 		.starvation_ps = UINT64_C(1000000000),
 		.stop_on_deadlock = true,
 	};
-	dl_arb_options_init(&c->arbitration);
+	dl_link_arb_options_init(&c->arbitration);
 }
 
 /* ---- is it possible? --------------------------------------------------- */
 
 static int refuse(const struct dl_log *log, const char *why)
 {
-	dl_log(log, DL_ERROR, "emulation: %s", why);
+	dl_log(log, DL_LOG_ERROR, "emulation: %s", why);
 	return -EINVAL;
 }
 
@@ -54,64 +53,64 @@ static bool is_vls(unsigned int n)
 	return n == 1 || n == 2 || n == 4 || n == 8 || n == 15;
 }
 
-static int check_config(const struct dl_emu_config *c,
-			const struct dl_log *log)
+static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 {
-	uint32_t bytes = c->switching == DL_WORMHOLE ?
-		c->flit : c->mtu + DL_EMU_MCAST_HEADERS - 10;
-	struct dl_rate rate;
+	uint32_t bytes = c->switching == DL_EMU_WORMHOLE ?
+				 c->flit :
+				 c->mtu + DL_EMU_MCAST_HEADERS - 10;
+	struct dl_emu_rate rate;
 
 	if (c->mtu < 256 || c->mtu > 4096)
 		return refuse(log, "the MTU must be 256 to 4096 bytes");
-	if (c->switching == DL_WORMHOLE && (!c->flit || c->flit % 64 ||
-					    c->flit > 4096))
+	if (c->switching == DL_EMU_WORMHOLE &&
+	    (!c->flit || c->flit % 64 || c->flit > 4096))
 		return refuse(log, "flits must be a multiple of 64 bytes, at "
-			      "most 4096");
-	if (c->buffer > DL_CREDIT_WINDOW)
+				   "most 4096");
+	if (c->buffer > DL_LINK_CREDIT_WINDOW)
 		return refuse(log, "a buffer above 2048 units has no use: "
-			      "credit cannot promise more");
-	if (c->buffer < dl_credit_units(c->flow_control, bytes))
+				   "credit cannot promise more");
+	if (c->buffer < dl_link_credit_units(c->flow_control, bytes))
 		return refuse(log, "the buffer of a VL does not hold one "
-			      "packet");
+				   "packet");
 	if (!c->smp_buffer)
 		return refuse(log, "VL 15 needs room for one packet");
 	if (!is_vls(c->default_vls))
 		return refuse(log, "ports have 1, 2, 4, 8 or 15 data VLs");
-	if (dl_rate_of(c->default_speed, c->default_width, &rate))
+	if (dl_emu_rate_of(c->default_speed, c->default_width, &rate))
 		return refuse(log, "no such link speed or width");
-	if (c->sl_table && c->sl_table->n > DL_SL_ENTRIES_MAX)
+	if (c->sl_table && c->sl_table->n > DL_EMU_SL_ENTRIES_MAX)
 		return refuse(log, "the SL table is too long");
 	return 0;
 }
 
 static int check_source(const struct dl_fabric *f,
-			const struct dl_emu_source *s,
-			const struct dl_log *log)
+			const struct dl_emu_source *s, const struct dl_log *log)
 {
 	for (uint32_t i = 0; i < s->nflows; i++)
-		if (s->port[i] >= f->nports || !dl_is_end_port(f, s->port[i]) ||
+		if (s->port[i] >= f->nports ||
+		    !dl_fabric_is_end_port(f, s->port[i]) ||
 		    !f->ports[s->port[i]].num)
 			return refuse(log, "a flow starts at a port that is "
-				      "not an adapter's");
+					   "not an adapter's");
 	return 0;
 }
 
 /* ---- arbitration ------------------------------------------------------- */
 
-static void even_tables(unsigned int vls, struct dl_vlarb *arb)
+static void even_tables(unsigned int vls, struct dl_tables_vlarb *arb)
 {
-	*arb = (struct dl_vlarb){ .nlow = vls };
+	*arb = (struct dl_tables_vlarb){ .nlow = vls };
 	for (unsigned int v = 0; v < vls; v++)
-		arb->low[v] = (struct dl_vlarb_entry){ v, 64 };
+		arb->low[v] = (struct dl_tables_vlarb_entry){ v, 64 };
 }
 
 static int compile(struct dl_emu *e, const struct dl_emu_program_key *key,
-		   struct dl_arb_program **out)
+		   struct dl_link_arb_program **out)
 {
-	struct dl_arb_options o = e->c.arbitration;
-	struct dl_arb_program *p = malloc(sizeof(*p));
-	struct dl_vlarb own;
-	bool programmed = key->arb != DL_NO_ROW;
+	struct dl_link_arb_options o = e->c.arbitration;
+	struct dl_link_arb_program *p = malloc(sizeof(*p));
+	struct dl_tables_vlarb own;
+	bool programmed = key->arb != DL_TABLES_NO_ROW;
 
 	if (!p)
 		return -ENOMEM;
@@ -119,14 +118,14 @@ static int compile(struct dl_emu *e, const struct dl_emu_program_key *key,
 	o.high_cap = key->high_cap;
 	o.low_cap = key->low_cap;
 	if (programmed) {
-		dl_arb_compile(&key->tables->arbs[key->arb], &o, p);
+		dl_link_arb_compile(&key->tables->arbs[key->arb], &o, p);
 	} else if (e->c.undefined_arbitration) {
-		dl_arb_undefined(e->c.seed, key->port, &own);
-		dl_arb_compile(&own, &o, p);
+		dl_link_arb_undefined(e->c.seed, key->port, &own);
+		dl_link_arb_compile(&own, &o, p);
 	} else {
 		even_tables(key->nvls, &own);
-		o.low_cap = DL_ARB_ENTRIES;
-		dl_arb_compile(&own, &o, p);
+		o.low_cap = DL_LINK_ARB_ENTRIES;
+		dl_link_arb_compile(&own, &o, p);
 	}
 	p->programmed = programmed;
 	*out = p;
@@ -135,7 +134,7 @@ static int compile(struct dl_emu *e, const struct dl_emu_program_key *key,
 
 /* The program of a key, compiled if it is new. */
 static int find_program(struct dl_emu *e, const struct dl_emu_program_key *key,
-			struct dl_arb_program **out)
+			struct dl_link_arb_program **out)
 {
 	uint32_t i = e->nprograms;
 	int err;
@@ -147,8 +146,8 @@ static int find_program(struct dl_emu *e, const struct dl_emu_program_key *key,
 		}
 	if (e->nprograms == e->programs_cap) {
 		uint32_t cap = 2 * e->programs_cap + 16;
-		void *programs = realloc(e->programs,
-					 cap * sizeof(*e->programs));
+		void *programs =
+			realloc(e->programs, cap * sizeof(*e->programs));
 		void *keys;
 
 		if (!programs)
@@ -180,15 +179,15 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 	uint32_t undefined = 0;
 
 	for (uint32_t i = 0; i < e->nends; i++) {
-		struct dl_link_end *p = &e->ends[i];
-		const struct dl_wire *w = &e->wires[i];
-		const struct dl_port *port = &e->f->ports[e->port_of[i]];
+		struct dl_emu_link_port *p = &e->ends[i];
+		const struct dl_emu_wire *w = &e->wires[i];
+		const struct dl_fabric_port *port = &e->f->ports[e->port_of[i]];
 		uint32_t there = dl_emu_their_port(e, i);
-		struct dl_arb_program *program;
+		struct dl_link_arb_program *program;
 		struct dl_emu_program_key key;
 		int err;
 
-		if (w->peer == DL_NIL || (there == DL_NONE && !first))
+		if (w->peer == DL_EMU_NIL || (there == DL_NONE && !first))
 			continue;
 		memset(&key, 0, sizeof(key));
 		key.tables = e->tables;
@@ -196,25 +195,27 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		key.nvls = w->vls;
 		key.high_cap = port->arb_high_cap;
 		key.low_cap = port->arb_low_cap;
-		if (key.arb == DL_NO_ROW && w->vls > 1) {
+		if (key.arb == DL_TABLES_NO_ROW && w->vls > 1) {
 			undefined++;
-			key.port = e->c.undefined_arbitration ?
-				   e->port_of[i] : 0;
+			key.port = e->c.undefined_arbitration ? e->port_of[i] :
+								0;
 		}
 		err = find_program(e, &key, &program);
 		if (err)
 			return err;
 		if (first)
-			dl_arbiter_init(&p->arb, program);
+			dl_link_arbiter_init(&p->arb, program);
 		else
-			dl_arbiter_change(&p->arb, program);
+			dl_link_arbiter_change(&p->arb, program);
 	}
 	if (undefined)
-		dl_log(e->log, DL_WARNING, "emulation: the tables hold no VL "
-		       "arbitration for %u ports; %s", undefined,
+		dl_log(e->log, DL_LOG_WARNING,
+		       "emulation: the tables hold no VL "
+		       "arbitration for %u ports; %s",
+		       undefined,
 		       e->c.undefined_arbitration ?
-		       "theirs is what they were powered up with" :
-		       "there all VLs weigh the same");
+			       "theirs is what they were powered up with" :
+			       "there all VLs weigh the same");
 	return 0;
 }
 
@@ -241,12 +242,13 @@ static const uint16_t *shared_maps(const struct dl_emu *e, uint32_t s,
 	return maps;
 }
 
-static uint32_t count_ends(const struct dl_emu *e, const struct dl_node *n)
+static uint32_t count_ends(const struct dl_emu *e,
+			   const struct dl_fabric_node *n)
 {
 	uint32_t ends = 0;
 
 	for (uint32_t i = 0; i <= n->nports; i++)
-		ends += e->end_of[n->first_port + i] != DL_NIL;
+		ends += e->end_of[n->first_port + i] != DL_EMU_NIL;
 	return ends;
 }
 
@@ -255,7 +257,8 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
 			    const uint32_t *there)
 {
 	for (uint32_t s = 0; s < e->f->nswitches; s++) {
-		const struct dl_node *n = &e->f->nodes[e->f->switches[s]];
+		const struct dl_fabric_node *n =
+			&e->f->nodes[e->f->switches[s]];
 		uint32_t theirs = there ? there[s] : s;
 
 		if (theirs == DL_NONE)
@@ -263,8 +266,8 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
 		e->switches[s] = (struct dl_emu_switch){
 			.lft = t->lft + theirs * (size_t)t->stride,
 			.top_lid = t->top_lid,
-			.sl2vl = shared_maps(e, s, t->sl2vl +
-					     t->sl2vl_first[theirs],
+			.sl2vl = shared_maps(e, s,
+					     t->sl2vl + t->sl2vl_first[theirs],
 					     n->nports + 1),
 			.rows = t->rows,
 			.tables = t,
@@ -287,7 +290,7 @@ static uint64_t cable_delay(const struct dl_emu *e, uint32_t port)
 	if (e->c.cable_mm)
 		mm = e->c.cable_mm[port] ? e->c.cable_mm[port] :
 					   e->c.cable_mm[peer];
-	return 5 * (uint64_t)mm;	/* 5 ns a metre */
+	return 5 * (uint64_t)mm; /* 5 ns a metre */
 }
 
 /* Ports that are ends of links are numbered; see internal.h. */
@@ -299,71 +302,75 @@ static int number_ends(struct dl_emu *e)
 	if (!e->end_of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nports; i++) {
-		const struct dl_port *p = &f->ports[i];
+		const struct dl_fabric_port *p = &f->ports[i];
 		bool adapter = f->nodes[p->node].sw == DL_NONE;
 
 		if (p->num ? adapter || p->peer != DL_NONE : !adapter)
 			e->end_of[i] = e->nends++;
 		else
-			e->end_of[i] = DL_NIL;
+			e->end_of[i] = DL_EMU_NIL;
 	}
 	return 0;
 }
 
 static int set_up_end(struct dl_emu *e, uint32_t i)
 {
-	const struct dl_port *port = &e->f->ports[i];
-	struct dl_link_end *p = &e->ends[e->end_of[i]];
-	struct dl_wire *w = &e->wires[e->end_of[i]];
+	const struct dl_fabric_port *port = &e->f->ports[i];
+	struct dl_emu_link_port *p = &e->ends[e->end_of[i]];
+	struct dl_emu_wire *w = &e->wires[e->end_of[i]];
 	uint64_t delay;
 
 	e->port_of[e->end_of[i]] = i;
-	*w = (struct dl_wire){
+	*w = (struct dl_emu_wire){
 		.peer = port->num && port->peer != DL_NONE ?
-			e->end_of[port->peer] : DL_NIL,
+				e->end_of[port->peer] :
+				DL_EMU_NIL,
 		.sw = e->f->nodes[port->node].sw,
 		.num = port->num,
 		.vls = port->vls ? port->vls : e->c.default_vls,
-		.adapter = DL_NIL,
+		.adapter = DL_EMU_NIL,
 	};
-	*p = (struct dl_link_end){
+	*p = (struct dl_emu_link_port){
 		.wait_since = DL_EMU_NEVER,
 		.fcp_due = DL_EMU_NEVER,
 	};
 	if (w->sw == DL_NONE && port->num)
 		w->adapter = e->nadapters++;
-	if (w->peer == DL_NIL)
+	if (w->peer == DL_EMU_NIL)
 		return 0;
 	if (dl_emu_link_rate(e->f, &e->c, i, &p->rate)) {
-		dl_log(e->log, DL_ERROR, "emulation: \"%s\" port %u has no "
+		dl_log(e->log, DL_LOG_ERROR,
+		       "emulation: \"%s\" port %u has no "
 		       "known speed or width",
-		       dl_node_name(e->f, port->node), port->num);
+		       dl_fabric_node_name(e->f, port->node), port->num);
 		return -EINVAL;
 	}
 	p->up = true;
 	delay = cable_delay(e, i);
 	p->delay = delay <= UINT32_MAX ? delay : UINT32_MAX;
-	p->fcp_time = dl_rate_time(p->rate, DL_FCP_SYMBOLS);
-	p->route_time = dl_rate_time(p->rate, DL_ROUTE_BYTES);
-	p->fcp_due = dl_rate_time(p->rate, DL_FCP_DEADLINE);
+	p->fcp_time = dl_emu_rate_time(p->rate, DL_LINK_FCP_SYMBOLS);
+	p->route_time = dl_emu_rate_time(p->rate, DL_EMU_ROUTE_BYTES);
+	p->fcp_due = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 	return 0;
 }
 
 static int set_up_channels(struct dl_emu *e)
 {
 	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
-		struct dl_in *in = &e->ins[c];
+		struct dl_emu_in *in = &e->ins[c];
 
-		*in = (struct dl_in){ .head = DL_NIL, .tail = DL_NIL,
-				      .bound = DL_NIL };
-		e->outs[c] = (struct dl_out){ .head = DL_NIL, .tail = DL_NIL,
-					      .owner = DL_NIL,
-					      .credit_at = DL_EMU_NEVER };
-		if (dl_credit_rx_init(&in->rx, e->c.flow_control, e->c.buffer,
-				      1))
+		*in = (struct dl_emu_in){ .head = DL_EMU_NIL,
+					  .tail = DL_EMU_NIL,
+					  .bound = DL_EMU_NIL };
+		e->outs[c] = (struct dl_emu_out){ .head = DL_EMU_NIL,
+						  .tail = DL_EMU_NIL,
+						  .owner = DL_EMU_NIL,
+						  .credit_at = DL_EMU_NEVER };
+		if (dl_link_credit_rx_init(&in->rx, e->c.flow_control,
+					   e->c.buffer, 1))
 			return -EINVAL;
-		in->told = dl_credit_of(&in->rx);
-		dl_credit_tx_init(&e->outs[c].tx, &in->rx);
+		in->told = dl_link_credit_of(&in->rx);
+		dl_link_credit_tx_init(&e->outs[c].tx, &in->rx);
 	}
 	return 0;
 }
@@ -378,14 +385,14 @@ static int set_up_adapters(struct dl_emu *e)
 	for (uint32_t i = 0; i < e->nends; i++) {
 		struct dl_emu_adapter *a;
 
-		if (e->wires[i].adapter == DL_NIL)
+		if (e->wires[i].adapter == DL_EMU_NIL)
 			continue;
 		a = &e->adapters[e->wires[i].adapter];
 		a->end = i;
 		a->rate = 1000000;
-		a->head = a->tail = DL_NIL;
-		dl_sl_sched_init(&a->sched, e->c.sl_table, e->c.tenure,
-				 e->qps);
+		a->head = a->tail = DL_EMU_NIL;
+		dl_emu_sl_sched_init(&a->sched, e->c.sl_table, e->c.tenure,
+				     e->qps);
 		dl_emu_adapter_maps(e, a);
 	}
 	for (uint32_t f = 0; f < e->source.nflows; f++) {
@@ -405,8 +412,10 @@ static int set_up_pairs(struct dl_emu *e)
 	if (!e->c.pairs)
 		return 0;
 	if (e->nadapters > MAX_PAIR_ENDS) {
-		dl_log(e->log, DL_ERROR, "emulation: %u adapters are too many "
-		       "for statistics of pairs", e->nadapters);
+		dl_log(e->log, DL_LOG_ERROR,
+		       "emulation: %u adapters are too many "
+		       "for statistics of pairs",
+		       e->nadapters);
 		return -E2BIG;
 	}
 	e->pairs = calloc((size_t)e->nadapters * e->nadapters + 1,
@@ -420,7 +429,7 @@ static int set_up(struct dl_emu *e)
 
 	if (err)
 		return err;
-	e->ends = dl_large_array(e->nends + 1ul, sizeof(*e->ends));
+	e->ends = dl_array_large(e->nends + 1ul, sizeof(*e->ends));
 	e->wires = malloc((e->nends + 1ul) * sizeof(*e->wires));
 	e->losses = calloc(e->nends + 1ul, sizeof(*e->losses));
 	e->port_of = malloc((e->nends + 1ul) * sizeof(*e->port_of));
@@ -430,21 +439,20 @@ static int set_up(struct dl_emu *e)
 	    !e->switches)
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < e->f->nports; i++)
-		if (e->end_of[i] != DL_NIL)
+		if (e->end_of[i] != DL_EMU_NIL)
 			err = set_up_end(e, i);
 	if (err)
 		return err;
-	e->ins = dl_large_array((e->nends + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
-	e->outs = dl_large_array((e->nends + 1ul) * DL_EMU_VLS,
-			      sizeof(*e->outs));
-	e->told_at = calloc((e->nends + 1ul) * DL_EMU_VLS,
-			    sizeof(*e->told_at));
+	e->ins = dl_array_large((e->nends + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
+	e->outs =
+		dl_array_large((e->nends + 1ul) * DL_EMU_VLS, sizeof(*e->outs));
+	e->told_at = calloc((e->nends + 1ul) * DL_EMU_VLS, sizeof(*e->told_at));
 	if (!e->ins || !e->outs || !e->told_at)
 		return -ENOMEM;
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
-	if (e->units_max > e->c.buffer)	/* wormhole, without multicast */
+	if (e->units_max > e->c.buffer) /* wormhole, without multicast */
 		e->units_max = dl_emu_units(e, e->c.flit);
-	dl_events_init(&e->events);
+	dl_emu_events_init(&e->events);
 	err = set_up_channels(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
@@ -478,7 +486,7 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	e->c = *c;
 	e->source = *source;
 	e->log = log;
-	e->free_packet = DL_NIL;
+	e->free_packet = DL_EMU_NIL;
 	e->random = (struct dl_random){ .seed = c->seed, .stream = 0xE80 };
 	err = set_up(e);
 	if (err) {
@@ -497,7 +505,7 @@ void dl_emu_free(struct dl_emu *e)
 		free(e->programs[i]);
 	free(e->programs);
 	free(e->program_keys);
-	dl_events_free(&e->events);
+	dl_emu_events_free(&e->events);
 	free(e->packets);
 	free(e->ends);
 	free(e->outs);

@@ -29,15 +29,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "emu/slarb.h"
+#include "dateline/emu.h"
 
-int dl_sl_table_check(const struct dl_sl_table *t, unsigned int sls_in_use,
-		      unsigned int *missing)
+int dl_emu_sl_table_check(const struct dl_emu_sl_table *t,
+			  unsigned int sls_in_use, unsigned int *missing)
 {
-	if (t->n < DL_SL_ENTRIES_MIN || t->n > DL_SL_ENTRIES_MAX)
+	if (t->n < DL_EMU_SL_ENTRIES_MIN || t->n > DL_EMU_SL_ENTRIES_MAX)
 		return -EINVAL;
 	for (unsigned int e = 0; e < t->n; e++) {
-		if (t->entry[e].sl >= DL_SLS)
+		if (t->entry[e].sl >= DL_EMU_SLS)
 			return -EINVAL;
 		if (t->entry[e].weight)
 			sls_in_use &= ~(1u << t->entry[e].sl);
@@ -49,43 +49,44 @@ int dl_sl_table_check(const struct dl_sl_table *t, unsigned int sls_in_use,
 	return -ENOENT;
 }
 
-void dl_sl_table_even(struct dl_sl_table *t, unsigned int sls, unsigned int n,
-		      uint32_t weight)
+void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls,
+			  unsigned int n, uint32_t weight)
 {
-	unsigned int sl = DL_SLS - 1;
+	unsigned int sl = DL_EMU_SLS - 1;
 
-	sls &= (1u << DL_SLS) - 1;
+	sls &= (1u << DL_EMU_SLS) - 1;
 	if (!sls)
-		sls = (1u << DL_SLS) - 1;
+		sls = (1u << DL_EMU_SLS) - 1;
 	memset(t, 0, sizeof(*t));
-	t->n = n < DL_SL_ENTRIES_MAX ? n : DL_SL_ENTRIES_MAX;
+	t->n = n < DL_EMU_SL_ENTRIES_MAX ? n : DL_EMU_SL_ENTRIES_MAX;
 	for (unsigned int e = 0; e < t->n; e++) {
 		do
-			sl = (sl + 1) % DL_SLS;
+			sl = (sl + 1) % DL_EMU_SLS;
 		while (!(sls >> sl & 1));
-		t->entry[e] = (struct dl_sl_entry){ sl, weight };
+		t->entry[e] = (struct dl_emu_sl_entry){ sl, weight };
 	}
 }
 
-void dl_sl_sched_init(struct dl_sl_sched *s, const struct dl_sl_table *table,
-		      uint32_t tenure, struct dl_sl_qp *qps)
+void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s,
+			  const struct dl_emu_sl_table *table, uint32_t tenure,
+			  struct dl_emu_sl_qp *qps)
 {
-	*s = (struct dl_sl_sched){
+	*s = (struct dl_emu_sl_sched){
 		.table = table,
 		.qps = qps,
 		.tenure = tenure,
-		.current = DL_NO_QP,
+		.current = DL_EMU_NO_QP,
 	};
 }
 
 /* ---- the queues -------------------------------------------------------- */
 
-static void line_up(struct dl_sl_sched *s, uint32_t qp, unsigned int sl)
+static void line_up(struct dl_emu_sl_sched *s, uint32_t qp, unsigned int sl)
 {
-	struct dl_sl_qp *q = &s->qps[qp];
+	struct dl_emu_sl_qp *q = &s->qps[qp];
 
 	q->ticket = s->ticket++;
-	q->next = DL_NO_QP;
+	q->next = DL_EMU_NO_QP;
 	q->sl = sl;
 	q->queued = true;
 	if (s->ready >> sl & 1) {
@@ -98,19 +99,20 @@ static void line_up(struct dl_sl_sched *s, uint32_t qp, unsigned int sl)
 	s->tail[sl] = qp;
 }
 
-static void step_down(struct dl_sl_sched *s, unsigned int sl)
+static void step_down(struct dl_emu_sl_sched *s, unsigned int sl)
 {
-	struct dl_sl_qp *q = &s->qps[s->head[sl]];
+	struct dl_emu_sl_qp *q = &s->qps[s->head[sl]];
 
 	q->queued = false;
 	s->tenure_left[sl] = s->tenure;
-	if (q->next == DL_NO_QP)
+	if (q->next == DL_EMU_NO_QP)
 		s->ready &= ~(1u << sl);
 	else
 		s->head[sl] = q->next;
 }
 
-void dl_sl_sched_work(struct dl_sl_sched *s, uint32_t qp, unsigned int sl)
+void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp,
+			  unsigned int sl)
 {
 	if (!s->qps[qp].queued)
 		line_up(s, qp, sl);
@@ -119,13 +121,13 @@ void dl_sl_sched_work(struct dl_sl_sched *s, uint32_t qp, unsigned int sl)
 /* ---- the decision ------------------------------------------------------ */
 
 /* Move to the first entry from the pointer on whose SL can send. */
-static unsigned int sl_by_table(struct dl_sl_sched *s, unsigned int sls)
+static unsigned int sl_by_table(struct dl_emu_sl_sched *s, unsigned int sls)
 {
-	const struct dl_sl_table *t = s->table;
+	const struct dl_emu_sl_table *t = s->table;
 	unsigned int e = s->at;
 
 	for (unsigned int walked = 0; walked < t->n; walked++) {
-		const struct dl_sl_entry *entry = &t->entry[e];
+		const struct dl_emu_sl_entry *entry = &t->entry[e];
 
 		if (entry->weight && sls >> entry->sl & 1) {
 			if (e != s->at || !s->live)
@@ -136,40 +138,41 @@ static unsigned int sl_by_table(struct dl_sl_sched *s, unsigned int sls)
 		}
 		e = e + 1 < t->n ? e + 1 : 0;
 	}
-	return DL_SLS;
+	return DL_EMU_SLS;
 }
 
-static unsigned int sl_by_ticket(const struct dl_sl_sched *s, unsigned int sls)
+static unsigned int sl_by_ticket(const struct dl_emu_sl_sched *s,
+				 unsigned int sls)
 {
-	unsigned int best = DL_SLS;
+	unsigned int best = DL_EMU_SLS;
 
 	for (; sls; sls &= sls - 1) {
 		unsigned int sl = __builtin_ctz(sls);
 
-		if (best == DL_SLS || s->qps[s->head[sl]].ticket <
-				      s->qps[s->head[best]].ticket)
+		if (best == DL_EMU_SLS ||
+		    s->qps[s->head[sl]].ticket < s->qps[s->head[best]].ticket)
 			best = sl;
 	}
 	return best;
 }
 
-uint32_t dl_sl_sched_pick(struct dl_sl_sched *s, unsigned int sls,
-			  bool *change)
+uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls,
+			      bool *change)
 {
 	unsigned int sl;
 
 	sls &= s->ready;
 	if (!sls)
-		return DL_NO_QP;
+		return DL_EMU_NO_QP;
 	sl = s->table ? sl_by_table(s, sls) : sl_by_ticket(s, sls);
-	if (sl == DL_SLS)
-		return DL_NO_QP;
+	if (sl == DL_EMU_SLS)
+		return DL_EMU_NO_QP;
 	*change = s->head[sl] != s->current;
 	return s->head[sl];
 }
 
-void dl_sl_sched_charge(struct dl_sl_sched *s, uint32_t qp, uint32_t bytes,
-			bool more)
+void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp,
+			    uint32_t bytes, bool more)
 {
 	unsigned int sl = s->qps[qp].sl;
 

@@ -9,8 +9,8 @@
 const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 {
 	e->totals.at = e->now;
-	e->totals.in_flight = e->totals.injected - e->totals.delivered -
-			      e->totals.dropped;
+	e->totals.in_flight =
+		e->totals.injected - e->totals.delivered - e->totals.dropped;
 	return &e->totals;
 }
 
@@ -23,7 +23,7 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e,
 static void sum_vls(const struct dl_emu *e, uint32_t end,
 		    struct dl_emu_port *out)
 {
-	const struct dl_out *o = &e->outs[dl_channel(end, 0)];
+	const struct dl_emu_out *o = &e->outs[dl_emu_channel(end, 0)];
 
 	out->packets = 0;
 	out->bytes = 0;
@@ -37,9 +37,9 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 {
 	static const struct dl_emu_port unused;
 	uint32_t end = e->end_of[port];
-	struct dl_link_end *p = &e->ends[end];
+	struct dl_emu_link_port *p = &e->ends[end];
 
-	if (end == DL_NIL)
+	if (end == DL_EMU_NIL)
 		return &unused;
 	sum_vls(e, end, &e->ports[end]);
 	if (p->wait_since != DL_EMU_NEVER) {
@@ -56,11 +56,11 @@ struct dl_emu_vl dl_emu_vl(const struct dl_emu *e, uint32_t port,
 			   unsigned int vl)
 {
 	uint32_t end = e->end_of[port];
-	const struct dl_out *o;
+	const struct dl_emu_out *o;
 
-	if (end == DL_NIL || vl >= DL_EMU_VLS)
+	if (end == DL_EMU_NIL || vl >= DL_EMU_VLS)
 		return (struct dl_emu_vl){ 0 };
-	o = &e->outs[dl_channel(end, vl)];
+	o = &e->outs[dl_emu_channel(end, vl)];
 	return (struct dl_emu_vl){ .packets = o->packets, .bytes = o->bytes };
 }
 
@@ -68,14 +68,14 @@ unsigned int dl_emu_port_vls(const struct dl_emu *e, uint32_t port)
 {
 	uint32_t end = e->end_of[port];
 
-	return end == DL_NIL ? 0 : e->wires[end].vls;
+	return end == DL_EMU_NIL ? 0 : e->wires[end].vls;
 }
 
 static uint32_t adapter_of(const struct dl_emu *e, uint32_t port)
 {
 	uint32_t end = e->end_of[port];
 
-	return end == DL_NIL ? DL_NIL : e->wires[end].adapter;
+	return end == DL_EMU_NIL ? DL_EMU_NIL : e->wires[end].adapter;
 }
 
 const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src,
@@ -83,7 +83,7 @@ const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src,
 {
 	uint32_t from = adapter_of(e, src), to = adapter_of(e, dst);
 
-	if (!e->pairs || from == DL_NIL || to == DL_NIL)
+	if (!e->pairs || from == DL_EMU_NIL || to == DL_EMU_NIL)
 		return NULL;
 	return &e->pairs[from * (size_t)e->nadapters + to];
 }
@@ -101,14 +101,14 @@ uint32_t dl_emu_cycle(const struct dl_emu *e,
  */
 static bool starves(const struct dl_emu *e, uint32_t end, unsigned int v)
 {
-	const struct dl_out *o = &e->outs[dl_channel(end, v)];
+	const struct dl_emu_out *o = &e->outs[dl_emu_channel(end, v)];
 
-	return o->head != DL_NIL && e->ends[end].up &&
-	       (o->owner == DL_NIL || o->owner == e->packets[o->head].in) &&
+	return o->head != DL_EMU_NIL && e->ends[end].up &&
+	       (o->owner == DL_EMU_NIL || o->owner == e->packets[o->head].in) &&
 	       (e->now - o->served >= e->c.starvation_ps ||
-		dl_events_count(&e->events) <= e->background) &&
-	       dl_emu_has_credit(e, o, dl_emu_units(
-				e, e->packets[o->head].bytes));
+		dl_emu_events_count(&e->events) <= e->background) &&
+	       dl_emu_has_credit(e, o,
+				 dl_emu_units(e, e->packets[o->head].bytes));
 }
 
 uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out,
@@ -117,9 +117,9 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out,
 	uint32_t n = 0;
 
 	for (uint32_t end = 0; end < e->nends; end++) {
-		const struct dl_link_end *p = &e->ends[end];
-		const struct dl_wire *w = &e->wires[end];
-		uint32_t vls = p->waiting & ~(1u << DL_VL_SMP);
+		const struct dl_emu_link_port *p = &e->ends[end];
+		const struct dl_emu_wire *w = &e->wires[end];
+		uint32_t vls = p->waiting & ~(1u << DL_LINK_VL_SMP);
 
 		for (; vls; vls &= vls - 1) {
 			unsigned int v = __builtin_ctz(vls);
@@ -128,11 +128,14 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out,
 				continue;
 			if (n < max)
 				out[n] = (struct dl_emu_starved){
-					.port = e->port_of[end], .vl = v,
-					.unlisted = w->vls > 1 &&
-						    !(p->arb.program->listed >>
-						      v & 1),
-					.since = e->outs[dl_channel(end, v)].served,
+					.port = e->port_of[end],
+					.vl = v,
+					.unlisted =
+						w->vls > 1 &&
+						!(p->arb.program->listed >> v &
+						  1),
+					.since = e->outs[dl_emu_channel(end, v)]
+							 .served,
 				};
 			n++;
 		}
@@ -150,14 +153,13 @@ void dl_emu_reset_stats(struct dl_emu *e)
 	memset(e->ports, 0, e->nends * sizeof(*e->ports));
 	if (e->pairs)
 		memset(e->pairs, 0,
-		       (size_t)e->nadapters * e->nadapters *
-		       sizeof(*e->pairs));
+		       (size_t)e->nadapters * e->nadapters * sizeof(*e->pairs));
 	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
 		e->outs[c].packets = 0;
 		e->outs[c].bytes = 0;
 	}
 	for (uint32_t i = 0; i < e->nends; i++) {
-		struct dl_link_end *p = &e->ends[i];
+		struct dl_emu_link_port *p = &e->ends[i];
 
 		p->busy_ps = p->wait_ps = p->fcps = 0;
 		if (p->wait_since != DL_EMU_NEVER)

@@ -25,34 +25,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
-#include "random.h"
-#include "traffic.h"
+#include "dateline/base.h"
+#include "dateline/emu.h"
 
 #define PS_PER_S UINT64_C(1000000000000)
 #define STREAM_PERMUTATION UINT32_MAX
 
 struct flow {
 	struct dl_random random;
-	uint64_t next;		/* open loop: time of the next arrival */
-	uint64_t gap;		/* open loop: mean between two, ps */
-	uint64_t sent;		/* of a trace: index of the next message */
+	uint64_t next; /* open loop: time of the next arrival */
+	uint64_t gap;  /* open loop: mean between two, ps */
+	uint64_t sent; /* of a trace: index of the next message */
 	uint32_t entry;
 	uint32_t src;
-	uint32_t fixed;		/* the one destination, or DL_NO_ADAPTER */
+	uint32_t fixed; /* the one destination, or DL_EMU_NO_ADAPTER */
 };
 
-struct dl_traffic {
-	const struct dl_traffic_spec *spec;
+struct dl_emu_traffic {
+	const struct dl_emu_traffic_spec *spec;
 	struct flow *flows;
 	uint32_t nflows;
-	uint32_t *total_weight;	/* of an entry's sizes */
+	uint32_t *total_weight; /* of an entry's sizes */
 };
 
 /* ---- random numbers ---------------------------------------------------- */
 
 /* The next number of four, or of four new ones. */
-static uint32_t next_of(struct dl_random *r, philox4x32_ctr_t *four,
+static uint32_t next_of(struct dl_random *r, struct dl_random_block *four,
 			unsigned int *used)
 {
 	if (*used == 4) {
@@ -69,10 +68,10 @@ static uint32_t next_of(struct dl_random *r, philox4x32_ctr_t *four,
  */
 static uint64_t draw_exponential(struct dl_random *r)
 {
-	philox4x32_ctr_t drawn = dl_random_four(r);
+	struct dl_random_block drawn = dl_random_four(r);
 	unsigned int used = 0;
 
-	for (uint64_t whole = 0; ; whole++) {
+	for (uint64_t whole = 0;; whole++) {
 		uint32_t first = next_of(r, &drawn, &used), last = first, next;
 		unsigned int length = 1;
 
@@ -90,15 +89,15 @@ static uint64_t draw_gap(struct dl_random *r, uint64_t mean)
 	return (unsigned __int128)mean * draw_exponential(r) >> 32;
 }
 
-static uint32_t draw_size(const struct dl_traffic *t, struct flow *f)
+static uint32_t draw_size(const struct dl_emu_traffic *t, struct flow *f)
 {
-	const struct dl_traffic_entry *e = &t->spec->entries[f->entry];
+	const struct dl_emu_traffic_entry *e = &t->spec->entries[f->entry];
 	uint32_t at;
 
 	if (e->nsizes == 1)
 		return e->sizes[0].bytes;
 	at = dl_random_below(&f->random, t->total_weight[f->entry]);
-	for (uint32_t i = 0; ; i++) {
+	for (uint32_t i = 0;; i++) {
 		if (at < e->sizes[i].weight)
 			return e->sizes[i].bytes;
 		at -= e->sizes[i].weight;
@@ -106,7 +105,7 @@ static uint32_t draw_size(const struct dl_traffic *t, struct flow *f)
 }
 
 /* Anybody but the source itself. */
-static uint32_t draw_other(const struct dl_traffic *t, struct flow *f)
+static uint32_t draw_other(const struct dl_emu_traffic *t, struct flow *f)
 {
 	uint32_t to = dl_random_below(&f->random, t->spec->nadapters - 1);
 
@@ -115,10 +114,11 @@ static uint32_t draw_other(const struct dl_traffic *t, struct flow *f)
 
 /* ---- fixed patterns ---------------------------------------------------- */
 
-typedef uint32_t partner_fn(const struct dl_traffic_spec *s,
-			    const struct dl_traffic_entry *e, uint32_t place);
+typedef uint32_t partner_fn(const struct dl_emu_traffic_spec *s,
+			    const struct dl_emu_traffic_entry *e,
+			    uint32_t place);
 
-static uint32_t points_of(const struct dl_traffic_grid *g)
+static uint32_t points_of(const struct dl_emu_traffic_grid *g)
 {
 	uint32_t n = 1;
 
@@ -127,7 +127,7 @@ static uint32_t points_of(const struct dl_traffic_grid *g)
 	return n;
 }
 
-static uint32_t shifted(const struct dl_traffic_grid *g, uint32_t point,
+static uint32_t shifted(const struct dl_emu_traffic_grid *g, uint32_t point,
 			bool tornado)
 {
 	uint32_t out = 0, unit = 1;
@@ -142,8 +142,8 @@ static uint32_t shifted(const struct dl_traffic_grid *g, uint32_t point,
 	return out;
 }
 
-static uint32_t tornado(const struct dl_traffic_spec *s,
-			const struct dl_traffic_entry *e, uint32_t place)
+static uint32_t tornado(const struct dl_emu_traffic_spec *s,
+			const struct dl_emu_traffic_entry *e, uint32_t place)
 {
 	uint32_t depth = s->grid.depth;
 
@@ -151,8 +151,8 @@ static uint32_t tornado(const struct dl_traffic_spec *s,
 	return shifted(&s->grid, place / depth, true) * depth + place % depth;
 }
 
-static uint32_t neighbour(const struct dl_traffic_spec *s,
-			  const struct dl_traffic_entry *e, uint32_t place)
+static uint32_t neighbour(const struct dl_emu_traffic_spec *s,
+			  const struct dl_emu_traffic_entry *e, uint32_t place)
 {
 	uint32_t depth = s->grid.depth;
 
@@ -165,10 +165,10 @@ static uint32_t neighbour(const struct dl_traffic_spec *s,
  * them, as (x,y,z) -> (z,y,x); on any other it is the transposition of a
  * matrix that need not be square.
  */
-static uint32_t transpose(const struct dl_traffic_spec *s,
-			  const struct dl_traffic_entry *e, uint32_t place)
+static uint32_t transpose(const struct dl_emu_traffic_spec *s,
+			  const struct dl_emu_traffic_entry *e, uint32_t place)
 {
-	const struct dl_traffic_grid *g = &s->grid;
+	const struct dl_emu_traffic_grid *g = &s->grid;
 	uint32_t point = place / g->depth, out = 0;
 
 	(void)e;
@@ -179,15 +179,15 @@ static uint32_t transpose(const struct dl_traffic_spec *s,
 	return out * g->depth + place % g->depth;
 }
 
-static uint32_t complement(const struct dl_traffic_spec *s,
-			   const struct dl_traffic_entry *e, uint32_t i)
+static uint32_t complement(const struct dl_emu_traffic_spec *s,
+			   const struct dl_emu_traffic_entry *e, uint32_t i)
 {
 	(void)e;
 	return s->nadapters - 1 - i;
 }
 
-static uint32_t shift(const struct dl_traffic_spec *s,
-		      const struct dl_traffic_entry *e, uint32_t i)
+static uint32_t shift(const struct dl_emu_traffic_spec *s,
+		      const struct dl_emu_traffic_entry *e, uint32_t i)
 {
 	return ((uint64_t)i + e->by) % s->nadapters;
 }
@@ -197,36 +197,36 @@ static const struct {
 	partner_fn *partner;
 	bool grid;
 } patterns[] = {
-	[DL_PATTERN_UNIFORM] = { "uniform" },
-	[DL_PATTERN_TRANSPOSE] = { "transpose", transpose, true },
-	[DL_PATTERN_COMPLEMENT] = { "complement", complement, false },
-	[DL_PATTERN_TORNADO] = { "tornado", tornado, true },
-	[DL_PATTERN_NEIGHBOUR] = { "neighbour", neighbour, true },
-	[DL_PATTERN_SHIFT] = { "shift", shift, false },
-	[DL_PATTERN_RANDOM] = { "random" },
-	[DL_PATTERN_HOTSPOT] = { "hotspot" },
-	[DL_PATTERN_INCAST] = { "incast" },
-	[DL_PATTERN_ALL_TO_ALL] = { "all_to_all" },
-	[DL_PATTERN_MULTICAST] = { "multicast" },
-	[DL_PATTERN_TRACE] = { "trace" },
+	[DL_EMU_PATTERN_UNIFORM] = { "uniform" },
+	[DL_EMU_PATTERN_TRANSPOSE] = { "transpose", transpose, true },
+	[DL_EMU_PATTERN_COMPLEMENT] = { "complement", complement, false },
+	[DL_EMU_PATTERN_TORNADO] = { "tornado", tornado, true },
+	[DL_EMU_PATTERN_NEIGHBOUR] = { "neighbour", neighbour, true },
+	[DL_EMU_PATTERN_SHIFT] = { "shift", shift, false },
+	[DL_EMU_PATTERN_RANDOM] = { "random" },
+	[DL_EMU_PATTERN_HOTSPOT] = { "hotspot" },
+	[DL_EMU_PATTERN_INCAST] = { "incast" },
+	[DL_EMU_PATTERN_ALL_TO_ALL] = { "all_to_all" },
+	[DL_EMU_PATTERN_MULTICAST] = { "multicast" },
+	[DL_EMU_PATTERN_TRACE] = { "trace" },
 };
 
-static void grid_partners(const struct dl_traffic_spec *s,
-			  const struct dl_traffic_entry *e, uint32_t *to)
+static void grid_partners(const struct dl_emu_traffic_spec *s,
+			  const struct dl_emu_traffic_entry *e, uint32_t *to)
 {
-	const struct dl_traffic_grid *g = &s->grid;
+	const struct dl_emu_traffic_grid *g = &s->grid;
 	uint32_t places = points_of(g) * g->depth;
 
 	for (uint32_t i = 0; i < s->nadapters; i++)
-		to[i] = DL_NO_ADAPTER;
+		to[i] = DL_EMU_NO_ADAPTER;
 	for (uint32_t p = 0; p < places; p++)
-		if (g->at[p] != DL_NO_ADAPTER)
-			to[g->at[p]] = g->at[patterns[e->pattern].partner(
-				s, e, p)];
+		if (g->at[p] != DL_EMU_NO_ADAPTER)
+			to[g->at[p]] =
+				g->at[patterns[e->pattern].partner(s, e, p)];
 }
 
 /* A permutation, all equally likely (Fisher and Yates). */
-static void random_partners(const struct dl_traffic_spec *s, uint32_t entry,
+static void random_partners(const struct dl_emu_traffic_spec *s, uint32_t entry,
 			    uint32_t *to)
 {
 	struct dl_random r = { .seed = s->seed + entry,
@@ -242,13 +242,13 @@ static void random_partners(const struct dl_traffic_spec *s, uint32_t entry,
 	}
 }
 
-/* Everybody's one destination, or DL_NO_ADAPTER where there are several. */
-static void find_partners(const struct dl_traffic_spec *s, uint32_t entry,
+/* Everybody's one destination, or DL_EMU_NO_ADAPTER where there are several. */
+static void find_partners(const struct dl_emu_traffic_spec *s, uint32_t entry,
 			  uint32_t *to)
 {
-	const struct dl_traffic_entry *e = &s->entries[entry];
+	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 
-	if (e->pattern == DL_PATTERN_RANDOM) {
+	if (e->pattern == DL_EMU_PATTERN_RANDOM) {
 		random_partners(s, entry, to);
 		return;
 	}
@@ -258,42 +258,43 @@ static void find_partners(const struct dl_traffic_spec *s, uint32_t entry,
 	}
 	for (uint32_t i = 0; i < s->nadapters; i++)
 		to[i] = patterns[e->pattern].partner ?
-			patterns[e->pattern].partner(s, e, i) : DL_NO_ADAPTER;
+				patterns[e->pattern].partner(s, e, i) :
+				DL_EMU_NO_ADAPTER;
 }
 
 /* ---- destinations message by message ----------------------------------- */
 
-static uint32_t target_in_turn(const struct dl_traffic_entry *e,
+static uint32_t target_in_turn(const struct dl_emu_traffic_entry *e,
 			       const struct flow *f)
 {
 	/* Each source begins elsewhere. */
 	return e->targets[(f->sent + f->src) % e->ntargets];
 }
 
-static uint32_t destination(const struct dl_traffic *t, struct flow *f)
+static uint32_t destination(const struct dl_emu_traffic *t, struct flow *f)
 {
-	const struct dl_traffic_spec *s = t->spec;
-	const struct dl_traffic_entry *e = &s->entries[f->entry];
+	const struct dl_emu_traffic_spec *s = t->spec;
+	const struct dl_emu_traffic_entry *e = &s->entries[f->entry];
 	uint32_t to;
 
 	switch (e->pattern) {
-	case DL_PATTERN_MULTICAST:
-		return DL_NO_ADAPTER;
-	case DL_PATTERN_INCAST:
+	case DL_EMU_PATTERN_MULTICAST:
+		return DL_EMU_NO_ADAPTER;
+	case DL_EMU_PATTERN_INCAST:
 		to = target_in_turn(e, f);
-		if (to == f->src)	/* the next one's turn */
+		if (to == f->src) /* the next one's turn */
 			to = e->targets[(f->sent + f->src + 1) % e->ntargets];
 		return to;
-	case DL_PATTERN_HOTSPOT:
+	case DL_EMU_PATTERN_HOTSPOT:
 		to = f->src;
-		if (dl_random_below(&f->random, DL_LOAD_ONE) < e->fraction)
+		if (dl_random_below(&f->random, DL_EMU_LOAD_ONE) < e->fraction)
 			to = e->targets[dl_random_below(&f->random,
 							e->ntargets)];
 		return to == f->src ? draw_other(t, f) : to;
-	case DL_PATTERN_ALL_TO_ALL:
+	case DL_EMU_PATTERN_ALL_TO_ALL:
 		return (f->src + 1 + f->sent % (s->nadapters - 1)) %
 		       s->nadapters;
-	case DL_PATTERN_UNIFORM:
+	case DL_EMU_PATTERN_UNIFORM:
 		return draw_other(t, f);
 	default:
 		return f->fixed;
@@ -302,23 +303,23 @@ static uint32_t destination(const struct dl_traffic *t, struct flow *f)
 
 /* ---- messages ---------------------------------------------------------- */
 
-uint32_t dl_traffic_flows(const struct dl_traffic *t)
+uint32_t dl_emu_traffic_flows(const struct dl_emu_traffic *t)
 {
 	return t->nflows;
 }
 
-uint32_t dl_traffic_source(const struct dl_traffic *t, uint32_t flow)
+uint32_t dl_emu_traffic_source(const struct dl_emu_traffic *t, uint32_t flow)
 {
 	return t->flows[flow].src;
 }
 
-uint32_t dl_traffic_window(const struct dl_traffic *t, uint32_t flow)
+uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow)
 {
 	return t->spec->entries[t->flows[flow].entry].window;
 }
 
-static bool next_of_trace(const struct dl_traffic_entry *e, struct flow *f,
-			  uint32_t flow, struct dl_message *out)
+static bool next_of_trace(const struct dl_emu_traffic_entry *e, struct flow *f,
+			  uint32_t flow, struct dl_emu_trace_message *out)
 {
 	if (f->sent == e->ntrace || e->trace[f->sent].src != f->src)
 		return false;
@@ -328,14 +329,14 @@ static bool next_of_trace(const struct dl_traffic_entry *e, struct flow *f,
 	return out->at < e->stop;
 }
 
-bool dl_traffic_next(struct dl_traffic *t, uint32_t flow, uint64_t now,
-		     struct dl_message *out)
+bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
+			 struct dl_emu_trace_message *out)
 {
 	struct flow *f = &t->flows[flow];
-	const struct dl_traffic_entry *e = &t->spec->entries[f->entry];
+	const struct dl_emu_traffic_entry *e = &t->spec->entries[f->entry];
 	uint64_t at;
 
-	if (e->pattern == DL_PATTERN_TRACE)
+	if (e->pattern == DL_EMU_PATTERN_TRACE)
 		return next_of_trace(e, f, flow, out);
 	if (e->count && f->sent == e->count)
 		return false;
@@ -343,9 +344,8 @@ bool dl_traffic_next(struct dl_traffic *t, uint32_t flow, uint64_t now,
 	if (at >= e->stop)
 		return false;
 	if (!e->window)
-		f->next += e->periodic ? f->gap :
-			   draw_gap(&f->random, f->gap);
-	*out = (struct dl_message){
+		f->next += e->periodic ? f->gap : draw_gap(&f->random, f->gap);
+	*out = (struct dl_emu_trace_message){
 		.at = at,
 		.flow = flow,
 		.entry = f->entry,
@@ -363,11 +363,11 @@ bool dl_traffic_next(struct dl_traffic *t, uint32_t flow, uint64_t now,
 
 static int refuse(const struct dl_log *log, uint32_t entry, const char *why)
 {
-	dl_log(log, DL_ERROR, "traffic entry %u: %s", entry + 1, why);
+	dl_log(log, DL_LOG_ERROR, "traffic entry %u: %s", entry + 1, why);
 	return -EINVAL;
 }
 
-static bool is_source(const struct dl_traffic_entry *e, uint32_t i,
+static bool is_source(const struct dl_emu_traffic_entry *e, uint32_t i,
 		      const uint32_t *partner)
 {
 	bool listed = !e->sources;
@@ -376,27 +376,28 @@ static bool is_source(const struct dl_traffic_entry *e, uint32_t i,
 		listed = e->sources[k] == i;
 	if (!listed)
 		return false;
-	if (e->pattern == DL_PATTERN_INCAST && e->ntargets == 1)
+	if (e->pattern == DL_EMU_PATTERN_INCAST && e->ntargets == 1)
 		return e->targets[0] != i;
-	if (patterns[e->pattern].partner || e->pattern == DL_PATTERN_RANDOM)
-		return partner[i] != DL_NO_ADAPTER && partner[i] != i;
+	if (patterns[e->pattern].partner || e->pattern == DL_EMU_PATTERN_RANDOM)
+		return partner[i] != DL_EMU_NO_ADAPTER && partner[i] != i;
 	return true;
 }
 
-static int check(const struct dl_traffic_spec *s, uint32_t entry,
+static int check(const struct dl_emu_traffic_spec *s, uint32_t entry,
 		 const struct dl_log *log)
 {
-	const struct dl_traffic_entry *e = &s->entries[entry];
+	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 	uint64_t weight = 0;
 
-	if (e->pattern == DL_PATTERN_TRACE)
+	if (e->pattern == DL_EMU_PATTERN_TRACE)
 		return 0;
 	if (s->nadapters < 2)
 		return refuse(log, entry, "one adapter has nobody to talk to");
 	if (patterns[e->pattern].grid && !s->grid.dims)
 		return refuse(log, entry, "this pattern needs a grid");
-	if ((e->pattern == DL_PATTERN_HOTSPOT ||
-	     e->pattern == DL_PATTERN_INCAST) && !e->ntargets)
+	if ((e->pattern == DL_EMU_PATTERN_HOTSPOT ||
+	     e->pattern == DL_EMU_PATTERN_INCAST) &&
+	    !e->ntargets)
 		return refuse(log, entry, "this pattern needs targets");
 	if (!e->load == !e->window)
 		return refuse(log, entry, "a load or a window is needed");
@@ -408,9 +409,9 @@ static int check(const struct dl_traffic_spec *s, uint32_t entry,
 }
 
 /* Bytes of a mean message, times the sum of weights. */
-static uint64_t mean_size(const struct dl_traffic *t, uint32_t entry)
+static uint64_t mean_size(const struct dl_emu_traffic *t, uint32_t entry)
 {
-	const struct dl_traffic_entry *e = &t->spec->entries[entry];
+	const struct dl_emu_traffic_entry *e = &t->spec->entries[entry];
 	unsigned __int128 sum = 0;
 
 	for (uint32_t i = 0; i < e->nsizes; i++)
@@ -418,11 +419,11 @@ static uint64_t mean_size(const struct dl_traffic *t, uint32_t entry)
 	return sum / t->total_weight[entry];
 }
 
-static void start_flow(struct dl_traffic *t, uint32_t entry, uint32_t src,
+static void start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_t src,
 		       uint32_t partner)
 {
-	const struct dl_traffic_spec *s = t->spec;
-	const struct dl_traffic_entry *e = &s->entries[entry];
+	const struct dl_emu_traffic_spec *s = t->spec;
+	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 	struct flow *f = &t->flows[t->nflows++];
 	unsigned __int128 gap;
 
@@ -434,31 +435,33 @@ static void start_flow(struct dl_traffic *t, uint32_t entry, uint32_t src,
 		.src = src,
 		.fixed = partner,
 	};
-	if (e->pattern == DL_PATTERN_TRACE || e->window)
+	if (e->pattern == DL_EMU_PATTERN_TRACE || e->window)
 		return;
-	gap = (unsigned __int128)mean_size(t, entry) * PS_PER_S * DL_LOAD_ONE /
-	      ((unsigned __int128)s->rate[src] * e->load);
+	gap = (unsigned __int128)mean_size(t, entry) * PS_PER_S *
+	      DL_EMU_LOAD_ONE / ((unsigned __int128)s->rate[src] * e->load);
 	f->gap = gap ? gap : 1;
 	f->next = e->start;
 	if (e->periodic)
 		f->next += (unsigned __int128)f->gap *
-			   dl_random_next(&f->random) >> 32;
+				   dl_random_next(&f->random) >>
+			   32;
 	else
 		f->next += draw_gap(&f->random, f->gap);
 }
 
-static void start_entry(struct dl_traffic *t, uint32_t entry,
+static void start_entry(struct dl_emu_traffic *t, uint32_t entry,
 			uint32_t *partner)
 {
-	const struct dl_traffic_spec *s = t->spec;
-	const struct dl_traffic_entry *e = &s->entries[entry];
+	const struct dl_emu_traffic_spec *s = t->spec;
+	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 
 	for (uint64_t i = 0; i < e->ntrace; i++)
 		if (!i || e->trace[i].src != e->trace[i - 1].src) {
-			start_flow(t, entry, e->trace[i].src, DL_NO_ADAPTER);
+			start_flow(t, entry, e->trace[i].src,
+				   DL_EMU_NO_ADAPTER);
 			t->flows[t->nflows - 1].sent = i;
 		}
-	if (e->pattern == DL_PATTERN_TRACE)
+	if (e->pattern == DL_EMU_PATTERN_TRACE)
 		return;
 	for (uint32_t i = 0; i < e->nsizes; i++)
 		t->total_weight[entry] += e->sizes[i].weight;
@@ -468,11 +471,11 @@ static void start_entry(struct dl_traffic *t, uint32_t entry,
 			start_flow(t, entry, i, partner[i]);
 }
 
-int dl_traffic_new(const struct dl_traffic_spec *spec,
-		   const struct dl_log *log, struct dl_traffic **out)
+int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec,
+		       const struct dl_log *log, struct dl_emu_traffic **out)
 {
 	size_t most = (size_t)spec->nentries * spec->nadapters;
-	struct dl_traffic *t = calloc(1, sizeof(*t));
+	struct dl_emu_traffic *t = calloc(1, sizeof(*t));
 	uint32_t *partner = calloc(spec->nadapters + 1, sizeof(*partner));
 	int err = 0;
 
@@ -495,11 +498,11 @@ int dl_traffic_new(const struct dl_traffic_spec *spec,
 	}
 out:
 	free(partner);
-	dl_traffic_free(t);
+	dl_emu_traffic_free(t);
 	return err;
 }
 
-void dl_traffic_free(struct dl_traffic *t)
+void dl_emu_traffic_free(struct dl_emu_traffic *t)
 {
 	if (!t)
 		return;

@@ -38,12 +38,12 @@
 
 #include "emu/internal.h"
 
-static uint32_t *wait_link(struct dl_emu *e, struct dl_out *o, uint32_t packet,
-			   uint32_t *before)
+static uint32_t *wait_link(struct dl_emu *e, struct dl_emu_out *o,
+			   uint32_t packet, uint32_t *before)
 {
 	uint32_t *link = &o->head;
 
-	*before = DL_NIL;
+	*before = DL_EMU_NIL;
 	while (*link != packet) {
 		*before = *link;
 		link = &e->packets[*link].wait_next;
@@ -54,39 +54,39 @@ static uint32_t *wait_link(struct dl_emu *e, struct dl_out *o, uint32_t packet,
 /* Take a packet out of its output's queue. */
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet)
 {
-	struct dl_packet *pk = &e->packets[packet];
-	struct dl_out *o = &e->outs[pk->out];
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_out *o = &e->outs[pk->out];
 	uint32_t before;
 	uint32_t *link = wait_link(e, o, packet, &before);
 
 	*link = pk->wait_next;
 	if (o->tail == packet)
 		o->tail = before;
-	pk->flags &= ~DL_PK_WAITING;
-	if (o->head == DL_NIL)
-		e->ends[dl_end_of(pk->out)].waiting &=
-			~(1u << dl_vl_of(pk->out));
+	pk->flags &= ~DL_EMU_PK_WAITING;
+	if (o->head == DL_EMU_NIL)
+		e->ends[dl_emu_port_of(pk->out)].waiting &=
+			~(1u << dl_emu_vl_of(pk->out));
 }
 
 /* A packet wants to leave through an output channel. */
 void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
-	struct dl_packet *pk = &e->packets[packet];
-	struct dl_out *o = &e->outs[out];
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_out *o = &e->outs[out];
 
 	pk->out = out;
 	pk->since = e->now;
-	pk->flags |= DL_PK_WAITING;
-	if (o->head == DL_NIL) {
+	pk->flags |= DL_EMU_PK_WAITING;
+	if (o->head == DL_EMU_NIL) {
 		o->head = o->tail = packet;
-		pk->wait_next = DL_NIL;
+		pk->wait_next = DL_EMU_NIL;
 		o->served = e->now;
-		e->ends[dl_end_of(out)].waiting |= 1u << dl_vl_of(out);
-	} else if (!(pk->flags & DL_PK_HEAD) && o->owner == pk->in) {
-		pk->wait_next = o->head;	/* goes on where it stopped */
+		e->ends[dl_emu_port_of(out)].waiting |= 1u << dl_emu_vl_of(out);
+	} else if (!(pk->flags & DL_EMU_PK_HEAD) && o->owner == pk->in) {
+		pk->wait_next = o->head; /* goes on where it stopped */
 		o->head = packet;
 	} else {
-		pk->wait_next = DL_NIL;
+		pk->wait_next = DL_EMU_NIL;
 		e->packets[o->tail].wait_next = packet;
 		o->tail = packet;
 	}
@@ -97,15 +97,15 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
 /* The latest time at which the next packet of each VL is due. */
 static void set_deadline(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[end];
-	const struct dl_wire *w = &e->wires[end];
-	const uint64_t *told_at = &e->told_at[dl_channel(end, 0)];
+	struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_wire *w = &e->wires[end];
+	const uint64_t *told_at = &e->told_at[dl_emu_channel(end, 0)];
 	uint64_t first = DL_EMU_NEVER;
 
 	for (unsigned int v = 0; v < w->vls; v++)
 		if (told_at[v] < first)
 			first = told_at[v];
-	p->fcp_due = first + dl_rate_time(p->rate, DL_FCP_DEADLINE);
+	p->fcp_due = first + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 }
 
 /*
@@ -114,12 +114,12 @@ static void set_deadline(struct dl_emu *e, uint32_t end)
  */
 static void pass_deadlines(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[end];
-	const struct dl_wire *w = &e->wires[end];
-	uint64_t span = dl_rate_time(p->rate, DL_FCP_DEADLINE);
+	struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_wire *w = &e->wires[end];
+	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 
 	for (unsigned int v = 0; v < w->vls; v++) {
-		uint64_t *told_at = &e->told_at[dl_channel(end, v)];
+		uint64_t *told_at = &e->told_at[dl_emu_channel(end, v)];
 		uint64_t due = *told_at + span;
 
 		if (due > e->now)
@@ -135,7 +135,7 @@ static void pass_deadlines(struct dl_emu *e, uint32_t end)
 		*told_at = due;
 	}
 	set_deadline(e, end);
-	if (p->fcp_due <= e->now)	/* until they are sent */
+	if (p->fcp_due <= e->now) /* until they are sent */
 		p->fcp_due = e->now + span;
 }
 
@@ -148,41 +148,42 @@ static bool happens(struct dl_emu *e, uint32_t millionths)
 static void expect_credit(struct dl_emu *e, uint32_t out, uint64_t credit,
 			  uint32_t lost, uint64_t at)
 {
-	uint32_t end = dl_end_of(out);
+	uint32_t end = dl_emu_port_of(out);
 
-	dl_emu_at(e, at, DL_EV_CREDIT,
+	dl_emu_at(e, at, DL_EMU_EV_CREDIT,
 		  (uint64_t)e->ends[end].epoch << 52 | (uint64_t)end << 28 |
-		  (uint64_t)dl_vl_of(out) << 24 | credit << 12 |
-		  (lost & DL_CREDIT_MASK));
+			  (uint64_t)dl_emu_vl_of(out) << 24 | credit << 12 |
+			  (lost & DL_LINK_CREDIT_MASK));
 }
 
 /* What has arrived at an output unseen, counts now. */
-static void see_credit(const struct dl_emu *e, struct dl_out *o)
+static void see_credit(const struct dl_emu *e, struct dl_emu_out *o)
 {
 	if (o->credit_at > e->credited)
 		return;
-	dl_credit_update(&o->tx, o->credit);
+	dl_link_credit_update(&o->tx, o->credit);
 	o->credit_at = DL_EMU_NEVER;
 }
 
 /* Does an output have credit for so many units? */
-bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_out *o,
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o,
 		       uint32_t units)
 {
-	struct dl_out copy = *o;
+	struct dl_emu_out copy = *o;
 
 	see_credit(e, &copy);
-	return dl_credit_may_send(&copy.tx, units);
+	return dl_link_credit_may_send(&copy.tx, units);
 }
 
 static void deliver_credit(struct dl_emu *e, uint32_t out, uint64_t credit,
 			   uint32_t lost, uint64_t at)
 {
-	struct dl_out *o = &e->outs[out];
+	struct dl_emu_out *o = &e->outs[out];
 
 	see_credit(e, o);
 	if (e->timers || o->credit_at != DL_EMU_NEVER ||
-	    (o->head != DL_NIL && !dl_credit_may_send(&o->tx, e->units_max))) {
+	    (o->head != DL_EMU_NIL &&
+	     !dl_link_credit_may_send(&o->tx, e->units_max))) {
 		expect_credit(e, out, credit, lost, at);
 		return;
 	}
@@ -193,7 +194,7 @@ static void deliver_credit(struct dl_emu *e, uint32_t out, uint64_t credit,
 /* A packet could go, if it had the credit that is under way. */
 static void wait_for_credit(struct dl_emu *e, uint32_t out)
 {
-	struct dl_out *o = &e->outs[out];
+	struct dl_emu_out *o = &e->outs[out];
 
 	if (o->credit_at == DL_EMU_NEVER)
 		return;
@@ -203,12 +204,12 @@ static void wait_for_credit(struct dl_emu *e, uint32_t out)
 
 static void send_fcp(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[end];
-	const struct dl_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_wire *w = &e->wires[end];
 	unsigned int v = __builtin_ctz(p->fcp);
-	uint32_t channel = dl_channel(end, v);
-	struct dl_in *in = &e->ins[channel];
-	uint64_t credit = dl_credit_of(&in->rx);
+	uint32_t channel = dl_emu_channel(end, v);
+	struct dl_emu_in *in = &e->ins[channel];
+	uint64_t credit = dl_link_credit_of(&in->rx);
 
 	p->fcp &= p->fcp - 1;
 	in->told = credit;
@@ -221,7 +222,7 @@ static void send_fcp(struct dl_emu *e, uint32_t end)
 		e->totals.fcps_lost++;
 		return;
 	}
-	deliver_credit(e, dl_channel(w->peer, v), credit,
+	deliver_credit(e, dl_emu_channel(w->peer, v), credit,
 		       e->timers ? e->outs[channel].lost : 0,
 		       p->busy_until + p->delay);
 }
@@ -231,17 +232,17 @@ static void send_fcp(struct dl_emu *e, uint32_t end)
  * free, and when a packet arrives: room that was not worth telling may be all
  * that the sender has left then.
  */
-void dl_emu_consider_telling(struct dl_emu *e, uint32_t in_channel)
+void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel)
 {
-	struct dl_in *in = &e->ins[in_channel];
+	struct dl_emu_in *in = &e->ins[in_channel];
 	uint32_t end, bit;
-	struct dl_link_end *p;
+	struct dl_emu_link_port *p;
 
-	if (dl_credit_of(&in->rx) == in->told ||
-	    !dl_credit_worth_telling(&in->rx, in->told, e->units_max))
+	if (dl_link_credit_of(&in->rx) == in->told ||
+	    !dl_link_credit_worth_telling(&in->rx, in->told, e->units_max))
 		return;
-	end = dl_end_of(in_channel);
-	bit = 1u << dl_vl_of(in_channel);
+	end = dl_emu_port_of(in_channel);
+	bit = 1u << dl_emu_vl_of(in_channel);
 	p = &e->ends[end];
 	if (p->fcp & bit || !p->up)
 		return;
@@ -252,34 +253,34 @@ void dl_emu_consider_telling(struct dl_emu *e, uint32_t in_channel)
 /* Room has become free in an input buffer. */
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
 {
-	if (!dl_is_data(in)) {
+	if (!dl_emu_is_data(in)) {
 		e->ins[in].stored--;
 		return;
 	}
-	dl_credit_release(&e->ins[in].rx, units);
-	dl_emu_consider_telling(e, in);
+	dl_link_credit_release(&e->ins[in].rx, units);
+	dl_emu_maybe_send_fccl(e, in);
 }
 
 /* A flow-control packet has arrived: see send_fcp() for what is in it. */
 void dl_emu_credit(struct dl_emu *e, uint64_t what)
 {
-	uint32_t end = what >> 28 & DL_EV_END;
-	uint32_t channel = dl_channel(end, what >> 24 & 15);
-	struct dl_in *in = &e->ins[channel];
-	uint32_t healed = ((what & DL_CREDIT_MASK) - in->healed) &
-			  DL_CREDIT_MASK;
+	uint32_t end = what >> 28 & DL_EMU_EV_PORT;
+	uint32_t channel = dl_emu_channel(end, what >> 24 & 15);
+	struct dl_emu_in *in = &e->ins[channel];
+	uint32_t healed = ((what & DL_LINK_CREDIT_MASK) - in->healed) &
+			  DL_LINK_CREDIT_MASK;
 
-	if (!e->ends[end].up ||
-	    e->ends[end].epoch != (what >> 52 & 0xFF))
+	if (!e->ends[end].up || e->ends[end].epoch != (what >> 52 & 0xFF))
 		return;
-	see_credit(e, &e->outs[channel]);	/* that came before */
-	dl_credit_update(&e->outs[channel].tx, what >> 12 & DL_CREDIT_MASK);
+	see_credit(e, &e->outs[channel]); /* that came before */
+	dl_link_credit_update(&e->outs[channel].tx,
+			      what >> 12 & DL_LINK_CREDIT_MASK);
 	if (healed) {
-		in->healed = what & DL_CREDIT_MASK;
+		in->healed = what & DL_LINK_CREDIT_MASK;
 		in->rx.count += healed;
-		if (in->rx.scheme == DL_CREDIT_IBA)
-			in->rx.count &= DL_CREDIT_MASK;
-		dl_emu_consider_telling(e, channel);
+		if (in->rx.scheme == DL_LINK_CREDIT_IBA)
+			in->rx.count &= DL_LINK_CREDIT_MASK;
+		dl_emu_maybe_send_fccl(e, channel);
 	}
 	dl_emu_transmit(e, end);
 }
@@ -287,38 +288,38 @@ void dl_emu_credit(struct dl_emu *e, uint64_t what)
 /* The timer that runs where losses were asked for. */
 void dl_emu_periodic(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[end];
-	const struct dl_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_wire *w = &e->wires[end];
 
 	if (p->up) {
 		p->fcp |= (1u << w->vls) - 1;
 		dl_emu_transmit(e, end);
 	}
-	dl_emu_at(e, e->now + dl_rate_time(p->rate, DL_FCP_DEADLINE),
-		  DL_EV_PERIODIC, end);
+	dl_emu_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
+		  DL_EMU_EV_PERIODIC, end);
 }
 
 /* ---- packets ----------------------------------------------------------- */
 
 /* The packet of a VL that could go now, or NIL. */
-static uint32_t candidate(const struct dl_emu *e, const struct dl_out *o)
+static uint32_t candidate(const struct dl_emu *e, const struct dl_emu_out *o)
 {
 	uint32_t packet = o->head;
-	const struct dl_packet *pk = &e->packets[packet];
+	const struct dl_emu_pkt *pk = &e->packets[packet];
 
-	if (o->owner != DL_NIL && pk->in != o->owner)
-		return DL_NIL;
+	if (o->owner != DL_EMU_NIL && pk->in != o->owner)
+		return DL_EMU_NIL;
 	if (!e->c.speedup)
 		return packet;
 	for (;;) {
-		uint32_t from = dl_end_of(pk->in);
+		uint32_t from = dl_emu_port_of(pk->in);
 
-		if (e->wires[from].adapter != DL_NIL ||
+		if (e->wires[from].adapter != DL_EMU_NIL ||
 		    e->ends[from].readers < e->c.speedup)
 			return packet;
 		packet = pk->wait_next;
-		if (packet == DL_NIL || o->owner != DL_NIL)
-			return DL_NIL;
+		if (packet == DL_EMU_NIL || o->owner != DL_EMU_NIL)
+			return DL_EMU_NIL;
 		pk = &e->packets[packet];
 	}
 }
@@ -326,93 +327,95 @@ static uint32_t candidate(const struct dl_emu *e, const struct dl_out *o)
 /* The data VLs that can send; *packet: theirs. */
 static unsigned int sendable(struct dl_emu *e, uint32_t end, uint32_t *packet)
 {
-	unsigned int able = 0, vls = e->ends[end].waiting &
-				     ~(1u << DL_VL_SMP);
+	unsigned int able = 0,
+		     vls = e->ends[end].waiting & ~(1u << DL_LINK_VL_SMP);
 
 	for (; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
-		struct dl_out *o = &e->outs[dl_channel(end, v)];
+		struct dl_emu_out *o = &e->outs[dl_emu_channel(end, v)];
 
 		packet[v] = candidate(e, o);
-		if (packet[v] == DL_NIL)
+		if (packet[v] == DL_EMU_NIL)
 			continue;
 		see_credit(e, o);
-		if (dl_credit_may_send(&o->tx, dl_emu_units(
-				e, e->packets[packet[v]].bytes)))
+		if (dl_link_credit_may_send(
+			    &o->tx,
+			    dl_emu_units(e, e->packets[packet[v]].bytes)))
 			able |= 1u << v;
 		else
-			wait_for_credit(e, dl_channel(end, v));
+			wait_for_credit(e, dl_emu_channel(end, v));
 	}
 	return able;
 }
 
 /* Enter the packet in the books of both ends. */
-static void spend(struct dl_emu *e, struct dl_packet *pk, uint32_t far,
-		  unsigned int vl, const struct dl_link_end *p)
+static void spend(struct dl_emu *e, struct dl_emu_pkt *pk, uint32_t far,
+		  unsigned int vl, const struct dl_emu_link_port *p)
 {
-	struct dl_out *o = &e->outs[pk->out];
+	struct dl_emu_out *o = &e->outs[pk->out];
 	uint16_t units = dl_emu_units(e, pk->bytes);
 
-	if (vl == DL_VL_SMP)
+	if (vl == DL_LINK_VL_SMP)
 		return;
-	dl_credit_spend(&o->tx, units);
-	if (p->lossy && happens(e, e->losses[dl_end_of(pk->out)].damage)) {
+	dl_link_credit_spend(&o->tx, units);
+	if (p->lossy && happens(e, e->losses[dl_emu_port_of(pk->out)].damage)) {
 		/* A worm that loses a flit is lost as a whole. */
-		pk->flags |= DL_PK_LOST;
-		if (e->c.switching != DL_WORMHOLE) {
+		pk->flags |= DL_EMU_PK_LOST;
+		if (e->c.switching != DL_EMU_WORMHOLE) {
 			o->lost += units;
 			return;
 		}
 	}
-	if (!dl_credit_receive(&e->ins[far].rx, units))
+	if (!dl_link_credit_receive(&e->ins[far].rx, units))
 		e->err = -EPROTO;
 }
 
 /* The packet leaves its buffer: which is read until the tail has gone. */
 static void leave(struct dl_emu *e, uint32_t end, uint32_t packet)
 {
-	struct dl_link_end *p = &e->ends[end];
-	struct dl_packet *pk = &e->packets[packet];
+	struct dl_emu_link_port *p = &e->ends[end];
+	struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t adapter = e->wires[end].adapter;
 	uint64_t *started;
 
-	p->sending_in = DL_NIL;
-	p->sending_parent = DL_NIL;
+	p->sending_in = DL_EMU_NIL;
+	p->sending_parent = DL_EMU_NIL;
 	p->sending_units = dl_emu_units(e, pk->bytes);
-	if (adapter != DL_NIL) {
-		p->sending_flow = DL_NIL;
+	if (adapter != DL_EMU_NIL) {
+		p->sending_flow = DL_EMU_NIL;
 		/* Its place is free again when the tail has gone. */
-		if (pk->flags & DL_PK_TAIL)
+		if (pk->flags & DL_EMU_PK_TAIL)
 			p->sending_parent = 0;
-		if ((pk->flags & DL_PK_MCAST) && (pk->flags & DL_PK_LAST) &&
-		    (pk->flags & DL_PK_TAIL) && e->flows[pk->flow].window)
+		if ((pk->flags & DL_EMU_PK_MCAST) &&
+		    (pk->flags & DL_EMU_PK_LAST) &&
+		    (pk->flags & DL_EMU_PK_TAIL) && e->flows[pk->flow].window)
 			p->sending_flow = pk->flow;
-		started = &e->adapters[adapter].started[dl_vl_of(pk->out)];
-		if (pk->flags & DL_PK_HEAD)
+		started = &e->adapters[adapter].started[dl_emu_vl_of(pk->out)];
+		if (pk->flags & DL_EMU_PK_HEAD)
 			*started = e->now;
 		pk->injected = *started;
 		return;
 	}
 	p->sending_in = pk->in;
 	p->sending_parent = pk->parent;
-	if (pk->parent == DL_NIL) {
+	if (pk->parent == DL_EMU_NIL) {
 		e->ins[pk->in].head = pk->next;
 		e->ins[pk->in].reading = true;
 	}
 	if (e->c.speedup)
-		e->ends[dl_end_of(pk->in)].readers++;
+		e->ends[dl_emu_port_of(pk->in)].readers++;
 }
 
 /* When can the far end look at the packet? */
 static uint64_t arrival(const struct dl_emu *e, uint32_t end,
-			struct dl_packet *pk)
+			struct dl_emu_pkt *pk)
 {
-	const struct dl_link_end *p = &e->ends[end];
+	const struct dl_emu_link_port *p = &e->ends[end];
 
-	pk->since = p->busy_until + p->delay;	/* tail in */
-	if (e->wires[e->wires[end].peer].adapter != DL_NIL)
+	pk->since = p->busy_until + p->delay; /* tail in */
+	if (e->wires[e->wires[end].peer].adapter != DL_EMU_NIL)
 		return pk->since;
-	if (e->c.switching == DL_CUT_THROUGH)
+	if (e->c.switching == DL_EMU_CUT_THROUGH)
 		return e->now + p->delay + p->route_time +
 		       e->c.switch_latency_ps;
 	return pk->since + e->c.switch_latency_ps;
@@ -421,41 +424,41 @@ static uint64_t arrival(const struct dl_emu *e, uint32_t end,
 static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
 		 unsigned int vl)
 {
-	struct dl_link_end *p = &e->ends[end];
-	const struct dl_wire *w = &e->wires[end];
-	struct dl_packet *pk = &e->packets[packet];
-	struct dl_out *o = &e->outs[pk->out];
-	uint32_t far = dl_channel(w->peer, vl);
+	struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_wire *w = &e->wires[end];
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_out *o = &e->outs[pk->out];
+	uint32_t far = dl_emu_channel(w->peer, vl);
 	uint64_t time;
 
 	/* What ends a cut worm is one symbol. */
-	time = dl_rate_time(p->rate, pk->bytes ? pk->bytes : 1);
+	time = dl_emu_rate_time(p->rate, pk->bytes ? pk->bytes : 1);
 	dl_emu_unwait(e, packet);
 	o->served = e->now;
-	o->packets += !!(pk->flags & DL_PK_HEAD);
+	o->packets += !!(pk->flags & DL_EMU_PK_HEAD);
 	o->bytes += pk->bytes;
-	if (e->c.switching == DL_WORMHOLE)
-		o->owner = pk->flags & DL_PK_TAIL ? DL_NIL : pk->in;
+	if (e->c.switching == DL_EMU_WORMHOLE)
+		o->owner = pk->flags & DL_EMU_PK_TAIL ? DL_EMU_NIL : pk->in;
 	spend(e, pk, far, vl, p);
 	leave(e, end, packet);
 	p->busy_until = e->now + time;
 	p->sending = true;
 	p->sending_vl = vl;
 	pk->in = far;
-	pk->parent = DL_NIL;
-	pk->next = DL_NIL;
+	pk->parent = DL_EMU_NIL;
+	pk->next = DL_EMU_NIL;
 	pk->epoch = p->epoch;
 	p->busy_ps += time;
-	e->totals.packet_hops += !!(pk->flags & DL_PK_HEAD);
-	dl_emu_at(e, p->busy_until, DL_EV_TAIL,
-		  (uint64_t)end << 28 | (p->sending_in & DL_EV_CHANNEL));
-	dl_emu_at(e, arrival(e, end, pk), DL_EV_ARRIVE,
+	e->totals.packet_hops += !!(pk->flags & DL_EMU_PK_HEAD);
+	dl_emu_at(e, p->busy_until, DL_EMU_EV_TAIL,
+		  (uint64_t)end << 28 | (p->sending_in & DL_EMU_EV_CHANNEL));
+	dl_emu_at(e, arrival(e, end, pk), DL_EMU_EV_ARRIVE,
 		  (uint64_t)far << 28 | packet);
 }
 
 void dl_emu_note_waiting(struct dl_emu *e, uint32_t end, bool waits)
 {
-	struct dl_link_end *p = &e->ends[end];
+	struct dl_emu_link_port *p = &e->ends[end];
 
 	if (waits) {
 		if (p->wait_since == DL_EMU_NEVER)
@@ -469,36 +472,38 @@ void dl_emu_note_waiting(struct dl_emu *e, uint32_t end, bool waits)
 /* See dl_emu_transmit(): the link is not sending a packet. */
 void dl_emu_send_next(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[end];
+	struct dl_emu_link_port *p = &e->ends[end];
 	uint32_t packet[DL_EMU_VLS];
-	struct dl_pick pick;
+	struct dl_link_pick pick;
 	bool smp;
 
 	while (p->waiting | p->fcp) {
 		if (e->now < p->busy_until) {
 			if (!p->wake)
-				dl_emu_at(e, p->busy_until, DL_EV_WAKE, end);
+				dl_emu_at(e, p->busy_until, DL_EMU_EV_WAKE,
+					  end);
 			p->wake = true;
 			return;
 		}
 		if (e->now >= p->fcp_due)
 			pass_deadlines(e, end);
-		smp = p->waiting >> DL_VL_SMP & 1;
+		smp = p->waiting >> DL_LINK_VL_SMP & 1;
 		if (p->fcp && !smp) {
 			send_fcp(e, end);
 			continue;
 		}
-		switch (dl_arbiter_pick(&p->arb, smp, false,
-					smp ? 0 : sendable(e, end, packet),
-					&pick)) {
-		case DL_KIND_SMP:
+		switch (dl_link_arbiter_pick(&p->arb, smp, false,
+					     smp ? 0 : sendable(e, end, packet),
+					     &pick)) {
+		case DL_LINK_SMP:
 			send(e, end,
-			     e->outs[dl_channel(end, DL_VL_SMP)].head,
-			     DL_VL_SMP);
+			     e->outs[dl_emu_channel(end, DL_LINK_VL_SMP)].head,
+			     DL_LINK_VL_SMP);
 			return;
-		case DL_KIND_DATA:
+		case DL_LINK_DATA:
 			dl_emu_note_waiting(e, end, false);
-			dl_arbiter_charge(&p->arb, &pick,
+			dl_link_arbiter_charge(
+				&p->arb, &pick,
 				e->packets[packet[pick.vl]].bytes, NULL);
 			send(e, end, packet[pick.vl], pick.vl);
 			return;
@@ -516,31 +521,31 @@ static void wake_outputs(struct dl_emu *e, uint32_t in_port)
 	const struct dl_emu_switch *s = &e->switches[e->wires[in_port].sw];
 
 	for (uint32_t n = 1; n < s->nports; n++)
-		if (s->ends[n] != DL_NIL)
+		if (s->ends[n] != DL_EMU_NIL)
 			dl_emu_transmit(e, s->ends[n]);
 }
 
 /* The last bit of what a port was sending has left. */
 void dl_emu_tail_sent(struct dl_emu *e, uint32_t end)
 {
-	struct dl_link_end *p = &e->ends[end];
-	const struct dl_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_wire *w = &e->wires[end];
 	uint32_t in = p->sending_in;
 
 	p->sending = false;
-	if (w->adapter != DL_NIL) {
+	if (w->adapter != DL_EMU_NIL) {
 		struct dl_emu_adapter *a = &e->adapters[w->adapter];
 
-		if (p->sending_flow != DL_NIL)
+		if (p->sending_flow != DL_EMU_NIL)
 			dl_emu_message_at(e, e->now, p->sending_flow, true);
-		if (p->sending_parent != DL_NIL) {
+		if (p->sending_parent != DL_EMU_NIL) {
 			a->free_sls |= a->vl_sls[p->sending_vl];
 			dl_emu_fill(e, a);
 		}
 	} else {
 		if (e->c.speedup)
-			e->ends[dl_end_of(in)].readers--;
-		if (p->sending_parent == DL_NIL) {
+			e->ends[dl_emu_port_of(in)].readers--;
+		if (p->sending_parent == DL_EMU_NIL) {
 			e->ins[in].reading = false;
 			dl_emu_release(e, in, p->sending_units);
 			dl_emu_head(e, in);
@@ -548,7 +553,7 @@ void dl_emu_tail_sent(struct dl_emu *e, uint32_t end)
 			dl_emu_copy_gone(e, p->sending_parent);
 		}
 		if (e->c.speedup)
-			wake_outputs(e, dl_end_of(in));
+			wake_outputs(e, dl_emu_port_of(in));
 	}
 	dl_emu_transmit(e, end);
 }

@@ -20,22 +20,21 @@
  */
 #include "config.h"
 
-#include "fabric/fabric.h"
+#include "fabric/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/grow.h"
-#include "log.h"
+#include "dateline/base.h"
 
-#define DL_LID_SPACE (DL_MAX_LID + 1u)
+#define DL_LID_SPACE (DL_FABRIC_MAX_LID + 1u)
 
 /* What a port is taken for until somebody says otherwise (see ibsim). */
-static const struct dl_port port_defaults = {
+static const struct dl_fabric_port port_defaults = {
 	.peer = DL_NONE,
 	.width = 4,
-	.speed = DL_SDR,
+	.speed = DL_FABRIC_SDR,
 	.vls = 8,
 	.arb_high_cap = 8,
 	.arb_low_cap = 8,
@@ -50,7 +49,7 @@ static int add_name(struct dl_fabric *f, const char *name, uint32_t *out)
 		*out = 0;
 		return 0;
 	}
-	names = dl_grow(f->names, 1, f->names_len, len, &f->names_cap);
+	names = dl_array_grow(f->names, 1, f->names_len, len, &f->names_cap);
 	if (!names)
 		return -ENOMEM;
 	f->names = names;
@@ -66,7 +65,7 @@ int dl_fabric_new(struct dl_fabric **out)
 
 	if (!f)
 		return -ENOMEM;
-	f->names = dl_grow(NULL, 1, 0, 1, &f->names_cap);
+	f->names = dl_array_grow(NULL, 1, 0, 1, &f->names_cap);
 	if (!f->names) {
 		free(f);
 		return -ENOMEM;
@@ -90,24 +89,25 @@ void dl_fabric_free(struct dl_fabric *f)
 	free(f);
 }
 
-int dl_fabric_add_node(struct dl_fabric *f, enum dl_node_type type,
+int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type,
 		       unsigned int nports, uint64_t guid, const char *id,
 		       uint32_t *out)
 {
-	struct dl_node *nodes, *node;
-	struct dl_port *ports;
+	struct dl_fabric_node *nodes, *node;
+	struct dl_fabric_port *ports;
 	unsigned int i;
 	uint32_t name;
 	int err;
 
-	if (nports < 1 || nports > DL_MAX_PORTS)
+	if (nports < 1 || nports > DL_FABRIC_MAX_PORTS)
 		return -EINVAL;
-	nodes = dl_grow(f->nodes, sizeof(*nodes), f->nnodes, 1, &f->nodes_cap);
+	nodes = dl_array_grow(f->nodes, sizeof(*nodes), f->nnodes, 1,
+			      &f->nodes_cap);
 	if (!nodes)
 		return -ENOMEM;
 	f->nodes = nodes;
-	ports = dl_grow(f->ports, sizeof(*ports), f->nports, nports + 1,
-			&f->ports_cap);
+	ports = dl_array_grow(f->ports, sizeof(*ports), f->nports, nports + 1,
+			      &f->ports_cap);
 	if (!ports)
 		return -ENOMEM;
 	f->ports = ports;
@@ -116,7 +116,7 @@ int dl_fabric_add_node(struct dl_fabric *f, enum dl_node_type type,
 		return err;
 
 	node = &f->nodes[f->nnodes];
-	*node = (struct dl_node) {
+	*node = (struct dl_fabric_node){
 		.guid = guid,
 		.first_port = f->nports,
 		.sw = DL_NONE,
@@ -125,7 +125,7 @@ int dl_fabric_add_node(struct dl_fabric *f, enum dl_node_type type,
 		.nports = nports,
 	};
 	for (i = 0; i <= nports; i++) {
-		struct dl_port *p = &f->ports[f->nports + i];
+		struct dl_fabric_port *p = &f->ports[f->nports + i];
 
 		*p = port_defaults;
 		p->node = f->nnodes;
@@ -145,7 +145,7 @@ int dl_fabric_set_desc(struct dl_fabric *f, uint32_t node, const char *desc)
 
 int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b)
 {
-	struct dl_port *pa, *pb;
+	struct dl_fabric_port *pa, *pb;
 
 	if (a >= f->nports || b >= f->nports || a == b)
 		return -EINVAL;
@@ -192,16 +192,18 @@ static int index_guids(struct dl_fabric *f, const struct dl_log *log,
 		goto out;
 	}
 	for (i = 0; i < f->nnodes; i++)
-		keys[i] = (struct guid_key) { f->nodes[i].guid, i };
+		keys[i] = (struct guid_key){ f->nodes[i].guid, i };
 	qsort(keys, f->nnodes, sizeof(*keys), compare_guids);
 	for (i = 0; i < f->nnodes; i++) {
 		by_guid[i] = keys[i].node;
 		if (!i || !keys[i].guid || keys[i].guid != keys[i - 1].guid)
 			continue;
-		dl_log(log, DL_ERROR, "GUID 0x%016llx belongs to both \"%s\" "
-		       "and \"%s\"", (unsigned long long)keys[i].guid,
-		       dl_node_name(f, keys[i - 1].node),
-		       dl_node_name(f, keys[i].node));
+		dl_log(log, DL_LOG_ERROR,
+		       "GUID 0x%016llx belongs to both \"%s\" "
+		       "and \"%s\"",
+		       (unsigned long long)keys[i].guid,
+		       dl_fabric_node_name(f, keys[i - 1].node),
+		       dl_fabric_node_name(f, keys[i].node));
 		err = -EINVAL;
 	}
 out:
@@ -219,7 +221,7 @@ static void index_switches(const struct dl_fabric *f, uint32_t *switches,
 	uint32_t i, n = 0;
 
 	for (i = 0; i < f->nnodes; i++) {
-		if (dl_is_switch(f, i)) {
+		if (dl_fabric_is_switch(f, i)) {
 			f->nodes[i].sw = n;
 			switches[n++] = i;
 		}
@@ -231,14 +233,16 @@ static void index_switches(const struct dl_fabric *f, uint32_t *switches,
 static int enter_lids(const struct dl_fabric *f, const struct dl_log *log,
 		      uint32_t port, uint32_t *lid_port)
 {
-	const struct dl_port *p = &f->ports[port];
+	const struct dl_fabric_port *p = &f->ports[port];
 	uint32_t lid, end;
 
-	if (p->lmc > DL_MAX_LMC || p->lid + (1u << p->lmc) > DL_LID_SPACE) {
-		dl_log(log, DL_ERROR, "\"%s\" port %u: LID %u with LMC %u is "
+	if (p->lmc > DL_FABRIC_MAX_LMC ||
+	    p->lid + (1u << p->lmc) > DL_LID_SPACE) {
+		dl_log(log, DL_LOG_ERROR,
+		       "\"%s\" port %u: LID %u with LMC %u is "
 		       "outside the unicast LIDs, 1 to %u",
-		       dl_node_name(f, p->node), p->num, p->lid, p->lmc,
-		       DL_MAX_LID);
+		       dl_fabric_node_name(f, p->node), p->num, p->lid, p->lmc,
+		       DL_FABRIC_MAX_LID);
 		return -EINVAL;
 	}
 	end = p->lid + (1u << p->lmc);
@@ -246,11 +250,13 @@ static int enter_lids(const struct dl_fabric *f, const struct dl_log *log,
 		uint32_t other = lid_port[lid];
 
 		if (other != DL_NONE) {
-			dl_log(log, DL_ERROR, "LID %u belongs to both \"%s\" "
-			       "port %u and \"%s\" port %u", lid,
-			       dl_node_name(f, f->ports[other].node),
-			       f->ports[other].num, dl_node_name(f, p->node),
-			       p->num);
+			dl_log(log, DL_LOG_ERROR,
+			       "LID %u belongs to both \"%s\" "
+			       "port %u and \"%s\" port %u",
+			       lid,
+			       dl_fabric_node_name(f, f->ports[other].node),
+			       f->ports[other].num,
+			       dl_fabric_node_name(f, p->node), p->num);
 			return -EINVAL;
 		}
 		lid_port[lid] = port;
@@ -270,7 +276,7 @@ static int index_lids(const struct dl_fabric *f, const struct dl_log *log,
 		return -ENOMEM;
 	memset(lid_port, 0xff, DL_LID_SPACE * sizeof(*lid_port));
 	for (i = 0; i < f->nports; i++) {
-		if (f->ports[i].lid && dl_is_end_port(f, i) &&
+		if (f->ports[i].lid && dl_fabric_is_end_port(f, i) &&
 		    enter_lids(f, log, i, lid_port))
 			err = -EINVAL;
 	}
@@ -278,7 +284,7 @@ static int index_lids(const struct dl_fabric *f, const struct dl_log *log,
 		free(lid_port);
 		return err;
 	}
-	for (i = DL_MAX_LID; i && lid_port[i] == DL_NONE; i--)
+	for (i = DL_FABRIC_MAX_LID; i && lid_port[i] == DL_NONE; i--)
 		;
 	*top = i;
 	*out = lid_port;
@@ -341,11 +347,11 @@ static int take_range(uint32_t *lid_port, uint32_t size, uint32_t *next,
 /* Ports that a subnet manager can reach, and that have no LID. */
 static bool wants_lid(const struct dl_fabric *f, uint32_t port)
 {
-	const struct dl_port *p = &f->ports[port];
+	const struct dl_fabric_port *p = &f->ports[port];
 
-	if (p->lid || !dl_is_end_port(f, port))
+	if (p->lid || !dl_fabric_is_end_port(f, port))
 		return false;
-	return p->peer != DL_NONE || dl_is_switch(f, p->node);
+	return p->peer != DL_NONE || dl_fabric_is_switch(f, p->node);
 }
 
 int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
@@ -356,7 +362,7 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 	uint16_t top;
 	int base, err;
 
-	if (lmc > DL_MAX_LMC)
+	if (lmc > DL_FABRIC_MAX_LMC)
 		return -EINVAL;
 	err = index_lids(f, NULL, &lid_port, &top);
 	if (err)
@@ -366,7 +372,7 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 
 		if (!wants_lid(f, i))
 			continue;
-		many = !dl_is_switch(f, f->ports[i].node);
+		many = !dl_fabric_is_switch(f, f->ports[i].node);
 		base = take_range(lid_port, many ? 1u << lmc : 1, &next[many],
 				  i);
 		if (base < 0)
@@ -374,8 +380,8 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 	}
 
 	/* All fit: only now touch the ports, each at the first of its LIDs. */
-	for (i = 1; i <= DL_MAX_LID; i++) {
-		struct dl_port *p;
+	for (i = 1; i <= DL_FABRIC_MAX_LID; i++) {
+		struct dl_fabric_port *p;
 
 		if (lid_port[i] == DL_NONE)
 			continue;
@@ -384,7 +390,7 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 		if (p->lid)
 			continue;
 		p->lid = i;
-		p->lmc = dl_is_switch(f, p->node) ? 0 : lmc;
+		p->lmc = dl_fabric_is_switch(f, p->node) ? 0 : lmc;
 	}
 	free(f->lid_port);
 	f->lid_port = lid_port;
@@ -417,12 +423,12 @@ uint32_t dl_fabric_find_guid(const struct dl_fabric *f, uint64_t guid)
 	return DL_NONE;
 }
 
-uint32_t dl_access_switch(const struct dl_fabric *f, uint32_t end_port)
+uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port)
 {
 	uint32_t node = f->ports[end_port].node;
 
-	if (!dl_is_switch(f, node))
-		node = dl_peer_node(f, end_port);
+	if (!dl_fabric_is_switch(f, node))
+		node = dl_fabric_peer_node(f, end_port);
 	if (node == DL_NONE)
 		return DL_NONE;
 	return f->nodes[node].sw;

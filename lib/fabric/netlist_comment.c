@@ -18,9 +18,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "fabric/netlist.h"
+#include "fabric/internal.h"
 
-#define NO_LID "65535"	/* of a port that no subnet manager has met */
+#define NO_LID "65535" /* of a port that no subnet manager has met */
 
 static bool is_blank(char c)
 {
@@ -49,7 +49,7 @@ static int comment_number(struct dl_text *t, const char *word, size_t len,
 
 /* "4xQDR" and ibnetdiscover --full's "v=4", PortInfo's OperationalVLs. */
 static void comment_annotation(const char *word, size_t len,
-			       struct dl_comment *c)
+			       struct dl_fabric_comment *c)
 {
 	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
 	const char *x = memchr(word, 'x', len);
@@ -60,8 +60,8 @@ static void comment_annotation(const char *word, size_t len,
 		c->vls = vls[word[2] - '0'];
 	if (!x)
 		return;
-	width = dl_width_of(word, x + 1 - word);
-	speed = dl_speed_of(x + 1, len - (x + 1 - word));
+	width = dl_fabric_width_of(word, x + 1 - word);
+	speed = dl_fabric_speed_of(x + 1, len - (x + 1 - word));
 	if (width && speed) {
 		c->width = width;
 		c->speed = speed;
@@ -70,7 +70,7 @@ static void comment_annotation(const char *word, size_t len,
 
 /* The words from t->at to `end`. */
 static int comment_words(struct dl_text *t, const char *end, bool far,
-			 struct dl_comment *c)
+			 struct dl_fabric_comment *c)
 {
 	uint64_t *lid = far ? &c->far.lid : &c->own.lid;
 	uint64_t *lmc = far ? &c->far.lmc : &c->own.lmc;
@@ -88,10 +88,10 @@ static int comment_words(struct dl_text *t, const char *end, bool far,
 		while (word + len < end && !is_blank(word[len]))
 			len++;
 		comment_annotation(word, len, c);
-		err = comment_number(t, "lid", len, DL_MAX_LID,
+		err = comment_number(t, "lid", len, DL_FABRIC_MAX_LID,
 				     "a unicast LID, at most 49151", lid);
 		if (!err && t->at == word)
-			err = comment_number(t, "lmc", len, DL_MAX_LMC,
+			err = comment_number(t, "lmc", len, DL_FABRIC_MAX_LMC,
 					     "an LMC, at most 7", lmc);
 		if (t->at == word)
 			t->at += len;
@@ -99,12 +99,12 @@ static int comment_words(struct dl_text *t, const char *end, bool far,
 	return err;
 }
 
-int dl_netlist_comment(struct dl_text *t, struct dl_comment *c)
+int dl_fabric_netlist_comment(struct dl_text *t, struct dl_fabric_comment *c)
 {
 	char *first, *last, *end = t->at + strlen(t->at);
 	int err;
 
-	*c = (struct dl_comment) { 0 };
+	*c = (struct dl_fabric_comment){ 0 };
 	if (!dl_text_take(t, '#'))
 		return 0;
 	first = strchr(t->at, '"');

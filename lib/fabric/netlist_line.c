@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/netlist.h"
-#include "log.h"
+#include "fabric/internal.h"
+#include "dateline/base.h"
 
-static struct dl_place here(const struct dl_netlist *r)
+static struct dl_fabric_parsed_place here(const struct dl_fabric_netlist *r)
 {
-	return (struct dl_place) { r->file, r->t->line };
+	return (struct dl_fabric_parsed_place){ r->file, r->t->line };
 }
 
 /* After the last token: nothing, or a comment. */
-static int end_of_statement(struct dl_netlist *r, const char *what)
+static int end_of_statement(struct dl_fabric_netlist *r, const char *what)
 {
 	if (dl_text_at_end(r->t) || *r->t->at == '#')
 		return 0;
@@ -24,7 +24,7 @@ static int end_of_statement(struct dl_netlist *r, const char *what)
 
 /* ---- statements --------------------------------------------------------- */
 
-static int read_guid(struct dl_netlist *r, unsigned int type)
+static int read_guid(struct dl_fabric_netlist *r, unsigned int type)
 {
 	struct dl_text *t = r->t;
 	uint64_t value, port = 0;
@@ -52,8 +52,8 @@ static int read_guid(struct dl_netlist *r, unsigned int type)
 	return 0;
 }
 
-static int read_value(struct dl_netlist *r, uint64_t max, const char *what,
-		      uint64_t *out)
+static int read_value(struct dl_fabric_netlist *r, uint64_t max,
+		      const char *what, uint64_t *out)
 {
 	int err;
 
@@ -63,7 +63,7 @@ static int read_value(struct dl_netlist *r, uint64_t max, const char *what,
 	return err ? err : end_of_statement(r, "# or the end of the line");
 }
 
-static int read_vendor(struct dl_netlist *r, unsigned int unused)
+static int read_vendor(struct dl_fabric_netlist *r, unsigned int unused)
 {
 	uint64_t value;
 	int err = read_value(r, UINT32_MAX, "a vendor, 32 bits", &value);
@@ -74,7 +74,7 @@ static int read_vendor(struct dl_netlist *r, unsigned int unused)
 	return err;
 }
 
-static int read_device(struct dl_netlist *r, unsigned int unused)
+static int read_device(struct dl_fabric_netlist *r, unsigned int unused)
 {
 	uint64_t value;
 	int err = read_value(r, UINT16_MAX, "a device, 16 bits", &value);
@@ -85,14 +85,14 @@ static int read_device(struct dl_netlist *r, unsigned int unused)
 	return err;
 }
 
-static int read_system(struct dl_netlist *r, unsigned int unused)
+static int read_system(struct dl_fabric_netlist *r, unsigned int unused)
 {
 	(void)unused;
 	return read_value(r, UINT64_MAX, "a GUID", &r->next.system_guid);
 }
 
-static int read_id(struct dl_netlist *r, const char *what, const char **id,
-		   size_t *len)
+static int read_id(struct dl_fabric_netlist *r, const char *what,
+		   const char **id, size_t *len)
 {
 	char *at = r->t->at;
 	int err = dl_text_quoted(r->t, what, id, len);
@@ -110,14 +110,16 @@ static int read_id(struct dl_netlist *r, const char *what, const char **id,
 		return 0;
 	r->t->at = at;
 	return dl_text_expected(r->t, "an id of one character or more, "
-				"without #, @ and control characters");
+				      "without #, @ and control characters");
 }
 
 /* "S-0002c90300001110": the GUID in an id in ibnetdiscover's form, or 0. */
 static uint64_t guid_in_id(unsigned int type, const char *id, size_t len)
 {
 	static const char prefix[] = {
-		[DL_CA] = 'H', [DL_SWITCH] = 'S', [DL_ROUTER] = 'R',
+		[DL_FABRIC_CA] = 'H',
+		[DL_FABRIC_SWITCH] = 'S',
+		[DL_FABRIC_ROUTER] = 'R',
 	};
 	size_t i;
 
@@ -127,10 +129,10 @@ static uint64_t guid_in_id(unsigned int type, const char *id, size_t len)
 		if (!isxdigit((unsigned char)id[i]))
 			return 0;
 	}
-	return strtoull(id + 2, NULL, 16);	/* up to the quote */
+	return strtoull(id + 2, NULL, 16); /* up to the quote */
 }
 
-static void take_guid(struct dl_netlist *r, const char *id, size_t len)
+static void take_guid(struct dl_fabric_netlist *r, const char *id, size_t len)
 {
 	unsigned int type = r->next.type;
 	uint64_t guid = guid_in_id(type, id, len);
@@ -140,25 +142,26 @@ static void take_guid(struct dl_netlist *r, const char *id, size_t len)
 		return;
 	}
 	r->next.guid = r->guid[type];
-	r->guid[type] += type == DL_SWITCH ? 1 : r->next.nports + 1u;
+	r->guid[type] += type == DL_FABRIC_SWITCH ? 1 : r->next.nports + 1u;
 }
 
-static int add_switch_end(struct dl_netlist *r, const struct dl_comment *c)
+static int add_switch_end(struct dl_fabric_netlist *r,
+			  const struct dl_fabric_comment *c)
 {
-	struct dl_draft_end end = {
-		.guid = r->port_guid[DL_SWITCH],
+	struct dl_fabric_parsed_end end = {
+		.guid = r->port_guid[DL_FABRIC_SWITCH],
 		.node = r->node,
 		.place = here(r),
 		.lid = c->desc ? c->far.lid : c->own.lid,
 		.lmc = c->desc ? c->far.lmc : c->own.lmc,
 	};
 
-	return end.guid || end.lid ? dl_draft_add_end(&r->d, &end) : 0;
+	return end.guid || end.lid ? dl_fabric_parsed_add_end(&r->d, &end) : 0;
 }
 
-static int read_header(struct dl_netlist *r, unsigned int type)
+static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 {
-	struct dl_comment c;
+	struct dl_fabric_comment c;
 	const char *id;
 	uint64_t nports;
 	size_t len;
@@ -166,7 +169,7 @@ static int read_header(struct dl_netlist *r, unsigned int type)
 
 	r->next.type = type;
 	r->next.place = here(r);
-	err = dl_text_number(r->t, 10, DL_MAX_PORTS,
+	err = dl_text_number(r->t, 10, DL_FABRIC_MAX_PORTS,
 			     "a number of ports, 1 to 254", &nports);
 	if (!err && !nports)
 		err = dl_text_error(r->t, "0 ports: expected 1 to 254");
@@ -178,21 +181,21 @@ static int read_header(struct dl_netlist *r, unsigned int type)
 		return err;
 	r->next.nports = nports;
 	take_guid(r, id, len);
-	err = dl_draft_string(&r->d, id, len, &r->next.id);
+	err = dl_fabric_parsed_string(&r->d, id, len, &r->next.id);
 	if (!err)
-		err = dl_netlist_comment(r->t, &c);
+		err = dl_fabric_netlist_comment(r->t, &c);
 	if (!err && c.desc_len)
-		err = dl_draft_string(&r->d, c.desc, c.desc_len,
-				      &r->next.desc);
+		err = dl_fabric_parsed_string(&r->d, c.desc, c.desc_len,
+					      &r->next.desc);
 	if (!err)
-		err = dl_draft_add_node(&r->d, &r->next);
+		err = dl_fabric_parsed_add_node(&r->d, &r->next);
 	if (err)
 		return err;
 	r->node = r->d.nnodes - 1;
 	memset(r->port_line, 0, sizeof(r->port_line));
-	if (type == DL_SWITCH)
+	if (type == DL_FABRIC_SWITCH)
 		err = add_switch_end(r, &c);
-	r->next = (struct dl_draft_node) { 0 };
+	r->next = (struct dl_fabric_parsed_node){ 0 };
 	r->guid_said[type] = false;
 	r->port_guid[type] = 0;
 	return err;
@@ -201,8 +204,8 @@ static int read_header(struct dl_netlist *r, unsigned int type)
 /* ---- port lines --------------------------------------------------------- */
 
 /* "[3]" and, in a chassis, "[ext 3]".  Without brackets *out stays. */
-static int read_port(struct dl_netlist *r, unsigned int max, const char *what,
-		     uint64_t *out)
+static int read_port(struct dl_fabric_netlist *r, unsigned int max,
+		     const char *what, uint64_t *out)
 {
 	uint64_t external;
 	int err;
@@ -216,15 +219,14 @@ static int read_port(struct dl_netlist *r, unsigned int max, const char *what,
 		err = dl_text_expected(r->t, "]");
 	if (err || !dl_text_take_string(r->t, "[ext"))
 		return err;
-	err = dl_text_number(r->t, 10, UINT32_MAX, "a chassis port",
-			     &external);
+	err = dl_text_number(r->t, 10, UINT32_MAX, "a chassis port", &external);
 	if (!err && !dl_text_take(r->t, ']'))
 		err = dl_text_expected(r->t, "]");
 	return err;
 }
 
 /* "(2c90300001111)"; without parentheses *out stays. */
-static int read_port_guid(struct dl_netlist *r, uint64_t *out)
+static int read_port_guid(struct dl_fabric_netlist *r, uint64_t *out)
 {
 	int err;
 
@@ -237,42 +239,53 @@ static int read_port_guid(struct dl_netlist *r, uint64_t *out)
 }
 
 /* ibsim's w=, s= and e=: sets of widths, speeds and extended speeds. */
-static int read_options(struct dl_netlist *r, struct dl_draft_link *link)
+static int read_options(struct dl_fabric_netlist *r,
+			struct dl_fabric_parsed_link *link)
 {
 	uint64_t w = 2, s = 1, e = 0;
 	int err = 0;
 
 	while (!err && !dl_text_at_end(r->t) && *r->t->at != '#') {
 		if (dl_text_take_string(r->t, "w="))
-			err = dl_text_number(r->t, 0, 31, "a set of widths, "
-					     "1 to 31", &w);
+			err = dl_text_number(r->t, 0, 31,
+					     "a set of widths, "
+					     "1 to 31",
+					     &w);
 		else if (dl_text_take_string(r->t, "s="))
-			err = dl_text_number(r->t, 0, 7, "a set of speeds, "
-					     "1 to 7", &s);
+			err = dl_text_number(r->t, 0, 7,
+					     "a set of speeds, "
+					     "1 to 7",
+					     &s);
 		else if (dl_text_take_string(r->t, "e="))
-			err = dl_text_number(r->t, 0, 7, "a set of extended "
-					     "speeds, 0 to 7", &e);
+			err = dl_text_number(r->t, 0, 7,
+					     "a set of extended "
+					     "speeds, 0 to 7",
+					     &e);
 		else
 			err = dl_text_expected(r->t, "w=, s=, e=, # or the "
-					       "end of the line");
+						     "end of the line");
 		dl_text_take(r->t, ',');
 	}
 	if (!err && (!w || !s))
-		err = dl_text_error(r->t, "an empty set of %s: expected one "
-				    "at least", w ? "speeds" : "widths");
+		err = dl_text_error(r->t,
+				    "an empty set of %s: expected one "
+				    "at least",
+				    w ? "speeds" : "widths");
 	if (err)
 		return err;
-	link->widths = (w & 1 ? DL_WIDTH_1X : 0) | (w & 2 ? DL_WIDTH_4X : 0) |
-		       (w & 4 ? DL_WIDTH_8X : 0) | (w & 8 ? DL_WIDTH_12X : 0) |
-		       (w & 16 ? DL_WIDTH_2X : 0);
-	link->speeds = s << DL_SDR | e << DL_FDR;
+	link->widths = (w & 1 ? DL_FABRIC_WIDTH_1X : 0) |
+		       (w & 2 ? DL_FABRIC_WIDTH_4X : 0) |
+		       (w & 4 ? DL_FABRIC_WIDTH_8X : 0) |
+		       (w & 8 ? DL_FABRIC_WIDTH_12X : 0) |
+		       (w & 16 ? DL_FABRIC_WIDTH_2X : 0);
+	link->speeds = s << DL_FABRIC_SDR | e << DL_FABRIC_FDR;
 	return 0;
 }
 
-static int add_ca_end(struct dl_netlist *r, uint64_t num, uint64_t guid,
-		      const struct dl_comment *c)
+static int add_ca_end(struct dl_fabric_netlist *r, uint64_t num, uint64_t guid,
+		      const struct dl_fabric_comment *c)
 {
-	struct dl_draft_end end = {
+	struct dl_fabric_parsed_end end = {
 		.guid = guid,
 		.node = r->node,
 		.num = num,
@@ -281,36 +294,39 @@ static int add_ca_end(struct dl_netlist *r, uint64_t num, uint64_t guid,
 		.lmc = c->own.lmc,
 	};
 
-	return guid || end.lid ? dl_draft_add_end(&r->d, &end) : 0;
+	return guid || end.lid ? dl_fabric_parsed_add_end(&r->d, &end) : 0;
 }
 
-static int add_port(struct dl_netlist *r, struct dl_draft_link *link,
-		    uint64_t num, uint64_t guid)
+static int add_port(struct dl_fabric_netlist *r,
+		    struct dl_fabric_parsed_link *link, uint64_t num,
+		    uint64_t guid)
 {
-	struct dl_comment c;
-	int err = dl_netlist_comment(r->t, &c);
+	struct dl_fabric_comment c;
+	int err = dl_fabric_netlist_comment(r->t, &c);
 
 	if (err)
 		return err;
 	if (r->port_line[num])
-		return dl_text_error(r->t, "port %u: expected another one, "
+		return dl_text_error(r->t,
+				     "port %u: expected another one, "
 				     "line %u gives it already",
 				     (unsigned int)num, r->port_line[num]);
 	r->port_line[num] = r->t->line;
 	if (c.width) {
-		link->widths = dl_widths_up_to(c.width);
-		link->speeds = dl_speeds_up_to(c.speed);
+		link->widths = dl_fabric_widths_up_to(c.width);
+		link->speeds = dl_fabric_speeds_up_to(c.speed);
 	}
 	link->vls = c.vls;
-	err = dl_draft_add_link(&r->d, link);
-	if (!err && r->d.nodes[r->node].type != DL_SWITCH)
+	err = dl_fabric_parsed_add_link(&r->d, link);
+	if (!err && r->d.nodes[r->node].type != DL_FABRIC_SWITCH)
 		err = add_ca_end(r, num, guid, &c);
 	return err;
 }
 
-static int read_port_line(struct dl_netlist *r)
+static int read_port_line(struct dl_fabric_netlist *r)
 {
-	struct dl_draft_link link = { .node = r->node, .place = here(r) };
+	struct dl_fabric_parsed_link link = { .node = r->node,
+					      .place = here(r) };
 	uint64_t num = 0, peer_num = 1, guid = 0, peer_guid;
 	char what[40];
 	const char *id;
@@ -319,7 +335,7 @@ static int read_port_line(struct dl_netlist *r)
 
 	if (r->node == DL_NONE)
 		return dl_text_expected(r->t, "a Switch, Ca, Hca or Rt line "
-					"before its ports");
+					      "before its ports");
 	snprintf(what, sizeof(what), "a port, 1 to %u",
 		 r->d.nodes[r->node].nports);
 	err = read_port(r, r->d.nodes[r->node].nports, what, &num);
@@ -328,7 +344,7 @@ static int read_port_line(struct dl_netlist *r)
 	if (!err)
 		err = read_id(r, "a peer's id in quotes", &id, &len);
 	if (!err)
-		err = read_port(r, DL_MAX_PORTS, "a port, 1 to 254",
+		err = read_port(r, DL_FABRIC_MAX_PORTS, "a port, 1 to 254",
 				&peer_num);
 	if (!err)
 		err = read_port_guid(r, &peer_guid);
@@ -336,7 +352,7 @@ static int read_port_line(struct dl_netlist *r)
 		err = read_options(r, &link);
 	/* The peer is a name until all nodes are known. */
 	if (!err)
-		err = dl_draft_string(&r->d, id, len, &link.peer);
+		err = dl_fabric_parsed_string(&r->d, id, len, &link.peer);
 	if (err)
 		return err;
 	link.num = num;
@@ -346,22 +362,24 @@ static int read_port_line(struct dl_netlist *r)
 
 /* ---- all lines ---------------------------------------------------------- */
 
-static int read_include(struct dl_netlist *r, unsigned int unused)
+static int read_include(struct dl_fabric_netlist *r, unsigned int unused)
 {
 	(void)unused;
-	return dl_netlist_include(r);
+	return dl_fabric_netlist_include(r);
 }
 
-static int read_do(struct dl_netlist *r, unsigned int unused)
+static int read_do(struct dl_fabric_netlist *r, unsigned int unused)
 {
 	(void)unused;
-	dl_log(r->t->log, DL_VERBOSE, "%s:%u: a command for ibsim, passed "
-	       "over:%.200s", r->t->name, r->t->line, r->t->at);
+	dl_log(r->t->log, DL_LOG_VERBOSE,
+	       "%s:%u: a command for ibsim, passed "
+	       "over:%.200s",
+	       r->t->name, r->t->line, r->t->at);
 	return 0;
 }
 
 /* Headings of ibnetdiscover -g. */
-static int read_heading(struct dl_netlist *r, unsigned int unused)
+static int read_heading(struct dl_fabric_netlist *r, unsigned int unused)
 {
 	(void)r;
 	(void)unused;
@@ -370,17 +388,17 @@ static int read_heading(struct dl_netlist *r, unsigned int unused)
 
 static const struct {
 	const char *word;
-	int (*read)(struct dl_netlist *r, unsigned int type);
+	int (*read)(struct dl_fabric_netlist *r, unsigned int type);
 	unsigned int type;
 } statements[] = {
-	{ "Switch", read_header, DL_SWITCH },
-	{ "Ca", read_header, DL_CA },
-	{ "Hca", read_header, DL_CA },
-	{ "Rt", read_header, DL_ROUTER },
-	{ "switchguid", read_guid, DL_SWITCH },
-	{ "caguid", read_guid, DL_CA },
-	{ "hcaguid", read_guid, DL_CA },
-	{ "rtguid", read_guid, DL_ROUTER },
+	{ "Switch", read_header, DL_FABRIC_SWITCH },
+	{ "Ca", read_header, DL_FABRIC_CA },
+	{ "Hca", read_header, DL_FABRIC_CA },
+	{ "Rt", read_header, DL_FABRIC_ROUTER },
+	{ "switchguid", read_guid, DL_FABRIC_SWITCH },
+	{ "caguid", read_guid, DL_FABRIC_CA },
+	{ "hcaguid", read_guid, DL_FABRIC_CA },
+	{ "rtguid", read_guid, DL_FABRIC_ROUTER },
 	{ "vendid", read_vendor, 0 },
 	{ "devid", read_device, 0 },
 	{ "sysimgguid", read_system, 0 },
@@ -393,17 +411,18 @@ static const struct {
 #define NSTATEMENTS (sizeof(statements) / sizeof(*statements))
 
 /* ibsim ends a node's ports at an empty line only, and loses this one. */
-static void warn_after_port(struct dl_netlist *r)
+static void warn_after_port(struct dl_fabric_netlist *r)
 {
 	if (!r->after_port || r->warned)
 		return;
 	r->warned = true;
-	dl_log(r->t->log, DL_WARNING, "%s:%u: no empty line after the ports "
-	       "above: ibsim would pass over this line", r->t->name,
-	       r->t->line);
+	dl_log(r->t->log, DL_LOG_WARNING,
+	       "%s:%u: no empty line after the ports "
+	       "above: ibsim would pass over this line",
+	       r->t->name, r->t->line);
 }
 
-int dl_netlist_line(struct dl_netlist *r)
+int dl_fabric_netlist_line(struct dl_fabric_netlist *r)
 {
 	struct dl_text *t = r->t;
 	size_t len = 0, i;
@@ -430,6 +449,6 @@ int dl_netlist_line(struct dl_netlist *r)
 		}
 	}
 	return dl_text_expected(t, "Switch, Ca, Hca, Rt, switchguid=, caguid=, "
-				"rtguid=, sysimgguid=, vendid=, devid=, "
-				"include, do, [port] or #");
+				   "rtguid=, sysimgguid=, vendid=, devid=, "
+				   "include, do, [port] or #");
 }

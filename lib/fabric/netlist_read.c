@@ -35,16 +35,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "fabric/netlist.h"
-#include "log.h"
+#include "fabric/internal.h"
+#include "dateline/base.h"
 
-#define MAX_INCLUDES 1024	/* in all */
+#define MAX_INCLUDES 1024 /* in all */
 
 /* ---- files -------------------------------------------------------------- */
 
-static int read_stream(struct dl_netlist *r, FILE *from, const char *name);
+static int read_stream(struct dl_fabric_netlist *r, FILE *from,
+		       const char *name);
 
-static int open_include(struct dl_netlist *r, const char *path)
+static int open_include(struct dl_fabric_netlist *r, const char *path)
 {
 	struct stat st;
 	FILE *from;
@@ -56,14 +57,13 @@ static int open_include(struct dl_netlist *r, const char *path)
 				     path);
 	from = fopen(path, "r");
 	if (!from)
-		return dl_text_error(r->t, "\"%s\": %s", path,
-				     strerror(errno));
+		return dl_text_error(r->t, "\"%s\": %s", path, strerror(errno));
 	err = read_stream(r, from, path);
 	fclose(from);
 	return err;
 }
 
-int dl_netlist_include(struct dl_netlist *r)
+int dl_fabric_netlist_include(struct dl_fabric_netlist *r)
 {
 	const char *name, *slash = strrchr(r->t->name, '/');
 	size_t len, dir = slash ? slash + 1 - r->t->name : 0;
@@ -75,10 +75,11 @@ int dl_netlist_include(struct dl_netlist *r)
 		err = dl_text_expected(r->t, "# or the end of the line");
 	if (err)
 		return err;
-	if (r->depth == DL_NETLIST_DEPTH || r->includes == MAX_INCLUDES)
-		return dl_text_error(r->t, "one include too many: expected "
-				     "%u at most, %u deep", MAX_INCLUDES,
-				     DL_NETLIST_DEPTH);
+	if (r->depth == DL_FABRIC_NETLIST_DEPTH || r->includes == MAX_INCLUDES)
+		return dl_text_error(r->t,
+				     "one include too many: expected "
+				     "%u at most, %u deep",
+				     MAX_INCLUDES, DL_FABRIC_NETLIST_DEPTH);
 	r->includes++;
 	if (len && *name == '/')
 		dir = 0;
@@ -93,7 +94,7 @@ int dl_netlist_include(struct dl_netlist *r)
 	return err;
 }
 
-static bool is_open(struct dl_netlist *r, FILE *from)
+static bool is_open(struct dl_fabric_netlist *r, FILE *from)
 {
 	struct stat st = { 0 };
 	unsigned int i;
@@ -112,16 +113,19 @@ static bool is_open(struct dl_netlist *r, FILE *from)
 }
 
 /* Read one file; r->t is the file that includes it, or NULL. */
-static int read_stream(struct dl_netlist *r, FILE *from, const char *name)
+static int read_stream(struct dl_fabric_netlist *r, FILE *from,
+		       const char *name)
 {
 	struct dl_text text, *outer = r->t;
 	uint32_t outer_file = r->file;
 	int err;
 
 	if (is_open(r, from))
-		return dl_text_error(outer, "\"%s\": expected a file that "
-				     "does not include this one", name);
-	err = dl_draft_string(&r->d, name, strlen(name), &r->file);
+		return dl_text_error(outer,
+				     "\"%s\": expected a file that "
+				     "does not include this one",
+				     name);
+	err = dl_fabric_parsed_string(&r->d, name, strlen(name), &r->file);
 	if (err)
 		return err;
 	dl_text_begin(&text, from, name, r->d.log);
@@ -129,7 +133,7 @@ static int read_stream(struct dl_netlist *r, FILE *from, const char *name)
 	r->depth++;
 	r->node = DL_NONE;
 	while ((err = dl_text_next(&text)) > 0) {
-		err = dl_netlist_line(r);
+		err = dl_fabric_netlist_line(r);
 		if (err)
 			break;
 	}
@@ -147,14 +151,14 @@ static int read_stream(struct dl_netlist *r, FILE *from, const char *name)
 static int compare_ids(const void *left, const void *right, void *draft)
 {
 	const uint32_t *a = left, *b = right;
-	const struct dl_draft *d = draft;
+	const struct dl_fabric_parsed *d = draft;
 	int order = strcmp(d->strings + d->nodes[*a].id,
 			   d->strings + d->nodes[*b].id);
 
 	return order ? order : *a < *b ? -1 : *a > *b;
 }
 
-static uint32_t find_id(const struct dl_draft *d, const uint32_t *by_id,
+static uint32_t find_id(const struct dl_fabric_parsed *d, const uint32_t *by_id,
 			const char *id)
 {
 	uint32_t low = 0, high = d->nnodes;
@@ -173,25 +177,28 @@ static uint32_t find_id(const struct dl_draft *d, const uint32_t *by_id,
 	return DL_NONE;
 }
 
-static int check_ids(const struct dl_draft *d, const uint32_t *by_id)
+static int check_ids(const struct dl_fabric_parsed *d, const uint32_t *by_id)
 {
 	uint32_t i;
 
 	for (i = 1; i < d->nnodes; i++) {
-		const struct dl_draft_node *a = &d->nodes[by_id[i - 1]];
-		const struct dl_draft_node *b = &d->nodes[by_id[i]];
+		const struct dl_fabric_parsed_node *a = &d->nodes[by_id[i - 1]];
+		const struct dl_fabric_parsed_node *b = &d->nodes[by_id[i]];
 
 		if (!strcmp(d->strings + a->id, d->strings + b->id))
-			return dl_draft_error(d, b->place, "\"%.64s\": "
+			return dl_fabric_parsed_error(
+				d, b->place,
+				"\"%.64s\": "
 				"expected an id of its own, %s:%u has the "
-				"same", d->strings + b->id,
-				d->strings + a->place.file, a->place.line);
+				"same",
+				d->strings + b->id, d->strings + a->place.file,
+				a->place.line);
 	}
 	return 0;
 }
 
 /* Replace the names of the links' far ends by nodes. */
-static int find_peers(struct dl_draft *d)
+static int find_peers(struct dl_fabric_parsed *d)
 {
 	uint32_t *by_id = calloc(d->nnodes + 1ul, sizeof(*by_id));
 	uint32_t i;
@@ -204,18 +211,21 @@ static int find_peers(struct dl_draft *d)
 	qsort_r(by_id, d->nnodes, sizeof(*by_id), compare_ids, d);
 	err = check_ids(d, by_id);
 	for (i = 0; i < d->nlinks && !err; i++) {
-		struct dl_draft_link *l = &d->links[i];
+		struct dl_fabric_parsed_link *l = &d->links[i];
 		const char *id = d->strings + l->peer;
 
 		l->peer = find_id(d, by_id, id);
 		if (l->peer == DL_NONE)
-			err = dl_draft_error(d, l->place, "\"%.64s\": expected "
-					     "the id of a node", id);
+			err = dl_fabric_parsed_error(d, l->place,
+						     "\"%.64s\": expected "
+						     "the id of a node",
+						     id);
 		else if (l->peer_num > d->nodes[l->peer].nports)
-			err = dl_draft_error(d, l->place, "port %u of "
-					     "\"%.64s\": expected 1 to %u",
-					     l->peer_num, id,
-					     d->nodes[l->peer].nports);
+			err = dl_fabric_parsed_error(
+				d, l->place,
+				"port %u of "
+				"\"%.64s\": expected 1 to %u",
+				l->peer_num, id, d->nodes[l->peer].nports);
 	}
 	free(by_id);
 	return err;
@@ -225,23 +235,23 @@ int dl_fabric_read_netlist_stream(FILE *from, const char *name,
 				  const struct dl_log *log,
 				  struct dl_fabric **out)
 {
-	struct dl_netlist *r = calloc(1, sizeof(*r));
+	struct dl_fabric_netlist *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return -ENOMEM;
-	r->guid[DL_SWITCH] = r->guid_base[DL_SWITCH] = 0x200000;
-	r->guid[DL_CA] = r->guid_base[DL_CA] = 0x100000;
-	err = dl_draft_begin(&r->d, log);
+	r->guid[DL_FABRIC_SWITCH] = r->guid_base[DL_FABRIC_SWITCH] = 0x200000;
+	r->guid[DL_FABRIC_CA] = r->guid_base[DL_FABRIC_CA] = 0x100000;
+	err = dl_fabric_parsed_begin(&r->d, log);
 	if (!err)
 		err = read_stream(r, from, name);
 	if (!err)
 		err = find_peers(&r->d);
 	if (!err)
-		err = dl_draft_build(&r->d, out);
+		err = dl_fabric_parsed_build(&r->d, out);
 	if (err == -ENOMEM)
-		dl_log(log, DL_ERROR, "%s: out of memory", name);
-	dl_draft_end(&r->d);
+		dl_log(log, DL_LOG_ERROR, "%s: out of memory", name);
+	dl_fabric_parsed_end(&r->d);
 	free(r);
 	return err;
 }
@@ -249,6 +259,6 @@ int dl_fabric_read_netlist_stream(FILE *from, const char *name,
 int dl_fabric_read_netlist(const char *path, const struct dl_log *log,
 			   struct dl_fabric **out)
 {
-	return dl_text_read_file(path, dl_fabric_read_netlist_stream, log,
-				 out);
+	return dl_fabric_read_file(path, dl_fabric_read_netlist_stream, log,
+				   out);
 }

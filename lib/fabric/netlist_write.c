@@ -14,16 +14,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fabric/fabric.h"
-#include "fabric/text.h"
+#include "fabric/internal.h"
+#include "dateline/base.h"
 
 static const struct {
 	const char *header, *guid;
 	char letter;
 } kinds[] = {
-	[DL_CA] = { "Ca", "caguid", 'H' },
-	[DL_SWITCH] = { "Switch", "switchguid", 'S' },
-	[DL_ROUTER] = { "Rt", "rtguid", 'R' },
+	[DL_FABRIC_CA] = { "Ca", "caguid", 'H' },
+	[DL_FABRIC_SWITCH] = { "Switch", "switchguid", 'S' },
+	[DL_FABRIC_ROUTER] = { "Rt", "rtguid", 'R' },
 };
 
 /* Can this be a node id?  See read_id() of the reader. */
@@ -41,8 +41,8 @@ static bool fits_quotes(const char *s)
 /* The node's id; one made of its GUID where it has none that can be read. */
 static void write_id(const struct dl_fabric *f, uint32_t node, FILE *to)
 {
-	const struct dl_node *n = &f->nodes[node];
-	const char *id = dl_node_id(f, node);
+	const struct dl_fabric_node *n = &f->nodes[node];
+	const char *id = dl_fabric_node_id(f, node);
 
 	if (fits_quotes(id))
 		fprintf(to, "\"%s\"", id);
@@ -61,33 +61,34 @@ static void write_desc(const char *desc, FILE *to)
 }
 
 /* The port whose LID and GUID answer for this one. */
-static const struct dl_port *end_port(const struct dl_fabric *f,
-				      uint32_t port)
+static const struct dl_fabric_port *end_port(const struct dl_fabric *f,
+					     uint32_t port)
 {
 	uint32_t node = f->ports[port].node;
 
-	return &f->ports[dl_is_switch(f, node) ? f->nodes[node].first_port :
-			 port];
+	return &f->ports[dl_fabric_is_switch(f, node) ?
+				 f->nodes[node].first_port :
+				 port];
 }
 
 static void write_header(const struct dl_fabric *f, uint32_t node, FILE *to)
 {
-	const struct dl_node *n = &f->nodes[node];
-	const struct dl_port *zero = &f->ports[n->first_port];
+	const struct dl_fabric_node *n = &f->nodes[node];
+	const struct dl_fabric_port *zero = &f->ports[n->first_port];
 
 	fprintf(to, "\nvendid=0x%" PRIx32 "\ndevid=0x%x\n", n->vendor,
 		n->device);
 	if (n->system_guid)
 		fprintf(to, "sysimgguid=0x%" PRIx64 "\n", n->system_guid);
 	fprintf(to, "%s=0x%" PRIx64, kinds[n->type].guid, n->guid);
-	if (n->type == DL_SWITCH)
+	if (n->type == DL_FABRIC_SWITCH)
 		fprintf(to, "(%" PRIx64 ")", zero->guid);
 	fprintf(to, "\n%s\t%u ", kinds[n->type].header, n->nports);
 	write_id(f, node, to);
 	/* ibsim takes the comment for a name if there is none in quotes. */
 	fputs("\t\t# ", to);
-	write_desc(dl_node_name(f, node), to);
-	if (n->type == DL_SWITCH)
+	write_desc(dl_fabric_node_name(f, node), to);
+	if (n->type == DL_FABRIC_SWITCH)
 		fprintf(to, " %s port 0 lid %u lmc %u",
 			zero->lmc ? "enhanced" : "base", zero->lid, zero->lmc);
 	putc('\n', to);
@@ -107,41 +108,45 @@ static unsigned int vl_code(unsigned int vls)
  * ibsim does not look into the comments of routers' ports: tell it in its own
  * words, sets of widths, speeds and extended speeds.
  */
-static void write_options(const struct dl_port *p, FILE *to)
+static void write_options(const struct dl_fabric_port *p, FILE *to)
 {
-	static const uint8_t widths[] = { [1] = 1, [2] = 17, [4] = 19,
-					  [8] = 23, [12] = 31 };
-	static const uint8_t extended[] = { [DL_FDR] = 1, [DL_EDR] = 3,
-					    [DL_HDR] = 7, [DL_NDR] = 7,
-					    [DL_XDR] = 7 };
+	static const uint8_t widths[] = {
+		[1] = 1, [2] = 17, [4] = 19, [8] = 23, [12] = 31
+	};
+	static const uint8_t extended[] = { [DL_FABRIC_FDR] = 1,
+					    [DL_FABRIC_EDR] = 3,
+					    [DL_FABRIC_HDR] = 7,
+					    [DL_FABRIC_NDR] = 7,
+					    [DL_FABRIC_XDR] = 7 };
 
 	fprintf(to, " w=%u s=%u e=%u", widths[p->width],
-		p->speed < DL_QDR ? (1u << p->speed) - 1 : 7,
+		p->speed < DL_FABRIC_QDR ? (1u << p->speed) - 1 : 7,
 		extended[p->speed]);
 }
 
 static void write_port(const struct dl_fabric *f, uint32_t port, FILE *to)
 {
-	const struct dl_port *p = &f->ports[port], *far = &f->ports[p->peer];
+	const struct dl_fabric_port *p = &f->ports[port],
+				    *far = &f->ports[p->peer];
 
 	fprintf(to, "[%u]", p->num);
-	if (!dl_is_switch(f, p->node))
+	if (!dl_fabric_is_switch(f, p->node))
 		fprintf(to, "(%" PRIx64 ")", p->guid);
 	putc('\t', to);
 	write_id(f, far->node, to);
 	fprintf(to, "[%u]", far->num);
-	if (!dl_is_switch(f, far->node))
+	if (!dl_fabric_is_switch(f, far->node))
 		fprintf(to, "(%" PRIx64 ")", far->guid);
-	if (f->nodes[p->node].type == DL_ROUTER && p->width && p->speed)
+	if (f->nodes[p->node].type == DL_FABRIC_ROUTER && p->width && p->speed)
 		write_options(p, to);
 	fputs("\t\t# ", to);
-	if (!dl_is_switch(f, p->node))
+	if (!dl_fabric_is_switch(f, p->node))
 		fprintf(to, "lid %u lmc %u ", p->lid, p->lmc);
-	write_desc(dl_node_name(f, far->node), to);
+	write_desc(dl_fabric_node_name(f, far->node), to);
 	fprintf(to, " lid %u", end_port(f, p->peer)->lid);
 	if (p->width && p->speed)
-		fprintf(to, " %ux%s", p->width, dl_speed_name(p->speed));
-	if (p->vls != 8)	/* ibsim's, and what the reader takes it for */
+		fprintf(to, " %ux%s", p->width, dl_fabric_speed_name(p->speed));
+	if (p->vls != 8) /* ibsim's, and what the reader takes it for */
 		fprintf(to, " v=%u", vl_code(p->vls));
 	putc('\n', to);
 }
@@ -153,7 +158,7 @@ int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to)
 	fprintf(to, "# Netlist: %u nodes, %u of them switches\n", f->nnodes,
 		f->nswitches);
 	for (i = 0; i < f->nnodes; i++) {
-		const struct dl_node *node = &f->nodes[i];
+		const struct dl_fabric_node *node = &f->nodes[i];
 
 		write_header(f, i, to);
 		for (n = 1; n <= node->nports; n++) {

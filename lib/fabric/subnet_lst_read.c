@@ -21,30 +21,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/draft.h"
-#include "fabric/grow.h"
-#include "fabric/text.h"
-#include "log.h"
+#include "fabric/internal.h"
+#include "dateline/base.h"
 
 /* What one line says about one end of its cable. */
 struct record {
 	uint64_t guid, system_guid, port_guid;
-	uint32_t desc;		/* offset in the draft's strings */
+	uint32_t desc; /* offset in the draft's strings */
 	uint32_t vendor;
 	uint32_t line;
-	uint32_t node;		/* its number, once known */
+	uint32_t node; /* its number, once known */
 	uint16_t device, lid;
 	uint8_t type, nports, num;
 };
 
 struct reader {
-	struct dl_draft d;
+	struct dl_fabric_parsed d;
 	struct dl_text t;
-	struct record *records;	/* two a line: near end, far end */
+	struct record *records; /* two a line: near end, far end */
 	uint8_t *widths;	/* by line */
 	uint16_t *speeds;
 	uint32_t nrecords, records_cap, widths_cap, speeds_cap;
-	uint32_t file;		/* its name in the draft's strings */
+	uint32_t file; /* its name in the draft's strings */
 };
 
 /* ---- lines -------------------------------------------------------------- */
@@ -56,7 +54,7 @@ static const struct {
 	uint64_t max;
 	const char *what;
 } fields[NFIELDS] = {
-	[PORTS] = { "Ports:", DL_MAX_PORTS, "1 to FE ports" },
+	[PORTS] = { "Ports:", DL_FABRIC_MAX_PORTS, "1 to FE ports" },
 	[SYSTEM] = { "SystemGUID:", UINT64_MAX, "a GUID" },
 	[NODE] = { "NodeGUID:", UINT64_MAX, "a GUID" },
 	[PORT] = { "PortGUID:", UINT64_MAX, "a GUID" },
@@ -78,11 +76,11 @@ static int read_type(struct dl_text *t, uint8_t *type)
 	if (!dl_text_take(t, '{'))
 		return dl_text_expected(t, "{");
 	if (dl_text_take_string(t, "SW"))
-		*type = DL_SWITCH;
+		*type = DL_FABRIC_SWITCH;
 	else if (dl_text_take_string(t, "CA"))
-		*type = DL_CA;
+		*type = DL_FABRIC_CA;
 	else if (dl_text_take_string(t, "Rt"))
-		*type = DL_ROUTER;
+		*type = DL_FABRIC_ROUTER;
 	else
 		return dl_text_expected(t, "SW, CA or Rt");
 	dl_text_take_string(t, "-SM");
@@ -117,9 +115,9 @@ static int read_desc(struct reader *r, uint32_t *out)
 	}
 	if (!end)
 		return dl_text_expected(&r->t, "a description and "
-					"} LID:.. PN:.. }");
+					       "} LID:.. PN:.. }");
 	r->t.at = end + 1;
-	return dl_draft_string(&r->d, begin, end - begin, out);
+	return dl_fabric_parsed_string(&r->d, begin, end - begin, out);
 }
 
 static int read_end(struct reader *r, bool far, struct record *e)
@@ -129,7 +127,7 @@ static int read_end(struct reader *r, bool far, struct record *e)
 	unsigned int i;
 	int err;
 
-	*e = (struct record) { .line = t->line };
+	*e = (struct record){ .line = t->line };
 	err = read_type(t, &e->type);
 	for (i = 0; i < NFIELDS && !err; i++)
 		err = read_field(t, fields[i].name, fields[i].max,
@@ -137,10 +135,10 @@ static int read_end(struct reader *r, bool far, struct record *e)
 	if (!err)
 		err = read_desc(r, &e->desc);
 	if (!err)
-		err = read_field(t, "LID:", DL_MAX_LID,
+		err = read_field(t, "LID:", DL_FABRIC_MAX_LID,
 				 "a unicast LID, at most BFFF", &lid);
 	if (!err)
-		err = read_field(t, "PN:", DL_MAX_PORTS, "a port", &num);
+		err = read_field(t, "PN:", DL_FABRIC_MAX_PORTS, "a port", &num);
 	if (err)
 		return err;
 	if (!dl_text_take(t, '}'))
@@ -149,13 +147,14 @@ static int read_end(struct reader *r, bool far, struct record *e)
 		return dl_text_error(t, "NodeGUID 0: expected another one");
 	if (!num || num > v[PORTS])
 		return dl_text_error(t, "PN:%02X: expected 01 to %02X",
-				     (unsigned int)num,
-				     (unsigned int)v[PORTS]);
-	if (far && !(v[DEVICE] & 0xffff))	/* OpenSM's shift */
+				     (unsigned int)num, (unsigned int)v[PORTS]);
+	if (far && !(v[DEVICE] & 0xffff)) /* OpenSM's shift */
 		v[DEVICE] >>= 16;
 	if (v[DEVICE] > UINT16_MAX)
-		return dl_text_error(t, "DevID:%08" PRIX64 ": expected 16 "
-				     "bits", v[DEVICE]);
+		return dl_text_error(t,
+				     "DevID:%08" PRIX64 ": expected 16 "
+				     "bits",
+				     v[DEVICE]);
 	e->guid = v[NODE];
 	e->system_guid = v[SYSTEM];
 	e->port_guid = v[PORT];
@@ -192,7 +191,7 @@ static int read_cable(struct dl_text *t, uint8_t *widths, uint16_t *speeds)
 	size_t len;
 
 	len = take_word(t, "PHY=", &word);
-	*widths = dl_widths_up_to(dl_width_of(word, len));
+	*widths = dl_fabric_widths_up_to(dl_fabric_width_of(word, len));
 	if (!*widths && !is_unknown(word, len)) {
 		t->at = at;
 		return dl_text_expected(t, "PHY= and 1x, 2x, 4x, 8x or 12x");
@@ -201,14 +200,15 @@ static int read_cable(struct dl_text *t, uint8_t *widths, uint16_t *speeds)
 		return dl_text_expected(t, "LOG= and a state");
 	at = t->at;
 	len = take_word(t, "SPD=", &word);
-	*speeds = dl_speeds_up_to(dl_speed_of_rate(word, len));
+	*speeds = dl_fabric_speeds_up_to(dl_fabric_speed_of_rate(word, len));
 	if (!*speeds && !is_unknown(word, len)) {
 		t->at = at;
 		return dl_text_expected(t, "SPD= and 2.5, 5, 10, FDR10, 14, "
-					"25, 50, 100 or 200");
+					   "25, 50, 100 or 200");
 	}
-	return dl_text_at_end(t) ? 0 : dl_text_expected(t, "the end of the "
-							"line");
+	return dl_text_at_end(t) ? 0 :
+				   dl_text_expected(t, "the end of the "
+						       "line");
 }
 
 static int read_line(struct reader *r)
@@ -221,16 +221,18 @@ static int read_line(struct reader *r)
 
 	if (dl_text_at_end(&r->t))
 		return 0;
-	records = dl_grow(r->records, sizeof(*records), r->nrecords, 2,
-			  &r->records_cap);
+	records = dl_array_grow(r->records, sizeof(*records), r->nrecords, 2,
+				&r->records_cap);
 	if (!records)
 		return -ENOMEM;
 	r->records = records;
-	widths = dl_grow(r->widths, sizeof(*widths), line, 1, &r->widths_cap);
+	widths = dl_array_grow(r->widths, sizeof(*widths), line, 1,
+			       &r->widths_cap);
 	if (!widths)
 		return -ENOMEM;
 	r->widths = widths;
-	speeds = dl_grow(r->speeds, sizeof(*speeds), line, 1, &r->speeds_cap);
+	speeds = dl_array_grow(r->speeds, sizeof(*speeds), line, 1,
+			       &r->speeds_cap);
 	if (!speeds)
 		return -ENOMEM;
 	r->speeds = speeds;
@@ -259,19 +261,23 @@ static int compare(const void *left, const void *right, void *records)
 	return i < j ? -1 : i > j;
 }
 
-static struct dl_place place_of(const struct reader *r, uint32_t record)
+static struct dl_fabric_parsed_place place_of(const struct reader *r,
+					      uint32_t record)
 {
-	return (struct dl_place) { r->file, r->records[record].line };
+	return (struct dl_fabric_parsed_place){ r->file,
+						r->records[record].line };
 }
 
 static int differs(const struct reader *r, uint32_t record, uint32_t first)
 {
 	const struct record *e = &r->records[record];
 
-	return dl_draft_error(&r->d, place_of(r, record), "node 0x%016" PRIx64
-			      " port %u: expected what %s:%u says about it",
-			      e->guid, e->num, r->d.strings + r->file,
-			      r->records[first].line);
+	return dl_fabric_parsed_error(
+		&r->d, place_of(r, record),
+		"node 0x%016" PRIx64
+		" port %u: expected what %s:%u says about it",
+		e->guid, e->num, r->d.strings + r->file,
+		r->records[first].line);
 }
 
 static bool same_node(const struct reader *r, const struct record *a,
@@ -287,13 +293,13 @@ static bool same_node(const struct reader *r, const struct record *a,
 /* The end port of a switch is the same for all of its ports. */
 static bool same_end(const struct record *a, const struct record *b)
 {
-	return (a->type != DL_SWITCH && a->num != b->num) ||
+	return (a->type != DL_FABRIC_SWITCH && a->num != b->num) ||
 	       (a->lid == b->lid && a->port_guid == b->port_guid);
 }
 
 static int add_node(struct reader *r, const struct record *e)
 {
-	struct dl_draft_node node = {
+	struct dl_fabric_parsed_node node = {
 		.guid = e->guid,
 		.system_guid = e->system_guid,
 		.desc = r->d.strings[e->desc] ? e->desc : 0,
@@ -307,10 +313,12 @@ static int add_node(struct reader *r, const struct record *e)
 	int err;
 
 	snprintf(id, sizeof(id), "%c-%016" PRIx64,
-		 e->type == DL_SWITCH ? 'S' : e->type == DL_CA ? 'H' : 'R',
+		 e->type == DL_FABRIC_SWITCH ? 'S' :
+		 e->type == DL_FABRIC_CA     ? 'H' :
+					       'R',
 		 e->guid);
-	err = dl_draft_string(&r->d, id, strlen(id), &node.id);
-	return err ? err : dl_draft_add_node(&r->d, &node);
+	err = dl_fabric_parsed_string(&r->d, id, strlen(id), &node.id);
+	return err ? err : dl_fabric_parsed_add_node(&r->d, &node);
 }
 
 /*
@@ -326,8 +334,9 @@ static int add_nodes(struct reader *r, const uint32_t *order, uint32_t *first)
 		uint64_t guid = r->records[order[i]].guid;
 		uint32_t least = order[i];
 
-		for (j = i; j < r->nrecords &&
-		     r->records[order[j]].guid == guid; j++) {
+		for (j = i;
+		     j < r->nrecords && r->records[order[j]].guid == guid;
+		     j++) {
 			if (order[j] < least)
 				least = order[j];
 		}
@@ -357,21 +366,21 @@ static int add_ends(struct reader *r, const uint32_t *order)
 	for (i = 0; i < r->nrecords && !err; i++) {
 		const struct record *e = &r->records[order[i]];
 		const struct record *last = i ? &r->records[order[i - 1]] : e;
-		bool sw = e->type == DL_SWITCH;
+		bool sw = e->type == DL_FABRIC_SWITCH;
 
-		if (i && e->guid == last->guid &&
-		    (sw || e->num == last->num)) {
+		if (i && e->guid == last->guid && (sw || e->num == last->num)) {
 			if (!same_end(e, last))
 				err = differs(r, order[i], order[i - 1]);
 			continue;
 		}
-		err = dl_draft_add_end(&r->d, &(struct dl_draft_end) {
-			.guid = e->port_guid,
-			.node = e->node,
-			.place = place_of(r, order[i]),
-			.lid = e->lid,
-			.num = sw ? 0 : e->num,
-		});
+		err = dl_fabric_parsed_add_end(
+			&r->d, &(struct dl_fabric_parsed_end){
+				       .guid = e->port_guid,
+				       .node = e->node,
+				       .place = place_of(r, order[i]),
+				       .lid = e->lid,
+				       .num = sw ? 0 : e->num,
+			       });
 	}
 	return err;
 }
@@ -384,15 +393,16 @@ static int add_links(struct reader *r)
 	for (i = 0; i < r->nrecords && !err; i += 2) {
 		const struct record *near = &r->records[i], *far = near + 1;
 
-		err = dl_draft_add_link(&r->d, &(struct dl_draft_link) {
-			.node = near->node,
-			.peer = far->node,
-			.place = place_of(r, i),
-			.speeds = r->speeds[i / 2],
-			.widths = r->widths[i / 2],
-			.num = near->num,
-			.peer_num = far->num,
-		});
+		err = dl_fabric_parsed_add_link(
+			&r->d, &(struct dl_fabric_parsed_link){
+				       .node = near->node,
+				       .peer = far->node,
+				       .place = place_of(r, i),
+				       .speeds = r->speeds[i / 2],
+				       .widths = r->widths[i / 2],
+				       .num = near->num,
+				       .peer_num = far->num,
+			       });
 	}
 	return err;
 }
@@ -430,9 +440,10 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
 	int err;
 
 	dl_text_begin(&r.t, from, name, log);
-	err = dl_draft_begin(&r.d, log);
+	err = dl_fabric_parsed_begin(&r.d, log);
 	if (!err)
-		err = dl_draft_string(&r.d, name, strlen(name), &r.file);
+		err = dl_fabric_parsed_string(&r.d, name, strlen(name),
+					      &r.file);
 	while (!err) {
 		err = dl_text_next(&r.t);
 		if (err <= 0)
@@ -442,11 +453,11 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
 	if (!err)
 		err = fill_draft(&r);
 	if (!err)
-		err = dl_draft_build(&r.d, out);
+		err = dl_fabric_parsed_build(&r.d, out);
 	if (err == -ENOMEM)
-		dl_log(log, DL_ERROR, "%s: out of memory", name);
+		dl_log(log, DL_LOG_ERROR, "%s: out of memory", name);
 	dl_text_end(&r.t);
-	dl_draft_end(&r.d);
+	dl_fabric_parsed_end(&r.d);
 	free(r.records);
 	free(r.widths);
 	free(r.speeds);
@@ -456,6 +467,6 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
 int dl_fabric_read_subnet_list(const char *path, const struct dl_log *log,
 			       struct dl_fabric **out)
 {
-	return dl_text_read_file(path, dl_fabric_read_subnet_list_stream, log,
-				 out);
+	return dl_fabric_read_file(path, dl_fabric_read_subnet_list_stream, log,
+				   out);
 }

@@ -22,13 +22,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "fabric/fabric.h"
-#include "fabric/text.h"
+#include "fabric/internal.h"
+#include "dateline/base.h"
 
-#define REVISION 0xa1	/* which nobody keeps; ibsim's */
+#define REVISION 0xa1 /* which nobody keeps; ibsim's */
 
 static const char *const types[] = {
-	[DL_CA] = "CA", [DL_SWITCH] = "SW", [DL_ROUTER] = "Rt",
+	[DL_FABRIC_CA] = "CA",
+	[DL_FABRIC_SWITCH] = "SW",
+	[DL_FABRIC_ROUTER] = "Rt",
 };
 
 static void write_desc(const char *desc, FILE *to)
@@ -40,25 +42,26 @@ static void write_desc(const char *desc, FILE *to)
 static void write_end(const struct dl_fabric *f, uint32_t port, bool far,
 		      FILE *to)
 {
-	const struct dl_port *p = &f->ports[port], *end = p;
-	const struct dl_node *n = &f->nodes[p->node];
+	const struct dl_fabric_port *p = &f->ports[port], *end = p;
+	const struct dl_fabric_node *n = &f->nodes[p->node];
 
-	if (n->type == DL_SWITCH)
+	if (n->type == DL_FABRIC_SWITCH)
 		end = &f->ports[n->first_port];
-	fprintf(to, "{ %s Ports:%02X SystemGUID:%016" PRIx64
-		" NodeGUID:%016" PRIx64 " PortGUID:%016" PRIx64
-		" VenID:%0*" PRIX32 " DevID:%04" PRIX32 " Rev:%08X {",
+	fprintf(to,
+		"{ %s Ports:%02X SystemGUID:%016" PRIx64 " NodeGUID:%016" PRIx64
+		" PortGUID:%016" PRIx64 " VenID:%0*" PRIX32 " DevID:%04" PRIX32
+		" Rev:%08X {",
 		types[n->type], n->nports,
 		n->system_guid ? n->system_guid : n->guid, n->guid, end->guid,
 		far ? 8 : 6, n->vendor, (uint32_t)n->device << (far ? 16 : 0),
 		REVISION);
-	write_desc(dl_node_name(f, p->node), to);
+	write_desc(dl_fabric_node_name(f, p->node), to);
 	fprintf(to, "} LID:%04X PN:%02X } ", end->lid, p->num);
 }
 
 static void write_cable(const struct dl_fabric *f, uint32_t port, FILE *to)
 {
-	const struct dl_port *p = &f->ports[port];
+	const struct dl_fabric_port *p = &f->ports[port];
 
 	write_end(f, port, false, to);
 	write_end(f, p->peer, true, to);
@@ -66,7 +69,7 @@ static void write_cable(const struct dl_fabric *f, uint32_t port, FILE *to)
 		fprintf(to, "PHY=%ux ", p->width);
 	else
 		fputs("PHY=?? ", to);
-	fprintf(to, "LOG=ACT SPD=%s\n", dl_speed_rate(p->speed));
+	fprintf(to, "LOG=ACT SPD=%s\n", dl_fabric_speed_rate(p->speed));
 }
 
 struct key {
@@ -91,10 +94,10 @@ int dl_fabric_write_subnet_list(const struct dl_fabric *f, FILE *to)
 	if (!keys)
 		return -ENOMEM;
 	for (i = 0; i < f->nnodes; i++)
-		keys[i] = (struct key) { bswap_64(f->nodes[i].guid), i };
+		keys[i] = (struct key){ bswap_64(f->nodes[i].guid), i };
 	qsort(keys, f->nnodes, sizeof(*keys), compare);
 	for (i = 0; i < f->nnodes; i++) {
-		const struct dl_node *node = &f->nodes[keys[i].node];
+		const struct dl_fabric_node *node = &f->nodes[keys[i].node];
 
 		for (n = 1; n <= node->nports; n++) {
 			uint32_t port = node->first_port + n;

@@ -37,26 +37,26 @@
 
 #include <Random123/philox.h>
 
-#include "link/arbiter.h"
+#include "dateline/link.h"
 
 enum turn { TURN_HIGH, TURN_LOW, TURN_LOW_MORE };
 
-#define WORDS_PER_LIMIT 1024	/* VLHighLimit counts 4096 bytes */
+#define WORDS_PER_LIMIT 1024 /* VLHighLimit counts 4096 bytes */
 
 /* ---- programs ---------------------------------------------------------- */
 
-void dl_arb_options_init(struct dl_arb_options *o)
+void dl_link_arb_options_init(struct dl_link_arb_options *o)
 {
-	*o = (struct dl_arb_options){
+	*o = (struct dl_link_arb_options){
 		.nvls = 8,
-		.high_cap = DL_ARB_ENTRIES,
-		.low_cap = DL_ARB_ENTRIES,
+		.high_cap = DL_LINK_ARB_ENTRIES,
+		.low_cap = DL_LINK_ARB_ENTRIES,
 	};
 }
 
-static void compile_table(const struct dl_vlarb_entry *from, unsigned int n,
-			  const struct dl_arb_options *o,
-			  struct dl_arb_table *t)
+static void compile_table(const struct dl_tables_vlarb_entry *from,
+			  unsigned int n, const struct dl_link_arb_options *o,
+			  struct dl_link_arb_table *t)
 {
 	t->n = n;
 	for (unsigned int e = 0; e < n; e++) {
@@ -68,7 +68,7 @@ static void compile_table(const struct dl_vlarb_entry *from, unsigned int n,
 		if (vl < o->nvls) {
 			t->naming[vl] |= UINT64_C(1) << e;
 			t->sends[e] = 1u << vl;
-		} else if (o->bad_entry == DL_BAD_ANY) {
+		} else if (o->bad_entry == DL_LINK_BAD_ANY) {
 			t->wild |= UINT64_C(1) << e;
 			t->sends[e] = (1u << o->nvls) - 1;
 		}
@@ -77,13 +77,14 @@ static void compile_table(const struct dl_vlarb_entry *from, unsigned int n,
 
 static unsigned int cut(unsigned int n, unsigned int cap)
 {
-	if (n > DL_ARB_ENTRIES)
-		n = DL_ARB_ENTRIES;
+	if (n > DL_LINK_ARB_ENTRIES)
+		n = DL_LINK_ARB_ENTRIES;
 	return n < cap ? n : cap;
 }
 
-void dl_arb_compile(const struct dl_vlarb *arb, const struct dl_arb_options *o,
-		    struct dl_arb_program *out)
+void dl_link_arb_compile(const struct dl_tables_vlarb *arb,
+			 const struct dl_link_arb_options *o,
+			 struct dl_link_arb_program *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->options = *o;
@@ -91,19 +92,19 @@ void dl_arb_compile(const struct dl_vlarb *arb, const struct dl_arb_options *o,
 	out->enabled = (1u << o->nvls) - 1;
 	out->programmed = true;
 	compile_table(arb->high, cut(arb->nhigh, o->high_cap), o,
-		      &out->table[DL_ARB_HIGH]);
+		      &out->table[DL_LINK_ARB_HIGH]);
 	compile_table(arb->low, cut(arb->nlow, o->low_cap), o,
-		      &out->table[DL_ARB_LOW]);
-	for (unsigned int vl = 0; vl < DL_DATA_VLS; vl++)
-		if (out->table[DL_ARB_HIGH].naming[vl] |
-		    out->table[DL_ARB_LOW].naming[vl])
+		      &out->table[DL_LINK_ARB_LOW]);
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
+		if (out->table[DL_LINK_ARB_HIGH].naming[vl] |
+		    out->table[DL_LINK_ARB_LOW].naming[vl])
 			out->listed |= 1u << vl;
 }
 
 static void draw_table(philox4x32_key_t key, uint64_t port, unsigned int side,
-		       struct dl_vlarb_entry *entries)
+		       struct dl_tables_vlarb_entry *entries)
 {
-	for (unsigned int e = 0; e < DL_ARB_ENTRIES; e += 4) {
+	for (unsigned int e = 0; e < DL_LINK_ARB_ENTRIES; e += 4) {
 		philox4x32_ctr_t at = { { (uint32_t)port,
 					  (uint32_t)(port >> 32), side, e } };
 		philox4x32_ctr_t drawn = philox4x32(at, key);
@@ -115,56 +116,60 @@ static void draw_table(philox4x32_key_t key, uint64_t port, unsigned int side,
 	}
 }
 
-void dl_arb_undefined(uint64_t seed, uint64_t port, struct dl_vlarb *out)
+void dl_link_arb_undefined(uint64_t seed, uint64_t port,
+			   struct dl_tables_vlarb *out)
 {
 	philox4x32_key_t key = { { (uint32_t)seed, (uint32_t)(seed >> 32) } };
 	philox4x32_ctr_t at = { { (uint32_t)port, (uint32_t)(port >> 32),
-				  DL_ARB_NONE, 0 } };
+				  DL_LINK_ARB_NONE, 0 } };
 
-	draw_table(key, port, DL_ARB_HIGH, out->high);
-	draw_table(key, port, DL_ARB_LOW, out->low);
-	out->nhigh = DL_ARB_ENTRIES;
-	out->nlow = DL_ARB_ENTRIES;
+	draw_table(key, port, DL_LINK_ARB_HIGH, out->high);
+	draw_table(key, port, DL_LINK_ARB_LOW, out->low);
+	out->nhigh = DL_LINK_ARB_ENTRIES;
+	out->nlow = DL_LINK_ARB_ENTRIES;
 	out->high_limit = philox4x32(at, key).v[0];
 }
 
 /* ---- state ------------------------------------------------------------- */
 
-static void reload(struct dl_arbiter *a)
+static void reload(struct dl_link_arbiter *a)
 {
 	a->counter = a->program->high_limit * WORDS_PER_LIMIT;
 }
 
-void dl_arbiter_init(struct dl_arbiter *a, const struct dl_arb_program *p)
+void dl_link_arbiter_init(struct dl_link_arbiter *a,
+			  const struct dl_link_arb_program *p)
 {
-	*a = (struct dl_arbiter){ .program = p };
+	*a = (struct dl_link_arbiter){ .program = p };
 	reload(a);
 }
 
-static bool same_table(const struct dl_arb_table *a,
-		       const struct dl_arb_table *b)
+static bool same_table(const struct dl_link_arb_table *a,
+		       const struct dl_link_arb_table *b)
 {
 	return a->n == b->n &&
 	       !memcmp(a->entry, b->entry, a->n * sizeof(a->entry[0])) &&
 	       !memcmp(a->sends, b->sends, sizeof(a->sends));
 }
 
-void dl_arbiter_change(struct dl_arbiter *a, const struct dl_arb_program *p)
+void dl_link_arbiter_change(struct dl_link_arbiter *a,
+			    const struct dl_link_arb_program *p)
 {
-	const struct dl_arb_program *old = a->program;
+	const struct dl_link_arb_program *old = a->program;
 
 	a->program = p;
-	for (unsigned int side = DL_ARB_HIGH; side <= DL_ARB_LOW; side++)
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW;
+	     side++)
 		if (!same_table(&old->table[side], &p->table[side]))
-			a->place[side] = (struct dl_arb_place){ 0 };
+			a->place[side] = (struct dl_link_arb_position){ 0 };
 	if (old->high_limit != p->high_limit &&
-	    (old->high_limit == DL_ARB_UNLIMITED ||
-	     p->high_limit == DL_ARB_UNLIMITED))
+	    (old->high_limit == DL_LINK_ARB_UNLIMITED ||
+	     p->high_limit == DL_LINK_ARB_UNLIMITED))
 		reload(a);
 }
 
 /* The entries of a table that could send now. */
-static uint64_t ready_entries(const struct dl_arb_table *t,
+static uint64_t ready_entries(const struct dl_link_arb_table *t,
 			      unsigned int sendable)
 {
 	uint64_t ready = sendable ? t->wild : 0;
@@ -175,22 +180,22 @@ static uint64_t ready_entries(const struct dl_arb_table *t,
 }
 
 /* Entry e sends: the lowest of the VLs, if it may choose. */
-static enum dl_kind chosen(const struct dl_arb_table *t, unsigned int side,
-			   unsigned int e, unsigned int sendable,
-			   struct dl_pick *out)
+static enum dl_link_kind chosen(const struct dl_link_arb_table *t,
+				unsigned int side, unsigned int e,
+				unsigned int sendable, struct dl_link_pick *out)
 {
-	out->kind = DL_KIND_DATA;
+	out->kind = DL_LINK_DATA;
 	out->vl = __builtin_ctz(sendable & t->sends[e]);
 	out->side = side;
 	out->entry = e;
-	return DL_KIND_DATA;
+	return DL_LINK_DATA;
 }
 
 /* Look for an entry from the pointer on, once round.  Changes nothing. */
-static bool find(const struct dl_arbiter *a, unsigned int side,
-		 unsigned int sendable, struct dl_pick *out)
+static bool find(const struct dl_link_arbiter *a, unsigned int side,
+		 unsigned int sendable, struct dl_link_pick *out)
 {
-	const struct dl_arb_table *t = &a->program->table[side];
+	const struct dl_link_arb_table *t = &a->program->table[side];
 	unsigned int at = a->place[side].at;
 	uint64_t ready;
 
@@ -205,61 +210,66 @@ static bool find(const struct dl_arbiter *a, unsigned int side,
 }
 
 /* Has the low turn's own entry something left, and to send? */
-static bool may_go_on(const struct dl_arbiter *a, unsigned int sendable,
-		      struct dl_pick *out)
+static bool may_go_on(const struct dl_link_arbiter *a, unsigned int sendable,
+		      struct dl_link_pick *out)
 {
-	const struct dl_arb_place *place = &a->place[DL_ARB_LOW];
-	const struct dl_arb_table *t = &a->program->table[DL_ARB_LOW];
+	const struct dl_link_arb_position *place = &a->place[DL_LINK_ARB_LOW];
+	const struct dl_link_arb_table *t = &a->program->table[DL_LINK_ARB_LOW];
 
 	return place->live && (sendable & t->sends[place->at]) &&
-	       chosen(t, DL_ARB_LOW, place->at, sendable, out);
+	       chosen(t, DL_LINK_ARB_LOW, place->at, sendable, out);
 }
 
 /* Data packets that no table entry sends. */
-static enum dl_kind outside(unsigned int vls, struct dl_pick *out)
+static enum dl_link_kind outside(unsigned int vls, struct dl_link_pick *out)
 {
 	if (!vls)
-		return DL_KIND_NOTHING;
-	*out = (struct dl_pick){ .kind = DL_KIND_DATA, .vl = __builtin_ctz(vls),
-				 .side = DL_ARB_NONE };
-	return DL_KIND_DATA;
+		return DL_LINK_NOTHING;
+	*out = (struct dl_link_pick){ .kind = DL_LINK_DATA,
+				      .vl = __builtin_ctz(vls),
+				      .side = DL_LINK_ARB_NONE };
+	return DL_LINK_DATA;
 }
 
-static enum dl_kind pick_data(struct dl_arbiter *a, unsigned int sendable,
-			      struct dl_pick *out)
+static enum dl_link_kind pick_data(struct dl_link_arbiter *a,
+				   unsigned int sendable,
+				   struct dl_link_pick *out)
 {
-	const struct dl_arb_program *p = a->program;
+	const struct dl_link_arb_program *p = a->program;
 	bool expired;
 
 	if (a->turn == TURN_LOW_MORE && may_go_on(a, sendable, out))
-		return DL_KIND_DATA;
-	if (a->turn == TURN_LOW && find(a, DL_ARB_LOW, sendable, out))
-		return DL_KIND_DATA;
+		return DL_LINK_DATA;
+	if (a->turn == TURN_LOW && find(a, DL_LINK_ARB_LOW, sendable, out))
+		return DL_LINK_DATA;
 	a->turn = TURN_HIGH;
 
-	expired = a->counter < 0;	/* never while it is unlimited */
-	if (!expired && find(a, DL_ARB_HIGH, sendable, out))
-		return DL_KIND_DATA;
+	expired = a->counter < 0; /* never while it is unlimited */
+	if (!expired && find(a, DL_LINK_ARB_HIGH, sendable, out))
+		return DL_LINK_DATA;
 	reload(a);
-	if (find(a, DL_ARB_LOW, sendable, out)) {
+	if (find(a, DL_LINK_ARB_LOW, sendable, out)) {
 		a->turn = TURN_LOW;
-		return DL_KIND_DATA;
+		return DL_LINK_DATA;
 	}
-	if (expired && find(a, DL_ARB_HIGH, sendable, out))
-		return DL_KIND_DATA;
+	if (expired && find(a, DL_LINK_ARB_HIGH, sendable, out))
+		return DL_LINK_DATA;
 	/* No table can send: whatever is sendable stands in none. */
-	return p->options.unlisted_vl == DL_UNLISTED_IDLE ?
-		outside(sendable, out) : DL_KIND_NOTHING;
+	return p->options.unlisted_vl == DL_LINK_UNLISTED_IDLE ?
+		       outside(sendable, out) :
+		       DL_LINK_NOTHING;
 }
 
-enum dl_kind dl_arbiter_pick(struct dl_arbiter *a, bool smp, bool fcp,
-			     unsigned int sendable, struct dl_pick *out)
+enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, bool smp,
+				       bool fcp, unsigned int sendable,
+				       struct dl_link_pick *out)
 {
 	sendable &= a->program->enabled;
 	if (smp || fcp) {
-		*out = (struct dl_pick){ .kind = smp ? DL_KIND_SMP : DL_KIND_FCP,
-					 .vl = smp ? DL_VL_SMP : 0,
-					 .side = DL_ARB_NONE };
+		*out = (struct dl_link_pick){ .kind = smp ? DL_LINK_SMP :
+							    DL_LINK_FCP,
+					      .vl = smp ? DL_LINK_VL_SMP : 0,
+					      .side = DL_LINK_ARB_NONE };
 		return out->kind;
 	}
 	if (a->program->options.nvls == 1)
@@ -267,14 +277,15 @@ enum dl_kind dl_arbiter_pick(struct dl_arbiter *a, bool smp, bool fcp,
 	return pick_data(a, sendable, out);
 }
 
-void dl_arbiter_charge(struct dl_arbiter *a, const struct dl_pick *pick,
-		       uint32_t bytes, struct dl_arb_after *after)
+void dl_link_arbiter_charge(struct dl_link_arbiter *a,
+			    const struct dl_link_pick *pick, uint32_t bytes,
+			    struct dl_link_arb_after *after)
 {
-	const struct dl_arb_program *p = a->program;
+	const struct dl_link_arb_program *p = a->program;
 
-	if (pick->kind == DL_KIND_DATA && pick->side != DL_ARB_NONE) {
-		const struct dl_arb_table *t = &p->table[pick->side];
-		struct dl_arb_place *place = &a->place[pick->side];
+	if (pick->kind == DL_LINK_DATA && pick->side != DL_LINK_ARB_NONE) {
+		const struct dl_link_arb_table *t = &p->table[pick->side];
+		struct dl_link_arb_position *place = &a->place[pick->side];
 
 		if (!place->live || place->at != pick->entry)
 			place->left = t->entry[pick->entry].weight;
@@ -283,13 +294,14 @@ void dl_arbiter_charge(struct dl_arbiter *a, const struct dl_pick *pick,
 		place->live = place->left > 0;
 		if (!place->live && ++place->at >= t->n)
 			place->at = 0;
-		if (pick->side == DL_ARB_HIGH) {
-			if (p->high_limit != DL_ARB_UNLIMITED)
+		if (pick->side == DL_LINK_ARB_HIGH) {
+			if (p->high_limit != DL_LINK_ARB_UNLIMITED)
 				a->counter -= (bytes + 3) / 4;
 		} else {
-			a->turn = place->live &&
-				  p->options.low_turn == DL_LOW_WEIGHT ?
-				  TURN_LOW_MORE : TURN_HIGH;
+			a->turn = place->live && p->options.low_turn ==
+							  DL_LINK_LOW_WEIGHT ?
+					  TURN_LOW_MORE :
+					  TURN_HIGH;
 		}
 		if (after)
 			after->weight = place->left;

@@ -20,7 +20,7 @@
  * Invariants.
  *   - Safe: credit that the sender may still use, plus what is on the wire,
  *     plus what is stored, never exceeds the buffer.  So with honest numbers
- *     dl_credit_receive() never fails.
+ *     dl_link_credit_receive() never fails.
  *   - An older credit message promises no more than a newer one.  Losing one
  *     does no harm, and the next one makes up for it.
  *   - Data lost on the wire is taken for stored: credit leaks, safely.  A
@@ -42,15 +42,16 @@
 
 #include <errno.h>
 
-#include "link/credit.h"
+#include "dateline/link.h"
 
-int dl_credit_rx_init(struct dl_credit_rx *rx, enum dl_credit_scheme scheme,
-		      uint32_t buffer, uint32_t chunk)
+int dl_link_credit_rx_init(struct dl_link_credit_rx *rx,
+			   enum dl_link_credit_scheme scheme, uint32_t buffer,
+			   uint32_t chunk)
 {
-	if (!chunk || (scheme == DL_CREDIT_PCIE &&
-		       (chunk != 1 || buffer > DL_CREDIT_WINDOW)))
+	if (!chunk || (scheme == DL_LINK_CREDIT_PCIE &&
+		       (chunk != 1 || buffer > DL_LINK_CREDIT_WINDOW)))
 		return -EINVAL;
-	*rx = (struct dl_credit_rx){
+	*rx = (struct dl_link_credit_rx){
 		.free = buffer / chunk,
 		.size = buffer / chunk,
 		.chunk = chunk,
@@ -59,43 +60,45 @@ int dl_credit_rx_init(struct dl_credit_rx *rx, enum dl_credit_scheme scheme,
 	return 0;
 }
 
-void dl_credit_tx_init(struct dl_credit_tx *tx, const struct dl_credit_rx *rx)
+void dl_link_credit_tx_init(struct dl_link_credit_tx *tx,
+			    const struct dl_link_credit_rx *rx)
 {
-	*tx = (struct dl_credit_tx){ .alloc = rx->size, .scheme = rx->scheme };
-	dl_credit_update(tx, dl_credit_of(rx));
+	*tx = (struct dl_link_credit_tx){ .alloc = rx->size,
+					  .scheme = rx->scheme };
+	dl_link_credit_update(tx, dl_link_credit_of(rx));
 }
 
-void dl_credit_sync(struct dl_credit_rx *rx, uint32_t sync)
+void dl_link_credit_sync(struct dl_link_credit_rx *rx, uint32_t sync)
 {
 	uint32_t lost;
 
-	if (rx->scheme == DL_CREDIT_IBA) {
-		rx->count = sync & DL_CREDIT_MASK;
+	if (rx->scheme == DL_LINK_CREDIT_IBA) {
+		rx->count = sync & DL_LINK_CREDIT_MASK;
 		return;
 	}
-	lost = (sync - (rx->count + rx->size - rx->free)) & DL_CREDIT_MASK;
+	lost = (sync - (rx->count + rx->size - rx->free)) & DL_LINK_CREDIT_MASK;
 	rx->count += lost;
-	if (lost > DL_CREDIT_WINDOW)	/* an old message: behind */
-		rx->count -= DL_CREDIT_MODULUS;
+	if (lost > DL_LINK_CREDIT_WINDOW) /* an old message: behind */
+		rx->count -= DL_LINK_CREDIT_MODULUS;
 }
 
-bool dl_credit_worth_telling(const struct dl_credit_rx *rx, uint32_t told,
-			     uint32_t largest)
+bool dl_link_credit_worth_telling(const struct dl_link_credit_rx *rx,
+				  uint32_t told, uint32_t largest)
 {
-	uint32_t now = dl_credit_of(rx);
-	uint32_t fresh = (now - told) & DL_CREDIT_MASK;
-	uint32_t quarter = (dl_credit_promise(rx->size) + 3) / 4;
+	uint32_t now = dl_link_credit_of(rx);
+	uint32_t fresh = (now - told) & DL_LINK_CREDIT_MASK;
+	uint32_t quarter = (dl_link_credit_promise(rx->size) + 3) / 4;
 	uint32_t usable;
 
-	if (!fresh || fresh > DL_CREDIT_WINDOW)
+	if (!fresh || fresh > DL_LINK_CREDIT_WINDOW)
 		return false;
 	if (fresh >= quarter)
 		return true;
 	/* What the sender has left of the last promise, at most. */
-	usable = (told - rx->count) & DL_CREDIT_MASK;
-	if (rx->scheme == DL_CREDIT_PCIE)
+	usable = (told - rx->count) & DL_LINK_CREDIT_MASK;
+	if (rx->scheme == DL_LINK_CREDIT_PCIE)
 		usable = rx->free > fresh ? rx->free - fresh : 0;
-	else if (usable > DL_CREDIT_WINDOW)
+	else if (usable > DL_LINK_CREDIT_WINDOW)
 		usable = 0;
 	return usable < largest;
 }

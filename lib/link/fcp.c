@@ -16,17 +16,17 @@
 
 #include <errno.h>
 
-#include "link/fcp.h"
+#include "dateline/link.h"
 
-#define POLYNOMIAL_REVERSED 0xD008	/* 100Bh */
+#define POLYNOMIAL_REVERSED 0xD008 /* 100Bh */
 
 static const struct {
 	uint8_t shift, width;
 } layout[] = {
-	{ 28, 4 },	/* Op */
-	{ 16, 12 },	/* FCTBS */
-	{ 12, 4 },	/* VL */
-	{ 0, 12 },	/* FCCL */
+	{ 28, 4 },  /* Op */
+	{ 16, 12 }, /* FCTBS */
+	{ 12, 4 },  /* VL */
+	{ 0, 12 },  /* FCCL */
 };
 
 enum { OP, FCTBS, VL, FCCL };
@@ -34,7 +34,7 @@ enum { OP, FCTBS, VL, FCCL };
 static uint32_t put(unsigned int field, uint32_t value)
 {
 	return (value & ((1u << layout[field].width) - 1))
-	       << layout[field].shift;
+	    << layout[field].shift;
 }
 
 static uint32_t get(uint32_t word, unsigned int field)
@@ -42,7 +42,7 @@ static uint32_t get(uint32_t word, unsigned int field)
 	return word >> layout[field].shift & ((1u << layout[field].width) - 1);
 }
 
-uint16_t dl_crc16(const uint8_t *bytes, size_t n)
+uint16_t dl_link_crc16(const uint8_t *bytes, size_t n)
 {
 	uint32_t crc = 0xFFFF;
 
@@ -54,7 +54,8 @@ uint16_t dl_crc16(const uint8_t *bytes, size_t n)
 	return ~crc;
 }
 
-void dl_fcp_encode(const struct dl_fcp *fcp, uint8_t wire[DL_FCP_BYTES])
+void dl_link_fcp_encode(const struct dl_link_fcp *fcp,
+			uint8_t wire[DL_LINK_FCP_BYTES])
 {
 	uint32_t word = put(OP, fcp->op) | put(FCTBS, fcp->fctbs) |
 			put(VL, fcp->vl) | put(FCCL, fcp->fccl);
@@ -62,20 +63,21 @@ void dl_fcp_encode(const struct dl_fcp *fcp, uint8_t wire[DL_FCP_BYTES])
 
 	for (unsigned int i = 0; i < 4; i++)
 		wire[i] = word >> (24 - 8 * i);
-	crc = dl_crc16(wire, 4);
+	crc = dl_link_crc16(wire, 4);
 	wire[4] = crc;
 	wire[5] = crc >> 8;
 }
 
-int dl_fcp_decode(const uint8_t wire[DL_FCP_BYTES], struct dl_fcp *out)
+int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES],
+		       struct dl_link_fcp *out)
 {
 	uint32_t word = 0;
 
-	if ((wire[4] | wire[5] << 8) != dl_crc16(wire, 4))
+	if ((wire[4] | wire[5] << 8) != dl_link_crc16(wire, 4))
 		return -EBADMSG;
 	for (unsigned int i = 0; i < 4; i++)
 		word = word << 8 | wire[i];
-	if (get(word, OP) > DL_FCP_INITIALISE || get(word, VL) == 15)
+	if (get(word, OP) > DL_LINK_FCP_INITIALISE || get(word, VL) == 15)
 		return -EPROTO;
 	out->op = get(word, OP);
 	out->fctbs = get(word, FCTBS);
@@ -84,29 +86,30 @@ int dl_fcp_decode(const uint8_t wire[DL_FCP_BYTES], struct dl_fcp *out)
 	return 0;
 }
 
-int dl_fcp_make(enum dl_link_state state, unsigned int vl,
-		const struct dl_credit_tx *tx, const struct dl_credit_rx *rx,
-		struct dl_fcp *out)
+int dl_link_fcp_make(enum dl_link_state state, unsigned int vl,
+		     const struct dl_link_credit_tx *tx,
+		     const struct dl_link_credit_rx *rx,
+		     struct dl_link_fcp *out)
 {
-	int op = dl_fcp_op(state);
+	int op = dl_link_fcp_op(state);
 
 	if (op < 0)
 		return -ENOTCONN;
 	out->op = op;
 	out->vl = vl;
-	out->fctbs = dl_credit_sync_of(tx);
-	out->fccl = dl_credit_of(rx);
+	out->fctbs = dl_link_credit_sync_of(tx);
+	out->fccl = dl_link_credit_of(rx);
 	return 0;
 }
 
-int dl_fcp_take(enum dl_link_state state, const struct dl_fcp *fcp,
-		struct dl_credit_tx *tx, struct dl_credit_rx *rx)
+int dl_link_fcp_take(enum dl_link_state state, const struct dl_link_fcp *fcp,
+		     struct dl_link_credit_tx *tx, struct dl_link_credit_rx *rx)
 {
 	if (state == DL_LINK_DOWN)
 		return -ENOTCONN;
-	if (state == DL_LINK_ACTIVE && fcp->op == DL_FCP_INITIALISE)
+	if (state == DL_LINK_ACTIVE && fcp->op == DL_LINK_FCP_INITIALISE)
 		return -ECONNRESET;
-	dl_credit_update(tx, fcp->fccl);
-	dl_credit_sync(rx, fcp->fctbs);
+	dl_link_credit_update(tx, fcp->fccl);
+	dl_link_credit_sync(rx, fcp->fctbs);
 	return 0;
 }

@@ -1,14 +1,17 @@
 libdlroute_la_SOURCES += \
-	lib/route/repair.c lib/route/repair.h \
-	lib/route/repair_dest.c \
-	lib/route/repair_flow.c \
-	lib/route/repair_graph.c \
-	lib/route/repair_net.c \
-	lib/route/repair_tables.c \
-	lib/route/repair_tree.c \
-	lib/route/rings.c lib/route/rings.h \
-	lib/route/route.c lib/route/route.h \
+	include/dateline/route.h \
+	lib/route/internal.h \
+	lib/route/rings.c \
+	lib/route/route.c \
 	lib/route/sl.c \
 	lib/route/tree.c \
-	lib/route/unicast.c lib/route/unicast.h \
-	lib/route/vlarb.c lib/route/vlarb.h
+	lib/route/unicast.c \
+	lib/route/vlarb.c \
+	lib/route/proven/dest.c \
+	lib/route/proven/flow.c \
+	lib/route/proven/graph.c \
+	lib/route/proven/internal.h \
+	lib/route/proven/net.c \
+	lib/route/proven/repair.c \
+	lib/route/proven/tables.c \
+	lib/route/proven/tree.c

@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route/rings.h"
+#include "route/internal.h"
 
-uint32_t dl_ring(const struct dl_grid *g, uint32_t site, unsigned int dim)
+uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site,
+		       unsigned int dim)
 {
 	uint32_t stride = 1;
 	unsigned int d;
@@ -29,8 +30,8 @@ uint32_t dl_ring(const struct dl_grid *g, uint32_t site, unsigned int dim)
 	return site % stride + site / (stride * g->radix[dim]) * stride;
 }
 
-uint32_t dl_ring_site(const struct dl_grid *g, uint32_t ring, unsigned int dim,
-		      uint32_t coord)
+uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring,
+			    unsigned int dim, uint32_t coord)
 {
 	uint32_t stride = 1;
 	unsigned int d;
@@ -41,24 +42,25 @@ uint32_t dl_ring_site(const struct dl_grid *g, uint32_t ring, unsigned int dim,
 	       coord * stride;
 }
 
-bool dl_hop_alive(const struct dl_torus *t, uint32_t site, unsigned int dir)
+bool dl_route_hop_alive(const struct dl_torus *t, uint32_t site,
+			unsigned int dir)
 {
 	uint32_t sw = t->site_sw[site];
 
-	return sw != DL_NONE && dl_group_size(t, sw, dir) > 0;
+	return sw != DL_NONE && dl_torus_group_size(t, sw, dir) > 0;
 }
 
-unsigned int dl_ring_regions(const struct dl_torus *t, uint32_t ring,
-			     unsigned int dim)
+unsigned int dl_route_ring_regions(const struct dl_torus *t, uint32_t ring,
+				   unsigned int dim)
 {
-	const struct dl_grid *g = &t->grid;
+	const struct dl_torus_grid *g = &t->grid;
 	uint32_t i, alive = 0, hops = 0;
 
 	for (i = 0; i < g->radix[dim]; i++) {
-		uint32_t site = dl_ring_site(g, ring, dim, i);
+		uint32_t site = dl_route_ring_site(g, ring, dim, i);
 
 		alive += t->site_sw[site] != DL_NONE;
-		hops += dl_hop_alive(t, site, dl_dir(dim, false));
+		hops += dl_route_hop_alive(t, site, dl_torus_dir(dim, false));
 	}
 	/* A closed ring is one region; each live hop of a path joins two. */
 	return hops == alive && alive ? 1 : alive - hops;
@@ -67,15 +69,16 @@ unsigned int dl_ring_regions(const struct dl_torus *t, uint32_t ring,
 static bool ring_whole(const struct dl_torus *t, uint32_t ring,
 		       unsigned int dim)
 {
-	const struct dl_grid *g = &t->grid;
+	const struct dl_torus_grid *g = &t->grid;
 	uint32_t i;
 
 	for (i = 0; i < g->radix[dim]; i++) {
-		uint32_t site = dl_ring_site(g, ring, dim, i);
+		uint32_t site = dl_route_ring_site(g, ring, dim, i);
 		bool last = g->mesh[dim] && i == g->radix[dim] - 1;
 
 		if (t->site_sw[site] == DL_NONE ||
-		    (!last && !dl_hop_alive(t, site, dl_dir(dim, false))))
+		    (!last &&
+		     !dl_route_hop_alive(t, site, dl_torus_dir(dim, false))))
 			return false;
 	}
 	return true;
@@ -85,48 +88,52 @@ static bool ring_whole(const struct dl_torus *t, uint32_t ring,
 struct ring {
 	uint32_t radix;
 	bool mesh;
-	bool sw[DL_MAX_RADIX];		/* is there a switch? */
+	bool sw[DL_TORUS_MAX_RADIX]; /* is there a switch? */
 	/* How many hops can a packet go that way before a gap? */
-	uint32_t reach[2][DL_MAX_RADIX];	/* DL_WAY_PLUS, DL_WAY_MINUS */
+	uint32_t reach
+		[2]
+		[DL_TORUS_MAX_RADIX]; /* DL_ROUTE_WAY_PLUS, DL_ROUTE_WAY_MINUS */
 };
 
-static bool passable(const struct ring *r, uint32_t from, enum dl_way way,
+static bool passable(const struct ring *r, uint32_t from, enum dl_route_way way,
 		     uint32_t hops)
 {
 	return hops <= r->reach[way][from];
 }
 
-static enum dl_way choose_way(const struct ring *r, uint32_t from, uint32_t to)
+static enum dl_route_way choose_way(const struct ring *r, uint32_t from,
+				    uint32_t to)
 {
 	uint32_t hops[2];
-	enum dl_way first, second;
+	enum dl_route_way first, second;
 
 	if (from == to)
-		return DL_WAY_HERE;
-	hops[DL_WAY_PLUS] = (to + r->radix - from) % r->radix;
-	hops[DL_WAY_MINUS] = r->radix - hops[DL_WAY_PLUS];
-	first = to > from ? DL_WAY_PLUS : DL_WAY_MINUS;
-	second = to > from ? DL_WAY_MINUS : DL_WAY_PLUS;
+		return DL_ROUTE_WAY_HERE;
+	hops[DL_ROUTE_WAY_PLUS] = (to + r->radix - from) % r->radix;
+	hops[DL_ROUTE_WAY_MINUS] = r->radix - hops[DL_ROUTE_WAY_PLUS];
+	first = to > from ? DL_ROUTE_WAY_PLUS : DL_ROUTE_WAY_MINUS;
+	second = to > from ? DL_ROUTE_WAY_MINUS : DL_ROUTE_WAY_PLUS;
 	if (!r->mesh && hops[second] < hops[first]) {
-		enum dl_way shorter = second;
+		enum dl_route_way shorter = second;
 
 		second = first;
 		first = shorter;
 	}
 	if (!r->sw[to]) {
 		/* Stop one hop short of the hole. */
-		hops[DL_WAY_PLUS]--;
-		hops[DL_WAY_MINUS]--;
+		hops[DL_ROUTE_WAY_PLUS]--;
+		hops[DL_ROUTE_WAY_MINUS]--;
 		if (!hops[first])
-			return DL_WAY_TURN;
+			return DL_ROUTE_WAY_TURN;
 	}
 	if (passable(r, from, first, hops[first]))
 		return first;
 	if (r->mesh)
-		return DL_WAY_CUT;
+		return DL_ROUTE_WAY_CUT;
 	if (!r->sw[to] && !hops[second])
-		return DL_WAY_TURN;
-	return passable(r, from, second, hops[second]) ? second : DL_WAY_CUT;
+		return DL_ROUTE_WAY_TURN;
+	return passable(r, from, second, hops[second]) ? second :
+							 DL_ROUTE_WAY_CUT;
 }
 
 static void ring_ways(const struct ring *r, uint8_t *ways)
@@ -146,43 +153,44 @@ static void measure_reach(struct ring *r, const bool *hop)
 	/* Twice round, so that what lies across the end is counted too. */
 	for (i = 0; i < 2 * n; i++) {
 		here = i % n;
-		r->reach[DL_WAY_MINUS][here] = minus < n ? minus : n;
+		r->reach[DL_ROUTE_WAY_MINUS][here] = minus < n ? minus : n;
 		minus = hop[here] ? minus + 1 : 0;
 		here = (2 * n - 1 - i) % n;
 		plus = hop[here] ? plus + 1 : 0;
-		r->reach[DL_WAY_PLUS][here] = plus < n ? plus : n;
+		r->reach[DL_ROUTE_WAY_PLUS][here] = plus < n ? plus : n;
 	}
 }
 
-static void fill_ring(const struct dl_torus *t, unsigned int dim,
-		      uint32_t ring, bool whole, uint8_t *ways)
+static void fill_ring(const struct dl_torus *t, unsigned int dim, uint32_t ring,
+		      bool whole, uint8_t *ways)
 {
-	const struct dl_grid *g = &t->grid;
+	const struct dl_torus_grid *g = &t->grid;
 	struct ring r = { .radix = g->radix[dim], .mesh = g->mesh[dim] };
-	bool hop[DL_MAX_RADIX];
+	bool hop[DL_TORUS_MAX_RADIX];
 	uint32_t i;
 
 	for (i = 0; i < r.radix; i++) {
-		uint32_t site = dl_ring_site(g, ring, dim, i);
+		uint32_t site = dl_route_ring_site(g, ring, dim, i);
 
 		r.sw[i] = whole || t->site_sw[site] != DL_NONE;
-		hop[i] = whole || dl_hop_alive(t, site, dl_dir(dim, false));
+		hop[i] = whole ||
+			 dl_route_hop_alive(t, site, dl_torus_dir(dim, false));
 	}
 	measure_reach(&r, hop);
 	ring_ways(&r, ways);
 }
 
-int dl_rings_new(const struct dl_torus *t, struct dl_rings **out)
+int dl_route_rings_new(const struct dl_torus *t, struct dl_route_rings **out)
 {
-	const struct dl_grid *g = &t->grid;
-	struct dl_rings *r = calloc(1, sizeof(*r));
-	uint32_t ring, total = 0, whole[DL_DIMS];
+	const struct dl_torus_grid *g = &t->grid;
+	struct dl_route_rings *r = calloc(1, sizeof(*r));
+	uint32_t ring, total = 0, whole[DL_TORUS_DIMS];
 	unsigned int d;
 
 	if (!r)
 		return -ENOMEM;
 	r->torus = t;
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		uint32_t size = g->radix[d] * g->radix[d];
 
 		r->nrings[d] = t->nsites / g->radix[d];
@@ -202,7 +210,7 @@ int dl_rings_new(const struct dl_torus *t, struct dl_rings **out)
 	r->ways = malloc(total);
 	if (!r->ways)
 		goto no_memory;
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		fill_ring(t, d, 0, true, r->ways + whole[d]);
 		for (ring = 0; ring < r->nrings[d]; ring++)
 			if (r->table[d][ring] != whole[d])
@@ -213,17 +221,17 @@ int dl_rings_new(const struct dl_torus *t, struct dl_rings **out)
 	return 0;
 
 no_memory:
-	dl_rings_free(r);
+	dl_route_rings_free(r);
 	return -ENOMEM;
 }
 
-void dl_rings_free(struct dl_rings *r)
+void dl_route_rings_free(struct dl_route_rings *r)
 {
 	unsigned int d;
 
 	if (!r)
 		return;
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		free(r->table[d]);
 	free(r->ways);
 	free(r);

@@ -12,12 +12,12 @@
  * turned from a later dimension to an earlier one (which plain dimension
  * order never does), and its QoS level.
  */
-#include "route/route.h"
+#include "dateline/route.h"
 
 #define SL_QOS_BIT 3
 
 /* Does the shorter way from a to b pass between radix - 1 and 0? */
-static bool wraps(const struct dl_grid *g, unsigned int dim, uint32_t a,
+static bool wraps(const struct dl_torus_grid *g, unsigned int dim, uint32_t a,
 		  uint32_t b)
 {
 	uint32_t apart = a > b ? a - b : b - a;
@@ -25,28 +25,29 @@ static bool wraps(const struct dl_grid *g, unsigned int dim, uint32_t a,
 	return !g->mesh[dim] && 2 * apart > g->radix[dim];
 }
 
-unsigned int dl_site_sl(const struct dl_grid *g, uint32_t from, uint32_t to)
+unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from,
+			 uint32_t to)
 {
-	uint32_t a[DL_DIMS], b[DL_DIMS];
+	uint32_t a[DL_TORUS_DIMS], b[DL_TORUS_DIMS];
 	unsigned int d, sl = 0;
 
-	dl_site_coord(g, from, a);
-	dl_site_coord(g, to, b);
-	for (d = 0; d < DL_DIMS; d++)
+	dl_torus_site_coord(g, from, a);
+	dl_torus_site_coord(g, to, b);
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		sl |= (unsigned int)wraps(g, d, a[d], b[d]) << d;
 	return sl;
 }
 
-void dl_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
+void dl_route_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
 {
-	const struct dl_grid *g = &t->grid;
-	uint8_t bit[DL_DIMS][DL_MAX_RADIX];
+	const struct dl_torus_grid *g = &t->grid;
+	uint8_t bit[DL_TORUS_DIMS][DL_TORUS_MAX_RADIX];
 	const uint32_t *sw = t->site_sw;
-	uint32_t i, x, y, z, at[DL_DIMS];
+	uint32_t i, x, y, z, at[DL_TORUS_DIMS];
 	unsigned int d;
 
-	dl_site_coord(g, t->sl_site[from], at);
-	for (d = 0; d < DL_DIMS; d++)
+	dl_torus_site_coord(g, t->attachment[from], at);
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		for (i = 0; i < g->radix[d]; i++)
 			bit[d][i] = wraps(g, d, at[d], i) << d;
 	for (z = 0; z < g->radix[2]; z++)
@@ -56,23 +57,24 @@ void dl_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
 					row[*sw] = bit[0][x] | bit[1][y] |
 						   bit[2][z];
 	for (i = 0; i < t->nunplaced; i++)
-		if (t->sl_site[t->unplaced[i]] != DL_NONE)
+		if (t->attachment[t->unplaced[i]] != DL_NONE)
 			row[t->unplaced[i]] =
-				dl_site_sl(g, t->sl_site[from],
-					   t->sl_site[t->unplaced[i]]);
+				dl_route_sl(g, t->attachment[from],
+					    t->attachment[t->unplaced[i]]);
 }
 
-dl_sl2vl_row dl_torus_sl2vl(unsigned int in, unsigned int out,
-			    const struct dl_vl_budget *vls)
+dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
+				   const struct dl_route_vls *vls)
 {
-	dl_sl2vl_row row = 0;
-	unsigned int sl, vl, dim = dl_dir_dim(out);
-	bool turn = in < DL_DIRS && out < DL_DIRS && dl_dir_dim(in) > dim;
+	dl_tables_sl2vl_row row = 0;
+	unsigned int sl, vl, dim = dl_torus_dir_dim(out);
+	bool turn = in < DL_TORUS_DIRS && out < DL_TORUS_DIRS &&
+		    dl_torus_dir_dim(in) > dim;
 
 	for (sl = 0; sl < 16; sl++) {
 		unsigned int qos = sl >> SL_QOS_BIT & 1;
 
-		if (out == DL_DIRS) {
+		if (out == DL_TORUS_DIRS) {
 			vl = vls->end >= 2 ? qos : 0;
 		} else {
 			vl = sl >> dim & 1;
@@ -81,7 +83,7 @@ dl_sl2vl_row dl_torus_sl2vl(unsigned int in, unsigned int out,
 			if (vls->between >= 8)
 				vl |= qos << 2;
 		}
-		row |= (dl_sl2vl_row)vl << (4 * sl);
+		row |= (dl_tables_sl2vl_row)vl << (4 * sl);
 	}
 	return row;
 }

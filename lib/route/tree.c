@@ -18,18 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
-#include "route/repair.h"
-#include "route/rings.h"
+#include "dateline/base.h"
+#include "route/proven/internal.h"
+#include "route/internal.h"
 
 struct builder {
 	const struct dl_torus *torus;
-	struct dl_tree *tree;
-	uint8_t *dir;		/* by switch: the direction to its parent */
-	bool *in;		/* by switch: is it in the tree? */
+	struct dl_route_tree *tree;
+	uint8_t *dir; /* by switch: the direction to its parent */
+	bool *in;     /* by switch: is it in the tree? */
 };
 
-void dl_tree_free(struct dl_tree *tree)
+void dl_route_tree_free(struct dl_route_tree *tree)
 {
 	if (!tree)
 		return;
@@ -57,20 +57,20 @@ static void branch(struct builder *b, uint32_t sw, unsigned int dir,
 		   bool beyond)
 {
 	const struct dl_torus *t = b->torus;
-	unsigned int dim = dl_dir_dim(dir);
-	uint32_t c[DL_DIMS];
+	unsigned int dim = dl_torus_dir_dim(dir);
+	uint32_t c[DL_TORUS_DIMS];
 
 	for (;;) {
 		uint32_t site = t->sw_site[sw], next;
 		bool dateline;
 
-		dl_site_coord(&t->grid, site, c);
+		dl_torus_site_coord(&t->grid, site, c);
 		dateline = c[dim] == (dir & 1 ? 0 : t->grid.radix[dim] - 1);
-		if ((dateline && !beyond) || !dl_hop_alive(t, site, dir))
+		if ((dateline && !beyond) || !dl_route_hop_alive(t, site, dir))
 			return;
-		next = t->site_sw[dl_site_next(&t->grid, site, dir)];
+		next = t->site_sw[dl_torus_site_next(&t->grid, site, dir)];
 		if (!b->in[next])
-			attach(b, next, sw, dl_opposite(dir));
+			attach(b, next, sw, dl_torus_opposite(dir));
 		else if (b->tree->parent[next] != sw)
 			return;
 		sw = next;
@@ -81,11 +81,11 @@ static bool ring_in_tree(const struct builder *b, uint32_t site,
 			 unsigned int dim)
 {
 	const struct dl_torus *t = b->torus;
-	uint32_t ring = dl_ring(&t->grid, site, dim), i;
+	uint32_t ring = dl_route_ring(&t->grid, site, dim), i;
 
 	for (i = 0; i < t->grid.radix[dim]; i++) {
 		uint32_t sw =
-			t->site_sw[dl_ring_site(&t->grid, ring, dim, i)];
+			t->site_sw[dl_route_ring_site(&t->grid, ring, dim, i)];
 
 		if (sw != DL_NONE && !b->in[sw])
 			return false;
@@ -106,10 +106,10 @@ static void hang_odd(struct builder *b)
 		before = b->tree->norder;
 		for (i = 0; i < t->nunplaced; i++) {
 			uint32_t sw = t->unplaced[i];
-			uint32_t next = dl_next_home(t, sw);
+			uint32_t next = dl_torus_uplink_switch(t, sw);
 
 			if (next != DL_NONE && b->in[next] && !b->in[sw])
-				attach(b, sw, next, DL_DIRS);
+				attach(b, sw, next, DL_TORUS_DIRS);
 		}
 	} while (b->tree->norder > before);
 }
@@ -119,17 +119,17 @@ static void grow(struct builder *b)
 	unsigned int d, dir;
 	uint32_t i, n;
 
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		for (i = 0, n = b->tree->norder; i < n; i++) {
 			uint32_t sw = b->tree->order[i];
 
-			for (dir = dl_dir(d, false); dir <= dl_dir(d, true);
-			     dir++)
+			for (dir = dl_torus_dir(d, false);
+			     dir <= dl_torus_dir(d, true); dir++)
 				branch(b, sw, dir, false);
 			if (ring_in_tree(b, b->torus->sw_site[sw], d))
 				continue;
-			for (dir = dl_dir(d, false); dir <= dl_dir(d, true);
-			     dir++)
+			for (dir = dl_torus_dir(d, false);
+			     dir <= dl_torus_dir(d, true); dir++)
 				branch(b, sw, dir, true);
 		}
 	}
@@ -139,10 +139,10 @@ static void grow(struct builder *b)
 /* Is any switch missing at this coordinate of the dimension? */
 static bool plane_whole(const struct dl_torus *t, unsigned int dim, uint32_t at)
 {
-	uint32_t site, c[DL_DIMS];
+	uint32_t site, c[DL_TORUS_DIMS];
 
 	for (site = 0; site < t->nsites; site++) {
-		dl_site_coord(&t->grid, site, c);
+		dl_torus_site_coord(&t->grid, site, c);
 		if (c[dim] == at && t->site_sw[site] == DL_NONE)
 			return false;
 	}
@@ -171,10 +171,10 @@ static uint32_t from_middle(uint32_t radix, uint32_t n)
 static uint32_t choose_root(const struct dl_torus *t)
 {
 	const uint32_t *radix = t->grid.radix;
-	uint32_t c[DL_DIMS], n, d;
+	uint32_t c[DL_TORUS_DIMS], n, d;
 	bool found = false;
 
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		c[d] = radix[d] / 2;
 	for (n = 0; n < radix[2] && !found; n++) {
 		c[2] = from_middle(radix[2], n);
@@ -191,7 +191,7 @@ static uint32_t choose_root(const struct dl_torus *t)
 		c[d] = radix[d] / 2;
 	/* Not on a hole, whatever is missing. */
 	for (n = 0; n < t->nsites; n++) {
-		uint32_t site = (dl_site(&t->grid, c) + n) % t->nsites;
+		uint32_t site = (dl_torus_site(&t->grid, c) + n) % t->nsites;
 
 		if (t->site_sw[site] != DL_NONE)
 			return t->site_sw[site];
@@ -205,10 +205,10 @@ static unsigned int cables_up(const struct builder *b, uint32_t sw,
 {
 	unsigned int n;
 
-	if (b->dir[sw] == DL_DIRS)
-		return dl_cables_home(b->torus, sw, ports, NULL);
-	n = dl_group_size(b->torus, sw, b->dir[sw]);
-	memcpy(ports, dl_group(b->torus, sw, b->dir[sw]), n);
+	if (b->dir[sw] == DL_TORUS_DIRS)
+		return dl_torus_uplink_cables(b->torus, sw, ports, NULL);
+	n = dl_torus_group_size(b->torus, sw, b->dir[sw]);
+	memcpy(ports, dl_torus_group(b->torus, sw, b->dir[sw]), n);
 	return n;
 }
 
@@ -216,10 +216,10 @@ static int list_cables(struct builder *b)
 {
 	const struct dl_torus *t = b->torus;
 	const struct dl_fabric *f = t->fabric;
-	uint8_t ports[DL_MAX_PORTS];
+	uint8_t ports[DL_FABRIC_MAX_PORTS];
 	uint32_t s, i, n, total = 0;
 
-	b->tree->cables = malloc((t->nlinks + t->nodd_links + 1) *
+	b->tree->cables = malloc((t->nlinks + t->noff_links + 1) *
 				 sizeof(*b->tree->cables));
 	if (!b->tree->cables)
 		return -ENOMEM;
@@ -244,19 +244,19 @@ static int report_unreached(const struct builder *b, const struct dl_log *log)
 	for (s = 0; s < f->nswitches; s++) {
 		if (b->torus->sw_site[s] == DL_NONE || b->in[s])
 			continue;
-		dl_log(log, DL_WARNING,
+		dl_log(log, DL_LOG_WARNING,
 		       "the multicast tree does not reach switch 0x%016" PRIx64
 		       " \"%s\"",
 		       f->nodes[f->switches[s]].guid,
-		       dl_node_name(f, f->switches[s]));
+		       dl_fabric_node_name(f, f->switches[s]));
 		return -ENOTCONN;
 	}
 	return 0;
 }
 
-struct dl_tree *dl_tree_new(uint32_t nswitches)
+struct dl_route_tree *dl_route_tree_new(uint32_t nswitches)
 {
-	struct dl_tree *tree = calloc(1, sizeof(*tree));
+	struct dl_route_tree *tree = calloc(1, sizeof(*tree));
 	size_t size = (nswitches + 1) * sizeof(uint32_t);
 
 	if (!tree)
@@ -266,7 +266,7 @@ struct dl_tree *dl_tree_new(uint32_t nswitches)
 	tree->order = malloc(size);
 	tree->cable_first = malloc(size);
 	if (!tree->parent || !tree->order || !tree->cable_first) {
-		dl_tree_free(tree);
+		dl_route_tree_free(tree);
 		return NULL;
 	}
 	memset(tree->parent, 0xFF, size);
@@ -277,7 +277,7 @@ static void builder_free(struct builder *b)
 {
 	free(b->dir);
 	free(b->in);
-	dl_tree_free(b->tree);
+	dl_route_tree_free(b->tree);
 }
 
 /* The tree from a root; DL_NONE: from the one near the middle. */
@@ -285,21 +285,21 @@ static int build(struct builder *b, uint32_t root)
 {
 	uint32_t nsw = b->torus->fabric->nswitches;
 
-	b->tree = dl_tree_new(nsw);
+	b->tree = dl_route_tree_new(nsw);
 	b->dir = malloc(nsw + 1);
 	b->in = calloc(nsw + 1, sizeof(*b->in));
 	if (!b->tree || !b->dir || !b->in)
 		return -ENOMEM;
 	b->tree->root = root == DL_NONE ? choose_root(b->torus) : root;
 	if (b->tree->root != DL_NONE) {
-		attach(b, b->tree->root, DL_NONE, DL_DIRS);
+		attach(b, b->tree->root, DL_NONE, DL_TORUS_DIRS);
 		grow(b);
 	}
 	return list_cables(b);
 }
 
-int dl_partial_tree(const struct dl_torus *t, uint32_t root,
-		    struct dl_tree **out)
+int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
+			  struct dl_route_tree **out)
 {
 	struct builder b = { .torus = t };
 	int err = build(&b, root);
@@ -312,8 +312,8 @@ int dl_partial_tree(const struct dl_torus *t, uint32_t root,
 	return err;
 }
 
-int dl_master_tree(const struct dl_torus *t, const struct dl_log *log,
-		   struct dl_tree **out)
+int dl_route_master_tree(const struct dl_torus *t, const struct dl_log *log,
+			 struct dl_route_tree **out)
 {
 	struct builder b = { .torus = t };
 	int err = build(&b, DL_NONE);
@@ -329,20 +329,23 @@ int dl_master_tree(const struct dl_torus *t, const struct dl_log *log,
 }
 
 /* Put the cable between a switch and its parent into the group. */
-static void join_parent(const struct dl_tree *tree, const struct dl_fabric *f,
-			uint16_t mlid, uint32_t sw, uint64_t *masks)
+static void join_parent(const struct dl_route_tree *tree,
+			const struct dl_fabric *f, uint16_t mlid, uint32_t sw,
+			uint64_t *masks)
 {
 	uint32_t first = tree->cable_first[sw];
 	uint32_t n = tree->cable_first[sw + 1] - first;
 	uint32_t cable = tree->cables[first + mlid % n];
 
-	dl_mask_set(masks, sw, f->ports[cable].num);
-	dl_mask_set(masks, tree->parent[sw], f->ports[f->ports[cable].peer].num);
+	dl_tables_mask_set(masks, sw, f->ports[cable].num);
+	dl_tables_mask_set(masks, tree->parent[sw],
+			   f->ports[f->ports[cable].peer].num);
 }
 
-int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
-		  uint16_t mlid, const uint32_t *members, uint32_t nmembers,
-		  uint64_t *masks)
+int dl_route_tree_group(const struct dl_route_tree *tree,
+			const struct dl_fabric *f, uint16_t mlid,
+			const uint32_t *members, uint32_t nmembers,
+			uint64_t *masks)
 {
 	bool *needed = calloc(tree->nswitches + 1, sizeof(*needed));
 	int err = 0;
@@ -350,11 +353,11 @@ int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
 
 	if (!needed)
 		return -ENOMEM;
-	memset(masks, 0, (size_t)tree->nswitches * DL_MASK_WORDS *
-				 sizeof(*masks));
+	memset(masks, 0,
+	       (size_t)tree->nswitches * DL_TABLES_MASK_WORDS * sizeof(*masks));
 	for (i = 0; i < nmembers; i++) {
-		const struct dl_port *p = &f->ports[members[i]];
-		uint32_t sw = dl_access_switch(f, members[i]);
+		const struct dl_fabric_port *p = &f->ports[members[i]];
+		uint32_t sw = dl_fabric_access_switch(f, members[i]);
 
 		if (sw == DL_NONE ||
 		    (sw != tree->root && tree->parent[sw] == DL_NONE)) {
@@ -362,9 +365,10 @@ int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
 			continue;
 		}
 		needed[sw] = true;
-		dl_mask_set(masks, sw,
-			    dl_is_switch(f, p->node) ? 0 :
-						       f->ports[p->peer].num);
+		dl_tables_mask_set(masks, sw,
+				   dl_fabric_is_switch(f, p->node) ?
+					   0 :
+					   f->ports[p->peer].num);
 	}
 	for (i = tree->norder; i-- > 1;) {
 		uint32_t sw = tree->order[i];
@@ -378,20 +382,23 @@ int dl_tree_group(const struct dl_tree *tree, const struct dl_fabric *f,
 	return err;
 }
 
-int dl_tree_group_all(const struct dl_tree *tree, struct dl_tables *t)
+int dl_route_tree_group_all(const struct dl_route_tree *tree,
+			    struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
-	struct dl_mcast_group *g = dl_tables_group(t, DL_MCAST_LID);
+	struct dl_tables_mcast_group *g =
+		dl_tables_group(t, DL_TABLES_MCAST_LID);
 	int err = members && g ? 0 : -ENOMEM;
 	uint32_t p, n = 0;
 
 	for (p = 0; !err && p < f->nports; p++)
-		if (f->ports[p].num && f->ports[p].lid && dl_is_end_port(f, p))
+		if (f->ports[p].num && f->ports[p].lid &&
+		    dl_fabric_is_end_port(f, p))
 			members[n++] = p;
 	if (!err)
-		err = dl_tree_group(tree, f, DL_MCAST_LID, members, n,
-				    g->masks);
+		err = dl_route_tree_group(tree, f, DL_TABLES_MCAST_LID, members,
+					  n, g->masks);
 	free(members);
 	return err;
 }

@@ -27,10 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route/unicast.h"
+#include "route/internal.h"
 
-#define NOWHERE DL_DIRS		/* direction of a target that has no way */
-#define NCODES (DL_DIRS + 1)
+#define NOWHERE DL_TORUS_DIRS /* direction of a target that has no way */
+#define NCODES (DL_TORUS_DIRS + 1)
 /*
  * Ranks count modulo this; a multiple of every number of cables up to 8, so
  * that turns go on evenly where the count starts again.
@@ -38,17 +38,17 @@
 #define NRANKS 840
 
 struct unicast {
-	const struct dl_rings *rings;
+	const struct dl_route_rings *rings;
 	const struct dl_torus *torus;
 	struct dl_tables *tables;
 	/* By LID: its site (nsites: none), its rank at its switch. */
-	uint16_t *lid_site;		/* ... or that of its way home */
+	uint16_t *lid_site; /* ... or that of its way home */
 	uint16_t *lid_rank;
-	unsigned int nranks;		/* ranks in use, at most NRANKS */
+	unsigned int nranks; /* ranks in use, at most NRANKS */
 	/* By site, and what leads nowhere at nsites: directions, or ports. */
 	uint8_t *spread;
 	uint8_t *scratch;
-	uint8_t port[NCODES * NRANKS];	/* by direction and rank */
+	uint8_t port[NCODES * NRANKS]; /* by direction and rank */
 };
 
 /* The place of each port number in the order of visits. */
@@ -63,7 +63,7 @@ static void visit_order(const struct dl_torus_config *c, uint8_t order[256])
 		listed[c->port_order[i]] = true;
 		order[n++] = c->port_order[i];
 	}
-	for (i = 0; i <= DL_MAX_PORTS; i++)
+	for (i = 0; i <= DL_FABRIC_MAX_PORTS; i++)
 		if (!listed[i])
 			order[n++] = i;
 }
@@ -71,7 +71,7 @@ static void visit_order(const struct dl_torus_config *c, uint8_t order[256])
 static void number_lids(struct unicast *u, uint32_t end_port, uint32_t site,
 			uint32_t rank)
 {
-	const struct dl_port *p = &u->torus->fabric->ports[end_port];
+	const struct dl_fabric_port *p = &u->torus->fabric->ports[end_port];
 	uint32_t lid, nlids = UINT32_C(1) << p->lmc;
 
 	for (lid = p->lid; p->lid && lid < p->lid + nlids; lid++) {
@@ -86,14 +86,14 @@ static void number_lids(struct unicast *u, uint32_t end_port, uint32_t site,
 
 /* The end port behind port `p` of a switch, or DL_NONE. */
 static uint32_t end_port_behind(const struct dl_fabric *f,
-				const struct dl_node *sw, unsigned int p)
+				const struct dl_fabric_node *sw, unsigned int p)
 {
 	uint32_t port = sw->first_port + p;
 
 	if (!p)
 		return port;
 	if (p > sw->nports || f->ports[port].peer == DL_NONE ||
-	    dl_is_switch(f, dl_peer_node(f, port)))
+	    dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)))
 		return DL_NONE;
 	return f->ports[port].peer;
 }
@@ -108,16 +108,17 @@ static void number_switch(struct unicast *u, uint32_t sw,
 			  const uint8_t order[256])
 {
 	const struct dl_fabric *f = u->torus->fabric;
-	const struct dl_node *n = &f->nodes[f->switches[sw]];
-	uint32_t c[DL_DIMS], site = u->torus->sl_site[sw], hosts = 0, rank, end;
+	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
+	uint32_t c[DL_TORUS_DIMS], site = u->torus->attachment[sw], hosts = 0,
+				   rank, end;
 	unsigned int i;
 
 	for (i = 1; i <= n->nports; i++)
 		hosts += end_port_behind(f, n, i) != DL_NONE;
-	dl_site_coord(&u->torus->grid, site, c);
+	dl_torus_site_coord(&u->torus->grid, site, c);
 	rank = (c[0] + c[1] + c[2]) * hosts;
 	number_lids(u, n->first_port, site, rank);
-	for (i = 0; i <= DL_MAX_PORTS; i++) {
+	for (i = 0; i <= DL_FABRIC_MAX_PORTS; i++) {
 		end = order[i] ? end_port_behind(f, n, order[i]) : DL_NONE;
 		if (end != DL_NONE)
 			number_lids(u, end, site, rank++);
@@ -136,14 +137,14 @@ static void number_targets(struct unicast *u, const struct dl_torus_config *c)
 	}
 	visit_order(c, order);
 	for (s = 0; s < f->nswitches; s++)
-		if (u->torus->sl_site[s] != DL_NONE)
+		if (u->torus->attachment[s] != DL_NONE)
 			number_switch(u, s, order);
 }
 
 /* A row of ways, split into those that move and those that leave it open. */
 struct row {
-	uint8_t code[DL_MAX_RADIX];	/* what to do where this row decides */
-	uint8_t open[DL_MAX_RADIX];	/* coordinates where it does not */
+	uint8_t code[DL_TORUS_MAX_RADIX]; /* what to do where this row decides */
+	uint8_t open[DL_TORUS_MAX_RADIX]; /* coordinates where it does not */
 	uint32_t nopen;
 };
 
@@ -156,10 +157,12 @@ static void split_row(struct row *r, const uint8_t *ways, uint32_t radix,
 	r->nopen = 0;
 	for (i = 0; i < radix; i++) {
 		r->code[i] = code[NOWHERE];
-		if (ways[i] == DL_WAY_HERE || ways[i] == DL_WAY_TURN)
+		if (ways[i] == DL_ROUTE_WAY_HERE ||
+		    ways[i] == DL_ROUTE_WAY_TURN)
 			r->open[r->nopen++] = i;
-		else if (ways[i] != DL_WAY_CUT)
-			r->code[i] = code[dl_dir(dim, ways[i] == DL_WAY_MINUS)];
+		else if (ways[i] != DL_ROUTE_WAY_CUT)
+			r->code[i] = code[dl_torus_dir(
+				dim, ways[i] == DL_ROUTE_WAY_MINUS)];
 	}
 }
 
@@ -178,11 +181,12 @@ static void spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
 	struct row r;
 
 	*out = code[NOWHERE];
-	for (d = DL_DIMS; d-- > 0;) {
+	for (d = DL_TORUS_DIMS; d-- > 0;) {
 		swap = later;
 		later = out;
 		out = swap;
-		split_row(&r, dl_ways(u->rings, site, d), radix[d], d, code);
+		split_row(&r, dl_route_ways(u->rings, site, d), radix[d], d,
+			  code);
 		for (i = 0; i < n; i++) {
 			memcpy(out + i * radix[d], r.code, radix[d]);
 			for (k = 0; k < r.nopen; k++)
@@ -201,10 +205,10 @@ static bool ports_by_rank(struct unicast *u, uint32_t sw)
 	unsigned int dir, rank;
 	bool parallel = false;
 
-	memset(u->port, DL_NO_PORT, sizeof(u->port));
-	for (dir = 0; dir < DL_DIRS; dir++) {
-		uint32_t n = dl_group_size(u->torus, sw, dir), next = 0;
-		const uint8_t *ports = dl_group(u->torus, sw, dir);
+	memset(u->port, DL_TABLES_NO_PORT, sizeof(u->port));
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+		uint32_t n = dl_torus_group_size(u->torus, sw, dir), next = 0;
+		const uint8_t *ports = dl_torus_group(u->torus, sw, dir);
 
 		parallel |= n > 1;
 		for (rank = 0; n && rank < u->nranks; rank++) {
@@ -252,7 +256,7 @@ static void gather_parallel(struct unicast *u, uint32_t sw,
 static void local_lids(struct unicast *u, uint32_t sw, uint8_t *row)
 {
 	const struct dl_fabric *f = u->torus->fabric;
-	const struct dl_node *n = &f->nodes[f->switches[sw]];
+	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
 	unsigned int p;
 
 	for (p = 0; p <= n->nports; p++) {
@@ -281,8 +285,8 @@ static void fill_row(struct unicast *u, uint32_t sw)
 static void fill_up(struct unicast *u, uint32_t sw)
 {
 	uint8_t *row = u->tables->lft + sw * (size_t)u->tables->stride;
-	uint8_t ports[DL_MAX_PORTS];
-	unsigned int n = dl_cables_home(u->torus, sw, ports, NULL);
+	uint8_t ports[DL_FABRIC_MAX_PORTS];
+	unsigned int n = dl_torus_uplink_cables(u->torus, sw, ports, NULL);
 	uint32_t lid;
 
 	for (lid = 1; n && lid <= u->tables->top_lid; lid++)
@@ -294,31 +298,30 @@ static void fill_up(struct unicast *u, uint32_t sw)
 static void fill_down(struct unicast *u, uint32_t sw)
 {
 	const struct dl_fabric *f = u->torus->fabric;
-	const struct dl_node *n = &f->nodes[f->switches[sw]];
-	uint8_t ports[DL_MAX_PORTS];
+	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
+	uint8_t ports[DL_FABRIC_MAX_PORTS];
 	uint32_t at, next;
 	unsigned int p, k;
 
 	local_lids(u, sw, u->tables->lft + sw * (size_t)u->tables->stride);
-	for (at = sw; (next = dl_next_home(u->torus, at)) != DL_NONE;
+	for (at = sw; (next = dl_torus_uplink_switch(u->torus, at)) != DL_NONE;
 	     at = next) {
-		uint8_t *row = u->tables->lft +
-			       next * (size_t)u->tables->stride;
+		uint8_t *row =
+			u->tables->lft + next * (size_t)u->tables->stride;
 
-		k = dl_cables_home(u->torus, at, NULL, ports);
+		k = dl_torus_uplink_cables(u->torus, at, NULL, ports);
 		for (p = 0; p <= n->nports; p++) {
 			uint32_t end = end_port_behind(f, n, p), lid, i;
 
 			lid = end == DL_NONE ? 0 : f->ports[end].lid;
 			for (i = 0; lid && i >> f->ports[end].lmc == 0; i++)
-				row[lid + i] =
-					ports[u->lid_rank[lid + i] % k];
+				row[lid + i] = ports[u->lid_rank[lid + i] % k];
 		}
 	}
 }
 
-int dl_route_unicast(const struct dl_rings *r, const struct dl_torus_config *c,
-		     struct dl_tables *t)
+int dl_route_unicast(const struct dl_route_rings *r,
+		     const struct dl_torus_config *c, struct dl_tables *t)
 {
 	const struct dl_torus *torus = r->torus;
 	struct unicast u = { .rings = r, .torus = torus, .tables = t };
@@ -346,5 +349,19 @@ out:
 	free(u.lid_rank);
 	free(u.spread);
 	free(u.scratch);
+	return err;
+}
+
+int dl_route_forwarding(const struct dl_torus *t,
+			const struct dl_torus_config *c,
+			struct dl_tables *tables)
+{
+	struct dl_route_rings *rings;
+	int err = dl_route_rings_new(t, &rings);
+
+	if (err)
+		return err;
+	err = dl_route_unicast(rings, c, tables);
+	dl_route_rings_free(rings);
 	return err;
 }

@@ -15,11 +15,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "route/vlarb.h"
+#include "dateline/route.h"
 
-#define LARGEST_PACKET 64	/* blocks */
+#define LARGEST_PACKET 64 /* blocks */
 #define WEIGHT_MAX 255
-#define VLS_PER_LEVEL 4		/* between switches, with 8 data VLs */
+#define VLS_PER_LEVEL 4 /* between switches, with 8 data VLs */
 
 static unsigned int scale(const struct dl_route_options *o)
 {
@@ -30,10 +30,10 @@ static unsigned int scale(const struct dl_route_options *o)
 						     WEIGHT_MAX / most;
 }
 
-void dl_sound_vlarb(const struct dl_route_options *o,
-		    const struct dl_vl_budget *vls, bool between,
+void dl_route_vlarb(const struct dl_route_options *o,
+		    const struct dl_route_vls *vls, bool between,
 		    unsigned int high_cap, unsigned int low_cap,
-		    struct dl_vlarb *out)
+		    struct dl_tables_vlarb *out)
 {
 	unsigned int nvls = between ? vls->between : vls->end >= 2 ? 2 : 1;
 	unsigned int per_level = between ? VLS_PER_LEVEL : 1;
@@ -44,7 +44,9 @@ void dl_sound_vlarb(const struct dl_route_options *o,
 	out->nlow = nvls < low_cap ? nvls : low_cap;
 	out->nhigh = nvls <= high_cap ? nvls : 0;
 	for (vl = 0; vl < nvls; vl++) {
-		struct dl_vlarb_entry e = { vl, k * o->weights[vl / per_level] };
+		struct dl_tables_vlarb_entry e = {
+			vl, k * o->weights[vl / per_level]
+		};
 
 		if (vl < out->nlow)
 			out->low[vl] = e;

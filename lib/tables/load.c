@@ -16,31 +16,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/load.h"
+#include "dateline/tables.h"
 
-#define BLOCK 64	/* LIDs; divides a table's stride */
-#define COMMON 32	/* where the counts of common pairs stand */
+#define BLOCK 64  /* LIDs; divides a table's stride */
+#define COMMON 32 /* where the counts of common pairs stand */
 
 enum { UNKNOWN, WALKING, ARRIVES, FAILS };
 
 /* The switches whose packets to one LID arrive. */
 struct basin {
 	const struct dl_tables *t;
-	uint32_t *order;	/* nearest to the destination first */
+	uint32_t *order; /* nearest to the destination first */
 	uint32_t norder;
-	uint32_t *walk;		/* of switches, until its end is known */
-	uint8_t *state;		/* by switch */
-	uint8_t *columns;	/* a block of LIDs by switch */
-	const uint8_t *column;	/* the one at hand */
-	const uint32_t *next;	/* by port index: switch at the far end */
+	uint32_t *walk;	       /* of switches, until its end is known */
+	uint8_t *state;	       /* by switch */
+	uint8_t *columns;      /* a block of LIDs by switch */
+	const uint8_t *column; /* the one at hand */
+	const uint32_t *next;  /* by port index: switch at the far end */
 };
 
 struct counter {
 	struct basin own, other;
-	uint32_t *sources;	/* by switch: end ports that send from it */
-	uint32_t *next;		/* by port index: switch at the far end */
-	uint64_t *common;	/* by port index: flows of common pairs */
-	uint64_t *gathered;	/* by switch: packets that leave it; common ones
+	uint32_t *sources;  /* by switch: end ports that send from it */
+	uint32_t *next;	    /* by port index: switch at the far end */
+	uint64_t *common;   /* by port index: flows of common pairs */
+	uint64_t *gathered; /* by switch: packets that leave it; common ones
 				   in the upper half */
 };
 
@@ -48,7 +48,7 @@ struct counter {
 static uint32_t way_out(const struct basin *b, uint32_t sw)
 {
 	const struct dl_fabric *f = b->t->fabric;
-	const struct dl_node *n = &f->nodes[f->switches[sw]];
+	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
 	uint8_t port = b->column[sw];
 
 	return port > n->nports ? DL_NONE : n->first_port + port;
@@ -118,7 +118,7 @@ static void fill(struct basin *b, uint16_t lid)
 static void load_sources(struct counter *c, uint16_t lid)
 {
 	const struct dl_fabric *f = c->own.t->fabric;
-	uint32_t home = dl_access_switch(f, f->lid_port[lid]), s;
+	uint32_t home = dl_fabric_access_switch(f, f->lid_port[lid]), s;
 
 	for (s = 0; s < f->nswitches; s++) {
 		/* It does not send to itself. */
@@ -129,7 +129,7 @@ static void load_sources(struct counter *c, uint16_t lid)
 	}
 }
 
-static void count_lid(struct counter *c, uint16_t lid, struct dl_load *l)
+static void count_lid(struct counter *c, uint16_t lid, struct dl_tables_load *l)
 {
 	const struct dl_fabric *f = c->own.t->fabric;
 	uint32_t i;
@@ -189,7 +189,8 @@ static int counter_init(struct counter *c, const struct dl_tables *t,
 	if (!c->next)
 		return -ENOMEM;
 	for (p = 0; p < f->nports; p++)
-		c->next[p] = f->ports[p].num ? dl_peer_switch(f, p) : DL_NONE;
+		c->next[p] = f->ports[p].num ? dl_fabric_peer_switch(f, p) :
+					       DL_NONE;
 	err = basin_init(&c->own, t, c->next);
 	if (!err && other)
 		err = basin_init(&c->other, other, c->next);
@@ -199,20 +200,21 @@ static int counter_init(struct counter *c, const struct dl_tables *t,
 	if (err || !c->sources || !c->gathered || !c->common)
 		return -ENOMEM;
 	for (p = 0; p < f->nports; p++) {
-		if (!f->ports[p].lid || !dl_is_end_port(f, p))
+		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p))
 			continue;
-		s = dl_access_switch(f, p);
+		s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE)
 			c->sources[s]++;
 	}
 	return 0;
 }
 
-int dl_load_count(const struct dl_tables *t, const struct dl_tables *other,
-		  struct dl_load *out)
+int dl_tables_load_count(const struct dl_tables *t,
+			 const struct dl_tables *other,
+			 struct dl_tables_load *out)
 {
 	const struct dl_fabric *f = t->fabric;
-	struct dl_load l = { 0 };
+	struct dl_tables_load l = { 0 };
 	struct counter c = { 0 };
 	uint32_t lid, p;
 	int err = counter_init(&c, t, other);
@@ -242,13 +244,13 @@ int dl_load_count(const struct dl_tables *t, const struct dl_tables *other,
 	free(c.common);
 	free(c.gathered);
 	if (err)
-		dl_load_release(&l);
+		dl_tables_load_release(&l);
 	else
 		*out = l;
 	return err;
 }
 
-void dl_load_release(struct dl_load *l)
+void dl_tables_load_release(struct dl_tables_load *l)
 {
 	free(l->flows);
 	memset(l, 0, sizeof(*l));

@@ -2,15 +2,15 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "tables/read.h"
+#include "tables/internal.h"
 
-int dl_read_switch(struct dl_text *text, const struct dl_fabric *f,
-		   uint32_t *sw)
+int dl_tables_read_switch(struct dl_text *text, const struct dl_fabric *f,
+			  uint32_t *sw)
 {
 	uint64_t guid;
 	uint32_t node;
-	int err = dl_text_number(text, 16, UINT64_MAX, "a switch's GUID",
-				 &guid);
+	int err =
+		dl_text_number(text, 16, UINT64_MAX, "a switch's GUID", &guid);
 
 	if (err)
 		return err;
@@ -18,20 +18,21 @@ int dl_read_switch(struct dl_text *text, const struct dl_fabric *f,
 	if (node == DL_NONE)
 		return dl_text_error(text,
 				     "the fabric has no node with the GUID "
-				     "0x%016" PRIx64, guid);
-	if (!dl_is_switch(f, node))
+				     "0x%016" PRIx64,
+				     guid);
+	if (!dl_fabric_is_switch(f, node))
 		return dl_text_error(text, "0x%016" PRIx64 " is no switch",
 				     guid);
 	*sw = f->nodes[node].sw;
 	return 0;
 }
 
-int dl_read_port(struct dl_text *text, const struct dl_node *n, int base,
-		 unsigned int *port)
+int dl_tables_read_port(struct dl_text *text, const struct dl_fabric_node *n,
+			int base, unsigned int *port)
 {
 	uint64_t value;
-	int err = dl_text_number(text, base, UINT64_MAX, "a port number",
-				 &value);
+	int err =
+		dl_text_number(text, base, UINT64_MAX, "a port number", &value);
 
 	if (err)
 		return err;
@@ -43,8 +44,7 @@ int dl_read_port(struct dl_text *text, const struct dl_node *n, int base,
 	return 0;
 }
 
-int dl_read_end(struct dl_text *text)
+int dl_tables_read_end(struct dl_text *text)
 {
-	return dl_text_at_end(text) ? 0 :
-				      dl_text_expected(text, "end of line");
+	return dl_text_at_end(text) ? 0 : dl_text_expected(text, "end of line");
 }

@@ -19,16 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/read.h"
+#include "tables/internal.h"
 
 #define LAST_MLID 0xFFFE
 
 struct fdb {
 	struct dl_text text;
 	struct dl_tables *t;
-	uint32_t sw;		/* of the present block, or DL_NONE */
-	uint8_t *met;		/* by switch */
-	uint16_t *group;	/* multicast: by MLID, number + 1 */
+	uint32_t sw;	 /* of the present block, or DL_NONE */
+	uint8_t *met;	 /* by switch */
+	uint16_t *group; /* multicast: by MLID, number + 1 */
 };
 
 /* A line that begins a block?  1: it did; 0: it is something else. */
@@ -39,7 +39,7 @@ static int take_head(struct fdb *x)
 	dl_text_take_string(&x->text, "dump_ucast_routes:");
 	if (!dl_text_take_string(&x->text, "Switch"))
 		return 0;
-	err = dl_read_switch(&x->text, x->t->fabric, &x->sw);
+	err = dl_tables_read_switch(&x->text, x->t->fabric, &x->sw);
 	if (err)
 		return err;
 	if (x->met[x->sw]++)
@@ -48,8 +48,8 @@ static int take_head(struct fdb *x)
 	return 1;
 }
 
-static int take_lid(struct fdb *x, uint64_t from, uint64_t to,
-		    const char *what, uint16_t *out)
+static int take_lid(struct fdb *x, uint64_t from, uint64_t to, const char *what,
+		    uint16_t *out)
 {
 	uint64_t lid;
 	int err;
@@ -74,31 +74,34 @@ static int read_unicast(struct fdb *x)
 	uint8_t *entry;
 	uint64_t port;
 	uint16_t lid;
-	int err = take_lid(x, 0, DL_MAX_LID, "a unicast LID", &lid);
+	int err = take_lid(x, 0, DL_FABRIC_MAX_LID, "a unicast LID", &lid);
 
 	if (err || dl_text_take_string(&x->text, "UNREACHABLE"))
 		return err;
 	if (lid > t->top_lid)
 		return dl_text_error(&x->text,
 				     "LID 0x%04X is above 0x%04X, the highest "
-				     "in the fabric", lid, t->top_lid);
-	err = dl_text_number(&x->text, 10, DL_NO_PORT, "a port number", &port);
+				     "in the fabric",
+				     lid, t->top_lid);
+	err = dl_text_number(&x->text, 10, DL_TABLES_NO_PORT, "a port number",
+			     &port);
 	if (err)
 		return err;
 	entry = &t->lft[x->sw * (size_t)t->stride + lid];
-	if (*entry != DL_NO_PORT && *entry != port)
+	if (*entry != DL_TABLES_NO_PORT && *entry != port)
 		return dl_text_error(&x->text,
 				     "LID 0x%04X a second time, with another "
-				     "port", lid);
+				     "port",
+				     lid);
 	*entry = port;
 	return 0;
 }
 
 /* Looking a group up by MLID is too slow to be done for every line. */
-static struct dl_mcast_group *find_group(struct fdb *x, uint16_t mlid)
+static struct dl_tables_mcast_group *find_group(struct fdb *x, uint16_t mlid)
 {
-	uint16_t *number = &x->group[mlid - DL_MCAST_LID];
-	struct dl_mcast_group *g;
+	uint16_t *number = &x->group[mlid - DL_TABLES_MCAST_LID];
+	struct dl_tables_mcast_group *g;
 
 	if (*number)
 		return &x->t->groups[*number - 1];
@@ -110,24 +113,24 @@ static struct dl_mcast_group *find_group(struct fdb *x, uint16_t mlid)
 
 static int read_multicast(struct fdb *x)
 {
-	const struct dl_node *n;
-	struct dl_mcast_group *g;
+	const struct dl_fabric_node *n;
+	struct dl_tables_mcast_group *g;
 	unsigned int port;
 	uint16_t mlid;
-	int err = take_lid(x, DL_MCAST_LID, LAST_MLID, "a multicast LID",
+	int err = take_lid(x, DL_TABLES_MCAST_LID, LAST_MLID, "a multicast LID",
 			   &mlid);
 
 	if (err)
 		return err;
-	n = dl_switch_node(x->t->fabric, x->sw);
+	n = dl_tables_switch_node(x->t->fabric, x->sw);
 	while (!err && !dl_text_at_end(&x->text)) {
-		err = dl_read_port(&x->text, n, 16, &port);
+		err = dl_tables_read_port(&x->text, n, 16, &port);
 		if (err)
 			break;
 		g = find_group(x, mlid);
 		if (!g)
 			return -ENOMEM;
-		dl_mask_set(g->masks, x->sw, port);
+		dl_tables_mask_set(g->masks, x->sw, port);
 	}
 	return err;
 }
@@ -158,7 +161,7 @@ static int read_file(struct dl_tables *t, FILE *from, const char *name,
 
 	dl_text_begin(&x.text, from, name, log);
 	x.met = calloc(t->fabric->nswitches + 1, 1);
-	x.group = calloc(LAST_MLID - DL_MCAST_LID + 1, sizeof(*x.group));
+	x.group = calloc(LAST_MLID - DL_TABLES_MCAST_LID + 1, sizeof(*x.group));
 	if (x.met && x.group)
 		err = read_blocks(&x, read);
 	free(x.met);
@@ -167,14 +170,14 @@ static int read_file(struct dl_tables *t, FILE *from, const char *name,
 	return err;
 }
 
-int dl_read_fdbs(struct dl_tables *t, FILE *from, const char *name,
-		 const struct dl_log *log)
+int dl_tables_read_fdbs(struct dl_tables *t, FILE *from, const char *name,
+			const struct dl_log *log)
 {
 	return read_file(t, from, name, log, read_unicast);
 }
 
-int dl_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
-		   const struct dl_log *log)
+int dl_tables_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
+			  const struct dl_log *log)
 {
 	return read_file(t, from, name, log, read_multicast);
 }

@@ -12,7 +12,7 @@
  * dump from one that was cut off.
  *
  * Nothing else in a folder of OpenSM's dumps says how many LIDs each port
- * has, and a netlist may have none: dl_read_lids() takes them from the first
+ * has, and a netlist may have none: dl_tables_read_lids() takes them from the first
  * block, before tables of the right size can be made.
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/read.h"
+#include "tables/internal.h"
 
 static int read_head(struct dl_text *text, const struct dl_fabric *f,
 		     uint32_t *sw)
@@ -32,9 +32,9 @@ static int read_head(struct dl_text *text, const struct dl_fabric *f,
 	guid = strstr(text->at, " guid ");
 	if (!guid)
 		return dl_text_error(text, "expected \"guid\" and the switch's "
-				     "GUID");
+					   "GUID");
 	text->at = guid + strlen(" guid ");
-	return dl_read_switch(text, f, sw);
+	return dl_tables_read_switch(text, f, sw);
 }
 
 /*
@@ -58,17 +58,20 @@ static int read_entry(struct dl_text *text, uint32_t lines, uint16_t *lid,
 		if (number != lines)
 			return dl_text_error(text,
 					     "%" PRIu64 " LIDs announced, %u "
-					     "read", number, lines);
+					     "read",
+					     number, lines);
 		return 0;
 	}
-	err = dl_text_number(text, 16, DL_MAX_LID, "a unicast LID", &number);
+	err = dl_text_number(text, 16, DL_FABRIC_MAX_LID, "a unicast LID",
+			     &number);
 	if (err)
 		return err;
 	*lid = number;
-	*port = DL_NO_PORT;
+	*port = DL_TABLES_NO_PORT;
 	if (dl_text_take_string(text, "UNREACHABLE"))
 		return 1;
-	err = dl_text_number(text, 10, DL_NO_PORT, "a port number", &number);
+	err = dl_text_number(text, 10, DL_TABLES_NO_PORT, "a port number",
+			     &number);
 	if (err)
 		return err;
 	*port = number;
@@ -89,7 +92,7 @@ static int next_line(struct dl_text *text)
 static int cut_off(const struct dl_text *text)
 {
 	return dl_text_error(text, "the file ends inside a switch's table: "
-			     "expected \"... lids dumped\"");
+				   "expected \"... lids dumped\"");
 }
 
 static int read_block(struct dl_text *text, struct dl_tables *t, uint32_t sw)
@@ -100,7 +103,7 @@ static int read_block(struct dl_text *text, struct dl_tables *t, uint32_t sw)
 
 	while ((state = next_line(text)) > 0) {
 		uint16_t lid = 0;
-		uint8_t port = DL_NO_PORT;
+		uint8_t port = DL_TABLES_NO_PORT;
 		int err = read_entry(text, lines, &lid, &port);
 
 		if (err <= 0)
@@ -108,20 +111,21 @@ static int read_block(struct dl_text *text, struct dl_tables *t, uint32_t sw)
 		if (lid > t->top_lid)
 			return dl_text_error(text,
 					     "LID 0x%04x is above 0x%04x, the "
-					     "highest in the fabric", lid,
-					     t->top_lid);
-		if (row[lid] != DL_NO_PORT && row[lid] != port)
+					     "highest in the fabric",
+					     lid, t->top_lid);
+		if (row[lid] != DL_TABLES_NO_PORT && row[lid] != port)
 			return dl_text_error(text,
 					     "LID 0x%04x a second time, with "
-					     "another port", lid);
+					     "another port",
+					     lid);
 		row[lid] = port;
 		lines++;
 	}
 	return state ? state : cut_off(text);
 }
 
-int dl_read_lfts(struct dl_tables *t, FILE *from, const char *name,
-		 const struct dl_log *log)
+int dl_tables_read_lfts(struct dl_tables *t, FILE *from, const char *name,
+			const struct dl_log *log)
 {
 	uint8_t *met = calloc(t->fabric->nswitches + 1, 1);
 	struct dl_text text;
@@ -173,7 +177,7 @@ static int list_ends(const struct dl_fabric *f, struct end_guid **out,
 
 		if (!guid && !f->ports[p].num)
 			guid = f->nodes[f->ports[p].node].guid;
-		if (guid && dl_is_end_port(f, p))
+		if (guid && dl_fabric_is_end_port(f, p))
 			ends[n++] = (struct end_guid){ guid, p };
 	}
 	qsort(ends, n, sizeof(*ends), by_guid);
@@ -202,7 +206,8 @@ static int read_owner(struct dl_text *text, const struct end_guid *ends,
 	if (!end)
 		return dl_text_error(text,
 				     "the fabric has no port with the GUID "
-				     "0x%016" PRIx64, key.guid);
+				     "0x%016" PRIx64,
+				     key.guid);
 	*owner = end->port;
 	return 0;
 }
@@ -214,23 +219,23 @@ static int read_owner(struct dl_text *text, const struct end_guid *ends,
 static int give_lid(const struct dl_text *text, struct dl_fabric *f,
 		    uint32_t owner, uint16_t lid)
 {
-	struct dl_port *p = &f->ports[owner];
+	struct dl_fabric_port *p = &f->ports[owner];
 
 	if (!p->lid)
 		p->lid = lid;
-	while (p->lmc < DL_MAX_LMC && lid >= p->lid + (1u << p->lmc) &&
-	       lid < p->lid + (1u << DL_MAX_LMC))
+	while (p->lmc < DL_FABRIC_MAX_LMC && lid >= p->lid + (1u << p->lmc) &&
+	       lid < p->lid + (1u << DL_FABRIC_MAX_LMC))
 		p->lmc++;
 	if (lid >= p->lid && lid < p->lid + (1u << p->lmc))
 		return 0;
 	return dl_text_error(text,
 			     "LID 0x%04x belongs to \"%s\" here, whose LIDs "
-			     "begin at 0x%04x in the fabric", lid,
-			     dl_node_name(f, p->node), p->lid);
+			     "begin at 0x%04x in the fabric",
+			     lid, dl_fabric_node_name(f, p->node), p->lid);
 }
 
-int dl_read_lids(struct dl_fabric *f, FILE *from, const char *name,
-		 const struct dl_log *log)
+int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name,
+			const struct dl_log *log)
 {
 	struct end_guid *ends;
 	struct dl_text text;

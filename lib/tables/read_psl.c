@@ -27,18 +27,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/read.h"
+#include "tables/internal.h"
 
 struct psl {
 	struct dl_text text;
 	struct dl_tables *t;
-	uint32_t *column;	/* by LID, or DL_NONE */
-	uint16_t *lid;		/* by column */
+	uint32_t *column; /* by LID, or DL_NONE */
+	uint16_t *lid;	  /* by column */
 	uint32_t ncolumns;
-	uint32_t *row_of;	/* by port index, or DL_NONE */
+	uint32_t *row_of; /* by port index, or DL_NONE */
 	uint8_t *rows;
 	uint32_t nrows, cap;
-	uint64_t last_guid;	/* the source met last, and its row */
+	uint64_t last_guid; /* the source met last, and its row */
 	uint8_t *last_row;
 };
 
@@ -51,10 +51,10 @@ static const struct dl_fabric *fabric_of(const struct psl *x)
 
 static uint32_t first_port_with_lid(const struct dl_fabric *f, uint32_t node)
 {
-	const struct dl_node *n = &f->nodes[node];
+	const struct dl_fabric_node *n = &f->nodes[node];
 
 	for (unsigned int i = 0; i <= n->nports; i++)
-		if (dl_is_end_port(f, n->first_port + i) &&
+		if (dl_fabric_is_end_port(f, n->first_port + i) &&
 		    f->ports[n->first_port + i].lid)
 			return n->first_port + i;
 	return DL_NONE;
@@ -65,7 +65,7 @@ static uint32_t port_by_guid(const struct dl_fabric *f, uint64_t guid)
 {
 	for (uint32_t p = 0; guid && p < f->nports; p++)
 		if (f->ports[p].guid == guid && f->ports[p].lid &&
-		    dl_is_end_port(f, p))
+		    dl_fabric_is_end_port(f, p))
 			return p;
 	return DL_NONE;
 }
@@ -81,7 +81,7 @@ static int add_row(struct psl *x, uint32_t port)
 		x->rows = grown;
 		x->cap = cap;
 	}
-	memset(x->rows + x->nrows * (size_t)x->ncolumns, DL_NO_SL,
+	memset(x->rows + x->nrows * (size_t)x->ncolumns, DL_TABLES_NO_SL,
 	       x->ncolumns);
 	x->row_of[port] = x->nrows++;
 	return 0;
@@ -92,8 +92,7 @@ static int choose_row(struct psl *x, uint32_t port)
 	int err = x->row_of[port] == DL_NONE ? add_row(x, port) : 0;
 
 	if (!err)
-		x->last_row = x->rows +
-			      x->row_of[port] * (size_t)x->ncolumns;
+		x->last_row = x->rows + x->row_of[port] * (size_t)x->ncolumns;
 	return err;
 }
 
@@ -101,7 +100,8 @@ static int unknown(const struct psl *x, uint64_t guid)
 {
 	return dl_text_error(&x->text,
 			     "the fabric has no such end port of 0x%016" PRIx64
-			     " with a LID", guid);
+			     " with a LID",
+			     guid);
 }
 
 static int find_source(struct psl *x, uint64_t guid)
@@ -123,8 +123,8 @@ static int read_port(struct psl *x)
 	const struct dl_fabric *f = fabric_of(x);
 	uint64_t num, guid;
 	uint32_t node, port;
-	int err = dl_text_number(&x->text, 10, DL_MAX_PORTS, "a port number",
-				 &num);
+	int err = dl_text_number(&x->text, 10, DL_FABRIC_MAX_PORTS,
+				 "a port number", &num);
 
 	if (!err && !dl_text_take_string(&x->text, "of"))
 		err = dl_text_expected(&x->text, "\"of\"");
@@ -139,7 +139,7 @@ static int read_port(struct psl *x)
 	if (node == DL_NONE || num > f->nodes[node].nports)
 		return unknown(x, guid);
 	port = f->nodes[node].first_port + num;
-	if (!dl_is_end_port(f, port) || !f->ports[port].lid)
+	if (!dl_fabric_is_end_port(f, port) || !f->ports[port].lid)
 		return unknown(x, guid);
 	x->last_guid = 0;
 	return choose_row(x, port);
@@ -165,12 +165,12 @@ static int read_line(struct psl *x)
 	int err = read_source(x);
 
 	if (!err)
-		err = dl_text_number(&x->text, 10, DL_MAX_LID,
+		err = dl_text_number(&x->text, 10, DL_FABRIC_MAX_LID,
 				     "a unicast LID, decimal", &lid);
 	if (!err)
 		err = dl_text_number(&x->text, 10, 15, "an SL, 0 to 15", &sl);
 	if (!err)
-		err = dl_read_end(&x->text);
+		err = dl_tables_read_end(&x->text);
 	if (err)
 		return err;
 	if (lid > x->t->top_lid || x->column[lid] == DL_NONE)
@@ -178,9 +178,11 @@ static int read_line(struct psl *x)
 				     "no port of the fabric has LID %" PRIu64,
 				     lid);
 	entry = &x->last_row[x->column[lid]];
-	if (*entry != DL_NO_SL && *entry != sl)
-		return dl_text_error(&x->text, "LID %" PRIu64 " a second time, "
-				     "with another SL", lid);
+	if (*entry != DL_TABLES_NO_SL && *entry != sl)
+		return dl_text_error(&x->text,
+				     "LID %" PRIu64 " a second time, "
+				     "with another SL",
+				     lid);
 	*entry = sl;
 	return 0;
 }
@@ -194,26 +196,26 @@ static bool says_something(struct dl_text *text)
 
 /* ---- a port and its own LIDs ------------------------------------------- */
 
-/* Some SL from this row to another end port of switch `sw`, or DL_NO_SL. */
+/* Some SL from this row to another end port of switch `sw`, or DL_TABLES_NO_SL. */
 static uint8_t neighbour_sl(const struct psl *x, const uint8_t *row,
 			    uint32_t sw, uint32_t own)
 {
 	const struct dl_fabric *f = fabric_of(x);
-	const struct dl_node *n = dl_switch_node(f, sw);
+	const struct dl_fabric_node *n = dl_tables_switch_node(f, sw);
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		uint32_t p = n->first_port + i, column;
 
 		if (i)
 			p = f->ports[p].peer;
-		if (p == DL_NONE || p == own || !dl_is_end_port(f, p) ||
+		if (p == DL_NONE || p == own || !dl_fabric_is_end_port(f, p) ||
 		    !f->ports[p].lid)
 			continue;
 		column = x->column[f->ports[p].lid];
-		if (column != DL_NONE && row[column] != DL_NO_SL)
+		if (column != DL_NONE && row[column] != DL_TABLES_NO_SL)
 			return row[column];
 	}
-	return DL_NO_SL;
+	return DL_TABLES_NO_SL;
 }
 
 static void fill_own(struct psl *x)
@@ -226,7 +228,7 @@ static void fill_own(struct psl *x)
 
 		if (x->row_of[p] == DL_NONE)
 			continue;
-		sw = dl_access_switch(f, p);
+		sw = dl_fabric_access_switch(f, p);
 		if (sw == DL_NONE)
 			continue;
 		row = x->rows + x->row_of[p] * (size_t)x->ncolumns;
@@ -234,7 +236,7 @@ static void fill_own(struct psl *x)
 			uint32_t lid = f->ports[p].lid + i;
 			uint8_t *entry = &row[x->column[lid]];
 
-			if (*entry == DL_NO_SL)
+			if (*entry == DL_TABLES_NO_SL)
 				*entry = neighbour_sl(x, row, sw, p);
 		}
 	}
@@ -361,8 +363,8 @@ static int store(struct psl *x, const struct classes *src,
 	if (err)
 		return err;
 	for (uint32_t s = 0; s < src->n; s++) {
-		const uint8_t *row = x->rows +
-				     src->first_of[s] * (size_t)x->ncolumns;
+		const uint8_t *row =
+			x->rows + src->first_of[s] * (size_t)x->ncolumns;
 
 		for (uint32_t d = 0; d < dst->n; d++)
 			t->psl[s * (size_t)dst->n + d] = row[dst->first_of[d]];
@@ -428,8 +430,8 @@ static int begin(struct psl *x)
 	return 0;
 }
 
-int dl_read_psl(struct dl_tables *t, FILE *from, const char *name,
-		const struct dl_log *log)
+int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name,
+		       const struct dl_log *log)
 {
 	struct psl x = { .t = t };
 	int err = begin(&x), state = 0;

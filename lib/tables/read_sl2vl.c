@@ -19,19 +19,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/read.h"
+#include "tables/internal.h"
 
 struct maps {
 	struct dl_text text;
 	struct dl_tables *t;
-	uint32_t sw;		/* whose lines follow, or DL_NONE */
-	uint32_t end_port;	/* the same for an end port */
-	dl_sl2vl_row last;	/* the row met last, and its number */
-	int last_number;	/* -1: none yet */
+	uint32_t sw;		  /* whose lines follow, or DL_NONE */
+	uint32_t end_port;	  /* the same for an end port */
+	dl_tables_sl2vl_row last; /* the row met last, and its number */
+	int last_number;	  /* -1: none yet */
 };
 
 /* Rows repeat themselves line after line: try the last one first. */
-static int number_of(struct maps *m, dl_sl2vl_row row)
+static int number_of(struct maps *m, dl_tables_sl2vl_row row)
 {
 	if (m->last_number < 0 || m->last != row) {
 		m->last_number = dl_tables_row(m->t, row);
@@ -39,33 +39,35 @@ static int number_of(struct maps *m, dl_sl2vl_row row)
 	}
 	if (m->last_number == -ENOSPC)
 		return dl_text_error(&m->text, "more than 65,535 different "
-				     "SL-to-VL maps");
+					       "SL-to-VL maps");
 	return m->last_number;
 }
 
 static int set_pair(struct maps *m, unsigned int in, unsigned int out,
-		    dl_sl2vl_row row)
+		    dl_tables_sl2vl_row row)
 {
-	const struct dl_node *n = dl_switch_node(m->t->fabric, m->sw);
+	const struct dl_fabric_node *n =
+		dl_tables_switch_node(m->t->fabric, m->sw);
 	uint16_t *entry = &m->t->sl2vl[m->t->sl2vl_first[m->sw] +
 				       in * (n->nports + 1) + out];
 	int number = number_of(m, row);
 
 	if (number < 0)
 		return number;
-	if (*entry != DL_NO_ROW && *entry != number)
+	if (*entry != DL_TABLES_NO_ROW && *entry != number)
 		return dl_text_error(&m->text, "a second, different map for "
-				     "this pair of ports");
+					       "this pair of ports");
 	*entry = number;
 	return 0;
 }
 
 static int read_pair(struct maps *m, unsigned int *in, unsigned int *out)
 {
-	const struct dl_node *n = dl_switch_node(m->t->fabric, m->sw);
-	int err = dl_read_port(&m->text, n, 10, in);
+	const struct dl_fabric_node *n =
+		dl_tables_switch_node(m->t->fabric, m->sw);
+	int err = dl_tables_read_port(&m->text, n, 10, in);
 
-	return err ? err : dl_read_port(&m->text, n, 10, out);
+	return err ? err : dl_tables_read_port(&m->text, n, 10, out);
 }
 
 /* ---- opensm-sl2vl.dump ------------------------------------------------- */
@@ -80,32 +82,34 @@ static int read_end_port(struct maps *m)
 	if (!err && !dl_text_take_string(&m->text, ", base LID"))
 		err = dl_text_expected(&m->text, "\", base LID\"");
 	if (!err)
-		err = dl_text_number(&m->text, 10, DL_MAX_LID, "a LID", &lid);
+		err = dl_text_number(&m->text, 10, DL_FABRIC_MAX_LID, "a LID",
+				     &lid);
 	if (err)
 		return err;
 	m->end_port = lid <= f->top_lid ? f->lid_port[lid] : DL_NONE;
 	if (m->end_port == DL_NONE || !f->ports[m->end_port].num)
-		return dl_text_error(&m->text, "no adapter in the fabric has "
-				     "LID %" PRIu64, lid);
+		return dl_text_error(&m->text,
+				     "no adapter in the fabric has "
+				     "LID %" PRIu64,
+				     lid);
 	if (f->ports[m->end_port].guid && f->ports[m->end_port].guid != guid)
 		return dl_text_error(&m->text,
 				     "LID %" PRIu64 " belongs to port "
-				     "0x%016" PRIx64 " in the fabric", lid,
-				     f->ports[m->end_port].guid);
+				     "0x%016" PRIx64 " in the fabric",
+				     lid, f->ports[m->end_port].guid);
 	return 0;
 }
 
 /* 1: the line names whose maps follow; 0: it does not. */
 static int take_head(struct maps *m)
 {
-	static const char *const others[] = {
-		"Channel Adapter", "Router", "CA", NULL
-	};
+	static const char *const others[] = { "Channel Adapter", "Router", "CA",
+					      NULL };
 	int err;
 
 	if (dl_text_take_string(&m->text, "Switch")) {
 		m->end_port = DL_NONE;
-		err = dl_read_switch(&m->text, m->t->fabric, &m->sw);
+		err = dl_tables_read_switch(&m->text, m->t->fabric, &m->sw);
 		return err ? err : 1;
 	}
 	for (unsigned int i = 0; others[i]; i++) {
@@ -118,7 +122,7 @@ static int take_head(struct maps *m)
 	return 0;
 }
 
-static int read_vls(struct dl_text *text, dl_sl2vl_row *row)
+static int read_vls(struct dl_text *text, dl_tables_sl2vl_row *row)
 {
 	*row = 0;
 	if (!dl_text_take(text, ':'))
@@ -131,13 +135,13 @@ static int read_vls(struct dl_text *text, dl_sl2vl_row *row)
 			return err;
 		*row |= vl << 4 * sl;
 	}
-	return dl_read_end(text);
+	return dl_tables_read_end(text);
 }
 
 static int read_line(struct maps *m)
 {
 	unsigned int in, out;
-	dl_sl2vl_row row;
+	dl_tables_sl2vl_row row;
 	uint64_t ignored;
 	int err;
 
@@ -163,11 +167,14 @@ static int read_line(struct maps *m)
 	return 0;
 }
 
-int dl_read_sl2vl(struct dl_tables *t, FILE *from, const char *name,
-		  const struct dl_log *log)
+int dl_tables_read_sl2vl(struct dl_tables *t, FILE *from, const char *name,
+			 const struct dl_log *log)
 {
 	struct maps m = {
-		.t = t, .sw = DL_NONE, .end_port = DL_NONE, .last_number = -1,
+		.t = t,
+		.sw = DL_NONE,
+		.end_port = DL_NONE,
+		.last_number = -1,
 	};
 	int err = 0, state;
 
@@ -187,7 +194,7 @@ int dl_read_sl2vl(struct dl_tables *t, FILE *from, const char *name,
 
 /* ---- dateline-slvl.dump ------------------------------------------------ */
 
-static int read_hex_pairs(struct dl_text *text, dl_sl2vl_row *row)
+static int read_hex_pairs(struct dl_text *text, dl_tables_sl2vl_row *row)
 {
 	*row = 0;
 	for (unsigned int sl = 0; sl < 16; sl += 2) {
@@ -200,11 +207,11 @@ static int read_hex_pairs(struct dl_text *text, dl_sl2vl_row *row)
 			return err;
 		*row |= (two >> 4) << 4 * sl | (two & 15) << 4 * (sl + 1);
 	}
-	return dl_read_end(text);
+	return dl_tables_read_end(text);
 }
 
-int dl_read_slvl(struct dl_tables *t, FILE *from, const char *name,
-		 const struct dl_log *log)
+int dl_tables_read_slvl(struct dl_tables *t, FILE *from, const char *name,
+			const struct dl_log *log)
 {
 	struct maps m = { .t = t, .last_number = -1 };
 	int err = 0, state;
@@ -212,11 +219,11 @@ int dl_read_slvl(struct dl_tables *t, FILE *from, const char *name,
 	dl_text_begin(&m.text, from, name, log);
 	while (!err && (state = dl_text_next(&m.text)) > 0) {
 		unsigned int in, out;
-		dl_sl2vl_row row;
+		dl_tables_sl2vl_row row;
 
 		if (dl_text_at_end(&m.text) || *m.text.at == '#')
 			continue;
-		err = dl_read_switch(&m.text, t->fabric, &m.sw);
+		err = dl_tables_read_switch(&m.text, t->fabric, &m.sw);
 		if (!err)
 			err = read_pair(&m, &in, &out);
 		if (!err)

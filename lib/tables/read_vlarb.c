@@ -11,10 +11,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tables/read.h"
+#include "tables/internal.h"
 
 static int read_entries(struct dl_text *text, const char *name,
-			struct dl_vlarb_entry *entries, uint8_t *n)
+			struct dl_tables_vlarb_entry *entries, uint8_t *n)
 {
 	uint64_t vl, weight;
 	int err;
@@ -34,7 +34,7 @@ static int read_entries(struct dl_text *text, const char *name,
 			return err;
 		if (*n == 64)
 			return dl_text_error(text, "more than 64 entries");
-		entries[(*n)++] = (struct dl_vlarb_entry){ vl, weight };
+		entries[(*n)++] = (struct dl_tables_vlarb_entry){ vl, weight };
 	} while (dl_text_take(text, ','));
 	return 0;
 }
@@ -51,13 +51,14 @@ static int read_node(struct dl_text *text, const struct dl_fabric *f,
 	if (*node == DL_NONE)
 		return dl_text_error(text,
 				     "the fabric has no node with the GUID "
-				     "0x%016" PRIx64, guid);
+				     "0x%016" PRIx64,
+				     guid);
 	return 0;
 }
 
 static int read_line(struct dl_text *text, struct dl_tables *t)
 {
-	struct dl_vlarb arb;
+	struct dl_tables_vlarb arb;
 	unsigned int port;
 	uint64_t limit;
 	uint32_t node;
@@ -65,7 +66,8 @@ static int read_line(struct dl_text *text, struct dl_tables *t)
 
 	memset(&arb, 0, sizeof(arb));
 	if (!err)
-		err = dl_read_port(text, &t->fabric->nodes[node], 10, &port);
+		err = dl_tables_read_port(text, &t->fabric->nodes[node], 10,
+					  &port);
 	if (!err && !dl_text_take_string(text, "limit"))
 		err = dl_text_expected(text, "\"limit\"");
 	if (!err)
@@ -76,7 +78,7 @@ static int read_line(struct dl_text *text, struct dl_tables *t)
 	if (!err)
 		err = read_entries(text, "low", arb.low, &arb.nlow);
 	if (!err)
-		err = dl_read_end(text);
+		err = dl_tables_read_end(text);
 	if (err)
 		return err;
 	arb.high_limit = limit;
@@ -89,8 +91,8 @@ static int read_line(struct dl_text *text, struct dl_tables *t)
 	return 0;
 }
 
-int dl_read_vlarb(struct dl_tables *t, FILE *from, const char *name,
-		  const struct dl_log *log)
+int dl_tables_read_vlarb(struct dl_tables *t, FILE *from, const char *name,
+			 const struct dl_log *log)
 {
 	struct dl_text text;
 	int err = 0, state;

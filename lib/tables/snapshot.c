@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log.h"
-#include "tables/tables.h"
+#include "dateline/base.h"
+#include "dateline/tables.h"
 
-#define BUFFER_BYTES (1 << 18)	/* dumps may be gigabytes */
+#define BUFFER_BYTES (1 << 18) /* dumps may be gigabytes */
 
 static int write_subnet_list(const struct dl_tables *t, FILE *to)
 {
@@ -31,17 +31,17 @@ static int write_netlist(const struct dl_tables *t, FILE *to)
 static const struct {
 	const char *name;
 	int (*write)(const struct dl_tables *t, FILE *to);
-	unsigned int flag;	/* written only when wanted; 0: always */
+	unsigned int flag; /* written only when wanted; 0: always */
 } files[] = {
 	{ "dateline.net", write_netlist, 0 },
 	{ "opensm-subnet.lst", write_subnet_list, 0 },
-	{ "opensm-lfts.dump", dl_write_lfts, 0 },
-	{ "opensm.fdbs", dl_write_fdbs, 0 },
-	{ "opensm.mcfdbs", dl_write_mcfdbs, 0 },
-	{ "opensm-sl2vl.dump", dl_write_sl2vl, 0 },
-	{ "dateline-vlarb.dump", dl_write_vlarb, 0 },
-	{ "dateline-slvl.dump", dl_write_slvl, 0 },
-	{ "dateline-psl.dump", dl_write_psl, DL_SNAPSHOT_PSL },
+	{ "opensm-lfts.dump", dl_tables_write_lfts, 0 },
+	{ "opensm.fdbs", dl_tables_write_fdbs, 0 },
+	{ "opensm.mcfdbs", dl_tables_write_mcfdbs, 0 },
+	{ "opensm-sl2vl.dump", dl_tables_write_sl2vl, 0 },
+	{ "dateline-vlarb.dump", dl_tables_write_vlarb, 0 },
+	{ "dateline-slvl.dump", dl_tables_write_slvl, 0 },
+	{ "dateline-psl.dump", dl_tables_write_psl, DL_SNAPSHOT_PSL },
 };
 
 static int write_file(const struct dl_tables *t, const char *dir,
@@ -55,13 +55,13 @@ static int write_file(const struct dl_tables *t, const char *dir,
 		    (int)sizeof(path) ||
 	    snprintf(part, sizeof(part), "%s/.%s.part", dir, files[i].name) >=
 		    (int)sizeof(part)) {
-		dl_log(log, DL_ERROR, "%s: the path is too long", dir);
+		dl_log(log, DL_LOG_ERROR, "%s: the path is too long", dir);
 		return -ENAMETOOLONG;
 	}
 	to = fopen(part, "w");
 	if (!to) {
 		err = -errno;
-		dl_log(log, DL_ERROR, "%s: cannot create it: %s", part,
+		dl_log(log, DL_LOG_ERROR, "%s: cannot create it: %s", part,
 		       strerror(-err));
 		return err;
 	}
@@ -72,7 +72,7 @@ static int write_file(const struct dl_tables *t, const char *dir,
 	if (!err && rename(part, path))
 		err = -errno;
 	if (err) {
-		dl_log(log, DL_ERROR, "%s: cannot write it: %s", path,
+		dl_log(log, DL_LOG_ERROR, "%s: cannot write it: %s", path,
 		       strerror(-err));
 		unlink(part);
 	}
@@ -87,8 +87,8 @@ int dl_snapshot_write(const struct dl_tables *t, const char *dir,
 
 	if (mkdir(dir, 0777) && errno != EEXIST) {
 		err = -errno;
-		dl_log(log, DL_ERROR, "%s: cannot make this folder: %s", dir,
-		       strerror(-err));
+		dl_log(log, DL_LOG_ERROR, "%s: cannot make this folder: %s",
+		       dir, strerror(-err));
 		return err;
 	}
 	for (i = 0; !err && i < sizeof(files) / sizeof(*files); i++)

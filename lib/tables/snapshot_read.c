@@ -13,9 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fabric/text.h"
-#include "log.h"
-#include "tables/tables.h"
+#include "dateline/base.h"
+#include "dateline/tables.h"
 
 #define PARTIAL "dateline-partial.txt"
 
@@ -23,7 +22,7 @@ struct folder {
 	const char *dir;
 	const struct dl_log *log;
 	char path[PATH_MAX];
-	bool vls_known;		/* does the fabric's file tell them? */
+	bool vls_known; /* does the fabric's file tell them? */
 };
 
 /* The path of a file in the folder, or NULL when there is none such. */
@@ -40,14 +39,13 @@ static int open_error(const struct folder *x, const char *path)
 {
 	int err = -errno;
 
-	dl_log(x->log, DL_ERROR, "%s: %s", path, strerror(-err));
+	dl_log(x->log, DL_LOG_ERROR, "%s: %s", path, strerror(-err));
 	return err;
 }
 
 /* ---- the fabric -------------------------------------------------------- */
 
-static int read_fabric(struct folder *x, const char *net,
-		       struct dl_fabric **f)
+static int read_fabric(struct folder *x, const char *net, struct dl_fabric **f)
 {
 	x->vls_known = true;
 	if (find(x, "dateline.net"))
@@ -58,8 +56,10 @@ static int read_fabric(struct folder *x, const char *net,
 	x->vls_known = true;
 	if (net)
 		return dl_fabric_read_netlist(net, x->log, f);
-	dl_log(x->log, DL_ERROR, "%s: no dateline.net and no opensm-subnet.lst "
-	       "in this folder: what does the fabric look like?", x->dir);
+	dl_log(x->log, DL_LOG_ERROR,
+	       "%s: no dateline.net and no opensm-subnet.lst "
+	       "in this folder: what does the fabric look like?",
+	       x->dir);
 	return -ENOENT;
 }
 
@@ -73,11 +73,13 @@ static int complete_lids(struct folder *x, struct dl_fabric *f)
 	from = fopen(x->path, "r");
 	if (!from)
 		return open_error(x, x->path);
-	err = dl_read_lids(f, from, x->path, x->log);
+	err = dl_tables_read_lids(f, from, x->path, x->log);
 	fclose(from);
 	if (!err && !f->top_lid) {
-		dl_log(x->log, DL_ERROR, "%s: neither the fabric nor this file "
-		       "says which LIDs the ports have", x->path);
+		dl_log(x->log, DL_LOG_ERROR,
+		       "%s: neither the fabric nor this file "
+		       "says which LIDs the ports have",
+		       x->path);
 		err = -EINVAL;
 	}
 	return err;
@@ -92,13 +94,13 @@ static const struct {
 	int (*read)(struct dl_tables *t, FILE *from, const char *name,
 		    const struct dl_log *log);
 } files[] = {
-	{ "opensm-lfts.dump", DL_PART_LFTS, dl_read_lfts },
-	{ "opensm.fdbs", DL_PART_LFTS, dl_read_fdbs },
-	{ "opensm-sl2vl.dump", DL_PART_SL2VL, dl_read_sl2vl },
-	{ "dateline-slvl.dump", DL_PART_SL2VL, dl_read_slvl },
-	{ "opensm.mcfdbs", DL_PART_MCFDBS, dl_read_mcfdbs },
-	{ "dateline-vlarb.dump", DL_PART_VLARB, dl_read_vlarb },
-	{ "dateline-psl.dump", DL_PART_PSL, dl_read_psl },
+	{ "opensm-lfts.dump", DL_SNAPSHOT_HAS_LFTS, dl_tables_read_lfts },
+	{ "opensm.fdbs", DL_SNAPSHOT_HAS_LFTS, dl_tables_read_fdbs },
+	{ "opensm-sl2vl.dump", DL_SNAPSHOT_HAS_SL2VL, dl_tables_read_sl2vl },
+	{ "dateline-slvl.dump", DL_SNAPSHOT_HAS_SL2VL, dl_tables_read_slvl },
+	{ "opensm.mcfdbs", DL_SNAPSHOT_HAS_MCFDBS, dl_tables_read_mcfdbs },
+	{ "dateline-vlarb.dump", DL_SNAPSHOT_HAS_VLARB, dl_tables_read_vlarb },
+	{ "dateline-psl.dump", DL_SNAPSHOT_HAS_PSL, dl_tables_read_psl },
 };
 
 static int read_file(const struct folder *x, const char *path,
@@ -126,17 +128,20 @@ static int read_tables(struct folder *x, const char *psl, struct dl_tables *t,
 
 		if (*parts & files[i].part)
 			continue;
-		path = files[i].part == DL_PART_PSL && psl ?
-			       psl : find(x, files[i].name);
+		path = files[i].part == DL_SNAPSHOT_HAS_PSL && psl ?
+			       psl :
+			       find(x, files[i].name);
 		if (!path)
 			continue;
 		err = read_file(x, path, t, i);
 		*parts |= files[i].part;
 	}
-	if (!err && !(*parts & DL_PART_LFTS)) {
-		dl_log(x->log, DL_ERROR, "%s: no opensm-lfts.dump and no "
+	if (!err && !(*parts & DL_SNAPSHOT_HAS_LFTS)) {
+		dl_log(x->log, DL_LOG_ERROR,
+		       "%s: no opensm-lfts.dump and no "
 		       "opensm.fdbs in this folder: where are the forwarding "
-		       "tables?", x->dir);
+		       "tables?",
+		       x->dir);
 		err = -ENOENT;
 	}
 	return err;
@@ -152,8 +157,8 @@ static void widen_vls(struct dl_fabric *f, const struct dl_tables *t)
 
 	for (uint32_t i = 0; i < t->nrows; i++)
 		for (unsigned int sl = 0; sl < 16; sl++)
-			more |= dl_sl2vl_get(t->rows[i], sl) >= 8 &&
-				dl_sl2vl_get(t->rows[i], sl) < 15;
+			more |= dl_tables_sl2vl_get(t->rows[i], sl) >= 8 &&
+				dl_tables_sl2vl_get(t->rows[i], sl) < 15;
 	for (uint32_t p = 0; more && p < f->nports; p++)
 		f->ports[p].vls = 15;
 }
@@ -181,9 +186,11 @@ int dl_snapshot_read(const char *dir, const char *net, const char *psl,
 		return err;
 	}
 	if (find(&x, PARTIAL)) {
-		s.parts |= DL_PART_PARTIAL;
-		dl_log(log, DL_WARNING, "%s: this snapshot is partial: %s says "
-		       "what is missing", dir, x.path);
+		s.parts |= DL_SNAPSHOT_IS_PARTIAL;
+		dl_log(log, DL_LOG_WARNING,
+		       "%s: this snapshot is partial: %s says "
+		       "what is missing",
+		       dir, x.path);
 	}
 	*out = s;
 	return 0;

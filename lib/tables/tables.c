@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-#include "tables/tables.h"
+#include "dateline/base.h"
+#include "dateline/tables.h"
 
-#define LFT_BLOCK 64	/* entries in one LinearForwardingTable attribute */
+#define LFT_BLOCK 64 /* entries in one LinearForwardingTable attribute */
 
 static int new_sl2vl(struct dl_tables *t)
 {
@@ -47,14 +47,14 @@ int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out)
 	t->top_lid = f->top_lid;
 	t->stride = (t->top_lid / LFT_BLOCK + 1) * LFT_BLOCK;
 	lft_size = (size_t)f->nswitches * t->stride;
-	t->lft = dl_large_array(lft_size + 1, 1);
+	t->lft = dl_array_large(lft_size + 1, 1);
 	t->end_sl2vl = malloc((f->nports + 1) * sizeof(*t->end_sl2vl));
 	t->vlarb = malloc((f->nports + 1) * sizeof(*t->vlarb));
 	if (!t->lft || !t->end_sl2vl || !t->vlarb || new_sl2vl(t)) {
 		dl_tables_free(t);
 		return -ENOMEM;
 	}
-	memset(t->lft, DL_NO_PORT, lft_size);
+	memset(t->lft, DL_TABLES_NO_PORT, lft_size);
 	memset(t->end_sl2vl, 0xFF, f->nports * sizeof(*t->end_sl2vl));
 	memset(t->vlarb, 0xFF, f->nports * sizeof(*t->vlarb));
 	*out = t;
@@ -105,7 +105,7 @@ static int reserve(void **array, size_t size, uint32_t n, uint32_t *cap,
 	return 0;
 }
 
-int dl_tables_row(struct dl_tables *t, dl_sl2vl_row row)
+int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row)
 {
 	uint32_t i = t->nrows;
 	int err;
@@ -114,14 +114,14 @@ int dl_tables_row(struct dl_tables *t, dl_sl2vl_row row)
 		if (t->rows[i] == row)
 			return i;
 	err = reserve((void **)&t->rows, sizeof(*t->rows), t->nrows,
-		      &t->rows_cap, DL_NO_ROW);
+		      &t->rows_cap, DL_TABLES_NO_ROW);
 	if (err)
 		return err;
 	t->rows[t->nrows] = row;
 	return t->nrows++;
 }
 
-int dl_tables_arb(struct dl_tables *t, const struct dl_vlarb *arb)
+int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb)
 {
 	uint32_t i = t->narbs;
 	int err;
@@ -130,7 +130,7 @@ int dl_tables_arb(struct dl_tables *t, const struct dl_vlarb *arb)
 		if (!memcmp(&t->arbs[i], arb, sizeof(*arb)))
 			return i;
 	err = reserve((void **)&t->arbs, sizeof(*t->arbs), t->narbs,
-		      &t->arbs_cap, DL_NO_ROW);
+		      &t->arbs_cap, DL_TABLES_NO_ROW);
 	if (err)
 		return err;
 	t->arbs[t->narbs] = *arb;
@@ -152,7 +152,7 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
 	}
 	memset(src, 0xFF, nports * sizeof(*src));
 	memset(dst, 0xFF, nlids * sizeof(*dst));
-	memset(psl, DL_NO_SL, (size_t)nsrc * ndst);
+	memset(psl, DL_TABLES_NO_SL, (size_t)nsrc * ndst);
 	free(t->psl_src);
 	free(t->psl_dst);
 	free(t->psl);
@@ -164,21 +164,23 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
 	return 0;
 }
 
-struct dl_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid)
+struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t,
+					      uint16_t mlid)
 {
-	struct dl_mcast_group *g;
+	struct dl_tables_mcast_group *g;
 	uint32_t i = t->ngroups;
 
 	while (i--)
 		if (t->groups[i].mlid == mlid)
 			return &t->groups[i];
-	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups,
-		    &t->groups_cap, 0x4000))
+	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap,
+		    0x4000))
 		return NULL;
 	g = &t->groups[t->ngroups];
 	g->mlid = mlid;
-	g->masks = calloc((size_t)t->fabric->nswitches * DL_MASK_WORDS + 1,
-			  sizeof(*g->masks));
+	g->masks =
+		calloc((size_t)t->fabric->nswitches * DL_TABLES_MASK_WORDS + 1,
+		       sizeof(*g->masks));
 	if (!g->masks)
 		return NULL;
 	t->ngroups++;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/tables.h"
+#include "dateline/tables.h"
 
 #define RULE "#--------------------------------------------------------\n"
 
@@ -19,23 +19,23 @@ static int written(FILE *to)
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 
-static const struct dl_node *switch_node(const struct dl_tables *t,
-					 uint32_t sw)
+static const struct dl_fabric_node *switch_node(const struct dl_tables *t,
+						uint32_t sw)
 {
 	return &t->fabric->nodes[t->fabric->switches[sw]];
 }
 
 static const char *switch_name(const struct dl_tables *t, uint32_t sw)
 {
-	return dl_node_name(t->fabric, t->fabric->switches[sw]);
+	return dl_fabric_node_name(t->fabric, t->fabric->switches[sw]);
 }
 
-static const char *type_name(const struct dl_node *n)
+static const char *type_name(const struct dl_fabric_node *n)
 {
 	static const char *const names[] = {
-		[DL_CA] = "Channel Adapter",
-		[DL_SWITCH] = "Switch",
-		[DL_ROUTER] = "Router",
+		[DL_FABRIC_CA] = "Channel Adapter",
+		[DL_FABRIC_SWITCH] = "Switch",
+		[DL_FABRIC_ROUTER] = "Router",
 	};
 
 	return names[n->type];
@@ -44,7 +44,7 @@ static const char *type_name(const struct dl_node *n)
 /* OpenSM falls back on the node's GUID for a port GUID just as a switch does. */
 static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
 {
-	const struct dl_port *p = &f->ports[port];
+	const struct dl_fabric_port *p = &f->ports[port];
 
 	return p->guid ? p->guid : f->nodes[p->node].guid;
 }
@@ -57,7 +57,7 @@ static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
 struct lid_texts {
 	char *all;
 	size_t len, cap;
-	uint32_t *at;		/* by LID: where its text begins; 0: no line */
+	uint32_t *at; /* by LID: where its text begins; 0: no line */
 };
 
 /* Room for the port between the two texts of a LID. */
@@ -85,7 +85,7 @@ static int add_text(struct lid_texts *t, uint32_t lid, const char *text)
 static int new_texts(const struct dl_tables *t, struct lid_texts *texts)
 {
 	memset(texts, 0, sizeof(*texts));
-	texts->len = 1;		/* offset 0 means no line */
+	texts->len = 1; /* offset 0 means no line */
 	texts->at = calloc((size_t)t->top_lid + 1, sizeof(*texts->at));
 	return texts->at ? 0 : -ENOMEM;
 }
@@ -124,13 +124,13 @@ static int lft_texts(const struct dl_tables *t, struct lid_texts *texts)
 			 ": '%.256s'\n",
 			 lid, type_name(&f->nodes[f->ports[port].node]),
 			 port_guid(f, port),
-			 dl_node_name(f, f->ports[port].node));
+			 dl_fabric_node_name(f, f->ports[port].node));
 		err = add_text(texts, lid, text);
 	}
 	return err;
 }
 
-int dl_write_lfts(const struct dl_tables *t, FILE *to)
+int dl_tables_write_lfts(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
 	struct lid_texts texts;
@@ -138,17 +138,17 @@ int dl_write_lfts(const struct dl_tables *t, FILE *to)
 	int err = lft_texts(t, &texts);
 
 	for (s = 0; !err && s < f->nswitches; s++) {
-		const struct dl_node *n = switch_node(t, s);
+		const struct dl_fabric_node *n = switch_node(t, s);
 
 		fprintf(to,
-			"Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64
-			" ('%s'):\n",
+			"Unicast lids [0-%u] of switch Lid %u guid "
+			"0x%016" PRIx64 " ('%s'):\n",
 			t->top_lid, f->ports[n->first_port].lid, n->guid,
 			switch_name(t, s));
 		for (lid = 1, dumped = 0; lid <= t->top_lid; lid++) {
-			uint8_t out = dl_lft(t, s, lid);
+			uint8_t out = dl_tables_lft(t, s, lid);
 
-			if (out == DL_NO_PORT || !texts.at[lid])
+			if (out == DL_TABLES_NO_PORT || !texts.at[lid])
 				continue;
 			put_line(to, texts.all + texts.at[lid], out);
 			dumped++;
@@ -159,7 +159,7 @@ int dl_write_lfts(const struct dl_tables *t, FILE *to)
 	return err ? err : written(to);
 }
 
-int dl_write_fdbs(const struct dl_tables *t, FILE *to)
+int dl_tables_write_fdbs(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
 	char text[TEXT_MAX];
@@ -178,9 +178,9 @@ int dl_write_fdbs(const struct dl_tables *t, FILE *to)
 			"LID    : Port : Hops : Optimal\n",
 			switch_node(t, s)->guid);
 		for (lid = 1; lid <= t->top_lid; lid++) {
-			uint8_t out = dl_lft(t, s, lid);
+			uint8_t out = dl_tables_lft(t, s, lid);
 
-			if (out == DL_NO_PORT)
+			if (out == DL_TABLES_NO_PORT)
 				fprintf(to, "0x%04X : UNREACHABLE\n", lid);
 			else
 				put_line(to, texts.all + texts.at[lid], out);
@@ -192,14 +192,14 @@ int dl_write_fdbs(const struct dl_tables *t, FILE *to)
 }
 
 /* Groups that do not pass through a switch have no line there. */
-static void mcfdb_line(const struct dl_mcast_group *g, uint32_t sw,
+static void mcfdb_line(const struct dl_tables_mcast_group *g, uint32_t sw,
 		       unsigned int nports, FILE *to)
 {
 	bool any = false;
 	unsigned int p;
 
 	for (p = 0; p <= nports; p++) {
-		if (!dl_mask_get(g->masks, sw, p))
+		if (!dl_tables_mask_get(g->masks, sw, p))
 			continue;
 		if (!any)
 			fprintf(to, "0x%04X :", g->mlid);
@@ -210,13 +210,13 @@ static void mcfdb_line(const struct dl_mcast_group *g, uint32_t sw,
 		fputc('\n', to);
 }
 
-int dl_write_mcfdbs(const struct dl_tables *t, FILE *to)
+int dl_tables_write_mcfdbs(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t s, g;
 
 	for (s = 0; s < f->nswitches && t->ngroups; s++) {
-		const struct dl_node *n = switch_node(t, s);
+		const struct dl_fabric_node *n = switch_node(t, s);
 
 		fprintf(to,
 			"Switch 0x%016" PRIx64 "\n"
@@ -230,52 +230,54 @@ int dl_write_mcfdbs(const struct dl_tables *t, FILE *to)
 }
 
 static void sl2vl_line(FILE *to, unsigned int in, unsigned int out,
-		       dl_sl2vl_row row)
+		       dl_tables_sl2vl_row row)
 {
 	unsigned int sl;
 
 	fprintf(to, "%-3u %-3u :", in, out);
 	for (sl = 0; sl < 16; sl++)
-		fprintf(to, " %-2u", dl_sl2vl_get(row, sl));
+		fprintf(to, " %-2u", dl_tables_sl2vl_get(row, sl));
 	fputc('\n', to);
 }
 
 static void sl2vl_head(const struct dl_tables *t, FILE *to,
-		       const struct dl_node *n, uint64_t guid, uint16_t lid)
+		       const struct dl_fabric_node *n, uint64_t guid,
+		       uint16_t lid)
 {
 	fprintf(to,
 		"%s 0x%016" PRIx64 ", base LID %u, \"%s\"\n"
-		"#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"
-		RULE,
+		"#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 "
+		"15\n" RULE,
 		type_name(n), guid, lid,
-		dl_node_name(t->fabric, n - t->fabric->nodes));
+		dl_fabric_node_name(t->fabric, n - t->fabric->nodes));
 }
 
 /* The map of a switch's port pair, or NULL where none is set. */
-static const dl_sl2vl_row *pair_row(const struct dl_tables *t, uint32_t sw,
-				    unsigned int in, unsigned int out)
+static const dl_tables_sl2vl_row *pair_row(const struct dl_tables *t,
+					   uint32_t sw, unsigned int in,
+					   unsigned int out)
 {
 	unsigned int width = switch_node(t, sw)->nports + 1;
 	uint16_t row = t->sl2vl[t->sl2vl_first[sw] + in * width + out];
 
-	return row == DL_NO_ROW ? NULL : &t->rows[row];
+	return row == DL_TABLES_NO_ROW ? NULL : &t->rows[row];
 }
 
-int dl_write_sl2vl(const struct dl_tables *t, FILE *to)
+int dl_tables_write_sl2vl(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
 	unsigned int in, out;
 	uint32_t s, p;
 
 	for (s = 0; s < f->nswitches; s++) {
-		const struct dl_node *n = switch_node(t, s);
+		const struct dl_fabric_node *n = switch_node(t, s);
 
 		sl2vl_head(t, to, n, n->guid, f->ports[n->first_port].lid);
 		for (out = 1; out <= n->nports; out++) {
 			if (f->ports[n->first_port + out].peer == DL_NONE)
 				continue;
 			for (in = 0; in <= n->nports; in++) {
-				const dl_sl2vl_row *row =
+				const dl_tables_sl2vl_row *row =
 					pair_row(t, s, in, out);
 
 				if (row)
@@ -285,9 +287,9 @@ int dl_write_sl2vl(const struct dl_tables *t, FILE *to)
 		fputs(RULE "\n", to);
 	}
 	for (p = 0; p < f->nports; p++) {
-		const struct dl_node *n = &f->nodes[f->ports[p].node];
+		const struct dl_fabric_node *n = &f->nodes[f->ports[p].node];
 
-		if (t->end_sl2vl[p] == DL_NO_ROW)
+		if (t->end_sl2vl[p] == DL_TABLES_NO_ROW)
 			continue;
 		sl2vl_head(t, to, n, port_guid(f, p), f->ports[p].lid);
 		sl2vl_line(to, 0, 0, t->rows[t->end_sl2vl[p]]);
@@ -296,18 +298,18 @@ int dl_write_sl2vl(const struct dl_tables *t, FILE *to)
 	return written(to);
 }
 
-int dl_write_slvl(const struct dl_tables *t, FILE *to)
+int dl_tables_write_slvl(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
 	unsigned int in, out, sl;
 	uint32_t s;
 
 	for (s = 0; s < f->nswitches; s++) {
-		const struct dl_node *n = switch_node(t, s);
+		const struct dl_fabric_node *n = switch_node(t, s);
 
 		for (in = 0; in <= n->nports; in++) {
 			for (out = 1; out <= n->nports; out++) {
-				const dl_sl2vl_row *row =
+				const dl_tables_sl2vl_row *row =
 					pair_row(t, s, in, out);
 
 				if (!row ||
@@ -318,8 +320,9 @@ int dl_write_slvl(const struct dl_tables *t, FILE *to)
 					in, out);
 				for (sl = 0; sl < 16; sl += 2)
 					fprintf(to, " 0x%x%x",
-						dl_sl2vl_get(*row, sl),
-						dl_sl2vl_get(*row, sl + 1));
+						dl_tables_sl2vl_get(*row, sl),
+						dl_tables_sl2vl_get(*row,
+								    sl + 1));
 				fputc('\n', to);
 			}
 		}
@@ -328,7 +331,7 @@ int dl_write_slvl(const struct dl_tables *t, FILE *to)
 }
 
 static void vlarb_entries(FILE *to, const char *name,
-			  const struct dl_vlarb_entry *e, unsigned int n)
+			  const struct dl_tables_vlarb_entry *e, unsigned int n)
 {
 	unsigned int i;
 
@@ -339,7 +342,7 @@ static void vlarb_entries(FILE *to, const char *name,
 		fputs(" -", to);
 }
 
-int dl_write_vlarb(const struct dl_tables *t, FILE *to)
+int dl_tables_write_vlarb(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t p;
@@ -347,9 +350,9 @@ int dl_write_vlarb(const struct dl_tables *t, FILE *to)
 	fputs("# node GUID, port, VLHighLimit, then VL:weight of each entry\n",
 	      to);
 	for (p = 0; p < f->nports; p++) {
-		const struct dl_vlarb *a;
+		const struct dl_tables_vlarb *a;
 
-		if (t->vlarb[p] == DL_NO_ROW)
+		if (t->vlarb[p] == DL_TABLES_NO_ROW)
 			continue;
 		a = &t->arbs[t->vlarb[p]];
 		fprintf(to, "0x%016" PRIx64 " %u limit %u",
@@ -369,8 +372,7 @@ int dl_write_vlarb(const struct dl_tables *t, FILE *to)
 #define LID_TEXT 8
 
 static void psl_source(const struct dl_tables *t, uint32_t port,
-		       const char *source, FILE *to,
-		       char (*lid_text)[LID_TEXT])
+		       const char *source, FILE *to, char (*lid_text)[LID_TEXT])
 {
 	size_t source_len = strlen(source);
 	char line[64];
@@ -378,10 +380,10 @@ static void psl_source(const struct dl_tables *t, uint32_t port,
 
 	memcpy(line, source, source_len);
 	for (lid = 1; lid <= t->top_lid; lid++) {
-		unsigned int sl = dl_path_sl(t, port, lid);
+		unsigned int sl = dl_tables_path_sl(t, port, lid);
 		size_t len;
 
-		if (sl == DL_NO_SL)
+		if (sl == DL_TABLES_NO_SL)
 			continue;
 		len = strlen(lid_text[lid]);
 		memcpy(line + source_len, lid_text[lid], len);
@@ -394,10 +396,10 @@ static void psl_source(const struct dl_tables *t, uint32_t port,
 	}
 }
 
-int dl_write_psl(const struct dl_tables *t, FILE *to)
+int dl_tables_write_psl(const struct dl_tables *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
-	char (*lid_text)[LID_TEXT];
+	char(*lid_text)[LID_TEXT];
 	uint32_t p, lid, last = DL_NONE;
 
 	if (!t->psl)

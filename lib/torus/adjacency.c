@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus/discover.h"
+#include "torus/internal.h"
 
-int dl_adjacency_build(const struct dl_fabric *f, struct dl_adjacency *a)
+int dl_torus_adjacency_build(const struct dl_fabric *f,
+			     struct dl_torus_adjacency *a)
 {
 	uint32_t *seen = malloc((f->nswitches + 1) * sizeof(*seen));
 	uint32_t i, total = 0;
@@ -16,16 +17,17 @@ int dl_adjacency_build(const struct dl_fabric *f, struct dl_adjacency *a)
 	a->list = malloc((f->nports + 1) * sizeof(*a->list));
 	if (!seen || !a->first || !a->list) {
 		free(seen);
-		dl_adjacency_free(a);
+		dl_torus_adjacency_free(a);
 		return -ENOMEM;
 	}
 	memset(seen, 0xFF, f->nswitches * sizeof(*seen));
 	for (i = 0; i < f->nswitches; i++) {
-		const struct dl_node *n = &f->nodes[f->switches[i]];
+		const struct dl_fabric_node *n = &f->nodes[f->switches[i]];
 
 		a->first[i] = total;
 		for (p = 1; p <= n->nports; p++) {
-			uint32_t peer = dl_peer_switch(f, n->first_port + p);
+			uint32_t peer =
+				dl_fabric_peer_switch(f, n->first_port + p);
 
 			if (peer == DL_NONE || peer == i || seen[peer] == i)
 				continue;
@@ -38,7 +40,7 @@ int dl_adjacency_build(const struct dl_fabric *f, struct dl_adjacency *a)
 	return 0;
 }
 
-void dl_adjacency_free(struct dl_adjacency *a)
+void dl_torus_adjacency_free(struct dl_torus_adjacency *a)
 {
 	free(a->first);
 	free(a->list);

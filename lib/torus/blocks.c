@@ -18,18 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus/discover.h"
+#include "torus/internal.h"
 
 struct walk {
-	const struct dl_adjacency *adj;
-	uint32_t *seen;		/* when it was met, from 1; 0: not yet */
+	const struct dl_torus_adjacency *adj;
+	uint32_t *seen; /* when it was met, from 1; 0: not yet */
 	uint32_t *low;
-	uint32_t *at;		/* the next neighbour to look at */
-	uint32_t *path;		/* the way from the root */
-	uint32_t *stack;	/* met, and in no block yet */
+	uint32_t *at;	 /* the next neighbour to look at */
+	uint32_t *path;	 /* the way from the root */
+	uint32_t *stack; /* met, and in no block yet */
 	uint32_t npath, nstack, time;
-	uint32_t most;		/* switches of the largest block so far */
-	uint32_t *block;	/* ... and these */
+	uint32_t most;	 /* switches of the largest block so far */
+	uint32_t *block; /* ... and these */
 };
 
 static void meet(struct walk *w, uint32_t sw)
@@ -89,8 +89,8 @@ static void walk_from(struct walk *w, uint32_t root)
 	}
 }
 
-int dl_find_outside(const struct dl_adjacency *adj, uint32_t n,
-		    const uint32_t *order, bool *outside)
+int dl_torus_find_outside(const struct dl_torus_adjacency *adj, uint32_t n,
+			  const uint32_t *order, bool *outside)
 {
 	struct walk w = { .adj = adj };
 	uint32_t i, *all = calloc((size_t)n + 1, 6 * sizeof(*all));

@@ -27,18 +27,17 @@
  *
  * Complexity: linear in the fabric, once a search.
  */
-#include "torus/branches.h"
+#include "torus/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "torus/anchors.h"
-
-int dl_find_branches(struct dl_search *s)
+int dl_torus_find_branches(struct dl_torus_search *s)
 {
 	uint32_t n = s->f->nswitches, sw;
 	bool *outside = malloc((n + 1) * sizeof(*outside));
-	int err = outside ? dl_find_outside(&s->adj, n, s->by_guid, outside) :
+	int err = outside ? dl_torus_find_outside(&s->adj, n, s->by_guid,
+						  outside) :
 			    -ENOMEM;
 
 	s->branch = calloc(n + 1, sizeof(*s->branch));
@@ -47,74 +46,77 @@ int dl_find_branches(struct dl_search *s)
 	/* What joins no more than two others may be a bridge between these. */
 	for (sw = 0; !err && sw < n; sw++)
 		if (outside[sw])
-			s->branch[sw] = DL_OUTSIDE;
+			s->branch[sw] = DL_TORUS_OUTSIDE;
 		else if (s->adj.first[sw + 1] - s->adj.first[sw] <= 2)
-			s->branch[sw] = DL_THIN;
+			s->branch[sw] = DL_TORUS_THIN;
 	free(outside);
 	return err;
 }
 
 /* Hops without a cable between placed switches. */
-static uint32_t count_missing(const struct dl_search *s)
+static uint32_t count_missing(const struct dl_torus_search *s)
 {
 	uint32_t site, next, n = 0;
 	unsigned int d;
 
 	for (site = 0; site < s->nsites; site++) {
-		for (d = 0; d < DL_DIMS; d++) {
-			next = s->next[site * DL_DIRS + dl_dir(d, false)];
+		for (d = 0; d < DL_TORUS_DIMS; d++) {
+			next = s->next[site * DL_TORUS_DIRS +
+				       dl_torus_dir(d, false)];
 			n += s->sw_at[site] != DL_NONE && next != DL_NONE &&
 			     s->sw_at[next] != DL_NONE &&
-			     !dl_search_cabled(s, s->sw_at[site],
-					       s->sw_at[next]);
+			     !dl_torus_search_cabled(s, s->sw_at[site],
+						     s->sw_at[next]);
 		}
 	}
 	return n;
 }
 
-void dl_evidence_gather(const struct dl_search *s, struct dl_evidence *e)
+void dl_torus_evidence_gather(const struct dl_torus_search *s,
+			      struct dl_torus_evidence *e)
 {
 	e->gathered = true;
 	e->missing = count_missing(s);
-	e->ports = dl_ports_learn(s, &e->meaning);
+	e->ports = dl_torus_ports_learn(s, &e->meaning);
 }
 
 /* Does a site lie beyond all placed switches, where the grid might end? */
-static bool is_beyond(const struct dl_search *s, uint32_t site)
+static bool is_beyond(const struct dl_torus_search *s, uint32_t site)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 	unsigned int d;
 
-	dl_site_coord(&s->grid, site, c);
-	for (d = 0; d < DL_DIMS; d++)
-		if (s->span[d] != s->grid.radix[d] &&
-		    s->nreal > s->span[d] &&
+	dl_torus_site_coord(&s->grid, site, c);
+	for (d = 0; d < DL_TORUS_DIMS; d++)
+		if (s->span[d] != s->grid.radix[d] && s->nreal > s->span[d] &&
 		    (c[d] < s->low[d] || c[d] > s->high[d]))
 			return true;
 	return false;
 }
 
-unsigned int dl_belief(const struct dl_search *s, const struct dl_evidence *e,
-		       uint32_t sw, uint32_t site)
+unsigned int dl_torus_score(const struct dl_torus_search *s,
+			    const struct dl_torus_evidence *e, uint32_t sw,
+			    uint32_t site)
 {
-	enum dl_opinion ports = e->ports ?
-		dl_ports_agree(s, &e->meaning, sw, site) : DL_SILENT;
+	enum dl_torus_hint ports =
+		e->ports ? dl_torus_ports_agree(s, &e->meaning, sw, site) :
+			   DL_TORUS_HINT_NONE;
 	unsigned int dir, there = 0, missing = 0;
 
-	for (dir = 0; dir < DL_DIRS; dir++) {
-		uint32_t at = s->next[site * DL_DIRS + dir];
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+		uint32_t at = s->next[site * DL_TORUS_DIRS + dir];
 
 		if (at == DL_NONE || s->sw_at[at] == DL_NONE)
 			continue;
-		if (dl_search_cabled(s, sw, s->sw_at[at]))
+		if (dl_torus_search_cabled(s, sw, s->sw_at[at]))
 			there++;
 		else
 			missing++;
 	}
-	if (ports != DL_AGREE &&
-	    (ports == DL_DISAGREE || s->known_odd[sw] || is_beyond(s, site) ||
-	     (missing > there && missing > e->missing)))
+	if (ports != DL_TORUS_HINT_FOR &&
+	    (ports == DL_TORUS_HINT_AGAINST || s->known_odd[sw] ||
+	     is_beyond(s, site) || (missing > there && missing > e->missing)))
 		return 0;
-	return (s->branch[sw] == DL_THIN) << 8 | (DL_DIRS - missing) << 4 |
-	       there;
+	return (s->branch[sw] == DL_TORUS_THIN) << 8 |
+	       (DL_TORUS_DIRS - missing) << 4 | there;
 }

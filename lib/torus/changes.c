@@ -8,8 +8,8 @@
 
 #include <inttypes.h>
 
-#include "log.h"
-#include "torus/torus.h"
+#include "dateline/base.h"
+#include "dateline/torus.h"
 
 struct report {
 	const struct dl_torus *before, *after;
@@ -23,31 +23,34 @@ static bool room(struct report *r)
 	return r->lines++ < r->max;
 }
 
-static const struct dl_node *switch_at(const struct dl_torus *t, uint32_t site)
+static const struct dl_fabric_node *switch_at(const struct dl_torus *t,
+					      uint32_t site)
 {
 	uint32_t sw = t->site_sw[site];
 
-	return sw == DL_NONE ? NULL : &t->fabric->nodes[t->fabric->switches[sw]];
+	return sw == DL_NONE ? NULL :
+			       &t->fabric->nodes[t->fabric->switches[sw]];
 }
 
 static void tell_switch(struct report *r, uint32_t site,
 			const struct dl_torus *t, const char *what)
 {
-	const struct dl_node *n = switch_at(t, site);
-	uint32_t c[DL_DIMS];
+	const struct dl_fabric_node *n = switch_at(t, site);
+	uint32_t c[DL_TORUS_DIMS];
 
-	dl_site_coord(&t->grid, site, c);
+	dl_torus_site_coord(&t->grid, site, c);
 	if (room(r))
-		dl_log(r->log, DL_INFO,
+		dl_log(r->log, DL_LOG_INFO,
 		       "(%u,%u,%u): switch 0x%016" PRIx64 " \"%s\" %s", c[0],
 		       c[1], c[2], n->guid,
-		       dl_node_name(t->fabric, n - t->fabric->nodes), what);
+		       dl_fabric_node_name(t->fabric, n - t->fabric->nodes),
+		       what);
 }
 
 static void compare_switches(struct report *r, uint32_t site)
 {
-	const struct dl_node *was = switch_at(r->before, site);
-	const struct dl_node *is = switch_at(r->after, site);
+	const struct dl_fabric_node *was = switch_at(r->before, site);
+	const struct dl_fabric_node *is = switch_at(r->after, site);
 
 	if (was && is && was->guid == is->guid)
 		return;
@@ -59,28 +62,30 @@ static void compare_switches(struct report *r, uint32_t site)
 
 static void compare_hop(struct report *r, uint32_t site, unsigned int dim)
 {
-	const struct dl_grid *g = &r->after->grid;
-	unsigned int dir = dl_dir(dim, false);
-	uint32_t next = dl_site_next(g, site, dir), was, is, c[DL_DIMS];
+	const struct dl_torus_grid *g = &r->after->grid;
+	unsigned int dir = dl_torus_dir(dim, false);
+	uint32_t next = dl_torus_site_next(g, site, dir), was, is,
+		 c[DL_TORUS_DIMS];
 
 	if (next == DL_NONE || !switch_at(r->before, site) ||
 	    !switch_at(r->after, site) || !switch_at(r->before, next) ||
 	    !switch_at(r->after, next))
 		return;
-	was = dl_group_size(r->before, r->before->site_sw[site], dir);
-	is = dl_group_size(r->after, r->after->site_sw[site], dir);
-	dl_site_coord(g, site, c);
+	was = dl_torus_group_size(r->before, r->before->site_sw[site], dir);
+	is = dl_torus_group_size(r->after, r->after->site_sw[site], dir);
+	dl_torus_site_coord(g, site, c);
 	if (was != is && room(r))
-		dl_log(r->log, DL_INFO,
+		dl_log(r->log, DL_LOG_INFO,
 		       "(%u,%u,%u): %u cable%s towards +%c, %u before", c[0],
 		       c[1], c[2], is, is == 1 ? "" : "s", 'x' + dim, was);
 }
 
-static bool same_grid(const struct dl_grid *a, const struct dl_grid *b)
+static bool same_grid(const struct dl_torus_grid *a,
+		      const struct dl_torus_grid *b)
 {
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (a->radix[d] != b->radix[d] || a->mesh[d] != b->mesh[d])
 			return false;
 	return true;
@@ -91,24 +96,24 @@ void dl_torus_report_changes(const struct dl_torus *before,
 			     const struct dl_log *log)
 {
 	struct report r = { before, after, log, 0, max };
-	const struct dl_grid *g = &after->grid;
+	const struct dl_torus_grid *g = &after->grid;
 	unsigned int d;
 	uint32_t site;
 
 	if (!same_grid(&before->grid, g)) {
-		dl_log(log, DL_INFO, "the grid is %ux%ux%u now, %ux%ux%u before",
-		       g->radix[0], g->radix[1], g->radix[2],
-		       before->grid.radix[0], before->grid.radix[1],
-		       before->grid.radix[2]);
+		dl_log(log, DL_LOG_INFO,
+		       "the grid is %ux%ux%u now, %ux%ux%u before", g->radix[0],
+		       g->radix[1], g->radix[2], before->grid.radix[0],
+		       before->grid.radix[1], before->grid.radix[2]);
 		return;
 	}
 	for (site = 0; site < after->nsites; site++)
 		compare_switches(&r, site);
 	for (site = 0; site < after->nsites; site++)
-		for (d = 0; d < DL_DIMS; d++)
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			compare_hop(&r, site, d);
 	if (r.lines > max)
-		dl_log(log, DL_INFO,
-		       "and %u more changes (max_changes is %u)",
-		       r.lines - max, max);
+		dl_log(log, DL_LOG_INFO,
+		       "and %u more changes (max_changes is %u)", r.lines - max,
+		       max);
 }

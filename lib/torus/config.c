@@ -23,8 +23,8 @@
  * before the geometry, and a radix-4 ring with one link only, which is enough
  * while the torus is whole.
  *
- * Complexity.  Linear in the size of the file.  Limits: DL_MAX_RADIX sites a
- * dimension, DL_MAX_LID sites in all; lines and seeds without limit.
+ * Complexity.  Linear in the size of the file.  Limits: DL_TORUS_MAX_RADIX sites a
+ * dimension, DL_FABRIC_MAX_LID sites in all; lines and seeds without limit.
  */
 #include "config.h"
 
@@ -35,20 +35,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
-#include "torus/torus.h"
+#include "dateline/base.h"
+#include "dateline/torus.h"
 
-#define MAX_ERRORS 20		/* then the rest of the file is not read */
+#define MAX_ERRORS 20 /* then the rest of the file is not read */
 #define BLANKS " \t\n\v\f\r"
 
 /* A seed while it is read.  Lines are 0 for what was not given. */
 struct draft {
-	uint32_t line;		/* of its next_seed, or its first keyword */
-	uint32_t link_line[DL_DIRS];
-	uint64_t from[DL_DIRS];
-	uint64_t to[DL_DIRS];
-	uint32_t dateline_line[DL_DIMS];
-	int32_t dateline[DL_DIMS];
+	uint32_t line; /* of its next_seed, or its first keyword */
+	uint32_t link_line[DL_TORUS_DIRS];
+	uint64_t from[DL_TORUS_DIRS];
+	uint64_t to[DL_TORUS_DIRS];
+	uint32_t dateline_line[DL_TORUS_DIMS];
+	int32_t dateline[DL_TORUS_DIMS];
 };
 
 struct parser {
@@ -57,29 +57,29 @@ struct parser {
 	struct dl_torus_config *c;
 	struct draft *drafts;
 	uint32_t ndrafts, drafts_cap;
-	uint32_t line;		/* the one that is read now */
+	uint32_t line; /* the one that is read now */
 	uint32_t geometry_line;
 	uint32_t nerrors;
-	int err;		/* other than errors in the file */
-	const char *word;	/* keyword of this line */
-	char *rest;		/* strtok_r()'s place in this line */
+	int err;	  /* other than errors in the file */
+	const char *word; /* keyword of this line */
+	char *rest;	  /* strtok_r()'s place in this line */
 };
 
-static const char *const link_words[DL_DIRS] = {
-	"xp_link", "xm_link", "yp_link", "ym_link", "zp_link", "zm_link"
-};
+static const char *const link_words[DL_TORUS_DIRS] = { "xp_link", "xm_link",
+						       "yp_link", "ym_link",
+						       "zp_link", "zm_link" };
 
-static const char *const dateline_words[DL_DIMS] = {
-	"x_dateline", "y_dateline", "z_dateline"
-};
+static const char *const dateline_words[DL_TORUS_DIMS] = { "x_dateline",
+							   "y_dateline",
+							   "z_dateline" };
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void complain(struct parser *p, enum dl_level level, uint32_t line,
+static void complain(struct parser *p, enum dl_log_level level, uint32_t line,
 		     const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-static void complain(struct parser *p, enum dl_level level, uint32_t line,
+static void complain(struct parser *p, enum dl_log_level level, uint32_t line,
 		     const char *format, ...)
 {
 	char text[512];
@@ -89,7 +89,7 @@ static void complain(struct parser *p, enum dl_level level, uint32_t line,
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	dl_log(p->log, level, "%s:%" PRIu32 ": %s", p->name, line, text);
-	if (level == DL_ERROR)
+	if (level == DL_LOG_ERROR)
 		p->nerrors++;
 }
 
@@ -154,12 +154,12 @@ static bool take_number(struct parser *p, const char *what, int64_t min,
 	struct shown shown;
 
 	if (!token || !scan_number(token, min, max, out, &junk)) {
-		complain(p, DL_ERROR, p->line, "%s: expected %s, found %s",
+		complain(p, DL_LOG_ERROR, p->line, "%s: expected %s, found %s",
 			 p->word, what, show(token, &shown));
 		return false;
 	}
 	if (*junk && *junk != '#')
-		complain(p, DL_WARNING, p->line,
+		complain(p, DL_LOG_WARNING, p->line,
 			 "%s: %s: only the number at its beginning counts",
 			 p->word, show(token, &shown));
 	return true;
@@ -170,24 +170,25 @@ static bool take_number(struct parser *p, const char *what, int64_t min,
 /* One radix with its suffix, m, M, t or T. */
 static bool take_radix(struct parser *p, unsigned int dim, bool mesh)
 {
-	struct dl_grid *g = &p->c->grid;
+	struct dl_torus_grid *g = &p->c->grid;
 	const char *token = next_token(p);
 	const char *junk;
 	struct shown shown;
 	uint64_t radix;
 
-	if (!token || !scan_number(token, 1, DL_MAX_RADIX, &radix, &junk)) {
-		complain(p, DL_ERROR, p->line,
+	if (!token ||
+	    !scan_number(token, 1, DL_TORUS_MAX_RADIX, &radix, &junk)) {
+		complain(p, DL_LOG_ERROR, p->line,
 			 "%s: expected the radix of %c, a number from 1 to %d "
 			 "with or without m or t, found %s",
-			 p->word, 'x' + dim, DL_MAX_RADIX,
+			 p->word, 'x' + dim, DL_TORUS_MAX_RADIX,
 			 show(token, &shown));
 		return false;
 	}
 	if (*junk && strchr("mMtT", *junk))
 		mesh = tolower((unsigned char)*junk++) == 'm';
 	if (*junk && *junk != '#')
-		complain(p, DL_WARNING, p->line,
+		complain(p, DL_LOG_WARNING, p->line,
 			 "%s: the end of %s is no suffix m or t, and ignored",
 			 p->word, show(token, &shown));
 	g->radix[dim] = radix;
@@ -197,27 +198,27 @@ static bool take_radix(struct parser *p, unsigned int dim, bool mesh)
 
 static void parse_geometry(struct parser *p, unsigned int mesh)
 {
-	const struct dl_grid *g = &p->c->grid;
+	const struct dl_torus_grid *g = &p->c->grid;
 
 	if (p->geometry_line) {
-		complain(p, DL_ERROR, p->line,
+		complain(p, DL_LOG_ERROR, p->line,
 			 "%s: the geometry was given in line %" PRIu32
 			 " already",
 			 p->word, p->geometry_line);
 		return;
 	}
 	p->geometry_line = p->line;
-	for (unsigned int d = 0; d < DL_DIMS; d++)
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		if (!take_radix(p, d, mesh))
 			return;
 	/* Three factors of at most 255 each: no overflow. */
-	if (dl_grid_sites(g) > DL_MAX_LID)
-		complain(p, DL_ERROR, p->line,
+	if (dl_torus_grid_sites(g) > DL_FABRIC_MAX_LID)
+		complain(p, DL_LOG_ERROR, p->line,
 			 "%s: expected at most %d switches, the LIDs of a "
 			 "subnet, found %" PRIu32 " x %" PRIu32 " x %" PRIu32
 			 " = %" PRIu32,
-			 p->word, DL_MAX_LID, g->radix[0], g->radix[1],
-			 g->radix[2], dl_grid_sites(g));
+			 p->word, DL_FABRIC_MAX_LID, g->radix[0], g->radix[1],
+			 g->radix[2], dl_torus_grid_sites(g));
 }
 
 static void parse_next_seed(struct parser *p, unsigned int unused)
@@ -253,7 +254,7 @@ static struct draft *current_draft(struct parser *p)
 static void warn_repeated(struct parser *p, uint32_t before, bool same)
 {
 	if (before && !same)
-		complain(p, DL_WARNING, p->line,
+		complain(p, DL_LOG_WARNING, p->line,
 			 "%s: this replaces line %" PRIu32
 			 " of the same seed; is a next_seed missing?",
 			 p->word, before);
@@ -298,7 +299,7 @@ static void parse_portgroup_max_ports(struct parser *p, unsigned int unused)
 	if (!take_number(p, "a number of ports", 0, UINT32_MAX, &value))
 		return;
 	p->c->portgroup_max_ports = value;
-	complain(p, DL_VERBOSE, p->line,
+	complain(p, DL_LOG_VERBOSE, p->line,
 		 "%s: Dateline needs no such limit and takes any number of "
 		 "ports",
 		 p->word);
@@ -320,21 +321,22 @@ static void parse_port_order(struct parser *p, unsigned int unused)
 	char *token;
 
 	(void)unused;
-	c->nport_order = 0;	/* the last such line is the one that counts */
+	c->nport_order = 0; /* the last such line is the one that counts */
 	while ((token = next_token(p)) && token[0] != '#') {
 		const char *junk;
 		struct shown shown;
 		uint64_t port;
 
-		if (!scan_number(token, 0, DL_MAX_PORTS, &port, &junk)) {
-			complain(p, DL_ERROR, p->line,
+		if (!scan_number(token, 0, DL_FABRIC_MAX_PORTS, &port, &junk)) {
+			complain(p, DL_LOG_ERROR, p->line,
 				 "%s: expected port numbers from 0 to %d, "
 				 "found %s",
-				 p->word, DL_MAX_PORTS, show(token, &shown));
+				 p->word, DL_FABRIC_MAX_PORTS,
+				 show(token, &shown));
 			return;
 		}
 		if (*junk && *junk != '#')
-			complain(p, DL_WARNING, p->line,
+			complain(p, DL_LOG_WARNING, p->line,
 				 "%s: %s: only the number at its beginning "
 				 "counts",
 				 p->word, show(token, &shown));
@@ -383,7 +385,7 @@ static void parse_line(struct parser *p, char *line)
 		keywords[i].parse(p, keywords[i].arg);
 		return;
 	}
-	complain(p, DL_ERROR, p->line,
+	complain(p, DL_LOG_ERROR, p->line,
 		 "%s is no keyword; expected torus, mesh, [xyz][pm]_link, "
 		 "[xyz]_dateline, next_seed, portgroup_max_ports, port_order "
 		 "or max_changes",
@@ -398,19 +400,19 @@ static void parse_line(struct parser *p, char *line)
  */
 static bool check_links(struct parser *p, const struct draft *d)
 {
-	const struct dl_grid *g = &p->c->grid;
-	unsigned int first = DL_DIRS;
+	const struct dl_torus_grid *g = &p->c->grid;
+	unsigned int first = DL_TORUS_DIRS;
 
-	for (unsigned int dir = 0; dir < DL_DIRS; dir++) {
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
 		uint32_t line = d->link_line[dir];
 		const char *word = link_words[dir];
 
-		if (!line || g->radix[dl_dir_dim(dir)] == 1)
+		if (!line || g->radix[dl_torus_dir_dim(dir)] == 1)
 			continue;
-		if (first == DL_DIRS)
+		if (first == DL_TORUS_DIRS)
 			first = dir;
 		if (d->from[dir] != d->from[first]) {
-			complain(p, DL_ERROR, line,
+			complain(p, DL_LOG_ERROR, line,
 				 "%s: expected the link to start at 0x%" PRIx64
 				 " like %s in line %" PRIu32
 				 ", found 0x%" PRIx64,
@@ -419,7 +421,7 @@ static bool check_links(struct parser *p, const struct draft *d)
 			return false;
 		}
 		if (d->to[dir] == d->from[dir]) {
-			complain(p, DL_ERROR, line,
+			complain(p, DL_LOG_ERROR, line,
 				 "%s: expected two different switches, found "
 				 "0x%" PRIx64 " twice",
 				 word, d->to[dir]);
@@ -427,12 +429,12 @@ static bool check_links(struct parser *p, const struct draft *d)
 		}
 		for (unsigned int other = first; other < dir; other++) {
 			if (!d->link_line[other] ||
-			    g->radix[dl_dir_dim(other)] == 1 ||
+			    g->radix[dl_torus_dir_dim(other)] == 1 ||
 			    d->to[other] != d->to[dir] ||
-			    (other == dl_opposite(dir) &&
-			     g->radix[dl_dir_dim(dir)] == 2))
+			    (other == dl_torus_opposite(dir) &&
+			     g->radix[dl_torus_dir_dim(dir)] == 2))
 				continue;
-			complain(p, DL_ERROR, line,
+			complain(p, DL_LOG_ERROR, line,
 				 "%s: 0x%" PRIx64
 				 " is the neighbour by %s in line %" PRIu32
 				 " already",
@@ -447,30 +449,32 @@ static bool check_links(struct parser *p, const struct draft *d)
 /* A link for every dimension that is there. */
 static bool check_complete(struct parser *p, const struct draft *d)
 {
-	const struct dl_grid *g = &p->c->grid;
+	const struct dl_torus_grid *g = &p->c->grid;
 	bool complete = true;
 
-	for (unsigned int dim = 0; dim < DL_DIMS; dim++) {
-		unsigned int dir = dl_dir(dim, false);
+	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
+		unsigned int dir = dl_torus_dir(dim, false);
 		bool plus = d->link_line[dir];
-		bool minus = d->link_line[dl_opposite(dir)];
+		bool minus = d->link_line[dl_torus_opposite(dir)];
 
 		if (g->radix[dim] == 1)
 			continue;
 		if (!plus && !minus) {
-			complain(p, DL_ERROR, d->line,
+			complain(p, DL_LOG_ERROR, d->line,
 				 "the seed that begins here has no %s and no "
 				 "%s; expected one of them, since %c has "
 				 "radix %" PRIu32,
-				 link_words[dir], link_words[dl_opposite(dir)],
-				 'x' + dim, g->radix[dim]);
+				 link_words[dir],
+				 link_words[dl_torus_opposite(dir)], 'x' + dim,
+				 g->radix[dim]);
 			complete = false;
 		} else if (!(plus && minus) && g->radix[dim] == 4 &&
 			   !g->mesh[dim]) {
-			complain(p, DL_WARNING, d->line,
-				 "the seed that begins here has no %s: with "
-				 "radix 4, a torus with failures needs it",
-				 link_words[plus ? dl_opposite(dir) : dir]);
+			complain(
+				p, DL_LOG_WARNING, d->line,
+				"the seed that begins here has no %s: with "
+				"radix 4, a torus with failures needs it",
+				link_words[plus ? dl_torus_opposite(dir) : dir]);
 		}
 	}
 	return complete;
@@ -480,12 +484,12 @@ static bool check_datelines(struct parser *p, const struct draft *d)
 {
 	bool good = true;
 
-	for (unsigned int dim = 0; dim < DL_DIMS; dim++) {
+	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
 		int32_t radix = p->c->grid.radix[dim];
 
 		if (abs(d->dateline[dim]) < radix)
 			continue;
-		complain(p, DL_ERROR, d->dateline_line[dim],
+		complain(p, DL_LOG_ERROR, d->dateline_line[dim],
 			 "%s: expected a position from %d to %d, since %c has "
 			 "radix %d, found %d",
 			 dateline_words[dim], 1 - radix, radix - 1, 'x' + dim,
@@ -497,16 +501,17 @@ static bool check_datelines(struct parser *p, const struct draft *d)
 
 /* Does a link name GUID 0?  No switch has it, so the seed is of no use. */
 static bool names_nobody(struct parser *p, const struct draft *d,
-			 enum dl_level level)
+			 enum dl_log_level level)
 {
-	for (unsigned int dir = 0; dir < DL_DIRS; dir++) {
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
 		if (!d->link_line[dir] || (d->from[dir] && d->to[dir]) ||
-		    p->c->grid.radix[dl_dir_dim(dir)] == 1)
+		    p->c->grid.radix[dl_torus_dir_dim(dir)] == 1)
 			continue;
 		complain(p, level, d->link_line[dir],
 			 "%s: expected the GUIDs of two switches, found 0%s",
 			 link_words[dir],
-			 level == DL_WARNING ? "; this seed is left out" : "");
+			 level == DL_LOG_WARNING ? "; this seed is left out" :
+						   "");
 		return true;
 	}
 	return false;
@@ -514,10 +519,10 @@ static bool names_nobody(struct parser *p, const struct draft *d,
 
 static bool is_empty(const struct draft *d)
 {
-	for (unsigned int dir = 0; dir < DL_DIRS; dir++)
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++)
 		if (d->link_line[dir])
 			return false;
-	for (unsigned int dim = 0; dim < DL_DIMS; dim++)
+	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++)
 		if (d->dateline_line[dim])
 			return false;
 	return true;
@@ -526,16 +531,17 @@ static bool is_empty(const struct draft *d)
 static void keep_seed(struct parser *p, const struct draft *d)
 {
 	struct dl_torus_config *c = p->c;
-	struct dl_seed *seed = &c->seeds[c->nseeds];
+	struct dl_torus_seed *seed = &c->seeds[c->nseeds];
 
-	*seed = (struct dl_seed){ .line = d->line };
-	for (unsigned int dir = 0; dir < DL_DIRS; dir++) {
-		if (!d->link_line[dir] || c->grid.radix[dl_dir_dim(dir)] == 1)
+	*seed = (struct dl_torus_seed){ .line = d->line };
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
+		if (!d->link_line[dir] ||
+		    c->grid.radix[dl_torus_dir_dim(dir)] == 1)
 			continue;
 		seed->from = d->from[dir];
 		seed->to[dir] = d->to[dir];
 	}
-	for (unsigned int dim = 0; dim < DL_DIMS; dim++) {
+	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
 		seed->dateline[dim] = d->dateline[dim];
 		seed->has_dateline[dim] = d->dateline_line[dim];
 	}
@@ -560,20 +566,20 @@ static void check_seeds(struct parser *p)
 	}
 	for (; d < end && p->nerrors < MAX_ERRORS; d++) {
 		if (is_empty(d)) {
-			complain(p, DL_ERROR, d->line,
+			complain(p, DL_LOG_ERROR, d->line,
 				 "next_seed: expected links of another seed "
 				 "to follow, found none");
 			continue;
 		}
 		if (!check_complete(p, d) | !check_datelines(p, d))
 			continue;
-		if (names_nobody(p, d, DL_WARNING))
+		if (names_nobody(p, d, DL_LOG_WARNING))
 			useless = true;
 		else if (check_links(p, d))
 			keep_seed(p, d);
 	}
 	if (useless && !p->c->nseeds && !p->nerrors)
-		names_nobody(p, end - 1, DL_ERROR);
+		names_nobody(p, end - 1, DL_LOG_ERROR);
 }
 
 /* ---- files ------------------------------------------------------------- */
@@ -589,7 +595,7 @@ static void read_lines(struct parser *p, FILE *from)
 	       (len = getline(&line, &cap, from)) >= 0) {
 		p->line++;
 		if (memchr(line, '\0', len))
-			complain(p, DL_ERROR, p->line,
+			complain(p, DL_LOG_ERROR, p->line,
 				 "expected text, found a NUL byte");
 		else
 			parse_line(p, line);
@@ -597,7 +603,7 @@ static void read_lines(struct parser *p, FILE *from)
 	}
 	if (!p->err && p->nerrors < MAX_ERRORS && !feof(from)) {
 		p->err = errno ? -errno : -EIO;
-		dl_log(p->log, DL_ERROR, "%s: cannot be read: %s", p->name,
+		dl_log(p->log, DL_LOG_ERROR, "%s: cannot be read: %s", p->name,
 		       strerror(-p->err));
 	}
 	free(line);
@@ -612,8 +618,8 @@ int dl_torus_config_read_stream(FILE *from, const char *name,
 	p.c = calloc(1, sizeof(*p.c));
 	if (!p.c)
 		return -ENOMEM;
-	p.c->portgroup_max_ports = DL_DEFAULT_PORTGROUP;
-	p.c->max_changes = DL_DEFAULT_MAX_CHANGES;
+	p.c->portgroup_max_ports = DL_TORUS_DEFAULT_PORTGROUP;
+	p.c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
 	p.c->path = strdup(name);
 	if (!p.c->path)
 		p.err = -ENOMEM;
@@ -622,13 +628,13 @@ int dl_torus_config_read_stream(FILE *from, const char *name,
 	if (!p.err)
 		read_lines(&p, from);
 	if (!p.err && !p.nerrors && !p.geometry_line)
-		complain(&p, DL_ERROR, p.line,
+		complain(&p, DL_LOG_ERROR, p.line,
 			 "expected a line \"torus X Y Z\" or \"mesh X Y Z\", "
 			 "found the end of the file");
 	if (!p.err && !p.nerrors)
 		check_seeds(&p);
 	if (p.nerrors >= MAX_ERRORS)
-		dl_log(log, DL_ERROR, "%s: too many errors", name);
+		dl_log(log, DL_LOG_ERROR, "%s: too many errors", name);
 	if (!p.err && p.nerrors)
 		p.err = -EINVAL;
 	free(p.drafts);
@@ -647,7 +653,7 @@ int dl_torus_config_read(const char *path, const struct dl_log *log,
 
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_ERROR, "%s: cannot be opened: %s", path,
+		dl_log(log, DL_LOG_ERROR, "%s: cannot be opened: %s", path,
 		       strerror(-err));
 		return err;
 	}

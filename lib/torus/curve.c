@@ -36,21 +36,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus/curve.h"
+#include "dateline/torus.h"
 
 #define MAX_SIDE 3
 #define MAX_CELLS (MAX_SIDE * MAX_SIDE * MAX_SIDE)
-#define MAX_LEVELS 33		/* halvings of a side of 32 bits, and one */
-#define JUMP (1 << 20)		/* cost of one hop too many */
-#define ELSEWHERE (1 << 18)	/* cost of not beginning at site 0 */
+#define MAX_LEVELS 33	    /* halvings of a side of 32 bits, and one */
+#define JUMP (1 << 20)	    /* cost of one hop too many */
+#define ELSEWHERE (1 << 18) /* cost of not beginning at site 0 */
 #define NO_WALK UINT32_MAX
-#define VARIANTS 16		/* bricks of three first (3 bits); near or far */
-#define MAX_TRIES 4096		/* refinements, before a jump is put up with */
+#define VARIANTS 16    /* bricks of three first (3 bits); near or far */
+#define MAX_TRIES 4096 /* refinements, before a jump is put up with */
 
 /* A brick: where it begins in the finer box, and its sides. */
 struct brick {
-	uint32_t origin[DL_DIMS];
-	uint32_t side[DL_DIMS];
+	uint32_t origin[DL_TORUS_DIMS];
+	uint32_t side[DL_TORUS_DIMS];
 	uint32_t ncells;
 };
 
@@ -58,29 +58,29 @@ struct brick {
 enum { UNKNOWN, NO, YES };
 
 struct walks {
-	uint8_t known[MAX_CELLS][MAX_CELLS][MAX_CELLS];	/* shape, from, to */
+	uint8_t known[MAX_CELLS][MAX_CELLS][MAX_CELLS]; /* shape, from, to */
 };
 
 /* The walk so far through one brick. */
 struct search {
 	const struct brick *brick;
 	uint32_t to;
-	uint32_t visited;	/* bit mask of cells */
+	uint32_t visited; /* bit mask of cells */
 	uint8_t *path;
 };
 
 /* How one brick can be left: by each of its cells. */
 struct choice {
-	uint8_t entry[MAX_CELLS];	/* by cell of leaving */
-	uint8_t before[MAX_CELLS];	/* by entry: where the last was left */
+	uint8_t entry[MAX_CELLS];  /* by cell of leaving */
+	uint8_t before[MAX_CELLS]; /* by entry: where the last was left */
 };
 
 static void cell_coord(const struct brick *b, uint32_t cell,
-		       uint32_t c[DL_DIMS])
+		       uint32_t c[DL_TORUS_DIMS])
 {
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		c[d] = cell % b->side[d];
 		cell /= b->side[d];
 	}
@@ -88,7 +88,7 @@ static void cell_coord(const struct brick *b, uint32_t cell,
 
 static unsigned int colour(const struct brick *b, uint32_t cell)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 
 	cell_coord(b, cell, c);
 	return (c[0] + c[1] + c[2]) % 2;
@@ -100,7 +100,7 @@ static unsigned int colour(const struct brick *b, uint32_t cell)
 static bool walk_on(struct search *s, uint32_t at, uint32_t n)
 {
 	const struct brick *b = s->brick;
-	uint32_t c[DL_DIMS], stride = 1;
+	uint32_t c[DL_TORUS_DIMS], stride = 1;
 	unsigned int d, up;
 
 	s->path[n - 1] = at;
@@ -109,7 +109,7 @@ static bool walk_on(struct search *s, uint32_t at, uint32_t n)
 	if (at == s->to)
 		return false;
 	cell_coord(b, at, c);
-	for (d = 0; d < DL_DIMS; stride *= b->side[d], d++) {
+	for (d = 0; d < DL_TORUS_DIMS; stride *= b->side[d], d++) {
 		for (up = 0; up < 2; up++) {
 			uint32_t next = up ? at + stride : at - stride;
 
@@ -165,7 +165,7 @@ static void find_brick(const struct level *l, uint32_t site, struct brick *b)
 	unsigned int d;
 
 	b->ncells = 1;
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		uint32_t n = l->coarse[d], c = site % n;
 		uint32_t odd = l->size[d] > 1 ? l->size[d] % 2 : 0;
 		bool first = l->variant >> d & 1;
@@ -183,12 +183,12 @@ static void find_brick(const struct level *l, uint32_t site, struct brick *b)
 static uint32_t apart(const struct brick *a, uint32_t from,
 		      const struct brick *b, uint32_t to)
 {
-	uint32_t x[DL_DIMS], y[DL_DIMS], hops = 0;
+	uint32_t x[DL_TORUS_DIMS], y[DL_TORUS_DIMS], hops = 0;
 	unsigned int d;
 
 	cell_coord(a, from, x);
 	cell_coord(b, to, y);
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		x[d] += a->origin[d];
 		y[d] += b->origin[d];
 		hops += x[d] > y[d] ? x[d] - y[d] : y[d] - x[d];
@@ -248,18 +248,19 @@ static void leave(struct walks *w, const struct brick *b, bool near,
 }
 
 /* Write down the walk through a brick that ends at a place of `order`. */
-static void write_walk(const struct brick *b, const uint32_t size[DL_DIMS],
-		       uint32_t from, uint32_t to, uint32_t *order)
+static void write_walk(const struct brick *b,
+		       const uint32_t size[DL_TORUS_DIMS], uint32_t from,
+		       uint32_t to, uint32_t *order)
 {
 	uint8_t path[MAX_CELLS];
-	uint32_t i, c[DL_DIMS];
+	uint32_t i, c[DL_TORUS_DIMS];
 
 	find_walk(b, from, to, path);
 	for (i = 0; i < b->ncells; i++) {
 		cell_coord(b, path[i], c);
-		order[i] = b->origin[0] + c[0] + size[0] *
-			   (b->origin[1] + c[1] + size[1] *
-			    (b->origin[2] + c[2]));
+		order[i] = b->origin[0] + c[0] +
+			   size[0] * (b->origin[1] + c[1] +
+				      size[1] * (b->origin[2] + c[2]));
 	}
 }
 
@@ -296,14 +297,15 @@ static bool refine(struct walks *w, struct choice *choices,
 	return cost < JUMP;
 }
 
-uint32_t dl_site_distance(const struct dl_grid *g, uint32_t a, uint32_t b)
+uint32_t dl_torus_site_distance(const struct dl_torus_grid *g, uint32_t a,
+				uint32_t b)
 {
-	uint32_t x[DL_DIMS], y[DL_DIMS], hops = 0;
+	uint32_t x[DL_TORUS_DIMS], y[DL_TORUS_DIMS], hops = 0;
 	unsigned int d;
 
-	dl_site_coord(g, a, x);
-	dl_site_coord(g, b, y);
-	for (d = 0; d < DL_DIMS; d++) {
+	dl_torus_site_coord(g, a, x);
+	dl_torus_site_coord(g, b, y);
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		uint32_t apart = x[d] > y[d] ? x[d] - y[d] : y[d] - x[d];
 
 		if (!g->mesh[d] && apart > g->radix[d] - apart)
@@ -316,16 +318,16 @@ uint32_t dl_site_distance(const struct dl_grid *g, uint32_t a, uint32_t b)
 /* ---- the whole --------------------------------------------------------- */
 
 /* The sizes of all levels, the box first; returns how many halvings. */
-static unsigned int halve(const struct dl_grid *g,
-			  uint32_t size[MAX_LEVELS][DL_DIMS])
+static unsigned int halve(const struct dl_torus_grid *g,
+			  uint32_t size[MAX_LEVELS][DL_TORUS_DIMS])
 {
 	unsigned int level = 0, d;
 
 	memcpy(size[0], g->radix, sizeof(size[0]));
 	while (size[level][0] * size[level][1] * size[level][2] > 1) {
-		for (d = 0; d < DL_DIMS; d++)
-			size[level + 1][d] = size[level][d] > 1 ?
-						     size[level][d] / 2 : 1;
+		for (d = 0; d < DL_TORUS_DIMS; d++)
+			size[level + 1][d] =
+				size[level][d] > 1 ? size[level][d] / 2 : 1;
 		level++;
 	}
 	return level;
@@ -333,8 +335,8 @@ static unsigned int halve(const struct dl_grid *g,
 
 struct curve {
 	struct walks walks;
-	uint32_t size[MAX_LEVELS][DL_DIMS];
-	uint32_t *walk[MAX_LEVELS];	/* by level; the box itself is 0 */
+	uint32_t size[MAX_LEVELS][DL_TORUS_DIMS];
+	uint32_t *walk[MAX_LEVELS]; /* by level; the box itself is 0 */
 	struct choice *choices;
 	unsigned int tries;
 };
@@ -348,7 +350,8 @@ static bool refine_on(struct curve *c, unsigned int level)
 	unsigned int v;
 
 	for (v = 0; v < VARIANTS; v++) {
-		const struct level l = { c->size[level + 1], c->size[level], v };
+		const struct level l = { c->size[level + 1], c->size[level],
+					 v };
 		bool walked = refine(&c->walks, c->choices, &l,
 				     c->walk[level + 1], c->walk[level]);
 
@@ -359,7 +362,7 @@ static bool refine_on(struct curve *c, unsigned int level)
 	return false;
 }
 
-int dl_curve(const struct dl_grid *g, uint32_t *order)
+int dl_torus_curve(const struct dl_torus_grid *g, uint32_t *order)
 {
 	struct curve *c = calloc(1, sizeof(*c));
 	unsigned int levels = 0, i;
@@ -367,14 +370,16 @@ int dl_curve(const struct dl_grid *g, uint32_t *order)
 
 	if (!err) {
 		levels = halve(g, c->size);
-		c->choices = malloc(dl_grid_sites(g) * sizeof(*c->choices));
+		c->choices =
+			malloc(dl_torus_grid_sites(g) * sizeof(*c->choices));
 		err = c->choices ? 0 : -ENOMEM;
 	}
 	for (i = 0; !err && i <= levels; i++) {
 		const uint32_t *s = c->size[i];
 
 		c->walk[i] = i ? malloc((size_t)s[0] * s[1] * s[2] *
-					sizeof(*order)) : order;
+					sizeof(*order)) :
+				 order;
 		err = c->walk[i] ? 0 : -ENOMEM;
 	}
 	if (!err) {

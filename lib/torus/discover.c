@@ -47,64 +47,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
-#include "torus/anchors.h"
-#include "torus/search.h"
+#include "dateline/base.h"
+#include "torus/internal.h"
 
-#define MAX_TRIES 64		/* ways to resolve an ambiguity */
-#define MAX_SEEDS 8		/* seeds tried on a damaged torus */
-#define PLACED_WITHOUT_SEED 4	/* one switch in so many, at least */
+#define MAX_TRIES 64	      /* ways to resolve an ambiguity */
+#define MAX_SEEDS 8	      /* seeds tried on a damaged torus */
+#define PLACED_WITHOUT_SEED 4 /* one switch in so many, at least */
 
 /* A seed made of switches of this fabric. */
 struct usable_seed {
 	uint32_t from;
-	uint32_t to[DL_DIRS];	/* or DL_NONE */
+	uint32_t to[DL_TORUS_DIRS]; /* or DL_NONE */
 };
 
 static const char *dir_name(unsigned int dir)
 {
-	static const char *const names[DL_DIRS] = { "xp", "xm", "yp",
-						    "ym", "zp", "zm" };
+	static const char *const names[DL_TORUS_DIRS] = { "xp", "xm", "yp",
+							  "ym", "zp", "zm" };
 
 	return names[dir];
 }
 
 /* Is every dimension's direction given by a cable that exists? */
-static bool seed_usable(const struct dl_search *s, const struct dl_grid *g,
-			const struct dl_seed *seed, const struct dl_log *log,
-			struct usable_seed *out)
+static bool seed_usable(const struct dl_torus_search *s,
+			const struct dl_torus_grid *g,
+			const struct dl_torus_seed *seed,
+			const struct dl_log *log, struct usable_seed *out)
 {
 	unsigned int d, dir, given;
 
-	out->from = dl_search_find(s, seed->from);
+	out->from = dl_torus_search_find(s, seed->from);
 	if (out->from == DL_NONE) {
-		dl_log(log, DL_WARNING,
+		dl_log(log, DL_LOG_WARNING,
 		       "seed of line %u: switch 0x%016" PRIx64
 		       " is not in the fabric",
 		       seed->line, seed->from);
 		return false;
 	}
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		given = 0;
-		for (dir = dl_dir(d, false); dir <= dl_dir(d, true); dir++) {
+		for (dir = dl_torus_dir(d, false); dir <= dl_torus_dir(d, true);
+		     dir++) {
 			out->to[dir] = DL_NONE;
 			if (!seed->to[dir] || g->radix[d] == 1)
 				continue;
-			out->to[dir] = dl_search_find(s, seed->to[dir]);
+			out->to[dir] = dl_torus_search_find(s, seed->to[dir]);
 			if (out->to[dir] != DL_NONE &&
-			    dl_search_cabled(s, out->from, out->to[dir])) {
+			    dl_torus_search_cabled(s, out->from,
+						   out->to[dir])) {
 				given++;
 				continue;
 			}
 			out->to[dir] = DL_NONE;
-			dl_log(log, DL_WARNING,
-			       "seed of line %u: no cable for %s_link 0x%016"
-			       PRIx64 " 0x%016" PRIx64,
+			dl_log(log, DL_LOG_WARNING,
+			       "seed of line %u: no cable for %s_link "
+			       "0x%016" PRIx64 " 0x%016" PRIx64,
 			       seed->line, dir_name(dir), seed->from,
 			       seed->to[dir]);
 		}
 		if (!given && g->radix[d] > 1) {
-			dl_log(log, DL_WARNING,
+			dl_log(log, DL_LOG_WARNING,
 			       "seed of line %u gives no direction for "
 			       "dimension %c",
 			       seed->line, 'x' + d);
@@ -115,44 +117,46 @@ static bool seed_usable(const struct dl_search *s, const struct dl_grid *g,
 }
 
 /* Where the seed's common switch stands in the search's grid. */
-static uint32_t seed_site(const struct dl_grid *real,
-			  const struct dl_grid *window,
-			  const struct dl_seed *seed)
+static uint32_t seed_site(const struct dl_torus_grid *real,
+			  const struct dl_torus_grid *window,
+			  const struct dl_torus_seed *seed)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 	unsigned int d;
 
-	dl_site_coord(real, dl_seed_site(real, seed), c);
-	for (d = 0; d < DL_DIMS; d++)
+	dl_torus_site_coord(real, dl_torus_seed_site(real, seed), c);
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (window->radix[d] != real->radix[d])
 			c[d] = real->radix[d] - 1; /* the window's middle */
-	return dl_site(window, c);
+	return dl_torus_site(window, c);
 }
 
 /* Put the seed's switches in place and let the rest follow. */
-static void grow(struct dl_search *s, uint32_t origin,
+static void grow(struct dl_torus_search *s, uint32_t origin,
 		 const struct usable_seed *seed)
 {
 	unsigned int dir;
 
-	dl_search_reset(s);
-	dl_search_place(s, seed->from, origin);
-	for (dir = 0; dir < DL_DIRS; dir++) {
+	dl_torus_search_reset(s);
+	dl_torus_search_place(s, seed->from, origin);
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
 		uint32_t sw = seed->to[dir];
-		uint32_t site = s->next[origin * DL_DIRS + dir];
+		uint32_t site = s->next[origin * DL_TORUS_DIRS + dir];
 
 		/* With two coordinates both ways lead to the other one. */
-		if (s->grid.radix[dl_dir_dim(dir)] == 2 && site == DL_NONE)
-			site = s->next[origin * DL_DIRS + dl_opposite(dir)];
+		if (s->grid.radix[dl_torus_dir_dim(dir)] == 2 &&
+		    site == DL_NONE)
+			site = s->next[origin * DL_TORUS_DIRS +
+				       dl_torus_opposite(dir)];
 		if (sw != DL_NONE && site != DL_NONE &&
 		    s->sw_at[site] == DL_NONE && s->site_of[sw] == DL_NONE)
-			dl_search_place(s, sw, site);
+			dl_torus_search_place(s, sw, site);
 	}
-	dl_search_run(s);
+	dl_torus_search_run(s);
 }
 
 /* Is every site of the grid taken, and every hop of it cabled? */
-static bool whole(const struct dl_search *s)
+static bool whole(const struct dl_torus_search *s)
 {
 	uint32_t site, next;
 	unsigned int dir;
@@ -160,11 +164,12 @@ static bool whole(const struct dl_search *s)
 	if (s->nplaced != s->nreal)
 		return false;
 	for (site = 0; site < s->nsites; site++) {
-		for (dir = 0; dir < DL_DIRS; dir++) {
-			next = s->next[site * DL_DIRS + dir];
+		for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+			next = s->next[site * DL_TORUS_DIRS + dir];
 			if (s->sw_at[site] != DL_NONE && next != DL_NONE &&
 			    s->sw_at[next] != DL_NONE &&
-			    !dl_search_cabled(s, s->sw_at[site], s->sw_at[next]))
+			    !dl_torus_search_cabled(s, s->sw_at[site],
+						    s->sw_at[next]))
 				return false;
 		}
 	}
@@ -175,7 +180,7 @@ static bool whole(const struct dl_search *s)
  * Try the choices that the seed leaves open, until one makes a whole torus.
  * If none does, leaves the search as it is without choices.
  */
-static bool grow_by_choice(struct dl_search *s, uint32_t origin,
+static bool grow_by_choice(struct dl_torus_search *s, uint32_t origin,
 			   const struct usable_seed *seed)
 {
 	uint32_t try;
@@ -192,28 +197,29 @@ static bool grow_by_choice(struct dl_search *s, uint32_t origin,
 	return false;
 }
 
-static void report_ambiguous(const struct dl_search *s, const struct dl_log *log)
+static void report_ambiguous(const struct dl_torus_search *s,
+			     const struct dl_log *log)
 {
-	uint32_t node = s->f->switches[dl_search_ambiguous(s)];
+	uint32_t node = s->f->switches[dl_torus_search_ambiguous(s)];
 
-	dl_log(log, DL_WARNING,
+	dl_log(log, DL_LOG_WARNING,
 	       "switch 0x%016" PRIx64 " \"%s\" could sit at several sites; a "
 	       "seed that names both directions of every dimension of radix 4 "
 	       "(xp_link and xm_link, and so on) says more",
-	       s->f->nodes[node].guid, dl_node_name(s->f, node));
+	       s->f->nodes[node].guid, dl_fabric_node_name(s->f, node));
 }
 
 /*
  * Dimensions that are declared open and have no dateline: see "Meshes" above.
  */
-static struct dl_grid search_window(const struct dl_grid *g,
-				    const struct dl_grid *declared,
-				    const struct dl_seed *seed)
+static struct dl_torus_grid search_window(const struct dl_torus_grid *g,
+					  const struct dl_torus_grid *declared,
+					  const struct dl_torus_seed *seed)
 {
-	struct dl_grid w = *g;
+	struct dl_torus_grid w = *g;
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (declared->mesh[d] && g->radix[d] > 1 &&
 		    !seed->has_dateline[d])
 			w.radix[d] = 2 * g->radix[d] - 1;
@@ -225,13 +231,14 @@ static struct dl_grid search_window(const struct dl_grid *g,
  * seed's switch is at coordinate 0 if everything found fits so, else the
  * lowest coordinate found is 0.
  */
-static void window_offset(const struct dl_search *s, const struct dl_grid *g,
-			  uint32_t offset[DL_DIMS])
+static void window_offset(const struct dl_torus_search *s,
+			  const struct dl_torus_grid *g,
+			  uint32_t offset[DL_TORUS_DIMS])
 {
-	uint32_t low[DL_DIMS], i, c[DL_DIMS];
+	uint32_t low[DL_TORUS_DIMS], i, c[DL_TORUS_DIMS];
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		offset[d] = s->grid.radix[d] == g->radix[d] ? 0 :
 							      g->radix[d] - 1;
 		low[d] = offset[d];
@@ -239,18 +246,18 @@ static void window_offset(const struct dl_search *s, const struct dl_grid *g,
 	for (i = 0; i < s->f->nswitches; i++) {
 		if (s->site_of[i] == DL_NONE)
 			continue;
-		dl_site_coord(&s->grid, s->site_of[i], c);
-		for (d = 0; d < DL_DIMS; d++)
+		dl_torus_site_coord(&s->grid, s->site_of[i], c);
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			if (c[d] < low[d])
 				low[d] = c[d];
 	}
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		offset[d] = low[d];
 }
 
-static void copy_sites(struct dl_torus *t, const struct dl_search *s)
+static void copy_sites(struct dl_torus *t, const struct dl_torus_search *s)
 {
-	uint32_t offset[DL_DIMS], c[DL_DIMS], i;
+	uint32_t offset[DL_TORUS_DIMS], c[DL_TORUS_DIMS], i;
 	unsigned int d;
 
 	window_offset(s, &t->grid, offset);
@@ -260,56 +267,58 @@ static void copy_sites(struct dl_torus *t, const struct dl_search *s)
 		t->sw_site[i] = DL_NONE;
 		if (s->site_of[i] == DL_NONE)
 			continue;
-		dl_site_coord(&s->grid, s->site_of[i], c);
-		for (d = 0; d < DL_DIMS; d++) {
+		dl_torus_site_coord(&s->grid, s->site_of[i], c);
+		for (d = 0; d < DL_TORUS_DIMS; d++) {
 			c[d] -= offset[d];
 			if (c[d] >= t->grid.radix[d])
 				break;
 		}
-		if (d < DL_DIMS)
+		if (d < DL_TORUS_DIMS)
 			continue;
-		t->sw_site[i] = dl_site(&t->grid, c);
+		t->sw_site[i] = dl_torus_site(&t->grid, c);
 		t->site_sw[t->sw_site[i]] = i;
 		t->nplaced++;
 	}
 }
 
 /* Grow from one seed; the search then holds what was found. */
-static int grow_from(struct dl_search *s, const struct dl_torus *t,
+static int grow_from(struct dl_torus_search *s, const struct dl_torus *t,
 		     const struct dl_torus_config *c, uint32_t i,
 		     const struct usable_seed *seed, const struct dl_log *log)
 {
-	struct dl_grid window =
+	struct dl_torus_grid window =
 		search_window(&t->grid, &c->grid, &c->seeds[i]);
 	uint32_t origin;
-	int err = dl_search_grid(s, &window, &t->grid);
+	int err = dl_torus_search_grid(s, &window, &t->grid);
 
 	if (err)
 		return err;
 	origin = seed_site(&t->grid, &window, &c->seeds[i]);
 	grow(s, origin, seed);
-	if (dl_search_ambiguous(s) != DL_NONE && !grow_by_choice(s, origin, seed))
+	if (dl_torus_search_ambiguous(s) != DL_NONE &&
+	    !grow_by_choice(s, origin, seed))
 		report_ambiguous(s, log);
 	return 0;
 }
 
 /* Ask for what the cables around the seed leave open (anchors.c). */
-static void ask_further(struct dl_search *s, const struct dl_torus *t,
+static void ask_further(struct dl_torus_search *s, const struct dl_torus *t,
 			const struct dl_torus_config *c, uint32_t seed,
 			const struct dl_log *log)
 {
-	bool windowed = memcmp(s->grid.radix, t->grid.radix,
-			       sizeof(s->grid.radix));
+	bool windowed =
+		memcmp(s->grid.radix, t->grid.radix, sizeof(s->grid.radix));
 	uint32_t by_seeds = 0, by_ports;
 
 	if (!windowed) {
-		by_seeds = dl_anchor_seeds(s, c, seed);
-		dl_search_run(s);
+		by_seeds = dl_torus_hint_seeds(s, c, seed);
+		dl_torus_search_run(s);
 	}
-	by_ports = dl_anchor_ports(s);
-	dl_search_run(s);
+	by_ports = dl_torus_hint_ports(s);
+	dl_torus_search_run(s);
 	if (by_seeds || by_ports)
-		dl_log(log, DL_INFO, "places that the cables around the seed "
+		dl_log(log, DL_LOG_INFO,
+		       "places that the cables around the seed "
 		       "leave open: %u by other seeds, %u by port numbers",
 		       by_seeds, by_ports);
 }
@@ -319,7 +328,7 @@ static void ask_further(struct dl_search *s, const struct dl_torus *t,
  * switch, others are tried and the one that places the most is taken.  *best
  * is DL_NONE when none is usable.
  */
-static int grow_from_best(struct dl_search *s, const struct dl_torus *t,
+static int grow_from_best(struct dl_torus_search *s, const struct dl_torus *t,
 			  const struct dl_torus_config *c, uint32_t *best,
 			  const struct dl_log *log)
 {
@@ -347,40 +356,41 @@ static int grow_from_best(struct dl_search *s, const struct dl_torus *t,
 }
 
 /* Begin with what was known before, or (NULL) with nothing. */
-static int grow_from_before(struct dl_search *s, const struct dl_torus *t,
+static int grow_from_before(struct dl_torus_search *s, const struct dl_torus *t,
 			    const struct dl_torus *before)
 {
-	int err = dl_search_grid(s, &t->grid, &t->grid);
+	int err = dl_torus_search_grid(s, &t->grid, &t->grid);
 
 	if (err)
 		return err;
-	dl_search_reset(s);
+	dl_torus_search_reset(s);
 	if (before)
-		dl_anchor_before(s, before);
-	dl_search_run(s);
+		dl_torus_hint_before(s, before);
+	dl_torus_search_run(s);
 	return 0;
 }
 
-static bool same_grid(const struct dl_grid *a, const struct dl_grid *b)
+static bool same_grid(const struct dl_torus_grid *a,
+		      const struct dl_torus_grid *b)
 {
 	return !memcmp(a->radix, b->radix, sizeof(a->radix)) &&
 	       !memcmp(a->mesh, b->mesh, sizeof(a->mesh));
 }
 
-int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
-		  const struct dl_torus *before, const struct dl_log *log)
+int dl_torus_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
+			const struct dl_torus *before, const struct dl_log *log)
 {
 	uint32_t best = DL_NONE;
 	bool known = false;
-	struct dl_search s;
+	struct dl_torus_search s;
 	int err;
 
-	err = dl_search_init(&s, t->fabric);
+	err = dl_torus_search_init(&s, t->fabric);
 	if (err)
 		return err;
 	if (before && same_grid(&before->grid, &t->grid)) {
 		err = grow_from_before(&s, t, before);
-		known = !err && s.nplaced && dl_anchors_agree(&s, c);
+		known = !err && s.nplaced && dl_torus_hints_agree(&s, c);
 		best = before->seed < c->nseeds ? before->seed : 0;
 	}
 	/* What was known is wrong, if it contradicts. */
@@ -395,7 +405,7 @@ int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 	/* A seed that is wrong must not pass for one that is damaged. */
 	if (!err && best == DL_NONE &&
 	    s.nplaced * PLACED_WITHOUT_SEED < t->fabric->nswitches) {
-		dl_log(log, DL_ERROR,
+		dl_log(log, DL_LOG_ERROR,
 		       "%s: none of its %u seeds has all its switches and "
 		       "cables in this fabric",
 		       c->path, c->nseeds);
@@ -405,6 +415,6 @@ int dl_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
 		t->seed = best == DL_NONE ? 0 : best;
 		copy_sites(t, &s);
 	}
-	dl_search_free(&s);
+	dl_torus_search_free(&s);
 	return err;
 }

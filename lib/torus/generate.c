@@ -23,8 +23,8 @@
  * switches among themselves and those of the adapters likewise, and the order
  * of the nodes, save that an adapter stays first.  Names keep the truth.
  *
- * Complexity.  Linear in the ports.  Limits: DL_MAX_PORTS ports a switch,
- * DL_MAX_LID nodes.
+ * Complexity.  Linear in the ports.  Limits: DL_FABRIC_MAX_PORTS ports a switch,
+ * DL_FABRIC_MAX_LID nodes.
  */
 #include "config.h"
 
@@ -33,10 +33,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
-#include "random.h"
-#include "torus/generate.h"
-#include "torus/seeds.h"
+#include "dateline/base.h"
+#include "dateline/torus.h"
+#include "torus/internal.h"
 
 #define MIN_PORTS 36
 #define MAX_SEEDS 3
@@ -51,78 +50,78 @@ struct item {
 };
 
 struct build {
-	const struct dl_plan *plan;
+	const struct dl_torus_plan *plan;
 	const struct dl_log *log;
 	struct dl_fabric *f;
 	struct dl_torus_config *c;
 	uint32_t nsites;
-	uint32_t nports;	/* of a switch */
-	uint32_t first_slot[DL_DIRS + 1];	/* of a direction, the hosts */
-	bool *dead;		/* by site */
-	uint8_t *cables;	/* by site * DL_DIMS + d, towards +d */
-	struct item *items;	/* live nodes, in the fabric's order */
+	uint32_t nports;			/* of a switch */
+	uint32_t first_slot[DL_TORUS_DIRS + 1]; /* of a direction, the hosts */
+	bool *dead;				/* by site */
+	uint8_t *cables;    /* by site * DL_TORUS_DIMS + d, towards +d */
+	struct item *items; /* live nodes, in the fabric's order */
 	uint32_t nitems;
-	uint32_t *node;		/* by site * (hosts + 1) + n */
-	uint64_t *guid;		/* likewise */
-	uint64_t *site_guid;	/* of switches */
-	uint8_t *port;		/* port number by slot, switch after switch */
+	uint32_t *node;	     /* by site * (hosts + 1) + n */
+	uint64_t *guid;	     /* likewise */
+	uint64_t *site_guid; /* of switches */
+	uint8_t *port;	     /* port number by slot, switch after switch */
 };
 
 /* ---- the plan ---------------------------------------------------------- */
 
 static int check_plan(struct build *b)
 {
-	const struct dl_plan *p = b->plan;
+	const struct dl_torus_plan *p = b->plan;
 	uint64_t ports = 0;
 	uint64_t nodes = (uint64_t)b->nsites * (p->hosts + 1);
 
-	for (unsigned int dir = 0; dir < DL_DIRS; dir++) {
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
 		b->first_slot[dir] = ports;
-		if (p->grid.radix[dl_dir_dim(dir)] > 1)
+		if (p->grid.radix[dl_torus_dir_dim(dir)] > 1)
 			ports += p->parallel;
 	}
-	b->first_slot[DL_DIRS] = ports;
+	b->first_slot[DL_TORUS_DIRS] = ports;
 	ports += p->hosts;
-	if (ports > DL_MAX_PORTS) {
-		dl_log(b->log, DL_ERROR,
+	if (ports > DL_FABRIC_MAX_PORTS) {
+		dl_log(b->log, DL_LOG_ERROR,
 		       "%" PRIu32 " adapters and %" PRIu32
 		       " cables a direction take %" PRIu64
 		       " ports of a switch, which has at most %d",
-		       p->hosts, p->parallel, ports, DL_MAX_PORTS);
+		       p->hosts, p->parallel, ports, DL_FABRIC_MAX_PORTS);
 		return -EINVAL;
 	}
-	if (nodes > DL_MAX_LID) {
-		dl_log(b->log, DL_ERROR,
+	if (nodes > DL_FABRIC_MAX_LID) {
+		dl_log(b->log, DL_LOG_ERROR,
 		       "%" PRIu32 " switches with %" PRIu32
 		       " adapters each are more than the %d nodes that a "
 		       "subnet has LIDs for",
-		       b->nsites, p->hosts, DL_MAX_LID);
+		       b->nsites, p->hosts, DL_FABRIC_MAX_LID);
 		return -EINVAL;
 	}
 	b->nports = ports < MIN_PORTS ? MIN_PORTS : ports;
 	return 0;
 }
 
-static int fail_hop(struct build *b, const struct dl_failed_hop *h)
+static int fail_hop(struct build *b, const struct dl_torus_failed_hop *h)
 {
-	const struct dl_grid *g = &b->plan->grid;
-	unsigned int dim = dl_dir_dim(h->dir);
-	uint32_t next = dl_site_next(g, h->site, h->dir);
-	uint32_t lower = h->dir == dl_dir(dim, true) ? next : h->site;
-	uint32_t c[DL_DIMS];
+	const struct dl_torus_grid *g = &b->plan->grid;
+	unsigned int dim = dl_torus_dir_dim(h->dir);
+	uint32_t next = dl_torus_site_next(g, h->site, h->dir);
+	uint32_t lower = h->dir == dl_torus_dir(dim, true) ? next : h->site;
+	uint32_t c[DL_TORUS_DIMS];
 	uint8_t *cables;
 
-	dl_site_coord(g, h->site, c);
+	dl_torus_site_coord(g, h->site, c);
 	if (next == DL_NONE) {
-		dl_log(b->log, DL_ERROR,
+		dl_log(b->log, DL_LOG_ERROR,
 		       "no cables to fail: nothing lies beyond (%u,%u,%u) in "
 		       "direction %c%c",
 		       c[0], c[1], c[2], h->dir & 1 ? '-' : '+', 'x' + dim);
 		return -EINVAL;
 	}
-	cables = &b->cables[lower * DL_DIMS + dim];
+	cables = &b->cables[lower * DL_TORUS_DIMS + dim];
 	if (h->cables > *cables) {
-		dl_log(b->log, DL_ERROR,
+		dl_log(b->log, DL_LOG_ERROR,
 		       "cannot fail %u cables from (%u,%u,%u) in direction "
 		       "%c%c: there are only %u",
 		       h->cables, c[0], c[1], c[2], h->dir & 1 ? '-' : '+',
@@ -135,11 +134,11 @@ static int fail_hop(struct build *b, const struct dl_failed_hop *h)
 
 static int apply_failures(struct build *b)
 {
-	const struct dl_plan *p = b->plan;
+	const struct dl_torus_plan *p = b->plan;
 	uint32_t live = b->nsites;
 	int err = 0;
 
-	memset(b->cables, p->parallel, (size_t)b->nsites * DL_DIMS);
+	memset(b->cables, p->parallel, (size_t)b->nsites * DL_TORUS_DIMS);
 	for (uint32_t i = 0; i < p->nfailed_sites; i++) {
 		live -= !b->dead[p->failed_sites[i]];
 		b->dead[p->failed_sites[i]] = true;
@@ -147,7 +146,7 @@ static int apply_failures(struct build *b)
 	for (uint32_t i = 0; !err && i < p->nfailed_hops; i++)
 		err = fail_hop(b, &p->failed_hops[i]);
 	if (!err && !live) {
-		dl_log(b->log, DL_ERROR, "no switch is left");
+		dl_log(b->log, DL_LOG_ERROR, "no switch is left");
 		err = -EINVAL;
 	}
 	return err;
@@ -196,9 +195,9 @@ static void list_items(struct build *b)
 
 static uint64_t plain_guid(const struct build *b, uint32_t site, uint32_t n)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 
-	dl_site_coord(&b->plan->grid, site, c);
+	dl_torus_site_coord(&b->plan->grid, site, c);
 	return (n ? UINT64_C(0xd2) : UINT64_C(0xd1)) << 48 |
 	       (uint64_t)c[0] << 32 | c[1] << 24 | c[2] << 16 | n << 8;
 }
@@ -264,16 +263,17 @@ static int add_items(struct build *b)
 	for (uint32_t i = 0; i < b->nitems; i++) {
 		uint32_t site = b->items[i].site, n = b->items[i].n;
 		uint32_t at = item_index(b, site, n);
-		uint32_t c[DL_DIMS];
+		uint32_t c[DL_TORUS_DIMS];
 		char name[32];
 		int err, len;
 
-		dl_site_coord(&b->plan->grid, site, c);
+		dl_torus_site_coord(&b->plan->grid, site, c);
 		len = snprintf(name, sizeof(name), "%c_%u_%u_%u", n ? 'H' : 'S',
 			       c[0], c[1], c[2]);
 		if (n)
 			snprintf(name + len, sizeof(name) - len, "_%u", n);
-		err = dl_fabric_add_node(b->f, n ? DL_CA : DL_SWITCH,
+		err = dl_fabric_add_node(b->f,
+					 n ? DL_FABRIC_CA : DL_FABRIC_SWITCH,
 					 n ? 1 : b->nports, b->guid[at], name,
 					 &b->node[at]);
 		if (!err)
@@ -300,10 +300,10 @@ static int add_cables(struct build *b, uint32_t site)
 {
 	int err = 0;
 
-	for (unsigned int dim = 0; dim < DL_DIMS; dim++) {
-		unsigned int dir = dl_dir(dim, false);
-		uint32_t next = dl_site_next(&b->plan->grid, site, dir);
-		uint32_t n = b->cables[site * DL_DIMS + dim];
+	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
+		unsigned int dir = dl_torus_dir(dim, false);
+		uint32_t next = dl_torus_site_next(&b->plan->grid, site, dir);
+		uint32_t n = b->cables[site * DL_TORUS_DIMS + dim];
 
 		if (next == DL_NONE || b->dead[next])
 			continue;
@@ -312,11 +312,12 @@ static int add_cables(struct build *b, uint32_t site)
 				b->f,
 				slot_port(b, site, b->first_slot[dir] + k),
 				slot_port(b, next,
-					  b->first_slot[dl_opposite(dir)] + k));
+					  b->first_slot[dl_torus_opposite(dir)] +
+						  k));
 	}
 	for (uint32_t n = 1; !err && n <= b->plan->hosts; n++) {
 		uint32_t node = b->node[item_index(b, site, n)];
-		uint32_t slot = b->first_slot[DL_DIRS] + n - 1;
+		uint32_t slot = b->first_slot[DL_TORUS_DIRS] + n - 1;
 
 		err = dl_fabric_connect(b->f, slot_port(b, site, slot),
 					b->f->nodes[node].first_port + 1);
@@ -342,29 +343,29 @@ static int build_fabric(struct build *b)
 
 static int build_config(struct build *b)
 {
-	const struct dl_plan *p = b->plan;
+	const struct dl_torus_plan *p = b->plan;
 	struct dl_torus_config *c = b->c;
 	uint32_t group = p->parallel;
 	int err;
 
-	for (unsigned int d = 0; d < DL_DIMS; d++)
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		if (p->grid.radix[d] == 2 && !p->grid.mesh[d])
 			group = 2 * p->parallel;
 	if (group < p->hosts + 1)
 		group = p->hosts + 1;
 	c->grid = p->grid;
-	c->max_changes = DL_DEFAULT_MAX_CHANGES;
-	c->portgroup_max_ports = group > DL_DEFAULT_PORTGROUP ?
+	c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
+	c->portgroup_max_ports = group > DL_TORUS_DEFAULT_PORTGROUP ?
 					 group :
-					 DL_DEFAULT_PORTGROUP;
+					 DL_TORUS_DEFAULT_PORTGROUP;
 	c->path = strdup("generated");
 	c->seeds = calloc(MAX_SEEDS, sizeof(*c->seeds));
 	if (!c->path || !c->seeds)
 		return -ENOMEM;
-	err = dl_choose_seeds(&p->grid, b->dead, b->cables, b->site_guid,
-			      c->seeds, MAX_SEEDS, &c->nseeds);
+	err = dl_torus_choose_seeds(&p->grid, b->dead, b->cables, b->site_guid,
+				    c->seeds, MAX_SEEDS, &c->nseeds);
 	if (!err && !c->nseeds)
-		dl_log(b->log, DL_WARNING,
+		dl_log(b->log, DL_LOG_WARNING,
 		       "so much has failed that no switch can be the seed; "
 		       "the configuration has none");
 	return err;
@@ -376,7 +377,7 @@ static int allocate(struct build *b)
 	size_t nodes = nsites * (b->plan->hosts + 1);
 
 	b->dead = calloc(nsites, sizeof(*b->dead));
-	b->cables = malloc(nsites * DL_DIMS);
+	b->cables = malloc(nsites * DL_TORUS_DIMS);
 	b->items = malloc(nodes * sizeof(*b->items));
 	b->node = malloc(nodes * sizeof(*b->node));
 	b->guid = malloc(nodes * sizeof(*b->guid));
@@ -389,11 +390,13 @@ static int allocate(struct build *b)
 	return dl_fabric_new(&b->f);
 }
 
-int dl_generate(const struct dl_plan *plan, const struct dl_log *log,
-		struct dl_fabric **fabric, struct dl_torus_config **config)
+int dl_torus_generate(const struct dl_torus_plan *plan,
+		      const struct dl_log *log, struct dl_fabric **fabric,
+		      struct dl_torus_config **config)
 {
-	struct build b = { .plan = plan, .log = log,
-			   .nsites = dl_grid_sites(&plan->grid) };
+	struct build b = { .plan = plan,
+			   .log = log,
+			   .nsites = dl_torus_grid_sites(&plan->grid) };
 	int err;
 
 	err = check_plan(&b);

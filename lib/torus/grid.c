@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Arithmetic on the grid of sites (SPEC A1). */
-#include "torus.h"
+#include "dateline/torus.h"
 
-uint32_t dl_site_next(const struct dl_grid *g, uint32_t site, unsigned int dir)
+uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
+			    unsigned int dir)
 {
-	unsigned int dim = dl_dir_dim(dir);
+	unsigned int dim = dl_torus_dir_dim(dir);
 	uint32_t radix = g->radix[dim];
 	uint32_t stride = 1;
 	uint32_t here, there;
@@ -15,7 +16,7 @@ uint32_t dl_site_next(const struct dl_grid *g, uint32_t site, unsigned int dir)
 	for (unsigned int d = 0; d < dim; d++)
 		stride *= g->radix[d];
 	here = site / stride % radix;
-	if (dir == dl_dir(dim, true)) {
+	if (dir == dl_torus_dir(dim, true)) {
 		wraps = here == 0;
 		there = wraps ? radix - 1 : here - 1;
 	} else {
@@ -27,9 +28,9 @@ uint32_t dl_site_next(const struct dl_grid *g, uint32_t site, unsigned int dir)
 	return site - here * stride + there * stride;
 }
 
-unsigned int dl_last_dim(const struct dl_grid *g)
+unsigned int dl_torus_last_dim(const struct dl_torus_grid *g)
 {
-	unsigned int dim = DL_DIMS - 1;
+	unsigned int dim = DL_TORUS_DIMS - 1;
 
 	while (dim > 0 && g->radix[dim] < 2)
 		dim--;

@@ -39,33 +39,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
-#include "torus/discover.h"
+#include "dateline/base.h"
+#include "torus/internal.h"
 
 /* Full placements tried before giving up: more where they cost little. */
 #define MAX_DISCOVERIES 16
 #define MAX_PLACED (1 << 14)
-#define MOST 4			/* at most one switch in so many is odd */
-#define BRIDGE 2		/* neighbours of what may be one */
+#define MOST 4	 /* at most one switch in so many is odd */
+#define BRIDGE 2 /* neighbours of what may be one */
 
 struct infer {
 	const struct dl_fabric *f;
-	struct dl_adjacency adj;
-	const struct dl_grid *wanted;	/* radices to be met, or NULL */
+	struct dl_torus_adjacency adj;
+	const struct dl_torus_grid *wanted; /* radices to be met, or NULL */
 	unsigned int discoveries;
-	bool *peeled;			/* by switch: taken for odd */
+	bool *peeled; /* by switch: taken for odd */
 	uint32_t npeeled;
-	uint32_t misfits;		/* of the grid just found */
-	struct dl_grid grid;		/* a whole one, and its seed ... */
-	struct dl_seed from;
+	uint32_t misfits;	   /* of the grid just found */
+	struct dl_torus_grid grid; /* a whole one, and its seed ... */
+	struct dl_torus_seed from;
 	uint32_t without;		/* ... and misfits; DL_NONE: none */
-	struct dl_torus_config *config;	/* the one in the making */
-	struct dl_seed *seed;
+	struct dl_torus_config *config; /* the one in the making */
+	struct dl_torus_seed *seed;
 };
 
 /* A switch's neighbours by direction, DL_NONE where there is none. */
 struct frame {
-	uint32_t to[DL_DIRS];
+	uint32_t to[DL_TORUS_DIRS];
 };
 
 static uint32_t degree(const struct infer *n, uint32_t sw)
@@ -90,7 +90,7 @@ static bool adjacent(const struct infer *n, uint32_t a, uint32_t b)
 
 /* The common neighbour of a and b besides `not`, if there is just one. */
 static uint32_t across(const struct infer *n, uint32_t a, uint32_t b,
-		       uint32_t not)
+		       uint32_t not )
 {
 	uint32_t i, found = DL_NONE;
 
@@ -110,7 +110,7 @@ static bool in_frame(const struct frame *f, uint32_t sw)
 {
 	unsigned int dir;
 
-	for (dir = 0; dir < DL_DIRS; dir++)
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++)
 		if (f->to[dir] == sw)
 			return true;
 	return false;
@@ -127,22 +127,23 @@ static uint32_t step(const struct infer *n, uint32_t sw, struct frame *f,
 	struct frame g;
 	unsigned int e;
 
-	for (e = 0; e < DL_DIRS; e++) {
+	for (e = 0; e < DL_TORUS_DIRS; e++) {
 		g.to[e] = DL_NONE;
-		if (dl_dir_dim(e) == dl_dir_dim(dir) || f->to[e] == DL_NONE)
+		if (dl_torus_dir_dim(e) == dl_torus_dir_dim(dir) ||
+		    f->to[e] == DL_NONE)
 			continue;
 		g.to[e] = across(n, next, f->to[e], sw);
 		if (g.to[e] == DL_NONE || in_frame(f, g.to[e]))
 			return DL_NONE;
 	}
-	g.to[dl_opposite(dir)] = sw;
+	g.to[dl_torus_opposite(dir)] = sw;
 	for (i = 0; i < degree(n, next); i++) {
 		uint32_t c = neighbours(n, next)[i];
 
 		if (in_frame(&g, c))
 			continue;
 		if (g.to[dir] != DL_NONE)
-			return DL_NONE;	/* two are left over */
+			return DL_NONE; /* two are left over */
 		g.to[dir] = c;
 	}
 	*f = g;
@@ -164,7 +165,7 @@ static bool walk(const struct infer *n, uint32_t origin, const struct frame *at,
 	while (f.to[dir] != DL_NONE) {
 		sw = step(n, sw, &f, dir);
 		++*steps;
-		if (sw == DL_NONE || *steps > DL_MAX_RADIX)
+		if (sw == DL_NONE || *steps > DL_TORUS_MAX_RADIX)
 			return false;
 		if (sw == origin) {
 			*closed = true;
@@ -178,58 +179,59 @@ static bool walk(const struct infer *n, uint32_t origin, const struct frame *at,
 static bool measure(struct infer *n, uint32_t origin, const struct frame *f,
 		    unsigned int dim)
 {
-	struct dl_grid *g = &n->config->grid;
+	struct dl_torus_grid *g = &n->config->grid;
 	uint32_t ahead, behind = 0;
 	bool closed;
 
-	if (!walk(n, origin, f, dl_dir(dim, false), &ahead, &closed))
+	if (!walk(n, origin, f, dl_torus_dir(dim, false), &ahead, &closed))
 		return false;
-	if (!closed && !walk(n, origin, f, dl_dir(dim, true), &behind, &closed))
+	if (!closed &&
+	    !walk(n, origin, f, dl_torus_dir(dim, true), &behind, &closed))
 		return false;
 	g->radix[dim] = closed ? ahead : ahead + behind + 1;
 	g->mesh[dim] = !closed && g->radix[dim] > 2;
 	n->seed->dateline[dim] = -(int32_t)behind;
 	n->seed->has_dateline[dim] = true;
-	return g->radix[dim] <= DL_MAX_RADIX;
+	return g->radix[dim] <= DL_TORUS_MAX_RADIX;
 }
 
 /* Give dimension d of the found grid and seed the place order[d]. */
-static void reorder(struct infer *n, const unsigned int order[DL_DIMS])
+static void reorder(struct infer *n, const unsigned int order[DL_TORUS_DIMS])
 {
 	struct dl_torus_config *c = n->config;
-	struct dl_grid grid = c->grid;
-	struct dl_seed seed = *n->seed;
+	struct dl_torus_grid grid = c->grid;
+	struct dl_torus_seed seed = *n->seed;
 	unsigned int d, side;
 
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		unsigned int to = order[d];
 
 		c->grid.radix[to] = grid.radix[d];
 		c->grid.mesh[to] = grid.mesh[d];
 		n->seed->dateline[to] = seed.dateline[d];
 		for (side = 0; side < 2; side++)
-			n->seed->to[dl_dir(to, side)] =
-				seed.to[dl_dir(d, side)];
+			n->seed->to[dl_torus_dir(to, side)] =
+				seed.to[dl_torus_dir(d, side)];
 	}
 }
 
 /* Bring the dimensions into the order that was asked for, if they fit it. */
 static bool as_wanted(struct infer *n)
 {
-	static const unsigned int orders[][DL_DIMS] = {
+	static const unsigned int orders[][DL_TORUS_DIMS] = {
 		{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
 		{ 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
 	};
-	const struct dl_grid *g = &n->config->grid, *w = n->wanted;
+	const struct dl_torus_grid *g = &n->config->grid, *w = n->wanted;
 	unsigned int i, d;
 
 	for (i = 0; w && i < sizeof(orders) / sizeof(*orders); i++) {
-		for (d = 0; d < DL_DIMS; d++)
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			if (g->radix[d] != w->radix[orders[i][d]] ||
 			    (g->radix[d] > 2 &&
 			     g->mesh[d] != w->mesh[orders[i][d]]))
 				break;
-		if (d < DL_DIMS)
+		if (d < DL_TORUS_DIMS)
 			continue;
 		reorder(n, orders[i]);
 		return true;
@@ -250,12 +252,12 @@ static bool only_odd(const struct infer *n, const struct dl_torus *t)
 		if (!n->peeled[t->unplaced[i]] &&
 		    degree(n, t->unplaced[i]) > BRIDGE)
 			return false;
-	for (i = 0; i < t->nodd_links; i++) {
-		uint32_t port = t->odd_links[i];
+	for (i = 0; i < t->noff_links; i++) {
+		uint32_t port = t->off_links[i];
 		uint32_t a = f->nodes[f->ports[port].node].sw;
 
 		if (t->sw_site[a] != DL_NONE &&
-		    t->sw_site[dl_peer_switch(f, port)] != DL_NONE)
+		    t->sw_site[dl_fabric_peer_switch(f, port)] != DL_NONE)
 			return false;
 	}
 	return true;
@@ -270,9 +272,10 @@ static bool is_whole(const struct dl_torus *t)
 	if (t->nplaced < t->nsites)
 		return false;
 	for (site = 0; site < t->nsites; site++)
-		for (dir = 0; dir < DL_DIRS; dir++)
-			if (dl_site_next(&t->grid, site, dir) != DL_NONE &&
-			    !dl_group_size(t, t->site_sw[site], dir))
+		for (dir = 0; dir < DL_TORUS_DIRS; dir++)
+			if (dl_torus_site_next(&t->grid, site, dir) !=
+				    DL_NONE &&
+			    !dl_torus_group_size(t, t->site_sw[site], dir))
 				return false;
 	return true;
 }
@@ -296,25 +299,25 @@ static bool frame_holds(struct infer *n, uint32_t origin, const struct frame *f)
 	bool holds;
 
 	n->seed->from = n->f->nodes[n->f->switches[origin]].guid;
-	for (dir = 0; dir < DL_DIRS; dir++)
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++)
 		n->seed->to[dir] =
 			f->to[dir] == DL_NONE ?
 				0 :
 				n->f->nodes[n->f->switches[f->to[dir]]].guid;
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (!measure(n, origin, f, d))
 			return false;
 	if (!large_enough(n, (uint64_t)n->config->grid.radix[0] *
 				     n->config->grid.radix[1] *
 				     n->config->grid.radix[2]) ||
-	    dl_grid_sites(&n->config->grid) > DL_MAX_SITES ||
+	    dl_torus_grid_sites(&n->config->grid) > DL_TORUS_MAX_SITES ||
 	    !as_wanted(n) ||
 	    n->discoveries++ >= MAX_DISCOVERIES + MAX_PLACED / n->f->nswitches)
 		return false;
 	if (dl_torus_discover(n->f, n->config, NULL, &t))
 		return false;
 	n->misfits = t->nsites - t->nplaced + t->nunplaced;
-	holds = n->npeeled ? only_odd(n, t) : !t->nunplaced && !t->nodd_links;
+	holds = n->npeeled ? only_odd(n, t) : !t->nunplaced && !t->noff_links;
 	if (!holds && n->npeeled && n->misfits < n->without && is_whole(t)) {
 		n->grid = n->config->grid;
 		n->from = *n->seed;
@@ -339,14 +342,14 @@ static bool straight(const struct infer *n, uint32_t origin, uint32_t a,
 static bool pair_up(struct infer *n, uint32_t origin, const uint32_t *list,
 		    unsigned int count, unsigned int dim, struct frame *f)
 {
-	uint32_t rest[DL_DIRS];
+	uint32_t rest[DL_TORUS_DIRS];
 	unsigned int i, k, left, only = 0;
 
 	if (!count)
 		return frame_holds(n, origin, f);
-	if (dim == DL_DIMS)
+	if (dim == DL_TORUS_DIMS)
 		return false;
-	f->to[dl_dir(dim, false)] = list[0];
+	f->to[dl_torus_dir(dim, false)] = list[0];
 	for (i = 1; i < count; i++)
 		if (straight(n, origin, list[0], list[i]))
 			only = i;
@@ -355,16 +358,17 @@ static bool pair_up(struct infer *n, uint32_t origin, const uint32_t *list,
 
 		if (only && i != only)
 			continue;
-		f->to[dl_dir(dim, true)] = b;
+		f->to[dl_torus_dir(dim, true)] = b;
 		for (k = 1, left = 0; k < count; k++)
 			if (k != i)
 				rest[left++] = list[k];
 		if (pair_up(n, origin, rest, left, dim + 1, f))
 			return true;
-		for (k = dl_dir(dim, true) + 1; k < DL_DIRS; k++)
+		for (k = dl_torus_dir(dim, true) + 1; k < DL_TORUS_DIRS; k++)
 			f->to[k] = DL_NONE;
 	}
-	f->to[dl_dir(dim, false)] = f->to[dl_dir(dim, true)] = DL_NONE;
+	f->to[dl_torus_dir(dim, false)] = f->to[dl_torus_dir(dim, true)] =
+		DL_NONE;
 	return false;
 }
 
@@ -379,10 +383,10 @@ static int compare_guids(const void *a, const void *b, void *fabric)
 
 static bool try_origin(struct infer *n, uint32_t origin)
 {
-	uint32_t list[DL_DIRS];
+	uint32_t list[DL_TORUS_DIRS];
 	struct frame f;
 
-	if (degree(n, origin) > DL_DIRS ||
+	if (degree(n, origin) > DL_TORUS_DIRS ||
 	    (!degree(n, origin) && n->f->nswitches > 1))
 		return false;
 	memcpy(list, neighbours(n, origin), degree(n, origin) * sizeof(*list));
@@ -400,7 +404,7 @@ static bool try_origins(struct infer *n)
 	n->discoveries = 0;
 	n->without = DL_NONE;
 	for (i = 0; i < f->nnodes; i++)
-		if (dl_is_switch(f, f->by_guid[i]) &&
+		if (dl_fabric_is_switch(f, f->by_guid[i]) &&
 		    !n->peeled[f->nodes[f->by_guid[i]].sw] &&
 		    try_origin(n, f->nodes[f->by_guid[i]].sw))
 			return true;
@@ -438,9 +442,9 @@ static int peel_stubs(struct infer *n)
 	if (!order)
 		return -ENOMEM;
 	for (i = 0; i < f->nnodes; i++)
-		if (dl_is_switch(f, f->by_guid[i]))
+		if (dl_fabric_is_switch(f, f->by_guid[i]))
 			order[k++] = f->nodes[f->by_guid[i]].sw;
-	err = dl_find_outside(&n->adj, f->nswitches, order, n->peeled);
+	err = dl_torus_find_outside(&n->adj, f->nswitches, order, n->peeled);
 	free(order);
 	for (i = 0; !err && i < f->nswitches; i++)
 		n->npeeled += n->peeled[i];
@@ -467,8 +471,8 @@ static uint32_t peel_bridges(struct infer *n)
 /* With everything, then without what may be odd: see "Odd switches" above. */
 static int find_grid(struct infer *n)
 {
-	struct dl_grid grid;
-	struct dl_seed seed;
+	struct dl_torus_grid grid;
+	struct dl_torus_seed seed;
 	uint32_t misfits;
 	bool found = try_origins(n);
 	int err;
@@ -479,8 +483,8 @@ static int find_grid(struct infer *n)
 	seed = *n->seed;
 	misfits = n->misfits;
 	err = peel_stubs(n);
-	if (err || (n->npeeled && try_origins(n) &&
-		    (!found || n->misfits < misfits)))
+	if (err ||
+	    (n->npeeled && try_origins(n) && (!found || n->misfits < misfits)))
 		return err;
 	if (found) {
 		n->config->grid = grid;
@@ -492,19 +496,21 @@ static int find_grid(struct infer *n)
 
 static int infer(struct infer *n)
 {
-	int err = dl_adjacency_build(n->f, &n->adj);
+	int err = dl_torus_adjacency_build(n->f, &n->adj);
 
 	if (err)
 		return err;
 	n->peeled = calloc(n->f->nswitches + 1, sizeof(*n->peeled));
 	err = n->peeled ? find_grid(n) : -ENOMEM;
 	free(n->peeled);
-	dl_adjacency_free(&n->adj);
+	dl_torus_adjacency_free(&n->adj);
 	return err;
 }
 
-int dl_infer_as_wanted(const struct dl_fabric *f, const struct dl_grid *wanted,
-		       const struct dl_log *log, struct dl_torus_config **out)
+int dl_torus_infer_as_wanted(const struct dl_fabric *f,
+			     const struct dl_torus_grid *wanted,
+			     const struct dl_log *log,
+			     struct dl_torus_config **out)
 {
 	struct infer n = { .f = f, .wanted = wanted };
 	struct dl_torus_config *c = calloc(1, sizeof(*c));
@@ -513,14 +519,14 @@ int dl_infer_as_wanted(const struct dl_fabric *f, const struct dl_grid *wanted,
 	if (!c)
 		return -ENOMEM;
 	n.config = c;
-	c->max_changes = DL_DEFAULT_MAX_CHANGES;
-	c->portgroup_max_ports = DL_DEFAULT_PORTGROUP;
+	c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
+	c->portgroup_max_ports = DL_TORUS_DEFAULT_PORTGROUP;
 	c->path = strdup("(found from the cabling)");
 	c->seeds = n.seed = calloc(1, sizeof(*c->seeds));
 	c->nseeds = 1;
 	err = c->path && c->seeds ? infer(&n) : -ENOMEM;
 	if (err == -ENOTSUP)
-		dl_log(log, DL_ERROR,
+		dl_log(log, DL_LOG_ERROR,
 		       "the cabling alone does not show a torus or mesh of at "
 		       "most three dimensions; describe it in a "
 		       "torus-2QoS.conf");
@@ -534,5 +540,5 @@ int dl_infer_as_wanted(const struct dl_fabric *f, const struct dl_grid *wanted,
 int dl_torus_infer(const struct dl_fabric *f, const struct dl_log *log,
 		   struct dl_torus_config **out)
 {
-	return dl_infer_as_wanted(f, NULL, log, out);
+	return dl_torus_infer_as_wanted(f, NULL, log, out);
 }

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus/branches.h"
+#include "torus/internal.h"
 
 #define NO_CANDIDATES_YET 0xFF
 
 enum queue_flag { IN_QUEUE = 1, IN_SINGLE = 2 };
 
-void dl_search_free(struct dl_search *s)
+void dl_torus_search_free(struct dl_torus_search *s)
 {
 	free(s->next);
-	dl_adjacency_free(&s->adj);
+	dl_torus_adjacency_free(&s->adj);
 	free(s->by_guid);
 	free(s->branch);
 	free(s->known_odd);
@@ -28,7 +28,7 @@ void dl_search_free(struct dl_search *s)
 	free(s->single);
 }
 
-static int build_guid_order(struct dl_search *s)
+static int build_guid_order(struct dl_torus_search *s)
 {
 	const struct dl_fabric *f = s->f;
 	uint32_t i, n = 0;
@@ -37,35 +37,37 @@ static int build_guid_order(struct dl_search *s)
 	if (!s->by_guid)
 		return -ENOMEM;
 	for (i = 0; i < f->nnodes; i++)
-		if (dl_is_switch(f, f->by_guid[i]))
+		if (dl_fabric_is_switch(f, f->by_guid[i]))
 			s->by_guid[n++] = f->nodes[f->by_guid[i]].sw;
 	return 0;
 }
 
-int dl_search_init(struct dl_search *s, const struct dl_fabric *f)
+int dl_torus_search_init(struct dl_torus_search *s, const struct dl_fabric *f)
 {
 	size_t nsw = f->nswitches + 1;
 
 	memset(s, 0, sizeof(*s));
 	s->f = f;
 	s->site_of = malloc(nsw * sizeof(*s->site_of));
-	s->cand = malloc(nsw * DL_DIRS * sizeof(*s->cand));
+	s->cand = malloc(nsw * DL_TORUS_DIRS * sizeof(*s->cand));
 	s->ncand = malloc(nsw);
 	s->queue = malloc(nsw * sizeof(*s->queue));
 	s->queued = malloc(nsw);
 	s->single = malloc(nsw * sizeof(*s->single));
 	s->known_odd = calloc(nsw, sizeof(*s->known_odd));
 	if (!s->site_of || !s->cand || !s->ncand || !s->queue || !s->queued ||
-	    !s->single || !s->known_odd || dl_adjacency_build(f, &s->adj) ||
-	    build_guid_order(s) || dl_find_branches(s)) {
-		dl_search_free(s);
+	    !s->single || !s->known_odd ||
+	    dl_torus_adjacency_build(f, &s->adj) || build_guid_order(s) ||
+	    dl_torus_find_branches(s)) {
+		dl_torus_search_free(s);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-int dl_search_grid(struct dl_search *s, const struct dl_grid *g,
-		   const struct dl_grid *real)
+int dl_torus_search_grid(struct dl_torus_search *s,
+			 const struct dl_torus_grid *g,
+			 const struct dl_torus_grid *real)
 {
 	uint32_t site;
 	unsigned int dir;
@@ -73,21 +75,21 @@ int dl_search_grid(struct dl_search *s, const struct dl_grid *g,
 	free(s->next);
 	free(s->sw_at);
 	s->grid = *g;
-	s->nsites = dl_grid_sites(g);
-	s->nreal = dl_grid_sites(real);
+	s->nsites = dl_torus_grid_sites(g);
+	s->nreal = dl_torus_grid_sites(real);
 	memcpy(s->span, real->radix, sizeof(s->span));
-	s->next = malloc((size_t)s->nsites * DL_DIRS * sizeof(*s->next));
+	s->next = malloc((size_t)s->nsites * DL_TORUS_DIRS * sizeof(*s->next));
 	s->sw_at = malloc(s->nsites * sizeof(*s->sw_at));
 	if (!s->next || !s->sw_at)
 		return -ENOMEM;
 	for (site = 0; site < s->nsites; site++)
-		for (dir = 0; dir < DL_DIRS; dir++)
-			s->next[site * DL_DIRS + dir] =
-				dl_site_next(g, site, dir);
+		for (dir = 0; dir < DL_TORUS_DIRS; dir++)
+			s->next[site * DL_TORUS_DIRS + dir] =
+				dl_torus_site_next(g, site, dir);
 	return 0;
 }
 
-void dl_search_reset(struct dl_search *s)
+void dl_torus_search_reset(struct dl_torus_search *s)
 {
 	uint32_t n = s->f->nswitches;
 	unsigned int d;
@@ -98,7 +100,7 @@ void dl_search_reset(struct dl_search *s)
 	memset(s->queued, 0, n);
 	s->head = s->waiting = s->nsingle = s->nplaced = 0;
 	s->nbranches = 0;
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		s->low[d] = UINT32_MAX;
 		s->high[d] = 0;
 	}
@@ -107,32 +109,33 @@ void dl_search_reset(struct dl_search *s)
 /*
  * In a window, does a site keep all that is placed within the real radix?
  */
-static bool within_span(const struct dl_search *s, uint32_t site)
+static bool within_span(const struct dl_torus_search *s, uint32_t site)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 	unsigned int d;
 
 	if (s->nsites == s->nreal || !s->nplaced)
 		return true;
-	dl_site_coord(&s->grid, site, c);
-	for (d = 0; d < DL_DIMS; d++)
+	dl_torus_site_coord(&s->grid, site, c);
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (c[d] + s->span[d] <= s->high[d] ||
 		    s->low[d] + s->span[d] <= c[d])
 			return false;
 	return true;
 }
 
-bool dl_sites_adjacent(const struct dl_search *s, uint32_t a, uint32_t b)
+bool dl_torus_sites_adjacent(const struct dl_torus_search *s, uint32_t a,
+			     uint32_t b)
 {
 	unsigned int dir;
 
-	for (dir = 0; dir < DL_DIRS; dir++)
-		if (s->next[a * DL_DIRS + dir] == b)
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++)
+		if (s->next[a * DL_TORUS_DIRS + dir] == b)
 			return true;
 	return false;
 }
 
-static void enqueue(struct dl_search *s, uint32_t sw)
+static void enqueue(struct dl_torus_search *s, uint32_t sw)
 {
 	if (s->site_of[sw] != DL_NONE || s->queued[sw] & IN_QUEUE)
 		return;
@@ -140,7 +143,7 @@ static void enqueue(struct dl_search *s, uint32_t sw)
 	s->queued[sw] |= IN_QUEUE;
 }
 
-static void enqueue_unplaced_neighbours(struct dl_search *s, uint32_t sw)
+static void enqueue_unplaced_neighbours(struct dl_torus_search *s, uint32_t sw)
 {
 	uint32_t i;
 
@@ -149,14 +152,14 @@ static void enqueue_unplaced_neighbours(struct dl_search *s, uint32_t sw)
 }
 
 /* In a window, what is placed bounds where all others can be. */
-static void widen(struct dl_search *s, uint32_t site)
+static void widen(struct dl_torus_search *s, uint32_t site)
 {
-	uint32_t c[DL_DIMS], sw;
+	uint32_t c[DL_TORUS_DIMS], sw;
 	bool wider = false;
 	unsigned int d;
 
-	dl_site_coord(&s->grid, site, c);
-	for (d = 0; d < DL_DIMS; d++) {
+	dl_torus_site_coord(&s->grid, site, c);
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		wider |= c[d] < s->low[d] || c[d] > s->high[d];
 		s->low[d] = c[d] < s->low[d] ? c[d] : s->low[d];
 		s->high[d] = c[d] > s->high[d] ? c[d] : s->high[d];
@@ -166,7 +169,8 @@ static void widen(struct dl_search *s, uint32_t site)
 			enqueue(s, sw);
 }
 
-void dl_search_place(struct dl_search *s, uint32_t sw, uint32_t site)
+void dl_torus_search_place(struct dl_torus_search *s, uint32_t sw,
+			   uint32_t site)
 {
 	unsigned int dir;
 
@@ -177,15 +181,15 @@ void dl_search_place(struct dl_search *s, uint32_t sw, uint32_t site)
 		widen(s, site);
 	enqueue_unplaced_neighbours(s, sw);
 	/* Whoever had this site among its candidates is close by. */
-	for (dir = 0; dir < DL_DIRS; dir++) {
-		uint32_t at = s->next[site * DL_DIRS + dir];
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+		uint32_t at = s->next[site * DL_TORUS_DIRS + dir];
 
 		if (at != DL_NONE && s->sw_at[at] != DL_NONE)
 			enqueue_unplaced_neighbours(s, s->sw_at[at]);
 	}
 }
 
-void dl_search_unplace(struct dl_search *s, uint32_t sw)
+void dl_torus_search_unplace(struct dl_torus_search *s, uint32_t sw)
 {
 	s->sw_at[s->site_of[sw]] = DL_NONE;
 	s->site_of[sw] = DL_NONE;
@@ -193,7 +197,8 @@ void dl_search_unplace(struct dl_search *s, uint32_t sw)
 	s->nplaced--;
 }
 
-bool dl_search_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
+bool dl_torus_search_fits(const struct dl_torus_search *s, uint32_t sw,
+			  uint32_t site)
 {
 	uint32_t i;
 
@@ -202,48 +207,51 @@ bool dl_search_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
 	for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
 		uint32_t at = s->site_of[s->adj.list[i]];
 
-		if (at != DL_NONE && !dl_sites_adjacent(s, site, at))
+		if (at != DL_NONE && !dl_torus_sites_adjacent(s, site, at))
 			return false;
 	}
 	return true;
 }
 
-uint32_t dl_search_find(const struct dl_search *s, uint64_t guid)
+uint32_t dl_torus_search_find(const struct dl_torus_search *s, uint64_t guid)
 {
 	uint32_t node = guid ? dl_fabric_find_guid(s->f, guid) : DL_NONE;
 
 	return node == DL_NONE ? DL_NONE : s->f->nodes[node].sw;
 }
 
-uint32_t dl_seed_site(const struct dl_grid *g, const struct dl_seed *seed)
+uint32_t dl_torus_seed_site(const struct dl_torus_grid *g,
+			    const struct dl_torus_seed *seed)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++) {
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		int32_t r = g->radix[d];
 
 		c[d] = ((-seed->dateline[d]) % r + r) % r;
 	}
-	return dl_site(g, c);
+	return dl_torus_site(g, c);
 }
 
 /* Can an unplaced switch sit somewhere next to this site? */
-static bool has_candidate_next_to(const struct dl_search *s, uint32_t sw,
+static bool has_candidate_next_to(const struct dl_torus_search *s, uint32_t sw,
 				  uint32_t site)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->ncand[sw]; i++) {
-		uint32_t c = s->cand[sw * DL_DIRS + i];
+		uint32_t c = s->cand[sw * DL_TORUS_DIRS + i];
 
-		if (s->sw_at[c] == DL_NONE && dl_sites_adjacent(s, c, site))
+		if (s->sw_at[c] == DL_NONE &&
+		    dl_torus_sites_adjacent(s, c, site))
 			return true;
 	}
 	return false;
 }
 
-static bool site_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
+static bool site_fits(const struct dl_torus_search *s, uint32_t sw,
+		      uint32_t site)
 {
 	uint32_t i;
 
@@ -253,7 +261,7 @@ static bool site_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
 		uint32_t n = s->adj.list[i];
 
 		if (s->site_of[n] != DL_NONE) {
-			if (!dl_sites_adjacent(s, site, s->site_of[n]))
+			if (!dl_torus_sites_adjacent(s, site, s->site_of[n]))
 				return false;
 		} else if (!s->branch[n] && s->ncand[n] &&
 			   s->ncand[n] != NO_CANDIDATES_YET) {
@@ -265,8 +273,9 @@ static bool site_fits(const struct dl_search *s, uint32_t sw, uint32_t site)
 }
 
 /* A list of distinct sites around the placed neighbours, at most `max`. */
-static unsigned int free_sites_around(const struct dl_search *s, uint32_t sw,
-				      uint32_t *sites, unsigned int max)
+static unsigned int free_sites_around(const struct dl_torus_search *s,
+				      uint32_t sw, uint32_t *sites,
+				      unsigned int max)
 {
 	unsigned int n = 0, dir, k;
 	uint32_t i;
@@ -276,8 +285,8 @@ static unsigned int free_sites_around(const struct dl_search *s, uint32_t sw,
 
 		if (at == DL_NONE)
 			continue;
-		for (dir = 0; dir < DL_DIRS && n < max; dir++) {
-			uint32_t site = s->next[at * DL_DIRS + dir];
+		for (dir = 0; dir < DL_TORUS_DIRS && n < max; dir++) {
+			uint32_t site = s->next[at * DL_TORUS_DIRS + dir];
 
 			if (site == DL_NONE || s->sw_at[site] != DL_NONE)
 				continue;
@@ -286,13 +295,14 @@ static unsigned int free_sites_around(const struct dl_search *s, uint32_t sw,
 			if (k == n)
 				sites[n++] = site;
 		}
-		if (max == DL_DIRS)
-			break;	/* one neighbour bounds the candidates */
+		if (max == DL_TORUS_DIRS)
+			break; /* one neighbour bounds the candidates */
 	}
 	return n;
 }
 
-static unsigned int placed_neighbours(const struct dl_search *s, uint32_t sw)
+static unsigned int placed_neighbours(const struct dl_torus_search *s,
+				      uint32_t sw)
 {
 	unsigned int n = 0;
 	uint32_t i;
@@ -303,21 +313,21 @@ static unsigned int placed_neighbours(const struct dl_search *s, uint32_t sw)
 }
 
 /* Look at a switch again: narrow its candidates, place it if one is left. */
-static void revise(struct dl_search *s, uint32_t sw)
+static void revise(struct dl_torus_search *s, uint32_t sw)
 {
-	uint32_t around[DL_DIRS], *cand = &s->cand[sw * DL_DIRS];
+	uint32_t around[DL_TORUS_DIRS], *cand = &s->cand[sw * DL_TORUS_DIRS];
 	unsigned int before = s->ncand[sw], n, i, kept = 0, supporters;
 
 	supporters = placed_neighbours(s, sw);
 	if (!supporters)
 		return;
-	n = free_sites_around(s, sw, around, DL_DIRS);
+	n = free_sites_around(s, sw, around, DL_TORUS_DIRS);
 	for (i = 0; i < n; i++)
 		if (site_fits(s, sw, around[i]))
 			cand[kept++] = around[i];
 	s->ncand[sw] = kept;
 	if (kept == 1 && supporters > 1 && !s->branch[sw]) {
-		dl_search_place(s, sw, cand[0]);
+		dl_torus_search_place(s, sw, cand[0]);
 		return;
 	}
 	if (kept != before)
@@ -335,12 +345,12 @@ static void revise(struct dl_search *s, uint32_t sw)
  * The placed neighbours of this switch contradict each other, so some cable
  * does not belong: take the site that most of them are next to, if it is one.
  */
-static bool place_by_majority(struct dl_search *s, uint32_t sw)
+static bool place_by_majority(struct dl_torus_search *s, uint32_t sw)
 {
-	uint32_t around[4 * DL_DIRS], best = DL_NONE, j;
+	uint32_t around[4 * DL_TORUS_DIRS], best = DL_NONE, j;
 	unsigned int n, i, most = 1;
 
-	n = free_sites_around(s, sw, around, 4 * DL_DIRS);
+	n = free_sites_around(s, sw, around, 4 * DL_TORUS_DIRS);
 	for (i = 0; i < n; i++) {
 		unsigned int votes = 0;
 
@@ -351,7 +361,7 @@ static bool place_by_majority(struct dl_search *s, uint32_t sw)
 			uint32_t at = s->site_of[s->adj.list[j]];
 
 			votes += at != DL_NONE &&
-				 dl_sites_adjacent(s, around[i], at);
+				 dl_torus_sites_adjacent(s, around[i], at);
 		}
 		if (votes > most) {
 			most = votes;
@@ -362,11 +372,11 @@ static bool place_by_majority(struct dl_search *s, uint32_t sw)
 	}
 	if (best == DL_NONE)
 		return false;
-	dl_search_place(s, sw, best);
+	dl_torus_search_place(s, sw, best);
 	return true;
 }
 
-static bool place_a_contradiction(struct dl_search *s)
+static bool place_a_contradiction(struct dl_torus_search *s)
 {
 	uint32_t i;
 
@@ -379,7 +389,7 @@ static bool place_a_contradiction(struct dl_search *s)
 }
 
 /* Among the switches with several candidates, one with the fewest. */
-uint32_t dl_search_ambiguous(const struct dl_search *s)
+uint32_t dl_torus_search_ambiguous(const struct dl_torus_search *s)
 {
 	uint32_t i, sw = DL_NONE;
 
@@ -388,7 +398,7 @@ uint32_t dl_search_ambiguous(const struct dl_search *s)
 
 		if (s->site_of[k] != DL_NONE || s->ncand[k] < 2 ||
 		    s->ncand[k] == NO_CANDIDATES_YET ||
-		    s->branch[k] == DL_OUTSIDE)
+		    s->branch[k] == DL_TORUS_OUTSIDE)
 			continue;
 		if (sw == DL_NONE || s->ncand[k] < s->ncand[sw])
 			sw = k;
@@ -396,21 +406,22 @@ uint32_t dl_search_ambiguous(const struct dl_search *s)
 	return sw;
 }
 
-static bool place_a_choice(struct dl_search *s)
+static bool place_a_choice(struct dl_torus_search *s)
 {
-	uint32_t sw = s->may_choose ? dl_search_ambiguous(s) : DL_NONE;
+	uint32_t sw = s->may_choose ? dl_torus_search_ambiguous(s) : DL_NONE;
 	unsigned int n;
 
 	if (sw == DL_NONE)
 		return false;
 	n = s->ncand[sw];
-	dl_search_place(s, sw, s->cand[sw * DL_DIRS + s->choices % n]);
+	dl_torus_search_place(s, sw,
+			      s->cand[sw * DL_TORUS_DIRS + s->choices % n]);
 	s->choices /= n;
 	return true;
 }
 
 /* Place one that could sit at one site only. */
-static bool place_a_single(struct dl_search *s)
+static bool place_a_single(struct dl_torus_search *s)
 {
 	uint32_t i = s->nsingle;
 
@@ -420,15 +431,16 @@ static bool place_a_single(struct dl_search *s)
 		s->single[i] = s->single[--s->nsingle];
 		s->queued[sw] &= ~IN_SINGLE;
 		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 &&
-		    s->sw_at[s->cand[sw * DL_DIRS]] == DL_NONE) {
-			dl_search_place(s, sw, s->cand[sw * DL_DIRS]);
+		    s->sw_at[s->cand[sw * DL_TORUS_DIRS]] == DL_NONE) {
+			dl_torus_search_place(s, sw,
+					      s->cand[sw * DL_TORUS_DIRS]);
 			return true;
 		}
 	}
 	return false;
 }
 
-static uint64_t guid_of(const struct dl_search *s, uint32_t sw)
+static uint64_t guid_of(const struct dl_torus_search *s, uint32_t sw)
 {
 	return s->f->nodes[s->f->switches[sw]].guid;
 }
@@ -437,20 +449,21 @@ static uint64_t guid_of(const struct dl_search *s, uint32_t sw)
  * Branches come last, and only by evidence: one that is no part of the torus
  * has nothing to keep it from the site of a switch that is.
  */
-static bool place_a_branch(struct dl_search *s, struct dl_evidence *e)
+static bool place_a_branch(struct dl_torus_search *s,
+			   struct dl_torus_evidence *e)
 {
 	uint32_t i, n = s->f->nswitches, best = DL_NONE;
 	unsigned int belief, most = 0;
 
 	if (s->nbranches && !e->gathered)
-		dl_evidence_gather(s, e);
+		dl_torus_evidence_gather(s, e);
 	for (i = n - s->nbranches; i < n; i++) {
-		uint32_t sw = s->single[i], site = s->cand[sw * DL_DIRS];
+		uint32_t sw = s->single[i], site = s->cand[sw * DL_TORUS_DIRS];
 
 		if (s->site_of[sw] != DL_NONE || s->ncand[sw] != 1 ||
 		    s->sw_at[site] != DL_NONE)
 			continue;
-		belief = dl_belief(s, e, sw, site);
+		belief = dl_torus_score(s, e, sw, site);
 		if (belief > most || (belief && belief == most &&
 				      guid_of(s, sw) < guid_of(s, best))) {
 			most = belief;
@@ -459,13 +472,13 @@ static bool place_a_branch(struct dl_search *s, struct dl_evidence *e)
 	}
 	if (best == DL_NONE)
 		return false;
-	dl_search_place(s, best, s->cand[best * DL_DIRS]);
+	dl_torus_search_place(s, best, s->cand[best * DL_TORUS_DIRS]);
 	return true;
 }
 
-void dl_search_run(struct dl_search *s)
+void dl_torus_search_run(struct dl_torus_search *s)
 {
-	struct dl_evidence e = { .gathered = false };
+	struct dl_torus_evidence e = { .gathered = false };
 
 	do {
 		while (s->waiting) {
@@ -481,7 +494,8 @@ void dl_search_run(struct dl_search *s)
 		 place_a_branch(s, &e) || place_a_choice(s));
 }
 
-bool dl_search_cabled(const struct dl_search *s, uint32_t a, uint32_t b)
+bool dl_torus_search_cabled(const struct dl_torus_search *s, uint32_t a,
+			    uint32_t b)
 {
 	uint32_t i;
 

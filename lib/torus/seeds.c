@@ -20,10 +20,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "torus/seeds.h"
+#include "torus/internal.h"
 
 struct chooser {
-	const struct dl_grid *g;
+	const struct dl_torus_grid *g;
 	const bool *dead;
 	const uint8_t *cables;
 	const uint64_t *guids;
@@ -33,12 +33,12 @@ struct chooser {
 static uint32_t live_next(const struct chooser *c, uint32_t site,
 			  unsigned int dir)
 {
-	uint32_t next = dl_site_next(c->g, site, dir);
-	unsigned int dim = dl_dir_dim(dir);
-	uint32_t lower = dir == dl_dir(dim, true) ? next : site;
+	uint32_t next = dl_torus_site_next(c->g, site, dir);
+	unsigned int dim = dl_torus_dir_dim(dir);
+	uint32_t lower = dir == dl_torus_dir(dim, true) ? next : site;
 
 	if (next == DL_NONE || c->dead[next] ||
-	    !c->cables[lower * DL_DIMS + dim])
+	    !c->cables[lower * DL_TORUS_DIMS + dim])
 		return DL_NONE;
 	return next;
 }
@@ -51,12 +51,12 @@ static bool find_links(const struct chooser *c, uint32_t site, unsigned int dim,
 		       bool all, uint32_t next[2])
 {
 	uint32_t radix = c->g->radix[dim];
-	uint32_t coord[DL_DIMS];
+	uint32_t coord[DL_TORUS_DIMS];
 
 	for (unsigned int sense = 0; sense < 2; sense++)
-		next[sense] = live_next(c, site, dl_dir(dim, sense));
+		next[sense] = live_next(c, site, dl_torus_dir(dim, sense));
 	if (radix == 2) {
-		dl_site_coord(c->g, site, coord);
+		dl_torus_site_coord(c->g, site, coord);
 		if (next[0] == DL_NONE)
 			next[0] = next[1];
 		next[coord[dim]] = next[0];
@@ -75,53 +75,53 @@ static bool find_links(const struct chooser *c, uint32_t site, unsigned int dim,
  * the site will not do, or would need a switch that is taken.
  */
 static bool plan_seed(const struct chooser *c, uint32_t site, bool all,
-		      const bool *taken, uint32_t next[DL_DIRS])
+		      const bool *taken, uint32_t next[DL_TORUS_DIRS])
 {
 	if (c->dead[site] || taken[site])
 		return false;
-	for (unsigned int dim = 0; dim < DL_DIMS; dim++) {
-		uint32_t *two = &next[dl_dir(dim, false)];
+	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
+		uint32_t *two = &next[dl_torus_dir(dim, false)];
 
 		two[0] = two[1] = DL_NONE;
 		if (c->g->radix[dim] > 1 && !find_links(c, site, dim, all, two))
 			return false;
 	}
-	for (unsigned int dir = 0; dir < DL_DIRS; dir++)
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++)
 		if (next[dir] != DL_NONE && taken[next[dir]])
 			return false;
 	return true;
 }
 
 static void make_seed(const struct chooser *c, uint32_t site,
-		      const uint32_t next[DL_DIRS], bool *taken,
-		      struct dl_seed *seed)
+		      const uint32_t next[DL_TORUS_DIRS], bool *taken,
+		      struct dl_torus_seed *seed)
 {
-	uint32_t coord[DL_DIMS];
+	uint32_t coord[DL_TORUS_DIMS];
 
-	*seed = (struct dl_seed){ .from = c->guids[site] };
+	*seed = (struct dl_torus_seed){ .from = c->guids[site] };
 	taken[site] = true;
-	for (unsigned int dir = 0; dir < DL_DIRS; dir++) {
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
 		if (next[dir] == DL_NONE)
 			continue;
 		seed->to[dir] = c->guids[next[dir]];
 		taken[next[dir]] = true;
 	}
-	dl_site_coord(c->g, site, coord);
-	for (unsigned int dim = 0; dim < DL_DIMS; dim++) {
+	dl_torus_site_coord(c->g, site, coord);
+	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
 		seed->dateline[dim] = -(int32_t)coord[dim];
 		seed->has_dateline[dim] = c->g->radix[dim] > 1;
 	}
 }
 
 /* Hops between two sites of a whole torus or mesh. */
-static uint32_t distance(const struct dl_grid *g, uint32_t a, uint32_t b)
+static uint32_t distance(const struct dl_torus_grid *g, uint32_t a, uint32_t b)
 {
-	uint32_t ca[DL_DIMS], cb[DL_DIMS];
+	uint32_t ca[DL_TORUS_DIMS], cb[DL_TORUS_DIMS];
 	uint32_t sum = 0;
 
-	dl_site_coord(g, a, ca);
-	dl_site_coord(g, b, cb);
-	for (unsigned int d = 0; d < DL_DIMS; d++) {
+	dl_torus_site_coord(g, a, ca);
+	dl_torus_site_coord(g, b, cb);
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 		uint32_t straight = abs((int)ca[d] - (int)cb[d]);
 		uint32_t wrapped = g->radix[d] - straight;
 
@@ -130,15 +130,16 @@ static uint32_t distance(const struct dl_grid *g, uint32_t a, uint32_t b)
 	return sum;
 }
 
-int dl_choose_seeds(const struct dl_grid *g, const bool *dead,
-		    const uint8_t *cables, const uint64_t *guids,
-		    struct dl_seed *seeds, uint32_t max, uint32_t *count)
+int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead,
+			  const uint8_t *cables, const uint64_t *guids,
+			  struct dl_torus_seed *seeds, uint32_t max,
+			  uint32_t *count)
 {
 	struct chooser c = { g, dead, cables, guids };
-	uint32_t nsites = dl_grid_sites(g);
+	uint32_t nsites = dl_torus_grid_sites(g);
 	bool *taken = calloc(nsites, sizeof(*taken));
-	uint32_t *gap = malloc(nsites * sizeof(*gap));	/* to nearest seed */
-	uint32_t next[DL_DIRS];
+	uint32_t *gap = malloc(nsites * sizeof(*gap)); /* to nearest seed */
+	uint32_t next[DL_TORUS_DIRS];
 	uint32_t n;
 	int err = taken && gap ? 0 : -ENOMEM;
 

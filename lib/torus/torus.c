@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torus/discover.h"
+#include "torus/internal.h"
 
 static int allocate(struct dl_torus *t)
 {
@@ -21,17 +21,17 @@ static int allocate(struct dl_torus *t)
 
 	t->site_sw = malloc(t->nsites * sizeof(*t->site_sw));
 	t->sw_site = malloc(nsw * sizeof(*t->sw_site));
-	t->sl_site = malloc(nsw * sizeof(*t->sl_site));
-	t->way_home = malloc(nsw * sizeof(*t->way_home));
-	t->group_first = calloc(nsw * DL_DIRS, sizeof(*t->group_first));
+	t->attachment = malloc(nsw * sizeof(*t->attachment));
+	t->uplink = malloc(nsw * sizeof(*t->uplink));
+	t->group_first = calloc(nsw * DL_TORUS_DIRS, sizeof(*t->group_first));
 	t->group_ports = malloc(f->nports + 1);
 	t->port_dir = malloc(f->nports + 1);
 	t->unplaced = malloc(nsw * sizeof(*t->unplaced));
-	t->odd_kind = malloc(nsw);
-	t->odd_links = malloc((f->nports / 2 + 1) * sizeof(*t->odd_links));
-	if (!t->site_sw || !t->sw_site || !t->sl_site || !t->way_home ||
+	t->off_kind = malloc(nsw);
+	t->off_links = malloc((f->nports / 2 + 1) * sizeof(*t->off_links));
+	if (!t->site_sw || !t->sw_site || !t->attachment || !t->uplink ||
 	    !t->group_first || !t->group_ports || !t->port_dir ||
-	    !t->unplaced || !t->odd_kind || !t->odd_links)
+	    !t->unplaced || !t->off_kind || !t->off_links)
 		return -ENOMEM;
 	return 0;
 }
@@ -41,14 +41,14 @@ static unsigned int cable_direction(const struct dl_torus *t, uint32_t port)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t sw = f->nodes[f->ports[port].node].sw;
-	uint32_t far = dl_peer_switch(f, port);
+	uint32_t far = dl_fabric_peer_switch(f, port);
 	unsigned int dir;
 
 	if (sw == DL_NONE || far == DL_NONE || t->sw_site[sw] == DL_NONE ||
 	    t->sw_site[far] == DL_NONE)
-		return DL_DIRS;
-	for (dir = 0; dir < DL_DIRS; dir++)
-		if (dl_site_next(&t->grid, t->sw_site[sw], dir) ==
+		return DL_TORUS_DIRS;
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++)
+		if (dl_torus_site_next(&t->grid, t->sw_site[sw], dir) ==
 		    t->sw_site[far])
 			break;
 	return dir;
@@ -63,16 +63,16 @@ static void sort_cables(struct dl_torus *t)
 	for (port = 0; port < f->nports; port++)
 		t->port_dir[port] = cable_direction(t, port);
 	for (s = 0; s < f->nswitches; s++) {
-		const struct dl_node *n = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 
-		for (dir = 0; dir < DL_DIRS; dir++) {
-			t->group_first[s * DL_DIRS + dir] = total;
+		for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+			t->group_first[s * DL_TORUS_DIRS + dir] = total;
 			for (p = 1; p <= n->nports; p++)
 				if (t->port_dir[n->first_port + p] == dir)
 					t->group_ports[total++] = p;
 		}
 	}
-	t->group_first[s * DL_DIRS] = total;
+	t->group_first[s * DL_TORUS_DIRS] = total;
 	t->nlinks = total / 2;
 }
 
@@ -82,11 +82,11 @@ static void list_odd_links(struct dl_torus *t)
 	uint32_t port;
 
 	for (port = 0; port < f->nports; port++)
-		if (t->port_dir[port] == DL_DIRS &&
-		    dl_is_switch(f, f->ports[port].node) &&
-		    dl_peer_switch(f, port) != DL_NONE &&
+		if (t->port_dir[port] == DL_TORUS_DIRS &&
+		    dl_fabric_is_switch(f, f->ports[port].node) &&
+		    dl_fabric_peer_switch(f, port) != DL_NONE &&
 		    port < f->ports[port].peer)
-			t->odd_links[t->nodd_links++] = port;
+			t->off_links[t->noff_links++] = port;
 }
 
 static int discover(const struct dl_fabric *f, const struct dl_torus_config *c,
@@ -101,21 +101,21 @@ static int discover(const struct dl_fabric *f, const struct dl_torus_config *c,
 		return -ENOMEM;
 	t->fabric = f;
 	t->grid = c->grid;
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		t->grid.mesh[d] |= t->grid.radix[d] <= 2;
-	t->nsites = dl_grid_sites(&t->grid);
+	t->nsites = dl_torus_grid_sites(&t->grid);
 	err = allocate(t);
 	if (!err)
-		err = dl_find_sites(t, c, before, log);
+		err = dl_torus_find_sites(t, c, before, log);
 	if (!err)
-		err = dl_find_odd(t);
+		err = dl_torus_find_off_torus(t);
 	if (err) {
 		dl_torus_free(t);
 		return err;
 	}
 	sort_cables(t);
 	list_odd_links(t);
-	dl_report_odd(t, log);
+	dl_torus_report_off_torus(t, log);
 	*out = t;
 	return 0;
 }
@@ -130,7 +130,7 @@ int dl_torus_discover_again(const struct dl_fabric *f,
 
 	if (c->nseeds)
 		return discover(f, c, before, log, out);
-	err = dl_infer_as_wanted(f, &c->grid, log, &inferred);
+	err = dl_torus_infer_as_wanted(f, &c->grid, log, &inferred);
 	if (err)
 		return err;
 	err = discover(f, inferred, before, log, out);
@@ -139,8 +139,8 @@ int dl_torus_discover_again(const struct dl_fabric *f,
 }
 
 int dl_torus_discover(const struct dl_fabric *f,
-		      const struct dl_torus_config *c,
-		      const struct dl_log *log, struct dl_torus **out)
+		      const struct dl_torus_config *c, const struct dl_log *log,
+		      struct dl_torus **out)
 {
 	return dl_torus_discover_again(f, c, NULL, log, out);
 }
@@ -151,13 +151,13 @@ void dl_torus_free(struct dl_torus *t)
 		return;
 	free(t->site_sw);
 	free(t->sw_site);
-	free(t->sl_site);
-	free(t->way_home);
+	free(t->attachment);
+	free(t->uplink);
 	free(t->group_first);
 	free(t->group_ports);
 	free(t->port_dir);
 	free(t->unplaced);
-	free(t->odd_kind);
-	free(t->odd_links);
+	free(t->off_kind);
+	free(t->off_links);
 	free(t);
 }

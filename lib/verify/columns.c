@@ -20,23 +20,23 @@
 #include "verify/internal.h"
 
 #define CACHE_LINE 64
-#define AHEAD 16	/* rows that are fetched before they are read */
+#define AHEAD 16 /* rows that are fetched before they are read */
 
 /* The access switch of a LID's owner; nsw: none; DL_NONE: no such LID. */
-static uint32_t bucket_of(const struct dl_net *net, uint32_t lid)
+static uint32_t bucket_of(const struct dl_verify_net *net, uint32_t lid)
 {
-	uint32_t owner = dl_net_owner(net, lid), s;
+	uint32_t owner = dl_verify_net_owner(net, lid), s;
 
 	if (owner == DL_NONE)
 		return DL_NONE;
-	s = dl_access_switch(net->f, owner);
+	s = dl_fabric_access_switch(net->f, owner);
 	return s == DL_NONE ? net->nsw : s;
 }
 
 /* Counting sort by access switch. */
-static int list_columns(struct dl_columns *x)
+static int list_columns(struct dl_verify_columns *x)
 {
-	const struct dl_net *net = x->net;
+	const struct dl_verify_net *net = x->net;
 	const struct dl_fabric *f = net->f;
 	uint32_t *first = calloc(net->nsw + 2, sizeof(*first));
 	uint32_t lid, s;
@@ -55,7 +55,7 @@ static int list_columns(struct dl_columns *x)
 		first[s + 1] += first[s];
 	x->n = first[net->nsw + 1];
 	for (lid = 1; lid <= f->top_lid; lid++) {
-		struct dl_column *c;
+		struct dl_verify_column *c;
 
 		s = bucket_of(net, lid);
 		if (s == DL_NONE)
@@ -64,15 +64,16 @@ static int list_columns(struct dl_columns *x)
 		c->lid = lid;
 		c->owner = f->lid_port[lid];
 		c->root = s < net->nsw ? s : DL_NONE;
-		c->last_port = DL_NO_PORT;
+		c->last_port = DL_TABLES_NO_PORT;
 		if (c->root != DL_NONE)
-			c->last_port = dl_entry_port(f, c->owner);
+			c->last_port = dl_verify_entry_port(f, c->owner);
 	}
 	free(first);
 	return 0;
 }
 
-static void gather_out(struct dl_columns *x, struct dl_column *c, uint32_t n)
+static void gather_out(struct dl_verify_columns *x, struct dl_verify_column *c,
+		       uint32_t n)
 {
 	const struct dl_tables *t = x->net->t;
 	uint32_t nsw = x->net->nsw;
@@ -88,15 +89,16 @@ static void gather_out(struct dl_columns *x, struct dl_column *c, uint32_t n)
 				   c[n - 1].lid);
 		for (uint32_t k = 0; k < n; k++, to += x->out_stride)
 			*to = c[k].lid <= t->top_lid ? row[c[k].lid] :
-						       DL_NO_PORT;
+						       DL_TABLES_NO_PORT;
 	}
 }
 
 /* Neighbouring LIDs of the same class share one gathered column. */
-static void gather_sl(struct dl_columns *x, struct dl_column *c, uint32_t n)
+static void gather_sl(struct dl_verify_columns *x, struct dl_verify_column *c,
+		      uint32_t n)
 {
 	const struct dl_tables *t = x->net->t;
-	uint32_t classes[DL_BLOCK], nclasses = 0;
+	uint32_t classes[DL_VERIFY_BLOCK], nclasses = 0;
 	uint32_t nsrc = t->npsl_src;
 
 	for (uint32_t k = 0; k < n; k++) {
@@ -123,7 +125,8 @@ static void gather_sl(struct dl_columns *x, struct dl_column *c, uint32_t n)
 	}
 }
 
-void dl_columns_gather(struct dl_columns *x, struct dl_column *c, uint32_t n)
+void dl_verify_columns_gather(struct dl_verify_columns *x,
+			      struct dl_verify_column *c, uint32_t n)
 {
 	gather_out(x, c, n);
 	gather_sl(x, c, n);
@@ -134,19 +137,20 @@ static size_t stride_of(size_t entries)
 	return ((entries / CACHE_LINE) | 1) * CACHE_LINE + 2 * CACHE_LINE;
 }
 
-int dl_columns_init(struct dl_columns *x, const struct dl_net *net)
+int dl_verify_columns_init(struct dl_verify_columns *x,
+			   const struct dl_verify_net *net)
 {
 	x->net = net;
 	x->out_stride = stride_of(net->nsw);
 	x->sl_stride = stride_of(net->t->npsl_src);
-	x->out_block = malloc(x->out_stride * DL_BLOCK);
-	x->sl_block = malloc(x->sl_stride * DL_BLOCK);
+	x->out_block = malloc(x->out_stride * DL_VERIFY_BLOCK);
+	x->sl_block = malloc(x->sl_stride * DL_VERIFY_BLOCK);
 	if (!x->out_block || !x->sl_block)
 		return -ENOMEM;
 	return list_columns(x);
 }
 
-void dl_columns_release(struct dl_columns *x)
+void dl_verify_columns_release(struct dl_verify_columns *x)
 {
 	free(x->list);
 	free(x->out_block);

@@ -32,27 +32,28 @@
 
 /* The successors of a channel, one after the other. */
 struct successors {
-	const uint64_t *deps;	/* from the channel's input port */
-	uint32_t first;		/* number of the first link out of there */
-	uint32_t links, link;	/* how many, and the next one to look at */
-	uint32_t vls;		/* what is left of the present one */
-	unsigned int vl;	/* of the channel itself */
+	const uint64_t *deps; /* from the channel's input port */
+	uint32_t first;	      /* number of the first link out of there */
+	uint32_t links, link; /* how many, and the next one to look at */
+	uint32_t vls;	      /* what is left of the present one */
+	unsigned int vl;      /* of the channel itself */
 };
 
-static void open_successors(const struct dl_net *net, uint32_t channel,
+static void open_successors(const struct dl_verify_net *net, uint32_t channel,
 			    struct successors *i)
 {
-	const struct dl_link *link = &net->links[channel / net->nvl];
+	const struct dl_verify_link *link = &net->links[channel / net->nvl];
 
 	i->deps = &net->deps[link->dep * (size_t)net->words];
 	i->first = net->link_first[link->to];
-	i->links = dl_net_links(net, link->to);
+	i->links = dl_verify_net_links(net, link->to);
 	i->link = 0;
 	i->vls = 0;
 	i->vl = channel % net->nvl;
 }
 
-static uint32_t next_successor(const struct dl_net *net, struct successors *i)
+static uint32_t next_successor(const struct dl_verify_net *net,
+			       struct successors *i)
 {
 	uint32_t vl;
 
@@ -79,15 +80,15 @@ struct frame {
 };
 
 struct search {
-	const struct dl_net *net;
-	uint32_t n;		/* channels */
-	uint32_t *index;	/* order of discovery, or UNSEEN */
+	const struct dl_verify_net *net;
+	uint32_t n;	 /* channels */
+	uint32_t *index; /* order of discovery, or UNSEEN */
 	uint32_t *low;
-	uint32_t *stack, top;	/* discovered, component not yet known */
+	uint32_t *stack, top; /* discovered, component not yet known */
 	struct frame *frames;
 	uint32_t nframes, frames_cap;
 	uint32_t count;
-	uint32_t *component;	/* of a channel on a cycle, else DL_NONE */
+	uint32_t *component; /* of a channel on a cycle, else DL_NONE */
 	uint32_t ncomponents;
 	uint64_t edges;
 	/* The breadth-first part: */
@@ -115,7 +116,7 @@ static int enter(struct search *s, uint32_t channel)
 	return 0;
 }
 
-static bool feeds_itself(const struct dl_net *net, uint32_t channel)
+static bool feeds_itself(const struct dl_verify_net *net, uint32_t channel)
 {
 	struct successors i;
 	uint32_t next;
@@ -137,7 +138,7 @@ static void close_component(struct search *s, uint32_t root)
 	do {
 		channel = s->stack[--s->top];
 		s->component[channel] = cyclic ? s->ncomponents : DL_NONE;
-		s->low[channel] = UNSEEN;	/* no longer on the stack */
+		s->low[channel] = UNSEEN; /* no longer on the stack */
 	} while (channel != root);
 	s->ncomponents += cyclic;
 }
@@ -213,8 +214,8 @@ static uint32_t around(struct search *s, uint32_t start, uint32_t bound,
 	return found;
 }
 
-static int keep_cycle(struct search *s, struct dl_verdict *v, uint32_t start,
-		      uint32_t last, uint32_t len)
+static int keep_cycle(struct search *s, struct dl_verify_result *v,
+		      uint32_t start, uint32_t last, uint32_t len)
 {
 	struct dl_cycle_step *steps = calloc(len, sizeof(*steps));
 	uint32_t nvl = s->net->nvl, c = last;
@@ -232,7 +233,7 @@ static int keep_cycle(struct search *s, struct dl_verdict *v, uint32_t start,
 	return 0;
 }
 
-static int find_shortest(struct search *s, struct dl_verdict *v)
+static int find_shortest(struct search *s, struct dl_verify_result *v)
 {
 	uint32_t best = UINT32_MAX, last;
 	int err;
@@ -251,7 +252,7 @@ static int find_shortest(struct search *s, struct dl_verdict *v)
 			best = len;
 			memset(s->parent, 0xFF, s->n * sizeof(*s->parent));
 		}
-		s->component[c] = DL_NONE;	/* it had its turn */
+		s->component[c] = DL_NONE; /* it had its turn */
 	}
 	return 0;
 }
@@ -281,7 +282,7 @@ static void search_release(struct search *s)
 	free(s->component);
 }
 
-int dl_verify_cycle(const struct dl_net *net, struct dl_verdict *v)
+int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
 {
 	struct search s = { .net = net, .n = net->nlinks * net->nvl };
 	int err = search_init(&s);

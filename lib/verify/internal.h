@@ -3,7 +3,7 @@
 #ifndef DL_VERIFY_INTERNAL_H
 #define DL_VERIFY_INTERNAL_H
 
-#include "verify/verify.h"
+#include "dateline/verify.h"
 
 /* ---- sets of packets (sets.c) ------------------------------------------ */
 
@@ -11,7 +11,7 @@
  * The kinds of packets on one link: bit 16 * vl + sl is set when packets of
  * that SL travel on that VL.
  */
-struct dl_set {
+struct dl_verify_set {
 	uint64_t w[4];
 };
 
@@ -19,71 +19,77 @@ struct dl_set {
  * What becomes of the packets of a set at a switch that maps them by a row:
  * the set on the output link, and which VL waits for which.
  */
-struct dl_step {
-	uint32_t from, row;	/* the question */
-	uint32_t to;		/* number of the set that goes out */
-	uint32_t dropped;	/* SLs that the row drops */
-	uint64_t deps[4];	/* bit nvl * vl in + vl out */
+struct dl_verify_step {
+	uint32_t from, row; /* the question */
+	uint32_t to;	    /* number of the set that goes out */
+	uint32_t dropped;   /* SLs that the row drops */
+	uint64_t deps[4];   /* bit nvl * vl in + vl out */
 };
 
-struct dl_union {
+struct dl_verify_union {
 	uint32_t a, b, both;
 };
 
 /* The SLs in a set, and the VLs. */
-struct dl_kinds {
+struct dl_verify_transitions {
 	uint16_t sls, vls;
 };
 
 /* Sets are kept once each and known by number; 0 is the empty set. */
-struct dl_sets {
-	struct dl_set *sets;
-	struct dl_kinds *kinds;	/* by set number */
+struct dl_verify_sets {
+	struct dl_verify_set *sets;
+	struct dl_verify_transitions *kinds; /* by set number */
 	uint32_t n, cap;
-	uint32_t *table;	/* open addressing: set number, 0: free */
-	uint32_t table_size;	/* a power of two, at least twice n */
-	struct dl_step *steps;	/* direct-mapped caches of earlier answers */
-	struct dl_union *unions;
-	const dl_sl2vl_row *rows;
+	uint32_t *table;     /* open addressing: set number, 0: free */
+	uint32_t table_size; /* a power of two, at least twice n */
+	struct dl_verify_step
+		*steps; /* direct-mapped caches of earlier answers */
+	struct dl_verify_union *unions;
+	const dl_tables_sl2vl_row *rows;
 	unsigned int nvl;
-	bool failed;		/* out of memory: results are worthless */
+	bool failed; /* out of memory: results are worthless */
 };
 
-#define DL_STEP_SLOTS 4096
-#define DL_UNION_SLOTS 4096
+#define DL_VERIFY_STEP_SLOTS 4096
+#define DL_VERIFY_UNION_SLOTS 4096
 
-int dl_sets_init(struct dl_sets *s, const dl_sl2vl_row *rows,
-		 unsigned int nvl);
-void dl_sets_release(struct dl_sets *s);
+int dl_verify_sets_init(struct dl_verify_sets *s,
+			const dl_tables_sl2vl_row *rows, unsigned int nvl);
+void dl_verify_sets_release(struct dl_verify_sets *s);
 
 /* Forget all sets; numbers given out before mean nothing any more. */
-void dl_sets_clear(struct dl_sets *s);
+void dl_verify_sets_clear(struct dl_verify_sets *s);
 
 /* The number of a set.  0 and s->failed: no memory. */
-uint32_t dl_sets_add(struct dl_sets *s, const struct dl_set *set);
-uint32_t dl_sets_add_mask(struct dl_sets *s, uint16_t sls, unsigned int vl);
+uint32_t dl_verify_sets_add(struct dl_verify_sets *s,
+			    const struct dl_verify_set *set);
+uint32_t dl_verify_sets_add_mask(struct dl_verify_sets *s, uint16_t sls,
+				 unsigned int vl);
 
 /* The two questions, answered without the caches. */
-void dl_sets_find_step(struct dl_sets *s, struct dl_step *slot);
-void dl_sets_find_union(struct dl_sets *s, struct dl_union *slot);
+void dl_verify_sets_find_step(struct dl_verify_sets *s,
+			      struct dl_verify_step *slot);
+void dl_verify_sets_find_union(struct dl_verify_sets *s,
+			       struct dl_verify_union *slot);
 
-static inline const struct dl_step *dl_sets_step(struct dl_sets *s,
-						 uint32_t from, uint32_t row)
+static inline const struct dl_verify_step *
+dl_verify_sets_step(struct dl_verify_sets *s, uint32_t from, uint32_t row)
 {
 	uint32_t key = (from * 0x9E3779B1u) ^ (row * 0x85EBCA77u);
-	struct dl_step *slot = &s->steps[key >> 20];
+	struct dl_verify_step *slot = &s->steps[key >> 20];
 
 	if (slot->from != from || slot->row != row) {
 		slot->from = from;
 		slot->row = row;
-		dl_sets_find_step(s, slot);
+		dl_verify_sets_find_step(s, slot);
 	}
 	return slot;
 }
 
-static inline uint32_t dl_sets_union(struct dl_sets *s, uint32_t a, uint32_t b)
+static inline uint32_t dl_verify_sets_union(struct dl_verify_sets *s,
+					    uint32_t a, uint32_t b)
 {
-	struct dl_union *slot;
+	struct dl_verify_union *slot;
 
 	if (a == b || !b)
 		return a;
@@ -93,7 +99,7 @@ static inline uint32_t dl_sets_union(struct dl_sets *s, uint32_t a, uint32_t b)
 	if (slot->a != a || slot->b != b) {
 		slot->a = a;
 		slot->b = b;
-		dl_sets_find_union(s, slot);
+		dl_verify_sets_find_union(s, slot);
 	}
 	return slot->both;
 }
@@ -101,40 +107,40 @@ static inline uint32_t dl_sets_union(struct dl_sets *s, uint32_t a, uint32_t b)
 /* ---- the fabric, laid out for the proof (net.c) ------------------------ */
 
 /* One direction of a cable between switches. */
-struct dl_link {
-	uint32_t port;		/* output port, port index */
-	uint32_t from, to;	/* switches */
-	uint32_t row;		/* in net.rows: of (input port, output 0) */
-	uint32_t dep;		/* pair of this link and the first beyond */
-	uint16_t vls;		/* VLs found in use */
-	uint8_t out, in;	/* port numbers at `from` and `to` */
+struct dl_verify_link {
+	uint32_t port;	   /* output port, port index */
+	uint32_t from, to; /* switches */
+	uint32_t row;	   /* in net.rows: of (input port, output 0) */
+	uint32_t dep;	   /* pair of this link and the first beyond */
+	uint16_t vls;	   /* VLs found in use */
+	uint8_t out, in;   /* port numbers at `from` and `to` */
 };
 
 /*
  * Where an output port of a switch leads: what the proof needs most often of
  * its link.
  */
-struct dl_way {
-	uint32_t next;		/* switch at the far end, or DL_NONE */
-	uint32_t dep;		/* the link's dep */
+struct dl_verify_next {
+	uint32_t next; /* switch at the far end, or DL_NONE */
+	uint32_t dep;  /* the link's dep */
 };
 
 /* A link into a switch and one out of it. */
-struct dl_pair {
-	uint16_t row;		/* number of the SL-to-VL map between them */
-	uint16_t last;		/* set of packets last taken across; 0: none */
+struct dl_verify_pair {
+	uint16_t row;  /* number of the SL-to-VL map between them */
+	uint16_t last; /* set of packets last taken across; 0: none */
 };
 
 /* End ports of one switch whose packets are all treated alike. */
-struct dl_source {
-	uint32_t row;		/* in net.rows: of (input port, output 0) */
-	uint32_t links;		/* index in net.source_rows of its first link */
-	uint32_t psl;		/* class of path SLs */
-	uint32_t count;		/* end ports */
-	uint16_t sls;		/* SLs that leave the adapter at all */
+struct dl_verify_source {
+	uint32_t row;	/* in net.rows: of (input port, output 0) */
+	uint32_t links; /* index in net.source_rows of its first link */
+	uint32_t psl;	/* class of path SLs */
+	uint32_t count; /* end ports */
+	uint16_t sls;	/* SLs that leave the adapter at all */
 };
 
-struct dl_net {
+struct dl_verify_net {
 	const struct dl_tables *t;
 	const struct dl_fabric *f;
 	uint32_t nsw, nlinks;
@@ -144,23 +150,23 @@ struct dl_net {
 	 * number of its link among those of s at the same place in way_slot.
 	 * One more after the last port stands for all ports that do not exist.
 	 */
-	struct dl_way *ways;
+	struct dl_verify_next *ways;
 	uint8_t *way_slot;
-	uint32_t *way_first;	/* nsw + 1 of them */
+	uint32_t *way_first; /* nsw + 1 of them */
 
 	/* Links out of switch s, in order of port, from link_first[s] on. */
-	struct dl_link *links;
-	uint32_t *link_first;	/* nsw + 1 of them */
+	struct dl_verify_link *links;
+	uint32_t *link_first; /* nsw + 1 of them */
 
 	/*
 	 * SL-to-VL maps as they work: numbers of row values, indexed like
 	 * the tables' sl2vl.  VL 15 stands for every VL that drops.
 	 */
 	uint16_t *rows;
-	dl_sl2vl_row *values;
-	uint16_t *passes;	/* by number: SLs that are not dropped */
+	dl_tables_sl2vl_row *values;
+	uint16_t *passes; /* by number: SLs that are not dropped */
 	uint32_t nvalues, values_cap;
-	uint16_t *end_passes;	/* by port index of an end port */
+	uint16_t *end_passes; /* by port index of an end port */
 
 	/*
 	 * Pairs of links: at switch s with k links, from the one that comes
@@ -168,21 +174,21 @@ struct dl_net {
 	 * pair_first[s] + i * k + j.  Dependencies of pair n: `words` words
 	 * from deps[words * n], bit nvl * vl in + vl out.
 	 */
-	unsigned int nvl;	/* 8 or 16 */
-	unsigned int words;	/* 1 or 4 */
-	uint32_t *pair_first;	/* nsw + 1 of them */
-	struct dl_pair *pairs;
+	unsigned int nvl;     /* 8 or 16 */
+	unsigned int words;   /* 1 or 4 */
+	uint32_t *pair_first; /* nsw + 1 of them */
+	struct dl_verify_pair *pairs;
 	uint64_t *deps;
 
 	/* Sources of switch s: from source_first[s] to source_first[s + 1]. */
-	struct dl_source *sources;
+	struct dl_verify_source *sources;
 	uint32_t *source_first;
 	/* Maps from a source to each link out of its switch, side by side. */
 	uint16_t *source_rows;
 	/* End ports with a LID at switch s, in order of the switch's ports. */
 	uint32_t *end_ports;
 	uint32_t *end_first;
-	uint32_t nends;		/* end ports with a LID, attached or not */
+	uint32_t nends; /* end ports with a LID, attached or not */
 
 	bool adapters_only;
 	unsigned int levels;
@@ -195,25 +201,26 @@ struct dl_net {
 	uint64_t without_vl;
 };
 
-int dl_net_init(struct dl_net *net, const struct dl_tables *t,
-		const struct dl_verify_options *o);
-void dl_net_release(struct dl_net *net);
+int dl_verify_net_init(struct dl_verify_net *net, const struct dl_tables *t,
+		       const struct dl_verify_options *o);
+void dl_verify_net_release(struct dl_verify_net *net);
 
 /* One end port at switch s, as a source. */
-struct dl_source dl_net_source(const struct dl_net *net, uint32_t s,
-			       uint32_t end_port);
+struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net,
+					     uint32_t s, uint32_t end_port);
 
 /* The port of its access switch through which an end port sends. */
-unsigned int dl_entry_port(const struct dl_fabric *f, uint32_t end_port);
+unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port);
 
-static inline uint32_t dl_net_links(const struct dl_net *net, uint32_t sw)
+static inline uint32_t dl_verify_net_links(const struct dl_verify_net *net,
+					   uint32_t sw)
 {
 	return net->link_first[sw + 1] - net->link_first[sw];
 }
 
 /* The number of the way for a forwarding entry, whatever it says. */
-static inline uint32_t dl_net_way(const struct dl_net *net, uint32_t sw,
-				  unsigned int port)
+static inline uint32_t dl_verify_net_next(const struct dl_verify_net *net,
+					  uint32_t sw, unsigned int port)
 {
 	uint32_t first = net->way_first[sw];
 	uint32_t last = net->way_first[sw + 1] - 1;
@@ -222,10 +229,10 @@ static inline uint32_t dl_net_way(const struct dl_net *net, uint32_t sw,
 }
 
 /* The link out of a switch's port, or DL_NONE. */
-static inline uint32_t dl_net_link(const struct dl_net *net, uint32_t sw,
-				   unsigned int port)
+static inline uint32_t dl_verify_net_link(const struct dl_verify_net *net,
+					  uint32_t sw, unsigned int port)
 {
-	uint32_t way = dl_net_way(net, sw, port);
+	uint32_t way = dl_verify_net_next(net, sw, port);
 
 	if (net->ways[way].next == DL_NONE)
 		return DL_NONE;
@@ -233,8 +240,9 @@ static inline uint32_t dl_net_link(const struct dl_net *net, uint32_t sw,
 }
 
 /* Index in net.rows of a port pair of a switch. */
-static inline uint32_t dl_net_row(const struct dl_net *net, uint32_t sw,
-				  unsigned int in, unsigned int out)
+static inline uint32_t dl_verify_net_row(const struct dl_verify_net *net,
+					 uint32_t sw, unsigned int in,
+					 unsigned int out)
 {
 	uint32_t ports = net->way_first[sw + 1] - net->way_first[sw] - 1;
 
@@ -242,117 +250,128 @@ static inline uint32_t dl_net_row(const struct dl_net *net, uint32_t sw,
 }
 
 /* Is this an end port whose packets are judged? */
-static inline bool dl_net_is_end(const struct dl_net *net, uint32_t port)
+static inline bool dl_verify_net_is_end(const struct dl_verify_net *net,
+					uint32_t port)
 {
-	const struct dl_port *p = &net->f->ports[port];
+	const struct dl_fabric_port *p = &net->f->ports[port];
 
-	return dl_is_end_port(net->f, port) && p->lid &&
+	return dl_fabric_is_end_port(net->f, port) && p->lid &&
 	       (p->num || !net->adapters_only);
 }
 
 /* The owner of a LID, if packets to it are judged; else DL_NONE. */
-static inline uint32_t dl_net_owner(const struct dl_net *net, uint32_t lid)
+static inline uint32_t dl_verify_net_owner(const struct dl_verify_net *net,
+					   uint32_t lid)
 {
 	uint32_t owner = net->f->lid_port[lid];
 
-	return owner == DL_NONE || dl_net_is_end(net, owner) ? owner : DL_NONE;
+	return owner == DL_NONE || dl_verify_net_is_end(net, owner) ? owner :
+								      DL_NONE;
 }
 
 /* The SLs that a path SL stands for, over all judged levels. */
-static inline uint16_t dl_net_sls(const struct dl_net *net, unsigned int sl)
+static inline uint16_t dl_verify_net_sls(const struct dl_verify_net *net,
+					 unsigned int sl)
 {
 	if (!net->sl_known)
 		return net->alive;
 	if (sl > 15)
 		return 0;
-	return 1u << sl |
-	       (net->levels > 1 ? 1u << (sl | 8) & net->alive : 0);
+	return 1u << sl | (net->levels > 1 ? 1u << (sl | 8) & net->alive : 0);
 }
 
 /* Record that packets on VL a of an incoming link wait for VL b of another. */
-static inline void dl_net_depend(struct dl_net *net, uint32_t pair,
-				 unsigned int a, unsigned int b)
+static inline void dl_verify_net_depend(struct dl_verify_net *net,
+					uint32_t pair, unsigned int a,
+					unsigned int b)
 {
 	unsigned int bit = a * net->nvl + b;
 
 	net->deps[pair * (size_t)net->words + bit / 64] |= UINT64_C(1)
-							  << bit % 64;
+							<< bit % 64;
 }
 
 /* ---- tables by destination (columns.c) --------------------------------- */
 
-#define DL_BLOCK 64	/* LIDs gathered together at most */
+#define DL_VERIFY_BLOCK 64 /* LIDs gathered together at most */
 
 /* What the tables say about one LID. */
-struct dl_column {
+struct dl_verify_column {
 	uint16_t lid;
 	uint32_t owner;		/* end port */
 	uint32_t root;		/* its access switch, or DL_NONE */
-	unsigned int last_port;	/* out of the root */
+	unsigned int last_port; /* out of the root */
 	const uint8_t *out;	/* by switch: output port */
 	const uint8_t *sl;	/* by class of sources; NULL: unknown */
 };
 
 /* All of them, in order of root, then LID. */
-struct dl_columns {
-	const struct dl_net *net;
-	struct dl_column *list;
+struct dl_verify_columns {
+	const struct dl_verify_net *net;
+	struct dl_verify_column *list;
 	uint32_t n;
 	uint8_t *out_block, *sl_block;
 	size_t out_stride, sl_stride;
 };
 
 /* From zeroed memory; 0 or -ENOMEM.  Release in either case. */
-int dl_columns_init(struct dl_columns *x, const struct dl_net *net);
-void dl_columns_release(struct dl_columns *x);
+int dl_verify_columns_init(struct dl_verify_columns *x,
+			   const struct dl_verify_net *net);
+void dl_verify_columns_release(struct dl_verify_columns *x);
 
 /* Fill in out and sl of n columns; those of others hold no longer. */
-void dl_columns_gather(struct dl_columns *x, struct dl_column *c, uint32_t n);
+void dl_verify_columns_gather(struct dl_verify_columns *x,
+			      struct dl_verify_column *c, uint32_t n);
 
 /* ---- one packet (walk.c) ----------------------------------------------- */
 
-struct dl_walk {
-	uint32_t src, dst;	/* end ports */
+struct dl_verify_walk {
+	uint32_t src, dst; /* end ports */
 	uint16_t dlid;
-	unsigned int sl;	/* DL_NO_SL: VLs do not matter */
+	unsigned int sl; /* DL_TABLES_NO_SL: VLs do not matter */
 	/* Where it is: */
 	uint32_t sw;
 	unsigned int in, out;
-	unsigned int vl;	/* on the output link */
+	unsigned int vl; /* on the output link */
 	uint32_t hops;
 };
 
 /* Put a packet into its first switch.  0, or the fault that prevents it. */
-int dl_walk_start(const struct dl_net *net, struct dl_walk *w);
+int dl_verify_walk_start(const struct dl_verify_net *net,
+			 struct dl_verify_walk *w);
 
 /*
  * Send it on: find output port and VL at the present switch, then move to
  * the next.  Before the move, *link is the link taken.  Returns 1 when there
  * is a next switch, 0 when it arrived, or minus (1 + the fault).
  */
-int dl_walk_step(const struct dl_net *net, struct dl_walk *w, uint32_t *link);
+int dl_verify_walk_step(const struct dl_verify_net *net,
+			struct dl_verify_walk *w, uint32_t *link);
 
 /* ---- the parts --------------------------------------------------------- */
 
-void dl_report_lost(struct dl_verdict *v, uint32_t max,
-		    const struct dl_lost *lost);
+void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,
+			   const struct dl_verify_lost *lost);
 
 /* All unicast packets: delivery and dependencies. */
-int dl_verify_unicast(struct dl_net *net, struct dl_verdict *v, uint32_t max);
+int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v,
+		      uint32_t max);
 
 /* All groups: delivery and dependencies. */
-int dl_verify_multicast(struct dl_net *net, uint16_t sls, struct dl_verdict *v,
-			uint32_t max);
+int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls,
+			struct dl_verify_result *v, uint32_t max);
 
 /* The shortest cycle of dependencies, without its packets. */
-int dl_verify_cycle(const struct dl_net *net, struct dl_verdict *v);
+int dl_verify_cycle(const struct dl_verify_net *net,
+		    struct dl_verify_result *v);
 
 /* A packet for every step of the cycle. */
-int dl_verify_witness(const struct dl_net *net, uint16_t multicast_sls,
-		      struct dl_verdict *v);
+int dl_verify_witness(const struct dl_verify_net *net, uint16_t multicast_sls,
+		      struct dl_verify_result *v);
 
 /* Path SLs, now and before. */
 int dl_verify_stable(const struct dl_tables *now,
-		     const struct dl_tables *before, struct dl_verdict *v);
+		     const struct dl_tables *before,
+		     struct dl_verify_result *v);
 
 #endif

@@ -1,4 +1,5 @@
 libdlroute_la_SOURCES += \
+	include/dateline/verify.h \
 	lib/verify/columns.c \
 	lib/verify/cycle.c \
 	lib/verify/internal.h \
@@ -7,6 +8,6 @@ libdlroute_la_SOURCES += \
 	lib/verify/sets.c \
 	lib/verify/stable.c \
 	lib/verify/unicast.c \
-	lib/verify/verify.c lib/verify/verify.h \
+	lib/verify/verify.c \
 	lib/verify/walk.c \
 	lib/verify/witness.c

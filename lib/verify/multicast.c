@@ -35,41 +35,41 @@ struct work {
 	uint8_t vl;
 };
 
-enum { WHITE, GREY, BLACK };	/* not met, being followed, done */
+enum { WHITE, GREY, BLACK }; /* not met, being followed, done */
 
 struct spread {
-	struct dl_net *net;
-	struct dl_verdict *v;
+	struct dl_verify_net *net;
+	struct dl_verify_result *v;
 	uint32_t max_listed;
 	uint16_t sls;
-	const struct dl_mcast_group *group;
-	uint16_t *seen;		/* by link and VL: SLs met */
-	struct work *work;	/* each channel at most once per SL */
+	const struct dl_tables_mcast_group *group;
+	uint16_t *seen;	   /* by link and VL: SLs met */
+	struct work *work; /* each channel at most once per SL */
 	uint32_t nwork;
-	uint32_t *members;	/* by switch and on: switches with a mask */
+	uint32_t *members; /* by switch and on: switches with a mask */
 	uint32_t nmembers;
-	uint32_t *parent;	/* union-find over switches */
+	uint32_t *parent; /* union-find over switches */
 	bool dropped, broken;
 	/* Following one packet: */
-	uint8_t *copies;	/* by port index, counted up to 2 */
-	uint8_t *link_copies;	/* by link, likewise */
-	uint8_t *colour;	/* by link */
-	uint32_t *stack;	/* links */
-	uint16_t *out;		/* by depth of the stack: next port to try */
+	uint8_t *copies;      /* by port index, counted up to 2 */
+	uint8_t *link_copies; /* by link, likewise */
+	uint8_t *colour;      /* by link */
+	uint32_t *stack;      /* links */
+	uint16_t *out;	      /* by depth of the stack: next port to try */
 	uint32_t *order;
 	uint32_t norder;
 };
 
 static const uint64_t *mask_of(const struct spread *sp, uint32_t s)
 {
-	return &sp->group->masks[s * (size_t)DL_MASK_WORDS];
+	return &sp->group->masks[s * (size_t)DL_TABLES_MASK_WORDS];
 }
 
 /* The next port in a mask from `from` on, up to `last`; else last + 1. */
 static unsigned int next_port(const uint64_t *mask, unsigned int from,
 			      unsigned int last)
 {
-	for (unsigned int w = from / 64; w < DL_MASK_WORDS; w++) {
+	for (unsigned int w = from / 64; w < DL_TABLES_MASK_WORDS; w++) {
 		uint64_t left = mask[w];
 
 		if (w == from / 64)
@@ -83,7 +83,8 @@ static unsigned int next_port(const uint64_t *mask, unsigned int from,
 	return last + 1;
 }
 
-static const struct dl_node *switch_node(const struct spread *sp, uint32_t s)
+static const struct dl_fabric_node *switch_node(const struct spread *sp,
+						uint32_t s)
 {
 	return &sp->net->f->nodes[sp->net->f->switches[s]];
 }
@@ -96,7 +97,8 @@ static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 
 	if (o)
 		port = f->ports[port].peer;
-	return port != DL_NONE && dl_net_is_end(sp->net, port) ? port : DL_NONE;
+	return port != DL_NONE && dl_verify_net_is_end(sp->net, port) ? port :
+									DL_NONE;
 }
 
 /* ---- dependencies ------------------------------------------------------ */
@@ -121,14 +123,14 @@ static void push(struct spread *sp, uint32_t link, unsigned int vl,
 static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
 		    uint32_t dep, unsigned int vl, uint16_t sls)
 {
-	struct dl_net *net = sp->net;
+	struct dl_verify_net *net = sp->net;
 	const uint64_t *mask = mask_of(sp, s);
 	unsigned int last = switch_node(sp, s)->nports;
 
 	for (unsigned int o = next_port(mask, 0, last); o <= last;
 	     o = next_port(mask, o + 1, last)) {
-		uint32_t link = dl_net_link(net, s, o);
-		uint32_t row = net->rows[dl_net_row(net, s, in, o)];
+		uint32_t link = dl_verify_net_link(net, s, o);
+		uint32_t row = net->rows[dl_verify_net_row(net, s, in, o)];
 
 		if (o == in)
 			continue;
@@ -140,16 +142,17 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
 		}
 		for (unsigned int left = sls; left; left &= left - 1) {
 			unsigned int sl = __builtin_ctz(left);
-			unsigned int out = dl_sl2vl_get(net->values[row], sl);
+			unsigned int out =
+				dl_tables_sl2vl_get(net->values[row], sl);
 
 			if (out == 15) {
 				sp->dropped = true;
 				continue;
 			}
 			if (vl < 16)
-				dl_net_depend(net,
-					      dep + link - net->link_first[s],
-					      vl, out);
+				dl_verify_net_depend(
+					net, dep + link - net->link_first[s],
+					vl, out);
 			push(sp, link, out, 1u << sl);
 		}
 	}
@@ -164,7 +167,7 @@ static void inject(struct spread *sp, uint32_t s)
 		uint16_t sls = sp->sls;
 
 		if (src == DL_NONE ||
-		    (!i && !dl_mask_get(sp->group->masks, s, 0)))
+		    (!i && !dl_tables_mask_get(sp->group->masks, s, 0)))
 			continue;
 		sls &= sp->net->end_passes[src];
 		if (sls != sp->sls)
@@ -175,20 +178,20 @@ static void inject(struct spread *sp, uint32_t s)
 
 static void spread_all(struct spread *sp)
 {
-	const struct dl_net *net = sp->net;
+	const struct dl_verify_net *net = sp->net;
 
 	sp->nwork = 0;
 	for (uint32_t i = 0; i < sp->nmembers; i++)
 		inject(sp, sp->members[i]);
 	for (uint32_t done = 0; done < sp->nwork; done++) {
 		const struct work w = sp->work[done];
-		const struct dl_link *link = &net->links[w.link];
+		const struct dl_verify_link *link = &net->links[w.link];
 
 		copy_on(sp, link->to, link->in, link->dep, w.vl, w.sls);
 	}
 	for (uint32_t i = 0; i < sp->nwork; i++)
-		sp->seen[sp->work[i].link * (size_t)net->nvl +
-			 sp->work[i].vl] = 0;
+		sp->seen[sp->work[i].link * (size_t)net->nvl + sp->work[i].vl] =
+			0;
 }
 
 /* ---- delivery: the usual case ------------------------------------------ */
@@ -205,7 +208,7 @@ static uint32_t find_root(struct spread *sp, uint32_t s)
 /* Do the masks agree at both ends of each cable, and form one tree? */
 static bool is_tree(struct spread *sp)
 {
-	const struct dl_net *net = sp->net;
+	const struct dl_verify_net *net = sp->net;
 	uint32_t trees = sp->nmembers;
 
 	for (uint32_t i = 0; i < sp->nmembers; i++)
@@ -217,15 +220,16 @@ static bool is_tree(struct spread *sp)
 
 		for (unsigned int o = next_port(mask, 0, last); o <= last;
 		     o = next_port(mask, o + 1, last)) {
-			uint32_t l = dl_net_link(net, s, o), a, b;
-			const struct dl_link *link = &net->links[l];
+			uint32_t l = dl_verify_net_link(net, s, o), a, b;
+			const struct dl_verify_link *link = &net->links[l];
 
 			if (l == DL_NONE)
 				continue;
-			if (!dl_mask_get(sp->group->masks, link->to, link->in))
+			if (!dl_tables_mask_get(sp->group->masks, link->to,
+						link->in))
 				return false;
-			if (dl_net_link(net, link->to, link->in) < l)
-				continue;	/* this cable was counted */
+			if (dl_verify_net_link(net, link->to, link->in) < l)
+				continue; /* this cable was counted */
 			a = find_root(sp, s);
 			b = find_root(sp, link->to);
 			if (a == b)
@@ -240,27 +244,32 @@ static bool is_tree(struct spread *sp)
 /* ---- delivery: packet by packet ---------------------------------------- */
 
 static void report(struct spread *sp, uint32_t src, uint32_t dst,
-		   unsigned int sl, enum dl_fault fault, uint32_t sw,
+		   unsigned int sl, enum dl_verify_fault fault, uint32_t sw,
 		   unsigned int port)
 {
-	struct dl_lost lost = {
-		.src = src, .dst = dst, .dlid = sp->group->mlid, .sl = sl,
-		.fault = fault, .sw = sw, .port = port,
+	struct dl_verify_lost lost = {
+		.src = src,
+		.dst = dst,
+		.dlid = sp->group->mlid,
+		.sl = sl,
+		.fault = fault,
+		.sw = sw,
+		.port = port,
 	};
 
 	sp->broken = true;
-	dl_report_lost(sp->v, sp->max_listed, &lost);
+	dl_verify_report_lost(sp->v, sp->max_listed, &lost);
 }
 
 /* A packet at a switch: where it is and through which port it came in. */
 struct place {
 	uint32_t sw;
-	unsigned int in, last;	/* last port number of the switch */
+	unsigned int in, last; /* last port number of the switch */
 };
 
 static struct place place_after(const struct spread *sp, uint32_t link)
 {
-	const struct dl_link *l = &sp->net->links[link];
+	const struct dl_verify_link *l = &sp->net->links[link];
 
 	return (struct place){ l->to, l->in, switch_node(sp, l->to)->nports };
 }
@@ -268,9 +277,9 @@ static struct place place_after(const struct spread *sp, uint32_t link)
 static struct place place_of_source(const struct spread *sp, uint32_t src)
 {
 	const struct dl_fabric *f = sp->net->f;
-	uint32_t s = dl_access_switch(f, src);
+	uint32_t s = dl_fabric_access_switch(f, src);
 
-	return (struct place){ s, dl_entry_port(f, src),
+	return (struct place){ s, dl_verify_entry_port(f, src),
 			       switch_node(sp, s)->nports };
 }
 
@@ -283,15 +292,15 @@ static bool next_copy(const struct spread *sp, const struct place *at,
 		      unsigned int sl, unsigned int *o, uint32_t *link,
 		      uint32_t *end)
 {
-	const struct dl_net *net = sp->net;
+	const struct dl_verify_net *net = sp->net;
 	const uint64_t *mask = mask_of(sp, at->sw);
 
 	for (; (*o = next_port(mask, *o, at->last)) <= at->last; ++*o) {
-		uint32_t row = dl_net_row(net, at->sw, at->in, *o);
+		uint32_t row = dl_verify_net_row(net, at->sw, at->in, *o);
 
 		if (*o == at->in || !(net->passes[net->rows[row]] >> sl & 1))
 			continue;
-		*link = dl_net_link(net, at->sw, *o);
+		*link = dl_verify_net_link(net, at->sw, *o);
 		*end = DL_NONE;
 		if (*link == DL_NONE)
 			*end = end_port(sp, at->sw, *o);
@@ -385,9 +394,9 @@ static void check_members(struct spread *sp, uint32_t src, unsigned int sl)
 			sp->copies[dst] = 0;
 			if (dst != src && copies != 1)
 				report(sp, src, dst, sl,
-				       copies ? DL_FAULT_TWICE :
-						DL_FAULT_NO_COPY,
-				       DL_NONE, DL_NO_PORT);
+				       copies ? DL_VERIFY_TWICE :
+						DL_VERIFY_NO_COPY,
+				       DL_NONE, DL_TABLES_NO_PORT);
 		}
 	}
 }
@@ -401,15 +410,15 @@ static void check_source(struct spread *sp, uint32_t src)
 		if (sp->broken && sp->v->nlisted >= sp->max_listed)
 			return;
 		if (!(sp->net->end_passes[src] >> sl & 1)) {
-			report(sp, src, DL_NONE, sl, DL_FAULT_VL, DL_NONE,
-			       DL_NO_PORT);
+			report(sp, src, DL_NONE, sl, DL_VERIFY_NO_VL, DL_NONE,
+			       DL_TABLES_NO_PORT);
 			continue;
 		}
 		memset(sp->colour, WHITE, sp->net->nlinks);
 		sw = explore(sp, src, sl);
 		if (sw != DL_NONE) {
-			report(sp, src, DL_NONE, sl, DL_FAULT_LOOP, sw,
-			       DL_NO_PORT);
+			report(sp, src, DL_NONE, sl, DL_VERIFY_FORWARDING_LOOP,
+			       sw, DL_TABLES_NO_PORT);
 			continue;
 		}
 		count_copies(sp, src, sl);
@@ -438,7 +447,7 @@ static void check_packets(struct spread *sp)
 
 static void judge_group(struct spread *sp)
 {
-	const struct dl_net *net = sp->net;
+	const struct dl_verify_net *net = sp->net;
 
 	sp->nmembers = 0;
 	for (uint32_t s = 0; s < net->nsw; s++) {
@@ -490,11 +499,14 @@ static void spread_release(struct spread *sp)
 	free(sp->out);
 }
 
-int dl_verify_multicast(struct dl_net *net, uint16_t sls, struct dl_verdict *v,
-			uint32_t max)
+int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls,
+			struct dl_verify_result *v, uint32_t max)
 {
 	struct spread sp = {
-		.net = net, .v = v, .max_listed = max, .sls = sls,
+		.net = net,
+		.v = v,
+		.max_listed = max,
+		.sls = sls,
 	};
 	int err;
 

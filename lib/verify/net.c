@@ -26,14 +26,15 @@
 
 #include "verify/internal.h"
 
-static const struct dl_node *switch_node(const struct dl_fabric *f, uint32_t s)
+static const struct dl_fabric_node *switch_node(const struct dl_fabric *f,
+						uint32_t s)
 {
 	return &f->nodes[f->switches[s]];
 }
 
-unsigned int dl_entry_port(const struct dl_fabric *f, uint32_t end_port)
+unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port)
 {
-	const struct dl_port *p = &f->ports[end_port];
+	const struct dl_fabric_port *p = &f->ports[end_port];
 
 	return p->num ? f->ports[p->peer].num : 0;
 }
@@ -45,17 +46,17 @@ static bool is_link(const struct dl_fabric *f, uint32_t port)
 	uint32_t peer = f->ports[port].peer;
 
 	return f->ports[port].num && peer != DL_NONE && f->ports[peer].num &&
-	       dl_is_switch(f, f->ports[peer].node);
+	       dl_fabric_is_switch(f, f->ports[peer].node);
 }
 
-static int count_links(struct dl_net *net)
+static int count_links(struct dl_verify_net *net)
 {
 	const struct dl_fabric *f = net->f;
 	uint64_t pairs = 0;
 	uint32_t ways = 0;
 
 	for (uint32_t s = 0; s < net->nsw; s++) {
-		const struct dl_node *n = switch_node(f, s);
+		const struct dl_fabric_node *n = switch_node(f, s);
 		uint64_t links;
 
 		net->way_first[s] = ways;
@@ -73,17 +74,17 @@ static int count_links(struct dl_net *net)
 	return pairs > UINT32_MAX ? -ENOMEM : 0;
 }
 
-static void number_links(struct dl_net *net)
+static void number_links(struct dl_verify_net *net)
 {
 	const struct dl_fabric *f = net->f;
 
 	for (uint32_t s = 0; s < net->nsw; s++) {
-		const struct dl_node *n = switch_node(f, s);
+		const struct dl_fabric_node *n = switch_node(f, s);
 		uint32_t way = net->way_first[s], slot = 0;
 
 		for (unsigned int o = 0; o <= n->nports + 1u; o++, way++) {
 			uint32_t port = n->first_port + o;
-			struct dl_link *link;
+			struct dl_verify_link *link;
 
 			net->ways[way].next = DL_NONE;
 			if (!o || o > n->nports || !is_link(f, port))
@@ -91,7 +92,7 @@ static void number_links(struct dl_net *net)
 			link = &net->links[net->link_first[s] + slot];
 			link->port = port;
 			link->from = s;
-			link->to = f->nodes[dl_peer_node(f, port)].sw;
+			link->to = f->nodes[dl_fabric_peer_node(f, port)].sw;
 			link->out = o;
 			link->in = f->ports[f->ports[port].peer].num;
 			link->vls = 0;
@@ -102,21 +103,23 @@ static void number_links(struct dl_net *net)
 }
 
 /* Once all links have numbers: what lies at their far ends. */
-static void aim_links(struct dl_net *net)
+static void aim_links(struct dl_verify_net *net)
 {
 	for (uint32_t l = 0; l < net->nlinks; l++) {
-		struct dl_link *link = &net->links[l];
+		struct dl_verify_link *link = &net->links[l];
 		uint32_t s = link->to;
-		uint32_t back = net->way_slot[dl_net_way(net, s, link->in)];
+		uint32_t back =
+			net->way_slot[dl_verify_net_next(net, s, link->in)];
 
-		link->row = dl_net_row(net, s, link->in, 0);
-		link->dep = net->pair_first[s] + back * dl_net_links(net, s);
-		net->ways[dl_net_way(net, link->from, link->out)].dep =
+		link->row = dl_verify_net_row(net, s, link->in, 0);
+		link->dep =
+			net->pair_first[s] + back * dl_verify_net_links(net, s);
+		net->ways[dl_verify_net_next(net, link->from, link->out)].dep =
 			link->dep;
 	}
 }
 
-static int lay_out_links(struct dl_net *net)
+static int lay_out_links(struct dl_verify_net *net)
 {
 	size_t n = net->nsw + 1, ways;
 	int err;
@@ -143,30 +146,30 @@ static int lay_out_links(struct dl_net *net)
 /* ---- SL-to-VL maps ----------------------------------------------------- */
 
 /* The map as a port with that many VLs works it; 0 VLs: unknown. */
-static dl_sl2vl_row effective(const struct dl_tables *t, uint16_t row,
-			      unsigned int vls)
+static dl_tables_sl2vl_row effective(const struct dl_tables *t, uint16_t row,
+				     unsigned int vls)
 {
-	dl_sl2vl_row value, result = 0;
+	dl_tables_sl2vl_row value, result = 0;
 
-	if (row == DL_NO_ROW)
+	if (row == DL_TABLES_NO_ROW)
 		return 0;
 	value = t->rows[row];
 	if (!vls)
 		return value;
 	for (unsigned int sl = 0; sl < 16; sl++) {
-		unsigned int vl = dl_sl2vl_get(value, sl);
+		unsigned int vl = dl_tables_sl2vl_get(value, sl);
 
 		result |= (uint64_t)(vl < vls ? vl : 15) << 4 * sl;
 	}
 	return result;
 }
 
-static uint16_t row_passes(dl_sl2vl_row row)
+static uint16_t row_passes(dl_tables_sl2vl_row row)
 {
 	uint16_t passes = 0;
 
 	for (unsigned int sl = 0; sl < 16; sl++)
-		if (dl_sl2vl_get(row, sl) != 15)
+		if (dl_tables_sl2vl_get(row, sl) != 15)
 			passes |= 1u << sl;
 	return passes;
 }
@@ -176,16 +179,16 @@ static uint16_t row_passes(dl_sl2vl_row row)
  * effective row is remembered by (row, count) and never searched for twice.
  */
 struct row_memo {
-	uint16_t *number;	/* [count][row], 0xFFFF: not met yet */
-	uint32_t width;		/* rows, and one for "no map" */
+	uint16_t *number; /* [count][row], 0xFFFF: not met yet */
+	uint32_t width;	  /* rows, and one for "no map" */
 };
 
 #define VL_COUNTS 17
 
-static int add_row(struct dl_net *net, struct row_memo *memo, uint16_t row,
-		   unsigned int vls)
+static int add_row(struct dl_verify_net *net, struct row_memo *memo,
+		   uint16_t row, unsigned int vls)
 {
-	uint32_t column = row == DL_NO_ROW ? net->t->nrows : row;
+	uint32_t column = row == DL_TABLES_NO_ROW ? net->t->nrows : row;
 	uint16_t *slot;
 
 	if (vls >= VL_COUNTS)
@@ -199,14 +202,15 @@ static int add_row(struct dl_net *net, struct row_memo *memo, uint16_t row,
 	return net->nvalues++;
 }
 
-static int map_switch(struct dl_net *net, struct row_memo *memo, uint32_t s)
+static int map_switch(struct dl_verify_net *net, struct row_memo *memo,
+		      uint32_t s)
 {
-	const struct dl_node *n = switch_node(net->f, s);
-	const struct dl_way *ways = &net->ways[net->way_first[s]];
+	const struct dl_fabric_node *n = switch_node(net->f, s);
+	const struct dl_verify_next *ways = &net->ways[net->way_first[s]];
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		for (unsigned int o = 0; o <= n->nports; o++) {
-			uint32_t at = dl_net_row(net, s, i, o);
+			uint32_t at = dl_verify_net_row(net, s, i, o);
 			uint16_t row = net->t->sl2vl[at];
 			unsigned int vls = 0;
 
@@ -215,7 +219,7 @@ static int map_switch(struct dl_net *net, struct row_memo *memo, uint32_t s)
 			if (net->nvalues == net->values_cap)
 				return -ENOMEM;
 			net->rows[at] = add_row(net, memo, row, vls);
-			if (row == DL_NO_ROW && vls != 1 && i != o &&
+			if (row == DL_TABLES_NO_ROW && vls != 1 && i != o &&
 			    ways[o].next != DL_NONE &&
 			    (!i || ways[i].next != DL_NONE))
 				net->without_vl++;
@@ -224,13 +228,14 @@ static int map_switch(struct dl_net *net, struct row_memo *memo, uint32_t s)
 	return 0;
 }
 
-static unsigned int highest_vl(const struct dl_net *net)
+static unsigned int highest_vl(const struct dl_verify_net *net)
 {
 	unsigned int top = 0;
 
 	for (uint32_t i = 0; i < net->nvalues; i++) {
 		for (unsigned int sl = 0; sl < 16; sl++) {
-			unsigned int vl = dl_sl2vl_get(net->values[i], sl);
+			unsigned int vl =
+				dl_tables_sl2vl_get(net->values[i], sl);
 
 			if (vl != 15 && vl > top)
 				top = vl;
@@ -240,7 +245,7 @@ static unsigned int highest_vl(const struct dl_net *net)
 }
 
 /* What each end port lets out: its own map, and no VL that it lacks. */
-static int map_end_ports(struct dl_net *net)
+static int map_end_ports(struct dl_verify_net *net)
 {
 	const struct dl_fabric *f = net->f;
 
@@ -251,14 +256,14 @@ static int map_end_ports(struct dl_net *net)
 		uint16_t row = net->t->end_sl2vl[p];
 
 		net->end_passes[p] = 0xFFFF;
-		if (f->ports[p].num && dl_is_end_port(f, p))
+		if (f->ports[p].num && dl_fabric_is_end_port(f, p))
 			net->end_passes[p] = row_passes(
 				effective(net->t, row, f->ports[p].vls));
 	}
 	return 0;
 }
 
-static int lay_out_maps(struct dl_net *net)
+static int lay_out_maps(struct dl_verify_net *net)
 {
 	struct row_memo memo = { .width = net->t->nrows + 1 };
 	size_t entries = net->t->sl2vl_first[net->nsw];
@@ -292,7 +297,7 @@ out:
 /* ---- sources ----------------------------------------------------------- */
 
 /* Do two input ports of a switch map alike towards every link? */
-static bool same_maps(const struct dl_net *net, uint32_t s, uint32_t a,
+static bool same_maps(const struct dl_verify_net *net, uint32_t s, uint32_t a,
 		      uint32_t b)
 {
 	if (a == b)
@@ -306,27 +311,29 @@ static bool same_maps(const struct dl_net *net, uint32_t s, uint32_t a,
 	return true;
 }
 
-struct dl_source dl_net_source(const struct dl_net *net, uint32_t s,
-			       uint32_t end_port)
+struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net,
+					     uint32_t s, uint32_t end_port)
 {
-	return (struct dl_source){
-		.row = dl_net_row(net, s, dl_entry_port(net->f, end_port), 0),
+	return (struct dl_verify_source){
+		.row = dl_verify_net_row(
+			net, s, dl_verify_entry_port(net->f, end_port), 0),
 		.psl = net->t->psl ? net->t->psl_src[end_port] : DL_NONE,
 		.count = 1,
 		.sls = net->end_passes[end_port],
 	};
 }
 
-static void add_source(struct dl_net *net, uint32_t s, uint32_t end_port,
+static void add_source(struct dl_verify_net *net, uint32_t s, uint32_t end_port,
 		       uint32_t *n)
 {
-	struct dl_source new = dl_net_source(net, s, end_port);
+	struct dl_verify_source new = dl_verify_net_source(net, s, end_port);
 
 	for (uint32_t i = net->source_first[s]; i < *n; i++) {
-		struct dl_source *old = &net->sources[i];
+		struct dl_verify_source *old = &net->sources[i];
 
-		if (old->psl == new.psl && old->sls == new.sls &&
-		    same_maps(net, s, old->row, new.row)) {
+		if (old->psl == new.psl &&
+		    old->sls ==
+			    new.sls &&same_maps(net, s, old->row, new.row)) {
 			old->count++;
 			return;
 		}
@@ -334,12 +341,12 @@ static void add_source(struct dl_net *net, uint32_t s, uint32_t end_port,
 	net->sources[(*n)++] = new;
 }
 
-static int list_source_rows(struct dl_net *net)
+static int list_source_rows(struct dl_verify_net *net)
 {
 	size_t n = 0;
 
 	for (uint32_t s = 0; s < net->nsw; s++)
-		n += (size_t)dl_net_links(net, s) *
+		n += (size_t)dl_verify_net_links(net, s) *
 		     (net->source_first[s + 1] - net->source_first[s]);
 	net->source_rows = malloc((n + 1) * sizeof(*net->source_rows));
 	if (!net->source_rows)
@@ -348,26 +355,25 @@ static int list_source_rows(struct dl_net *net)
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		for (uint32_t i = net->source_first[s];
 		     i < net->source_first[s + 1]; i++) {
-			struct dl_source *src = &net->sources[i];
+			struct dl_verify_source *src = &net->sources[i];
 
 			src->links = n;
 			for (uint32_t l = net->link_first[s];
 			     l < net->link_first[s + 1]; l++)
 				net->source_rows[n++] =
-					net->rows[src->row +
-						  net->links[l].out];
+					net->rows[src->row + net->links[l].out];
 		}
 	}
 	return 0;
 }
 
-static int lay_out_sources(struct dl_net *net)
+static int lay_out_sources(struct dl_verify_net *net)
 {
 	const struct dl_fabric *f = net->f;
 	uint32_t ends = 0, sources = 0;
 
 	for (uint32_t p = 0; p < f->nports; p++)
-		net->nends += dl_net_is_end(net, p);
+		net->nends += dl_verify_net_is_end(net, p);
 	net->end_ports = malloc((net->nends + 1) * sizeof(*net->end_ports));
 	net->sources = malloc((net->nends + 1) * sizeof(*net->sources));
 	net->end_first = malloc((net->nsw + 1) * sizeof(*net->end_first));
@@ -376,7 +382,7 @@ static int lay_out_sources(struct dl_net *net)
 	    !net->source_first)
 		return -ENOMEM;
 	for (uint32_t s = 0; s < net->nsw; s++) {
-		const struct dl_node *n = switch_node(f, s);
+		const struct dl_fabric_node *n = switch_node(f, s);
 
 		net->end_first[s] = ends;
 		net->source_first[s] = sources;
@@ -385,7 +391,7 @@ static int lay_out_sources(struct dl_net *net)
 
 			if (o)
 				port = f->ports[port].peer;
-			if (port == DL_NONE || !dl_net_is_end(net, port))
+			if (port == DL_NONE || !dl_verify_net_is_end(net, port))
 				continue;
 			net->end_ports[ends++] = port;
 			add_source(net, s, port, &sources);
@@ -398,7 +404,7 @@ static int lay_out_sources(struct dl_net *net)
 
 /* ---- pairs of links ---------------------------------------------------- */
 
-static int lay_out_pairs(struct dl_net *net)
+static int lay_out_pairs(struct dl_verify_net *net)
 {
 	size_t n = net->pair_first[net->nsw];
 
@@ -408,14 +414,15 @@ static int lay_out_pairs(struct dl_net *net)
 		return -ENOMEM;
 	net->alive = n ? 0x00FF : 0xFFFF;
 	for (uint32_t l = 0; l < net->nlinks; l++) {
-		const struct dl_link *in = &net->links[l];
+		const struct dl_verify_link *in = &net->links[l];
 		uint32_t first = net->link_first[in->to];
 
-		for (uint32_t i = 0; i < dl_net_links(net, in->to); i++) {
-			struct dl_pair *pair = &net->pairs[in->dep + i];
+		for (uint32_t i = 0; i < dl_verify_net_links(net, in->to);
+		     i++) {
+			struct dl_verify_pair *pair = &net->pairs[in->dep + i];
 
-			pair->row = net->rows[in->row +
-					      net->links[first + i].out];
+			pair->row =
+				net->rows[in->row + net->links[first + i].out];
 			pair->last = 0;
 			net->alive |= net->passes[pair->row];
 		}
@@ -434,8 +441,8 @@ static bool uses_upper_sls(const struct dl_tables *t)
 	return false;
 }
 
-int dl_net_init(struct dl_net *net, const struct dl_tables *t,
-		const struct dl_verify_options *o)
+int dl_verify_net_init(struct dl_verify_net *net, const struct dl_tables *t,
+		       const struct dl_verify_options *o)
 {
 	int err;
 
@@ -456,11 +463,11 @@ int dl_net_init(struct dl_net *net, const struct dl_tables *t,
 	if (!err)
 		err = lay_out_pairs(net);
 	if (err)
-		dl_net_release(net);
+		dl_verify_net_release(net);
 	return err;
 }
 
-void dl_net_release(struct dl_net *net)
+void dl_verify_net_release(struct dl_verify_net *net)
 {
 	free(net->ways);
 	free(net->way_slot);

@@ -17,7 +17,7 @@
  * Complexity.  A cached answer costs one comparison of two words.  Tables
  * made to have as many sets as possible cost a pass over at most 256 bits a
  * step, and one set of 32 bytes a link and destination, forgotten between
- * destinations (dl_sets_clear()).
+ * destinations (dl_verify_sets_clear()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@
 
 #define FIRST_SETS 1024
 
-int dl_sets_init(struct dl_sets *s, const dl_sl2vl_row *rows,
-		 unsigned int nvl)
+int dl_verify_sets_init(struct dl_verify_sets *s,
+			const dl_tables_sl2vl_row *rows, unsigned int nvl)
 {
 	memset(s, 0, sizeof(*s));
 	s->rows = rows;
@@ -38,18 +38,17 @@ int dl_sets_init(struct dl_sets *s, const dl_sl2vl_row *rows,
 	s->sets = malloc(s->cap * sizeof(*s->sets));
 	s->kinds = malloc(s->cap * sizeof(*s->kinds));
 	s->table = malloc(s->table_size * sizeof(*s->table));
-	s->steps = malloc(DL_STEP_SLOTS * sizeof(*s->steps));
-	s->unions = malloc(DL_UNION_SLOTS * sizeof(*s->unions));
-	if (!s->sets || !s->kinds || !s->table || !s->steps ||
-	    !s->unions) {
-		dl_sets_release(s);
+	s->steps = malloc(DL_VERIFY_STEP_SLOTS * sizeof(*s->steps));
+	s->unions = malloc(DL_VERIFY_UNION_SLOTS * sizeof(*s->unions));
+	if (!s->sets || !s->kinds || !s->table || !s->steps || !s->unions) {
+		dl_verify_sets_release(s);
 		return -ENOMEM;
 	}
-	dl_sets_clear(s);
+	dl_verify_sets_clear(s);
 	return 0;
 }
 
-void dl_sets_release(struct dl_sets *s)
+void dl_verify_sets_release(struct dl_verify_sets *s)
 {
 	free(s->sets);
 	free(s->kinds);
@@ -59,17 +58,17 @@ void dl_sets_release(struct dl_sets *s)
 	memset(s, 0, sizeof(*s));
 }
 
-void dl_sets_clear(struct dl_sets *s)
+void dl_verify_sets_clear(struct dl_verify_sets *s)
 {
 	memset(s->sets, 0, sizeof(*s->sets));
 	memset(s->kinds, 0, sizeof(*s->kinds));
 	memset(s->table, 0, s->table_size * sizeof(*s->table));
-	memset(s->steps, 0, DL_STEP_SLOTS * sizeof(*s->steps));
-	memset(s->unions, 0, DL_UNION_SLOTS * sizeof(*s->unions));
+	memset(s->steps, 0, DL_VERIFY_STEP_SLOTS * sizeof(*s->steps));
+	memset(s->unions, 0, DL_VERIFY_UNION_SLOTS * sizeof(*s->unions));
 	s->n = 1;
 }
 
-static uint32_t hash_set(const struct dl_set *set)
+static uint32_t hash_set(const struct dl_verify_set *set)
 {
 	uint64_t h = 0;
 
@@ -80,7 +79,8 @@ static uint32_t hash_set(const struct dl_set *set)
 	return h >> 16;
 }
 
-static uint32_t *find_slot(struct dl_sets *s, const struct dl_set *set)
+static uint32_t *find_slot(struct dl_verify_sets *s,
+			   const struct dl_verify_set *set)
 {
 	uint32_t at = hash_set(set) & (s->table_size - 1);
 
@@ -90,10 +90,10 @@ static uint32_t *find_slot(struct dl_sets *s, const struct dl_set *set)
 	return &s->table[at];
 }
 
-static struct dl_kinds kinds_of(const struct dl_set *set)
+static struct dl_verify_transitions kinds_of(const struct dl_verify_set *set)
 {
 	uint64_t any = set->w[0] | set->w[1] | set->w[2] | set->w[3];
-	struct dl_kinds kinds = { .vls = 0 };
+	struct dl_verify_transitions kinds = { .vls = 0 };
 
 	any |= any >> 32;
 	kinds.sls = any | any >> 16;
@@ -103,11 +103,11 @@ static struct dl_kinds kinds_of(const struct dl_set *set)
 	return kinds;
 }
 
-static int grow(struct dl_sets *s)
+static int grow(struct dl_verify_sets *s)
 {
 	uint32_t cap = 2 * s->cap;
-	struct dl_kinds *kinds;
-	struct dl_set *sets;
+	struct dl_verify_transitions *kinds;
+	struct dl_verify_set *sets;
 	uint32_t *table;
 
 	sets = realloc(s->sets, cap * sizeof(*sets));
@@ -130,7 +130,8 @@ static int grow(struct dl_sets *s)
 	return 0;
 }
 
-uint32_t dl_sets_add(struct dl_sets *s, const struct dl_set *set)
+uint32_t dl_verify_sets_add(struct dl_verify_sets *s,
+			    const struct dl_verify_set *set)
 {
 	uint32_t *slot;
 
@@ -152,12 +153,13 @@ uint32_t dl_sets_add(struct dl_sets *s, const struct dl_set *set)
 	return s->n++;
 }
 
-uint32_t dl_sets_add_mask(struct dl_sets *s, uint16_t sls, unsigned int vl)
+uint32_t dl_verify_sets_add_mask(struct dl_verify_sets *s, uint16_t sls,
+				 unsigned int vl)
 {
-	struct dl_set set = { { 0 } };
+	struct dl_verify_set set = { { 0 } };
 
 	set.w[vl / 4] = (uint64_t)sls << vl % 4 * 16;
-	return dl_sets_add(s, &set);
+	return dl_verify_sets_add(s, &set);
 }
 
 static inline void set_bit(uint64_t *words, unsigned int bit)
@@ -165,11 +167,12 @@ static inline void set_bit(uint64_t *words, unsigned int bit)
 	words[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-void dl_sets_find_step(struct dl_sets *s, struct dl_step *slot)
+void dl_verify_sets_find_step(struct dl_verify_sets *s,
+			      struct dl_verify_step *slot)
 {
-	const struct dl_set set = s->sets[slot->from];
-	dl_sl2vl_row row = s->rows[slot->row];
-	struct dl_set to = { { 0 } };
+	const struct dl_verify_set set = s->sets[slot->from];
+	dl_tables_sl2vl_row row = s->rows[slot->row];
+	struct dl_verify_set to = { { 0 } };
 
 	slot->dropped = 0;
 	memset(slot->deps, 0, sizeof(slot->deps));
@@ -177,7 +180,7 @@ void dl_sets_find_step(struct dl_sets *s, struct dl_step *slot)
 		for (uint64_t left = set.w[w]; left; left &= left - 1) {
 			unsigned int bit = 64 * w + __builtin_ctzll(left);
 			unsigned int sl = bit % 16, vl = bit / 16;
-			unsigned int next = dl_sl2vl_get(row, sl);
+			unsigned int next = dl_tables_sl2vl_get(row, sl);
 
 			if (next == 15) {
 				slot->dropped |= 1u << sl;
@@ -187,15 +190,17 @@ void dl_sets_find_step(struct dl_sets *s, struct dl_step *slot)
 			set_bit(slot->deps, s->nvl * vl + next);
 		}
 	}
-	slot->to = dl_sets_add(s, &to);
+	slot->to = dl_verify_sets_add(s, &to);
 }
 
-void dl_sets_find_union(struct dl_sets *s, struct dl_union *slot)
+void dl_verify_sets_find_union(struct dl_verify_sets *s,
+			       struct dl_verify_union *slot)
 {
-	const struct dl_set *a = &s->sets[slot->a], *b = &s->sets[slot->b];
-	struct dl_set both;
+	const struct dl_verify_set *a = &s->sets[slot->a],
+				   *b = &s->sets[slot->b];
+	struct dl_verify_set both;
 
 	for (unsigned int i = 0; i < 4; i++)
 		both.w[i] = a->w[i] | b->w[i];
-	slot->both = dl_sets_add(s, &both);
+	slot->both = dl_verify_sets_add(s, &both);
 }

@@ -15,13 +15,13 @@
 
 /* An end port in both fabrics. */
 struct twin {
-	uint32_t now, before;	/* port indices */
+	uint32_t now, before; /* port indices */
 };
 
 static uint32_t find_before(const struct dl_fabric *now, uint32_t port,
 			    const struct dl_fabric *before)
 {
-	const struct dl_port *p = &now->ports[port];
+	const struct dl_fabric_port *p = &now->ports[port];
 	uint32_t node = dl_fabric_find_guid(before, now->nodes[p->node].guid);
 
 	if (node == DL_NONE || before->nodes[node].nports < p->num)
@@ -41,7 +41,7 @@ static int match_ports(const struct dl_fabric *now,
 	for (uint32_t p = 0; p < now->nports; p++) {
 		uint32_t was;
 
-		if (!dl_is_end_port(now, p) || !now->ports[p].lid)
+		if (!dl_fabric_is_end_port(now, p) || !now->ports[p].lid)
 			continue;
 		was = find_before(now, p, before);
 		if (was != DL_NONE && before->ports[was].lid)
@@ -53,7 +53,7 @@ static int match_ports(const struct dl_fabric *now,
 }
 
 int dl_verify_stable(const struct dl_tables *now,
-		     const struct dl_tables *before, struct dl_verdict *v)
+		     const struct dl_tables *before, struct dl_verify_result *v)
 {
 	const struct dl_fabric *f = now->fabric, *old = before->fabric;
 	struct twin *twins;
@@ -68,11 +68,12 @@ int dl_verify_stable(const struct dl_tables *now,
 
 			if (s == d)
 				continue;
-			is = dl_path_sl(now, twins[s].now,
-					f->ports[twins[d].now].lid);
-			was = dl_path_sl(before, twins[s].before,
-					 old->ports[twins[d].before].lid);
-			if (is == DL_NO_SL || was == DL_NO_SL)
+			is = dl_tables_path_sl(now, twins[s].now,
+					       f->ports[twins[d].now].lid);
+			was = dl_tables_path_sl(
+				before, twins[s].before,
+				old->ports[twins[d].before].lid);
+			if (is == DL_TABLES_NO_SL || was == DL_TABLES_NO_SL)
 				continue;
 			v->sl_compared++;
 			v->sl_changes += is != was;

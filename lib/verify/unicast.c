@@ -39,43 +39,43 @@
 
 #include "verify/internal.h"
 
-#define MANY_SETS (1u << 15)	/* forget them between destinations */
+#define MANY_SETS (1u << 15) /* forget them between destinations */
 #define DONE 0xFFFF
-#define FORWARDED (1u << 16)	/* beside 16 bits of surviving SLs */
+#define FORWARDED (1u << 16) /* beside 16 bits of surviving SLs */
 
 /* A switch as seen by the packets to one class of LIDs. */
 struct stop {
-	uint32_t next;		/* switch, or DL_NONE: the way ends here */
-	uint32_t set;		/* packets on the link to it */
-	uint32_t dep;		/* pair of that link and the first beyond */
-	uint16_t waits;		/* children not yet done, or DONE */
-	uint8_t out;		/* output port, or nports + 1 for a bad one */
-	uint8_t slot;		/* number of the link among the switch's */
+	uint32_t next;	/* switch, or DL_NONE: the way ends here */
+	uint32_t set;	/* packets on the link to it */
+	uint32_t dep;	/* pair of that link and the first beyond */
+	uint16_t waits; /* children not yet done, or DONE */
+	uint8_t out;	/* output port, or nports + 1 for a bad one */
+	uint8_t slot;	/* number of the link among the switch's */
 };
 
 struct pass {
-	struct dl_net *net;
-	struct dl_verdict *v;
+	struct dl_verify_net *net;
+	struct dl_verify_result *v;
 	uint32_t max_listed;
-	struct dl_sets sets;
-	uint32_t inject[17];	/* sets of one path SL, [16] of all; 0: unset */
+	struct dl_verify_sets sets;
+	uint32_t inject[17]; /* sets of one path SL, [16] of all; 0: unset */
 	struct stop *stops;
-	uint32_t *order;	/* switches, children before parents */
+	uint32_t *order; /* switches, children before parents */
 	uint32_t norder;
-	uint32_t *alive;	/* audit: what survives from a switch on */
-	bool suspicious;	/* something is not delivered */
+	uint32_t *alive; /* audit: what survives from a switch on */
+	bool suspicious; /* something is not delivered */
 
-	struct dl_columns columns;
+	struct dl_verify_columns columns;
 };
 
-static bool reaches_owner(const struct dl_column *c)
+static bool reaches_owner(const struct dl_verify_column *c)
 {
 	return c->root != DL_NONE && c->out[c->root] == c->last_port;
 }
 
 /* Do the packets to both LIDs go the same ways as far as the root? */
-static bool same_ways(const struct pass *p, const struct dl_column *a,
-		      const struct dl_column *b)
+static bool same_ways(const struct pass *p, const struct dl_verify_column *a,
+		      const struct dl_verify_column *b)
 {
 	uint32_t r = a->root, nsw = p->net->nsw;
 
@@ -86,30 +86,31 @@ static bool same_ways(const struct pass *p, const struct dl_column *a,
 
 /* ---- one class --------------------------------------------------------- */
 
-static unsigned int source_sl(const struct pass *p, const struct dl_column *c,
+static unsigned int source_sl(const struct pass *p,
+			      const struct dl_verify_column *c,
 			      uint32_t psl_class)
 {
 	if (!p->net->sl_known)
 		return 16;
 	if (!c->sl || psl_class == DL_NONE)
-		return DL_NO_SL;
+		return DL_TABLES_NO_SL;
 	return c->sl[psl_class];
 }
 
 /* The SLs that a source uses towards a column. */
-static uint16_t source_sls(const struct pass *p, const struct dl_column *c,
-			   uint32_t psl_class)
+static uint16_t source_sls(const struct pass *p,
+			   const struct dl_verify_column *c, uint32_t psl_class)
 {
-	return dl_net_sls(p->net, source_sl(p, c, psl_class));
+	return dl_verify_net_sls(p->net, source_sl(p, c, psl_class));
 }
 
 /* The packets that a source puts on a link to which `row` maps them. */
-static uint32_t inject(struct pass *p, const struct dl_column *c,
-		       const struct dl_source *src, uint32_t row)
+static uint32_t inject(struct pass *p, const struct dl_verify_column *c,
+		       const struct dl_verify_source *src, uint32_t row)
 {
-	const struct dl_net *net = p->net;
+	const struct dl_verify_net *net = p->net;
 	unsigned int sl = source_sl(p, c, src->psl);
-	const struct dl_step *step;
+	const struct dl_verify_step *step;
 	uint16_t sls;
 	uint32_t from;
 
@@ -117,70 +118,73 @@ static uint32_t inject(struct pass *p, const struct dl_column *c,
 		p->v->without_sl += src->count;
 		return 0;
 	}
-	sls = dl_net_sls(net, sl);
+	sls = dl_verify_net_sls(net, sl);
 	if (src->sls == 0xFFFF) {
 		if (!p->inject[sl])
-			p->inject[sl] = dl_sets_add_mask(&p->sets, sls, 0);
+			p->inject[sl] =
+				dl_verify_sets_add_mask(&p->sets, sls, 0);
 		from = p->inject[sl];
 	} else {
 		if (sls & ~src->sls)
 			p->suspicious = true;
-		from = dl_sets_add_mask(&p->sets, sls & src->sls, 0);
+		from = dl_verify_sets_add_mask(&p->sets, sls & src->sls, 0);
 	}
-	step = dl_sets_step(&p->sets, from, row);
+	step = dl_verify_sets_step(&p->sets, from, row);
 	if (step->dropped)
 		p->suspicious = true;
 	return step->to;
 }
 
-static uint32_t inject_all(struct pass *p, const struct dl_column *c,
+static uint32_t inject_all(struct pass *p, const struct dl_verify_column *c,
 			   uint32_t s, unsigned int slot)
 {
-	const struct dl_net *net = p->net;
+	const struct dl_verify_net *net = p->net;
 	uint32_t end = net->source_first[s + 1], set = 0;
 
 	for (uint32_t i = net->source_first[s]; i < end; i++) {
-		const struct dl_source *src = &net->sources[i];
+		const struct dl_verify_source *src = &net->sources[i];
 		uint32_t row = net->source_rows[src->links + slot];
 
-		set = dl_sets_union(&p->sets, set, inject(p, c, src, row));
+		set = dl_verify_sets_union(&p->sets, set,
+					   inject(p, c, src, row));
 	}
 	return set;
 }
 
 /* Where a LID's own switch sends it away: all but its owner do so. */
-static uint32_t inject_others(struct pass *p, const struct dl_column *c,
+static uint32_t inject_others(struct pass *p, const struct dl_verify_column *c,
 			      uint32_t s, unsigned int out)
 {
-	const struct dl_net *net = p->net;
+	const struct dl_verify_net *net = p->net;
 	uint32_t set = 0;
 
 	for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1]; i++) {
 		uint32_t port = net->end_ports[i];
-		struct dl_source src;
+		struct dl_verify_source src;
 
 		if (port == c->owner)
 			continue;
-		src = dl_net_source(net, s, port);
-		set = dl_sets_union(&p->sets, set,
-				    inject(p, c, &src,
-					   net->rows[src.row + out]));
+		src = dl_verify_net_source(net, s, port);
+		set = dl_verify_sets_union(&p->sets, set,
+					   inject(p, c, &src,
+						  net->rows[src.row + out]));
 	}
 	return set;
 }
 
 /* Every switch's way out, and what its own end ports send along it. */
-static void set_out(struct pass *p, const struct dl_column *c, uint32_t root)
+static void set_out(struct pass *p, const struct dl_verify_column *c,
+		    uint32_t root)
 {
-	const struct dl_net *net = p->net;
+	const struct dl_verify_net *net = p->net;
 	uint32_t ends = 0;
 
 	for (uint32_t s = 0; s < net->nsw; s++)
 		p->stops[s].waits = 0;
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		struct stop *stop = &p->stops[s];
-		uint32_t at = dl_net_way(net, s, c->out[s]);
-		const struct dl_way *way = &net->ways[at];
+		uint32_t at = dl_verify_net_next(net, s, c->out[s]);
+		const struct dl_verify_next *way = &net->ways[at];
 
 		stop->out = at - net->way_first[s];
 		stop->set = 0;
@@ -200,13 +204,13 @@ static void set_out(struct pass *p, const struct dl_column *c, uint32_t root)
 }
 
 /* The link on which a switch's packets leave. */
-static struct dl_link *link_of(const struct pass *p, uint32_t s)
+static struct dl_verify_link *link_of(const struct pass *p, uint32_t s)
 {
 	return &p->net->links[p->net->link_first[s] + p->stops[s].slot];
 }
 
-static void depend(struct dl_net *net, uint32_t pair,
-		   const struct dl_step *step)
+static void depend(struct dl_verify_net *net, uint32_t pair,
+		   const struct dl_verify_step *step)
 {
 	uint64_t *deps = &net->deps[pair * (size_t)net->words];
 
@@ -222,15 +226,15 @@ static uint32_t hand_over(struct pass *p, uint32_t s)
 {
 	const struct stop *stop = &p->stops[s];
 	const struct stop *next = &p->stops[stop->next];
-	const struct dl_step *step;
-	struct dl_pair *pair;
+	const struct dl_verify_step *step;
+	struct dl_verify_pair *pair;
 
 	if (next->next == DL_NONE) {
 		link_of(p, s)->vls |= p->sets.kinds[stop->set].vls;
 		return 0;
 	}
 	pair = &p->net->pairs[stop->dep + next->slot];
-	step = dl_sets_step(&p->sets, stop->set, pair->row);
+	step = dl_verify_sets_step(&p->sets, stop->set, pair->row);
 	if (pair->last != stop->set) {
 		/* Else all this is known already. */
 		link_of(p, s)->vls |= p->sets.kinds[stop->set].vls;
@@ -257,7 +261,8 @@ static void go_round(struct pass *p, uint32_t start)
 		uint32_t set = next->set;
 
 		if (p->stops[s].set)
-			set = dl_sets_union(&p->sets, set, hand_over(p, s));
+			set = dl_verify_sets_union(&p->sets, set,
+						   hand_over(p, s));
 		quiet = set == next->set ? quiet + 1 : 0;
 		next->set = set;
 		s = p->stops[s].next;
@@ -284,8 +289,8 @@ static void flow(struct pass *p)
 				break;
 			next = &p->stops[stop->next];
 			if (stop->set)
-				next->set = dl_sets_union(&p->sets, next->set,
-							  hand_over(p, s));
+				next->set = dl_verify_sets_union(
+					&p->sets, next->set, hand_over(p, s));
 			next->waits--;
 			s = stop->next;
 		}
@@ -303,9 +308,9 @@ static void flow(struct pass *p)
  * At the root: the maps towards the owner's port.  Its own packets, and those
  * of its neighbours.
  */
-static void check_last_hop(struct pass *p, const struct dl_column *c)
+static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 {
-	const struct dl_net *net = p->net;
+	const struct dl_verify_net *net = p->net;
 	uint32_t root = c->root;
 
 	for (uint32_t l = net->link_first[root]; l < net->link_first[root + 1];
@@ -325,8 +330,9 @@ static void check_last_hop(struct pass *p, const struct dl_column *c)
 	     i++) {
 		uint32_t src = net->end_ports[i];
 		uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
-		uint32_t at = dl_net_row(net, root, dl_entry_port(net->f, src),
-					 c->last_port);
+		uint32_t at = dl_verify_net_row(
+			net, root, dl_verify_entry_port(net->f, src),
+			c->last_port);
 		uint16_t passed = net->passes[net->rows[at]] &
 				  net->end_passes[src];
 
@@ -337,15 +343,16 @@ static void check_last_hop(struct pass *p, const struct dl_column *c)
 
 /* ---- counting what is lost --------------------------------------------- */
 
-static uint32_t passes(const struct dl_net *net, uint32_t row)
+static uint32_t passes(const struct dl_verify_net *net, uint32_t row)
 {
 	return net->passes[net->rows[row]] | FORWARDED;
 }
 
 /* What survives on the way from each switch's link to the owner. */
-static void find_alive(struct pass *p, const struct dl_column *c, uint32_t root)
+static void find_alive(struct pass *p, const struct dl_verify_column *c,
+		       uint32_t root)
 {
-	const struct dl_net *net = p->net;
+	const struct dl_verify_net *net = p->net;
 
 	memset(p->alive, 0, net->nsw * sizeof(*p->alive));
 	for (uint32_t i = p->norder; i--;) {
@@ -355,27 +362,33 @@ static void find_alive(struct pass *p, const struct dl_column *c, uint32_t root)
 		if (stop->next == DL_NONE)
 			continue;
 		if (stop->next == root)
-			p->alive[s] = passes(net, link_of(p, s)->row +
-							  c->last_port);
+			p->alive[s] =
+				passes(net, link_of(p, s)->row + c->last_port);
 		else if (p->alive[stop->next])
-			p->alive[s] = p->alive[stop->next] &
-				      passes(net, link_of(p, s)->row +
-						  p->stops[stop->next].out);
+			p->alive[s] =
+				p->alive[stop->next] &
+				passes(net, link_of(p, s)->row +
+						    p->stops[stop->next].out);
 	}
 }
 
-static void list_lost(struct pass *p, const struct dl_column *c, uint32_t src,
-		      uint32_t lost)
+static void list_lost(struct pass *p, const struct dl_verify_column *c,
+		      uint32_t src, uint32_t lost)
 {
-	struct dl_walk w = { .src = src, .dst = c->owner, .dlid = c->lid };
-	struct dl_lost entry = { .src = src, .dst = c->owner, .dlid = c->lid };
+	struct dl_verify_walk w = { .src = src,
+				    .dst = c->owner,
+				    .dlid = c->lid };
+	struct dl_verify_lost entry = { .src = src,
+					.dst = c->owner,
+					.dlid = c->lid };
 	uint32_t link;
 	int state;
 
-	w.sl = lost & FORWARDED ? DL_NO_SL : (uint32_t)__builtin_ctz(lost);
-	state = dl_walk_start(p->net, &w);
+	w.sl = lost & FORWARDED ? DL_TABLES_NO_SL :
+				  (uint32_t)__builtin_ctz(lost);
+	state = dl_verify_walk_start(p->net, &w);
 	if (!state)
-		while ((state = dl_walk_step(p->net, &w, &link)) > 0)
+		while ((state = dl_verify_walk_step(p->net, &w, &link)) > 0)
 			;
 	if (!state)
 		return;
@@ -383,21 +396,21 @@ static void list_lost(struct pass *p, const struct dl_column *c, uint32_t src,
 	entry.fault = -1 - state;
 	entry.sw = w.sw;
 	entry.port = w.out;
-	dl_report_lost(p->v, p->max_listed, &entry);
+	dl_verify_report_lost(p->v, p->max_listed, &entry);
 }
 
-static void audit_source(struct pass *p, const struct dl_column *c,
+static void audit_source(struct pass *p, const struct dl_verify_column *c,
 			 uint32_t root, uint32_t s, uint32_t src)
 {
-	const struct dl_net *net = p->net;
+	const struct dl_verify_net *net = p->net;
 	uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
 	uint32_t want = source_sls(p, c, class) | FORWARDED, lost;
 	unsigned int out = s == root ? c->last_port : p->stops[s].out;
 	uint32_t got = 0;
 
 	if (s == root || p->stops[s].next != DL_NONE) {
-		uint32_t row = dl_net_row(net, s, dl_entry_port(net->f, src),
-					  out);
+		uint32_t row = dl_verify_net_row(
+			net, s, dl_verify_entry_port(net->f, src), out);
 
 		got = (net->end_passes[src] | FORWARDED) & passes(net, row);
 		if (s != root)
@@ -411,9 +424,10 @@ static void audit_source(struct pass *p, const struct dl_column *c,
 		list_lost(p, c, src, lost);
 }
 
-static void audit(struct pass *p, const struct dl_column *c, uint32_t root)
+static void audit(struct pass *p, const struct dl_verify_column *c,
+		  uint32_t root)
 {
-	const struct dl_net *net = p->net;
+	const struct dl_verify_net *net = p->net;
 
 	find_alive(p, c, root);
 	for (uint32_t s = 0; s < net->nsw; s++) {
@@ -430,15 +444,15 @@ static void forget_sets(struct pass *p)
 {
 	size_t npairs = p->net->pair_first[p->net->nsw];
 
-	dl_sets_clear(&p->sets);
+	dl_verify_sets_clear(&p->sets);
 	memset(p->inject, 0, sizeof(p->inject));
 	for (size_t i = 0; i < npairs; i++)
 		p->net->pairs[i].last = 0;
 }
 
 /* The class of LIDs from c up to, not including, end. */
-static int judge(struct pass *p, const struct dl_column *c,
-		 const struct dl_column *end)
+static int judge(struct pass *p, const struct dl_verify_column *c,
+		 const struct dl_verify_column *end)
 {
 	uint32_t root = reaches_owner(c) ? c->root : DL_NONE;
 	uint64_t without_sl = p->v->without_sl;
@@ -450,21 +464,22 @@ static int judge(struct pass *p, const struct dl_column *c,
 	flow(p);
 	/* What one LID lacks, all of the class lack. */
 	p->v->without_sl += (end - c - 1) * (p->v->without_sl - without_sl);
-	for (const struct dl_column *i = c; root != DL_NONE && i < end; i++)
+	for (const struct dl_verify_column *i = c; root != DL_NONE && i < end;
+	     i++)
 		check_last_hop(p, i);
 	/* A LID outside is lost to all, and the caller knows. */
-	for (const struct dl_column *i = c;
+	for (const struct dl_verify_column *i = c;
 	     c->root != DL_NONE && p->suspicious && i < end; i++)
 		audit(p, i, root);
 	return p->sets.failed ? -ENOMEM : 0;
 }
 
-static int judge_block(struct pass *p, struct dl_column *c, uint32_t n)
+static int judge_block(struct pass *p, struct dl_verify_column *c, uint32_t n)
 {
-	struct dl_column *end = c + n, *next;
+	struct dl_verify_column *end = c + n, *next;
 	int err = 0;
 
-	dl_columns_gather(&p->columns, c, n);
+	dl_verify_columns_gather(&p->columns, c, n);
 	for (; c < end && !err; c = next) {
 		for (next = c + 1; next < end && same_ways(p, c, next); next++)
 			;
@@ -473,8 +488,8 @@ static int judge_block(struct pass *p, struct dl_column *c, uint32_t n)
 	return err;
 }
 
-static int pass_init(struct pass *p, struct dl_net *net, struct dl_verdict *v,
-		     uint32_t max)
+static int pass_init(struct pass *p, struct dl_verify_net *net,
+		     struct dl_verify_result *v, uint32_t max)
 {
 	size_t nsw = net->nsw + 1;
 	int err;
@@ -483,7 +498,7 @@ static int pass_init(struct pass *p, struct dl_net *net, struct dl_verdict *v,
 	p->net = net;
 	p->v = v;
 	p->max_listed = max;
-	err = dl_sets_init(&p->sets, net->values, net->nvl);
+	err = dl_verify_sets_init(&p->sets, net->values, net->nvl);
 	if (err)
 		return err;
 	p->stops = malloc(nsw * sizeof(*p->stops));
@@ -491,28 +506,29 @@ static int pass_init(struct pass *p, struct dl_net *net, struct dl_verdict *v,
 	p->alive = malloc(nsw * sizeof(*p->alive));
 	if (!p->stops || !p->order || !p->alive)
 		return -ENOMEM;
-	return dl_columns_init(&p->columns, net);
+	return dl_verify_columns_init(&p->columns, net);
 }
 
 static void pass_release(struct pass *p)
 {
-	dl_sets_release(&p->sets);
+	dl_verify_sets_release(&p->sets);
 	free(p->stops);
 	free(p->order);
 	free(p->alive);
-	dl_columns_release(&p->columns);
+	dl_verify_columns_release(&p->columns);
 }
 
-int dl_verify_unicast(struct dl_net *net, struct dl_verdict *v, uint32_t max)
+int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v,
+		      uint32_t max)
 {
 	struct pass p;
 	int err = pass_init(&p, net, v, max);
 
-	for (uint32_t i = 0; !err && i < p.columns.n; i += DL_BLOCK) {
+	for (uint32_t i = 0; !err && i < p.columns.n; i += DL_VERIFY_BLOCK) {
 		uint32_t n = p.columns.n - i;
 
 		err = judge_block(&p, &p.columns.list[i],
-				  n < DL_BLOCK ? n : DL_BLOCK);
+				  n < DL_VERIFY_BLOCK ? n : DL_VERIFY_BLOCK);
 	}
 	pass_release(&p);
 	return err;

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "dateline/base.h"
 #include "verify/internal.h"
 
 void dl_verify_options_init(struct dl_verify_options *o)
@@ -36,8 +36,8 @@ void dl_verify_options_init(struct dl_verify_options *o)
 	o->max_listed = 100;
 }
 
-void dl_report_lost(struct dl_verdict *v, uint32_t max,
-		    const struct dl_lost *lost)
+void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,
+			   const struct dl_verify_lost *lost)
 {
 	if (v->nlisted < max)
 		v->lost[v->nlisted++] = *lost;
@@ -51,8 +51,8 @@ static bool joined(const struct dl_fabric *f, uint32_t src, uint32_t dst)
 }
 
 /* Pairs of which at least one end is outside; few if any. */
-static void judge_unattached(const struct dl_net *net, struct dl_verdict *v,
-			     uint32_t max)
+static void judge_unattached(const struct dl_verify_net *net,
+			     struct dl_verify_result *v, uint32_t max)
 {
 	const struct dl_fabric *f = net->f;
 
@@ -61,41 +61,46 @@ static void judge_unattached(const struct dl_net *net, struct dl_verdict *v,
 	for (uint32_t src = 0; src < f->nports; src++) {
 		bool inside;
 
-		if (!dl_net_is_end(net, src))
+		if (!dl_verify_net_is_end(net, src))
 			continue;
-		inside = dl_access_switch(f, src) != DL_NONE;
+		inside = dl_fabric_access_switch(f, src) != DL_NONE;
 		for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
-			uint32_t dst = dl_net_owner(net, lid);
-			struct dl_lost lost = {
-				.src = src, .dst = dst, .dlid = lid,
-				.sl = DL_NO_SL, .fault = DL_FAULT_UNATTACHED,
-				.sw = DL_NONE, .port = DL_NO_PORT,
+			uint32_t dst = dl_verify_net_owner(net, lid);
+			struct dl_verify_lost lost = {
+				.src = src,
+				.dst = dst,
+				.dlid = lid,
+				.sl = DL_TABLES_NO_SL,
+				.fault = DL_VERIFY_UNATTACHED,
+				.sw = DL_NONE,
+				.port = DL_TABLES_NO_PORT,
 			};
 
 			if (dst == DL_NONE || dst == src || joined(f, src, dst))
 				continue;
-			if (inside && dl_access_switch(f, dst) != DL_NONE)
+			if (inside &&
+			    dl_fabric_access_switch(f, dst) != DL_NONE)
 				continue;
 			v->nlost++;
-			dl_report_lost(v, max, &lost);
+			dl_verify_report_lost(v, max, &lost);
 		}
 	}
 }
 
 /* ---- the verdict ------------------------------------------------------- */
 
-static uint64_t count_pairs(const struct dl_net *net)
+static uint64_t count_pairs(const struct dl_verify_net *net)
 {
 	const struct dl_fabric *f = net->f;
 	uint64_t pairs = 0;
 
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
-		if (dl_net_owner(net, lid) != DL_NONE)
+		if (dl_verify_net_owner(net, lid) != DL_NONE)
 			pairs += net->nends - 1;
 	return pairs;
 }
 
-static uint64_t count_channels(const struct dl_net *net)
+static uint64_t count_channels(const struct dl_verify_net *net)
 {
 	uint64_t channels = 0;
 
@@ -104,26 +109,28 @@ static uint64_t count_channels(const struct dl_net *net)
 	return channels;
 }
 
-static void report_gaps(const struct dl_verdict *v, const struct dl_net *net,
+static void report_gaps(const struct dl_verify_result *v,
+			const struct dl_verify_net *net,
 			const struct dl_log *log)
 {
 	if (!v->sl_known)
-		dl_log(log, DL_WARNING,
+		dl_log(log, DL_LOG_WARNING,
 		       "the path SLs are not known: every pair was judged at "
 		       "all 16 SLs");
 	else if (v->without_sl)
-		dl_log(log, DL_WARNING,
+		dl_log(log, DL_LOG_WARNING,
 		       "%llu pairs have no path SL and were not judged for "
-		       "credit loops", (unsigned long long)v->without_sl);
+		       "credit loops",
+		       (unsigned long long)v->without_sl);
 	if (v->without_vl)
-		dl_log(log, DL_WARNING,
+		dl_log(log, DL_LOG_WARNING,
 		       "%llu pairs of switch ports have no SL-to-VL map and "
 		       "were judged as if all their packets used VL 0",
 		       (unsigned long long)net->without_vl);
 }
 
-static int judge(struct dl_net *net, const struct dl_verify_options *o,
-		 struct dl_verdict *v)
+static int judge(struct dl_verify_net *net, const struct dl_verify_options *o,
+		 struct dl_verify_result *v)
 {
 	uint16_t multicast_sls = o->multicast_sls & net->alive;
 	int err;
@@ -135,8 +142,7 @@ static int judge(struct dl_net *net, const struct dl_verify_options *o,
 	judge_unattached(net, v, o->max_listed);
 	err = dl_verify_unicast(net, v, o->max_listed);
 	if (!err)
-		err = dl_verify_multicast(net, multicast_sls, v,
-					  o->max_listed);
+		err = dl_verify_multicast(net, multicast_sls, v, o->max_listed);
 	if (err)
 		return err;
 	v->channels = count_channels(net);
@@ -150,18 +156,18 @@ static int judge(struct dl_net *net, const struct dl_verify_options *o,
 }
 
 int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
-	      const struct dl_log *log, struct dl_verdict **out)
+	      const struct dl_log *log, struct dl_verify_result **out)
 {
 	struct dl_verify_options defaults;
-	struct dl_verdict *v;
-	struct dl_net net;
+	struct dl_verify_result *v;
+	struct dl_verify_net net;
 	int err;
 
 	if (!o) {
 		dl_verify_options_init(&defaults);
 		o = &defaults;
 	}
-	err = dl_net_init(&net, t, o);
+	err = dl_verify_net_init(&net, t, o);
 	if (err)
 		return err;
 	v = calloc(1, sizeof(*v));
@@ -179,22 +185,22 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 	*out = v;
 	v = NULL;
 out:
-	dl_net_release(&net);
-	dl_verdict_free(v);
+	dl_verify_net_release(&net);
+	dl_verify_result_free(v);
 	return err;
 }
 
-int dl_verdict_delivered(const struct dl_verdict *v)
+int dl_verify_result_delivered(const struct dl_verify_result *v)
 {
 	return v->delivered;
 }
 
-int dl_verdict_credit_loop(const struct dl_verdict *v)
+int dl_verify_result_credit_loop(const struct dl_verify_result *v)
 {
 	return v->credit_loop;
 }
 
-void dl_verdict_free(struct dl_verdict *v)
+void dl_verify_result_free(struct dl_verify_result *v)
 {
 	if (!v)
 		return;

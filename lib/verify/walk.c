@@ -7,17 +7,18 @@
 
 #include "verify/internal.h"
 
-int dl_walk_start(const struct dl_net *net, struct dl_walk *w)
+int dl_verify_walk_start(const struct dl_verify_net *net,
+			 struct dl_verify_walk *w)
 {
 	w->hops = 0;
 	w->vl = 0;
-	w->out = DL_NO_PORT;
-	w->sw = dl_access_switch(net->f, w->src);
+	w->out = DL_TABLES_NO_PORT;
+	w->sw = dl_fabric_access_switch(net->f, w->src);
 	if (w->sw == DL_NONE)
-		return -1 - DL_FAULT_UNATTACHED;
-	w->in = dl_entry_port(net->f, w->src);
-	if (w->sl != DL_NO_SL && !(net->end_passes[w->src] >> w->sl & 1))
-		return -1 - DL_FAULT_VL;
+		return -1 - DL_VERIFY_UNATTACHED;
+	w->in = dl_verify_entry_port(net->f, w->src);
+	if (w->sl != DL_TABLES_NO_SL && !(net->end_passes[w->src] >> w->sl & 1))
+		return -1 - DL_VERIFY_NO_VL;
 	return 0;
 }
 
@@ -30,32 +31,33 @@ static uint32_t end_port_at(const struct dl_fabric *f, uint32_t sw,
 	return out ? f->ports[port].peer : port;
 }
 
-int dl_walk_step(const struct dl_net *net, struct dl_walk *w, uint32_t *link)
+int dl_verify_walk_step(const struct dl_verify_net *net,
+			struct dl_verify_walk *w, uint32_t *link)
 {
 	const struct dl_fabric *f = net->f;
-	const struct dl_node *n = &f->nodes[f->switches[w->sw]];
+	const struct dl_fabric_node *n = &f->nodes[f->switches[w->sw]];
 	uint32_t end, row, to;
 
-	w->out = dl_lft(net->t, w->sw, w->dlid);
-	if (w->out == DL_NO_PORT)
-		return -1 - DL_FAULT_NO_ENTRY;
+	w->out = dl_tables_lft(net->t, w->sw, w->dlid);
+	if (w->out == DL_TABLES_NO_PORT)
+		return -1 - DL_VERIFY_NO_ENTRY;
 	end = w->out > n->nports ? DL_NONE : end_port_at(f, w->sw, w->out);
 	if (end == DL_NONE)
-		return -1 - DL_FAULT_DEAD_PORT;
-	to = dl_net_link(net, w->sw, w->out);
+		return -1 - DL_VERIFY_DEAD_PORT;
+	to = dl_verify_net_link(net, w->sw, w->out);
 	if (to == DL_NONE && end != w->dst)
-		return -1 - DL_FAULT_WRONG_END;
-	row = net->rows[dl_net_row(net, w->sw, w->in, w->out)];
-	if (w->sl != DL_NO_SL) {
-		w->vl = dl_sl2vl_get(net->values[row], w->sl);
+		return -1 - DL_VERIFY_WRONG_END;
+	row = net->rows[dl_verify_net_row(net, w->sw, w->in, w->out)];
+	if (w->sl != DL_TABLES_NO_SL) {
+		w->vl = dl_tables_sl2vl_get(net->values[row], w->sl);
 		if (w->vl == 15)
-			return -1 - DL_FAULT_VL;
+			return -1 - DL_VERIFY_NO_VL;
 	}
 	if (to == DL_NONE)
 		return 0;
 	/* A routing loop is gone round once, to see all that it makes wait. */
 	if (++w->hops > 2 * net->nsw + 1)
-		return -1 - DL_FAULT_LOOP;
+		return -1 - DL_VERIFY_FORWARDING_LOOP;
 	*link = to;
 	w->in = net->links[to].in;
 	w->sw = net->links[to].to;

@@ -26,23 +26,23 @@
 #include "verify/internal.h"
 
 struct hunt {
-	const struct dl_net *net;
-	uint32_t a, b;		/* link held, link waited for */
-	const struct dl_link *held, *wanted;
+	const struct dl_verify_net *net;
+	uint32_t a, b; /* link held, link waited for */
+	const struct dl_verify_link *held, *wanted;
 	unsigned int a_vl, b_vl;
 	uint16_t multicast_sls;
-	uint32_t *queue;	/* switches (unicast) or links (multicast) */
-	uint32_t *seen;		/* by the same: equal to `round` if seen */
+	uint32_t *queue; /* switches (unicast) or links (multicast) */
+	uint32_t *seen;	 /* by the same: equal to `round` if seen */
 	uint32_t round;
 };
 
 static unsigned int vl_out(const struct hunt *h, uint32_t s, unsigned int in,
 			   unsigned int out, unsigned int sl)
 {
-	const struct dl_net *net = h->net;
+	const struct dl_verify_net *net = h->net;
 
-	return dl_sl2vl_get(net->values[net->rows[dl_net_row(net, s, in, out)]],
-			    sl);
+	return dl_tables_sl2vl_get(
+		net->values[net->rows[dl_verify_net_row(net, s, in, out)]], sl);
 }
 
 /* ---- unicast ----------------------------------------------------------- */
@@ -51,13 +51,15 @@ static unsigned int vl_out(const struct hunt *h, uint32_t s, unsigned int in,
 static bool takes_both(const struct hunt *h, uint32_t src, uint32_t dst,
 		       uint16_t lid, unsigned int sl)
 {
-	struct dl_walk w = { .src = src, .dst = dst, .dlid = lid, .sl = sl };
+	struct dl_verify_walk w = {
+		.src = src, .dst = dst, .dlid = lid, .sl = sl
+	};
 	bool on_a = false;
 	uint32_t link;
 
-	if (dl_walk_start(h->net, &w))
+	if (dl_verify_walk_start(h->net, &w))
 		return false;
-	while (dl_walk_step(h->net, &w, &link) > 0) {
+	while (dl_verify_walk_step(h->net, &w, &link) > 0) {
 		if (on_a && link == h->b && w.vl == h->b_vl)
 			return true;
 		on_a = link == h->a && w.vl == h->a_vl;
@@ -68,7 +70,7 @@ static bool takes_both(const struct hunt *h, uint32_t src, uint32_t dst,
 static bool try_sources(const struct hunt *h, uint32_t s, bool adapters,
 			uint16_t lid, struct dl_cycle_step *step)
 {
-	const struct dl_net *net = h->net;
+	const struct dl_verify_net *net = h->net;
 	uint32_t dst = net->f->lid_port[lid];
 
 	for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1]; i++) {
@@ -77,7 +79,8 @@ static bool try_sources(const struct hunt *h, uint32_t s, bool adapters,
 
 		if (src == dst || (net->f->ports[src].num != 0) != adapters)
 			continue;
-		sls = dl_net_sls(net, dl_path_sl(net->t, src, lid));
+		sls = dl_verify_net_sls(net,
+					dl_tables_path_sl(net->t, src, lid));
 		for (; sls; sls &= sls - 1) {
 			unsigned int sl = __builtin_ctz(sls);
 
@@ -96,7 +99,7 @@ static bool try_sources(const struct hunt *h, uint32_t s, bool adapters,
 static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
 			    struct dl_cycle_step *step)
 {
-	const struct dl_net *net = h->net;
+	const struct dl_verify_net *net = h->net;
 	uint32_t head = 0, n = 0, start = h->held->from;
 
 	h->round++;
@@ -109,12 +112,12 @@ static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
 			return true;
 		for (uint32_t l = net->link_first[s];
 		     l < net->link_first[s + 1]; l++) {
-			const struct dl_link *link = &net->links[l];
+			const struct dl_verify_link *link = &net->links[l];
 			uint32_t up = link->to;
 
 			/* The same cable the other way leads from up to s. */
 			if (h->seen[up] == h->round ||
-			    dl_lft(net->t, up, lid) != link->in)
+			    dl_tables_lft(net->t, up, lid) != link->in)
 				continue;
 			h->seen[up] = h->round;
 			h->queue[n++] = up;
@@ -126,16 +129,16 @@ static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
 static bool find_unicast(struct hunt *h, bool adapters,
 			 struct dl_cycle_step *step)
 {
-	const struct dl_net *net = h->net;
+	const struct dl_verify_net *net = h->net;
 	const struct dl_fabric *f = net->f;
 	uint32_t u = h->held->from, v = h->held->to;
 
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
-		uint32_t dst = dl_net_owner(net, lid);
+		uint32_t dst = dl_verify_net_owner(net, lid);
 
 		if (dst == DL_NONE || (f->ports[dst].num != 0) != adapters ||
-		    dl_lft(net->t, u, lid) != h->held->out ||
-		    dl_lft(net->t, v, lid) != h->wanted->out)
+		    dl_tables_lft(net->t, u, lid) != h->held->out ||
+		    dl_tables_lft(net->t, v, lid) != h->wanted->out)
 			continue;
 		if (search_upstream(h, lid, true, step) ||
 		    (!adapters && search_upstream(h, lid, false, step)))
@@ -147,13 +150,13 @@ static bool find_unicast(struct hunt *h, bool adapters,
 /* Between an adapter and a switch's port 0, from the latter. */
 static bool find_from_switch(struct hunt *h, struct dl_cycle_step *step)
 {
-	const struct dl_net *net = h->net;
+	const struct dl_verify_net *net = h->net;
 	uint32_t u = h->held->from, v = h->held->to;
 
 	for (uint32_t lid = 1; lid <= net->f->top_lid; lid++)
-		if (dl_net_owner(net, lid) != DL_NONE &&
-		    dl_lft(net->t, u, lid) == h->held->out &&
-		    dl_lft(net->t, v, lid) == h->wanted->out &&
+		if (dl_verify_net_owner(net, lid) != DL_NONE &&
+		    dl_tables_lft(net->t, u, lid) == h->held->out &&
+		    dl_tables_lft(net->t, v, lid) == h->wanted->out &&
 		    search_upstream(h, lid, false, step))
 			return true;
 	return false;
@@ -161,23 +164,22 @@ static bool find_from_switch(struct hunt *h, struct dl_cycle_step *step)
 
 /* ---- multicast --------------------------------------------------------- */
 
-static bool in_mask(const struct dl_mcast_group *g, uint32_t s,
+static bool in_mask(const struct dl_tables_mcast_group *g, uint32_t s,
 		    unsigned int port)
 {
-	return dl_mask_get(g->masks, s, port);
+	return dl_tables_mask_get(g->masks, s, port);
 }
 
 /* An end port at switch s that sends to the group through `out`, or DL_NONE. */
 static uint32_t local_sender(const struct hunt *h,
-			     const struct dl_mcast_group *g, uint32_t s,
-			     unsigned int out, unsigned int sl,
-			     unsigned int vl)
+			     const struct dl_tables_mcast_group *g, uint32_t s,
+			     unsigned int out, unsigned int sl, unsigned int vl)
 {
-	const struct dl_net *net = h->net;
+	const struct dl_verify_net *net = h->net;
 
 	for (uint32_t i = net->end_first[s + 1]; i-- > net->end_first[s];) {
 		uint32_t src = net->end_ports[i];
-		unsigned int in = dl_entry_port(net->f, src), got;
+		unsigned int in = dl_verify_entry_port(net->f, src), got;
 
 		if ((!in && !in_mask(g, s, 0)) ||
 		    !(net->end_passes[src] >> sl & 1))
@@ -193,10 +195,10 @@ static uint32_t local_sender(const struct hunt *h,
  * Who can have sent what travels on link A at its VL?  Goes back link by
  * link; only the step into A must give the VL asked for.
  */
-static uint32_t sender_of(struct hunt *h, const struct dl_mcast_group *g,
+static uint32_t sender_of(struct hunt *h, const struct dl_tables_mcast_group *g,
 			  unsigned int sl)
 {
-	const struct dl_net *net = h->net;
+	const struct dl_verify_net *net = h->net;
 	uint32_t head = 0, n = 0;
 
 	/* A itself may be met again, at another VL: it is not seen yet. */
@@ -204,7 +206,8 @@ static uint32_t sender_of(struct hunt *h, const struct dl_mcast_group *g,
 	h->queue[n++] = h->a;
 	while (head < n) {
 		unsigned int vl = head ? 16 : h->a_vl;
-		const struct dl_link *link = &net->links[h->queue[head++]];
+		const struct dl_verify_link *link =
+			&net->links[h->queue[head++]];
 		uint32_t s = link->from, src;
 
 		src = local_sender(h, g, s, link->out, sl, vl);
@@ -215,7 +218,8 @@ static uint32_t sender_of(struct hunt *h, const struct dl_mcast_group *g,
 			/* Back along the cable of link l, into s. */
 			uint32_t up = net->links[l].to;
 			unsigned int in = net->links[l].out, got;
-			uint32_t back = dl_net_link(net, up, net->links[l].in);
+			uint32_t back =
+				dl_verify_net_link(net, up, net->links[l].in);
 
 			if (in == link->out || h->seen[back] == h->round ||
 			    !in_mask(g, up, net->links[l].in))
@@ -239,7 +243,7 @@ static bool find_multicast(struct hunt *h, struct dl_cycle_step *step)
 	if (in == out)
 		return false;
 	for (uint32_t i = 0; i < t->ngroups; i++) {
-		const struct dl_mcast_group *g = &t->groups[i];
+		const struct dl_tables_mcast_group *g = &t->groups[i];
 
 		if (!in_mask(g, u, h->held->out) || !in_mask(g, v, out))
 			continue;
@@ -261,15 +265,15 @@ static bool find_multicast(struct hunt *h, struct dl_cycle_step *step)
 
 /* ---- all --------------------------------------------------------------- */
 
-static uint32_t link_of(const struct dl_net *net, uint32_t port)
+static uint32_t link_of(const struct dl_verify_net *net, uint32_t port)
 {
-	const struct dl_port *p = &net->f->ports[port];
+	const struct dl_fabric_port *p = &net->f->ports[port];
 
-	return dl_net_link(net, net->f->nodes[p->node].sw, p->num);
+	return dl_verify_net_link(net, net->f->nodes[p->node].sw, p->num);
 }
 
-int dl_verify_witness(const struct dl_net *net, uint16_t multicast_sls,
-		      struct dl_verdict *v)
+int dl_verify_witness(const struct dl_verify_net *net, uint16_t multicast_sls,
+		      struct dl_verify_result *v)
 {
 	size_t n = (net->nlinks > net->nsw ? net->nlinks : net->nsw) + 2;
 	struct hunt h = { .net = net, .multicast_sls = multicast_sls };
@@ -281,8 +285,8 @@ int dl_verify_witness(const struct dl_net *net, uint16_t multicast_sls,
 		goto out;
 	for (uint32_t i = 0; i < v->ncycle; i++) {
 		struct dl_cycle_step *step = &v->cycle[i];
-		const struct dl_cycle_step *next = &v->cycle[(i + 1) %
-							     v->ncycle];
+		const struct dl_cycle_step *next =
+			&v->cycle[(i + 1) % v->ncycle];
 
 		h.a = link_of(net, step->port);
 		h.b = link_of(net, next->port);

@@ -22,8 +22,14 @@
 
 /* Components of an MCMemberRecord (IBA 15.2.5.17). */
 enum {
-	MGID = 1 << 0, PORT_GID = 1 << 1, QKEY = 1 << 2, SL = 1 << 12,
-	PKEY = 1 << 7, TCLASS = 1 << 6, FLOW = 1 << 13, JOIN_STATE = 1 << 16,
+	MGID = 1 << 0,
+	PORT_GID = 1 << 1,
+	QKEY = 1 << 2,
+	SL = 1 << 12,
+	PKEY = 1 << 7,
+	TCLASS = 1 << 6,
+	FLOW = 1 << 13,
+	JOIN_STATE = 1 << 16,
 };
 
 static void put64(uint8_t *to, uint64_t value)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/fabric.h"
+#include "dateline/fabric.h"
 #include "fuzz.h"
 
 struct fabric_format {
@@ -20,12 +20,12 @@ struct fabric_format {
 	int (*write)(const struct dl_fabric *f, FILE *to);
 };
 
-static void hear(void *context, enum dl_level level, const char *message)
+static void hear(void *context, enum dl_log_level level, const char *message)
 {
 	bool *error = context;
 
 	FUZZ_CHECK(*message);
-	if (level == DL_ERROR)
+	if (level == DL_LOG_ERROR)
 		*error = true;
 }
 

@@ -9,9 +9,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A promise that the code under test must keep. */
-#define FUZZ_CHECK(condition) \
-	do { \
-		if (!(condition)) \
+#define FUZZ_CHECK(condition)             \
+	do {                              \
+		if (!(condition))         \
 			__builtin_trap(); \
 	} while (0)
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "tables/tables.h"
-#include "verify/verify.h"
+#include "dateline/tables.h"
+#include "dateline/verify.h"
 
 typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name,
 		      const struct dl_log *log);
@@ -24,17 +24,18 @@ static const struct {
 	char letter;
 	reader read;
 } readers[] = {
-	{ 'l', dl_read_lfts }, { 'f', dl_read_fdbs }, { 'm', dl_read_mcfdbs },
-	{ 's', dl_read_sl2vl }, { 'v', dl_read_slvl }, { 'a', dl_read_vlarb },
-	{ 'p', dl_read_psl },
+	{ 'l', dl_tables_read_lfts },	{ 'f', dl_tables_read_fdbs },
+	{ 'm', dl_tables_read_mcfdbs }, { 's', dl_tables_read_sl2vl },
+	{ 'v', dl_tables_read_slvl },	{ 'a', dl_tables_read_vlarb },
+	{ 'p', dl_tables_read_psl },
 };
 
-static void hear(void *context, enum dl_level level, const char *message)
+static void hear(void *context, enum dl_log_level level, const char *message)
 {
 	bool *error = context;
 
 	FUZZ_CHECK(*message);
-	if (level == DL_ERROR)
+	if (level == DL_LOG_ERROR)
 		*error = true;
 }
 
@@ -45,16 +46,16 @@ static struct dl_fabric *ring(void)
 
 	FUZZ_CHECK(!dl_fabric_new(&f));
 	for (uint32_t i = 0; i < 4; i++)
-		FUZZ_CHECK(!dl_fabric_add_node(f, DL_SWITCH, 4, 0xA0 + i, "s",
-					       NULL));
+		FUZZ_CHECK(!dl_fabric_add_node(f, DL_FABRIC_SWITCH, 4, 0xA0 + i,
+					       "s", NULL));
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t node;
 
-		FUZZ_CHECK(!dl_fabric_add_node(f, DL_CA, 1, 0xC0 + i, "h",
-					       &node));
-		FUZZ_CHECK(!dl_fabric_connect(
-			f, f->nodes[i].first_port + 1,
-			f->nodes[(i + 1) % 4].first_port + 2));
+		FUZZ_CHECK(!dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xC0 + i,
+					       "h", &node));
+		FUZZ_CHECK(!dl_fabric_connect(f, f->nodes[i].first_port + 1,
+					      f->nodes[(i + 1) % 4].first_port +
+						      2));
 		FUZZ_CHECK(!dl_fabric_connect(f, f->nodes[i].first_port + 3,
 					      f->nodes[node].first_port + 1));
 		f->ports[f->nodes[node].first_port + 1].guid = 0xD0 + i;
@@ -76,7 +77,7 @@ static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter,
 	from = fmemopen((void *)text, len, "r");
 	FUZZ_CHECK(from);
 	if (letter == 'i')
-		err = dl_read_lids(f, from, "input", &log);
+		err = dl_tables_read_lids(f, from, "input", &log);
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
 		if (t && readers[i].letter == letter)
 			err = readers[i].read(t, from, "input", &log);
@@ -108,7 +109,7 @@ static bool read_parts(struct dl_fabric *f, struct dl_tables *t,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dl_fabric *f = ring();
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 	struct dl_tables *t;
 
 	if (read_parts(f, NULL, (const char *)data, size)) {
@@ -117,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (read_parts(f, t, (const char *)data, size)) {
 			FUZZ_CHECK(!dl_verify(t, NULL, NULL, &v));
 			FUZZ_CHECK(v->credit_loop == !!v->ncycle);
-			dl_verdict_free(v);
+			dl_verify_result_free(v);
 		}
 		dl_tables_free(t);
 	}

@@ -10,28 +10,27 @@
 #include "emulate.h"
 #include "fuzz.h"
 
-static void count(void *context, enum dl_level level, const char *message)
+static void count(void *context, enum dl_log_level level, const char *message)
 {
 	unsigned int *errors = context;
 
 	/* Whatever is wrong has a line. */
-	FUZZ_CHECK(level == DL_ERROR && !strncmp(message, "input:", 6));
+	FUZZ_CHECK(level == DL_LOG_ERROR && !strncmp(message, "input:", 6));
 	(*errors)++;
 }
 
 static void check_traffic(const struct emu_traffic *t)
 {
 	FUZZ_CHECK(t->line > 0 && t->level >= 0 && t->level <= 1);
-	FUZZ_CHECK(t->pattern == DL_PATTERN_TRACE ||
+	FUZZ_CHECK(t->pattern == DL_EMU_PATTERN_TRACE ||
 		   !t->load != !t->window);
-	FUZZ_CHECK(t->load >= 0 && t->load <= 10 * DL_LOAD_ONE);
+	FUZZ_CHECK(t->load >= 0 && t->load <= 10 * DL_EMU_LOAD_ONE);
 	FUZZ_CHECK(t->stop_ns < 0 || t->stop_ns > t->start_ns);
 	for (uint32_t i = 0; i < t->sizes.n; i++)
-		FUZZ_CHECK(t->sizes.list[i].bytes &&
-			   t->sizes.list[i].weight);
+		FUZZ_CHECK(t->sizes.list[i].bytes && t->sizes.list[i].weight);
 	for (uint32_t i = 0; i < t->sources.n; i++)
 		FUZZ_CHECK(t->sources.list[i].text[0]);
-	FUZZ_CHECK((t->pattern == DL_PATTERN_TRACE) == !!t->file);
+	FUZZ_CHECK((t->pattern == DL_EMU_PATTERN_TRACE) == !!t->file);
 }
 
 static void check_fault(const struct emu_fault *f)

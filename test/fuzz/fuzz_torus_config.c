@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "torus/torus.h"
+#include "dateline/torus.h"
 
-static void count(void *context, enum dl_level level, const char *message)
+static void count(void *context, enum dl_log_level level, const char *message)
 {
 	unsigned int *counts = context;
 
-	FUZZ_CHECK(level <= DL_VERBOSE && message[0]);
+	FUZZ_CHECK(level <= DL_LOG_VERBOSE && message[0]);
 	counts[level]++;
 }
 
@@ -43,7 +43,7 @@ static char *write_text(const struct dl_torus_config *c, size_t *len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	unsigned int counts[DL_VERBOSE + 1] = { 0 };
+	unsigned int counts[DL_LOG_VERBOSE + 1] = { 0 };
 	struct dl_torus_config *first, *second;
 	char *text, *again;
 	size_t len, len_again;
@@ -53,12 +53,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	err = read_bytes(data, size, counts, &first);
 	FUZZ_CHECK(err == 0 || err == -EINVAL);
-	FUZZ_CHECK(!err == !counts[DL_ERROR]);
+	FUZZ_CHECK(!err == !counts[DL_LOG_ERROR]);
 	if (err)
 		return 0;
 	text = write_text(first, &len);
 	FUZZ_CHECK(read_bytes(text, len, counts, &second) == 0);
-	FUZZ_CHECK(!counts[DL_ERROR]);
+	FUZZ_CHECK(!counts[DL_LOG_ERROR]);
 	again = write_text(second, &len_again);
 	FUZZ_CHECK(len == len_again && !memcmp(text, again, len));
 	free(text);

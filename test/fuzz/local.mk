@@ -13,26 +13,26 @@ test_fuzz_replay_torus_config_SOURCES = \
 	test/fuzz/fuzz_torus_config.c test/fuzz/fuzz.h test/fuzz/replay.c
 test_fuzz_replay_torus_config_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/torus_config"'
-test_fuzz_replay_torus_config_LDADD = libdlroute.la
+test_fuzz_replay_torus_config_LDADD = libdlread.la libdlroute.la
 
 UNIT_TESTS += test/fuzz/replay_netlist test/fuzz/replay_subnet_lst
 test_fuzz_replay_netlist_SOURCES = test/fuzz/fuzz_netlist.c \
 	test/fuzz/fabric_file.h test/fuzz/replay.c
 test_fuzz_replay_netlist_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/netlist"'
-test_fuzz_replay_netlist_LDADD = libdlroute.la
+test_fuzz_replay_netlist_LDADD = libdlread.la libdlroute.la
 test_fuzz_replay_subnet_lst_SOURCES = test/fuzz/fuzz_subnet_lst.c \
 	test/fuzz/fabric_file.h test/fuzz/replay.c
 test_fuzz_replay_subnet_lst_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/subnet_lst"'
-test_fuzz_replay_subnet_lst_LDADD = libdlroute.la
+test_fuzz_replay_subnet_lst_LDADD = libdlread.la libdlroute.la
 
 UNIT_TESTS += test/fuzz/replay_dumps
 test_fuzz_replay_dumps_SOURCES = test/fuzz/fuzz_dumps.c test/fuzz/fuzz.h \
 	test/fuzz/replay.c
 test_fuzz_replay_dumps_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/dumps"'
-test_fuzz_replay_dumps_LDADD = libdlroute.la
+test_fuzz_replay_dumps_LDADD = libdlread.la libdlroute.la
 
 UNIT_TESTS += test/fuzz/replay_scenario
 test_fuzz_replay_scenario_SOURCES = test/fuzz/fuzz_scenario.c \
@@ -42,7 +42,7 @@ test_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
 	-DCORPUS='"test/fuzz/corpus/scenario"'
 test_fuzz_replay_scenario_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
 	$(YAML_CFLAGS)
-test_fuzz_replay_scenario_LDADD = libdlroute.la $(YAML_LIBS)
+test_fuzz_replay_scenario_LDADD = libdlread.la libdlroute.la $(YAML_LIBS)
 
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \

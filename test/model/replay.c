@@ -19,22 +19,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/fcp.h"
+#include "dateline/link.h"
 
 #define MODEL_MODULUS 16
-#define SCALE (DL_CREDIT_MODULUS / MODEL_MODULUS)
-#define PLACES 8	/* more than the model's wire and reports */
+#define SCALE (DL_LINK_CREDIT_MODULUS / MODEL_MODULUS)
+#define PLACES 8 /* more than the model's wire and reports */
 
 struct reports {
-	uint8_t wire[PLACES][DL_FCP_BYTES];
+	uint8_t wire[PLACES][DL_LINK_FCP_BYTES];
 	int n;
 };
 
 struct replay {
-	struct dl_credit_tx tx;
-	struct dl_credit_rx rx;
+	struct dl_link_credit_tx tx;
+	struct dl_link_credit_rx rx;
 	struct reports syncs, credits;
-	uint32_t wire[PLACES];	/* data packets */
+	uint32_t wire[PLACES]; /* data packets */
 	int nwire;
 };
 
@@ -48,9 +48,9 @@ static int send(struct replay *r, int n)
 {
 	if (r->nwire == PLACES)
 		return wrong("too much on the wire");
-	if (!dl_credit_may_send(&r->tx, n * SCALE))
+	if (!dl_link_credit_may_send(&r->tx, n * SCALE))
 		return 1;
-	dl_credit_spend(&r->tx, n * SCALE);
+	dl_link_credit_spend(&r->tx, n * SCALE);
 	r->wire[r->nwire++] = n * SCALE;
 	return 0;
 }
@@ -67,25 +67,25 @@ static int arrive(struct replay *r, int n)
 {
 	int err = off_wire(r, n);
 
-	return err ? err : !dl_credit_receive(&r->rx, n * SCALE);
+	return err ? err : !dl_link_credit_receive(&r->rx, n * SCALE);
 }
 
 static int offload(struct replay *r, int n)
 {
-	dl_credit_release(&r->rx, n * SCALE);
+	dl_link_credit_release(&r->rx, n * SCALE);
 	return 0;
 }
 
 /* A report leaves, as the six bytes that go over the wire. */
 static int report(struct replay *r, struct reports *to)
 {
-	struct dl_fcp fcp;
+	struct dl_link_fcp fcp;
 
 	if (to->n == PLACES)
 		return wrong("too many reports");
-	if (dl_fcp_make(DL_LINK_ACTIVE, 0, &r->tx, &r->rx, &fcp))
+	if (dl_link_fcp_make(DL_LINK_ACTIVE, 0, &r->tx, &r->rx, &fcp))
 		return 1;
-	dl_fcp_encode(&fcp, to->wire[to->n++]);
+	dl_link_fcp_encode(&fcp, to->wire[to->n++]);
 	return 0;
 }
 
@@ -100,27 +100,27 @@ static int gone(struct reports *from, int i)
 
 static int report_arrives(struct replay *r, struct reports *from, int i)
 {
-	struct dl_fcp fcp;
+	struct dl_link_fcp fcp;
 
-	if (i >= from->n || dl_fcp_decode(from->wire[i], &fcp))
+	if (i >= from->n || dl_link_fcp_decode(from->wire[i], &fcp))
 		return 1;
 	if (from == &r->syncs)
-		dl_credit_sync(&r->rx, fcp.fctbs);
+		dl_link_credit_sync(&r->rx, fcp.fctbs);
 	else
-		dl_credit_update(&r->tx, fcp.fccl);
+		dl_link_credit_update(&r->tx, fcp.fccl);
 	return gone(from, i);
 }
 
 /* A bit turns over on the way: the decoder must notice. */
 static int report_corrupt(struct replay *r, struct reports *from, int i)
 {
-	struct dl_fcp fcp;
+	struct dl_link_fcp fcp;
 
 	(void)r;
 	if (i >= from->n)
 		return 1;
-	from->wire[i][(i + from->n) % DL_FCP_BYTES] ^= 4;
-	if (!dl_fcp_decode(from->wire[i], &fcp))
+	from->wire[i][(i + from->n) % DL_LINK_FCP_BYTES] ^= 4;
+	if (!dl_link_fcp_decode(from->wire[i], &fcp))
 		return 1;
 	return gone(from, i);
 }
@@ -159,11 +159,11 @@ static int happen(struct replay *r, const char *name, int n)
 /* The registers in the model's units. */
 static void registers(const struct replay *r, unsigned int out[5])
 {
-	out[0] = (r->tx.sent & DL_CREDIT_MASK) / SCALE;
+	out[0] = (r->tx.sent & DL_LINK_CREDIT_MASK) / SCALE;
 	out[1] = r->tx.limit / SCALE;
-	out[2] = (r->rx.count & DL_CREDIT_MASK) / SCALE;
+	out[2] = (r->rx.count & DL_LINK_CREDIT_MASK) / SCALE;
 	out[3] = r->rx.free / SCALE;
-	out[4] = dl_credit_of(&r->rx) / SCALE;
+	out[4] = dl_link_credit_of(&r->rx) / SCALE;
 }
 
 static int one_line(struct replay *r, const char *line)
@@ -194,12 +194,13 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return wrong("expected: iba|pcie BUFFER CHUNK");
-	if (dl_credit_rx_init(&r.rx, strcmp(argv[1], "pcie") ? DL_CREDIT_IBA :
-							       DL_CREDIT_PCIE,
-			      atoi(argv[2]) * atoi(argv[3]) * SCALE,
-			      atoi(argv[3])))
+	if (dl_link_credit_rx_init(
+		    &r.rx,
+		    strcmp(argv[1], "pcie") ? DL_LINK_CREDIT_IBA :
+					      DL_LINK_CREDIT_PCIE,
+		    atoi(argv[2]) * atoi(argv[3]) * SCALE, atoi(argv[3])))
 		return wrong("no such buffer");
-	dl_credit_tx_init(&r.tx, &r.rx);
+	dl_link_credit_tx_init(&r.tx, &r.rx);
 	while (!err && fgets(line, sizeof(line), stdin)) {
 		if (strncmp(line, "EV ", 3))
 			continue;

@@ -9,26 +9,27 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "link/arbiter.h"
+#include "dateline/link.h"
 
 struct twin_table {
-	struct dl_vlarb_entry entry[64];
+	struct dl_tables_vlarb_entry entry[64];
 	int n, at, left;
-	bool visited;	/* is `left` that of the entry at `at`? */
+	bool visited; /* is `left` that of the entry at `at`? */
 };
 
 struct twin {
 	struct twin_table table[2];
-	struct dl_arb_options o;
+	struct dl_link_arb_options o;
 	int limit;
 	long counter;
 	bool low_turn, low_begun;
 };
 
 static inline void twin_load(struct twin_table *t,
-			     const struct dl_vlarb_entry *entry, int n, int cap)
+			     const struct dl_tables_vlarb_entry *entry, int n,
+			     int cap)
 {
-	struct dl_vlarb_entry before[64];
+	struct dl_tables_vlarb_entry before[64];
 	int n_before = t->n;
 
 	memcpy(before, t->entry, sizeof(before));
@@ -42,7 +43,8 @@ static inline void twin_load(struct twin_table *t,
 	t->visited = false;
 }
 
-static inline void twin_change(struct twin *w, const struct dl_vlarb *arb)
+static inline void twin_change(struct twin *w,
+			       const struct dl_tables_vlarb *arb)
 {
 	int before = w->limit;
 
@@ -53,8 +55,8 @@ static inline void twin_change(struct twin *w, const struct dl_vlarb *arb)
 		w->counter = w->limit * 1024L;
 }
 
-static inline void twin_init(struct twin *w, const struct dl_vlarb *arb,
-			     const struct dl_arb_options *o)
+static inline void twin_init(struct twin *w, const struct dl_tables_vlarb *arb,
+			     const struct dl_link_arb_options *o)
 {
 	memset(w, 0, sizeof(*w));
 	w->o = *o;
@@ -64,14 +66,14 @@ static inline void twin_init(struct twin *w, const struct dl_vlarb *arb,
 
 /* The VL that an entry sends now, or -1. */
 static inline int twin_entry_vl(const struct twin *w,
-				const struct dl_vlarb_entry *e,
+				const struct dl_tables_vlarb_entry *e,
 				const bool *sendable)
 {
 	if (e->weight == 0)
 		return -1;
 	if (e->vl < w->o.nvls)
 		return sendable[e->vl] ? e->vl : -1;
-	if (w->o.bad_entry == DL_BAD_ANY)
+	if (w->o.bad_entry == DL_LINK_BAD_ANY)
 		for (int vl = 0; vl < w->o.nvls; vl++)
 			if (sendable[vl])
 				return vl;
@@ -79,7 +81,7 @@ static inline int twin_entry_vl(const struct twin *w,
 }
 
 static inline bool twin_walk(const struct twin *w, int side,
-			     const bool *sendable, struct dl_pick *out)
+			     const bool *sendable, struct dl_link_pick *out)
 {
 	const struct twin_table *t = &w->table[side];
 
@@ -89,7 +91,7 @@ static inline bool twin_walk(const struct twin *w, int side,
 
 		if (vl < 0)
 			continue;
-		*out = (struct dl_pick){ DL_KIND_DATA, vl, side, e };
+		*out = (struct dl_link_pick){ DL_LINK_DATA, vl, side, e };
 		return true;
 	}
 	return false;
@@ -105,53 +107,56 @@ static inline bool twin_listed(const struct twin *w, int vl)
 	return false;
 }
 
-static inline enum dl_kind twin_pick(struct twin *w, const bool *sendable,
-				     struct dl_pick *out)
+static inline enum dl_link_kind twin_pick(struct twin *w, const bool *sendable,
+					  struct dl_link_pick *out)
 {
-	struct twin_table *low = &w->table[DL_ARB_LOW];
+	struct twin_table *low = &w->table[DL_LINK_ARB_LOW];
 	bool expired;
 
 	if (w->o.nvls == 1) {
-		*out = (struct dl_pick){ DL_KIND_DATA, 0, DL_ARB_NONE, 0 };
-		return sendable[0] ? DL_KIND_DATA : DL_KIND_NOTHING;
+		*out = (struct dl_link_pick){ DL_LINK_DATA, 0, DL_LINK_ARB_NONE,
+					      0 };
+		return sendable[0] ? DL_LINK_DATA : DL_LINK_NOTHING;
 	}
 	if (w->low_turn) {
 		/* A turn that has begun belongs to its entry alone. */
-		if (!w->low_begun && twin_walk(w, DL_ARB_LOW, sendable, out))
-			return DL_KIND_DATA;
+		if (!w->low_begun &&
+		    twin_walk(w, DL_LINK_ARB_LOW, sendable, out))
+			return DL_LINK_DATA;
 		if (w->low_begun && low->visited &&
-		    twin_walk(w, DL_ARB_LOW, sendable, out) &&
+		    twin_walk(w, DL_LINK_ARB_LOW, sendable, out) &&
 		    out->entry == low->at)
-			return DL_KIND_DATA;
+			return DL_LINK_DATA;
 		w->low_turn = false;
 		w->low_begun = false;
 	}
 	expired = w->limit != 255 && w->counter < 0;
-	if (!expired && twin_walk(w, DL_ARB_HIGH, sendable, out))
-		return DL_KIND_DATA;
+	if (!expired && twin_walk(w, DL_LINK_ARB_HIGH, sendable, out))
+		return DL_LINK_DATA;
 	w->counter = w->limit * 1024L;
-	if (twin_walk(w, DL_ARB_LOW, sendable, out)) {
+	if (twin_walk(w, DL_LINK_ARB_LOW, sendable, out)) {
 		w->low_turn = true;
-		return DL_KIND_DATA;
+		return DL_LINK_DATA;
 	}
-	if (expired && twin_walk(w, DL_ARB_HIGH, sendable, out))
-		return DL_KIND_DATA;
-	if (w->o.unlisted_vl == DL_UNLISTED_IDLE)
+	if (expired && twin_walk(w, DL_LINK_ARB_HIGH, sendable, out))
+		return DL_LINK_DATA;
+	if (w->o.unlisted_vl == DL_LINK_UNLISTED_IDLE)
 		for (int vl = 0; vl < w->o.nvls; vl++)
 			if (sendable[vl] && !twin_listed(w, vl)) {
-				*out = (struct dl_pick){ DL_KIND_DATA, vl,
-							 DL_ARB_NONE, 0 };
-				return DL_KIND_DATA;
+				*out = (struct dl_link_pick){ DL_LINK_DATA, vl,
+							      DL_LINK_ARB_NONE,
+							      0 };
+				return DL_LINK_DATA;
 			}
-	return DL_KIND_NOTHING;
+	return DL_LINK_NOTHING;
 }
 
-static inline void twin_charge(struct twin *w, const struct dl_pick *p,
-			       int bytes, struct dl_arb_after *after)
+static inline void twin_charge(struct twin *w, const struct dl_link_pick *p,
+			       int bytes, struct dl_link_arb_after *after)
 {
 	struct twin_table *t = &w->table[p->side & 1];
 
-	if (p->side == DL_ARB_NONE) {
+	if (p->side == DL_LINK_ARB_NONE) {
 		after->counter = w->counter;
 		return;
 	}
@@ -163,12 +168,13 @@ static inline void twin_charge(struct twin *w, const struct dl_pick *p,
 	for (int i = 0; i < bytes; i += 64)
 		t->left--;
 	after->weight = t->left;
-	if (p->side == DL_ARB_HIGH && w->limit != 255)
+	if (p->side == DL_LINK_ARB_HIGH && w->limit != 255)
 		for (int i = 0; i < bytes; i += 4)
 			w->counter--;
 	after->counter = w->counter;
-	if (p->side == DL_ARB_LOW) {
-		w->low_begun = w->o.low_turn == DL_LOW_WEIGHT && t->left > 0;
+	if (p->side == DL_LINK_ARB_LOW) {
+		w->low_begun = w->o.low_turn == DL_LINK_LOW_WEIGHT &&
+			       t->left > 0;
 		w->low_turn = w->low_begun;
 	}
 	if (t->left <= 0) {

@@ -23,15 +23,15 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "link/arbiter.h"
+#include "dateline/link.h"
 
 #define TOLERANCE 0.005
 #define CYCLE_MAX (64 * 255)
 
 struct setting {
-	struct dl_vlarb arb;
-	struct dl_arb_options o;
-	uint32_t bytes[DL_DATA_VLS];	/* of each VL's packets */
+	struct dl_tables_vlarb arb;
+	struct dl_link_arb_options o;
+	uint32_t bytes[DL_LINK_DATA_VLS]; /* of each VL's packets */
 };
 
 struct cycle {
@@ -39,18 +39,21 @@ struct cycle {
 	int n, entries;
 };
 
-static bool usable(const struct setting *s, const struct dl_vlarb_entry *e)
+static bool usable(const struct setting *s,
+		   const struct dl_tables_vlarb_entry *e)
 {
 	return e->weight && e->vl < s->o.nvls;
 }
 
-static void unroll(const struct setting *s, const struct dl_vlarb_entry *entry,
-		   int n, struct cycle *c)
+static void unroll(const struct setting *s,
+		   const struct dl_tables_vlarb_entry *entry, int n,
+		   struct cycle *c)
 {
 	c->n = 0;
 	c->entries = 0;
 	for (int e = 0; e < n; e++) {
-		int blocks = (s->bytes[entry[e].vl % DL_DATA_VLS] + 63) / 64;
+		int blocks =
+			(s->bytes[entry[e].vl % DL_LINK_DATA_VLS] + 63) / 64;
 
 		if (!usable(s, &entry[e]))
 			continue;
@@ -77,7 +80,7 @@ static void high_turn(const struct setting *s, const struct cycle *c, int *at,
 static void mean_high_turn(const struct setting *s, const struct cycle *c,
 			   double *mean)
 {
-	double (*total)[DL_DATA_VLS] = calloc(c->n + 2, sizeof(*total));
+	double(*total)[DL_LINK_DATA_VLS] = calloc(c->n + 2, sizeof(*total));
 	int *seen = malloc(c->n * sizeof(*seen));
 	int at = 0, turn = 0, first;
 
@@ -89,9 +92,9 @@ static void mean_high_turn(const struct setting *s, const struct cycle *c,
 		high_turn(s, c, &at, total[turn]);
 	}
 	first = seen[at];
-	for (int vl = 0; vl < DL_DATA_VLS; vl++)
-		mean[vl] = (total[turn][vl] - total[first][vl]) /
-			   (turn - first);
+	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
+		mean[vl] =
+			(total[turn][vl] - total[first][vl]) / (turn - first);
 	free(total);
 	free(seen);
 }
@@ -108,17 +111,20 @@ static void expected_shares(const struct setting *s, const struct cycle *high,
 {
 	double sum = 0;
 
-	memset(share, 0, DL_DATA_VLS * sizeof(*share));
-	if (high->n && (s->arb.high_limit == DL_ARB_UNLIMITED || !low->n))
+	memset(share, 0, DL_LINK_DATA_VLS * sizeof(*share));
+	if (high->n && (s->arb.high_limit == DL_LINK_ARB_UNLIMITED || !low->n))
 		add_cycle(high, 1, share);
 	else if (high->n)
 		mean_high_turn(s, high, share);
-	if (low->n && !(high->n && s->arb.high_limit == DL_ARB_UNLIMITED))
-		add_cycle(low, s->o.low_turn == DL_LOW_WEIGHT ?
-			       1.0 / low->entries : 1.0 / low->n, share);
-	for (int vl = 0; vl < DL_DATA_VLS; vl++)
+	if (low->n && !(high->n && s->arb.high_limit == DL_LINK_ARB_UNLIMITED))
+		add_cycle(low,
+			  s->o.low_turn == DL_LINK_LOW_WEIGHT ?
+				  1.0 / low->entries :
+				  1.0 / low->n,
+			  share);
+	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		sum += share[vl];
-	for (int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		share[vl] /= sum;
 }
 
@@ -126,19 +132,19 @@ static long run(const struct setting *s, long n, double *share,
 		long served[2][64])
 {
 	unsigned int saturated = (1u << s->o.nvls) - 1;
-	struct dl_arb_program program;
-	struct dl_arbiter a;
-	struct dl_pick pick;
+	struct dl_link_arb_program program;
+	struct dl_link_arbiter a;
+	struct dl_link_pick pick;
 
-	memset(share, 0, DL_DATA_VLS * sizeof(*share));
+	memset(share, 0, DL_LINK_DATA_VLS * sizeof(*share));
 	memset(served, 0, 2 * sizeof(*served));
-	dl_arb_compile(&s->arb, &s->o, &program);
-	dl_arbiter_init(&a, &program);
+	dl_link_arb_compile(&s->arb, &s->o, &program);
+	dl_link_arbiter_init(&a, &program);
 	for (long i = 0; i < n; i++) {
-		if (dl_arbiter_pick(&a, false, false, saturated, &pick) ==
-		    DL_KIND_NOTHING)
+		if (dl_link_arbiter_pick(&a, false, false, saturated, &pick) ==
+		    DL_LINK_NOTHING)
 			return i;
-		dl_arbiter_charge(&a, &pick, s->bytes[pick.vl], NULL);
+		dl_link_arbiter_charge(&a, &pick, s->bytes[pick.vl], NULL);
 		share[pick.vl] += 1.0 / n;
 		served[pick.side][pick.entry]++;
 	}
@@ -149,20 +155,20 @@ static void to_bytes(const struct setting *s, double *share)
 {
 	double sum = 0;
 
-	for (int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		sum += share[vl] *= s->bytes[vl];
-	for (int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		share[vl] /= sum;
 }
 
 static void compare(const double *got, const double *want, unsigned int seed,
 		    const char *what)
 {
-	for (int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		if (fabs(got[vl] - want[vl]) > TOLERANCE)
 			fail_msg("seed %u: VL %d has %.4f of the %s, the tables"
-				 " say %.4f", seed, vl, got[vl], what,
-				 want[vl]);
+				 " say %.4f",
+				 seed, vl, got[vl], what, want[vl]);
 }
 
 /*
@@ -175,17 +181,18 @@ static bool low_is_served(const struct setting *s, const struct cycle *low,
 	long sent = 0;
 
 	for (int e = 0; e < s->arb.nlow; e++)
-		sent += served[DL_ARB_LOW][e];
+		sent += served[DL_LINK_ARB_LOW][e];
 	if (sent < low->n)
 		return false;
 	for (int e = 0; e < s->arb.nlow; e++)
-		if (usable(s, &s->arb.low[e]) != (served[DL_ARB_LOW][e] > 0))
+		if (usable(s, &s->arb.low[e]) !=
+		    (served[DL_LINK_ARB_LOW][e] > 0))
 			fail_msg("seed %u: low entry %d was served %ld times",
-				 seed, e, served[DL_ARB_LOW][e]);
+				 seed, e, served[DL_LINK_ARB_LOW][e]);
 	return true;
 }
 
-static void draw_table(struct draw *d, struct dl_vlarb_entry *entry,
+static void draw_table(struct draw *d, struct dl_tables_vlarb_entry *entry,
 		       uint8_t *n)
 {
 	*n = draw_below(d, 65);
@@ -207,21 +214,21 @@ static void draw_setting(struct draw *d, struct setting *s)
 	bool uniform = draw_one_in(d, 3);
 
 	memset(s, 0, sizeof(*s));
-	dl_arb_options_init(&s->o);
+	dl_link_arb_options_init(&s->o);
 	s->o.nvls = vls[draw_below(d, 4)];
 	s->o.low_turn = draw_below(d, 2);
 	draw_table(d, s->arb.high, &s->arb.nhigh);
 	draw_table(d, s->arb.low, &s->arb.nlow);
 	s->arb.high_limit = draw_one_in(d, 8) ? 255 : draw_below(d, 6);
-	for (int vl = 0; vl < DL_DATA_VLS; vl++)
+	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		s->bytes[vl] = vl && uniform ? s->bytes[0] : draw_bytes(d);
 }
 
 static bool one_setting(unsigned int seed)
 {
 	struct draw d = { .seed = seed };
-	static struct cycle high, low;	/* 32 KiB */
-	double want[DL_DATA_VLS], got[DL_DATA_VLS];
+	static struct cycle high, low; /* 32 KiB */
+	double want[DL_LINK_DATA_VLS], got[DL_LINK_DATA_VLS];
 	long served[2][64], n;
 	struct setting s;
 
@@ -258,21 +265,23 @@ static void test_high_to_low(void **state)
 {
 	static const uint32_t sizes[] = { 1, 64, 256, 1500, 2048, 4096 };
 	static const uint8_t limits[] = { 0, 1, 4, 100, 254 };
-	double got[DL_DATA_VLS];
+	double got[DL_LINK_DATA_VLS];
 	long served[2][64];
 
 	(void)state;
 	for (size_t i = 0; i < 30; i++) {
 		struct setting s = {
-			.arb = { .high = { { 0, 255 } }, .nhigh = 1,
-				 .low = { { 1, 255 } }, .nlow = 1,
+			.arb = { .high = { { 0, 255 } },
+				 .nhigh = 1,
+				 .low = { { 1, 255 } },
+				 .nlow = 1,
 				 .high_limit = limits[i % 5] },
 		};
 		uint32_t words = (sizes[i / 5] + 3) / 4;
 		long turn = s.arb.high_limit * 1024 / words + 1;
 
-		dl_arb_options_init(&s.o);
-		for (int vl = 0; vl < DL_DATA_VLS; vl++)
+		dl_link_arb_options_init(&s.o);
+		for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 			s.bytes[vl] = sizes[i / 5];
 		run(&s, (100000 / (turn + 1) + 1) * (turn + 1), got, served);
 		assert_true(fabs(got[1] * (turn + 1) - 1) < 1e-6);

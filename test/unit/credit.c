@@ -14,32 +14,33 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "link/credit.h"
+#include "dateline/link.h"
 
 struct link {
-	struct dl_credit_tx tx;
-	struct dl_credit_rx rx;
+	struct dl_link_credit_tx tx;
+	struct dl_link_credit_rx rx;
 };
 
-static void setup(struct link *l, enum dl_credit_scheme scheme,
+static void setup(struct link *l, enum dl_link_credit_scheme scheme,
 		  uint32_t buffer, uint32_t chunk)
 {
-	assert_int_equal(dl_credit_rx_init(&l->rx, scheme, buffer, chunk), 0);
-	dl_credit_tx_init(&l->tx, &l->rx);
+	assert_int_equal(dl_link_credit_rx_init(&l->rx, scheme, buffer, chunk),
+			 0);
+	dl_link_credit_tx_init(&l->tx, &l->rx);
 }
 
 static bool transfer(struct link *l, uint32_t units)
 {
-	if (!dl_credit_may_send(&l->tx, units))
+	if (!dl_link_credit_may_send(&l->tx, units))
 		return false;
-	dl_credit_spend(&l->tx, units);
-	assert_true(dl_credit_receive(&l->rx, units));
+	dl_link_credit_spend(&l->tx, units);
+	assert_true(dl_link_credit_receive(&l->rx, units));
 	return true;
 }
 
 static void tell(struct link *l)
 {
-	dl_credit_update(&l->tx, dl_credit_of(&l->rx));
+	dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
 }
 
 static void registers(const struct link *l, uint32_t fctbs, uint32_t cl,
@@ -49,7 +50,7 @@ static void registers(const struct link *l, uint32_t fctbs, uint32_t cl,
 	assert_int_equal(l->tx.limit, cl);
 	assert_int_equal(l->rx.count, abr);
 	assert_int_equal(l->rx.free, free);
-	assert_int_equal(dl_credit_of(&l->rx), fccl);
+	assert_int_equal(dl_link_credit_of(&l->rx), fccl);
 	assert_int_equal(l->rx.dropped, 0);
 }
 
@@ -59,7 +60,7 @@ static void test_document(void **state)
 	struct link l;
 
 	(void)state;
-	setup(&l, DL_CREDIT_IBA, 3072, 1);
+	setup(&l, DL_LINK_CREDIT_IBA, 3072, 1);
 	registers(&l, 0, 2048, 0, 3072, 2048);
 	assert_true(transfer(&l, 10));
 	registers(&l, 10, 2048, 10, 3062, 2058);
@@ -74,7 +75,7 @@ static void test_document(void **state)
 	assert_true(transfer(&l, 2045));
 	registers(&l, 3072, 3072, 3072, 0, 3072);
 	assert_false(transfer(&l, 1));
-	dl_credit_release(&l.rx, 1);
+	dl_link_credit_release(&l.rx, 1);
 	registers(&l, 3072, 3072, 3072, 1, 3073);
 	assert_false(transfer(&l, 1));
 	tell(&l);
@@ -82,15 +83,15 @@ static void test_document(void **state)
 	assert_true(transfer(&l, 1));
 
 	/* On to FCTBS = ABR = 3586 with FCCL 4090 announced. */
-	dl_credit_release(&l.rx, 513);
+	dl_link_credit_release(&l.rx, 513);
 	tell(&l);
 	assert_true(transfer(&l, 513));
-	dl_credit_release(&l.rx, 504);
+	dl_link_credit_release(&l.rx, 504);
 	tell(&l);
 	registers(&l, 3586, 4090, 3586, 504, 4090);
-	dl_credit_release(&l.rx, 5);
+	dl_link_credit_release(&l.rx, 5);
 	registers(&l, 3586, 4090, 3586, 509, 4095);
-	dl_credit_release(&l.rx, 1);
+	dl_link_credit_release(&l.rx, 1);
 	registers(&l, 3586, 4090, 3586, 510, 0);
 	assert_true(transfer(&l, 1));
 	registers(&l, 3587, 4090, 3587, 509, 0);
@@ -110,12 +111,13 @@ static void test_comparison(void **state)
 	for (uint32_t sent = 0; sent < 4096; sent += 273)
 		for (uint32_t credit = 0; credit <= 2048; credit++)
 			for (uint32_t np = 1; np <= 66; np++) {
-				struct dl_credit_tx tx = {
+				struct dl_link_credit_tx tx = {
 					.sent = sent,
 					.limit = (sent + credit) % 4096,
 				};
 
-				assert_int_equal(dl_credit_may_send(&tx, np),
+				assert_int_equal(dl_link_credit_may_send(&tx,
+									 np),
 						 np <= credit);
 			}
 }
@@ -126,15 +128,15 @@ static void test_loss(void **state)
 	struct link l;
 
 	(void)state;
-	setup(&l, DL_CREDIT_IBA, 100, 1);
-	dl_credit_spend(&l.tx, 60);	/* lost */
+	setup(&l, DL_LINK_CREDIT_IBA, 100, 1);
+	dl_link_credit_spend(&l.tx, 60); /* lost */
 	tell(&l);
 	assert_false(transfer(&l, 41));
 	assert_true(transfer(&l, 40));
-	dl_credit_release(&l.rx, 40);
+	dl_link_credit_release(&l.rx, 40);
 	tell(&l);
 	assert_false(transfer(&l, 41));
-	dl_credit_sync(&l.rx, dl_credit_sync_of(&l.tx));
+	dl_link_credit_sync(&l.rx, dl_link_credit_sync_of(&l.tx));
 	registers(&l, 100, 140, 100, 100, 200);
 	tell(&l);
 	assert_true(transfer(&l, 100));
@@ -146,19 +148,21 @@ static void test_chunks(void **state)
 	struct link l;
 
 	(void)state;
-	setup(&l, DL_CREDIT_IBA, 101, 2);
+	setup(&l, DL_LINK_CREDIT_IBA, 101, 2);
 	assert_int_equal(l.rx.free, 50);
 	for (int i = 0; i < 50; i++)
 		assert_true(transfer(&l, 1));
 	assert_int_equal(l.rx.free, 0);
 	assert_false(transfer(&l, 1));
 	for (int i = 0; i < 50; i++)
-		dl_credit_release(&l.rx, 1);
+		dl_link_credit_release(&l.rx, 1);
 	tell(&l);
 	assert_true(transfer(&l, 49));
 	assert_int_equal(l.rx.free, 25);
-	assert_int_equal(dl_credit_of(&l.rx), 49 + 50 + 25);
-	assert_int_equal(dl_credit_rx_init(&l.rx, DL_CREDIT_IBA, 1, 0), -EINVAL);
+	assert_int_equal(dl_link_credit_of(&l.rx), 49 + 50 + 25);
+	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_IBA, 1,
+						0),
+			 -EINVAL);
 }
 
 /* C5: a sender that lies finds no room; its packet is counted. */
@@ -167,10 +171,10 @@ static void test_discard(void **state)
 	struct link l;
 
 	(void)state;
-	setup(&l, DL_CREDIT_IBA, 10, 1);
+	setup(&l, DL_LINK_CREDIT_IBA, 10, 1);
 	l.tx.limit = 100;
-	dl_credit_spend(&l.tx, 11);
-	assert_false(dl_credit_receive(&l.rx, 11));
+	dl_link_credit_spend(&l.tx, 11);
+	assert_false(dl_link_credit_receive(&l.rx, 11));
 	assert_int_equal(l.rx.dropped, 1);
 	assert_int_equal(l.rx.count, 0);
 	assert_int_equal(l.rx.free, 10);
@@ -182,48 +186,50 @@ static void test_pcie(void **state)
 	struct link l;
 
 	(void)state;
-	assert_int_equal(dl_credit_units(DL_CREDIT_PCIE, 4096), 1);
-	assert_int_equal(dl_credit_units(DL_CREDIT_IBA, 4096), 64);
-	assert_int_equal(dl_credit_units(DL_CREDIT_IBA, 4097), 65);
-	setup(&l, DL_CREDIT_PCIE, 8, 1);
+	assert_int_equal(dl_link_credit_units(DL_LINK_CREDIT_PCIE, 4096), 1);
+	assert_int_equal(dl_link_credit_units(DL_LINK_CREDIT_IBA, 4096), 64);
+	assert_int_equal(dl_link_credit_units(DL_LINK_CREDIT_IBA, 4097), 65);
+	setup(&l, DL_LINK_CREDIT_PCIE, 8, 1);
 	assert_int_equal(l.tx.limit, 8);
 	for (int i = 0; i < 8; i++)
 		assert_true(transfer(&l, 1));
 	assert_int_equal(l.tx.limit, 0);
 	assert_false(transfer(&l, 1));
-	dl_credit_release(&l.rx, 3);
+	dl_link_credit_release(&l.rx, 3);
 	assert_false(transfer(&l, 1));
 	tell(&l);
 	assert_int_equal(l.tx.limit, 3);
 	/* A packet on the wire while the message comes is not free space. */
-	dl_credit_spend(&l.tx, 1);
+	dl_link_credit_spend(&l.tx, 1);
 	tell(&l);
 	assert_int_equal(l.tx.limit, 2);
-	assert_true(dl_credit_receive(&l.rx, 1));
+	assert_true(dl_link_credit_receive(&l.rx, 1));
 	/* Lost data: gone until Tx_Cnt comes. */
-	dl_credit_spend(&l.tx, 2);
-	dl_credit_release(&l.rx, 6);
+	dl_link_credit_spend(&l.tx, 2);
+	dl_link_credit_release(&l.rx, 6);
 	tell(&l);
 	assert_int_equal(l.tx.limit, 6);
-	dl_credit_sync(&l.rx, dl_credit_sync_of(&l.tx));
+	dl_link_credit_sync(&l.rx, dl_link_credit_sync_of(&l.tx));
 	tell(&l);
 	assert_int_equal(l.tx.limit, 8);
 	/* A sync message behind data that was sent after it counts back. */
 	for (int i = 0; i < 4; i++)
 		assert_true(transfer(&l, 1));
-	dl_credit_sync(&l.rx, l.tx.sent - 3);
+	dl_link_credit_sync(&l.rx, l.tx.sent - 3);
 	assert_int_equal(l.rx.count, l.tx.sent - 7);
 	tell(&l);
 	assert_int_equal(l.tx.limit, 1);
 	/* A credit message from before everything: no credit at all. */
-	dl_credit_update(&l.tx, l.tx.sent - 9);
+	dl_link_credit_update(&l.tx, l.tx.sent - 9);
 	assert_int_equal(l.tx.limit, 0);
-	dl_credit_sync(&l.rx, l.tx.sent);
+	dl_link_credit_sync(&l.rx, l.tx.sent);
 	tell(&l);
 	assert_int_equal(l.tx.limit, 4);
-	assert_int_equal(dl_credit_rx_init(&l.rx, DL_CREDIT_PCIE, 8, 2),
+	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_PCIE, 8,
+						2),
 			 -EINVAL);
-	assert_int_equal(dl_credit_rx_init(&l.rx, DL_CREDIT_PCIE, 2049, 1),
+	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_PCIE,
+						2049, 1),
 			 -EINVAL);
 }
 
@@ -237,28 +243,29 @@ static void test_worth_telling(void **state)
 	uint32_t told;
 
 	(void)state;
-	for (int scheme = DL_CREDIT_IBA; scheme <= DL_CREDIT_PCIE; scheme++) {
+	for (int scheme = DL_LINK_CREDIT_IBA; scheme <= DL_LINK_CREDIT_PCIE;
+	     scheme++) {
 		setup(&l, scheme, 100, 1);
-		told = dl_credit_of(&l.rx);
-		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
+		told = dl_link_credit_of(&l.rx);
+		assert_false(dl_link_credit_worth_telling(&l.rx, told, 10));
 		for (int i = 0; i < 20; i++)
 			assert_true(transfer(&l, 1));
-		dl_credit_release(&l.rx, 20);
-		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
+		dl_link_credit_release(&l.rx, 20);
+		assert_false(dl_link_credit_worth_telling(&l.rx, told, 10));
 		for (int i = 0; i < 5; i++)
 			assert_true(transfer(&l, 1));
-		dl_credit_release(&l.rx, 5);
-		assert_true(dl_credit_worth_telling(&l.rx, told, 10));
+		dl_link_credit_release(&l.rx, 5);
+		assert_true(dl_link_credit_worth_telling(&l.rx, told, 10));
 		tell(&l);
-		told = dl_credit_of(&l.rx);
+		told = dl_link_credit_of(&l.rx);
 		/* Ten are left, and one has moved on; then nine are left. */
 		for (int i = 0; i < 90; i++)
 			assert_true(transfer(&l, 1));
-		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
-		dl_credit_release(&l.rx, 1);
-		assert_false(dl_credit_worth_telling(&l.rx, told, 10));
+		assert_false(dl_link_credit_worth_telling(&l.rx, told, 10));
+		dl_link_credit_release(&l.rx, 1);
+		assert_false(dl_link_credit_worth_telling(&l.rx, told, 10));
 		assert_true(transfer(&l, 1));
-		assert_true(dl_credit_worth_telling(&l.rx, told, 10));
+		assert_true(dl_link_credit_worth_telling(&l.rx, told, 10));
 	}
 }
 
@@ -272,7 +279,7 @@ struct queue {
 };
 
 struct chain {
-	struct link link[2][CHAIN_VCS];	/* upstream-current, -downstream */
+	struct link link[2][CHAIN_VCS]; /* upstream-current, -downstream */
 	struct queue node[3][CHAIN_VCS];
 	struct queue wire[2][CHAIN_VCS];
 };
@@ -289,27 +296,28 @@ static void chain_event(struct chain *c, struct draw *d)
 	struct queue *from = &c->node[hop][vc], *wire = &c->wire[hop][vc];
 
 	switch (draw_below(d, 4)) {
-	case 0:	/* send; what leaves Current is forwarded by it */
-		if (from->head == from->n || !dl_credit_may_send(&l->tx, 1))
+	case 0: /* send; what leaves Current is forwarded by it */
+		if (from->head == from->n ||
+		    !dl_link_credit_may_send(&l->tx, 1))
 			return;
-		dl_credit_spend(&l->tx, 1);
+		dl_link_credit_spend(&l->tx, 1);
 		move(from, wire);
 		if (hop)
-			dl_credit_release(&c->link[0][vc].rx, 1);
+			dl_link_credit_release(&c->link[0][vc].rx, 1);
 		return;
 	case 1:
 		if (wire->head == wire->n)
 			return;
-		assert_true(dl_credit_receive(&l->rx, 1));
+		assert_true(dl_link_credit_receive(&l->rx, 1));
 		move(wire, &c->node[hop + 1][vc]);
 		return;
 	case 2:
 		tell(l);
 		return;
-	default:	/* Downstream consumes on one channel only */
+	default: /* Downstream consumes on one channel only */
 		l = &c->link[1][0];
 		if (l->rx.free < l->rx.size)
-			dl_credit_release(&l->rx, 1);
+			dl_link_credit_release(&l->rx, 1);
 	}
 }
 
@@ -320,11 +328,12 @@ static void chain_event(struct chain *c, struct draw *d)
  */
 static void test_chain(void **state)
 {
-	static struct chain c;	/* 30 KiB */
+	static struct chain c; /* 30 KiB */
 	struct draw d = { .seed = 5 };
 
 	(void)state;
-	for (int scheme = DL_CREDIT_IBA; scheme <= DL_CREDIT_PCIE; scheme++) {
+	for (int scheme = DL_LINK_CREDIT_IBA; scheme <= DL_LINK_CREDIT_PCIE;
+	     scheme++) {
 		memset(&c, 0, sizeof(c));
 		for (int vc = 0; vc < CHAIN_VCS; vc++) {
 			setup(&c.link[0][vc], scheme, 4, 1);
@@ -340,8 +349,8 @@ static void test_chain(void **state)
 		assert_int_equal(c.node[2][1].n, 2);
 		assert_int_equal(c.node[1][1].n - c.node[1][1].head, 4);
 		assert_int_equal(c.node[0][1].n - c.node[0][1].head, 394);
-		assert_false(dl_credit_may_send(&c.link[0][1].tx, 1));
-		assert_false(dl_credit_may_send(&c.link[1][1].tx, 1));
+		assert_false(dl_link_credit_may_send(&c.link[0][1].tx, 1));
+		assert_false(dl_link_credit_may_send(&c.link[1][1].tx, 1));
 	}
 }
 
@@ -351,15 +360,15 @@ static void test_chain(void **state)
 
 /* Numbers that never wrap: what IBA and E1 mean, not how they count it. */
 struct twin {
-	int64_t sent, promised;		/* at the sender */
-	int64_t arrived;		/* at the receiver, losses made good */
-	int64_t stored;			/* chunks in use */
+	int64_t sent, promised; /* at the sender */
+	int64_t arrived;	/* at the receiver, losses made good */
+	int64_t stored;		/* chunks in use */
 	int64_t size, chunk;
 	bool pcie;
 };
 
 struct wire {
-	int64_t units[WIRE];	/* packets; -1 - FCTBS: a sync message */
+	int64_t units[WIRE]; /* packets; -1 - FCTBS: a sync message */
 	unsigned int head, n;
 };
 
@@ -393,7 +402,7 @@ static const char *arrive(struct link *l, struct twin *t, struct wire *w,
 	if (lost)
 		return NULL;
 	if (what < 0) {
-		dl_credit_sync(&l->rx, (-1 - what) & DL_CREDIT_MASK);
+		dl_link_credit_sync(&l->rx, (-1 - what) & DL_LINK_CREDIT_MASK);
 		t->arrived = -1 - what;
 		return NULL;
 	}
@@ -401,7 +410,7 @@ static const char *arrive(struct link *l, struct twin *t, struct wire *w,
 	t->stored += chunks(t, what);
 	if (t->stored > t->size)
 		return "the buffer overflows";
-	if (!dl_credit_receive(&l->rx, what))
+	if (!dl_link_credit_receive(&l->rx, what))
 		return "a packet is dropped";
 	push(buffer, what);
 	return NULL;
@@ -413,19 +422,22 @@ static const char *step(struct link *l, struct twin *t, struct wire *w,
 	int64_t units = t->pcie ? 1 : 1 + draw_below(d, 66);
 
 	switch (draw_below(d, 8)) {
-	case 0: case 1: case 2:
+	case 0:
+	case 1:
+	case 2:
 		if (w->n + buffer->n >= WIRE - 1)
 			return NULL;
-		if (dl_credit_may_send(&l->tx, units) !=
+		if (dl_link_credit_may_send(&l->tx, units) !=
 		    (t->sent + units <= t->promised))
 			return "they differ about a send";
 		if (t->sent + units > t->promised)
 			return NULL;
-		dl_credit_spend(&l->tx, units);
+		dl_link_credit_spend(&l->tx, units);
 		t->sent += units;
 		push(w, units);
 		return NULL;
-	case 3: case 4:
+	case 3:
+	case 4:
 		return w->n ? arrive(l, t, w, buffer, draw_one_in(d, 30)) :
 			      NULL;
 	case 5:
@@ -435,12 +447,12 @@ static const char *step(struct link *l, struct twin *t, struct wire *w,
 		buffer->head = (buffer->head + 1) % WIRE;
 		buffer->n--;
 		t->stored -= chunks(t, units);
-		dl_credit_release(&l->rx, units);
+		dl_link_credit_release(&l->rx, units);
 		return NULL;
-	case 6:	/* a credit message; every other one is lost */
+	case 6: /* a credit message; every other one is lost */
 		if (draw_one_in(d, 2))
 			return NULL;
-		dl_credit_update(&l->tx, dl_credit_of(&l->rx));
+		dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
 		t->promised = twin_promise(t);
 		return NULL;
 	default:
@@ -478,8 +490,8 @@ static void one_run(unsigned int seed, int events)
 	t.size = 1 + draw_below(&d, draw_one_in(&d, 2) ? 2000 : 200);
 	if (!t.pcie && draw_one_in(&d, 4))
 		t.size = 2000 + draw_below(&d, 3000);
-	setup(&l, t.pcie ? DL_CREDIT_PCIE : DL_CREDIT_IBA, t.size * t.chunk,
-	      t.chunk);
+	setup(&l, t.pcie ? DL_LINK_CREDIT_PCIE : DL_LINK_CREDIT_IBA,
+	      t.size * t.chunk, t.chunk);
 	t.promised = twin_promise(&t);
 	for (int i = 0; i < events && !wrong; i++) {
 		wrong = step(&l, &t, &wire, &buffer, &d);

@@ -29,13 +29,15 @@ static uint64_t wire_time(uint64_t bytes, uint64_t gbps_num, uint64_t gbps_den)
 
 static const struct {
 	unsigned int speed, width;
-	uint64_t num, den;	/* data rate in Gbit/s */
+	uint64_t num, den; /* data rate in Gbit/s */
 } rates[] = {
-	{ DL_SDR, 1, 2, 1 }, { DL_SDR, 4, 8, 1 }, { DL_DDR, 4, 16, 1 },
-	{ DL_QDR, 4, 32, 1 }, { DL_QDR, 12, 96, 1 }, { DL_FDR10, 4, 40, 1 },
-	{ DL_FDR, 4, 600, 11 }, { DL_FDR, 8, 1200, 11 }, { DL_EDR, 4, 100, 1 },
-	{ DL_HDR, 1, 50, 1 }, { DL_HDR, 4, 200, 1 }, { DL_NDR, 4, 400, 1 },
-	{ DL_NDR, 12, 1200, 1 }, { DL_SDR, 12, 24, 1 },
+	{ DL_FABRIC_SDR, 1, 2, 1 },	{ DL_FABRIC_SDR, 4, 8, 1 },
+	{ DL_FABRIC_DDR, 4, 16, 1 },	{ DL_FABRIC_QDR, 4, 32, 1 },
+	{ DL_FABRIC_QDR, 12, 96, 1 },	{ DL_FABRIC_FDR10, 4, 40, 1 },
+	{ DL_FABRIC_FDR, 4, 600, 11 },	{ DL_FABRIC_FDR, 8, 1200, 11 },
+	{ DL_FABRIC_EDR, 4, 100, 1 },	{ DL_FABRIC_HDR, 1, 50, 1 },
+	{ DL_FABRIC_HDR, 4, 200, 1 },	{ DL_FABRIC_NDR, 4, 400, 1 },
+	{ DL_FABRIC_NDR, 12, 1200, 1 }, { DL_FABRIC_SDR, 12, 24, 1 },
 };
 #define NRATES (sizeof(rates) / sizeof(*rates))
 
@@ -47,9 +49,9 @@ static uint64_t closed_form(const struct emu_world *w, unsigned int rate,
 	uint64_t l = w->c.switch_latency_ps, flits, rest;
 
 	switch (w->c.switching) {
-	case DL_STORE_AND_FORWARD:
+	case DL_EMU_STORE_AND_FORWARD:
 		return d + links * wire_time(bytes, num, den) + (links - 1) * l;
-	case DL_CUT_THROUGH:
+	case DL_EMU_CUT_THROUGH:
 		return d + wire_time(bytes, num, den) +
 		       (links - 1) * (wire_time(8, num, den) + l);
 	default:
@@ -58,10 +60,9 @@ static uint64_t closed_form(const struct emu_world *w, unsigned int rate,
 		if (flits == 1)
 			return d + links * wire_time(bytes, num, den) +
 			       (links - 1) * l;
-		return d + (links - 1) *
-			(wire_time(w->c.flit, num, den) + l) +
-			(flits - 1) * wire_time(w->c.flit, num, den) +
-			wire_time(rest, num, den);
+		return d + (links - 1) * (wire_time(w->c.flit, num, den) + l) +
+		       (flits - 1) * wire_time(w->c.flit, num, den) +
+		       wire_time(rest, num, den);
 	}
 }
 
@@ -81,7 +82,7 @@ static void test_zero_load(void **state)
 		uint32_t bytes = sizes[i / NRATES / 3 % 5];
 
 		/* So long on the way that flow-control packets are due. */
-		if (kind == DL_WORMHOLE && rates[rate].num > 1000)
+		if (kind == DL_EMU_WORMHOLE && rates[rate].num > 1000)
 			continue;
 		emu_world_link(&w, rates[rate].speed, rates[rate].width);
 		w.c.switching = kind;
@@ -93,8 +94,8 @@ static void test_zero_load(void **state)
 		assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1),
 				 DL_EMU_DONE);
 		assert_int_equal(w.delivered, 1);
-		assert_int_equal(w.last.at, closed_form(&w, rate, 5,
-							bytes + 26));
+		assert_int_equal(w.last.at,
+				 closed_form(&w, rate, 5, bytes + 26));
 		assert_int_equal(w.last.bytes, bytes);
 		emu_world_stop(&w);
 	}
@@ -110,16 +111,16 @@ static void test_faster_output(void **state)
 
 	(void)state;
 	emu_world_build(&w, radix, true, 1, NULL);
-	emu_world_link(&w, DL_EDR, 4);
-	w.f->ports[w.adapter[0]].speed = DL_SDR;
+	emu_world_link(&w, DL_FABRIC_EDR, 4);
+	w.f->ports[w.adapter[0]].speed = DL_FABRIC_SDR;
 	emu_world_flow(&w, 0, 1, 2048, 1);
 	emu_world_start(&w);
 	assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1), DL_EMU_DONE);
 	/* The tail is in, crosses one switch; the last one cuts through. */
-	assert_int_equal(w.last.at, slow + 3 * 10000 +
-			 w.c.switch_latency_ps + wire_time(8, 100, 1) +
-			 w.c.switch_latency_ps +
-			 (fast - fast));
+	assert_int_equal(w.last.at, slow + 3 * 10000 + w.c.switch_latency_ps +
+					    wire_time(8, 100, 1) +
+					    w.c.switch_latency_ps +
+					    (fast - fast));
 	emu_world_free(&w);
 }
 
@@ -170,8 +171,8 @@ static void test_round_trip(void **state)
 
 	(void)state;
 	emu_world_build(&w, radix, false, 2, NULL);
-	emu_world_link(&w, DL_QDR, 4);
-	w.c.cable_mm_all = 1000000;	/* a kilometre */
+	emu_world_link(&w, DL_FABRIC_QDR, 4);
+	w.c.cable_mm_all = 1000000; /* a kilometre */
 	for (unsigned int i = 0; i < 8; i++) {
 		unsigned int packets = 1 + i / 2;
 		uint64_t trip, expected, got;
@@ -185,7 +186,7 @@ static void test_round_trip(void **state)
 		/* To the adapter: room is free when the tail is in. */
 		trip = wire_time(2074, 32, 1) + wire_time(8, 32, 1) +
 		       2 * 5 * (uint64_t)w.c.cable_mm_all;
-		if (w.c.switching == DL_CUT_THROUGH)	/* to the switch */
+		if (w.c.switching == DL_EMU_CUT_THROUGH) /* to the switch */
 			trip += w.c.switch_latency_ps + wire_time(8, 32, 1);
 		expected = packets * 20 * MS / trip;
 		got = dl_emu_totals(w.emu)->delivered;
@@ -211,7 +212,7 @@ static void test_shares(void **state)
 		double share = (double)pair[0] / (pair[0] + pair[1]);
 
 		emu_world_build(&w, radix, false, 1, pair);
-		w.c.mtu = 256;	/* a small part of any weight */
+		w.c.mtu = 256; /* a small part of any weight */
 		w.c.buffer = 16 * 6;
 		for (unsigned int level = 0; level < 2; level++)
 			emu_world_flow(&w, 0, 1, 1 << 20, 0)->level = level;
@@ -222,8 +223,9 @@ static void test_shares(void **state)
 		/* The same on the one link between the switches in use. */
 		for (port = 0; port < w.f->nports; port++) {
 			if (w.f->ports[port].peer == DL_NONE ||
-			    !dl_is_switch(w.f, w.f->ports[port].node) ||
-			    !dl_is_switch(w.f, dl_peer_node(w.f, port)))
+			    !dl_fabric_is_switch(w.f, w.f->ports[port].node) ||
+			    !dl_fabric_is_switch(
+				    w.f, dl_fabric_peer_node(w.f, port)))
 				continue;
 			for (unsigned int v = 0; v < 8; v++)
 				between[v / 4] +=
@@ -232,10 +234,12 @@ static void test_shares(void **state)
 		assert_true(at_adapter[0] + at_adapter[1] > 4000000);
 		assert_true(abs((int)(10000 * share -
 				      10000.0 * at_adapter[0] /
-				      (at_adapter[0] + at_adapter[1]))) < 100);
+					      (at_adapter[0] +
+					       at_adapter[1]))) < 100);
 		assert_true(abs((int)(10000 * share -
 				      10000.0 * between[0] /
-				      (between[0] + between[1]))) < 100);
+					      (between[0] + between[1]))) <
+			    100);
 		emu_world_free(&w);
 	}
 }
@@ -248,7 +252,7 @@ static uint64_t ring_throughput(uint32_t k, uint32_t by, uint64_t load)
 	uint64_t bytes;
 
 	emu_world_build(&w, radix, false, 1, NULL);
-	emu_world_link(&w, DL_QDR, 4);
+	emu_world_link(&w, DL_FABRIC_QDR, 4);
 	for (uint32_t i = 0; i < k; i++) {
 		struct emu_flow *flow =
 			emu_world_flow(&w, i, (i + by) % k, 2048, 0);
@@ -303,8 +307,7 @@ static void test_determinism(void **state)
 		loss.port = w.adapter[3];
 		assert_int_equal(dl_emu_fault(w.emu, &loss), 0);
 		for (uint64_t t = run ? US : MS; t <= MS; t += run ? US : MS)
-			assert_int_equal(dl_emu_run(w.emu, t),
-					 DL_EMU_RUNNING);
+			assert_int_equal(dl_emu_run(w.emu, t), DL_EMU_RUNNING);
 		assert_true(w.delivered > 1000);
 		digest[run] = w.digest;
 		emu_world_stop(&w);
@@ -315,28 +318,29 @@ static void test_determinism(void **state)
 
 static void test_histogram(void **state)
 {
-	static struct dl_histogram h;
+	static struct dl_emu_histogram h;
 
 	(void)state;
 	for (uint64_t v = 1; v; v = v > UINT64_MAX / 3 ? 0 : v * 3 - 1) {
-		unsigned int b = dl_histogram_index(v);
+		unsigned int b = dl_emu_histogram_index(v);
 
-		assert_true(b < DL_HISTOGRAM_BUCKETS);
-		assert_true(dl_histogram_lower(b) <= v);
-		assert_true(v - dl_histogram_lower(b) < dl_histogram_width(b));
-		if (v >= DL_HISTOGRAM_SUB)
-			assert_true(dl_histogram_width(b) / 2 <=
-				    v * DL_HISTOGRAM_ERROR);
+		assert_true(b < DL_EMU_HISTOGRAM_BUCKETS);
+		assert_true(dl_emu_histogram_lower(b) <= v);
+		assert_true(v - dl_emu_histogram_lower(b) <
+			    dl_emu_histogram_width(b));
+		if (v >= DL_EMU_HISTOGRAM_SUB)
+			assert_true(dl_emu_histogram_width(b) / 2 <=
+				    v * DL_EMU_HISTOGRAM_ERROR);
 		if (v == 1)
 			v = 2;
 	}
 	for (uint64_t v = 1; v <= 100000; v++)
-		dl_histogram_add(&h, v);
+		dl_emu_histogram_add(&h, v);
 	for (uint32_t q = 10000; q <= 1000000; q += 10000)
-		assert_in_range(dl_histogram_quantile(&h, q),
-				q / 10 * (1 - DL_HISTOGRAM_ERROR) - 1,
-				q / 10 * (1 + DL_HISTOGRAM_ERROR) + 1);
-	assert_int_equal(dl_histogram_mean(&h) * 2, 100001);
+		assert_in_range(dl_emu_histogram_quantile(&h, q),
+				q / 10 * (1 - DL_EMU_HISTOGRAM_ERROR) - 1,
+				q / 10 * (1 + DL_EMU_HISTOGRAM_ERROR) + 1);
+	assert_int_equal(dl_emu_histogram_mean(&h) * 2, 100001);
 }
 
 int main(void)

@@ -57,27 +57,30 @@ static void check_cycle(const struct emu_world *w)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct dl_cycle_step *next = &cycle[(i + 1) % n];
 
-		assert_true(dl_is_switch(w->f,
-					 w->f->ports[cycle[i].port].node));
-		assert_int_equal(dl_peer_node(w->f, cycle[i].port),
+		assert_true(dl_fabric_is_switch(
+			w->f, w->f->ports[cycle[i].port].node));
+		assert_int_equal(dl_fabric_peer_node(w->f, cycle[i].port),
 				 w->f->ports[next->port].node);
 		/* The packet is on its way through the next channel. */
-		assert_true(cycle[i].dlid >= DL_MCAST_LID ||
-			    dl_lft(w->t, w->f->nodes[dl_peer_node(
-					w->f, cycle[i].port)].sw,
-				   cycle[i].dlid) ==
-			    w->f->ports[next->port].num);
+		assert_true(
+			cycle[i].dlid >= DL_TABLES_MCAST_LID ||
+			dl_tables_lft(w->t,
+				      w->f->nodes[dl_fabric_peer_node(
+							  w->f, cycle[i].port)]
+					      .sw,
+				      cycle[i].dlid) ==
+				w->f->ports[next->port].num);
 	}
 }
 
 static bool has_loop(const struct emu_world *w)
 {
-	struct dl_verdict *verdict;
+	struct dl_verify_result *verdict;
 	bool loop;
 
 	assert_int_equal(dl_verify(w->t, NULL, NULL, &verdict), 0);
 	loop = verdict->credit_loop;
-	dl_verdict_free(verdict);
+	dl_verify_result_free(verdict);
 	return loop;
 }
 
@@ -94,8 +97,9 @@ static void test_one_vl_deadlocks(void **state)
 		assert_true(has_loop(&w));
 		w.c.switching = i % 3;
 		w.c.flow_control = i / 3;
-		w.c.buffer = w.c.switching == DL_WORMHOLE ? 4 :
-			     w.c.flow_control == DL_CREDIT_PCIE ? 2 : 2 * 33;
+		w.c.buffer = w.c.switching == DL_EMU_WORMHOLE	     ? 4 :
+			     w.c.flow_control == DL_LINK_CREDIT_PCIE ? 2 :
+								       2 * 33;
 		everybody(&w, 0, 8192, 0);
 		emu_world_start(&w);
 		assert_int_equal(run_audited(&w, 100 * MS, 10),
@@ -121,7 +125,7 @@ static void draw_world(struct draw *d, struct emu_world *w)
 		radix[0] = 2;
 	emu_world_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
 			NULL);
-	emu_world_link(w, DL_SDR + draw_below(d, 8), 4);
+	emu_world_link(w, DL_FABRIC_SDR + draw_below(d, 8), 4);
 	w->c.seed = draw32(d);
 	w->c.mtu = 256u << draw_below(d, 5);
 	w->c.switching = draw_below(d, 3);
@@ -130,9 +134,9 @@ static void draw_world(struct draw *d, struct emu_world *w)
 	w->c.flit = 64 << draw_below(d, 3);
 	w->c.cable_mm_all = draw_below(d, 20000);
 	w->c.switch_latency_ps = draw_below(d, 200000);
-	if (w->c.flow_control == DL_CREDIT_PCIE)
+	if (w->c.flow_control == DL_LINK_CREDIT_PCIE)
 		w->c.buffer = 1 + draw_below(d, 3);
-	else if (w->c.switching == DL_WORMHOLE)
+	else if (w->c.switching == DL_EMU_WORMHOLE)
 		w->c.buffer = w->c.flit / 64 * (1 + draw_below(d, 4));
 	else
 		w->c.buffer = (w->c.mtu / 64 + 2) * (1 + draw_below(d, 3));
@@ -155,18 +159,19 @@ static void test_safe_tables(void **state)
 		draw_world(&d, &w);
 		everybody(&w, 8, 1 + draw_below(&d, 3 * w.c.mtu), 0);
 		messages = 8 * w.nadapters;
-		if (w.c.switching == DL_WORMHOLE && i % 2)
+		if (w.c.switching == DL_EMU_WORMHOLE && i % 2)
 			w.c.buffer += w.c.flow_control ?
-				(w.c.mtu + 74) / w.c.flit : w.c.mtu / 64 + 2;
+					      (w.c.mtu + 74) / w.c.flit :
+					      w.c.mtu / 64 + 2;
 		/* Multicast among unicast, at both levels. */
 		for (unsigned int m = 0; m < 3; m++) {
 			struct emu_flow *flow;
 
-			if (w.c.switching == DL_WORMHOLE && i % 2 == 0)
+			if (w.c.switching == DL_EMU_WORMHOLE && i % 2 == 0)
 				break;
 			flow = emu_world_flow(&w, draw_below(&d, w.nadapters),
 					      0, 1500, 4);
-			flow->mlid = DL_MCAST_LID;
+			flow->mlid = DL_TABLES_MCAST_LID;
 			flow->level = m % 2;
 			flow->window = m;
 			copies += 4 * (w.nadapters - 1) *
@@ -209,8 +214,10 @@ static void test_lost_credit(void **state)
 		for (uint32_t p = 0; p < w.f->nports; p++) {
 			struct dl_emu_fault loss = {
 				damage ? DL_EMU_DATA_CORRUPT :
-				p % 2 ? DL_EMU_FCP_CORRUPT : DL_EMU_FCP_LOSS,
-				p, damage ? 100000 : 300000 };
+				p % 2  ? DL_EMU_FCP_CORRUPT :
+					 DL_EMU_FCP_LOSS,
+				p, damage ? 100000 : 300000
+			};
 
 			if (w.f->ports[p].peer != DL_NONE)
 				assert_int_equal(dl_emu_fault(w.emu, &loss), 0);
@@ -243,9 +250,10 @@ static void test_flapping_link(void **state)
 		everybody(&w, 40, 2000, 0);
 		emu_world_start(&w);
 		for (unsigned int flap = 0; flap < 12; flap++) {
-			struct dl_emu_fault fault = {
-				flap % 2 ? DL_EMU_LINK_UP : DL_EMU_LINK_DOWN,
-				0, 0 };
+			struct dl_emu_fault fault = { flap % 2 ?
+							      DL_EMU_LINK_UP :
+							      DL_EMU_LINK_DOWN,
+						      0, 0 };
 
 			do
 				fault.port = draw_below(&d, w.f->nports);
@@ -268,7 +276,7 @@ static void test_flapping_link(void **state)
 				 totals->injected);
 		assert_int_equal(totals->dropped,
 				 totals->drops[DL_EMU_DROP_DEAD_LINK] +
-				 totals->drops[DL_EMU_DROP_HOQ_LIFE]);
+					 totals->drops[DL_EMU_DROP_HOQ_LIFE]);
 		emu_world_free(&w);
 	}
 }
@@ -301,7 +309,7 @@ static void test_stopped_receiver(void **state)
 static void test_starvation(void **state)
 {
 	const uint32_t radix[3] = { 2, 1, 1 };
-	struct dl_vlarb only = { .nlow = 1, .low = { { 0, 64 } } };
+	struct dl_tables_vlarb only = { .nlow = 1, .low = { { 0, 64 } } };
 	struct dl_emu_starved starved[4];
 	struct emu_world w;
 	int arb;
@@ -338,7 +346,7 @@ static void test_management(void **state)
 	assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DONE);
 	/* Five links at SDR 4x, a nanosecond a byte; two metres each. */
 	assert_int_equal(w.last.at, 5 * 10000 + 290000 +
-				    4 * (8000 + w.c.switch_latency_ps));
+					    4 * (8000 + w.c.switch_latency_ps));
 	emu_world_stop(&w);
 
 	/* All to one: more than the switches can store. */
@@ -352,10 +360,10 @@ static void test_management(void **state)
 	assert_int_equal(totals->injected, 4 * 20 + 3 * 50);
 	assert_int_equal(totals->dropped, totals->drops[DL_EMU_DROP_SMP_FULL]);
 	assert_true(totals->dropped > 0);
-	assert_int_equal(totals->delivered + totals->dropped,
-			 totals->injected);
+	assert_int_equal(totals->delivered + totals->dropped, totals->injected);
 	assert_int_equal(dl_emu_level(w.emu, 0)->packets +
-			 dl_emu_level(w.emu, 1)->packets, 4 * 20);
+				 dl_emu_level(w.emu, 1)->packets,
+			 4 * 20);
 	emu_world_free(&w);
 }
 
@@ -379,7 +387,8 @@ static void test_new_tables(void **state)
 			assert_int_equal(dl_emu_run(w.emu, t * 7 * US),
 					 DL_EMU_RUNNING);
 			assert_int_equal(dl_emu_swap_tables(
-				w.emu, t % 2 ? other.t : w.t), 0);
+						 w.emu, t % 2 ? other.t : w.t),
+					 0);
 			assert_int_equal(dl_emu_audit(w.emu, w.emu->log), 0);
 		}
 		assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DONE);

@@ -26,7 +26,7 @@
 
 #include "draw.h"
 #include "emu_world.h"
-#include "link/fcp.h"
+#include "dateline/link.h"
 
 #define VLS 16
 #define MAX_QUEUE 64
@@ -39,14 +39,14 @@ enum kind { TAIL, CREDIT, ARRIVE, WAKE, MESSAGE, ENDED };
 struct soon {
 	uint64_t time;
 	enum kind kind;
-	uint32_t who;		/* port, channel or flow */
-	uint64_t value;		/* packet; credit */
+	uint32_t who;	/* port, channel or flow */
+	uint64_t value; /* packet; credit */
 };
 
 struct packet {
 	uint64_t created, injected, tail_in;
-	uint32_t flow, bytes, data, in;	/* in: channel */
-	int parent;		/* of a copy; else -1 */
+	uint32_t flow, bytes, data, in; /* in: channel */
+	int parent;			/* of a copy; else -1 */
 	unsigned int copies;
 	uint16_t dlid;
 	uint8_t sl, level;
@@ -59,21 +59,21 @@ struct queue {
 };
 
 struct channel {
-	struct queue stored;	/* as receiver */
+	struct queue stored; /* as receiver */
 	bool reading;
-	uint64_t entered, gone, told;	/* units; gone when last told */
-	struct queue waiting;	/* as sender */
-	uint64_t limit;		/* units that may be entered at the far end */
+	uint64_t entered, gone, told; /* units; gone when last told */
+	struct queue waiting;	      /* as sender */
+	uint64_t limit; /* units that may be entered at the far end */
 };
 
 struct port {
-	struct dl_arbiter arb;
-	struct dl_arb_program program;
+	struct dl_link_arbiter arb;
+	struct dl_link_arb_program program;
 	struct channel vl[VLS];
-	unsigned int tell;	/* VLs with a flow-control packet to send */
+	unsigned int tell; /* VLs with a flow-control packet to send */
 	uint64_t busy_until;
-	int sending;		/* packet, or -1 */
-	uint32_t read;		/* channel that it is read from */
+	int sending;   /* packet, or -1 */
+	uint32_t read; /* channel that it is read from */
 	unsigned int sent_vl, sent_units;
 	bool wake;
 	uint64_t delay;
@@ -92,7 +92,7 @@ struct flow {
 struct twin {
 	struct emu_world *w;
 	uint64_t now;
-	struct dl_rate rate;
+	struct dl_emu_rate rate;
 	struct port *ports;
 	struct flow flows[EMU_MAX_FLOWS];
 	struct soon *soon;
@@ -103,8 +103,9 @@ struct twin {
 
 static unsigned int units(const struct twin *t, uint32_t bytes)
 {
-	return t->w->c.flow_control == DL_CREDIT_PCIE ? 1 :
-						       (bytes - 10 + 63) / 64;
+	return t->w->c.flow_control == DL_LINK_CREDIT_PCIE ?
+		       1 :
+		       (bytes - 10 + 63) / 64;
 }
 
 static void later(struct twin *t, uint64_t time, enum kind kind, uint32_t who,
@@ -134,7 +135,7 @@ static struct channel *channel(struct twin *t, uint32_t number)
 
 static bool is_switch(const struct twin *t, uint32_t port)
 {
-	return dl_is_switch(t->w->f, t->w->f->ports[port].node);
+	return dl_fabric_is_switch(t->w->f, t->w->f->ports[port].node);
 }
 
 static void look(struct twin *t, uint32_t in);
@@ -150,8 +151,7 @@ static void consider_telling(struct twin *t, uint32_t in)
 
 	if (!fresh)
 		return;
-	if (fresh < (size + 3) / 4 &&
-	    size + c->told - c->entered >= largest)
+	if (fresh < (size + 3) / 4 && size + c->told - c->entered >= largest)
 		return;
 	if (t->ports[in / VLS].tell >> in % VLS & 1)
 		return;
@@ -175,10 +175,9 @@ static void tell(struct twin *t, uint32_t port)
 
 	p->tell &= ~(1u << vl);
 	c->told = c->gone;
-	p->busy_until = t->now + dl_rate_time(t->rate, DL_FCP_SYMBOLS);
+	p->busy_until = t->now + dl_emu_rate_time(t->rate, DL_LINK_FCP_SYMBOLS);
 	later(t, p->busy_until + p->delay, CREDIT,
-	      t->w->f->ports[port].peer * VLS + vl,
-	      t->w->c.buffer + c->gone);
+	      t->w->f->ports[port].peer * VLS + vl, t->w->c.buffer + c->gone);
 }
 
 static void send(struct twin *t, uint32_t port, unsigned int vl)
@@ -201,16 +200,18 @@ static void send(struct twin *t, uint32_t port, unsigned int vl)
 	}
 	pk->waiting = false;
 	t->ports[peer].vl[vl].entered += p->sent_units;
-	p->busy_until = t->now + dl_rate_time(t->rate, pk->bytes);
+	p->busy_until = t->now + dl_emu_rate_time(t->rate, pk->bytes);
 	later(t, p->busy_until, TAIL, port, pk->parent);
 	pk->in = peer * VLS + vl;
 	pk->parent = -1;
 	pk->tail_in = p->busy_until + p->delay;
 	if (!is_switch(t, peer))
 		later(t, pk->tail_in, ARRIVE, pk->in, id);
-	else if (t->w->c.switching == DL_CUT_THROUGH)
-		later(t, t->now + p->delay + dl_rate_time(t->rate, 8) +
-		      t->w->c.switch_latency_ps, ARRIVE, pk->in, id);
+	else if (t->w->c.switching == DL_EMU_CUT_THROUGH)
+		later(t,
+		      t->now + p->delay + dl_emu_rate_time(t->rate, 8) +
+			      t->w->c.switch_latency_ps,
+		      ARRIVE, pk->in, id);
 	else
 		later(t, pk->tail_in + t->w->c.switch_latency_ps, ARRIVE,
 		      pk->in, id);
@@ -223,7 +224,7 @@ static void transmit(struct twin *t, uint32_t port)
 	for (;;) {
 		uint32_t peer = t->w->f->ports[port].peer;
 		unsigned int waiting = 0, able = 0;
-		struct dl_pick pick;
+		struct dl_link_pick pick;
 
 		for (unsigned int vl = 0; vl < VLS; vl++) {
 			const struct queue *q = &p->vl[vl].waiting;
@@ -232,7 +233,7 @@ static void transmit(struct twin *t, uint32_t port)
 				continue;
 			waiting |= 1u << vl;
 			if (t->ports[peer].vl[vl].entered +
-			    units(t, t->packets[q->packet[0]].bytes) <=
+				    units(t, t->packets[q->packet[0]].bytes) <=
 			    p->vl[vl].limit)
 				able |= 1u << vl;
 		}
@@ -248,11 +249,13 @@ static void transmit(struct twin *t, uint32_t port)
 			tell(t, port);
 			continue;
 		}
-		if (dl_arbiter_pick(&p->arb, false, false, able, &pick) !=
-		    DL_KIND_DATA)
+		if (dl_link_arbiter_pick(&p->arb, false, false, able, &pick) !=
+		    DL_LINK_DATA)
 			return;
-		dl_arbiter_charge(&p->arb, &pick, t->packets[
-			p->vl[pick.vl].waiting.packet[0]].bytes, NULL);
+		dl_link_arbiter_charge(
+			&p->arb, &pick,
+			t->packets[p->vl[pick.vl].waiting.packet[0]].bytes,
+			NULL);
 		send(t, port, pick.vl);
 	}
 }
@@ -261,13 +264,14 @@ static void transmit(struct twin *t, uint32_t port)
 
 static void ask(struct twin *t, int id, uint32_t in, unsigned int number)
 {
-	const struct dl_node *n =
+	const struct dl_fabric_node *n =
 		&t->w->f->nodes[t->w->f->ports[in / VLS].node];
 	uint32_t out = n->first_port + number;
-	unsigned int vl = dl_sl2vl_get(
+	unsigned int vl = dl_tables_sl2vl_get(
 		t->w->t->rows[t->w->t->sl2vl[t->w->t->sl2vl_first[n->sw] +
-			      t->w->f->ports[in / VLS].num *
-			      (n->nports + 1) + number]],
+					     t->w->f->ports[in / VLS].num *
+						     (n->nports + 1) +
+					     number]],
 		t->packets[id].sl);
 
 	t->packets[id].waiting = true;
@@ -284,9 +288,10 @@ static int new_packet(struct twin *t, struct packet like)
 
 static void spread(struct twin *t, int id, uint32_t in)
 {
-	const struct dl_node *n =
+	const struct dl_fabric_node *n =
 		&t->w->f->nodes[t->w->f->ports[in / VLS].node];
-	const uint64_t *mask = &t->w->t->groups[0].masks[n->sw * DL_MASK_WORDS];
+	const uint64_t *mask =
+		&t->w->t->groups[0].masks[n->sw * DL_TABLES_MASK_WORDS];
 
 	channel(t, in)->reading = true;
 	t->packets[id].copies = 0;
@@ -300,7 +305,7 @@ static void spread(struct twin *t, int id, uint32_t in)
 			copy.parent = id;
 			if (pass)
 				ask(t, new_packet(t, copy), in, i);
-			else	/* so that none is the last too early */
+			else /* so that none is the last too early */
 				t->packets[id].copies++;
 		}
 	assert_true(t->packets[id].copies > 0);
@@ -310,7 +315,7 @@ static void spread(struct twin *t, int id, uint32_t in)
 static void look(struct twin *t, uint32_t in)
 {
 	struct channel *c = channel(t, in);
-	const struct dl_node *n =
+	const struct dl_fabric_node *n =
 		&t->w->f->nodes[t->w->f->ports[in / VLS].node];
 	int id;
 
@@ -319,10 +324,11 @@ static void look(struct twin *t, uint32_t in)
 	id = c->stored.packet[0];
 	if (t->packets[id].waiting)
 		return;
-	if (t->packets[id].dlid >= DL_MCAST_LID)
+	if (t->packets[id].dlid >= DL_TABLES_MCAST_LID)
 		spread(t, id, in);
 	else
-		ask(t, id, in, dl_lft(t->w->t, n->sw, t->packets[id].dlid));
+		ask(t, id, in,
+		    dl_tables_lft(t->w->t, n->sw, t->packets[id].dlid));
 }
 
 /* ---- adapters ---------------------------------------------------------- */
@@ -331,13 +337,14 @@ static void start(struct twin *t, int flow)
 {
 	struct flow *f = &t->flows[flow];
 	uint32_t port = t->w->flow_port[flow];
-	unsigned int sl = f->m.dlid >= DL_MCAST_LID ? DL_NO_SL :
-			  dl_path_sl(t->w->t, port, f->m.dlid);
+	unsigned int sl = f->m.dlid >= DL_TABLES_MCAST_LID ?
+				  DL_TABLES_NO_SL :
+				  dl_tables_path_sl(t->w->t, port, f->m.dlid);
 
 	f->waiting = false;
 	f->active = true;
 	f->left = f->m.bytes;
-	f->sl = (sl == DL_NO_SL ? 0 : sl) | (f->m.level ? 8 : 0);
+	f->sl = (sl == DL_TABLES_NO_SL ? 0 : sl) | (f->m.level ? 8 : 0);
 }
 
 static void next_message(struct twin *t, int flow)
@@ -369,21 +376,25 @@ static void fill(struct twin *t, uint32_t port)
 	struct flow *f = &t->flows[p->flow];
 
 	while (f->active) {
-		unsigned int vl = dl_sl2vl_get(
+		unsigned int vl = dl_tables_sl2vl_get(
 			t->w->t->rows[t->w->t->end_sl2vl[port]], f->sl);
-		bool multicast = f->m.dlid >= DL_MCAST_LID;
+		bool multicast = f->m.dlid >= DL_TABLES_MCAST_LID;
 		struct packet pk = {
-			.created = f->m.at, .flow = p->flow, .parent = -1,
-			.in = port * VLS + vl, .dlid = f->m.dlid,
-			.sl = f->sl, .level = f->m.level,
+			.created = f->m.at,
+			.flow = p->flow,
+			.parent = -1,
+			.in = port * VLS + vl,
+			.dlid = f->m.dlid,
+			.sl = f->sl,
+			.level = f->m.level,
 		};
 
 		if (p->taken[vl])
 			return;
 		p->taken[vl] = true;
 		pk.data = f->left < t->w->c.mtu ? f->left : t->w->c.mtu;
-		pk.bytes = pk.data + (multicast ? DL_EMU_MCAST_HEADERS :
-						  DL_EMU_HEADERS);
+		pk.bytes = pk.data +
+			   (multicast ? DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
 		f->left -= pk.data;
 		pk.last = !f->left;
 		join(&p->vl[vl].waiting, new_packet(t, pk));
@@ -398,14 +409,20 @@ static void deliver(struct twin *t, int id, uint32_t in)
 {
 	const struct packet *pk = &t->packets[id];
 	struct dl_emu_delivery d = {
-		.created = pk->created, .injected = pk->injected,
-		.at = t->now, .flow = pk->flow, .dst = in / VLS,
-		.bytes = pk->data, .dlid = pk->dlid, .level = pk->level,
-		.sl = pk->sl, .last = pk->last,
+		.created = pk->created,
+		.injected = pk->injected,
+		.at = t->now,
+		.flow = pk->flow,
+		.dst = in / VLS,
+		.bytes = pk->data,
+		.dlid = pk->dlid,
+		.level = pk->level,
+		.sl = pk->sl,
+		.last = pk->last,
 	};
 
 	emu_world_note(t->w, &d);
-	if (pk->last && pk->dlid < DL_MCAST_LID &&
+	if (pk->last && pk->dlid < DL_TABLES_MCAST_LID &&
 	    t->w->flow_window[pk->flow])
 		later(t, t->now, ENDED, pk->flow, 0);
 	release(t, in, units(t, pk->bytes));
@@ -491,7 +508,7 @@ static void set_up(struct twin *t, struct emu_world *w)
 	assert_int_equal(dl_emu_link_rate(f, &w->c, w->adapter[0], &t->rate),
 			 0);
 	for (uint32_t i = 0; i < f->nports; i++) {
-		struct dl_arb_options o = w->c.arbitration;
+		struct dl_link_arb_options o = w->c.arbitration;
 		struct port *p = &t->ports[i];
 		uint32_t mm = w->c.cable_mm_all;
 
@@ -502,11 +519,12 @@ static void set_up(struct twin *t, struct emu_world *w)
 		o.nvls = f->ports[i].vls ? f->ports[i].vls : w->c.default_vls;
 		o.high_cap = f->ports[i].arb_high_cap;
 		o.low_cap = f->ports[i].arb_low_cap;
-		dl_arb_compile(&w->t->arbs[w->t->vlarb[i]], &o, &p->program);
-		dl_arbiter_init(&p->arb, &p->program);
+		dl_link_arb_compile(&w->t->arbs[w->t->vlarb[i]], &o,
+				    &p->program);
+		dl_link_arbiter_init(&p->arb, &p->program);
 		if (w->c.cable_mm)
 			mm = w->c.cable_mm[i] ? w->c.cable_mm[i] :
-			     w->c.cable_mm[f->ports[i].peer];
+						w->c.cable_mm[f->ports[i].peer];
 		p->delay = 5 * (uint64_t)mm;
 		for (unsigned int vl = 0; vl < VLS; vl++)
 			p->vl[vl].limit = w->c.buffer;
@@ -573,35 +591,36 @@ static void draw_world(struct draw *d, struct emu_world *w)
 		radix[0] = 2;
 	emu_world_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
 			NULL);
-	emu_world_link(w, DL_SDR + draw_below(d, 8), 1u << 2 * draw_below(d, 2));
+	emu_world_link(w, DL_FABRIC_SDR + draw_below(d, 8),
+		       1u << 2 * draw_below(d, 2));
 	w->c.seed = draw32(d);
 	w->c.mtu = 256u << draw_below(d, 5);
-	w->c.switching = draw_below(d, 2) ? DL_CUT_THROUGH :
-					    DL_STORE_AND_FORWARD;
+	w->c.switching = draw_below(d, 2) ? DL_EMU_CUT_THROUGH :
+					    DL_EMU_STORE_AND_FORWARD;
 	w->c.flow_control = draw_below(d, 2);
 	w->c.switch_latency_ps = draw_below(d, 200000);
 	w->c.cable_mm_all = draw_below(d, 20000);
 	if (draw_below(d, 2))
 		w->c.cable_mm = draw_cables(d, w);
-	w->c.buffer = w->c.flow_control == DL_CREDIT_PCIE ?
-		      1 + draw_below(d, 6) :
-		      (w->c.mtu / 64 + 2) * (1 + draw_below(d, 6)) +
-		      draw_below(d, 10);
+	w->c.buffer = w->c.flow_control == DL_LINK_CREDIT_PCIE ?
+			      1 + draw_below(d, 6) :
+			      (w->c.mtu / 64 + 2) * (1 + draw_below(d, 6)) +
+				      draw_below(d, 10);
 }
 
 /* One flow an adapter, of any kind. */
 static void draw_flows(struct draw *d, struct emu_world *w)
 {
 	for (uint32_t i = 0; i < w->nadapters; i++) {
-		struct emu_flow *f = emu_world_flow(
-			w, i, 0, 1 + draw_below(d, 2 * w->c.mtu),
-			1 + draw_below(d, 8));
+		struct emu_flow *f =
+			emu_world_flow(w, i, 0, 1 + draw_below(d, 2 * w->c.mtu),
+				       1 + draw_below(d, 8));
 
 		f->random = true;
 		f->level = draw_below(d, 2);
 		f->gap = draw_below(d, 2) * draw_below(d, 3000000);
 		if (draw_one_in(d, 4))
-			f->mlid = DL_MCAST_LID;
+			f->mlid = DL_TABLES_MCAST_LID;
 		else if (draw_below(d, 2))
 			f->window = 1 + draw_below(d, 3);
 	}
@@ -610,8 +629,9 @@ static void draw_flows(struct draw *d, struct emu_world *w)
 static void show(const char *who, const struct dl_emu_delivery *d)
 {
 	print_message("%s: flow %u to port %u, %u bytes, SL %u: created %llu, "
-		      "injected %llu, at %llu\n", who, d->flow, d->dst,
-		      d->bytes, d->sl, (unsigned long long)d->created,
+		      "injected %llu, at %llu\n",
+		      who, d->flow, d->dst, d->bytes, d->sl,
+		      (unsigned long long)d->created,
 		      (unsigned long long)d->injected,
 		      (unsigned long long)d->at);
 }
@@ -627,15 +647,15 @@ static bool same(const struct dl_emu_delivery *a,
 
 /* Returns how many deliveries were compared. */
 static uint32_t compare(uint32_t world, const struct emu_world *w,
-		    struct dl_emu_delivery *a, uint32_t na,
-		    struct dl_emu_delivery *b, uint32_t nb)
+			struct dl_emu_delivery *a, uint32_t na,
+			struct dl_emu_delivery *b, uint32_t nb)
 {
-	struct dl_rate rate;
+	struct dl_emu_rate rate;
 	uint64_t until;
 
 	assert_int_equal(dl_emu_link_rate(w->f, &w->c, w->adapter[0], &rate),
 			 0);
-	until = dl_rate_time(rate, DL_FCP_DEADLINE);
+	until = dl_emu_rate_time(rate, DL_LINK_FCP_DEADLINE);
 	assert_int_equal(na, nb);
 	for (uint32_t i = 0; i < na; i++) {
 		if (a[i].at >= until)

@@ -12,13 +12,14 @@
 
 #include "draw.h"
 #include "emu_world.h"
-#include "route/route.h"
-#include "torus/generate.h"
+#include "dateline/route.h"
+#include "dateline/torus.h"
 
-static void complain(void *context, enum dl_level level, const char *message)
+static void complain(void *context, enum dl_log_level level,
+		     const char *message)
 {
 	(void)context;
-	if (level == DL_ERROR)
+	if (level == DL_LOG_ERROR)
 		fprintf(stderr, "%s\n", message);
 }
 
@@ -26,20 +27,23 @@ static const struct dl_log log_to_stderr = { complain, NULL };
 
 static void add_group(struct emu_world *w)
 {
-	struct dl_mcast_group *g = dl_tables_group(w->t, DL_MCAST_LID);
-	struct dl_tree *tree = NULL;
+	struct dl_tables_mcast_group *g =
+		dl_tables_group(w->t, DL_TABLES_MCAST_LID);
+	struct dl_route_tree *tree = NULL;
 
 	assert_non_null(g);
-	assert_int_equal(dl_master_tree(w->torus, NULL, &tree), 0);
-	assert_int_equal(dl_tree_group(tree, w->f, DL_MCAST_LID, w->adapter,
-				       w->nadapters, g->masks), 0);
-	dl_tree_free(tree);
+	assert_int_equal(dl_route_master_tree(w->torus, NULL, &tree), 0);
+	assert_int_equal(dl_route_tree_group(tree, w->f, DL_TABLES_MCAST_LID,
+					     w->adapter, w->nadapters,
+					     g->masks),
+			 0);
+	dl_route_tree_free(tree);
 }
 
 void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
 		     uint32_t hosts, const unsigned int weights[2])
 {
-	struct dl_plan plan = { .hosts = hosts, .parallel = 1 };
+	struct dl_torus_plan plan = { .hosts = hosts, .parallel = 1 };
 	struct dl_route_options options;
 
 	memset(w, 0, sizeof(*w));
@@ -50,16 +54,18 @@ void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
 	dl_route_options_init(&options);
 	if (weights)
 		memcpy(options.weights, weights, sizeof(options.weights));
-	assert_int_equal(dl_generate(&plan, &log_to_stderr, &w->f,
-				     &w->config), 0);
+	assert_int_equal(
+		dl_torus_generate(&plan, &log_to_stderr, &w->f, &w->config), 0);
 	assert_int_equal(dl_fabric_assign_lids(w->f, 0), 0);
 	assert_int_equal(dl_torus_discover(w->f, w->config, &log_to_stderr,
-					   &w->torus), 0);
-	assert_int_equal(dl_route(w->torus, w->config, &options,
-				  &log_to_stderr, &w->t), 0);
+					   &w->torus),
+			 0);
+	assert_int_equal(dl_route(w->torus, w->config, &options, &log_to_stderr,
+				  &w->t),
+			 0);
 	for (uint32_t p = 0; p < w->f->nports; p++)
 		if (w->f->ports[p].num && w->f->ports[p].lid &&
-		    dl_is_end_port(w->f, p)) {
+		    dl_fabric_is_end_port(w->f, p)) {
 			assert_true(w->nadapters < EMU_MAX_FLOWS);
 			w->adapter[w->nadapters++] = p;
 		}
@@ -68,8 +74,7 @@ void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
 	dl_emu_config_init(&w->c);
 }
 
-void emu_world_link(struct emu_world *w, unsigned int speed,
-		    unsigned int width)
+void emu_world_link(struct emu_world *w, unsigned int speed, unsigned int width)
 {
 	for (uint32_t p = 0; p < w->f->nports; p++) {
 		w->f->ports[p].speed = speed;
@@ -77,14 +82,15 @@ void emu_world_link(struct emu_world *w, unsigned int speed,
 	}
 }
 
-struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src,
-				uint32_t dst, uint32_t bytes, uint64_t count)
+struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src, uint32_t dst,
+				uint32_t bytes, uint64_t count)
 {
 	struct emu_flow *flow = &w->flow[w->nflows++];
 
 	assert_true(w->nflows <= EMU_MAX_FLOWS);
-	*flow = (struct emu_flow){ .src = src, .dst = dst, .bytes = bytes,
-				   .count = count };
+	*flow = (struct emu_flow){
+		.src = src, .dst = dst, .bytes = bytes, .count = count
+	};
 	return flow;
 }
 
@@ -112,7 +118,7 @@ bool emu_world_message(void *context, uint32_t index, uint64_t now,
 		.dlid = flow->mlid ? flow->mlid :
 				     w->f->ports[w->adapter[dst]].lid,
 		.level = flow->level,
-		.sl = DL_NO_SL,
+		.sl = DL_TABLES_NO_SL,
 		.smp = flow->smp,
 	};
 	flow->sent++;
@@ -123,11 +129,11 @@ void emu_world_note(void *context, const struct dl_emu_delivery *d)
 {
 	struct emu_world *w = context;
 	const uint64_t fields[] = { d->created, d->injected, d->at, d->flow,
-				    d->dst, d->bytes, d->sl };
+				    d->dst,	d->bytes,    d->sl };
 
 	for (unsigned int i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		w->digest = (w->digest ^ fields[i]) *
-			    UINT64_C(0x9E3779B97F4A7C15);
+		w->digest =
+			(w->digest ^ fields[i]) * UINT64_C(0x9E3779B97F4A7C15);
 	if (w->log) {
 		assert_true(w->delivered < w->log_size);
 		w->log[w->delivered] = *d;
@@ -149,14 +155,17 @@ void emu_world_rewind(struct emu_world *w)
 void emu_world_start(struct emu_world *w)
 {
 	struct dl_emu_source source = {
-		.context = w, .nflows = w->nflows, .port = w->flow_port,
-		.window = w->flow_window, .next = emu_world_message,
+		.context = w,
+		.nflows = w->nflows,
+		.port = w->flow_port,
+		.window = w->flow_window,
+		.next = emu_world_message,
 		.delivered = emu_world_note,
 	};
 
 	emu_world_rewind(w);
-	assert_int_equal(dl_emu_new(w->t, &w->c, &source, &log_to_stderr,
-				    &w->emu), 0);
+	assert_int_equal(
+		dl_emu_new(w->t, &w->c, &source, &log_to_stderr, &w->emu), 0);
 }
 
 void emu_world_stop(struct emu_world *w)

@@ -3,19 +3,19 @@
 #ifndef TEST_EMU_WORLD_H
 #define TEST_EMU_WORLD_H
 
-#include "emu/emu.h"
-#include "torus/torus.h"
+#include "dateline/emu.h"
+#include "dateline/torus.h"
 
 struct emu_flow {
-	uint32_t src, dst;	/* adapters; dst is ignored for multicast */
+	uint32_t src, dst; /* adapters; dst is ignored for multicast */
 	uint16_t mlid;
 	uint8_t level;
 	uint32_t bytes;
-	uint64_t count;		/* messages; 0: no end */
-	uint64_t gap;		/* between their times; 0: all at the start */
+	uint64_t count; /* messages; 0: no end */
+	uint64_t gap;	/* between their times; 0: all at the start */
 	uint32_t window;
-	bool random;		/* dst: anybody else, each time */
-	bool smp;		/* on VL 15 */
+	bool random; /* dst: anybody else, each time */
+	bool smp;    /* on VL 15 */
 	uint64_t sent;
 };
 
@@ -26,7 +26,7 @@ struct emu_world {
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
 	struct dl_tables *t;
-	uint32_t adapter[EMU_MAX_FLOWS];	/* ports */
+	uint32_t adapter[EMU_MAX_FLOWS]; /* ports */
 	uint32_t nadapters;
 	struct dl_emu_config c;
 	struct emu_flow flow[EMU_MAX_FLOWS];
@@ -34,9 +34,9 @@ struct emu_world {
 	uint32_t flow_port[EMU_MAX_FLOWS], flow_window[EMU_MAX_FLOWS];
 	/* What was delivered: */
 	uint64_t delivered;
-	uint64_t digest;	/* of all deliveries, in order */
+	uint64_t digest; /* of all deliveries, in order */
 	struct dl_emu_delivery last;
-	struct dl_emu_delivery *log;	/* if wanted, and its size */
+	struct dl_emu_delivery *log; /* if wanted, and its size */
 	uint64_t log_size;
 	struct dl_emu *emu;
 };
@@ -50,8 +50,8 @@ void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
 		     uint32_t hosts, const unsigned int weights[2]);
 void emu_world_link(struct emu_world *w, unsigned int speed,
 		    unsigned int width);
-struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src,
-				uint32_t dst, uint32_t bytes, uint64_t count);
+struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src, uint32_t dst,
+				uint32_t bytes, uint64_t count);
 /* Set up w->emu with the flows and the configuration that stand in w. */
 void emu_world_start(struct emu_world *w);
 /* The flows from their beginning, as start does; for another emulator. */

@@ -43,7 +43,8 @@ static void test_throughput(void **state)
 				      (double[]){ 100, 100, 100 }),
 			   0.25, 1e-9);
 	assert_float_equal(saturation(2, (double[]){ 0.9, 0.8 },
-				      (double[]){ 100, 100 }), 0.1, 1e-9);
+				      (double[]){ 100, 100 }),
+			   0.1, 1e-9);
 }
 
 static void test_latency(void **state)
@@ -68,8 +69,10 @@ static void test_deadlock(void **state)
 
 	(void)state;
 	memset(points, 0, sizeof(points));
-	points[0] = (struct emu_point){ .done = true, .load = 100000,
-					.offered = 0.1, .throughput = 0.1,
+	points[0] = (struct emu_point){ .done = true,
+					.load = 100000,
+					.offered = 0.1,
+					.throughput = 0.1,
 					.mean_ns = 5 };
 	points[1] = points[0];
 	points[1].load = 200000;

@@ -18,16 +18,16 @@
 static uint64_t seed = 20261121;
 
 struct list {
-	struct dl_event event[MOST];
+	struct dl_emu_event event[MOST];
 	uint32_t n;
 };
 
-static bool before(const struct dl_event *a, const struct dl_event *b)
+static bool before(const struct dl_emu_event *a, const struct dl_emu_event *b)
 {
 	return a->time < b->time || (a->time == b->time && a->what < b->what);
 }
 
-static bool take(struct list *l, uint64_t until, struct dl_event *out)
+static bool take(struct list *l, uint64_t until, struct dl_emu_event *out)
 {
 	uint32_t first = 0;
 
@@ -66,15 +66,15 @@ static void add_up(void *sum, uint64_t what)
 	*(uint64_t *)sum += what + 1;
 }
 
-static void check_places(const struct dl_events *q, const struct list *l)
+static void check_places(const struct dl_emu_events *q, const struct list *l)
 {
 	uint64_t sum = 0, found = 0;
 
 	for (uint32_t i = 0; i < l->n; i++)
 		sum += l->event[i].what + 1;
-	dl_events_each(q, add_up, &found);
+	dl_emu_events_each(q, add_up, &found);
 	assert_int_equal(found, sum);
-	assert_int_equal(dl_events_count(q), l->n);
+	assert_int_equal(dl_emu_events_count(q), l->n);
 }
 
 static void run(struct draw *d, struct list *l)
@@ -83,37 +83,39 @@ static void run(struct draw *d, struct list *l)
 	uint64_t delay[DELAYS];
 	uint32_t most = 1 + draw_below(d, draw_below(d, 2) ? 60 : 600);
 	uint64_t now = 0;
-	struct dl_events q;
+	struct dl_emu_events q;
 
 	l->n = 0;
 	for (unsigned int i = 0; i < DELAYS; i++)
 		delay[i] = draw_below(d, reach);
-	dl_events_init(&q);
+	dl_emu_events_init(&q);
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint64_t until = now + draw_below(d, 2 * reach);
-		struct dl_event a, b;
+		struct dl_emu_event a, b;
 		bool any;
 
 		/* At times, very many at once. */
 		if (draw_one_in(d, 2000) && l->n + 3000 < MOST)
 			for (uint32_t i = 0; i < 2000; i++) {
-				b = (struct dl_event){ draw_below(d, 500),
-						       now + 77 };
+				b = (struct dl_emu_event){ draw_below(d, 500),
+							   now + 77 };
 				l->event[l->n++] = b;
-				assert_int_equal(dl_events_push(
-						&q, b.time, b.what), 0);
+				assert_int_equal(dl_emu_events_push(&q, b.time,
+								    b.what),
+						 0);
 			}
 		while (l->n < most) {
-			b = (struct dl_event){ draw_below(d, 1000),
-					       draw_time(d, now, reach, delay) };
+			b = (struct dl_emu_event){ draw_below(d, 1000),
+						   draw_time(d, now, reach,
+							     delay) };
 			l->event[l->n++] = b;
-			assert_int_equal(dl_events_push(&q, b.time, b.what),
+			assert_int_equal(dl_emu_events_push(&q, b.time, b.what),
 					 0);
 			if (draw_below(d, 2))
 				break;
 		}
 		any = take(l, until, &b);
-		assert_int_equal(dl_events_pop(&q, until, &a), any);
+		assert_int_equal(dl_emu_events_pop(&q, until, &a), any);
 		if (any) {
 			assert_true(a.time == b.time && a.what == b.what);
 			now = a.time;
@@ -121,7 +123,7 @@ static void run(struct draw *d, struct list *l)
 		if (draw_one_in(d, 1000))
 			check_places(&q, l);
 	}
-	dl_events_free(&q);
+	dl_emu_events_free(&q);
 }
 
 static void test_order(void **state)

@@ -13,21 +13,21 @@
 
 #include "fabric_text.h"
 
-static void hear(void *context, enum dl_level level, const char *message)
+static void hear(void *context, enum dl_log_level level, const char *message)
 {
 	struct heard *h = context;
 
-	if (level == DL_ERROR) {
+	if (level == DL_LOG_ERROR) {
 		h->errors++;
 		snprintf(h->error, sizeof(h->error), "%s", message);
-	} else if (level == DL_WARNING) {
+	} else if (level == DL_LOG_WARNING) {
 		h->warnings++;
 	}
 }
 
 void heard_init(struct heard *h)
 {
-	*h = (struct heard) { .log = { hear, h } };
+	*h = (struct heard){ .log = { hear, h } };
 }
 
 int read_bytes(fabric_reader read, const char *text, size_t len,
@@ -66,7 +66,8 @@ void assert_same_fabric(const struct dl_fabric *a, const struct dl_fabric *b)
 	assert_int_equal(a->nswitches, b->nswitches);
 	assert_int_equal(a->top_lid, b->top_lid);
 	for (i = 0; i < a->nnodes; i++) {
-		const struct dl_node *m = &a->nodes[i], *n = &b->nodes[i];
+		const struct dl_fabric_node *m = &a->nodes[i],
+					    *n = &b->nodes[i];
 
 		assert_int_equal(m->guid, n->guid);
 		assert_int_equal(m->system_guid, n->system_guid);
@@ -76,12 +77,14 @@ void assert_same_fabric(const struct dl_fabric *a, const struct dl_fabric *b)
 		assert_int_equal(m->device, n->device);
 		assert_int_equal(m->type, n->type);
 		assert_int_equal(m->nports, n->nports);
-		assert_string_equal(dl_node_id(a, i), dl_node_id(b, i));
+		assert_string_equal(dl_fabric_node_id(a, i),
+				    dl_fabric_node_id(b, i));
 		assert_string_equal(a->names + m->desc, b->names + n->desc);
 		assert_int_equal(a->by_guid[i], b->by_guid[i]);
 	}
 	for (i = 0; i < a->nports; i++) {
-		const struct dl_port *p = &a->ports[i], *q = &b->ports[i];
+		const struct dl_fabric_port *p = &a->ports[i],
+					    *q = &b->ports[i];
 
 		assert_int_equal(p->guid, q->guid);
 		assert_int_equal(p->node, q->node);
@@ -133,23 +136,52 @@ static void splice(struct bytes *b, size_t at, size_t cut, const char *with,
 static void damage_once(struct bytes *b, struct test_random *r)
 {
 	static const char *const words[] = {
-		"0", "1", "255", "65535", "4294967296", "\"", "#", "[", "]",
-		"(", ")", "{", "}", "=", "\n", "\r\n", "\r", "\t", "-", "x",
-		"lid ", "lmc 9", "4x", "FDR10", "\xff", "w=", "s=2", "v=3",
-		"include \"x\"\n", "Switch 2 \"n\"\n", "Ca 1 \"m\"\n",
-		"[1] \"m\"\n", "switchguid=0xffffffffffffffff\n", "\0",
+		"0",
+		"1",
+		"255",
+		"65535",
+		"4294967296",
+		"\"",
+		"#",
+		"[",
+		"]",
+		"(",
+		")",
+		"{",
+		"}",
+		"=",
+		"\n",
+		"\r\n",
+		"\r",
+		"\t",
+		"-",
+		"x",
+		"lid ",
+		"lmc 9",
+		"4x",
+		"FDR10",
+		"\xff",
+		"w=",
+		"s=2",
+		"v=3",
+		"include \"x\"\n",
+		"Switch 2 \"n\"\n",
+		"Ca 1 \"m\"\n",
+		"[1] \"m\"\n",
+		"switchguid=0xffffffffffffffff\n",
+		"\0",
 	};
-	const char *word = words[test_random(r, sizeof(words) /
-						sizeof(*words))];
+	const char *word =
+		words[test_random(r, sizeof(words) / sizeof(*words))];
 	size_t at = test_random(r, b->len + 1), from, len;
 	size_t most = b->len - at < 40 ? b->len - at : 40;
 
 	switch (test_random(r, 8)) {
-	case 0:	/* another byte */
+	case 0: /* another byte */
 		if (at < b->len)
 			b->at[at] = test_random(r, 256);
 		break;
-	case 1:	/* another digit */
+	case 1: /* another digit */
 	case 2:
 	case 3:
 		while (at < b->len && !isxdigit((unsigned char)b->at[at]))
@@ -157,16 +189,16 @@ static void damage_once(struct bytes *b, struct test_random *r)
 		if (at < b->len)
 			b->at[at] = "0123456789abcdef"[test_random(r, 16)];
 		break;
-	case 4:	/* a word more */
+	case 4: /* a word more */
 		splice(b, at, 0, word, *word ? strlen(word) : 1);
 		break;
-	case 5:	/* something less */
+	case 5: /* something less */
 		splice(b, at, test_random(r, most + 1), "", 0);
 		break;
-	case 6:	/* a word for something else */
+	case 6: /* a word for something else */
 		splice(b, at, test_random(r, most + 1), word, strlen(word));
 		break;
-	default:	/* a piece again, elsewhere */
+	default: /* a piece again, elsewhere */
 		from = test_random(r, b->len + 1);
 		len = test_random(r, 200);
 		if (len > b->len - from)

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "fabric/fabric.h"
+#include "dateline/fabric.h"
 
 #include "random.h"
 
@@ -13,7 +13,7 @@
 struct heard {
 	struct dl_log log;
 	unsigned int errors, warnings;
-	char error[1100];	/* the last one */
+	char error[1100]; /* the last one */
 };
 
 void heard_init(struct heard *h);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "link/fcp.h"
+#include "dateline/link.h"
 
 /*
  * The remainder by long division over a string of bits, in the order in which
@@ -43,26 +43,29 @@ static void test_crc(void **state)
 	uint8_t bytes[64];
 
 	(void)state;
-	assert_int_equal(dl_crc16((const uint8_t *)"123456789", 9), 0x0A3D);
+	assert_int_equal(dl_link_crc16((const uint8_t *)"123456789", 9),
+			 0x0A3D);
 	for (int i = 0; i < 2000; i++) {
 		size_t n = 2 + draw_below(&d, 63);
 
 		for (size_t j = 0; j < n; j++)
 			bytes[j] = draw32(&d);
-		assert_int_equal(dl_crc16(bytes, n), crc_by_division(bytes, n));
+		assert_int_equal(dl_link_crc16(bytes, n),
+				 crc_by_division(bytes, n));
 	}
 }
 
 static void test_bits(void **state)
 {
-	static const struct dl_fcp fcp = { .op = 1, .fctbs = 0xABC, .vl = 7,
-					   .fccl = 0x123 };
+	static const struct dl_link_fcp fcp = {
+		.op = 1, .fctbs = 0xABC, .vl = 7, .fccl = 0x123
+	};
 	static const uint8_t fields[] = { 0x1A, 0xBC, 0x71, 0x23 };
-	uint8_t wire[DL_FCP_BYTES];
+	uint8_t wire[DL_LINK_FCP_BYTES];
 	uint16_t crc = crc_by_division(fields, 4);
 
 	(void)state;
-	dl_fcp_encode(&fcp, wire);
+	dl_link_fcp_encode(&fcp, wire);
 	assert_memory_equal(wire, fields, 4);
 	assert_int_equal(wire[4], crc & 0xFF);
 	assert_int_equal(wire[5], crc >> 8);
@@ -71,8 +74,8 @@ static void test_bits(void **state)
 static void test_round_trip(void **state)
 {
 	struct draw d = { .seed = 2 };
-	uint8_t wire[DL_FCP_BYTES];
-	struct dl_fcp in, out;
+	uint8_t wire[DL_LINK_FCP_BYTES];
+	struct dl_link_fcp in, out;
 
 	(void)state;
 	for (int i = 0; i < 5000; i++) {
@@ -81,9 +84,9 @@ static void test_round_trip(void **state)
 		in.vl = draw_below(&d, 15);
 		in.fctbs = draw_below(&d, 4096);
 		in.fccl = draw_below(&d, 4096);
-		dl_fcp_encode(&in, wire);
+		dl_link_fcp_encode(&in, wire);
 		memset(&out, 0, sizeof(out));
-		assert_int_equal(dl_fcp_decode(wire, &out), 0);
+		assert_int_equal(dl_link_fcp_decode(wire, &out), 0);
 		assert_memory_equal(&in, &out, sizeof(in));
 		/* Every error of one or two bits is found. */
 		for (int a = 0; a < 48; a++) {
@@ -92,7 +95,8 @@ static void test_round_trip(void **state)
 			wire[a / 8] ^= 1 << a % 8;
 			if (b != a)
 				wire[b / 8] ^= 1 << b % 8;
-			assert_int_equal(dl_fcp_decode(wire, &out), -EBADMSG);
+			assert_int_equal(dl_link_fcp_decode(wire, &out),
+					 -EBADMSG);
 			wire[a / 8] ^= 1 << a % 8;
 			if (b != a)
 				wire[b / 8] ^= 1 << b % 8;
@@ -102,16 +106,16 @@ static void test_round_trip(void **state)
 
 static void test_reserved(void **state)
 {
-	uint8_t wire[DL_FCP_BYTES];
-	struct dl_fcp out;
+	uint8_t wire[DL_LINK_FCP_BYTES];
+	struct dl_link_fcp out;
 
 	(void)state;
 	for (unsigned int op = 0; op < 16; op++)
 		for (unsigned int vl = 0; vl < 16; vl++) {
-			struct dl_fcp in = { .op = op, .vl = vl };
+			struct dl_link_fcp in = { .op = op, .vl = vl };
 
-			dl_fcp_encode(&in, wire);
-			assert_int_equal(dl_fcp_decode(wire, &out),
+			dl_link_fcp_encode(&in, wire);
+			assert_int_equal(dl_link_fcp_decode(wire, &out),
 					 op > 1 || vl == 15 ? -EPROTO : 0);
 		}
 }
@@ -119,44 +123,50 @@ static void test_reserved(void **state)
 /* Both ends of a link come up, with a packet lost, and carry on. */
 static void test_states(void **state)
 {
-	struct dl_credit_tx tx[2] = { { 0 } };
-	struct dl_credit_rx rx[2];
-	struct dl_fcp fcp;
+	struct dl_link_credit_tx tx[2] = { { 0 } };
+	struct dl_link_credit_rx rx[2];
+	struct dl_link_fcp fcp;
 
 	(void)state;
 	for (int i = 0; i < 2; i++)
-		dl_credit_rx_init(&rx[i], DL_CREDIT_IBA, 100 + i, 1);
-	assert_int_equal(dl_fcp_make(DL_LINK_DOWN, 3, &tx[0], &rx[0], &fcp),
+		dl_link_credit_rx_init(&rx[i], DL_LINK_CREDIT_IBA, 100 + i, 1);
+	assert_int_equal(dl_link_fcp_make(DL_LINK_DOWN, 3, &tx[0], &rx[0],
+					  &fcp),
 			 -ENOTCONN);
-	assert_int_equal(dl_fcp_make(DL_LINK_INITIALISE, 3, &tx[0], &rx[0],
-				     &fcp), 0);
-	assert_int_equal(fcp.op, DL_FCP_INITIALISE);
+	assert_int_equal(dl_link_fcp_make(DL_LINK_INITIALISE, 3, &tx[0], &rx[0],
+					  &fcp),
+			 0);
+	assert_int_equal(fcp.op, DL_LINK_FCP_INITIALISE);
 	assert_int_equal(fcp.vl, 3);
-	assert_int_equal(dl_fcp_take(DL_LINK_DOWN, &fcp, &tx[1], &rx[1]),
+	assert_int_equal(dl_link_fcp_take(DL_LINK_DOWN, &fcp, &tx[1], &rx[1]),
 			 -ENOTCONN);
 	assert_int_equal(tx[1].limit, 0);
-	assert_int_equal(dl_fcp_take(DL_LINK_INITIALISE, &fcp, &tx[1], &rx[1]),
-			 0);
+	assert_int_equal(
+		dl_link_fcp_take(DL_LINK_INITIALISE, &fcp, &tx[1], &rx[1]), 0);
 	assert_int_equal(tx[1].limit, 100);
 	/* The near end is armed first; the far end still initialises. */
-	assert_int_equal(dl_fcp_make(DL_LINK_INITIALISE, 3, &tx[1], &rx[1],
-				     &fcp), 0);
-	assert_int_equal(dl_fcp_take(DL_LINK_ARM, &fcp, &tx[0], &rx[0]), 0);
+	assert_int_equal(dl_link_fcp_make(DL_LINK_INITIALISE, 3, &tx[1], &rx[1],
+					  &fcp),
+			 0);
+	assert_int_equal(dl_link_fcp_take(DL_LINK_ARM, &fcp, &tx[0], &rx[0]),
+			 0);
 	assert_int_equal(tx[0].limit, 101);
 	/* An active link that is initialised from the far end says so. */
-	assert_int_equal(dl_fcp_take(DL_LINK_ACTIVE, &fcp, &tx[0], &rx[0]),
+	assert_int_equal(dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &tx[0], &rx[0]),
 			 -ECONNRESET);
 	for (int s = DL_LINK_ARM; s <= DL_LINK_ACTIVE; s++) {
-		assert_int_equal(dl_fcp_make(s, 0, &tx[0], &rx[0], &fcp), 0);
-		assert_int_equal(fcp.op, DL_FCP_NORMAL);
+		assert_int_equal(dl_link_fcp_make(s, 0, &tx[0], &rx[0], &fcp),
+				 0);
+		assert_int_equal(fcp.op, DL_LINK_FCP_NORMAL);
 	}
 	/* One packet serves both directions. */
-	dl_credit_spend(&tx[0], 7);
-	dl_credit_receive(&rx[0], 9);
-	dl_fcp_make(DL_LINK_ACTIVE, 0, &tx[0], &rx[0], &fcp);
+	dl_link_credit_spend(&tx[0], 7);
+	dl_link_credit_receive(&rx[0], 9);
+	dl_link_fcp_make(DL_LINK_ACTIVE, 0, &tx[0], &rx[0], &fcp);
 	assert_int_equal(fcp.fctbs, 7);
 	assert_int_equal(fcp.fccl, 100);
-	assert_int_equal(dl_fcp_take(DL_LINK_ACTIVE, &fcp, &tx[1], &rx[1]), 0);
+	assert_int_equal(dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &tx[1], &rx[1]),
+			 0);
 	assert_int_equal(rx[1].count, 7);
 	assert_int_equal(tx[1].limit, 100);
 }
@@ -165,11 +175,11 @@ static void test_states(void **state)
 static void test_deadline(void **state)
 {
 	(void)state;
-	assert_int_equal(dl_fcp_due(0, 1, 0), 65536);
-	assert_int_equal(dl_fcp_due(1000, 1000, 4224), 1000 + 61312000);
-	assert_int_equal(dl_fcp_due(5, 1, 70000), 5);
+	assert_int_equal(dl_link_fcp_due(0, 1, 0), 65536);
+	assert_int_equal(dl_link_fcp_due(1000, 1000, 4224), 1000 + 61312000);
+	assert_int_equal(dl_link_fcp_due(5, 1, 70000), 5);
 	/* Picoseconds, after a year. */
-	assert_true(dl_fcp_due(UINT64_C(31536000000000000), 4000, 0) ==
+	assert_true(dl_link_fcp_due(UINT64_C(31536000000000000), 4000, 0) ==
 		    UINT64_C(31536000262144000));
 }
 

@@ -20,8 +20,8 @@ uint32_t test_seed(uint32_t fallback)
 
 bool grid_hop(const struct grid_fabric *g, uint32_t site, unsigned int dir)
 {
-	uint32_t next = dl_site_next(&g->grid, site, dir);
-	unsigned int dim = dl_dir_dim(dir);
+	uint32_t next = dl_torus_site_next(&g->grid, site, dir);
+	unsigned int dim = dl_torus_dir_dim(dir);
 
 	if (next == DL_NONE || g->dead_switch[site] || g->dead_switch[next])
 		return false;
@@ -46,7 +46,7 @@ static void order(uint32_t *list, uint32_t n, struct test_random *shuffle)
 static void port_order(uint8_t *ports, unsigned int n,
 		       struct test_random *shuffle)
 {
-	uint32_t list[DL_MAX_PORTS];
+	uint32_t list[DL_FABRIC_MAX_PORTS];
 	unsigned int i;
 
 	order(list, n, shuffle);
@@ -57,7 +57,7 @@ static void port_order(uint8_t *ports, unsigned int n,
 bool grid_connected(const struct grid_fabric *g)
 {
 	uint32_t queue[GRID_MAX_SITES], n = 0, i, dir, alive = 0;
-	uint32_t sites = dl_grid_sites(&g->grid);
+	uint32_t sites = dl_torus_grid_sites(&g->grid);
 	bool seen[GRID_MAX_SITES] = { false };
 
 	for (i = 0; i < sites; i++)
@@ -69,8 +69,9 @@ bool grid_connected(const struct grid_fabric *g)
 	queue[n++] = i;
 	seen[i] = true;
 	for (i = 0; i < n; i++) {
-		for (dir = 0; dir < DL_DIRS; dir++) {
-			uint32_t next = dl_site_next(&g->grid, queue[i], dir);
+		for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+			uint32_t next =
+				dl_torus_site_next(&g->grid, queue[i], dir);
 
 			if (!grid_hop(g, queue[i], dir) || seen[next])
 				continue;
@@ -83,10 +84,11 @@ bool grid_connected(const struct grid_fabric *g)
 
 void grid_build(struct grid_fabric *g)
 {
-	uint32_t sites = dl_grid_sites(&g->grid), i, k, next, ca;
-	unsigned int nports = DL_DIRS * g->parallel + g->hosts + 1 +
-			      g->spare, dim, h;
-	uint8_t (*ports)[DL_MAX_PORTS] = calloc(sites, sizeof(*ports));
+	uint32_t sites = dl_torus_grid_sites(&g->grid), i, k, next, ca;
+	unsigned int nports = DL_TORUS_DIRS * g->parallel + g->hosts + 1 +
+			      g->spare,
+		     dim, h;
+	uint8_t(*ports)[DL_FABRIC_MAX_PORTS] = calloc(sites, sizeof(*ports));
 	uint32_t *list = calloc(sites, sizeof(*list));
 	struct dl_fabric *f;
 	char id[32];
@@ -102,7 +104,7 @@ void grid_build(struct grid_fabric *g)
 		if (g->dead_switch[i])
 			continue;
 		snprintf(id, sizeof(id), "S%u", i);
-		assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, nports,
+		assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, nports,
 						    0x1000 + k, id,
 						    &g->node[i]),
 				 0);
@@ -111,7 +113,7 @@ void grid_build(struct grid_fabric *g)
 		for (h = 0; h < g->hosts && !g->dead_switch[i]; h++) {
 			snprintf(id, sizeof(id), "H%u.%u", i, h);
 			assert_int_equal(
-				dl_fabric_add_node(f, DL_CA, 1,
+				dl_fabric_add_node(f, DL_FABRIC_CA, 1,
 						   0x100000 + i * 256 + h, id,
 						   &ca),
 				0);
@@ -119,14 +121,16 @@ void grid_build(struct grid_fabric *g)
 				dl_fabric_connect(
 					f, f->nodes[ca].first_port + 1,
 					f->nodes[g->node[i]].first_port +
-						ports[i][DL_DIRS * g->parallel +
+						ports[i][DL_TORUS_DIRS *
+								 g->parallel +
 							 h]),
 				0);
 		}
-		for (dim = 0; dim < DL_DIMS; dim++) {
-			if (!grid_hop(g, i, dl_dir(dim, false)))
+		for (dim = 0; dim < DL_TORUS_DIMS; dim++) {
+			if (!grid_hop(g, i, dl_torus_dir(dim, false)))
 				continue;
-			next = dl_site_next(&g->grid, i, dl_dir(dim, false));
+			next = dl_torus_site_next(&g->grid, i,
+						  dl_torus_dir(dim, false));
 			for (h = 0; h < g->parallel; h++) {
 				unsigned int out = 2 * dim * g->parallel + h;
 				unsigned int in = out + g->parallel;
@@ -155,19 +159,19 @@ void grid_build(struct grid_fabric *g)
 
 void grid_seed(struct grid_fabric *g, uint32_t site, bool both_ways)
 {
-	uint32_t c[DL_DIMS];
+	uint32_t c[DL_TORUS_DIMS];
 	unsigned int dim, dir;
 
 	memset(&g->seed, 0, sizeof(g->seed));
 	g->seed.from = g->fabric->nodes[g->node[site]].guid;
 	g->seed.line = 2;
-	dl_site_coord(&g->grid, site, c);
-	for (dim = 0; dim < DL_DIMS; dim++) {
+	dl_torus_site_coord(&g->grid, site, c);
+	for (dim = 0; dim < DL_TORUS_DIMS; dim++) {
 		g->seed.dateline[dim] = -(int32_t)c[dim];
 		g->seed.has_dateline[dim] = true;
-		for (dir = dl_dir(dim, false); dir <= dl_dir(dim, true);
-		     dir++) {
-			uint32_t next = dl_site_next(&g->grid, site, dir);
+		for (dir = dl_torus_dir(dim, false);
+		     dir <= dl_torus_dir(dim, true); dir++) {
+			uint32_t next = dl_torus_site_next(&g->grid, site, dir);
 
 			if (!grid_hop(g, site, dir))
 				continue;
@@ -177,10 +181,9 @@ void grid_seed(struct grid_fabric *g, uint32_t site, bool both_ways)
 			g->seed.to[dir] = g->fabric->nodes[g->node[next]].guid;
 		}
 	}
-	g->config = (struct dl_torus_config){ .grid = g->grid,
-					      .seeds = &g->seed,
-					      .nseeds = 1,
-					      .path = "test" };
+	g->config = (struct dl_torus_config){
+		.grid = g->grid, .seeds = &g->seed, .nseeds = 1, .path = "test"
+	};
 }
 
 void grid_free(struct grid_fabric *g)

@@ -3,7 +3,7 @@
 #ifndef TEST_GRID_FABRIC_H
 #define TEST_GRID_FABRIC_H
 
-#include "torus/torus.h"
+#include "dateline/torus.h"
 
 #include "random.h"
 
@@ -11,16 +11,17 @@
 
 struct grid_fabric {
 	/* What to build: */
-	struct dl_grid grid;
+	struct dl_torus_grid grid;
 	unsigned int hosts, parallel, lmc;
-	unsigned int spare;			/* free ports beyond one */
+	unsigned int spare; /* free ports beyond one */
 	bool dead_switch[GRID_MAX_SITES];
-	bool dead_hop[GRID_MAX_SITES][DL_DIMS];	/* in the positive direction */
-	struct test_random *shuffle;		/* NULL: all in order */
+	bool dead_hop[GRID_MAX_SITES]
+		     [DL_TORUS_DIMS]; /* in the positive direction */
+	struct test_random *shuffle;  /* NULL: all in order */
 	/* What was built: */
 	struct dl_fabric *fabric;
-	uint32_t node[GRID_MAX_SITES];		/* by site; DL_NONE: dead */
-	struct dl_seed seed;
+	uint32_t node[GRID_MAX_SITES]; /* by site; DL_NONE: dead */
+	struct dl_torus_seed seed;
 	struct dl_torus_config config;
 };
 

@@ -103,9 +103,10 @@ static void flat(const json_t *object, const char *const *keys, char *out)
 			out += sprintf(out, "%d",
 				       (int)json_integer_value(value));
 		else
-			out += sprintf(out, "%s", json_is_true(value) ? "yes" :
-						  json_is_false(value) ? "no" :
-									 "-");
+			out += sprintf(out, "%s",
+				       json_is_true(value)  ? "yes" :
+				       json_is_false(value) ? "no" :
+							      "-");
 		if (keys[1])
 			out += sprintf(out, " ");
 	}
@@ -119,7 +120,8 @@ static void expect_rows(json_t *array, const char *const *keys,
 	char line[256];
 	size_t i;
 
-	json_array_foreach(array, i, object) {
+	json_array_foreach(array, i, object)
+	{
 		assert_non_null(rows[i]);
 		flat(object, keys, line);
 		assert_string_equal(line, rows[i]);
@@ -130,8 +132,9 @@ static void expect_rows(json_t *array, const char *const *keys,
 #define ROWS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 static const char *const packet_keys[] = {
-	"n", "kind", "vl", "table", "entry", "bytes", "weight_after",
-	"counter_after", NULL
+	"n",	 "kind",  "vl",		  "table",
+	"entry", "bytes", "weight_after", "counter_after",
+	NULL
 };
 
 static void expect_packets(json_t *json, const char *const *rows,
@@ -157,13 +160,12 @@ static void arbitrate(const char *text, const char *const *rows,
 	expect_packets(json, rows, left);
 }
 
-static const char *const iba_keys[] = {
-	"event", "accepted", "fctbs", "cl", "cr", "abr", "free", "fccl",
-	"dropped", NULL
-};
-static const char *const pcie_keys[] = {
-	"event", "accepted", "tx_cnt", "crd_bal", "fwd_cnt", "occupied", NULL
-};
+static const char *const iba_keys[] = { "event",   "accepted", "fctbs", "cl",
+					"cr",	   "abr",      "free",	"fccl",
+					"dropped", NULL };
+static const char *const pcie_keys[] = { "event",   "accepted", "tx_cnt",
+					 "crd_bal", "fwd_cnt",	"occupied",
+					 NULL };
 
 static void expect_steps(json_t *json, const char *const *keys,
 			 const char *const *rows)
@@ -208,20 +210,16 @@ static void test_figure_25_10(void **state)
 static void test_low_turn(void **state)
 {
 	(void)state;
-	expect_packets(example("arbitrate", "arbitrate-low-turn"),
-		       ROWS("1 data 0 high 0 256 251 -64",
-			    "2 data 3 low 0 256 4 0", "3 data 3 low 0 256 0 0",
-			    "4 data 0 high 0 256 247 -64",
-			    "5 data 4 low 1 256 -2 0",
-			    "6 data 0 high 0 256 243 -64",
-			    "7 data 3 low 0 256 4 0", "8 data 3 low 0 256 0 0",
-			    "9 data 0 high 0 256 239 -64",
-			    "10 data 4 low 1 256 -2 0",
-			    "11 data 0 high 0 256 235 -64",
-			    "12 data 3 low 0 256 4 0",
-			    "13 data 3 low 0 256 0 0",
-			    "14 data 0 high 0 256 231 -64"),
-		       "{\"0\": 14, \"4\": 4}");
+	expect_packets(
+		example("arbitrate", "arbitrate-low-turn"),
+		ROWS("1 data 0 high 0 256 251 -64", "2 data 3 low 0 256 4 0",
+		     "3 data 3 low 0 256 0 0", "4 data 0 high 0 256 247 -64",
+		     "5 data 4 low 1 256 -2 0", "6 data 0 high 0 256 243 -64",
+		     "7 data 3 low 0 256 4 0", "8 data 3 low 0 256 0 0",
+		     "9 data 0 high 0 256 239 -64", "10 data 4 low 1 256 -2 0",
+		     "11 data 0 high 0 256 235 -64", "12 data 3 low 0 256 4 0",
+		     "13 data 3 low 0 256 0 0", "14 data 0 high 0 256 231 -64"),
+		"{\"0\": 14, \"4\": 4}");
 }
 
 static void test_priorities(void **state)
@@ -231,12 +229,12 @@ static void test_priorities(void **state)
 		       ROWS("1 data 1 high 0 2048 95 3584",
 			    "2 data 1 high 0 2048 63 3072",
 			    "3 smp 15 none - 256 - -",
-			    "4 smp 15 none - 256 - -",
-			    "5 fcp - none - 6 - -",
+			    "4 smp 15 none - 256 - -", "5 fcp - none - 6 - -",
 			    "6 data 1 high 0 2048 31 2560",
 			    "7 data 1 high 0 2048 -1 2048",
 			    "8 data 0 low 0 2048 95 4096",
-			    "9 data 0 low 0 2048 63 4096"), "{}");
+			    "9 data 0 low 0 2048 63 4096"),
+		       "{}");
 }
 
 static void test_receiver(void **state)
@@ -272,16 +270,14 @@ static void test_rollover(void **state)
 			  "send yes 3587 4090 3587 3587 509 0 0",
 			  "fcp yes 3587 0 3587 3587 509 0 0",
 			  "send yes 3588 0 3588 3588 508 0 0",
-			  "send yes 0 0 0 0 0 0 0",
-			  "send no 0 0 1 0 0 0 0"));
+			  "send yes 0 0 0 0 0 0 0", "send no 0 0 1 0 0 0 0"));
 }
 
 static void test_chunks(void **state)
 {
 	(void)state;
 	expect_steps(example("credits", "credits-chunks"), iba_keys,
-		     ROWS("send yes 1 8 1 1 14 8 0",
-			  "send yes 2 8 2 2 12 8 0",
+		     ROWS("send yes 1 8 1 1 14 8 0", "send yes 2 8 2 2 12 8 0",
 			  "send yes 3 8 3 3 10 8 0", "send yes 4 8 4 4 8 8 0",
 			  "send yes 8 8 8 8 4 10 0", "send no 8 8 9 8 4 10 0",
 			  "fcp yes 8 10 8 8 4 10 0", "send yes 9 10 9 9 2 10 0",
@@ -313,15 +309,14 @@ static void test_loss(void **state)
 static void test_chain(void **state)
 {
 	(void)state;
-	expect_steps(example("credits", "chain-upstream-current"), pcie_keys,
-		     ROWS("send yes 1 3 0 1", "send yes 2 2 0 2",
-			  "send yes 3 1 0 3", "offload yes 3 1 2 1",
-			  "send yes 4 0 2 2", "send no 4 0 2 2",
-			  "fcp yes 4 2 2 2", "send yes 5 1 2 3",
-			  "send yes 6 0 2 4", "send no 6 0 2 4",
-			  "fcp yes 6 0 2 4", "send no 6 0 2 4",
-			  "offload yes 6 0 3 3", "fcp yes 6 1 3 3",
-			  "send yes 7 0 3 4"));
+	expect_steps(
+		example("credits", "chain-upstream-current"), pcie_keys,
+		ROWS("send yes 1 3 0 1", "send yes 2 2 0 2", "send yes 3 1 0 3",
+		     "offload yes 3 1 2 1", "send yes 4 0 2 2",
+		     "send no 4 0 2 2", "fcp yes 4 2 2 2", "send yes 5 1 2 3",
+		     "send yes 6 0 2 4", "send no 6 0 2 4", "fcp yes 6 0 2 4",
+		     "send no 6 0 2 4", "offload yes 6 0 3 3",
+		     "fcp yes 6 1 3 3", "send yes 7 0 3 4"));
 	expect_steps(example("credits", "chain-current-downstream"), pcie_keys,
 		     ROWS("send yes 1 1 0 1", "send yes 2 0 0 2",
 			  "send no 2 0 0 2", "offload yes 2 0 1 1",
@@ -335,7 +330,8 @@ static void test_defaults(void **state)
 	(void)state;
 	arbitrate("{}", ROWS(NULL), "{}");
 	arbitrate("low: [[0, 1]]\nqueues: {0: {packets: 2}}\n",
-		  ROWS("1 data 0 low 0 4096 -63 0", "2 data 0 low 0 4096 -63 0"),
+		  ROWS("1 data 0 low 0 4096 -63 0",
+		       "2 data 0 low 0 4096 -63 0"),
 		  "{}");
 	arbitrate("vls: 1\nqueues: {0: {packets: 1, bytes: 1}}\n",
 		  ROWS("1 data 0 none - 1 - -"), "{}");
@@ -357,22 +353,24 @@ static void test_sizes(void **state)
 		  ROWS("1 data 0 high 0 64 8 1008", "2 data 0 high 0 65 6 991",
 		       "3 data 0 high 0 256 2 927", "4 data 1 high 1 1 0 926",
 		       "5 data 2 high 2 5 0 924", "6 data 1 high 1 128 -1 892",
-		       "7 data 1 high 1 1 0 891"), "{}");
+		       "7 data 1 high 1 1 0 891"),
+		  "{}");
 }
 
 /* Credits cover a whole packet or it waits; more of them arrive. */
 static void test_queue_events(void **state)
 {
 	(void)state;
-	arbitrate("low: [[0, 255], [1, 255]]\n"
-		  "queues:\n"
-		  "  0: {packets: 3, bytes: 128, credits: 3}\n"
-		  "  1: {packets: 1, bytes: 64}\n"
-		  "events:\n"
-		  "  - {after: 2, queues: {0: {credits: 1}, 1: {packets: 1}}}\n",
-		  ROWS("1 data 0 low 0 128 253 0", "2 data 1 low 1 64 254 0",
-		       "3 data 1 low 1 4096 190 0", "4 data 0 low 0 128 253 0"),
-		  "{\"0\": 1}");
+	arbitrate(
+		"low: [[0, 255], [1, 255]]\n"
+		"queues:\n"
+		"  0: {packets: 3, bytes: 128, credits: 3}\n"
+		"  1: {packets: 1, bytes: 64}\n"
+		"events:\n"
+		"  - {after: 2, queues: {0: {credits: 1}, 1: {packets: 1}}}\n",
+		ROWS("1 data 0 low 0 128 253 0", "2 data 1 low 1 64 254 0",
+		     "3 data 1 low 1 4096 190 0", "4 data 0 low 0 128 253 0"),
+		"{\"0\": 1}");
 }
 
 static void test_options(void **state)
@@ -382,14 +380,16 @@ static void test_options(void **state)
 		  " queues: {0: {packets: 2, bytes: 64},"
 		  " 1: {packets: 2, bytes: 64}}}",
 		  ROWS("1 data 0 low 0 64 1 0", "2 data 0 low 0 64 0 0",
-		       "3 data 1 low 1 64 0 0", "4 data 1 low 0 64 1 0"), "{}");
+		       "3 data 1 low 1 64 0 0", "4 data 1 low 0 64 1 0"),
+		  "{}");
 	arbitrate("{vls: 2, low: [[15, 2], [1, 1]],"
 		  " queues: {0: {packets: 2}, 1: {packets: 1}}}",
 		  ROWS("1 data 1 low 1 4096 -63 0"), "{\"0\": 2}");
 	arbitrate("{vls: 2, low: [[1, 1]], unlisted_vl: idle,"
 		  " queues: {0: {packets: 2}, 1: {packets: 1}}}",
 		  ROWS("1 data 1 low 0 4096 -63 0", "2 data 0 none - 4096 - -",
-		       "3 data 0 none - 4096 - -"), "{}");
+		       "3 data 0 none - 4096 - -"),
+		  "{}");
 	arbitrate("{vls: 2, low: [[1, 1]], unlisted_vl: drop,"
 		  " queues: {0: {packets: 2}, 1: {packets: 1}}}",
 		  ROWS("1 data 1 low 0 4096 -63 0"), "{}");
@@ -412,9 +412,9 @@ static void test_change(void **state)
 		  ROWS("1 data 0 high 0 4096 136 -1024",
 		       "2 data 1 low 0 4096 136 0",
 		       "3 data 1 high 0 4096 -63 -1024",
-		       "4 data 1 high 0 4096 -63 -", "5 data 1 high 0 4096 -63 -",
-		       "6 smp 15 none - 256 - -", "7 fcp - none - 6 - -",
-		       "8 data 1 high 0 4096 -63 -"),
+		       "4 data 1 high 0 4096 -63 -",
+		       "5 data 1 high 0 4096 -63 -", "6 smp 15 none - 256 - -",
+		       "7 fcp - none - 6 - -", "8 data 1 high 0 4096 -63 -"),
 		  "{\"0\": 8, \"1\": 4}");
 }
 
@@ -427,23 +427,26 @@ static void test_credits_format(void **state)
 		"events:\n- send: 9\n- send: 8\n- lose: 1\n- offload: 9\n"
 		"- offload: 1\n- corrupt_fcp: receiver\n- fcp: receiver\n"
 		"- lose: 1\n- fcp: receiver\n- fcp: transmitter\n"
-		"- fcp: receiver\n", pcie_keys,
+		"- fcp: receiver\n",
+		pcie_keys,
 		ROWS("send no 0 8 0 0", "send yes 8 0 0 8", "lose no 8 0 0 8",
 		     "offload no 8 0 0 8", "offload yes 8 0 1 7",
 		     "corrupt_fcp no 8 0 1 7", "fcp yes 8 1 1 7",
-		     "lose yes 9 0 1 7", "fcp yes 9 0 1 7",
-		     "fcp yes 9 0 2 7", "fcp yes 9 1 2 7"));
+		     "lose yes 9 0 1 7", "fcp yes 9 0 1 7", "fcp yes 9 0 2 7",
+		     "fcp yes 9 1 2 7"));
 	credits("{buffer_blocks: 20, buffer_packets: 1,"
 		" start: {fctbs: 0, abr: 4090},"
 		" events: [{send: 14}, {send: 1}, {offload: 15},"
-		" {corrupt_fcp: transmitter}, {fcp: transmitter}]}", iba_keys,
+		" {corrupt_fcp: transmitter}, {fcp: transmitter}]}",
+		iba_keys,
 		ROWS("send yes 14 14 14 8 6 14 0", "send no 14 14 15 8 6 14 0",
 		     "offload no 14 14 14 8 6 14 0",
 		     "corrupt_fcp no 14 14 14 8 6 14 0",
 		     "fcp yes 14 14 14 14 6 20 0"));
 	/* Dishonest registers: the packet is discarded and counted. */
 	credits("{buffer_blocks: 20, start: {fctbs: 0, abr: 10},"
-		" events: [{send: 21}, {offload: 1}]}", iba_keys,
+		" events: [{send: 21}, {offload: 1}]}",
+		iba_keys,
 		ROWS("send yes 21 30 21 10 20 30 1",
 		     "offload no 21 30 21 10 20 30 1"));
 }
@@ -453,7 +456,7 @@ static void test_credits_format(void **state)
 static const struct {
 	const char *command, *text;
 	int line;
-	const char *says;	/* behind "FILE:LINE: " */
+	const char *says; /* behind "FILE:LINE: " */
 } bad[] = {
 	{ "arbitrate", "", 1, "expected a scenario" },
 	{ "arbitrate", "# nothing\n", 1, "expected a scenario" },
@@ -508,13 +511,15 @@ static const struct {
 	{ "arbitrate", "events:\n  - {smp: 1}\n", 2, "expected the key after" },
 	{ "arbitrate", "events:\n  - {after: 1}\n", 2,
 	  "expected something that happens" },
-	{ "arbitrate", "events:\n  - {after: 1, smp: 1}\n"
-		       "  - {after: 1, queues: {1: {credits: 3}}}\n", 3,
-	  "credits: VL 1 has enough of them" },
+	{ "arbitrate",
+	  "events:\n  - {after: 1, smp: 1}\n"
+	  "  - {after: 1, queues: {1: {credits: 3}}}\n",
+	  3, "credits: VL 1 has enough of them" },
 	{ "arbitrate", "events:\n  - after: 1\n    vls: 2\n", 3,
 	  "vls: unknown key; expected one of: after, smp" },
 	{ "arbitrate", "vls: 8\nhigh: [[1, 2]\n", 3, "expected YAML" },
-	{ "arbitrate", "vls: 8\n---\nvls: 4\n", 3, "expected one YAML document" },
+	{ "arbitrate", "vls: 8\n---\nvls: 4\n", 3,
+	  "expected one YAML document" },
 	{ "arbitrate", "vls: 8\n--- [\n", 3, "expected YAML" },
 	{ "arbitrate", "stop_after: -1\n", 1, "stop_after: -1: expected" },
 	{ "credits", "{}", 1, "expected the key events" },
@@ -531,9 +536,10 @@ static const struct {
 	  "cl: unknown key; expected one of: fctbs, abr, tx_cnt" },
 	{ "credits", "buffer_blocks: 5\nstart: {free: 6}\nevents: []\n", 2,
 	  "free: expected no more than the buffer holds" },
-	{ "credits", "scheme: pcie\nbuffer_packets: 5\n"
-		     "start: {tx_cnt: 6}\nevents: []\n", 3,
-	  "expected fwd_cnt <= tx_cnt" },
+	{ "credits",
+	  "scheme: pcie\nbuffer_packets: 5\n"
+	  "start: {tx_cnt: 6}\nevents: []\n",
+	  3, "expected fwd_cnt <= tx_cnt" },
 	{ "credits", "events:\n  - send: 0\n", 2,
 	  "send: 0: expected a whole number from 1 to 4095" },
 	{ "credits", "events:\n  - send: 1\n  - sent: 1\n", 3,
@@ -559,8 +565,8 @@ static void test_bad_files(void **state)
 		run(out, sizeof(out), &status, "./dateline %s --json %s 2>&1",
 		    bad[i].command, f.path);
 		unlink(f.path);
-		snprintf(begin, sizeof(begin), "dateline: error: %s:%d: ",
-			 f.path, bad[i].line);
+		snprintf(begin, sizeof(begin),
+			 "dateline: error: %s:%d: ", f.path, bad[i].line);
 		if (status != 2 || strncmp(out, begin, strlen(begin)) ||
 		    !strstr(out + strlen(begin), bad[i].says) ||
 		    strchr(out, '\n') != out + strlen(out) - 1)
@@ -606,8 +612,9 @@ static void test_warnings(void **state)
 		  ":2: the event after 1 packets did not happen" },
 		{ "arbitrate", "low_cap: 2\nlow: [[0, 1], [1, 1], [2, 1]]",
 		  ":2: low: 1 entries beyond low_cap are cut" },
-		{ "arbitrate", "{power_up_seed: 7, queues: {1: {packets: 9},"
-			       " 2: {packets: 9}, 3: {packets: 9}}}",
+		{ "arbitrate",
+		  "{power_up_seed: 7, queues: {1: {packets: 9},"
+		  " 2: {packets: 9}, 3: {packets: 9}}}",
 		  "nobody has programmed" },
 		{ "credits", "{buffer_blocks: 5, chunk_blocks: 2, events: []}",
 		  "the last 1 blocks" },
@@ -634,14 +641,18 @@ static void test_tables(void **state)
 	int status;
 
 	(void)state;
-	run(out, sizeof(out), &status, "./dateline arbitrate "
-	    "'%s/conf/examples/arbitrate-figure-25-10.yaml'", source_dir());
+	run(out, sizeof(out), &status,
+	    "./dateline arbitrate "
+	    "'%s/conf/examples/arbitrate-figure-25-10.yaml'",
+	    source_dir());
 	assert_int_equal(status, 0);
 	assert_non_null(strstr(out, "     5  data   7  high       2   4096     "
 				    "126    -1024  counter below 0\n"));
 	assert_non_null(strstr(out, "VL 6: 4 left\n"));
-	run(out, sizeof(out), &status, "./dateline credits "
-	    "'%s/conf/examples/credits-full.yaml'", source_dir());
+	run(out, sizeof(out), &status,
+	    "./dateline credits "
+	    "'%s/conf/examples/credits-full.yaml'",
+	    source_dir());
 	assert_int_equal(status, 0);
 	assert_non_null(strstr(out, "send 1: refused            3072  3073  "
 				    "3072     -1  3072       0  3072"));

@@ -10,11 +10,11 @@
 
 /* What was logged last, and how often at each level. */
 struct record {
-	unsigned int count[DL_VERBOSE + 1];
+	unsigned int count[DL_LOG_VERBOSE + 1];
 	char last[512];
 };
 
-static void note(void *context, enum dl_level level, const char *message)
+static void note(void *context, enum dl_log_level level, const char *message)
 {
 	struct record *r = context;
 
@@ -68,9 +68,10 @@ static void every_word_is_read(void **state)
 
 	(void)state;
 	r = parse("mode=proven,dump_dir=/d qos_weights=3:255\thigh_limit=0,"
-		  "metrics=/m", false, &o);
+		  "metrics=/m",
+		  false, &o);
 	assert_string_equal(r.last, "");
-	assert_int_equal(o.route.mode, DL_PROVEN);
+	assert_int_equal(o.route.mode, DL_ROUTE_PROVEN);
 	assert_string_equal(o.dump_dir, "/d");
 	assert_int_equal(o.route.weights[0], 3);
 	assert_int_equal(o.route.weights[1], 255);
@@ -81,7 +82,7 @@ static void every_word_is_read(void **state)
 
 	/* The last of two counts, and the first is not leaked. */
 	parse("mode=proven mode=classic dump_dir=/a dump_dir=/b", false, &o);
-	assert_int_equal(o.route.mode, DL_CLASSIC);
+	assert_int_equal(o.route.mode, DL_ROUTE_CLASSIC);
 	assert_string_equal(o.dump_dir, "/b");
 	dl_plugin_options_clear(&o);
 }
@@ -119,7 +120,7 @@ static void bad_words_are_named_and_ignored(void **state)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct record r = parse(bad[i].word, false, &o);
 
-		assert_int_equal(r.count[DL_ERROR], 1);
+		assert_int_equal(r.count[DL_LOG_ERROR], 1);
 		snprintf(quoted, sizeof(quoted), "\"%s\"", bad[i].word);
 		assert_non_null(strstr(r.last, quoted));
 		assert_non_null(strstr(r.last, bad[i].expected));
@@ -138,12 +139,12 @@ static void words_of_other_plugins_are_no_error(void **state)
 
 	(void)state;
 	r = parse("theirs=1 high_limit=3 --verbose", true, &o);
-	assert_int_equal(r.count[DL_ERROR], 0);
-	assert_int_equal(r.count[DL_INFO], 2);
+	assert_int_equal(r.count[DL_LOG_ERROR], 0);
+	assert_int_equal(r.count[DL_LOG_INFO], 2);
 	assert_int_equal(o.route.high_limit, 3);
 	/* A bad value of our own word stays one. */
 	r = parse("high_limit=x", true, &o);
-	assert_int_equal(r.count[DL_ERROR], 1);
+	assert_int_equal(r.count[DL_LOG_ERROR], 1);
 }
 
 int main(void)

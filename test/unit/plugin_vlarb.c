@@ -14,7 +14,7 @@
 #include "draw.h"
 #include "vlarb.h"
 
-#define PLANNED 200	/* weight of the planned entries, and their limit */
+#define PLANNED 200 /* weight of the planned entries, and their limit */
 
 enum place { SW0, BETWEEN, TO_CA, CA, RTR, PLACES };
 
@@ -25,8 +25,8 @@ struct setup {
 	struct dl_vlarb_config c;
 };
 
-static uint32_t add(struct dl_fabric *f, enum dl_node_type type, unsigned int n,
-		    uint64_t guid)
+static uint32_t add(struct dl_fabric *f, enum dl_fabric_node_type type,
+		    unsigned int n, uint64_t guid)
 {
 	uint32_t node;
 
@@ -37,16 +37,18 @@ static uint32_t add(struct dl_fabric *f, enum dl_node_type type, unsigned int n,
 static int set_up(void **state)
 {
 	struct setup *s = calloc(1, sizeof(*s));
-	struct dl_vlarb plan = { .nhigh = 1, .nlow = 1, .high_limit = PLANNED };
+	struct dl_tables_vlarb plan = { .nhigh = 1,
+					.nlow = 1,
+					.high_limit = PLANNED };
 	uint32_t a, b, ca, rtr, i;
 
 	assert_non_null(s);
 	plan.high[0].weight = plan.low[0].weight = PLANNED;
 	assert_int_equal(dl_fabric_new(&s->f), 0);
-	a = add(s->f, DL_SWITCH, 4, 1);
-	b = add(s->f, DL_SWITCH, 4, 2);
-	ca = add(s->f, DL_CA, 1, 3);
-	rtr = add(s->f, DL_ROUTER, 1, 4);
+	a = add(s->f, DL_FABRIC_SWITCH, 4, 1);
+	b = add(s->f, DL_FABRIC_SWITCH, 4, 2);
+	ca = add(s->f, DL_FABRIC_CA, 1, 3);
+	rtr = add(s->f, DL_FABRIC_ROUTER, 1, 4);
 	assert_int_equal(dl_fabric_connect(s->f, a + 1, b + 1), 0);
 	assert_int_equal(dl_fabric_connect(s->f, a + 2, ca + 1), 0);
 	assert_int_equal(dl_fabric_connect(s->f, a + 3, rtr + 1), 0);
@@ -82,7 +84,7 @@ static int tear_down(void **state)
 }
 
 /* A table as text, in the form in which it is configured. */
-static const char *text(const struct dl_vlarb_entry *e, unsigned int n,
+static const char *text(const struct dl_tables_vlarb_entry *e, unsigned int n,
 			char out[1024])
 {
 	unsigned int i;
@@ -98,7 +100,7 @@ static const char *text(const struct dl_vlarb_entry *e, unsigned int n,
 	return out;
 }
 
-static const struct dl_vlarb *at(const struct setup *s, enum place p)
+static const struct dl_tables_vlarb *at(const struct setup *s, enum place p)
 {
 	return &s->t->arbs[s->t->vlarb[s->port[p]]];
 }
@@ -218,7 +220,8 @@ static void compaction_crosses_blocks(void **state)
 	s->c.kind[DL_SWE_PORTS].high = word;
 	apply(s);
 	assert_int_equal(at(s, BETWEEN)->nhigh, 64);
-	assert_high(s, TO_CA, "0:1,1:5,0:9,1:13,0:17,1:21,0:25,1:29,0:33,1:37,"
+	assert_high(s, TO_CA,
+		    "0:1,1:5,0:9,1:13,0:17,1:21,0:25,1:29,0:33,1:37,"
 		    "0:41,1:45,0:49,1:53,0:57,1:61");
 }
 
@@ -277,12 +280,12 @@ static void random_tables_match_the_rules(void **state)
 }
 
 /* Warnings: the options they name, joined. */
-static void note(void *context, enum dl_level level, const char *message)
+static void note(void *context, enum dl_log_level level, const char *message)
 {
 	char *to = context;
 	size_t len = strcspn(message, " :");
 
-	assert_int_equal(level, DL_WARNING);
+	assert_int_equal(level, DL_LOG_WARNING);
 	snprintf(to + strlen(to), 256 - strlen(to), "%.*s ", (int)len, message);
 }
 
@@ -313,7 +316,7 @@ static void unfair_tables_are_named_once(void **state)
 	s->c.kind[DL_RTR_PORTS].low = "0:1,1:1";
 	s->c.kind[DL_SW0_PORTS].low = "0:1,1:1,4:1";
 	assert_warned(s, "qos_swe_vlarb_high qos_ca_vlarb_low "
-		      "qos_sw0_vlarb_low qos_swe_vlarb_low ");
+			 "qos_sw0_vlarb_low qos_swe_vlarb_low ");
 }
 
 static void a_general_table_is_checked_for_both_uses(void **state)
@@ -333,8 +336,8 @@ static void a_general_table_is_checked_for_both_uses(void **state)
 static void malformed_tables_are_named(void **state)
 {
 	static const char *const bad[] = {
-		"0", "0:", ":1", "0:1;", "0:256", "16:1", "x", "0:1,4:1,2",
-		"-1:1", "0:1:2", "0: 1",
+		"0", "0:",	  ":1",	  "0:1;",  "0:256", "16:1",
+		"x", "0:1,4:1,2", "-1:1", "0:1:2", "0: 1",
 	};
 	struct setup *s = *state;
 	size_t i;
@@ -342,7 +345,7 @@ static void malformed_tables_are_named(void **state)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		s->c.kind[DL_CA_PORTS].high = bad[i];
 		assert_warned(s, "qos_ca_vlarb_high ");
-		apply(s);	/* and what stood before it counts */
+		apply(s); /* and what stood before it counts */
 	}
 	s->c.kind[DL_CA_PORTS].high = "0:3,4:1,2";
 	apply(s);

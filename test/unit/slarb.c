@@ -11,15 +11,15 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "emu/slarb.h"
+#include "dateline/emu.h"
 
 #define QPS 40
 #define ALL 0xFFFFu
 
 struct port {
-	struct dl_sl_table table;
-	struct dl_sl_qp qps[QPS];
-	struct dl_sl_sched s;
+	struct dl_emu_sl_table table;
+	struct dl_emu_sl_qp qps[QPS];
+	struct dl_emu_sl_sched s;
 };
 
 /* A port whose table serves SLs 0..n-1 in turn with these weights. */
@@ -27,10 +27,10 @@ static void setup(struct port *p, unsigned int n, const uint32_t *weights,
 		  uint32_t tenure)
 {
 	memset(p, 0, sizeof(*p));
-	dl_sl_table_even(&p->table, (1u << n) - 1, 64 / n * n, 1);
+	dl_emu_sl_table_even(&p->table, (1u << n) - 1, 64 / n * n, 1);
 	for (unsigned int e = 0; e < p->table.n; e++)
 		p->table.entry[e].weight = weights[p->table.entry[e].sl];
-	dl_sl_sched_init(&p->s, &p->table, tenure, p->qps);
+	dl_emu_sl_sched_init(&p->s, &p->table, tenure, p->qps);
 }
 
 /* The queue pair that makes the next packet; *changes counts changes. */
@@ -38,11 +38,11 @@ static uint32_t make(struct port *p, unsigned int sls, uint32_t bytes,
 		     bool more, unsigned int *changes)
 {
 	bool change;
-	uint32_t qp = dl_sl_sched_pick(&p->s, sls, &change);
+	uint32_t qp = dl_emu_sl_sched_pick(&p->s, sls, &change);
 
-	if (qp == DL_NO_QP)
+	if (qp == DL_EMU_NO_QP)
 		return qp;
-	dl_sl_sched_charge(&p->s, qp, bytes, more);
+	dl_emu_sl_sched_charge(&p->s, qp, bytes, more);
 	if (changes)
 		*changes += change;
 	return qp;
@@ -50,25 +50,25 @@ static uint32_t make(struct port *p, unsigned int sls, uint32_t bytes,
 
 static void test_table_check(void **state)
 {
-	struct dl_sl_table t;
+	struct dl_emu_sl_table t;
 	unsigned int missing = 99;
 
 	(void)state;
-	dl_sl_table_even(&t, 0, 64, 1024);
-	assert_int_equal(dl_sl_table_check(&t, ALL, NULL), 0);
+	dl_emu_sl_table_even(&t, 0, 64, 1024);
+	assert_int_equal(dl_emu_sl_table_check(&t, ALL, NULL), 0);
 	t.entry[9].weight = 0;
-	assert_int_equal(dl_sl_table_check(&t, ALL, NULL), 0);
-	dl_sl_table_even(&t, 5, 16, 1024);
+	assert_int_equal(dl_emu_sl_table_check(&t, ALL, NULL), 0);
+	dl_emu_sl_table_even(&t, 5, 16, 1024);
 	assert_int_equal(t.entry[0].sl, 0);
 	assert_int_equal(t.entry[1].sl, 2);
 	assert_int_equal(t.entry[2].sl, 0);
-	assert_int_equal(dl_sl_table_check(&t, 5, NULL), 0);
-	assert_int_equal(dl_sl_table_check(&t, 0xA5, &missing), -ENOENT);
+	assert_int_equal(dl_emu_sl_table_check(&t, 5, NULL), 0);
+	assert_int_equal(dl_emu_sl_table_check(&t, 0xA5, &missing), -ENOENT);
 	assert_int_equal(missing, 5);
 	t.entry[3].sl = 16;
-	assert_int_equal(dl_sl_table_check(&t, 5, NULL), -EINVAL);
-	dl_sl_table_even(&t, 5, 15, 1024);
-	assert_int_equal(dl_sl_table_check(&t, 5, NULL), -EINVAL);
+	assert_int_equal(dl_emu_sl_table_check(&t, 5, NULL), -EINVAL);
+	dl_emu_sl_table_even(&t, 5, 15, 1024);
+	assert_int_equal(dl_emu_sl_table_check(&t, 5, NULL), -EINVAL);
 }
 
 /* D1: only the current entry's SL, until its weight is used up. */
@@ -80,8 +80,8 @@ static void test_weights(void **state)
 
 	(void)state;
 	setup(&p, 2, weights, 0);
-	dl_sl_sched_work(&p.s, 0, 0);
-	dl_sl_sched_work(&p.s, 1, 1);
+	dl_emu_sl_sched_work(&p.s, 0, 0);
+	dl_emu_sl_sched_work(&p.s, 1, 1);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(make(&p, ALL, 1000, true, NULL), expected[i]);
 	/* 999 of 1000 bytes: one byte is left, one more packet may go. */
@@ -98,16 +98,16 @@ static void test_passed_over(void **state)
 
 	(void)state;
 	setup(&p, 3, weights, 0);
-	assert_int_equal(make(&p, ALL, 1000, true, NULL), DL_NO_QP);
-	dl_sl_sched_work(&p.s, 7, 2);
+	assert_int_equal(make(&p, ALL, 1000, true, NULL), DL_EMU_NO_QP);
+	dl_emu_sl_sched_work(&p.s, 7, 2);
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(make(&p, ALL, 1000, true, NULL), 7);
-	dl_sl_sched_work(&p.s, 8, 0);
+	dl_emu_sl_sched_work(&p.s, 8, 0);
 	assert_int_equal(make(&p, ALL & ~4, 1000, true, NULL), 8);
-	assert_int_equal(make(&p, ALL & ~5, 1000, true, NULL), DL_NO_QP);
+	assert_int_equal(make(&p, ALL & ~5, 1000, true, NULL), DL_EMU_NO_QP);
 	assert_int_equal(make(&p, ALL & ~1, 1000, false, NULL), 7);
 	assert_int_equal(make(&p, ALL, 1000, false, NULL), 8);
-	assert_int_equal(make(&p, ALL, 1000, true, NULL), DL_NO_QP);
+	assert_int_equal(make(&p, ALL, 1000, true, NULL), DL_EMU_NO_QP);
 }
 
 /* D1: an SL in every other entry waits for one other SL's weight at most. */
@@ -122,10 +122,10 @@ static void test_low_latency(void **state)
 		p.table.entry[e].sl = e % 2 ? 1 + e / 2 % 15 : 0;
 		p.table.entry[e].weight = 2048;
 	}
-	assert_int_equal(dl_sl_table_check(&p.table, ALL, NULL), 0);
-	dl_sl_sched_init(&p.s, &p.table, 0, p.qps);
+	assert_int_equal(dl_emu_sl_table_check(&p.table, ALL, NULL), 0);
+	dl_emu_sl_sched_init(&p.s, &p.table, 0, p.qps);
 	for (uint32_t sl = 0; sl < 16; sl++)
-		dl_sl_sched_work(&p.s, sl, sl);
+		dl_emu_sl_sched_work(&p.s, sl, sl);
 	for (int i = 0; i < 10000; i++) {
 		gap = make(&p, ALL, 1024, true, NULL) ? gap + 1 : 0;
 		longest = gap > longest ? gap : longest;
@@ -150,7 +150,7 @@ static void test_tenure(void **state)
 
 		setup(&p, 1, weight, tenures[t]);
 		for (uint32_t qp = 0; qp < 10; qp++)
-			dl_sl_sched_work(&p.s, qp, 0);
+			dl_emu_sl_sched_work(&p.s, qp, 0);
 		for (unsigned int i = 0; i < 1000; i++)
 			assert_int_equal(make(&p, ALL, 1000, true, &changes),
 					 i / packets[t] % 10);
@@ -167,12 +167,12 @@ static void test_turn_ends_early(void **state)
 	(void)state;
 	setup(&p, 1, weight, 3000);
 	for (uint32_t qp = 0; qp < 3; qp++)
-		dl_sl_sched_work(&p.s, qp, 0);
+		dl_emu_sl_sched_work(&p.s, qp, 0);
 	assert_int_equal(make(&p, ALL, 1000, true, NULL), 0);
 	assert_int_equal(make(&p, ALL, 1000, false, NULL), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(make(&p, ALL, 1000, true, NULL), 1);
-	dl_sl_sched_work(&p.s, 0, 0);
+	dl_emu_sl_sched_work(&p.s, 0, 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(make(&p, ALL, 1000, true, NULL), 2);
 	assert_int_equal(make(&p, ALL, 1000, true, NULL), 1);
@@ -184,9 +184,9 @@ static void test_off(void **state)
 	struct port p = { 0 };
 
 	(void)state;
-	dl_sl_sched_init(&p.s, NULL, 100000, p.qps);
+	dl_emu_sl_sched_init(&p.s, NULL, 100000, p.qps);
 	for (uint32_t qp = 0; qp < QPS; qp++)
-		dl_sl_sched_work(&p.s, qp, qp * 7 % 5);
+		dl_emu_sl_sched_work(&p.s, qp, qp * 7 % 5);
 	for (uint32_t i = 0; i < 10 * QPS; i++)
 		assert_int_equal(make(&p, ALL, 4096, true, NULL), i % QPS);
 	/* SLs that the port cannot take are passed over, and lose nothing. */
@@ -206,7 +206,7 @@ static void test_shares(void **state)
 	(void)state;
 	setup(&p, 4, weights, 8192);
 	for (uint32_t qp = 0; qp < QPS; qp++)
-		dl_sl_sched_work(&p.s, qp, qp % 4);
+		dl_emu_sl_sched_work(&p.s, qp, qp % 4);
 	for (int i = 0; i < 100000; i++) {
 		bytes[make(&p, ALL, 2048, true, NULL) % 4] += 2048;
 		all += 2048;
@@ -219,9 +219,9 @@ static void test_shares(void **state)
 /* ---- the twin: lists, searched from the front -------------------------- */
 
 struct twin {
-	const struct dl_sl_table *table;
-	int64_t tenure, left, tenure_left[DL_SLS];
-	int line[QPS], sl_of[QPS], n;	/* all that have work, oldest first */
+	const struct dl_emu_sl_table *table;
+	int64_t tenure, left, tenure_left[DL_EMU_SLS];
+	int line[QPS], sl_of[QPS], n; /* all that have work, oldest first */
 	int at, current;
 	bool live;
 };
@@ -240,7 +240,7 @@ static int twin_pick(struct twin *w, unsigned int sls)
 		return twin_first(w, sls);
 	for (int i = 0; i < w->table->n; i++) {
 		int e = (w->at + i) % w->table->n;
-		const struct dl_sl_entry *entry = &w->table->entry[e];
+		const struct dl_emu_sl_entry *entry = &w->table->entry[e];
 		int found = twin_first(w, sls & 1u << entry->sl);
 
 		if (!entry->weight || found < 0)
@@ -296,13 +296,14 @@ static void one_run(unsigned int seed)
 
 	p.table.n = 16 + draw_below(&d, 60);
 	for (int e = 0; e < p.table.n; e++)
-		p.table.entry[e] = (struct dl_sl_entry){
-			draw_below(&d, 16), draw_below(&d, 4) * 3000 };
+		p.table.entry[e] =
+			(struct dl_emu_sl_entry){ draw_below(&d, 16),
+						  draw_below(&d, 4) * 3000 };
 	w.table = draw_one_in(&d, 4) ? NULL : &p.table;
 	w.tenure = draw_below(&d, 3) * 5000;
-	for (int sl = 0; sl < DL_SLS; sl++)
+	for (int sl = 0; sl < DL_EMU_SLS; sl++)
 		w.tenure_left[sl] = w.tenure;
-	dl_sl_sched_init(&p.s, w.table, w.tenure, p.qps);
+	dl_emu_sl_sched_init(&p.s, w.table, w.tenure, p.qps);
 	for (int i = 0; i < 500; i++) {
 		unsigned int sls = draw_one_in(&d, 3) ? draw32(&d) & ALL : ALL;
 		uint32_t bytes = 1 + draw_below(&d, 4222);
@@ -313,20 +314,20 @@ static void one_run(unsigned int seed)
 		for (int joins = draw_below(&d, 3); joins; joins--) {
 			int qp = draw_below(&d, QPS), sl = draw_below(&d, 16);
 
-			dl_sl_sched_work(&p.s, qp, sl);
+			dl_emu_sl_sched_work(&p.s, qp, sl);
 			twin_join(&w, qp, sl);
 		}
 		want = twin_pick(&w, sls);
-		got = dl_sl_sched_pick(&p.s, sls, &change);
-		if (want < 0 ? got != DL_NO_QP :
-		    got != (uint32_t)w.line[want] ||
-		    change != (w.line[want] != w.current))
+		got = dl_emu_sl_sched_pick(&p.s, sls, &change);
+		if (want < 0 ? got != DL_EMU_NO_QP :
+			       got != (uint32_t)w.line[want] ||
+				       change != (w.line[want] != w.current))
 			fail_msg("seed %u, packet %d: not what the twin does",
 				 seed, i);
 		if (want < 0)
 			continue;
 		twin_charge(&w, want, bytes, more);
-		dl_sl_sched_charge(&p.s, got, bytes, more);
+		dl_emu_sl_sched_charge(&p.s, got, bytes, more);
 	}
 }
 

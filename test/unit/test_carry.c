@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "fabric/damage.h"
+#include "dateline/fabric.h"
 #include "grid_fabric.h"
-#include "route/route.h"
-#include "verify/verify.h"
+#include "dateline/route.h"
+#include "dateline/verify.h"
 
 #define ROUNDS 25
 
@@ -32,7 +32,7 @@ static void begin(struct world *w, struct test_random *r)
 	unsigned int d;
 
 	memset(w, 0, sizeof(*w));
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		w->g.grid.radix[d] = d < 2 ? 3 + test_random(r, 3) :
 					     1 + test_random(r, 3);
 	w->g.hosts = 1 + test_random(r, 2);
@@ -42,9 +42,10 @@ static void begin(struct world *w, struct test_random *r)
 	grid_seed(&w->g, 0, true);
 	dl_route_options_init(&o);
 	assert_int_equal(dl_torus_discover(w->g.fabric, &w->g.config, NULL,
-					   &w->torus), 0);
-	assert_int_equal(dl_route(w->torus, &w->g.config, &o, NULL,
-				  &w->tables), 0);
+					   &w->torus),
+			 0);
+	assert_int_equal(dl_route(w->torus, &w->g.config, &o, NULL, &w->tables),
+			 0);
 	w->dead = calloc(w->g.fabric->nnodes, sizeof(*w->dead));
 	w->cut = calloc(w->g.fabric->nports, sizeof(*w->cut));
 	assert_true(w->dead && w->cut);
@@ -72,9 +73,10 @@ static bool is_gone(const struct world *w, uint32_t port)
 /* Is this end port left, with its LIDs? */
 static bool is_left(const struct world *w, uint32_t port)
 {
-	const struct dl_port *p = &w->g.fabric->ports[port];
+	const struct dl_fabric_port *p = &w->g.fabric->ports[port];
 
-	if (!p->lid || !dl_is_end_port(w->g.fabric, port) || w->dead[p->node])
+	if (!p->lid || !dl_fabric_is_end_port(w->g.fabric, port) ||
+	    w->dead[p->node])
 		return false;
 	return !p->num || (p->peer != DL_NONE && !is_gone(w, port));
 }
@@ -82,13 +84,14 @@ static bool is_left(const struct world *w, uint32_t port)
 static bool arrives(const struct world *w, uint32_t src, uint32_t lid)
 {
 	const struct dl_fabric *f = w->g.fabric;
-	uint32_t at = dl_access_switch(f, src), dst = f->lid_port[lid], port;
+	uint32_t at = dl_fabric_access_switch(f, src), dst = f->lid_port[lid],
+		 port;
 	uint32_t steps;
 
 	for (steps = 0; steps < f->nnodes; steps++) {
-		uint8_t out = dl_lft(w->tables, at, lid);
+		uint8_t out = dl_tables_lft(w->tables, at, lid);
 
-		if (out == DL_NO_PORT)
+		if (out == DL_TABLES_NO_PORT)
 			return false;
 		port = f->nodes[f->switches[at]].first_port + out;
 		if (port == dst)
@@ -97,7 +100,7 @@ static bool arrives(const struct world *w, uint32_t src, uint32_t lid)
 			return false;
 		if (f->ports[port].peer == dst)
 			return true;
-		at = dl_peer_switch(f, port);
+		at = dl_fabric_peer_switch(f, port);
 	}
 	return false;
 }
@@ -128,7 +131,7 @@ static void what_still_arrives(void **state)
 	uint64_t pairs, lost, total = 0;
 	struct dl_fabric *left;
 	struct dl_tables *t;
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 	unsigned int round, i;
 
 	(void)state;
@@ -144,9 +147,10 @@ static void what_still_arrives(void **state)
 			port = test_random(&r, w->g.fabric->nports);
 			w->cut[port] = w->g.fabric->ports[port].peer != DL_NONE;
 		}
-		assert_int_equal(dl_fabric_damaged(w->g.fabric, w->dead,
-						   w->cut, &left), 0);
-		assert_int_equal(dl_tables_carry(w->tables, left, &t), 0);
+		assert_int_equal(dl_fabric_degrade(w->g.fabric, w->dead, w->cut,
+						   &left),
+				 0);
+		assert_int_equal(dl_tables_remap(w->tables, left, &t), 0);
 		assert_int_equal(dl_verify(t, NULL, NULL, &v), 0);
 		count(w, &pairs, &lost);
 		assert_int_equal(v->pairs, pairs);
@@ -155,7 +159,7 @@ static void what_still_arrives(void **state)
 		assert_int_equal(v->without_vl, 0);
 		assert_false(v->credit_loop);
 		total += lost;
-		dl_verdict_free(v);
+		dl_verify_result_free(v);
 		dl_tables_free(t);
 		dl_fabric_free(left);
 		end(w);
@@ -172,13 +176,14 @@ static void what_is_new_is_not_reached(void **state)
 	struct dl_route_options o;
 	struct dl_torus *torus;
 	struct dl_tables *few, *t;
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 	uint32_t p, port;
 
 	(void)state;
 	assert_non_null(g);
 	g[0] = (struct grid_fabric){ .grid = { .radix = { 4, 4, 1 } },
-				     .hosts = 1, .parallel = 1 };
+				     .hosts = 1,
+				     .parallel = 1 };
 	g[1] = g[0];
 	g[0].dead_switch[1 + test_random(&r, 15)] = true;
 	grid_build(&g[0]);
@@ -187,9 +192,9 @@ static void what_is_new_is_not_reached(void **state)
 	for (p = 0; p < g[1].fabric->nports; p++)
 		g[1].fabric->ports[p].lid = 0;
 	for (p = 0; p < g[0].fabric->nports; p++) {
-		const struct dl_port *old = &g[0].fabric->ports[p];
-		uint32_t node = dl_fabric_find_guid(g[1].fabric,
-				g[0].fabric->nodes[old->node].guid);
+		const struct dl_fabric_port *old = &g[0].fabric->ports[p];
+		uint32_t node = dl_fabric_find_guid(
+			g[1].fabric, g[0].fabric->nodes[old->node].guid);
 
 		port = g[1].fabric->nodes[node].first_port + old->num;
 		g[1].fabric->ports[port].lid = old->lid;
@@ -197,15 +202,15 @@ static void what_is_new_is_not_reached(void **state)
 	assert_int_equal(dl_fabric_assign_lids(g[1].fabric, 0), 0);
 	grid_seed(&g[0], g[0].dead_switch[1] ? 5 : 0, true);
 	dl_route_options_init(&o);
-	assert_int_equal(dl_torus_discover(g[0].fabric, &g[0].config, NULL,
-					   &torus), 0);
+	assert_int_equal(
+		dl_torus_discover(g[0].fabric, &g[0].config, NULL, &torus), 0);
 	assert_int_equal(dl_route(torus, &g[0].config, &o, NULL, &few), 0);
-	assert_int_equal(dl_tables_carry(few, g[1].fabric, &t), 0);
+	assert_int_equal(dl_tables_remap(few, g[1].fabric, &t), 0);
 	assert_int_equal(dl_verify(t, NULL, NULL, &v), 0);
 	/* 15 switches with an adapter each, to and from the new two ports. */
 	assert_int_equal(v->pairs, 32 * 31);
 	assert_int_equal(v->nlost, 2 * 2 * 30 + 2);
-	dl_verdict_free(v);
+	dl_verify_result_free(v);
 	dl_tables_free(t);
 	dl_tables_free(few);
 	dl_torus_free(torus);

@@ -18,21 +18,21 @@
 /* ---- reading from memory, with what is said about it ------------------- */
 
 struct record {
-	char text[8192];	/* all warnings and errors, a line each */
+	char text[8192]; /* all warnings and errors, a line each */
 	unsigned int errors, warnings;
 };
 
-static void keep(void *context, enum dl_level level, const char *message)
+static void keep(void *context, enum dl_log_level level, const char *message)
 {
 	struct record *r = context;
 	size_t len = strlen(r->text);
 
-	if (level > DL_WARNING)
+	if (level > DL_LOG_WARNING)
 		return;
-	r->errors += level == DL_ERROR;
-	r->warnings += level == DL_WARNING;
+	r->errors += level == DL_LOG_ERROR;
+	r->warnings += level == DL_LOG_WARNING;
 	snprintf(r->text + len, sizeof(r->text) - len, "%s %s\n",
-		 level == DL_ERROR ? "error" : "warning", message);
+		 level == DL_LOG_ERROR ? "error" : "warning", message);
 }
 
 static int read_bytes(const char *bytes, size_t len, struct record *r,
@@ -94,8 +94,8 @@ static char *canonical(const struct dl_torus_config *c)
 
 static const struct good {
 	const char *text;
-	const char *read;	/* by canonical() */
-	const char *warning;	/* part of the only one; NULL: none */
+	const char *read;    /* by canonical() */
+	const char *warning; /* part of the only one; NULL: none */
 } good[] = {
 	{ T XY, READ_TXY, NULL },
 	/* no seed: the coordinates come from the cabling */
@@ -108,48 +108,54 @@ static const struct good {
 	  READ_TXY, NULL },
 	{ T "xp_link 0x10 0x11\nyp_link 0x10 0x12", READ_TXY, NULL },
 	{ "torus 6 5 1 more words\nxp_link 0x10 0x11 # to\n"
-	  "yp_link 0x10 0x12#to\n", READ_TXY, NULL },
+	  "yp_link 0x10 0x12#to\n",
+	  READ_TXY, NULL },
 	/* order of lines */
 	{ XY T, READ_TXY, NULL },
-	{ "x_dateline 1\n" T XY,
-	  READ_T "|x_dateline 1" READ_REST, NULL },
+	{ "x_dateline 1\n" T XY, READ_T "|x_dateline 1" READ_REST, NULL },
 	{ T "next_seed\n" XY, READ_TXY, NULL },
 	{ "next_seed\n" T XY, READ_TXY, NULL },
 	/* suffixes */
 	{ "mesh 3T 5 7\nxp_link 1 2\nyp_link 1 3\nzp_link 1 4\n",
-	  "mesh 3t 5 7|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 0x4"
-	  READ_REST, NULL },
+	  "mesh 3t 5 7|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 "
+	  "0x4" READ_REST,
+	  NULL },
 	{ "torus 3 5M 7m\nxp_link 1 2\nyp_link 1 3\nzp_link 1 4\n",
-	  "mesh 3t 5 7|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 0x4"
-	  READ_REST, NULL },
+	  "mesh 3t 5 7|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 "
+	  "0x4" READ_REST,
+	  NULL },
 	{ "mesh 3t 5t 7\nxp_link 1 2\nyp_link 1 3\nzp_link 1 4\n",
-	  "torus 3 5 7m|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 0x4"
-	  READ_REST, NULL },
+	  "torus 3 5 7m|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 "
+	  "0x4" READ_REST,
+	  NULL },
 	{ "torus 1 5m 1t\nyp_link 1 3\n",
 	  "mesh 1t 5 1t|yp_link 0x1 0x3" READ_REST, NULL },
 	/* numbers: decimal, octal, hexadecimal, signs */
 	{ "torus 0x6 +5 01\nxp_link 16 17\nyp_link 020 022\n", READ_TXY, NULL },
 	{ T "xp_link 0xFFFFFFFFFFFFFFFE 18446744073709551615\n"
-	  "yp_link 0xfffffffffffffffe 1\n",
+	    "yp_link 0xfffffffffffffffe 1\n",
 	  "torus 6 5 1|xp_link 0xfffffffffffffffe 0xffffffffffffffff|"
-	  "yp_link 0xfffffffffffffffe 0x1" READ_REST, NULL },
+	  "yp_link 0xfffffffffffffffe 0x1" READ_REST,
+	  NULL },
 	{ T XY "x_dateline +5\ny_dateline -4\nz_dateline 0\n",
 	  READ_T "|x_dateline 5|y_dateline -4|z_dateline 0" READ_REST, NULL },
 	/* both ways */
 	{ "torus 4 2 1\nxp_link 1 2\nxm_link 1 3\nyp_link 1 4\nym_link 1 4\n",
 	  "torus 4 2 1|xp_link 0x1 0x2|xm_link 0x1 0x3|yp_link 0x1 0x4|"
-	  "ym_link 0x1 0x4" READ_REST, NULL },
+	  "ym_link 0x1 0x4" READ_REST,
+	  NULL },
 	{ T "xm_link 1 2\nym_link 1 3\n",
 	  "torus 6 5 1|xm_link 0x1 0x2|ym_link 0x1 0x3" READ_REST, NULL },
 	{ "mesh 4 5 1\n" XY,
 	  "mesh 4 5 1|xp_link 0x10 0x11|yp_link 0x10 0x12" READ_REST, NULL },
 	/* several seeds */
 	{ T XY "next_seed\nyp_link 7 8\nxm_link 7 9\ny_dateline 2\n",
-	  READ_T "|next_seed|xm_link 0x7 0x9|yp_link 0x7 0x8|y_dateline 2"
-	  READ_REST, NULL },
+	  READ_T
+	  "|next_seed|xm_link 0x7 0x9|yp_link 0x7 0x8|y_dateline 2" READ_REST,
+	  NULL },
 	/* the rest */
 	{ T XY "portgroup_max_ports 17\nmax_changes 0\n"
-	  "port_order 3 1 2 3 0\n",
+	       "port_order 3 1 2 3 0\n",
 	  READ_T "|portgroup_max_ports 17|max_changes 0|port_order 3 1 2 0",
 	  NULL },
 	{ T XY "portgroup_max_ports 4\nportgroup_max_ports 8\n",
@@ -164,8 +170,7 @@ static const struct good {
 	/* what deserves a warning */
 	{ T "xp_link 0x10 0x99\n" XY, READ_TXY,
 	  "t.conf:3: xp_link: this replaces line 2 of the same seed" },
-	{ T XY "x_dateline 1\nx_dateline 2\n",
-	  READ_T "|x_dateline 2" READ_REST,
+	{ T XY "x_dateline 1\nx_dateline 2\n", READ_T "|x_dateline 2" READ_REST,
 	  "t.conf:5: x_dateline: this replaces line 4" },
 	{ T XY "xp_link 0x10 0x11\n", READ_TXY, NULL },
 	{ "torus 6q 5 1\n" XY, READ_TXY, "t.conf:1: torus: the end of \"6q\"" },
@@ -216,49 +221,61 @@ static void test_good(void **state)
 
 static const struct bad {
 	const char *text;
-	const char *errors[3];	/* parts of all of them, in order */
+	const char *errors[3]; /* parts of all of them, in order */
 } bad[] = {
-	{ "", { "t.conf:1: expected a line \"torus X Y Z\" or \"mesh X Y Z\", "
-		"found the end of the file" } },
+	{ "",
+	  { "t.conf:1: expected a line \"torus X Y Z\" or \"mesh X Y Z\", "
+	    "found the end of the file" } },
 	{ XY, { "t.conf:2: expected a line \"torus X Y Z\"" } },
-	{ T XY "foo 1 2\n", { "t.conf:4: \"foo\" is no keyword; expected "
-			      "torus, mesh" } },
+	{ T XY "foo 1 2\n",
+	  { "t.conf:4: \"foo\" is no keyword; expected "
+	    "torus, mesh" } },
 	{ "TORUS 6 5 1\n", { "t.conf:1: \"TORUS\" is no keyword" } },
-	{ "xq_link\n\n\002bar" T, { "t.conf:1: \"xq_link\"",
-				  "t.conf:3: \"?bartorus\" is no" } },
+	{ "xq_link\n\n\002bar" T,
+	  { "t.conf:1: \"xq_link\"", "t.conf:3: \"?bartorus\" is no" } },
 	/* geometry */
 	{ T T XY, { "t.conf:2: torus: the geometry was given in line 1" } },
 	{ T "mesh 6 5 1\n" XY, { "t.conf:2: mesh: the geometry was given" } },
-	{ "torus 6 5\n" XY, { "t.conf:1: torus: expected the radix of z, a "
-			      "number from 1 to 255 with or without m or t, "
-			      "found the end of the line" } },
+	{ "torus 6 5\n" XY,
+	  { "t.conf:1: torus: expected the radix of z, a "
+	    "number from 1 to 255 with or without m or t, "
+	    "found the end of the line" } },
 	{ "torus\n", { "t.conf:1: torus: expected the radix of x" } },
-	{ "torus 6 x 1\n", { "the radix of y, a number from 1 to 255 with or "
-			     "without m or t, found \"x\"" } },
+	{ "torus 6 x 1\n",
+	  { "the radix of y, a number from 1 to 255 with or "
+	    "without m or t, found \"x\"" } },
 	{ "torus 6 m5 1\n", { "found \"m5\"" } },
-	{ "torus 6 5 0\n", { "the radix of z", } },
+	{ "torus 6 5 0\n",
+	  {
+		  "the radix of z",
+	  } },
 	{ "torus -6 5 1\n", { "found \"-6\"" } },
 	{ "torus 256 5 1\n", { "found \"256\"" } },
 	{ "torus 99999999999999999999 5 1\n",
 	  { "found \"99999999999999999999\"" } },
-	{ "torus 64 32 24\n", { "t.conf:1: torus: expected at most 49151 "
-				"switches, the LIDs of a subnet, found "
-				"64 x 32 x 24 = 49152" } },
+	{ "torus 64 32 24\n",
+	  { "t.conf:1: torus: expected at most 49151 "
+	    "switches, the LIDs of a subnet, found "
+	    "64 x 32 x 24 = 49152" } },
 	/* links */
-	{ T "xp_link\n", { "t.conf:2: xp_link: expected two switch GUIDs, such "
-			   "as 0x2000 0x2001, found the end of the line" } },
+	{ T "xp_link\n",
+	  { "t.conf:2: xp_link: expected two switch GUIDs, such "
+	    "as 0x2000 0x2001, found the end of the line" } },
 	{ T "xp_link 0x10\n", { "xp_link: expected two switch GUIDs" } },
 	{ T "xp_link 0x10 #0x11\n", { "found \"#0x11\"" } },
-	{ T "ym_link abc 0x11\n", { "t.conf:2: ym_link: expected two switch "
-				    "GUIDs, such as 0x2000 0x2001, found "
-				    "\"abc\"" } },
+	{ T "ym_link abc 0x11\n",
+	  { "t.conf:2: ym_link: expected two switch "
+	    "GUIDs, such as 0x2000 0x2001, found "
+	    "\"abc\"" } },
 	{ T "xp_link 0x10 0x11111111111111111\n",
 	  { "found \"0x11111111111111111\"" } },
 	{ T "xp_link -1 2\n", { "found \"-1\"" } },
 	{ T "xp_link 0 0x11\nyp_link 0 0x12\n",
-	  { "t.conf:2: xp_link: expected the GUIDs of two switches, found 0" } },
+	  { "t.conf:2: xp_link: expected the GUIDs of two switches, found "
+	    "0" } },
 	{ T "xp_link 0x10 0\nyp_link 0x10 0x12\n",
-	  { "t.conf:2: xp_link: expected the GUIDs of two switches, found 0" } },
+	  { "t.conf:2: xp_link: expected the GUIDs of two switches, found "
+	    "0" } },
 	{ T "xp_link 0x10 0x11\nyp_link 0x11 0x12\n",
 	  { "t.conf:3: yp_link: expected the link to start at 0x10 like "
 	    "xp_link in line 2, found 0x11" } },
@@ -276,8 +293,9 @@ static const struct bad {
 	{ T "xp_link 0x10 0x11\n",
 	  { "t.conf:2: the seed that begins here has no yp_link and no "
 	    "ym_link; expected one of them, since y has radix 5" } },
-	{ T XY "next_seed\n", { "t.conf:4: next_seed: expected links of "
-				"another seed to follow, found none" } },
+	{ T XY "next_seed\n",
+	  { "t.conf:4: next_seed: expected links of "
+	    "another seed to follow, found none" } },
 	{ T XY "next_seed\nnext_seed\n" XY, { "t.conf:4: next_seed:" } },
 	{ T "next_seed\nnext_seed\n" XY, { "t.conf:2: next_seed:" } },
 	{ T XY "next_seed\nx_dateline 1\n",
@@ -287,9 +305,10 @@ static const struct bad {
 	  { "t.conf:2: the seed that begins here has no xp_link",
 	    "t.conf:2: the seed that begins here has no yp_link" } },
 	/* datelines */
-	{ T XY "x_dateline\n", { "t.conf:4: x_dateline: expected a position "
-				 "relative to the seed's switch, found the end "
-				 "of the line" } },
+	{ T XY "x_dateline\n",
+	  { "t.conf:4: x_dateline: expected a position "
+	    "relative to the seed's switch, found the end "
+	    "of the line" } },
 	{ T XY "x_dateline abc\n", { "found \"abc\"" } },
 	{ T XY "x_dateline -\n", { "found \"-\"" } },
 	{ T XY "x_dateline 99999999999\n", { "found \"99999999999\"" } },
@@ -300,8 +319,9 @@ static const struct bad {
 	{ T XY "z_dateline 1\n", { "from 0 to 0, since z has radix 1" } },
 	{ T XY "x_dateline -2147483648\n", { "found \"-2147483648\"" } },
 	/* the rest */
-	{ T XY "portgroup_max_ports\n", { "t.conf:4: portgroup_max_ports: "
-					  "expected a number of ports" } },
+	{ T XY "portgroup_max_ports\n",
+	  { "t.conf:4: portgroup_max_ports: "
+	    "expected a number of ports" } },
 	{ T XY "portgroup_max_ports x\n", { "found \"x\"" } },
 	{ T XY "max_changes\n", { "t.conf:4: max_changes: expected" } },
 	{ T XY "max_changes -1\n", { "found \"-1\"" } },
@@ -312,7 +332,8 @@ static const struct bad {
 	{ T XY "port_order 1 a 2\n", { "found \"a\"" } },
 	/* a token too long for a message */
 	{ "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n",
-	  { "t.conf:1: \"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...\" is" } },
+	  { "t.conf:1: \"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...\" "
+	    "is" } },
 	/* several mistakes, one run */
 	{ "torus 6 5 x\nxp_link 1\nfoo\n",
 	  { "t.conf:1: ", "t.conf:2: ", "t.conf:3: " } },
@@ -343,14 +364,15 @@ static void test_bad(void **state)
 
 static void test_nul(void **state)
 {
-	static const char text[] = T "xp_link 0x10 0x11 # \0\nyp_link 0x10 0x12";
+	static const char text[] = T
+		"xp_link 0x10 0x11 # \0\nyp_link 0x10 0x12";
 	struct dl_torus_config *c;
 	struct record r;
 
 	(void)state;
 	assert_int_equal(read_bytes(text, sizeof(text) - 1, &r, &c), -EINVAL);
-	assert_string_equal(r.text,
-			    "error t.conf:2: expected text, found a NUL byte\n");
+	assert_string_equal(
+		r.text, "error t.conf:2: expected text, found a NUL byte\n");
 }
 
 /* A file of nothing but mistakes does not flood the log. */
@@ -424,19 +446,19 @@ static void test_write_error(void **state)
 static void draw_config(struct test_random *rnd, struct dl_torus_config *c)
 {
 	do {
-		for (unsigned int d = 0; d < DL_DIMS; d++) {
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 			c->grid.radix[d] = 1 + test_random(rnd, 40);
 			c->grid.mesh[d] = test_random(rnd, 2);
 		}
-	} while (dl_grid_sites(&c->grid) > DL_MAX_LID ||
-		 dl_grid_sites(&c->grid) < 2);
+	} while (dl_torus_grid_sites(&c->grid) > DL_FABRIC_MAX_LID ||
+		 dl_torus_grid_sites(&c->grid) < 2);
 	c->nseeds = test_random(rnd, 4);
 	c->seeds = calloc(c->nseeds + 1, sizeof(*c->seeds));
 	for (uint32_t i = 0; i < c->nseeds; i++) {
-		struct dl_seed *s = &c->seeds[i];
+		struct dl_torus_seed *s = &c->seeds[i];
 
 		s->from = 1 + test_random(rnd, UINT32_MAX);
-		for (unsigned int d = 0; d < DL_DIMS; d++) {
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 			uint32_t radix = c->grid.radix[d];
 			uint32_t which = test_random(rnd, 3);
 
@@ -454,7 +476,7 @@ static void draw_config(struct test_random *rnd, struct dl_torus_config *c)
 	c->max_changes = test_random(rnd, 100);
 	c->portgroup_max_ports = test_random(rnd, 300);
 	for (uint32_t n = test_random(rnd, 2) * test_random(rnd, 300); n; n--) {
-		uint8_t port = test_random(rnd, DL_MAX_PORTS + 1);
+		uint8_t port = test_random(rnd, DL_FABRIC_MAX_PORTS + 1);
 		bool twice = false;
 
 		for (uint32_t k = 0; k < c->nport_order; k++)
@@ -466,10 +488,11 @@ static void draw_config(struct test_random *rnd, struct dl_torus_config *c)
 
 static const char *end_of_line(struct test_random *rnd)
 {
-	static const char *const ends[] = {
-		"\n", "\r\n", " \n", "\n\n", " trailing\n", "\t# note\n",
-		"#\n", "\n # torus 1 2 3\n", "\n\t\r\n"
-	};
+	static const char *const ends[] = { "\n",	   "\r\n",
+					    " \n",	   "\n\n",
+					    " trailing\n", "\t# note\n",
+					    "#\n",	   "\n # torus 1 2 3\n",
+					    "\n\t\r\n" };
 
 	return ends[test_random(rnd, sizeof(ends) / sizeof(ends[0]))];
 }
@@ -488,17 +511,18 @@ static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 	for (int pass = 0; pass < 2; pass++) {
 		if (pass == geometry_last) {
 			fputs(mesh ? " mesh" : "torus", to);
-			for (unsigned int d = 0; d < DL_DIMS; d++)
+			for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 				fprintf(to, "\t%u%s", c->grid.radix[d],
 					c->grid.mesh[d] != mesh ?
 						(mesh ? "T" : "m") :
-					test_random(rnd, 2) ? (mesh ? "M" : "t") :
-							      "");
+					test_random(rnd, 2) ?
+						(mesh ? "M" : "t") :
+						"");
 			fputs(end_of_line(rnd), to);
 			continue;
 		}
 		for (uint32_t i = 0; i < c->nseeds; i++) {
-			const struct dl_seed *s = &c->seeds[i];
+			const struct dl_torus_seed *s = &c->seeds[i];
 			uint32_t first = test_random(rnd, 9);
 
 			if (i || test_random(rnd, 2))
@@ -506,17 +530,19 @@ static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 			for (uint32_t k = first; k < first + 9; k++) {
 				uint32_t what = k % 9;
 
-				if (what >= DL_DIRS &&
-				    s->has_dateline[what - DL_DIRS])
+				if (what >= DL_TORUS_DIRS &&
+				    s->has_dateline[what - DL_TORUS_DIRS])
 					fprintf(to, "%c_dateline %d%s",
-						"xyz"[what - DL_DIRS],
-						s->dateline[what - DL_DIRS],
+						"xyz"[what - DL_TORUS_DIRS],
+						s -> dateline[what -
+							      DL_TORUS_DIRS],
 						end_of_line(rnd));
-				if (what >= DL_DIRS || !s->to[what])
+				if (what >= DL_TORUS_DIRS || !s->to[what])
 					continue;
 				fprintf(to, "%c%c_link ", "xyz"[what / 2],
 					"pm"[what % 2]);
-				fprintf(to, bases[test_random(rnd, 5)], s->from);
+				fprintf(to, bases[test_random(rnd, 5)],
+					s->from);
 				fputs("\t", to);
 				fprintf(to, bases[test_random(rnd, 5)],
 					s->to[what]);
@@ -524,8 +550,9 @@ static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 			}
 		}
 	}
-	fprintf(to, "portgroup_max_ports 3\nmax_changes %u%s"
-		    "portgroup_max_ports %u%s",
+	fprintf(to,
+		"portgroup_max_ports 3\nmax_changes %u%s"
+		"portgroup_max_ports %u%s",
 		c->max_changes, end_of_line(rnd), c->portgroup_max_ports,
 		end_of_line(rnd));
 	if (c->nport_order)
@@ -540,18 +567,18 @@ static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 static void assert_same(const struct dl_torus_config *a,
 			const struct dl_torus_config *b)
 {
-	for (unsigned int d = 0; d < DL_DIMS; d++) {
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 		assert_int_equal(a->grid.radix[d], b->grid.radix[d]);
 		assert_int_equal(a->grid.mesh[d], b->grid.mesh[d]);
 	}
 	assert_int_equal(a->nseeds, b->nseeds);
 	for (uint32_t i = 0; i < a->nseeds; i++) {
-		const struct dl_seed *s = &a->seeds[i], *t = &b->seeds[i];
+		const struct dl_torus_seed *s = &a->seeds[i], *t = &b->seeds[i];
 
-		for (unsigned int dir = 0; dir < DL_DIRS; dir++)
+		for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++)
 			assert_int_equal(s->to[dir], t->to[dir]);
 		assert_int_equal(s->from, t->from);
-		for (unsigned int d = 0; d < DL_DIMS; d++) {
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 			assert_int_equal(s->has_dateline[d],
 					 t->has_dateline[d]);
 			assert_int_equal(s->dateline[d], t->dateline[d]);

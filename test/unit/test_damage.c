@@ -15,12 +15,12 @@
 
 #include "grid_fabric.h"
 
-#define SEEDS 3	/* as many as dateline gen writes */
+#define SEEDS 3 /* as many as dateline gen writes */
 
 static const struct damage {
-	struct dl_grid grid;
+	struct dl_torus_grid grid;
 	uint32_t switches, cables;
-	unsigned int at_least;	/* per cent placed, ports wired by a plan */
+	unsigned int at_least; /* per cent placed, ports wired by a plan */
 } damages[] = {
 	{ { { 6, 5, 1 }, { 0 } }, 8, 0, 98 },
 	{ { { 6, 5, 1 }, { 0 } }, 0, 25, 98 },
@@ -39,13 +39,14 @@ static void draw(struct grid_fabric *g, const struct damage *d,
 	do {
 		memset(g->dead_switch, 0, sizeof(g->dead_switch));
 		memset(g->dead_hop, 0, sizeof(g->dead_hop));
-		for (i = 0; i < d->switches; i += !g->dead_switch[site],
-		    g->dead_switch[site] = true)
-			site = test_random(r, dl_grid_sites(&g->grid));
+		for (i = 0; i < d->switches;
+		     i += !g->dead_switch[site], g->dead_switch[site] = true)
+			site = test_random(r, dl_torus_grid_sites(&g->grid));
 		for (i = 0; i < d->cables; i++) {
 			do {
-				site = test_random(r, dl_grid_sites(&g->grid));
-				dim = test_random(r, DL_DIMS);
+				site = test_random(
+					r, dl_torus_grid_sites(&g->grid));
+				dim = test_random(r, DL_TORUS_DIMS);
 			} while (g->grid.radix[dim] < 2 ||
 				 g->dead_hop[site][dim]);
 			g->dead_hop[site][dim] = true;
@@ -54,11 +55,12 @@ static void draw(struct grid_fabric *g, const struct damage *d,
 }
 
 /* The configuration of the whole torus, from its true coordinates. */
-static struct dl_torus_config *describe_whole(const struct dl_grid *grid,
+static struct dl_torus_config *describe_whole(const struct dl_torus_grid *grid,
 					      const struct test_random *wiring)
 {
 	struct test_random w = *wiring;
-	struct grid_fabric g = { .grid = *grid, .parallel = 1,
+	struct grid_fabric g = { .grid = *grid,
+				 .parallel = 1,
 				 .shuffle = w.seed ? &w : NULL };
 	struct dl_torus_config *c;
 	struct dl_torus *t;
@@ -82,7 +84,8 @@ static void try(const struct damage *d, struct test_random *r,
 {
 	struct dl_torus_config *c = describe_whole(&d->grid, wiring);
 	struct test_random w = *wiring;
-	struct grid_fabric g = { .grid = d->grid, .parallel = 1,
+	struct grid_fabric g = { .grid = d->grid,
+				 .parallel = 1,
 				 .shuffle = w.seed ? &w : NULL };
 	struct dl_torus *t = NULL;
 	uint32_t i;
@@ -110,7 +113,7 @@ static void try(const struct damage *d, struct test_random *r,
 static void run(const struct damage *d, struct test_random *r, bool shuffled,
 		struct count *n)
 {
-	uint32_t k, rounds = 20000 / dl_grid_sites(&d->grid);
+	uint32_t k, rounds = 20000 / dl_torus_grid_sites(&d->grid);
 
 	for (k = 0; k < (rounds < 100 ? rounds : 100); k++) {
 		struct test_random wiring = { shuffled ? 1 + k : 0, 0 };
@@ -121,8 +124,7 @@ static void run(const struct damage *d, struct test_random *r, bool shuffled,
 		      "%u of %u switches placed, %u wrong; %u of %u complete\n",
 		      d->grid.radix[0], d->grid.radix[1], d->grid.radix[2],
 		      d->switches, d->cables, shuffled ? "mixed" : "by plan",
-		      n->placed, n->alive, n->wrong, n->complete,
-		      n->scenarios);
+		      n->placed, n->alive, n->wrong, n->complete, n->scenarios);
 	assert_int_equal(n->wrong, 0);
 }
 
@@ -174,7 +176,8 @@ static uint32_t add_switch(struct dl_fabric *f, uint64_t guid)
 	char id[32];
 
 	snprintf(id, sizeof(id), "S%u", (unsigned int)guid);
-	assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, 16, guid, id, &node),
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 16, guid, id,
+					    &node),
 			 0);
 	return node;
 }
@@ -209,7 +212,7 @@ static void check_odd(const struct dl_torus *t, const uint32_t *node,
 	for (i = 0; i < ODD; i++)
 		assert_int_equal(t->sw_site[f->nodes[odd[i]].sw], DL_NONE);
 	for (i = 0; i < ODD; i++)
-		assert_int_equal(t->sl_site[f->nodes[odd[i]].sw],
+		assert_int_equal(t->attachment[f->nodes[odd[i]].sw],
 				 t->sw_site[f->nodes[at[home[i]]].sw]);
 }
 
@@ -219,19 +222,20 @@ static void check_odd(const struct dl_torus *t, const uint32_t *node,
  */
 static void odd_switches(void **state)
 {
-	static const struct dl_grid grids[] = { { { 6, 5, 1 }, { 0 } },
-						{ { 5, 3, 5 }, { 0 } },
-						{ { 3, 6, 5 }, { true } } };
+	static const struct dl_torus_grid grids[] = { { { 6, 5, 1 }, { 0 } },
+						      { { 5, 3, 5 }, { 0 } },
+						      { { 3, 6, 5 },
+							{ true } } };
 	struct test_random r = { test_seed(3), 0 };
 	uint32_t k, i, at[3], odd[ODD], node[GRID_MAX_SITES];
 	unsigned int d;
 
 	(void)state;
 	for (k = 0; k < 60; k++) {
-		const struct dl_grid *g = &grids[k % 3];
-		uint32_t sites = dl_grid_sites(g);
+		const struct dl_torus_grid *g = &grids[k % 3];
+		uint32_t sites = dl_torus_grid_sites(g);
 		struct dl_torus_config given = { .grid = *g, .nseeds = 1 }, *c;
-		struct dl_seed seed = { .from = 1000 };
+		struct dl_torus_seed seed = { .from = 1000 };
 		struct dl_fabric *f;
 		struct dl_torus *t;
 
@@ -244,25 +248,27 @@ static void odd_switches(void **state)
 		/* Odd GUIDs before all others or behind; cables likewise. */
 		if (k & 1)
 			add_odd(f, 1, at, odd);
-		for (i = 0; i < sites * DL_DIMS; i++) {
-			uint32_t next = dl_site_next(g, i / DL_DIMS,
-						     dl_dir(i % DL_DIMS, false));
+		for (i = 0; i < sites * DL_TORUS_DIMS; i++) {
+			uint32_t next = dl_torus_site_next(
+				g, i / DL_TORUS_DIMS,
+				dl_torus_dir(i % DL_TORUS_DIMS, false));
 
 			if (next != DL_NONE)
-				join(f, node[i / DL_DIMS], node[next]);
+				join(f, node[i / DL_TORUS_DIMS], node[next]);
 		}
 		if (!(k & 1))
 			add_odd(f, 5000, at, odd);
 		assert_int_equal(dl_fabric_finish(f, NULL), 0);
 
-		for (d = 0; d < DL_DIMS; d++) {
-			uint32_t next = dl_site_next(g, 0, dl_dir(d, false));
+		for (d = 0; d < DL_TORUS_DIMS; d++) {
+			uint32_t next = dl_torus_site_next(
+				g, 0, dl_torus_dir(d, false));
 
 			if (next != DL_NONE)
-				seed.to[dl_dir(d, false)] = 1000 + next;
+				seed.to[dl_torus_dir(d, false)] = 1000 + next;
 		}
 		/* An open dimension without one is searched wider. */
-		for (d = 0; d < DL_DIMS; d++)
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			seed.has_dateline[d] = true;
 		given.seeds = &seed;
 		assert_int_equal(dl_torus_discover(f, &given, NULL, &t), 0);

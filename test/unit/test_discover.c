@@ -14,7 +14,7 @@
 
 #include "grid_fabric.h"
 
-static const struct dl_grid shapes[] = {
+static const struct dl_torus_grid shapes[] = {
 	{ { 6, 5, 1 }, { 0 } },
 	{ { 5, 4, 3 }, { 0 } },
 	{ { 4, 4, 4 }, { 0 } },
@@ -41,7 +41,7 @@ static void assert_consistent(const struct dl_torus *t)
 	uint32_t port, cables = 0;
 
 	for (port = 0; port < f->nports; port++) {
-		uint32_t far = dl_peer_switch(f, port), sw;
+		uint32_t far = dl_fabric_peer_switch(f, port), sw;
 		unsigned int dir, found = 0;
 
 		sw = f->nodes[f->ports[port].node].sw;
@@ -50,13 +50,13 @@ static void assert_consistent(const struct dl_torus *t)
 		cables++;
 		assert_true(t->sw_site[sw] != DL_NONE);
 		assert_int_equal(t->site_sw[t->sw_site[sw]], sw);
-		for (dir = 0; dir < DL_DIRS; dir++)
-			found |= dl_site_next(&t->grid, t->sw_site[sw], dir) ==
-				 t->sw_site[far];
+		for (dir = 0; dir < DL_TORUS_DIRS; dir++)
+			found |= dl_torus_site_next(&t->grid, t->sw_site[sw],
+						    dir) == t->sw_site[far];
 		assert_true(found);
 	}
 	assert_int_equal(t->nlinks, cables / 2);
-	assert_int_equal(t->nodd_links, 0);
+	assert_int_equal(t->noff_links, 0);
 	assert_int_equal(t->nunplaced, 0);
 }
 
@@ -81,7 +81,7 @@ static void whole(void **state)
 						 .hosts = k % 3,
 						 .parallel = 1 + k % 2,
 						 .shuffle = &r };
-			uint32_t sites = dl_grid_sites(&g.grid), i;
+			uint32_t sites = dl_torus_grid_sites(&g.grid), i;
 			struct dl_torus *t;
 
 			grid_build(&g);
@@ -89,9 +89,8 @@ static void whole(void **state)
 			t = discover(&g);
 			assert_consistent(t);
 			for (i = 0; i < sites; i++)
-				assert_int_equal(
-					t->site_sw[i],
-					g.fabric->nodes[g.node[i]].sw);
+				assert_int_equal(t->site_sw[i],
+						 g.fabric->nodes[g.node[i]].sw);
 			dl_torus_free(t);
 			grid_free(&g);
 		}
@@ -113,7 +112,7 @@ static void one_way(void **state)
 			struct grid_fabric g = { .grid = shapes[s],
 						 .parallel = 1,
 						 .shuffle = &r };
-			uint32_t sites = dl_grid_sites(&g.grid), i;
+			uint32_t sites = dl_torus_grid_sites(&g.grid), i;
 			bool ambiguous = false;
 			struct dl_torus *t;
 
@@ -121,12 +120,11 @@ static void one_way(void **state)
 			grid_seed(&g, test_random(&r, sites), false);
 			t = discover(&g);
 			assert_consistent(t);
-			for (d = 0; d < DL_DIMS; d++)
+			for (d = 0; d < DL_TORUS_DIMS; d++)
 				ambiguous |= g.grid.radix[d] == 4;
 			for (i = 0; i < sites && !ambiguous; i++)
-				assert_int_equal(
-					t->site_sw[i],
-					g.fabric->nodes[g.node[i]].sw);
+				assert_int_equal(t->site_sw[i],
+						 g.fabric->nodes[g.node[i]].sw);
 			dl_torus_free(t);
 			grid_free(&g);
 		}
@@ -148,8 +146,9 @@ static void mesh_seed_anywhere(void **state)
 		uint32_t i;
 
 		grid_build(&g);
-		grid_seed(&g, test_random(&r, dl_grid_sites(&g.grid)), true);
-		for (d = 0; d < DL_DIMS; d++)
+		grid_seed(&g, test_random(&r, dl_torus_grid_sites(&g.grid)),
+			  true);
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			if (g.grid.mesh[d])
 				g.seed.has_dateline[d] = false;
 		t = discover(&g);
@@ -174,7 +173,7 @@ static void damaged(void **state)
 		struct grid_fabric g = { .grid = shapes[k % NSHAPES],
 					 .parallel = 1,
 					 .shuffle = &r };
-		uint32_t sites = dl_grid_sites(&g.grid), i, n, seed;
+		uint32_t sites = dl_torus_grid_sites(&g.grid), i, n, seed;
 		struct dl_torus *t;
 		unsigned int dir;
 
@@ -182,14 +181,14 @@ static void damaged(void **state)
 			g.dead_switch[test_random(&r, sites)] = true;
 		for (n = test_random(&r, 1 + sites / 4); n; n--)
 			g.dead_hop[test_random(&r, sites)]
-				  [test_random(&r, DL_DIMS)] = true;
+				  [test_random(&r, DL_TORUS_DIMS)] = true;
 		seed = test_random(&r, sites);
-		for (dir = 0; dir < DL_DIRS; dir++)
-			if (dl_site_next(&g.grid, seed, dir) != DL_NONE &&
+		for (dir = 0; dir < DL_TORUS_DIRS; dir++)
+			if (dl_torus_site_next(&g.grid, seed, dir) != DL_NONE &&
 			    !grid_hop(&g, seed, dir))
 				break;
-		if (dir < DL_DIRS)
-			continue;	/* the seed itself is damaged */
+		if (dir < DL_TORUS_DIRS)
+			continue; /* the seed itself is damaged */
 		tried++;
 		grid_build(&g);
 		grid_seed(&g, seed, true);
@@ -215,16 +214,17 @@ static void damaged(void **state)
 /* Has every hop at least one cable left? */
 static bool undamaged(const struct grid_fabric *g)
 {
-	uint32_t site, sites = dl_grid_sites(&g->grid);
+	uint32_t site, sites = dl_torus_grid_sites(&g->grid);
 	unsigned int d;
 
 	for (site = 0; site < sites; site++)
-		for (d = 0; d < DL_DIMS; d++)
-			if (dl_site_next(&g->grid, site, dl_dir(d, false)) !=
+		for (d = 0; d < DL_TORUS_DIMS; d++)
+			if (dl_torus_site_next(&g->grid, site,
+					       dl_torus_dir(d, false)) !=
 				    DL_NONE &&
-			    !grid_hop(g, site, dl_dir(d, false)) &&
+			    !grid_hop(g, site, dl_torus_dir(d, false)) &&
 			    (g->grid.radix[d] > 2 ||
-			     !grid_hop(g, site, dl_dir(d, true))))
+			     !grid_hop(g, site, dl_torus_dir(d, true))))
 				return false;
 	return true;
 }
@@ -235,10 +235,10 @@ static bool undamaged(const struct grid_fabric *g)
  */
 static void damaged_one_way(void **state)
 {
-	static const struct dl_grid small[] = { { { 1, 5, 2 }, { 0 } },
-						{ { 4, 3, 1 }, { 0 } },
-						{ { 4, 4, 1 }, { 0 } },
-						{ { 4, 2, 3 }, { 0 } } };
+	static const struct dl_torus_grid small[] = { { { 1, 5, 2 }, { 0 } },
+						      { { 4, 3, 1 }, { 0 } },
+						      { { 4, 4, 1 }, { 0 } },
+						      { { 4, 2, 3 }, { 0 } } };
 	struct test_random r = { test_seed(7), 0 };
 	unsigned int k, d;
 
@@ -247,18 +247,18 @@ static void damaged_one_way(void **state)
 		struct grid_fabric g = { .grid = small[k % 4],
 					 .parallel = 1,
 					 .shuffle = &r };
-		uint32_t sites = dl_grid_sites(&g.grid), i, seed, n;
+		uint32_t sites = dl_torus_grid_sites(&g.grid), i, seed, n;
 		struct dl_torus *t = NULL;
 
 		for (n = 1 + test_random(&r, 4); n; n--)
 			g.dead_hop[test_random(&r, sites)]
-				  [test_random(&r, DL_DIMS)] = true;
+				  [test_random(&r, DL_TORUS_DIMS)] = true;
 		seed = test_random(&r, sites);
-		for (d = 0; d < DL_DIMS; d++)
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			if (g.grid.radix[d] > 1 &&
-			    !grid_hop(&g, seed, dl_dir(d, false)))
+			    !grid_hop(&g, seed, dl_torus_dir(d, false)))
 				break;
-		if (d < DL_DIMS)
+		if (d < DL_TORUS_DIMS)
 			continue;
 		grid_build(&g);
 		grid_seed(&g, seed, false);
@@ -301,15 +301,15 @@ static void misfits(void **state)
 	grid_seed(&g, 7, true);
 	t = discover(&g);
 	assert_int_equal(t->nunplaced, 0);
-	assert_int_equal(t->nodd_links, 1);
-	assert_true(t->odd_links[0] == a || t->odd_links[0] == b);
+	assert_int_equal(t->noff_links, 1);
+	assert_true(t->off_links[0] == a || t->off_links[0] == b);
 	for (i = 0; i < t->nsites; i++)
 		assert_int_equal(t->site_sw[i], g.fabric->nodes[g.node[i]].sw);
 	dl_torus_free(t);
 
 	g.config.grid.radix[0] = 5;
 	t = discover(&g);
-	assert_true(t->nunplaced + t->nodd_links > 0);
+	assert_true(t->nunplaced + t->noff_links > 0);
 	dl_torus_free(t);
 	grid_free(&g);
 }
@@ -335,7 +335,7 @@ static void no_configuration(void **state)
 						 .hosts = k % 2,
 						 .parallel = 1 + k / 2,
 						 .shuffle = &r };
-			uint32_t found[DL_DIMS], want[DL_DIMS];
+			uint32_t found[DL_TORUS_DIMS], want[DL_TORUS_DIMS];
 			struct dl_torus_config *c;
 			struct dl_torus *t;
 			bool fours = false;
@@ -345,15 +345,15 @@ static void no_configuration(void **state)
 			assert_int_equal(
 				dl_torus_discover(g.fabric, c, NULL, &t), 0);
 			assert_consistent(t);
-			for (d = 0; d < DL_DIMS; d++) {
+			for (d = 0; d < DL_TORUS_DIMS; d++) {
 				found[d] = c->grid.radix[d];
 				want[d] = g.grid.radix[d];
 				fours |= want[d] == 2;
 			}
 			/* Two dimensions of radix 2 make one of radix 4. */
 			if (!fours) {
-				qsort(found, DL_DIMS, 4, by_radix);
-				qsort(want, DL_DIMS, 4, by_radix);
+				qsort(found, DL_TORUS_DIMS, 4, by_radix);
+				qsort(want, DL_TORUS_DIMS, 4, by_radix);
 				assert_memory_equal(found, want, sizeof(want));
 			}
 			assert_int_equal(t->nplaced, t->nsites);
@@ -365,8 +365,7 @@ static void no_configuration(void **state)
 			if (!fours) {
 				t = discover(&g);
 				assert_consistent(t);
-				assert_memory_equal(t->grid.radix,
-						    g.grid.radix,
+				assert_memory_equal(t->grid.radix, g.grid.radix,
 						    sizeof(t->grid.radix));
 				dl_torus_free(t);
 			}
@@ -385,13 +384,13 @@ static void no_torus(void **state)
 
 	(void)state;
 	assert_int_equal(dl_fabric_new(&f), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, 36, 1, "hub", &hub),
-			 0);
+	assert_int_equal(
+		dl_fabric_add_node(f, DL_FABRIC_SWITCH, 36, 1, "hub", &hub), 0);
 	for (i = 0; i < 9; i++) {
 		snprintf(id, sizeof(id), "leaf%u", i);
-		assert_int_equal(
-			dl_fabric_add_node(f, DL_SWITCH, 36, 2 + i, id, &leaf),
-			0);
+		assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 36,
+						    2 + i, id, &leaf),
+				 0);
 		assert_int_equal(
 			dl_fabric_connect(f, f->nodes[hub].first_port + 1 + i,
 					  f->nodes[leaf].first_port + 1),
@@ -423,7 +422,7 @@ static void no_usable_seed(void **state)
 		assert_int_equal(t->site_sw[i], g.fabric->nodes[g.node[i]].sw);
 	dl_torus_free(t);
 	t = NULL;
-	for (i = 1; i < DL_DIRS; i++)
+	for (i = 1; i < DL_TORUS_DIRS; i++)
 		g.seed.to[i] = 0xdead + i;
 	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t),
 			 -EINVAL);
@@ -447,7 +446,7 @@ static void heavily_damaged(void **state)
 						 .parallel = 1,
 						 .shuffle = k & 1 ? &r : NULL };
 		struct grid_fabric g = whole_one;
-		uint32_t sites = dl_grid_sites(&g.grid);
+		uint32_t sites = dl_torus_grid_sites(&g.grid);
 		struct test_random same = r;
 		struct dl_torus *before, *t;
 
@@ -460,12 +459,13 @@ static void heavily_damaged(void **state)
 			g.dead_switch[test_random(&r, sites)] = true;
 		for (n = test_random(&r, 1 + sites / 2); n; n--)
 			g.dead_hop[test_random(&r, sites)]
-				  [test_random(&r, DL_DIMS)] = true;
+				  [test_random(&r, DL_TORUS_DIMS)] = true;
 		grid_build(&g);
 		/* By memory: everything, and all of it right. */
 		assert_int_equal(dl_torus_discover_again(g.fabric,
 							 &whole_one.config,
-							 before, NULL, &t), 0);
+							 before, NULL, &t),
+				 0);
 		for (i = 0; i < sites; i++)
 			assert_int_equal(t->site_sw[i] == DL_NONE,
 					 g.dead_switch[i]);

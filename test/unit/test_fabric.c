@@ -24,7 +24,7 @@ static struct dl_fabric *new_fabric(void)
 	return f;
 }
 
-static uint32_t add(struct dl_fabric *f, enum dl_node_type type,
+static uint32_t add(struct dl_fabric *f, enum dl_fabric_node_type type,
 		    unsigned int nports, uint64_t guid, const char *id)
 {
 	uint32_t node;
@@ -34,8 +34,7 @@ static uint32_t add(struct dl_fabric *f, enum dl_node_type type,
 	return node;
 }
 
-static uint32_t port(const struct dl_fabric *f, uint32_t node,
-		     unsigned int num)
+static uint32_t port(const struct dl_fabric *f, uint32_t node, unsigned int num)
 {
 	return f->nodes[node].first_port + num;
 }
@@ -60,38 +59,36 @@ static void test_add(void **state)
 	uint32_t a, b;
 
 	(void)state;
-	assert_int_equal(dl_fabric_add_node(f, DL_CA, 0, 1, "x", NULL),
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 0, 1, "x", NULL),
 			 -EINVAL);
-	assert_int_equal(dl_fabric_add_node(f, DL_CA, 255, 1, "x", NULL),
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 255, 1, "x", NULL),
 			 -EINVAL);
-	a = add(f, DL_SWITCH, 254, 7, "a");
-	b = add(f, DL_CA, 1, 8, "");
+	a = add(f, DL_FABRIC_SWITCH, 254, 7, "a");
+	b = add(f, DL_FABRIC_CA, 1, 8, "");
 	assert_int_equal(dl_fabric_set_desc(f, a, "the first"), 0);
-	assert_string_equal(dl_node_id(f, a), "a");
-	assert_string_equal(dl_node_name(f, a), "the first");
-	assert_string_equal(dl_node_name(f, b), "");
+	assert_string_equal(dl_fabric_node_id(f, a), "a");
+	assert_string_equal(dl_fabric_node_name(f, a), "the first");
+	assert_string_equal(dl_fabric_node_name(f, b), "");
 	assert_int_equal(f->nodes[b].first_port, 255);
 	assert_int_equal(f->ports[port(f, b, 1)].node, b);
 	assert_int_equal(f->ports[port(f, b, 1)].num, 1);
-	assert_true(dl_is_end_port(f, port(f, a, 0)));
-	assert_false(dl_is_end_port(f, port(f, a, 1)));
-	assert_true(dl_is_end_port(f, port(f, b, 1)));
-	assert_false(dl_is_end_port(f, port(f, b, 0)));
+	assert_true(dl_fabric_is_end_port(f, port(f, a, 0)));
+	assert_false(dl_fabric_is_end_port(f, port(f, a, 1)));
+	assert_true(dl_fabric_is_end_port(f, port(f, b, 1)));
+	assert_false(dl_fabric_is_end_port(f, port(f, b, 0)));
 	dl_fabric_free(f);
 }
 
 static void test_connect(void **state)
 {
 	struct dl_fabric *f = new_fabric();
-	uint32_t a = add(f, DL_SWITCH, 4, 1, "a");
-	uint32_t b = add(f, DL_SWITCH, 4, 2, "b");
-	uint32_t h = add(f, DL_CA, 2, 3, "h");
+	uint32_t a = add(f, DL_FABRIC_SWITCH, 4, 1, "a");
+	uint32_t b = add(f, DL_FABRIC_SWITCH, 4, 2, "b");
+	uint32_t h = add(f, DL_FABRIC_CA, 2, 3, "h");
 
 	(void)state;
-	assert_int_equal(dl_fabric_connect(f, port(f, a, 1), port(f, b, 2)),
-			 0);
-	assert_int_equal(dl_fabric_connect(f, port(f, b, 2), port(f, a, 1)),
-			 0);
+	assert_int_equal(dl_fabric_connect(f, port(f, a, 1), port(f, b, 2)), 0);
+	assert_int_equal(dl_fabric_connect(f, port(f, b, 2), port(f, a, 1)), 0);
 	assert_int_equal(dl_fabric_connect(f, port(f, a, 1), port(f, b, 3)),
 			 -EBUSY);
 	assert_int_equal(dl_fabric_connect(f, port(f, b, 3), port(f, a, 1)),
@@ -105,18 +102,16 @@ static void test_connect(void **state)
 	assert_int_equal(dl_fabric_connect(f, port(f, a, 2), f->nports),
 			 -EINVAL);
 	/* A cable between two ports of one node is one. */
-	assert_int_equal(dl_fabric_connect(f, port(f, a, 3), port(f, a, 4)),
-			 0);
-	assert_int_equal(dl_fabric_connect(f, port(f, b, 4), port(f, h, 2)),
-			 0);
+	assert_int_equal(dl_fabric_connect(f, port(f, a, 3), port(f, a, 4)), 0);
+	assert_int_equal(dl_fabric_connect(f, port(f, b, 4), port(f, h, 2)), 0);
 	assert_int_equal(f->ports[port(f, b, 3)].peer, DL_NONE);
-	assert_int_equal(dl_peer_node(f, port(f, a, 1)), b);
-	assert_int_equal(dl_peer_node(f, port(f, a, 2)), DL_NONE);
+	assert_int_equal(dl_fabric_peer_node(f, port(f, a, 1)), b);
+	assert_int_equal(dl_fabric_peer_node(f, port(f, a, 2)), DL_NONE);
 
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
-	assert_int_equal(dl_access_switch(f, port(f, b, 0)), 1);
-	assert_int_equal(dl_access_switch(f, port(f, h, 2)), 1);
-	assert_int_equal(dl_access_switch(f, port(f, h, 1)), DL_NONE);
+	assert_int_equal(dl_fabric_access_switch(f, port(f, b, 0)), 1);
+	assert_int_equal(dl_fabric_access_switch(f, port(f, h, 2)), 1);
+	assert_int_equal(dl_fabric_access_switch(f, port(f, h, 1)), DL_NONE);
 	dl_fabric_free(f);
 }
 
@@ -127,14 +122,14 @@ static void test_clashes(void **state)
 	uint32_t a, b;
 
 	(void)state;
-	a = add(f, DL_SWITCH, 4, 0x42, "a");
-	b = add(f, DL_SWITCH, 4, 0x42, "b");
-	add(f, DL_CA, 1, 0, "none");
-	add(f, DL_CA, 1, 0, "none either");
+	a = add(f, DL_FABRIC_SWITCH, 4, 0x42, "a");
+	b = add(f, DL_FABRIC_SWITCH, 4, 0x42, "b");
+	add(f, DL_FABRIC_CA, 1, 0, "none");
+	add(f, DL_FABRIC_CA, 1, 0, "none either");
 	heard_init(&h);
 	assert_int_equal(dl_fabric_finish(f, &h.log), -EINVAL);
 	assert_string_equal(h.error, "GUID 0x0000000000000042 belongs to both "
-			    "\"a\" and \"b\"");
+				     "\"a\" and \"b\"");
 	f->nodes[b].guid = 0x43;
 	f->ports[port(f, a, 0)].lid = 8;
 	f->ports[port(f, a, 0)].lmc = 2;
@@ -142,22 +137,22 @@ static void test_clashes(void **state)
 	heard_init(&h);
 	assert_int_equal(dl_fabric_finish(f, &h.log), -EINVAL);
 	assert_string_equal(h.error, "LID 11 belongs to both \"a\" port 0 and "
-			    "\"b\" port 0");
+				     "\"b\" port 0");
 	assert_int_equal(dl_fabric_assign_lids(f, 0), -EINVAL);
-	f->ports[port(f, b, 0)].lid = DL_MAX_LID;
+	f->ports[port(f, b, 0)].lid = DL_FABRIC_MAX_LID;
 	f->ports[port(f, b, 0)].lmc = 1;
 	heard_init(&h);
 	assert_int_equal(dl_fabric_finish(f, &h.log), -EINVAL);
 	assert_string_equal(h.error, "\"b\" port 0: LID 49151 with LMC 1 is "
-			    "outside the unicast LIDs, 1 to 49151");
+				     "outside the unicast LIDs, 1 to 49151");
 	f->ports[port(f, b, 0)].lmc = 0;
 	/* A LID where none belongs is nobody's. */
 	f->ports[port(f, b, 1)].lid = 8;
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
-	assert_int_equal(f->top_lid, DL_MAX_LID);
+	assert_int_equal(f->top_lid, DL_FABRIC_MAX_LID);
 	assert_int_equal(f->lid_port[11], port(f, a, 0));
 	assert_int_equal(f->lid_port[12], DL_NONE);
-	assert_int_equal(f->lid_port[DL_MAX_LID], port(f, b, 0));
+	assert_int_equal(f->lid_port[DL_FABRIC_MAX_LID], port(f, b, 0));
 	assert_int_equal(dl_fabric_assign_lids(f, 8), -EINVAL);
 	dl_fabric_free(f);
 }
@@ -181,9 +176,9 @@ static uint32_t twin_lid_port(const struct dl_fabric *f, uint32_t lid)
 	uint32_t i;
 
 	for (i = 0; i < f->nports; i++) {
-		const struct dl_port *p = &f->ports[i];
+		const struct dl_fabric_port *p = &f->ports[i];
 
-		if (p->lid && dl_is_end_port(f, i) && lid >= p->lid &&
+		if (p->lid && dl_fabric_is_end_port(f, i) && lid >= p->lid &&
 		    lid < p->lid + (1u << p->lmc))
 			return i;
 	}
@@ -195,15 +190,15 @@ static void twin_assign_lids(struct dl_fabric *f, unsigned int lmc)
 	uint32_t i, n, base, lid;
 
 	for (i = 0; i < f->nports; i++) {
-		struct dl_port *p = &f->ports[i];
-		bool sw = dl_is_switch(f, p->node);
+		struct dl_fabric_port *p = &f->ports[i];
+		bool sw = dl_fabric_is_switch(f, p->node);
 
-		if (!dl_is_end_port(f, i) || p->lid)
+		if (!dl_fabric_is_end_port(f, i) || p->lid)
 			continue;
 		if (!sw && p->peer == DL_NONE)
 			continue;
 		n = sw ? 1 : 1u << lmc;
-		for (base = n; ; base += n) {
+		for (base = n;; base += n) {
 			for (lid = base; lid < base + n; lid++) {
 				if (twin_lid_port(f, lid) != DL_NONE)
 					break;
@@ -223,7 +218,7 @@ static struct dl_fabric *random_fabric(struct test_random *r)
 	uint32_t n = 1 + test_random(r, 40), i, lid = 1;
 
 	for (i = 0; i < n; i++) {
-		enum dl_node_type type = 1 + test_random(r, 3);
+		enum dl_fabric_node_type type = 1 + test_random(r, 3);
 		uint64_t guid = (uint64_t)test_random(r, 1u << 20) << 8 | i;
 
 		add(f, type, 1 + test_random(r, 6),
@@ -233,7 +228,7 @@ static struct dl_fabric *random_fabric(struct test_random *r)
 		dl_fabric_connect(f, test_random(r, f->nports),
 				  test_random(r, f->nports));
 	for (i = 0; i < f->nports; i++) {
-		if (!dl_is_end_port(f, i) || test_random(r, 3))
+		if (!dl_fabric_is_end_port(f, i) || test_random(r, 3))
 			continue;
 		lid += test_random(r, 10);
 		f->ports[i].lid = lid;
@@ -268,8 +263,7 @@ static void test_twins(void **state)
 		for (i = 0; i <= f->top_lid; i++)
 			assert_int_equal(f->lid_port[i], twin_lid_port(f, i));
 		assert_int_equal(twin_lid_port(f, f->top_lid + 1), DL_NONE);
-		assert_true(!f->top_lid ||
-			    f->lid_port[f->top_lid] != DL_NONE);
+		assert_true(!f->top_lid || f->lid_port[f->top_lid] != DL_NONE);
 		for (i = 0; i < f->nnodes; i++) {
 			uint64_t guid = f->nodes[i].guid;
 
@@ -279,7 +273,7 @@ static void test_twins(void **state)
 					 twin_find_guid(f, guid + 256));
 		}
 		for (i = sw = 0; i < f->nnodes; i++) {
-			if (!dl_is_switch(f, i)) {
+			if (!dl_fabric_is_switch(f, i)) {
 				assert_int_equal(f->nodes[i].sw, DL_NONE);
 				continue;
 			}
@@ -299,10 +293,12 @@ static struct dl_fabric *pairs(uint32_t n)
 	uint32_t i, node;
 
 	for (i = 0; i < n; i++) {
-		node = add(f, DL_CA, 1, i + 1, "an adapter");
+		node = add(f, DL_FABRIC_CA, 1, i + 1, "an adapter");
 		if (i % 2)
 			assert_int_equal(dl_fabric_connect(f,
-				port(f, node - 1, 1), port(f, node, 1)), 0);
+							   port(f, node - 1, 1),
+							   port(f, node, 1)),
+					 0);
 	}
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 	return f;
@@ -340,12 +336,9 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_add),
-		cmocka_unit_test(test_connect),
-		cmocka_unit_test(test_clashes),
-		cmocka_unit_test(test_twins),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_empty),	cmocka_unit_test(test_add),
+		cmocka_unit_test(test_connect), cmocka_unit_test(test_clashes),
+		cmocka_unit_test(test_twins),	cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

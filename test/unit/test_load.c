@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "fabric/damage.h"
+#include "dateline/fabric.h"
 #include "grid_fabric.h"
-#include "route/route.h"
-#include "tables/load.h"
+#include "dateline/route.h"
+#include "dateline/tables.h"
 
 #define ROUNDS 60
 
@@ -28,9 +28,9 @@ static void fail_at_random(struct grid_fabric *g, struct test_random *random,
 	uint32_t site;
 	unsigned int d;
 
-	for (site = 0; site < dl_grid_sites(&g->grid); site++) {
+	for (site = 0; site < dl_torus_grid_sites(&g->grid); site++) {
 		g->dead_switch[site] = !test_random(random, one_in);
-		for (d = 0; d < DL_DIMS; d++)
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			g->dead_hop[site][d] = !test_random(random, one_in);
 	}
 }
@@ -52,12 +52,13 @@ static void cut_hop(const struct grid_fabric *whole, uint32_t site,
 		    unsigned int dir, bool *cut)
 {
 	const struct dl_fabric *f = whole->fabric;
-	const struct dl_node *n = &f->nodes[whole->node[site]];
-	uint32_t next = dl_site_next(&whole->grid, site, dir);
+	const struct dl_fabric_node *n = &f->nodes[whole->node[site]];
+	uint32_t next = dl_torus_site_next(&whole->grid, site, dir);
 	unsigned int i;
 
 	for (i = 1; next != DL_NONE && i <= n->nports; i++)
-		if (dl_peer_node(f, n->first_port + i) == whole->node[next])
+		if (dl_fabric_peer_node(f, n->first_port + i) ==
+		    whole->node[next])
 			cut[n->first_port + i] = true;
 }
 
@@ -70,8 +71,8 @@ static void take_lids(struct dl_fabric *f, const struct dl_fabric *whole)
 		from = dl_fabric_find_guid(whole, f->nodes[node].guid);
 		for (p = 0; p <= f->nodes[node].nports; p++)
 			f->ports[f->nodes[node].first_port + p].lid =
-				whole->ports[whole->nodes[from].first_port +
-					     p].lid;
+				whole->ports[whole->nodes[from].first_port + p]
+					.lid;
 	}
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 }
@@ -105,13 +106,14 @@ static void damage_is_damage(void **state)
 		fail_at_random(hurt, &random, 4 + 4 * (round % 3));
 		grid_build(hurt);
 		take_lids(hurt->fabric, f);
-		for (site = 0; site < dl_grid_sites(&whole->grid); site++) {
+		for (site = 0; site < dl_torus_grid_sites(&whole->grid);
+		     site++) {
 			dead[whole->node[site]] = hurt->dead_switch[site];
-			for (d = 0; d < DL_DIMS; d++)
+			for (d = 0; d < DL_TORUS_DIMS; d++)
 				if (hurt->dead_hop[site][d])
 					cut_hop(whole, site, 2 * d, cut);
 		}
-		assert_int_equal(dl_fabric_damaged(f, dead, cut, &out), 0);
+		assert_int_equal(dl_fabric_degrade(f, dead, cut, &out), 0);
 		want = netlist(hurt->fabric);
 		have = netlist(out);
 		assert_string_equal(want, have);
@@ -144,12 +146,12 @@ static int follow(const struct dl_tables *t, uint32_t src, uint16_t lid,
 		  uint64_t *flows)
 {
 	const struct dl_fabric *f = t->fabric;
-	uint32_t sw = dl_access_switch(f, src), steps;
+	uint32_t sw = dl_fabric_access_switch(f, src), steps;
 	int hops = 0;
 
 	for (steps = 0; steps <= f->nswitches && sw != DL_NONE; steps++) {
-		const struct dl_node *n = &f->nodes[f->switches[sw]];
-		uint8_t out = dl_lft(t, sw, lid);
+		const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
+		uint8_t out = dl_tables_lft(t, sw, lid);
 		uint32_t port = n->first_port + out;
 
 		if (out > n->nports)
@@ -158,7 +160,7 @@ static int follow(const struct dl_tables *t, uint32_t src, uint16_t lid,
 			return f->lid_port[lid] == port ? hops : -1;
 		if (f->ports[port].peer == f->lid_port[lid])
 			return hops;
-		sw = dl_peer_switch(f, port);
+		sw = dl_fabric_peer_switch(f, port);
 		hops++;
 		if (flows && sw != DL_NONE)
 			flows[port]++;
@@ -171,11 +173,11 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other)
 	const struct dl_fabric *f = t->fabric;
 	uint64_t *flows = calloc(f->nports + 1, sizeof(*flows));
 	uint64_t *common = calloc(f->nports + 1, sizeof(*common));
-	struct dl_load want = { 0 }, have;
+	struct dl_tables_load want = { 0 }, have;
 	uint32_t src, lid;
 
 	for (src = 0; src < f->nports; src++) {
-		if (!f->ports[src].lid || !dl_is_end_port(f, src))
+		if (!f->ports[src].lid || !dl_fabric_is_end_port(f, src))
 			continue;
 		for (lid = 1; lid <= f->top_lid; lid++) {
 			int hops;
@@ -196,7 +198,7 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other)
 			follow(t, src, lid, common);
 		}
 	}
-	assert_int_equal(dl_load_count(t, other, &have), 0);
+	assert_int_equal(dl_tables_load_count(t, other, &have), 0);
 	assert_int_equal(have.pairs, want.pairs);
 	assert_int_equal(have.hops, want.hops);
 	assert_int_equal(have.common_pairs, want.common_pairs);
@@ -210,7 +212,7 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other)
 	}
 	assert_int_equal(have.busiest, want.busiest);
 	assert_int_equal(have.common_busiest, want.common_busiest);
-	dl_load_release(&have);
+	dl_tables_load_release(&have);
 	free(flows);
 	free(common);
 }
@@ -224,8 +226,9 @@ static void spoil(struct dl_tables *t, struct test_random *random)
 		uint32_t sw = test_random(random, t->fabric->nswitches);
 		uint32_t lid = 1 + test_random(random, t->top_lid);
 
-		t->lft[sw * (size_t)t->stride + lid] = test_random(random, 10) ?
-			test_random(random, 9) : DL_NO_PORT;
+		t->lft[sw * (size_t)t->stride + lid] =
+			test_random(random, 10) ? test_random(random, 9) :
+						  DL_TABLES_NO_PORT;
 	}
 }
 
@@ -251,10 +254,10 @@ static void load_is_what_packets_do(void **state)
 		g->lmc = test_random(&random, 2);
 		grid_build(g);
 		grid_seed(g, 0, true);
-		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL,
-						   &t), 0);
-		assert_int_equal(dl_route_plain(t, &g->config, &o, &a), 0);
-		assert_int_equal(dl_route_plain(t, &g->config, &o, &b), 0);
+		assert_int_equal(
+			dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
+		assert_int_equal(dl_route_dor(t, &g->config, &o, &a), 0);
+		assert_int_equal(dl_route_dor(t, &g->config, &o, &b), 0);
 		compare(a, NULL);
 		spoil(b, &random);
 		compare(a, b);

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "grid_fabric.h"
-#include "metrics.h"
+#include "plugin/metrics_text.h"
 
 #define ROUNDS 60
 #define MAX_SAMPLES 128
@@ -25,7 +25,7 @@
 /* ---- reading the text back --------------------------------------------- */
 
 struct sample {
-	char name[128];		/* with its labels */
+	char name[128]; /* with its labels */
 	double value;
 };
 
@@ -50,7 +50,8 @@ static void parse(char *all, struct text *t)
 		if (sscanf(line, "# HELP %95s %c", help, &trailing) == 2) {
 			assert_memory_equal(help, "dateline_", 9);
 			assert_int_equal(line[strlen(line) - 1] == '.' ||
-					 line[strlen(line) - 1] == '?', 1);
+						 line[strlen(line) - 1] == '?',
+					 1);
 			continue;
 		}
 		if (sscanf(line, "# TYPE %95s %15s", type, kind) == 2) {
@@ -62,8 +63,9 @@ static void parse(char *all, struct text *t)
 			continue;
 		}
 		assert_true(t->n < MAX_SAMPLES);
-		assert_int_equal(sscanf(line, "%127s %lf%c", s->name,
-					&s->value, &trailing), 2);
+		assert_int_equal(sscanf(line, "%127s %lf%c", s->name, &s->value,
+					&trailing),
+				 2);
 		base = strcspn(s->name, "{");
 		assert_int_equal(base, strlen(type));
 		assert_memory_equal(s->name, type, base);
@@ -112,10 +114,11 @@ static void before_the_first_sweep(void **state)
 	struct text t;
 
 	(void)state;
-	dl_metrics_init(&m, DL_CLASSIC);
+	dl_metrics_init(&m, DL_ROUTE_CLASSIC);
 	print(&m, &t);
-	assert_value(&t, "info{version=\"" PACKAGE_VERSION
-		     "\",mode=\"classic\"}", 1);
+	assert_value(&t,
+		     "info{version=\"" PACKAGE_VERSION "\",mode=\"classic\"}",
+		     1);
 	assert_value(&t, "up", 0);
 	assert_value(&t, "sweeps_total{result=\"routed\"}", 0);
 	assert_value(&t, "last_sweep_routed", 0);
@@ -131,18 +134,18 @@ static void sweeps_add_up(void **state)
 	struct text t;
 
 	(void)state;
-	dl_metrics_init(&m, DL_PROVEN);
+	dl_metrics_init(&m, DL_ROUTE_PROVEN);
 	m.up = m.master = true;
-	m.stage[DL_STAGE_PROOF] = 0.25;
-	dl_metrics_sweep(&m, DL_SWEEP_ROUTED, 1000.5);
-	m.stage[DL_STAGE_PROOF] = 0.5;
-	dl_metrics_sweep(&m, DL_SWEEP_ROUTED, 1001.5);
+	m.stage[DL_METRICS_PROOF] = 0.25;
+	dl_metrics_sweep(&m, DL_METRICS_ROUTED, 1000.5);
+	m.stage[DL_METRICS_PROOF] = 0.5;
+	dl_metrics_sweep(&m, DL_METRICS_ROUTED, 1001.5);
 	print(&m, &t);
 	assert_value(&t, "last_sweep_routed", 1);
 	assert_null(find(&t, "refusal_info{error=\"DL14\"}"));
 	m.refusal = "DL14";
-	m.stage[DL_STAGE_PROOF] = 0;
-	dl_metrics_sweep(&m, DL_SWEEP_KEPT, 1002.5);
+	m.stage[DL_METRICS_PROOF] = 0;
+	dl_metrics_sweep(&m, DL_METRICS_KEPT, 1002.5);
 	print(&m, &t);
 	assert_value(&t, "sweeps_total{result=\"routed\"}", 2);
 	assert_value(&t, "sweeps_total{result=\"kept\"}", 1);
@@ -153,7 +156,7 @@ static void sweeps_add_up(void **state)
 	assert_value(&t, "last_success_timestamp_seconds", 1001.5);
 	assert_value(&t, "stage_seconds{stage=\"proof\"}", 0);
 	assert_value(&t, "stage_seconds_total{stage=\"proof\"}", 0.75);
-	dl_metrics_sweep(&m, DL_SWEEP_ROUTED, 1003.5);
+	dl_metrics_sweep(&m, DL_METRICS_ROUTED, 1003.5);
 	print(&m, &t);
 	assert_value(&t, "last_sweep_routed", 1);
 	assert_null(find(&t, "refusal_info{error=\"DL14\"}"));
@@ -167,36 +170,37 @@ struct damage {
 /* Break some of a torus, but nothing at its first switch: that is the seed. */
 static void break_some(struct grid_fabric *g, struct test_random *r)
 {
-	uint32_t sites = dl_grid_sites(&g->grid), i;
+	uint32_t sites = dl_torus_grid_sites(&g->grid), i;
 	unsigned int dir;
 
 	for (i = test_random(r, 3); i; i--)
 		g->dead_switch[1 + test_random(r, sites - 1)] = true;
 	for (i = test_random(r, 4); i; i--)
-		g->dead_hop[test_random(r, sites)][test_random(r, DL_DIMS)] =
-			true;
-	for (dir = 0; dir < DL_DIRS; dir++) {
-		uint32_t next = dl_site_next(&g->grid, 0, dir);
+		g->dead_hop[test_random(r, sites)]
+			   [test_random(r, DL_TORUS_DIMS)] = true;
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+		uint32_t next = dl_torus_site_next(&g->grid, 0, dir);
 
 		if (next == DL_NONE)
 			continue;
 		g->dead_switch[next] = false;
-		g->dead_hop[dir & 1 ? next : 0][dl_dir_dim(dir)] = false;
+		g->dead_hop[dir & 1 ? next : 0][dl_torus_dir_dim(dir)] = false;
 	}
 }
 
 static void count_broken(const struct grid_fabric *g, struct damage *d)
 {
-	uint32_t sites = dl_grid_sites(&g->grid), s, next, dim;
+	uint32_t sites = dl_torus_grid_sites(&g->grid), s, next, dim;
 
 	memset(d, 0, sizeof(*d));
 	for (s = 0; s < sites; s++) {
 		d->switches += !g->dead_switch[s];
-		for (dim = 0; dim < DL_DIMS; dim++) {
-			next = dl_site_next(&g->grid, s, dl_dir(dim, false));
+		for (dim = 0; dim < DL_TORUS_DIMS; dim++) {
+			next = dl_torus_site_next(&g->grid, s,
+						  dl_torus_dir(dim, false));
 			if (next == DL_NONE)
 				continue;
-			if (grid_hop(g, s, dl_dir(dim, false)))
+			if (grid_hop(g, s, dl_torus_dir(dim, false)))
 				d->links += g->parallel;
 			else
 				d->links_missing += g->parallel;
@@ -211,8 +215,8 @@ static void pull_one(struct dl_fabric *f)
 {
 	uint32_t p = 0, peer;
 
-	while (!f->ports[p].num || dl_peer_switch(f, p) == DL_NONE ||
-	       !dl_is_switch(f, f->ports[p].node))
+	while (!f->ports[p].num || dl_fabric_peer_switch(f, p) == DL_NONE ||
+	       !dl_fabric_is_switch(f, f->ports[p].node))
 		p++;
 	peer = f->ports[p].peer;
 	f->ports[p].peer = f->ports[peer].peer = DL_NONE;
@@ -225,16 +229,16 @@ static void check_counts(struct grid_fabric *g, const struct damage *d,
 	struct dl_metrics m;
 	struct text t;
 
-	assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL,
-					   &torus), 0);
-	dl_metrics_init(&m, DL_PROVEN);
+	assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &torus),
+			 0);
+	dl_metrics_init(&m, DL_ROUTE_PROVEN);
 	assert_int_equal(dl_metrics_torus(&m, torus), 0);
 	print(&m, &t);
 	assert_value(&t, "torus_radix{dimension=\"y\"}", g->grid.radix[1]);
 	assert_value(&t, "switches", d->switches);
-	assert_value(&t, "switches_expected", dl_grid_sites(&g->grid));
+	assert_value(&t, "switches_expected", dl_torus_grid_sites(&g->grid));
 	assert_value(&t, "switches_missing",
-		     dl_grid_sites(&g->grid) - d->switches);
+		     dl_torus_grid_sites(&g->grid) - d->switches);
 	assert_value(&t, "switches_unplaced", 0);
 	assert_value(&t, "switches_beside", 0);
 	assert_value(&t, "adapters", d->switches * g->hosts);
@@ -258,7 +262,7 @@ static void what_is_missing_is_counted(void **state)
 		struct damage d;
 
 		assert_non_null(g);
-		for (dim = 0; dim < DL_DIMS; dim++) {
+		for (dim = 0; dim < DL_TORUS_DIMS; dim++) {
 			/* Radix 4 is ambiguous where it is damaged. */
 			g->grid.radix[dim] = 5 + test_random(&r, 2);
 			g->grid.mesh[dim] = test_random(&r, 4) == 0;
@@ -289,26 +293,29 @@ static void repairs_are_counted(void **state)
 	dl_route_options_init(&o);
 	for (broken = 0; broken < 2; broken++) {
 		struct grid_fabric *g = calloc(1, sizeof(*g));
-		struct dl_repair_report report;
-		struct dl_verdict *v;
+		struct dl_route_report report;
+		struct dl_verify_result *v;
 		struct dl_tables *tables;
 		struct dl_torus *torus;
-		struct dl_tree *tree;
+		struct dl_route_tree *tree;
 		struct dl_metrics m;
 		struct text t;
 
 		assert_non_null(g);
 		*g = (struct grid_fabric){ .grid = { .radix = { 6, 5, 1 } },
-					   .hosts = 1, .parallel = 1 };
+					   .hosts = 1,
+					   .parallel = 1 };
 		/* A ring in two pieces. */
 		g->dead_hop[6][0] = g->dead_hop[8][0] = broken;
 		grid_build(g);
 		grid_seed(g, 0, true);
 		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL,
-						   &torus), 0);
+						   &torus),
+				 0);
 		assert_int_equal(dl_route_proven(torus, &g->config, &o, NULL,
-						 &tables, &tree, &report), 0);
-		dl_metrics_init(&m, DL_PROVEN);
+						 &tables, &tree, &report),
+				 0);
+		dl_metrics_init(&m, DL_ROUTE_PROVEN);
 		dl_metrics_tables(&m, tables, &report);
 		print(&m, &t);
 		assert_value(&t, "tables_safe", 1);
@@ -320,12 +327,12 @@ static void repairs_are_counted(void **state)
 				 broken);
 		/* Every switch has an entry for every LID in use. */
 		assert_value(&t, "forwarding_entries", 30 * 60);
-		assert_int_equal(dl_route_judge(tables, tree, &v), 0);
+		assert_int_equal(dl_route_verify(tables, tree, &v), 0);
 		assert_value(&t, "pairs", v->pairs);
-		dl_verdict_free(v);
+		dl_verify_result_free(v);
 		/* One entry less, and the verdict says so. */
-		tables->lft[2] = DL_NO_PORT;
-		assert_int_equal(dl_route_judge(tables, tree, &v), 0);
+		tables->lft[2] = DL_TABLES_NO_PORT;
+		assert_int_equal(dl_route_verify(tables, tree, &v), 0);
 		dl_metrics_verdict(&m, v);
 		print(&m, &t);
 		assert_value(&t, "tables_safe", 0);
@@ -335,8 +342,8 @@ static void repairs_are_counted(void **state)
 		dl_metrics_no_tables(&m);
 		print(&m, &t);
 		assert_null(find(&t, "tables_safe"));
-		dl_verdict_free(v);
-		dl_tree_free(tree);
+		dl_verify_result_free(v);
+		dl_route_tree_free(tree);
 		dl_tables_free(tables);
 		dl_torus_free(torus);
 		grid_free(g);
@@ -353,7 +360,7 @@ static void the_file_appears_whole(void **state)
 	FILE *from;
 
 	(void)state;
-	dl_metrics_init(&m, DL_PROVEN);
+	dl_metrics_init(&m, DL_ROUTE_PROVEN);
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/m.prom", dir);
 	snprintf(part, sizeof(part), "%s.part", path);

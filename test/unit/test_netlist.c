@@ -34,8 +34,8 @@ static struct dl_fabric *read_good(const char *text)
 	return f;
 }
 
-static const struct dl_port *port_of(const struct dl_fabric *f, uint32_t node,
-				     unsigned int num)
+static const struct dl_fabric_port *port_of(const struct dl_fabric *f,
+					    uint32_t node, unsigned int num)
 {
 	assert_true(num <= f->nodes[node].nports);
 	return &f->ports[f->nodes[node].first_port + num];
@@ -52,43 +52,50 @@ static void assert_cable(const struct dl_fabric *f, uint32_t a,
 
 /* Written by ibnetdiscover --full. */
 static const char dump[] =
-"#\n"
-"# Topology file: generated on Fri Nov 20 23:41:00 2026\n"
-"#\n"
-"# Initiated from node 0000000000000110 port 0000000000000110\n"
-"\n"
-"vendid=0x2c9\n"
-"devid=0xc738\n"
-"sysimgguid=0x111\n"
-"switchguid=0x110(112)\n"
-"Switch\t36 \"S-0000000000000110\"\t\t# \"a \"big\" switch\" enhanced port 0 "
-"lid 5 lmc 1\n"
-"[1]\t\"H-0000000000000220\"[1](229) \t\t# \"host HCA-1\" lid 8 4xQDR "
-"s=4 w=2 v=4\n"
-"[3]\t\"R-0000000000000800\"[1](801) \t\t# \"R\" lid 1 12xEDR s=4 w=2 v=3\n"
-"[2]\t\"S-0000000000000111\"[6]\t\t# \"T\" lid 2 1xDDR s=2 w=1 v=5\n"
-"\n"
-"vendid=0x2c9\n"
-"devid=0x1003\n"
-"sysimgguid=0x223\n"
-"caguid=0x220\n"
-"Ca\t2 \"H-0000000000000220\"\t\t# \"host HCA-1\"\n"
-"[1](229) \t\"S-0000000000000110\"[1]\t\t# lid 8 lmc 2 \"a \"big\" switch\" "
-"lid 5 4xQDR s=4 w=2 v=4\n"
-"[2](230) \t\"S-0000000000000111\"[1]\t\t# lid 12 lmc 2 \"T\" lid 2 2xFDR10\n"
-"\n"
-"switchguid=0x111(111)\n"
-"Switch\t6 \"S-0000000000000111\"\t\t# \"T\" base port 0 lid 2 lmc 0\n"
-"[6]\t\"S-0000000000000110\"[2]\t\t# \"a \"big\" switch\" lid 5 1xDDR v=5\n"
-"[1]\t\"H-0000000000000220\"[2](230) \t\t# \"host HCA-1\" lid 12 2xFDR10\n"
-"\n"
-"vendid=0x0\n"
-"devid=0x1003\n"
-"sysimgguid=0x800\n"
-"rtguid=0x800\n"
-"Rt\t1 \"R-0000000000000800\"\t\t# \"R\"\n"
-"[1](801) \t\"S-0000000000000110\"[3]\t\t# lid 1 lmc 0 \"a \"big\" switch\" "
-"lid 5 12xEDR s=4 w=2 v=3\n";
+	"#\n"
+	"# Topology file: generated on Fri Nov 20 23:41:00 2026\n"
+	"#\n"
+	"# Initiated from node 0000000000000110 port 0000000000000110\n"
+	"\n"
+	"vendid=0x2c9\n"
+	"devid=0xc738\n"
+	"sysimgguid=0x111\n"
+	"switchguid=0x110(112)\n"
+	"Switch\t36 \"S-0000000000000110\"\t\t# \"a \"big\" switch\" enhanced "
+	"port 0 "
+	"lid 5 lmc 1\n"
+	"[1]\t\"H-0000000000000220\"[1](229) \t\t# \"host HCA-1\" lid 8 4xQDR "
+	"s=4 w=2 v=4\n"
+	"[3]\t\"R-0000000000000800\"[1](801) \t\t# \"R\" lid 1 12xEDR s=4 w=2 "
+	"v=3\n"
+	"[2]\t\"S-0000000000000111\"[6]\t\t# \"T\" lid 2 1xDDR s=2 w=1 v=5\n"
+	"\n"
+	"vendid=0x2c9\n"
+	"devid=0x1003\n"
+	"sysimgguid=0x223\n"
+	"caguid=0x220\n"
+	"Ca\t2 \"H-0000000000000220\"\t\t# \"host HCA-1\"\n"
+	"[1](229) \t\"S-0000000000000110\"[1]\t\t# lid 8 lmc 2 \"a \"big\" "
+	"switch\" "
+	"lid 5 4xQDR s=4 w=2 v=4\n"
+	"[2](230) \t\"S-0000000000000111\"[1]\t\t# lid 12 lmc 2 \"T\" lid 2 "
+	"2xFDR10\n"
+	"\n"
+	"switchguid=0x111(111)\n"
+	"Switch\t6 \"S-0000000000000111\"\t\t# \"T\" base port 0 lid 2 lmc 0\n"
+	"[6]\t\"S-0000000000000110\"[2]\t\t# \"a \"big\" switch\" lid 5 1xDDR "
+	"v=5\n"
+	"[1]\t\"H-0000000000000220\"[2](230) \t\t# \"host HCA-1\" lid 12 "
+	"2xFDR10\n"
+	"\n"
+	"vendid=0x0\n"
+	"devid=0x1003\n"
+	"sysimgguid=0x800\n"
+	"rtguid=0x800\n"
+	"Rt\t1 \"R-0000000000000800\"\t\t# \"R\"\n"
+	"[1](801) \t\"S-0000000000000110\"[3]\t\t# lid 1 lmc 0 \"a \"big\" "
+	"switch\" "
+	"lid 5 12xEDR s=4 w=2 v=3\n";
 
 static void test_dump(void **state)
 {
@@ -101,12 +108,12 @@ static void test_dump(void **state)
 	assert_int_equal(f->nodes[0].system_guid, 0x111);
 	assert_int_equal(f->nodes[0].vendor, 0x2c9);
 	assert_int_equal(f->nodes[0].device, 0xc738);
-	assert_string_equal(dl_node_id(f, 0), "S-0000000000000110");
-	assert_string_equal(dl_node_name(f, 0), "a \"big\" switch");
+	assert_string_equal(dl_fabric_node_id(f, 0), "S-0000000000000110");
+	assert_string_equal(dl_fabric_node_name(f, 0), "a \"big\" switch");
 	assert_int_equal(port_of(f, 0, 0)->guid, 0x112);
 	assert_int_equal(port_of(f, 0, 0)->lid, 5);
 	assert_int_equal(port_of(f, 0, 0)->lmc, 1);
-	assert_int_equal(f->nodes[1].type, DL_CA);
+	assert_int_equal(f->nodes[1].type, DL_FABRIC_CA);
 	assert_int_equal(port_of(f, 1, 1)->guid, 0x229);
 	assert_int_equal(port_of(f, 1, 2)->guid, 0x230);
 	assert_int_equal(port_of(f, 1, 1)->lid, 8);
@@ -115,23 +122,23 @@ static void test_dump(void **state)
 	/* Not said again: not carried over from the node before. */
 	assert_int_equal(f->nodes[2].system_guid, 0);
 	assert_int_equal(f->nodes[2].vendor, 0);
-	assert_int_equal(f->nodes[3].type, DL_ROUTER);
+	assert_int_equal(f->nodes[3].type, DL_FABRIC_ROUTER);
 	assert_int_equal(f->top_lid, 15);
 	assert_int_equal(f->lid_port[15], f->nodes[1].first_port + 2);
 	assert_cable(f, 0, 1, 1, 1);
 	assert_cable(f, 0, 2, 2, 6);
 	assert_cable(f, 0, 3, 3, 1);
 	assert_cable(f, 1, 2, 2, 1);
-	assert_int_equal(port_of(f, 0, 1)->speed, DL_QDR);
+	assert_int_equal(port_of(f, 0, 1)->speed, DL_FABRIC_QDR);
 	assert_int_equal(port_of(f, 0, 1)->vls, 8);
 	assert_int_equal(port_of(f, 0, 2)->width, 1);
-	assert_int_equal(port_of(f, 0, 2)->speed, DL_DDR);
+	assert_int_equal(port_of(f, 0, 2)->speed, DL_FABRIC_DDR);
 	assert_int_equal(port_of(f, 2, 6)->vls, 15);
 	assert_int_equal(port_of(f, 0, 3)->width, 12);
-	assert_int_equal(port_of(f, 0, 3)->speed, DL_EDR);
+	assert_int_equal(port_of(f, 0, 3)->speed, DL_FABRIC_EDR);
 	assert_int_equal(port_of(f, 3, 1)->vls, 4);
 	assert_int_equal(port_of(f, 1, 2)->width, 2);
-	assert_int_equal(port_of(f, 1, 2)->speed, DL_FDR10);
+	assert_int_equal(port_of(f, 1, 2)->speed, DL_FABRIC_FDR10);
 	assert_int_equal(port_of(f, 2, 3)->peer, DL_NONE);
 	dl_fabric_free(f);
 }
@@ -139,17 +146,18 @@ static void test_dump(void **state)
 /* A description that is the id, as ibsim gives, is not kept twice. */
 static void test_names(void **state)
 {
-	struct dl_fabric *f = read_good(
-		"Switch 1 \"a\"\n\nSwitch 1 \"b\" # \"b\"\n\n"
-		"Ca 1 \"c\" # \"\"\n\nCa 1 \"d\" # \"x\"\n");
+	struct dl_fabric *f =
+		read_good("Switch 1 \"a\"\n\nSwitch 1 \"b\" # \"b\"\n\n"
+			  "Ca 1 \"c\" # \"\"\n\nCa 1 \"d\" # \"x\"\n");
 	uint32_t i;
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(f->nodes[i].desc, 0);
-		assert_string_equal(dl_node_name(f, i), dl_node_id(f, i));
+		assert_string_equal(dl_fabric_node_name(f, i),
+				    dl_fabric_node_id(f, i));
 	}
-	assert_string_equal(dl_node_name(f, 3), "x");
+	assert_string_equal(dl_fabric_node_name(f, 3), "x");
 	dl_fabric_free(f);
 }
 
@@ -192,7 +200,7 @@ static void test_forms(void **state)
 	assert_int_equal(port_of(plain, 0, 0)->guid, 0x200000);
 	assert_int_equal(port_of(plain, 1, 2)->guid, 0x100002);
 	assert_int_equal(port_of(plain, 0, 1)->width, 4);
-	assert_int_equal(port_of(plain, 0, 1)->speed, DL_SDR);
+	assert_int_equal(port_of(plain, 0, 1)->speed, DL_FABRIC_SDR);
 	assert_int_equal(port_of(plain, 0, 1)->vls, 8);
 	assert_int_equal(port_of(plain, 0, 1)->arb_high_cap, 8);
 	assert_int_equal(port_of(plain, 0, 1)->arb_low_cap, 8);
@@ -220,9 +228,9 @@ static void test_guids(void **state)
 		"switchguid+0x10\nSwitch 1 \"P\"\n\nswitchguid+4\n"
 		"Switch 1 \"Q\"\n\n");
 	static const uint64_t expected[] = {
-		0x200000, 0x200001, 0x500, 0x501, 0x100000, 0x100003, 0x900,
-		0x902, 0x904, 0x700, 0, 0x800, 0x803, 0x701, 0xa00, 0x710,
-		0x704,
+		0x200000, 0x200001, 0x500, 0x501, 0x100000, 0x100003,
+		0x900,	  0x902,    0x904, 0x700, 0,	    0x800,
+		0x803,	  0x701,    0xa00, 0x710, 0x704,
 	};
 	uint32_t i;
 
@@ -254,8 +262,8 @@ static void test_vls(void **state)
 		const char *a, *b;
 		unsigned int vls;
 	} cases[] = {
-		{ "", "", 8 }, { "v=1", "v=1", 1 }, { "v=2", "v=3", 2 },
-		{ "v=4", "v=3", 4 }, { "v=5", "", 15 }, { "", "v=1", 1 },
+		{ "", "", 8 },	     { "v=1", "v=1", 1 },  { "v=2", "v=3", 2 },
+		{ "v=4", "v=3", 4 }, { "v=5", "", 15 },	   { "", "v=1", 1 },
 		{ "v=0", "v=2", 2 }, { "v=6", "v=33", 8 },
 	};
 	unsigned int i;
@@ -265,9 +273,11 @@ static void test_vls(void **state)
 		struct dl_fabric *f;
 		char text[200];
 
-		snprintf(text, sizeof(text), "Switch 4 \"A\"\n[1]\"B\"[2] # "
+		snprintf(text, sizeof(text),
+			 "Switch 4 \"A\"\n[1]\"B\"[2] # "
 			 "\"B\" 4xSDR %s\n\nSwitch 4 \"B\"\n[2]\"A\"[1] # "
-			 "\"A\" 4xSDR %s\n", cases[i].a, cases[i].b);
+			 "\"A\" 4xSDR %s\n",
+			 cases[i].a, cases[i].b);
 		f = read_good(text);
 		assert_int_equal(port_of(f, 0, 1)->vls, cases[i].vls);
 		assert_int_equal(port_of(f, 1, 2)->vls, cases[i].vls);
@@ -283,49 +293,50 @@ static void test_speeds(void **state)
 		const char *a, *b;
 		unsigned int width, speed;
 	} cases[] = {
-		{ "w=1", "w=1", 1, DL_SDR },
-		{ "w=2", "w=2", 4, DL_SDR },
-		{ "w=4", "w=4", 8, DL_SDR },
-		{ "w=8", "w=8", 12, DL_SDR },
-		{ "w=12", "w=12", 12, DL_SDR },
-		{ "w=16", "w=16", 2, DL_SDR },
-		{ "w=18", "w=18", 4, DL_SDR },
-		{ "w=31", "w=31", 12, DL_SDR },
-		{ "w=0x4", "w=0x4", 8, DL_SDR },
-		{ "w=3", "w=1", 1, DL_SDR },
-		{ "w=3", "", 4, DL_SDR },
-		{ "s=2", "s=2", 4, DL_DDR },
-		{ "s=5", "s=5", 4, DL_QDR },
-		{ "s=7", "s=3", 4, DL_DDR },
-		{ "s=7", "", 4, DL_SDR },
-		{ "e=2", "e=3", 4, DL_EDR },
-		{ "e=4", "e=4", 4, DL_HDR },
-		{ "e=2", "", 4, DL_SDR },
-		{ "s=1 e=7", "e=3 w=2", 4, DL_EDR },
-		{ "w=4,s=2", "w=4,s=2", 8, DL_DDR },
-		{ "# lid 3 4xQDR", "", 4, DL_SDR },
-		{ "# lid 3 4xQDR", "# lid 4 1xSDR", 1, DL_SDR },
-		{ "# lid 3 4xQDR", "# lid 4 4xFDR", 4, DL_QDR },
-		{ "# \"x\" lid 3 4xQDR", "s=7", 4, DL_QDR },
-		{ "# lid 3 4xFDR10", "# lid 3 4xFDR", 4, DL_FDR10 },
-		{ "# lid 3 8xQDR", "# lid 3 8xQDR", 8, DL_QDR },
-		{ "# lid 3 2xHDR", "# lid 3 2xHDR", 2, DL_HDR },
-		{ "w=1 # \"h\" 4xQDR", "w=1 # \"h\" 4xQDR", 4, DL_QDR },
+		{ "w=1", "w=1", 1, DL_FABRIC_SDR },
+		{ "w=2", "w=2", 4, DL_FABRIC_SDR },
+		{ "w=4", "w=4", 8, DL_FABRIC_SDR },
+		{ "w=8", "w=8", 12, DL_FABRIC_SDR },
+		{ "w=12", "w=12", 12, DL_FABRIC_SDR },
+		{ "w=16", "w=16", 2, DL_FABRIC_SDR },
+		{ "w=18", "w=18", 4, DL_FABRIC_SDR },
+		{ "w=31", "w=31", 12, DL_FABRIC_SDR },
+		{ "w=0x4", "w=0x4", 8, DL_FABRIC_SDR },
+		{ "w=3", "w=1", 1, DL_FABRIC_SDR },
+		{ "w=3", "", 4, DL_FABRIC_SDR },
+		{ "s=2", "s=2", 4, DL_FABRIC_DDR },
+		{ "s=5", "s=5", 4, DL_FABRIC_QDR },
+		{ "s=7", "s=3", 4, DL_FABRIC_DDR },
+		{ "s=7", "", 4, DL_FABRIC_SDR },
+		{ "e=2", "e=3", 4, DL_FABRIC_EDR },
+		{ "e=4", "e=4", 4, DL_FABRIC_HDR },
+		{ "e=2", "", 4, DL_FABRIC_SDR },
+		{ "s=1 e=7", "e=3 w=2", 4, DL_FABRIC_EDR },
+		{ "w=4,s=2", "w=4,s=2", 8, DL_FABRIC_DDR },
+		{ "# lid 3 4xQDR", "", 4, DL_FABRIC_SDR },
+		{ "# lid 3 4xQDR", "# lid 4 1xSDR", 1, DL_FABRIC_SDR },
+		{ "# lid 3 4xQDR", "# lid 4 4xFDR", 4, DL_FABRIC_QDR },
+		{ "# \"x\" lid 3 4xQDR", "s=7", 4, DL_FABRIC_QDR },
+		{ "# lid 3 4xFDR10", "# lid 3 4xFDR", 4, DL_FABRIC_FDR10 },
+		{ "# lid 3 8xQDR", "# lid 3 8xQDR", 8, DL_FABRIC_QDR },
+		{ "# lid 3 2xHDR", "# lid 3 2xHDR", 2, DL_FABRIC_HDR },
+		{ "w=1 # \"h\" 4xQDR", "w=1 # \"h\" 4xQDR", 4, DL_FABRIC_QDR },
 		/* Not ibsim's: it stops at HDR. */
-		{ "# lid 3 4xNDR", "# lid 3 4xXDR", 4, DL_NDR },
-		{ "# 4x??", "# 4xSDRx", 4, DL_SDR },
+		{ "# lid 3 4xNDR", "# lid 3 4xXDR", 4, DL_FABRIC_NDR },
+		{ "# 4x??", "# 4xSDRx", 4, DL_FABRIC_SDR },
 	};
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		const struct dl_port *p;
+		const struct dl_fabric_port *p;
 		struct dl_fabric *f;
 		char text[200];
 
-		snprintf(text, sizeof(text), "Switch 4 \"A\"\n[1]\"B\"[2] %s\n"
-			 "\nSwitch 4 \"B\"\n[2]\"A\"[1] %s\n", cases[i].a,
-			 cases[i].b);
+		snprintf(text, sizeof(text),
+			 "Switch 4 \"A\"\n[1]\"B\"[2] %s\n"
+			 "\nSwitch 4 \"B\"\n[2]\"A\"[1] %s\n",
+			 cases[i].a, cases[i].b);
 		f = read_good(text);
 		p = port_of(f, 0, 1);
 		if (p->width != cases[i].width || p->speed != cases[i].speed ||
@@ -397,7 +408,8 @@ static const struct {
 	{ "switchguid=0x5\n" S "\ncaguid=5\nCa 1 \"h\"\n", 5,
 	  "\"h\": GUID 0x5 is that of \"s\" in test:2: expected one of its" },
 	{ "Ca 1 \"h\" # \"h\"\n[1] \"s\"[1] # lid 6\n\n"
-	  "Switch 4 \"s\" # lid 6 lmc 0\n", 4,
+	  "Switch 4 \"s\" # lid 6 lmc 0\n",
+	  4,
 	  "LID 6 is that of \"h\" port 1 in test:2: expected one of its own" },
 	/* Ends that contradict each other, in every order. */
 	{ S "[1] \"t\"[1]\n\n" T "[1] \"s\"[2]\n", 5,
@@ -454,8 +466,9 @@ static void test_damaged(void **state)
 		assert_error(&h, damaged[i].line, damaged[i].words);
 		assert_null(f);
 	}
-	assert_int_equal(read_bytes(read_netlist, S "# a\0b", sizeof(S) + 4,
-				    &h, &f), -EINVAL);
+	assert_int_equal(read_bytes(read_netlist, S "# a\0b", sizeof(S) + 4, &h,
+				    &f),
+			 -EINVAL);
 	assert_error(&h, 2, "a byte 0: expected text");
 }
 
@@ -467,15 +480,19 @@ static void test_warnings(void **state)
 	(void)state;
 	/* A plug that leads back; the port has no cable. */
 	assert_int_equal(read_bytes(read_netlist, S "[1] \"s\"[1]\n",
-				    strlen(S "[1] \"s\"[1]\n"), &h, &f), 0);
+				    strlen(S "[1] \"s\"[1]\n"), &h, &f),
+			 0);
 	assert_int_equal(h.warnings, 1);
 	assert_int_equal(port_of(f, 0, 1)->peer, DL_NONE);
 	dl_fabric_free(f);
 	/* Lines that ibsim passes over: said once. */
-	assert_int_equal(read_bytes(read_netlist, S "[1] \"t\"[1]\n" T
-				    "[2]\"s\"[2]\n" "Ca 1 \"h\"\n",
+	assert_int_equal(read_bytes(read_netlist,
+				    S "[1] \"t\"[1]\n" T "[2]\"s\"[2]\n"
+				      "Ca 1 \"h\"\n",
 				    strlen(S "[1] \"t\"[1]\n" T "[2]\"s\"[2]\n"
-					   "Ca 1 \"h\"\n"), &h, &f), 0);
+					     "Ca 1 \"h\"\n"),
+				    &h, &f),
+			 0);
 	assert_int_equal(h.warnings, 1);
 	assert_int_equal(f->nnodes, 3);
 	dl_fabric_free(f);
@@ -508,8 +525,8 @@ static int read_path(const char *dir, const char *name, struct heard *h,
 static void test_files(void **state)
 {
 	static const char *const names[] = {
-		"top", "sub/one", "sub/two", "loop", "self", "deep", "late",
-		"sub",
+		"top",	"sub/one", "sub/two", "loop",
+		"self", "deep",	   "late",    "sub",
 	};
 	char dir[] = "test-netlist-XXXXXX", path[200], text[200];
 	struct dl_fabric *f;
@@ -520,16 +537,17 @@ static void test_files(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/sub", dir);
 	assert_int_equal(mkdir(path, 0700), 0);
-	put_file(dir, "top", S "[1] \"t\"[1]\n\ninclude \"sub/one\" # below\n"
-		 "Ca 1 \"h\"\n[1] \"s\"[2]\n");
+	put_file(dir, "top",
+		 S "[1] \"t\"[1]\n\ninclude \"sub/one\" # below\n"
+		   "Ca 1 \"h\"\n[1] \"s\"[2]\n");
 	put_file(dir, "sub/one", "include \"two\"\nRt 1 \"r\"\n");
 	put_file(dir, "sub/two", T "[1] \"s\"[1]");
 	assert_int_equal(read_path(dir, "top", &h, &f), 0);
 	assert_int_equal(h.errors, 0);
 	assert_int_equal(f->nnodes, 4);
-	assert_string_equal(dl_node_id(f, 0), "s");
-	assert_string_equal(dl_node_id(f, 1), "t");
-	assert_string_equal(dl_node_id(f, 2), "r");
+	assert_string_equal(dl_fabric_node_id(f, 0), "s");
+	assert_string_equal(dl_fabric_node_id(f, 1), "t");
+	assert_string_equal(dl_fabric_node_id(f, 2), "r");
 	assert_int_equal(f->nodes[1].guid, 0x200001);
 	assert_cable(f, 0, 1, 1, 1);
 	assert_cable(f, 0, 2, 3, 1);
@@ -538,7 +556,8 @@ static void test_files(void **state)
 	/* The right file is named, and the right line of both. */
 	put_file(dir, "sub/two", "\n" T "[1] \"s\"[3]");
 	assert_int_equal(read_path(dir, "top", &h, &f), -EINVAL);
-	snprintf(text, sizeof(text), "%s/sub/two:3: \"t\" port 1 to \"s\" port "
+	snprintf(text, sizeof(text),
+		 "%s/sub/two:3: \"t\" port 1 to \"s\" port "
 		 "3: expected what %s/top:2 says, \"s\" port 1 to \"t\" port 1",
 		 dir, dir);
 	assert_string_equal(h.error, text);
@@ -620,13 +639,13 @@ static void test_depth(void **state)
 /* What a random netlist was drawn from. */
 struct world {
 	unsigned int n;
-	enum dl_node_type type[NODES];
+	enum dl_fabric_node_type type[NODES];
 	unsigned int nports[NODES];
-	uint64_t guid[NODES];		/* 0: none is written */
-	unsigned int peer[NODES][PORTS + 1];	/* node * 10 + port; 0: none */
+	uint64_t guid[NODES];		     /* 0: none is written */
+	unsigned int peer[NODES][PORTS + 1]; /* node * 10 + port; 0: none */
 	unsigned int width[NODES][PORTS + 1], speed[NODES][PORTS + 1];
 	unsigned int lid[NODES][PORTS + 1];
-	bool says[NODES][PORTS + 1];	/* does this end state the cable? */
+	bool says[NODES][PORTS + 1]; /* does this end state the cable? */
 };
 
 static void draw_world(struct world *w, struct test_random *r)
@@ -642,7 +661,7 @@ static void draw_world(struct world *w, struct test_random *r)
 		if (test_random(r, 2))
 			w->guid[i] = (1 + test_random(r, 1u << 30)) * 256ul + i;
 		for (p = 0; p <= w->nports[i]; p++) {
-			if ((p == 0) == (w->type[i] == DL_SWITCH))
+			if ((p == 0) == (w->type[i] == DL_FABRIC_SWITCH))
 				w->lid[i][p] = lid += 1 + test_random(r, 3);
 		}
 	}
@@ -657,7 +676,8 @@ static void draw_world(struct world *w, struct test_random *r)
 		w->peer[a][p] = b * 10 + q;
 		w->peer[b][q] = a * 10 + p;
 		w->width[a][p] = w->width[b][q] = lanes[test_random(r, 5)];
-		w->speed[a][p] = w->speed[b][q] = 1 + test_random(r, DL_XDR);
+		w->speed[a][p] = w->speed[b][q] =
+			1 + test_random(r, DL_FABRIC_XDR);
 		w->says[a][p] = test_random(r, 4);
 		w->says[b][q] = !w->says[a][p] || test_random(r, 4);
 	}
@@ -666,10 +686,9 @@ static void draw_world(struct world *w, struct test_random *r)
 static void print_port(const struct world *w, unsigned int i, unsigned int p,
 		       struct test_random *r, FILE *to)
 {
-	static const char *const speeds[] = {
-		"", "SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR",
-		"XDR"
-	};
+	static const char *const speeds[] = { "",      "SDR", "DDR", "QDR",
+					      "FDR10", "FDR", "EDR", "HDR",
+					      "NDR",   "XDR" };
 	unsigned int peer = w->peer[i][p] / 10, q = w->peer[i][p] % 10;
 
 	fprintf(to, "[%u]%s", p, test_random(r, 2) ? "" : "(abc)");
@@ -677,7 +696,7 @@ static void print_port(const struct world *w, unsigned int i, unsigned int p,
 	if (q != 1 || test_random(r, 2))
 		fprintf(to, "[%u]", q);
 	fputs(" # ", to);
-	if (w->type[i] != DL_SWITCH)
+	if (w->type[i] != DL_FABRIC_SWITCH)
 		fprintf(to, "lid %u lmc 0 ", w->lid[i][p]);
 	fprintf(to, "\"%u\" lid 999 %ux%s\n", peer, w->width[i][p],
 		speeds[w->speed[i][p]]);
@@ -695,7 +714,7 @@ static void print_world(const struct world *w, struct test_random *r, FILE *to)
 				w->guid[i]);
 		fprintf(to, "%s %u \"n %u\"", header[w->type[i]], w->nports[i],
 			i);
-		if (w->type[i] == DL_SWITCH)
+		if (w->type[i] == DL_FABRIC_SWITCH)
 			fprintf(to, " # \"d %u\" base port 0 lid %u lmc 0", i,
 				w->lid[i][0]);
 		putc('\n', to);
@@ -723,12 +742,12 @@ static void check_world(const struct world *w, const struct dl_fabric *f)
 		if (w->guid[i])
 			*guid = w->guid[i];
 		assert_int_equal(f->nodes[i].guid, *guid);
-		*guid += w->type[i] == DL_SWITCH ? 1 : w->nports[i] + 1;
+		*guid += w->type[i] == DL_FABRIC_SWITCH ? 1 : w->nports[i] + 1;
 		assert_int_equal(f->nodes[i].type, w->type[i]);
 		assert_int_equal(f->nodes[i].nports, w->nports[i]);
 		for (p = 0; p <= w->nports[i]; p++) {
-			const struct dl_port *q = port_of(f, i, p);
-			bool lid = (w->type[i] == DL_SWITCH && !p) ||
+			const struct dl_fabric_port *q = port_of(f, i, p);
+			bool lid = (w->type[i] == DL_FABRIC_SWITCH && !p) ||
 				   w->says[i][p];
 
 			assert_int_equal(q->num, p);
@@ -801,16 +820,17 @@ static void test_write(void **state)
 	char *text = write_string(write_netlist, f);
 
 	(void)state;
-	assert_non_null(strstr(text,
+	assert_non_null(strstr(
+		text,
 		"\nvendid=0x2c9\ndevid=0xc738\nsysimgguid=0x111\n"
 		"switchguid=0x110(112)\n"
 		"Switch\t36 \"S-0000000000000110\"\t\t# \"a \"big\" switch\" "
 		"enhanced port 0 lid 5 lmc 1\n"
 		"[1]\t\"H-0000000000000220\"[1](229)\t\t# \"host HCA-1\" lid 8 "
 		"4xQDR\n"));
-	assert_non_null(strstr(text,
-		"[1](801)\t\"S-0000000000000110\"[3] w=31 s=7 e=3\t\t"
-		"# lid 1 lmc 0 \"a \"big\" switch\" lid 5 12xEDR v=3\n"));
+	assert_non_null(strstr(
+		text, "[1](801)\t\"S-0000000000000110\"[3] w=31 s=7 e=3\t\t"
+		      "# lid 1 lmc 0 \"a \"big\" switch\" lid 5 12xEDR v=3\n"));
 	g = read_good(text);
 	assert_same_fabric(f, g);
 	free(text);
@@ -826,21 +846,24 @@ static void test_write_odd(void **state)
 
 	(void)state;
 	assert_int_equal(dl_fabric_new(&f), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, 2, 0xab, "a\"b",
-					    NULL), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_CA, 2, 0xcd, "", NULL), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_ROUTER, 2, 0xef, "x#y",
-					    NULL), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xab,
+					    "a\"b", NULL),
+			 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 2, 0xcd, "", NULL),
+			 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_ROUTER, 2, 0xef, "x#y",
+					    NULL),
+			 0);
 	assert_int_equal(dl_fabric_set_desc(f, 1, "two\nlines"), 0);
 	assert_int_equal(dl_fabric_connect(f, 1, 4), 0);
 	assert_int_equal(dl_fabric_connect(f, 2, 7), 0);
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 	text = write_string(write_netlist, f);
 	g = read_good(text);
-	assert_string_equal(dl_node_id(g, 0), "S-00000000000000ab");
-	assert_string_equal(dl_node_id(g, 1), "H-00000000000000cd");
-	assert_string_equal(dl_node_id(g, 2), "R-00000000000000ef");
-	assert_string_equal(dl_node_name(g, 1), "two lines");
+	assert_string_equal(dl_fabric_node_id(g, 0), "S-00000000000000ab");
+	assert_string_equal(dl_fabric_node_id(g, 1), "H-00000000000000cd");
+	assert_string_equal(dl_fabric_node_id(g, 2), "R-00000000000000ef");
+	assert_string_equal(dl_fabric_node_name(g, 1), "two lines");
 	assert_cable(g, 0, 1, 1, 1);
 	assert_cable(g, 0, 2, 2, 1);
 	free(text);

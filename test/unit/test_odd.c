@@ -14,14 +14,14 @@
 #include <cmocka.h>
 
 #include "grid_fabric.h"
-#include "route/route.h"
-#include "verify/verify.h"
+#include "dateline/route.h"
+#include "dateline/verify.h"
 #include "verify_twin.h"
 
 #define MAX_ODD 32
 #define SPARE 6
 
-static const struct dl_grid shapes[] = {
+static const struct dl_torus_grid shapes[] = {
 	{ { 6, 5, 1 }, { 0 } },
 	{ { 5, 4, 3 }, { 0 } },
 	{ { 5, 4, 2 }, { 0 } },
@@ -36,7 +36,7 @@ static const struct dl_grid shapes[] = {
 
 struct world {
 	struct grid_fabric g;
-	uint32_t odd[MAX_ODD];	/* node numbers */
+	uint32_t odd[MAX_ODD]; /* node numbers */
 	uint32_t nodd;
 };
 
@@ -55,8 +55,8 @@ static uint32_t free_port(const struct dl_fabric *f, uint32_t node)
 
 static void join(struct dl_fabric *f, uint32_t a, uint32_t b)
 {
-	assert_int_equal(dl_fabric_connect(f, free_port(f, a),
-					   free_port(f, b)), 0);
+	assert_int_equal(dl_fabric_connect(f, free_port(f, a), free_port(f, b)),
+			 0);
 }
 
 /* A switch with one adapter, on another one by one or two cables. */
@@ -69,11 +69,13 @@ static uint32_t hang(struct world *w, struct test_random *r, uint32_t on)
 	char id[32];
 
 	snprintf(id, sizeof(id), "odd%u", w->nodd);
-	assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, 12, guid, id, &node),
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 12, guid, id,
+					    &node),
 			 0);
 	snprintf(id, sizeof(id), "login%u", w->nodd);
-	assert_int_equal(dl_fabric_add_node(f, DL_CA, 1, 0xfe00000 + w->nodd,
-					    id, &ca), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 1,
+					    0xfe00000 + w->nodd, id, &ca),
+			 0);
 	join(f, ca, node);
 	while (cables--)
 		join(f, node, on);
@@ -89,7 +91,7 @@ static uint32_t draw_switch(struct world *w, struct test_random *r)
 
 	do {
 		do
-			site = test_random(r, dl_grid_sites(&w->g.grid));
+			site = test_random(r, dl_torus_grid_sites(&w->g.grid));
 		while (w->g.dead_switch[site]);
 		node = w->g.node[site];
 		for (p = 1, left = 0; p <= f->nodes[node].nports; p++)
@@ -143,7 +145,7 @@ static void add_parts(struct world *w, struct test_random *r, uint32_t parts,
 	/* Across a corner of two dimensions a bridge is a corner itself. */
 	bridges &= w->g.grid.radix[2] > 1 || !w->g.grid.mesh[0];
 	/* At most one switch in four is taken for odd. */
-	while (parts-- && 4 * (w->nodd + 3) < dl_grid_sites(&w->g.grid))
+	while (parts-- && 4 * (w->nodd + 3) < dl_torus_grid_sites(&w->g.grid))
 		add_part(w, r, test_random(r, bridges ? NPARTS : BRIDGE));
 	finish(w);
 }
@@ -162,11 +164,11 @@ static bool is_odd(const struct world *w, uint32_t node)
 
 static bool cabled(const struct dl_fabric *f, uint32_t a, uint32_t b)
 {
-	const struct dl_node *n = &f->nodes[f->switches[a]];
+	const struct dl_fabric_node *n = &f->nodes[f->switches[a]];
 	unsigned int p;
 
 	for (p = 1; p <= n->nports; p++)
-		if (dl_peer_switch(f, n->first_port + p) == b)
+		if (dl_fabric_peer_switch(f, n->first_port + p) == b)
 			return true;
 	return false;
 }
@@ -191,14 +193,14 @@ static void assert_ways(const struct dl_torus *t)
 				}
 	}
 	for (a = 0; a < n; a++) {
-		uint32_t next = dl_next_home(t, a);
+		uint32_t next = dl_torus_uplink_switch(t, a);
 
 		if (!far[a] || far[a] == n) {
 			assert_int_equal(next, DL_NONE);
 			continue;
 		}
 		assert_int_equal(far[next], far[a] - 1);
-		assert_int_equal(t->sl_site[a], t->sl_site[next]);
+		assert_int_equal(t->attachment[a], t->attachment[next]);
 	}
 	free(far);
 }
@@ -228,13 +230,15 @@ static uint32_t count_homes(const struct dl_torus *t, uint32_t sw)
 
 static void assert_kinds(const struct dl_torus *t)
 {
-	static const enum dl_odd_kind want[] = { DL_CUT_OFF, DL_STUB,
-						 DL_BRIDGE, DL_MISFIT };
+	static const enum dl_torus_off_kind want[] = { DL_TORUS_DISCONNECTED,
+						       DL_TORUS_LEAF,
+						       DL_TORUS_DUAL_HOMED,
+						       DL_TORUS_UNPLACEABLE };
 	uint32_t i, n;
 
 	for (i = 0; i < t->nunplaced; i++) {
 		n = count_homes(t, t->unplaced[i]);
-		assert_int_equal(t->odd_kind[t->unplaced[i]],
+		assert_int_equal(t->off_kind[t->unplaced[i]],
 				 want[n < 3 ? n : 3]);
 	}
 }
@@ -264,21 +268,22 @@ static void assert_places(const struct world *w, const struct dl_torus *t,
 			    f->nodes[f->switches[t->unplaced[i]]].guid);
 }
 
-static void assert_safe(struct dl_tables *tables, const struct dl_tree *tree,
-			bool twin)
+static void assert_safe(struct dl_tables *tables,
+			const struct dl_route_tree *tree, bool twin)
 {
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 
-	assert_int_equal(dl_tree_group_all(tree, tables), 0);
+	assert_int_equal(dl_route_tree_group_all(tree, tables), 0);
 	assert_int_equal(dl_verify(tables, NULL, NULL, &v), 0);
 	assert_true(v->delivered);
 	assert_false(v->credit_loop);
 	assert_int_equal(v->groups_lost, 0);
 	assert_int_equal(v->without_sl, 0);
 	assert_int_equal(v->without_vl, 0);
-	dl_verdict_free(v);
+	dl_verify_result_free(v);
 	if (twin) {
-		struct twin w = { .t = tables, .levels = 2,
+		struct twin w = { .t = tables,
+				  .levels = 2,
 				  .multicast_sls = 1u << 0 | 1u << 8 };
 
 		twin_make(&w);
@@ -291,28 +296,29 @@ static void assert_safe(struct dl_tables *tables, const struct dl_tree *tree,
 
 /* Routes a fabric; classic or proven. */
 static struct dl_tables *route(const struct world *w, const struct dl_torus *t,
-			       enum dl_mode mode, struct dl_tree **tree,
-			       struct dl_repair_report *report)
+			       enum dl_route_mode mode,
+			       struct dl_route_tree **tree,
+			       struct dl_route_report *report)
 {
 	struct dl_tables *tables = NULL;
 	struct dl_route_options o;
 
 	dl_route_options_init(&o);
 	o.mode = mode;
-	if (mode == DL_PROVEN) {
+	if (mode == DL_ROUTE_PROVEN) {
 		assert_int_equal(dl_route_proven(t, &w->g.config, &o, NULL,
-						 &tables, tree, report), 0);
+						 &tables, tree, report),
+				 0);
 	} else {
 		assert_int_equal(dl_route(t, &w->g.config, &o, NULL, &tables),
 				 0);
-		assert_int_equal(dl_master_tree(t, NULL, tree), 0);
+		assert_int_equal(dl_route_master_tree(t, NULL, tree), 0);
 	}
 	return tables;
 }
 
 /* The torus' own entries are what they are without the odd switches. */
-static void assert_undisturbed(const struct world *w,
-			       const struct dl_torus *t,
+static void assert_undisturbed(const struct world *w, const struct dl_torus *t,
 			       const struct dl_tables *tables,
 			       struct test_random wiring)
 {
@@ -320,7 +326,7 @@ static void assert_undisturbed(const struct world *w,
 	const struct dl_fabric *f = w->g.fabric, *b;
 	struct dl_tables *want;
 	struct dl_torus *alone;
-	struct dl_tree *tree;
+	struct dl_route_tree *tree;
 	uint32_t s, lid, port;
 
 	(void)t;
@@ -328,16 +334,16 @@ static void assert_undisturbed(const struct world *w,
 	grid_build(&bare.g);
 	b = bare.g.fabric;
 	assert_int_equal(dl_torus_discover(b, &w->g.config, NULL, &alone), 0);
-	want = route(&bare, alone, DL_CLASSIC, &tree, NULL);
+	want = route(&bare, alone, DL_ROUTE_CLASSIC, &tree, NULL);
 	for (s = 0; s < b->nswitches; s++)
 		for (lid = 1; lid <= b->top_lid; lid++) {
 			port = f->lid_port[lid];
 			assert_true(port != DL_NONE &&
 				    b->lid_port[lid] != DL_NONE);
-			assert_int_equal(dl_lft(tables, s, lid),
-					 dl_lft(want, s, lid));
+			assert_int_equal(dl_tables_lft(tables, s, lid),
+					 dl_tables_lft(want, s, lid));
 		}
-	dl_tree_free(tree);
+	dl_route_tree_free(tree);
 	dl_tables_free(want);
 	dl_torus_free(alone);
 	grid_free(&bare.g);
@@ -357,8 +363,8 @@ static struct dl_torus *discover(const struct world *w)
 {
 	struct dl_torus *t;
 
-	assert_int_equal(dl_torus_discover(w->g.fabric, &w->g.config, NULL,
-					   &t), 0);
+	assert_int_equal(dl_torus_discover(w->g.fabric, &w->g.config, NULL, &t),
+			 0);
 	return t;
 }
 
@@ -369,13 +375,13 @@ static uint32_t draw_seed(const struct grid_fabric *g, struct test_random *r)
 	uint32_t site;
 
 	do {
-		site = test_random(r, dl_grid_sites(&g->grid));
-		for (d = 0; d < DL_DIMS && !g->dead_switch[site]; d++)
+		site = test_random(r, dl_torus_grid_sites(&g->grid));
+		for (d = 0; d < DL_TORUS_DIMS && !g->dead_switch[site]; d++)
 			if (g->grid.radix[d] > 1 &&
-			    !grid_hop(g, site, dl_dir(d, false)) &&
-			    !grid_hop(g, site, dl_dir(d, true)))
+			    !grid_hop(g, site, dl_torus_dir(d, false)) &&
+			    !grid_hop(g, site, dl_torus_dir(d, true)))
 				break;
-	} while (d < DL_DIMS);
+	} while (d < DL_TORUS_DIMS);
 	return site;
 }
 
@@ -394,9 +400,9 @@ static void whole(void **state)
 	for (k = 0; k < 160; k++) {
 		struct test_random wiring;
 		struct world *w = calloc(1, sizeof(*w));
-		struct dl_repair_report report;
+		struct dl_route_report report;
 		struct dl_tables *tables;
-		struct dl_tree *tree;
+		struct dl_route_tree *tree;
 		struct dl_torus *t;
 
 		assert_non_null(w);
@@ -404,26 +410,27 @@ static void whole(void **state)
 		wiring = r;
 		grid_build(&w->g);
 		add_parts(w, &r, 1 + test_random(&r, 5), true);
-		grid_seed(&w->g, test_random(&r, dl_grid_sites(&w->g.grid)),
+		grid_seed(&w->g,
+			  test_random(&r, dl_torus_grid_sites(&w->g.grid)),
 			  true);
-		for (d = 0; d < DL_DIMS; d++)
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			if (w->g.grid.mesh[d] && test_random(&r, 2))
 				w->g.seed.has_dateline[d] = false;
 		t = discover(w);
 		assert_places(w, t, true);
 		assert_ways(t);
 		assert_kinds(t);
-		tables = route(w, t, DL_PROVEN, &tree, &report);
+		tables = route(w, t, DL_ROUTE_PROVEN, &tree, &report);
 		assert_safe(tables, tree, k % 16 == 0);
 		assert_int_equal(report.changed, 0);
 		assert_int_equal(report.moved + report.lost, 0);
-		dl_tree_free(tree);
+		dl_route_tree_free(tree);
 		dl_tables_free(tables);
-		if (dl_count_odd(t, DL_MISFIT) == 0) {
-			tables = route(w, t, DL_CLASSIC, &tree, NULL);
+		if (dl_torus_count_off_torus(t, DL_TORUS_UNPLACEABLE) == 0) {
+			tables = route(w, t, DL_ROUTE_CLASSIC, &tree, NULL);
 			assert_safe(tables, tree, false);
 			assert_undisturbed(w, t, tables, wiring);
-			dl_tree_free(tree);
+			dl_route_tree_free(tree);
 			dl_tables_free(tables);
 		}
 		dl_torus_free(t);
@@ -449,8 +456,8 @@ static void no_configuration(void **state)
 		grid_build(&w->g);
 		add_parts(w, &r, 1 + test_random(&r, 4), false);
 		assert_int_equal(dl_torus_infer(w->g.fabric, NULL, &c), 0);
-		assert_int_equal(dl_grid_sites(&c->grid),
-				 dl_grid_sites(&w->g.grid));
+		assert_int_equal(dl_torus_grid_sites(&c->grid),
+				 dl_torus_grid_sites(&w->g.grid));
 		assert_int_equal(dl_torus_discover(w->g.fabric, c, NULL, &t),
 				 0);
 		assert_places(w, t, false);
@@ -480,9 +487,9 @@ static void beside_a_failed_switch(void **state)
 
 		assert_non_null(w);
 		draw_world(w, &r, k);
-		dead = test_random(&r, dl_grid_sites(&w->g.grid));
-		dir = test_random(&r, DL_DIRS);
-		next = dl_site_next(&w->g.grid, dead, dir);
+		dead = test_random(&r, dl_torus_grid_sites(&w->g.grid));
+		dir = test_random(&r, DL_TORUS_DIRS);
+		next = dl_torus_site_next(&w->g.grid, dead, dir);
 		/* A corner of two dimensions has two hops: one is no less. */
 		if (next == DL_NONE || k % NSHAPES == FLAT_MESH) {
 			free(w);
@@ -496,12 +503,13 @@ static void beside_a_failed_switch(void **state)
 		grid_seed(&w->g, draw_seed(&w->g, &r), true);
 		t = discover(w);
 		assert_places(w, t, true);
-		assert_int_equal(dl_possible_site(t, t->unplaced[0]), dead);
+		assert_int_equal(dl_torus_possible_site(t, t->unplaced[0]),
+				 dead);
 		dl_torus_free(t);
 		assert_int_equal(dl_torus_infer(w->g.fabric, NULL, &c), 0);
 		assert_int_equal(dl_torus_discover(w->g.fabric, c, NULL, &t),
 				 0);
-		assert_int_equal(t->nsites, dl_grid_sites(&w->g.grid));
+		assert_int_equal(t->nsites, dl_torus_grid_sites(&w->g.grid));
 		assert_places(w, t, false);
 		dl_torus_free(t);
 		dl_torus_config_free(c);
@@ -527,24 +535,29 @@ static void one_hop_left(void **state)
 		g->grid = shapes[k % 4];
 		g->parallel = 1;
 		g->shuffle = shuffled ? &r : NULL;
-		site = test_random(&r, dl_grid_sites(&g->grid));
-		for (d = 0; d < DL_DIMS; d++) {
-			next = dl_site_next(&g->grid, site, dl_dir(d, true));
+		site = test_random(&r, dl_torus_grid_sites(&g->grid));
+		for (d = 0; d < DL_TORUS_DIMS; d++) {
+			next = dl_torus_site_next(&g->grid, site,
+						  dl_torus_dir(d, true));
 			if (next != DL_NONE)
 				g->dead_hop[next][d] = true;
 			g->dead_hop[site][d] = d > 0;
 		}
 		grid_build(g);
 		/* Far enough away. */
-		next = dl_site_next(&g->grid, site, dl_dir(0, false));
-		next = dl_site_next(&g->grid, next, dl_dir(0, false));
-		next = dl_site_next(&g->grid, next, dl_dir(1, false));
+		next = dl_torus_site_next(&g->grid, site,
+					  dl_torus_dir(0, false));
+		next = dl_torus_site_next(&g->grid, next,
+					  dl_torus_dir(0, false));
+		next = dl_torus_site_next(&g->grid, next,
+					  dl_torus_dir(1, false));
 		grid_seed(g, next, true);
-		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL,
-						   &t), 0);
+		assert_int_equal(
+			dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
 		if (shuffled) {
 			assert_int_equal(t->nunplaced, 1);
-			assert_int_equal(dl_possible_site(t, t->unplaced[0]),
+			assert_int_equal(dl_torus_possible_site(t,
+								t->unplaced[0]),
 					 site);
 		} else {
 			assert_int_equal(t->nunplaced, 0);
@@ -569,7 +582,7 @@ static void draw_failures(struct world *then, struct world *now,
 	struct test_random wiring[2], parts[2];
 
 	draw_world(then, r, k);
-	sites = dl_grid_sites(&then->g.grid);
+	sites = dl_torus_grid_sites(&then->g.grid);
 	wiring[0] = wiring[1] = *r;
 	r->count += 100000;
 	*now = *then;
@@ -577,7 +590,7 @@ static void draw_failures(struct world *then, struct world *now,
 		now->g.dead_switch[test_random(r, sites)] = true;
 	for (n = test_random(r, 4); n; n--)
 		now->g.dead_hop[test_random(r, sites)]
-			       [test_random(r, DL_DIMS)] = true;
+			       [test_random(r, DL_TORUS_DIMS)] = true;
 	now->g.dead_switch[0] = false;
 	if (then->g.shuffle) {
 		then->g.shuffle = &wiring[0];
@@ -626,7 +639,7 @@ static void route_damaged(const struct world *w, const struct dl_torus *t,
 			  bool twin, struct count *n)
 {
 	struct dl_tables *tables = NULL;
-	struct dl_tree *tree = NULL;
+	struct dl_route_tree *tree = NULL;
 	struct dl_route_options o;
 	int err;
 
@@ -636,7 +649,7 @@ static void route_damaged(const struct world *w, const struct dl_torus *t,
 	if (!err)
 		assert_safe(tables, tree, twin);
 	n->routed += !err;
-	dl_tree_free(tree);
+	dl_route_tree_free(tree);
 	dl_tables_free(tables);
 }
 
@@ -661,9 +674,10 @@ static void damaged(void **state)
 		before = discover(then);
 		assert_places(then, before, true);
 		count_places(now, &n);
-		assert_int_equal(dl_torus_discover_again(
-					 now->g.fabric, &now->g.config, before,
-					 NULL, &t), 0);
+		assert_int_equal(dl_torus_discover_again(now->g.fabric,
+							 &now->g.config, before,
+							 NULL, &t),
+				 0);
 		assert_places(now, t, true);
 		assert_ways(t);
 		assert_kinds(t);
@@ -676,8 +690,8 @@ static void damaged(void **state)
 		free(now);
 	}
 	print_message("%u odd switches, %u taken for others; %u of %u placed "
-		      "switches misplaced; %u fabrics routed\n", n.odd,
-		      n.wrong, n.misplaced, n.placed, n.routed);
+		      "switches misplaced; %u fabrics routed\n",
+		      n.odd, n.wrong, n.misplaced, n.placed, n.routed);
 	assert_true(n.odd > 300 && n.wrong * 20 < n.odd);
 	assert_true(n.misplaced * 100 < n.placed && n.routed > 200);
 }

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "grid_fabric.h"
-#include "route/route.h"
-#include "verify/verify.h"
+#include "dateline/route.h"
+#include "dateline/verify.h"
 #include "verify_twin.h"
 
 #define TWIN_SITES 30
@@ -25,10 +25,10 @@ struct proven {
 	struct grid_fabric g;
 	struct dl_torus *torus;
 	struct dl_tables *tables;
-	struct dl_tree *tree;
-	struct dl_repair_report report;
-	bool timed;		/* with a clock that ticks when it is read */
-	unsigned int ticks;	/* until the time is over */
+	struct dl_route_tree *tree;
+	struct dl_route_report report;
+	bool timed;	    /* with a clock that ticks when it is read */
+	unsigned int ticks; /* until the time is over */
 };
 
 /* ---- scenarios --------------------------------------------------------- */
@@ -37,7 +37,7 @@ static uint32_t live_cables(const struct grid_fabric *g, uint32_t site)
 {
 	uint32_t n = 0, dir;
 
-	for (dir = 0; dir < DL_DIRS; dir++)
+	for (dir = 0; dir < DL_TORUS_DIRS; dir++)
 		n += grid_hop(g, site, dir);
 	return n;
 }
@@ -45,16 +45,17 @@ static uint32_t live_cables(const struct grid_fabric *g, uint32_t site)
 /* The site with most cables that has one in every dimension. */
 static uint32_t seed_site(const struct grid_fabric *g)
 {
-	uint32_t sites = dl_grid_sites(&g->grid), s, best = DL_NONE, most = 0;
+	uint32_t sites = dl_torus_grid_sites(&g->grid), s, best = DL_NONE,
+		 most = 0;
 	unsigned int d;
 
 	for (s = 0; s < sites; s++) {
-		for (d = 0; d < DL_DIMS; d++)
+		for (d = 0; d < DL_TORUS_DIMS; d++)
 			if (g->grid.radix[d] > 1 &&
-			    !grid_hop(g, s, dl_dir(d, false)) &&
-			    !grid_hop(g, s, dl_dir(d, true)))
+			    !grid_hop(g, s, dl_torus_dir(d, false)) &&
+			    !grid_hop(g, s, dl_torus_dir(d, true)))
 				break;
-		if (d == DL_DIMS && live_cables(g, s) > most) {
+		if (d == DL_TORUS_DIMS && live_cables(g, s) > most) {
 			most = live_cables(g, s);
 			best = s;
 		}
@@ -64,7 +65,7 @@ static uint32_t seed_site(const struct grid_fabric *g)
 
 static void fail_switch(struct grid_fabric *g, struct test_random *r)
 {
-	g->dead_switch[test_random(r, dl_grid_sites(&g->grid))] = true;
+	g->dead_switch[test_random(r, dl_torus_grid_sites(&g->grid))] = true;
 }
 
 static void fail_cable(struct grid_fabric *g, struct test_random *r)
@@ -72,8 +73,8 @@ static void fail_cable(struct grid_fabric *g, struct test_random *r)
 	uint32_t site, dim;
 
 	do {
-		site = test_random(r, dl_grid_sites(&g->grid));
-		dim = test_random(r, DL_DIMS);
+		site = test_random(r, dl_torus_grid_sites(&g->grid));
+		dim = test_random(r, DL_TORUS_DIMS);
 	} while (g->grid.radix[dim] < 2 || g->dead_hop[site][dim]);
 	g->dead_hop[site][dim] = true;
 }
@@ -101,7 +102,8 @@ static void build(struct proven *p)
 	grid_build(&p->g);
 	grid_seed(&p->g, seed_site(&p->g), true);
 	assert_int_equal(dl_torus_discover(p->g.fabric, &p->g.config, NULL,
-					   &p->torus), 0);
+					   &p->torus),
+			 0);
 }
 
 static double ticks;
@@ -127,7 +129,7 @@ static int route(struct proven *p)
 
 static void release(struct proven *p)
 {
-	dl_tree_free(p->tree);
+	dl_route_tree_free(p->tree);
 	dl_tables_free(p->tables);
 	dl_torus_free(p->torus);
 	grid_free(&p->g);
@@ -139,14 +141,15 @@ static void add_group(struct proven *p, uint16_t mlid)
 {
 	const struct dl_fabric *f = p->g.fabric;
 	uint32_t *members = malloc(f->nports * sizeof(*members)), n = 0, i;
-	struct dl_mcast_group *group = dl_tables_group(p->tables, mlid);
+	struct dl_tables_mcast_group *group = dl_tables_group(p->tables, mlid);
 
 	assert_true(members && group);
 	for (i = 0; i < f->nports; i++)
-		if (f->ports[i].lid && dl_is_end_port(f, i))
+		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
 			members[n++] = i;
-	assert_int_equal(dl_tree_group(p->tree, f, mlid, members, n,
-				       group->masks), 0);
+	assert_int_equal(dl_route_tree_group(p->tree, f, mlid, members, n,
+					     group->masks),
+			 0);
 	free(members);
 }
 
@@ -157,24 +160,27 @@ static void check_sls(const struct proven *p)
 	uint32_t a, b;
 
 	for (a = 0; a < f->nswitches; a++) {
-		uint32_t from = p->torus->sl_site[a];
+		uint32_t from = p->torus->attachment[a];
 		uint32_t src = f->nodes[f->switches[a]].first_port;
 
 		for (b = 0; b < f->nswitches; b++) {
-			uint32_t to = p->torus->sl_site[b];
+			uint32_t to = p->torus->attachment[b];
 			uint32_t dst = f->nodes[f->switches[b]].first_port;
-			unsigned int sl = from == DL_NONE || to == DL_NONE ?
-				0 : dl_site_sl(&p->g.grid, from, to);
+			unsigned int sl =
+				from == DL_NONE || to == DL_NONE ?
+					0 :
+					dl_route_sl(&p->g.grid, from, to);
 
-			assert_int_equal(dl_path_sl(p->tables, src,
-						    f->ports[dst].lid), sl);
+			assert_int_equal(dl_tables_path_sl(p->tables, src,
+							   f->ports[dst].lid),
+					 sl);
 		}
 	}
 }
 
 static void check_verdict(const struct proven *p)
 {
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 
 	assert_int_equal(dl_verify(p->tables, NULL, NULL, &v), 0);
 	assert_true(v->delivered);
@@ -183,12 +189,13 @@ static void check_verdict(const struct proven *p)
 	assert_int_equal(v->without_sl, 0);
 	assert_int_equal(v->without_vl, 0);
 	assert_int_equal(v->groups, p->tables->ngroups);
-	dl_verdict_free(v);
+	dl_verify_result_free(v);
 }
 
 static void check_twin(const struct proven *p)
 {
-	struct twin w = { .t = p->tables, .multicast_sls = 1u << 0 | 1u << 8,
+	struct twin w = { .t = p->tables,
+			  .multicast_sls = 1u << 0 | 1u << 8,
 			  .levels = 2 };
 
 	twin_make(&w);
@@ -202,7 +209,7 @@ static void check_twin(const struct proven *p)
 static void check_same(struct proven *p)
 {
 	struct dl_tables *tables = p->tables;
-	struct dl_tree *tree = p->tree;
+	struct dl_route_tree *tree = p->tree;
 	uint32_t nsw = p->g.fabric->nswitches;
 
 	assert_int_equal(route(p), 0);
@@ -212,7 +219,7 @@ static void check_same(struct proven *p)
 	assert_memory_equal(tree->parent, p->tree->parent,
 			    nsw * sizeof(*tree->parent));
 	dl_tables_free(tables);
-	dl_tree_free(tree);
+	dl_route_tree_free(tree);
 }
 
 static void judge(struct proven *p, bool twin)
@@ -220,7 +227,7 @@ static void judge(struct proven *p, bool twin)
 	unsigned int i;
 
 	for (i = 0; i < p->g.parallel; i++)
-		add_group(p, DL_MCAST_LID + i);
+		add_group(p, DL_TABLES_MCAST_LID + i);
 	check_sls(p);
 	check_verdict(p);
 	if (twin)
@@ -238,9 +245,9 @@ static void run(struct proven *p, bool twin)
 /* ---- tests ------------------------------------------------------------- */
 
 static const struct shape {
-	uint32_t radix[DL_DIMS];
-	bool mesh[DL_DIMS];
-	unsigned int runs, switches, cables;	/* at most so many failures */
+	uint32_t radix[DL_TORUS_DIMS];
+	bool mesh[DL_TORUS_DIMS];
+	unsigned int runs, switches, cables; /* at most so many failures */
 } shapes[] = {
 	{ { 6, 5, 1 }, { 0 }, 60, 8, 20 },
 	{ { 5, 5, 5 }, { 0 }, 12, 8, 32 },
@@ -268,12 +275,14 @@ static void test_random_failures(void **state)
 			memcpy(p.g.grid.mesh, s->mesh, sizeof(s->mesh));
 			p.g.hosts = 1 + test_random(&r, 2);
 			p.g.parallel = 1 + test_random(&r, 4) / 3;
-			draw_failures(&p.g, &r,
-				kinds & 1 ? 1 + test_random(&r, s->switches) : 0,
+			draw_failures(
+				&p.g, &r,
+				kinds & 1 ? 1 + test_random(&r, s->switches) :
+					    0,
 				kinds & 2 ? 1 + test_random(&r, s->cables) : 0);
 			p.g.shuffle = &r;
-			run(&p, dl_grid_sites(&p.g.grid) <= TWIN_SITES &&
-				p.g.parallel == 1);
+			run(&p, dl_torus_grid_sites(&p.g.grid) <= TWIN_SITES &&
+					p.g.parallel == 1);
 			if (run_no % 4 == 0)
 				check_same(&p);
 			release(&p);
@@ -285,7 +294,8 @@ static void test_random_failures(void **state)
 static void test_plain_where_safe(void **state)
 {
 	struct proven p = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
-				   .hosts = 1, .parallel = 1 } };
+				   .hosts = 1,
+				   .parallel = 1 } };
 	uint32_t dead;
 
 	(void)state;
@@ -293,7 +303,7 @@ static void test_plain_where_safe(void **state)
 		memset(p.g.dead_switch, 0, sizeof(p.g.dead_switch));
 		if (dead < 30)
 			p.g.dead_switch[dead] = true;
-		p.g.grid = (struct dl_grid){ { 6, 5, 1 }, { 0 } };
+		p.g.grid = (struct dl_torus_grid){ { 6, 5, 1 }, { 0 } };
 		p.g.hosts = p.g.parallel = 1;
 		run(&p, dead % 10 == 0);
 		assert_int_equal(p.report.changed, 0);
@@ -309,9 +319,10 @@ static void test_plain_where_safe(void **state)
 static void test_loop_of_findings(void **state)
 {
 	struct proven p = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
-				   .hosts = 1, .parallel = 1 } };
-	struct dl_tree *tree;
-	struct dl_verdict *v;
+				   .hosts = 1,
+				   .parallel = 1 } };
+	struct dl_route_tree *tree;
+	struct dl_verify_result *v;
 
 	(void)state;
 	p.g.dead_switch[3 + 6 * 2] = true;
@@ -321,13 +332,13 @@ static void test_loop_of_findings(void **state)
 
 	/* The documented tree with the same forwarding tables. */
 	tree = p.tree;
-	assert_int_equal(dl_master_tree(p.torus, NULL, &p.tree), 0);
-	add_group(&p, DL_MCAST_LID);
+	assert_int_equal(dl_route_master_tree(p.torus, NULL, &p.tree), 0);
+	add_group(&p, DL_TABLES_MCAST_LID);
 	assert_int_equal(dl_verify(p.tables, NULL, NULL, &v), 0);
 	assert_true(v->credit_loop);
-	dl_verdict_free(v);
+	dl_verify_result_free(v);
 
-	dl_tree_free(p.tree);
+	dl_route_tree_free(p.tree);
 	p.tree = tree;
 	judge(&p, true);
 	release(&p);
@@ -351,7 +362,8 @@ static void test_few_vls(void **state)
 		for (i = 0; i < 10; i++) {
 			struct proven p = {
 				.g = { .grid = { { 6, 5, 1 }, { 0 } },
-				       .hosts = 1, .parallel = 1 },
+				       .hosts = 1,
+				       .parallel = 1 },
 			};
 
 			draw_failures(&p.g, &r, test_random(&r, 4),
@@ -382,12 +394,13 @@ static void test_out_of_time(void **state)
 	for (i = 0; i < 60; i++) {
 		struct proven p = {
 			.g = { .grid = { { 5, 5, 1 + i % 4 }, { 0 } },
-			       .hosts = 1, .parallel = 1 },
-			.timed = true, .ticks = i % 3 ? i : 0,
+			       .hosts = 1,
+			       .parallel = 1 },
+			.timed = true,
+			.ticks = i % 3 ? i : 0,
 		};
 
-		draw_failures(&p.g, &r, test_random(&r, 5),
-			      test_random(&r, 9));
+		draw_failures(&p.g, &r, test_random(&r, 5), test_random(&r, 9));
 		run(&p, i % 4 == 0);
 		if (p.report.hurried)
 			hurried++;
@@ -401,7 +414,8 @@ static void test_out_of_time(void **state)
 static void test_not_connected(void **state)
 {
 	struct proven p = { .g = { .grid = { { 5, 5, 1 }, { 0 } },
-				   .hosts = 1, .parallel = 1 } };
+				   .hosts = 1,
+				   .parallel = 1 } };
 	unsigned int i;
 
 	(void)state;
@@ -410,8 +424,8 @@ static void test_not_connected(void **state)
 		p.g.dead_switch[5 * i] = p.g.dead_switch[5 * i + 2] = true;
 	grid_build(&p.g);
 	grid_seed(&p.g, 3, true);
-	assert_int_equal(dl_torus_discover(p.g.fabric, &p.g.config, NULL,
-					   &p.torus), 0);
+	assert_int_equal(
+		dl_torus_discover(p.g.fabric, &p.g.config, NULL, &p.torus), 0);
 	assert_int_equal(route(&p), -ENOTSUP);
 	assert_null(p.tables);
 	assert_null(p.tree);

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "fabric_text.h"
-#include "tables/tables.h"
+#include "dateline/tables.h"
 #include "verify_world.h"
 
 #define WORLDS 300
@@ -67,13 +67,14 @@ static void same_forwarding(const struct dl_tables *a,
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (uint32_t lid = 1; lid <= a->top_lid; lid++)
 			if (!owned_only || f->lid_port[lid] != DL_NONE)
-				assert_int_equal(dl_lft(a, s, lid),
-						 dl_lft(b, s, lid));
+				assert_int_equal(dl_tables_lft(a, s, lid),
+						 dl_tables_lft(b, s, lid));
 }
 
-static dl_sl2vl_row row_of(const struct dl_tables *t, uint16_t number)
+static dl_tables_sl2vl_row row_of(const struct dl_tables *t, uint16_t number)
 {
-	return number == DL_NO_ROW ? ~(dl_sl2vl_row)0 : t->rows[number];
+	return number == DL_TABLES_NO_ROW ? ~(dl_tables_sl2vl_row)0 :
+					    t->rows[number];
 }
 
 static void same_maps(const struct dl_tables *a, const struct dl_tables *b,
@@ -82,7 +83,7 @@ static void same_maps(const struct dl_tables *a, const struct dl_tables *b,
 	const struct dl_fabric *f = a->fabric;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_node *n = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 
 		for (unsigned int i = 0; i <= n->nports; i++) {
 			for (unsigned int o = 1; o <= n->nports; o++) {
@@ -107,11 +108,11 @@ static void same_sls(const struct dl_tables *a, const struct dl_tables *b)
 
 	for (uint32_t p = 0; p < f->nports; p++)
 		for (uint32_t lid = 1; lid <= a->top_lid; lid++)
-			if (dl_is_end_port(f, p) && f->ports[p].lid &&
+			if (dl_fabric_is_end_port(f, p) && f->ports[p].lid &&
 			    f->lid_port[lid] != DL_NONE &&
 			    f->lid_port[lid] != p)
-				assert_int_equal(dl_path_sl(a, p, lid),
-						 dl_path_sl(b, p, lid));
+				assert_int_equal(dl_tables_path_sl(a, p, lid),
+						 dl_tables_path_sl(b, p, lid));
 }
 
 static void same_groups(const struct dl_tables *a, const struct dl_tables *b)
@@ -120,17 +121,18 @@ static void same_groups(const struct dl_tables *a, const struct dl_tables *b)
 	struct dl_tables *to = (struct dl_tables *)b;
 
 	for (uint32_t i = 0; i < a->ngroups; i++) {
-		struct dl_mcast_group *g =
+		struct dl_tables_mcast_group *g =
 			dl_tables_group(to, a->groups[i].mlid);
 
 		for (uint32_t s = 0; s < nsw; s++) {
-			const struct dl_node *n =
+			const struct dl_fabric_node *n =
 				&a->fabric->nodes[a->fabric->switches[s]];
 
 			for (unsigned int o = 0; o <= n->nports; o++)
 				assert_int_equal(
-					dl_mask_get(a->groups[i].masks, s, o),
-					dl_mask_get(g->masks, s, o));
+					dl_tables_mask_get(a->groups[i].masks,
+							   s, o),
+					dl_tables_mask_get(g->masks, s, o));
 		}
 	}
 	assert_int_equal(a->ngroups, b->ngroups);
@@ -139,9 +141,9 @@ static void same_groups(const struct dl_tables *a, const struct dl_tables *b)
 static void same_arbs(const struct dl_tables *a, const struct dl_tables *b)
 {
 	for (uint32_t p = 0; p < a->fabric->nports; p++) {
-		assert_int_equal(a->vlarb[p] == DL_NO_ROW,
-				 b->vlarb[p] == DL_NO_ROW);
-		if (a->vlarb[p] != DL_NO_ROW)
+		assert_int_equal(a->vlarb[p] == DL_TABLES_NO_ROW,
+				 b->vlarb[p] == DL_TABLES_NO_ROW);
+		if (a->vlarb[p] != DL_TABLES_NO_ROW)
 			assert_memory_equal(&a->arbs[a->vlarb[p]],
 					    &b->arbs[b->vlarb[p]],
 					    sizeof(*a->arbs));
@@ -157,12 +159,12 @@ static void adapt(struct draw *d, struct dl_tables *t)
 		if (f->lid_port[lid] == DL_NONE)
 			t->psl_dst[lid] = DL_NONE;
 	for (uint32_t p = 0; p < f->nports; p++) {
-		struct dl_vlarb arb;
+		struct dl_tables_vlarb arb;
 		int number;
 
-		if (!f->ports[p].num || !dl_is_end_port(f, p) ||
+		if (!f->ports[p].num || !dl_fabric_is_end_port(f, p) ||
 		    !f->ports[p].lid)
-			t->end_sl2vl[p] = DL_NO_ROW;
+			t->end_sl2vl[p] = DL_TABLES_NO_ROW;
 		if (!draw_one_in(d, 4))
 			continue;
 		memset(&arb, 0, sizeof(arb));
@@ -170,8 +172,9 @@ static void adapt(struct draw *d, struct dl_tables *t)
 		arb.nlow = draw_below(d, 65);
 		arb.high_limit = draw32(d);
 		for (unsigned int i = 0; i < arb.nhigh; i++)
-			arb.high[i] = (struct dl_vlarb_entry){
-				draw_below(d, 16), draw_below(d, 256) };
+			arb.high[i] = (struct dl_tables_vlarb_entry){
+				draw_below(d, 16), draw_below(d, 256)
+			};
 		for (unsigned int i = 0; i < arb.nlow; i++)
 			arb.low[i].weight = draw_below(d, 256);
 		number = dl_tables_arb(t, &arb);
@@ -192,22 +195,22 @@ static void comes_back(void **state)
 		a = w.tables;
 		adapt(&d, a);
 		assert_int_equal(dl_tables_new(w.fabric, &b), 0);
-		copy(dl_write_lfts, a, dl_read_lfts, b);
+		copy(dl_tables_write_lfts, a, dl_tables_read_lfts, b);
 		same_forwarding(a, b, true);
-		copy(dl_write_sl2vl, a, dl_read_sl2vl, b);
+		copy(dl_tables_write_sl2vl, a, dl_tables_read_sl2vl, b);
 		same_maps(a, b, true);
-		copy(dl_write_mcfdbs, a, dl_read_mcfdbs, b);
+		copy(dl_tables_write_mcfdbs, a, dl_tables_read_mcfdbs, b);
 		same_groups(a, b);
-		copy(dl_write_vlarb, a, dl_read_vlarb, b);
+		copy(dl_tables_write_vlarb, a, dl_tables_read_vlarb, b);
 		same_arbs(a, b);
-		copy(dl_write_psl, a, dl_read_psl, b);
+		copy(dl_tables_write_psl, a, dl_tables_read_psl, b);
 		same_sls(a, b);
 		dl_tables_free(b);
 
 		assert_int_equal(dl_tables_new(w.fabric, &b), 0);
-		copy(dl_write_fdbs, a, dl_read_fdbs, b);
+		copy(dl_tables_write_fdbs, a, dl_tables_read_fdbs, b);
 		same_forwarding(a, b, false);
-		copy(dl_write_slvl, a, dl_read_slvl, b);
+		copy(dl_tables_write_slvl, a, dl_tables_read_slvl, b);
 		same_maps(a, b, false);
 		dl_tables_free(b);
 		world_free(&w);
@@ -220,15 +223,20 @@ static void comes_back(void **state)
 static struct dl_fabric *small_fabric(bool lids)
 {
 	static const struct {
-		enum dl_node_type type;
+		enum dl_fabric_node_type type;
 		unsigned int nports;
 		uint64_t guid;
 	} nodes[] = {
-		{ DL_SWITCH, 4, 0xA0 }, { DL_SWITCH, 4, 0xB0 },
-		{ DL_CA, 1, 0xC0 }, { DL_CA, 1, 0xD0 },
+		{ DL_FABRIC_SWITCH, 4, 0xA0 },
+		{ DL_FABRIC_SWITCH, 4, 0xB0 },
+		{ DL_FABRIC_CA, 1, 0xC0 },
+		{ DL_FABRIC_CA, 1, 0xD0 },
 	};
-	static const uint8_t cables[][4] = {	/* node, port, node, port */
-		{ 0, 1, 1, 1 }, { 0, 2, 2, 1 }, { 1, 2, 3, 1 },
+	static const uint8_t cables[][4] = {
+		/* node, port, node, port */
+		{ 0, 1, 1, 1 },
+		{ 0, 2, 2, 1 },
+		{ 1, 2, 3, 1 },
 	};
 	struct dl_fabric *f;
 
@@ -268,86 +276,100 @@ static const struct {
 	unsigned int line;
 	const char *words;
 } wrong[] = {
-	{ dl_read_lfts, "0x0001 000\n", 1, "expected \"Unicast lids" },
-	{ dl_read_lfts, "Unicast lids [0-4]\n", 1, "expected \"guid\"" },
-	{ dl_read_lfts, "Unicast lids of guid 0x99 ('x'):\n", 1,
+	{ dl_tables_read_lfts, "0x0001 000\n", 1, "expected \"Unicast lids" },
+	{ dl_tables_read_lfts, "Unicast lids [0-4]\n", 1, "expected \"guid\"" },
+	{ dl_tables_read_lfts, "Unicast lids of guid 0x99 ('x'):\n", 1,
 	  "no node with the GUID 0x0000000000000099" },
-	{ dl_read_lfts, "Unicast lids of guid 0xc0 ('x'):\n", 1, "no switch" },
-	{ dl_read_lfts, LFT_HEAD "0x0001 256\n", 2, "expected a port number" },
-	{ dl_read_lfts, LFT_HEAD "0x0001\n", 2, "expected a port number" },
-	{ dl_read_lfts, LFT_HEAD "0x0001 zz\n", 2, "expected a port number" },
-	{ dl_read_lfts, LFT_HEAD "0xC000 001\n", 2, "expected a unicast LID" },
-	{ dl_read_lfts, LFT_HEAD "0x0009 001\n", 2, "above 0x0004" },
-	{ dl_read_lfts, LFT_HEAD "\n0x0001 000\n0x0001 001\n", 4,
+	{ dl_tables_read_lfts, "Unicast lids of guid 0xc0 ('x'):\n", 1,
+	  "no switch" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001 256\n", 2,
+	  "expected a port number" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001\n", 2,
+	  "expected a port number" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001 zz\n", 2,
+	  "expected a port number" },
+	{ dl_tables_read_lfts, LFT_HEAD "0xC000 001\n", 2,
+	  "expected a unicast LID" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0009 001\n", 2, "above 0x0004" },
+	{ dl_tables_read_lfts, LFT_HEAD "\n0x0001 000\n0x0001 001\n", 4,
 	  "a second time" },
-	{ dl_read_lfts, LFT_HEAD "0x0001 000\n", 2, "the file ends inside" },
-	{ dl_read_lfts, LFT_HEAD "0x0001 000\n2 lids dumped\n", 3,
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001 000\n", 2,
+	  "the file ends inside" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001 000\n2 lids dumped\n", 3,
 	  "2 LIDs announced, 1 read" },
-	{ dl_read_lfts, LFT_HEAD "0 lids dumped\n" LFT_HEAD "0 lids dumped\n",
-	  3, "a second table" },
-	{ dl_read_lfts, LFT_HEAD "1 lids\n", 2, "expected \"lids dumped\"" },
-	{ dl_read_lfts, LFT_HEAD "-1 lids dumped\n", 2, "expected a LID" },
+	{ dl_tables_read_lfts,
+	  LFT_HEAD "0 lids dumped\n" LFT_HEAD "0 lids dumped\n", 3,
+	  "a second table" },
+	{ dl_tables_read_lfts, LFT_HEAD "1 lids\n", 2,
+	  "expected \"lids dumped\"" },
+	{ dl_tables_read_lfts, LFT_HEAD "-1 lids dumped\n", 2,
+	  "expected a LID" },
 
-	{ dl_read_fdbs, "0x0001 : 000\n", 1, "expected \"Switch\"" },
-	{ dl_read_fdbs, "Switch 0xA0\n0x0001 000\n", 2, "expected \":\"" },
-	{ dl_read_fdbs, "Switch 0xA0\n0x0005 : 000\n", 2, "above 0x0004" },
-	{ dl_read_fdbs, "Switch 0xA0\n0x0001 : port\n", 2,
+	{ dl_tables_read_fdbs, "0x0001 : 000\n", 1, "expected \"Switch\"" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 000\n", 2,
+	  "expected \":\"" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0005 : 000\n", 2,
+	  "above 0x0004" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 : port\n", 2,
 	  "expected a port number" },
-	{ dl_read_fdbs, "Switch 0xA0\n0x0001 : 1\n0x0001 : 2\n", 3,
+	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 : 1\n0x0001 : 2\n", 3,
 	  "a second time" },
-	{ dl_read_fdbs, "Switch 0xA0\nSwitch 0xA0\n", 2, "a second table" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\nSwitch 0xA0\n", 2,
+	  "a second table" },
 
-	{ dl_read_mcfdbs, "Switch 0xA0\n0x0001 : 0x001\n", 2,
+	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0x0001 : 0x001\n", 2,
 	  "0x0001 is not a multicast LID" },
-	{ dl_read_mcfdbs, "Switch 0xA0\n0xFFFF : 0x001\n", 2,
+	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xFFFF : 0x001\n", 2,
 	  "expected a multicast LID" },
-	{ dl_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x005\n", 2,
+	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x005\n", 2,
 	  "port 5 of a node with 4 ports" },
-	{ dl_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x001 x\n", 2,
+	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x001 x\n", 2,
 	  "expected a port number" },
 
-	{ dl_read_sl2vl, "0 1 :" ZEROS, 1, "expected \"Switch\"" },
-	{ dl_read_sl2vl, SL2VL_HEAD "0 5 :" ZEROS, 2,
+	{ dl_tables_read_sl2vl, "0 1 :" ZEROS, 1, "expected \"Switch\"" },
+	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 5 :" ZEROS, 2,
 	  "port 5 of a node with 4 ports" },
-	{ dl_read_sl2vl, SL2VL_HEAD "0 1 : 0 0 0\n", 2, "expected a VL" },
-	{ dl_read_sl2vl, SL2VL_HEAD "0 1 : 16\n", 2, "expected a VL" },
-	{ dl_read_sl2vl, SL2VL_HEAD "0 1 0\n", 2, "expected \":\"" },
-	{ dl_read_sl2vl,
+	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 0 0 0\n", 2,
+	  "expected a VL" },
+	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 16\n", 2, "expected a VL" },
+	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 0\n", 2, "expected \":\"" },
+	{ dl_tables_read_sl2vl,
 	  SL2VL_HEAD "0 1 : 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", 2,
 	  "expected end of line" },
-	{ dl_read_sl2vl,
-	  SL2VL_HEAD "0 1 :" ZEROS "0 1 : 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-	  3, "a second, different map" },
-	{ dl_read_sl2vl, "Channel Adapter 0xC1, base LID 9, \"x\"\n", 1,
+	{ dl_tables_read_sl2vl,
+	  SL2VL_HEAD "0 1 :" ZEROS "0 1 : 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", 3,
+	  "a second, different map" },
+	{ dl_tables_read_sl2vl, "Channel Adapter 0xC1, base LID 9, \"x\"\n", 1,
 	  "no adapter in the fabric has LID 9" },
-	{ dl_read_sl2vl, "Channel Adapter 0xC1, base LID 4, \"x\"\n", 1,
+	{ dl_tables_read_sl2vl, "Channel Adapter 0xC1, base LID 4, \"x\"\n", 1,
 	  "LID 4 belongs to port 0x00000000000000d1" },
-	{ dl_read_sl2vl, "Channel Adapter 0xA0, base LID 1, \"x\"\n", 1,
+	{ dl_tables_read_sl2vl, "Channel Adapter 0xA0, base LID 1, \"x\"\n", 1,
 	  "no adapter" },
 
-	{ dl_read_slvl, "0xA0 1 2 0x00 0x00\n", 1, "expected the VLs" },
-	{ dl_read_slvl, "0xA0 1 9 0x00\n", 1, "port 9" },
-	{ dl_read_slvl, "0xA0 1 2 0x100\n", 1, "expected the VLs" },
+	{ dl_tables_read_slvl, "0xA0 1 2 0x00 0x00\n", 1, "expected the VLs" },
+	{ dl_tables_read_slvl, "0xA0 1 9 0x00\n", 1, "port 9" },
+	{ dl_tables_read_slvl, "0xA0 1 2 0x100\n", 1, "expected the VLs" },
 
-	{ dl_read_vlarb, "0xA0 1 limit 256\n", 1, "expected a limit" },
-	{ dl_read_vlarb, "0xA0 1 limit 4 low -\n", 1, "expected high" },
-	{ dl_read_vlarb, "0xA0 1 limit 4 high 16:1 low -\n", 1,
+	{ dl_tables_read_vlarb, "0xA0 1 limit 256\n", 1, "expected a limit" },
+	{ dl_tables_read_vlarb, "0xA0 1 limit 4 low -\n", 1, "expected high" },
+	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high 16:1 low -\n", 1,
 	  "expected a VL" },
-	{ dl_read_vlarb, "0xA0 1 limit 4 high 1 low -\n", 1,
+	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high 1 low -\n", 1,
 	  "expected \":\" and a weight" },
-	{ dl_read_vlarb, "0xA0 1 limit 4 high - low - x\n", 1,
+	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high - low - x\n", 1,
 	  "expected end of line" },
-	{ dl_read_vlarb, "0xA9 1 limit 4 high - low -\n", 1, "no node" },
+	{ dl_tables_read_vlarb, "0xA9 1 limit 4 high - low -\n", 1, "no node" },
 
-	{ dl_read_psl, "0xC0 4 16\n", 1, "expected an SL" },
-	{ dl_read_psl, "0xC0 9 0\n", 1, "no port of the fabric has LID 9" },
-	{ dl_read_psl, "0xC0 4 0\n0xC0 4 1\n", 2, "with another SL" },
-	{ dl_read_psl, "0xC9 4 0\n", 1, "no such end port" },
-	{ dl_read_psl, "0x0 4 0\n", 1, "no such end port" },
-	{ dl_read_psl, "0xC0 4\n", 1, "expected an SL" },
-	{ dl_read_psl, "0xC0 0x4 0\n", 1, "expected an SL" },
-	{ dl_read_psl, "#port 2 of 0xC0: 4 0\n", 1, "no such end port" },
-	{ dl_read_psl, "#port 1 in 0xC0: 4 0\n", 1, "expected \"of\"" },
+	{ dl_tables_read_psl, "0xC0 4 16\n", 1, "expected an SL" },
+	{ dl_tables_read_psl, "0xC0 9 0\n", 1,
+	  "no port of the fabric has LID 9" },
+	{ dl_tables_read_psl, "0xC0 4 0\n0xC0 4 1\n", 2, "with another SL" },
+	{ dl_tables_read_psl, "0xC9 4 0\n", 1, "no such end port" },
+	{ dl_tables_read_psl, "0x0 4 0\n", 1, "no such end port" },
+	{ dl_tables_read_psl, "0xC0 4\n", 1, "expected an SL" },
+	{ dl_tables_read_psl, "0xC0 0x4 0\n", 1, "expected an SL" },
+	{ dl_tables_read_psl, "#port 2 of 0xC0: 4 0\n", 1, "no such end port" },
+	{ dl_tables_read_psl, "#port 1 in 0xC0: 4 0\n", 1, "expected \"of\"" },
 };
 
 static void refuses(void **state)
@@ -371,8 +393,8 @@ static void refuses(void **state)
 
 static void reads_what_others_write(void **state)
 {
-	static const char lfts[] =
-		LFT_HEAD "0x0001 000 # Switch portguid 0xa0: 'x'\r\n"
+	static const char lfts[] = LFT_HEAD
+		"0x0001 000 # Switch portguid 0xa0: 'x'\r\n"
 		"0x0002 001 # Switch portguid 0xb0: 'x'\n"
 		"0x0004 UNREACHABLE # Channel Adapter portguid 0xd1: 'x'\n"
 		"3 lids dumped\n\n";
@@ -390,23 +412,27 @@ static void reads_what_others_write(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(dl_tables_new(f, &t), 0);
-		assert_int_equal(i ? read_text(dl_read_lfts, t, lfts,
+		assert_int_equal(i ? read_text(dl_tables_read_lfts, t, lfts,
 					       strlen(lfts), &h) :
-				     read_text(dl_read_fdbs, t, fdbs,
+				     read_text(dl_tables_read_fdbs, t, fdbs,
 					       strlen(fdbs), &h),
 				 0);
-		assert_int_equal(dl_lft(t, 0, 1), 0);
-		assert_int_equal(dl_lft(t, 0, 2), 1);
-		assert_int_equal(dl_lft(t, 0, 3), DL_NO_PORT);
-		assert_int_equal(dl_lft(t, 0, 4), DL_NO_PORT);
+		assert_int_equal(dl_tables_lft(t, 0, 1), 0);
+		assert_int_equal(dl_tables_lft(t, 0, 2), 1);
+		assert_int_equal(dl_tables_lft(t, 0, 3), DL_TABLES_NO_PORT);
+		assert_int_equal(dl_tables_lft(t, 0, 4), DL_TABLES_NO_PORT);
 		dl_tables_free(t);
 	}
 	/* A source named by its node, and one by its port. */
 	assert_int_equal(dl_tables_new(f, &t), 0);
-	assert_int_equal(read_text(dl_read_psl, t, psl, strlen(psl), &h), 0);
-	assert_int_equal(dl_path_sl(t, f->nodes[2].first_port + 1, 4), 3);
-	assert_int_equal(dl_path_sl(t, f->nodes[3].first_port + 1, 3), 5);
-	assert_int_equal(dl_path_sl(t, f->nodes[0].first_port, 3), DL_NO_SL);
+	assert_int_equal(read_text(dl_tables_read_psl, t, psl, strlen(psl), &h),
+			 0);
+	assert_int_equal(dl_tables_path_sl(t, f->nodes[2].first_port + 1, 4),
+			 3);
+	assert_int_equal(dl_tables_path_sl(t, f->nodes[3].first_port + 1, 3),
+			 5);
+	assert_int_equal(dl_tables_path_sl(t, f->nodes[0].first_port, 3),
+			 DL_TABLES_NO_SL);
 	dl_tables_free(t);
 	dl_fabric_free(f);
 }
@@ -419,7 +445,7 @@ static int read_lids(struct dl_fabric *f, const char *text, struct heard *h)
 	int err;
 
 	heard_init(h);
-	err = dl_read_lids(f, from, "test", &h->log);
+	err = dl_tables_read_lids(f, from, "test", &h->log);
 	fclose(from);
 	return err;
 }
@@ -430,24 +456,33 @@ static void completes_lids(void **state)
 	struct heard h;
 
 	(void)state;
-	assert_int_equal(read_lids(f,
-		LFT_HEAD "0x0001 000 # Switch portguid 0xa0: 'x'\n"
-		"0x0008 002 # Channel Adapter portguid 0xc1: 'x'\n"
-		"0x0009 002 # Channel Adapter portguid 0xc1: 'x'\n"
-		"0x000b 002 # Channel Adapter portguid 0xc1: 'x'\n"
-		"4 lids dumped\n", &h), 0);
+	assert_int_equal(
+		read_lids(f,
+			  LFT_HEAD
+			  "0x0001 000 # Switch portguid 0xa0: 'x'\n"
+			  "0x0008 002 # Channel Adapter portguid 0xc1: 'x'\n"
+			  "0x0009 002 # Channel Adapter portguid 0xc1: 'x'\n"
+			  "0x000b 002 # Channel Adapter portguid 0xc1: 'x'\n"
+			  "4 lids dumped\n",
+			  &h),
+		0);
 	assert_int_equal(f->top_lid, 11);
 	assert_int_equal(f->lid_port[1], f->nodes[0].first_port);
 	assert_int_equal(f->lid_port[10], f->nodes[2].first_port + 1);
 	assert_int_equal(f->ports[f->nodes[2].first_port + 1].lmc, 2);
 
-	assert_int_equal(read_lids(f,
-		LFT_HEAD "0x0002 000 # Switch portguid 0xa0: 'x'\n"
-		"0x0001 002 # Channel Adapter portguid 0xc1: 'x'\n", &h),
-			 -EINVAL);
+	assert_int_equal(
+		read_lids(f,
+			  LFT_HEAD
+			  "0x0002 000 # Switch portguid 0xa0: 'x'\n"
+			  "0x0001 002 # Channel Adapter portguid 0xc1: 'x'\n",
+			  &h),
+		-EINVAL);
 	assert_error(&h, 3, "whose LIDs begin at 0x0008");
 	assert_int_equal(read_lids(f,
-		LFT_HEAD "0x0002 000 # Switch portguid 0xee: 'x'\n", &h),
+				   LFT_HEAD
+				   "0x0002 000 # Switch portguid 0xee: 'x'\n",
+				   &h),
 			 -EINVAL);
 	assert_error(&h, 2, "no port with the GUID 0x00000000000000ee");
 	dl_fabric_free(f);
@@ -456,10 +491,10 @@ static void completes_lids(void **state)
 /* ---- folders ----------------------------------------------------------- */
 
 static const char *const names[] = {
-	"dateline.net", "opensm-subnet.lst", "opensm-lfts.dump", "opensm.fdbs",
-	"opensm.mcfdbs", "opensm-sl2vl.dump", "dateline-vlarb.dump",
-	"dateline-slvl.dump", "dateline-psl.dump", "dateline-opensm.conf",
-	"dateline-partial.txt",
+	"dateline.net",		"opensm-subnet.lst",	"opensm-lfts.dump",
+	"opensm.fdbs",		"opensm.mcfdbs",	"opensm-sl2vl.dump",
+	"dateline-vlarb.dump",	"dateline-slvl.dump",	"dateline-psl.dump",
+	"dateline-opensm.conf", "dateline-partial.txt",
 };
 
 static void in_folder(char *path, size_t size, const char *dir,
@@ -509,7 +544,8 @@ static void reads_folders(void **state)
 	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PSL, NULL), 0);
 	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
 	same_forwarding(t, s.tables, true);
-	assert_true(s.parts & DL_PART_LFTS && !(s.parts & DL_PART_PARTIAL));
+	assert_true(s.parts & DL_SNAPSHOT_HAS_LFTS &&
+		    !(s.parts & DL_SNAPSHOT_IS_PARTIAL));
 	dl_snapshot_release(&s);
 
 	/* OpenSM's own files suffice; either form of the tables does. */
@@ -519,7 +555,7 @@ static void reads_folders(void **state)
 	drop(dir, "dateline-slvl.dump");
 	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
 	same_forwarding(t, s.tables, true);
-	assert_false(s.parts & DL_PART_SL2VL);
+	assert_false(s.parts & DL_SNAPSHOT_HAS_SL2VL);
 	dl_snapshot_release(&s);
 
 	/* Which does not tell VLs: maps to VL 9 mean that there is one. */
@@ -528,7 +564,7 @@ static void reads_folders(void **state)
 	fputs("0xA0 1 2 0x99 0x00 0x00 0x00 0x00 0x00 0x00 0x00\n", to);
 	fclose(to);
 	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
-	assert_true(s.parts & DL_PART_SL2VL);
+	assert_true(s.parts & DL_SNAPSHOT_HAS_SL2VL);
 	assert_int_equal(s.fabric->ports[1].vls, 15);
 	dl_snapshot_release(&s);
 
@@ -538,7 +574,7 @@ static void reads_folders(void **state)
 	fclose(to);
 	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
 	assert_int_equal(h.warnings, 1);
-	assert_true(s.parts & DL_PART_PARTIAL);
+	assert_true(s.parts & DL_SNAPSHOT_IS_PARTIAL);
 	dl_snapshot_release(&s);
 
 	/* Without a fabric, unless it is given. */

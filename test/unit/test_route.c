@@ -13,16 +13,15 @@
 #include <cmocka.h>
 
 #include "grid_fabric.h"
-#include "route/rings.h"
-#include "route/route.h"
-#include "route/vlarb.h"
+#include "route/internal.h"
+#include "dateline/route.h"
 
 /* A fabric on its way through routing. */
 struct routed {
 	struct grid_fabric g;
 	struct dl_torus *torus;
 	struct dl_tables *tables;
-	int err;		/* what dl_route() returned */
+	int err; /* what dl_route() returned */
 };
 
 /* May this site seed discovery: has it a cable in every dimension? */
@@ -30,17 +29,17 @@ static bool can_seed(const struct grid_fabric *g, uint32_t site)
 {
 	unsigned int d;
 
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (g->grid.radix[d] > 1 &&
-		    !grid_hop(g, site, dl_dir(d, false)) &&
-		    !grid_hop(g, site, dl_dir(d, true)))
+		    !grid_hop(g, site, dl_torus_dir(d, false)) &&
+		    !grid_hop(g, site, dl_torus_dir(d, true)))
 			return false;
 	return true;
 }
 
 static uint32_t find_seed(const struct grid_fabric *g)
 {
-	uint32_t site, sites = dl_grid_sites(&g->grid);
+	uint32_t site, sites = dl_torus_grid_sites(&g->grid);
 
 	for (site = 0; site < sites; site++)
 		if (can_seed(g, site))
@@ -72,9 +71,9 @@ static void release(struct routed *r)
 
 static uint32_t at(const struct routed *r, uint32_t x, uint32_t y, uint32_t z)
 {
-	uint32_t c[DL_DIMS] = { x, y, z };
+	uint32_t c[DL_TORUS_DIMS] = { x, y, z };
 
-	return dl_site(&r->g.grid, c);
+	return dl_torus_site(&r->g.grid, c);
 }
 
 /* ---- the twin ---------------------------------------------------------- */
@@ -86,7 +85,7 @@ static bool walk(const struct grid_fabric *g, uint32_t a, uint32_t b,
 	for (*hops = 0; a != b; ++*hops) {
 		if (!grid_hop(g, a, dir))
 			return false;
-		a = dl_site_next(&g->grid, a, dir);
+		a = dl_torus_site_next(&g->grid, a, dir);
 	}
 	return true;
 }
@@ -95,7 +94,7 @@ static bool walk(const struct grid_fabric *g, uint32_t a, uint32_t b,
 static uint32_t steps(const struct grid_fabric *g, unsigned int dir, uint32_t a,
 		      uint32_t b)
 {
-	uint32_t n = g->grid.radix[dl_dir_dim(dir)];
+	uint32_t n = g->grid.radix[dl_torus_dir_dim(dir)];
 
 	return dir & 1 ? (a + n - b) % n : (b + n - a) % n;
 }
@@ -107,27 +106,29 @@ static uint32_t steps(const struct grid_fabric *g, unsigned int dir, uint32_t a,
 static uint32_t twin_direction(const struct grid_fabric *g, uint32_t s,
 			       uint32_t t)
 {
-	uint32_t a[DL_DIMS], b[DL_DIMS], goal[DL_DIMS], hops, site, gap;
+	uint32_t a[DL_TORUS_DIMS], b[DL_TORUS_DIMS], goal[DL_TORUS_DIMS], hops,
+		site, gap;
 	unsigned int d, dir, k;
 
-	dl_site_coord(&g->grid, s, a);
-	dl_site_coord(&g->grid, t, b);
-	for (d = 0; d < DL_DIMS; d++) {
-		unsigned int up = dl_dir(d, false), down = dl_dir(d, true);
+	dl_torus_site_coord(&g->grid, s, a);
+	dl_torus_site_coord(&g->grid, t, b);
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
+		unsigned int up = dl_torus_dir(d, false),
+			     down = dl_torus_dir(d, true);
 		unsigned int prefer;
 
 		if (a[d] == b[d])
 			continue;
 		memcpy(goal, a, sizeof(goal));
 		goal[d] = b[d];
-		site = dl_site(&g->grid, goal);
-		prefer = b[d] > a[d] ? up : down;	/* does not wrap */
+		site = dl_torus_site(&g->grid, goal);
+		prefer = b[d] > a[d] ? up : down; /* does not wrap */
 		if (!g->grid.mesh[d] && g->grid.radix[d] > 2 &&
-		    steps(g, dl_opposite(prefer), a[d], b[d]) <
+		    steps(g, dl_torus_opposite(prefer), a[d], b[d]) <
 			    steps(g, prefer, a[d], b[d]))
-			prefer = dl_opposite(prefer);
+			prefer = dl_torus_opposite(prefer);
 		for (k = 0; k < 2; k++) {
-			dir = k ? dl_opposite(prefer) : prefer;
+			dir = k ? dl_torus_opposite(prefer) : prefer;
 			if (k && g->grid.mesh[d])
 				return DL_NONE;
 			if (!g->dead_switch[site]) {
@@ -138,9 +139,10 @@ static uint32_t twin_direction(const struct grid_fabric *g, uint32_t s,
 				continue;
 			}
 			/* Towards the hole: up to the switch beside it. */
-			gap = dl_site_next(&g->grid, site, dl_opposite(dir));
+			gap = dl_torus_site_next(&g->grid, site,
+						 dl_torus_opposite(dir));
 			if (gap == s)
-				break;		/* turn here */
+				break; /* turn here */
 			if (walk(g, s, gap, dir, &hops))
 				return dir;
 		}
@@ -178,15 +180,15 @@ static void assert_twin_agrees(const struct routed *r)
 
 			if (r->g.dead_switch[t])
 				continue;
-			port = dl_lft(r->tables, r->torus->site_sw[s],
-				      lid_at(r, t));
+			port = dl_tables_lft(r->tables, r->torus->site_sw[s],
+					     lid_at(r, t));
 			if (s == t) {
 				assert_int_equal(port, 0);
 				continue;
 			}
 			want = twin_direction(&r->g, s, t);
 			if (want == DL_NONE)
-				assert_int_equal(port, DL_NO_PORT);
+				assert_int_equal(port, DL_TABLES_NO_PORT);
 			else
 				assert_int_equal(port_direction(r, s, port),
 						 want);
@@ -201,7 +203,7 @@ static uint32_t follow(const struct routed *r, uint32_t sw, uint16_t lid)
 	uint32_t hops;
 
 	for (hops = 0; hops < 4 * r->torus->nsites; hops++) {
-		uint8_t out = dl_lft(r->tables, sw, lid);
+		uint8_t out = dl_tables_lft(r->tables, sw, lid);
 		uint32_t port = f->nodes[f->switches[sw]].first_port + out;
 		uint32_t in;
 
@@ -210,9 +212,9 @@ static uint32_t follow(const struct routed *r, uint32_t sw, uint16_t lid)
 		in = out ? f->ports[port].peer : port;
 		if (in == DL_NONE)
 			return DL_NONE;
-		if (dl_is_end_port(f, in))
+		if (dl_fabric_is_end_port(f, in))
 			return f->lid_port[lid] == in ? hops : DL_NONE;
-		sw = dl_peer_switch(f, port);
+		sw = dl_fabric_peer_switch(f, port);
 	}
 	return DL_NONE;
 }
@@ -234,23 +236,24 @@ static void assert_sls(const struct routed *r)
 
 	for (s = 0; s < r->torus->nsites; s++) {
 		for (t = 0; t < r->torus->nsites; t++) {
-			uint32_t a[DL_DIMS], b[DL_DIMS], want = 0;
+			uint32_t a[DL_TORUS_DIMS], b[DL_TORUS_DIMS], want = 0;
 
 			if (r->g.dead_switch[s] || r->g.dead_switch[t])
 				continue;
-			dl_site_coord(&r->g.grid, s, a);
-			dl_site_coord(&r->g.grid, t, b);
-			for (d = 0; d < DL_DIMS; d++)
+			dl_torus_site_coord(&r->g.grid, s, a);
+			dl_torus_site_coord(&r->g.grid, t, b);
+			for (d = 0; d < DL_TORUS_DIMS; d++)
 				if (!r->g.grid.mesh[d] &&
 				    abs((int)a[d] - (int)b[d]) * 2 >
 					    (int)r->g.grid.radix[d])
 					want |= 1 << d;
 			assert_int_equal(
-				dl_path_sl(r->tables,
-					   f->nodes[r->g.node[s]].first_port,
-					   lid_at(r, t)),
+				dl_tables_path_sl(
+					r->tables,
+					f->nodes[r->g.node[s]].first_port,
+					lid_at(r, t)),
 				want);
-			assert_int_equal(dl_site_sl(&r->torus->grid, s, t),
+			assert_int_equal(dl_route_sl(&r->torus->grid, s, t),
 					 want);
 		}
 	}
@@ -258,7 +261,7 @@ static void assert_sls(const struct routed *r)
 
 /* ---- tests ------------------------------------------------------------- */
 
-static const struct dl_grid shapes[] = {
+static const struct dl_torus_grid shapes[] = {
 	{ { 6, 5, 1 }, { 0 } },
 	{ { 5, 4, 3 }, { 0 } },
 	{ { 4, 4, 4 }, { 0 } },
@@ -298,16 +301,16 @@ static bool twin_accepts(const struct routed *r)
 {
 	const struct grid_fabric *g = &r->g;
 	uint32_t sites = r->torus->nsites, s, t, hops, d, last = 0;
-	uint32_t ndead = 0, c[2][DL_DIMS];
+	uint32_t ndead = 0, c[2][DL_TORUS_DIMS];
 
-	for (d = 0; d < DL_DIMS; d++)
+	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (g->grid.radix[d] > 1)
 			last = d;
 	for (s = 0; s < sites; s++) {
 		if (g->dead_switch[s]) {
 			ndead++;
-			dl_site_coord(&g->grid, s, c[ndead > 1]);
-			for (d = 0; ndead > 1 && d < DL_DIMS; d++)
+			dl_torus_site_coord(&g->grid, s, c[ndead > 1]);
+			for (d = 0; ndead > 1 && d < DL_TORUS_DIMS; d++)
 				if (d != last && c[0][d] != c[1][d])
 					return false;
 			continue;
@@ -316,20 +319,20 @@ static bool twin_accepts(const struct routed *r)
 		for (t = 0; t < sites; t++) {
 			unsigned int differ = 0, dim = 0;
 
-			dl_site_coord(&g->grid, s, c[1]);
+			dl_torus_site_coord(&g->grid, s, c[1]);
 			if (!g->dead_switch[t]) {
-				uint32_t b[DL_DIMS];
+				uint32_t b[DL_TORUS_DIMS];
 
-				dl_site_coord(&g->grid, t, b);
-				for (d = 0; d < DL_DIMS; d++)
+				dl_torus_site_coord(&g->grid, t, b);
+				for (d = 0; d < DL_TORUS_DIMS; d++)
 					if (b[d] != c[1][d]) {
 						differ++;
 						dim = d;
 					}
 			}
 			if (differ == 1 &&
-			    !walk(g, s, t, dl_dir(dim, false), &hops) &&
-			    !walk(g, s, t, dl_dir(dim, true), &hops))
+			    !walk(g, s, t, dl_torus_dir(dim, false), &hops) &&
+			    !walk(g, s, t, dl_torus_dir(dim, true), &hops))
 				return false;
 		}
 	}
@@ -347,18 +350,20 @@ static void damaged_fabrics(void **state)
 					   .hosts = 1,
 					   .parallel = 1,
 					   .shuffle = &random } };
-		uint32_t sites = dl_grid_sites(&r.g.grid), n, s;
+		uint32_t sites = dl_torus_grid_sites(&r.g.grid), n, s;
 
 		n = test_random(&random, 3);
 		s = test_random(&random, sites);
 		while (n-- && s != DL_NONE) {
 			r.g.dead_switch[s] = true;
-			s = dl_site_next(&r.g.grid, s,
-					 test_random(&random, DL_DIRS));
+			s = dl_torus_site_next(&r.g.grid, s,
+					       test_random(&random,
+							   DL_TORUS_DIRS));
 		}
 		for (n = test_random(&random, 4); n; n--)
 			r.g.dead_hop[test_random(&random, sites)]
-				    [test_random(&random, DL_DIMS)] = true;
+				    [test_random(&random, DL_TORUS_DIMS)] =
+				true;
 		if (find_seed(&r.g) == DL_NONE)
 			continue;
 		route(&r);
@@ -402,8 +407,9 @@ static void parallel_cables(void **state)
 	f = r.g.fabric;
 	for (s = 0; s < r.torus->nsites; s++) {
 		for (t = 0; t < r.torus->nsites; t++) {
-			const struct dl_node *target = &f->nodes[r.g.node[t]];
-			uint32_t used[DL_MAX_PORTS + 1] = { 0 };
+			const struct dl_fabric_node *target =
+				&f->nodes[r.g.node[t]];
+			uint32_t used[DL_FABRIC_MAX_PORTS + 1] = { 0 };
 			uint32_t least = DL_NONE, most = 0;
 			unsigned int dir;
 
@@ -411,14 +417,14 @@ static void parallel_cables(void **state)
 				continue;
 			for (h = 1; h <= target->nports; h++) {
 				p = f->ports[target->first_port + h].peer;
-				if (p != DL_NONE && dl_is_end_port(f, p))
-					used[dl_lft(r.tables,
-						    r.torus->site_sw[s],
-						    f->ports[p].lid)]++;
+				if (p != DL_NONE && dl_fabric_is_end_port(f, p))
+					used[dl_tables_lft(r.tables,
+							   r.torus->site_sw[s],
+							   f->ports[p].lid)]++;
 			}
 			dir = twin_direction(&r.g, s, t);
 			for (h = 0; h < 3; h++) {
-				uint8_t port = dl_group(
+				uint8_t port = dl_torus_group(
 					r.torus, r.torus->site_sw[s], dir)[h];
 
 				if (used[port] < least)
@@ -452,15 +458,17 @@ static void cables_over_all_targets(void **state)
 		route(&r);
 		f = r.g.fabric;
 		for (s = 0; s < f->nswitches; s++) {
-			uint32_t used[DL_MAX_PORTS + 1] = { 0 };
+			uint32_t used[DL_FABRIC_MAX_PORTS + 1] = { 0 };
 
 			for (lid = 1; lid <= f->top_lid; lid++)
 				if (f->lid_port[lid] != DL_NONE &&
 				    f->ports[f->lid_port[lid]].num)
-					used[dl_lft(r.tables, s, lid)]++;
-			for (dir = 0; dir < DL_DIRS; dir++) {
-				const uint8_t *p = dl_group(r.torus, s, dir);
-				uint32_t n = dl_group_size(r.torus, s, dir);
+					used[dl_tables_lft(r.tables, s, lid)]++;
+			for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+				const uint8_t *p =
+					dl_torus_group(r.torus, s, dir);
+				uint32_t n =
+					dl_torus_group_size(r.torus, s, dir);
 				uint32_t least = used[p[0]], most = used[p[0]];
 
 				for (i = 1; i < n; i++) {
@@ -486,8 +494,9 @@ static void port_order(void **state)
 	struct dl_route_options o;
 	const struct dl_fabric *f;
 	/* Ports 15, 13, 16, 14 in turn: cables 0, 1, 0, 1. */
-	const uint8_t want[4] = { [15 - 13] = 0, [13 - 13] = 1,
-				  [16 - 13] = 0, [14 - 13] = 1 };
+	const uint8_t want[4] = {
+		[15 - 13] = 0, [13 - 13] = 1, [16 - 13] = 0, [14 - 13] = 1
+	};
 	uint32_t first, h;
 
 	(void)state;
@@ -507,8 +516,8 @@ static void port_order(void **state)
 	for (h = 0; h < 4; h++) {
 		uint32_t p = f->ports[first + 13 + h].peer;
 
-		assert_int_equal(dl_lft(r.tables, r.torus->site_sw[0],
-					f->ports[p].lid),
+		assert_int_equal(dl_tables_lft(r.tables, r.torus->site_sw[0],
+					       f->ports[p].lid),
 				 1 + want[h]);
 	}
 	release(&r);
@@ -521,12 +530,12 @@ static void sl2vl(void **state)
 
 	(void)state;
 	for (vls = 2; vls <= 8; vls *= 2) {
-		struct dl_vl_budget budget = { vls, vls };
+		struct dl_route_vls budget = { vls, vls };
 
-		for (in = 0; in <= DL_DIRS; in++) {
-			for (out = 0; out <= DL_DIRS; out++) {
-				dl_sl2vl_row row =
-					dl_torus_sl2vl(in, out, &budget);
+		for (in = 0; in <= DL_TORUS_DIRS; in++) {
+			for (out = 0; out <= DL_TORUS_DIRS; out++) {
+				dl_tables_sl2vl_row row =
+					dl_route_sl2vl(in, out, &budget);
 
 				for (sl = 0; sl < 16; sl++) {
 					unsigned int vl = sl >> (out / 2) & 1;
@@ -535,11 +544,13 @@ static void sl2vl(void **state)
 						vl += 2;
 					if (sl >= 8)
 						vl += 4;
-					if (out == DL_DIRS)
+					if (out == DL_TORUS_DIRS)
 						vl = sl >= 8;
 					assert_int_equal(
-						dl_sl2vl_get(row, sl),
-						out == DL_DIRS ? vl : vl % vls);
+						dl_tables_sl2vl_get(row, sl),
+						out == DL_TORUS_DIRS ?
+							vl :
+							vl % vls);
 				}
 			}
 		}
@@ -548,15 +559,15 @@ static void sl2vl(void **state)
 
 static void vl_arbitration(void **state)
 {
-	const struct dl_vl_budget vls = { 8, 8 };
+	const struct dl_route_vls vls = { 8, 8 };
 	struct dl_route_options o;
-	struct dl_vlarb arb;
+	struct dl_tables_vlarb arb;
 	unsigned int vl;
 
 	(void)state;
 	dl_route_options_init(&o);
 	o.weights[1] = 3;
-	dl_sound_vlarb(&o, &vls, true, 8, 8, &arb);
+	dl_route_vlarb(&o, &vls, true, 8, 8, &arb);
 	assert_int_equal(arb.nhigh, 8);
 	assert_int_equal(arb.nlow, 8);
 	for (vl = 0; vl < 8; vl++) {
@@ -564,11 +575,11 @@ static void vl_arbitration(void **state)
 		assert_int_equal(arb.low[vl].weight, vl < 4 ? 64 : 192);
 		assert_memory_equal(&arb.low[vl], &arb.high[vl], 2);
 	}
-	dl_sound_vlarb(&o, &vls, false, 64, 64, &arb);
+	dl_route_vlarb(&o, &vls, false, 64, 64, &arb);
 	assert_int_equal(arb.nlow, 2);
 	assert_int_equal(arb.low[1].weight, 3 * arb.low[0].weight);
 	o.weights[0] = 255;
-	dl_sound_vlarb(&o, &vls, true, 4, 64, &arb);
+	dl_route_vlarb(&o, &vls, true, 4, 64, &arb);
 	assert_int_equal(arb.nhigh, 0);
 	assert_int_equal(arb.nlow, 8);
 	assert_int_equal(arb.low[0].weight, 255);
@@ -583,15 +594,15 @@ static void assert_vls_exist(const struct routed *r)
 	uint32_t p, in, sl, i;
 
 	for (p = 0; p < f->nports; p++) {
-		const struct dl_port *port = &f->ports[p];
-		const struct dl_node *node = &f->nodes[port->node];
-		const struct dl_vlarb *arb;
+		const struct dl_fabric_port *port = &f->ports[p];
+		const struct dl_fabric_node *node = &f->nodes[port->node];
+		const struct dl_tables_vlarb *arb;
 		bool weighed[16] = { false };
 
 		if (port->peer == DL_NONE || !port->num)
 			continue;
 		if (port->vls > 1) {
-			assert_int_not_equal(t->vlarb[p], DL_NO_ROW);
+			assert_int_not_equal(t->vlarb[p], DL_TABLES_NO_ROW);
 			arb = &t->arbs[t->vlarb[p]];
 			for (i = 0; i < arb->nlow; i++) {
 				assert_true(arb->low[i].vl < port->vls);
@@ -602,13 +613,15 @@ static void assert_vls_exist(const struct routed *r)
 		}
 		for (in = 0; in <= (node->sw == DL_NONE ? 0 : node->nports);
 		     in++) {
-			uint16_t row = node->sw == DL_NONE ?
-				t->end_sl2vl[p] :
-				t->sl2vl[t->sl2vl_first[node->sw] +
-					 in * (node->nports + 1u) + port->num];
+			uint16_t row =
+				node->sw == DL_NONE ?
+					t->end_sl2vl[p] :
+					t->sl2vl[t->sl2vl_first[node->sw] +
+						 in * (node->nports + 1u) +
+						 port->num];
 
-			for (sl = 0; sl < 16 && row != DL_NO_ROW; sl++) {
-				i = dl_sl2vl_get(t->rows[row], sl);
+			for (sl = 0; sl < 16 && row != DL_TABLES_NO_ROW; sl++) {
+				i = dl_tables_sl2vl_get(t->rows[row], sl);
 				assert_true(i < port->vls);
 				assert_true(weighed[i] || port->vls == 1);
 			}
@@ -635,19 +648,19 @@ static void mixed_vls(void **state)
 		route(&r);
 		dl_tables_free(r.tables);
 		r.tables = NULL;
-		least = k / 20;		/* some of 2, or none below 4, or 8 */
+		least = k / 20; /* some of 2, or none below 4, or 8 */
 		for (p = 0; p < r.g.fabric->nports; p++) {
-			struct dl_port *port = &r.g.fabric->ports[p];
+			struct dl_fabric_port *port = &r.g.fabric->ports[p];
 
-			port->vls = counts[least +
-					   test_random(&random, 4 - least)];
+			port->vls =
+				counts[least + test_random(&random, 4 - least)];
 			if (port->peer != DL_NONE)
 				r.g.fabric->ports[port->peer].vls = port->vls;
 		}
 		dl_route_options_init(&o);
-		o.mode = DL_CLASSIC;
-		assert_int_equal(dl_route(r.torus, &r.g.config, &o, NULL,
-					  &r.tables), 0);
+		o.mode = DL_ROUTE_CLASSIC;
+		assert_int_equal(
+			dl_route(r.torus, &r.g.config, &o, NULL, &r.tables), 0);
 		assert_vls_exist(&r);
 		assert_delivered(&r);
 		assert_sls(&r);
@@ -684,10 +697,10 @@ static void too_few_vls(void **state)
  */
 struct figure {
 	uint32_t radix_y;
-	const char *names;	/* "Sxy" three letters each, e.g. "S11n21" */
+	const char *names; /* "Sxy" three letters each, e.g. "S11n21" */
 	const char *failed, *cut;
-	const char *path;	/* switches from S to D; NULL: refused */
-	const char *vls;	/* data VL of each hop, at QoS level 0 */
+	const char *path; /* switches from S to D; NULL: refused */
+	const char *vls;  /* data VL of each hop, at QoS level 0 */
 };
 
 static uint32_t named(const struct routed *r, const struct figure *f, char name)
@@ -710,20 +723,20 @@ static unsigned int hop_vl(const struct routed *r, uint32_t site, uint32_t in,
 	uint32_t ports = r->g.fabric->nodes[r->g.node[site]].nports + 1u;
 	uint16_t row = t->sl2vl[t->sl2vl_first[sw] + in * ports + out];
 
-	assert_int_not_equal(row, DL_NO_ROW);
-	return dl_sl2vl_get(t->rows[row], sl);
+	assert_int_not_equal(row, DL_TABLES_NO_ROW);
+	return dl_tables_sl2vl_get(t->rows[row], sl);
 }
 
 /* The port to which this switch's first adapter is cabled. */
 static uint32_t adapter_port(const struct routed *r, uint32_t site)
 {
 	const struct dl_fabric *f = r->g.fabric;
-	const struct dl_node *n = &f->nodes[r->g.node[site]];
+	const struct dl_fabric_node *n = &f->nodes[r->g.node[site]];
 	uint32_t p;
 
 	for (p = 1; p <= n->nports; p++)
 		if (f->ports[n->first_port + p].peer != DL_NONE &&
-		    dl_is_end_port(f, f->ports[n->first_port + p].peer))
+		    dl_fabric_is_end_port(f, f->ports[n->first_port + p].peer))
 			return p;
 	fail_msg("no adapter");
 	return 0;
@@ -739,7 +752,7 @@ static void check_vls(const struct routed *r, const struct figure *f)
 	for (i = 0; f->path[i + 1]; i++) {
 		uint32_t site = named(r, f, f->path[i]);
 
-		out = dl_lft(r->tables, r->torus->site_sw[site], lid);
+		out = dl_tables_lft(r->tables, r->torus->site_sw[site], lid);
 		assert_int_equal(hop_vl(r, site, in, out, 0), f->vls[i] - '0');
 		assert_int_equal(hop_vl(r, site, in, out, 8),
 				 f->vls[i] - '0' + 4);
@@ -776,25 +789,26 @@ static void check_figure(const struct figure *f)
 		from = named(&r, f, p[0]);
 		to = named(&r, f, p[1]);
 		assert_int_equal(
-			dl_site_next(&r.g.grid, from,
-				     port_direction(
-					     &r, from,
-					     dl_lft(r.tables,
-						    r.torus->site_sw[from],
-						    lid_at(&r,
-							   named(&r, f,
-								 'D'))))),
+			dl_torus_site_next(
+				&r.g.grid, from,
+				port_direction(
+					&r, from,
+					dl_tables_lft(r.tables,
+						      r.torus->site_sw[from],
+						      lid_at(&r, named(&r, f,
+								       'D'))))),
 			to);
 	}
-	hops = follow(&r, r.torus->site_sw[named(&r, f, 'S')], lid_at(&r, named(&r, f, 'D')));
+	hops = follow(&r, r.torus->site_sw[named(&r, f, 'S')],
+		      lid_at(&r, named(&r, f, 'D')));
 	assert_int_equal(hops, strlen(f->path) - 1);
 	/* x apart by 2, y by 2 or 3: never more than half way. */
-	assert_int_equal(dl_path_sl(r.tables,
-				    r.g.fabric->nodes[r.g.node[named(&r, f,
-								     'S')]]
-					    .first_port,
-				    lid_at(&r, named(&r, f, 'D'))),
-			 0);
+	assert_int_equal(
+		dl_tables_path_sl(r.tables,
+				  r.g.fabric->nodes[r.g.node[named(&r, f, 'S')]]
+					  .first_port,
+				  lid_at(&r, named(&r, f, 'D'))),
+		0);
 	check_vls(&r, f);
 	release(&r);
 }
@@ -811,23 +825,22 @@ static void figure_6x5_one_link(void **state)
 {
 	(void)state;
 	check_figure(&(struct figure){ 5, FIGURE_65, "", "Sn", "SmpoTrD",
-					 "000000" });
+				       "000000" });
 	check_figure(&(struct figure){ 5, FIGURE_65, "", "nT", "SmpoTrD",
-					 "000000" });
+				       "000000" });
 }
 
 static void figure_6x5_two_links(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 5, FIGURE_65, "", "nTTo", NULL,
-					 NULL });
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "nTTo", NULL, NULL });
 }
 
 static void figure_6x5_switch_t(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 5, FIGURE_65, "T", "", "SnIrD",
-					 "0020" });
+	check_figure(
+		&(struct figure){ 5, FIGURE_65, "T", "", "SnIrD", "0020" });
 }
 
 static void figure_6x6_switches_t_r(void **state)
@@ -850,22 +863,22 @@ static void figure_6x6_switches_o_t(void **state)
  * Draw a 2D tree as the document does: a row of nodes and branches along x,
  * then a row of branches along y, from the highest y down.
  */
-static void draw(const struct routed *r, const struct dl_tree *tree,
+static void draw(const struct routed *r, const struct dl_route_tree *tree,
 		 char *out)
 {
-	const struct dl_grid *g = &r->g.grid;
+	const struct dl_torus_grid *g = &r->g.grid;
 	uint32_t x, y, i;
 
 	for (i = 0; i < 2 * g->radix[1]; i++) {
 		y = g->radix[1] - 1 - i / 2;
 		for (x = 0; x < g->radix[0]; x++) {
 			uint32_t site = at(r, x, y, 0), sw, next, far;
-			unsigned int dir = i % 2 ? dl_dir(1, true) :
-						   dl_dir(0, false);
+			unsigned int dir = i % 2 ? dl_torus_dir(1, true) :
+						   dl_torus_dir(0, false);
 			bool joined;
 
 			sw = r->torus->site_sw[site];
-			next = dl_site_next(g, site, dir);
+			next = dl_torus_site_next(g, site, dir);
 			far = next == DL_NONE ? DL_NONE :
 						r->torus->site_sw[next];
 			joined = sw != DL_NONE && far != DL_NONE &&
@@ -891,7 +904,7 @@ static void check_tree(uint32_t dead, uint32_t cut, const char *want)
 	struct routed r = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
 				   .hosts = 1,
 				   .parallel = 1 } };
-	struct dl_tree *tree;
+	struct dl_route_tree *tree;
 	char drawing[512];
 
 	if (dead != DL_NONE)
@@ -899,10 +912,10 @@ static void check_tree(uint32_t dead, uint32_t cut, const char *want)
 	if (cut != DL_NONE)
 		r.g.dead_hop[cut][0] = true;
 	route(&r);
-	assert_int_equal(dl_master_tree(r.torus, NULL, &tree), 0);
+	assert_int_equal(dl_route_master_tree(r.torus, NULL, &tree), 0);
 	draw(&r, tree, drawing);
 	assert_string_equal(drawing, want);
-	dl_tree_free(tree);
+	dl_route_tree_free(tree);
 	release(&r);
 }
 
@@ -962,8 +975,8 @@ static void tree_6x5_root_failed(void **state)
 static void roots(void **state)
 {
 	static const struct {
-		uint32_t radix[DL_DIMS];
-		uint32_t dead[DL_DIMS];	/* and ndead - 1 above it in z */
+		uint32_t radix[DL_TORUS_DIMS];
+		uint32_t dead[DL_TORUS_DIMS]; /* and ndead - 1 above it in z */
 		uint32_t ndead;
 		uint32_t y, z;
 	} cases[] = {
@@ -989,8 +1002,8 @@ static void roots(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct routed r = { .g = { .hosts = 1, .parallel = 1 } };
-		uint32_t c[DL_DIMS];
-		struct dl_tree *tree;
+		uint32_t c[DL_TORUS_DIMS];
+		struct dl_route_tree *tree;
 
 		memcpy(r.g.grid.radix, cases[i].radix, sizeof(c));
 		for (n = 0; n < cases[i].ndead; n++)
@@ -998,11 +1011,11 @@ static void roots(void **state)
 					   cases[i].dead[1],
 					   cases[i].dead[2] + n)] = true;
 		route(&r);
-		assert_int_equal(dl_master_tree(r.torus, NULL, &tree), 0);
-		dl_site_coord(&r.g.grid, r.torus->sw_site[tree->root], c);
+		assert_int_equal(dl_route_master_tree(r.torus, NULL, &tree), 0);
+		dl_torus_site_coord(&r.g.grid, r.torus->sw_site[tree->root], c);
 		assert_int_equal(c[1], cases[i].y);
 		assert_int_equal(c[2], cases[i].z);
-		dl_tree_free(tree);
+		dl_route_tree_free(tree);
 		release(&r);
 	}
 }
@@ -1012,21 +1025,21 @@ static uint32_t flood(const struct routed *r, const uint64_t *masks,
 		      uint32_t sw, uint32_t in_port, bool *got)
 {
 	const struct dl_fabric *f = r->g.fabric;
-	const struct dl_node *n = &f->nodes[f->switches[sw]];
+	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
 	uint32_t copies = 0;
 	unsigned int p;
 
 	for (p = 0; p <= n->nports; p++) {
 		uint32_t port = n->first_port + p;
 
-		if (!dl_mask_get(masks, sw, p) || p == in_port)
+		if (!dl_tables_mask_get(masks, sw, p) || p == in_port)
 			continue;
-		if (!p || dl_peer_switch(f, port) == DL_NONE) {
+		if (!p || dl_fabric_peer_switch(f, port) == DL_NONE) {
 			got[p ? f->ports[port].peer : port] = true;
 			copies++;
 			continue;
 		}
-		copies += flood(r, masks, dl_peer_switch(f, port),
+		copies += flood(r, masks, dl_fabric_peer_switch(f, port),
 				f->ports[f->ports[port].peer].num, got);
 	}
 	return copies;
@@ -1045,19 +1058,21 @@ static void groups(void **state)
 					   .shuffle = &random } };
 		uint32_t members[64], n = 1 + test_random(&random, 20), i, sw;
 		const struct dl_fabric *f;
-		struct dl_tree *tree;
+		struct dl_route_tree *tree;
 		uint64_t *masks;
 		bool *got;
 
 		route(&r);
 		f = r.g.fabric;
-		masks = calloc(f->nswitches * DL_MASK_WORDS, sizeof(*masks));
+		masks = calloc(f->nswitches * DL_TABLES_MASK_WORDS,
+			       sizeof(*masks));
 		got = calloc(f->nports, sizeof(*got));
 		for (i = 0; i < n;) {
 			uint32_t p = test_random(&random, f->nports);
 
 			/* A few switches' own ports as well. */
-			if (!dl_is_end_port(f, p) || !f->ports[p].lid || got[p])
+			if (!dl_fabric_is_end_port(f, p) || !f->ports[p].lid ||
+			    got[p])
 				continue;
 			got[p] = true;
 			members[i++] = p;
@@ -1065,18 +1080,18 @@ static void groups(void **state)
 				n = i;
 		}
 		memset(got, 0, f->nports * sizeof(*got));
-		assert_int_equal(dl_master_tree(r.torus, NULL, &tree), 0);
-		assert_int_equal(dl_tree_group(tree, f, 0xC000 + k, members, n,
-					       masks),
+		assert_int_equal(dl_route_master_tree(r.torus, NULL, &tree), 0);
+		assert_int_equal(dl_route_tree_group(tree, f, 0xC000 + k,
+						     members, n, masks),
 				 0);
-		sw = dl_access_switch(f, members[0]);
+		sw = dl_fabric_access_switch(f, members[0]);
 		i = f->ports[members[0]].num ?
 			    f->ports[f->ports[members[0]].peer].num :
 			    0;
 		assert_int_equal(flood(&r, masks, sw, i, got), n - 1);
 		for (i = 1; i < n; i++)
 			assert_true(got[members[i]]);
-		dl_tree_free(tree);
+		dl_route_tree_free(tree);
 		free(masks);
 		free(got);
 		release(&r);

@@ -24,42 +24,45 @@ static const fabric_writer write_list = dl_fabric_write_subnet_list;
  * marks of the subnet manager's node taken out).
  */
 static const char netlist[] =
-"vendid=0x0\n"
-"devid=0x1003\n"
-"sysimgguid=0x111\n"
-"switchguid=0x111(111)\n"
-"Switch\t6 \"S-0000000000000111\"\t\t# \"T\" base port 0 lid 2 lmc 0\n"
-"[1]\t\"S-0000000000000110\"[2]\t\t# \"a switch\" lid 5 1xDDR\n"
-"[3]\t\"S-0000000000000110\"[4]\t\t# \"a switch\" lid 5 4xDDR\n"
-"\n"
-"vendid=0x2c9\n"
-"devid=0xc738\n"
-"sysimgguid=0x111\n"
-"switchguid=0x110(110)\n"
-"Switch\t36 \"S-0000000000000110\"\t\t# \"a switch\" enhanced port 0 lid 5 "
-"lmc 0\n"
-"[1]\t\"H-0000000000000220\"[1](221) \t\t# \"host HCA-1\" lid 8 4xQDR\n"
-"[2]\t\"S-0000000000000111\"[1]\t\t# \"T\" lid 2 1xDDR\n"
-"[3]\t\"R-0000000000000800\"[1](801) \t\t# \"R\" lid 1 4xSDR\n"
-"[4]\t\"S-0000000000000111\"[3]\t\t# \"T\" lid 2 4xDDR\n"
-"\n"
-"vendid=0x2c9\n"
-"devid=0x1003\n"
-"sysimgguid=0x223\n"
-"caguid=0x220\n"
-"Ca\t2 \"H-0000000000000220\"\t\t# \"host HCA-1\"\n"
-"[1](221) \t\"S-0000000000000110\"[1]\t\t# lid 8 lmc 0 \"a switch\" lid 5 "
-"4xQDR\n"
-"\n"
-"vendid=0x0\n"
-"devid=0x1003\n"
-"sysimgguid=0x800\n"
-"rtguid=0x800\n"
-"Rt\t1 \"R-0000000000000800\"\t\t# \"R\"\n"
-"[1](801) \t\"S-0000000000000110\"[3]\t\t# lid 1 lmc 0 \"a switch\" lid 5 "
-"4xSDR\n";
+	"vendid=0x0\n"
+	"devid=0x1003\n"
+	"sysimgguid=0x111\n"
+	"switchguid=0x111(111)\n"
+	"Switch\t6 \"S-0000000000000111\"\t\t# \"T\" base port 0 lid 2 lmc 0\n"
+	"[1]\t\"S-0000000000000110\"[2]\t\t# \"a switch\" lid 5 1xDDR\n"
+	"[3]\t\"S-0000000000000110\"[4]\t\t# \"a switch\" lid 5 4xDDR\n"
+	"\n"
+	"vendid=0x2c9\n"
+	"devid=0xc738\n"
+	"sysimgguid=0x111\n"
+	"switchguid=0x110(110)\n"
+	"Switch\t36 \"S-0000000000000110\"\t\t# \"a switch\" enhanced port 0 "
+	"lid 5 "
+	"lmc 0\n"
+	"[1]\t\"H-0000000000000220\"[1](221) \t\t# \"host HCA-1\" lid 8 4xQDR\n"
+	"[2]\t\"S-0000000000000111\"[1]\t\t# \"T\" lid 2 1xDDR\n"
+	"[3]\t\"R-0000000000000800\"[1](801) \t\t# \"R\" lid 1 4xSDR\n"
+	"[4]\t\"S-0000000000000111\"[3]\t\t# \"T\" lid 2 4xDDR\n"
+	"\n"
+	"vendid=0x2c9\n"
+	"devid=0x1003\n"
+	"sysimgguid=0x223\n"
+	"caguid=0x220\n"
+	"Ca\t2 \"H-0000000000000220\"\t\t# \"host HCA-1\"\n"
+	"[1](221) \t\"S-0000000000000110\"[1]\t\t# lid 8 lmc 0 \"a switch\" "
+	"lid 5 "
+	"4xQDR\n"
+	"\n"
+	"vendid=0x0\n"
+	"devid=0x1003\n"
+	"sysimgguid=0x800\n"
+	"rtguid=0x800\n"
+	"Rt\t1 \"R-0000000000000800\"\t\t# \"R\"\n"
+	"[1](801) \t\"S-0000000000000110\"[3]\t\t# lid 1 lmc 0 \"a switch\" "
+	"lid 5 "
+	"4xSDR\n";
 
-#define GUIDS(system, node, port) \
+#define GUIDS(system, node, port)                                         \
 	" SystemGUID:0000000000000" system " NodeGUID:0000000000000" node \
 	" PortGUID:0000000000000" port
 #define REV " Rev:000000A1 "
@@ -74,20 +77,19 @@ static const char netlist[] =
 	"{" S110 " VenID:000002C9 DevID:C7380000" REV "{a switch} LID:0005"
 #define NEAR_111 "{" S111 " VenID:000000 DevID:1003" REV "{T} LID:0002"
 #define FAR_111 "{" S111 " VenID:00000000 DevID:10030000" REV "{T} LID:0002"
-#define NEAR_220 \
-	"{" H220 " VenID:0002C9 DevID:1003" REV "{host HCA-1} LID:0008"
+#define NEAR_220 "{" H220 " VenID:0002C9 DevID:1003" REV "{host HCA-1} LID:0008"
 #define FAR_220 \
 	"{" H220 " VenID:000002C9 DevID:10030000" REV "{host HCA-1} LID:0008"
 
-static const char list[] =
-NEAR_RT " PN:01 } " FAR_110 " PN:03 } PHY=4x LOG=ACT SPD=2.5\n"
-NEAR_110 " PN:01 } " FAR_220 " PN:01 } PHY=4x LOG=ACT SPD=10\n"
-NEAR_110 " PN:02 } " FAR_111 " PN:01 } PHY=1x LOG=ACT SPD=5\n"
-NEAR_110 " PN:03 } " FAR_RT " PN:01 } PHY=4x LOG=ACT SPD=2.5\n"
-NEAR_110 " PN:04 } " FAR_111 " PN:03 } PHY=4x LOG=ACT SPD=5\n"
-NEAR_111 " PN:01 } " FAR_110 " PN:02 } PHY=1x LOG=ACT SPD=5\n"
-NEAR_111 " PN:03 } " FAR_110 " PN:04 } PHY=4x LOG=ACT SPD=5\n"
-NEAR_220 " PN:01 } " FAR_110 " PN:01 } PHY=4x LOG=ACT SPD=10\n";
+static const char list[] = NEAR_RT
+	" PN:01 } " FAR_110 " PN:03 } PHY=4x LOG=ACT SPD=2.5\n" NEAR_110
+	" PN:01 } " FAR_220 " PN:01 } PHY=4x LOG=ACT SPD=10\n" NEAR_110
+	" PN:02 } " FAR_111 " PN:01 } PHY=1x LOG=ACT SPD=5\n" NEAR_110
+	" PN:03 } " FAR_RT " PN:01 } PHY=4x LOG=ACT SPD=2.5\n" NEAR_110
+	" PN:04 } " FAR_111 " PN:03 } PHY=4x LOG=ACT SPD=5\n" NEAR_111
+	" PN:01 } " FAR_110 " PN:02 } PHY=1x LOG=ACT SPD=5\n" NEAR_111
+	" PN:03 } " FAR_110 " PN:04 } PHY=4x LOG=ACT SPD=5\n" NEAR_220
+	" PN:01 } " FAR_110 " PN:01 } PHY=4x LOG=ACT SPD=10\n";
 
 static struct dl_fabric *read_good(fabric_reader read, const char *text)
 {
@@ -101,8 +103,7 @@ static struct dl_fabric *read_good(fabric_reader read, const char *text)
 
 static void test_opensm_bytes(void **state)
 {
-	struct dl_fabric *f = read_good(dl_fabric_read_netlist_stream,
-					netlist);
+	struct dl_fabric *f = read_good(dl_fabric_read_netlist_stream, netlist);
 	char *text = write_string(write_list, f);
 
 	(void)state;
@@ -115,7 +116,7 @@ static void test_read(void **state)
 {
 	struct dl_fabric *f = read_good(read_list, list), *g;
 	uint32_t s110, s111, h220, rt;
-	const struct dl_port *p;
+	const struct dl_fabric_port *p;
 	char *text;
 
 	(void)state;
@@ -126,16 +127,16 @@ static void test_read(void **state)
 	assert_int_equal(dl_fabric_find_guid(f, 0x110), s110);
 	assert_int_equal(dl_fabric_find_guid(f, 0x220), h220);
 	assert_int_equal(dl_fabric_find_guid(f, 0x111), s111);
-	assert_int_equal(f->nodes[rt].type, DL_ROUTER);
-	assert_int_equal(f->nodes[s110].type, DL_SWITCH);
-	assert_int_equal(f->nodes[h220].type, DL_CA);
+	assert_int_equal(f->nodes[rt].type, DL_FABRIC_ROUTER);
+	assert_int_equal(f->nodes[s110].type, DL_FABRIC_SWITCH);
+	assert_int_equal(f->nodes[h220].type, DL_FABRIC_CA);
 	assert_int_equal(f->nodes[s110].nports, 36);
 	assert_int_equal(f->nodes[s110].system_guid, 0x111);
 	assert_int_equal(f->nodes[s110].vendor, 0x2c9);
 	assert_int_equal(f->nodes[s110].device, 0xc738);
 	assert_int_equal(f->nodes[s111].device, 0x1003);
-	assert_string_equal(dl_node_id(f, s110), "S-0000000000000110");
-	assert_string_equal(dl_node_name(f, h220), "host HCA-1");
+	assert_string_equal(dl_fabric_node_id(f, s110), "S-0000000000000110");
+	assert_string_equal(dl_fabric_node_name(f, h220), "host HCA-1");
 	assert_int_equal(f->lid_port[1], f->nodes[rt].first_port + 1);
 	assert_int_equal(f->lid_port[5], f->nodes[s110].first_port);
 	assert_int_equal(f->lid_port[8], f->nodes[h220].first_port + 1);
@@ -143,7 +144,7 @@ static void test_read(void **state)
 	p = &f->ports[f->nodes[s111].first_port + 3];
 	assert_int_equal(p->peer, f->nodes[s110].first_port + 4);
 	assert_int_equal(p->width, 4);
-	assert_int_equal(p->speed, DL_DDR);
+	assert_int_equal(p->speed, DL_FABRIC_DDR);
 	assert_int_equal(f->ports[f->nodes[h220].first_port + 1].guid, 0x221);
 
 	text = write_string(write_list, f);
@@ -158,15 +159,16 @@ static void test_read(void **state)
 	dl_fabric_free(f);
 }
 
-#define CA(guid, ports, num, lid, desc) \
-	"{ CA Ports:" ports " SystemGUID:1 NodeGUID:" guid " PortGUID:" guid \
-	num " VenID:0 DevID:0 Rev:0 {" desc "} LID:" lid " PN:" num " } "
+#define CA(guid, ports, num, lid, desc)                                    \
+	"{ CA Ports:" ports " SystemGUID:1 NodeGUID:" guid                 \
+	" PortGUID:" guid num " VenID:0 DevID:0 Rev:0 {" desc "} LID:" lid \
+	" PN:" num " } "
 #define A CA("a", "2", "1", "1", "a")
 #define A2 CA("a", "2", "2", "2", "a")
 #define B CA("b", "2", "1", "3", "b")
 #define B2 CA("b", "2", "2", "4", "b")
 #define C CA("c", "2", "1", "5", "c")
-#define SW(desc, lid, num) \
+#define SW(desc, lid, num)                                                    \
 	"{ SW-SM Ports:4 SystemGUID:1 NodeGUID:5 PortGUID:5 VenID:0 DevID:0 " \
 	"Rev:0 {" desc "} LID:" lid " PN:" num " } "
 #define END "PHY=4x LOG=ACT SPD=2.5\n"
@@ -178,18 +180,19 @@ static void test_forms(void **state)
 		unsigned int width, speed;
 		const char *desc;
 	} cases[] = {
-		{ A B END, 4, DL_SDR, "a" },
-		{ "\n" A B END "\r\n" B A END, 4, DL_SDR, "a" },
-		{ A B "PHY=12x LOG=INI SPD=FDR10\n", 12, DL_FDR10, "a" },
-		{ A B "PHY=8x LOG=ARM SPD=200", 8, DL_XDR, "a" },
-		{ A B "PHY=?? LOG=ACT SPD=??", 0, DL_SPEED_UNKNOWN, "a" },
+		{ A B END, 4, DL_FABRIC_SDR, "a" },
+		{ "\n" A B END "\r\n" B A END, 4, DL_FABRIC_SDR, "a" },
+		{ A B "PHY=12x LOG=INI SPD=FDR10\n", 12, DL_FABRIC_FDR10, "a" },
+		{ A B "PHY=8x LOG=ARM SPD=200", 8, DL_FABRIC_XDR, "a" },
+		{ A B "PHY=?? LOG=ACT SPD=??", 0, DL_FABRIC_SPEED_UNKNOWN,
+		  "a" },
 		{ A B "PHY=4x LOG=ACT SPD=10\n" B A "PHY=1x LOG=ACT SPD=5", 1,
-		  DL_DDR, "a" },
-		{ A B "PHY=?? LOG=ACT SPD=25\n" B A "PHY=2x LOG=ACT SPD=??",
-		  2, DL_EDR, "a" },
+		  DL_FABRIC_DDR, "a" },
+		{ A B "PHY=?? LOG=ACT SPD=25\n" B A "PHY=2x LOG=ACT SPD=??", 2,
+		  DL_FABRIC_EDR, "a" },
 		{ CA("a", "2", "1", "1", "x } LID: } {y} LID") B END, 4,
-		  DL_SDR, "x } LID: } {y} LID" },
-		{ CA("a", "2", "1", "1", "") B END, 4, DL_SDR,
+		  DL_FABRIC_SDR, "x } LID: } {y} LID" },
+		{ CA("a", "2", "1", "1", "") B END, 4, DL_FABRIC_SDR,
 		  "H-000000000000000a" },
 	};
 	unsigned int i;
@@ -205,7 +208,7 @@ static void test_forms(void **state)
 		assert_int_equal(f->ports[1].lid, 1);
 		assert_int_equal(f->ports[1].width, cases[i].width);
 		assert_int_equal(f->ports[4].speed, cases[i].speed);
-		assert_string_equal(dl_node_name(f, 0), cases[i].desc);
+		assert_string_equal(dl_fabric_node_name(f, 0), cases[i].desc);
 		dl_fabric_free(f);
 	}
 }
@@ -240,11 +243,11 @@ static const struct {
 	{ CA("a", "2", "1", "1", "x } LID:1 PN:1 } y} {") B END, 1,
 	  "\"y}\": expected {" },
 	{ A "{ CA Ports:1 SystemGUID:0 NodeGUID:b PortGUID:b VenID:0 "
-	  "DevID:10001 Rev:0 {b} LID:2 PN:1 } " END, 1,
-	  "DevID:00010001: expected 16 bits" },
+	    "DevID:10001 Rev:0 {b} LID:2 PN:1 } " END,
+	  1, "DevID:00010001: expected 16 bits" },
 	{ "{ CA Ports:1 SystemGUID:0 NodeGUID:b PortGUID:b VenID:0 "
-	  "DevID:10000 Rev:0 {b} LID:2 PN:1 } " B END, 1,
-	  "DevID:00010000: expected 16 bits" },
+	  "DevID:10000 Rev:0 {b} LID:2 PN:1 } " B END,
+	  1, "DevID:00010000: expected 16 bits" },
 	/* One node, described in two ways. */
 	{ A B END "\n" B CA("a", "3", "1", "1", "a") END, 3,
 	  "node 0x000000000000000a port 1: expected what test:1 says" },
@@ -282,18 +285,21 @@ static void test_damaged(void **state)
 		assert_null(f);
 	}
 	heard_init(&h);
-	assert_int_equal(dl_fabric_read_subnet_list("no such file", &h.log,
-						    &f), -ENOENT);
+	assert_int_equal(dl_fabric_read_subnet_list("no such file", &h.log, &f),
+			 -ENOENT);
 	assert_string_equal(h.error, "no such file: No such file or "
-			    "directory");
+				     "directory");
 }
 
 static void test_mutations(void **state)
 {
 	static const char *const texts[] = {
-		list, A B END, A2 SW("s", "9", "1") "PHY=2x LOG=ACT SPD=25\n",
-		SW("s", "9", "3") SW("s", "9", "4") "PHY=8x LOG=INI SPD=??\n"
-		C SW("s", "9", "2") END,
+		list,
+		A B END,
+		A2 SW("s", "9", "1") "PHY=2x LOG=ACT SPD=25\n",
+		SW("s", "9", "3")
+			SW("s", "9", "4") "PHY=8x LOG=INI SPD=??\n" C SW(
+				"s", "9", "2") END,
 	};
 	struct test_random r = { .seed = text_seed(4) };
 

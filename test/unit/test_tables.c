@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tables/tables.h"
+#include "dateline/tables.h"
 
 /* Two switches of two ports, joined, and an adapter at the first. */
 static struct dl_fabric *small_fabric(void)
@@ -18,9 +18,12 @@ static struct dl_fabric *small_fabric(void)
 	uint32_t a, b, h;
 
 	assert_int_equal(dl_fabric_new(&f), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, 2, 0xA0, "A", &a), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_SWITCH, 2, 0xB0, "B", &b), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_CA, 1, 0xC0, "H", &h), 0);
+	assert_int_equal(
+		dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xA0, "A", &a), 0);
+	assert_int_equal(
+		dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xB0, "B", &b), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xC0, "H", &h),
+			 0);
 	assert_int_equal(dl_fabric_set_desc(f, h, "host 'one'"), 0);
 	assert_int_equal(dl_fabric_connect(f, f->nodes[a].first_port + 1,
 					   f->nodes[b].first_port + 2),
@@ -37,12 +40,12 @@ static struct dl_fabric *small_fabric(void)
 /* LIDs 1, 2, 3 are A, B and H; B has no way to H. */
 static struct dl_tables *small_tables(const struct dl_fabric *f)
 {
-	struct dl_vlarb arb = { .high = { { 0, 4 } },
-				.low = { { 0, 1 }, { 1, 64 } },
-				.nhigh = 1,
-				.nlow = 2,
-				.high_limit = 7 };
-	struct dl_mcast_group *g;
+	struct dl_tables_vlarb arb = { .high = { { 0, 4 } },
+				       .low = { { 0, 1 }, { 1, 64 } },
+				       .nhigh = 1,
+				       .nlow = 2,
+				       .high_limit = 7 };
+	struct dl_tables_mcast_group *g;
 	struct dl_tables *t;
 	uint32_t i;
 
@@ -66,9 +69,9 @@ static struct dl_tables *small_tables(const struct dl_fabric *f)
 	t->psl[1] = 12;
 	g = dl_tables_group(t, 0xC001);
 	assert_non_null(g);
-	dl_mask_set(g->masks, 0, 2);
-	dl_mask_set(g->masks, 0, 1);
-	dl_mask_set(g->masks, 1, 0);
+	dl_tables_mask_set(g->masks, 0, 2);
+	dl_tables_mask_set(g->masks, 0, 1);
+	dl_tables_mask_set(g->masks, 1, 0);
 	return t;
 }
 
@@ -94,7 +97,7 @@ static void lfts(void **state)
 {
 	(void)state;
 	assert_writes(
-		dl_write_lfts,
+		dl_tables_write_lfts,
 		"Unicast lids [0-3] of switch Lid 1 guid 0x00000000000000a0 "
 		"('A'):\n"
 		"0x0001 000 # Switch portguid 0x00000000000000a0: 'A'\n"
@@ -112,7 +115,7 @@ static void lfts(void **state)
 static void fdbs(void **state)
 {
 	(void)state;
-	assert_writes(dl_write_fdbs,
+	assert_writes(dl_tables_write_fdbs,
 		      "dump_ucast_routes: Switch 0x00000000000000a0\n"
 		      "LID    : Port : Hops : Optimal\n"
 		      "0x0001 : 000  : HOPS UNKNOWN\n"
@@ -130,14 +133,14 @@ static void fdbs(void **state)
 static void mcfdbs(void **state)
 {
 	(void)state;
-	assert_writes(dl_write_mcfdbs, "Switch 0x00000000000000a0\n"
-				       "LID    : Out Port(s)\n"
-				       "0xC001 : 0x001  0x002 \n"
-				       "\n"
-				       "Switch 0x00000000000000b0\n"
-				       "LID    : Out Port(s)\n"
-				       "0xC001 : 0x000 \n"
-				       "\n");
+	assert_writes(dl_tables_write_mcfdbs, "Switch 0x00000000000000a0\n"
+					      "LID    : Out Port(s)\n"
+					      "0xC001 : 0x001  0x002 \n"
+					      "\n"
+					      "Switch 0x00000000000000b0\n"
+					      "LID    : Out Port(s)\n"
+					      "0xC001 : 0x000 \n"
+					      "\n");
 }
 
 #define RULE "#--------------------------------------------------------\n"
@@ -148,7 +151,7 @@ static void sl2vl(void **state)
 {
 	(void)state;
 	assert_writes(
-		dl_write_sl2vl,
+		dl_tables_write_sl2vl,
 		"Switch 0x00000000000000a0, base LID 1, \"A\"\n" HEAD
 		"2   1   : 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15\n"
 		"1   2   : " HALVES "\n" RULE "\n"
@@ -160,7 +163,7 @@ static void sl2vl(void **state)
 static void slvl(void **state)
 {
 	(void)state;
-	assert_writes(dl_write_slvl,
+	assert_writes(dl_tables_write_slvl,
 		      "0x00000000000000a0 1 2 0x00 0x11 0x22 0x33 0x44 0x55 "
 		      "0x66 0x77\n"
 		      "0x00000000000000a0 2 1 0xff 0xff 0xff 0xff 0xff 0xff "
@@ -170,14 +173,14 @@ static void slvl(void **state)
 static void psl(void **state)
 {
 	(void)state;
-	assert_writes(dl_write_psl, "0x00000000000000a0 2 3\n"
-				    "0x00000000000000c0 2 12\n");
+	assert_writes(dl_tables_write_psl, "0x00000000000000a0 2 3\n"
+					   "0x00000000000000c0 2 12\n");
 }
 
 static void vlarb(void **state)
 {
 	(void)state;
-	assert_writes(dl_write_vlarb,
+	assert_writes(dl_tables_write_vlarb,
 		      "# node GUID, port, VLHighLimit, then VL:weight of each "
 		      "entry\n"
 		      "0x00000000000000c0 1 limit 7 high 0:4 low 0:1,1:64\n");
@@ -214,7 +217,7 @@ static void full_disk(void **state)
 
 	(void)state;
 	if (to) {
-		assert_int_equal(dl_write_lfts(t, to), -EIO);
+		assert_int_equal(dl_tables_write_lfts(t, to), -EIO);
 		fclose(to);
 	}
 	dl_tables_free(t);
@@ -224,10 +227,10 @@ static void full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lfts),	    cmocka_unit_test(fdbs),
-		cmocka_unit_test(mcfdbs),   cmocka_unit_test(sl2vl),
-		cmocka_unit_test(slvl),	    cmocka_unit_test(psl),
-		cmocka_unit_test(vlarb),    cmocka_unit_test(interning),
+		cmocka_unit_test(lfts),	     cmocka_unit_test(fdbs),
+		cmocka_unit_test(mcfdbs),    cmocka_unit_test(sl2vl),
+		cmocka_unit_test(slvl),	     cmocka_unit_test(psl),
+		cmocka_unit_test(vlarb),     cmocka_unit_test(interning),
 		cmocka_unit_test(full_disk),
 	};
 

@@ -10,38 +10,44 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "emu/traffic.h"
+#include "dateline/emu.h"
 
 #define MOST 64
 #define GB_S UINT64_C(1000000000)
 
-static const struct dl_size kilobyte = { .bytes = 1000, .weight = 1 };
+static const struct dl_emu_size kilobyte = { .bytes = 1000, .weight = 1 };
 
 struct world {
-	struct dl_traffic_spec spec;
-	struct dl_traffic_entry entry[2];
+	struct dl_emu_traffic_spec spec;
+	struct dl_emu_traffic_entry entry[2];
 	uint64_t rate[MOST];
 	uint32_t at[MOST];
-	struct dl_traffic *traffic;
+	struct dl_emu_traffic *traffic;
 };
 
 /* n adapters with links of 1 GB/s and one entry, in a closed loop. */
-static struct dl_traffic_entry *world(struct world *w, uint32_t n,
-				      enum dl_pattern pattern)
+static struct dl_emu_traffic_entry *world(struct world *w, uint32_t n,
+					  enum dl_emu_pattern pattern)
 {
 	memset(w, 0, sizeof(*w));
 	for (uint32_t i = 0; i < MOST; i++) {
 		w->rate[i] = GB_S;
 		w->at[i] = i;
 	}
-	w->spec = (struct dl_traffic_spec){
-		.seed = 5, .nadapters = n, .rate = w->rate,
-		.entries = w->entry, .nentries = 1,
+	w->spec = (struct dl_emu_traffic_spec){
+		.seed = 5,
+		.nadapters = n,
+		.rate = w->rate,
+		.entries = w->entry,
+		.nentries = 1,
 		.grid = { .depth = 1, .at = w->at },
 	};
-	w->entry[0] = (struct dl_traffic_entry){
-		.pattern = pattern, .window = 1, .sizes = &kilobyte,
-		.nsizes = 1, .stop = UINT64_MAX,
+	w->entry[0] = (struct dl_emu_traffic_entry){
+		.pattern = pattern,
+		.window = 1,
+		.sizes = &kilobyte,
+		.nsizes = 1,
+		.stop = UINT64_MAX,
 	};
 	return &w->entry[0];
 }
@@ -58,23 +64,23 @@ static void grid(struct world *w, unsigned int dims, uint32_t x, uint32_t y,
 
 static void start(struct world *w)
 {
-	assert_int_equal(dl_traffic_new(&w->spec, NULL, &w->traffic), 0);
+	assert_int_equal(dl_emu_traffic_new(&w->spec, NULL, &w->traffic), 0);
 }
 
-/* The first destination of every source; silent ones keep DL_NO_ADAPTER. */
+/* The first destination of every source; silent ones keep DL_EMU_NO_ADAPTER. */
 static void first(struct world *w, uint32_t to[MOST])
 {
-	struct dl_message m;
+	struct dl_emu_trace_message m;
 
 	start(w);
 	for (uint32_t i = 0; i < MOST; i++)
-		to[i] = DL_NO_ADAPTER;
-	for (uint32_t f = 0; f < dl_traffic_flows(w->traffic); f++) {
-		assert_true(dl_traffic_next(w->traffic, f, 0, &m));
+		to[i] = DL_EMU_NO_ADAPTER;
+	for (uint32_t f = 0; f < dl_emu_traffic_flows(w->traffic); f++) {
+		assert_true(dl_emu_traffic_next(w->traffic, f, 0, &m));
 		assert_true(m.dst != m.src && m.dst < w->spec.nadapters);
 		to[m.src] = m.dst;
 	}
-	dl_traffic_free(w->traffic);
+	dl_emu_traffic_free(w->traffic);
 }
 
 static void test_transpose(void **state)
@@ -83,17 +89,17 @@ static void test_transpose(void **state)
 	struct world w;
 
 	(void)state;
-	world(&w, 64, DL_PATTERN_TRANSPOSE);
+	world(&w, 64, DL_EMU_PATTERN_TRANSPOSE);
 	grid(&w, 3, 4, 4, 4, 1);
 	first(&w, to);
 	for (uint32_t x = 0; x < 4; x++)
 		for (uint32_t y = 0; y < 4; y++)
 			for (uint32_t z = 0; z < 4; z++)
 				assert_int_equal(to[x + 4 * y + 16 * z],
-						 x == z ? DL_NO_ADAPTER :
-						 z + 4 * y + 16 * x);
+						 x == z ? DL_EMU_NO_ADAPTER :
+							  z + 4 * y + 16 * x);
 	/* Two adapters a point, and a grid that is not square. */
-	world(&w, 60, DL_PATTERN_TRANSPOSE);
+	world(&w, 60, DL_EMU_PATTERN_TRANSPOSE);
 	grid(&w, 2, 6, 5, 1, 2);
 	first(&w, to);
 	for (uint32_t x = 0; x < 6; x++)
@@ -111,19 +117,19 @@ static void test_tornado_and_neighbour(void **state)
 	struct world w;
 
 	(void)state;
-	world(&w, 40, DL_PATTERN_TORNADO);
+	world(&w, 40, DL_EMU_PATTERN_TORNADO);
 	grid(&w, 2, 8, 5, 1, 1);
-	w.at[3] = DL_NO_ADAPTER;	/* adapter 3 is missing */
+	w.at[3] = DL_EMU_NO_ADAPTER; /* adapter 3 is missing */
 	first(&w, to);
 	for (uint32_t x = 0; x < 8; x++)
 		for (uint32_t y = 0; y < 5; y++) {
 			uint32_t far = (x + 3) % 8 + 8 * ((y + 2) % 5);
 
 			if (far == 3 || x + 8 * y == 3)
-				far = DL_NO_ADAPTER;
+				far = DL_EMU_NO_ADAPTER;
 			assert_int_equal(to[x + 8 * y], far);
 		}
-	world(&w, 40, DL_PATTERN_NEIGHBOUR);
+	world(&w, 40, DL_EMU_PATTERN_NEIGHBOUR);
 	grid(&w, 2, 8, 5, 1, 1);
 	first(&w, to);
 	for (uint32_t x = 0; x < 8; x++)
@@ -138,18 +144,18 @@ static void test_numbers(void **state)
 	struct world w;
 
 	(void)state;
-	world(&w, 32, DL_PATTERN_COMPLEMENT);
+	world(&w, 32, DL_EMU_PATTERN_COMPLEMENT);
 	first(&w, to);
 	for (uint32_t i = 0; i < 32; i++)
 		assert_int_equal(to[i], ~i & 31);
-	world(&w, 30, DL_PATTERN_SHIFT)->by = 7;
+	world(&w, 30, DL_EMU_PATTERN_SHIFT)->by = 7;
 	first(&w, to);
 	for (uint32_t i = 0; i < 30; i++)
 		assert_int_equal(to[i], (i + 7) % 30);
-	world(&w, 32, DL_PATTERN_RANDOM);
+	world(&w, 32, DL_EMU_PATTERN_RANDOM);
 	first(&w, to);
 	for (uint32_t i = 0; i < 32; i++) {
-		uint32_t j = to[i] == DL_NO_ADAPTER ? i : to[i];
+		uint32_t j = to[i] == DL_EMU_NO_ADAPTER ? i : to[i];
 
 		assert_false(seen >> j & 1);
 		seen |= 1u << j;
@@ -161,21 +167,22 @@ static void test_numbers(void **state)
 
 static void test_all_to_all(void **state)
 {
-	struct dl_message m;
+	struct dl_emu_trace_message m;
 	struct world w;
 
 	(void)state;
-	world(&w, 9, DL_PATTERN_ALL_TO_ALL)->count = 8;
+	world(&w, 9, DL_EMU_PATTERN_ALL_TO_ALL)->count = 8;
 	start(&w);
 	for (uint32_t f = 0; f < 9; f++) {
 		for (uint32_t round = 1; round < 9; round++) {
-			assert_true(dl_traffic_next(w.traffic, f, round, &m));
+			assert_true(
+				dl_emu_traffic_next(w.traffic, f, round, &m));
 			assert_int_equal(m.dst, (f + round) % 9);
 			assert_int_equal(m.at, round);
 		}
-		assert_false(dl_traffic_next(w.traffic, f, 9, &m));
+		assert_false(dl_emu_traffic_next(w.traffic, f, 9, &m));
 	}
-	dl_traffic_free(w.traffic);
+	dl_emu_traffic_free(w.traffic);
 }
 
 #define DRAWS 20000
@@ -183,16 +190,16 @@ static void test_all_to_all(void **state)
 /* How often each destination comes up among DRAWS messages of source 1. */
 static void histogram(struct world *w, uint32_t count[MOST])
 {
-	struct dl_message m;
+	struct dl_emu_trace_message m;
 
 	memset(count, 0, MOST * sizeof(*count));
 	start(w);
 	for (uint32_t i = 0; i < DRAWS; i++) {
-		assert_true(dl_traffic_next(w->traffic, 1, 0, &m));
+		assert_true(dl_emu_traffic_next(w->traffic, 1, 0, &m));
 		assert_int_equal(m.src, 1);
 		count[m.dst]++;
 	}
-	dl_traffic_free(w->traffic);
+	dl_emu_traffic_free(w->traffic);
 }
 
 /* Within five standard deviations of a binomial's mean. */
@@ -204,19 +211,19 @@ static void expect_share(uint32_t count, double p)
 static void test_random_destinations(void **state)
 {
 	static const uint32_t targets[] = { 4, 6 };
-	struct dl_traffic_entry *e;
+	struct dl_emu_traffic_entry *e;
 	uint32_t count[MOST];
 	struct world w;
 
 	(void)state;
-	world(&w, 11, DL_PATTERN_UNIFORM);
+	world(&w, 11, DL_EMU_PATTERN_UNIFORM);
 	histogram(&w, count);
 	assert_int_equal(count[1], 0);
 	for (uint32_t i = 0; i < 11; i++)
 		if (i != 1)
 			expect_share(count[i], 0.1);
 
-	e = world(&w, 11, DL_PATTERN_HOTSPOT);
+	e = world(&w, 11, DL_EMU_PATTERN_HOTSPOT);
 	e->targets = targets;
 	e->ntargets = 2;
 	e->fraction = 400000;
@@ -227,7 +234,7 @@ static void test_random_destinations(void **state)
 		else if (i != 1)
 			expect_share(count[i], 0.06);
 
-	e = world(&w, 11, DL_PATTERN_INCAST);
+	e = world(&w, 11, DL_EMU_PATTERN_INCAST);
 	e->targets = targets;
 	e->ntargets = 2;
 	histogram(&w, count);
@@ -239,17 +246,17 @@ static void test_random_destinations(void **state)
 static void test_incast_of_one(void **state)
 {
 	static const uint32_t target = 3;
-	struct dl_traffic_entry *e;
+	struct dl_emu_traffic_entry *e;
 	uint32_t to[MOST];
 	struct world w;
 
 	(void)state;
-	e = world(&w, 5, DL_PATTERN_INCAST);
+	e = world(&w, 5, DL_EMU_PATTERN_INCAST);
 	e->targets = &target;
 	e->ntargets = 1;
 	first(&w, to);
 	for (uint32_t i = 0; i < 5; i++)
-		assert_int_equal(to[i], i == 3 ? DL_NO_ADAPTER : 3);
+		assert_int_equal(to[i], i == 3 ? DL_EMU_NO_ADAPTER : 3);
 }
 
 /*
@@ -258,26 +265,26 @@ static void test_incast_of_one(void **state)
  */
 static void test_open_loop(void **state)
 {
-	static const struct dl_size sizes[] = {
+	static const struct dl_emu_size sizes[] = {
 		{ .bytes = 500, .weight = 3 }, { .bytes = 2500, .weight = 1 }
 	};
 	double sum = 0, squares = 0, bytes = 0;
-	struct dl_traffic_entry *e;
-	struct dl_message m;
+	struct dl_emu_traffic_entry *e;
+	struct dl_emu_trace_message m;
 	uint64_t last = 0;
 	struct world w;
 
 	(void)state;
-	e = world(&w, 4, DL_PATTERN_UNIFORM);
+	e = world(&w, 4, DL_EMU_PATTERN_UNIFORM);
 	e->window = 0;
-	e->load = DL_LOAD_ONE / 2;
+	e->load = DL_EMU_LOAD_ONE / 2;
 	e->sizes = sizes;
 	e->nsizes = 2;
 	start(&w);
 	for (uint32_t i = 0; i < DRAWS; i++) {
 		double gap;
 
-		assert_true(dl_traffic_next(w.traffic, 0, 0, &m));
+		assert_true(dl_emu_traffic_next(w.traffic, 0, 0, &m));
 		assert_true(m.at >= last);
 		gap = (m.at - last) / 2e6;
 		sum += gap;
@@ -285,7 +292,7 @@ static void test_open_loop(void **state)
 		bytes += m.bytes;
 		last = m.at;
 	}
-	dl_traffic_free(w.traffic);
+	dl_emu_traffic_free(w.traffic);
 	assert_true(fabs(sum / DRAWS - 1) < 5 / sqrt(DRAWS));
 	assert_true(fabs(squares / DRAWS - 2) < 5 * sqrt(20) / sqrt(DRAWS));
 	assert_true(fabs(bytes / DRAWS / 1000 - 1) < 5 / sqrt(DRAWS));
@@ -293,28 +300,28 @@ static void test_open_loop(void **state)
 
 static void test_periodic_and_phases(void **state)
 {
-	struct dl_traffic_entry *e;
-	struct dl_message m;
+	struct dl_emu_traffic_entry *e;
+	struct dl_emu_trace_message m;
 	uint64_t at = 0, first_at = 0;
 	uint32_t n = 0;
 	struct world w;
 
 	(void)state;
-	e = world(&w, 4, DL_PATTERN_UNIFORM);
+	e = world(&w, 4, DL_EMU_PATTERN_UNIFORM);
 	e->window = 0;
-	e->load = DL_LOAD_ONE / 4;
+	e->load = DL_EMU_LOAD_ONE / 4;
 	e->periodic = true;
 	e->start = 10000000;
 	e->stop = 50000000;
 	start(&w);
-	while (dl_traffic_next(w.traffic, 2, 0, &m)) {
+	while (dl_emu_traffic_next(w.traffic, 2, 0, &m)) {
 		if (n++)
 			assert_int_equal(m.at - at, 4000000);
 		else
 			first_at = m.at;
 		at = m.at;
 	}
-	dl_traffic_free(w.traffic);
+	dl_emu_traffic_free(w.traffic);
 	assert_int_equal(n, 10);
 	assert_true(first_at >= 10000000 && first_at < 14000000);
 	assert_true(at < 50000000);
@@ -323,84 +330,85 @@ static void test_periodic_and_phases(void **state)
 	e->window = 3;
 	e->load = 0;
 	start(&w);
-	assert_int_equal(dl_traffic_window(w.traffic, 0), 3);
-	assert_true(dl_traffic_next(w.traffic, 0, 5, &m));
+	assert_int_equal(dl_emu_traffic_window(w.traffic, 0), 3);
+	assert_true(dl_emu_traffic_next(w.traffic, 0, 5, &m));
 	assert_int_equal(m.at, 10000000);
-	assert_true(dl_traffic_next(w.traffic, 0, 20000000, &m));
+	assert_true(dl_emu_traffic_next(w.traffic, 0, 20000000, &m));
 	assert_int_equal(m.at, 20000000);
-	assert_false(dl_traffic_next(w.traffic, 0, 50000000, &m));
-	dl_traffic_free(w.traffic);
+	assert_false(dl_emu_traffic_next(w.traffic, 0, 50000000, &m));
+	dl_emu_traffic_free(w.traffic);
 }
 
 /* A flow's messages depend on its entry and source alone. */
 static void test_independent(void **state)
 {
 	static const uint32_t one = 6;
-	struct dl_message a[100], b[100], skipped;
-	struct dl_traffic_entry *e;
+	struct dl_emu_trace_message a[100], b[100], skipped;
+	struct dl_emu_traffic_entry *e;
 	struct world w;
 
 	(void)state;
-	e = world(&w, 9, DL_PATTERN_UNIFORM);
+	e = world(&w, 9, DL_EMU_PATTERN_UNIFORM);
 	e->window = 0;
-	e->load = DL_LOAD_ONE;
+	e->load = DL_EMU_LOAD_ONE;
 	start(&w);
 	for (unsigned int i = 0; i < 100; i++) {
 		for (uint32_t f = 0; f < 6; f++)
-			dl_traffic_next(w.traffic, f, 0, &skipped);
-		assert_true(dl_traffic_next(w.traffic, 6, 0, &a[i]));
+			dl_emu_traffic_next(w.traffic, f, 0, &skipped);
+		assert_true(dl_emu_traffic_next(w.traffic, 6, 0, &a[i]));
 	}
-	dl_traffic_free(w.traffic);
+	dl_emu_traffic_free(w.traffic);
 	e->sources = &one;
 	e->nsources = 1;
 	start(&w);
-	assert_int_equal(dl_traffic_flows(w.traffic), 1);
+	assert_int_equal(dl_emu_traffic_flows(w.traffic), 1);
 	for (unsigned int i = 0; i < 100; i++) {
-		assert_true(dl_traffic_next(w.traffic, 0, 0, &b[i]));
+		assert_true(dl_emu_traffic_next(w.traffic, 0, 0, &b[i]));
 		assert_int_equal(a[i].at, b[i].at);
 		assert_int_equal(a[i].src, b[i].src);
 		assert_int_equal(a[i].dst, b[i].dst);
 	}
-	dl_traffic_free(w.traffic);
+	dl_emu_traffic_free(w.traffic);
 	w.spec.seed++;
 	start(&w);
-	dl_traffic_next(w.traffic, 0, 0, &b[0]);
+	dl_emu_traffic_next(w.traffic, 0, 0, &b[0]);
 	assert_true(b[0].at != a[0].at);
-	dl_traffic_free(w.traffic);
+	dl_emu_traffic_free(w.traffic);
 }
 
 static void test_trace(void **state)
 {
-	static const struct dl_message trace[] = {
+	static const struct dl_emu_trace_message trace[] = {
 		{ .at = 9, .src = 0, .dst = 3, .bytes = 30 },
 		{ .at = 5, .src = 2, .dst = 1, .bytes = 10, .level = 1 },
 		{ .at = 7, .src = 2, .dst = 0, .bytes = 20 },
 	};
 	static const uint32_t flow[] = { 0, 1, 1 };
-	struct dl_traffic_entry *e;
-	struct dl_message m;
+	struct dl_emu_traffic_entry *e;
+	struct dl_emu_trace_message m;
 	struct world w;
 
 	(void)state;
-	e = world(&w, 4, DL_PATTERN_TRACE);
-	*e = (struct dl_traffic_entry){ .pattern = DL_PATTERN_TRACE,
-					.trace = trace, .ntrace = 3,
-					.stop = UINT64_MAX };
+	e = world(&w, 4, DL_EMU_PATTERN_TRACE);
+	*e = (struct dl_emu_traffic_entry){ .pattern = DL_EMU_PATTERN_TRACE,
+					    .trace = trace,
+					    .ntrace = 3,
+					    .stop = UINT64_MAX };
 	start(&w);
-	assert_int_equal(dl_traffic_flows(w.traffic), 2);
+	assert_int_equal(dl_emu_traffic_flows(w.traffic), 2);
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_int_equal(dl_traffic_source(w.traffic, flow[i]),
+		assert_int_equal(dl_emu_traffic_source(w.traffic, flow[i]),
 				 trace[i].src);
-		assert_true(dl_traffic_next(w.traffic, flow[i], 0, &m));
+		assert_true(dl_emu_traffic_next(w.traffic, flow[i], 0, &m));
 		assert_int_equal(m.at, trace[i].at);
 		assert_int_equal(m.src, trace[i].src);
 		assert_int_equal(m.dst, trace[i].dst);
 		assert_int_equal(m.bytes, trace[i].bytes);
 		assert_int_equal(m.level, trace[i].level);
 	}
-	assert_false(dl_traffic_next(w.traffic, 0, 0, &m));
-	assert_false(dl_traffic_next(w.traffic, 1, 0, &m));
-	dl_traffic_free(w.traffic);
+	assert_false(dl_emu_traffic_next(w.traffic, 0, 0, &m));
+	assert_false(dl_emu_traffic_next(w.traffic, 1, 0, &m));
+	dl_emu_traffic_free(w.traffic);
 }
 
 static void test_refused(void **state)
@@ -408,14 +416,18 @@ static void test_refused(void **state)
 	struct world w;
 
 	(void)state;
-	world(&w, 8, DL_PATTERN_TORNADO);
-	assert_int_equal(dl_traffic_new(&w.spec, NULL, &w.traffic), -EINVAL);
-	world(&w, 8, DL_PATTERN_HOTSPOT);
-	assert_int_equal(dl_traffic_new(&w.spec, NULL, &w.traffic), -EINVAL);
-	world(&w, 1, DL_PATTERN_UNIFORM);
-	assert_int_equal(dl_traffic_new(&w.spec, NULL, &w.traffic), -EINVAL);
-	world(&w, 8, DL_PATTERN_UNIFORM)->load = 1;
-	assert_int_equal(dl_traffic_new(&w.spec, NULL, &w.traffic), -EINVAL);
+	world(&w, 8, DL_EMU_PATTERN_TORNADO);
+	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
+			 -EINVAL);
+	world(&w, 8, DL_EMU_PATTERN_HOTSPOT);
+	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
+			 -EINVAL);
+	world(&w, 1, DL_EMU_PATTERN_UNIFORM);
+	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
+			 -EINVAL);
+	world(&w, 8, DL_EMU_PATTERN_UNIFORM)->load = 1;
+	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
+			 -EINVAL);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include <igraph.h>
 #endif
 
-#include "verify/verify.h"
+#include "dateline/verify.h"
 #include "verify_twin.h"
 #include "verify_world.h"
 
@@ -34,39 +34,40 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 }
 
 /* Is every step a dependency, and does its packet cause it? */
-static void check_cycle(const struct twin *w, const struct dl_verdict *v,
+static void check_cycle(const struct twin *w, const struct dl_verify_result *v,
 			struct tally *tally)
 {
 	for (uint32_t i = 0; i < v->ncycle; i++) {
 		const struct dl_cycle_step *step = &v->cycle[i];
-		const struct dl_cycle_step *next = &v->cycle[(i + 1) %
-							     v->ncycle];
+		const struct dl_cycle_step *next =
+			&v->cycle[(i + 1) % v->ncycle];
 		uint32_t a = twin_channel(w, step->port, step->vl);
 		uint32_t b = twin_channel(w, next->port, next->vl);
 
 		assert_true(w->edge[a * (size_t)w->n + b]);
 		assert_int_not_equal(step->src, DL_NONE);
 		assert_int_not_equal(step->dlid, 0);
-		if (step->dlid >= DL_MCAST_LID) {
+		if (step->dlid >= DL_TABLES_MCAST_LID) {
 			tally->by_multicast++;
 			assert_true(w->multicast_sls >> step->sl & 1);
 		} else {
 			assert_true(twin_sls(w, step->src, step->dlid) >>
-					    step->sl & 1);
+					    step->sl &
+				    1);
 		}
-		assert_true(twin_takes(w, step->src, step->dlid, step->sl, a,
-				       b));
+		assert_true(
+			twin_takes(w, step->src, step->dlid, step->sl, a, b));
 	}
 }
 
 /* The listed failures: each is one, and the list is full or complete. */
-static void check_list(const struct dl_verdict *v, uint32_t max)
+static void check_list(const struct dl_verify_result *v, uint32_t max)
 {
 	uint32_t unicast = 0;
 
 	for (uint32_t i = 0; i < v->nlisted; i++) {
 		assert_int_not_equal(v->lost[i].src, DL_NONE);
-		unicast += v->lost[i].dlid < DL_MCAST_LID;
+		unicast += v->lost[i].dlid < DL_TABLES_MCAST_LID;
 	}
 	assert_int_equal(unicast, v->nlost < max ? v->nlost : max);
 }
@@ -104,7 +105,7 @@ static void check_world(const struct world *world, struct tally *tally)
 {
 	struct dl_verify_options o;
 	struct twin w = { .t = world->tables };
-	struct dl_verdict *v;
+	struct dl_verify_result *v;
 
 	dl_verify_options_init(&o);
 	o.multicast_sls = world->multicast_sls;
@@ -137,7 +138,7 @@ static void check_world(const struct world *world, struct tally *tally)
 	if (v->ncycle > tally->longest)
 		tally->longest = v->ncycle;
 	twin_free(&w);
-	dl_verdict_free(v);
+	dl_verify_result_free(v);
 }
 
 static void agrees_with_twins(void **state)
@@ -181,7 +182,7 @@ static void notices_changed_sls(void **state)
 		struct draw d = { .seed = *current = i };
 		struct dl_verify_options o;
 		struct world before, now;
-		struct dl_verdict *v;
+		struct dl_verify_result *v;
 
 		dl_verify_options_init(&o);
 		world_make(&d, &before);
@@ -191,7 +192,7 @@ static void notices_changed_sls(void **state)
 		assert_int_equal(dl_verify(now.tables, &o, NULL, &v), 0);
 		assert_true(v->sl_stable);
 		assert_int_equal(v->sl_changes, 0);
-		dl_verdict_free(v);
+		dl_verify_result_free(v);
 		if (now.tables->psl) {
 			/* One class of sources, all of its SLs. */
 			for (uint32_t k = 0; k < now.tables->npsl_dst; k++)
@@ -201,7 +202,7 @@ static void notices_changed_sls(void **state)
 			assert_int_equal(v->sl_stable, !v->sl_changes);
 			assert_true(v->sl_changes <= v->sl_compared);
 			changed += !v->sl_stable;
-			dl_verdict_free(v);
+			dl_verify_result_free(v);
 		}
 		world_free(&before);
 		world_free(&now);

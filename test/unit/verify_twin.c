@@ -16,10 +16,10 @@
 struct spot {
 	uint32_t sw;
 	unsigned int in;
-	uint32_t channel;	/* DL_NONE: from an end port */
+	uint32_t channel; /* DL_NONE: from an end port */
 };
 
-static const struct dl_node *node_of(const struct twin *w, uint32_t sw)
+static const struct dl_fabric_node *node_of(const struct twin *w, uint32_t sw)
 {
 	return &w->t->fabric->nodes[w->t->fabric->switches[sw]];
 }
@@ -28,7 +28,7 @@ static bool is_end(const struct twin *w, uint32_t p)
 {
 	const struct dl_fabric *f = w->t->fabric;
 
-	return dl_is_end_port(f, p) && f->ports[p].lid &&
+	return dl_fabric_is_end_port(f, p) && f->ports[p].lid &&
 	       (f->ports[p].num || !w->adapters_only);
 }
 
@@ -39,7 +39,7 @@ static unsigned int map(const struct twin *w, uint16_t row, uint8_t vls,
 {
 	unsigned int vl;
 
-	if (row == DL_NO_ROW)
+	if (row == DL_TABLES_NO_ROW)
 		return 0;
 	vl = w->t->rows[row] >> 4 * sl & 15;
 	return vls && vl >= vls ? DROPPED : vl;
@@ -48,7 +48,7 @@ static unsigned int map(const struct twin *w, uint16_t row, uint8_t vls,
 static unsigned int vl_of(const struct twin *w, uint32_t sw, unsigned int in,
 			  unsigned int out, unsigned int sl)
 {
-	const struct dl_node *n = node_of(w, sw);
+	const struct dl_fabric_node *n = node_of(w, sw);
 	uint32_t at = w->t->sl2vl_first[sw] + in * (n->nports + 1) + out;
 	uint8_t vls = w->t->fabric->ports[n->first_port + out].vls;
 
@@ -57,7 +57,7 @@ static unsigned int vl_of(const struct twin *w, uint32_t sw, unsigned int in,
 
 static bool leaves(const struct twin *w, uint32_t src, unsigned int sl)
 {
-	const struct dl_port *p = &w->t->fabric->ports[src];
+	const struct dl_fabric_port *p = &w->t->fabric->ports[src];
 
 	return !p->num || map(w, w->t->end_sl2vl[src], p->vls, sl) != DROPPED;
 }
@@ -65,9 +65,9 @@ static bool leaves(const struct twin *w, uint32_t src, unsigned int sl)
 static struct spot start(const struct twin *w, uint32_t src)
 {
 	const struct dl_fabric *f = w->t->fabric;
-	const struct dl_port *p = &f->ports[src];
+	const struct dl_fabric_port *p = &f->ports[src];
 
-	return (struct spot){ dl_access_switch(f, src),
+	return (struct spot){ dl_fabric_access_switch(f, src),
 			      p->num ? f->ports[p->peer].num : 0, DL_NONE };
 }
 
@@ -75,7 +75,7 @@ static struct spot start(const struct twin *w, uint32_t src)
 static struct spot follow(const struct twin *w, uint32_t port, unsigned int vl)
 {
 	const struct dl_fabric *f = w->t->fabric;
-	const struct dl_port *peer = &f->ports[f->ports[port].peer];
+	const struct dl_fabric_port *peer = &f->ports[f->ports[port].peer];
 
 	return (struct spot){ f->nodes[peer->node].sw, peer->num,
 			      twin_channel(w, port, vl) };
@@ -92,11 +92,11 @@ static void depend(struct twin *w, uint32_t a, uint32_t b)
 
 uint16_t twin_sls(const struct twin *w, uint32_t src, uint16_t lid)
 {
-	unsigned int sl = dl_path_sl(w->t, src, lid);
+	unsigned int sl = dl_tables_path_sl(w->t, src, lid);
 
 	if (!w->t->psl)
 		return w->alive;
-	if (sl == DL_NO_SL)
+	if (sl == DL_TABLES_NO_SL)
 		return 0;
 	return 1u << sl | (w->levels == 2 ? 1u << (sl | 8) & w->alive : 0);
 }
@@ -111,15 +111,15 @@ static bool walk(const struct twin *w, struct twin *record, uint32_t src,
 	const struct dl_fabric *f = w->t->fabric;
 	struct spot at;
 
-	if (dl_access_switch(f, src) == DL_NONE)
+	if (dl_fabric_access_switch(f, src) == DL_NONE)
 		return f->ports[src].peer != DL_NONE &&
 		       f->ports[src].peer == f->lid_port[lid];
 	if (sl >= 0 && !leaves(w, src, sl))
 		return false;
 	at = start(w, src);
 	for (uint32_t steps = 0; steps < 2 * w->nlinks + 2; steps++) {
-		const struct dl_node *n = node_of(w, at.sw);
-		unsigned int out = dl_lft(w->t, at.sw, lid), vl = 0;
+		const struct dl_fabric_node *n = node_of(w, at.sw);
+		unsigned int out = dl_tables_lft(w->t, at.sw, lid), vl = 0;
 		uint32_t port = n->first_port + out, channel;
 
 		if (out > n->nports)
@@ -130,12 +130,14 @@ static bool walk(const struct twin *w, struct twin *record, uint32_t src,
 			return false;
 		if (sl >= 0)
 			vl = vl_of(w, at.sw, at.in, out, sl);
-		if (out && !dl_is_switch(f, dl_peer_node(f, port)) &&
+		if (out &&
+		    !dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)) &&
 		    f->ports[port].peer != f->lid_port[lid])
 			return false;
 		if (vl == DROPPED)
 			return false;
-		if (!out || !dl_is_switch(f, dl_peer_node(f, port)))
+		if (!out ||
+		    !dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)))
 			return true;
 		channel = twin_channel(w, port, vl);
 		if (record && sl >= 0)
@@ -177,19 +179,19 @@ static void judge_unicast(struct twin *w)
 struct flood {
 	const struct twin *w;
 	struct twin *record;
-	const struct dl_mcast_group *g;
+	const struct dl_tables_mcast_group *g;
 	unsigned int sl;
-	uint8_t *seen;		/* by channel: followed (dependencies) */
-	uint8_t *on_way;	/* by link: being followed (delivery) */
-	uint32_t *copies;	/* by end port */
+	uint8_t *seen;	  /* by channel: followed (dependencies) */
+	uint8_t *on_way;  /* by link: being followed (delivery) */
+	uint32_t *copies; /* by end port */
 	uint32_t budget;
 	bool loop;
-	uint32_t a, b;		/* look for this pair of channels */
+	uint32_t a, b; /* look for this pair of channels */
 	bool found;
 };
 
 /* The end port at the far side of a switch's port, or DL_NONE. */
-static uint32_t end_behind(const struct twin *w, const struct dl_node *n,
+static uint32_t end_behind(const struct twin *w, const struct dl_fabric_node *n,
 			   unsigned int o)
 {
 	const struct dl_fabric *f = w->t->fabric;
@@ -202,13 +204,13 @@ static uint32_t end_behind(const struct twin *w, const struct dl_node *n,
 
 static void flood(struct flood *x, struct spot at)
 {
-	const struct dl_node *n = node_of(x->w, at.sw);
+	const struct dl_fabric_node *n = node_of(x->w, at.sw);
 
 	for (unsigned int o = 0; o <= n->nports && !x->loop; o++) {
 		uint32_t port = n->first_port + o, link, channel;
 		unsigned int vl;
 
-		if (o == at.in || !dl_mask_get(x->g->masks, at.sw, o))
+		if (o == at.in || !dl_tables_mask_get(x->g->masks, at.sw, o))
 			continue;
 		vl = vl_of(x->w, at.sw, at.in, o, x->sl);
 		if (vl == DROPPED)
@@ -238,28 +240,32 @@ static void flood(struct flood *x, struct spot at)
 	}
 }
 
-static bool has_mask(const struct dl_mcast_group *g, uint32_t sw)
+static bool has_mask(const struct dl_tables_mcast_group *g, uint32_t sw)
 {
-	for (unsigned int i = 0; i < DL_MASK_WORDS; i++)
-		if (g->masks[sw * (size_t)DL_MASK_WORDS + i])
+	for (unsigned int i = 0; i < DL_TABLES_MASK_WORDS; i++)
+		if (g->masks[sw * (size_t)DL_TABLES_MASK_WORDS + i])
 			return true;
 	return false;
 }
 
-static bool is_member(const struct twin *w, const struct dl_mcast_group *g,
-		      uint32_t end)
+static bool is_member(const struct twin *w,
+		      const struct dl_tables_mcast_group *g, uint32_t end)
 {
 	struct spot at = start(w, end);
 
-	return dl_mask_get(g->masks, at.sw, at.in);
+	return dl_tables_mask_get(g->masks, at.sw, at.in);
 }
 
-static bool delivers(struct twin *w, const struct dl_mcast_group *g,
+static bool delivers(struct twin *w, const struct dl_tables_mcast_group *g,
 		     uint32_t src, unsigned int sl)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	struct flood x = {
-		.w = w, .g = g, .sl = sl, .a = UINT32_MAX, .b = UINT32_MAX,
+		.w = w,
+		.g = g,
+		.sl = sl,
+		.a = UINT32_MAX,
+		.b = UINT32_MAX,
 		.budget = 100000,
 		.copies = calloc(f->nports, sizeof(uint32_t)),
 		.on_way = calloc(w->nlinks + 1, 1),
@@ -272,28 +278,31 @@ static bool delivers(struct twin *w, const struct dl_mcast_group *g,
 		good = false;
 	for (uint32_t p = 0; p < f->nports; p++)
 		if (p != src && is_end(w, p) &&
-		    dl_access_switch(f, p) != DL_NONE && is_member(w, g, p) &&
-		    x.copies[p] != 1)
+		    dl_fabric_access_switch(f, p) != DL_NONE &&
+		    is_member(w, g, p) && x.copies[p] != 1)
 			good = false;
 	free(x.copies);
 	free(x.on_way);
 	return good;
 }
 
-static void judge_group(struct twin *w, const struct dl_mcast_group *g)
+static void judge_group(struct twin *w, const struct dl_tables_mcast_group *g)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	bool good = true;
 
 	for (uint32_t p = 0; p < f->nports; p++) {
-		if (!is_end(w, p) ||
-		    dl_access_switch(f, p) == DL_NONE ||
-		    !has_mask(g, dl_access_switch(f, p)))
+		if (!is_end(w, p) || dl_fabric_access_switch(f, p) == DL_NONE ||
+		    !has_mask(g, dl_fabric_access_switch(f, p)))
 			continue;
 		for (unsigned int sl = 0; sl < 16; sl++) {
 			struct flood x = {
-				.w = w, .record = w, .g = g, .sl = sl,
-				.a = UINT32_MAX, .b = UINT32_MAX,
+				.w = w,
+				.record = w,
+				.g = g,
+				.sl = sl,
+				.a = UINT32_MAX,
+				.b = UINT32_MAX,
 			};
 
 			if (!(w->multicast_sls >> sl & 1))
@@ -317,7 +326,7 @@ bool twin_takes(const struct twin *w, uint32_t src, uint16_t lid,
 	struct flood x = { .w = w, .sl = sl, .a = a, .b = b };
 	bool found = false;
 
-	if (lid < DL_MCAST_LID) {
+	if (lid < DL_TABLES_MCAST_LID) {
 		walk(w, NULL, src, lid, sl, a, b, &found);
 		return found;
 	}
@@ -389,8 +398,8 @@ static void find_components(struct twin *w)
 	free(x.stacked);
 }
 
-static uint32_t shortest_from(const struct twin *w, uint32_t c,
-			      uint32_t *queue, uint32_t *far)
+static uint32_t shortest_from(const struct twin *w, uint32_t c, uint32_t *queue,
+			      uint32_t *far)
 {
 	uint32_t head = 0, n = 0;
 
@@ -439,8 +448,8 @@ static void number_links(struct twin *w)
 	for (uint32_t p = 0; p < f->nports; p++) {
 		w->link[p] = DL_NONE;
 		if (!f->ports[p].num || f->ports[p].peer == DL_NONE ||
-		    !dl_is_switch(f, f->ports[p].node) ||
-		    !dl_is_switch(f, dl_peer_node(f, p)))
+		    !dl_fabric_is_switch(f, f->ports[p].node) ||
+		    !dl_fabric_is_switch(f, dl_fabric_peer_node(f, p)))
 			continue;
 		w->port[w->nlinks] = p;
 		w->link[p] = w->nlinks++;
@@ -456,7 +465,7 @@ static void find_alive(struct twin *w)
 	w->alive = w->nlinks ? 0x00FF : 0xFFFF;
 	for (uint32_t a = 0; a < w->nlinks; a++) {
 		struct spot at = follow(w, w->port[a], 0);
-		const struct dl_node *n = node_of(w, at.sw);
+		const struct dl_fabric_node *n = node_of(w, at.sw);
 
 		for (unsigned int o = 1; o <= n->nports; o++)
 			for (unsigned int sl = 8; sl < 16; sl++)

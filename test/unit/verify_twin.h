@@ -7,7 +7,7 @@
 #ifndef VERIFY_TWIN_H
 #define VERIFY_TWIN_H
 
-#include "tables/tables.h"
+#include "dateline/tables.h"
 
 struct twin {
 	const struct dl_tables *t;
@@ -15,18 +15,18 @@ struct twin {
 	unsigned int levels;
 	bool adapters_only;
 
-	uint16_t alive;		/* SLs that may be in use */
+	uint16_t alive; /* SLs that may be in use */
 	uint32_t nlinks;
-	uint32_t *link;		/* by port index: its link, or DL_NONE */
-	uint32_t *port;		/* by link: its output port */
-	uint32_t n;		/* channels: links times 16 */
-	uint8_t *edge;		/* n times n */
+	uint32_t *link; /* by port index: its link, or DL_NONE */
+	uint32_t *port; /* by link: its output port */
+	uint32_t n;	/* channels: links times 16 */
+	uint8_t *edge;	/* n times n */
 	uint8_t *used;
 
 	uint64_t pairs, lost, edges, channels;
 	uint32_t groups_lost;
-	uint32_t shortest;	/* length of the shortest cycle; 0: none */
-	uint32_t cyclic;	/* channels on some cycle, by Tarjan */
+	uint32_t shortest; /* length of the shortest cycle; 0: none */
+	uint32_t cyclic;   /* channels on some cycle, by Tarjan */
 };
 
 /* t, multicast_sls, levels and adapters_only are given; the rest is found. */

@@ -10,17 +10,17 @@
 
 #include "verify_world.h"
 
-#define PORTS 12	/* of each switch */
-#define MOST 16		/* switches */
+#define PORTS 12 /* of each switch */
+#define MOST 16	 /* switches */
 
 struct site {
 	struct draw *d;
 	struct dl_fabric *f;
 	struct dl_tables *t;
-	uint32_t n;		/* switches */
-	bool no_upper_sls;	/* all maps drop SLs 8 to 15 */
-	uint32_t order[MOST];	/* of some search */
-	uint32_t up[MOST];	/* port index towards its root, or DL_NONE */
+	uint32_t n;	      /* switches */
+	bool no_upper_sls;    /* all maps drop SLs 8 to 15 */
+	uint32_t order[MOST]; /* of some search */
+	uint32_t up[MOST];    /* port index towards its root, or DL_NONE */
 	uint32_t depth[MOST];
 };
 
@@ -28,7 +28,7 @@ struct site {
 
 static uint32_t free_port(struct site *w, uint32_t node)
 {
-	const struct dl_node *n = &w->f->nodes[node];
+	const struct dl_fabric_node *n = &w->f->nodes[node];
 
 	for (unsigned int o = 1; o <= n->nports; o++)
 		if (w->f->ports[n->first_port + o].peer == DL_NONE)
@@ -43,7 +43,7 @@ static void join(struct site *w, uint32_t a, uint32_t b)
 
 	if (p == DL_NONE)
 		return;
-	if (a == b) {	/* a cable from a switch to itself */
+	if (a == b) { /* a cable from a switch to itself */
 		if (w->f->ports[p].num == PORTS)
 			return;
 		assert_int_equal(dl_fabric_connect(w->f, p, p + 1), 0);
@@ -58,8 +58,10 @@ static void add_switches(struct site *w, uint32_t n)
 {
 	w->n = n;
 	for (uint32_t s = 0; s < n; s++)
-		assert_int_equal(dl_fabric_add_node(w->f, DL_SWITCH, PORTS,
-						    0x100 + s, "s", NULL), 0);
+		assert_int_equal(dl_fabric_add_node(w->f, DL_FABRIC_SWITCH,
+						    PORTS, 0x100 + s, "s",
+						    NULL),
+				 0);
 }
 
 static void make_torus(struct site *w, unsigned int dims, uint32_t most)
@@ -116,23 +118,24 @@ static void add_adapters(struct site *w)
 
 		if (w->f->nnodes > 2 * MOST)
 			break;
-		assert_int_equal(dl_fabric_add_node(w->f, DL_CA, nports,
-						    0x1000 + i, "h", &node), 0);
+		assert_int_equal(dl_fabric_add_node(w->f, DL_FABRIC_CA, nports,
+						    0x1000 + i, "h", &node),
+				 0);
 		for (unsigned int o = 1; o <= nports; o++) {
 			uint32_t s = draw_below(w->d, w->n);
 			uint32_t q = free_port(w, s);
 
 			if (q != DL_NONE)
-				dl_fabric_connect(w->f,
-						  w->f->nodes[node].first_port +
-							  o, q);
+				dl_fabric_connect(
+					w->f, w->f->nodes[node].first_port + o,
+					q);
 		}
 	}
 	if (!draw_one_in(w->d, 20))
 		return;
 	/* Two adapters with a cable of their own. */
-	dl_fabric_add_node(w->f, DL_CA, 1, 0x5000, "a", NULL);
-	dl_fabric_add_node(w->f, DL_CA, 1, 0x5001, "b", &node);
+	dl_fabric_add_node(w->f, DL_FABRIC_CA, 1, 0x5000, "a", NULL);
+	dl_fabric_add_node(w->f, DL_FABRIC_CA, 1, 0x5001, "b", &node);
 	dl_fabric_connect(w->f, w->f->nodes[node - 1].first_port + 1,
 			  w->f->nodes[node].first_port + 1);
 }
@@ -145,13 +148,27 @@ static void make_fabric(struct site *w)
 
 	assert_int_equal(dl_fabric_new(&w->f), 0);
 	switch (kind) {
-	case 0: make_torus(w, 1, MOST); break;
-	case 1: make_torus(w, 2, 4); break;
-	case 2: make_torus(w, 3, 2); break;
-	case 3: make_tree(w); break;
-	case 4: make_clos(w); break;
-	case 5: make_random(w, 3, 5); break;
-	default: make_random(w, MOST, 2 + draw_below(w->d, 4)); break;
+	case 0:
+		make_torus(w, 1, MOST);
+		break;
+	case 1:
+		make_torus(w, 2, 4);
+		break;
+	case 2:
+		make_torus(w, 3, 2);
+		break;
+	case 3:
+		make_tree(w);
+		break;
+	case 4:
+		make_clos(w);
+		break;
+	case 5:
+		make_random(w, 3, 5);
+		break;
+	default:
+		make_random(w, MOST, 2 + draw_below(w->d, 4));
+		break;
 	}
 	add_adapters(w);
 	assert_int_equal(dl_fabric_finish(w->f, NULL), 0);
@@ -163,7 +180,7 @@ static void make_fabric(struct site *w)
 			w->f->ports[p].vls = counts[draw_below(w->d, 8)];
 		/* Some ports were given no LID. */
 		if (w->f->ports[p].lid && draw_one_in(w->d, 300)) {
-			const struct dl_port *port = &w->f->ports[p];
+			const struct dl_fabric_port *port = &w->f->ports[p];
 
 			for (unsigned int i = 0; i < 1u << port->lmc; i++)
 				w->f->lid_port[port->lid + i] = DL_NONE;
@@ -186,11 +203,10 @@ static void search(struct site *w, uint32_t root, bool shuffle)
 	w->order[n++] = root;
 	w->depth[root] = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct dl_node *node = &w->f->nodes[w->order[i]];
+		const struct dl_fabric_node *node = &w->f->nodes[w->order[i]];
 
 		for (unsigned int o = 1; o <= node->nports; o++) {
-			uint32_t peer =
-				w->f->ports[node->first_port + o].peer;
+			uint32_t peer = w->f->ports[node->first_port + o].peer;
 			uint32_t s;
 
 			if (peer == DL_NONE || w->f->ports[peer].node >= w->n)
@@ -210,7 +226,7 @@ static void search(struct site *w, uint32_t root, bool shuffle)
 
 static unsigned int last_hop(const struct dl_fabric *f, uint32_t owner)
 {
-	const struct dl_port *p = &f->ports[owner];
+	const struct dl_fabric_port *p = &f->ports[owner];
 
 	return p->num ? f->ports[p->peer].num : 0;
 }
@@ -221,7 +237,7 @@ static void route_lid(struct site *w, uint32_t lid, bool shuffle)
 
 	if (owner == DL_NONE)
 		return;
-	root = dl_access_switch(w->f, owner);
+	root = dl_fabric_access_switch(w->f, owner);
 	if (root == DL_NONE)
 		return;
 	search(w, root, shuffle);
@@ -246,13 +262,13 @@ static void route_tree(struct site *w)
 		uint32_t owner = w->f->lid_port[lid], at, n = 0;
 
 		if (owner == DL_NONE ||
-		    dl_access_switch(w->f, owner) == DL_NONE)
+		    dl_fabric_access_switch(w->f, owner) == DL_NONE)
 			continue;
 		for (uint32_t s = 0; s < w->n; s++)
 			if (parent[s] != DL_NONE)
 				w->t->lft[s * (size_t)w->t->stride + lid] =
 					w->f->ports[parent[s]].num;
-		at = dl_access_switch(w->f, owner);
+		at = dl_fabric_access_switch(w->f, owner);
 		w->t->lft[at * (size_t)w->t->stride + lid] =
 			last_hop(w->f, owner);
 		while (parent[at] != DL_NONE) {
@@ -272,7 +288,7 @@ static void break_entries(struct site *w, uint32_t times)
 		uint8_t port = draw_below(w->d, PORTS + 3);
 
 		if (draw_one_in(w->d, 6))
-			port = DL_NO_PORT;
+			port = DL_TABLES_NO_PORT;
 		w->t->lft[s * (size_t)w->t->stride + lid] = port;
 	}
 }
@@ -298,7 +314,7 @@ static uint16_t random_row(struct site *w, unsigned int kind)
 {
 	static const unsigned int tops[] = { 1, 2, 4, 8, 8, 15, 16 };
 	unsigned int top = tops[kind];
-	dl_sl2vl_row row = 0;
+	dl_tables_sl2vl_row row = 0;
 	int number;
 
 	for (unsigned int sl = 0; sl < 16; sl++)
@@ -320,11 +336,11 @@ static void make_maps(struct site *w)
 	for (unsigned int i = 0; i < 6; i++)
 		pool[i] = random_row(w, kind);
 	if (draw_one_in(w->d, 8))
-		return;		/* no maps at all */
+		return; /* no maps at all */
 	for (uint32_t i = 0; i < n; i++)
-		w->t->sl2vl[i] = pool[draw_below(w->d, 1 + kind)  % 6];
+		w->t->sl2vl[i] = pool[draw_below(w->d, 1 + kind) % 6];
 	if (draw_one_in(w->d, 4))
-		w->t->sl2vl[draw_below(w->d, n)] = DL_NO_ROW;
+		w->t->sl2vl[draw_below(w->d, n)] = DL_TABLES_NO_ROW;
 	for (uint32_t p = 0; p < w->f->nports; p++)
 		if (draw_one_in(w->d, 4))
 			w->t->end_sl2vl[p] = pool[draw_below(w->d, 6)];
@@ -345,7 +361,7 @@ static void make_sls(struct site *w)
 		if (kind < 5 || !draw_one_in(w->d, 10))
 			w->t->psl[i] = draw_below(w->d, top);
 	for (uint32_t p = 0; p < w->f->nports; p++)
-		if (dl_is_end_port(w->f, p))
+		if (dl_fabric_is_end_port(w->f, p))
 			w->t->psl_src[p] = draw_below(w->d, nsrc);
 	for (uint32_t lid = 1; lid <= w->f->top_lid; lid++)
 		if (kind < 5 || !draw_one_in(w->d, 20))
@@ -356,34 +372,34 @@ static void make_sls(struct site *w)
 
 static void join_group(struct site *w, uint64_t *masks, uint32_t end)
 {
-	uint32_t s = dl_access_switch(w->f, end);
+	uint32_t s = dl_fabric_access_switch(w->f, end);
 
 	if (s == DL_NONE || (w->up[s] == DL_NONE && w->depth[s]))
 		return;
-	dl_mask_set(masks, s, last_hop(w->f, end));
-	for (; w->up[s] != DL_NONE; s = w->f->ports[w->f->ports[w->up[s]].peer]
-						.node) {
-		const struct dl_port *up = &w->f->ports[w->up[s]];
+	dl_tables_mask_set(masks, s, last_hop(w->f, end));
+	for (; w->up[s] != DL_NONE;
+	     s = w->f->ports[w->f->ports[w->up[s]].peer].node) {
+		const struct dl_fabric_port *up = &w->f->ports[w->up[s]];
 
-		dl_mask_set(masks, s, up->num);
-		dl_mask_set(masks, w->f->ports[up->peer].node,
-			    w->f->ports[up->peer].num);
+		dl_tables_mask_set(masks, s, up->num);
+		dl_tables_mask_set(masks, w->f->ports[up->peer].node,
+				   w->f->ports[up->peer].num);
 	}
 }
 
 static void make_group(struct site *w, uint16_t mlid)
 {
-	struct dl_mcast_group *g = dl_tables_group(w->t, mlid);
+	struct dl_tables_mcast_group *g = dl_tables_group(w->t, mlid);
 	uint32_t flips = draw_one_in(w->d, 4) ? 1 + draw_below(w->d, 4) : 0;
 
 	assert_non_null(g);
 	search(w, draw_below(w->d, w->n), true);
 	for (uint32_t p = 0; p < w->f->nports; p++)
-		if (dl_is_end_port(w->f, p) && w->f->ports[p].lid &&
+		if (dl_fabric_is_end_port(w->f, p) && w->f->ports[p].lid &&
 		    !draw_one_in(w->d, w->f->ports[p].num ? 4 : 2))
 			join_group(w, g->masks, p);
 	while (flips--)
-		g->masks[draw_below(w->d, w->n) * DL_MASK_WORDS] ^=
+		g->masks[draw_below(w->d, w->n) * DL_TABLES_MASK_WORDS] ^=
 			UINT64_C(1) << draw_below(w->d, PORTS + 2);
 }
 
@@ -399,7 +415,7 @@ void world_make(struct draw *d, struct world *out)
 	make_sls(&w);
 	ngroups = draw_below(d, 4);
 	for (uint32_t g = 0; g < ngroups; g++)
-		make_group(&w, DL_MCAST_LID + g);
+		make_group(&w, DL_TABLES_MCAST_LID + g);
 	out->fabric = w.f;
 	out->tables = w.t;
 	out->multicast_sls = draw_one_in(d, 4) ? draw32(d) : 0x0101;

@@ -7,7 +7,7 @@
 #define VERIFY_WORLD_H
 
 #include "draw.h"
-#include "tables/tables.h"
+#include "dateline/tables.h"
 
 struct world {
 	struct dl_fabric *fabric;

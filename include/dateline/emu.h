@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The emulator: traffic over a fabric, as the tables make it run.
+ *
+ * It sees a fabric, tables and a source of messages, and nothing else; what
+ * a torus is, it does not know.  Times are picoseconds since the start.
+ * The same tables, configuration and messages give the same results, bit for
+ * bit, on every machine.
+ *
+ *	dl_emu_config_init(&c);
+ *	dl_emu_new(tables, &c, &source, log, &emu);
+ *	dl_emu_run(emu, warm_up);
+ *	dl_emu_reset_stats(emu);
+ *	for (t = ...; ...; t += step)		progress, time series, faults
+ *		if (dl_emu_run(emu, t) != DL_EMU_RUNNING)
+ *			break;
+ *	dl_emu_totals(emu); dl_emu_level(emu, 0); dl_emu_port(emu, p); ...
+ *	dl_emu_free(emu);
+ *
+ * The essays are in engine.c (the model of switch, link and adapter, and its
+ * closed forms), deadlock.c (when a deadlock is certain) and histogram.c.
+ */
+#ifndef DATELINE_EMU_H
+#define DATELINE_EMU_H
+
+#include "link.h"
+#include "verify.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- histograms ------------------------------------------------------------- */
+
+/*
+ * A histogram of latencies with a bounded relative error, in fixed memory.
+ *
+ * Values below 64 have a bucket each; above, every power of two is divided
+ * into 64 buckets of the same width.  A quantile is given as the middle of
+ * its bucket, which is off by at most 1/128 of the value.  Mean, least and
+ * largest are exact.
+ */
+
+#define DL_EMU_HISTOGRAM_BITS 6
+#define DL_EMU_HISTOGRAM_SUB (1u << DL_EMU_HISTOGRAM_BITS)
+#define DL_EMU_HISTOGRAM_BUCKETS \
+	((65 - DL_EMU_HISTOGRAM_BITS) * DL_EMU_HISTOGRAM_SUB)
+/* The largest relative error of a quantile. */
+#define DL_EMU_HISTOGRAM_ERROR (1.0 / (2 * DL_EMU_HISTOGRAM_SUB))
+
+struct dl_emu_histogram {
+	uint64_t count;
+	uint64_t least, largest; /* undefined while count is 0 */
+	unsigned __int128 sum;
+	uint64_t bucket[DL_EMU_HISTOGRAM_BUCKETS];
+};
+
+static inline unsigned int dl_emu_histogram_index(uint64_t value)
+{
+	unsigned int top;
+
+	if (value < DL_EMU_HISTOGRAM_SUB)
+		return value;
+	top = 63 - __builtin_clzll(value);
+	return ((top - DL_EMU_HISTOGRAM_BITS + 1) << DL_EMU_HISTOGRAM_BITS) +
+	       (value >> (top - DL_EMU_HISTOGRAM_BITS) &
+		(DL_EMU_HISTOGRAM_SUB - 1));
+}
+
+static inline void dl_emu_histogram_add(struct dl_emu_histogram *h,
+					uint64_t value)
+{
+	if (!h->count || value < h->least)
+		h->least = value;
+	if (value > h->largest)
+		h->largest = value;
+	h->count++;
+	h->sum += value;
+	h->bucket[dl_emu_histogram_index(value)]++;
+}
+
+/* The smallest value of a bucket, and how many values it stands for. */
+uint64_t dl_emu_histogram_lower(unsigned int bucket);
+uint64_t dl_emu_histogram_width(unsigned int bucket);
+
+/*
+ * The value that `millionths` of all values do not exceed; 0 when there are
+ * none.
+ */
+uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h,
+				   uint32_t millionths);
+
+/* The mean, 0 when there are no values. */
+double dl_emu_histogram_mean(const struct dl_emu_histogram *h);
+
+/* ---- an adapter's SL arbitration -------------------------------------------- */
+
+/*
+ * How a channel adapter chooses the queue pair that makes the next packet:
+ * an SL arbitration table, and tenure within an SL (SPEC part D).
+ *
+ * The table is read-only and shared.  A `struct dl_emu_sl_sched` is one port's
+ * state; the queue pairs are an array of the caller's, one place each, so
+ * that nothing is allocated here.
+ */
+
+#define DL_EMU_SLS 16
+#define DL_EMU_SL_ENTRIES_MIN 16
+#define DL_EMU_SL_ENTRIES_MAX 256
+#define DL_EMU_NO_QP UINT32_MAX
+
+struct dl_emu_sl_entry {
+	uint8_t sl;	 /* 0..15 */
+	uint32_t weight; /* bytes in a turn; 0: the entry is passed over */
+};
+
+struct dl_emu_sl_table {
+	struct dl_emu_sl_entry entry[DL_EMU_SL_ENTRIES_MAX];
+	uint16_t n; /* 16 or more; 64 is usual */
+};
+
+/* One queue pair's place in the queues; private. */
+struct dl_emu_sl_qp {
+	uint64_t ticket; /* order of queueing */
+	uint32_t next;
+	uint8_t sl;
+	bool queued;
+};
+
+struct dl_emu_sl_sched {
+	const struct dl_emu_sl_table *table; /* NULL: plain round robin */
+	struct dl_emu_sl_qp *qps;
+	uint64_t ticket;
+	uint32_t tenure;  /* bytes of a queue pair's turn */
+	uint32_t current; /* the queue pair served last */
+	int64_t left;	  /* bytes of the entry, while `live` */
+	uint16_t at;	  /* the entry pointed to */
+	uint16_t ready;	  /* SLs with queued queue pairs */
+	bool live;
+	uint32_t head[DL_EMU_SLS],
+		tail[DL_EMU_SLS];	 /* head: whose turn it is */
+	int64_t tenure_left[DL_EMU_SLS]; /* of the head */
+};
+
+/*
+ * Is the table usable: 16 to 256 entries, SLs up to 15, and every SL of the
+ * mask in at least one entry that has weight?  Returns 0; -EINVAL; -ENOENT
+ * with *missing (may be NULL) the lowest SL that no entry serves.
+ */
+int dl_emu_sl_table_check(const struct dl_emu_sl_table *t,
+			  unsigned int sls_in_use, unsigned int *missing);
+
+/*
+ * A table of `n` entries (16 to 256) in which the SLs of a mask (all 16 for
+ * an empty one) take turns, with the same weight.
+ */
+void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls,
+			  unsigned int n, uint32_t weight);
+
+/*
+ * A port without work.  `table` NULL switches the SL table off: queue pairs
+ * then take turns packet by packet (D3).  `tenure` 0 means one packet, too.
+ * `qps` has a place for each queue pair and need not be initialised beyond
+ * zeroes; both are borrowed.
+ */
+void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s,
+			  const struct dl_emu_sl_table *table, uint32_t tenure,
+			  struct dl_emu_sl_qp *qps);
+
+/* Queue pair `qp` has work at this SL.  Nothing happens if it is queued. */
+void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp,
+			  unsigned int sl);
+
+/*
+ * The queue pair whose turn it is, among the SLs of the mask (those whose
+ * packets the port can take now), or DL_EMU_NO_QP.  *change is set when the
+ * adapter has to change from another queue pair, which costs it time (D2).
+ * Asking again without a charge gives the same answer.
+ */
+uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls,
+			      bool *change);
+
+/*
+ * The picked queue pair has made a packet of `bytes`.  `more`: it has more to
+ * send.
+ */
+void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp,
+			    uint32_t bytes, bool more);
+
+/* ---- the emulation ---------------------------------------------------------- */
+
+#define DL_EMU_LEVELS 2
+#define DL_EMU_NEVER UINT64_MAX
+#define DL_EMU_VLS 16 /* data VLs 0..14 and VL 15 */
+
+/* Headers of a packet as on the wire, in bytes. */
+#define DL_EMU_HEADERS 26	/* LRH 8, BTH 12, ICRC 4, VCRC 2 */
+#define DL_EMU_MCAST_HEADERS 74 /* those, GRH 40 and DETH 8 */
+#define DL_EMU_SMP_BYTES 290	/* MAD of 256, LRH, BTH, DETH, ICRC, VCRC */
+
+enum dl_emu_switching {
+	DL_EMU_STORE_AND_FORWARD,
+	DL_EMU_CUT_THROUGH,
+	DL_EMU_WORMHOLE
+};
+
+struct dl_emu_config {
+	uint64_t seed; /* losses, undefined arbitration tables */
+	enum dl_emu_switching switching;
+	enum dl_link_credit_scheme flow_control;
+	uint32_t mtu;  /* bytes of data: 256 to 4096 */
+	uint32_t flit; /* wormhole: bytes, a multiple of 64 */
+	/*
+	 * Buffer of one VL at an input port: blocks of 64 bytes (IBA, at most
+	 * 2048), or packets (PCIe; flits when wormhole).  Multicast packets
+	 * go as a whole under wormhole switching, too, and must fit.
+	 */
+	uint32_t buffer;
+	uint32_t smp_buffer;  /* packets of VL 15; 1 or more */
+	uint32_t max_packets; /* in flight at a time; 0: as buffers allow */
+	uint64_t switch_latency_ps; /* header in to header out */
+	/* Cable lengths by port index (either end), or one for all. */
+	const uint32_t *cable_mm; /* NULL: cable_mm_all */
+	uint32_t cable_mm_all;
+	/*
+	 * Packets that one input port can pass to outputs at a time, from
+	 * different VLs; 0: one from each VL.
+	 */
+	uint32_t speedup;
+	/* What the fabric does not say. */
+	uint8_t default_speed;			/* enum dl_fabric_speed */
+	uint8_t default_width;			/* lanes */
+	uint8_t default_vls;			/* data VLs: 1, 2, 4, 8, 15 */
+	struct dl_link_arb_options arbitration; /* nvls and caps: by the port */
+	/*
+	 * Ports whose arbitration the tables do not hold: true: power-up
+	 * contents (drawn from the seed, with a warning); false: all VLs in
+	 * the low table with the same weight.
+	 */
+	bool undefined_arbitration;
+	/* Channel adapters. */
+	const struct dl_emu_sl_table *sl_table; /* NULL: plain round robin */
+	uint32_t tenure;       /* bytes of a queue pair's turn */
+	uint64_t qp_change_ps; /* cost of changing queue pair */
+	/* How long the head of a queue may wait; 0: for ever. */
+	uint64_t hoq_life_ps;
+	/* Sim time between looks for deadlock and starvation; 0: never. */
+	uint64_t check_ps;
+	uint64_t starvation_ps; /* a VL that could send, but waits */
+	bool stop_on_deadlock;
+	bool pairs; /* keep statistics of pairs */
+};
+
+/* SDR to NDR, cut-through, IBA credits, MTU 2048, 8 packets of buffer, ... */
+void dl_emu_config_init(struct dl_emu_config *c);
+
+/* ---- traffic ----------------------------------------------------------- */
+
+struct dl_emu_message {
+	uint64_t at;	/* when it arrives at the adapter */
+	uint32_t bytes; /* of data, 1 or more */
+	uint16_t dlid;	/* unicast or multicast LID */
+	uint8_t level;	/* QoS level: adds bit 3 to the path SL */
+	uint8_t sl;	/* DL_TABLES_NO_SL: the path SL of the tables */
+	bool smp;	/* one management packet on VL 15 */
+};
+
+/* A packet that has arrived, or (dropped) never will. */
+struct dl_emu_delivery {
+	uint64_t created;  /* its message's `at` */
+	uint64_t injected; /* first bit on the adapter's link */
+	uint64_t at;	   /* last bit received */
+	uint32_t flow;
+	uint32_t dst;	/* port index */
+	uint32_t bytes; /* of data */
+	uint16_t dlid;
+	uint8_t level;
+	uint8_t sl;
+	bool last; /* of its message */
+};
+
+/*
+ * Who sends what.  Each flow is a queue pair of one adapter port and sends
+ * its messages one after the other.  In an open loop (window 0) messages come
+ * at rising times; those that the adapter cannot send yet wait.  In a closed
+ * loop the engine asks for `window` messages at the start, and for one more
+ * whenever one has been delivered (or lost); a multicast message counts as
+ * delivered when it has left the adapter.
+ */
+struct dl_emu_source {
+	void *context;
+	uint32_t nflows;
+	const uint32_t *port;	/* by flow: adapter port index */
+	const uint32_t *window; /* by flow; NULL: open loops */
+	/* False: nothing more, ever.  An open loop ignores `now`. */
+	bool (*next)(void *context, uint32_t flow, uint64_t now,
+		     struct dl_emu_message *out);
+	/* Every packet delivered, in order of time.  May be NULL. */
+	void (*delivered)(void *context, const struct dl_emu_delivery *d);
+};
+
+/* ---- running ----------------------------------------------------------- */
+
+struct dl_emu;
+
+/*
+ * Set up a run.  Everything given is borrowed, except the configuration
+ * itself.  Returns 0; -EINVAL (reported: what the configuration or the tables
+ * lack), -E2BIG (too many pairs for statistics), -ENOMEM.
+ */
+int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
+	       const struct dl_emu_source *source, const struct dl_log *log,
+	       struct dl_emu **out);
+void dl_emu_free(struct dl_emu *emu);
+
+enum dl_emu_state {
+	DL_EMU_RUNNING, /* the time asked for is reached */
+	DL_EMU_DONE,	/* nothing is left to happen, all is delivered */
+	DL_EMU_STUCK,	/* nothing can happen, packets are in flight */
+	DL_EMU_DEADLOCK /* found, and stop_on_deadlock is set */
+};
+
+/*
+ * Run until this time, all events at it included.  Returns enum dl_emu_state;
+ * -EOVERFLOW when max_packets are in flight; -EPROTO when a law of
+ * conservation was broken (an error in the engine: reported).
+ */
+int dl_emu_run(struct dl_emu *emu, uint64_t until);
+
+uint64_t dl_emu_now(const struct dl_emu *emu);
+
+/*
+ * New tables from now on, such as another snapshot of the same fabric: nodes
+ * are matched by GUID, LIDs are taken to mean the same.  Switches that it
+ * lacks keep what they have.  Borrowed.  Returns 0, -EINVAL (reported),
+ * -ENOMEM.
+ */
+int dl_emu_swap_tables(struct dl_emu *emu, const struct dl_tables *t);
+
+enum dl_emu_fault_kind {
+	DL_EMU_LINK_DOWN, /* the cable at `port`, both directions */
+	DL_EMU_LINK_UP,
+	DL_EMU_FCP_LOSS,     /* `rate` of flow-control packets sent by `port` */
+	DL_EMU_FCP_CORRUPT,  /* the same, found by their check sum */
+	DL_EMU_DATA_CORRUPT, /* `rate` of data packets sent by `port` */
+	DL_EMU_DRAIN_STOP,   /* the adapter port stops taking packets */
+	DL_EMU_DRAIN_START,
+	DL_EMU_DRAIN_RATE /* it takes `rate` millionths of its link rate */
+};
+
+struct dl_emu_fault {
+	enum dl_emu_fault_kind kind;
+	uint32_t port; /* port index */
+	uint32_t rate; /* millionths */
+};
+
+/* Something happens now.  Returns 0 or -EINVAL (reported). */
+int dl_emu_fault(struct dl_emu *emu, const struct dl_emu_fault *fault);
+
+/* ---- results ----------------------------------------------------------- */
+
+/* Why a packet did not arrive. */
+enum dl_emu_drop {
+	DL_EMU_DROP_NO_ENTRY,  /* no forwarding entry, or an empty group */
+	DL_EMU_DROP_DEAD_LINK, /* the link is down, or there is no cable */
+	DL_EMU_DROP_HOQ_LIFE,  /* waited too long at the head of a queue */
+	DL_EMU_DROP_CORRUPT,   /* damaged on the wire */
+	DL_EMU_DROP_SMP_FULL,  /* VL 15 has no credits */
+	DL_EMU_DROP_NO_VL,     /* the SL maps to no VL of the output */
+	DL_EMU_DROP_UNLISTED,  /* in no arbitration table, and `drop` is set */
+	DL_EMU_DROP_WRONG_END, /* handed to an end port it is not for */
+	DL_EMU_DROPS
+};
+
+/*
+ * Packets, counted as copies once multicast has split them: a packet that a
+ * switch copies to n outputs is one delivered or dropped packet for each.
+ */
+struct dl_emu_totals {
+	uint64_t injected; /* made by adapters, plus copies made */
+	uint64_t delivered;
+	uint64_t dropped;   /* sum of drops[] */
+	uint64_t in_flight; /* injected - delivered - dropped */
+	uint64_t drops[DL_EMU_DROPS];
+	uint64_t delivered_bytes; /* of data, without headers */
+	uint64_t messages;	  /* taken from the source */
+	uint64_t packet_hops;	  /* packets put on a link */
+	uint64_t events;
+	uint64_t fcps; /* flow-control packets sent */
+	uint64_t fcps_lost;
+	uint64_t since; /* when these counts began */
+	uint64_t at;
+};
+
+struct dl_emu_level {
+	uint64_t packets, bytes;	 /* delivered; bytes of data */
+	uint16_t sls;			 /* SLs that were delivered */
+	struct dl_emu_histogram latency; /* from the message's arrival, ps */
+	struct dl_emu_histogram network; /* from the first bit sent, ps */
+};
+
+struct dl_emu_port {
+	uint64_t packets; /* data and VL 15 sent */
+	uint64_t bytes;	  /* of these, with headers */
+	uint64_t busy_ps; /* link time of these */
+	uint64_t fcps;
+	uint64_t wait_ps;	 /* had data to send, and could not */
+	uint64_t received_bytes; /* adapters: data delivered */
+	/* Dropped: see enum dl_emu_drop, and IBA 16.1.3.5. */
+	uint32_t xmit_discards; /* at the output: dead, too late, unlisted */
+	uint32_t rcv_errors;	/* at the input: damaged */
+	uint32_t relay_errors;	/* at the input: no entry, no VL */
+	uint32_t vl15_dropped;	/* at the input */
+};
+
+struct dl_emu_vl {
+	uint64_t packets, bytes; /* sent, with headers */
+};
+
+struct dl_emu_pair {
+	uint64_t packets, bytes; /* bytes of data */
+	uint64_t latency_sum, latency_max;
+};
+
+/* A VL that could send, and that the arbiter does not serve. */
+struct dl_emu_starved {
+	uint32_t port;
+	uint8_t vl;
+	bool unlisted; /* no table names it */
+	uint64_t since;
+};
+
+/* Good until the next call that changes the emulation. */
+const struct dl_emu_totals *dl_emu_totals(struct dl_emu *emu);
+const struct dl_emu_level *dl_emu_level(const struct dl_emu *emu,
+					unsigned int level);
+const struct dl_emu_port *dl_emu_port(struct dl_emu *emu, uint32_t port);
+/* VL 0..15 of a port as sender; zeroes for one that it lacks. */
+struct dl_emu_vl dl_emu_vl(const struct dl_emu *emu, uint32_t port,
+			   unsigned int vl);
+/* Number of data VLs at a port's link. */
+unsigned int dl_emu_port_vls(const struct dl_emu *emu, uint32_t port);
+/* NULL: none were kept.  Both are end ports. */
+const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *emu, uint32_t src,
+				      uint32_t dst);
+
+/* The deadlock's shortest circle in verify's form; 0: there is none. */
+uint32_t dl_emu_cycle(const struct dl_emu *emu,
+		      const struct dl_cycle_step **cycle);
+
+/* VLs that starve now; at most `max` are written.  Returns how many do. */
+uint32_t dl_emu_starved(const struct dl_emu *emu, struct dl_emu_starved *out,
+			uint32_t max);
+
+/*
+ * Forget what was counted and measured (warm-up).  What is in flight counts
+ * as injected from now on.
+ */
+void dl_emu_reset_stats(struct dl_emu *emu);
+
+/* ---- link rates -------------------------------------------------------- */
+
+/*
+ * A link's data rate after 8b/10b (SDR, DDR, QDR) or 64b/66b coding, as the
+ * time of a byte: num / den picoseconds, exactly.
+ */
+struct dl_emu_rate {
+	uint32_t num, den;
+};
+
+/* Returns 0, or -EINVAL for a speed or width that does not exist. */
+int dl_emu_rate_of(unsigned int speed, unsigned int width,
+		   struct dl_emu_rate *out);
+
+/* The time of so many bytes, rounded up to a picosecond. */
+static inline uint64_t dl_emu_rate_time(struct dl_emu_rate r, uint64_t bytes)
+{
+	bytes *= r.num;
+	return r.den == 1 ? bytes : (bytes + r.den - 1) / r.den;
+}
+
+/* Bytes a second, rounded down. */
+static inline uint64_t dl_emu_rate_bytes(struct dl_emu_rate r)
+{
+	return UINT64_C(1000000000000) * r.den / r.num;
+}
+
+/* The rate of a port's link: the slower of both ends, by the configuration. */
+int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c,
+		     uint32_t port, struct dl_emu_rate *out);
+
+/* ---- patterns of traffic ---------------------------------------------------- */
+
+/*
+ * Traffic for the emulator: who sends how much to whom, and when.
+ *
+ * Adapters are plain numbers, 0 to n - 1, and so are their places on a grid;
+ * what they are in the fabric, and where the grid comes from, is the
+ * caller's business.  Each entry of the traffic and each of its sources
+ * together are a flow.  A flow has random numbers of its own (Random123), so
+ * what it sends depends on the seed and on nothing that other flows do.
+ *
+ * The emulator asks each flow for its next message.  In an open loop the
+ * message carries the time of its arrival, whatever happened to earlier ones;
+ * in a closed loop the emulator asks for `window` messages at the start and
+ * for another one whenever one has been delivered.
+ *
+ * Times are picoseconds.
+ */
+
+#define DL_EMU_NO_ADAPTER UINT32_MAX
+#define DL_EMU_GRID_DIMS 6
+#define DL_EMU_LOAD_ONE 1000000 /* a load of 1: an adapter's whole link */
+
+enum dl_emu_pattern {
+	DL_EMU_PATTERN_UNIFORM,	   /* anybody else, all equally likely */
+	DL_EMU_PATTERN_TRANSPOSE,  /* the grid's coordinates in reverse order */
+	DL_EMU_PATTERN_COMPLEMENT, /* n - 1 - i: the bit complement */
+	DL_EMU_PATTERN_TORNADO,	  /* in each dimension, nearly half way round */
+	DL_EMU_PATTERN_NEIGHBOUR, /* in each dimension, one further */
+	DL_EMU_PATTERN_SHIFT,	  /* i + `by` modulo n */
+	DL_EMU_PATTERN_RANDOM,	  /* one random permutation */
+	DL_EMU_PATTERN_HOTSPOT,	  /* a fraction to the targets, else anybody */
+	DL_EMU_PATTERN_INCAST,	  /* the targets in turn */
+	DL_EMU_PATTERN_ALL_TO_ALL, /* in round r, i + r modulo n */
+	DL_EMU_PATTERN_MULTICAST,  /* a group */
+	DL_EMU_PATTERN_TRACE	   /* as written down */
+};
+
+/* One size of messages, and how often it comes beside the others. */
+struct dl_emu_size {
+	uint32_t bytes; /* of data; at least 1 */
+	uint32_t weight;
+};
+
+/* One message. */
+struct dl_emu_trace_message {
+	uint64_t at;
+	uint32_t flow;
+	uint32_t entry;
+	uint32_t src;
+	uint32_t dst; /* DL_EMU_NO_ADAPTER: the group */
+	uint32_t bytes;
+	uint16_t mlid; /* 0: unicast */
+	uint8_t level; /* QoS level, 0 or 1 */
+};
+
+struct dl_emu_traffic_entry {
+	enum dl_emu_pattern pattern;
+	unsigned int level;
+	uint32_t load;	 /* open loop: millionths of the link; else 0 */
+	uint32_t window; /* closed loop: messages under way; else 0 */
+	bool periodic;	 /* open loop: evenly spaced, not at random */
+	const struct dl_emu_size *sizes;
+	uint32_t nsizes;
+	uint64_t start, stop;	 /* messages arrive from start until stop */
+	uint64_t count;		 /* messages of a source; 0: no end */
+	const uint32_t *sources; /* NULL: all */
+	uint32_t nsources;
+	const uint32_t *targets; /* hot spot, incast */
+	uint32_t ntargets;
+	uint32_t fraction; /* hot spot: millionths to the targets */
+	uint32_t by;	   /* shift */
+	uint16_t mlid;	   /* multicast */
+	const struct dl_emu_trace_message *trace; /* by source, then time */
+	uint64_t ntrace;
+};
+
+/*
+ * A grid of adapters: each point has `depth` places for adapters, and place
+ * point * depth + d holds the adapter `at` it, or none.  Points are numbered
+ * with the first dimension fastest.
+ */
+struct dl_emu_traffic_grid {
+	unsigned int dims; /* 0: no grid */
+	uint32_t radix[DL_EMU_GRID_DIMS];
+	uint32_t depth;
+	const uint32_t *at;
+};
+
+struct dl_emu_traffic_spec {
+	uint64_t seed;
+	uint32_t nadapters;
+	const uint64_t *rate; /* by adapter: bytes a second of its link */
+	struct dl_emu_traffic_grid grid;
+	const struct dl_emu_traffic_entry *entries;
+	uint32_t nentries;
+};
+
+struct dl_emu_traffic;
+
+/*
+ * Prepare traffic.  The specification and all that it refers to is borrowed.
+ * Returns 0, -EINVAL (a pattern lacks what it needs: reported), -ENOMEM.
+ */
+int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec,
+		       const struct dl_log *log, struct dl_emu_traffic **out);
+void dl_emu_traffic_free(struct dl_emu_traffic *t);
+
+/* Flows are numbered 0 to dl_emu_traffic_flows() - 1. */
+uint32_t dl_emu_traffic_flows(const struct dl_emu_traffic *t);
+
+/* The adapter that sends a flow. */
+uint32_t dl_emu_traffic_source(const struct dl_emu_traffic *t, uint32_t flow);
+
+/* Messages that a flow may have under way; 0: an open loop. */
+uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow);
+
+/*
+ * A flow's next message.  `now` is the present, which in an open loop does
+ * not matter.  False when there is none and never will be.
+ */
+bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
+			 struct dl_emu_trace_message *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The fabric: switches, channel adapters, routers and the cables between
+ * them, as plain arrays.
+ *
+ * Representation.  A node's ports stand side by side in `ports`, from port
+ * number 0 upwards, so that port `n` of node `i` is
+ * `ports[nodes[i].first_port + n]`.  A switch's port 0 is its management
+ * port; an adapter's port 0 is a place that is never used, which costs a few
+ * bytes and saves every reader a subtraction.  Cables are stored at both
+ * ends, as the index of the other port.
+ *
+ * Indices.  Nodes keep the order in which they were added (the order of the
+ * netlist: ibsim attaches a client to the first one).  Switches are also
+ * numbered densely, in the same order; everything that stores one row a
+ * switch is indexed by that number.
+ *
+ * Life.  dl_fabric_new(), then dl_fabric_add_node() and dl_fabric_connect()
+ * in any order, then dl_fabric_finish(); from then on the structure is
+ * read-only except for the LIDs (who changes one calls dl_fabric_finish()
+ * again).
+ *
+ * Limits (IBA volume 1): 254 external ports a switch, unicast LIDs 0x0001 to
+ * 0xBFFF.
+ */
+#ifndef DATELINE_FABRIC_H
+#define DATELINE_FABRIC_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DL_FABRIC_MAX_PORTS 254	 /* external ports of one node */
+#define DL_FABRIC_MAX_LID 0xBFFF /* last unicast LID */
+#define DL_FABRIC_MAX_LMC 7
+
+/* The values of NodeInfo.NodeType. */
+enum dl_fabric_node_type {
+	DL_FABRIC_CA = 1,
+	DL_FABRIC_SWITCH = 2,
+	DL_FABRIC_ROUTER = 3
+};
+
+struct dl_fabric_node {
+	uint64_t guid;	      /* NodeGUID; 0: none was given */
+	uint64_t system_guid; /* SystemImageGUID; 0: none was given */
+	uint32_t first_port;  /* index of port number 0 */
+	uint32_t sw;	      /* dense number among switches, or DL_NONE */
+	uint32_t id;	      /* offset of the netlist's node id in names */
+	uint32_t desc;	      /* offset of the node description; 0: none */
+	uint32_t vendor;
+	uint16_t device;
+	uint8_t type;	/* enum dl_fabric_node_type */
+	uint8_t nports; /* external ports, 1..DL_FABRIC_MAX_PORTS */
+};
+
+struct dl_fabric_port {
+	uint64_t guid; /* PortGUID of an end port; 0: none given */
+	uint32_t node;
+	uint32_t peer; /* port at the cable's far end, or DL_NONE */
+	uint16_t lid;  /* base LID of an end port; 0: none */
+	uint8_t lmc;
+	uint8_t num;	      /* port number within the node */
+	uint8_t width;	      /* lanes: 1, 2, 4, 8, 12; 0: unknown */
+	uint8_t speed;	      /* enum dl_fabric_speed */
+	uint8_t vls;	      /* data VLs: 1, 2, 4, 8, 15; 0: unknown */
+	uint8_t arb_high_cap; /* VLArbitrationHighCap, 0..64 */
+	uint8_t arb_low_cap;  /* VLArbitrationLowCap, 0..64 */
+};
+
+enum dl_fabric_speed {
+	DL_FABRIC_SPEED_UNKNOWN,
+	DL_FABRIC_SDR,
+	DL_FABRIC_DDR,
+	DL_FABRIC_QDR,
+	DL_FABRIC_FDR10,
+	DL_FABRIC_FDR,
+	DL_FABRIC_EDR,
+	DL_FABRIC_HDR,
+	DL_FABRIC_NDR,
+	DL_FABRIC_XDR
+};
+
+struct dl_fabric {
+	struct dl_fabric_node *nodes;
+	struct dl_fabric_port *ports;
+	uint32_t *switches; /* node index by switch number */
+	uint32_t *lid_port; /* port index by LID 0..top_lid, or DL_NONE */
+	uint32_t *by_guid;  /* node indices in order of GUID */
+	char *names;	    /* all strings, ended by NUL; offset 0 is "" */
+	uint32_t nnodes, nports, nswitches;
+	uint32_t names_len;
+	uint32_t nodes_cap, ports_cap, names_cap; /* while building */
+	uint16_t top_lid; /* highest LID in use; 0: none assigned */
+};
+
+/*
+ * An empty fabric.  Returns 0 or -ENOMEM; *out is the caller's, to be
+ * released with dl_fabric_free() (public).
+ */
+int dl_fabric_new(struct dl_fabric **out);
+
+/*
+ * Add a node with `nports` external ports.  `id` is copied.  *out (may be
+ * NULL) receives its index.  Returns 0, -EINVAL (ports out of range), -ENOMEM.
+ */
+int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type,
+		       unsigned int nports, uint64_t guid, const char *id,
+		       uint32_t *out);
+
+/* Set a node's description (copied).  Returns 0 or -ENOMEM. */
+int dl_fabric_set_desc(struct dl_fabric *f, uint32_t node, const char *desc);
+
+/*
+ * Join two ports, given by index, with a cable.  Joining the same two again
+ * is no error.  Returns 0, -EBUSY (one of them already has another cable),
+ * -EINVAL (a port 0, or a port with itself).
+ */
+int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b);
+
+/*
+ * Number the switches and index the GUIDs and LIDs.  Reports through `log`
+ * and returns -EINVAL when two nodes share a GUID or two end ports a LID, or
+ * a LID is out of range; -ENOMEM; else 0.
+ */
+int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log);
+
+/*
+ * Give every end port that has no LID the lowest free, aligned range of 2^lmc
+ * LIDs, in the order of the nodes, and index them.  A switch's port 0 gets a
+ * single LID (IBA: base port 0 has LMC 0), an adapter's port without a cable
+ * none.  Ports that have one keep it.  Returns 0, -ENOSPC (out of unicast
+ * LIDs), -EINVAL (lmc above 7, or LIDs clash), -ENOMEM.
+ */
+int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc);
+
+/* The node with this GUID, or DL_NONE.  O(log n). */
+uint32_t dl_fabric_find_guid(const struct dl_fabric *f, uint64_t guid);
+
+static inline const char *dl_fabric_node_id(const struct dl_fabric *f,
+					    uint32_t node)
+{
+	return f->names + f->nodes[node].id;
+}
+
+/* The node's description, or its id where there is none of its own. */
+static inline const char *dl_fabric_node_name(const struct dl_fabric *f,
+					      uint32_t node)
+{
+	const struct dl_fabric_node *n = &f->nodes[node];
+
+	return f->names + (n->desc ? n->desc : n->id);
+}
+
+static inline bool dl_fabric_is_switch(const struct dl_fabric *f, uint32_t node)
+{
+	return f->nodes[node].type == DL_FABRIC_SWITCH;
+}
+
+/* Does this port own LIDs?  A switch's port 0, and every adapter port. */
+static inline bool dl_fabric_is_end_port(const struct dl_fabric *f,
+					 uint32_t port)
+{
+	const struct dl_fabric_port *p = &f->ports[port];
+
+	return (p->num == 0) == dl_fabric_is_switch(f, p->node);
+}
+
+/* The node at the far end of a port's cable, or DL_NONE. */
+static inline uint32_t dl_fabric_peer_node(const struct dl_fabric *f,
+					   uint32_t port)
+{
+	uint32_t peer = f->ports[port].peer;
+
+	return peer == DL_NONE ? DL_NONE : f->ports[peer].node;
+}
+
+/* The switch (dense number) at the far end of a port's cable, or DL_NONE. */
+static inline uint32_t dl_fabric_peer_switch(const struct dl_fabric *f,
+					     uint32_t port)
+{
+	uint32_t node = dl_fabric_peer_node(f, port);
+
+	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
+}
+
+/*
+ * The switch (dense number) at which an end port enters the fabric: itself
+ * for a switch's port 0, the far end of the cable for an adapter's port.
+ * DL_NONE when it hangs on no switch.
+ */
+uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port);
+
+/* ---- netlists and subnet lists ---------------------------------------------- */
+
+/*
+ * Read a netlist: ibnetdiscover's output, ibsim's input.  Damage is reported
+ * with file and line.  Returns 0, -ENOENT and the like (cannot be opened),
+ * -EINVAL (damaged), -ENOMEM.
+ */
+int dl_fabric_read_netlist(const char *path, const struct dl_log *log,
+			   struct dl_fabric **out);
+
+/* The same from an open stream; `name` stands in messages. */
+int dl_fabric_read_netlist_stream(FILE *from, const char *name,
+				  const struct dl_log *log,
+				  struct dl_fabric **out);
+
+/* Write a netlist that ibsim and dl_fabric_read_netlist() read.  0 or -EIO. */
+int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to);
+
+/* Write OpenSM's subnet list (opensm-subnet.lst).  0 or -EIO. */
+int dl_fabric_write_subnet_list(const struct dl_fabric *f, FILE *to);
+
+/* Read such a list, from a file or a stream; errors as with a netlist. */
+int dl_fabric_read_subnet_list(const char *path, const struct dl_log *log,
+			       struct dl_fabric **out);
+int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
+				      const struct dl_log *log,
+				      struct dl_fabric **out);
+
+void dl_fabric_free(struct dl_fabric *f);
+
+/* ---- link speeds ------------------------------------------------------------ */
+
+/* "4x", "QDR" and "10" (Gb/s a lane) as numbers of dl_fabric_port; 0: none such. */
+unsigned int dl_fabric_width_of(const char *word, size_t len);
+unsigned int dl_fabric_speed_of(const char *word, size_t len);
+unsigned int dl_fabric_speed_of_rate(const char *word, size_t len);
+/* And back; 0 becomes "??". */
+const char *dl_fabric_speed_name(unsigned int speed);
+const char *dl_fabric_speed_rate(unsigned int speed);
+
+/* ---- failures --------------------------------------------------------------- */
+
+/*
+ * What is left of a finished fabric without the dead nodes (`dead`, by node)
+ * and without the cables cut at a port (`cut`, by port index; one of the two
+ * ends is enough).  Adapters and routers that are left without a single cable
+ * go, too; ports that lose theirs lose their LIDs.  All else stays: order,
+ * names, LIDs.  Returns 0 or -ENOMEM.
+ */
+int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead,
+		      const bool *cut, struct dl_fabric **out);
+
+/*
+ * Is there a way between all end ports that have a LID?  Returns 1, 0 or
+ * -ENOMEM.  O(ports).
+ */
+int dl_fabric_is_connected(const struct dl_fabric *f);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

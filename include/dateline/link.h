@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One link: VL arbitration, flow control, flow-control packets.
+ */
+#ifndef DATELINE_LINK_H
+#define DATELINE_LINK_H
+
+#include "tables.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- VL arbitration --------------------------------------------------------- */
+
+/*
+ * VL arbitration of one transmit port (SPEC part B, IBA 7.6.9).
+ *
+ * Two structures.  `struct dl_link_arb_program` is what a subnet manager wrote,
+ * compiled for fast decisions: read-only, 800 bytes, and shared by all
+ * ports with the same tables.  `struct dl_link_arbiter` is the state of one port:
+ * some 30 bytes, plain data, copied freely.
+ *
+ * At every packet boundary the port calls dl_link_arbiter_pick() with the set of
+ * VLs that are sendable, sends what it was told to send, and charges it with
+ * dl_link_arbiter_charge().  Picking twice without charging gives the same answer.
+ */
+
+#define DL_LINK_DATA_VLS 15	  /* data VLs are 0..14 */
+#define DL_LINK_VL_SMP 15	  /* the VL of subnet management packets */
+#define DL_LINK_ARB_ENTRIES 64	  /* entries of one table, at most */
+#define DL_LINK_ARB_UNLIMITED 255 /* VLHighLimit: the high table is unbounded */
+
+/* How much the low table may send in one turn (B5). */
+enum dl_link_low_turn { DL_LINK_LOW_PACKET, DL_LINK_LOW_WEIGHT };
+
+/* An entry that names VL 15 or a VL the port lacks or has off (B7). */
+enum dl_link_bad_entry { DL_LINK_BAD_SKIP, DL_LINK_BAD_ANY };
+
+/* Packets of a data VL that no entry names (B7). */
+enum dl_link_unlisted_vl {
+	DL_LINK_UNLISTED_HOLD,
+	DL_LINK_UNLISTED_IDLE,
+	DL_LINK_UNLISTED_DROP
+};
+
+struct dl_link_arb_options {
+	uint8_t nvls;	     /* enabled data VLs: 1, 2, 4, 8 or 15 */
+	uint8_t high_cap;    /* VLArbitrationHighCap, 0..64 */
+	uint8_t low_cap;     /* VLArbitrationLowCap, 0..64 */
+	uint8_t low_turn;    /* enum dl_link_low_turn */
+	uint8_t bad_entry;   /* enum dl_link_bad_entry */
+	uint8_t unlisted_vl; /* enum dl_link_unlisted_vl */
+};
+
+enum dl_link_arb_side { DL_LINK_ARB_HIGH, DL_LINK_ARB_LOW, DL_LINK_ARB_NONE };
+
+/* One table.  In masks of entries, bit e stands for entry e. */
+struct dl_link_arb_table {
+	uint64_t naming[DL_LINK_DATA_VLS]; /* the usable entries that name a VL */
+	uint64_t wild;			   /* those that may send any VL (B7) */
+	uint16_t sends[DL_LINK_ARB_ENTRIES]; /* the VLs that an entry may send */
+	struct dl_tables_vlarb_entry entry[DL_LINK_ARB_ENTRIES];
+	uint8_t n; /* entries after the cut to the cap */
+};
+
+struct dl_link_arb_program {
+	struct dl_link_arb_table table[2]; /* by enum dl_link_arb_side */
+	struct dl_link_arb_options options;
+	uint16_t enabled; /* VLs 0..nvls-1 */
+	uint16_t listed;  /* VLs that a usable entry names */
+	uint8_t high_limit;
+	bool programmed; /* false: power-up contents (B8) */
+};
+
+/* Where a table stands. */
+struct dl_link_arb_position {
+	int32_t left; /* remaining weight in blocks, while `live` */
+	uint8_t at;   /* the entry pointed to */
+	bool live;    /* false: `left` is loaded when `at` is visited */
+};
+
+struct dl_link_arbiter {
+	const struct dl_link_arb_program *program;
+	int32_t counter; /* HighPriCounter, in 4-byte words */
+	struct dl_link_arb_position place[2];
+	uint8_t turn; /* private to arbiter.c */
+};
+
+enum dl_link_kind { DL_LINK_NOTHING, DL_LINK_SMP, DL_LINK_FCP, DL_LINK_DATA };
+
+/* A decision. */
+struct dl_link_pick {
+	uint8_t kind;  /* enum dl_link_kind */
+	uint8_t vl;    /* of data packets; DL_LINK_VL_SMP for SMPs */
+	uint8_t side;  /* enum dl_link_arb_side; NONE: sent by no entry */
+	uint8_t entry; /* its index, where `side` is a table */
+};
+
+/* What stands in the registers after a packet, before any reload. */
+struct dl_link_arb_after {
+	int32_t weight;	 /* of the entry; undefined for side NONE */
+	int32_t counter; /* undefined while the limit is 255 */
+};
+
+/* The defaults: 8 VLs, full tables, packet, skip, hold. */
+void dl_link_arb_options_init(struct dl_link_arb_options *o);
+
+/*
+ * Compile what stands in a port's tables.  Entries beyond the caps are cut,
+ * and so are VL numbers above 15 (the field has 4 bits).
+ */
+void dl_link_arb_compile(const struct dl_tables_vlarb *arb,
+			 const struct dl_link_arb_options *o,
+			 struct dl_link_arb_program *out);
+
+/*
+ * The contents of a port's tables at power-up (B8): undefined, therefore
+ * drawn from `seed` for the port with this number.  The program compiled from
+ * them should have `programmed` set to false by the caller.
+ */
+void dl_link_arb_undefined(uint64_t seed, uint64_t port,
+			   struct dl_tables_vlarb *out);
+
+/*
+ * A port that starts with this program, which must outlive it.  (May be a
+ * structure of zeroes until then.)
+ */
+void dl_link_arbiter_init(struct dl_link_arbiter *a,
+			  const struct dl_link_arb_program *p);
+
+/*
+ * The tables, the limit or the options change under traffic (B8), between two
+ * packets.  A table whose entries differ is started at its first entry; one
+ * that was written with what it already held goes on undisturbed.  A new limit
+ * holds from the counter's next reload, except that 255 ("unlimited") begins
+ * and ends at once.  The old program must still be there during the call.
+ */
+void dl_link_arbiter_change(struct dl_link_arbiter *a,
+			    const struct dl_link_arb_program *p);
+
+/*
+ * Decide what to send next (B1-B7).  `smp`, `fcp`: is one queued?  Bit v of
+ * `sendable`: VL v has a packet queued and credits for all of it (B6).
+ * Returns the kind; *out is filled in unless that is DL_LINK_NOTHING.
+ * About 10 ns, whatever the tables hold; no memory.
+ */
+enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, bool smp,
+				       bool fcp, unsigned int sendable,
+				       struct dl_link_pick *out);
+
+/*
+ * The picked packet of `bytes` (1 or more) is on its way: charge it to the
+ * entry in 64-byte blocks and, in the high table, to the counter in 4-byte
+ * words, both rounded up.  `after` may be NULL.
+ */
+void dl_link_arbiter_charge(struct dl_link_arbiter *a,
+			    const struct dl_link_pick *pick, uint32_t bytes,
+			    struct dl_link_arb_after *after);
+
+/* Are packets of this data VL to be thrown away (B7, `drop`)? */
+static inline bool dl_link_arb_drops(const struct dl_link_arb_program *p,
+				     unsigned int vl)
+{
+	return p->options.unlisted_vl == DL_LINK_UNLISTED_DROP &&
+	       p->options.nvls > 1 && !(p->listed >> vl & 1);
+}
+
+/* ---- flow control ----------------------------------------------------------- */
+
+/*
+ * Link-level flow control of one virtual lane: InfiniBand's and the PCI
+ * Express style scheme behind one interface (SPEC C and E1, IBA 7.9.4).
+ *
+ * A link has a `struct dl_link_credit_tx` at its sending end and a
+ * `struct dl_link_credit_rx` at its receiving end for each VL and direction.  Two
+ * numbers travel between them, in both schemes 12 bits on the wire:
+ *
+ *                      IBA                       PCI Express style
+ *   rx -> tx, credit   FCCL                      Fwd_Cnt
+ *   tx -> rx, sync     FCTBS                     Tx_Cnt
+ *
+ * Amounts are in the scheme's unit, which dl_link_credit_units() gives: blocks of
+ * 64 bytes for IBA, packets for the other.
+ */
+
+/*
+ * The counters' width.  It is 12; the model checker's test compiles the same
+ * source at the model's width.
+ */
+#ifndef DL_LINK_CREDIT_BITS
+#define DL_LINK_CREDIT_BITS 12
+#endif
+#define DL_LINK_CREDIT_MODULUS (1u << DL_LINK_CREDIT_BITS)
+#define DL_LINK_CREDIT_MASK (DL_LINK_CREDIT_MODULUS - 1)
+#define DL_LINK_CREDIT_WINDOW \
+	(DL_LINK_CREDIT_MODULUS / 2) /* most ever promised */
+
+enum dl_link_credit_scheme { DL_LINK_CREDIT_IBA, DL_LINK_CREDIT_PCIE };
+
+struct dl_link_credit_tx {
+	uint32_t sent;	/* FCTBS (12 bits); Tx_Cnt */
+	uint32_t limit; /* CL (12 bits); Crd_Bal */
+	uint32_t alloc; /* PCIe: Buf_Alloc of the receiver */
+	uint8_t scheme;
+};
+
+struct dl_link_credit_rx {
+	uint32_t count;	  /* ABR (12 bits); Fwd_Cnt */
+	uint32_t free;	  /* free chunks; free packet places */
+	uint32_t size;	  /* all of them */
+	uint32_t chunk;	  /* units in a chunk; PCIe: 1 */
+	uint64_t dropped; /* packets that found no room (C5) */
+	uint8_t scheme;
+};
+
+/*
+ * The credit that a packet takes: `bytes` from after the local route header
+ * up to, not including, the variant CRC.
+ */
+static inline uint32_t dl_link_credit_units(enum dl_link_credit_scheme scheme,
+					    uint32_t bytes)
+{
+	return scheme == DL_LINK_CREDIT_PCIE ? 1 : (bytes + 63) / 64;
+}
+
+/*
+ * A receiver just initialised.  `buffer` units, handed out in chunks of
+ * `chunk` units (1 or more; what does not fill a chunk cannot be used).
+ * PCIe: at most DL_LINK_CREDIT_WINDOW places, chunk 1.  Returns 0 or -EINVAL.
+ */
+int dl_link_credit_rx_init(struct dl_link_credit_rx *rx,
+			   enum dl_link_credit_scheme scheme, uint32_t buffer,
+			   uint32_t chunk);
+
+/*
+ * The sender of that receiver, once flow control is initialised: it holds the
+ * receiver's first credit.
+ */
+void dl_link_credit_tx_init(struct dl_link_credit_tx *tx,
+			    const struct dl_link_credit_rx *rx);
+
+/* What every mix of packets can use of the free space. */
+static inline uint32_t dl_link_credit_promise(uint32_t chunks)
+{
+	return chunks < DL_LINK_CREDIT_WINDOW ? chunks : DL_LINK_CREDIT_WINDOW;
+}
+
+/* The number that the receiver's message carries: FCCL, Fwd_Cnt. */
+static inline uint32_t dl_link_credit_of(const struct dl_link_credit_rx *rx)
+{
+	if (rx->scheme == DL_LINK_CREDIT_PCIE)
+		return rx->count & DL_LINK_CREDIT_MASK;
+	return (rx->count + dl_link_credit_promise(rx->free)) &
+	       DL_LINK_CREDIT_MASK;
+}
+
+/* That message has reached the sender. */
+static inline void dl_link_credit_update(struct dl_link_credit_tx *tx,
+					 uint32_t credit)
+{
+	uint32_t away;
+
+	if (tx->scheme == DL_LINK_CREDIT_IBA) {
+		tx->limit = credit & DL_LINK_CREDIT_MASK;
+		return;
+	}
+	away = (tx->sent - credit) & DL_LINK_CREDIT_MASK;
+	tx->limit = away < tx->alloc ? tx->alloc - away : 0;
+}
+
+/* The number that the sender's message carries: FCTBS, Tx_Cnt (low bits). */
+static inline uint32_t
+dl_link_credit_sync_of(const struct dl_link_credit_tx *tx)
+{
+	return tx->sent & DL_LINK_CREDIT_MASK;
+}
+
+/*
+ * That message has reached the receiver, behind all data that was sent before
+ * it.  What was lost on the wire no longer counts as being in the buffer.
+ */
+void dl_link_credit_sync(struct dl_link_credit_rx *rx, uint32_t sync);
+
+/*
+ * May a packet of this many units leave?  IBA's comparison is exact for
+ * packets below DL_LINK_CREDIT_WINDOW blocks; real ones have 66 at most.
+ */
+static inline bool dl_link_credit_may_send(const struct dl_link_credit_tx *tx,
+					   uint32_t units)
+{
+	if (tx->scheme == DL_LINK_CREDIT_PCIE)
+		return units <= tx->limit;
+	return ((tx->limit - (tx->sent + units)) & DL_LINK_CREDIT_MASK) <=
+	       DL_LINK_CREDIT_WINDOW;
+}
+
+/* It leaves. */
+static inline void dl_link_credit_spend(struct dl_link_credit_tx *tx,
+					uint32_t units)
+{
+	tx->sent += units;
+	if (tx->scheme == DL_LINK_CREDIT_PCIE)
+		tx->limit -= units;
+	else
+		tx->sent &= DL_LINK_CREDIT_MASK;
+}
+
+/* Chunks that a packet of this many units takes. */
+static inline uint32_t dl_link_credit_chunks(const struct dl_link_credit_rx *rx,
+					     uint32_t units)
+{
+	return rx->chunk == 1 ? units : (units + rx->chunk - 1) / rx->chunk;
+}
+
+/*
+ * A packet has arrived.  Returns true when it is stored; false when it finds
+ * no room: then it is to be discarded, and is counted (C5).
+ */
+static inline bool dl_link_credit_receive(struct dl_link_credit_rx *rx,
+					  uint32_t units)
+{
+	uint32_t chunks = dl_link_credit_chunks(rx, units);
+
+	if (chunks > rx->free) {
+		rx->dropped++;
+		return false;
+	}
+	rx->free -= chunks;
+	if (rx->scheme == DL_LINK_CREDIT_IBA)
+		rx->count = (rx->count + units) & DL_LINK_CREDIT_MASK;
+	return true;
+}
+
+/* Give back chunks of stored packets that have moved on. */
+static inline void dl_link_credit_release_chunks(struct dl_link_credit_rx *rx,
+						 uint32_t chunks)
+{
+	rx->free += chunks;
+	if (rx->scheme == DL_LINK_CREDIT_PCIE)
+		rx->count += chunks;
+}
+
+/*
+ * A stored packet has moved on out of the buffer.  (PCIe, `units` packets
+ * have.)
+ */
+static inline void dl_link_credit_release(struct dl_link_credit_rx *rx,
+					  uint32_t units)
+{
+	dl_link_credit_release_chunks(rx, dl_link_credit_chunks(rx, units));
+}
+
+/*
+ * Should the receiver report now rather than at the deadline (C2)?  `told` is
+ * the last number it sent, `largest` the units of the largest packet.  Yes
+ * when new credit has gathered to a quarter of what the buffer can promise,
+ * or the sender may be held up for lack of it.
+ */
+bool dl_link_credit_worth_telling(const struct dl_link_credit_rx *rx,
+				  uint32_t told, uint32_t largest);
+
+/* ---- flow-control packets --------------------------------------------------- */
+
+/*
+ * The flow-control packet (SPEC C2, IBA 7.9.4): its bits, its check sum, when
+ * it is due, and what it does at both ends of a link.
+ *
+ * One packet serves both directions of a VL: FCTBS tells the far receiver
+ * what its sender has sent, FCCL tells the far sender what it may send.  Under
+ * the PCI Express style scheme the same fields hold Tx_Cnt and Fwd_Cnt.
+ */
+
+#define DL_LINK_FCP_BYTES 6	   /* four of fields, two of CRC */
+#define DL_LINK_FCP_SYMBOLS 8	   /* on the wire, with its delimiters */
+#define DL_LINK_FCP_DEADLINE 65536 /* symbol times between two of one VL */
+
+enum dl_link_fcp_op { DL_LINK_FCP_NORMAL, DL_LINK_FCP_INITIALISE };
+
+enum dl_link_state {
+	DL_LINK_DOWN,
+	DL_LINK_INITIALISE,
+	DL_LINK_ARM,
+	DL_LINK_ACTIVE
+};
+
+struct dl_link_fcp {
+	uint8_t op;	/* enum dl_link_fcp_op, 4 bits */
+	uint8_t vl;	/* 0..14, 4 bits */
+	uint16_t fctbs; /* 12 bits */
+	uint16_t fccl;	/* 12 bits */
+};
+
+/*
+ * IBA's 16-bit CRC (polynomial 100Bh, start FFFFh, complemented): the link
+ * packet CRC, and a data packet's variant CRC.  The low byte goes first on
+ * the wire.
+ */
+uint16_t dl_link_crc16(const uint8_t *bytes, size_t n);
+
+/* Write the packet as it goes over the wire. */
+void dl_link_fcp_encode(const struct dl_link_fcp *fcp,
+			uint8_t wire[DL_LINK_FCP_BYTES]);
+
+/*
+ * Read one.  Returns 0; -EBADMSG: the CRC is wrong; -EPROTO: a reserved
+ * operand, or VL 15, which has no flow control.  Such packets are discarded.
+ */
+int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES],
+		       struct dl_link_fcp *out);
+
+/* The operand of packets sent in a state; -1: none are sent. */
+static inline int dl_link_fcp_op(enum dl_link_state state)
+{
+	switch (state) {
+	case DL_LINK_INITIALISE:
+		return DL_LINK_FCP_INITIALISE;
+	case DL_LINK_ARM:
+	case DL_LINK_ACTIVE:
+		return DL_LINK_FCP_NORMAL;
+	default:
+		return -1;
+	}
+}
+
+/*
+ * Make the packet for a VL, from this port's sender and receiver of it.
+ * Returns 0, or -ENOTCONN while the link is down.
+ */
+int dl_link_fcp_make(enum dl_link_state state, unsigned int vl,
+		     const struct dl_link_credit_tx *tx,
+		     const struct dl_link_credit_rx *rx,
+		     struct dl_link_fcp *out);
+
+/*
+ * A decoded packet of this VL has arrived.  Returns 0; -ENOTCONN while the
+ * link is down (it is discarded); -ECONNRESET when the packet initialises a
+ * link that is active here: the far end has started anew, nothing is changed,
+ * and the port has to leave that state (IBA 7.2, RemoteInit).
+ */
+int dl_link_fcp_take(enum dl_link_state state, const struct dl_link_fcp *fcp,
+		     struct dl_link_credit_tx *tx,
+		     struct dl_link_credit_rx *rx);
+
+/*
+ * The latest time to queue the next packet of a VL whose last one left at
+ * `last`, when it may have to wait for `busy` symbols of other packets.
+ * A symbol is 8 bits at the link's rate; all times have one unit of the
+ * caller's choice.
+ */
+static inline uint64_t dl_link_fcp_due(uint64_t last, uint64_t symbol_time,
+				       uint32_t busy)
+{
+	uint32_t wait =
+		busy < DL_LINK_FCP_DEADLINE ? DL_LINK_FCP_DEADLINE - busy : 0;
+
+	return last + wait * symbol_time;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From coordinates to tables.
+ *
+ * Unicast by dimension order with datelines (SPEC A4), path SLs from
+ * coordinates alone (A5), SL-to-VL maps (A6), VL arbitration (A7), and the
+ * spanning tree on which all multicast groups travel (A9).
+ */
+#ifndef DATELINE_ROUTE_H
+#define DATELINE_ROUTE_H
+
+#include "tables.h"
+#include "torus.h"
+#include "verify.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum dl_route_mode { DL_ROUTE_CLASSIC, DL_ROUTE_PROVEN };
+
+struct dl_route_options {
+	enum dl_route_mode mode;
+	/* VL arbitration weights of QoS levels 0 and 1, 1..255. */
+	unsigned int weights[2];
+	unsigned int high_limit; /* VLHighLimit, 0..255 */
+	/*
+	 * Proven mode: after so many seconds by this clock what is not yet
+	 * repaired is sent along a spanning tree.  NULL: there is no hurry;
+	 * then, or within the limit, the result depends on the fabric alone.
+	 */
+	unsigned int repair_seconds;
+	double (*clock)(void);
+};
+
+/* The defaults: proven, 1:1, 16 KiB, 10 seconds but no clock. */
+void dl_route_options_init(struct dl_route_options *o);
+
+/*
+ * Compute all unicast tables of a torus: forwarding, SL to VL, VL
+ * arbitration, path SLs.  The fabric needs LIDs.  Returns 0, -ENOTSUP when
+ * the rules refuse the fabric (the reason and the culprits go to the log),
+ * -ENOMEM.
+ */
+int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
+	     const struct dl_route_options *o, const struct dl_log *log,
+	     struct dl_tables **out);
+
+/*
+ * Data VLs that the routing may count on: the smallest number found on any
+ * cable between switches, and on any end port (SPEC A6).
+ */
+struct dl_route_vls {
+	unsigned int between; /* 2, 4 or 8 */
+	unsigned int end;     /* 1 or more */
+};
+
+/*
+ * Path SL at QoS level 0 from one site to another: bit d is set when the
+ * shorter way round dimension d wraps (SPEC A5).  No failure enters into it.
+ */
+unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from,
+			 uint32_t to);
+
+/*
+ * The same from one switch to all: row[switch].  A switch that is no part of
+ * the torus goes by the nearest one that is (torus.attachment); entries of those
+ * that are cut off from it are left alone.
+ */
+void dl_route_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row);
+
+/*
+ * The SL-to-VL map between switches for packets that came in from direction
+ * `in` (DL_TORUS_DIRS: from an end port or any other place outside the torus) and
+ * leave in direction `out` (DL_TORUS_DIRS: to an end port), with that many data
+ * VLs.  `in` is the direction in which the input port points.
+ */
+dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
+				   const struct dl_route_vls *vls);
+
+/*
+ * A spanning tree of switches.  Every multicast group uses a part of it.
+ */
+struct dl_route_tree {
+	uint32_t root;	    /* switch number */
+	uint32_t nswitches; /* length of parent */
+	uint32_t *parent; /* by switch; DL_NONE: the root, or not in the tree */
+	uint32_t *order;  /* switches of the tree, parents before children */
+	uint32_t norder;
+	/* Cables to the parent, as port indices at the child, ascending. */
+	uint32_t *cable_first; /* nswitches + 1 of them */
+	uint32_t *cables;
+};
+
+/*
+ * The master tree of a torus (SPEC A9).  Returns 0, -ENOMEM, or -ENOTCONN
+ * when it cannot reach every placed switch.  Released with dl_route_tree_free().
+ */
+int dl_route_master_tree(const struct dl_torus *t, const struct dl_log *log,
+			 struct dl_route_tree **out);
+void dl_route_tree_free(struct dl_route_tree *tree);
+
+/* An empty tree for so many switches, without cables; NULL: no memory. */
+struct dl_route_tree *dl_route_tree_new(uint32_t nswitches);
+
+/*
+ * Port masks of one group: the branches from the root to every switch with a
+ * member, over one cable a hop chosen by `mlid`, and the members' own ports.
+ * `members` are port indices of end ports; `masks` has DL_TABLES_MASK_WORDS words a
+ * switch and is cleared first.  Returns 0, -ENOMEM, or -ENOTCONN when a
+ * member hangs on no switch of the tree (the others are still served).
+ */
+int dl_route_tree_group(const struct dl_route_tree *tree,
+			const struct dl_fabric *f, uint16_t mlid,
+			const uint32_t *members, uint32_t nmembers,
+			uint64_t *masks);
+
+/*
+ * Add to tables the multicast group of all adapter and router ports, at MLID
+ * DL_TABLES_MCAST_LID, on that tree.  Errors as above.
+ */
+int dl_route_tree_group_all(const struct dl_route_tree *tree,
+			    struct dl_tables *t);
+
+/*
+ * The tables of the plain rule (SPEC A4), also where the documents refuse the
+ * fabric: what the rule leaves open stays open, and nothing says that it is
+ * safe.  Returns 0, -ENOTSUP (too few VLs), -ENOMEM.
+ */
+int dl_route_dor(const struct dl_torus *t, const struct dl_torus_config *c,
+		 const struct dl_route_options *o, struct dl_tables **out);
+
+/*
+ * The forwarding tables of dimension-order routing alone, into tables made for
+ * the torus's fabric: the part of dl_route_dor() that grows with the square
+ * of the fabric.  Returns 0 or -ENOMEM.
+ */
+int dl_route_forwarding(const struct dl_torus *t,
+			const struct dl_torus_config *c,
+			struct dl_tables *tables);
+
+/*
+ * Let dl_verify() judge tables that have no groups together with groups of all
+ * end ports on the tree, one for each choice of parallel cables: these may do
+ * all that any group on it may do.  The verdict is the caller's.  0 or
+ * -ENOMEM.
+ */
+int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
+		    struct dl_verify_result **out);
+
+/* What proven mode did to a fabric. */
+struct dl_route_report {
+	uint64_t entries;	  /* forwarding entries */
+	uint64_t entries_changed; /* ... that differ from the plain rule's */
+	uint64_t entries_filled;  /* ... by the rule's own early turn, where
+					   a ring is cut in two */
+	uint32_t lost;	     /* pairs of switches that the rule leaves open */
+	uint32_t cyclic;     /* ... whose packets would close a credit loop */
+	uint32_t changed;    /* ... at which packets leave by another hop */
+	uint32_t mended;     /* destination switches with such hops */
+	uint32_t along_tree; /* destination switches routed along the tree */
+	uint32_t moved;	     /* switches not where SPEC A9 hangs them */
+	uint32_t attempts;   /* trees tried */
+	uint32_t rounds;     /* times that all was begun anew */
+	bool hurried;	     /* did the time for repairs run out? */
+	uint64_t pairs;	     /* of end ports and LIDs, all of them delivered */
+	/* Of the whole time; 0 unless the options have a clock. */
+	double search_seconds, proof_seconds;
+};
+
+/*
+ * Proven mode (SPEC A12): tables and a multicast tree for every connected
+ * fabric, with the path SLs and SL-to-VL maps of SPEC A5 and A6, as close to
+ * the plain rule's as the search finds.  They have passed dl_verify() with
+ * multicast groups of all end ports on the tree.  The fabric needs LIDs.
+ * `report` may be NULL.  Returns 0; -ENOTSUP (logged): too few VLs, or no
+ * connected fabric; -EPROTO (logged): the proof failed, a defect; -ENOMEM.
+ */
+int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
+		    const struct dl_route_options *o, const struct dl_log *log,
+		    struct dl_tables **tables, struct dl_route_tree **tree,
+		    struct dl_route_report *report);
+
+/*
+ * VL arbitration for one port, between switches or at an end port, whose
+ * tables hold `high_cap` and `low_cap` entries (0..64).  A high table too
+ * small for all VLs stays empty.
+ */
+void dl_route_vlarb(const struct dl_route_options *o,
+		    const struct dl_route_vls *vls, bool between,
+		    unsigned int high_cap, unsigned int low_cap,
+		    struct dl_tables_vlarb *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

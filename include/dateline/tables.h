@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The one structure that holds a routing: what a subnet manager programs
+ * into a fabric, whoever computed it.
+ *
+ * Routers fill it, dumps are read into it and written from it, the judges
+ * (verify, emu) look at nothing else but it and the fabric.  It therefore
+ * makes no assumption about how the tables came about.
+ *
+ * Representation.  Forwarding tables are one byte an entry, a row a switch.
+ * SL-to-VL maps and VL arbitration tables repeat themselves across a fabric,
+ * so each distinct one is stored once and referred to by number: a
+ * 16x16x16 torus has some dozen distinct maps for millions of port pairs.
+ * Path SLs are a matrix over classes of sources and destinations, for the
+ * same reason.
+ *
+ * Everything belongs to the structure except the fabric, which must outlive
+ * it.
+ */
+#ifndef DATELINE_TABLES_H
+#define DATELINE_TABLES_H
+
+#include "fabric.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DL_TABLES_NO_PORT 0xFF	   /* forwarding table entry: drop */
+#define DL_TABLES_NO_SL 0xFF	   /* path SL unknown, or no path */
+#define DL_TABLES_MCAST_LID 0xC000 /* first multicast LID */
+#define DL_TABLES_MASK_WORDS 4	   /* 64-bit words in a port mask (256 ports) */
+
+/*
+ * An SL-to-VL map: VL of SL s in bits 4s..4s+3.  VL 15 drops the packet
+ * (IBA: data must not use VL 15).
+ */
+typedef uint64_t dl_tables_sl2vl_row;
+
+static inline unsigned int dl_tables_sl2vl_get(dl_tables_sl2vl_row row,
+					       unsigned int sl)
+{
+	return row >> (4 * sl) & 15;
+}
+
+struct dl_tables_vlarb_entry {
+	uint8_t vl;	/* 0..15 */
+	uint8_t weight; /* blocks of 64 bytes; 0: null entry */
+};
+
+/* One port's VL arbitration (IBA 7.6.9); unused entries are {0, 0}. */
+struct dl_tables_vlarb {
+	struct dl_tables_vlarb_entry high[64];
+	struct dl_tables_vlarb_entry low[64];
+	uint8_t nhigh, nlow; /* entries programmed, at most the port's caps */
+	uint8_t high_limit;  /* units of 4096 bytes; 255: unlimited */
+};
+
+struct dl_tables_mcast_group {
+	uint16_t mlid;
+	/* Port masks: words w of switch s at masks[s * DL_TABLES_MASK_WORDS + w]. */
+	uint64_t *masks;
+};
+
+struct dl_tables {
+	const struct dl_fabric *fabric;
+
+	/* Forwarding: the port for LID l at switch s is lft[s * stride + l]. */
+	uint8_t *lft;
+	uint32_t stride; /* top_lid + 1, rounded up to blocks of 64 */
+	uint16_t top_lid;
+
+	/*
+	 * SL to VL, as indices into rows.  Switch s, in and out port i and o
+	 * (0..nports): sl2vl[sl2vl_first[s] + i * (nports + 1) + o].  Adapter
+	 * and router ports: end_sl2vl[port index] (0xFFFF: not set).
+	 */
+	dl_tables_sl2vl_row *rows;
+	uint32_t nrows, rows_cap;
+	uint16_t *sl2vl;
+	uint32_t *sl2vl_first; /* nswitches + 1 of them */
+	uint16_t *end_sl2vl;
+
+	/* VL arbitration of port p: arbs[vlarb[p]] (0xFFFF: not set). */
+	struct dl_tables_vlarb *arbs;
+	uint32_t narbs, arbs_cap;
+	uint16_t *vlarb;
+
+	/*
+	 * Path SL of source end port p (index) to LID l at QoS level 0:
+	 * psl[psl_src[p] * npsl_dst + psl_dst[l]]; DL_NONE as class: unknown.
+	 * Level 1 is the same with bit 3 set.
+	 */
+	uint8_t *psl;
+	uint32_t *psl_src, *psl_dst;
+	uint32_t npsl_src, npsl_dst;
+
+	struct dl_tables_mcast_group *groups;
+	uint32_t ngroups, groups_cap;
+};
+
+#define DL_TABLES_NO_ROW 0xFFFF
+
+/*
+ * Empty tables for a finished fabric with LIDs: forwarding entries
+ * DL_TABLES_NO_PORT, no SL-to-VL map, no arbitration, no SLs, no groups.
+ * Returns 0 or -ENOMEM; *out is released with dl_tables_free() (public).
+ */
+int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out);
+
+/*
+ * The same tables as another fabric holds them, in which the same nodes (by
+ * GUID) still have them.  Multicast groups are left out.  0 or -ENOMEM.
+ */
+int dl_tables_remap(const struct dl_tables *from, const struct dl_fabric *to,
+		    struct dl_tables **out);
+
+/* The number of a row, added if it is new.  Negative: -ENOMEM, -ENOSPC. */
+int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row);
+
+/* The number of an arbitration table, added if new.  -ENOMEM, -ENOSPC. */
+int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb);
+
+/*
+ * Allocate the path SL matrix for the given numbers of classes and fill it
+ * with DL_TABLES_NO_SL; psl_src and psl_dst start as DL_NONE.  0 or -ENOMEM.
+ */
+int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst);
+
+/*
+ * The group with this MLID, added with empty masks if new.  NULL: no memory.
+ * The pointer holds until the next call.
+ */
+struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t,
+					      uint16_t mlid);
+
+static inline uint8_t dl_tables_lft(const struct dl_tables *t, uint32_t sw,
+				    uint16_t lid)
+{
+	return lid > t->top_lid ? DL_TABLES_NO_PORT :
+				  t->lft[sw * (size_t)t->stride + lid];
+}
+
+static inline unsigned int dl_tables_path_sl(const struct dl_tables *t,
+					     uint32_t src_port, uint16_t dlid)
+{
+	uint32_t s, d;
+
+	if (!t->psl || dlid > t->top_lid)
+		return DL_TABLES_NO_SL;
+	s = t->psl_src[src_port];
+	d = t->psl_dst[dlid];
+	if (s == DL_NONE || d == DL_NONE)
+		return DL_TABLES_NO_SL;
+	return t->psl[s * (size_t)t->npsl_dst + d];
+}
+
+static inline void dl_tables_mask_set(uint64_t *masks, uint32_t sw,
+				      unsigned int port)
+{
+	masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] |= UINT64_C(1)
+							     << port % 64;
+}
+
+static inline bool dl_tables_mask_get(const uint64_t *masks, uint32_t sw,
+				      unsigned int port)
+{
+	return masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] >>
+		       port % 64 &
+	       1;
+}
+
+/*
+ * Writers of one dump each, in the format of OpenSM (-D 0x43) or ibdmchk.
+ * Return 0 or -EIO.
+ */
+int dl_tables_write_lfts(const struct dl_tables *t,
+			 FILE *to); /* opensm-lfts.dump */
+int dl_tables_write_sl2vl(const struct dl_tables *t,
+			  FILE *to); /* opensm-sl2vl.dump */
+int dl_tables_write_fdbs(const struct dl_tables *t, FILE *to); /* opensm.fdbs */
+int dl_tables_write_mcfdbs(const struct dl_tables *t,
+			   FILE *to); /* opensm.mcfdbs */
+int dl_tables_write_vlarb(const struct dl_tables *t,
+			  FILE *to); /* dateline-vlarb.dump */
+int dl_tables_write_psl(const struct dl_tables *t,
+			FILE *to); /* dateline-psl.dump */
+int dl_tables_write_slvl(const struct dl_tables *t,
+			 FILE *to); /* dateline-slvl.dump */
+
+/*
+ * Readers of the same.  They fill tables made for a fabric with LIDs.  What is
+ * damaged, or contradicts the fabric or itself, is reported with file and
+ * line.  Return 0, -EINVAL (reported), -ENOMEM, -EIO.  `name` stands in
+ * messages.
+ */
+int dl_tables_read_lfts(struct dl_tables *t, FILE *from, const char *name,
+			const struct dl_log *log);
+int dl_tables_read_sl2vl(struct dl_tables *t, FILE *from, const char *name,
+			 const struct dl_log *log);
+int dl_tables_read_fdbs(struct dl_tables *t, FILE *from, const char *name,
+			const struct dl_log *log);
+int dl_tables_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
+			  const struct dl_log *log);
+int dl_tables_read_vlarb(struct dl_tables *t, FILE *from, const char *name,
+			 const struct dl_log *log);
+int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name,
+		       const struct dl_log *log);
+int dl_tables_read_slvl(struct dl_tables *t, FILE *from, const char *name,
+			const struct dl_log *log);
+
+/*
+ * LIDs and LMCs that the fabric lacks, from the comments of an
+ * opensm-lfts.dump.  Errors as above.
+ */
+int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name,
+			const struct dl_log *log);
+
+void dl_tables_free(struct dl_tables *t);
+
+/* ---- cycles ----------------------------------------------------------------- */
+
+/*
+ * One step of a credit loop: a channel, and a packet that holds it while it
+ * waits for the channel of the next step.
+ */
+struct dl_cycle_step {
+	uint32_t port; /* output port of a switch, port index */
+	uint8_t vl;
+	uint8_t sl;    /* of the packet */
+	uint16_t dlid; /* its destination; 0: no packet was found */
+	uint32_t src;  /* its source end port */
+};
+
+/* ---- load of the cables ----------------------------------------------------- */
+
+/*
+ * What unicast tables ask of the cables: how many pairs of end ports go over
+ * each, and how many hops a packet makes on average.
+ */
+struct dl_tables_load {
+	/*
+	 * By port index: pairs (source end port, destination LID) that leave
+	 * a switch by this port towards another switch.  0 for other ports.
+	 */
+	uint64_t *flows;
+	uint64_t busiest; /* the largest of them */
+	uint64_t pairs;	  /* delivered pairs */
+	uint64_t hops;	  /* cables between switches that they pass */
+	/* The same for those pairs that other tables deliver, too. */
+	uint64_t common_pairs, common_hops, common_busiest;
+};
+
+/*
+ * Count.  Pairs whose packets do not arrive are left out, as are a port's
+ * packets to itself; a switch's own port 0 counts as an end port.  The fabric
+ * needs LIDs.  `other` are other tables of the same fabric to compare with, or
+ * NULL.  O(switches) for each LID in use.  Returns 0 or -ENOMEM; released with
+ * dl_tables_load_release().
+ */
+int dl_tables_load_count(const struct dl_tables *t,
+			 const struct dl_tables *other,
+			 struct dl_tables_load *out);
+void dl_tables_load_release(struct dl_tables_load *l);
+
+/* ---- snapshots -------------------------------------------------------------- */
+
+/*
+ * Write a snapshot: fabric and tables in the folder `dir`, which is made when
+ * it is not there.  Each file is replaced as a whole.  Returns 0 or a
+ * negative errno, reported.
+ */
+enum dl_snapshot_flags {
+	/* Path SLs as well; the file grows with the square of the fabric. */
+	DL_SNAPSHOT_PSL = 1
+};
+int dl_snapshot_write(const struct dl_tables *t, const char *dir,
+		      unsigned int flags, const struct dl_log *log);
+
+/* A snapshot read back; all of it belongs to the reader. */
+struct dl_snapshot {
+	struct dl_fabric *fabric;
+	struct dl_tables *tables;
+	unsigned int parts; /* enum dl_snapshot_part: what was there */
+};
+
+enum dl_snapshot_part {
+	DL_SNAPSHOT_HAS_LFTS = 1, /* always */
+	DL_SNAPSHOT_HAS_SL2VL = 2,
+	DL_SNAPSHOT_HAS_MCFDBS = 4,
+	DL_SNAPSHOT_HAS_VLARB = 8,
+	DL_SNAPSHOT_HAS_PSL = 16,
+	DL_SNAPSHOT_IS_PARTIAL = 32 /* marked as partial by whoever wrote it */
+};
+
+/*
+ * Read a snapshot, or a folder that OpenSM filled with its dumps.  `net` is a
+ * netlist for a folder without one, `psl` a file of path SLs to be used
+ * instead of the folder's; both may be NULL.  Returns 0; -ENOENT and the like
+ * (no such folder; no fabric or no forwarding tables in it), -EINVAL (damaged
+ * or contradictory: file and line are reported), -ENOMEM.
+ */
+int dl_snapshot_read(const char *dir, const char *net, const char *psl,
+		     const struct dl_log *log, struct dl_snapshot *out);
+void dl_snapshot_release(struct dl_snapshot *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

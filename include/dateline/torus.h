@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Coordinates: which switch sits where in a torus or mesh, and which of its
+ * ports point in which direction.
+ *
+ * A site is a place in the grid, numbered x + radix_x * (y + radix_y * z);
+ * a failed or missing switch leaves its site empty.  A direction is a
+ * dimension and a sense, numbered 2 * dimension + (1 if negative).
+ */
+#ifndef DATELINE_TORUS_H
+#define DATELINE_TORUS_H
+
+#include "fabric.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DL_TORUS_DIMS 3
+#define DL_TORUS_DIRS (2 * DL_TORUS_DIMS)
+#define DL_TORUS_MAX_RADIX 255 /* of one dimension */
+#define DL_TORUS_MAX_SITES DL_FABRIC_MAX_LID
+
+/* What a configuration means when it does not say. */
+#define DL_TORUS_DEFAULT_PORTGROUP 16
+#define DL_TORUS_DEFAULT_MAX_CHANGES 32
+
+static inline unsigned int dl_torus_dir(unsigned int dim, bool negative)
+{
+	return 2 * dim + negative;
+}
+
+static inline unsigned int dl_torus_dir_dim(unsigned int dir)
+{
+	return dir / 2;
+}
+
+static inline unsigned int dl_torus_opposite(unsigned int dir)
+{
+	return dir ^ 1;
+}
+
+/* The shape of the grid. */
+struct dl_torus_grid {
+	uint32_t radix
+		[DL_TORUS_DIMS]; /* 1..DL_TORUS_MAX_RADIX; 1: dimension absent */
+	bool mesh[DL_TORUS_DIMS]; /* open at the ends? */
+};
+
+static inline uint32_t dl_torus_grid_sites(const struct dl_torus_grid *g)
+{
+	return g->radix[0] * g->radix[1] * g->radix[2];
+}
+
+static inline uint32_t dl_torus_site(const struct dl_torus_grid *g,
+				     const uint32_t c[DL_TORUS_DIMS])
+{
+	return c[0] + g->radix[0] * (c[1] + g->radix[1] * c[2]);
+}
+
+static inline void dl_torus_site_coord(const struct dl_torus_grid *g,
+				       uint32_t site, uint32_t c[DL_TORUS_DIMS])
+{
+	c[0] = site % g->radix[0];
+	c[1] = site / g->radix[0] % g->radix[1];
+	c[2] = site / g->radix[0] / g->radix[1];
+}
+
+/*
+ * The neighbouring site in a direction, or DL_NONE past the end of a mesh and
+ * in a dimension that is absent (radix 1).
+ */
+uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
+			    unsigned int dir);
+
+/* The last dimension of radix above 1 (SPEC A1); 0 when there is none. */
+unsigned int dl_torus_last_dim(const struct dl_torus_grid *g);
+
+/*
+ * One seed of a configuration: links out of one common switch, and the
+ * place of the datelines relative to it.
+ */
+struct dl_torus_seed {
+	uint64_t from;		    /* GUID of the common switch; 0: unset */
+	uint64_t to[DL_TORUS_DIRS]; /* GUID of the neighbour; 0: unset */
+	int32_t dateline[DL_TORUS_DIMS]; /* origin, relative to the common switch */
+	bool has_dateline[DL_TORUS_DIMS];
+	uint32_t line; /* of its first keyword, for messages */
+};
+
+/* A parsed torus-2QoS.conf (SPEC A2). */
+struct dl_torus_config {
+	struct dl_torus_grid grid;
+	struct dl_torus_seed *seeds;
+	uint32_t nseeds;
+	uint8_t port_order[DL_FABRIC_MAX_PORTS + 1];
+	uint32_t nport_order;
+	uint32_t max_changes;
+	uint32_t portgroup_max_ports;
+	char *path; /* as given, for messages */
+};
+
+/* Why a switch has no place, and what becomes of it; see odd.c. */
+enum dl_torus_off_kind {
+	DL_TORUS_LEAF, /* it and what it joins hang on one placed switch */
+	DL_TORUS_DUAL_HOMED,  /* they hang on two */
+	DL_TORUS_UNPLACEABLE, /* on more */
+	DL_TORUS_DISCONNECTED /* on none */
+};
+
+struct dl_torus {
+	struct dl_torus_grid grid;
+	const struct dl_fabric *fabric; /* borrowed */
+	uint32_t nsites;
+	uint32_t *site_sw; /* switch at a site, or DL_NONE */
+	uint32_t *sw_site; /* site of a switch, or DL_NONE */
+	/*
+	 * By which site's coordinates a switch's path SLs go: its own, or that
+	 * of the nearest placed switch, its home.  DL_NONE when it is cut off.
+	 */
+	uint32_t *attachment;
+	/*
+	 * Of a switch without a place: the port of the first cable of its way
+	 * home, as a port index.  DL_NONE: it is placed, or cut off (odd.c).
+	 */
+	uint32_t *uplink;
+	/*
+	 * Cables from switch s in direction d lead out of the ports
+	 * group_ports[group_first[s * DL_TORUS_DIRS + d]] up to, not including,
+	 * group_ports[group_first[s * DL_TORUS_DIRS + d + 1]], ascending.  The k-th
+	 * port of a group and the k-th of the opposite group at the far
+	 * switch need not be the same cable.
+	 */
+	uint32_t *group_first;
+	uint8_t *group_ports;
+	uint8_t *port_dir; /* by port index: direction, or DL_TORUS_DIRS */
+	uint32_t seed;	   /* which seed of the configuration */
+	/* What does not fit: */
+	uint32_t *unplaced; /* switch numbers, in order of GUID */
+	uint8_t *off_kind;  /* by switch: enum dl_torus_off_kind */
+	uint32_t nunplaced;
+	uint32_t *off_links; /* one port index of each cable */
+	uint32_t noff_links;
+	uint32_t nplaced;
+	uint32_t nlinks; /* cables between neighbouring sites */
+};
+
+/*
+ * dl_torus_discover() by a subnet manager that has seen this fabric before:
+ * switches stay where they were in `before` (a torus of the same
+ * configuration, or NULL), unless cables or configuration contradict it.
+ */
+int dl_torus_discover_again(const struct dl_fabric *f,
+			    const struct dl_torus_config *c,
+			    const struct dl_torus *before,
+			    const struct dl_log *log, struct dl_torus **out);
+
+/*
+ * Find attachment and uplink, and list the switches without a place.  Needs
+ * the sites.  Returns 0 or -ENOMEM.
+ */
+int dl_torus_find_off_torus(struct dl_torus *t);
+
+/* The next switch on the way home of one that has no place, or DL_NONE. */
+static inline uint32_t dl_torus_uplink_switch(const struct dl_torus *t,
+					      uint32_t sw)
+{
+	return t->uplink[sw] == DL_NONE ?
+		       DL_NONE :
+		       dl_fabric_peer_switch(t->fabric, t->uplink[sw]);
+}
+
+/* Does this cable, given by one of its ports, join a switch to the next? */
+bool dl_torus_is_uplink(const struct dl_torus *t, uint32_t port);
+
+/*
+ * Port numbers of all cables from a switch to the next on its way home, and
+ * of their far ends, in ascending order of the former.  Either list may be
+ * NULL; they have room for DL_FABRIC_MAX_PORTS.  Returns how many there are.
+ */
+unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw,
+				    uint8_t *near_ports, uint8_t *far_ports);
+
+/* How many switches without a place are of this kind? */
+uint32_t dl_torus_count_off_torus(const struct dl_torus *t,
+				  enum dl_torus_off_kind kind);
+
+/*
+ * What is neither part of the torus nor beside it: misfits and what is cut
+ * off; and cables, between switches of the torus or at such switches, that
+ * are on no way home.
+ */
+uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables);
+
+/*
+ * The empty site that a switch without a place could belong to: next to every
+ * placed switch that it is cabled to.  DL_NONE: there is none.
+ */
+uint32_t dl_torus_possible_site(const struct dl_torus *t, uint32_t sw);
+
+/* Tell what does not fit and what becomes of it. */
+void dl_torus_report_off_torus(const struct dl_torus *t,
+			       const struct dl_log *log);
+
+/* Number of parallel cables from a switch in a direction. */
+static inline uint32_t dl_torus_group_size(const struct dl_torus *t,
+					   uint32_t sw, unsigned int dir)
+{
+	const uint32_t *first = &t->group_first[sw * DL_TORUS_DIRS + dir];
+
+	return first[1] - first[0];
+}
+
+static inline const uint8_t *dl_torus_group(const struct dl_torus *t,
+					    uint32_t sw, unsigned int dir)
+{
+	return &t->group_ports[t->group_first[sw * DL_TORUS_DIRS + dir]];
+}
+
+/*
+ * A line a switch, in the order of the sites: "switch 0,1,0 GUID 0x... (name)",
+ * as torus-2QoS writes opensm-torus.dump.  0 or -EIO.
+ */
+int dl_torus_write_list(const struct dl_torus *t, FILE *to);
+
+/* ---- configuration and discovery -------------------------------------------- */
+
+/*
+ * Read a torus-2QoS.conf.  Errors name file, line and token.  Returns 0,
+ * -ENOENT and the like, -EINVAL, -ENOMEM.
+ */
+int dl_torus_config_read(const char *path, const struct dl_log *log,
+			 struct dl_torus_config **out);
+int dl_torus_config_read_stream(FILE *from, const char *name,
+				const struct dl_log *log,
+				struct dl_torus_config **out);
+int dl_torus_config_write(const struct dl_torus_config *c, FILE *to);
+void dl_torus_config_free(struct dl_torus_config *c);
+
+/*
+ * Find radices and a seed from the cabling alone, the same ones every time.
+ * Returns 0, -ENOTSUP (no torus or mesh is recognisable), -ENOMEM.
+ */
+int dl_torus_infer(const struct dl_fabric *f, const struct dl_log *log,
+		   struct dl_torus_config **out);
+
+/*
+ * Find every switch's coordinate.  Returns 0 (also when some switches or
+ * cables fit nowhere: the torus lists them), -EINVAL when no seed of the
+ * configuration is usable on this fabric, -ENOMEM.  The torus borrows the
+ * fabric.
+ */
+int dl_torus_discover(const struct dl_fabric *f,
+		      const struct dl_torus_config *c, const struct dl_log *log,
+		      struct dl_torus **out);
+void dl_torus_free(struct dl_torus *t);
+
+/*
+ * Write the configuration of a torus: radices and up to `max_seeds` seeds
+ * that share no switch.  Returns 0 or -ENOMEM.
+ */
+int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
+		      struct dl_torus_config **out);
+
+/*
+ * Log what changed between two tori, at most `max` lines of DL_LOG_INFO and one
+ * that counts the rest.
+ */
+void dl_torus_report_changes(const struct dl_torus *before,
+			     const struct dl_torus *after, uint32_t max,
+			     const struct dl_log *log);
+
+/* ---- generated fabrics ------------------------------------------------------ */
+
+/* Cables missing between a site and its neighbour in a direction. */
+struct dl_torus_failed_hop {
+	uint32_t site;
+	uint8_t dir;
+	uint8_t cables; /* how many; 0: all of them */
+};
+
+struct dl_torus_plan {
+	struct dl_torus_grid grid;
+	uint32_t hosts;	   /* adapters at each switch */
+	uint32_t parallel; /* cables in each direction, at least 1 */
+	bool scramble;	   /* ports, GUIDs and order by `seed`? */
+	uint64_t seed;
+	const uint32_t *failed_sites; /* in any order, also repeated */
+	uint32_t nfailed_sites;
+	const struct dl_torus_failed_hop *failed_hops; /* they add up */
+	uint32_t nfailed_hops;
+};
+
+/*
+ * Make the fabric of a plan and a configuration that describes it.  Both are
+ * the caller's.  Returns 0, -EINVAL (reported: too many ports, nodes or
+ * failures, no such hop), -ENOMEM.
+ */
+int dl_torus_generate(const struct dl_torus_plan *plan,
+		      const struct dl_log *log, struct dl_fabric **fabric,
+		      struct dl_torus_config **config);
+
+/* ---- a curve through the grid ----------------------------------------------- */
+
+/*
+ * Fill `order` with all sites of the grid, each once, along a space-filling
+ * curve that begins near site 0: each is a neighbour of the one before, and
+ * any stretch of the walk lies in a compact part of the grid.  Returns 0 or
+ * -ENOMEM.
+ */
+int dl_torus_curve(const struct dl_torus_grid *g, uint32_t *order);
+
+/* Hops between two sites, the shorter way round. */
+uint32_t dl_torus_site_distance(const struct dl_torus_grid *g, uint32_t a,
+				uint32_t b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

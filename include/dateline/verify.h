@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The verdict on a set of tables, in full.
+ *
+ * A channel is a pair of an output port and a VL: the place where packets
+ * wait for credits.  Only channels from switch to switch can be part of a
+ * credit loop, since adapters always consume what they receive.
+ */
+#ifndef DATELINE_VERIFY_H
+#define DATELINE_VERIFY_H
+
+#include "tables.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why a packet does not arrive. */
+enum dl_verify_fault {
+	DL_VERIFY_NO_ENTRY,  /* the switch has no entry for the LID */
+	DL_VERIFY_DEAD_PORT, /* the entry names a port without a cable */
+	DL_VERIFY_WRONG_END, /* handed to an end port other than the owner */
+	DL_VERIFY_FORWARDING_LOOP, /* comes back to the same switch for ever */
+	DL_VERIFY_NO_VL,	   /* the SL maps to no VL of the output port */
+	DL_VERIFY_UNATTACHED,	   /* one of the end ports hangs on no switch */
+	DL_VERIFY_NO_COPY,	   /* no copy of a multicast packet arrives */
+	DL_VERIFY_TWICE		   /* more than one does */
+};
+
+/* One packet that does not arrive as it should. */
+struct dl_verify_lost {
+	uint32_t src;  /* source end port, port index */
+	uint32_t dst;  /* destination, group member, or DL_NONE */
+	uint16_t dlid; /* unicast or multicast LID */
+	uint8_t sl;    /* DL_TABLES_NO_SL: whatever the SL */
+	uint8_t fault; /* enum dl_verify_fault */
+	uint32_t sw;   /* switch where it goes wrong, or DL_NONE */
+	uint8_t port;  /* output port there; DL_TABLES_NO_PORT: none */
+};
+
+struct dl_verify_result {
+	const struct dl_fabric *fabric;
+	bool delivered;
+	bool credit_loop;
+	bool sl_stable;
+	bool sl_known;	      /* did the tables say which SLs are used? */
+	unsigned int levels;  /* QoS levels judged */
+	uint64_t pairs;	      /* ordered pairs of source port and LID */
+	uint64_t nlost;	      /* those that fail */
+	uint32_t groups_lost; /* multicast groups in which a copy fails */
+	struct dl_verify_lost *lost; /* some of them */
+	uint32_t nlisted;
+	struct dl_cycle_step *cycle;
+	uint32_t ncycle;
+	uint32_t groups;   /* multicast groups */
+	uint64_t channels; /* between switches, with packets */
+	uint64_t dependencies;
+	uint64_t without_sl;  /* pairs not judged for loops: SL unknown */
+	uint64_t without_vl;  /* pairs of ports with an unknown map */
+	uint64_t sl_changes;  /* pairs whose path SL differs from before */
+	uint64_t sl_compared; /* pairs compared */
+};
+
+struct dl_verify_options {
+	/*
+	 * Tables of an earlier moment: their path SLs are compared with the
+	 * ones judged, port by port.  NULL: no comparison.
+	 */
+	const struct dl_tables *earlier;
+	/* Bit s is set when multicast packets may use SL s. */
+	uint16_t multicast_sls;
+	/*
+	 * QoS levels to judge.  1: the path SLs as they are; 2: those with
+	 * bit 3 set as well; 0: 2, unless a path SL uses bit 3 itself.
+	 */
+	unsigned int levels;
+	/*
+	 * Leave out the packets to and from switches' own ports: management
+	 * datagrams, small and rare, but packets like others.
+	 */
+	int adapters_only;
+	/* At most so many failures of delivery are listed; all are counted. */
+	unsigned int max_listed;
+};
+
+/* The defaults: all pairs, no comparison, SLs 0 and 8, levels by the SLs. */
+void dl_verify_options_init(struct dl_verify_options *o);
+
+/*
+ * Judge tables: does every packet arrive, and can packets wait for each other
+ * in a circle?  Findings are no error: they stand in the verdict.  What had to
+ * be assumed because the tables do not say it goes to the log as a warning.
+ * Returns 0 or -ENOMEM.  The verdict is the caller's and refers to the
+ * fabric.  `o` may be NULL for the defaults.
+ */
+int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
+	      const struct dl_log *log, struct dl_verify_result **out);
+
+/* Does every packet reach its destination, and every copy its member? */
+int dl_verify_result_delivered(const struct dl_verify_result *v);
+
+/* Is there a credit loop? */
+int dl_verify_result_credit_loop(const struct dl_verify_result *v);
+void dl_verify_result_free(struct dl_verify_result *v);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "dateline/base.h"
+
+/* Longer messages are cut: no allocation, so that -ENOMEM can be reported. */
+#define MESSAGE_MAX 1024
+
+void dl_log(const struct dl_log *log, enum dl_log_level level,
+	    const char *format, ...)
+{
+	char message[MESSAGE_MAX];
+	va_list args;
+
+	if (!log || !log->write)
+		return;
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	log->write(log->context, level, message);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the files of this room share. */
+#ifndef DL_FABRIC_INTERNAL_H
+#define DL_FABRIC_INTERNAL_H
+
+#include <sys/types.h>
+
+#include "dateline/fabric.h"
+
+/* Open a file, have it read as a fabric, close it. */
+int dl_fabric_read_file(const char *path,
+			int (*read)(FILE *from, const char *name,
+				    const struct dl_log *log,
+				    struct dl_fabric **out),
+			const struct dl_log *log, struct dl_fabric **out);
+
+/*
+ * A draft of a fabric: what a file says, before any of it is believed.
+ *
+ * Readers fill a draft line by line and then have it built.  Statements
+ * remember their file and line, so that what only shows up at the end (a
+ * GUID used twice, two ends of a cable that disagree) is reported with the
+ * lines that say so.
+ */
+
+#define DL_FABRIC_PARSED_NODES (1u << 17) /* well above all unicast LIDs */
+#define DL_FABRIC_PARSED_PORTS (1u << 24) /* the same times 254, about */
+
+struct dl_fabric_parsed_place {
+	uint32_t file; /* its name's offset in strings */
+	uint32_t line;
+};
+
+struct dl_fabric_parsed_node {
+	uint64_t guid, system_guid;
+	uint32_t id, desc; /* offsets in strings; desc 0: none */
+	uint32_t vendor;
+	struct dl_fabric_parsed_place place;
+	uint16_t device;
+	uint8_t type, nports;
+};
+
+/* What is said about an end port. */
+struct dl_fabric_parsed_end {
+	uint64_t guid; /* 0: not said */
+	uint32_t node;
+	struct dl_fabric_parsed_place place;
+	uint16_t lid; /* 0: not said */
+	uint8_t lmc, num;
+};
+
+/*
+ * What one end says about a cable.  Widths and speeds are the sets that the
+ * port can run, the cable runs the best that both ends can; 0: not said.
+ */
+struct dl_fabric_parsed_link {
+	uint32_t node, peer;
+	struct dl_fabric_parsed_place place;
+	uint16_t speeds; /* bits by enum dl_fabric_speed */
+	uint8_t widths;	 /* bits as in DL_FABRIC_WIDTH_* */
+	uint8_t vls;	 /* 0: not said */
+	uint8_t num, peer_num;
+};
+
+/* In order of lanes, so that the highest bit is the widest. */
+enum {
+	DL_FABRIC_WIDTH_1X = 1,
+	DL_FABRIC_WIDTH_2X = 2,
+	DL_FABRIC_WIDTH_4X = 4,
+	DL_FABRIC_WIDTH_8X = 8,
+	DL_FABRIC_WIDTH_12X = 16
+};
+
+struct dl_fabric_parsed {
+	struct dl_fabric_parsed_node *nodes;
+	struct dl_fabric_parsed_end *ends;
+	struct dl_fabric_parsed_link *links;
+	char *strings; /* each ended by NUL; offset 0 is "" */
+	uint32_t nnodes, nends, nlinks, strings_len;
+	uint32_t nodes_cap, ends_cap, links_cap, strings_cap;
+	uint32_t nports; /* of all nodes */
+	const struct dl_log *log;
+};
+
+/* Zero but for the log; 0 or -ENOMEM.  Release with dl_fabric_parsed_end(). */
+int dl_fabric_parsed_begin(struct dl_fabric_parsed *d,
+			   const struct dl_log *log);
+void dl_fabric_parsed_end(struct dl_fabric_parsed *d);
+
+/*
+ * Copy `len` bytes; control characters, which would not survive being written
+ * out again, become blanks.  0 or -ENOMEM.
+ */
+int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s,
+			    size_t len, uint32_t *out);
+
+/* Add copies.  0, -ENOMEM, or -EINVAL (reported): more than a subnet holds. */
+int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d,
+			      const struct dl_fabric_parsed_node *node);
+int dl_fabric_parsed_add_end(struct dl_fabric_parsed *d,
+			     const struct dl_fabric_parsed_end *end);
+int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d,
+			      const struct dl_fabric_parsed_link *link);
+
+/* Report an error at a place.  Returns -EINVAL. */
+int dl_fabric_parsed_error(const struct dl_fabric_parsed *d,
+			   struct dl_fabric_parsed_place place,
+			   const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The sets of all widths and speeds up to one; of 0: none. */
+uint8_t dl_fabric_widths_up_to(unsigned int lanes);
+uint16_t dl_fabric_speeds_up_to(unsigned int speed);
+
+/*
+ * Build the fabric.  0; -EINVAL: the draft contradicts itself, which is
+ * reported; -ENOMEM.
+ */
+int dl_fabric_parsed_build(const struct dl_fabric_parsed *d,
+			   struct dl_fabric **out);
+
+/* The parts of the netlist reader; see netlist_read.c. */
+
+#define DL_FABRIC_NETLIST_DEPTH 16 /* of files included by files */
+
+struct dl_fabric_netlist {
+	struct dl_fabric_parsed d;
+	struct dl_text *t; /* of the file being read */
+	/* Said ahead of a header. */
+	struct dl_fabric_parsed_node next;
+	uint64_t guid[4], guid_base[4]; /* by node type */
+	uint64_t port_guid[4];		/* of port 0; 0: not said */
+	bool guid_said[4];
+	uint32_t node; /* of port lines, or DL_NONE */
+	uint32_t port_line[DL_FABRIC_MAX_PORTS + 1]; /* of this node's ports */
+	bool after_port, warned;
+	/* Files being read, to refuse cycles. */
+	struct {
+		dev_t dev;
+		ino_t ino;
+	} open[DL_FABRIC_NETLIST_DEPTH];
+	unsigned int depth, includes;
+	uint32_t file; /* this file's name in the strings */
+};
+
+/* Read the current line.  0, -ENOMEM, or -EINVAL after a message. */
+int dl_fabric_netlist_line(struct dl_fabric_netlist *r);
+
+/* After the word "include".  Results as above. */
+int dl_fabric_netlist_include(struct dl_fabric_netlist *r);
+
+/* What a comment says that ibnetdiscover wrote. */
+struct dl_fabric_comment {
+	const char *desc; /* NULL: none; not ended by NUL */
+	size_t desc_len;
+	struct {
+		uint64_t lid, lmc;
+	} own, far;			/* before and after the description */
+	unsigned int width, speed, vls; /* 0: not said */
+};
+
+/*
+ * Read the comment that may stand at `at`, up to the end of the line.  0, or
+ * -EINVAL: a LID or LMC out of range, reported.
+ */
+int dl_fabric_netlist_comment(struct dl_text *t, struct dl_fabric_comment *c);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the files of this room share. */
+#ifndef DL_LIVE_INTERNAL_H
+#define DL_LIVE_INTERNAL_H
+
+#include <infiniband/mad.h>
+#include "dateline/live.h"
+
+/*
+ * Management datagrams, many in flight: queries to subnet management agents
+ * and to the subnet administrator, through libibumad.
+ *
+ * Life.  dl_live_mads_open(), then any number of dl_live_mads_run(), each of which works
+ * through one list of queries, then dl_live_mads_close().  Not for several threads.
+ */
+
+struct dl_live_mads;
+
+/* Opens the local port.  0, or a negative errno, reported. */
+int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
+		      struct dl_live_mads **out);
+void dl_live_mads_close(struct dl_live_mads *m);
+
+/* One query: a Get of one attribute. */
+struct dl_live_query {
+	ib_portid_t to; /* lid 0: by directed route */
+	bool sa;	/* to the subnet administrator */
+	uint16_t attr;
+	uint32_t mod;
+	uint64_t mask; /* of components (subnet administrator) */
+	uint8_t data[IB_SA_DATA_SIZE]; /* sent and, in an answer, received */
+	uint32_t key[3];	       /* the asker's own */
+};
+
+/* What became of a query. */
+enum dl_live_answer {
+	DL_LIVE_ANSWERED,
+	DL_LIVE_REFUSED, /* an answer with a status other than "good" */
+	DL_LIVE_SILENT	 /* no answer, after all retries */
+};
+
+/* A list of queries, made one by one as there is room for them. */
+struct dl_live_queries {
+	const char *what; /* for progress: "forwarding tables" */
+	void *context;
+	/* Start again from the beginning. */
+	void (*rewind)(void *context);
+	/* The next one, from zeroed memory; false: that was all. */
+	bool (*next)(void *context, struct dl_live_query *q);
+	void (*answer)(void *context, const struct dl_live_query *q,
+		       enum dl_live_answer how, unsigned int status);
+};
+
+/* Ask them all.  0 or a negative errno, reported: the port is gone. */
+int dl_live_mads_run(struct dl_live_mads *m,
+		     const struct dl_live_queries *list);
+
+/* What the parts of reading a live fabric share. */
+
+/* What discovery knows of a switch or port beyond the fabric. */
+struct dl_live_switch {
+	ib_portid_t path; /* directed route to it */
+	uint16_t lft_top; /* LinearFDBTop */
+	uint16_t mft_cap; /* MulticastFDBCap */
+	uint16_t mft_top; /* MulticastFDBTop; 0: not told */
+};
+
+struct dl_live {
+	const struct dl_log *log;
+	struct dl_live_options o;
+	struct dl_fabric *f;
+	struct dl_live_switch *switches; /* by switch number */
+	ib_portid_t self;		 /* route to the local port: no hops */
+	uint32_t *capabilities;		 /* by port index of an end port */
+	uint8_t *high_limit;		 /* by port index */
+	struct dl_live_mads *mads;
+	/* What is missing: a line each. */
+	FILE *gaps;
+	char *gaps_text;
+	size_t gaps_len;
+	uint64_t ngaps;
+};
+
+/* Discover: fills f and all arrays.  0 or a negative errno, reported. */
+int dl_live_discover(struct dl_live *l);
+
+/* The directed route to an end port, or to a switch by its port 0. */
+ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port);
+
+/* Note something that is missing. */
+void dl_live_gap(struct dl_live *l, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Read all tables, and the path SLs.  0 or a negative errno, reported. */
+int dl_live_tables(struct dl_live *l, struct dl_tables *t);
+int dl_live_path_sls(struct dl_live *l, struct dl_tables *t);
+
+#endif

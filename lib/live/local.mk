@@ -1,0 +1,11 @@
+# The running fabric: apart, because it needs libraries that the plugin, which
+# runs inside a subnet manager, must not load.
+noinst_LTLIBRARIES += libdllive.la
+libdllive_la_SOURCES = \
+	include/dateline/live.h \
+	lib/live/discover.c \
+	lib/live/internal.h \
+	lib/live/mads.c \
+	lib/live/paths.c \
+	lib/live/tables.c
+libdllive_la_LIBADD = -libnetdisc -libmad -libumad

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Management datagrams, many in flight.
+ *
+ * Problem.  A fabric of some thousand switches takes hundreds of thousands of
+ * queries; one at a time, each waiting for its answer, that is minutes.  And
+ * answers get lost.
+ *
+ * Method.  A window of slots.  The number of its slot, and of the use of that
+ * slot, is the low half of a datagram's transaction ID (the high half belongs
+ * to the kernel), so an answer finds its query at once and a late one is
+ * recognised.  A slot whose time is up is sent again, some times; timers are
+ * ours, because a simulated fabric has none.
+ *
+ * Order.  Answers come in any order, and so do calls of `answer`.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <infiniband/umad.h>
+#include <infiniband/umad_sa.h>
+
+#include "live/internal.h"
+#include "dateline/base.h"
+
+#define SLOT_BITS 12
+#define MOST_SLOTS (1u << SLOT_BITS)
+#define PROGRESS_MS 200
+#define FEW 16	      /* queries not worth showing */
+#define STATUS_BUSY 1 /* ask again later (IBA volume 1, 13.4.7) */
+
+struct slot {
+	struct dl_live_query q;
+	uint32_t use;	   /* counts uses, to tell late answers */
+	unsigned int sent; /* times; 0: free */
+	uint64_t deadline; /* milliseconds */
+};
+
+struct dl_live_mads {
+	const struct dl_log *log;
+	struct dl_live_options o;
+	int port;	       /* libibumad's */
+	int smi, directed, sa; /* agents */
+	struct slot *slots;
+	uint32_t busy;	 /* slots in use */
+	uint8_t *buffer; /* one datagram with libibumad's header */
+	uint64_t asked, done, total, shown;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * UINT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static int register_agents(struct dl_live_mads *m)
+{
+	m->smi = umad_register(m->port, IB_SMI_CLASS, 1, 0, NULL);
+	m->directed = umad_register(m->port, IB_SMI_DIRECT_CLASS, 1, 0, NULL);
+	m->sa = umad_register(m->port, IB_SA_CLASS, UMAD_SA_CLASS_VERSION, 1,
+			      NULL);
+	if (m->smi >= 0 && m->directed >= 0 && m->sa >= 0)
+		return 0;
+	dl_log(m->log, DL_LOG_ERROR,
+	       "the local InfiniBand port does not take "
+	       "management datagrams (are you root?)");
+	return -EACCES;
+}
+
+int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
+		      struct dl_live_mads **out)
+{
+	struct dl_live_mads *m = calloc(1, sizeof(*m));
+	int err = -ENOMEM;
+
+	if (!m)
+		return err;
+	m->log = log;
+	m->o = *o;
+	m->port = -1;
+	if (!m->o.in_flight || m->o.in_flight > MOST_SLOTS)
+		m->o.in_flight = MOST_SLOTS;
+	m->slots = calloc(m->o.in_flight, sizeof(*m->slots));
+	m->buffer = calloc(1, umad_size() + IB_MAD_SIZE);
+	if (!m->slots || !m->buffer)
+		goto fail;
+	err = -ENODEV;
+	if (umad_init() >= 0)
+		m->port = umad_open_port(o->ca, o->port);
+	if (m->port < 0) {
+		dl_log(log, DL_LOG_ERROR,
+		       "%s: no InfiniBand port can be opened "
+		       "here",
+		       o->ca ? o->ca : "this machine");
+		goto fail;
+	}
+	err = register_agents(m);
+	if (err)
+		goto fail;
+	*out = m;
+	return 0;
+fail:
+	dl_live_mads_close(m);
+	return err;
+}
+
+void dl_live_mads_close(struct dl_live_mads *m)
+{
+	if (!m)
+		return;
+	if (m->port >= 0)
+		umad_close_port(m->port);
+	free(m->slots);
+	free(m->buffer);
+	free(m);
+}
+
+/* ---- sending ----------------------------------------------------------- */
+
+static int send_slot(struct dl_live_mads *m, uint32_t number)
+{
+	struct slot *slot = &m->slots[number];
+	struct dl_live_query *q = &slot->q;
+	bool directed = !q->sa && !q->to.lid;
+	ib_rpc_t rpc = {
+		.mgtclass = q->sa    ? IB_SA_CLASS :
+			    directed ? IB_SMI_DIRECT_CLASS :
+				       IB_SMI_CLASS,
+		.method = IB_MAD_METHOD_GET,
+		.attr = { q->attr, q->mod },
+		.mask = q->mask,
+		.trid = (slot->use & 0xFFFFF) << SLOT_BITS | number,
+		.dataoffs = q->sa ? IB_SA_DATA_OFFS : IB_SMP_DATA_OFFS,
+		.datasz = q->sa ? IB_SA_DATA_SIZE : IB_SMP_DATA_SIZE,
+	};
+	int agent = q->sa ? m->sa : directed ? m->directed : m->smi;
+	ib_rmpp_hdr_t rmpp = { 0 };
+
+	/* A transaction ID of 0 would be replaced. */
+	rpc.trid |= UINT64_C(1) << 32;
+	memset(m->buffer, 0, umad_size() + IB_MAD_SIZE);
+	if (mad_build_pkt(m->buffer, &rpc, &q->to, q->sa ? &rmpp : NULL,
+			  q->data) < 0)
+		return -EINVAL;
+	slot->sent++;
+	slot->deadline = now_ms() + m->o.timeout_ms;
+	if (umad_send(m->port, agent, m->buffer, IB_MAD_SIZE, m->o.timeout_ms,
+		      0) < 0 &&
+	    errno != EAGAIN && errno != ENOBUFS) {
+		dl_log(m->log, DL_LOG_ERROR,
+		       "cannot send a management datagram: "
+		       "%s",
+		       strerror(errno));
+		return -EIO;
+	}
+	return 0;
+}
+
+static int fill_window(struct dl_live_mads *m,
+		       const struct dl_live_queries *list, bool *more)
+{
+	for (uint32_t i = 0; *more && m->busy < m->o.in_flight; i++) {
+		struct slot *slot = &m->slots[i];
+		int err;
+
+		if (slot->sent)
+			continue;
+		memset(&slot->q, 0, sizeof(slot->q));
+		*more = list->next(list->context, &slot->q);
+		if (!*more)
+			break;
+		slot->use++;
+		m->busy++;
+		m->asked++;
+		err = send_slot(m, i);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ---- receiving --------------------------------------------------------- */
+
+static void finish(struct dl_live_mads *m, const struct dl_live_queries *list,
+		   struct slot *slot, enum dl_live_answer how,
+		   unsigned int status)
+{
+	slot->sent = 0;
+	m->busy--;
+	m->done++;
+	list->answer(list->context, &slot->q, how, status);
+}
+
+static void take(struct dl_live_mads *m, const struct dl_live_queries *list)
+{
+	uint8_t *mad = umad_get_mad(m->buffer);
+	uint32_t trid = mad_get_field64(mad, 0, IB_MAD_TRID_F);
+	uint32_t number = trid & (MOST_SLOTS - 1);
+	struct slot *slot = &m->slots[number];
+	unsigned int status;
+
+	if (number >= m->o.in_flight || !slot->sent ||
+	    (slot->use & 0xFFFFF) != trid >> SLOT_BITS)
+		return; /* late, or not ours */
+	if (umad_status(m->buffer))
+		return; /* the kernel gave up: so does our timer */
+	status = mad_get_field(mad, 0, IB_MAD_STATUS_F);
+	if (!slot->q.sa)
+		status &= 0x7FFF; /* the top bit is a direction */
+	/* Too busy now: the timer will ask again. */
+	if (status & STATUS_BUSY && slot->sent <= m->o.retries)
+		return;
+	if (slot->q.sa)
+		memcpy(slot->q.data, mad + IB_SA_DATA_OFFS, IB_SA_DATA_SIZE);
+	else
+		memcpy(slot->q.data, mad + IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE);
+	finish(m, list, slot, status ? DL_LIVE_REFUSED : DL_LIVE_ANSWERED,
+	       status);
+}
+
+/* Send again what is overdue, or give it up. */
+static int check_time(struct dl_live_mads *m,
+		      const struct dl_live_queries *list, int *wait)
+{
+	uint64_t now = now_ms(), next = now + m->o.timeout_ms;
+
+	for (uint32_t i = 0; i < m->o.in_flight; i++) {
+		struct slot *slot = &m->slots[i];
+		int err;
+
+		if (!slot->sent)
+			continue;
+		if (slot->deadline <= now) {
+			if (slot->sent > m->o.retries) {
+				finish(m, list, slot, DL_LIVE_SILENT, 0);
+				continue;
+			}
+			err = send_slot(m, i);
+			if (err)
+				return err;
+		}
+		if (slot->deadline < next)
+			next = slot->deadline;
+	}
+	*wait = next - now;
+	return 0;
+}
+
+static void show_progress(struct dl_live_mads *m,
+			  const struct dl_live_queries *list, bool last)
+{
+	uint64_t now = now_ms();
+
+	if (!m->o.progress || m->total < FEW ||
+	    (!last && now < m->shown + PROGRESS_MS))
+		return;
+	m->shown = now;
+	m->o.progress(m->o.context, list->what, m->done, m->total);
+}
+
+static uint64_t count(const struct dl_live_queries *list)
+{
+	struct dl_live_query q;
+	uint64_t n = 0;
+
+	list->rewind(list->context);
+	for (memset(&q, 0, sizeof(q)); list->next(list->context, &q);
+	     memset(&q, 0, sizeof(q)))
+		n++;
+	list->rewind(list->context);
+	return n;
+}
+
+int dl_live_mads_run(struct dl_live_mads *m, const struct dl_live_queries *list)
+{
+	bool more = true;
+	int err = 0, wait = 0;
+
+	m->asked = m->done = 0;
+	m->total = count(list);
+	while (!err) {
+		int len = IB_MAD_SIZE;
+
+		err = fill_window(m, list, &more);
+		if (err || (!m->busy && !more))
+			break;
+		err = check_time(m, list, &wait);
+		if (err || !m->busy)
+			continue;
+		if (umad_recv(m->port, m->buffer, &len, wait) >= 0)
+			take(m, list);
+		show_progress(m, list, false);
+	}
+	show_progress(m, list, true);
+	/* After an error: whatever is still under way is nobody's. */
+	for (uint32_t i = 0; i < m->o.in_flight; i++)
+		m->slots[i].sent = 0;
+	m->busy = 0;
+	return err;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The path SLs of a running fabric, asked of the subnet administrator one
+ * pair at a time (IBA volume 1, 15.2.5.16).
+ *
+ * Problem.  Pairs grow with the square of the fabric.  Only what a subnet
+ * administrator answers is sure, so nothing is left out to save time unless
+ * the caller says so: `paths` tells whether all pairs are asked for, those of
+ * adapters, or none; by itself, all up to two million pairs.
+ *
+ * A subnet manager that does not answer at all is found out by the first
+ * question, not by a million of them.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/internal.h"
+#include "dateline/base.h"
+
+#define MANY_PAIRS 2000000
+
+#define COMP_DLID (1u << 4) /* components of a PathRecord */
+#define COMP_SLID (1u << 5)
+#define COMP_NUMPATH (1u << 12)
+
+struct pairs {
+	struct dl_live *l;
+	struct dl_tables *t;
+	ib_portid_t sm;
+	uint32_t *ends; /* sources, port indices */
+	uint32_t nends;
+	uint16_t *lids; /* destinations */
+	uint32_t nlids;
+	uint32_t src, dst; /* where the list stands */
+	bool first_only;   /* only the first pair, to try */
+	uint64_t refused, silent;
+};
+
+/* ---- the subnet manager ------------------------------------------------ */
+
+struct sm_query {
+	struct pairs *p;
+	bool asked, answered;
+};
+
+static void rewind_sm(void *context)
+{
+	((struct sm_query *)context)->asked = false;
+}
+
+static bool next_sm(void *context, struct dl_live_query *q)
+{
+	struct sm_query *x = context;
+
+	if (x->asked)
+		return false;
+	x->asked = true;
+	q->to = x->p->l->self;
+	q->attr = IB_ATTR_PORT_INFO;
+	return true;
+}
+
+static void answer_sm(void *context, const struct dl_live_query *q,
+		      enum dl_live_answer how, unsigned int status)
+{
+	struct sm_query *x = context;
+	void *info = (void *)q->data;
+
+	(void)status;
+	if (how != DL_LIVE_ANSWERED)
+		return;
+	x->answered = true;
+	x->p->sm.lid = mad_get_field(info, 0, IB_PORT_SMLID_F);
+	x->p->sm.sl = mad_get_field(info, 0, IB_PORT_SMSL_F);
+	x->p->sm.qp = 1;
+	x->p->sm.qkey = IB_DEFAULT_QP1_QKEY;
+}
+
+/* The local port knows where the subnet manager is. */
+static int find_sm(struct pairs *p)
+{
+	struct sm_query x = { .p = p };
+	struct dl_live_queries list = {
+		.what = "subnet manager",
+		.context = &x,
+		.rewind = rewind_sm,
+		.next = next_sm,
+		.answer = answer_sm,
+	};
+	int err = dl_live_mads_run(p->l->mads, &list);
+
+	if (err)
+		return err;
+	if (x.answered && p->sm.lid)
+		return 0;
+	dl_log(p->l->log, DL_LOG_WARNING,
+	       "the local port knows of no subnet "
+	       "manager: path SLs cannot be asked for");
+	dl_live_gap(p->l, "path SLs: the local port knows of no subnet "
+			  "manager");
+	return -ENOTCONN;
+}
+
+/* ---- pairs ------------------------------------------------------------- */
+
+static void rewind_pairs(void *context)
+{
+	struct pairs *p = context;
+
+	p->src = p->dst = 0;
+}
+
+static bool next_pair(void *context, struct dl_live_query *q)
+{
+	struct pairs *p = context;
+	const struct dl_fabric *f = p->l->f;
+
+	for (; p->src < p->nends; p->src++, p->dst = 0) {
+		while (p->dst < p->nlids) {
+			uint32_t src = p->ends[p->src], dst = p->dst++;
+			uint16_t lid = p->lids[dst];
+
+			if (f->lid_port[lid] == src ||
+			    (p->first_only && (p->src || dst > 1)))
+				continue;
+			q->sa = true;
+			q->to = p->sm;
+			q->attr = IB_SA_ATTR_PATHRECORD;
+			q->mask = COMP_DLID | COMP_SLID | COMP_NUMPATH;
+			mad_set_field(q->data, 0, IB_SA_PR_DLID_F, lid);
+			mad_set_field(q->data, 0, IB_SA_PR_SLID_F,
+				      f->ports[src].lid);
+			mad_set_field(q->data, 0, IB_SA_PR_NPATH_F, 1);
+			q->key[0] = p->src;
+			q->key[1] = dst;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void answer_pair(void *context, const struct dl_live_query *q,
+			enum dl_live_answer how, unsigned int status)
+{
+	struct pairs *p = context;
+	uint8_t *entry = &p->t->psl[q->key[0] * (size_t)p->nlids + q->key[1]];
+
+	(void)status;
+	if (how == DL_LIVE_ANSWERED)
+		*entry = mad_get_field((void *)q->data, 0, IB_SA_PR_SL_F);
+	else if (how == DL_LIVE_REFUSED)
+		p->refused++;
+	else
+		p->silent++;
+}
+
+static int ask(struct pairs *p, bool first_only)
+{
+	struct dl_live_queries list = {
+		.what = "path SLs",
+		.context = p,
+		.rewind = rewind_pairs,
+		.next = next_pair,
+		.answer = answer_pair,
+	};
+
+	p->first_only = first_only;
+	return dl_live_mads_run(p->l->mads, &list);
+}
+
+/* Sources and destinations, as the options want them. */
+static int choose(struct pairs *p)
+{
+	const struct dl_fabric *f = p->l->f;
+	bool adapters = p->l->o.paths == DL_LIVE_PATHS_ADAPTERS;
+
+	p->ends = malloc((f->nports + 1) * sizeof(*p->ends));
+	p->lids = malloc((f->top_lid + 1) * sizeof(*p->lids));
+	if (!p->ends || !p->lids)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->nports; i++)
+		if (dl_fabric_is_end_port(f, i) && f->ports[i].lid &&
+		    (f->ports[i].num || !adapters))
+			p->ends[p->nends++] = i;
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+		if (f->lid_port[lid] != DL_NONE &&
+		    (f->ports[f->lid_port[lid]].num || !adapters))
+			p->lids[p->nlids++] = lid;
+	return 0;
+}
+
+static int ask_all(struct pairs *p)
+{
+	struct dl_tables *t = p->t;
+	int err = dl_tables_new_psl(t, p->nends, p->nlids);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < p->nends; i++)
+		t->psl_src[p->ends[i]] = i;
+	for (uint32_t i = 0; i < p->nlids; i++)
+		t->psl_dst[p->lids[i]] = i;
+	err = ask(p, true);
+	if (err)
+		return err;
+	if (p->silent) {
+		dl_log(p->l->log, DL_LOG_WARNING,
+		       "the subnet administrator at LID "
+		       "%u does not answer: path SLs are left out",
+		       p->sm.lid);
+		dl_live_gap(p->l,
+			    "path SLs: the subnet administrator at LID "
+			    "%u does not answer",
+			    p->sm.lid);
+		return -ENOTCONN;
+	}
+	p->refused = 0;
+	err = ask(p, false);
+	if (p->refused)
+		dl_log(p->l->log, DL_LOG_WARNING,
+		       "%llu pairs have no path by the "
+		       "subnet administrator's word",
+		       (unsigned long long)p->refused);
+	if (p->silent)
+		dl_live_gap(p->l, "path SLs: no answer for %llu pairs",
+			    (unsigned long long)p->silent);
+	return err;
+}
+
+static void forget_path_sls(struct dl_tables *t)
+{
+	free(t->psl);
+	free(t->psl_src);
+	free(t->psl_dst);
+	t->psl = NULL;
+	t->psl_src = t->psl_dst = NULL;
+	t->npsl_src = t->npsl_dst = 0;
+}
+
+int dl_live_path_sls(struct dl_live *l, struct dl_tables *t)
+{
+	struct pairs p = { .l = l, .t = t };
+	uint64_t n;
+	int err;
+
+	if (l->o.paths == DL_LIVE_PATHS_NONE)
+		return 0;
+	err = choose(&p);
+	n = (uint64_t)p.nends * p.nlids;
+	if (!err && l->o.paths == DL_LIVE_PATHS_SOME && n > MANY_PAIRS) {
+		dl_log(l->log, DL_LOG_WARNING,
+		       "path SLs of %llu pairs were not "
+		       "asked for: that takes long",
+		       (unsigned long long)n);
+		dl_live_gap(l, "path SLs: not asked for");
+	} else if (!err) {
+		err = find_sm(&p);
+		if (!err)
+			err = ask_all(&p);
+		/* A snapshot without path SLs is still worth having. */
+		if (err)
+			forget_path_sls(t);
+		if (err == -ENOTCONN)
+			err = 0;
+	}
+	free(p.ends);
+	free(p.lids);
+	return err;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The tables of a running fabric, read block by block from the switches and
+ * adapters (IBA volume 1, 14.2.5).
+ *
+ * Every list of queries runs over all switches for one block before it goes
+ * on to the next block, so that those in flight are spread over the fabric.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/internal.h"
+#include "dateline/base.h"
+
+#define LFT_BLOCK 64	      /* LIDs in a LinearForwardingTable */
+#define MFT_BLOCK 32	      /* MLIDs in a MulticastForwardingTable */
+#define MFT_PORTS 16	      /* ports in each of its words */
+#define CAP_SL_MAPS (1u << 6) /* CapabilityMask: IsSLMappingSupported */
+
+/* Where a list of queries stands. */
+struct reader {
+	struct dl_live *l;
+	struct dl_tables *t;
+	const char *what;	/* in one piece, for messages */
+	uint32_t round, rounds; /* a block, or a pair of ports */
+	uint32_t at, count;	/* a switch, or a port */
+	/* Does this round concern this one?  Then fill in the query. */
+	bool (*ask)(struct reader *r, uint32_t round, uint32_t at,
+		    struct dl_live_query *q);
+	void (*store)(struct reader *r, const struct dl_live_query *q);
+	int err;
+};
+
+static const struct dl_fabric_node *switch_node(const struct reader *r,
+						uint32_t s)
+{
+	return &r->l->f->nodes[r->l->f->switches[s]];
+}
+
+static void rewind_reader(void *context)
+{
+	struct reader *r = context;
+
+	r->round = r->at = 0;
+}
+
+/* key[0] is the switch or port, key[1] the round. */
+static bool next_query(void *context, struct dl_live_query *q)
+{
+	struct reader *r = context;
+
+	for (; r->round < r->rounds; r->round++, r->at = 0) {
+		while (r->at < r->count) {
+			uint32_t at = r->at++;
+
+			q->key[0] = at;
+			q->key[1] = r->round;
+			if (r->ask(r, r->round, at, q))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void take_answer(void *context, const struct dl_live_query *q,
+			enum dl_live_answer how, unsigned int status)
+{
+	struct reader *r = context;
+	const struct dl_fabric *f = r->l->f;
+	uint32_t node = q->key[2];
+
+	if (how == DL_LIVE_ANSWERED) {
+		r->store(r, q);
+		return;
+	}
+	if (how == DL_LIVE_REFUSED)
+		dl_live_gap(r->l,
+			    "\"%s\" (0x%016llx) refuses %s %u, status "
+			    "0x%04x",
+			    dl_fabric_node_name(f, node),
+			    (unsigned long long)f->nodes[node].guid, r->what,
+			    q->mod, status);
+	else
+		dl_live_gap(r->l,
+			    "\"%s\" (0x%016llx) does not answer for %s "
+			    "%u",
+			    dl_fabric_node_name(f, node),
+			    (unsigned long long)f->nodes[node].guid, r->what,
+			    q->mod);
+}
+
+static int read_list(struct reader *r, const char *title)
+{
+	struct dl_live_queries list = {
+		.what = title,
+		.context = r,
+		.rewind = rewind_reader,
+		.next = next_query,
+		.answer = take_answer,
+	};
+	int err = dl_live_mads_run(r->l->mads, &list);
+
+	return err ? err : r->err;
+}
+
+static void ask_switch(const struct reader *r, uint32_t s,
+		       struct dl_live_query *q, uint16_t attr, uint32_t mod)
+{
+	q->to = r->l->switches[s].path;
+	q->attr = attr;
+	q->mod = mod;
+	q->key[2] = r->l->f->switches[s];
+}
+
+/* ---- unicast forwarding ------------------------------------------------ */
+
+static bool ask_lft(struct reader *r, uint32_t block, uint32_t s,
+		    struct dl_live_query *q)
+{
+	if (block * LFT_BLOCK > r->l->switches[s].lft_top)
+		return false;
+	ask_switch(r, s, q, IB_ATTR_LINEARFORWTBL, block);
+	return true;
+}
+
+static void store_lft(struct reader *r, const struct dl_live_query *q)
+{
+	uint32_t s = q->key[0], first = q->key[1] * LFT_BLOCK;
+
+	for (uint32_t i = 0; i < LFT_BLOCK; i++) {
+		uint32_t lid = first + i;
+
+		if (lid && lid <= r->t->top_lid &&
+		    lid <= r->l->switches[s].lft_top)
+			r->t->lft[s * (size_t)r->t->stride + lid] = q->data[i];
+	}
+}
+
+static int read_lfts(struct dl_live *l, struct dl_tables *t)
+{
+	struct reader r = {
+		.l = l,
+		.t = t,
+		.what = "block of forwarding entries",
+		.rounds = t->top_lid / LFT_BLOCK + 1,
+		.count = l->f->nswitches,
+		.ask = ask_lft,
+		.store = store_lft,
+	};
+
+	return read_list(&r, "forwarding tables");
+}
+
+/* ---- multicast --------------------------------------------------------- */
+
+/* A round is a block of MLIDs and one of up to 16 groups of ports. */
+static bool ask_mft(struct reader *r, uint32_t round, uint32_t s,
+		    struct dl_live_query *q)
+{
+	const struct dl_live_switch *sw = &r->l->switches[s];
+	uint32_t block = round / 16, ports = round % 16;
+	uint32_t first = block * MFT_BLOCK;
+
+	if (ports * MFT_PORTS > switch_node(r, s)->nports ||
+	    first >= sw->mft_cap ||
+	    (sw->mft_top >= DL_TABLES_MCAST_LID &&
+	     first > (uint32_t)sw->mft_top - DL_TABLES_MCAST_LID))
+		return false;
+	ask_switch(r, s, q, IB_ATTR_MULTICASTFORWTBL, ports << 28 | block);
+	return true;
+}
+
+static void store_mft(struct reader *r, const struct dl_live_query *q)
+{
+	uint32_t s = q->key[0], ports = q->key[1] % 16 * MFT_PORTS;
+	uint32_t mlid = DL_TABLES_MCAST_LID + q->key[1] / 16 * MFT_BLOCK;
+
+	for (uint32_t i = 0; i < MFT_BLOCK; i++, mlid++) {
+		unsigned int word = q->data[2 * i] << 8 | q->data[2 * i + 1];
+		struct dl_tables_mcast_group *g;
+
+		if (!word || mlid >= 0xFFFF)
+			continue;
+		g = dl_tables_group(r->t, mlid);
+		if (!g) {
+			r->err = -ENOMEM;
+			return;
+		}
+		for (; word; word &= word - 1) {
+			unsigned int port = ports + __builtin_ctz(word);
+
+			if (port <= switch_node(r, s)->nports)
+				dl_tables_mask_set(g->masks, s, port);
+		}
+	}
+}
+
+static int read_mfts(struct dl_live *l, struct dl_tables *t)
+{
+	struct reader r = {
+		.l = l,
+		.t = t,
+		.what = "block of multicast entries",
+		.count = l->f->nswitches,
+		.ask = ask_mft,
+		.store = store_mft,
+	};
+	uint32_t cap = 0;
+
+	for (uint32_t s = 0; s < l->f->nswitches; s++)
+		if (l->switches[s].mft_cap > cap)
+			cap = l->switches[s].mft_cap;
+	r.rounds = (cap + MFT_BLOCK - 1) / MFT_BLOCK * 16;
+	return read_list(&r, "multicast tables");
+}
+
+/* ---- SL-to-VL maps ----------------------------------------------------- */
+
+/* A port without a cable passes nothing on; one VL needs no map. */
+static bool needs_map(const struct reader *r, uint32_t port)
+{
+	const struct dl_fabric *f = r->l->f;
+	const struct dl_fabric_port *p = &f->ports[port];
+
+	/* A switch's port 0 speaks for all of its ports. */
+	if (dl_fabric_is_switch(f, p->node))
+		port = f->nodes[p->node].first_port;
+	return p->peer != DL_NONE && p->vls != 1 &&
+	       r->l->capabilities[port] & CAP_SL_MAPS;
+}
+
+/* A round is a pair of ports: 256 * input + output. */
+static bool ask_map(struct reader *r, uint32_t round, uint32_t s,
+		    struct dl_live_query *q)
+{
+	const struct dl_fabric_node *n = switch_node(r, s);
+	unsigned int in = round / 256, out = round % 256;
+
+	if (in > n->nports || !out || out > n->nports ||
+	    (in && r->l->f->ports[n->first_port + in].peer == DL_NONE) ||
+	    !needs_map(r, n->first_port + out))
+		return false;
+	ask_switch(r, s, q, IB_ATTR_SLVL_TABLE, in << 8 | out);
+	return true;
+}
+
+static int row_number(struct reader *r, const uint8_t *data)
+{
+	dl_tables_sl2vl_row row = 0;
+	int number;
+
+	for (unsigned int sl = 0; sl < 16; sl++)
+		row |= (uint64_t)(data[sl / 2] >> (sl % 2 ? 0 : 4) & 15)
+		    << 4 * sl;
+	number = dl_tables_row(r->t, row);
+	if (number < 0)
+		r->err = number;
+	return number;
+}
+
+static void store_map(struct reader *r, const struct dl_live_query *q)
+{
+	uint32_t s = q->key[0], in = q->key[1] / 256, out = q->key[1] % 256;
+	uint32_t width = switch_node(r, s)->nports + 1;
+	int number = row_number(r, q->data);
+
+	if (number >= 0)
+		r->t->sl2vl[r->t->sl2vl_first[s] + in * width + out] = number;
+}
+
+static bool ask_end(const struct reader *r, uint32_t port,
+		    struct dl_live_query *q, uint16_t attr, uint32_t mod)
+{
+	q->to = dl_live_route(r->l, port);
+	q->attr = attr;
+	q->mod = mod;
+	q->key[2] = r->l->f->ports[port].node;
+	return true;
+}
+
+static bool is_adapter_port(const struct dl_fabric *f, uint32_t port)
+{
+	return f->ports[port].num && dl_fabric_is_end_port(f, port);
+}
+
+static bool ask_end_map(struct reader *r, uint32_t round, uint32_t port,
+			struct dl_live_query *q)
+{
+	(void)round;
+	return is_adapter_port(r->l->f, port) && needs_map(r, port) &&
+	       ask_end(r, port, q, IB_ATTR_SLVL_TABLE, 0);
+}
+
+static void store_end_map(struct reader *r, const struct dl_live_query *q)
+{
+	int number = row_number(r, q->data);
+
+	if (number >= 0)
+		r->t->end_sl2vl[q->key[0]] = number;
+}
+
+static int read_maps(struct dl_live *l, struct dl_tables *t)
+{
+	struct reader r = {
+		.l = l,
+		.t = t,
+		.what = "SL-to-VL map",
+		.rounds = 256 * 256,
+		.count = l->f->nswitches,
+		.ask = ask_map,
+		.store = store_map,
+	};
+	int err = read_list(&r, "SL-to-VL maps of switches");
+
+	if (err)
+		return err;
+	r.rounds = 1;
+	r.count = l->f->nports;
+	r.ask = ask_end_map;
+	r.store = store_end_map;
+	return read_list(&r, "SL-to-VL maps of adapters");
+}
+
+/* ---- VL arbitration ---------------------------------------------------- */
+
+struct arbs {
+	struct reader r;
+	struct dl_tables_vlarb *of; /* by port index */
+};
+
+/* Rounds 0 and 1 are the low table's halves, 2 and 3 the high one's. */
+static bool ask_arb(struct reader *r, uint32_t round, uint32_t port,
+		    struct dl_live_query *q)
+{
+	const struct dl_fabric *f = r->l->f;
+	const struct dl_fabric_port *p = &f->ports[port];
+	unsigned int cap = round < 2 ? p->arb_low_cap : p->arb_high_cap;
+	uint32_t block = (round + 1) << 16;
+
+	if (!p->num || p->peer == DL_NONE || p->vls == 1 ||
+	    cap <= round % 2 * 32)
+		return false;
+	if (is_adapter_port(f, port))
+		return ask_end(r, port, q, IB_ATTR_VL_ARBITRATION, block);
+	ask_switch(r, f->nodes[p->node].sw, q, IB_ATTR_VL_ARBITRATION,
+		   block | p->num);
+	return true;
+}
+
+static void store_arb(struct reader *r, const struct dl_live_query *q)
+{
+	struct arbs *a = (struct arbs *)r;
+	const struct dl_fabric_port *p = &r->l->f->ports[q->key[0]];
+	struct dl_tables_vlarb *arb = &a->of[q->key[0]];
+	bool high = q->key[1] >= 2;
+	unsigned int first = q->key[1] % 2 * 32;
+	unsigned int cap = high ? p->arb_high_cap : p->arb_low_cap;
+	struct dl_tables_vlarb_entry *entries = high ? arb->high : arb->low;
+	uint8_t *n = high ? &arb->nhigh : &arb->nlow;
+
+	for (unsigned int i = 0; i < 32 && first + i < cap && first + i < 64;
+	     i++) {
+		entries[first + i].vl = q->data[2 * i] & 15;
+		entries[first + i].weight = q->data[2 * i + 1];
+		if (*n < first + i + 1)
+			*n = first + i + 1;
+	}
+}
+
+static int keep_arbs(struct arbs *a)
+{
+	const struct dl_fabric *f = a->r.l->f;
+
+	for (uint32_t p = 0; p < f->nports; p++) {
+		struct dl_tables_vlarb *arb = &a->of[p];
+		int number;
+
+		if (!arb->nhigh && !arb->nlow)
+			continue;
+		arb->high_limit = a->r.l->high_limit[p];
+		number = dl_tables_arb(a->r.t, arb);
+		if (number < 0)
+			return number;
+		a->r.t->vlarb[p] = number;
+	}
+	return 0;
+}
+
+static int read_arbs(struct dl_live *l, struct dl_tables *t)
+{
+	struct arbs a = {
+		.r = {
+			.l = l, .t = t, .what = "VL arbitration table",
+			.rounds = 4, .count = l->f->nports, .ask = ask_arb,
+			.store = store_arb,
+		},
+		.of = calloc(l->f->nports + 1, sizeof(*a.of)),
+	};
+	int err = -ENOMEM;
+
+	if (a.of)
+		err = read_list(&a.r, "VL arbitration tables");
+	if (!err)
+		err = keep_arbs(&a);
+	free(a.of);
+	return err;
+}
+
+/* Groups come up in the order in which switches answer. */
+static int by_mlid(const void *a, const void *b)
+{
+	const struct dl_tables_mcast_group *x = a, *y = b;
+
+	return x->mlid - y->mlid;
+}
+
+int dl_live_tables(struct dl_live *l, struct dl_tables *t)
+{
+	int err = read_lfts(l, t);
+
+	if (!err)
+		err = read_mfts(l, t);
+	if (!err)
+		err = read_maps(l, t);
+	if (!err)
+		err = read_arbs(l, t);
+	if (err == -ENOSPC)
+		dl_log(l->log, DL_LOG_ERROR,
+		       "more than 65,535 different SL-to-VL "
+		       "maps or VL arbitration tables");
+	if (t->ngroups)
+		qsort(t->groups, t->ngroups, sizeof(*t->groups), by_mlid);
+	return err;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the files of this room share. */
+#ifndef DL_ROUTE_INTERNAL_H
+#define DL_ROUTE_INTERNAL_H
+
+#include "dateline/route.h"
+
+/*
+ * Rings: the switches along one dimension with the other coordinates fixed
+ * (a line, in an open dimension), and the way to go from one to another.
+ */
+
+/* What a switch does with a packet for another coordinate of its ring. */
+enum dl_route_way {
+	DL_ROUTE_WAY_PLUS,  /* send it in the positive direction */
+	DL_ROUTE_WAY_MINUS, /* send it in the negative direction */
+	DL_ROUTE_WAY_HERE,  /* it is at that coordinate: next dimension */
+	DL_ROUTE_WAY_TURN, /* that switch is missing and next to us: next dimension */
+	DL_ROUTE_WAY_CUT /* no way along this ring */
+};
+
+struct dl_route_rings {
+	const struct dl_torus *torus; /* borrowed */
+	/*
+	 * ways[table + from * radix + to], enum dl_route_way.  All whole rings of a
+	 * dimension share one table, a broken ring has its own.
+	 */
+	uint8_t *ways;
+	uint32_t *table[DL_TORUS_DIMS]; /* by ring */
+	uint32_t nrings[DL_TORUS_DIMS];
+};
+
+/* The ring along `dim` that a site lies on. */
+uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site,
+		       unsigned int dim);
+
+/* The site at a coordinate of a ring. */
+uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring,
+			    unsigned int dim, uint32_t coord);
+
+/* Returns 0 or -ENOMEM. */
+int dl_route_rings_new(const struct dl_torus *t, struct dl_route_rings **out);
+void dl_route_rings_free(struct dl_route_rings *r);
+
+/* The ways out of a site along `dim`: radix entries, by coordinate. */
+static inline const uint8_t *dl_route_ways(const struct dl_route_rings *r,
+					   uint32_t site, unsigned int dim)
+{
+	const struct dl_torus_grid *g = &r->torus->grid;
+	uint32_t c[DL_TORUS_DIMS];
+
+	dl_torus_site_coord(g, site, c);
+	return r->ways + r->table[dim][dl_route_ring(g, site, dim)] +
+	       c[dim] * g->radix[dim];
+}
+
+/* Is there a live cable from this site in this direction? */
+bool dl_route_hop_alive(const struct dl_torus *t, uint32_t site,
+			unsigned int dir);
+
+/*
+ * Into how many disjoint regions do failures cut a ring?  0 when no switch
+ * of it is left.
+ */
+unsigned int dl_route_ring_regions(const struct dl_torus *t, uint32_t ring,
+				   unsigned int dim);
+
+/* Forwarding tables by dimension order. */
+
+/*
+ * Fill every switch's forwarding table.  Entries that the rule cannot fill
+ * stay DL_TABLES_NO_PORT.  Returns 0 or -ENOMEM.
+ */
+int dl_route_unicast(const struct dl_route_rings *r,
+		     const struct dl_torus_config *c, struct dl_tables *t);
+
+#endif

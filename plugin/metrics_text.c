@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Numbers for monitoring, in Prometheus' text format (version 0.0.4): for
+ * each metric a line of help, one of its type, and its samples.  Names follow
+ * Prometheus' conventions: base units, "_total" on counters, moments as Unix
+ * time.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "metrics_text.h"
+
+#define PREFIX "dateline_"
+
+static const char *const stage_names[DL_METRICS_STAGES] = {
+	[DL_METRICS_IMPORT] = "import",	  [DL_METRICS_DISCOVERY] = "discovery",
+	[DL_METRICS_ROUTING] = "routing", [DL_METRICS_REPAIR] = "repair",
+	[DL_METRICS_PROOF] = "proof",	  [DL_METRICS_EXPORT] = "export",
+};
+
+static const char *const sweep_names[DL_METRICS_SWEEPS] = {
+	[DL_METRICS_ROUTED] = "routed",
+	[DL_METRICS_KEPT] = "kept",
+	[DL_METRICS_ASIDE] = "aside",
+};
+
+static const struct {
+	const char *name, *help;
+} numbers[DL_METRICS_NUMBERS] = {
+	[DL_METRICS_SWITCHES] = { "switches", "Switches found." },
+	[DL_METRICS_SWITCHES_EXPECTED] = { "switches_expected",
+					   "Switches of the whole torus." },
+	[DL_METRICS_SWITCHES_MISSING] = { "switches_missing",
+					  "Sites of the torus without a "
+					  "switch." },
+	[DL_METRICS_SWITCHES_UNPLACED] = { "switches_unplaced",
+					   "Switches that fit nowhere in or "
+					   "beside the torus." },
+	[DL_METRICS_SWITCHES_BESIDE] = { "switches_beside",
+					 "Stubs and bridges, routed by way of "
+					 "a switch of the torus." },
+	[DL_METRICS_LINKS] = { "links", "Cables found between neighbouring "
+					"sites of the torus." },
+	[DL_METRICS_LINKS_EXPECTED] = { "links_expected",
+					"Cables of the whole torus, going by "
+					"the usual number of each "
+					"dimension." },
+	[DL_METRICS_LINKS_MISSING] = { "links_missing",
+				       "Cables that the whole torus has and "
+				       "this one lacks." },
+	[DL_METRICS_LINKS_UNPLACED] = { "links_unplaced",
+					"Cables between switches that fit "
+					"nowhere in or beside the "
+					"torus." },
+	[DL_METRICS_HOPS_CUT] = { "hops_cut", "Pairs of neighbouring switches "
+					      "with no cable left between "
+					      "them." },
+	[DL_METRICS_ADAPTERS] = { "adapters",
+				  "Channel adapters and routers found." },
+	[DL_METRICS_ENTRIES] = { "forwarding_entries",
+				 "Entries of the unicast forwarding tables in "
+				 "force." },
+	[DL_METRICS_GROUPS] = { "multicast_groups", "Multicast LIDs in use." },
+	[DL_METRICS_PAIRS] = { "pairs", "Pairs of an end port and a LID that "
+					"the tables in force were "
+					"judged by." },
+	[DL_METRICS_UNREACHABLE] = { "unreachable_pairs",
+				     "Pairs of an end port and a LID that it "
+				     "does not reach." },
+	[DL_METRICS_DELIVERED] = { "tables_delivered",
+				   "Does every packet arrive, by the tables in "
+				   "force (1 or 0)?" },
+	[DL_METRICS_LOOP_FREE] = { "tables_loop_free",
+				   "Are the tables in force free of credit "
+				   "loops (1 or 0)?" },
+	[DL_METRICS_SAFE] = { "tables_safe", "Do the tables in force deliver, "
+					     "free of credit loops (1 or "
+					     "0)?" },
+	[DL_METRICS_LOST] = { "repair_lost_switch_pairs",
+			      "Pairs of switches for which the plain rule has "
+			      "no way." },
+	[DL_METRICS_CYCLIC] = { "repair_cyclic_switch_pairs",
+				"Pairs of switches for which the plain rule "
+				"would close a "
+				"credit loop." },
+	[DL_METRICS_CHANGED] = { "repair_changed_entries",
+				 "Forwarding entries that differ from the "
+				 "plain rule's." },
+	[DL_METRICS_FILLED] = { "repair_filled_entries",
+				"Forwarding entries filled where a ring is cut "
+				"in two." },
+	[DL_METRICS_MENDED] = { "repair_destinations",
+				"Destination switches to which repairs changed "
+				"the way." },
+	[DL_METRICS_ALONG_TREE] = { "repair_tree_destinations",
+				    "Destination switches that are reached "
+				    "along the multicast "
+				    "tree." },
+	[DL_METRICS_MOVED] = { "repair_moved_switches",
+			       "Switches that repairs moved in the multicast "
+			       "tree." },
+	[DL_METRICS_HURRIED] = { "repair_hurried",
+				 "Did the time for repairs run out (1 or 0)?" },
+};
+
+/* ---- counting ---------------------------------------------------------- */
+
+void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode)
+{
+	memset(m, 0, sizeof(*m));
+	m->mode = mode;
+	memset(m->number, 0xFF, sizeof(m->number));
+}
+
+/* How many cables do the hops of a dimension have: the most frequent number. */
+static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim,
+			     uint32_t *seen)
+{
+	uint32_t site, n, usual = 1;
+
+	memset(seen, 0, (DL_FABRIC_MAX_PORTS + 1) * sizeof(*seen));
+	for (site = 0; site < t->nsites; site++)
+		if (t->site_sw[site] != DL_NONE)
+			seen[dl_torus_group_size(t, t->site_sw[site],
+						 dl_torus_dir(dim, false))]++;
+	for (n = 1; n <= DL_FABRIC_MAX_PORTS; n++)
+		if (seen[n] && seen[n] >= seen[usual])
+			usual = n;
+	return usual;
+}
+
+static void count_hops(struct dl_metrics *m, const struct dl_torus *t,
+		       unsigned int dim, uint32_t usual)
+{
+	unsigned int dir = dl_torus_dir(dim, false);
+	uint32_t site, next, sw, n;
+
+	for (site = 0; site < t->nsites; site++) {
+		next = dl_torus_site_next(&t->grid, site, dir);
+		if (next == DL_NONE)
+			continue;
+		sw = t->site_sw[site];
+		n = sw == DL_NONE ? 0 : dl_torus_group_size(t, sw, dir);
+		if (n < usual)
+			m->number[DL_METRICS_LINKS_MISSING] += usual - n;
+		if (!n && sw != DL_NONE && t->site_sw[next] != DL_NONE)
+			m->number[DL_METRICS_HOPS_CUT]++;
+	}
+}
+
+int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint64_t *n = m->number;
+	uint32_t *seen = malloc((DL_FABRIC_MAX_PORTS + 1) * sizeof(*seen));
+	uint32_t cables;
+	unsigned int d;
+
+	if (!seen)
+		return -ENOMEM;
+	n[DL_METRICS_SWITCHES] = f->nswitches;
+	n[DL_METRICS_SWITCHES_EXPECTED] = t->nsites;
+	n[DL_METRICS_SWITCHES_MISSING] = t->nsites - t->nplaced;
+	n[DL_METRICS_SWITCHES_UNPLACED] =
+		dl_torus_count_unplaceable(t, &cables);
+	n[DL_METRICS_SWITCHES_BESIDE] =
+		t->nunplaced - n[DL_METRICS_SWITCHES_UNPLACED];
+	n[DL_METRICS_ADAPTERS] = f->nnodes - f->nswitches;
+	n[DL_METRICS_LINKS] = t->nlinks;
+	n[DL_METRICS_LINKS_UNPLACED] = cables;
+	n[DL_METRICS_LINKS_MISSING] = 0;
+	n[DL_METRICS_HOPS_CUT] = 0;
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
+		m->radix[d] = t->grid.radix[d];
+		count_hops(m, t, d, usual_cables(t, d, seen));
+	}
+	n[DL_METRICS_LINKS_EXPECTED] = t->nlinks + n[DL_METRICS_LINKS_MISSING];
+	free(seen);
+	return 0;
+}
+
+void dl_metrics_no_tables(struct dl_metrics *m)
+{
+	unsigned int i;
+
+	for (i = DL_METRICS_TABLES; i < DL_METRICS_NUMBERS; i++)
+		m->number[i] = DL_METRICS_UNKNOWN;
+}
+
+static uint64_t count_entries(const struct dl_tables *t)
+{
+	uint64_t n = 0;
+	uint32_t s, lid;
+
+	for (s = 0; s < t->fabric->nswitches; s++) {
+		const uint8_t *row = t->lft + s * (size_t)t->stride;
+
+		for (lid = 1; lid <= t->top_lid; lid++)
+			n += row[lid] != DL_TABLES_NO_PORT;
+	}
+	return n;
+}
+
+void dl_metrics_verdict(struct dl_metrics *m, const struct dl_verify_result *v)
+{
+	uint64_t *n = m->number;
+
+	n[DL_METRICS_PAIRS] = v->pairs;
+	n[DL_METRICS_UNREACHABLE] = v->nlost;
+	n[DL_METRICS_DELIVERED] = v->delivered;
+	n[DL_METRICS_LOOP_FREE] = !v->credit_loop;
+	n[DL_METRICS_SAFE] = v->delivered && !v->credit_loop;
+}
+
+void dl_metrics_tables(struct dl_metrics *m, const struct dl_tables *t,
+		       const struct dl_route_report *report)
+{
+	const struct dl_verify_result good = {
+		.delivered = true,
+		.pairs = report ? report->pairs : 0,
+	};
+	uint64_t *n = m->number;
+
+	dl_metrics_no_tables(m);
+	n[DL_METRICS_ENTRIES] = count_entries(t);
+	n[DL_METRICS_GROUPS] = t->ngroups;
+	if (!report)
+		return;
+	dl_metrics_verdict(m, &good);
+	n[DL_METRICS_LOST] = report->lost;
+	n[DL_METRICS_CYCLIC] = report->cyclic;
+	n[DL_METRICS_CHANGED] = report->entries_changed;
+	n[DL_METRICS_FILLED] = report->entries_filled;
+	n[DL_METRICS_MENDED] = report->mended;
+	n[DL_METRICS_ALONG_TREE] = report->along_tree;
+	n[DL_METRICS_MOVED] = report->moved;
+	n[DL_METRICS_HURRIED] = report->hurried;
+}
+
+void dl_metrics_sweep(struct dl_metrics *m, enum dl_metrics_sweep_result what,
+		      double now)
+{
+	unsigned int i;
+
+	m->sweeps[what]++;
+	m->sweep_end = now;
+	if (what == DL_METRICS_ROUTED) {
+		m->routed = now;
+		m->refusal = NULL;
+	}
+	for (i = 0; i < DL_METRICS_STAGES; i++)
+		m->stage_total[i] += m->stage[i];
+}
+
+/* ---- the text ---------------------------------------------------------- */
+
+static void head(FILE *to, const char *name, const char *type, const char *help)
+{
+	fprintf(to, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name,
+		help, name, type);
+}
+
+static void gauge(FILE *to, const char *name, const char *help, uint64_t value)
+{
+	head(to, name, "gauge", help);
+	fprintf(to, PREFIX "%s %" PRIu64 "\n", name, value);
+}
+
+/* A moment; 0, long ago, for one that never was: rules can subtract it. */
+static void moment(FILE *to, const char *name, const char *help, double value)
+{
+	head(to, name, "gauge", help);
+	fprintf(to, PREFIX "%s %.3f\n", name, value);
+}
+
+static void stages(FILE *to, const char *name, const char *type,
+		   const char *help, const double *seconds)
+{
+	unsigned int i;
+
+	head(to, name, type, help);
+	for (i = 0; i < DL_METRICS_STAGES; i++)
+		fprintf(to, PREFIX "%s{stage=\"%s\"} %.9f\n", name,
+			stage_names[i], seconds[i]);
+}
+
+static void print_sweeps(const struct dl_metrics *m, FILE *to)
+{
+	unsigned int i;
+
+	head(to, "sweeps_total", "counter",
+	     "Sweeps in which OpenSM asked for "
+	     "a routing, by what became of them.");
+	for (i = 0; i < DL_METRICS_SWEEPS; i++)
+		fprintf(to, PREFIX "sweeps_total{result=\"%s\"} %" PRIu64 "\n",
+			sweep_names[i], m->sweeps[i]);
+	gauge(to, "last_sweep_routed",
+	      "Was the fabric routed when OpenSM "
+	      "last asked (1 or 0)?",
+	      m->sweep_end > 0 && !m->refusal);
+	if (m->refusal) {
+		head(to, "refusal_info", "gauge",
+		     "Why the last sweep was "
+		     "refused: see osmdateline(8).");
+		fprintf(to, PREFIX "refusal_info{error=\"%s\"} 1\n",
+			m->refusal);
+	}
+	moment(to, "sweep_start_timestamp_seconds",
+	       "When the last heavy sweep began.", m->sweep_start);
+	moment(to, "last_sweep_timestamp_seconds",
+	       "When OpenSM last asked for a routing.", m->sweep_end);
+	moment(to, "last_success_timestamp_seconds",
+	       "When the fabric was last routed.", m->routed);
+	moment(to, "subnet_up_timestamp_seconds",
+	       "When the last heavy sweep ended.", m->subnet_up);
+	stages(to, "stage_seconds", "gauge",
+	       "Time that the last sweep took, by stage.", m->stage);
+	stages(to, "stage_seconds_total", "counter",
+	       "Time that all sweeps took, by stage.", m->stage_total);
+}
+
+int dl_metrics_print(const struct dl_metrics *m, FILE *to)
+{
+	unsigned int i;
+
+	head(to, "info", "gauge", "Version and mode.");
+	fprintf(to,
+		PREFIX "info{version=\"" PACKAGE_VERSION "\",mode=\"%s\"} "
+		       "1\n",
+		m->mode == DL_ROUTE_PROVEN ? "proven" : "classic");
+	gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
+	gauge(to, "master", "Is it the master subnet manager (1 or 0)?",
+	      m->master);
+	moment(to, "heartbeat_timestamp_seconds", "When this was written.",
+	       m->heartbeat);
+	print_sweeps(m, to);
+	if (m->radix[0]) {
+		head(to, "torus_radix", "gauge",
+		     "Size of the torus, by dimension.");
+		for (i = 0; i < DL_TORUS_DIMS; i++)
+			fprintf(to,
+				PREFIX "torus_radix{dimension=\"%c\"} %" PRIu32
+				       "\n",
+				'x' + i, m->radix[i]);
+	}
+	for (i = 0; i < DL_METRICS_NUMBERS; i++)
+		if (m->number[i] != DL_METRICS_UNKNOWN)
+			gauge(to, numbers[i].name, numbers[i].help,
+			      m->number[i]);
+	return fflush(to) || ferror(to) ? -EIO : 0;
+}
+
+/* ---- the file ---------------------------------------------------------- */
+
+/* A new file that everybody may read, whatever the process' umask. */
+static FILE *create(const char *path)
+{
+	FILE *to;
+	int fd;
+
+	/* What a process left behind that was cut short. */
+	if (unlink(path) && errno != ENOENT)
+		return NULL;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return NULL;
+	to = fchmod(fd, 0644) ? NULL : fdopen(fd, "w");
+	if (!to) {
+		int err = errno;
+
+		close(fd);
+		unlink(path);
+		errno = err;
+	}
+	return to;
+}
+
+int dl_metrics_write(const struct dl_metrics *m, const char *path)
+{
+	char *part;
+	FILE *to;
+	int err;
+
+	if (asprintf(&part, "%s.part", path) < 0)
+		return -ENOMEM;
+	to = create(part);
+	if (!to) {
+		err = -errno;
+		free(part);
+		return err;
+	}
+	err = dl_metrics_print(m, to);
+	if (fclose(to) && !err)
+		err = -errno;
+	if (!err && rename(part, path))
+		err = -errno;
+	if (err)
+		unlink(part);
+	free(part);
+	return err;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Numbers about routings, for monitoring: what Prometheus reads.
+ *
+ * A subnet manager keeps one of these from start to end and writes it to a
+ * file after each sweep; the counters in it never fall.  Who reads the file
+ * meets all of it or none: see dl_metrics_write().
+ */
+#ifndef DL_METRICS_H
+#define DL_METRICS_H
+
+#include "dateline/route.h"
+#include "dateline/verify.h"
+
+/* Where the time of a sweep goes. */
+enum dl_metrics_stage {
+	DL_METRICS_IMPORT,    /* taking over what the subnet manager found */
+	DL_METRICS_DISCOVERY, /* configuration and coordinates */
+	DL_METRICS_ROUTING,   /* the plain rule; arbitration; the tree */
+	DL_METRICS_REPAIR,
+	DL_METRICS_PROOF,
+	DL_METRICS_EXPORT, /* handing the tables over */
+	DL_METRICS_STAGES
+};
+
+/* What becomes of a sweep. */
+enum dl_metrics_sweep_result {
+	DL_METRICS_ROUTED,
+	DL_METRICS_KEPT,  /* refused; the last good tables stay */
+	DL_METRICS_ASIDE, /* refused; another engine routes, or none */
+	DL_METRICS_SWEEPS
+};
+
+/* Plain numbers: what was found, and what is in force. */
+enum dl_metrics_number {
+	DL_METRICS_SWITCHES,
+	DL_METRICS_SWITCHES_EXPECTED,
+	DL_METRICS_SWITCHES_MISSING,
+	DL_METRICS_SWITCHES_UNPLACED,
+	DL_METRICS_SWITCHES_BESIDE,
+	DL_METRICS_LINKS,
+	DL_METRICS_LINKS_EXPECTED,
+	DL_METRICS_LINKS_MISSING,
+	DL_METRICS_LINKS_UNPLACED,
+	DL_METRICS_HOPS_CUT,
+	DL_METRICS_ADAPTERS,
+	DL_METRICS_TABLES, /* from here on: of the tables in force */
+	DL_METRICS_ENTRIES = DL_METRICS_TABLES,
+	DL_METRICS_GROUPS,
+	DL_METRICS_PAIRS,
+	DL_METRICS_UNREACHABLE,
+	DL_METRICS_DELIVERED,
+	DL_METRICS_LOOP_FREE,
+	DL_METRICS_SAFE,
+	DL_METRICS_LOST,
+	DL_METRICS_CYCLIC,
+	DL_METRICS_CHANGED,
+	DL_METRICS_FILLED,
+	DL_METRICS_MENDED,
+	DL_METRICS_ALONG_TREE,
+	DL_METRICS_MOVED,
+	DL_METRICS_HURRIED,
+	DL_METRICS_NUMBERS
+};
+
+#define DL_METRICS_UNKNOWN \
+	UINT64_MAX /* a number that is left out of the file */
+
+struct dl_metrics {
+	enum dl_route_mode mode;
+	bool up;     /* is the subnet manager running? */
+	bool master; /* is it the one in charge? */
+	uint64_t sweeps[DL_METRICS_SWEEPS];
+	const char *refusal; /* why the last one was refused, "DL14"; or NULL */
+	/* Moments, in seconds since 1970; 0: never. */
+	double heartbeat, sweep_start, sweep_end, routed, subnet_up;
+	/* Durations in seconds, of the last sweep and of all together. */
+	double stage[DL_METRICS_STAGES], stage_total[DL_METRICS_STAGES];
+	uint32_t radix[DL_TORUS_DIMS]; /* 0: no torus known */
+	uint64_t number[DL_METRICS_NUMBERS];
+};
+
+void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode);
+
+/*
+ * Count what was found: switches and cables, and how many are missing.  A
+ * torus does not say how many parallel cables each of its hops should have:
+ * taken for expected is the number that most hops of a dimension have, and
+ * the larger of two that are as frequent.  0 or -ENOMEM.
+ */
+int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t);
+
+/*
+ * Count what tables hold and, unless NULL, what proven mode did to get them;
+ * these have passed the proof.
+ */
+void dl_metrics_tables(struct dl_metrics *m, const struct dl_tables *t,
+		       const struct dl_route_report *report);
+
+/* What the judge said of them. */
+void dl_metrics_verdict(struct dl_metrics *m, const struct dl_verify_result *v);
+
+/* There are no tables in force. */
+void dl_metrics_no_tables(struct dl_metrics *m);
+
+/* A sweep is over: count it, and its times. */
+void dl_metrics_sweep(struct dl_metrics *m, enum dl_metrics_sweep_result what,
+		      double now);
+
+/* Print all in Prometheus' text format.  0 or -EIO. */
+int dl_metrics_print(const struct dl_metrics *m, FILE *to);
+
+/*
+ * Replace the file at `path`, which anybody may read, as a whole: it is
+ * written beside it as PATH.part first.  0 or a negative errno.
+ */
+int dl_metrics_write(const struct dl_metrics *m, const char *path);
+
+#endif

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 for header in dateline.h $(cd "$top/include" && ls dateline/*.h); do
 	echo "#include <$header>" >"$work/one.c"
-	"${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror \
+	gcc -std=gnu11 -Wall -Wextra -Werror \
 		-I"$top/include" -fsyntax-only "$work/one.c"
 	if command -v g++ >/dev/null; then
 		g++ -Wall -Wextra -Werror -I"$top/include" -fsyntax-only \

@@ -149,7 +149,7 @@ try() {
 
 # listed NAME < FILES: without folders and what each kind has of its own.
 listed() {
-	sed -E -e '/\/$|\/examples$|^\/var\/|\.build-id/d' \
+	sed -E -e '/\/$|\/(examples|include\/dateline)$|^\/var\/|\.build-id/d' \
 		-e '/\/share\/(licenses|lintian)\//d' \
 		-e '/\/share\/doc\/[^/]*(\/(README.md|copyright|changelog.*))?$/d' \
 		-e 's/\.gz$//' -e "s|^|$1: |"

@@ -166,11 +166,3 @@ bool dl_campaign_is_leader(void)
 	dl_ranks(&rank, &n);
 	return !rank;
 }
-
-unsigned int dl_campaign_processes(void)
-{
-	unsigned int rank, n;
-
-	dl_ranks(&rank, &n);
-	return n;
-}

@@ -34,9 +34,6 @@ struct dl_campaign {
 /* Is this the process that prints?  With MPI: rank 0. */
 bool dl_campaign_is_leader(void);
 
-/* Processes that share the work: 1 without MPI. */
-unsigned int dl_campaign_processes(void);
-
 /*
  * Run it.  `results` has room for all items; done[i] (nitems of them) tells
  * whether item i has run: all have, unless the user interrupted the campaign,

@@ -438,8 +438,6 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *emu, uint32_t port);
 /* VL 0..15 of a port as sender; zeroes for one that it lacks. */
 struct dl_emu_vl dl_emu_vl(const struct dl_emu *emu, uint32_t port,
 			   unsigned int vl);
-/* Number of data VLs at a port's link. */
-unsigned int dl_emu_port_vls(const struct dl_emu *emu, uint32_t port);
 /* NULL: none were kept.  Both are end ports. */
 const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *emu, uint32_t src,
 				      uint32_t dst);

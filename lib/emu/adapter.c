@@ -22,7 +22,7 @@
 
 /* ---- sending ----------------------------------------------------------- */
 
-static unsigned int sl_of(const struct dl_emu *e, uint32_t end,
+static unsigned int sl_of(const struct dl_emu *e, uint32_t port,
 			  const struct dl_emu_message *m)
 {
 	unsigned int sl = m->sl;
@@ -30,7 +30,7 @@ static unsigned int sl_of(const struct dl_emu *e, uint32_t end,
 	if (sl != DL_TABLES_NO_SL)
 		return sl & 15;
 	if (m->dlid < DL_TABLES_MCAST_LID) {
-		uint32_t there = dl_emu_their_port(e, end);
+		uint32_t there = dl_emu_their_port(e, port);
 
 		if (there != DL_NONE)
 			sl = dl_tables_path_sl(e->tables, there, m->dlid);
@@ -48,7 +48,7 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a,
 	bool worm = e->c.switching == DL_EMU_WORMHOLE && !multicast &&
 		    !(flags & DL_EMU_PK_SMP);
 	uint32_t flit = worm ? e->c.flit : bytes;
-	uint32_t channel = dl_emu_channel(a->end, vl);
+	uint32_t channel = dl_emu_channel(a->port, vl);
 
 	flags |= DL_EMU_PK_HEAD | (f->message.level ? DL_EMU_PK_LEVEL : 0) |
 		 (multicast ? DL_EMU_PK_MCAST : 0);
@@ -106,12 +106,12 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		e->totals.injected++;
 		e->totals.dropped++;
 		e->totals.drops[DL_EMU_DROP_NO_VL]++;
-		e->ports[a->end].xmit_discards++;
+		e->counters[a->port].xmit_discards++;
 		if (last && f->window)
 			dl_emu_message_at(
 				e,
-				e->now + dl_emu_rate_time(e->ends[a->end].rate,
-							  bytes),
+				e->now + dl_emu_rate_time(
+						 e->ports[a->port].rate, bytes),
 				flow, true);
 	} else {
 		a->free_sls &= ~a->vl_sls[vl];
@@ -139,7 +139,7 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 			a->changing_to = flow;
 			dl_emu_at(e, e->now + e->c.qp_change_ps,
 				  DL_EMU_EV_QP_SWITCHED,
-				  e->wires[a->end].adapter);
+				  e->wires[a->port].adapter);
 			return;
 		}
 		make_data(e, a, flow);
@@ -153,7 +153,7 @@ void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter)
 	a->changing = false;
 	make_data(e, a, a->changing_to);
 	dl_emu_fill(e, a);
-	dl_emu_transmit(e, a->end);
+	dl_emu_transmit(e, a->port);
 }
 
 static void start_message(struct dl_emu *e, uint32_t flow)
@@ -172,7 +172,7 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	}
 	f->active = true;
 	f->left = f->message.bytes ? f->message.bytes : 1;
-	f->sl = sl_of(e, a->end, &f->message);
+	f->sl = sl_of(e, a->port, &f->message);
 	dl_emu_sl_sched_work(&a->sched, flow, f->sl);
 }
 
@@ -212,17 +212,17 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 		start_message(e, flow);
 	dl_emu_flow_next(e, flow);
 	dl_emu_fill(e, a);
-	dl_emu_transmit(e, a->end);
+	dl_emu_transmit(e, a->port);
 }
 
 /* Which SL goes through which VL of an adapter's port. */
 void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 {
 	const struct dl_tables *t = e->tables;
-	uint32_t there = dl_emu_their_port(e, a->end);
+	uint32_t there = dl_emu_their_port(e, a->port);
 	uint16_t row = there == DL_NONE ? DL_TABLES_NO_ROW :
 					  t->end_sl2vl[there];
-	unsigned int vls = e->wires[a->end].vls;
+	unsigned int vls = e->wires[a->port].vls;
 
 	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
 		a->vl_sls[v] = 0;
@@ -236,9 +236,9 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 		if (vl < vls)
 			a->vl_sls[vl] |= 1u << sl;
 		if (vl >= vls ||
-		    (e->outs[dl_emu_channel(a->end, vl)].head == DL_EMU_NIL &&
-		     !(e->ends[a->end].sending &&
-		       e->ends[a->end].sending_vl == vl)))
+		    (e->outs[dl_emu_channel(a->port, vl)].head == DL_EMU_NIL &&
+		     !(e->ports[a->port].sending &&
+		       e->ports[a->port].sending_vl == vl)))
 			a->free_sls |= 1u << sl;
 	}
 }
@@ -260,7 +260,7 @@ static void finish(struct dl_emu *e, uint32_t packet)
 static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk,
 		       enum dl_emu_drop cause)
 {
-	struct dl_emu_port *in = &e->ports[dl_emu_port_of(pk->in)];
+	struct dl_emu_port *in = &e->counters[dl_emu_port_of(pk->in)];
 
 	switch (cause) {
 	case DL_EMU_DROP_NO_ENTRY:
@@ -271,7 +271,7 @@ static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk,
 	case DL_EMU_DROP_HOQ_LIFE:
 	case DL_EMU_DROP_UNLISTED:
 		if (pk->out != DL_EMU_NIL)
-			e->ports[dl_emu_port_of(pk->out)].xmit_discards++;
+			e->counters[dl_emu_port_of(pk->out)].xmit_discards++;
 		else /* the table names a port without a cable */
 			in->relay_errors++;
 		break;
@@ -300,9 +300,9 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 }
 
 static void count_pair(struct dl_emu *e, const struct dl_emu_pkt *pk,
-		       uint32_t end)
+		       uint32_t port)
 {
-	uint32_t from = e->flows[pk->flow].adapter, to = e->wires[end].adapter;
+	uint32_t from = e->flows[pk->flow].adapter, to = e->wires[port].adapter;
 	struct dl_emu_pair *pair;
 	uint64_t latency = e->now - pk->created;
 
@@ -316,7 +316,7 @@ static void count_pair(struct dl_emu *e, const struct dl_emu_pkt *pk,
 		pair->latency_max = latency;
 }
 
-void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end)
+void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	bool second = pk->flags & DL_EMU_PK_LEVEL;
@@ -328,7 +328,7 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end)
 	}
 	e->totals.delivered++;
 	e->totals.delivered_bytes += pk->data;
-	e->ports[end].received_bytes += pk->data;
+	e->counters[port].received_bytes += pk->data;
 	if (!(pk->flags & DL_EMU_PK_SMP)) {
 		level->packets++;
 		level->bytes += pk->data;
@@ -337,14 +337,14 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end)
 		dl_emu_histogram_add(&level->network, e->now - pk->injected);
 	}
 	if (e->pairs)
-		count_pair(e, pk, end);
+		count_pair(e, pk, port);
 	if (e->source.delivered) {
 		struct dl_emu_delivery d = {
 			.created = pk->created,
 			.injected = pk->injected,
 			.at = e->now,
 			.flow = pk->flow,
-			.dst = e->port_of[end],
+			.dst = e->fabric_port[port],
 			.bytes = pk->data,
 			.dlid = pk->dlid,
 			.level = second,
@@ -357,18 +357,18 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end)
 	finish(e, packet);
 }
 
-bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t end)
+bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port)
 {
 	return dlid >= DL_TABLES_MCAST_LID ||
 	       (dlid <= e->f->top_lid &&
-		e->f->lid_port[dlid] == e->port_of[end]);
+		e->f->lid_port[dlid] == e->fabric_port[port]);
 }
 
 /* A packet's last bit has come to an adapter, which takes it in. */
 static void take(struct dl_emu *e, uint32_t packet)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t in = pk->in, end = dl_emu_port_of(in);
+	uint32_t in = pk->in, port = dl_emu_port_of(in);
 	uint8_t flags = pk->flags;
 	uint32_t units = dl_emu_units(e, pk->bytes);
 
@@ -378,10 +378,10 @@ static void take(struct dl_emu *e, uint32_t packet)
 		dl_emu_recycle(e, packet);
 	else if (e->ins[in].discard)
 		dl_emu_lose(e, packet, e->ins[in].discard - 1);
-	else if (!dl_emu_is_for(e, pk->dlid, end))
+	else if (!dl_emu_is_for(e, pk->dlid, port))
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
 	else
-		dl_emu_deliver(e, packet, end);
+		dl_emu_deliver(e, packet, port);
 	if (flags & DL_EMU_PK_TAIL)
 		e->ins[in].discard = false;
 	dl_emu_release(e, in, units);
@@ -394,11 +394,11 @@ void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a)
 
 	if (a->draining || a->stopped || a->head == DL_EMU_NIL || !a->rate)
 		return;
-	time = dl_emu_rate_time(e->ends[a->end].rate,
+	time = dl_emu_rate_time(e->ports[a->port].rate,
 				e->packets[a->head].bytes);
 	a->draining = true;
 	dl_emu_at(e, e->now + (unsigned __int128)time * 1000000 / a->rate,
-		  DL_EMU_EV_RECEIVE_DONE, e->wires[a->end].adapter);
+		  DL_EMU_EV_RECEIVE_DONE, e->wires[a->port].adapter);
 }
 
 void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter)
@@ -414,8 +414,8 @@ void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter)
 
 void dl_emu_receive(struct dl_emu *e, uint32_t packet)
 {
-	uint32_t end = dl_emu_port_of(e->packets[packet].in);
-	struct dl_emu_adapter *a = &e->adapters[e->wires[end].adapter];
+	uint32_t port = dl_emu_port_of(e->packets[packet].in);
+	struct dl_emu_adapter *a = &e->adapters[e->wires[port].adapter];
 
 	if (!a->stopped && a->rate >= 1000000 && a->head == DL_EMU_NIL) {
 		take(e, packet);

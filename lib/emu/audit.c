@@ -38,7 +38,7 @@ static void one(const struct dl_emu *e, struct count *n, uint32_t packet,
 /* Copies, adapters' packets: those in a queue but in no buffer. */
 static void count_queues(const struct dl_emu *e, struct count *n)
 {
-	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
+	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
 		for (uint32_t p = e->outs[c].head; p != DL_EMU_NIL;
 		     p = e->packets[p].wait_next)
 			if (e->packets[p].parent != DL_EMU_NIL ||
@@ -81,7 +81,7 @@ static void count_event(void *context, uint64_t what)
 		break;
 	case DL_EMU_EV_TAIL:
 		/* The buffer that it is leaving. */
-		p = &e->ends[what >> 28];
+		p = &e->ports[what >> 28];
 		if (e->wires[what >> 28].adapter == DL_EMU_NIL &&
 		    p->sending_parent == DL_EMU_NIL &&
 		    dl_emu_is_data(p->sending_in))
@@ -110,7 +110,7 @@ static int check_buffer(const struct dl_emu *e, uint32_t in, uint32_t used)
 
 int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 {
-	uint32_t n = e->nends * DL_EMU_VLS;
+	uint32_t n = e->nports * DL_EMU_VLS;
 	struct count count = { .used = calloc(n + 1ul, sizeof(uint32_t)) };
 	uint64_t in_flight =
 		e->totals.injected - e->totals.delivered - e->totals.dropped;
@@ -135,7 +135,7 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 		if (err)
 			dl_log(log, DL_LOG_ERROR,
 			       "emulation: the books of the "
-			       "buffer of end %u, VL %u are wrong: %u used, "
+			       "buffer of port %u, VL %u are wrong: %u used, "
 			       "%u of %u free",
 			       dl_emu_port_of(in), dl_emu_vl_of(in),
 			       count.used[in], e->ins[in].rx.free,

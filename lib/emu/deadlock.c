@@ -49,7 +49,7 @@ struct look {
 /* The buffer that an output channel leads to; NIL: an adapter or nothing. */
 static uint32_t far_buffer(const struct dl_emu *e, uint32_t out)
 {
-	const struct dl_emu_link_port *p = &e->ends[dl_emu_port_of(out)];
+	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(out)];
 
 	if (w->peer == DL_EMU_NIL || e->wires[w->peer].sw == DL_NONE || !p->up)
@@ -105,8 +105,8 @@ static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 	if (!r->copies)
 		return;
 	s = &e->switches[e->wires[dl_emu_port_of(in)].sw];
-	r->out = dl_emu_channel(s->ends[0], 0);
-	r->end = dl_emu_channel(s->ends[0] + s->nends, 0);
+	r->out = dl_emu_channel(s->ports[0], 0);
+	r->end = dl_emu_channel(s->ports[0] + s->nlinked, 0);
 	r->packet = DL_EMU_NIL;
 }
 
@@ -248,11 +248,12 @@ static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
 	const struct dl_emu_pkt *pk = &e->packets[e->ins[in].head];
 
 	return (struct dl_cycle_step){
-		.port = e->port_of[dl_emu_port_of(out)],
+		.port = e->fabric_port[dl_emu_port_of(out)],
 		.vl = dl_emu_vl_of(in),
 		.sl = pk->sl,
 		.dlid = pk->dlid,
-		.src = e->port_of[e->adapters[e->flows[pk->flow].adapter].end],
+		.src = e->fabric_port[e->adapters[e->flows[pk->flow].adapter]
+					      .port],
 	};
 }
 
@@ -300,7 +301,7 @@ static int shortest_circle(struct dl_emu *e, struct look *l, uint32_t n)
 
 int dl_emu_look_for_deadlock(struct dl_emu *e)
 {
-	uint32_t n = e->nends * DL_EMU_VLS;
+	uint32_t n = e->nports * DL_EMU_VLS;
 	struct look l = { .e = e };
 	int err = -ENOMEM;
 

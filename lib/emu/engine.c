@@ -33,15 +33,15 @@
  * Method.  Discrete events (events.h).  A packet costs two events a hop, that
  * it can be looked at and that its tail has left; flow-control packets only
  * those that something waits for, and that delay others.  Files: transmit.c is
- * a link's sending end, forward.c the inside of a switch, adapter.c the ends,
- * deadlock.c the judge; foresee.c fetches memory ahead of time.
+ * a link's sender, forward.c the inside of a switch, adapter.c the adapters,
+ * deadlock.c the judge; prefetch.c fetches memory ahead of time.
  *
  * Invariants, checked by audit.c, after every event in a debug build
  * (configure --enable-debug): injected = delivered + dropped + in flight; for
  * each buffer, what is stored, what is on its way and what is free make up its
  * size; no sender holds more credit than is free.
  *
- * Limits: 2^24 ends of links.
+ * Limits: 2^24 ports.
  */
 #include "config.h"
 
@@ -96,7 +96,7 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 
 /* ---- events ------------------------------------------------------------ */
 
-static void happen(struct dl_emu *e, uint64_t event)
+static void dispatch(struct dl_emu *e, uint64_t event)
 {
 	uint64_t what = event & ((UINT64_C(1) << DL_EMU_EV_SHIFT) - 1);
 
@@ -114,7 +114,7 @@ static void happen(struct dl_emu *e, uint64_t event)
 		dl_emu_ready(e, what);
 		break;
 	case DL_EMU_EV_WAKE:
-		e->ends[what].wake = false;
+		e->ports[what].wake = false;
 		dl_emu_transmit(e, what);
 		break;
 	case DL_EMU_EV_MESSAGE:
@@ -136,7 +136,7 @@ static void happen(struct dl_emu *e, uint64_t event)
 }
 
 /*
- * Can something happen yet?  Timers alone bring nothing, unless there are
+ * Can something dispatch yet?  Timers alone bring nothing, unless there are
  * packets whose credit was lost.
  */
 static bool goes_on(const struct dl_emu *e)
@@ -145,7 +145,7 @@ static bool goes_on(const struct dl_emu *e)
 	       (e->timers && e->live);
 }
 
-/* Nothing can happen any more: why? */
+/* Nothing can dispatch any more: why? */
 static int at_rest(struct dl_emu *e)
 {
 	int err = 0;
@@ -177,7 +177,7 @@ static int begin(struct dl_emu *e)
 		dl_emu_flow_next(e, f);
 	for (uint32_t a = 0; a < e->nadapters; a++) {
 		dl_emu_fill(e, &e->adapters[a]);
-		dl_emu_transmit(e, e->adapters[a].end);
+		dl_emu_transmit(e, e->adapters[a].port);
 	}
 	e->next_check = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
 	return e->err;
@@ -198,7 +198,7 @@ static void run_to(struct dl_emu *e, uint64_t until)
 		e->totals.events++;
 		dl_emu_prefetch_far(e, dl_emu_events_ahead(&e->events, 3));
 		dl_emu_prefetch_near(e, dl_emu_events_next(&e->events));
-		happen(e, ev.what);
+		dispatch(e, ev.what);
 #ifdef DL_EMU_AUDIT
 		if (!e->err)
 			e->err = dl_emu_audit(e, e->log);

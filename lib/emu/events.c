@@ -35,18 +35,18 @@ void dl_emu_events_init(struct dl_emu_events *q)
 void dl_emu_events_free(struct dl_emu_events *q)
 {
 	for (uint32_t l = 0; l < DL_EMU_EVENT_QUEUES; l++)
-		free(q->lane[l].ring);
+		free(q->queue[l].ring);
 	free(q->heap);
 }
 
-/* A lane has another first event: who wins now? */
-static inline void set_first(struct dl_emu_events *q, uint32_t lane,
+/* A queue has another first event: who wins now? */
+static inline void set_first(struct dl_emu_events *q, uint32_t queue,
 			     struct dl_emu_event ev)
 {
-	uint32_t w = lane;
+	uint32_t w = queue;
 
-	q->first[lane] = ev;
-	for (uint32_t n = DL_EMU_EVENT_QUEUES + lane; n > 1; n /= 2) {
+	q->first[queue] = ev;
+	for (uint32_t n = DL_EMU_EVENT_QUEUES + queue; n > 1; n /= 2) {
 		uint32_t other = q->winner[n ^ 1];
 
 		w = before(&q->first[other], &q->first[w]) ? other : w;
@@ -126,14 +126,14 @@ static __attribute__((noinline)) void pop_heap(struct dl_emu_events *q)
 	set_first(q, HEAP, h[DL_EMU_EVENTS_ROOT]);
 }
 
-/* ---- the lanes --------------------------------------------------------- */
+/* ---- the queues --------------------------------------------------------- */
 
 static inline bool is_empty(const struct dl_emu_event_queue *l)
 {
 	return l->from == l->to;
 }
 
-static __attribute__((noinline)) int grow_lane(struct dl_emu_event_queue *l)
+static __attribute__((noinline)) int grow_queue(struct dl_emu_event_queue *l)
 {
 	uint32_t cap = l->cap ? 2 * l->cap : RING, n = l->to - l->from;
 	struct dl_emu_event *grown = malloc(cap * sizeof(*grown));
@@ -147,45 +147,45 @@ static __attribute__((noinline)) int grow_lane(struct dl_emu_event_queue *l)
 	return 0;
 }
 
-/* An empty lane for a delay that has none; or the heap. */
+/* An empty queue for a delay that has none; or the heap. */
 static __attribute__((noinline)) uint32_t
-claim_lane(struct dl_emu_events *q, uint32_t pair, uint64_t delay)
+claim_queue(struct dl_emu_events *q, uint32_t pair, uint64_t delay)
 {
-	uint32_t lane = 2 * pair;
+	uint32_t queue = 2 * pair;
 
 	if (q->candidate[pair] != delay) {
 		q->candidate[pair] = delay;
 		return HEAP;
 	}
-	if (!is_empty(&q->lane[lane]))
-		lane++;
-	if (lane == HEAP || !is_empty(&q->lane[lane]))
+	if (!is_empty(&q->queue[queue]))
+		queue++;
+	if (queue == HEAP || !is_empty(&q->queue[queue]))
 		return HEAP;
-	q->delay[lane] = delay;
-	return lane;
+	q->delay[queue] = delay;
+	return queue;
 }
 
-static inline uint32_t lane_of(struct dl_emu_events *q, uint64_t delay)
+static inline uint32_t queue_of(struct dl_emu_events *q, uint64_t delay)
 {
 	uint32_t pair = delay * UINT64_C(0x9E3779B97F4A7C15) >> 61;
-	uint32_t lane = 2 * pair;
+	uint32_t queue = 2 * pair;
 
-	if (q->delay[lane] == delay)
-		return lane;
-	if (q->delay[lane + 1] == delay)
-		return lane + 1;
-	return claim_lane(q, pair, delay);
+	if (q->delay[queue] == delay)
+		return queue;
+	if (q->delay[queue + 1] == delay)
+		return queue + 1;
+	return claim_queue(q, pair, delay);
 }
 
 int dl_emu_events_push(struct dl_emu_events *q, uint64_t time, uint64_t what)
 {
 	struct dl_emu_event ev = { .what = what, .time = time }, *e;
-	uint32_t lane = lane_of(q, time - q->now), mask, at, passed = 0;
-	struct dl_emu_event_queue *l = &q->lane[lane];
+	uint32_t queue = queue_of(q, time - q->now), mask, at, passed = 0;
+	struct dl_emu_event_queue *l = &q->queue[queue];
 
-	if (lane == HEAP)
+	if (queue == HEAP)
 		return push_heap(q, ev);
-	if (l->to - l->from == l->cap && grow_lane(l))
+	if (l->to - l->from == l->cap && grow_queue(l))
 		return -ENOMEM;
 	mask = l->cap - 1;
 	at = l->to;
@@ -201,28 +201,28 @@ int dl_emu_events_push(struct dl_emu_events *q, uint64_t time, uint64_t what)
 	l->to++;
 	q->count++;
 	if (at == l->from)
-		set_first(q, lane, ev);
+		set_first(q, queue, ev);
 	return 0;
 }
 
 bool dl_emu_events_pop(struct dl_emu_events *q, uint64_t until,
 		       struct dl_emu_event *out)
 {
-	uint32_t lane = q->winner[1];
-	struct dl_emu_event_queue *l = &q->lane[lane];
+	uint32_t queue = q->winner[1];
+	struct dl_emu_event_queue *l = &q->queue[queue];
 
-	*out = q->first[lane];
+	*out = q->first[queue];
 	if (out->time > until || !q->count)
 		return false;
 	q->now = out->time;
 	q->count--;
-	q->last = lane;
-	if (lane == HEAP) {
+	q->last = queue;
+	if (queue == HEAP) {
 		pop_heap(q);
 		return true;
 	}
 	l->from++;
-	set_first(q, lane,
+	set_first(q, queue,
 		  is_empty(l) ? never : l->ring[l->from & (l->cap - 1)]);
 	return true;
 }
@@ -234,7 +234,7 @@ void dl_emu_events_each(const struct dl_emu_events *q,
 	for (uint32_t i = 0; i < q->nheap; i++)
 		visit(context, q->heap[DL_EMU_EVENTS_ROOT + i].what);
 	for (uint32_t n = 0; n < HEAP; n++) {
-		const struct dl_emu_event_queue *l = &q->lane[n];
+		const struct dl_emu_event_queue *l = &q->queue[n];
 
 		for (uint32_t i = l->from; i != l->to; i++)
 			visit(context, l->ring[i & (l->cap - 1)].what);

@@ -27,21 +27,21 @@ static int refuse(const struct dl_emu *e, const char *why)
 
 /* ---- links ------------------------------------------------------------- */
 
-static void end_down(struct dl_emu *e, uint32_t end)
+static void port_down(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
+	struct dl_emu_link_port *p = &e->ports[port];
 
 	p->up = false;
 	p->epoch++;
 	p->fcp = 0;
 }
 
-/* Nothing can leave through this end: drop what waits for it. */
-static void drop_queue(struct dl_emu *e, uint32_t end)
+/* Nothing can leave through this port: drop what waits for it. */
+static void drop_queue(struct dl_emu *e, uint32_t port)
 {
-	uint32_t first = dl_emu_channel(end, 0);
+	uint32_t first = dl_emu_channel(port, 0);
 
-	if (e->wires[end].adapter != DL_EMU_NIL || e->c.hoq_life_ps)
+	if (e->wires[port].adapter != DL_EMU_NIL || e->c.hoq_life_ps)
 		return;
 	for (uint32_t out = first; out < first + DL_EMU_VLS; out++)
 		while (e->outs[out].head != DL_EMU_NIL)
@@ -78,12 +78,12 @@ static void discard_rest(struct dl_emu *e, uint32_t in, uint32_t out)
 		dl_emu_drop_waiting(e, packet, DL_EMU_DROP_DEAD_LINK);
 }
 
-static void cut_worms(struct dl_emu *e, uint32_t end)
+static void cut_worms(struct dl_emu *e, uint32_t port)
 {
-	uint32_t adapter = e->wires[end].adapter;
+	uint32_t adapter = e->wires[port].adapter;
 
 	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++) {
-		uint32_t channel = dl_emu_channel(end, v), packet;
+		uint32_t channel = dl_emu_channel(port, v), packet;
 		uint32_t owner = e->outs[channel].owner;
 
 		e->outs[channel].owner = DL_EMU_NIL;
@@ -109,13 +109,13 @@ static void cut_worms(struct dl_emu *e, uint32_t end)
 		dl_emu_fill(e, &e->adapters[adapter]);
 }
 
-static void end_up(struct dl_emu *e, uint32_t end)
+static void port_up(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
-	const struct dl_emu_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ports[port];
+	const struct dl_emu_wire *w = &e->wires[port];
 
 	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++) {
-		struct dl_emu_in *in = &e->ins[dl_emu_channel(end, v)];
+		struct dl_emu_in *in = &e->ins[dl_emu_channel(port, v)];
 		struct dl_emu_out *out = &e->outs[dl_emu_channel(w->peer, v)];
 
 		in->rx.count = 0;
@@ -127,18 +127,18 @@ static void end_up(struct dl_emu *e, uint32_t end)
 			out->tx.sent = in->rx.size - in->rx.free;
 			out->tx.limit = in->rx.free;
 		}
-		in->told = dl_link_credit_of(&in->rx);
-		e->told_at[dl_emu_channel(end, v)] = e->now;
+		in->advertised = dl_link_credit_of(&in->rx);
+		e->advertised_at[dl_emu_channel(port, v)] = e->now;
 	}
 	p->up = true;
 }
 
 static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 {
-	if (!e->ends[a].up)
+	if (!e->ports[a].up)
 		return 0;
-	end_down(e, a);
-	end_down(e, b);
+	port_down(e, a);
+	port_down(e, b);
 	if (e->c.switching == DL_EMU_WORMHOLE) {
 		cut_worms(e, a);
 		cut_worms(e, b);
@@ -150,10 +150,10 @@ static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 
 static int link_up(struct dl_emu *e, uint32_t a, uint32_t b)
 {
-	if (e->ends[a].up)
+	if (e->ports[a].up)
 		return 0;
-	end_up(e, a);
-	end_up(e, b);
+	port_up(e, a);
+	port_up(e, b);
 	dl_emu_transmit(e, a);
 	dl_emu_transmit(e, b);
 	return e->err;
@@ -167,8 +167,8 @@ static void start_timers(struct dl_emu *e)
 	if (e->timers)
 		return;
 	e->timers = true;
-	for (uint32_t i = 0; i < e->nends; i++) {
-		struct dl_emu_link_port *p = &e->ends[i];
+	for (uint32_t i = 0; i < e->nports; i++) {
+		struct dl_emu_link_port *p = &e->ports[i];
 		const struct dl_emu_wire *w = &e->wires[i];
 
 		if (w->peer == DL_EMU_NIL)
@@ -183,13 +183,13 @@ static void start_timers(struct dl_emu *e)
 }
 
 static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault,
-		     uint32_t end)
+		     uint32_t port)
 {
 	struct dl_emu_adapter *a;
 
-	if (e->wires[end].adapter == DL_EMU_NIL)
+	if (e->wires[port].adapter == DL_EMU_NIL)
 		return refuse(e, "only an adapter's port can stop draining");
-	a = &e->adapters[e->wires[end].adapter];
+	a = &e->adapters[e->wires[port].adapter];
 	if (fault->kind == DL_EMU_DRAIN_RATE)
 		a->rate = fault->rate;
 	else
@@ -201,21 +201,21 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault,
 int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 {
 	struct dl_emu_losses *loss;
-	uint32_t end = DL_EMU_NIL, peer;
+	uint32_t port = DL_EMU_NIL, peer;
 
 	if (fault->port < e->f->nports)
-		end = e->end_of[fault->port];
-	if (end == DL_EMU_NIL || e->wires[end].peer == DL_EMU_NIL)
+		port = e->own_port[fault->port];
+	if (port == DL_EMU_NIL || e->wires[port].peer == DL_EMU_NIL)
 		return refuse(e, "a fault needs a port with a cable");
 	if (fault->rate > 1000000)
 		return refuse(e, "a rate is at most 1000000 millionths");
-	loss = &e->losses[end];
-	peer = e->wires[end].peer;
+	loss = &e->losses[port];
+	peer = e->wires[port].peer;
 	switch (fault->kind) {
 	case DL_EMU_LINK_DOWN:
-		return link_down(e, end, peer);
+		return link_down(e, port, peer);
 	case DL_EMU_LINK_UP:
-		return link_up(e, end, peer);
+		return link_up(e, port, peer);
 	case DL_EMU_FCP_LOSS:
 		loss->fcp_loss = fault->rate;
 		break;
@@ -226,10 +226,10 @@ int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 		loss->damage = fault->rate;
 		break;
 	default:
-		return slow_down(e, fault, end);
+		return slow_down(e, fault, port);
 	}
-	e->ends[end].lossy = loss->fcp_loss || loss->fcp_corrupt ||
-			     loss->damage;
+	e->ports[port].lossy = loss->fcp_loss || loss->fcp_corrupt ||
+			       loss->damage;
 	start_timers(e);
 	return e->err;
 }
@@ -301,7 +301,7 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 		err = dl_emu_program_ports(e, false);
 	for (uint32_t a = 0; !err && a < e->nadapters; a++)
 		dl_emu_adapter_maps(e, &e->adapters[a]);
-	for (uint32_t i = 0; !err && i < e->nends; i++)
+	for (uint32_t i = 0; !err && i < e->nports; i++)
 		dl_emu_transmit(e, i);
 	return err;
 }

@@ -86,18 +86,18 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
 static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
 			uint32_t in, struct dl_emu_pkt *pk, unsigned int number)
 {
-	uint32_t end = number < s->nports ? s->ends[number] : DL_EMU_NIL;
+	uint32_t port = number < s->nports ? s->ports[number] : DL_EMU_NIL;
 	const struct dl_emu_link_port *p;
 	const struct dl_emu_wire *w;
 	unsigned int vl;
 
-	if (end == DL_EMU_NIL) {
+	if (port == DL_EMU_NIL) {
 		pk->out = DL_EMU_NIL;
 		return DL_EMU_DROP_DEAD_LINK;
 	}
-	p = &e->ends[end];
-	w = &e->wires[end];
-	pk->out = dl_emu_channel(end, 0);
+	p = &e->ports[port];
+	w = &e->wires[port];
+	pk->out = dl_emu_channel(port, 0);
 	if (!number) /* the switch itself */
 		return -1;
 	if (!p->up && !e->c.hoq_life_ps)
@@ -112,7 +112,7 @@ static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
 	if (!(pk->flags & DL_EMU_PK_SMP) &&
 	    dl_link_arb_drops(p->arb.program, vl))
 		return DL_EMU_DROP_UNLISTED;
-	pk->out = dl_emu_channel(end, vl);
+	pk->out = dl_emu_channel(port, vl);
 	return -1;
 }
 
@@ -120,7 +120,7 @@ static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
 static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk,
 			 uint32_t out)
 {
-	const struct dl_emu_link_port *p = &e->ends[dl_emu_port_of(out)];
+	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(out)];
 	uint64_t through = pk->since + e->c.switch_latency_ps;
 	uint64_t time;
@@ -182,20 +182,20 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s,
 void dl_emu_ready(struct dl_emu *e, uint32_t packet)
 {
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t in = pk->in, end = dl_emu_port_of(pk->out);
+	uint32_t in = pk->in, port = dl_emu_port_of(pk->out);
 
 	if (pk->parent == DL_EMU_NIL)
 		e->ins[in].reading = false;
-	if (e->wires[end].num) {
+	if (e->wires[port].num) {
 		ask(e, packet, pk->out);
-		if (!e->ends[end].up && !e->c.hoq_life_ps)
+		if (!e->ports[port].up && !e->c.hoq_life_ps)
 			dl_emu_drop_waiting(e, packet, DL_EMU_DROP_DEAD_LINK);
 		return;
 	}
 	/* For the switch itself. */
 	dl_emu_unbuffer(e, in);
-	if (dl_emu_is_for(e, pk->dlid, end))
-		dl_emu_deliver(e, packet, end);
+	if (dl_emu_is_for(e, pk->dlid, port))
+		dl_emu_deliver(e, packet, port);
 	else
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
 	dl_emu_head(e, in);
@@ -226,7 +226,7 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
 		return true;
 	}
 	if (!number) {
-		dl_emu_deliver(e, packet, s->ends[0]);
+		dl_emu_deliver(e, packet, s->ports[0]);
 		return true;
 	}
 	e->packets[parent].copies++;
@@ -259,7 +259,7 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 	pk = &e->packets[parent];
 	pk->copies--;
 	if (e->totals.injected == injected) {
-		/* Nobody to copy it to: that is its end. */
+		/* Nobody to copy it to. */
 		e->ins[in].reading = false;
 		drop_head(e, in, DL_EMU_DROP_NO_ENTRY);
 		return false;
@@ -299,7 +299,7 @@ static bool came_through(struct dl_emu *e, uint32_t packet)
 {
 	struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t in = pk->in;
-	struct dl_emu_link_port *p = &e->ends[dl_emu_port_of(in)];
+	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(in)];
 	bool data = dl_emu_is_data(in);
 	enum dl_emu_drop cause = DL_EMU_DROP_DEAD_LINK;
 
@@ -376,15 +376,15 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
 void dl_emu_expire(struct dl_emu *e, uint32_t packet)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t end;
+	uint32_t port;
 
 	if (!(pk->flags & DL_EMU_PK_WAITING) ||
 	    pk->since + e->c.hoq_life_ps != e->now)
 		return;
-	end = dl_emu_port_of(pk->out);
-	if (e->wires[end].adapter != DL_EMU_NIL)
+	port = dl_emu_port_of(pk->out);
+	if (e->wires[port].adapter != DL_EMU_NIL)
 		return;
 	dl_emu_drop_waiting(e, packet,
-			    e->ends[end].up ? DL_EMU_DROP_HOQ_LIFE :
-					      DL_EMU_DROP_DEAD_LINK);
+			    e->ports[port].up ? DL_EMU_DROP_HOQ_LIFE :
+						DL_EMU_DROP_DEAD_LINK);
 }

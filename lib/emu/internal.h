@@ -2,13 +2,14 @@
 /*
  * The parts of a running emulation; see engine.c for the model.
  *
- * Ends.  What the emulator calls an end is a port with a cable, an adapter's
- * port or a switch's port 0.  They are numbered without gaps, in the fabric's
- * order: most switches have many ports that nobody uses.
+ * Ports.  Those with a cable, adapters' ports and switches' ports 0 are
+ * numbered without gaps, in the fabric's order: most switches have many ports
+ * that nobody uses.  `port` is such a number; own_port[] and fabric_port[]
+ * lead from the fabric's port indices to it and back.
  *
- * Channels.  Each end has one for each of the 16 VLs, twice: as sender (`outs`)
- * and as receiver (`ins`).  The far end of outs[dl_emu_channel(end, vl)] is
- * ins[dl_emu_channel(peer of the end, vl)].
+ * Channels.  Each port has one for each of the 16 VLs, twice: as sender
+ * (`outs`) and as receiver (`ins`).  outs[dl_emu_channel(port, vl)] sends to
+ * ins[dl_emu_channel(peer of the port, vl)].
  */
 #ifndef DL_EMU_INTERNAL_H
 #define DL_EMU_INTERNAL_H
@@ -24,7 +25,7 @@
 #define DL_EMU_NIL UINT32_MAX
 #define DL_EMU_ROUTE_BYTES 8 /* of the header: what a switch needs (LRH) */
 
-/* In the order in which they happen when their time is the same. */
+/* In the order in which they dispatch when their time is the same. */
 enum dl_emu_event_kind {
 	DL_EMU_EV_TAIL,		/* a port has sent the last bit of a packet */
 	DL_EMU_EV_CREDIT,	/* a flow-control packet has arrived */
@@ -45,12 +46,12 @@ enum dl_emu_event_kind {
  * it leads to can be fetched from memory ahead of time.
  *
  *	ARRIVE			packet, 28 bits; input channel, 32
- *	TAIL			end, 24; input channel being read, 28
+ *	TAIL			port, 24; input channel being read, 28
  *	CREDIT			see send_fcp()
  *	MESSAGE			a message has ended, 1; flow, 32; adapter, 24
  *	READY, HOQ		packet
- *	WAKE, PERIODIC		end
- *	MADE, DRAINED		adapter
+ *	WAKE, PERIODIC		port
+ *	QP_SWITCHED, RECEIVE_DONE  adapter
  */
 #define DL_EMU_EV_PACKET 0xFFFFFFFu
 #define DL_EMU_EV_PORT 0xFFFFFFu
@@ -78,7 +79,7 @@ struct dl_emu_pkt {
 	uint32_t in;	 /* channel where it stands, or is going to */
 	uint32_t out;	 /* channel that it waits for */
 	uint16_t dlid;
-	uint16_t bytes; /* on the wire; 0: the end of a cut worm */
+	uint16_t bytes; /* on the wire; 0: the port of a cut worm */
 	uint16_t data;
 	uint8_t sl;
 	uint8_t flags;
@@ -86,7 +87,7 @@ struct dl_emu_pkt {
 	uint8_t epoch;	/* of the link that it was sent over */
 } __attribute__((aligned(64)));
 
-/* The sending end of a channel. */
+/* A channel at its sender. */
 struct dl_emu_out {
 	struct dl_link_credit_tx tx;
 	uint32_t head, tail; /* packets waiting, in order */
@@ -98,11 +99,11 @@ struct dl_emu_out {
 	uint64_t packets, bytes;
 } __attribute__((aligned(64)));
 
-/* The receiving end. */
+/* A channel at its receiver. */
 struct dl_emu_in {
 	struct dl_link_credit_rx rx;
 	uint32_t head, tail; /* packets stored, in order */
-	uint32_t told;	     /* credit last sent */
+	uint32_t advertised; /* credit last sent */
 	uint16_t healed;     /* losses learnt of */
 	uint8_t reading;     /* its head is leaving, or has copies waiting */
 	uint8_t discard;     /* wormhole: throw away up to the tail */
@@ -111,16 +112,16 @@ struct dl_emu_in {
 	uint32_t stored;     /* packets, VL 15 */
 } __attribute__((aligned(64)));
 
-/* What an end is, and never changes: few bytes, so that they stay at hand. */
+/* What a port is, and never changes: few bytes, so that they stay at hand. */
 struct dl_emu_wire {
-	uint32_t peer;	  /* end, or NIL */
+	uint32_t peer;	  /* port, or NIL */
 	uint32_t sw;	  /* switch number, or NIL */
 	uint32_t adapter; /* number, or NIL */
 	uint8_t num;	  /* of the port at its node */
 	uint8_t vls;	  /* data VLs */
 };
 
-/* What happens at the end of a link.  Two cache lines. */
+/* What happens at a port.  Two cache lines. */
 struct dl_emu_link_port {
 	struct dl_link_arbiter arb;
 	uint64_t busy_until;
@@ -167,15 +168,15 @@ struct dl_emu_switch {
 	const uint16_t *sl2vl;
 	const dl_tables_sl2vl_row *rows;
 	const struct dl_tables *tables;
-	uint32_t their_sw;    /* its number there */
-	const uint32_t *ends; /* by port number: end, or NIL */
-	uint16_t nends;	      /* from ends[0] on */
-	uint16_t nports;      /* + 1: row length of sl2vl */
+	uint32_t their_sw;     /* its number there */
+	const uint32_t *ports; /* by port number: own port, or NIL */
+	uint16_t nlinked;      /* from ports[0] on */
+	uint16_t nports;       /* + 1: row length of sl2vl */
 };
 
 struct dl_emu_adapter {
 	struct dl_emu_sl_sched sched;
-	uint32_t end;
+	uint32_t port;
 	uint16_t free_sls;	      /* those whose VL can take a packet */
 	uint16_t vl_sls[DL_EMU_VLS];  /* SLs by VL */
 	uint64_t started[DL_EMU_VLS]; /* head of the present packet */
@@ -225,15 +226,15 @@ struct dl_emu {
 	struct dl_emu_pkt *packets;
 	uint32_t npackets, packets_cap; /* below 2^28 */
 	uint32_t free_packet, live;
-	struct dl_emu_link_port *ends;
-	struct dl_emu_wire *wires;    /* by end */
-	struct dl_emu_losses *losses; /* by end */
-	uint32_t *port_of;	      /* by end: port of the fabric */
-	uint32_t nends;
-	uint32_t *end_of;	 /* by port of the fabric: end, or NIL */
+	struct dl_emu_link_port *ports;
+	struct dl_emu_wire *wires;    /* by port */
+	struct dl_emu_losses *losses; /* by port */
+	uint32_t *fabric_port;	      /* by port: port of the fabric */
+	uint32_t nports;
+	uint32_t *own_port;	 /* by port of the fabric: own number, or NIL */
 	struct dl_emu_out *outs; /* by channel */
 	struct dl_emu_in *ins;
-	uint64_t *told_at; /* by input channel: when credit was last sent */
+	uint64_t *advertised_at; /* by input channel: when credit was last sent */
 	struct dl_emu_switch *switches;
 	struct dl_emu_adapter *adapters;
 	uint32_t nadapters;
@@ -249,7 +250,7 @@ struct dl_emu {
 	struct dl_random random;
 	struct dl_emu_totals totals;
 	struct dl_emu_level levels[DL_EMU_LEVELS];
-	struct dl_emu_port *ports;
+	struct dl_emu_port *counters;
 	struct dl_emu_pair *pairs;
 
 	struct dl_cycle_step *cycle;
@@ -270,9 +271,9 @@ static inline void dl_emu_at(struct dl_emu *e, uint64_t time,
 		e->err = err;
 }
 
-static inline uint32_t dl_emu_channel(uint32_t end, unsigned int vl)
+static inline uint32_t dl_emu_channel(uint32_t port, unsigned int vl)
 {
-	return end * DL_EMU_VLS + vl;
+	return port * DL_EMU_VLS + vl;
 }
 
 static inline uint32_t dl_emu_port_of(uint32_t channel)
@@ -311,32 +312,32 @@ static inline void dl_emu_recycle(struct dl_emu *e, uint32_t packet)
 	e->live--;
 }
 
-/* setup.c: an end's port in the tables' fabric, or DL_NONE. */
-uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t end);
+/* setup.c: a port's index in the tables' fabric, or DL_NONE. */
+uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port);
 
-/* transmit.c: the sending end of a link. */
-void dl_emu_send_next(struct dl_emu *e, uint32_t end);
-void dl_emu_note_waiting(struct dl_emu *e, uint32_t end, bool waits);
+/* transmit.c: the sender of a link. */
+void dl_emu_send_next(struct dl_emu *e, uint32_t port);
+void dl_emu_note_waiting(struct dl_emu *e, uint32_t port, bool waits);
 void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
-void dl_emu_tail_sent(struct dl_emu *e, uint32_t end);
+void dl_emu_tail_sent(struct dl_emu *e, uint32_t port);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
 bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o,
 		       uint32_t units);
 void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel);
 void dl_emu_credit(struct dl_emu *e, uint64_t what);
-void dl_emu_periodic(struct dl_emu *e, uint32_t end);
+void dl_emu_periodic(struct dl_emu *e, uint32_t port);
 
-/* Does an end have something to send, and is its link free?  Then send. */
-static inline void dl_emu_transmit(struct dl_emu *e, uint32_t end)
+/* Does a port have something to send, and is its link free?  Then send. */
+static inline void dl_emu_transmit(struct dl_emu *e, uint32_t port)
 {
-	const struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_link_port *p = &e->ports[port];
 
 	if (!(p->waiting | p->fcp)) {
 		if (p->wait_since != DL_EMU_NEVER)
-			dl_emu_note_waiting(e, end, false);
+			dl_emu_note_waiting(e, port, false);
 	} else if (p->up && !p->sending) { /* else the tail's event comes */
-		dl_emu_send_next(e, end);
+		dl_emu_send_next(e, port);
 	}
 }
 
@@ -362,7 +363,7 @@ static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time,
 			  e->flows[flow].adapter);
 }
 
-/* foresee.c: of events behind the present one. */
+/* prefetch.c: of events behind the present one. */
 void dl_emu_prefetch_far(const struct dl_emu *e, uint64_t event);
 void dl_emu_prefetch_near(const struct dl_emu *e, uint64_t event);
 
@@ -388,9 +389,9 @@ void dl_emu_receive(struct dl_emu *e, uint32_t packet);
 void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter);
 void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
 /* A packet has come to an end port: count it and free it. */
-void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t end);
+void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port);
 void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
-bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t end);
+bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port);
 void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
 
 /* deadlock.c: fill in e->cycle; 0, 1 (there is one) or -ENOMEM. */

@@ -4,7 +4,7 @@
  *
  * A large fabric does not fit into the processor's caches, and an event
  * touches a dozen places that nobody has touched for long.  So the engine
- * looks at the events that stand behind the present one in its lane
+ * looks at the events that stand behind the present one in its queue
  * (events.h), and asks for what they will touch: from far for what the event
  * itself names, and from near for what is found in that.
  *
@@ -18,23 +18,23 @@
 /* To the compiler these do nothing: as functions it would leave them out. */
 #define ALWAYS static inline __attribute__((always_inline))
 
-ALWAYS void ask_end(const struct dl_emu *e, uint32_t end)
+ALWAYS void ask_port(const struct dl_emu *e, uint32_t port)
 {
-	__builtin_prefetch(&e->ends[end]);
-	__builtin_prefetch((const char *)&e->ends[end] + 64);
+	__builtin_prefetch(&e->ports[port]);
+	__builtin_prefetch((const char *)&e->ports[port] + 64);
 }
 
 ALWAYS void arrival_from_far(const struct dl_emu *e, uint32_t packet,
 			     uint32_t in)
 {
-	uint32_t end = dl_emu_port_of(in);
-	const struct dl_emu_wire *w = &e->wires[end];
+	uint32_t port = dl_emu_port_of(in);
+	const struct dl_emu_wire *w = &e->wires[port];
 	const struct dl_emu_switch *s;
 
 	__builtin_prefetch(&e->ins[in]);
-	__builtin_prefetch(&e->ends[end]);
+	__builtin_prefetch(&e->ports[port]);
 	if (w->sw == DL_EMU_NIL) {
-		__builtin_prefetch(&e->ports[end]);
+		__builtin_prefetch(&e->counters[port]);
 		return;
 	}
 	s = &e->switches[w->sw];
@@ -51,7 +51,7 @@ ALWAYS void arrival_from_near(const struct dl_emu *e, uint32_t packet,
 	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(in)];
 	const struct dl_emu_switch *s;
 	unsigned int number, vl;
-	uint32_t end;
+	uint32_t port;
 
 	if (w->sw == DL_EMU_NIL)
 		return;
@@ -59,25 +59,25 @@ ALWAYS void arrival_from_near(const struct dl_emu *e, uint32_t packet,
 	if (pk->dlid > s->top_lid)
 		return;
 	number = s->lft[pk->dlid];
-	if (number >= s->nports || s->ends[number] == DL_EMU_NIL)
+	if (number >= s->nports || s->ports[number] == DL_EMU_NIL)
 		return;
-	end = s->ends[number];
+	port = s->ports[number];
 	vl = dl_emu_map_vl(s, w->num, number, pk->sl, DL_LINK_VL_SMP);
-	ask_end(e, end);
-	__builtin_prefetch(&e->outs[dl_emu_channel(end, vl)]);
-	end = e->wires[end].peer;
-	if (end != DL_EMU_NIL)
-		__builtin_prefetch(&e->ins[dl_emu_channel(end, vl)]);
+	ask_port(e, port);
+	__builtin_prefetch(&e->outs[dl_emu_channel(port, vl)]);
+	port = e->wires[port].peer;
+	if (port != DL_EMU_NIL)
+		__builtin_prefetch(&e->ins[dl_emu_channel(port, vl)]);
 }
 
-ALWAYS void tail_from_far(const struct dl_emu *e, uint32_t end, uint32_t in)
+ALWAYS void tail_from_far(const struct dl_emu *e, uint32_t port, uint32_t in)
 {
-	ask_end(e, end);
+	ask_port(e, port);
 	if (in == DL_EMU_EV_CHANNEL)
 		return;
 	__builtin_prefetch(&e->ins[in]);
-	__builtin_prefetch(&e->told_at[in]);
-	ask_end(e, dl_emu_port_of(in));
+	__builtin_prefetch(&e->advertised_at[in]);
+	ask_port(e, dl_emu_port_of(in));
 }
 
 /* Credit goes back to where the packet came from. */

@@ -167,21 +167,22 @@ static int find_program(struct dl_emu *e, const struct dl_emu_program_key *key,
 	return 0;
 }
 
-uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t end)
+uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port)
 {
-	uint32_t port = e->port_of[end];
+	uint32_t in_fabric = e->fabric_port[port];
 
-	return e->port_there ? e->port_there[port] : port;
+	return e->port_there ? e->port_there[in_fabric] : in_fabric;
 }
 
 int dl_emu_program_ports(struct dl_emu *e, bool first)
 {
 	uint32_t undefined = 0;
 
-	for (uint32_t i = 0; i < e->nends; i++) {
-		struct dl_emu_link_port *p = &e->ends[i];
+	for (uint32_t i = 0; i < e->nports; i++) {
+		struct dl_emu_link_port *p = &e->ports[i];
 		const struct dl_emu_wire *w = &e->wires[i];
-		const struct dl_fabric_port *port = &e->f->ports[e->port_of[i]];
+		const struct dl_fabric_port *port =
+			&e->f->ports[e->fabric_port[i]];
 		uint32_t there = dl_emu_their_port(e, i);
 		struct dl_link_arb_program *program;
 		struct dl_emu_program_key key;
@@ -197,8 +198,9 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		key.low_cap = port->arb_low_cap;
 		if (key.arb == DL_TABLES_NO_ROW && w->vls > 1) {
 			undefined++;
-			key.port = e->c.undefined_arbitration ? e->port_of[i] :
-								0;
+			key.port = e->c.undefined_arbitration ?
+					   e->fabric_port[i] :
+					   0;
 		}
 		err = find_program(e, &key, &program);
 		if (err)
@@ -242,14 +244,14 @@ static const uint16_t *shared_maps(const struct dl_emu *e, uint32_t s,
 	return maps;
 }
 
-static uint32_t count_ends(const struct dl_emu *e,
-			   const struct dl_fabric_node *n)
+static uint32_t count_linked(const struct dl_emu *e,
+			     const struct dl_fabric_node *n)
 {
-	uint32_t ends = 0;
+	uint32_t linked = 0;
 
 	for (uint32_t i = 0; i <= n->nports; i++)
-		ends += e->end_of[n->first_port + i] != DL_EMU_NIL;
-	return ends;
+		linked += e->own_port[n->first_port + i] != DL_EMU_NIL;
+	return linked;
 }
 
 /* `there`: the number in the tables of each switch, or NULL: the same. */
@@ -272,8 +274,8 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
 			.rows = t->rows,
 			.tables = t,
 			.their_sw = theirs,
-			.ends = &e->end_of[n->first_port],
-			.nends = count_ends(e, n),
+			.ports = &e->own_port[n->first_port],
+			.nlinked = count_linked(e, n),
 			.nports = n->nports + 1,
 		};
 	}
@@ -293,37 +295,37 @@ static uint64_t cable_delay(const struct dl_emu *e, uint32_t port)
 	return 5 * (uint64_t)mm; /* 5 ns a metre */
 }
 
-/* Ports that are ends of links are numbered; see internal.h. */
-static int number_ends(struct dl_emu *e)
+/* Ports that can be used are numbered; see internal.h. */
+static int number_ports(struct dl_emu *e)
 {
 	const struct dl_fabric *f = e->f;
 
-	e->end_of = malloc((f->nports + 1ul) * sizeof(*e->end_of));
-	if (!e->end_of)
+	e->own_port = malloc((f->nports + 1ul) * sizeof(*e->own_port));
+	if (!e->own_port)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nports; i++) {
 		const struct dl_fabric_port *p = &f->ports[i];
 		bool adapter = f->nodes[p->node].sw == DL_NONE;
 
 		if (p->num ? adapter || p->peer != DL_NONE : !adapter)
-			e->end_of[i] = e->nends++;
+			e->own_port[i] = e->nports++;
 		else
-			e->end_of[i] = DL_EMU_NIL;
+			e->own_port[i] = DL_EMU_NIL;
 	}
 	return 0;
 }
 
-static int set_up_end(struct dl_emu *e, uint32_t i)
+static int set_up_port(struct dl_emu *e, uint32_t i)
 {
 	const struct dl_fabric_port *port = &e->f->ports[i];
-	struct dl_emu_link_port *p = &e->ends[e->end_of[i]];
-	struct dl_emu_wire *w = &e->wires[e->end_of[i]];
+	struct dl_emu_link_port *p = &e->ports[e->own_port[i]];
+	struct dl_emu_wire *w = &e->wires[e->own_port[i]];
 	uint64_t delay;
 
-	e->port_of[e->end_of[i]] = i;
+	e->fabric_port[e->own_port[i]] = i;
 	*w = (struct dl_emu_wire){
 		.peer = port->num && port->peer != DL_NONE ?
-				e->end_of[port->peer] :
+				e->own_port[port->peer] :
 				DL_EMU_NIL,
 		.sw = e->f->nodes[port->node].sw,
 		.num = port->num,
@@ -356,7 +358,7 @@ static int set_up_end(struct dl_emu *e, uint32_t i)
 
 static int set_up_channels(struct dl_emu *e)
 {
-	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
+	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
 		struct dl_emu_in *in = &e->ins[c];
 
 		*in = (struct dl_emu_in){ .head = DL_EMU_NIL,
@@ -369,7 +371,7 @@ static int set_up_channels(struct dl_emu *e)
 		if (dl_link_credit_rx_init(&in->rx, e->c.flow_control,
 					   e->c.buffer, 1))
 			return -EINVAL;
-		in->told = dl_link_credit_of(&in->rx);
+		in->advertised = dl_link_credit_of(&in->rx);
 		dl_link_credit_tx_init(&e->outs[c].tx, &in->rx);
 	}
 	return 0;
@@ -382,13 +384,13 @@ static int set_up_adapters(struct dl_emu *e)
 	e->qps = calloc(e->source.nflows + 1, sizeof(*e->qps));
 	if (!e->adapters || !e->flows || !e->qps)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < e->nends; i++) {
+	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_adapter *a;
 
 		if (e->wires[i].adapter == DL_EMU_NIL)
 			continue;
 		a = &e->adapters[e->wires[i].adapter];
-		a->end = i;
+		a->port = i;
 		a->rate = 1000000;
 		a->head = a->tail = DL_EMU_NIL;
 		dl_emu_sl_sched_init(&a->sched, e->c.sl_table, e->c.tenure,
@@ -396,9 +398,9 @@ static int set_up_adapters(struct dl_emu *e)
 		dl_emu_adapter_maps(e, a);
 	}
 	for (uint32_t f = 0; f < e->source.nflows; f++) {
-		uint32_t end = e->end_of[e->source.port[f]];
+		uint32_t port = e->own_port[e->source.port[f]];
 
-		e->flows[f].adapter = e->wires[end].adapter;
+		e->flows[f].adapter = e->wires[port].adapter;
 		if (e->source.window)
 			e->flows[f].window = e->source.window[f];
 	}
@@ -425,29 +427,31 @@ static int set_up_pairs(struct dl_emu *e)
 
 static int set_up(struct dl_emu *e)
 {
-	int err = number_ends(e);
+	int err = number_ports(e);
 
 	if (err)
 		return err;
-	e->ends = dl_array_large(e->nends + 1ul, sizeof(*e->ends));
-	e->wires = malloc((e->nends + 1ul) * sizeof(*e->wires));
-	e->losses = calloc(e->nends + 1ul, sizeof(*e->losses));
-	e->port_of = malloc((e->nends + 1ul) * sizeof(*e->port_of));
-	e->ports = calloc(e->nends + 1ul, sizeof(*e->ports));
+	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
+	e->wires = malloc((e->nports + 1ul) * sizeof(*e->wires));
+	e->losses = calloc(e->nports + 1ul, sizeof(*e->losses));
+	e->fabric_port = malloc((e->nports + 1ul) * sizeof(*e->fabric_port));
+	e->counters = calloc(e->nports + 1ul, sizeof(*e->counters));
 	e->switches = calloc(e->f->nswitches + 1ul, sizeof(*e->switches));
-	if (!e->ends || !e->wires || !e->losses || !e->port_of || !e->ports ||
-	    !e->switches)
+	if (!e->ports || !e->wires || !e->losses || !e->fabric_port ||
+	    !e->counters || !e->switches)
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < e->f->nports; i++)
-		if (e->end_of[i] != DL_EMU_NIL)
-			err = set_up_end(e, i);
+		if (e->own_port[i] != DL_EMU_NIL)
+			err = set_up_port(e, i);
 	if (err)
 		return err;
-	e->ins = dl_array_large((e->nends + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
-	e->outs =
-		dl_array_large((e->nends + 1ul) * DL_EMU_VLS, sizeof(*e->outs));
-	e->told_at = calloc((e->nends + 1ul) * DL_EMU_VLS, sizeof(*e->told_at));
-	if (!e->ins || !e->outs || !e->told_at)
+	e->ins =
+		dl_array_large((e->nports + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
+	e->outs = dl_array_large((e->nports + 1ul) * DL_EMU_VLS,
+				 sizeof(*e->outs));
+	e->advertised_at = calloc((e->nports + 1ul) * DL_EMU_VLS,
+				  sizeof(*e->advertised_at));
+	if (!e->ins || !e->outs || !e->advertised_at)
 		return -ENOMEM;
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
 	if (e->units_max > e->c.buffer) /* wormhole, without multicast */
@@ -507,21 +511,21 @@ void dl_emu_free(struct dl_emu *e)
 	free(e->program_keys);
 	dl_emu_events_free(&e->events);
 	free(e->packets);
-	free(e->ends);
+	free(e->ports);
 	free(e->outs);
 	free(e->ins);
-	free(e->told_at);
+	free(e->advertised_at);
 	free(e->switches);
 	free(e->adapters);
 	free(e->flows);
 	free(e->qps);
 	free(e->port_there);
-	free(e->ports);
+	free(e->counters);
 	free(e->pairs);
 	free(e->wires);
 	free(e->losses);
-	free(e->port_of);
-	free(e->end_of);
+	free(e->fabric_port);
+	free(e->own_port);
 	free(e->cycle);
 	free(e);
 }

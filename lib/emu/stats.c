@@ -20,10 +20,10 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e,
 	return level < DL_EMU_LEVELS ? &e->levels[level] : NULL;
 }
 
-static void sum_vls(const struct dl_emu *e, uint32_t end,
+static void sum_vls(const struct dl_emu *e, uint32_t port,
 		    struct dl_emu_port *out)
 {
-	const struct dl_emu_out *o = &e->outs[dl_emu_channel(end, 0)];
+	const struct dl_emu_out *o = &e->outs[dl_emu_channel(port, 0)];
 
 	out->packets = 0;
 	out->bytes = 0;
@@ -36,46 +36,39 @@ static void sum_vls(const struct dl_emu *e, uint32_t end,
 const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 {
 	static const struct dl_emu_port unused;
-	uint32_t end = e->end_of[port];
-	struct dl_emu_link_port *p = &e->ends[end];
+	uint32_t own = e->own_port[port];
+	struct dl_emu_link_port *p = &e->ports[own];
 
-	if (end == DL_EMU_NIL)
+	if (own == DL_EMU_NIL)
 		return &unused;
-	sum_vls(e, end, &e->ports[end]);
+	sum_vls(e, own, &e->counters[own]);
 	if (p->wait_since != DL_EMU_NEVER) {
 		p->wait_ps += e->now - p->wait_since;
 		p->wait_since = e->now;
 	}
-	e->ports[end].busy_ps = p->busy_ps;
-	e->ports[end].wait_ps = p->wait_ps;
-	e->ports[end].fcps = p->fcps;
-	return &e->ports[end];
+	e->counters[own].busy_ps = p->busy_ps;
+	e->counters[own].wait_ps = p->wait_ps;
+	e->counters[own].fcps = p->fcps;
+	return &e->counters[own];
 }
 
 struct dl_emu_vl dl_emu_vl(const struct dl_emu *e, uint32_t port,
 			   unsigned int vl)
 {
-	uint32_t end = e->end_of[port];
+	uint32_t own = e->own_port[port];
 	const struct dl_emu_out *o;
 
-	if (end == DL_EMU_NIL || vl >= DL_EMU_VLS)
+	if (own == DL_EMU_NIL || vl >= DL_EMU_VLS)
 		return (struct dl_emu_vl){ 0 };
-	o = &e->outs[dl_emu_channel(end, vl)];
+	o = &e->outs[dl_emu_channel(own, vl)];
 	return (struct dl_emu_vl){ .packets = o->packets, .bytes = o->bytes };
-}
-
-unsigned int dl_emu_port_vls(const struct dl_emu *e, uint32_t port)
-{
-	uint32_t end = e->end_of[port];
-
-	return end == DL_EMU_NIL ? 0 : e->wires[end].vls;
 }
 
 static uint32_t adapter_of(const struct dl_emu *e, uint32_t port)
 {
-	uint32_t end = e->end_of[port];
+	uint32_t own = e->own_port[port];
 
-	return end == DL_EMU_NIL ? DL_EMU_NIL : e->wires[end].adapter;
+	return own == DL_EMU_NIL ? DL_EMU_NIL : e->wires[own].adapter;
 }
 
 const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src,
@@ -97,13 +90,13 @@ uint32_t dl_emu_cycle(const struct dl_emu *e,
 
 /*
  * Starving: the first packet has credit, the link works, and the VL was
- * passed over for longer than the limit; or nothing else is left to happen.
+ * passed over for longer than the limit; or nothing else is left to dispatch.
  */
-static bool starves(const struct dl_emu *e, uint32_t end, unsigned int v)
+static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v)
 {
-	const struct dl_emu_out *o = &e->outs[dl_emu_channel(end, v)];
+	const struct dl_emu_out *o = &e->outs[dl_emu_channel(port, v)];
 
-	return o->head != DL_EMU_NIL && e->ends[end].up &&
+	return o->head != DL_EMU_NIL && e->ports[port].up &&
 	       (o->owner == DL_EMU_NIL || o->owner == e->packets[o->head].in) &&
 	       (e->now - o->served >= e->c.starvation_ps ||
 		dl_emu_events_count(&e->events) <= e->background) &&
@@ -116,26 +109,27 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out,
 {
 	uint32_t n = 0;
 
-	for (uint32_t end = 0; end < e->nends; end++) {
-		const struct dl_emu_link_port *p = &e->ends[end];
-		const struct dl_emu_wire *w = &e->wires[end];
+	for (uint32_t port = 0; port < e->nports; port++) {
+		const struct dl_emu_link_port *p = &e->ports[port];
+		const struct dl_emu_wire *w = &e->wires[port];
 		uint32_t vls = p->waiting & ~(1u << DL_LINK_VL_SMP);
 
 		for (; vls; vls &= vls - 1) {
 			unsigned int v = __builtin_ctz(vls);
 
-			if (!starves(e, end, v))
+			if (!starves(e, port, v))
 				continue;
 			if (n < max)
 				out[n] = (struct dl_emu_starved){
-					.port = e->port_of[end],
+					.port = e->fabric_port[port],
 					.vl = v,
 					.unlisted =
 						w->vls > 1 &&
 						!(p->arb.program->listed >> v &
 						  1),
-					.since = e->outs[dl_emu_channel(end, v)]
-							 .served,
+					.since =
+						e->outs[dl_emu_channel(port, v)]
+							.served,
 				};
 			n++;
 		}
@@ -150,16 +144,16 @@ void dl_emu_reset_stats(struct dl_emu *e)
 	e->totals = (struct dl_emu_totals){ .injected = in_flight,
 					    .since = e->now };
 	memset(e->levels, 0, sizeof(e->levels));
-	memset(e->ports, 0, e->nends * sizeof(*e->ports));
+	memset(e->counters, 0, e->nports * sizeof(*e->counters));
 	if (e->pairs)
 		memset(e->pairs, 0,
 		       (size_t)e->nadapters * e->nadapters * sizeof(*e->pairs));
-	for (uint32_t c = 0; c < e->nends * DL_EMU_VLS; c++) {
+	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
 		e->outs[c].packets = 0;
 		e->outs[c].bytes = 0;
 	}
-	for (uint32_t i = 0; i < e->nends; i++) {
-		struct dl_emu_link_port *p = &e->ends[i];
+	for (uint32_t i = 0; i < e->nports; i++) {
+		struct dl_emu_link_port *p = &e->ports[i];
 
 		p->busy_ps = p->wait_ps = p->fcps = 0;
 		if (p->wait_since != DL_EMU_NEVER)

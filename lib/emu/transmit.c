@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The sending end of a link: who goes next, and what it costs.
+ * The sending port of a link: who goes next, and what it costs.
  *
  * A port has one queue of waiting packets for each VL.  Switches put in the
  * heads of their input buffers, adapters one packet a VL.  The order is that
@@ -64,7 +64,7 @@ void dl_emu_unwait(struct dl_emu *e, uint32_t packet)
 		o->tail = before;
 	pk->flags &= ~DL_EMU_PK_WAITING;
 	if (o->head == DL_EMU_NIL)
-		e->ends[dl_emu_port_of(pk->out)].waiting &=
+		e->ports[dl_emu_port_of(pk->out)].waiting &=
 			~(1u << dl_emu_vl_of(pk->out));
 }
 
@@ -81,7 +81,8 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
 		o->head = o->tail = packet;
 		pk->wait_next = DL_EMU_NIL;
 		o->served = e->now;
-		e->ends[dl_emu_port_of(out)].waiting |= 1u << dl_emu_vl_of(out);
+		e->ports[dl_emu_port_of(out)].waiting |= 1u
+						      << dl_emu_vl_of(out);
 	} else if (!(pk->flags & DL_EMU_PK_HEAD) && o->owner == pk->in) {
 		pk->wait_next = o->head; /* goes on where it stopped */
 		o->head = packet;
@@ -95,16 +96,17 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
 /* ---- flow-control packets ---------------------------------------------- */
 
 /* The latest time at which the next packet of each VL is due. */
-static void set_deadline(struct dl_emu *e, uint32_t end)
+static void set_deadline(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
-	const struct dl_emu_wire *w = &e->wires[end];
-	const uint64_t *told_at = &e->told_at[dl_emu_channel(end, 0)];
+	struct dl_emu_link_port *p = &e->ports[port];
+	const struct dl_emu_wire *w = &e->wires[port];
+	const uint64_t *advertised_at =
+		&e->advertised_at[dl_emu_channel(port, 0)];
 	uint64_t first = DL_EMU_NEVER;
 
 	for (unsigned int v = 0; v < w->vls; v++)
-		if (told_at[v] < first)
-			first = told_at[v];
+		if (advertised_at[v] < first)
+			first = advertised_at[v];
 	p->fcp_due = first + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 }
 
@@ -112,15 +114,16 @@ static void set_deadline(struct dl_emu *e, uint32_t end)
  * A deadline has passed.  Was the link free then?  In that case the packet
  * has gone out unseen, and took nothing from anybody.
  */
-static void pass_deadlines(struct dl_emu *e, uint32_t end)
+static void pass_deadlines(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
-	const struct dl_emu_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ports[port];
+	const struct dl_emu_wire *w = &e->wires[port];
 	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 
 	for (unsigned int v = 0; v < w->vls; v++) {
-		uint64_t *told_at = &e->told_at[dl_emu_channel(end, v)];
-		uint64_t due = *told_at + span;
+		uint64_t *advertised_at =
+			&e->advertised_at[dl_emu_channel(port, v)];
+		uint64_t due = *advertised_at + span;
 
 		if (due > e->now)
 			continue;
@@ -132,9 +135,9 @@ static void pass_deadlines(struct dl_emu *e, uint32_t end)
 			due = p->busy_until;
 		if (e->now - due >= span)
 			due += (e->now - due) / span * span;
-		*told_at = due;
+		*advertised_at = due;
 	}
-	set_deadline(e, end);
+	set_deadline(e, port);
 	if (p->fcp_due <= e->now) /* until they are sent */
 		p->fcp_due = e->now + span;
 }
@@ -148,10 +151,10 @@ static bool happens(struct dl_emu *e, uint32_t millionths)
 static void expect_credit(struct dl_emu *e, uint32_t out, uint64_t credit,
 			  uint32_t lost, uint64_t at)
 {
-	uint32_t end = dl_emu_port_of(out);
+	uint32_t port = dl_emu_port_of(out);
 
 	dl_emu_at(e, at, DL_EMU_EV_CREDIT,
-		  (uint64_t)e->ends[end].epoch << 52 | (uint64_t)end << 28 |
+		  (uint64_t)e->ports[port].epoch << 52 | (uint64_t)port << 28 |
 			  (uint64_t)dl_emu_vl_of(out) << 24 | credit << 12 |
 			  (lost & DL_LINK_CREDIT_MASK));
 }
@@ -202,23 +205,23 @@ static void wait_for_credit(struct dl_emu *e, uint32_t out)
 	o->credit_at = DL_EMU_NEVER;
 }
 
-static void send_fcp(struct dl_emu *e, uint32_t end)
+static void send_fcp(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
-	const struct dl_emu_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ports[port];
+	const struct dl_emu_wire *w = &e->wires[port];
 	unsigned int v = __builtin_ctz(p->fcp);
-	uint32_t channel = dl_emu_channel(end, v);
+	uint32_t channel = dl_emu_channel(port, v);
 	struct dl_emu_in *in = &e->ins[channel];
 	uint64_t credit = dl_link_credit_of(&in->rx);
 
 	p->fcp &= p->fcp - 1;
-	in->told = credit;
-	e->told_at[channel] = e->now;
+	in->advertised = credit;
+	e->advertised_at[channel] = e->now;
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
-	if (p->lossy && (happens(e, e->losses[end].fcp_loss) ||
-			 happens(e, e->losses[end].fcp_corrupt))) {
+	if (p->lossy && (happens(e, e->losses[port].fcp_loss) ||
+			 happens(e, e->losses[port].fcp_corrupt))) {
 		e->totals.fcps_lost++;
 		return;
 	}
@@ -235,19 +238,20 @@ static void send_fcp(struct dl_emu *e, uint32_t end)
 void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel)
 {
 	struct dl_emu_in *in = &e->ins[in_channel];
-	uint32_t end, bit;
+	uint32_t port, bit;
 	struct dl_emu_link_port *p;
 
-	if (dl_link_credit_of(&in->rx) == in->told ||
-	    !dl_link_credit_worth_telling(&in->rx, in->told, e->units_max))
+	if (dl_link_credit_of(&in->rx) == in->advertised ||
+	    !dl_link_credit_worth_telling(&in->rx, in->advertised,
+					  e->units_max))
 		return;
-	end = dl_emu_port_of(in_channel);
+	port = dl_emu_port_of(in_channel);
 	bit = 1u << dl_emu_vl_of(in_channel);
-	p = &e->ends[end];
+	p = &e->ports[port];
 	if (p->fcp & bit || !p->up)
 		return;
 	p->fcp |= bit;
-	dl_emu_transmit(e, end);
+	dl_emu_transmit(e, port);
 }
 
 /* Room has become free in an input buffer. */
@@ -264,13 +268,13 @@ void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
 /* A flow-control packet has arrived: see send_fcp() for what is in it. */
 void dl_emu_credit(struct dl_emu *e, uint64_t what)
 {
-	uint32_t end = what >> 28 & DL_EMU_EV_PORT;
-	uint32_t channel = dl_emu_channel(end, what >> 24 & 15);
+	uint32_t port = what >> 28 & DL_EMU_EV_PORT;
+	uint32_t channel = dl_emu_channel(port, what >> 24 & 15);
 	struct dl_emu_in *in = &e->ins[channel];
 	uint32_t healed = ((what & DL_LINK_CREDIT_MASK) - in->healed) &
 			  DL_LINK_CREDIT_MASK;
 
-	if (!e->ends[end].up || e->ends[end].epoch != (what >> 52 & 0xFF))
+	if (!e->ports[port].up || e->ports[port].epoch != (what >> 52 & 0xFF))
 		return;
 	see_credit(e, &e->outs[channel]); /* that came before */
 	dl_link_credit_update(&e->outs[channel].tx,
@@ -282,21 +286,21 @@ void dl_emu_credit(struct dl_emu *e, uint64_t what)
 			in->rx.count &= DL_LINK_CREDIT_MASK;
 		dl_emu_maybe_send_fccl(e, channel);
 	}
-	dl_emu_transmit(e, end);
+	dl_emu_transmit(e, port);
 }
 
 /* The timer that runs where losses were asked for. */
-void dl_emu_periodic(struct dl_emu *e, uint32_t end)
+void dl_emu_periodic(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
-	const struct dl_emu_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ports[port];
+	const struct dl_emu_wire *w = &e->wires[port];
 
 	if (p->up) {
 		p->fcp |= (1u << w->vls) - 1;
-		dl_emu_transmit(e, end);
+		dl_emu_transmit(e, port);
 	}
 	dl_emu_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
-		  DL_EMU_EV_PERIODIC, end);
+		  DL_EMU_EV_PERIODIC, port);
 }
 
 /* ---- packets ----------------------------------------------------------- */
@@ -315,7 +319,7 @@ static uint32_t candidate(const struct dl_emu *e, const struct dl_emu_out *o)
 		uint32_t from = dl_emu_port_of(pk->in);
 
 		if (e->wires[from].adapter != DL_EMU_NIL ||
-		    e->ends[from].readers < e->c.speedup)
+		    e->ports[from].readers < e->c.speedup)
 			return packet;
 		packet = pk->wait_next;
 		if (packet == DL_EMU_NIL || o->owner != DL_EMU_NIL)
@@ -325,14 +329,14 @@ static uint32_t candidate(const struct dl_emu *e, const struct dl_emu_out *o)
 }
 
 /* The data VLs that can send; *packet: theirs. */
-static unsigned int sendable(struct dl_emu *e, uint32_t end, uint32_t *packet)
+static unsigned int sendable(struct dl_emu *e, uint32_t port, uint32_t *packet)
 {
 	unsigned int able = 0,
-		     vls = e->ends[end].waiting & ~(1u << DL_LINK_VL_SMP);
+		     vls = e->ports[port].waiting & ~(1u << DL_LINK_VL_SMP);
 
 	for (; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
-		struct dl_emu_out *o = &e->outs[dl_emu_channel(end, v)];
+		struct dl_emu_out *o = &e->outs[dl_emu_channel(port, v)];
 
 		packet[v] = candidate(e, o);
 		if (packet[v] == DL_EMU_NIL)
@@ -343,12 +347,12 @@ static unsigned int sendable(struct dl_emu *e, uint32_t end, uint32_t *packet)
 			    dl_emu_units(e, e->packets[packet[v]].bytes)))
 			able |= 1u << v;
 		else
-			wait_for_credit(e, dl_emu_channel(end, v));
+			wait_for_credit(e, dl_emu_channel(port, v));
 	}
 	return able;
 }
 
-/* Enter the packet in the books of both ends. */
+/* Enter the packet in the books of both ports. */
 static void spend(struct dl_emu *e, struct dl_emu_pkt *pk, uint32_t far,
 		  unsigned int vl, const struct dl_emu_link_port *p)
 {
@@ -371,11 +375,11 @@ static void spend(struct dl_emu *e, struct dl_emu_pkt *pk, uint32_t far,
 }
 
 /* The packet leaves its buffer: which is read until the tail has gone. */
-static void leave(struct dl_emu *e, uint32_t end, uint32_t packet)
+static void leave(struct dl_emu *e, uint32_t port, uint32_t packet)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
+	struct dl_emu_link_port *p = &e->ports[port];
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t adapter = e->wires[end].adapter;
+	uint32_t adapter = e->wires[port].adapter;
 	uint64_t *started;
 
 	p->sending_in = DL_EMU_NIL;
@@ -403,17 +407,17 @@ static void leave(struct dl_emu *e, uint32_t end, uint32_t packet)
 		e->ins[pk->in].reading = true;
 	}
 	if (e->c.speedup)
-		e->ends[dl_emu_port_of(pk->in)].readers++;
+		e->ports[dl_emu_port_of(pk->in)].readers++;
 }
 
-/* When can the far end look at the packet? */
-static uint64_t arrival(const struct dl_emu *e, uint32_t end,
+/* When can the peer look at the packet? */
+static uint64_t arrival(const struct dl_emu *e, uint32_t port,
 			struct dl_emu_pkt *pk)
 {
-	const struct dl_emu_link_port *p = &e->ends[end];
+	const struct dl_emu_link_port *p = &e->ports[port];
 
 	pk->since = p->busy_until + p->delay; /* tail in */
-	if (e->wires[e->wires[end].peer].adapter != DL_EMU_NIL)
+	if (e->wires[e->wires[port].peer].adapter != DL_EMU_NIL)
 		return pk->since;
 	if (e->c.switching == DL_EMU_CUT_THROUGH)
 		return e->now + p->delay + p->route_time +
@@ -421,11 +425,11 @@ static uint64_t arrival(const struct dl_emu *e, uint32_t end,
 	return pk->since + e->c.switch_latency_ps;
 }
 
-static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
+static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
 		 unsigned int vl)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
-	const struct dl_emu_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ports[port];
+	const struct dl_emu_wire *w = &e->wires[port];
 	struct dl_emu_pkt *pk = &e->packets[packet];
 	struct dl_emu_out *o = &e->outs[pk->out];
 	uint32_t far = dl_emu_channel(w->peer, vl);
@@ -440,7 +444,7 @@ static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
 	if (e->c.switching == DL_EMU_WORMHOLE)
 		o->owner = pk->flags & DL_EMU_PK_TAIL ? DL_EMU_NIL : pk->in;
 	spend(e, pk, far, vl, p);
-	leave(e, end, packet);
+	leave(e, port, packet);
 	p->busy_until = e->now + time;
 	p->sending = true;
 	p->sending_vl = vl;
@@ -451,14 +455,14 @@ static void send(struct dl_emu *e, uint32_t end, uint32_t packet,
 	p->busy_ps += time;
 	e->totals.packet_hops += !!(pk->flags & DL_EMU_PK_HEAD);
 	dl_emu_at(e, p->busy_until, DL_EMU_EV_TAIL,
-		  (uint64_t)end << 28 | (p->sending_in & DL_EMU_EV_CHANNEL));
-	dl_emu_at(e, arrival(e, end, pk), DL_EMU_EV_ARRIVE,
+		  (uint64_t)port << 28 | (p->sending_in & DL_EMU_EV_CHANNEL));
+	dl_emu_at(e, arrival(e, port, pk), DL_EMU_EV_ARRIVE,
 		  (uint64_t)far << 28 | packet);
 }
 
-void dl_emu_note_waiting(struct dl_emu *e, uint32_t end, bool waits)
+void dl_emu_note_waiting(struct dl_emu *e, uint32_t port, bool waits)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
+	struct dl_emu_link_port *p = &e->ports[port];
 
 	if (waits) {
 		if (p->wait_since == DL_EMU_NEVER)
@@ -470,9 +474,9 @@ void dl_emu_note_waiting(struct dl_emu *e, uint32_t end, bool waits)
 }
 
 /* See dl_emu_transmit(): the link is not sending a packet. */
-void dl_emu_send_next(struct dl_emu *e, uint32_t end)
+void dl_emu_send_next(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
+	struct dl_emu_link_port *p = &e->ports[port];
 	uint32_t packet[DL_EMU_VLS];
 	struct dl_link_pick pick;
 	bool smp;
@@ -481,38 +485,38 @@ void dl_emu_send_next(struct dl_emu *e, uint32_t end)
 		if (e->now < p->busy_until) {
 			if (!p->wake)
 				dl_emu_at(e, p->busy_until, DL_EMU_EV_WAKE,
-					  end);
+					  port);
 			p->wake = true;
 			return;
 		}
 		if (e->now >= p->fcp_due)
-			pass_deadlines(e, end);
+			pass_deadlines(e, port);
 		smp = p->waiting >> DL_LINK_VL_SMP & 1;
 		if (p->fcp && !smp) {
-			send_fcp(e, end);
+			send_fcp(e, port);
 			continue;
 		}
-		switch (dl_link_arbiter_pick(&p->arb, smp, false,
-					     smp ? 0 : sendable(e, end, packet),
-					     &pick)) {
+		switch (dl_link_arbiter_pick(
+			&p->arb, smp, false,
+			smp ? 0 : sendable(e, port, packet), &pick)) {
 		case DL_LINK_SMP:
-			send(e, end,
-			     e->outs[dl_emu_channel(end, DL_LINK_VL_SMP)].head,
+			send(e, port,
+			     e->outs[dl_emu_channel(port, DL_LINK_VL_SMP)].head,
 			     DL_LINK_VL_SMP);
 			return;
 		case DL_LINK_DATA:
-			dl_emu_note_waiting(e, end, false);
+			dl_emu_note_waiting(e, port, false);
 			dl_link_arbiter_charge(
 				&p->arb, &pick,
 				e->packets[packet[pick.vl]].bytes, NULL);
-			send(e, end, packet[pick.vl], pick.vl);
+			send(e, port, packet[pick.vl], pick.vl);
 			return;
 		default:
-			dl_emu_note_waiting(e, end, true);
+			dl_emu_note_waiting(e, port, true);
 			return;
 		}
 	}
-	dl_emu_note_waiting(e, end, false);
+	dl_emu_note_waiting(e, port, false);
 }
 
 /* An input can pass on one packet more: does an output want it? */
@@ -521,15 +525,15 @@ static void wake_outputs(struct dl_emu *e, uint32_t in_port)
 	const struct dl_emu_switch *s = &e->switches[e->wires[in_port].sw];
 
 	for (uint32_t n = 1; n < s->nports; n++)
-		if (s->ends[n] != DL_EMU_NIL)
-			dl_emu_transmit(e, s->ends[n]);
+		if (s->ports[n] != DL_EMU_NIL)
+			dl_emu_transmit(e, s->ports[n]);
 }
 
 /* The last bit of what a port was sending has left. */
-void dl_emu_tail_sent(struct dl_emu *e, uint32_t end)
+void dl_emu_tail_sent(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ends[end];
-	const struct dl_emu_wire *w = &e->wires[end];
+	struct dl_emu_link_port *p = &e->ports[port];
+	const struct dl_emu_wire *w = &e->wires[port];
 	uint32_t in = p->sending_in;
 
 	p->sending = false;
@@ -544,7 +548,7 @@ void dl_emu_tail_sent(struct dl_emu *e, uint32_t end)
 		}
 	} else {
 		if (e->c.speedup)
-			e->ends[dl_emu_port_of(in)].readers--;
+			e->ports[dl_emu_port_of(in)].readers--;
 		if (p->sending_parent == DL_EMU_NIL) {
 			e->ins[in].reading = false;
 			dl_emu_release(e, in, p->sending_units);
@@ -555,5 +559,5 @@ void dl_emu_tail_sent(struct dl_emu *e, uint32_t end)
 		if (e->c.speedup)
 			wake_outputs(e, dl_emu_port_of(in));
 	}
-	dl_emu_transmit(e, end);
+	dl_emu_transmit(e, port);
 }

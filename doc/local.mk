@@ -1,2 +1,3 @@
-# What leads newcomers; the tests do what it says.
-dist_doc_DATA = doc/tutorial.md
+# The documentation; test/doc follows what tutorial and findings tell to type,
+# and checks what rules and architecture say of the tree.
+dist_doc_DATA = doc/tutorial.md doc/rules.md

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The callbacks through which OpenSM routes (SPEC part A in OpenSM: A5 to A7,
+ * The callbacks through which OpenSM routes (rules part A in OpenSM: A5 to A7,
  * A9, A11).
  *
  * The plan exists exactly as long as Dateline is the engine in use: OpenSM
@@ -124,7 +124,7 @@ static void keep_tables(const struct dl_sweep_plan *p, uint32_t s,
 }
 
 /*
- * Keep the last good plan in force (SPEC A11): the switches that are left hold
+ * Keep the last good plan in force (rules A11): the switches that are left hold
  * its tables already, and one that comes back empty gets them again.
  */
 static void keep_plan(const struct dl_engine *e)
@@ -278,7 +278,7 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 	}
 }
 
-/* SPEC A5: from the tables; the QoS level is bit 3 of the hint. */
+/* Rules A5: from the tables; the QoS level is bit 3 of the hint. */
 static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid,
 		       const ib_net16_t dlid)
 {

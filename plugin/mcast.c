@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Multicast groups, one at a time as OpenSM asks for them: each is a part of
- * the plan's one tree (SPEC A9).
+ * the plan's one tree (rules A9).
  *
  * A group is built in full whenever it changes.  OpenSM has cleared its ports
  * in every switch before, and logs what is returned here beyond IB_SUCCESS;
@@ -172,7 +172,7 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 	return status;
 }
 
-/* SPEC A9: each group is a part of the one tree.  OpenSM has cleared it. */
+/* Rules A9: each group is a part of the one tree.  OpenSM has cleared it. */
 ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 {
 	struct dl_engine *e = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Coordinates from the cabling, remembered beside OpenSM's cache (SPEC A3):
+ * Coordinates from the cabling, remembered beside OpenSM's cache (rules A3):
  * for routing without a configuration, and for where one does not suffice.
  *
  * SLs follow from coordinates, and applications keep the SLs they were

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What opensm.conf says about QoS, and what becomes of it (SPEC A6, A7): VL
+ * What opensm.conf says about QoS, and what becomes of it (rules A6, A7): VL
  * arbitration tables and limits of the user's take the place of the planned
  * ones; SL-to-VL maps of the user's cannot be honoured, as the routing rests
  * on its own.

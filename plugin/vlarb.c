@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * VL arbitration as the user wants it (SPEC A7).
+ * VL arbitration as the user wants it (rules A7).
  *
  * Problem.  opensm.conf holds one pair of tables for each kind of port, and
  * one for all kinds that have none of their own.  They are written in terms

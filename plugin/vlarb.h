@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The user's VL arbitration tables, as opensm.conf holds them, put into a
- * plan in place of Dateline's own (SPEC A7).  No OpenSM in here.
+ * plan in place of Dateline's own (rules A7).  No OpenSM in here.
  */
 #ifndef DL_PLUGIN_VLARB_H
 #define DL_PLUGIN_VLARB_H

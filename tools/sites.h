@@ -29,7 +29,7 @@ bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
 		  uint32_t out[DL_TORUS_DIMS]);
 
 /*
- * Give tables without path SLs those of the documents' rule (SPEC A5).
+ * Give tables without path SLs those of the documents' rule (rules A5).
  * Returns 0 or -ENOMEM.
  */
 int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t);

@@ -97,7 +97,7 @@ double dl_emu_histogram_mean(const struct dl_emu_histogram *h);
 
 /*
  * How a channel adapter chooses the queue pair that makes the next packet:
- * an SL arbitration table, and tenure within an SL (SPEC part D).
+ * an SL arbitration table, and tenure within an SL (rules part D).
  *
  * The table is read-only and shared.  A `struct dl_emu_sl_sched` is one port's
  * state; the queue pairs are an array of the caller's, one place each, so

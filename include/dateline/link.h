@@ -14,7 +14,7 @@ extern "C" {
 /* ---- VL arbitration --------------------------------------------------------- */
 
 /*
- * VL arbitration of one transmit port (SPEC part B, IBA 7.6.9).
+ * VL arbitration of one transmit port (rules part B, IBA 7.6.9).
  *
  * Two structures.  `struct dl_link_arb_program` is what a subnet manager wrote,
  * compiled for fast decisions: read-only, 800 bytes, and shared by all
@@ -170,7 +170,7 @@ static inline bool dl_link_arb_drops(const struct dl_link_arb_program *p,
 
 /*
  * Link-level flow control of one virtual lane: InfiniBand's and the PCI
- * Express style scheme behind one interface (SPEC C and E1, IBA 7.9.4).
+ * Express style scheme behind one interface (rules C and E1, IBA 7.9.4).
  *
  * A link has a `struct dl_link_credit_tx` at its sending end and a
  * `struct dl_link_credit_rx` at its receiving end for each VL and direction.  Two
@@ -363,7 +363,7 @@ bool dl_link_credit_worth_telling(const struct dl_link_credit_rx *rx,
 /* ---- flow-control packets --------------------------------------------------- */
 
 /*
- * The flow-control packet (SPEC C2, IBA 7.9.4): its bits, its check sum, when
+ * The flow-control packet (rules C2, IBA 7.9.4): its bits, its check sum, when
  * it is due, and what it does at both ends of a link.
  *
  * One packet serves both directions of a VL: FCTBS tells the far receiver

@@ -2,7 +2,7 @@
 /*
  * From coordinates to tables.
  *
- * Unicast by dimension order with datelines (SPEC A4), path SLs from
+ * Unicast by dimension order with datelines (rules A4), path SLs from
  * coordinates alone (A5), SL-to-VL maps (A6), VL arbitration (A7), and the
  * spanning tree on which all multicast groups travel (A9).
  */
@@ -48,7 +48,7 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 
 /*
  * Data VLs that the routing may count on: the smallest number found on any
- * cable between switches, and on any end port (SPEC A6).
+ * cable between switches, and on any end port (rules A6).
  */
 struct dl_route_vls {
 	unsigned int between; /* 2, 4 or 8 */
@@ -57,7 +57,7 @@ struct dl_route_vls {
 
 /*
  * Path SL at QoS level 0 from one site to another: bit d is set when the
- * shorter way round dimension d wraps (SPEC A5).  No failure enters into it.
+ * shorter way round dimension d wraps (rules A5).  No failure enters into it.
  */
 unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from,
 			 uint32_t to);
@@ -93,7 +93,7 @@ struct dl_route_tree {
 };
 
 /*
- * The master tree of a torus (SPEC A9).  Returns 0, -ENOMEM, or -ENOTCONN
+ * The master tree of a torus (rules A9).  Returns 0, -ENOMEM, or -ENOTCONN
  * when it cannot reach every placed switch.  Released with dl_route_tree_free().
  */
 int dl_route_master_tree(const struct dl_torus *t, const struct dl_log *log,
@@ -123,7 +123,7 @@ int dl_route_tree_group_all(const struct dl_route_tree *tree,
 			    struct dl_tables *t);
 
 /*
- * The tables of the plain rule (SPEC A4), also where the documents refuse the
+ * The tables of the plain rule (rules A4), also where the documents refuse the
  * fabric: what the rule leaves open stays open, and nothing says that it is
  * safe.  Returns 0, -ENOTSUP (too few VLs), -ENOMEM.
  */
@@ -159,7 +159,7 @@ struct dl_route_report {
 	uint32_t changed;    /* ... at which packets leave by another hop */
 	uint32_t mended;     /* destination switches with such hops */
 	uint32_t along_tree; /* destination switches routed along the tree */
-	uint32_t moved;	     /* switches not where SPEC A9 hangs them */
+	uint32_t moved;	     /* switches not where rules A9 hangs them */
 	uint32_t attempts;   /* trees tried */
 	uint32_t rounds;     /* times that all was begun anew */
 	bool hurried;	     /* did the time for repairs run out? */
@@ -169,8 +169,8 @@ struct dl_route_report {
 };
 
 /*
- * Proven mode (SPEC A12): tables and a multicast tree for every connected
- * fabric, with the path SLs and SL-to-VL maps of SPEC A5 and A6, as close to
+ * Proven mode (rules A12): tables and a multicast tree for every connected
+ * fabric, with the path SLs and SL-to-VL maps of rules A5 and A6, as close to
  * the plain rule's as the search finds.  They have passed dl_verify() with
  * multicast groups of all end ports on the tree.  The fabric needs LIDs.
  * `report` may be NULL.  Returns 0; -ENOTSUP (logged): too few VLs, or no

@@ -73,7 +73,7 @@ static inline void dl_torus_site_coord(const struct dl_torus_grid *g,
 uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
 			    unsigned int dir);
 
-/* The last dimension of radix above 1 (SPEC A1); 0 when there is none. */
+/* The last dimension of radix above 1 (rules A1); 0 when there is none. */
 unsigned int dl_torus_last_dim(const struct dl_torus_grid *g);
 
 /*
@@ -88,7 +88,7 @@ struct dl_torus_seed {
 	uint32_t line; /* of its first keyword, for messages */
 };
 
-/* A parsed torus-2QoS.conf (SPEC A2). */
+/* A parsed torus-2QoS.conf (rules A2). */
 struct dl_torus_config {
 	struct dl_torus_grid grid;
 	struct dl_torus_seed *seeds;

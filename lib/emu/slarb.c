@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The channel adapter's scheduler (SPEC part D).
+ * The channel adapter's scheduler (rules part D).
  *
  * Problem.  Thousands of queue pairs share a port.  The SL arbitration table
  * divides the port among service levels, independently of the VL arbitration

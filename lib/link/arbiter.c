@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * VL arbitration (SPEC part B, IBA 7.6.9).
+ * VL arbitration (rules part B, IBA 7.6.9).
  *
  * Problem.  At every packet boundary a port chooses what its link carries
  * next.  Management packets come first, flow-control packets second.  Among

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Link-level flow control of one VL (SPEC C and E1, IBA 7.9.4).
+ * Link-level flow control of one VL (rules C and E1, IBA 7.9.4).
  *
  * Problem.  A sender must know that its packet will find room before it lets
  * it go, although what it hears from the receiver is old, and may get lost.

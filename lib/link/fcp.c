@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The flow-control packet (SPEC C2, IBA 7.9.4).
+ * The flow-control packet (rules C2, IBA 7.9.4).
  *
  * Fields are laid out in a table, most significant bit first: Op 4, FCTBS 12,
  * VL 4, FCCL 12.  The CRC covers these four bytes.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rule for one ring (SPEC A4): the shorter way round, ties towards the
+ * The rule for one ring (rules A4): the shorter way round, ties towards the
  * way that does not wrap; the other way when a failure lies on that one.  A
  * packet for a coordinate whose switch is missing goes on towards it, and
  * turns into the next dimension beside it.

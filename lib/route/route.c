@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * All tables of a torus, and the reasons for which the documents' rules
- * refuse one (SPEC A8).
+ * refuse one (rules A8).
  */
 #include <errno.h>
 #include <inttypes.h>

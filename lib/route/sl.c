@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Service levels and virtual lanes (SPEC A5, A6).
+ * Service levels and virtual lanes (rules A5, A6).
  *
  * A path SL says, with one bit a dimension, whether the shorter way round
  * that dimension crosses its dateline (the cable between the last coordinate

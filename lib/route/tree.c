@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The spanning tree for multicast (SPEC A9).
+ * The spanning tree for multicast (rules A9).
  *
  * The master tree runs along x from the root, from there along y, from there
  * along z, so every turn from the root outwards is one that dimension order

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Forwarding tables by dimension order (SPEC A4).
+ * Forwarding tables by dimension order (rules A4).
  *
  * A switch sends a packet along its own x ring until it is at the target's x
  * (or beside a hole there), then along its own y ring, then z.  What it does

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * VL arbitration tables (SPEC A7).
+ * VL arbitration tables (rules A7).
  *
  * Deadlock freedom rests on every VL being served, and QoS on the levels'
  * shares.  So every VL in use stands in the table, all VLs of one level with

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What changed from one torus to the next, for the administrator's log
- * (SPEC A11): switches lost, found and replaced, and cables of hops whose two
+ * (rules A11): switches lost, found and replaced, and cables of hops whose two
  * ends are still there.  One line each, up to a limit, then a count.
  */
 #include "config.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The reader of torus-2QoS.conf (SPEC A2, torus-2QoS.conf(5)).
+ * The reader of torus-2QoS.conf (rules A2, torus-2QoS.conf(5)).
  *
  * Problem.  Take every file that OpenSM's own torus-2QoS engine works with,
  * and tell the author of any other file what is wrong, where, and what was

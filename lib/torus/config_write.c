@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The writer of torus-2QoS.conf (SPEC A3), for dl_torus_config_read() and for
+ * The writer of torus-2QoS.conf (rules A3), for dl_torus_config_read() and for
  * OpenSM's own engine alike.  Comments stand behind what they explain, save
  * for port_order, where the built-in engine would take them for ports.
  */

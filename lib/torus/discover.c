@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Discovery: which switch sits at which site (SPEC A3).
+ * Discovery: which switch sits at which site (rules A3).
  *
  * Problem.  The cabling is an undirected graph of switches.  We look for an
  * assignment of switches to sites of the configured grid under which cabled

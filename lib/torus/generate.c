@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Torus and mesh fabrics made to a plan, with failures: the netlist that a
- * simulator runs, and the torus-2QoS.conf that fits it (DESIGN, `dateline
- * gen`).
+ * simulator runs, and the torus-2QoS.conf that fits it.
  *
  * Layout.  Every switch has the same ports, also where a mesh ends and
  * something failed: those in direction +x first, then -x, +y, -y, +z, -z as

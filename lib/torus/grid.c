@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Arithmetic on the grid of sites (SPEC A1). */
+/* Arithmetic on the grid of sites (rules A1). */
 #include "dateline/torus.h"
 
 uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,

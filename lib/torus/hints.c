@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placing what the cables around one seed leave open (SPEC A3).
+ * Placing what the cables around one seed leave open (rules A3).
  *
  * On a heavily damaged torus arc consistency (discover.c) ends early: a part
  * hangs on by one cable whose direction nobody tells, or is cut off from the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Dimensions, radices and a seed from the cabling alone (SPEC A3).
+ * Dimensions, radices and a seed from the cabling alone (rules A3).
  *
  * Problem.  Without a configuration nobody says which neighbours of a switch
  * are opposite each other, nor how long the rings are.

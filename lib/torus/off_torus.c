@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Odd switches: those of the fabric that have no place in the torus (SPEC A3).
+ * Odd switches: those of the fabric that have no place in the torus (rules A3).
  *
  * Problem.  Real machines have more than their torus: a leaf switch for login
  * nodes and storage, a chain of two in the laboratory, a gateway cabled to two

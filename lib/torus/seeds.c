@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Seeds for a torus-2QoS.conf (SPEC A2, A3).
+ * Seeds for a torus-2QoS.conf (rules A2, A3).
  *
  * Problem.  Name a few switches and links from which discovery can start, so
  * that it still can after failures, and so that every seed leads to the same

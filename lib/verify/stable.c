@@ -4,7 +4,7 @@
  *
  * A connection keeps the SL that it was granted for as long as it lives, so a
  * routing that counts on path SLs may not change them when the fabric fails
- * (SPEC A5).  Pairs are matched by the end ports' GUIDs: LIDs may differ.
+ * (rules A5).  Pairs are matched by the end ports' GUIDs: LIDs may differ.
  * Ports that are new or gone, and pairs whose SL either side does not know,
  * are not compared.  Complexity: pairs of end ports, one load on each side.
  */

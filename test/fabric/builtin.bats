@@ -29,7 +29,7 @@ places() {
 }
 
 # oracle DIR X Y Z MESH: "slid dlid sl" for every pair of end ports and every
-# LID of the destination, by the definition (SPEC A5): bit d is set when the
+# LID of the destination, by the definition (rules A5): bit d is set when the
 # shorter way round dimension d wraps.
 oracle() {
 	places "$1" | awk -v x="$2" -v y="$3" -v z="$4" -v mesh="$5" \
@@ -70,7 +70,7 @@ check_sls() {
 	same "path SLs of level 1" "$T/high" "$T/level1"
 }
 
-# "level vl-count" rules (SPEC A7): all VLs of one level weigh the same in
+# "level vl-count" rules (rules A7): all VLs of one level weigh the same in
 # each table, and both levels the same; 8 VLs between switches, 2 at end
 # ports.  Input: "between|end lid port high|low vl weight".
 unfair() {

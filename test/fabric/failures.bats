@@ -9,7 +9,7 @@
 # documentation says:
 #
 # - Of a torus of two dimensions it refuses switches that are missing side by
-#   side along y (SPEC A1).
+#   side along y (rules A1).
 # - A switch that has lost its cables in one dimension may find no place in its
 #   picture of the torus.  Then it routes the others, instead of reporting a
 #   ring cut in two.

@@ -16,7 +16,7 @@ teardown() {
 	fabric_down
 }
 
-# Path SLs of a 6x5 torus whose hosts are called host(x,y) (SPEC A5).
+# Path SLs of a 6x5 torus whose hosts are called host(x,y) (rules A5).
 psl_6x5() {
 	end_ports "$1" | tr '(,)' '   ' | awk '
 		function wraps(a, b, n) { return a - b > n / 2 || b - a > n / 2 }

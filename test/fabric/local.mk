@@ -43,6 +43,6 @@ FABRIC_TESTS += test/fabric/emulate.bats
 # The files in conf/, and the page that says how to begin with them.
 FABRIC_TESTS += test/fabric/conf.bats test/fabric/migration.bats
 
-# What readers are told to type.
-FABRIC_TESTS += test/doc/doc.bats
+# What readers are told to type, and what texts say of each other.
+FABRIC_TESTS += test/doc/doc.bats test/doc/text.bats
 EXTRA_DIST += test/doc/doc.bash test/doc/follow.bash

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Link-level flow control of one VL in one direction, for the model checker
- * spin: InfiniBand's, or with -DPCIE the PCI Express style scheme (SPEC C, E1;
+ * spin: InfiniBand's, or with -DPCIE the PCI Express style scheme (rules C, E1;
  * lib/link/credit.c is the program).
  *
  * The modulus is 16 instead of 4096, so the window is 8 blocks, and packets

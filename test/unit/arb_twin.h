@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The slow twin of the VL arbiter: SPEC B2-B7 as a walk through lists, one
+ * The slow twin of the VL arbiter: rules B2-B7 as a walk through lists, one
  * entry at a time.
  */
 #ifndef ARB_TWIN_H

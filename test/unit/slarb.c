@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The adapter's scheduler: SPEC D clause by clause, and against its twin. */
+/* The adapter's scheduler: rules D clause by clause, and against its twin. */
 #include "config.h"
 
 #include <errno.h>

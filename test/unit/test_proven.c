@@ -153,7 +153,7 @@ static void add_group(struct proven *p, uint16_t mlid)
 	free(members);
 }
 
-/* SPEC A5; switches that have no coordinates go by the nearest that have. */
+/* Rules A5; switches that have no coordinates go by the nearest that have. */
 static void check_sls(const struct proven *p)
 {
 	const struct dl_fabric *f = p->g.fabric;
@@ -315,7 +315,7 @@ static void test_plain_where_safe(void **state)
 	}
 }
 
-/* FINDINGS: 6x5 with (3,2) failed; the tree of SPEC A9 closes a loop. */
+/* doc/findings.md: 6x5 with (3,2) failed; the tree of rules A9 closes a loop. */
 static void test_loop_of_findings(void **state)
 {
 	struct proven p = { .g = { .grid = { { 6, 5, 1 }, { 0 } },

@@ -100,7 +100,7 @@ static uint32_t steps(const struct grid_fabric *g, unsigned int dir, uint32_t a,
 }
 
 /*
- * The direction in which SPEC A4 sends a packet at site `s` for site `t`, or
+ * The direction in which rules A4 sends a packet at site `s` for site `t`, or
  * DL_NONE when it names none.
  */
 static uint32_t twin_direction(const struct grid_fabric *g, uint32_t s,
@@ -523,7 +523,7 @@ static void port_order(void **state)
 	release(&r);
 }
 
-/* SPEC A6, from the packet's point of view. */
+/* Rules A6, from the packet's point of view. */
 static void sl2vl(void **state)
 {
 	unsigned int in, out, sl, vls;
@@ -742,7 +742,7 @@ static uint32_t adapter_port(const struct routed *r, uint32_t site)
 	return 0;
 }
 
-/* SPEC A6 as the document tells it: which VL, at each hop of the path. */
+/* Rules A6 as the document tells it: which VL, at each hop of the path. */
 static void check_vls(const struct routed *r, const struct figure *f)
 {
 	const struct dl_fabric *fabric = r->g.fabric;

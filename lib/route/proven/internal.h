@@ -229,7 +229,7 @@ void dl_repair_span_release(struct dl_repair_span *s);
 
 /*
  * Add a tree whose multicast closes no cycle with what is there.  `attempt`
- * 0 is the master tree of SPEC A9 as far as it is safe.  Returns 0; -EAGAIN:
+ * 0 is the master tree of rules A9 as far as it is safe.  Returns 0; -EAGAIN:
  * this attempt reaches not every switch, and nothing is changed; -ENOMEM.
  * `moved` counts the switches that hang elsewhere than in the master tree.
  */
@@ -317,7 +317,7 @@ int dl_route_dor_tables(const struct dl_torus *t,
 			const struct dl_log *log, struct dl_route_rings **rings,
 			struct dl_tables **tables, unsigned int *vls_between);
 
-/* SPEC A9's tree from a root (DL_NONE: its own choice), as far as it gets. */
+/* The tree of rules A9 from a root (DL_NONE: its own choice), if partial. */
 int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
 			  struct dl_route_tree **out);
 

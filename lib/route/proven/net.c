@@ -112,7 +112,7 @@ static void find_backs(struct dl_repair_net *net)
 	net->npairs = pair;
 }
 
-/* The maps of SPEC A6 at QoS level 0, taken from where they are defined. */
+/* The maps of rules A6 at QoS level 0, taken from where they are defined. */
 static void fill_lanes(struct dl_repair_net *net, unsigned int vls_between)
 {
 	struct dl_route_vls vls = { vls_between < 4 ? vls_between : 4, 1 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Proven mode (SPEC A12): every connected fabric is routed, no path SL ever
+ * Proven mode (rules A12): every connected fabric is routed, no path SL ever
  * changes, and no tables are handed out without proof.
  *
- * Problem.  On a damaged torus the plain rule (SPEC A4) leaves pairs without a
+ * Problem.  On a damaged torus the plain rule (rules A4) leaves pairs without a
  * way (a ring cut in two), or its packets can wait for each other in a circle:
  * around failed switches it makes turns that dimension order never makes.  The
  * multicast tree can close such a circle even where unicast alone is safe.
@@ -24,8 +24,8 @@
  *    and from the torus, which are trees (torus/odd.c).
  * 2. Ways of the rule with other turns, switch by switch; one that would close
  *    a cycle is left out, and all behind it.
- * 3. The tree: SPEC A9's as far as it closes no cycle, the rest hung wherever
- *    it closes none (repair_tree.c).
+ * 3. The tree: that of rules A9 as far as it closes no cycle, the rest hung
+ *    wherever it closes none (tree.c).
  * 4. Destination by destination, the switches left without a way get one
  *    (repair_dest.c).
  * 5. A destination for which that fails is begun from nothing, then laid along
@@ -59,8 +59,8 @@
  * (3,3) +y, (3,4) +y, (3,0) +y, (3,1) +x, (4,1).  The early turn from (4,2) to
  * (4,3) and on to (3,3) is put in by step 2, the long way round the broken
  * ring x = 3 by step 1.  The hop from (3,1) to (4,1) is taken by multicast
- * only, when SPEC A9's tree hangs (3,3), (3,4) and (3,0) from (3,1): step 3
- * hangs (3,4) there, refuses what would close the loop, and hangs it from a
+ * only, when the tree of rules A9 hangs (3,3), (3,4) and (3,0) from (3,1): step
+ * 3 hangs (3,4) there, refuses what would close the loop, and hangs it from a
  * switch beside the broken ring.  The forwarding tables remain the rule's.
  *
  * The result depends on the arguments alone.  Complexity: switches squared

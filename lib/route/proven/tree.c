@@ -6,8 +6,8 @@
  * ways from there, and which groups there will be is not known.  So a tree
  * contributes every dependency between two of its hops that meet and do not
  * turn back, at SL 0, for every VL on which a packet can come in.  With a
- * damaged torus, the tree of SPEC A9 may close a cycle together with unicast
- * (FINDINGS: 6x5, (3,2) failed).
+ * damaged torus, the tree of rules A9 may close a cycle together with unicast
+ * (doc/findings.md: 6x5, (3,2) failed).
  *
  * Method.  Switches are hung one by one, each with its dependencies in both
  * directions; one that would close a cycle, and all that hangs below it in the

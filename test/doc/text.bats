@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What files under version control say of each other is so: no program runs.
+
+TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+
+# say LINE...: shown by bats when the case fails.
+say() {
+	printf '%s\n' "$@"
+}
+
+# tracked PATHSPEC...: files under version control; in a tarball, all of it.
+tracked() {
+	if git -C "$TOP" rev-parse >/dev/null 2>&1; then
+		git -C "$TOP" ls-files -- "$@"
+	else
+		skip "not under version control"
+	fi
+}
+
+# Texts that cite, without data and this file.
+cited_in() {
+	tracked '*.[ch]' '*.bats' '*.bash' '*.md' '*.pml' '*.yaml' '*.conf' \
+		'*.def' '*.mk' 'man/*' | grep -vxF test/doc/text.bats
+}
+
+# The clauses that doc/rules.md has: headings of part A, bold in the others.
+clauses() {
+	sed -nE -e 's/^### (A[0-9]+)\. .*/\1/p' \
+		-e 's/^\*\*([B-E][0-9]+)\.\*\* .*/\1/p' "$TOP/doc/rules.md"
+}
+
+# Clauses cited: "rules A5 and A6", "rules C, E1", "(A6)", "(B3, B5)", and at
+# the head of a test's comment "/* B3, B5: ...".
+citations() {
+	local clause='[A-E][0-9]{1,2}'
+	local list="$clause((, | and | to |-)$clause)*"
+
+	cd "$TOP" || return
+	cited_in | xargs grep -HnoE \
+		"[Rr]ules ([A-E],? (and )?)?$list|\($list\)|/\* $list: " |
+		sed -E 's|^([^:]*:[0-9]+:)/\* |\1|; s/: $//'
+}
+
+@test "doc/rules.md has every clause, once and in order" {
+	want=$(printf '%s\n' A{1..14} B{1..9} C{1..6} D{1..3} E{1..4})
+	[[ $(clauses) == "$want" ]]
+}
+
+@test "every clause that is cited is in doc/rules.md" {
+	local file line text clause missing=0 n=0
+
+	while IFS=: read -r file line text; do
+		while read -r clause; do
+			n=$((n + 1))
+			clauses | grep -qxF "$clause" || {
+				say "$file:$line: $text: no clause $clause"
+				missing=$((missing + 1))
+			}
+		done < <(grep -oE '\b[A-E][0-9]+\b' <<<"$text")
+	done < <(citations)
+	say "$n citations"
+	((!missing && n > 100))
+}
+
+@test "nothing cites documents that the repository does not hold" {
+	cd "$TOP"
+	if cited_in | xargs grep -nwE 'SPEC|FINDINGS|DESIGN|shared/[A-Z]+'; then
+		return 1
+	fi
+}
+
+DIRS='bench|conf|contrib|debian|doc|include|lib|man|packaging|plugin|test|tools'
+
+# shellcheck disable=SC2016
+# paths FILE: in `...`, what looks like a file or directory of this tree.
+paths() {
+	grep -oE '`[^` ]+`' "$1" | tr -d '`' | sed -E 's/:[0-9]+$//' |
+		grep -E "^(bootstrap|[A-Z][A-Za-z]*\.(md|am)|($DIRS)(/[^*={}]*)?)\$" |
+		sort -u
+}
+
+@test "the paths that the documentation names are there" {
+	local page path missing=0
+
+	for page in README.md CONTRIBUTING.md doc/rules.md doc/architecture.md \
+		doc/findings.md doc/tutorial.md; do
+		[[ -e $TOP/$page ]] || continue
+		while read -r path; do
+			[[ -e $TOP/$path ]] || {
+				say "$page: no $path"
+				missing=$((missing + 1))
+			}
+		done < <(paths "$TOP/$page")
+	done
+	((!missing))
+}
+
+# shellcheck disable=SC2016
+# names FILE: in `...`, functions and types of ours.
+names() {
+	grep -oE '`(struct |enum )?dl_[a-z0-9_]+(\(\))?`' "$1" |
+		grep -oE 'dl_[a-z0-9_]+' | sort -u
+}
+
+@test "the functions and types that the documentation names are there" {
+	local page name missing=0
+
+	cd "$TOP"
+	for page in README.md CONTRIBUTING.md doc/*.md; do
+		[[ -e $page ]] || continue
+		while read -r name; do
+			grep -rqw --include='*.[ch]' "$name" include lib plugin \
+				tools || {
+				say "$page: no $name"
+				missing=$((missing + 1))
+			}
+		done < <(names "$page")
+	done
+	((!missing))
+}

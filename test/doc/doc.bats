@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What README, tutorial, manual pages and --help tell their readers to type
+# What README, tutorial, findings, manual pages and --help tell their readers to
+# type
 # works as it stands, and prints what they say.
 
 # Each test is a subshell of its own: that is meant.
@@ -40,6 +41,12 @@ source_folder() {
 	leave_out steps tutorial <<-END
 		tutorial: ./bootstrap demo -- installs; see check.bash
 	END
+	HOME=$T/home follow "$T/steps" source
+}
+
+@test "the findings" {
+	source_folder
+	markdown "$DL_TOP/doc/findings.md" steps
 	HOME=$T/home follow "$T/steps" source
 }
 

@@ -420,7 +420,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, path, arg, "scenario");
+		tool_arg_once(state, path, arg, "scenario");
 		return 0;
 	case ARGP_KEY_END:
 		if (!*path)
@@ -447,17 +447,17 @@ static const struct argp arbitrate_argp = {
 	       "dateline-arbitrate(1) explains the file and the example.",
 };
 
-int dl_cmd_arbitrate(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_arbitrate(struct tool *tool, int argc, char **argv)
 {
 	struct arb_scenario scenario;
 	const char *path = NULL;
 	struct port port;
 	int err;
 
-	dl_tool_parse(tool, &arbitrate_argp, DL_TOOL_JSON, argc, argv, &path);
+	tool_parse(tool, &arbitrate_argp, TOOL_JSON, argc, argv, &path);
 	err = arb_scenario_read(path, &tool->log, &scenario);
 	if (err)
-		return dl_exit_status(err);
+		return tool_exit_status(err);
 	err = start(&port, &scenario);
 	if (!err)
 		err = run(&port);
@@ -467,11 +467,11 @@ int dl_cmd_arbitrate(struct dl_tool *tool, int argc, char **argv)
 	} else {
 		warn(&tool->log, path, &port);
 		if (tool->json)
-			err = dl_tool_print_json(tool, result_json(&port));
+			err = tool_print_json(tool, result_json(&port));
 		else
 			print_table(&port);
 	}
 	finish(&port);
 	arb_scenario_free(&scenario);
-	return dl_exit_status(err);
+	return tool_exit_status(err);
 }

@@ -14,12 +14,12 @@
 static const struct {
 	const char *word;
 	bool takes_dims;
-	dl_bench *run;
+	bench_run *run;
 } benches[] = {
-	{ "route", true, dl_bench_route },
-	{ "verify", true, dl_bench_verify },
-	{ "emulate", true, dl_bench_emulate },
-	{ "arbitrate", false, dl_bench_arbitrate },
+	{ "route", true, bench_route },
+	{ "verify", true, bench_verify },
+	{ "emulate", true, bench_emulate },
+	{ "arbitrate", false, bench_arbitrate },
 };
 #define NBENCHES (sizeof(benches) / sizeof(*benches))
 
@@ -27,8 +27,8 @@ static const struct {
 #define MIN_CALLS 5
 #define MAX_CALLS 1001
 
-int dl_bench_setup(const struct dl_tool *tool, const uint32_t dims[3],
-		   struct dl_setup *s)
+int bench_setup(const struct tool *tool, const uint32_t dims[3],
+		struct tool_setup *s)
 {
 	struct dl_torus_plan plan = { .hosts = 1, .parallel = 1 };
 	int err;
@@ -44,7 +44,7 @@ int dl_bench_setup(const struct dl_tool *tool, const uint32_t dims[3],
 	return err;
 }
 
-double dl_bench_clock(void)
+double bench_clock(void)
 {
 	struct timespec t;
 
@@ -59,7 +59,7 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-double dl_bench_median(void (*once)(void *context), void *context)
+double bench_median(void (*once)(void *context), void *context)
 {
 	double seconds[MAX_CALLS], begin, total = 0;
 	unsigned int n;
@@ -67,16 +67,16 @@ double dl_bench_median(void (*once)(void *context), void *context)
 	once(context);
 	for (n = 0; n < MAX_CALLS && (n < MIN_CALLS || total < MIN_SECONDS);
 	     n++) {
-		begin = dl_bench_clock();
+		begin = bench_clock();
 		once(context);
-		seconds[n] = dl_bench_clock() - begin;
+		seconds[n] = bench_clock() - begin;
 		total += seconds[n];
 	}
 	qsort(seconds, n, sizeof(*seconds), compare_doubles);
 	return seconds[n / 2];
 }
 
-uint64_t dl_bench_peak_bytes(void)
+uint64_t bench_peak_bytes(void)
 {
 	struct rusage usage;
 
@@ -117,7 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "three radices only; what is \"%s\"?",
 				   arg);
 		else
-			r->dims[r->ndims++] = dl_arg_number(
+			r->dims[r->ndims++] = tool_arg_number(
 				state, arg, "radix", 1, DL_TORUS_MAX_RADIX);
 		return 0;
 	case ARGP_KEY_END:
@@ -169,17 +169,17 @@ static void print_figures(json_t *figures)
 	json_decref(figures);
 }
 
-int dl_cmd_bench(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_bench(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	json_t *figures = NULL;
 	int err;
 
-	dl_tool_parse(tool, &bench_argp, DL_TOOL_JSON, argc, argv, &r);
+	tool_parse(tool, &bench_argp, TOOL_JSON, argc, argv, &r);
 	err = benches[r.bench].run(tool, r.dims, &figures);
 	if (!err && tool->json)
-		err = dl_tool_print_json(tool, figures);
+		err = tool_print_json(tool, figures);
 	else if (!err)
 		print_figures(figures);
-	return dl_exit_status(err);
+	return tool_exit_status(err);
 }

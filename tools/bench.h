@@ -12,32 +12,31 @@
  * Measure, and put the figures into *out as one JSON object.  `dims` are the
  * radices on the command line.  Returns 0 or a negative errno, reported.
  */
-typedef int dl_bench(struct dl_tool *tool, const uint32_t dims[3],
-		     json_t **out);
+typedef int bench_run(struct tool *tool, const uint32_t dims[3], json_t **out);
 
-dl_bench dl_bench_arbitrate;
-dl_bench dl_bench_emulate;
-dl_bench dl_bench_route;
-dl_bench dl_bench_verify;
+bench_run bench_arbitrate;
+bench_run bench_emulate;
+bench_run bench_route;
+bench_run bench_verify;
 
 /*
  * The torus to measure on: whole, with an adapter a switch, LIDs and
  * coordinates.  0 or a negative errno, reported; release with
- * dl_setup_free() in either case.
+ * tool_setup_free() in either case.
  */
-int dl_bench_setup(const struct dl_tool *tool, const uint32_t dims[3],
-		   struct dl_setup *s);
+int bench_setup(const struct tool *tool, const uint32_t dims[3],
+		struct tool_setup *s);
 
 /* Seconds since some moment, for differences. */
-double dl_bench_clock(void);
+double bench_clock(void);
 
 /*
  * The median time of one call of `once`, in seconds, over some tenths of a
  * second and at least five calls after one that does not count.
  */
-double dl_bench_median(void (*once)(void *context), void *context);
+double bench_median(void (*once)(void *context), void *context);
 
 /* The most memory this process has had so far, in bytes. */
-uint64_t dl_bench_peak_bytes(void);
+uint64_t bench_peak_bytes(void);
 
 #endif

@@ -44,11 +44,10 @@ static double measure(struct job *j, const struct dl_tables_vlarb *arb,
 	dl_link_arb_compile(arb, &options, &j->program);
 	dl_link_arbiter_init(&j->arbiter, &j->program);
 	j->sendable = sendable;
-	return 1e9 * dl_bench_median(decide, j) / DECISIONS;
+	return 1e9 * bench_median(decide, j) / DECISIONS;
 }
 
-int dl_bench_arbitrate(struct dl_tool *tool, const uint32_t dims[3],
-		       json_t **out)
+int bench_arbitrate(struct tool *tool, const uint32_t dims[3], json_t **out)
 {
 	struct dl_tables_vlarb arb = { .nhigh = DL_LINK_ARB_ENTRIES,
 				       .nlow = DL_LINK_ARB_ENTRIES,

@@ -93,7 +93,7 @@ static uint32_t half_load(const uint32_t dims[3])
 }
 
 static int measure(struct job *j, const struct dl_tables *t,
-		   const struct dl_emu_config *c, struct dl_tool *tool,
+		   const struct dl_emu_config *c, struct tool *tool,
 		   const uint32_t dims[3], json_t **out)
 {
 	struct dl_emu_source source = { .context = j,
@@ -127,7 +127,7 @@ static int measure(struct job *j, const struct dl_tables *t,
 			(double)totals->events / totals->packet_hops,
 			"sim_seconds", 1e-12 * (totals->at - totals->since),
 			"in_flight", (json_int_t)totals->in_flight,
-			"peak_bytes", (json_int_t)dl_bench_peak_bytes());
+			"peak_bytes", (json_int_t)bench_peak_bytes());
 	} else if (err > 0) {
 		err = -EPROTO; /* safe tables and endless traffic: never */
 	}
@@ -135,7 +135,7 @@ static int measure(struct job *j, const struct dl_tables *t,
 	return err;
 }
 
-int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
+int bench_emulate(struct tool *tool, const uint32_t dims[3], json_t **out)
 {
 	static const struct dl_emu_size size = { BYTES, 1 };
 	struct dl_emu_traffic_entry entry = { .pattern = DL_EMU_PATTERN_UNIFORM,
@@ -148,14 +148,14 @@ int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 	struct dl_route_options options;
 	struct dl_emu_config c;
 	struct dl_tables *t = NULL;
-	struct dl_setup s;
+	struct tool_setup s;
 	struct job j = { 0 };
 	int err;
 
 	dl_emu_config_init(&c);
 	dl_route_options_init(&options);
 	entry.load = half_load(dims);
-	err = dl_bench_setup(tool, dims, &s);
+	err = bench_setup(tool, dims, &s);
 	if (!err)
 		err = dl_route(s.torus, s.config, &options, &tool->log, &t);
 	j.f = s.fabric;
@@ -171,6 +171,6 @@ int dl_bench_emulate(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 	free(j.port);
 	free(j.rate);
 	dl_tables_free(t);
-	dl_setup_free(&s);
+	tool_setup_free(&s);
 	return err;
 }

@@ -34,16 +34,16 @@ static void memset_once(void *context)
 	fill(j->tables->lft, DL_TABLES_NO_PORT, j->bytes);
 }
 
-int dl_bench_route(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
+int bench_route(struct tool *tool, const uint32_t dims[3], json_t **out)
 {
-	struct dl_setup s;
+	struct tool_setup s;
 	const struct dl_fabric *f;
 	struct job j = { 0 };
 	double seconds, plain;
 	uint64_t entries;
 	int err;
 
-	err = dl_bench_setup(tool, dims, &s);
+	err = bench_setup(tool, dims, &s);
 	f = s.fabric;
 	if (!err)
 		err = dl_tables_new(f, &j.tables);
@@ -52,20 +52,20 @@ int dl_bench_route(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 	j.torus = s.torus;
 	j.config = s.config;
 	j.bytes = (size_t)f->nswitches * j.tables->stride;
-	seconds = dl_bench_median(route_once, &j);
+	seconds = bench_median(route_once, &j);
 	err = j.err;
 	if (err)
 		goto out;
-	plain = dl_bench_median(memset_once, &j);
+	plain = bench_median(memset_once, &j);
 	entries = (uint64_t)f->nswitches * f->top_lid;
 	*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:I}", "what",
 			 "route", "dims", dims[0], dims[1], dims[2], "entries",
 			 (json_int_t)entries, "seconds", seconds,
 			 "ns_per_entry", 1e9 * seconds / entries,
 			 "memset_ratio", seconds / plain, "peak_bytes",
-			 (json_int_t)dl_bench_peak_bytes());
+			 (json_int_t)bench_peak_bytes());
 out:
 	dl_tables_free(j.tables);
-	dl_setup_free(&s);
+	tool_setup_free(&s);
 	return err;
 }

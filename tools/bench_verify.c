@@ -40,17 +40,17 @@ static int add_group(const struct dl_torus *torus, struct dl_tables *t)
 	return err;
 }
 
-int dl_bench_verify(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
+int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 {
 	struct dl_route_options options;
 	struct dl_tables *t = NULL;
-	struct dl_setup s;
+	struct tool_setup s;
 	struct job j = { 0 };
 	double seconds;
 	int err;
 
 	dl_route_options_init(&options);
-	err = dl_bench_setup(tool, dims, &s);
+	err = bench_setup(tool, dims, &s);
 	if (!err)
 		err = dl_route(s.torus, s.config, &options, &tool->log, &t);
 	if (!err)
@@ -58,17 +58,17 @@ int dl_bench_verify(struct dl_tool *tool, const uint32_t dims[3], json_t **out)
 	if (err)
 		goto out;
 	j.tables = t;
-	seconds = dl_bench_median(verify_once, &j);
+	seconds = bench_median(verify_once, &j);
 	err = j.err;
 	if (!err)
 		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I}", "what",
 				 "verify", "dims", dims[0], dims[1], dims[2],
 				 "pairs", (json_int_t)j.verdict->pairs,
 				 "seconds", seconds, "peak_bytes",
-				 (json_int_t)dl_bench_peak_bytes());
+				 (json_int_t)bench_peak_bytes());
 out:
 	dl_verify_result_free(j.verdict);
 	dl_tables_free(t);
-	dl_setup_free(&s);
+	tool_setup_free(&s);
 	return err;
 }

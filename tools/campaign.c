@@ -25,7 +25,7 @@
 static volatile sig_atomic_t interrupted;
 
 struct job {
-	const struct dl_campaign *c;
+	const struct campaign *c;
 	char *results;
 	bool *done;
 	unsigned int rank, nranks;
@@ -40,7 +40,7 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
-bool dl_campaign_is_interrupted(void)
+bool campaign_is_interrupted(void)
 {
 	return interrupted;
 }
@@ -56,7 +56,7 @@ unsigned int dl_cores(void)
 static void *work(void *context)
 {
 	struct job *j = context;
-	const struct dl_campaign *c = j->c;
+	const struct campaign *c = j->c;
 	void *worker = NULL;
 	int err = c->start(c->shared, &worker), none = 0;
 
@@ -130,15 +130,15 @@ static void run_threads(struct job *j, unsigned int n)
 	pthread_join(teller, NULL);
 }
 
-int dl_campaign_run(const struct dl_campaign *c, void *results, bool *done,
-		    bool *was_interrupted)
+int campaign_run(const struct campaign *c, void *results, bool *done,
+		 bool *was_interrupted)
 {
 	struct sigaction action = { .sa_handler = interrupt }, before[2];
 	struct job j = { .c = c, .results = results, .done = done };
 	unsigned int threads = c->threads ? c->threads : dl_cores();
 	int err, gathered;
 
-	dl_ranks(&j.rank, &j.nranks);
+	coords_ranks(&j.rank, &j.nranks);
 	j.mine = c->nitems / j.nranks + (j.rank < c->nitems % j.nranks);
 	if (threads > MAX_THREADS)
 		threads = MAX_THREADS;
@@ -155,14 +155,14 @@ int dl_campaign_run(const struct dl_campaign *c, void *results, bool *done,
 	sigaction(SIGTERM, &before[1], NULL);
 	err = atomic_load(&j.err);
 	*was_interrupted = interrupted;
-	gathered = dl_ranks_gather(c, results, done, &err, was_interrupted);
+	gathered = coords_ranks_gather(c, results, done, &err, was_interrupted);
 	return err ? err : gathered;
 }
 
-bool dl_campaign_is_leader(void)
+bool campaign_is_leader(void)
 {
 	unsigned int rank, n;
 
-	dl_ranks(&rank, &n);
+	coords_ranks(&rank, &n);
 	return !rank;
 }

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dl_campaign {
+struct campaign {
 	uint64_t nitems;
 	size_t result_size;   /* bytes; plain data without pointers */
 	unsigned int threads; /* 0: one for each core */
@@ -32,7 +32,7 @@ struct dl_campaign {
 };
 
 /* Is this the process that prints?  With MPI: rank 0. */
-bool dl_campaign_is_leader(void);
+bool campaign_is_leader(void);
 
 /*
  * Run it.  `results` has room for all items; done[i] (nitems of them) tells
@@ -40,11 +40,11 @@ bool dl_campaign_is_leader(void);
  * which sets *interrupted.  In processes other than the leader both are left
  * with the process's own share.  Returns 0 or the first negative errno.
  */
-int dl_campaign_run(const struct dl_campaign *c, void *results, bool *done,
-		    bool *interrupted);
+int campaign_run(const struct campaign *c, void *results, bool *done,
+		 bool *interrupted);
 
 /* Has the user interrupted the campaign?  For items that take long. */
-bool dl_campaign_is_interrupted(void);
+bool campaign_is_interrupted(void);
 
 /* Cores that this process may use. */
 unsigned int dl_cores(void);
@@ -52,13 +52,13 @@ unsigned int dl_cores(void);
 /* ---- several machines (campaign_mpi.c, campaign_alone.c) ---------------- */
 
 /* This process's rank and the number of processes. */
-void dl_ranks(unsigned int *rank, unsigned int *n);
+void coords_ranks(unsigned int *rank, unsigned int *n);
 
 /*
  * Bring all results to rank 0: item i is rank (i mod n)'s.  *err and *flag
  * become what any rank has (errors: the smallest).  0 or -EIO.
  */
-int dl_ranks_gather(const struct dl_campaign *c, void *results, bool *done,
-		    int *err, bool *flag);
+int coords_ranks_gather(const struct campaign *c, void *results, bool *done,
+			int *err, bool *flag);
 
 #endif

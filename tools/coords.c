@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "places.h"
+#include "coords.h"
 
 enum {
 	KEY_TORUS = 0x2000,
@@ -29,7 +29,7 @@ struct request {
 	const char *from, *config;
 	bool live, csv;
 	const char *nodes, *topology, *ranks, *hosts;
-	struct dl_slurm_style style;
+	struct coords_slurm_style style;
 	uint32_t slots, grid[DL_TORUS_DIMS];
 };
 
@@ -83,12 +83,12 @@ static const struct argp_option options[] = {
 };
 
 static void parse_names(const struct argp_state *state, const char *arg,
-			enum dl_slurm_names *out)
+			enum coords_slurm_names *out)
 {
 	static const char *const words[] = {
-		[DL_NAME_HOST] = "host",
-		[DL_NAME_INDEX] = "index",
-		[DL_NAME_XYZ] = "xyz",
+		[COORDS_NAME_HOST] = "host",
+		[COORDS_NAME_INDEX] = "index",
+		[COORDS_NAME_XYZ] = "xyz",
 	};
 	unsigned int i;
 
@@ -166,13 +166,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->hosts = arg;
 		return 0;
 	case KEY_SLOTS:
-		r->slots = dl_arg_number(state, arg, "slots", 1, MAX_SLOTS);
+		r->slots = tool_arg_number(state, arg, "slots", 1, MAX_SLOTS);
 		return 0;
 	case KEY_GRID:
 		parse_grid(state, arg, r->grid);
 		return 0;
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, &r->from, arg, "fabric");
+		tool_arg_once(state, &r->from, arg, "fabric");
 		return 0;
 	case ARGP_KEY_END:
 		check(state, r);
@@ -213,20 +213,20 @@ static const struct argp coords_argp = {
 /* ---- where the coordinates come from ----------------------------------- */
 
 struct source {
-	struct dl_setup setup;
+	struct tool_setup setup;
 	struct dl_snapshot snapshot;
-	struct dl_coords coords;
+	struct tool_coords coords;
 };
 
-static int load_snapshot(const struct dl_tool *tool, const struct request *r,
-			 struct source *s, struct dl_places *out)
+static int load_snapshot(const struct tool *tool, const struct request *r,
+			 struct source *s, struct coords_order *out)
 {
 	int err =
 		dl_snapshot_read(r->from, NULL, NULL, &tool->log, &s->snapshot);
 
 	if (!err)
-		err = dl_coords_find(tool, s->snapshot.fabric, r->config,
-				     r->from, &s->coords);
+		err = tool_coords_find(tool, s->snapshot.fabric, r->config,
+				       r->from, &s->coords);
 	if (!err && !s->coords.site) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: no coordinates: there is no "
@@ -236,39 +236,39 @@ static int load_snapshot(const struct dl_tool *tool, const struct request *r,
 		err = -ENOTSUP;
 	}
 	return err ? err :
-		     dl_places_new(s->snapshot.fabric, &s->coords.grid,
-				   s->coords.site, out);
+		     coords_order_new(s->snapshot.fabric, &s->coords.grid,
+				      s->coords.site, out);
 }
 
-static int load(const struct dl_tool *tool, const struct request *r,
-		struct source *s, struct dl_places *out)
+static int load(const struct tool *tool, const struct request *r,
+		struct source *s, struct coords_order *out)
 {
 	struct stat st;
 	int err;
 
 	if (r->from && !stat(r->from, &st) && S_ISDIR(st.st_mode))
 		return load_snapshot(tool, r, s, out);
-	err = dl_setup_load(tool, r->from, r->config, &s->setup);
+	err = tool_setup_load(tool, r->from, r->config, &s->setup);
 	return err ? err :
-		     dl_places_new(s->setup.fabric, &s->setup.torus->grid,
-				   s->setup.torus->sw_site, out);
+		     coords_order_new(s->setup.fabric, &s->setup.torus->grid,
+				      s->setup.torus->sw_site, out);
 }
 
 static void source_free(struct source *s)
 {
-	dl_coords_free(&s->coords);
+	tool_coords_free(&s->coords);
 	dl_snapshot_release(&s->snapshot);
-	dl_setup_free(&s->setup);
+	tool_setup_free(&s->setup);
 }
 
 /* ---- files ------------------------------------------------------------- */
 
-static int check_names(const struct dl_tool *tool, const struct request *r,
-		       const struct dl_places *p)
+static int check_names(const struct tool *tool, const struct request *r,
+		       const struct coords_order *p)
 {
 	unsigned int d;
 
-	if (r->style.names != DL_NAME_XYZ || (!r->nodes && !r->topology))
+	if (r->style.names != COORDS_NAME_XYZ || (!r->nodes && !r->topology))
 		return 0;
 	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (p->grid.radix[d] > XYZ_RADIX) {
@@ -287,29 +287,30 @@ static int check_names(const struct dl_tool *tool, const struct request *r,
 	return 0;
 }
 
-static int write_slurm(const struct dl_tool *tool, const struct request *r,
-		       const struct dl_places *p)
+static int write_slurm(const struct tool *tool, const struct request *r,
+		       const struct coords_order *p)
 {
-	struct dl_tool_out out;
+	struct tool_out out;
 	int err = 0;
 
 	if (r->nodes)
-		err = dl_tool_out_open(tool, NULL, r->nodes, &out);
+		err = tool_out_open(tool, NULL, r->nodes, &out);
 	if (!err && r->nodes)
-		err = dl_tool_out_close(tool, &out,
-					dl_slurm_nodes(p, &r->style, out.file));
+		err = tool_out_close(
+			tool, &out, coords_slurm_nodes(p, &r->style, out.file));
 	if (!err && r->topology)
-		err = dl_tool_out_open(tool, NULL, r->topology, &out);
+		err = tool_out_open(tool, NULL, r->topology, &out);
 	if (!err && r->topology)
-		err = dl_tool_out_close(
-			tool, &out, dl_slurm_topology(p, &r->style, out.file));
+		err = tool_out_close(tool, &out,
+				     coords_slurm_topology(p, &r->style,
+							   out.file));
 	return err;
 }
 
-static int map_ranks(const struct dl_tool *tool, const struct request *r,
-		     const struct dl_places *p, struct dl_ranks *ranks)
+static int map_ranks(const struct tool *tool, const struct request *r,
+		     const struct coords_order *p, struct coords_ranks *ranks)
 {
-	int err = dl_ranks_map(p, r->grid, r->slots, ranks);
+	int err = coords_ranks_map(p, r->grid, r->slots, ranks);
 
 	if (err == -ENOSPC) {
 		dl_log(&tool->log, DL_LOG_ERROR,
@@ -327,28 +328,29 @@ static int map_ranks(const struct dl_tool *tool, const struct request *r,
 	return err;
 }
 
-static int write_mpi(const struct dl_tool *tool, const struct request *r,
-		     const struct dl_places *p)
+static int write_mpi(const struct tool *tool, const struct request *r,
+		     const struct coords_order *p)
 {
-	struct dl_ranks ranks = { 0 };
-	struct dl_tool_out out;
+	struct coords_ranks ranks = { 0 };
+	struct tool_out out;
 	int err = 0;
 
 	if (r->ranks) {
 		err = map_ranks(tool, r, p, &ranks);
 		if (!err)
-			err = dl_tool_out_open(tool, NULL, r->ranks, &out);
+			err = tool_out_open(tool, NULL, r->ranks, &out);
 		if (!err)
-			err = dl_tool_out_close(tool, &out,
-						dl_ranks_write(p, &ranks,
-							       out.file));
+			err = tool_out_close(tool, &out,
+					     coords_ranks_write(p, &ranks,
+								out.file));
 		free(ranks.slot);
 	}
 	if (!err && r->hosts)
-		err = dl_tool_out_open(tool, NULL, r->hosts, &out);
+		err = tool_out_open(tool, NULL, r->hosts, &out);
 	if (!err && r->hosts)
-		err = dl_tool_out_close(
-			tool, &out, dl_hostfile_write(p, r->slots, out.file));
+		err = tool_out_close(tool, &out,
+				     coords_hostfile_write(p, r->slots,
+							   out.file));
 	return err;
 }
 
@@ -359,8 +361,8 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-static int print(const struct dl_tool *tool, const struct request *r,
-		 const struct dl_places *p)
+static int print(const struct tool *tool, const struct request *r,
+		 const struct coords_order *p)
 {
 	int err;
 
@@ -368,22 +370,22 @@ static int print(const struct dl_tool *tool, const struct request *r,
 	    is_stdout(r->ranks) || is_stdout(r->hosts))
 		return 0;
 	if (tool->json)
-		return dl_tool_print_json(tool, dl_places_json(p));
-	err = r->csv ? dl_places_csv(p, stdout) : dl_places_print(p, stdout);
+		return tool_print_json(tool, coords_json(p));
+	err = r->csv ? coords_csv(p, stdout) : coords_print(p, stdout);
 	if (err)
 		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the list: %s",
 		       strerror(-err));
 	return err;
 }
 
-static void say(const struct dl_tool *tool, const struct dl_places *p)
+static void say(const struct tool *tool, const struct coords_order *p)
 {
 	dl_log(&tool->log, DL_LOG_INFO,
 	       "%u of %u adapter ports have coordinates "
 	       "in the %ux%ux%u torus; %u hosts, %.3f hops from one to the "
 	       "next",
 	       p->nplaced, p->n, p->grid.radix[0], p->grid.radix[1],
-	       p->grid.radix[2], p->nhosts, dl_places_step(p));
+	       p->grid.radix[2], p->nhosts, coords_order_step(p));
 	if (p->unnamed)
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "%u adapter ports name no host "
@@ -392,14 +394,14 @@ static void say(const struct dl_tool *tool, const struct dl_places *p)
 		       p->unnamed);
 }
 
-int dl_cmd_coords(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { .slots = 1, .style = { .prefix = "torus" } };
-	struct dl_places p = { 0 };
+	struct coords_order p = { 0 };
 	struct source s = { 0 };
 	int err, status;
 
-	dl_tool_parse(tool, &coords_argp, DL_TOOL_JSON, argc, argv, &r);
+	tool_parse(tool, &coords_argp, TOOL_JSON, argc, argv, &r);
 	err = load(tool, &r, &s, &p);
 	if (!err)
 		err = check_names(tool, &r, &p);
@@ -409,13 +411,13 @@ int dl_cmd_coords(struct dl_tool *tool, int argc, char **argv)
 		err = write_mpi(tool, &r, &p);
 	if (!err)
 		err = print(tool, &r, &p);
-	status = dl_exit_status(err);
+	status = tool_exit_status(err);
 	if (!err) {
 		say(tool, &p);
 		if (p.nplaced < p.n)
-			status = DL_EXIT_FINDING;
+			status = TOOL_EXIT_FINDING;
 	}
-	dl_places_free(&p);
+	coords_order_free(&p);
 	source_free(&s);
 	return status;
 }

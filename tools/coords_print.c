@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "places.h"
+#include "coords.h"
 
 /* What all three of them print of one place. */
 struct row {
@@ -18,9 +18,9 @@ struct row {
 	const char *far_name;
 };
 
-static void find_row(const struct dl_places *p, uint32_t i, struct row *r)
+static void find_row(const struct coords_order *p, uint32_t i, struct row *r)
 {
-	const struct dl_places_entry *at = &p->list[i];
+	const struct coords_adapter *at = &p->list[i];
 	const struct dl_fabric *f = p->fabric;
 
 	memset(r, 0, sizeof(*r));
@@ -42,7 +42,7 @@ static void find_row(const struct dl_places *p, uint32_t i, struct row *r)
 
 /* ---- for people -------------------------------------------------------- */
 
-int dl_places_print(const struct dl_places *p, FILE *to)
+int coords_print(const struct coords_order *p, FILE *to)
 {
 	struct row r;
 	uint32_t i;
@@ -104,7 +104,7 @@ static void csv_row(const struct row *r, FILE *to)
 	fprintf(to, "%s\n", r->lacking ? r->lacking : "");
 }
 
-int dl_places_csv(const struct dl_places *p, FILE *to)
+int coords_csv(const struct coords_order *p, FILE *to)
 {
 	struct row r;
 	uint32_t i;
@@ -132,14 +132,14 @@ static json_t *row_json(const struct row *r)
 			      guid_json(r->node->guid), "port_guid",
 			      guid_json(r->port->guid), "port", r->port->num,
 			      "lid", r->port->lid, "description",
-			      dl_json_text(r->name), "host", r->host);
+			      tool_json_text(r->name), "host", r->host);
 
 	if (r->far)
 		json_object_set_new(j, "switch",
 				    json_pack("{s:o, s:i, s:o*}", "guid",
 					      guid_json(r->far_guid), "port",
 					      r->far->num, "name",
-					      dl_json_text(r->far_name)));
+					      tool_json_text(r->far_name)));
 	if (r->lacking)
 		json_object_set_new(j, "lacking", json_string(r->lacking));
 	else
@@ -150,7 +150,7 @@ static json_t *row_json(const struct row *r)
 	return j;
 }
 
-json_t *dl_places_json(const struct dl_places *p)
+json_t *coords_json(const struct coords_order *p)
 {
 	json_t *placed = json_array(), *rest = json_array(), *hosts;
 	const struct dl_torus_grid *g = &p->grid;
@@ -168,6 +168,6 @@ json_t *dl_places_json(const struct dl_places *p)
 	return json_pack("{s:[iii], s:[bbb], s:f, s:o, s:o, s:o}", "dims",
 			 g->radix[0], g->radix[1], g->radix[2], "mesh",
 			 g->mesh[0], g->mesh[1], g->mesh[2], "step_hops",
-			 dl_places_step(p), "hosts", hosts, "adapters", placed,
-			 "without_coordinates", rest);
+			 coords_order_step(p), "hosts", hosts, "adapters",
+			 placed, "without_coordinates", rest);
 }

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "places.h"
+#include "coords.h"
 #include "dateline/torus.h"
 
 #define NORDERS 6
@@ -35,7 +35,7 @@ static const uint8_t orders[NORDERS][DL_TORUS_DIMS] = {
 };
 
 struct mapping {
-	const struct dl_places *places;
+	const struct coords_order *places;
 	struct dl_torus_grid grid; /* of processes; a rank is not its site */
 	uint32_t n, slots;
 };
@@ -50,7 +50,7 @@ static uint32_t rank_of(const struct dl_torus_grid *g,
 static uint32_t site_of(const struct mapping *m, const uint32_t *slot,
 			uint32_t rank)
 {
-	const struct dl_places *p = m->places;
+	const struct coords_order *p = m->places;
 
 	return p->list[p->hosts[slot[rank] / m->slots].place].site;
 }
@@ -103,7 +103,7 @@ static int map_by_curves(const struct mapping *m, uint32_t *slot)
 }
 
 /* Hosts at each site, if that is the same number everywhere; else 0. */
-static uint32_t hosts_a_site(const struct dl_places *p)
+static uint32_t hosts_a_site(const struct coords_order *p)
 {
 	uint32_t sites = dl_torus_grid_sites(&p->grid),
 		 n = p->nhosts_placed / sites;
@@ -149,7 +149,7 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order,
 }
 
 /* The first host at each site. */
-static uint32_t *first_hosts(const struct dl_places *p)
+static uint32_t *first_hosts(const struct coords_order *p)
 {
 	uint32_t *first =
 			 malloc(dl_torus_grid_sites(&p->grid) * sizeof(*first)),
@@ -162,7 +162,7 @@ static uint32_t *first_hosts(const struct dl_places *p)
 
 /* Take a mapping if it is the best so far. */
 static void take(const struct mapping *m, const char *how, uint32_t *slot,
-		 struct dl_ranks *best)
+		 struct coords_ranks *best)
 {
 	double hops = measure(m, slot);
 
@@ -174,7 +174,7 @@ static void take(const struct mapping *m, const char *how, uint32_t *slot,
 }
 
 static int try_all(const struct mapping *m, uint32_t *slot,
-		   struct dl_ranks *best)
+		   struct coords_ranks *best)
 {
 	uint32_t hosts = hosts_a_site(m->places), *first;
 	unsigned int i;
@@ -199,13 +199,14 @@ static int try_all(const struct mapping *m, uint32_t *slot,
 	return 0;
 }
 
-int dl_ranks_map(const struct dl_places *p, const uint32_t grid[DL_TORUS_DIMS],
-		 uint32_t slots, struct dl_ranks *out)
+int coords_ranks_map(const struct coords_order *p,
+		     const uint32_t grid[DL_TORUS_DIMS], uint32_t slots,
+		     struct coords_ranks *out)
 {
 	uint64_t total = (uint64_t)p->nhosts_placed * slots;
 	uint64_t n = (uint64_t)grid[0] * grid[1] * grid[2];
 	struct mapping m = { .places = p, .slots = slots };
-	struct dl_ranks best = { .slots = slots };
+	struct coords_ranks best = { .slots = slots };
 	uint32_t *slot;
 	int err;
 
@@ -236,8 +237,8 @@ int dl_ranks_map(const struct dl_places *p, const uint32_t grid[DL_TORUS_DIMS],
 
 /* ---- files ------------------------------------------------------------- */
 
-int dl_ranks_write(const struct dl_places *p, const struct dl_ranks *r,
-		   FILE *to)
+int coords_ranks_write(const struct coords_order *p,
+		       const struct coords_ranks *r, FILE *to)
 {
 	uint32_t i;
 
@@ -248,7 +249,8 @@ int dl_ranks_write(const struct dl_places *p, const struct dl_ranks *r,
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 
-int dl_hostfile_write(const struct dl_places *p, uint32_t slots, FILE *to)
+int coords_hostfile_write(const struct coords_order *p, uint32_t slots,
+			  FILE *to)
 {
 	uint32_t i;
 

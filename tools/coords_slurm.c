@@ -17,14 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "places.h"
+#include "coords.h"
 
 #define BASE 36
 
 /* ---- names ------------------------------------------------------------- */
 
 /* Are there sites with more than one host? */
-static bool is_shared(const struct dl_places *p)
+static bool is_shared(const struct coords_order *p)
 {
 	uint32_t i;
 
@@ -34,7 +34,7 @@ static bool is_shared(const struct dl_places *p)
 	return false;
 }
 
-static char *name_by_index(const struct dl_places *p, uint32_t host,
+static char *name_by_index(const struct coords_order *p, uint32_t host,
 			   const char *prefix)
 {
 	unsigned int width = 1;
@@ -47,11 +47,11 @@ static char *name_by_index(const struct dl_places *p, uint32_t host,
 }
 
 /* Of hosts at one site, each has its letters before the coordinates. */
-static char *name_by_site(const struct dl_places *p, uint32_t host,
+static char *name_by_site(const struct coords_order *p, uint32_t host,
 			  const char *prefix)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-	const struct dl_host *h = &p->hosts[host];
+	const struct coords_host *h = &p->hosts[host];
 	char beside[3] = "", *name;
 	uint32_t c[DL_TORUS_DIMS];
 	unsigned int d;
@@ -72,13 +72,13 @@ static char *name_by_site(const struct dl_places *p, uint32_t host,
 		       name;
 }
 
-char *dl_slurm_name(const struct dl_places *p, uint32_t host,
-		    const struct dl_slurm_style *style)
+char *coords_slurm_name(const struct coords_order *p, uint32_t host,
+			const struct coords_slurm_style *style)
 {
 	switch (style->names) {
-	case DL_NAME_INDEX:
+	case COORDS_NAME_INDEX:
 		return name_by_index(p, host, style->prefix);
-	case DL_NAME_XYZ:
+	case COORDS_NAME_XYZ:
 		return name_by_site(p, host, style->prefix);
 	default:
 		return strdup(p->hosts[host].name);
@@ -88,14 +88,14 @@ char *dl_slurm_name(const struct dl_places *p, uint32_t host,
 /* ---- slurm.conf -------------------------------------------------------- */
 
 /* By coordinates, hosts without any cannot be named and are left out. */
-static uint32_t nameable(const struct dl_places *p,
-			 const struct dl_slurm_style *style)
+static uint32_t nameable(const struct coords_order *p,
+			 const struct coords_slurm_style *style)
 {
-	return style->names == DL_NAME_XYZ ? p->nhosts_placed : p->nhosts;
+	return style->names == COORDS_NAME_XYZ ? p->nhosts_placed : p->nhosts;
 }
 
-int dl_slurm_nodes(const struct dl_places *p,
-		   const struct dl_slurm_style *style, FILE *to)
+int coords_slurm_nodes(const struct coords_order *p,
+		       const struct coords_slurm_style *style, FILE *to)
 {
 	uint32_t i;
 
@@ -104,14 +104,14 @@ int dl_slurm_nodes(const struct dl_places *p,
 	      "what all have in common.\n",
 	      to);
 	for (i = 0; i < nameable(p, style); i++) {
-		char *name = dl_slurm_name(p, i, style);
+		char *name = coords_slurm_name(p, i, style);
 
 		if (!name)
 			return -ENOMEM;
 		if (i == p->nhosts_placed)
 			fputs("# Without coordinates:\n", to);
 		fprintf(to, "NodeName=%s", name);
-		if (style->names != DL_NAME_HOST)
+		if (style->names != COORDS_NAME_HOST)
 			fprintf(to, " NodeHostname=%s NodeAddr=%s",
 				p->hosts[i].name, p->hosts[i].name);
 		putc('\n', to);
@@ -134,14 +134,14 @@ static uint32_t fan(const struct dl_torus_grid *g)
 	return n > 1 ? n : 2;
 }
 
-static uint32_t along_of(const struct dl_places *p, uint32_t host)
+static uint32_t along_of(const struct coords_order *p, uint32_t host)
 {
 	return p->list[p->hosts[host].place].along;
 }
 
 /* The switch with its hosts; from host `i` on.  *next: the first of the next. */
-static int write_leaf(const struct dl_places *p,
-		      const struct dl_slurm_style *style, uint32_t i,
+static int write_leaf(const struct coords_order *p,
+		      const struct coords_slurm_style *style, uint32_t i,
 		      uint32_t *next, FILE *to)
 {
 	uint32_t along = along_of(p, i), first = i;
@@ -151,7 +151,7 @@ static int write_leaf(const struct dl_places *p,
 	else
 		fprintf(to, "SwitchName=s%u Nodes=", along);
 	for (; i < p->nhosts && along_of(p, i) == along; i++) {
-		char *name = dl_slurm_name(p, i, style);
+		char *name = coords_slurm_name(p, i, style);
 
 		if (!name)
 			return -ENOMEM;
@@ -167,7 +167,7 @@ static int write_leaf(const struct dl_places *p,
  * The blocks of one level, each over those of the level below that hold a
  * host.  `size` sites make a block; returns how many there are.
  */
-static uint32_t write_level(const struct dl_places *p, unsigned int level,
+static uint32_t write_level(const struct coords_order *p, unsigned int level,
 			    uint32_t size, uint32_t below, FILE *to)
 {
 	uint32_t i, n = 0, block = DL_NONE, child = DL_NONE;
@@ -197,8 +197,8 @@ static uint32_t write_level(const struct dl_places *p, unsigned int level,
 	return n;
 }
 
-int dl_slurm_topology(const struct dl_places *p,
-		      const struct dl_slurm_style *style, FILE *to)
+int coords_slurm_topology(const struct coords_order *p,
+			  const struct coords_slurm_style *style, FILE *to)
 {
 	uint32_t i, below = 1, size, sites = dl_torus_grid_sites(&p->grid);
 	uint32_t last = nameable(p, style);

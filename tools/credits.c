@@ -455,7 +455,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, path, arg, "scenario");
+		tool_arg_once(state, path, arg, "scenario");
 		return 0;
 	case ARGP_KEY_END:
 		if (!*path)
@@ -480,7 +480,7 @@ static const struct argp credits_argp = {
 	       "dateline-credits(1) explains the file and the example.",
 };
 
-int dl_cmd_credits(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_credits(struct tool *tool, int argc, char **argv)
 {
 	struct scenario scenario;
 	const char *path = NULL;
@@ -488,10 +488,10 @@ int dl_cmd_credits(struct dl_tool *tool, int argc, char **argv)
 	struct link link;
 	int err;
 
-	dl_tool_parse(tool, &credits_argp, DL_TOOL_JSON, argc, argv, &path);
+	tool_parse(tool, &credits_argp, TOOL_JSON, argc, argv, &path);
 	err = read_scenario(path, &tool->log, &scenario);
 	if (err)
-		return dl_exit_status(err);
+		return tool_exit_status(err);
 	err = start_link(path, &tool->log, &scenario, &link);
 	if (err)
 		goto out;
@@ -505,11 +505,10 @@ int dl_cmd_credits(struct dl_tool *tool, int argc, char **argv)
 		dl_log(&tool->log, DL_LOG_ERROR, "%s: %s", path,
 		       strerror(-err));
 	else if (steps)
-		err = dl_tool_print_json(tool,
-					 json_pack("{s:O}", "steps", steps));
+		err = tool_print_json(tool, json_pack("{s:O}", "steps", steps));
 out:
 	json_decref(steps);
 	free(link.stored);
 	free(scenario.events);
-	return dl_exit_status(err);
+	return tool_exit_status(err);
 }

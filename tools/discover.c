@@ -49,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->write = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, &r->net, arg, "netlist");
+		tool_arg_once(state, &r->net, arg, "netlist");
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->net == !r->live)
@@ -154,7 +154,7 @@ static json_t *odd_json(const struct dl_torus *t, uint32_t i)
 	return odd;
 }
 
-static int print_json(const struct dl_tool *tool, const struct dl_torus *t)
+static int print_json(const struct tool *tool, const struct dl_torus *t)
 {
 	json_t *placed = json_array(), *missing = json_array();
 	json_t *unplaced = json_array(), *odd = json_array();
@@ -179,7 +179,7 @@ static int print_json(const struct dl_tool *tool, const struct dl_torus *t)
 				       end_json(t->fabric,
 						t->fabric->ports[port].peer)));
 	}
-	return dl_tool_print_json(
+	return tool_print_json(
 		tool,
 		json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o}", "dims",
 			  t->grid.radix[0], t->grid.radix[1], t->grid.radix[2],
@@ -245,18 +245,18 @@ static void print_text(const struct dl_torus *t)
 			print_idle(t, t->off_links[i]);
 }
 
-static int write_config(const struct dl_tool *tool, const struct dl_torus *t,
+static int write_config(const struct tool *tool, const struct dl_torus *t,
 			const char *path)
 {
 	struct dl_torus_config *c = NULL;
-	struct dl_tool_out out;
+	struct tool_out out;
 	int err = dl_torus_describe(t, MAX_SEEDS, &c);
 
 	if (!err)
-		err = dl_tool_out_open(tool, NULL, path, &out);
+		err = tool_out_open(tool, NULL, path, &out);
 	if (!err)
-		err = dl_tool_out_close(tool, &out,
-					dl_torus_config_write(c, out.file));
+		err = tool_out_close(tool, &out,
+				     dl_torus_config_write(c, out.file));
 	dl_torus_config_free(c);
 	return err;
 }
@@ -277,23 +277,23 @@ static bool conclude(const struct dl_log *log, const struct dl_torus *t)
 	return !switches && !cables && !doubts;
 }
 
-int dl_cmd_discover(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
-	struct dl_setup s;
+	struct tool_setup s;
 	int err, status;
 
-	dl_tool_parse(tool, &discover_argp, DL_TOOL_JSON, argc, argv, &r);
-	err = dl_setup_load(tool, r.net, r.config, &s);
+	tool_parse(tool, &discover_argp, TOOL_JSON, argc, argv, &r);
+	err = tool_setup_load(tool, r.net, r.config, &s);
 	if (!err && tool->json)
 		err = print_json(tool, s.torus);
 	else if (!err)
 		print_text(s.torus);
 	if (!err && r.write)
 		err = write_config(tool, s.torus, r.write);
-	status = dl_exit_status(err);
+	status = tool_exit_status(err);
 	if (!err && !conclude(&tool->log, s.torus))
-		status = DL_EXIT_FINDING;
-	dl_setup_free(&s);
+		status = TOOL_EXIT_FINDING;
+	tool_setup_free(&s);
 	return status;
 }

@@ -149,7 +149,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_SCENARIO:
-		dl_arg_once(state, &r->scenario, arg, "scenario");
+		tool_arg_once(state, &r->scenario, arg, "scenario");
 		return 0;
 	case KEY_LIVE:
 		r->is_live = true;
@@ -158,7 +158,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->live.ca = arg;
 		return 0;
 	case 'P':
-		r->live.port = dl_arg_number(state, arg, "port", 1, 254);
+		r->live.port = tool_arg_number(state, arg, "port", 1, 254);
 		return 0;
 	case KEY_NET:
 		r->net = arg;
@@ -171,20 +171,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SEED:
 		r->has_seed = true;
-		r->seed = dl_arg_number(state, arg, "seed", 0, INT64_MAX);
+		r->seed = tool_arg_number(state, arg, "seed", 0, INT64_MAX);
 		return 0;
 	case KEY_SWEEP:
 		parse_sweep(state, arg, r);
 		return 0;
 	case KEY_THREADS:
-		r->sweep.threads =
-			dl_arg_number(state, arg, "number of threads", 1, 1024);
+		r->sweep.threads = tool_arg_number(
+			state, arg, "number of threads", 1, 1024);
 		return 0;
 	case KEY_COUNTERS:
 		r->counters = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, &r->dir, arg, "snapshot");
+		tool_arg_once(state, &r->dir, arg, "snapshot");
 		return 0;
 	case ARGP_KEY_END:
 		check(state, r);
@@ -264,25 +264,25 @@ static bool watch(void *context, const struct emu_run *r)
 
 /* ---- running ----------------------------------------------------------- */
 
-static int write_counters(const struct dl_tool *tool, const char *path,
+static int write_counters(const struct tool *tool, const char *path,
 			  const struct emu_run *r)
 {
-	struct dl_tool_out out;
-	int err = dl_tool_out_open(tool, NULL, path, &out);
+	struct tool_out out;
+	int err = tool_out_open(tool, NULL, path, &out);
 
 	return err ? err :
-		     dl_tool_out_close(tool, &out,
-				       emu_write_counters(r, out.file));
+		     tool_out_close(tool, &out,
+				    emu_write_counters(r, out.file));
 }
 
-static bool shows_progress(const struct dl_tool *tool)
+static bool shows_progress(const struct tool *tool)
 {
 	return isatty(STDERR_FILENO) && tool->level >= DL_LOG_INFO;
 }
 
-static int run_once(const struct dl_tool *tool, const struct request *r,
-		    const struct emu_plan *plan, const struct dl_coords *coords,
-		    int *status)
+static int run_once(const struct tool *tool, const struct request *r,
+		    const struct emu_plan *plan,
+		    const struct tool_coords *coords, int *status)
 {
 	struct watcher w = { .show = shows_progress(tool), .percent = -1 };
 	sigset_t ending, before;
@@ -295,13 +295,13 @@ static int run_once(const struct dl_tool *tool, const struct request *r,
 	if (w.percent >= 0)
 		fputs("\r\033[K", stderr);
 	if (!err && tool->json)
-		err = dl_tool_print_json(tool, emu_run_json(&run, coords));
+		err = tool_print_json(tool, emu_run_json(&run, coords));
 	else if (!err)
 		emu_run_print(&run, coords, stdout);
 	if (!err && r->counters)
 		err = write_counters(tool, r->counters, &run);
 	if (!err && emu_run_finding(&run))
-		*status = DL_EXIT_FINDING;
+		*status = TOOL_EXIT_FINDING;
 	emu_run_free(&run);
 	while (interrupted() && sigwaitinfo(&ending, NULL) > 0)
 		continue;
@@ -326,7 +326,7 @@ static int check_sweep(const struct emu_plan *p, const struct emu_sweep *s)
 	return -EINVAL;
 }
 
-static int run_sweep(const struct dl_tool *tool, const struct emu_sweep *s,
+static int run_sweep(const struct tool *tool, const struct emu_sweep *s,
 		     const struct emu_plan *plan, int *status)
 {
 	uint32_t n = emu_sweep_points(s);
@@ -335,22 +335,22 @@ static int run_sweep(const struct dl_tool *tool, const struct emu_sweep *s,
 
 	if (!err)
 		err = emu_sweep_run(plan, s, points);
-	if (!dl_campaign_is_leader()) {
+	if (!campaign_is_leader()) {
 		free(points);
 		return err;
 	}
 	if (!err && tool->json)
-		err = dl_tool_print_json(tool, emu_sweep_json(points, n));
+		err = tool_print_json(tool, emu_sweep_json(points, n));
 	else if (!err)
 		emu_sweep_print(points, n, stdout);
 	for (uint32_t i = 0; !err && i < n; i++)
 		if (!points[i].done || points[i].finding)
-			*status = DL_EXIT_FINDING;
+			*status = TOOL_EXIT_FINDING;
 	free(points);
 	return err;
 }
 
-static int read_tables(const struct dl_tool *tool, struct request *r,
+static int read_tables(const struct tool *tool, struct request *r,
 		       struct dl_snapshot *s)
 {
 	char *gaps = NULL;
@@ -366,46 +366,46 @@ static int read_tables(const struct dl_tool *tool, struct request *r,
 		       "dateline snapshot lists what is missing");
 	free(gaps);
 	/* What is wrong with the fabric is not wrong with the usage. */
-	return dl_exit_status(err) == DL_EXIT_USAGE ? -EIO : err;
+	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -EIO : err;
 }
 
-static int emulate(const struct dl_tool *tool, struct request *r,
+static int emulate(const struct tool *tool, struct request *r,
 		   struct emu_scenario *scenario, const struct dl_snapshot *s,
 		   int *status)
 {
-	struct dl_coords coords = { 0 };
+	struct tool_coords coords = { 0 };
 	struct emu_plan plan = { 0 };
 	int err;
 
 	r->sweep.show = shows_progress(tool) && r->has_sweep &&
-			dl_campaign_is_leader();
+			campaign_is_leader();
 	if (r->has_seed)
 		scenario->seed = r->seed;
-	err = dl_coords_find(tool, s->fabric, r->config, r->dir, &coords);
+	err = tool_coords_find(tool, s->fabric, r->config, r->dir, &coords);
 	if (!err)
-		err = dl_coords_complete_sls(tool, &coords, s->tables);
+		err = tool_coords_complete_sls(tool, &coords, s->tables);
 	if (!err)
 		err = emu_plan_make(scenario, s->tables, &coords, tool, &plan);
 	if (!err)
 		err = r->has_sweep ? run_sweep(tool, &r->sweep, &plan, status) :
 				     run_once(tool, r, &plan, &coords, status);
 	emu_plan_free(&plan);
-	dl_coords_free(&coords);
+	tool_coords_free(&coords);
 	return err;
 }
 
-int dl_cmd_emulate(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct emu_scenario scenario = { 0 };
 	struct dl_snapshot s = { 0 };
-	int err, status = DL_EXIT_GOOD;
+	int err, status = TOOL_EXIT_GOOD;
 
 	dl_live_options_init(&r.live);
-	dl_tool_parse(tool, &emulate_argp, DL_TOOL_JSON, argc, argv, &r);
+	tool_parse(tool, &emulate_argp, TOOL_JSON, argc, argv, &r);
 	/* One run is not divided: under mpirun the first process does it. */
-	if (!r.has_sweep && !dl_campaign_is_leader())
-		return DL_EXIT_GOOD;
+	if (!r.has_sweep && !campaign_is_leader())
+		return TOOL_EXIT_GOOD;
 	err = emu_scenario_read(r.scenario, &tool->log, &scenario);
 	if (!err)
 		err = read_tables(tool, &r, &s);
@@ -413,5 +413,5 @@ int dl_cmd_emulate(struct dl_tool *tool, int argc, char **argv)
 		err = emulate(tool, &r, &scenario, &s, &status);
 	emu_scenario_free(&scenario);
 	dl_snapshot_release(&s);
-	return err ? (int)dl_exit_status(err) : status;
+	return err ? (int)tool_exit_status(err) : status;
 }

@@ -143,12 +143,12 @@ struct emu_plan {
  * either case.
  */
 int emu_plan_make(const struct emu_scenario *s, const struct dl_tables *t,
-		  const struct dl_coords *coords, const struct dl_tool *tool,
+		  const struct tool_coords *coords, const struct tool *tool,
 		  struct emu_plan *out);
 void emu_plan_free(struct emu_plan *p);
 
 /* Look up what the faults name: emu_plan_make() does it.  0 or reported. */
-int emu_plan_faults(struct emu_plan *p, const struct dl_tool *tool);
+int emu_plan_faults(struct emu_plan *p, const struct tool *tool);
 
 /* A name in a scenario means a file beside it, unless it begins with "/". */
 char *emu_beside(const struct emu_scenario *s, const char *name);
@@ -293,10 +293,10 @@ struct emu_latency {
 
 void emu_latency_of(const struct dl_emu_histogram *h, struct emu_latency *out);
 
-json_t *emu_run_json(const struct emu_run *r, const struct dl_coords *coords);
+json_t *emu_run_json(const struct emu_run *r, const struct tool_coords *coords);
 json_t *emu_sweep_json(const struct emu_point *points, uint32_t n);
 
-void emu_run_print(const struct emu_run *r, const struct dl_coords *coords,
+void emu_run_print(const struct emu_run *r, const struct tool_coords *coords,
 		   FILE *to);
 void emu_sweep_print(const struct emu_point *points, uint32_t n, FILE *to);
 

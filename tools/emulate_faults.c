@@ -60,26 +60,26 @@ static int find_port(struct emu_plan *p, const struct emu_fault *f,
 	return 0;
 }
 
-static int read_tables(struct emu_plan *p, const struct dl_tool *tool,
+static int read_tables(struct emu_plan *p, const struct tool *tool,
 		       const char *name, struct dl_snapshot *out)
 {
 	char *dir = emu_beside(p->scenario, name);
-	struct dl_coords coords = { 0 };
+	struct tool_coords coords = { 0 };
 	int err;
 
 	if (!dir)
 		return -ENOMEM;
 	err = dl_snapshot_read(dir, NULL, NULL, p->log, out);
 	if (!err)
-		err = dl_coords_find(tool, out->fabric, NULL, dir, &coords);
+		err = tool_coords_find(tool, out->fabric, NULL, dir, &coords);
 	if (!err)
-		err = dl_coords_complete_sls(tool, &coords, out->tables);
-	dl_coords_free(&coords);
+		err = tool_coords_complete_sls(tool, &coords, out->tables);
+	tool_coords_free(&coords);
 	free(dir);
 	return err;
 }
 
-int emu_plan_faults(struct emu_plan *p, const struct dl_tool *tool)
+int emu_plan_faults(struct emu_plan *p, const struct tool *tool)
 {
 	const struct emu_scenario *s = p->scenario;
 	int err = 0;

@@ -108,7 +108,7 @@ static json_t *port_json(const struct emu_run *r, uint32_t port)
 	}
 	return json_pack("{s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 			 "s:I, s:o}",
-			 "guid", dl_guid_json(f, f->ports[port].node), "port",
+			 "guid", tool_json_guid(f, f->ports[port].node), "port",
 			 f->ports[port].num, "xmit_data_bytes",
 			 (json_int_t)p->bytes, "xmit_packets",
 			 (json_int_t)p->packets, "xmit_wait_ns",
@@ -150,10 +150,10 @@ static json_t *pairs_json(const struct emu_run *r)
 				list,
 				json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}",
 					  "from",
-					  dl_guid_json(
+					  tool_json_guid(
 						  f, f->ports[p->port[a]].node),
 					  "to",
-					  dl_guid_json(
+					  tool_json_guid(
 						  f, f->ports[p->port[b]].node),
 					  "packets", (json_int_t)q->packets,
 					  "bytes", (json_int_t)q->bytes,
@@ -212,7 +212,8 @@ static json_t *starved_json(const struct emu_run *r)
 		json_array_append_new(
 			list,
 			json_pack("{s:o, s:i, s:i, s:b, s:I}", "guid",
-				  dl_guid_json(f, f->ports[found[i].port].node),
+				  tool_json_guid(f,
+						 f->ports[found[i].port].node),
 				  "port", f->ports[found[i].port].num, "vl",
 				  found[i].vl, "unlisted", found[i].unlisted,
 				  "since_ns",
@@ -221,15 +222,15 @@ static json_t *starved_json(const struct emu_run *r)
 }
 
 static json_t *cycle_json(const struct emu_run *r,
-			  const struct dl_coords *coords)
+			  const struct tool_coords *coords)
 {
 	struct dl_verify_result v = { .fabric = r->plan->fabric };
-	struct dl_report report = { .verdict = &v, .coords = coords };
+	struct verify_report report = { .verdict = &v, .coords = coords };
 	const struct dl_cycle_step *cycle;
 
 	v.ncycle = dl_emu_cycle(r->emu, &cycle);
 	v.cycle = (struct dl_cycle_step *)cycle;
-	return dl_report_cycle_json(&report);
+	return verify_cycle_json(&report);
 }
 
 static json_t *warnings_json(const struct emu_run *r)
@@ -243,7 +244,7 @@ static json_t *warnings_json(const struct emu_run *r)
 
 /* ---- documents --------------------------------------------------------- */
 
-json_t *emu_run_json(const struct emu_run *r, const struct dl_coords *coords)
+json_t *emu_run_json(const struct emu_run *r, const struct tool_coords *coords)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
 	const struct dl_cycle_step *cycle;

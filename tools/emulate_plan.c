@@ -241,7 +241,7 @@ static int fill_grid(struct emu_plan *p)
 }
 
 /* By the coordinates of the switches to which adapters are attached. */
-static int grid_of_coords(struct emu_plan *p, const struct dl_coords *coords)
+static int grid_of_coords(struct emu_plan *p, const struct tool_coords *coords)
 {
 	const struct dl_fabric *f = p->fabric;
 	uint32_t *used = calloc(f->nswitches + 1, sizeof(*used));
@@ -277,7 +277,7 @@ static bool needs_grid(unsigned int pattern)
 	       pattern == DL_EMU_PATTERN_NEIGHBOUR;
 }
 
-static int make_grid(struct emu_plan *p, const struct dl_coords *coords)
+static int make_grid(struct emu_plan *p, const struct tool_coords *coords)
 {
 	const struct emu_scenario *s = p->scenario;
 
@@ -381,7 +381,7 @@ static int make_multicast(struct emu_plan *p, uint32_t origin)
 }
 
 int emu_plan_make(const struct emu_scenario *s, const struct dl_tables *t,
-		  const struct dl_coords *coords, const struct dl_tool *tool,
+		  const struct tool_coords *coords, const struct tool *tool,
 		  struct emu_plan *out)
 {
 	size_t most = (size_t)s->ntraffic * (t->ngroups + 1);

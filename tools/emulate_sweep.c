@@ -89,7 +89,7 @@ static bool watch(void *context, const struct emu_run *r)
 {
 	(void)context;
 	(void)r;
-	return dl_campaign_is_interrupted();
+	return campaign_is_interrupted();
 }
 
 /* Workers keep nothing from one point to the next. */
@@ -132,7 +132,7 @@ int emu_sweep_run(const struct emu_plan *p, const struct emu_sweep *s,
 		  struct emu_point *points)
 {
 	struct job j = { .plan = p, .sweep = s };
-	struct dl_campaign c = {
+	struct campaign c = {
 		.nitems = emu_sweep_points(s),
 		.result_size = sizeof(*points),
 		.threads = s->threads,
@@ -143,8 +143,7 @@ int emu_sweep_run(const struct emu_plan *p, const struct emu_sweep *s,
 		.progress = s->show ? show_progress : NULL,
 	};
 	bool *done = calloc(c.nitems, sizeof(*done)), interrupted;
-	int err = done ? dl_campaign_run(&c, points, done, &interrupted) :
-			 -ENOMEM;
+	int err = done ? campaign_run(&c, points, done, &interrupted) : -ENOMEM;
 
 	free(done);
 	return err;

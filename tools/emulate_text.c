@@ -123,10 +123,10 @@ static void print_starved(const struct emu_run *r, FILE *to)
 }
 
 static void print_deadlock(const struct emu_run *r,
-			   const struct dl_coords *coords, FILE *to)
+			   const struct tool_coords *coords, FILE *to)
 {
 	struct dl_verify_result v = { .fabric = r->plan->fabric };
-	struct dl_report report = { .verdict = &v, .coords = coords };
+	struct verify_report report = { .verdict = &v, .coords = coords };
 	const struct dl_cycle_step *cycle;
 
 	v.ncycle = dl_emu_cycle(r->emu, &cycle);
@@ -139,10 +139,10 @@ static void print_deadlock(const struct emu_run *r,
 		"deadlock: yes, at %.0f ns; %u channels wait for each "
 		"other\n",
 		dl_emu_now(r->emu) / 1e3, v.ncycle);
-	dl_report_cycle(&report, to);
+	verify_print_cycle(&report, to);
 }
 
-void emu_run_print(const struct emu_run *r, const struct dl_coords *coords,
+void emu_run_print(const struct emu_run *r, const struct tool_coords *coords,
 		   FILE *to)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);

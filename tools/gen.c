@@ -138,9 +138,9 @@ static void parse_fail_link(struct argp_state *state, const char *text)
 			   "--fail-link: \"%s\" should end like :+x or :-z*2",
 			   text);
 	hop->dir = dl_torus_dir(at[2] - 'x', at[1] == '-');
-	hop->cables = at[3] ? dl_arg_number(state, at + 4,
-					    "--fail-link: N in *N", 1,
-					    gen->plan.parallel) :
+	hop->cables = at[3] ? tool_arg_number(state, at + 4,
+					      "--fail-link: N in *N", 1,
+					      gen->plan.parallel) :
 			      0;
 }
 
@@ -169,7 +169,7 @@ static void finish_plan(struct argp_state *state)
 	gen->sites = calloc(gen->nfailures + 1, sizeof(*gen->sites));
 	gen->hops = calloc(gen->nfailures + 1, sizeof(*gen->hops));
 	if (!gen->sites || !gen->hops)
-		argp_failure(state, DL_EXIT_ENVIRONMENT, ENOMEM, "options");
+		argp_failure(state, TOOL_EXIT_ENVIRONMENT, ENOMEM, "options");
 	for (uint32_t i = 0; i < gen->nfailures; i++)
 		if (gen->failures[i].link)
 			parse_fail_link(state, gen->failures[i].text);
@@ -186,7 +186,7 @@ static void keep_failure(struct argp_state *state, const char *text, bool link)
 	gen->failures = reallocarray(gen->failures, gen->nfailures + 1,
 				     sizeof(*gen->failures));
 	if (!gen->failures)
-		argp_failure(state, DL_EXIT_ENVIRONMENT, ENOMEM, "options");
+		argp_failure(state, TOOL_EXIT_ENVIRONMENT, ENOMEM, "options");
 	gen->failures[gen->nfailures++] = (struct failure){ text, link };
 }
 
@@ -200,20 +200,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		gen->prefix = arg;
 		return 0;
 	case KEY_HOSTS:
-		plan->hosts = dl_arg_number(state, arg, "--hosts", 0,
-					    DL_FABRIC_MAX_PORTS);
+		plan->hosts = tool_arg_number(state, arg, "--hosts", 0,
+					      DL_FABRIC_MAX_PORTS);
 		return 0;
 	case KEY_MESH:
 		gen->mesh = arg;
 		return 0;
 	case KEY_PARALLEL:
-		plan->parallel = dl_arg_number(state, arg, "--parallel", 1,
-					       DL_FABRIC_MAX_PORTS);
+		plan->parallel = tool_arg_number(state, arg, "--parallel", 1,
+						 DL_FABRIC_MAX_PORTS);
 		return 0;
 	case KEY_SCRAMBLE:
 		plan->scramble = true;
-		plan->seed =
-			dl_arg_number(state, arg, "--scramble", 0, UINT64_MAX);
+		plan->seed = tool_arg_number(state, arg, "--scramble", 0,
+					     UINT64_MAX);
 		return 0;
 	case KEY_FAIL_SWITCH:
 	case KEY_FAIL_LINK:
@@ -223,7 +223,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (gen->nradices == DL_TORUS_DIMS)
 			argp_error(state, "\"%s\" is one argument too many",
 				   arg);
-		plan->grid.radix[gen->nradices++] = dl_arg_number(
+		plan->grid.radix[gen->nradices++] = tool_arg_number(
 			state, arg, "radix", 1, DL_TORUS_MAX_RADIX);
 		return 0;
 	case ARGP_KEY_END:
@@ -244,41 +244,39 @@ static const struct argp argp = {
 /* ---- the files --------------------------------------------------------- */
 
 /* Create PREFIX followed by `suffix`. */
-static int open_suffixed(const struct dl_tool *tool, const char *prefix,
-			 const char *suffix, struct dl_tool_out *out)
+static int open_suffixed(const struct tool *tool, const char *prefix,
+			 const char *suffix, struct tool_out *out)
 {
 	char *path;
 	int err;
 
 	if (asprintf(&path, "%s%s", prefix, suffix) < 0)
 		return -ENOMEM;
-	err = dl_tool_out_open(tool, NULL, path, out);
+	err = tool_out_open(tool, NULL, path, out);
 	free(path);
 	return err;
 }
 
-static int write_files(const struct dl_tool *tool, const char *prefix,
+static int write_files(const struct tool *tool, const char *prefix,
 		       const struct dl_fabric *f,
 		       const struct dl_torus_config *c)
 {
-	struct dl_tool_out out;
+	struct tool_out out;
 	int err;
 
 	err = open_suffixed(tool, prefix, ".net", &out);
 	if (err)
 		return err;
-	err = dl_tool_out_close(tool, &out,
-				dl_fabric_write_netlist(f, out.file));
+	err = tool_out_close(tool, &out, dl_fabric_write_netlist(f, out.file));
 	if (err)
 		return err;
 	err = open_suffixed(tool, prefix, ".torus.conf", &out);
 	if (err)
 		return err;
-	return dl_tool_out_close(tool, &out,
-				 dl_torus_config_write(c, out.file));
+	return tool_out_close(tool, &out, dl_torus_config_write(c, out.file));
 }
 
-static void report(const struct dl_tool *tool, const char *prefix,
+static void report(const struct tool *tool, const char *prefix,
 		   const struct dl_fabric *f, const struct dl_torus_config *c)
 {
 	uint32_t cables = 0;
@@ -293,14 +291,14 @@ static void report(const struct dl_tool *tool, const char *prefix,
 	       prefix, c->nseeds, c->nseeds == 1 ? "" : "s");
 }
 
-int dl_cmd_gen(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_gen(struct tool *tool, int argc, char **argv)
 {
 	struct gen gen = { .plan = { .hosts = 1, .parallel = 1 } };
 	struct dl_torus_config *c = NULL;
 	struct dl_fabric *f = NULL;
 	int err;
 
-	dl_tool_parse(tool, &argp, 0, argc, argv, &gen);
+	tool_parse(tool, &argp, 0, argc, argv, &gen);
 	err = dl_torus_generate(&gen.plan, &tool->log, &f, &c);
 	if (!err)
 		err = write_files(tool, gen.prefix, f, c);
@@ -311,5 +309,5 @@ int dl_cmd_gen(struct dl_tool *tool, int argc, char **argv)
 	free(gen.failures);
 	free(gen.sites);
 	free(gen.hops);
-	return dl_exit_status(err);
+	return tool_exit_status(err);
 }

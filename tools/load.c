@@ -4,8 +4,7 @@
 
 #include "tool.h"
 
-int dl_tool_load(const struct dl_tool *tool, const char *path,
-		 struct dl_fabric **out)
+int tool_load(const struct tool *tool, const char *path, struct dl_fabric **out)
 {
 	struct dl_live_options live;
 

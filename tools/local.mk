@@ -9,7 +9,8 @@ dateline_SOURCES = \
 	tools/bench_route.c \
 	tools/bench_verify.c \
 	tools/campaign.c tools/campaign.h \
-	tools/coords.c \
+	tools/coords.c tools/coords.h \
+	tools/coords_order.c \
 	tools/coords_print.c \
 	tools/coords_ranks.c \
 	tools/coords_slurm.c \
@@ -37,7 +38,6 @@ dateline_SOURCES = \
 	tools/report_tables.c \
 	tools/route.c \
 	tools/scenario.c tools/scenario.h \
-	tools/places.c tools/places.h \
 	tools/setup.c \
 	tools/sites.c tools/sites.h \
 	tools/snapshot.c \

@@ -11,10 +11,10 @@
 
 static const struct command {
 	const char *word;
-	dl_command *run;
+	tool_command *run;
 	const char *summary;
 } commands[] = {
-#define COMMAND(word, summary) { #word, dl_cmd_##word, summary },
+#define COMMAND(word, summary) { #word, tool_cmd_##word, summary },
 #include "commands.def"
 #undef COMMAND
 	{ 0 }
@@ -31,7 +31,7 @@ static void print_message(void *context, enum dl_log_level level,
 		[DL_LOG_INFO] = { "", "" },
 		[DL_LOG_VERBOSE] = { "", "" },
 	};
-	const struct dl_tool *tool = context;
+	const struct tool *tool = context;
 
 	if (level > tool->level)
 		return;
@@ -110,7 +110,7 @@ static const struct argp main_argp = {
 
 int main(int argc, char **argv)
 {
-	struct dl_tool tool = {
+	struct tool tool = {
 		.log = { .write = print_message, .context = &tool },
 		.level = DL_LOG_INFO,
 		.colour = isatty(STDERR_FILENO),
@@ -119,21 +119,21 @@ int main(int argc, char **argv)
 	char *name = NULL;
 	int status;
 
-	argp_err_exit_status = DL_EXIT_USAGE;
+	argp_err_exit_status = TOOL_EXIT_USAGE;
 	argp_program_version = PACKAGE_STRING;
 	if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice))
-		return DL_EXIT_USAGE;
+		return TOOL_EXIT_USAGE;
 
 	if (asprintf(&name, "dateline %s", choice.command->word) < 0)
-		return DL_EXIT_ENVIRONMENT;
+		return TOOL_EXIT_ENVIRONMENT;
 	argv[choice.first] = name;
 	status = choice.command->run(&tool, argc - choice.first,
 				     argv + choice.first);
 	free(name);
-	if (fclose(stdout) && status == DL_EXIT_GOOD) {
+	if (fclose(stdout) && status == TOOL_EXIT_GOOD) {
 		dl_log(&tool.log, DL_LOG_ERROR, "cannot print the result: %s",
 		       strerror(errno));
-		status = DL_EXIT_ENVIRONMENT;
+		status = TOOL_EXIT_ENVIRONMENT;
 	}
 	return status;
 }

@@ -59,12 +59,11 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 
-int dl_tool_write_opensm_conf(const struct dl_tool *tool, const char *dir,
-			      const struct dl_route_options *o)
+int tool_write_opensm_conf(const struct tool *tool, const char *dir,
+			   const struct dl_route_options *o)
 {
-	struct dl_tool_out out;
-	int err = dl_tool_out_open(tool, dir, OPENSM_CONF, &out);
+	struct tool_out out;
+	int err = tool_out_open(tool, dir, OPENSM_CONF, &out);
 
-	return err ? err :
-		     dl_tool_out_close(tool, &out, write_conf(o, out.file));
+	return err ? err : tool_out_close(tool, &out, write_conf(o, out.file));
 }

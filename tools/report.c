@@ -82,7 +82,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->out = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, &r->dir, arg, "snapshot");
+		tool_arg_once(state, &r->dir, arg, "snapshot");
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->dir)
@@ -121,8 +121,8 @@ static const struct argp report_argp = {
 /* What is read, and what the page is made of. */
 struct inputs {
 	struct dl_snapshot now, then;
-	struct dl_coords coords, coords_then;
-	struct dl_page page, page_then;
+	struct tool_coords coords, coords_then;
+	struct report_page page, page_then;
 };
 
 /* Part of the document; NULL stands for no memory. */
@@ -133,9 +133,9 @@ static int add(json_t *document, const char *key, json_t *part)
 
 static int judge(const struct request *r, struct inputs *in, json_t *document)
 {
-	struct dl_report report = { .tables = in->now.tables,
-				    .coords = &in->coords,
-				    .compared = in->then.tables };
+	struct verify_report report = { .tables = in->now.tables,
+					.coords = &in->coords,
+					.compared = in->then.tables };
 	struct dl_verify_options o;
 	struct dl_verify_result *v;
 	json_t *change;
@@ -147,13 +147,13 @@ static int judge(const struct request *r, struct inputs *in, json_t *document)
 	if (err)
 		return err;
 	report.verdict = v;
-	err = dl_report_explain(&report, &o);
+	err = verify_explain(&report, &o);
 	if (!err)
 		err = add(document, "verdict",
-			  dl_page_verdict(&in->page, &report));
+			  report_verdict(&in->page, &report));
 	if (!err && r->against) {
-		err = dl_page_change(&in->page, &in->page_then, r->against,
-				     &report, &change);
+		err = report_change(&in->page, &in->page_then, r->against,
+				    &report, &change);
 		if (!err)
 			err = add(document, "change", change);
 	}
@@ -161,89 +161,87 @@ static int judge(const struct request *r, struct inputs *in, json_t *document)
 	return err;
 }
 
-static int fill(const struct dl_tool *tool, const struct request *r,
+static int fill(const struct tool *tool, const struct request *r,
 		struct inputs *in, json_t *document)
 {
 	json_t *load, *emulation;
 	int err = judge(r, in, document);
 
 	if (!err)
-		err = dl_page_load(&in->page, &load);
+		err = report_load(&in->page, &load);
 	if (!err)
 		err = add(document, "load", load);
 	if (!err)
-		err = add(document, "fabric", dl_page_fabric(&in->page));
+		err = add(document, "fabric", report_fabric(&in->page));
 	if (!err)
-		err = add(document, "missing", dl_page_missing(&in->page));
+		err = add(document, "missing", report_missing(&in->page));
 	if (!err)
-		err = add(document, "tables", dl_page_tables(&in->page));
+		err = add(document, "tables", report_tables(&in->page));
 	if (!err)
 		err = add(document, "partial",
 			  json_boolean(in->now.parts & DL_SNAPSHOT_IS_PARTIAL));
 	if (err || !r->emulation)
 		return err;
-	err = dl_page_emulation(&in->page, r->emulation, &tool->log,
-				&emulation);
+	err = report_emulation(&in->page, r->emulation, &tool->log, &emulation);
 	return err ? err : add(document, "emulation", emulation);
 }
 
-static int write_page(const struct dl_tool *tool, const struct request *r,
+static int write_page(const struct tool *tool, const struct request *r,
 		      struct inputs *in)
 {
 	char *path = realpath(r->dir, NULL);
 	const char *name = path ? strrchr(path, '/') + 1 : r->dir;
-	json_t *document = json_pack("{s:s, s:o}", "program", PACKAGE_STRING,
-				     "title",
-				     dl_json_text(r->title ? r->title : name));
-	struct dl_tool_out out;
+	json_t *document =
+		json_pack("{s:s, s:o}", "program", PACKAGE_STRING, "title",
+			  tool_json_text(r->title ? r->title : name));
+	struct tool_out out;
 	int err = document ? fill(tool, r, in, document) : -ENOMEM;
 
 	free(path);
 	if (!err)
-		err = dl_tool_out_open(tool, NULL, r->out, &out);
+		err = tool_out_open(tool, NULL, r->out, &out);
 	if (!err)
-		err = dl_tool_out_close(tool, &out,
-					dl_page_write(&in->page, document,
-						      out.file));
+		err = tool_out_close(tool, &out,
+				     report_write(&in->page, document,
+						  out.file));
 	json_decref(document);
 	return err;
 }
 
 /* ---- input ------------------------------------------------------------- */
 
-static int read_one(const struct dl_tool *tool, const char *dir,
-		    const char *net, const char *psl, const char *config,
-		    struct dl_snapshot *s, struct dl_coords *coords,
-		    struct dl_page *page)
+static int read_one(const struct tool *tool, const char *dir, const char *net,
+		    const char *psl, const char *config, struct dl_snapshot *s,
+		    struct tool_coords *coords, struct report_page *page)
 {
 	int err = dl_snapshot_read(dir, net, psl, &tool->log, s);
 
 	if (!err)
-		err = dl_coords_find(tool, s->fabric, config, dir, coords);
+		err = tool_coords_find(tool, s->fabric, config, dir, coords);
 	if (!err)
-		err = dl_coords_complete_sls(tool, coords, s->tables);
+		err = tool_coords_complete_sls(tool, coords, s->tables);
 	if (!err)
-		err = dl_page_init(page, s->tables, coords);
+		err = report_page_init(page, s->tables, coords);
 	return err;
 }
 
 static void release(struct inputs *in)
 {
-	dl_page_release(&in->page);
-	dl_page_release(&in->page_then);
-	dl_coords_free(&in->coords);
-	dl_coords_free(&in->coords_then);
+	report_page_release(&in->page);
+	report_page_release(&in->page_then);
+	tool_coords_free(&in->coords);
+	tool_coords_free(&in->coords_then);
 	dl_snapshot_release(&in->now);
 	dl_snapshot_release(&in->then);
 }
 
-int dl_cmd_report(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_report(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct inputs in = { 0 };
 	int err;
 
-	dl_tool_parse(tool, &report_argp, 0, argc, argv, &r);
+	tool_parse(tool, &report_argp, 0, argc, argv, &r);
 	err = read_one(tool, r.dir, r.net, r.psl, r.config, &in.now, &in.coords,
 		       &in.page);
 	if (!err && r.against)
@@ -252,5 +250,5 @@ int dl_cmd_report(struct dl_tool *tool, int argc, char **argv)
 	if (!err)
 		err = write_page(tool, &r, &in);
 	release(&in);
-	return dl_exit_status(err);
+	return tool_exit_status(err);
 }

@@ -24,7 +24,7 @@
 #include "verify.h"
 
 /* A cable between two switches; [0] at the lower page number. */
-struct dl_page_cable {
+struct report_cable {
 	uint32_t port[2]; /* port indices */
 };
 
@@ -37,16 +37,16 @@ struct dl_page_cable {
  * An "end" is a switch's port 0 (its number is the switch's) or another end
  * port (numbered from nswitches on).
  */
-struct dl_page {
+struct report_page {
 	const struct dl_fabric *fabric;
 	const struct dl_tables *tables;
-	const struct dl_coords *coords;
+	const struct tool_coords *coords;
 	uint32_t *switches; /* switch number by page number */
 	uint32_t *place;    /* page number by switch number */
 	uint32_t *ends;	    /* port index by end */
 	uint32_t nends;	    /* switches included */
 	uint32_t *end_of;   /* by port index: end, or DL_NONE */
-	struct dl_page_cable *cables;
+	struct report_cable *cables;
 	uint32_t ncables;
 	/* By port index: 2 * cable + (1 at its second end), or DL_NONE. */
 	uint32_t *way_of;
@@ -54,49 +54,50 @@ struct dl_page {
 	uint32_t nlids;
 };
 
-int dl_page_init(struct dl_page *p, const struct dl_tables *t,
-		 const struct dl_coords *coords);
-void dl_page_release(struct dl_page *p);
+int report_page_init(struct report_page *p, const struct dl_tables *t,
+		     const struct tool_coords *coords);
+void report_page_release(struct report_page *p);
 
 /* A node's coordinates, or null. */
-json_t *dl_page_coord(const struct dl_coords *c, const struct dl_fabric *f,
-		      uint32_t node);
+json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f,
+		     uint32_t node);
 
 /* Parts of the document.  NULL: no memory. */
-json_t *dl_page_fabric(const struct dl_page *p);
-json_t *dl_page_missing(const struct dl_page *p);
-json_t *dl_page_verdict(const struct dl_page *p, const struct dl_report *r);
+json_t *report_fabric(const struct report_page *p);
+json_t *report_missing(const struct report_page *p);
+json_t *report_verdict(const struct report_page *p,
+		       const struct verify_report *r);
 /* The loads of the ways: 0 or -ENOMEM. */
-int dl_page_load(const struct dl_page *p, json_t **out);
+int report_load(const struct report_page *p, json_t **out);
 
-/* What describes the tables, which dl_page_write_tables() writes. */
-json_t *dl_page_tables(const struct dl_page *p);
+/* What describes the tables, which report_write_tables() writes. */
+json_t *report_tables(const struct report_page *p);
 
 /*
  * The difference between two snapshots; `r` compared their path SLs.  0 or
  * -ENOMEM.
  */
-int dl_page_change(const struct dl_page *now, const struct dl_page *then,
-		   const char *dir, const struct dl_report *r, json_t **out);
+int report_change(const struct report_page *now, const struct report_page *then,
+		  const char *dir, const struct verify_report *r, json_t **out);
 
 /*
  * Read what `dateline emulate --json` printed.  0, -EINVAL (not such a
  * document, or of another fabric; reported), -ENOMEM.
  */
-int dl_page_emulation(const struct dl_page *p, const char *path,
-		      const struct dl_log *log, json_t **out);
+int report_emulation(const struct report_page *p, const char *path,
+		     const struct dl_log *log, json_t **out);
 
 /* The tables, as elements of the page.  0, -EIO, -ENOMEM. */
-int dl_page_write_tables(const struct dl_page *p, FILE *to);
+int report_write_tables(const struct report_page *p, FILE *to);
 
 /* The whole file.  0, -EIO, -ENOMEM. */
-int dl_page_write(const struct dl_page *p, const json_t *document, FILE *to);
+int report_write(const struct report_page *p, const json_t *document, FILE *to);
 
 /* Page, style and program: made from report/ by make. */
-struct dl_page_source {
+struct report_source {
 	const unsigned char *text;
 	size_t len;
 };
-extern const struct dl_page_source dl_page_html, dl_page_css, dl_page_js;
+extern const struct report_source report_html, report_css, report_js;
 
 #endif

@@ -17,7 +17,7 @@
 #include "dateline/tables.h"
 
 struct change {
-	const struct dl_page *now, *then;
+	const struct report_page *now, *then;
 	uint32_t *sw_then; /* by page switch: switch number, or DL_NONE */
 };
 
@@ -49,17 +49,17 @@ static uint32_t port_in(const struct dl_fabric *other,
 
 /* ---- what is there ----------------------------------------------------- */
 
-static json_t *node_json(const struct dl_page *p, uint32_t node)
+static json_t *node_json(const struct report_page *p, uint32_t node)
 {
 	return json_pack("{s:o, s:o, s:o}", "guid",
-			 dl_guid_json(p->fabric, node), "name",
-			 dl_json_text(dl_fabric_node_name(p->fabric, node)),
-			 "coord", dl_page_coord(p->coords, p->fabric, node));
+			 tool_json_guid(p->fabric, node), "name",
+			 tool_json_text(dl_fabric_node_name(p->fabric, node)),
+			 "coord", report_coord(p->coords, p->fabric, node));
 }
 
 /* Nodes of one page that the other lacks: switches, or all else. */
-static json_t *only_nodes(const struct dl_page *p, const struct dl_page *other,
-			  bool switches)
+static json_t *only_nodes(const struct report_page *p,
+			  const struct report_page *other, bool switches)
 {
 	json_t *list = json_array();
 
@@ -70,7 +70,7 @@ static json_t *only_nodes(const struct dl_page *p, const struct dl_page *other,
 	return list;
 }
 
-static json_t *end_json(const struct dl_page *p, uint32_t port)
+static json_t *end_json(const struct report_page *p, uint32_t port)
 {
 	const struct dl_fabric_port *q = &p->fabric->ports[port];
 	json_t *end = node_json(p, q->node);
@@ -80,7 +80,8 @@ static json_t *end_json(const struct dl_page *p, uint32_t port)
 }
 
 /* Cables of one page that the other lacks. */
-static json_t *only_cables(const struct dl_page *p, const struct dl_page *other)
+static json_t *only_cables(const struct report_page *p,
+			   const struct report_page *other)
 {
 	const struct dl_fabric *f = p->fabric, *o = other->fabric;
 	json_t *list = json_array();
@@ -310,7 +311,7 @@ static int add_load(const struct change *c, json_t *out)
 
 static int compare(struct change *c, json_t *out)
 {
-	const struct dl_page *now = c->now, *then = c->then;
+	const struct report_page *now = c->now, *then = c->then;
 	int err;
 
 	for (uint32_t i = 0; i < now->fabric->nswitches; i++) {
@@ -338,12 +339,12 @@ static int compare(struct change *c, json_t *out)
 	return err ? err : add_load(c, out);
 }
 
-int dl_page_change(const struct dl_page *now, const struct dl_page *then,
-		   const char *dir, const struct dl_report *r, json_t **out)
+int report_change(const struct report_page *now, const struct report_page *then,
+		  const char *dir, const struct verify_report *r, json_t **out)
 {
 	struct change c = { .now = now, .then = then };
 	json_t *document =
-		json_pack("{s:o, s:I, s:I}", "dir", dl_json_text(dir),
+		json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir),
 			  "sl_compared", (json_int_t)r->verdict->sl_compared,
 			  "sl_changed", (json_int_t)r->verdict->sl_changes);
 	int err = -ENOMEM;

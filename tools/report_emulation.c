@@ -19,7 +19,7 @@
 #define VLS 16
 
 struct emulation {
-	const struct dl_page *page;
+	const struct report_page *page;
 	const struct dl_log *log;
 	const char *path;
 	json_t *bytes, *wait, *vl[VLS];
@@ -245,8 +245,8 @@ static int check(const struct emulation *e, json_t *d)
 	return -EINVAL;
 }
 
-int dl_page_emulation(const struct dl_page *p, const char *path,
-		      const struct dl_log *log, json_t **out)
+int report_emulation(const struct report_page *p, const char *path,
+		     const struct dl_log *log, json_t **out)
 {
 	struct emulation e = { .page = p, .log = log, .path = path };
 	json_error_t error;

@@ -26,19 +26,19 @@ static json_int_t or_minus(uint32_t value)
 	return value == DL_NONE ? -1 : (json_int_t)value;
 }
 
-json_t *dl_page_coord(const struct dl_coords *c, const struct dl_fabric *f,
-		      uint32_t node)
+json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f,
+		     uint32_t node)
 {
 	uint32_t at[DL_TORUS_DIMS];
 
-	if (node == DL_NONE || !dl_coords_of(c, f->nodes[node].sw, at))
+	if (node == DL_NONE || !tool_coords_of(c, f->nodes[node].sw, at))
 		return json_null();
 	return json_pack("[iii]", at[0], at[1], at[2]);
 }
 
 /* ---- switches, ends, cables -------------------------------------------- */
 
-static json_t *grid_json(const struct dl_coords *c)
+static json_t *grid_json(const struct tool_coords *c)
 {
 	const struct dl_torus_grid *g = &c->grid;
 
@@ -49,7 +49,7 @@ static json_t *grid_json(const struct dl_coords *c)
 			 g->mesh[1], g->mesh[2], "certain", c->certain);
 }
 
-static json_t *switches_json(const struct dl_page *p)
+static json_t *switches_json(const struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 	json_t *site = json_array(), *ports = json_array();
@@ -65,7 +65,7 @@ static json_t *switches_json(const struct dl_page *p)
 }
 
 /* All ends; the first ones are the switches' own ports 0. */
-static json_t *ends_json(const struct dl_page *p)
+static json_t *ends_json(const struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 	json_t *guid = json_array(), *name = json_array();
@@ -76,9 +76,9 @@ static json_t *ends_json(const struct dl_page *p)
 		const struct dl_fabric_port *e = &f->ports[p->ends[i]];
 		uint32_t access = dl_fabric_access_switch(f, p->ends[i]);
 
-		json_array_append_new(guid, dl_guid_json(f, e->node));
+		json_array_append_new(guid, tool_json_guid(f, e->node));
 		json_array_append_new(
-			name, dl_json_text(dl_fabric_node_name(f, e->node)));
+			name, tool_json_text(dl_fabric_node_name(f, e->node)));
 		push(num, e->num);
 		push(lid, e->lid);
 		push(lmc, e->lmc);
@@ -93,7 +93,7 @@ static json_t *ends_json(const struct dl_page *p)
 			 lid, "lmc", lmc, "sw", sw, "port", port);
 }
 
-static json_t *cables_json(const struct dl_page *p)
+static json_t *cables_json(const struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 	json_t *list = json_array();
@@ -109,7 +109,7 @@ static json_t *cables_json(const struct dl_page *p)
 	return list;
 }
 
-json_t *dl_page_fabric(const struct dl_page *p)
+json_t *report_fabric(const struct report_page *p)
 {
 	return json_pack("{s:o, s:o, s:o, s:o}", "grid", grid_json(p->coords),
 			 "switches", switches_json(p), "ends", ends_json(p),
@@ -148,7 +148,7 @@ static uint32_t count_cables(const struct dl_fabric *f, uint32_t a, uint32_t b)
 	return count;
 }
 
-static void count_hops(const struct dl_page *p, struct hops *h)
+static void count_hops(const struct report_page *p, struct hops *h)
 {
 	const struct dl_torus_grid *g = &p->coords->grid;
 
@@ -167,7 +167,7 @@ static void count_hops(const struct dl_page *p, struct hops *h)
 		}
 }
 
-static void list_missing(const struct dl_page *p, const struct hops *h,
+static void list_missing(const struct report_page *p, const struct hops *h,
 			 json_t *switches, json_t *cables)
 {
 	const struct dl_torus_grid *g = &p->coords->grid;
@@ -192,7 +192,7 @@ static void list_missing(const struct dl_page *p, const struct hops *h,
 	}
 }
 
-json_t *dl_page_missing(const struct dl_page *p)
+json_t *report_missing(const struct report_page *p)
 {
 	uint32_t sites =
 		p->coords->site ? dl_torus_grid_sites(&p->coords->grid) : 0;
@@ -221,7 +221,8 @@ json_t *dl_page_missing(const struct dl_page *p)
 
 /* ---- the verdict ------------------------------------------------------- */
 
-static json_t *step_json(const struct dl_page *p, const struct dl_cycle_step *s)
+static json_t *step_json(const struct report_page *p,
+			 const struct dl_cycle_step *s)
 {
 	uint32_t to = DL_NONE;
 
@@ -235,7 +236,7 @@ static json_t *step_json(const struct dl_page *p, const struct dl_cycle_step *s)
 }
 
 /* What `dateline verify` says, in words. */
-static json_t *words_json(const struct dl_report *r)
+static json_t *words_json(const struct verify_report *r)
 {
 	char *text = NULL;
 	size_t len;
@@ -244,16 +245,17 @@ static json_t *words_json(const struct dl_report *r)
 
 	if (!to)
 		return NULL;
-	dl_report_print(r, true, to);
+	verify_print(r, true, to);
 	if (!fclose(to))
-		words = dl_json_text(text);
+		words = tool_json_text(text);
 	free(text);
 	return words;
 }
 
-json_t *dl_page_verdict(const struct dl_page *p, const struct dl_report *r)
+json_t *report_verdict(const struct report_page *p,
+		       const struct verify_report *r)
 {
-	json_t *steps = json_array(), *all = dl_report_json(r);
+	json_t *steps = json_array(), *all = verify_json(r);
 
 	for (uint32_t i = 0; i < r->verdict->ncycle; i++)
 		json_array_append_new(steps,
@@ -274,7 +276,7 @@ json_t *dl_page_verdict(const struct dl_page *p, const struct dl_report *r)
 
 /* ---- load -------------------------------------------------------------- */
 
-int dl_page_load(const struct dl_page *p, json_t **out)
+int report_load(const struct report_page *p, json_t **out)
 {
 	json_t *flows = json_array();
 	struct dl_tables_load load;

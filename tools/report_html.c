@@ -11,7 +11,7 @@
 
 #include "report.h"
 
-static int put_source(const struct dl_page_source *s, FILE *to)
+static int put_source(const struct report_source *s, FILE *to)
 {
 	return fwrite(s->text, 1, s->len, to) == s->len ? 0 : -EIO;
 }
@@ -35,14 +35,15 @@ static int put_escaped(const char *text, size_t len, void *context)
 	return 0;
 }
 
-static int put_data(const struct dl_page *p, const json_t *document, FILE *to)
+static int put_data(const struct report_page *p, const json_t *document,
+		    FILE *to)
 {
 	fputs("<script type=\"application/json\" id=\"data\">", to);
 	if (json_dump_callback(document, put_escaped, to,
 			       JSON_COMPACT | JSON_REAL_PRECISION(15)))
 		return -EIO;
 	fputs("</script>\n", to);
-	return dl_page_write_tables(p, to);
+	return report_write_tables(p, to);
 }
 
 static bool is_line(const char *line, size_t len, const char *word)
@@ -50,10 +51,10 @@ static bool is_line(const char *line, size_t len, const char *word)
 	return len == strlen(word) && !memcmp(line, word, len);
 }
 
-int dl_page_write(const struct dl_page *p, const json_t *document, FILE *to)
+int report_write(const struct report_page *p, const json_t *document, FILE *to)
 {
-	const char *at = (const char *)dl_page_html.text;
-	const char *end = at + dl_page_html.len;
+	const char *at = (const char *)report_html.text;
+	const char *end = at + report_html.len;
 	int err = 0;
 
 	while (!err && at < end) {
@@ -61,9 +62,9 @@ int dl_page_write(const struct dl_page *p, const json_t *document, FILE *to)
 		size_t len = (eol ? eol : end) - at;
 
 		if (is_line(at, len, "@STYLE@"))
-			err = put_source(&dl_page_css, to);
+			err = put_source(&report_css, to);
 		else if (is_line(at, len, "@PROGRAM@"))
-			err = put_source(&dl_page_js, to);
+			err = put_source(&report_js, to);
 		else if (is_line(at, len, "@DATA@"))
 			err = put_data(p, document, to);
 		else if (fwrite(at, 1, len, to) != len || putc('\n', to) == EOF)

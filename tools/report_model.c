@@ -21,7 +21,7 @@ static int by_key(const void *a, const void *b)
 	return x->what < y->what ? -1 : x->what > y->what;
 }
 
-static int number_switches(struct dl_page *p)
+static int number_switches(struct report_page *p)
 {
 	uint32_t n = p->fabric->nswitches;
 	struct ranked *rank = malloc((n + 1) * sizeof(*rank));
@@ -52,7 +52,7 @@ static bool is_other_end(const struct dl_fabric *f, uint32_t port)
 	       (f->ports[port].lid || f->ports[port].peer != DL_NONE);
 }
 
-static uint64_t end_key(const struct dl_page *p, uint32_t port)
+static uint64_t end_key(const struct report_page *p, uint32_t port)
 {
 	uint32_t sw = dl_fabric_access_switch(p->fabric, port);
 
@@ -62,7 +62,7 @@ static uint64_t end_key(const struct dl_page *p, uint32_t port)
 	       p->fabric->ports[p->fabric->ports[port].peer].num;
 }
 
-static int number_ends(struct dl_page *p)
+static int number_ends(struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 	struct ranked *rank = malloc((f->nports + 1) * sizeof(*rank));
@@ -91,7 +91,7 @@ static int number_ends(struct dl_page *p)
 	return 0;
 }
 
-static void add_cable(struct dl_page *p, uint32_t port)
+static void add_cable(struct report_page *p, uint32_t port)
 {
 	const struct dl_fabric *f = p->fabric;
 	uint32_t peer = f->ports[port].peer;
@@ -105,7 +105,7 @@ static void add_cable(struct dl_page *p, uint32_t port)
 	p->cables[p->ncables++].port[1] = peer;
 }
 
-static int number_cables(struct dl_page *p)
+static int number_cables(struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 
@@ -125,7 +125,7 @@ static int number_cables(struct dl_page *p)
 	return 0;
 }
 
-static int list_lids(struct dl_page *p)
+static int list_lids(struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 
@@ -144,8 +144,8 @@ static int list_lids(struct dl_page *p)
 	return 0;
 }
 
-int dl_page_init(struct dl_page *p, const struct dl_tables *t,
-		 const struct dl_coords *coords)
+int report_page_init(struct report_page *p, const struct dl_tables *t,
+		     const struct tool_coords *coords)
 {
 	int err;
 
@@ -163,7 +163,7 @@ int dl_page_init(struct dl_page *p, const struct dl_tables *t,
 	return err;
 }
 
-void dl_page_release(struct dl_page *p)
+void report_page_release(struct report_page *p)
 {
 	free(p->switches);
 	free(p->place);

@@ -104,7 +104,7 @@ static int blob_end(struct blob *b)
 
 /* ---- forwarding, path SLs, groups -------------------------------------- */
 
-static int write_lft(const struct dl_page *p, FILE *to)
+static int write_lft(const struct report_page *p, FILE *to)
 {
 	uint8_t *row = malloc(p->nlids + 1);
 	struct blob *b = malloc(sizeof(*b));
@@ -123,7 +123,7 @@ static int write_lft(const struct dl_page *p, FILE *to)
 	return err;
 }
 
-static int write_psl(const struct dl_page *p, FILE *to)
+static int write_psl(const struct report_page *p, FILE *to)
 {
 	const struct dl_tables *t = p->tables;
 	struct blob *b = malloc(sizeof(*b));
@@ -138,7 +138,7 @@ static int write_psl(const struct dl_page *p, FILE *to)
 	return err;
 }
 
-static unsigned int mask_bytes(const struct dl_page *p)
+static unsigned int mask_bytes(const struct report_page *p)
 {
 	unsigned int most = 0;
 
@@ -151,7 +151,7 @@ static unsigned int mask_bytes(const struct dl_page *p)
 	return most / 8 + 1;
 }
 
-static void put_masks(const struct dl_page *p,
+static void put_masks(const struct report_page *p,
 		      const struct dl_tables_mcast_group *g, unsigned int bytes,
 		      struct blob *b)
 {
@@ -166,7 +166,7 @@ static void put_masks(const struct dl_page *p,
 	}
 }
 
-static int write_mcast(const struct dl_page *p, FILE *to)
+static int write_mcast(const struct report_page *p, FILE *to)
 {
 	struct blob *b = malloc(sizeof(*b));
 	int err = b ? blob_begin(b, "mcast", to) : -ENOMEM;
@@ -248,8 +248,8 @@ static uint16_t map_number(struct maps *m, const struct dl_tables *t,
  * One switch's map of port pairs.  `bytes` has room for it; returns how many
  * were used.
  */
-static size_t switch_maps(const struct dl_page *p, struct maps *m, uint32_t sw,
-			  uint8_t *bytes)
+static size_t switch_maps(const struct report_page *p, struct maps *m,
+			  uint32_t sw, uint8_t *bytes)
 {
 	const struct dl_tables *t = p->tables;
 	const struct dl_fabric_node *n =
@@ -270,7 +270,7 @@ static size_t switch_maps(const struct dl_page *p, struct maps *m, uint32_t sw,
 }
 
 /* Calls for every switch, then for the ends; b NULL: only number the rows. */
-static int put_maps(const struct dl_page *p, struct maps *m, struct blob *b)
+static int put_maps(const struct report_page *p, struct maps *m, struct blob *b)
 {
 	uint8_t *bytes = malloc(2 * 256 * 256);
 
@@ -297,7 +297,7 @@ static int put_maps(const struct dl_page *p, struct maps *m, struct blob *b)
 	return 0;
 }
 
-static int write_sl2vl(const struct dl_page *p, FILE *to)
+static int write_sl2vl(const struct report_page *p, FILE *to)
 {
 	struct blob *b = malloc(sizeof(*b));
 	struct maps m;
@@ -316,7 +316,7 @@ static int write_sl2vl(const struct dl_page *p, FILE *to)
 
 /* ---- what describes them ----------------------------------------------- */
 
-static json_t *rows_json(const struct dl_page *p)
+static json_t *rows_json(const struct report_page *p)
 {
 	json_t *list = NULL;
 	struct maps m;
@@ -341,7 +341,7 @@ static void push_class(json_t *list, uint32_t class)
 		list, json_integer(class == DL_NONE ? -1 : (json_int_t) class));
 }
 
-static json_t *classes_json(const struct dl_page *p)
+static json_t *classes_json(const struct report_page *p)
 {
 	const struct dl_tables *t = p->tables;
 	json_t *src = json_array(), *dst = json_array();
@@ -356,7 +356,7 @@ static json_t *classes_json(const struct dl_page *p)
 			 t->psl ? t->npsl_dst : 0);
 }
 
-json_t *dl_page_tables(const struct dl_page *p)
+json_t *report_tables(const struct report_page *p)
 {
 	json_t *lids = json_array(), *owner = json_array();
 	json_t *groups = json_array();
@@ -376,7 +376,7 @@ json_t *dl_page_tables(const struct dl_page *p)
 			 mask_bytes(p));
 }
 
-int dl_page_write_tables(const struct dl_page *p, FILE *to)
+int report_write_tables(const struct report_page *p, FILE *to)
 {
 	int err = write_lft(p, to);
 

@@ -119,14 +119,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_LIMIT:
 		r->options.high_limit =
-			dl_arg_number(state, arg, "high limit", 0, 255);
+			tool_arg_number(state, arg, "high limit", 0, 255);
 		return 0;
 	case KEY_REPAIR:
 		r->options.repair_seconds =
-			dl_arg_number(state, arg, "time", 0, MAX_SECONDS);
+			tool_arg_number(state, arg, "time", 0, MAX_SECONDS);
 		return 0;
 	case KEY_LMC:
-		r->lmc = dl_arg_number(state, arg, "LMC", 0, DL_FABRIC_MAX_LMC);
+		r->lmc = tool_arg_number(state, arg, "LMC", 0,
+					 DL_FABRIC_MAX_LMC);
 		return 0;
 	case KEY_TREE:
 		r->show_tree = true;
@@ -138,7 +139,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->out = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, &r->net, arg, "netlist");
+		tool_arg_once(state, &r->net, arg, "netlist");
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->net)
@@ -177,7 +178,7 @@ static const struct argp route_argp = {
 	       "usage or input, 3 no memory or no space.",
 };
 
-static int compute(const struct request *r, const struct dl_setup *s,
+static int compute(const struct request *r, const struct tool_setup *s,
 		   const struct dl_log *log, struct dl_tables **tables)
 {
 	struct dl_route_tree *tree = NULL;
@@ -191,7 +192,7 @@ static int compute(const struct request *r, const struct dl_setup *s,
 	if (!err && !tree && (r->multicast || r->show_tree))
 		err = dl_route_master_tree(s->torus, log, &tree);
 	if (!err && r->show_tree)
-		dl_tool_draw_tree(s->torus, tree, stdout);
+		tool_draw_tree(s->torus, tree, stdout);
 	if (!err && r->multicast)
 		err = dl_route_tree_group_all(tree, *tables);
 	dl_route_tree_free(tree);
@@ -199,30 +200,29 @@ static int compute(const struct request *r, const struct dl_setup *s,
 }
 
 /* Where each switch sits, for reports on the snapshot. */
-static int write_list(const struct dl_tool *tool, const char *dir,
+static int write_list(const struct tool *tool, const char *dir,
 		      const struct dl_torus *torus)
 {
-	struct dl_tool_out out;
-	int err = dl_tool_out_open(tool, dir, "dateline-torus.dump", &out);
+	struct tool_out out;
+	int err = tool_out_open(tool, dir, "dateline-torus.dump", &out);
 
 	if (err)
 		return err;
-	return dl_tool_out_close(tool, &out,
-				 dl_torus_write_list(torus, out.file));
+	return tool_out_close(tool, &out, dl_torus_write_list(torus, out.file));
 }
 
-static int write_snapshot(const struct dl_tool *tool, const struct request *r,
-			  const struct dl_setup *s,
+static int write_snapshot(const struct tool *tool, const struct request *r,
+			  const struct tool_setup *s,
 			  const struct dl_tables *tables)
 {
-	int err = dl_tool_make_dir(tool, r->out);
+	int err = tool_make_dir(tool, r->out);
 
 	if (!err)
 		err = dl_snapshot_write(tables, r->out, r->flags, &tool->log);
 	if (!err)
 		err = write_list(tool, r->out, s->torus);
 	if (!err)
-		err = dl_tool_write_opensm_conf(tool, r->out, &r->options);
+		err = tool_write_opensm_conf(tool, r->out, &r->options);
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
 		       "%u switches, %u LIDs routed into %s",
@@ -230,17 +230,17 @@ static int write_snapshot(const struct dl_tool *tool, const struct request *r,
 	return err;
 }
 
-int dl_cmd_route(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_route(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { .flags = DL_SNAPSHOT_PSL };
 	struct dl_tables *tables = NULL;
-	struct dl_setup s;
+	struct tool_setup s;
 	int err;
 
 	dl_route_options_init(&r.options);
 	r.options.clock = dl_clock_monotonic;
-	dl_tool_parse(tool, &route_argp, 0, argc, argv, &r);
-	err = dl_setup_load(tool, r.net, r.config, &s);
+	tool_parse(tool, &route_argp, 0, argc, argv, &r);
+	err = tool_setup_load(tool, r.net, r.config, &s);
 	if (!err && dl_fabric_assign_lids(s.fabric, r.lmc)) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: more end ports than unicast LIDs", r.net);
@@ -251,6 +251,6 @@ int dl_cmd_route(struct dl_tool *tool, int argc, char **argv)
 	if (!err && r.out)
 		err = write_snapshot(tool, &r, &s, tables);
 	dl_tables_free(tables);
-	dl_setup_free(&s);
-	return dl_exit_status(err);
+	tool_setup_free(&s);
+	return tool_exit_status(err);
 }

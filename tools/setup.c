@@ -4,13 +4,13 @@
 
 #include "tool.h"
 
-int dl_setup_load(const struct dl_tool *tool, const char *net,
-		  const char *config, struct dl_setup *s)
+int tool_setup_load(const struct tool *tool, const char *net,
+		    const char *config, struct tool_setup *s)
 {
 	int err;
 
 	memset(s, 0, sizeof(*s));
-	err = dl_tool_load(tool, net, &s->fabric);
+	err = tool_load(tool, net, &s->fabric);
 	if (!err && config)
 		err = dl_torus_config_read(config, &tool->log, &s->config);
 	else if (!err)
@@ -21,7 +21,7 @@ int dl_setup_load(const struct dl_tool *tool, const char *net,
 	return err;
 }
 
-void dl_setup_free(struct dl_setup *s)
+void tool_setup_free(struct tool_setup *s)
 {
 	dl_torus_free(s->torus);
 	dl_torus_config_free(s->config);

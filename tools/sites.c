@@ -15,7 +15,7 @@
 /* ---- by discovery ------------------------------------------------------ */
 
 static int discover(const struct dl_log *log, const struct dl_fabric *f,
-		    const struct dl_torus_config *config, struct dl_coords *c)
+		    const struct dl_torus_config *config, struct tool_coords *c)
 {
 	size_t size = f->nswitches * sizeof(*c->site);
 	struct dl_torus *torus;
@@ -31,8 +31,8 @@ static int discover(const struct dl_log *log, const struct dl_fabric *f,
 	return c->site ? 0 : -ENOMEM;
 }
 
-static int from_config(const struct dl_tool *tool, const struct dl_fabric *f,
-		       const char *path, struct dl_coords *c)
+static int from_config(const struct tool *tool, const struct dl_fabric *f,
+		       const char *path, struct tool_coords *c)
 {
 	struct dl_torus_config *config;
 	int err = dl_torus_config_read(path, &tool->log, &config);
@@ -46,7 +46,7 @@ static int from_config(const struct dl_tool *tool, const struct dl_fabric *f,
 }
 
 /* Quietly: most fabrics are no torus, and that is no fault. */
-static int from_cabling(const struct dl_fabric *f, struct dl_coords *c)
+static int from_cabling(const struct dl_fabric *f, struct tool_coords *c)
 {
 	struct dl_torus_config *config;
 	int err = dl_torus_infer(f, NULL, &config);
@@ -110,7 +110,7 @@ static bool wraps(const struct dl_fabric *f, uint32_t (*coord)[DL_TORUS_DIMS],
 }
 
 static int read_list(struct dl_text *text, const struct dl_fabric *f,
-		     uint32_t (*coord)[DL_TORUS_DIMS], struct dl_coords *c)
+		     uint32_t (*coord)[DL_TORUS_DIMS], struct tool_coords *c)
 {
 	int err, state;
 
@@ -135,8 +135,8 @@ static int read_list(struct dl_text *text, const struct dl_fabric *f,
 	return state;
 }
 
-static int from_list(const struct dl_tool *tool, const struct dl_fabric *f,
-		     const char *path, struct dl_coords *c)
+static int from_list(const struct tool *tool, const struct dl_fabric *f,
+		     const char *path, struct tool_coords *c)
 {
 	uint32_t(*coord)[DL_TORUS_DIMS] =
 		calloc(f->nswitches + 1, sizeof(*coord));
@@ -162,8 +162,8 @@ static int from_list(const struct dl_tool *tool, const struct dl_fabric *f,
 	return err;
 }
 
-int dl_coords_find(const struct dl_tool *tool, const struct dl_fabric *f,
-		   const char *config, const char *dir, struct dl_coords *c)
+int tool_coords_find(const struct tool *tool, const struct dl_fabric *f,
+		     const char *config, const char *dir, struct tool_coords *c)
 {
 	static const char *const lists[] = { "dateline-torus.dump",
 					     "opensm-torus.dump", NULL };
@@ -182,14 +182,14 @@ int dl_coords_find(const struct dl_tool *tool, const struct dl_fabric *f,
 	return from_cabling(f, c);
 }
 
-void dl_coords_free(struct dl_coords *c)
+void tool_coords_free(struct tool_coords *c)
 {
 	free(c->site);
 	c->site = NULL;
 }
 
-bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
-		  uint32_t out[DL_TORUS_DIMS])
+bool tool_coords_of(const struct tool_coords *c, uint32_t sw,
+		    uint32_t out[DL_TORUS_DIMS])
 {
 	if (!c->site || sw == DL_NONE || c->site[sw] == DL_NONE)
 		return false;
@@ -197,7 +197,7 @@ bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
 	return true;
 }
 
-int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t)
+int tool_coords_path_sls(const struct tool_coords *c, struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t n = f->nswitches;
@@ -221,13 +221,14 @@ int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t)
 	return 0;
 }
 
-int dl_coords_complete_sls(const struct dl_tool *tool,
-			   const struct dl_coords *coords, struct dl_tables *t)
+int tool_coords_complete_sls(const struct tool *tool,
+			     const struct tool_coords *coords,
+			     struct dl_tables *t)
 {
 	if (t->psl || !coords->site || !coords->certain)
 		return 0;
 	dl_log(&tool->log, DL_LOG_INFO,
 	       "no path SLs given: taken from the coordinates by the rule of "
 	       "torus-2QoS");
-	return dl_coords_path_sls(coords, t);
+	return tool_coords_path_sls(coords, t);
 }

@@ -9,7 +9,7 @@
 #include "tool.h"
 #include "dateline/torus.h"
 
-struct dl_coords {
+struct tool_coords {
 	struct dl_torus_grid grid;
 	uint32_t *site; /* by switch, or DL_NONE; NULL: none known */
 	bool certain;	/* as the routing engine saw them */
@@ -20,25 +20,27 @@ struct dl_coords {
  * list that a torus engine left in the folder `dir`, else from the cabling.
  * Finding none is no error.  Returns 0 or a negative errno, reported.
  */
-int dl_coords_find(const struct dl_tool *tool, const struct dl_fabric *f,
-		   const char *config, const char *dir, struct dl_coords *c);
-void dl_coords_free(struct dl_coords *c);
+int tool_coords_find(const struct tool *tool, const struct dl_fabric *f,
+		     const char *config, const char *dir,
+		     struct tool_coords *c);
+void tool_coords_free(struct tool_coords *c);
 
 /* The coordinates of a switch; false when they are not known. */
-bool dl_coords_of(const struct dl_coords *c, uint32_t sw,
-		  uint32_t out[DL_TORUS_DIMS]);
+bool tool_coords_of(const struct tool_coords *c, uint32_t sw,
+		    uint32_t out[DL_TORUS_DIMS]);
 
 /*
  * Give tables without path SLs those of the documents' rule (rules A5).
  * Returns 0 or -ENOMEM.
  */
-int dl_coords_path_sls(const struct dl_coords *c, struct dl_tables *t);
+int tool_coords_path_sls(const struct tool_coords *c, struct dl_tables *t);
 
 /*
  * The same for a folder of torus-2QoS, which has no path SLs but all that
  * makes them; says so.  Tables that have path SLs are left alone.
  */
-int dl_coords_complete_sls(const struct dl_tool *tool,
-			   const struct dl_coords *coords, struct dl_tables *t);
+int tool_coords_complete_sls(const struct tool *tool,
+			     const struct tool_coords *coords,
+			     struct dl_tables *t);
 
 #endif

@@ -91,22 +91,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->options.ca = arg;
 		return 0;
 	case 'P':
-		r->options.port = dl_arg_number(state, arg, "port", 1, 254);
+		r->options.port = tool_arg_number(state, arg, "port", 1, 254);
 		return 0;
 	case KEY_PATHS:
 		r->options.paths = parse_paths(state, arg);
 		return 0;
 	case KEY_TIMEOUT:
 		r->options.timeout_ms =
-			dl_arg_number(state, arg, "timeout", 1, 60000);
+			tool_arg_number(state, arg, "timeout", 1, 60000);
 		return 0;
 	case KEY_RETRIES:
 		r->options.retries =
-			dl_arg_number(state, arg, "retries", 0, 100);
+			tool_arg_number(state, arg, "retries", 0, 100);
 		return 0;
 	case KEY_FLIGHT:
-		r->options.in_flight =
-			dl_arg_number(state, arg, "number of queries", 1, 4096);
+		r->options.in_flight = tool_arg_number(
+			state, arg, "number of queries", 1, 4096);
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->live)
@@ -149,9 +149,9 @@ static void show_progress(void *context, const char *what, uint64_t done,
 }
 
 /* Mark a snapshot as partial, or as no longer so. */
-static int mark(const struct dl_tool *tool, const char *dir, const char *gaps)
+static int mark(const struct tool *tool, const char *dir, const char *gaps)
 {
-	struct dl_tool_out out;
+	struct tool_out out;
 	char *path;
 	int err;
 
@@ -162,17 +162,17 @@ static int mark(const struct dl_tool *tool, const char *dir, const char *gaps)
 		free(path);
 		return 0;
 	}
-	err = dl_tool_out_open(tool, dir, PARTIAL, &out);
+	err = tool_out_open(tool, dir, PARTIAL, &out);
 	if (err)
 		return err;
 	fputs(gaps, out.file);
-	return dl_tool_out_close(tool, &out, 0);
+	return tool_out_close(tool, &out, 0);
 }
 
-static int write_snapshot(const struct dl_tool *tool, const struct request *r,
+static int write_snapshot(const struct tool *tool, const struct request *r,
 			  const struct dl_snapshot *s, const char *gaps)
 {
-	int err = dl_tool_make_dir(tool, r->out);
+	int err = tool_make_dir(tool, r->out);
 
 	/* First the mark: never is half of a snapshot without one. */
 	if (!err && gaps)
@@ -185,7 +185,7 @@ static int write_snapshot(const struct dl_tool *tool, const struct request *r,
 	return err;
 }
 
-int dl_cmd_snapshot(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct dl_snapshot s = { 0 };
@@ -193,13 +193,13 @@ int dl_cmd_snapshot(struct dl_tool *tool, int argc, char **argv)
 	int err, status;
 
 	dl_live_options_init(&r.options);
-	dl_tool_parse(tool, &snapshot_argp, 0, argc, argv, &r);
+	tool_parse(tool, &snapshot_argp, 0, argc, argv, &r);
 	if (isatty(STDERR_FILENO) && tool->level >= DL_LOG_INFO)
 		r.options.progress = show_progress;
 	err = dl_live_read(&r.options, &tool->log, &s, &gaps);
 	if (!err)
 		err = write_snapshot(tool, &r, &s, gaps);
-	status = err ? DL_EXIT_ENVIRONMENT : DL_EXIT_GOOD;
+	status = err ? TOOL_EXIT_ENVIRONMENT : TOOL_EXIT_GOOD;
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
 		       "%u nodes, %u switches, highest "
@@ -211,7 +211,7 @@ int dl_cmd_snapshot(struct dl_tool *tool, int argc, char **argv)
 		       "the snapshot is partial: "
 		       "%s/" PARTIAL " lists what did not answer",
 		       r.out);
-		status = DL_EXIT_FINDING;
+		status = TOOL_EXIT_FINDING;
 	}
 	free(gaps);
 	dl_snapshot_release(&s);

@@ -9,13 +9,13 @@
 
 #include "tool.h"
 
-enum dl_exit dl_exit_status(int err)
+enum tool_exit tool_exit_status(int err)
 {
 	switch (-err) {
 	case 0:
-		return DL_EXIT_GOOD;
+		return TOOL_EXIT_GOOD;
 	case ENOTSUP: /* the rules refuse the fabric */
-		return DL_EXIT_FINDING;
+		return TOOL_EXIT_FINDING;
 	case EINVAL:
 	case ENOENT:
 	case ENOTDIR:
@@ -24,9 +24,9 @@ enum dl_exit dl_exit_status(int err)
 	case ENAMETOOLONG:
 	case ERANGE:
 	case E2BIG:
-		return DL_EXIT_USAGE;
+		return TOOL_EXIT_USAGE;
 	default:
-		return DL_EXIT_ENVIRONMENT;
+		return TOOL_EXIT_ENVIRONMENT;
 	}
 }
 
@@ -52,7 +52,7 @@ static const struct argp_option json_options[] = {
 
 static error_t parse_shared(int key, char *arg, struct argp_state *state)
 {
-	struct dl_tool *tool = state->input;
+	struct tool *tool = state->input;
 
 	(void)arg;
 	switch (key) {
@@ -72,7 +72,7 @@ static error_t parse_shared(int key, char *arg, struct argp_state *state)
 
 struct inputs {
 	void *own;
-	struct dl_tool *tool;
+	struct tool *tool;
 };
 
 static error_t hand_out_inputs(int key, char *arg, struct argp_state *state)
@@ -88,8 +88,8 @@ static error_t hand_out_inputs(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-void dl_tool_parse(struct dl_tool *tool, const struct argp *own,
-		   unsigned int flags, int argc, char **argv, void *input)
+void tool_parse(struct tool *tool, const struct argp *own, unsigned int flags,
+		int argc, char **argv, void *input)
 {
 	struct inputs inputs = { .own = input, .tool = tool };
 	struct argp options = *own;
@@ -98,8 +98,8 @@ void dl_tool_parse(struct dl_tool *tool, const struct argp *own,
 			       .parser = parse_shared };
 	struct argp_child children[] = {
 		{ .argp = &options },
-		{ .argp = flags & DL_TOOL_JSON ? &json : &shared },
-		{ .argp = flags & DL_TOOL_JSON ? &shared : NULL },
+		{ .argp = flags & TOOL_JSON ? &json : &shared },
+		{ .argp = flags & TOOL_JSON ? &shared : NULL },
 		{ 0 }
 	};
 	struct argp all = { .parser = hand_out_inputs,
@@ -111,11 +111,11 @@ void dl_tool_parse(struct dl_tool *tool, const struct argp *own,
 	options.args_doc = NULL;
 	options.doc = NULL;
 	if (argp_parse(&all, argc, argv, 0, NULL, &inputs))
-		exit(DL_EXIT_USAGE);
+		exit(TOOL_EXIT_USAGE);
 }
 
-void dl_arg_once(const struct argp_state *state, const char **slot,
-		 const char *arg, const char *what)
+void tool_arg_once(const struct argp_state *state, const char **slot,
+		   const char *arg, const char *what)
 {
 	if (*slot)
 		argp_error(state, "one %s only; what is \"%s\"?", what, arg);
@@ -123,8 +123,8 @@ void dl_arg_once(const struct argp_state *state, const char **slot,
 		*slot = arg;
 }
 
-uint64_t dl_arg_number(const struct argp_state *state, const char *text,
-		       const char *what, uint64_t min, uint64_t max)
+uint64_t tool_arg_number(const struct argp_state *state, const char *text,
+			 const char *what, uint64_t min, uint64_t max)
 {
 	char *end;
 	unsigned long long value;
@@ -142,7 +142,7 @@ uint64_t dl_arg_number(const struct argp_state *state, const char *text,
 
 /* ---- files ------------------------------------------------------------- */
 
-int dl_tool_make_dir(const struct dl_tool *tool, const char *path)
+int tool_make_dir(const struct tool *tool, const char *path)
 {
 	char *part = strdup(path);
 	int err = part ? 0 : -ENOMEM;
@@ -168,8 +168,8 @@ int dl_tool_make_dir(const struct dl_tool *tool, const char *path)
 	return err;
 }
 
-int dl_tool_out_open(const struct dl_tool *tool, const char *dir,
-		     const char *name, struct dl_tool_out *out)
+int tool_out_open(const struct tool *tool, const char *dir, const char *name,
+		  struct tool_out *out)
 {
 	int err = 0;
 
@@ -193,8 +193,7 @@ int dl_tool_out_open(const struct dl_tool *tool, const char *dir,
 	return err;
 }
 
-int dl_tool_out_close(const struct dl_tool *tool, struct dl_tool_out *out,
-		      int err)
+int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
 {
 	bool ours = out->file != stdout;
 	struct stat st;
@@ -221,7 +220,7 @@ int dl_tool_out_close(const struct dl_tool *tool, struct dl_tool_out *out,
 	return err;
 }
 
-json_t *dl_json_text(const char *text)
+json_t *tool_json_text(const char *text)
 {
 	json_t *string = json_string(text);
 	char *plain;
@@ -236,7 +235,7 @@ json_t *dl_json_text(const char *text)
 	return string;
 }
 
-int dl_tool_print_json(const struct dl_tool *tool, json_t *document)
+int tool_print_json(const struct tool *tool, json_t *document)
 {
 	int err = document ? 0 : -ENOMEM;
 

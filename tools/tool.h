@@ -7,8 +7,8 @@
  * and nothing else.  Messages for people go to standard error through the
  * tool's log.
  */
-#ifndef DL_TOOL_H
-#define DL_TOOL_H
+#ifndef TOOL_H
+#define TOOL_H
 
 #include <argp.h>
 #include <jansson.h>
@@ -19,35 +19,35 @@
 #include "dateline.h"
 #include "dateline/base.h"
 
-enum dl_exit {
-	DL_EXIT_GOOD = 0,
-	DL_EXIT_FINDING = 1,	/* unsafe, undelivered, deadlock, refused */
-	DL_EXIT_USAGE = 2,	/* wrong options or damaged input */
-	DL_EXIT_ENVIRONMENT = 3 /* no fabric, no memory, no space */
+enum tool_exit {
+	TOOL_EXIT_GOOD = 0,
+	TOOL_EXIT_FINDING = 1,	  /* unsafe, undelivered, deadlock, refused */
+	TOOL_EXIT_USAGE = 2,	  /* wrong options or damaged input */
+	TOOL_EXIT_ENVIRONMENT = 3 /* no fabric, no memory, no space */
 };
 
 /* One run of the command.  A subcommand gets it from main(). */
-struct dl_tool {
+struct tool {
 	struct dl_log log;	 /* prints to standard error */
 	enum dl_log_level level; /* the last level that is printed */
 	bool colour;		 /* is standard error a terminal? */
-	bool json;		 /* --json: set by dl_tool_parse() */
+	bool json;		 /* --json: set by tool_parse() */
 };
 
 /* A subcommand: returns an exit status; argv[0] is "dateline WORD". */
-typedef int dl_command(struct dl_tool *tool, int argc, char **argv);
+typedef int tool_command(struct tool *tool, int argc, char **argv);
 
-#define COMMAND(word, summary) dl_command dl_cmd_##word;
+#define COMMAND(word, summary) tool_command tool_cmd_##word;
 #include "commands.def"
 #undef COMMAND
 
 /* The exit status that a negative errno (or 0) of the library stands for. */
-enum dl_exit dl_exit_status(int err);
+enum tool_exit tool_exit_status(int err);
 
 /* ---- options ----------------------------------------------------------- */
 
-enum dl_tool_parse_flags {
-	DL_TOOL_JSON = 1 /* the subcommand offers --json */
+enum tool_parse_flags {
+	TOOL_JSON = 1 /* the subcommand offers --json */
 };
 
 /*
@@ -55,22 +55,22 @@ enum dl_tool_parse_flags {
  * share (--quiet, --verbose, --help, ...).  `own->parser` gets `input`.
  * Wrong usage ends the process with status 2.
  */
-void dl_tool_parse(struct dl_tool *tool, const struct argp *own,
-		   unsigned int flags, int argc, char **argv, void *input);
+void tool_parse(struct tool *tool, const struct argp *own, unsigned int flags,
+		int argc, char **argv, void *input);
 
 /*
  * For parsers: `text` as a whole number, decimal or 0x..., within
  * [min, max].  Anything else is a usage error that names `what`.
  */
-uint64_t dl_arg_number(const struct argp_state *state, const char *text,
-		       const char *what, uint64_t min, uint64_t max);
+uint64_t tool_arg_number(const struct argp_state *state, const char *text,
+			 const char *what, uint64_t min, uint64_t max);
 
 /*
  * For parsers: keep an argument of which there may be only one, the `what` of
  * the command line.
  */
-void dl_arg_once(const struct argp_state *state, const char **slot,
-		 const char *arg, const char *what);
+void tool_arg_once(const struct argp_state *state, const char **slot,
+		   const char *arg, const char *what);
 
 /* ---- files ------------------------------------------------------------- */
 
@@ -78,11 +78,11 @@ void dl_arg_once(const struct argp_state *state, const char **slot,
  * Read a netlist; "-" is standard input, NULL the running fabric.  0 or a
  * negative errno, reported.
  */
-int dl_tool_load(const struct dl_tool *tool, const char *path,
-		 struct dl_fabric **out);
+int tool_load(const struct tool *tool, const char *path,
+	      struct dl_fabric **out);
 
 /* A fabric and its coordinates. */
-struct dl_setup {
+struct tool_setup {
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
@@ -91,17 +91,17 @@ struct dl_setup {
 /*
  * Read a netlist and a torus-2QoS.conf (NULL: go by the cabling alone) and
  * find all coordinates.  0 or a negative errno, reported; release with
- * dl_setup_free() in either case.
+ * tool_setup_free() in either case.
  */
-int dl_setup_load(const struct dl_tool *tool, const char *net,
-		  const char *config, struct dl_setup *s);
-void dl_setup_free(struct dl_setup *s);
+int tool_setup_load(const struct tool *tool, const char *net,
+		    const char *config, struct tool_setup *s);
+void tool_setup_free(struct tool_setup *s);
 
 struct dl_route_tree;
 
 /* Draw a multicast tree in characters. */
-void dl_tool_draw_tree(const struct dl_torus *t,
-		       const struct dl_route_tree *tree, FILE *to);
+void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree,
+		    FILE *to);
 
 /*
  * Write dateline-opensm.conf into a snapshot: the lines of opensm.conf with
@@ -109,13 +109,13 @@ void dl_tool_draw_tree(const struct dl_torus *t,
  * Dateline and the built-in torus engine alike.  0 or a negative errno,
  * reported.
  */
-int dl_tool_write_opensm_conf(const struct dl_tool *tool, const char *dir,
-			      const struct dl_route_options *o);
+int tool_write_opensm_conf(const struct tool *tool, const char *dir,
+			   const struct dl_route_options *o);
 
 /* Make a folder, its parents too, unless it is there.  Errors reported. */
-int dl_tool_make_dir(const struct dl_tool *tool, const char *path);
+int tool_make_dir(const struct tool *tool, const char *path);
 
-struct dl_tool_out {
+struct tool_out {
 	FILE *file;
 	char *path;
 };
@@ -123,26 +123,25 @@ struct dl_tool_out {
 /*
  * Create the file `name` in the folder `dir` (NULL: the current one).
  * `name` "-" without a folder is standard output.  Returns 0 or a negative
- * errno, reported.  Close with dl_tool_out_close().
+ * errno, reported.  Close with tool_out_close().
  */
-int dl_tool_out_open(const struct dl_tool *tool, const char *dir,
-		     const char *name, struct dl_tool_out *out);
+int tool_out_open(const struct tool *tool, const char *dir, const char *name,
+		  struct tool_out *out);
 
 /*
  * Close the file.  `err` is what its writer returned.  When that or closing
  * failed, reports it, removes the file and returns the negative errno.
  */
-int dl_tool_out_close(const struct dl_tool *tool, struct dl_tool_out *out,
-		      int err);
+int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
 
 /* Names are free text; JSON takes UTF-8 only: what is not becomes "?"s. */
-json_t *dl_json_text(const char *text);
+json_t *tool_json_text(const char *text);
 
 /*
  * Print one JSON document to standard output and release it.  `document` may
  * be NULL, which stands for "no memory" (so results of json_pack() can be
  * passed on unchecked).  Returns 0 or a negative errno, reported.
  */
-int dl_tool_print_json(const struct dl_tool *tool, json_t *document);
+int tool_print_json(const struct tool *tool, json_t *document);
 
 #endif

@@ -121,8 +121,8 @@ static void draw_plane(const struct drawing *d, uint32_t plane)
 	fputs("\n\n", d->to);
 }
 
-void dl_tool_draw_tree(const struct dl_torus *t,
-		       const struct dl_route_tree *tree, FILE *to)
+void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree,
+		    FILE *to)
 {
 	struct drawing d = { t, tree, 0, 1, 2, to };
 	uint32_t plane;

@@ -68,7 +68,7 @@ static uint16_t parse_sls(const struct argp_state *state, char *list)
 	uint16_t sls = 0;
 
 	for (char *word; (word = strsep(&list, ","));)
-		sls |= 1u << dl_arg_number(state, word, "SL", 0, 15);
+		sls |= 1u << tool_arg_number(state, word, "SL", 0, 15);
 	return sls;
 }
 
@@ -91,7 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_LEVELS:
 		r->options.levels =
-			dl_arg_number(state, arg, "number of levels", 1, 2);
+			tool_arg_number(state, arg, "number of levels", 1, 2);
 		return 0;
 	case KEY_SLS:
 		r->options.multicast_sls = parse_sls(state, arg);
@@ -108,7 +108,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->explain = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, &r->dir, arg, "snapshot");
+		tool_arg_once(state, &r->dir, arg, "snapshot");
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->dir)
@@ -139,7 +139,7 @@ static const struct argp verify_argp = {
 
 /* ---- JSON -------------------------------------------------------------- */
 
-json_t *dl_guid_json(const struct dl_fabric *f, uint32_t node)
+json_t *tool_json_guid(const struct dl_fabric *f, uint32_t node)
 {
 	char text[19];
 
@@ -152,11 +152,11 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 	if (port == DL_NONE)
 		return json_null();
 	return json_pack("{s:o, s:i}", "guid",
-			 dl_guid_json(f, f->ports[port].node), "port",
+			 tool_json_guid(f, f->ports[port].node), "port",
 			 f->ports[port].num);
 }
 
-json_t *dl_report_cycle_json(const struct dl_report *r)
+json_t *verify_cycle_json(const struct verify_report *r)
 {
 	const struct dl_verify_result *v = r->verdict;
 	const struct dl_fabric *f = v->fabric;
@@ -167,12 +167,12 @@ json_t *dl_report_cycle_json(const struct dl_report *r)
 		json_t *coord = json_null();
 		uint32_t c[DL_TORUS_DIMS];
 
-		if (dl_coords_of(r->coords, f->nodes[p->node].sw, c))
+		if (tool_coords_of(r->coords, f->nodes[p->node].sw, c))
 			coord = json_pack("[iii]", c[0], c[1], c[2]);
 		json_array_append_new(
 			list,
 			json_pack("{s:o, s:i, s:i, s:o}", "guid",
-				  dl_guid_json(f, p->node), "port", p->num,
+				  tool_json_guid(f, p->node), "port", p->num,
 				  "vl", v->cycle[i].vl, "coord", coord));
 	}
 	return list;
@@ -189,7 +189,7 @@ static json_t *lost_json(const struct dl_verify_result *v)
 
 		if (l->sw != DL_NONE)
 			at = json_pack("{s:o, s:o}", "guid",
-				       dl_guid_json(f, f->switches[l->sw]),
+				       tool_json_guid(f, f->switches[l->sw]),
 				       "port",
 				       l->port == DL_TABLES_NO_PORT ?
 					       json_null() :
@@ -202,12 +202,13 @@ static json_t *lost_json(const struct dl_verify_result *v)
 				  l->sl == DL_TABLES_NO_SL ?
 					  json_null() :
 					  json_integer(l->sl),
-				  "reason", dl_fault_text(l->fault), "at", at));
+				  "reason", verify_fault_text(l->fault), "at",
+				  at));
 	}
 	return list;
 }
 
-json_t *dl_report_json(const struct dl_report *r)
+json_t *verify_json(const struct verify_report *r)
 {
 	const struct dl_verify_result *v = r->verdict;
 
@@ -215,19 +216,19 @@ json_t *dl_report_json(const struct dl_report *r)
 			 "delivered", v->delivered, "pairs",
 			 (json_int_t)v->pairs, "undelivered", lost_json(v),
 			 "credit_loop", v->credit_loop, "cycle",
-			 dl_report_cycle_json(r), "multicast_groups", v->groups,
+			 verify_cycle_json(r), "multicast_groups", v->groups,
 			 "sl_stable", v->sl_stable, "channels",
 			 (json_int_t)v->channels);
 }
 
-static int print_json(const struct dl_tool *tool, const struct dl_report *r,
+static int print_json(const struct tool *tool, const struct verify_report *r,
 		      double seconds)
 {
-	json_t *document = dl_report_json(r);
+	json_t *document = verify_json(r);
 
 	if (document)
 		json_object_set_new(document, "seconds", json_real(seconds));
-	return dl_tool_print_json(tool, document);
+	return tool_print_json(tool, document);
 }
 
 /* ---- all --------------------------------------------------------------- */
@@ -257,7 +258,7 @@ static int judge_part(const struct dl_tables *t,
 	return err;
 }
 
-int dl_report_explain(struct dl_report *r, const struct dl_verify_options *o)
+int verify_explain(struct verify_report *r, const struct dl_verify_options *o)
 {
 	int err;
 
@@ -277,13 +278,13 @@ static double now(void)
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-static int judge(struct dl_tool *tool, struct request *r,
-		 const struct dl_snapshot *s, const struct dl_coords *coords,
+static int judge(struct tool *tool, struct request *r,
+		 const struct dl_snapshot *s, const struct tool_coords *coords,
 		 int *status)
 {
-	struct dl_report report = { .tables = s->tables,
-				    .coords = coords,
-				    .compared = r->options.earlier };
+	struct verify_report report = { .tables = s->tables,
+					.coords = coords,
+					.compared = r->options.earlier };
 	double begin = now(), seconds;
 	struct dl_verify_result *v;
 	int err = dl_verify(s->tables, &r->options, NULL, &v);
@@ -293,32 +294,32 @@ static int judge(struct dl_tool *tool, struct request *r,
 	seconds = now() - begin;
 	report.verdict = v;
 	if (r->explain)
-		err = dl_report_explain(&report, &r->options);
+		err = verify_explain(&report, &r->options);
 	if (!err && tool->json)
 		err = print_json(tool, &report, seconds);
 	if (!err && (!tool->json || r->explain))
-		dl_report_print(&report, r->explain,
-				tool->json ? stderr : stdout);
+		verify_print(&report, r->explain, tool->json ? stderr : stdout);
 	if (!v->delivered || v->credit_loop || !v->sl_stable)
-		*status = DL_EXIT_FINDING;
+		*status = TOOL_EXIT_FINDING;
 	dl_verify_result_free(v);
 	return err;
 }
 
-int dl_cmd_verify(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct dl_snapshot s = { 0 }, earlier = { 0 };
-	struct dl_coords coords = { 0 };
-	int err, status = DL_EXIT_GOOD;
+	struct tool_coords coords = { 0 };
+	int err, status = TOOL_EXIT_GOOD;
 
 	dl_verify_options_init(&r.options);
-	dl_tool_parse(tool, &verify_argp, DL_TOOL_JSON, argc, argv, &r);
+	tool_parse(tool, &verify_argp, TOOL_JSON, argc, argv, &r);
 	err = dl_snapshot_read(r.dir, r.net, r.psl, &tool->log, &s);
 	if (!err)
-		err = dl_coords_find(tool, s.fabric, r.config, r.dir, &coords);
+		err = tool_coords_find(tool, s.fabric, r.config, r.dir,
+				       &coords);
 	if (!err)
-		err = dl_coords_complete_sls(tool, &coords, s.tables);
+		err = tool_coords_complete_sls(tool, &coords, s.tables);
 	if (!err && r.earlier) {
 		err = dl_snapshot_read(r.earlier, r.net, NULL, &tool->log,
 				       &earlier);
@@ -326,10 +327,10 @@ int dl_cmd_verify(struct dl_tool *tool, int argc, char **argv)
 	}
 	if (!err)
 		err = judge(tool, &r, &s, &coords, &status);
-	dl_coords_free(&coords);
+	tool_coords_free(&coords);
 	dl_snapshot_release(&earlier);
 	dl_snapshot_release(&s);
 	if (err)
-		status = dl_exit_status(err);
+		status = tool_exit_status(err);
 	return status;
 }

@@ -12,7 +12,7 @@
 
 #include "verify.h"
 
-const char *dl_fault_text(unsigned int fault)
+const char *verify_fault_text(unsigned int fault)
 {
 	static const char *const texts[] = {
 		[DL_VERIFY_NO_ENTRY] = "no forwarding entry",
@@ -30,17 +30,17 @@ const char *dl_fault_text(unsigned int fault)
 
 /* ---- names ------------------------------------------------------------- */
 
-static void print_node(const struct dl_report *r, uint32_t node, FILE *to)
+static void print_node(const struct verify_report *r, uint32_t node, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
 	uint32_t c[DL_TORUS_DIMS];
 
 	fprintf(to, "\"%s\"", dl_fabric_node_name(f, node));
-	if (dl_coords_of(r->coords, f->nodes[node].sw, c))
+	if (tool_coords_of(r->coords, f->nodes[node].sw, c))
 		fprintf(to, " (%u,%u,%u)", c[0], c[1], c[2]);
 }
 
-static void print_end(const struct dl_report *r, uint32_t port, FILE *to)
+static void print_end(const struct verify_report *r, uint32_t port, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
 
@@ -55,7 +55,7 @@ static bool is_multicast(uint16_t dlid)
 	return dlid >= DL_TABLES_MCAST_LID;
 }
 
-static void print_packet(const struct dl_report *r,
+static void print_packet(const struct verify_report *r,
 			 const struct dl_cycle_step *step, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
@@ -78,7 +78,7 @@ static void print_packet(const struct dl_report *r,
 
 /* ---- losses ------------------------------------------------------------ */
 
-static void print_lost(const struct dl_report *r,
+static void print_lost(const struct verify_report *r,
 		       const struct dl_verify_lost *l, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
@@ -93,7 +93,7 @@ static void print_lost(const struct dl_report *r,
 	}
 	if (l->sl != DL_TABLES_NO_SL)
 		fprintf(to, ", SL %u", l->sl);
-	fprintf(to, ": %s", dl_fault_text(l->fault));
+	fprintf(to, ": %s", verify_fault_text(l->fault));
 	if (l->sw != DL_NONE) {
 		fprintf(to, " at ");
 		print_node(r, f->switches[l->sw], to);
@@ -105,7 +105,7 @@ static void print_lost(const struct dl_report *r,
 
 #define FEW 10
 
-static void print_losses(const struct dl_report *r, bool all, FILE *to)
+static void print_losses(const struct verify_report *r, bool all, FILE *to)
 {
 	const struct dl_verify_result *v = r->verdict;
 	uint32_t shown = all || v->nlisted < FEW ? v->nlisted : FEW;
@@ -126,7 +126,7 @@ static void print_losses(const struct dl_report *r, bool all, FILE *to)
 
 /* ---- the loop ---------------------------------------------------------- */
 
-static void print_channel(const struct dl_report *r,
+static void print_channel(const struct verify_report *r,
 			  const struct dl_cycle_step *step, FILE *to)
 {
 	const struct dl_fabric *f = r->verdict->fabric;
@@ -139,7 +139,7 @@ static void print_channel(const struct dl_report *r,
 	fprintf(to, " port %u, VL %u", peer->num, step->vl);
 }
 
-void dl_report_cycle(const struct dl_report *r, FILE *to)
+void verify_print_cycle(const struct verify_report *r, FILE *to)
 {
 	const struct dl_verify_result *v = r->verdict;
 
@@ -152,7 +152,7 @@ void dl_report_cycle(const struct dl_report *r, FILE *to)
 	}
 }
 
-static void print_loop(const struct dl_report *r, FILE *to)
+static void print_loop(const struct verify_report *r, FILE *to)
 {
 	const struct dl_verify_result *v = r->verdict;
 
@@ -162,10 +162,10 @@ static void print_loop(const struct dl_report *r, FILE *to)
 	}
 	fprintf(to, "credit loops: yes; the shortest has %u channel%s\n",
 		v->ncycle, v->ncycle == 1 ? "" : "s");
-	dl_report_cycle(r, to);
+	verify_print_cycle(r, to);
 }
 
-static void draw_loop(const struct dl_report *r, FILE *to)
+static void draw_loop(const struct verify_report *r, FILE *to)
 {
 	const struct dl_verify_result *v = r->verdict;
 
@@ -199,7 +199,7 @@ static unsigned int kinds_of(const struct dl_verify_result *v)
 	return kinds;
 }
 
-static void advise_loop(const struct dl_report *r, FILE *to)
+static void advise_loop(const struct verify_report *r, FILE *to)
 {
 	const struct dl_verify_result *v = r->verdict;
 
@@ -261,7 +261,7 @@ static void explain_losses(FILE *to)
 
 /* ---- all --------------------------------------------------------------- */
 
-static void print_gaps(const struct dl_report *r, FILE *to)
+static void print_gaps(const struct verify_report *r, FILE *to)
 {
 	const struct dl_verify_result *v = r->verdict;
 
@@ -280,7 +280,7 @@ static void print_gaps(const struct dl_report *r, FILE *to)
 			v->without_vl);
 }
 
-void dl_report_print(const struct dl_report *r, bool explain, FILE *to)
+void verify_print(const struct verify_report *r, bool explain, FILE *to)
 {
 	const struct dl_verify_result *v = r->verdict;
 

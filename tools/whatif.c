@@ -33,7 +33,7 @@ enum {
 
 struct request {
 	const char *net, *config;
-	struct dl_whatif w;
+	struct whatif w;
 	uint64_t samples;
 	unsigned int threads;
 };
@@ -79,31 +79,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r->config = arg;
 		return 0;
 	case KEY_SWITCHES:
-		r->w.fail_switches = dl_arg_number(state, arg,
-						   "number of "
-						   "switches",
-						   0, MAX_FAILURES);
+		r->w.fail_switches = tool_arg_number(state, arg,
+						     "number of "
+						     "switches",
+						     0, MAX_FAILURES);
 		return 0;
 	case KEY_LINKS:
-		r->w.fail_cables = dl_arg_number(state, arg, "number of links",
-						 0, MAX_FAILURES);
+		r->w.fail_cables = tool_arg_number(
+			state, arg, "number of links", 0, MAX_FAILURES);
 		return 0;
 	case KEY_SAMPLES:
-		r->samples = dl_arg_number(state, arg, "number of samples", 1,
-					   MAX_SAMPLES);
+		r->samples = tool_arg_number(state, arg, "number of samples", 1,
+					     MAX_SAMPLES);
 		return 0;
 	case KEY_SEED:
-		r->w.seed = dl_arg_number(state, arg, "seed", 0, UINT64_MAX);
+		r->w.seed = tool_arg_number(state, arg, "seed", 0, UINT64_MAX);
 		return 0;
 	case KEY_EXHAUSTIVE:
 		r->w.exhaustive = true;
 		return 0;
 	case KEY_THREADS:
-		r->threads =
-			dl_arg_number(state, arg, "number of threads", 1, 1024);
+		r->threads = tool_arg_number(state, arg, "number of threads", 1,
+					     1024);
 		return 0;
 	case ARGP_KEY_ARG:
-		dl_arg_once(state, &r->net, arg, "netlist");
+		tool_arg_once(state, &r->net, arg, "netlist");
 		return 0;
 	case ARGP_KEY_END:
 		if (!r->net)
@@ -150,14 +150,14 @@ static const struct argp whatif_argp = {
 /* ---- one scenario -------------------------------------------------------- */
 
 struct worker {
-	const struct dl_whatif *w;
-	struct dl_failures failures;
-	struct dl_outcome *outcome; /* of the scenario at hand */
+	const struct whatif *w;
+	struct whatif_failures failures;
+	struct whatif_outcome *outcome; /* of the scenario at hand */
 	struct timespec mark;
 };
 
 /* The time since the last call goes to a stage. */
-static void charge(struct worker *k, enum dl_whatif_stage stage)
+static void charge(struct worker *k, enum whatif_stage stage)
 {
 	struct timespec now;
 
@@ -171,7 +171,7 @@ static void charge(struct worker *k, enum dl_whatif_stage stage)
 static void keep_reason(void *context, enum dl_log_level level,
 			const char *message)
 {
-	struct dl_outcome *o = context;
+	struct whatif_outcome *o = context;
 
 	if (level == DL_LOG_ERROR && !*o->reason)
 		snprintf(o->reason, sizeof(o->reason), "%s", message);
@@ -200,7 +200,7 @@ static int try_classic(struct worker *k, const struct dl_torus *t,
 		       struct dl_tables **out)
 {
 	const struct dl_torus_config *c = k->w->whole.config;
-	struct dl_outcome *o = k->outcome;
+	struct whatif_outcome *o = k->outcome;
 	struct dl_route_options options;
 	struct dl_route_tree *tree = NULL;
 	int err;
@@ -211,20 +211,21 @@ static int try_classic(struct worker *k, const struct dl_torus *t,
 		err = dl_route_master_tree(t, NULL, &tree);
 	o->accepted = !err;
 	if (!err) {
-		charge(k, DL_WHATIF_CLASSIC);
+		charge(k, WHATIF_CLASSIC);
 		err = judge(*out, tree, &o->safe);
-		charge(k, DL_WHATIF_VERIFY);
+		charge(k, WHATIF_VERIFY);
 	} else if (err != -ENOMEM && !*out) {
 		err = dl_route_dor(t, c, &options, out);
 	}
-	charge(k, DL_WHATIF_CLASSIC);
+	charge(k, WHATIF_CLASSIC);
 	dl_route_tree_free(tree);
 	return err == -ENOMEM ? err : 0;
 }
 
 /* Proven mode's tables beside the plain rule's. */
 static int compare_load(const struct dl_tables *plain,
-			const struct dl_tables *proven, struct dl_outcome *o)
+			const struct dl_tables *proven,
+			struct whatif_outcome *o)
 {
 	struct dl_tables_load before, after;
 	int err = dl_tables_load_count(plain, NULL, &before);
@@ -250,7 +251,7 @@ static int compare_load(const struct dl_tables *plain,
 static int try_proven(struct worker *k, const struct dl_torus *t,
 		      struct dl_tables **out)
 {
-	struct dl_outcome *o = k->outcome;
+	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { keep_reason, o };
 	struct dl_route_report report;
 	struct dl_route_options options;
@@ -261,7 +262,7 @@ static int try_proven(struct worker *k, const struct dl_torus *t,
 	err = dl_route_proven(t, k->w->whole.config, &options, &log, out, &tree,
 			      &report);
 	dl_route_tree_free(tree);
-	charge(k, DL_WHATIF_PROVEN);
+	charge(k, WHATIF_PROVEN);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	o->proven = true;
@@ -278,13 +279,13 @@ static int try_proven(struct worker *k, const struct dl_torus *t,
 /* A scenario that is connected. */
 static int look_at(struct worker *k, const struct dl_fabric *f)
 {
-	struct dl_outcome *o = k->outcome;
+	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { keep_reason, o };
 	struct dl_tables *plain = NULL, *proven = NULL;
 	struct dl_torus *t = NULL;
 	int err = dl_torus_discover(f, k->w->whole.config, &log, &t);
 
-	charge(k, DL_WHATIF_DISCOVER);
+	charge(k, WHATIF_DISCOVER);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	*o->reason = '\0';
@@ -296,7 +297,7 @@ static int look_at(struct worker *k, const struct dl_fabric *f)
 		err = try_proven(k, t, &proven);
 	if (!err && plain && proven)
 		err = compare_load(plain, proven, o);
-	charge(k, DL_WHATIF_LOAD);
+	charge(k, WHATIF_LOAD);
 	dl_tables_free(plain);
 	dl_tables_free(proven);
 	dl_torus_free(t);
@@ -311,14 +312,14 @@ static int run_one(void *context, uint64_t item, void *result)
 
 	k->outcome = result;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &k->mark);
-	dl_failures_draw(&k->failures, k->w, item);
+	whatif_failures_draw(&k->failures, k->w, item);
 	err = dl_fabric_degrade(k->w->whole.fabric, k->failures.dead,
 				k->failures.cut, &f);
 	if (err)
 		return err;
 	err = dl_fabric_is_connected(f);
 	k->outcome->connected = err == 1;
-	charge(k, DL_WHATIF_DEGRADE);
+	charge(k, WHATIF_DEGRADE);
 	if (err == 1)
 		err = look_at(k, f);
 	dl_fabric_free(f);
@@ -329,7 +330,7 @@ static void stop(void *context)
 {
 	struct worker *k = context;
 
-	dl_failures_release(&k->failures);
+	whatif_failures_release(&k->failures);
 	free(k);
 }
 
@@ -341,7 +342,7 @@ static int start(void *shared, void **worker)
 	if (!k)
 		return -ENOMEM;
 	k->w = shared;
-	err = dl_failures_init(&k->failures, k->w);
+	err = whatif_failures_init(&k->failures, k->w);
 	if (err)
 		stop(k);
 	else
@@ -355,7 +356,7 @@ static void show_progress(void *shared, uint64_t done, uint64_t total)
 {
 	static const char bar[BAR + 1] =
 		"########################################";
-	struct dl_whatif *w = shared;
+	struct whatif *w = shared;
 	int n = total ? BAR * done / total : BAR;
 
 	if (done == w->shown)
@@ -367,7 +368,7 @@ static void show_progress(void *shared, uint64_t done, uint64_t total)
 }
 
 /* Without a configuration: as if one had been written for the whole fabric. */
-static int describe(struct dl_setup *whole)
+static int describe(struct tool_setup *whole)
 {
 	struct dl_torus_config *c;
 	int err = dl_torus_describe(whole->torus, MAX_SEEDS, &c);
@@ -379,12 +380,13 @@ static int describe(struct dl_setup *whole)
 	return 0;
 }
 
-static int run_all(const struct dl_tool *tool, struct request *r, int *status)
+static int run_all(const struct tool *tool, struct request *r, int *status)
 {
-	struct dl_whatif *w = &r->w;
-	struct dl_outcome *outcomes = calloc(w->nitems + 1, sizeof(*outcomes));
+	struct whatif *w = &r->w;
+	struct whatif_outcome *outcomes =
+		calloc(w->nitems + 1, sizeof(*outcomes));
 	bool *done = calloc(w->nitems + 1, sizeof(*done)), interrupted = false;
-	struct dl_campaign c = {
+	struct campaign c = {
 		.nitems = w->nitems,
 		.result_size = sizeof(*outcomes),
 		.threads = r->threads,
@@ -397,43 +399,42 @@ static int run_all(const struct dl_tool *tool, struct request *r, int *status)
 	double start_time, seconds;
 	uint64_t i;
 
-	if (tool->colour && tool->level >= DL_LOG_INFO &&
-	    dl_campaign_is_leader())
+	if (tool->colour && tool->level >= DL_LOG_INFO && campaign_is_leader())
 		c.progress = show_progress;
 	start_time = dl_clock_monotonic();
 	if (!err)
-		err = dl_campaign_run(&c, outcomes, done, &interrupted);
+		err = campaign_run(&c, outcomes, done, &interrupted);
 	seconds = dl_clock_monotonic() - start_time;
 	if (!err && c.progress && w->shown && w->shown != w->nitems)
 		fputc('\n', stderr);
 	for (i = 0; !err && i < w->nitems; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
-			*status = DL_EXIT_FINDING;
-	if (!err && dl_campaign_is_leader())
-		err = dl_whatif_print(tool, w, outcomes, done, seconds,
-				      interrupted);
+			*status = TOOL_EXIT_FINDING;
+	if (!err && campaign_is_leader())
+		err = whatif_print(tool, w, outcomes, done, seconds,
+				   interrupted);
 	free(outcomes);
 	free(done);
 	return err;
 }
 
-int dl_cmd_whatif(struct dl_tool *tool, int argc, char **argv)
+int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { .w = { .seed = 1 } };
-	int err, status = DL_EXIT_GOOD;
+	int err, status = TOOL_EXIT_GOOD;
 
-	dl_tool_parse(tool, &whatif_argp, DL_TOOL_JSON, argc, argv, &r);
-	err = dl_setup_load(tool, r.net, r.config, &r.w.whole);
+	tool_parse(tool, &whatif_argp, TOOL_JSON, argc, argv, &r);
+	err = tool_setup_load(tool, r.net, r.config, &r.w.whole);
 	if (!err && !r.config)
 		err = describe(&r.w.whole);
 	if (!err)
 		err = dl_fabric_assign_lids(r.w.whole.fabric, 0);
 	if (!err)
-		err = dl_whatif_plan(&r.w, r.samples, &tool->log);
+		err = whatif_plan(&r.w, r.samples, &tool->log);
 	if (!err)
 		err = run_all(tool, &r, &status);
 	if (err == -ENOMEM)
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
-	dl_whatif_release(&r.w);
-	return err ? (int)dl_exit_status(err) : status;
+	whatif_release(&r.w);
+	return err ? (int)tool_exit_status(err) : status;
 }

@@ -6,15 +6,15 @@
  *   whatif_draw.c   which switches and cables fail in scenario number i
  *   whatif_print.c  what all of them add up to
  */
-#ifndef DL_WHATIF_H
-#define DL_WHATIF_H
+#ifndef WHATIF_H
+#define WHATIF_H
 
 #include "dateline/route.h"
 #include "tool.h"
 
 /* The whole fabric, and what may fail in it. */
-struct dl_whatif {
-	struct dl_setup whole;
+struct whatif {
+	struct tool_setup whole;
 	uint32_t *switches; /* switch numbers of placed ones, by site */
 	uint32_t nswitches;
 	uint32_t *cables; /* port index at the end from which it leads up */
@@ -30,7 +30,7 @@ struct dl_whatif {
 };
 
 /* One scenario's failures, and memory to draw them. */
-struct dl_failures {
+struct whatif_failures {
 	uint32_t *switches; /* fail_switches of them: switch numbers */
 	uint32_t *cables;   /* fail_cables of them: port indices */
 	uint32_t nswitches, ncables;
@@ -44,29 +44,28 @@ struct dl_failures {
  * all.  0; -EINVAL (more failures than there are things, or too many
  * scenarios; reported), -ENOMEM.
  */
-int dl_whatif_plan(struct dl_whatif *w, uint64_t samples,
-		   const struct dl_log *log);
-void dl_whatif_release(struct dl_whatif *w);
+int whatif_plan(struct whatif *w, uint64_t samples, const struct dl_log *log);
+void whatif_release(struct whatif *w);
 
-int dl_failures_init(struct dl_failures *f, const struct dl_whatif *w);
-void dl_failures_release(struct dl_failures *f);
+int whatif_failures_init(struct whatif_failures *f, const struct whatif *w);
+void whatif_failures_release(struct whatif_failures *f);
 
 /* The failures of scenario `item`: a function of the seed and the number. */
-void dl_failures_draw(struct dl_failures *f, const struct dl_whatif *w,
-		      uint64_t item);
+void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w,
+			  uint64_t item);
 
-enum dl_whatif_stage {
-	DL_WHATIF_DEGRADE,
-	DL_WHATIF_DISCOVER,
-	DL_WHATIF_CLASSIC,
-	DL_WHATIF_VERIFY,
-	DL_WHATIF_PROVEN,
-	DL_WHATIF_LOAD,
-	DL_WHATIF_STAGES
+enum whatif_stage {
+	WHATIF_DEGRADE,
+	WHATIF_DISCOVER,
+	WHATIF_CLASSIC,
+	WHATIF_VERIFY,
+	WHATIF_PROVEN,
+	WHATIF_LOAD,
+	WHATIF_STAGES
 };
 
 /* What came of one scenario; sent between processes as it is. */
-struct dl_outcome {
+struct whatif_outcome {
 	bool connected;
 	bool accepted, safe; /* classic mode */
 	bool proven, repaired;
@@ -76,13 +75,13 @@ struct dl_outcome {
 	/* Of a packet, on average over the pairs that the plain rule serves. */
 	double hops, plain_hops;
 	uint64_t busiest, common_busiest, plain_busiest;
-	double seconds[DL_WHATIF_STAGES];
+	double seconds[WHATIF_STAGES];
 	char reason[160]; /* why proven mode has no tables */
 };
 
 /* Print the sums: as JSON, or as a table for people.  0 or negative errno. */
-int dl_whatif_print(const struct dl_tool *tool, const struct dl_whatif *w,
-		    const struct dl_outcome *outcomes, const bool *done,
-		    double seconds, bool interrupted);
+int whatif_print(const struct tool *tool, const struct whatif *w,
+		 const struct whatif_outcome *outcomes, const bool *done,
+		 double seconds, bool interrupted);
 
 #endif

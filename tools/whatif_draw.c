@@ -67,7 +67,7 @@ static void shuffle(uint32_t *list, uint32_t n, uint32_t k,
 	}
 }
 
-int dl_failures_init(struct dl_failures *f, const struct dl_whatif *w)
+int whatif_failures_init(struct whatif_failures *f, const struct whatif *w)
 {
 	const struct dl_fabric *fabric = w->whole.fabric;
 	uint32_t most = w->nswitches > w->ncables ? w->nswitches : w->ncables;
@@ -83,7 +83,7 @@ int dl_failures_init(struct dl_failures *f, const struct dl_whatif *w)
 		       -ENOMEM;
 }
 
-void dl_failures_release(struct dl_failures *f)
+void whatif_failures_release(struct whatif_failures *f)
 {
 	free(f->switches);
 	free(f->cables);
@@ -93,7 +93,7 @@ void dl_failures_release(struct dl_failures *f)
 }
 
 /* Fill the pool with the cables between switches that are left. */
-static uint32_t list_cables(struct dl_failures *f, const struct dl_whatif *w)
+static uint32_t list_cables(struct whatif_failures *f, const struct whatif *w)
 {
 	const struct dl_fabric *fabric = w->whole.fabric;
 	uint32_t i, n = 0;
@@ -108,20 +108,20 @@ static uint32_t list_cables(struct dl_failures *f, const struct dl_whatif *w)
 	return n;
 }
 
-static void fail_switch(struct dl_failures *f, const struct dl_whatif *w,
+static void fail_switch(struct whatif_failures *f, const struct whatif *w,
 			uint32_t sw)
 {
 	f->switches[f->nswitches++] = sw;
 	f->dead[w->whole.fabric->switches[sw]] = true;
 }
 
-static void fail_cable(struct dl_failures *f, uint32_t port)
+static void fail_cable(struct whatif_failures *f, uint32_t port)
 {
 	f->cables[f->ncables++] = port;
 	f->cut[port] = true;
 }
 
-static void heal(struct dl_failures *f, const struct dl_whatif *w)
+static void heal(struct whatif_failures *f, const struct whatif *w)
 {
 	uint32_t i;
 
@@ -133,7 +133,7 @@ static void heal(struct dl_failures *f, const struct dl_whatif *w)
 }
 
 /* The set of switches to which an item of an exhaustive campaign belongs. */
-static uint64_t find_set(const struct dl_whatif *w, uint64_t item)
+static uint64_t find_set(const struct whatif *w, uint64_t item)
 {
 	uint64_t low = 0, high = w->nsets;
 
@@ -148,8 +148,8 @@ static uint64_t find_set(const struct dl_whatif *w, uint64_t item)
 	return low;
 }
 
-static void fail_set_of_switches(struct dl_failures *f,
-				 const struct dl_whatif *w, uint64_t set)
+static void fail_set_of_switches(struct whatif_failures *f,
+				 const struct whatif *w, uint64_t set)
 {
 	uint32_t i;
 
@@ -158,8 +158,8 @@ static void fail_set_of_switches(struct dl_failures *f,
 		fail_switch(f, w, w->switches[f->pool[i]]);
 }
 
-void dl_failures_draw(struct dl_failures *f, const struct dl_whatif *w,
-		      uint64_t item)
+void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w,
+			  uint64_t item)
 {
 	struct dl_random random = { .seed = w->seed, .stream = item };
 	uint64_t set = w->exhaustive ? find_set(w, item) : 0;
@@ -188,7 +188,7 @@ void dl_failures_draw(struct dl_failures *f, const struct dl_whatif *w,
 
 /* ---- the plan ------------------------------------------------------------ */
 
-static int list_parts(struct dl_whatif *w)
+static int list_parts(struct whatif *w)
 {
 	const struct dl_torus *t = w->whole.torus;
 	uint32_t site, dir, k;
@@ -213,9 +213,9 @@ static int list_parts(struct dl_whatif *w)
 }
 
 /* Number all sets. */
-static int count_sets(struct dl_whatif *w)
+static int count_sets(struct whatif *w)
 {
-	struct dl_failures f;
+	struct whatif_failures f;
 	uint64_t set, total = 0, sets;
 	int err;
 
@@ -223,7 +223,7 @@ static int count_sets(struct dl_whatif *w)
 	if (w->nsets > MAX_ITEMS)
 		return -E2BIG;
 	w->first = malloc((w->nsets + 1) * sizeof(*w->first));
-	err = dl_failures_init(&f, w);
+	err = whatif_failures_init(&f, w);
 	if (!w->first)
 		err = -ENOMEM;
 	for (set = 0; !err && set < w->nsets; set++) {
@@ -236,12 +236,11 @@ static int count_sets(struct dl_whatif *w)
 		total += sets;
 	}
 	w->nitems = total;
-	dl_failures_release(&f);
+	whatif_failures_release(&f);
 	return err;
 }
 
-int dl_whatif_plan(struct dl_whatif *w, uint64_t samples,
-		   const struct dl_log *log)
+int whatif_plan(struct whatif *w, uint64_t samples, const struct dl_log *log)
 {
 	int err = list_parts(w);
 
@@ -269,10 +268,10 @@ int dl_whatif_plan(struct dl_whatif *w, uint64_t samples,
 	return err;
 }
 
-void dl_whatif_release(struct dl_whatif *w)
+void whatif_release(struct whatif *w)
 {
 	free(w->switches);
 	free(w->cables);
 	free(w->first);
-	dl_setup_free(&w->whole);
+	tool_setup_free(&w->whole);
 }

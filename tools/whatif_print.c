@@ -25,13 +25,13 @@ struct sums {
 	struct spread hops;	       /* per cent above the plain rule */
 	struct spread busiest;	       /* as a ratio to the plain rule */
 	struct spread common;	       /* ... for those pairs that it serves */
-	double seconds[DL_WHATIF_STAGES];
+	double seconds[WHATIF_STAGES];
 };
 
-static const char *const stage_names[DL_WHATIF_STAGES] = {
-	[DL_WHATIF_DEGRADE] = "damage",	 [DL_WHATIF_DISCOVER] = "discover",
-	[DL_WHATIF_CLASSIC] = "classic", [DL_WHATIF_VERIFY] = "verify",
-	[DL_WHATIF_PROVEN] = "proven",	 [DL_WHATIF_LOAD] = "load",
+static const char *const stage_names[WHATIF_STAGES] = {
+	[WHATIF_DEGRADE] = "damage",  [WHATIF_DISCOVER] = "discover",
+	[WHATIF_CLASSIC] = "classic", [WHATIF_VERIFY] = "verify",
+	[WHATIF_PROVEN] = "proven",   [WHATIF_LOAD] = "load",
 };
 
 static void add(struct spread *s, double x, bool first)
@@ -41,7 +41,7 @@ static void add(struct spread *s, double x, bool first)
 		s->max = x;
 }
 
-static void add_proven(struct sums *s, const struct dl_outcome *o)
+static void add_proven(struct sums *s, const struct whatif_outcome *o)
 {
 	bool first = !s->proven++;
 
@@ -58,12 +58,12 @@ static void add_proven(struct sums *s, const struct dl_outcome *o)
 	add(&s->common, (double)o->common_busiest / o->plain_busiest, first);
 }
 
-static void add_outcome(struct sums *s, const struct dl_outcome *o)
+static void add_outcome(struct sums *s, const struct whatif_outcome *o)
 {
 	int i;
 
 	s->samples++;
-	for (i = 0; i < DL_WHATIF_STAGES; i++)
+	for (i = 0; i < WHATIF_STAGES; i++)
 		s->seconds[i] += o->seconds[i];
 	if (!o->connected)
 		return;
@@ -110,15 +110,15 @@ static json_t *cable_json(const struct dl_torus *t, uint32_t port)
 	return cable;
 }
 
-static json_t *lost_json(const struct dl_whatif *w, struct dl_failures *f,
-			 const struct dl_outcome *o, uint64_t item)
+static json_t *lost_json(const struct whatif *w, struct whatif_failures *f,
+			 const struct whatif_outcome *o, uint64_t item)
 {
 	const struct dl_torus *t = w->whole.torus;
 	json_t *switches = json_array(), *links = json_array();
 	uint32_t i;
 	int err = 0;
 
-	dl_failures_draw(f, w, item);
+	whatif_failures_draw(f, w, item);
 	for (i = 0; i < f->nswitches; i++)
 		err |= json_array_append_new(switches,
 					     coord_json(t, f->switches[i]));
@@ -135,20 +135,21 @@ static json_t *lost_json(const struct dl_whatif *w, struct dl_failures *f,
 			 o->reason);
 }
 
-static json_t *list_lost(const struct dl_whatif *w,
-			 const struct dl_outcome *outcomes, const bool *done)
+static json_t *list_lost(const struct whatif *w,
+			 const struct whatif_outcome *outcomes,
+			 const bool *done)
 {
 	json_t *list = json_array();
-	struct dl_failures f;
+	struct whatif_failures f;
 	uint64_t i;
-	int err = dl_failures_init(&f, w);
+	int err = whatif_failures_init(&f, w);
 
 	for (i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED;
 	     i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
 			err = json_array_append_new(
 				list, lost_json(w, &f, &outcomes[i], i));
-	dl_failures_release(&f);
+	whatif_failures_release(&f);
 	if (err) {
 		json_decref(list);
 		return NULL;
@@ -161,13 +162,13 @@ static json_t *stages_json(const struct sums *s)
 	json_t *o = json_object();
 	int i;
 
-	for (i = 0; i < DL_WHATIF_STAGES; i++)
+	for (i = 0; i < WHATIF_STAGES; i++)
 		json_object_set_new(o, stage_names[i],
 				    json_real(s->seconds[i]));
 	return o;
 }
 
-static json_t *document(const struct dl_whatif *w, const struct sums *s,
+static json_t *document(const struct whatif *w, const struct sums *s,
 			json_t *lost, double seconds, bool interrupted)
 {
 	return json_pack(
@@ -195,7 +196,7 @@ static json_t *document(const struct dl_whatif *w, const struct sums *s,
 
 /* ---- for people ---------------------------------------------------------- */
 
-static void print_text(const struct dl_whatif *w, const struct sums *s,
+static void print_text(const struct whatif *w, const struct sums *s,
 		       double seconds)
 {
 	int i;
@@ -228,13 +229,13 @@ static void print_text(const struct dl_whatif *w, const struct sums *s,
 	       mean(&s->busiest, s->compared), s->busiest.max);
 	printf("\n%.1f scenarios a second.  CPU seconds:",
 	       seconds > 0 ? s->samples / seconds : 0);
-	for (i = 0; i < DL_WHATIF_STAGES; i++)
+	for (i = 0; i < WHATIF_STAGES; i++)
 		printf(" %s %.2f%s", stage_names[i], s->seconds[i],
-		       i + 1 < DL_WHATIF_STAGES ? "," : "\n");
+		       i + 1 < WHATIF_STAGES ? "," : "\n");
 }
 
-static void report_lost(const struct dl_tool *tool, const struct dl_whatif *w,
-			const struct dl_outcome *outcomes, const bool *done)
+static void report_lost(const struct tool *tool, const struct whatif *w,
+			const struct whatif_outcome *outcomes, const bool *done)
 {
 	uint64_t i;
 
@@ -245,9 +246,9 @@ static void report_lost(const struct dl_tool *tool, const struct dl_whatif *w,
 			       outcomes[i].reason);
 }
 
-int dl_whatif_print(const struct dl_tool *tool, const struct dl_whatif *w,
-		    const struct dl_outcome *outcomes, const bool *done,
-		    double seconds, bool interrupted)
+int whatif_print(const struct tool *tool, const struct whatif *w,
+		 const struct whatif_outcome *outcomes, const bool *done,
+		 double seconds, bool interrupted)
 {
 	struct sums s = { 0 };
 	uint64_t i;
@@ -261,7 +262,7 @@ int dl_whatif_print(const struct dl_tool *tool, const struct dl_whatif *w,
 		       " scenarios were tried",
 		       s.samples, w->nitems);
 	if (tool->json)
-		return dl_tool_print_json(
+		return tool_print_json(
 			tool, document(w, &s, list_lost(w, outcomes, done),
 				       seconds, interrupted));
 	report_lost(tool, w, outcomes, done);

@@ -21,6 +21,6 @@ bytes html "$html"
 bytes css "$css"
 bytes js "$@"
 for name in html css js; do
-	printf 'const struct dl_page_source dl_page_%s = { %s, sizeof(%s) };\n' \
+	printf 'const struct report_source report_%s = { %s, sizeof(%s) };\n' \
 		$name $name $name
 done

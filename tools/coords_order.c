@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Adapters and hosts along the curve; see places.h.
+ * Adapters and hosts along the curve; see coords.h.
  *
  * A host is what the first word of an adapter's description says, as drivers
  * set it: "node17 HCA-1".  Adapters of the same first word are one host's.
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "places.h"
+#include "coords.h"
 #include "dateline/torus.h"
 
 /* ---- adapters ---------------------------------------------------------- */
@@ -28,10 +28,10 @@ static bool is_cabled(const struct dl_fabric *f, const struct dl_fabric_node *n)
 	return false;
 }
 
-static void place_port(struct dl_places *p, const uint32_t *site,
+static void place_port(struct coords_order *p, const uint32_t *site,
 		       const uint32_t *along, uint32_t port)
 {
-	struct dl_places_entry *at = &p->list[p->n++];
+	struct coords_adapter *at = &p->list[p->n++];
 	uint32_t sw = dl_fabric_peer_switch(p->fabric, port);
 
 	at->port = port;
@@ -50,7 +50,7 @@ static void place_port(struct dl_places *p, const uint32_t *site,
 	}
 }
 
-static void place_all(struct dl_places *p, const uint32_t *site,
+static void place_all(struct coords_order *p, const uint32_t *site,
 		      const uint32_t *along)
 {
 	const struct dl_fabric *f = p->fabric;
@@ -75,7 +75,7 @@ static void place_all(struct dl_places *p, const uint32_t *site,
 static int compare_places(const void *a, const void *b, void *context)
 {
 	const struct dl_fabric *f = context;
-	const struct dl_places_entry *x = a, *y = b;
+	const struct coords_adapter *x = a, *y = b;
 	const struct dl_fabric_port *xp = &f->ports[x->port],
 				    *yp = &f->ports[y->port];
 	uint64_t xg = f->nodes[xp->node].guid, yg = f->nodes[yp->node].guid;
@@ -142,7 +142,7 @@ static char *host_name(const struct dl_fabric *f, uint32_t node, int *err)
 
 static int compare_names(const void *a, const void *b)
 {
-	const struct dl_host *x = a, *y = b;
+	const struct coords_host *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
 	return order ? order : (x->place > y->place) - (x->place < y->place);
@@ -150,13 +150,13 @@ static int compare_names(const void *a, const void *b)
 
 static int compare_hosts(const void *a, const void *b)
 {
-	const struct dl_host *x = a, *y = b;
+	const struct coords_host *x = a, *y = b;
 
 	return (x->place > y->place) - (x->place < y->place);
 }
 
 /* One host for each place that names one. */
-static int name_hosts(struct dl_places *p)
+static int name_hosts(struct coords_order *p)
 {
 	uint32_t i;
 
@@ -165,7 +165,7 @@ static int name_hosts(struct dl_places *p)
 		return -ENOMEM;
 	for (i = 0; i < p->n; i++) {
 		uint32_t node = p->fabric->ports[p->list[i].port].node;
-		struct dl_host *h = &p->hosts[p->nhosts];
+		struct coords_host *h = &p->hosts[p->nhosts];
 		int err;
 
 		h->name = host_name(p->fabric, node, &err);
@@ -181,7 +181,7 @@ static int name_hosts(struct dl_places *p)
 }
 
 /* Then those of the same name become one. */
-static int unite_hosts(struct dl_places *p)
+static int unite_hosts(struct coords_order *p)
 {
 	uint32_t *first = malloc((p->n + 1) * sizeof(*first)), i, n = 0;
 
@@ -189,7 +189,7 @@ static int unite_hosts(struct dl_places *p)
 		return -ENOMEM;
 	qsort(p->hosts, p->nhosts, sizeof(*p->hosts), compare_names);
 	for (i = 0; i < p->nhosts; i++) {
-		struct dl_host h = p->hosts[i];
+		struct coords_host h = p->hosts[i];
 
 		if (n && !strcmp(p->hosts[n - 1].name, h.name))
 			free(h.name);
@@ -201,7 +201,7 @@ static int unite_hosts(struct dl_places *p)
 	p->nhosts = n;
 	qsort(p->hosts, n, sizeof(*p->hosts), compare_hosts);
 	for (i = 0; i < n; i++) {
-		struct dl_host *h = &p->hosts[i];
+		struct coords_host *h = &p->hosts[i];
 
 		p->list[h->place].host = i;
 		if (h->place >= p->nplaced)
@@ -221,10 +221,10 @@ static int unite_hosts(struct dl_places *p)
 
 /* ---- the whole --------------------------------------------------------- */
 
-int dl_places_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
-		  const uint32_t *site, struct dl_places *out)
+int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
+		     const uint32_t *site, struct coords_order *out)
 {
-	struct dl_places p = { .fabric = f, .grid = *g };
+	struct coords_order p = { .fabric = f, .grid = *g };
 	uint32_t *along = NULL;
 	int err = number_sites(g, &along);
 
@@ -243,13 +243,13 @@ int dl_places_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
 	if (!err)
 		err = unite_hosts(&p);
 	if (err)
-		dl_places_free(&p);
+		coords_order_free(&p);
 	else
 		*out = p;
 	return err;
 }
 
-void dl_places_free(struct dl_places *p)
+void coords_order_free(struct coords_order *p)
 {
 	uint32_t i;
 
@@ -260,7 +260,7 @@ void dl_places_free(struct dl_places *p)
 	memset(p, 0, sizeof(*p));
 }
 
-double dl_places_step(const struct dl_places *p)
+double coords_order_step(const struct coords_order *p)
 {
 	uint64_t hops = 0;
 	uint32_t i;

@@ -3,13 +3,13 @@
  * Adapters and hosts in the order of a space-filling curve through the torus:
  * what `dateline coords` prints and writes.
  */
-#ifndef DL_PLACES_H
-#define DL_PLACES_H
+#ifndef TOOL_COORDS_H
+#define TOOL_COORDS_H
 
 #include "sites.h"
 
 /* A port of an adapter.  Those with a cable; of an adapter without, port 1. */
-struct dl_places_entry {
+struct coords_adapter {
 	uint32_t port;	     /* port index */
 	uint32_t site;	     /* of its switch; DL_NONE: no coordinates */
 	uint32_t along;	     /* number of that site on the curve, from 0 */
@@ -18,19 +18,19 @@ struct dl_places_entry {
 };
 
 /* A host, at the first place on the curve of any adapter of its. */
-struct dl_host {
+struct coords_host {
 	char *name;
 	uint32_t place;
 	uint32_t beside; /* hosts before it at the same site */
 };
 
-struct dl_places {
+struct coords_order {
 	const struct dl_fabric *fabric; /* borrowed */
 	struct dl_torus_grid grid;
-	struct dl_places_entry
+	struct coords_adapter
 		*list; /* along the curve; then those without site */
 	uint32_t n, nplaced;
-	struct dl_host *hosts; /* in the same order */
+	struct coords_host *hosts; /* in the same order */
 	uint32_t nhosts, nhosts_placed;
 	uint32_t unnamed; /* adapters whose description names no host */
 };
@@ -39,22 +39,22 @@ struct dl_places {
  * List the adapters of a fabric whose switches have these sites (by switch
  * number, or DL_NONE).  0 or -ENOMEM.
  */
-int dl_places_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
-		  const uint32_t *site, struct dl_places *out);
-void dl_places_free(struct dl_places *p);
+int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
+		     const uint32_t *site, struct coords_order *out);
+void coords_order_free(struct coords_order *p);
 
 /* Mean hops from one host to the next along the list. */
-double dl_places_step(const struct dl_places *p);
+double coords_order_step(const struct coords_order *p);
 
 /* How hosts are called in Slurm's files. */
-enum dl_slurm_names {
-	DL_NAME_HOST,  /* as they call themselves */
-	DL_NAME_INDEX, /* by number along the curve: torus0007 */
-	DL_NAME_XYZ    /* by coordinates, base 36: torus01a */
+enum coords_slurm_names {
+	COORDS_NAME_HOST,  /* as they call themselves */
+	COORDS_NAME_INDEX, /* by number along the curve: torus0007 */
+	COORDS_NAME_XYZ	   /* by coordinates, base 36: torus01a */
 };
 
-struct dl_slurm_style {
-	enum dl_slurm_names names;
+struct coords_slurm_style {
+	enum coords_slurm_names names;
 	const char *prefix; /* of names that are not the hosts' own */
 };
 
@@ -62,17 +62,17 @@ struct dl_slurm_style {
  * The name of a host, for free(); NULL: no memory, or by coordinates where it
  * has none or they exceed 35.
  */
-char *dl_slurm_name(const struct dl_places *p, uint32_t host,
-		    const struct dl_slurm_style *style);
+char *coords_slurm_name(const struct coords_order *p, uint32_t host,
+			const struct coords_slurm_style *style);
 
 /* Lines for slurm.conf, or a topology.conf.  0, -EIO or -ENOMEM. */
-int dl_slurm_nodes(const struct dl_places *p,
-		   const struct dl_slurm_style *style, FILE *to);
-int dl_slurm_topology(const struct dl_places *p,
-		      const struct dl_slurm_style *style, FILE *to);
+int coords_slurm_nodes(const struct coords_order *p,
+		       const struct coords_slurm_style *style, FILE *to);
+int coords_slurm_topology(const struct coords_order *p,
+			  const struct coords_slurm_style *style, FILE *to);
 
 /* Which host each rank runs on. */
-struct dl_ranks {
+struct coords_ranks {
 	uint32_t n;
 	uint32_t slots;	   /* ranks a host */
 	uint32_t *slot;	   /* by rank: host * slots + slot */
@@ -86,17 +86,19 @@ struct dl_ranks {
  * grid, n ranks on all slots) so that neighbours in it are close together.
  * Returns 0, -ENOSPC (more ranks than slots), -ENOMEM.
  */
-int dl_ranks_map(const struct dl_places *p, const uint32_t grid[DL_TORUS_DIMS],
-		 uint32_t slots, struct dl_ranks *out);
+int coords_ranks_map(const struct coords_order *p,
+		     const uint32_t grid[DL_TORUS_DIMS], uint32_t slots,
+		     struct coords_ranks *out);
 
 /* A rank file or a host file of Open MPI's.  0 or -EIO. */
-int dl_ranks_write(const struct dl_places *p, const struct dl_ranks *r,
-		   FILE *to);
-int dl_hostfile_write(const struct dl_places *p, uint32_t slots, FILE *to);
+int coords_ranks_write(const struct coords_order *p,
+		       const struct coords_ranks *r, FILE *to);
+int coords_hostfile_write(const struct coords_order *p, uint32_t slots,
+			  FILE *to);
 
 /* For people, as a table of comma-separated values, or as JSON. */
-int dl_places_print(const struct dl_places *p, FILE *to);
-int dl_places_csv(const struct dl_places *p, FILE *to);
-json_t *dl_places_json(const struct dl_places *p);
+int coords_print(const struct coords_order *p, FILE *to);
+int coords_csv(const struct coords_order *p, FILE *to);
+json_t *coords_json(const struct coords_order *p);
 
 #endif

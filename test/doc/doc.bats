@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # What README, tutorial, findings, manual pages and --help tell their readers to
-# type
-# works as it stands, and prints what they say.
+# type works as it stands, and prints what they say.
 
 # Each test is a subshell of its own: that is meant.
 # shellcheck disable=SC2030,SC2031

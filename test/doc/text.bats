@@ -78,6 +78,7 @@ DIRS='bench|conf|contrib|debian|doc|include|lib|man|packaging|plugin|test|tools'
 paths() {
 	grep -oE '`[^` ]+`' "$1" | tr -d '`' | sed -E 's/:[0-9]+$//' |
 		grep -E "^(bootstrap|[A-Z][A-Za-z]*\.(md|am)|($DIRS)(/[^*={}]*)?)\$" |
+		grep -vE '\b(ROOM|WORD|NAME)\b' |
 		sort -u
 }
 
@@ -100,8 +101,8 @@ paths() {
 # shellcheck disable=SC2016
 # names FILE: in `...`, functions and types of ours.
 names() {
-	grep -oE '`(struct |enum )?dl_[a-z0-9_]+(\(\))?`' "$1" |
-		grep -oE 'dl_[a-z0-9_]+' | sort -u
+	grep -oE '`(struct |enum )?dl_[a-z0-9_]*[a-z0-9](\(\))?`' "$1" |
+		grep -oE 'dl_[a-z0-9_]*[a-z0-9]\b' | sort -u
 }
 
 @test "the functions and types that the documentation names are there" {
@@ -119,4 +120,13 @@ names() {
 		done < <(names "$page")
 	done
 	((!missing))
+}
+
+@test "what judges tables includes nothing that knows a torus" {
+	cd "$TOP"
+	if grep -rnE '#include [<"](dateline/)?(torus|route)[./]|dateline\.h' \
+		lib/verify lib/link lib/emu lib/tables lib/fabric lib/base \
+		include/dateline/{verify,link,emu,tables,fabric,base}.h; then
+		return 1
+	fi
 }

@@ -9,5 +9,13 @@ include test/config.mk
 include test/emu.mk
 include test/emulate.mk
 include test/fuzz/local.mk
+if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
+else
+check-local:
+	@echo 'make check: the unit tests need cmocka; install it, and run' \
+		'configure again:' >&2
+	@echo '    sudo apt-get install libcmocka-dev' >&2
+	@false
+endif

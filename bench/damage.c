@@ -34,9 +34,8 @@ static double now(void)
 static double once(const struct dl_fabric *f, const struct dl_torus_config *c)
 {
 	struct dl_route_options o;
-	struct dl_tables *tables = NULL;
+	struct dl_route_result r = { 0 };
 	struct dl_torus *torus = NULL;
-	struct dl_route_tree *tree = NULL;
 	double start = now(), seconds;
 	int err;
 
@@ -44,12 +43,9 @@ static double once(const struct dl_fabric *f, const struct dl_torus_config *c)
 	o.mode = DL_ROUTE_CLASSIC;
 	err = dl_torus_discover(f, c, NULL, &torus);
 	if (!err)
-		err = dl_route(torus, c, &o, NULL, &tables);
-	if (!err)
-		err = dl_route_master_tree(torus, NULL, &tree);
+		err = dl_route(torus, c, &o, NULL, &r);
 	seconds = now() - start;
-	dl_route_tree_free(tree);
-	dl_tables_free(tables);
+	dl_route_result_release(&r);
 	dl_torus_free(torus);
 	return err ? -1 : seconds;
 }

@@ -2,3 +2,14 @@
 # and checks what rules and architecture say of the tree.
 dist_doc_DATA = doc/tutorial.md doc/rules.md doc/architecture.md \
 	doc/findings.md
+
+# Programs that use the library: only what is installed, and the shared one.
+check_PROGRAMS += doc/examples/emulate-latency doc/examples/route-and-verify
+doc_examples_emulate_latency_SOURCES = doc/examples/emulate-latency.c
+doc_examples_emulate_latency_CPPFLAGS = -I$(srcdir)/include
+doc_examples_emulate_latency_LDADD = libdateline.la
+doc_examples_route_and_verify_SOURCES = doc/examples/route-and-verify.c
+doc_examples_route_and_verify_CPPFLAGS = -I$(srcdir)/include
+doc_examples_route_and_verify_LDADD = libdateline.la
+dist_examples_DATA += doc/examples/emulate-latency.c \
+	doc/examples/route-and-verify.c

@@ -44,7 +44,7 @@ static int build_lid_matrices(void *context)
  */
 static int copy_tables(const struct dl_engine *e, const struct dl_sweep_plan *p)
 {
-	const struct dl_tables *t = p->tables;
+	const struct dl_tables *t = p->routed.tables;
 	const struct dl_fabric *f = p->fabric;
 	uint32_t s;
 
@@ -105,7 +105,7 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port,
 static void keep_tables(const struct dl_sweep_plan *p, uint32_t s,
 			osm_switch_t *sw)
 {
-	const struct dl_tables *t = p->tables;
+	const struct dl_tables *t = p->routed.tables;
 	const struct dl_fabric_node *node =
 		&p->fabric->nodes[p->fabric->switches[s]];
 	/* LIDs above the table's end are gone. */
@@ -224,7 +224,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in,
 
 	if (!e->plan)
 		return;
-	t = e->plan->tables;
+	t = e->plan->routed.tables;
 	port = find_port(e->plan, physp);
 	if (port == DL_NONE)
 		return;
@@ -264,9 +264,10 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 		return;
 	/* port_num is 0 on adapters, where the attribute needs none. */
 	port = find_port(e->plan, physp);
-	if (port == DL_NONE || e->plan->tables->vlarb[port] == DL_TABLES_NO_ROW)
+	if (port == DL_NONE ||
+	    e->plan->routed.tables->vlarb[port] == DL_TABLES_NO_ROW)
 		return;
-	arb = &e->plan->tables->arbs[e->plan->tables->vlarb[port]];
+	arb = &e->plan->routed.tables->arbs[e->plan->routed.tables->vlarb[port]];
 	physp->vl_high_limit = arb->high_limit;
 	entries = block_num >= VLARB_BLOCKS / 2 ? arb->high : arb->low;
 	n = block_num >= VLARB_BLOCKS / 2 ? arb->nhigh : arb->nlow;
@@ -291,7 +292,7 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid,
 	port = dl_plan_lid_owner(e->plan, slid);
 	if (port == DL_NONE)
 		return hint;
-	sl = dl_tables_path_sl(e->plan->tables, port, cl_ntoh16(dlid));
+	sl = dl_tables_path_sl(e->plan->routed.tables, port, cl_ntoh16(dlid));
 	return sl == DL_TABLES_NO_SL ? hint : sl | (hint & 8);
 }
 

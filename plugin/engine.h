@@ -46,12 +46,10 @@ struct dl_sweep_plan {
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
-	struct dl_tables *tables;
-	struct dl_route_tree *tree;
-	bool proven;		       /* by proven mode? */
-	struct dl_route_report report; /* ... and what that did */
-	uint64_t *masks;	       /* scratch: port masks of one group */
-	bool written;		       /* is its snapshot on disk? */
+	bool proven; /* by proven mode? */
+	struct dl_route_result routed;
+	uint64_t *masks; /* scratch: port masks of one group */
+	bool written;	 /* is its snapshot on disk? */
 };
 
 /* Numbers for monitoring, as they are gathered and as last written. */

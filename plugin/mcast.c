@@ -67,14 +67,14 @@ static uint64_t *masks_for(const struct dl_engine *e, uint16_t mlid)
 
 	if (!e->options.dump_dir)
 		return e->plan->masks;
-	g = dl_tables_group(e->plan->tables, mlid);
+	g = dl_tables_group(e->plan->routed.tables, mlid);
 	e->plan->written = false;
 	return g ? g->masks : NULL;
 }
 
 void dl_mcast_prune(const struct dl_engine *e)
 {
-	struct dl_tables *t = e->plan->tables;
+	struct dl_tables *t = e->plan->routed.tables;
 	uint32_t g = 0;
 
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
@@ -147,8 +147,8 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 
 	if (!masks)
 		return IB_INSUFFICIENT_MEMORY;
-	err = dl_route_tree_group(p->tree, p->fabric, mlid, members, nmembers,
-				  masks);
+	err = dl_route_tree_group(p->routed.tree, p->fabric, mlid, members,
+				  nmembers, masks);
 	if (err == -ENOMEM)
 		return IB_INSUFFICIENT_MEMORY;
 	if (err) {

@@ -186,7 +186,7 @@ static void judge(struct dl_gather *g, const struct dl_sweep_plan *p)
 {
 	struct dl_verify_result *v;
 
-	if (dl_route_verify(p->tables, p->tree, &v))
+	if (dl_route_verify(p->routed.tables, p->routed.tree, &v))
 		return;
 	dl_metrics_verdict(&g->now, v);
 	dl_verify_result_free(v);
@@ -195,17 +195,17 @@ static void judge(struct dl_gather *g, const struct dl_sweep_plan *p)
 
 static void count_plan(struct dl_gather *g, const struct dl_sweep_plan *p)
 {
-	const struct dl_route_report *r = p->proven ? &p->report : NULL;
+	const struct dl_route_report *r = p->proven ? &p->routed.report : NULL;
 	double *stage = g->now.stage;
 
-	dl_metrics_tables(&g->now, p->tables, r);
+	dl_metrics_tables(&g->now, p->routed.tables, r);
 	if (!r) {
 		judge(g, p);
 		return;
 	}
 	stage[DL_METRICS_REPAIR] = r->search_seconds;
-	stage[DL_METRICS_PROOF] = r->proof_seconds;
-	stage[DL_METRICS_ROUTING] -= r->search_seconds + r->proof_seconds;
+	stage[DL_METRICS_PROOF] = r->verify_seconds;
+	stage[DL_METRICS_ROUTING] -= r->search_seconds + r->verify_seconds;
 }
 
 /* What the switches hold: what OpenSM has been given for them. */
@@ -239,7 +239,7 @@ static int judge_kept(struct dl_engine *e)
 	int err = dl_import(e->osm, NULL, &f);
 
 	if (!err)
-		err = dl_tables_remap(e->plan->tables, f, &t);
+		err = dl_tables_remap(e->plan->routed.tables, f, &t);
 	if (!err) {
 		take_forwarding(e, t);
 		err = dl_verify(t, NULL, NULL, &v);

@@ -238,10 +238,10 @@ void dl_metrics_tables(struct dl_metrics *m, const struct dl_tables *t,
 	n[DL_METRICS_CYCLIC] = report->cyclic;
 	n[DL_METRICS_CHANGED] = report->entries_changed;
 	n[DL_METRICS_FILLED] = report->entries_filled;
-	n[DL_METRICS_MENDED] = report->mended;
-	n[DL_METRICS_ALONG_TREE] = report->along_tree;
+	n[DL_METRICS_MENDED] = report->rerouted;
+	n[DL_METRICS_ALONG_TREE] = report->tree_routed;
 	n[DL_METRICS_MOVED] = report->moved;
-	n[DL_METRICS_HURRIED] = report->hurried;
+	n[DL_METRICS_HURRIED] = report->timed_out;
 }
 
 void dl_metrics_sweep(struct dl_metrics *m, enum dl_metrics_sweep_result what,

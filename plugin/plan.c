@@ -78,24 +78,21 @@ static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
 static int stage_route(const struct dl_engine *e, const struct dl_log *log,
 		       struct dl_sweep_plan *p)
 {
-	const struct dl_route_options *o = &e->options.route;
-
-	p->proven = o->mode == DL_ROUTE_PROVEN;
-	if (p->proven)
-		return dl_route_proven(p->torus, p->config, o, log, &p->tables,
-				       &p->tree, &p->report);
-	return dl_route(p->torus, p->config, o, log, &p->tables);
+	p->proven = e->options.route.mode == DL_ROUTE_PROVEN;
+	return dl_route(p->torus, p->config, &e->options.route, log,
+			&p->routed);
 }
 
 static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
 		      struct dl_sweep_plan *p)
 {
 	(void)e;
+	(void)log;
 	p->masks = malloc((p->fabric->nswitches + 1) * DL_TABLES_MASK_WORDS *
 			  sizeof(*p->masks));
 	if (!p->masks)
 		return -ENOMEM;
-	return p->tree ? 0 : dl_route_master_tree(p->torus, log, &p->tree);
+	return p->routed.tree ? 0 : -ENOTCONN;
 }
 
 static const struct {
@@ -147,8 +144,7 @@ void dl_plan_free(struct dl_sweep_plan *p)
 	if (!p)
 		return;
 	free(p->masks);
-	dl_route_tree_free(p->tree);
-	dl_tables_free(p->tables);
+	dl_route_result_release(&p->routed);
 	dl_torus_free(p->torus);
 	dl_torus_config_free(p->config);
 	dl_fabric_free(p->fabric);

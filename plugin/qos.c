@@ -126,7 +126,7 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep_plan *p)
 	c.default_high_limit =
 		e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
 	check(e, &c);
-	err = dl_vlarb_apply(&c, p->tables);
+	err = dl_vlarb_apply(&c, p->routed.tables);
 	if (err) {
 		dl_osm_log_init(&l, e->osm, "DL16");
 		dl_log(&l.log, DL_LOG_ERROR,

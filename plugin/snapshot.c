@@ -21,7 +21,8 @@ void dl_dump_dir_write(const struct dl_engine *e)
 		return;
 	e->plan->written = true;
 	dl_osm_log_init(&l, e->osm, "DL30");
-	if (!dl_snapshot_write(e->plan->tables, dir, DL_SNAPSHOT_PSL, &l.log))
+	if (!dl_snapshot_write(e->plan->routed.tables, dir, DL_SNAPSHOT_PSL,
+			       &l.log))
 		DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
 }
 

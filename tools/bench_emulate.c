@@ -147,17 +147,18 @@ int bench_emulate(struct tool *tool, const uint32_t dims[3], json_t **out)
 					    .nentries = 1 };
 	struct dl_route_options options;
 	struct dl_emu_config c;
-	struct dl_tables *t = NULL;
+	struct dl_route_result r = { 0 };
 	struct tool_setup s;
 	struct job j = { 0 };
 	int err;
 
 	dl_emu_config_init(&c);
 	dl_route_options_init(&options);
+	options.mode = DL_ROUTE_CLASSIC;
 	entry.load = half_load(dims);
 	err = bench_setup(tool, dims, &s);
 	if (!err)
-		err = dl_route(s.torus, s.config, &options, &tool->log, &t);
+		err = dl_route(s.torus, s.config, &options, &tool->log, &r);
 	j.f = s.fabric;
 	if (!err)
 		err = find_adapters(&j, &c);
@@ -166,11 +167,11 @@ int bench_emulate(struct tool *tool, const uint32_t dims[3], json_t **out)
 	if (!err)
 		err = dl_emu_traffic_new(&spec, &tool->log, &j.traffic);
 	if (!err)
-		err = measure(&j, t, &c, tool, dims, out);
+		err = measure(&j, r.tables, &c, tool, dims, out);
 	dl_emu_traffic_free(j.traffic);
 	free(j.port);
 	free(j.rate);
-	dl_tables_free(t);
+	dl_route_result_release(&r);
 	tool_setup_free(&s);
 	return err;
 }

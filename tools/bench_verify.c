@@ -29,35 +29,25 @@ static void verify_once(void *context)
 		j->err = dl_verify(j->tables, NULL, NULL, &j->verdict);
 }
 
-static int add_group(const struct dl_torus *torus, struct dl_tables *t)
-{
-	struct dl_route_tree *tree = NULL;
-	int err = dl_route_master_tree(torus, NULL, &tree);
-
-	if (!err)
-		err = dl_route_tree_group_all(tree, t);
-	dl_route_tree_free(tree);
-	return err;
-}
-
 int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 {
 	struct dl_route_options options;
-	struct dl_tables *t = NULL;
+	struct dl_route_result r = { 0 };
 	struct tool_setup s;
 	struct job j = { 0 };
 	double seconds;
 	int err;
 
 	dl_route_options_init(&options);
+	options.mode = DL_ROUTE_CLASSIC;
 	err = bench_setup(tool, dims, &s);
 	if (!err)
-		err = dl_route(s.torus, s.config, &options, &tool->log, &t);
+		err = dl_route(s.torus, s.config, &options, &tool->log, &r);
 	if (!err)
-		err = add_group(s.torus, t);
+		err = dl_route_tree_group_all(r.tree, r.tables);
 	if (err)
 		goto out;
-	j.tables = t;
+	j.tables = r.tables;
 	seconds = bench_median(verify_once, &j);
 	err = j.err;
 	if (!err)
@@ -68,7 +58,7 @@ int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 				 (json_int_t)bench_peak_bytes());
 out:
 	dl_verify_result_free(j.verdict);
-	dl_tables_free(t);
+	dl_route_result_release(&r);
 	tool_setup_free(&s);
 	return err;
 }

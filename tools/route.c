@@ -179,23 +179,16 @@ static const struct argp route_argp = {
 };
 
 static int compute(const struct request *r, const struct tool_setup *s,
-		   const struct dl_log *log, struct dl_tables **tables)
+		   const struct dl_log *log, struct dl_route_result *out)
 {
-	struct dl_route_tree *tree = NULL;
-	int err;
+	int err = dl_route(s->torus, s->config, &r->options, log, out);
 
-	if (r->options.mode == DL_ROUTE_PROVEN)
-		err = dl_route_proven(s->torus, s->config, &r->options, log,
-				      tables, &tree, NULL);
-	else
-		err = dl_route(s->torus, s->config, &r->options, log, tables);
-	if (!err && !tree && (r->multicast || r->show_tree))
-		err = dl_route_master_tree(s->torus, log, &tree);
+	if (!err && !out->tree && (r->multicast || r->show_tree))
+		err = -ENOTCONN;
 	if (!err && r->show_tree)
-		tool_draw_tree(s->torus, tree, stdout);
+		tool_draw_tree(s->torus, out->tree, stdout);
 	if (!err && r->multicast)
-		err = dl_route_tree_group_all(tree, *tables);
-	dl_route_tree_free(tree);
+		err = dl_route_tree_group_all(out->tree, out->tables);
 	return err;
 }
 
@@ -233,7 +226,7 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 int tool_cmd_route(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { .flags = DL_SNAPSHOT_PSL };
-	struct dl_tables *tables = NULL;
+	struct dl_route_result routed = { 0 };
 	struct tool_setup s;
 	int err;
 
@@ -247,10 +240,10 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 		err = -EINVAL;
 	}
 	if (!err)
-		err = compute(&r, &s, &tool->log, &tables);
+		err = compute(&r, &s, &tool->log, &routed);
 	if (!err && r.out)
-		err = write_snapshot(tool, &r, &s, tables);
-	dl_tables_free(tables);
+		err = write_snapshot(tool, &r, &s, routed.tables);
+	dl_route_result_release(&routed);
 	tool_setup_free(&s);
 	return tool_exit_status(err);
 }

@@ -193,36 +193,34 @@ static int judge(struct dl_tables *t, const struct dl_route_tree *tree,
 }
 
 /*
- * Classic mode.  *out receives the plain rule's tables, whether they are
- * accepted or not; NULL: not even that.
+ * Classic mode.  The result holds the tables of dimension-order routing,
+ * whether the fabric is accepted or not, or none when it has too few VLs.
  */
 static int try_classic(struct worker *k, const struct dl_torus *t,
-		       struct dl_tables **out)
+		       struct dl_route_result *out)
 {
 	const struct dl_torus_config *c = k->w->whole.config;
 	struct whatif_outcome *o = k->outcome;
 	struct dl_route_options options;
-	struct dl_route_tree *tree = NULL;
 	int err;
 
 	dl_route_options_init(&options);
+	options.mode = DL_ROUTE_CLASSIC;
 	err = dl_route(t, c, &options, NULL, out);
-	if (!err)
-		err = dl_route_master_tree(t, NULL, &tree);
-	o->accepted = !err;
-	if (!err) {
+	o->accepted = out->tables && out->tree;
+	if (o->accepted) {
 		charge(k, WHATIF_CLASSIC);
-		err = judge(*out, tree, &o->safe);
+		err = judge(out->tables, out->tree, &o->safe);
 		charge(k, WHATIF_VERIFY);
-	} else if (err != -ENOMEM && !*out) {
-		err = dl_route_dor(t, c, &options, out);
+	} else if (err == -ENOTSUP) {
+		options.mode = DL_ROUTE_UNCHECKED;
+		err = dl_route(t, c, &options, NULL, out);
 	}
 	charge(k, WHATIF_CLASSIC);
-	dl_route_tree_free(tree);
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Proven mode's tables beside the plain rule's. */
+/* Proven mode's tables beside those of dimension-order routing. */
 static int compare_load(const struct dl_tables *plain,
 			const struct dl_tables *proven,
 			struct whatif_outcome *o)
@@ -249,28 +247,25 @@ static int compare_load(const struct dl_tables *plain,
 }
 
 static int try_proven(struct worker *k, const struct dl_torus *t,
-		      struct dl_tables **out)
+		      struct dl_route_result *out)
 {
 	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { keep_reason, o };
-	struct dl_route_report report;
+	const struct dl_route_report *report = &out->report;
 	struct dl_route_options options;
-	struct dl_route_tree *tree = NULL;
 	int err;
 
 	dl_route_options_init(&options);
-	err = dl_route_proven(t, k->w->whole.config, &options, &log, out, &tree,
-			      &report);
-	dl_route_tree_free(tree);
+	err = dl_route(t, k->w->whole.config, &options, &log, out);
 	charge(k, WHATIF_PROVEN);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	o->proven = true;
-	o->entries = report.entries;
-	o->changed = report.entries_changed;
-	o->filled = report.entries_filled;
-	o->moved = report.moved;
-	o->along_tree = report.along_tree;
+	o->entries = report->entries;
+	o->changed = report->entries_changed;
+	o->filled = report->entries_filled;
+	o->moved = report->moved;
+	o->along_tree = report->tree_routed;
 	o->repaired = o->changed || o->filled || o->moved;
 	*o->reason = '\0';
 	return 0;
@@ -281,7 +276,7 @@ static int look_at(struct worker *k, const struct dl_fabric *f)
 {
 	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { keep_reason, o };
-	struct dl_tables *plain = NULL, *proven = NULL;
+	struct dl_route_result plain = { 0 }, proven = { 0 };
 	struct dl_torus *t = NULL;
 	int err = dl_torus_discover(f, k->w->whole.config, &log, &t);
 
@@ -295,11 +290,11 @@ static int look_at(struct worker *k, const struct dl_fabric *f)
 	err = try_classic(k, t, &plain);
 	if (!err)
 		err = try_proven(k, t, &proven);
-	if (!err && plain && proven)
-		err = compare_load(plain, proven, o);
+	if (!err && plain.tables && proven.tables)
+		err = compare_load(plain.tables, proven.tables, o);
 	charge(k, WHATIF_LOAD);
-	dl_tables_free(plain);
-	dl_tables_free(proven);
+	dl_route_result_release(&plain);
+	dl_route_result_release(&proven);
 	dl_torus_free(t);
 	return err;
 }

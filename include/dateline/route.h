@@ -2,9 +2,21 @@
 /*
  * From coordinates to tables.
  *
- * Unicast by dimension order with datelines (rules A4), path SLs from
- * coordinates alone (A5), SL-to-VL maps (A6), VL arbitration (A7), and the
- * spanning tree on which all multicast groups travel (A9).
+ * Unicast by dimension-order routing (DOR) with datelines (rules A4), path SLs
+ * from coordinates alone (A5), SL-to-VL maps (A6), VL arbitration (A7), and
+ * the spanning tree on which all multicast groups travel (A9).
+ *
+ *	dl_fabric_read_netlist("net", &log, &fabric);
+ *	dl_fabric_assign_lids(fabric, 0);
+ *	dl_torus_infer(fabric, &log, &config);
+ *	dl_torus_discover(fabric, config, &log, &torus);
+ *	dl_route_options_init(&options);
+ *	dl_route(torus, config, &options, &log, &result);
+ *	dl_route_tree_group_all(result.tree, result.tables);
+ *	dl_verify(result.tables, NULL, &log, &verdict);
+ *	dl_route_result_release(&result);
+ *
+ * doc/examples/route-and-verify.c does this with all errors checked.
  */
 #ifndef DATELINE_ROUTE_H
 #define DATELINE_ROUTE_H
@@ -17,7 +29,22 @@
 extern "C" {
 #endif
 
-enum dl_route_mode { DL_ROUTE_CLASSIC, DL_ROUTE_PROVEN };
+enum dl_route_mode {
+	/* The rules of the torus-2QoS document, and its refusals (rules A8). */
+	DL_ROUTE_CLASSIC,
+	/*
+	 * Every connected fabric (rules A12): path SLs and SL-to-VL maps of
+	 * rules A5 and A6, forwarding as close to DOR as the search finds,
+	 * verified with multicast groups of all end ports.
+	 */
+	DL_ROUTE_PROVEN,
+	/*
+	 * Plain DOR, also where classic mode refuses: entries that DOR cannot
+	 * fill stay empty, the tree goes as far as it can, and nothing says
+	 * that the result is safe.  For comparison.
+	 */
+	DL_ROUTE_UNCHECKED
+};
 
 struct dl_route_options {
 	enum dl_route_mode mode;
@@ -26,8 +53,8 @@ struct dl_route_options {
 	unsigned int high_limit; /* VLHighLimit, 0..255 */
 	/*
 	 * Proven mode: after so many seconds by this clock what is not yet
-	 * repaired is sent along a spanning tree.  NULL: there is no hurry;
-	 * then, or within the limit, the result depends on the fabric alone.
+	 * repaired is routed along the spanning tree.  NULL: no limit; then,
+	 * or within the limit, the result depends on the fabric alone.
 	 */
 	unsigned int repair_seconds;
 	double (*clock)(void);
@@ -36,15 +63,84 @@ struct dl_route_options {
 /* The defaults: proven, 1:1, 16 KiB, 10 seconds but no clock. */
 void dl_route_options_init(struct dl_route_options *o);
 
+/* Why a fabric is refused; the log names the culprits. */
+enum dl_route_refusal {
+	DL_ROUTE_ACCEPTED,
+	DL_ROUTE_TOO_FEW_VLS,	   /* a torus needs 2 data VLs on every cable */
+	DL_ROUTE_NO_TORUS,	   /* classic: switches or cables fit nowhere */
+	DL_ROUTE_RING_CUT,	   /* classic: a ring is in several pieces */
+	DL_ROUTE_SWITCHES_MISSING, /* classic: not side by side on one ring */
+	DL_ROUTE_NOT_CONNECTED,	   /* proven: no path between some end ports */
+	DL_ROUTE_UNSAFE		   /* proven: verification failed, a defect */
+};
+
 /*
- * Compute all unicast tables of a torus: forwarding, SL to VL, VL
- * arbitration, path SLs.  The fabric needs LIDs.  Returns 0, -ENOTSUP when
- * the rules refuse the fabric (the reason and the culprits go to the log),
- * -ENOMEM.
+ * A spanning tree of switches.  Every multicast group uses a part of it.
+ */
+struct dl_route_tree {
+	uint32_t root;	    /* switch number */
+	uint32_t nswitches; /* length of parent */
+	uint32_t *parent; /* by switch; DL_NONE: the root, or not in the tree */
+	uint32_t *order;  /* switches of the tree, parents before children */
+	uint32_t norder;
+	/* Cables to the parent, as port indices at the child, ascending. */
+	uint32_t *cable_first; /* nswitches + 1 of them */
+	uint32_t *cables;
+};
+
+void dl_route_tree_free(struct dl_route_tree *tree);
+
+/* What proven mode did to a fabric. */
+struct dl_route_report {
+	uint64_t entries;	  /* forwarding entries */
+	uint64_t entries_changed; /* ... that differ from DOR */
+	uint64_t entries_filled;  /* ... added by DOR's early turn, where a
+					   ring is cut in two */
+	uint32_t lost;	      /* pairs of switches that DOR cannot connect */
+	uint32_t cyclic;      /* ... whose packets would close a credit loop */
+	uint32_t changed;     /* ... at which packets take another next hop */
+	uint32_t rerouted;    /* destination switches with such hops */
+	uint32_t tree_routed; /* destination switches routed along the tree */
+	uint32_t moved;	   /* switches with another parent than in rules A9 */
+	uint32_t attempts; /* trees tried */
+	uint32_t rounds;   /* times that the search began anew */
+	bool timed_out;	   /* did the time for repairs run out? */
+	uint64_t pairs;	   /* of end ports and LIDs, all of them delivered */
+	/* Of the whole time; 0 unless the options have a clock. */
+	double search_seconds, verify_seconds;
+};
+
+/* The outcome of dl_route(); all of it belongs to the caller. */
+struct dl_route_result {
+	struct dl_tables *tables; /* without multicast groups */
+	/*
+	 * NULL: classic mode's tree cannot reach every switch that has
+	 * coordinates (a warning names one).
+	 */
+	struct dl_route_tree *tree;
+	struct dl_route_report report; /* proven mode; else zeroes */
+	/*
+	 * Proven mode: how dl_verify() judged the tables with groups of all
+	 * end ports.  Also there when it is the reason of the refusal, then
+	 * with the cycle.  Other modes: NULL; see dl_route_verify().
+	 */
+	struct dl_verify_result *verification;
+	enum dl_route_refusal refusal;
+};
+
+/*
+ * Route a torus: forwarding, SL to VL, VL arbitration, path SLs, multicast
+ * tree.  The fabric needs LIDs.  The result refers to the fabric and is
+ * released with dl_route_result_release(), after a failure too (then it holds
+ * neither tables nor tree).  Returns 0; -ENOTSUP when the fabric is refused
+ * (the reason stands in the result, and with the culprits in the log);
+ * -EPROTO (logged) when verification found a defect of the router; -EINVAL
+ * (no such mode); -ENOMEM.
  */
 int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,
-	     struct dl_tables **out);
+	     struct dl_route_result *out);
+void dl_route_result_release(struct dl_route_result *r);
 
 /*
  * Data VLs that the routing may count on: the smallest number found on any
@@ -79,31 +175,6 @@ dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
 				   const struct dl_route_vls *vls);
 
 /*
- * A spanning tree of switches.  Every multicast group uses a part of it.
- */
-struct dl_route_tree {
-	uint32_t root;	    /* switch number */
-	uint32_t nswitches; /* length of parent */
-	uint32_t *parent; /* by switch; DL_NONE: the root, or not in the tree */
-	uint32_t *order;  /* switches of the tree, parents before children */
-	uint32_t norder;
-	/* Cables to the parent, as port indices at the child, ascending. */
-	uint32_t *cable_first; /* nswitches + 1 of them */
-	uint32_t *cables;
-};
-
-/*
- * The master tree of a torus (rules A9).  Returns 0, -ENOMEM, or -ENOTCONN
- * when it cannot reach every placed switch.  Released with dl_route_tree_free().
- */
-int dl_route_master_tree(const struct dl_torus *t, const struct dl_log *log,
-			 struct dl_route_tree **out);
-void dl_route_tree_free(struct dl_route_tree *tree);
-
-/* An empty tree for so many switches, without cables; NULL: no memory. */
-struct dl_route_tree *dl_route_tree_new(uint32_t nswitches);
-
-/*
  * Port masks of one group: the branches from the root to every switch with a
  * member, over one cable a hop chosen by `mlid`, and the members' own ports.
  * `members` are port indices of end ports; `masks` has DL_TABLES_MASK_WORDS words a
@@ -123,63 +194,22 @@ int dl_route_tree_group_all(const struct dl_route_tree *tree,
 			    struct dl_tables *t);
 
 /*
- * The tables of the plain rule (rules A4), also where the documents refuse the
- * fabric: what the rule leaves open stays open, and nothing says that it is
- * safe.  Returns 0, -ENOTSUP (too few VLs), -ENOMEM.
- */
-int dl_route_dor(const struct dl_torus *t, const struct dl_torus_config *c,
-		 const struct dl_route_options *o, struct dl_tables **out);
-
-/*
  * The forwarding tables of dimension-order routing alone, into tables made for
- * the torus's fabric: the part of dl_route_dor() that grows with the square
- * of the fabric.  Returns 0 or -ENOMEM.
+ * the torus's fabric: the part of dl_route() that grows with the square of the
+ * fabric.  Returns 0 or -ENOMEM.
  */
 int dl_route_forwarding(const struct dl_torus *t,
 			const struct dl_torus_config *c,
 			struct dl_tables *tables);
 
 /*
- * Let dl_verify() judge tables that have no groups together with groups of all
+ * Let dl_verify() check tables that have no groups together with groups of all
  * end ports on the tree, one for each choice of parallel cables: these may do
- * all that any group on it may do.  The verdict is the caller's.  0 or
- * -ENOMEM.
+ * all that any group on it may do.  The result is the caller's; a credit loop
+ * stands in it, channel by channel.  0 or -ENOMEM.
  */
 int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 		    struct dl_verify_result **out);
-
-/* What proven mode did to a fabric. */
-struct dl_route_report {
-	uint64_t entries;	  /* forwarding entries */
-	uint64_t entries_changed; /* ... that differ from the plain rule's */
-	uint64_t entries_filled;  /* ... by the rule's own early turn, where
-					   a ring is cut in two */
-	uint32_t lost;	     /* pairs of switches that the rule leaves open */
-	uint32_t cyclic;     /* ... whose packets would close a credit loop */
-	uint32_t changed;    /* ... at which packets leave by another hop */
-	uint32_t mended;     /* destination switches with such hops */
-	uint32_t along_tree; /* destination switches routed along the tree */
-	uint32_t moved;	     /* switches not where rules A9 hangs them */
-	uint32_t attempts;   /* trees tried */
-	uint32_t rounds;     /* times that all was begun anew */
-	bool hurried;	     /* did the time for repairs run out? */
-	uint64_t pairs;	     /* of end ports and LIDs, all of them delivered */
-	/* Of the whole time; 0 unless the options have a clock. */
-	double search_seconds, proof_seconds;
-};
-
-/*
- * Proven mode (rules A12): tables and a multicast tree for every connected
- * fabric, with the path SLs and SL-to-VL maps of rules A5 and A6, as close to
- * the plain rule's as the search finds.  They have passed dl_verify() with
- * multicast groups of all end ports on the tree.  The fabric needs LIDs.
- * `report` may be NULL.  Returns 0; -ENOTSUP (logged): too few VLs, or no
- * connected fabric; -EPROTO (logged): the proof failed, a defect; -ENOMEM.
- */
-int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
-		    const struct dl_route_options *o, const struct dl_log *log,
-		    struct dl_tables **tables, struct dl_route_tree **tree,
-		    struct dl_route_report *report);
 
 /*
  * VL arbitration for one port, between switches or at an end port, whose

@@ -74,4 +74,37 @@ unsigned int dl_route_ring_regions(const struct dl_torus *t, uint32_t ring,
 int dl_route_unicast(const struct dl_route_rings *r,
 		     const struct dl_torus_config *c, struct dl_tables *t);
 
+/* ---- the parts of dl_route() ------------------------------------------- */
+
+/* The VLs that a torus has (rules A6). */
+struct dl_route_vls dl_route_vls_of(const struct dl_torus *t);
+
+/* DOR's tables, whatever entries it leaves open.  Returns 0 or -ENOMEM. */
+int dl_route_dor_tables(const struct dl_torus *t,
+			const struct dl_torus_config *c,
+			const struct dl_route_options *o,
+			const struct dl_route_rings *rings,
+			struct dl_tables **out);
+
+/* Does classic mode refuse this torus (rules A8)?  Logs why. */
+enum dl_route_refusal dl_route_classic_refusal(const struct dl_torus *t,
+					       const struct dl_log *log);
+
+/* rules A9's tree from a root (DL_NONE: its own choice), as far as it gets. */
+int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
+			  struct dl_route_tree **out);
+
+/* Does the tree reach every placed switch?  Logs one that it misses. */
+bool dl_route_tree_complete(const struct dl_torus *t,
+			    const struct dl_route_tree *tree,
+			    const struct dl_log *log);
+
+/* An empty tree for so many switches, without cables; NULL: no memory. */
+struct dl_route_tree *dl_route_tree_new(uint32_t nswitches);
+
+/* Proven mode (rules A12), for a torus with enough VLs. */
+int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
+		    const struct dl_route_options *o, const struct dl_log *log,
+		    struct dl_route_result *out);
+
 #endif

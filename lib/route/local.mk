@@ -1,5 +1,6 @@
 libdlroute_la_SOURCES += \
 	include/dateline/route.h \
+	lib/route/classic.c \
 	lib/route/internal.h \
 	lib/route/rings.c \
 	lib/route/route.c \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * All tables of a torus, and the reasons for which the documents' rules
- * refuse one (rules A8).
+ * dl_route(): all tables of a torus in one of the modes.  Classic mode is the
+ * document's rules (dor.c, tree.c) unless they refuse the fabric (classic.c);
+ * proven mode changes and verifies them (proven/).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,13 +10,10 @@
 #include <string.h>
 
 #include "dateline/base.h"
-#include "route/proven/internal.h"
 #include "route/internal.h"
-#include "dateline/route.h"
 
 #define DEFAULT_HIGH_LIMIT 4 /* 16 KiB */
 #define DEFAULT_REPAIR_SECONDS 10
-#define MAX_LISTED 8 /* culprits named in one refusal */
 
 void dl_route_options_init(struct dl_route_options *o)
 {
@@ -34,7 +32,7 @@ static void least(unsigned int *vls, const struct dl_fabric_port *p)
 		*vls = p->vls;
 }
 
-static struct dl_route_vls vl_budget(const struct dl_torus *t)
+struct dl_route_vls dl_route_vls_of(const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	struct dl_route_vls vls = { 8, 8 };
@@ -57,8 +55,8 @@ static struct dl_route_vls vl_budget(const struct dl_torus *t)
 	return vls;
 }
 
-static int check_vls(const struct dl_torus *t, const struct dl_route_vls *vls,
-		     const struct dl_log *log)
+static bool check_vls(const struct dl_torus *t, const struct dl_route_vls *vls,
+		      const struct dl_log *log)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t i;
@@ -75,7 +73,7 @@ static int check_vls(const struct dl_torus *t, const struct dl_route_vls *vls,
 		       "only %u data VLs between switches: no QoS levels",
 		       vls->between);
 	if (vls->between >= 2)
-		return 0;
+		return true;
 	for (i = 0; i < f->nports; i++) {
 		const struct dl_fabric_port *p = &f->ports[i];
 
@@ -87,112 +85,7 @@ static int check_vls(const struct dl_torus *t, const struct dl_route_vls *vls,
 		       p->num);
 		break;
 	}
-	return -ENOTSUP;
-}
-
-/* ---- refusals ---------------------------------------------------------- */
-
-/* Stubs and bridges are welcome; a wrong radix makes misfits. */
-static int check_placed(const struct dl_torus *t, const struct dl_log *log)
-{
-	const struct dl_torus_grid *g = &t->grid;
-	uint32_t cables, switches = dl_torus_count_unplaceable(t, &cables);
-
-	if (!switches && !cables)
-		return 0;
-	dl_log(log, DL_LOG_ERROR,
-	       "the fabric is no %ux%ux%u torus or mesh: %u of %u switches and "
-	       "%u cables between switches do not fit; check the radices and "
-	       "the seed",
-	       g->radix[0], g->radix[1], g->radix[2], switches,
-	       t->fabric->nswitches, cables);
-	return -ENOTSUP;
-}
-
-/* Name the ends of each region of a cut ring. */
-static void report_cut(const struct dl_torus *t, uint32_t ring,
-		       unsigned int dim, unsigned int regions,
-		       const struct dl_log *log)
-{
-	const struct dl_torus_grid *g = &t->grid;
-	uint32_t i, c[DL_TORUS_DIMS], next;
-
-	dl_torus_site_coord(g, dl_route_ring_site(g, ring, dim, 0), c);
-	dl_log(log, DL_LOG_ERROR,
-	       "the %s along %c through (%u,%u,%u) is cut into %u regions:",
-	       g->mesh[dim] ? "line" : "ring", 'x' + dim, c[0], c[1], c[2],
-	       regions);
-	for (i = 0; i < g->radix[dim]; i++) {
-		uint32_t site = dl_route_ring_site(g, ring, dim, i);
-
-		dl_torus_site_coord(g, site, c);
-		if (t->site_sw[site] == DL_NONE) {
-			dl_log(log, DL_LOG_ERROR, "  no switch at (%u,%u,%u)",
-			       c[0], c[1], c[2]);
-			continue;
-		}
-		next = dl_torus_site_next(g, site, dl_torus_dir(dim, false));
-		if (next != DL_NONE && t->site_sw[next] != DL_NONE &&
-		    !dl_route_hop_alive(t, site, dl_torus_dir(dim, false)))
-			dl_log(log, DL_LOG_ERROR,
-			       "  no cable from (%u,%u,%u) towards +%c", c[0],
-			       c[1], c[2], 'x' + dim);
-	}
-}
-
-static int check_rings(const struct dl_torus *t, const struct dl_log *log)
-{
-	uint32_t ring;
-	unsigned int d;
-	int err = 0;
-
-	for (d = 0; d < DL_TORUS_DIMS; d++) {
-		if (t->grid.radix[d] < 2)
-			continue;
-		for (ring = 0; ring < t->nsites / t->grid.radix[d]; ring++) {
-			unsigned int regions =
-				dl_route_ring_regions(t, ring, d);
-
-			if (regions < 2)
-				continue;
-			report_cut(t, ring, d, regions, log);
-			err = -ENOTSUP;
-		}
-	}
-	return err;
-}
-
-/*
- * Missing switches are safe when they stand side by side on one ring of the
- * last dimension; that such a ring is in one piece is check_rings()'s part.
- */
-static int check_missing(const struct dl_torus *t, const struct dl_log *log)
-{
-	unsigned int last = dl_torus_last_dim(&t->grid);
-	uint32_t site, ring = DL_NONE, c[DL_TORUS_DIMS], listed = 0;
-	bool scattered = false;
-
-	for (site = 0; site < t->nsites; site++) {
-		if (t->site_sw[site] != DL_NONE)
-			continue;
-		if (ring == DL_NONE)
-			ring = dl_route_ring(&t->grid, site, last);
-		scattered |= ring != dl_route_ring(&t->grid, site, last);
-	}
-	if (!scattered)
-		return 0;
-	dl_log(log, DL_LOG_ERROR,
-	       "%u switches are missing, and not all side by side along %c:",
-	       t->nsites - t->nplaced, 'x' + last);
-	for (site = 0; site < t->nsites && listed < MAX_LISTED; site++) {
-		if (t->site_sw[site] != DL_NONE)
-			continue;
-		dl_torus_site_coord(&t->grid, site, c);
-		dl_log(log, DL_LOG_ERROR, "  no switch at (%u,%u,%u)", c[0],
-		       c[1], c[2]);
-		listed++;
-	}
-	return -ENOTSUP;
+	return false;
 }
 
 /* ---- tables ------------------------------------------------------------ */
@@ -289,67 +182,104 @@ static int fill_psl(const struct dl_torus *t, struct dl_tables *tables)
 int dl_route_dor_tables(const struct dl_torus *t,
 			const struct dl_torus_config *c,
 			const struct dl_route_options *o,
-			const struct dl_log *log,
-			struct dl_route_rings **out_rings,
-			struct dl_tables **out, unsigned int *vls_between)
+			const struct dl_route_rings *rings,
+			struct dl_tables **out)
 {
-	struct dl_route_vls vls = vl_budget(t);
-	struct dl_tables *tables = NULL;
-	struct dl_route_rings *rings = NULL;
-	int err = check_vls(t, &vls, log);
+	struct dl_route_vls vls = dl_route_vls_of(t);
+	int err = dl_tables_new(t->fabric, out);
 
 	if (!err)
-		err = dl_tables_new(t->fabric, &tables);
+		err = dl_route_unicast(rings, c, *out);
 	if (!err)
-		err = dl_route_rings_new(t, &rings);
+		err = fill_sl2vl(t, &vls, *out);
 	if (!err)
-		err = dl_route_unicast(rings, c, tables);
+		err = fill_vlarb(t, o, &vls, *out);
 	if (!err)
-		err = fill_sl2vl(t, &vls, tables);
-	if (!err)
-		err = fill_vlarb(t, o, &vls, tables);
-	if (!err)
-		err = fill_psl(t, tables);
+		err = fill_psl(t, *out);
 	if (err) {
-		dl_route_rings_free(rings);
-		dl_tables_free(tables);
-		return err;
+		dl_tables_free(*out);
+		*out = NULL;
 	}
-	*out_rings = rings;
-	*out = tables;
-	*vls_between = vls.between;
-	return 0;
+	return err;
 }
 
-int dl_route_dor(const struct dl_torus *t, const struct dl_torus_config *c,
-		 const struct dl_route_options *o, struct dl_tables **out)
-{
-	struct dl_route_rings *rings = NULL;
-	unsigned int vls_between;
-	int err = dl_route_dor_tables(t, c, o, NULL, &rings, out, &vls_between);
+/* ---- the modes --------------------------------------------------------- */
 
+/* DOR's tables and the tree of rules A9, as far as they go. */
+static int route_unchecked(const struct dl_torus *t,
+			   const struct dl_torus_config *c,
+			   const struct dl_route_options *o,
+			   const struct dl_log *log,
+			   struct dl_route_result *out)
+{
+	struct dl_route_rings *rings;
+	int err = dl_route_rings_new(t, &rings);
+
+	(void)log;
+	if (err)
+		return err;
+	err = dl_route_dor_tables(t, c, o, rings, &out->tables);
+	if (!err)
+		err = dl_route_partial_tree(t, DL_NONE, &out->tree);
 	dl_route_rings_free(rings);
+	return err;
+}
+
+static int route_classic(const struct dl_torus *t,
+			 const struct dl_torus_config *c,
+			 const struct dl_route_options *o,
+			 const struct dl_log *log, struct dl_route_result *out)
+{
+	int err;
+
+	out->refusal = dl_route_classic_refusal(t, log);
+	if (out->refusal)
+		return -ENOTSUP;
+	err = route_unchecked(t, c, o, log, out);
+	if (!err && !dl_route_tree_complete(t, out->tree, log)) {
+		dl_route_tree_free(out->tree);
+		out->tree = NULL;
+	}
 	return err;
 }
 
 int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,
-	     struct dl_tables **out)
+	     struct dl_route_result *out)
 {
-	struct dl_route_vls vls = vl_budget(t);
-	struct dl_route_rings *rings = NULL;
+	static int (*const modes[])(const struct dl_torus *t,
+				    const struct dl_torus_config *c,
+				    const struct dl_route_options *o,
+				    const struct dl_log *log,
+				    struct dl_route_result *out) = {
+		[DL_ROUTE_CLASSIC] = route_classic,
+		[DL_ROUTE_PROVEN] = dl_route_proven,
+		[DL_ROUTE_UNCHECKED] = route_unchecked,
+	};
+	struct dl_route_vls vls = dl_route_vls_of(t);
 	int err;
 
-	err = check_placed(t, log);
-	if (!err && vls.between < 2)
-		err = check_vls(t, &vls, log);
-	if (!err)
-		err = check_rings(t, log);
-	if (!err)
-		err = check_missing(t, log);
-	if (!err)
-		err = dl_route_dor_tables(t, c, o, log, &rings, out,
-					  &vls.between);
-	dl_route_rings_free(rings);
+	memset(out, 0, sizeof(*out));
+	if (o->mode > DL_ROUTE_UNCHECKED)
+		return -EINVAL;
+	if (!check_vls(t, &vls, log)) {
+		out->refusal = DL_ROUTE_TOO_FEW_VLS;
+		return -ENOTSUP;
+	}
+	err = modes[o->mode](t, c, o, log, out);
+	if (err) {
+		dl_tables_free(out->tables);
+		dl_route_tree_free(out->tree);
+		out->tables = NULL;
+		out->tree = NULL;
+	}
 	return err;
+}
+
+void dl_route_result_release(struct dl_route_result *r)
+{
+	dl_tables_free(r->tables);
+	dl_route_tree_free(r->tree);
+	dl_verify_result_free(r->verification);
+	memset(r, 0, sizeof(*r));
 }

@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "dateline/base.h"
-#include "route/proven/internal.h"
 #include "route/internal.h"
 
 struct builder {
@@ -236,24 +235,6 @@ static int list_cables(struct builder *b)
 	return 0;
 }
 
-static int report_unreached(const struct builder *b, const struct dl_log *log)
-{
-	const struct dl_fabric *f = b->torus->fabric;
-	uint32_t s;
-
-	for (s = 0; s < f->nswitches; s++) {
-		if (b->torus->sw_site[s] == DL_NONE || b->in[s])
-			continue;
-		dl_log(log, DL_LOG_WARNING,
-		       "the multicast tree does not reach switch 0x%016" PRIx64
-		       " \"%s\"",
-		       f->nodes[f->switches[s]].guid,
-		       dl_fabric_node_name(f, f->switches[s]));
-		return -ENOTCONN;
-	}
-	return 0;
-}
-
 struct dl_route_tree *dl_route_tree_new(uint32_t nswitches)
 {
 	struct dl_route_tree *tree = calloc(1, sizeof(*tree));
@@ -312,20 +293,25 @@ int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
 	return err;
 }
 
-int dl_route_master_tree(const struct dl_torus *t, const struct dl_log *log,
-			 struct dl_route_tree **out)
+bool dl_route_tree_complete(const struct dl_torus *t,
+			    const struct dl_route_tree *tree,
+			    const struct dl_log *log)
 {
-	struct builder b = { .torus = t };
-	int err = build(&b, DL_NONE);
+	const struct dl_fabric *f = t->fabric;
+	uint32_t s;
 
-	if (!err)
-		err = report_unreached(&b, log);
-	if (!err) {
-		*out = b.tree;
-		b.tree = NULL;
+	for (s = 0; s < f->nswitches; s++) {
+		if (t->sw_site[s] == DL_NONE || s == tree->root ||
+		    tree->parent[s] != DL_NONE)
+			continue;
+		dl_log(log, DL_LOG_WARNING,
+		       "the multicast tree does not reach switch 0x%016" PRIx64
+		       " \"%s\"",
+		       f->nodes[f->switches[s]].guid,
+		       dl_fabric_node_name(f, f->switches[s]));
+		return false;
 	}
-	builder_free(&b);
-	return err;
+	return true;
 }
 
 /* Put the cable between a switch and its parent into the group. */

@@ -29,15 +29,12 @@ static void add_group(struct emu_world *w)
 {
 	struct dl_tables_mcast_group *g =
 		dl_tables_group(w->t, DL_TABLES_MCAST_LID);
-	struct dl_route_tree *tree = NULL;
 
 	assert_non_null(g);
-	assert_int_equal(dl_route_master_tree(w->torus, NULL, &tree), 0);
-	assert_int_equal(dl_route_tree_group(tree, w->f, DL_TABLES_MCAST_LID,
-					     w->adapter, w->nadapters,
-					     g->masks),
+	assert_int_equal(dl_route_tree_group(w->routed.tree, w->f,
+					     DL_TABLES_MCAST_LID, w->adapter,
+					     w->nadapters, g->masks),
 			 0);
-	dl_route_tree_free(tree);
 }
 
 void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
@@ -52,6 +49,7 @@ void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
 		plan.grid.mesh[d] = mesh;
 	}
 	dl_route_options_init(&options);
+	options.mode = DL_ROUTE_CLASSIC;
 	if (weights)
 		memcpy(options.weights, weights, sizeof(options.weights));
 	assert_int_equal(
@@ -61,8 +59,9 @@ void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
 					   &w->torus),
 			 0);
 	assert_int_equal(dl_route(w->torus, w->config, &options, &log_to_stderr,
-				  &w->t),
+				  &w->routed),
 			 0);
+	w->t = w->routed.tables;
 	for (uint32_t p = 0; p < w->f->nports; p++)
 		if (w->f->ports[p].num && w->f->ports[p].lid &&
 		    dl_fabric_is_end_port(w->f, p)) {
@@ -177,7 +176,7 @@ void emu_world_stop(struct emu_world *w)
 void emu_world_free(struct emu_world *w)
 {
 	emu_world_stop(w);
-	dl_tables_free(w->t);
+	dl_route_result_release(&w->routed);
 	dl_torus_free(w->torus);
 	dl_torus_config_free(w->config);
 	dl_fabric_free(w->f);

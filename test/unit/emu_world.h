@@ -4,6 +4,7 @@
 #define TEST_EMU_WORLD_H
 
 #include "dateline/emu.h"
+#include "dateline/route.h"
 #include "dateline/torus.h"
 
 struct emu_flow {
@@ -25,7 +26,8 @@ struct emu_world {
 	struct dl_fabric *f;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
-	struct dl_tables *t;
+	struct dl_route_result routed;
+	struct dl_tables *t;		 /* of these */
 	uint32_t adapter[EMU_MAX_FLOWS]; /* ports */
 	uint32_t nadapters;
 	struct dl_emu_config c;

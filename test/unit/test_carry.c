@@ -22,7 +22,8 @@
 struct world {
 	struct grid_fabric g;
 	struct dl_torus *torus;
-	struct dl_tables *tables;
+	struct dl_route_result r;
+	struct dl_tables *tables; /* of the result */
 	bool *dead, *cut;
 };
 
@@ -41,11 +42,12 @@ static void begin(struct world *w, struct test_random *r)
 	grid_build(&w->g);
 	grid_seed(&w->g, 0, true);
 	dl_route_options_init(&o);
+	o.mode = DL_ROUTE_CLASSIC;
 	assert_int_equal(dl_torus_discover(w->g.fabric, &w->g.config, NULL,
 					   &w->torus),
 			 0);
-	assert_int_equal(dl_route(w->torus, &w->g.config, &o, NULL, &w->tables),
-			 0);
+	assert_int_equal(dl_route(w->torus, &w->g.config, &o, NULL, &w->r), 0);
+	w->tables = w->r.tables;
 	w->dead = calloc(w->g.fabric->nnodes, sizeof(*w->dead));
 	w->cut = calloc(w->g.fabric->nports, sizeof(*w->cut));
 	assert_true(w->dead && w->cut);
@@ -55,7 +57,7 @@ static void end(struct world *w)
 {
 	free(w->dead);
 	free(w->cut);
-	dl_tables_free(w->tables);
+	dl_route_result_release(&w->r);
 	dl_torus_free(w->torus);
 	grid_free(&w->g);
 }
@@ -175,7 +177,8 @@ static void what_is_new_is_not_reached(void **state)
 	struct grid_fabric *g = calloc(2, sizeof(*g));
 	struct dl_route_options o;
 	struct dl_torus *torus;
-	struct dl_tables *few, *t;
+	struct dl_route_result few;
+	struct dl_tables *t;
 	struct dl_verify_result *v;
 	uint32_t p, port;
 
@@ -202,17 +205,18 @@ static void what_is_new_is_not_reached(void **state)
 	assert_int_equal(dl_fabric_assign_lids(g[1].fabric, 0), 0);
 	grid_seed(&g[0], g[0].dead_switch[1] ? 5 : 0, true);
 	dl_route_options_init(&o);
+	o.mode = DL_ROUTE_CLASSIC;
 	assert_int_equal(
 		dl_torus_discover(g[0].fabric, &g[0].config, NULL, &torus), 0);
 	assert_int_equal(dl_route(torus, &g[0].config, &o, NULL, &few), 0);
-	assert_int_equal(dl_tables_remap(few, g[1].fabric, &t), 0);
+	assert_int_equal(dl_tables_remap(few.tables, g[1].fabric, &t), 0);
 	assert_int_equal(dl_verify(t, NULL, NULL, &v), 0);
 	/* 15 switches with an adapter each, to and from the new two ports. */
 	assert_int_equal(v->pairs, 32 * 31);
 	assert_int_equal(v->nlost, 2 * 2 * 30 + 2);
 	dl_verify_result_free(v);
 	dl_tables_free(t);
-	dl_tables_free(few);
+	dl_route_result_release(&few);
 	dl_torus_free(torus);
 	grid_free(&g[0]);
 	grid_free(&g[1]);

@@ -293,11 +293,9 @@ static void repairs_are_counted(void **state)
 	dl_route_options_init(&o);
 	for (broken = 0; broken < 2; broken++) {
 		struct grid_fabric *g = calloc(1, sizeof(*g));
-		struct dl_route_report report;
+		struct dl_route_result r;
 		struct dl_verify_result *v;
-		struct dl_tables *tables;
 		struct dl_torus *torus;
-		struct dl_route_tree *tree;
 		struct dl_metrics m;
 		struct text t;
 
@@ -312,11 +310,9 @@ static void repairs_are_counted(void **state)
 		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL,
 						   &torus),
 				 0);
-		assert_int_equal(dl_route_proven(torus, &g->config, &o, NULL,
-						 &tables, &tree, &report),
-				 0);
+		assert_int_equal(dl_route(torus, &g->config, &o, NULL, &r), 0);
 		dl_metrics_init(&m, DL_ROUTE_PROVEN);
-		dl_metrics_tables(&m, tables, &report);
+		dl_metrics_tables(&m, r.tables, &r.report);
 		print(&m, &t);
 		assert_value(&t, "tables_safe", 1);
 		assert_value(&t, "unreachable_pairs", 0);
@@ -327,12 +323,12 @@ static void repairs_are_counted(void **state)
 				 broken);
 		/* Every switch has an entry for every LID in use. */
 		assert_value(&t, "forwarding_entries", 30 * 60);
-		assert_int_equal(dl_route_verify(tables, tree, &v), 0);
+		assert_int_equal(dl_route_verify(r.tables, r.tree, &v), 0);
 		assert_value(&t, "pairs", v->pairs);
 		dl_verify_result_free(v);
 		/* One entry less, and the verdict says so. */
-		tables->lft[2] = DL_TABLES_NO_PORT;
-		assert_int_equal(dl_route_verify(tables, tree, &v), 0);
+		r.tables->lft[2] = DL_TABLES_NO_PORT;
+		assert_int_equal(dl_route_verify(r.tables, r.tree, &v), 0);
 		dl_metrics_verdict(&m, v);
 		print(&m, &t);
 		assert_value(&t, "tables_safe", 0);
@@ -343,8 +339,7 @@ static void repairs_are_counted(void **state)
 		print(&m, &t);
 		assert_null(find(&t, "tables_safe"));
 		dl_verify_result_free(v);
-		dl_route_tree_free(tree);
-		dl_tables_free(tables);
+		dl_route_result_release(&r);
 		dl_torus_free(torus);
 		grid_free(g);
 		free(g);

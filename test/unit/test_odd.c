@@ -295,26 +295,16 @@ static void assert_safe(struct dl_tables *tables,
 }
 
 /* Routes a fabric; classic or proven. */
-static struct dl_tables *route(const struct world *w, const struct dl_torus *t,
-			       enum dl_route_mode mode,
-			       struct dl_route_tree **tree,
-			       struct dl_route_report *report)
+static struct dl_route_result
+route(const struct world *w, const struct dl_torus *t, enum dl_route_mode mode)
 {
-	struct dl_tables *tables = NULL;
+	struct dl_route_result r;
 	struct dl_route_options o;
 
 	dl_route_options_init(&o);
 	o.mode = mode;
-	if (mode == DL_ROUTE_PROVEN) {
-		assert_int_equal(dl_route_proven(t, &w->g.config, &o, NULL,
-						 &tables, tree, report),
-				 0);
-	} else {
-		assert_int_equal(dl_route(t, &w->g.config, &o, NULL, &tables),
-				 0);
-		assert_int_equal(dl_route_master_tree(t, NULL, tree), 0);
-	}
-	return tables;
+	assert_int_equal(dl_route(t, &w->g.config, &o, NULL, &r), 0);
+	return r;
 }
 
 /* The torus' own entries are what they are without the odd switches. */
@@ -324,9 +314,8 @@ static void assert_undisturbed(const struct world *w, const struct dl_torus *t,
 {
 	struct world bare = { .g = w->g };
 	const struct dl_fabric *f = w->g.fabric, *b;
-	struct dl_tables *want;
+	struct dl_route_result want;
 	struct dl_torus *alone;
-	struct dl_route_tree *tree;
 	uint32_t s, lid, port;
 
 	(void)t;
@@ -334,17 +323,16 @@ static void assert_undisturbed(const struct world *w, const struct dl_torus *t,
 	grid_build(&bare.g);
 	b = bare.g.fabric;
 	assert_int_equal(dl_torus_discover(b, &w->g.config, NULL, &alone), 0);
-	want = route(&bare, alone, DL_ROUTE_CLASSIC, &tree, NULL);
+	want = route(&bare, alone, DL_ROUTE_CLASSIC);
 	for (s = 0; s < b->nswitches; s++)
 		for (lid = 1; lid <= b->top_lid; lid++) {
 			port = f->lid_port[lid];
 			assert_true(port != DL_NONE &&
 				    b->lid_port[lid] != DL_NONE);
 			assert_int_equal(dl_tables_lft(tables, s, lid),
-					 dl_tables_lft(want, s, lid));
+					 dl_tables_lft(want.tables, s, lid));
 		}
-	dl_route_tree_free(tree);
-	dl_tables_free(want);
+	dl_route_result_release(&want);
 	dl_torus_free(alone);
 	grid_free(&bare.g);
 }
@@ -400,9 +388,7 @@ static void whole(void **state)
 	for (k = 0; k < 160; k++) {
 		struct test_random wiring;
 		struct world *w = calloc(1, sizeof(*w));
-		struct dl_route_report report;
-		struct dl_tables *tables;
-		struct dl_route_tree *tree;
+		struct dl_route_result routed;
 		struct dl_torus *t;
 
 		assert_non_null(w);
@@ -420,18 +406,16 @@ static void whole(void **state)
 		assert_places(w, t, true);
 		assert_ways(t);
 		assert_kinds(t);
-		tables = route(w, t, DL_ROUTE_PROVEN, &tree, &report);
-		assert_safe(tables, tree, k % 16 == 0);
-		assert_int_equal(report.changed, 0);
-		assert_int_equal(report.moved + report.lost, 0);
-		dl_route_tree_free(tree);
-		dl_tables_free(tables);
+		routed = route(w, t, DL_ROUTE_PROVEN);
+		assert_safe(routed.tables, routed.tree, k % 16 == 0);
+		assert_int_equal(routed.report.changed, 0);
+		assert_int_equal(routed.report.moved + routed.report.lost, 0);
+		dl_route_result_release(&routed);
 		if (dl_torus_count_off_torus(t, DL_TORUS_UNPLACEABLE) == 0) {
-			tables = route(w, t, DL_ROUTE_CLASSIC, &tree, NULL);
-			assert_safe(tables, tree, false);
-			assert_undisturbed(w, t, tables, wiring);
-			dl_route_tree_free(tree);
-			dl_tables_free(tables);
+			routed = route(w, t, DL_ROUTE_CLASSIC);
+			assert_safe(routed.tables, routed.tree, false);
+			assert_undisturbed(w, t, routed.tables, wiring);
+			dl_route_result_release(&routed);
 		}
 		dl_torus_free(t);
 		grid_free(&w->g);
@@ -638,19 +622,17 @@ static void count_places(const struct world *w, struct count *n)
 static void route_damaged(const struct world *w, const struct dl_torus *t,
 			  bool twin, struct count *n)
 {
-	struct dl_tables *tables = NULL;
-	struct dl_route_tree *tree = NULL;
+	struct dl_route_result r;
 	struct dl_route_options o;
 	int err;
 
 	dl_route_options_init(&o);
-	err = dl_route_proven(t, &w->g.config, &o, NULL, &tables, &tree, NULL);
+	err = dl_route(t, &w->g.config, &o, NULL, &r);
 	assert_true(!err || err == -ENOTSUP);
 	if (!err)
-		assert_safe(tables, tree, twin);
+		assert_safe(r.tables, r.tree, twin);
 	n->routed += !err;
-	dl_route_tree_free(tree);
-	dl_tables_free(tables);
+	dl_route_result_release(&r);
 }
 
 /*

@@ -24,9 +24,7 @@
 struct proven {
 	struct grid_fabric g;
 	struct dl_torus *torus;
-	struct dl_tables *tables;
-	struct dl_route_tree *tree;
-	struct dl_route_report report;
+	struct dl_route_result r;
 	bool timed;	    /* with a clock that ticks when it is read */
 	unsigned int ticks; /* until the time is over */
 };
@@ -123,14 +121,12 @@ static int route(struct proven *p)
 		o.clock = tick;
 		o.repair_seconds = p->ticks;
 	}
-	return dl_route_proven(p->torus, &p->g.config, &o, NULL, &p->tables,
-			       &p->tree, &p->report);
+	return dl_route(p->torus, &p->g.config, &o, NULL, &p->r);
 }
 
 static void release(struct proven *p)
 {
-	dl_route_tree_free(p->tree);
-	dl_tables_free(p->tables);
+	dl_route_result_release(&p->r);
 	dl_torus_free(p->torus);
 	grid_free(&p->g);
 	memset(p, 0, sizeof(*p));
@@ -141,13 +137,14 @@ static void add_group(struct proven *p, uint16_t mlid)
 {
 	const struct dl_fabric *f = p->g.fabric;
 	uint32_t *members = malloc(f->nports * sizeof(*members)), n = 0, i;
-	struct dl_tables_mcast_group *group = dl_tables_group(p->tables, mlid);
+	struct dl_tables_mcast_group *group =
+		dl_tables_group(p->r.tables, mlid);
 
 	assert_true(members && group);
 	for (i = 0; i < f->nports; i++)
 		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
 			members[n++] = i;
-	assert_int_equal(dl_route_tree_group(p->tree, f, mlid, members, n,
+	assert_int_equal(dl_route_tree_group(p->r.tree, f, mlid, members, n,
 					     group->masks),
 			 0);
 	free(members);
@@ -171,7 +168,7 @@ static void check_sls(const struct proven *p)
 					0 :
 					dl_route_sl(&p->g.grid, from, to);
 
-			assert_int_equal(dl_tables_path_sl(p->tables, src,
+			assert_int_equal(dl_tables_path_sl(p->r.tables, src,
 							   f->ports[dst].lid),
 					 sl);
 		}
@@ -182,19 +179,19 @@ static void check_verdict(const struct proven *p)
 {
 	struct dl_verify_result *v;
 
-	assert_int_equal(dl_verify(p->tables, NULL, NULL, &v), 0);
+	assert_int_equal(dl_verify(p->r.tables, NULL, NULL, &v), 0);
 	assert_true(v->delivered);
 	assert_false(v->credit_loop);
 	assert_true(v->sl_known);
 	assert_int_equal(v->without_sl, 0);
 	assert_int_equal(v->without_vl, 0);
-	assert_int_equal(v->groups, p->tables->ngroups);
+	assert_int_equal(v->groups, p->r.tables->ngroups);
 	dl_verify_result_free(v);
 }
 
 static void check_twin(const struct proven *p)
 {
-	struct twin w = { .t = p->tables,
+	struct twin w = { .t = p->r.tables,
 			  .multicast_sls = 1u << 0 | 1u << 8,
 			  .levels = 2 };
 
@@ -208,18 +205,16 @@ static void check_twin(const struct proven *p)
 /* The same input gives the same bytes. */
 static void check_same(struct proven *p)
 {
-	struct dl_tables *tables = p->tables;
-	struct dl_route_tree *tree = p->tree;
+	struct dl_route_result first = p->r;
 	uint32_t nsw = p->g.fabric->nswitches;
 
 	assert_int_equal(route(p), 0);
-	assert_memory_equal(tables->lft, p->tables->lft,
-			    (size_t)nsw * tables->stride);
-	assert_int_equal(tree->root, p->tree->root);
-	assert_memory_equal(tree->parent, p->tree->parent,
-			    nsw * sizeof(*tree->parent));
-	dl_tables_free(tables);
-	dl_route_tree_free(tree);
+	assert_memory_equal(first.tables->lft, p->r.tables->lft,
+			    (size_t)nsw * first.tables->stride);
+	assert_int_equal(first.tree->root, p->r.tree->root);
+	assert_memory_equal(first.tree->parent, p->r.tree->parent,
+			    nsw * sizeof(*first.tree->parent));
+	dl_route_result_release(&first);
 }
 
 static void judge(struct proven *p, bool twin)
@@ -238,7 +233,7 @@ static void run(struct proven *p, bool twin)
 {
 	build(p);
 	assert_int_equal(route(p), 0);
-	assert_int_equal(p->tables->ngroups, 0);
+	assert_int_equal(p->r.tables->ngroups, 0);
 	judge(p, twin);
 }
 
@@ -306,11 +301,11 @@ static void test_plain_where_safe(void **state)
 		p.g.grid = (struct dl_torus_grid){ { 6, 5, 1 }, { 0 } };
 		p.g.hosts = p.g.parallel = 1;
 		run(&p, dead % 10 == 0);
-		assert_int_equal(p.report.changed, 0);
-		assert_int_equal(p.report.entries_changed, 0);
-		assert_int_equal(p.report.along_tree, 0);
+		assert_int_equal(p.r.report.changed, 0);
+		assert_int_equal(p.r.report.entries_changed, 0);
+		assert_int_equal(p.r.report.tree_routed, 0);
 		if (dead == 30)
-			assert_int_equal(p.report.moved, 0);
+			assert_int_equal(p.r.report.moved, 0);
 		release(&p);
 	}
 }
@@ -321,25 +316,30 @@ static void test_loop_of_findings(void **state)
 	struct proven p = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
 				   .hosts = 1,
 				   .parallel = 1 } };
-	struct dl_route_tree *tree;
+	struct dl_route_result proven, documented;
+	struct dl_route_options o;
 	struct dl_verify_result *v;
 
 	(void)state;
 	p.g.dead_switch[3 + 6 * 2] = true;
 	build(&p);
 	assert_int_equal(route(&p), 0);
-	assert_true(p.report.moved > 0);
+	assert_true(p.r.report.moved > 0);
 
 	/* The documented tree with the same forwarding tables. */
-	tree = p.tree;
-	assert_int_equal(dl_route_master_tree(p.torus, NULL, &p.tree), 0);
+	dl_route_options_init(&o);
+	o.mode = DL_ROUTE_CLASSIC;
+	assert_int_equal(dl_route(p.torus, &p.g.config, &o, NULL, &documented),
+			 0);
+	proven = p.r;
+	p.r.tree = documented.tree;
 	add_group(&p, DL_TABLES_MCAST_LID);
-	assert_int_equal(dl_verify(p.tables, NULL, NULL, &v), 0);
+	assert_int_equal(dl_verify(p.r.tables, NULL, NULL, &v), 0);
 	assert_true(v->credit_loop);
 	dl_verify_result_free(v);
 
-	dl_route_tree_free(p.tree);
-	p.tree = tree;
+	p.r = proven;
+	dl_route_result_release(&documented);
 	judge(&p, true);
 	release(&p);
 }
@@ -402,7 +402,7 @@ static void test_out_of_time(void **state)
 
 		draw_failures(&p.g, &r, test_random(&r, 5), test_random(&r, 9));
 		run(&p, i % 4 == 0);
-		if (p.report.hurried)
+		if (p.r.report.timed_out)
 			hurried++;
 		else
 			in_time++;
@@ -427,8 +427,9 @@ static void test_not_connected(void **state)
 	assert_int_equal(
 		dl_torus_discover(p.g.fabric, &p.g.config, NULL, &p.torus), 0);
 	assert_int_equal(route(&p), -ENOTSUP);
-	assert_null(p.tables);
-	assert_null(p.tree);
+	assert_int_equal(p.r.refusal, DL_ROUTE_NOT_CONNECTED);
+	assert_null(p.r.tables);
+	assert_null(p.r.tree);
 	release(&p);
 }
 

@@ -20,8 +20,9 @@
 struct routed {
 	struct grid_fabric g;
 	struct dl_torus *torus;
-	struct dl_tables *tables;
-	int err; /* what dl_route() returned */
+	struct dl_route_result out;
+	struct dl_tables *tables; /* of the result */
+	int err;		  /* what dl_route() returned */
 };
 
 /* May this site seed discovery: has it a cable in every dimension? */
@@ -47,9 +48,20 @@ static uint32_t find_seed(const struct grid_fabric *g)
 	return DL_NONE;
 }
 
-static void route(struct routed *r)
+/* Route in classic mode; again, if it is routed already. */
+static void route_again(struct routed *r)
 {
 	struct dl_route_options o;
+
+	dl_route_result_release(&r->out);
+	dl_route_options_init(&o);
+	o.mode = DL_ROUTE_CLASSIC;
+	r->err = dl_route(r->torus, &r->g.config, &o, NULL, &r->out);
+	r->tables = r->out.tables;
+}
+
+static void route(struct routed *r)
+{
 	uint32_t seed = find_seed(&r->g);
 
 	grid_build(&r->g);
@@ -57,13 +69,12 @@ static void route(struct routed *r)
 	assert_int_equal(dl_torus_discover(r->g.fabric, &r->g.config, NULL,
 					   &r->torus),
 			 0);
-	dl_route_options_init(&o);
-	r->err = dl_route(r->torus, &r->g.config, &o, NULL, &r->tables);
+	route_again(r);
 }
 
 static void release(struct routed *r)
 {
-	dl_tables_free(r->tables);
+	dl_route_result_release(&r->out);
 	dl_torus_free(r->torus);
 	grid_free(&r->g);
 	memset(r, 0, sizeof(*r));
@@ -491,7 +502,6 @@ static void port_order(void **state)
 	struct routed r = { .g = { .grid = { { 5, 1, 1 }, { 0 } },
 				   .hosts = 4,
 				   .parallel = 2 } };
-	struct dl_route_options o;
 	const struct dl_fabric *f;
 	/* Ports 15, 13, 16, 14 in turn: cables 0, 1, 0, 1. */
 	const uint8_t want[4] = {
@@ -508,10 +518,8 @@ static void port_order(void **state)
 	r.g.config.port_order[2] = 16;
 	r.g.config.port_order[3] = 14;
 	r.g.config.nport_order = 4;
-	dl_tables_free(r.tables);
-	dl_route_options_init(&o);
-	assert_int_equal(dl_route(r.torus, &r.g.config, &o, NULL, &r.tables),
-			 0);
+	route_again(&r);
+	assert_int_equal(r.err, 0);
 	first = f->nodes[r.g.node[1]].first_port;
 	for (h = 0; h < 4; h++) {
 		uint32_t p = f->ports[first + 13 + h].peer;
@@ -643,11 +651,8 @@ static void mixed_vls(void **state)
 					   .hosts = 2,
 					   .parallel = 1,
 					   .shuffle = &random } };
-		struct dl_route_options o;
 
 		route(&r);
-		dl_tables_free(r.tables);
-		r.tables = NULL;
 		least = k / 20; /* some of 2, or none below 4, or 8 */
 		for (p = 0; p < r.g.fabric->nports; p++) {
 			struct dl_fabric_port *port = &r.g.fabric->ports[p];
@@ -657,10 +662,8 @@ static void mixed_vls(void **state)
 			if (port->peer != DL_NONE)
 				r.g.fabric->ports[port->peer].vls = port->vls;
 		}
-		dl_route_options_init(&o);
-		o.mode = DL_ROUTE_CLASSIC;
-		assert_int_equal(
-			dl_route(r.torus, &r.g.config, &o, NULL, &r.tables), 0);
+		route_again(&r);
+		assert_int_equal(r.err, 0);
 		assert_vls_exist(&r);
 		assert_delivered(&r);
 		assert_sls(&r);
@@ -673,19 +676,16 @@ static void too_few_vls(void **state)
 	struct routed r = { .g = { .grid = { { 5, 5, 1 }, { 0 } },
 				   .hosts = 1,
 				   .parallel = 1 } };
-	struct dl_route_options o;
 	uint32_t p;
 
 	(void)state;
 	route(&r);
 	assert_int_equal(r.err, 0);
-	dl_tables_free(r.tables);
-	r.tables = NULL;
-	dl_route_options_init(&o);
 	for (p = 0; p < r.g.fabric->nports; p++)
 		r.g.fabric->ports[p].vls = 1;
-	assert_int_equal(dl_route(r.torus, &r.g.config, &o, NULL, &r.tables),
-			 -ENOTSUP);
+	route_again(&r);
+	assert_int_equal(r.err, -ENOTSUP);
+	assert_int_equal(r.out.refusal, DL_ROUTE_TOO_FEW_VLS);
 	release(&r);
 }
 
@@ -904,7 +904,6 @@ static void check_tree(uint32_t dead, uint32_t cut, const char *want)
 	struct routed r = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
 				   .hosts = 1,
 				   .parallel = 1 } };
-	struct dl_route_tree *tree;
 	char drawing[512];
 
 	if (dead != DL_NONE)
@@ -912,10 +911,9 @@ static void check_tree(uint32_t dead, uint32_t cut, const char *want)
 	if (cut != DL_NONE)
 		r.g.dead_hop[cut][0] = true;
 	route(&r);
-	assert_int_equal(dl_route_master_tree(r.torus, NULL, &tree), 0);
-	draw(&r, tree, drawing);
+	assert_int_equal(r.err, 0);
+	draw(&r, r.out.tree, drawing);
 	assert_string_equal(drawing, want);
-	dl_route_tree_free(tree);
 	release(&r);
 }
 
@@ -1003,7 +1001,6 @@ static void roots(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct routed r = { .g = { .hosts = 1, .parallel = 1 } };
 		uint32_t c[DL_TORUS_DIMS];
-		struct dl_route_tree *tree;
 
 		memcpy(r.g.grid.radix, cases[i].radix, sizeof(c));
 		for (n = 0; n < cases[i].ndead; n++)
@@ -1011,11 +1008,11 @@ static void roots(void **state)
 					   cases[i].dead[1],
 					   cases[i].dead[2] + n)] = true;
 		route(&r);
-		assert_int_equal(dl_route_master_tree(r.torus, NULL, &tree), 0);
-		dl_torus_site_coord(&r.g.grid, r.torus->sw_site[tree->root], c);
+		assert_int_equal(r.err, 0);
+		dl_torus_site_coord(&r.g.grid,
+				    r.torus->sw_site[r.out.tree->root], c);
 		assert_int_equal(c[1], cases[i].y);
 		assert_int_equal(c[2], cases[i].z);
-		dl_route_tree_free(tree);
 		release(&r);
 	}
 }
@@ -1058,7 +1055,6 @@ static void groups(void **state)
 					   .shuffle = &random } };
 		uint32_t members[64], n = 1 + test_random(&random, 20), i, sw;
 		const struct dl_fabric *f;
-		struct dl_route_tree *tree;
 		uint64_t *masks;
 		bool *got;
 
@@ -1080,8 +1076,8 @@ static void groups(void **state)
 				n = i;
 		}
 		memset(got, 0, f->nports * sizeof(*got));
-		assert_int_equal(dl_route_master_tree(r.torus, NULL, &tree), 0);
-		assert_int_equal(dl_route_tree_group(tree, f, 0xC000 + k,
+		assert_int_equal(r.err, 0);
+		assert_int_equal(dl_route_tree_group(r.out.tree, f, 0xC000 + k,
 						     members, n, masks),
 				 0);
 		sw = dl_fabric_access_switch(f, members[0]);
@@ -1091,7 +1087,6 @@ static void groups(void **state)
 		assert_int_equal(flood(&r, masks, sw, i, got), n - 1);
 		for (i = 1; i < n; i++)
 			assert_true(got[members[i]]);
-		dl_route_tree_free(tree);
 		free(masks);
 		free(got);
 		release(&r);

@@ -297,28 +297,8 @@ int dl_repair_write(const struct dl_repair_flows *f, const bool *open,
 int dl_repair_tree(const struct dl_repair_net *net,
 		   const struct dl_repair_span *s, struct dl_route_tree **out);
 
-/*
- * dl_route_verify(), where only one verdict will do.  Returns 0 when the tables
- * are safe, -EPROTO when not (reported), -ENOMEM; *pairs receives the number
- * of pairs judged.
- */
-int dl_repair_prove(struct dl_tables *tables, const struct dl_route_tree *tree,
-		    const struct dl_log *log, uint64_t *pairs);
-
-/* ---- tables by the plain rule (route.c) -------------------------------- */
-
-/*
- * The rule's tables, whatever it leaves open.  Returns 0, -ENOTSUP (too few
- * VLs), -ENOMEM.
- */
-int dl_route_dor_tables(const struct dl_torus *t,
-			const struct dl_torus_config *c,
-			const struct dl_route_options *o,
-			const struct dl_log *log, struct dl_route_rings **rings,
-			struct dl_tables **tables, unsigned int *vls_between);
-
-/* The tree of rules A9 from a root (DL_NONE: its own choice), if partial. */
-int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
-			  struct dl_route_tree **out);
+/* Are the tables safe?  Otherwise the log says what is wrong with them. */
+bool dl_repair_is_safe(const struct dl_verify_result *v,
+		       const struct dl_log *log);
 
 #endif

@@ -98,8 +98,9 @@ struct repair {
 	bool *urgent;	      /* by destination: failed with this tree */
 	bool *failed;	      /* by destination: in this round */
 	bool *open;	      /* by destination: not all ways are pure */
-	struct dl_route_report *report;
-	double (*clock)(void); /* or NULL */
+	struct dl_route_result *out;
+	struct dl_route_report *report; /* of the result */
+	double (*clock)(void);		/* or NULL */
 	double deadline;
 };
 
@@ -111,9 +112,9 @@ static double now(const struct repair *r)
 /* Is the time for repairs over?  From then on it is. */
 static bool is_late(struct repair *r)
 {
-	if (!r->report->hurried && r->clock && r->clock() >= r->deadline)
-		r->report->hurried = true;
-	return r->report->hurried;
+	if (!r->report->timed_out && r->clock && r->clock() >= r->deadline)
+		r->report->timed_out = true;
+	return r->report->timed_out;
 }
 
 /* ---- the steps --------------------------------------------------------- */
@@ -372,7 +373,7 @@ static int try_round(struct repair *r)
 	uint32_t refused, failed;
 	int err;
 
-	r->report->along_tree = count(r, r->along_tree);
+	r->report->tree_routed = count(r, r->along_tree);
 	memset(r->failed, 0, r->net.nsw * sizeof(*r->failed));
 	err = begin_round(r, &refused);
 	if (!err && r->early && !r->have_span)
@@ -392,7 +393,7 @@ static int try_round(struct repair *r)
 	failed += mend_all(r, false);
 	if (!failed)
 		return 0;
-	if (!r->report->hurried)
+	if (!r->report->timed_out)
 		prepare_next(r);
 	return -EAGAIN;
 }
@@ -431,7 +432,7 @@ static int lay_along_tree(struct repair *r)
 
 	for (to = 0; to < r->net.nsw; to++)
 		r->along_tree[to] = r->open[to] = true;
-	r->report->along_tree = r->net.nsw;
+	r->report->tree_routed = r->net.nsw;
 	if (!r->have_span) {
 		int err = dl_repair_span_any(&r->net, &r->span);
 
@@ -470,7 +471,7 @@ static int search(struct repair *r)
 		r->report->rounds++;
 		err = try_round(r);
 	}
-	if (err == -EAGAIN && r->report->hurried)
+	if (err == -EAGAIN && r->report->timed_out)
 		err = hurry(r);
 	return err == -EAGAIN ? lay_along_tree(r) : err;
 }
@@ -537,6 +538,7 @@ static int check_connected(struct repair *r, const struct dl_log *log)
 		       "switch 0x%016" PRIx64 " to 0x%016" PRIx64 " \"%s\"",
 		       f->nodes[f->switches[r->span.root]].guid, n->guid,
 		       dl_fabric_node_name(f, f->ports[p].node));
+		r->out->refusal = DL_ROUTE_NOT_CONNECTED;
 		return -ENOTSUP;
 	}
 	return 0;
@@ -546,7 +548,7 @@ static void say(const struct repair *r, const struct dl_log *log)
 {
 	const struct dl_route_report *p = r->report;
 
-	if (p->hurried)
+	if (p->timed_out)
 		dl_log(log, DL_LOG_WARNING,
 		       "proven: the time for repairs was over "
 		       "before all was done; the rest goes along the multicast "
@@ -564,120 +566,120 @@ static void say(const struct repair *r, const struct dl_log *log)
 	       " forwarding entries changed, for %u destination switches (%u "
 	       "along the tree), and %" PRIu64 " filled at rings cut in two; "
 	       "%u switches moved in the multicast tree",
-	       p->lost, p->cyclic, p->entries_changed, p->entries, p->mended,
-	       p->along_tree, p->entries_filled, p->moved);
+	       p->lost, p->cyclic, p->entries_changed, p->entries, p->rerouted,
+	       p->tree_routed, p->entries_filled, p->moved);
 }
 
-static int prove(struct repair *r, struct dl_tables *tables,
-		 const struct dl_route_tree *tree, const struct dl_log *log)
+/* Verify what stands in the result; -EPROTO: it is not safe. */
+static int verify(struct repair *r, const struct dl_log *log)
 {
+	struct dl_route_result *out = r->out;
 	double start = now(r);
-	int err = dl_repair_prove(tables, tree, log, &r->report->pairs);
+	int err;
 
-	r->report->proof_seconds += now(r) - start;
-	return err;
+	dl_verify_result_free(out->verification);
+	out->verification = NULL;
+	err = dl_route_verify(out->tables, out->tree, &out->verification);
+	r->report->verify_seconds += now(r) - start;
+	if (err)
+		return err;
+	r->report->pairs = out->verification->pairs;
+	return dl_repair_is_safe(out->verification, log) ? 0 : -EPROTO;
 }
 
 /* Finish what the search has found. */
-static int finish(struct repair *r, struct dl_tables *tables,
-		  const struct dl_log *log, struct dl_route_tree **out)
+static int finish(struct repair *r, const struct dl_log *log)
 {
-	struct dl_route_tree *tree = NULL;
 	int err;
 
-	r->report->changed = r->report->mended = 0;
+	r->report->changed = r->report->rerouted = 0;
 	r->report->entries = r->report->entries_changed = 0;
 	r->report->entries_filled = 0;
-	err = dl_repair_write(&r->flows, r->open, r->along_tree, tables,
+	err = dl_repair_write(&r->flows, r->open, r->along_tree, r->out->tables,
 			      r->report, log);
 	if (!err)
-		err = dl_repair_tree(&r->net, &r->span, &tree);
-	if (!err)
-		err = prove(r, tables, tree, log);
-	if (err) {
-		dl_route_tree_free(tree);
-		return err;
-	}
-	*out = tree;
-	return 0;
+		err = dl_repair_tree(&r->net, &r->span, &r->out->tree);
+	return err ? err : verify(r, log);
 }
 
-/* A torus without failures: the rule's tables, if the proof agrees. */
-static int prove_plain(struct repair *r, struct dl_tables *tables,
-		       struct dl_route_tree **out)
+/* A torus without failures: DOR's tables and tree, if they are safe. */
+static int try_unchanged(struct repair *r)
 {
 	const struct dl_fabric *f = r->torus->fabric;
-	struct dl_route_tree *tree = NULL;
-	int err = dl_route_master_tree(r->torus, NULL, &tree);
+	int err = dl_route_partial_tree(r->torus, DL_NONE, &r->out->tree);
 
+	if (!err && !dl_route_tree_complete(r->torus, r->out->tree, NULL))
+		err = -EPROTO;
 	if (!err)
-		err = prove(r, tables, tree, NULL);
-	if (err) {
-		dl_route_tree_free(tree);
-		return err;
-	}
-	r->report->entries = (uint64_t)f->nswitches * f->top_lid;
-	*out = tree;
-	return 0;
+		err = verify(r, NULL);
+	if (!err)
+		r->report->entries = (uint64_t)f->nswitches * f->top_lid;
+	return err;
+}
+
+/* Start from DOR's tables again. */
+static int begin_tables(struct repair *r, const struct dl_torus_config *c,
+			const struct dl_route_options *o,
+			const struct dl_route_rings *rings)
+{
+	dl_tables_free(r->out->tables);
+	dl_route_tree_free(r->out->tree);
+	r->out->tables = NULL;
+	r->out->tree = NULL;
+	return dl_route_dor_tables(r->torus, c, o, rings, &r->out->tables);
 }
 
 int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
 		    const struct dl_route_options *o, const struct dl_log *log,
-		    struct dl_tables **out, struct dl_route_tree **out_tree,
-		    struct dl_route_report *report)
+		    struct dl_route_result *out)
 {
-	struct dl_route_report unwanted;
-	struct repair r = { .torus = t, .report = &unwanted };
-	struct dl_tables *tables = NULL;
-	struct dl_route_rings *rings = NULL;
-	unsigned int vls_between = 0;
+	struct repair r = { .torus = t,
+			    .out = out,
+			    .report = &out->report,
+			    .clock = o->clock };
+	struct dl_route_rings *rings;
 	double start;
-	int err;
+	int err = dl_route_rings_new(t, &rings);
 
-	if (report)
-		r.report = report;
-	memset(r.report, 0, sizeof(*r.report));
-	r.clock = o->clock;
+	if (err)
+		return err;
 	if (r.clock)
 		r.deadline = r.clock() + o->repair_seconds;
-	err = dl_route_dor_tables(t, c, o, log, &rings, &tables, &vls_between);
-	if (!err && is_whole(t) && !prove_plain(&r, tables, out_tree)) {
-		say(&r, log);
-		dl_route_rings_free(rings);
-		*out = tables;
-		return 0;
+	err = begin_tables(&r, c, o, rings);
+	if (err)
+		goto out;
+	if (is_whole(t)) {
+		err = try_unchanged(&r);
+		if (err != -EPROTO)
+			goto out;
+		err = begin_tables(&r, c, o, rings);
+		if (err)
+			goto out;
 	}
 	start = now(&r);
-	if (!err)
-		err = repair_init(&r, rings, vls_between);
+	err = repair_init(&r, rings, dl_route_vls_of(t).between);
 	if (!err)
 		err = check_connected(&r, log);
 	if (!err)
 		err = search(&r);
-	r.report->search_seconds = now(&r) - start;
+	out->report.search_seconds = now(&r) - start;
 	if (!err)
-		err = finish(&r, tables, log, out_tree);
+		err = finish(&r, log);
 	if (err == -EPROTO) {
-		dl_tables_free(tables);
-		dl_route_rings_free(rings);
-		tables = NULL;
-		rings = NULL;
+		/* A defect of the search: the last resort. */
 		r.have_span = false;
-		err = dl_route_dor_tables(t, c, o, NULL, &rings, &tables,
-					  &vls_between);
-		r.flows.rings = rings;
+		err = begin_tables(&r, c, o, rings);
 		if (!err)
 			err = lay_along_tree(&r);
 		if (!err)
-			err = finish(&r, tables, log, out_tree);
-	}
-	if (!err) {
-		say(&r, log);
-		*out = tables;
-		tables = NULL;
+			err = finish(&r, log);
 	}
 	repair_release(&r);
+out:
+	if (!err)
+		say(&r, log);
+	if (err == -EPROTO)
+		out->refusal = DL_ROUTE_UNSAFE;
 	dl_route_rings_free(rings);
-	dl_tables_free(tables);
 	return err;
 }

@@ -124,7 +124,7 @@ int dl_repair_write(const struct dl_repair_flows *f, const bool *open,
 					     &report->entries_filled :
 					     &report->entries_changed);
 		}
-		report->mended += report->changed > changed;
+		report->rerouted += report->changed > changed;
 		name_mended(tables->fabric, to, report->changed - changed,
 			    along_tree[to], log);
 	}
@@ -227,13 +227,13 @@ static void name_step(const struct dl_fabric *f, const struct dl_cycle_step *s,
 	       s->vl);
 }
 
-static int report_verdict(const struct dl_verify_result *v,
-			  const struct dl_log *log)
+bool dl_repair_is_safe(const struct dl_verify_result *v,
+		       const struct dl_log *log)
 {
 	uint32_t i;
 
 	if (v->delivered && !v->credit_loop && !v->without_sl && !v->without_vl)
-		return 0;
+		return true;
 	dl_log(log, DL_LOG_ERROR,
 	       "the proof of the new tables failed: %" PRIu64 " of %" PRIu64
 	       " pairs and %u multicast groups not delivered, a credit loop "
@@ -241,7 +241,7 @@ static int report_verdict(const struct dl_verify_result *v,
 	       v->nlost, v->pairs, v->groups_lost, v->ncycle);
 	for (i = 0; i < v->ncycle; i++)
 		name_step(v->fabric, &v->cycle[i], log);
-	return -EPROTO;
+	return false;
 }
 
 int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
@@ -253,19 +253,5 @@ int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 		err = dl_verify(tables, NULL, NULL, out);
 	while (tables->ngroups)
 		free(tables->groups[--tables->ngroups].masks);
-	return err;
-}
-
-int dl_repair_prove(struct dl_tables *tables, const struct dl_route_tree *tree,
-		    const struct dl_log *log, uint64_t *pairs)
-{
-	struct dl_verify_result *v;
-	int err = dl_route_verify(tables, tree, &v);
-
-	if (err)
-		return err;
-	*pairs = v->pairs;
-	err = report_verdict(v, log);
-	dl_verify_result_free(v);
 	return err;
 }

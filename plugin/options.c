@@ -10,133 +10,86 @@
 #include "options.h"
 
 #define SEPARATORS " \t\r\n,"
-#define KEYS "mode, repair_seconds, dump_dir, qos_weights, high_limit, metrics"
 #define MAX_SECONDS 86400
 
-/* Decimal, within limits, up to `end`; on success *out and true. */
-static bool parse_number(const char *s, const char *end, unsigned long min,
-			 unsigned long max, unsigned int *out)
+/* A:B */
+static int read_weights(const struct dl_setting *s, void *to, const char *text,
+			char *why, size_t size)
 {
-	unsigned long n;
-	char *stop;
+	struct dl_plugin_options *o = to;
+	uint64_t weight[2];
+	const char *end[2];
 
-	if (s == end || *s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	n = strtoul(s, &stop, 10);
-	if (errno || stop != end || n < min || n > max)
-		return false;
-	*out = n;
-	return true;
-}
-
-static int parse_mode(struct dl_plugin_options *o, const char *value)
-{
-	if (!strcmp(value, "classic"))
-		o->route.mode = DL_ROUTE_CLASSIC;
-	else if (!strcmp(value, "proven"))
-		o->route.mode = DL_ROUTE_PROVEN;
-	else
+	(void)s, (void)why, (void)size; /* it says what is expected */
+	end[0] = dl_number_scan(text, 10, &weight[0]);
+	if (end[0] == text || *end[0] != ':')
 		return -EINVAL;
+	end[1] = dl_number_scan(end[0] + 1, 10, &weight[1]);
+	if (end[1] == end[0] + 1 || *end[1])
+		return -EINVAL;
+	for (unsigned int i = 0; i < 2; i++)
+		if (!weight[i] || weight[i] > 255)
+			return -EINVAL;
+	o->route.weights[0] = weight[0];
+	o->route.weights[1] = weight[1];
 	return 0;
 }
 
-static int parse_weights(struct dl_plugin_options *o, const char *value)
+static int read_high_limit(const struct dl_setting *s, void *to,
+			   const char *text, char *why, size_t size)
 {
-	const char *colon = strchr(value, ':');
-	unsigned int w[2];
+	struct dl_plugin_options *o = to;
+	int64_t limit;
 
-	if (!colon || !parse_number(value, colon, 1, 255, &w[0]) ||
-	    !parse_number(colon + 1, value + strlen(value), 1, 255, &w[1]))
+	(void)s, (void)why, (void)size;
+	if (!dl_number_parse(text, 0, 255, &limit))
 		return -EINVAL;
-	o->route.weights[0] = w[0];
-	o->route.weights[1] = w[1];
-	return 0;
-}
-
-static int parse_high_limit(struct dl_plugin_options *o, const char *value)
-{
-	if (!parse_number(value, value + strlen(value), 0, 255,
-			  &o->route.high_limit))
-		return -EINVAL;
+	o->route.high_limit = limit;
 	o->has_high_limit = true;
 	return 0;
 }
 
-static int parse_repair_seconds(struct dl_plugin_options *o, const char *value)
-{
-	return parse_number(value, value + strlen(value), 0, MAX_SECONDS,
-			    &o->route.repair_seconds) ?
-		       0 :
-		       -EINVAL;
-}
+#define MEMBER(member) DL_MEMBER(struct dl_plugin_options, member)
 
-static int store_path(char **path, const char *value)
-{
-	char *copy;
-
-	if (!*value)
-		return -EINVAL;
-	copy = strdup(value);
-	if (!copy)
-		return -ENOMEM;
-	free(*path);
-	*path = copy;
-	return 0;
-}
-
-static int parse_dump_dir(struct dl_plugin_options *o, const char *value)
-{
-	return store_path(&o->dump_dir, value);
-}
-
-static int parse_metrics(struct dl_plugin_options *o, const char *value)
-{
-	return store_path(&o->metrics, value);
-}
-
-static const struct {
-	const char *key;
-	int (*parse)(struct dl_plugin_options *o, const char *value);
-	const char *expected;
-} keys[] = {
-	{ "mode", parse_mode, "proven or classic" },
-	{ "repair_seconds", parse_repair_seconds,
-	  "a number of seconds, at most 86400" },
-	{ "dump_dir", parse_dump_dir, "a folder" },
-	{ "qos_weights", parse_weights,
-	  "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
-	{ "high_limit", parse_high_limit, "a number from 0 to 255" },
-	{ "metrics", parse_metrics, "a file" },
+static const struct dl_setting settings[] = {
+	{ "mode", DL_SETTING_WORD, MEMBER(route.mode),
+	  .words = "classic proven", .expected = "proven or classic" },
+	{ "repair_seconds", DL_SETTING_NUMBER, MEMBER(route.repair_seconds),
+	  .max = MAX_SECONDS,
+	  .expected = "a number of seconds, at most 86400" },
+	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir),
+	  .expected = "a folder" },
+	{ "qos_weights", .call = read_weights,
+	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
+	{ "high_limit", .call = read_high_limit,
+	  .expected = "a number from 0 to 255" },
+	{ "metrics", DL_SETTING_TEXT, MEMBER(metrics), .expected = "a file" },
+	{ 0 }
 };
-
-#define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
 static int parse_word(struct dl_plugin_options *o, char *word, bool shared,
 		      const struct dl_log *log)
 {
-	size_t key_len = strcspn(word, "="), i;
+	size_t len = strcspn(word, "=");
+	const struct dl_setting *s = dl_setting_find(settings, word, len);
+	char text[256];
 	int err;
 
-	for (i = 0; i < NKEYS; i++) {
-		if (strlen(keys[i].key) == key_len &&
-		    !strncmp(word, keys[i].key, key_len))
-			break;
-	}
-	if (i == NKEYS) {
+	if (!s) {
+		dl_setting_list(settings, text, sizeof(text));
 		dl_log(log, shared ? DL_LOG_INFO : DL_LOG_ERROR,
 		       "event_plugin_options: \"%s\" is none of dateline's "
-		       "words (" KEYS ")%s",
-		       word, shared ? "; left to the other plugins" : "");
+		       "words (%s)%s",
+		       word, text, shared ? "; left to the other plugins" : "");
 		return 0;
 	}
 	/* A key without its "=" has an empty value, which nothing accepts. */
-	err = keys[i].parse(o, word + key_len + (word[key_len] == '='));
+	err = dl_setting_set(s, o, word + len + (word[len] == '='), text,
+			     sizeof(text));
 	if (err == -EINVAL) {
 		dl_log(log, DL_LOG_ERROR,
-		       "event_plugin_options: \"%s\": expected "
-		       "%s=%s",
-		       word, keys[i].key, keys[i].expected);
+		       "event_plugin_options: \"%s\": expected %s=%s", word,
+		       s->name, text);
 		return 0;
 	}
 	return err;

@@ -1,5 +1,6 @@
 # Unit tests: one program a module, cmocka, linked against the internals.
 UNIT_TESTS =
+include test/base.mk
 include test/route.mk
 include test/link.mk
 include test/netlist.mk

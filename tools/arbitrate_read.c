@@ -7,57 +7,55 @@
 #include <string.h>
 
 #include "arbitrate.h"
-#include "scenario.h"
 
 #define MANY 1000000   /* packets in one queue, events, credits */
 #define BYTES_MAX 8188 /* LRH:PktLen has 11 bits, in 4-byte words */
 
 /* ---- tables ------------------------------------------------------------ */
 
-static int read_entry(struct dl_scenario *s, const yaml_node_t *n,
+static int read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
 		      struct dl_tables_vlarb_entry *out)
 {
-	const yaml_node_t *vl, *weight;
+	const struct dl_yaml_node *vl, *weight;
 	int64_t v, w;
 	int err;
 
-	if (n->type != YAML_SEQUENCE_NODE || !dl_scenario_item(s, n, 1) ||
-	    dl_scenario_item(s, n, 2))
-		return dl_scenario_error(s, n,
-					 "expected an entry of two "
-					 "numbers, [VL, weight]");
-	vl = dl_scenario_item(s, n, 0);
-	weight = dl_scenario_item(s, n, 1);
-	err = dl_scenario_number(s, vl, "VL of an entry", 0, 15, &v);
+	if (!dl_yaml_is_list(n) || !dl_yaml_item(s, n, 1) ||
+	    dl_yaml_item(s, n, 2))
+		return dl_yaml_error(s, n,
+				     "expected an entry of two "
+				     "numbers, [VL, weight]");
+	vl = dl_yaml_item(s, n, 0);
+	weight = dl_yaml_item(s, n, 1);
+	err = dl_yaml_number(s, vl, "VL of an entry", 0, 15, &v);
 	if (!err)
-		err = dl_scenario_number(s, weight, "weight of an entry", 0,
-					 255, &w);
+		err = dl_yaml_number(s, weight, "weight of an entry", 0, 255,
+				     &w);
 	if (!err)
 		*out = (struct dl_tables_vlarb_entry){ .vl = v, .weight = w };
 	return err;
 }
 
-static int read_table(struct dl_scenario *s, const yaml_node_t *value,
-		      const struct dl_key *key, void *to)
+static int read_table(struct dl_yaml *s, const struct dl_yaml_node *value,
+		      const struct dl_setting *key, void *to)
 {
 	struct arb_change *change = (void *)((char *)to + key->offset);
-	const yaml_node_t *item;
+	const struct dl_yaml_node *item;
 	int err = 0;
 
-	if (value->type != YAML_SEQUENCE_NODE)
-		return dl_scenario_error(s, value,
-					 "%s: expected a list of "
-					 "entries [VL, weight]",
-					 key->name);
+	if (!dl_yaml_is_list(value))
+		return dl_yaml_error(s, value,
+				     "%s: expected a list of "
+				     "entries [VL, weight]",
+				     key->name);
 	change->given = true;
-	change->line = dl_scenario_line(value);
-	while (!err && (item = dl_scenario_item(s, value, change->n))) {
+	change->line = dl_yaml_line(value);
+	while (!err && (item = dl_yaml_item(s, value, change->n))) {
 		if (change->n == DL_LINK_ARB_ENTRIES)
-			return dl_scenario_error(s, item,
-						 "%s: expected at most"
-						 " %d entries",
-						 key->name,
-						 DL_LINK_ARB_ENTRIES);
+			return dl_yaml_error(s, item,
+					     "%s: expected at most"
+					     " %d entries",
+					     key->name, DL_LINK_ARB_ENTRIES);
 		err = read_entry(s, item, &change->entry[change->n++]);
 	}
 	return err;
@@ -65,132 +63,130 @@ static int read_table(struct dl_scenario *s, const yaml_node_t *value,
 
 /* ---- queues ------------------------------------------------------------ */
 
-static int read_sizes(struct dl_scenario *s, const yaml_node_t *list,
+static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list,
 		      const char *what, struct arb_refill *r)
 {
-	const yaml_node_t *item;
+	const struct dl_yaml_node *item;
 	int64_t size;
 	int err = 0;
-	size_t n =
-		list->data.sequence.items.top - list->data.sequence.items.start;
+	size_t n = dl_yaml_count(list);
 
 	if (r->sizes)
-		return dl_scenario_error(s, list,
-					 "%s: expected only one list "
-					 "of sizes, of packets or of bytes",
-					 what);
+		return dl_yaml_error(s, list,
+				     "%s: expected only one list "
+				     "of sizes, of packets or of bytes",
+				     what);
 	if (!n || n > MANY)
-		return dl_scenario_error(s, list, "%s: expected 1 to %d sizes",
-					 what, MANY);
+		return dl_yaml_error(s, list, "%s: expected 1 to %d sizes",
+				     what, MANY);
 	r->sizes = malloc(n * sizeof(*r->sizes));
 	if (!r->sizes)
-		return dl_scenario_error(s, list, "out of memory"), -ENOMEM;
+		return dl_yaml_no_memory(s, list);
 	r->listed = true;
-	while (!err && (item = dl_scenario_item(s, list, r->nsizes))) {
-		err = dl_scenario_number(s, item, what, 1, BYTES_MAX, &size);
+	while (!err && (item = dl_yaml_item(s, list, r->nsizes))) {
+		err = dl_yaml_number(s, item, what, 1, BYTES_MAX, &size);
 		r->sizes[r->nsizes++] = size;
 	}
 	return err;
 }
 
-static int read_packets(struct dl_scenario *s, const yaml_node_t *value,
-			const struct dl_key *key, void *to)
+static int read_packets(struct dl_yaml *s, const struct dl_yaml_node *value,
+			const struct dl_setting *key, void *to)
 {
 	struct arb_refill *r = to;
 
-	if (value->type == YAML_SEQUENCE_NODE)
+	if (dl_yaml_is_list(value))
 		return read_sizes(s, value, key->name, r);
-	return dl_scenario_number(s, value, key->name, 0, MANY, &r->packets);
+	return dl_yaml_number(s, value, key->name, 0, MANY, &r->packets);
 }
 
-static int read_bytes(struct dl_scenario *s, const yaml_node_t *value,
-		      const struct dl_key *key, void *to)
+static int read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
+		      const struct dl_setting *key, void *to)
 {
 	struct arb_refill *r = to;
 	int64_t size;
 	int err;
 
-	if (value->type == YAML_SEQUENCE_NODE)
+	if (dl_yaml_is_list(value))
 		return read_sizes(s, value, key->name, r);
-	err = dl_scenario_number(s, value, key->name, 1, BYTES_MAX, &size);
+	err = dl_yaml_number(s, value, key->name, 1, BYTES_MAX, &size);
 	if (err)
 		return err;
 	if (r->sizes)
-		return dl_scenario_error(s, value,
-					 "bytes: expected none beside"
-					 " a list of sizes in packets");
+		return dl_yaml_error(s, value,
+				     "bytes: expected none beside"
+				     " a list of sizes in packets");
 	r->sizes = malloc(sizeof(*r->sizes));
 	if (!r->sizes)
-		return dl_scenario_error(s, value, "out of memory"), -ENOMEM;
+		return dl_yaml_no_memory(s, value);
 	r->sizes[0] = size;
 	r->nsizes = 1;
 	return 0;
 }
 
-static const struct dl_key queue_keys[] = {
+static const struct dl_setting queue_keys[] = {
 	{ .name = "packets", .read = read_packets },
 	{ .name = "bytes", .read = read_bytes },
 	{ .name = "credits",
-	  .read = dl_key_number,
+	  .type = DL_SETTING_NUMBER,
 	  .offset = offsetof(struct arb_refill, credits),
 	  .max = MANY },
 	{ 0 }
 };
 
-static int read_queue(struct dl_scenario *s, const yaml_node_pair_t *pair,
+static int read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
+		      const struct dl_yaml_node *value,
 		      struct arb_refill *queues)
 {
-	const yaml_node_t *value = dl_scenario_node(s, pair->value);
-	const yaml_node_t *name = dl_scenario_node(s, pair->key);
 	struct arb_refill *r;
 	int64_t vl;
 	int err;
 
-	err = dl_scenario_number(s, name, "VL of a queue", 0,
-				 DL_LINK_DATA_VLS - 1, &vl);
+	err = dl_yaml_number(s, name, "VL of a queue", 0, DL_LINK_DATA_VLS - 1,
+			     &vl);
 	if (err)
 		return err;
 	r = &queues[vl];
 	if (r->given)
-		return dl_scenario_error(s, name, "%d: expected only once",
-					 (int)vl);
+		return dl_yaml_error(s, name, "%d: expected only once",
+				     (int)vl);
 	*r = (struct arb_refill){ .given = true,
 				  .packets = -1,
 				  .credits = -1,
-				  .line = dl_scenario_line(name) };
-	err = dl_scenario_mapping(s, value, queue_keys, r);
+				  .line = dl_yaml_line(name) };
+	err = dl_yaml_mapping(s, value, queue_keys, r);
 	if (err)
 		return err;
 	if (r->packets < 0 && r->sizes && !r->listed)
-		return dl_scenario_error(s, value,
-					 "expected packets beside "
-					 "bytes");
+		return dl_yaml_error(s, value,
+				     "expected packets beside "
+				     "bytes");
 	if (r->packets < 0)
 		r->packets = r->nsizes;
 	return 0;
 }
 
-static int read_queues(struct dl_scenario *s, const yaml_node_t *value,
-		       const struct dl_key *key, void *to)
+static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
+		       const struct dl_setting *key, void *to)
 {
 	struct arb_refill *queues = (void *)((char *)to + key->offset);
-	const yaml_node_pair_t *pair;
+	const struct dl_yaml_node *name, *queue;
 	int err = 0;
 
-	if (value->type != YAML_MAPPING_NODE)
-		return dl_scenario_error(s, value,
-					 "%s: expected a mapping of "
-					 "VLs to queues",
-					 key->name);
-	for (unsigned int i = 0; !err && (pair = dl_scenario_pair(value, i));
+	if (!dl_yaml_is_mapping(value))
+		return dl_yaml_error(s, value,
+				     "%s: expected a mapping of "
+				     "VLs to queues",
+				     key->name);
+	for (size_t i = 0; !err && dl_yaml_pair(s, value, i, &name, &queue);
 	     i++)
-		err = read_queue(s, pair, queues);
+		err = read_queue(s, name, queue, queues);
 	return err;
 }
 
 /* ---- events ------------------------------------------------------------ */
 
-#define EVENT(member) .offset = offsetof(struct arb_event, member)
+#define EVENT(member) DL_MEMBER(struct arb_event, member)
 
 /* What the start and an event have in common; `base`: where in the struct. */
 #define CHANGE_KEYS(base)                                                      \
@@ -203,22 +199,23 @@ static int read_queues(struct dl_scenario *s, const yaml_node_t *value,
 		  .offset = (base) + offsetof(struct arb_event,                \
 					      side[DL_LINK_ARB_LOW]) },        \
 		{ .name = "high_limit",                                        \
-		  .read = dl_key_number,                                       \
+		  .type = DL_SETTING_NUMBER,                                   \
 		  .max = 255,                                                  \
+		  .size = sizeof(int64_t),                                     \
 		  .offset = (base) + offsetof(struct arb_event, high_limit) }, \
 	{                                                                      \
 		.name = "queues", .read = read_queues,                         \
 		.offset = (base) + offsetof(struct arb_event, queue)           \
 	}
 
-static const struct dl_key event_keys[] = {
+static const struct dl_setting event_keys[] = {
 	{ .name = "after",
-	  .read = dl_key_number,
+	  .type = DL_SETTING_NUMBER,
 	  EVENT(after),
 	  .max = INT32_MAX,
 	  .required = true },
-	{ .name = "smp", .read = dl_key_number, EVENT(smp), .max = MANY },
-	{ .name = "fcp", .read = dl_key_number, EVENT(fcp), .max = MANY },
+	{ .name = "smp", .type = DL_SETTING_NUMBER, EVENT(smp), .max = MANY },
+	{ .name = "fcp", .type = DL_SETTING_NUMBER, EVENT(fcp), .max = MANY },
 	CHANGE_KEYS(0),
 	{ 0 }
 };
@@ -245,83 +242,81 @@ static struct arb_event *add_event(struct arb_scenario *a)
 	return more;
 }
 
-static int read_events(struct dl_scenario *s, const yaml_node_t *value,
-		       const struct dl_key *key, void *to)
+static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
+		       const struct dl_setting *key, void *to)
 {
-	const yaml_node_t *item;
+	const struct dl_yaml_node *item;
 	struct arb_event *event;
 	int err = 0;
 
-	if (value->type != YAML_SEQUENCE_NODE)
-		return dl_scenario_error(s, value,
-					 "%s: expected a list of "
-					 "events",
-					 key->name);
-	for (unsigned int i = 0; !err && (item = dl_scenario_item(s, value, i));
+	if (!dl_yaml_is_list(value))
+		return dl_yaml_error(s, value,
+				     "%s: expected a list of "
+				     "events",
+				     key->name);
+	for (unsigned int i = 0; !err && (item = dl_yaml_item(s, value, i));
 	     i++) {
 		event = add_event(to);
 		if (!event)
-			return dl_scenario_error(s, item, "out of memory"),
-			     -ENOMEM;
-		event->line = dl_scenario_line(item);
-		err = dl_scenario_mapping(s, item, event_keys, event);
-		if (!err && !dl_scenario_pair(item, 1))
-			err = dl_scenario_error(
-				s, item,
-				"expected something "
-				"that happens, beside \"after\"");
+			return dl_yaml_no_memory(s, item);
+		event->line = dl_yaml_line(item);
+		err = dl_yaml_mapping(s, item, event_keys, event);
+		if (!err && dl_yaml_count(item) < 2)
+			err = dl_yaml_error(s, item,
+					    "expected something "
+					    "that happens, beside \"after\"");
 	}
 	return err;
 }
 
 /* ---- scenarios --------------------------------------------------------- */
 
-#define MEMBER(member) .offset = offsetof(struct arb_scenario, member)
+#define MEMBER(member) DL_MEMBER(struct arb_scenario, member)
 
-static int read_vls(struct dl_scenario *s, const yaml_node_t *value,
-		    const struct dl_key *key, void *to)
+static int read_vls(struct dl_yaml *s, const struct dl_yaml_node *value,
+		    const struct dl_setting *key, void *to)
 {
 	static const unsigned int counts[] = { 1, 2, 4, 8, 15 };
 	struct arb_scenario *a = to;
 	unsigned int i;
 	int err;
 
-	err = dl_scenario_word(s, value, key->name, "1 2 4 8 15", &i);
+	err = dl_yaml_word(s, value, key->name, "1 2 4 8 15", &i);
 	if (!err)
 		a->vls = counts[i];
 	return err;
 }
 
-static const struct dl_key scenario_keys[] = {
+static const struct dl_setting scenario_keys[] = {
 	{ .name = "vls", .read = read_vls },
 	{ .name = "high_cap",
-	  .read = dl_key_number,
+	  .type = DL_SETTING_NUMBER,
 	  MEMBER(high_cap),
 	  .max = DL_LINK_ARB_ENTRIES },
 	{ .name = "low_cap",
-	  .read = dl_key_number,
+	  .type = DL_SETTING_NUMBER,
 	  MEMBER(low_cap),
 	  .max = DL_LINK_ARB_ENTRIES },
 	{ .name = "low_turn",
-	  .read = dl_key_word,
+	  .type = DL_SETTING_WORD,
 	  MEMBER(low_turn),
 	  .words = "packet weight" },
 	{ .name = "bad_entry",
-	  .read = dl_key_word,
+	  .type = DL_SETTING_WORD,
 	  MEMBER(bad_entry),
 	  .words = "skip any" },
 	{ .name = "unlisted_vl",
-	  .read = dl_key_word,
+	  .type = DL_SETTING_WORD,
 	  MEMBER(unlisted_vl),
 	  .words = "hold idle drop" },
 	{ .name = "power_up_seed",
-	  .read = dl_key_number,
+	  .type = DL_SETTING_NUMBER,
 	  MEMBER(power_up_seed),
 	  .max = INT64_MAX },
 	CHANGE_KEYS(offsetof(struct arb_scenario, start)),
 	{ .name = "events", .read = read_events },
 	{ .name = "stop_after",
-	  .read = dl_key_number,
+	  .type = DL_SETTING_NUMBER,
 	  MEMBER(stop_after),
 	  .max = INT32_MAX },
 	{ 0 }
@@ -386,7 +381,7 @@ int arb_scenario_read(const char *path, const struct dl_log *log,
 	int err;
 
 	init_event(&a.start, 0);
-	err = dl_scenario_read(path, log, scenario_keys, &a);
+	err = dl_yaml_read(path, log, scenario_keys, &a);
 	if (!err)
 		err = check(path, log, &a);
 	if (err) {

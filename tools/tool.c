@@ -114,6 +114,126 @@ void tool_parse(struct tool *tool, const struct argp *own, unsigned int flags,
 		exit(TOOL_EXIT_USAGE);
 }
 
+/* ---- settings ---------------------------------------------------------- */
+
+#define KEY_FIRST 0x2000 /* of settings without a short option */
+
+struct parsing {
+	const struct tool_usage *usage;
+	void *to;
+	unsigned int nargs; /* arguments so far */
+};
+
+static void set(const struct argp_state *state, const struct dl_setting *s,
+		const char *dashes, const char *text)
+{
+	const struct parsing *p = state->input;
+	char why[256];
+	int err = dl_setting_set(s, p->to, text, why, sizeof(why));
+
+	if (err == -EINVAL)
+		argp_error(state, "%s%s: \"%s\": expected %s", dashes, s->name,
+			   text, why);
+	else if (err)
+		argp_failure(state, TOOL_EXIT_ENVIRONMENT, -err, "%s", s->name);
+}
+
+static void take_argument(const struct argp_state *state, const char *text)
+{
+	struct parsing *p = state->input;
+	const struct dl_setting *s = p->usage->args;
+
+	if (!s || !s[p->nargs].name) {
+		if (p->nargs == 1)
+			argp_error(state, "one %s only; what is \"%s\"?",
+				   s->name, text);
+		argp_error(state, "\"%s\" is one argument too many", text);
+		return;
+	}
+	s += p->nargs;
+	if (!s->call || s[1].name)
+		p->nargs++;
+	set(state, s, "", text);
+}
+
+static void finish(const struct argp_state *state)
+{
+	const struct parsing *p = state->input;
+	const struct dl_setting *s = p->usage->args;
+
+	if (s && s[p->nargs].name && s[p->nargs].required)
+		argp_error(state, "which %s?", s[p->nargs].name);
+	if (p->usage->check)
+		p->usage->check(state, p->to);
+}
+
+static error_t parse_setting(int key, char *arg, struct argp_state *state)
+{
+	const struct parsing *p = state->input;
+	const struct dl_setting *s = p->usage->options;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		take_argument(state, arg);
+		return 0;
+	case ARGP_KEY_END:
+		finish(state);
+		return 0;
+	}
+	if (!s)
+		return ARGP_ERR_UNKNOWN;
+	for (int i = 0; s->name; s++, i++) {
+		if (*s->name && (s->key ? s->key : KEY_FIRST + i) == key) {
+			set(state, s, "--", arg);
+			return 0;
+		}
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* The options of argp that a table stands for; NULL: no memory. */
+static struct argp_option *make_options(const struct dl_setting *table)
+{
+	static const struct dl_setting none;
+	struct argp_option *o;
+	unsigned int n = 0;
+
+	table = table ? table : &none;
+	while (table[n].name)
+		n++;
+	o = calloc(n + 1, sizeof(*o));
+	for (unsigned int i = 0; o && i < n; i++) {
+		const struct dl_setting *s = &table[i];
+
+		o[i].doc = s->doc;
+		o[i].group = s->group;
+		if (!*s->name)
+			continue;
+		o[i].name = s->name;
+		o[i].key = s->key ? s->key : (int)(KEY_FIRST + i);
+		o[i].arg = s->arg;
+	}
+	return o;
+}
+
+void tool_options(struct tool *tool, const struct tool_usage *usage, int argc,
+		  char **argv, void *to)
+{
+	struct parsing p = { .usage = usage, .to = to };
+	struct argp_option *options = make_options(usage->options);
+	const struct argp own = { .options = options,
+				  .parser = parse_setting,
+				  .args_doc = usage->args_doc,
+				  .doc = usage->doc };
+
+	if (!options) {
+		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
+		exit(TOOL_EXIT_ENVIRONMENT);
+	}
+	tool_parse(tool, &own, usage->flags, argc, argv, &p);
+	free(options);
+}
+
 void tool_arg_once(const struct argp_state *state, const char **slot,
 		   const char *arg, const char *what)
 {
@@ -126,16 +246,13 @@ void tool_arg_once(const struct argp_state *state, const char **slot,
 uint64_t tool_arg_number(const struct argp_state *state, const char *text,
 			 const char *what, uint64_t min, uint64_t max)
 {
-	char *end;
-	unsigned long long value;
+	int64_t value;
 
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || end == text || *end || text[0] < '0' || text[0] > '9' ||
-	    value < min || value > max)
+	if (!dl_number_parse(text, min, max, &value))
 		argp_error(state,
-			   "%s: \"%s\" is not a number from %llu to %llu", what,
-			   text, (unsigned long long)min,
+			   "%s: \"%s\": expected a whole number from %llu to "
+			   "%llu",
+			   what, text, (unsigned long long)min,
 			   (unsigned long long)max);
 	return value;
 }

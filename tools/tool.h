@@ -59,6 +59,28 @@ void tool_parse(struct tool *tool, const struct argp *own, unsigned int flags,
 		int argc, char **argv, void *input);
 
 /*
+ * A subcommand's command line as tables of settings.  Argument after argument
+ * goes to `args`; a last one that is a call gets all further ones.  One that
+ * is required and missing is an error: "which NAME?".
+ */
+struct tool_usage {
+	const struct dl_setting *options; /* NULL: none of its own */
+	const struct dl_setting *args;	  /* NULL: none */
+	/* Options that do not go together: argp_error().  May be NULL. */
+	void (*check)(const struct argp_state *state, void *to);
+	const char *args_doc, *doc; /* as of struct argp */
+	unsigned int flags;	    /* enum tool_parse_flags */
+};
+
+/*
+ * Parse a command line into `to`, with the options that all subcommands share.
+ * A setting named "" is a heading in --help.  Wrong usage ends the process
+ * with status 2.
+ */
+void tool_options(struct tool *tool, const struct tool_usage *usage, int argc,
+		  char **argv, void *to);
+
+/*
  * For parsers: `text` as a whole number, decimal or 0x..., within
  * [min, max].  Anything else is a usage error that names `what`.
  */

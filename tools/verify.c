@@ -5,20 +5,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "verify.h"
-
-enum {
-	KEY_NET = 0x2000,
-	KEY_PSL,
-	KEY_TORUS,
-	KEY_EARLIER,
-	KEY_LEVELS,
-	KEY_SLS,
-	KEY_PAIRS,
-	KEY_EXPLAIN
-};
 
 struct request {
 	const char *dir, *net, *psl, *config, *earlier;
@@ -26,102 +14,65 @@ struct request {
 	bool explain;
 };
 
-static const struct argp_option options[] = {
-	{ .name = "net",
-	  .key = KEY_NET,
-	  .arg = "FILE",
+static int read_sls(const struct dl_setting *setting, void *to,
+		    const char *text, char *why, size_t size)
+{
+	struct request *r = to;
+	uint16_t sls = 0;
+	uint64_t sl;
+
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	for (;; text++) {
+		const char *end = dl_number_scan(text, 0, &sl);
+
+		if (end == text || sl > 15)
+			return -EINVAL;
+		sls |= 1u << sl;
+		text = end;
+		if (*text != ',')
+			break;
+	}
+	if (*text)
+		return -EINVAL;
+	r->options.multicast_sls = sls;
+	return 0;
+}
+
+#define MEMBER(member) DL_MEMBER(struct request, member)
+
+static const struct dl_setting options[] = {
+	{ "net", DL_SETTING_BORROW, MEMBER(net), .arg = "FILE",
 	  .doc = "The netlist, for a folder without one" },
-	{ .name = "psl",
-	  .key = KEY_PSL,
-	  .arg = "FILE",
+	{ "psl", DL_SETTING_BORROW, MEMBER(psl), .arg = "FILE",
 	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
-	{ .name = "torus-config",
-	  .key = KEY_TORUS,
-	  .arg = "FILE",
+	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
 	  .doc = "A torus-2QoS.conf: for coordinates in the report, and for "
 		 "path SLs by torus-2QoS's rule when there are none" },
-	{ .name = "earlier",
-	  .key = KEY_EARLIER,
-	  .arg = "DIR",
+	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "DIR",
 	  .doc = "An earlier snapshot: have its path SLs been kept?" },
-	{ .name = "levels",
-	  .key = KEY_LEVELS,
-	  .arg = "N",
+	{ "levels", DL_SETTING_NUMBER, MEMBER(options.levels), .min = 1,
+	  .max = 2, .arg = "N",
 	  .doc = "QoS levels to judge, 1 or 2 (2, unless path SLs use bit 3)" },
-	{ .name = "multicast-sls",
-	  .key = KEY_SLS,
-	  .arg = "SL,...",
+	{ "multicast-sls", .call = read_sls, .arg = "SL,...",
+	  .expected = "SLs from 0 to 15, separated by commas",
 	  .doc = "SLs that multicast packets use (0,8)" },
-	{ .name = "pairs",
-	  .key = KEY_PAIRS,
-	  .arg = "all|adapters",
+	{ "pairs", DL_SETTING_WORD, MEMBER(options.adapters_only),
+	  .words = "all adapters", .arg = "all|adapters",
 	  .doc = "Judge packets of all end ports (default), or not those to "
 		 "and from switches' own ports" },
-	{ .name = "explain",
-	  .key = KEY_EXPLAIN,
+	{ "explain", DL_SETTING_FLAG, MEMBER(explain),
 	  .doc = "Draw what was found and say what to do about it" },
 	{ 0 }
 };
 
-static uint16_t parse_sls(const struct argp_state *state, char *list)
-{
-	uint16_t sls = 0;
+static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW,
+					    MEMBER(dir), .required = true },
+					  { 0 } };
 
-	for (char *word; (word = strsep(&list, ","));)
-		sls |= 1u << tool_arg_number(state, word, "SL", 0, 15);
-	return sls;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
-
-	switch (key) {
-	case KEY_NET:
-		r->net = arg;
-		return 0;
-	case KEY_PSL:
-		r->psl = arg;
-		return 0;
-	case KEY_TORUS:
-		r->config = arg;
-		return 0;
-	case KEY_EARLIER:
-		r->earlier = arg;
-		return 0;
-	case KEY_LEVELS:
-		r->options.levels =
-			tool_arg_number(state, arg, "number of levels", 1, 2);
-		return 0;
-	case KEY_SLS:
-		r->options.multicast_sls = parse_sls(state, arg);
-		return 0;
-	case KEY_PAIRS:
-		if (strcmp(arg, "all") && strcmp(arg, "adapters"))
-			argp_error(state,
-				   "--pairs takes all or adapters, not "
-				   "\"%s\"",
-				   arg);
-		r->options.adapters_only = !strcmp(arg, "adapters");
-		return 0;
-	case KEY_EXPLAIN:
-		r->explain = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		tool_arg_once(state, &r->dir, arg, "snapshot");
-		return 0;
-	case ARGP_KEY_END:
-		if (!r->dir)
-			argp_error(state, "which snapshot?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp verify_argp = {
+static const struct tool_usage usage = {
 	.options = options,
-	.parser = parse,
+	.args = args,
+	.flags = TOOL_JSON,
 	.args_doc = "DIR",
 	.doc = "Judge a snapshot: does every packet arrive, and can packets "
 	       "wait for each other in a circle?"
@@ -270,14 +221,6 @@ int verify_explain(struct verify_report *r, const struct dl_verify_options *o)
 	return err;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
 static int judge(struct tool *tool, struct request *r,
 		 const struct dl_snapshot *s, const struct tool_coords *coords,
 		 int *status)
@@ -285,13 +228,13 @@ static int judge(struct tool *tool, struct request *r,
 	struct verify_report report = { .tables = s->tables,
 					.coords = coords,
 					.compared = r->options.earlier };
-	double begin = now(), seconds;
+	double begin = dl_clock_monotonic(), seconds;
 	struct dl_verify_result *v;
 	int err = dl_verify(s->tables, &r->options, NULL, &v);
 
 	if (err)
 		return err;
-	seconds = now() - begin;
+	seconds = dl_clock_monotonic() - begin;
 	report.verdict = v;
 	if (r->explain)
 		err = verify_explain(&report, &r->options);
@@ -313,7 +256,7 @@ int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 	int err, status = TOOL_EXIT_GOOD;
 
 	dl_verify_options_init(&r.options);
-	tool_parse(tool, &verify_argp, TOOL_JSON, argc, argv, &r);
+	tool_options(tool, &usage, argc, argv, &r);
 	err = dl_snapshot_read(r.dir, r.net, r.psl, &tool->log, &s);
 	if (!err)
 		err = tool_coords_find(tool, s.fabric, r.config, r.dir,

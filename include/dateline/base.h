@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What every room of libdateline shares: conventions, messages, numbers and
- * text, arrays, random numbers.
+ * What every room of libdateline shares: conventions, messages, invariants,
+ * text, numbers, settings, YAML, arrays, arenas, random numbers.
  *
  * Conventions.  Functions that can fail return 0 or a negative errno value;
  * results come through the last parameter, which is left alone on failure.
@@ -38,6 +38,27 @@ struct dl_log {
 /* Format a message, at most 1023 bytes, and hand it to `log`, which may be NULL. */
 void dl_log(const struct dl_log *log, enum dl_log_level level,
 	    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- invariants ------------------------------------------------------------- */
+
+/*
+ * What one room promises and the next one relies on:
+ *
+ *	if (dl_broken(log, lid <= DL_FABRIC_MAX_LID))
+ *		return -EPROTO;
+ *
+ * A broken one is a fault of the program, never of its input.  It is reported
+ * (`log` may be NULL) with its place; a build with --enable-debug then aborts,
+ * any other goes on along the caller's error path, so that a subnet manager
+ * keeps the tables it has.
+ */
+#define dl_broken(log, invariant)             \
+	(__builtin_expect(!(invariant), 0) && \
+	 dl_broken_at(log, #invariant, __FILE__, __LINE__))
+
+/* Reports and returns true, or aborts. */
+bool dl_broken_at(const struct dl_log *log, const char *invariant,
+		  const char *file, int line) __attribute__((cold));
 
 /* ---- text ------------------------------------------------------------------- */
 
@@ -97,6 +118,157 @@ int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what,
 int dl_text_quoted(struct dl_text *t, const char *what, const char **out,
 		   size_t *len);
 
+/* ---- numbers ---------------------------------------------------------------- */
+
+/*
+ * The unsigned number at the beginning of a text in the base of strtoull(),
+ * but without a sign and a locale.  Returns what follows it; the text itself
+ * when there is none, or none that fits.
+ */
+const char *dl_number_scan(const char *text, unsigned int base, uint64_t *out);
+
+#define DL_NUMBER_ANY (-1) /* as `max`, with `min` 0: any unsigned one */
+
+/*
+ * Is the whole text one number from min to max, decimal without leading zeros
+ * (which some read as octal) or 0x...?  The same for a decimal number with up
+ * to six decimals; it and its limits are in millionths.
+ */
+bool dl_number_parse(const char *text, int64_t min, int64_t max, int64_t *out);
+bool dl_decimal_parse(const char *text, int64_t min, int64_t max, int64_t *out);
+
+/* ---- settings --------------------------------------------------------------- */
+
+/*
+ * What a person can set: an option of a command, a key of a YAML file, a
+ * key=value word of the plugin.  One table of them, ended by a name of NULL,
+ * drives parsing, messages and help.  Values go into the members of a
+ * structure; numbers and indices into one of 1, 2, 4 or 8 bytes, signed or not.
+ *
+ *	static const struct dl_setting settings[] = {
+ *		{ "levels", DL_SETTING_NUMBER, DL_MEMBER(struct request, levels),
+ *		  .min = 1, .max = 2, .arg = "N", .doc = "QoS levels" },
+ *		{ 0 }
+ *	};
+ */
+enum dl_setting_type {
+	DL_SETTING_CALL,    /* read by `call` or `read` */
+	DL_SETTING_FLAG,    /* `max`, or 1 where that is 0; text: yes or no */
+	DL_SETTING_NUMBER,  /* from min to max, as by dl_number_parse() */
+	DL_SETTING_DECIMAL, /* in millionths, as by dl_decimal_parse() */
+	DL_SETTING_WORD,    /* the index among `words` */
+	DL_SETTING_TEXT,  /* char *: a copy, not empty; the old one is freed */
+	DL_SETTING_BORROW /* const char *: the caller's text; not in YAML */
+};
+
+struct dl_setting;
+struct dl_yaml;	     /* a file that is read */
+struct dl_yaml_node; /* a value in it */
+
+/*
+ * Readers of values that no type describes: of a text, and of a node.  `to`
+ * is the whole structure.  0 or a negative errno; a reader of texts that
+ * returns -EINVAL has written into `why` what was expected.
+ */
+typedef int dl_setting_call(const struct dl_setting *s, void *to,
+			    const char *text, char *why, size_t size);
+typedef int dl_yaml_reader(struct dl_yaml *y, const struct dl_yaml_node *value,
+			   const struct dl_setting *s, void *to);
+
+struct dl_setting {
+	const char *name; /* without "--" */
+	enum dl_setting_type type;
+	size_t offset, size; /* of the member: DL_MEMBER() */
+	int64_t min, max;
+	const char *words; /* choices, separated by blanks */
+	dl_setting_call *call;
+	dl_yaml_reader *read;
+	const char *expected; /* in messages; NULL: what the type says */
+	bool required;	      /* YAML, arguments: an error when it is missing */
+	char key;	      /* short option, or 0 */
+	signed char group;    /* of argp */
+	const char *arg, *doc; /* in --help */
+};
+
+#define DL_MEMBER(type, member) \
+	.offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+
+/* The member that a setting sets. */
+static inline void *dl_setting_member(const struct dl_setting *s, void *to)
+{
+	return (char *)to + s->offset;
+}
+
+/*
+ * Set a member from a text; NULL is a flag without a value.  0, -ENOMEM, or
+ * -EINVAL: `why` says then what was expected.
+ */
+int dl_setting_set(const struct dl_setting *s, void *to, const char *text,
+		   char *why, size_t size);
+
+/* What a setting expects, such as "a whole number from 1 to 2". */
+void dl_setting_expected(const struct dl_setting *s, char *text, size_t size);
+
+/* The setting of that name, of `len` characters, or NULL; all names. */
+const struct dl_setting *dl_setting_find(const struct dl_setting *table,
+					 const char *name, size_t len);
+void dl_setting_list(const struct dl_setting *table, char *list, size_t size);
+
+/* ---- YAML ------------------------------------------------------------------- */
+
+/*
+ * YAML files, read by tables of settings, one for each kind of mapping.
+ * Whatever is wrong is reported as "FILE:LINE: ... expected ...": wrong YAML,
+ * a key that the table lacks, one that stands there twice, one that is
+ * missing, a value that does not fit.  The first error ends it.
+ */
+
+/*
+ * Read a file ("-": standard input) whose root is a mapping with these keys.
+ * 0 or a negative errno, reported.
+ */
+int dl_yaml_read(const char *path, const struct dl_log *log,
+		 const struct dl_setting *keys, void *to);
+
+/* The same from an open stream; `name` stands in messages. */
+int dl_yaml_read_stream(FILE *from, const char *name, const struct dl_log *log,
+			const struct dl_setting *keys, void *to);
+
+/* For readers of nodes.  Report an error at a node: -EINVAL. */
+int dl_yaml_error(const struct dl_yaml *y, const struct dl_yaml_node *at,
+		  const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Report that there is no memory: -ENOMEM. */
+int dl_yaml_no_memory(const struct dl_yaml *y, const struct dl_yaml_node *at);
+
+/* A node's line, from 1 on; of what kind is it? */
+unsigned int dl_yaml_line(const struct dl_yaml_node *n);
+bool dl_yaml_is_list(const struct dl_yaml_node *n);
+bool dl_yaml_is_mapping(const struct dl_yaml_node *n);
+
+/* A list's items, a mapping's pairs: how many; the i-th, or NULL or false. */
+size_t dl_yaml_count(const struct dl_yaml_node *n);
+const struct dl_yaml_node *
+dl_yaml_item(struct dl_yaml *y, const struct dl_yaml_node *list, size_t i);
+bool dl_yaml_pair(struct dl_yaml *y, const struct dl_yaml_node *mapping,
+		  size_t i, const struct dl_yaml_node **key,
+		  const struct dl_yaml_node **value);
+
+/* Read a mapping with the keys of a table. */
+int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n,
+		    const struct dl_setting *keys, void *to);
+
+/* Set the member of one setting, whose name stands in messages. */
+int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n,
+		  const struct dl_setting *s, void *to);
+
+/* A number from min to max; the index of one of the words. */
+int dl_yaml_number(struct dl_yaml *y, const struct dl_yaml_node *n,
+		   const char *what, int64_t min, int64_t max, int64_t *out);
+int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n,
+		 const char *what, const char *words, unsigned int *out);
+
 /* ---- arrays ----------------------------------------------------------------- */
 
 /*
@@ -113,6 +285,27 @@ void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more,
  * aligned to cache lines, freed by free().  NULL: there is none.
  */
 void *dl_array_large(size_t n, size_t size);
+
+/* ---- arenas ----------------------------------------------------------------- */
+
+/*
+ * Memory of one job, taken piece by piece and freed at once.  All zero is an
+ * empty arena without a limit.  Pieces are aligned for any type and never
+ * move.  NULL: no memory, or beyond the limit; the arena stays as it is.
+ */
+struct dl_arena {
+	struct dl_arena_block *last;
+	size_t used;  /* bytes handed out */
+	size_t limit; /* of `used`; 0: none */
+};
+
+void *dl_arena_alloc(struct dl_arena *a, size_t bytes);	 /* not initialised */
+void *dl_arena_zalloc(struct dl_arena *a, size_t bytes); /* all zero */
+void *dl_arena_array(struct dl_arena *a, size_t n, size_t size); /* all zero */
+char *dl_arena_strdup(struct dl_arena *a, const char *text);
+
+/* Free every piece.  The arena is empty then and can be used again. */
+void dl_arena_free(struct dl_arena *a);
 
 /* ---- random numbers ---------------------------------------------------- */
 

@@ -1,7 +1,11 @@
 libdlroute_la_SOURCES += \
 	include/dateline/base.h \
+	lib/base/arena.c \
 	lib/base/array.c \
 	lib/base/clock.c \
 	lib/base/log.c \
+	lib/base/number.c \
 	lib/base/random.c \
+	lib/base/setting.c \
 	lib/base/text.c
+libdlread_la_SOURCES += lib/base/yaml.c

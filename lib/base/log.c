@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "config.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "dateline/base.h"
 
@@ -19,4 +22,17 @@ void dl_log(const struct dl_log *log, enum dl_log_level level,
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	log->write(log->context, level, message);
+}
+
+bool dl_broken_at(const struct dl_log *log, const char *invariant,
+		  const char *file, int line)
+{
+	dl_log(log, DL_LOG_ERROR,
+	       "%s:%d: broken invariant: %s; this is a fault of Dateline, "
+	       "please report it",
+	       file, line, invariant);
+#ifdef DL_DEBUG
+	abort();
+#endif
+	return true;
 }

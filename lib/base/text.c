@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/fabric.h"
-
 #define TOKEN_MAX 40 /* of a token in a message */
 
 void dl_text_begin(struct dl_text *t, FILE *from, const char *name,
@@ -112,42 +110,6 @@ bool dl_text_at_end(struct dl_text *t)
 	return !*t->at;
 }
 
-/* The value of a digit, or 255. */
-static unsigned int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20; /* lower case */
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 255;
-}
-
-/*
- * As strtoull(), but without a sign and without a locale: dumps have hundreds
- * of millions of numbers.  Returns what follows; the start when there is no
- * number or none that fits.
- */
-static const char *parse_number(const char *at, unsigned int base,
-				uint64_t *value)
-{
-	const char *start = at;
-	bool prefix = at[0] == '0' && (at[1] | 0x20) == 'x' &&
-		      digit(at[2]) < 16;
-	unsigned int d;
-
-	if (prefix && (base == 16 || !base)) {
-		at += 2;
-		base = 16;
-	} else if (!base) {
-		base = *at == '0' ? 8 : 10;
-	}
-	*value = 0;
-	for (; (d = digit(*at)) < base; at++)
-		if (__builtin_mul_overflow(*value, base, value) ||
-		    __builtin_add_overflow(*value, d, value))
-			return start;
-	return at;
-}
-
 int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what,
 		   uint64_t *out)
 {
@@ -155,7 +117,7 @@ int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what,
 	uint64_t value;
 
 	skip_blanks(t);
-	end = parse_number(t->at, base, &value);
+	end = dl_number_scan(t->at, base, &value);
 	if (end == t->at || value > max)
 		return dl_text_expected(t, what);
 	t->at += end - t->at;

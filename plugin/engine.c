@@ -3,10 +3,10 @@
  * The callbacks through which OpenSM routes (rules part A in OpenSM: A5 to A7,
  * A9, A11).
  *
- * The plan exists exactly as long as Dateline is the engine in use: OpenSM
+ * Tables are in force exactly as long as Dateline is the engine in use: OpenSM
  * asks each engine in turn for tables at every heavy sweep, and only the one
- * that made them for SL-to-VL maps, arbitration, path SLs and trees.  It may
- * be older than the subnet: see keep_plan().
+ * that made them for SL-to-VL maps, arbitration, path SLs and trees.  They may
+ * be older than the subnet: see keep_in_force().
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,10 +22,10 @@ enum { DONE = 0, FAILED = -1 };
 /* Of 32 entries each: two for the low table, two for the high one. */
 #define VLARB_BLOCKS 4
 
-static void drop_plan(struct dl_engine *e)
+static void drop_tables(struct dl_engine *e)
 {
-	dl_plan_free(e->plan);
-	e->plan = NULL;
+	dl_sweep_free(e->in_force);
+	e->in_force = NULL;
 }
 
 /*
@@ -42,23 +42,21 @@ static int build_lid_matrices(void *context)
  * Hand the forwarding tables over.  OpenSM has filled new_lft with "no path"
  * and sized it for the highest LID.
  */
-static int copy_tables(const struct dl_engine *e, const struct dl_sweep_plan *p)
+static int copy_tables(const struct dl_engine *e, const struct dl_sweep *sweep)
 {
-	const struct dl_tables *t = p->routed.tables;
-	const struct dl_fabric *f = p->fabric;
+	const struct dl_tables *t = sweep->routed.tables;
+	const struct dl_fabric *f = sweep->fabric;
 	uint32_t s;
 
 	for (s = 0; s < f->nswitches; s++) {
-		uint64_t guid = f->nodes[f->switches[s]].guid;
-		osm_switch_t *sw =
-			osm_get_switch_by_guid(&e->osm->subn, cl_hton64(guid));
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
 		if (!sw || !sw->new_lft || sw->lft_size <= t->top_lid) {
 			DL_SAY(e->osm, OSM_LOG_ERROR,
-			       "ERR DL17: switch "
-			       "0x%016" PRIx64 " has no room for LID %u in "
-			       "its forwarding table",
-			       guid, t->top_lid);
+			       "ERR DL17: switch 0x%016" PRIx64
+			       " has no room for LID %u in its forwarding "
+			       "table",
+			       f->nodes[f->switches[s]].guid, t->top_lid);
 			return -ENOSPC;
 		}
 		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride,
@@ -81,7 +79,7 @@ static bool is_last_resort(const struct dl_engine *e)
 	return re && !re->next && e->osm->no_fallback_routing_engine;
 }
 
-/* Does this port's cable lead elsewhere than the plan knows? */
+/* Does this port's cable lead elsewhere than the tables know? */
 static bool is_recabled(const struct dl_fabric *f, uint32_t port,
 			const osm_switch_t *sw)
 {
@@ -102,12 +100,12 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port,
  * those for cables that lead elsewhere now would send packets astray, along
  * routes that nobody has proved.
  */
-static void keep_tables(const struct dl_sweep_plan *p, uint32_t s,
+static void keep_tables(const struct dl_sweep *sweep, uint32_t s,
 			osm_switch_t *sw)
 {
-	const struct dl_tables *t = p->routed.tables;
+	const struct dl_tables *t = sweep->routed.tables;
 	const struct dl_fabric_node *node =
-		&p->fabric->nodes[p->fabric->switches[s]];
+		&sweep->fabric->nodes[sweep->fabric->switches[s]];
 	/* LIDs above the table's end are gone. */
 	unsigned int n = t->top_lid < sw->lft_size ? t->top_lid + 1u :
 						     sw->lft_size;
@@ -115,7 +113,7 @@ static void keep_tables(const struct dl_sweep_plan *p, uint32_t s,
 
 	memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, n);
 	for (num = 1; num <= node->nports; num++) {
-		if (!is_recabled(p->fabric, node->first_port + num, sw))
+		if (!is_recabled(sweep->fabric, node->first_port + num, sw))
 			continue;
 		for (lid = 0; lid < n; lid++)
 			if (sw->new_lft[lid] == num)
@@ -124,86 +122,100 @@ static void keep_tables(const struct dl_sweep_plan *p, uint32_t s,
 }
 
 /*
- * Keep the last good plan in force (rules A11): the switches that are left hold
- * its tables already, and one that comes back empty gets them again.
+ * Keep the last good tables in force (rules A11): the switches that are left
+ * hold them already, and one that comes back empty gets them again.
  */
-static void keep_plan(const struct dl_engine *e)
+static void keep_in_force(const struct dl_engine *e)
 {
-	const struct dl_fabric *f = e->plan->fabric;
+	const struct dl_fabric *f = e->in_force->fabric;
 	uint32_t s;
 
 	for (s = 0; s < f->nswitches; s++) {
-		osm_switch_t *sw = osm_get_switch_by_guid(
-			&e->osm->subn,
-			cl_hton64(f->nodes[f->switches[s]].guid));
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
 		if (sw && sw->new_lft)
-			keep_tables(e->plan, s, sw);
+			keep_tables(e->in_force, s, sw);
 	}
 	DL_SAY(e->osm, OSM_LOG_ERROR,
-	       "ERR DL19: the last good tables stay in "
-	       "force until the cause is gone; what came since is not routed, "
-	       "and paths across what went are broken");
+	       "ERR DL19: the last good tables stay in force until the cause "
+	       "is gone; what came since is not routed, and paths across what "
+	       "went are broken");
+}
+
+/* All that may refuse the fabric, each under its number. */
+static int compute_tables(struct dl_engine *e, struct dl_sweep **out)
+{
+	struct dl_metrics *m = &e->metrics.now;
+	int err;
+
+	if (!e->osm->subn.opt.qos) {
+		m->refusal = "DL10";
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL10: quality of service is off, but this routing "
+		       "is safe only with its SL to VL maps: start opensm "
+		       "with -Q or set qos TRUE");
+		return -ENOTSUP;
+	}
+	err = dl_sweep_run(e, out);
+	if (err)
+		return err;
+	err = dl_qos_apply(e, *out);
+	if (err) {
+		m->refusal = "DL16";
+		return err;
+	}
+	dl_metrics_stage_done(e, DL_METRICS_ROUTING);
+	err = copy_tables(e, *out);
+	if (err) {
+		m->refusal = "DL17";
+		return err;
+	}
+	dl_metrics_stage_done(e, DL_METRICS_EXPORT);
+	return 0;
+}
+
+static int refuse(struct dl_engine *e)
+{
+	if (e->in_force && is_last_resort(e)) {
+		keep_in_force(e);
+		dl_metrics_end(e, DL_METRICS_KEPT);
+		return DONE;
+	}
+	drop_tables(e);
+	dl_metrics_end(e, DL_METRICS_ASIDE);
+	DL_SAY(e->osm, OSM_LOG_INFO,
+	       "this fabric is not routed by dateline; OpenSM tries the next "
+	       "routing engine, if there is one");
+	return FAILED;
 }
 
 static int build_fwd_tables(void *context)
 {
 	struct dl_engine *e = context;
-	struct dl_sweep_plan *p = NULL;
+	struct dl_sweep *sweep = NULL;
 	double start = dl_clock_monotonic();
 
-	dl_gather_begin(&e->gather);
-	if (!e->osm->subn.opt.qos) {
-		dl_gather_refusal(&e->gather, "DL10");
-		DL_SAY(e->osm, OSM_LOG_ERROR,
-		       "ERR DL10: quality of service "
-		       "is off, but this routing is safe only with its SL to "
-		       "VL maps: start opensm with -Q or set qos TRUE");
-		goto failed;
+	dl_metrics_begin(e);
+	if (compute_tables(e, &sweep)) {
+		dl_sweep_free(sweep);
+		return refuse(e);
 	}
-	if (dl_plan_make(e, &p))
-		goto failed;
-	if (dl_qos_apply(e, p)) {
-		dl_gather_refusal(&e->gather, "DL16");
-		goto failed;
-	}
-	dl_gather_stage(&e->gather, DL_METRICS_ROUTING);
-	if (copy_tables(e, p)) {
-		dl_gather_refusal(&e->gather, "DL17");
-		goto failed;
-	}
-	dl_gather_stage(&e->gather, DL_METRICS_EXPORT);
-	dl_plan_report(e, p, dl_clock_monotonic() - start);
-	if (e->plan)
-		dl_plan_report_changes(e, e->plan, p);
+	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
 	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
-		dl_coordinates_write(e->osm, p,
+		dl_coordinates_write(e->osm, sweep,
 				     e->osm->subn.opt.dump_files_dir);
-	drop_plan(e);
-	e->plan = p;
-	dl_gather_end(e, DL_METRICS_ROUTED);
+	drop_tables(e);
+	e->in_force = sweep;
+	dl_metrics_end(e, DL_METRICS_ROUTED);
 	return DONE;
-failed:
-	dl_plan_free(p);
-	if (e->plan && is_last_resort(e)) {
-		keep_plan(e);
-		dl_gather_end(e, DL_METRICS_KEPT);
-		return DONE;
-	}
-	drop_plan(e);
-	dl_gather_end(e, DL_METRICS_ASIDE);
-	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "this fabric is not routed by dateline; "
-	       "OpenSM tries the next routing engine, if there is one");
-	return FAILED;
 }
 
-/* The plan's port for a port of OpenSM's, or DL_NONE. */
-static uint32_t find_port(const struct dl_sweep_plan *p,
+/* The fabric's port for a port of OpenSM's, or DL_NONE. */
+static uint32_t find_port(const struct dl_sweep *sweep,
 			  const osm_physp_t *physp)
 {
 	unsigned int num = osm_physp_get_port_num(physp);
-	const struct dl_fabric *f = p->fabric;
+	const struct dl_fabric *f = sweep->fabric;
 	uint32_t node = dl_fabric_find_guid(
 		f, cl_ntoh64(osm_node_get_node_guid(physp->p_node)));
 
@@ -222,10 +234,10 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in,
 	uint16_t number;
 	unsigned int sl;
 
-	if (!e->plan)
+	if (!e->in_force)
 		return;
-	t = e->plan->routed.tables;
-	port = find_port(e->plan, physp);
+	t = e->in_force->routed.tables;
+	port = find_port(e->in_force, physp);
 	if (port == DL_NONE)
 		return;
 	node = &t->fabric->nodes[t->fabric->ports[port].node];
@@ -260,14 +272,15 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 
 	(void)port_num;
 	(void)block_length;
-	if (!e->plan || block_num >= VLARB_BLOCKS)
+	if (!e->in_force || block_num >= VLARB_BLOCKS)
 		return;
 	/* port_num is 0 on adapters, where the attribute needs none. */
-	port = find_port(e->plan, physp);
+	port = find_port(e->in_force, physp);
 	if (port == DL_NONE ||
-	    e->plan->routed.tables->vlarb[port] == DL_TABLES_NO_ROW)
+	    e->in_force->routed.tables->vlarb[port] == DL_TABLES_NO_ROW)
 		return;
-	arb = &e->plan->routed.tables->arbs[e->plan->routed.tables->vlarb[port]];
+	arb = &e->in_force->routed.tables
+		       ->arbs[e->in_force->routed.tables->vlarb[port]];
 	physp->vl_high_limit = arb->high_limit;
 	entries = block_num >= VLARB_BLOCKS / 2 ? arb->high : arb->low;
 	n = block_num >= VLARB_BLOCKS / 2 ? arb->nhigh : arb->nlow;
@@ -287,12 +300,13 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid,
 	uint32_t port;
 	unsigned int sl;
 
-	if (!e->plan)
+	if (!e->in_force)
 		return hint;
-	port = dl_plan_lid_owner(e->plan, slid);
+	port = dl_sweep_lid_owner(e->in_force, slid);
 	if (port == DL_NONE)
 		return hint;
-	sl = dl_tables_path_sl(e->plan->routed.tables, port, cl_ntoh16(dlid));
+	sl = dl_tables_path_sl(e->in_force->routed.tables, port,
+			       cl_ntoh16(dlid));
 	return sl == DL_TABLES_NO_SL ? hint : sl | (hint & 8);
 }
 
@@ -304,7 +318,7 @@ static void destroy(void *context)
 {
 	/* With opensm -o the end comes before the report of SUBNET UP. */
 	dl_dump_dir_write(context);
-	drop_plan(context);
+	drop_tables(context);
 }
 
 int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)

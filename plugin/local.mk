@@ -7,10 +7,10 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c \
 	plugin/mcast.c \
-	plugin/memory.c \
+	plugin/coordinate_cache.c \
 	plugin/metrics.c \
 	plugin/metrics_text.c plugin/metrics_text.h \
-	plugin/plan.c \
+	plugin/sweep.c \
 	plugin/qos.c \
 	plugin/snapshot.c \
 	plugin/vlarb.c plugin/vlarb.h

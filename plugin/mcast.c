@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Multicast groups, one at a time as OpenSM asks for them: each is a part of
- * the plan's one tree (rules A9).
+ * the one tree in force (rules A9).
  *
  * A group is built in full whenever it changes.  OpenSM has cleared its ports
  * in every switch before, and logs what is returned here beyond IB_SUCCESS;
@@ -16,19 +16,11 @@
 /* Needs what OpenSM's other headers declare. */
 #include <opensm/osm_mcast_mgr.h>
 
-static osm_switch_t *find_switch(const struct dl_engine *e, uint32_t sw)
-{
-	const struct dl_fabric *f = e->plan->fabric;
-
-	return osm_get_switch_by_guid(
-		&e->osm->subn, cl_hton64(f->nodes[f->switches[sw]].guid));
-}
-
-/* Port indices of a group's members; those unknown to the plan are left out. */
+/* Port indices of a group's members; those that were not routed are left out. */
 static int find_members(const struct dl_engine *e, cl_qlist_t *list,
 			uint16_t mlid, uint32_t **out, uint32_t *nout)
 {
-	const struct dl_fabric *f = e->plan->fabric;
+	const struct dl_fabric *f = e->in_force->fabric;
 	uint32_t *members =
 		malloc((cl_qlist_count(list) + 1) * sizeof(*members));
 	cl_list_item_t *item;
@@ -42,8 +34,8 @@ static int find_members(const struct dl_engine *e, cl_qlist_t *list,
 			cl_item_obj(item, work, list_item);
 		const osm_port_t *port = work->p_port;
 		uint64_t guid = cl_ntoh64(osm_port_get_guid(port));
-		uint32_t p =
-			dl_plan_lid_owner(e->plan, osm_port_get_base_lid(port));
+		uint32_t p = dl_sweep_lid_owner(e->in_force,
+						osm_port_get_base_lid(port));
 
 		if (p != DL_NONE && f->ports[p].guid == guid)
 			members[n++] = p;
@@ -66,15 +58,15 @@ static uint64_t *masks_for(const struct dl_engine *e, uint16_t mlid)
 	struct dl_tables_mcast_group *g;
 
 	if (!e->options.dump_dir)
-		return e->plan->masks;
-	g = dl_tables_group(e->plan->routed.tables, mlid);
-	e->plan->written = false;
+		return e->in_force->masks;
+	g = dl_tables_group(e->in_force->routed.tables, mlid);
+	e->in_force->written = false;
 	return g ? g->masks : NULL;
 }
 
 void dl_mcast_prune(const struct dl_engine *e)
 {
-	struct dl_tables *t = e->plan->routed.tables;
+	struct dl_tables *t = e->in_force->routed.tables;
 	uint32_t g = 0;
 
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
@@ -99,7 +91,7 @@ void dl_mcast_prune(const struct dl_engine *e)
  */
 static void clear_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid)
 {
-	osm_switch_t *sw = find_switch(e, s);
+	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 
 	if (!sw || !osm_switch_supports_mcast(sw))
 		return;
@@ -111,14 +103,14 @@ static void clear_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid)
 static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 		      const uint64_t *masks)
 {
-	osm_switch_t *sw = find_switch(e, s);
+	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 	unsigned int port;
 
-	/* Gone since the plan was made: see keep_plan() in engine.c. */
+	/* Gone since the tables were made: see keep_in_force() in engine.c. */
 	if (!sw)
 		return true;
 	if (!osm_switch_supports_mcast(sw)) {
-		const struct dl_fabric *f = e->plan->fabric;
+		const struct dl_fabric *f = e->in_force->fabric;
 
 		DL_SAY(e->osm, OSM_LOG_ERROR,
 		       "ERR DL22: switch 0x%016" PRIx64
@@ -139,7 +131,7 @@ static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 				 const uint32_t *members, uint32_t nmembers)
 {
-	const struct dl_sweep_plan *p = e->plan;
+	const struct dl_sweep *sweep = e->in_force;
 	ib_api_status_t status = IB_SUCCESS;
 	uint64_t *masks = masks_for(e, mlid);
 	uint32_t s, w;
@@ -147,8 +139,8 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 
 	if (!masks)
 		return IB_INSUFFICIENT_MEMORY;
-	err = dl_route_tree_group(p->routed.tree, p->fabric, mlid, members,
-				  nmembers, masks);
+	err = dl_route_tree_group(sweep->routed.tree, sweep->fabric, mlid,
+				  members, nmembers, masks);
 	if (err == -ENOMEM)
 		return IB_INSUFFICIENT_MEMORY;
 	if (err) {
@@ -159,7 +151,7 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 		       mlid);
 		status = IB_ERROR;
 	}
-	for (s = 0; s < p->fabric->nswitches; s++) {
+	for (s = 0; s < sweep->fabric->nswitches; s++) {
 		const uint64_t *m = &masks[s * (size_t)DL_TABLES_MASK_WORDS];
 
 		for (w = 0; w < DL_TABLES_MASK_WORDS && !m[w]; w++)
@@ -181,7 +173,7 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 	cl_qlist_t list;
 	cl_qmap_t map;
 
-	if (!e->plan)
+	if (!e->in_force)
 		return IB_ERROR;
 	/* Another engine may have left its tree here. */
 	osm_purge_mtree(&e->osm->sm, box);

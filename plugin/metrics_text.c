@@ -31,83 +31,67 @@ static const char *const sweep_names[DL_METRICS_SWEEPS] = {
 	[DL_METRICS_ASIDE] = "aside",
 };
 
+#define NUMBER(id, name, help) [DL_METRICS_##id] = { name, help }
+
 static const struct {
 	const char *name, *help;
 } numbers[DL_METRICS_NUMBERS] = {
-	[DL_METRICS_SWITCHES] = { "switches", "Switches found." },
-	[DL_METRICS_SWITCHES_EXPECTED] = { "switches_expected",
-					   "Switches of the whole torus." },
-	[DL_METRICS_SWITCHES_MISSING] = { "switches_missing",
-					  "Sites of the torus without a "
-					  "switch." },
-	[DL_METRICS_SWITCHES_UNPLACED] = { "switches_unplaced",
-					   "Switches that fit nowhere in or "
-					   "beside the torus." },
-	[DL_METRICS_SWITCHES_BESIDE] = { "switches_beside",
-					 "Stubs and bridges, routed by way of "
-					 "a switch of the torus." },
-	[DL_METRICS_LINKS] = { "links", "Cables found between neighbouring "
-					"sites of the torus." },
-	[DL_METRICS_LINKS_EXPECTED] = { "links_expected",
-					"Cables of the whole torus, going by "
-					"the usual number of each "
-					"dimension." },
-	[DL_METRICS_LINKS_MISSING] = { "links_missing",
-				       "Cables that the whole torus has and "
-				       "this one lacks." },
-	[DL_METRICS_LINKS_UNPLACED] = { "links_unplaced",
-					"Cables between switches that fit "
-					"nowhere in or beside the "
-					"torus." },
-	[DL_METRICS_HOPS_CUT] = { "hops_cut", "Pairs of neighbouring switches "
-					      "with no cable left between "
-					      "them." },
-	[DL_METRICS_ADAPTERS] = { "adapters",
-				  "Channel adapters and routers found." },
-	[DL_METRICS_ENTRIES] = { "forwarding_entries",
-				 "Entries of the unicast forwarding tables in "
-				 "force." },
-	[DL_METRICS_GROUPS] = { "multicast_groups", "Multicast LIDs in use." },
-	[DL_METRICS_PAIRS] = { "pairs", "Pairs of an end port and a LID that "
-					"the tables in force were "
-					"judged by." },
-	[DL_METRICS_UNREACHABLE] = { "unreachable_pairs",
-				     "Pairs of an end port and a LID that it "
-				     "does not reach." },
-	[DL_METRICS_DELIVERED] = { "tables_delivered",
-				   "Does every packet arrive, by the tables in "
-				   "force (1 or 0)?" },
-	[DL_METRICS_LOOP_FREE] = { "tables_loop_free",
-				   "Are the tables in force free of credit "
-				   "loops (1 or 0)?" },
-	[DL_METRICS_SAFE] = { "tables_safe", "Do the tables in force deliver, "
-					     "free of credit loops (1 or "
-					     "0)?" },
-	[DL_METRICS_LOST] = { "repair_lost_switch_pairs",
-			      "Pairs of switches for which the plain rule has "
-			      "no way." },
-	[DL_METRICS_CYCLIC] = { "repair_cyclic_switch_pairs",
-				"Pairs of switches for which the plain rule "
-				"would close a "
-				"credit loop." },
-	[DL_METRICS_CHANGED] = { "repair_changed_entries",
-				 "Forwarding entries that differ from the "
-				 "plain rule's." },
-	[DL_METRICS_FILLED] = { "repair_filled_entries",
-				"Forwarding entries filled where a ring is cut "
-				"in two." },
-	[DL_METRICS_MENDED] = { "repair_destinations",
-				"Destination switches to which repairs changed "
-				"the way." },
-	[DL_METRICS_ALONG_TREE] = { "repair_tree_destinations",
-				    "Destination switches that are reached "
-				    "along the multicast "
-				    "tree." },
-	[DL_METRICS_MOVED] = { "repair_moved_switches",
-			       "Switches that repairs moved in the multicast "
-			       "tree." },
-	[DL_METRICS_HURRIED] = { "repair_hurried",
-				 "Did the time for repairs run out (1 or 0)?" },
+	NUMBER(SWITCHES, "switches", "Switches found."),
+	NUMBER(SWITCHES_EXPECTED, "switches_expected",
+	       "Switches of the whole torus."),
+	NUMBER(SWITCHES_MISSING, "switches_missing",
+	       "Sites of the torus without a switch."),
+	NUMBER(SWITCHES_UNPLACED, "switches_unplaced",
+	       "Switches that fit nowhere in or beside the torus."),
+	NUMBER(SWITCHES_OFF_TORUS, "switches_off_torus",
+	       "Switches beside the torus, routed via a switch of it."),
+	NUMBER(LINKS, "links", "Cables found between neighbouring sites."),
+	NUMBER(LINKS_EXPECTED, "links_expected",
+	       "Cables of the whole torus, by the usual number of each "
+	       "dimension."),
+	NUMBER(LINKS_MISSING, "links_missing",
+	       "Cables that the whole torus has and this one lacks."),
+	NUMBER(LINKS_UNPLACED, "links_unplaced",
+	       "Cables between switches that fit nowhere in or beside the "
+	       "torus."),
+	NUMBER(HOPS_CUT, "hops_cut",
+	       "Pairs of neighbouring switches with no cable left between "
+	       "them."),
+	NUMBER(ADAPTERS, "adapters", "Channel adapters and routers found."),
+	NUMBER(ENTRIES, "forwarding_entries",
+	       "Entries of the unicast forwarding tables in force."),
+	NUMBER(GROUPS, "multicast_groups", "Multicast LIDs in use."),
+	NUMBER(PAIRS, "pairs",
+	       "Pairs of an end port and a LID that the tables in force were "
+	       "verified by."),
+	NUMBER(UNREACHABLE, "unreachable_pairs",
+	       "Pairs of an end port and a LID that it does not reach."),
+	NUMBER(DELIVERED, "tables_delivered",
+	       "Does every packet arrive, by the tables in force (1 or 0)?"),
+	NUMBER(LOOP_FREE, "tables_loop_free",
+	       "Are the tables in force free of credit loops (1 or 0)?"),
+	NUMBER(SAFE, "tables_safe",
+	       "Do the tables in force deliver, free of credit loops (1 or "
+	       "0)?"),
+	NUMBER(LOST, "repair_lost_switch_pairs",
+	       "Pairs of switches that dimension-order routing leaves "
+	       "unreachable."),
+	NUMBER(CYCLIC, "repair_cyclic_switch_pairs",
+	       "Pairs of switches that dimension-order routing leaves in "
+	       "credit "
+	       "loops."),
+	NUMBER(CHANGED, "repair_changed_entries",
+	       "Forwarding entries that differ from dimension-order routing."),
+	NUMBER(FILLED, "repair_filled_entries",
+	       "Forwarding entries filled where a ring is split."),
+	NUMBER(REROUTED, "repair_destinations",
+	       "Destination switches to which repairs changed the path."),
+	NUMBER(TREE_ROUTED, "repair_tree_destinations",
+	       "Destination switches that are tree-routed."),
+	NUMBER(MOVED, "repair_moved_switches",
+	       "Switches that repairs moved in the multicast tree."),
+	NUMBER(TIMED_OUT, "repair_timed_out",
+	       "Did the time for repairs run out (1 or 0)?"),
 };
 
 /* ---- counting ---------------------------------------------------------- */
@@ -170,7 +154,7 @@ int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 	n[DL_METRICS_SWITCHES_MISSING] = t->nsites - t->nplaced;
 	n[DL_METRICS_SWITCHES_UNPLACED] =
 		dl_torus_count_unplaceable(t, &cables);
-	n[DL_METRICS_SWITCHES_BESIDE] =
+	n[DL_METRICS_SWITCHES_OFF_TORUS] =
 		t->nunplaced - n[DL_METRICS_SWITCHES_UNPLACED];
 	n[DL_METRICS_ADAPTERS] = f->nnodes - f->nswitches;
 	n[DL_METRICS_LINKS] = t->nlinks;
@@ -238,14 +222,14 @@ void dl_metrics_tables(struct dl_metrics *m, const struct dl_tables *t,
 	n[DL_METRICS_CYCLIC] = report->cyclic;
 	n[DL_METRICS_CHANGED] = report->entries_changed;
 	n[DL_METRICS_FILLED] = report->entries_filled;
-	n[DL_METRICS_MENDED] = report->rerouted;
-	n[DL_METRICS_ALONG_TREE] = report->tree_routed;
+	n[DL_METRICS_REROUTED] = report->rerouted;
+	n[DL_METRICS_TREE_ROUTED] = report->tree_routed;
 	n[DL_METRICS_MOVED] = report->moved;
-	n[DL_METRICS_HURRIED] = report->timed_out;
+	n[DL_METRICS_TIMED_OUT] = report->timed_out;
 }
 
-void dl_metrics_sweep(struct dl_metrics *m, enum dl_metrics_sweep_result what,
-		      double now)
+void dl_metrics_count_sweep(struct dl_metrics *m,
+			    enum dl_metrics_sweep_result what, double now)
 {
 	unsigned int i;
 
@@ -338,8 +322,6 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 	gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
 	gauge(to, "master", "Is it the master subnet manager (1 or 0)?",
 	      m->master);
-	moment(to, "heartbeat_timestamp_seconds", "When this was written.",
-	       m->heartbeat);
 	print_sweeps(m, to);
 	if (m->radix[0]) {
 		head(to, "torus_radix", "gauge",

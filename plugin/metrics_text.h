@@ -16,7 +16,7 @@
 enum dl_metrics_stage {
 	DL_METRICS_IMPORT,    /* taking over what the subnet manager found */
 	DL_METRICS_DISCOVERY, /* configuration and coordinates */
-	DL_METRICS_ROUTING,   /* the plain rule; arbitration; the tree */
+	DL_METRICS_ROUTING,   /* dimension order; arbitration; the tree */
 	DL_METRICS_REPAIR,
 	DL_METRICS_PROOF,
 	DL_METRICS_EXPORT, /* handing the tables over */
@@ -37,7 +37,7 @@ enum dl_metrics_number {
 	DL_METRICS_SWITCHES_EXPECTED,
 	DL_METRICS_SWITCHES_MISSING,
 	DL_METRICS_SWITCHES_UNPLACED,
-	DL_METRICS_SWITCHES_BESIDE,
+	DL_METRICS_SWITCHES_OFF_TORUS,
 	DL_METRICS_LINKS,
 	DL_METRICS_LINKS_EXPECTED,
 	DL_METRICS_LINKS_MISSING,
@@ -56,10 +56,10 @@ enum dl_metrics_number {
 	DL_METRICS_CYCLIC,
 	DL_METRICS_CHANGED,
 	DL_METRICS_FILLED,
-	DL_METRICS_MENDED,
-	DL_METRICS_ALONG_TREE,
+	DL_METRICS_REROUTED,
+	DL_METRICS_TREE_ROUTED,
 	DL_METRICS_MOVED,
-	DL_METRICS_HURRIED,
+	DL_METRICS_TIMED_OUT,
 	DL_METRICS_NUMBERS
 };
 
@@ -73,7 +73,7 @@ struct dl_metrics {
 	uint64_t sweeps[DL_METRICS_SWEEPS];
 	const char *refusal; /* why the last one was refused, "DL14"; or NULL */
 	/* Moments, in seconds since 1970; 0: never. */
-	double heartbeat, sweep_start, sweep_end, routed, subnet_up;
+	double sweep_start, sweep_end, routed, subnet_up;
 	/* Durations in seconds, of the last sweep and of all together. */
 	double stage[DL_METRICS_STAGES], stage_total[DL_METRICS_STAGES];
 	uint32_t radix[DL_TORUS_DIMS]; /* 0: no torus known */
@@ -92,20 +92,20 @@ int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t);
 
 /*
  * Count what tables hold and, unless NULL, what proven mode did to get them;
- * these have passed the proof.
+ * these are verified.
  */
 void dl_metrics_tables(struct dl_metrics *m, const struct dl_tables *t,
 		       const struct dl_route_report *report);
 
-/* What the judge said of them. */
+/* What verification said of them. */
 void dl_metrics_verdict(struct dl_metrics *m, const struct dl_verify_result *v);
 
 /* There are no tables in force. */
 void dl_metrics_no_tables(struct dl_metrics *m);
 
 /* A sweep is over: count it, and its times. */
-void dl_metrics_sweep(struct dl_metrics *m, enum dl_metrics_sweep_result what,
-		      double now);
+void dl_metrics_count_sweep(struct dl_metrics *m,
+			    enum dl_metrics_sweep_result what, double now);
 
 /* Print all in Prometheus' text format.  0 or -EIO. */
 int dl_metrics_print(const struct dl_metrics *m, FILE *to);

@@ -45,8 +45,8 @@ static void delete (void *data)
 {
 	struct dl_engine *e = data;
 
-	dl_gather_stop(e);
-	dl_plan_free(e->plan);
+	dl_metrics_stop(e);
+	dl_sweep_free(e->in_force);
 	dl_plugin_options_clear(&e->options);
 	free(e->qos_seen);
 	free(e);
@@ -68,7 +68,7 @@ static void *create(struct osm_opensm *osm)
 		free(e);
 		goto no_memory;
 	}
-	dl_gather_start(e);
+	dl_metrics_start(e);
 	status = osm_register_external_routing_engine(osm, &module, e);
 	if (status != CL_SUCCESS) {
 		DL_SAY(osm, OSM_LOG_ERROR,
@@ -92,11 +92,11 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 
 	(void)event_data;
 	/* Reported without OpenSM's lock, by the thread that sweeps. */
-	if (event == OSM_EVENT_ID_SUBNET_UP && e->plan) {
+	if (event == OSM_EVENT_ID_SUBNET_UP && e->in_force) {
 		dl_mcast_prune(e);
 		dl_dump_dir_write(e);
 	}
-	dl_gather_event(e, event);
+	dl_metrics_event(e, event);
 }
 
 extern const osm_event_plugin_t osm_event_plugin;

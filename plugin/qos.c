@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What opensm.conf says about QoS, and what becomes of it (rules A6, A7): VL
- * arbitration tables and limits of the user's take the place of the planned
- * ones; SL-to-VL maps of the user's cannot be honoured, as the routing rests
+ * arbitration tables and limits of the user's take the place of the
+ * routing's own; SL-to-VL maps of the user's cannot be honoured, as the routing rests
  * on its own.
  *
  * OpenSM reads these options again on SIGHUP, so they are looked at in every
@@ -111,7 +111,7 @@ static void check(struct dl_engine *e, const struct dl_vlarb_config *c)
 	dl_vlarb_check(c, &l.log);
 }
 
-int dl_qos_apply(struct dl_engine *e, struct dl_sweep_plan *p)
+int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
 	struct dl_vlarb_config c;
@@ -126,7 +126,7 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep_plan *p)
 	c.default_high_limit =
 		e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
 	check(e, &c);
-	err = dl_vlarb_apply(&c, p->routed.tables);
+	err = dl_vlarb_apply(&c, sweep->routed.tables);
 	if (err) {
 		dl_osm_log_init(&l, e->osm, "DL16");
 		dl_log(&l.log, DL_LOG_ERROR,

@@ -17,16 +17,16 @@ void dl_dump_dir_write(const struct dl_engine *e)
 	const char *dir = e->options.dump_dir;
 	struct dl_osm_log l;
 
-	if (!dir || !e->plan || e->plan->written)
+	if (!dir || !e->in_force || e->in_force->written)
 		return;
-	e->plan->written = true;
+	e->in_force->written = true;
 	dl_osm_log_init(&l, e->osm, "DL30");
-	if (!dl_snapshot_write(e->plan->routed.tables, dir, DL_SNAPSHOT_PSL,
+	if (!dl_snapshot_write(e->in_force->routed.tables, dir, DL_SNAPSHOT_PSL,
 			       &l.log))
 		DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
 }
 
-void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep_plan *p,
+void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep,
 			  const char *dir)
 {
 	char *path;
@@ -37,7 +37,7 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep_plan *p,
 	to = path ? fopen(path, "w") : NULL;
 
 	if (to) {
-		int err = dl_torus_write_list(p->torus, to);
+		int err = dl_torus_write_list(sweep->torus, to);
 
 		if (fclose(to) || err)
 			to = NULL;

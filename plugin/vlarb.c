@@ -61,7 +61,7 @@ struct table {
 /* What holds for one kind of port. */
 struct kind {
 	struct table table[TABLES];
-	int high_limit; /* -1: as planned */
+	int high_limit; /* -1: the routing's */
 };
 
 static const char *parse_number(const char *s, unsigned long max,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The user's VL arbitration tables, as opensm.conf holds them, put into a
- * plan in place of Dateline's own (rules A7).  No OpenSM in here.
+ * The user's VL arbitration tables, as opensm.conf holds them, put in place of
+ * the routing's own (rules A7).  No OpenSM in here.
  */
 #ifndef DL_PLUGIN_VLARB_H
 #define DL_PLUGIN_VLARB_H
@@ -28,7 +28,7 @@ struct dl_vlarb_config {
 	struct dl_vlarb_words kind[DL_PORT_KINDS];
 	/*
 	 * VLHighLimit of ports that have tables of the user's but no limit of
-	 * the user's; -1: as planned.
+	 * the user's; -1: the routing's.
 	 */
 	int default_high_limit;
 };
@@ -37,9 +37,9 @@ struct dl_vlarb_config {
 extern const char *const dl_port_kind_names[DL_PORT_KINDS];
 
 /*
- * Put the user's tables and limits in place of the plan's on every port that
- * has arbitration tables.  A table that the user did not write stays as
- * planned.  Returns 0, -ENOMEM or -ENOSPC.
+ * Put the user's tables and limits in place of the routing's on every port
+ * that has arbitration tables.  A table that the user did not write stays.
+ * Returns 0, -ENOMEM or -ENOSPC.
  */
 int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t);
 

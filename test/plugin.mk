@@ -9,3 +9,7 @@ test_unit_plugin_vlarb_SOURCES = test/unit/plugin_vlarb.c test/unit/draw.h \
 	plugin/vlarb.c plugin/vlarb.h
 test_unit_plugin_vlarb_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/plugin
 test_unit_plugin_vlarb_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
+
+# What is linked into it.
+TESTS += test/unit/plugin_symbols.bash
+EXTRA_DIST += test/unit/plugin_symbols.bash

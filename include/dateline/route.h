@@ -212,6 +212,14 @@ int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 		    struct dl_verify_result **out);
 
 /*
+ * The report of proven mode in one line, without a newline: that the tables
+ * are verified, and what was repaired.  `out` holds DL_ROUTE_REPORT_TEXT bytes.
+ */
+#define DL_ROUTE_REPORT_TEXT 400
+void dl_route_report_text(const struct dl_route_report *r, char *out,
+			  size_t size);
+
+/*
  * VL arbitration for one port, between switches or at an end port, whose
  * tables hold `high_cap` and `low_cap` entries (0..64).  A high table too
  * small for all VLs stays empty.

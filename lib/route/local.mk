@@ -2,6 +2,7 @@ libdlroute_la_SOURCES += \
 	include/dateline/route.h \
 	lib/route/classic.c \
 	lib/route/internal.h \
+	lib/route/report.c \
 	lib/route/rings.c \
 	lib/route/route.c \
 	lib/route/sl.c \

@@ -180,7 +180,7 @@ lines() {
 		mkdir cache
 		sm_start "$T"
 		wait_log 'SUBNET UP'
-		wait_log 'dateline: routed a 3 x 3 x 1 torus'
+		wait_log 'dateline: verified free of credit loops; repairs: none; routed a 3 x 3 x 1 torus'
 		# The last of the snapshot's files.
 		[[ $line != *dump_dir* ]] ||
 			wait_for 20 test -e dump/dateline-psl.dump

@@ -166,7 +166,7 @@ expect() {
 
 # What the last sweep said.
 said() {
-	awk '/dateline: routed a/ {
+	awk '/dateline: .*routed a/ {
 			match($0, /[0-9]+ of [0-9]+ switches, [0-9]+ cables/)
 			v = substr($0, RSTART, RLENGTH)
 		}

@@ -17,7 +17,7 @@ check-fabric: all test/fabric/join
 # The plugin.  join joins multicast groups in place of simulated adapters.
 FABRIC_TESTS += test/fabric/plugin.bats
 check_PROGRAMS += test/fabric/join
-test_fabric_join_CPPFLAGS = -isystem /usr/include/infiniband
+test_fabric_join_CPPFLAGS = $(OPENSM_CFLAGS)
 test_fabric_join_LDADD = -libmad -libumad
 
 # Damage, sweeps, quality of service.

@@ -68,7 +68,7 @@ lid_of() {
 @test "the engine is chosen, routes, and OpenSM exits cleanly" {
 	up
 	routed_by dateline
-	logged 'dateline: routed a 6 x 5 x 1 torus: 30 of 30 switches, 60 cables .* 30 adapters .* 8 data VLs between switches and 8 on end ports'
+	logged 'dateline: verified free of credit loops; repairs: none; routed a 6 x 5 x 1 torus: 30 of 30 switches, 60 cables .* 30 adapters .* 8 data VLs between switches and 8 on end ports'
 	logged 'dateline.*ERR' 0
 	grep -qE '^switch 5,4,0 GUID 0x0000000000100540 \(\+\(5,4\)\)$' \
 		"$T/a/dateline-torus.dump"

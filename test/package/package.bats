@@ -132,7 +132,7 @@ try() {
 	# shellcheck disable=SC2034 # fabric_down's
 	SM_PID=$!
 	wait_for "$DL_PATIENCE" grep -qs 'SUBNET UP' "$log" || cat "$log"
-	grep 'dateline: routed a .* torus: 60 of 60 switches' "$log"
+	grep 'dateline: verified free of credit loops; .*; routed a .* torus: 60 of 60 switches' "$log"
 	# There was no torus-2QoS.conf; a restart would find the same torus.
 	dateline discover torus.net --torus-config "$memory"
 }

@@ -137,15 +137,15 @@ static void sweeps_add_up(void **state)
 	dl_metrics_init(&m, DL_ROUTE_PROVEN);
 	m.up = m.master = true;
 	m.stage[DL_METRICS_PROOF] = 0.25;
-	dl_metrics_sweep(&m, DL_METRICS_ROUTED, 1000.5);
+	dl_metrics_count_sweep(&m, DL_METRICS_ROUTED, 1000.5);
 	m.stage[DL_METRICS_PROOF] = 0.5;
-	dl_metrics_sweep(&m, DL_METRICS_ROUTED, 1001.5);
+	dl_metrics_count_sweep(&m, DL_METRICS_ROUTED, 1001.5);
 	print(&m, &t);
 	assert_value(&t, "last_sweep_routed", 1);
 	assert_null(find(&t, "refusal_info{error=\"DL14\"}"));
 	m.refusal = "DL14";
 	m.stage[DL_METRICS_PROOF] = 0;
-	dl_metrics_sweep(&m, DL_METRICS_KEPT, 1002.5);
+	dl_metrics_count_sweep(&m, DL_METRICS_KEPT, 1002.5);
 	print(&m, &t);
 	assert_value(&t, "sweeps_total{result=\"routed\"}", 2);
 	assert_value(&t, "sweeps_total{result=\"kept\"}", 1);
@@ -156,7 +156,7 @@ static void sweeps_add_up(void **state)
 	assert_value(&t, "last_success_timestamp_seconds", 1001.5);
 	assert_value(&t, "stage_seconds{stage=\"proof\"}", 0);
 	assert_value(&t, "stage_seconds_total{stage=\"proof\"}", 0.75);
-	dl_metrics_sweep(&m, DL_METRICS_ROUTED, 1003.5);
+	dl_metrics_count_sweep(&m, DL_METRICS_ROUTED, 1003.5);
 	print(&m, &t);
 	assert_value(&t, "last_sweep_routed", 1);
 	assert_null(find(&t, "refusal_info{error=\"DL14\"}"));
@@ -240,7 +240,7 @@ static void check_counts(struct grid_fabric *g, const struct damage *d,
 	assert_value(&t, "switches_missing",
 		     dl_torus_grid_sites(&g->grid) - d->switches);
 	assert_value(&t, "switches_unplaced", 0);
-	assert_value(&t, "switches_beside", 0);
+	assert_value(&t, "switches_off_torus", 0);
 	assert_value(&t, "adapters", d->switches * g->hosts);
 	assert_value(&t, "links", d->links - pulled);
 	assert_value(&t, "links_missing", d->links_missing + pulled);
@@ -316,7 +316,7 @@ static void repairs_are_counted(void **state)
 		print(&m, &t);
 		assert_value(&t, "tables_safe", 1);
 		assert_value(&t, "unreachable_pairs", 0);
-		assert_value(&t, "repair_hurried", 0);
+		assert_value(&t, "repair_timed_out", 0);
 		assert_int_equal(find(&t, "repair_changed_entries")->value > 0,
 				 broken);
 		assert_int_equal(find(&t, "repair_destinations")->value > 0,

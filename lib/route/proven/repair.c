@@ -547,27 +547,15 @@ static int check_connected(struct repair *r, const struct dl_log *log)
 static void say(const struct repair *r, const struct dl_log *log)
 {
 	const struct dl_route_report *p = r->report;
+	char text[DL_ROUTE_REPORT_TEXT];
 
 	if (p->timed_out)
 		dl_log(log, DL_LOG_WARNING,
 		       "proven: the time for repairs was over "
 		       "before all was done; the rest goes along the multicast "
 		       "tree, safe but slow");
-	if (!p->lost && !p->cyclic && !p->moved && !p->changed &&
-	    !p->entries_filled) {
-		dl_log(log, DL_LOG_INFO,
-		       "proven: the plain rule and its tree are "
-		       "free of credit loops");
-		return;
-	}
-	dl_log(log, DL_LOG_INFO,
-	       "proven: the plain rule has no way for %u pairs of switches and "
-	       "would close credit loops for %u; %" PRIu64 " of %" PRIu64
-	       " forwarding entries changed, for %u destination switches (%u "
-	       "along the tree), and %" PRIu64 " filled at rings cut in two; "
-	       "%u switches moved in the multicast tree",
-	       p->lost, p->cyclic, p->entries_changed, p->entries, p->rerouted,
-	       p->tree_routed, p->entries_filled, p->moved);
+	dl_route_report_text(p, text, sizeof(text));
+	dl_log(log, DL_LOG_INFO, "%s", text);
 }
 
 /* Verify what stands in the result; -EPROTO: it is not safe. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Coordinates from the cabling, remembered beside OpenSM's cache (rules A3):
- * for routing without a configuration, and for where one does not suffice.
+ * The coordinate cache: coordinates from the cabling, in a file beside OpenSM's
+ * cache (rules A3), for routing without a configuration, and for where one does
+ * not suffice.
  *
  * SLs follow from coordinates, and applications keep the SLs they were
  * granted.  A restarted subnet manager must therefore find the same
@@ -11,7 +12,7 @@
  * long as one of them is whole, all coordinates come back.
  *
  * The same helps where a configuration is given whose few seeds have failed.
- * It goes before what is remembered: what it contradicts is not used.
+ * It goes before the cache: what it contradicts is not used.
  */
 #include "config.h"
 
@@ -27,7 +28,7 @@
 #define MAX_SEEDS 64
 
 /* The file's path; NULL without memory. */
-static char *memory_path(const char *suffix)
+static char *cache_path(const char *suffix)
 {
 	const char *dir = getenv("OSM_CACHE_DIR");
 	char *path;
@@ -46,11 +47,11 @@ bool dl_cache_wanted(const char *torus_config)
 }
 
 /* What the file says of the fabric as it is: nothing, if it says nothing. */
-static void recall(const struct dl_engine *e, const struct dl_log *log,
-		   const struct dl_fabric *f, struct dl_torus_config **c,
-		   struct dl_torus **t)
+static void read_cache(const struct dl_engine *e, const struct dl_log *log,
+		       const struct dl_fabric *f, struct dl_torus_config **c,
+		       struct dl_torus **t)
 {
-	char *path = memory_path("");
+	char *path = cache_path("");
 
 	*c = NULL;
 	*t = NULL;
@@ -63,9 +64,9 @@ static void recall(const struct dl_engine *e, const struct dl_log *log,
 	free(path);
 }
 
-static void remember(const struct dl_log *log, const struct dl_torus *t)
+static void write_cache(const struct dl_log *log, const struct dl_torus *t)
 {
-	char *path = memory_path(""), *part = memory_path(".part");
+	char *path = cache_path(""), *part = cache_path(".part");
 	struct dl_torus_config *c = NULL;
 	FILE *to = NULL;
 	int err = path && part ? dl_torus_describe(t, MAX_SEEDS, &c) : -ENOMEM;
@@ -92,7 +93,7 @@ static void remember(const struct dl_log *log, const struct dl_torus *t)
 }
 
 /* How much of the fabric has no place here? */
-static uint32_t misfits(const struct dl_torus *t)
+static uint32_t count_unplaced(const struct dl_torus *t)
 {
 	uint32_t cables, switches = dl_torus_count_unplaceable(t, &cables);
 
@@ -104,37 +105,38 @@ static uint32_t misfits(const struct dl_torus *t)
  * the fabric fit.  Where nothing is odd they cannot.
  */
 int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log,
-		      struct dl_sweep_plan *p)
+		      struct dl_sweep *sweep)
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *t = NULL;
 	int err;
 
-	recall(e, log, p->fabric, &p->config, &p->torus);
-	if (p->torus && !misfits(p->torus))
+	read_cache(e, log, sweep->fabric, &sweep->config, &sweep->torus);
+	if (sweep->torus && !count_unplaced(sweep->torus))
 		return 0;
 	/* What is odd has been named. */
-	err = dl_torus_infer(p->fabric, p->torus ? NULL : log, &c);
+	err = dl_torus_infer(sweep->fabric, sweep->torus ? NULL : log, &c);
 	if (!err)
-		err = dl_torus_discover(p->fabric, c, p->torus ? NULL : log,
-					&t);
-	if (err || (p->torus && misfits(t) >= misfits(p->torus))) {
+		err = dl_torus_discover(sweep->fabric, c,
+					sweep->torus ? NULL : log, &t);
+	if (err || (sweep->torus &&
+		    count_unplaced(t) >= count_unplaced(sweep->torus))) {
 		dl_torus_free(t);
 		dl_torus_config_free(c);
 		/* Better some places, and the rest named, than none. */
-		return p->torus ? 0 : err;
+		return sweep->torus ? 0 : err;
 	}
-	if (p->torus) {
+	if (sweep->torus) {
 		dl_log(log, DL_LOG_WARNING,
 		       "the cabling is another one than was remembered: new "
 		       "coordinates, and SLs granted before may not be right");
 		dl_torus_report_off_torus(t, log);
 	}
-	dl_torus_free(p->torus);
-	dl_torus_config_free(p->config);
-	p->torus = t;
-	p->config = c;
-	remember(log, t);
+	dl_torus_free(sweep->torus);
+	dl_torus_config_free(sweep->config);
+	sweep->torus = t;
+	sweep->config = c;
+	write_cache(log, t);
 	return 0;
 }
 
@@ -152,25 +154,25 @@ static bool same_sites(const struct dl_torus *a, const struct dl_torus *b)
  * there what a whole one shows.
  */
 int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log,
-		      struct dl_sweep_plan *p)
+		      struct dl_sweep *sweep)
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *known = NULL;
 	int err;
 
-	if (e->plan || e->options.route.mode != DL_ROUTE_PROVEN)
-		return dl_torus_discover_again(p->fabric, p->config,
+	if (e->in_force || e->options.route.mode != DL_ROUTE_PROVEN)
+		return dl_torus_discover_again(sweep->fabric, sweep->config,
 					       dl_torus_before(e), log,
-					       &p->torus);
-	recall(e, NULL, p->fabric, &c, &known);
+					       &sweep->torus);
+	read_cache(e, NULL, sweep->fabric, &c, &known);
 	/* It counts from the configuration's first seed. */
 	if (known)
 		known->seed = 0;
-	err = dl_torus_discover_again(p->fabric, p->config, known, log,
-				      &p->torus);
-	if (!err && p->torus->nplaced == p->torus->nsites &&
-	    !(known && same_sites(known, p->torus)))
-		remember(log, p->torus);
+	err = dl_torus_discover_again(sweep->fabric, sweep->config, known, log,
+				      &sweep->torus);
+	if (!err && sweep->torus->nplaced == sweep->torus->nsites &&
+	    !(known && same_sites(known, sweep->torus)))
+		write_cache(log, sweep->torus);
 	dl_torus_free(known);
 	dl_torus_config_free(c);
 	return err;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What proven mode did to a fabric, in one line for people: verdict first. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dateline/route.h"
+
+/* Append to a string, within its size. */
+static void append(char *out, size_t size, const char *format, ...)
+{
+	size_t used = strlen(out);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(out + used, size - used, format, args);
+	va_end(args);
+}
+
+void dl_route_report_text(const struct dl_route_report *r, char *out,
+			  size_t size)
+{
+	snprintf(out, size, "verified free of credit loops; repairs: ");
+	if (r->changed || r->entries_changed || r->entries_filled)
+		append(out, size,
+		       "%" PRIu64 " of %" PRIu64 " forwarding entries changed, "
+		       "for %u destination switches (%u tree-routed), and "
+		       "%" PRIu64 " filled in split rings",
+		       r->entries_changed, r->entries, r->rerouted, r->tree_routed,
+		       r->entries_filled);
+	else
+		append(out, size, "none");
+	if (r->timed_out)
+		append(out, size, "; repairs timed out");
+	if (r->moved)
+		append(out, size, "; %u switches moved in the multicast tree",
+		       r->moved);
+	if (r->lost || r->cyclic)
+		append(out, size,
+		       "; dimension-order routing would leave %u pairs of "
+		       "switches unreachable and %u in credit loops",
+		       r->lost, r->cyclic);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One sweep's work, from OpenSM's subnet to tables and a multicast tree.  Each
+ * stage has its own number under which it reports; the sweep owns what the
+ * stages made, and what a failed stage leaves behind is released here.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "dateline/base.h"
+
+static void log_write(void *context, enum dl_log_level level,
+		      const char *message)
+{
+	struct dl_osm_log *l = context;
+
+	switch (level) {
+	case DL_LOG_ERROR:
+		l->errors++;
+		DL_SAY(l->osm, OSM_LOG_ERROR, "ERR %s: %s", l->number, message);
+		break;
+	case DL_LOG_WARNING:
+		DL_SAY(l->osm, OSM_LOG_INFO, "Warning: %s", message);
+		break;
+	case DL_LOG_INFO:
+		DL_SAY(l->osm, l->info, "%s", message);
+		break;
+	case DL_LOG_VERBOSE:
+		DL_SAY(l->osm, OSM_LOG_VERBOSE, "%s", message);
+		break;
+	}
+}
+
+void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
+		     const char *number)
+{
+	l->log.write = log_write;
+	l->log.context = l;
+	l->osm = osm;
+	l->number = number;
+	l->info = OSM_LOG_INFO;
+	l->errors = 0;
+}
+
+static int stage_import(const struct dl_engine *e, const struct dl_log *log,
+			struct dl_sweep *sweep)
+{
+	return dl_import(e->osm, log, &sweep->fabric);
+}
+
+static int stage_config(const struct dl_engine *e, const struct dl_log *log,
+			struct dl_sweep *sweep)
+{
+	const char *path = e->osm->subn.opt.torus_conf_file;
+
+	return dl_cache_wanted(path) ?
+		       0 :
+		       dl_torus_config_read(path, log, &sweep->config);
+}
+
+/* The documented rules know nothing of earlier sweeps. */
+const struct dl_torus *dl_torus_before(const struct dl_engine *e)
+{
+	return e->in_force && e->options.route.mode == DL_ROUTE_PROVEN ?
+		       e->in_force->torus :
+		       NULL;
+}
+
+static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
+			  struct dl_sweep *sweep)
+{
+	return sweep->config ? dl_cache_complete(e, log, sweep) :
+			       dl_cache_discover(e, log, sweep);
+}
+
+static int stage_route(const struct dl_engine *e, const struct dl_log *log,
+		       struct dl_sweep *sweep)
+{
+	sweep->proven = e->options.route.mode == DL_ROUTE_PROVEN;
+	return dl_route(sweep->torus, sweep->config, &e->options.route, log,
+			&sweep->routed);
+}
+
+static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
+		      struct dl_sweep *sweep)
+{
+	(void)e;
+	(void)log;
+	sweep->masks = calloc(sweep->fabric->nswitches + 1,
+			      DL_TABLES_MASK_WORDS * sizeof(*sweep->masks));
+	if (!sweep->masks)
+		return -ENOMEM;
+	return sweep->routed.tree ? 0 : -ENOTCONN;
+}
+
+static const struct stage {
+	const char *number;
+	enum dl_metrics_stage time;
+	osm_log_level_t info; /* level of the library's information */
+	const char *what;
+	int (*run)(const struct dl_engine *e, const struct dl_log *log,
+		   struct dl_sweep *sweep);
+} stages[] = {
+	{ "DL12", DL_METRICS_IMPORT, OSM_LOG_INFO, "taking over the subnet",
+	  stage_import },
+	{ "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config",
+	  stage_config },
+	{ "DL13", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "finding the torus",
+	  stage_discover },
+	/* The line at the end of the sweep says what there is to say. */
+	{ "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
+	{ "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO,
+	  "building the multicast tree", stage_tree },
+};
+#define NSTAGES (sizeof(stages) / sizeof(stages[0]))
+
+/*
+ * Run the stages.  Out of memory has no words of its own in the library.
+ */
+int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out)
+{
+	struct dl_sweep *sweep = calloc(1, sizeof(*sweep));
+	const struct stage *stage;
+	struct dl_osm_log l;
+	int err = sweep ? 0 : -ENOMEM;
+
+	for (stage = stages; !err && stage < stages + NSTAGES; stage++) {
+		dl_osm_log_init(&l, e->osm, stage->number);
+		l.info = stage->info;
+		err = stage->run(e, &l.log, sweep);
+		dl_metrics_stage_done(e, stage->time);
+		if (!err && sweep->torus && !sweep->routed.tables)
+			err = dl_metrics_torus(&e->metrics.now, sweep->torus);
+		if (!err)
+			continue;
+		e->metrics.now.refusal = stage->number;
+		if (!l.errors)
+			dl_log(&l.log, DL_LOG_ERROR, "%s failed: %s",
+			       stage->what, strerror(-err));
+	}
+	if (err) {
+		dl_sweep_free(sweep);
+		return err;
+	}
+	*out = sweep;
+	return 0;
+}
+
+void dl_sweep_free(struct dl_sweep *sweep)
+{
+	if (!sweep)
+		return;
+	free(sweep->masks);
+	dl_route_result_release(&sweep->routed);
+	dl_torus_free(sweep->torus);
+	dl_torus_config_free(sweep->config);
+	dl_fabric_free(sweep->fabric);
+	free(sweep);
+}
+
+osm_switch_t *dl_sweep_switch(const struct dl_engine *e,
+			      const struct dl_fabric *f, uint32_t s)
+{
+	return osm_get_switch_by_guid(&e->osm->subn,
+				      cl_hton64(f->nodes[f->switches[s]].guid));
+}
+
+uint32_t dl_sweep_lid_owner(const struct dl_sweep *sweep, ib_net16_t lid)
+{
+	uint16_t l = cl_ntoh16(lid);
+
+	return l <= sweep->fabric->top_lid ? sweep->fabric->lid_port[l] :
+					     DL_NONE;
+}
+
+/* The smallest number of data VLs between switches, or on end ports. */
+static unsigned int min_vls(const struct dl_fabric *f, bool ends)
+{
+	unsigned int min = 0;
+	uint32_t i;
+
+	for (i = 0; i < f->nports; i++) {
+		const struct dl_fabric_port *p = &f->ports[i];
+		uint32_t peer = dl_fabric_peer_node(f, i);
+		bool between = p->num && dl_fabric_is_switch(f, p->node) &&
+			       peer != DL_NONE && dl_fabric_is_switch(f, peer);
+
+		if (p->vls && (ends ? dl_fabric_is_end_port(f, i) : between) &&
+		    (!min || p->vls < min))
+			min = p->vls;
+	}
+	return min;
+}
+
+void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
+		     double seconds)
+{
+	const struct dl_torus *t = sweep->torus;
+	const struct dl_torus_grid *g = &t->grid;
+	const struct dl_fabric *f = sweep->fabric;
+	char verdict[DL_ROUTE_REPORT_TEXT] = "not verified (classic mode)";
+	char dims[DL_TORUS_DIMS][8];
+	struct dl_osm_log l;
+	unsigned int d;
+
+	if (sweep->proven)
+		dl_route_report_text(&sweep->routed.report, verdict,
+				     sizeof(verdict));
+	for (d = 0; d < DL_TORUS_DIMS; d++)
+		snprintf(dims[d], sizeof(dims[d]), "%u%s", g->radix[d],
+			 g->mesh[d] && g->radix[d] > 1 ? "M" : "");
+	DL_SAY(e->osm, OSM_LOG_INFO,
+	       "%s; routed a %s x %s x %s torus: %u of %u switches, %u cables "
+	       "between "
+	       "them, %u adapters and routers, at least %u data VLs between "
+	       "switches and %u on end ports, seed %u from switch 0x%016" PRIx64
+	       ", %.6f s",
+	       verdict, dims[0], dims[1], dims[2], t->nplaced, f->nswitches,
+	       t->nlinks, f->nnodes - f->nswitches, min_vls(f, false),
+	       min_vls(f, true), t->seed + 1,
+	       sweep->config->nseeds ? sweep->config->seeds[t->seed].from : 0,
+	       seconds);
+	if (!e->in_force)
+		return;
+	dl_osm_log_init(&l, e->osm, "DL18");
+	dl_torus_report_changes(e->in_force->torus, t,
+				sweep->config->max_changes, &l.log);
+}

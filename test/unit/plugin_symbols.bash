@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What OpenSM loads holds no reader of dumps and netlists, no maker of fabrics,
+# and no client of the running fabric; it starts no thread and needs no library
+# but the C library.
+set -uo pipefail
+
+BUILD=${DATELINE_BUILD:-$PWD}
+PLUGIN=$BUILD/plugin/.libs/libosmdateline.so
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# defined FILE: its global functions and data; in a shared library also those
+# that its version script has made local.
+defined() {
+	nm --defined-only "$1" 2>/dev/null |
+		awk '$2 ~ /^[TtDdBbRr]$/ && $3 ~ /^dl_/ { print $3 }' | sort -u
+}
+
+defined "$PLUGIN" >"$work/plugin"
+[[ -s $work/plugin ]] || { echo "FAILED: no symbols in $PLUGIN"; exit 1; }
+for archive in libdlread libdllive libdllink; do
+	nm --defined-only "$BUILD/.libs/$archive.a" 2>/dev/null |
+		awk '$2 ~ /^[TDBR]$/ && $3 ~ /^dl_/ { print $3 }' |
+		sort -u >"$work/other"
+	[[ -s $work/other ]] || { echo "FAILED: $archive is empty"; failed=1; }
+	if comm -12 "$work/plugin" "$work/other" | grep .; then
+		echo "FAILED: the plugin holds the above of $archive"
+		failed=1
+	fi
+done
+if nm -D --undefined-only "$PLUGIN" | grep -E 'pthread_create|thrd_create'; then
+	echo "FAILED: the plugin starts threads"
+	failed=1
+fi
+# Sanitizers bring libraries of their own.
+if readelf -d "$PLUGIN" | grep NEEDED |
+	grep -vE 'lib(c|m|asan|ubsan|pthread|gcc_s)\.so'; then
+	echo "FAILED: the plugin needs the above"
+	failed=1
+fi
+exit $failed

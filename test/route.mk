@@ -9,16 +9,16 @@ test_unit_test_damage_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_damage_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 # What hangs beside a torus.
-UNIT_TESTS += test/unit/test_odd
-test_unit_test_odd_SOURCES = test/unit/test_odd.c $(GRID_FABRIC) \
+UNIT_TESTS += test/unit/test_off_torus
+test_unit_test_off_torus_SOURCES = test/unit/test_off_torus.c $(GRID_FABRIC) \
 	test/unit/verify_twin.c test/unit/verify_twin.h
-test_unit_test_odd_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_odd_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_off_torus_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_off_torus_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
-UNIT_TESTS += test/unit/test_blocks
-test_unit_test_blocks_SOURCES = test/unit/test_blocks.c $(GRID_FABRIC)
-test_unit_test_blocks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_blocks_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
+UNIT_TESTS += test/unit/test_graph
+test_unit_test_graph_SOURCES = test/unit/test_graph.c $(GRID_FABRIC)
+test_unit_test_graph_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_graph_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 test_unit_test_discover_SOURCES = test/unit/test_discover.c $(GRID_FABRIC)
 test_unit_test_discover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

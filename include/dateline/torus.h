@@ -73,6 +73,10 @@ static inline void dl_torus_site_coord(const struct dl_torus_grid *g,
 uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
 			    unsigned int dir);
 
+/* The direction from a site to a neighbouring one, or DL_TORUS_DIRS. */
+unsigned int dl_torus_direction(const struct dl_torus_grid *g, uint32_t from,
+				uint32_t to);
+
 /* The last dimension of radix above 1 (rules A1); 0 when there is none. */
 unsigned int dl_torus_last_dim(const struct dl_torus_grid *g);
 
@@ -154,12 +158,6 @@ int dl_torus_discover_again(const struct dl_fabric *f,
 			    const struct dl_torus_config *c,
 			    const struct dl_torus *before,
 			    const struct dl_log *log, struct dl_torus **out);
-
-/*
- * Find attachment and uplink, and list the switches without a place.  Needs
- * the sites.  Returns 0 or -ENOMEM.
- */
-int dl_torus_find_off_torus(struct dl_torus *t);
 
 /* The next switch on the way home of one that has no place, or DL_NONE. */
 static inline uint32_t dl_torus_uplink_switch(const struct dl_torus *t,

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #include "dateline/base.h"
-#include "dateline/torus.h"
+#include "torus/internal.h"
 
 struct report {
 	const struct dl_torus *before, *after;
@@ -80,17 +80,6 @@ static void compare_hop(struct report *r, uint32_t site, unsigned int dim)
 		       c[1], c[2], is, is == 1 ? "" : "s", 'x' + dim, was);
 }
 
-static bool same_grid(const struct dl_torus_grid *a,
-		      const struct dl_torus_grid *b)
-{
-	unsigned int d;
-
-	for (d = 0; d < DL_TORUS_DIMS; d++)
-		if (a->radix[d] != b->radix[d] || a->mesh[d] != b->mesh[d])
-			return false;
-	return true;
-}
-
 void dl_torus_report_changes(const struct dl_torus *before,
 			     const struct dl_torus *after, uint32_t max,
 			     const struct dl_log *log)
@@ -100,7 +89,7 @@ void dl_torus_report_changes(const struct dl_torus *before,
 	unsigned int d;
 	uint32_t site;
 
-	if (!same_grid(&before->grid, g)) {
+	if (!dl_torus_same_grid(&before->grid, g)) {
 		dl_log(log, DL_LOG_INFO,
 		       "the grid is %ux%ux%u now, %ux%ux%u before", g->radix[0],
 		       g->radix[1], g->radix[2], before->grid.radix[0],

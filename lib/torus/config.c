@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The reader of torus-2QoS.conf (rules A2, torus-2QoS.conf(5)).
+ * The reader and writer of torus-2QoS.conf (rules A2, torus-2QoS.conf(5)).
  *
  * Problem.  Take every file that OpenSM's own torus-2QoS engine works with,
  * and tell the author of any other file what is wrong, where, and what was
- * expected instead, all of it at once and not one mistake a run.
+ * expected instead, all of it at once and not one mistake a run.  Write files
+ * that both read.
  *
- * Method.  First parse: a table maps each keyword to its handler, and the
- * handlers fill drafts, one a seed, which remember the line of every value.
- * Then check: only a file that parsed is judged as a whole, so that the order
+ * Method.  One table of keywords drives both.  First read: numbers go into
+ * drafts, one a seed, which remember the line of every value.  Then check:
+ * only a file without syntax errors is checked as a whole, so that the order
  * of its lines never matters, and only a draft without fault becomes a seed.
  * Nothing of a damaged file is ever used.
  *
@@ -23,8 +24,9 @@
  * before the geometry, and a radix-4 ring with one link only, which is enough
  * while the torus is whole.
  *
- * Complexity.  Linear in the size of the file.  Limits: DL_TORUS_MAX_RADIX sites a
- * dimension, DL_FABRIC_MAX_LID sites in all; lines and seeds without limit.
+ * Complexity.  Linear in the size of the file.  Limits: DL_TORUS_MAX_RADIX
+ * sites a dimension, DL_FABRIC_MAX_LID sites in all; lines and seeds without
+ * limit.
  */
 #include "config.h"
 
@@ -36,19 +38,16 @@
 #include <string.h>
 
 #include "dateline/base.h"
-#include "dateline/torus.h"
+#include "torus/internal.h"
 
 #define MAX_ERRORS 20 /* then the rest of the file is not read */
 #define BLANKS " \t\n\v\f\r"
 
 /* A seed while it is read.  Lines are 0 for what was not given. */
 struct draft {
-	uint32_t line; /* of its next_seed, or its first keyword */
-	uint32_t link_line[DL_TORUS_DIRS];
-	uint64_t from[DL_TORUS_DIRS];
-	uint64_t to[DL_TORUS_DIRS];
-	uint32_t dateline_line[DL_TORUS_DIMS];
-	int32_t dateline[DL_TORUS_DIMS];
+	struct dl_torus_seed seed; /* its line: next_seed, or first keyword */
+	uint64_t from[DIRS];
+	uint32_t link_line[DIRS], dateline_line[DIMS];
 };
 
 struct parser {
@@ -64,14 +63,6 @@ struct parser {
 	const char *word; /* keyword of this line */
 	char *rest;	  /* strtok_r()'s place in this line */
 };
-
-static const char *const link_words[DL_TORUS_DIRS] = { "xp_link", "xm_link",
-						       "yp_link", "ym_link",
-						       "zp_link", "zm_link" };
-
-static const char *const dateline_words[DL_TORUS_DIMS] = { "x_dateline",
-							   "y_dateline",
-							   "z_dateline" };
 
 /* ---- messages ---------------------------------------------------------- */
 
@@ -89,29 +80,32 @@ static void complain(struct parser *p, enum dl_log_level level, uint32_t line,
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	dl_log(p->log, level, "%s:%" PRIu32 ": %s", p->name, line, text);
-	if (level == DL_LOG_ERROR)
-		p->nerrors++;
+	p->nerrors += level == DL_LOG_ERROR;
 }
+
+#define ERROR(p, line, ...) complain(p, DL_LOG_ERROR, line, __VA_ARGS__)
+#define WARNING(p, line, ...) complain(p, DL_LOG_WARNING, line, __VA_ARGS__)
 
 /* A token of the file, made fit for a message. */
 struct shown {
 	char text[48];
 };
 
-static const char *show(const char *token, struct shown *buf)
+static struct shown show(const char *token)
 {
+	struct shown s = { "the end of the line" };
 	size_t i;
 
 	if (!token)
-		return "the end of the line";
-	buf->text[0] = '"';
-	for (i = 1; *token && i < sizeof(buf->text) - 5; i++, token++)
-		buf->text[i] = isprint((unsigned char)*token) ? *token : '?';
-	strcpy(buf->text + i, *token ? "...\"" : "\"");
-	return buf->text;
+		return s;
+	s.text[0] = '"';
+	for (i = 1; *token && i < sizeof(s.text) - 5; i++, token++)
+		s.text[i] = isprint((unsigned char)*token) ? *token : '?';
+	strcpy(s.text + i, *token ? "...\"" : "\"");
+	return s;
 }
 
-/* ---- tokens and numbers ------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------- */
 
 static char *next_token(struct parser *p)
 {
@@ -127,117 +121,140 @@ static bool scan_number(const char *token, int64_t min, uint64_t max,
 {
 	bool negative = token[0] == '-';
 	const char *digits = token + (negative || token[0] == '+');
-	char *end;
 	uint64_t value;
 
 	if (!isdigit((unsigned char)digits[0]))
 		return false;
 	errno = 0;
-	value = strtoull(digits, &end, 0);
-	*junk = end;
+	value = strtoull(digits, (char **)junk, 0);
 	*out = negative ? -value : value;
 	if (negative)
 		return !errno && min < 0 && value <= -(uint64_t)min;
 	return !errno && value <= max && (min < 0 || value >= (uint64_t)min);
 }
 
-/*
- * The line's next token as a number.  What is stuck to it is reported, and
- * otherwise ignored; a comment may follow without a blank.  Where it is no
- * number, false, after an error that says that `what` was expected.
- */
-static bool take_number(struct parser *p, const char *what, int64_t min,
-			uint64_t max, uint64_t *out)
+static void warn_junk(struct parser *p, const char *token, const char *junk)
 {
-	const char *token = next_token(p);
-	const char *junk;
-	struct shown shown;
-
-	if (!token || !scan_number(token, min, max, out, &junk)) {
-		complain(p, DL_LOG_ERROR, p->line, "%s: expected %s, found %s",
-			 p->word, what, show(token, &shown));
-		return false;
-	}
 	if (*junk && *junk != '#')
-		complain(p, DL_LOG_WARNING, p->line,
-			 "%s: %s: only the number at its beginning counts",
-			 p->word, show(token, &shown));
-	return true;
+		WARNING(p, p->line,
+			"%s: %s: only the number at its beginning counts",
+			p->word, show(token).text);
 }
 
 /* ---- keywords ---------------------------------------------------------- */
 
+struct keyword {
+	const char *word;
+	/* Read: so many numbers in a range, then set, or all by read. */
+	void (*read)(struct parser *p, unsigned int arg);
+	void (*set)(struct parser *p, unsigned int arg, const uint64_t *v);
+	unsigned int arg, numbers;
+	int64_t min;
+	uint64_t max;
+	const char *what; /* is expected, for messages */
+	/* Write: the values, if there are any. */
+	bool (*write)(const struct keyword *k, const struct dl_torus_config *c,
+		      const struct dl_torus_seed *seed, FILE *to);
+	const char *comment; /* behind it; NULL: none */
+};
+
 /* One radix with its suffix, m, M, t or T. */
-static bool take_radix(struct parser *p, unsigned int dim, bool mesh)
+static bool read_radix(struct parser *p, unsigned int dim, bool mesh)
 {
-	struct dl_torus_grid *g = &p->c->grid;
-	const char *token = next_token(p);
-	const char *junk;
-	struct shown shown;
+	const char *token = next_token(p), *junk;
 	uint64_t radix;
 
 	if (!token ||
 	    !scan_number(token, 1, DL_TORUS_MAX_RADIX, &radix, &junk)) {
-		complain(p, DL_LOG_ERROR, p->line,
-			 "%s: expected the radix of %c, a number from 1 to %d "
-			 "with or without m or t, found %s",
-			 p->word, 'x' + dim, DL_TORUS_MAX_RADIX,
-			 show(token, &shown));
+		ERROR(p, p->line,
+		      "%s: expected the radix of %c, a number from 1 to %d "
+		      "with or without m or t, found %s",
+		      p->word, 'x' + dim, DL_TORUS_MAX_RADIX, show(token).text);
 		return false;
 	}
 	if (*junk && strchr("mMtT", *junk))
 		mesh = tolower((unsigned char)*junk++) == 'm';
 	if (*junk && *junk != '#')
-		complain(p, DL_LOG_WARNING, p->line,
-			 "%s: the end of %s is no suffix m or t, and ignored",
-			 p->word, show(token, &shown));
-	g->radix[dim] = radix;
-	g->mesh[dim] = mesh;
+		WARNING(p, p->line,
+			"%s: the end of %s is no suffix m or t, and ignored",
+			p->word, show(token).text);
+	p->c->grid.radix[dim] = radix;
+	p->c->grid.mesh[dim] = mesh;
 	return true;
 }
 
-static void parse_geometry(struct parser *p, unsigned int mesh)
+static void read_geometry(struct parser *p, unsigned int mesh)
 {
 	const struct dl_torus_grid *g = &p->c->grid;
 
 	if (p->geometry_line) {
-		complain(p, DL_LOG_ERROR, p->line,
-			 "%s: the geometry was given in line %" PRIu32
-			 " already",
-			 p->word, p->geometry_line);
+		ERROR(p, p->line,
+		      "%s: the geometry was given in line %" PRIu32 " already",
+		      p->word, p->geometry_line);
 		return;
 	}
 	p->geometry_line = p->line;
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-		if (!take_radix(p, d, mesh))
+	for (unsigned int d = 0; d < DIMS; d++)
+		if (!read_radix(p, d, mesh))
 			return;
 	/* Three factors of at most 255 each: no overflow. */
 	if (dl_torus_grid_sites(g) > DL_FABRIC_MAX_LID)
-		complain(p, DL_LOG_ERROR, p->line,
-			 "%s: expected at most %d switches, the LIDs of a "
-			 "subnet, found %" PRIu32 " x %" PRIu32 " x %" PRIu32
-			 " = %" PRIu32,
-			 p->word, DL_FABRIC_MAX_LID, g->radix[0], g->radix[1],
-			 g->radix[2], dl_torus_grid_sites(g));
+		ERROR(p, p->line,
+		      "%s: expected at most %d switches, the LIDs of a subnet, "
+		      "found %" PRIu32 " x %" PRIu32 " x %" PRIu32
+		      " = %" PRIu32,
+		      p->word, DL_FABRIC_MAX_LID, g->radix[0], g->radix[1],
+		      g->radix[2], dl_torus_grid_sites(g));
 }
 
-static void parse_next_seed(struct parser *p, unsigned int unused)
+/* Written as the one of the two keywords that takes fewer suffixes. */
+static bool write_geometry(const struct keyword *k,
+			   const struct dl_torus_config *c,
+			   const struct dl_torus_seed *unused, FILE *to)
 {
-	struct draft *drafts = p->drafts;
+	const struct dl_torus_grid *g = &c->grid;
+	unsigned int present = 0, open = 0;
 
 	(void)unused;
-	if (p->ndrafts == p->drafts_cap) {
-		uint32_t cap = p->drafts_cap ? 2 * p->drafts_cap : 4;
-
-		drafts = reallocarray(drafts, cap, sizeof(*drafts));
-		if (!drafts) {
-			p->err = -ENOMEM;
-			return;
-		}
-		p->drafts = drafts;
-		p->drafts_cap = cap;
+	for (unsigned int d = 0; d < DIMS; d++) {
+		present += g->radix[d] > 1;
+		open += g->radix[d] > 1 && g->mesh[d];
 	}
-	drafts[p->ndrafts++] = (struct draft){ .line = p->line };
+	if (k->arg != (2 * open > present))
+		return false;
+	fputs(k->word, to);
+	for (unsigned int d = 0; d < DIMS; d++)
+		fprintf(to, " %" PRIu32 "%s", g->radix[d],
+			g->mesh[d] == k->arg ? "" :
+			g->mesh[d]	     ? "m" :
+					       "t");
+	return true;
+}
+
+static void read_next_seed(struct parser *p, unsigned int unused)
+{
+	struct draft *drafts = dl_array_grow(p->drafts, sizeof(*drafts),
+					     p->ndrafts, 1, &p->drafts_cap);
+
+	(void)unused;
+	if (!drafts) {
+		p->err = -ENOMEM;
+		return;
+	}
+	p->drafts = drafts;
+	drafts[p->ndrafts++] = (struct draft){ .seed.line = p->line };
+}
+
+static bool write_next_seed(const struct keyword *k,
+			    const struct dl_torus_config *c,
+			    const struct dl_torus_seed *seed, FILE *to)
+{
+	if (seed == c->seeds)
+		fprintf(to, "\n# The first seed: links from one switch, and "
+			    "their directions.\n");
+	else
+		fprintf(to, "\n%s", k->word);
+	return seed != c->seeds;
 }
 
 /* The seed that links and datelines belong to now. */
@@ -245,8 +262,8 @@ static struct draft *current_draft(struct parser *p)
 {
 	struct draft *d = &p->drafts[p->ndrafts - 1];
 
-	if (!d->line)
-		d->line = p->line;
+	if (!d->seed.line)
+		d->seed.line = p->line;
 	return d;
 }
 
@@ -254,92 +271,107 @@ static struct draft *current_draft(struct parser *p)
 static void warn_repeated(struct parser *p, uint32_t before, bool same)
 {
 	if (before && !same)
-		complain(p, DL_LOG_WARNING, p->line,
-			 "%s: this replaces line %" PRIu32
-			 " of the same seed; is a next_seed missing?",
-			 p->word, before);
+		WARNING(p, p->line,
+			"%s: this replaces line %" PRIu32
+			" of the same seed; is a next_seed missing?",
+			p->word, before);
 }
 
-static void parse_link(struct parser *p, unsigned int dir)
+static void set_link(struct parser *p, unsigned int dir, const uint64_t *v)
 {
-	static const char *const what = "two switch GUIDs, such as 0x2000 "
-					"0x2001";
 	struct draft *d = current_draft(p);
-	uint64_t from, to;
 
-	if (!take_number(p, what, 0, UINT64_MAX, &from) ||
-	    !take_number(p, what, 0, UINT64_MAX, &to))
-		return;
 	warn_repeated(p, d->link_line[dir],
-		      d->from[dir] == from && d->to[dir] == to);
+		      d->from[dir] == v[0] && d->seed.to[dir] == v[1]);
 	d->link_line[dir] = p->line;
-	d->from[dir] = from;
-	d->to[dir] = to;
+	d->from[dir] = v[0];
+	d->seed.to[dir] = v[1];
 }
 
-static void parse_dateline(struct parser *p, unsigned int dim)
+static bool write_link(const struct keyword *k, const struct dl_torus_config *c,
+		       const struct dl_torus_seed *seed, FILE *to)
+{
+	(void)c;
+	if (seed->to[k->arg])
+		fprintf(to, "%s 0x%" PRIx64 " 0x%" PRIx64, k->word, seed->from,
+			seed->to[k->arg]);
+	return seed->to[k->arg];
+}
+
+static void set_dateline(struct parser *p, unsigned int dim, const uint64_t *v)
 {
 	struct draft *d = current_draft(p);
-	uint64_t position;
 
-	if (!take_number(p, "a position relative to the seed's switch",
-			 -INT32_MAX, INT32_MAX, &position))
-		return;
 	warn_repeated(p, d->dateline_line[dim],
-		      d->dateline[dim] == (int32_t)position);
+		      d->seed.dateline[dim] == (int32_t)*v);
 	d->dateline_line[dim] = p->line;
-	d->dateline[dim] = (int32_t)position;
+	d->seed.dateline[dim] = (int32_t)*v;
+	d->seed.has_dateline[dim] = true;
 }
 
-static void parse_portgroup_max_ports(struct parser *p, unsigned int unused)
+static bool write_dateline(const struct keyword *k,
+			   const struct dl_torus_config *c,
+			   const struct dl_torus_seed *seed, FILE *to)
 {
-	uint64_t value;
+	(void)c;
+	if (seed->has_dateline[k->arg])
+		fprintf(to, "%s %" PRId32, k->word, seed->dateline[k->arg]);
+	return seed->has_dateline[k->arg];
+}
 
+static void set_portgroup(struct parser *p, unsigned int unused,
+			  const uint64_t *v)
+{
 	(void)unused;
-	if (!take_number(p, "a number of ports", 0, UINT32_MAX, &value))
-		return;
-	p->c->portgroup_max_ports = value;
+	p->c->portgroup_max_ports = *v;
 	complain(p, DL_LOG_VERBOSE, p->line,
 		 "%s: Dateline needs no such limit and takes any number of "
 		 "ports",
 		 p->word);
 }
 
-static void parse_max_changes(struct parser *p, unsigned int unused)
+static bool write_portgroup(const struct keyword *k,
+			    const struct dl_torus_config *c,
+			    const struct dl_torus_seed *unused, FILE *to)
 {
-	uint64_t value;
-
 	(void)unused;
-	if (take_number(p, "a number of changes to report", 0, UINT32_MAX,
-			&value))
-		p->c->max_changes = value;
+	fprintf(to, "\n%s %" PRIu32, k->word, c->portgroup_max_ports);
+	return true;
 }
 
-static void parse_port_order(struct parser *p, unsigned int unused)
+static void set_max_changes(struct parser *p, unsigned int unused,
+			    const uint64_t *v)
+{
+	(void)unused;
+	p->c->max_changes = *v;
+}
+
+static bool write_max_changes(const struct keyword *k,
+			      const struct dl_torus_config *c,
+			      const struct dl_torus_seed *unused, FILE *to)
+{
+	(void)unused;
+	fprintf(to, "%s %" PRIu32, k->word, c->max_changes);
+	return true;
+}
+
+static void read_port_order(struct parser *p, unsigned int unused)
 {
 	struct dl_torus_config *c = p->c;
-	char *token;
+	const char *token, *junk;
+	uint64_t port;
 
 	(void)unused;
 	c->nport_order = 0; /* the last such line is the one that counts */
 	while ((token = next_token(p)) && token[0] != '#') {
-		const char *junk;
-		struct shown shown;
-		uint64_t port;
-
 		if (!scan_number(token, 0, DL_FABRIC_MAX_PORTS, &port, &junk)) {
-			complain(p, DL_LOG_ERROR, p->line,
-				 "%s: expected port numbers from 0 to %d, "
-				 "found %s",
-				 p->word, DL_FABRIC_MAX_PORTS,
-				 show(token, &shown));
+			ERROR(p, p->line,
+			      "%s: expected port numbers from 0 to %d, found "
+			      "%s",
+			      p->word, DL_FABRIC_MAX_PORTS, show(token).text);
 			return;
 		}
-		if (*junk && *junk != '#')
-			complain(p, DL_LOG_WARNING, p->line,
-				 "%s: %s: only the number at its beginning "
-				 "counts",
-				 p->word, show(token, &shown));
+		warn_junk(p, token, junk);
 		if (!memchr(c->port_order, (int)port, c->nport_order))
 			c->port_order[c->nport_order++] = port;
 		if (*junk == '#')
@@ -347,52 +379,140 @@ static void parse_port_order(struct parser *p, unsigned int unused)
 	}
 }
 
-static const struct keyword {
-	const char *word;
-	void (*parse)(struct parser *p, unsigned int arg);
-	unsigned int arg;
-} keywords[] = {
-	{ "torus", parse_geometry, false },
-	{ "mesh", parse_geometry, true },
-	{ "xp_link", parse_link, 0 },
-	{ "xm_link", parse_link, 1 },
-	{ "yp_link", parse_link, 2 },
-	{ "ym_link", parse_link, 3 },
-	{ "zp_link", parse_link, 4 },
-	{ "zm_link", parse_link, 5 },
-	{ "x_dateline", parse_dateline, 0 },
-	{ "y_dateline", parse_dateline, 1 },
-	{ "z_dateline", parse_dateline, 2 },
-	{ "next_seed", parse_next_seed, 0 },
-	{ "portgroup_max_ports", parse_portgroup_max_ports, 0 },
-	{ "port_order", parse_port_order, 0 },
-	{ "max_changes", parse_max_changes, 0 },
+/* The built-in engine would take a comment behind it for ports. */
+static bool write_port_order(const struct keyword *k,
+			     const struct dl_torus_config *c,
+			     const struct dl_torus_seed *unused, FILE *to)
+{
+	(void)unused;
+	if (!c->nport_order)
+		return false;
+	fprintf(to,
+		"# Order in which a switch's adapter ports are given "
+		"routes.\n%s",
+		k->word);
+	for (uint32_t i = 0; i < c->nport_order; i++)
+		fprintf(to, " %d", c->port_order[i]);
+	return true;
+}
+
+#define LINK(word, dir, name)                                                  \
+	{                                                                      \
+		word, NULL, set_link, dir, 2, 0, UINT64_MAX,                   \
+			"two switch GUIDs, such as 0x2000 0x2001", write_link, \
+			"from the seed's switch to its neighbour in " name     \
+	}
+#define DATELINE(word, dim, name)                                            \
+	{                                                                    \
+		word, NULL, set_dateline, dim, 1, -INT32_MAX, INT32_MAX,     \
+			"a position relative to the seed's switch",          \
+			write_dateline,                                      \
+			"where " name " = 0 is, seen from the seed's switch" \
+	}
+
+/* In the order in which they are written; those of a seed side by side. */
+enum { FIRST_LINK = 3, FIRST_DATELINE = 9, FIRST_OTHER = 12 };
+
+static const struct keyword keywords[] = {
+	{ "torus", read_geometry, NULL, false, 0, 0, 0, NULL, write_geometry,
+	  "radices of x, y, z; 1: absent, m: open, t: closed" },
+	{ "mesh", read_geometry, NULL, true, 0, 0, 0, NULL, write_geometry,
+	  "radices of x, y, z; 1: absent, m: open, t: closed" },
+	{ "next_seed", read_next_seed, NULL, 0, 0, 0, 0, NULL, write_next_seed,
+	  "in case a switch of those above fails" },
+	LINK("xp_link", 0, "+x"),
+	LINK("xm_link", 1, "-x"),
+	LINK("yp_link", 2, "+y"),
+	LINK("ym_link", 3, "-y"),
+	LINK("zp_link", 4, "+z"),
+	LINK("zm_link", 5, "-z"),
+	DATELINE("x_dateline", 0, "x"),
+	DATELINE("y_dateline", 1, "y"),
+	DATELINE("z_dateline", 2, "z"),
+	{ "portgroup_max_ports", NULL, set_portgroup, 0, 1, 0, UINT32_MAX,
+	  "a number of ports", write_portgroup,
+	  "most parallel cables, and most adapters plus one" },
+	{ "max_changes", NULL, set_max_changes, 0, 1, 0, UINT32_MAX,
+	  "a number of changes to report", write_max_changes,
+	  "most lines in a report of changes" },
+	{ "port_order", read_port_order, NULL, 0, 0, 0, 0, NULL,
+	  write_port_order, NULL },
 };
 
-#define NKEYWORDS (sizeof(keywords) / sizeof(keywords[0]))
+#define NKEYWORDS (sizeof(keywords) / sizeof(*keywords))
 
-static void parse_line(struct parser *p, char *line)
+static const char *link_word(unsigned int dir)
 {
-	const char *word = strtok_r(line, BLANKS, &p->rest);
-	struct shown shown;
+	return keywords[FIRST_LINK + dir].word;
+}
 
-	if (!word || word[0] == '#')
+/*
+ * The line's next tokens as numbers.  What is stuck to one is reported, and
+ * otherwise ignored; a comment may follow without a blank.
+ */
+static void read_numbers(struct parser *p, const struct keyword *k)
+{
+	uint64_t v[2];
+
+	for (unsigned int i = 0; i < k->numbers; i++) {
+		const char *token = next_token(p), *junk;
+
+		if (!token ||
+		    !scan_number(token, k->min, k->max, &v[i], &junk)) {
+			ERROR(p, p->line, "%s: expected %s, found %s", p->word,
+			      k->what, show(token).text);
+			return;
+		}
+		warn_junk(p, token, junk);
+	}
+	k->set(p, k->arg, v);
+}
+
+static void read_line(struct parser *p, char *line)
+{
+	p->word = strtok_r(line, BLANKS, &p->rest);
+	if (!p->word || p->word[0] == '#')
 		return;
-	for (size_t i = 0; i < NKEYWORDS; i++) {
-		if (strcmp(word, keywords[i].word))
+	for (const struct keyword *k = keywords; k < keywords + NKEYWORDS;
+	     k++) {
+		if (strcmp(p->word, k->word))
 			continue;
-		p->word = word;
-		keywords[i].parse(p, keywords[i].arg);
+		if (k->read)
+			k->read(p, k->arg);
+		else
+			read_numbers(p, k);
 		return;
 	}
-	complain(p, DL_LOG_ERROR, p->line,
-		 "%s is no keyword; expected torus, mesh, [xyz][pm]_link, "
-		 "[xyz]_dateline, next_seed, portgroup_max_ports, port_order "
-		 "or max_changes",
-		 show(word, &shown));
+	ERROR(p, p->line,
+	      "%s is no keyword; expected torus, mesh, [xyz][pm]_link, "
+	      "[xyz]_dateline, next_seed, portgroup_max_ports, port_order or "
+	      "max_changes",
+	      show(p->word).text);
 }
 
 /* ---- checks of the whole ----------------------------------------------- */
+
+/* Does a draft have this link, in a dimension that is there? */
+static bool has_link(const struct parser *p, const struct draft *d,
+		     unsigned int dir)
+{
+	return d->link_line[dir] && p->c->grid.radix[dl_torus_dir_dim(dir)] > 1;
+}
+
+/* An earlier link to the same switch, or DIRS: two ways round a ring of two. */
+static unsigned int find_same_neighbour(const struct parser *p,
+					const struct draft *d, unsigned int dir)
+{
+	unsigned int other;
+
+	for (other = 0; other < dir; other++)
+		if (has_link(p, d, other) &&
+		    d->seed.to[other] == d->seed.to[dir] &&
+		    (other != dl_torus_opposite(dir) ||
+		     p->c->grid.radix[dl_torus_dir_dim(dir)] != 2))
+			return other;
+	return DIRS;
+}
 
 /*
  * The seed's links: one common switch, and every neighbour a switch of its
@@ -400,48 +520,35 @@ static void parse_line(struct parser *p, char *line)
  */
 static bool check_links(struct parser *p, const struct draft *d)
 {
-	const struct dl_torus_grid *g = &p->c->grid;
-	unsigned int first = DL_TORUS_DIRS;
+	unsigned int first = DIRS, other;
 
-	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
-		uint32_t line = d->link_line[dir];
-		const char *word = link_words[dir];
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t line = d->link_line[dir], errors = p->nerrors;
 
-		if (!line || g->radix[dl_torus_dir_dim(dir)] == 1)
+		if (!has_link(p, d, dir))
 			continue;
-		if (first == DL_TORUS_DIRS)
-			first = dir;
-		if (d->from[dir] != d->from[first]) {
-			complain(p, DL_LOG_ERROR, line,
-				 "%s: expected the link to start at 0x%" PRIx64
-				 " like %s in line %" PRIu32
-				 ", found 0x%" PRIx64,
-				 word, d->from[first], link_words[first],
-				 d->link_line[first], d->from[dir]);
+		first = first == DIRS ? dir : first;
+		other = find_same_neighbour(p, d, dir);
+		if (d->from[dir] != d->from[first])
+			ERROR(p, line,
+			      "%s: expected the link to start at 0x%" PRIx64
+			      " like %s in line %" PRIu32 ", found 0x%" PRIx64,
+			      link_word(dir), d->from[first], link_word(first),
+			      d->link_line[first], d->from[dir]);
+		else if (d->seed.to[dir] == d->from[dir])
+			ERROR(p, line,
+			      "%s: expected two different switches, found "
+			      "0x%" PRIx64 " twice",
+			      link_word(dir), d->from[dir]);
+		else if (other < DIRS)
+			ERROR(p, line,
+			      "%s: 0x%" PRIx64
+			      " is the neighbour by %s in line %" PRIu32
+			      " already",
+			      link_word(dir), d->seed.to[dir], link_word(other),
+			      d->link_line[other]);
+		if (p->nerrors > errors)
 			return false;
-		}
-		if (d->to[dir] == d->from[dir]) {
-			complain(p, DL_LOG_ERROR, line,
-				 "%s: expected two different switches, found "
-				 "0x%" PRIx64 " twice",
-				 word, d->to[dir]);
-			return false;
-		}
-		for (unsigned int other = first; other < dir; other++) {
-			if (!d->link_line[other] ||
-			    g->radix[dl_torus_dir_dim(other)] == 1 ||
-			    d->to[other] != d->to[dir] ||
-			    (other == dl_torus_opposite(dir) &&
-			     g->radix[dl_torus_dir_dim(dir)] == 2))
-				continue;
-			complain(p, DL_LOG_ERROR, line,
-				 "%s: 0x%" PRIx64
-				 " is the neighbour by %s in line %" PRIu32
-				 " already",
-				 word, d->to[dir], link_words[other],
-				 d->link_line[other]);
-			return false;
-		}
 	}
 	return true;
 }
@@ -452,29 +559,25 @@ static bool check_complete(struct parser *p, const struct draft *d)
 	const struct dl_torus_grid *g = &p->c->grid;
 	bool complete = true;
 
-	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
+	for (unsigned int dim = 0; dim < DIMS; dim++) {
 		unsigned int dir = dl_torus_dir(dim, false);
-		bool plus = d->link_line[dir];
-		bool minus = d->link_line[dl_torus_opposite(dir)];
+		bool plus = d->link_line[dir], minus = d->link_line[dir + 1];
 
-		if (g->radix[dim] == 1)
+		if (g->radix[dim] == 1 || (plus && minus))
 			continue;
 		if (!plus && !minus) {
-			complain(p, DL_LOG_ERROR, d->line,
-				 "the seed that begins here has no %s and no "
-				 "%s; expected one of them, since %c has "
-				 "radix %" PRIu32,
-				 link_words[dir],
-				 link_words[dl_torus_opposite(dir)], 'x' + dim,
-				 g->radix[dim]);
+			ERROR(p, d->seed.line,
+			      "the seed that begins here has no %s and no %s; "
+			      "expected one of them, since %c has radix "
+			      "%" PRIu32,
+			      link_word(dir), link_word(dir + 1), 'x' + dim,
+			      g->radix[dim]);
 			complete = false;
-		} else if (!(plus && minus) && g->radix[dim] == 4 &&
-			   !g->mesh[dim]) {
-			complain(
-				p, DL_LOG_WARNING, d->line,
+		} else if (g->radix[dim] == 4 && !g->mesh[dim]) {
+			WARNING(p, d->seed.line,
 				"the seed that begins here has no %s: with "
 				"radix 4, a torus with failures needs it",
-				link_words[plus ? dl_torus_opposite(dir) : dir]);
+				link_word(dir + plus));
 		}
 	}
 	return complete;
@@ -484,16 +587,16 @@ static bool check_datelines(struct parser *p, const struct draft *d)
 {
 	bool good = true;
 
-	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
+	for (unsigned int dim = 0; dim < DIMS; dim++) {
 		int32_t radix = p->c->grid.radix[dim];
 
-		if (abs(d->dateline[dim]) < radix)
+		if (abs(d->seed.dateline[dim]) < radix)
 			continue;
-		complain(p, DL_LOG_ERROR, d->dateline_line[dim],
-			 "%s: expected a position from %d to %d, since %c has "
-			 "radix %d, found %d",
-			 dateline_words[dim], 1 - radix, radix - 1, 'x' + dim,
-			 radix, d->dateline[dim]);
+		ERROR(p, d->dateline_line[dim],
+		      "%s: expected a position from %d to %d, since %c has "
+		      "radix %d, found %d",
+		      keywords[FIRST_DATELINE + dim].word, 1 - radix, radix - 1,
+		      'x' + dim, radix, d->seed.dateline[dim]);
 		good = false;
 	}
 	return good;
@@ -503,13 +606,12 @@ static bool check_datelines(struct parser *p, const struct draft *d)
 static bool names_nobody(struct parser *p, const struct draft *d,
 			 enum dl_log_level level)
 {
-	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
-		if (!d->link_line[dir] || (d->from[dir] && d->to[dir]) ||
-		    p->c->grid.radix[dl_torus_dir_dim(dir)] == 1)
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		if (!has_link(p, d, dir) || (d->from[dir] && d->seed.to[dir]))
 			continue;
 		complain(p, level, d->link_line[dir],
 			 "%s: expected the GUIDs of two switches, found 0%s",
-			 link_words[dir],
+			 link_word(dir),
 			 level == DL_LOG_WARNING ? "; this seed is left out" :
 						   "");
 		return true;
@@ -519,61 +621,50 @@ static bool names_nobody(struct parser *p, const struct draft *d,
 
 static bool is_empty(const struct draft *d)
 {
-	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++)
-		if (d->link_line[dir])
-			return false;
-	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++)
-		if (d->dateline_line[dim])
-			return false;
-	return true;
+	uint32_t lines = 0;
+
+	for (unsigned int dir = 0; dir < DIRS; dir++)
+		lines |= d->link_line[dir];
+	for (unsigned int dim = 0; dim < DIMS; dim++)
+		lines |= d->dateline_line[dim];
+	return !lines;
 }
 
 static void keep_seed(struct parser *p, const struct draft *d)
 {
-	struct dl_torus_config *c = p->c;
-	struct dl_torus_seed *seed = &c->seeds[c->nseeds];
+	struct dl_torus_seed *seed = &p->c->seeds[p->c->nseeds];
 
-	*seed = (struct dl_torus_seed){ .line = d->line };
-	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
-		if (!d->link_line[dir] ||
-		    c->grid.radix[dl_torus_dir_dim(dir)] == 1)
-			continue;
-		seed->from = d->from[dir];
-		seed->to[dir] = d->to[dir];
-	}
-	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
-		seed->dateline[dim] = d->dateline[dim];
-		seed->has_dateline[dim] = d->dateline_line[dim];
+	*seed = d->seed;
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		if (has_link(p, d, dir))
+			seed->from = d->from[dir];
+		else
+			seed->to[dir] = 0;
 	}
 	/* Where no dimension is there, no link is, and none is needed. */
-	c->nseeds += seed->from != 0;
+	p->c->nseeds += seed->from != 0;
 }
 
 /* Turn the drafts into seeds. */
 static void check_seeds(struct parser *p)
 {
-	const struct draft *end = p->drafts + p->ndrafts;
-	const struct draft *d = p->drafts;
+	const struct draft *d = p->drafts, *end = p->drafts + p->ndrafts;
 	bool useless = false;
 
-	/* The first seed needs no next_seed, but may have one. */
-	if (is_empty(d))
-		d++;
 	p->c->seeds = calloc(p->ndrafts, sizeof(*p->c->seeds));
 	if (!p->c->seeds) {
 		p->err = -ENOMEM;
 		return;
 	}
-	for (; d < end && p->nerrors < MAX_ERRORS; d++) {
-		if (is_empty(d)) {
-			complain(p, DL_LOG_ERROR, d->line,
-				 "next_seed: expected links of another seed "
-				 "to follow, found none");
+	/* The first seed needs no next_seed, but may have one. */
+	for (d += is_empty(d); d < end && p->nerrors < MAX_ERRORS; d++) {
+		if (is_empty(d))
+			ERROR(p, d->seed.line,
+			      "next_seed: expected links of another seed to "
+			      "follow, found none");
+		else if (!check_complete(p, d) | !check_datelines(p, d))
 			continue;
-		}
-		if (!check_complete(p, d) | !check_datelines(p, d))
-			continue;
-		if (names_nobody(p, d, DL_LOG_WARNING))
+		else if (names_nobody(p, d, DL_LOG_WARNING))
 			useless = true;
 		else if (check_links(p, d))
 			keep_seed(p, d);
@@ -595,10 +686,9 @@ static void read_lines(struct parser *p, FILE *from)
 	       (len = getline(&line, &cap, from)) >= 0) {
 		p->line++;
 		if (memchr(line, '\0', len))
-			complain(p, DL_LOG_ERROR, p->line,
-				 "expected text, found a NUL byte");
+			ERROR(p, p->line, "expected text, found a NUL byte");
 		else
-			parse_line(p, line);
+			read_line(p, line);
 		errno = 0;
 	}
 	if (!p->err && p->nerrors < MAX_ERRORS && !feof(from)) {
@@ -609,28 +699,42 @@ static void read_lines(struct parser *p, FILE *from)
 	free(line);
 }
 
+struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid,
+					    const char *path, uint32_t seeds)
+{
+	struct dl_torus_config *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	if (grid)
+		c->grid = *grid;
+	c->portgroup_max_ports = DL_TORUS_DEFAULT_PORTGROUP;
+	c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
+	c->path = strdup(path);
+	if (seeds)
+		c->seeds = calloc(seeds, sizeof(*c->seeds));
+	if (c->path && (c->seeds || !seeds))
+		return c;
+	dl_torus_config_free(c);
+	return NULL;
+}
+
 int dl_torus_config_read_stream(FILE *from, const char *name,
 				const struct dl_log *log,
 				struct dl_torus_config **out)
 {
 	struct parser p = { .name = name, .log = log };
 
-	p.c = calloc(1, sizeof(*p.c));
+	p.c = dl_torus_config_new(NULL, name, 0);
 	if (!p.c)
 		return -ENOMEM;
-	p.c->portgroup_max_ports = DL_TORUS_DEFAULT_PORTGROUP;
-	p.c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
-	p.c->path = strdup(name);
-	if (!p.c->path)
-		p.err = -ENOMEM;
-	else
-		parse_next_seed(&p, 0);
+	read_next_seed(&p, 0);
 	if (!p.err)
 		read_lines(&p, from);
 	if (!p.err && !p.nerrors && !p.geometry_line)
-		complain(&p, DL_LOG_ERROR, p.line,
-			 "expected a line \"torus X Y Z\" or \"mesh X Y Z\", "
-			 "found the end of the file");
+		ERROR(&p, p.line,
+		      "expected a line \"torus X Y Z\" or \"mesh X Y Z\", "
+		      "found the end of the file");
 	if (!p.err && !p.nerrors)
 		check_seeds(&p);
 	if (p.nerrors >= MAX_ERRORS)
@@ -660,4 +764,34 @@ int dl_torus_config_read(const char *path, const struct dl_log *log,
 	err = dl_torus_config_read_stream(from, path, log, out);
 	fclose(from);
 	return err;
+}
+
+static void write_keywords(const struct dl_torus_config *c,
+			   const struct dl_torus_seed *seed, size_t from,
+			   size_t to, FILE *out)
+{
+	for (const struct keyword *k = keywords + from; k < keywords + to; k++)
+		if (k->write(k, c, seed, out))
+			fprintf(out, k->comment ? "\t# %s\n" : "\n",
+				k->comment);
+}
+
+int dl_torus_config_write(const struct dl_torus_config *c, FILE *to)
+{
+	fprintf(to, "# Torus configuration, see torus-2QoS.conf(5).\n");
+	write_keywords(c, NULL, 0, FIRST_LINK - 1, to);
+	for (uint32_t i = 0; i < c->nseeds; i++)
+		write_keywords(c, &c->seeds[i], FIRST_LINK - 1, FIRST_OTHER,
+			       to);
+	write_keywords(c, NULL, FIRST_OTHER, NKEYWORDS, to);
+	return fflush(to) || ferror(to) ? -EIO : 0;
+}
+
+void dl_torus_config_free(struct dl_torus_config *c)
+{
+	if (!c)
+		return;
+	free(c->seeds);
+	free(c->path);
+	free(c);
 }

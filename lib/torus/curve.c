@@ -297,24 +297,6 @@ static bool refine(struct walks *w, struct choice *choices,
 	return cost < JUMP;
 }
 
-uint32_t dl_torus_site_distance(const struct dl_torus_grid *g, uint32_t a,
-				uint32_t b)
-{
-	uint32_t x[DL_TORUS_DIMS], y[DL_TORUS_DIMS], hops = 0;
-	unsigned int d;
-
-	dl_torus_site_coord(g, a, x);
-	dl_torus_site_coord(g, b, y);
-	for (d = 0; d < DL_TORUS_DIMS; d++) {
-		uint32_t apart = x[d] > y[d] ? x[d] - y[d] : y[d] - x[d];
-
-		if (!g->mesh[d] && apart > g->radix[d] - apart)
-			apart = g->radix[d] - apart;
-		hops += apart;
-	}
-	return hops;
-}
-
 /* ---- the whole --------------------------------------------------------- */
 
 /* The sizes of all levels, the box first; returns how many halvings. */

@@ -1,54 +1,151 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * From a torus back to the configuration that an administrator would have
- * written for it: radices, and seeds far apart that share no switch.
+ * written for it: radices, and seeds (rules A2, A3).
+ *
+ * Problem.  Name a few switches and links from which discovery can start, so
+ * that it still can after failures, and so that every seed leads to the same
+ * coordinates.
+ *
+ * Method.  Each seed's links are alive, no two seeds share a switch, and each
+ * carries the position of the origin relative to its own switch.  The first
+ * seed is at the lowest site that will do, (0,0,0) on a whole fabric, and has
+ * every link that it can have.  Each further one is as far from those before
+ * it as it can, and has as few links as will do, so that fewer failures
+ * concern it: one a dimension, but both in a ring of four, where the built-in
+ * engine insists on them.  In a dimension of radix 2 both ways lead to the
+ * same switch; the link is named by the way that does not wrap.
+ *
+ * Complexity.  Sites times seeds.
  */
-#include "config.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "torus/internal.h"
-#include "dateline/torus.h"
 
-/* Live switches and cables by site, as dl_torus_choose_seeds() wants them. */
-struct survey {
-	bool *dead;
-	uint8_t *cables;
-	uint64_t *guids;
+struct chooser {
+	const struct dl_torus_grid *g;
+	const bool *dead;
+	const uint8_t *cables;
+	bool *taken;
 };
 
-static int take_survey(const struct dl_torus *t, struct survey *s)
+/* The live neighbour over at least one live cable, or DL_NONE. */
+static uint32_t live_next(const struct chooser *c, uint32_t site,
+			  unsigned int dir)
 {
-	uint32_t site, sw, n;
-	unsigned int d;
+	uint32_t next = dl_torus_site_next(c->g, site, dir);
+	uint32_t lower = dir & 1 ? next : site;
 
-	s->dead = malloc(t->nsites * sizeof(*s->dead));
-	s->cables = calloc(t->nsites, DL_TORUS_DIMS * sizeof(*s->cables));
-	s->guids = calloc(t->nsites, sizeof(*s->guids));
-	if (!s->dead || !s->cables || !s->guids)
-		return -ENOMEM;
-	for (site = 0; site < t->nsites; site++) {
-		sw = t->site_sw[site];
-		s->dead[site] = sw == DL_NONE;
-		if (sw == DL_NONE)
+	if (next == DL_NONE || c->dead[next] ||
+	    !c->cables[lower * DIMS + dl_torus_dir_dim(dir)])
+		return DL_NONE;
+	return next;
+}
+
+/*
+ * Neighbours of `site` that can name dimension `dim`, in next[] by sense.
+ * False when they do not suffice.
+ */
+static bool find_links(const struct chooser *c, uint32_t site, unsigned int dim,
+		       bool all, uint32_t next[2])
+{
+	uint32_t radix = c->g->radix[dim], coord[DIMS];
+
+	for (unsigned int sense = 0; sense < 2; sense++)
+		next[sense] = live_next(c, site, dl_torus_dir(dim, sense));
+	if (radix == 2) {
+		dl_torus_site_coord(c->g, site, coord);
+		if (next[0] == DL_NONE)
+			next[0] = next[1];
+		next[coord[dim]] = next[0];
+		next[!coord[dim]] = DL_NONE;
+		return next[coord[dim]] != DL_NONE;
+	}
+	if (radix == 4 && !c->g->mesh[dim])
+		return next[0] != DL_NONE && next[1] != DL_NONE;
+	if (!all && next[0] != DL_NONE)
+		next[1] = DL_NONE;
+	return radix == 1 || next[0] != DL_NONE || next[1] != DL_NONE;
+}
+
+/*
+ * The neighbours by which a seed at a site names the directions.  False when
+ * the site will not do, or would need a switch that is taken.
+ */
+static bool find_seed(const struct chooser *c, uint32_t site, bool all,
+		      uint32_t next[DIRS])
+{
+	if (c->dead[site] || c->taken[site])
+		return false;
+	for (unsigned int d = 0; d < DIMS; d++)
+		if (!find_links(c, site, d, all, &next[dl_torus_dir(d, false)]))
+			return false;
+	for (unsigned int dir = 0; dir < DIRS; dir++)
+		if (next[dir] != DL_NONE && c->taken[next[dir]])
+			return false;
+	return true;
+}
+
+static struct dl_torus_seed make_seed(const struct chooser *c,
+				      const uint64_t *guids, uint32_t site,
+				      const uint32_t next[DIRS])
+{
+	struct dl_torus_seed seed = { .from = guids[site] };
+	uint32_t coord[DIMS];
+
+	c->taken[site] = true;
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		if (next[dir] == DL_NONE)
 			continue;
-		s->guids[site] = t->fabric->nodes[t->fabric->switches[sw]].guid;
-		for (d = 0; d < DL_TORUS_DIMS; d++) {
-			n = dl_torus_group_size(t, sw, dl_torus_dir(d, false));
-			s->cables[site * DL_TORUS_DIMS + d] = n < 255 ? n : 255;
+		seed.to[dir] = guids[next[dir]];
+		c->taken[next[dir]] = true;
+	}
+	dl_torus_site_coord(c->g, site, coord);
+	for (unsigned int d = 0; d < DIMS; d++) {
+		seed.dateline[d] = -(int32_t)coord[d];
+		seed.has_dateline[d] = c->g->radix[d] > 1;
+	}
+	return seed;
+}
+
+int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead,
+			  const uint8_t *cables, const uint64_t *guids,
+			  uint32_t max, struct dl_torus_config *config)
+{
+	uint32_t nsites = dl_torus_grid_sites(g), next[DIRS];
+	uint32_t *gap = malloc(nsites * sizeof(*gap)); /* to nearest seed */
+	struct chooser c = { g, dead, cables, calloc(nsites, 1) };
+	int err = c.taken && gap ? 0 : -ENOMEM;
+
+	if (!err)
+		memset(gap, 0xFF, nsites * sizeof(*gap));
+	for (config->nseeds = 0; !err && config->nseeds < max;) {
+		uint32_t best = DL_NONE;
+		bool first = !config->nseeds;
+
+		for (uint32_t s = 0; s < nsites; s++)
+			if ((best == DL_NONE || gap[s] > gap[best]) &&
+			    find_seed(&c, s, first, next))
+				best = s;
+		if (best == DL_NONE)
+			break;
+		find_seed(&c, best, first, next);
+		config->seeds[config->nseeds++] =
+			make_seed(&c, guids, best, next);
+		for (uint32_t s = 0; s < nsites; s++) {
+			uint32_t here = dl_torus_site_distance(g, s, best);
+
+			gap[s] = here < gap[s] ? here : gap[s];
 		}
 	}
-	return 0;
+	free(c.taken);
+	free(gap);
+	return err;
 }
 
-/* Does a switch's port lead to an adapter or router? */
-static bool has_end_port(const struct dl_fabric *f, uint32_t port)
-{
-	return f->ports[port].peer != DL_NONE &&
-	       dl_fabric_is_end_port(f, f->ports[port].peer);
-}
+/* ---- a torus ----------------------------------------------------------- */
 
 /*
  * What the built-in engine needs as portgroup_max_ports: the most parallel
@@ -57,18 +154,21 @@ static bool has_end_port(const struct dl_fabric *f, uint32_t port)
 static uint32_t largest_group(const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
-	uint32_t most = DL_TORUS_DEFAULT_PORTGROUP, s, p, n, ends;
-	unsigned int dir;
+	uint32_t most = DL_TORUS_DEFAULT_PORTGROUP, far, n;
 
-	for (s = 0; s < f->nswitches; s++) {
-		for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+
+		for (unsigned int dir = 0; dir < DIRS; dir++) {
 			n = dl_torus_group_size(t, s, dir);
 			most = n > most ? n : most;
 		}
-		for (p = 1, ends = 1; p <= f->nodes[f->switches[s]].nports; p++)
-			ends += has_end_port(
-				f, f->nodes[f->switches[s]].first_port + p);
-		most = ends > most ? ends : most;
+		n = 1;
+		for (unsigned int p = 1; p <= node->nports; p++) {
+			far = f->ports[node->first_port + p].peer;
+			n += far != DL_NONE && dl_fabric_is_end_port(f, far);
+		}
+		most = n > most ? n : most;
 	}
 	return most;
 }
@@ -76,32 +176,38 @@ static uint32_t largest_group(const struct dl_torus *t)
 int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
 		      struct dl_torus_config **out)
 {
-	struct dl_torus_config *c = calloc(1, sizeof(*c));
-	struct survey s = { 0 };
-	unsigned int d;
-	int err = c ? take_survey(t, &s) : -ENOMEM;
+	struct dl_torus_config *c = dl_torus_config_new(
+		&t->grid, "(found from the cabling)", max_seeds);
+	bool *dead = calloc(t->nsites, sizeof(*dead));
+	uint8_t *cables = calloc(t->nsites, DIMS);
+	uint64_t *guids = calloc(t->nsites, sizeof(*guids));
+	int err = c && dead && cables && guids ? 0 : -ENOMEM;
 
+	for (uint32_t site = 0; !err && site < t->nsites; site++) {
+		uint32_t sw = t->site_sw[site];
+
+		dead[site] = sw == DL_NONE;
+		if (dead[site])
+			continue;
+		guids[site] = t->fabric->nodes[t->fabric->switches[sw]].guid;
+		for (unsigned int d = 0; d < DIMS; d++)
+			cables[site * DIMS + d] = dl_torus_group_size(
+				t, sw, dl_torus_dir(d, false));
+	}
 	if (!err) {
-		c->grid = t->grid;
 		/* An absent dimension is neither open nor closed. */
-		for (d = 0; d < DL_TORUS_DIMS; d++)
+		for (unsigned int d = 0; d < DIMS; d++)
 			c->grid.mesh[d] &= c->grid.radix[d] > 1;
-		c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
 		c->portgroup_max_ports = largest_group(t);
-		c->path = strdup("(found from the cabling)");
-		c->seeds = calloc(max_seeds, sizeof(*c->seeds));
-		err = c->path && c->seeds ? 0 : -ENOMEM;
+		err = dl_torus_choose_seeds(&t->grid, dead, cables, guids,
+					    max_seeds, c);
 	}
-	if (!err)
-		err = dl_torus_choose_seeds(&t->grid, s.dead, s.cables, s.guids,
-					    c->seeds, max_seeds, &c->nseeds);
-	free(s.dead);
-	free(s.cables);
-	free(s.guids);
-	if (err) {
+	free(dead);
+	free(cables);
+	free(guids);
+	if (err)
 		dl_torus_config_free(c);
-		return err;
-	}
-	*out = c;
-	return 0;
+	else
+		*out = c;
+	return err;
 }

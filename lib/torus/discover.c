@@ -1,46 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Discovery: which switch sits at which site (rules A3).
+ * Discovery: from a configuration, what was known before, or the cabling
+ * alone, to a torus (rules A3).
  *
- * Problem.  The cabling is an undirected graph of switches.  We look for an
- * assignment of switches to sites of the configured grid under which cabled
- * switches sit at neighbouring sites, starting from the switches that the
- * seed names.  Some switches and cables may be missing, some may not belong.
+ * Problem.  Choose from where the solver (solver.c) begins, so that it places
+ * most switches and no restart of a subnet manager changes coordinates; then
+ * sort the cables between neighbouring sites into one group a direction, and
+ * list what does not fit (off_torus.c).
  *
- * Method.  The assignment is a constraint problem, solved by arc
- * consistency.  A switch with a placed neighbour has at most six candidate
- * sites; a candidate survives when
+ * Method.  What was known before comes first, if the configuration does not
+ * contradict it; then the first usable seed; where damage keeps that from
+ * placing every switch, others, and the one that places the most is taken;
+ * then hints (hints.c).  Without seeds the cabling tells one (infer.c).
  *
- *   - it is free,
- *   - it is next to the site of every placed neighbour, and
- *   - every unplaced neighbour that has candidates has one next to it.
+ * Choices.  What a seed leaves open (rings of four) is tried in all ways until
+ * one makes a whole torus.
  *
- * A switch that is left with one candidate is placed there, which narrows its
- * surroundings.  In a torus two switches at right angles of a third have
- * exactly one common neighbour besides it, so this rule alone unrolls the
- * grid, whatever its shape, with no case for corners, edges or radices.
+ * Meshes.  Without a dateline keyword the seed's switch may be anywhere in an
+ * open dimension: the solver runs in a window wide enough for every position,
+ * and the result is shifted.
  *
- * Soundness.  While all cables belong to the grid, each step removes only
- * candidates that no complete assignment has, so nothing is ever misplaced,
- * however many switches and cables are missing.  To stand up to a few cables
- * that do not belong, switches with two placed neighbours or more go first,
- * and a switch whose neighbours contradict each other follows the majority.
- * What hangs on one switch, or joins no more than two, may not belong either:
- * such switches narrow nothing, and are placed last, by evidence (branches.c).
+ * Radix 2.  A closed dimension of radix 2 is an open one with more cables:
+ * both ways lead to the same switch, no path ever wraps, and no dateline is
+ * crossed.  Treating it so leaves no doubt about which cable points which way.
  *
- * Ambiguity.  A ring of four is itself a square, so in a dimension of radix 4
- * a seed with one direction leaves a choice.  On a whole torus all choices
- * are equivalent, so one is made, by GUID, and a restarted subnet manager
- * makes the same.  On a damaged one another choice would mean other SLs than
- * those granted before, so none is made: the switches concerned are listed.
- *
- * Meshes.  Without a dateline keyword the seed's switch may stand anywhere in
- * an open dimension: the search runs in a window wide enough for every
- * position and shifts the result.  What is placed may not spread over more of
- * the window than the dimension is long.
- *
- * Cost.  Each placement wakes a bounded number of switches, so the whole is
- * linear in the fabric.
+ * Limits.  At most MAX_SEEDS seeds and MAX_TRIES choices are tried.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,58 +38,43 @@
 #define MAX_SEEDS 8	      /* seeds tried on a damaged torus */
 #define PLACED_WITHOUT_SEED 4 /* one switch in so many, at least */
 
-/* A seed made of switches of this fabric. */
-struct usable_seed {
-	uint32_t from;
-	uint32_t to[DL_TORUS_DIRS]; /* or DL_NONE */
-};
-
-static const char *dir_name(unsigned int dir)
-{
-	static const char *const names[DL_TORUS_DIRS] = { "xp", "xm", "yp",
-							  "ym", "zp", "zm" };
-
-	return names[dir];
-}
+/* ---- one seed ---------------------------------------------------------- */
 
 /* Is every dimension's direction given by a cable that exists? */
-static bool seed_usable(const struct dl_torus_search *s,
-			const struct dl_torus_grid *g,
-			const struct dl_torus_seed *seed,
-			const struct dl_log *log, struct usable_seed *out)
+static bool is_usable(const struct dl_torus_solver *s,
+		      const struct dl_torus_seed *seed,
+		      const struct dl_log *log)
 {
-	unsigned int d, dir, given;
+	uint32_t from = dl_torus_find_switch(s, seed->from);
 
-	out->from = dl_torus_search_find(s, seed->from);
-	if (out->from == DL_NONE) {
+	if (from == DL_NONE) {
 		dl_log(log, DL_LOG_WARNING,
 		       "seed of line %u: switch 0x%016" PRIx64
 		       " is not in the fabric",
 		       seed->line, seed->from);
 		return false;
 	}
-	for (d = 0; d < DL_TORUS_DIMS; d++) {
-		given = 0;
-		for (dir = dl_torus_dir(d, false); dir <= dl_torus_dir(d, true);
-		     dir++) {
-			out->to[dir] = DL_NONE;
-			if (!seed->to[dir] || g->radix[d] == 1)
+	for (unsigned int d = 0; d < DIMS; d++) {
+		bool given = s->real.radix[d] == 1;
+
+		for (unsigned int side = 0; side < 2; side++) {
+			unsigned int dir = dl_torus_dir(d, side);
+			uint32_t to = dl_torus_find_switch(s, seed->to[dir]);
+
+			if (!seed->to[dir] || s->real.radix[d] == 1)
 				continue;
-			out->to[dir] = dl_torus_search_find(s, seed->to[dir]);
-			if (out->to[dir] != DL_NONE &&
-			    dl_torus_search_cabled(s, out->from,
-						   out->to[dir])) {
-				given++;
+			if (to != DL_NONE &&
+			    dl_torus_cabled(&s->graph, from, to)) {
+				given = true;
 				continue;
 			}
-			out->to[dir] = DL_NONE;
 			dl_log(log, DL_LOG_WARNING,
-			       "seed of line %u: no cable for %s_link "
+			       "seed of line %u: no cable for %c%c_link "
 			       "0x%016" PRIx64 " 0x%016" PRIx64,
-			       seed->line, dir_name(dir), seed->from,
-			       seed->to[dir]);
+			       seed->line, 'x' + d, side ? 'm' : 'p',
+			       seed->from, seed->to[dir]);
 		}
-		if (!given && g->radix[d] > 1) {
+		if (!given) {
 			dl_log(log, DL_LOG_WARNING,
 			       "seed of line %u gives no direction for "
 			       "dimension %c",
@@ -116,92 +85,67 @@ static bool seed_usable(const struct dl_torus_search *s,
 	return true;
 }
 
-/* Where the seed's common switch stands in the search's grid. */
-static uint32_t seed_site(const struct dl_torus_grid *real,
-			  const struct dl_torus_grid *window,
-			  const struct dl_torus_seed *seed)
+/* Put a seed's switches in place and let the rest follow. */
+static int grow(struct dl_torus_solver *s, const struct dl_torus_grid *window,
+		const struct dl_torus_seed *seed)
 {
-	uint32_t c[DL_TORUS_DIMS];
-	unsigned int d;
+	struct dl_torus_claim claims[DIRS + 1];
+	uint32_t c[DIMS];
+	unsigned int n;
+	int err = dl_torus_solver_begin(s, window);
 
-	dl_torus_site_coord(real, dl_torus_seed_site(real, seed), c);
-	for (d = 0; d < DL_TORUS_DIMS; d++)
-		if (window->radix[d] != real->radix[d])
-			c[d] = real->radix[d] - 1; /* the window's middle */
-	return dl_torus_site(window, c);
+	if (err)
+		return err;
+	dl_torus_site_coord(&s->real, dl_torus_seed_site(&s->real, seed), c);
+	for (unsigned int d = 0; d < DIMS; d++)
+		if (window->radix[d] != s->real.radix[d])
+			c[d] = s->real.radix[d] - 1; /* the window's middle */
+	n = dl_torus_seed_claims(s, seed, dl_torus_site(window, c), true,
+				 claims);
+	for (unsigned int i = 0; i < n; i++)
+		if (s->sw_at[claims[i].site] == DL_NONE &&
+		    s->site_of[claims[i].sw] == DL_NONE)
+			dl_torus_place(s, claims[i].sw, claims[i].site);
+	dl_torus_solver_run(s);
+	return 0;
 }
 
-/* Put the seed's switches in place and let the rest follow. */
-static void grow(struct dl_torus_search *s, uint32_t origin,
-		 const struct usable_seed *seed)
+/* Grow from one seed; see "Choices" and "Meshes" above. */
+static int grow_from(struct dl_torus_solver *s, const struct dl_torus_config *c,
+		     uint32_t i)
 {
-	unsigned int dir;
+	const struct dl_torus_seed *seed = &c->seeds[i];
+	struct dl_torus_grid window = s->real;
+	int err;
 
-	dl_torus_search_reset(s);
-	dl_torus_search_place(s, seed->from, origin);
-	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
-		uint32_t sw = seed->to[dir];
-		uint32_t site = s->next[origin * DL_TORUS_DIRS + dir];
-
-		/* With two coordinates both ways lead to the other one. */
-		if (s->grid.radix[dl_torus_dir_dim(dir)] == 2 &&
-		    site == DL_NONE)
-			site = s->next[origin * DL_TORUS_DIRS +
-				       dl_torus_opposite(dir)];
-		if (sw != DL_NONE && site != DL_NONE &&
-		    s->sw_at[site] == DL_NONE && s->site_of[sw] == DL_NONE)
-			dl_torus_search_place(s, sw, site);
-	}
-	dl_torus_search_run(s);
-}
-
-/* Is every site of the grid taken, and every hop of it cabled? */
-static bool whole(const struct dl_torus_search *s)
-{
-	uint32_t site, next;
-	unsigned int dir;
-
-	if (s->nplaced != s->nreal)
-		return false;
-	for (site = 0; site < s->nsites; site++) {
-		for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
-			next = s->next[site * DL_TORUS_DIRS + dir];
-			if (s->sw_at[site] != DL_NONE && next != DL_NONE &&
-			    s->sw_at[next] != DL_NONE &&
-			    !dl_torus_search_cabled(s, s->sw_at[site],
-						    s->sw_at[next]))
-				return false;
-		}
-	}
-	return true;
-}
-
-/*
- * Try the choices that the seed leaves open, until one makes a whole torus.
- * If none does, leaves the search as it is without choices.
- */
-static bool grow_by_choice(struct dl_torus_search *s, uint32_t origin,
-			   const struct usable_seed *seed)
-{
-	uint32_t try;
-
+	for (unsigned int d = 0; d < DIMS; d++)
+		if (c->grid.mesh[d] && s->real.radix[d] > 1 &&
+		    !seed->has_dateline[d])
+			window.radix[d] = 2 * s->real.radix[d] - 1;
+	s->seed = i;
+	s->may_choose = false;
+	err = grow(s, &window, seed);
+	if (err || dl_torus_find_ambiguous(s) == DL_NONE)
+		return err;
 	s->may_choose = true;
-	for (try = 0; try < MAX_TRIES; try++) {
+	for (uint32_t try = 0; !err && try < MAX_TRIES; try++) {
 		s->choices = try;
-		grow(s, origin, seed);
-		if (whole(s))
-			return true;
+		err = grow(s, &window, seed);
+		if (!err && dl_torus_is_whole(s))
+			return 0;
 	}
 	s->may_choose = false;
-	grow(s, origin, seed);
-	return false;
+	return err ? err : grow(s, &window, seed);
 }
 
-static void report_ambiguous(const struct dl_torus_search *s,
+static void report_ambiguous(const struct dl_torus_solver *s,
 			     const struct dl_log *log)
 {
-	uint32_t node = s->f->switches[dl_torus_search_ambiguous(s)];
+	uint32_t sw = dl_torus_find_ambiguous(s), node;
 
+	if (s->may_choose || sw == DL_NONE)
+		return;
+	node = s->f->switches[sw];
 	dl_log(log, DL_LOG_WARNING,
 	       "switch 0x%016" PRIx64 " \"%s\" could sit at several sites; a "
 	       "seed that names both directions of every dimension of radix 4 "
@@ -209,113 +153,74 @@ static void report_ambiguous(const struct dl_torus_search *s,
 	       s->f->nodes[node].guid, dl_fabric_node_name(s->f, node));
 }
 
-/*
- * Dimensions that are declared open and have no dateline: see "Meshes" above.
- */
-static struct dl_torus_grid search_window(const struct dl_torus_grid *g,
-					  const struct dl_torus_grid *declared,
-					  const struct dl_torus_seed *seed)
+/* ---- where to begin ---------------------------------------------------- */
+
+/* Leaves s->seed DL_NONE when no seed is usable. */
+static int grow_from_best(struct dl_torus_solver *s,
+			  const struct dl_torus_config *c,
+			  const struct dl_log *log)
 {
-	struct dl_torus_grid w = *g;
-	unsigned int d;
+	uint32_t most = 0, tries = 0, best = DL_NONE;
+	int err = 0;
 
-	for (d = 0; d < DL_TORUS_DIMS; d++)
-		if (declared->mesh[d] && g->radix[d] > 1 &&
-		    !seed->has_dateline[d])
-			w.radix[d] = 2 * g->radix[d] - 1;
-	return w;
-}
-
-/*
- * How far the window's origin lies from the grid's, in each dimension: the
- * seed's switch is at coordinate 0 if everything found fits so, else the
- * lowest coordinate found is 0.
- */
-static void window_offset(const struct dl_torus_search *s,
-			  const struct dl_torus_grid *g,
-			  uint32_t offset[DL_TORUS_DIMS])
-{
-	uint32_t low[DL_TORUS_DIMS], i, c[DL_TORUS_DIMS];
-	unsigned int d;
-
-	for (d = 0; d < DL_TORUS_DIMS; d++) {
-		offset[d] = s->grid.radix[d] == g->radix[d] ? 0 :
-							      g->radix[d] - 1;
-		low[d] = offset[d];
-	}
-	for (i = 0; i < s->f->nswitches; i++) {
-		if (s->site_of[i] == DL_NONE)
+	memset(s->known_off, 0, s->n);
+	s->seed = DL_NONE;
+	for (uint32_t i = 0; !err && i < c->nseeds && tries < MAX_SEEDS; i++) {
+		if (!is_usable(s, &c->seeds[i], log))
 			continue;
-		dl_torus_site_coord(&s->grid, s->site_of[i], c);
-		for (d = 0; d < DL_TORUS_DIMS; d++)
-			if (c[d] < low[d])
-				low[d] = c[d];
-	}
-	for (d = 0; d < DL_TORUS_DIMS; d++)
-		offset[d] = low[d];
-}
-
-static void copy_sites(struct dl_torus *t, const struct dl_torus_search *s)
-{
-	uint32_t offset[DL_TORUS_DIMS], c[DL_TORUS_DIMS], i;
-	unsigned int d;
-
-	window_offset(s, &t->grid, offset);
-	memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw));
-	t->nplaced = 0;
-	for (i = 0; i < s->f->nswitches; i++) {
-		t->sw_site[i] = DL_NONE;
-		if (s->site_of[i] == DL_NONE)
-			continue;
-		dl_torus_site_coord(&s->grid, s->site_of[i], c);
-		for (d = 0; d < DL_TORUS_DIMS; d++) {
-			c[d] -= offset[d];
-			if (c[d] >= t->grid.radix[d])
-				break;
+		tries++;
+		err = grow_from(s, c, i);
+		if (!err && s->nplaced == s->n)
+			return 0;
+		if (!err && s->nplaced > most) {
+			most = s->nplaced;
+			best = i;
 		}
-		if (d < DL_TORUS_DIMS)
-			continue;
-		t->sw_site[i] = dl_torus_site(&t->grid, c);
-		t->site_sw[t->sw_site[i]] = i;
-		t->nplaced++;
 	}
-}
-
-/* Grow from one seed; the search then holds what was found. */
-static int grow_from(struct dl_torus_search *s, const struct dl_torus *t,
-		     const struct dl_torus_config *c, uint32_t i,
-		     const struct usable_seed *seed, const struct dl_log *log)
-{
-	struct dl_torus_grid window =
-		search_window(&t->grid, &c->grid, &c->seeds[i]);
-	uint32_t origin;
-	int err = dl_torus_search_grid(s, &window, &t->grid);
-
 	if (err)
 		return err;
-	origin = seed_site(&t->grid, &window, &c->seeds[i]);
-	grow(s, origin, seed);
-	if (dl_torus_search_ambiguous(s) != DL_NONE &&
-	    !grow_by_choice(s, origin, seed))
+	if (best == DL_NONE)
+		return dl_torus_solver_begin(s, &s->real);
+	if (s->seed != best)
+		err = grow_from(s, c, best);
+	if (!err)
 		report_ambiguous(s, log);
+	return err;
+}
+
+/* Begin with what was known, if neither cables nor seeds contradict it. */
+static int grow_from_before(struct dl_torus_solver *s,
+			    const struct dl_torus_config *c,
+			    const struct dl_torus *before, bool *known)
+{
+	int err;
+
+	*known = false;
+	if (!before || !dl_torus_same_grid(&before->grid, &s->real))
+		return 0;
+	err = dl_torus_solver_begin(s, &s->real);
+	if (err)
+		return err;
+	s->seed = before->seed < c->nseeds ? before->seed : 0;
+	dl_torus_hint_before(s, before);
+	dl_torus_solver_run(s);
+	*known = s->nplaced && dl_torus_hints_agree(s, c);
 	return 0;
 }
 
-/* Ask for what the cables around the seed leave open (anchors.c). */
-static void ask_further(struct dl_torus_search *s, const struct dl_torus *t,
-			const struct dl_torus_config *c, uint32_t seed,
+/* Place what the cables around the seed leave open. */
+static void ask_further(struct dl_torus_solver *s,
+			const struct dl_torus_config *c,
 			const struct dl_log *log)
 {
-	bool windowed =
-		memcmp(s->grid.radix, t->grid.radix, sizeof(s->grid.radix));
 	uint32_t by_seeds = 0, by_ports;
 
-	if (!windowed) {
-		by_seeds = dl_torus_hint_seeds(s, c, seed);
-		dl_torus_search_run(s);
+	if (s->nsites == s->nreal) {
+		by_seeds = dl_torus_hint_seeds(s, c);
+		dl_torus_solver_run(s);
 	}
 	by_ports = dl_torus_hint_ports(s);
-	dl_torus_search_run(s);
+	dl_torus_solver_run(s);
 	if (by_seeds || by_ports)
 		dl_log(log, DL_LOG_INFO,
 		       "places that the cables around the seed "
@@ -323,98 +228,195 @@ static void ask_further(struct dl_torus_search *s, const struct dl_torus *t,
 		       by_seeds, by_ports);
 }
 
-/*
- * The first usable seed counts; where damage keeps it from placing every
- * switch, others are tried and the one that places the most is taken.  *best
- * is DL_NONE when none is usable.
- */
-static int grow_from_best(struct dl_torus_search *s, const struct dl_torus *t,
-			  const struct dl_torus_config *c, uint32_t *best,
-			  const struct dl_log *log)
+int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
+		   const struct dl_torus *before, const struct dl_log *log)
 {
-	uint32_t i, most = 0, tries = 0;
-	struct usable_seed seed;
-	int err = 0;
-
-	*best = DL_NONE;
-	for (i = 0; !err && i < c->nseeds && tries < MAX_SEEDS; i++) {
-		if (!seed_usable(s, &t->grid, &c->seeds[i], log, &seed))
-			continue;
-		tries++;
-		err = grow_from(s, t, c, i, &seed, NULL);
-		if (!err && s->nplaced > most) {
-			most = s->nplaced;
-			*best = i;
-		}
-		if (!err && most == t->fabric->nswitches)
-			return 0;
-	}
-	if (err || *best == DL_NONE)
-		return err;
-	seed_usable(s, &t->grid, &c->seeds[*best], NULL, &seed);
-	return grow_from(s, t, c, *best, &seed, log);
-}
-
-/* Begin with what was known before, or (NULL) with nothing. */
-static int grow_from_before(struct dl_torus_search *s, const struct dl_torus *t,
-			    const struct dl_torus *before)
-{
-	int err = dl_torus_search_grid(s, &t->grid, &t->grid);
-
-	if (err)
-		return err;
-	dl_torus_search_reset(s);
-	if (before)
-		dl_torus_hint_before(s, before);
-	dl_torus_search_run(s);
-	return 0;
-}
-
-static bool same_grid(const struct dl_torus_grid *a,
-		      const struct dl_torus_grid *b)
-{
-	return !memcmp(a->radix, b->radix, sizeof(a->radix)) &&
-	       !memcmp(a->mesh, b->mesh, sizeof(a->mesh));
-}
-
-int dl_torus_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
-			const struct dl_torus *before, const struct dl_log *log)
-{
-	uint32_t best = DL_NONE;
-	bool known = false;
-	struct dl_torus_search s;
+	bool known;
 	int err;
 
-	err = dl_torus_search_init(&s, t->fabric);
+	s->real = c->grid;
+	for (unsigned int d = 0; d < DIMS; d++)
+		s->real.mesh[d] |= s->real.radix[d] <= 2;
+	s->may_choose = false;
+	err = grow_from_before(s, c, before, &known);
+	if (!err && !known)
+		err = grow_from_best(s, c, log);
 	if (err)
 		return err;
-	if (before && same_grid(&before->grid, &t->grid)) {
-		err = grow_from_before(&s, t, before);
-		known = !err && s.nplaced && dl_torus_hints_agree(&s, c);
-		best = before->seed < c->nseeds ? before->seed : 0;
-	}
-	/* What was known is wrong, if it contradicts. */
-	if (!err && !known) {
-		memset(s.known_odd, 0, t->fabric->nswitches);
-		err = grow_from_best(&s, t, c, &best, log);
-	}
-	if (!err && best == DL_NONE)
-		err = grow_from_before(&s, t, NULL);
-	if (!err && s.nplaced < t->fabric->nswitches)
-		ask_further(&s, t, c, best, log);
+	if (s->nplaced < s->n)
+		ask_further(s, c, log);
 	/* A seed that is wrong must not pass for one that is damaged. */
-	if (!err && best == DL_NONE &&
-	    s.nplaced * PLACED_WITHOUT_SEED < t->fabric->nswitches) {
+	if (s->seed == DL_NONE && s->nplaced * PLACED_WITHOUT_SEED < s->n) {
 		dl_log(log, DL_LOG_ERROR,
 		       "%s: none of its %u seeds has all its switches and "
 		       "cables in this fabric",
 		       c->path, c->nseeds);
-		err = -EINVAL;
+		return -EINVAL;
 	}
+	return 0;
+}
+
+/* ---- the torus --------------------------------------------------------- */
+
+static int allocate(struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	size_t nsw = f->nswitches + 1;
+
+	t->site_sw = malloc(t->nsites * sizeof(*t->site_sw));
+	t->sw_site = calloc(nsw, (4 + DIRS) * sizeof(*t->sw_site) + 1);
+	t->off_links = malloc((f->nports / 2 + 1) * sizeof(*t->off_links));
+	t->port_dir = malloc(2 * (size_t)f->nports + 2);
+	if (!t->site_sw || !t->sw_site || !t->off_links || !t->port_dir)
+		return -ENOMEM;
+	t->attachment = t->sw_site + nsw;
+	t->uplink = t->attachment + nsw;
+	t->unplaced = t->uplink + nsw;
+	t->group_first = t->unplaced + nsw;
+	t->off_kind = (uint8_t *)(t->group_first + DIRS * nsw);
+	t->group_ports = t->port_dir + f->nports + 1;
+	return 0;
+}
+
+/*
+ * How far a window's origin lies from the grid's, in each dimension: the
+ * seed's switch is at coordinate 0 if everything found fits so, else the
+ * lowest coordinate found is 0.
+ */
+static void find_offset(const struct dl_torus_solver *s, uint32_t offset[DIMS])
+{
+	for (unsigned int d = 0; d < DIMS; d++) {
+		bool window = s->grid.radix[d] != s->real.radix[d];
+
+		offset[d] = window ? s->real.radix[d] - 1 : 0;
+		if (window && s->low[d] < offset[d])
+			offset[d] = s->low[d];
+	}
+}
+
+static void copy_sites(struct dl_torus *t, const struct dl_torus_solver *s)
+{
+	uint32_t offset[DIMS], c[DIMS];
+	bool inside;
+
+	find_offset(s, offset);
+	memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw));
+	for (uint32_t sw = 0; sw < s->n; sw++) {
+		t->sw_site[sw] = DL_NONE;
+		if (s->site_of[sw] == DL_NONE)
+			continue;
+		dl_torus_site_coord(&s->grid, s->site_of[sw], c);
+		inside = true;
+		for (unsigned int d = 0; d < DIMS; d++) {
+			c[d] -= offset[d];
+			inside &= c[d] < t->grid.radix[d];
+		}
+		if (!inside)
+			continue;
+		t->sw_site[sw] = dl_torus_site(&t->grid, c);
+		t->site_sw[t->sw_site[sw]] = sw;
+		t->nplaced++;
+	}
+}
+
+/* In which direction does this port's cable leave its switch? */
+static unsigned int cable_direction(const struct dl_torus *t, uint32_t port)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t sw = f->nodes[f->ports[port].node].sw;
+	uint32_t far = dl_fabric_peer_switch(f, port);
+
+	if (sw == DL_NONE || far == DL_NONE || t->sw_site[sw] == DL_NONE ||
+	    t->sw_site[far] == DL_NONE)
+		return DIRS;
+	return dl_torus_direction(&t->grid, t->sw_site[sw], t->sw_site[far]);
+}
+
+static void sort_cables(struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t total = 0;
+
+	for (uint32_t port = 0; port < f->nports; port++) {
+		t->port_dir[port] = cable_direction(t, port);
+		if (t->port_dir[port] == DIRS &&
+		    dl_fabric_is_switch(f, f->ports[port].node) &&
+		    dl_fabric_peer_switch(f, port) != DL_NONE &&
+		    port < f->ports[port].peer)
+			t->off_links[t->noff_links++] = port;
+	}
+	for (uint32_t g = 0; g < f->nswitches * DIRS; g++) {
+		const struct dl_fabric_node *n =
+			&f->nodes[f->switches[g / DIRS]];
+
+		for (unsigned int p = 1; p <= n->nports; p++)
+			if (t->port_dir[n->first_port + p] == g % DIRS)
+				t->group_ports[total++] = p;
+		t->group_first[g + 1] = total;
+	}
+	t->nlinks = total / 2;
+}
+
+static int make_torus(const struct dl_torus_solver *s, struct dl_torus **out)
+{
+	struct dl_torus *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->fabric = s->f;
+	t->grid = s->real;
+	t->nsites = dl_torus_grid_sites(&t->grid);
+	t->seed = s->seed == DL_NONE ? 0 : s->seed;
+	err = allocate(t);
 	if (!err) {
-		t->seed = best == DL_NONE ? 0 : best;
-		copy_sites(t, &s);
+		copy_sites(t, s);
+		sort_cables(t);
+		err = dl_torus_find_off_torus(t);
 	}
-	dl_torus_search_free(&s);
+	if (err)
+		dl_torus_free(t);
+	else
+		*out = t;
 	return err;
+}
+
+int dl_torus_discover_again(const struct dl_fabric *f,
+			    const struct dl_torus_config *c,
+			    const struct dl_torus *before,
+			    const struct dl_log *log, struct dl_torus **out)
+{
+	struct dl_torus_config *inferred = NULL;
+	struct dl_torus_solver s;
+	int err = dl_torus_solver_init(&s, f);
+
+	if (!err && !c->nseeds)
+		err = dl_torus_infer_grid(&s, &c->grid, log, &inferred);
+	if (!err)
+		err = dl_torus_solve(&s, inferred ? inferred : c, before, log);
+	if (!err)
+		err = make_torus(&s, out);
+	if (!err)
+		dl_torus_report_off_torus(*out, log);
+	dl_torus_config_free(inferred);
+	dl_torus_solver_free(&s);
+	return err;
+}
+
+int dl_torus_discover(const struct dl_fabric *f,
+		      const struct dl_torus_config *c, const struct dl_log *log,
+		      struct dl_torus **out)
+{
+	return dl_torus_discover_again(f, c, NULL, log, out);
+}
+
+void dl_torus_free(struct dl_torus *t)
+{
+	if (!t)
+		return;
+	free(t->site_sw);
+	free(t->sw_site);
+	free(t->off_links);
+	free(t->port_dir);
+	free(t);
 }

@@ -343,7 +343,6 @@ static int build_fabric(struct build *b)
 static int build_config(struct build *b)
 {
 	const struct dl_torus_plan *p = b->plan;
-	struct dl_torus_config *c = b->c;
 	uint32_t group = p->parallel;
 	int err;
 
@@ -352,18 +351,14 @@ static int build_config(struct build *b)
 			group = 2 * p->parallel;
 	if (group < p->hosts + 1)
 		group = p->hosts + 1;
-	c->grid = p->grid;
-	c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
-	c->portgroup_max_ports = group > DL_TORUS_DEFAULT_PORTGROUP ?
-					 group :
-					 DL_TORUS_DEFAULT_PORTGROUP;
-	c->path = strdup("generated");
-	c->seeds = calloc(MAX_SEEDS, sizeof(*c->seeds));
-	if (!c->path || !c->seeds)
+	b->c = dl_torus_config_new(&p->grid, "generated", MAX_SEEDS);
+	if (!b->c)
 		return -ENOMEM;
+	if (group > b->c->portgroup_max_ports)
+		b->c->portgroup_max_ports = group;
 	err = dl_torus_choose_seeds(&p->grid, b->dead, b->cables, b->site_guid,
-				    c->seeds, MAX_SEEDS, &c->nseeds);
-	if (!err && !c->nseeds)
+				    MAX_SEEDS, b->c);
+	if (!err && !b->c->nseeds)
 		dl_log(b->log, DL_LOG_WARNING,
 		       "so much has failed that no switch can be the seed; "
 		       "the configuration has none");
@@ -382,9 +377,8 @@ static int allocate(struct build *b)
 	b->guid = malloc(nodes * sizeof(*b->guid));
 	b->site_guid = malloc(nsites * sizeof(*b->site_guid));
 	b->port = malloc(nsites * b->nports);
-	b->c = calloc(1, sizeof(*b->c));
 	if (!b->dead || !b->cables || !b->items || !b->node || !b->guid ||
-	    !b->site_guid || !b->port || !b->c)
+	    !b->site_guid || !b->port)
 		return -ENOMEM;
 	return dl_fabric_new(&b->f);
 }

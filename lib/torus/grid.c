@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Arithmetic on the grid of sites (rules A1). */
-#include "dateline/torus.h"
+/* Arithmetic on the grid of sites (rules A1), and the list of them. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "torus/internal.h"
 
 uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
 			    unsigned int dir)
 {
 	unsigned int dim = dl_torus_dir_dim(dir);
-	uint32_t radix = g->radix[dim];
-	uint32_t stride = 1;
-	uint32_t here, there;
+	uint32_t radix = g->radix[dim], stride = 1, here, there;
 	bool wraps;
 
 	if (radix < 2)
@@ -28,11 +29,72 @@ uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
 	return site - here * stride + there * stride;
 }
 
+unsigned int dl_torus_direction(const struct dl_torus_grid *g, uint32_t from,
+				uint32_t to)
+{
+	uint32_t apart = from < to ? to - from : from - to, stride = 1;
+
+	for (unsigned int d = 0; d < DIMS; stride *= g->radix[d], d++) {
+		/* Divide only where it may be one step, or one round the end. */
+		if (apart != stride && apart != stride * (g->radix[d] - 1))
+			continue;
+		for (unsigned int side = 0; side < 2; side++)
+			if (dl_torus_site_next(g, from,
+					       dl_torus_dir(d, side)) == to)
+				return dl_torus_dir(d, side);
+	}
+	return DIRS;
+}
+
+uint32_t dl_torus_site_distance(const struct dl_torus_grid *g, uint32_t a,
+				uint32_t b)
+{
+	uint32_t x[DIMS], y[DIMS], hops = 0;
+
+	dl_torus_site_coord(g, a, x);
+	dl_torus_site_coord(g, b, y);
+	for (unsigned int d = 0; d < DIMS; d++) {
+		uint32_t apart = x[d] > y[d] ? x[d] - y[d] : y[d] - x[d];
+
+		if (!g->mesh[d] && apart > g->radix[d] - apart)
+			apart = g->radix[d] - apart;
+		hops += apart;
+	}
+	return hops;
+}
+
 unsigned int dl_torus_last_dim(const struct dl_torus_grid *g)
 {
-	unsigned int dim = DL_TORUS_DIMS - 1;
+	unsigned int dim = DIMS - 1;
 
 	while (dim > 0 && g->radix[dim] < 2)
 		dim--;
 	return dim;
+}
+
+bool dl_torus_same_grid(const struct dl_torus_grid *a,
+			const struct dl_torus_grid *b)
+{
+	bool same = true;
+
+	for (unsigned int d = 0; d < DIMS; d++)
+		same &= a->radix[d] == b->radix[d] && a->mesh[d] == b->mesh[d];
+	return same;
+}
+
+int dl_torus_write_list(const struct dl_torus *t, FILE *to)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	for (uint32_t site = 0; site < t->nsites; site++) {
+		uint32_t sw = t->site_sw[site], c[DIMS];
+
+		if (sw == DL_NONE)
+			continue;
+		dl_torus_site_coord(&t->grid, site, c);
+		fprintf(to, "switch %u,%u,%u GUID 0x%016" PRIx64 " (%s)\n",
+			c[0], c[1], c[2], f->nodes[f->switches[sw]].guid,
+			dl_fabric_node_name(f, f->switches[sw]));
+	}
+	return fflush(to) || ferror(to) ? -EIO : 0;
 }

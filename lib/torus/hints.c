@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placing what the cables around one seed leave open (rules A3).
+ * Hints: where switches are that the cables around one seed do not place
+ * (rules A3).
  *
- * On a heavily damaged torus arc consistency (discover.c) ends early: a part
- * hangs on by one cable whose direction nobody tells, or is cut off from the
- * seed by a row of failed switches.  Path SLs depend on coordinates, so it is
- * worth asking whoever may know, in this order:
+ * Problem.  On a heavily damaged torus arc consistency (solver.c) ends early:
+ * a part is attached by one cable whose direction nobody tells, or is cut off
+ * from the seed by a row of failed switches.  And a switch with one neighbour
+ * left, next to an empty site, may be that site's, with most of its cables
+ * dead, or a service switch.  Path SLs depend on coordinates, so it is worth
+ * asking whoever may know.
  *
+ * Method.  For parts that cables leave open, in this order:
+ *
+ * 0. the torus as it was before.  A switch does not move while a subnet
+ *    manager runs, unless somebody moves its cables, which then contradict
+ *    each other, or changes the configuration, which then contradicts what
+ *    was known.
  * 1. the other seeds.  Where a seed's datelines are given, the sites of all
  *    switches that it names are known, whether its cables are alive or not.
  *    A seed that contradicts what is placed already is left out.
@@ -15,88 +24,102 @@
  *    cables between placed switches contradict it, and if there are enough of
  *    them that this is no accident.
  *
- * And, before anything else, a subnet manager that has seen the fabric whole:
- * a switch does not move while it runs, unless somebody moves its cables,
- * which then contradict each other, or changes the configuration, which then
- * contradicts what was known.
+ * For weak switches, which wait until all others are placed, a score; those
+ * with two neighbours come first, and those that miss fewer hops:
  *
- * No switch is placed where a cable to a placed switch would not join
- * neighbours.  A mistake costs a detour, never safety: whatever the
- * coordinates, tables are proven.
+ * 1. Port numbers, if these mean the same direction on all switches, tell.
+ * 2. If the site's other neighbours are there, and cables are missing to more
+ *    of them than lead to the rest, the switch belongs to the site only if as
+ *    many hops are missing elsewhere: it takes a fabric that loses cables to
+ *    lose most of one switch's.
+ * 3. What had no place when the fabric was seen before has none now.
+ * 4. In an open dimension whose ends are not known, it does not make a plane
+ *    of its own.
  *
- * Cost: linear in the fabric, for each round of port numbers; there are as
- * many rounds as rows hang on each other, a handful.
+ * Invariant.  No switch is placed by a hint where a cable to a placed switch
+ * would not join neighbours.  A mistake costs a detour and an SL, never
+ * safety: whatever the coordinates, tables are verified.  What is left out is
+ * listed with the site (off_torus.c); a seed that names it settles the matter.
+ *
+ * Complexity: linear in the fabric, for each round of port numbers; there are
+ * as many rounds as rows depend on each other, a handful.
  */
-#include "torus/internal.h"
-
-#include <stdlib.h>
 #include <string.h>
+
+#include "torus/internal.h"
 
 #define ENOUGH 2 /* observations for each port number, on average */
 
-/* ---- other seeds --------------------------------------------------------- */
+/* ---- seeds ------------------------------------------------------------- */
 
-/* Does a seed say where it sits? */
-static bool is_absolute(const struct dl_torus_search *s,
+uint32_t dl_torus_seed_site(const struct dl_torus_grid *g,
+			    const struct dl_torus_seed *seed)
+{
+	uint32_t c[DIMS];
+
+	for (unsigned int d = 0; d < DIMS; d++) {
+		int32_t r = g->radix[d];
+
+		c[d] = ((-seed->dateline[d]) % r + r) % r;
+	}
+	return dl_torus_site(g, c);
+}
+
+unsigned int dl_torus_seed_claims(const struct dl_torus_solver *s,
+				  const struct dl_torus_seed *seed,
+				  uint32_t origin, bool cabled,
+				  struct dl_torus_claim claims[DIRS + 1])
+{
+	uint32_t from = dl_torus_find_switch(s, seed->from);
+	unsigned int n = 0;
+
+	if (from != DL_NONE)
+		claims[n++] = (struct dl_torus_claim){ from, origin };
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t sw = dl_torus_find_switch(s, seed->to[dir]);
+		uint32_t site = dl_torus_site_next(&s->grid, origin, dir);
+
+		/* With two coordinates both ways lead to the other one. */
+		if (site == DL_NONE &&
+		    s->grid.radix[dl_torus_dir_dim(dir)] == 2)
+			site = dl_torus_site_next(&s->grid, origin,
+						  dl_torus_opposite(dir));
+		if (sw != DL_NONE && site != DL_NONE &&
+		    (!cabled || dl_torus_cabled(&s->graph, from, sw)))
+			claims[n++] = (struct dl_torus_claim){ sw, site };
+	}
+	return n;
+}
+
+/* Does a seed say where in the grid it is? */
+static bool is_absolute(const struct dl_torus_solver *s,
 			const struct dl_torus_config *c, uint32_t seed)
 {
-	unsigned int d;
-
-	if (!seed)
-		return true;
-	for (d = 0; d < DL_TORUS_DIMS; d++)
+	for (unsigned int d = 0; seed && d < DIMS; d++)
 		if (s->grid.radix[d] > 1 && !c->seeds[seed].has_dateline[d])
 			return false;
 	return true;
 }
 
-/* Does a seed leave open where in an open dimension it stands? */
-static bool floats(const struct dl_torus_search *s,
+/* Does a seed leave open where in an open dimension it is? */
+static bool floats(const struct dl_torus_solver *s,
 		   const struct dl_torus_config *c, uint32_t seed)
 {
-	unsigned int d;
-
-	for (d = 0; d < DL_TORUS_DIMS; d++)
+	for (unsigned int d = 0; d < DIMS; d++)
 		if (s->grid.radix[d] > 1 && c->grid.mesh[d] &&
 		    !c->seeds[seed].has_dateline[d])
 			return true;
 	return false;
 }
 
-struct claim {
-	uint32_t sw, site;
-};
-
-/* The switches that a seed names and that are still there, with their sites. */
-static unsigned int list_claims(const struct dl_torus_search *s,
-				const struct dl_torus_seed *seed,
-				struct claim claims[DL_TORUS_DIRS + 1])
+/* What a seed claims, if nothing placed contradicts it. */
+static bool list_claims(const struct dl_torus_solver *s,
+			const struct dl_torus_seed *seed,
+			struct dl_torus_claim claims[DIRS + 1], unsigned int *n)
 {
-	uint32_t origin = dl_torus_seed_site(&s->grid, seed), site, sw;
-	unsigned int n = 0, dir;
-
-	sw = dl_torus_search_find(s, seed->from);
-	if (sw != DL_NONE)
-		claims[n++] = (struct claim){ sw, origin };
-	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
-		sw = dl_torus_search_find(s, seed->to[dir]);
-		site = s->next[origin * DL_TORUS_DIRS + dir];
-		if (site == DL_NONE &&
-		    s->grid.radix[dl_torus_dir_dim(dir)] == 2)
-			site = s->next[origin * DL_TORUS_DIRS +
-				       dl_torus_opposite(dir)];
-		if (sw != DL_NONE && site != DL_NONE)
-			claims[n++] = (struct claim){ sw, site };
-	}
-	return n;
-}
-
-static bool claims_agree(const struct dl_torus_search *s,
-			 const struct claim *claims, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
+	*n = dl_torus_seed_claims(s, seed, dl_torus_seed_site(&s->grid, seed),
+				  false, claims);
+	for (unsigned int i = 0; i < *n; i++)
 		if (s->site_of[claims[i].sw] != DL_NONE ?
 			    s->site_of[claims[i].sw] != claims[i].site :
 			    s->sw_at[claims[i].site] != DL_NONE)
@@ -104,229 +127,260 @@ static bool claims_agree(const struct dl_torus_search *s,
 	return true;
 }
 
-static uint32_t place_claims(struct dl_torus_search *s,
-			     const struct claim *claims, unsigned int n)
+uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
+			     const struct dl_torus_config *c)
 {
-	uint32_t placed = 0;
-	unsigned int i;
+	struct dl_torus_claim claims[DIRS + 1];
+	uint32_t before = s->nplaced;
+	unsigned int n;
 
-	if (!claims_agree(s, claims, n))
+	if (s->seed != DL_NONE && !is_absolute(s, c, s->seed))
 		return 0;
-	for (i = 0; i < n; i++) {
-		if (s->site_of[claims[i].sw] != DL_NONE ||
-		    !dl_torus_search_fits(s, claims[i].sw, claims[i].site))
+	for (uint32_t i = 0; i < c->nseeds; i++) {
+		if (!is_absolute(s, c, i) ||
+		    !list_claims(s, &c->seeds[i], claims, &n))
 			continue;
-		dl_torus_search_place(s, claims[i].sw, claims[i].site);
-		placed++;
+		for (unsigned int k = 0; k < n; k++)
+			if (s->site_of[claims[k].sw] == DL_NONE &&
+			    dl_torus_fits(s, claims[k].sw, claims[k].site))
+				dl_torus_place(s, claims[k].sw, claims[k].site);
 	}
-	return placed;
+	return s->nplaced - before;
 }
 
-uint32_t dl_torus_hint_seeds(struct dl_torus_search *s,
-			     const struct dl_torus_config *c, uint32_t main)
-{
-	struct claim claims[DL_TORUS_DIRS + 1];
-	uint32_t i, placed = 0;
-
-	if (main != DL_NONE && !is_absolute(s, c, main))
-		return 0;
-	for (i = 0; i < c->nseeds; i++)
-		if (is_absolute(s, c, i))
-			placed += place_claims(s, claims,
-					       list_claims(s, &c->seeds[i],
-							   claims));
-	return placed;
-}
-
-bool dl_torus_hints_agree(const struct dl_torus_search *s,
+bool dl_torus_hints_agree(const struct dl_torus_solver *s,
 			  const struct dl_torus_config *c)
 {
-	struct claim claims[DL_TORUS_DIRS + 1];
-	uint32_t i;
+	struct dl_torus_claim claims[DIRS + 1];
+	unsigned int n;
 
-	for (i = 0; i < c->nseeds; i++)
+	for (uint32_t i = 0; i < c->nseeds; i++)
 		if (is_absolute(s, c, i) && !floats(s, c, i) &&
-		    !claims_agree(s, claims,
-				  list_claims(s, &c->seeds[i], claims)))
+		    !list_claims(s, &c->seeds[i], claims, &n))
 			return false;
 	return true;
 }
 
-/* ---- from before --------------------------------------------------------- */
+/* ---- the torus before -------------------------------------------------- */
 
-void dl_torus_hint_before(struct dl_torus_search *s,
+/* Is a placed switch contradicted by most of its cables? */
+static bool is_contradicted(const struct dl_torus_solver *s, uint32_t sw)
+{
+	uint32_t agree = 0, against = 0;
+	const uint32_t *n, *end;
+
+	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++) {
+		if (s->site_of[*n] == DL_NONE)
+			continue;
+		if (dl_torus_adjacent(s, s->site_of[sw], s->site_of[*n]))
+			agree++;
+		else
+			against++;
+	}
+	return against > agree;
+}
+
+void dl_torus_hint_before(struct dl_torus_solver *s,
 			  const struct dl_torus *before)
 {
 	const struct dl_fabric *then = before->fabric;
-	uint32_t site, sw, i;
 
-	for (site = 0; site < s->nsites; site++) {
-		if (before->site_sw[site] == DL_NONE)
+	for (uint32_t site = 0; site < s->nsites; site++) {
+		uint32_t was = before->site_sw[site], sw;
+
+		if (was == DL_NONE)
 			continue;
-		i = then->switches[before->site_sw[site]];
-		sw = dl_torus_search_find(s, then->nodes[i].guid);
+		sw = dl_torus_find_switch(
+			s, then->nodes[then->switches[was]].guid);
 		if (sw != DL_NONE && s->site_of[sw] == DL_NONE)
-			dl_torus_search_place(s, sw, site);
+			dl_torus_place(s, sw, site);
 	}
-	/* Who was there without a place is odd. */
-	for (i = 0; then != s->f && i < before->nunplaced; i++) {
+	for (uint32_t i = 0; then != s->f && i < before->nunplaced; i++) {
 		uint32_t node = then->switches[before->unplaced[i]];
+		uint32_t sw = dl_torus_find_switch(s, then->nodes[node].guid);
 
-		sw = dl_torus_search_find(s, then->nodes[node].guid);
 		if (sw != DL_NONE)
-			s->known_odd[sw] = true;
+			s->known_off[sw] = true;
 	}
-	/* Out with those that most of their cables contradict. */
-	for (sw = 0; sw < s->f->nswitches; sw++) {
-		uint32_t for_it = 0, against = 0;
-
-		if (s->site_of[sw] == DL_NONE)
-			continue;
-		for (i = s->adj.first[sw]; i < s->adj.first[sw + 1]; i++) {
-			uint32_t at = s->site_of[s->adj.list[i]];
-
-			if (at == DL_NONE)
-				continue;
-			if (dl_torus_sites_adjacent(s, s->site_of[sw], at))
-				for_it++;
-			else
-				against++;
-		}
-		if (against > for_it)
-			dl_torus_search_unplace(s, sw);
-	}
+	for (uint32_t sw = 0; sw < s->n; sw++)
+		if (s->site_of[sw] != DL_NONE && is_contradicted(s, sw))
+			dl_torus_unplace(s, sw);
 }
 
-/* ---- port numbers -------------------------------------------------------- */
+/* ---- port numbers ------------------------------------------------------ */
 
-/* The direction from one site to the next, or DL_TORUS_DIRS if it cannot be told. */
-static unsigned int direction(const struct dl_torus_search *s, uint32_t a,
-			      uint32_t b)
+/* The direction between sites, or DIRS where both ways lead to the same. */
+static unsigned int direction(const struct dl_torus_solver *s, uint32_t from,
+			      uint32_t to)
 {
-	unsigned int dir;
+	unsigned int dir = dl_torus_direction(&s->grid, from, to);
 
-	for (dir = 0; dir < DL_TORUS_DIRS; dir++)
-		if (s->next[a * DL_TORUS_DIRS + dir] == b)
-			return s->grid.radix[dl_torus_dir_dim(dir)] > 2 ?
-				       dir :
-				       DL_TORUS_DIRS;
-	return DL_TORUS_DIRS;
+	return dir < DIRS && s->grid.radix[dl_torus_dir_dim(dir)] > 2 ? dir :
+									DIRS;
 }
 
-/* The switch at the far end of a port, or DL_NONE. */
-static uint32_t far_switch(const struct dl_torus_search *s, uint32_t sw,
-			   unsigned int num)
+/* The site at the far end of a port, or DL_NONE, and the port number there. */
+static uint32_t far_site(const struct dl_torus_solver *s, uint32_t sw,
+			 unsigned int num, unsigned int *far_num)
 {
 	const struct dl_fabric *f = s->f;
+	uint32_t port = f->nodes[f->switches[sw]].first_port + num;
+	uint32_t far = dl_fabric_peer_switch(f, port);
 
-	return dl_fabric_peer_switch(f, f->nodes[f->switches[sw]].first_port +
-						num);
+	if (far == DL_NONE)
+		return DL_NONE;
+	*far_num = f->ports[f->ports[port].peer].num;
+	return s->site_of[far];
 }
 
-bool dl_torus_ports_learn(const struct dl_torus_search *s,
-			  struct dl_torus_port_meaning *m)
+static unsigned int count_ports(const struct dl_torus_solver *s, uint32_t sw)
 {
-	uint32_t sw, seen = 0, numbers = 0;
-	unsigned int num, dir;
+	return s->f->nodes[s->f->switches[sw]].nports;
+}
 
-	memset(m->dir, DL_TORUS_DIRS, sizeof(m->dir));
-	for (sw = 0; sw < s->f->nswitches; sw++) {
-		unsigned int n = s->f->nodes[s->f->switches[sw]].nports;
+static bool learn_ports(const struct dl_torus_solver *s,
+			struct dl_torus_hints *h)
+{
+	uint32_t seen = 0, numbers = 0;
+	unsigned int far;
 
-		for (num = 1; s->site_of[sw] != DL_NONE && num <= n; num++) {
-			uint32_t far = far_switch(s, sw, num);
+	memset(h->dir, DIRS, sizeof(h->dir));
+	h->meant = 0;
+	for (uint32_t sw = 0; sw < s->n; sw++) {
+		if (s->site_of[sw] == DL_NONE)
+			continue;
+		for (unsigned int k = 1; k <= count_ports(s, sw); k++) {
+			uint32_t at = far_site(s, sw, k, &far);
+			unsigned int dir =
+				at == DL_NONE ?
+					DIRS :
+					direction(s, s->site_of[sw], at);
 
-			if (far == DL_NONE || s->site_of[far] == DL_NONE)
+			if (dir == DIRS)
 				continue;
-			dir = direction(s, s->site_of[sw], s->site_of[far]);
-			if (dir == DL_TORUS_DIRS)
-				continue;
-			numbers += m->dir[num] == DL_TORUS_DIRS;
-			if (m->dir[num] != DL_TORUS_DIRS && m->dir[num] != dir)
+			numbers += h->dir[k] == DIRS;
+			if (h->dir[k] != DIRS && h->dir[k] != dir)
 				return false;
-			m->dir[num] = dir;
+			h->dir[k] = dir;
+			h->meant |= 1u << dir;
 			seen++;
 		}
 	}
 	return numbers && seen >= ENOUGH * numbers;
 }
 
-enum dl_torus_hint dl_torus_ports_agree(const struct dl_torus_search *s,
-					const struct dl_torus_port_meaning *m,
-					uint32_t sw, uint32_t site)
-{
-	const struct dl_fabric *f = s->f;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
-	enum dl_torus_hint opinion = DL_TORUS_HINT_NONE;
-	unsigned int num, dir, k;
-
-	for (num = 1; num <= n->nports; num++) {
-		uint32_t far = far_switch(s, sw, num);
-
-		if (far == DL_NONE || s->site_of[far] == DL_NONE)
-			continue;
-		dir = direction(s, s->site_of[far], site);
-		/* Is it known at all which ports lead there? */
-		for (k = 1; k <= DL_FABRIC_MAX_PORTS && m->dir[k] != dir; k++)
-			;
-		if (dir == DL_TORUS_DIRS || k > DL_FABRIC_MAX_PORTS)
-			continue;
-		k = f->ports[f->ports[n->first_port + num].peer].num;
-		if (m->dir[k] != dir)
-			return DL_TORUS_HINT_AGAINST;
-		opinion = DL_TORUS_HINT_FOR;
-	}
-	return opinion;
-}
-
 /* Where all ports of a switch that tell anything put it, or DL_NONE. */
-static uint32_t site_by_ports(const struct dl_torus_search *s, uint32_t sw,
-			      const struct dl_torus_port_meaning *m)
+static uint32_t site_by_ports(const struct dl_torus_solver *s, uint32_t sw,
+			      const struct dl_torus_hints *h)
 {
-	const struct dl_fabric *f = s->f;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
 	uint32_t site = DL_NONE;
-	unsigned int num;
+	unsigned int far;
 
-	for (num = 1; num <= n->nports; num++) {
-		uint32_t far = far_switch(s, sw, num), here;
-		unsigned int dir, back;
+	for (unsigned int k = 1; k <= count_ports(s, sw); k++) {
+		uint32_t at = far_site(s, sw, k, &far), here;
+		unsigned int dir = at == DL_NONE ? DIRS : h->dir[far];
 
-		if (far == DL_NONE || s->site_of[far] == DL_NONE)
+		if (dir == DIRS)
 			continue;
-		dir = m->dir[f->ports[f->ports[n->first_port + num].peer].num];
-		back = m->dir[num];
-		if (dir == DL_TORUS_DIRS)
-			continue;
-		here = s->next[s->site_of[far] * DL_TORUS_DIRS + dir];
+		here = dl_torus_site_next(&s->grid, at, dir);
 		if (here == DL_NONE || (site != DL_NONE && site != here) ||
-		    (back != DL_TORUS_DIRS && back != dl_torus_opposite(dir)))
+		    (h->dir[k] != DIRS && h->dir[k] != dl_torus_opposite(dir)))
 			return DL_NONE;
 		site = here;
 	}
 	return site;
 }
 
-uint32_t dl_torus_hint_ports(struct dl_torus_search *s)
+uint32_t dl_torus_hint_ports(struct dl_torus_solver *s)
 {
-	uint32_t i, sw, site, before, placed = 0;
-	struct dl_torus_port_meaning m;
+	uint32_t first = s->nplaced, before;
+	struct dl_torus_hints h;
 
-	if (!dl_torus_ports_learn(s, &m))
+	if (!learn_ports(s, &h))
 		return 0;
 	do {
-		before = placed;
-		for (i = 0; i < s->f->nswitches; i++) {
-			sw = s->by_guid[i];
+		before = s->nplaced;
+		for (uint32_t i = 0; i < s->n; i++) {
+			uint32_t sw = s->by_guid[i], site;
+
 			if (s->site_of[sw] != DL_NONE)
 				continue;
-			site = site_by_ports(s, sw, &m);
-			if (site == DL_NONE ||
-			    !dl_torus_search_fits(s, sw, site))
-				continue;
-			dl_torus_search_place(s, sw, site);
-			placed++;
+			site = site_by_ports(s, sw, &h);
+			if (site != DL_NONE && dl_torus_fits(s, sw, site))
+				dl_torus_place(s, sw, site);
 		}
-	} while (placed > before);
-	return placed;
+	} while (s->nplaced > before);
+	return s->nplaced - first;
+}
+
+/* ---- the score of weak switches ---------------------------------------- */
+
+/* Do the ports that a switch is attached to lead to a site?  1, -1; 0: unknown. */
+static int ports_agree(const struct dl_torus_solver *s,
+		       const struct dl_torus_hints *h, uint32_t sw,
+		       uint32_t site)
+{
+	unsigned int far;
+	int agree = 0;
+
+	for (unsigned int k = 1; k <= count_ports(s, sw); k++) {
+		uint32_t at = far_site(s, sw, k, &far);
+		unsigned int dir = at == DL_NONE ? DIRS :
+						   direction(s, at, site);
+
+		/* Is it known at all which ports lead there? */
+		if (dir == DIRS || !(h->meant >> dir & 1))
+			continue;
+		if (h->dir[far] != dir)
+			return -1;
+		agree = 1;
+	}
+	return agree;
+}
+
+/* Is a site beyond all placed switches, where the grid might end? */
+static bool is_beyond(const struct dl_torus_solver *s, uint32_t site)
+{
+	const uint32_t *span = s->real.radix;
+	uint32_t c[DIMS];
+
+	dl_torus_site_coord(&s->grid, site, c);
+	for (unsigned int d = 0; d < DIMS; d++)
+		if (span[d] != s->grid.radix[d] && s->nreal > span[d] &&
+		    (c[d] < s->low[d] || c[d] > s->high[d]))
+			return true;
+	return false;
+}
+
+void dl_torus_learn_hints(const struct dl_torus_solver *s,
+			  struct dl_torus_hints *h)
+{
+	h->known = true;
+	h->uncabled = dl_torus_count_uncabled(s);
+	h->ports = learn_ports(s, h);
+}
+
+unsigned int dl_torus_score(const struct dl_torus_solver *s,
+			    const struct dl_torus_hints *h, uint32_t sw,
+			    uint32_t site)
+{
+	int ports = h->ports ? ports_agree(s, h, sw, site) : 0;
+	unsigned int there = 0, missing = 0;
+
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t at = dl_torus_site_next(&s->grid, site, dir);
+
+		if (at == DL_NONE || s->sw_at[at] == DL_NONE)
+			continue;
+		if (dl_torus_cabled(&s->graph, sw, s->sw_at[at]))
+			there++;
+		else
+			missing++;
+	}
+	if (ports < 0 ||
+	    (!ports && (s->known_off[sw] || is_beyond(s, site) ||
+			(missing > there && missing > h->uncabled))))
+		return 0;
+	return (s->weak[sw] == DL_TORUS_THIN) << 8 | (DIRS - missing) << 4 |
+	       there;
 }

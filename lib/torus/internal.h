@@ -5,217 +5,241 @@
 
 #include "dateline/torus.h"
 
+#define DIMS DL_TORUS_DIMS
+#define DIRS DL_TORUS_DIRS
+
+bool dl_torus_same_grid(const struct dl_torus_grid *a,
+			const struct dl_torus_grid *b);
+
+/* ---- the graph of switches (graph.c) ---------------------------------------- */
+
 /* The distinct neighbours of switch s: list[first[s]] to list[first[s + 1]]. */
-struct dl_torus_adjacency {
+struct dl_torus_graph {
 	uint32_t *first, *list;
 };
 
-/* Returns 0 or -ENOMEM. */
-int dl_torus_adjacency_build(const struct dl_fabric *f,
-			     struct dl_torus_adjacency *a);
-void dl_torus_adjacency_free(struct dl_torus_adjacency *a);
+/* ... of the switches that are not in `without`, or of all (NULL). */
+int dl_torus_graph_build(const struct dl_fabric *f, const bool *without,
+			 struct dl_torus_graph *g);
+void dl_torus_graph_free(struct dl_torus_graph *g);
+bool dl_torus_cabled(const struct dl_torus_graph *g, uint32_t a, uint32_t b);
+
+static inline const uint32_t *
+dl_torus_neighbours(const struct dl_torus_graph *g, uint32_t sw,
+		    const uint32_t **end)
+{
+	*end = &g->list[g->first[sw + 1]];
+	return &g->list[g->first[sw]];
+}
+
+static inline uint32_t dl_torus_degree(const struct dl_torus_graph *g,
+				       uint32_t sw)
+{
+	return g->first[sw + 1] - g->first[sw];
+}
 
 /*
- * Which switches are outside of the largest part that no single switch holds
- * together (blocks.c)?  Of equals, the one counts that is met first from the
- * switches in this order.  outside[] has room for all n.  0 or -ENOMEM.
+ * Which switches are outside of the largest biconnected component?  Of
+ * equals, the one counts that is met first from the switches in this order.
+ * appendage[] has room for all n.  0 or -ENOMEM.
  */
-int dl_torus_find_outside(const struct dl_torus_adjacency *adj, uint32_t n,
-			  const uint32_t *order, bool *outside);
+int dl_torus_find_appendages(const struct dl_torus_graph *g, uint32_t n,
+			     const uint32_t *order, bool *appendage);
 
-/*
- * Fill in t->site_sw, t->sw_site, t->nplaced and t->seed; t->grid, t->fabric
- * and the arrays must be there.  `before` is a torus of the same configuration
- * as it was known before, or NULL.  Returns 0, -EINVAL (no usable seed),
- * -ENOMEM.
- */
-int dl_torus_find_sites(struct dl_torus *t, const struct dl_torus_config *c,
-			const struct dl_torus *before,
-			const struct dl_log *log);
+/* ---- the solver (solver.c) -------------------------------------------------- */
 
-/*
- * dl_torus_infer() for a grid whose radices and kinds are known: `wanted`, or
- * NULL for any.
- */
-int dl_torus_infer_as_wanted(const struct dl_fabric *f,
-			     const struct dl_torus_grid *wanted,
-			     const struct dl_log *log,
-			     struct dl_torus_config **out);
+/* Switches that are placed last, and only on a good score (hints.c). */
+enum dl_torus_weak { DL_TORUS_APPENDAGE = 1, DL_TORUS_THIN };
 
-/*
- * Placing switches on a grid by arc consistency, from a few that are placed
- * by hand.  The problem, the method and its soundness stand in discover.c.
- */
-
-struct dl_torus_search {
+struct dl_torus_solver {
 	const struct dl_fabric *f;
-	struct dl_torus_grid grid; /* with windows for open dimensions */
-	uint32_t nsites;
-	uint32_t nreal;		      /* sites of the grid without windows */
-	uint32_t span[DL_TORUS_DIMS]; /* its radices */
-	uint32_t low[DL_TORUS_DIMS],
-		high[DL_TORUS_DIMS]; /* of what is placed, in windows */
-	uint32_t *next;		     /* neighbour of a site by direction */
-	struct dl_torus_adjacency adj;
+	uint32_t n; /* switches */
+	struct dl_torus_graph graph;
+	void *memory;	   /* of the arrays by switch: */
 	uint32_t *by_guid; /* switch numbers in order of GUID */
-	uint8_t *branch;   /* by switch: joins hardly anything? */
-	bool *known_odd;   /* by switch: had no place before */
+	uint8_t *weak;	   /* enum dl_torus_weak, or 0 */
+	bool *known_off;   /* had no place before */
+
+	struct dl_torus_grid real;	/* radix 2: open */
+	struct dl_torus_grid grid;	/* with windows for open dimensions */
+	uint32_t nsites, nreal;		/* of the two grids */
+	uint32_t low[DIMS], high[DIMS]; /* of what is placed, in windows */
 
 	uint32_t *site_of; /* by switch, or DL_NONE */
 	uint32_t *sw_at;   /* by site, or DL_NONE */
-	uint32_t *cand;	   /* DL_TORUS_DIRS a switch */
+	uint32_t *cand;	   /* candidate sites, DIRS a switch */
 	uint8_t *ncand;
 	uint32_t *queue; /* switches to look at, a ring */
 	uint8_t *queued; /* flags: in queue, in single */
 	uint32_t head, waiting;
-	uint32_t *single;   /* one candidate, one placed neighbour */
-	uint32_t nsingle;   /* ... from the front, and branches ... */
-	uint32_t nbranches; /* ... from the back */
+	uint32_t *single; /* with one candidate, one placed neighbour */
+	uint32_t nsingle; /* ... from the front, and weak ones ... */
+	uint32_t nweak;	  /* ... from the back */
 	uint32_t nplaced;
 	bool may_choose;
 	uint32_t choices; /* which alternatives to take, a digit each */
+	uint32_t seed;	  /* that was grown from, or DL_NONE */
 };
 
-/* Returns 0 or -ENOMEM; release with dl_torus_search_free() only after success. */
-int dl_torus_search_init(struct dl_torus_search *s, const struct dl_fabric *f);
-void dl_torus_search_free(struct dl_torus_search *s);
+/* Returns 0 or -ENOMEM; release with dl_torus_solver_free() in either case. */
+int dl_torus_solver_init(struct dl_torus_solver *s, const struct dl_fabric *f);
+void dl_torus_solver_free(struct dl_torus_solver *s);
 
 /*
- * Search on this grid from now on, which has windows of the real one's open
+ * Begin anew on this grid, which has windows of the real one's open
  * dimensions.  Returns 0 or -ENOMEM.
  */
-int dl_torus_search_grid(struct dl_torus_search *s,
-			 const struct dl_torus_grid *g,
-			 const struct dl_torus_grid *real);
+int dl_torus_solver_begin(struct dl_torus_solver *s,
+			  const struct dl_torus_grid *grid);
 
-/* Forget all placements. */
-void dl_torus_search_reset(struct dl_torus_search *s);
+/* Place a switch at a free site; take one away: what followed from it stays. */
+void dl_torus_place(struct dl_torus_solver *s, uint32_t sw, uint32_t site);
+void dl_torus_unplace(struct dl_torus_solver *s, uint32_t sw);
 
-/* Put a switch at a free site. */
-void dl_torus_search_place(struct dl_torus_search *s, uint32_t sw,
-			   uint32_t site);
-
-/* Take a switch away again; what followed from it stays. */
-void dl_torus_search_unplace(struct dl_torus_search *s, uint32_t sw);
-
-/*
- * May a switch sit at a site: is the site free, and next to all neighbours
- * that are placed?
- */
-bool dl_torus_search_fits(const struct dl_torus_search *s, uint32_t sw,
-			  uint32_t site);
-
-/* The switch with this GUID, or DL_NONE. */
-uint32_t dl_torus_search_find(const struct dl_torus_search *s, uint64_t guid);
-
-/* Are two sites neighbours? */
-bool dl_torus_sites_adjacent(const struct dl_torus_search *s, uint32_t a,
-			     uint32_t b);
+/* Is the site free, and next to all of the switch's placed neighbours? */
+bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 
 /* Place what follows from the placements so far. */
-void dl_torus_search_run(struct dl_torus_search *s);
+void dl_torus_solver_run(struct dl_torus_solver *s);
+
+/* The switch with this GUID, or DL_NONE. */
+uint32_t dl_torus_find_switch(const struct dl_torus_solver *s, uint64_t guid);
+
+/* One of those with the fewest candidate sites above one, or DL_NONE. */
+uint32_t dl_torus_find_ambiguous(const struct dl_torus_solver *s);
+
+/* Hops without a cable between placed switches. */
+uint32_t dl_torus_count_uncabled(const struct dl_torus_solver *s);
+
+/* Is every site of the grid taken, and every hop of it cabled? */
+bool dl_torus_is_whole(const struct dl_torus_solver *s);
+
+/* Would two switches at these sites be neighbours? */
+static inline bool dl_torus_adjacent(const struct dl_torus_solver *s,
+				     uint32_t a, uint32_t b)
+{
+	return dl_torus_direction(&s->grid, a, b) != DIRS;
+}
 
 /*
- * A switch that could sit at several sites, one with the fewest, or DL_NONE
- * when there is none.
+ * Find the sites of a configuration with seeds.  `before` is a torus of the
+ * same configuration as it was known before, or NULL.  Returns 0, -EINVAL (no
+ * usable seed), -ENOMEM (discover.c).
  */
-uint32_t dl_torus_search_ambiguous(const struct dl_torus_search *s);
+int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
+		   const struct dl_torus *before, const struct dl_log *log);
 
-/* Where a seed's common switch stands, if all its datelines hold. */
+/* ---- hints: what else is known of where switches are (hints.c) -------------- */
+
+struct dl_torus_claim {
+	uint32_t sw, site;
+};
+
+/*
+ * The switches that a seed names and that are there, and their sites if its
+ * common switch is at `origin`; with `cabled`, only where the cable is there.
+ * Returns their number; the common switch comes first.
+ */
+unsigned int dl_torus_seed_claims(const struct dl_torus_solver *s,
+				  const struct dl_torus_seed *seed,
+				  uint32_t origin, bool cabled,
+				  struct dl_torus_claim claims[DIRS + 1]);
+
+/* Where a seed's common switch is, if all its datelines hold. */
 uint32_t dl_torus_seed_site(const struct dl_torus_grid *g,
 			    const struct dl_torus_seed *seed);
 
-/* Is there a cable between two switches? */
-bool dl_torus_search_cabled(const struct dl_torus_search *s, uint32_t a,
-			    uint32_t b);
-
-/*
- * Seeds for a fabric whose live switches and cables are given: dead[site],
- * and cables[site * DL_TORUS_DIMS + d] towards +d.  guids[site] names the switches.
- * Stores at most `max` seeds and their number.  Returns 0 or -ENOMEM.
- */
-int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead,
-			  const uint8_t *cables, const uint64_t *guids,
-			  struct dl_torus_seed *seeds, uint32_t max,
-			  uint32_t *count);
-
-/*
- * What else is known of where switches sit, when the cables around one seed
- * do not tell it: see anchors.c.
- */
-
 /*
  * Place the switches that all seeds name whose position relative to the
- * origin is known.  `main` is the seed that was grown from, or DL_NONE.
- * Returns how many were placed.
+ * origin is known.  Returns how many were placed.
  */
-uint32_t dl_torus_hint_seeds(struct dl_torus_search *s,
-			     const struct dl_torus_config *c, uint32_t main);
+uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
+			     const struct dl_torus_config *c);
+
+/* Do all seeds agree with what is placed? */
+bool dl_torus_hints_agree(const struct dl_torus_solver *s,
+			  const struct dl_torus_config *c);
 
 /*
  * Place the switches that were known before, in a grid of the same shape, and
- * whose cables do not contradict it.  Into an empty search.
+ * whose cables do not contradict it.  Into a solver that has just begun.
  */
-void dl_torus_hint_before(struct dl_torus_search *s,
+void dl_torus_hint_before(struct dl_torus_solver *s,
 			  const struct dl_torus *before);
-
-/* Do all seeds agree with what is placed? */
-bool dl_torus_hints_agree(const struct dl_torus_search *s,
-			  const struct dl_torus_config *c);
-
-/* What port numbers mean, if they mean the same direction on all switches. */
-struct dl_torus_port_meaning {
-	uint8_t dir[DL_FABRIC_MAX_PORTS +
-		    1]; /* of a port number, or DL_TORUS_DIRS */
-};
-
-/* Learn it from the placed switches.  False: there is nothing to learn. */
-bool dl_torus_ports_learn(const struct dl_torus_search *s,
-			  struct dl_torus_port_meaning *m);
-
-/*
- * What do the ports that a switch hangs on say to its sitting at a site next
- * to those of its placed neighbours?
- */
-enum dl_torus_hint {
-	DL_TORUS_HINT_NONE,
-	DL_TORUS_HINT_FOR,
-	DL_TORUS_HINT_AGAINST
-};
-enum dl_torus_hint dl_torus_ports_agree(const struct dl_torus_search *s,
-					const struct dl_torus_port_meaning *m,
-					uint32_t sw, uint32_t site);
 
 /*
  * Place switches by port numbers, if these mean the same direction on all
  * switches.  Returns how many were placed.
  */
-uint32_t dl_torus_hint_ports(struct dl_torus_search *s);
+uint32_t dl_torus_hint_ports(struct dl_torus_solver *s);
 
-/* Switches that join hardly anything; see branches.c. */
-
-enum { DL_TORUS_OUTSIDE = 1, DL_TORUS_THIN }; /* s->branch[] */
-
-/* Fill in s->branch; s->adj must be there.  Returns 0 or -ENOMEM. */
-int dl_torus_find_branches(struct dl_torus_search *s);
-
-/* What the placed switches say about the others. */
-struct dl_torus_evidence {
-	bool gathered;
-	uint32_t missing; /* hops that have no cable */
-	bool ports;	  /* do port numbers mean anything? */
-	struct dl_torus_port_meaning meaning;
+/* What the placed switches tell about the others. */
+struct dl_torus_hints {
+	bool known;
+	uint32_t uncabled;
+	bool ports;	    /* do port numbers mean the same everywhere? */
+	unsigned int meant; /* directions that they mean, as bits */
+	uint8_t dir[DL_FABRIC_MAX_PORTS + 1]; /* by port number, or DIRS */
 };
 
-void dl_torus_evidence_gather(const struct dl_torus_search *s,
-			      struct dl_torus_evidence *e);
+void dl_torus_learn_hints(const struct dl_torus_solver *s,
+			  struct dl_torus_hints *h);
 
 /*
- * Is a branch likely to be the switch of this site, the only one left?  0: no;
+ * Is a weak switch likely to be that of this site, the only one left?  0: no;
  * else the more, the sooner it should be placed.
  */
-unsigned int dl_torus_score(const struct dl_torus_search *s,
-			    const struct dl_torus_evidence *e, uint32_t sw,
+unsigned int dl_torus_score(const struct dl_torus_solver *s,
+			    const struct dl_torus_hints *h, uint32_t sw,
 			    uint32_t site);
+
+/* ---- without a configuration ------------------------------------------------ */
+
+/* A grid that the cabling may be, and a seed to grow it from. */
+struct dl_torus_proposal {
+	struct dl_torus_grid grid;
+	struct dl_torus_seed seed;
+};
+
+/*
+ * Propose grids from the surroundings of one switch after the other, in order
+ * of GUID, until one is accepted (propose.c).  `g` is the part of the graph to
+ * look at.  Returns whether one was.
+ */
+bool dl_torus_propose(const struct dl_torus_solver *s,
+		      const struct dl_torus_graph *g, const bool *without,
+		      bool (*accept)(void *context,
+				     const struct dl_torus_proposal *p),
+		      void *context);
+
+/*
+ * A configuration for what the cabling shows, of these radices and kinds, or
+ * (NULL) of any (infer.c).  Returns 0, -ENOTSUP, -ENOMEM.
+ */
+int dl_torus_infer_grid(struct dl_torus_solver *s,
+			const struct dl_torus_grid *wanted,
+			const struct dl_log *log, struct dl_torus_config **out);
+
+/* ---- the rest --------------------------------------------------------------- */
+
+/*
+ * Find attachment and uplink, and list the switches without a place.  Needs
+ * the sites.  Returns 0 or -ENOMEM (off_torus.c).
+ */
+int dl_torus_find_off_torus(struct dl_torus *t);
+
+/* A configuration without seeds, with room for some.  NULL: no memory. */
+struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid,
+					    const char *path, uint32_t seeds);
+
+/*
+ * Seeds for a fabric whose live switches and cables are given: dead[site],
+ * and cables[site * DIMS + d] towards +d.  guids[site] names the switches.
+ * Stores at most `max` seeds and their number in the configuration.  Returns
+ * 0 or -ENOMEM (describe.c).
+ */
+int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead,
+			  const uint8_t *cables, const uint64_t *guids,
+			  uint32_t max, struct dl_torus_config *c);
 
 #endif

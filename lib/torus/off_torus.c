@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "dateline/base.h"
-#include "dateline/torus.h"
+#include "torus/internal.h"
 
 /* ---- ways home --------------------------------------------------------- */
 
@@ -194,18 +194,6 @@ uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables)
 	       dl_torus_count_off_torus(t, DL_TORUS_DISCONNECTED);
 }
 
-/* Are two sites neighbours? */
-static bool are_neighbours(const struct dl_torus_grid *g, uint32_t a,
-			   uint32_t b)
-{
-	unsigned int dir;
-
-	for (dir = 0; dir < DL_TORUS_DIRS; dir++)
-		if (dl_torus_site_next(g, a, dir) == b)
-			return true;
-	return false;
-}
-
 static bool is_possible(const struct dl_torus *t, uint32_t sw, uint32_t site)
 {
 	const struct dl_fabric *f = t->fabric;
@@ -216,7 +204,7 @@ static bool is_possible(const struct dl_torus *t, uint32_t sw, uint32_t site)
 	for (num = 1; num <= n->nports; num++) {
 		far = dl_fabric_peer_switch(f, n->first_port + num);
 		if (far != DL_NONE && t->sw_site[far] != DL_NONE &&
-		    !are_neighbours(&t->grid, site, t->sw_site[far]))
+		    dl_torus_direction(&t->grid, site, t->sw_site[far]) == DIRS)
 			return false;
 	}
 	return true;

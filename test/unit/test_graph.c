@@ -80,7 +80,7 @@ static void check(const struct graph *g, struct test_random *r)
 {
 	uint32_t first[MAX + 1], list[MAX * MAX], order[MAX], i, j, k = 0;
 	uint32_t block[MAX][MAX], inside = 0, most = 0, bits;
-	struct dl_torus_adjacency adj = { first, list };
+	struct dl_torus_graph adj = { first, list };
 	bool outside[MAX], found = false;
 
 	for (i = 0; i < g->n; i++) {
@@ -97,7 +97,7 @@ static void check(const struct graph *g, struct test_random *r)
 		order[i] = order[with];
 		order[with] = swap;
 	}
-	assert_int_equal(dl_torus_find_outside(&adj, g->n, order, outside), 0);
+	assert_int_equal(dl_torus_find_appendages(&adj, g->n, order, outside), 0);
 	for (i = 0; i < g->n; i++)
 		inside |= !outside[i] << i;
 	number_blocks(g, block);

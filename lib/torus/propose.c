@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Proposals: radices and a seed from the surroundings of one switch
+ * (rules A3).
+ *
+ * Problem.  Without a configuration nobody says which neighbours of a switch
+ * are opposite each other, nor how long the rings are.
+ *
+ * Method.  Take a switch as origin.  Two of its neighbours at right angles
+ * have exactly one more common neighbour; two opposite ones have none, except
+ * on rings of four.  So opposite neighbours pair up by themselves, and what
+ * is left pairs up as rings of four or stands alone at the end of an open
+ * dimension: all ways to do so are tried, most pairs first.  For each, walk
+ * out along every dimension, carrying the frame of directions along: across
+ * the square that two directions span, each one's neighbour is the other's
+ * too, and the one neighbour that is left over is straight ahead.  Where the
+ * walk comes home the ring is closed and its length known; where nothing is
+ * left over the dimension ends.
+ *
+ * Invariant.  Origins and their neighbours go by GUID, so every run proposes
+ * the same, whatever the ports and wherever the subnet manager is.
+ *
+ * Limits.  The surroundings of at least one origin, out to the ends of its
+ * rings, must be undamaged.  A 4-ring and a 2x2 square are the same graph; a
+ * ring is what is proposed.
+ *
+ * Complexity.  At most 15 pairings an origin, and a walk along each ring.
+ */
+#include <string.h>
+
+#include "torus/internal.h"
+
+struct proposer {
+	const struct dl_torus_solver *s;
+	const struct dl_torus_graph *g;
+	bool (*accept)(void *context, const struct dl_torus_proposal *p);
+	void *context;
+	struct dl_torus_proposal p; /* the one in the making */
+};
+
+/* A switch's neighbours by direction, DL_NONE where there is none. */
+struct frame {
+	uint32_t to[DIRS];
+};
+
+static uint64_t guid_of(const struct proposer *n, uint32_t sw)
+{
+	return sw == DL_NONE ? 0 : n->s->f->nodes[n->s->f->switches[sw]].guid;
+}
+
+/* The common neighbour of a and b besides `not`, if there is just one. */
+static uint32_t across(const struct proposer *n, uint32_t a, uint32_t b,
+		       uint32_t not )
+{
+	uint32_t found = DL_NONE;
+	const uint32_t *c, *end;
+
+	for (c = dl_torus_neighbours(n->g, a, &end); c < end; c++) {
+		if (*c == not || !dl_torus_cabled(n->g, *c, b))
+			continue;
+		if (found != DL_NONE)
+			return DL_NONE;
+		found = *c;
+	}
+	return found;
+}
+
+static bool in_frame(const struct frame *f, uint32_t sw)
+{
+	for (unsigned int dir = 0; dir < DIRS; dir++)
+		if (f->to[dir] == sw)
+			return true;
+	return false;
+}
+
+/*
+ * Carry the frame of `sw` one step along `dir`.  Returns the switch stepped
+ * to, or DL_NONE when the surroundings do not determine its frame.
+ */
+static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f,
+		     unsigned int dir)
+{
+	uint32_t next = f->to[dir];
+	const uint32_t *c, *end;
+	struct frame g;
+
+	memset(&g, 0xFF, sizeof(g));
+	for (unsigned int e = 0; e < DIRS; e++) {
+		if (dl_torus_dir_dim(e) == dl_torus_dir_dim(dir) ||
+		    f->to[e] == DL_NONE)
+			continue;
+		g.to[e] = across(n, next, f->to[e], sw);
+		if (g.to[e] == DL_NONE || in_frame(f, g.to[e]))
+			return DL_NONE;
+	}
+	g.to[dl_torus_opposite(dir)] = sw;
+	for (c = dl_torus_neighbours(n->g, next, &end); c < end; c++) {
+		if (in_frame(&g, *c))
+			continue;
+		if (g.to[dir] != DL_NONE)
+			return DL_NONE; /* two are left over */
+		g.to[dir] = *c;
+	}
+	*f = g;
+	return next;
+}
+
+/*
+ * Walk from the origin along `dir`: the number of steps home (`closed`), or
+ * to the end of an open dimension.  Returns false when it cannot tell.
+ */
+static bool walk(const struct proposer *n, uint32_t origin,
+		 const struct frame *at, unsigned int dir, uint32_t *steps,
+		 bool *closed)
+{
+	struct frame f = *at;
+	uint32_t sw = origin;
+
+	*closed = false;
+	for (*steps = 0; !*closed && f.to[dir] != DL_NONE;) {
+		sw = step(n, sw, &f, dir);
+		if (sw == DL_NONE || ++*steps > DL_TORUS_MAX_RADIX)
+			return false;
+		*closed = sw == origin;
+	}
+	return true;
+}
+
+/* Radix, kind and dateline of one dimension of the frame. */
+static bool measure(struct proposer *n, uint32_t origin, const struct frame *f,
+		    unsigned int dim)
+{
+	uint32_t ahead, behind = 0, *radix = &n->p.grid.radix[dim];
+	bool closed;
+
+	if (!walk(n, origin, f, dl_torus_dir(dim, false), &ahead, &closed))
+		return false;
+	if (!closed &&
+	    !walk(n, origin, f, dl_torus_dir(dim, true), &behind, &closed))
+		return false;
+	*radix = closed ? ahead : ahead + behind + 1;
+	n->p.grid.mesh[dim] = !closed && *radix > 2;
+	n->p.seed.dateline[dim] = -(int32_t)behind;
+	n->p.seed.has_dateline[dim] = true;
+	return *radix <= DL_TORUS_MAX_RADIX;
+}
+
+static bool propose_frame(struct proposer *n, uint32_t origin,
+			  const struct frame *f)
+{
+	n->p.seed.from = guid_of(n, origin);
+	for (unsigned int dir = 0; dir < DIRS; dir++)
+		n->p.seed.to[dir] = guid_of(n, f->to[dir]);
+	for (unsigned int d = 0; d < DIMS; d++)
+		if (!measure(n, origin, f, d))
+			return false;
+	return n->accept(n->context, &n->p);
+}
+
+/* Are two neighbours opposite each other for sure (and no ring of four)? */
+static bool straight(const struct proposer *n, uint32_t origin, uint32_t a,
+		     uint32_t b)
+{
+	return dl_torus_cabled(n->g, a, b) ||
+	       across(n, a, b, origin) == DL_NONE;
+}
+
+/*
+ * Turn the origin's neighbours list[0..count) into directions from dimension
+ * `dim` on: the first one is positive, and its opposite is one that may be,
+ * or none.
+ */
+static bool pair_up(struct proposer *n, uint32_t origin, const uint32_t *list,
+		    unsigned int count, unsigned int dim, struct frame *f)
+{
+	uint32_t rest[DIRS], *two = &f->to[dl_torus_dir(dim, false)];
+	unsigned int left, only = 0;
+
+	if (!count)
+		return propose_frame(n, origin, f);
+	if (dim == DIMS)
+		return false;
+	two[0] = list[0];
+	for (unsigned int i = 1; i < count; i++)
+		if (straight(n, origin, list[0], list[i]))
+			only = i;
+	for (unsigned int i = 1; i <= count; i++) {
+		if (only && i != only)
+			continue;
+		two[1] = i == count ? DL_NONE : list[i];
+		left = 0;
+		for (unsigned int k = 1; k < count; k++)
+			if (k != i)
+				rest[left++] = list[k];
+		if (pair_up(n, origin, rest, left, dim + 1, f))
+			return true;
+	}
+	two[0] = two[1] = DL_NONE;
+	return false;
+}
+
+static bool try_origin(struct proposer *n, uint32_t origin)
+{
+	const uint32_t *c, *end;
+	uint32_t list[DIRS];
+	unsigned int count = 0, i;
+	struct frame f;
+
+	c = dl_torus_neighbours(n->g, origin, &end);
+	if (end - c > DIRS || (c == end && n->s->n > 1))
+		return false;
+	for (; c < end; c++, count++) {
+		for (i = count; i && guid_of(n, list[i - 1]) > guid_of(n, *c);
+		     i--)
+			list[i] = list[i - 1];
+		list[i] = *c;
+	}
+	memset(&f, 0xFF, sizeof(f));
+	return pair_up(n, origin, list, count, 0, &f);
+}
+
+bool dl_torus_propose(const struct dl_torus_solver *s,
+		      const struct dl_torus_graph *g, const bool *without,
+		      bool (*accept)(void *context,
+				     const struct dl_torus_proposal *p),
+		      void *context)
+{
+	struct proposer n = {
+		.s = s, .g = g, .accept = accept, .context = context
+	};
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (!without[s->by_guid[i]] && try_origin(&n, s->by_guid[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The solver: which switch is at which site (rules A3).
+ *
+ * Problem.  The cabling is an undirected graph of switches.  We look for an
+ * assignment of switches to sites of a grid under which cabled switches are
+ * at neighbouring sites, starting from a few that are placed.  Some switches
+ * and cables may be missing, some may not belong.
+ *
+ * Method.  A constraint problem, solved by arc consistency.  A switch with a
+ * placed neighbour has at most six candidate sites; a candidate survives when
+ *
+ *   - it is free,
+ *   - it is next to the site of every placed neighbour, and
+ *   - every unplaced neighbour that has candidates has one next to it.
+ *
+ * A switch that is left with one candidate is placed there, which narrows its
+ * surroundings.  In a torus two switches at right angles of a third have
+ * exactly one common neighbour besides it, so this rule alone unrolls the
+ * grid, whatever its shape, with no case for corners, edges or radices.
+ *
+ * Invariants.  site_of and sw_at are inverse to each other.  While all cables
+ * belong to the grid, each step removes only candidates that no complete
+ * assignment has, so nothing is ever misplaced, however many switches and
+ * cables are missing.  To stand up to a few cables that do not belong,
+ * switches with two placed neighbours or more go first, and a switch whose
+ * neighbours contradict each other follows the majority.  What is attached to
+ * one switch (graph.c), or has no more than two neighbours, may not belong
+ * either: such weak switches narrow nothing, and are placed last, by score
+ * (hints.c).
+ *
+ * Ambiguity.  A ring of four is itself a square, so in a dimension of radix 4
+ * a seed with one direction leaves a choice.  On a whole torus all choices
+ * are equivalent, so one is made, by GUID, and a restarted subnet manager
+ * makes the same.  On a damaged one another choice would mean other SLs than
+ * those granted before, so none is made: the switches concerned are listed.
+ *
+ * Windows.  Where in an open dimension the first switch is may be unknown; the
+ * grid is then as long as every position takes, and what is placed may not
+ * spread over more of it than the dimension is long.
+ *
+ * Complexity.  Each placement wakes a bounded number of switches, so the whole
+ * is linear in the fabric.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "torus/internal.h"
+
+#define NOT_YET 0xFF	      /* candidates: not looked at */
+#define AROUND_ALL (4 * DIRS) /* sites around a switch, at most */
+
+enum queue_flag { IN_QUEUE = 1, IN_SINGLE = 2 };
+
+/* ---- set-up ------------------------------------------------------------ */
+
+/*
+ * Appendages, and what has no more than two neighbours: it may be dual-homed
+ * between these.
+ */
+static int find_weak(struct dl_torus_solver *s)
+{
+	bool *appendage = calloc(s->n + 1, sizeof(*appendage));
+	int err = appendage ? dl_torus_find_appendages(&s->graph, s->n,
+						       s->by_guid, appendage) :
+			      -ENOMEM;
+
+	for (uint32_t sw = 0; !err && sw < s->n; sw++)
+		s->weak[sw] = appendage[sw] ? DL_TORUS_APPENDAGE :
+			      dl_torus_degree(&s->graph, sw) <= 2 ?
+					      DL_TORUS_THIN :
+					      0;
+	free(appendage);
+	return err;
+}
+
+int dl_torus_solver_init(struct dl_torus_solver *s, const struct dl_fabric *f)
+{
+	size_t n = f->nswitches + 1;
+	uint32_t *words = calloc(n, (4 + DIRS) * sizeof(*words) + 4);
+	int err;
+
+	*s = (struct dl_torus_solver){ .f = f, .n = f->nswitches };
+	if (!words)
+		return -ENOMEM;
+	s->memory = words;
+	s->by_guid = words;
+	s->site_of = s->by_guid + n;
+	s->queue = s->site_of + n;
+	s->single = s->queue + n;
+	s->cand = s->single + n;
+	s->weak = (uint8_t *)(s->cand + DIRS * n);
+	s->ncand = s->weak + n;
+	s->queued = s->ncand + n;
+	s->known_off = (bool *)(s->queued + n);
+	for (uint32_t i = 0, k = 0; i < f->nnodes; i++)
+		if (dl_fabric_is_switch(f, f->by_guid[i]))
+			s->by_guid[k++] = f->nodes[f->by_guid[i]].sw;
+	err = dl_torus_graph_build(f, NULL, &s->graph);
+	return err ? err : find_weak(s);
+}
+
+void dl_torus_solver_free(struct dl_torus_solver *s)
+{
+	dl_torus_graph_free(&s->graph);
+	free(s->memory);
+	free(s->sw_at);
+}
+
+int dl_torus_solver_begin(struct dl_torus_solver *s,
+			  const struct dl_torus_grid *grid)
+{
+	s->grid = *grid;
+	s->nsites = dl_torus_grid_sites(grid);
+	s->nreal = dl_torus_grid_sites(&s->real);
+	free(s->sw_at);
+	s->sw_at = malloc(s->nsites * sizeof(*s->sw_at));
+	if (!s->sw_at)
+		return -ENOMEM;
+	memset(s->site_of, 0xFF, s->n * sizeof(*s->site_of));
+	memset(s->sw_at, 0xFF, s->nsites * sizeof(*s->sw_at));
+	memset(s->ncand, NOT_YET, s->n);
+	memset(s->queued, 0, s->n);
+	memset(s->low, 0xFF, sizeof(s->low));
+	memset(s->high, 0, sizeof(s->high));
+	s->head = s->waiting = s->nsingle = s->nweak = s->nplaced = 0;
+	return 0;
+}
+
+/* ---- placing ----------------------------------------------------------- */
+
+static bool has_candidates(const struct dl_torus_solver *s, uint32_t sw)
+{
+	return s->ncand[sw] && s->ncand[sw] != NOT_YET;
+}
+
+static void enqueue(struct dl_torus_solver *s, uint32_t sw)
+{
+	if (s->site_of[sw] != DL_NONE || s->queued[sw] & IN_QUEUE)
+		return;
+	s->queue[(s->head + s->waiting++) % s->n] = sw;
+	s->queued[sw] |= IN_QUEUE;
+}
+
+static void enqueue_neighbours(struct dl_torus_solver *s, uint32_t sw)
+{
+	const uint32_t *n, *end;
+
+	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++)
+		enqueue(s, *n);
+}
+
+/* In a window, what is placed bounds where all others can be. */
+static void widen(struct dl_torus_solver *s, uint32_t site)
+{
+	uint32_t c[DIMS];
+	bool wider = false;
+
+	dl_torus_site_coord(&s->grid, site, c);
+	for (unsigned int d = 0; d < DIMS; d++) {
+		wider |= c[d] < s->low[d] || c[d] > s->high[d];
+		s->low[d] = c[d] < s->low[d] ? c[d] : s->low[d];
+		s->high[d] = c[d] > s->high[d] ? c[d] : s->high[d];
+	}
+	for (uint32_t sw = 0; wider && sw < s->n; sw++)
+		if (has_candidates(s, sw))
+			enqueue(s, sw);
+}
+
+void dl_torus_place(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+{
+	s->site_of[sw] = site;
+	s->sw_at[site] = sw;
+	s->nplaced++;
+	if (s->nsites != s->nreal)
+		widen(s, site);
+	enqueue_neighbours(s, sw);
+	/* Whoever had this site among its candidates is close by. */
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t at = dl_torus_site_next(&s->grid, site, dir);
+
+		if (at != DL_NONE && s->sw_at[at] != DL_NONE)
+			enqueue_neighbours(s, s->sw_at[at]);
+	}
+}
+
+void dl_torus_unplace(struct dl_torus_solver *s, uint32_t sw)
+{
+	s->sw_at[s->site_of[sw]] = DL_NONE;
+	s->site_of[sw] = DL_NONE;
+	s->ncand[sw] = NOT_YET;
+	s->nplaced--;
+}
+
+uint32_t dl_torus_find_switch(const struct dl_torus_solver *s, uint64_t guid)
+{
+	uint32_t node = guid ? dl_fabric_find_guid(s->f, guid) : DL_NONE;
+
+	return node == DL_NONE ? DL_NONE : s->f->nodes[node].sw;
+}
+
+uint32_t dl_torus_count_uncabled(const struct dl_torus_solver *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t site = 0; site < s->nsites; site++) {
+		for (unsigned int d = 0; d < DIMS; d++) {
+			uint32_t next = dl_torus_site_next(
+				&s->grid, site, dl_torus_dir(d, false));
+
+			n += s->sw_at[site] != DL_NONE && next != DL_NONE &&
+			     s->sw_at[next] != DL_NONE &&
+			     !dl_torus_cabled(&s->graph, s->sw_at[site],
+					      s->sw_at[next]);
+		}
+	}
+	return n;
+}
+
+bool dl_torus_is_whole(const struct dl_torus_solver *s)
+{
+	return s->nplaced == s->nreal && !dl_torus_count_uncabled(s);
+}
+
+/* ---- candidates -------------------------------------------------------- */
+
+/* In a window, does a site keep all that is placed within the real radix? */
+static bool within_span(const struct dl_torus_solver *s, uint32_t site)
+{
+	const uint32_t *span = s->real.radix;
+	uint32_t c[DIMS];
+
+	if (s->nsites == s->nreal || !s->nplaced)
+		return true;
+	dl_torus_site_coord(&s->grid, site, c);
+	for (unsigned int d = 0; d < DIMS; d++)
+		if (c[d] + span[d] <= s->high[d] || s->low[d] + span[d] <= c[d])
+			return false;
+	return true;
+}
+
+/* The placed neighbours of a switch, and how many of them are next to a site. */
+static unsigned int count_placed(const struct dl_torus_solver *s, uint32_t sw,
+				 uint32_t site, unsigned int *near)
+{
+	const uint32_t *n, *end;
+	unsigned int placed = 0;
+
+	*near = 0;
+	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++) {
+		if (s->site_of[*n] == DL_NONE)
+			continue;
+		placed++;
+		*near += site != DL_NONE &&
+			 dl_torus_adjacent(s, site, s->site_of[*n]);
+	}
+	return placed;
+}
+
+bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+{
+	unsigned int near;
+
+	return s->sw_at[site] == DL_NONE &&
+	       count_placed(s, sw, site, &near) == near;
+}
+
+/* Can an unplaced switch be somewhere next to this site? */
+static bool has_candidate_next_to(const struct dl_torus_solver *s, uint32_t sw,
+				  uint32_t site)
+{
+	const uint32_t *c = &s->cand[sw * DIRS];
+
+	for (unsigned int i = 0; i < s->ncand[sw]; i++)
+		if (s->sw_at[c[i]] == DL_NONE &&
+		    dl_torus_adjacent(s, c[i], site))
+			return true;
+	return false;
+}
+
+static bool is_candidate(const struct dl_torus_solver *s, uint32_t sw,
+			 uint32_t site)
+{
+	const uint32_t *n, *end;
+
+	if (!within_span(s, site) || !dl_torus_fits(s, sw, site))
+		return false;
+	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++)
+		if (s->site_of[*n] == DL_NONE && !s->weak[*n] &&
+		    has_candidates(s, *n) &&
+		    !has_candidate_next_to(s, *n, site))
+			return false;
+	return true;
+}
+
+/* The distinct free sites around the first placed neighbour, or around all. */
+static unsigned int free_sites_around(const struct dl_torus_solver *s,
+				      uint32_t sw, bool all, uint32_t *sites)
+{
+	unsigned int max = all ? AROUND_ALL : DIRS, n = 0, k;
+	const uint32_t *far, *end;
+
+	for (far = dl_torus_neighbours(&s->graph, sw, &end); far < end; far++) {
+		if (s->site_of[*far] == DL_NONE)
+			continue;
+		for (unsigned int dir = 0; dir < DIRS && n < max; dir++) {
+			uint32_t site = dl_torus_site_next(
+				&s->grid, s->site_of[*far], dir);
+
+			if (site == DL_NONE || s->sw_at[site] != DL_NONE)
+				continue;
+			for (k = 0; k < n && sites[k] != site; k++)
+				;
+			if (k == n)
+				sites[n++] = site;
+		}
+		if (!all)
+			break;
+	}
+	return n;
+}
+
+/* Look at a switch again: narrow its candidates, place it if one is left. */
+static void revise(struct dl_torus_solver *s, uint32_t sw)
+{
+	uint32_t around[DIRS], *cand = &s->cand[sw * DIRS];
+	unsigned int before = s->ncand[sw], n, kept = 0, placed, near;
+
+	placed = count_placed(s, sw, DL_NONE, &near);
+	if (!placed)
+		return;
+	n = free_sites_around(s, sw, false, around);
+	for (unsigned int i = 0; i < n; i++)
+		if (is_candidate(s, sw, around[i]))
+			cand[kept++] = around[i];
+	s->ncand[sw] = kept;
+	if (kept == 1 && placed > 1 && !s->weak[sw]) {
+		dl_torus_place(s, sw, cand[0]);
+		return;
+	}
+	if (kept != before)
+		enqueue_neighbours(s, sw);
+	if (kept == 1 && !(s->queued[sw] & IN_SINGLE)) {
+		s->queued[sw] |= IN_SINGLE;
+		if (s->weak[sw])
+			s->single[s->n - ++s->nweak] = sw;
+		else
+			s->single[s->nsingle++] = sw;
+	}
+}
+
+/* ---- what to place when nothing follows any more ----------------------- */
+
+/* Place one that could be at one site only. */
+static bool place_a_single(struct dl_torus_solver *s)
+{
+	for (uint32_t i = s->nsingle; i--;) {
+		uint32_t sw = s->single[i], site = s->cand[sw * DIRS];
+
+		s->single[i] = s->single[--s->nsingle];
+		s->queued[sw] &= ~IN_SINGLE;
+		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 &&
+		    s->sw_at[site] == DL_NONE) {
+			dl_torus_place(s, sw, site);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The placed neighbours of this switch contradict each other, so some cable
+ * does not belong: take the site that most of them are next to, if it is one.
+ */
+static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw)
+{
+	uint32_t around[AROUND_ALL], best = DL_NONE;
+	unsigned int n = free_sites_around(s, sw, true, around), most = 1, near;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (!within_span(s, around[i]))
+			continue;
+		count_placed(s, sw, around[i], &near);
+		if (near >= most)
+			best = near > most ? around[i] : DL_NONE;
+		most = near > most ? near : most;
+	}
+	if (best != DL_NONE)
+		dl_torus_place(s, sw, best);
+	return best != DL_NONE;
+}
+
+static bool place_a_contradiction(struct dl_torus_solver *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->site_of[s->by_guid[i]] == DL_NONE &&
+		    s->ncand[s->by_guid[i]] == 0 &&
+		    place_by_majority(s, s->by_guid[i]))
+			return true;
+	return false;
+}
+
+static uint64_t guid_of(const struct dl_torus_solver *s, uint32_t sw)
+{
+	return s->f->nodes[s->f->switches[sw]].guid;
+}
+
+/*
+ * Weak switches come last, and only by score: one that is no part of the torus
+ * has nothing to keep it from the site of a switch that is.
+ */
+static bool place_a_weak(struct dl_torus_solver *s, struct dl_torus_hints *h)
+{
+	unsigned int score, most = 0;
+	uint32_t best = DL_NONE;
+
+	if (s->nweak && !h->known)
+		dl_torus_learn_hints(s, h);
+	for (uint32_t i = s->n - s->nweak; i < s->n; i++) {
+		uint32_t sw = s->single[i], site = s->cand[sw * DIRS];
+
+		if (s->site_of[sw] != DL_NONE || s->ncand[sw] != 1 ||
+		    s->sw_at[site] != DL_NONE)
+			continue;
+		score = dl_torus_score(s, h, sw, site);
+		if (score > most || (score && score == most &&
+				     guid_of(s, sw) < guid_of(s, best))) {
+			most = score;
+			best = sw;
+		}
+	}
+	if (best != DL_NONE)
+		dl_torus_place(s, best, s->cand[best * DIRS]);
+	return best != DL_NONE;
+}
+
+uint32_t dl_torus_find_ambiguous(const struct dl_torus_solver *s)
+{
+	uint32_t found = DL_NONE;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint32_t sw = s->by_guid[i];
+
+		if (s->site_of[sw] == DL_NONE && s->ncand[sw] > 1 &&
+		    s->ncand[sw] != NOT_YET &&
+		    s->weak[sw] != DL_TORUS_APPENDAGE &&
+		    (found == DL_NONE || s->ncand[sw] < s->ncand[found]))
+			found = sw;
+	}
+	return found;
+}
+
+static bool place_a_choice(struct dl_torus_solver *s)
+{
+	uint32_t sw = s->may_choose ? dl_torus_find_ambiguous(s) : DL_NONE;
+	unsigned int n;
+
+	if (sw == DL_NONE)
+		return false;
+	n = s->ncand[sw];
+	dl_torus_place(s, sw, s->cand[sw * DIRS + s->choices % n]);
+	s->choices /= n;
+	return true;
+}
+
+void dl_torus_solver_run(struct dl_torus_solver *s)
+{
+	struct dl_torus_hints h = { .known = false };
+
+	do {
+		while (s->waiting) {
+			uint32_t sw = s->queue[s->head];
+
+			s->head = (s->head + 1) % s->n;
+			s->waiting--;
+			s->queued[sw] &= ~IN_QUEUE;
+			if (s->site_of[sw] == DL_NONE)
+				revise(s, sw);
+		}
+	} while (place_a_single(s) || place_a_contradiction(s) ||
+		 place_a_weak(s, &h) || place_a_choice(s));
+}

@@ -17,6 +17,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,16 +28,14 @@
 #define FILE_NAME "dateline-torus.conf"
 #define MAX_SEEDS 64
 
-/* The file's path; NULL without memory. */
-static char *cache_path(const char *suffix)
+/* The file's path, with a suffix; false: it is too long. */
+static bool cache_path(char path[PATH_MAX], const char *suffix)
 {
 	const char *dir = getenv("OSM_CACHE_DIR");
-	char *path;
 
-	if (!dir || !*dir)
-		dir = OSM_DEFAULT_CACHE_DIR;
-	return asprintf(&path, "%s/" FILE_NAME "%s", dir, suffix) < 0 ? NULL :
-									path;
+	return snprintf(path, PATH_MAX, "%s/" FILE_NAME "%s",
+			dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR,
+			suffix) < PATH_MAX;
 }
 
 bool dl_cache_wanted(const char *torus_config)
@@ -51,25 +50,26 @@ static void read_cache(const struct dl_engine *e, const struct dl_log *log,
 		       const struct dl_fabric *f, struct dl_torus_config **c,
 		       struct dl_torus **t)
 {
-	char *path = cache_path("");
+	char path[PATH_MAX];
 
 	*c = NULL;
 	*t = NULL;
-	if (path && !access(path, F_OK) &&
+	if (cache_path(path, "") && !access(path, F_OK) &&
 	    !dl_torus_config_read(path, log, c) &&
 	    dl_torus_discover_again(f, *c, dl_torus_before(e), log, t)) {
 		dl_torus_config_free(*c);
 		*c = NULL;
 	}
-	free(path);
 }
 
 static void write_cache(const struct dl_log *log, const struct dl_torus *t)
 {
-	char *path = cache_path(""), *part = cache_path(".part");
+	char path[PATH_MAX], part[PATH_MAX];
 	struct dl_torus_config *c = NULL;
 	FILE *to = NULL;
-	int err = path && part ? dl_torus_describe(t, MAX_SEEDS, &c) : -ENOMEM;
+	int err = cache_path(path, "") && cache_path(part, ".part") ?
+			  dl_torus_describe(t, MAX_SEEDS, &c) :
+			  -ENAMETOOLONG;
 
 	if (!err) {
 		to = fopen(part, "w");
@@ -84,12 +84,10 @@ static void write_cache(const struct dl_log *log, const struct dl_torus *t)
 		       "cannot remember the coordinates in %s: %s; after a "
 		       "restart on a damaged fabric they may differ, and SLs "
 		       "with them",
-		       path ? path : FILE_NAME, strerror(-err));
+		       path, strerror(-err));
 	else
 		dl_log(log, DL_LOG_INFO, "coordinates remembered in %s", path);
 	dl_torus_config_free(c);
-	free(path);
-	free(part);
 }
 
 /* How much of the fabric has no place here? */
@@ -102,7 +100,7 @@ static uint32_t count_unplaced(const struct dl_torus *t)
 
 /*
  * Coordinates found anew are worth a change of SLs only if they make more of
- * the fabric fit.  Where nothing is odd they cannot.
+ * the fabric fit.  Where everything has a place they cannot.
  */
 int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log,
 		      struct dl_sweep *sweep)
@@ -114,7 +112,7 @@ int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log,
 	read_cache(e, log, sweep->fabric, &sweep->config, &sweep->torus);
 	if (sweep->torus && !count_unplaced(sweep->torus))
 		return 0;
-	/* What is odd has been named. */
+	/* What has no place has been named. */
 	err = dl_torus_infer(sweep->fabric, sweep->torus ? NULL : log, &c);
 	if (!err)
 		err = dl_torus_discover(sweep->fabric, c,

@@ -174,9 +174,10 @@ static int compute_tables(struct dl_engine *e, struct dl_sweep **out)
 	return 0;
 }
 
-static int refuse(struct dl_engine *e)
+/* After a fault of Dateline's own its tables stay: they were good before. */
+static int refuse(struct dl_engine *e, int err)
 {
-	if (e->in_force && is_last_resort(e)) {
+	if (e->in_force && (err == -EPROTO || is_last_resort(e))) {
 		keep_in_force(e);
 		dl_metrics_end(e, DL_METRICS_KEPT);
 		return DONE;
@@ -194,11 +195,13 @@ static int build_fwd_tables(void *context)
 	struct dl_engine *e = context;
 	struct dl_sweep *sweep = NULL;
 	double start = dl_clock_monotonic();
+	int err;
 
 	dl_metrics_begin(e);
-	if (compute_tables(e, &sweep)) {
+	err = compute_tables(e, &sweep);
+	if (err) {
 		dl_sweep_free(sweep);
-		return refuse(e);
+		return refuse(e, err);
 	}
 	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
 	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))

@@ -29,6 +29,7 @@
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_log.h>
 
+#include "dateline/base.h"
 #include "dateline/fabric.h"
 #include "metrics_text.h"
 #include "options.h"
@@ -41,6 +42,7 @@
 
 /* All that one sweep found out and decided. */
 struct dl_sweep {
+	struct dl_arena arena; /* of the sweep itself, and its small pieces */
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
@@ -78,14 +80,15 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
 
 /*
  * Copy OpenSM's view of the subnet into a fabric, LIDs and VLs as it is about
- * to program them.  Returns 0, -EINVAL (GUIDs or LIDs clash), -ENOMEM.
+ * to program them; `arena` is for the work.  Returns 0, -EINVAL (GUIDs or LIDs
+ * clash), -ENOMEM.
  */
-int dl_import(struct osm_opensm *osm, const struct dl_log *log,
-	      struct dl_fabric **out);
+int dl_import(struct osm_opensm *osm, struct dl_arena *arena,
+	      const struct dl_log *log, struct dl_fabric **out);
 
 /*
  * Compute tables for the subnet as it is.  On failure the log says why and
- * the result is negative.
+ * the result is negative; -EPROTO: a fault of Dateline's own.
  */
 int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out);
 void dl_sweep_free(struct dl_sweep *sweep);

@@ -23,6 +23,7 @@
 
 struct import {
 	struct osm_opensm *osm;
+	struct dl_arena *arena;
 	const struct dl_log *log;
 	struct dl_fabric *fabric;
 	uint64_t *keys;		/* node GUIDs as on the wire, ascending */
@@ -178,7 +179,8 @@ static int import_nodes(struct import *im)
 	uint32_t n = 0;
 	int err;
 
-	im->keys = malloc((cl_qmap_count(table) + 1) * sizeof(*im->keys));
+	im->keys = dl_arena_array(im->arena, cl_qmap_count(table) + 1,
+				  sizeof(*im->keys));
 	if (!im->keys)
 		return -ENOMEM;
 	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
@@ -264,10 +266,10 @@ static void import_lids(struct import *im)
 	}
 }
 
-int dl_import(struct osm_opensm *osm, const struct dl_log *log,
-	      struct dl_fabric **out)
+int dl_import(struct osm_opensm *osm, struct dl_arena *arena,
+	      const struct dl_log *log, struct dl_fabric **out)
 {
-	struct import im = { .osm = osm, .log = log };
+	struct import im = { .osm = osm, .arena = arena, .log = log };
 	cl_qmap_t *table = &osm->subn.node_guid_tbl;
 	cl_map_item_t *item;
 	int err;
@@ -283,7 +285,6 @@ int dl_import(struct osm_opensm *osm, const struct dl_log *log,
 		import_lids(&im);
 		err = dl_fabric_finish(im.fabric, log);
 	}
-	free(im.keys);
 	if (err) {
 		dl_fabric_free(im.fabric);
 		return err;

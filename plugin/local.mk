@@ -4,10 +4,11 @@ lib_LTLIBRARIES += plugin/libosmdateline.la
 plugin_libosmdateline_la_SOURCES = \
 	plugin/plugin.c \
 	plugin/options.c plugin/options.h \
+	plugin/check.c plugin/check.h \
+	plugin/coordinate_cache.c \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c \
 	plugin/mcast.c \
-	plugin/coordinate_cache.c \
 	plugin/metrics.c \
 	plugin/metrics_text.c plugin/metrics_text.h \
 	plugin/sweep.c \

@@ -17,12 +17,13 @@
 #include <opensm/osm_mcast_mgr.h>
 
 /* Port indices of a group's members; those that were not routed are left out. */
-static int find_members(const struct dl_engine *e, cl_qlist_t *list,
-			uint16_t mlid, uint32_t **out, uint32_t *nout)
+static int find_members(const struct dl_engine *e, struct dl_arena *arena,
+			cl_qlist_t *list, uint16_t mlid, uint32_t **out,
+			uint32_t *nout)
 {
 	const struct dl_fabric *f = e->in_force->fabric;
-	uint32_t *members =
-		malloc((cl_qlist_count(list) + 1) * sizeof(*members));
+	uint32_t *members = dl_arena_array(arena, cl_qlist_count(list) + 1,
+					   sizeof(*members));
 	cl_list_item_t *item;
 	uint32_t n = 0;
 
@@ -168,6 +169,7 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 {
 	struct dl_engine *e = context;
+	struct dl_arena arena = { 0 };
 	ib_api_status_t status;
 	uint32_t *members, n;
 	cl_qlist_t list;
@@ -179,12 +181,12 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 	osm_purge_mtree(&e->osm->sm, box);
 	if (osm_mcast_make_port_list_and_map(&list, &map, box))
 		return IB_INSUFFICIENT_MEMORY;
-	if (find_members(e, &list, box->mlid, &members, &n)) {
+	if (find_members(e, &arena, &list, box->mlid, &members, &n)) {
 		status = IB_INSUFFICIENT_MEMORY;
 	} else {
 		status = set_group(e, box->mlid, members, n);
-		free(members);
 	}
+	dl_arena_free(&arena);
 	osm_mcast_drop_port_list(&list);
 	return status;
 }

@@ -153,11 +153,12 @@ static void take_forwarding(struct dl_engine *e, struct dl_tables *t)
  */
 static int verify_kept(struct dl_engine *e)
 {
+	struct dl_arena arena = { 0 };
 	struct dl_fabric *f = NULL;
 	struct dl_tables *t = NULL;
 	struct dl_verify_result *v;
 	uint64_t loop_free = e->metrics.now.number[DL_METRICS_LOOP_FREE];
-	int err = dl_import(e->osm, NULL, &f);
+	int err = dl_import(e->osm, &arena, NULL, &f);
 
 	if (!err)
 		err = dl_tables_remap(e->in_force->routed.tables, f, &t);
@@ -172,6 +173,7 @@ static int verify_kept(struct dl_engine *e)
 	}
 	dl_tables_free(t);
 	dl_fabric_free(f);
+	dl_arena_free(&arena);
 	return err;
 }
 

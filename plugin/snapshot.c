@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 #include "engine.h"
@@ -29,23 +29,17 @@ void dl_dump_dir_write(const struct dl_engine *e)
 void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep,
 			  const char *dir)
 {
-	char *path;
+	char path[PATH_MAX];
 	FILE *to;
+	int err;
 
-	if (asprintf(&path, "%s/dateline-torus.dump", dir) < 0)
-		path = NULL;
-	to = path ? fopen(path, "w") : NULL;
-
-	if (to) {
-		int err = dl_torus_write_list(sweep->torus, to);
-
-		if (fclose(to) || err)
-			to = NULL;
-	}
-	if (!to)
+	snprintf(path, sizeof(path), "%s/dateline-torus.dump", dir);
+	to = fopen(path, "w");
+	err = to ? dl_torus_write_list(sweep->torus, to) : -errno;
+	if (to && fclose(to) && !err)
+		err = -errno;
+	if (err)
 		DL_SAY(osm, OSM_LOG_ERROR,
-		       "ERR DL31: cannot write "
-		       "dateline-torus.dump in %s: %s",
-		       dir, strerror(errno));
-	free(path);
+		       "ERR DL31: cannot write dateline-torus.dump in %s: %s",
+		       dir, strerror(-err));
 }

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "engine.h"
-#include "dateline/base.h"
+
+#define FAULT "DL18" /* a broken invariant */
 
 static void log_write(void *context, enum dl_log_level level,
 		      const char *message)
@@ -48,7 +50,7 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
 static int stage_import(const struct dl_engine *e, const struct dl_log *log,
 			struct dl_sweep *sweep)
 {
-	return dl_import(e->osm, log, &sweep->fabric);
+	return dl_import(e->osm, &sweep->arena, log, &sweep->fabric);
 }
 
 static int stage_config(const struct dl_engine *e, const struct dl_log *log,
@@ -89,11 +91,21 @@ static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
 {
 	(void)e;
 	(void)log;
-	sweep->masks = calloc(sweep->fabric->nswitches + 1,
-			      DL_TABLES_MASK_WORDS * sizeof(*sweep->masks));
+	sweep->masks =
+		dl_arena_array(&sweep->arena, sweep->fabric->nswitches + 1,
+			       DL_TABLES_MASK_WORDS * sizeof(*sweep->masks));
 	if (!sweep->masks)
 		return -ENOMEM;
 	return sweep->routed.tree ? 0 : -ENOTCONN;
+}
+
+/* The border to the rooms that route, which promise this. */
+static int stage_check(const struct dl_engine *e, const struct dl_log *log,
+		       struct dl_sweep *sweep)
+{
+	(void)e;
+	return dl_check_routed(sweep->fabric, &sweep->routed, sweep->proven,
+			       log);
 }
 
 static const struct stage {
@@ -114,19 +126,34 @@ static const struct stage {
 	{ "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
 	{ "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO,
 	  "building the multicast tree", stage_tree },
+	{ FAULT, DL_METRICS_ROUTING, OSM_LOG_INFO, "checking the tables",
+	  stage_check },
 };
 #define NSTAGES (sizeof(stages) / sizeof(stages[0]))
+
+/* A broken invariant, or tables that failed verification. */
+static void report_fault(struct dl_engine *e, const char *what)
+{
+	e->metrics.now.refusal = FAULT;
+	DL_SAY(e->osm, OSM_LOG_ERROR,
+	       "ERR " FAULT ": %s found a fault of Dateline itself, not of the "
+	       "fabric: nothing of this sweep is used",
+	       what);
+}
 
 /*
  * Run the stages.  Out of memory has no words of its own in the library.
  */
 int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out)
 {
-	struct dl_sweep *sweep = calloc(1, sizeof(*sweep));
+	struct dl_arena arena = { 0 };
+	struct dl_sweep *sweep = dl_arena_zalloc(&arena, sizeof(*sweep));
 	const struct stage *stage;
 	struct dl_osm_log l;
 	int err = sweep ? 0 : -ENOMEM;
 
+	if (sweep)
+		sweep->arena = arena;
 	for (stage = stages; !err && stage < stages + NSTAGES; stage++) {
 		dl_osm_log_init(&l, e->osm, stage->number);
 		l.info = stage->info;
@@ -140,6 +167,8 @@ int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out)
 		if (!l.errors)
 			dl_log(&l.log, DL_LOG_ERROR, "%s failed: %s",
 			       stage->what, strerror(-err));
+		if (err == -EPROTO)
+			report_fault(e, stage->what);
 	}
 	if (err) {
 		dl_sweep_free(sweep);
@@ -151,14 +180,16 @@ int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out)
 
 void dl_sweep_free(struct dl_sweep *sweep)
 {
+	struct dl_arena arena;
+
 	if (!sweep)
 		return;
-	free(sweep->masks);
 	dl_route_result_release(&sweep->routed);
 	dl_torus_free(sweep->torus);
 	dl_torus_config_free(sweep->config);
 	dl_fabric_free(sweep->fabric);
-	free(sweep);
+	arena = sweep->arena;
+	dl_arena_free(&arena);
 }
 
 osm_switch_t *dl_sweep_switch(const struct dl_engine *e,
@@ -225,7 +256,7 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
 	       seconds);
 	if (!e->in_force)
 		return;
-	dl_osm_log_init(&l, e->osm, "DL18");
+	dl_osm_log_init(&l, e->osm, NULL); /* reports no errors */
 	dl_torus_report_changes(e->in_force->torus, t,
 				sweep->config->max_changes, &l.log);
 }

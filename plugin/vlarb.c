@@ -27,7 +27,6 @@
  *
  * Complexity: O(ports x 64).
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +36,7 @@
 
 #define ENTRIES 64
 #define LEVELS 2
+#define BLANKS " \t,"
 #define LEVEL_VLS 4 /* VLs of one QoS level between switches */
 
 enum { HIGH, LOW, TABLES };
@@ -64,46 +64,33 @@ struct kind {
 	int high_limit; /* -1: the routing's */
 };
 
-static const char *parse_number(const char *s, unsigned long max,
-				unsigned long *out)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*s))
-		return NULL;
-	*out = strtoul(s, &end, 0);
-	return *out > max ? NULL : end;
-}
-
 /*
  * Read "VL:WEIGHT,...".  Returns NULL, or the place where it stopped being
  * that; the entries before it count.
  */
 static const char *parse_table(const char *s, struct table *out)
 {
-	unsigned long vl, weight;
+	uint64_t vl, weight;
 
 	out->given = s;
 	out->end_numbered = false;
 	out->n = 0;
 	if (!s)
 		return NULL;
-	for (;;) {
-		const char *p = s + strspn(s, " \t,");
+	for (s += strspn(s, BLANKS); *s; s += strspn(s, BLANKS)) {
+		const char *colon = dl_number_scan(s, 0, &vl), *end;
 
-		if (!*p)
-			return NULL;
-		s = p;
-		p = parse_number(p, 15, &vl);
-		if (!p || *p != ':' || out->n == ENTRIES)
+		if (colon == s || *colon != ':' || vl > 15 || out->n == ENTRIES)
 			return s;
-		p = parse_number(p + 1, 255, &weight);
-		if (!p || !strchr(" \t,", *p)) /* finds the NUL, too */
+		end = dl_number_scan(colon + 1, 0, &weight);
+		if (end == colon + 1 || weight > 255 ||
+		    (*end && !strchr(BLANKS, *end)))
 			return s;
 		out->entries[out->n].vl = vl;
 		out->entries[out->n++].weight = weight;
-		s = p;
+		s = end;
 	}
+	return NULL;
 }
 
 static bool names_vl(const struct table *t, unsigned int vl)
@@ -321,55 +308,34 @@ static bool check_ends(const struct table *t, const char *option,
 	return false;
 }
 
-static void check_kind(const struct dl_vlarb_config *c, enum dl_port_kind kind,
-		       unsigned int table, const struct dl_log *log)
+/* One option; DL_PORT_KINDS: of the kinds that have none of their own. */
+static void check_option(const struct dl_vlarb_config *c,
+			 enum dl_port_kind kind, unsigned int table,
+			 const struct dl_log *log)
 {
-	const char *word = word_of(&c->kind[kind], table), *bad;
+	bool general = kind == DL_PORT_KINDS;
+	const struct dl_vlarb_words *own = general ? &c->all : &c->kind[kind];
+	const char *word = word_of(own, table), *bad;
+	bool between = kind == DL_SWE_PORTS, ends = !general && !between;
+	enum dl_port_kind k;
 	char option[40];
 	struct table t;
 
 	if (!word)
 		return;
+	for (k = 0; general && k < DL_PORT_KINDS; k++)
+		*(is_end_kind(k) ? &ends : &between) |=
+			!word_of(&c->kind[k], table);
 	snprintf(option, sizeof(option), "qos_%svlarb_%s",
-		 dl_port_kind_names[kind], table_names[table]);
+		 general ? "" : dl_port_kind_names[kind], table_names[table]);
 	bad = parse_table(word, &t);
-	t.end_numbered = end_numbered(&c->kind[kind], kind);
+	t.end_numbered = !general && end_numbered(own, kind);
 	if (bad)
 		dl_log(log, DL_LOG_WARNING,
-		       "%s: expected VL:WEIGHT (VL 0 to 15, "
-		       "weight 0 to 255, at most %d entries) at \"%s\"",
+		       "%s: expected VL:WEIGHT (VL 0 to 15, weight 0 to 255, "
+		       "at most %d entries) at \"%s\"",
 		       option, ENTRIES, bad);
-	else if (is_end_kind(kind))
-		check_ends(&t, option, log);
-	else
-		check_between(&t, option, log);
-}
-
-static void check_all(const struct dl_vlarb_config *c, unsigned int table,
-		      const struct dl_log *log)
-{
-	const char *word = word_of(&c->all, table), *bad;
-	bool warned = false, ends = false;
-	enum dl_port_kind kind;
-	char option[40];
-	struct table t;
-
-	if (!word)
-		return;
-	snprintf(option, sizeof(option), "qos_vlarb_%s", table_names[table]);
-	bad = parse_table(word, &t);
-	if (bad) {
-		dl_log(log, DL_LOG_WARNING,
-		       "%s: expected VL:WEIGHT (VL 0 to 15, "
-		       "weight 0 to 255, at most %d entries) at \"%s\"",
-		       option, ENTRIES, bad);
-		return;
-	}
-	for (kind = 0; kind < DL_PORT_KINDS; kind++)
-		ends |= is_end_kind(kind) && !word_of(&c->kind[kind], table);
-	if (!word_of(&c->kind[DL_SWE_PORTS], table))
-		warned = check_between(&t, option, log);
-	if (!warned && ends)
+	else if (!(between && check_between(&t, option, log)) && ends)
 		check_ends(&t, option, log);
 }
 
@@ -379,8 +345,8 @@ void dl_vlarb_check(const struct dl_vlarb_config *c, const struct dl_log *log)
 	unsigned int table;
 
 	for (table = 0; table < TABLES; table++) {
-		check_all(c, table, log);
+		check_option(c, DL_PORT_KINDS, table, log);
 		for (kind = 0; kind < DL_PORT_KINDS; kind++)
-			check_kind(c, kind, table, log);
+			check_option(c, kind, table, log);
 	}
 }

@@ -13,3 +13,10 @@ test_unit_plugin_vlarb_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 # What is linked into it.
 TESTS += test/unit/plugin_symbols.bash
 EXTRA_DIST += test/unit/plugin_symbols.bash
+
+# The check before tables go to the switches.
+UNIT_TESTS += test/unit/plugin_check
+test_unit_plugin_check_SOURCES = test/unit/plugin_check.c \
+	plugin/check.c plugin/check.h $(GRID_FABRIC)
+test_unit_plugin_check_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/plugin
+test_unit_plugin_check_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)

@@ -11,74 +11,12 @@
 #include "campaign.h"
 #include "emulate.h"
 
-enum {
-	KEY_SCENARIO = 0x2000,
-	KEY_LIVE,
-	KEY_NET,
-	KEY_PSL,
-	KEY_TORUS,
-	KEY_SEED,
-	KEY_SWEEP,
-	KEY_THREADS,
-	KEY_COUNTERS
-};
-
 struct request {
 	const char *dir, *scenario, *net, *psl, *config, *counters;
 	struct dl_live_options live;
-	bool is_live, has_seed, has_sweep;
-	int64_t seed;
-	struct emu_sweep sweep;
-};
-
-static const struct argp_option options[] = {
-	{ .name = "scenario",
-	  .key = KEY_SCENARIO,
-	  .arg = "FILE",
-	  .doc = "The scenario: traffic, faults and all the rest (needed)" },
-	{ .name = "live",
-	  .key = KEY_LIVE,
-	  .doc = "Take the tables of the fabric that this machine is attached "
-		 "to" },
-	{ .name = "Ca",
-	  .key = 'C',
-	  .arg = "NAME",
-	  .doc = "Live: the local adapter (any that is up)" },
-	{ .name = "Port",
-	  .key = 'P',
-	  .arg = "N",
-	  .doc = "Live: its port (any that is up)" },
-	{ .name = "net",
-	  .key = KEY_NET,
-	  .arg = "FILE",
-	  .doc = "The netlist, for a folder without one" },
-	{ .name = "psl",
-	  .key = KEY_PSL,
-	  .arg = "FILE",
-	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
-	{ .name = "torus-config",
-	  .key = KEY_TORUS,
-	  .arg = "FILE",
-	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
-		 "torus-2QoS's rule when there are none" },
-	{ .name = "seed",
-	  .key = KEY_SEED,
-	  .arg = "N",
-	  .doc = "Instead of the scenario's seed" },
-	{ .name = "sweep",
-	  .key = KEY_SWEEP,
-	  .arg = "[NAME.]load=A:B:STEP",
-	  .doc = "One run for each load from A to B: of the entry NAME, or of "
-		 "all that have a load" },
-	{ .name = "threads",
-	  .key = KEY_THREADS,
-	  .arg = "N",
-	  .doc = "Runs of a sweep at a time (one for each core)" },
-	{ .name = "write-counters",
-	  .key = KEY_COUNTERS,
-	  .arg = "FILE",
-	  .doc = "Write the ports' counters as commands of ibsim's console" },
-	{ 0 }
+	bool is_live;
+	int64_t seed; /* -1: the scenario's */
+	struct emulate_sweep sweep;
 };
 
 /* "0.25" in millionths. */
@@ -105,33 +43,67 @@ static const char *parse_load(const char *text, uint32_t *out)
 	return digit && value <= 10 * DL_EMU_LOAD_ONE ? text : NULL;
 }
 
-static void parse_sweep(const struct argp_state *state, char *arg,
-			struct request *r)
+static int read_sweep(const struct dl_setting *setting, void *to,
+		      const char *text, char *why, size_t size)
 {
-	struct emu_sweep *s = &r->sweep;
-	char *key = strstr(arg, "load=");
-	const char *at = key ? key + strlen("load=") : NULL;
+	struct emulate_sweep *s = &((struct request *)to)->sweep;
+	const char *key = strstr(text, "load="), *at = key;
 
-	if (at && key > arg && key[-1] == '.') {
-		key[-1] = '\0';
-		s->name = arg;
-	} else if (key != arg) {
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	if (at && key != text && key[-1] != '.')
 		at = NULL;
-	}
-	at = at ? parse_load(at, &s->from) : NULL;
+	at = at ? parse_load(at + strlen("load="), &s->from) : NULL;
 	at = at && *at == ':' ? parse_load(at + 1, &s->to) : NULL;
 	at = at && *at == ':' ? parse_load(at + 1, &s->step) : NULL;
 	if (!at || *at || !s->from || !s->step || s->to < s->from ||
 	    (s->to - s->from) / s->step >= 10000)
-		argp_error(state,
-			   "--sweep takes [NAME.]load=A:B:STEP, such as "
-			   "load=0.1:1:0.1, at most 10 and in at most 10000 "
-			   "steps");
-	r->has_sweep = true;
+		return -EINVAL;
+	free(s->name);
+	s->name = key == text ? NULL : strndup(text, key - text - 1);
+	return key == text || s->name ? 0 : -ENOMEM;
 }
 
-static void check(const struct argp_state *state, const struct request *r)
+#define MEMBER(member) DL_MEMBER(struct request, member)
+
+static const struct dl_setting options[] = {
+	{ "scenario", DL_SETTING_BORROW, MEMBER(scenario), .arg = "FILE",
+	  .doc = "The scenario: traffic, faults and all the rest (needed)" },
+	{ "live", DL_SETTING_FLAG, MEMBER(is_live),
+	  .doc = "Take the tables of the fabric that this machine is attached "
+		 "to" },
+	{ "Ca", DL_SETTING_BORROW, MEMBER(live.ca), .key = 'C', .arg = "NAME",
+	  .doc = "Live: the local adapter (any that is up)" },
+	{ "Port", DL_SETTING_NUMBER, MEMBER(live.port), 1, 254, .key = 'P',
+	  .arg = "N", .doc = "Live: its port (any that is up)" },
+	{ "net", DL_SETTING_BORROW, MEMBER(net), .arg = "FILE",
+	  .doc = "The netlist, for a folder without one" },
+	{ "psl", DL_SETTING_BORROW, MEMBER(psl), .arg = "FILE",
+	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
+	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
+	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
+		 "torus-2QoS's rule when there are none" },
+	{ "seed", DL_SETTING_NUMBER, MEMBER(seed), 0, INT64_MAX, .arg = "N",
+	  .doc = "Instead of the scenario's seed" },
+	{ "sweep", .call = read_sweep, .arg = "[NAME.]load=A:B:STEP",
+	  .expected = "[NAME.]load=A:B:STEP, such as load=0.1:1:0.1, at most "
+		      "10 and in at most 10000 steps",
+	  .doc = "One run for each load from A to B: of the entry NAME, or of "
+		 "all that have a load" },
+	{ "threads", DL_SETTING_NUMBER, MEMBER(sweep.threads), 1, 1024,
+	  .arg = "N", .doc = "Runs of a sweep at a time (one for each core)" },
+	{ "write-counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE",
+	  .doc = "Write the ports' counters as commands of ibsim's console" },
+	{ 0 }
+};
+
+static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW,
+					    MEMBER(dir) },
+					  { 0 } };
+
+static void check(const struct argp_state *state, void *to)
 {
+	const struct request *r = to;
+
 	if (!r->scenario)
 		argp_error(state, "--scenario FILE is needed");
 	if (r->is_live == !!r->dir)
@@ -139,64 +111,15 @@ static void check(const struct argp_state *state, const struct request *r)
 					   "which snapshot?  Or --live");
 	if (r->is_live && (r->net || r->psl))
 		argp_error(state, "--net and --psl go with a snapshot");
-	if (r->has_sweep && r->counters)
+	if (r->sweep.step && r->counters)
 		argp_error(state, "--write-counters does not go with --sweep");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
-
-	switch (key) {
-	case KEY_SCENARIO:
-		tool_arg_once(state, &r->scenario, arg, "scenario");
-		return 0;
-	case KEY_LIVE:
-		r->is_live = true;
-		return 0;
-	case 'C':
-		r->live.ca = arg;
-		return 0;
-	case 'P':
-		r->live.port = tool_arg_number(state, arg, "port", 1, 254);
-		return 0;
-	case KEY_NET:
-		r->net = arg;
-		return 0;
-	case KEY_PSL:
-		r->psl = arg;
-		return 0;
-	case KEY_TORUS:
-		r->config = arg;
-		return 0;
-	case KEY_SEED:
-		r->has_seed = true;
-		r->seed = tool_arg_number(state, arg, "seed", 0, INT64_MAX);
-		return 0;
-	case KEY_SWEEP:
-		parse_sweep(state, arg, r);
-		return 0;
-	case KEY_THREADS:
-		r->sweep.threads = tool_arg_number(
-			state, arg, "number of threads", 1, 1024);
-		return 0;
-	case KEY_COUNTERS:
-		r->counters = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		tool_arg_once(state, &r->dir, arg, "snapshot");
-		return 0;
-	case ARGP_KEY_END:
-		check(state, r);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp emulate_argp = {
+static const struct tool_usage usage = {
 	.options = options,
-	.parser = parse,
+	.args = args,
+	.check = check,
+	.flags = TOOL_JSON,
 	.args_doc = "[DIR]",
 	.doc = "Run traffic over the tables of a snapshot, or of the running "
 	       "fabric."
@@ -239,19 +162,16 @@ struct watcher {
 	int percent;
 };
 
-static bool watch(void *context, const struct emu_run *r)
+static bool watch(void *context, struct dl_emu *emu, uint64_t end)
 {
 	struct watcher *w = context;
 	const struct dl_emu_totals *t;
-	int percent;
+	int percent = 100.0 * dl_emu_now(emu) / end;
 
-	if (!w->show)
-		return interrupted();
-	percent = 100.0 * dl_emu_now(r->emu) / r->end;
 	if (percent > 100)
 		percent = 100;
-	if (percent != w->percent) {
-		t = dl_emu_totals(r->emu);
+	if (w->show && percent != w->percent) {
+		t = dl_emu_totals(emu);
 		fprintf(stderr,
 			"\r%3d%%: %llu packets delivered, %llu in "
 			"flight\033[K",
@@ -264,94 +184,85 @@ static bool watch(void *context, const struct emu_run *r)
 
 /* ---- running ----------------------------------------------------------- */
 
-static int write_counters(const struct tool *tool, const char *path,
-			  const struct emu_run *r)
-{
-	struct tool_out out;
-	int err = tool_out_open(tool, NULL, path, &out);
-
-	return err ? err :
-		     tool_out_close(tool, &out,
-				    emu_write_counters(r, out.file));
-}
-
 static bool shows_progress(const struct tool *tool)
 {
 	return isatty(STDERR_FILENO) && tool->level >= DL_LOG_INFO;
 }
 
+static int write_counters(const struct tool *tool, const char *path,
+			  const struct emulate_run *r)
+{
+	struct tool_out out;
+	int err = tool_out_open(tool, NULL, path, &out);
+
+	return err ? err :
+		     tool_out_close(tool, &out, emulate_counters(r, out.file));
+}
+
+/* With --json the document itself; it is released. */
+static int print(const struct tool *tool, const struct emulate_run *r,
+		 json_t *document)
+{
+	if (tool->json || !document)
+		return tool_print_json(tool, document);
+	if (r)
+		emulate_print(document, r, stdout);
+	else
+		emulate_sweep_print(document, stdout);
+	json_decref(document);
+	return 0;
+}
+
 static int run_once(const struct tool *tool, const struct request *r,
-		    const struct emu_plan *plan,
-		    const struct tool_coords *coords, int *status)
+		    struct emulate_run *run, int *status)
 {
 	struct watcher w = { .show = shows_progress(tool), .percent = -1 };
+	double begin = emulate_cpu();
 	sigset_t ending, before;
-	struct emu_run run;
 	int err;
 
 	ending_signals(&ending);
 	sigprocmask(SIG_BLOCK, &ending, &before);
-	err = emu_run(plan, NULL, watch, &w, &run);
+	err = dl_emu_plan_run(run->plan, NULL, watch, &w, &run->result);
+	run->cpu_seconds = emulate_cpu() - begin;
 	if (w.percent >= 0)
 		fputs("\r\033[K", stderr);
-	if (!err && tool->json)
-		err = tool_print_json(tool, emu_run_json(&run, coords));
-	else if (!err)
-		emu_run_print(&run, coords, stdout);
+	if (!err)
+		err = print(tool, run, emulate_json(run));
 	if (!err && r->counters)
-		err = write_counters(tool, r->counters, &run);
-	if (!err && emu_run_finding(&run))
+		err = write_counters(tool, r->counters, run);
+	if (!err && dl_emu_result_finding(&run->result))
 		*status = TOOL_EXIT_FINDING;
-	emu_run_free(&run);
+	dl_emu_result_free(&run->result);
 	while (interrupted() && sigwaitinfo(&ending, NULL) > 0)
 		continue;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
 
-/* A name that no entry has would change nothing. */
-static int check_sweep(const struct emu_plan *p, const struct emu_sweep *s)
+static int run_sweep(const struct tool *tool, struct emulate_sweep *s,
+		     const struct dl_emu_plan *plan, int *status)
 {
-	const struct emu_scenario *e = p->scenario;
+	struct emulate_point *points = NULL;
+	uint32_t n;
+	int err;
 
-	for (uint32_t i = 0; i < e->ntraffic; i++)
-		if (e->traffic[i].load &&
-		    (!s->name || (e->traffic[i].name &&
-				  !strcmp(e->traffic[i].name, s->name))))
-			return 0;
-	dl_log(p->log, DL_LOG_ERROR,
-	       "%s: --sweep: expected an entry of traffic "
-	       "%s%s with a load",
-	       e->path, s->name ? "called " : "", s->name ? s->name : "");
-	return -EINVAL;
-}
-
-static int run_sweep(const struct tool *tool, const struct emu_sweep *s,
-		     const struct emu_plan *plan, int *status)
-{
-	uint32_t n = emu_sweep_points(s);
-	struct emu_point *points = calloc(n, sizeof(*points));
-	int err = points ? check_sweep(plan, s) : -ENOMEM;
-
-	if (!err)
-		err = emu_sweep_run(plan, s, points);
-	if (!campaign_is_leader()) {
-		free(points);
-		return err;
+	s->show = shows_progress(tool) && campaign_is_leader();
+	err = dl_emu_plan_has_load(plan, s->name) ?
+		      emulate_sweep(plan, s, &points, &n) :
+		      -EINVAL;
+	if (!err && campaign_is_leader()) {
+		err = print(tool, NULL, emulate_sweep_json(points, n));
+		for (uint32_t i = 0; !err && i < n; i++)
+			if (!points[i].point.done || points[i].point.finding)
+				*status = TOOL_EXIT_FINDING;
 	}
-	if (!err && tool->json)
-		err = tool_print_json(tool, emu_sweep_json(points, n));
-	else if (!err)
-		emu_sweep_print(points, n, stdout);
-	for (uint32_t i = 0; !err && i < n; i++)
-		if (!points[i].done || points[i].finding)
-			*status = TOOL_EXIT_FINDING;
 	free(points);
 	return err;
 }
 
-static int read_tables(const struct tool *tool, struct request *r,
-		       struct dl_snapshot *s)
+static int read_snapshot(const struct tool *tool, struct request *r,
+			 struct dl_snapshot *s)
 {
 	char *gaps = NULL;
 	int err;
@@ -369,49 +280,71 @@ static int read_tables(const struct tool *tool, struct request *r,
 	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -EIO : err;
 }
 
-static int emulate(const struct tool *tool, struct request *r,
-		   struct emu_scenario *scenario, const struct dl_snapshot *s,
-		   int *status)
+/* Tables of a fault: those of torus-2QoS have no path SLs. */
+static int read_tables(void *context, const char *dir, struct dl_snapshot *out)
+{
+	const struct tool *tool = context;
+	struct tool_coords coords = { 0 };
+	int err = dl_snapshot_read(dir, NULL, NULL, &tool->log, out);
+
+	if (!err)
+		err = tool_coords_find(tool, out->fabric, NULL, dir, &coords);
+	if (!err)
+		err = tool_coords_complete_sls(tool, &coords, out->tables);
+	tool_coords_free(&coords);
+	return err;
+}
+
+static int emulate(struct tool *tool, struct request *r,
+		   const struct dl_emu_scenario *scenario,
+		   const struct dl_snapshot *s, int *status)
 {
 	struct tool_coords coords = { 0 };
-	struct emu_plan plan = { 0 };
+	struct emulate_run run = { .fabric = s->fabric, .coords = &coords };
+	struct dl_emu_plan_options o = { .dims = DL_TORUS_DIMS,
+					 .read_tables = read_tables,
+					 .context = tool };
+	struct dl_emu_plan *plan = NULL;
 	int err;
 
-	r->sweep.show = shows_progress(tool) && r->has_sweep &&
-			campaign_is_leader();
-	if (r->has_seed)
-		scenario->seed = r->seed;
 	err = tool_coords_find(tool, s->fabric, r->config, r->dir, &coords);
 	if (!err)
 		err = tool_coords_complete_sls(tool, &coords, s->tables);
+	memcpy(o.radix, coords.grid.radix, sizeof(coords.grid.radix));
+	o.site = coords.site;
 	if (!err)
-		err = emu_plan_make(scenario, s->tables, &coords, tool, &plan);
+		err = dl_emu_plan_new(scenario, s->tables, &o, &tool->log,
+				      &plan);
+	run.plan = plan;
 	if (!err)
-		err = r->has_sweep ? run_sweep(tool, &r->sweep, &plan, status) :
-				     run_once(tool, r, &plan, &coords, status);
-	emu_plan_free(&plan);
+		err = r->sweep.step ? run_sweep(tool, &r->sweep, plan, status) :
+				      run_once(tool, r, &run, status);
+	dl_emu_plan_free(plan);
 	tool_coords_free(&coords);
 	return err;
 }
 
 int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { 0 };
-	struct emu_scenario scenario = { 0 };
+	struct dl_emu_scenario *scenario = NULL;
+	struct request r = { .seed = -1 };
 	struct dl_snapshot s = { 0 };
 	int err, status = TOOL_EXIT_GOOD;
 
 	dl_live_options_init(&r.live);
-	tool_parse(tool, &emulate_argp, TOOL_JSON, argc, argv, &r);
+	tool_options(tool, &usage, argc, argv, &r);
 	/* One run is not divided: under mpirun the first process does it. */
-	if (!r.has_sweep && !campaign_is_leader())
+	if (!r.sweep.step && !campaign_is_leader())
 		return TOOL_EXIT_GOOD;
-	err = emu_scenario_read(r.scenario, &tool->log, &scenario);
+	err = dl_emu_scenario_read(r.scenario, &tool->log, &scenario);
+	if (!err && r.seed >= 0)
+		dl_emu_scenario_set_seed(scenario, r.seed);
 	if (!err)
-		err = read_tables(tool, &r, &s);
+		err = read_snapshot(tool, &r, &s);
 	if (!err)
-		err = emulate(tool, &r, &scenario, &s, &status);
-	emu_scenario_free(&scenario);
+		err = emulate(tool, &r, scenario, &s, &status);
+	dl_emu_scenario_free(scenario);
 	dl_snapshot_release(&s);
+	free(r.sweep.name);
 	return err ? (int)tool_exit_status(err) : status;
 }

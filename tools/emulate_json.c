@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Results of `dateline emulate` for programs. */
+/* Results of `dateline emulate` as documents. */
 #include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "emulate.h"
 #include "verify.h"
 
-const char *emu_drop_key(unsigned int drop)
+static const char *drop_key(unsigned int drop)
 {
 	static const char *const keys[] = {
 		[DL_EMU_DROP_NO_ENTRY] = "no_entry",
@@ -52,14 +53,13 @@ static json_t *histogram_json(const struct dl_emu_histogram *h)
 	return list;
 }
 
-static json_t *level_json(const struct emu_run *r, unsigned int level)
+static json_t *level_json(const struct emulate_run *r, unsigned int level)
 {
-	const struct dl_emu_level *l = dl_emu_level(r->emu, level);
-	double seconds = r->measured_ps * 1e-12;
-	struct emu_latency a, n;
+	const struct dl_emu_level *l = dl_emu_level(r->result.emu, level);
+	double seconds = r->result.measured_ps * 1e-12;
+	struct dl_emu_latency a = dl_emu_latency_of(&l->latency);
+	struct dl_emu_latency n = dl_emu_latency_of(&l->network);
 
-	emu_latency_of(&l->latency, &a);
-	emu_latency_of(&l->network, &n);
 	return json_pack(
 		"{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f,"
 		" s:f, s:o}",
@@ -71,32 +71,31 @@ static json_t *level_json(const struct emu_run *r, unsigned int level)
 		l->latency.count ? l->latency.largest / 1e3 : 0.0,
 		"network_ns_mean", n.mean, "network_ns_p99", n.p99,
 		"latency_relative_error", DL_EMU_HISTOGRAM_ERROR,
-		"throughput_gbps", r->level_bytes[level] * 8e-9 / seconds,
+		"throughput_gbps",
+		r->result.level_bytes[level] * 8e-9 / seconds,
 		"latency_histogram_ns", histogram_json(&l->latency));
 }
 
-static json_t *levels_json(const struct emu_run *r)
+static json_t *levels_json(const struct emulate_run *r)
 {
-	bool used[DL_EMU_LEVELS] = { false };
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < r->spec.nentries; i++)
-		used[r->entries[i].level] = true;
 	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
-		if (used[l] || dl_emu_level(r->emu, l)->packets)
+		if (r->result.levels >> l & 1 ||
+		    dl_emu_level(r->result.emu, l)->packets)
 			json_array_append_new(list, level_json(r, l));
 	return list;
 }
 
-static json_t *port_json(const struct emu_run *r, uint32_t port)
+static json_t *port_json(const struct emulate_run *r, uint32_t port)
 {
-	const struct dl_emu_port *p = dl_emu_port(r->emu, port);
-	const struct dl_fabric *f = r->plan->fabric;
+	const struct dl_emu_port *p = dl_emu_port(r->result.emu, port);
+	const struct dl_fabric *f = r->fabric;
 	json_t *vls = json_object();
 	char name[4];
 
 	for (unsigned int vl = 0; vl < DL_EMU_VLS; vl++) {
-		struct dl_emu_vl v = dl_emu_vl(r->emu, port, vl);
+		struct dl_emu_vl v = dl_emu_vl(r->result.emu, port, vl);
 
 		if (!v.packets)
 			continue;
@@ -122,9 +121,9 @@ static json_t *port_json(const struct emu_run *r, uint32_t port)
 			 vls);
 }
 
-static json_t *ports_json(const struct emu_run *r)
+static json_t *ports_json(const struct emulate_run *r)
 {
-	const struct dl_fabric *f = r->plan->fabric;
+	const struct dl_fabric *f = r->fabric;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < f->nports; i++)
@@ -133,45 +132,43 @@ static json_t *ports_json(const struct emu_run *r)
 	return list;
 }
 
-static json_t *pairs_json(const struct emu_run *r)
+static json_t *end_guid(const struct emulate_run *r, uint32_t port)
 {
-	const struct emu_plan *p = r->plan;
-	const struct dl_fabric *f = p->fabric;
+	return tool_json_guid(r->fabric, r->fabric->ports[port].node);
+}
+
+static json_t *pairs_json(const struct emulate_run *r)
+{
+	const uint32_t *port;
+	uint32_t n = dl_emu_plan_adapters(r->plan, &port);
 	json_t *list = json_array();
 
-	for (uint32_t a = 0; a < p->spec.nadapters; a++)
-		for (uint32_t b = 0; b < p->spec.nadapters; b++) {
-			const struct dl_emu_pair *q =
-				dl_emu_pair(r->emu, p->port[a], p->port[b]);
+	for (size_t i = 0; i < (size_t)n * n; i++) {
+		uint32_t from = port[i / n], to = port[i % n];
+		const struct dl_emu_pair *p =
+			dl_emu_pair(r->result.emu, from, to);
 
-			if (!q || !q->packets)
-				continue;
-			json_array_append_new(
-				list,
-				json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}",
-					  "from",
-					  tool_json_guid(
-						  f, f->ports[p->port[a]].node),
-					  "to",
-					  tool_json_guid(
-						  f, f->ports[p->port[b]].node),
-					  "packets", (json_int_t)q->packets,
-					  "bytes", (json_int_t)q->bytes,
-					  "latency_ns_mean",
-					  q->latency_sum / 1e3 / q->packets,
-					  "latency_ns_max",
-					  q->latency_max / 1e3));
-		}
+		if (!p || !p->packets)
+			continue;
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}", "from",
+				  end_guid(r, from), "to", end_guid(r, to),
+				  "packets", (json_int_t)p->packets, "bytes",
+				  (json_int_t)p->bytes, "latency_ns_mean",
+				  p->latency_sum / 1e3 / p->packets,
+				  "latency_ns_max", p->latency_max / 1e3));
+	}
 	return list;
 }
 
-static json_t *samples_json(const struct emu_run *r)
+static json_t *samples_json(const struct emulate_run *r)
 {
-	double step = r->plan->scenario->sample_ns;
+	double step = r->result.sample_ps / 1000;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < r->nsamples; i++) {
-		const struct emu_sample *s = &r->samples[i];
+	for (uint32_t i = 0; i < r->result.nsamples; i++) {
+		const struct dl_emu_sample *s = &r->result.samples[i];
 
 		json_array_append_new(
 			list,
@@ -194,115 +191,120 @@ static json_t *drops_json(const struct dl_emu_totals *t)
 
 	for (unsigned int i = 0; i < DL_EMU_DROPS; i++)
 		if (t->drops[i])
-			json_object_set_new(drops, emu_drop_key(i),
+			json_object_set_new(drops, drop_key(i),
 					    json_integer(t->drops[i]));
 	return drops;
 }
 
-#define STARVED_LISTED 100
-
-static json_t *starved_json(const struct emu_run *r)
+static json_t *starved_json(const struct emulate_run *r)
 {
-	struct dl_emu_starved found[STARVED_LISTED];
-	uint32_t n = dl_emu_starved(r->emu, found, STARVED_LISTED);
-	const struct dl_fabric *f = r->plan->fabric;
-	json_t *list = json_array();
+	uint32_t n = dl_emu_starved(r->result.emu, NULL, 0);
+	struct dl_emu_starved *found = calloc(n + 1, sizeof(*found));
+	json_t *list = found ? json_array() : NULL;
 
-	for (uint32_t i = 0; i < n && i < STARVED_LISTED; i++)
+	n = found ? dl_emu_starved(r->result.emu, found, n) : 0;
+	for (uint32_t i = 0; i < n; i++)
 		json_array_append_new(
-			list,
-			json_pack("{s:o, s:i, s:i, s:b, s:I}", "guid",
-				  tool_json_guid(f,
-						 f->ports[found[i].port].node),
-				  "port", f->ports[found[i].port].num, "vl",
-				  found[i].vl, "unlisted", found[i].unlisted,
-				  "since_ns",
-				  (json_int_t)(found[i].since / 1000)));
+			list, json_pack("{s:o, s:i, s:i, s:b, s:I}", "guid",
+					end_guid(r, found[i].port), "port",
+					r->fabric->ports[found[i].port].num,
+					"vl", found[i].vl, "unlisted",
+					found[i].unlisted, "since_ns",
+					(json_int_t)(found[i].since / 1000)));
+	free(found);
 	return list;
 }
 
-static json_t *cycle_json(const struct emu_run *r,
-			  const struct tool_coords *coords)
+static json_t *cycle_json(const struct emulate_run *r)
 {
-	struct dl_verify_result v = { .fabric = r->plan->fabric };
-	struct verify_report report = { .verdict = &v, .coords = coords };
+	struct dl_verify_result v = { .fabric = r->fabric };
+	struct verify_report report = { .verdict = &v, .coords = r->coords };
 	const struct dl_cycle_step *cycle;
 
-	v.ncycle = dl_emu_cycle(r->emu, &cycle);
+	v.ncycle = dl_emu_cycle(r->result.emu, &cycle);
 	v.cycle = (struct dl_cycle_step *)cycle;
 	return verify_cycle_json(&report);
 }
 
-static json_t *warnings_json(const struct emu_run *r)
+static json_t *warnings_json(const struct emulate_run *r)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < r->nwarnings; i++)
-		json_array_append_new(list, json_string(r->warnings[i]));
+	for (uint32_t i = 0; i < r->result.nwarnings; i++)
+		json_array_append_new(list, json_string(r->result.warnings[i]));
 	return list;
 }
 
 /* ---- documents --------------------------------------------------------- */
 
-json_t *emu_run_json(const struct emu_run *r, const struct tool_coords *coords)
+json_t *emulate_json(const struct emulate_run *r)
 {
-	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
+	const struct dl_emu_totals *t = dl_emu_totals(r->result.emu);
 	const struct dl_cycle_step *cycle;
 	json_t *document;
 
 	document = json_pack(
-		"{s:I, s:I, s:I, s:I, s:b, s:o, s:f, s:f, s:I, s:f, s:f, s:I,"
+		"{s:I, s:I, s:I, s:I, s:b, s:o, s:f, s:f, s:f, s:I, s:f, s:f, "
+		"s:I,"
 		" s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
 		"delivered_packets", (json_int_t)t->delivered,
 		"injected_packets", (json_int_t)t->injected, "dropped_packets",
 		(json_int_t)t->dropped, "in_flight", (json_int_t)t->in_flight,
-		"deadlock", dl_emu_cycle(r->emu, &cycle) > 0, "cycle",
-		cycle_json(r, coords), "sim_seconds",
-		dl_emu_now(r->emu) * 1e-12, "cpu_seconds", r->cpu_seconds,
-		"packet_hops", (json_int_t)t->packet_hops,
-		"throughput_fraction", emu_run_throughput(r),
-		"offered_fraction", emu_run_offered(r), "messages",
-		(json_int_t)t->messages, "unsent_messages",
-		(json_int_t)r->unsent, "interrupted", r->interrupted, "drops",
-		drops_json(t), "starved", starved_json(r), "qos",
-		levels_json(r), "ports", ports_json(r), "warnings",
-		warnings_json(r));
-	if (document && r->plan->scenario->sample_ns)
+		"deadlock", dl_emu_cycle(r->result.emu, &cycle) > 0, "cycle",
+		cycle_json(r), "sim_seconds", dl_emu_now(r->result.emu) * 1e-12,
+		"counted_from_ns", t->since / 1e3, "cpu_seconds",
+		r->cpu_seconds, "packet_hops", (json_int_t)t->packet_hops,
+		"throughput_fraction", r->result.throughput, "offered_fraction",
+		r->result.offered, "messages", (json_int_t)t->messages,
+		"unsent_messages", (json_int_t)r->result.unsent, "interrupted",
+		r->result.interrupted, "drops", drops_json(t), "starved",
+		starved_json(r), "qos", levels_json(r), "ports", ports_json(r),
+		"warnings", warnings_json(r));
+	if (document && r->result.sample_ps)
 		json_object_set_new(document, "samples", samples_json(r));
-	if (document && r->plan->scenario->pairs)
+	if (document && r->result.pairs)
 		json_object_set_new(document, "pairs", pairs_json(r));
 	return document;
 }
 
-static json_t *point_json(const struct emu_point *p)
+static json_t *point_json(const struct emulate_point *e)
 {
+	const struct dl_emu_point *p = &e->point;
+
 	return json_pack(
 		"{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I,"
 		" s:f}",
 		"load", p->load * 1e-6, "offered_fraction", p->offered,
 		"throughput_fraction", p->throughput, "latency_ns_mean",
-		p->mean_ns, "latency_ns_p50", p->p50_ns, "latency_ns_p99",
-		p->p99_ns, "latency_ns_p999", p->p999_ns, "deadlock",
-		p->deadlock, "delivered_packets", (json_int_t)p->delivered,
-		"dropped_packets", (json_int_t)p->dropped, "in_flight",
-		(json_int_t)p->in_flight, "packet_hops",
-		(json_int_t)p->packet_hops, "cpu_seconds", p->cpu_seconds);
+		p->latency.mean, "latency_ns_p50", p->latency.p50,
+		"latency_ns_p99", p->latency.p99, "latency_ns_p999",
+		p->latency.p999, "deadlock", p->deadlock, "delivered_packets",
+		(json_int_t)p->delivered, "dropped_packets",
+		(json_int_t)p->dropped, "in_flight", (json_int_t)p->in_flight,
+		"packet_hops", (json_int_t)p->packet_hops, "cpu_seconds",
+		e->cpu_seconds);
 }
 
-json_t *emu_sweep_json(const struct emu_point *points, uint32_t n)
+json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n)
 {
-	double saturation = emu_saturation(points, n), cpu = 0;
-	json_t *list = json_array();
+	struct dl_emu_point *curve = calloc(n + 1, sizeof(*curve));
 	bool deadlock = false, interrupted = false;
+	json_t *list = json_array();
+	double saturation, cpu = 0;
 
+	if (!curve)
+		return NULL;
 	for (uint32_t i = 0; i < n; i++) {
-		interrupted |= !points[i].done;
-		if (!points[i].done)
+		curve[i] = points[i].point;
+		interrupted |= !curve[i].done;
+		if (!curve[i].done)
 			continue;
 		json_array_append_new(list, point_json(&points[i]));
-		deadlock |= points[i].deadlock;
+		deadlock |= curve[i].deadlock;
 		cpu += points[i].cpu_seconds;
 	}
+	saturation = dl_emu_saturation(curve, n);
+	free(curve);
 	return json_pack("{s:o, s:o, s:b, s:b, s:f}", "sweep", list,
 			 "saturation_load",
 			 saturation < 0 ? json_null() : json_real(saturation),

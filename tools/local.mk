@@ -17,14 +17,10 @@ dateline_SOURCES = \
 	tools/credits.c \
 	tools/discover.c \
 	tools/emulate.c tools/emulate.h \
-	tools/emulate_faults.c \
+	tools/emulate_counters.c \
 	tools/emulate_json.c \
-	tools/emulate_plan.c \
-	tools/emulate_read.c \
-	tools/emulate_run.c \
 	tools/emulate_sweep.c \
 	tools/emulate_text.c \
-	tools/emulate_trace.c \
 	tools/gen.c \
 	tools/load.c \
 	tools/main.c tools/commands.def \

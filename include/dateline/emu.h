@@ -93,6 +93,13 @@ uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h,
 /* The mean, 0 when there are no values. */
 double dl_emu_histogram_mean(const struct dl_emu_histogram *h);
 
+/* The usual quantiles of latencies in picoseconds, as nanoseconds. */
+struct dl_emu_latency {
+	double mean, p50, p99, p999;
+};
+
+struct dl_emu_latency dl_emu_latency_of(const struct dl_emu_histogram *h);
+
 /* ---- an adapter's SL arbitration -------------------------------------------- */
 
 /*
@@ -510,6 +517,11 @@ int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c,
 #define DL_EMU_GRID_DIMS 6
 #define DL_EMU_LOAD_ONE 1000000 /* a load of 1: an adapter's whole link */
 
+/* The words for them in scenarios, in their order. */
+#define DL_EMU_PATTERN_WORDS                                    \
+	"uniform transpose complement tornado neighbour shift " \
+	"random hotspot incast all_to_all multicast trace"
+
 enum dl_emu_pattern {
 	DL_EMU_PATTERN_UNIFORM,	   /* anybody else, all equally likely */
 	DL_EMU_PATTERN_TRANSPOSE,  /* the grid's coordinates in reverse order */
@@ -610,6 +622,139 @@ uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow);
  */
 bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
 			 struct dl_emu_trace_message *out);
+
+/* ---- scenarios ---------------------------------------------------------- */
+
+/*
+ * A scenario, dateline-scenario(5), says all of an emulation: traffic, what
+ * is emulated, faults, for how long.  A plan is a scenario applied to tables,
+ * and can be run as often as one likes, also by several threads at a time:
+ *
+ *	dl_emu_scenario_read("uniform.yaml", log, &scenario);
+ *	dl_emu_plan_new(scenario, tables, NULL, log, &plan);
+ *	dl_emu_plan_run(plan, NULL, NULL, NULL, &result);
+ *	dl_emu_latency_of(&dl_emu_level(result.emu, 0)->latency).p99;
+ *	dl_emu_result_free(&result);
+ *	dl_emu_plan_free(plan);
+ *	dl_emu_scenario_free(scenario);
+ *
+ * Functions return 0 or a negative errno, reported: -EINVAL for what is
+ * wrong with a scenario, with its file and line.
+ */
+struct dl_emu_scenario;
+
+/* "-" is standard input. */
+int dl_emu_scenario_read(const char *path, const struct dl_log *log,
+			 struct dl_emu_scenario **out);
+/* The same from an open stream; `name` stands in messages. */
+int dl_emu_scenario_read_stream(FILE *from, const char *name,
+				const struct dl_log *log,
+				struct dl_emu_scenario **out);
+void dl_emu_scenario_free(struct dl_emu_scenario *s);
+
+/* Another seed than the scenario's. */
+void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed);
+
+/* What a plan may need beyond scenario and tables.  All zero: nothing. */
+struct dl_emu_plan_options {
+	/* Where switches are, for patterns on a grid without one of theirs. */
+	unsigned int dims;
+	uint32_t radix[DL_EMU_GRID_DIMS];
+	const uint32_t *site; /* by switch: its point, or DL_NONE */
+	/* Reads the tables of a fault; NULL: dl_snapshot_read() does. */
+	int (*read_tables)(void *context, const char *dir,
+			   struct dl_snapshot *out);
+	void *context;
+};
+
+struct dl_emu_plan;
+
+/* Look up all that a scenario names.  All is borrowed; options may be NULL. */
+int dl_emu_plan_new(const struct dl_emu_scenario *s, const struct dl_tables *t,
+		    const struct dl_emu_plan_options *options,
+		    const struct dl_log *log, struct dl_emu_plan **out);
+void dl_emu_plan_free(struct dl_emu_plan *p);
+
+/*
+ * The adapters: adapters' ports that have a cable and a LID, in the order of
+ * their LIDs.  Returns how many; *ports are their port indices.
+ */
+uint32_t dl_emu_plan_adapters(const struct dl_emu_plan *p,
+			      const uint32_t **ports);
+
+/*
+ * Is there an open loop, among the entries of this name or, for NULL, all?
+ * If not, that is reported.
+ */
+bool dl_emu_plan_has_load(const struct dl_emu_plan *p, const char *name);
+
+/* A load for some or all open loops, instead of the scenario's. */
+struct dl_emu_load {
+	const char *name; /* of the entries; NULL: all open loops */
+	uint32_t load;	  /* millionths; 0: as the scenario says */
+};
+
+/* Called now and then; `end` is when traffic ends.  True ends the run. */
+typedef bool (*dl_emu_watch)(void *context, struct dl_emu *emu, uint64_t end);
+
+/* What happened in one step of the time series. */
+struct dl_emu_sample {
+	uint64_t at;		   /* the step's end */
+	uint64_t delivered, bytes; /* in the step */
+	uint64_t in_flight;	   /* at its end */
+	uint64_t latency_sum;	   /* of packets delivered in it, ps */
+};
+
+struct dl_emu_result {
+	struct dl_emu *emu; /* at its end, for totals, levels, ports, ... */
+	int state;	    /* enum dl_emu_state */
+	bool interrupted;
+	bool pairs;	/* were kept */
+	uint8_t levels; /* that the traffic has, as a mask */
+	/* Of what all adapters' links could carry, while it was measured. */
+	double offered, throughput;
+	/* From the warm-up to the end of traffic, or before it of the run. */
+	uint64_t measured_ps;
+	uint64_t level_bytes[DL_EMU_LEVELS]; /* delivered in this time */
+	uint64_t unsent;    /* messages never sent: the end came first */
+	uint64_t sample_ps; /* 0: no time series */
+	struct dl_emu_sample *samples;
+	uint32_t nsamples;
+	char **warnings; /* each only once */
+	uint32_t nwarnings;
+};
+
+/* `load` and `watch` may be NULL.  Free the result in either case. */
+int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
+		    dl_emu_watch watch, void *context,
+		    struct dl_emu_result *out);
+void dl_emu_result_free(struct dl_emu_result *r);
+
+/* Interrupted, a deadlock, packets that did not arrive? */
+bool dl_emu_result_finding(const struct dl_emu_result *r);
+
+/* ---- load sweeps -------------------------------------------------------- */
+
+/* A point of a latency-throughput curve. */
+struct dl_emu_point {
+	uint32_t load; /* millionths */
+	bool done, finding, deadlock;
+	double offered, throughput;
+	struct dl_emu_latency latency; /* of all levels */
+	uint64_t delivered, dropped, in_flight, packet_hops;
+};
+
+/* Run a plan at a load.  An interrupted point is left as it was. */
+int dl_emu_plan_point(const struct dl_emu_plan *p,
+		      const struct dl_emu_load *load, dl_emu_watch watch,
+		      void *context, struct dl_emu_point *out);
+
+/*
+ * The load at which the fabric saturates: where less than 95 per cent of the
+ * load offered arrive, or the mean latency is three times that of the first
+ * point; between two points by straight lines.  Negative: not reached.
+ */
+double dl_emu_saturation(const struct dl_emu_point *points, uint32_t n);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* See histogram.h. */
+/* Histograms of latencies; see emu.h. */
 #include "dateline/emu.h"
 
 uint64_t dl_emu_histogram_lower(unsigned int bucket)
@@ -42,4 +42,14 @@ uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h,
 double dl_emu_histogram_mean(const struct dl_emu_histogram *h)
 {
 	return h->count ? (double)h->sum / h->count : 0;
+}
+
+struct dl_emu_latency dl_emu_latency_of(const struct dl_emu_histogram *h)
+{
+	return (struct dl_emu_latency){
+		.mean = dl_emu_histogram_mean(h) / 1000,
+		.p50 = dl_emu_histogram_quantile(h, 500000) / 1e3,
+		.p99 = dl_emu_histogram_quantile(h, 990000) / 1e3,
+		.p999 = dl_emu_histogram_quantile(h, 999000) / 1e3,
+	};
 }

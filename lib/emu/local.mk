@@ -11,10 +11,16 @@ libdllink_la_SOURCES += \
 	lib/emu/forward.c \
 	lib/emu/histogram.c \
 	lib/emu/internal.h \
+	lib/emu/plan.c \
+	lib/emu/plan_faults.c \
+	lib/emu/plan_trace.c \
 	lib/emu/prefetch.c \
 	lib/emu/rate.c \
+	lib/emu/run.c \
+	lib/emu/scenario.c lib/emu/scenario.h \
 	lib/emu/setup.c \
 	lib/emu/slarb.c \
 	lib/emu/stats.c \
+	lib/emu/sweep.c \
 	lib/emu/traffic.c \
 	lib/emu/transmit.c

@@ -36,13 +36,10 @@ test_fuzz_replay_dumps_LDADD = libdlread.la libdlroute.la
 
 UNIT_TESTS += test/fuzz/replay_scenario
 test_fuzz_replay_scenario_SOURCES = test/fuzz/fuzz_scenario.c \
-	test/fuzz/fuzz.h test/fuzz/replay.c tools/emulate_read.c \
-	tools/scenario.c
-test_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
+	test/fuzz/fuzz.h test/fuzz/replay.c
+test_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/scenario"'
-test_fuzz_replay_scenario_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
-	$(YAML_CFLAGS)
-test_fuzz_replay_scenario_LDADD = libdlread.la libdlroute.la $(YAML_LIBS)
+test_fuzz_replay_scenario_LDADD = libdllink.la libdlread.la libdlroute.la
 
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \
@@ -59,14 +56,14 @@ fuzz: config.h
 	fi; \
 	set -e; \
 	sources=; \
-	for s in $(libdlroute_la_SOURCES) tools/scenario.c \
-		tools/emulate_read.c; do \
+	for s in $(libdlroute_la_SOURCES) $(libdlread_la_SOURCES) \
+		$(libdllink_la_SOURCES); do \
 		case $$s in *.c) sources="$$sources $(srcdir)/$$s";; esac; \
 	done; \
 	for t in $(FUZZ_TARGETS); do \
 		$(MKDIR_P) test/fuzz/found/$$t; \
 		$(CLANG) $(FUZZ_FLAGS) -std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
-			-I$(srcdir)/tools -o test/fuzz/fuzz_$$t \
+			-o test/fuzz/fuzz_$$t \
 			$(srcdir)/test/fuzz/fuzz_$$t.c $$sources \
 			$(YAML_LIBS); \
 		dict=$(srcdir)/test/fuzz/$$t.dict; \

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "emulate.h"
+#include "dateline/emu.h"
 
 /* Points at loads of 0.1, 0.2, ...: shares that arrive, and mean latencies. */
 static double saturation(unsigned int n, const double *share,
 			 const double *latency)
 {
-	struct emu_point points[8];
+	struct dl_emu_point points[8];
 
 	memset(points, 0, sizeof(points));
 	for (unsigned int i = 0; i < n; i++) {
@@ -22,9 +22,9 @@ static double saturation(unsigned int n, const double *share,
 		points[i].load = (i + 1) * 100000;
 		points[i].offered = 0.1 * (i + 1);
 		points[i].throughput = share[i] * points[i].offered;
-		points[i].mean_ns = latency[i];
+		points[i].latency.mean = latency[i];
 	}
-	return emu_saturation(points, n);
+	return dl_emu_saturation(points, n);
 }
 
 static void test_never(void **state)
@@ -65,22 +65,22 @@ static void test_latency(void **state)
 
 static void test_deadlock(void **state)
 {
-	struct emu_point points[2];
+	struct dl_emu_point points[2];
 
 	(void)state;
 	memset(points, 0, sizeof(points));
-	points[0] = (struct emu_point){ .done = true,
-					.load = 100000,
-					.offered = 0.1,
-					.throughput = 0.1,
-					.mean_ns = 5 };
+	points[0] = (struct dl_emu_point){ .done = true,
+					   .load = 100000,
+					   .offered = 0.1,
+					   .throughput = 0.1,
+					   .latency = { .mean = 5 } };
 	points[1] = points[0];
 	points[1].load = 200000;
 	points[1].deadlock = true;
-	assert_float_equal(emu_saturation(points, 2), 0.2, 1e-9);
+	assert_float_equal(dl_emu_saturation(points, 2), 0.2, 1e-9);
 	/* What was interrupted is no point. */
 	points[1].done = false;
-	assert_true(emu_saturation(points, 2) < 0);
+	assert_true(dl_emu_saturation(points, 2) < 0);
 }
 
 int main(void)

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One emulation from start to end.
+ *
+ * Three times divide it.  Until the warm-up's end nothing is measured; until
+ * the traffic's end messages come, and throughput is measured; then the
+ * adapters drop what they have not begun to send, and the fabric drains, so
+ * that every packet that was sent gets a chance to arrive.  What is still
+ * under way at the very last moment counts as undelivered.
+ *
+ * The emulator is stopped at each of these times, at each fault, at each
+ * step of the time series and now and then for whoever is watching; none of
+ * that changes what it does.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/scenario.h"
+
+/* The watcher looks at least so often. */
+#define WATCHES 1000
+#define WATCH_PS UINT64_C(1000000000)
+
+struct run {
+	const struct dl_emu_plan *plan;
+	struct dl_emu_result *result;
+	struct dl_emu *emu;
+	struct dl_arena arena;
+	struct dl_emu_traffic_entry *entries;
+	struct dl_emu_traffic_spec spec;
+	struct dl_emu_traffic *traffic;
+	uint32_t *port, *window;	      /* by flow */
+	struct dl_emu_trace_message *pending; /* by flow: the last one taken */
+	struct dl_emu_source source;
+	uint32_t next_action;
+	/* The ends of the warm-up, of the traffic, and of everything. */
+	uint64_t warm, end, last;
+	/* Until measuring stopped: messages that came, packets that arrived. */
+	uint64_t stopped, offered_bytes, measured_bytes;
+	/* Deliveries so far. */
+	uint64_t delivered, delivered_bytes, latency_sum, last_delivery;
+	uint32_t samples_cap, warnings_cap;
+	struct dl_log log;
+};
+
+/* Keep each warning once, for the result; pass everything else on. */
+static void keep_warning(void *context, enum dl_log_level level,
+			 const char *message)
+{
+	struct run *r = context;
+	struct dl_emu_result *result = r->result;
+	char **more;
+
+	if (level != DL_LOG_WARNING) {
+		dl_log(r->plan->log, level, "%s", message);
+		return;
+	}
+	for (uint32_t i = 0; i < result->nwarnings; i++)
+		if (!strcmp(result->warnings[i], message))
+			return;
+	more = dl_array_grow(result->warnings, sizeof(*more), result->nwarnings,
+			     1, &r->warnings_cap);
+	if (!more)
+		return;
+	result->warnings = more;
+	more[result->nwarnings] = strdup(message);
+	result->nwarnings += more[result->nwarnings] != NULL;
+}
+
+/* ---- messages over the fabric ------------------------------------------ */
+
+static bool next_message(void *context, uint32_t flow, uint64_t now,
+			 struct dl_emu_message *out)
+{
+	struct run *r = context;
+	const struct dl_fabric *f = r->plan->fabric;
+	struct dl_emu_trace_message m;
+
+	/* What has not been begun by the end is not sent any more. */
+	if ((now >= r->end && !r->window[flow]) ||
+	    !dl_emu_traffic_next(r->traffic, flow, now, &m))
+		return false;
+	/* It counts as offered when the next one is taken, or at the end. */
+	if (r->pending[flow].at >= r->warm)
+		r->offered_bytes += r->pending[flow].bytes;
+	r->pending[flow] = m;
+	*out = (struct dl_emu_message){
+		.at = m.at,
+		.bytes = m.bytes,
+		.dlid = m.dst == DL_EMU_NO_ADAPTER ?
+				m.mlid :
+				f->ports[r->plan->port[m.dst]].lid,
+		.level = m.level,
+		.sl = DL_TABLES_NO_SL,
+	};
+	return true;
+}
+
+/* Count what came up to the moment when measuring stopped, taken or not. */
+static void count_rest(struct run *r)
+{
+	for (uint32_t i = 0; i < r->source.nflows; i++) {
+		struct dl_emu_trace_message *m = &r->pending[i];
+
+		if (m->bytes && m->at >= r->warm && m->at < r->stopped)
+			r->offered_bytes += m->bytes;
+		while (!r->window[i] &&
+		       dl_emu_traffic_next(r->traffic, i, 0, m) &&
+		       m->at < r->stopped) {
+			if (m->at >= r->warm)
+				r->offered_bytes += m->bytes;
+			r->result->unsent++;
+		}
+	}
+}
+
+static void note_delivery(void *context, const struct dl_emu_delivery *d)
+{
+	struct run *r = context;
+
+	r->delivered++;
+	r->delivered_bytes += d->bytes;
+	r->latency_sum += d->at - d->created;
+	r->last_delivery = d->at;
+}
+
+/* Entries with another load; all of them end with the traffic. */
+static int copy_entries(struct run *r, const struct dl_emu_load *load)
+{
+	const struct dl_emu_plan *p = r->plan;
+	uint32_t n = p->spec.nentries;
+
+	r->entries = dl_arena_array(&r->arena, n + 1, sizeof(*r->entries));
+	if (!r->entries)
+		return -ENOMEM;
+	memcpy(r->entries, p->entries, n * sizeof(*r->entries));
+	for (uint32_t i = 0; i < n; i++) {
+		struct dl_emu_traffic_entry *e = &r->entries[i];
+
+		if (e->stop > r->end)
+			e->stop = r->end;
+		if (load && load->load && e->load &&
+		    (!load->name ||
+		     (p->name[i] && !strcmp(p->name[i], load->name))))
+			e->load = load->load;
+		r->result->levels |= 1u << e->level;
+	}
+	r->spec = p->spec;
+	r->spec.entries = r->entries;
+	return 0;
+}
+
+static int list_flows(struct run *r)
+{
+	uint32_t n = dl_emu_traffic_flows(r->traffic);
+
+	r->port = dl_arena_array(&r->arena, n + 1, sizeof(*r->port));
+	r->window = dl_arena_array(&r->arena, n + 1, sizeof(*r->window));
+	r->pending = dl_arena_array(&r->arena, n + 1, sizeof(*r->pending));
+	if (!r->port || !r->window || !r->pending)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		r->port[i] =
+			r->plan->port[dl_emu_traffic_source(r->traffic, i)];
+		r->window[i] = dl_emu_traffic_window(r->traffic, i);
+	}
+	r->source = (struct dl_emu_source){
+		.context = r,
+		.nflows = n,
+		.port = r->port,
+		.window = r->window,
+		.next = next_message,
+		.delivered = note_delivery,
+	};
+	return 0;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* Sums for now: see difference_samples(). */
+static int add_sample(struct run *r, uint64_t at)
+{
+	struct dl_emu_result *result = r->result;
+	struct dl_emu_sample *s = dl_array_grow(result->samples, sizeof(*s),
+						result->nsamples, 1,
+						&r->samples_cap);
+
+	if (!s)
+		return -ENOMEM;
+	result->samples = s;
+	s[result->nsamples++] = (struct dl_emu_sample){
+		.at = at,
+		.delivered = r->delivered,
+		.bytes = r->delivered_bytes,
+		.latency_sum = r->latency_sum,
+		.in_flight = dl_emu_totals(r->emu)->in_flight,
+	};
+	return 0;
+}
+
+static void difference_samples(struct dl_emu_result *result)
+{
+	for (uint32_t i = result->nsamples; i-- > 1;) {
+		struct dl_emu_sample *s = &result->samples[i];
+
+		s->delivered -= s[-1].delivered;
+		s->bytes -= s[-1].bytes;
+		s->latency_sum -= s[-1].latency_sum;
+	}
+}
+
+static void end_measuring(struct run *r)
+{
+	struct dl_emu_result *result = r->result;
+	uint64_t now = result->state == DL_EMU_DONE ? r->last_delivery :
+						      dl_emu_now(r->emu);
+
+	if (result->measured_ps)
+		return;
+	r->stopped = now > r->end ? r->end : now;
+	result->measured_ps = r->stopped > r->warm ? r->stopped - r->warm : 1;
+	r->measured_bytes = dl_emu_totals(r->emu)->delivered_bytes;
+	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
+		result->level_bytes[l] = dl_emu_level(r->emu, l)->bytes;
+}
+
+/* Shares of the bytes that all adapters' links could have carried. */
+static void finish_measuring(struct run *r)
+{
+	struct dl_emu_result *result = r->result;
+	double capacity = 0;
+
+	count_rest(r);
+	difference_samples(result);
+	for (uint32_t a = 0; a < r->spec.nadapters; a++)
+		capacity += r->spec.rate[a];
+	capacity = capacity * result->measured_ps * 1e-12;
+	if (capacity > 0) {
+		result->offered = r->offered_bytes / capacity;
+		result->throughput = r->measured_bytes / capacity;
+	}
+}
+
+/* ---- the clock --------------------------------------------------------- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t next_stop(const struct run *r, uint64_t now)
+{
+	uint64_t look = earlier(r->last / WATCHES + 1, WATCH_PS);
+	uint64_t step = r->plan->scenario->sample;
+	uint64_t t = earlier(r->last, (now / look + 1) * look);
+
+	if (now < r->warm)
+		t = earlier(t, r->warm);
+	if (now < r->end)
+		t = earlier(t, r->end);
+	if (r->next_action < r->plan->nactions)
+		t = earlier(t, r->plan->actions[r->next_action].at);
+	return step ? earlier(t, (now / step + 1) * step) : t;
+}
+
+/* Everything that is due at `now`. */
+static int act(struct run *r, uint64_t now)
+{
+	uint64_t step = r->plan->scenario->sample;
+	int err = 0;
+
+	while (!err && r->next_action < r->plan->nactions &&
+	       r->plan->actions[r->next_action].at <= now) {
+		const struct dl_emu_action *a =
+			&r->plan->actions[r->next_action++];
+
+		err = a->tables ? dl_emu_swap_tables(r->emu, a->tables) :
+				  dl_emu_fault(r->emu, &a->fault);
+	}
+	if (!err && step && now && now % step == 0)
+		err = add_sample(r, now);
+	if (now == r->end)
+		end_measuring(r);
+	if (now == r->warm && now)
+		dl_emu_reset_stats(r->emu);
+	return err;
+}
+
+/* Faults to come may set free what is stuck now. */
+static bool over(const struct run *r)
+{
+	int state = r->result->state;
+
+	return state == DL_EMU_DEADLOCK || state == DL_EMU_DONE ||
+	       (state != DL_EMU_RUNNING && r->next_action == r->plan->nactions);
+}
+
+static int run_clock(struct run *r, dl_emu_watch watch, void *context)
+{
+	uint64_t now = 0;
+	int err = act(r, 0);
+
+	while (!err && now < r->last) {
+		now = next_stop(r, now);
+		r->result->state = dl_emu_run(r->emu, now);
+		if (r->result->state < 0)
+			return r->result->state;
+		if (over(r))
+			break;
+		err = act(r, now);
+		if (watch && watch(context, r->emu, r->end)) {
+			r->result->interrupted = true;
+			break;
+		}
+	}
+	end_measuring(r);
+	return err;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static int set_up(struct run *r, const struct dl_emu_load *load)
+{
+	const struct dl_emu_plan *p = r->plan;
+	int err = copy_entries(r, load);
+
+	if (!err)
+		err = dl_emu_traffic_new(&r->spec, p->log, &r->traffic);
+	if (!err)
+		err = list_flows(r);
+	if (!err)
+		err = dl_emu_new(p->tables, &p->scenario->config, &r->source,
+				 &r->log, &r->emu);
+	return err;
+}
+
+int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
+		    dl_emu_watch watch, void *context,
+		    struct dl_emu_result *out)
+{
+	const struct dl_emu_scenario *s = p->scenario;
+	struct run r = {
+		.plan = p,
+		.result = out,
+		.warm = s->warmup,
+		.end = s->duration,
+		.last = s->duration + s->drain,
+		.log = { .write = keep_warning, .context = &r },
+	};
+	int err;
+
+	*out = (struct dl_emu_result){ .sample_ps = s->sample,
+				       .pairs = s->config.pairs };
+	err = set_up(&r, load);
+	if (!err)
+		err = run_clock(&r, watch, context);
+	if (!err)
+		finish_measuring(&r);
+	dl_emu_traffic_free(r.traffic);
+	dl_arena_free(&r.arena);
+	out->emu = r.emu;
+	if (err && err != -EINVAL)
+		dl_log(p->log, DL_LOG_ERROR, "the emulation failed: %s",
+		       strerror(-err));
+	return err;
+}
+
+void dl_emu_result_free(struct dl_emu_result *r)
+{
+	dl_emu_free(r->emu);
+	free(r->samples);
+	for (uint32_t i = 0; i < r->nwarnings; i++)
+		free(r->warnings[i]);
+	free(r->warnings);
+}
+
+bool dl_emu_result_finding(const struct dl_emu_result *r)
+{
+	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
+	const struct dl_cycle_step *cycle;
+
+	return r->interrupted || t->dropped || t->in_flight ||
+	       dl_emu_cycle(r->emu, &cycle);
+}

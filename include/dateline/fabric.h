@@ -193,6 +193,42 @@ static inline uint32_t dl_fabric_peer_switch(const struct dl_fabric *f,
  */
 uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port);
 
+/* ---- links between switches ------------------------------------------------- */
+
+/*
+ * Every cable between two switches (or of one with itself) is two directed
+ * links, one for each way.  They have dense numbers in the order of switches
+ * and output ports, so that the links out of switch s are those from first[s]
+ * to first[s + 1] - 1.
+ *
+ *	switch 0 --port 1--- port 3 of switch 1	link 0: 0 -> 1, back 2
+ *	         --port 2--- port 4 of switch 1	link 1: 0 -> 1, back 3
+ *	switch 1 --port 3--- port 1 of switch 0	link 2: 1 -> 0, back 0
+ *	         --port 4--- port 2 of switch 0	link 3: 1 -> 0, back 1
+ *
+ *	first: 0 2 4
+ */
+struct dl_fabric_link {
+	uint32_t port;	   /* output port, port index */
+	uint32_t from, to; /* switches, dense numbers */
+	uint32_t back;	   /* the link of the same cable the other way */
+	uint8_t out, in;   /* port numbers at `from` and `to` */
+};
+
+struct dl_fabric_links {
+	struct dl_fabric_link *link;
+	uint32_t n;
+	uint32_t *first;   /* by switch, nswitches + 1 of them */
+	uint32_t *of_port; /* by port index: its link, or DL_NONE */
+};
+
+/*
+ * List the links of a finished fabric.  0 or -ENOMEM; release in either case
+ * with dl_fabric_links_release().  O(ports).
+ */
+int dl_fabric_links_init(struct dl_fabric_links *l, const struct dl_fabric *f);
+void dl_fabric_links_release(struct dl_fabric_links *l);
+
 /* ---- netlists and subnet lists ---------------------------------------------- */
 
 /*

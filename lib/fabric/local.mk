@@ -2,6 +2,7 @@ libdlroute_la_SOURCES += \
 	include/dateline/fabric.h \
 	lib/fabric/degrade.c \
 	lib/fabric/fabric.c \
+	lib/fabric/links.c \
 	lib/fabric/internal.h \
 	lib/fabric/netlist_write.c \
 	lib/fabric/speed.c \

@@ -42,10 +42,12 @@ struct successors {
 static void open_successors(const struct dl_verify_net *net, uint32_t channel,
 			    struct successors *i)
 {
-	const struct dl_verify_link *link = &net->links[channel / net->nvl];
+	const struct dl_fabric_link *link =
+		&net->links.link[channel / net->nvl];
 
-	i->deps = &net->deps[link->dep * (size_t)net->words];
-	i->first = net->link_first[link->to];
+	i->deps = &net->deps[net->far[channel / net->nvl].dep *
+			     (size_t)net->words];
+	i->first = net->links.first[link->to];
 	i->links = dl_verify_net_links(net, link->to);
 	i->link = 0;
 	i->vls = 0;
@@ -223,7 +225,7 @@ static int keep_cycle(struct search *s, struct dl_verify_result *v,
 	if (!steps)
 		return -ENOMEM;
 	for (uint32_t i = len; i--;) {
-		steps[i].port = s->net->links[c / nvl].port;
+		steps[i].port = s->net->links.link[c / nvl].port;
 		steps[i].vl = c % nvl;
 		c = i == 1 ? start : s->parent[c];
 	}
@@ -284,7 +286,7 @@ static void search_release(struct search *s)
 
 int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
 {
-	struct search s = { .net = net, .n = net->nlinks * net->nvl };
+	struct search s = { .net = net, .n = net->links.n * net->nvl };
 	int err = search_init(&s);
 
 	for (uint32_t c = 0; !err && c < s.n; c++)

@@ -106,14 +106,10 @@ static inline uint32_t dl_verify_sets_union(struct dl_verify_sets *s,
 
 /* ---- the fabric, laid out for the proof (net.c) ------------------------ */
 
-/* One direction of a cable between switches. */
-struct dl_verify_link {
-	uint32_t port;	   /* output port, port index */
-	uint32_t from, to; /* switches */
-	uint32_t row;	   /* in net.rows: of (input port, output 0) */
-	uint32_t dep;	   /* pair of this link and the first beyond */
-	uint16_t vls;	   /* VLs found in use */
-	uint8_t out, in;   /* port numbers at `from` and `to` */
+/* What the proof needs to know of a link's far end. */
+struct dl_verify_far {
+	uint32_t row; /* in net.rows: of (input port, output 0) */
+	uint32_t dep; /* pair of this link and the first beyond */
 };
 
 /*
@@ -143,7 +139,7 @@ struct dl_verify_source {
 struct dl_verify_net {
 	const struct dl_tables *t;
 	const struct dl_fabric *f;
-	uint32_t nsw, nlinks;
+	uint32_t nsw;
 
 	/*
 	 * Way out of switch s through port o: ways[way_first[s] + o], and the
@@ -154,9 +150,9 @@ struct dl_verify_net {
 	uint8_t *way_slot;
 	uint32_t *way_first; /* nsw + 1 of them */
 
-	/* Links out of switch s, in order of port, from link_first[s] on. */
-	struct dl_verify_link *links;
-	uint32_t *link_first; /* nsw + 1 of them */
+	struct dl_fabric_links links;
+	struct dl_verify_far *far; /* by link */
+	uint16_t *vls;		   /* by link: VLs found in use */
 
 	/*
 	 * SL-to-VL maps as they work: numbers of row values, indexed like
@@ -215,7 +211,7 @@ unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port);
 static inline uint32_t dl_verify_net_links(const struct dl_verify_net *net,
 					   uint32_t sw)
 {
-	return net->link_first[sw + 1] - net->link_first[sw];
+	return net->links.first[sw + 1] - net->links.first[sw];
 }
 
 /* The number of the way for a forwarding entry, whatever it says. */
@@ -236,7 +232,7 @@ static inline uint32_t dl_verify_net_link(const struct dl_verify_net *net,
 
 	if (net->ways[way].next == DL_NONE)
 		return DL_NONE;
-	return net->link_first[sw] + net->way_slot[way];
+	return net->links.first[sw] + net->way_slot[way];
 }
 
 /* Index in net.rows of a port pair of a switch. */

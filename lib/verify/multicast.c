@@ -112,7 +112,7 @@ static void push(struct spread *sp, uint32_t link, unsigned int vl,
 	if (!fresh)
 		return;
 	*seen |= fresh;
-	sp->net->links[link].vls |= 1u << vl;
+	sp->net->vls[link] |= 1u << vl;
 	sp->work[sp->nwork++] = (struct work){ link, fresh, vl };
 }
 
@@ -151,7 +151,7 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
 			}
 			if (vl < 16)
 				dl_verify_net_depend(
-					net, dep + link - net->link_first[s],
+					net, dep + link - net->links.first[s],
 					vl, out);
 			push(sp, link, out, 1u << sl);
 		}
@@ -185,9 +185,10 @@ static void spread_all(struct spread *sp)
 		inject(sp, sp->members[i]);
 	for (uint32_t done = 0; done < sp->nwork; done++) {
 		const struct work w = sp->work[done];
-		const struct dl_verify_link *link = &net->links[w.link];
+		const struct dl_fabric_link *link = &net->links.link[w.link];
 
-		copy_on(sp, link->to, link->in, link->dep, w.vl, w.sls);
+		copy_on(sp, link->to, link->in, net->far[w.link].dep, w.vl,
+			w.sls);
 	}
 	for (uint32_t i = 0; i < sp->nwork; i++)
 		sp->seen[sp->work[i].link * (size_t)net->nvl + sp->work[i].vl] =
@@ -221,14 +222,14 @@ static bool is_tree(struct spread *sp)
 		for (unsigned int o = next_port(mask, 0, last); o <= last;
 		     o = next_port(mask, o + 1, last)) {
 			uint32_t l = dl_verify_net_link(net, s, o), a, b;
-			const struct dl_verify_link *link = &net->links[l];
+			const struct dl_fabric_link *link = &net->links.link[l];
 
 			if (l == DL_NONE)
 				continue;
 			if (!dl_tables_mask_get(sp->group->masks, link->to,
 						link->in))
 				return false;
-			if (dl_verify_net_link(net, link->to, link->in) < l)
+			if (link->back < l)
 				continue; /* this cable was counted */
 			a = find_root(sp, s);
 			b = find_root(sp, link->to);
@@ -269,7 +270,7 @@ struct place {
 
 static struct place place_after(const struct spread *sp, uint32_t link)
 {
-	const struct dl_verify_link *l = &sp->net->links[link];
+	const struct dl_fabric_link *l = &sp->net->links.link[link];
 
 	return (struct place){ l->to, l->in, switch_node(sp, l->to)->nports };
 }
@@ -414,7 +415,7 @@ static void check_source(struct spread *sp, uint32_t src)
 			       DL_TABLES_NO_PORT);
 			continue;
 		}
-		memset(sp->colour, WHITE, sp->net->nlinks);
+		memset(sp->colour, WHITE, sp->net->links.n);
 		sw = explore(sp, src, sl);
 		if (sw != DL_NONE) {
 			report(sp, src, DL_NONE, sl, DL_VERIFY_FORWARDING_LOOP,
@@ -464,7 +465,7 @@ static void judge_group(struct spread *sp)
 
 static int spread_init(struct spread *sp)
 {
-	size_t nlinks = sp->net->nlinks + 1, nsw = sp->net->nsw + 1;
+	size_t nlinks = sp->net->links.n + 1, nsw = sp->net->nsw + 1;
 	size_t channels = nlinks * sp->net->nvl;
 	unsigned int nsls = __builtin_popcount(sp->sls);
 

@@ -41,104 +41,67 @@ unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port)
 
 /* ---- links ------------------------------------------------------------- */
 
-static bool is_link(const struct dl_fabric *f, uint32_t port)
+/* Number the ways and the pairs of links of each switch. */
+static int number_ways(struct dl_verify_net *net)
 {
-	uint32_t peer = f->ports[port].peer;
-
-	return f->ports[port].num && peer != DL_NONE && f->ports[peer].num &&
-	       dl_fabric_is_switch(f, f->ports[peer].node);
-}
-
-static int count_links(struct dl_verify_net *net)
-{
-	const struct dl_fabric *f = net->f;
 	uint64_t pairs = 0;
 	uint32_t ways = 0;
 
 	for (uint32_t s = 0; s < net->nsw; s++) {
-		const struct dl_fabric_node *n = switch_node(f, s);
-		uint64_t links;
+		uint64_t links = dl_verify_net_links(net, s);
 
 		net->way_first[s] = ways;
-		net->link_first[s] = net->nlinks;
 		net->pair_first[s] = pairs;
-		ways += n->nports + 2;
-		for (unsigned int o = 1; o <= n->nports; o++)
-			net->nlinks += is_link(f, n->first_port + o);
-		links = net->nlinks - net->link_first[s];
+		ways += switch_node(net->f, s)->nports + 2;
 		pairs += links * links;
 	}
 	net->way_first[net->nsw] = ways;
-	net->link_first[net->nsw] = net->nlinks;
 	net->pair_first[net->nsw] = pairs;
 	return pairs > UINT32_MAX ? -ENOMEM : 0;
 }
 
-static void number_links(struct dl_verify_net *net)
-{
-	const struct dl_fabric *f = net->f;
-
-	for (uint32_t s = 0; s < net->nsw; s++) {
-		const struct dl_fabric_node *n = switch_node(f, s);
-		uint32_t way = net->way_first[s], slot = 0;
-
-		for (unsigned int o = 0; o <= n->nports + 1u; o++, way++) {
-			uint32_t port = n->first_port + o;
-			struct dl_verify_link *link;
-
-			net->ways[way].next = DL_NONE;
-			if (!o || o > n->nports || !is_link(f, port))
-				continue;
-			link = &net->links[net->link_first[s] + slot];
-			link->port = port;
-			link->from = s;
-			link->to = f->nodes[dl_fabric_peer_node(f, port)].sw;
-			link->out = o;
-			link->in = f->ports[f->ports[port].peer].num;
-			link->vls = 0;
-			net->ways[way].next = link->to;
-			net->way_slot[way] = slot++;
-		}
-	}
-}
-
-/* Once all links have numbers: what lies at their far ends. */
 static void aim_links(struct dl_verify_net *net)
 {
-	for (uint32_t l = 0; l < net->nlinks; l++) {
-		struct dl_verify_link *link = &net->links[l];
-		uint32_t s = link->to;
-		uint32_t back =
-			net->way_slot[dl_verify_net_next(net, s, link->in)];
+	const struct dl_fabric_links *links = &net->links;
 
-		link->row = dl_verify_net_row(net, s, link->in, 0);
-		link->dep =
+	for (uint32_t w = 0; w < net->way_first[net->nsw]; w++)
+		net->ways[w].next = DL_NONE;
+	for (uint32_t l = 0; l < links->n; l++) {
+		const struct dl_fabric_link *link = &links->link[l];
+		uint32_t s = link->to, back = link->back - links->first[s];
+		uint32_t way = net->way_first[link->from] + link->out;
+
+		net->far[l].row = dl_verify_net_row(net, s, link->in, 0);
+		net->far[l].dep =
 			net->pair_first[s] + back * dl_verify_net_links(net, s);
-		net->ways[dl_verify_net_next(net, link->from, link->out)].dep =
-			link->dep;
+		net->ways[way].next = s;
+		net->ways[way].dep = net->far[l].dep;
+		net->way_slot[way] = l - links->first[link->from];
 	}
 }
 
 static int lay_out_links(struct dl_verify_net *net)
 {
-	size_t n = net->nsw + 1, ways;
-	int err;
+	size_t n = net->nsw + 1, ways, nlinks;
+	int err = dl_fabric_links_init(&net->links, net->f);
 
+	if (err)
+		return err;
+	nlinks = net->links.n + 1;
 	net->way_first = malloc(n * sizeof(*net->way_first));
-	net->link_first = malloc(n * sizeof(*net->link_first));
 	net->pair_first = malloc(n * sizeof(*net->pair_first));
-	if (!net->way_first || !net->link_first || !net->pair_first)
+	if (!net->way_first || !net->pair_first)
 		return -ENOMEM;
-	err = count_links(net);
+	err = number_ways(net);
 	if (err)
 		return err;
 	ways = net->way_first[net->nsw] + 1;
 	net->ways = malloc(ways * sizeof(*net->ways));
 	net->way_slot = calloc(ways, sizeof(*net->way_slot));
-	net->links = malloc((net->nlinks + 1) * sizeof(*net->links));
-	if (!net->ways || !net->way_slot || !net->links)
+	net->far = malloc(nlinks * sizeof(*net->far));
+	net->vls = calloc(nlinks, sizeof(*net->vls));
+	if (!net->ways || !net->way_slot || !net->far || !net->vls)
 		return -ENOMEM;
-	number_links(net);
 	aim_links(net);
 	return 0;
 }
@@ -302,8 +265,9 @@ static bool same_maps(const struct dl_verify_net *net, uint32_t s, uint32_t a,
 {
 	if (a == b)
 		return true;
-	for (uint32_t l = net->link_first[s]; l < net->link_first[s + 1]; l++) {
-		unsigned int out = net->links[l].out;
+	for (uint32_t l = net->links.first[s]; l < net->links.first[s + 1];
+	     l++) {
+		unsigned int out = net->links.link[l].out;
 
 		if (net->rows[a + out] != net->rows[b + out])
 			return false;
@@ -358,10 +322,11 @@ static int list_source_rows(struct dl_verify_net *net)
 			struct dl_verify_source *src = &net->sources[i];
 
 			src->links = n;
-			for (uint32_t l = net->link_first[s];
-			     l < net->link_first[s + 1]; l++)
+			for (uint32_t l = net->links.first[s];
+			     l < net->links.first[s + 1]; l++)
 				net->source_rows[n++] =
-					net->rows[src->row + net->links[l].out];
+					net->rows[src->row +
+						  net->links.link[l].out];
 		}
 	}
 	return 0;
@@ -413,16 +378,15 @@ static int lay_out_pairs(struct dl_verify_net *net)
 	if (!net->pairs || !net->deps)
 		return -ENOMEM;
 	net->alive = n ? 0x00FF : 0xFFFF;
-	for (uint32_t l = 0; l < net->nlinks; l++) {
-		const struct dl_verify_link *in = &net->links[l];
-		uint32_t first = net->link_first[in->to];
+	for (uint32_t l = 0; l < net->links.n; l++) {
+		uint32_t s = net->links.link[l].to, first = net->links.first[s];
 
-		for (uint32_t i = 0; i < dl_verify_net_links(net, in->to);
-		     i++) {
-			struct dl_verify_pair *pair = &net->pairs[in->dep + i];
+		for (uint32_t i = 0; i < dl_verify_net_links(net, s); i++) {
+			struct dl_verify_pair *pair =
+				&net->pairs[net->far[l].dep + i];
 
-			pair->row =
-				net->rows[in->row + net->links[first + i].out];
+			pair->row = net->rows[net->far[l].row +
+					      net->links.link[first + i].out];
 			pair->last = 0;
 			net->alive |= net->passes[pair->row];
 		}
@@ -472,8 +436,9 @@ void dl_verify_net_release(struct dl_verify_net *net)
 	free(net->ways);
 	free(net->way_slot);
 	free(net->way_first);
-	free(net->links);
-	free(net->link_first);
+	dl_fabric_links_release(&net->links);
+	free(net->far);
+	free(net->vls);
 	free(net->rows);
 	free(net->values);
 	free(net->passes);

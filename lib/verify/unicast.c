@@ -204,9 +204,9 @@ static void set_out(struct pass *p, const struct dl_verify_column *c,
 }
 
 /* The link on which a switch's packets leave. */
-static struct dl_verify_link *link_of(const struct pass *p, uint32_t s)
+static uint32_t link_of(const struct pass *p, uint32_t s)
 {
-	return &p->net->links[p->net->link_first[s] + p->stops[s].slot];
+	return p->net->links.first[s] + p->stops[s].slot;
 }
 
 static void depend(struct dl_verify_net *net, uint32_t pair,
@@ -230,14 +230,14 @@ static uint32_t hand_over(struct pass *p, uint32_t s)
 	struct dl_verify_pair *pair;
 
 	if (next->next == DL_NONE) {
-		link_of(p, s)->vls |= p->sets.kinds[stop->set].vls;
+		p->net->vls[link_of(p, s)] |= p->sets.kinds[stop->set].vls;
 		return 0;
 	}
 	pair = &p->net->pairs[stop->dep + next->slot];
 	step = dl_verify_sets_step(&p->sets, stop->set, pair->row);
 	if (pair->last != stop->set) {
 		/* Else all this is known already. */
-		link_of(p, s)->vls |= p->sets.kinds[stop->set].vls;
+		p->net->vls[link_of(p, s)] |= p->sets.kinds[stop->set].vls;
 		depend(p->net, stop->dep + next->slot, step);
 		pair->last = stop->set <= UINT16_MAX ? stop->set : 0;
 	}
@@ -313,16 +313,17 @@ static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 	const struct dl_verify_net *net = p->net;
 	uint32_t root = c->root;
 
-	for (uint32_t l = net->link_first[root]; l < net->link_first[root + 1];
-	     l++) {
+	for (uint32_t l = net->links.first[root];
+	     l < net->links.first[root + 1]; l++) {
 		/* The far end of an output link is where one comes in from. */
-		const struct stop *stop = &p->stops[net->links[l].to];
+		const struct stop *stop = &p->stops[net->links.link[l].to];
 		uint16_t sls = p->sets.kinds[stop->set].sls;
 		uint32_t row;
 
 		if (stop->next != root)
 			continue;
-		row = link_of(p, net->links[l].to)->row + c->last_port;
+		row = net->far[link_of(p, net->links.link[l].to)].row +
+		      c->last_port;
 		if (sls & ~net->passes[net->rows[row]])
 			p->suspicious = true;
 	}
@@ -362,12 +363,12 @@ static void find_alive(struct pass *p, const struct dl_verify_column *c,
 		if (stop->next == DL_NONE)
 			continue;
 		if (stop->next == root)
-			p->alive[s] =
-				passes(net, link_of(p, s)->row + c->last_port);
+			p->alive[s] = passes(net, net->far[link_of(p, s)].row +
+							  c->last_port);
 		else if (p->alive[stop->next])
 			p->alive[s] =
 				p->alive[stop->next] &
-				passes(net, link_of(p, s)->row +
+				passes(net, net->far[link_of(p, s)].row +
 						    p->stops[stop->next].out);
 	}
 }

@@ -104,8 +104,8 @@ static uint64_t count_channels(const struct dl_verify_net *net)
 {
 	uint64_t channels = 0;
 
-	for (uint32_t l = 0; l < net->nlinks; l++)
-		channels += __builtin_popcount(net->links[l].vls);
+	for (uint32_t l = 0; l < net->links.n; l++)
+		channels += __builtin_popcount(net->vls[l]);
 	return channels;
 }
 

@@ -59,7 +59,7 @@ int dl_verify_walk_step(const struct dl_verify_net *net,
 	if (++w->hops > 2 * net->nsw + 1)
 		return -1 - DL_VERIFY_FORWARDING_LOOP;
 	*link = to;
-	w->in = net->links[to].in;
-	w->sw = net->links[to].to;
+	w->in = net->links.link[to].in;
+	w->sw = net->links.link[to].to;
 	return 1;
 }

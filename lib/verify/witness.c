@@ -28,7 +28,7 @@
 struct hunt {
 	const struct dl_verify_net *net;
 	uint32_t a, b; /* link held, link waited for */
-	const struct dl_verify_link *held, *wanted;
+	const struct dl_fabric_link *held, *wanted;
 	unsigned int a_vl, b_vl;
 	uint16_t multicast_sls;
 	uint32_t *queue; /* switches (unicast) or links (multicast) */
@@ -110,9 +110,9 @@ static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
 
 		if (try_sources(h, s, adapters, lid, step))
 			return true;
-		for (uint32_t l = net->link_first[s];
-		     l < net->link_first[s + 1]; l++) {
-			const struct dl_verify_link *link = &net->links[l];
+		for (uint32_t l = net->links.first[s];
+		     l < net->links.first[s + 1]; l++) {
+			const struct dl_fabric_link *link = &net->links.link[l];
 			uint32_t up = link->to;
 
 			/* The same cable the other way leads from up to s. */
@@ -206,29 +206,28 @@ static uint32_t sender_of(struct hunt *h, const struct dl_tables_mcast_group *g,
 	h->queue[n++] = h->a;
 	while (head < n) {
 		unsigned int vl = head ? 16 : h->a_vl;
-		const struct dl_verify_link *link =
-			&net->links[h->queue[head++]];
+		const struct dl_fabric_link *link =
+			&net->links.link[h->queue[head++]];
 		uint32_t s = link->from, src;
 
 		src = local_sender(h, g, s, link->out, sl, vl);
 		if (src != DL_NONE)
 			return src;
-		for (uint32_t l = net->link_first[s];
-		     l < net->link_first[s + 1]; l++) {
+		for (uint32_t l = net->links.first[s];
+		     l < net->links.first[s + 1]; l++) {
 			/* Back along the cable of link l, into s. */
-			uint32_t up = net->links[l].to;
-			unsigned int in = net->links[l].out, got;
-			uint32_t back =
-				dl_verify_net_link(net, up, net->links[l].in);
+			const struct dl_fabric_link *back = &net->links.link[l];
+			unsigned int in = back->out, got;
 
-			if (in == link->out || h->seen[back] == h->round ||
-			    !in_mask(g, up, net->links[l].in))
+			if (in == link->out ||
+			    h->seen[back->back] == h->round ||
+			    !in_mask(g, back->to, back->in))
 				continue;
 			got = vl_out(h, s, in, link->out, sl);
 			if (got == 15 || (vl < 16 && got != vl))
 				continue;
-			h->seen[back] = h->round;
-			h->queue[n++] = back;
+			h->seen[back->back] = h->round;
+			h->queue[n++] = back->back;
 		}
 	}
 	return DL_NONE;
@@ -265,17 +264,10 @@ static bool find_multicast(struct hunt *h, struct dl_cycle_step *step)
 
 /* ---- all --------------------------------------------------------------- */
 
-static uint32_t link_of(const struct dl_verify_net *net, uint32_t port)
-{
-	const struct dl_fabric_port *p = &net->f->ports[port];
-
-	return dl_verify_net_link(net, net->f->nodes[p->node].sw, p->num);
-}
-
 int dl_verify_witness(const struct dl_verify_net *net, uint16_t multicast_sls,
 		      struct dl_verify_result *v)
 {
-	size_t n = (net->nlinks > net->nsw ? net->nlinks : net->nsw) + 2;
+	size_t n = (net->links.n > net->nsw ? net->links.n : net->nsw) + 2;
 	struct hunt h = { .net = net, .multicast_sls = multicast_sls };
 	int err = -ENOMEM;
 
@@ -288,10 +280,10 @@ int dl_verify_witness(const struct dl_verify_net *net, uint16_t multicast_sls,
 		const struct dl_cycle_step *next =
 			&v->cycle[(i + 1) % v->ncycle];
 
-		h.a = link_of(net, step->port);
-		h.b = link_of(net, next->port);
-		h.held = &net->links[h.a];
-		h.wanted = &net->links[h.b];
+		h.a = net->links.of_port[step->port];
+		h.b = net->links.of_port[next->port];
+		h.held = &net->links.link[h.a];
+		h.wanted = &net->links.link[h.b];
 		h.a_vl = step->vl;
 		h.b_vl = next->vl;
 		step->src = DL_NONE;

@@ -215,17 +215,6 @@ static json_t *starved_json(const struct emulate_run *r)
 	return list;
 }
 
-static json_t *cycle_json(const struct emulate_run *r)
-{
-	struct dl_verify_result v = { .fabric = r->fabric };
-	struct verify_report report = { .verdict = &v, .coords = r->coords };
-	const struct dl_cycle_step *cycle;
-
-	v.ncycle = dl_emu_cycle(r->result.emu, &cycle);
-	v.cycle = (struct dl_cycle_step *)cycle;
-	return verify_cycle_json(&report);
-}
-
 static json_t *warnings_json(const struct emulate_run *r)
 {
 	json_t *list = json_array();
@@ -240,7 +229,7 @@ static json_t *warnings_json(const struct emulate_run *r)
 json_t *emulate_json(const struct emulate_run *r)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->result.emu);
-	const struct dl_cycle_step *cycle;
+	const struct dl_cycle *cycle = dl_emu_cycle(r->result.emu);
 	json_t *document;
 
 	document = json_pack(
@@ -250,13 +239,14 @@ json_t *emulate_json(const struct emulate_run *r)
 		"delivered_packets", (json_int_t)t->delivered,
 		"injected_packets", (json_int_t)t->injected, "dropped_packets",
 		(json_int_t)t->dropped, "in_flight", (json_int_t)t->in_flight,
-		"deadlock", dl_emu_cycle(r->result.emu, &cycle) > 0, "cycle",
-		cycle_json(r), "sim_seconds", dl_emu_now(r->result.emu) * 1e-12,
-		"counted_from_ns", t->since / 1e3, "cpu_seconds",
-		r->cpu_seconds, "packet_hops", (json_int_t)t->packet_hops,
-		"throughput_fraction", r->result.throughput, "offered_fraction",
-		r->result.offered, "messages", (json_int_t)t->messages,
-		"unsent_messages", (json_int_t)r->result.unsent, "interrupted",
+		"deadlock", cycle->n > 0, "cycle",
+		verify_cycle_json(r->fabric, r->coords, cycle), "sim_seconds",
+		dl_emu_now(r->result.emu) * 1e-12, "counted_from_ns",
+		t->since / 1e3, "cpu_seconds", r->cpu_seconds, "packet_hops",
+		(json_int_t)t->packet_hops, "throughput_fraction",
+		r->result.throughput, "offered_fraction", r->result.offered,
+		"messages", (json_int_t)t->messages, "unsent_messages",
+		(json_int_t)r->result.unsent, "interrupted",
 		r->result.interrupted, "drops", drops_json(t), "starved",
 		starved_json(r), "qos", levels_json(r), "ports", ports_json(r),
 		"warnings", warnings_json(r));

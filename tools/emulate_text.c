@@ -154,21 +154,17 @@ static void print_starved(const json_t *document, const struct emulate_run *r,
 static void print_deadlock(const json_t *document, const struct emulate_run *r,
 			   FILE *to)
 {
-	struct dl_verify_result v = { .fabric = r->fabric };
-	struct verify_report report = { .verdict = &v, .coords = r->coords };
-	const struct dl_cycle_step *cycle;
+	const struct dl_cycle *cycle = dl_emu_cycle(r->result.emu);
 
 	if (!is(document, "deadlock")) {
 		fprintf(to, "deadlock: none\n");
 		return;
 	}
-	v.ncycle = dl_emu_cycle(r->result.emu, &cycle);
-	v.cycle = (struct dl_cycle_step *)cycle;
 	fprintf(to,
 		"deadlock: yes, at %.0f ns; %u channels wait for each "
 		"other\n",
-		1e9 * number(document, "sim_seconds"), v.ncycle);
-	verify_print_cycle(&report, to);
+		1e9 * number(document, "sim_seconds"), cycle->n);
+	verify_print_cycle(r->fabric, r->coords, cycle, to);
 }
 
 void emulate_print(const json_t *document, const struct emulate_run *r,

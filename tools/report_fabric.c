@@ -257,9 +257,9 @@ json_t *report_verdict(const struct report_page *p,
 {
 	json_t *steps = json_array(), *all = verify_json(r);
 
-	for (uint32_t i = 0; i < r->verdict->ncycle; i++)
-		json_array_append_new(steps,
-				      step_json(p, &r->verdict->cycle[i]));
+	for (uint32_t i = 0; i < r->verdict->cycle.n; i++)
+		json_array_append_new(
+			steps, step_json(p, &r->verdict->cycle.steps[i]));
 	if (all) {
 		json_object_set_new(all, "levels",
 				    json_integer(r->verdict->levels));

@@ -107,24 +107,25 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 			 f->ports[port].num);
 }
 
-json_t *verify_cycle_json(const struct verify_report *r)
+json_t *verify_cycle_json(const struct dl_fabric *f,
+			  const struct tool_coords *coords,
+			  const struct dl_cycle *cycle)
 {
-	const struct dl_verify_result *v = r->verdict;
-	const struct dl_fabric *f = v->fabric;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < v->ncycle; i++) {
-		const struct dl_fabric_port *p = &f->ports[v->cycle[i].port];
+	for (uint32_t i = 0; i < cycle->n; i++) {
+		const struct dl_fabric_port *p =
+			&f->ports[cycle->steps[i].port];
 		json_t *coord = json_null();
 		uint32_t c[DL_TORUS_DIMS];
 
-		if (tool_coords_of(r->coords, f->nodes[p->node].sw, c))
+		if (tool_coords_of(coords, f->nodes[p->node].sw, c))
 			coord = json_pack("[iii]", c[0], c[1], c[2]);
 		json_array_append_new(
 			list,
 			json_pack("{s:o, s:i, s:i, s:o}", "guid",
 				  tool_json_guid(f, p->node), "port", p->num,
-				  "vl", v->cycle[i].vl, "coord", coord));
+				  "vl", cycle->steps[i].vl, "coord", coord));
 	}
 	return list;
 }
@@ -167,9 +168,9 @@ json_t *verify_json(const struct verify_report *r)
 			 "delivered", v->delivered, "pairs",
 			 (json_int_t)v->pairs, "undelivered", lost_json(v),
 			 "credit_loop", v->credit_loop, "cycle",
-			 verify_cycle_json(r), "multicast_groups", v->groups,
-			 "sl_stable", v->sl_stable, "channels",
-			 (json_int_t)v->channels);
+			 verify_cycle_json(v->fabric, r->coords, &v->cycle),
+			 "multicast_groups", v->groups, "sl_stable",
+			 v->sl_stable, "channels", (json_int_t)v->channels);
 }
 
 static int print_json(const struct tool *tool, const struct verify_report *r,

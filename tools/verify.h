@@ -28,12 +28,13 @@ int verify_explain(struct verify_report *r, const struct dl_verify_options *o);
 /* For people: the verdict; with `explain` in words, and what to do. */
 void verify_print(const struct verify_report *r, bool explain, FILE *to);
 
-/*
- * A loop's channels, with the packet that waits in each: for people, and for
- * JSON.  Of the verdict, only the fabric and the cycle are looked at.
- */
-void verify_print_cycle(const struct verify_report *r, FILE *to);
-json_t *verify_cycle_json(const struct verify_report *r);
+/* A cycle's channels, with the packet that waits in each. */
+void verify_print_cycle(const struct dl_fabric *f,
+			const struct tool_coords *coords,
+			const struct dl_cycle *cycle, FILE *to);
+json_t *verify_cycle_json(const struct dl_fabric *f,
+			  const struct tool_coords *coords,
+			  const struct dl_cycle *cycle);
 
 /* "0x..." */
 json_t *tool_json_guid(const struct dl_fabric *f, uint32_t node);

@@ -30,20 +30,19 @@ const char *verify_fault_text(unsigned int fault)
 
 /* ---- names ------------------------------------------------------------- */
 
-static void print_node(const struct verify_report *r, uint32_t node, FILE *to)
+static void print_node(const struct dl_fabric *f,
+		       const struct tool_coords *coords, uint32_t node,
+		       FILE *to)
 {
-	const struct dl_fabric *f = r->verdict->fabric;
 	uint32_t c[DL_TORUS_DIMS];
 
 	fprintf(to, "\"%s\"", dl_fabric_node_name(f, node));
-	if (tool_coords_of(r->coords, f->nodes[node].sw, c))
+	if (tool_coords_of(coords, f->nodes[node].sw, c))
 		fprintf(to, " (%u,%u,%u)", c[0], c[1], c[2]);
 }
 
-static void print_end(const struct verify_report *r, uint32_t port, FILE *to)
+static void print_end(const struct dl_fabric *f, uint32_t port, FILE *to)
 {
-	const struct dl_fabric *f = r->verdict->fabric;
-
 	fprintf(to, "\"%s\"", dl_fabric_node_name(f, f->ports[port].node));
 	if (f->nodes[f->ports[port].node].nports > 1 && f->ports[port].num)
 		fprintf(to, " port %u", f->ports[port].num);
@@ -55,21 +54,19 @@ static bool is_multicast(uint16_t dlid)
 	return dlid >= DL_TABLES_MCAST_LID;
 }
 
-static void print_packet(const struct verify_report *r,
+static void print_packet(const struct dl_fabric *f,
 			 const struct dl_cycle_step *step, FILE *to)
 {
-	const struct dl_fabric *f = r->verdict->fabric;
-
 	if (!step->dlid) {
 		fprintf(to, "a packet that could not be found");
 		return;
 	}
-	print_end(r, step->src, to);
+	print_end(f, step->src, to);
 	if (is_multicast(step->dlid)) {
 		fprintf(to, " to multicast group 0x%04X", step->dlid);
 	} else {
 		fprintf(to, " to ");
-		print_end(r, f->lid_port[step->dlid], to);
+		print_end(f, f->lid_port[step->dlid], to);
 		if (f->ports[f->lid_port[step->dlid]].lid != step->dlid)
 			fprintf(to, " at its LID %u", step->dlid);
 	}
@@ -84,19 +81,19 @@ static void print_lost(const struct verify_report *r,
 	const struct dl_fabric *f = r->verdict->fabric;
 
 	fputs("  ", to);
-	print_end(r, l->src, to);
+	print_end(f, l->src, to);
 	if (is_multicast(l->dlid))
 		fprintf(to, " to group 0x%04X", l->dlid);
 	if (l->dst != DL_NONE) {
 		fprintf(to, is_multicast(l->dlid) ? ", member " : " to ");
-		print_end(r, l->dst, to);
+		print_end(f, l->dst, to);
 	}
 	if (l->sl != DL_TABLES_NO_SL)
 		fprintf(to, ", SL %u", l->sl);
 	fprintf(to, ": %s", verify_fault_text(l->fault));
 	if (l->sw != DL_NONE) {
 		fprintf(to, " at ");
-		print_node(r, f->switches[l->sw], to);
+		print_node(f, r->coords, f->switches[l->sw], to);
 		if (l->port != DL_TABLES_NO_PORT)
 			fprintf(to, " port %u", l->port);
 	}
@@ -126,28 +123,28 @@ static void print_losses(const struct verify_report *r, bool all, FILE *to)
 
 /* ---- the loop ---------------------------------------------------------- */
 
-static void print_channel(const struct verify_report *r,
+static void print_channel(const struct dl_fabric *f,
+			  const struct tool_coords *coords,
 			  const struct dl_cycle_step *step, FILE *to)
 {
-	const struct dl_fabric *f = r->verdict->fabric;
 	const struct dl_fabric_port *p = &f->ports[step->port];
 	const struct dl_fabric_port *peer = &f->ports[p->peer];
 
-	print_node(r, p->node, to);
+	print_node(f, coords, p->node, to);
 	fprintf(to, " port %u -> ", p->num);
-	print_node(r, peer->node, to);
+	print_node(f, coords, peer->node, to);
 	fprintf(to, " port %u, VL %u", peer->num, step->vl);
 }
 
-void verify_print_cycle(const struct verify_report *r, FILE *to)
+void verify_print_cycle(const struct dl_fabric *f,
+			const struct tool_coords *coords,
+			const struct dl_cycle *cycle, FILE *to)
 {
-	const struct dl_verify_result *v = r->verdict;
-
-	for (uint32_t i = 0; i < v->ncycle; i++) {
+	for (uint32_t i = 0; i < cycle->n; i++) {
 		fprintf(to, "  %2u. ", i + 1);
-		print_channel(r, &v->cycle[i], to);
+		print_channel(f, coords, &cycle->steps[i], to);
 		fprintf(to, "\n      ");
-		print_packet(r, &v->cycle[i], to);
+		print_packet(f, &cycle->steps[i], to);
 		fputc('\n', to);
 	}
 }
@@ -161,8 +158,8 @@ static void print_loop(const struct verify_report *r, FILE *to)
 		return;
 	}
 	fprintf(to, "credit loops: yes; the shortest has %u channel%s\n",
-		v->ncycle, v->ncycle == 1 ? "" : "s");
-	verify_print_cycle(r, to);
+		v->cycle.n, v->cycle.n == 1 ? "" : "s");
+	verify_print_cycle(v->fabric, r->coords, &v->cycle, to);
 }
 
 static void draw_loop(const struct verify_report *r, FILE *to)
@@ -174,13 +171,13 @@ static void draw_loop(const struct verify_report *r, FILE *to)
 		"packet below it sits in\nthe receive buffer at its far end "
 		"and cannot leave before the buffer of the\nnext cable has "
 		"room; the last one waits for the first.\n\n");
-	for (uint32_t i = 0; i < v->ncycle; i++) {
+	for (uint32_t i = 0; i < v->cycle.n; i++) {
 		fprintf(to, i ? "   |     " : "   +---> ");
-		print_channel(r, &v->cycle[i], to);
+		print_channel(v->fabric, r->coords, &v->cycle.steps[i], to);
 		fprintf(to, "\n   |       ");
-		print_packet(r, &v->cycle[i], to);
-		fprintf(to, i + 1 < v->ncycle ? "\n   |         |\n" :
-						"\n   +---------+\n");
+		print_packet(v->fabric, &v->cycle.steps[i], to);
+		fprintf(to, i + 1 < v->cycle.n ? "\n   |         |\n" :
+						 "\n   +---------+\n");
 	}
 	fprintf(to,
 		"\nWhen all these buffers fill up at the same time, none of "
@@ -194,8 +191,8 @@ static unsigned int kinds_of(const struct dl_verify_result *v)
 {
 	unsigned int kinds = 0;
 
-	for (uint32_t i = 0; i < v->ncycle; i++)
-		kinds |= is_multicast(v->cycle[i].dlid) ? 2 : 1;
+	for (uint32_t i = 0; i < v->cycle.n; i++)
+		kinds |= is_multicast(v->cycle.steps[i].dlid) ? 2 : 1;
 	return kinds;
 }
 

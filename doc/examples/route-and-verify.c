@@ -33,11 +33,12 @@ static void print_loop(const struct dl_verify_result *v)
 	const struct dl_fabric *f = v->fabric;
 	uint32_t i;
 
-	for (i = 0; i < v->ncycle; i++) {
-		const struct dl_fabric_port *p = &f->ports[v->cycle[i].port];
+	for (i = 0; i < v->cycle.n; i++) {
+		const struct dl_fabric_port *p =
+			&f->ports[v->cycle.steps[i].port];
 
 		printf("  %s port %u VL %u\n", dl_fabric_node_name(f, p->node),
-		       p->num, v->cycle[i].vl);
+		       p->num, v->cycle.steps[i].vl);
 	}
 }
 

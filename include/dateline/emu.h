@@ -449,9 +449,8 @@ struct dl_emu_vl dl_emu_vl(const struct dl_emu *emu, uint32_t port,
 const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *emu, uint32_t src,
 				      uint32_t dst);
 
-/* The deadlock's shortest circle in verify's form; 0: there is none. */
-uint32_t dl_emu_cycle(const struct dl_emu *emu,
-		      const struct dl_cycle_step **cycle);
+/* The deadlock's shortest cycle; without steps when there is no deadlock. */
+const struct dl_cycle *dl_emu_cycle(const struct dl_emu *emu);
 
 /* VLs that starve now; at most `max` are written.  Returns how many do. */
 uint32_t dl_emu_starved(const struct dl_emu *emu, struct dl_emu_starved *out,

@@ -221,8 +221,9 @@ void dl_tables_free(struct dl_tables *t);
 /* ---- cycles ----------------------------------------------------------------- */
 
 /*
- * One step of a credit loop: a channel, and a packet that holds it while it
- * waits for the channel of the next step.
+ * A credit loop or a deadlock: channels, each with a packet that holds it
+ * while it waits for the channel of the next step; the last waits for the
+ * first.
  */
 struct dl_cycle_step {
 	uint32_t port; /* output port of a switch, port index */
@@ -230,6 +231,11 @@ struct dl_cycle_step {
 	uint8_t sl;    /* of the packet */
 	uint16_t dlid; /* its destination; 0: no packet was found */
 	uint32_t src;  /* its source end port */
+};
+
+struct dl_cycle {
+	struct dl_cycle_step *steps;
+	uint32_t n; /* 0: there is none */
 };
 
 /* ---- load of the cables ----------------------------------------------------- */

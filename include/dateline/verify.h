@@ -50,10 +50,9 @@ struct dl_verify_result {
 	uint32_t groups_lost; /* multicast groups in which a copy fails */
 	struct dl_verify_lost *lost; /* some of them */
 	uint32_t nlisted;
-	struct dl_cycle_step *cycle;
-	uint32_t ncycle;
-	uint32_t groups;   /* multicast groups */
-	uint64_t channels; /* between switches, with packets */
+	struct dl_cycle cycle; /* the shortest credit loop */
+	uint32_t groups;       /* multicast groups */
+	uint64_t channels;     /* between switches, with packets */
 	uint64_t dependencies;
 	uint64_t without_sl;  /* pairs not judged for loops: SL unknown */
 	uint64_t without_vl;  /* pairs of ports with an unknown map */

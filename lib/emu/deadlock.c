@@ -267,9 +267,8 @@ static int write_circle(struct dl_emu *e, const struct look *l, uint32_t last,
 		return -ENOMEM;
 	for (uint32_t i = n; i--; last = l->parent[last])
 		cycle[i] = step_of(e, last);
-	free(e->cycle);
-	e->cycle = cycle;
-	e->ncycle = n;
+	free(e->cycle.steps);
+	e->cycle = (struct dl_cycle){ cycle, n };
 	return 1;
 }
 

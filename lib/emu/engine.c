@@ -152,11 +152,11 @@ static int at_rest(struct dl_emu *e)
 
 	if (!e->live)
 		return DL_EMU_DONE;
-	if (!e->ncycle && !e->c.hoq_life_ps)
+	if (!e->cycle.n && !e->c.hoq_life_ps)
 		err = dl_emu_look_for_deadlock(e);
 	if (err < 0)
 		return err;
-	return e->ncycle ? DL_EMU_DEADLOCK : DL_EMU_STUCK;
+	return e->cycle.n ? DL_EMU_DEADLOCK : DL_EMU_STUCK;
 }
 
 /* The regular look.  Returns 1: stop, there is a deadlock. */
@@ -165,7 +165,7 @@ static int check(struct dl_emu *e)
 	int found;
 
 	e->next_check = e->now + e->c.check_ps;
-	if (!e->live || e->ncycle || e->c.hoq_life_ps)
+	if (!e->live || e->cycle.n || e->c.hoq_life_ps)
 		return 0;
 	found = dl_emu_look_for_deadlock(e);
 	return found > 0 ? e->c.stop_on_deadlock : found;

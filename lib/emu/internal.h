@@ -253,8 +253,7 @@ struct dl_emu {
 	struct dl_emu_port *counters;
 	struct dl_emu_pair *pairs;
 
-	struct dl_cycle_step *cycle;
-	uint32_t ncycle;
+	struct dl_cycle cycle;
 	bool begun;
 	bool timers; /* flow-control packets may be lost */
 };

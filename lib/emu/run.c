@@ -380,8 +380,7 @@ void dl_emu_result_free(struct dl_emu_result *r)
 bool dl_emu_result_finding(const struct dl_emu_result *r)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
-	const struct dl_cycle_step *cycle;
 
 	return r->interrupted || t->dropped || t->in_flight ||
-	       dl_emu_cycle(r->emu, &cycle);
+	       dl_emu_cycle(r->emu)->n;
 }

@@ -526,6 +526,6 @@ void dl_emu_free(struct dl_emu *e)
 	free(e->losses);
 	free(e->fabric_port);
 	free(e->own_port);
-	free(e->cycle);
+	free(e->cycle.steps);
 	free(e);
 }

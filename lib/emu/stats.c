@@ -81,11 +81,9 @@ const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src,
 	return &e->pairs[from * (size_t)e->nadapters + to];
 }
 
-uint32_t dl_emu_cycle(const struct dl_emu *e,
-		      const struct dl_cycle_step **cycle)
+const struct dl_cycle *dl_emu_cycle(const struct dl_emu *e)
 {
-	*cycle = e->cycle;
-	return e->ncycle;
+	return &e->cycle;
 }
 
 /*

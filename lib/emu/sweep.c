@@ -37,7 +37,6 @@ int dl_emu_plan_point(const struct dl_emu_plan *p,
 		      const struct dl_emu_load *load, dl_emu_watch watch,
 		      void *context, struct dl_emu_point *out)
 {
-	const struct dl_cycle_step *cycle;
 	const struct dl_emu_totals *t;
 	struct dl_emu_result r;
 	int err = dl_emu_plan_run(p, load, watch, context, &r);
@@ -48,7 +47,7 @@ int dl_emu_plan_point(const struct dl_emu_plan *p,
 			.load = load->load,
 			.done = true,
 			.finding = dl_emu_result_finding(&r),
-			.deadlock = dl_emu_cycle(r.emu, &cycle) > 0,
+			.deadlock = dl_emu_cycle(r.emu)->n > 0,
 			.offered = r.offered,
 			.throughput = r.throughput,
 			.delivered = t->delivered,

@@ -229,9 +229,8 @@ static int keep_cycle(struct search *s, struct dl_verify_result *v,
 		steps[i].vl = c % nvl;
 		c = i == 1 ? start : s->parent[c];
 	}
-	free(v->cycle);
-	v->cycle = steps;
-	v->ncycle = len;
+	free(v->cycle.steps);
+	v->cycle = (struct dl_cycle){ steps, len };
 	return 0;
 }
 

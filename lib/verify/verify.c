@@ -148,7 +148,7 @@ static int judge(struct dl_verify_net *net, const struct dl_verify_options *o,
 	v->channels = count_channels(net);
 	v->delivered = !v->nlost && !v->groups_lost;
 	err = dl_verify_cycle(net, v);
-	if (!err && v->ncycle)
+	if (!err && v->cycle.n)
 		err = dl_verify_witness(net, multicast_sls, v);
 	if (!err && o->earlier)
 		err = dl_verify_stable(net->t, o->earlier, v);
@@ -205,6 +205,6 @@ void dl_verify_result_free(struct dl_verify_result *v)
 	if (!v)
 		return;
 	free(v->lost);
-	free(v->cycle);
+	free(v->cycle.steps);
 	free(v);
 }

@@ -275,10 +275,10 @@ int dl_verify_witness(const struct dl_verify_net *net, uint16_t multicast_sls,
 	h.seen = calloc(n, sizeof(*h.seen));
 	if (!h.queue || !h.seen)
 		goto out;
-	for (uint32_t i = 0; i < v->ncycle; i++) {
-		struct dl_cycle_step *step = &v->cycle[i];
+	for (uint32_t i = 0; i < v->cycle.n; i++) {
+		struct dl_cycle_step *step = &v->cycle.steps[i];
 		const struct dl_cycle_step *next =
-			&v->cycle[(i + 1) % v->ncycle];
+			&v->cycle.steps[(i + 1) % v->cycle.n];
 
 		h.a = net->links.of_port[step->port];
 		h.b = net->links.of_port[next->port];

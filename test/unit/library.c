@@ -85,7 +85,7 @@ static bool is_safe(const struct damaged *d, uint32_t *ncycle)
 	assert_int_equal(dl_route_verify(d->result.tables, d->result.tree, &v),
 			 0);
 	assert_int_equal(v->pairs, 56 * 55);
-	*ncycle = v->ncycle;
+	*ncycle = v->cycle.n;
 	safe = dl_verify_result_delivered(v) &&
 	       !dl_verify_result_credit_loop(v);
 	dl_verify_result_free(v);

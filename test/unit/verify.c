@@ -37,10 +37,10 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 static void check_cycle(const struct twin *w, const struct dl_verify_result *v,
 			struct tally *tally)
 {
-	for (uint32_t i = 0; i < v->ncycle; i++) {
-		const struct dl_cycle_step *step = &v->cycle[i];
+	for (uint32_t i = 0; i < v->cycle.n; i++) {
+		const struct dl_cycle_step *step = &v->cycle.steps[i];
 		const struct dl_cycle_step *next =
-			&v->cycle[(i + 1) % v->ncycle];
+			&v->cycle.steps[(i + 1) % v->cycle.n];
 		uint32_t a = twin_channel(w, step->port, step->vl);
 		uint32_t b = twin_channel(w, next->port, next->vl);
 
@@ -125,7 +125,7 @@ static void check_world(const struct world *world, struct tally *tally)
 	assert_int_equal(v->channels, w.channels);
 	assert_int_equal(v->dependencies, w.edges);
 	assert_int_equal(v->credit_loop, w.cyclic != 0);
-	assert_int_equal(v->ncycle, w.shortest);
+	assert_int_equal(v->cycle.n, w.shortest);
 	check_cycle(&w, v, tally);
 	check_list(v, o.max_listed);
 	check_igraph(&w);
@@ -135,8 +135,8 @@ static void check_world(const struct world *world, struct tally *tally)
 	tally->lost += v->nlost != 0;
 	tally->whole += v->delivered && v->pairs;
 	tally->groups_lost += v->groups_lost;
-	if (v->ncycle > tally->longest)
-		tally->longest = v->ncycle;
+	if (v->cycle.n > tally->longest)
+		tally->longest = v->cycle.n;
 	twin_free(&w);
 	dl_verify_result_free(v);
 }

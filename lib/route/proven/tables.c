@@ -238,9 +238,9 @@ bool dl_repair_is_safe(const struct dl_verify_result *v,
 	       "the proof of the new tables failed: %" PRIu64 " of %" PRIu64
 	       " pairs and %u multicast groups not delivered, a credit loop "
 	       "over %u channels",
-	       v->nlost, v->pairs, v->groups_lost, v->ncycle);
-	for (i = 0; i < v->ncycle; i++)
-		name_step(v->fabric, &v->cycle[i], log);
+	       v->nlost, v->pairs, v->groups_lost, v->cycle.n);
+	for (i = 0; i < v->cycle.n; i++)
+		name_step(v->fabric, &v->cycle.steps[i], log);
 	return false;
 }
 

@@ -130,3 +130,32 @@ names() {
 		return 1
 	fi
 }
+
+# Words of Dateline's own for which the field has another one.
+DIALECT='mend(er|s|ed|ing)?|fates?|hangers?|hung|basins?|plain rule|the documents'
+DIALECT+='|odd (switch(es)?|cables?)|ways? home|along_tree|consider telling'
+DIALECT+='|foresee(s|n|ing)?|anchors?|misfits?|folders?|verdicts?|kin|twins?'
+
+# prose FILE: its lines with numbers, without what programs print or read.
+prose() {
+	case $1 in
+	*.md) awk '/^```/ { code = !code } !code && !/^    / { gsub(/`[^`]*`/, "")
+		print FILENAME ":" FNR ":" $0 }' "$1" ;;
+	*) awk '/^\.Bd -literal/ { code = 1 } /^\.Ed/ { code = 0 }
+		!code && !/^\.(\\"|It (Cm|Li|Pa)|Li|Ql|Cm|Pa|Dl)/ {
+		print FILENAME ":" FNR ":" $0 }' "$1" ;;
+	esac
+}
+
+@test "the documentation uses the field's words" {
+	local file
+
+	cd "$TOP"
+	while read -r file; do
+		prose "$file"
+	done < <(tracked '*.md' 'man/*.[0-9]') >"$BATS_TEST_TMPDIR/prose"
+	[[ -s $BATS_TEST_TMPDIR/prose ]]
+	if grep -iwE "$DIALECT" "$BATS_TEST_TMPDIR/prose"; then
+		return 1
+	fi
+}

@@ -123,13 +123,15 @@ static void keep_tables(const struct dl_sweep *sweep, uint32_t s,
 
 /*
  * Keep the last good tables in force (rules A11): the switches that are left
- * hold them already, and one that comes back empty gets them again.
+ * hold them already, and one that comes back empty gets them again.  OpenSM
+ * takes the sweep for a success: dl_engine_retry() asks for another one.
  */
-static void keep_in_force(const struct dl_engine *e)
+static void keep_in_force(struct dl_engine *e)
 {
 	const struct dl_fabric *f = e->in_force->fabric;
 	uint32_t s;
 
+	e->retry = true;
 	for (s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
@@ -188,6 +190,17 @@ static int refuse(struct dl_engine *e, int err)
 	       "this fabric is not routed by dateline; OpenSM tries the next "
 	       "routing engine, if there is one");
 	return FAILED;
+}
+
+/*
+ * The flag lets OpenSM's next sweep be a heavy one.  It is set when a sweep has
+ * ended, for within one it would keep OpenSM from writing its dumps.
+ */
+void dl_engine_retry(struct dl_engine *e)
+{
+	if (e->retry)
+		e->osm->subn.subnet_initialization_error = TRUE;
+	e->retry = false;
 }
 
 static int build_fwd_tables(void *context)

@@ -62,6 +62,7 @@ struct dl_engine {
 	struct osm_opensm *osm;
 	struct dl_plugin_options options;
 	struct dl_sweep *in_force; /* NULL unless we are the engine in use */
+	bool retry;		   /* was this sweep refused? */
 	char *qos_seen;		   /* QoS options when last checked */
 	struct dl_metrics_state metrics;
 };
@@ -150,6 +151,9 @@ void dl_metrics_event(struct dl_engine *e, osm_epi_event_id_t event);
 /* Write the switches' coordinates as dateline-torus.dump into a directory. */
 void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep,
 			  const char *dir);
+
+/* A heavy sweep has ended: if it was refused, let the next be heavy, too. */
+void dl_engine_retry(struct dl_engine *e);
 
 /* Set up the callbacks: for osm_register_external_routing_engine(). */
 int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);

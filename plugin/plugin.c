@@ -95,6 +95,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 	if (event == OSM_EVENT_ID_SUBNET_UP && e->in_force) {
 		dl_mcast_prune(e);
 		dl_dump_dir_write(e);
+		dl_engine_retry(e);
 	}
 	dl_metrics_event(e, event);
 }

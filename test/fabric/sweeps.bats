@@ -269,3 +269,25 @@ sends_nothing() {
 		[[ -s $T/psl && -z $(comm -23 "$T/psl" "$T/whole.psl") ]]
 	done
 }
+
+@test "a refused sweep is tried again, without being asked" {
+	up 6 5 1 sweep_interval=2
+	cp "$T/f.torus.conf" "$T/good.conf"
+	# The cause: a configuration that cannot be read, when a switch fails.
+	echo 'nonsense' >>"$T/f.torus.conf"
+	kill_switch '"S_3_2_0"'
+	wait_log 'ERR DL11'
+	wait_log 'ERR DL19'
+	# It is tried again while the cause lasts, and routed once it is gone.
+	wait_log 'ERR DL19' 3
+	mv "$T/good.conf" "$T/f.torus.conf"
+	wait_log 'routed a .*: 29 of 29 switches'
+	# Then OpenSM rests.
+	sleep 3
+	log_count 'routed a' >"$T/routed"
+	sleep 5
+	log_count 'routed a' | cmp - "$T/routed"
+	snapshot "$T/live"
+	[[ $(verdict "$T/live" delivered) == true ]]
+	[[ $(verdict "$T/live" credit_loop) == false ]]
+}

@@ -28,7 +28,7 @@ test_model_replay_LDADD = libdllink.la
 test_model_replay_small_SOURCES = test/model/replay.c lib/link/credit.c \
 	lib/link/fcp.c
 test_model_replay_small_CPPFLAGS = $(AM_CPPFLAGS) -DDL_LINK_CREDIT_BITS=4
-TESTS += test/unit/api.bash test/unit/examples.bash
+TESTS += test/unit/api.bash test/unit/small_sizes.bash test/unit/examples.bash
 EXTRA_DIST += test/unit/examples.bash
 # The shared library through its public headers alone.
 UNIT_TESTS += test/unit/library
@@ -36,7 +36,7 @@ test_unit_library_SOURCES = test/unit/library.c
 test_unit_library_CPPFLAGS = -I$(srcdir)/include
 test_unit_library_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_library_LDADD = libdateline.la $(CMOCKA_LIBS)
-EXTRA_DIST += test/unit/api.bash
+EXTRA_DIST += test/unit/api.bash test/unit/small_sizes.bash
 LINK_CHECKS = test/model/traces.bash test/unit/link_symbols.bash
 if !SANITIZERS
 LINK_CHECKS += test/model/verify.bash

@@ -282,8 +282,8 @@ int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead,
 		      const bool *cut, struct dl_fabric **out);
 
 /*
- * Is there a way between all end ports that have a LID?  Returns 1, 0 or
- * -ENOMEM.  O(ports).
+ * Is there a path between all end ports that have a LID?  Returns 1, 0 (no, or
+ * there are no such end ports) or -ENOMEM.  O(ports).
  */
 int dl_fabric_is_connected(const struct dl_fabric *f);
 

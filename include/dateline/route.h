@@ -71,7 +71,8 @@ enum dl_route_refusal {
 	DL_ROUTE_RING_CUT,	   /* classic: a ring is in several pieces */
 	DL_ROUTE_SWITCHES_MISSING, /* classic: not side by side on one ring */
 	DL_ROUTE_NOT_CONNECTED,	   /* proven: no path between some end ports */
-	DL_ROUTE_UNSAFE		   /* proven: verification failed, a defect */
+	DL_ROUTE_UNSAFE,	   /* proven: verification failed, a defect */
+	DL_ROUTE_NO_SWITCHES	   /* the fabric has none: nothing to route */
 };
 
 /*

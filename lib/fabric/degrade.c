@@ -143,6 +143,8 @@ int dl_fabric_is_connected(const struct dl_fabric *f)
 			}
 		}
 	}
+	if (!tail && connected == 1)
+		connected = 0; /* nobody is there to be connected */
 	free(queue);
 	free(met);
 	return connected;

@@ -262,6 +262,12 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	memset(out, 0, sizeof(*out));
 	if (o->mode > DL_ROUTE_UNCHECKED)
 		return -EINVAL;
+	if (!t->fabric->nswitches) {
+		dl_log(log, DL_LOG_ERROR,
+		       "the fabric has no switches: there is nothing to route");
+		out->refusal = DL_ROUTE_NO_SWITCHES;
+		return -ENOTSUP;
+	}
 	if (!check_vls(t, &vls, log)) {
 		out->refusal = DL_ROUTE_TOO_FEW_VLS;
 		return -ENOTSUP;

@@ -364,18 +364,11 @@ static bool is_stdout(const char *path)
 static int print(const struct tool *tool, const struct request *r,
 		 const struct coords_order *p)
 {
-	int err;
-
 	if (is_stdout(r->nodes) || is_stdout(r->topology) ||
 	    is_stdout(r->ranks) || is_stdout(r->hosts))
 		return 0;
-	if (tool->json)
-		return tool_print_json(tool, coords_json(p));
-	err = r->csv ? coords_csv(p, stdout) : coords_print(p, stdout);
-	if (err)
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the list: %s",
-		       strerror(-err));
-	return err;
+	return tool_show(tool, coords_json(p),
+			 r->csv ? coords_print_csv : coords_print);
 }
 
 static void say(const struct tool *tool, const struct coords_order *p)

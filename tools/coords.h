@@ -96,9 +96,9 @@ int coords_ranks_write(const struct coords_order *p,
 int coords_hostfile_write(const struct coords_order *p, uint32_t slots,
 			  FILE *to);
 
-/* For people, as a table of comma-separated values, or as JSON. */
-int coords_print(const struct coords_order *p, FILE *to);
-int coords_csv(const struct coords_order *p, FILE *to);
+/* The document; for people, and as a table of comma-separated values. */
 json_t *coords_json(const struct coords_order *p);
+void coords_print(const json_t *document, FILE *to);
+void coords_print_csv(const json_t *document, FILE *to);
 
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* `dateline discover`: where every switch sits. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "dateline/torus.h"
 #include "tool.h"
@@ -85,44 +82,6 @@ static const struct argp discover_argp = {
 	       "the torus, 1 some do not, 2 bad usage or input, 3 no fabric.",
 };
 
-static const char *guid_text(uint64_t guid, char text[19])
-{
-	snprintf(text, 19, "0x%016" PRIx64, guid);
-	return text;
-}
-
-static json_t *coord_json(const struct dl_torus_grid *g, uint32_t site)
-{
-	uint32_t c[DL_TORUS_DIMS];
-
-	dl_torus_site_coord(g, site, c);
-	return json_pack("[iii]", c[0], c[1], c[2]);
-}
-
-static json_t *switch_json(const struct dl_torus *t, uint32_t sw)
-{
-	const struct dl_fabric *f = t->fabric;
-	uint32_t node = f->switches[sw];
-	char guid[19];
-
-	return json_pack("{s:s, s:s%, s:o*}", "guid",
-			 guid_text(f->nodes[node].guid, guid), "name",
-			 dl_fabric_node_name(f, node),
-			 strlen(dl_fabric_node_name(f, node)), "coord",
-			 t->sw_site[sw] == DL_NONE ?
-				 NULL :
-				 coord_json(&t->grid, t->sw_site[sw]));
-}
-
-static json_t *end_json(const struct dl_fabric *f, uint32_t port)
-{
-	char guid[19];
-
-	return json_pack("{s:s, s:i}", "guid",
-			 guid_text(f->nodes[f->ports[port].node].guid, guid),
-			 "port", f->ports[port].num);
-}
-
 static const char *const kinds[] = {
 	[DL_TORUS_LEAF] = "stub",
 	[DL_TORUS_DUAL_HOMED] = "bridge",
@@ -131,118 +90,132 @@ static const char *const kinds[] = {
 };
 
 /* A switch without a place: what it is and how it is routed. */
-static json_t *odd_json(const struct dl_torus *t, uint32_t i)
+static json_t *unplaced_json(const struct dl_torus *t, uint32_t sw)
 {
-	uint32_t sw = t->unplaced[i], next = dl_torus_uplink_switch(t, sw);
+	const struct dl_fabric *f = t->fabric;
+	uint32_t next = dl_torus_uplink_switch(t, sw);
 	uint32_t site = dl_torus_possible_site(t, sw);
-	json_t *odd = switch_json(t, sw);
-	char guid[19];
+	json_t *o = tool_json_node(f, f->switches[sw]);
 
-	json_object_set_new(odd, "kind", json_string(kinds[t->off_kind[sw]]));
+	json_object_set_new(o, "kind", json_string(kinds[t->off_kind[sw]]));
 	if (next == DL_NONE)
-		return odd;
-	guid_text(t->fabric->nodes[t->fabric->switches[next]].guid, guid);
-	json_object_set_new(odd, "home",
-			    coord_json(&t->grid, t->attachment[sw]));
-	json_object_set_new(odd, "on", json_string(guid));
+		return o;
+	next = f->switches[next];
+	json_object_set_new(o, "home",
+			    tool_json_coord(&t->grid, t->attachment[sw]));
+	json_object_set_new(o, "on", tool_json_guid(f, next));
 	json_object_set_new(
-		odd, "cables",
+		o, "cables",
 		json_integer(dl_torus_uplink_cables(t, sw, NULL, NULL)));
 	if (site != DL_NONE)
-		json_object_set_new(odd, "possible",
-				    coord_json(&t->grid, site));
-	return odd;
+		json_object_set_new(o, "possible",
+				    tool_json_coord(&t->grid, site));
+	json_object_set_new(o, "on_name",
+			    tool_json_text(dl_fabric_node_name(f, next)));
+	return o;
 }
 
-static int print_json(const struct tool *tool, const struct dl_torus *t)
+static json_t *end_json(const struct dl_fabric *f, uint32_t port)
+{
+	json_t *end = tool_json_port(f, port);
+
+	json_object_set_new(
+		end, "name",
+		tool_json_text(dl_fabric_node_name(f, f->ports[port].node)));
+	return end;
+}
+
+static json_t *document(const struct dl_torus *t)
 {
 	json_t *placed = json_array(), *missing = json_array();
-	json_t *unplaced = json_array(), *odd = json_array();
-	uint32_t i;
+	json_t *unplaced = json_array(), *idle = json_array(), *sw;
+	const struct dl_fabric *f = t->fabric;
 
-	for (i = 0; i < t->nsites; i++) {
-		if (t->site_sw[i] == DL_NONE)
-			json_array_append_new(missing, coord_json(&t->grid, i));
-		else
-			json_array_append_new(placed,
-					      switch_json(t, t->site_sw[i]));
+	for (uint32_t i = 0; i < t->nsites; i++) {
+		json_t *coord = tool_json_coord(&t->grid, i);
+
+		if (t->site_sw[i] == DL_NONE) {
+			json_array_append_new(missing, coord);
+			continue;
+		}
+		sw = tool_json_node(f, f->switches[t->site_sw[i]]);
+		json_object_set_new(sw, "coord", coord);
+		json_array_append_new(placed, sw);
 	}
-	for (i = 0; i < t->nunplaced; i++)
-		json_array_append_new(unplaced, odd_json(t, i));
-	for (i = 0; i < t->noff_links; i++) {
+	for (uint32_t i = 0; i < t->nunplaced; i++)
+		json_array_append_new(unplaced,
+				      unplaced_json(t, t->unplaced[i]));
+	for (uint32_t i = 0; i < t->noff_links; i++) {
 		uint32_t port = t->off_links[i];
 
-		if (dl_torus_is_uplink(t, port))
-			continue;
-		json_array_append_new(
-			odd, json_pack("[oo]", end_json(t->fabric, port),
-				       end_json(t->fabric,
-						t->fabric->ports[port].peer)));
+		if (!dl_torus_is_uplink(t, port))
+			json_array_append_new(
+				idle,
+				json_pack("[oo]", end_json(f, port),
+					  end_json(f, f->ports[port].peer)));
 	}
-	return tool_print_json(
-		tool,
-		json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o}", "dims",
-			  t->grid.radix[0], t->grid.radix[1], t->grid.radix[2],
-			  "mesh", t->grid.mesh[0], t->grid.mesh[1],
-			  t->grid.mesh[2], "cables", t->nlinks, "switches",
-			  placed, "missing", missing, "unplaced", unplaced,
-			  "odd_cables", odd));
+	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o}", "dims",
+			 t->grid.radix[0], t->grid.radix[1], t->grid.radix[2],
+			 "mesh", t->grid.mesh[0], t->grid.mesh[1],
+			 t->grid.mesh[2], "cables", t->nlinks, "switches",
+			 placed, "missing", missing, "unplaced", unplaced,
+			 "odd_cables", idle);
 }
 
-static void print_odd(const struct dl_torus *t, uint32_t i)
+/* Is the first of two coordinates that of the site with the lower number? */
+static bool site_before(const json_t *a, const json_t *b)
 {
-	const struct dl_fabric *f = t->fabric;
-	uint32_t sw = t->unplaced[i], next = dl_torus_uplink_switch(t, sw),
-		 c[DL_TORUS_DIMS];
-	unsigned int cables = dl_torus_uplink_cables(t, sw, NULL, NULL);
+	for (unsigned int d = DL_TORUS_DIMS; d-- > 0;) {
+		json_int_t x = json_integer_value(json_array_get(a, d));
+		json_int_t y = json_integer_value(json_array_get(b, d));
 
-	printf("%s 0x%016" PRIx64 " \"%s\"", kinds[t->off_kind[sw]],
-	       f->nodes[f->switches[sw]].guid,
-	       dl_fabric_node_name(f, f->switches[sw]));
-	if (next == DL_NONE) {
-		printf("\n");
-		return;
+		if (x != y)
+			return x < y;
 	}
-	dl_torus_site_coord(&t->grid, t->attachment[sw], c);
-	printf(" by way of %u,%u,%u, %u cable%s to 0x%016" PRIx64 " \"%s\"\n",
-	       c[0], c[1], c[2], cables, cables == 1 ? "" : "s",
-	       f->nodes[f->switches[next]].guid,
-	       dl_fabric_node_name(f, f->switches[next]));
+	return false;
 }
 
-static void print_idle(const struct dl_torus *t, uint32_t port)
+/* A line a site, in order: both lists are in that of the sites. */
+static void print_sites(const json_t *d, FILE *to)
 {
-	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_port *a = &f->ports[port],
-				    *b = &f->ports[a->peer];
+	const json_t *placed = tool_at(d, "switches");
+	const json_t *missing = tool_at(d, "missing"), *gap, *sw = NULL;
+	size_t n = 0, i;
 
-	printf("idle 0x%016" PRIx64 " \"%s\" port %u to 0x%016" PRIx64
-	       " \"%s\" port %u\n",
-	       f->nodes[a->node].guid, dl_fabric_node_name(f, a->node), a->num,
-	       f->nodes[b->node].guid, dl_fabric_node_name(f, b->node), b->num);
+	json_array_foreach(missing, i, gap)
+	{
+		for (; (sw = json_array_get(placed, n)) &&
+		       site_before(tool_at(sw, "coord"), gap);
+		     n++)
+			tool_print(to, sw, "{coord} {guid} \"{name}\"\n");
+		tool_print(to, gap, "{} missing\n");
+	}
+	while ((sw = json_array_get(placed, n++)))
+		tool_print(to, sw, "{coord} {guid} \"{name}\"\n");
 }
 
-static void print_text(const struct dl_torus *t)
+static void print(const json_t *d, FILE *to)
 {
-	const struct dl_fabric *f = t->fabric;
-	uint32_t i, c[DL_TORUS_DIMS];
+	const json_t *item;
+	size_t i;
 
-	for (i = 0; i < t->nsites; i++) {
-		uint32_t sw = t->site_sw[i];
-
-		dl_torus_site_coord(&t->grid, i, c);
-		if (sw == DL_NONE)
-			printf("%u,%u,%u missing\n", c[0], c[1], c[2]);
-		else
-			printf("%u,%u,%u 0x%016" PRIx64 " \"%s\"\n", c[0], c[1],
-			       c[2], f->nodes[f->switches[sw]].guid,
-			       dl_fabric_node_name(f, f->switches[sw]));
+	print_sites(d, to);
+	json_array_foreach(tool_at(d, "unplaced"), i, item)
+	{
+		tool_print(to, item, "{kind} {guid} \"{name}\"");
+		if (tool_has(item, "home"))
+			tool_print(to, item,
+				   " by way of {home}, {cables#cable} to {on} "
+				   "\"{on_name}\"");
+		putc('\n', to);
 	}
-	for (i = 0; i < t->nunplaced; i++)
-		print_odd(t, i);
-	for (i = 0; i < t->noff_links; i++)
-		if (!dl_torus_is_uplink(t, t->off_links[i]))
-			print_idle(t, t->off_links[i]);
+	json_array_foreach(tool_at(d, "odd_cables"), i, item)
+	{
+		tool_print(to, json_array_get(item, 0),
+			   "idle {guid} \"{name}\" port {port}");
+		tool_print(to, json_array_get(item, 1),
+			   " to {guid} \"{name}\" port {port}\n");
+	}
 }
 
 static int write_config(const struct tool *tool, const struct dl_torus *t,
@@ -285,10 +258,8 @@ int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 
 	tool_parse(tool, &discover_argp, TOOL_JSON, argc, argv, &r);
 	err = tool_setup_load(tool, r.net, r.config, &s);
-	if (!err && tool->json)
-		err = print_json(tool, s.torus);
-	else if (!err)
-		print_text(s.torus);
+	if (!err)
+		err = tool_show(tool, document(s.torus), print);
 	if (!err && r.write)
 		err = write_config(tool, s.torus, r.write);
 	status = tool_exit_status(err);

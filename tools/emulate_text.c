@@ -164,7 +164,7 @@ static void print_deadlock(const json_t *document, const struct emulate_run *r,
 		"deadlock: yes, at %.0f ns; %u channels wait for each "
 		"other\n",
 		1e9 * number(document, "sim_seconds"), cycle->n);
-	verify_print_cycle(r->fabric, r->coords, cycle, to);
+	verify_print_cycle(tool_at(document, "cycle"), to);
 }
 
 void emulate_print(const json_t *document, const struct emulate_run *r,

@@ -16,6 +16,7 @@ dateline_SOURCES = \
 	tools/coords_slurm.c \
 	tools/credits.c \
 	tools/discover.c \
+	tools/document.c \
 	tools/emulate.c tools/emulate.h \
 	tools/emulate_counters.c \
 	tools/emulate_json.c \
@@ -40,6 +41,7 @@ dateline_SOURCES = \
 	tools/tool.c tools/tool.h \
 	tools/tree.c \
 	tools/verify.c tools/verify.h \
+	tools/verify_json.c \
 	tools/verify_text.c \
 	tools/whatif.c tools/whatif.h \
 	tools/whatif_draw.c \

@@ -131,14 +131,11 @@ static int add(json_t *document, const char *key, json_t *part)
 	return json_object_set_new(document, key, part) ? -ENOMEM : 0;
 }
 
-static int judge(const struct request *r, struct inputs *in, json_t *document)
+static int check(const struct request *r, struct inputs *in, json_t *document)
 {
-	struct verify_report report = { .tables = in->now.tables,
-					.coords = &in->coords,
-					.compared = in->then.tables };
+	json_t *change, *verdict = NULL;
 	struct dl_verify_options o;
 	struct dl_verify_result *v;
-	json_t *change;
 	int err;
 
 	dl_verify_options_init(&o);
@@ -146,17 +143,18 @@ static int judge(const struct request *r, struct inputs *in, json_t *document)
 	err = dl_verify(in->now.tables, &o, NULL, &v);
 	if (err)
 		return err;
-	report.verdict = v;
-	err = verify_explain(&report, &o);
+	verdict = verify_json(v, &in->coords, o.earlier);
+	err = verdict ? verify_explain(verdict, in->now.tables, &o) : -ENOMEM;
 	if (!err)
 		err = add(document, "verdict",
-			  report_verdict(&in->page, &report));
+			  report_verdict(&in->page, v, json_incref(verdict)));
 	if (!err && r->against) {
-		err = report_change(&in->page, &in->page_then, r->against,
-				    &report, &change);
+		err = report_change(&in->page, &in->page_then, r->against, v,
+				    &change);
 		if (!err)
 			err = add(document, "change", change);
 	}
+	json_decref(verdict);
 	dl_verify_result_free(v);
 	return err;
 }
@@ -165,7 +163,7 @@ static int fill(const struct tool *tool, const struct request *r,
 		struct inputs *in, json_t *document)
 {
 	json_t *load, *emulation;
-	int err = judge(r, in, document);
+	int err = check(r, in, document);
 
 	if (!err)
 		err = report_load(&in->page, &load);

@@ -65,8 +65,9 @@ json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f,
 /* Parts of the document.  NULL: no memory. */
 json_t *report_fabric(const struct report_page *p);
 json_t *report_missing(const struct report_page *p);
+/* `verdict` is what verify found, as its document, which becomes the part. */
 json_t *report_verdict(const struct report_page *p,
-		       const struct verify_report *r);
+		       const struct dl_verify_result *v, json_t *verdict);
 /* The loads of the ways: 0 or -ENOMEM. */
 int report_load(const struct report_page *p, json_t **out);
 
@@ -74,11 +75,12 @@ int report_load(const struct report_page *p, json_t **out);
 json_t *report_tables(const struct report_page *p);
 
 /*
- * The difference between two snapshots; `r` compared their path SLs.  0 or
+ * The difference between two snapshots; `v` compared their path SLs.  0 or
  * -ENOMEM.
  */
 int report_change(const struct report_page *now, const struct report_page *then,
-		  const char *dir, const struct verify_report *r, json_t **out);
+		  const char *dir, const struct dl_verify_result *v,
+		  json_t **out);
 
 /*
  * Read what `dateline emulate --json` printed.  0, -EINVAL (not such a

@@ -340,13 +340,14 @@ static int compare(struct change *c, json_t *out)
 }
 
 int report_change(const struct report_page *now, const struct report_page *then,
-		  const char *dir, const struct verify_report *r, json_t **out)
+		  const char *dir, const struct dl_verify_result *v,
+		  json_t **out)
 {
 	struct change c = { .now = now, .then = then };
-	json_t *document =
-		json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir),
-			  "sl_compared", (json_int_t)r->verdict->sl_compared,
-			  "sl_changed", (json_int_t)r->verdict->sl_changes);
+	json_t *document = json_pack("{s:o, s:I, s:I}", "dir",
+				     tool_json_text(dir), "sl_compared",
+				     (json_int_t)v->sl_compared, "sl_changed",
+				     (json_int_t)v->sl_changes);
 	int err = -ENOMEM;
 
 	c.sw_then = malloc((now->fabric->nswitches + 1) * sizeof(*c.sw_then));

@@ -236,7 +236,7 @@ static json_t *step_json(const struct report_page *p,
 }
 
 /* What `dateline verify` says, in words. */
-static json_t *words_json(const struct verify_report *r)
+static json_t *words_json(const json_t *verdict)
 {
 	char *text = NULL;
 	size_t len;
@@ -245,7 +245,7 @@ static json_t *words_json(const struct verify_report *r)
 
 	if (!to)
 		return NULL;
-	verify_print(r, true, to);
+	verify_print(verdict, true, to);
 	if (!fclose(to))
 		words = tool_json_text(text);
 	free(text);
@@ -253,25 +253,15 @@ static json_t *words_json(const struct verify_report *r)
 }
 
 json_t *report_verdict(const struct report_page *p,
-		       const struct verify_report *r)
+		       const struct dl_verify_result *v, json_t *verdict)
 {
-	json_t *steps = json_array(), *all = verify_json(r);
+	json_t *steps = json_array();
 
-	for (uint32_t i = 0; i < r->verdict->cycle.n; i++)
-		json_array_append_new(
-			steps, step_json(p, &r->verdict->cycle.steps[i]));
-	if (all) {
-		json_object_set_new(all, "levels",
-				    json_integer(r->verdict->levels));
-		json_object_set_new(all, "lost",
-				    json_integer(r->verdict->nlost));
-		json_object_set_new(all, "groups_lost",
-				    json_integer(r->verdict->groups_lost));
-		json_object_set_new(all, "words", words_json(r));
-		json_object_set(all, "steps", steps);
-	}
-	json_decref(steps);
-	return all;
+	for (uint32_t i = 0; i < v->cycle.n; i++)
+		json_array_append_new(steps, step_json(p, &v->cycle.steps[i]));
+	json_object_set_new(verdict, "words", words_json(verdict));
+	json_object_set_new(verdict, "steps", steps);
+	return verdict;
 }
 
 /* ---- load -------------------------------------------------------------- */

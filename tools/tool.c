@@ -336,33 +336,3 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
 	out->path = NULL;
 	return err;
 }
-
-json_t *tool_json_text(const char *text)
-{
-	json_t *string = json_string(text);
-	char *plain;
-
-	if (string)
-		return string;
-	plain = strdup(text);
-	for (char *c = plain; c && *c; c++)
-		*c = *c & 0x80 ? '?' : *c;
-	string = plain ? json_string(plain) : NULL;
-	free(plain);
-	return string;
-}
-
-int tool_print_json(const struct tool *tool, json_t *document)
-{
-	int err = document ? 0 : -ENOMEM;
-
-	if (!err && (json_dumpf(document, stdout,
-				JSON_INDENT(1) | JSON_REAL_PRECISION(15)) ||
-		     putchar('\n') == EOF || fflush(stdout)))
-		err = errno ? -errno : -EIO;
-	json_decref(document);
-	if (err)
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the result: %s",
-		       strerror(-err));
-	return err;
-}

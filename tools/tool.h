@@ -18,6 +18,7 @@
 
 #include "dateline.h"
 #include "dateline/base.h"
+#include "dateline/torus.h"
 
 enum tool_exit {
 	TOOL_EXIT_GOOD = 0,
@@ -156,14 +157,44 @@ int tool_out_open(const struct tool *tool, const char *dir, const char *name,
  */
 int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
 
+/* ---- documents; see document.c ------------------------------------------- */
+
 /* Names are free text; JSON takes UTF-8 only: what is not becomes "?"s. */
 json_t *tool_json_text(const char *text);
 
+/* "0x..."; {guid, name}; {guid, port}, or null for DL_NONE. */
+json_t *tool_json_guid(const struct dl_fabric *f, uint32_t node);
+json_t *tool_json_node(const struct dl_fabric *f, uint32_t node);
+json_t *tool_json_port(const struct dl_fabric *f, uint32_t port);
+
+/* [x, y, z], or null for DL_NONE; a number, or null. */
+json_t *tool_json_coord(const struct dl_torus_grid *g, uint32_t site);
+json_t *tool_json_or_null(bool meaningful, json_int_t number);
+
+/* A value by its keys, such as "switch.name"; NULL, 0 or false: none there. */
+const json_t *tool_at(const json_t *document, const char *path);
+json_int_t tool_int_at(const json_t *document, const char *path);
+bool tool_true_at(const json_t *document, const char *path);
+bool tool_has(const json_t *document, const char *path); /* and not null? */
+
 /*
- * Print one JSON document to standard output and release it.  `document` may
- * be NULL, which stands for "no memory" (so results of json_pack() can be
- * passed on unchecked).  Returns 0 or a negative errno, reported.
+ * Print text by a template.  "{path}" is a value of the document; a list's
+ * elements stand between commas, and what is null or missing is "-".
+ * "{path:8}" is right-justified, "{path:-8}" left, "{path:8.3}" has three
+ * decimals, and "{path#switch}" counts: "1 switch", "2 switches" with
+ * "{path#switch/es}".
+ */
+void tool_print(FILE *to, const json_t *document, const char *template);
+
+/*
+ * Print a document to standard output, and release it.  It may be NULL, which
+ * stands for "no memory" (so results of json_pack() can be passed on
+ * unchecked).  Returns 0 or a negative errno, reported.
  */
 int tool_print_json(const struct tool *tool, json_t *document);
+
+/* The same, or with `print` as text unless --json was given. */
+int tool_show(const struct tool *tool, json_t *document,
+	      void (*print)(const json_t *document, FILE *to));
 
 #endif

@@ -1,183 +1,159 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The verdict in words.
+ * The document of `dateline verify` in words.
  *
  * --explain is for an administrator who has never heard of channel
  * dependencies: it names cables and packets that he can look up, draws the
  * loop, and says what he can do about it.
  */
-#include "config.h"
-
 #include <inttypes.h>
 
 #include "verify.h"
 
-const char *verify_fault_text(unsigned int fault)
-{
-	static const char *const texts[] = {
-		[DL_VERIFY_NO_ENTRY] = "no forwarding entry",
-		[DL_VERIFY_DEAD_PORT] = "forwarded to a port without a cable",
-		[DL_VERIFY_WRONG_END] = "forwarded to the wrong end port",
-		[DL_VERIFY_FORWARDING_LOOP] = "forwarded in a circle",
-		[DL_VERIFY_NO_VL] = "the SL maps to no VL of the port",
-		[DL_VERIFY_UNATTACHED] = "not attached to any switch",
-		[DL_VERIFY_NO_COPY] = "no copy arrives",
-		[DL_VERIFY_TWICE] = "more than one copy arrives",
-	};
-
-	return fault < sizeof(texts) / sizeof(*texts) ? texts[fault] : "?";
-}
+#define FEW 10
 
 /* ---- names ------------------------------------------------------------- */
 
-static void print_node(const struct dl_fabric *f,
-		       const struct tool_coords *coords, uint32_t node,
-		       FILE *to)
+static void print_node(const json_t *node, FILE *to)
 {
-	uint32_t c[DL_TORUS_DIMS];
-
-	fprintf(to, "\"%s\"", dl_fabric_node_name(f, node));
-	if (tool_coords_of(coords, f->nodes[node].sw, c))
-		fprintf(to, " (%u,%u,%u)", c[0], c[1], c[2]);
+	tool_print(to, node, "\"{name}\"");
+	if (tool_has(node, "coord"))
+		tool_print(to, node, " ({coord})");
 }
 
-static void print_end(const struct dl_fabric *f, uint32_t port, FILE *to)
+static void print_end(const json_t *end, FILE *to)
 {
-	fprintf(to, "\"%s\"", dl_fabric_node_name(f, f->ports[port].node));
-	if (f->nodes[f->ports[port].node].nports > 1 && f->ports[port].num)
-		fprintf(to, " port %u", f->ports[port].num);
-	fprintf(to, " (LID %u)", f->ports[port].lid);
+	tool_print(to, end, "\"{name}\"");
+	if (tool_int_at(end, "ports") > 1 && tool_int_at(end, "port"))
+		tool_print(to, end, " port {port}");
+	tool_print(to, end, " (LID {lid})");
 }
 
-static bool is_multicast(uint16_t dlid)
+static bool is_multicast(const json_t *packet)
 {
-	return dlid >= DL_TABLES_MCAST_LID;
+	return tool_int_at(packet, "lid") >= DL_TABLES_MCAST_LID;
 }
 
-static void print_packet(const struct dl_fabric *f,
-			 const struct dl_cycle_step *step, FILE *to)
+static void print_packet(const json_t *packet, FILE *to)
 {
-	if (!step->dlid) {
+	if (json_is_null(packet)) {
 		fprintf(to, "a packet that could not be found");
 		return;
 	}
-	print_end(f, step->src, to);
-	if (is_multicast(step->dlid)) {
-		fprintf(to, " to multicast group 0x%04X", step->dlid);
+	print_end(tool_at(packet, "from"), to);
+	if (is_multicast(packet)) {
+		fprintf(to, " to multicast group 0x%04X",
+			(unsigned int)tool_int_at(packet, "lid"));
 	} else {
 		fprintf(to, " to ");
-		print_end(f, f->lid_port[step->dlid], to);
-		if (f->ports[f->lid_port[step->dlid]].lid != step->dlid)
-			fprintf(to, " at its LID %u", step->dlid);
+		print_end(tool_at(packet, "to"), to);
+		if (tool_int_at(packet, "to.lid") != tool_int_at(packet, "lid"))
+			tool_print(to, packet, " at its LID {lid}");
 	}
-	fprintf(to, ", SL %u", step->sl);
+	tool_print(to, packet, ", SL {sl}");
 }
 
 /* ---- losses ------------------------------------------------------------ */
 
-static void print_lost(const struct verify_report *r,
-		       const struct dl_verify_lost *l, FILE *to)
+static void print_lost(const json_t *lost, FILE *to)
 {
-	const struct dl_fabric *f = r->verdict->fabric;
-
 	fputs("  ", to);
-	print_end(f, l->src, to);
-	if (is_multicast(l->dlid))
-		fprintf(to, " to group 0x%04X", l->dlid);
-	if (l->dst != DL_NONE) {
-		fprintf(to, is_multicast(l->dlid) ? ", member " : " to ");
-		print_end(f, l->dst, to);
+	print_end(tool_at(lost, "from"), to);
+	if (is_multicast(lost))
+		fprintf(to, " to group 0x%04X",
+			(unsigned int)tool_int_at(lost, "lid"));
+	if (tool_has(lost, "to")) {
+		fputs(is_multicast(lost) ? ", member " : " to ", to);
+		print_end(tool_at(lost, "to"), to);
 	}
-	if (l->sl != DL_TABLES_NO_SL)
-		fprintf(to, ", SL %u", l->sl);
-	fprintf(to, ": %s", verify_fault_text(l->fault));
-	if (l->sw != DL_NONE) {
+	if (tool_has(lost, "sl"))
+		tool_print(to, lost, ", SL {sl}");
+	tool_print(to, lost, ": {reason}");
+	if (tool_has(lost, "at")) {
 		fprintf(to, " at ");
-		print_node(f, r->coords, f->switches[l->sw], to);
-		if (l->port != DL_TABLES_NO_PORT)
-			fprintf(to, " port %u", l->port);
+		print_node(tool_at(lost, "at"), to);
+		if (tool_has(lost, "at.port"))
+			tool_print(to, lost, " port {at.port}");
 	}
 	fputc('\n', to);
 }
 
-#define FEW 10
-
-static void print_losses(const struct verify_report *r, bool all, FILE *to)
+static void print_losses(const json_t *d, bool all, FILE *to)
 {
-	const struct dl_verify_result *v = r->verdict;
-	uint32_t shown = all || v->nlisted < FEW ? v->nlisted : FEW;
+	const json_t *list = tool_at(d, "undelivered"), *lost;
+	size_t listed = json_array_size(list), i;
 
-	if (v->delivered) {
+	if (tool_true_at(d, "delivered")) {
 		fprintf(to, "delivery: every packet arrives\n");
 		return;
 	}
-	fprintf(to,
-		"delivery: %" PRIu64 " of %" PRIu64 " pairs and %u of %u "
-		"multicast groups fail\n",
-		v->nlost, v->pairs, v->groups_lost, v->groups);
-	for (uint32_t i = 0; i < shown; i++)
-		print_lost(r, &v->lost[i], to);
-	if (shown < v->nlisted || v->nlisted < v->nlost)
+	tool_print(to, d,
+		   "delivery: {lost} of {pairs} pairs and {groups_lost} of "
+		   "{multicast_groups} multicast groups fail\n");
+	json_array_foreach(list, i, lost) if (all || i < FEW)
+		print_lost(lost, to);
+	if ((!all && listed > FEW) ||
+	    (json_int_t)listed < tool_int_at(d, "lost"))
 		fprintf(to, "  and so on\n");
 }
 
 /* ---- the loop ---------------------------------------------------------- */
 
-static void print_channel(const struct dl_fabric *f,
-			  const struct tool_coords *coords,
-			  const struct dl_cycle_step *step, FILE *to)
+static void print_channel(const json_t *step, FILE *to)
 {
-	const struct dl_fabric_port *p = &f->ports[step->port];
-	const struct dl_fabric_port *peer = &f->ports[p->peer];
-
-	print_node(f, coords, p->node, to);
-	fprintf(to, " port %u -> ", p->num);
-	print_node(f, coords, peer->node, to);
-	fprintf(to, " port %u, VL %u", peer->num, step->vl);
+	print_node(step, to);
+	tool_print(to, step, " port {port} -> ");
+	print_node(tool_at(step, "to"), to);
+	tool_print(to, step, " port {to.port}, VL {vl}");
 }
 
-void verify_print_cycle(const struct dl_fabric *f,
-			const struct tool_coords *coords,
-			const struct dl_cycle *cycle, FILE *to)
+void verify_print_cycle(const json_t *cycle, FILE *to)
 {
-	for (uint32_t i = 0; i < cycle->n; i++) {
-		fprintf(to, "  %2u. ", i + 1);
-		print_channel(f, coords, &cycle->steps[i], to);
+	const json_t *step;
+	size_t i;
+
+	json_array_foreach(cycle, i, step)
+	{
+		fprintf(to, "  %2zu. ", i + 1);
+		print_channel(step, to);
 		fprintf(to, "\n      ");
-		print_packet(f, &cycle->steps[i], to);
+		print_packet(tool_at(step, "packet"), to);
 		fputc('\n', to);
 	}
 }
 
-static void print_loop(const struct verify_report *r, FILE *to)
+static void print_loop(const json_t *d, FILE *to)
 {
-	const struct dl_verify_result *v = r->verdict;
+	const json_t *cycle = tool_at(d, "cycle");
+	size_t n = json_array_size(cycle);
 
-	if (!v->credit_loop) {
+	if (!tool_true_at(d, "credit_loop")) {
 		fprintf(to, "credit loops: none\n");
 		return;
 	}
-	fprintf(to, "credit loops: yes; the shortest has %u channel%s\n",
-		v->cycle.n, v->cycle.n == 1 ? "" : "s");
-	verify_print_cycle(v->fabric, r->coords, &v->cycle, to);
+	fprintf(to, "credit loops: yes; the shortest has %zu channel%s\n", n,
+		n == 1 ? "" : "s");
+	verify_print_cycle(cycle, to);
 }
 
-static void draw_loop(const struct verify_report *r, FILE *to)
+static void draw_loop(const json_t *d, FILE *to)
 {
-	const struct dl_verify_result *v = r->verdict;
+	const json_t *cycle = tool_at(d, "cycle"), *step;
+	size_t n = json_array_size(cycle), i;
 
 	fprintf(to,
 		"\nThe loop.  Each line is one direction of a cable.  The "
 		"packet below it sits in\nthe receive buffer at its far end "
 		"and cannot leave before the buffer of the\nnext cable has "
 		"room; the last one waits for the first.\n\n");
-	for (uint32_t i = 0; i < v->cycle.n; i++) {
+	json_array_foreach(cycle, i, step)
+	{
 		fprintf(to, i ? "   |     " : "   +---> ");
-		print_channel(v->fabric, r->coords, &v->cycle.steps[i], to);
+		print_channel(step, to);
 		fprintf(to, "\n   |       ");
-		print_packet(v->fabric, &v->cycle.steps[i], to);
-		fprintf(to, i + 1 < v->cycle.n ? "\n   |         |\n" :
-						 "\n   +---------+\n");
+		print_packet(tool_at(step, "packet"), to);
+		fprintf(to, i + 1 < n ? "\n   |         |\n" :
+					"\n   +---------+\n");
 	}
 	fprintf(to,
 		"\nWhen all these buffers fill up at the same time, none of "
@@ -187,21 +163,23 @@ static void draw_loop(const struct verify_report *r, FILE *to)
 }
 
 /* Which kinds of packets take part: bit 0 unicast, bit 1 multicast. */
-static unsigned int kinds_of(const struct dl_verify_result *v)
+static unsigned int kinds_of(const json_t *cycle)
 {
 	unsigned int kinds = 0;
+	const json_t *step;
+	size_t i;
 
-	for (uint32_t i = 0; i < v->cycle.n; i++)
-		kinds |= is_multicast(v->cycle.steps[i].dlid) ? 2 : 1;
+	json_array_foreach(cycle, i, step)
+		kinds |= is_multicast(tool_at(step, "packet")) ? 2 : 1;
 	return kinds;
 }
 
-static void advise_loop(const struct verify_report *r, FILE *to)
+static void advise_loop(const json_t *d, FILE *to)
 {
-	const struct dl_verify_result *v = r->verdict;
+	unsigned int kinds = kinds_of(tool_at(d, "cycle"));
 
 	fprintf(to, "\nWhat to do.\n");
-	if (!v->sl_known) {
+	if (!tool_true_at(d, "sl_known")) {
 		fprintf(to,
 			"The path SLs of this routing are not known, so every "
 			"pair was judged at all 16\nSLs.  The real ones may be "
@@ -211,26 +189,25 @@ static void advise_loop(const struct verify_report *r, FILE *to)
 			"--live).\n");
 		return;
 	}
-	if (v->without_vl)
+	if (tool_int_at(d, "port_pairs_without_map"))
 		fprintf(to,
 			"Some switches' SL-to-VL maps are not known, and all "
 			"their packets were judged as\nif they used VL 0; with "
 			"the real maps the loop may be none.\n");
-	if (!r->adapters_alone)
+	if (!tool_true_at(d, "loop_between_adapters"))
 		fprintf(to,
 			"Only packets to or from switches' own ports close it: "
 			"management datagrams, which\nare small and rare.  "
 			"Between adapters there is no loop.\n");
-	if (kinds_of(v) == 2 || !r->unicast_alone)
+	if (kinds == 2 || !tool_true_at(d, "loop_without_multicast"))
 		fprintf(to,
 			"%s  The\nmulticast tree must be built differently; "
 			"until then, keep large messages out of\nthe groups "
 			"named above.\n",
-			kinds_of(v) == 2 ?
-				"The multicast tables make this loop by "
-				"themselves." :
-				"Neither is at fault alone: without the "
-				"multicast groups there is no loop.");
+			kinds == 2 ? "The multicast tables make this loop by "
+				     "themselves." :
+				     "Neither is at fault alone: without the "
+				     "multicast groups there is no loop.");
 	else
 		fprintf(to,
 			"The unicast tables make loops by themselves.  This "
@@ -258,51 +235,43 @@ static void explain_losses(FILE *to)
 
 /* ---- all --------------------------------------------------------------- */
 
-static void print_gaps(const struct verify_report *r, FILE *to)
+static void print_gaps(const json_t *d, FILE *to)
 {
-	const struct dl_verify_result *v = r->verdict;
-
-	if (!v->sl_known)
+	if (!tool_true_at(d, "sl_known"))
 		fprintf(to, "not judged: the path SLs in use; every pair was "
 			    "judged at all 16 SLs\n");
-	else if (v->without_sl)
-		fprintf(to,
-			"not judged: credit loops through %" PRIu64
-			" pairs without a path SL\n",
-			v->without_sl);
-	if (v->without_vl)
-		fprintf(to,
-			"not judged: SL-to-VL maps of %" PRIu64 " pairs of "
-			"switch ports; VL 0 was assumed\n",
-			v->without_vl);
+	else if (tool_int_at(d, "pairs_without_sl"))
+		tool_print(to, d,
+			   "not judged: credit loops through "
+			   "{pairs_without_sl#pair} without a path SL\n");
+	if (tool_int_at(d, "port_pairs_without_map"))
+		tool_print(
+			to, d,
+			"not judged: SL-to-VL maps of "
+			"{port_pairs_without_map#pair} of switch ports; VL 0 "
+			"was assumed\n");
 }
 
-void verify_print(const struct verify_report *r, bool explain, FILE *to)
+void verify_print(const json_t *d, bool explain, FILE *to)
 {
-	const struct dl_verify_result *v = r->verdict;
-
-	fprintf(to,
-		"judged: %" PRIu64 " pairs at %u QoS level%s, %u multicast "
-		"group%s, %" PRIu64 " channels\n",
-		v->pairs, v->levels, v->levels == 1 ? "" : "s", v->groups,
-		v->groups == 1 ? "" : "s", v->channels);
-	print_gaps(r, to);
-	print_losses(r, explain, to);
-	print_loop(r, to);
-	if (!r->compared)
-		fprintf(to, "path SLs: not compared with an earlier "
-			    "snapshot\n");
-	else
-		fprintf(to,
-			"path SLs: %" PRIu64 " of %" PRIu64 " pairs "
-			"changed\n",
-			v->sl_changes, v->sl_compared);
+	tool_print(to, d,
+		   "judged: {pairs#pair} at {levels#QoS level}, "
+		   "{multicast_groups#multicast group}, {channels#channel}\n");
+	print_gaps(d, to);
+	print_losses(d, explain, to);
+	print_loop(d, to);
+	tool_print(to, d,
+		   tool_has(d, "sl_compared") ?
+			   "path SLs: {sl_changed} of {sl_compared} pairs "
+			   "changed\n" :
+			   "path SLs: not compared with an earlier "
+			   "snapshot\n");
 	if (!explain)
 		return;
-	if (!v->delivered)
+	if (!tool_true_at(d, "delivered"))
 		explain_losses(to);
-	if (v->credit_loop) {
-		draw_loop(r, to);
-		advise_loop(r, to);
+	if (tool_true_at(d, "credit_loop")) {
+		draw_loop(d, to);
+		advise_loop(d, to);
 	}
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Documents: what a command found, as JSON.
+ *
+ * A command puts its result together once, as a document.  With --json the
+ * document is printed as it is; the text for people is printed from it by
+ * templates, so that the two cannot differ.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* ---- values ------------------------------------------------------------ */
+
+json_t *tool_json_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char *plain;
+
+	if (string)
+		return string;
+	plain = strdup(text);
+	for (char *c = plain; c && *c; c++)
+		*c = *c & 0x80 ? '?' : *c;
+	string = plain ? json_string(plain) : NULL;
+	free(plain);
+	return string;
+}
+
+json_t *tool_json_guid(const struct dl_fabric *f, uint32_t node)
+{
+	return json_sprintf("0x%016" PRIx64, f->nodes[node].guid);
+}
+
+json_t *tool_json_node(const struct dl_fabric *f, uint32_t node)
+{
+	return json_pack("{s:o, s:o}", "guid", tool_json_guid(f, node), "name",
+			 tool_json_text(dl_fabric_node_name(f, node)));
+}
+
+json_t *tool_json_port(const struct dl_fabric *f, uint32_t port)
+{
+	if (port == DL_NONE)
+		return json_null();
+	return json_pack("{s:o, s:i}", "guid",
+			 tool_json_guid(f, f->ports[port].node), "port",
+			 f->ports[port].num);
+}
+
+json_t *tool_json_coord(const struct dl_torus_grid *g, uint32_t site)
+{
+	uint32_t c[DL_TORUS_DIMS];
+
+	if (site == DL_NONE)
+		return json_null();
+	dl_torus_site_coord(g, site, c);
+	return json_pack("[iii]", c[0], c[1], c[2]);
+}
+
+json_t *tool_json_or_null(bool meaningful, json_int_t number)
+{
+	return meaningful ? json_integer(number) : json_null();
+}
+
+/* ---- looking things up ------------------------------------------------- */
+
+const json_t *tool_at(const json_t *document, const char *path)
+{
+	char key[64];
+
+	while (document && *path) {
+		size_t len = strcspn(path, ".");
+
+		snprintf(key, sizeof(key), "%.*s", (int)len, path);
+		document = json_object_get(document, key);
+		path += len + (path[len] == '.');
+	}
+	return document;
+}
+
+json_int_t tool_int_at(const json_t *document, const char *path)
+{
+	return json_integer_value(tool_at(document, path));
+}
+
+bool tool_true_at(const json_t *document, const char *path)
+{
+	return json_is_true(tool_at(document, path));
+}
+
+bool tool_has(const json_t *document, const char *path)
+{
+	const json_t *value = tool_at(document, path);
+
+	return value && !json_is_null(value);
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+/* A value as text; of a list, its elements between commas. */
+static const char *value_text(const json_t *v, int decimals, char text[64])
+{
+	const json_t *item;
+	size_t i, len = 0;
+
+	text[0] = '\0';
+	switch (v ? json_typeof(v) : JSON_NULL) {
+	case JSON_STRING:
+		return json_string_value(v);
+	case JSON_INTEGER:
+		snprintf(text, 64, "%" JSON_INTEGER_FORMAT,
+			 json_integer_value(v));
+		if (decimals < 0)
+			return text;
+		/* fallthrough */
+	case JSON_REAL:
+		snprintf(text, 64, "%.*f", decimals < 0 ? 6 : decimals,
+			 json_number_value(v));
+		return text;
+	case JSON_ARRAY:
+		json_array_foreach(v, i, item)
+			len += snprintf(text + len, 64 - len,
+					"%s%" JSON_INTEGER_FORMAT, i ? "," : "",
+					json_integer_value(item));
+		return text;
+	case JSON_TRUE:
+		return "yes";
+	case JSON_FALSE:
+		return "no";
+	default:
+		return "-";
+	}
+}
+
+/* "noun}" or "noun/plural ending}"; returns where it ends. */
+static const char *print_noun(FILE *to, const char *noun, bool singular)
+{
+	size_t len = strcspn(noun, "/}"), all = strcspn(noun, "}");
+
+	fprintf(to, " %.*s", (int)len, noun);
+	if (!singular && len < all)
+		fprintf(to, "%.*s", (int)(all - len - 1), noun + len + 1);
+	else if (!singular)
+		putc('s', to);
+	return noun + all;
+}
+
+/* One "{path:width.decimals}" or "{path#noun}"; returns where it ends. */
+static const char *print_field(FILE *to, const json_t *document,
+			       const char *field)
+{
+	size_t len = strcspn(field, ":#}");
+	int width = 0, decimals = -1;
+	char path[64], text[64];
+	const json_t *value;
+	const char *end = field + len;
+
+	snprintf(path, sizeof(path), "%.*s", (int)len, field);
+	value = tool_at(document, path);
+	if (*end == ':') {
+		width = strtol(end + 1, (char **)&end, 10);
+		if (*end == '.')
+			decimals = strtol(end + 1, (char **)&end, 10);
+	}
+	fprintf(to, "%*s", width, value_text(value, decimals, text));
+	if (*end == '#')
+		end = print_noun(to, end + 1, json_integer_value(value) == 1);
+	return end + 1;
+}
+
+void tool_print(FILE *to, const json_t *document, const char *template)
+{
+	while (*template) {
+		size_t len = strcspn(template, "{");
+
+		fwrite(template, 1, len, to);
+		template += len;
+		if (*template == '{')
+			template = print_field(to, document, template + 1);
+	}
+}
+
+int tool_print_json(const struct tool *tool, json_t *document)
+{
+	int err = document ? 0 : -ENOMEM;
+
+	if (!err && (json_dumpf(document, stdout,
+				JSON_INDENT(1) | JSON_REAL_PRECISION(15)) ||
+		     putchar('\n') == EOF || fflush(stdout)))
+		err = errno ? -errno : -EIO;
+	json_decref(document);
+	if (err)
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the result: %s",
+		       strerror(-err));
+	return err;
+}
+
+int tool_show(const struct tool *tool, json_t *document,
+	      void (*print)(const json_t *document, FILE *to))
+{
+	int err = document ? 0 : -ENOMEM;
+
+	if (tool->json || err)
+		return tool_print_json(tool, document);
+	print(document, stdout);
+	if (fflush(stdout) || ferror(stdout)) {
+		err = errno ? -errno : -EIO;
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the result: %s",
+		       strerror(-err));
+	}
+	json_decref(document);
+	return err;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What `dateline verify` found, as a document. */
+#include <errno.h>
+
+#include "verify.h"
+
+/* Where everything is. */
+struct place {
+	const struct dl_fabric *fabric;
+	const struct tool_coords *coords;
+};
+
+static json_t *coord_json(const struct place *p, uint32_t node)
+{
+	uint32_t c[DL_TORUS_DIMS];
+
+	if (!tool_coords_of(p->coords, p->fabric->nodes[node].sw, c))
+		return json_null();
+	return json_pack("[iii]", c[0], c[1], c[2]);
+}
+
+/* An end port; {guid, port} come first, as in all documents. */
+static json_t *end_json(const struct dl_fabric *f, uint32_t port)
+{
+	json_t *end = tool_json_port(f, port);
+	const struct dl_fabric_node *node;
+
+	if (port == DL_NONE)
+		return end;
+	node = &f->nodes[f->ports[port].node];
+	json_object_update_new(
+		end,
+		json_pack("{s:o, s:i, s:i}", "name",
+			  tool_json_text(
+				  dl_fabric_node_name(f, f->ports[port].node)),
+			  "ports", node->nports, "lid", f->ports[port].lid));
+	return end;
+}
+
+/* ---- the loop ---------------------------------------------------------- */
+
+static json_t *packet_json(const struct dl_fabric *f,
+			   const struct dl_cycle_step *step)
+{
+	bool group = step->dlid >= DL_TABLES_MCAST_LID;
+
+	if (!step->dlid)
+		return json_null();
+	return json_pack("{s:o, s:o, s:i, s:i}", "from", end_json(f, step->src),
+			 "to",
+			 end_json(f, group ? DL_NONE : f->lid_port[step->dlid]),
+			 "lid", step->dlid, "sl", step->sl);
+}
+
+static json_t *step_json(const struct place *p,
+			 const struct dl_cycle_step *step)
+{
+	const struct dl_fabric_port *out = &p->fabric->ports[step->port];
+	const struct dl_fabric_port *far = &p->fabric->ports[out->peer];
+	json_t *to = tool_json_node(p->fabric, far->node);
+
+	json_object_update_new(to,
+			       json_pack("{s:i, s:o}", "port", far->num,
+					 "coord", coord_json(p, far->node)));
+	return json_pack(
+		"{s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "guid",
+		tool_json_guid(p->fabric, out->node), "port", out->num, "vl",
+		step->vl, "coord", coord_json(p, out->node), "name",
+		tool_json_text(dl_fabric_node_name(p->fabric, out->node)), "to",
+		to, "packet", packet_json(p->fabric, step));
+}
+
+json_t *verify_cycle_json(const struct dl_fabric *f,
+			  const struct tool_coords *coords,
+			  const struct dl_cycle *cycle)
+{
+	const struct place p = { f, coords };
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < cycle->n; i++)
+		json_array_append_new(list, step_json(&p, &cycle->steps[i]));
+	return list;
+}
+
+/* ---- losses ------------------------------------------------------------ */
+
+static const char *fault_text(unsigned int fault)
+{
+	static const char *const texts[] = {
+		[DL_VERIFY_NO_ENTRY] = "no forwarding entry",
+		[DL_VERIFY_DEAD_PORT] = "forwarded to a port without a cable",
+		[DL_VERIFY_WRONG_END] = "forwarded to the wrong end port",
+		[DL_VERIFY_FORWARDING_LOOP] = "forwarded in a circle",
+		[DL_VERIFY_NO_VL] = "the SL maps to no VL of the port",
+		[DL_VERIFY_UNATTACHED] = "not attached to any switch",
+		[DL_VERIFY_NO_COPY] = "no copy arrives",
+		[DL_VERIFY_TWICE] = "more than one copy arrives",
+	};
+
+	return fault < sizeof(texts) / sizeof(*texts) ? texts[fault] : "?";
+}
+
+static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
+{
+	const struct dl_fabric *f = p->fabric;
+	json_t *at = json_null();
+
+	if (l->sw != DL_NONE)
+		at = json_pack("{s:o, s:o, s:o, s:o}", "guid",
+			       tool_json_guid(f, f->switches[l->sw]), "port",
+			       tool_json_or_null(l->port != DL_TABLES_NO_PORT,
+						 l->port),
+			       "name",
+			       tool_json_text(dl_fabric_node_name(
+				       f, f->switches[l->sw])),
+			       "coord", coord_json(p, f->switches[l->sw]));
+	return json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from",
+			 end_json(f, l->src), "to", end_json(f, l->dst), "lid",
+			 l->dlid, "sl",
+			 tool_json_or_null(l->sl != DL_TABLES_NO_SL, l->sl),
+			 "reason", fault_text(l->fault), "at", at);
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+json_t *verify_json(const struct dl_verify_result *v,
+		    const struct tool_coords *coords, bool compared)
+{
+	const struct place p = { v->fabric, coords };
+	json_t *lost = json_array();
+
+	for (uint32_t i = 0; i < v->nlisted; i++)
+		json_array_append_new(lost, lost_json(&p, &v->lost[i]));
+	return json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, "
+			 "s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I}",
+			 "delivered", v->delivered, "pairs",
+			 (json_int_t)v->pairs, "undelivered", lost,
+			 "credit_loop", v->credit_loop, "cycle",
+			 verify_cycle_json(v->fabric, coords, &v->cycle),
+			 "multicast_groups", v->groups, "sl_stable",
+			 v->sl_stable, "channels", (json_int_t)v->channels,
+			 "levels", v->levels, "lost", (json_int_t)v->nlost,
+			 "groups_lost", v->groups_lost, "sl_known", v->sl_known,
+			 "pairs_without_sl", (json_int_t)v->without_sl,
+			 "port_pairs_without_map", (json_int_t)v->without_vl,
+			 "sl_compared",
+			 tool_json_or_null(compared, v->sl_compared),
+			 "sl_changed", (json_int_t)v->sl_changes);
+}
+
+/* Check a part: is there a loop in it? */
+static int check_part(const struct dl_tables *t,
+		      const struct dl_verify_options *options, bool multicast,
+		      bool adapters_only, json_t **loop)
+{
+	struct dl_verify_options o = *options;
+	struct dl_tables part = *t;
+	struct dl_verify_result *v;
+	int err;
+
+	if (!multicast)
+		part.ngroups = 0;
+	o.adapters_only |= adapters_only;
+	o.earlier = NULL;
+	err = dl_verify(&part, &o, NULL, &v);
+	if (!err) {
+		*loop = json_boolean(v->credit_loop);
+		dl_verify_result_free(v);
+	}
+	return err;
+}
+
+int verify_explain(json_t *document, const struct dl_tables *t,
+		   const struct dl_verify_options *o)
+{
+	json_t *unicast, *adapters;
+	int err;
+
+	if (!tool_true_at(document, "credit_loop"))
+		return 0;
+	err = check_part(t, o, false, false, &unicast);
+	if (!err)
+		err = check_part(t, o, true, true, &adapters);
+	if (!err)
+		err = json_object_set_new(document, "loop_without_multicast",
+					  unicast) ||
+				      json_object_set_new(
+					      document, "loop_between_adapters",
+					      adapters) ?
+			    -ENOMEM :
+			    0;
+	return err;
+}

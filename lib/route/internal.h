@@ -99,8 +99,19 @@ bool dl_route_tree_complete(const struct dl_torus *t,
 			    const struct dl_route_tree *tree,
 			    const struct dl_log *log);
 
-/* An empty tree for so many switches, without cables; NULL: no memory. */
-struct dl_route_tree *dl_route_tree_new(uint32_t nswitches);
+/* An empty tree for so many switches and cables; NULL: no memory. */
+struct dl_route_tree *dl_route_tree_new(uint32_t nswitches, uint32_t ncables);
+
+/*
+ * Add a group of all adapters and routers, and of the switches' own ports too.
+ * Errors are those of dl_route_tree_group().
+ */
+int dl_route_tree_add_group(const struct dl_route_tree *tree,
+			    struct dl_tables *t, uint16_t mlid, bool switches);
+
+/* Are the tables safe?  Otherwise the log says what is wrong with them. */
+bool dl_route_is_safe(const struct dl_verify_result *v,
+		      const struct dl_log *log);
 
 /* Proven mode (rules A12), for a torus with enough VLs. */
 int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,

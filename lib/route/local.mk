@@ -1,5 +1,6 @@
 libdlroute_la_SOURCES += \
 	include/dateline/route.h \
+	lib/route/check.c \
 	lib/route/classic.c \
 	lib/route/internal.h \
 	lib/route/report.c \
@@ -9,11 +10,11 @@ libdlroute_la_SOURCES += \
 	lib/route/tree.c \
 	lib/route/unicast.c \
 	lib/route/vlarb.c \
-	lib/route/proven/dest.c \
-	lib/route/proven/flow.c \
-	lib/route/proven/graph.c \
+	lib/route/proven/cdg.c \
 	lib/route/proven/internal.h \
-	lib/route/proven/net.c \
+	lib/route/proven/links.c \
+	lib/route/proven/paths.c \
 	lib/route/proven/repair.c \
-	lib/route/proven/tables.c \
-	lib/route/proven/tree.c
+	lib/route/proven/reroute.c \
+	lib/route/proven/tree.c \
+	lib/route/proven/write.c

@@ -8,7 +8,7 @@
  * 8, whose VLs do not change there.  Only on a ring that a failure has broken
  * may it go on, since such a ring closes no loop.
  *
- * Odd switches (torus/odd.c) hang below their homes.
+ * Off-torus switches (torus/off_torus.c) are attached by their uplinks.
  *
  * Every group uses the part of the master tree that joins its members to the
  * root.
@@ -28,14 +28,28 @@ struct builder {
 	bool *in;     /* by switch: is it in the tree? */
 };
 
+/* One piece of memory, with room for so many cables. */
+struct dl_route_tree *dl_route_tree_new(uint32_t nswitches, uint32_t ncables)
+{
+	struct dl_route_tree *tree =
+		malloc(sizeof(*tree) + (3 * ((size_t)nswitches + 1) + ncables) *
+					       sizeof(uint32_t));
+
+	if (!tree)
+		return NULL;
+	memset(tree, 0, sizeof(*tree));
+	tree->root = DL_NONE;
+	tree->nswitches = nswitches;
+	tree->parent = (uint32_t *)(tree + 1);
+	tree->order = tree->parent + nswitches + 1;
+	tree->cable_first = tree->order + nswitches + 1;
+	tree->cables = tree->cable_first + nswitches + 1;
+	memset(tree->parent, 0xFF, (nswitches + 1) * sizeof(*tree->parent));
+	return tree;
+}
+
 void dl_route_tree_free(struct dl_route_tree *tree)
 {
-	if (!tree)
-		return;
-	free(tree->parent);
-	free(tree->order);
-	free(tree->cable_first);
-	free(tree->cables);
 	free(tree);
 }
 
@@ -93,10 +107,11 @@ static bool ring_in_tree(const struct builder *b, uint32_t site,
 }
 
 /*
- * Odd switches hang on the tree by their ways home.  A pass hangs those whose
- * next switch is in the tree; there are as many as the longest way has hops.
+ * Off-torus switches are attached by their uplinks.  A pass attaches those
+ * whose next switch is in the tree; there are as many passes as the longest
+ * path to the torus has hops.
  */
-static void hang_odd(struct builder *b)
+static void attach_off_torus(struct builder *b)
 {
 	const struct dl_torus *t = b->torus;
 	uint32_t i, before;
@@ -132,7 +147,7 @@ static void grow(struct builder *b)
 				branch(b, sw, dir, true);
 		}
 	}
-	hang_odd(b);
+	attach_off_torus(b);
 }
 
 /* Is any switch missing at this coordinate of the dimension? */
@@ -159,13 +174,13 @@ static uint32_t from_middle(uint32_t radix, uint32_t n)
 /*
  * The root: in the middle of the first plane across z, from the middle on,
  * with no switch missing.  There all of x and y is whole, and each line along
- * z hangs from where it crosses the plane.
+ * z is attached where it crosses the plane.
  *
  * Where every such plane has a hole (a torus of two dimensions has only the
  * one, and a column along z may be missing altogether), the root goes away
  * from the middle in x and y at once, until no switch is missing at its x, nor
  * at its y: no branch along x then ends at the hole, and the line along y
- * through the hole hangs from the root's row on its own ring.
+ * through the hole is attached to the root's row on its own ring.
  */
 static uint32_t choose_root(const struct dl_torus *t)
 {
@@ -211,17 +226,12 @@ static unsigned int cables_up(const struct builder *b, uint32_t sw,
 	return n;
 }
 
-static int list_cables(struct builder *b)
+static void list_cables(struct builder *b)
 {
-	const struct dl_torus *t = b->torus;
-	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric *f = b->torus->fabric;
 	uint8_t ports[DL_FABRIC_MAX_PORTS];
 	uint32_t s, i, n, total = 0;
 
-	b->tree->cables = malloc((t->nlinks + t->noff_links + 1) *
-				 sizeof(*b->tree->cables));
-	if (!b->tree->cables)
-		return -ENOMEM;
 	for (s = 0; s < f->nswitches; s++) {
 		b->tree->cable_first[s] = total;
 		if (b->tree->parent[s] == DL_NONE)
@@ -232,65 +242,31 @@ static int list_cables(struct builder *b)
 				f->nodes[f->switches[s]].first_port + ports[i];
 	}
 	b->tree->cable_first[s] = total;
-	return 0;
-}
-
-struct dl_route_tree *dl_route_tree_new(uint32_t nswitches)
-{
-	struct dl_route_tree *tree = calloc(1, sizeof(*tree));
-	size_t size = (nswitches + 1) * sizeof(uint32_t);
-
-	if (!tree)
-		return NULL;
-	tree->nswitches = nswitches;
-	tree->parent = malloc(size);
-	tree->order = malloc(size);
-	tree->cable_first = malloc(size);
-	if (!tree->parent || !tree->order || !tree->cable_first) {
-		dl_route_tree_free(tree);
-		return NULL;
-	}
-	memset(tree->parent, 0xFF, size);
-	return tree;
-}
-
-static void builder_free(struct builder *b)
-{
-	free(b->dir);
-	free(b->in);
-	dl_route_tree_free(b->tree);
-}
-
-/* The tree from a root; DL_NONE: from the one near the middle. */
-static int build(struct builder *b, uint32_t root)
-{
-	uint32_t nsw = b->torus->fabric->nswitches;
-
-	b->tree = dl_route_tree_new(nsw);
-	b->dir = malloc(nsw + 1);
-	b->in = calloc(nsw + 1, sizeof(*b->in));
-	if (!b->tree || !b->dir || !b->in)
-		return -ENOMEM;
-	b->tree->root = root == DL_NONE ? choose_root(b->torus) : root;
-	if (b->tree->root != DL_NONE) {
-		attach(b, b->tree->root, DL_NONE, DL_TORUS_DIRS);
-		grow(b);
-	}
-	return list_cables(b);
 }
 
 int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
 			  struct dl_route_tree **out)
 {
+	uint32_t nsw = t->fabric->nswitches;
+	struct dl_arena arena = { 0 };
 	struct builder b = { .torus = t };
-	int err = build(&b, root);
 
-	if (!err) {
+	b.dir = dl_arena_alloc(&arena, nsw);
+	b.in = dl_arena_array(&arena, nsw, sizeof(*b.in));
+	b.tree = dl_route_tree_new(nsw, t->nlinks + t->noff_links);
+	if (b.tree && b.dir && b.in) {
+		b.tree->root = root == DL_NONE ? choose_root(t) : root;
+		if (b.tree->root != DL_NONE) {
+			attach(&b, b.tree->root, DL_NONE, DL_TORUS_DIRS);
+			grow(&b);
+		}
+		list_cables(&b);
 		*out = b.tree;
 		b.tree = NULL;
 	}
-	builder_free(&b);
-	return err;
+	dl_arena_free(&arena);
+	dl_route_tree_free(b.tree);
+	return b.dir && b.in && !b.tree ? 0 : -ENOMEM;
 }
 
 bool dl_route_tree_complete(const struct dl_torus *t,
@@ -368,23 +344,28 @@ int dl_route_tree_group(const struct dl_route_tree *tree,
 	return err;
 }
 
-int dl_route_tree_group_all(const struct dl_route_tree *tree,
-			    struct dl_tables *t)
+int dl_route_tree_add_group(const struct dl_route_tree *tree,
+			    struct dl_tables *t, uint16_t mlid, bool switches)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
-	struct dl_tables_mcast_group *g =
-		dl_tables_group(t, DL_TABLES_MCAST_LID);
-	int err = members && g ? 0 : -ENOMEM;
+	struct dl_tables_mcast_group *g = dl_tables_group(t, mlid);
+	int err = -ENOMEM;
 	uint32_t p, n = 0;
 
-	for (p = 0; !err && p < f->nports; p++)
-		if (f->ports[p].num && f->ports[p].lid &&
-		    dl_fabric_is_end_port(f, p))
-			members[n++] = p;
-	if (!err)
-		err = dl_route_tree_group(tree, f, DL_TABLES_MCAST_LID, members,
-					  n, g->masks);
+	if (members && g) {
+		for (p = 0; p < f->nports; p++)
+			if (f->ports[p].lid && dl_fabric_is_end_port(f, p) &&
+			    (switches || f->ports[p].num))
+				members[n++] = p;
+		err = dl_route_tree_group(tree, f, mlid, members, n, g->masks);
+	}
 	free(members);
 	return err;
+}
+
+int dl_route_tree_group_all(const struct dl_route_tree *tree,
+			    struct dl_tables *t)
+{
+	return dl_route_tree_add_group(tree, t, DL_TABLES_MCAST_LID, false);
 }

@@ -1,73 +1,74 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the parts of the repair share (repair.c tells the whole story).
+ * What the parts of the repair share; repair.c tells the whole story.
  *
- * Hops.  All cables that lead the same way from one switch to another are one
- * hop.  A dependency between cables is then a dependency between their hops,
- * so what is free of cycles over hops is free of cycles over cables.
+ * Links.  All cables that lead the same way from one switch to another are one
+ * link (a port group).  A dependency between cables is then a dependency
+ * between their links, so what is free of cycles over links is free of cycles
+ * over cables.
  *
- * Channels are hops and VLs of QoS level 0: number hop * 4 + VL.  Level 1 has
+ * Channels are links and VLs of QoS level 0: number link * 4 + VL.  Level 1 has
  * the same dependencies on VLs of its own; where it shares them (fewer data
  * VLs) it adds nothing that level 0 has not put there.
+ *
+ * All memory of a repair comes from one arena, which its owner frees.
  */
 #ifndef DL_REPAIR_H
 #define DL_REPAIR_H
 
+#include "dateline/base.h"
 #include "route/internal.h"
-#include "dateline/route.h"
 
 #define DL_REPAIR_VLS 4
 #define DL_REPAIR_SLS 8
 #define DL_REPAIR_NO_LINK 0xFF
 
-/* ---- the fabric as hops (repair_net.c) --------------------------------- */
+/* Take zeroed room for n items from the arena; false: no memory. */
+#define DL_REPAIR_NEW(arena, pointer, n)                       \
+	(((pointer) = dl_arena_array((arena), (size_t)(n) + 1, \
+				     sizeof(*(pointer)))) != NULL)
+
+/* ---- the fabric as links (links.c) ------------------------------------- */
 
 struct dl_repair_link {
 	uint32_t from, to; /* switches */
-	uint32_t back;	   /* the hop the other way */
+	uint32_t back;	   /* the link the other way */
 	uint32_t pair;	   /* number of the pair (this, first out of `to`) */
 	uint32_t ports;	   /* in net.ports: port numbers at `from` */
 	uint8_t nports;
-	uint8_t dir;  /* DL_TORUS_DIRS: no hop of the torus */
-	uint8_t slot; /* place among the hops out of `from` */
+	uint8_t dir;   /* DL_TORUS_DIRS: no link of the torus */
+	uint8_t index; /* among the links out of `from` */
 };
 
 /*
- * The packets of one SL on one hop towards one destination, as far as their
- * VL depends on where they came from: a number below 16, SL + 8 if they turned
- * from a later dimension to an earlier one.
+ * What becomes of the packets of one SL on a link.  Their VL depends on where
+ * they came from; their class, a number below 16, tells both: the SL, and 8
+ * more if they turned from a later dimension to an earlier one.
  */
 struct dl_repair_transition {
-	uint8_t kind, vl;
+	uint8_t class, vl;
 };
 
 struct dl_repair_net {
 	const struct dl_torus *torus;
-	uint32_t nsw, nhops, npairs;
-	struct dl_repair_link *hops; /* in order of `from` */
-	uint32_t *first;	     /* by switch, nsw + 1: its first hop */
+	uint32_t nsw, nlinks, npairs;
+	struct dl_repair_link *links; /* in order of `from` */
+	uint32_t *first;	      /* by switch, nsw + 1: its first link */
 	uint8_t *ports;
-	uint8_t *dir_slot;  /* by switch * DL_TORUS_DIRS + direction */
-	uint8_t *home_slot; /* by switch without a place: its way home */
-	/* From a direction (DL_TORUS_DIRS: from an end port) into another, by SL. */
-	struct dl_repair_transition lane[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1]
-					[DL_REPAIR_SLS];
-	/* VL of a kind of packets in a direction. */
+	uint8_t *dir_index;    /* by switch * DL_TORUS_DIRS + direction */
+	uint8_t *uplink_index; /* by off-torus switch: its uplink */
+	/* From a direction (DL_TORUS_DIRS: an end port) into another, by SL. */
+	struct dl_repair_transition
+		transition[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1][DL_REPAIR_SLS];
+	/* VL of a class in a direction. */
 	uint8_t vl[DL_TORUS_DIRS + 1][2 * DL_REPAIR_SLS];
 };
 
 /* Returns 0 or -ENOMEM; a port of a switch may lead to no switch. */
-int dl_repair_net_init(struct dl_repair_net *net, const struct dl_torus *t,
-		       unsigned int vls_between);
-void dl_repair_net_release(struct dl_repair_net *net);
+int dl_repair_net_init(struct dl_repair_net *net, struct dl_arena *arena,
+		       const struct dl_torus *t);
 
-static inline uint32_t dl_repair_nlinks(const struct dl_repair_net *net,
-					uint32_t sw)
-{
-	return net->first[sw + 1] - net->first[sw];
-}
-
-/* ---- dependencies (repair_graph.c) ------------------------------------- */
+/* ---- the channel dependency graph (cdg.c) ------------------------------ */
 
 /*
  * Counted dependencies between channels, and a topological order of them that
@@ -77,7 +78,7 @@ struct dl_repair_cdg {
 	const struct dl_repair_net *net;
 	uint32_t (*count)[16]; /* by pair: bit 4 * VL in + VL out */
 	uint16_t *mask;	       /* by pair: which counts are not 0 */
-	uint16_t *kept;	       /* by pair: kinds that are there for good */
+	uint16_t *permanent;   /* by pair: classes whose edges stay for good */
 	bool ordered;
 	uint32_t nchannels;
 	uint32_t *at, *pos; /* channel by position, position by channel */
@@ -86,9 +87,8 @@ struct dl_repair_cdg {
 	uint64_t *bits; /* by position; all clear between uses */
 };
 
-int dl_repair_cdg_init(struct dl_repair_cdg *g,
+int dl_repair_cdg_init(struct dl_repair_cdg *g, struct dl_arena *arena,
 		       const struct dl_repair_net *net);
-void dl_repair_cdg_release(struct dl_repair_cdg *g);
 
 /* Forget all dependencies, and the order. */
 void dl_repair_cdg_clear(struct dl_repair_cdg *g);
@@ -105,17 +105,21 @@ bool dl_repair_cdg_order(struct dl_repair_cdg *g);
  */
 bool dl_repair_cdg_reorder(struct dl_repair_cdg *g, uint32_t x, uint32_t y);
 
-/*
- * Add the dependency of VL `out` of the hop number `next` on VL `in` of `hop`
- * (next starts where hop ends).  False: it would close a cycle.
- */
-static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g,
-				     const struct dl_repair_link *hop,
-				     uint32_t hop_no, unsigned int in,
-				     const struct dl_repair_link *next,
-				     uint32_t next_no, unsigned int out)
+static inline uint32_t dl_repair_pair(const struct dl_repair_net *net,
+				      uint32_t a, uint32_t b)
 {
-	uint32_t pair = hop->pair + next->slot;
+	return net->links[a].pair + net->links[b].index;
+}
+
+/*
+ * Add the dependency of VL `out` of link b on VL `in` of link a (b starts
+ * where a ends).  False: it would close a cycle.
+ */
+static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g, uint32_t a,
+				     unsigned int in, uint32_t b,
+				     unsigned int out)
+{
+	uint32_t pair = dl_repair_pair(g->net, a, b);
 	unsigned int bit = DL_REPAIR_VLS * in + out;
 
 	if (g->count[pair][bit]) {
@@ -123,8 +127,8 @@ static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g,
 		return true;
 	}
 	if (g->ordered) {
-		uint32_t x = hop_no * DL_REPAIR_VLS + in;
-		uint32_t y = next_no * DL_REPAIR_VLS + out;
+		uint32_t x = a * DL_REPAIR_VLS + in;
+		uint32_t y = b * DL_REPAIR_VLS + out;
 
 		if (g->pos[x] >= g->pos[y] && !dl_repair_cdg_reorder(g, x, y))
 			return false;
@@ -141,164 +145,190 @@ static inline void dl_repair_cdg_drop(struct dl_repair_cdg *g, uint32_t pair,
 		g->mask[pair] &= ~(1u << bit);
 }
 
-/* ---- flows (repair_flow.c) --------------------------------------------- */
+/* ---- paths (paths.c) --------------------------------------------------- */
 
-/*
- * All packets to one switch.  Where each switch sends them, and which kinds
- * of them (bit per kind) travel there.
- */
-struct dl_repair_flows {
-	const struct dl_repair_net *net;
-	const struct dl_route_rings *rings;
-	struct dl_repair_cdg *deps;
-	uint8_t *via;	 /* slot at [to * nsw + from], or DL_REPAIR_NO_LINK */
-	uint16_t *kinds; /* likewise */
-	uint32_t *ways;	 /* by switch and dimension: its row of ways */
-	uint32_t (*coord)[DL_TORUS_DIMS]; /* of a placed switch */
-	/* What the last insertion did, to take it back. */
-	struct dl_repair_flow_step {
-		uint32_t sw, pair;
-		uint8_t kind, bit;
-		bool depends;
-	} * steps;
-};
-
-int dl_repair_flows_init(struct dl_repair_flows *f,
-			 const struct dl_repair_net *net,
-			 const struct dl_route_rings *rings,
-			 struct dl_repair_cdg *deps);
-void dl_repair_flows_release(struct dl_repair_flows *f);
-void dl_repair_flows_clear(struct dl_repair_flows *f);
-
-/* What the plain rule says: slot by switch, or DL_REPAIR_NO_LINK. */
-void dl_repair_flows_dor(const struct dl_repair_flows *f, uint32_t to,
-			 uint8_t *slots);
-
-/* Path SLs towards a switch, by switch. */
-void dl_repair_flows_sls(const struct dl_repair_flows *f, uint32_t to,
-			 uint8_t *sls);
-
-/*
- * Send the packets from one switch out of `slot`; from there on their way to
- * `to` is known.  False: that would close a cycle, and nothing is changed.
- */
-bool dl_repair_flow_add(struct dl_repair_flows *f, uint32_t to, uint32_t from,
-			unsigned int slot, unsigned int sl);
-
-/* Take back all packets to a switch. */
-void dl_repair_flows_remove(struct dl_repair_flows *f, uint32_t to);
-
-/* How a switch's packets fare by the plain rule. */
+/* How a switch's packets to a destination fare by DOR. */
 enum dl_repair_state {
 	DL_REPAIR_UNVISITED,
 	DL_REPAIR_ON_STACK,    /* while it is found out */
 	DL_REPAIR_UNREACHABLE, /* they do not arrive */
-	DL_REPAIR_CONFORMANT,  /* by dimension order all the way */
-	DL_REPAIR_ILLEGAL_TURN /* with a turn that it does not make */
+	DL_REPAIR_CONFORMANT,  /* in dimension order all the way */
+	DL_REPAIR_ILLEGAL_TURN /* with a turn that DOR does not make */
+};
+
+/* DOR's paths to one destination, by switch. */
+struct dl_repair_dor {
+	uint32_t to;
+	uint8_t *next;	 /* link index, or DL_REPAIR_NO_LINK */
+	uint8_t *sls;	 /* path SL */
+	uint8_t *states; /* enum dl_repair_state */
+	/* All other switches, each after the next one on its path. */
+	uint32_t *order;
 };
 
 /*
- * Find it out for all switches.  `order` receives the others, each after the
- * next switch on its way.
+ * All paths: where each switch sends packets to each destination, and which
+ * classes of them (a bit each) travel there.
  */
-void dl_repair_flows_states(const struct dl_repair_flows *f, uint32_t to,
-			    const uint8_t *rule, uint8_t *fates,
-			    uint32_t *order);
+struct dl_repair_paths {
+	const struct dl_repair_net *net;
+	const struct dl_route_rings *rings;
+	struct dl_repair_cdg *cdg;
+	uint8_t *next; /* index at [to * nsw + from], or DL_REPAIR_NO_LINK */
+	uint16_t *classes; /* likewise */
+	uint32_t *rows;	   /* by switch and dimension: its row in rings.ways */
+	uint32_t (*coord)[DL_TORUS_DIMS]; /* of a placed switch */
+	/* What the last insertion did, to take it back. */
+	struct dl_repair_step {
+		uint32_t sw, pair;
+		uint8_t class, bit;
+		bool depends;
+	} * steps;
+};
+
+int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
+			 struct dl_repair_cdg *cdg,
+			 const struct dl_route_rings *rings);
+void dl_repair_paths_clear(struct dl_repair_paths *p);
+
+int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena,
+		       uint32_t nsw);
+
+/* What DOR does towards a switch: next links and SLs, without states. */
+void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to,
+			struct dl_repair_dor *d);
+
+/* The states and the order as well. */
+void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to,
+			  struct dl_repair_dor *d);
+
+/* The link out of `from` to `to`, DL_NONE: there is no path yet. */
+static inline uint32_t dl_repair_next(const struct dl_repair_paths *p,
+				      uint32_t to, uint32_t from)
+{
+	uint8_t index = p->next[to * (size_t)p->net->nsw + from];
+
+	return index == DL_REPAIR_NO_LINK ? DL_NONE :
+					    p->net->first[from] + index;
+}
+
+static inline bool dl_repair_has_path(const struct dl_repair_paths *p,
+				      uint32_t to, uint32_t from)
+{
+	return from == to ||
+	       p->next[to * (size_t)p->net->nsw + from] != DL_REPAIR_NO_LINK;
+}
 
 /*
- * Send the packets from all switches of fate DL_REPAIR_CONFORMANT by the rule, while
- * there is no order yet.  Their dependencies are kept for good, even if the
- * packets are taken back; once they are, doing this again adds nothing.
+ * Send the packets from the start of a link over it; from its end their path
+ * to `to` is known.  False: that would close a cycle, and nothing is changed.
  */
-void dl_repair_flow_add_conformant(struct dl_repair_flows *f, uint32_t to,
-				   const uint8_t *rule, const uint8_t *sls,
-				   const uint8_t *fates, const uint32_t *order);
+bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link,
+			 unsigned int sl);
 
-/* ---- the tree (repair_tree.c) ------------------------------------------ */
+/* Take back all packets to a switch. */
+void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t to);
 
-/* A spanning tree, by hops. */
-struct dl_repair_span {
+/*
+ * Send the packets of all switches in the state DL_REPAIR_CONFORMANT by DOR,
+ * while there is no order yet.  Their edges are permanent, even if the packets
+ * are taken back; once they are there, doing this again adds nothing.
+ */
+void dl_repair_paths_add_conformant(struct dl_repair_paths *p,
+				    const struct dl_repair_dor *d);
+
+/* ---- the tree (tree.c) ------------------------------------------------- */
+
+/* A spanning tree, by links, and what its multicast adds to the CDG. */
+struct dl_repair_tree {
+	struct dl_repair_cdg *cdg;
 	uint32_t root;
 	uint32_t norder;
 	uint32_t *order; /* parents before children */
-	uint32_t *up;	 /* by switch: hop to the parent, or DL_NONE */
+	uint32_t *up;	 /* by switch: link to the parent, or DL_NONE */
+	bool *in;	 /* by switch: is it in the tree? */
+	bool *used;	 /* by link: is it part of the tree? */
+	uint8_t *vls;	 /* by link: VLs on which packets travel */
+	/* What was added, to take it back. */
+	struct dl_repair_change {
+		uint32_t link; /* of which a VL is new, or DL_NONE */
+		uint32_t pair; /* else: an edge */
+		uint8_t bit;   /* VL, or VLs of the edge */
+	} * changes;
+	uint32_t nchanges;
 };
 
-int dl_repair_span_init(struct dl_repair_span *s, uint32_t nsw);
-void dl_repair_span_release(struct dl_repair_span *s);
+int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena,
+			struct dl_repair_cdg *cdg);
 
 /*
  * Add a tree whose multicast closes no cycle with what is there.  `attempt`
  * 0 is the master tree of rules A9 as far as it is safe.  Returns 0; -EAGAIN:
- * this attempt reaches not every switch, and nothing is changed; -ENOMEM.
- * `moved` counts the switches that hang elsewhere than in the master tree.
+ * this attempt does not reach every switch, and nothing is changed; -ENOMEM.
+ * `moved` counts the switches whose parent is not that of the master tree.
  */
-int dl_repair_span_try(struct dl_repair_cdg *g, unsigned int attempt,
-		       struct dl_repair_span *s, uint32_t *moved);
+int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt,
+		       uint32_t *moved);
 
 /* Any spanning tree, whatever cycles it closes; adds nothing.  0, -ENOMEM. */
-int dl_repair_span_any(const struct dl_repair_net *net,
-		       struct dl_repair_span *s);
+int dl_repair_tree_any(struct dl_repair_tree *s);
 
 /*
- * Find an order as dl_repair_cdg_order() does, if possible one that also suits a
- * tree's multicast, which is not added.  0, -EAGAIN (there is none even
- * without the tree), -ENOMEM.
+ * Find an order as dl_repair_cdg_order() does, if possible one that also suits
+ * the tree's multicast, which is not added.  False: there is none even without
+ * the tree.
  */
-int dl_repair_span_order(struct dl_repair_cdg *g,
-			 const struct dl_repair_span *s);
+bool dl_repair_tree_order(struct dl_repair_tree *s);
 
-/* Add a tree's multicast.  0, -EAGAIN (it closes a cycle), -ENOMEM. */
-int dl_repair_span_attach(struct dl_repair_cdg *g,
-			  const struct dl_repair_span *s);
+/* Add the tree's multicast.  False: it closes a cycle; nothing is changed. */
+bool dl_repair_tree_add(struct dl_repair_tree *s);
 
-/* The slots towards a switch along the tree. */
-int dl_repair_span_links(const struct dl_repair_net *net,
-			 const struct dl_repair_span *s, uint32_t to,
-			 uint8_t *slots, uint32_t *order);
+/*
+ * Link indices towards a switch along the tree; `order` receives the switches
+ * from `to` outwards.  Returns how many there are.
+ */
+uint32_t dl_repair_tree_paths(const struct dl_repair_tree *s, uint32_t to,
+			      uint8_t *next, uint32_t *order);
 
-/* ---- one destination (repair_dest.c) ----------------------------------- */
+/* ---- one destination (reroute.c) --------------------------------------- */
 
-struct dl_repair {
-	struct dl_repair_flows *flows;
+struct dl_repair_rerouter {
+	struct dl_repair_paths *paths;
+	struct dl_repair_dor dor;
 	uint64_t *heap;
 	uint32_t nheap;
-	uint32_t *hops; /* by switch */
-	uint8_t *rule, *sls, *fates;
-	bool *refused; /* by switch: the rule's hop closes a cycle */
-	uint32_t *order;
+	uint32_t *hops; /* by switch: length of its path */
+	bool *refused;	/* by switch: DOR's link closes a cycle */
 };
 
-int dl_repair_init(struct dl_repair *m, struct dl_repair_flows *flows);
-void dl_repair_release(struct dl_repair *m);
+int dl_repair_rerouter_init(struct dl_repair_rerouter *m,
+			    struct dl_arena *arena,
+			    struct dl_repair_paths *paths);
 
 /*
- * Send what does not reach `to` yet by other hops.  Returns the number of
- * switches that are still without a way.
+ * Send what does not reach `to` yet by other links.  Returns the number of
+ * switches that are still without a path.
  */
-uint32_t dl_repair_destination(struct dl_repair *m, uint32_t to);
+uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t to);
 
-/* Put all packets to a switch on the tree's hops.  False: a cycle. */
-bool dl_repair_by_tree(struct dl_repair *m, const struct dl_repair_span *s,
-		       uint32_t to);
+/* Put all packets to a switch on the tree's links.  False: a cycle. */
+bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m,
+			       const struct dl_repair_tree *s, uint32_t to);
 
-/* ---- from routes to tables, and their proof (repair_tables.c) ---------- */
+/* ---- from paths to tables (write.c) ------------------------------------ */
 
 /*
- * Bring tables of the plain rule up to date, for those destinations to which
- * something goes another way; counts into the report, and names each of these
- * destinations at DL_LOG_VERBOSE.
+ * Bring DOR's tables up to date, for those destinations to which something
+ * takes another path; counts into the report, and names each of these
+ * destinations at DL_LOG_VERBOSE.  `open`, `tree_routed`: by destination.
  */
-int dl_repair_write(const struct dl_repair_flows *f, const bool *open,
-		    const bool *along_tree, struct dl_tables *tables,
-		    struct dl_route_report *report, const struct dl_log *log);
+int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
+		    const bool *open, const bool *tree_routed,
+		    struct dl_tables *tables, struct dl_route_report *report,
+		    const struct dl_log *log);
 
 /* The tree with its cables.  0 or -ENOMEM. */
-int dl_repair_tree(const struct dl_repair_net *net,
-		   const struct dl_repair_span *s, struct dl_route_tree **out);
-
-/* Are the tables safe?  Otherwise the log says what is wrong with them. */
-bool dl_repair_is_safe(const struct dl_verify_result *v,
-		       const struct dl_log *log);
+int dl_repair_write_tree(const struct dl_repair_tree *s,
+			 struct dl_route_tree **out);
 
 #endif

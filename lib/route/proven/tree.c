@@ -4,270 +4,185 @@
  *
  * Problem.  A group's packets may start at any switch of the tree and go all
  * ways from there, and which groups there will be is not known.  So a tree
- * contributes every dependency between two of its hops that meet and do not
- * turn back, at SL 0, for every VL on which a packet can come in.  With a
- * damaged torus, the tree of rules A9 may close a cycle together with unicast
- * (doc/findings.md: 6x5, (3,2) failed).
+ * contributes every edge between two of its links that meet and do not turn
+ * back, at SL 0, for every VL on which a packet can come in.  With a damaged
+ * torus, the tree of rules A9 may close a cycle together with unicast
+ * (findings: 6x5, (3,2) failed).
  *
- * Method.  Switches are hung one by one, each with its dependencies in both
- * directions; one that would close a cycle, and all that hangs below it in the
- * model, is left out.  Then every switch left out is hung from the nearest to
- * the root of its neighbours that closes none.  If some remain, another root
- * is tried.
+ * Method.  Switches are attached one by one, each with its edges in both
+ * directions; one that would close a cycle, and all that is below it in the
+ * model, is left out.  Then every switch left out is attached to the nearest
+ * to the root of its neighbours that closes none.  If some remain, another
+ * root is tried.
  *
- * A hop of the tree carries VL 0 always (packets that start there) and a
+ * A link of the tree carries VL 0 always (packets that start there) and a
  * second VL when packets can turn into it from a later dimension.  What a new
- * leaf sends inwards may be the first to turn so; then the dependencies of
- * that VL beyond are new as well, hence the recursion.  It ends at the first
- * hop that knew the VL.
+ * leaf sends inwards may be the first to turn so; then the edges of that VL
+ * beyond are new as well, hence the recursion.  It ends at the first link that
+ * knew the VL.
  *
- * Complexity: a dependency for each pair of hops that meet, per attempt.
+ * Complexity: an edge for each pair of links that meet, per attempt.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "route/proven/internal.h"
 
 #define SEED UINT64_C(0x5EED0FA7) /* any; the same for every run */
 
-int dl_repair_span_init(struct dl_repair_span *s, uint32_t nsw)
+int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena,
+			struct dl_repair_cdg *cdg)
 {
-	size_t size = (nsw + 1) * sizeof(uint32_t);
+	const struct dl_repair_net *net = cdg->net;
 
-	s->norder = 0;
-	s->root = DL_NONE;
-	s->order = malloc(size);
-	s->up = malloc(size);
-	if (!s->order || !s->up) {
-		dl_repair_span_release(s);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-void dl_repair_span_release(struct dl_repair_span *s)
-{
-	free(s->order);
-	free(s->up);
 	memset(s, 0, sizeof(*s));
+	s->cdg = cdg;
+	s->root = DL_NONE;
+	/* Each edge and each VL of a link is added once at most. */
+	return DL_REPAIR_NEW(arena, s->order, net->nsw) &&
+			       DL_REPAIR_NEW(arena, s->up, net->nsw) &&
+			       DL_REPAIR_NEW(arena, s->in, net->nsw) &&
+			       DL_REPAIR_NEW(arena, s->used, net->nlinks) &&
+			       DL_REPAIR_NEW(arena, s->vls, net->nlinks) &&
+			       DL_REPAIR_NEW(arena, s->changes,
+					     DL_REPAIR_VLS *
+						     ((size_t)net->npairs +
+						      net->nlinks)) ?
+		       0 :
+		       -ENOMEM;
 }
 
-/* ---- hanging switches -------------------------------------------------- */
+/* ---- attaching switches ------------------------------------------------ */
 
-struct change {
-	uint32_t hop;  /* of which a VL is new, or DL_NONE */
-	uint32_t pair; /* else: a dependency */
-	uint8_t bit;   /* VL, or VLs of the dependency */
-};
-
-struct hanger {
-	struct dl_repair_cdg *g;
-	const struct dl_repair_net *net;
-	struct dl_repair_span *span;
-	bool *in;     /* by switch: is it in the tree? */
-	bool *used;   /* by hop: is it part of the tree? */
-	uint8_t *vls; /* by hop: VLs on which packets travel */
-	struct change *log;
-	uint32_t nlog, log_cap;
-	bool no_memory;
-};
-
-static bool note(struct hanger *h, struct change change)
+static void note(struct dl_repair_tree *s, uint32_t link, uint32_t pair,
+		 unsigned int bit)
 {
-	if (h->nlog == h->log_cap) {
-		uint32_t cap = 2 * h->log_cap + 1024;
-		void *grown = realloc(h->log, cap * sizeof(*h->log));
-
-		if (!grown) {
-			h->no_memory = true;
-			return false;
-		}
-		h->log = grown;
-		h->log_cap = cap;
-	}
-	h->log[h->nlog++] = change;
-	return true;
+	s->changes[s->nchanges++] =
+		(struct dl_repair_change){ link, pair, bit };
 }
 
-static void undo(struct hanger *h, uint32_t mark)
+static void undo(struct dl_repair_tree *s, uint32_t mark)
 {
-	while (h->nlog > mark) {
-		const struct change *c = &h->log[--h->nlog];
+	while (s->nchanges > mark) {
+		const struct dl_repair_change *c = &s->changes[--s->nchanges];
 
-		if (c->hop != DL_NONE)
-			h->vls[c->hop] &= ~(1u << c->bit);
+		if (c->link != DL_NONE)
+			s->vls[c->link] &= ~(1u << c->bit);
 		else
-			dl_repair_cdg_drop(h->g, c->pair, c->bit);
+			dl_repair_cdg_drop(s->cdg, c->pair, c->bit);
 	}
 }
 
-static bool arrive(struct hanger *h, uint32_t hop, unsigned int vl);
+static bool arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl);
 
-/* Packets on a VL of one hop go on by another that starts where it ends. */
-static bool pass_on(struct hanger *h, uint32_t hop, unsigned int vl,
+/* The VL on link b of multicast that comes from link a, or (DL_NONE) starts. */
+static unsigned int vl_after(const struct dl_repair_tree *s, uint32_t a,
+			     uint32_t b)
+{
+	const struct dl_repair_net *net = s->cdg->net;
+	unsigned int in = a == DL_NONE ? DL_TORUS_DIRS : net->links[a].dir;
+
+	return net->transition[in][net->links[b].dir][0].vl;
+}
+
+/* Packets on a VL of one link go on by another that starts where it ends. */
+static bool pass_on(struct dl_repair_tree *s, uint32_t link, unsigned int vl,
 		    uint32_t next)
 {
-	const struct dl_repair_link *a = &h->net->hops[hop];
-	const struct dl_repair_link *b = &h->net->hops[next];
-	unsigned int out = h->net->lane[a->dir][b->dir][0].vl;
+	unsigned int out = vl_after(s, link, next);
 
-	if (!dl_repair_cdg_add(h->g, a, hop, vl, b, next, out))
+	if (!dl_repair_cdg_add(s->cdg, link, vl, next, out))
 		return false;
-	if (!note(h, (struct change){ DL_NONE, a->pair + b->slot,
-				      DL_REPAIR_VLS * vl + out })) {
-		dl_repair_cdg_drop(h->g, a->pair + b->slot,
-				   DL_REPAIR_VLS * vl + out);
-		return false;
-	}
-	return arrive(h, next, out);
+	note(s, DL_NONE, dl_repair_pair(s->cdg->net, link, next),
+	     DL_REPAIR_VLS * vl + out);
+	return arrive(s, next, out);
 }
 
-/* Packets travel on this VL of a hop of the tree. */
-static bool arrive(struct hanger *h, uint32_t hop, unsigned int vl)
+/* Packets travel on this VL of a link of the tree. */
+static bool arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl)
 {
-	const struct dl_repair_link *a = &h->net->hops[hop];
+	const struct dl_repair_net *net = s->cdg->net;
+	const struct dl_repair_link *a = &net->links[link];
 	uint32_t next;
 
-	if (h->vls[hop] >> vl & 1)
+	if (s->vls[link] >> vl & 1)
 		return true;
-	if (!note(h, (struct change){ hop, 0, vl }))
-		return false;
-	h->vls[hop] |= 1u << vl;
-	for (next = h->net->first[a->to]; next < h->net->first[a->to + 1];
-	     next++)
-		if (h->used[next] && next != a->back &&
-		    !pass_on(h, hop, vl, next))
+	note(s, link, 0, vl);
+	s->vls[link] |= 1u << vl;
+	for (next = net->first[a->to]; next < net->first[a->to + 1]; next++)
+		if (s->used[next] && next != a->back &&
+		    !pass_on(s, link, vl, next))
 			return false;
 	return true;
 }
 
 /* Everything that comes to the parent goes on to the new child. */
-static bool feed(struct hanger *h, uint32_t down)
+static bool propagate(struct dl_repair_tree *s, uint32_t down)
 {
-	uint32_t parent = h->net->hops[down].from, out, in;
+	const struct dl_repair_net *net = s->cdg->net;
+	uint32_t parent = net->links[down].from, out, in;
 	unsigned int vls;
 
-	for (out = h->net->first[parent]; out < h->net->first[parent + 1];
-	     out++) {
-		in = h->net->hops[out].back;
-		if (!h->used[in] || out == down)
+	for (out = net->first[parent]; out < net->first[parent + 1]; out++) {
+		in = net->links[out].back;
+		if (!s->used[in] || out == down)
 			continue;
-		for (vls = h->vls[in]; vls; vls &= vls - 1)
-			if (!pass_on(h, in, __builtin_ctz(vls), down))
+		for (vls = s->vls[in]; vls; vls &= vls - 1)
+			if (!pass_on(s, in, __builtin_ctz(vls), down))
 				return false;
 	}
 	return true;
 }
 
-/* Hang a switch by its hop to the parent. */
-static bool hang(struct hanger *h, uint32_t up)
+/* List a switch by its link to the parent (DL_NONE: the root). */
+static void list_switch(struct dl_repair_tree *s, uint32_t sw, uint32_t up)
 {
-	const struct dl_repair_link *hop = &h->net->hops[up];
-	uint32_t mark = h->nlog;
+	s->in[sw] = true;
+	s->up[sw] = up;
+	s->order[s->norder++] = sw;
+}
 
-	h->used[up] = h->used[hop->back] = true;
-	if (arrive(h, up, h->net->lane[DL_TORUS_DIRS][hop->dir][0].vl) &&
-	    arrive(h, hop->back,
-		   h->net->lane[DL_TORUS_DIRS][h->net->hops[hop->back].dir][0]
-			   .vl) &&
-	    feed(h, hop->back)) {
-		h->in[hop->from] = true;
-		h->span->up[hop->from] = up;
-		h->span->order[h->span->norder++] = hop->from;
+/* Attach a switch by its link to the parent. */
+static bool attach(struct dl_repair_tree *s, uint32_t up)
+{
+	const struct dl_repair_link *link = &s->cdg->net->links[up];
+	uint32_t mark = s->nchanges, down = link->back;
+
+	s->used[up] = s->used[down] = true;
+	if (arrive(s, up, vl_after(s, DL_NONE, up)) &&
+	    arrive(s, down, vl_after(s, DL_NONE, down)) && propagate(s, down)) {
+		list_switch(s, link->from, up);
 		return true;
 	}
-	undo(h, mark);
-	h->used[up] = h->used[hop->back] = false;
+	undo(s, mark);
+	s->used[up] = s->used[down] = false;
 	return false;
 }
 
 /* ---- whole trees ------------------------------------------------------- */
 
-static void plant(struct hanger *h, uint32_t root)
+/* A tree of nothing but the root. */
+static void set_root(struct dl_repair_tree *s, uint32_t root)
 {
-	h->span->root = root;
-	h->span->norder = 1;
-	h->span->order[0] = root;
-	h->span->up[root] = DL_NONE;
-	h->in[root] = true;
+	const struct dl_repair_net *net = s->cdg->net;
+
+	memset(s->in, 0, net->nsw * sizeof(*s->in));
+	memset(s->used, 0, net->nlinks * sizeof(*s->used));
+	memset(s->vls, 0, net->nlinks * sizeof(*s->vls));
+	s->nchanges = s->norder = 0;
+	s->root = root;
+	list_switch(s, root, DL_NONE);
 }
 
-static uint32_t hop_between(const struct dl_repair_net *net, uint32_t from,
-			    uint32_t to)
+static uint32_t link_between(const struct dl_repair_net *net, uint32_t from,
+			     uint32_t to)
 {
-	uint32_t h;
+	uint32_t l;
 
-	for (h = net->first[from]; h < net->first[from + 1]; h++)
-		if (net->hops[h].to == to)
-			return h;
+	for (l = net->first[from]; l < net->first[from + 1]; l++)
+		if (net->links[l].to == to)
+			return l;
 	return DL_NONE;
-}
-
-/* Follow a model as far as it closes no cycle. */
-static void follow(struct hanger *h, const struct dl_route_tree *model)
-{
-	uint32_t i;
-
-	plant(h, model->root);
-	for (i = 1; i < model->norder; i++) {
-		uint32_t sw = model->order[i], parent = model->parent[sw];
-
-		if (h->in[parent])
-			hang(h, hop_between(h->net, sw, parent));
-	}
-}
-
-/* Hang what is left wherever it closes no cycle, close to the root. */
-static uint32_t hang_rest(struct hanger *h)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < h->span->norder; i++) {
-		uint32_t at = h->span->order[i], out;
-
-		for (out = h->net->first[at]; out < h->net->first[at + 1];
-		     out++)
-			if (!h->in[h->net->hops[out].to])
-				n += hang(h, h->net->hops[out].back);
-	}
-	return n;
-}
-
-static int hanger_init(struct hanger *h, struct dl_repair_cdg *g,
-		       struct dl_repair_span *s)
-{
-	memset(h, 0, sizeof(*h));
-	h->g = g;
-	h->net = g->net;
-	h->span = s;
-	h->in = calloc(g->net->nsw + 1, sizeof(*h->in));
-	h->used = calloc(g->net->nhops + 1, sizeof(*h->used));
-	h->vls = calloc(g->net->nhops + 1, sizeof(*h->vls));
-	return h->in && h->used && h->vls ? 0 : -ENOMEM;
-}
-
-static void hanger_release(struct hanger *h)
-{
-	free(h->in);
-	free(h->used);
-	free(h->vls);
-	free(h->log);
-}
-
-/* Does the span differ from the model at a switch? */
-static uint32_t count_moved(const struct hanger *h,
-			    const struct dl_route_tree *model)
-{
-	uint32_t i, n = 0;
-
-	for (i = 1; i < h->span->norder; i++) {
-		uint32_t sw = h->span->order[i];
-
-		n += model->parent[sw] != h->net->hops[h->span->up[sw]].to;
-	}
-	return n;
 }
 
 static uint32_t draw_root(const struct dl_torus *t, unsigned int attempt)
@@ -283,143 +198,121 @@ static uint32_t draw_root(const struct dl_torus *t, unsigned int attempt)
 	return DL_NONE;
 }
 
-int dl_repair_span_try(struct dl_repair_cdg *g, unsigned int attempt,
-		       struct dl_repair_span *s, uint32_t *moved)
+/* Does the tree reach every switch of the fabric? */
+static bool spans(const struct dl_repair_tree *s)
 {
-	const struct dl_torus *t = g->net->torus;
-	struct dl_route_tree *model = NULL;
-	struct hanger h;
-	int err = hanger_init(&h, g, s);
-
-	if (!err)
-		err = dl_route_partial_tree(
-			t, attempt ? draw_root(t, attempt) : DL_NONE, &model);
-	if (!err) {
-		follow(&h, model);
-		hang_rest(&h);
-		*moved = count_moved(&h, model);
-		if (s->norder < g->net->nsw)
-			err = -EAGAIN;
-		if (h.no_memory)
-			err = -ENOMEM;
-		if (err)
-			undo(&h, 0);
-	}
-	dl_route_tree_free(model);
-	hanger_release(&h);
-	return err;
+	return s->norder == s->cdg->net->nsw;
 }
 
-int dl_repair_span_any(const struct dl_repair_net *net,
-		       struct dl_repair_span *s)
+/*
+ * Grow a tree after a model: as far as it closes no cycle (`safe`) or as it
+ * is.  What is left goes wherever it is safe, close to the root.  Counts the
+ * switches whose parent is not the model's.
+ */
+static uint32_t grow(struct dl_repair_tree *s,
+		     const struct dl_route_tree *model, bool safe)
 {
-	bool *in = calloc(net->nsw + 1, sizeof(*in));
-	struct dl_route_tree *model = NULL;
-	uint32_t i, h;
-	int err = in ? dl_route_partial_tree(net->torus, DL_NONE, &model) :
-		       -ENOMEM;
+	const struct dl_repair_net *net = s->cdg->net;
+	uint32_t i, sw, up, out, moved = 0;
 
-	if (err)
-		goto out;
-	s->root = model->root == DL_NONE ? 0 : model->root;
-	s->norder = 0;
-	s->up[s->root] = DL_NONE;
-	in[s->root] = true;
-	s->order[s->norder++] = s->root;
+	memset(s->up, 0xFF, net->nsw * sizeof(*s->up));
+	set_root(s, model->root == DL_NONE ? 0 : model->root);
 	for (i = 1; i < model->norder; i++) {
-		uint32_t sw = model->order[i];
-
-		s->up[sw] = hop_between(net, sw, model->parent[sw]);
-		in[sw] = true;
-		s->order[s->norder++] = sw;
+		sw = model->order[i];
+		up = link_between(net, sw, model->parent[sw]);
+		if (!safe)
+			list_switch(s, sw, up);
+		else if (s->in[model->parent[sw]])
+			attach(s, up);
 	}
-	for (i = 0; i < s->norder; i++)
-		for (h = net->first[s->order[i]];
-		     h < net->first[s->order[i] + 1]; h++) {
-			uint32_t sw = net->hops[h].to;
-
-			if (in[sw])
+	for (i = 0; i < s->norder; i++) {
+		sw = s->order[i];
+		for (out = net->first[sw]; out < net->first[sw + 1]; out++) {
+			up = net->links[out].back;
+			if (s->in[net->links[out].to])
 				continue;
-			s->up[sw] = net->hops[h].back;
-			in[sw] = true;
-			s->order[s->norder++] = sw;
+			if (!safe)
+				list_switch(s, net->links[out].to, up);
+			else
+				attach(s, up);
 		}
-out:
-	dl_route_tree_free(model);
-	free(in);
-	return err;
-}
-
-/* Hang a whole tree as it is. */
-static int hang_all(struct hanger *h, const struct dl_repair_span *s)
-{
-	uint32_t i;
-
-	plant(h, s->root);
+	}
 	for (i = 1; i < s->norder; i++)
-		if (!hang(h, s->up[s->order[i]]))
-			return h->no_memory ? -ENOMEM : -EAGAIN;
-	return 0;
+		moved += model->parent[s->order[i]] !=
+			 net->links[s->up[s->order[i]]].to;
+	return moved;
 }
 
-/* Add a tree, for good or only to find an order. */
-static int add_or_order(struct dl_repair_cdg *g, const struct dl_repair_span *s,
-			bool order)
+int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt,
+		       uint32_t *moved)
 {
-	struct dl_repair_span copy;
-	struct hanger h;
-	int err = dl_repair_span_init(&copy, g->net->nsw);
+	const struct dl_torus *t = s->cdg->net->torus;
+	struct dl_route_tree *model;
+	int err = dl_route_partial_tree(
+		t, attempt ? draw_root(t, attempt) : DL_NONE, &model);
 
 	if (err)
 		return err;
-	err = hanger_init(&h, g, &copy);
-	if (!err) {
-		err = hang_all(&h, s);
-		if (!err && order && !dl_repair_cdg_order(g))
-			err = -EAGAIN;
-		if (err || order)
-			undo(&h, 0);
-	}
-	hanger_release(&h);
-	dl_repair_span_release(&copy);
-	return err;
+	*moved = grow(s, model, true);
+	dl_route_tree_free(model);
+	if (spans(s))
+		return 0;
+	undo(s, 0);
+	return -EAGAIN;
 }
 
-int dl_repair_span_attach(struct dl_repair_cdg *g,
-			  const struct dl_repair_span *s)
+int dl_repair_tree_any(struct dl_repair_tree *s)
 {
-	return add_or_order(g, s, false);
+	struct dl_route_tree *model;
+	int err = dl_route_partial_tree(s->cdg->net->torus, DL_NONE, &model);
+
+	if (err)
+		return err;
+	grow(s, model, false);
+	dl_route_tree_free(model);
+	return 0;
 }
 
-int dl_repair_span_order(struct dl_repair_cdg *g,
-			 const struct dl_repair_span *s)
+bool dl_repair_tree_add(struct dl_repair_tree *s)
 {
-	int err = add_or_order(g, s, true);
+	uint32_t n = s->norder, i;
 
-	if (err == -EAGAIN && dl_repair_cdg_order(g))
-		err = 0;
-	return err;
+	/* Attaching lists the switches again, in the same order. */
+	set_root(s, s->root);
+	for (i = 1; i < n && attach(s, s->up[s->order[i]]); i++)
+		;
+	if (i < n)
+		undo(s, 0);
+	s->norder = n;
+	return i == n;
 }
 
-int dl_repair_span_links(const struct dl_repair_net *net,
-			 const struct dl_repair_span *s, uint32_t to,
-			 uint8_t *slots, uint32_t *order)
+bool dl_repair_tree_order(struct dl_repair_tree *s)
 {
-	uint32_t n = 0, i, at, h;
+	bool ordered = dl_repair_tree_add(s) && dl_repair_cdg_order(s->cdg);
 
-	/* Outwards from the destination, over hops of the tree only. */
-	memset(slots, DL_REPAIR_NO_LINK, net->nsw);
+	undo(s, 0);
+	return ordered || dl_repair_cdg_order(s->cdg);
+}
+
+uint32_t dl_repair_tree_paths(const struct dl_repair_tree *s, uint32_t to,
+			      uint8_t *next, uint32_t *order)
+{
+	const struct dl_repair_net *net = s->cdg->net;
+	uint32_t n = 0, i, at, l, sw;
+
+	/* Outwards from the destination, over links of the tree only. */
+	memset(next, DL_REPAIR_NO_LINK, net->nsw);
 	order[n++] = to;
 	for (i = 0; i < n; i++) {
 		at = order[i];
-		for (h = net->first[at]; h < net->first[at + 1]; h++) {
-			uint32_t sw = net->hops[h].to;
-
-			if (s->up[sw] != net->hops[h].back && s->up[at] != h)
+		for (l = net->first[at]; l < net->first[at + 1]; l++) {
+			sw = net->links[l].to;
+			if ((s->up[sw] != net->links[l].back &&
+			     s->up[at] != l) ||
+			    sw == to || next[sw] != DL_REPAIR_NO_LINK)
 				continue;
-			if (sw == to || slots[sw] != DL_REPAIR_NO_LINK)
-				continue;
-			slots[sw] = net->hops[net->hops[h].back].slot;
+			next[sw] = net->links[net->links[l].back].index;
 			order[n++] = sw;
 		}
 	}

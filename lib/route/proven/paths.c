@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Paths, destination by destination, and the dependencies they cause.
+ *
+ * All packets to one switch that pass another leave it by the same link.  A
+ * link therefore knows, for each destination, which classes of packets travel
+ * on it (struct dl_repair_transition): at most 16.  Packets of one source are
+ * added by following their path until a link that knows their class: from
+ * there on all has been done by others.  So the work is what there is to know,
+ * links times classes, and not sources times the length of their paths.
+ *
+ * DOR's paths are added a destination at a time, from the farthest switch
+ * inwards, and their edges are permanent: a pair of links that has met classes
+ * of packets in this way need not count them again, not now for the next
+ * destination and not later.
+ *
+ * Memory: three bytes for each pair of switches.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "route/proven/internal.h"
+
+int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
+			 struct dl_repair_cdg *cdg,
+			 const struct dl_route_rings *rings)
+{
+	const struct dl_torus *t = cdg->net->torus;
+	size_t n = cdg->net->nsw;
+	uint32_t s;
+	unsigned int d;
+
+	p->net = cdg->net;
+	p->rings = rings;
+	p->cdg = cdg;
+	if (!(DL_REPAIR_NEW(arena, p->next, n * n) &&
+	      DL_REPAIR_NEW(arena, p->classes, n * n) &&
+	      DL_REPAIR_NEW(arena, p->rows, n * DL_TORUS_DIMS) &&
+	      DL_REPAIR_NEW(arena, p->coord, n) &&
+	      DL_REPAIR_NEW(arena, p->steps, n * 2 * DL_REPAIR_SLS)))
+		return -ENOMEM;
+	for (s = 0; s < n; s++) {
+		if (t->sw_site[s] == DL_NONE)
+			continue;
+		dl_torus_site_coord(&t->grid, t->sw_site[s], p->coord[s]);
+		for (d = 0; d < DL_TORUS_DIMS; d++)
+			p->rows[s * DL_TORUS_DIMS + d] =
+				dl_route_ways(rings, t->sw_site[s], d) -
+				rings->ways;
+	}
+	return 0;
+}
+
+void dl_repair_paths_clear(struct dl_repair_paths *p)
+{
+	size_t n = p->net->nsw;
+
+	memset(p->next, DL_REPAIR_NO_LINK, n * n);
+	memset(p->classes, 0, n * n * sizeof(*p->classes));
+}
+
+/* ---- DOR --------------------------------------------------------------- */
+
+int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena,
+		       uint32_t nsw)
+{
+	return DL_REPAIR_NEW(arena, d->next, nsw) &&
+			       DL_REPAIR_NEW(arena, d->sls, nsw) &&
+			       DL_REPAIR_NEW(arena, d->states, nsw) &&
+			       DL_REPAIR_NEW(arena, d->order, nsw) ?
+		       0 :
+		       -ENOMEM;
+}
+
+/*
+ * On a ring that is cut between a switch and its target: on towards it as far
+ * as there are cables, then the early turn.
+ */
+static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from,
+				unsigned int dim, uint32_t to)
+{
+	const struct dl_torus_grid *g = &p->net->torus->grid;
+	uint32_t at = p->coord[from][dim];
+	uint32_t ahead = (to + g->radix[dim] - at) % g->radix[dim];
+	uint32_t behind = g->radix[dim] - ahead;
+	bool minus = g->mesh[dim] || ahead == behind ? to < at : behind < ahead;
+
+	return p->net
+		->dir_index[from * DL_TORUS_DIRS + dl_torus_dir(dim, minus)];
+}
+
+static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
+			      const uint32_t to[DL_TORUS_DIMS])
+{
+	const uint32_t *rows = &p->rows[from * DL_TORUS_DIMS];
+	unsigned int d, index;
+
+	for (d = 0; d < DL_TORUS_DIMS; d++) {
+		enum dl_route_way way = p->rings->ways[rows[d] + to[d]];
+
+		if (way == DL_ROUTE_WAY_HERE || way == DL_ROUTE_WAY_TURN)
+			continue;
+		if (way != DL_ROUTE_WAY_CUT)
+			return p->net->dir_index
+				[from * DL_TORUS_DIRS +
+				 dl_torus_dir(d, way == DL_ROUTE_WAY_MINUS)];
+		index = towards_cut(p, from, d, to[d]);
+		if (index != DL_REPAIR_NO_LINK)
+			return index;
+	}
+	return DL_REPAIR_NO_LINK;
+}
+
+void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to,
+			struct dl_repair_dor *d)
+{
+	const struct dl_repair_net *net = p->net;
+	const struct dl_torus *t = net->torus;
+	const struct dl_repair_link *link;
+	uint32_t s, target;
+
+	d->to = to;
+	memset(d->next, DL_REPAIR_NO_LINK, net->nsw);
+	memset(d->sls, 0, net->nsw);
+	if (t->attachment[to] == DL_NONE)
+		return;
+	/* SLs are the same both ways. */
+	dl_route_sl_row(t, to, d->sls);
+	target = t->site_sw[t->attachment[to]];
+	for (s = 0; s < net->nsw; s++)
+		d->next[s] = t->sw_site[s] == DL_NONE ?
+				     net->uplink_index[s] :
+				     dor_index(p, s, p->coord[target]);
+	/* An off-torus switch: to where it is attached, then down to it. */
+	d->next[to] = DL_REPAIR_NO_LINK;
+	for (s = to; s != target; s = link->to) {
+		link = &net->links[net->first[s] + net->uplink_index[s]];
+		d->next[link->to] = net->links[link->back].index;
+	}
+}
+
+static const struct dl_repair_link *dor_link(const struct dl_repair_paths *p,
+					     const struct dl_repair_dor *d,
+					     uint32_t from)
+{
+	return &p->net->links[p->net->first[from] + d->next[from]];
+}
+
+/* The state of a switch whose next one's is known. */
+static enum dl_repair_state state_of(const struct dl_repair_paths *p,
+				     const struct dl_repair_dor *d, uint32_t s)
+{
+	const struct dl_repair_link *link = dor_link(p, d, s), *next;
+
+	if (link->to == d->to)
+		return DL_REPAIR_CONFORMANT;
+	if (d->states[link->to] != DL_REPAIR_CONFORMANT)
+		return d->states[link->to];
+	next = dor_link(p, d, link->to);
+	/* From an off-torus switch into the torus is no turn. */
+	return link->dir != DL_TORUS_DIRS &&
+			       dl_torus_dir_dim(link->dir) >
+				       dl_torus_dir_dim(next->dir) ?
+		       DL_REPAIR_ILLEGAL_TURN :
+		       DL_REPAIR_CONFORMANT;
+}
+
+void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to,
+			  struct dl_repair_dor *d)
+{
+	uint32_t n = p->net->nsw, s, at, done = 0, top, next;
+
+	dl_repair_dor_find(p, to, d);
+	memset(d->states, DL_REPAIR_UNVISITED, n);
+	d->states[to] = DL_REPAIR_CONFORMANT;
+	for (s = 0; s < n; s++) {
+		/* The path from s lies on a stack at the end of `order`. */
+		top = n;
+		for (at = s; d->states[at] == DL_REPAIR_UNVISITED; at = next) {
+			d->states[at] = DL_REPAIR_ON_STACK;
+			d->order[--top] = at;
+			if (d->next[at] == DL_REPAIR_NO_LINK)
+				break;
+			next = dor_link(p, d, at)->to;
+		}
+		/* It ends nowhere, or in a ring. */
+		if (d->states[at] == DL_REPAIR_ON_STACK)
+			d->states[at] = DL_REPAIR_UNREACHABLE;
+		for (; top < n; top++) {
+			at = d->order[top];
+			d->order[done++] = at;
+			if (d->states[at] != DL_REPAIR_UNREACHABLE)
+				d->states[at] = state_of(p, d, at);
+		}
+	}
+}
+
+/* ---- adding and taking back -------------------------------------------- */
+
+/* Are the edges of these packets at a pair of links there for good? */
+static bool is_permanent(const struct dl_repair_cdg *g, uint32_t pair,
+			 unsigned int class)
+{
+	return g->permanent[pair] >> class & 1;
+}
+
+static unsigned int edge(unsigned int in, unsigned int out)
+{
+	return DL_REPAIR_VLS * in + out;
+}
+
+static void undo_steps(struct dl_repair_paths *p, uint16_t *classes, uint32_t n)
+{
+	while (n--) {
+		const struct dl_repair_step *step = &p->steps[n];
+
+		classes[step->sw] &= ~(1u << step->class);
+		if (step->depends)
+			dl_repair_cdg_drop(p->cdg, step->pair, step->bit);
+	}
+}
+
+bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link,
+			 unsigned int sl)
+{
+	const struct dl_repair_net *net = p->net;
+	uint16_t *classes = &p->classes[to * (size_t)net->nsw];
+	uint8_t *next = &p->next[to * (size_t)net->nsw];
+	const struct dl_repair_link *a = &net->links[link], *b;
+	struct dl_repair_transition now, then;
+	uint32_t from = a->from, n = 0, beyond;
+
+	now = net->transition[DL_TORUS_DIRS][a->dir][sl];
+	next[from] = a->index;
+	while (!(classes[a->from] >> now.class & 1)) {
+		struct dl_repair_step *step = &p->steps[n++];
+
+		classes[a->from] |= 1u << now.class;
+		*step = (struct dl_repair_step){ .sw = a->from,
+						 .class = now.class };
+		if (a->to == to)
+			break;
+		beyond = dl_repair_next(p, to, a->to);
+		b = &net->links[beyond];
+		then = net->transition[a->dir][b->dir][sl];
+		step->pair = dl_repair_pair(net, link, beyond);
+		step->bit = edge(now.vl, then.vl);
+		if (!is_permanent(p->cdg, step->pair, now.class)) {
+			if (b->to == a->from ||
+			    !dl_repair_cdg_add(p->cdg, link, now.vl, beyond,
+					       then.vl)) {
+				undo_steps(p, classes, n);
+				next[from] = DL_REPAIR_NO_LINK;
+				return false;
+			}
+			step->depends = true;
+		}
+		link = beyond;
+		a = b;
+		now = then;
+	}
+	return true;
+}
+
+/* The classes on the next link, all with that turn or without. */
+static uint16_t classes_after(const struct dl_repair_net *net, uint16_t classes,
+			      unsigned int in, unsigned int out)
+{
+	uint16_t sls = (classes | classes >> DL_REPAIR_SLS) & 0xFF;
+
+	return net->transition[in][out][0].class ? sls << DL_REPAIR_SLS : sls;
+}
+
+void dl_repair_paths_add_conformant(struct dl_repair_paths *p,
+				    const struct dl_repair_dor *d)
+{
+	const struct dl_repair_net *net = p->net;
+	uint16_t *classes = &p->classes[d->to * (size_t)net->nsw];
+	uint8_t *next = &p->next[d->to * (size_t)net->nsw];
+	uint32_t i = net->nsw - 1;
+
+	while (i--) {
+		uint32_t s = d->order[i], link, beyond, pair;
+		const struct dl_repair_link *a, *b;
+		unsigned int fresh;
+
+		if (d->states[s] != DL_REPAIR_CONFORMANT)
+			continue;
+		next[s] = d->next[s];
+		link = net->first[s] + d->next[s];
+		a = &net->links[link];
+		classes[s] |= 1u
+			   << net->transition[DL_TORUS_DIRS][a->dir][d->sls[s]]
+				      .class;
+		if (a->to == d->to)
+			continue;
+		beyond = net->first[a->to] + d->next[a->to];
+		b = &net->links[beyond];
+		pair = dl_repair_pair(net, link, beyond);
+		for (fresh = classes[s] & ~p->cdg->permanent[pair]; fresh;
+		     fresh &= fresh - 1) {
+			unsigned int class = __builtin_ctz(fresh);
+			unsigned int sl = class % DL_REPAIR_SLS;
+
+			dl_repair_cdg_add(
+				p->cdg, link, net->vl[a->dir][class], beyond,
+				net->transition[a->dir][b->dir][sl].vl);
+		}
+		p->cdg->permanent[pair] |= classes[s];
+		classes[a->to] |=
+			classes_after(net, classes[s], a->dir, b->dir);
+	}
+}
+
+void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t to)
+{
+	const struct dl_repair_net *net = p->net;
+	uint16_t *classes = &p->classes[to * (size_t)net->nsw];
+	uint32_t s, link, beyond, pair;
+	unsigned int left, class, sl;
+
+	for (s = 0; s < net->nsw; s++) {
+		const struct dl_repair_link *a, *b;
+
+		link = dl_repair_next(p, to, s);
+		if (link == DL_NONE || net->links[link].to == to)
+			continue;
+		a = &net->links[link];
+		beyond = dl_repair_next(p, to, a->to);
+		b = &net->links[beyond];
+		pair = dl_repair_pair(net, link, beyond);
+		for (left = classes[s] & ~p->cdg->permanent[pair]; left;
+		     left &= left - 1) {
+			class = __builtin_ctz(left);
+			sl = class % DL_REPAIR_SLS;
+			dl_repair_cdg_drop(
+				p->cdg, pair,
+				edge(net->vl[a->dir][class],
+				     net->transition[a->dir][b->dir][sl].vl));
+		}
+	}
+	memset(&p->next[to * (size_t)net->nsw], DL_REPAIR_NO_LINK, net->nsw);
+	memset(classes, 0, net->nsw * sizeof(*classes));
+}

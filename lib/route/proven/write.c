@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From paths between switches to forwarding entries and cables.
+ *
+ * Only entries that differ from DOR's are written.  Parallel cables of a link
+ * that DOR does not name are used in turn by the LIDs of the destination's
+ * switch.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/proven/internal.h"
+
+/* ---- forwarding -------------------------------------------------------- */
+
+/* LIDs by the switch they are attached to, side by side. */
+struct lids {
+	uint32_t *first; /* by switch */
+	uint16_t *list;
+};
+
+/* The switch of a LID, or DL_NONE. */
+static uint32_t switch_of(const struct dl_fabric *f, uint32_t lid)
+{
+	return f->lid_port[lid] == DL_NONE ?
+		       DL_NONE :
+		       dl_fabric_access_switch(f, f->lid_port[lid]);
+}
+
+static int list_lids(const struct dl_fabric *f, struct dl_arena *arena,
+		     struct lids *l)
+{
+	uint32_t lid, s;
+
+	if (!(DL_REPAIR_NEW(arena, l->first, f->nswitches + 1) &&
+	      DL_REPAIR_NEW(arena, l->list, f->top_lid)))
+		return -ENOMEM;
+	/* first[s + 2] counts, then first[s + 1] is where s goes on. */
+	for (lid = 1; lid <= f->top_lid; lid++) {
+		s = switch_of(f, lid);
+		if (s != DL_NONE && s < f->nswitches)
+			l->first[s + 2]++;
+	}
+	for (s = 0; s < f->nswitches; s++)
+		l->first[s + 1] += l->first[s];
+	for (lid = 1; lid <= f->top_lid; lid++) {
+		s = switch_of(f, lid);
+		if (s != DL_NONE)
+			l->list[l->first[s + 1]++] = lid;
+	}
+	return 0;
+}
+
+/* Send all LIDs of a switch out of these ports; returns what changed. */
+static uint64_t write_entries(struct dl_tables *t, uint32_t sw,
+			      const uint16_t *lids, uint32_t n,
+			      const uint8_t *ports, unsigned int nports)
+{
+	uint8_t *row = &t->lft[sw * (size_t)t->stride];
+	uint64_t changed = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		uint8_t port = ports[i % nports];
+
+		changed += row[lids[i]] != port;
+		row[lids[i]] = port;
+	}
+	return changed;
+}
+
+/* Returns at how many switches packets to this one take another next hop. */
+static uint32_t write_destination(const struct dl_repair_paths *p,
+				  const struct dl_repair_dor *d,
+				  const uint16_t *lids, uint32_t n,
+				  struct dl_tables *tables,
+				  struct dl_route_report *report)
+{
+	const struct dl_repair_net *net = p->net;
+	const struct dl_repair_link *link;
+	uint32_t s, changed = 0;
+	uint64_t entries;
+
+	for (s = 0; s < net->nsw; s++) {
+		if (s == d->to)
+			continue;
+		link = &net->links[dl_repair_next(p, d->to, s)];
+		/* Where the path is DOR's, the entries are there or not. */
+		if (link->index == d->next[s] &&
+		    (!n ||
+		     dl_tables_lft(tables, s, lids[0]) != DL_TABLES_NO_PORT))
+			continue;
+		entries = write_entries(tables, s, lids, n,
+					net->ports + link->ports, link->nports);
+		if (link->index == d->next[s]) {
+			report->entries_filled += entries;
+		} else {
+			report->entries_changed += entries;
+			changed++;
+		}
+	}
+	return changed;
+}
+
+int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
+		    const bool *open, const bool *tree_routed,
+		    struct dl_tables *tables, struct dl_route_report *report,
+		    const struct dl_log *log)
+{
+	const struct dl_fabric *f = tables->fabric;
+	struct dl_arena arena = { 0 };
+	struct lids lids;
+	uint32_t to, n, changed;
+	int err = list_lids(f, &arena, &lids);
+
+	report->changed = report->rerouted = 0;
+	report->entries = report->entries_changed = 0;
+	report->entries_filled = 0;
+	for (to = 0; !err && to < p->net->nsw; to++) {
+		n = lids.first[to + 1] - lids.first[to];
+		report->entries += (uint64_t)n * p->net->nsw;
+		if (!open[to])
+			continue;
+		dl_repair_dor_find(p, to, d);
+		changed = write_destination(p, d, lids.list + lids.first[to], n,
+					    tables, report);
+		report->changed += changed;
+		report->rerouted += changed > 0;
+		if (changed)
+			dl_log(log, DL_LOG_VERBOSE,
+			       "proven: packets to switch 0x%016" PRIx64
+			       " \"%s\" rerouted at %u switches%s",
+			       f->nodes[f->switches[to]].guid,
+			       dl_fabric_node_name(f, f->switches[to]), changed,
+			       tree_routed[to] ? ", along the multicast tree" :
+						 "");
+	}
+	dl_arena_free(&arena);
+	return err;
+}
+
+/* ---- the tree ---------------------------------------------------------- */
+
+int dl_repair_write_tree(const struct dl_repair_tree *s,
+			 struct dl_route_tree **out)
+{
+	const struct dl_repair_net *net = s->cdg->net;
+	const struct dl_fabric *f = net->torus->fabric;
+	struct dl_route_tree *tree = dl_route_tree_new(net->nsw, f->nports);
+	uint32_t sw, k, total = 0;
+
+	if (!tree)
+		return -ENOMEM;
+	tree->root = s->root;
+	tree->norder = s->norder;
+	memcpy(tree->order, s->order, s->norder * sizeof(*tree->order));
+	for (sw = 0; sw < net->nsw; sw++) {
+		const struct dl_repair_link *link;
+
+		tree->cable_first[sw] = total;
+		if (s->up[sw] == DL_NONE)
+			continue;
+		link = &net->links[s->up[sw]];
+		tree->parent[sw] = link->to;
+		for (k = 0; k < link->nports; k++)
+			tree->cables[total++] =
+				f->nodes[f->switches[sw]].first_port +
+				net->ports[link->ports + k];
+	}
+	tree->cable_first[sw] = total;
+	*out = tree;
+	return 0;
+}

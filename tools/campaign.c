@@ -45,7 +45,7 @@ bool campaign_is_interrupted(void)
 	return interrupted;
 }
 
-unsigned int dl_cores(void)
+unsigned int campaign_cores(void)
 {
 	cpu_set_t set;
 	int n = sched_getaffinity(0, sizeof(set), &set) ? 0 : CPU_COUNT(&set);
@@ -135,10 +135,10 @@ int campaign_run(const struct campaign *c, void *results, bool *done,
 {
 	struct sigaction action = { .sa_handler = interrupt }, before[2];
 	struct job j = { .c = c, .results = results, .done = done };
-	unsigned int threads = c->threads ? c->threads : dl_cores();
+	unsigned int threads = c->threads ? c->threads : campaign_cores();
 	int err, gathered;
 
-	coords_ranks(&j.rank, &j.nranks);
+	campaign_ranks(&j.rank, &j.nranks);
 	j.mine = c->nitems / j.nranks + (j.rank < c->nitems % j.nranks);
 	if (threads > MAX_THREADS)
 		threads = MAX_THREADS;
@@ -155,7 +155,8 @@ int campaign_run(const struct campaign *c, void *results, bool *done,
 	sigaction(SIGTERM, &before[1], NULL);
 	err = atomic_load(&j.err);
 	*was_interrupted = interrupted;
-	gathered = coords_ranks_gather(c, results, done, &err, was_interrupted);
+	gathered =
+		campaign_ranks_gather(c, results, done, &err, was_interrupted);
 	return err ? err : gathered;
 }
 
@@ -163,6 +164,6 @@ bool campaign_is_leader(void)
 {
 	unsigned int rank, n;
 
-	coords_ranks(&rank, &n);
+	campaign_ranks(&rank, &n);
 	return !rank;
 }

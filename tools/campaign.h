@@ -47,18 +47,18 @@ int campaign_run(const struct campaign *c, void *results, bool *done,
 bool campaign_is_interrupted(void);
 
 /* Cores that this process may use. */
-unsigned int dl_cores(void);
+unsigned int campaign_cores(void);
 
 /* ---- several machines (campaign_mpi.c, campaign_alone.c) ---------------- */
 
 /* This process's rank and the number of processes. */
-void coords_ranks(unsigned int *rank, unsigned int *n);
+void campaign_ranks(unsigned int *rank, unsigned int *n);
 
 /*
  * Bring all results to rank 0: item i is rank (i mod n)'s.  *err and *flag
  * become what any rank has (errors: the smallest).  0 or -EIO.
  */
-int coords_ranks_gather(const struct campaign *c, void *results, bool *done,
-			int *err, bool *flag);
+int campaign_ranks_gather(const struct campaign *c, void *results, bool *done,
+			  int *err, bool *flag);
 
 #endif

@@ -2,14 +2,14 @@
 /* Campaigns on one machine: built without MPI. */
 #include "campaign.h"
 
-void coords_ranks(unsigned int *rank, unsigned int *n)
+void campaign_ranks(unsigned int *rank, unsigned int *n)
 {
 	*rank = 0;
 	*n = 1;
 }
 
-int coords_ranks_gather(const struct campaign *c, void *results, bool *done,
-			int *err, bool *flag)
+int campaign_ranks_gather(const struct campaign *c, void *results, bool *done,
+			  int *err, bool *flag)
 {
 	(void)c;
 	(void)results;

@@ -26,7 +26,7 @@ static void end(void)
 		MPI_Finalize();
 }
 
-void coords_ranks(unsigned int *rank, unsigned int *n)
+void campaign_ranks(unsigned int *rank, unsigned int *n)
 {
 	int started, r, size, level;
 
@@ -84,13 +84,13 @@ static int move_share(char *items, size_t size, uint64_t nitems,
 	return err;
 }
 
-int coords_ranks_gather(const struct campaign *c, void *results, bool *done,
-			int *err, bool *flag)
+int campaign_ranks_gather(const struct campaign *c, void *results, bool *done,
+			  int *err, bool *flag)
 {
 	unsigned int rank, n, from;
 	int mine[2] = { *err, -*flag }, all[2], failed = 0;
 
-	coords_ranks(&rank, &n);
+	campaign_ranks(&rank, &n);
 	if (MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD))
 		return -EIO;
 	*err = all[0];

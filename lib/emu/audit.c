@@ -90,7 +90,8 @@ static void count_event(void *context, uint64_t what)
 	}
 }
 
-static int check_buffer(const struct dl_emu *e, uint32_t in, uint32_t used)
+/* Is what is used and what is free the whole buffer, and no credit above it? */
+static bool is_balanced(const struct dl_emu *e, uint32_t in, uint32_t used)
 {
 	const struct dl_emu_in *i = &e->ins[in];
 	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(in)];
@@ -98,14 +99,12 @@ static int check_buffer(const struct dl_emu *e, uint32_t in, uint32_t used)
 	uint32_t credit;
 
 	if (w->peer == DL_EMU_NIL || !dl_emu_is_data(in))
-		return 0;
-	if (i->rx.free > i->rx.size || i->rx.size - i->rx.free != used)
-		return -EPROTO;
+		return true;
 	o = &e->outs[dl_emu_channel(w->peer, dl_emu_vl_of(in))];
 	credit = o->tx.scheme == DL_LINK_CREDIT_PCIE ?
 			 o->tx.limit :
 			 (o->tx.limit - o->tx.sent) & DL_LINK_CREDIT_MASK;
-	return credit <= i->rx.free ? 0 : -EPROTO;
+	return i->rx.free + used == i->rx.size && credit <= i->rx.free;
 }
 
 int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
@@ -114,33 +113,17 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 	struct count count = { .used = calloc(n + 1ul, sizeof(uint32_t)) };
 	uint64_t in_flight =
 		e->totals.injected - e->totals.delivered - e->totals.dropped;
-	int err = 0;
+	bool broken;
 
 	if (!count.used)
 		return -ENOMEM;
 	count_queues(e, &count);
 	dl_emu_events_each(&e->events, count_event,
 			   &(struct audit){ e, &count });
-	if (count.packets != in_flight || count.records != e->live) {
-		dl_log(log, DL_LOG_ERROR,
-		       "emulation: %llu packets are in flight, "
-		       "%llu are found; %u places are taken, %llu are found",
-		       (unsigned long long)in_flight,
-		       (unsigned long long)count.packets, e->live,
-		       (unsigned long long)count.records);
-		err = -EPROTO;
-	}
-	for (uint32_t in = 0; !err && in < n; in++) {
-		err = check_buffer(e, in, count.used[in]);
-		if (err)
-			dl_log(log, DL_LOG_ERROR,
-			       "emulation: the books of the "
-			       "buffer of port %u, VL %u are wrong: %u used, "
-			       "%u of %u free",
-			       dl_emu_port_of(in), dl_emu_vl_of(in),
-			       count.used[in], e->ins[in].rx.free,
-			       e->ins[in].rx.size);
-	}
+	broken = dl_broken(log, count.packets == in_flight) ||
+		 dl_broken(log, count.records == e->live);
+	for (uint32_t in = 0; !broken && in < n; in++)
+		broken = dl_broken(log, is_balanced(e, in, count.used[in]));
 	free(count.used);
-	return err;
+	return broken ? -EPROTO : 0;
 }

@@ -36,8 +36,8 @@
  * a link's sender, forward.c the inside of a switch, adapter.c the adapters,
  * deadlock.c the judge; prefetch.c fetches memory ahead of time.
  *
- * Invariants, checked by audit.c, after every event in a debug build
- * (configure --enable-debug): injected = delivered + dropped + in flight; for
+ * Invariants, checked by audit.c when a run comes to rest, and in a debug build
+ * (configure --enable-debug) after every event: injected = delivered + dropped + in flight; for
  * each buffer, what is stored, what is on its way and what is free make up its
  * size; no sender holds more credit than is free.
  *
@@ -136,7 +136,7 @@ static void dispatch(struct dl_emu *e, uint64_t event)
 }
 
 /*
- * Can something dispatch yet?  Timers alone bring nothing, unless there are
+ * Can something happen yet?  Timers alone bring nothing, unless there are
  * packets whose credit was lost.
  */
 static bool goes_on(const struct dl_emu *e)
@@ -145,14 +145,14 @@ static bool goes_on(const struct dl_emu *e)
 	       (e->timers && e->live);
 }
 
-/* Nothing can dispatch any more: why? */
+/* Nothing can happen any more: why?  The books must balance then. */
 static int at_rest(struct dl_emu *e)
 {
-	int err = 0;
+	int err = dl_emu_audit(e, e->log);
 
-	if (!e->live)
+	if (!err && !e->live)
 		return DL_EMU_DONE;
-	if (!e->cycle.n && !e->c.hoq_life_ps)
+	if (!err && !e->cycle.n && !e->c.hoq_life_ps)
 		err = dl_emu_look_for_deadlock(e);
 	if (err < 0)
 		return err;
@@ -223,11 +223,6 @@ int dl_emu_run(struct dl_emu *e, uint64_t until)
 	}
 	if (!err)
 		run_to(e, until);
-	if (e->err == -EPROTO)
-		dl_log(e->log, DL_LOG_ERROR,
-		       "the emulator broke a law of "
-		       "conservation at %llu ps; please report this",
-		       (unsigned long long)e->now);
 	if (err || e->err)
 		return err > 0 ? DL_EMU_DEADLOCK : err ? err : e->err;
 	e->credited = e->now;

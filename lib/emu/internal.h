@@ -25,7 +25,71 @@
 #define DL_EMU_NIL UINT32_MAX
 #define DL_EMU_ROUTE_BYTES 8 /* of the header: what a switch needs (LRH) */
 
-/* In the order in which they dispatch when their time is the same. */
+/* ---- slarb.c: an adapter's scheduler ----------------------------------- */
+
+/*
+ * A `struct dl_emu_sl_sched` is one port's state; the table is read-only and
+ * shared, the queue pairs are an array of the caller's, one place each.
+ */
+
+#define DL_EMU_NO_QP UINT32_MAX
+
+/* One queue pair's place in the queues. */
+struct dl_emu_sl_qp {
+	uint64_t ticket; /* order of queueing */
+	uint32_t next;
+	uint8_t sl;
+	bool queued;
+};
+
+struct dl_emu_sl_sched {
+	const struct dl_emu_sl_table *table; /* NULL: plain round robin */
+	struct dl_emu_sl_qp *qps;
+	uint64_t ticket;
+	uint32_t tenure;  /* bytes of a queue pair's turn */
+	uint32_t current; /* the queue pair served last */
+	int64_t left;	  /* bytes of the entry, while `live` */
+	uint16_t at;	  /* the entry pointed to */
+	uint16_t ready;	  /* SLs with queued queue pairs */
+	bool live;
+	uint32_t head[DL_EMU_SLS],
+		tail[DL_EMU_SLS];	 /* head: whose turn it is */
+	int64_t tenure_left[DL_EMU_SLS]; /* of the head */
+};
+
+/*
+ * A port without work.  `table` NULL switches the SL table off: queue pairs
+ * then take turns packet by packet (D3).  `tenure` 0 means one packet, too.
+ * `qps` has a place for each queue pair and need not be initialised beyond
+ * zeroes; both are borrowed.
+ */
+void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s,
+			  const struct dl_emu_sl_table *table, uint32_t tenure,
+			  struct dl_emu_sl_qp *qps);
+
+/* Queue pair `qp` has work at this SL.  Nothing happens if it is queued. */
+void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp,
+			  unsigned int sl);
+
+/*
+ * The queue pair whose turn it is, among the SLs of the mask (those whose
+ * packets the port can take now), or DL_EMU_NO_QP.  *change is set when the
+ * adapter has to change from another queue pair, which costs it time (D2).
+ * Asking again without a charge gives the same answer.
+ */
+uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls,
+			      bool *change);
+
+/*
+ * The picked queue pair has made a packet of `bytes`.  `more`: it has more to
+ * send.
+ */
+void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp,
+			    uint32_t bytes, bool more);
+
+/* ---- events ------------------------------------------------------------ */
+
+/* In the order in which they happen when their time is the same. */
 enum dl_emu_event_kind {
 	DL_EMU_EV_TAIL,		/* a port has sent the last bit of a packet */
 	DL_EMU_EV_CREDIT,	/* a flow-control packet has arrived */
@@ -42,16 +106,29 @@ enum dl_emu_event_kind {
 #define DL_EMU_EV_SHIFT 60
 
 /*
- * What an event carries besides its kind.  The channel is there so that what
- * it leads to can be fetched from memory ahead of time.
+ * An event is its time and a word: the kind in the four highest bits, below
+ * it whom it concerns.  The channel is there so that what the event leads to
+ * can be fetched from memory ahead of time.
  *
- *	ARRIVE			packet, 28 bits; input channel, 32
- *	TAIL			port, 24; input channel being read, 28
- *	CREDIT			see send_fcp()
- *	MESSAGE			a message has ended, 1; flow, 32; adapter, 24
- *	READY, HOQ		packet
- *	WAKE, PERIODIC		port
- *	QP_SWITCHED, RECEIVE_DONE  adapter
+ *	          63  60 59       52 51      28 27   24 23      12 11       0
+ *	CREDIT    | kind | epoch    | port     | VL    | credit   | lost     |
+ *
+ *	          63  60 59                         28 27                   0
+ *	ARRIVE    | kind | input channel              | packet               |
+ *	TAIL      | kind | port                       | channel being read   |
+ *
+ *	          63  60 57 56    55                    24 23               0
+ *	MESSAGE   | kind |  | ended | flow               | adapter          |
+ *
+ *	READY, HOQ: packet; WAKE, PERIODIC: port; QP_SWITCHED, RECEIVE_DONE:
+ *	adapter
+ *
+ * A channel is port * 16 + VL.  For example, packet 5 on its way to port 3,
+ * VL 2, that is to channel 0x32, arrives with the word 0x2000000320000005:
+ * ARRIVE is kind 2.  The port that sends it is the peer of port 3, say 7, an
+ * adapter's, which reads no buffer: its TAIL is 0x000000007FFFFFFF.  The
+ * receiver then advertises FCCL 0x108 for VL 2; in epoch 0 without losses
+ * that is a CREDIT for port 7, 0x1000000072108000.
  */
 #define DL_EMU_EV_PACKET 0xFFFFFFFu
 #define DL_EMU_EV_PORT 0xFFFFFFu

@@ -29,7 +29,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dateline/emu.h"
+#include "emu/internal.h"
 
 int dl_emu_sl_table_check(const struct dl_emu_sl_table *t,
 			  unsigned int sls_in_use, unsigned int *missing)

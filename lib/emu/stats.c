@@ -88,7 +88,7 @@ const struct dl_cycle *dl_emu_cycle(const struct dl_emu *e)
 
 /*
  * Starving: the first packet has credit, the link works, and the VL was
- * passed over for longer than the limit; or nothing else is left to dispatch.
+ * passed over for longer than the limit; or nothing else is left to happen.
  */
 static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v)
 {

@@ -370,7 +370,7 @@ static void spend(struct dl_emu *e, struct dl_emu_pkt *pk, uint32_t far,
 			return;
 		}
 	}
-	if (!dl_link_credit_receive(&e->ins[far].rx, units))
+	if (dl_broken(e->log, dl_link_credit_receive(&e->ins[far].rx, units)))
 		e->err = -EPROTO;
 }
 

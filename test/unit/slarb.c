@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "dateline/emu.h"
+#include "emu/internal.h"
 
 #define QPS 40
 #define ALL 0xFFFFu

@@ -287,11 +287,18 @@ struct dl_emu_program_key {
 	uint32_t port; /* where each has its own; else 0 */
 };
 
+struct dl_emu_program {
+	struct dl_emu_program_key key;
+	struct dl_link_arb_program program;
+	struct dl_emu_program *next;
+};
+
 struct dl_emu {
 	const struct dl_fabric *f;
 	struct dl_emu_config c;
 	struct dl_emu_source source;
 	const struct dl_log *log;
+	struct dl_arena arena; /* arrays that neither move nor are large */
 	uint64_t now;
 	uint64_t credited; /* credit that came until then counts */
 	uint64_t next_check;
@@ -320,9 +327,7 @@ struct dl_emu {
 	const struct dl_tables *tables; /* for path SLs */
 	uint32_t *port_there; /* our port in the tables' fabric; NULL: same */
 
-	struct dl_link_arb_program **programs;
-	struct dl_emu_program_key *program_keys;
-	uint32_t nprograms, programs_cap;
+	struct dl_emu_program *programs;
 
 	struct dl_random random;
 	struct dl_emu_totals totals;

@@ -104,67 +104,45 @@ static void even_tables(unsigned int vls, struct dl_tables_vlarb *arb)
 		arb->low[v] = (struct dl_tables_vlarb_entry){ v, 64 };
 }
 
-static int compile(struct dl_emu *e, const struct dl_emu_program_key *key,
-		   struct dl_link_arb_program **out)
+static void compile(struct dl_emu *e, struct dl_emu_program *p)
 {
+	const struct dl_emu_program_key *key = &p->key;
 	struct dl_link_arb_options o = e->c.arbitration;
-	struct dl_link_arb_program *p = malloc(sizeof(*p));
 	struct dl_tables_vlarb own;
 	bool programmed = key->arb != DL_TABLES_NO_ROW;
 
-	if (!p)
-		return -ENOMEM;
 	o.nvls = key->nvls;
 	o.high_cap = key->high_cap;
 	o.low_cap = key->low_cap;
-	if (programmed) {
-		dl_link_arb_compile(&key->tables->arbs[key->arb], &o, p);
-	} else if (e->c.undefined_arbitration) {
+	if (!programmed && e->c.undefined_arbitration) {
 		dl_link_arb_undefined(e->c.seed, key->port, &own);
-		dl_link_arb_compile(&own, &o, p);
-	} else {
+	} else if (!programmed) {
 		even_tables(key->nvls, &own);
 		o.low_cap = DL_LINK_ARB_ENTRIES;
-		dl_link_arb_compile(&own, &o, p);
 	}
-	p->programmed = programmed;
-	*out = p;
-	return 0;
+	dl_link_arb_compile(programmed ? &key->tables->arbs[key->arb] : &own,
+			    &o, &p->program);
+	p->program.programmed = programmed;
 }
 
-/* The program of a key, compiled if it is new. */
-static int find_program(struct dl_emu *e, const struct dl_emu_program_key *key,
-			struct dl_link_arb_program **out)
+/* The program of a key, compiled if it is new; NULL: no memory. */
+static const struct dl_link_arb_program *
+find_program(struct dl_emu *e, const struct dl_emu_program_key *key)
 {
-	uint32_t i = e->nprograms;
-	int err;
+	struct dl_emu_program *p = e->programs;
 
-	while (i--)
-		if (!memcmp(&e->program_keys[i], key, sizeof(*key))) {
-			*out = e->programs[i];
-			return 0;
-		}
-	if (e->nprograms == e->programs_cap) {
-		uint32_t cap = 2 * e->programs_cap + 16;
-		void *programs =
-			realloc(e->programs, cap * sizeof(*e->programs));
-		void *keys;
-
-		if (!programs)
-			return -ENOMEM;
-		e->programs = programs;
-		keys = realloc(e->program_keys, cap * sizeof(*e->program_keys));
-		if (!keys)
-			return -ENOMEM;
-		e->program_keys = keys;
-		e->programs_cap = cap;
-	}
-	err = compile(e, key, out);
-	if (err)
-		return err;
-	e->program_keys[e->nprograms] = *key;
-	e->programs[e->nprograms++] = *out;
-	return 0;
+	while (p && memcmp(&p->key, key, sizeof(*key)))
+		p = p->next;
+	if (p)
+		return &p->program;
+	p = dl_arena_alloc(&e->arena, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->key = *key;
+	p->next = e->programs;
+	e->programs = p;
+	compile(e, p);
+	return &p->program;
 }
 
 uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port)
@@ -184,9 +162,8 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		const struct dl_fabric_port *port =
 			&e->f->ports[e->fabric_port[i]];
 		uint32_t there = dl_emu_their_port(e, i);
-		struct dl_link_arb_program *program;
+		const struct dl_link_arb_program *program;
 		struct dl_emu_program_key key;
-		int err;
 
 		if (w->peer == DL_EMU_NIL || (there == DL_NONE && !first))
 			continue;
@@ -202,9 +179,9 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 					   e->fabric_port[i] :
 					   0;
 		}
-		err = find_program(e, &key, &program);
-		if (err)
-			return err;
+		program = find_program(e, &key);
+		if (!program)
+			return -ENOMEM;
 		if (first)
 			dl_link_arbiter_init(&p->arb, program);
 		else
@@ -295,12 +272,17 @@ static uint64_t cable_delay(const struct dl_emu *e, uint32_t port)
 	return 5 * (uint64_t)mm; /* 5 ns a metre */
 }
 
+static void *new_array(struct dl_emu *e, size_t n, size_t size)
+{
+	return dl_arena_array(&e->arena, n + 1, size);
+}
+
 /* Ports that can be used are numbered; see internal.h. */
 static int number_ports(struct dl_emu *e)
 {
 	const struct dl_fabric *f = e->f;
 
-	e->own_port = malloc((f->nports + 1ul) * sizeof(*e->own_port));
+	e->own_port = new_array(e, f->nports, sizeof(*e->own_port));
 	if (!e->own_port)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nports; i++) {
@@ -379,9 +361,9 @@ static int set_up_channels(struct dl_emu *e)
 
 static int set_up_adapters(struct dl_emu *e)
 {
-	e->adapters = calloc(e->nadapters + 1, sizeof(*e->adapters));
-	e->flows = calloc(e->source.nflows + 1, sizeof(*e->flows));
-	e->qps = calloc(e->source.nflows + 1, sizeof(*e->qps));
+	e->adapters = new_array(e, e->nadapters, sizeof(*e->adapters));
+	e->flows = new_array(e, e->source.nflows, sizeof(*e->flows));
+	e->qps = new_array(e, e->source.nflows, sizeof(*e->qps));
 	if (!e->adapters || !e->flows || !e->qps)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < e->nports; i++) {
@@ -420,8 +402,8 @@ static int set_up_pairs(struct dl_emu *e)
 		       e->nadapters);
 		return -E2BIG;
 	}
-	e->pairs = calloc((size_t)e->nadapters * e->nadapters + 1,
-			  sizeof(*e->pairs));
+	e->pairs = new_array(e, (size_t)e->nadapters * e->nadapters,
+			     sizeof(*e->pairs));
 	return e->pairs ? 0 : -ENOMEM;
 }
 
@@ -432,11 +414,11 @@ static int set_up(struct dl_emu *e)
 	if (err)
 		return err;
 	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
-	e->wires = malloc((e->nports + 1ul) * sizeof(*e->wires));
-	e->losses = calloc(e->nports + 1ul, sizeof(*e->losses));
-	e->fabric_port = malloc((e->nports + 1ul) * sizeof(*e->fabric_port));
-	e->counters = calloc(e->nports + 1ul, sizeof(*e->counters));
-	e->switches = calloc(e->f->nswitches + 1ul, sizeof(*e->switches));
+	e->wires = new_array(e, e->nports, sizeof(*e->wires));
+	e->losses = new_array(e, e->nports, sizeof(*e->losses));
+	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));
+	e->counters = new_array(e, e->nports, sizeof(*e->counters));
+	e->switches = new_array(e, e->f->nswitches, sizeof(*e->switches));
 	if (!e->ports || !e->wires || !e->losses || !e->fabric_port ||
 	    !e->counters || !e->switches)
 		return -ENOMEM;
@@ -449,8 +431,8 @@ static int set_up(struct dl_emu *e)
 		dl_array_large((e->nports + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
 	e->outs = dl_array_large((e->nports + 1ul) * DL_EMU_VLS,
 				 sizeof(*e->outs));
-	e->advertised_at = calloc((e->nports + 1ul) * DL_EMU_VLS,
-				  sizeof(*e->advertised_at));
+	e->advertised_at = new_array(e, e->nports * (size_t)DL_EMU_VLS,
+				     sizeof(*e->advertised_at));
 	if (!e->ins || !e->outs || !e->advertised_at)
 		return -ENOMEM;
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
@@ -505,27 +487,13 @@ void dl_emu_free(struct dl_emu *e)
 {
 	if (!e)
 		return;
-	for (uint32_t i = 0; i < e->nprograms; i++)
-		free(e->programs[i]);
-	free(e->programs);
-	free(e->program_keys);
 	dl_emu_events_free(&e->events);
 	free(e->packets);
 	free(e->ports);
 	free(e->outs);
 	free(e->ins);
-	free(e->advertised_at);
-	free(e->switches);
-	free(e->adapters);
-	free(e->flows);
-	free(e->qps);
 	free(e->port_there);
-	free(e->counters);
-	free(e->pairs);
-	free(e->wires);
-	free(e->losses);
-	free(e->fabric_port);
-	free(e->own_port);
 	free(e->cycle.steps);
+	dl_arena_free(&e->arena);
 	free(e);
 }

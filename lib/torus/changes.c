@@ -36,7 +36,7 @@ static void tell_switch(struct report *r, uint32_t site,
 			const struct dl_torus *t, const char *what)
 {
 	const struct dl_fabric_node *n = switch_at(t, site);
-	uint32_t c[DL_TORUS_DIMS];
+	uint32_t c[DIMS];
 
 	dl_torus_site_coord(&t->grid, site, c);
 	if (room(r))
@@ -64,8 +64,7 @@ static void compare_hop(struct report *r, uint32_t site, unsigned int dim)
 {
 	const struct dl_torus_grid *g = &r->after->grid;
 	unsigned int dir = dl_torus_dir(dim, false);
-	uint32_t next = dl_torus_site_next(g, site, dir), was, is,
-		 c[DL_TORUS_DIMS];
+	uint32_t next = dl_torus_site_next(g, site, dir), was, is, c[DIMS];
 
 	if (next == DL_NONE || !switch_at(r->before, site) ||
 	    !switch_at(r->after, site) || !switch_at(r->before, next) ||
@@ -99,7 +98,7 @@ void dl_torus_report_changes(const struct dl_torus *before,
 	for (site = 0; site < after->nsites; site++)
 		compare_switches(&r, site);
 	for (site = 0; site < after->nsites; site++)
-		for (d = 0; d < DL_TORUS_DIMS; d++)
+		for (d = 0; d < DIMS; d++)
 			compare_hop(&r, site, d);
 	if (r.lines > max)
 		dl_log(log, DL_LOG_INFO,

@@ -46,22 +46,20 @@
 /* A seed while it is read.  Lines are 0 for what was not given. */
 struct draft {
 	struct dl_torus_seed seed; /* its line: next_seed, or first keyword */
+	bool given;		   /* anything at all */
 	uint64_t from[DIRS];
 	uint32_t link_line[DIRS], dateline_line[DIMS];
 };
 
 struct parser {
-	const char *name;
-	const struct dl_log *log;
+	struct dl_text text; /* its place: behind the token read last */
 	struct dl_torus_config *c;
 	struct draft *drafts;
 	uint32_t ndrafts, drafts_cap;
-	uint32_t line; /* the one that is read now */
 	uint32_t geometry_line;
 	uint32_t nerrors;
 	int err;	  /* other than errors in the file */
 	const char *word; /* keyword of this line */
-	char *rest;	  /* strtok_r()'s place in this line */
 };
 
 /* ---- messages ---------------------------------------------------------- */
@@ -79,7 +77,7 @@ static void complain(struct parser *p, enum dl_log_level level, uint32_t line,
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	dl_log(p->log, level, "%s:%" PRIu32 ": %s", p->name, line, text);
+	dl_log(p->text.log, level, "%s:%u: %s", p->text.name, line, text);
 	p->nerrors += level == DL_LOG_ERROR;
 }
 
@@ -109,7 +107,7 @@ static struct shown show(const char *token)
 
 static char *next_token(struct parser *p)
 {
-	return strtok_r(NULL, BLANKS, &p->rest);
+	return strtok_r(NULL, BLANKS, &p->text.at);
 }
 
 /*
@@ -119,44 +117,92 @@ static char *next_token(struct parser *p)
 static bool scan_number(const char *token, int64_t min, uint64_t max,
 			uint64_t *out, const char **junk)
 {
-	bool negative = token[0] == '-';
-	const char *digits = token + (negative || token[0] == '+');
-	uint64_t value;
+	bool negative = token && token[0] == '-';
+	const char *digits = token + (negative || (token && token[0] == '+'));
 
-	if (!isdigit((unsigned char)digits[0]))
+	if (!token || (*junk = dl_number_scan(digits, 0, out)) == digits)
 		return false;
-	errno = 0;
-	value = strtoull(digits, (char **)junk, 0);
-	*out = negative ? -value : value;
-	if (negative)
-		return !errno && min < 0 && value <= -(uint64_t)min;
-	return !errno && value <= max && (min < 0 || value >= (uint64_t)min);
+	if (negative) {
+		*out = -*out;
+		return min < 0 && -*out <= -(uint64_t)min;
+	}
+	return *out <= max && (min < 0 || *out >= (uint64_t)min);
 }
 
 static void warn_junk(struct parser *p, const char *token, const char *junk)
 {
 	if (*junk && *junk != '#')
-		WARNING(p, p->line,
+		WARNING(p, p->text.line,
 			"%s: %s: only the number at its beginning counts",
 			p->word, show(token).text);
 }
 
+/*
+ * The line's next token as a number.  What is stuck to it is reported, and
+ * otherwise ignored; a comment may follow without a blank.
+ */
+static bool read_number(struct parser *p, const char *what, int64_t min,
+			uint64_t max, uint64_t *out)
+{
+	const char *token = next_token(p), *junk;
+
+	if (scan_number(token, min, max, out, &junk)) {
+		warn_junk(p, token, junk);
+		return true;
+	}
+	ERROR(p, p->text.line, "%s: expected %s, found %s", p->word, what,
+	      show(token).text);
+	return false;
+}
+
 /* ---- keywords ---------------------------------------------------------- */
 
-struct keyword {
+enum kind { GEOMETRY, NEXT_SEED, LINK, DATELINE, NUMBER, PORTS };
+
+#define RADICES "radices of x, y, z; 1: absent, m: open, t: closed"
+#define FROM_SEED "from the seed's switch to its neighbour in "
+#define SEEN_FROM " = 0 is, seen from the seed's switch"
+#define CONFIG(member) offsetof(struct dl_torus_config, member)
+
+/* In the order in which they are written. */
+static const struct keyword {
 	const char *word;
-	/* Read: so many numbers in a range, then set, or all by read. */
-	void (*read)(struct parser *p, unsigned int arg);
-	void (*set)(struct parser *p, unsigned int arg, const uint64_t *v);
-	unsigned int arg, numbers;
-	int64_t min;
-	uint64_t max;
-	const char *what; /* is expected, for messages */
-	/* Write: the values, if there are any. */
-	bool (*write)(const struct keyword *k, const struct dl_torus_config *c,
-		      const struct dl_torus_seed *seed, FILE *to);
-	const char *comment; /* behind it; NULL: none */
+	enum kind kind;
+	size_t arg; /* is open; direction; dimension; place of number */
+	const char *comment; /* behind it in a file */
+	const char *what;    /* a number is, in messages */
+} keywords[] = {
+	{ "torus", GEOMETRY, false, RADICES, NULL },
+	{ "mesh", GEOMETRY, true, RADICES, NULL },
+	{ "next_seed", NEXT_SEED, 0, "in case a switch of those above fails",
+	  NULL },
+	{ "xp_link", LINK, 0, FROM_SEED "+x", NULL },
+	{ "xm_link", LINK, 1, FROM_SEED "-x", NULL },
+	{ "yp_link", LINK, 2, FROM_SEED "+y", NULL },
+	{ "ym_link", LINK, 3, FROM_SEED "-y", NULL },
+	{ "zp_link", LINK, 4, FROM_SEED "+z", NULL },
+	{ "zm_link", LINK, 5, FROM_SEED "-z", NULL },
+	{ "x_dateline", DATELINE, 0, "where x" SEEN_FROM, NULL },
+	{ "y_dateline", DATELINE, 1, "where y" SEEN_FROM, NULL },
+	{ "z_dateline", DATELINE, 2, "where z" SEEN_FROM, NULL },
+	{ "portgroup_max_ports", NUMBER, CONFIG(portgroup_max_ports),
+	  "most parallel cables, and most adapters plus one",
+	  "a number of ports" },
+	{ "max_changes", NUMBER, CONFIG(max_changes),
+	  "most lines in a report of changes",
+	  "a number of changes to report" },
+	{ "port_order", PORTS, 0, NULL, NULL },
 };
+
+enum { FIRST_OF_SEED = 2, FIRST_LINK = 3, FIRST_DATELINE = 9, REST = 12 };
+#define NKEYWORDS (sizeof(keywords) / sizeof(*keywords))
+
+static const char *link_word(unsigned int dir)
+{
+	return keywords[FIRST_LINK + dir].word;
+}
+
+/* ---- reading ----------------------------------------------------------- */
 
 /* One radix with its suffix, m, M, t or T. */
 static bool read_radix(struct parser *p, unsigned int dim, bool mesh)
@@ -164,9 +210,8 @@ static bool read_radix(struct parser *p, unsigned int dim, bool mesh)
 	const char *token = next_token(p), *junk;
 	uint64_t radix;
 
-	if (!token ||
-	    !scan_number(token, 1, DL_TORUS_MAX_RADIX, &radix, &junk)) {
-		ERROR(p, p->line,
+	if (!scan_number(token, 1, DL_TORUS_MAX_RADIX, &radix, &junk)) {
+		ERROR(p, p->text.line,
 		      "%s: expected the radix of %c, a number from 1 to %d "
 		      "with or without m or t, found %s",
 		      p->word, 'x' + dim, DL_TORUS_MAX_RADIX, show(token).text);
@@ -175,7 +220,7 @@ static bool read_radix(struct parser *p, unsigned int dim, bool mesh)
 	if (*junk && strchr("mMtT", *junk))
 		mesh = tolower((unsigned char)*junk++) == 'm';
 	if (*junk && *junk != '#')
-		WARNING(p, p->line,
+		WARNING(p, p->text.line,
 			"%s: the end of %s is no suffix m or t, and ignored",
 			p->word, show(token).text);
 	p->c->grid.radix[dim] = radix;
@@ -183,189 +228,112 @@ static bool read_radix(struct parser *p, unsigned int dim, bool mesh)
 	return true;
 }
 
-static void read_geometry(struct parser *p, unsigned int mesh)
+static void read_geometry(struct parser *p, bool mesh)
 {
 	const struct dl_torus_grid *g = &p->c->grid;
 
 	if (p->geometry_line) {
-		ERROR(p, p->line,
-		      "%s: the geometry was given in line %" PRIu32 " already",
-		      p->word, p->geometry_line);
+		ERROR(p, p->text.line,
+		      "%s: the geometry was given in line %u already", p->word,
+		      p->geometry_line);
 		return;
 	}
-	p->geometry_line = p->line;
+	p->geometry_line = p->text.line;
 	for (unsigned int d = 0; d < DIMS; d++)
 		if (!read_radix(p, d, mesh))
 			return;
 	/* Three factors of at most 255 each: no overflow. */
 	if (dl_torus_grid_sites(g) > DL_FABRIC_MAX_LID)
-		ERROR(p, p->line,
+		ERROR(p, p->text.line,
 		      "%s: expected at most %d switches, the LIDs of a subnet, "
-		      "found %" PRIu32 " x %" PRIu32 " x %" PRIu32
-		      " = %" PRIu32,
+		      "found %u x %u x %u"
+		      " = %u",
 		      p->word, DL_FABRIC_MAX_LID, g->radix[0], g->radix[1],
 		      g->radix[2], dl_torus_grid_sites(g));
 }
 
-/* Written as the one of the two keywords that takes fewer suffixes. */
-static bool write_geometry(const struct keyword *k,
-			   const struct dl_torus_config *c,
-			   const struct dl_torus_seed *unused, FILE *to)
-{
-	const struct dl_torus_grid *g = &c->grid;
-	unsigned int present = 0, open = 0;
-
-	(void)unused;
-	for (unsigned int d = 0; d < DIMS; d++) {
-		present += g->radix[d] > 1;
-		open += g->radix[d] > 1 && g->mesh[d];
-	}
-	if (k->arg != (2 * open > present))
-		return false;
-	fputs(k->word, to);
-	for (unsigned int d = 0; d < DIMS; d++)
-		fprintf(to, " %" PRIu32 "%s", g->radix[d],
-			g->mesh[d] == k->arg ? "" :
-			g->mesh[d]	     ? "m" :
-					       "t");
-	return true;
-}
-
-static void read_next_seed(struct parser *p, unsigned int unused)
+static void begin_seed(struct parser *p)
 {
 	struct draft *drafts = dl_array_grow(p->drafts, sizeof(*drafts),
 					     p->ndrafts, 1, &p->drafts_cap);
 
-	(void)unused;
 	if (!drafts) {
 		p->err = -ENOMEM;
 		return;
 	}
 	p->drafts = drafts;
-	drafts[p->ndrafts++] = (struct draft){ .seed.line = p->line };
+	drafts[p->ndrafts++] = (struct draft){ .seed.line = p->text.line };
 }
 
-static bool write_next_seed(const struct keyword *k,
-			    const struct dl_torus_config *c,
-			    const struct dl_torus_seed *seed, FILE *to)
+/* Does a keyword, given in line *before of its seed, change its mind? */
+static void note_line(struct parser *p, struct draft *d, uint32_t *before,
+		      bool same)
 {
-	if (seed == c->seeds)
-		fprintf(to, "\n# The first seed: links from one switch, and "
-			    "their directions.\n");
-	else
-		fprintf(to, "\n%s", k->word);
-	return seed != c->seeds;
+	if (*before && !same)
+		WARNING(p, p->text.line,
+			"%s: this replaces line %u"
+			" of the same seed; is a next_seed missing?",
+			p->word, *before);
+	*before = p->text.line;
+	d->given = true;
+	if (!d->seed.line)
+		d->seed.line = p->text.line;
 }
 
-/* The seed that links and datelines belong to now. */
-static struct draft *current_draft(struct parser *p)
+static void read_link(struct parser *p, unsigned int dir)
+{
+	static const char *const what = "two switch GUIDs, such as 0x2000 "
+					"0x2001";
+	struct draft *d = &p->drafts[p->ndrafts - 1];
+	uint64_t from, to;
+
+	if (!read_number(p, what, 0, UINT64_MAX, &from) ||
+	    !read_number(p, what, 0, UINT64_MAX, &to))
+		return;
+	note_line(p, d, &d->link_line[dir],
+		  d->from[dir] == from && d->seed.to[dir] == to);
+	d->from[dir] = from;
+	d->seed.to[dir] = to;
+}
+
+static void read_dateline(struct parser *p, unsigned int dim)
 {
 	struct draft *d = &p->drafts[p->ndrafts - 1];
+	uint64_t v;
 
-	if (!d->seed.line)
-		d->seed.line = p->line;
-	return d;
-}
-
-/* Does this keyword, given in line `before` of its seed, change its mind? */
-static void warn_repeated(struct parser *p, uint32_t before, bool same)
-{
-	if (before && !same)
-		WARNING(p, p->line,
-			"%s: this replaces line %" PRIu32
-			" of the same seed; is a next_seed missing?",
-			p->word, before);
-}
-
-static void set_link(struct parser *p, unsigned int dir, const uint64_t *v)
-{
-	struct draft *d = current_draft(p);
-
-	warn_repeated(p, d->link_line[dir],
-		      d->from[dir] == v[0] && d->seed.to[dir] == v[1]);
-	d->link_line[dir] = p->line;
-	d->from[dir] = v[0];
-	d->seed.to[dir] = v[1];
-}
-
-static bool write_link(const struct keyword *k, const struct dl_torus_config *c,
-		       const struct dl_torus_seed *seed, FILE *to)
-{
-	(void)c;
-	if (seed->to[k->arg])
-		fprintf(to, "%s 0x%" PRIx64 " 0x%" PRIx64, k->word, seed->from,
-			seed->to[k->arg]);
-	return seed->to[k->arg];
-}
-
-static void set_dateline(struct parser *p, unsigned int dim, const uint64_t *v)
-{
-	struct draft *d = current_draft(p);
-
-	warn_repeated(p, d->dateline_line[dim],
-		      d->seed.dateline[dim] == (int32_t)*v);
-	d->dateline_line[dim] = p->line;
-	d->seed.dateline[dim] = (int32_t)*v;
+	if (!read_number(p, "a position relative to the seed's switch",
+			 -INT32_MAX, INT32_MAX, &v))
+		return;
+	note_line(p, d, &d->dateline_line[dim],
+		  d->seed.dateline[dim] == (int32_t)v);
+	d->seed.dateline[dim] = (int32_t)v;
 	d->seed.has_dateline[dim] = true;
 }
 
-static bool write_dateline(const struct keyword *k,
-			   const struct dl_torus_config *c,
-			   const struct dl_torus_seed *seed, FILE *to)
+static void read_value(struct parser *p, const struct keyword *k)
 {
-	(void)c;
-	if (seed->has_dateline[k->arg])
-		fprintf(to, "%s %" PRId32, k->word, seed->dateline[k->arg]);
-	return seed->has_dateline[k->arg];
+	uint64_t v;
+
+	if (!read_number(p, k->what, 0, UINT32_MAX, &v))
+		return;
+	*(uint32_t *)((char *)p->c + k->arg) = v;
+	if (k->arg == CONFIG(portgroup_max_ports))
+		complain(p, DL_LOG_VERBOSE, p->text.line,
+			 "%s: Dateline needs no such limit and takes any "
+			 "number of ports",
+			 p->word);
 }
 
-static void set_portgroup(struct parser *p, unsigned int unused,
-			  const uint64_t *v)
-{
-	(void)unused;
-	p->c->portgroup_max_ports = *v;
-	complain(p, DL_LOG_VERBOSE, p->line,
-		 "%s: Dateline needs no such limit and takes any number of "
-		 "ports",
-		 p->word);
-}
-
-static bool write_portgroup(const struct keyword *k,
-			    const struct dl_torus_config *c,
-			    const struct dl_torus_seed *unused, FILE *to)
-{
-	(void)unused;
-	fprintf(to, "\n%s %" PRIu32, k->word, c->portgroup_max_ports);
-	return true;
-}
-
-static void set_max_changes(struct parser *p, unsigned int unused,
-			    const uint64_t *v)
-{
-	(void)unused;
-	p->c->max_changes = *v;
-}
-
-static bool write_max_changes(const struct keyword *k,
-			      const struct dl_torus_config *c,
-			      const struct dl_torus_seed *unused, FILE *to)
-{
-	(void)unused;
-	fprintf(to, "%s %" PRIu32, k->word, c->max_changes);
-	return true;
-}
-
-static void read_port_order(struct parser *p, unsigned int unused)
+static void read_ports(struct parser *p)
 {
 	struct dl_torus_config *c = p->c;
-	const char *token, *junk;
+	const char *token, *junk = "";
 	uint64_t port;
 
-	(void)unused;
 	c->nport_order = 0; /* the last such line is the one that counts */
-	while ((token = next_token(p)) && token[0] != '#') {
+	while (*junk != '#' && (token = next_token(p)) && token[0] != '#') {
 		if (!scan_number(token, 0, DL_FABRIC_MAX_PORTS, &port, &junk)) {
-			ERROR(p, p->line,
+			ERROR(p, p->text.line,
 			      "%s: expected port numbers from 0 to %d, found "
 			      "%s",
 			      p->word, DL_FABRIC_MAX_PORTS, show(token).text);
@@ -374,116 +342,38 @@ static void read_port_order(struct parser *p, unsigned int unused)
 		warn_junk(p, token, junk);
 		if (!memchr(c->port_order, (int)port, c->nport_order))
 			c->port_order[c->nport_order++] = port;
-		if (*junk == '#')
-			return;
 	}
 }
 
-/* The built-in engine would take a comment behind it for ports. */
-static bool write_port_order(const struct keyword *k,
-			     const struct dl_torus_config *c,
-			     const struct dl_torus_seed *unused, FILE *to)
+static void read_keyword(struct parser *p, const struct keyword *k)
 {
-	(void)unused;
-	if (!c->nport_order)
-		return false;
-	fprintf(to,
-		"# Order in which a switch's adapter ports are given "
-		"routes.\n%s",
-		k->word);
-	for (uint32_t i = 0; i < c->nport_order; i++)
-		fprintf(to, " %d", c->port_order[i]);
-	return true;
+	switch (k->kind) {
+	case GEOMETRY:
+		return read_geometry(p, k->arg);
+	case NEXT_SEED:
+		return begin_seed(p);
+	case LINK:
+		return read_link(p, k->arg);
+	case DATELINE:
+		return read_dateline(p, k->arg);
+	case NUMBER:
+		return read_value(p, k);
+	case PORTS:
+		return read_ports(p);
+	}
 }
 
-#define LINK(word, dir, name)                                                  \
-	{                                                                      \
-		word, NULL, set_link, dir, 2, 0, UINT64_MAX,                   \
-			"two switch GUIDs, such as 0x2000 0x2001", write_link, \
-			"from the seed's switch to its neighbour in " name     \
-	}
-#define DATELINE(word, dim, name)                                            \
-	{                                                                    \
-		word, NULL, set_dateline, dim, 1, -INT32_MAX, INT32_MAX,     \
-			"a position relative to the seed's switch",          \
-			write_dateline,                                      \
-			"where " name " = 0 is, seen from the seed's switch" \
-	}
-
-/* In the order in which they are written; those of a seed side by side. */
-enum { FIRST_LINK = 3, FIRST_DATELINE = 9, FIRST_OTHER = 12 };
-
-static const struct keyword keywords[] = {
-	{ "torus", read_geometry, NULL, false, 0, 0, 0, NULL, write_geometry,
-	  "radices of x, y, z; 1: absent, m: open, t: closed" },
-	{ "mesh", read_geometry, NULL, true, 0, 0, 0, NULL, write_geometry,
-	  "radices of x, y, z; 1: absent, m: open, t: closed" },
-	{ "next_seed", read_next_seed, NULL, 0, 0, 0, 0, NULL, write_next_seed,
-	  "in case a switch of those above fails" },
-	LINK("xp_link", 0, "+x"),
-	LINK("xm_link", 1, "-x"),
-	LINK("yp_link", 2, "+y"),
-	LINK("ym_link", 3, "-y"),
-	LINK("zp_link", 4, "+z"),
-	LINK("zm_link", 5, "-z"),
-	DATELINE("x_dateline", 0, "x"),
-	DATELINE("y_dateline", 1, "y"),
-	DATELINE("z_dateline", 2, "z"),
-	{ "portgroup_max_ports", NULL, set_portgroup, 0, 1, 0, UINT32_MAX,
-	  "a number of ports", write_portgroup,
-	  "most parallel cables, and most adapters plus one" },
-	{ "max_changes", NULL, set_max_changes, 0, 1, 0, UINT32_MAX,
-	  "a number of changes to report", write_max_changes,
-	  "most lines in a report of changes" },
-	{ "port_order", read_port_order, NULL, 0, 0, 0, 0, NULL,
-	  write_port_order, NULL },
-};
-
-#define NKEYWORDS (sizeof(keywords) / sizeof(*keywords))
-
-static const char *link_word(unsigned int dir)
+static void read_line(struct parser *p)
 {
-	return keywords[FIRST_LINK + dir].word;
-}
-
-/*
- * The line's next tokens as numbers.  What is stuck to one is reported, and
- * otherwise ignored; a comment may follow without a blank.
- */
-static void read_numbers(struct parser *p, const struct keyword *k)
-{
-	uint64_t v[2];
-
-	for (unsigned int i = 0; i < k->numbers; i++) {
-		const char *token = next_token(p), *junk;
-
-		if (!token ||
-		    !scan_number(token, k->min, k->max, &v[i], &junk)) {
-			ERROR(p, p->line, "%s: expected %s, found %s", p->word,
-			      k->what, show(token).text);
-			return;
-		}
-		warn_junk(p, token, junk);
-	}
-	k->set(p, k->arg, v);
-}
-
-static void read_line(struct parser *p, char *line)
-{
-	p->word = strtok_r(line, BLANKS, &p->rest);
+	p->word = next_token(p);
 	if (!p->word || p->word[0] == '#')
 		return;
-	for (const struct keyword *k = keywords; k < keywords + NKEYWORDS;
-	     k++) {
-		if (strcmp(p->word, k->word))
-			continue;
-		if (k->read)
-			k->read(p, k->arg);
-		else
-			read_numbers(p, k);
-		return;
-	}
-	ERROR(p, p->line,
+	for (size_t k = 0; k < NKEYWORDS; k++)
+		if (!strcmp(p->word, keywords[k].word)) {
+			read_keyword(p, &keywords[k]);
+			return;
+		}
+	ERROR(p, p->text.line,
 	      "%s is no keyword; expected torus, mesh, [xyz][pm]_link, "
 	      "[xyz]_dateline, next_seed, portgroup_max_ports, port_order or "
 	      "max_changes",
@@ -532,7 +422,7 @@ static bool check_links(struct parser *p, const struct draft *d)
 		if (d->from[dir] != d->from[first])
 			ERROR(p, line,
 			      "%s: expected the link to start at 0x%" PRIx64
-			      " like %s in line %" PRIu32 ", found 0x%" PRIx64,
+			      " like %s in line %u, found 0x%" PRIx64,
 			      link_word(dir), d->from[first], link_word(first),
 			      d->link_line[first], d->from[dir]);
 		else if (d->seed.to[dir] == d->from[dir])
@@ -543,7 +433,7 @@ static bool check_links(struct parser *p, const struct draft *d)
 		else if (other < DIRS)
 			ERROR(p, line,
 			      "%s: 0x%" PRIx64
-			      " is the neighbour by %s in line %" PRIu32
+			      " is the neighbour by %s in line %u"
 			      " already",
 			      link_word(dir), d->seed.to[dir], link_word(other),
 			      d->link_line[other]);
@@ -569,7 +459,7 @@ static bool check_complete(struct parser *p, const struct draft *d)
 			ERROR(p, d->seed.line,
 			      "the seed that begins here has no %s and no %s; "
 			      "expected one of them, since %c has radix "
-			      "%" PRIu32,
+			      "%u",
 			      link_word(dir), link_word(dir + 1), 'x' + dim,
 			      g->radix[dim]);
 			complete = false;
@@ -619,17 +509,6 @@ static bool names_nobody(struct parser *p, const struct draft *d,
 	return false;
 }
 
-static bool is_empty(const struct draft *d)
-{
-	uint32_t lines = 0;
-
-	for (unsigned int dir = 0; dir < DIRS; dir++)
-		lines |= d->link_line[dir];
-	for (unsigned int dim = 0; dim < DIMS; dim++)
-		lines |= d->dateline_line[dim];
-	return !lines;
-}
-
 static void keep_seed(struct parser *p, const struct draft *d)
 {
 	struct dl_torus_seed *seed = &p->c->seeds[p->c->nseeds];
@@ -657,8 +536,8 @@ static void check_seeds(struct parser *p)
 		return;
 	}
 	/* The first seed needs no next_seed, but may have one. */
-	for (d += is_empty(d); d < end && p->nerrors < MAX_ERRORS; d++) {
-		if (is_empty(d))
+	for (d += !d->given; d < end && p->nerrors < MAX_ERRORS; d++) {
+		if (!d->given)
 			ERROR(p, d->seed.line,
 			      "next_seed: expected links of another seed to "
 			      "follow, found none");
@@ -675,64 +554,34 @@ static void check_seeds(struct parser *p)
 
 /* ---- files ------------------------------------------------------------- */
 
-static void read_lines(struct parser *p, FILE *from)
+static void read_lines(struct parser *p)
 {
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t len;
+	int more;
 
-	errno = 0;
 	while (!p->err && p->nerrors < MAX_ERRORS &&
-	       (len = getline(&line, &cap, from)) >= 0) {
-		p->line++;
-		if (memchr(line, '\0', len))
-			ERROR(p, p->line, "expected text, found a NUL byte");
+	       (more = dl_text_next(&p->text))) {
+		if (more > 0)
+			read_line(p);
+		else if (more == -EINVAL)
+			p->nerrors++; /* no text */
 		else
-			read_line(p, line);
-		errno = 0;
+			p->err = more;
 	}
-	if (!p->err && p->nerrors < MAX_ERRORS && !feof(from)) {
-		p->err = errno ? -errno : -EIO;
-		dl_log(p->log, DL_LOG_ERROR, "%s: cannot be read: %s", p->name,
-		       strerror(-p->err));
-	}
-	free(line);
-}
-
-struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid,
-					    const char *path, uint32_t seeds)
-{
-	struct dl_torus_config *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	if (grid)
-		c->grid = *grid;
-	c->portgroup_max_ports = DL_TORUS_DEFAULT_PORTGROUP;
-	c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
-	c->path = strdup(path);
-	if (seeds)
-		c->seeds = calloc(seeds, sizeof(*c->seeds));
-	if (c->path && (c->seeds || !seeds))
-		return c;
-	dl_torus_config_free(c);
-	return NULL;
 }
 
 int dl_torus_config_read_stream(FILE *from, const char *name,
 				const struct dl_log *log,
 				struct dl_torus_config **out)
 {
-	struct parser p = { .name = name, .log = log };
+	struct parser p = { .c = dl_torus_config_new(NULL, name, 0) };
 
-	p.c = dl_torus_config_new(NULL, name, 0);
 	if (!p.c)
 		return -ENOMEM;
-	read_next_seed(&p, 0);
-	if (!p.err)
-		read_lines(&p, from);
+	dl_text_begin(&p.text, from, name, log);
+	begin_seed(&p);
+	read_lines(&p);
 	if (!p.err && !p.nerrors && !p.geometry_line)
-		ERROR(&p, p.line,
+		ERROR(&p, p.text.line,
 		      "expected a line \"torus X Y Z\" or \"mesh X Y Z\", "
 		      "found the end of the file");
 	if (!p.err && !p.nerrors)
@@ -741,11 +590,12 @@ int dl_torus_config_read_stream(FILE *from, const char *name,
 		dl_log(log, DL_LOG_ERROR, "%s: too many errors", name);
 	if (!p.err && p.nerrors)
 		p.err = -EINVAL;
-	free(p.drafts);
 	if (p.err)
 		dl_torus_config_free(p.c);
 	else
 		*out = p.c;
+	dl_text_end(&p.text);
+	free(p.drafts);
 	return p.err;
 }
 
@@ -757,8 +607,7 @@ int dl_torus_config_read(const char *path, const struct dl_log *log,
 
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "%s: cannot be opened: %s", path,
-		       strerror(-err));
+		dl_log(log, DL_LOG_ERROR, "%s: cannot be opened: %m", path);
 		return err;
 	}
 	err = dl_torus_config_read_stream(from, path, log, out);
@@ -766,12 +615,75 @@ int dl_torus_config_read(const char *path, const struct dl_log *log,
 	return err;
 }
 
+/* ---- writing ----------------------------------------------------------- */
+
+static bool write_geometry(const struct keyword *k,
+			   const struct dl_torus_grid *g, FILE *to)
+{
+	unsigned int present = 0, open = 0;
+
+	for (unsigned int d = 0; d < DIMS; d++) {
+		present += g->radix[d] > 1;
+		open += g->radix[d] > 1 && g->mesh[d];
+	}
+	/* The one of the two keywords that takes fewer suffixes. */
+	if (k->arg != (2 * open > present))
+		return false;
+	fputs(k->word, to);
+	for (unsigned int d = 0; d < DIMS; d++)
+		fprintf(to, " %u%s", g->radix[d],
+			g->mesh[d] == k->arg ? "" :
+			g->mesh[d]	     ? "m" :
+					       "t");
+	return true;
+}
+
+/* Returns whether there is anything to write. */
+static bool write_value(const struct keyword *k,
+			const struct dl_torus_config *c,
+			const struct dl_torus_seed *s, FILE *to)
+{
+	switch (k->kind) {
+	case GEOMETRY:
+		return write_geometry(k, &c->grid, to);
+	case NEXT_SEED:
+		fprintf(to, s == c->seeds ?
+				    "\n# The first seed: links from one "
+				    "switch, and their directions.\n" :
+				    "\nnext_seed");
+		return s != c->seeds;
+	case LINK:
+		if (s->to[k->arg])
+			fprintf(to, "%s 0x%" PRIx64 " 0x%" PRIx64, k->word,
+				s->from, s->to[k->arg]);
+		return s->to[k->arg];
+	case DATELINE:
+		if (s->has_dateline[k->arg])
+			fprintf(to, "%s %d", k->word, s->dateline[k->arg]);
+		return s->has_dateline[k->arg];
+	case NUMBER:
+		fprintf(to, "%s%s %u", k == &keywords[REST] ? "\n" : "",
+			k->word, *(const uint32_t *)((const char *)c + k->arg));
+		return true;
+	default:
+		/* The built-in engine would take a comment behind for ports. */
+		if (c->nport_order)
+			fprintf(to,
+				"# Order in which a switch's adapter ports "
+				"are given routes.\n%s",
+				k->word);
+		for (uint32_t i = 0; i < c->nport_order; i++)
+			fprintf(to, " %d", c->port_order[i]);
+		return c->nport_order;
+	}
+}
+
 static void write_keywords(const struct dl_torus_config *c,
 			   const struct dl_torus_seed *seed, size_t from,
 			   size_t to, FILE *out)
 {
 	for (const struct keyword *k = keywords + from; k < keywords + to; k++)
-		if (k->write(k, c, seed, out))
+		if (write_value(k, c, seed, out))
 			fprintf(out, k->comment ? "\t# %s\n" : "\n",
 				k->comment);
 }
@@ -779,19 +691,9 @@ static void write_keywords(const struct dl_torus_config *c,
 int dl_torus_config_write(const struct dl_torus_config *c, FILE *to)
 {
 	fprintf(to, "# Torus configuration, see torus-2QoS.conf(5).\n");
-	write_keywords(c, NULL, 0, FIRST_LINK - 1, to);
+	write_keywords(c, NULL, 0, FIRST_OF_SEED, to);
 	for (uint32_t i = 0; i < c->nseeds; i++)
-		write_keywords(c, &c->seeds[i], FIRST_LINK - 1, FIRST_OTHER,
-			       to);
-	write_keywords(c, NULL, FIRST_OTHER, NKEYWORDS, to);
+		write_keywords(c, &c->seeds[i], FIRST_OF_SEED, REST, to);
+	write_keywords(c, NULL, REST, NKEYWORDS, to);
 	return fflush(to) || ferror(to) ? -EIO : 0;
-}
-
-void dl_torus_config_free(struct dl_torus_config *c)
-{
-	if (!c)
-		return;
-	free(c->seeds);
-	free(c->path);
-	free(c);
 }

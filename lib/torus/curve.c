@@ -33,10 +33,10 @@
  * through bricks are searched for once for each shape and pair of ends.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "dateline/torus.h"
+#include "dateline/base.h"
+#include "torus/internal.h"
 
 #define MAX_SIDE 3
 #define MAX_CELLS (MAX_SIDE * MAX_SIDE * MAX_SIDE)
@@ -49,8 +49,8 @@
 
 /* A brick: where it begins in the finer box, and its sides. */
 struct brick {
-	uint32_t origin[DL_TORUS_DIMS];
-	uint32_t side[DL_TORUS_DIMS];
+	uint32_t origin[DIMS];
+	uint32_t side[DIMS];
 	uint32_t ncells;
 };
 
@@ -75,12 +75,9 @@ struct choice {
 	uint8_t before[MAX_CELLS]; /* by entry: where the last was left */
 };
 
-static void cell_coord(const struct brick *b, uint32_t cell,
-		       uint32_t c[DL_TORUS_DIMS])
+static void cell_coord(const struct brick *b, uint32_t cell, uint32_t c[DIMS])
 {
-	unsigned int d;
-
-	for (d = 0; d < DL_TORUS_DIMS; d++) {
+	for (unsigned int d = 0; d < DIMS; d++) {
 		c[d] = cell % b->side[d];
 		cell /= b->side[d];
 	}
@@ -88,7 +85,7 @@ static void cell_coord(const struct brick *b, uint32_t cell,
 
 static unsigned int colour(const struct brick *b, uint32_t cell)
 {
-	uint32_t c[DL_TORUS_DIMS];
+	uint32_t c[DIMS];
 
 	cell_coord(b, cell, c);
 	return (c[0] + c[1] + c[2]) % 2;
@@ -100,8 +97,7 @@ static unsigned int colour(const struct brick *b, uint32_t cell)
 static bool walk_on(struct search *s, uint32_t at, uint32_t n)
 {
 	const struct brick *b = s->brick;
-	uint32_t c[DL_TORUS_DIMS], stride = 1;
-	unsigned int d, up;
+	uint32_t c[DIMS], stride = 1;
 
 	s->path[n - 1] = at;
 	if (n == b->ncells)
@@ -109,8 +105,8 @@ static bool walk_on(struct search *s, uint32_t at, uint32_t n)
 	if (at == s->to)
 		return false;
 	cell_coord(b, at, c);
-	for (d = 0; d < DL_TORUS_DIMS; stride *= b->side[d], d++) {
-		for (up = 0; up < 2; up++) {
+	for (unsigned int d = 0; d < DIMS; stride *= b->side[d], d++) {
+		for (unsigned int up = 0; up < 2; up++) {
 			uint32_t next = up ? at + stride : at - stride;
 
 			if (c[d] == (up ? b->side[d] - 1 : 0) ||
@@ -162,10 +158,8 @@ struct level {
 
 static void find_brick(const struct level *l, uint32_t site, struct brick *b)
 {
-	unsigned int d;
-
 	b->ncells = 1;
-	for (d = 0; d < DL_TORUS_DIMS; d++) {
+	for (unsigned int d = 0; d < DIMS; d++) {
 		uint32_t n = l->coarse[d], c = site % n;
 		uint32_t odd = l->size[d] > 1 ? l->size[d] % 2 : 0;
 		bool first = l->variant >> d & 1;
@@ -183,12 +177,11 @@ static void find_brick(const struct level *l, uint32_t site, struct brick *b)
 static uint32_t apart(const struct brick *a, uint32_t from,
 		      const struct brick *b, uint32_t to)
 {
-	uint32_t x[DL_TORUS_DIMS], y[DL_TORUS_DIMS], hops = 0;
-	unsigned int d;
+	uint32_t x[DIMS], y[DIMS], hops = 0;
 
 	cell_coord(a, from, x);
 	cell_coord(b, to, y);
-	for (d = 0; d < DL_TORUS_DIMS; d++) {
+	for (unsigned int d = 0; d < DIMS; d++) {
 		x[d] += a->origin[d];
 		y[d] += b->origin[d];
 		hops += x[d] > y[d] ? x[d] - y[d] : y[d] - x[d];
@@ -248,12 +241,11 @@ static void leave(struct walks *w, const struct brick *b, bool near,
 }
 
 /* Write down the walk through a brick that ends at a place of `order`. */
-static void write_walk(const struct brick *b,
-		       const uint32_t size[DL_TORUS_DIMS], uint32_t from,
-		       uint32_t to, uint32_t *order)
+static void write_walk(const struct brick *b, const uint32_t size[DIMS],
+		       uint32_t from, uint32_t to, uint32_t *order)
 {
 	uint8_t path[MAX_CELLS];
-	uint32_t i, c[DL_TORUS_DIMS];
+	uint32_t i, c[DIMS];
 
 	find_walk(b, from, to, path);
 	for (i = 0; i < b->ncells; i++) {
@@ -301,13 +293,13 @@ static bool refine(struct walks *w, struct choice *choices,
 
 /* The sizes of all levels, the box first; returns how many halvings. */
 static unsigned int halve(const struct dl_torus_grid *g,
-			  uint32_t size[MAX_LEVELS][DL_TORUS_DIMS])
+			  uint32_t size[MAX_LEVELS][DIMS])
 {
-	unsigned int level = 0, d;
+	unsigned int level = 0;
 
 	memcpy(size[0], g->radix, sizeof(size[0]));
 	while (size[level][0] * size[level][1] * size[level][2] > 1) {
-		for (d = 0; d < DL_TORUS_DIMS; d++)
+		for (unsigned int d = 0; d < DIMS; d++)
 			size[level + 1][d] =
 				size[level][d] > 1 ? size[level][d] / 2 : 1;
 		level++;
@@ -317,7 +309,7 @@ static unsigned int halve(const struct dl_torus_grid *g,
 
 struct curve {
 	struct walks walks;
-	uint32_t size[MAX_LEVELS][DL_TORUS_DIMS];
+	uint32_t size[MAX_LEVELS][DIMS];
 	uint32_t *walk[MAX_LEVELS]; /* by level; the box itself is 0 */
 	struct choice *choices;
 	unsigned int tries;
@@ -329,9 +321,7 @@ struct curve {
  */
 static bool refine_on(struct curve *c, unsigned int level)
 {
-	unsigned int v;
-
-	for (v = 0; v < VARIANTS; v++) {
+	for (unsigned int v = 0; v < VARIANTS; v++) {
 		const struct level l = { c->size[level + 1], c->size[level],
 					 v };
 		bool walked = refine(&c->walks, c->choices, &l,
@@ -346,33 +336,31 @@ static bool refine_on(struct curve *c, unsigned int level)
 
 int dl_torus_curve(const struct dl_torus_grid *g, uint32_t *order)
 {
-	struct curve *c = calloc(1, sizeof(*c));
-	unsigned int levels = 0, i;
-	int err = c ? 0 : -ENOMEM;
+	struct dl_arena arena = { 0 };
+	struct curve *c = dl_arena_zalloc(&arena, sizeof(*c));
+	unsigned int levels = c ? halve(g, c->size) : 0;
+	int err = -ENOMEM;
 
-	if (!err) {
-		levels = halve(g, c->size);
-		c->choices =
-			malloc(dl_torus_grid_sites(g) * sizeof(*c->choices));
-		err = c->choices ? 0 : -ENOMEM;
-	}
-	for (i = 0; !err && i <= levels; i++) {
+	if (!c)
+		goto out;
+	c->choices = dl_arena_array(&arena, dl_torus_grid_sites(g),
+				    sizeof(*c->choices));
+	if (!c->choices)
+		goto out;
+	c->walk[0] = order;
+	for (unsigned int i = 1; i <= levels; i++) {
 		const uint32_t *s = c->size[i];
 
-		c->walk[i] = i ? malloc((size_t)s[0] * s[1] * s[2] *
-					sizeof(*order)) :
-				 order;
-		err = c->walk[i] ? 0 : -ENOMEM;
+		c->walk[i] = dl_arena_array(&arena, (size_t)s[0] * s[1] * s[2],
+					    sizeof(*order));
+		if (!c->walk[i])
+			goto out;
 	}
-	if (!err) {
-		c->walk[levels][0] = 0;
-		while (levels && !refine_on(c, levels - 1))
-			c->tries = MAX_TRIES;
-	}
-	for (i = 1; c && i <= levels; i++)
-		free(c->walk[i]);
-	if (c)
-		free(c->choices);
-	free(c);
+	c->walk[levels][0] = 0;
+	while (levels && !refine_on(c, levels - 1))
+		c->tries = MAX_TRIES;
+	err = 0;
+out:
+	dl_arena_free(&arena);
 	return err;
 }

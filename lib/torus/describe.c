@@ -145,6 +145,35 @@ int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead,
 	return err;
 }
 
+void dl_torus_config_free(struct dl_torus_config *c)
+{
+	if (!c)
+		return;
+	free(c->seeds);
+	free(c->path);
+	free(c);
+}
+
+struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid,
+					    const char *path, uint32_t seeds)
+{
+	struct dl_torus_config *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	if (grid)
+		c->grid = *grid;
+	c->portgroup_max_ports = DL_TORUS_DEFAULT_PORTGROUP;
+	c->max_changes = DL_TORUS_DEFAULT_MAX_CHANGES;
+	c->path = strdup(path);
+	if (seeds)
+		c->seeds = calloc(seeds, sizeof(*c->seeds));
+	if (c->path && (c->seeds || !seeds))
+		return c;
+	dl_torus_config_free(c);
+	return NULL;
+}
+
 /* ---- a torus ----------------------------------------------------------- */
 
 /*

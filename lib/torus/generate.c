@@ -29,11 +29,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dateline/base.h"
-#include "dateline/torus.h"
 #include "torus/internal.h"
 
 #define MIN_PORTS 36
@@ -44,26 +42,25 @@ enum { STREAM_PORTS, STREAM_SWITCHES, STREAM_ADAPTERS, STREAM_ORDER };
 
 /* A switch (n = 0) or its n-th adapter. */
 struct item {
-	uint32_t site;
-	uint32_t n;
+	uint32_t site, n;
 };
 
 struct build {
 	const struct dl_torus_plan *plan;
 	const struct dl_log *log;
+	struct dl_arena arena; /* of the arrays */
 	struct dl_fabric *f;
 	struct dl_torus_config *c;
 	uint32_t nsites;
-	uint32_t nports;			/* of a switch */
-	uint32_t first_slot[DL_TORUS_DIRS + 1]; /* of a direction, the hosts */
-	bool *dead;				/* by site */
-	uint8_t *cables;    /* by site * DL_TORUS_DIMS + d, towards +d */
-	struct item *items; /* live nodes, in the fabric's order */
+	uint32_t nports;	       /* of a switch */
+	uint32_t first_slot[DIRS + 1]; /* of a direction, the hosts */
+	bool *dead;		       /* by site */
+	uint8_t *cables;	       /* by site * DIMS + d, towards +d */
+	struct item *items;	       /* live nodes, in the fabric's order */
 	uint32_t nitems;
-	uint32_t *node;	     /* by site * (hosts + 1) + n */
-	uint64_t *guid;	     /* likewise */
-	uint64_t *site_guid; /* of switches */
-	uint8_t *port;	     /* port number by slot, switch after switch */
+	uint32_t *node;		  /* by site * (hosts + 1) + n */
+	uint64_t *guid, *ca_guid; /* by site; by site * hosts + n - 1 */
+	uint8_t *port;		  /* port number by slot, switch after switch */
 };
 
 /* ---- the plan ---------------------------------------------------------- */
@@ -71,43 +68,38 @@ struct build {
 static int check_plan(struct build *b)
 {
 	const struct dl_torus_plan *p = b->plan;
-	uint64_t ports = 0;
-	uint64_t nodes = (uint64_t)b->nsites * (p->hosts + 1);
+	uint64_t nodes = (uint64_t)b->nsites * (p->hosts + 1), ports = 0;
 
-	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		b->first_slot[dir] = ports;
 		if (p->grid.radix[dl_torus_dir_dim(dir)] > 1)
 			ports += p->parallel;
 	}
-	b->first_slot[DL_TORUS_DIRS] = ports;
+	b->first_slot[DIRS] = ports;
 	ports += p->hosts;
-	if (ports > DL_FABRIC_MAX_PORTS) {
+	if (ports > DL_FABRIC_MAX_PORTS)
 		dl_log(b->log, DL_LOG_ERROR,
-		       "%" PRIu32 " adapters and %" PRIu32
+		       "%u adapters and %u"
 		       " cables a direction take %" PRIu64
 		       " ports of a switch, which has at most %d",
 		       p->hosts, p->parallel, ports, DL_FABRIC_MAX_PORTS);
-		return -EINVAL;
-	}
-	if (nodes > DL_FABRIC_MAX_LID) {
+	else if (nodes > DL_FABRIC_MAX_LID)
 		dl_log(b->log, DL_LOG_ERROR,
-		       "%" PRIu32 " switches with %" PRIu32
+		       "%u switches with %u"
 		       " adapters each are more than the %d nodes that a "
 		       "subnet has LIDs for",
 		       b->nsites, p->hosts, DL_FABRIC_MAX_LID);
-		return -EINVAL;
-	}
 	b->nports = ports < MIN_PORTS ? MIN_PORTS : ports;
-	return 0;
+	return ports > DL_FABRIC_MAX_PORTS || nodes > DL_FABRIC_MAX_LID ?
+		     -EINVAL :
+		     0;
 }
 
 static int fail_hop(struct build *b, const struct dl_torus_failed_hop *h)
 {
 	const struct dl_torus_grid *g = &b->plan->grid;
+	uint32_t next = dl_torus_site_next(g, h->site, h->dir), c[DIMS];
 	unsigned int dim = dl_torus_dir_dim(h->dir);
-	uint32_t next = dl_torus_site_next(g, h->site, h->dir);
-	uint32_t lower = h->dir == dl_torus_dir(dim, true) ? next : h->site;
-	uint32_t c[DL_TORUS_DIMS];
 	uint8_t *cables;
 
 	dl_torus_site_coord(g, h->site, c);
@@ -118,7 +110,7 @@ static int fail_hop(struct build *b, const struct dl_torus_failed_hop *h)
 		       c[0], c[1], c[2], h->dir & 1 ? '-' : '+', 'x' + dim);
 		return -EINVAL;
 	}
-	cables = &b->cables[lower * DL_TORUS_DIMS + dim];
+	cables = &b->cables[(h->dir & 1 ? next : h->site) * DIMS + dim];
 	if (h->cables > *cables) {
 		dl_log(b->log, DL_LOG_ERROR,
 		       "cannot fail %u cables from (%u,%u,%u) in direction "
@@ -137,7 +129,7 @@ static int apply_failures(struct build *b)
 	uint32_t live = b->nsites;
 	int err = 0;
 
-	memset(b->cables, p->parallel, (size_t)b->nsites * DL_TORUS_DIMS);
+	memset(b->cables, p->parallel, (size_t)b->nsites * DIMS);
 	for (uint32_t i = 0; i < p->nfailed_sites; i++) {
 		live -= !b->dead[p->failed_sites[i]];
 		b->dead[p->failed_sites[i]] = true;
@@ -153,192 +145,156 @@ static int apply_failures(struct build *b)
 
 /* ---- order, GUIDs, port numbers ---------------------------------------- */
 
-static uint32_t item_index(const struct build *b, uint32_t site, uint32_t n)
+/* Put an array of small elements in a random order, if that is asked for. */
+static void scramble(const struct build *b, struct dl_random *r, void *array,
+		     size_t size, uint32_t n)
 {
-	return site * (b->plan->hosts + 1) + n;
+	char *at = array, swap[sizeof(struct item)];
+
+	for (; b->plan->scramble && n > 1; n--) {
+		char *a = at + (n - 1) * size;
+		char *c = at + dl_random_below(r, n) * size;
+
+		memcpy(swap, a, size);
+		memcpy(a, c, size);
+		memcpy(c, swap, size);
+	}
+}
+
+static struct dl_random stream(const struct build *b, uint32_t number)
+{
+	return (struct dl_random){ b->plan->seed, number, 0 };
 }
 
 static void list_items(struct build *b)
 {
-	uint32_t n, k;
+	struct dl_random r = stream(b, STREAM_ORDER);
+	uint32_t k = 0;
 
 	for (uint32_t site = 0; site < b->nsites; site++) {
 		if (b->dead[site])
 			continue;
-		for (n = 1; n <= b->plan->hosts; n++)
+		for (uint32_t n = 1; n <= b->plan->hosts; n++)
 			b->items[b->nitems++] = (struct item){ site, n };
 		b->items[b->nitems++] = (struct item){ site, 0 };
 	}
-	if (b->plan->scramble) {
-		struct dl_random r = { b->plan->seed, STREAM_ORDER, 0 };
-
-		for (n = b->nitems; n > 1; n--) {
-			struct item last = b->items[n - 1];
-
-			k = dl_random_below(&r, n);
-			b->items[n - 1] = b->items[k];
-			b->items[k] = last;
-		}
-	}
+	scramble(b, &r, b->items, sizeof(*b->items), b->nitems);
 	/* An adapter first, if there is one. */
-	for (k = 0; k < b->nitems; k++) {
+	while (k < b->nitems && !b->items[k].n)
+		k++;
+	if (k < b->nitems) {
 		struct item first = b->items[0];
 
-		if (!b->items[k].n)
-			continue;
 		b->items[0] = b->items[k];
 		b->items[k] = first;
-		break;
 	}
 }
 
-static uint64_t plain_guid(const struct build *b, uint32_t site, uint32_t n)
+static uint64_t guid_of(const struct build *b, uint32_t site, uint32_t n)
 {
-	uint32_t c[DL_TORUS_DIMS];
+	uint32_t c[DIMS];
 
 	dl_torus_site_coord(&b->plan->grid, site, c);
 	return (n ? UINT64_C(0xd2) : UINT64_C(0xd1)) << 48 |
 	       (uint64_t)c[0] << 32 | c[1] << 24 | c[2] << 16 | n << 8;
 }
 
-/* Exchange the GUIDs of all switches, or of all adapters, at random. */
-static void shuffle_guids(struct build *b, bool adapters)
+static void number_items(struct build *b)
 {
-	struct dl_random r = { b->plan->seed,
-			       adapters ? STREAM_ADAPTERS : STREAM_SWITCHES,
-			       0 };
-	uint32_t each = adapters ? b->plan->hosts : 1;
-
-	for (uint32_t i = b->nsites * each; i > 1; i--) {
-		uint32_t k = dl_random_below(&r, i);
-		uint32_t at = item_index(b, (i - 1) / each,
-					 (i - 1) % each + adapters);
-		uint32_t other = item_index(b, k / each, k % each + adapters);
-		uint64_t guid = b->guid[at];
-
-		b->guid[at] = b->guid[other];
-		b->guid[other] = guid;
-	}
-}
-
-static void name_items(struct build *b)
-{
-	for (uint32_t site = 0; site < b->nsites; site++)
-		for (uint32_t n = 0; n <= b->plan->hosts; n++)
-			b->guid[item_index(b, site, n)] =
-				plain_guid(b, site, n);
-	if (b->plan->scramble) {
-		shuffle_guids(b, false);
-		if (b->plan->hosts)
-			shuffle_guids(b, true);
-	}
-	for (uint32_t site = 0; site < b->nsites; site++)
-		b->site_guid[site] = b->guid[item_index(b, site, 0)];
-}
-
-static void number_ports(struct build *b)
-{
-	struct dl_random r = { b->plan->seed, STREAM_PORTS, 0 };
+	struct dl_random switches = stream(b, STREAM_SWITCHES);
+	struct dl_random adapters = stream(b, STREAM_ADAPTERS);
+	struct dl_random ports = stream(b, STREAM_PORTS);
+	uint32_t hosts = b->plan->hosts;
 
 	for (uint32_t site = 0; site < b->nsites; site++) {
 		uint8_t *port = b->port + (size_t)site * b->nports;
 
+		b->guid[site] = guid_of(b, site, 0);
+		for (uint32_t n = 0; n < hosts; n++)
+			b->ca_guid[site * hosts + n] = guid_of(b, site, n + 1);
 		for (uint32_t i = 0; i < b->nports; i++)
 			port[i] = i + 1;
-		for (uint32_t i = b->nports; b->plan->scramble && i > 1; i--) {
-			uint32_t k = dl_random_below(&r, i);
-			uint8_t last = port[i - 1];
-
-			port[i - 1] = port[k];
-			port[k] = last;
-		}
+		scramble(b, &ports, port, 1, b->nports);
 	}
+	scramble(b, &switches, b->guid, sizeof(*b->guid), b->nsites);
+	scramble(b, &adapters, b->ca_guid, sizeof(*b->ca_guid),
+		 b->nsites * hosts);
 }
 
 /* ---- the fabric -------------------------------------------------------- */
 
-static int add_items(struct build *b)
+static uint32_t *node_of(const struct build *b, uint32_t site, uint32_t n)
 {
-	for (uint32_t i = 0; i < b->nitems; i++) {
-		uint32_t site = b->items[i].site, n = b->items[i].n;
-		uint32_t at = item_index(b, site, n);
-		uint32_t c[DL_TORUS_DIMS];
-		char name[32];
-		int err, len;
+	return &b->node[site * (b->plan->hosts + 1) + n];
+}
 
-		dl_torus_site_coord(&b->plan->grid, site, c);
-		len = snprintf(name, sizeof(name), "%c_%u_%u_%u", n ? 'H' : 'S',
-			       c[0], c[1], c[2]);
-		if (n)
-			snprintf(name + len, sizeof(name) - len, "_%u", n);
-		err = dl_fabric_add_node(b->f,
-					 n ? DL_FABRIC_CA : DL_FABRIC_SWITCH,
-					 n ? 1 : b->nports, b->guid[at], name,
-					 &b->node[at]);
-		if (!err)
-			err = dl_fabric_set_desc(b->f, b->node[at], name);
-		if (err)
-			return err;
-		/* End ports: the GUIDs that ibsim derives, too. */
-		b->f->ports[b->f->nodes[b->node[at]].first_port + !!n].guid =
-			b->guid[at] + !!n;
-	}
-	return 0;
+static int add_item(struct build *b, uint32_t site, uint32_t n)
+{
+	uint64_t guid = n ? b->ca_guid[site * b->plan->hosts + n - 1] :
+			    b->guid[site];
+	uint32_t c[DIMS], *node = node_of(b, site, n);
+	char name[32];
+	int err, len;
+
+	dl_torus_site_coord(&b->plan->grid, site, c);
+	len = snprintf(name, sizeof(name), "%c_%u_%u_%u", n ? 'H' : 'S', c[0],
+		       c[1], c[2]);
+	if (n)
+		snprintf(name + len, sizeof(name) - len, "_%u", n);
+	err = dl_fabric_add_node(b->f, n ? DL_FABRIC_CA : DL_FABRIC_SWITCH,
+				 n ? 1 : b->nports, guid, name, node);
+	if (!err)
+		err = dl_fabric_set_desc(b->f, *node, name);
+	/* End ports: the GUIDs that ibsim derives, too. */
+	if (!err)
+		b->f->ports[b->f->nodes[*node].first_port + !!n].guid =
+			guid + !!n;
+	return err;
 }
 
 /* The index of a switch's port by its slot. */
 static uint32_t slot_port(const struct build *b, uint32_t site, uint32_t slot)
 {
-	uint32_t node = b->node[item_index(b, site, 0)];
-
-	return b->f->nodes[node].first_port +
+	return b->f->nodes[*node_of(b, site, 0)].first_port +
 	       b->port[(size_t)site * b->nports + slot];
 }
 
 static int add_cables(struct build *b, uint32_t site)
 {
+	const uint32_t *slot = b->first_slot;
 	int err = 0;
 
-	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
-		unsigned int dir = dl_torus_dir(dim, false);
+	for (unsigned int dir = 0; dir < DIRS; dir += 2) {
 		uint32_t next = dl_torus_site_next(&b->plan->grid, site, dir);
-		uint32_t n = b->cables[site * DL_TORUS_DIMS + dim];
+		uint32_t n = b->cables[site * DIMS + dl_torus_dir_dim(dir)];
 
 		if (next == DL_NONE || b->dead[next])
 			continue;
 		for (uint32_t k = 0; !err && k < n; k++)
 			err = dl_fabric_connect(
-				b->f,
-				slot_port(b, site, b->first_slot[dir] + k),
-				slot_port(b, next,
-					  b->first_slot[dl_torus_opposite(dir)] +
-						  k));
+				b->f, slot_port(b, site, slot[dir] + k),
+				slot_port(b, next, slot[dir + 1] + k));
 	}
-	for (uint32_t n = 1; !err && n <= b->plan->hosts; n++) {
-		uint32_t node = b->node[item_index(b, site, n)];
-		uint32_t slot = b->first_slot[DL_TORUS_DIRS] + n - 1;
-
-		err = dl_fabric_connect(b->f, slot_port(b, site, slot),
-					b->f->nodes[node].first_port + 1);
-	}
+	for (uint32_t n = 1; !err && n <= b->plan->hosts; n++)
+		err = dl_fabric_connect(
+			b->f, slot_port(b, site, slot[DIRS] + n - 1),
+			b->f->nodes[*node_of(b, site, n)].first_port + 1);
 	return err;
 }
 
 static int build_fabric(struct build *b)
 {
-	int err;
+	int err = dl_fabric_new(&b->f);
 
 	list_items(b);
-	name_items(b);
-	number_ports(b);
-	err = add_items(b);
+	number_items(b);
+	for (uint32_t i = 0; !err && i < b->nitems; i++)
+		err = add_item(b, b->items[i].site, b->items[i].n);
 	for (uint32_t site = 0; !err && site < b->nsites; site++)
 		if (!b->dead[site])
 			err = add_cables(b, site);
 	return err ? err : dl_fabric_finish(b->f, b->log);
 }
-
-/* ---- the configuration ------------------------------------------------- */
 
 static int build_config(struct build *b)
 {
@@ -346,7 +302,7 @@ static int build_config(struct build *b)
 	uint32_t group = p->parallel;
 	int err;
 
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
+	for (unsigned int d = 0; d < DIMS; d++)
 		if (p->grid.radix[d] == 2 && !p->grid.mesh[d])
 			group = 2 * p->parallel;
 	if (group < p->hosts + 1)
@@ -356,7 +312,7 @@ static int build_config(struct build *b)
 		return -ENOMEM;
 	if (group > b->c->portgroup_max_ports)
 		b->c->portgroup_max_ports = group;
-	err = dl_torus_choose_seeds(&p->grid, b->dead, b->cables, b->site_guid,
+	err = dl_torus_choose_seeds(&p->grid, b->dead, b->cables, b->guid,
 				    MAX_SEEDS, b->c);
 	if (!err && !b->c->nseeds)
 		dl_log(b->log, DL_LOG_WARNING,
@@ -367,20 +323,21 @@ static int build_config(struct build *b)
 
 static int allocate(struct build *b)
 {
-	size_t nsites = b->nsites;
-	size_t nodes = nsites * (b->plan->hosts + 1);
+	size_t nsites = b->nsites, hosts = b->plan->hosts;
+	size_t nodes = nsites * (hosts + 1);
+	struct dl_arena *a = &b->arena;
 
-	b->dead = calloc(nsites, sizeof(*b->dead));
-	b->cables = malloc(nsites * DL_TORUS_DIMS);
-	b->items = malloc(nodes * sizeof(*b->items));
-	b->node = malloc(nodes * sizeof(*b->node));
-	b->guid = malloc(nodes * sizeof(*b->guid));
-	b->site_guid = malloc(nsites * sizeof(*b->site_guid));
-	b->port = malloc(nsites * b->nports);
-	if (!b->dead || !b->cables || !b->items || !b->node || !b->guid ||
-	    !b->site_guid || !b->port)
-		return -ENOMEM;
-	return dl_fabric_new(&b->f);
+	b->dead = dl_arena_array(a, nsites, sizeof(*b->dead));
+	b->cables = dl_arena_array(a, nsites, DIMS);
+	b->items = dl_arena_array(a, nodes, sizeof(*b->items));
+	b->node = dl_arena_array(a, nodes, sizeof(*b->node));
+	b->guid = dl_arena_array(a, nsites, sizeof(*b->guid));
+	b->ca_guid = dl_arena_array(a, nodes, sizeof(*b->ca_guid));
+	b->port = dl_arena_array(a, nsites, b->nports);
+	return b->dead && b->cables && b->items && b->node && b->guid &&
+			       b->ca_guid && b->port ?
+		       0 :
+		       -ENOMEM;
 }
 
 int dl_torus_generate(const struct dl_torus_plan *plan,
@@ -390,9 +347,8 @@ int dl_torus_generate(const struct dl_torus_plan *plan,
 	struct build b = { .plan = plan,
 			   .log = log,
 			   .nsites = dl_torus_grid_sites(&plan->grid) };
-	int err;
+	int err = check_plan(&b);
 
-	err = check_plan(&b);
 	if (!err)
 		err = allocate(&b);
 	if (!err)
@@ -408,12 +364,6 @@ int dl_torus_generate(const struct dl_torus_plan *plan,
 		*fabric = b.f;
 		*config = b.c;
 	}
-	free(b.dead);
-	free(b.cables);
-	free(b.items);
-	free(b.node);
-	free(b.guid);
-	free(b.site_guid);
-	free(b.port);
+	dl_arena_free(&b.arena);
 	return err;
 }

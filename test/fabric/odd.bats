@@ -177,7 +177,7 @@ judged() {
 		"event_plugin_options=dump_dir=$T/snap"
 	sim ibnetdiscover >"$T/live.net"
 	for guid in "$LEAF" "$LAB" "$BEHIND" "$NAMELESS" "$GATEWAY"; do
-		log_count "dateline: switch $guid .*routed by way of" \
+		log_count "dateline: switch $guid .*routed via" \
 			>"$T/said"
 	done
 	wait_log 'routed a 5 x 4 x 2M torus: 40 of 45 switches'

@@ -24,7 +24,7 @@
 enum { UNKNOWN, WALKING, ARRIVES, FAILS };
 
 /* The switches whose packets to one LID arrive. */
-struct basin {
+struct reachable {
 	const struct dl_tables *t;
 	uint32_t *order; /* nearest to the destination first */
 	uint32_t norder;
@@ -36,7 +36,7 @@ struct basin {
 };
 
 struct counter {
-	struct basin own, other;
+	struct reachable own, other;
 	uint32_t *sources;  /* by switch: end ports that send from it */
 	uint32_t *next;	    /* by port index: switch at the far end */
 	uint64_t *common;   /* by port index: flows of common pairs */
@@ -45,7 +45,7 @@ struct counter {
 };
 
 /* The port index by which a switch sends the LID on, or DL_NONE. */
-static uint32_t way_out(const struct basin *b, uint32_t sw)
+static uint32_t way_out(const struct reachable *b, uint32_t sw)
 {
 	const struct dl_fabric *f = b->t->fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
@@ -63,7 +63,7 @@ static bool hands_over(const struct dl_fabric *f, uint32_t out, uint16_t lid)
 }
 
 /* Walk from one switch to the destination, or to what is known. */
-static void walk(struct basin *b, uint32_t sw, uint16_t lid)
+static void walk(struct reachable *b, uint32_t sw, uint16_t lid)
 {
 	const struct dl_fabric *f = b->t->fabric;
 	uint32_t n = 0, out;
@@ -92,7 +92,7 @@ static void walk(struct basin *b, uint32_t sw, uint16_t lid)
 	}
 }
 
-static void turn_block(struct basin *b, uint32_t lid)
+static void turn_block(struct reachable *b, uint32_t lid)
 {
 	uint32_t s, i, n = b->t->fabric->nswitches;
 
@@ -102,7 +102,7 @@ static void turn_block(struct basin *b, uint32_t lid)
 				b->t->lft[s * (size_t)b->t->stride + lid + i];
 }
 
-static void fill(struct basin *b, uint16_t lid)
+static void fill(struct reachable *b, uint16_t lid)
 {
 	uint32_t s;
 
@@ -156,50 +156,42 @@ static void count_lid(struct counter *c, uint16_t lid, struct dl_tables_load *l)
 	}
 }
 
-static int basin_init(struct basin *b, const struct dl_tables *t,
-		      const uint32_t *next)
+static int reachable_init(struct reachable *b, struct dl_arena *arena,
+			  const struct dl_tables *t, const uint32_t *next)
 {
 	uint32_t n = t->fabric->nswitches + 1;
 
 	b->t = t;
 	b->next = next;
-	b->columns = malloc(BLOCK * (size_t)n);
-	b->order = malloc(n * sizeof(*b->order));
-	b->walk = malloc(n * sizeof(*b->walk));
-	b->state = malloc(n);
+	b->columns = dl_arena_array(arena, n, BLOCK);
+	b->order = dl_arena_array(arena, n, sizeof(*b->order));
+	b->walk = dl_arena_array(arena, n, sizeof(*b->walk));
+	b->state = dl_arena_alloc(arena, n);
 	return b->order && b->walk && b->state && b->columns ? 0 : -ENOMEM;
 }
 
-static void basin_release(struct basin *b)
-{
-	free(b->order);
-	free(b->walk);
-	free(b->state);
-	free(b->columns);
-}
-
-static int counter_init(struct counter *c, const struct dl_tables *t,
+static int counter_init(struct counter *c, struct dl_arena *arena,
+			const struct dl_tables *t,
 			const struct dl_tables *other)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t p, s;
 	int err;
 
-	c->next = malloc((f->nports + 1) * sizeof(*c->next));
-	if (!c->next)
+	c->next = dl_arena_array(arena, f->nports, sizeof(*c->next));
+	c->sources = dl_arena_array(arena, f->nswitches, sizeof(*c->sources));
+	c->gathered = dl_arena_array(arena, f->nswitches, sizeof(*c->gathered));
+	c->common = dl_arena_array(arena, f->nports, sizeof(*c->common));
+	if (!c->next || !c->sources || !c->gathered || !c->common)
 		return -ENOMEM;
-	for (p = 0; p < f->nports; p++)
+	err = reachable_init(&c->own, arena, t, c->next);
+	if (!err && other)
+		err = reachable_init(&c->other, arena, other, c->next);
+	if (err)
+		return err;
+	for (p = 0; p < f->nports; p++) {
 		c->next[p] = f->ports[p].num ? dl_fabric_peer_switch(f, p) :
 					       DL_NONE;
-	err = basin_init(&c->own, t, c->next);
-	if (!err && other)
-		err = basin_init(&c->other, other, c->next);
-	c->sources = calloc(f->nswitches + 1, sizeof(*c->sources));
-	c->gathered = malloc((f->nswitches + 1) * sizeof(*c->gathered));
-	c->common = calloc(f->nports + 1, sizeof(*c->common));
-	if (err || !c->sources || !c->gathered || !c->common)
-		return -ENOMEM;
-	for (p = 0; p < f->nports; p++) {
 		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p))
 			continue;
 		s = dl_fabric_access_switch(f, p);
@@ -215,14 +207,17 @@ int dl_tables_load_count(const struct dl_tables *t,
 {
 	const struct dl_fabric *f = t->fabric;
 	struct dl_tables_load l = { 0 };
+	struct dl_arena arena = { 0 };
 	struct counter c = { 0 };
 	uint32_t lid, p;
-	int err = counter_init(&c, t, other);
+	int err = counter_init(&c, &arena, t, other);
 
 	l.flows = calloc(f->nports + 1, sizeof(*l.flows));
 	if (!l.flows)
 		err = -ENOMEM;
-	for (lid = 0; !err && lid <= f->top_lid; lid++) {
+	if (err)
+		goto out;
+	for (lid = 0; lid <= f->top_lid; lid++) {
 		if (lid % BLOCK == 0) {
 			turn_block(&c.own, lid);
 			if (other)
@@ -231,22 +226,17 @@ int dl_tables_load_count(const struct dl_tables *t,
 		if (lid && f->lid_port[lid] != DL_NONE)
 			count_lid(&c, lid, &l);
 	}
-	for (p = 0; !err && p < f->nports; p++) {
+	for (p = 0; p < f->nports; p++) {
 		if (l.flows[p] > l.busiest)
 			l.busiest = l.flows[p];
 		if (c.common[p] > l.common_busiest)
 			l.common_busiest = c.common[p];
 	}
-	basin_release(&c.own);
-	basin_release(&c.other);
-	free(c.sources);
-	free(c.next);
-	free(c.common);
-	free(c.gathered);
-	if (err)
-		dl_tables_load_release(&l);
-	else
-		*out = l;
+	*out = l;
+	l.flows = NULL;
+out:
+	dl_arena_free(&arena);
+	free(l.flows);
 	return err;
 }
 

@@ -8,9 +8,7 @@ libdlroute_la_SOURCES += \
 libdlread_la_SOURCES += \
 	lib/tables/internal.h \
 	lib/tables/read.c \
-	lib/tables/read_fdbs.c \
 	lib/tables/read_lfts.c \
 	lib/tables/read_psl.c \
-	lib/tables/read_sl2vl.c \
-	lib/tables/read_vlarb.c \
+	lib/tables/read_maps.c \
 	lib/tables/snapshot_read.c

@@ -1,50 +1,124 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the readers of dumps share; see internal.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tables/internal.h"
 
-int dl_tables_read_switch(struct dl_text *text, const struct dl_fabric *f,
-			  uint32_t *sw)
+static bool says_something(struct dl_text *text)
+{
+	return !dl_text_at_end(text) &&
+	       (*text->at != '#' || !strncmp(text->at, "#port", 5));
+}
+
+int dl_tables_dump_read(struct dl_tables_dump *d, FILE *from, const char *name,
+			const struct dl_log *log,
+			int (*line)(struct dl_tables_dump *d))
+{
+	int err, state = 0;
+
+	d->sw = DL_NONE;
+	d->met = calloc(d->f->nswitches + 1, 1);
+	err = d->met ? 0 : -ENOMEM;
+	dl_text_begin(&d->text, from, name, log);
+	while (!err && (state = dl_text_next(&d->text)) > 0)
+		if (says_something(&d->text))
+			err = line(d);
+	dl_text_end(&d->text);
+	free(d->met);
+	return err < 0 ? err : state < 0 ? state : 0;
+}
+
+int dl_tables_dump_word(struct dl_tables_dump *d, const char *word)
+{
+	char what[64];
+
+	if (dl_text_take_string(&d->text, word))
+		return 0;
+	snprintf(what, sizeof(what), "\"%s\"", word);
+	return dl_text_expected(&d->text, what);
+}
+
+int dl_tables_dump_fields(struct dl_tables_dump *d,
+			  const struct dl_tables_field *fields, unsigned int n,
+			  uint64_t *values)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < n; i++) {
+		if (fields[i].before)
+			err = dl_tables_dump_word(d, fields[i].before);
+		if (!err)
+			err = dl_text_number(&d->text, fields[i].base,
+					     fields[i].max, fields[i].what,
+					     &values[i]);
+	}
+	return err;
+}
+
+int dl_tables_dump_node(struct dl_tables_dump *d, uint32_t *node)
 {
 	uint64_t guid;
-	uint32_t node;
-	int err =
-		dl_text_number(text, 16, UINT64_MAX, "a switch's GUID", &guid);
+	int err = dl_text_number(&d->text, 16, UINT64_MAX, "a node's GUID",
+				 &guid);
 
 	if (err)
 		return err;
-	node = dl_fabric_find_guid(f, guid);
-	if (node == DL_NONE)
-		return dl_text_error(text,
+	*node = dl_fabric_find_guid(d->f, guid);
+	if (*node == DL_NONE)
+		return dl_text_error(&d->text,
 				     "the fabric has no node with the GUID "
 				     "0x%016" PRIx64,
 				     guid);
-	if (!dl_fabric_is_switch(f, node))
-		return dl_text_error(text, "0x%016" PRIx64 " is no switch",
-				     guid);
-	*sw = f->nodes[node].sw;
 	return 0;
 }
 
-int dl_tables_read_port(struct dl_text *text, const struct dl_fabric_node *n,
-			int base, unsigned int *port)
+int dl_tables_dump_switch(struct dl_tables_dump *d)
+{
+	uint32_t node;
+	int err = dl_tables_dump_node(d, &node);
+
+	if (err)
+		return err;
+	if (!dl_fabric_is_switch(d->f, node))
+		return dl_text_error(&d->text, "0x%016" PRIx64 " is no switch",
+				     d->f->nodes[node].guid);
+	d->sw = d->f->nodes[node].sw;
+	return 0;
+}
+
+int dl_tables_dump_table(struct dl_tables_dump *d)
+{
+	int err = dl_tables_dump_switch(d);
+
+	if (!err && d->met[d->sw]++)
+		err = dl_text_error(&d->text, "a second table for this switch");
+	return err;
+}
+
+int dl_tables_dump_port(struct dl_tables_dump *d,
+			const struct dl_fabric_node *n, int base,
+			unsigned int *port)
 {
 	uint64_t value;
-	int err =
-		dl_text_number(text, base, UINT64_MAX, "a port number", &value);
+	int err = dl_text_number(&d->text, base, UINT64_MAX, "a port number",
+				 &value);
 
 	if (err)
 		return err;
 	if (value > n->nports)
-		return dl_text_error(text,
+		return dl_text_error(&d->text,
 				     "port %" PRIu64 " of a node with %u ports",
 				     value, n->nports);
 	*port = value;
 	return 0;
 }
 
-int dl_tables_read_end(struct dl_text *text)
+int dl_tables_dump_end(struct dl_tables_dump *d)
 {
-	return dl_text_at_end(text) ? 0 : dl_text_expected(text, "end of line");
+	return dl_text_at_end(&d->text) ?
+		       0 :
+		       dl_text_expected(&d->text, "end of line");
 }

@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading opensm-lfts.dump: unicast forwarding tables, and with them the
- * owners of all LIDs.
+ * Reading forwarding tables: opensm-lfts.dump, opensm.fdbs and opensm.mcfdbs.
  *
  *   Unicast lids [0-60] of switch Lid 1 guid 0x0000000000200000 ('name'):
  *   0x0007 007 # Channel Adapter portguid 0x0000000020400001: 'name'
  *   60 lids dumped
  *
  * A block per switch, a line per LID.  UNREACHABLE instead of the port number
- * is a LID without a way.  The count at the end of each block tells a whole
- * dump from one that was cut off.
+ * is a LID without a route.  The count at the end of each block tells a whole
+ * dump from one that was cut off.  The other two have ibdmchk's form:
  *
- * Nothing else in a folder of OpenSM's dumps says how many LIDs each port
- * has, and a netlist may have none: dl_tables_read_lids() takes them from the first
- * block, before tables of the right size can be made.
+ *   dump_ucast_routes: Switch 0x0000000000200000
+ *   LID    : Port : Hops : Optimal
+ *   0x0007 : 007  : 01   : yes
+ *   0x0008 : UNREACHABLE
+ *
+ *   Switch 0x0000000000200000
+ *   LID    : Out Port(s)
+ *   0xC000 : 0x003  0x005
+ *
+ * What OpenSM says after the port (hops, whether it likes the route) is passed
+ * over.
+ *
+ * Nothing else in a directory of OpenSM's dumps says how many LIDs each port
+ * has, and a netlist may have none: dl_tables_read_lids() takes them from the
+ * first block, before tables of the right size can be made.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,11 +35,58 @@
 
 #include "tables/internal.h"
 
-static int read_head(struct dl_text *text, const struct dl_fabric *f,
-		     uint32_t *sw)
+#define LAST_MLID 0xFFFE
+
+/* A port number, or UNREACHABLE, of a LID at the present switch. */
+static int read_route(struct dl_tables_dump *d, uint32_t lid, uint8_t *port)
 {
+	uint64_t number = DL_TABLES_NO_PORT;
+	int err = 0;
+
+	if (!dl_text_take_string(&d->text, "UNREACHABLE"))
+		err = dl_text_number(&d->text, 10, DL_TABLES_NO_PORT,
+				     "a port number", &number);
+	if (!err && d->t && lid > d->t->top_lid && number != DL_TABLES_NO_PORT)
+		err = dl_text_error(&d->text,
+				    "LID 0x%04x is above 0x%04x, the highest "
+				    "in the fabric",
+				    lid, d->t->top_lid);
+	*port = number;
+	return err;
+}
+
+static int set_route(struct dl_tables_dump *d, uint32_t lid, uint8_t port)
+{
+	uint8_t *entry;
+
+	if (lid > d->t->top_lid) /* unreachable, and in no table */
+		return 0;
+	entry = &d->t->lft[d->sw * (size_t)d->t->stride + lid];
+	if (*entry != DL_TABLES_NO_PORT && *entry != port)
+		return dl_text_error(&d->text,
+				     "LID 0x%04x a second time, with another "
+				     "port",
+				     lid);
+	*entry = port;
+	return 0;
+}
+
+/* ---- opensm-lfts.dump -------------------------------------------------- */
+
+struct lfts {
+	struct dl_tables_dump d;
+	uint32_t lines;	 /* read of the present block */
+	uint32_t *owner; /* reading LIDs: end ports in order of GUID */
+	uint32_t nowners;
+	struct dl_fabric *f; /* and where to put them */
+};
+
+static int read_head(struct lfts *x)
+{
+	struct dl_text *text = &x->d.text;
 	char *guid;
 
+	x->lines = 0;
 	if (!dl_text_take_string(text, "Unicast lids"))
 		return dl_text_expected(text, "\"Unicast lids ... of switch\"");
 	guid = strstr(text->at, " guid ");
@@ -34,181 +94,127 @@ static int read_head(struct dl_text *text, const struct dl_fabric *f,
 		return dl_text_error(text, "expected \"guid\" and the switch's "
 					   "GUID");
 	text->at = guid + strlen(" guid ");
-	return dl_tables_read_switch(text, f, sw);
+	return dl_tables_dump_table(&x->d);
 }
 
-/*
- * One line inside a block.  1: *lid and *port were read, the comment follows;
- * 0: the block ends, after `lines` lines; negative: an error.
- */
-static int read_entry(struct dl_text *text, uint32_t lines, uint16_t *lid,
-		      uint8_t *port)
+/* "60 lids dumped" */
+static int read_count(struct lfts *x)
 {
+	static const struct dl_tables_field count[] = {
+		{ NULL, 10, UINT32_MAX, "a LID, or the number of LIDs dumped" },
+	};
 	uint64_t number;
+	int err = DL_TABLES_FIELDS(&x->d, count, &number);
+
+	if (!err)
+		err = dl_tables_dump_word(&x->d, "lids dumped");
+	if (!err && number != x->lines)
+		err = dl_text_error(&x->d.text,
+				    "%" PRIu64 " LIDs announced, %u read",
+				    number, x->lines);
+	x->d.sw = DL_NONE;
+	return err;
+}
+
+static int read_lid(struct lfts *x, uint64_t *lid, uint8_t *port)
+{
+	int err = dl_text_number(&x->d.text, 16, DL_FABRIC_MAX_LID,
+				 "a unicast LID", lid);
+
+	x->lines++;
+	return err ? err : read_route(&x->d, *lid, port);
+}
+
+static int read_lfts_line(struct dl_tables_dump *d)
+{
+	struct lfts *x = (struct lfts *)d;
+	uint64_t lid;
+	uint8_t port;
 	int err;
 
-	if (strncmp(text->at, "0x", 2)) {
-		err = dl_text_number(text, 10, UINT32_MAX,
-				     "a LID, or the number of LIDs dumped",
-				     &number);
-		if (err)
-			return err;
-		if (!dl_text_take_string(text, "lids dumped"))
-			return dl_text_expected(text, "\"lids dumped\"");
-		if (number != lines)
-			return dl_text_error(text,
-					     "%" PRIu64 " LIDs announced, %u "
-					     "read",
-					     number, lines);
-		return 0;
-	}
-	err = dl_text_number(text, 16, DL_FABRIC_MAX_LID, "a unicast LID",
-			     &number);
-	if (err)
-		return err;
-	*lid = number;
-	*port = DL_TABLES_NO_PORT;
-	if (dl_text_take_string(text, "UNREACHABLE"))
-		return 1;
-	err = dl_text_number(text, 10, DL_TABLES_NO_PORT, "a port number",
-			     &number);
-	if (err)
-		return err;
-	*port = number;
-	return 1;
-}
-
-/* The next line that is not empty.  As dl_text_next(). */
-static int next_line(struct dl_text *text)
-{
-	int state;
-
-	do
-		state = dl_text_next(text);
-	while (state > 0 && dl_text_at_end(text));
-	return state;
-}
-
-static int cut_off(const struct dl_text *text)
-{
-	return dl_text_error(text, "the file ends inside a switch's table: "
-				   "expected \"... lids dumped\"");
-}
-
-static int read_block(struct dl_text *text, struct dl_tables *t, uint32_t sw)
-{
-	uint8_t *row = t->lft + sw * (size_t)t->stride;
-	uint32_t lines = 0;
-	int state;
-
-	while ((state = next_line(text)) > 0) {
-		uint16_t lid = 0;
-		uint8_t port = DL_TABLES_NO_PORT;
-		int err = read_entry(text, lines, &lid, &port);
-
-		if (err <= 0)
-			return err;
-		if (lid > t->top_lid)
-			return dl_text_error(text,
-					     "LID 0x%04x is above 0x%04x, the "
-					     "highest in the fabric",
-					     lid, t->top_lid);
-		if (row[lid] != DL_TABLES_NO_PORT && row[lid] != port)
-			return dl_text_error(text,
-					     "LID 0x%04x a second time, with "
-					     "another port",
-					     lid);
-		row[lid] = port;
-		lines++;
-	}
-	return state ? state : cut_off(text);
+	if (d->sw == DL_NONE)
+		return read_head(x);
+	if (strncmp(d->text.at, "0x", 2))
+		return read_count(x);
+	err = read_lid(x, &lid, &port);
+	return err ? err : set_route(d, lid, port);
 }
 
 int dl_tables_read_lfts(struct dl_tables *t, FILE *from, const char *name,
 			const struct dl_log *log)
 {
-	uint8_t *met = calloc(t->fabric->nswitches + 1, 1);
-	struct dl_text text;
-	int err = met ? 0 : -ENOMEM, state = 0;
+	struct lfts x = { .d = { .t = t, .f = t->fabric } };
+	int err = dl_tables_dump_read(&x.d, from, name, log, read_lfts_line);
 
-	dl_text_begin(&text, from, name, log);
-	while (!err && (state = next_line(&text)) > 0) {
-		uint32_t sw;
-
-		err = read_head(&text, t->fabric, &sw);
-		if (!err && met[sw])
-			err = dl_text_error(&text,
-					    "a second table for this switch");
-		if (err)
-			break;
-		met[sw] = 1;
-		err = read_block(&text, t, sw);
-	}
-	dl_text_end(&text);
-	free(met);
-	return err ? err : state;
+	if (!err && x.d.sw != DL_NONE)
+		err = dl_text_error(&x.d.text,
+				    "the file ends inside a switch's table: "
+				    "expected \"... lids dumped\"");
+	return err;
 }
 
 /* ---- owners of LIDs ---------------------------------------------------- */
 
-struct end_guid {
-	uint64_t guid;
-	uint32_t port;
-};
-
-static int by_guid(const void *a, const void *b)
+static uint64_t end_guid(const struct dl_fabric *f, uint32_t port)
 {
-	const struct end_guid *x = a, *y = b;
+	const struct dl_fabric_port *p = &f->ports[port];
 
-	return (x->guid > y->guid) - (x->guid < y->guid);
+	return p->guid || p->num ? p->guid : f->nodes[p->node].guid;
+}
+
+static int by_guid(const void *a, const void *b, void *fabric)
+{
+	uint64_t x = end_guid(fabric, *(const uint32_t *)a);
+	uint64_t y = end_guid(fabric, *(const uint32_t *)b);
+
+	return (x > y) - (x < y);
 }
 
 /* All end ports in order of GUID. */
-static int list_ends(const struct dl_fabric *f, struct end_guid **out,
-		     uint32_t *nout)
+static int list_owners(struct lfts *x)
 {
-	struct end_guid *ends = malloc((f->nports + 1) * sizeof(*ends));
-	uint32_t n = 0;
+	struct dl_fabric *f = x->f;
 
-	if (!ends)
+	x->owner = malloc((f->nports + 1) * sizeof(*x->owner));
+	if (!x->owner)
 		return -ENOMEM;
-	for (uint32_t p = 0; p < f->nports; p++) {
-		uint64_t guid = f->ports[p].guid;
-
-		if (!guid && !f->ports[p].num)
-			guid = f->nodes[f->ports[p].node].guid;
-		if (guid && dl_fabric_is_end_port(f, p))
-			ends[n++] = (struct end_guid){ guid, p };
-	}
-	qsort(ends, n, sizeof(*ends), by_guid);
-	*out = ends;
-	*nout = n;
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (dl_fabric_is_end_port(f, p) && end_guid(f, p))
+			x->owner[x->nowners++] = p;
+	qsort_r(x->owner, x->nowners, sizeof(*x->owner), by_guid, f);
 	return 0;
 }
 
 /* The owner that a line's comment names, or DL_NONE when it names none. */
-static int read_owner(struct dl_text *text, const struct end_guid *ends,
-		      uint32_t n, uint32_t *owner)
+static int read_owner(struct lfts *x, uint32_t *owner)
 {
-	struct end_guid key = { 0 };
-	const struct end_guid *end;
+	struct dl_text *text = &x->d.text;
+	uint32_t low = 0, high = x->nowners;
 	char *at = strstr(text->at, " portguid ");
+	uint64_t guid;
 	int err;
 
 	*owner = DL_NONE;
 	if (!at)
 		return 0;
 	text->at = at + strlen(" portguid ");
-	err = dl_text_number(text, 16, UINT64_MAX, "a port's GUID", &key.guid);
+	err = dl_text_number(text, 16, UINT64_MAX, "a port's GUID", &guid);
 	if (err)
 		return err;
-	end = bsearch(&key, ends, n, sizeof(*ends), by_guid);
-	if (!end)
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (end_guid(x->f, x->owner[middle]) < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == x->nowners || end_guid(x->f, x->owner[low]) != guid)
 		return dl_text_error(text,
 				     "the fabric has no port with the GUID "
 				     "0x%016" PRIx64,
-				     key.guid);
-	*owner = end->port;
+				     guid);
+	*owner = x->owner[low];
 	return 0;
 }
 
@@ -216,10 +222,9 @@ static int read_owner(struct dl_text *text, const struct end_guid *ends,
  * Each port owns an aligned range of 2^LMC LIDs.  Ports that have a LID
  * already keep it; what the dump says must agree.
  */
-static int give_lid(const struct dl_text *text, struct dl_fabric *f,
-		    uint32_t owner, uint16_t lid)
+static int give_lid(struct lfts *x, uint32_t owner, uint16_t lid)
 {
-	struct dl_fabric_port *p = &f->ports[owner];
+	struct dl_fabric_port *p = &x->f->ports[owner];
 
 	if (!p->lid)
 		p->lid = lid;
@@ -228,43 +233,148 @@ static int give_lid(const struct dl_text *text, struct dl_fabric *f,
 		p->lmc++;
 	if (lid >= p->lid && lid < p->lid + (1u << p->lmc))
 		return 0;
-	return dl_text_error(text,
+	return dl_text_error(&x->d.text,
 			     "LID 0x%04x belongs to \"%s\" here, whose LIDs "
 			     "begin at 0x%04x in the fabric",
-			     lid, dl_fabric_node_name(f, p->node), p->lid);
+			     lid, dl_fabric_node_name(x->f, p->node), p->lid);
+}
+
+static int read_lids_line(struct dl_tables_dump *d)
+{
+	struct lfts *x = (struct lfts *)d;
+	uint64_t lid;
+	uint32_t owner;
+	uint8_t port;
+	int err;
+
+	if (d->sw == DL_NONE)
+		return read_head(x);
+	if (strncmp(d->text.at, "0x", 2)) {
+		err = read_count(x);
+		return err ? err : 1; /* one switch's table tells all */
+	}
+	err = read_lid(x, &lid, &port);
+	if (!err)
+		err = read_owner(x, &owner);
+	if (!err && owner != DL_NONE)
+		err = give_lid(x, owner, lid);
+	return err;
 }
 
 int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name,
 			const struct dl_log *log)
 {
-	struct end_guid *ends;
-	struct dl_text text;
-	uint32_t n, lines = 0, sw;
-	int err = list_ends(f, &ends, &n), state;
+	struct lfts x = { .d = { .f = f }, .f = f };
+	int err = list_owners(&x);
 
-	if (err)
-		return err;
-	dl_text_begin(&text, from, name, log);
-	state = next_line(&text);
-	if (state > 0)
-		err = read_head(&text, f, &sw);
-	while (!err && state > 0 && (state = next_line(&text)) > 0) {
-		uint32_t owner;
-		uint16_t lid = 0;
-		uint8_t port;
-
-		err = read_entry(&text, lines++, &lid, &port);
-		if (err <= 0)
-			break;
-		err = read_owner(&text, ends, n, &owner);
-		if (!err && owner != DL_NONE)
-			err = give_lid(&text, f, owner, lid);
-	}
-	if (!err && state < 0)
-		err = state;
 	if (!err)
-		err = dl_fabric_finish(f, log);
-	dl_text_end(&text);
-	free(ends);
+		err = dl_tables_dump_read(&x.d, from, name, log,
+					  read_lids_line);
+	free(x.owner);
+	return err ? err : dl_fabric_finish(f, log);
+}
+
+/* ---- opensm.fdbs and opensm.mcfdbs ------------------------------------- */
+
+struct fdbs {
+	struct dl_tables_dump d;
+	uint16_t *group; /* multicast: by MLID, number + 1 */
+};
+
+/* 1: an entry of this LID follows; 0: the line is a head, and was read. */
+static int read_fdb(struct dl_tables_dump *d, const struct dl_tables_field *lid,
+		    uint64_t *value)
+{
+	int err;
+
+	dl_text_take_string(&d->text, "dump_ucast_routes:");
+	if (dl_text_take_string(&d->text, "Switch"))
+		return dl_tables_dump_table(d);
+	if (dl_text_take_string(&d->text, "LID "))
+		return 0;
+	if (d->sw == DL_NONE)
+		return dl_text_expected(&d->text, "\"Switch\" and its GUID");
+	err = dl_tables_dump_fields(d, lid, 1, value);
+	if (!err)
+		err = dl_tables_dump_word(d, ":");
+	return err ? err : 1;
+}
+
+static int read_unicast(struct dl_tables_dump *d)
+{
+	static const struct dl_tables_field field = { NULL, 16,
+						      DL_FABRIC_MAX_LID,
+						      "a unicast LID" };
+	uint64_t lid;
+	uint8_t port;
+	int err = read_fdb(d, &field, &lid);
+
+	if (err <= 0)
+		return err;
+	err = read_route(d, lid, &port);
+	return err ? err : set_route(d, lid, port);
+}
+
+/* Looking a group up by MLID is too slow to be done for every line. */
+static struct dl_tables_mcast_group *find_group(struct fdbs *x, uint16_t mlid)
+{
+	uint16_t *number = &x->group[mlid - DL_TABLES_MCAST_LID];
+	struct dl_tables_mcast_group *g;
+
+	if (*number)
+		return &x->d.t->groups[*number - 1];
+	g = dl_tables_group(x->d.t, mlid);
+	if (g)
+		*number = g - x->d.t->groups + 1;
+	return g;
+}
+
+static int read_multicast(struct dl_tables_dump *d)
+{
+	static const struct dl_tables_field field = { NULL, 16, LAST_MLID,
+						      "a multicast LID" };
+	struct dl_tables_mcast_group *g;
+	unsigned int port;
+	uint64_t mlid;
+	int err = read_fdb(d, &field, &mlid);
+
+	if (err <= 0)
+		return err;
+	if (mlid < DL_TABLES_MCAST_LID)
+		return dl_text_error(&d->text,
+				     "0x%04" PRIx64 " is not a multicast LID",
+				     mlid);
+	for (err = 0; !err && !dl_text_at_end(&d->text);) {
+		err = dl_tables_dump_port(d, dl_tables_switch_node(d->f, d->sw),
+					  16, &port);
+		if (err)
+			break;
+		g = find_group((struct fdbs *)d, mlid);
+		if (!g)
+			return -ENOMEM;
+		dl_tables_mask_set(g->masks, d->sw, port);
+	}
+	return err;
+}
+
+int dl_tables_read_fdbs(struct dl_tables *t, FILE *from, const char *name,
+			const struct dl_log *log)
+{
+	struct dl_tables_dump d = { .t = t, .f = t->fabric };
+
+	return dl_tables_dump_read(&d, from, name, log, read_unicast);
+}
+
+int dl_tables_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
+			  const struct dl_log *log)
+{
+	struct fdbs x = { .d = { .t = t, .f = t->fabric } };
+	int err = -ENOMEM;
+
+	x.group = calloc(LAST_MLID - DL_TABLES_MCAST_LID + 1, sizeof(*x.group));
+	if (x.group)
+		err = dl_tables_dump_read(&x.d, from, name, log,
+					  read_multicast);
+	free(x.group);
 	return err;
 }

@@ -30,8 +30,8 @@
 #include "tables/internal.h"
 
 struct psl {
-	struct dl_text text;
-	struct dl_tables *t;
+	struct dl_tables_dump d;
+	struct dl_arena arena;
 	uint32_t *column; /* by LID, or DL_NONE */
 	uint16_t *lid;	  /* by column */
 	uint32_t ncolumns;
@@ -41,11 +41,6 @@ struct psl {
 	uint64_t last_guid; /* the source met last, and its row */
 	uint8_t *last_row;
 };
-
-static const struct dl_fabric *fabric_of(const struct psl *x)
-{
-	return x->t->fabric;
-}
 
 /* ---- lines ------------------------------------------------------------- */
 
@@ -98,7 +93,7 @@ static int choose_row(struct psl *x, uint32_t port)
 
 static int unknown(const struct psl *x, uint64_t guid)
 {
-	return dl_text_error(&x->text,
+	return dl_text_error(&x->d.text,
 			     "the fabric has no such end port of 0x%016" PRIx64
 			     " with a LID",
 			     guid);
@@ -106,7 +101,7 @@ static int unknown(const struct psl *x, uint64_t guid)
 
 static int find_source(struct psl *x, uint64_t guid)
 {
-	const struct dl_fabric *f = fabric_of(x);
+	const struct dl_fabric *f = x->d.f;
 	uint32_t node = dl_fabric_find_guid(f, guid), port;
 
 	port = node == DL_NONE ? port_by_guid(f, guid) :
@@ -120,25 +115,24 @@ static int find_source(struct psl *x, uint64_t guid)
 /* What follows "#port": "2 of 0x0000000020400000:". */
 static int read_port(struct psl *x)
 {
-	const struct dl_fabric *f = fabric_of(x);
-	uint64_t num, guid;
+	const struct dl_fabric *f = x->d.f;
+	static const struct dl_tables_field fields[] = {
+		{ NULL, 10, DL_FABRIC_MAX_PORTS, "a port number" },
+		{ "of", 16, UINT64_MAX, "a node's GUID" },
+	};
+	uint64_t value[2], guid;
 	uint32_t node, port;
-	int err = dl_text_number(&x->text, 10, DL_FABRIC_MAX_PORTS,
-				 "a port number", &num);
+	int err = DL_TABLES_FIELDS(&x->d, fields, value);
 
-	if (!err && !dl_text_take_string(&x->text, "of"))
-		err = dl_text_expected(&x->text, "\"of\"");
 	if (!err)
-		err = dl_text_number(&x->text, 16, UINT64_MAX, "a node's GUID",
-				     &guid);
-	if (!err && !dl_text_take(&x->text, ':'))
-		err = dl_text_expected(&x->text, "\":\"");
+		err = dl_tables_dump_word(&x->d, ":");
 	if (err)
 		return err;
+	guid = value[1];
 	node = dl_fabric_find_guid(f, guid);
-	if (node == DL_NONE || num > f->nodes[node].nports)
+	if (node == DL_NONE || value[0] > f->nodes[node].nports)
 		return unknown(x, guid);
-	port = f->nodes[node].first_port + num;
+	port = f->nodes[node].first_port + value[0];
 	if (!dl_fabric_is_end_port(f, port) || !f->ports[port].lid)
 		return unknown(x, guid);
 	x->last_guid = 0;
@@ -150,48 +144,46 @@ static int read_source(struct psl *x)
 	uint64_t guid;
 	int err;
 
-	if (dl_text_take_string(&x->text, "#port"))
+	if (dl_text_take_string(&x->d.text, "#port"))
 		return read_port(x);
-	err = dl_text_number(&x->text, 16, UINT64_MAX, "a node's GUID", &guid);
+	err = dl_text_number(&x->d.text, 16, UINT64_MAX, "a node's GUID",
+			     &guid);
 	if (!err && (!guid || guid != x->last_guid))
 		err = find_source(x, guid);
 	return err;
 }
 
-static int read_line(struct psl *x)
+static int read_line(struct dl_tables_dump *d)
 {
-	uint64_t lid, sl;
+	static const struct dl_tables_field fields[] = {
+		{ NULL, 10, DL_FABRIC_MAX_LID, "a unicast LID, decimal" },
+		{ NULL, 10, 15, "an SL, 0 to 15" },
+	};
+	struct psl *x = (struct psl *)d;
+	uint64_t value[2], lid, sl;
 	uint8_t *entry;
 	int err = read_source(x);
 
 	if (!err)
-		err = dl_text_number(&x->text, 10, DL_FABRIC_MAX_LID,
-				     "a unicast LID, decimal", &lid);
+		err = DL_TABLES_FIELDS(d, fields, value);
 	if (!err)
-		err = dl_text_number(&x->text, 10, 15, "an SL, 0 to 15", &sl);
-	if (!err)
-		err = dl_tables_read_end(&x->text);
+		err = dl_tables_dump_end(d);
 	if (err)
 		return err;
-	if (lid > x->t->top_lid || x->column[lid] == DL_NONE)
-		return dl_text_error(&x->text,
+	lid = value[0];
+	sl = value[1];
+	if (lid > d->t->top_lid || x->column[lid] == DL_NONE)
+		return dl_text_error(&d->text,
 				     "no port of the fabric has LID %" PRIu64,
 				     lid);
 	entry = &x->last_row[x->column[lid]];
 	if (*entry != DL_TABLES_NO_SL && *entry != sl)
-		return dl_text_error(&x->text,
+		return dl_text_error(&d->text,
 				     "LID %" PRIu64 " a second time, "
 				     "with another SL",
 				     lid);
 	*entry = sl;
 	return 0;
-}
-
-/* Is there anything to read in this line? */
-static bool says_something(struct dl_text *text)
-{
-	return !dl_text_at_end(text) &&
-	       (*text->at != '#' || !strncmp(text->at, "#port", 5));
 }
 
 /* ---- a port and its own LIDs ------------------------------------------- */
@@ -200,7 +192,7 @@ static bool says_something(struct dl_text *text)
 static uint8_t neighbour_sl(const struct psl *x, const uint8_t *row,
 			    uint32_t sw, uint32_t own)
 {
-	const struct dl_fabric *f = fabric_of(x);
+	const struct dl_fabric *f = x->d.f;
 	const struct dl_fabric_node *n = dl_tables_switch_node(f, sw);
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
@@ -220,7 +212,7 @@ static uint8_t neighbour_sl(const struct psl *x, const uint8_t *row,
 
 static void fill_own(struct psl *x)
 {
-	const struct dl_fabric *f = fabric_of(x);
+	const struct dl_fabric *f = x->d.f;
 
 	for (uint32_t p = 0; p < f->nports; p++) {
 		uint32_t sw;
@@ -282,47 +274,37 @@ static bool equal_columns(const struct psl *x, uint32_t a, uint32_t b)
 	return true;
 }
 
-/*
- * Give equal lines one class.  class_of gets each line's class, numbered in
- * order of the first of each; first_of the first line of each class.
- */
-static uint32_t classify(const struct psl *x, struct line *lines, uint32_t n,
-			 bool (*equal)(const struct psl *, uint32_t, uint32_t),
-			 uint32_t *class_of, uint32_t *first_of)
-{
-	uint32_t classes = 0;
+/* Classes are numbered in the order of the first line of each. */
+struct classes {
+	uint32_t *class_of, *first_of, n;
+};
 
+/* Give equal lines one class. */
+static void classify(const struct psl *x, struct line *lines, uint32_t n,
+		     bool (*equal)(const struct psl *, uint32_t, uint32_t),
+		     struct classes *c)
+{
+	uint32_t leader = 0;
+
+	/* By hash, then by number: each line's leader is met before it. */
 	qsort(lines, n, sizeof(*lines), by_hash);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t leader = lines[i].number;
+		uint32_t line = lines[i].number;
 
-		if (i && lines[i].hash == lines[i - 1].hash &&
-		    equal(x, leader, class_of[lines[i - 1].number]))
-			leader = class_of[lines[i - 1].number];
-		class_of[lines[i].number] = leader;
+		if (!i || lines[i].hash != lines[i - 1].hash ||
+		    !equal(x, line, leader))
+			leader = line;
+		c->class_of[line] = leader;
 	}
+	/* From leader to number; a leader comes before its followers. */
 	for (uint32_t i = 0; i < n; i++) {
-		if (class_of[i] != i)
-			continue;
-		first_of[classes++] = i;
-	}
-	/* From leader to number; leaders ascend, so a search finds them. */
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t low = 0, high = classes;
-
-		while (high - low > 1) {
-			uint32_t middle = (low + high) / 2;
-
-			if (first_of[middle] <= class_of[i])
-				low = middle;
-			else
-				high = middle;
+		if (c->class_of[i] == i) {
+			c->first_of[c->n] = i;
+			c->class_of[i] = c->n++;
+		} else {
+			c->class_of[i] = c->class_of[c->class_of[i]];
 		}
-		lines[i].number = low;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		class_of[i] = lines[i].number;
-	return classes;
 }
 
 static void hash_rows(const struct psl *x, struct line *lines)
@@ -350,14 +332,10 @@ static void hash_columns(const struct psl *x, const uint32_t *rows,
 	}
 }
 
-struct classes {
-	uint32_t *class_of, *first_of, n;
-};
-
 static int store(struct psl *x, const struct classes *src,
 		 const struct classes *dst)
 {
-	struct dl_tables *t = x->t;
+	struct dl_tables *t = x->d.t;
 	int err = dl_tables_new_psl(t, src->n, dst->n);
 
 	if (err)
@@ -380,74 +358,58 @@ static int store(struct psl *x, const struct classes *src,
 static int compress(struct psl *x)
 {
 	size_t n = (x->nrows > x->ncolumns ? x->nrows : x->ncolumns) + 1;
-	struct line *lines = malloc(n * sizeof(*lines));
-	struct classes src = { .class_of = malloc(n * sizeof(uint32_t)),
-			       .first_of = malloc(n * sizeof(uint32_t)) };
-	struct classes dst = { .class_of = malloc(n * sizeof(uint32_t)),
-			       .first_of = malloc(n * sizeof(uint32_t)) };
-	int err = -ENOMEM;
+	size_t size = n * sizeof(uint32_t);
+	struct line *lines = dl_arena_alloc(&x->arena, n * sizeof(*lines));
+	struct classes src = { .class_of = dl_arena_alloc(&x->arena, size),
+			       .first_of = dl_arena_alloc(&x->arena, size) };
+	struct classes dst = { .class_of = dl_arena_alloc(&x->arena, size),
+			       .first_of = dl_arena_alloc(&x->arena, size) };
 
 	if (!lines || !src.class_of || !src.first_of || !dst.class_of ||
 	    !dst.first_of)
-		goto out;
+		return -ENOMEM;
 	fill_own(x);
 	hash_rows(x, lines);
-	src.n = classify(x, lines, x->nrows, equal_rows, src.class_of,
-			 src.first_of);
+	classify(x, lines, x->nrows, equal_rows, &src);
 	hash_columns(x, src.first_of, src.n, lines);
-	dst.n = classify(x, lines, x->ncolumns, equal_columns, dst.class_of,
-			 dst.first_of);
-	err = store(x, &src, &dst);
-out:
-	free(lines);
-	free(src.class_of);
-	free(src.first_of);
-	free(dst.class_of);
-	free(dst.first_of);
-	return err;
+	classify(x, lines, x->ncolumns, equal_columns, &dst);
+	return store(x, &src, &dst);
 }
 
 /* ---- all --------------------------------------------------------------- */
 
 static int begin(struct psl *x)
 {
-	const struct dl_fabric *f = fabric_of(x);
+	const struct dl_fabric *f = x->d.f;
+	size_t nlids = x->d.t->top_lid + 1;
 
-	x->column = malloc((x->t->top_lid + 1) * sizeof(*x->column));
-	x->lid = malloc((x->t->top_lid + 1) * sizeof(*x->lid));
-	x->row_of = malloc((f->nports + 1) * sizeof(*x->row_of));
+	x->column = dl_arena_alloc(&x->arena, nlids * sizeof(*x->column));
+	x->lid = dl_arena_alloc(&x->arena, nlids * sizeof(*x->lid));
+	x->row_of = dl_arena_alloc(&x->arena, f->nports * sizeof(*x->row_of));
 	if (!x->column || !x->lid || !x->row_of)
 		return -ENOMEM;
-	for (uint32_t lid = 0; lid <= x->t->top_lid; lid++) {
-		x->column[lid] = DL_NONE;
-		if (!lid || f->lid_port[lid] == DL_NONE)
+	memset(x->column, 0xFF, nlids * sizeof(*x->column)); /* DL_NONE */
+	memset(x->row_of, 0xFF, f->nports * sizeof(*x->row_of));
+	for (uint32_t lid = 1; lid < nlids; lid++) {
+		if (f->lid_port[lid] == DL_NONE)
 			continue;
 		x->lid[x->ncolumns] = lid;
 		x->column[lid] = x->ncolumns++;
 	}
-	for (uint32_t p = 0; p < f->nports; p++)
-		x->row_of[p] = DL_NONE;
 	return 0;
 }
 
 int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name,
 		       const struct dl_log *log)
 {
-	struct psl x = { .t = t };
-	int err = begin(&x), state = 0;
+	struct psl x = { .d = { .t = t, .f = t->fabric } };
+	int err = begin(&x);
 
-	dl_text_begin(&x.text, from, name, log);
-	while (!err && (state = dl_text_next(&x.text)) > 0)
-		if (says_something(&x.text))
-			err = read_line(&x);
 	if (!err)
-		err = state;
+		err = dl_tables_dump_read(&x.d, from, name, log, read_line);
 	if (!err && x.nrows)
 		err = compress(&x);
-	dl_text_end(&x.text);
-	free(x.column);
-	free(x.lid);
-	free(x.row_of);
+	dl_arena_free(&x.arena);
 	free(x.rows);
 	return err;
 }

@@ -13,7 +13,7 @@
 
 #include "dateline/tables.h"
 
-static int carry_rows(const struct dl_tables *from, struct dl_tables *t)
+static int remap_rows(const struct dl_tables *from, struct dl_tables *t)
 {
 	uint32_t i;
 
@@ -33,7 +33,7 @@ static int carry_rows(const struct dl_tables *from, struct dl_tables *t)
 	return 0;
 }
 
-static void carry_switch(const struct dl_tables *from, uint32_t old,
+static void remap_switch(const struct dl_tables *from, uint32_t old,
 			 struct dl_tables *t, uint32_t sw)
 {
 	uint16_t top = from->top_lid < t->top_lid ? from->top_lid : t->top_lid;
@@ -58,7 +58,7 @@ static uint32_t old_port(const struct dl_fabric *old, const struct dl_fabric *f,
 	return old->nodes[node].first_port + p->num;
 }
 
-static int carry_path_sls(const struct dl_tables *from, struct dl_tables *t)
+static int remap_path_sls(const struct dl_tables *from, struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t port, old, lid;
@@ -92,12 +92,12 @@ int dl_tables_remap(const struct dl_tables *from, const struct dl_fabric *to,
 	int err = dl_tables_new(to, &t);
 
 	if (!err)
-		err = carry_rows(from, t);
+		err = remap_rows(from, t);
 	for (s = 0; !err && s < to->nswitches; s++) {
 		old = dl_fabric_find_guid(from->fabric,
 					  to->nodes[to->switches[s]].guid);
 		if (old != DL_NONE && dl_fabric_is_switch(from->fabric, old))
-			carry_switch(from, from->fabric->nodes[old].sw, t, s);
+			remap_switch(from, from->fabric->nodes[old].sw, t, s);
 	}
 	for (port = 0; !err && port < to->nports; port++) {
 		old = old_port(from->fabric, to, port);
@@ -107,7 +107,7 @@ int dl_tables_remap(const struct dl_tables *from, const struct dl_fabric *to,
 		t->vlarb[port] = from->vlarb[old];
 	}
 	if (!err)
-		err = carry_path_sls(from, t);
+		err = remap_path_sls(from, t);
 	if (err)
 		dl_tables_free(t);
 	else

@@ -80,9 +80,10 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
 		     const char *number);
 
 /*
- * Copy OpenSM's view of the subnet into a fabric, LIDs and VLs as it is about
- * to program them; `arena` is for the work.  Returns 0, -EINVAL (GUIDs or LIDs
- * clash), -ENOMEM.
+ * Copy OpenSM's view of what is connected to it into a fabric, LIDs and VLs as
+ * it is about to program them; `arena` is for the work.  What is left out is
+ * named, unless `log` is NULL.  Returns 0, -EINVAL (GUIDs or LIDs clash),
+ * -ENOMEM.
  */
 int dl_import(struct osm_opensm *osm, struct dl_arena *arena,
 	      const struct dl_log *log, struct dl_fabric **out);

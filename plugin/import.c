@@ -7,6 +7,11 @@
  * again by bisection on the keys of that table, which are GUIDs as they stand
  * on the wire; the fabric's own index only exists once it is finished.
  *
+ * Taken is what cables connect to the subnet manager.  A switch that answers
+ * for itself but not for its ports, or whose answers got lost, stands in
+ * OpenSM's table without any: it is named and left out, for no route leads
+ * there, and it must not keep the others from being routed.
+ *
  * Links that OpenSM holds for unhealthy, and with avoid_throttled_links those
  * between switches that run below their rate, are left out: the routing then
  * takes them for failed.
@@ -21,12 +26,18 @@
 #include "engine.h"
 #include "dateline/base.h"
 
+#define MAX_NAMED 10 /* nodes left out, in the log */
+
 struct import {
 	struct osm_opensm *osm;
 	struct dl_arena *arena;
 	const struct dl_log *log;
 	struct dl_fabric *fabric;
-	uint64_t *keys;		/* node GUIDs as on the wire, ascending */
+	uint32_t n;		/* nodes of OpenSM's table, in its order: */
+	uint64_t *keys;		/* GUIDs as on the wire, ascending */
+	osm_node_t **nodes;	/* borrowed for this call */
+	bool *taken;		/* connected to the subnet manager? */
+	uint32_t *index;	/* in the fabric */
 	unsigned int throttled; /* cables left out */
 };
 
@@ -49,12 +60,12 @@ static int compare_keys(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Index of a node, or DL_NONE. */
+/* Place of a node in OpenSM's table, or DL_NONE. */
 static uint32_t find_node(const struct import *im, const osm_node_t *node)
 {
 	uint64_t key = osm_node_get_node_guid(node);
-	uint64_t *hit = bsearch(&key, im->keys, im->fabric->nnodes, sizeof(key),
-				compare_keys);
+	uint64_t *hit =
+		bsearch(&key, im->keys, im->n, sizeof(key), compare_keys);
 
 	return hit ? hit - im->keys : DL_NONE;
 }
@@ -142,76 +153,192 @@ static void import_port(const struct import *im, const osm_node_t *node,
 	out->arb_low_cap = info->vl_arb_low_cap;
 }
 
-static int import_node(struct import *im, osm_node_t *node)
+static int import_node(struct import *im, osm_node_t *node, uint32_t *index)
 {
 	uint64_t guid = cl_ntoh64(osm_node_get_node_guid(node));
 	struct dl_fabric *f = im->fabric;
-	uint32_t index, i;
+	struct dl_fabric_node *n;
+	uint32_t i;
 	char id[32];
 	int err;
 
 	snprintf(id, sizeof(id), "%s-%016" PRIx64, type_letter(node), guid);
 	err = dl_fabric_add_node(f, osm_node_get_type(node),
-				 node->physp_tbl_size - 1, guid, id, &index);
+				 node->physp_tbl_size - 1, guid, id, index);
 	if (err == -EINVAL)
 		dl_log(im->log, DL_LOG_ERROR, "node %s \"%s\" claims %u ports",
 		       id, node->print_desc, node->physp_tbl_size - 1);
 	if (err)
 		return err;
-	f->nodes[index].system_guid = cl_ntoh64(node->node_info.sys_guid);
-	f->nodes[index].vendor =
-		cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info));
-	f->nodes[index].device = cl_ntoh16(node->node_info.device_id);
+	n = &f->nodes[*index];
+	n->system_guid = cl_ntoh64(node->node_info.sys_guid);
+	n->vendor = cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info));
+	n->device = cl_ntoh16(node->node_info.device_id);
 	for (i = 0; i < node->physp_tbl_size; i++) {
 		osm_physp_t *p = osm_node_get_physp_ptr(node, i);
 
 		if (p)
-			import_port(im, node, p,
-				    &f->ports[f->nodes[index].first_port + i]);
+			import_port(im, node, p, &f->ports[n->first_port + i]);
 	}
-	return dl_fabric_set_desc(f, index, node->print_desc);
+	return dl_fabric_set_desc(f, *index, node->print_desc);
+}
+
+/* Does avoid_throttled_links leave the cable between these two out? */
+static bool is_throttled(const struct import *im, osm_physp_t *p)
+{
+	const struct osm_subn_opt *opt = &im->osm->subn.opt;
+
+	return opt->avoid_throttled_links && p->p_node->sw &&
+	       p->p_remote_physp->p_node->sw &&
+	       osm_link_is_throttled(p, opt->fdr10);
+}
+
+/* The place of the node behind a cable that is to be used, or DL_NONE. */
+static uint32_t find_peer(const struct import *im, osm_physp_t *p)
+{
+	if (!p || !has_link(p) || !osm_link_is_healthy(p) ||
+	    is_throttled(im, p))
+		return DL_NONE;
+	return find_node(im, p->p_remote_physp->p_node);
+}
+
+/* Label the switches that cables connect to this one, itself included. */
+static uint32_t label_component(const struct import *im, uint32_t from,
+				uint32_t *label, uint32_t *queue)
+{
+	uint32_t head, n = 1, i, peer;
+
+	queue[0] = from;
+	label[from] = from;
+	for (head = 0; head < n; head++) {
+		osm_node_t *node = im->nodes[queue[head]];
+
+		for (i = 1; i < node->physp_tbl_size; i++) {
+			peer = find_peer(im, osm_node_get_physp_ptr(node, i));
+			if (peer == DL_NONE || !im->nodes[peer]->sw ||
+			    label[peer] != DL_NONE)
+				continue;
+			label[peer] = from;
+			queue[n++] = peer;
+		}
+	}
+	return n;
+}
+
+/*
+ * The switch that the subnet manager's port leads to, if it is known, or is
+ * itself: or DL_NONE.
+ */
+static uint32_t find_sm_switch(const struct import *im)
+{
+	osm_port_t *sm = osm_get_port_by_guid(&im->osm->subn,
+					      im->osm->subn.sm_port_guid);
+	uint32_t peer;
+
+	if (!sm)
+		return DL_NONE;
+	if (sm->p_node->sw)
+		return find_node(im, sm->p_node);
+	peer = find_peer(im, sm->p_physp);
+	return peer != DL_NONE && im->nodes[peer]->sw ? peer : DL_NONE;
+}
+
+/* Is this a switch of the component, or cabled to one?  Only these forward. */
+static bool is_attached(const struct import *im, uint32_t n,
+			const uint32_t *label, uint32_t component)
+{
+	osm_node_t *node = im->nodes[n];
+	uint32_t i, peer;
+
+	if (node->sw)
+		return label[n] == component;
+	for (i = 1; i < node->physp_tbl_size; i++) {
+		peer = find_peer(im, osm_node_get_physp_ptr(node, i));
+		if (peer != DL_NONE && label[peer] == component)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Take the component of the subnet manager; the largest one while the answer
+ * for its own cable is missing.
+ */
+static int take_component(struct import *im)
+{
+	uint32_t *label = dl_arena_array(im->arena, im->n + 1, sizeof(*label));
+	uint32_t *queue = dl_arena_array(im->arena, im->n + 1, sizeof(*queue));
+	uint32_t component = DL_NONE, largest = 0, size, n, sm;
+
+	if (!label || !queue)
+		return -ENOMEM;
+	memset(label, 0xFF, im->n * sizeof(*label));
+	for (n = 0; n < im->n; n++) {
+		if (!im->nodes[n]->sw || label[n] != DL_NONE)
+			continue;
+		size = label_component(im, n, label, queue);
+		if (size > largest)
+			component = n;
+		largest = size > largest ? size : largest;
+	}
+	sm = find_sm_switch(im);
+	if (sm != DL_NONE)
+		component = label[sm];
+	for (n = 0; component != DL_NONE && n < im->n; n++)
+		im->taken[n] = is_attached(im, n, label, component);
+	return 0;
+}
+
+static void name_left_out(const struct import *im)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; im->log && i < im->n; i++) {
+		if (im->taken[i] || n++ >= MAX_NAMED)
+			continue;
+		DL_SAY(im->osm, OSM_LOG_ERROR,
+		       "ERR DL23: no cable connects %s-%016" PRIx64
+		       " \"%s\" to the subnet manager: left out, while the "
+		       "rest is routed",
+		       type_letter(im->nodes[i]), cl_ntoh64(im->keys[i]),
+		       im->nodes[i]->print_desc);
+	}
+	if (n > MAX_NAMED)
+		DL_SAY(im->osm, OSM_LOG_ERROR,
+		       "ERR DL23: ... and %u nodes more", n - MAX_NAMED);
 }
 
 static int import_nodes(struct import *im)
 {
 	cl_qmap_t *table = &im->osm->subn.node_guid_tbl;
+	uint32_t max = cl_qmap_count(table) + 1, i;
 	cl_map_item_t *item;
-	uint32_t n = 0;
 	int err;
 
-	im->keys = dl_arena_array(im->arena, cl_qmap_count(table) + 1,
-				  sizeof(*im->keys));
-	if (!im->keys)
+	im->keys = dl_arena_array(im->arena, max, sizeof(*im->keys));
+	im->nodes = dl_arena_array(im->arena, max, sizeof(*im->nodes));
+	im->taken = dl_arena_array(im->arena, max, sizeof(*im->taken));
+	im->index = dl_arena_array(im->arena, max, sizeof(*im->index));
+	if (!im->keys || !im->nodes || !im->taken || !im->index)
 		return -ENOMEM;
 	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
 	     item = cl_qmap_next(item)) {
-		im->keys[n++] = cl_qmap_key(item);
-		err = import_node(im, (osm_node_t *)item);
-		if (err)
-			return err;
+		im->keys[im->n] = cl_qmap_key(item);
+		im->nodes[im->n++] = (osm_node_t *)item;
 	}
-	return 0;
+	err = take_component(im);
+	for (i = 0; !err && i < im->n; i++)
+		if (im->taken[i])
+			err = import_node(im, im->nodes[i], &im->index[i]);
+	return err;
 }
 
-/* Is the cable between these two to be used? */
-static bool is_usable(struct import *im, osm_physp_t *p, osm_physp_t *peer)
+/* A node's cables, each once, seen from the end that comes first. */
+static int import_cables(struct import *im, uint32_t n)
 {
-	const struct osm_subn_opt *opt = &im->osm->subn.opt;
-
-	if (!osm_link_is_healthy(p))
-		return false;
-	if (opt->avoid_throttled_links && p->p_node->sw && peer->p_node->sw &&
-	    osm_link_is_throttled(p, opt->fdr10)) {
-		im->throttled++;
-		return false;
-	}
-	return true;
-}
-
-static int import_cables(struct import *im, osm_node_t *node)
-{
+	osm_node_t *node = im->nodes[n];
 	struct dl_fabric *f = im->fabric;
-	uint32_t index = find_node(im, node), peer_index, i;
+	uint32_t peer_n, i;
 	int err;
 
 	for (i = 1; i < node->physp_tbl_size; i++) {
@@ -220,21 +347,25 @@ static int import_cables(struct import *im, osm_node_t *node)
 		if (!p || !has_link(p))
 			continue;
 		peer = p->p_remote_physp;
-		peer_index = find_node(im, peer->p_node);
-		/* Each cable once, seen from the end that comes first. */
-		if (peer_index == DL_NONE || peer_index < index ||
-		    (peer_index == index && peer->port_num < i) ||
-		    peer->port_num == 0 || !is_usable(im, p, peer))
+		peer_n = find_node(im, peer->p_node);
+		if (peer_n == DL_NONE || !im->taken[peer_n] || peer_n < n ||
+		    (peer_n == n && peer->port_num < i) || !peer->port_num ||
+		    !osm_link_is_healthy(p))
 			continue;
-		err = dl_fabric_connect(f, f->nodes[index].first_port + i,
-					f->nodes[peer_index].first_port +
+		if (is_throttled(im, p)) {
+			im->throttled++;
+			continue;
+		}
+		err = dl_fabric_connect(f,
+					f->nodes[im->index[n]].first_port + i,
+					f->nodes[im->index[peer_n]].first_port +
 						peer->port_num);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
 			dl_log(im->log, DL_LOG_WARNING,
-			       "port %u of \"%s\" cannot "
-			       "be cabled to port %u of \"%s\": left out",
+			       "port %u of \"%s\" cannot be cabled to port %u "
+			       "of \"%s\": left out",
 			       i, node->print_desc, peer->port_num,
 			       peer->p_node->print_desc);
 	}
@@ -247,18 +378,18 @@ static void import_lids(struct import *im)
 	struct dl_fabric *f = im->fabric;
 	uint16_t first, last;
 	cl_map_item_t *item;
-	uint32_t index;
+	uint32_t n;
 
 	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
 	     item = cl_qmap_next(item)) {
 		const osm_port_t *port = (const osm_port_t *)item;
 		struct dl_fabric_port *p;
 
-		index = find_node(im, port->p_node);
+		n = find_node(im, port->p_node);
 		osm_port_get_lid_range_ho(port, &first, &last);
-		if (index == DL_NONE || !first || last < first)
+		if (n == DL_NONE || !im->taken[n] || !first || last < first)
 			continue;
-		p = &f->ports[f->nodes[index].first_port +
+		p = &f->ports[f->nodes[im->index[n]].first_port +
 			      osm_physp_get_port_num(port->p_physp)];
 		p->lid = first;
 		for (p->lmc = 0; first + (1 << p->lmc) - 1 < last; p->lmc++)
@@ -270,17 +401,16 @@ int dl_import(struct osm_opensm *osm, struct dl_arena *arena,
 	      const struct dl_log *log, struct dl_fabric **out)
 {
 	struct import im = { .osm = osm, .arena = arena, .log = log };
-	cl_qmap_t *table = &osm->subn.node_guid_tbl;
-	cl_map_item_t *item;
+	uint32_t i;
 	int err;
 
 	err = dl_fabric_new(&im.fabric);
 	if (err)
 		return err;
 	err = import_nodes(&im);
-	for (item = cl_qmap_head(table); !err && item != cl_qmap_end(table);
-	     item = cl_qmap_next(item))
-		err = import_cables(&im, (osm_node_t *)item);
+	for (i = 0; !err && i < im.n; i++)
+		if (im.taken[i])
+			err = import_cables(&im, i);
 	if (!err) {
 		import_lids(&im);
 		err = dl_fabric_finish(im.fabric, log);
@@ -289,6 +419,7 @@ int dl_import(struct osm_opensm *osm, struct dl_arena *arena,
 		dl_fabric_free(im.fabric);
 		return err;
 	}
+	name_left_out(&im);
 	if (im.throttled)
 		dl_log(log, DL_LOG_WARNING,
 		       "%u cables between switches run below "

@@ -289,7 +289,8 @@ int dl_tables_write_sl2vl(const struct dl_tables *t, FILE *to)
 	for (p = 0; p < f->nports; p++) {
 		const struct dl_fabric_node *n = &f->nodes[f->ports[p].node];
 
-		if (t->end_sl2vl[p] == DL_TABLES_NO_ROW)
+		/* The format names adapters by their LIDs. */
+		if (t->end_sl2vl[p] == DL_TABLES_NO_ROW || !f->ports[p].lid)
 			continue;
 		sl2vl_head(t, to, n, port_guid(f, p), f->ports[p].lid);
 		sl2vl_line(to, 0, 0, t->rows[t->end_sl2vl[p]]);

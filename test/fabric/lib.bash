@@ -45,6 +45,7 @@ fabric_init() {
 	cd "$T" || return
 	SIM_PID='' SM_PID='' SM_DIR=''
 	export IBSIM_SOCKNAME="dateline-$$-$RANDOM$RANDOM"
+	unset SMPS_LOG SMPS_SICK SMPS_LOSS SMPS_SEED
 	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT
 }
 
@@ -211,11 +212,16 @@ sm_conf() {
 }
 
 # sm_start DIR: run OpenSM with DIR/opensm.conf; dumps and caches go to DIR.
+# With SMPS_LOG, SMPS_SICK or SMPS_LOSS exported, through smps.c.
 sm_start() {
+	local smps=
+
+	[[ ! ${SMPS_LOG:-}${SMPS_SICK:-}${SMPS_LOSS:-} ]] ||
+		smps=$DL_BUILD/test/fabric/.libs/smps.so:
 	SM_DIR=$1
 	: >"$SM_DIR/osm.log"
 	OSM_TMP_DIR=$SM_DIR OSM_CACHE_DIR=$SM_DIR/cache \
-		LD_PRELOAD=$DL_UMAD2SIM \
+		LD_PRELOAD=$smps$DL_UMAD2SIM \
 		LD_LIBRARY_PATH=$DL_BUILD/plugin/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
 		setpriv --pdeathsig KILL opensm -D "${SM_FLAGS:-0x43}" \
 		-F "$SM_DIR/opensm.conf" \

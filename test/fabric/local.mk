@@ -10,7 +10,7 @@ EXTRA_DIST += bootstrap .ci/run test/check.bash \
 	test/fabric/lib.bash $(FABRIC_TESTS)
 
 .PHONY: check-fabric
-check-fabric: all test/fabric/join
+check-fabric: all test/fabric/join test/fabric/smps.la
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_TESTS))
 
@@ -19,6 +19,13 @@ FABRIC_TESTS += test/fabric/plugin.bats
 check_PROGRAMS += test/fabric/join
 test_fabric_join_CPPFLAGS = $(OPENSM_CFLAGS)
 test_fabric_join_LDADD = -libmad -libumad
+
+# Sick parts of a fabric, and counts of SMPs: preloaded into OpenSM.
+FABRIC_TESTS += test/fabric/sick.bats
+check_LTLIBRARIES = test/fabric/smps.la
+test_fabric_smps_la_SOURCES = test/fabric/smps.c
+test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+test_fabric_smps_la_LIBADD = -libumad
 
 # Damage, sweeps, quality of service.
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Between OpenSM and the simulator: counts SMPs, and makes parts of the fabric
+ * sick.  Preloaded before libumad2sim; the environment says what to do:
+ *
+ * SMPS_LOG=FILE	append "method attribute modifier" of each SMP sent, in
+ *			hexadecimal.
+ * SMPS_SICK=FILE	node GUIDs, in hexadecimal, of switches that answer for
+ *			themselves and for port 0, but not PortInfo of their
+ *			other ports.  The file may change at any time.
+ * SMPS_LOSS=PERCENT	so many of the answers get lost, by SMPS_SEED.
+ *
+ * What gets lost comes back with the status of a timeout, as the kernel
+ * reports it after its retries.
+ */
+#include <dlfcn.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/umad.h>
+
+#define DR_CLASS 0x81 /* directed route */
+#define LID_CLASS 0x01
+#define GET_RESP 0x81
+#define NODE_INFO 0x11
+#define PORT_INFO 0x15
+#define PATH 128 /* offset of the initial path in a directed-route SMP */
+#define MAX_PATHS 65536
+
+/* Which node is at the end of which path: from answers to NodeInfo. */
+struct place {
+	uint8_t path[65]; /* hop count, then hops from the first on */
+	uint64_t guid;
+};
+
+static struct place places[MAX_PATHS];
+static unsigned int nplaces;
+
+static uint16_t attribute(const uint8_t *mad)
+{
+	return mad[16] << 8 | mad[17];
+}
+
+static uint32_t modifier(const uint8_t *mad)
+{
+	uint32_t v;
+
+	memcpy(&v, mad + 20, sizeof(v));
+	return be32toh(v);
+}
+
+static bool is_smp(const uint8_t *mad)
+{
+	return mad[1] == DR_CLASS || mad[1] == LID_CLASS;
+}
+
+static void path_of(const uint8_t *mad, uint8_t path[65])
+{
+	memset(path, 0, 65);
+	path[0] = mad[7];
+	memcpy(path + 1, mad + PATH + 1, mad[7] < 64 ? mad[7] : 63);
+}
+
+static struct place *find_place(const uint8_t *mad)
+{
+	uint8_t path[65];
+	unsigned int i;
+
+	path_of(mad, path);
+	for (i = 0; i < nplaces; i++)
+		if (!memcmp(places[i].path, path, sizeof(path)))
+			return &places[i];
+	return NULL;
+}
+
+static void learn(const uint8_t *mad)
+{
+	struct place *p = find_place(mad);
+
+	if (!p && nplaces < MAX_PATHS) {
+		p = &places[nplaces++];
+		path_of(mad, p->path);
+	}
+	if (p) {
+		memcpy(&p->guid, mad + 64 + 12, sizeof(p->guid));
+		p->guid = be64toh(p->guid);
+	}
+}
+
+static bool is_sick(const uint8_t *mad)
+{
+	const char *path = getenv("SMPS_SICK");
+	const struct place *p = path ? find_place(mad) : NULL;
+	unsigned long long guid;
+	bool sick = false;
+	FILE *from = p ? fopen(path, "r") : NULL;
+
+	while (from && fscanf(from, "%llx", &guid) == 1)
+		sick |= guid == p->guid;
+	if (from)
+		fclose(from);
+	return sick;
+}
+
+static bool is_lost(void)
+{
+	static uint64_t state;
+	const char *percent = getenv("SMPS_LOSS");
+	const char *seed = getenv("SMPS_SEED");
+
+	if (!percent)
+		return false;
+	if (!state)
+		state = 2 * strtoull(seed ? seed : "0", NULL, 10) + 1;
+	state = state * 6364136223846793005ull + 1442695040888963407ull;
+	return (state >> 33) % 100 < strtoul(percent, NULL, 10);
+}
+
+int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms,
+	      int retries)
+{
+	static int (*next)(int, int, void *, int, int, int);
+	static FILE *to;
+	const uint8_t *mad = umad_get_mad(umad);
+	const char *path = getenv("SMPS_LOG");
+
+	if (!next)
+		next = dlsym(RTLD_NEXT, "umad_send");
+	if (!to && path) {
+		to = fopen(path, "a");
+		if (to)
+			setvbuf(to, NULL, _IOLBF, 0);
+	}
+	if (to && is_smp(mad))
+		fprintf(to, "%x %x %x\n", mad[3], attribute(mad),
+			modifier(mad));
+	return next(portid, agentid, umad, length, timeout_ms, retries);
+}
+
+int umad_recv(int portid, void *umad, int *length, int timeout_ms)
+{
+	static int (*next)(int, void *, int *, int);
+	const uint8_t *mad;
+	int agent;
+
+	if (!next)
+		next = dlsym(RTLD_NEXT, "umad_recv");
+	agent = next(portid, umad, length, timeout_ms);
+	mad = umad_get_mad(umad);
+	if (agent < 0 || umad_status(umad) || mad[1] != DR_CLASS ||
+	    mad[3] != GET_RESP)
+		return agent;
+	if ((attribute(mad) == PORT_INFO && modifier(mad) && is_sick(mad)) ||
+	    is_lost())
+		((struct ib_user_mad *)umad)->status = ETIMEDOUT;
+	else if (attribute(mad) == NODE_INFO)
+		learn(mad);
+	return agent;
+}

@@ -22,7 +22,7 @@ extern "C" {
  * some 30 bytes, plain data, copied freely.
  *
  * At every packet boundary the port calls dl_link_arbiter_pick() with the set of
- * VLs that are sendable, sends what it was told to send, and charges it with
+ * VLs that are sendable, sends the packet that was picked, and charges it with
  * dl_link_arbiter_charge().  Picking twice without charging gives the same answer.
  */
 
@@ -352,13 +352,13 @@ static inline void dl_link_credit_release(struct dl_link_credit_rx *rx,
 }
 
 /*
- * Should the receiver report now rather than at the deadline (C2)?  `told` is
- * the last number it sent, `largest` the units of the largest packet.  Yes
- * when new credit has gathered to a quarter of what the buffer can promise,
- * or the sender may be held up for lack of it.
+ * Should the receiver report now rather than at the deadline (C2)?
+ * `advertised` is the last number it sent, `largest` the units of the largest
+ * packet.  Yes when the new credit is a quarter of what the buffer can promise,
+ * or the sender may have to wait for it.
  */
-bool dl_link_credit_worth_telling(const struct dl_link_credit_rx *rx,
-				  uint32_t told, uint32_t largest);
+bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx,
+				  uint32_t advertised, uint32_t largest);
 
 /* ---- flow-control packets --------------------------------------------------- */
 

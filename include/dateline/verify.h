@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The verdict on a set of tables, in full.
+ * Verification of a set of tables: delivery and credit loops.
  *
  * A channel is a pair of an output port and a VL: the place where packets
  * wait for credits.  Only channels from switch to switch can be part of a
@@ -22,7 +22,7 @@ enum dl_verify_fault {
 	DL_VERIFY_WRONG_END, /* handed to an end port other than the owner */
 	DL_VERIFY_FORWARDING_LOOP, /* comes back to the same switch for ever */
 	DL_VERIFY_NO_VL,	   /* the SL maps to no VL of the output port */
-	DL_VERIFY_UNATTACHED,	   /* one of the end ports hangs on no switch */
+	DL_VERIFY_UNATTACHED,	   /* an end port is attached to no switch */
 	DL_VERIFY_NO_COPY,	   /* no copy of a multicast packet arrives */
 	DL_VERIFY_TWICE		   /* more than one does */
 };
@@ -44,7 +44,7 @@ struct dl_verify_result {
 	bool credit_loop;
 	bool sl_stable;
 	bool sl_known;	      /* did the tables say which SLs are used? */
-	unsigned int levels;  /* QoS levels judged */
+	unsigned int levels;  /* QoS levels checked */
 	uint64_t pairs;	      /* ordered pairs of source port and LID */
 	uint64_t nlost;	      /* those that fail */
 	uint32_t groups_lost; /* multicast groups in which a copy fails */
@@ -54,7 +54,7 @@ struct dl_verify_result {
 	uint32_t groups;       /* multicast groups */
 	uint64_t channels;     /* between switches, with packets */
 	uint64_t dependencies;
-	uint64_t without_sl;  /* pairs not judged for loops: SL unknown */
+	uint64_t without_sl;  /* pairs not checked for loops: SL unknown */
 	uint64_t without_vl;  /* pairs of ports with an unknown map */
 	uint64_t sl_changes;  /* pairs whose path SL differs from before */
 	uint64_t sl_compared; /* pairs compared */
@@ -63,13 +63,13 @@ struct dl_verify_result {
 struct dl_verify_options {
 	/*
 	 * Tables of an earlier moment: their path SLs are compared with the
-	 * ones judged, port by port.  NULL: no comparison.
+	 * ones checked, port by port.  NULL: no comparison.
 	 */
 	const struct dl_tables *earlier;
 	/* Bit s is set when multicast packets may use SL s. */
 	uint16_t multicast_sls;
 	/*
-	 * QoS levels to judge.  1: the path SLs as they are; 2: those with
+	 * QoS levels to check.  1: the path SLs as they are; 2: those with
 	 * bit 3 set as well; 0: 2, unless a path SL uses bit 3 itself.
 	 */
 	unsigned int levels;
@@ -86,11 +86,10 @@ struct dl_verify_options {
 void dl_verify_options_init(struct dl_verify_options *o);
 
 /*
- * Judge tables: does every packet arrive, and can packets wait for each other
- * in a circle?  Findings are no error: they stand in the verdict.  What had to
- * be assumed because the tables do not say it goes to the log as a warning.
- * Returns 0 or -ENOMEM.  The verdict is the caller's and refers to the
- * fabric.  `o` may be NULL for the defaults.
+ * Check tables: does every packet arrive, and is there a credit loop?
+ * Findings are no error: they are in the result.  Assumptions that had to be
+ * made because the tables do not say go to the log as warnings.  Returns 0 or
+ * -ENOMEM.  The result belongs to the caller and refers to the fabric.  `o` may be NULL for the defaults.
  */
 int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 	      const struct dl_log *log, struct dl_verify_result **out);

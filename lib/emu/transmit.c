@@ -242,7 +242,7 @@ void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel)
 	struct dl_emu_link_port *p;
 
 	if (dl_link_credit_of(&in->rx) == in->advertised ||
-	    !dl_link_credit_worth_telling(&in->rx, in->advertised,
+	    !dl_link_credit_should_report(&in->rx, in->advertised,
 					  e->units_max))
 		return;
 	port = dl_emu_port_of(in_channel);

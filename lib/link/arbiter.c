@@ -4,13 +4,13 @@
  *
  * Problem.  At every packet boundary a port chooses what its link carries
  * next.  Management packets come first, flow-control packets second.  Among
- * the data VLs two tables decide.  Each is a circle of entries (VL, weight),
+ * the data VLs two tables decide.  Each is a circular list of entries (VL, weight),
  * and the high table yields to the low one when HighPriCounter runs out or
  * when it has nothing to send.
  *
  * Representation.  A table is compiled to one 64-bit mask of entries for each
  * VL.  The entries that could send now are the union of the masks of the
- * sendable VLs; the next one in the circle is found by rotating that union so
+ * sendable VLs; the next one in the list is found by rotating that union so
  * that the pointer comes first and counting trailing zeros.  The answer is
  * that of a walk through the table, without the walk.  Most decisions end
  * earlier still, at the entry pointed to; for these each entry has a mask of
@@ -25,7 +25,7 @@
  *   - The turn becomes LOW when the counter is reloaded (B5) and HIGH again
  *     after one low packet, or, by the author's reading, when that entry is
  *     used up or cannot send (LOW_MORE is a low turn that has begun).
- *     A pick that is not followed by a charge thus loses nobody's turn.
+ *     So a pick that is not followed by a charge changes no turn.
  *
  * Complexity.  One decision is O(sendable VLs), with no loop over entries.
  *

@@ -8,7 +8,7 @@
  * IBA.  Both ends count blocks since the link came up: FCTBS what was sent,
  * ABR what arrived.  The receiver promises a total, FCCL = ABR + what fits
  * now; the sender may send up to it.  All are counts modulo 4096, of which
- * only differences mean anything.  A promise is at most 2048, half the circle,
+ * only differences mean anything.  A promise is at most 2048, half the range,
  * so a difference has one meaning: up to half is "ahead", more is "behind".
  * A receiver that hands out memory in chunks promises one block a chunk, for
  * that is what fits if only one-block packets come (C4).
@@ -27,13 +27,13 @@
  *     sync message, which must not overtake data, stops the leak: afterwards
  *     ABR = FCTBS.  In the PCI Express style scheme the same message carries
  *     Tx_Cnt, and what is missing between Tx_Cnt and the buffer counts as
- *     forwarded.  (The document has no such message, since PCI Express
+ *     forwarded.  (The scheme has no such message, since PCI Express
  *     repeats lost packets below this level.)
  *
  * These are what the models under test/model/ prove at a smaller modulus.
  *
  * Limits.  A credit message must not be so late that the sender has gone half
- * a circle in the meantime.  The wire keeps order, and at one message in
+ * the range in the meantime.  The wire keeps order, and at one message in
  * 65,536 symbols a sender moves 1024 blocks at most between two of them.
  *
  * Complexity.  Everything is O(1); no memory.
@@ -82,11 +82,11 @@ void dl_link_credit_sync(struct dl_link_credit_rx *rx, uint32_t sync)
 		rx->count -= DL_LINK_CREDIT_MODULUS;
 }
 
-bool dl_link_credit_worth_telling(const struct dl_link_credit_rx *rx,
-				  uint32_t told, uint32_t largest)
+bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx,
+				  uint32_t advertised, uint32_t largest)
 {
 	uint32_t now = dl_link_credit_of(rx);
-	uint32_t fresh = (now - told) & DL_LINK_CREDIT_MASK;
+	uint32_t fresh = (now - advertised) & DL_LINK_CREDIT_MASK;
 	uint32_t quarter = (dl_link_credit_promise(rx->size) + 3) / 4;
 	uint32_t usable;
 
@@ -95,7 +95,7 @@ bool dl_link_credit_worth_telling(const struct dl_link_credit_rx *rx,
 	if (fresh >= quarter)
 		return true;
 	/* What the sender has left of the last promise, at most. */
-	usable = (told - rx->count) & DL_LINK_CREDIT_MASK;
+	usable = (advertised - rx->count) & DL_LINK_CREDIT_MASK;
 	if (rx->scheme == DL_LINK_CREDIT_PCIE)
 		usable = rx->free > fresh ? rx->free - fresh : 0;
 	else if (usable > DL_LINK_CREDIT_WINDOW)

@@ -3,7 +3,7 @@
  * The tables by destination.
  *
  * Problem.  Forwarding tables and path SLs are stored a row per switch or
- * source; the proof goes destination by destination.  Reading a column of
+ * source; the check goes destination by destination.  Reading a column of
  * 4096 rows touches as many cache lines and pages for one byte each.
  *
  * Method.  Columns are gathered in blocks of LIDs that share an access switch

@@ -180,7 +180,7 @@ static int explore(struct search *s, uint32_t start)
 
 /*
  * A cycle through `start` of fewer than `bound` channels: its length, with
- * the way back from `*last` in s->parent; 0 when there is none.
+ * the path back from `*last` in s->parent; 0 when there is none.
  */
 static uint32_t around(struct search *s, uint32_t start, uint32_t bound,
 		       uint32_t *last)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the parts of the proof share. */
+/* What the parts of the verifier share. */
 #ifndef DL_VERIFY_INTERNAL_H
 #define DL_VERIFY_INTERNAL_H
 
@@ -20,7 +20,7 @@ struct dl_verify_set {
  * the set on the output link, and which VL waits for which.
  */
 struct dl_verify_step {
-	uint32_t from, row; /* the question */
+	uint32_t from, row; /* the key */
 	uint32_t to;	    /* number of the set that goes out */
 	uint32_t dropped;   /* SLs that the row drops */
 	uint64_t deps[4];   /* bit nvl * vl in + vl out */
@@ -66,7 +66,7 @@ uint32_t dl_verify_sets_add(struct dl_verify_sets *s,
 uint32_t dl_verify_sets_add_mask(struct dl_verify_sets *s, uint16_t sls,
 				 unsigned int vl);
 
-/* The two questions, answered without the caches. */
+/* The two operations, without the caches. */
 void dl_verify_sets_find_step(struct dl_verify_sets *s,
 			      struct dl_verify_step *slot);
 void dl_verify_sets_find_union(struct dl_verify_sets *s,
@@ -104,16 +104,16 @@ static inline uint32_t dl_verify_sets_union(struct dl_verify_sets *s,
 	return slot->both;
 }
 
-/* ---- the fabric, laid out for the proof (net.c) ------------------------ */
+/* ---- the fabric, laid out for verification (net.c) ------------------------ */
 
-/* What the proof needs to know of a link's far end. */
+/* What the verifier needs to know of a link's far end. */
 struct dl_verify_far {
 	uint32_t row; /* in net.rows: of (input port, output 0) */
 	uint32_t dep; /* pair of this link and the first beyond */
 };
 
 /*
- * Where an output port of a switch leads: what the proof needs most often of
+ * Where an output port of a switch leads: what is needed most often of
  * its link.
  */
 struct dl_verify_next {
@@ -142,13 +142,13 @@ struct dl_verify_net {
 	uint32_t nsw;
 
 	/*
-	 * Way out of switch s through port o: ways[way_first[s] + o], and the
-	 * number of its link among those of s at the same place in way_slot.
+	 * Next hop of switch s through port o: next_hops[hop_first[s] + o], and the
+	 * number of its link among those of s at the same place in hop_slot.
 	 * One more after the last port stands for all ports that do not exist.
 	 */
-	struct dl_verify_next *ways;
-	uint8_t *way_slot;
-	uint32_t *way_first; /* nsw + 1 of them */
+	struct dl_verify_next *next_hops;
+	uint8_t *hop_slot;
+	uint32_t *hop_first; /* nsw + 1 of them */
 
 	struct dl_fabric_links links;
 	struct dl_verify_far *far; /* by link */
@@ -214,12 +214,12 @@ static inline uint32_t dl_verify_net_links(const struct dl_verify_net *net,
 	return net->links.first[sw + 1] - net->links.first[sw];
 }
 
-/* The number of the way for a forwarding entry, whatever it says. */
+/* The number of the next hop of a forwarding entry, whatever it says. */
 static inline uint32_t dl_verify_net_next(const struct dl_verify_net *net,
 					  uint32_t sw, unsigned int port)
 {
-	uint32_t first = net->way_first[sw];
-	uint32_t last = net->way_first[sw + 1] - 1;
+	uint32_t first = net->hop_first[sw];
+	uint32_t last = net->hop_first[sw + 1] - 1;
 
 	return first + port < last ? first + port : last;
 }
@@ -228,11 +228,11 @@ static inline uint32_t dl_verify_net_next(const struct dl_verify_net *net,
 static inline uint32_t dl_verify_net_link(const struct dl_verify_net *net,
 					  uint32_t sw, unsigned int port)
 {
-	uint32_t way = dl_verify_net_next(net, sw, port);
+	uint32_t hop = dl_verify_net_next(net, sw, port);
 
-	if (net->ways[way].next == DL_NONE)
+	if (net->next_hops[hop].next == DL_NONE)
 		return DL_NONE;
-	return net->links.first[sw] + net->way_slot[way];
+	return net->links.first[sw] + net->hop_slot[hop];
 }
 
 /* Index in net.rows of a port pair of a switch. */
@@ -240,12 +240,12 @@ static inline uint32_t dl_verify_net_row(const struct dl_verify_net *net,
 					 uint32_t sw, unsigned int in,
 					 unsigned int out)
 {
-	uint32_t ports = net->way_first[sw + 1] - net->way_first[sw] - 1;
+	uint32_t ports = net->hop_first[sw + 1] - net->hop_first[sw] - 1;
 
 	return net->t->sl2vl_first[sw] + in * ports + out;
 }
 
-/* Is this an end port whose packets are judged? */
+/* Is this an end port whose packets are checked? */
 static inline bool dl_verify_net_is_end(const struct dl_verify_net *net,
 					uint32_t port)
 {
@@ -255,7 +255,7 @@ static inline bool dl_verify_net_is_end(const struct dl_verify_net *net,
 	       (p->num || !net->adapters_only);
 }
 
-/* The owner of a LID, if packets to it are judged; else DL_NONE. */
+/* The owner of a LID, if packets to it are checked; else DL_NONE. */
 static inline uint32_t dl_verify_net_owner(const struct dl_verify_net *net,
 					   uint32_t lid)
 {
@@ -265,7 +265,7 @@ static inline uint32_t dl_verify_net_owner(const struct dl_verify_net *net,
 								      DL_NONE;
 }
 
-/* The SLs that a path SL stands for, over all judged levels. */
+/* The SLs that a path SL stands for, over all checked levels. */
 static inline uint16_t dl_verify_net_sls(const struct dl_verify_net *net,
 					 unsigned int sl)
 {
@@ -362,8 +362,8 @@ int dl_verify_cycle(const struct dl_verify_net *net,
 		    struct dl_verify_result *v);
 
 /* A packet for every step of the cycle. */
-int dl_verify_witness(const struct dl_verify_net *net, uint16_t multicast_sls,
-		      struct dl_verify_result *v);
+int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,
+		       struct dl_verify_result *v);
 
 /* Path SLs, now and before. */
 int dl_verify_stable(const struct dl_tables *now,

@@ -10,4 +10,4 @@ libdlroute_la_SOURCES += \
 	lib/verify/unicast.c \
 	lib/verify/verify.c \
 	lib/verify/walk.c \
-	lib/verify/witness.c
+	lib/verify/example.c

@@ -35,7 +35,7 @@ struct work {
 	uint8_t vl;
 };
 
-enum { WHITE, GREY, BLACK }; /* not met, being followed, done */
+enum { WHITE, GREY, BLACK }; /* unvisited, on the stack, done */
 
 struct spread {
 	struct dl_verify_net *net;
@@ -43,7 +43,7 @@ struct spread {
 	uint32_t max_listed;
 	uint16_t sls;
 	const struct dl_tables_mcast_group *group;
-	uint16_t *seen;	   /* by link and VL: SLs met */
+	uint16_t *seen;	   /* by link and VL: SLs seen */
 	struct work *work; /* each channel at most once per SL */
 	uint32_t nwork;
 	uint32_t *members; /* by switch and on: switches with a mask */
@@ -89,7 +89,7 @@ static const struct dl_fabric_node *switch_node(const struct spread *sp,
 	return &sp->net->f->nodes[sp->net->f->switches[s]];
 }
 
-/* The end port behind a switch's port, if it is judged, or DL_NONE. */
+/* The end port at a switch's port, if it is checked, or DL_NONE. */
 static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 {
 	const struct dl_fabric *f = sp->net->f;
@@ -313,7 +313,7 @@ static bool next_copy(const struct spread *sp, const struct place *at,
 
 /*
  * Explore the links that copies take, depth first.  Returns the switch at
- * which copies run in a circle; DL_NONE if none, and then the links stand in
+ * which copies run in a cycle; DL_NONE if none, and then the links stand in
  * sp->order, each after all that its copies take.
  */
 static uint32_t explore(struct spread *sp, uint32_t src, unsigned int sl)
@@ -361,7 +361,7 @@ static void add_copies(struct spread *sp, const struct place *at,
 	}
 }
 
-/* How many copies each end port gets, after explore() found no circle. */
+/* How many copies each end port gets, after explore() found no cycle. */
 static void count_copies(struct spread *sp, uint32_t src, unsigned int sl)
 {
 	struct place at = place_of_source(sp, src);
@@ -427,7 +427,7 @@ static void check_source(struct spread *sp, uint32_t src)
 	}
 }
 
-/* The long way: every member's packets. */
+/* Exhaustively: every member's packets. */
 static void check_packets(struct spread *sp)
 {
 	sp->broken = false;
@@ -446,7 +446,7 @@ static void check_packets(struct spread *sp)
 
 /* ---- all --------------------------------------------------------------- */
 
-static void judge_group(struct spread *sp)
+static void check_group(struct spread *sp)
 {
 	const struct dl_verify_net *net = sp->net;
 
@@ -516,7 +516,7 @@ int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls,
 	err = spread_init(&sp);
 	for (uint32_t g = 0; !err && g < net->t->ngroups; g++) {
 		sp.group = &net->t->groups[g];
-		judge_group(&sp);
+		check_group(&sp);
 	}
 	v->groups = net->t->ngroups;
 	spread_release(&sp);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The fabric and its SL-to-VL maps, laid out for the proof.
+ * The fabric and its SL-to-VL maps, laid out for verification.
  *
- * Problem.  The proof asks the same questions some ten million times: where
+ * Problem.  The same three things are looked up some ten million times: where
  * does this output port lead, what does the map of the port pair there do,
  * where is its place among the dependencies?  Here each answer becomes one
  * load.
@@ -11,9 +11,9 @@
  * to a VL that the output port does not operate, is dropped.  A port with one
  * data VL needs no map.  A map that the tables do not hold is taken to send
  * every SL to VL 0: if that is free of loops then so is every other map, since
- * all others only tell packets apart; and the verdict counts such ports.
+ * all others only separate packets; and the result counts such ports.
  *
- * Sources.  End ports of one switch are merged when nothing that the proof
+ * Sources.  End ports of one switch are merged when nothing that the check
  * looks at distinguishes them: the class of their path SLs and the maps from
  * their input port to every link.
  *
@@ -41,21 +41,21 @@ unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* Number the ways and the pairs of links of each switch. */
+/* Number the next hops and the pairs of links of each switch. */
 static int number_ways(struct dl_verify_net *net)
 {
 	uint64_t pairs = 0;
-	uint32_t ways = 0;
+	uint32_t next_hops = 0;
 
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		uint64_t links = dl_verify_net_links(net, s);
 
-		net->way_first[s] = ways;
+		net->hop_first[s] = next_hops;
 		net->pair_first[s] = pairs;
-		ways += switch_node(net->f, s)->nports + 2;
+		next_hops += switch_node(net->f, s)->nports + 2;
 		pairs += links * links;
 	}
-	net->way_first[net->nsw] = ways;
+	net->hop_first[net->nsw] = next_hops;
 	net->pair_first[net->nsw] = pairs;
 	return pairs > UINT32_MAX ? -ENOMEM : 0;
 }
@@ -64,43 +64,43 @@ static void aim_links(struct dl_verify_net *net)
 {
 	const struct dl_fabric_links *links = &net->links;
 
-	for (uint32_t w = 0; w < net->way_first[net->nsw]; w++)
-		net->ways[w].next = DL_NONE;
+	for (uint32_t w = 0; w < net->hop_first[net->nsw]; w++)
+		net->next_hops[w].next = DL_NONE;
 	for (uint32_t l = 0; l < links->n; l++) {
 		const struct dl_fabric_link *link = &links->link[l];
 		uint32_t s = link->to, back = link->back - links->first[s];
-		uint32_t way = net->way_first[link->from] + link->out;
+		uint32_t hop = net->hop_first[link->from] + link->out;
 
 		net->far[l].row = dl_verify_net_row(net, s, link->in, 0);
 		net->far[l].dep =
 			net->pair_first[s] + back * dl_verify_net_links(net, s);
-		net->ways[way].next = s;
-		net->ways[way].dep = net->far[l].dep;
-		net->way_slot[way] = l - links->first[link->from];
+		net->next_hops[hop].next = s;
+		net->next_hops[hop].dep = net->far[l].dep;
+		net->hop_slot[hop] = l - links->first[link->from];
 	}
 }
 
 static int lay_out_links(struct dl_verify_net *net)
 {
-	size_t n = net->nsw + 1, ways, nlinks;
+	size_t n = net->nsw + 1, next_hops, nlinks;
 	int err = dl_fabric_links_init(&net->links, net->f);
 
 	if (err)
 		return err;
 	nlinks = net->links.n + 1;
-	net->way_first = malloc(n * sizeof(*net->way_first));
+	net->hop_first = malloc(n * sizeof(*net->hop_first));
 	net->pair_first = malloc(n * sizeof(*net->pair_first));
-	if (!net->way_first || !net->pair_first)
+	if (!net->hop_first || !net->pair_first)
 		return -ENOMEM;
 	err = number_ways(net);
 	if (err)
 		return err;
-	ways = net->way_first[net->nsw] + 1;
-	net->ways = malloc(ways * sizeof(*net->ways));
-	net->way_slot = calloc(ways, sizeof(*net->way_slot));
+	next_hops = net->hop_first[net->nsw] + 1;
+	net->next_hops = malloc(next_hops * sizeof(*net->next_hops));
+	net->hop_slot = calloc(next_hops, sizeof(*net->hop_slot));
 	net->far = malloc(nlinks * sizeof(*net->far));
 	net->vls = calloc(nlinks, sizeof(*net->vls));
-	if (!net->ways || !net->way_slot || !net->far || !net->vls)
+	if (!net->next_hops || !net->hop_slot || !net->far || !net->vls)
 		return -ENOMEM;
 	aim_links(net);
 	return 0;
@@ -142,7 +142,7 @@ static uint16_t row_passes(dl_tables_sl2vl_row row)
  * effective row is remembered by (row, count) and never searched for twice.
  */
 struct row_memo {
-	uint16_t *number; /* [count][row], 0xFFFF: not met yet */
+	uint16_t *number; /* [count][row], 0xFFFF: not seen yet */
 	uint32_t width;	  /* rows, and one for "no map" */
 };
 
@@ -169,7 +169,8 @@ static int map_switch(struct dl_verify_net *net, struct row_memo *memo,
 		      uint32_t s)
 {
 	const struct dl_fabric_node *n = switch_node(net->f, s);
-	const struct dl_verify_next *ways = &net->ways[net->way_first[s]];
+	const struct dl_verify_next *next_hops =
+		&net->next_hops[net->hop_first[s]];
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		for (unsigned int o = 0; o <= n->nports; o++) {
@@ -183,8 +184,8 @@ static int map_switch(struct dl_verify_net *net, struct row_memo *memo,
 				return -ENOMEM;
 			net->rows[at] = add_row(net, memo, row, vls);
 			if (row == DL_TABLES_NO_ROW && vls != 1 && i != o &&
-			    ways[o].next != DL_NONE &&
-			    (!i || ways[i].next != DL_NONE))
+			    next_hops[o].next != DL_NONE &&
+			    (!i || next_hops[i].next != DL_NONE))
 				net->without_vl++;
 		}
 	}
@@ -433,9 +434,9 @@ int dl_verify_net_init(struct dl_verify_net *net, const struct dl_tables *t,
 
 void dl_verify_net_release(struct dl_verify_net *net)
 {
-	free(net->ways);
-	free(net->way_slot);
-	free(net->way_first);
+	free(net->next_hops);
+	free(net->hop_slot);
+	free(net->hop_first);
 	dl_fabric_links_release(&net->links);
 	free(net->far);
 	free(net->vls);

@@ -2,7 +2,7 @@
 /*
  * Sets of packets.
  *
- * Problem.  The proof follows, for every destination, all packets that share
+ * Problem.  The check follows, for every destination, all packets that share
  * a link.  For credit loops only two properties of a packet matter: its SL,
  * which decides all that is to come, and the VL on which it travels, which
  * the port pair of the switch before has decided.  A link thus carries a set
@@ -11,7 +11,7 @@
  *
  * Invariants.  Equal sets have equal numbers; number 0 is the empty set.  The
  * caches are direct-mapped and only save work: a slot is overwritten by the
- * next question that falls on it.  A free slot asks about (set 0, row 0),
+ * next key that falls on it.  A free slot has the key (set 0, row 0),
  * whose answer, nothing, is what zeroed memory says.
  *
  * Complexity.  A cached answer costs one comparison of two words.  Tables

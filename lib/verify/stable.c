@@ -14,7 +14,7 @@
 #include "verify/internal.h"
 
 /* An end port in both fabrics. */
-struct twin {
+struct match {
 	uint32_t now, before; /* port indices */
 };
 
@@ -30,13 +30,13 @@ static uint32_t find_before(const struct dl_fabric *now, uint32_t port,
 }
 
 static int match_ports(const struct dl_fabric *now,
-		       const struct dl_fabric *before, struct twin **out,
+		       const struct dl_fabric *before, struct match **out,
 		       uint32_t *nout)
 {
-	struct twin *twins = malloc((now->nports + 1) * sizeof(*twins));
+	struct match *matches = malloc((now->nports + 1) * sizeof(*matches));
 	uint32_t n = 0;
 
-	if (!twins)
+	if (!matches)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < now->nports; p++) {
 		uint32_t was;
@@ -45,9 +45,9 @@ static int match_ports(const struct dl_fabric *now,
 			continue;
 		was = find_before(now, p, before);
 		if (was != DL_NONE && before->ports[was].lid)
-			twins[n++] = (struct twin){ p, was };
+			matches[n++] = (struct match){ p, was };
 	}
-	*out = twins;
+	*out = matches;
 	*nout = n;
 	return 0;
 }
@@ -56,9 +56,9 @@ int dl_verify_stable(const struct dl_tables *now,
 		     const struct dl_tables *before, struct dl_verify_result *v)
 {
 	const struct dl_fabric *f = now->fabric, *old = before->fabric;
-	struct twin *twins;
+	struct match *matches;
 	uint32_t n;
-	int err = match_ports(f, old, &twins, &n);
+	int err = match_ports(f, old, &matches, &n);
 
 	if (err)
 		return err;
@@ -68,11 +68,11 @@ int dl_verify_stable(const struct dl_tables *now,
 
 			if (s == d)
 				continue;
-			is = dl_tables_path_sl(now, twins[s].now,
-					       f->ports[twins[d].now].lid);
+			is = dl_tables_path_sl(now, matches[s].now,
+					       f->ports[matches[d].now].lid);
 			was = dl_tables_path_sl(
-				before, twins[s].before,
-				old->ports[twins[d].before].lid);
+				before, matches[s].before,
+				old->ports[matches[d].before].lid);
 			if (is == DL_TABLES_NO_SL || was == DL_TABLES_NO_SL)
 				continue;
 			v->sl_compared++;
@@ -80,6 +80,6 @@ int dl_verify_stable(const struct dl_tables *now,
 		}
 	}
 	v->sl_stable = !v->sl_changes;
-	free(twins);
+	free(matches);
 	return 0;
 }

@@ -4,11 +4,11 @@
  * which?
  *
  * Problem.  S switches and D destination LIDs make S x D forwarding entries,
- * but sources times D pairs, each of many hops.  Following the pairs is out of
- * the question for large fabrics (16x16x16: 67 million pairs, 8 hops).
+ * but sources times D pairs, each of many hops.  Following each pair
+ * takes too long for large fabrics (16x16x16: 67 million pairs, 8 hops).
  *
  * Representation.  Forwarding depends on the destination alone, so for one
- * LID every switch has at most one way out, and the ways form trees that lead
+ * LID every switch has at most one next hop, and these form trees that lead
  * to the destination (or end at a fault), and possibly rings (routing loops).
  * All packets that pass a switch towards the LID share its output link.  Going
  * from the leaves inwards, each switch's packets are complete when all its
@@ -20,13 +20,13 @@
  * that such a packet causes.
  *
  * Routing loops.  Packets circulate until their lifetime ends, so the sets on
- * a ring grow round and round until they grow no more: at most 256 laps.
+ * a ring are propagated until they grow no more: at most 256 times round.
  *
  * Classes.  LIDs at the same switch whose columns differ there only (its
  * adapters, its own port 0, the LIDs of an LMC range) send the same packets
  * through all other switches; one pass serves them all.
  *
- * Delivery.  A pass notices that something is wrong: a way that ends, a ring,
+ * Delivery.  A pass notices that something is wrong: a path that ends, a ring,
  * a map that drops.  Only then audit() goes back from the destination
  * outwards, with the SLs that survive from each switch on, and counts pairs.
  *
@@ -45,7 +45,7 @@
 
 /* A switch as seen by the packets to one class of LIDs. */
 struct stop {
-	uint32_t next;	/* switch, or DL_NONE: the way ends here */
+	uint32_t next;	/* switch, or DL_NONE: the path ends here */
 	uint32_t set;	/* packets on the link to it */
 	uint32_t dep;	/* pair of that link and the first beyond */
 	uint16_t waits; /* children not yet done, or DONE */
@@ -73,7 +73,7 @@ static bool reaches_owner(const struct dl_verify_column *c)
 	return c->root != DL_NONE && c->out[c->root] == c->last_port;
 }
 
-/* Do the packets to both LIDs go the same ways as far as the root? */
+/* Do the packets to both LIDs take the same paths as far as the root? */
 static bool same_ways(const struct pass *p, const struct dl_verify_column *a,
 		      const struct dl_verify_column *b)
 {
@@ -172,7 +172,7 @@ static uint32_t inject_others(struct pass *p, const struct dl_verify_column *c,
 	return set;
 }
 
-/* Every switch's way out, and what its own end ports send along it. */
+/* Every switch's next hop, and what its own end ports send there. */
 static void set_out(struct pass *p, const struct dl_verify_column *c,
 		    uint32_t root)
 {
@@ -184,20 +184,20 @@ static void set_out(struct pass *p, const struct dl_verify_column *c,
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		struct stop *stop = &p->stops[s];
 		uint32_t at = dl_verify_net_next(net, s, c->out[s]);
-		const struct dl_verify_next *way = &net->ways[at];
+		const struct dl_verify_next *hop = &net->next_hops[at];
 
-		stop->out = at - net->way_first[s];
+		stop->out = at - net->hop_first[s];
 		stop->set = 0;
-		stop->next = s == root ? DL_NONE : way->next;
+		stop->next = s == root ? DL_NONE : hop->next;
 		if (stop->next == DL_NONE) {
 			ends++;
 			continue;
 		}
-		stop->dep = way->dep;
-		stop->slot = net->way_slot[at];
+		stop->dep = hop->dep;
+		stop->slot = net->hop_slot[at];
 		stop->set = s == c->root ? inject_others(p, c, s, stop->out) :
 					   inject_all(p, c, s, stop->slot);
-		p->stops[way->next].waits++;
+		p->stops[hop->next].waits++;
 	}
 	if (ends != 1 || root == DL_NONE)
 		p->suspicious = true;
@@ -220,7 +220,7 @@ static void depend(struct dl_verify_net *net, uint32_t pair,
 
 /*
  * Hand the packets of switch s over to the next switch.  Returns the set that
- * the next one sends on because of them; 0 when its way ends there.
+ * the next one sends on because of them; 0 when the path ends there.
  */
 static uint32_t hand_over(struct pass *p, uint32_t s)
 {
@@ -349,7 +349,7 @@ static uint32_t passes(const struct dl_verify_net *net, uint32_t row)
 	return net->passes[net->rows[row]] | FORWARDED;
 }
 
-/* What survives on the way from each switch's link to the owner. */
+/* What survives from each switch's link to the owner. */
 static void find_alive(struct pass *p, const struct dl_verify_column *c,
 		       uint32_t root)
 {
@@ -452,8 +452,8 @@ static void forget_sets(struct pass *p)
 }
 
 /* The class of LIDs from c up to, not including, end. */
-static int judge(struct pass *p, const struct dl_verify_column *c,
-		 const struct dl_verify_column *end)
+static int check_class(struct pass *p, const struct dl_verify_column *c,
+		       const struct dl_verify_column *end)
 {
 	uint32_t root = reaches_owner(c) ? c->root : DL_NONE;
 	uint64_t without_sl = p->v->without_sl;
@@ -484,7 +484,7 @@ static int judge_block(struct pass *p, struct dl_verify_column *c, uint32_t n)
 	for (; c < end && !err; c = next) {
 		for (next = c + 1; next < end && same_ways(p, c, next); next++)
 			;
-		err = judge(p, c, next);
+		err = check_class(p, c, next);
 	}
 	return err;
 }

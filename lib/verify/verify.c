@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The proof: are tables fit to be programmed?
+ * Verification: are tables fit to be programmed?
  *
  * Problem.  Given any fabric and any tables, decide whether every packet
- * arrives and whether packets can wait for each other in a circle.  Nothing
+ * arrives and whether packets can wait for each other in a cycle.  Nothing
  * is assumed about how the tables came about; in particular nothing here
  * knows tori.
  *
  * Method.  Lay the fabric out (net.c), let all unicast packets flow to each
  * destination at once (unicast.c), then all multicast packets (multicast.c);
  * both add to one graph of dependencies between channels.  Search that graph
- * for its shortest cycle (cycle.c) and the packets that make it (witness.c).
+ * for its shortest cycle (cycle.c) and an example packet for each of its
+ * channels (example.c).
  *
- * What is judged: all ordered pairs of end ports with a LID, switches' port 0
+ * What is checked: all ordered pairs of end ports with a LID, switches' port 0
  * included, at the path SL of the pair and, for the second QoS level, at the
  * same with bit 3 set; every multicast LID at the SLs given.  An SL with bit
  * 3 set that every map between switches drops is not in use and left out.
- * Without path SLs, all 16 are judged for each pair: free of loops then means
+ * Without path SLs, all 16 are checked for each pair: free of loops then means
  * free of loops whatever SLs are used.
  *
  * Complexity: switches times destination LIDs.  Memory: the dependencies
@@ -43,7 +44,7 @@ void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,
 		v->lost[v->nlisted++] = *lost;
 }
 
-/* ---- end ports that hang on no switch ---------------------------------- */
+/* ---- end ports that are attached to no switch -------------------------- */
 
 static bool joined(const struct dl_fabric *f, uint32_t src, uint32_t dst)
 {
@@ -51,7 +52,7 @@ static bool joined(const struct dl_fabric *f, uint32_t src, uint32_t dst)
 }
 
 /* Pairs of which at least one end is outside; few if any. */
-static void judge_unattached(const struct dl_verify_net *net,
+static void check_unattached(const struct dl_verify_net *net,
 			     struct dl_verify_result *v, uint32_t max)
 {
 	const struct dl_fabric *f = net->f;
@@ -87,7 +88,7 @@ static void judge_unattached(const struct dl_verify_net *net,
 	}
 }
 
-/* ---- the verdict ------------------------------------------------------- */
+/* ---- the result -------------------------------------------------------- */
 
 static uint64_t count_pairs(const struct dl_verify_net *net)
 {
@@ -115,21 +116,21 @@ static void report_gaps(const struct dl_verify_result *v,
 {
 	if (!v->sl_known)
 		dl_log(log, DL_LOG_WARNING,
-		       "the path SLs are not known: every pair was judged at "
+		       "the path SLs are not known: every pair was checked at "
 		       "all 16 SLs");
 	else if (v->without_sl)
 		dl_log(log, DL_LOG_WARNING,
-		       "%llu pairs have no path SL and were not judged for "
+		       "%llu pairs have no path SL and were not checked for "
 		       "credit loops",
 		       (unsigned long long)v->without_sl);
 	if (v->without_vl)
 		dl_log(log, DL_LOG_WARNING,
 		       "%llu pairs of switch ports have no SL-to-VL map and "
-		       "were judged as if all their packets used VL 0",
+		       "were checked as if all their packets used VL 0",
 		       (unsigned long long)net->without_vl);
 }
 
-static int judge(struct dl_verify_net *net, const struct dl_verify_options *o,
+static int check(struct dl_verify_net *net, const struct dl_verify_options *o,
 		 struct dl_verify_result *v)
 {
 	uint16_t multicast_sls = o->multicast_sls & net->alive;
@@ -139,7 +140,7 @@ static int judge(struct dl_verify_net *net, const struct dl_verify_options *o,
 	v->sl_known = net->sl_known;
 	v->without_vl = net->without_vl;
 	v->pairs = count_pairs(net);
-	judge_unattached(net, v, o->max_listed);
+	check_unattached(net, v, o->max_listed);
 	err = dl_verify_unicast(net, v, o->max_listed);
 	if (!err)
 		err = dl_verify_multicast(net, multicast_sls, v, o->max_listed);
@@ -149,7 +150,7 @@ static int judge(struct dl_verify_net *net, const struct dl_verify_options *o,
 	v->delivered = !v->nlost && !v->groups_lost;
 	err = dl_verify_cycle(net, v);
 	if (!err && v->cycle.n)
-		err = dl_verify_witness(net, multicast_sls, v);
+		err = dl_verify_examples(net, multicast_sls, v);
 	if (!err && o->earlier)
 		err = dl_verify_stable(net->t, o->earlier, v);
 	return err;
@@ -178,7 +179,7 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 		goto out;
 	v->fabric = t->fabric;
 	v->sl_stable = true;
-	err = judge(&net, o, v);
+	err = check(&net, o, v);
 	if (err)
 		goto out;
 	report_gaps(v, &net, log);

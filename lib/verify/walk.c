@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One packet, hop by hop: for explanations, where the proof proper only knows
+ * One packet, hop by hop: for explanations, where the check itself only knows
  * that some packet of a set is concerned.
  */
 #include <errno.h>

@@ -247,25 +247,25 @@ static void test_worth_telling(void **state)
 	     scheme++) {
 		setup(&l, scheme, 100, 1);
 		told = dl_link_credit_of(&l.rx);
-		assert_false(dl_link_credit_worth_telling(&l.rx, told, 10));
+		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
 		for (int i = 0; i < 20; i++)
 			assert_true(transfer(&l, 1));
 		dl_link_credit_release(&l.rx, 20);
-		assert_false(dl_link_credit_worth_telling(&l.rx, told, 10));
+		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
 		for (int i = 0; i < 5; i++)
 			assert_true(transfer(&l, 1));
 		dl_link_credit_release(&l.rx, 5);
-		assert_true(dl_link_credit_worth_telling(&l.rx, told, 10));
+		assert_true(dl_link_credit_should_report(&l.rx, told, 10));
 		tell(&l);
 		told = dl_link_credit_of(&l.rx);
 		/* Ten are left, and one has moved on; then nine are left. */
 		for (int i = 0; i < 90; i++)
 			assert_true(transfer(&l, 1));
-		assert_false(dl_link_credit_worth_telling(&l.rx, told, 10));
+		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
 		dl_link_credit_release(&l.rx, 1);
-		assert_false(dl_link_credit_worth_telling(&l.rx, told, 10));
+		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
 		assert_true(transfer(&l, 1));
-		assert_true(dl_link_credit_worth_telling(&l.rx, told, 10));
+		assert_true(dl_link_credit_should_report(&l.rx, told, 10));
 	}
 }
 

@@ -2,7 +2,7 @@
 /*
  * For every step of a credit loop, a packet that causes it.
  *
- * Problem.  The proof knows that some packet comes in on channel A and goes
+ * Problem.  The check knows that some packet comes in on channel A and goes
  * out on channel B, but not which: it works with sets.  An administrator needs
  * one to look at: source, destination, SL.
  *
@@ -13,7 +13,7 @@
  * a switch's own port 0 is a second choice.
  *
  * Method, multicast.  The VL on A depends on the SL and on the port through
- * which the packet came into U; from there back any way that the masks and
+ * which the packet came into U; from there back any path that the masks and
  * maps allow will do, up to an adapter.
  *
  * Complexity: LIDs times switches times hops for one step at worst; in
@@ -115,7 +115,7 @@ static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
 			const struct dl_fabric_link *link = &net->links.link[l];
 			uint32_t up = link->to;
 
-			/* The same cable the other way leads from up to s. */
+			/* The opposite direction of the cable leads from up to s. */
 			if (h->seen[up] == h->round ||
 			    dl_tables_lft(net->t, up, lid) != link->in)
 				continue;
@@ -201,7 +201,7 @@ static uint32_t sender_of(struct hunt *h, const struct dl_tables_mcast_group *g,
 	const struct dl_verify_net *net = h->net;
 	uint32_t head = 0, n = 0;
 
-	/* A itself may be met again, at another VL: it is not seen yet. */
+	/* A itself may be visited again, at another VL: it is not seen yet. */
 	h->round++;
 	h->queue[n++] = h->a;
 	while (head < n) {
@@ -264,8 +264,8 @@ static bool find_multicast(struct hunt *h, struct dl_cycle_step *step)
 
 /* ---- all --------------------------------------------------------------- */
 
-int dl_verify_witness(const struct dl_verify_net *net, uint16_t multicast_sls,
-		      struct dl_verify_result *v)
+int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,
+		       struct dl_verify_result *v)
 {
 	size_t n = (net->links.n > net->nsw ? net->links.n : net->nsw) + 2;
 	struct hunt h = { .net = net, .multicast_sls = multicast_sls };

@@ -74,6 +74,9 @@ running() {
 		case " \$* " in
 		*' --live '*) export LD_PRELOAD=$DL_UMAD2SIM ;;
 		esac
+		case " \$* " in
+		' snapshot '*) set -- "\$@" --retries 100 ;;
+		esac
 		exec "$DL_BUILD/dateline" "\$@"
 	END
 	chmod +x "$T/bin/dateline"
@@ -183,7 +186,7 @@ lines() {
 		wait_log 'dateline: verified free of credit loops; repairs: none; routed a 3 x 3 x 1 torus'
 		# The last of the snapshot's files.
 		[[ $line != *dump_dir* ]] ||
-			wait_for 20 test -e dump/dateline-psl.dump
+			wait_for "$DL_PATIENCE" test -e dump/dateline-psl.dump
 		fails grep 'ERR DL' osm.log
 		sm_stop
 		rm -r cache

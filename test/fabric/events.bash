@@ -14,8 +14,6 @@ events_init() {
 }
 
 # up X Y Z [KEY=VALUE...]: that torus, routed by dateline in $MODE.
-# OpenSM sweeps when it is told to, not when a trap comes in the middle of a
-# change that takes more than one command.
 up() {
 	local near far x=$1 y=$2 z=$3
 
@@ -33,10 +31,9 @@ up() {
 		}' "$T/f.net")
 	mapfile -t SWITCHES < <(awk '/^Switch/ { print $3 }' "$T/f.net")
 	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
-		"event_plugin_options=mode=$MODE dump_dir=$T/snap" \
-		sweep_on_trap=FALSE "$@"
+		"event_plugin_options=mode=$MODE dump_dir=$T/snap" "$@"
 	# The last of its files.
-	wait_for 20 test -e "$T/snap/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
 	cp -r "$T/snap" "$T/whole"
 }
 
@@ -182,11 +179,11 @@ lfts_are() {
 	lfts "$T/a" | cmp -s - "$1"
 }
 
-# The fabric is as it should be, once the sweeps that traps set off are done.
+# The fabric is as it should be.
 settle() {
 	rm -f "$T/snap/dateline-psl.dump"
 	sm_sweep
-	wait_for 20 as_expected || {
+	wait_for "$DL_PATIENCE" as_expected || {
 		say "expected: $EXPECTED; but OpenSM says: $(said)"
 		return 1
 	}
@@ -199,7 +196,7 @@ settle() {
 		return 1
 	fi
 	lfts "$T/offline" >"$T/want"
-	wait_for 20 lfts_are "$T/want" ||
+	wait_for "$DL_PATIENCE" lfts_are "$T/want" ||
 		same "forwarding tables" "$T/want" <(lfts "$T/a")
 	mv "$T/want" "$T/good"
 }
@@ -207,7 +204,7 @@ settle() {
 # The snapshot delivers, without credit loops, and no path SL has changed.
 check_snapshot() {
 	[[ $EXPECTED != refused ]] || return 0
-	wait_for 20 snapshot_is_new ||
+	wait_for "$DL_PATIENCE" snapshot_is_new ||
 		same "SL to VL" <(sl2vl "$T/offline") <(sl2vl "$T/snap")
 	dateline verify "$T/snap" >"$T/verify.out" 2>&1 || {
 		cat "$T/verify.out" >&2

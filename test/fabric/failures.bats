@@ -208,7 +208,7 @@ scenarios() {
 	done
 	rm -r "$T/snap"
 	sm_sweep
-	wait_for 20 test -e "$T/snap/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
 	dateline verify --json "$T/snap" >"$T/verify.json"
 	grep -Eq '"multicast_groups": *2' "$T/verify.json"
 	mfts "$T/snap" >"$T/mfts"

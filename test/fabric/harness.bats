@@ -72,6 +72,45 @@ psl_6x5() {
 	(($(wc -l <"$T/after") > $(wc -l <"$T/before")))
 }
 
+@test "a trap is enough to make OpenSM sweep, if it may" {
+	fabric_up "$T/a" dateline "$NET" torus_config="$CONF" \
+		sweep_on_trap=TRUE
+	lfts "$T/a" >"$T/before"
+	sim_console 'Unlink "S(1,1)"[1]'
+	wait_log 'SUBNET UP' 2
+	lfts "$T/a" >"$T/after"
+	fails same "forwarding tables" "$T/before" "$T/after"
+}
+
+@test "what OpenSM's clients say arrives before they return" {
+	sim_start "$NET"
+	for _ in 1 2 3; do
+		sim sh -c 'echo out; echo err >&2; exit 3' \
+			>"$T/out" 2>"$T/err" || [[ $? == 3 ]]
+		[[ $(<"$T/out") == out && $(<"$T/err") == err ]]
+	done
+}
+
+@test "a client waits for an administrator that has no time" {
+	fabric_up "$T/a" torus-2QoS "$NET" torus_config="$CONF"
+	kill -STOP "$SM_PID"
+	(sleep 3 && kill -CONT "$SM_PID") &
+	[[ $(path_sls <<<"1 36") == "1 36 1" ]]
+}
+
+@test "a standby takes over, however often it asks for its master" {
+	local master
+
+	fabric_up "$T/a" torus-2QoS "$NET" torus_config="$CONF" sm_priority=14
+	master=$SM_PID
+	sm_conf "$T/b" torus-2QoS torus_config="$CONF" sm_priority=3 \
+		sminfo_polling_timeout=5 polling_retry_number=2
+	SIM_HOST='host(3,3)' sm_start "$T/b"
+	wait_log 'Entering STANDBY'
+	sm_hand_over "$master"
+	wait_log 'SUBNET UP'
+}
+
 @test "a fabric that the engine refuses does not come up" {
 	printf 'torus 5 5 1\n' >"$T/wrong.conf"
 	sm_conf "$T/a" torus-2QoS torus_config="$T/wrong.conf"

@@ -45,7 +45,7 @@ is() {
 # are under way have ended.
 values() {
 	while (($#)); do
-		wait_for 20 is "$1" "$2" || {
+		wait_for "$DL_PATIENCE" is "$1" "$2" || {
 			say "$1 is $(value "$1"), expected $2"
 			return 1
 		}
@@ -78,7 +78,7 @@ exporter_start() {
 		exporter_settled() {
 			exporter_says || ! alive "$EXPORTER_PID"
 		}
-		wait_for 20 exporter_settled || true
+		wait_for "$DL_PATIENCE" exporter_settled || true
 		! alive "$EXPORTER_PID" || return 0
 	done
 	cat "$T/exporter.out" >&2
@@ -286,7 +286,7 @@ threads() {
 	wait_log 'Entering STANDBY'
 	PROM=$second
 	values up 1 master 0 switches none
-	end_process "$master"
+	sm_hand_over "$master"
 	wait_log 'SUBNET UP'
 	values up 1 master 1 switches 12
 	PROM=$first

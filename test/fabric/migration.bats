@@ -40,7 +40,10 @@ follow() {
 dateline() {
 	local preload=
 
-	[[ $1 != snapshot ]] || preload=$DL_UMAD2SIM
+	if [[ $1 == snapshot ]]; then
+		preload=$DL_UMAD2SIM
+		set -- "$@" --retries 100
+	fi
 	LD_PRELOAD=$preload "$DL_BUILD/dateline" "$@" 2>>"$T/messages"
 }
 

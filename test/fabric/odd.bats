@@ -185,7 +185,7 @@ judged() {
 	join_group 0 0 $(hosts)
 	rm -r "$T/snap"
 	sm_sweep
-	wait_for 20 test -e "$T/snap/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
 	safe "$T/snap"
 	[[ $(jq .multicast_groups "$T/verify.json") == 1 ]]
 	snapshot "$T/now"

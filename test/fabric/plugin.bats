@@ -211,7 +211,7 @@ lid_of() {
 	logged 'ERR DL03: .*"high_limit=256".*0 to 255'
 	routed_by dateline
 	# The log announces SUBNET UP before the plugin hears of it.
-	wait_for 10 test -e "$T/snap/dateline-slvl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-slvl.dump"
 }
 
 @test "words of other plugins are left to them" {
@@ -324,7 +324,7 @@ lid_of() {
 	join_group -l 1 0 "$(hosts | head -n 1)"
 	rm -r "$T/snap"
 	sm_sweep
-	wait_for 10 test -e "$T/snap/dateline-slvl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-slvl.dump"
 	same "forwarding tables" <(lfts "$T/a") <(lfts "$T/snap")
 	same "SL to VL" <(sl2vl "$T/a") <(sl2vl "$T/snap")
 	same "multicast tables" <(mfts "$T/a") <(mfts "$T/snap")
@@ -372,7 +372,7 @@ lid_of() {
 	sm_sweep
 	logged 'dateline.*ERR' 0
 	# Each of the traps sets off a sweep: which is the last is hard to say.
-	wait_for 20 as_before
+	wait_for "$DL_PATIENCE" as_before
 }
 
 @test "valgrind finds no error and no leak of ours" {

@@ -31,7 +31,7 @@ prove() {
 	join_group 0 0 $(hosts)
 	rm -r "$T/snap"
 	sm_sweep
-	wait_for 20 test -e "$T/snap/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
 	grep -Eq 'verified free of credit loops; repairs: .*(entries changed|switches moved)' \
 		"$T/a/osm.log"
 	dateline verify --json "$T/snap" >"$T/verify.json"

@@ -121,8 +121,7 @@ sends_nothing() {
 	echo nonsense >>"$T/f.torus.conf"
 	sm_sweep
 	wait_log 'ERR DL19'
-	# OpenSM may have been in the middle of another sweep when told.
-	wait_for 20 sends_nothing "$a" 1 ||
+	wait_for "$DL_PATIENCE" sends_nothing "$a" 1 ||
 		fails grep "^$a [0-9]* 1$" "$T/now"
 	# All else is as it was.
 	(($(comm -23 "$T/good" "$T/now" | cut -d ' ' -f 1 | uniq | wc -l) == 4))
@@ -190,7 +189,7 @@ sends_nothing() {
 		"$T/a/opensm.conf"
 	expect
 	settle
-	wait_for 20 snapshot_is_new
+	wait_for "$DL_PATIENCE" snapshot_is_new
 	fails cmp -s "$T/whole/dateline-psl.dump" "$T/snap/dateline-psl.dump"
 	same "path SLs" <(sort "$T/offline/dateline-psl.dump") \
 		<(sort "$T/snap/dateline-psl.dump")
@@ -214,7 +213,7 @@ sends_nothing() {
 	SIM_HOST=H_2_2_0_1 sm_start "$T/b"
 	wait_log 'Entering STANDBY'
 	[[ $(log_count 'SUBNET UP') == 0 ]]
-	end_process "$master"
+	sm_hand_over "$master"
 	wait_log 'SUBNET UP'
 	same "forwarding tables" <(lfts "$T/a") <(lfts "$T/b")
 	same "SL to VL" <(sl2vl "$T/a") <(sl2vl "$T/b")
@@ -263,7 +262,7 @@ sends_nothing() {
 		wait_log 'SUBNET UP'
 		wait_log 'routed a .*: 59 of 59 switches'
 		[[ $(log_count 'remembered') == 0 ]]
-		wait_for 20 test -e "$T/snap/dateline-psl.dump"
+		wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
 		dateline verify -q "$T/snap"
 		sort "$T/snap/dateline-psl.dump" >"$T/psl"
 		[[ -s $T/psl && -z $(comm -23 "$T/psl" "$T/whole.psl") ]]

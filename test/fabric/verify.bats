@@ -187,7 +187,7 @@ engine() {
 		# LinearForwardingTable, SLtoVLMappingTable
 		sim_console "Error \"$s\" 40 25"
 	done
-	snapshot "$T/snap" --timeout 50 --retries 20
+	snapshot "$T/snap" --timeout 50 --retries 100
 	as_dumped "$T/sm" "$T/snap"
 }
 
@@ -195,7 +195,7 @@ engine() {
 	dateline gen 4 4 1 -o "$T/f"
 	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
 	sim_console 'Error "S_1_2_0" 100 25'
-	run -1 snapshot "$T/snap" --timeout 50 --retries 1
+	run -1 snapshot "$T/snap" --timeout 50 --retries 20
 	grep -q 'S_1_2_0.*does not answer for block of forwarding' \
 		"$T/snap/dateline-partial.txt"
 	grep -q 'the snapshot is partial' "$T/snapshot.err"
@@ -213,7 +213,7 @@ engine() {
 	dateline gen 4 3 1 -o "$T/f"
 	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"
 	sm_stop
-	run -1 snapshot "$T/snap" --timeout 100 --retries 1
+	run -1 snapshot "$T/snap" --timeout 100 --retries 20
 	grep -q 'subnet administrator at LID [0-9]* does not answer' \
 		"$T/snap/dateline-partial.txt"
 	as_dumped "$T/sm" "$T/snap"

@@ -79,7 +79,7 @@ whatif() {
 	"$DL_BUILD/dateline" whatif "$T/f.net" --switches 2 --samples 100000 \
 		--json >"$T/out.json" 2>"$T/err" &
 	pid=$!
-	wait_for 20 eval "grep -q SigCgt /proc/$pid/status &&
+	wait_for "$DL_PATIENCE" eval "grep -q SigCgt /proc/$pid/status &&
 		(( 0x\$(awk '/^SigCgt/ { print \$2 }' /proc/$pid/status) & 2 ))"
 	sleep 1
 	kill -INT "$pid"

@@ -5,22 +5,33 @@
 #
 # Every test there is, kind by kind, on the build tree BUILD (and on
 # BUILD/sanitize, built with AddressSanitizer and UndefinedBehaviorSanitizer).
-# The last line is "N passed, N failed": cases, not programs.  Exit status 0
-# if none failed.
+# The last line is "N passed, N failed, N skipped": cases, not programs.  Before
+# it stand the seconds that each kind took, and the names of cases that were
+# skipped, with the reason, or failed.  Exit status 0 if none failed.
 set -uo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$(cd "$1" && pwd)
 LOGS=$BUILD/check-logs
-passed=0 failed=0
-failures=()
+passed=0 failed=0 skipped=0
+failures=() skips=() times=()
 PATH=$PATH:/usr/sbin:/sbin
 
 heading() {
 	printf '\n==> %s\n' "$*"
 }
 
-# pass COUNT; fail NAME
+# section NAME COMMAND...: one kind of tests, timed.
+section() {
+	local name=$1 start=$SECONDS
+
+	heading "$name"
+	shift
+	"$@"
+	times+=("$(printf '%5d s  %s' $((SECONDS - start)) "$name")")
+}
+
+# pass COUNT; fail NAME; skip NAME REASON
 pass() {
 	passed=$((passed + $1))
 }
@@ -28,6 +39,11 @@ pass() {
 fail() {
 	failed=$((failed + 1))
 	failures+=("$1")
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	skips+=("$1: ${2:-no reason given}")
 }
 
 # lint NAME FILE COMMAND...: one case.
@@ -46,7 +62,8 @@ lint() {
 # A program that ran no case of its own (or crashed before it could say so)
 # counts as one.
 unit_tests() {
-	local dir=$1 what=$2 before=$failed trs log name result ok bad status
+	local dir=$1 what=$2 before=$failed
+	local trs log name result ok bad off bad_case status
 
 	find "$dir" -path "$dir/sanitize" -prune -o -name '*.trs' \
 		-exec rm {} +
@@ -64,9 +81,14 @@ unit_tests() {
 			fail "$name: $bad_case"
 			bad=$((bad + 1))
 		done < <(sed -n 's/^\[  FAILED  \] \([^ ]*\)$/\1/p' "$log" | sort -u)
+		off=0
+		while read -r bad_case; do
+			skip "$name: $bad_case" "see ${log#"$TOP"/}"
+			off=$((off + 1))
+		done < <(sed -n 's/^\[  SKIPPED \] \([^ ]*\)$/\1/p' "$log" | sort -u)
 		case $result in
-		PASS) ((ok)) || ok=1 ;;
-		SKIP) ;;
+		PASS) ((ok + off)) || ok=1 ;;
+		SKIP) ((off)) || skip "$name" "see ${log#"$TOP"/}" ;;
 		*) ((bad)) || fail "$name ($result)" ;;
 		esac
 		pass "$ok"
@@ -98,6 +120,22 @@ manual() {
 	[[ ! $said ]]
 }
 
+# The code is formatted as .clang-format says; each version of clang-format
+# formats in its own way.
+formatted() {
+	local format=clang-format-14
+	local -a files
+
+	command -v "$format" >/dev/null || format=clang-format
+	if [[ $("$format" --version 2>&1) != *' version 14.'* ]]; then
+		skip "clang-format" "this machine has no clang-format 14"
+		return
+	fi
+	mapfile -t files < <(find "$TOP" -name build -prune -o -name '*.[ch]' \
+		-print | sort)
+	expect "clang-format" "$format" --dry-run -Werror "${files[@]}"
+}
+
 lints() {
 	local file
 
@@ -107,6 +145,7 @@ lints() {
 	while read -r file; do
 		lint mandoc "$file" manual
 	done < <(find "$TOP/man" -name '*.[0-9]' 2>/dev/null | sort)
+	formatted
 }
 
 # expect NAME COMMAND...: one case, its output kept for a failure.
@@ -160,7 +199,7 @@ tarball_complete() {
 	make -C "$BUILD" -s dist || return
 	tarball=$(ls "$BUILD"/dateline-*.tar.xz) || return
 	missing=$(comm -13 <(tar tf "$tarball" | sed 's|^[^/]*/||' | sort) \
-		<(git -C "$TOP" ls-files | grep -vE '(^|/)\.(git|clang)' | sort))
+		<(git -C "$TOP" ls-files | grep -vE '(^|/)\.git' | sort))
 	rm "$tarball"
 	echo "$missing"
 	[[ ! $missing ]]
@@ -195,13 +234,17 @@ distribution() {
 # tap_tests WHAT TARGET [FLAG...]: the cases of a target that prints TAP, as
 # bats does with these flags.
 tap_tests() {
-	local what=$1 target=$2 line planned=-1 seen=0
+	local what=$1 target=$2 line name planned=-1 seen=0
 
 	shift 2
 	while read -r line; do
 		case $line in
 		1..*) planned=${line#1..} ;;
-		'ok '*' # skip'*) seen=$((seen + 1)) ;;
+		'ok '*' # skip'*)
+			seen=$((seen + 1))
+			name=${line#ok * }
+			skip "$what: ${name%% # skip*}" "${name#* # skip }"
+			;;
 		'ok '*) seen=$((seen + 1)) && pass 1 ;;
 		'not ok '*)
 			seen=$((seen + 1))
@@ -213,28 +256,34 @@ tap_tests() {
 	((seen == planned)) || fail "$what tests: $seen of $planned ran"
 }
 
-mkdir -p "$LOGS"
-heading "Unit tests"
-unit_tests "$BUILD" unit
-heading "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"
-unit_tests "$BUILD/sanitize" sanitize
-heading "Scripts and manual pages"
-lints
-heading "Distribution"
-distribution
-heading "Demonstration"
-expect "demonstration" env DATELINE_BUILD="$BUILD" \
-	bash "$TOP/test/fabric/demo.bash"
-heading "Fabric tests: ibsim and stock OpenSM"
-# As many at a time as there are cores.
-tap_tests fabric check-fabric --jobs "$(nproc)" --no-parallelize-across-files
-heading "Packages"
-tap_tests package check-package
-heading "The report in a browser"
+demonstration() {
+	expect "demonstration" env DATELINE_BUILD="$BUILD" \
+		bash "$TOP/test/fabric/demo.bash"
+}
+
 # Its pages are made by the command with sanitizers.
-DATELINE=$BUILD/sanitize/dateline tap_tests report check-report
+report_tests() {
+	local -x DATELINE=$BUILD/sanitize/dateline
+
+	tap_tests report check-report
+}
+
+mkdir -p "$LOGS"
+section "Unit tests" unit_tests "$BUILD" unit
+section "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer" \
+	unit_tests "$BUILD/sanitize" sanitize
+section "Scripts, manual pages and the code's format" lints
+section "Distribution" distribution
+section "Demonstration" demonstration
+# As many at a time as there are cores, and one more: OpenSM sleeps at times.
+section "Fabric tests: ibsim and stock OpenSM" \
+	tap_tests fabric check-fabric --jobs "$(($(nproc) + 1))"
+section "Packages" tap_tests package check-package
+section "The report in a browser" report_tests
 
 heading "Result after $((SECONDS / 60)) min $((SECONDS % 60)) s"
+printf '%s\n' "${times[@]}"
+((skipped == 0)) || printf 'SKIPPED %s\n' "${skips[@]}"
 ((failed == 0)) || printf 'FAILED %s\n' "${failures[@]}"
-printf '%d passed, %d failed\n' "$passed" "$failed"
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 ((failed == 0 && passed > 0))

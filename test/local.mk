@@ -1,3 +1,6 @@
+# check.bash compares the code with it.
+EXTRA_DIST += .clang-format
+
 # Unit tests: one program a module, cmocka, linked against the internals.
 UNIT_TESTS =
 include test/base.mk

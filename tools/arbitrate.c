@@ -414,25 +414,14 @@ static void print_table(const struct port *p)
 
 /* ---- the command ------------------------------------------------------- */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	const char **path = state->input;
+static const struct dl_setting args[] = { { "scenario", DL_SETTING_BORROW,
+					    .size = sizeof(const char *),
+					    .required = true },
+					  { 0 } };
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		tool_arg_once(state, path, arg, "scenario");
-		return 0;
-	case ARGP_KEY_END:
-		if (!*path)
-			argp_error(state, "which scenario?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp arbitrate_argp = {
-	.parser = parse,
+static const struct tool_usage usage = {
+	.args = args,
+	.flags = TOOL_JSON,
 	.args_doc = "FILE.yaml",
 	.doc = "Let one transmit port arbitrate between its VLs, packet by "
 	       "packet."
@@ -454,7 +443,7 @@ int tool_cmd_arbitrate(struct tool *tool, int argc, char **argv)
 	struct port port;
 	int err;
 
-	tool_parse(tool, &arbitrate_argp, TOOL_JSON, argc, argv, &path);
+	tool_options(tool, &usage, argc, argv, &path);
 	err = arb_scenario_read(path, &tool->log, &scenario);
 	if (err)
 		return tool_exit_status(err);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "bench.h"
 #include "dateline/torus.h"
@@ -21,35 +20,28 @@ static const struct {
 	{ "emulate", true, bench_emulate },
 	{ "arbitrate", false, bench_arbitrate },
 };
-#define NBENCHES (sizeof(benches) / sizeof(*benches))
 
 #define MIN_SECONDS 0.4
 #define MIN_CALLS 5
 #define MAX_CALLS 1001
 
 int bench_setup(const struct tool *tool, const uint32_t dims[3],
-		struct tool_setup *s)
+		struct tool_input *s)
 {
 	struct dl_torus_plan plan = { .hosts = 1, .parallel = 1 };
 	int err;
 
 	memset(s, 0, sizeof(*s));
 	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
-	err = dl_torus_generate(&plan, &tool->log, &s->fabric, &s->config);
+	err = dl_torus_generate(&plan, &tool->log, &s->snapshot.fabric,
+				&s->config);
+	s->fabric = s->snapshot.fabric;
 	if (!err)
 		err = dl_fabric_assign_lids(s->fabric, 0);
 	if (!err)
 		err = dl_torus_discover(s->fabric, s->config, &tool->log,
 					&s->torus);
 	return err;
-}
-
-double bench_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -67,9 +59,9 @@ double bench_median(void (*once)(void *context), void *context)
 	once(context);
 	for (n = 0; n < MAX_CALLS && (n < MIN_CALLS || total < MIN_SECONDS);
 	     n++) {
-		begin = bench_clock();
+		begin = dl_clock_monotonic();
 		once(context);
-		seconds[n] = bench_clock() - begin;
+		seconds[n] = dl_clock_monotonic() - begin;
 		total += seconds[n];
 	}
 	qsort(seconds, n, sizeof(*seconds), compare_doubles);
@@ -85,54 +77,48 @@ uint64_t bench_peak_bytes(void)
 }
 
 struct request {
-	const char *word;
 	uint32_t dims[3];
 	unsigned int ndims, bench;
 };
 
-static void find_bench(struct request *r, const struct argp_state *state)
+static int read_radix(const struct dl_setting *setting, void *to,
+		      const char *text, char *why, size_t size)
 {
-	for (r->bench = 0; r->bench < NBENCHES; r->bench++)
-		if (!strcmp(r->word, benches[r->bench].word))
-			break;
-	if (r->bench == NBENCHES)
-		argp_error(state, "there is no benchmark \"%s\"", r->word);
-	else if (r->ndims != (benches[r->bench].takes_dims ? 3 : 0))
+	struct request *r = to;
+	int64_t radix;
+
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	if (r->ndims == 3 ||
+	    !dl_number_parse(text, 1, DL_TORUS_MAX_RADIX, &radix))
+		return -EINVAL;
+	r->dims[r->ndims++] = radix;
+	return 0;
+}
+
+static const struct dl_setting args[] = {
+	{ "benchmark", DL_SETTING_WORD, DL_MEMBER(struct request, bench),
+	  .words = "route verify emulate arbitrate", .required = true },
+	{ "radix", .call = read_radix,
+	  .expected = "three radices X Y Z, each 1 to 255" },
+	{ 0 }
+};
+
+static void check(const struct argp_state *state, void *to)
+{
+	const struct request *r = to;
+	bool takes_dims = benches[r->bench].takes_dims;
+
+	if (r->ndims != (takes_dims ? 3 : 0))
 		argp_error(state,
-			   benches[r->bench].takes_dims ?
-				   "%s takes three radices: X Y Z" :
-				   "%s takes no radices",
-			   r->word);
+			   takes_dims ? "%s takes three radices: X Y Z" :
+					"%s takes no radices",
+			   benches[r->bench].word);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
-
-	switch (key) {
-	case ARGP_KEY_ARG:
-		if (!r->word)
-			r->word = arg;
-		else if (r->ndims == 3)
-			argp_error(state, "three radices only; what is \"%s\"?",
-				   arg);
-		else
-			r->dims[r->ndims++] = tool_arg_number(
-				state, arg, "radix", 1, DL_TORUS_MAX_RADIX);
-		return 0;
-	case ARGP_KEY_END:
-		if (!r->word)
-			argp_error(state, "which benchmark?");
-		else
-			find_bench(r, state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp bench_argp = {
-	.parser = parse,
+static const struct tool_usage usage = {
+	.args = args,
+	.check = check,
+	.flags = TOOL_JSON,
 	.args_doc = "route|verify|emulate X Y Z\n"
 		    "arbitrate",
 	.doc = "Measure how fast Dateline is on this machine."
@@ -153,20 +139,19 @@ static const struct argp bench_argp = {
 	       "2 bad usage, 3 no memory.",
 };
 
-static void print_figures(json_t *figures)
+static void print(const json_t *figures, FILE *to)
 {
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(figures, name, value)
+	json_object_foreach((json_t *)figures, name, value)
 	{
 		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
 						       JSON_REAL_PRECISION(4));
 
-		printf("%-28s %s\n", name, text ? text : "");
+		fprintf(to, "%-28s %s\n", name, text ? text : "");
 		free(text);
 	}
-	json_decref(figures);
 }
 
 int tool_cmd_bench(struct tool *tool, int argc, char **argv)
@@ -175,11 +160,9 @@ int tool_cmd_bench(struct tool *tool, int argc, char **argv)
 	json_t *figures = NULL;
 	int err;
 
-	tool_parse(tool, &bench_argp, TOOL_JSON, argc, argv, &r);
+	tool_options(tool, &usage, argc, argv, &r);
 	err = benches[r.bench].run(tool, r.dims, &figures);
-	if (!err && tool->json)
-		err = tool_print_json(tool, figures);
-	else if (!err)
-		print_figures(figures);
+	if (!err)
+		err = tool_show(tool, figures, print);
 	return tool_exit_status(err);
 }

@@ -6,7 +6,7 @@
 #ifndef DL_BENCH_H
 #define DL_BENCH_H
 
-#include "tool.h"
+#include "input.h"
 
 /*
  * Measure, and put the figures into *out as one JSON object.  `dims` are the
@@ -22,13 +22,10 @@ bench_run bench_verify;
 /*
  * The torus to measure on: whole, with an adapter a switch, LIDs and
  * coordinates.  0 or a negative errno, reported; release with
- * tool_setup_free() in either case.
+ * tool_input_free() in either case.
  */
 int bench_setup(const struct tool *tool, const uint32_t dims[3],
-		struct tool_setup *s);
-
-/* Seconds since some moment, for differences. */
-double bench_clock(void);
+		struct tool_input *s);
 
 /*
  * The median time of one call of `once`, in seconds, over some tenths of a

@@ -148,7 +148,7 @@ int bench_emulate(struct tool *tool, const uint32_t dims[3], json_t **out)
 	struct dl_route_options options;
 	struct dl_emu_config c;
 	struct dl_route_result r = { 0 };
-	struct tool_setup s;
+	struct tool_input s;
 	struct job j = { 0 };
 	int err;
 
@@ -172,6 +172,6 @@ int bench_emulate(struct tool *tool, const uint32_t dims[3], json_t **out)
 	free(j.port);
 	free(j.rate);
 	dl_route_result_release(&r);
-	tool_setup_free(&s);
+	tool_input_free(&s);
 	return err;
 }

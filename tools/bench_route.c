@@ -36,7 +36,7 @@ static void memset_once(void *context)
 
 int bench_route(struct tool *tool, const uint32_t dims[3], json_t **out)
 {
-	struct tool_setup s;
+	struct tool_input s;
 	const struct dl_fabric *f;
 	struct job j = { 0 };
 	double seconds, plain;
@@ -66,6 +66,6 @@ int bench_route(struct tool *tool, const uint32_t dims[3], json_t **out)
 			 (json_int_t)bench_peak_bytes());
 out:
 	dl_tables_free(j.tables);
-	tool_setup_free(&s);
+	tool_input_free(&s);
 	return err;
 }

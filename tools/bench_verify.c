@@ -33,7 +33,7 @@ int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 {
 	struct dl_route_options options;
 	struct dl_route_result r = { 0 };
-	struct tool_setup s;
+	struct tool_input s;
 	struct job j = { 0 };
 	double seconds;
 	int err;
@@ -59,6 +59,6 @@ int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 out:
 	dl_verify_result_free(j.verdict);
 	dl_route_result_release(&r);
-	tool_setup_free(&s);
+	tool_input_free(&s);
 	return err;
 }

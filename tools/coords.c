@@ -3,188 +3,91 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "coords.h"
-
-enum {
-	KEY_TORUS = 0x2000,
-	KEY_LIVE,
-	KEY_CSV,
-	KEY_NODES,
-	KEY_TOPOLOGY,
-	KEY_NAMES,
-	KEY_PREFIX,
-	KEY_RANKS,
-	KEY_HOSTS,
-	KEY_SLOTS,
-	KEY_GRID
-};
 
 #define MAX_SLOTS 4096
 #define MAX_SIDE (1u << 24) /* of a grid of processes */
 #define XYZ_RADIX 36
 
 struct request {
-	const char *from, *config;
-	bool live, csv;
+	struct tool_input_options input;
+	bool csv;
 	const char *nodes, *topology, *ranks, *hosts;
 	struct coords_slurm_style style;
 	uint32_t slots, grid[DL_TORUS_DIMS];
 };
 
-static const struct argp_option options[] = {
-	{ .name = "live",
-	  .key = KEY_LIVE,
-	  .doc = "Look at the running fabric instead" },
-	{ .name = "torus-config",
-	  .key = KEY_TORUS,
-	  .arg = "FILE",
-	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
-		 "it, the folder's own list, or the cabling" },
-	{ .name = "csv",
-	  .key = KEY_CSV,
+static int read_grid(const struct dl_setting *setting, void *to,
+		     const char *text, char *why, size_t size)
+{
+	uint32_t *grid = ((struct request *)to)->grid;
+	char trailing;
+	int n = sscanf(text, "%9ux%9ux%9u%c", &grid[0], &grid[1], &grid[2],
+		       &trailing);
+
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	if (n < 1 || n > DL_TORUS_DIMS || text[strspn(text, "0123456789x")] ||
+	    text[strlen(text) - 1] == 'x')
+		return -EINVAL;
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+		if (d >= (unsigned int)n)
+			grid[d] = 1;
+		if (!grid[d] || grid[d] > MAX_SIDE)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+#define MEMBER(member) DL_MEMBER(struct request, member)
+
+static const struct dl_setting options[] = {
+	{ "csv", DL_SETTING_FLAG, MEMBER(csv),
 	  .doc = "Print comma-separated values, a line of names first" },
-	{ .name = "slurm-nodes",
-	  .key = KEY_NODES,
-	  .arg = "FILE",
+	{ "slurm-nodes", DL_SETTING_BORROW, MEMBER(nodes), .arg = "FILE",
 	  .doc = "Write NodeName= lines for slurm.conf" },
-	{ .name = "slurm-topology",
-	  .key = KEY_TOPOLOGY,
-	  .arg = "FILE",
+	{ "slurm-topology", DL_SETTING_BORROW, MEMBER(topology), .arg = "FILE",
 	  .doc = "Write a topology.conf for topology/tree" },
-	{ .name = "slurm-names",
-	  .key = KEY_NAMES,
-	  .arg = "HOW",
+	{ "slurm-names", DL_SETTING_WORD, MEMBER(style.names), .arg = "HOW",
+	  .words = "host index xyz",
 	  .doc = "In both: host, names as they are (default); index, numbers "
 		 "along the curve; xyz, coordinates in base 36" },
-	{ .name = "slurm-prefix",
-	  .key = KEY_PREFIX,
+	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(style.prefix),
 	  .arg = "NAME",
 	  .doc = "What names by index or xyz begin with (torus)" },
-	{ .name = "rankfile",
-	  .key = KEY_RANKS,
-	  .arg = "FILE",
+	{ "rankfile", DL_SETTING_BORROW, MEMBER(ranks), .arg = "FILE",
 	  .doc = "Write a rank file for Open MPI" },
-	{ .name = "hostfile",
-	  .key = KEY_HOSTS,
-	  .arg = "FILE",
+	{ "hostfile", DL_SETTING_BORROW, MEMBER(hosts), .arg = "FILE",
 	  .doc = "Write the host file to go with it" },
-	{ .name = "slots",
-	  .key = KEY_SLOTS,
-	  .arg = "N",
+	{ "slots", DL_SETTING_NUMBER, MEMBER(slots), 1, MAX_SLOTS, .arg = "N",
 	  .doc = "In both: ranks a host (1)" },
-	{ .name = "grid",
-	  .key = KEY_GRID,
-	  .arg = "PXxPYxPZ",
+	{ "grid", .call = read_grid, .arg = "PXxPYxPZ",
+	  .expected = "a grid PXxPYxPZ, such as 8x4x4",
 	  .doc = "In the rank file: keep neighbours of this grid of processes "
 		 "together" },
 	{ 0 }
 };
 
-static void parse_names(const struct argp_state *state, const char *arg,
-			enum coords_slurm_names *out)
+static const struct dl_setting args[] = {
+	{ "netlist or snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
+	{ 0 }
+};
+
+static void check(const struct argp_state *state, void *to)
 {
-	static const char *const words[] = {
-		[COORDS_NAME_HOST] = "host",
-		[COORDS_NAME_INDEX] = "index",
-		[COORDS_NAME_XYZ] = "xyz",
-	};
-	unsigned int i;
+	const struct request *r = to;
 
-	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		if (!strcmp(arg, words[i])) {
-			*out = i;
-			return;
-		}
-	}
-	argp_error(state,
-		   "there are no names by \"%s\": expected host, index "
-		   "or xyz",
-		   arg);
-}
-
-static void parse_grid(const struct argp_state *state, const char *arg,
-		       uint32_t grid[DL_TORUS_DIMS])
-{
-	char trailing;
-	int n = sscanf(arg, "%9ux%9ux%9u%c", &grid[0], &grid[1], &grid[2],
-		       &trailing);
-	unsigned int d;
-
-	for (d = n < 0 ? 0 : n; d < DL_TORUS_DIMS; d++)
-		grid[d] = 1;
-	for (d = 0; d < DL_TORUS_DIMS; d++)
-		if (n < 1 || n > DL_TORUS_DIMS ||
-		    arg[strspn(arg, "0123456789x")] ||
-		    arg[strlen(arg) - 1] == 'x' || !grid[d] ||
-		    grid[d] > MAX_SIDE)
-			argp_error(state,
-				   "\"%s\" is no grid: expected "
-				   "PXxPYxPZ, such as 8x4x4",
-				   arg);
-}
-
-static void check(const struct argp_state *state, const struct request *r)
-{
-	if (!r->from == !r->live)
-		argp_error(state, "which netlist or snapshot, or --live?");
 	if (r->grid[0] && !r->ranks)
 		argp_error(state, "--grid is for --rankfile");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
-
-	switch (key) {
-	case KEY_TORUS:
-		r->config = arg;
-		return 0;
-	case KEY_LIVE:
-		r->live = true;
-		return 0;
-	case KEY_CSV:
-		r->csv = true;
-		return 0;
-	case KEY_NODES:
-		r->nodes = arg;
-		return 0;
-	case KEY_TOPOLOGY:
-		r->topology = arg;
-		return 0;
-	case KEY_NAMES:
-		parse_names(state, arg, &r->style.names);
-		return 0;
-	case KEY_PREFIX:
-		r->style.prefix = arg;
-		return 0;
-	case KEY_RANKS:
-		r->ranks = arg;
-		return 0;
-	case KEY_HOSTS:
-		r->hosts = arg;
-		return 0;
-	case KEY_SLOTS:
-		r->slots = tool_arg_number(state, arg, "slots", 1, MAX_SLOTS);
-		return 0;
-	case KEY_GRID:
-		parse_grid(state, arg, r->grid);
-		return 0;
-	case ARGP_KEY_ARG:
-		tool_arg_once(state, &r->from, arg, "fabric");
-		return 0;
-	case ARGP_KEY_END:
-		check(state, r);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp coords_argp = {
+static const struct tool_usage usage = {
 	.options = options,
-	.parser = parse,
+	.args = args,
+	.input = tool_input_fabric,
+	.input_at = offsetof(struct request, input),
+	.check = check,
+	.flags = TOOL_JSON,
 	.args_doc = "[NET|DIR]",
 	.doc = "List every adapter with its coordinates, in an order that "
 	       "keeps neighbours together, and write it down for Slurm and "
@@ -209,57 +112,6 @@ static const struct argp coords_argp = {
 	       "Exit status: 0 every adapter has coordinates, 1 some have "
 	       "none, 2 bad usage or input, 3 no fabric.",
 };
-
-/* ---- where the coordinates come from ----------------------------------- */
-
-struct source {
-	struct tool_setup setup;
-	struct dl_snapshot snapshot;
-	struct tool_coords coords;
-};
-
-static int load_snapshot(const struct tool *tool, const struct request *r,
-			 struct source *s, struct coords_order *out)
-{
-	int err =
-		dl_snapshot_read(r->from, NULL, NULL, &tool->log, &s->snapshot);
-
-	if (!err)
-		err = tool_coords_find(tool, s->snapshot.fabric, r->config,
-				       r->from, &s->coords);
-	if (!err && !s->coords.site) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%s: no coordinates: there is no "
-		       "list of a torus engine's in it, and the cabling is "
-		       "that of no torus",
-		       r->from);
-		err = -ENOTSUP;
-	}
-	return err ? err :
-		     coords_order_new(s->snapshot.fabric, &s->coords.grid,
-				      s->coords.site, out);
-}
-
-static int load(const struct tool *tool, const struct request *r,
-		struct source *s, struct coords_order *out)
-{
-	struct stat st;
-	int err;
-
-	if (r->from && !stat(r->from, &st) && S_ISDIR(st.st_mode))
-		return load_snapshot(tool, r, s, out);
-	err = tool_setup_load(tool, r->from, r->config, &s->setup);
-	return err ? err :
-		     coords_order_new(s->setup.fabric, &s->setup.torus->grid,
-				      s->setup.torus->sw_site, out);
-}
-
-static void source_free(struct source *s)
-{
-	tool_coords_free(&s->coords);
-	dl_snapshot_release(&s->snapshot);
-	tool_setup_free(&s->setup);
-}
 
 /* ---- files ------------------------------------------------------------- */
 
@@ -391,11 +243,14 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { .slots = 1, .style = { .prefix = "torus" } };
 	struct coords_order p = { 0 };
-	struct source s = { 0 };
+	struct tool_input in;
 	int err, status;
 
-	tool_parse(tool, &coords_argp, TOOL_JSON, argc, argv, &r);
-	err = load(tool, &r, &s, &p);
+	tool_options(tool, &usage, argc, argv, &r);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_COORDS, &in);
+	if (!err)
+		err = coords_order_new(in.snapshot.fabric, &in.coords.grid,
+				       in.coords.site, &p);
 	if (!err)
 		err = check_names(tool, &r, &p);
 	if (!err)
@@ -411,6 +266,6 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 			status = TOOL_EXIT_FINDING;
 	}
 	coords_order_free(&p);
-	source_free(&s);
+	tool_input_free(&in);
 	return status;
 }

@@ -449,25 +449,14 @@ static int run(const struct scenario *c, struct link *l, json_t *steps)
 
 /* ---- the command ------------------------------------------------------- */
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	const char **path = state->input;
+static const struct dl_setting args[] = { { "scenario", DL_SETTING_BORROW,
+					    .size = sizeof(const char *),
+					    .required = true },
+					  { 0 } };
 
-	switch (key) {
-	case ARGP_KEY_ARG:
-		tool_arg_once(state, path, arg, "scenario");
-		return 0;
-	case ARGP_KEY_END:
-		if (!*path)
-			argp_error(state, "which scenario?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp credits_argp = {
-	.parser = parse,
+static const struct tool_usage usage = {
+	.args = args,
+	.flags = TOOL_JSON,
 	.args_doc = "FILE.yaml",
 	.doc = "Follow the flow control of one VL of a link, event by event."
 	       "\v"
@@ -488,7 +477,7 @@ int tool_cmd_credits(struct tool *tool, int argc, char **argv)
 	struct link link;
 	int err;
 
-	tool_parse(tool, &credits_argp, TOOL_JSON, argc, argv, &path);
+	tool_options(tool, &usage, argc, argv, &path);
 	err = read_scenario(path, &tool->log, &scenario);
 	if (err)
 		return tool_exit_status(err);

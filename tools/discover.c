@@ -2,65 +2,34 @@
 /* `dateline discover`: where every switch sits. */
 #include <errno.h>
 
-#include "dateline/torus.h"
-#include "tool.h"
-
-enum { KEY_TORUS = 0x2000, KEY_WRITE, KEY_LIVE };
+#include "input.h"
 
 /* Seeds in a written configuration: enough to survive some failures. */
 #define MAX_SEEDS 4
 
 struct request {
-	const char *net, *config, *write;
-	bool live;
+	struct tool_input_options input;
+	const char *write;
 };
 
-static const struct argp_option options[] = {
-	{ .name = "live",
-	  .key = KEY_LIVE,
-	  .doc = "Look at the running fabric instead of a netlist" },
-	{ .name = "torus-config",
-	  .key = KEY_TORUS,
-	  .arg = "FILE",
-	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
-		 "it, the cabling decides" },
-	{ .name = "write-config",
-	  .key = KEY_WRITE,
-	  .arg = "FILE",
-	  .doc = "Write a torus-2QoS.conf for what was found" },
+static const struct dl_setting options[] = {
+	{ "write-config", DL_SETTING_BORROW, DL_MEMBER(struct request, write),
+	  .arg = "FILE", .doc = "Write a torus-2QoS.conf for what was found" },
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
+static const struct dl_setting args[] = {
+	{ "netlist", DL_SETTING_BORROW, DL_MEMBER(struct request, input.from) },
+	{ 0 }
+};
 
-	switch (key) {
-	case KEY_TORUS:
-		r->config = arg;
-		return 0;
-	case KEY_LIVE:
-		r->live = true;
-		return 0;
-	case KEY_WRITE:
-		r->write = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		tool_arg_once(state, &r->net, arg, "netlist");
-		return 0;
-	case ARGP_KEY_END:
-		if (!r->net == !r->live)
-			argp_error(state, "which netlist, or --live?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp discover_argp = {
+static const struct tool_usage usage = {
 	.options = options,
-	.parser = parse,
-	.args_doc = "[NET]",
+	.args = args,
+	.input = tool_input_fabric,
+	.input_at = offsetof(struct request, input),
+	.flags = TOOL_JSON,
+	.args_doc = "[NET|DIR]",
 	.doc = "Find the coordinates of every switch of a torus or mesh."
 	       "\v"
 	       "Prints a line a site: its coordinates, GUID and name of its "
@@ -253,18 +222,18 @@ static bool conclude(const struct dl_log *log, const struct dl_torus *t)
 int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
-	struct tool_setup s;
+	struct tool_input in;
 	int err, status;
 
-	tool_parse(tool, &discover_argp, TOOL_JSON, argc, argv, &r);
-	err = tool_setup_load(tool, r.net, r.config, &s);
+	tool_options(tool, &usage, argc, argv, &r);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
 	if (!err)
-		err = tool_show(tool, document(s.torus), print);
+		err = tool_show(tool, document(in.torus), print);
 	if (!err && r.write)
-		err = write_config(tool, s.torus, r.write);
+		err = write_config(tool, in.torus, r.write);
 	status = tool_exit_status(err);
-	if (!err && !conclude(&tool->log, s.torus))
+	if (!err && !conclude(&tool->log, in.torus))
 		status = TOOL_EXIT_FINDING;
-	tool_setup_free(&s);
+	tool_input_free(&in);
 	return status;
 }

@@ -12,9 +12,8 @@
 #include "emulate.h"
 
 struct request {
-	const char *dir, *scenario, *net, *psl, *config, *counters;
-	struct dl_live_options live;
-	bool is_live;
+	struct tool_input_options input;
+	const char *scenario, *counters;
 	int64_t seed; /* -1: the scenario's */
 	struct emulate_sweep sweep;
 };
@@ -68,20 +67,6 @@ static int read_sweep(const struct dl_setting *setting, void *to,
 static const struct dl_setting options[] = {
 	{ "scenario", DL_SETTING_BORROW, MEMBER(scenario), .arg = "FILE",
 	  .doc = "The scenario: traffic, faults and all the rest (needed)" },
-	{ "live", DL_SETTING_FLAG, MEMBER(is_live),
-	  .doc = "Take the tables of the fabric that this machine is attached "
-		 "to" },
-	{ "Ca", DL_SETTING_BORROW, MEMBER(live.ca), .key = 'C', .arg = "NAME",
-	  .doc = "Live: the local adapter (any that is up)" },
-	{ "Port", DL_SETTING_NUMBER, MEMBER(live.port), 1, 254, .key = 'P',
-	  .arg = "N", .doc = "Live: its port (any that is up)" },
-	{ "net", DL_SETTING_BORROW, MEMBER(net), .arg = "FILE",
-	  .doc = "The netlist, for a folder without one" },
-	{ "psl", DL_SETTING_BORROW, MEMBER(psl), .arg = "FILE",
-	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
-	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
-	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
-		 "torus-2QoS's rule when there are none" },
 	{ "seed", DL_SETTING_NUMBER, MEMBER(seed), 0, INT64_MAX, .arg = "N",
 	  .doc = "Instead of the scenario's seed" },
 	{ "sweep", .call = read_sweep, .arg = "[NAME.]load=A:B:STEP",
@@ -97,7 +82,7 @@ static const struct dl_setting options[] = {
 };
 
 static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW,
-					    MEMBER(dir) },
+					    MEMBER(input.from) },
 					  { 0 } };
 
 static void check(const struct argp_state *state, void *to)
@@ -106,11 +91,6 @@ static void check(const struct argp_state *state, void *to)
 
 	if (!r->scenario)
 		argp_error(state, "--scenario FILE is needed");
-	if (r->is_live == !!r->dir)
-		argp_error(state, r->dir ? "either a snapshot or --live" :
-					   "which snapshot?  Or --live");
-	if (r->is_live && (r->net || r->psl))
-		argp_error(state, "--net and --psl go with a snapshot");
 	if (r->sweep.step && r->counters)
 		argp_error(state, "--write-counters does not go with --sweep");
 }
@@ -118,6 +98,8 @@ static void check(const struct argp_state *state, void *to)
 static const struct tool_usage usage = {
 	.options = options,
 	.args = args,
+	.input = tool_input_tables,
+	.input_at = offsetof(struct request, input),
 	.check = check,
 	.flags = TOOL_JSON,
 	.args_doc = "[DIR]",
@@ -261,66 +243,43 @@ static int run_sweep(const struct tool *tool, struct emulate_sweep *s,
 	return err;
 }
 
-static int read_snapshot(const struct tool *tool, struct request *r,
-			 struct dl_snapshot *s)
-{
-	char *gaps = NULL;
-	int err;
-
-	if (!r->is_live)
-		return dl_snapshot_read(r->dir, r->net, r->psl, &tool->log, s);
-	r->live.paths = DL_LIVE_PATHS_ADAPTERS;
-	err = dl_live_read(&r->live, &tool->log, s, &gaps);
-	if (gaps)
-		dl_log(&tool->log, DL_LOG_WARNING,
-		       "not everything answered; "
-		       "dateline snapshot lists what is missing");
-	free(gaps);
-	/* What is wrong with the fabric is not wrong with the usage. */
-	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -EIO : err;
-}
-
 /* Tables of a fault: those of torus-2QoS have no path SLs. */
 static int read_tables(void *context, const char *dir, struct dl_snapshot *out)
 {
+	const struct tool_input_options o = { .from = dir };
 	const struct tool *tool = context;
-	struct tool_coords coords = { 0 };
-	int err = dl_snapshot_read(dir, NULL, NULL, &tool->log, out);
+	struct tool_input in;
+	int err = tool_input_read(tool, &o, TOOL_INPUT_TABLES, &in);
 
-	if (!err)
-		err = tool_coords_find(tool, out->fabric, NULL, dir, &coords);
-	if (!err)
-		err = tool_coords_complete_sls(tool, &coords, out->tables);
-	tool_coords_free(&coords);
+	if (!err) {
+		*out = in.snapshot;
+		memset(&in.snapshot, 0, sizeof(in.snapshot));
+	}
+	tool_input_free(&in);
 	return err;
 }
 
 static int emulate(struct tool *tool, struct request *r,
 		   const struct dl_emu_scenario *scenario,
-		   const struct dl_snapshot *s, int *status)
+		   const struct tool_input *in, int *status)
 {
-	struct tool_coords coords = { 0 };
-	struct emulate_run run = { .fabric = s->fabric, .coords = &coords };
+	struct emulate_run run = { .fabric = in->fabric,
+				   .coords = &in->coords };
 	struct dl_emu_plan_options o = { .dims = DL_TORUS_DIMS,
 					 .read_tables = read_tables,
-					 .context = tool };
+					 .context = tool,
+					 .site = in->coords.site };
 	struct dl_emu_plan *plan = NULL;
 	int err;
 
-	err = tool_coords_find(tool, s->fabric, r->config, r->dir, &coords);
-	if (!err)
-		err = tool_coords_complete_sls(tool, &coords, s->tables);
-	memcpy(o.radix, coords.grid.radix, sizeof(coords.grid.radix));
-	o.site = coords.site;
-	if (!err)
-		err = dl_emu_plan_new(scenario, s->tables, &o, &tool->log,
-				      &plan);
+	memcpy(o.radix, in->coords.grid.radix, sizeof(in->coords.grid.radix));
+	err = dl_emu_plan_new(scenario, in->snapshot.tables, &o, &tool->log,
+			      &plan);
 	run.plan = plan;
 	if (!err)
 		err = r->sweep.step ? run_sweep(tool, &r->sweep, plan, status) :
 				      run_once(tool, r, &run, status);
 	dl_emu_plan_free(plan);
-	tool_coords_free(&coords);
 	return err;
 }
 
@@ -328,10 +287,9 @@ int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 {
 	struct dl_emu_scenario *scenario = NULL;
 	struct request r = { .seed = -1 };
-	struct dl_snapshot s = { 0 };
+	struct tool_input in = { 0 };
 	int err, status = TOOL_EXIT_GOOD;
 
-	dl_live_options_init(&r.live);
 	tool_options(tool, &usage, argc, argv, &r);
 	/* One run is not divided: under mpirun the first process does it. */
 	if (!r.sweep.step && !campaign_is_leader())
@@ -340,11 +298,11 @@ int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 	if (!err && r.seed >= 0)
 		dl_emu_scenario_set_seed(scenario, r.seed);
 	if (!err)
-		err = read_snapshot(tool, &r, &s);
+		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err)
-		err = emulate(tool, &r, scenario, &s, &status);
+		err = emulate(tool, &r, scenario, &in, &status);
 	dl_emu_scenario_free(scenario);
-	dl_snapshot_release(&s);
+	tool_input_free(&in);
 	free(r.sweep.name);
 	return err ? (int)tool_exit_status(err) : status;
 }

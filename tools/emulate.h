@@ -6,7 +6,7 @@
 #ifndef EMULATE_H
 #define EMULATE_H
 
-#include "sites.h"
+#include "input.h"
 #include "dateline/emu.h"
 
 struct emulate_run {

@@ -10,48 +10,6 @@
 #include "tool.h"
 #include "dateline/torus.h"
 
-enum {
-	KEY_HOSTS = 0x100,
-	KEY_MESH,
-	KEY_PARALLEL,
-	KEY_SCRAMBLE,
-	KEY_FAIL_SWITCH,
-	KEY_FAIL_LINK
-};
-
-static const struct argp_option options[] = {
-	{ .name = "output",
-	  .key = 'o',
-	  .arg = "PREFIX",
-	  .doc = "Write PREFIX.net and PREFIX.torus.conf (required)" },
-	{ .name = "hosts",
-	  .key = KEY_HOSTS,
-	  .arg = "N",
-	  .doc = "Adapters at each switch (default 1)" },
-	{ .name = "mesh",
-	  .key = KEY_MESH,
-	  .arg = "DIMS",
-	  .doc = "Leave these dimensions open, such as xz" },
-	{ .name = "parallel",
-	  .key = KEY_PARALLEL,
-	  .arg = "K",
-	  .doc = "Cables between neighbours (default 1)" },
-	{ .name = "scramble",
-	  .key = KEY_SCRAMBLE,
-	  .arg = "SEED",
-	  .doc = "Mix port numbers, GUIDs and the order of nodes" },
-	{ .name = "fail-switch",
-	  .key = KEY_FAIL_SWITCH,
-	  .arg = "x,y,z",
-	  .doc = "Leave out this switch and its adapters; repeatable" },
-	{ .name = "fail-link",
-	  .key = KEY_FAIL_LINK,
-	  .arg = "x,y,z:+d[*N]",
-	  .doc = "Leave out the cables from here in direction +d or -d, d "
-		 "being x, y or z; *N: only N of them; repeatable" },
-	{ 0 }
-};
-
 static const char doc[] =
 	"Write a torus or mesh of X by Y by Z switches: a netlist for ibsim "
 	"and "
@@ -81,7 +39,6 @@ struct gen {
 	struct dl_torus_plan plan;
 	const char *prefix;
 	const char *mesh;
-	unsigned int nradices;
 	struct failure *failures;
 	uint32_t nfailures;
 	uint32_t *sites; /* the plan's failed_sites */
@@ -90,10 +47,10 @@ struct gen {
 
 /* ---- the command line -------------------------------------------------- */
 
-static const char *parse_site(struct argp_state *state, const char *what,
+static const char *parse_site(const struct argp_state *state,
+			      const struct gen *gen, const char *what,
 			      const char *text, uint32_t *site)
 {
-	const struct gen *gen = state->input;
 	const struct dl_torus_grid *g = &gen->plan.grid;
 	uint32_t c[DL_TORUS_DIMS];
 	const char *at = text;
@@ -116,21 +73,23 @@ static const char *parse_site(struct argp_state *state, const char *what,
 	return at;
 }
 
-static void parse_fail_switch(struct argp_state *state, const char *text)
+static void parse_fail_switch(const struct argp_state *state, struct gen *gen,
+			      const char *text)
 {
-	struct gen *gen = state->input;
 	uint32_t *site = &gen->sites[gen->plan.nfailed_sites++];
 
-	if (*parse_site(state, "--fail-switch", text, site))
+	if (*parse_site(state, gen, "--fail-switch", text, site))
 		argp_error(state, "--fail-switch: \"%s\" goes on after x,y,z",
 			   text);
 }
 
-static void parse_fail_link(struct argp_state *state, const char *text)
+static void parse_fail_link(const struct argp_state *state, struct gen *gen,
+			    const char *text)
 {
-	struct gen *gen = state->input;
 	struct dl_torus_failed_hop *hop = &gen->hops[gen->plan.nfailed_hops++];
-	const char *at = parse_site(state, "--fail-link", text, &hop->site);
+	const char *at =
+		parse_site(state, gen, "--fail-link", text, &hop->site);
+	int64_t cables = 0;
 
 	if (at[0] != ':' || !at[1] || !strchr("+-", at[1]) || !at[2] ||
 	    !strchr("xyz", at[2]) || (at[3] && at[3] != '*'))
@@ -138,18 +97,20 @@ static void parse_fail_link(struct argp_state *state, const char *text)
 			   "--fail-link: \"%s\" should end like :+x or :-z*2",
 			   text);
 	hop->dir = dl_torus_dir(at[2] - 'x', at[1] == '-');
-	hop->cables = at[3] ? tool_arg_number(state, at + 4,
-					      "--fail-link: N in *N", 1,
-					      gen->plan.parallel) :
-			      0;
+	if (at[3] && !dl_number_parse(at + 4, 1, gen->plan.parallel, &cables))
+		argp_error(state,
+			   "--fail-link: N in *N: \"%s\": expected a whole "
+			   "number from 1 to %u",
+			   at + 4, gen->plan.parallel);
+	hop->cables = cables;
 }
 
-static void finish_plan(struct argp_state *state)
+static void finish_plan(const struct argp_state *state, void *to)
 {
-	struct gen *gen = state->input;
+	struct gen *gen = to;
 	struct dl_torus_plan *plan = &gen->plan;
 
-	if (gen->nradices < DL_TORUS_DIMS)
+	if (!plan->grid.radix[DL_TORUS_DIMS - 1])
 		argp_error(state, "expected three radices, X Y Z");
 	if (!gen->prefix)
 		argp_error(state, "expected -o PREFIX");
@@ -172,71 +133,80 @@ static void finish_plan(struct argp_state *state)
 		argp_failure(state, TOOL_EXIT_ENVIRONMENT, ENOMEM, "options");
 	for (uint32_t i = 0; i < gen->nfailures; i++)
 		if (gen->failures[i].link)
-			parse_fail_link(state, gen->failures[i].text);
+			parse_fail_link(state, gen, gen->failures[i].text);
 		else
-			parse_fail_switch(state, gen->failures[i].text);
+			parse_fail_switch(state, gen, gen->failures[i].text);
 	plan->failed_sites = gen->sites;
 	plan->failed_hops = gen->hops;
 }
 
-static void keep_failure(struct argp_state *state, const char *text, bool link)
+static int keep_failure(const struct dl_setting *setting, void *to,
+			const char *text, char *why, size_t size)
 {
-	struct gen *gen = state->input;
+	struct gen *gen = to;
+	struct failure *more =
+		reallocarray(gen->failures, gen->nfailures + 1, sizeof(*more));
 
-	gen->failures = reallocarray(gen->failures, gen->nfailures + 1,
-				     sizeof(*gen->failures));
-	if (!gen->failures)
-		argp_failure(state, TOOL_EXIT_ENVIRONMENT, ENOMEM, "options");
-	gen->failures[gen->nfailures++] = (struct failure){ text, link };
+	(void)why, (void)size;
+	if (!more)
+		return -ENOMEM;
+	gen->failures = more;
+	gen->failures[gen->nfailures++] =
+		(struct failure){ text, !strcmp(setting->name, "fail-link") };
+	return 0;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int read_seed(const struct dl_setting *setting, void *to,
+		     const char *text, char *why, size_t size)
 {
-	struct gen *gen = state->input;
-	struct dl_torus_plan *plan = &gen->plan;
+	struct gen *gen = to;
+	int64_t seed;
 
-	switch (key) {
-	case 'o':
-		gen->prefix = arg;
-		return 0;
-	case KEY_HOSTS:
-		plan->hosts = tool_arg_number(state, arg, "--hosts", 0,
-					      DL_FABRIC_MAX_PORTS);
-		return 0;
-	case KEY_MESH:
-		gen->mesh = arg;
-		return 0;
-	case KEY_PARALLEL:
-		plan->parallel = tool_arg_number(state, arg, "--parallel", 1,
-						 DL_FABRIC_MAX_PORTS);
-		return 0;
-	case KEY_SCRAMBLE:
-		plan->scramble = true;
-		plan->seed = tool_arg_number(state, arg, "--scramble", 0,
-					     UINT64_MAX);
-		return 0;
-	case KEY_FAIL_SWITCH:
-	case KEY_FAIL_LINK:
-		keep_failure(state, arg, key == KEY_FAIL_LINK);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (gen->nradices == DL_TORUS_DIMS)
-			argp_error(state, "\"%s\" is one argument too many",
-				   arg);
-		plan->grid.radix[gen->nradices++] = tool_arg_number(
-			state, arg, "radix", 1, DL_TORUS_MAX_RADIX);
-		return 0;
-	case ARGP_KEY_END:
-		finish_plan(state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	if (!dl_number_parse(text, 0, DL_NUMBER_ANY, &seed))
+		return -EINVAL;
+	gen->plan.seed = seed;
+	gen->plan.scramble = true;
+	return 0;
+}
+
+#define MEMBER(member) DL_MEMBER(struct gen, member)
+
+static const struct dl_setting options[] = {
+	{ "output", DL_SETTING_BORROW, MEMBER(prefix), .key = 'o',
+	  .arg = "PREFIX",
+	  .doc = "Write PREFIX.net and PREFIX.torus.conf (required)" },
+	{ "hosts", DL_SETTING_NUMBER, MEMBER(plan.hosts), 0,
+	  DL_FABRIC_MAX_PORTS, .arg = "N",
+	  .doc = "Adapters at each switch (default 1)" },
+	{ "mesh", DL_SETTING_BORROW, MEMBER(mesh), .arg = "DIMS",
+	  .doc = "Leave these dimensions open, such as xz" },
+	{ "parallel", DL_SETTING_NUMBER, MEMBER(plan.parallel), 1,
+	  DL_FABRIC_MAX_PORTS, .arg = "K",
+	  .doc = "Cables between neighbours (default 1)" },
+	{ "scramble", .call = read_seed, .arg = "SEED",
+	  .expected = "a whole number",
+	  .doc = "Mix port numbers, GUIDs and the order of nodes" },
+	{ "fail-switch", .call = keep_failure, .arg = "x,y,z",
+	  .doc = "Leave out this switch and its adapters; repeatable" },
+	{ "fail-link", .call = keep_failure, .arg = "x,y,z:+d[*N]",
+	  .doc = "Leave out the cables from here in direction +d or -d, d "
+		 "being x, y or z; *N: only N of them; repeatable" },
+	{ 0 }
+};
+
+#define RADIX(d)                                                           \
+	{                                                                  \
+		"radix", DL_SETTING_NUMBER, MEMBER(plan.grid.radix[d]), 1, \
+			DL_TORUS_MAX_RADIX                                 \
 	}
-}
 
-static const struct argp argp = {
+static const struct dl_setting args[] = { RADIX(0), RADIX(1), RADIX(2), { 0 } };
+
+static const struct tool_usage usage = {
 	.options = options,
-	.parser = parse,
+	.args = args,
+	.check = finish_plan,
 	.args_doc = "X Y Z -o PREFIX",
 	.doc = doc,
 };
@@ -298,7 +268,7 @@ int tool_cmd_gen(struct tool *tool, int argc, char **argv)
 	struct dl_fabric *f = NULL;
 	int err;
 
-	tool_parse(tool, &argp, 0, argc, argv, &gen);
+	tool_options(tool, &usage, argc, argv, &gen);
 	err = dl_torus_generate(&gen.plan, &tool->log, &f, &c);
 	if (!err)
 		err = write_files(tool, gen.prefix, f, c);

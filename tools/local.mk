@@ -23,7 +23,7 @@ dateline_SOURCES = \
 	tools/emulate_sweep.c \
 	tools/emulate_text.c \
 	tools/gen.c \
-	tools/load.c \
+	tools/input.c tools/input.h \
 	tools/main.c tools/commands.def \
 	tools/opensm_conf.c \
 	tools/report.c tools/report.h \
@@ -35,8 +35,6 @@ dateline_SOURCES = \
 	tools/report_tables.c \
 	tools/route.c \
 	tools/scenario.c tools/scenario.h \
-	tools/setup.c \
-	tools/sites.c tools/sites.h \
 	tools/snapshot.c \
 	tools/tool.c tools/tool.h \
 	tools/tree.c \

@@ -8,97 +8,44 @@
 
 #include "report.h"
 
-enum {
-	KEY_NET = 0x2000,
-	KEY_PSL,
-	KEY_TORUS,
-	KEY_EMULATION,
-	KEY_AGAINST,
-	KEY_TITLE
-};
-
 struct request {
-	const char *dir, *net, *psl, *config, *emulation, *against, *title;
-	const char *out;
+	struct tool_input_options input;
+	const char *emulation, *against, *title, *out;
 };
 
-static const struct argp_option options[] = {
-	{ .name = "emulation",
-	  .key = KEY_EMULATION,
-	  .arg = "FILE",
+#define MEMBER(member) DL_MEMBER(struct request, member)
+
+static const struct dl_setting options[] = {
+	{ "emulation", DL_SETTING_BORROW, MEMBER(emulation), .arg = "FILE",
 	  .doc = "What `dateline emulate --json` printed for this snapshot" },
-	{ .name = "against",
-	  .key = KEY_AGAINST,
-	  .arg = "DIR",
+	{ "against", DL_SETTING_BORROW, MEMBER(against), .arg = "DIR",
 	  .doc = "An earlier snapshot: show what has changed since" },
-	{ .name = "net",
-	  .key = KEY_NET,
-	  .arg = "FILE",
-	  .doc = "The netlist, for a folder without one" },
-	{ .name = "psl",
-	  .key = KEY_PSL,
-	  .arg = "FILE",
-	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
-	{ .name = "torus-config",
-	  .key = KEY_TORUS,
-	  .arg = "FILE",
-	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
-		 "torus-2QoS's rule when there are none" },
-	{ .name = "title",
-	  .key = KEY_TITLE,
-	  .arg = "TEXT",
-	  .doc = "The page's heading (the folder's name)" },
-	{ .name = "output",
-	  .key = 'o',
-	  .arg = "FILE",
+	{ "title", DL_SETTING_BORROW, MEMBER(title), .arg = "TEXT",
+	  .doc = "The page's heading (the directory's name)" },
+	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "FILE",
 	  .doc = "The page to write; - is standard output" },
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
+static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW,
+					    MEMBER(input.from) },
+					  { 0 } };
 
-	switch (key) {
-	case KEY_EMULATION:
-		r->emulation = arg;
-		return 0;
-	case KEY_AGAINST:
-		r->against = arg;
-		return 0;
-	case KEY_NET:
-		r->net = arg;
-		return 0;
-	case KEY_PSL:
-		r->psl = arg;
-		return 0;
-	case KEY_TORUS:
-		r->config = arg;
-		return 0;
-	case KEY_TITLE:
-		r->title = arg;
-		return 0;
-	case 'o':
-		r->out = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		tool_arg_once(state, &r->dir, arg, "snapshot");
-		return 0;
-	case ARGP_KEY_END:
-		if (!r->dir)
-			argp_error(state, "which snapshot?");
-		if (!r->out)
-			argp_error(state, "-o FILE is needed");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static void need_output(const struct argp_state *state, void *to)
+{
+	const struct request *r = to;
+
+	if (!r->out)
+		argp_error(state, "-o FILE is needed");
 }
 
-static const struct argp report_argp = {
+static const struct tool_usage usage = {
 	.options = options,
-	.parser = parse,
-	.args_doc = "DIR",
+	.args = args,
+	.input = tool_input_tables,
+	.input_at = offsetof(struct request, input),
+	.check = need_output,
+	.args_doc = "[DIR]",
 	.doc = "Show a snapshot as one HTML file that needs nothing else: no "
 	       "network, no server."
 	       "\v"
@@ -120,8 +67,7 @@ static const struct argp report_argp = {
 
 /* What is read, and what the page is made of. */
 struct inputs {
-	struct dl_snapshot now, then;
-	struct tool_coords coords, coords_then;
+	struct tool_input now, then;
 	struct report_page page, page_then;
 };
 
@@ -139,12 +85,13 @@ static int check(const struct request *r, struct inputs *in, json_t *document)
 	int err;
 
 	dl_verify_options_init(&o);
-	o.earlier = in->then.tables;
-	err = dl_verify(in->now.tables, &o, NULL, &v);
+	o.earlier = in->then.snapshot.tables;
+	err = dl_verify(in->now.snapshot.tables, &o, NULL, &v);
 	if (err)
 		return err;
-	verdict = verify_json(v, &in->coords, o.earlier);
-	err = verdict ? verify_explain(verdict, in->now.tables, &o) : -ENOMEM;
+	verdict = verify_json(v, &in->now.coords, o.earlier);
+	err = verdict ? verify_explain(verdict, in->now.snapshot.tables, &o) :
+			-ENOMEM;
 	if (!err)
 		err = add(document, "verdict",
 			  report_verdict(&in->page, v, json_incref(verdict)));
@@ -177,7 +124,8 @@ static int fill(const struct tool *tool, const struct request *r,
 		err = add(document, "tables", report_tables(&in->page));
 	if (!err)
 		err = add(document, "partial",
-			  json_boolean(in->now.parts & DL_SNAPSHOT_IS_PARTIAL));
+			  json_boolean(in->now.snapshot.parts &
+				       DL_SNAPSHOT_IS_PARTIAL));
 	if (err || !r->emulation)
 		return err;
 	err = report_emulation(&in->page, r->emulation, &tool->log, &emulation);
@@ -187,8 +135,9 @@ static int fill(const struct tool *tool, const struct request *r,
 static int write_page(const struct tool *tool, const struct request *r,
 		      struct inputs *in)
 {
-	char *path = realpath(r->dir, NULL);
-	const char *name = path ? strrchr(path, '/') + 1 : r->dir;
+	const char *from = r->input.is_live ? "live" : r->input.from;
+	char *path = realpath(from, NULL);
+	const char *name = path ? strrchr(path, '/') + 1 : from;
 	json_t *document =
 		json_pack("{s:s, s:o}", "program", PACKAGE_STRING, "title",
 			  tool_json_text(r->title ? r->title : name));
@@ -208,45 +157,34 @@ static int write_page(const struct tool *tool, const struct request *r,
 
 /* ---- input ------------------------------------------------------------- */
 
-static int read_one(const struct tool *tool, const char *dir, const char *net,
-		    const char *psl, const char *config, struct dl_snapshot *s,
-		    struct tool_coords *coords, struct report_page *page)
+static int read_one(const struct tool *tool, const struct tool_input_options *o,
+		    struct tool_input *in, struct report_page *page)
 {
-	int err = dl_snapshot_read(dir, net, psl, &tool->log, s);
+	int err = tool_input_read(tool, o, TOOL_INPUT_TABLES, in);
 
-	if (!err)
-		err = tool_coords_find(tool, s->fabric, config, dir, coords);
-	if (!err)
-		err = tool_coords_complete_sls(tool, coords, s->tables);
-	if (!err)
-		err = report_page_init(page, s->tables, coords);
-	return err;
-}
-
-static void release(struct inputs *in)
-{
-	report_page_release(&in->page);
-	report_page_release(&in->page_then);
-	tool_coords_free(&in->coords);
-	tool_coords_free(&in->coords_then);
-	dl_snapshot_release(&in->now);
-	dl_snapshot_release(&in->then);
+	return err ? err :
+		     report_page_init(page, in->snapshot.tables, &in->coords);
 }
 
 int tool_cmd_report(struct tool *tool, int argc, char **argv)
 {
+	struct tool_input_options then;
 	struct request r = { 0 };
 	struct inputs in = { 0 };
 	int err;
 
-	tool_parse(tool, &report_argp, 0, argc, argv, &r);
-	err = read_one(tool, r.dir, r.net, r.psl, r.config, &in.now, &in.coords,
-		       &in.page);
+	tool_options(tool, &usage, argc, argv, &r);
+	then = (struct tool_input_options){ .from = r.against,
+					    .net = r.input.net,
+					    .config = r.input.config };
+	err = read_one(tool, &r.input, &in.now, &in.page);
 	if (!err && r.against)
-		err = read_one(tool, r.against, r.net, NULL, r.config, &in.then,
-			       &in.coords_then, &in.page_then);
+		err = read_one(tool, &then, &in.then, &in.page_then);
 	if (!err)
 		err = write_page(tool, &r, &in);
-	release(&in);
+	report_page_release(&in.page);
+	report_page_release(&in.page_then);
+	tool_input_free(&in.now);
+	tool_input_free(&in.then);
 	return tool_exit_status(err);
 }

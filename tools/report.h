@@ -19,7 +19,7 @@
 #ifndef DL_TOOL_REPORT_H
 #define DL_TOOL_REPORT_H
 
-#include "sites.h"
+#include "input.h"
 #include "dateline/tables.h"
 #include "verify.h"
 

@@ -12,117 +12,67 @@
 
 #define PARTIAL "dateline-partial.txt"
 
-enum { KEY_LIVE = 0x2000, KEY_PATHS, KEY_TIMEOUT, KEY_RETRIES, KEY_FLIGHT };
-
 struct request {
 	struct dl_live_options options;
 	const char *out;
 	bool live;
 };
 
-static const struct argp_option options[] = {
-	{ .name = "live",
-	  .key = KEY_LIVE,
+#define MEMBER(member) DL_MEMBER(struct request, member)
+
+static int read_paths(const struct dl_setting *setting, void *to,
+		      const char *text, char *why, size_t size)
+{
+	/* As in enum dl_live_paths; the first is what nobody asks for. */
+	static const char *const words[] = { "", "none", "adapters", "all" };
+	struct request *r = to;
+
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	for (unsigned int i = 1; i < sizeof(words) / sizeof(*words); i++) {
+		if (!strcmp(words[i], text)) {
+			r->options.paths = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static const struct dl_setting options[] = {
+	{ "live", DL_SETTING_FLAG, MEMBER(live),
 	  .doc = "Read the fabric that this machine is attached to" },
-	{ .name = "output",
-	  .key = 'o',
-	  .arg = "DIR",
-	  .doc = "The folder for the snapshot" },
-	{ .name = "Ca",
-	  .key = 'C',
-	  .arg = "NAME",
-	  .doc = "The local adapter (any that is up)" },
-	{ .name = "Port",
-	  .key = 'P',
-	  .arg = "N",
-	  .doc = "Its port (any that is up)" },
-	{ .name = "paths",
-	  .key = KEY_PATHS,
-	  .arg = "all|adapters|none",
+	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
+	  .doc = "The directory for the snapshot" },
+	{ "Ca", DL_SETTING_BORROW, MEMBER(options.ca), .key = 'C',
+	  .arg = "NAME", .doc = "The local adapter (any that is up)" },
+	{ "Port", DL_SETTING_NUMBER, MEMBER(options.port), 1, 254, .key = 'P',
+	  .arg = "N", .doc = "Its port (any that is up)" },
+	{ "paths", .call = read_paths, .arg = "all|adapters|none",
+	  .expected = "one of: all adapters none",
 	  .doc = "Path SLs to ask the subnet administrator for (all, up to "
 		 "two million pairs)" },
-	{ .name = "timeout",
-	  .key = KEY_TIMEOUT,
-	  .arg = "MS",
-	  .doc = "Milliseconds to wait for an answer (500)" },
-	{ .name = "retries",
-	  .key = KEY_RETRIES,
-	  .arg = "N",
-	  .doc = "Times to ask again (4)" },
-	{ .name = "in-flight",
-	  .key = KEY_FLIGHT,
-	  .arg = "N",
-	  .doc = "Queries under way at a time (64)" },
+	{ "timeout", DL_SETTING_NUMBER, MEMBER(options.timeout_ms), 1, 60000,
+	  .arg = "MS", .doc = "Milliseconds to wait for an answer (500)" },
+	{ "retries", DL_SETTING_NUMBER, MEMBER(options.retries), 0, 100,
+	  .arg = "N", .doc = "Times to ask again (4)" },
+	{ "in-flight", DL_SETTING_NUMBER, MEMBER(options.in_flight), 1, 4096,
+	  .arg = "N", .doc = "Queries under way at a time (64)" },
 	{ 0 }
 };
 
-static enum dl_live_paths parse_paths(const struct argp_state *state,
-				      const char *word)
+static void check(const struct argp_state *state, void *to)
 {
-	static const struct {
-		const char *word;
-		enum dl_live_paths paths;
-	} words[] = {
-		{ "all", DL_LIVE_PATHS_ALL },
-		{ "adapters", DL_LIVE_PATHS_ADAPTERS },
-		{ "none", DL_LIVE_PATHS_NONE },
-	};
+	const struct request *r = to;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(words[i].word, word))
-			return words[i].paths;
-	argp_error(state, "--paths takes all, adapters or none, not \"%s\"",
-		   word);
-	return DL_LIVE_PATHS_SOME;
+	if (!r->live)
+		argp_error(state, "--live is needed: for a netlist, "
+				  "see dateline route");
+	if (!r->out)
+		argp_error(state, "-o DIR is needed");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
-
-	switch (key) {
-	case KEY_LIVE:
-		r->live = true;
-		return 0;
-	case 'o':
-		r->out = arg;
-		return 0;
-	case 'C':
-		r->options.ca = arg;
-		return 0;
-	case 'P':
-		r->options.port = tool_arg_number(state, arg, "port", 1, 254);
-		return 0;
-	case KEY_PATHS:
-		r->options.paths = parse_paths(state, arg);
-		return 0;
-	case KEY_TIMEOUT:
-		r->options.timeout_ms =
-			tool_arg_number(state, arg, "timeout", 1, 60000);
-		return 0;
-	case KEY_RETRIES:
-		r->options.retries =
-			tool_arg_number(state, arg, "retries", 0, 100);
-		return 0;
-	case KEY_FLIGHT:
-		r->options.in_flight = tool_arg_number(
-			state, arg, "number of queries", 1, 4096);
-		return 0;
-	case ARGP_KEY_END:
-		if (!r->live)
-			argp_error(state, "--live is needed: for a netlist, "
-					  "see dateline route");
-		if (!r->out)
-			argp_error(state, "-o DIR is needed");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp snapshot_argp = {
+static const struct tool_usage usage = {
 	.options = options,
-	.parser = parse,
+	.check = check,
 	.doc = "Read all tables of a running fabric into a snapshot."
 	       "\v"
 	       "Discovers the fabric, reads forwarding and multicast tables, "
@@ -193,7 +143,7 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 	int err, status;
 
 	dl_live_options_init(&r.options);
-	tool_parse(tool, &snapshot_argp, 0, argc, argv, &r);
+	tool_options(tool, &usage, argc, argv, &r);
 	if (isatty(STDERR_FILENO) && tool->level >= DL_LOG_INFO)
 		r.options.progress = show_progress;
 	err = dl_live_read(&r.options, &tool->log, &s, &gaps);

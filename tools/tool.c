@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tool.h"
+#include "input.h"
 
 enum tool_exit tool_exit_status(int err)
 {
@@ -30,106 +30,54 @@ enum tool_exit tool_exit_status(int err)
 	}
 }
 
-/* ---- options ----------------------------------------------------------- */
+/* ---- the command line --------------------------------------------------- */
 
-#define KEY_JSON 0x1000 /* no short form */
+#define KEY_FIRST 0x2000 /* of settings without a short option */
 
-static const struct argp_option shared_options[] = {
-	{ .name = "quiet", .key = 'q', .doc = "Print errors only", .group = -1 },
-	{ .name = "verbose",
-	  .key = 'v',
-	  .doc = "Say more about what is done",
-	  .group = -1 },
+static int be_quiet(const struct dl_setting *s, void *to, const char *text,
+		    char *why, size_t size)
+{
+	struct tool *tool = to;
+
+	(void)s, (void)text, (void)why, (void)size;
+	tool->level = DL_LOG_ERROR;
+	return 0;
+}
+
+static const struct dl_setting shared[] = {
+	{ "quiet", DL_SETTING_FLAG, .call = be_quiet, .key = 'q', .group = -1,
+	  .doc = "Print errors only" },
+	{ "verbose", DL_SETTING_FLAG, DL_MEMBER(struct tool, level),
+	  .max = DL_LOG_VERBOSE, .key = 'v', .group = -1,
+	  .doc = "Say more about what is done" },
 	{ 0 }
 };
 
-static const struct argp_option json_options[] = {
-	{ .name = "json",
-	  .key = KEY_JSON,
+static const struct dl_setting json[] = {
+	{ "json", DL_SETTING_FLAG, DL_MEMBER(struct tool, json),
 	  .doc = "Print the result as one JSON document" },
 	{ 0 }
 };
 
-static error_t parse_shared(int key, char *arg, struct argp_state *state)
-{
-	struct tool *tool = state->input;
-
-	(void)arg;
-	switch (key) {
-	case 'q':
-		tool->level = DL_LOG_ERROR;
-		return 0;
-	case 'v':
-		tool->level = DL_LOG_VERBOSE;
-		return 0;
-	case KEY_JSON:
-		tool->json = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-struct inputs {
-	void *own;
-	struct tool *tool;
-};
-
-static error_t hand_out_inputs(int key, char *arg, struct argp_state *state)
-{
-	struct inputs *inputs = state->input;
-
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = inputs->own;
-	state->child_inputs[1] = inputs->tool;
-	state->child_inputs[2] = inputs->tool;
-	return 0;
-}
-
-void tool_parse(struct tool *tool, const struct argp *own, unsigned int flags,
-		int argc, char **argv, void *input)
-{
-	struct inputs inputs = { .own = input, .tool = tool };
-	struct argp options = *own;
-	struct argp json = { .options = json_options, .parser = parse_shared };
-	struct argp shared = { .options = shared_options,
-			       .parser = parse_shared };
-	struct argp_child children[] = {
-		{ .argp = &options },
-		{ .argp = flags & TOOL_JSON ? &json : &shared },
-		{ .argp = flags & TOOL_JSON ? &shared : NULL },
-		{ 0 }
-	};
-	struct argp all = { .parser = hand_out_inputs,
-			    .args_doc = own->args_doc,
-			    .doc = own->doc,
-			    .children = children };
-
-	/* Usage and text belong to the whole, or argp would print them twice. */
-	options.args_doc = NULL;
-	options.doc = NULL;
-	if (argp_parse(&all, argc, argv, 0, NULL, &inputs))
-		exit(TOOL_EXIT_USAGE);
-}
-
-/* ---- settings ---------------------------------------------------------- */
-
-#define KEY_FIRST 0x2000 /* of settings without a short option */
+/* Tables whose options a command takes, and what they set. */
+#define TABLES 4
 
 struct parsing {
 	const struct tool_usage *usage;
 	void *to;
-	unsigned int nargs; /* arguments so far */
+	struct {
+		const struct dl_setting *settings; /* NULL: none */
+		void *to;
+	} tables[TABLES];
+	struct tool_input_options *input; /* NULL: reads none */
+	unsigned int nargs;		  /* arguments so far */
 };
 
 static void set(const struct argp_state *state, const struct dl_setting *s,
-		const char *dashes, const char *text)
+		void *to, const char *dashes, const char *text)
 {
-	const struct parsing *p = state->input;
 	char why[256];
-	int err = dl_setting_set(s, p->to, text, why, sizeof(why));
+	int err = dl_setting_set(s, to, text, why, sizeof(why));
 
 	if (err == -EINVAL)
 		argp_error(state, "%s%s: \"%s\": expected %s", dashes, s->name,
@@ -153,7 +101,7 @@ static void take_argument(const struct argp_state *state, const char *text)
 	s += p->nargs;
 	if (!s->call || s[1].name)
 		p->nargs++;
-	set(state, s, "", text);
+	set(state, s, p->to, "", text);
 }
 
 static void finish(const struct argp_state *state)
@@ -161,16 +109,20 @@ static void finish(const struct argp_state *state)
 	const struct parsing *p = state->input;
 	const struct dl_setting *s = p->usage->args;
 
+	if (p->input && !p->input->from == !p->input->is_live)
+		argp_error(state, "which %s, or --live?", s->name);
+	if (p->input && p->input->is_live && (p->input->net || p->input->psl))
+		argp_error(state, "--net and --psl go with a snapshot");
 	if (s && s[p->nargs].name && s[p->nargs].required)
 		argp_error(state, "which %s?", s[p->nargs].name);
 	if (p->usage->check)
 		p->usage->check(state, p->to);
 }
 
-static error_t parse_setting(int key, char *arg, struct argp_state *state)
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	const struct parsing *p = state->input;
-	const struct dl_setting *s = p->usage->options;
+	int number = KEY_FIRST;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
@@ -180,81 +132,74 @@ static error_t parse_setting(int key, char *arg, struct argp_state *state)
 		finish(state);
 		return 0;
 	}
-	if (!s)
-		return ARGP_ERR_UNKNOWN;
-	for (int i = 0; s->name; s++, i++) {
-		if (*s->name && (s->key ? s->key : KEY_FIRST + i) == key) {
-			set(state, s, "--", arg);
+	for (unsigned int t = 0; t < TABLES; t++) {
+		const struct dl_setting *s = p->tables[t].settings;
+
+		for (; s && s->name; s++, number++) {
+			if (!*s->name || (s->key ? s->key : number) != key)
+				continue;
+			set(state, s, p->tables[t].to, "--", arg);
 			return 0;
 		}
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The options of argp that a table stands for; NULL: no memory. */
-static struct argp_option *make_options(const struct dl_setting *table)
+/* The options of argp that the tables stand for; NULL: no memory. */
+static struct argp_option *make_options(const struct parsing *p)
 {
-	static const struct dl_setting none;
-	struct argp_option *o;
+	struct argp_option *options = NULL, *more;
 	unsigned int n = 0;
 
-	table = table ? table : &none;
-	while (table[n].name)
-		n++;
-	o = calloc(n + 1, sizeof(*o));
-	for (unsigned int i = 0; o && i < n; i++) {
-		const struct dl_setting *s = &table[i];
+	for (unsigned int t = 0; t < TABLES; t++) {
+		const struct dl_setting *s = p->tables[t].settings;
 
-		o[i].doc = s->doc;
-		o[i].group = s->group;
-		if (!*s->name)
-			continue;
-		o[i].name = s->name;
-		o[i].key = s->key ? s->key : (int)(KEY_FIRST + i);
-		o[i].arg = s->arg;
+		for (; s && s->name; s++, n++) {
+			more = reallocarray(options, n + 2, sizeof(*options));
+			if (!more) {
+				free(options);
+				return NULL;
+			}
+			options = more;
+			options[n] = (struct argp_option){ .doc = s->doc,
+							   .group = s->group };
+			memset(&options[n + 1], 0, sizeof(*options));
+			if (!*s->name)
+				continue;
+			options[n].name = s->name;
+			options[n].key = s->key ? s->key : (int)(KEY_FIRST + n);
+			options[n].arg = s->arg;
+		}
 	}
-	return o;
+	return options;
 }
 
 void tool_options(struct tool *tool, const struct tool_usage *usage, int argc,
 		  char **argv, void *to)
 {
-	struct parsing p = { .usage = usage, .to = to };
-	struct argp_option *options = make_options(usage->options);
-	const struct argp own = { .options = options,
-				  .parser = parse_setting,
-				  .args_doc = usage->args_doc,
-				  .doc = usage->doc };
+	void *input = (char *)to + usage->input_at;
+	struct parsing p = {
+		.usage = usage,
+		.to = to,
+		.tables = { { usage->options, to },
+			    { usage->input, input },
+			    { usage->flags & TOOL_JSON ? json : NULL, tool },
+			    { shared, tool } },
+		.input = usage->input ? input : NULL,
+	};
+	struct argp_option *options = make_options(&p);
+	const struct argp argp = { .options = options,
+				   .parser = parse,
+				   .args_doc = usage->args_doc,
+				   .doc = usage->doc };
 
 	if (!options) {
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
 		exit(TOOL_EXIT_ENVIRONMENT);
 	}
-	tool_parse(tool, &own, usage->flags, argc, argv, &p);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &p))
+		exit(TOOL_EXIT_USAGE);
 	free(options);
-}
-
-void tool_arg_once(const struct argp_state *state, const char **slot,
-		   const char *arg, const char *what)
-{
-	if (*slot)
-		argp_error(state, "one %s only; what is \"%s\"?", what, arg);
-	else
-		*slot = arg;
-}
-
-uint64_t tool_arg_number(const struct argp_state *state, const char *text,
-			 const char *what, uint64_t min, uint64_t max)
-{
-	int64_t value;
-
-	if (!dl_number_parse(text, min, max, &value))
-		argp_error(state,
-			   "%s: \"%s\": expected a whole number from %llu to "
-			   "%llu",
-			   what, text, (unsigned long long)min,
-			   (unsigned long long)max);
-	return value;
 }
 
 /* ---- files ------------------------------------------------------------- */

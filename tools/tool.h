@@ -32,7 +32,7 @@ struct tool {
 	struct dl_log log;	 /* prints to standard error */
 	enum dl_log_level level; /* the last level that is printed */
 	bool colour;		 /* is standard error a terminal? */
-	bool json;		 /* --json: set by tool_parse() */
+	bool json;		 /* --json: set by tool_options() */
 };
 
 /* A subcommand: returns an exit status; argv[0] is "dateline WORD". */
@@ -47,17 +47,9 @@ enum tool_exit tool_exit_status(int err);
 
 /* ---- options ----------------------------------------------------------- */
 
-enum tool_parse_flags {
+enum tool_usage_flags {
 	TOOL_JSON = 1 /* the subcommand offers --json */
 };
-
-/*
- * Parse a subcommand's options by its own table, and with it those that all
- * share (--quiet, --verbose, --help, ...).  `own->parser` gets `input`.
- * Wrong usage ends the process with status 2.
- */
-void tool_parse(struct tool *tool, const struct argp *own, unsigned int flags,
-		int argc, char **argv, void *input);
 
 /*
  * A subcommand's command line as tables of settings.  Argument after argument
@@ -67,58 +59,28 @@ void tool_parse(struct tool *tool, const struct argp *own, unsigned int flags,
 struct tool_usage {
 	const struct dl_setting *options; /* NULL: none of its own */
 	const struct dl_setting *args;	  /* NULL: none */
+	/*
+	 * What it reads: the options of input.h, and where in the result their
+	 * struct tool_input_options is, whose `from` is the first argument.
+	 * NULL: nothing of the kind.
+	 */
+	const struct dl_setting *input;
+	size_t input_at;
 	/* Options that do not go together: argp_error().  May be NULL. */
 	void (*check)(const struct argp_state *state, void *to);
 	const char *args_doc, *doc; /* as of struct argp */
-	unsigned int flags;	    /* enum tool_parse_flags */
+	unsigned int flags;	    /* enum tool_usage_flags */
 };
 
 /*
- * Parse a command line into `to`, with the options that all subcommands share.
- * A setting named "" is a heading in --help.  Wrong usage ends the process
- * with status 2.
+ * Parse a command line into `to`, with the options that all subcommands share
+ * (--quiet, --verbose, --help, ...).  A setting named "" is a heading in
+ * --help.  Wrong usage ends the process with status 2.
  */
 void tool_options(struct tool *tool, const struct tool_usage *usage, int argc,
 		  char **argv, void *to);
 
-/*
- * For parsers: `text` as a whole number, decimal or 0x..., within
- * [min, max].  Anything else is a usage error that names `what`.
- */
-uint64_t tool_arg_number(const struct argp_state *state, const char *text,
-			 const char *what, uint64_t min, uint64_t max);
-
-/*
- * For parsers: keep an argument of which there may be only one, the `what` of
- * the command line.
- */
-void tool_arg_once(const struct argp_state *state, const char **slot,
-		   const char *arg, const char *what);
-
 /* ---- files ------------------------------------------------------------- */
-
-/*
- * Read a netlist; "-" is standard input, NULL the running fabric.  0 or a
- * negative errno, reported.
- */
-int tool_load(const struct tool *tool, const char *path,
-	      struct dl_fabric **out);
-
-/* A fabric and its coordinates. */
-struct tool_setup {
-	struct dl_fabric *fabric;
-	struct dl_torus_config *config;
-	struct dl_torus *torus;
-};
-
-/*
- * Read a netlist and a torus-2QoS.conf (NULL: go by the cabling alone) and
- * find all coordinates.  0 or a negative errno, reported; release with
- * tool_setup_free() in either case.
- */
-int tool_setup_load(const struct tool *tool, const char *net,
-		    const char *config, struct tool_setup *s);
-void tool_setup_free(struct tool_setup *s);
 
 struct dl_route_tree;
 

@@ -8,7 +8,8 @@
 #include "verify.h"
 
 struct request {
-	const char *dir, *net, *psl, *config, *earlier;
+	struct tool_input_options input;
+	const char *earlier;
 	struct dl_verify_options options;
 	bool explain;
 };
@@ -40,13 +41,6 @@ static int read_sls(const struct dl_setting *setting, void *to,
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
 static const struct dl_setting options[] = {
-	{ "net", DL_SETTING_BORROW, MEMBER(net), .arg = "FILE",
-	  .doc = "The netlist, for a folder without one" },
-	{ "psl", DL_SETTING_BORROW, MEMBER(psl), .arg = "FILE",
-	  .doc = "Path SLs in ibdmchk's form, instead of the folder's" },
-	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
-	  .doc = "A torus-2QoS.conf: for coordinates in the report, and for "
-		 "path SLs by torus-2QoS's rule when there are none" },
 	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "DIR",
 	  .doc = "An earlier snapshot: have its path SLs been kept?" },
 	{ "levels", DL_SETTING_NUMBER, MEMBER(options.levels), .min = 1,
@@ -65,14 +59,16 @@ static const struct dl_setting options[] = {
 };
 
 static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW,
-					    MEMBER(dir), .required = true },
+					    MEMBER(input.from) },
 					  { 0 } };
 
 static const struct tool_usage usage = {
 	.options = options,
 	.args = args,
+	.input = tool_input_tables,
+	.input_at = offsetof(struct request, input),
 	.flags = TOOL_JSON,
-	.args_doc = "DIR",
+	.args_doc = "[DIR]",
 	.doc = "Judge a snapshot: does every packet arrive, and can packets "
 	       "wait for each other in a circle?"
 	       "\v"
@@ -88,24 +84,24 @@ static const struct tool_usage usage = {
 };
 
 static int check(struct tool *tool, struct request *r,
-		 const struct dl_snapshot *s, const struct tool_coords *coords,
-		 int *status)
+		 const struct tool_input *in, int *status)
 {
 	double begin = dl_clock_monotonic(), seconds;
 	struct dl_verify_result *v;
 	json_t *document;
-	int err = dl_verify(s->tables, &r->options, NULL, &v);
+	int err = dl_verify(in->snapshot.tables, &r->options, NULL, &v);
 
 	if (err)
 		return err;
 	seconds = dl_clock_monotonic() - begin;
 	if (!v->delivered || v->credit_loop || !v->sl_stable)
 		*status = TOOL_EXIT_FINDING;
-	document = verify_json(v, coords, r->options.earlier);
+	document = verify_json(v, &in->coords, r->options.earlier);
 	dl_verify_result_free(v);
 	err = document ? 0 : -ENOMEM;
 	if (!err && r->explain)
-		err = verify_explain(document, s->tables, &r->options);
+		err = verify_explain(document, in->snapshot.tables,
+				     &r->options);
 	if (!err && (!tool->json || r->explain))
 		verify_print(document, r->explain,
 			     tool->json ? stderr : stdout);
@@ -119,30 +115,22 @@ static int check(struct tool *tool, struct request *r,
 
 int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 {
+	struct dl_snapshot earlier = { 0 };
 	struct request r = { 0 };
-	struct dl_snapshot s = { 0 }, earlier = { 0 };
-	struct tool_coords coords = { 0 };
+	struct tool_input in;
 	int err, status = TOOL_EXIT_GOOD;
 
 	dl_verify_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
-	err = dl_snapshot_read(r.dir, r.net, r.psl, &tool->log, &s);
-	if (!err)
-		err = tool_coords_find(tool, s.fabric, r.config, r.dir,
-				       &coords);
-	if (!err)
-		err = tool_coords_complete_sls(tool, &coords, s.tables);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err && r.earlier) {
-		err = dl_snapshot_read(r.earlier, r.net, NULL, &tool->log,
+		err = dl_snapshot_read(r.earlier, r.input.net, NULL, &tool->log,
 				       &earlier);
 		r.options.earlier = earlier.tables;
 	}
 	if (!err)
-		err = check(tool, &r, &s, &coords, &status);
-	tool_coords_free(&coords);
+		err = check(tool, &r, &in, &status);
 	dl_snapshot_release(&earlier);
-	dl_snapshot_release(&s);
-	if (err)
-		status = tool_exit_status(err);
-	return status;
+	tool_input_free(&in);
+	return err ? (int)tool_exit_status(err) : status;
 }

@@ -9,7 +9,7 @@
 #ifndef TOOL_VERIFY_H
 #define TOOL_VERIFY_H
 
-#include "sites.h"
+#include "input.h"
 #include "dateline/verify.h"
 
 /*

@@ -15,16 +15,6 @@
 #include "dateline/verify.h"
 #include "whatif.h"
 
-enum {
-	KEY_TORUS = 0x2000,
-	KEY_SWITCHES,
-	KEY_LINKS,
-	KEY_SAMPLES,
-	KEY_SEED,
-	KEY_EXHAUSTIVE,
-	KEY_THREADS
-};
-
 #define MAX_FAILURES 65536
 #define MAX_SAMPLES 10000000
 #define DEFAULT_SAMPLES 100
@@ -32,100 +22,57 @@ enum {
 #define BAR 40 /* characters */
 
 struct request {
-	const char *net, *config;
+	struct tool_input_options input;
 	struct whatif w;
 	uint64_t samples;
 	unsigned int threads;
 };
 
-static const struct argp_option options[] = {
-	{ .name = "torus-config",
-	  .key = KEY_TORUS,
-	  .arg = "FILE",
-	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
-		 "it, the cabling of the whole fabric decides" },
-	{ .name = "switches",
-	  .key = KEY_SWITCHES,
-	  .arg = "N",
+#define MEMBER(member) DL_MEMBER(struct request, member)
+
+static const struct dl_setting options[] = {
+	{ "switches", DL_SETTING_NUMBER, MEMBER(w.fail_switches), 0,
+	  MAX_FAILURES, .arg = "N",
 	  .doc = "Let N switches fail, with their adapters (0)" },
-	{ .name = "links",
-	  .key = KEY_LINKS,
-	  .arg = "N",
-	  .doc = "Let N cables between the others fail (0)" },
-	{ .name = "samples",
-	  .key = KEY_SAMPLES,
-	  .arg = "N",
-	  .doc = "Try N random scenarios (100)" },
-	{ .name = "seed",
-	  .key = KEY_SEED,
-	  .arg = "N",
-	  .doc = "The scenarios to draw (1)" },
-	{ .name = "exhaustive",
-	  .key = KEY_EXHAUSTIVE,
+	{ "links", DL_SETTING_NUMBER, MEMBER(w.fail_cables), 0, MAX_FAILURES,
+	  .arg = "N", .doc = "Let N cables between the others fail (0)" },
+	{ "samples", DL_SETTING_NUMBER, MEMBER(samples), 1, MAX_SAMPLES,
+	  .arg = "N", .doc = "Try N random scenarios (100)" },
+	{ "seed", DL_SETTING_NUMBER, MEMBER(w.seed), 0, DL_NUMBER_ANY,
+	  .arg = "N", .doc = "The scenarios to draw (1)" },
+	{ "exhaustive", DL_SETTING_FLAG, MEMBER(w.exhaustive),
 	  .doc = "Try all scenarios with so many failures instead" },
-	{ .name = "threads",
-	  .key = KEY_THREADS,
-	  .arg = "N",
+	{ "threads", DL_SETTING_NUMBER, MEMBER(threads), 1, 1024, .arg = "N",
 	  .doc = "Work on so many scenarios at once (one a core)" },
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct request *r = state->input;
+static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW,
+					    MEMBER(input.from) },
+					  { 0 } };
 
-	switch (key) {
-	case KEY_TORUS:
-		r->config = arg;
-		return 0;
-	case KEY_SWITCHES:
-		r->w.fail_switches = tool_arg_number(state, arg,
-						     "number of "
-						     "switches",
-						     0, MAX_FAILURES);
-		return 0;
-	case KEY_LINKS:
-		r->w.fail_cables = tool_arg_number(
-			state, arg, "number of links", 0, MAX_FAILURES);
-		return 0;
-	case KEY_SAMPLES:
-		r->samples = tool_arg_number(state, arg, "number of samples", 1,
-					     MAX_SAMPLES);
-		return 0;
-	case KEY_SEED:
-		r->w.seed = tool_arg_number(state, arg, "seed", 0, UINT64_MAX);
-		return 0;
-	case KEY_EXHAUSTIVE:
-		r->w.exhaustive = true;
-		return 0;
-	case KEY_THREADS:
-		r->threads = tool_arg_number(state, arg, "number of threads", 1,
-					     1024);
-		return 0;
-	case ARGP_KEY_ARG:
-		tool_arg_once(state, &r->net, arg, "netlist");
-		return 0;
-	case ARGP_KEY_END:
-		if (!r->net)
-			argp_error(state, "which netlist?");
-		if (r->w.exhaustive && r->samples)
-			argp_error(state, "--exhaustive tries all scenarios, "
-					  "--samples draws some: which?");
-		if (!r->samples)
-			r->samples = DEFAULT_SAMPLES;
-		if (!r->w.fail_switches && !r->w.fail_cables)
-			argp_error(state, "what shall fail?  --switches N, "
-					  "--links N, or both");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+static void check(const struct argp_state *state, void *to)
+{
+	struct request *r = to;
+
+	if (r->w.exhaustive && r->samples)
+		argp_error(state, "--exhaustive tries all scenarios, "
+				  "--samples draws some: which?");
+	if (!r->samples)
+		r->samples = DEFAULT_SAMPLES;
+	if (!r->w.fail_switches && !r->w.fail_cables)
+		argp_error(state, "what shall fail?  --switches N, "
+				  "--links N, or both");
 }
 
-static const struct argp whatif_argp = {
+static const struct tool_usage usage = {
 	.options = options,
-	.parser = parse,
-	.args_doc = "NET",
+	.args = args,
+	.input = tool_input_fabric,
+	.input_at = offsetof(struct request, input),
+	.check = check,
+	.flags = TOOL_JSON,
+	.args_doc = "[NET|DIR]",
 	.doc = "Let switches and cables of a whole fabric fail, many times "
 	       "over, and count what either mode of routing makes of it."
 	       "\v"
@@ -363,7 +310,7 @@ static void show_progress(void *shared, uint64_t done, uint64_t total)
 }
 
 /* Without a configuration: as if one had been written for the whole fabric. */
-static int describe(struct tool_setup *whole)
+static int describe(struct tool_input *whole)
 {
 	struct dl_torus_config *c;
 	int err = dl_torus_describe(whole->torus, MAX_SEEDS, &c);
@@ -418,9 +365,9 @@ int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 	struct request r = { .w = { .seed = 1 } };
 	int err, status = TOOL_EXIT_GOOD;
 
-	tool_parse(tool, &whatif_argp, TOOL_JSON, argc, argv, &r);
-	err = tool_setup_load(tool, r.net, r.config, &r.w.whole);
-	if (!err && !r.config)
+	tool_options(tool, &usage, argc, argv, &r);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &r.w.whole);
+	if (!err && !r.input.config)
 		err = describe(&r.w.whole);
 	if (!err)
 		err = dl_fabric_assign_lids(r.w.whole.fabric, 0);

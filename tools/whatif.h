@@ -10,11 +10,11 @@
 #define WHATIF_H
 
 #include "dateline/route.h"
-#include "tool.h"
+#include "input.h"
 
 /* The whole fabric, and what may fail in it. */
 struct whatif {
-	struct tool_setup whole;
+	struct tool_input whole;
 	uint32_t *switches; /* switch numbers of placed ones, by site */
 	uint32_t nswitches;
 	uint32_t *cables; /* port index at the end from which it leads up */

@@ -273,5 +273,5 @@ void whatif_release(struct whatif *w)
 	free(w->switches);
 	free(w->cables);
 	free(w->first);
-	tool_setup_free(&w->whole);
+	tool_input_free(&w->whole);
 }

@@ -1,34 +1,79 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Coordinates for reports on a snapshot; see sites.h. */
+/* What subcommands read; see input.h. */
 #include "config.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "sites.h"
-#include "dateline/base.h"
+#include "input.h"
 #include "dateline/route.h"
 
-/* ---- by discovery ------------------------------------------------------ */
+#define MEMBER(member) DL_MEMBER(struct tool_input_options, member)
+#define LIVE_SETTINGS                                                          \
+	{ "live", DL_SETTING_FLAG, MEMBER(is_live),                            \
+	  .doc = "Read the fabric that this machine is attached to instead" }, \
+		{ "Ca",                                                        \
+		  DL_SETTING_BORROW,                                           \
+		  MEMBER(live.ca),                                             \
+		  .key = 'C',                                                  \
+		  .arg = "NAME",                                               \
+		  .doc = "For --live: the local adapter (any that is up)" },   \
+	{                                                                      \
+		"Port", DL_SETTING_NUMBER, MEMBER(live.port),                  \
+			.key = 'P', .arg = "N", .min = 1,                      \
+			.max = DL_FABRIC_MAX_PORTS,                            \
+			.doc = "For --live: its port (any that is up)"         \
+	}
+
+const struct dl_setting tool_input_fabric[] = {
+	LIVE_SETTINGS,
+	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
+	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
+		 "it, the cabling decides" },
+	{ 0 }
+};
+
+const struct dl_setting tool_input_tables[] = {
+	LIVE_SETTINGS,
+	{ "net", DL_SETTING_BORROW, MEMBER(net), .arg = "FILE",
+	  .doc = "The netlist, for a directory without one" },
+	{ "psl", DL_SETTING_BORROW, MEMBER(psl), .arg = "FILE",
+	  .doc = "Path SLs in ibdmchk's form, instead of the directory's" },
+	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
+	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
+		 "torus-2QoS's rule when there are none" },
+	{ 0 }
+};
+
+/* ---- coordinates by discovery ------------------------------------------ */
+
+static int from_torus(const struct dl_torus *t, struct tool_coords *c)
+{
+	size_t size = t->fabric->nswitches * sizeof(*c->site);
+
+	c->grid = t->grid;
+	c->certain = true;
+	c->site = malloc(size + 1);
+	if (c->site)
+		memcpy(c->site, t->sw_site, size);
+	return c->site ? 0 : -ENOMEM;
+}
 
 static int discover(const struct dl_log *log, const struct dl_fabric *f,
 		    const struct dl_torus_config *config, struct tool_coords *c)
 {
-	size_t size = f->nswitches * sizeof(*c->site);
 	struct dl_torus *torus;
 	int err = dl_torus_discover(f, config, log, &torus);
 
 	if (err)
 		return err;
-	c->grid = torus->grid;
-	c->site = malloc(size + 1);
-	if (c->site)
-		memcpy(c->site, torus->sw_site, size);
+	err = from_torus(torus, c);
 	dl_torus_free(torus);
-	return c->site ? 0 : -ENOMEM;
+	return err;
 }
 
 static int from_config(const struct tool *tool, const struct dl_fabric *f,
@@ -41,7 +86,6 @@ static int from_config(const struct tool *tool, const struct dl_fabric *f,
 		return err;
 	err = discover(&tool->log, f, config, c);
 	dl_torus_config_free(config);
-	c->certain = true;
 	return err;
 }
 
@@ -53,12 +97,13 @@ static int from_cabling(const struct dl_fabric *f, struct tool_coords *c)
 
 	if (!err) {
 		err = discover(NULL, f, config, c);
+		c->certain = false;
 		dl_torus_config_free(config);
 	}
 	return err == -ENOMEM ? err : 0;
 }
 
-/* ---- by the engine's own list ------------------------------------------ */
+/* ---- coordinates by the engine's own list ------------------------------ */
 
 static int read_switch(struct dl_text *text, const struct dl_fabric *f,
 		       uint32_t coord[DL_TORUS_DIMS], uint32_t *sw)
@@ -162,8 +207,9 @@ static int from_list(const struct tool *tool, const struct dl_fabric *f,
 	return err;
 }
 
-int tool_coords_find(const struct tool *tool, const struct dl_fabric *f,
-		     const char *config, const char *dir, struct tool_coords *c)
+static int find_coords(const struct tool *tool, const struct dl_fabric *f,
+		       const char *config, const char *dir,
+		       struct tool_coords *c)
 {
 	static const char *const lists[] = { "dateline-torus.dump",
 					     "opensm-torus.dump", NULL };
@@ -182,12 +228,6 @@ int tool_coords_find(const struct tool *tool, const struct dl_fabric *f,
 	return from_cabling(f, c);
 }
 
-void tool_coords_free(struct tool_coords *c)
-{
-	free(c->site);
-	c->site = NULL;
-}
-
 bool tool_coords_of(const struct tool_coords *c, uint32_t sw,
 		    uint32_t out[DL_TORUS_DIMS])
 {
@@ -197,7 +237,7 @@ bool tool_coords_of(const struct tool_coords *c, uint32_t sw,
 	return true;
 }
 
-int tool_coords_path_sls(const struct tool_coords *c, struct dl_tables *t)
+static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t n = f->nswitches;
@@ -221,14 +261,110 @@ int tool_coords_path_sls(const struct tool_coords *c, struct dl_tables *t)
 	return 0;
 }
 
-int tool_coords_complete_sls(const struct tool *tool,
-			     const struct tool_coords *coords,
-			     struct dl_tables *t)
+static int complete_sls(const struct tool *tool,
+			const struct tool_coords *coords, struct dl_tables *t)
 {
 	if (t->psl || !coords->site || !coords->certain)
 		return 0;
 	dl_log(&tool->log, DL_LOG_INFO,
 	       "no path SLs given: taken from the coordinates by the rule of "
 	       "torus-2QoS");
-	return tool_coords_path_sls(coords, t);
+	return path_sls(coords, t);
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static int read_live(const struct tool *tool,
+		     const struct tool_input_options *o, bool tables,
+		     struct dl_snapshot *s)
+{
+	struct dl_live_options live;
+	char *gaps = NULL;
+	int err;
+
+	dl_live_options_init(&live);
+	live.ca = o->live.ca;
+	live.port = o->live.port;
+	live.paths = DL_LIVE_PATHS_ADAPTERS;
+	if (tables)
+		err = dl_live_read(&live, &tool->log, s, &gaps);
+	else
+		err = dl_live_fabric(&live, &tool->log, &s->fabric);
+	if (gaps)
+		dl_log(&tool->log, DL_LOG_WARNING,
+		       "not everything answered; dateline snapshot lists what "
+		       "is missing");
+	free(gaps);
+	/* What is wrong with the fabric is not wrong with the usage. */
+	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -EIO : err;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int read_fabric(const struct tool *tool,
+		       const struct tool_input_options *o, bool tables,
+		       struct dl_snapshot *s)
+{
+	if (o->is_live)
+		return read_live(tool, o, tables, s);
+	if (tables || is_directory(o->from))
+		return dl_snapshot_read(o->from, o->net, o->psl, &tool->log, s);
+	if (!strcmp(o->from, "-"))
+		return dl_fabric_read_netlist_stream(stdin, "standard input",
+						     &tool->log, &s->fabric);
+	return dl_fabric_read_netlist(o->from, &tool->log, &s->fabric);
+}
+
+static int find_torus(const struct tool *tool,
+		      const struct tool_input_options *o, struct tool_input *in)
+{
+	const struct dl_fabric *f = in->fabric;
+	int err;
+
+	if (o->config)
+		err = dl_torus_config_read(o->config, &tool->log, &in->config);
+	else
+		err = dl_torus_infer(f, &tool->log, &in->config);
+	if (!err)
+		err = dl_torus_discover(f, in->config, &tool->log, &in->torus);
+	return err ? err : from_torus(in->torus, &in->coords);
+}
+
+int tool_input_read(const struct tool *tool, const struct tool_input_options *o,
+		    enum tool_input_kind kind, struct tool_input *in)
+{
+	bool tables = kind == TOOL_INPUT_TABLES;
+	int err;
+
+	memset(in, 0, sizeof(*in));
+	err = read_fabric(tool, o, tables, &in->snapshot);
+	if (err)
+		return err;
+	in->fabric = in->snapshot.fabric;
+	if (!tables && (kind == TOOL_INPUT_TORUS || !in->snapshot.tables))
+		return find_torus(tool, o, in);
+	err = find_coords(tool, in->fabric, o->config, o->from, &in->coords);
+	if (!err && tables)
+		return complete_sls(tool, &in->coords, in->snapshot.tables);
+	if (!err && !in->coords.site) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "%s: no coordinates: there is no list of a torus "
+		       "engine's in it, and the cabling is that of no torus",
+		       o->from);
+		err = -ENOTSUP;
+	}
+	return err;
+}
+
+void tool_input_free(struct tool_input *in)
+{
+	free(in->coords.site);
+	dl_torus_free(in->torus);
+	dl_torus_config_free(in->config);
+	dl_snapshot_release(&in->snapshot);
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What subcommands read: a netlist, a snapshot or the running fabric, a
+ * torus-2QoS.conf, path SLs; and the coordinates that follow from them.
+ */
+#ifndef TOOL_INPUT_H
+#define TOOL_INPUT_H
+
+#include "tool.h"
+#include "dateline/live.h"
+#include "dateline/torus.h"
+
+/* The options and the argument that say what to read. */
+struct tool_input_options {
+	const char *from; /* netlist ("-": standard input) or snapshot */
+	bool is_live;	  /* the running fabric instead */
+	struct dl_live_options live;
+	const char *net, *psl; /* beside a snapshot */
+	const char *config;    /* torus-2QoS.conf */
+};
+
+/*
+ * The settings of a struct tool_input_options, but for `from`: for commands
+ * that read a fabric, and for those that read tables.
+ */
+extern const struct dl_setting tool_input_fabric[], tool_input_tables[];
+
+struct tool_coords {
+	struct dl_torus_grid grid;
+	uint32_t *site; /* by switch, or DL_NONE; NULL: none known */
+	bool certain;	/* as the routing engine saw them */
+};
+
+struct tool_input {
+	struct dl_snapshot snapshot;	/* of a netlist, its fabric alone */
+	struct dl_fabric *fabric;	/* of the snapshot */
+	struct dl_torus_config *config; /* given, or found from the cabling */
+	struct dl_torus *torus;
+	struct tool_coords coords;
+};
+
+enum tool_input_kind {
+	TOOL_INPUT_TORUS,  /* fabric, configuration, torus and coordinates */
+	TOOL_INPUT_COORDS, /* fabric and coordinates */
+	/*
+	 * A snapshot, and coordinates if they can be known: from the
+	 * configuration, else from the list that a torus engine left in the
+	 * directory, else from the cabling.  Without path SLs, it gets those
+	 * of torus-2QoS's rule (SPEC A5) where the coordinates are certain.
+	 */
+	TOOL_INPUT_TABLES
+};
+
+/* Read it all.  0 or a negative errno, reported; free in either case. */
+int tool_input_read(const struct tool *tool, const struct tool_input_options *o,
+		    enum tool_input_kind kind, struct tool_input *in);
+void tool_input_free(struct tool_input *in);
+
+/* The coordinates of a switch; false when they are not known. */
+bool tool_coords_of(const struct tool_coords *c, uint32_t sw,
+		    uint32_t out[DL_TORUS_DIMS]);
+
+#endif

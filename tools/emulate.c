@@ -286,7 +286,8 @@ static int emulate(struct tool *tool, struct request *r,
 int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 {
 	struct dl_emu_scenario *scenario = NULL;
-	struct request r = { .seed = -1 };
+	struct request r = { .seed = -1,
+			     .input.live.paths = DL_LIVE_PATHS_ADAPTERS };
 	struct tool_input in = { 0 };
 	int err, status = TOOL_EXIT_GOOD;
 

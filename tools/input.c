@@ -285,7 +285,7 @@ static int read_live(const struct tool *tool,
 	dl_live_options_init(&live);
 	live.ca = o->live.ca;
 	live.port = o->live.port;
-	live.paths = DL_LIVE_PATHS_ADAPTERS;
+	live.paths = o->live.paths;
 	if (tables)
 		err = dl_live_read(&live, &tool->log, s, &gaps);
 	else

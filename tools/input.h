@@ -14,9 +14,9 @@
 struct tool_input_options {
 	const char *from; /* netlist ("-": standard input) or snapshot */
 	bool is_live;	  /* the running fabric instead */
-	struct dl_live_options live;
-	const char *net, *psl; /* beside a snapshot */
-	const char *config;    /* torus-2QoS.conf */
+	struct dl_live_options live; /* adapter, port and paths count */
+	const char *net, *psl;	     /* beside a snapshot */
+	const char *config;	     /* torus-2QoS.conf */
 };
 
 /*

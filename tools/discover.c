@@ -32,11 +32,11 @@ static const struct tool_usage usage = {
 	.args_doc = "[NET|DIR]",
 	.doc = "Find the coordinates of every switch of a torus or mesh."
 	       "\v"
-	       "Prints a line a site: its coordinates, GUID and name of its "
-	       "switch, or that it is missing; then a line for each switch "
-	       "beside the torus, a stub that is routed by way of the switch "
-	       "it hangs on or a bridge between two, and each that fits "
-	       "nowhere; then for each cable that stays idle.\n"
+	       "Prints a line for each site: its coordinates, and GUID and "
+	       "name of its switch, or that it is missing; then one for each "
+	       "off-torus switch, with its kind (leaf, dual-homed, "
+	       "unplaceable, disconnected) and uplink; then one for each "
+	       "unused cable.\n"
 	       "\n"
 	       "  dateline discover first.net --torus-config first.torus.conf\n"
 	       "\n"
@@ -47,15 +47,16 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline discover first.net --write-config found.conf\n"
 	       "\n"
-	       "Exit status: 0 all switches and cables fit or hang beside "
-	       "the torus, 1 some do not, 2 bad usage or input, 3 no fabric.",
+	       "Exit status: 0 all switches and cables are part of the torus, "
+	       "or leaf or dual-homed; 1 some are not; 2 bad usage or input; "
+	       "3 no fabric.",
 };
 
 static const char *const kinds[] = {
-	[DL_TORUS_LEAF] = "stub",
-	[DL_TORUS_DUAL_HOMED] = "bridge",
-	[DL_TORUS_UNPLACEABLE] = "misfit",
-	[DL_TORUS_DISCONNECTED] = "cut-off",
+	[DL_TORUS_LEAF] = "leaf",
+	[DL_TORUS_DUAL_HOMED] = "dual-homed",
+	[DL_TORUS_UNPLACEABLE] = "unplaceable",
+	[DL_TORUS_DISCONNECTED] = "disconnected",
 };
 
 /* A switch without a place: what it is and how it is routed. */
@@ -70,7 +71,7 @@ static json_t *unplaced_json(const struct dl_torus *t, uint32_t sw)
 	if (next == DL_NONE)
 		return o;
 	next = f->switches[next];
-	json_object_set_new(o, "home",
+	json_object_set_new(o, "attachment",
 			    tool_json_coord(&t->grid, t->attachment[sw]));
 	json_object_set_new(o, "on", tool_json_guid(f, next));
 	json_object_set_new(
@@ -97,7 +98,7 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 static json_t *document(const struct dl_torus *t)
 {
 	json_t *placed = json_array(), *missing = json_array();
-	json_t *unplaced = json_array(), *idle = json_array(), *sw;
+	json_t *unplaced = json_array(), *unused = json_array(), *sw;
 	const struct dl_fabric *f = t->fabric;
 
 	for (uint32_t i = 0; i < t->nsites; i++) {
@@ -119,7 +120,7 @@ static json_t *document(const struct dl_torus *t)
 
 		if (!dl_torus_is_uplink(t, port))
 			json_array_append_new(
-				idle,
+				unused,
 				json_pack("[oo]", end_json(f, port),
 					  end_json(f, f->ports[port].peer)));
 	}
@@ -128,7 +129,7 @@ static json_t *document(const struct dl_torus *t)
 			 "mesh", t->grid.mesh[0], t->grid.mesh[1],
 			 t->grid.mesh[2], "cables", t->nlinks, "switches",
 			 placed, "missing", missing, "unplaced", unplaced,
-			 "odd_cables", idle);
+			 "unused_cables", unused);
 }
 
 /* Is the first of two coordinates that of the site with the lower number? */
@@ -172,16 +173,16 @@ static void print(const json_t *d, FILE *to)
 	json_array_foreach(tool_at(d, "unplaced"), i, item)
 	{
 		tool_print(to, item, "{kind} {guid} \"{name}\"");
-		if (tool_has(item, "home"))
+		if (tool_has(item, "attachment"))
 			tool_print(to, item,
-				   " by way of {home}, {cables#cable} to {on} "
+				   " via {attachment}, {cables#cable} to {on} "
 				   "\"{on_name}\"");
 		putc('\n', to);
 	}
-	json_array_foreach(tool_at(d, "odd_cables"), i, item)
+	json_array_foreach(tool_at(d, "unused_cables"), i, item)
 	{
 		tool_print(to, json_array_get(item, 0),
-			   "idle {guid} \"{name}\" port {port}");
+			   "unused {guid} \"{name}\" port {port}");
 		tool_print(to, json_array_get(item, 1),
 			   " to {guid} \"{name}\" port {port}\n");
 	}
@@ -212,8 +213,8 @@ static bool conclude(const struct dl_log *log, const struct dl_torus *t)
 	for (i = 0; i < t->nunplaced; i++)
 		doubts += dl_torus_possible_site(t, t->unplaced[i]) != DL_NONE;
 	dl_log(log, DL_LOG_INFO,
-	       "%u of %u sites hold a switch, %u cables; %u switches hang "
-	       "beside the torus; %u switches and %u cables do not fit",
+	       "%u of %u sites hold a switch, %u cables; %u leaf or "
+	       "dual-homed switches; %u switches and %u cables do not fit",
 	       t->nplaced, t->nsites, t->nlinks, t->nunplaced - switches,
 	       switches, cables);
 	return !switches && !cables && !doubts;

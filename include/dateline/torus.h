@@ -104,12 +104,15 @@ struct dl_torus_config {
 	char *path; /* as given, for messages */
 };
 
-/* Why a switch has no place, and what becomes of it; see odd.c. */
+/*
+ * Kinds of off-torus switches, those without a place: to how many placed ones
+ * are they, and the off-torus switches they are connected to, cabled?
+ */
 enum dl_torus_off_kind {
-	DL_TORUS_LEAF, /* it and what it joins hang on one placed switch */
-	DL_TORUS_DUAL_HOMED,  /* they hang on two */
-	DL_TORUS_UNPLACEABLE, /* on more */
-	DL_TORUS_DISCONNECTED /* on none */
+	DL_TORUS_LEAF,	      /* one */
+	DL_TORUS_DUAL_HOMED,  /* two */
+	DL_TORUS_UNPLACEABLE, /* more */
+	DL_TORUS_DISCONNECTED /* none */
 };
 
 struct dl_torus {
@@ -119,13 +122,13 @@ struct dl_torus {
 	uint32_t *site_sw; /* switch at a site, or DL_NONE */
 	uint32_t *sw_site; /* site of a switch, or DL_NONE */
 	/*
-	 * By which site's coordinates a switch's path SLs go: its own, or that
-	 * of the nearest placed switch, its home.  DL_NONE when it is cut off.
+	 * The site whose coordinates determine a switch's path SLs: its own, or
+	 * that of the nearest placed switch.  DL_NONE: it is disconnected.
 	 */
 	uint32_t *attachment;
 	/*
-	 * Of a switch without a place: the port of the first cable of its way
-	 * home, as a port index.  DL_NONE: it is placed, or cut off (odd.c).
+	 * Of an off-torus switch: the port, as an index, of the first cable
+	 * towards its attachment.  DL_NONE: it is placed, or disconnected.
 	 */
 	uint32_t *uplink;
 	/*
@@ -159,7 +162,7 @@ int dl_torus_discover_again(const struct dl_fabric *f,
 			    const struct dl_torus *before,
 			    const struct dl_log *log, struct dl_torus **out);
 
-/* The next switch on the way home of one that has no place, or DL_NONE. */
+/* The switch at the far end of an off-torus switch's uplink, or DL_NONE. */
 static inline uint32_t dl_torus_uplink_switch(const struct dl_torus *t,
 					      uint32_t sw)
 {
@@ -168,35 +171,34 @@ static inline uint32_t dl_torus_uplink_switch(const struct dl_torus *t,
 		       dl_fabric_peer_switch(t->fabric, t->uplink[sw]);
 }
 
-/* Does this cable, given by one of its ports, join a switch to the next? */
+/* Is this cable, given by one of its ports, part of an uplink? */
 bool dl_torus_is_uplink(const struct dl_torus *t, uint32_t port);
 
 /*
- * Port numbers of all cables from a switch to the next on its way home, and
- * of their far ends, in ascending order of the former.  Either list may be
- * NULL; they have room for DL_FABRIC_MAX_PORTS.  Returns how many there are.
+ * Port numbers of all cables of a switch's uplink, and of their far ends, in
+ * ascending order of the former.  Either list may be NULL; they have room for
+ * DL_FABRIC_MAX_PORTS.  Returns how many there are.
  */
 unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw,
 				    uint8_t *near_ports, uint8_t *far_ports);
 
-/* How many switches without a place are of this kind? */
+/* How many off-torus switches are of this kind? */
 uint32_t dl_torus_count_off_torus(const struct dl_torus *t,
 				  enum dl_torus_off_kind kind);
 
 /*
- * What is neither part of the torus nor beside it: misfits and what is cut
- * off; and cables, between switches of the torus or at such switches, that
- * are on no way home.
+ * How many switches are unplaceable or disconnected, and how many cables,
+ * between switches of the torus or at such switches, are of no uplink?
  */
 uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables);
 
 /*
- * The empty site that a switch without a place could belong to: next to every
+ * The empty site that an off-torus switch could belong to: next to every
  * placed switch that it is cabled to.  DL_NONE: there is none.
  */
 uint32_t dl_torus_possible_site(const struct dl_torus *t, uint32_t sw);
 
-/* Tell what does not fit and what becomes of it. */
+/* Log what does not fit, and how it is routed. */
 void dl_torus_report_off_torus(const struct dl_torus *t,
 			       const struct dl_log *log);
 

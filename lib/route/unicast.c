@@ -279,7 +279,7 @@ static void fill_row(struct unicast *u, uint32_t sw)
 	local_lids(u, sw, row);
 }
 
-/* ---- odd switches (torus/odd.c) ---------------------------------------- */
+/* ---- odd switches (torus/off_torus.c) ---------------------------------------- */
 
 /* Everything up the way home. */
 static void fill_up(struct unicast *u, uint32_t sw)

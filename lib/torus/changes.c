@@ -28,8 +28,7 @@ static const struct dl_fabric_node *switch_at(const struct dl_torus *t,
 {
 	uint32_t sw = t->site_sw[site];
 
-	return sw == DL_NONE ? NULL :
-			       &t->fabric->nodes[t->fabric->switches[sw]];
+	return sw == DL_NONE ? NULL : dl_torus_node(t->fabric, sw);
 }
 
 static void tell_switch(struct report *r, uint32_t site,

@@ -186,7 +186,7 @@ static uint32_t largest_group(const struct dl_torus *t)
 	uint32_t most = DL_TORUS_DEFAULT_PORTGROUP, far, n;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *node = dl_torus_node(f, s);
 
 		for (unsigned int dir = 0; dir < DIRS; dir++) {
 			n = dl_torus_group_size(t, s, dir);
@@ -218,7 +218,7 @@ int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
 		dead[site] = sw == DL_NONE;
 		if (dead[site])
 			continue;
-		guids[site] = t->fabric->nodes[t->fabric->switches[sw]].guid;
+		guids[site] = dl_torus_node(t->fabric, sw)->guid;
 		for (unsigned int d = 0; d < DIMS; d++)
 			cables[site * DIMS + d] = dl_torus_group_size(
 				t, sw, dl_torus_dir(d, false));

@@ -346,8 +346,7 @@ static void sort_cables(struct dl_torus *t)
 			t->off_links[t->noff_links++] = port;
 	}
 	for (uint32_t g = 0; g < f->nswitches * DIRS; g++) {
-		const struct dl_fabric_node *n =
-			&f->nodes[f->switches[g / DIRS]];
+		const struct dl_fabric_node *n = dl_torus_node(f, g / DIRS);
 
 		for (unsigned int p = 1; p <= n->nports; p++)
 			if (t->port_dir[n->first_port + p] == g % DIRS)

@@ -37,7 +37,7 @@ int dl_torus_graph_build(const struct dl_fabric *f, const bool *without,
 	g->list = g->first + n + 1;
 	memset(seen, 0xFF, n * sizeof(*seen));
 	for (uint32_t s = 0; s < n; s++) {
-		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *node = dl_torus_node(f, s);
 
 		g->first[s] = total;
 		for (unsigned int p = 1; p <= node->nports; p++) {

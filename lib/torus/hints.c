@@ -166,18 +166,10 @@ bool dl_torus_hints_agree(const struct dl_torus_solver *s,
 /* Is a placed switch contradicted by most of its cables? */
 static bool is_contradicted(const struct dl_torus_solver *s, uint32_t sw)
 {
-	uint32_t agree = 0, against = 0;
-	const uint32_t *n, *end;
+	unsigned int agree, placed;
 
-	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++) {
-		if (s->site_of[*n] == DL_NONE)
-			continue;
-		if (dl_torus_adjacent(s, s->site_of[sw], s->site_of[*n]))
-			agree++;
-		else
-			against++;
-	}
-	return against > agree;
+	placed = dl_torus_count_placed(s, sw, s->site_of[sw], &agree);
+	return placed - agree > agree;
 }
 
 void dl_torus_hint_before(struct dl_torus_solver *s,
@@ -190,14 +182,13 @@ void dl_torus_hint_before(struct dl_torus_solver *s,
 
 		if (was == DL_NONE)
 			continue;
-		sw = dl_torus_find_switch(
-			s, then->nodes[then->switches[was]].guid);
+		sw = dl_torus_find_switch(s, dl_torus_node(then, was)->guid);
 		if (sw != DL_NONE && s->site_of[sw] == DL_NONE)
 			dl_torus_place(s, sw, site);
 	}
 	for (uint32_t i = 0; then != s->f && i < before->nunplaced; i++) {
-		uint32_t node = then->switches[before->unplaced[i]];
-		uint32_t sw = dl_torus_find_switch(s, then->nodes[node].guid);
+		uint32_t sw = dl_torus_find_switch(
+			s, dl_torus_node(then, before->unplaced[i])->guid);
 
 		if (sw != DL_NONE)
 			s->known_off[sw] = true;
@@ -224,7 +215,7 @@ static uint32_t far_site(const struct dl_torus_solver *s, uint32_t sw,
 			 unsigned int num, unsigned int *far_num)
 {
 	const struct dl_fabric *f = s->f;
-	uint32_t port = f->nodes[f->switches[sw]].first_port + num;
+	uint32_t port = dl_torus_node(f, sw)->first_port + num;
 	uint32_t far = dl_fabric_peer_switch(f, port);
 
 	if (far == DL_NONE)
@@ -235,7 +226,7 @@ static uint32_t far_site(const struct dl_torus_solver *s, uint32_t sw,
 
 static unsigned int count_ports(const struct dl_torus_solver *s, uint32_t sw)
 {
-	return s->f->nodes[s->f->switches[sw]].nports;
+	return dl_torus_node(s->f, sw)->nports;
 }
 
 static bool learn_ports(const struct dl_torus_solver *s,

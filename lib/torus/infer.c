@@ -98,22 +98,15 @@ static bool as_wanted(const struct dl_torus_grid *w,
 static bool only_off_torus(const struct infer *n)
 {
 	const struct dl_torus_solver *s = n->s;
-	const uint32_t *far, *end;
+	unsigned int near;
 
-	for (uint32_t sw = 0; sw < s->n; sw++) {
-		if (s->site_of[sw] == DL_NONE) {
-			if (!n->nout || (!n->out[sw] &&
+	for (uint32_t sw = 0; sw < s->n; sw++)
+		if (s->site_of[sw] != DL_NONE ?
+			    dl_torus_count_placed(s, sw, s->site_of[sw],
+						  &near) > near :
+			    !n->nout || (!n->out[sw] &&
 					 dl_torus_degree(&n->graph, sw) > FEW))
-				return false;
-			continue;
-		}
-		far = dl_torus_neighbours(&s->graph, sw, &end);
-		for (; far < end; far++)
-			if (s->site_of[*far] != DL_NONE &&
-			    !dl_torus_adjacent(s, s->site_of[sw],
-					       s->site_of[*far]))
-				return false;
-	}
+			return false;
 	return true;
 }
 

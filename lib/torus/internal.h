@@ -8,6 +8,12 @@
 #define DIMS DL_TORUS_DIMS
 #define DIRS DL_TORUS_DIRS
 
+static inline const struct dl_fabric_node *
+dl_torus_node(const struct dl_fabric *f, uint32_t sw)
+{
+	return &f->nodes[f->switches[sw]];
+}
+
 bool dl_torus_same_grid(const struct dl_torus_grid *a,
 			const struct dl_torus_grid *b);
 
@@ -96,6 +102,10 @@ int dl_torus_solver_begin(struct dl_torus_solver *s,
 void dl_torus_place(struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 void dl_torus_unplace(struct dl_torus_solver *s, uint32_t sw);
 
+/* A switch's placed neighbours, and how many of them are next to a site. */
+unsigned int dl_torus_count_placed(const struct dl_torus_solver *s, uint32_t sw,
+				   uint32_t site, unsigned int *near);
+
 /* Is the site free, and next to all of the switch's placed neighbours? */
 bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 
@@ -113,13 +123,6 @@ uint32_t dl_torus_count_uncabled(const struct dl_torus_solver *s);
 
 /* Is every site of the grid taken, and every hop of it cabled? */
 bool dl_torus_is_whole(const struct dl_torus_solver *s);
-
-/* Would two switches at these sites be neighbours? */
-static inline bool dl_torus_adjacent(const struct dl_torus_solver *s,
-				     uint32_t a, uint32_t b)
-{
-	return dl_torus_direction(&s->grid, a, b) != DIRS;
-}
 
 /*
  * Find the sites of a configuration with seeds.  `before` is a torus of the

@@ -40,7 +40,7 @@
 static const struct dl_fabric_node *node_of(const struct dl_torus *t,
 					    uint32_t sw)
 {
-	return &t->fabric->nodes[t->fabric->switches[sw]];
+	return dl_torus_node(t->fabric, sw);
 }
 
 static const char *name_of(const struct dl_torus *t, uint32_t sw)

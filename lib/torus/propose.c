@@ -45,7 +45,7 @@ struct frame {
 
 static uint64_t guid_of(const struct proposer *n, uint32_t sw)
 {
-	return sw == DL_NONE ? 0 : n->s->f->nodes[n->s->f->switches[sw]].guid;
+	return sw == DL_NONE ? 0 : dl_torus_node(n->s->f, sw)->guid;
 }
 
 /* The common neighbour of a and b besides `not`, if there is just one. */

@@ -240,9 +240,14 @@ static bool within_span(const struct dl_torus_solver *s, uint32_t site)
 	return true;
 }
 
-/* The placed neighbours of a switch, and how many of them are next to a site. */
-static unsigned int count_placed(const struct dl_torus_solver *s, uint32_t sw,
-				 uint32_t site, unsigned int *near)
+/* Would two switches at these sites be neighbours? */
+static bool adjacent(const struct dl_torus_solver *s, uint32_t a, uint32_t b)
+{
+	return dl_torus_direction(&s->grid, a, b) != DIRS;
+}
+
+unsigned int dl_torus_count_placed(const struct dl_torus_solver *s, uint32_t sw,
+				   uint32_t site, unsigned int *near)
 {
 	const uint32_t *n, *end;
 	unsigned int placed = 0;
@@ -252,8 +257,7 @@ static unsigned int count_placed(const struct dl_torus_solver *s, uint32_t sw,
 		if (s->site_of[*n] == DL_NONE)
 			continue;
 		placed++;
-		*near += site != DL_NONE &&
-			 dl_torus_adjacent(s, site, s->site_of[*n]);
+		*near += site != DL_NONE && adjacent(s, site, s->site_of[*n]);
 	}
 	return placed;
 }
@@ -263,7 +267,7 @@ bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 	unsigned int near;
 
 	return s->sw_at[site] == DL_NONE &&
-	       count_placed(s, sw, site, &near) == near;
+	       dl_torus_count_placed(s, sw, site, &near) == near;
 }
 
 /* Can an unplaced switch be somewhere next to this site? */
@@ -273,8 +277,7 @@ static bool has_candidate_next_to(const struct dl_torus_solver *s, uint32_t sw,
 	const uint32_t *c = &s->cand[sw * DIRS];
 
 	for (unsigned int i = 0; i < s->ncand[sw]; i++)
-		if (s->sw_at[c[i]] == DL_NONE &&
-		    dl_torus_adjacent(s, c[i], site))
+		if (s->sw_at[c[i]] == DL_NONE && adjacent(s, c[i], site))
 			return true;
 	return false;
 }
@@ -327,7 +330,7 @@ static void revise(struct dl_torus_solver *s, uint32_t sw)
 	uint32_t around[DIRS], *cand = &s->cand[sw * DIRS];
 	unsigned int before = s->ncand[sw], n, kept = 0, placed, near;
 
-	placed = count_placed(s, sw, DL_NONE, &near);
+	placed = dl_torus_count_placed(s, sw, DL_NONE, &near);
 	if (!placed)
 		return;
 	n = free_sites_around(s, sw, false, around);
@@ -381,7 +384,7 @@ static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw)
 	for (unsigned int i = 0; i < n; i++) {
 		if (!within_span(s, around[i]))
 			continue;
-		count_placed(s, sw, around[i], &near);
+		dl_torus_count_placed(s, sw, around[i], &near);
 		if (near >= most)
 			best = near > most ? around[i] : DL_NONE;
 		most = near > most ? near : most;
@@ -399,11 +402,6 @@ static bool place_a_contradiction(struct dl_torus_solver *s)
 		    place_by_majority(s, s->by_guid[i]))
 			return true;
 	return false;
-}
-
-static uint64_t guid_of(const struct dl_torus_solver *s, uint32_t sw)
-{
-	return s->f->nodes[s->f->switches[sw]].guid;
 }
 
 /*
@@ -425,7 +423,8 @@ static bool place_a_weak(struct dl_torus_solver *s, struct dl_torus_hints *h)
 			continue;
 		score = dl_torus_score(s, h, sw, site);
 		if (score > most || (score && score == most &&
-				     guid_of(s, sw) < guid_of(s, best))) {
+				     dl_torus_node(s->f, sw)->guid <
+					     dl_torus_node(s->f, best)->guid)) {
 			most = score;
 			best = sw;
 		}

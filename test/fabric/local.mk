@@ -32,7 +32,7 @@ FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 	test/fabric/sweeps.bats test/fabric/proven.bats
 
 # What hangs beside a torus.
-FABRIC_TESTS += test/fabric/odd.bats
+FABRIC_TESTS += test/fabric/off_torus.bats
 
 # Metrics, with the real node exporter.
 FABRIC_TESTS += test/fabric/metrics.bats

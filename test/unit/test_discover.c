@@ -276,7 +276,7 @@ static void damaged_one_way(void **state)
 }
 
 /* Stray cables and a wrong radix are listed, not taken for the torus. */
-static void misfits(void **state)
+static void unplaceable(void **state)
 {
 	struct test_random r = { test_seed(5), 0 };
 	struct grid_fabric g = { .grid = { { 6, 5, 4 }, { 0 } },
@@ -505,7 +505,7 @@ int main(void)
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(damaged_one_way),
 		cmocka_unit_test(heavily_damaged),
-		cmocka_unit_test(misfits),
+		cmocka_unit_test(unplaceable),
 		cmocka_unit_test(no_configuration),
 		cmocka_unit_test(no_torus),
 		cmocka_unit_test(no_usable_seed),

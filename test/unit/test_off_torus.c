@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tori and meshes with odd switches beside them: stubs, chains, pairs, and
- * bridges between two switches.  What is part of the torus is known; ways
- * home and their names have a slow twin.
+ * Tori and meshes with off-torus switches: leaves, chains, pairs, and dual-homed
+ * ones.  What is part of the torus is known; uplinks and kinds have a slow
+ * reference model.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "dateline/verify.h"
 #include "verify_twin.h"
 
-#define MAX_ODD 32
+#define MAX_OFF 32
 #define SPARE 6
 
 static const struct dl_torus_grid shapes[] = {
@@ -36,11 +36,11 @@ static const struct dl_torus_grid shapes[] = {
 
 struct world {
 	struct grid_fabric g;
-	uint32_t odd[MAX_ODD]; /* node numbers */
-	uint32_t nodd;
+	uint32_t off[MAX_OFF]; /* node numbers */
+	uint32_t noff;
 };
 
-/* ---- odd switches ------------------------------------------------------ */
+/* ---- off-torus switches ------------------------------------------------ */
 
 /* From the last one down: a port of a dead hop is not used for others. */
 static uint32_t free_port(const struct dl_fabric *f, uint32_t node)
@@ -64,22 +64,22 @@ static uint32_t hang(struct world *w, struct test_random *r, uint32_t on)
 {
 	struct dl_fabric *f = w->g.fabric;
 	/* Before all GUIDs of the torus, or behind them. */
-	uint64_t guid = (test_random(r, 2) ? 0x10 : 0xf000000) + w->nodd;
+	uint64_t guid = (test_random(r, 2) ? 0x10 : 0xf000000) + w->noff;
 	uint32_t node, ca, cables = 1 + test_random(r, 2);
 	char id[32];
 
-	snprintf(id, sizeof(id), "odd%u", w->nodd);
+	snprintf(id, sizeof(id), "off%u", w->noff);
 	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 12, guid, id,
 					    &node),
 			 0);
-	snprintf(id, sizeof(id), "login%u", w->nodd);
+	snprintf(id, sizeof(id), "login%u", w->noff);
 	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 1,
-					    0xfe00000 + w->nodd, id, &ca),
+					    0xfe00000 + w->noff, id, &ca),
 			 0);
 	join(f, ca, node);
 	while (cables--)
 		join(f, node, on);
-	w->odd[w->nodd++] = node;
+	w->off[w->noff++] = node;
 	return node;
 }
 
@@ -101,7 +101,7 @@ static uint32_t draw_switch(struct world *w, struct test_random *r)
 	return node;
 }
 
-enum part { STUB, CHAIN, PAIR, BRIDGE, NPARTS };
+enum part { LEAF, CHAIN, PAIR, DUAL_HOMED, NPARTS };
 
 static void add_part(struct world *w, struct test_random *r, enum part part)
 {
@@ -115,7 +115,7 @@ static void add_part(struct world *w, struct test_random *r, enum part part)
 	case PAIR:
 		join(w->g.fabric, hang(w, r, home), at);
 		break;
-	case BRIDGE:
+	case DUAL_HOMED:
 		do
 			far = draw_switch(w, r);
 		while (far == home);
@@ -140,22 +140,23 @@ static void finish(struct world *w)
 }
 
 static void add_parts(struct world *w, struct test_random *r, uint32_t parts,
-		      bool bridges)
+		      bool dual_homed)
 {
-	/* Across a corner of two dimensions a bridge is a corner itself. */
-	bridges &= w->g.grid.radix[2] > 1 || !w->g.grid.mesh[0];
-	/* At most one switch in four is taken for odd. */
-	while (parts-- && 4 * (w->nodd + 3) < dl_torus_grid_sites(&w->g.grid))
-		add_part(w, r, test_random(r, bridges ? NPARTS : BRIDGE));
+	/* Across a corner of two dimensions such a one is a corner itself. */
+	dual_homed &= w->g.grid.radix[2] > 1 || !w->g.grid.mesh[0];
+	/* At most one switch in four is off the torus. */
+	while (parts-- && 4 * (w->noff + 3) < dl_torus_grid_sites(&w->g.grid))
+		add_part(w, r,
+			 test_random(r, dual_homed ? NPARTS : DUAL_HOMED));
 	finish(w);
 }
 
-static bool is_odd(const struct world *w, uint32_t node)
+static bool is_off_torus(const struct world *w, uint32_t node)
 {
 	uint32_t i;
 
-	for (i = 0; i < w->nodd; i++)
-		if (w->odd[i] == node)
+	for (i = 0; i < w->noff; i++)
+		if (w->off[i] == node)
 			return true;
 	return false;
 }
@@ -174,7 +175,7 @@ static bool cabled(const struct dl_fabric *f, uint32_t a, uint32_t b)
 }
 
 /* Hops to the nearest placed switch, by relaxation. */
-static void assert_ways(const struct dl_torus *t)
+static void assert_uplinks(const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t n = f->nswitches, a, b, *far = calloc(n, sizeof(*far));
@@ -205,7 +206,7 @@ static void assert_ways(const struct dl_torus *t)
 	free(far);
 }
 
-/* How many placed switches does the part of an odd one touch? */
+/* How many placed switches does the part of an off-torus one touch? */
 static uint32_t count_homes(const struct dl_torus *t, uint32_t sw)
 {
 	const struct dl_fabric *f = t->fabric;
@@ -255,10 +256,10 @@ static void assert_places(const struct world *w, const struct dl_torus *t,
 	const struct dl_fabric *f = w->g.fabric;
 	uint32_t i;
 
-	assert_int_equal(t->nunplaced, w->nodd);
+	assert_int_equal(t->nunplaced, w->noff);
 	for (i = 0; i < f->nswitches; i++)
 		assert_int_equal(t->sw_site[i] == DL_NONE,
-				 is_odd(w, f->switches[i]));
+				 is_off_torus(w, f->switches[i]));
 	for (i = 0; exact && i < t->nsites; i++)
 		assert_true(w->g.dead_switch[i] ?
 				    t->site_sw[i] == DL_NONE :
@@ -307,7 +308,7 @@ route(const struct world *w, const struct dl_torus *t, enum dl_route_mode mode)
 	return r;
 }
 
-/* The torus' own entries are what they are without the odd switches. */
+/* The torus' own entries are what they are without off-torus switches. */
 static void assert_undisturbed(const struct world *w, const struct dl_torus *t,
 			       const struct dl_tables *tables,
 			       struct test_random wiring)
@@ -404,7 +405,7 @@ static void whole(void **state)
 				w->g.seed.has_dateline[d] = false;
 		t = discover(w);
 		assert_places(w, t, true);
-		assert_ways(t);
+		assert_uplinks(t);
 		assert_kinds(t);
 		routed = route(w, t, DL_ROUTE_PROVEN);
 		assert_safe(routed.tables, routed.tree, k % 16 == 0);
@@ -423,7 +424,7 @@ static void whole(void **state)
 	}
 }
 
-/* From the cabling alone: the same radices, and nothing odd in the grid. */
+/* From the cabling alone: the same radices, and nothing else in the grid. */
 static void no_configuration(void **state)
 {
 	struct test_random r = { test_seed(32), 0 };
@@ -454,7 +455,7 @@ static void no_configuration(void **state)
 }
 
 /*
- * A stub on a neighbour of a failed switch, the rest whole: it does not take
+ * A leaf on a neighbour of a failed switch, the rest whole: it does not take
  * the empty site, with a configuration or without, but is said to be able to.
  */
 static void beside_a_failed_switch(void **state)
@@ -502,7 +503,7 @@ static void beside_a_failed_switch(void **state)
 	}
 }
 
-/* A switch with one hop left: only port numbers tell it from a stub. */
+/* A switch with one hop left: only port numbers tell it from a leaf. */
 static void one_hop_left(void **state)
 {
 	struct test_random r = { test_seed(34), 0 };
@@ -555,7 +556,7 @@ static void one_hop_left(void **state)
 /* ---- failures all over ------------------------------------------------- */
 
 struct count {
-	uint32_t odd, wrong, placed, misplaced, routed;
+	uint32_t off, wrong, placed, misplaced, routed;
 };
 
 /* A fabric when it was whole, and now; the same parts beside it. */
@@ -609,12 +610,12 @@ static void count_places(const struct world *w, struct count *n)
 			continue;
 		node = w->g.fabric->switches[t->site_sw[i]];
 		n->placed++;
-		if (is_odd(w, node))
+		if (is_off_torus(w, node))
 			n->wrong++;
 		else if (node != w->g.node[i])
 			n->misplaced++;
 	}
-	n->odd += w->nodd;
+	n->off += w->noff;
 	dl_torus_free(t);
 }
 
@@ -636,7 +637,7 @@ static void route_damaged(const struct world *w, const struct dl_torus *t,
 }
 
 /*
- * Hardly any switch of the torus is misplaced, nor any odd one placed; by
+ * Hardly any switch of the torus is misplaced, nor any other placed; by
  * memory none of either; and all of it is routed.
  */
 static void damaged(void **state)
@@ -661,7 +662,7 @@ static void damaged(void **state)
 							 NULL, &t),
 				 0);
 		assert_places(now, t, true);
-		assert_ways(t);
+		assert_uplinks(t);
 		assert_kinds(t);
 		route_damaged(now, t, k % 24 == 0, &n);
 		dl_torus_free(t);
@@ -671,10 +672,11 @@ static void damaged(void **state)
 		free(then);
 		free(now);
 	}
-	print_message("%u odd switches, %u taken for others; %u of %u placed "
-		      "switches misplaced; %u fabrics routed\n",
-		      n.odd, n.wrong, n.misplaced, n.placed, n.routed);
-	assert_true(n.odd > 300 && n.wrong * 20 < n.odd);
+	print_message(
+		"%u off-torus switches, %u taken for others; %u of %u placed "
+		"switches misplaced; %u fabrics routed\n",
+		n.off, n.wrong, n.misplaced, n.placed, n.routed);
+	assert_true(n.off > 300 && n.wrong * 20 < n.off);
 	assert_true(n.misplaced * 100 < n.placed && n.routed > 200);
 }
 

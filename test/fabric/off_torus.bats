@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Fabrics as they are: a torus with service switches beside it, as
-# ibnetdiscover prints it.  Everything odd is routed and listed, by the tool
-# and by OpenSM.
+# ibnetdiscover prints it.  Off-torus switches are routed and listed, by the
+# tool and by OpenSM.
 
 load lib.bash
 
@@ -29,17 +29,17 @@ safe() {
 		"$T/verify.json") == '[true,false,[]]' ]]
 }
 
-# odd KIND...: GUIDs of discover's switches of these kinds, sorted.
-odd() {
+# off_torus KIND...: GUIDs of discover's switches of these kinds, sorted.
+off_torus() {
 	jq -r --args '.unplaced[] | select(.kind | IN($ARGS.positional[])) |
 		.guid' "$@" <"$T/found.json" | sort
 }
 
-# all_odd: discover has listed every odd switch as what it is.
-all_odd() {
-	[[ $(odd stub) == "$(printf '%s\n' "$LEAF" "$LAB" "$BEHIND" \
+# all_listed: discover has listed every off-torus switch as what it is.
+all_listed() {
+	[[ $(off_torus leaf) == "$(printf '%s\n' "$LEAF" "$LAB" "$BEHIND" \
 		"$NAMELESS" | sort)" ]]
-	[[ $(odd bridge) == "$GATEWAY" && ! $(odd misfit cut-off) ]]
+	[[ $(off_torus dual-homed) == "$GATEWAY" && ! $(off_torus unplaceable disconnected) ]]
 }
 
 # without GUID [FILE]: a dump as it looks when this node has failed.
@@ -58,8 +58,8 @@ without() {
 	local mode
 
 	dateline discover "$NET" --json >"$T/found.json" 2>"$T/said"
-	all_odd
-	[[ $(jq -c '[(.switches | length), .missing, (.odd_cables | length)]' \
+	all_listed
+	[[ $(jq -c '[(.switches | length), .missing, (.unused_cables | length)]' \
 		"$T/found.json") == '[40,[],1]' ]]
 	[[ $(jq -c ".unplaced[] | select(.guid == \"$BEHIND\") | .on" \
 		"$T/found.json") == "\"$LAB\"" ]]
@@ -67,17 +67,17 @@ without() {
 		[.on, .cables]" "$T/found.json") == "[\"$HOME_OF_LEAF\",2]" ]]
 	# For people, too: each by name.
 	dateline discover "$NET" -q >"$T/found"
-	for mode in "stub $LEAF" "stub $LAB" "stub $BEHIND" "stub $NAMELESS" \
-		"bridge $GATEWAY"; do
-		grep -q "^$mode \".* by way of [0-4],[0-4],[0-4], " "$T/found"
+	for mode in "leaf $LEAF" "leaf $LAB" "leaf $BEHIND" "leaf $NAMELESS" \
+		"dual-homed $GATEWAY"; do
+		grep -q "^$mode \".* via [0-4],[0-4],[0-4], " "$T/found"
 	done
-	grep -q '^idle .*"Voltaire 4036E # gw1"' "$T/found"
+	grep -q '^unused .*"Voltaire 4036E # gw1"' "$T/found"
 	for mode in proven classic; do
 		dateline route "$NET" --mode "$mode" --multicast all \
 			-o "$T/$mode" 2>"$T/said"
 		safe "$T/$mode"
 	done
-	# The odd parts cost the rule nothing.
+	# They cost dimension-order routing nothing.
 	dateline route "$NET" -o "$T/proven" 2>"$T/said"
 	grep -q '^.*verified free of credit loops; repairs: none$' "$T/said"
 	dateline verify "$T/proven" --explain >"$T/said"
@@ -108,7 +108,7 @@ without() {
 	dateline discover "$T/old.net" -q >"$T/got"
 	same "places" <(cut -d '"' -f 1 "$T/want" | grep '^[0-9]') \
 		<(cut -d '"' -f 1 "$T/got" | grep '^[0-9]')
-	(($(grep -cE '^(stub|bridge) ' "$T/got") == 5))
+	(($(grep -cE '^(leaf|dual-homed) ' "$T/got") == 5))
 	dateline route "$T/old.net" -q -o "$T/old"
 	safe "$T/old"
 	# ibnetdiscover -g.
@@ -120,30 +120,30 @@ without() {
 	same "places" "$T/want" "$T/got"
 }
 
-@test "failures among odd parts: no stub takes a failed switch's place" {
+@test "failures near off-torus switches: no leaf takes a failed switch's place" {
 	local switches sw
 
 	dateline discover "$NET" --json 2>/dev/null >"$T/found.json"
 	switches=$(jq -r '.switches[].guid' "$T/found.json")
 	for sw in $switches; do
 		without "$sw" >"$T/hurt.net"
-		# 1: what hangs on it is cut off, or could be taken for it.
+		# 1: what is attached to it is disconnected, or could be taken for it.
 		dateline discover "$T/hurt.net" --torus-config "$T/f.conf" \
 			--json >"$T/found.json" 2>/dev/null || (($? == 1))
 		[[ $(jq '.switches | length' "$T/found.json") == 39 ]]
 		[[ $(jq -r '.switches[].guid' "$T/found.json" | grep -c \
 			-e "$LEAF" -e "$LAB" -e "$GATEWAY" -e "$NAMELESS") == 0 ]]
 	done
-	# Without the switch on which a gateway hangs, it hangs on the other.
+	# Without one switch that a gateway is attached to, it has the other.
 	sw=$(dateline discover "$NET" -q |
-		sed -n 's/^bridge.* to \(0x[0-9a-f]*\) .*/\1/p')
+		sed -n 's/^dual-homed.* to \(0x[0-9a-f]*\) .*/\1/p')
 	without "$sw" >"$T/hurt.net"
 	dateline route "$T/hurt.net" --torus-config "$T/f.conf" -q -o "$T/hurt"
 	safe "$T/hurt"
-	# Without the switch on which the leaf hangs, that is cut off: named.
+	# Without its switch the leaf is disconnected: named.
 	without "$HOME_OF_LEAF" >"$T/hurt.net"
 	fails dateline discover "$T/hurt.net" -q >"$T/found"
-	grep -q "^cut-off $LEAF \"MF0;ib-svc1:IS5030/U1\"$" "$T/found"
+	grep -q "^disconnected $LEAF \"MF0;ib-svc1:IS5030/U1\"$" "$T/found"
 	fails dateline route "$T/hurt.net" -o "$T/cut" 2>"$T/said"
 	grep -q 'the fabric is not connected: .*' "$T/said"
 }
@@ -196,14 +196,14 @@ judged() {
 		dateline discover "$T/$guid.net" --torus-config "$T/f.conf" \
 			-q >"$T/$guid"
 		same "places" <(dateline discover "$NET" --torus-config \
-			"$T/f.conf" -q | grep -v '^idle') \
-			<(grep -v '^idle' "$T/$guid")
+			"$T/f.conf" -q | grep -v '^unused') \
+			<(grep -v '^unused' "$T/$guid")
 	done
 	dateline route "$T/live.net" --torus-config "$T/f.conf" -q -o "$T/f"
 	same "tables" <(lfts "$T/sm") <(lfts "$T/f")
 }
 
-@test "no configuration, odd switches: remembered once, and for good" {
+@test "no configuration, off-torus switches: remembered once, and for good" {
 	[[ ! -e /etc/opensm/torus-2QoS.conf ]] || skip "OpenSM's default exists"
 	local guid
 

@@ -17,7 +17,7 @@ teardown() {
 	fabric_down
 }
 
-# commands SECTION: of the page, with this test's paths.
+# commands SECTION (its first word): of the page, with this test's paths.
 commands() {
 	awk -v section="$1" '
 		$1 == ".Sh" { on = $2 == section }
@@ -86,7 +86,7 @@ unchanged() {
 	started "$DL_TOP/conf/torus-6x5.net" "$DL_TOP/conf/torus-6x5.conf"
 	granted >"$T/granted"
 	follow BEFORE 5
-	follow OVER 8
+	follow TO 8
 	routed_by dateline
 	unchanged "with Dateline"
 	diff before/opensm-lfts.dump after/opensm-lfts.dump
@@ -113,7 +113,7 @@ ways() {
 	}
 	follow BEFORE 5
 	[[ -s $T/changed ]]
-	follow OVER 8
+	follow TO 8
 	unchanged "with Dateline"
 	same "ways" <(ways before) <(ways after)
 	follow BACK 6

@@ -46,7 +46,7 @@ enum tool_input_kind {
 	 * A snapshot, and coordinates if they can be known: from the
 	 * configuration, else from the list that a torus engine left in the
 	 * directory, else from the cabling.  Without path SLs, it gets those
-	 * of torus-2QoS's rule (SPEC A5) where the coordinates are certain.
+	 * of torus-2QoS's rule (rules A5) where the coordinates are certain.
 	 */
 	TOOL_INPUT_TABLES
 };

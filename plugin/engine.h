@@ -49,7 +49,10 @@ struct dl_sweep {
 	bool proven; /* by proven mode? */
 	struct dl_route_result routed;
 	uint64_t *masks; /* scratch: port masks of one group */
-	bool written;	 /* is its snapshot on disk? */
+	/* SLs that groups may use, verified together; others that failed. */
+	uint16_t safe_sls, unsafe_sls;
+	uint8_t *refused; /* by MLID from 0xC000 on: has it been named? */
+	bool written;	  /* is its snapshot on disk? */
 };
 
 struct dl_metrics_state {

@@ -3,10 +3,17 @@
  * Multicast groups, one at a time as OpenSM asks for them: each is a part of
  * the one tree in force (rules A9).
  *
+ * The tables are verified with groups on SL 0 and 8.  A group may have another
+ * SL, from partitions.conf or from whoever joined first: its packets then wait
+ * for other VLs, and may close a credit loop even on a whole torus.  So the
+ * tables are verified once more with each SL that turns up, and groups on one
+ * that fails are refused by name.
+ *
  * A group is built in full whenever it changes.  OpenSM has cleared its ports
  * in every switch before, and logs what is returned here beyond IB_SUCCESS;
  * what was set stands all the same.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -129,6 +136,56 @@ static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 	return true;
 }
 
+/* May groups use this SL, with all that use those found safe so far? */
+static bool is_safe_sl(struct dl_sweep *sweep, unsigned int sl)
+{
+	uint16_t bit = 1u << sl;
+	struct dl_verify_result *v;
+
+	if ((sweep->safe_sls | sweep->unsafe_sls) & bit)
+		return sweep->safe_sls & bit;
+	if (dl_route_verify_sls(sweep->routed.tables, sweep->routed.tree,
+				sweep->safe_sls | bit, &v))
+		return false;
+	if (v->delivered && !v->credit_loop)
+		sweep->safe_sls |= bit;
+	else
+		sweep->unsafe_sls |= bit;
+	dl_verify_result_free(v);
+	return sweep->safe_sls & bit;
+}
+
+/* Are the SLs of all groups of an MLID safe?  The log names one that is not. */
+static bool check_sls(const struct dl_engine *e, const osm_mgrp_box_t *box)
+{
+	cl_list_item_t *item;
+	char mgid[INET6_ADDRSTRLEN];
+	uint8_t sl;
+
+	for (item = cl_qlist_head(&box->mgrp_list);
+	     item != cl_qlist_end(&box->mgrp_list);
+	     item = cl_qlist_next(item)) {
+		const osm_mgrp_t *group = cl_item_obj(item, group, list_item);
+
+		ib_member_get_sl_flow_hop(group->mcmember_rec.sl_flow_hop, &sl,
+					  NULL, NULL);
+		if (is_safe_sl(e->in_force, sl))
+			continue;
+		if (e->in_force->refused[box->mlid - IB_LID_MCAST_START_HO])
+			return false;
+		e->in_force->refused[box->mlid - IB_LID_MCAST_START_HO] = 1;
+		inet_ntop(AF_INET6, group->mcmember_rec.mgid.raw, mgid,
+			  sizeof(mgid));
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL24: multicast group %s (MLID 0x%04x) uses SL %u, "
+		       "on which it could close a credit loop: it is not "
+		       "routed; let it use SL 0 or 8",
+		       mgid, box->mlid, sl);
+		return false;
+	}
+	return true;
+}
+
 static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 				 const uint32_t *members, uint32_t nmembers)
 {
@@ -181,11 +238,12 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 	osm_purge_mtree(&e->osm->sm, box);
 	if (osm_mcast_make_port_list_and_map(&list, &map, box))
 		return IB_INSUFFICIENT_MEMORY;
-	if (find_members(e, &arena, &list, box->mlid, &members, &n)) {
+	if (find_members(e, &arena, &list, box->mlid, &members, &n))
 		status = IB_INSUFFICIENT_MEMORY;
-	} else {
+	else if (check_sls(e, box))
 		status = set_group(e, box->mlid, members, n);
-	}
+	else
+		status = set_group(e, box->mlid, NULL, 0); /* clear it */
 	dl_arena_free(&arena);
 	osm_mcast_drop_port_list(&list);
 	return status;

@@ -82,6 +82,7 @@ static int stage_route(const struct dl_engine *e, const struct dl_log *log,
 		       struct dl_sweep *sweep)
 {
 	sweep->proven = e->options.route.mode == DL_ROUTE_PROVEN;
+	sweep->safe_sls = 1u << 0 | 1u << 8; /* rules A9 */
 	return dl_route(sweep->torus, sweep->config, &e->options.route, log,
 			&sweep->routed);
 }
@@ -94,7 +95,9 @@ static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
 	sweep->masks =
 		dl_arena_array(&sweep->arena, sweep->fabric->nswitches + 1,
 			       DL_TABLES_MASK_WORDS * sizeof(*sweep->masks));
-	if (!sweep->masks)
+	sweep->refused = dl_arena_zalloc(
+		&sweep->arena, IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1);
+	if (!sweep->masks || !sweep->refused)
 		return -ENOMEM;
 	return sweep->routed.tree ? 0 : -ENOTCONN;
 }

@@ -204,13 +204,18 @@ int dl_route_forwarding(const struct dl_torus *t,
 			struct dl_tables *tables);
 
 /*
- * Let dl_verify() check tables that have no groups together with groups of all
- * end ports on the tree, one for each choice of parallel cables: these may do
+ * Let dl_verify() check tables, without the groups in them, together with groups
+ * of all end ports on the tree, one for each choice of parallel cables: these may do
  * all that any group on it may do.  The result is the caller's; a credit loop
  * stands in it, channel by channel.  0 or -ENOMEM.
  */
 int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 		    struct dl_verify_result **out);
+
+/* The same with groups that use these SLs: bit s is set for SL s. */
+int dl_route_verify_sls(struct dl_tables *tables,
+			const struct dl_route_tree *tree, uint16_t sls,
+			struct dl_verify_result **out);
 
 /*
  * The report of proven mode in one line, without a newline: that the tables

@@ -34,20 +34,38 @@ static unsigned int cable_choices(const struct dl_route_tree *tree)
 	return choices > MAX_GROUPS ? MAX_GROUPS : choices;
 }
 
-int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
-		    struct dl_verify_result **out)
+int dl_route_verify_sls(struct dl_tables *tables,
+			const struct dl_route_tree *tree, uint16_t sls,
+			struct dl_verify_result **out)
 {
+	struct dl_tables_mcast_group *groups = tables->groups;
+	uint32_t ngroups = tables->ngroups, cap = tables->groups_cap;
 	unsigned int i, choices = cable_choices(tree);
+	struct dl_verify_options o;
 	int err = 0;
 
+	dl_verify_options_init(&o);
+	o.multicast_sls = sls;
+	tables->groups = NULL;
+	tables->ngroups = tables->groups_cap = 0;
 	for (i = 0; !err && i < choices; i++)
 		err = dl_route_tree_add_group(tree, tables,
 					      DL_TABLES_MCAST_LID + i, true);
 	if (!err)
-		err = dl_verify(tables, NULL, NULL, out);
+		err = dl_verify(tables, &o, NULL, out);
 	while (tables->ngroups)
 		free(tables->groups[--tables->ngroups].masks);
+	free(tables->groups);
+	tables->groups = groups;
+	tables->ngroups = ngroups;
+	tables->groups_cap = cap;
 	return err;
+}
+
+int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
+		    struct dl_verify_result **out)
+{
+	return dl_route_verify_sls(tables, tree, 1u << 0 | 1u << 8, out);
 }
 
 bool dl_route_is_safe(const struct dl_verify_result *v,

@@ -105,3 +105,33 @@ start() {
 		fabric_down
 	done
 }
+
+@test "multicast groups on other SLs: verified, or refused by name" {
+	dateline gen 6 5 1 -o "$T/f" 2>/dev/null
+	cat >"$T/partitions.conf" <<-END
+	Default=0x7fff, ipoib, sl=3 : ALL=full;
+	END
+	fabric_up "$T/a" dateline "$T/f.net" \
+		torus_config="$T/f.torus.conf" \
+		partition_config_file="$T/partitions.conf"
+	wait_log 'ERR DL24: multicast group ff12:401b:.*uses SL 3'
+	# SL 4 tells of z alone, where this torus has no ring.
+	# shellcheck disable=SC2046
+	join_group 1 4 $(hosts)
+	# shellcheck disable=SC2046
+	join_group 2 3 $(hosts)
+	# shellcheck disable=SC2046
+	join_group 3 0 $(hosts)
+	wait_log 'ERR DL24: multicast group .*::2 .*uses SL 3'
+	# Each is named once a sweep, however many join.
+	[[ $(log_count 'ERR DL24') == 2 ]]
+	sm_sweep
+	[[ $(log_count 'ERR DL24') == 4 ]]
+	fails grep 'ERR DL24: .*uses SL [048]' "$T/a/osm.log"
+	snapshot "$T/live"
+	[[ $(mfts "$T/live" | cut -d ' ' -f 2 | sort -u | wc -l) == 2 ]]
+	[[ $(verdict "$T/live" delivered --multicast-sls 0,4,8) == true ]]
+	[[ $(verdict "$T/live" credit_loop --multicast-sls 0,4,8) == false ]]
+	# It would have closed one.
+	[[ $(verdict "$T/live" credit_loop --multicast-sls 0,3,8) == true ]]
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What dl_verify() says of tables and a tree together.
+ * What dl_verify() says of tables and a tree together, and the invariants at
+ * this room's borders.
  *
  * Which multicast groups there will be is not known.  Groups of all end ports
  * may do all that any group on the tree may do, if there is one for each choice
@@ -91,4 +92,51 @@ bool dl_route_is_safe(const struct dl_verify_result *v,
 		       p->num, v->cycle.steps[i].vl);
 	}
 	return false;
+}
+
+/* Switches and sites name each other; what is unplaced has a place to go. */
+bool dl_route_input_sound(const struct dl_route_pass *p)
+{
+	const struct dl_torus *t = p->torus;
+	uint32_t s, site;
+
+	for (s = 0; s < t->fabric->nswitches; s++) {
+		site = t->sw_site[s];
+		if (dl_broken(p->log,
+			      site == DL_NONE || (site < t->nsites &&
+						  t->site_sw[site] == s)) ||
+		    dl_broken(p->log, (t->attachment[s] == DL_NONE) ==
+					      (site == DL_NONE &&
+					       t->uplink[s] == DL_NONE)))
+			return false;
+	}
+	return true;
+}
+
+/* Entries name ports that the switch has; whoever has a parent has a cable. */
+bool dl_route_result_sound(const struct dl_route_pass *p)
+{
+	const struct dl_fabric *f = p->torus->fabric;
+	const struct dl_route_tree *tree = p->out->tree;
+	const struct dl_tables *t = p->out->tables;
+	uint32_t s, lid;
+
+	if (dl_broken(p->log, t->fabric == f && t->top_lid == f->top_lid))
+		return false;
+	for (s = 0; s < f->nswitches; s++) {
+		const uint8_t *row = t->lft + s * (size_t)t->stride;
+		unsigned int nports = f->nodes[f->switches[s]].nports;
+		bool beyond = false;
+
+		for (lid = 0; lid <= t->top_lid; lid++)
+			beyond |= row[lid] > nports &&
+				  row[lid] != DL_TABLES_NO_PORT;
+		if (dl_broken(p->log, !beyond) ||
+		    dl_broken(p->log,
+			      !tree || (tree->parent[s] == DL_NONE) ==
+					       (tree->cable_first[s] ==
+						tree->cable_first[s + 1])))
+			return false;
+	}
+	return true;
 }

@@ -50,7 +50,7 @@ static void report_cut(const struct dl_torus *t, uint32_t ring,
 		}
 		next = dl_torus_site_next(g, site, dl_torus_dir(dim, false));
 		if (next != DL_NONE && t->site_sw[next] != DL_NONE &&
-		    !dl_route_hop_alive(t, site, dl_torus_dir(dim, false)))
+		    !dl_route_link_alive(t, site, dl_torus_dir(dim, false)))
 			dl_log(log, DL_LOG_ERROR,
 			       "  no cable from (%u,%u,%u) towards +%c", c[0],
 			       c[1], c[2], 'x' + dim);

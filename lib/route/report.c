@@ -29,8 +29,8 @@ void dl_route_report_text(const struct dl_route_report *r, char *out,
 		       "%" PRIu64 " of %" PRIu64 " forwarding entries changed, "
 		       "for %u destination switches (%u tree-routed), and "
 		       "%" PRIu64 " filled in split rings",
-		       r->entries_changed, r->entries, r->rerouted, r->tree_routed,
-		       r->entries_filled);
+		       r->entries_changed, r->entries, r->rerouted,
+		       r->tree_routed, r->entries_filled);
 	else
 		append(out, size, "none");
 	if (r->timed_out)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * dl_route(): all tables of a torus in one of the modes.  Classic mode is the
- * document's rules (dor.c, tree.c) unless they refuse the fabric (classic.c);
- * proven mode changes and verifies them (proven/).
+ * document's rules (unicast.c, tree.c) unless they refuse the fabric (classic.c);
+ * proven mode changes and verifies them (proven/).  What one call needs and
+ * does not hand out lies in one arena.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static void least(unsigned int *vls, const struct dl_fabric_port *p)
 		*vls = p->vls;
 }
 
-struct dl_route_vls dl_route_vls_of(const struct dl_torus *t)
+static struct dl_route_vls count_vls(const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	struct dl_route_vls vls = { 8, 8 };
@@ -55,53 +56,48 @@ struct dl_route_vls dl_route_vls_of(const struct dl_torus *t)
 	return vls;
 }
 
-static bool check_vls(const struct dl_torus *t, const struct dl_route_vls *vls,
-		      const struct dl_log *log)
+static bool enough_vls(const struct dl_route_pass *p)
 {
-	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric *f = p->torus->fabric;
+	unsigned int vls = p->vls.between;
 	uint32_t i;
 
-	if (vls->between < 4)
-		dl_log(log, vls->between < 2 ? DL_LOG_ERROR : DL_LOG_WARNING,
-		       "only %u data VL%s between switches: %s", vls->between,
-		       vls->between == 1 ? "" : "s",
-		       vls->between < 2 ? "a torus needs 2" :
-					  "no QoS levels, and no way round "
-					  "failed switches");
-	else if (vls->between < 8)
-		dl_log(log, DL_LOG_WARNING,
-		       "only %u data VLs between switches: no QoS levels",
-		       vls->between);
-	if (vls->between >= 2)
-		return true;
-	for (i = 0; i < f->nports; i++) {
-		const struct dl_fabric_port *p = &f->ports[i];
+	if (vls == 1)
+		dl_log(p->log, DL_LOG_ERROR,
+		       "only 1 data VL between switches: a torus needs 2");
+	else if (vls < 8)
+		dl_log(p->log, DL_LOG_WARNING,
+		       "only %u data VLs between switches: no QoS levels%s",
+		       vls,
+		       vls < 4 ? ", and no path round failed switches" : "");
+	for (i = 0; vls == 1 && i < f->nports; i++) {
+		const struct dl_fabric_port *port = &f->ports[i];
 
-		if (t->port_dir[i] == DL_TORUS_DIRS || p->vls != 1)
+		if (p->torus->port_dir[i] == DL_TORUS_DIRS || port->vls != 1)
 			continue;
-		dl_log(log, DL_LOG_ERROR,
+		dl_log(p->log, DL_LOG_ERROR,
 		       "switch 0x%016" PRIx64 " \"%s\" port %u has 1 data VL",
-		       f->nodes[p->node].guid, dl_fabric_node_name(f, p->node),
-		       p->num);
+		       f->nodes[port->node].guid,
+		       dl_fabric_node_name(f, port->node), port->num);
 		break;
 	}
-	return false;
+	return vls > 1;
 }
 
 /* ---- tables ------------------------------------------------------------ */
 
-static int fill_sl2vl(const struct dl_torus *t, const struct dl_route_vls *vls,
+static int fill_sl2vl(const struct dl_route_pass *pass,
 		      struct dl_tables *tables)
 {
-	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric *f = tables->fabric;
 	uint16_t row[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1];
 	unsigned int in, out;
 	uint32_t s, p;
 
 	for (in = 0; in <= DL_TORUS_DIRS; in++) {
 		for (out = 0; out <= DL_TORUS_DIRS; out++) {
-			int n = dl_tables_row(tables,
-					      dl_route_sl2vl(in, out, vls));
+			int n = dl_tables_row(
+				tables, dl_route_sl2vl(in, out, &pass->vls));
 
 			if (n < 0)
 				return n;
@@ -110,7 +106,7 @@ static int fill_sl2vl(const struct dl_torus *t, const struct dl_route_vls *vls,
 	}
 	for (s = 0; s < f->nswitches; s++) {
 		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-		const uint8_t *dir = &t->port_dir[n->first_port];
+		const uint8_t *dir = &pass->torus->port_dir[n->first_port];
 		uint16_t *map = &tables->sl2vl[tables->sl2vl_first[s]];
 
 		for (in = 0; in <= n->nports; in++)
@@ -125,11 +121,10 @@ static int fill_sl2vl(const struct dl_torus *t, const struct dl_route_vls *vls,
 	return 0;
 }
 
-static int fill_vlarb(const struct dl_torus *t,
-		      const struct dl_route_options *o,
-		      const struct dl_route_vls *vls, struct dl_tables *tables)
+static int fill_vlarb(const struct dl_route_pass *pass,
+		      struct dl_tables *tables)
 {
-	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric *f = tables->fabric;
 	uint32_t p;
 
 	for (p = 0; p < f->nports; p++) {
@@ -141,7 +136,8 @@ static int fill_vlarb(const struct dl_torus *t,
 		    (port->peer == DL_NONE &&
 		     !(port->num == 0 && dl_fabric_is_end_port(f, p))))
 			continue;
-		dl_route_vlarb(o, vls, t->port_dir[p] != DL_TORUS_DIRS,
+		dl_route_vlarb(pass->options, &pass->vls,
+			       pass->torus->port_dir[p] != DL_TORUS_DIRS,
 			       port->arb_high_cap, port->arb_low_cap, &arb);
 		n = dl_tables_arb(tables, &arb);
 		if (n < 0)
@@ -179,67 +175,93 @@ static int fill_psl(const struct dl_torus *t, struct dl_tables *tables)
 	return 0;
 }
 
-int dl_route_dor_tables(const struct dl_torus *t,
-			const struct dl_torus_config *c,
-			const struct dl_route_options *o,
-			const struct dl_route_rings *rings,
-			struct dl_tables **out)
+int dl_route_dor_tables(struct dl_route_pass *p)
 {
-	struct dl_route_vls vls = dl_route_vls_of(t);
-	int err = dl_tables_new(t->fabric, out);
+	struct dl_tables *t;
+	int err;
+
+	dl_tables_free(p->out->tables);
+	p->out->tables = NULL;
+	err = dl_tables_new(p->torus->fabric, &t);
+	if (err)
+		return err;
+	p->out->tables = t;
+	err = dl_route_unicast(p, t);
+	if (!err)
+		err = fill_sl2vl(p, t);
+	if (!err)
+		err = fill_vlarb(p, t);
+	return err ? err : fill_psl(p->torus, t);
+}
+
+int dl_route_forwarding(const struct dl_torus *t,
+			const struct dl_torus_config *c,
+			struct dl_tables *tables)
+{
+	struct dl_route_pass p = { .torus = t, .config = c };
+	int err = dl_route_rings_init(&p.rings, &p.arena, t);
 
 	if (!err)
-		err = dl_route_unicast(rings, c, *out);
-	if (!err)
-		err = fill_sl2vl(t, &vls, *out);
-	if (!err)
-		err = fill_vlarb(t, o, &vls, *out);
-	if (!err)
-		err = fill_psl(t, *out);
-	if (err) {
-		dl_tables_free(*out);
-		*out = NULL;
-	}
+		err = dl_route_unicast(&p, tables);
+	dl_arena_free(&p.arena);
 	return err;
 }
 
 /* ---- the modes --------------------------------------------------------- */
 
 /* DOR's tables and the tree of rules A9, as far as they go. */
-static int route_unchecked(const struct dl_torus *t,
-			   const struct dl_torus_config *c,
-			   const struct dl_route_options *o,
-			   const struct dl_log *log,
-			   struct dl_route_result *out)
+static int route_unchecked(struct dl_route_pass *p)
 {
-	struct dl_route_rings *rings;
-	int err = dl_route_rings_new(t, &rings);
+	int err = dl_route_dor_tables(p);
 
-	(void)log;
-	if (err)
-		return err;
-	err = dl_route_dor_tables(t, c, o, rings, &out->tables);
-	if (!err)
-		err = dl_route_partial_tree(t, DL_NONE, &out->tree);
-	dl_route_rings_free(rings);
-	return err;
+	return err ? err :
+		     dl_route_partial_tree(p->torus, DL_NONE, &p->out->tree);
 }
 
-static int route_classic(const struct dl_torus *t,
-			 const struct dl_torus_config *c,
-			 const struct dl_route_options *o,
-			 const struct dl_log *log, struct dl_route_result *out)
+static int route_classic(struct dl_route_pass *p)
 {
 	int err;
 
-	out->refusal = dl_route_classic_refusal(t, log);
-	if (out->refusal)
+	p->out->refusal = dl_route_classic_refusal(p->torus, p->log);
+	if (p->out->refusal)
 		return -ENOTSUP;
-	err = route_unchecked(t, c, o, log, out);
-	if (!err && !dl_route_tree_complete(t, out->tree, log)) {
-		dl_route_tree_free(out->tree);
-		out->tree = NULL;
+	err = route_unchecked(p);
+	if (!err && !dl_route_tree_complete(p->torus, p->out->tree, p->log)) {
+		dl_route_tree_free(p->out->tree);
+		p->out->tree = NULL;
 	}
+	return err;
+}
+
+static int route(struct dl_route_pass *p)
+{
+	static int (*const modes[])(struct dl_route_pass * p) = {
+		[DL_ROUTE_CLASSIC] = route_classic,
+		[DL_ROUTE_PROVEN] = dl_route_proven,
+		[DL_ROUTE_UNCHECKED] = route_unchecked,
+	};
+	int err;
+
+	if (p->options->mode > DL_ROUTE_UNCHECKED)
+		return -EINVAL;
+	if (!dl_route_input_sound(p))
+		return -EPROTO;
+	if (!p->torus->fabric->nswitches) {
+		dl_log(p->log, DL_LOG_ERROR,
+		       "the fabric has no switches: there is nothing to route");
+		p->out->refusal = DL_ROUTE_NO_SWITCHES;
+		return -ENOTSUP;
+	}
+	p->vls = count_vls(p->torus);
+	if (!enough_vls(p)) {
+		p->out->refusal = DL_ROUTE_TOO_FEW_VLS;
+		return -ENOTSUP;
+	}
+	err = dl_route_rings_init(&p->rings, &p->arena, p->torus);
+	if (!err)
+		err = modes[p->options->mode](p);
+	if (!err && !dl_route_result_sound(p))
+		err = -EPROTO;
 	return err;
 }
 
@@ -247,32 +269,14 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,
 	     struct dl_route_result *out)
 {
-	static int (*const modes[])(const struct dl_torus *t,
-				    const struct dl_torus_config *c,
-				    const struct dl_route_options *o,
-				    const struct dl_log *log,
-				    struct dl_route_result *out) = {
-		[DL_ROUTE_CLASSIC] = route_classic,
-		[DL_ROUTE_PROVEN] = dl_route_proven,
-		[DL_ROUTE_UNCHECKED] = route_unchecked,
+	struct dl_route_pass p = {
+		.torus = t, .config = c, .options = o, .log = log, .out = out
 	};
-	struct dl_route_vls vls = dl_route_vls_of(t);
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (o->mode > DL_ROUTE_UNCHECKED)
-		return -EINVAL;
-	if (!t->fabric->nswitches) {
-		dl_log(log, DL_LOG_ERROR,
-		       "the fabric has no switches: there is nothing to route");
-		out->refusal = DL_ROUTE_NO_SWITCHES;
-		return -ENOTSUP;
-	}
-	if (!check_vls(t, &vls, log)) {
-		out->refusal = DL_ROUTE_TOO_FEW_VLS;
-		return -ENOTSUP;
-	}
-	err = modes[o->mode](t, c, o, log, out);
+	err = route(&p);
+	dl_arena_free(&p.arena);
 	if (err) {
 		dl_tables_free(out->tables);
 		dl_route_tree_free(out->tree);

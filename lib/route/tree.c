@@ -79,7 +79,7 @@ static void branch(struct builder *b, uint32_t sw, unsigned int dir,
 
 		dl_torus_site_coord(&t->grid, site, c);
 		dateline = c[dim] == (dir & 1 ? 0 : t->grid.radix[dim] - 1);
-		if ((dateline && !beyond) || !dl_route_hop_alive(t, site, dir))
+		if ((dateline && !beyond) || !dl_route_link_alive(t, site, dir))
 			return;
 		next = t->site_sw[dl_torus_site_next(&t->grid, site, dir)];
 		if (!b->in[next])

@@ -4,11 +4,12 @@
  *
  * A switch sends a packet along its own x ring until it is at the target's x
  * (or beside a hole there), then along its own y ring, then z.  What it does
- * with a target therefore depends on three short rows only: the ways out of
- * it along each dimension, by the target's coordinate.  The whole forwarding
- * table is their product:
+ * with a target therefore depends on three short rows only: its moves along
+ * each dimension, by the target's coordinate.  The whole forwarding table is
+ * their product:
  *
- *     direction(x, y, z) = first of ways_x[x], ways_y[y], ways_z[z] that moves
+ *     direction(x, y, z) = first of x_moves[x], y_moves[y], z_moves[z] that
+ *                          leaves the switch
  *
  * First that is spread over all sites (a row of x at a time: the same bytes
  * but where x leaves the choice to y and z), then one gather turns sites into
@@ -16,20 +17,19 @@
  * target's switch, in the order of port_order, so every direction carries the
  * same share of each target's adapters on each of its cables.
  *
- * An odd switch sends everything up its way home, and is reached as its home
- * is; from there its way leads down to it.
+ * An off-torus switch sends everything over its uplink, and is reached as the
+ * switch that it is attached to; from there the uplinks lead down to it.
  *
  * Cost: one byte written and one small lookup an entry, two where a switch
  * has parallel cables; memory besides the tables themselves is a few bytes a
  * LID and a site.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "route/internal.h"
 
-#define NOWHERE DL_TORUS_DIRS /* direction of a target that has no way */
+#define NOWHERE DL_TORUS_DIRS /* direction of an unreachable target */
 #define NCODES (DL_TORUS_DIRS + 1)
 /*
  * Ranks count modulo this; a multiple of every number of cables up to 8, so
@@ -38,11 +38,11 @@
 #define NRANKS 840
 
 struct unicast {
-	const struct dl_route_rings *rings;
+	const struct dl_route_pass *pass;
 	const struct dl_torus *torus;
 	struct dl_tables *tables;
 	/* By LID: its site (nsites: none), its rank at its switch. */
-	uint16_t *lid_site; /* ... or that of its way home */
+	uint16_t *lid_site; /* ... or where it is attached */
 	uint16_t *lid_rank;
 	unsigned int nranks; /* ranks in use, at most NRANKS */
 	/* By site, and what leads nowhere at nsites: directions, or ports. */
@@ -141,7 +141,7 @@ static void number_targets(struct unicast *u, const struct dl_torus_config *c)
 			number_switch(u, s, order);
 }
 
-/* A row of ways, split into those that move and those that leave it open. */
+/* A row of moves, split into those that decide and those that do not. */
 struct row {
 	uint8_t code[DL_TORUS_MAX_RADIX]; /* what to do where this row decides */
 	uint8_t open[DL_TORUS_MAX_RADIX]; /* coordinates where it does not */
@@ -149,7 +149,7 @@ struct row {
 };
 
 /* `code` translates directions, and NOWHERE, into what is to be spread. */
-static void split_row(struct row *r, const uint8_t *ways, uint32_t radix,
+static void split_row(struct row *r, const uint8_t *moves, uint32_t radix,
 		      unsigned int dim, const uint8_t code[NCODES])
 {
 	uint32_t i;
@@ -157,12 +157,11 @@ static void split_row(struct row *r, const uint8_t *ways, uint32_t radix,
 	r->nopen = 0;
 	for (i = 0; i < radix; i++) {
 		r->code[i] = code[NOWHERE];
-		if (ways[i] == DL_ROUTE_WAY_HERE ||
-		    ways[i] == DL_ROUTE_WAY_TURN)
+		if (moves[i] == DL_ROUTE_HERE || moves[i] == DL_ROUTE_TURN)
 			r->open[r->nopen++] = i;
-		else if (ways[i] != DL_ROUTE_WAY_CUT)
+		else if (moves[i] != DL_ROUTE_CUT)
 			r->code[i] = code[dl_torus_dir(
-				dim, ways[i] == DL_ROUTE_WAY_MINUS)];
+				dim, moves[i] == DL_ROUTE_MINUS)];
 	}
 }
 
@@ -185,8 +184,8 @@ static void spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
 		swap = later;
 		later = out;
 		out = swap;
-		split_row(&r, dl_route_ways(u->rings, site, d), radix[d], d,
-			  code);
+		split_row(&r, dl_route_moves(&u->pass->rings, site, d),
+			  radix[d], d, code);
 		for (i = 0; i < n; i++) {
 			memcpy(out + i * radix[d], r.code, radix[d]);
 			for (k = 0; k < r.nopen; k++)
@@ -279,9 +278,9 @@ static void fill_row(struct unicast *u, uint32_t sw)
 	local_lids(u, sw, row);
 }
 
-/* ---- odd switches (torus/off_torus.c) ---------------------------------------- */
+/* ---- off-torus switches ------------------------------------------------ */
 
-/* Everything up the way home. */
+/* Everything over the uplink. */
 static void fill_up(struct unicast *u, uint32_t sw)
 {
 	uint8_t *row = u->tables->lft + sw * (size_t)u->tables->stride;
@@ -294,7 +293,7 @@ static void fill_up(struct unicast *u, uint32_t sw)
 			row[lid] = ports[u->lid_rank[lid] % n];
 }
 
-/* What ends here, and on the way home what leads here. */
+/* What ends here, and along the uplinks what leads here. */
 static void fill_down(struct unicast *u, uint32_t sw)
 {
 	const struct dl_fabric *f = u->torus->fabric;
@@ -320,22 +319,20 @@ static void fill_down(struct unicast *u, uint32_t sw)
 	}
 }
 
-int dl_route_unicast(const struct dl_route_rings *r,
-		     const struct dl_torus_config *c, struct dl_tables *t)
+int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t)
 {
-	const struct dl_torus *torus = r->torus;
-	struct unicast u = { .rings = r, .torus = torus, .tables = t };
+	const struct dl_torus *torus = p->torus;
+	struct unicast u = { .pass = p, .torus = torus, .tables = t };
 	size_t nlids = (size_t)t->top_lid + 1;
-	int err = -ENOMEM;
 	uint32_t s;
 
-	u.lid_site = malloc(nlids * sizeof(*u.lid_site));
-	u.lid_rank = malloc(nlids * sizeof(*u.lid_rank));
-	u.spread = malloc(torus->nsites + 1);
-	u.scratch = malloc(torus->nsites + 1);
+	u.lid_site = dl_arena_alloc(&p->arena, nlids * sizeof(*u.lid_site));
+	u.lid_rank = dl_arena_alloc(&p->arena, nlids * sizeof(*u.lid_rank));
+	u.spread = dl_arena_alloc(&p->arena, torus->nsites + 1);
+	u.scratch = dl_arena_alloc(&p->arena, torus->nsites + 1);
 	if (!u.lid_site || !u.lid_rank || !u.spread || !u.scratch)
-		goto out;
-	number_targets(&u, c);
+		return -ENOMEM;
+	number_targets(&u, p->config);
 	for (s = 0; s < torus->fabric->nswitches; s++)
 		if (torus->sw_site[s] != DL_NONE)
 			fill_row(&u, s);
@@ -343,25 +340,5 @@ int dl_route_unicast(const struct dl_route_rings *r,
 		fill_up(&u, torus->unplaced[s]);
 	for (s = 0; s < torus->nunplaced; s++)
 		fill_down(&u, torus->unplaced[s]);
-	err = 0;
-out:
-	free(u.lid_site);
-	free(u.lid_rank);
-	free(u.spread);
-	free(u.scratch);
-	return err;
-}
-
-int dl_route_forwarding(const struct dl_torus *t,
-			const struct dl_torus_config *c,
-			struct dl_tables *tables)
-{
-	struct dl_route_rings *rings;
-	int err = dl_route_rings_new(t, &rings);
-
-	if (err)
-		return err;
-	err = dl_route_unicast(rings, c, tables);
-	dl_route_rings_free(rings);
-	return err;
+	return 0;
 }

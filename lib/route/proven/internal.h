@@ -11,7 +11,7 @@
  * the same dependencies on VLs of its own; where it shares them (fewer data
  * VLs) it adds nothing that level 0 has not put there.
  *
- * All memory of a repair comes from one arena, which its owner frees.
+ * All memory of a repair comes from the arena of the pass.
  */
 #ifndef DL_REPAIR_H
 #define DL_REPAIR_H
@@ -65,8 +65,7 @@ struct dl_repair_net {
 };
 
 /* Returns 0 or -ENOMEM; a port of a switch may lead to no switch. */
-int dl_repair_net_init(struct dl_repair_net *net, struct dl_arena *arena,
-		       const struct dl_torus *t);
+int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p);
 
 /* ---- the channel dependency graph (cdg.c) ------------------------------ */
 
@@ -172,11 +171,10 @@ struct dl_repair_dor {
  */
 struct dl_repair_paths {
 	const struct dl_repair_net *net;
-	const struct dl_route_rings *rings;
 	struct dl_repair_cdg *cdg;
 	uint8_t *next; /* index at [to * nsw + from], or DL_REPAIR_NO_LINK */
-	uint16_t *classes; /* likewise */
-	uint32_t *rows;	   /* by switch and dimension: its row in rings.ways */
+	uint16_t *classes;     /* likewise */
+	const uint8_t **moves; /* by switch and dimension: its row of moves */
 	uint32_t (*coord)[DL_TORUS_DIMS]; /* of a placed switch */
 	/* What the last insertion did, to take it back. */
 	struct dl_repair_step {
@@ -324,8 +322,7 @@ bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m,
  */
 int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
 		    const bool *open, const bool *tree_routed,
-		    struct dl_tables *tables, struct dl_route_report *report,
-		    const struct dl_log *log);
+		    struct dl_route_pass *pass);
 
 /* The tree with its cables.  0 or -ENOMEM. */
 int dl_repair_write_tree(const struct dl_repair_tree *s,

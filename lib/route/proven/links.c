@@ -12,52 +12,43 @@
 
 #include "route/proven/internal.h"
 
-/* Do two ports of a switch belong to the same link? */
-static bool alike(const struct dl_torus *t, uint32_t a, uint32_t b)
+/* Do two cables out of a switch belong to the same link? */
+static bool alike(const struct dl_torus *t,
+		  const struct dl_fabric_links *cables, uint32_t a, uint32_t b)
 {
-	const struct dl_fabric_port *ports = t->fabric->ports;
+	const struct dl_fabric_link *p = &cables->link[a];
+	const struct dl_fabric_link *q = &cables->link[b];
 
-	return t->port_dir[a] == t->port_dir[b] &&
-	       dl_fabric_peer_node(t->fabric, a) ==
-		       dl_fabric_peer_node(t->fabric, b) &&
-	       t->port_dir[ports[a].peer] == t->port_dir[ports[b].peer];
+	return p->to == q->to && t->port_dir[p->port] == t->port_dir[q->port] &&
+	       t->port_dir[cables->link[p->back].port] ==
+		       t->port_dir[cables->link[q->back].port];
 }
 
-/* Does a link start at this port: from a switch to another switch? */
-static bool leads_on(const struct dl_torus *t, uint32_t port)
-{
-	uint32_t next = dl_fabric_peer_switch(t->fabric, port);
-
-	return next != DL_NONE && dl_fabric_peer_node(t->fabric, port) !=
-					  t->fabric->ports[port].node;
-}
-
-static void list_links(struct dl_repair_net *net, uint32_t s, uint32_t *nports)
+/* Merge the cables out of a switch; link_of[cable] is DL_NONE until then. */
+static void list_links(struct dl_repair_net *net,
+		       const struct dl_fabric_links *cables, uint32_t s,
+		       uint32_t *link_of, uint32_t *nports)
 {
 	const struct dl_torus *t = net->torus;
-	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-	uint32_t p, q, end = n->first_port + n->nports + 1;
+	uint32_t a, b, end = cables->first[s + 1];
 
-	for (p = n->first_port + 1; p < end; p++) {
+	net->first[s] = net->nlinks;
+	for (a = cables->first[s]; a < end; a++) {
 		struct dl_repair_link *link = &net->links[net->nlinks];
 
-		if (!leads_on(t, p))
-			continue;
-		for (q = n->first_port + 1; q < p; q++)
-			if (leads_on(t, q) && alike(t, p, q))
-				break;
-		if (q < p)
+		if (cables->link[a].to == s || link_of[a] != DL_NONE)
 			continue;
 		link->from = s;
-		link->to = dl_fabric_peer_switch(f, p);
-		link->dir = t->port_dir[p];
+		link->to = cables->link[a].to;
+		link->dir = t->port_dir[cables->link[a].port];
 		link->index = net->nlinks - net->first[s];
 		link->ports = *nports;
-		link->back = p; /* a port, until join_both_ways() */
-		for (q = p; q < end; q++)
-			if (leads_on(t, q) && alike(t, p, q))
-				net->ports[(*nports)++] = f->ports[q].num;
+		link->back = cables->link[a].back; /* until join_ways() */
+		for (b = a; b < end; b++)
+			if (alike(t, cables, a, b)) {
+				link_of[b] = net->nlinks;
+				net->ports[(*nports)++] = cables->link[b].out;
+			}
 		link->nports = *nports - link->ports;
 		if (link->dir < DL_TORUS_DIRS)
 			net->dir_index[s * DL_TORUS_DIRS + link->dir] =
@@ -66,44 +57,31 @@ static void list_links(struct dl_repair_net *net, uint32_t s, uint32_t *nports)
 	}
 }
 
-/* The link that leaves through this port. */
-static uint32_t link_of(const struct dl_repair_net *net, uint32_t port)
+static void join_ways(struct dl_repair_net *net,
+		      const struct dl_fabric_links *cables,
+		      const uint32_t *link_of)
 {
-	const struct dl_fabric *f = net->torus->fabric;
-	const struct dl_fabric_port *p = &f->ports[port];
-	uint32_t s = f->nodes[p->node].sw, l;
-
-	for (l = net->first[s]; l + 1 < net->first[s + 1]; l++)
-		if (memchr(net->ports + net->links[l].ports, p->num,
-			   net->links[l].nports))
-			break;
-	return l;
-}
-
-static void join_both_ways(struct dl_repair_net *net)
-{
-	const struct dl_torus *t = net->torus;
+	const uint32_t *uplink = net->torus->uplink;
 	uint32_t l, s;
 
-	for (l = 0; l < net->nlinks; l++)
-		net->links[l].back =
-			link_of(net, t->fabric->ports[net->links[l].back].peer);
 	for (s = 0; s < net->nsw; s++) {
 		for (l = net->first[s]; l < net->first[s + 1]; l++) {
+			net->links[l].back = link_of[net->links[l].back];
 			net->links[net->links[l].back].pair = net->npairs;
 			net->npairs += net->first[s + 1] - net->first[s];
 		}
-		if (t->uplink[s] != DL_NONE)
+		if (uplink[s] != DL_NONE)
 			net->uplink_index[s] =
-				net->links[link_of(net, t->uplink[s])].index;
+				net->links[link_of[cables->of_port[uplink[s]]]]
+					.index;
 	}
 }
 
 /* The maps of rules A6 at QoS level 0, taken from where they are defined. */
-static void fill_transitions(struct dl_repair_net *net)
+static void fill_transitions(struct dl_repair_net *net,
+			     const struct dl_route_vls *have)
 {
-	unsigned int between = dl_route_vls_of(net->torus).between;
-	struct dl_route_vls vls = { between < 4 ? between : 4, 1 };
+	struct dl_route_vls vls = { have->between < 4 ? have->between : 4, 1 };
 	unsigned int in, out, sl;
 
 	for (in = 0; in <= DL_TORUS_DIRS; in++) {
@@ -124,29 +102,32 @@ static void fill_transitions(struct dl_repair_net *net)
 	}
 }
 
-int dl_repair_net_init(struct dl_repair_net *net, struct dl_arena *arena,
-		       const struct dl_torus *t)
+int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p)
 {
-	const struct dl_fabric *f = t->fabric;
-	uint32_t s, nports = 0;
+	uint32_t nsw = p->torus->fabric->nswitches, s, nports = 0, *link_of;
+	struct dl_fabric_links cables;
+	int err = dl_fabric_links_init(&cables, p->torus->fabric);
 
-	memset(net, 0, sizeof(*net));
-	net->torus = t;
-	net->nsw = f->nswitches;
-	if (!(DL_REPAIR_NEW(arena, net->links, f->nports) &&
-	      DL_REPAIR_NEW(arena, net->ports, f->nports) &&
-	      DL_REPAIR_NEW(arena, net->first, net->nsw) &&
-	      DL_REPAIR_NEW(arena, net->dir_index, net->nsw * DL_TORUS_DIRS) &&
-	      DL_REPAIR_NEW(arena, net->uplink_index, net->nsw)))
-		return -ENOMEM;
-	memset(net->dir_index, DL_REPAIR_NO_LINK, net->nsw * DL_TORUS_DIRS);
-	memset(net->uplink_index, DL_REPAIR_NO_LINK, net->nsw);
-	for (s = 0; s < net->nsw; s++) {
-		net->first[s] = net->nlinks;
-		list_links(net, s, &nports);
-	}
+	*net = (struct dl_repair_net){ .torus = p->torus, .nsw = nsw };
+	if (!err &&
+	    !(DL_REPAIR_NEW(&p->arena, link_of, cables.n) &&
+	      DL_REPAIR_NEW(&p->arena, net->links, cables.n) &&
+	      DL_REPAIR_NEW(&p->arena, net->ports, cables.n) &&
+	      DL_REPAIR_NEW(&p->arena, net->first, nsw) &&
+	      DL_REPAIR_NEW(&p->arena, net->dir_index, nsw * DL_TORUS_DIRS) &&
+	      DL_REPAIR_NEW(&p->arena, net->uplink_index, nsw)))
+		err = -ENOMEM;
+	if (err)
+		goto out;
+	memset(link_of, 0xFF, cables.n * sizeof(*link_of)); /* DL_NONE */
+	memset(net->dir_index, DL_REPAIR_NO_LINK, nsw * DL_TORUS_DIRS);
+	memset(net->uplink_index, DL_REPAIR_NO_LINK, nsw);
+	for (s = 0; s < nsw; s++)
+		list_links(net, &cables, s, link_of, &nports);
 	net->first[s] = net->nlinks;
-	join_both_ways(net);
-	fill_transitions(net);
-	return 0;
+	join_ways(net, &cables, link_of);
+	fill_transitions(net, &p->vls);
+out:
+	dl_fabric_links_release(&cables);
+	return err;
 }

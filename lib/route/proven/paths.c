@@ -31,11 +31,10 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 	unsigned int d;
 
 	p->net = cdg->net;
-	p->rings = rings;
 	p->cdg = cdg;
 	if (!(DL_REPAIR_NEW(arena, p->next, n * n) &&
 	      DL_REPAIR_NEW(arena, p->classes, n * n) &&
-	      DL_REPAIR_NEW(arena, p->rows, n * DL_TORUS_DIMS) &&
+	      DL_REPAIR_NEW(arena, p->moves, n * DL_TORUS_DIMS) &&
 	      DL_REPAIR_NEW(arena, p->coord, n) &&
 	      DL_REPAIR_NEW(arena, p->steps, n * 2 * DL_REPAIR_SLS)))
 		return -ENOMEM;
@@ -44,9 +43,8 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 			continue;
 		dl_torus_site_coord(&t->grid, t->sw_site[s], p->coord[s]);
 		for (d = 0; d < DL_TORUS_DIMS; d++)
-			p->rows[s * DL_TORUS_DIMS + d] =
-				dl_route_ways(rings, t->sw_site[s], d) -
-				rings->ways;
+			p->moves[s * DL_TORUS_DIMS + d] =
+				dl_route_moves(rings, t->sw_site[s], d);
 	}
 	return 0;
 }
@@ -92,18 +90,19 @@ static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from,
 static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
 			      const uint32_t to[DL_TORUS_DIMS])
 {
-	const uint32_t *rows = &p->rows[from * DL_TORUS_DIMS];
+	const uint8_t **moves = &p->moves[from * DL_TORUS_DIMS];
 	unsigned int d, index;
 
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
-		enum dl_route_way way = p->rings->ways[rows[d] + to[d]];
+		enum dl_route_move move = moves[d][to[d]];
 
-		if (way == DL_ROUTE_WAY_HERE || way == DL_ROUTE_WAY_TURN)
+		if (move == DL_ROUTE_HERE || move == DL_ROUTE_TURN)
 			continue;
-		if (way != DL_ROUTE_WAY_CUT)
-			return p->net->dir_index
-				[from * DL_TORUS_DIRS +
-				 dl_torus_dir(d, way == DL_ROUTE_WAY_MINUS)];
+		if (move != DL_ROUTE_CUT)
+			return p->net
+				->dir_index[from * DL_TORUS_DIRS +
+					    dl_torus_dir(
+						    d, move == DL_ROUTE_MINUS)];
 		index = towards_cut(p, from, d, to[d]);
 		if (index != DL_REPAIR_NO_LINK)
 			return index;

@@ -63,8 +63,8 @@
  * step 3 attaches (3,4) there, refuses what would close the loop, and attaches
  * it to a switch beside the broken ring.  The forwarding tables remain DOR's.
  *
- * The result depends on the arguments alone.  Memory: one arena, freed at the
- * end; three bytes for each pair of switches besides the tables.  Complexity:
+ * The result depends on the arguments alone.  Memory: three bytes for each pair
+ * of switches besides the tables, from the arena of the pass.  Complexity:
  * switches squared times the SLs that meet on a link (at most 16, some 3), plus
  * the searches of cdg.c.
  */
@@ -82,8 +82,7 @@
 #define TIMED_OUT_ROUNDS 3 /* when the time is over */
 
 struct repair {
-	const struct dl_torus *torus;
-	struct dl_arena arena;
+	struct dl_route_pass *pass;
 	struct dl_repair_net net;
 	struct dl_repair_cdg cdg;
 	struct dl_repair_paths paths;
@@ -98,7 +97,6 @@ struct repair {
 	bool *prioritised;   /* by destination: failed with this tree */
 	bool *failed;	     /* by destination: in this round */
 	bool *open;	     /* by destination: not all paths conform to DOR */
-	struct dl_route_result *out;
 	struct dl_route_report *report; /* of the result */
 	double (*clock)(void);		/* or NULL */
 	double deadline;
@@ -452,35 +450,38 @@ static bool is_whole(const struct dl_torus *t)
 		for (dir = 0; dir < DL_TORUS_DIRS; dir++)
 			if (dl_torus_site_next(&t->grid, site, dir) !=
 				    DL_NONE &&
-			    !dl_route_hop_alive(t, site, dir))
+			    !dl_route_link_alive(t, site, dir))
 				return false;
 	return true;
 }
 
-static int repair_init(struct repair *r, const struct dl_route_rings *rings)
+static int repair_init(struct repair *r)
 {
-	struct dl_arena *a = &r->arena;
-	uint32_t nsw = r->torus->fabric->nswitches;
+	struct dl_arena *a = &r->pass->arena;
+	uint32_t nsw = r->pass->torus->fabric->nswitches;
+	int err = dl_repair_net_init(&r->net, r->pass);
 
-	return dl_repair_net_init(&r->net, a, r->torus) ||
-			       dl_repair_cdg_init(&r->cdg, a, &r->net) ||
-			       dl_repair_paths_init(&r->paths, a, &r->cdg,
-						    rings) ||
-			       dl_repair_rerouter_init(&r->rerouter, a,
-						       &r->paths) ||
-			       dl_repair_tree_init(&r->tree, a, &r->cdg) ||
-			       !DL_REPAIR_NEW(a, r->tree_routed, nsw) ||
-			       !DL_REPAIR_NEW(a, r->prioritised, nsw) ||
-			       !DL_REPAIR_NEW(a, r->open, nsw) ||
-			       !DL_REPAIR_NEW(a, r->failed, nsw) ?
-		     -ENOMEM :
-		     0;
+	if (!err)
+		err = dl_repair_cdg_init(&r->cdg, a, &r->net);
+	if (!err)
+		err = dl_repair_paths_init(&r->paths, a, &r->cdg,
+					   &r->pass->rings);
+	if (!err)
+		err = dl_repair_rerouter_init(&r->rerouter, a, &r->paths);
+	if (!err)
+		err = dl_repair_tree_init(&r->tree, a, &r->cdg);
+	if (!err && !(DL_REPAIR_NEW(a, r->tree_routed, nsw) &&
+		      DL_REPAIR_NEW(a, r->prioritised, nsw) &&
+		      DL_REPAIR_NEW(a, r->open, nsw) &&
+		      DL_REPAIR_NEW(a, r->failed, nsw)))
+		err = -ENOMEM;
+	return err;
 }
 
 /* Is there a path between all end ports?  Names one that has none. */
-static int check_connected(struct repair *r, const struct dl_log *log)
+static int check_connected(struct repair *r)
 {
-	const struct dl_fabric *f = r->torus->fabric;
+	const struct dl_fabric *f = r->pass->torus->fabric;
 	uint32_t p, s;
 	int err = dl_repair_tree_any(&r->tree);
 
@@ -490,20 +491,21 @@ static int check_connected(struct repair *r, const struct dl_log *log)
 		s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE && r->tree.in[s])
 			continue;
-		dl_log(log, DL_LOG_ERROR,
+		dl_log(r->pass->log, DL_LOG_ERROR,
 		       "the fabric is not connected: there is no path from "
 		       "switch 0x%016" PRIx64 " to 0x%016" PRIx64 " \"%s\"",
 		       f->nodes[f->switches[r->tree.root]].guid,
 		       f->nodes[f->ports[p].node].guid,
 		       dl_fabric_node_name(f, f->ports[p].node));
-		r->out->refusal = DL_ROUTE_NOT_CONNECTED;
+		r->pass->out->refusal = DL_ROUTE_NOT_CONNECTED;
 		err = -ENOTSUP;
 	}
 	return err;
 }
 
-static void log_report(const struct repair *r, const struct dl_log *log)
+static void log_report(const struct repair *r)
 {
+	const struct dl_log *log = r->pass->log;
 	char text[DL_ROUTE_REPORT_TEXT];
 
 	if (r->report->timed_out)
@@ -517,7 +519,7 @@ static void log_report(const struct repair *r, const struct dl_log *log)
 /* Verify what stands in the result; -EPROTO: it is not safe. */
 static int verify(struct repair *r, const struct dl_log *log)
 {
-	struct dl_route_result *out = r->out;
+	struct dl_route_result *out = r->pass->out;
 	double start = now(r);
 	int err;
 
@@ -534,89 +536,74 @@ static int verify(struct repair *r, const struct dl_log *log)
 /* A torus without failures: DOR's tables and tree, if they are safe. */
 static int try_unchanged(struct repair *r)
 {
-	const struct dl_fabric *f = r->torus->fabric;
-	int err = dl_route_partial_tree(r->torus, DL_NONE, &r->out->tree);
+	const struct dl_torus *t = r->pass->torus;
+	struct dl_route_result *out = r->pass->out;
+	int err = dl_route_partial_tree(t, DL_NONE, &out->tree);
 
-	if (!err && !dl_route_tree_complete(r->torus, r->out->tree, NULL))
+	if (!err && !dl_route_tree_complete(t, out->tree, NULL))
 		err = -EPROTO;
 	if (!err)
 		err = verify(r, NULL);
-	r->report->entries = (uint64_t)f->nswitches * f->top_lid;
+	r->report->entries =
+		(uint64_t)t->fabric->nswitches * t->fabric->top_lid;
 	return err;
 }
 
-/* Put what the search has found into the tables, and verify them. */
-static int finish(struct repair *r, const struct dl_log *log)
+/* Put what the search has found into DOR's tables, and verify them. */
+static int finish(struct repair *r)
 {
+	struct dl_route_result *out = r->pass->out;
 	int err = dl_repair_write(&r->paths, &r->rerouter.dor, r->open,
-				  r->tree_routed, r->out->tables, r->report,
-				  log);
+				  r->tree_routed, r->pass);
 
+	dl_route_tree_free(out->tree);
+	out->tree = NULL;
 	if (!err)
-		err = dl_repair_write_tree(&r->tree, &r->out->tree);
-	return err ? err : verify(r, log);
+		err = dl_repair_write_tree(&r->tree, &out->tree);
+	return err ? err : verify(r, r->pass->log);
 }
 
-/* Start from DOR's tables. */
-static int begin_tables(struct repair *r, const struct dl_torus_config *c,
-			const struct dl_route_options *o,
-			const struct dl_route_rings *rings)
+int dl_route_proven(struct dl_route_pass *pass)
 {
-	dl_tables_free(r->out->tables);
-	dl_route_tree_free(r->out->tree);
-	r->out->tables = NULL;
-	r->out->tree = NULL;
-	return dl_route_dor_tables(r->torus, c, o, rings, &r->out->tables);
-}
-
-int dl_route_proven(const struct dl_torus *t, const struct dl_torus_config *c,
-		    const struct dl_route_options *o, const struct dl_log *log,
-		    struct dl_route_result *out)
-{
-	struct repair r = { .torus = t,
-			    .out = out,
-			    .report = &out->report,
+	const struct dl_route_options *o = pass->options;
+	struct repair r = { .pass = pass,
+			    .report = &pass->out->report,
 			    .clock = o->clock };
-	struct dl_route_rings *rings;
 	double start;
-	int err = dl_route_rings_new(t, &rings);
+	int err;
 
-	if (err)
-		return err;
 	if (r.clock)
 		r.deadline = r.clock() + o->repair_seconds;
-	err = begin_tables(&r, c, o, rings);
-	if (!err && is_whole(t)) {
+	err = dl_route_dor_tables(pass);
+	if (!err && is_whole(pass->torus)) {
 		err = try_unchanged(&r);
 		if (err != -EPROTO)
 			goto out;
-		err = begin_tables(&r, c, o, rings);
+		err = 0;
 	}
 	start = now(&r);
 	if (!err)
-		err = repair_init(&r, rings);
+		err = repair_init(&r);
 	if (!err)
-		err = check_connected(&r, log);
+		err = check_connected(&r);
 	if (!err)
 		err = search(&r);
-	out->report.search_seconds = now(&r) - start;
+	r.report->search_seconds = now(&r) - start;
 	if (!err)
-		err = finish(&r, log);
+		err = finish(&r);
 	if (err != -EPROTO)
 		goto out;
 	/* A defect of the search: the last resort. */
 	r.have_tree = false;
-	err = begin_tables(&r, c, o, rings);
+	err = dl_route_dor_tables(pass);
 	if (!err)
 		err = route_by_tree(&r);
 	if (!err)
-		err = finish(&r, log);
+		err = finish(&r);
 	if (err == -EPROTO)
-		out->refusal = DL_ROUTE_UNSAFE;
+		pass->out->refusal = DL_ROUTE_UNSAFE;
 out:
 	if (!err)
-		log_report(&r, log);
-	dl_arena_free(&r.arena);
-	dl_route_rings_free(rings);
+		log_report(&r);
 	return err;
 }

@@ -106,14 +106,14 @@ static uint32_t write_destination(const struct dl_repair_paths *p,
 
 int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
 		    const bool *open, const bool *tree_routed,
-		    struct dl_tables *tables, struct dl_route_report *report,
-		    const struct dl_log *log)
+		    struct dl_route_pass *pass)
 {
-	const struct dl_fabric *f = tables->fabric;
-	struct dl_arena arena = { 0 };
+	const struct dl_fabric *f = pass->torus->fabric;
+	struct dl_route_report *report = &pass->out->report;
+	struct dl_tables *tables = pass->out->tables;
 	struct lids lids;
 	uint32_t to, n, changed;
-	int err = list_lids(f, &arena, &lids);
+	int err = list_lids(f, &pass->arena, &lids);
 
 	report->changed = report->rerouted = 0;
 	report->entries = report->entries_changed = 0;
@@ -129,7 +129,7 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
 		report->changed += changed;
 		report->rerouted += changed > 0;
 		if (changed)
-			dl_log(log, DL_LOG_VERBOSE,
+			dl_log(pass->log, DL_LOG_VERBOSE,
 			       "proven: packets to switch 0x%016" PRIx64
 			       " \"%s\" rerouted at %u switches%s",
 			       f->nodes[f->switches[to]].guid,
@@ -137,7 +137,6 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
 			       tree_routed[to] ? ", along the multicast tree" :
 						 "");
 	}
-	dl_arena_free(&arena);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 # The emulator's engine.
-EMU_WORLD = test/unit/emu_world.c test/unit/emu_world.h \
+EMU_WORLD = test/unit/emu_fixture.c test/unit/emu_fixture.h \
 	test/unit/draw.h
 EMU_LIBS = libdllink.la libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
@@ -13,10 +13,10 @@ test_unit_emu_safety_SOURCES = test/unit/emu_safety.c $(EMU_WORLD)
 test_unit_emu_safety_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_emu_safety_LDADD = $(EMU_LIBS)
 
-UNIT_TESTS += test/unit/emu_twin
-test_unit_emu_twin_SOURCES = test/unit/emu_twin.c $(EMU_WORLD)
-test_unit_emu_twin_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_emu_twin_LDADD = $(EMU_LIBS)
+UNIT_TESTS += test/unit/emu_model
+test_unit_emu_model_SOURCES = test/unit/emu_model.c $(EMU_WORLD)
+test_unit_emu_model_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_emu_model_LDADD = $(EMU_LIBS)
 
 UNIT_TESTS += test/unit/events
 test_unit_events_SOURCES = test/unit/events.c test/unit/draw.h

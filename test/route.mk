@@ -11,7 +11,7 @@ test_unit_test_damage_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 # What hangs beside a torus.
 UNIT_TESTS += test/unit/test_off_torus
 test_unit_test_off_torus_SOURCES = test/unit/test_off_torus.c $(GRID_FABRIC) \
-	test/unit/verify_twin.c test/unit/verify_twin.h
+	test/unit/verify_model.c test/unit/verify_model.h
 test_unit_test_off_torus_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_off_torus_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
@@ -34,7 +34,7 @@ test_unit_test_tables_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 UNIT_TESTS += test/unit/test_proven
 test_unit_test_proven_SOURCES = test/unit/test_proven.c $(GRID_FABRIC) \
-	test/unit/verify_twin.c test/unit/verify_twin.h
+	test/unit/verify_model.c test/unit/verify_model.h
 test_unit_test_proven_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_proven_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 

@@ -1,14 +1,14 @@
 # Tests of the proof.
 UNIT_TESTS += test/unit/verify
 test_unit_verify_SOURCES = test/unit/verify.c test/unit/draw.h \
-	test/unit/verify_twin.c test/unit/verify_twin.h \
-	test/unit/verify_world.c test/unit/verify_world.h
+	test/unit/verify_model.c test/unit/verify_model.h \
+	test/unit/verify_fixture.c test/unit/verify_fixture.h
 test_unit_verify_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
 test_unit_verify_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS) $(IGRAPH_LIBS)
 
 UNIT_TESTS += test/unit/test_read
 test_unit_test_read_SOURCES = test/unit/test_read.c test/unit/draw.h \
 	test/unit/fabric_text.c test/unit/fabric_text.h test/unit/random.h \
-	test/unit/verify_world.c test/unit/verify_world.h
+	test/unit/verify_fixture.c test/unit/verify_fixture.h
 test_unit_test_read_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_read_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The VL arbiter against the document's example, its clauses one by one, and
- * its slow twin.  Shares are in arbiter_shares.c.
+ * its reference model.  Shares are in arbiter_shares.c.
  */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "arb_twin.h"
+#include "arb_model.h"
 #include "draw.h"
 
 #define ALL 0x7FFFu
@@ -364,7 +364,7 @@ static void test_undefined(void **state)
 	assert_memory_not_equal(a.high, a.low, sizeof(a.high));
 }
 
-/* ---- random tables and traffic against the twin ------------------------ */
+/* ---- random tables and traffic against the reference model ------------- */
 
 static void draw_table(struct draw *d, struct dl_tables_vlarb_entry *entry,
 		       uint8_t *n)
@@ -406,7 +406,7 @@ static void draw_options(struct draw *d, struct dl_link_arb_options *o)
 }
 
 /* Do both agree on the next packet and on what it costs? */
-static bool same_packet(struct dl_link_arbiter *a, struct twin *w,
+static bool same_packet(struct dl_link_arbiter *a, struct model *w,
 			struct draw *d, unsigned int sendable)
 {
 	struct dl_link_arb_after got_after = { 0 }, want_after = { 0 };
@@ -417,7 +417,7 @@ static bool same_packet(struct dl_link_arbiter *a, struct twin *w,
 
 	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		list[vl] = sendable >> vl & 1;
-	kind = twin_pick(w, list, &want);
+	kind = model_pick(w, list, &want);
 	if (dl_link_arbiter_pick(a, false, false, sendable, &got) != kind)
 		return false;
 	if (kind == DL_LINK_NOTHING)
@@ -428,7 +428,7 @@ static bool same_packet(struct dl_link_arbiter *a, struct twin *w,
 	    memcmp(&got, &want, sizeof(got)))
 		return false;
 	dl_link_arbiter_charge(a, &got, bytes, &got_after);
-	twin_charge(w, &want, bytes, &want_after);
+	model_charge(w, &want, bytes, &want_after);
 	return got_after.weight == want_after.weight &&
 	       got_after.counter == want_after.counter;
 }
@@ -441,13 +441,13 @@ static void one_run(uint64_t seed)
 	struct dl_tables_vlarb arb = { 0 };
 	unsigned int sendable = draw32(&d) & ALL, at = 0;
 	struct dl_link_arbiter a;
-	struct twin w;
+	struct model w;
 
 	draw_options(&d, &o);
 	draw_arb(&d, &arb);
 	dl_link_arb_compile(&arb, &o, &programs[0]);
 	dl_link_arbiter_init(&a, &programs[0]);
-	twin_init(&w, &arb, &o);
+	model_init(&w, &arb, &o);
 	for (int i = 0; i < 300; i++) {
 		if (draw_one_in(&d, 3))
 			sendable ^= 1u << draw_below(&d, 15);
@@ -458,15 +458,16 @@ static void one_run(uint64_t seed)
 			at ^= 1;
 			dl_link_arb_compile(&arb, &o, &programs[at]);
 			dl_link_arbiter_change(&a, &programs[at]);
-			twin_change(&w, &arb);
+			model_change(&w, &arb);
 		}
 		if (!same_packet(&a, &w, &d, sendable))
-			fail_msg("seed %u, packet %d: not what the twin does",
+			fail_msg("seed %u, packet %d: not what the reference "
+				 "model does",
 				 (unsigned int)seed, i);
 	}
 }
 
-static void test_twin(void **state)
+static void test_model(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 3000; seed++)
@@ -489,7 +490,7 @@ int main(void)
 		cmocka_unit_test(test_unlisted),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_undefined),
-		cmocka_unit_test(test_twin),
+		cmocka_unit_test(test_model),
 	};
 
 	return cmocka_run_group_tests_name("arbiter", tests, NULL, NULL);

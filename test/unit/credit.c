@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Flow control of one VL: the documents' examples number by number, and random
- * events against twins that count without ever wrapping round.
+ * events against reference models that count without ever wrapping round.
  */
 #include "config.h"
 
@@ -359,7 +359,7 @@ static void test_chain(void **state)
 #define WIRE 64
 
 /* Numbers that never wrap: what IBA and E1 mean, not how they count it. */
-struct twin {
+struct model {
 	int64_t sent, promised; /* at the sender */
 	int64_t arrived;	/* at the receiver, losses made good */
 	int64_t stored;		/* chunks in use */
@@ -372,7 +372,7 @@ struct wire {
 	unsigned int head, n;
 };
 
-static int64_t twin_promise(const struct twin *t)
+static int64_t model_promise(const struct model *t)
 {
 	int64_t free = t->size - t->stored;
 
@@ -386,13 +386,13 @@ static void push(struct wire *w, int64_t what)
 	w->units[(w->head + w->n++) % WIRE] = what;
 }
 
-static int64_t chunks(const struct twin *t, int64_t units)
+static int64_t chunks(const struct model *t, int64_t units)
 {
 	return (units + t->chunk - 1) / t->chunk;
 }
 
 /* The oldest thing on the wire arrives, or is lost. */
-static const char *arrive(struct link *l, struct twin *t, struct wire *w,
+static const char *arrive(struct link *l, struct model *t, struct wire *w,
 			  struct wire *buffer, bool lost)
 {
 	int64_t what = w->units[w->head];
@@ -416,7 +416,7 @@ static const char *arrive(struct link *l, struct twin *t, struct wire *w,
 	return NULL;
 }
 
-static const char *step(struct link *l, struct twin *t, struct wire *w,
+static const char *step(struct link *l, struct model *t, struct wire *w,
 			struct wire *buffer, struct draw *d)
 {
 	int64_t units = t->pcie ? 1 : 1 + draw_below(d, 66);
@@ -453,7 +453,7 @@ static const char *step(struct link *l, struct twin *t, struct wire *w,
 		if (draw_one_in(d, 2))
 			return NULL;
 		dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
-		t->promised = twin_promise(t);
+		t->promised = model_promise(t);
 		return NULL;
 	default:
 		if (w->n < WIRE - 1)
@@ -462,7 +462,7 @@ static const char *step(struct link *l, struct twin *t, struct wire *w,
 	}
 }
 
-static const char *differ(const struct link *l, const struct twin *t)
+static const char *differ(const struct link *l, const struct model *t)
 {
 	uint32_t away = l->tx.limit - l->tx.sent;
 
@@ -481,7 +481,7 @@ static const char *differ(const struct link *l, const struct twin *t)
 static void one_run(unsigned int seed, int events)
 {
 	struct draw d = { .seed = seed };
-	struct twin t = { .pcie = draw_one_in(&d, 3) };
+	struct model t = { .pcie = draw_one_in(&d, 3) };
 	struct wire wire = { 0 }, buffer = { 0 };
 	const char *wrong = NULL;
 	struct link l;
@@ -492,7 +492,7 @@ static void one_run(unsigned int seed, int events)
 		t.size = 2000 + draw_below(&d, 3000);
 	setup(&l, t.pcie ? DL_LINK_CREDIT_PCIE : DL_LINK_CREDIT_IBA,
 	      t.size * t.chunk, t.chunk);
-	t.promised = twin_promise(&t);
+	t.promised = model_promise(&t);
 	for (int i = 0; i < events && !wrong; i++) {
 		wrong = step(&l, &t, &wire, &buffer, &d);
 		wrong = wrong ? wrong : differ(&l, &t);
@@ -501,7 +501,7 @@ static void one_run(unsigned int seed, int events)
 	}
 }
 
-static void test_twin(void **state)
+static void test_model(void **state)
 {
 	(void)state;
 	for (unsigned int seed = 1; seed <= 1500; seed++)
@@ -522,7 +522,7 @@ int main(void)
 		cmocka_unit_test(test_pcie),
 		cmocka_unit_test(test_worth_telling),
 		cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_twin),
+		cmocka_unit_test(test_model),
 	};
 
 	return cmocka_run_group_tests_name("credit", tests, NULL, NULL);

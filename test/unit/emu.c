@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "emu/internal.h"
-#include "emu_world.h"
+#include "emu_fixture.h"
 
 #define US UINT64_C(1000000)
 #define MS UINT64_C(1000000000)
@@ -41,7 +41,7 @@ static const struct {
 };
 #define NRATES (sizeof(rates) / sizeof(*rates))
 
-static uint64_t closed_form(const struct emu_world *w, unsigned int rate,
+static uint64_t closed_form(const struct emu_fixture *w, unsigned int rate,
 			    uint32_t links, uint32_t bytes)
 {
 	uint64_t num = rates[rate].num, den = rates[rate].den;
@@ -70,10 +70,10 @@ static void test_zero_load(void **state)
 {
 	const uint32_t radix[3] = { 4, 1, 1 };
 	const uint32_t sizes[] = { 1, 37, 64, 2048, 4096 };
-	struct emu_world w;
+	struct emu_fixture w;
 
 	(void)state;
-	emu_world_build(&w, radix, true, 1, NULL);
+	emu_fixture_build(&w, radix, true, 1, NULL);
 	w.c.mtu = 4096;
 	w.c.switch_latency_ps = 123457;
 	w.c.cable_mm_all = 3001;
@@ -84,66 +84,66 @@ static void test_zero_load(void **state)
 		/* So long on the way that flow-control packets are due. */
 		if (kind == DL_EMU_WORMHOLE && rates[rate].num > 1000)
 			continue;
-		emu_world_link(&w, rates[rate].speed, rates[rate].width);
+		emu_fixture_link(&w, rates[rate].speed, rates[rate].width);
 		w.c.switching = kind;
 		w.c.flow_control = i / NRATES / 15;
 		w.c.buffer = 500;
 		w.nflows = 0;
-		emu_world_flow(&w, 0, 3, bytes, 1);
-		emu_world_start(&w);
+		emu_fixture_flow(&w, 0, 3, bytes, 1);
+		emu_fixture_start(&w);
 		assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1),
 				 DL_EMU_DONE);
 		assert_int_equal(w.delivered, 1);
 		assert_int_equal(w.last.at,
 				 closed_form(&w, rate, 5, bytes + 26));
 		assert_int_equal(w.last.bytes, bytes);
-		emu_world_stop(&w);
+		emu_fixture_stop(&w);
 	}
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 }
 
 /* A faster output must not run out of bits, and need not wait longer. */
 static void test_faster_output(void **state)
 {
 	const uint32_t radix[3] = { 2, 1, 1 };
-	struct emu_world w;
+	struct emu_fixture w;
 	uint64_t slow = wire_time(2074, 8, 1), fast = wire_time(2074, 100, 1);
 
 	(void)state;
-	emu_world_build(&w, radix, true, 1, NULL);
-	emu_world_link(&w, DL_FABRIC_EDR, 4);
+	emu_fixture_build(&w, radix, true, 1, NULL);
+	emu_fixture_link(&w, DL_FABRIC_EDR, 4);
 	w.f->ports[w.adapter[0]].speed = DL_FABRIC_SDR;
-	emu_world_flow(&w, 0, 1, 2048, 1);
-	emu_world_start(&w);
+	emu_fixture_flow(&w, 0, 1, 2048, 1);
+	emu_fixture_start(&w);
 	assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1), DL_EMU_DONE);
 	/* The tail is in, crosses one switch; the last one cuts through. */
 	assert_int_equal(w.last.at, slow + 3 * 10000 + w.c.switch_latency_ps +
 					    wire_time(8, 100, 1) +
 					    w.c.switch_latency_ps +
 					    (fast - fast));
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 }
 
 /* A full link carries its data rate, no more and no less. */
 static void test_full_link(void **state)
 {
 	const uint32_t radix[3] = { 1, 1, 1 };
-	struct emu_world w;
+	struct emu_fixture w;
 
 	(void)state;
-	emu_world_build(&w, radix, false, 2, NULL);
+	emu_fixture_build(&w, radix, false, 2, NULL);
 	for (unsigned int i = 0; i < NRATES * 2; i++) {
 		const struct dl_emu_port *p;
 		uint64_t fcp, used, packet;
 		unsigned int rate = i / 2;
 
-		emu_world_link(&w, rates[rate].speed, rates[rate].width);
+		emu_fixture_link(&w, rates[rate].speed, rates[rate].width);
 		w.c.flow_control = i % 2;
 		w.c.buffer = i % 2 ? 60 : 60 * 33;
 		w.c.cable_mm_all = 200;
 		w.nflows = 0;
-		emu_world_flow(&w, 0, 1, 1 << 20, 0);
-		emu_world_start(&w);
+		emu_fixture_flow(&w, 0, 1, 1 << 20, 0);
+		emu_fixture_start(&w);
 		assert_int_equal(dl_emu_run(w.emu, 20 * MS), DL_EMU_RUNNING);
 		p = dl_emu_port(w.emu, w.adapter[0]);
 		fcp = wire_time(8, rates[rate].num, rates[rate].den);
@@ -158,20 +158,20 @@ static void test_full_link(void **state)
 			    8 * (20 * MS / (fcp * 8192 + packet)));
 		assert_int_equal(p->bytes, p->packets * 2074);
 		assert_int_equal(dl_emu_audit(w.emu, NULL), 0);
-		emu_world_stop(&w);
+		emu_fixture_stop(&w);
 	}
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 }
 
 /* Small buffers: the sender waits for credit, one round trip each time. */
 static void test_round_trip(void **state)
 {
 	const uint32_t radix[3] = { 1, 1, 1 };
-	struct emu_world w;
+	struct emu_fixture w;
 
 	(void)state;
-	emu_world_build(&w, radix, false, 2, NULL);
-	emu_world_link(&w, DL_FABRIC_QDR, 4);
+	emu_fixture_build(&w, radix, false, 2, NULL);
+	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
 	w.c.cable_mm_all = 1000000; /* a kilometre */
 	for (unsigned int i = 0; i < 8; i++) {
 		unsigned int packets = 1 + i / 2;
@@ -180,8 +180,8 @@ static void test_round_trip(void **state)
 		w.c.flow_control = i % 2;
 		w.c.buffer = i % 2 ? packets : packets * 33;
 		w.nflows = 0;
-		emu_world_flow(&w, 0, 1, 1 << 20, 0);
-		emu_world_start(&w);
+		emu_fixture_flow(&w, 0, 1, 1 << 20, 0);
+		emu_fixture_start(&w);
 		assert_int_equal(dl_emu_run(w.emu, 20 * MS), DL_EMU_RUNNING);
 		/* To the adapter: room is free when the tail is in. */
 		trip = wire_time(2074, 32, 1) + wire_time(8, 32, 1) +
@@ -192,9 +192,9 @@ static void test_round_trip(void **state)
 		got = dl_emu_totals(w.emu)->delivered;
 		assert_in_range(got * 1000, expected * 980, expected * 1020);
 		assert_int_equal(dl_emu_audit(w.emu, NULL), 0);
-		emu_world_stop(&w);
+		emu_fixture_stop(&w);
 	}
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 }
 
 /* Two levels with work share a link as the tables weigh their VLs. */
@@ -206,17 +206,17 @@ static void test_shares(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		const unsigned int *pair = weights[i];
-		struct emu_world w;
+		struct emu_fixture w;
 		uint64_t at_adapter[2], between[2] = { 0 };
 		uint32_t port;
 		double share = (double)pair[0] / (pair[0] + pair[1]);
 
-		emu_world_build(&w, radix, false, 1, pair);
+		emu_fixture_build(&w, radix, false, 1, pair);
 		w.c.mtu = 256; /* a small part of any weight */
 		w.c.buffer = 16 * 6;
 		for (unsigned int level = 0; level < 2; level++)
-			emu_world_flow(&w, 0, 1, 1 << 20, 0)->level = level;
-		emu_world_start(&w);
+			emu_fixture_flow(&w, 0, 1, 1 << 20, 0)->level = level;
+		emu_fixture_start(&w);
 		assert_int_equal(dl_emu_run(w.emu, 5 * MS), DL_EMU_RUNNING);
 		for (unsigned int v = 0; v < 2; v++)
 			at_adapter[v] = dl_emu_vl(w.emu, w.adapter[0], v).bytes;
@@ -240,7 +240,7 @@ static void test_shares(void **state)
 				      10000.0 * between[0] /
 					      (between[0] + between[1]))) <
 			    100);
-		emu_world_free(&w);
+		emu_fixture_free(&w);
 	}
 }
 
@@ -248,23 +248,23 @@ static void test_shares(void **state)
 static uint64_t ring_throughput(uint32_t k, uint32_t by, uint64_t load)
 {
 	const uint32_t radix[3] = { k, 1, 1 };
-	struct emu_world w;
+	struct emu_fixture w;
 	uint64_t bytes;
 
-	emu_world_build(&w, radix, false, 1, NULL);
-	emu_world_link(&w, DL_FABRIC_QDR, 4);
+	emu_fixture_build(&w, radix, false, 1, NULL);
+	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
 	for (uint32_t i = 0; i < k; i++) {
 		struct emu_flow *flow =
-			emu_world_flow(&w, i, (i + by) % k, 2048, 0);
+			emu_fixture_flow(&w, i, (i + by) % k, 2048, 0);
 
 		flow->gap = UINT64_C(250) * 2074 * 1000000 / load;
 	}
-	emu_world_start(&w);
+	emu_fixture_start(&w);
 	assert_int_equal(dl_emu_run(w.emu, 2 * MS), DL_EMU_RUNNING);
 	dl_emu_reset_stats(w.emu);
 	assert_int_equal(dl_emu_run(w.emu, 12 * MS), DL_EMU_RUNNING);
 	bytes = dl_emu_totals(w.emu)->delivered * 2074;
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 	return bytes * 250 / (10 * MS / 1000000) / k;
 }
 
@@ -287,14 +287,14 @@ static void test_rings(void **state)
 static void test_determinism(void **state)
 {
 	const uint32_t radix[3] = { 3, 3, 2 };
-	struct emu_world w;
+	struct emu_fixture w;
 	uint64_t digest[2];
 
 	(void)state;
-	emu_world_build(&w, radix, false, 1, NULL);
+	emu_fixture_build(&w, radix, false, 1, NULL);
 	w.c.seed = 7;
 	for (uint32_t i = 0; i < w.nadapters; i++) {
-		struct emu_flow *flow = emu_world_flow(&w, i, 0, 5000, 0);
+		struct emu_flow *flow = emu_fixture_flow(&w, i, 0, 5000, 0);
 
 		flow->random = true;
 		flow->level = i % 2;
@@ -303,17 +303,17 @@ static void test_determinism(void **state)
 	for (unsigned int run = 0; run < 2; run++) {
 		struct dl_emu_fault loss = { DL_EMU_DATA_CORRUPT, 0, 1000 };
 
-		emu_world_start(&w);
+		emu_fixture_start(&w);
 		loss.port = w.adapter[3];
 		assert_int_equal(dl_emu_fault(w.emu, &loss), 0);
 		for (uint64_t t = run ? US : MS; t <= MS; t += run ? US : MS)
 			assert_int_equal(dl_emu_run(w.emu, t), DL_EMU_RUNNING);
 		assert_true(w.delivered > 1000);
 		digest[run] = w.digest;
-		emu_world_stop(&w);
+		emu_fixture_stop(&w);
 	}
 	assert_int_equal(digest[0], digest[1]);
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 }
 
 static void test_histogram(void **state)

@@ -15,7 +15,7 @@
 
 #include "draw.h"
 #include "emu/internal.h"
-#include "emu_world.h"
+#include "emu_fixture.h"
 
 #define US UINT64_C(1000000)
 #define MS UINT64_C(1000000000)
@@ -23,7 +23,8 @@
 static uint64_t seed = 20261121;
 
 /* Run in pieces, with the books checked after each. */
-static int run_audited(struct emu_world *w, uint64_t until, unsigned int pieces)
+static int run_audited(struct emu_fixture *w, uint64_t until,
+		       unsigned int pieces)
 {
 	int state = DL_EMU_RUNNING;
 
@@ -35,11 +36,11 @@ static int run_audited(struct emu_world *w, uint64_t until, unsigned int pieces)
 	return state;
 }
 
-static void everybody(struct emu_world *w, uint64_t count, uint32_t bytes,
+static void everybody(struct emu_fixture *w, uint64_t count, uint32_t bytes,
 		      uint64_t gap)
 {
 	for (uint32_t i = 0; i < w->nadapters; i++) {
-		struct emu_flow *flow = emu_world_flow(w, i, 0, bytes, count);
+		struct emu_flow *flow = emu_fixture_flow(w, i, 0, bytes, count);
 
 		flow->random = true;
 		flow->level = i % 2;
@@ -48,7 +49,7 @@ static void everybody(struct emu_world *w, uint64_t count, uint32_t bytes,
 }
 
 /* The circle is one: each channel leads to the switch of the next. */
-static void check_cycle(const struct emu_world *w)
+static void check_cycle(const struct emu_fixture *w)
 {
 	const struct dl_cycle_step *cycle = dl_emu_cycle(w->emu)->steps;
 	uint32_t n = dl_emu_cycle(w->emu)->n;
@@ -73,7 +74,7 @@ static void check_cycle(const struct emu_world *w)
 	}
 }
 
-static bool has_loop(const struct emu_world *w)
+static bool has_loop(const struct emu_fixture *w)
 {
 	struct dl_verify_result *verdict;
 	bool loop;
@@ -90,10 +91,10 @@ static void test_one_vl_deadlocks(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 6; i++) {
-		struct emu_world w;
+		struct emu_fixture w;
 
-		emu_world_build(&w, radix, false, 1, NULL);
-		emu_world_one_vl(&w);
+		emu_fixture_build(&w, radix, false, 1, NULL);
+		emu_fixture_one_vl(&w);
 		assert_true(has_loop(&w));
 		w.c.switching = i % 3;
 		w.c.flow_control = i / 3;
@@ -101,21 +102,21 @@ static void test_one_vl_deadlocks(void **state)
 			     w.c.flow_control == DL_LINK_CREDIT_PCIE ? 2 :
 								       2 * 33;
 		everybody(&w, 0, 8192, 0);
-		emu_world_start(&w);
+		emu_fixture_start(&w);
 		assert_int_equal(run_audited(&w, 100 * MS, 10),
 				 DL_EMU_DEADLOCK);
 		check_cycle(&w);
-		emu_world_stop(&w);
+		emu_fixture_stop(&w);
 		/* With a lifetime limit nothing stands for ever. */
 		w.c.hoq_life_ps = 100 * US;
-		emu_world_start(&w);
+		emu_fixture_start(&w);
 		assert_int_equal(run_audited(&w, 6 * MS, 10), DL_EMU_RUNNING);
 		assert_true(dl_emu_totals(w.emu)->drops[DL_EMU_DROP_HOQ_LIFE]);
-		emu_world_free(&w);
+		emu_fixture_free(&w);
 	}
 }
 
-static void draw_world(struct draw *d, struct emu_world *w)
+static void draw_fixture(struct draw *d, struct emu_fixture *w)
 {
 	uint32_t radix[3];
 
@@ -123,9 +124,9 @@ static void draw_world(struct draw *d, struct emu_world *w)
 		radix[i] = 1 + draw_below(d, i < 2 ? 5 : 2);
 	if (radix[0] * radix[1] * radix[2] < 2)
 		radix[0] = 2;
-	emu_world_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
-			NULL);
-	emu_world_link(w, DL_FABRIC_SDR + draw_below(d, 8), 4);
+	emu_fixture_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
+			  NULL);
+	emu_fixture_link(w, DL_FABRIC_SDR + draw_below(d, 8), 4);
 	w->c.seed = draw32(d);
 	w->c.mtu = 256u << draw_below(d, 5);
 	w->c.switching = draw_below(d, 3);
@@ -151,12 +152,12 @@ static void test_safe_tables(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 150; i++) {
-		struct emu_world w;
+		struct emu_fixture w;
 		const struct dl_emu_totals *totals;
 		uint64_t messages, copies = 0;
 		int end;
 
-		draw_world(&d, &w);
+		draw_fixture(&d, &w);
 		everybody(&w, 8, 1 + draw_below(&d, 3 * w.c.mtu), 0);
 		messages = 8 * w.nadapters;
 		if (w.c.switching == DL_EMU_WORMHOLE && i % 2)
@@ -169,8 +170,8 @@ static void test_safe_tables(void **state)
 
 			if (w.c.switching == DL_EMU_WORMHOLE && i % 2 == 0)
 				break;
-			flow = emu_world_flow(&w, draw_below(&d, w.nadapters),
-					      0, 1500, 4);
+			flow = emu_fixture_flow(&w, draw_below(&d, w.nadapters),
+						0, 1500, 4);
 			flow->mlid = DL_TABLES_MCAST_LID;
 			flow->level = m % 2;
 			flow->window = m;
@@ -179,10 +180,10 @@ static void test_safe_tables(void **state)
 			messages += 4;
 		}
 		assert_false(has_loop(&w));
-		emu_world_start(&w);
+		emu_fixture_start(&w);
 		end = run_audited(&w, 200 * MS, 40);
 		if (end != DL_EMU_DONE)
-			print_message("seed %llu, world %u: state %d\n",
+			print_message("seed %llu, fixture %u: state %d\n",
 				      (unsigned long long)seed, i, end);
 		assert_int_equal(end, DL_EMU_DONE);
 		totals = dl_emu_totals(w.emu);
@@ -191,7 +192,7 @@ static void test_safe_tables(void **state)
 		assert_int_equal(totals->messages, messages);
 		assert_int_equal(totals->delivered, w.delivered);
 		assert_true(w.delivered >= copies);
-		emu_world_free(&w);
+		emu_fixture_free(&w);
 	}
 }
 
@@ -202,15 +203,15 @@ static void test_lost_credit(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
-		struct emu_world w;
+		struct emu_fixture w;
 		const struct dl_emu_totals *totals;
 		bool damage = i / 2;
 
-		emu_world_build(&w, radix, false, 1, NULL);
+		emu_fixture_build(&w, radix, false, 1, NULL);
 		w.c.flow_control = i % 2;
 		w.c.buffer = i % 2 ? 2 : 66;
 		everybody(&w, 60, 2048, 0);
-		emu_world_start(&w);
+		emu_fixture_start(&w);
 		for (uint32_t p = 0; p < w.f->nports; p++) {
 			struct dl_emu_fault loss = {
 				damage ? DL_EMU_DATA_CORRUPT :
@@ -229,7 +230,7 @@ static void test_lost_credit(void **state)
 				 totals->drops[DL_EMU_DROP_CORRUPT]);
 		assert_int_equal(totals->dropped != 0, damage);
 		assert_int_equal(totals->fcps_lost != 0, !damage);
-		emu_world_free(&w);
+		emu_fixture_free(&w);
 	}
 }
 
@@ -240,15 +241,15 @@ static void test_flapping_link(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 60; i++) {
-		struct emu_world w;
+		struct emu_fixture w;
 		const struct dl_emu_totals *totals;
 		uint64_t now = 0;
 
-		draw_world(&d, &w);
+		draw_fixture(&d, &w);
 		if (i % 2)
 			w.c.hoq_life_ps = 20 * US;
 		everybody(&w, 40, 2000, 0);
-		emu_world_start(&w);
+		emu_fixture_start(&w);
 		for (unsigned int flap = 0; flap < 12; flap++) {
 			struct dl_emu_fault fault = { flap % 2 ?
 							      DL_EMU_LINK_UP :
@@ -277,7 +278,7 @@ static void test_flapping_link(void **state)
 		assert_int_equal(totals->dropped,
 				 totals->drops[DL_EMU_DROP_DEAD_LINK] +
 					 totals->drops[DL_EMU_DROP_HOQ_LIFE]);
-		emu_world_free(&w);
+		emu_fixture_free(&w);
 	}
 }
 
@@ -286,12 +287,12 @@ static void test_stopped_receiver(void **state)
 {
 	const uint32_t radix[3] = { 4, 1, 1 };
 	struct dl_emu_fault fault = { .kind = DL_EMU_DRAIN_STOP };
-	struct emu_world w;
+	struct emu_fixture w;
 
 	(void)state;
-	emu_world_build(&w, radix, false, 1, NULL);
+	emu_fixture_build(&w, radix, false, 1, NULL);
 	everybody(&w, 50, 4096, 0);
-	emu_world_start(&w);
+	emu_fixture_start(&w);
 	fault.port = w.adapter[2];
 	assert_int_equal(dl_emu_fault(w.emu, &fault), 0);
 	assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_STUCK);
@@ -302,7 +303,7 @@ static void test_stopped_receiver(void **state)
 	assert_int_equal(dl_emu_fault(w.emu, &fault), 0);
 	assert_int_equal(run_audited(&w, 1000 * MS, 10), DL_EMU_DONE);
 	assert_int_equal(dl_emu_totals(w.emu)->delivered, 4 * 50 * 2);
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 }
 
 /* A VL that no table names waits for ever, and that is called by its name. */
@@ -311,17 +312,17 @@ static void test_starvation(void **state)
 	const uint32_t radix[3] = { 2, 1, 1 };
 	struct dl_tables_vlarb only = { .nlow = 1, .low = { { 0, 64 } } };
 	struct dl_emu_starved starved[4];
-	struct emu_world w;
+	struct emu_fixture w;
 	int arb;
 
 	(void)state;
-	emu_world_build(&w, radix, false, 1, NULL);
+	emu_fixture_build(&w, radix, false, 1, NULL);
 	arb = dl_tables_arb(w.t, &only);
 	assert_true(arb >= 0);
 	w.t->vlarb[w.adapter[0]] = arb;
-	emu_world_flow(&w, 0, 1, 2048, 5);
-	emu_world_flow(&w, 0, 1, 2048, 5)->level = 1;
-	emu_world_start(&w);
+	emu_fixture_flow(&w, 0, 1, 2048, 5);
+	emu_fixture_flow(&w, 0, 1, 2048, 5)->level = 1;
+	emu_fixture_start(&w);
 	assert_int_equal(run_audited(&w, 10 * MS, 10), DL_EMU_STUCK);
 	assert_int_equal(dl_emu_totals(w.emu)->delivered, 5);
 	assert_int_equal(dl_emu_run(w.emu, 20 * MS), DL_EMU_STUCK);
@@ -329,32 +330,32 @@ static void test_starvation(void **state)
 	assert_int_equal(starved[0].port, w.adapter[0]);
 	assert_int_equal(starved[0].vl, 1);
 	assert_true(starved[0].unlisted);
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 }
 
 /* VL 15 has no credits: what finds no room is lost, and nothing else is. */
 static void test_management(void **state)
 {
 	const uint32_t radix[3] = { 4, 1, 1 };
-	struct emu_world w;
+	struct emu_fixture w;
 	const struct dl_emu_totals *totals;
 
 	(void)state;
-	emu_world_build(&w, radix, true, 1, NULL);
-	emu_world_flow(&w, 0, 3, 0, 1)->smp = true;
-	emu_world_start(&w);
+	emu_fixture_build(&w, radix, true, 1, NULL);
+	emu_fixture_flow(&w, 0, 3, 0, 1)->smp = true;
+	emu_fixture_start(&w);
 	assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DONE);
 	/* Five links at SDR 4x, a nanosecond a byte; two metres each. */
 	assert_int_equal(w.last.at, 5 * 10000 + 290000 +
 					    4 * (8000 + w.c.switch_latency_ps));
-	emu_world_stop(&w);
+	emu_fixture_stop(&w);
 
 	/* All to one: more than the switches can store. */
 	w.nflows = 0;
 	everybody(&w, 20, 2048, 0);
 	for (uint32_t i = 1; i < w.nadapters; i++)
-		emu_world_flow(&w, i, 0, 0, 50)->smp = true;
-	emu_world_start(&w);
+		emu_fixture_flow(&w, i, 0, 0, 50)->smp = true;
+	emu_fixture_start(&w);
 	assert_int_equal(run_audited(&w, 100 * MS, 100), DL_EMU_DONE);
 	totals = dl_emu_totals(w.emu);
 	assert_int_equal(totals->injected, 4 * 20 + 3 * 50);
@@ -364,7 +365,7 @@ static void test_management(void **state)
 	assert_int_equal(dl_emu_level(w.emu, 0)->packets +
 				 dl_emu_level(w.emu, 1)->packets,
 			 4 * 20);
-	emu_world_free(&w);
+	emu_fixture_free(&w);
 }
 
 /* Other tables of the same fabric, again and again, under traffic. */
@@ -375,14 +376,14 @@ static void test_new_tables(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 6; i++) {
-		struct emu_world w, other;
+		struct emu_fixture w, other;
 
-		emu_world_build(&w, radix, false, 1, NULL);
-		emu_world_build(&other, radix, false, 1, weights);
+		emu_fixture_build(&w, radix, false, 1, NULL);
+		emu_fixture_build(&other, radix, false, 1, weights);
 		w.c.switching = i % 3;
 		w.c.qp_change_ps = i / 3 * 10000;
 		everybody(&w, 40, 3000, 0);
-		emu_world_start(&w);
+		emu_fixture_start(&w);
 		for (uint64_t t = 1; t <= 20; t++) {
 			assert_int_equal(dl_emu_run(w.emu, t * 7 * US),
 					 DL_EMU_RUNNING);
@@ -393,8 +394,8 @@ static void test_new_tables(void **state)
 		}
 		assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DONE);
 		assert_int_equal(dl_emu_totals(w.emu)->delivered, 12 * 40 * 2);
-		emu_world_free(&w);
-		emu_world_free(&other);
+		emu_fixture_free(&w);
+		emu_fixture_free(&other);
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The adapter's scheduler: rules D clause by clause, and against its twin. */
+/*
+ * The adapter's scheduler: rules D clause by clause, and against its reference
+ * model.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -216,9 +219,9 @@ static void test_shares(void **state)
 			    0.005);
 }
 
-/* ---- the twin: lists, searched from the front -------------------------- */
+/* ---- the reference model: lists, searched from the front --------------- */
 
-struct twin {
+struct model {
 	const struct dl_emu_sl_table *table;
 	int64_t tenure, left, tenure_left[DL_EMU_SLS];
 	int line[QPS], sl_of[QPS], n; /* all that have work, oldest first */
@@ -226,7 +229,7 @@ struct twin {
 	bool live;
 };
 
-static int twin_first(const struct twin *w, unsigned int sls)
+static int model_first(const struct model *w, unsigned int sls)
 {
 	for (int i = 0; i < w->n; i++)
 		if (sls >> w->sl_of[w->line[i]] & 1)
@@ -234,14 +237,14 @@ static int twin_first(const struct twin *w, unsigned int sls)
 	return -1;
 }
 
-static int twin_pick(struct twin *w, unsigned int sls)
+static int model_pick(struct model *w, unsigned int sls)
 {
 	if (!w->table)
-		return twin_first(w, sls);
+		return model_first(w, sls);
 	for (int i = 0; i < w->table->n; i++) {
 		int e = (w->at + i) % w->table->n;
 		const struct dl_emu_sl_entry *entry = &w->table->entry[e];
-		int found = twin_first(w, sls & 1u << entry->sl);
+		int found = model_first(w, sls & 1u << entry->sl);
 
 		if (!entry->weight || found < 0)
 			continue;
@@ -254,13 +257,13 @@ static int twin_pick(struct twin *w, unsigned int sls)
 	return -1;
 }
 
-static void twin_leave(struct twin *w, int i)
+static void model_leave(struct model *w, int i)
 {
 	memmove(&w->line[i], &w->line[i + 1],
 		(--w->n - i) * sizeof(w->line[0]));
 }
 
-static void twin_join(struct twin *w, int qp, int sl)
+static void model_join(struct model *w, int qp, int sl)
 {
 	for (int i = 0; i < w->n; i++)
 		if (w->line[i] == qp)
@@ -269,7 +272,7 @@ static void twin_join(struct twin *w, int qp, int sl)
 	w->line[w->n++] = qp;
 }
 
-static void twin_charge(struct twin *w, int i, uint32_t bytes, bool more)
+static void model_charge(struct model *w, int i, uint32_t bytes, bool more)
 {
 	int qp = w->line[i], sl = w->sl_of[qp];
 
@@ -283,16 +286,16 @@ static void twin_charge(struct twin *w, int i, uint32_t bytes, bool more)
 	if (w->table && more && w->tenure_left[sl] > 0)
 		return;
 	w->tenure_left[sl] = w->tenure;
-	twin_leave(w, i);
+	model_leave(w, i);
 	if (more)
-		twin_join(w, qp, sl);
+		model_join(w, qp, sl);
 }
 
 static void one_run(unsigned int seed)
 {
 	struct draw d = { .seed = seed };
 	struct port p = { 0 };
-	struct twin w = { .current = -1 };
+	struct model w = { .current = -1 };
 
 	p.table.n = 16 + draw_below(&d, 60);
 	for (int e = 0; e < p.table.n; e++)
@@ -315,23 +318,24 @@ static void one_run(unsigned int seed)
 			int qp = draw_below(&d, QPS), sl = draw_below(&d, 16);
 
 			dl_emu_sl_sched_work(&p.s, qp, sl);
-			twin_join(&w, qp, sl);
+			model_join(&w, qp, sl);
 		}
-		want = twin_pick(&w, sls);
+		want = model_pick(&w, sls);
 		got = dl_emu_sl_sched_pick(&p.s, sls, &change);
 		if (want < 0 ? got != DL_EMU_NO_QP :
 			       got != (uint32_t)w.line[want] ||
 				       change != (w.line[want] != w.current))
-			fail_msg("seed %u, packet %d: not what the twin does",
+			fail_msg("seed %u, packet %d: not what the reference "
+				 "model does",
 				 seed, i);
 		if (want < 0)
 			continue;
-		twin_charge(&w, want, bytes, more);
+		model_charge(&w, want, bytes, more);
 		dl_emu_sl_sched_charge(&p.s, got, bytes, more);
 	}
 }
 
-static void test_twin(void **state)
+static void test_model(void **state)
 {
 	(void)state;
 	for (unsigned int seed = 1; seed <= 1000; seed++)
@@ -349,7 +353,7 @@ int main(void)
 		cmocka_unit_test(test_turn_ends_early),
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_twin),
+		cmocka_unit_test(test_model),
 	};
 
 	return cmocka_run_group_tests_name("slarb", tests, NULL, NULL);

@@ -19,7 +19,7 @@
 
 #define ROUNDS 25
 
-struct world {
+struct fixture {
 	struct grid_fabric g;
 	struct dl_torus *torus;
 	struct dl_route_result r;
@@ -27,7 +27,7 @@ struct world {
 	bool *dead, *cut;
 };
 
-static void begin(struct world *w, struct test_random *r)
+static void begin(struct fixture *w, struct test_random *r)
 {
 	struct dl_route_options o;
 	unsigned int d;
@@ -53,7 +53,7 @@ static void begin(struct world *w, struct test_random *r)
 	assert_true(w->dead && w->cut);
 }
 
-static void end(struct world *w)
+static void end(struct fixture *w)
 {
 	free(w->dead);
 	free(w->cut);
@@ -62,7 +62,7 @@ static void end(struct world *w)
 	grid_free(&w->g);
 }
 
-static bool is_gone(const struct world *w, uint32_t port)
+static bool is_gone(const struct fixture *w, uint32_t port)
 {
 	const struct dl_fabric *f = w->g.fabric;
 	uint32_t peer = f->ports[port].peer;
@@ -73,7 +73,7 @@ static bool is_gone(const struct world *w, uint32_t port)
 }
 
 /* Is this end port left, with its LIDs? */
-static bool is_left(const struct world *w, uint32_t port)
+static bool is_left(const struct fixture *w, uint32_t port)
 {
 	const struct dl_fabric_port *p = &w->g.fabric->ports[port];
 
@@ -83,7 +83,7 @@ static bool is_left(const struct world *w, uint32_t port)
 	return !p->num || (p->peer != DL_NONE && !is_gone(w, port));
 }
 
-static bool arrives(const struct world *w, uint32_t src, uint32_t lid)
+static bool arrives(const struct fixture *w, uint32_t src, uint32_t lid)
 {
 	const struct dl_fabric *f = w->g.fabric;
 	uint32_t at = dl_fabric_access_switch(f, src), dst = f->lid_port[lid],
@@ -107,7 +107,7 @@ static bool arrives(const struct world *w, uint32_t src, uint32_t lid)
 	return false;
 }
 
-static void count(const struct world *w, uint64_t *pairs, uint64_t *lost)
+static void count(const struct fixture *w, uint64_t *pairs, uint64_t *lost)
 {
 	const struct dl_fabric *f = w->g.fabric;
 	uint32_t src, lid;
@@ -138,7 +138,7 @@ static void what_still_arrives(void **state)
 
 	(void)state;
 	for (round = 0; round < ROUNDS; round++) {
-		struct world *w = calloc(1, sizeof(*w));
+		struct fixture *w = calloc(1, sizeof(*w));
 		uint32_t port;
 
 		assert_non_null(w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Building and indexing fabrics: what is refused, and the indices and LIDs
- * against twins that search everything.
+ * against reference models that search everything.
  */
 #include "config.h"
 
@@ -157,9 +157,9 @@ static void test_clashes(void **state)
 	dl_fabric_free(f);
 }
 
-/* ---- twins -------------------------------------------------------------- */
+/* ---- reference models -------------------------------------------------- */
 
-static uint32_t twin_find_guid(const struct dl_fabric *f, uint64_t guid)
+static uint32_t model_find_guid(const struct dl_fabric *f, uint64_t guid)
 {
 	uint32_t i;
 
@@ -171,7 +171,7 @@ static uint32_t twin_find_guid(const struct dl_fabric *f, uint64_t guid)
 }
 
 /* Who has this LID? */
-static uint32_t twin_lid_port(const struct dl_fabric *f, uint32_t lid)
+static uint32_t model_lid_port(const struct dl_fabric *f, uint32_t lid)
 {
 	uint32_t i;
 
@@ -185,7 +185,7 @@ static uint32_t twin_lid_port(const struct dl_fabric *f, uint32_t lid)
 	return DL_NONE;
 }
 
-static void twin_assign_lids(struct dl_fabric *f, unsigned int lmc)
+static void model_assign_lids(struct dl_fabric *f, unsigned int lmc)
 {
 	uint32_t i, n, base, lid;
 
@@ -200,7 +200,7 @@ static void twin_assign_lids(struct dl_fabric *f, unsigned int lmc)
 		n = sw ? 1 : 1u << lmc;
 		for (base = n;; base += n) {
 			for (lid = base; lid < base + n; lid++) {
-				if (twin_lid_port(f, lid) != DL_NONE)
+				if (model_lid_port(f, lid) != DL_NONE)
 					break;
 			}
 			if (lid == base + n)
@@ -238,7 +238,7 @@ static struct dl_fabric *random_fabric(struct test_random *r)
 	return f;
 }
 
-static void test_twins(void **state)
+static void test_models(void **state)
 {
 	struct test_random r = { .seed = text_seed(1) }, s;
 	unsigned int round, lmc;
@@ -254,23 +254,23 @@ static void test_twins(void **state)
 		lmc = test_random(&r, 4);
 		if (test_random(&r, 4)) {
 			assert_int_equal(dl_fabric_assign_lids(f, lmc), 0);
-			twin_assign_lids(g, lmc);
+			model_assign_lids(g, lmc);
 		}
 		for (i = 0; i < f->nports; i++) {
 			assert_int_equal(f->ports[i].lid, g->ports[i].lid);
 			assert_int_equal(f->ports[i].lmc, g->ports[i].lmc);
 		}
 		for (i = 0; i <= f->top_lid; i++)
-			assert_int_equal(f->lid_port[i], twin_lid_port(f, i));
-		assert_int_equal(twin_lid_port(f, f->top_lid + 1), DL_NONE);
+			assert_int_equal(f->lid_port[i], model_lid_port(f, i));
+		assert_int_equal(model_lid_port(f, f->top_lid + 1), DL_NONE);
 		assert_true(!f->top_lid || f->lid_port[f->top_lid] != DL_NONE);
 		for (i = 0; i < f->nnodes; i++) {
 			uint64_t guid = f->nodes[i].guid;
 
 			assert_int_equal(dl_fabric_find_guid(f, guid),
-					 twin_find_guid(f, guid));
+					 model_find_guid(f, guid));
 			assert_int_equal(dl_fabric_find_guid(f, guid + 256),
-					 twin_find_guid(f, guid + 256));
+					 model_find_guid(f, guid + 256));
 		}
 		for (i = sw = 0; i < f->nnodes; i++) {
 			if (!dl_fabric_is_switch(f, i)) {
@@ -338,7 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),	cmocka_unit_test(test_add),
 		cmocka_unit_test(test_connect), cmocka_unit_test(test_clashes),
-		cmocka_unit_test(test_twins),	cmocka_unit_test(test_full),
+		cmocka_unit_test(test_models),	cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

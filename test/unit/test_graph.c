@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What hangs on the rest of a graph by one node, against a slow twin: two
+ * What hangs on the rest of a graph by one node, against a reference model: two
  * edges that meet are of one block if their far ends are still connected when
  * the node where they meet is taken away.
  */
@@ -97,7 +97,8 @@ static void check(const struct graph *g, struct test_random *r)
 		order[i] = order[with];
 		order[with] = swap;
 	}
-	assert_int_equal(dl_torus_find_appendages(&adj, g->n, order, outside), 0);
+	assert_int_equal(dl_torus_find_appendages(&adj, g->n, order, outside),
+			 0);
 	for (i = 0; i < g->n; i++)
 		inside |= !outside[i] << i;
 	number_blocks(g, block);

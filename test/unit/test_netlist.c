@@ -498,7 +498,7 @@ static void test_warnings(void **state)
 	dl_fabric_free(f);
 }
 
-/* ---- files -------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------- */
 
 static void put_file(const char *dir, const char *name, const char *text)
 {
@@ -631,13 +631,13 @@ static void test_depth(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-/* ---- random netlists ---------------------------------------------------- */
+/* ---- random netlists --------------------------------------------------- */
 
 #define NODES 12
 #define PORTS 6
 
 /* What a random netlist was drawn from. */
-struct world {
+struct fixture {
 	unsigned int n;
 	enum dl_fabric_node_type type[NODES];
 	unsigned int nports[NODES];
@@ -648,7 +648,7 @@ struct world {
 	bool says[NODES][PORTS + 1]; /* does this end state the cable? */
 };
 
-static void draw_world(struct world *w, struct test_random *r)
+static void draw_fixture(struct fixture *w, struct test_random *r)
 {
 	static const unsigned int lanes[] = { 1, 2, 4, 8, 12 };
 	unsigned int i, p, q, tries, lid = 1;
@@ -683,7 +683,7 @@ static void draw_world(struct world *w, struct test_random *r)
 	}
 }
 
-static void print_port(const struct world *w, unsigned int i, unsigned int p,
+static void print_port(const struct fixture *w, unsigned int i, unsigned int p,
 		       struct test_random *r, FILE *to)
 {
 	static const char *const speeds[] = { "",      "SDR", "DDR", "QDR",
@@ -702,7 +702,8 @@ static void print_port(const struct world *w, unsigned int i, unsigned int p,
 		speeds[w->speed[i][p]]);
 }
 
-static void print_world(const struct world *w, struct test_random *r, FILE *to)
+static void print_fixture(const struct fixture *w, struct test_random *r,
+			  FILE *to)
 {
 	static const char *const header[] = { "", "Ca", "Switch", "Rt" };
 	static const char *const guid[] = { "", "ca", "switch", "rt" };
@@ -730,7 +731,7 @@ static void print_world(const struct world *w, struct test_random *r, FILE *to)
 	}
 }
 
-static void check_world(const struct world *w, const struct dl_fabric *f)
+static void check_fixture(const struct fixture *w, const struct dl_fabric *f)
 {
 	uint64_t next[] = { 0, 0x100000, 0x200000, 0 };
 	unsigned int i, p;
@@ -765,7 +766,7 @@ static void check_world(const struct world *w, const struct dl_fabric *f)
 	}
 }
 
-static void test_random_worlds(void **state)
+static void test_random_fixtures(void **state)
 {
 	struct test_random r = { .seed = text_seed(2) };
 	unsigned int round;
@@ -774,17 +775,17 @@ static void test_random_worlds(void **state)
 	for (round = 0; round < 1000; round++) {
 		char *text = NULL, *first, *second;
 		struct dl_fabric *f, *g;
-		struct world w;
+		struct fixture w;
 		size_t len;
 		FILE *to;
 
-		draw_world(&w, &r);
+		draw_fixture(&w, &r);
 		to = open_memstream(&text, &len);
 		assert_non_null(to);
-		print_world(&w, &r, to);
+		print_fixture(&w, &r, to);
 		fclose(to);
 		f = read_good(text);
-		check_world(&w, f);
+		check_fixture(&w, f);
 		first = write_string(write_netlist, f);
 		g = read_good(first);
 		assert_same_fabric(f, g);
@@ -812,7 +813,7 @@ static void test_mutations(void **state)
 	mutate(read_netlist, write_netlist, texts, 2, &r, 20000);
 }
 
-/* ---- writing ------------------------------------------------------------ */
+/* ---- writing ----------------------------------------------------------- */
 
 static void test_write(void **state)
 {
@@ -897,7 +898,7 @@ int main(void)
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_random_worlds),
+		cmocka_unit_test(test_random_fixtures),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_write_odd),

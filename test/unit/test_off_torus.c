@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Tori and meshes with off-torus switches: leaves, chains, pairs, and dual-homed
- * ones.  What is part of the torus is known; uplinks and kinds have a slow
+ * ones.  What is part of the torus is known; uplinks and kinds have a
  * reference model.
  */
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "grid_fabric.h"
 #include "dateline/route.h"
 #include "dateline/verify.h"
-#include "verify_twin.h"
+#include "verify_model.h"
 
 #define MAX_OFF 32
 #define SPARE 6
@@ -34,7 +34,7 @@ static const struct dl_torus_grid shapes[] = {
 #define NSHAPES (sizeof(shapes) / sizeof(*shapes))
 #define FLAT_MESH 4
 
-struct world {
+struct fixture {
 	struct grid_fabric g;
 	uint32_t off[MAX_OFF]; /* node numbers */
 	uint32_t noff;
@@ -60,7 +60,7 @@ static void join(struct dl_fabric *f, uint32_t a, uint32_t b)
 }
 
 /* A switch with one adapter, on another one by one or two cables. */
-static uint32_t hang(struct world *w, struct test_random *r, uint32_t on)
+static uint32_t hang(struct fixture *w, struct test_random *r, uint32_t on)
 {
 	struct dl_fabric *f = w->g.fabric;
 	/* Before all GUIDs of the torus, or behind them. */
@@ -84,7 +84,7 @@ static uint32_t hang(struct world *w, struct test_random *r, uint32_t on)
 }
 
 /* A live switch of the torus that still has room. */
-static uint32_t draw_switch(struct world *w, struct test_random *r)
+static uint32_t draw_switch(struct fixture *w, struct test_random *r)
 {
 	const struct dl_fabric *f = w->g.fabric;
 	uint32_t site, node, p, left;
@@ -103,7 +103,7 @@ static uint32_t draw_switch(struct world *w, struct test_random *r)
 
 enum part { LEAF, CHAIN, PAIR, DUAL_HOMED, NPARTS };
 
-static void add_part(struct world *w, struct test_random *r, enum part part)
+static void add_part(struct fixture *w, struct test_random *r, enum part part)
 {
 	uint32_t home = draw_switch(w, r), far, at;
 
@@ -126,7 +126,7 @@ static void add_part(struct world *w, struct test_random *r, enum part part)
 	}
 }
 
-static void finish(struct world *w)
+static void finish(struct fixture *w)
 {
 	struct dl_fabric *f = w->g.fabric;
 	uint32_t p;
@@ -139,7 +139,7 @@ static void finish(struct world *w)
 	assert_int_equal(dl_fabric_assign_lids(f, 0), 0);
 }
 
-static void add_parts(struct world *w, struct test_random *r, uint32_t parts,
+static void add_parts(struct fixture *w, struct test_random *r, uint32_t parts,
 		      bool dual_homed)
 {
 	/* Across a corner of two dimensions such a one is a corner itself. */
@@ -151,7 +151,7 @@ static void add_parts(struct world *w, struct test_random *r, uint32_t parts,
 	finish(w);
 }
 
-static bool is_off_torus(const struct world *w, uint32_t node)
+static bool is_off_torus(const struct fixture *w, uint32_t node)
 {
 	uint32_t i;
 
@@ -161,7 +161,7 @@ static bool is_off_torus(const struct world *w, uint32_t node)
 	return false;
 }
 
-/* ---- the twins --------------------------------------------------------- */
+/* ---- the reference models ---------------------------------------------- */
 
 static bool cabled(const struct dl_fabric *f, uint32_t a, uint32_t b)
 {
@@ -250,7 +250,7 @@ static void assert_kinds(const struct dl_torus *t)
  * All of the torus is placed, and nothing else.  With `exact` each at its
  * true site.
  */
-static void assert_places(const struct world *w, const struct dl_torus *t,
+static void assert_places(const struct fixture *w, const struct dl_torus *t,
 			  bool exact)
 {
 	const struct dl_fabric *f = w->g.fabric;
@@ -270,7 +270,7 @@ static void assert_places(const struct world *w, const struct dl_torus *t,
 }
 
 static void assert_safe(struct dl_tables *tables,
-			const struct dl_route_tree *tree, bool twin)
+			const struct dl_route_tree *tree, bool model)
 {
 	struct dl_verify_result *v;
 
@@ -282,22 +282,23 @@ static void assert_safe(struct dl_tables *tables,
 	assert_int_equal(v->without_sl, 0);
 	assert_int_equal(v->without_vl, 0);
 	dl_verify_result_free(v);
-	if (twin) {
-		struct twin w = { .t = tables,
-				  .levels = 2,
-				  .multicast_sls = 1u << 0 | 1u << 8 };
+	if (model) {
+		struct model w = { .t = tables,
+				   .levels = 2,
+				   .multicast_sls = 1u << 0 | 1u << 8 };
 
-		twin_make(&w);
+		model_make(&w);
 		assert_int_equal(w.lost, 0);
 		assert_int_equal(w.groups_lost, 0);
 		assert_int_equal(w.shortest, 0);
-		twin_free(&w);
+		model_free(&w);
 	}
 }
 
 /* Routes a fabric; classic or proven. */
-static struct dl_route_result
-route(const struct world *w, const struct dl_torus *t, enum dl_route_mode mode)
+static struct dl_route_result route(const struct fixture *w,
+				    const struct dl_torus *t,
+				    enum dl_route_mode mode)
 {
 	struct dl_route_result r;
 	struct dl_route_options o;
@@ -309,11 +310,12 @@ route(const struct world *w, const struct dl_torus *t, enum dl_route_mode mode)
 }
 
 /* The torus' own entries are what they are without off-torus switches. */
-static void assert_undisturbed(const struct world *w, const struct dl_torus *t,
+static void assert_undisturbed(const struct fixture *w,
+			       const struct dl_torus *t,
 			       const struct dl_tables *tables,
 			       struct test_random wiring)
 {
-	struct world bare = { .g = w->g };
+	struct fixture bare = { .g = w->g };
 	const struct dl_fabric *f = w->g.fabric, *b;
 	struct dl_route_result want;
 	struct dl_torus *alone;
@@ -338,7 +340,8 @@ static void assert_undisturbed(const struct world *w, const struct dl_torus *t,
 	grid_free(&bare.g);
 }
 
-static void draw_world(struct world *w, struct test_random *r, unsigned int k)
+static void draw_fixture(struct fixture *w, struct test_random *r,
+			 unsigned int k)
 {
 	memset(w, 0, sizeof(*w));
 	w->g.grid = shapes[k % NSHAPES];
@@ -348,7 +351,7 @@ static void draw_world(struct world *w, struct test_random *r, unsigned int k)
 	w->g.shuffle = k / NSHAPES % 3 ? r : NULL;
 }
 
-static struct dl_torus *discover(const struct world *w)
+static struct dl_torus *discover(const struct fixture *w)
 {
 	struct dl_torus *t;
 
@@ -388,12 +391,12 @@ static void whole(void **state)
 	(void)state;
 	for (k = 0; k < 160; k++) {
 		struct test_random wiring;
-		struct world *w = calloc(1, sizeof(*w));
+		struct fixture *w = calloc(1, sizeof(*w));
 		struct dl_route_result routed;
 		struct dl_torus *t;
 
 		assert_non_null(w);
-		draw_world(w, &r, k);
+		draw_fixture(w, &r, k);
 		wiring = r;
 		grid_build(&w->g);
 		add_parts(w, &r, 1 + test_random(&r, 5), true);
@@ -432,12 +435,12 @@ static void no_configuration(void **state)
 
 	(void)state;
 	for (k = 0; k < 160; k++) {
-		struct world *w = calloc(1, sizeof(*w));
+		struct fixture *w = calloc(1, sizeof(*w));
 		struct dl_torus_config *c;
 		struct dl_torus *t;
 
 		assert_non_null(w);
-		draw_world(w, &r, k);
+		draw_fixture(w, &r, k);
 		grid_build(&w->g);
 		add_parts(w, &r, 1 + test_random(&r, 4), false);
 		assert_int_equal(dl_torus_infer(w->g.fabric, NULL, &c), 0);
@@ -466,12 +469,12 @@ static void beside_a_failed_switch(void **state)
 
 	(void)state;
 	for (k = 0; k < 240; k++) {
-		struct world *w = calloc(1, sizeof(*w));
+		struct fixture *w = calloc(1, sizeof(*w));
 		struct dl_torus_config *c = NULL;
 		struct dl_torus *t;
 
 		assert_non_null(w);
-		draw_world(w, &r, k);
+		draw_fixture(w, &r, k);
 		dead = test_random(&r, dl_torus_grid_sites(&w->g.grid));
 		dir = test_random(&r, DL_TORUS_DIRS);
 		next = dl_torus_site_next(&w->g.grid, dead, dir);
@@ -560,13 +563,13 @@ struct count {
 };
 
 /* A fabric when it was whole, and now; the same parts beside it. */
-static void draw_failures(struct world *then, struct world *now,
+static void draw_failures(struct fixture *then, struct fixture *now,
 			  struct test_random *r, unsigned int k)
 {
 	uint32_t n, sites;
 	struct test_random wiring[2], parts[2];
 
-	draw_world(then, r, k);
+	draw_fixture(then, r, k);
 	sites = dl_torus_grid_sites(&then->g.grid);
 	wiring[0] = wiring[1] = *r;
 	r->count += 100000;
@@ -598,7 +601,7 @@ static void draw_failures(struct world *then, struct world *now,
 }
 
 /* Seen for the first time. */
-static void count_places(const struct world *w, struct count *n)
+static void count_places(const struct fixture *w, struct count *n)
 {
 	struct dl_torus *t;
 	uint32_t i, node;
@@ -620,8 +623,8 @@ static void count_places(const struct world *w, struct count *n)
 }
 
 /* A fabric in pieces is refused. */
-static void route_damaged(const struct world *w, const struct dl_torus *t,
-			  bool twin, struct count *n)
+static void route_damaged(const struct fixture *w, const struct dl_torus *t,
+			  bool model, struct count *n)
 {
 	struct dl_route_result r;
 	struct dl_route_options o;
@@ -631,7 +634,7 @@ static void route_damaged(const struct world *w, const struct dl_torus *t,
 	err = dl_route(t, &w->g.config, &o, NULL, &r);
 	assert_true(!err || err == -ENOTSUP);
 	if (!err)
-		assert_safe(r.tables, r.tree, twin);
+		assert_safe(r.tables, r.tree, model);
 	n->routed += !err;
 	dl_route_result_release(&r);
 }
@@ -648,8 +651,8 @@ static void damaged(void **state)
 
 	(void)state;
 	for (k = 0; k < 240; k++) {
-		struct world *then = calloc(1, sizeof(*then));
-		struct world *now = calloc(1, sizeof(*now));
+		struct fixture *then = calloc(1, sizeof(*then));
+		struct fixture *now = calloc(1, sizeof(*now));
 		struct dl_torus *before, *t;
 
 		assert_true(then && now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Proven mode on tori with random failures: every connected one is routed,
- * and the result is judged here again, by the proof with a group of all end
- * ports and, where the fabric is small, by the proof's slow twin, which walks
+ * and the result is verified here again, with a group of all end ports and,
+ * where the fabric is small, by the verifier's reference model, which walks
  * packet by packet.
  */
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include "grid_fabric.h"
 #include "dateline/route.h"
 #include "dateline/verify.h"
-#include "verify_twin.h"
+#include "verify_model.h"
 
-#define TWIN_SITES 30
+#define MODEL_SITES 30
 
 struct proven {
 	struct grid_fabric g;
@@ -189,17 +189,17 @@ static void check_verdict(const struct proven *p)
 	dl_verify_result_free(v);
 }
 
-static void check_twin(const struct proven *p)
+static void check_model(const struct proven *p)
 {
-	struct twin w = { .t = p->r.tables,
-			  .multicast_sls = 1u << 0 | 1u << 8,
-			  .levels = 2 };
+	struct model w = { .t = p->r.tables,
+			   .multicast_sls = 1u << 0 | 1u << 8,
+			   .levels = 2 };
 
-	twin_make(&w);
+	model_make(&w);
 	assert_int_equal(w.lost, 0);
 	assert_int_equal(w.groups_lost, 0);
 	assert_int_equal(w.shortest, 0);
-	twin_free(&w);
+	model_free(&w);
 }
 
 /* The same input gives the same bytes. */
@@ -217,7 +217,7 @@ static void check_same(struct proven *p)
 	dl_route_result_release(&first);
 }
 
-static void judge(struct proven *p, bool twin)
+static void judge(struct proven *p, bool model)
 {
 	unsigned int i;
 
@@ -225,16 +225,16 @@ static void judge(struct proven *p, bool twin)
 		add_group(p, DL_TABLES_MCAST_LID + i);
 	check_sls(p);
 	check_verdict(p);
-	if (twin)
-		check_twin(p);
+	if (model)
+		check_model(p);
 }
 
-static void run(struct proven *p, bool twin)
+static void run(struct proven *p, bool model)
 {
 	build(p);
 	assert_int_equal(route(p), 0);
 	assert_int_equal(p->r.tables->ngroups, 0);
-	judge(p, twin);
+	judge(p, model);
 }
 
 /* ---- tests ------------------------------------------------------------- */
@@ -276,7 +276,7 @@ static void test_random_failures(void **state)
 					    0,
 				kinds & 2 ? 1 + test_random(&r, s->cables) : 0);
 			p.g.shuffle = &r;
-			run(&p, dl_torus_grid_sites(&p.g.grid) <= TWIN_SITES &&
+			run(&p, dl_torus_grid_sites(&p.g.grid) <= MODEL_SITES &&
 					p.g.parallel == 1);
 			if (run_no % 4 == 0)
 				check_same(&p);

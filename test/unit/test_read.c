@@ -18,9 +18,9 @@
 
 #include "fabric_text.h"
 #include "dateline/tables.h"
-#include "verify_world.h"
+#include "verify_fixture.h"
 
-#define WORLDS 300
+#define FIXTURES 300
 
 typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name,
 		      const struct dl_log *log);
@@ -186,12 +186,12 @@ static void adapt(struct draw *d, struct dl_tables *t)
 static void comes_back(void **state)
 {
 	(void)state;
-	for (uint32_t i = 0; i < WORLDS; i++) {
+	for (uint32_t i = 0; i < FIXTURES; i++) {
 		struct draw d = { .seed = i };
 		struct dl_tables *a, *b;
-		struct world w;
+		struct fixture w;
 
-		world_make(&d, &w);
+		fixture_make(&d, &w);
 		a = w.tables;
 		adapt(&d, a);
 		assert_int_equal(dl_tables_new(w.fabric, &b), 0);
@@ -213,7 +213,7 @@ static void comes_back(void **state)
 		copy(dl_tables_write_slvl, a, dl_tables_read_slvl, b);
 		same_maps(a, b, false);
 		dl_tables_free(b);
-		world_free(&w);
+		fixture_free(&w);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Routing against slow twins that follow the rules a hop at a time, and the
+ * Routing against reference models that follow the rules a hop at a time, and the
  * figures of the torus-2QoS document by name.
  */
 #include <errno.h>
@@ -87,7 +87,7 @@ static uint32_t at(const struct routed *r, uint32_t x, uint32_t y, uint32_t z)
 	return dl_torus_site(&r->g.grid, c);
 }
 
-/* ---- the twin ---------------------------------------------------------- */
+/* ---- the reference model ----------------------------------------------- */
 
 /* Can one walk from a to b in this direction only? Counts the hops. */
 static bool walk(const struct grid_fabric *g, uint32_t a, uint32_t b,
@@ -114,8 +114,8 @@ static uint32_t steps(const struct grid_fabric *g, unsigned int dir, uint32_t a,
  * The direction in which rules A4 sends a packet at site `s` for site `t`, or
  * DL_NONE when it names none.
  */
-static uint32_t twin_direction(const struct grid_fabric *g, uint32_t s,
-			       uint32_t t)
+static uint32_t model_direction(const struct grid_fabric *g, uint32_t s,
+				uint32_t t)
 {
 	uint32_t a[DL_TORUS_DIMS], b[DL_TORUS_DIMS], goal[DL_TORUS_DIMS], hops,
 		site, gap;
@@ -178,7 +178,7 @@ static uint16_t lid_at(const struct routed *r, uint32_t site)
 	return f->ports[f->nodes[r->g.node[site]].first_port].lid;
 }
 
-static void assert_twin_agrees(const struct routed *r)
+static void assert_model_agrees(const struct routed *r)
 {
 	uint32_t sites = r->torus->nsites, s, t;
 
@@ -197,7 +197,7 @@ static void assert_twin_agrees(const struct routed *r)
 				assert_int_equal(port, 0);
 				continue;
 			}
-			want = twin_direction(&r->g, s, t);
+			want = model_direction(&r->g, s, t);
 			if (want == DL_NONE)
 				assert_int_equal(port, DL_TABLES_NO_PORT);
 			else
@@ -300,7 +300,7 @@ static void whole_fabrics(void **state)
 
 		route(&r);
 		assert_int_equal(r.err, 0);
-		assert_twin_agrees(&r);
+		assert_model_agrees(&r);
 		assert_delivered(&r);
 		assert_sls(&r);
 		release(&r);
@@ -308,7 +308,7 @@ static void whole_fabrics(void **state)
 }
 
 /* The documents' rules, the obvious way: may this damage be routed? */
-static bool twin_accepts(const struct routed *r)
+static bool model_accepts(const struct routed *r)
 {
 	const struct grid_fabric *g = &r->g;
 	uint32_t sites = r->torus->nsites, s, t, hops, d, last = 0;
@@ -381,14 +381,14 @@ static void damaged_fabrics(void **state)
 		/* What discovery could not place is no matter for the rules. */
 		if (!r.torus->nunplaced) {
 			tried++;
-			assert_int_equal(r.err == 0, twin_accepts(&r));
+			assert_int_equal(r.err == 0, model_accepts(&r));
 		}
 		if (!r.err)
 			assert_delivered(&r);
 		if (!r.err && !r.torus->nunplaced) {
 			accepted++;
 			with_dead += r.torus->nplaced < sites;
-			assert_twin_agrees(&r);
+			assert_model_agrees(&r);
 			assert_sls(&r);
 		}
 		release(&r);
@@ -433,7 +433,7 @@ static void parallel_cables(void **state)
 							   r.torus->site_sw[s],
 							   f->ports[p].lid)]++;
 			}
-			dir = twin_direction(&r.g, s, t);
+			dir = model_direction(&r.g, s, t);
 			for (h = 0; h < 3; h++) {
 				uint8_t port = dl_torus_group(
 					r.torus, r.torus->site_sw[s], dir)[h];

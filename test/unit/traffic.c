@@ -17,7 +17,7 @@
 
 static const struct dl_emu_size kilobyte = { .bytes = 1000, .weight = 1 };
 
-struct world {
+struct fixture {
 	struct dl_emu_traffic_spec spec;
 	struct dl_emu_traffic_entry entry[2];
 	uint64_t rate[MOST];
@@ -26,8 +26,8 @@ struct world {
 };
 
 /* n adapters with links of 1 GB/s and one entry, in a closed loop. */
-static struct dl_emu_traffic_entry *world(struct world *w, uint32_t n,
-					  enum dl_emu_pattern pattern)
+static struct dl_emu_traffic_entry *fixture(struct fixture *w, uint32_t n,
+					    enum dl_emu_pattern pattern)
 {
 	memset(w, 0, sizeof(*w));
 	for (uint32_t i = 0; i < MOST; i++) {
@@ -52,7 +52,7 @@ static struct dl_emu_traffic_entry *world(struct world *w, uint32_t n,
 	return &w->entry[0];
 }
 
-static void grid(struct world *w, unsigned int dims, uint32_t x, uint32_t y,
+static void grid(struct fixture *w, unsigned int dims, uint32_t x, uint32_t y,
 		 uint32_t z, uint32_t depth)
 {
 	w->spec.grid.dims = dims;
@@ -62,13 +62,13 @@ static void grid(struct world *w, unsigned int dims, uint32_t x, uint32_t y,
 	w->spec.grid.depth = depth;
 }
 
-static void start(struct world *w)
+static void start(struct fixture *w)
 {
 	assert_int_equal(dl_emu_traffic_new(&w->spec, NULL, &w->traffic), 0);
 }
 
 /* The first destination of every source; silent ones keep DL_EMU_NO_ADAPTER. */
-static void first(struct world *w, uint32_t to[MOST])
+static void first(struct fixture *w, uint32_t to[MOST])
 {
 	struct dl_emu_trace_message m;
 
@@ -86,10 +86,10 @@ static void first(struct world *w, uint32_t to[MOST])
 static void test_transpose(void **state)
 {
 	uint32_t to[MOST];
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	world(&w, 64, DL_EMU_PATTERN_TRANSPOSE);
+	fixture(&w, 64, DL_EMU_PATTERN_TRANSPOSE);
 	grid(&w, 3, 4, 4, 4, 1);
 	first(&w, to);
 	for (uint32_t x = 0; x < 4; x++)
@@ -99,7 +99,7 @@ static void test_transpose(void **state)
 						 x == z ? DL_EMU_NO_ADAPTER :
 							  z + 4 * y + 16 * x);
 	/* Two adapters a point, and a grid that is not square. */
-	world(&w, 60, DL_EMU_PATTERN_TRANSPOSE);
+	fixture(&w, 60, DL_EMU_PATTERN_TRANSPOSE);
 	grid(&w, 2, 6, 5, 1, 2);
 	first(&w, to);
 	for (uint32_t x = 0; x < 6; x++)
@@ -114,10 +114,10 @@ static void test_transpose(void **state)
 static void test_tornado_and_neighbour(void **state)
 {
 	uint32_t to[MOST];
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	world(&w, 40, DL_EMU_PATTERN_TORNADO);
+	fixture(&w, 40, DL_EMU_PATTERN_TORNADO);
 	grid(&w, 2, 8, 5, 1, 1);
 	w.at[3] = DL_EMU_NO_ADAPTER; /* adapter 3 is missing */
 	first(&w, to);
@@ -129,7 +129,7 @@ static void test_tornado_and_neighbour(void **state)
 				far = DL_EMU_NO_ADAPTER;
 			assert_int_equal(to[x + 8 * y], far);
 		}
-	world(&w, 40, DL_EMU_PATTERN_NEIGHBOUR);
+	fixture(&w, 40, DL_EMU_PATTERN_NEIGHBOUR);
 	grid(&w, 2, 8, 5, 1, 1);
 	first(&w, to);
 	for (uint32_t x = 0; x < 8; x++)
@@ -141,18 +141,18 @@ static void test_tornado_and_neighbour(void **state)
 static void test_numbers(void **state)
 {
 	uint32_t to[MOST], seen = 0, moved = 0;
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	world(&w, 32, DL_EMU_PATTERN_COMPLEMENT);
+	fixture(&w, 32, DL_EMU_PATTERN_COMPLEMENT);
 	first(&w, to);
 	for (uint32_t i = 0; i < 32; i++)
 		assert_int_equal(to[i], ~i & 31);
-	world(&w, 30, DL_EMU_PATTERN_SHIFT)->by = 7;
+	fixture(&w, 30, DL_EMU_PATTERN_SHIFT)->by = 7;
 	first(&w, to);
 	for (uint32_t i = 0; i < 30; i++)
 		assert_int_equal(to[i], (i + 7) % 30);
-	world(&w, 32, DL_EMU_PATTERN_RANDOM);
+	fixture(&w, 32, DL_EMU_PATTERN_RANDOM);
 	first(&w, to);
 	for (uint32_t i = 0; i < 32; i++) {
 		uint32_t j = to[i] == DL_EMU_NO_ADAPTER ? i : to[i];
@@ -168,10 +168,10 @@ static void test_numbers(void **state)
 static void test_all_to_all(void **state)
 {
 	struct dl_emu_trace_message m;
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	world(&w, 9, DL_EMU_PATTERN_ALL_TO_ALL)->count = 8;
+	fixture(&w, 9, DL_EMU_PATTERN_ALL_TO_ALL)->count = 8;
 	start(&w);
 	for (uint32_t f = 0; f < 9; f++) {
 		for (uint32_t round = 1; round < 9; round++) {
@@ -188,7 +188,7 @@ static void test_all_to_all(void **state)
 #define DRAWS 20000
 
 /* How often each destination comes up among DRAWS messages of source 1. */
-static void histogram(struct world *w, uint32_t count[MOST])
+static void histogram(struct fixture *w, uint32_t count[MOST])
 {
 	struct dl_emu_trace_message m;
 
@@ -213,17 +213,17 @@ static void test_random_destinations(void **state)
 	static const uint32_t targets[] = { 4, 6 };
 	struct dl_emu_traffic_entry *e;
 	uint32_t count[MOST];
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	world(&w, 11, DL_EMU_PATTERN_UNIFORM);
+	fixture(&w, 11, DL_EMU_PATTERN_UNIFORM);
 	histogram(&w, count);
 	assert_int_equal(count[1], 0);
 	for (uint32_t i = 0; i < 11; i++)
 		if (i != 1)
 			expect_share(count[i], 0.1);
 
-	e = world(&w, 11, DL_EMU_PATTERN_HOTSPOT);
+	e = fixture(&w, 11, DL_EMU_PATTERN_HOTSPOT);
 	e->targets = targets;
 	e->ntargets = 2;
 	e->fraction = 400000;
@@ -234,7 +234,7 @@ static void test_random_destinations(void **state)
 		else if (i != 1)
 			expect_share(count[i], 0.06);
 
-	e = world(&w, 11, DL_EMU_PATTERN_INCAST);
+	e = fixture(&w, 11, DL_EMU_PATTERN_INCAST);
 	e->targets = targets;
 	e->ntargets = 2;
 	histogram(&w, count);
@@ -248,10 +248,10 @@ static void test_incast_of_one(void **state)
 	static const uint32_t target = 3;
 	struct dl_emu_traffic_entry *e;
 	uint32_t to[MOST];
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	e = world(&w, 5, DL_EMU_PATTERN_INCAST);
+	e = fixture(&w, 5, DL_EMU_PATTERN_INCAST);
 	e->targets = &target;
 	e->ntargets = 1;
 	first(&w, to);
@@ -272,10 +272,10 @@ static void test_open_loop(void **state)
 	struct dl_emu_traffic_entry *e;
 	struct dl_emu_trace_message m;
 	uint64_t last = 0;
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	e = world(&w, 4, DL_EMU_PATTERN_UNIFORM);
+	e = fixture(&w, 4, DL_EMU_PATTERN_UNIFORM);
 	e->window = 0;
 	e->load = DL_EMU_LOAD_ONE / 2;
 	e->sizes = sizes;
@@ -304,10 +304,10 @@ static void test_periodic_and_phases(void **state)
 	struct dl_emu_trace_message m;
 	uint64_t at = 0, first_at = 0;
 	uint32_t n = 0;
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	e = world(&w, 4, DL_EMU_PATTERN_UNIFORM);
+	e = fixture(&w, 4, DL_EMU_PATTERN_UNIFORM);
 	e->window = 0;
 	e->load = DL_EMU_LOAD_ONE / 4;
 	e->periodic = true;
@@ -345,10 +345,10 @@ static void test_independent(void **state)
 	static const uint32_t one = 6;
 	struct dl_emu_trace_message a[100], b[100], skipped;
 	struct dl_emu_traffic_entry *e;
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	e = world(&w, 9, DL_EMU_PATTERN_UNIFORM);
+	e = fixture(&w, 9, DL_EMU_PATTERN_UNIFORM);
 	e->window = 0;
 	e->load = DL_EMU_LOAD_ONE;
 	start(&w);
@@ -386,10 +386,10 @@ static void test_trace(void **state)
 	static const uint32_t flow[] = { 0, 1, 1 };
 	struct dl_emu_traffic_entry *e;
 	struct dl_emu_trace_message m;
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	e = world(&w, 4, DL_EMU_PATTERN_TRACE);
+	e = fixture(&w, 4, DL_EMU_PATTERN_TRACE);
 	*e = (struct dl_emu_traffic_entry){ .pattern = DL_EMU_PATTERN_TRACE,
 					    .trace = trace,
 					    .ntrace = 3,
@@ -413,19 +413,19 @@ static void test_trace(void **state)
 
 static void test_refused(void **state)
 {
-	struct world w;
+	struct fixture w;
 
 	(void)state;
-	world(&w, 8, DL_EMU_PATTERN_TORNADO);
+	fixture(&w, 8, DL_EMU_PATTERN_TORNADO);
 	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
 			 -EINVAL);
-	world(&w, 8, DL_EMU_PATTERN_HOTSPOT);
+	fixture(&w, 8, DL_EMU_PATTERN_HOTSPOT);
 	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
 			 -EINVAL);
-	world(&w, 1, DL_EMU_PATTERN_UNIFORM);
+	fixture(&w, 1, DL_EMU_PATTERN_UNIFORM);
 	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
 			 -EINVAL);
-	world(&w, 8, DL_EMU_PATTERN_UNIFORM)->load = 1;
+	fixture(&w, 8, DL_EMU_PATTERN_UNIFORM)->load = 1;
 	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
 			 -EINVAL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The proof against its slow twin and against igraph, on random fabrics and
+ * The proof against its reference model and against igraph, on random fabrics and
  * tables of all kinds.  DATELINE_SEED and DATELINE_WORLDS choose others.
  */
 #include "config.h"
@@ -15,12 +15,12 @@
 #endif
 
 #include "dateline/verify.h"
-#include "verify_twin.h"
-#include "verify_world.h"
+#include "verify_model.h"
+#include "verify_fixture.h"
 
-#define WORLDS 2500
+#define FIXTURES 2500
 
-/* What the random worlds must have had among them to prove anything. */
+/* What the random fixtures must have had among them to prove anything. */
 struct tally {
 	uint32_t loops, clean, lost, whole, groups_lost, by_multicast;
 	uint32_t longest;
@@ -34,15 +34,15 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 }
 
 /* Is every step a dependency, and does its packet cause it? */
-static void check_cycle(const struct twin *w, const struct dl_verify_result *v,
+static void check_cycle(const struct model *w, const struct dl_verify_result *v,
 			struct tally *tally)
 {
 	for (uint32_t i = 0; i < v->cycle.n; i++) {
 		const struct dl_cycle_step *step = &v->cycle.steps[i];
 		const struct dl_cycle_step *next =
 			&v->cycle.steps[(i + 1) % v->cycle.n];
-		uint32_t a = twin_channel(w, step->port, step->vl);
-		uint32_t b = twin_channel(w, next->port, next->vl);
+		uint32_t a = model_channel(w, step->port, step->vl);
+		uint32_t b = model_channel(w, next->port, next->vl);
 
 		assert_true(w->edge[a * (size_t)w->n + b]);
 		assert_int_not_equal(step->src, DL_NONE);
@@ -51,12 +51,12 @@ static void check_cycle(const struct twin *w, const struct dl_verify_result *v,
 			tally->by_multicast++;
 			assert_true(w->multicast_sls >> step->sl & 1);
 		} else {
-			assert_true(twin_sls(w, step->src, step->dlid) >>
+			assert_true(model_sls(w, step->src, step->dlid) >>
 					    step->sl &
 				    1);
 		}
 		assert_true(
-			twin_takes(w, step->src, step->dlid, step->sl, a, b));
+			model_takes(w, step->src, step->dlid, step->sl, a, b));
 	}
 }
 
@@ -73,7 +73,7 @@ static void check_list(const struct dl_verify_result *v, uint32_t max)
 }
 
 #ifdef HAVE_IGRAPH
-static void check_igraph(const struct twin *w)
+static void check_igraph(const struct model *w)
 {
 	igraph_vector_int_t ends;
 	igraph_bool_t dag;
@@ -95,31 +95,31 @@ static void check_igraph(const struct twin *w)
 	igraph_vector_int_destroy(&ends);
 }
 #else
-static void check_igraph(const struct twin *w)
+static void check_igraph(const struct model *w)
 {
 	(void)w;
 }
 #endif
 
-static void check_world(const struct world *world, struct tally *tally)
+static void check_fixture(const struct fixture *fixture, struct tally *tally)
 {
 	struct dl_verify_options o;
-	struct twin w = { .t = world->tables };
+	struct model w = { .t = fixture->tables };
 	struct dl_verify_result *v;
 
 	dl_verify_options_init(&o);
-	o.multicast_sls = world->multicast_sls;
-	o.levels = world->levels;
-	o.adapters_only = world->adapters_only;
-	assert_int_equal(dl_verify(world->tables, &o, NULL, &v), 0);
+	o.multicast_sls = fixture->multicast_sls;
+	o.levels = fixture->levels;
+	o.adapters_only = fixture->adapters_only;
+	assert_int_equal(dl_verify(fixture->tables, &o, NULL, &v), 0);
 	w.multicast_sls = o.multicast_sls;
 	w.levels = v->levels;
 	w.adapters_only = o.adapters_only;
-	twin_make(&w);
+	model_make(&w);
 
 	assert_int_equal(v->pairs, w.pairs);
 	assert_int_equal(v->nlost, w.lost);
-	assert_int_equal(v->groups, world->tables->ngroups);
+	assert_int_equal(v->groups, fixture->tables->ngroups);
 	assert_int_equal(v->groups_lost, w.groups_lost);
 	assert_int_equal(v->delivered, !w.lost && !w.groups_lost);
 	assert_int_equal(v->channels, w.channels);
@@ -137,39 +137,39 @@ static void check_world(const struct world *world, struct tally *tally)
 	tally->groups_lost += v->groups_lost;
 	if (v->cycle.n > tally->longest)
 		tally->longest = v->cycle.n;
-	twin_free(&w);
+	model_free(&w);
 	dl_verify_result_free(v);
 }
 
-static void agrees_with_twins(void **state)
+static void agrees_with_models(void **state)
 {
 	uint64_t seed = from_environment("DATELINE_SEED", 1);
-	uint32_t worlds = from_environment("DATELINE_WORLDS", WORLDS);
+	uint32_t fixtures = from_environment("DATELINE_WORLDS", FIXTURES);
 	uint64_t *current = *state;
 	struct tally tally = { 0 };
 
-	for (uint32_t i = 0; i < worlds; i++) {
+	for (uint32_t i = 0; i < fixtures; i++) {
 		struct draw d = { .seed = seed + i };
-		struct world world;
+		struct fixture fixture;
 
-		world_make(&d, &world);
+		fixture_make(&d, &fixture);
 		*current = d.seed;
-		check_world(&world, &tally);
-		world_free(&world);
+		check_fixture(&fixture, &tally);
+		fixture_free(&fixture);
 	}
 	print_message("%u loops, up to %u channels long; %u clean; %u with "
 		      "packets lost; %u deliver all; %u groups broken; %u "
 		      "steps by multicast\n",
 		      tally.loops, tally.longest, tally.clean, tally.lost,
 		      tally.whole, tally.groups_lost, tally.by_multicast);
-	if (worlds < WORLDS)
+	if (fixtures < FIXTURES)
 		return;
-	assert_true(tally.loops > worlds / 10);
-	assert_true(tally.clean > worlds / 10);
-	assert_true(tally.lost > worlds / 10);
-	assert_true(tally.whole > worlds / 10);
-	assert_true(tally.groups_lost > worlds / 20);
-	assert_true(tally.by_multicast > worlds / 20);
+	assert_true(tally.loops > fixtures / 10);
+	assert_true(tally.clean > fixtures / 10);
+	assert_true(tally.lost > fixtures / 10);
+	assert_true(tally.whole > fixtures / 10);
+	assert_true(tally.groups_lost > fixtures / 20);
+	assert_true(tally.by_multicast > fixtures / 20);
 }
 
 /* Path SLs before and now: the same pairs by GUID, whatever the LIDs. */
@@ -181,13 +181,13 @@ static void notices_changed_sls(void **state)
 	for (uint32_t i = 0; i < 200; i++) {
 		struct draw d = { .seed = *current = i };
 		struct dl_verify_options o;
-		struct world before, now;
+		struct fixture before, now;
 		struct dl_verify_result *v;
 
 		dl_verify_options_init(&o);
-		world_make(&d, &before);
+		fixture_make(&d, &before);
 		d = (struct draw){ .seed = i };
-		world_make(&d, &now);
+		fixture_make(&d, &now);
 		o.earlier = before.tables;
 		assert_int_equal(dl_verify(now.tables, &o, NULL, &v), 0);
 		assert_true(v->sl_stable);
@@ -204,13 +204,13 @@ static void notices_changed_sls(void **state)
 			changed += !v->sl_stable;
 			dl_verify_result_free(v);
 		}
-		world_free(&before);
-		world_free(&now);
+		fixture_free(&before);
+		fixture_free(&now);
 	}
 	assert_true(changed > 50);
 }
 
-/* A failed assertion leaves the test at once: say which world it was. */
+/* A failed assertion leaves the test at once: say which fixture it was. */
 static int print_seed(void **state)
 {
 	const uint64_t *current = *state;
@@ -224,7 +224,7 @@ int main(void)
 	uint64_t current = 0;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate_setup_teardown(
-			agrees_with_twins, NULL, print_seed, &current),
+			agrees_with_models, NULL, print_seed, &current),
 		cmocka_unit_test_prestate_setup_teardown(
 			notices_changed_sls, NULL, print_seed, &current),
 	};

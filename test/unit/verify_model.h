@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The proof's slow twin: it walks every packet of every pair at every SL, and
- * every copy of every multicast packet, and writes each dependency it meets
- * into a matrix.
+ * The verifier's reference model: it walks every packet of every pair at every
+ * SL, and every copy of every multicast packet, and writes each dependency it
+ * meets into a matrix.
  */
-#ifndef VERIFY_TWIN_H
-#define VERIFY_TWIN_H
+#ifndef VERIFY_MODEL_H
+#define VERIFY_MODEL_H
 
 #include "dateline/tables.h"
 
-struct twin {
+struct model {
 	const struct dl_tables *t;
 	uint16_t multicast_sls;
 	unsigned int levels;
@@ -30,21 +30,21 @@ struct twin {
 };
 
 /* t, multicast_sls, levels and adapters_only are given; the rest is found. */
-void twin_make(struct twin *w);
-void twin_free(struct twin *w);
+void model_make(struct model *w);
+void model_free(struct model *w);
 
-/* The SLs that the twin thinks a source uses to a LID; 0: unknown. */
-uint16_t twin_sls(const struct twin *w, uint32_t src, uint16_t lid);
+/* The SLs that the reference model thinks a source uses to a LID; 0: unknown. */
+uint16_t model_sls(const struct model *w, uint32_t src, uint16_t lid);
 
 /*
  * Walk a packet; true if it takes channel a and next channel b.  Multicast
  * LIDs are walked along all their copies.
  */
-bool twin_takes(const struct twin *w, uint32_t src, uint16_t lid,
-		unsigned int sl, uint32_t a, uint32_t b);
+bool model_takes(const struct model *w, uint32_t src, uint16_t lid,
+		 unsigned int sl, uint32_t a, uint32_t b);
 
-static inline uint32_t twin_channel(const struct twin *w, uint32_t port,
-				    unsigned int vl)
+static inline uint32_t model_channel(const struct model *w, uint32_t port,
+				     unsigned int vl)
 {
 	return w->link[port] * 16 + vl;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "verify_twin.h"
+#include "verify_model.h"
 
 #define DROPPED 15
 
@@ -19,12 +19,12 @@ struct spot {
 	uint32_t channel; /* DL_NONE: from an end port */
 };
 
-static const struct dl_fabric_node *node_of(const struct twin *w, uint32_t sw)
+static const struct dl_fabric_node *node_of(const struct model *w, uint32_t sw)
 {
 	return &w->t->fabric->nodes[w->t->fabric->switches[sw]];
 }
 
-static bool is_end(const struct twin *w, uint32_t p)
+static bool is_end(const struct model *w, uint32_t p)
 {
 	const struct dl_fabric *f = w->t->fabric;
 
@@ -34,7 +34,7 @@ static bool is_end(const struct twin *w, uint32_t p)
 
 /* ---- one hop ----------------------------------------------------------- */
 
-static unsigned int map(const struct twin *w, uint16_t row, uint8_t vls,
+static unsigned int map(const struct model *w, uint16_t row, uint8_t vls,
 			unsigned int sl)
 {
 	unsigned int vl;
@@ -45,7 +45,7 @@ static unsigned int map(const struct twin *w, uint16_t row, uint8_t vls,
 	return vls && vl >= vls ? DROPPED : vl;
 }
 
-static unsigned int vl_of(const struct twin *w, uint32_t sw, unsigned int in,
+static unsigned int vl_of(const struct model *w, uint32_t sw, unsigned int in,
 			  unsigned int out, unsigned int sl)
 {
 	const struct dl_fabric_node *n = node_of(w, sw);
@@ -55,14 +55,14 @@ static unsigned int vl_of(const struct twin *w, uint32_t sw, unsigned int in,
 	return map(w, w->t->sl2vl[at], out ? vls : 0, sl);
 }
 
-static bool leaves(const struct twin *w, uint32_t src, unsigned int sl)
+static bool leaves(const struct model *w, uint32_t src, unsigned int sl)
 {
 	const struct dl_fabric_port *p = &w->t->fabric->ports[src];
 
 	return !p->num || map(w, w->t->end_sl2vl[src], p->vls, sl) != DROPPED;
 }
 
-static struct spot start(const struct twin *w, uint32_t src)
+static struct spot start(const struct model *w, uint32_t src)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	const struct dl_fabric_port *p = &f->ports[src];
@@ -72,16 +72,16 @@ static struct spot start(const struct twin *w, uint32_t src)
 }
 
 /* Over a link into the next switch. */
-static struct spot follow(const struct twin *w, uint32_t port, unsigned int vl)
+static struct spot follow(const struct model *w, uint32_t port, unsigned int vl)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	const struct dl_fabric_port *peer = &f->ports[f->ports[port].peer];
 
 	return (struct spot){ f->nodes[peer->node].sw, peer->num,
-			      twin_channel(w, port, vl) };
+			      model_channel(w, port, vl) };
 }
 
-static void depend(struct twin *w, uint32_t a, uint32_t b)
+static void depend(struct model *w, uint32_t a, uint32_t b)
 {
 	w->used[b] = 1;
 	if (a != DL_NONE)
@@ -90,7 +90,7 @@ static void depend(struct twin *w, uint32_t a, uint32_t b)
 
 /* ---- unicast ----------------------------------------------------------- */
 
-uint16_t twin_sls(const struct twin *w, uint32_t src, uint16_t lid)
+uint16_t model_sls(const struct model *w, uint32_t src, uint16_t lid)
 {
 	unsigned int sl = dl_tables_path_sl(w->t, src, lid);
 
@@ -105,7 +105,7 @@ uint16_t twin_sls(const struct twin *w, uint32_t src, uint16_t lid)
  * One packet; without an SL only the forwarding counts.  Records what it
  * waits for, or looks for channel a followed by b when `found` is given.
  */
-static bool walk(const struct twin *w, struct twin *record, uint32_t src,
+static bool walk(const struct model *w, struct model *record, uint32_t src,
 		 uint16_t lid, int sl, uint32_t a, uint32_t b, bool *found)
 {
 	const struct dl_fabric *f = w->t->fabric;
@@ -139,7 +139,7 @@ static bool walk(const struct twin *w, struct twin *record, uint32_t src,
 		if (!out ||
 		    !dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)))
 			return true;
-		channel = twin_channel(w, port, vl);
+		channel = model_channel(w, port, vl);
 		if (record && sl >= 0)
 			depend(record, at.channel, channel);
 		if (found && at.channel == a && channel == b)
@@ -149,9 +149,9 @@ static bool walk(const struct twin *w, struct twin *record, uint32_t src,
 	return false;
 }
 
-static void judge_pair(struct twin *w, uint32_t src, uint16_t lid)
+static void judge_pair(struct model *w, uint32_t src, uint16_t lid)
 {
-	uint16_t sls = twin_sls(w, src, lid);
+	uint16_t sls = model_sls(w, src, lid);
 	bool good = walk(w, NULL, src, lid, -1, 0, 0, NULL);
 
 	for (unsigned int sl = 0; sl < 16; sl++)
@@ -161,7 +161,7 @@ static void judge_pair(struct twin *w, uint32_t src, uint16_t lid)
 	w->lost += !good;
 }
 
-static void judge_unicast(struct twin *w)
+static void judge_unicast(struct model *w)
 {
 	const struct dl_fabric *f = w->t->fabric;
 
@@ -177,8 +177,8 @@ static void judge_unicast(struct twin *w)
 /* ---- multicast --------------------------------------------------------- */
 
 struct flood {
-	const struct twin *w;
-	struct twin *record;
+	const struct model *w;
+	struct model *record;
 	const struct dl_tables_mcast_group *g;
 	unsigned int sl;
 	uint8_t *seen;	  /* by channel: followed (dependencies) */
@@ -191,8 +191,8 @@ struct flood {
 };
 
 /* The end port at the far side of a switch's port, or DL_NONE. */
-static uint32_t end_behind(const struct twin *w, const struct dl_fabric_node *n,
-			   unsigned int o)
+static uint32_t end_behind(const struct model *w,
+			   const struct dl_fabric_node *n, unsigned int o)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	uint32_t p = n->first_port + o;
@@ -221,7 +221,7 @@ static void flood(struct flood *x, struct spot at)
 				x->copies[end_behind(x->w, n, o)]++;
 			continue;
 		}
-		channel = twin_channel(x->w, port, vl);
+		channel = model_channel(x->w, port, vl);
 		if (x->record)
 			depend(x->record, at.channel, channel);
 		if (at.channel == x->a && channel == x->b)
@@ -248,7 +248,7 @@ static bool has_mask(const struct dl_tables_mcast_group *g, uint32_t sw)
 	return false;
 }
 
-static bool is_member(const struct twin *w,
+static bool is_member(const struct model *w,
 		      const struct dl_tables_mcast_group *g, uint32_t end)
 {
 	struct spot at = start(w, end);
@@ -256,7 +256,7 @@ static bool is_member(const struct twin *w,
 	return dl_tables_mask_get(g->masks, at.sw, at.in);
 }
 
-static bool delivers(struct twin *w, const struct dl_tables_mcast_group *g,
+static bool delivers(struct model *w, const struct dl_tables_mcast_group *g,
 		     uint32_t src, unsigned int sl)
 {
 	const struct dl_fabric *f = w->t->fabric;
@@ -286,7 +286,7 @@ static bool delivers(struct twin *w, const struct dl_tables_mcast_group *g,
 	return good;
 }
 
-static void judge_group(struct twin *w, const struct dl_tables_mcast_group *g)
+static void judge_group(struct model *w, const struct dl_tables_mcast_group *g)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	bool good = true;
@@ -320,8 +320,8 @@ static void judge_group(struct twin *w, const struct dl_tables_mcast_group *g)
 	w->groups_lost += !good;
 }
 
-bool twin_takes(const struct twin *w, uint32_t src, uint16_t lid,
-		unsigned int sl, uint32_t a, uint32_t b)
+bool model_takes(const struct model *w, uint32_t src, uint16_t lid,
+		 unsigned int sl, uint32_t a, uint32_t b)
 {
 	struct flood x = { .w = w, .sl = sl, .a = a, .b = b };
 	bool found = false;
@@ -344,7 +344,7 @@ bool twin_takes(const struct twin *w, uint32_t src, uint16_t lid,
 /* ---- cycles ------------------------------------------------------------ */
 
 struct tarjan {
-	const struct twin *w;
+	const struct model *w;
 	uint32_t *index, *low, *stack;
 	uint8_t *stacked;
 	uint32_t count, top, cyclic;
@@ -377,7 +377,7 @@ static void strong(struct tarjan *x, uint32_t c)
 		x->cyclic += size;
 }
 
-static void find_components(struct twin *w)
+static void find_components(struct model *w)
 {
 	size_t size = w->n + 1;
 	struct tarjan x = {
@@ -398,8 +398,8 @@ static void find_components(struct twin *w)
 	free(x.stacked);
 }
 
-static uint32_t shortest_from(const struct twin *w, uint32_t c, uint32_t *queue,
-			      uint32_t *far)
+static uint32_t shortest_from(const struct model *w, uint32_t c,
+			      uint32_t *queue, uint32_t *far)
 {
 	uint32_t head = 0, n = 0;
 
@@ -422,7 +422,7 @@ static uint32_t shortest_from(const struct twin *w, uint32_t c, uint32_t *queue,
 	return 0;
 }
 
-static void find_shortest(struct twin *w)
+static void find_shortest(struct model *w)
 {
 	uint32_t *queue = malloc((w->n + 1) * sizeof(*queue));
 	uint32_t *far = malloc((w->n + 1) * sizeof(*far));
@@ -439,7 +439,7 @@ static void find_shortest(struct twin *w)
 
 /* ---- all --------------------------------------------------------------- */
 
-static void number_links(struct twin *w)
+static void number_links(struct model *w)
 {
 	const struct dl_fabric *f = w->t->fabric;
 
@@ -460,7 +460,7 @@ static void number_links(struct twin *w)
 }
 
 /* SLs 8 to 15 count if there is a pair of links between which they pass. */
-static void find_alive(struct twin *w)
+static void find_alive(struct model *w)
 {
 	w->alive = w->nlinks ? 0x00FF : 0xFFFF;
 	for (uint32_t a = 0; a < w->nlinks; a++) {
@@ -476,7 +476,7 @@ static void find_alive(struct twin *w)
 	w->multicast_sls &= w->alive;
 }
 
-void twin_make(struct twin *w)
+void model_make(struct model *w)
 {
 	const struct dl_tables *t = w->t;
 
@@ -493,7 +493,7 @@ void twin_make(struct twin *w)
 	find_shortest(w);
 }
 
-void twin_free(struct twin *w)
+void model_free(struct model *w)
 {
 	free(w->link);
 	free(w->port);

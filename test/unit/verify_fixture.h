@@ -3,13 +3,13 @@
  * Small random fabrics and tables for the proof: of every shape, sound and
  * broken.  All follow from the numbers drawn.
  */
-#ifndef VERIFY_WORLD_H
-#define VERIFY_WORLD_H
+#ifndef VERIFY_FIXTURE_H
+#define VERIFY_FIXTURE_H
 
 #include "draw.h"
 #include "dateline/tables.h"
 
-struct world {
+struct fixture {
 	struct dl_fabric *fabric;
 	struct dl_tables *tables;
 	uint16_t multicast_sls;
@@ -18,7 +18,7 @@ struct world {
 };
 
 /* Ends the test when there is no memory. */
-void world_make(struct draw *d, struct world *w);
-void world_free(struct world *w);
+void fixture_make(struct draw *d, struct fixture *w);
+void fixture_free(struct fixture *w);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "verify_world.h"
+#include "verify_fixture.h"
 
 #define PORTS 12 /* of each switch */
 #define MOST 16	 /* switches */
@@ -403,7 +403,7 @@ static void make_group(struct site *w, uint16_t mlid)
 			UINT64_C(1) << draw_below(w->d, PORTS + 2);
 }
 
-void world_make(struct draw *d, struct world *out)
+void fixture_make(struct draw *d, struct fixture *out)
 {
 	struct site w = { .d = d };
 	uint32_t ngroups;
@@ -423,7 +423,7 @@ void world_make(struct draw *d, struct world *out)
 	out->adapters_only = draw_one_in(d, 5);
 }
 
-void world_free(struct world *w)
+void fixture_free(struct fixture *w)
 {
 	dl_tables_free(w->tables);
 	dl_fabric_free(w->fabric);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Small tori with tables, and traffic, for the emulator's tests. */
-#ifndef TEST_EMU_WORLD_H
-#define TEST_EMU_WORLD_H
+#ifndef TEST_EMU_FIXTURE_H
+#define TEST_EMU_FIXTURE_H
 
 #include "dateline/emu.h"
 #include "dateline/route.h"
@@ -22,7 +22,7 @@ struct emu_flow {
 
 #define EMU_MAX_FLOWS 512
 
-struct emu_world {
+struct emu_fixture {
 	struct dl_fabric *f;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
@@ -48,24 +48,25 @@ struct emu_world {
  * them in multicast group 0xC000, routed by the classic rules with QoS
  * weights `weights` (NULL: 1 and 1).  Failures fail the test.
  */
-void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
-		     uint32_t hosts, const unsigned int weights[2]);
-void emu_world_link(struct emu_world *w, unsigned int speed,
-		    unsigned int width);
-struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src, uint32_t dst,
-				uint32_t bytes, uint64_t count);
+void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3],
+		       bool mesh, uint32_t hosts,
+		       const unsigned int weights[2]);
+void emu_fixture_link(struct emu_fixture *w, unsigned int speed,
+		      unsigned int width);
+struct emu_flow *emu_fixture_flow(struct emu_fixture *w, uint32_t src,
+				  uint32_t dst, uint32_t bytes, uint64_t count);
 /* Set up w->emu with the flows and the configuration that stand in w. */
-void emu_world_start(struct emu_world *w);
+void emu_fixture_start(struct emu_fixture *w);
 /* The flows from their beginning, as start does; for another emulator. */
-void emu_world_rewind(struct emu_world *w);
-/* What the emulator is given: `context` is the world. */
-bool emu_world_message(void *context, uint32_t flow, uint64_t now,
-		       struct dl_emu_message *out);
-void emu_world_note(void *context, const struct dl_emu_delivery *d);
-void emu_world_stop(struct emu_world *w);
-void emu_world_free(struct emu_world *w);
+void emu_fixture_rewind(struct emu_fixture *w);
+/* What the emulator is given: `context` is the fixture. */
+bool emu_fixture_message(void *context, uint32_t flow, uint64_t now,
+			 struct dl_emu_message *out);
+void emu_fixture_note(void *context, const struct dl_emu_delivery *d);
+void emu_fixture_stop(struct emu_fixture *w);
+void emu_fixture_free(struct emu_fixture *w);
 
 /* All packets to VL 0, whatever the SL: loops on any whole torus. */
-void emu_world_one_vl(struct emu_world *w);
+void emu_fixture_one_vl(struct emu_fixture *w);
 
 #endif

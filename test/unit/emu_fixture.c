@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* See emu_world.h. */
+/* See emu_fixture.h. */
 #include "config.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "emu_world.h"
+#include "emu_fixture.h"
 #include "dateline/route.h"
 #include "dateline/torus.h"
 
@@ -25,7 +25,7 @@ static void complain(void *context, enum dl_log_level level,
 
 static const struct dl_log log_to_stderr = { complain, NULL };
 
-static void add_group(struct emu_world *w)
+static void add_group(struct emu_fixture *w)
 {
 	struct dl_tables_mcast_group *g =
 		dl_tables_group(w->t, DL_TABLES_MCAST_LID);
@@ -37,8 +37,8 @@ static void add_group(struct emu_world *w)
 			 0);
 }
 
-void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
-		     uint32_t hosts, const unsigned int weights[2])
+void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3],
+		       bool mesh, uint32_t hosts, const unsigned int weights[2])
 {
 	struct dl_torus_plan plan = { .hosts = hosts, .parallel = 1 };
 	struct dl_route_options options;
@@ -73,7 +73,8 @@ void emu_world_build(struct emu_world *w, const uint32_t radix[3], bool mesh,
 	dl_emu_config_init(&w->c);
 }
 
-void emu_world_link(struct emu_world *w, unsigned int speed, unsigned int width)
+void emu_fixture_link(struct emu_fixture *w, unsigned int speed,
+		      unsigned int width)
 {
 	for (uint32_t p = 0; p < w->f->nports; p++) {
 		w->f->ports[p].speed = speed;
@@ -81,8 +82,8 @@ void emu_world_link(struct emu_world *w, unsigned int speed, unsigned int width)
 	}
 }
 
-struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src, uint32_t dst,
-				uint32_t bytes, uint64_t count)
+struct emu_flow *emu_fixture_flow(struct emu_fixture *w, uint32_t src,
+				  uint32_t dst, uint32_t bytes, uint64_t count)
 {
 	struct emu_flow *flow = &w->flow[w->nflows++];
 
@@ -93,7 +94,7 @@ struct emu_flow *emu_world_flow(struct emu_world *w, uint32_t src, uint32_t dst,
 	return flow;
 }
 
-static uint32_t draw_other(const struct emu_world *w, uint32_t index,
+static uint32_t draw_other(const struct emu_fixture *w, uint32_t index,
 			   const struct emu_flow *flow)
 {
 	struct draw d = { .seed = w->c.seed << 32 | index, .at = flow->sent };
@@ -102,10 +103,10 @@ static uint32_t draw_other(const struct emu_world *w, uint32_t index,
 	return to + (to >= flow->src);
 }
 
-bool emu_world_message(void *context, uint32_t index, uint64_t now,
-		       struct dl_emu_message *out)
+bool emu_fixture_message(void *context, uint32_t index, uint64_t now,
+			 struct dl_emu_message *out)
 {
-	struct emu_world *w = context;
+	struct emu_fixture *w = context;
 	struct emu_flow *flow = &w->flow[index];
 	uint32_t dst = flow->random ? draw_other(w, index, flow) : flow->dst;
 
@@ -124,9 +125,9 @@ bool emu_world_message(void *context, uint32_t index, uint64_t now,
 	return true;
 }
 
-void emu_world_note(void *context, const struct dl_emu_delivery *d)
+void emu_fixture_note(void *context, const struct dl_emu_delivery *d)
 {
-	struct emu_world *w = context;
+	struct emu_fixture *w = context;
 	const uint64_t fields[] = { d->created, d->injected, d->at, d->flow,
 				    d->dst,	d->bytes,    d->sl };
 
@@ -141,7 +142,7 @@ void emu_world_note(void *context, const struct dl_emu_delivery *d)
 	w->last = *d;
 }
 
-void emu_world_rewind(struct emu_world *w)
+void emu_fixture_rewind(struct emu_fixture *w)
 {
 	for (uint32_t i = 0; i < w->nflows; i++) {
 		w->flow_port[i] = w->adapter[w->flow[i].src];
@@ -151,38 +152,38 @@ void emu_world_rewind(struct emu_world *w)
 	w->delivered = w->digest = 0;
 }
 
-void emu_world_start(struct emu_world *w)
+void emu_fixture_start(struct emu_fixture *w)
 {
 	struct dl_emu_source source = {
 		.context = w,
 		.nflows = w->nflows,
 		.port = w->flow_port,
 		.window = w->flow_window,
-		.next = emu_world_message,
-		.delivered = emu_world_note,
+		.next = emu_fixture_message,
+		.delivered = emu_fixture_note,
 	};
 
-	emu_world_rewind(w);
+	emu_fixture_rewind(w);
 	assert_int_equal(
 		dl_emu_new(w->t, &w->c, &source, &log_to_stderr, &w->emu), 0);
 }
 
-void emu_world_stop(struct emu_world *w)
+void emu_fixture_stop(struct emu_fixture *w)
 {
 	dl_emu_free(w->emu);
 	w->emu = NULL;
 }
 
-void emu_world_free(struct emu_world *w)
+void emu_fixture_free(struct emu_fixture *w)
 {
-	emu_world_stop(w);
+	emu_fixture_stop(w);
 	dl_route_result_release(&w->routed);
 	dl_torus_free(w->torus);
 	dl_torus_config_free(w->config);
 	dl_fabric_free(w->f);
 }
 
-void emu_world_one_vl(struct emu_world *w)
+void emu_fixture_one_vl(struct emu_fixture *w)
 {
 	int row = dl_tables_row(w->t, 0);
 

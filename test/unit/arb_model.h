@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The slow twin of the VL arbiter: rules B2-B7 as a walk through lists, one
- * entry at a time.
+ * The reference model of the VL arbiter: rules B2-B7 as a walk through lists,
+ * one entry at a time.
  */
-#ifndef ARB_TWIN_H
-#define ARB_TWIN_H
+#ifndef ARB_MODEL_H
+#define ARB_MODEL_H
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "dateline/link.h"
 
-struct twin_table {
+struct model_table {
 	struct dl_tables_vlarb_entry entry[64];
 	int n, at, left;
 	bool visited; /* is `left` that of the entry at `at`? */
 };
 
-struct twin {
-	struct twin_table table[2];
+struct model {
+	struct model_table table[2];
 	struct dl_link_arb_options o;
 	int limit;
 	long counter;
 	bool low_turn, low_begun;
 };
 
-static inline void twin_load(struct twin_table *t,
-			     const struct dl_tables_vlarb_entry *entry, int n,
-			     int cap)
+static inline void model_load(struct model_table *t,
+			      const struct dl_tables_vlarb_entry *entry, int n,
+			      int cap)
 {
 	struct dl_tables_vlarb_entry before[64];
 	int n_before = t->n;
@@ -43,31 +43,32 @@ static inline void twin_load(struct twin_table *t,
 	t->visited = false;
 }
 
-static inline void twin_change(struct twin *w,
-			       const struct dl_tables_vlarb *arb)
+static inline void model_change(struct model *w,
+				const struct dl_tables_vlarb *arb)
 {
 	int before = w->limit;
 
-	twin_load(&w->table[0], arb->high, arb->nhigh, w->o.high_cap);
-	twin_load(&w->table[1], arb->low, arb->nlow, w->o.low_cap);
+	model_load(&w->table[0], arb->high, arb->nhigh, w->o.high_cap);
+	model_load(&w->table[1], arb->low, arb->nlow, w->o.low_cap);
 	w->limit = arb->high_limit;
 	if (before != w->limit && (before == 255 || w->limit == 255))
 		w->counter = w->limit * 1024L;
 }
 
-static inline void twin_init(struct twin *w, const struct dl_tables_vlarb *arb,
-			     const struct dl_link_arb_options *o)
+static inline void model_init(struct model *w,
+			      const struct dl_tables_vlarb *arb,
+			      const struct dl_link_arb_options *o)
 {
 	memset(w, 0, sizeof(*w));
 	w->o = *o;
-	twin_change(w, arb);
+	model_change(w, arb);
 	w->counter = w->limit * 1024L;
 }
 
 /* The VL that an entry sends now, or -1. */
-static inline int twin_entry_vl(const struct twin *w,
-				const struct dl_tables_vlarb_entry *e,
-				const bool *sendable)
+static inline int model_entry_vl(const struct model *w,
+				 const struct dl_tables_vlarb_entry *e,
+				 const bool *sendable)
 {
 	if (e->weight == 0)
 		return -1;
@@ -80,14 +81,14 @@ static inline int twin_entry_vl(const struct twin *w,
 	return -1;
 }
 
-static inline bool twin_walk(const struct twin *w, int side,
-			     const bool *sendable, struct dl_link_pick *out)
+static inline bool model_walk(const struct model *w, int side,
+			      const bool *sendable, struct dl_link_pick *out)
 {
-	const struct twin_table *t = &w->table[side];
+	const struct model_table *t = &w->table[side];
 
 	for (int i = 0; i < t->n; i++) {
 		int e = (t->at + i) % t->n;
-		int vl = twin_entry_vl(w, &t->entry[e], sendable);
+		int vl = model_entry_vl(w, &t->entry[e], sendable);
 
 		if (vl < 0)
 			continue;
@@ -97,7 +98,7 @@ static inline bool twin_walk(const struct twin *w, int side,
 	return false;
 }
 
-static inline bool twin_listed(const struct twin *w, int vl)
+static inline bool model_listed(const struct model *w, int vl)
 {
 	for (int side = 0; side < 2; side++)
 		for (int e = 0; e < w->table[side].n; e++)
@@ -107,10 +108,10 @@ static inline bool twin_listed(const struct twin *w, int vl)
 	return false;
 }
 
-static inline enum dl_link_kind twin_pick(struct twin *w, const bool *sendable,
-					  struct dl_link_pick *out)
+static inline enum dl_link_kind
+model_pick(struct model *w, const bool *sendable, struct dl_link_pick *out)
 {
-	struct twin_table *low = &w->table[DL_LINK_ARB_LOW];
+	struct model_table *low = &w->table[DL_LINK_ARB_LOW];
 	bool expired;
 
 	if (w->o.nvls == 1) {
@@ -121,28 +122,28 @@ static inline enum dl_link_kind twin_pick(struct twin *w, const bool *sendable,
 	if (w->low_turn) {
 		/* A turn that has begun belongs to its entry alone. */
 		if (!w->low_begun &&
-		    twin_walk(w, DL_LINK_ARB_LOW, sendable, out))
+		    model_walk(w, DL_LINK_ARB_LOW, sendable, out))
 			return DL_LINK_DATA;
 		if (w->low_begun && low->visited &&
-		    twin_walk(w, DL_LINK_ARB_LOW, sendable, out) &&
+		    model_walk(w, DL_LINK_ARB_LOW, sendable, out) &&
 		    out->entry == low->at)
 			return DL_LINK_DATA;
 		w->low_turn = false;
 		w->low_begun = false;
 	}
 	expired = w->limit != 255 && w->counter < 0;
-	if (!expired && twin_walk(w, DL_LINK_ARB_HIGH, sendable, out))
+	if (!expired && model_walk(w, DL_LINK_ARB_HIGH, sendable, out))
 		return DL_LINK_DATA;
 	w->counter = w->limit * 1024L;
-	if (twin_walk(w, DL_LINK_ARB_LOW, sendable, out)) {
+	if (model_walk(w, DL_LINK_ARB_LOW, sendable, out)) {
 		w->low_turn = true;
 		return DL_LINK_DATA;
 	}
-	if (expired && twin_walk(w, DL_LINK_ARB_HIGH, sendable, out))
+	if (expired && model_walk(w, DL_LINK_ARB_HIGH, sendable, out))
 		return DL_LINK_DATA;
 	if (w->o.unlisted_vl == DL_LINK_UNLISTED_IDLE)
 		for (int vl = 0; vl < w->o.nvls; vl++)
-			if (sendable[vl] && !twin_listed(w, vl)) {
+			if (sendable[vl] && !model_listed(w, vl)) {
 				*out = (struct dl_link_pick){ DL_LINK_DATA, vl,
 							      DL_LINK_ARB_NONE,
 							      0 };
@@ -151,10 +152,10 @@ static inline enum dl_link_kind twin_pick(struct twin *w, const bool *sendable,
 	return DL_LINK_NOTHING;
 }
 
-static inline void twin_charge(struct twin *w, const struct dl_link_pick *p,
-			       int bytes, struct dl_link_arb_after *after)
+static inline void model_charge(struct model *w, const struct dl_link_pick *p,
+				int bytes, struct dl_link_arb_after *after)
 {
-	struct twin_table *t = &w->table[p->side & 1];
+	struct model_table *t = &w->table[p->side & 1];
 
 	if (p->side == DL_LINK_ARB_NONE) {
 		after->counter = w->counter;

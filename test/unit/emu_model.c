@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The emulator's slow and obvious twin.
+ * The emulator's reference model.
  *
  * The same rules, written down once more as plainly as possible: a list of
  * what will happen, searched from one end to the other for what is next;
  * queues that are moved up when their head leaves; credit as three numbers
  * that are never taken modulo anything; an event for each flow-control
- * packet.  It shares the arbiter with the emulator (which has a twin of its
- * own), and the order of what happens at the same time, which is part of the
- * rules.  Every delivery must be the same, to the picosecond.
+ * packet.  It shares the arbiter with the emulator (which has a reference
+ * model of its own), and the order of what happens at the same time, which is
+ * part of the rules.  Every delivery must be the same, to the picosecond.
  *
  * It knows neither worms nor faults, and one speed for all links.  The
  * periodic flow-control packets are left out, so deliveries are compared up
@@ -25,7 +25,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "emu_world.h"
+#include "emu_fixture.h"
 #include "dateline/link.h"
 
 #define VLS 16
@@ -89,8 +89,8 @@ struct flow {
 	bool active, waiting, ended;
 };
 
-struct twin {
-	struct emu_world *w;
+struct model {
+	struct emu_fixture *w;
 	uint64_t now;
 	struct dl_emu_rate rate;
 	struct port *ports;
@@ -101,14 +101,14 @@ struct twin {
 	int npackets;
 };
 
-static unsigned int units(const struct twin *t, uint32_t bytes)
+static unsigned int units(const struct model *t, uint32_t bytes)
 {
 	return t->w->c.flow_control == DL_LINK_CREDIT_PCIE ?
 		       1 :
 		       (bytes - 10 + 63) / 64;
 }
 
-static void later(struct twin *t, uint64_t time, enum kind kind, uint32_t who,
+static void later(struct model *t, uint64_t time, enum kind kind, uint32_t who,
 		  uint64_t value)
 {
 	assert_true(t->nsoon < MAX_SOON);
@@ -128,22 +128,22 @@ static void leave(struct queue *q)
 	q->n--;
 }
 
-static struct channel *channel(struct twin *t, uint32_t number)
+static struct channel *channel(struct model *t, uint32_t number)
 {
 	return &t->ports[number / VLS].vl[number % VLS];
 }
 
-static bool is_switch(const struct twin *t, uint32_t port)
+static bool is_switch(const struct model *t, uint32_t port)
 {
 	return dl_fabric_is_switch(t->w->f, t->w->f->ports[port].node);
 }
 
-static void look(struct twin *t, uint32_t in);
-static void transmit(struct twin *t, uint32_t port);
+static void look(struct model *t, uint32_t in);
+static void transmit(struct model *t, uint32_t port);
 
 /* ---- credit ------------------------------------------------------------ */
 
-static void consider_telling(struct twin *t, uint32_t in)
+static void consider_telling(struct model *t, uint32_t in)
 {
 	struct channel *c = channel(t, in);
 	uint64_t size = t->w->c.buffer, fresh = c->gone - c->told;
@@ -159,7 +159,7 @@ static void consider_telling(struct twin *t, uint32_t in)
 	transmit(t, in / VLS);
 }
 
-static void release(struct twin *t, uint32_t in, unsigned int n)
+static void release(struct model *t, uint32_t in, unsigned int n)
 {
 	channel(t, in)->gone += n;
 	consider_telling(t, in);
@@ -167,7 +167,7 @@ static void release(struct twin *t, uint32_t in, unsigned int n)
 
 /* ---- the sending end --------------------------------------------------- */
 
-static void tell(struct twin *t, uint32_t port)
+static void tell(struct model *t, uint32_t port)
 {
 	struct port *p = &t->ports[port];
 	unsigned int vl = __builtin_ctz(p->tell);
@@ -180,7 +180,7 @@ static void tell(struct twin *t, uint32_t port)
 	      t->w->f->ports[port].peer * VLS + vl, t->w->c.buffer + c->gone);
 }
 
-static void send(struct twin *t, uint32_t port, unsigned int vl)
+static void send(struct model *t, uint32_t port, unsigned int vl)
 {
 	struct port *p = &t->ports[port];
 	int id = p->vl[vl].waiting.packet[0];
@@ -217,7 +217,7 @@ static void send(struct twin *t, uint32_t port, unsigned int vl)
 		      pk->in, id);
 }
 
-static void transmit(struct twin *t, uint32_t port)
+static void transmit(struct model *t, uint32_t port)
 {
 	struct port *p = &t->ports[port];
 
@@ -262,7 +262,7 @@ static void transmit(struct twin *t, uint32_t port)
 
 /* ---- switches ---------------------------------------------------------- */
 
-static void ask(struct twin *t, int id, uint32_t in, unsigned int number)
+static void ask(struct model *t, int id, uint32_t in, unsigned int number)
 {
 	const struct dl_fabric_node *n =
 		&t->w->f->nodes[t->w->f->ports[in / VLS].node];
@@ -279,14 +279,14 @@ static void ask(struct twin *t, int id, uint32_t in, unsigned int number)
 	transmit(t, out);
 }
 
-static int new_packet(struct twin *t, struct packet like)
+static int new_packet(struct model *t, struct packet like)
 {
 	assert_true(t->npackets < MAX_PACKETS);
 	t->packets[t->npackets] = like;
 	return t->npackets++;
 }
 
-static void spread(struct twin *t, int id, uint32_t in)
+static void spread(struct model *t, int id, uint32_t in)
 {
 	const struct dl_fabric_node *n =
 		&t->w->f->nodes[t->w->f->ports[in / VLS].node];
@@ -312,7 +312,7 @@ static void spread(struct twin *t, int id, uint32_t in)
 }
 
 /* The head of a buffer looks for its way. */
-static void look(struct twin *t, uint32_t in)
+static void look(struct model *t, uint32_t in)
 {
 	struct channel *c = channel(t, in);
 	const struct dl_fabric_node *n =
@@ -333,7 +333,7 @@ static void look(struct twin *t, uint32_t in)
 
 /* ---- adapters ---------------------------------------------------------- */
 
-static void start(struct twin *t, int flow)
+static void start(struct model *t, int flow)
 {
 	struct flow *f = &t->flows[flow];
 	uint32_t port = t->w->flow_port[flow];
@@ -347,7 +347,7 @@ static void start(struct twin *t, int flow)
 	f->sl = (sl == DL_TABLES_NO_SL ? 0 : sl) | (f->m.level ? 8 : 0);
 }
 
-static void next_message(struct twin *t, int flow)
+static void next_message(struct model *t, int flow)
 {
 	struct flow *f = &t->flows[flow];
 	unsigned int window = t->w->flow_window[flow];
@@ -355,7 +355,7 @@ static void next_message(struct twin *t, int flow)
 	while (!f->active && !f->waiting && !f->ended) {
 		if (window && f->under_way >= window)
 			return;
-		if (!emu_world_message(t->w, flow, t->now, &f->m)) {
+		if (!emu_fixture_message(t->w, flow, t->now, &f->m)) {
 			f->ended = true;
 			return;
 		}
@@ -370,7 +370,7 @@ static void next_message(struct twin *t, int flow)
 }
 
 /* Make packets as long as there is a place for the next one. */
-static void fill(struct twin *t, uint32_t port)
+static void fill(struct model *t, uint32_t port)
 {
 	struct port *p = &t->ports[port];
 	struct flow *f = &t->flows[p->flow];
@@ -405,7 +405,7 @@ static void fill(struct twin *t, uint32_t port)
 	}
 }
 
-static void deliver(struct twin *t, int id, uint32_t in)
+static void deliver(struct model *t, int id, uint32_t in)
 {
 	const struct packet *pk = &t->packets[id];
 	struct dl_emu_delivery d = {
@@ -421,7 +421,7 @@ static void deliver(struct twin *t, int id, uint32_t in)
 		.last = pk->last,
 	};
 
-	emu_world_note(t->w, &d);
+	emu_fixture_note(t->w, &d);
 	if (pk->last && pk->dlid < DL_TABLES_MCAST_LID &&
 	    t->w->flow_window[pk->flow])
 		later(t, t->now, ENDED, pk->flow, 0);
@@ -430,7 +430,7 @@ static void deliver(struct twin *t, int id, uint32_t in)
 
 /* ---- what happens ------------------------------------------------------ */
 
-static void tail(struct twin *t, uint32_t port, int parent)
+static void tail(struct model *t, uint32_t port, int parent)
 {
 	struct port *p = &t->ports[port];
 	uint32_t in = p->read;
@@ -452,7 +452,7 @@ static void tail(struct twin *t, uint32_t port, int parent)
 	transmit(t, port);
 }
 
-static void happen(struct twin *t, const struct soon *s)
+static void happen(struct model *t, const struct soon *s)
 {
 	switch (s->kind) {
 	case TAIL:
@@ -495,7 +495,7 @@ static bool before(const struct soon *a, const struct soon *b)
 	return a->kind != b->kind ? a->kind < b->kind : a->who < b->who;
 }
 
-static void set_up(struct twin *t, struct emu_world *w)
+static void set_up(struct model *t, struct emu_fixture *w)
 {
 	const struct dl_fabric *f = w->f;
 
@@ -533,9 +533,9 @@ static void set_up(struct twin *t, struct emu_world *w)
 		t->ports[w->flow_port[i]].flow = i;
 }
 
-static void run_twin(struct emu_world *w)
+static void run_model(struct emu_fixture *w)
 {
-	struct twin t;
+	struct model t;
 
 	set_up(&t, w);
 	for (uint32_t i = 0; i < w->nflows; i++)
@@ -567,10 +567,10 @@ static void run_twin(struct emu_world *w)
 
 static uint64_t seed = 20261121;
 
-#define WORLDS 200
+#define FIXTURES 200
 #define MAX_DELIVERIES 40000
 
-static uint32_t *draw_cables(struct draw *d, const struct emu_world *w)
+static uint32_t *draw_cables(struct draw *d, const struct emu_fixture *w)
 {
 	uint32_t *mm = calloc(w->f->nports, sizeof(*mm));
 
@@ -581,7 +581,7 @@ static uint32_t *draw_cables(struct draw *d, const struct emu_world *w)
 	return mm;
 }
 
-static void draw_world(struct draw *d, struct emu_world *w)
+static void draw_fixture(struct draw *d, struct emu_fixture *w)
 {
 	uint32_t radix[3];
 
@@ -589,10 +589,10 @@ static void draw_world(struct draw *d, struct emu_world *w)
 		radix[i] = 1 + draw_below(d, i < 2 ? 4 : 2);
 	if (radix[0] * radix[1] * radix[2] < 2)
 		radix[0] = 2;
-	emu_world_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
-			NULL);
-	emu_world_link(w, DL_FABRIC_SDR + draw_below(d, 8),
-		       1u << 2 * draw_below(d, 2));
+	emu_fixture_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
+			  NULL);
+	emu_fixture_link(w, DL_FABRIC_SDR + draw_below(d, 8),
+			 1u << 2 * draw_below(d, 2));
 	w->c.seed = draw32(d);
 	w->c.mtu = 256u << draw_below(d, 5);
 	w->c.switching = draw_below(d, 2) ? DL_EMU_CUT_THROUGH :
@@ -609,12 +609,12 @@ static void draw_world(struct draw *d, struct emu_world *w)
 }
 
 /* One flow an adapter, of any kind. */
-static void draw_flows(struct draw *d, struct emu_world *w)
+static void draw_flows(struct draw *d, struct emu_fixture *w)
 {
 	for (uint32_t i = 0; i < w->nadapters; i++) {
-		struct emu_flow *f =
-			emu_world_flow(w, i, 0, 1 + draw_below(d, 2 * w->c.mtu),
-				       1 + draw_below(d, 8));
+		struct emu_flow *f = emu_fixture_flow(
+			w, i, 0, 1 + draw_below(d, 2 * w->c.mtu),
+			1 + draw_below(d, 8));
 
 		f->random = true;
 		f->level = draw_below(d, 2);
@@ -646,7 +646,7 @@ static bool same(const struct dl_emu_delivery *a,
 }
 
 /* Returns how many deliveries were compared. */
-static uint32_t compare(uint32_t world, const struct emu_world *w,
+static uint32_t compare(uint32_t fixture, const struct emu_fixture *w,
 			struct dl_emu_delivery *a, uint32_t na,
 			struct dl_emu_delivery *b, uint32_t nb)
 {
@@ -661,17 +661,17 @@ static uint32_t compare(uint32_t world, const struct emu_world *w,
 		if (a[i].at >= until)
 			return i;
 		if (!same(&a[i], &b[i])) {
-			print_message("seed %llu, world %u, delivery %u\n",
-				      (unsigned long long)seed, world, i);
+			print_message("seed %llu, fixture %u, delivery %u\n",
+				      (unsigned long long)seed, fixture, i);
 			show("emulator", &a[i]);
-			show("twin", &b[i]);
+			show("reference model", &b[i]);
 			fail();
 		}
 	}
 	return na;
 }
 
-static void test_twin(void **state)
+static void test_model(void **state)
 {
 	struct dl_emu_delivery *fast, *slow;
 	struct draw d = { .seed = seed };
@@ -681,28 +681,28 @@ static void test_twin(void **state)
 	fast = malloc(MAX_DELIVERIES * sizeof(*fast));
 	slow = malloc(MAX_DELIVERIES * sizeof(*slow));
 	assert_true(fast && slow);
-	for (uint32_t i = 0; i < WORLDS; i++) {
-		struct emu_world w;
+	for (uint32_t i = 0; i < FIXTURES; i++) {
+		struct emu_fixture w;
 		uint32_t n;
 
-		draw_world(&d, &w);
+		draw_fixture(&d, &w);
 		draw_flows(&d, &w);
 		w.log = fast;
 		w.log_size = MAX_DELIVERIES;
-		emu_world_start(&w);
+		emu_fixture_start(&w);
 		assert_int_equal(dl_emu_run(w.emu, UINT64_C(1000000000000)),
 				 DL_EMU_DONE);
 		n = w.delivered;
-		emu_world_stop(&w);
+		emu_fixture_stop(&w);
 		w.log = slow;
-		emu_world_rewind(&w);
-		run_twin(&w);
+		emu_fixture_rewind(&w);
+		run_model(&w);
 		compared += compare(i, &w, fast, n, slow, w.delivered);
 		free((void *)w.c.cable_mm);
-		emu_world_free(&w);
+		emu_fixture_free(&w);
 	}
 	print_message("%llu deliveries\n", (unsigned long long)compared);
-	assert_true(compared > 20 * WORLDS);
+	assert_true(compared > 20 * FIXTURES);
 	free(fast);
 	free(slow);
 }
@@ -710,7 +710,7 @@ static void test_twin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_twin),
+		cmocka_unit_test(test_model),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

@@ -223,8 +223,9 @@ struct dl_fabric_links {
 };
 
 /*
- * List the links of a finished fabric.  0 or -ENOMEM; release in either case
- * with dl_fabric_links_release().  O(ports).
+ * List the links of a finished fabric.  0, -ENOMEM, or -EPROTO: a cable is not
+ * stored at both ends.  Release in either case with dl_fabric_links_release().
+ * O(ports).
  */
 int dl_fabric_links_init(struct dl_fabric_links *l, const struct dl_fabric *f);
 void dl_fabric_links_release(struct dl_fabric_links *l);

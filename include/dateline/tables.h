@@ -62,6 +62,25 @@ struct dl_tables_mcast_group {
 	uint64_t *masks;
 };
 
+/*
+ * Worked example: switch 0 with 2 ports, switch 1 with 3, LIDs up to 70, three
+ * adapters.
+ *
+ *	lft     stride = 128: two blocks of 64 entries, as they go over the wire
+ *		lft[0 * 128 + 70]	port of switch 0 towards LID 70
+ *		lft[1 * 128 + 70]	port of switch 1
+ *
+ *	sl2vl   sl2vl_first = { 0, 9, 25 }: 3 x 3 and 4 x 4 pairs, port 0 included
+ *		sl2vl[9 + 2 * 4 + 3] = 1	at switch 1, from port 2 to port 3:
+ *		rows[1] = 0x7632763276327632	SL 0 -> VL 2, SL 1 -> VL 3,
+ *						SL 2 -> VL 6, SL 3 -> VL 7, ...
+ *
+ *	psl     adapters A and B send alike, C does not; all LIDs of a switch's
+ *		adapters are alike: npsl_src = 2, npsl_dst = 2
+ *		psl_src[A] = psl_src[B] = 0, psl_src[C] = 1
+ *		psl_dst[70] = 1
+ *		psl[1 * 2 + 1]		path SL from C to LID 70
+ */
 struct dl_tables {
 	const struct dl_fabric *fabric;
 
@@ -100,6 +119,14 @@ struct dl_tables {
 };
 
 #define DL_TABLES_NO_ROW 0xFFFF
+
+/*
+ * Do the tables hold together, as whoever fills them promises and whoever
+ * reads them relies on: every index within its array, every VL, SL and
+ * multicast LID within its range?  0, or -EPROTO (reported).  One look at each
+ * entry but those of the forwarding tables, which may say anything.
+ */
+int dl_tables_check(const struct dl_tables *t, const struct dl_log *log);
 
 /*
  * Empty tables for a finished fabric with LIDs: forwarding entries

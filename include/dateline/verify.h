@@ -88,8 +88,10 @@ void dl_verify_options_init(struct dl_verify_options *o);
 /*
  * Check tables: does every packet arrive, and is there a credit loop?
  * Findings are no error: they are in the result.  Assumptions that had to be
- * made because the tables do not say go to the log as warnings.  Returns 0 or
- * -ENOMEM.  The result belongs to the caller and refers to the fabric.  `o` may be NULL for the defaults.
+ * made because the tables do not say go to the log as warnings.  Returns 0,
+ * -ENOMEM, or -EPROTO: the tables do not hold together (dl_tables_check()).
+ * The result belongs to the caller and refers to the fabric.  `o` may be NULL
+ * for the defaults.
  */
 int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 	      const struct dl_log *log, struct dl_verify_result **out);

@@ -23,24 +23,28 @@
 struct dl_arena_block {
 	struct dl_arena_block *before;
 	size_t size, used;
+	bool zero; /* all of it was zero at first */
 	alignas(max_align_t) char bytes[];
 };
 
 static struct dl_arena_block *add_block(struct dl_arena *a, size_t bytes)
 {
 	size_t size = bytes > BLOCK ? bytes : BLOCK;
-	struct dl_arena_block *b = malloc(sizeof(*b) + size);
+	/* Large ones come from the kernel: zeros that nobody has to write. */
+	struct dl_arena_block *b = size > BLOCK ? calloc(1, sizeof(*b) + size) :
+						  malloc(sizeof(*b) + size);
 
 	if (!b)
 		return NULL;
 	b->size = size;
 	b->used = 0;
+	b->zero = size > BLOCK;
 	b->before = a->last;
 	a->last = b;
 	return b;
 }
 
-void *dl_arena_alloc(struct dl_arena *a, size_t bytes)
+static void *take(struct dl_arena *a, size_t bytes, bool zero)
 {
 	const size_t align = alignof(max_align_t);
 	struct dl_arena_block *b = a->last;
@@ -58,14 +62,17 @@ void *dl_arena_alloc(struct dl_arena *a, size_t bytes)
 	piece = b->bytes + b->used;
 	b->used += bytes;
 	a->used += bytes;
-	return piece;
+	return zero && !b->zero ? memset(piece, 0, bytes) : piece;
+}
+
+void *dl_arena_alloc(struct dl_arena *a, size_t bytes)
+{
+	return take(a, bytes, false);
 }
 
 void *dl_arena_zalloc(struct dl_arena *a, size_t bytes)
 {
-	void *piece = dl_arena_alloc(a, bytes);
-
-	return piece ? memset(piece, 0, bytes) : NULL;
+	return take(a, bytes, true);
 }
 
 void *dl_arena_array(struct dl_arena *a, size_t n, size_t size)

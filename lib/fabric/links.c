@@ -37,8 +37,15 @@ int dl_fabric_links_init(struct dl_fabric_links *l, const struct dl_fabric *f)
 		}
 	}
 	l->first[f->nswitches] = l->n;
-	for (uint32_t i = 0; i < l->n; i++)
-		l->link[i].back = l->of_port[f->ports[l->link[i].port].peer];
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t port = l->link[i].port, peer = f->ports[port].peer;
+
+		/* A cable is stored at both ends. */
+		if (dl_broken(NULL, f->ports[peer].peer == port) ||
+		    dl_broken(NULL, l->of_port[peer] != DL_NONE))
+			return -EPROTO;
+		l->link[i].back = l->of_port[peer];
+	}
 	return 0;
 }
 

@@ -83,8 +83,10 @@ int dl_snapshot_write(const struct dl_tables *t, const char *dir,
 		      unsigned int flags, const struct dl_log *log)
 {
 	unsigned int i;
-	int err = 0;
+	int err = dl_tables_check(t, log);
 
+	if (err)
+		return err;
 	if (mkdir(dir, 0777) && errno != EEXIST) {
 		err = -errno;
 		dl_log(log, DL_LOG_ERROR, "%s: cannot make this folder: %s",

@@ -181,6 +181,8 @@ int dl_snapshot_read(const char *dir, const char *net, const char *psl,
 		err = read_tables(&x, psl, s.tables, &s.parts);
 	if (!err && !x.vls_known)
 		widen_vls(s.fabric, s.tables);
+	if (!err)
+		err = dl_tables_check(s.tables, log);
 	if (err) {
 		dl_snapshot_release(&s);
 		return err;

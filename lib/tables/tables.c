@@ -61,6 +61,61 @@ int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out)
 	return 0;
 }
 
+/* Is each index below n, or `none`? */
+static bool in_range(const uint16_t *index, size_t count, uint32_t n)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < count; i++)
+		good &= index[i] < n || index[i] == DL_TABLES_NO_ROW;
+	return good;
+}
+
+static bool classes_in_range(const uint32_t *class, size_t count, uint32_t n)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < count; i++)
+		good &= class[i] < n || class[i] == DL_NONE;
+	return good;
+}
+
+static bool sls_in_range(const struct dl_tables *t)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < (size_t)t->npsl_src * t->npsl_dst; i++)
+		good &= t->psl[i] < 16 || t->psl[i] == DL_TABLES_NO_SL;
+	return good;
+}
+
+int dl_tables_check(const struct dl_tables *t, const struct dl_log *log)
+{
+	const struct dl_fabric *f = t->fabric;
+	size_t pairs = t->sl2vl_first[f->nswitches];
+
+	if (dl_broken(log, t->stride > t->top_lid) ||
+	    dl_broken(log, in_range(t->sl2vl, pairs, t->nrows)) ||
+	    dl_broken(log, in_range(t->end_sl2vl, f->nports, t->nrows)) ||
+	    dl_broken(log, in_range(t->vlarb, f->nports, t->narbs)))
+		return -EPROTO;
+	if (t->psl &&
+	    (dl_broken(log,
+		       classes_in_range(t->psl_src, f->nports, t->npsl_src)) ||
+	     dl_broken(log, classes_in_range(t->psl_dst, t->top_lid + 1u,
+					     t->npsl_dst)) ||
+	     dl_broken(log, sls_in_range(t))))
+		return -EPROTO;
+	for (uint32_t i = 0; i < t->narbs; i++)
+		if (dl_broken(log, t->arbs[i].nhigh <= 64) ||
+		    dl_broken(log, t->arbs[i].nlow <= 64))
+			return -EPROTO;
+	for (uint32_t i = 0; i < t->ngroups; i++)
+		if (dl_broken(log, t->groups[i].mlid >= DL_TABLES_MCAST_LID))
+			return -EPROTO;
+	return 0;
+}
+
 void dl_tables_free(struct dl_tables *t)
 {
 	uint32_t g;

@@ -14,8 +14,6 @@
  * Complexity: one load and one store per switch, or source, and LID.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "verify/internal.h"
 
@@ -38,14 +36,13 @@ static int list_columns(struct dl_verify_columns *x)
 {
 	const struct dl_verify_net *net = x->net;
 	const struct dl_fabric *f = net->f;
-	uint32_t *first = calloc(net->nsw + 2, sizeof(*first));
+	uint32_t *first =
+		dl_arena_array(net->arena, net->nsw + 2, sizeof(*first));
 	uint32_t lid, s;
 
-	x->list = malloc((f->top_lid + 1) * sizeof(*x->list));
-	if (!first || !x->list) {
-		free(first);
+	x->list = dl_arena_array(net->arena, f->top_lid + 1, sizeof(*x->list));
+	if (!first || !x->list)
 		return -ENOMEM;
-	}
 	for (lid = 1; lid <= f->top_lid; lid++) {
 		s = bucket_of(net, lid);
 		if (s != DL_NONE)
@@ -68,7 +65,6 @@ static int list_columns(struct dl_verify_columns *x)
 		if (c->root != DL_NONE)
 			c->last_port = dl_verify_entry_port(f, c->owner);
 	}
-	free(first);
 	return 0;
 }
 
@@ -143,16 +139,11 @@ int dl_verify_columns_init(struct dl_verify_columns *x,
 	x->net = net;
 	x->out_stride = stride_of(net->nsw);
 	x->sl_stride = stride_of(net->t->npsl_src);
-	x->out_block = malloc(x->out_stride * DL_VERIFY_BLOCK);
-	x->sl_block = malloc(x->sl_stride * DL_VERIFY_BLOCK);
+	x->out_block =
+		dl_arena_alloc(net->arena, x->out_stride * DL_VERIFY_BLOCK);
+	x->sl_block =
+		dl_arena_alloc(net->arena, x->sl_stride * DL_VERIFY_BLOCK);
 	if (!x->out_block || !x->sl_block)
 		return -ENOMEM;
 	return list_columns(x);
-}
-
-void dl_verify_columns_release(struct dl_verify_columns *x)
-{
-	free(x->list);
-	free(x->out_block);
-	free(x->sl_block);
 }

@@ -102,13 +102,12 @@ static int enter(struct search *s, uint32_t channel)
 	struct frame *frame;
 
 	if (s->nframes == s->frames_cap) {
-		uint32_t cap = 2 * s->frames_cap + 64;
-		void *grown = realloc(s->frames, cap * sizeof(*s->frames));
+		void *grown = dl_array_grow(s->frames, sizeof(*s->frames),
+					    s->nframes, 1, &s->frames_cap);
 
 		if (!grown)
 			return -ENOMEM;
 		s->frames = grown;
-		s->frames_cap = cap;
 	}
 	frame = &s->frames[s->nframes++];
 	frame->channel = channel;
@@ -229,6 +228,17 @@ static int keep_cycle(struct search *s, struct dl_verify_result *v,
 		steps[i].vl = c % nvl;
 		c = i == 1 ? start : s->parent[c];
 	}
+	for (uint32_t i = 0; i < len; i++) {
+		const struct dl_fabric_links *links = &s->net->links;
+		uint32_t held = links->of_port[steps[i].port];
+		uint32_t wanted = links->of_port[steps[(i + 1) % len].port];
+
+		if (dl_broken(NULL, links->link[held].to ==
+					    links->link[wanted].from)) {
+			free(steps);
+			return -EPROTO;
+		}
+	}
 	free(v->cycle.steps);
 	v->cycle = (struct dl_cycle){ steps, len };
 	return 0;
@@ -262,25 +272,17 @@ static int find_shortest(struct search *s, struct dl_verify_result *v)
 
 static int search_init(struct search *s)
 {
+	struct dl_arena *arena = s->net->arena;
 	size_t size = (s->n + 1) * sizeof(uint32_t);
 
-	s->index = malloc(size);
-	s->low = malloc(size);
-	s->stack = malloc(size);
-	s->component = malloc(size);
+	s->index = dl_arena_alloc(arena, size);
+	s->low = dl_arena_alloc(arena, size);
+	s->stack = dl_arena_alloc(arena, size);
+	s->component = dl_arena_alloc(arena, size);
 	if (!s->index || !s->low || !s->stack || !s->component)
 		return -ENOMEM;
 	memset(s->index, 0xFF, size);
 	return 0;
-}
-
-static void search_release(struct search *s)
-{
-	free(s->index);
-	free(s->low);
-	free(s->stack);
-	free(s->frames);
-	free(s->component);
 }
 
 int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
@@ -301,6 +303,6 @@ int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
 		s.queue = s.low;
 		err = find_shortest(&s, v);
 	}
-	search_release(&s);
+	free(s.frames);
 	return err;
 }

@@ -20,12 +20,10 @@
  * practice the first few candidates serve.  Runs only once a loop was found.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "verify/internal.h"
 
-struct hunt {
+struct search {
 	const struct dl_verify_net *net;
 	uint32_t a, b; /* link held, link waited for */
 	const struct dl_fabric_link *held, *wanted;
@@ -36,7 +34,7 @@ struct hunt {
 	uint32_t round;
 };
 
-static unsigned int vl_out(const struct hunt *h, uint32_t s, unsigned int in,
+static unsigned int vl_out(const struct search *h, uint32_t s, unsigned int in,
 			   unsigned int out, unsigned int sl)
 {
 	const struct dl_verify_net *net = h->net;
@@ -48,7 +46,7 @@ static unsigned int vl_out(const struct hunt *h, uint32_t s, unsigned int in,
 /* ---- unicast ----------------------------------------------------------- */
 
 /* Does this packet take channel A and then B? */
-static bool takes_both(const struct hunt *h, uint32_t src, uint32_t dst,
+static bool takes_both(const struct search *h, uint32_t src, uint32_t dst,
 		       uint16_t lid, unsigned int sl)
 {
 	struct dl_verify_walk w = {
@@ -67,7 +65,7 @@ static bool takes_both(const struct hunt *h, uint32_t src, uint32_t dst,
 	return false;
 }
 
-static bool try_sources(const struct hunt *h, uint32_t s, bool adapters,
+static bool try_sources(const struct search *h, uint32_t s, bool adapters,
 			uint16_t lid, struct dl_cycle_step *step)
 {
 	const struct dl_verify_net *net = h->net;
@@ -96,7 +94,7 @@ static bool try_sources(const struct hunt *h, uint32_t s, bool adapters,
 }
 
 /* Sources behind channel A, nearest first. */
-static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
+static bool search_upstream(struct search *h, uint16_t lid, bool adapters,
 			    struct dl_cycle_step *step)
 {
 	const struct dl_verify_net *net = h->net;
@@ -126,7 +124,7 @@ static bool search_upstream(struct hunt *h, uint16_t lid, bool adapters,
 	return false;
 }
 
-static bool find_unicast(struct hunt *h, bool adapters,
+static bool find_unicast(struct search *h, bool adapters,
 			 struct dl_cycle_step *step)
 {
 	const struct dl_verify_net *net = h->net;
@@ -148,7 +146,7 @@ static bool find_unicast(struct hunt *h, bool adapters,
 }
 
 /* Between an adapter and a switch's port 0, from the latter. */
-static bool find_from_switch(struct hunt *h, struct dl_cycle_step *step)
+static bool find_from_switch(struct search *h, struct dl_cycle_step *step)
 {
 	const struct dl_verify_net *net = h->net;
 	uint32_t u = h->held->from, v = h->held->to;
@@ -171,7 +169,7 @@ static bool in_mask(const struct dl_tables_mcast_group *g, uint32_t s,
 }
 
 /* An end port at switch s that sends to the group through `out`, or DL_NONE. */
-static uint32_t local_sender(const struct hunt *h,
+static uint32_t local_sender(const struct search *h,
 			     const struct dl_tables_mcast_group *g, uint32_t s,
 			     unsigned int out, unsigned int sl, unsigned int vl)
 {
@@ -195,7 +193,8 @@ static uint32_t local_sender(const struct hunt *h,
  * Who can have sent what travels on link A at its VL?  Goes back link by
  * link; only the step into A must give the VL asked for.
  */
-static uint32_t sender_of(struct hunt *h, const struct dl_tables_mcast_group *g,
+static uint32_t sender_of(struct search *h,
+			  const struct dl_tables_mcast_group *g,
 			  unsigned int sl)
 {
 	const struct dl_verify_net *net = h->net;
@@ -233,7 +232,7 @@ static uint32_t sender_of(struct hunt *h, const struct dl_tables_mcast_group *g,
 	return DL_NONE;
 }
 
-static bool find_multicast(struct hunt *h, struct dl_cycle_step *step)
+static bool find_multicast(struct search *h, struct dl_cycle_step *step)
 {
 	const struct dl_tables *t = h->net->t;
 	uint32_t u = h->held->from, v = h->held->to;
@@ -268,13 +267,12 @@ int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,
 		       struct dl_verify_result *v)
 {
 	size_t n = (net->links.n > net->nsw ? net->links.n : net->nsw) + 2;
-	struct hunt h = { .net = net, .multicast_sls = multicast_sls };
-	int err = -ENOMEM;
+	struct search h = { .net = net, .multicast_sls = multicast_sls };
 
-	h.queue = malloc(n * sizeof(*h.queue));
-	h.seen = calloc(n, sizeof(*h.seen));
+	h.queue = dl_arena_array(net->arena, n, sizeof(*h.queue));
+	h.seen = dl_arena_array(net->arena, n, sizeof(*h.seen));
 	if (!h.queue || !h.seen)
-		goto out;
+		return -ENOMEM;
 	for (uint32_t i = 0; i < v->cycle.n; i++) {
 		struct dl_cycle_step *step = &v->cycle.steps[i];
 		const struct dl_cycle_step *next =
@@ -291,9 +289,5 @@ int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,
 			if (!find_unicast(&h, false, step))
 				find_from_switch(&h, step);
 	}
-	err = 0;
-out:
-	free(h.queue);
-	free(h.seen);
-	return err;
+	return 0;
 }

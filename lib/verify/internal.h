@@ -8,7 +8,7 @@
 /* ---- sets of packets (sets.c) ------------------------------------------ */
 
 /*
- * The kinds of packets on one link: bit 16 * vl + sl is set when packets of
+ * The packets on one link: bit 16 * vl + sl is set when packets of
  * that SL travel on that VL.
  */
 struct dl_verify_set {
@@ -38,7 +38,7 @@ struct dl_verify_transitions {
 /* Sets are kept once each and known by number; 0 is the empty set. */
 struct dl_verify_sets {
 	struct dl_verify_set *sets;
-	struct dl_verify_transitions *kinds; /* by set number */
+	struct dl_verify_transitions *transitions; /* by set number */
 	uint32_t n, cap;
 	uint32_t *table;     /* open addressing: set number, 0: free */
 	uint32_t table_size; /* a power of two, at least twice n */
@@ -106,6 +106,26 @@ static inline uint32_t dl_verify_sets_union(struct dl_verify_sets *s,
 
 /* ---- the fabric, laid out for verification (net.c) ------------------------ */
 
+/*
+ * Worked example, with the two switches and two cables of fabric.h's drawing
+ * and 8 VLs:
+ *
+ *	switch 0   links 0, 1	---->	switch 1   links 2, 3
+ *
+ *	channels   nvl * link + VL	VL 3 of link 2 is channel 8 * 2 + 3 = 19
+ *	pairs      pair_first + k * i + j, k links at the switch, in through the
+ *	           cable of its link i, out on its link j
+ *
+ *	at switch 0: pairs 0..3		at switch 1: pairs 4..7
+ *	  4: in on link 0 (back: 2, i = 0), out on link 2 (j = 0)
+ *	  5: in on link 0, out on link 3		far[0].dep = 4
+ *	  6: in on link 1 (back: 3, i = 1), out on link 2
+ *	  7: in on link 1, out on link 3		far[1].dep = 6
+ *
+ *	deps: a packet that holds VL 1 of link 0 (channel 1) and waits for VL 3
+ *	of link 3 (channel 27) sets bit nvl * 1 + 3 = 11 of pair 5.
+ */
+
 /* What the verifier needs to know of a link's far end. */
 struct dl_verify_far {
 	uint32_t row; /* in net.rows: of (input port, output 0) */
@@ -137,6 +157,7 @@ struct dl_verify_source {
 };
 
 struct dl_verify_net {
+	struct dl_arena *arena; /* of all that one verification needs */
 	const struct dl_tables *t;
 	const struct dl_fabric *f;
 	uint32_t nsw;
@@ -197,7 +218,9 @@ struct dl_verify_net {
 	uint64_t without_vl;
 };
 
-int dl_verify_net_init(struct dl_verify_net *net, const struct dl_tables *t,
+/* Everything in `arena`, but the links.  0 or -ENOMEM; release in either case. */
+int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena,
+		       const struct dl_tables *t,
 		       const struct dl_verify_options *o);
 void dl_verify_net_release(struct dl_verify_net *net);
 
@@ -310,10 +333,9 @@ struct dl_verify_columns {
 	size_t out_stride, sl_stride;
 };
 
-/* From zeroed memory; 0 or -ENOMEM.  Release in either case. */
+/* From zeroed memory; 0 or -ENOMEM. */
 int dl_verify_columns_init(struct dl_verify_columns *x,
 			   const struct dl_verify_net *net);
-void dl_verify_columns_release(struct dl_verify_columns *x);
 
 /* Fill in out and sl of n columns; those of others hold no longer. */
 void dl_verify_columns_gather(struct dl_verify_columns *x,

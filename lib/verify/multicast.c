@@ -23,7 +23,6 @@
  * Complexity: tree links times VLs times ports of a switch, per group.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "verify/internal.h"
@@ -83,6 +82,11 @@ static unsigned int next_port(const uint64_t *mask, unsigned int from,
 	return last + 1;
 }
 
+/* For every port in a mask, up to `last`. */
+#define FOR_EACH_PORT(o, mask, last)                                   \
+	for (unsigned int o = next_port(mask, 0, last); (o) <= (last); \
+	     (o) = next_port(mask, (o) + 1, last))
+
 static const struct dl_fabric_node *switch_node(const struct spread *sp,
 						uint32_t s)
 {
@@ -127,8 +131,8 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
 	const uint64_t *mask = mask_of(sp, s);
 	unsigned int last = switch_node(sp, s)->nports;
 
-	for (unsigned int o = next_port(mask, 0, last); o <= last;
-	     o = next_port(mask, o + 1, last)) {
+	FOR_EACH_PORT(o, mask, last)
+	{
 		uint32_t link = dl_verify_net_link(net, s, o);
 		uint32_t row = net->rows[dl_verify_net_row(net, s, in, o)];
 
@@ -219,8 +223,8 @@ static bool is_tree(struct spread *sp)
 		const uint64_t *mask = mask_of(sp, s);
 		unsigned int last = switch_node(sp, s)->nports;
 
-		for (unsigned int o = next_port(mask, 0, last); o <= last;
-		     o = next_port(mask, o + 1, last)) {
+		FOR_EACH_PORT(o, mask, last)
+		{
 			uint32_t l = dl_verify_net_link(net, s, o), a, b;
 			const struct dl_fabric_link *link = &net->links.link[l];
 
@@ -384,8 +388,8 @@ static void check_members(struct spread *sp, uint32_t src, unsigned int sl)
 		unsigned int last = switch_node(sp, s)->nports;
 		const uint64_t *mask = mask_of(sp, s);
 
-		for (unsigned int o = next_port(mask, 0, last); o <= last;
-		     o = next_port(mask, o + 1, last)) {
+		FOR_EACH_PORT(o, mask, last)
+		{
 			uint32_t dst = end_port(sp, s, o);
 			uint8_t copies;
 
@@ -436,10 +440,9 @@ static void check_packets(struct spread *sp)
 		unsigned int last = switch_node(sp, s)->nports;
 		const uint64_t *mask = mask_of(sp, s);
 
-		for (unsigned int o = next_port(mask, 0, last); o <= last;
-		     o = next_port(mask, o + 1, last))
-			if (end_port(sp, s, o) != DL_NONE)
-				check_source(sp, end_port(sp, s, o));
+		FOR_EACH_PORT(o, mask, last)
+		if (end_port(sp, s, o) != DL_NONE)
+			check_source(sp, end_port(sp, s, o));
 	}
 	sp->v->groups_lost += sp->broken;
 }
@@ -465,39 +468,27 @@ static void check_group(struct spread *sp)
 
 static int spread_init(struct spread *sp)
 {
-	size_t nlinks = sp->net->links.n + 1, nsw = sp->net->nsw + 1;
+	struct dl_arena *arena = sp->net->arena;
+	size_t nlinks = sp->net->links.n + 1, nsw = sp->net->nsw;
 	size_t channels = nlinks * sp->net->nvl;
 	unsigned int nsls = __builtin_popcount(sp->sls);
 
-	sp->seen = calloc(channels, sizeof(*sp->seen));
-	sp->work = malloc(channels * (nsls + 1) * sizeof(*sp->work));
-	sp->members = malloc(nsw * sizeof(*sp->members));
-	sp->parent = malloc(nsw * sizeof(*sp->parent));
-	sp->copies = calloc(sp->net->f->nports + 1, 1);
-	sp->link_copies = calloc(nlinks, 1);
-	sp->colour = malloc(nlinks);
-	sp->order = malloc(nlinks * sizeof(*sp->order));
-	sp->stack = malloc(nlinks * sizeof(*sp->stack));
-	sp->out = malloc((nlinks + 1) * sizeof(*sp->out));
+	sp->seen = dl_arena_array(arena, channels, sizeof(*sp->seen));
+	sp->work = dl_arena_alloc(arena,
+				  channels * (nsls + 1) * sizeof(*sp->work));
+	sp->members = dl_arena_array(arena, nsw, sizeof(*sp->members));
+	sp->parent = dl_arena_array(arena, nsw, sizeof(*sp->parent));
+	sp->copies = dl_arena_array(arena, sp->net->f->nports, 1);
+	sp->link_copies = dl_arena_array(arena, nlinks, 1);
+	sp->colour = dl_arena_array(arena, nlinks, 1);
+	sp->order = dl_arena_array(arena, nlinks, sizeof(*sp->order));
+	sp->stack = dl_arena_array(arena, nlinks, sizeof(*sp->stack));
+	sp->out = dl_arena_array(arena, nlinks + 1, sizeof(*sp->out));
 	if (!sp->seen || !sp->work || !sp->members || !sp->parent ||
 	    !sp->copies || !sp->link_copies || !sp->colour || !sp->order ||
 	    !sp->stack || !sp->out)
 		return -ENOMEM;
 	return 0;
-}
-
-static void spread_release(struct spread *sp)
-{
-	free(sp->seen);
-	free(sp->work);
-	free(sp->members);
-	free(sp->parent);
-	free(sp->copies);
-	free(sp->link_copies);
-	free(sp->colour);
-	free(sp->order);
-	free(sp->stack);
-	free(sp->out);
 }
 
 int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls,
@@ -519,6 +510,5 @@ int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls,
 		check_group(&sp);
 	}
 	v->groups = net->t->ngroups;
-	spread_release(&sp);
 	return err;
 }

@@ -21,7 +21,6 @@
  * take 8 bytes (VLs 0 to 7) or 32 (above) for every pair of links of a switch.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "verify/internal.h"
@@ -88,18 +87,20 @@ static int lay_out_links(struct dl_verify_net *net)
 	if (err)
 		return err;
 	nlinks = net->links.n + 1;
-	net->hop_first = malloc(n * sizeof(*net->hop_first));
-	net->pair_first = malloc(n * sizeof(*net->pair_first));
+	net->hop_first = dl_arena_array(net->arena, n, sizeof(*net->hop_first));
+	net->pair_first =
+		dl_arena_array(net->arena, n, sizeof(*net->pair_first));
 	if (!net->hop_first || !net->pair_first)
 		return -ENOMEM;
 	err = number_ways(net);
 	if (err)
 		return err;
 	next_hops = net->hop_first[net->nsw] + 1;
-	net->next_hops = malloc(next_hops * sizeof(*net->next_hops));
-	net->hop_slot = calloc(next_hops, sizeof(*net->hop_slot));
-	net->far = malloc(nlinks * sizeof(*net->far));
-	net->vls = calloc(nlinks, sizeof(*net->vls));
+	net->next_hops =
+		dl_arena_array(net->arena, next_hops, sizeof(*net->next_hops));
+	net->hop_slot = dl_arena_array(net->arena, next_hops, 1);
+	net->far = dl_arena_array(net->arena, nlinks, sizeof(*net->far));
+	net->vls = dl_arena_array(net->arena, nlinks, sizeof(*net->vls));
 	if (!net->next_hops || !net->hop_slot || !net->far || !net->vls)
 		return -ENOMEM;
 	aim_links(net);
@@ -213,7 +214,8 @@ static int map_end_ports(struct dl_verify_net *net)
 {
 	const struct dl_fabric *f = net->f;
 
-	net->end_passes = malloc((f->nports + 1) * sizeof(*net->end_passes));
+	net->end_passes =
+		dl_arena_array(net->arena, f->nports, sizeof(*net->end_passes));
 	if (!net->end_passes)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < f->nports; p++) {
@@ -231,31 +233,31 @@ static int lay_out_maps(struct dl_verify_net *net)
 {
 	struct row_memo memo = { .width = net->t->nrows + 1 };
 	size_t entries = net->t->sl2vl_first[net->nsw];
-	int err = -ENOMEM;
+	int err;
 
 	/* More than 65,535 distinct ones cannot be numbered. */
 	net->values_cap = memo.width * VL_COUNTS;
 	if (net->values_cap > 0xFFFF)
 		net->values_cap = 0xFFFF;
-	memo.number = malloc(memo.width * VL_COUNTS * sizeof(*memo.number));
-	net->rows = malloc((entries + 1) * sizeof(*net->rows));
-	net->values = malloc(net->values_cap * sizeof(*net->values));
-	net->passes = malloc(net->values_cap * sizeof(*net->passes));
+	memo.number = dl_arena_alloc(net->arena, memo.width * VL_COUNTS *
+							 sizeof(*memo.number));
+	net->rows = dl_arena_array(net->arena, entries, sizeof(*net->rows));
+	net->values = dl_arena_array(net->arena, net->values_cap,
+				     sizeof(*net->values));
+	net->passes = dl_arena_array(net->arena, net->values_cap,
+				     sizeof(*net->passes));
 	if (!memo.number || !net->rows || !net->values || !net->passes)
-		goto out;
+		return -ENOMEM;
 	memset(memo.number, 0xFF,
 	       memo.width * VL_COUNTS * sizeof(*memo.number));
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		err = map_switch(net, &memo, s);
 		if (err)
-			goto out;
+			return err;
 	}
 	net->nvl = highest_vl(net) > 7 ? 16 : 8;
 	net->words = net->nvl * net->nvl / 64;
-	err = map_end_ports(net);
-out:
-	free(memo.number);
-	return err;
+	return map_end_ports(net);
 }
 
 /* ---- sources ----------------------------------------------------------- */
@@ -313,7 +315,8 @@ static int list_source_rows(struct dl_verify_net *net)
 	for (uint32_t s = 0; s < net->nsw; s++)
 		n += (size_t)dl_verify_net_links(net, s) *
 		     (net->source_first[s + 1] - net->source_first[s]);
-	net->source_rows = malloc((n + 1) * sizeof(*net->source_rows));
+	net->source_rows =
+		dl_arena_array(net->arena, n, sizeof(*net->source_rows));
 	if (!net->source_rows)
 		return -ENOMEM;
 	n = 0;
@@ -340,10 +343,14 @@ static int lay_out_sources(struct dl_verify_net *net)
 
 	for (uint32_t p = 0; p < f->nports; p++)
 		net->nends += dl_verify_net_is_end(net, p);
-	net->end_ports = malloc((net->nends + 1) * sizeof(*net->end_ports));
-	net->sources = malloc((net->nends + 1) * sizeof(*net->sources));
-	net->end_first = malloc((net->nsw + 1) * sizeof(*net->end_first));
-	net->source_first = malloc((net->nsw + 1) * sizeof(*net->source_first));
+	net->end_ports =
+		dl_arena_array(net->arena, net->nends, sizeof(*net->end_ports));
+	net->sources =
+		dl_arena_array(net->arena, net->nends, sizeof(*net->sources));
+	net->end_first = dl_arena_array(net->arena, net->nsw + 1,
+					sizeof(*net->end_first));
+	net->source_first = dl_arena_array(net->arena, net->nsw + 1,
+					   sizeof(*net->source_first));
 	if (!net->end_ports || !net->sources || !net->end_first ||
 	    !net->source_first)
 		return -ENOMEM;
@@ -374,8 +381,9 @@ static int lay_out_pairs(struct dl_verify_net *net)
 {
 	size_t n = net->pair_first[net->nsw];
 
-	net->pairs = malloc((n + 1) * sizeof(*net->pairs));
-	net->deps = calloc(n * net->words + 1, sizeof(*net->deps));
+	net->pairs = dl_arena_array(net->arena, n, sizeof(*net->pairs));
+	net->deps =
+		dl_arena_array(net->arena, n * net->words, sizeof(*net->deps));
 	if (!net->pairs || !net->deps)
 		return -ENOMEM;
 	net->alive = n ? 0x00FF : 0xFFFF;
@@ -406,12 +414,14 @@ static bool uses_upper_sls(const struct dl_tables *t)
 	return false;
 }
 
-int dl_verify_net_init(struct dl_verify_net *net, const struct dl_tables *t,
+int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena,
+		       const struct dl_tables *t,
 		       const struct dl_verify_options *o)
 {
 	int err;
 
 	memset(net, 0, sizeof(*net));
+	net->arena = arena;
 	net->t = t;
 	net->f = t->fabric;
 	net->nsw = net->f->nswitches;
@@ -427,29 +437,10 @@ int dl_verify_net_init(struct dl_verify_net *net, const struct dl_tables *t,
 		err = lay_out_sources(net);
 	if (!err)
 		err = lay_out_pairs(net);
-	if (err)
-		dl_verify_net_release(net);
 	return err;
 }
 
 void dl_verify_net_release(struct dl_verify_net *net)
 {
-	free(net->next_hops);
-	free(net->hop_slot);
-	free(net->hop_first);
 	dl_fabric_links_release(&net->links);
-	free(net->far);
-	free(net->vls);
-	free(net->rows);
-	free(net->values);
-	free(net->passes);
-	free(net->end_passes);
-	free(net->pair_first);
-	free(net->pairs);
-	free(net->deps);
-	free(net->sources);
-	free(net->source_first);
-	free(net->source_rows);
-	free(net->end_ports);
-	free(net->end_first);
 }

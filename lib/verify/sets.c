@@ -36,11 +36,12 @@ int dl_verify_sets_init(struct dl_verify_sets *s,
 	s->cap = FIRST_SETS;
 	s->table_size = 2 * FIRST_SETS;
 	s->sets = malloc(s->cap * sizeof(*s->sets));
-	s->kinds = malloc(s->cap * sizeof(*s->kinds));
+	s->transitions = malloc(s->cap * sizeof(*s->transitions));
 	s->table = malloc(s->table_size * sizeof(*s->table));
 	s->steps = malloc(DL_VERIFY_STEP_SLOTS * sizeof(*s->steps));
 	s->unions = malloc(DL_VERIFY_UNION_SLOTS * sizeof(*s->unions));
-	if (!s->sets || !s->kinds || !s->table || !s->steps || !s->unions) {
+	if (!s->sets || !s->transitions || !s->table || !s->steps ||
+	    !s->unions) {
 		dl_verify_sets_release(s);
 		return -ENOMEM;
 	}
@@ -51,7 +52,7 @@ int dl_verify_sets_init(struct dl_verify_sets *s,
 void dl_verify_sets_release(struct dl_verify_sets *s)
 {
 	free(s->sets);
-	free(s->kinds);
+	free(s->transitions);
 	free(s->table);
 	free(s->steps);
 	free(s->unions);
@@ -61,7 +62,7 @@ void dl_verify_sets_release(struct dl_verify_sets *s)
 void dl_verify_sets_clear(struct dl_verify_sets *s)
 {
 	memset(s->sets, 0, sizeof(*s->sets));
-	memset(s->kinds, 0, sizeof(*s->kinds));
+	memset(s->transitions, 0, sizeof(*s->transitions));
 	memset(s->table, 0, s->table_size * sizeof(*s->table));
 	memset(s->steps, 0, DL_VERIFY_STEP_SLOTS * sizeof(*s->steps));
 	memset(s->unions, 0, DL_VERIFY_UNION_SLOTS * sizeof(*s->unions));
@@ -90,23 +91,24 @@ static uint32_t *find_slot(struct dl_verify_sets *s,
 	return &s->table[at];
 }
 
-static struct dl_verify_transitions kinds_of(const struct dl_verify_set *set)
+static struct dl_verify_transitions
+transitions_of(const struct dl_verify_set *set)
 {
 	uint64_t any = set->w[0] | set->w[1] | set->w[2] | set->w[3];
-	struct dl_verify_transitions kinds = { .vls = 0 };
+	struct dl_verify_transitions transitions = { .vls = 0 };
 
 	any |= any >> 32;
-	kinds.sls = any | any >> 16;
+	transitions.sls = any | any >> 16;
 	for (unsigned int vl = 0; vl < 16; vl++)
 		if (set->w[vl / 4] >> vl % 4 * 16 & 0xFFFF)
-			kinds.vls |= 1u << vl;
-	return kinds;
+			transitions.vls |= 1u << vl;
+	return transitions;
 }
 
 static int grow(struct dl_verify_sets *s)
 {
 	uint32_t cap = 2 * s->cap;
-	struct dl_verify_transitions *kinds;
+	struct dl_verify_transitions *transitions;
 	struct dl_verify_set *sets;
 	uint32_t *table;
 
@@ -114,10 +116,10 @@ static int grow(struct dl_verify_sets *s)
 	if (!sets)
 		return -ENOMEM;
 	s->sets = sets;
-	kinds = realloc(s->kinds, cap * sizeof(*kinds));
-	if (!kinds)
+	transitions = realloc(s->transitions, cap * sizeof(*transitions));
+	if (!transitions)
 		return -ENOMEM;
-	s->kinds = kinds;
+	s->transitions = transitions;
 	table = calloc(2 * cap, sizeof(*table));
 	if (!table)
 		return -ENOMEM;
@@ -148,7 +150,7 @@ uint32_t dl_verify_sets_add(struct dl_verify_sets *s,
 		slot = find_slot(s, set);
 	}
 	s->sets[s->n] = *set;
-	s->kinds[s->n] = kinds_of(set);
+	s->transitions[s->n] = transitions_of(set);
 	*slot = s->n;
 	return s->n++;
 }

@@ -34,7 +34,6 @@
  * and one OR per switch and class.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "verify/internal.h"
@@ -230,14 +229,16 @@ static uint32_t hand_over(struct pass *p, uint32_t s)
 	struct dl_verify_pair *pair;
 
 	if (next->next == DL_NONE) {
-		p->net->vls[link_of(p, s)] |= p->sets.kinds[stop->set].vls;
+		p->net->vls[link_of(p, s)] |=
+			p->sets.transitions[stop->set].vls;
 		return 0;
 	}
 	pair = &p->net->pairs[stop->dep + next->slot];
 	step = dl_verify_sets_step(&p->sets, stop->set, pair->row);
 	if (pair->last != stop->set) {
 		/* Else all this is known already. */
-		p->net->vls[link_of(p, s)] |= p->sets.kinds[stop->set].vls;
+		p->net->vls[link_of(p, s)] |=
+			p->sets.transitions[stop->set].vls;
 		depend(p->net, stop->dep + next->slot, step);
 		pair->last = stop->set <= UINT16_MAX ? stop->set : 0;
 	}
@@ -317,7 +318,7 @@ static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 	     l < net->links.first[root + 1]; l++) {
 		/* The far end of an output link is where one comes in from. */
 		const struct stop *stop = &p->stops[net->links.link[l].to];
-		uint16_t sls = p->sets.kinds[stop->set].sls;
+		uint16_t sls = p->sets.transitions[stop->set].sls;
 		uint32_t row;
 
 		if (stop->next != root)
@@ -502,21 +503,12 @@ static int pass_init(struct pass *p, struct dl_verify_net *net,
 	err = dl_verify_sets_init(&p->sets, net->values, net->nvl);
 	if (err)
 		return err;
-	p->stops = malloc(nsw * sizeof(*p->stops));
-	p->order = malloc(nsw * sizeof(*p->order));
-	p->alive = malloc(nsw * sizeof(*p->alive));
+	p->stops = dl_arena_array(net->arena, nsw, sizeof(*p->stops));
+	p->order = dl_arena_array(net->arena, nsw, sizeof(*p->order));
+	p->alive = dl_arena_array(net->arena, nsw, sizeof(*p->alive));
 	if (!p->stops || !p->order || !p->alive)
 		return -ENOMEM;
 	return dl_verify_columns_init(&p->columns, net);
-}
-
-static void pass_release(struct pass *p)
-{
-	dl_verify_sets_release(&p->sets);
-	free(p->stops);
-	free(p->order);
-	free(p->alive);
-	dl_verify_columns_release(&p->columns);
 }
 
 int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v,
@@ -531,6 +523,6 @@ int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v,
 		err = judge_block(&p, &p.columns.list[i],
 				  n < DL_VERIFY_BLOCK ? n : DL_VERIFY_BLOCK);
 	}
-	pass_release(&p);
+	dl_verify_sets_release(&p.sets);
 	return err;
 }

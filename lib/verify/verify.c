@@ -160,22 +160,24 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 	      const struct dl_log *log, struct dl_verify_result **out)
 {
 	struct dl_verify_options defaults;
-	struct dl_verify_result *v;
-	struct dl_verify_net net;
+	struct dl_verify_result *v = calloc(1, sizeof(*v));
+	struct dl_verify_net net = { .t = t };
+	struct dl_arena arena = { 0 };
 	int err;
 
+	if (!v)
+		return -ENOMEM;
 	if (!o) {
 		dl_verify_options_init(&defaults);
 		o = &defaults;
 	}
-	err = dl_verify_net_init(&net, t, o);
+	err = dl_tables_check(t, log);
+	if (!err)
+		err = dl_verify_net_init(&net, &arena, t, o);
+	v->lost = malloc((o->max_listed + 1) * sizeof(*v->lost));
+	if (!err && !v->lost)
+		err = -ENOMEM;
 	if (err)
-		return err;
-	v = calloc(1, sizeof(*v));
-	if (v)
-		v->lost = malloc((o->max_listed + 1) * sizeof(*v->lost));
-	err = -ENOMEM;
-	if (!v || !v->lost)
 		goto out;
 	v->fabric = t->fabric;
 	v->sl_stable = true;
@@ -187,6 +189,7 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 	v = NULL;
 out:
 	dl_verify_net_release(&net);
+	dl_arena_free(&arena);
 	dl_verify_result_free(v);
 	return err;
 }

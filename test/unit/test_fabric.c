@@ -286,6 +286,57 @@ static void test_models(void **state)
 	}
 }
 
+/* Every cable between switches twice, nothing else, in order of ports. */
+static void assert_links(const struct dl_fabric *f)
+{
+	struct dl_fabric_links l;
+	uint32_t n = 0;
+
+	assert_int_equal(dl_fabric_links_init(&l, f), 0);
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+
+		assert_int_equal(l.first[s], n);
+		for (unsigned int o = 0; o <= node->nports; o++) {
+			uint32_t p = node->first_port + o;
+			uint32_t peer = f->ports[p].peer;
+			const struct dl_fabric_link *link = &l.link[n];
+
+			if (peer == DL_NONE ||
+			    !dl_fabric_is_switch(f, f->ports[peer].node)) {
+				assert_int_equal(l.of_port[p], DL_NONE);
+				continue;
+			}
+			assert_int_equal(l.of_port[p], n++);
+			assert_int_equal(link->port, p);
+			assert_int_equal(link->from, s);
+			assert_int_equal(link->out, o);
+			assert_int_equal(f->switches[link->to],
+					 f->ports[peer].node);
+			assert_int_equal(link->in, f->ports[peer].num);
+			assert_int_equal(l.link[link->back].port, peer);
+			assert_int_equal(l.link[link->back].back, n - 1);
+		}
+	}
+	assert_int_equal(l.first[f->nswitches], n);
+	assert_int_equal(l.n, n);
+	dl_fabric_links_release(&l);
+}
+
+static void test_links(void **state)
+{
+	struct test_random r = { .seed = text_seed(1) };
+
+	(void)state;
+	for (unsigned int round = 0; round < 500; round++) {
+		struct dl_fabric *f = random_fabric(&r);
+
+		assert_int_equal(dl_fabric_finish(f, NULL), 0);
+		assert_links(f);
+		dl_fabric_free(f);
+	}
+}
+
 /* Adapters in pairs, so that each has a cable. */
 static struct dl_fabric *pairs(uint32_t n)
 {
@@ -339,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_empty),	cmocka_unit_test(test_add),
 		cmocka_unit_test(test_connect), cmocka_unit_test(test_clashes),
 		cmocka_unit_test(test_models),	cmocka_unit_test(test_full),
+		cmocka_unit_test(test_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

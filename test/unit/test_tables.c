@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The structure that holds a routing, and every writer's exact text. */
+#include "config.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -224,6 +226,33 @@ static void full_disk(void **state)
 	dl_fabric_free(f);
 }
 
+/* Tables that do not hold together are refused, whoever reads them. */
+static void broken_tables(void **state)
+{
+	(void)state;
+#ifndef DL_DEBUG
+	for (unsigned int i = 0; i < 5; i++) {
+		struct dl_fabric *f = small_fabric();
+		struct dl_tables *t = small_tables(f);
+
+		assert_int_equal(dl_tables_check(t, NULL), 0);
+		if (i == 0)
+			t->sl2vl[0] = t->nrows;
+		else if (i == 1)
+			t->vlarb[0] = t->narbs;
+		else if (i == 2)
+			t->psl[0] = 16;
+		else if (i == 3)
+			t->psl_dst[1] = t->npsl_dst;
+		else
+			t->groups[0].mlid = 0xBFFF;
+		assert_int_equal(dl_tables_check(t, NULL), -EPROTO);
+		dl_tables_free(t);
+		dl_fabric_free(f);
+	}
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,7 +260,7 @@ int main(void)
 		cmocka_unit_test(mcfdbs),    cmocka_unit_test(sl2vl),
 		cmocka_unit_test(slvl),	     cmocka_unit_test(psl),
 		cmocka_unit_test(vlarb),     cmocka_unit_test(interning),
-		cmocka_unit_test(full_disk),
+		cmocka_unit_test(full_disk), cmocka_unit_test(broken_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,16 +46,23 @@ skip() {
 	skips+=("$1: ${2:-no reason given}")
 }
 
-# lint NAME FILE COMMAND...: one case.
+# lint NAME FUNCTION: one case for each file that standard input names, side by
+# side.
 lint() {
-	local name=$1 file=$2
+	local name=$1 status file
 
-	shift 2
-	if "$@" "$file"; then
-		pass 1
-	else
-		fail "$name ${file#"$TOP"/}"
-	fi
+	export -f "${2?}"
+	# shellcheck disable=SC2016 # the shells that xargs starts expand it
+	while read -r status file; do
+		if ((status == 0)); then
+			pass 1
+		else
+			fail "$name ${file#"$TOP"/}"
+			cat "$LOGS/lint-${file##*/}.log"
+		fi
+	done < <(xargs -P "$(nproc)" -I FILE bash -c \
+		'"$1" "$2" >"$3/lint-${2##*/}.log" 2>&1; echo "$? $2"' \
+		lint "$2" FILE "$LOGS")
 }
 
 # Cases of the unit test programs of a build tree, from automake's records.
@@ -136,15 +143,14 @@ formatted() {
 	expect "clang-format" "$format" --dry-run -Werror "${files[@]}"
 }
 
-lints() {
-	local file
+# A script, with the files beside it that it reads.
+script() {
+	shellcheck -x -P "$(dirname "$1")" "$1"
+}
 
-	while read -r file; do
-		lint shellcheck "$file" shellcheck -x -P "$(dirname "$file")"
-	done < <(scripts)
-	while read -r file; do
-		lint mandoc "$file" manual
-	done < <(find "$TOP/man" -name '*.[0-9]' 2>/dev/null | sort)
+lints() {
+	lint shellcheck script < <(scripts)
+	lint mandoc manual < <(find "$TOP/man" -name '*.[0-9]' | sort)
 	formatted
 }
 
@@ -268,6 +274,7 @@ report_tests() {
 	tap_tests report check-report
 }
 
+export TOP
 mkdir -p "$LOGS"
 section "Unit tests" unit_tests "$BUILD" unit
 section "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer" \

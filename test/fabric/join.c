@@ -16,7 +16,7 @@
 
 #include <infiniband/mad.h>
 
-#define TIMEOUT_MS 60000	/* libumad2sim asks only once */
+#define TIMEOUT_MS 60000 /* libumad2sim asks only once */
 #define LINK_LOCAL 0xFE80000000000000
 #define FULL_MEMBER 1
 

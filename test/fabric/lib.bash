@@ -27,9 +27,10 @@
 #   client that should answer ends.  A standby subnet manager that polls its
 #   master just then hangs in DISCOVERING (2 of 20 times with a poll each
 #   5 ms).  sm_hand_over stops the standby while the master ends (0 of 40).
-# - OpenSM sweeps when a trap comes, perhaps in the middle of a change that
-#   takes several console commands, and a test that waits for the next SUBNET
-#   UP gets that of the wrong sweep.  sm_conf turns sweep_on_trap off.
+# - OpenSM sweeps when a trap comes, and each sweep_interval, perhaps in the
+#   middle of a change that takes several console commands, and a test that
+#   waits for the next SUBNET UP gets that of the wrong sweep.  sm_conf turns
+#   both off.
 # - ibsim takes 10 clients, and refuses others.  path_sls runs a few at a time
 #   however many processors there are.
 # - sim filtered what a client says in a process of its own, which might end
@@ -230,7 +231,8 @@ sim() {
 
 # sm_conf DIR ENGINE [KEY=VALUE...]: write DIR/opensm.conf.
 # no_fallback: a fabric that the engine refuses stays without routes.
-# It sweeps when it is told to, unless the option sweep_on_trap says otherwise.
+# It sweeps when it is told to, unless the options sweep_on_trap and
+# sweep_interval say otherwise.
 sm_conf() {
 	local dir=$1 engine=$2 option
 
@@ -244,6 +246,7 @@ sm_conf() {
 		echo "log_file $dir/osm.log"
 		echo "daemon FALSE"
 		echo "sweep_on_trap FALSE"
+		echo "sweep_interval 0"
 		for option; do
 			echo "${option%%=*} ${option#*=}"
 		done

@@ -9,10 +9,16 @@ EXTRA_DIST += bootstrap .ci/run test/check.bash \
 	test/fabric/demo.bash test/fabric/events.bash \
 	test/fabric/lib.bash $(FABRIC_TESTS)
 
+# Files run side by side: those that take longest begin first.
+FABRIC_LONGEST = test/fabric/sweeps.bats test/fabric/proven.bats \
+	test/doc/doc.bats test/fabric/emulate.bats test/fabric/plugin.bats \
+	test/fabric/failures.bats
+
 .PHONY: check-fabric
 check-fabric: all test/fabric/join test/fabric/smps.la
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
-		$(addprefix $(srcdir)/,$(FABRIC_TESTS))
+		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \
+		$(filter-out $(FABRIC_LONGEST),$(FABRIC_TESTS)))
 
 # The plugin.  join joins multicast groups in place of simulated adapters.
 FABRIC_TESTS += test/fabric/plugin.bats

@@ -210,6 +210,7 @@ static int build_fwd_tables(void *context)
 	double start = dl_clock_monotonic();
 	int err;
 
+	e->sweeping = true;
 	dl_metrics_begin(e);
 	err = compute_tables(e, &sweep);
 	if (err) {

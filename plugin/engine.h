@@ -65,6 +65,7 @@ struct dl_engine {
 	struct osm_opensm *osm;
 	struct dl_plugin_options options;
 	struct dl_sweep *in_force; /* NULL unless we are the engine in use */
+	bool sweeping;		   /* is a heavy sweep writing our tables? */
 	bool retry;		   /* was this sweep refused? */
 	char *qos_seen;		   /* QoS options when last checked */
 	struct dl_metrics_state metrics;
@@ -164,6 +165,12 @@ int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 
 /* Set the multicast forwarding entries of one MLID. */
 ib_api_status_t dl_mcast_build(void *engine, osm_mgrp_box_t *box);
+
+/*
+ * A heavy sweep has ended: let joins and leaves write only what is in use.
+ * Takes OpenSM's lock.
+ */
+void dl_mcast_rest(struct dl_engine *e);
 
 /*
  * Drop groups that OpenSM has none of any more from those kept for the

@@ -91,20 +91,64 @@ void dl_mcast_prune(const struct dl_engine *e)
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
+/* Does OpenSM cut this switch's table off behind the last MLID in use? */
+static bool has_top(const struct dl_engine *e, const osm_switch_t *sw)
+{
+	osm_physp_t *port0 = osm_node_get_physp_ptr(sw->p_node, 0);
+
+	return e->osm->subn.opt.use_mfttop && port0 &&
+	       port0->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP;
+}
+
 /*
  * A switch without ports in the group.  OpenSM writes no table that it thinks
  * was never used, but a switch that comes back may still hold the branches of
- * an older tree, and packets of its adapters would take them.  Table blocks
- * that have been used once are written at every sweep.
+ * an older tree, and packets of its adapters would take them.  So a heavy sweep
+ * has it written all the same, unless OpenSM cuts it off; dl_mcast_rest() lets
+ * it rest afterwards.
  */
 static void clear_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid)
 {
 	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 
-	if (!sw || !osm_switch_supports_mcast(sw))
+	if (!e->sweeping || !sw || !osm_switch_supports_mcast(sw) ||
+	    (has_top(e, sw) && !e->osm->subn.first_time_master_sweep))
 		return;
 	osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw), mlid, 0);
 	osm_mcast_tbl_clear_mlid(osm_switch_get_mcast_tbl_ptr(sw), mlid);
+}
+
+/* Is a switch in no group? */
+static bool is_unused(const osm_mcast_tbl_t *t)
+{
+	unsigned int mlid;
+
+	for (mlid = 0; mlid < t->mft_depth; mlid++)
+		if (osm_mcast_tbl_is_any_port(t, mlid + IB_LID_MCAST_START_HO))
+			return false;
+	return true;
+}
+
+/*
+ * OpenSM writes all tables that are in use after each join and leave.  A table
+ * that a heavy sweep has cleared is not in use.
+ */
+void dl_mcast_rest(struct dl_engine *e)
+{
+	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
+	cl_map_item_t *item;
+
+	e->sweeping = false;
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
+	     item = cl_qmap_next(item)) {
+		osm_mcast_tbl_t *t =
+			osm_switch_get_mcast_tbl_ptr((osm_switch_t *)item);
+
+		if (t->max_block_in_use >= 0 && is_unused(t))
+			t->max_block_in_use = -1;
+	}
+	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
 /* Set the bits of one switch.  Returns false where it cannot do multicast. */

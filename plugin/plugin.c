@@ -93,6 +93,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 	(void)event_data;
 	/* Reported without OpenSM's lock, by the thread that sweeps. */
 	if (event == OSM_EVENT_ID_SUBNET_UP && e->in_force) {
+		dl_mcast_rest(e);
 		dl_mcast_prune(e);
 		dl_dump_dir_write(e);
 		dl_engine_retry(e);

@@ -412,3 +412,63 @@ lid_of() {
 	ours=$(cd "$DL_TOP/plugin" && basename -s .c ./*.c | paste -sd '|')
 	fails grep -E ": dl_|\\(($ours)\\.c:" "$T/valgrind"
 }
+
+# mft_writes: how many multicast tables OpenSM has sent, once it has sent some
+# and sends no more.
+mft_writes() {
+	local n=0 before=-1
+
+	while ((n == 0 || n != before)); do
+		((SECONDS < 300)) || return 1
+		sleep 1
+		before=$n
+		n=$(grep -c '^2 1b ' "$SMPS_LOG") || true
+	done
+	echo "$n"
+}
+
+# in_group: how many switches are in a group.
+in_group() {
+	rm -rf "$T/now"
+	snapshot "$T/now"
+	mfts "$T/now" | cut -d ' ' -f 1 | sort -u | wc -l
+}
+
+# only_those: written are three pieces of the table of each switch in a group.
+only_those() {
+	local n used
+
+	n=$(mft_writes)
+	used=$(in_group)
+	((used > 0 && n == 3 * used)) && return
+	say "$n pieces of tables written, $used switches are in groups"
+	return 1
+}
+
+@test "a join or leave writes the tables of switches in groups, and no others" {
+	local used all
+	export SMPS_LOG=$T/smps
+	dateline gen 6 5 1 -o "$T/f" 2>/dev/null
+	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf"
+	mapfile -t all < <(hosts)
+	: >"$SMPS_LOG"
+	join_group 1 0 "${all[0]}"
+	only_those
+	: >"$SMPS_LOG"
+	join_group 1 0 "${all[1]}"
+	only_those
+	(($(in_group) < 15))
+	# After each heavy sweep, too, which writes all of them.
+	: >"$SMPS_LOG"
+	sm_sweep
+	(($(mft_writes) == 3 * 30))
+	: >"$SMPS_LOG"
+	join_group 1 0 "${all[2]}"
+	only_those
+	# All leave: the switches that were in the group are cleared.
+	used=$(in_group)
+	: >"$SMPS_LOG"
+	join_group -l 1 0 "${all[@]:0:3}"
+	(($(mft_writes) <= 3 * 3 * used))
+	[[ $(in_group) == 0 ]]
+}

@@ -3,8 +3,8 @@
  * `dateline arbitrate`: one transmit port, packet by packet.
  *
  * The port's queues are filled as the scenario says, and at every packet
- * boundary the arbiter of lib/link decides.  What stood in the registers
- * after each packet is kept and printed at the end.
+ * boundary the arbiter of lib/link decides.  Each packet is a step, with what
+ * it left in the registers.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 
 #include "arbitrate.h"
 #include "dateline/link.h"
-#include "tool.h"
+#include "steps.h"
 
 #define DEFAULT_BYTES 4096
 #define SMP_BYTES 256 /* a management datagram */
@@ -35,7 +35,7 @@ struct sent {
 };
 
 struct port {
-	const struct arb_scenario *scenario;
+	struct arb_scenario scenario;
 	struct dl_link_arb_options options;
 	struct dl_tables_vlarb arb;
 	struct dl_link_arb_program program[2];
@@ -45,8 +45,7 @@ struct port {
 	struct dl_link_arbiter arbiter;
 	int64_t smp, fcp;
 	struct queue queue[DL_LINK_DATA_VLS];
-	struct sent *sent;
-	uint32_t nsent, sent_cap;
+	uint32_t nsent;
 	uint32_t next_event;
 };
 
@@ -113,16 +112,17 @@ static int happen(struct port *p, const struct arb_event *e)
 	return fill_queues(p, e);
 }
 
-static int start(struct port *p, const struct arb_scenario *s)
+static int start(struct port *p)
 {
-	*p = (struct port){
-		.scenario = s,
-		.options = { .nvls = s->vls,
-			     .high_cap = s->high_cap,
-			     .low_cap = s->low_cap,
-			     .low_turn = s->low_turn,
-			     .bad_entry = s->bad_entry,
-			     .unlisted_vl = s->unlisted_vl },
+	const struct arb_scenario *s = &p->scenario;
+
+	p->options = (struct dl_link_arb_options){
+		.nvls = s->vls,
+		.high_cap = s->high_cap,
+		.low_cap = s->low_cap,
+		.low_turn = s->low_turn,
+		.bad_entry = s->bad_entry,
+		.unlisted_vl = s->unlisted_vl,
 	};
 	if (s->power_up_seed >= 0)
 		dl_link_arb_undefined(s->power_up_seed, 0, &p->arb);
@@ -186,56 +186,63 @@ static uint32_t take(struct port *p, const struct dl_link_pick *pick)
 	return bytes;
 }
 
-/* Room for one more.  NULL: out of memory. */
-static struct sent *add_sent(struct port *p)
-{
-	uint32_t cap = p->sent_cap ? 2 * p->sent_cap : 256;
-	struct sent *more;
+static const char *const kinds[] = { "nothing", "smp", "fcp", "data" };
+static const char *const sides[] = { "high", "low", "none" };
 
-	if (p->nsent == p->sent_cap) {
-		more = realloc(p->sent, cap * sizeof(*more));
-		if (!more)
-			return NULL;
-		p->sent = more;
-		p->sent_cap = cap;
-	}
-	return &p->sent[p->nsent++];
+static bool by_entry(const struct sent *s)
+{
+	return s->pick.side != DL_LINK_ARB_NONE;
 }
 
-static int run(struct port *p)
+static json_t *packet_json(const struct sent *s, uint32_t n)
 {
-	const struct arb_scenario *s = p->scenario;
-	struct dl_link_pick pick;
-	struct sent *sent;
-	int err = 0;
+	bool entry = by_entry(s);
 
-	while (s->stop_after < 0 || p->nsent < s->stop_after) {
+	return json_pack(
+		"{s:i, s:s, s:o, s:s, s:o, s:i, s:o, s:o}", "n", (int)n, "kind",
+		kinds[s->pick.kind], "vl",
+		tool_json_or_null(s->pick.kind != DL_LINK_FCP, s->pick.vl),
+		"table", sides[s->pick.side], "entry",
+		tool_json_or_null(entry, s->pick.entry), "bytes", (int)s->bytes,
+		"weight_after", tool_json_or_null(entry, s->after.weight),
+		"counter_after",
+		tool_json_or_null(entry && s->limited, s->after.counter));
+}
+
+static int run(void *model, struct steps *steps)
+{
+	struct port *p = model;
+	const struct arb_scenario *s = &p->scenario;
+	struct sent sent;
+	int err = start(p);
+
+	while (!err && (s->stop_after < 0 || p->nsent < s->stop_after)) {
 		while (!err && p->next_event < s->nevents &&
 		       s->events[p->next_event].after <= p->nsent)
 			err = happen(p, &s->events[p->next_event++]);
 		if (err)
-			return err;
+			break;
 		drop_unlisted(p);
 		if (dl_link_arbiter_pick(&p->arbiter, p->smp, p->fcp,
-					 sendable(p), &pick) == DL_LINK_NOTHING)
-			return 0;
-		sent = add_sent(p);
-		if (!sent)
-			return -ENOMEM;
-		sent->pick = pick;
-		sent->bytes = take(p, &pick);
-		sent->limited = p->arb.high_limit != DL_LINK_ARB_UNLIMITED;
-		dl_link_arbiter_charge(&p->arbiter, &pick, sent->bytes,
-				       &sent->after);
+					 sendable(p),
+					 &sent.pick) == DL_LINK_NOTHING)
+			break;
+		sent.bytes = take(p, &sent.pick);
+		sent.limited = p->arb.high_limit != DL_LINK_ARB_UNLIMITED;
+		dl_link_arbiter_charge(&p->arbiter, &sent.pick, sent.bytes,
+				       &sent.after);
+		err = steps_add(steps, packet_json(&sent, ++p->nsent));
 	}
-	return 0;
+	return err;
 }
 
-static void finish(struct port *p)
+static void release(void *model)
 {
+	struct port *p = model;
+
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		free(p->queue[vl].bytes);
-	free(p->sent);
+	arb_scenario_free(&p->scenario);
 }
 
 /* ---- what a person should know beside the result ----------------------- */
@@ -261,7 +268,7 @@ static void warn_of_cuts(const struct dl_log *log, const char *path,
 static void warn(const struct dl_log *log, const char *path,
 		 const struct port *p)
 {
-	const struct arb_scenario *s = p->scenario;
+	const struct arb_scenario *s = &p->scenario;
 
 	warn_of_cuts(log, path, &s->start, s->high_cap, s->low_cap);
 	for (uint32_t i = 0; i < s->nevents; i++)
@@ -285,35 +292,7 @@ static void warn(const struct dl_log *log, const char *path,
 		       p->nsent);
 }
 
-/* ---- output ------------------------------------------------------------ */
-
-static const char *const kinds[] = { "nothing", "smp", "fcp", "data" };
-static const char *const sides[] = { "high", "low", "none" };
-
-static bool by_entry(const struct sent *s)
-{
-	return s->pick.side != DL_LINK_ARB_NONE;
-}
-
-static json_t *number_or_null(bool meaningful, int64_t number)
-{
-	return meaningful ? json_integer(number) : json_null();
-}
-
-static json_t *packet_json(const struct sent *s, uint32_t n)
-{
-	bool entry = by_entry(s);
-
-	return json_pack(
-		"{s:i, s:s, s:o, s:s, s:o, s:i, s:o, s:o}", "n", (int)n, "kind",
-		kinds[s->pick.kind], "vl",
-		number_or_null(s->pick.kind != DL_LINK_FCP, s->pick.vl),
-		"table", sides[s->pick.side], "entry",
-		number_or_null(entry, s->pick.entry), "bytes", (int)s->bytes,
-		"weight_after", number_or_null(entry, s->after.weight),
-		"counter_after",
-		number_or_null(entry && s->limited, s->after.counter));
-}
+/* ---- the document ------------------------------------------------------ */
 
 static int set_count(json_t *object, unsigned int vl, uint32_t count)
 {
@@ -325,142 +304,139 @@ static int set_count(json_t *object, unsigned int vl, uint32_t count)
 	return json_object_set_new(object, name, json_integer(count));
 }
 
-static json_t *result_json(const struct port *p)
+/* A queue in which something is left or was dropped. */
+static json_t *queue_json(const struct port *p, unsigned int vl)
 {
-	json_t *packets = json_array(), *left = json_object();
-	json_t *dropped = json_object();
+	const struct dl_link_arb_program *program = &p->program[p->current];
+	const struct queue *q = &p->queue[vl];
+	bool left = q->head < q->n;
+	int64_t needs = left ? blocks(q->bytes[q->head]) : 0;
+	bool short_of = left && q->credits >= 0 && needs > q->credits;
+
+	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:b}", "vl", (int)vl,
+			 "dropped", (int)q->dropped, "left",
+			 (int)(q->n - q->head), "needs_credits",
+			 tool_json_or_null(short_of, needs), "credits",
+			 tool_json_or_null(short_of, q->credits), "listed",
+			 p->options.nvls == 1 || program->listed >> vl & 1);
+}
+
+static json_t *after(const void *model, const char *path,
+		     const struct dl_log *log)
+{
+	const struct port *p = model;
+	json_t *left = json_object(), *dropped = json_object();
+	json_t *queues = json_array();
 	int err = 0;
 
-	for (uint32_t i = 0; i < p->nsent; i++)
-		err |= json_array_append_new(packets,
-					     packet_json(&p->sent[i], i + 1));
+	warn(log, path, p);
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct queue *q = &p->queue[vl];
 
 		err |= set_count(left, vl, q->n - q->head);
 		err |= set_count(dropped, vl, q->dropped);
+		if (q->head < q->n || q->dropped)
+			err |= json_array_append_new(queues, queue_json(p, vl));
 	}
 	if (!err)
-		return json_pack("{s:o, s:o, s:o}", "packets", packets, "left",
-				 left, "dropped", dropped);
-	json_decref(packets);
+		return json_pack("{s:o, s:o, s:o}", "left", left, "dropped",
+				 dropped, "queues", queues);
 	json_decref(left);
 	json_decref(dropped);
+	json_decref(queues);
 	return NULL;
 }
 
-static const char *number_or_dash(char text[16], bool meaningful, int number)
-{
-	snprintf(text, 16, meaningful ? "%d" : "-", number);
-	return text;
-}
+/* ---- for people -------------------------------------------------------- */
 
-/* What the arbiter does next on account of this packet. */
-static const char *remark(const struct sent *s)
+/* What the arbiter does next on account of a packet. */
+static const char *remark(const json_t *packet)
 {
-	bool expired = s->pick.side == DL_LINK_ARB_HIGH && s->limited &&
-		       s->after.counter < 0;
+	bool expired = !strcmp(json_string_value(tool_at(packet, "table")),
+			       sides[DL_LINK_ARB_HIGH]) &&
+		       tool_int_at(packet, "counter_after") < 0;
 
-	if (!by_entry(s))
+	if (!tool_has(packet, "entry"))
 		return "";
-	if (s->after.weight > 0)
+	if (tool_int_at(packet, "weight_after") > 0)
 		return expired ? "  counter below 0" : "";
 	return expired ? "  entry used up, counter below 0" : "  entry used up";
 }
 
-static void print_packet(const struct sent *s, uint32_t n)
+static void print_before(const json_t *document, FILE *to)
 {
-	char vl[16], entry[16], weight[16], counter[16];
-
-	printf("%6u  %-4s  %2s  %-5s  %5s  %5u  %6s  %7s%s\n", n,
-	       kinds[s->pick.kind],
-	       number_or_dash(vl, s->pick.kind != DL_LINK_FCP, s->pick.vl),
-	       sides[s->pick.side],
-	       number_or_dash(entry, by_entry(s), s->pick.entry), s->bytes,
-	       number_or_dash(weight, by_entry(s), s->after.weight),
-	       number_or_dash(counter, by_entry(s) && s->limited,
-			      s->after.counter),
-	       remark(s));
+	(void)document;
+	fputs("     n  kind  VL  table  entry  bytes  weight  counter\n", to);
 }
 
-static void print_queue(const struct port *p, unsigned int vl)
+static void print_packet(const json_t *packet, FILE *to)
 {
-	const struct dl_link_arb_program *program = &p->program[p->current];
-	const struct queue *q = &p->queue[vl];
-
-	if (q->dropped)
-		printf("VL %u: %u dropped, for no entry names it\n", vl,
-		       q->dropped);
-	if (q->head == q->n)
-		return;
-	printf("VL %u: %u left", vl, q->n - q->head);
-	if (q->credits >= 0 && blocks(q->bytes[q->head]) > q->credits)
-		printf("; the next needs %lld credits, there are %lld",
-		       (long long)blocks(q->bytes[q->head]),
-		       (long long)q->credits);
-	if (p->options.nvls > 1 && !(program->listed >> vl & 1))
-		printf("; no entry names it");
-	putchar('\n');
+	tool_print(
+		to, packet,
+		"{n:6}  {kind:-4}  {vl:2}  {table:-5}  {entry:5}  {bytes:5}  "
+		"{weight_after:6}  {counter_after:7}");
+	fprintf(to, "%s\n", remark(packet));
 }
 
-static void print_table(const struct port *p)
+static void print_after(const json_t *document, FILE *to)
 {
-	printf("     n  kind  VL  table  entry  bytes  weight  counter\n");
-	for (uint32_t i = 0; i < p->nsent; i++)
-		print_packet(&p->sent[i], i + 1);
-	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
-		print_queue(p, vl);
+	const json_t *q;
+	size_t i;
+
+	json_array_foreach(tool_at(document, "queues"), i, q)
+	{
+		if (tool_int_at(q, "dropped"))
+			tool_print(to, q,
+				   "VL {vl}: {dropped} dropped, for no entry "
+				   "names it\n");
+		if (!tool_int_at(q, "left"))
+			continue;
+		tool_print(to, q, "VL {vl}: {left} left");
+		if (tool_has(q, "needs_credits"))
+			tool_print(to, q,
+				   "; the next needs {needs_credits} credits, "
+				   "there are {credits}");
+		fputs(tool_true_at(q, "listed") ? "\n" :
+						  "; no entry names it\n",
+		      to);
+	}
 }
 
 /* ---- the command ------------------------------------------------------- */
 
-static const struct dl_setting args[] = { { "scenario", DL_SETTING_BORROW,
-					    .size = sizeof(const char *),
-					    .required = true },
-					  { 0 } };
+static int read_scenario(void *model, const char *path,
+			 const struct dl_log *log)
+{
+	struct port *p = model;
 
-static const struct tool_usage usage = {
-	.args = args,
-	.flags = TOOL_JSON,
-	.args_doc = "FILE.yaml",
-	.doc = "Let one transmit port arbitrate between its VLs, packet by "
-	       "packet."
-	       "\v"
-	       "Weights are in blocks of 64 bytes, the counter "
-	       "(HighPriCounter) "
-	       "in words of 4 bytes; both as they stand after the packet and "
-	       "before any reload.\n"
-	       "\n"
-	       "  dateline arbitrate arbitrate-figure-25-10.yaml\n"
-	       "\n"
-	       "dateline-arbitrate(1) explains the file and the example.",
-};
+	return arb_scenario_read(path, log, &p->scenario);
+}
 
 int tool_cmd_arbitrate(struct tool *tool, int argc, char **argv)
 {
-	struct arb_scenario scenario;
-	const char *path = NULL;
-	struct port port;
-	int err;
+	static const struct steps_model model = {
+		.list = "packets",
+		.size = sizeof(struct port),
+		.read = read_scenario,
+		.run = run,
+		.after = after,
+		.print_before = print_before,
+		.print_step = print_packet,
+		.print_after = print_after,
+		.release = release,
+	};
+	static const char doc[] =
+		"Let one transmit port arbitrate between its VLs, packet by "
+		"packet."
+		"\v"
+		"Weights are in blocks of 64 bytes, the counter "
+		"(HighPriCounter) "
+		"in words of 4 bytes; both as they stand after the packet and "
+		"before any reload.\n"
+		"\n"
+		"  dateline arbitrate arbitrate-figure-25-10.yaml\n"
+		"\n"
+		"dateline-arbitrate(1) explains the file and the example.";
 
-	tool_options(tool, &usage, argc, argv, &path);
-	err = arb_scenario_read(path, &tool->log, &scenario);
-	if (err)
-		return tool_exit_status(err);
-	err = start(&port, &scenario);
-	if (!err)
-		err = run(&port);
-	if (err) {
-		dl_log(&tool->log, DL_LOG_ERROR, "%s: %s", path,
-		       strerror(-err));
-	} else {
-		warn(&tool->log, path, &port);
-		if (tool->json)
-			err = tool_print_json(tool, result_json(&port));
-		else
-			print_table(&port);
-	}
-	finish(&port);
-	arb_scenario_free(&scenario);
-	return tool_exit_status(err);
+	return steps_command(tool, &model, doc, argc, argv);
 }

@@ -12,17 +12,20 @@
 #include <string.h>
 
 #include "dateline/link.h"
-#include "scenario.h"
-#include "tool.h"
+#include "steps.h"
 
 #define BUFFER_MAX 1000000 /* blocks */
 
 enum what { SEND, LOSE, OFFLOAD, FCP, CORRUPT_FCP };
 
+#define NAMES "send lose offload fcp corrupt_fcp"
+
 static const char *const names[] = { "send", "lose", "offload", "fcp",
 				     "corrupt_fcp" };
 
 enum { RECEIVER, TRANSMITTER };
+
+static const char *const ends[] = { "receiver", "transmitter" };
 
 struct event {
 	unsigned int what, line;
@@ -47,130 +50,103 @@ struct scenario {
 
 /* ---- reading ----------------------------------------------------------- */
 
-static int read_start(struct dl_scenario *s, const yaml_node_t *value,
-		      const struct dl_key *key, void *to)
+static int read_start(struct dl_yaml *y, const struct dl_yaml_node *value,
+		      const struct dl_setting *key, void *to)
 {
-#define START(member)                                     \
-	{                                                 \
-		.name = #member, .read = dl_key_number,   \
-		.offset = offsetof(struct start, member), \
-		.max = DL_LINK_CREDIT_MASK                \
+#define START(member)                                                        \
+	{                                                                    \
+#member, DL_SETTING_NUMBER, DL_MEMBER(struct start, member), \
+			.max = DL_LINK_CREDIT_MASK                           \
 	}
-	static const struct dl_key keys[] = { START(fctbs),
-					      START(abr),
-					      START(tx_cnt),
-					      START(fwd_cnt),
-					      { .name = "free",
-						.read = dl_key_number,
-						.offset = offsetof(struct start,
-								   free),
-						.max = BUFFER_MAX },
-					      { 0 } };
+	static const struct dl_setting keys[] = {
+		START(fctbs),
+		START(abr),
+		START(tx_cnt),
+		START(fwd_cnt),
+		{ "free", DL_SETTING_NUMBER, DL_MEMBER(struct start, free),
+		  .max = BUFFER_MAX },
+		{ 0 }
+	};
 #undef START
+	struct start *start = dl_setting_member(key, to);
 
-	struct start *start = (void *)((char *)to + key->offset);
-
-	start->line = dl_scenario_line(value);
-	return dl_scenario_mapping(s, value, keys, start);
+	start->line = dl_yaml_line(value);
+	return dl_yaml_mapping(y, value, keys, start);
 }
 
-static int read_end(struct dl_scenario *s, const yaml_node_t *value,
-		    const struct dl_key *key, void *to)
-{
-	struct event *event = to;
-
-	return dl_scenario_word(s, value, key->name, "receiver transmitter",
-				&event->end);
-}
-
-static int read_event(struct dl_scenario *s, const yaml_node_t *n,
+static int read_event(struct dl_yaml *y, const struct dl_yaml_node *n,
 		      struct event *event)
 {
-#define AMOUNT(word, most)                                          \
-	{                                                           \
-		.name = word, .read = dl_key_number,                \
-		.offset = offsetof(struct event, amount), .min = 1, \
-		.max = most                                         \
-	}
-	static const struct dl_key keys[] = {
+#define AMOUNT(most)                                                  \
+	DL_SETTING_NUMBER, DL_MEMBER(struct event, amount), .min = 1, \
+							    .max = most
+#define END                                            \
+	DL_SETTING_WORD, DL_MEMBER(struct event, end), \
+		.words = "receiver transmitter"
+	static const struct dl_setting keys[] = {
 		/* as in enum what */
-		AMOUNT("send", DL_LINK_CREDIT_MASK),
-		AMOUNT("lose", DL_LINK_CREDIT_MASK),
-		AMOUNT("offload", BUFFER_MAX),
-		{ .name = "fcp", .read = read_end },
-		{ .name = "corrupt_fcp", .read = read_end },
+		{ "send", AMOUNT(DL_LINK_CREDIT_MASK) },
+		{ "lose", AMOUNT(DL_LINK_CREDIT_MASK) },
+		{ "offload", AMOUNT(BUFFER_MAX) },
+		{ "fcp", END },
+		{ "corrupt_fcp", END },
 		{ 0 }
 	};
 #undef AMOUNT
-	int err = dl_scenario_mapping(s, n, keys, event);
-	const yaml_node_t *name;
+#undef END
+	const struct dl_yaml_node *key, *value;
+	unsigned int what;
+	int err = dl_yaml_mapping(y, n, keys, event);
 
 	if (err)
 		return err;
-	if (!dl_scenario_pair(n, 0) || dl_scenario_pair(n, 1))
-		return dl_scenario_error(s, n,
-					 "expected one thing that happens"
-					 " in each event");
-	name = dl_scenario_node(s, dl_scenario_pair(n, 0)->key);
-	while (strcmp(keys[event->what].name,
-		      (const char *)name->data.scalar.value))
-		event->what++;
-	event->line = dl_scenario_line(n);
-	return 0;
-}
-
-static int read_events(struct dl_scenario *s, const yaml_node_t *value,
-		       const struct dl_key *key, void *to)
-{
-	struct scenario *c = to;
-	const yaml_node_t *item;
-	size_t n;
-	int err = 0;
-
-	if (value->type != YAML_SEQUENCE_NODE)
-		return dl_scenario_error(s, value,
-					 "%s: expected a list of "
-					 "events",
-					 key->name);
-	n = value->data.sequence.items.top - value->data.sequence.items.start;
-	c->events = calloc(n + 1, sizeof(*c->events));
-	if (!c->events)
-		return dl_scenario_error(s, value, "out of memory"), -ENOMEM;
-	while (!err && (item = dl_scenario_item(s, value, c->nevents)))
-		err = read_event(s, item, &c->events[c->nevents++]);
+	if (dl_yaml_count(n) != 1 || !dl_yaml_pair(y, n, 0, &key, &value))
+		return dl_yaml_error(y, n,
+				     "expected one thing that happens in each "
+				     "event");
+	event->line = dl_yaml_line(n);
+	err = dl_yaml_word(y, key, "event", NAMES, &what);
+	event->what = what;
 	return err;
 }
 
-#define MEMBER(member) .offset = offsetof(struct scenario, member)
+static int read_events(struct dl_yaml *y, const struct dl_yaml_node *value,
+		       const struct dl_setting *key, void *to)
+{
+	struct scenario *c = to;
+	const struct dl_yaml_node *item;
+	int err = 0;
 
-static const struct dl_key scenario_keys[] = {
-	{ .name = "scheme",
-	  .read = dl_key_word,
-	  MEMBER(scheme),
-	  .words = "iba pcie" },
-	{ .name = "buffer_blocks",
-	  .read = dl_key_number,
-	  MEMBER(buffer_blocks),
-	  .min = 1,
-	  .max = BUFFER_MAX },
-	{ .name = "chunk_blocks",
-	  .read = dl_key_number,
-	  MEMBER(chunk_blocks),
-	  .min = 1,
-	  .max = BUFFER_MAX },
-	{ .name = "buffer_packets",
-	  .read = dl_key_number,
-	  MEMBER(buffer_packets),
-	  .min = 1,
-	  .max = DL_LINK_CREDIT_WINDOW },
-	{ .name = "start", .read = read_start, MEMBER(start) },
-	{ .name = "events", .read = read_events, .required = true },
+	if (!dl_yaml_is_list(value))
+		return dl_yaml_error(y, value, "%s: expected a list of events",
+				     key->name);
+	c->events = calloc(dl_yaml_count(value) + 1, sizeof(*c->events));
+	if (!c->events)
+		return dl_yaml_no_memory(y, value);
+	while (!err && (item = dl_yaml_item(y, value, c->nevents)))
+		err = read_event(y, item, &c->events[c->nevents++]);
+	return err;
+}
+
+#define MEMBER(member) DL_MEMBER(struct scenario, member)
+
+static const struct dl_setting scenario_keys[] = {
+	{ "scheme", DL_SETTING_WORD, MEMBER(scheme), .words = "iba pcie" },
+	{ "buffer_blocks", DL_SETTING_NUMBER, MEMBER(buffer_blocks), 1,
+	  BUFFER_MAX },
+	{ "chunk_blocks", DL_SETTING_NUMBER, MEMBER(chunk_blocks), 1,
+	  BUFFER_MAX },
+	{ "buffer_packets", DL_SETTING_NUMBER, MEMBER(buffer_packets), 1,
+	  DL_LINK_CREDIT_WINDOW },
+	{ "start", .read = read_start, MEMBER(start) },
+	{ "events", .read = read_events, .required = true },
 	{ 0 }
 };
 
 static int read_scenario(const char *path, const struct dl_log *log,
 			 struct scenario *c)
 {
+	bool iba;
 	int err;
 
 	*c = (struct scenario){
@@ -179,29 +155,22 @@ static int read_scenario(const char *path, const struct dl_log *log,
 		.buffer_packets = -1,
 		.start = { -1, -1, -1, -1, -1, 1 },
 	};
-	err = dl_scenario_read(path, log, scenario_keys, c);
-	if (!err && c->scheme == DL_LINK_CREDIT_IBA && c->buffer_blocks < 0) {
+	err = dl_yaml_read(path, log, scenario_keys, c);
+	iba = c->scheme == DL_LINK_CREDIT_IBA;
+	if (!err && (iba ? c->buffer_blocks : c->buffer_packets) < 0) {
 		dl_log(log, DL_LOG_ERROR,
-		       "%s:1: expected the key buffer_blocks, "
-		       "since the scheme is iba",
-		       path);
+		       "%s:1: expected the key %s, since the scheme is %s",
+		       path, iba ? "buffer_blocks" : "buffer_packets",
+		       iba ? "iba" : "pcie");
 		err = -EINVAL;
 	}
-	if (!err && c->scheme == DL_LINK_CREDIT_PCIE && c->buffer_packets < 0) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%s:1: expected the key buffer_packets, "
-		       "since the scheme is pcie",
-		       path);
-		err = -EINVAL;
-	}
-	if (err)
-		free(c->events);
 	return err;
 }
 
 /* ---- the link ---------------------------------------------------------- */
 
 struct link {
+	struct scenario scenario;
 	struct dl_link_credit_tx tx;
 	struct dl_link_credit_rx rx;
 	uint32_t *stored; /* units of each packet in the buffer */
@@ -251,13 +220,13 @@ static const char *start_pcie(struct link *l, const struct start *s)
 	return NULL;
 }
 
-static int start_link(const char *path, const struct dl_log *log,
-		      const struct scenario *c, struct link *l)
+static int start_link(struct link *l, const char *path,
+		      const struct dl_log *log)
 {
+	const struct scenario *c = &l->scenario;
 	bool iba = c->scheme == DL_LINK_CREDIT_IBA;
 	const char *wrong;
 
-	*l = (struct link){ 0 };
 	l->stored = malloc((c->nevents + 1) * sizeof(*l->stored));
 	if (!l->stored)
 		return -ENOMEM;
@@ -278,6 +247,22 @@ static int start_link(const char *path, const struct dl_log *log,
 	}
 	dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
 	return 0;
+}
+
+static int read_link(void *model, const char *path, const struct dl_log *log)
+{
+	struct link *l = model;
+	int err = read_scenario(path, log, &l->scenario);
+
+	return err ? err : start_link(l, path, log);
+}
+
+static void release(void *model)
+{
+	struct link *l = model;
+
+	free(l->stored);
+	free(l->scenario.events);
 }
 
 /* Move units on, packet by packet; those moved in part keep their place. */
@@ -341,163 +326,128 @@ static bool happen(struct link *l, const struct event *e)
 	}
 }
 
-/* ---- output ------------------------------------------------------------ */
+/* ---- steps ------------------------------------------------------------- */
 
-/* The registers after an event. */
-struct step {
-	const struct event *event; /* NULL: the start */
-	bool accepted;
-	uint32_t cr; /* what was checked */
-	struct dl_link_credit_tx tx;
-	struct dl_link_credit_rx rx;
-};
-
-static json_t *step_json(const struct step *s)
-{
-	const char *name = names[s->event->what];
-
-	if (s->tx.scheme == DL_LINK_CREDIT_PCIE)
-		return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "event",
-				 name, "accepted", s->accepted, "tx_cnt",
-				 (json_int_t)s->tx.sent, "crd_bal",
-				 (json_int_t)s->tx.limit, "fwd_cnt",
-				 (json_int_t)s->rx.count, "occupied",
-				 (json_int_t)(s->rx.size - s->rx.free),
-				 "dropped", (json_int_t)s->rx.dropped);
-	return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "event", name, "accepted", s->accepted, "fctbs",
-			 (json_int_t)s->tx.sent, "cl", (json_int_t)s->tx.limit,
-			 "cr", (json_int_t)s->cr, "abr",
-			 (json_int_t)s->rx.count, "free",
-			 (json_int_t)s->rx.free * s->rx.chunk, "fccl",
-			 (json_int_t)dl_link_credit_of(&s->rx), "dropped",
-			 (json_int_t)s->rx.dropped);
-}
-
-static void print_event(const struct event *e, bool accepted)
-{
-	static const char *const ends[] = { "receiver", "transmitter" };
-	char text[40];
-
-	if (!e)
-		snprintf(text, sizeof(text), "start");
-	else if (e->what < FCP)
-		snprintf(text, sizeof(text), "%s %lld%s", names[e->what],
-			 (long long)e->amount, accepted ? "" : ": refused");
-	else
-		snprintf(text, sizeof(text), "%s: %s", names[e->what],
-			 ends[e->end]);
-	printf("%-24s", text);
-}
-
-static void print_step(const struct step *s)
-{
-	int ahead = (s->tx.limit - s->cr) & DL_LINK_CREDIT_MASK;
-
-	if (ahead > (int)DL_LINK_CREDIT_WINDOW)
-		ahead -= DL_LINK_CREDIT_MODULUS;
-	print_event(s->event, s->accepted);
-	if (s->tx.scheme == DL_LINK_CREDIT_PCIE)
-		printf("  %6u  %7u  %7u  %8u  %7llu\n", s->tx.sent, s->tx.limit,
-		       s->rx.count, s->rx.size - s->rx.free,
-		       (unsigned long long)s->rx.dropped);
-	else
-		printf("  %5u  %4u  %4u  %5d  %4u  %6u  %4u  %7llu\n",
-		       s->tx.sent, s->cr, s->tx.limit, ahead, s->rx.count,
-		       s->rx.free * s->rx.chunk, dl_link_credit_of(&s->rx),
-		       (unsigned long long)s->rx.dropped);
-}
-
-static void print_heading(const struct link *l)
+/* The registers after an event, or at the start; `cr`: what was checked. */
+static json_t *step_json(const struct link *l, const char *event, bool accepted,
+			 uint32_t cr)
 {
 	if (l->tx.scheme == DL_LINK_CREDIT_PCIE)
-		printf("%-24s  Tx_Cnt  Crd_Bal  Fwd_Cnt  occupied  dropped\n",
-		       "event");
-	else
-		printf("%-24s  FCTBS    CR    CL  CL-CR   ABR    free  FCCL"
-		       "  dropped\n",
-		       "event");
+		return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "event",
+				 event, "accepted", accepted, "tx_cnt",
+				 (json_int_t)l->tx.sent, "crd_bal",
+				 (json_int_t)l->tx.limit, "fwd_cnt",
+				 (json_int_t)l->rx.count, "occupied",
+				 (json_int_t)(l->rx.size - l->rx.free),
+				 "dropped", (json_int_t)l->rx.dropped);
+	return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			 "event", event, "accepted", accepted, "fctbs",
+			 (json_int_t)l->tx.sent, "cl", (json_int_t)l->tx.limit,
+			 "cr", (json_int_t)cr, "abr", (json_int_t)l->rx.count,
+			 "free", (json_int_t)l->rx.free * l->rx.chunk, "fccl",
+			 (json_int_t)dl_link_credit_of(&l->rx), "dropped",
+			 (json_int_t)l->rx.dropped);
 }
 
-/* Let everything happen; `steps` NULL: print a table. */
-static int run(const struct scenario *c, struct link *l, json_t *steps)
+static json_t *before(const void *model)
 {
-	struct step step = { .tx = l->tx, .rx = l->rx, .cr = l->tx.sent };
+	const struct link *l = model;
+
+	return json_pack("{s:o}", "start",
+			 step_json(l, "start", true, l->tx.sent));
+}
+
+static int run(void *model, struct steps *steps)
+{
+	struct link *l = model;
+	json_t *step;
 	int err = 0;
 
-	if (!steps) {
-		print_heading(l);
-		print_step(&step);
-	}
-	for (uint32_t i = 0; !err && i < c->nevents; i++) {
-		const struct event *e = &c->events[i];
+	for (uint32_t i = 0; !err && i < l->scenario.nevents; i++) {
+		const struct event *e = &l->scenario.events[i];
+		uint32_t cr = l->tx.sent;
+		bool accepted;
 
-		step.event = e;
-		step.cr = l->tx.sent;
 		if (e->what == SEND || e->what == LOSE)
-			step.cr = (step.cr + e->amount) & DL_LINK_CREDIT_MASK;
-		step.accepted = happen(l, e);
-		step.tx = l->tx;
-		step.rx = l->rx;
-		if (!steps)
-			print_step(&step);
-		else if (json_array_append_new(steps, step_json(&step)))
-			err = -ENOMEM;
+			cr = (cr + e->amount) & DL_LINK_CREDIT_MASK;
+		accepted = happen(l, e);
+		step = step_json(l, names[e->what], accepted, cr);
+		if (e->what < FCP)
+			json_object_set_new(step, "amount",
+					    json_integer(e->amount));
+		else
+			json_object_set_new(step, "end",
+					    json_string(ends[e->end]));
+		err = steps_add(steps, step);
 	}
 	return err;
 }
 
-/* ---- the command ------------------------------------------------------- */
+/* ---- for people -------------------------------------------------------- */
 
-static const struct dl_setting args[] = { { "scenario", DL_SETTING_BORROW,
-					    .size = sizeof(const char *),
-					    .required = true },
-					  { 0 } };
+static void print_step(const json_t *step, FILE *to)
+{
+	const char *name = json_string_value(tool_at(step, "event"));
+	int ahead = (tool_int_at(step, "cl") - tool_int_at(step, "cr")) &
+		    DL_LINK_CREDIT_MASK;
+	char text[40];
 
-static const struct tool_usage usage = {
-	.args = args,
-	.flags = TOOL_JSON,
-	.args_doc = "FILE.yaml",
-	.doc = "Follow the flow control of one VL of a link, event by event."
-	       "\v"
-	       "Each line shows the registers after the event, in blocks of 64 "
-	       "bytes (iba) or packets (pcie); CR is what was checked before "
-	       "sending.\n"
-	       "\n"
-	       "  dateline credits credits-receiver.yaml\n"
-	       "\n"
-	       "dateline-credits(1) explains the file and the example.",
-};
+	if (tool_has(step, "amount"))
+		snprintf(text, sizeof(text), "%s %lld%s", name,
+			 (long long)tool_int_at(step, "amount"),
+			 tool_true_at(step, "accepted") ? "" : ": refused");
+	else if (tool_has(step, "end"))
+		snprintf(text, sizeof(text), "%s: %s", name,
+			 json_string_value(tool_at(step, "end")));
+	else
+		snprintf(text, sizeof(text), "%s", name);
+	fprintf(to, "%-24s", text);
+	if (ahead > (int)DL_LINK_CREDIT_WINDOW)
+		ahead -= DL_LINK_CREDIT_MODULUS;
+	if (tool_has(step, "tx_cnt")) {
+		tool_print(to, step,
+			   "  {tx_cnt:6}  {crd_bal:7}  {fwd_cnt:7}  "
+			   "{occupied:8}  {dropped:7}\n");
+		return;
+	}
+	tool_print(to, step, "  {fctbs:5}  {cr:4}  {cl:4}");
+	fprintf(to, "  %5d", ahead);
+	tool_print(to, step, "  {abr:4}  {free:6}  {fccl:4}  {dropped:7}\n");
+}
+
+static void print_before(const json_t *document, FILE *to)
+{
+	fprintf(to, "%-24s%s\n", "event",
+		tool_has(document, "start.tx_cnt") ?
+			"  Tx_Cnt  Crd_Bal  Fwd_Cnt  occupied  dropped" :
+			"  FCTBS    CR    CL  CL-CR   ABR    free  FCCL"
+			"  dropped");
+	print_step(tool_at(document, "start"), to);
+}
 
 int tool_cmd_credits(struct tool *tool, int argc, char **argv)
 {
-	struct scenario scenario;
-	const char *path = NULL;
-	json_t *steps = NULL;
-	struct link link;
-	int err;
+	static const struct steps_model model = {
+		.list = "steps",
+		.size = sizeof(struct link),
+		.read = read_link,
+		.run = run,
+		.before = before,
+		.print_before = print_before,
+		.print_step = print_step,
+		.release = release,
+	};
+	static const char doc[] =
+		"Follow the flow control of one VL of a link, event by event."
+		"\v"
+		"Each line shows the registers after the event, in blocks of "
+		"64 "
+		"bytes (iba) or packets (pcie); CR is what was checked before "
+		"sending.\n"
+		"\n"
+		"  dateline credits credits-receiver.yaml\n"
+		"\n"
+		"dateline-credits(1) explains the file and the example.";
 
-	tool_options(tool, &usage, argc, argv, &path);
-	err = read_scenario(path, &tool->log, &scenario);
-	if (err)
-		return tool_exit_status(err);
-	err = start_link(path, &tool->log, &scenario, &link);
-	if (err)
-		goto out;
-	if (tool->json) {
-		steps = json_array();
-		err = steps ? 0 : -ENOMEM;
-	}
-	if (!err)
-		err = run(&scenario, &link, steps);
-	if (err)
-		dl_log(&tool->log, DL_LOG_ERROR, "%s: %s", path,
-		       strerror(-err));
-	else if (steps)
-		err = tool_print_json(tool, json_pack("{s:O}", "steps", steps));
-out:
-	json_decref(steps);
-	free(link.stored);
-	free(scenario.events);
-	return tool_exit_status(err);
+	return steps_command(tool, &model, doc, argc, argv);
 }

@@ -34,8 +34,8 @@ dateline_SOURCES = \
 	tools/report_model.c \
 	tools/report_tables.c \
 	tools/route.c \
-	tools/scenario.c tools/scenario.h \
 	tools/snapshot.c \
+	tools/steps.c tools/steps.h \
 	tools/tool.c tools/tool.h \
 	tools/tree.c \
 	tools/verify.c tools/verify.h \

@@ -89,19 +89,11 @@ static json_t *spread_json(const struct spread *s, uint64_t n)
 	return json_pack("{s:f, s:f}", "mean", mean(s, n), "max", s->max);
 }
 
-static json_t *coord_json(const struct dl_torus *t, uint32_t sw)
-{
-	uint32_t c[DL_TORUS_DIMS];
-
-	dl_torus_site_coord(&t->grid, t->sw_site[sw], c);
-	return json_pack("[i, i, i]", (int)c[0], (int)c[1], (int)c[2]);
-}
-
 static json_t *cable_json(const struct dl_torus *t, uint32_t port)
 {
 	uint32_t sw = t->fabric->nodes[t->fabric->ports[port].node].sw;
 	char dir[] = { '+', "xyz"[dl_torus_dir_dim(t->port_dir[port])], '\0' };
-	json_t *cable = coord_json(t, sw);
+	json_t *cable = tool_json_coord(&t->grid, t->sw_site[sw]);
 
 	if (cable && json_array_append_new(cable, json_string(dir))) {
 		json_decref(cable);
@@ -120,8 +112,9 @@ static json_t *lost_json(const struct whatif *w, struct whatif_failures *f,
 
 	whatif_failures_draw(f, w, item);
 	for (i = 0; i < f->nswitches; i++)
-		err |= json_array_append_new(switches,
-					     coord_json(t, f->switches[i]));
+		err |= json_array_append_new(
+			switches,
+			tool_json_coord(&t->grid, t->sw_site[f->switches[i]]));
 	for (i = 0; i < f->ncables; i++)
 		err |= json_array_append_new(links,
 					     cable_json(t, f->cables[i]));
@@ -174,7 +167,7 @@ static json_t *document(const struct whatif *w, const struct sums *s,
 	return json_pack(
 		"{s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
 		"s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}, "
-		"s:I, s:o, s:f, s:o}",
+		"s:I, s:o, s:f, s:o, s:I, s:I}",
 		"samples", (json_int_t)s->samples, "exhaustive",
 		(int)w->exhaustive, "seed", (json_int_t)w->seed, "interrupted",
 		(int)interrupted, "connected", (json_int_t)s->connected,
@@ -191,59 +184,78 @@ static json_t *document(const struct whatif *w, const struct sums *s,
 		"busiest_channel_ratio_all_pairs",
 		spread_json(&s->busiest, s->compared), "with_unplaced_switches",
 		(json_int_t)s->unplaced, "lost", lost, "seconds", seconds,
-		"cpu_seconds", stages_json(s));
+		"cpu_seconds", stages_json(s), "failed_switches",
+		(json_int_t)w->fail_switches, "failed_links",
+		(json_int_t)w->fail_cables);
 }
 
 /* ---- for people ---------------------------------------------------------- */
 
-static void print_text(const struct whatif *w, const struct sums *s,
-		       double seconds)
+static void print_text(const json_t *d, FILE *to)
 {
-	int i;
+	const char *stage;
+	json_t *seconds;
+	bool first = true;
+	double time = json_number_value(tool_at(d, "seconds"));
 
-	printf("%" PRIu64
-	       " %s of %u failed switches and %u failed cables, %" PRIu64
-	       " of them connected\n",
-	       s->samples, w->exhaustive ? "sets" : "random sets",
-	       w->fail_switches, w->fail_cables, s->connected);
-	printf("\n%-28s%10s%10s\n", "", "accepted", "safe");
-	printf("%-28s%10" PRIu64 "%10" PRIu64 "\n", "classic mode", s->accepted,
-	       s->safe);
-	printf("%-28s%10" PRIu64 "%10" PRIu64 "\n", "proven mode", s->proven,
-	       s->proven);
-	printf("\nProven mode repaired %" PRIu64 ", %" PRIu64 " of them with "
-	       "destinations along the tree, and lost %" PRIu64 ".\n",
-	       s->repaired, s->along_tree, s->lost);
-	printf("\n%-36s%12s%12s\n", "against the plain rule", "mean", "most");
-	printf("%-36s%12.1f%12.0f\n", "forwarding entries changed",
-	       mean(&s->changed, s->proven), s->changed.max);
-	printf("%-36s%12.1f%12.0f\n", "entries filled at rings cut in two",
-	       mean(&s->filled, s->proven), s->filled.max);
-	printf("%-36s%12.1f%12.0f\n", "switches moved in the tree",
-	       mean(&s->moved, s->proven), s->moved.max);
-	printf("%-36s%12.2f%12.2f\n", "added hops, %",
-	       mean(&s->hops, s->compared), s->hops.max);
-	printf("%-36s%12.3f%12.3f\n", "load of the busiest channel, ratio",
-	       mean(&s->common, s->compared), s->common.max);
-	printf("%-36s%12.3f%12.3f\n", "... with all other pairs, too",
-	       mean(&s->busiest, s->compared), s->busiest.max);
-	printf("\n%.1f scenarios a second.  CPU seconds:",
-	       seconds > 0 ? s->samples / seconds : 0);
-	for (i = 0; i < WHATIF_STAGES; i++)
-		printf(" %s %.2f%s", stage_names[i], s->seconds[i],
-		       i + 1 < WHATIF_STAGES ? "," : "\n");
+	tool_print(to, d,
+		   tool_true_at(d, "exhaustive") ? "{samples} sets" :
+						   "{samples} random sets");
+	tool_print(to, d,
+		   " of {failed_switches} failed switches and {failed_links} "
+		   "failed cables, {connected} of them connected\n");
+	fprintf(to, "\n%-28s%10s%10s\n", "", "accepted", "safe");
+	tool_print(to, d,
+		   "classic mode                "
+		   "{classic.accepted:10}{classic.safe:10}\n"
+		   "proven mode                 "
+		   "{proven.accepted:10}{proven.accepted:10}\n"
+		   "\nProven mode repaired {proven.repaired}, "
+		   "{proven.with_tree_routes} of them with destinations along "
+		   "the tree, and lost {proven.lost}.\n");
+	fprintf(to, "\n%-36s%12s%12s\n", "against the plain rule", "mean",
+		"most");
+	tool_print(to, tool_at(d, "proven"),
+		   "forwarding entries changed          "
+		   "{entries_changed.mean:12.1}{entries_changed.max:12.0}\n"
+		   "entries filled at rings cut in two  "
+		   "{entries_filled.mean:12.1}{entries_filled.max:12.0}\n"
+		   "switches moved in the tree          "
+		   "{tree_switches_moved.mean:12.1}"
+		   "{tree_switches_moved.max:12.0}\n"
+		   "added hops, %                       "
+		   "{added_hops_percent.mean:12.2}"
+		   "{added_hops_percent.max:12.2}\n"
+		   "load of the busiest channel, ratio  "
+		   "{busiest_channel_ratio.mean:12.3}"
+		   "{busiest_channel_ratio.max:12.3}\n"
+		   "... with all other pairs, too       "
+		   "{busiest_channel_ratio_all_pairs.mean:12.3}"
+		   "{busiest_channel_ratio_all_pairs.max:12.3}\n");
+	fprintf(to, "\n%.1f scenarios a second.  CPU seconds:",
+		time > 0 ? tool_int_at(d, "samples") / time : 0);
+	json_object_foreach((json_t *)tool_at(d, "cpu_seconds"), stage, seconds)
+	{
+		fprintf(to, "%s %s %.2f", first ? "" : ",", stage,
+			json_number_value(seconds));
+		first = false;
+	}
+	putc('\n', to);
 }
 
-static void report_lost(const struct tool *tool, const struct whatif *w,
-			const struct whatif_outcome *outcomes, const bool *done)
+static void warn(const struct tool *tool, const json_t *d)
 {
-	uint64_t i;
+	const json_t *list = tool_at(d, "lost"), *lost;
+	json_int_t more = tool_int_at(d, "proven.lost") - json_array_size(list);
+	size_t i;
 
-	for (i = 0; i < w->nitems; i++)
-		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
-			dl_log(&tool->log, DL_LOG_WARNING,
-			       "scenario %" PRIu64 " is lost: %s", i,
-			       outcomes[i].reason);
+	json_array_foreach(list, i, lost)
+		dl_log(&tool->log, DL_LOG_WARNING, "scenario %lld is lost: %s",
+		       (long long)tool_int_at(lost, "sample"),
+		       json_string_value(tool_at(lost, "reason")));
+	if (more > 0)
+		dl_log(&tool->log, DL_LOG_WARNING, "and %lld more are lost",
+		       (long long)more);
 }
 
 int whatif_print(const struct tool *tool, const struct whatif *w,
@@ -251,6 +263,7 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 		 double seconds, bool interrupted)
 {
 	struct sums s = { 0 };
+	json_t *d;
 	uint64_t i;
 
 	for (i = 0; i < w->nitems; i++)
@@ -261,11 +274,8 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 		       "interrupted: %" PRIu64 " of %" PRIu64
 		       " scenarios were tried",
 		       s.samples, w->nitems);
-	if (tool->json)
-		return tool_print_json(
-			tool, document(w, &s, list_lost(w, outcomes, done),
-				       seconds, interrupted));
-	report_lost(tool, w, outcomes, done);
-	print_text(w, &s, seconds);
-	return 0;
+	d = document(w, &s, list_lost(w, outcomes, done), seconds, interrupted);
+	if (d && !tool->json)
+		warn(tool, d);
+	return tool_show(tool, d, print_text);
 }

@@ -13,7 +13,7 @@
  *	dl_route_options_init(&options);
  *	dl_route(torus, config, &options, &log, &result);
  *	dl_route_tree_group_all(result.tree, result.tables);
- *	dl_verify(result.tables, NULL, &log, &verdict);
+ *	dl_verify(result.tables, NULL, &log, &verification);
  *	dl_route_result_release(&result);
  *
  * doc/examples/route-and-verify.c does this with all errors checked.
@@ -121,9 +121,9 @@ struct dl_route_result {
 	struct dl_route_tree *tree;
 	struct dl_route_report report; /* proven mode; else zeroes */
 	/*
-	 * Proven mode: how dl_verify() judged the tables with groups of all
-	 * end ports.  Also there when it is the reason of the refusal, then
-	 * with the cycle.  Other modes: NULL; see dl_route_verify().
+	 * Proven mode: what dl_verify() says of the tables with groups of
+	 * all end ports.  It is there, too, with the cycle, when it is the reason
+	 * of a refusal.  Other modes: NULL; see dl_route_verify().
 	 */
 	struct dl_verify_result *verification;
 	enum dl_route_refusal refusal;
@@ -162,7 +162,7 @@ unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from,
 /*
  * The same from one switch to all: row[switch].  A switch that is no part of
  * the torus goes by the nearest one that is (torus.attachment); entries of those
- * that are cut off from it are left alone.
+ * that are disconnected from it are left alone.
  */
 void dl_route_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row);
 
@@ -180,7 +180,7 @@ dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
  * member, over one cable a hop chosen by `mlid`, and the members' own ports.
  * `members` are port indices of end ports; `masks` has DL_TABLES_MASK_WORDS words a
  * switch and is cleared first.  Returns 0, -ENOMEM, or -ENOTCONN when a
- * member hangs on no switch of the tree (the others are still served).
+ * member is attached to no switch of the tree (the others are still served).
  */
 int dl_route_tree_group(const struct dl_route_tree *tree,
 			const struct dl_fabric *f, uint16_t mlid,

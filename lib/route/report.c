@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What proven mode did to a fabric, in one line for people: verdict first. */
+/* What proven mode did to a fabric, in one line for people: the result first. */
 #include "config.h"
 
 #include <inttypes.h>

@@ -166,7 +166,7 @@ static int fill_psl(const struct dl_torus *t, struct dl_tables *tables)
 		if (f->lid_port[lid] != DL_NONE)
 			tables->psl_dst[lid] =
 				tables->psl_src[f->lid_port[lid]];
-	/* What is cut off from the torus crosses no dateline: SL 0. */
+	/* What is disconnected from the torus crosses no dateline: SL 0. */
 	memset(tables->psl, 0, (size_t)f->nswitches * f->nswitches);
 	for (a = 0; a < f->nswitches; a++)
 		if (t->attachment[a] != DL_NONE)

@@ -93,7 +93,7 @@ static void draw_failures(struct grid_fabric *g, struct test_random *r,
 	} while (!grid_connected(g) || seed_site(g) == DL_NONE);
 }
 
-/* ---- routing and judging ----------------------------------------------- */
+/* ---- routing and checking ----------------------------------------------- */
 
 static void build(struct proven *p)
 {
@@ -175,7 +175,7 @@ static void check_sls(const struct proven *p)
 	}
 }
 
-static void check_verdict(const struct proven *p)
+static void check_verified(const struct proven *p)
 {
 	struct dl_verify_result *v;
 
@@ -217,14 +217,14 @@ static void check_same(struct proven *p)
 	dl_route_result_release(&first);
 }
 
-static void judge(struct proven *p, bool model)
+static void check(struct proven *p, bool model)
 {
 	unsigned int i;
 
 	for (i = 0; i < p->g.parallel; i++)
 		add_group(p, DL_TABLES_MCAST_LID + i);
 	check_sls(p);
-	check_verdict(p);
+	check_verified(p);
 	if (model)
 		check_model(p);
 }
@@ -234,7 +234,7 @@ static void run(struct proven *p, bool model)
 	build(p);
 	assert_int_equal(route(p), 0);
 	assert_int_equal(p->r.tables->ngroups, 0);
-	judge(p, model);
+	check(p, model);
 }
 
 /* ---- tests ------------------------------------------------------------- */
@@ -340,7 +340,7 @@ static void test_loop_of_findings(void **state)
 
 	p.r = proven;
 	dl_route_result_release(&documented);
-	judge(&p, true);
+	check(&p, true);
 	release(&p);
 }
 
@@ -374,7 +374,7 @@ static void test_few_vls(void **state)
 				assert_int_equal(route(&p), -ENOTSUP);
 			} else {
 				assert_int_equal(route(&p), 0);
-				judge(&p, true);
+				check(&p, true);
 			}
 			release(&p);
 		}
@@ -382,13 +382,13 @@ static void test_few_vls(void **state)
 }
 
 /*
- * The time is over at once, or soon: what is not repaired goes along the tree,
+ * The time is over at once, or soon: what is not repaired is routed along the tree,
  * and all of it is as safe as ever.
  */
 static void test_out_of_time(void **state)
 {
 	struct test_random r = { .seed = test_seed(3) };
-	unsigned int i, hurried = 0, in_time = 0;
+	unsigned int i, timed_out = 0, in_time = 0;
 
 	(void)state;
 	for (i = 0; i < 60; i++) {
@@ -403,12 +403,12 @@ static void test_out_of_time(void **state)
 		draw_failures(&p.g, &r, test_random(&r, 5), test_random(&r, 9));
 		run(&p, i % 4 == 0);
 		if (p.r.report.timed_out)
-			hurried++;
+			timed_out++;
 		else
 			in_time++;
 		release(&p);
 	}
-	assert_true(hurried && in_time);
+	assert_true(timed_out && in_time);
 }
 
 static void test_not_connected(void **state)
@@ -419,7 +419,7 @@ static void test_not_connected(void **state)
 	unsigned int i;
 
 	(void)state;
-	/* Two columns fail: what lies between them is cut off. */
+	/* Two columns fail: what lies between them is disconnected. */
 	for (i = 0; i < 5; i++)
 		p.g.dead_switch[5 * i] = p.g.dead_switch[5 * i + 2] = true;
 	grid_build(&p.g);

@@ -307,7 +307,7 @@ static void whole_fabrics(void **state)
 	}
 }
 
-/* The documents' rules, the obvious way: may this damage be routed? */
+/* Does the torus-2QoS document route this damage?  The obvious way. */
 static bool model_accepts(const struct routed *r)
 {
 	const struct grid_fabric *g = &r->g;
@@ -968,7 +968,7 @@ static void tree_6x5_root_failed(void **state)
 /*
  * Where the root goes when switches are missing: in the tables that the
  * built-in engine programs for these fabrics, the row along x that all the
- * others hang from has these coordinates.
+ * others are attached to has these coordinates.
  */
 static void roots(void **state)
 {

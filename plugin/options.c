@@ -58,7 +58,7 @@ static const struct dl_setting settings[] = {
 	  .max = MAX_SECONDS,
 	  .expected = "a number of seconds, at most 86400" },
 	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir),
-	  .expected = "a folder" },
+	  .expected = "a directory" },
 	{ "qos_weights", .call = read_weights,
 	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
 	{ "high_limit", .call = read_high_limit,

@@ -121,22 +121,22 @@ static const struct tool_usage usage = {
 	.flags = TOOL_JSON,
 	.args_doc = "route|verify|emulate X Y Z\n"
 		    "arbitrate",
-	.doc = "Measure how fast Dateline is on this machine."
+	.doc = "Measure the speed of Dateline on this machine."
 	       "\v"
-	       "route: all forwarding tables of a whole torus with one adapter "
-	       "a switch, on one core, beside a memset of the same bytes.\n"
-	       "verify: the proof of such a torus, with one multicast group of "
-	       "all adapters, on one core.\n"
-	       "emulate: packets a second through the switches of such a "
-	       "torus, "
-	       "under uniform traffic at half of what it could carry.\n"
+	       "route: compute all forwarding tables of a whole torus with "
+	       "one adapter at each switch, on one core, compared with a "
+	       "memset of the same bytes.\n"
+	       "verify: verify the tables of such a torus, with one "
+	       "multicast group of all adapters, on one core.\n"
+	       "emulate: packets per second through the switches of such a "
+	       "torus, under uniform traffic at half of what it can carry.\n"
 	       "arbitrate: one decision of the VL arbiter, with all VLs "
 	       "backlogged and with one.\n"
 	       "\n"
 	       "  dateline bench route 16 16 16\n"
 	       "\n"
-	       "Times are medians of several runs.  Exit status: 0 measured, "
-	       "2 bad usage, 3 no memory.",
+	       "Times are medians of several runs.  Exit status: 0 "
+	       "success, 2 bad usage, 3 no memory.",
 };
 
 static void print(const json_t *figures, FILE *to)

@@ -43,24 +43,23 @@ static int read_grid(const struct dl_setting *setting, void *to,
 
 static const struct dl_setting options[] = {
 	{ "csv", DL_SETTING_FLAG, MEMBER(csv),
-	  .doc = "Print comma-separated values, a line of names first" },
+	  .doc = "Print comma-separated values, with a header line" },
 	{ "slurm-nodes", DL_SETTING_BORROW, MEMBER(nodes), .arg = "FILE",
 	  .doc = "Write NodeName= lines for slurm.conf" },
 	{ "slurm-topology", DL_SETTING_BORROW, MEMBER(topology), .arg = "FILE",
 	  .doc = "Write a topology.conf for topology/tree" },
 	{ "slurm-names", DL_SETTING_WORD, MEMBER(style.names), .arg = "HOW",
 	  .words = "host index xyz",
-	  .doc = "In both: host, names as they are (default); index, numbers "
-		 "along the curve; xyz, coordinates in base 36" },
+	  .doc = "Node names in both: host (default); index, numbers along "
+		 "the curve; xyz, coordinates in base 36" },
 	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(style.prefix),
-	  .arg = "NAME",
-	  .doc = "What names by index or xyz begin with (torus)" },
+	  .arg = "NAME", .doc = "Prefix of names by index or xyz (torus)" },
 	{ "rankfile", DL_SETTING_BORROW, MEMBER(ranks), .arg = "FILE",
 	  .doc = "Write a rank file for Open MPI" },
 	{ "hostfile", DL_SETTING_BORROW, MEMBER(hosts), .arg = "FILE",
-	  .doc = "Write the host file to go with it" },
+	  .doc = "Write the host file for it" },
 	{ "slots", DL_SETTING_NUMBER, MEMBER(slots), 1, MAX_SLOTS, .arg = "N",
-	  .doc = "In both: ranks a host (1)" },
+	  .doc = "Ranks on each host in both (1)" },
 	{ "grid", .call = read_grid, .arg = "PXxPYxPZ",
 	  .expected = "a grid PXxPYxPZ, such as 8x4x4",
 	  .doc = "In the rank file: keep neighbours of this grid of processes "
@@ -90,24 +89,25 @@ static const struct tool_usage usage = {
 	.flags = TOOL_JSON,
 	.args_doc = "[NET|DIR]",
 	.doc = "List every adapter with its coordinates, in an order that "
-	       "keeps neighbours together, and write it down for Slurm and "
+	       "keeps neighbours together, and write files for Slurm and "
 	       "Open MPI."
 	       "\v"
-	       "NET is a netlist, DIR a snapshot or a folder of OpenSM's "
-	       "dumps.  The order is that of a space-filling curve, of the "
-	       "kind of Hilbert's, through all sites of the torus: each is "
+	       "NET is a netlist, DIR a snapshot or a directory of "
+	       "OpenSM's dumps.  The order follows a space-filling curve, "
+	       "like Hilbert's, through all sites of the torus: each is "
 	       "next to the one before.  Adapters without coordinates come "
-	       "last.  A host is what the first word of an adapter's "
-	       "description names.\n"
+	       "last.  The first word of an adapter's description is the "
+	       "name of its host.\n"
 	       "\n"
 	       "  dateline coords first.net --csv\n"
 	       "  dateline coords --live --slurm-nodes nodes.conf \\\n"
 	       "    --slurm-topology topology.conf\n"
-	       "  dateline coords today --rankfile ranks --hostfile hosts \\\n"
+	       "  dateline coords today --rankfile ranks --hostfile hosts "
+	       "\\\n"
 	       "    --slots 16 --grid 16x12x10\n"
 	       "\n"
-	       "With a file's name - a file goes to standard output, in place "
-	       "of the list.\n"
+	       "Use - as FILE to write to standard output instead of the "
+	       "list.\n"
 	       "\n"
 	       "Exit status: 0 every adapter has coordinates, 1 some have "
 	       "none, 2 bad usage or input, 3 no fabric.",

@@ -14,7 +14,7 @@ struct request {
 
 static const struct dl_setting options[] = {
 	{ "write-config", DL_SETTING_BORROW, DL_MEMBER(struct request, write),
-	  .arg = "FILE", .doc = "Write a torus-2QoS.conf for what was found" },
+	  .arg = "FILE", .doc = "Write a torus-2QoS.conf for the result" },
 	{ 0 }
 };
 
@@ -32,24 +32,25 @@ static const struct tool_usage usage = {
 	.args_doc = "[NET|DIR]",
 	.doc = "Find the coordinates of every switch of a torus or mesh."
 	       "\v"
-	       "Prints a line for each site: its coordinates, and GUID and "
-	       "name of its switch, or that it is missing; then one for each "
-	       "off-torus switch, with its kind (leaf, dual-homed, "
+	       "Prints a line for each site: its coordinates, and the GUID "
+	       "and name of its switch, or the word missing; then one for "
+	       "each off-torus switch, with its kind (leaf, dual-homed, "
 	       "unplaceable, disconnected) and uplink; then one for each "
 	       "unused cable.\n"
 	       "\n"
-	       "  dateline discover first.net --torus-config first.torus.conf\n"
+	       "  dateline discover first.net --torus-config "
+	       "first.torus.conf\n"
 	       "\n"
-	       "Without a configuration, radices and coordinates come from the "
-	       "cabling alone: the same ones every time, but where x, y and z "
-	       "point is then by the order of GUIDs.  --write-config puts them "
-	       "on record, for OpenSM and for later:\n"
+	       "Without a configuration, radices and coordinates are found "
+	       "from the cabling, the same ones in every run; the order of "
+	       "GUIDs determines the directions of x, y and z.  "
+	       "--write-config writes them to a file:\n"
 	       "\n"
 	       "  dateline discover first.net --write-config found.conf\n"
 	       "\n"
-	       "Exit status: 0 all switches and cables are part of the torus, "
-	       "or leaf or dual-homed; 1 some are not; 2 bad usage or input; "
-	       "3 no fabric.",
+	       "Exit status: 0 all switches and cables are part of the "
+	       "torus, or leaf or dual-homed; 1 some are not; 2 bad usage "
+	       "or input; 3 no fabric.",
 };
 
 static const char *const kinds[] = {

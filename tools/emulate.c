@@ -66,18 +66,19 @@ static int read_sweep(const struct dl_setting *setting, void *to,
 
 static const struct dl_setting options[] = {
 	{ "scenario", DL_SETTING_BORROW, MEMBER(scenario), .arg = "FILE",
-	  .doc = "The scenario: traffic, faults and all the rest (needed)" },
+	  .doc = "The scenario: traffic, faults and properties (required)" },
 	{ "seed", DL_SETTING_NUMBER, MEMBER(seed), 0, INT64_MAX, .arg = "N",
-	  .doc = "Instead of the scenario's seed" },
+	  .doc = "Seed, instead of the scenario's" },
 	{ "sweep", .call = read_sweep, .arg = "[NAME.]load=A:B:STEP",
 	  .expected = "[NAME.]load=A:B:STEP, such as load=0.1:1:0.1, at most "
 		      "10 and in at most 10000 steps",
-	  .doc = "One run for each load from A to B: of the entry NAME, or of "
-		 "all that have a load" },
+	  .doc = "One run for each load from A to B, of the entry NAME or of "
+		 "all entries with a load" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(sweep.threads), 1, 1024,
-	  .arg = "N", .doc = "Runs of a sweep at a time (one for each core)" },
+	  .arg = "N",
+	  .doc = "Threads for the runs of a sweep (one for each core)" },
 	{ "write-counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE",
-	  .doc = "Write the ports' counters as commands of ibsim's console" },
+	  .doc = "Write the ports' counters as commands for ibsim's console" },
 	{ 0 }
 };
 
@@ -103,22 +104,23 @@ static const struct tool_usage usage = {
 	.check = check,
 	.flags = TOOL_JSON,
 	.args_doc = "[DIR]",
-	.doc = "Run traffic over the tables of a snapshot, or of the running "
-	       "fabric."
+	.doc = "Run traffic over the tables of a snapshot, or of the "
+	       "running fabric."
 	       "\v"
-	       "DIR is a folder written by `dateline route` or `dateline "
-	       "snapshot`, or by OpenSM with -D 0x43.  Scenarios are "
-	       "described in dateline-scenario(5).  Ctrl-C ends a run with "
-	       "the results so far.\n"
+	       "DIR is a directory written by `dateline route` or "
+	       "`dateline snapshot`, or by OpenSM with -D 0x43.  "
+	       "dateline-scenario(5) describes scenarios.  Ctrl-C ends a "
+	       "run with the results so far.\n"
 	       "\n"
-	       "  dateline emulate snapshot --scenario emulate-uniform.yaml\n"
-	       "  dateline emulate snapshot --scenario emulate-uniform.yaml "
-	       "\\\n"
+	       "  dateline emulate snapshot --scenario "
+	       "emulate-uniform.yaml\n"
+	       "  dateline emulate snapshot --scenario "
+	       "emulate-uniform.yaml \\\n"
 	       "    --sweep load=0.1:1:0.1\n"
 	       "\n"
-	       "Exit status: 0 everything arrived, 1 a finding (a deadlock, "
-	       "packets that did not arrive, an interrupted run), 2 bad usage "
-	       "or input, 3 no fabric or no memory.",
+	       "Exit status: 0 all packets arrived, 1 a finding (a "
+	       "deadlock, packets that did not arrive, an interrupted "
+	       "run), 2 bad usage or input, 3 no fabric or no memory.",
 };
 
 /* ---- watching ---------------------------------------------------------- */

@@ -17,7 +17,7 @@ struct request {
 
 static const struct dl_setting options[] = {
 	{ "emulation", DL_SETTING_BORROW, MEMBER(emulation), .arg = "FILE",
-	  .doc = "What `dateline emulate --json` printed for this snapshot" },
+	  .doc = "The output of `dateline emulate --json` for this snapshot" },
 	{ "against", DL_SETTING_BORROW, MEMBER(against), .arg = "DIR",
 	  .doc = "An earlier snapshot: show what has changed since" },
 	{ "title", DL_SETTING_BORROW, MEMBER(title), .arg = "TEXT",
@@ -46,21 +46,20 @@ static const struct tool_usage usage = {
 	.input_at = offsetof(struct request, input),
 	.check = need_output,
 	.args_doc = "[DIR]",
-	.doc = "Show a snapshot as one HTML file that needs nothing else: no "
-	       "network, no server."
+	.doc = "Show a snapshot as one self-contained HTML file."
 	       "\v"
-	       "DIR is a folder written by `dateline route` or `dateline "
-	       "snapshot`, or by OpenSM with -D 0x43.  The page draws the "
-	       "torus with what is missing, any path on click with SL and VL "
+	       "DIR is a directory written by `dateline route` or "
+	       "`dateline snapshot`, or by OpenSM with -D 0x43.  The page "
+	       "shows the torus with its failures, any path with SL and VL "
 	       "at every hop, multicast trees, the load of the cables, and "
-	       "the verdict of `dateline verify`, with a credit loop drawn "
-	       "where it is.\n"
+	       "the result of `dateline verify` with a credit loop drawn "
+	       "into the picture.\n"
 	       "\n"
 	       "  dateline report snapshot -o snapshot.html\n"
 	       "  dateline report today --against yesterday -o change.html\n"
 	       "\n"
-	       "Exit status: 0 written (whatever the verdict), 2 bad usage or "
-	       "input, 3 no memory or no space.",
+	       "Exit status: 0 written, whatever the result, 2 bad usage "
+	       "or input, 3 no memory or no space.",
 };
 
 /* ---- the document ------------------------------------------------------ */

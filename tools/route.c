@@ -47,12 +47,12 @@ static int leave_psl_out(const struct dl_setting *setting, void *to,
 static const struct dl_setting options[] = {
 	{ "mode", DL_SETTING_WORD, MEMBER(options.mode),
 	  .words = "classic proven", .arg = "classic|proven",
-	  .doc = "classic: the documents' rules and refusals; "
-		 "proven: every connected fabric, with proof (default)" },
+	  .doc = "classic: the documented rules and refusals; proven: every "
+		 "connected fabric, verified (default)" },
 	{ "repair-seconds", DL_SETTING_NUMBER, MEMBER(options.repair_seconds),
 	  0, MAX_SECONDS, .arg = "N",
-	  .doc = "Proven mode: after so many seconds, the rest goes along a "
-		 "tree (10)" },
+	  .doc = "Proven mode: after this time, route what is not repaired "
+		 "along a spanning tree (10)" },
 	{ "multicast", DL_SETTING_WORD, MEMBER(multicast), .words = "none all",
 	  .arg = "all",
 	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
@@ -67,8 +67,8 @@ static const struct dl_setting options[] = {
 	{ "show-tree", DL_SETTING_FLAG, MEMBER(show_tree),
 	  .doc = "Draw the multicast tree" },
 	{ "no-psl", DL_SETTING_FLAG, .call = leave_psl_out,
-	  .doc = "Leave dateline-psl.dump out: it grows with the square of "
-		 "the fabric" },
+	  .doc = "Do not write dateline-psl.dump, which grows with the "
+		 "square of the fabric" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
 	  .doc = "The directory for the snapshot" },
 	{ 0 }
@@ -93,23 +93,25 @@ static const struct tool_usage usage = {
 	.input_at = offsetof(struct request, input),
 	.check = check,
 	.args_doc = "[NET|DIR]",
-	.doc = "Compute all tables for a fabric and write them as a snapshot."
+	.doc = "Compute all tables of a fabric and write them as a "
+	       "snapshot."
 	       "\v"
-	       "NET is a netlist: what ibnetdiscover prints and ibsim reads.  "
-	       "LIDs in it are kept; ports without get the next free ones.\n"
+	       "NET is a netlist in the format of ibnetdiscover and ibsim.  "
+	       "LIDs in it are kept; ports without a LID get the next free "
+	       "ones.\n"
 	       "\n"
 	       "  dateline gen 6 5 1 -o first\n"
-	       "  dateline route first.net --torus-config first.torus.conf -o "
-	       "snapshot\n"
+	       "  dateline route first.net --torus-config first.torus.conf "
+	       "-o snapshot\n"
 	       "\n"
-	       "With --show-tree it may do without -o: the tree is drawn on "
-	       "standard output, x being the root.\n"
+	       "With --show-tree, -o is optional: the tree is drawn on "
+	       "standard output, and x is the root.\n"
 	       "\n"
-	       "The snapshot holds OpenSM's own dumps (forwarding tables, "
+	       "The snapshot contains OpenSM's dumps (forwarding tables, "
 	       "SL-to-VL maps, multicast tables, subnet list), files for "
 	       "ibdmchk (dateline-psl.dump, dateline-slvl.dump), VL "
-	       "arbitration, the netlist, and dateline-opensm.conf: what "
-	       "to add to OpenSM's configuration.\n"
+	       "arbitration tables, the netlist, and dateline-opensm.conf "
+	       "with lines for OpenSM's configuration.\n"
 	       "\n"
 	       "Exit status: 0 written, 1 the fabric is refused, 2 bad "
 	       "usage or input, 3 no memory or no space.",

@@ -48,14 +48,14 @@ static const struct dl_setting options[] = {
 	  .arg = "N", .doc = "Its port (any that is up)" },
 	{ "paths", .call = read_paths, .arg = "all|adapters|none",
 	  .expected = "one of: all adapters none",
-	  .doc = "Path SLs to ask the subnet administrator for (all, up to "
-		 "two million pairs)" },
+	  .doc = "Path SLs to query from the subnet administrator (all, up "
+		 "to two million pairs)" },
 	{ "timeout", DL_SETTING_NUMBER, MEMBER(options.timeout_ms), 1, 60000,
 	  .arg = "MS", .doc = "Milliseconds to wait for an answer (500)" },
 	{ "retries", DL_SETTING_NUMBER, MEMBER(options.retries), 0, 100,
-	  .arg = "N", .doc = "Times to ask again (4)" },
+	  .arg = "N", .doc = "Repetitions of a query (4)" },
 	{ "in-flight", DL_SETTING_NUMBER, MEMBER(options.in_flight), 1, 4096,
-	  .arg = "N", .doc = "Queries under way at a time (64)" },
+	  .arg = "N", .doc = "Queries outstanding at a time (64)" },
 	{ 0 }
 };
 

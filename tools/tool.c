@@ -225,7 +225,8 @@ int tool_make_dir(const struct tool *tool, const char *path)
 		err = -ENOTDIR;
 	if (err)
 		dl_log(&tool->log, DL_LOG_ERROR,
-		       "cannot make the folder %s: %s", path, strerror(-err));
+		       "cannot create the directory %s: %s", path,
+		       strerror(-err));
 	free(part);
 	return err;
 }

@@ -97,7 +97,7 @@ void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree,
 int tool_write_opensm_conf(const struct tool *tool, const char *dir,
 			   const struct dl_route_options *o);
 
-/* Make a folder, its parents too, unless it is there.  Errors reported. */
+/* Create a directory and its parents, unless it exists.  Errors reported. */
 int tool_make_dir(const struct tool *tool, const char *path);
 
 struct tool_out {
@@ -106,8 +106,8 @@ struct tool_out {
 };
 
 /*
- * Create the file `name` in the folder `dir` (NULL: the current one).
- * `name` "-" without a folder is standard output.  Returns 0 or a negative
+ * Create the file `name` in the directory `dir` (NULL: the current one).
+ * `name` "-" without a directory is standard output.  Returns 0 or a negative
  * errno, reported.  Close with tool_out_close().
  */
 int tool_out_open(const struct tool *tool, const char *dir, const char *name,

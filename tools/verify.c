@@ -42,19 +42,19 @@ static int read_sls(const struct dl_setting *setting, void *to,
 
 static const struct dl_setting options[] = {
 	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "DIR",
-	  .doc = "An earlier snapshot: have its path SLs been kept?" },
+	  .doc = "An earlier snapshot: check that path SLs are the same" },
 	{ "levels", DL_SETTING_NUMBER, MEMBER(options.levels), .min = 1,
 	  .max = 2, .arg = "N",
-	  .doc = "QoS levels to judge, 1 or 2 (2, unless path SLs use bit 3)" },
+	  .doc = "QoS levels to check, 1 or 2 (2, unless path SLs use bit 3)" },
 	{ "multicast-sls", .call = read_sls, .arg = "SL,...",
 	  .expected = "SLs from 0 to 15, separated by commas",
 	  .doc = "SLs that multicast packets use (0,8)" },
 	{ "pairs", DL_SETTING_WORD, MEMBER(options.adapters_only),
 	  .words = "all adapters", .arg = "all|adapters",
-	  .doc = "Judge packets of all end ports (default), or not those to "
-		 "and from switches' own ports" },
+	  .doc = "Check packets of all end ports (default), or omit those to "
+		 "and from switches' port 0" },
 	{ "explain", DL_SETTING_FLAG, MEMBER(explain),
-	  .doc = "Draw what was found and say what to do about it" },
+	  .doc = "Draw the credit loop, and describe what can be done" },
 	{ 0 }
 };
 
@@ -69,17 +69,17 @@ static const struct tool_usage usage = {
 	.input_at = offsetof(struct request, input),
 	.flags = TOOL_JSON,
 	.args_doc = "[DIR]",
-	.doc = "Judge a snapshot: does every packet arrive, and can packets "
-	       "wait for each other in a circle?"
+	.doc = "Check the tables of a snapshot for delivery and credit "
+	       "loops."
 	       "\v"
-	       "DIR is a folder written by `dateline route` or `dateline "
-	       "snapshot`, or by OpenSM with -D 0x43 and any routing engine.  "
-	       "All pairs of end ports are judged, switches' own ports "
-	       "included, and every multicast group.\n"
+	       "DIR is a directory written by `dateline route` or "
+	       "`dateline snapshot`, or by OpenSM with -D 0x43 and any "
+	       "routing engine.  All pairs of end ports are checked, "
+	       "including switches' port 0, and all multicast groups.\n"
 	       "\n"
 	       "  dateline verify snapshot --explain\n"
 	       "\n"
-	       "Exit status: 0 proven good, 1 a finding, 2 bad usage or "
+	       "Exit status: 0 no finding, 1 a finding, 2 bad usage or "
 	       "input, 3 no memory.",
 };
 

@@ -33,17 +33,17 @@ struct request {
 static const struct dl_setting options[] = {
 	{ "switches", DL_SETTING_NUMBER, MEMBER(w.fail_switches), 0,
 	  MAX_FAILURES, .arg = "N",
-	  .doc = "Let N switches fail, with their adapters (0)" },
+	  .doc = "Fail N switches, with their adapters (0)" },
 	{ "links", DL_SETTING_NUMBER, MEMBER(w.fail_cables), 0, MAX_FAILURES,
-	  .arg = "N", .doc = "Let N cables between the others fail (0)" },
+	  .arg = "N", .doc = "Fail N cables between the other switches (0)" },
 	{ "samples", DL_SETTING_NUMBER, MEMBER(samples), 1, MAX_SAMPLES,
 	  .arg = "N", .doc = "Try N random scenarios (100)" },
 	{ "seed", DL_SETTING_NUMBER, MEMBER(w.seed), 0, DL_NUMBER_ANY,
-	  .arg = "N", .doc = "The scenarios to draw (1)" },
+	  .arg = "N", .doc = "Seed of the random scenarios (1)" },
 	{ "exhaustive", DL_SETTING_FLAG, MEMBER(w.exhaustive),
-	  .doc = "Try all scenarios with so many failures instead" },
+	  .doc = "Try all scenarios with this number of failures" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(threads), 1, 1024, .arg = "N",
-	  .doc = "Work on so many scenarios at once (one a core)" },
+	  .doc = "Number of threads (one for each core)" },
 	{ 0 }
 };
 
@@ -73,25 +73,26 @@ static const struct tool_usage usage = {
 	.check = check,
 	.flags = TOOL_JSON,
 	.args_doc = "[NET|DIR]",
-	.doc = "Let switches and cables of a whole fabric fail, many times "
-	       "over, and count what either mode of routing makes of it."
+	.doc = "Route a whole fabric after many failures of switches and "
+	       "cables, and count the results."
 	       "\v"
-	       "Every scenario that is still connected is routed in classic "
-	       "mode (accepted? free of credit loops, with one multicast group "
-	       "of all adapters?) and in proven mode (what had to change, what "
-	       "does it cost?).  The same seed gives the same answer, on any "
-	       "number of cores and machines; Ctrl-C ends it with what is "
-	       "known so far.\n"
+	       "Every connected scenario is routed in classic mode (is it "
+	       "accepted, and free of credit loops with one multicast "
+	       "group of all adapters?) and in proven mode (which changes "
+	       "were needed, and what do they cost?).  The same seed gives "
+	       "the same result on any number of cores and machines.  "
+	       "Ctrl-C ends the run with the results so far.\n"
 	       "\n"
 	       "  dateline gen 6 5 1 -o first\n"
 	       "  dateline whatif first.net --switches 1 --exhaustive\n"
-	       "  dateline whatif first.net --switches 2 --links 4 --samples "
-	       "500\n"
+	       "  dateline whatif first.net --switches 2 --links 4 "
+	       "--samples 500\n"
 	       "\n"
 	       "Built with MPI: mpirun -n 64 dateline whatif ...\n"
 	       "\n"
-	       "Exit status: 0 proven mode routes every connected scenario, 1 "
-	       "it does not, 2 bad usage or input, 3 no memory.",
+	       "Exit status: 0 proven mode routes every connected "
+	       "scenario, 1 it does not, 2 bad usage or input, 3 no "
+	       "memory.",
 };
 
 /* ---- one scenario -------------------------------------------------------- */

@@ -72,7 +72,7 @@ struct whatif_outcome {
 	uint32_t unplaced; /* switches whose coordinate is not known */
 	uint32_t along_tree, moved;
 	uint64_t entries, changed, filled;
-	/* Of a packet, on average over the pairs that the plain rule serves. */
+	/* Of a packet, on average over the pairs that DOR delivers. */
 	double hops, plain_hops;
 	uint64_t busiest, common_busiest, plain_busiest;
 	double seconds[WHATIF_STAGES];

@@ -19,11 +19,11 @@ struct spread {
 struct sums {
 	uint64_t samples, connected, accepted, safe;
 	uint64_t proven, repaired, lost, along_tree, unplaced;
-	uint64_t compared; /* scenarios with a load of the plain rule */
+	uint64_t compared; /* scenarios with a load of the DOR tables */
 	struct spread changed, filled; /* entries */
 	struct spread moved;	       /* switches in the tree */
-	struct spread hops;	       /* per cent above the plain rule */
-	struct spread busiest;	       /* as a ratio to the plain rule */
+	struct spread hops;	       /* per cent above DOR */
+	struct spread busiest;	       /* as a ratio to DOR */
 	struct spread common;	       /* ... for those pairs that it serves */
 	double seconds[WHATIF_STAGES];
 };
@@ -213,12 +213,12 @@ static void print_text(const json_t *d, FILE *to)
 		   "\nProven mode repaired {proven.repaired}, "
 		   "{proven.with_tree_routes} of them with destinations along "
 		   "the tree, and lost {proven.lost}.\n");
-	fprintf(to, "\n%-36s%12s%12s\n", "against the plain rule", "mean",
-		"most");
+	fprintf(to, "\n%-36s%12s%12s\n", "compared with plain DOR", "mean",
+		"max");
 	tool_print(to, tool_at(d, "proven"),
 		   "forwarding entries changed          "
 		   "{entries_changed.mean:12.1}{entries_changed.max:12.0}\n"
-		   "entries filled at rings cut in two  "
+		   "entries added at split rings        "
 		   "{entries_filled.mean:12.1}{entries_filled.max:12.0}\n"
 		   "switches moved in the tree          "
 		   "{tree_switches_moved.mean:12.1}"

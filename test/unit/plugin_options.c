@@ -95,7 +95,7 @@ static void bad_words_are_named_and_ignored(void **state)
 		{ "mode=", "mode=proven or classic" },
 		{ "mode", "mode=proven or classic" },
 		{ "mode=Classic", "mode=proven or classic" },
-		{ "dump_dir=", "dump_dir=a folder" },
+		{ "dump_dir=", "dump_dir=a directory" },
 		{ "qos_weights=1", "qos_weights=A:B" },
 		{ "qos_weights=0:1", "qos_weights=A:B" },
 		{ "qos_weights=1:256", "qos_weights=A:B" },

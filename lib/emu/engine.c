@@ -187,17 +187,21 @@ static int begin(struct dl_emu *e)
 static void run_to(struct dl_emu *e, uint64_t until)
 {
 	struct dl_emu_event ev;
+	int found;
 
 	while (!e->err && goes_on(e)) {
-		if (!dl_emu_events_pop(&e->events, until, &ev))
+		found = dl_emu_events_pop(&e->events, until, &ev);
+		if (found <= 0) {
+			e->err = found;
 			return;
+		}
 		e->now = ev.time;
 		/* Tails come before the credit of the same time. */
 		e->credited = ev.time -
 			      (ev.what >> DL_EMU_EV_SHIFT == DL_EMU_EV_TAIL);
 		e->totals.events++;
-		dl_emu_prefetch_far(e, dl_emu_events_ahead(&e->events, 3));
-		dl_emu_prefetch_near(e, dl_emu_events_next(&e->events));
+		dl_emu_prefetch_far(e, dl_emu_events_ahead(&e->events, 8));
+		dl_emu_prefetch_near(e, dl_emu_events_ahead(&e->events, 3));
 		dispatch(e, ev.what);
 #ifdef DL_EMU_AUDIT
 		if (!e->err)

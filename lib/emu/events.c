@@ -4,109 +4,74 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "dateline/base.h"
 #include "emu/events.h"
 
-#define HEAP (DL_EMU_EVENT_QUEUES - 1)
-#define RING 64	 /* places, to begin with */
-#define EQUAL 16 /* so many of the same time are put in order */
+#define RARE __attribute__((noinline))
 
-static const struct dl_emu_event never = { DL_EMU_NO_EVENT, UINT64_MAX };
-
-static inline bool before(const struct dl_emu_event *a,
-			  const struct dl_emu_event *b)
+void dl_emu_events_init(struct dl_emu_events *q, unsigned int shift)
 {
-	return (((unsigned __int128)a->time << 64) | a->what) <
-	       (((unsigned __int128)b->time << 64) | b->what);
-}
-
-void dl_emu_events_init(struct dl_emu_events *q)
-{
-	*q = (struct dl_emu_events){ 0 };
-	for (uint32_t l = 0; l < DL_EMU_EVENT_QUEUES; l++) {
-		q->first[l] = never;
-		q->delay[l] = UINT64_MAX;
-		q->winner[DL_EMU_EVENT_QUEUES + l] = l;
-	}
-	for (uint32_t n = DL_EMU_EVENT_QUEUES - 1; n; n--)
-		q->winner[n] = q->winner[2 * n];
+	*q = (struct dl_emu_events){ .shift = shift, .nchunks = 1 };
 }
 
 void dl_emu_events_free(struct dl_emu_events *q)
 {
-	for (uint32_t l = 0; l < DL_EMU_EVENT_QUEUES; l++)
-		free(q->queue[l].ring);
-	free(q->heap);
+	free(q->list);
+	free(q->near.event);
+	free(q->far.event);
+	free(q->stock);
+	free(q->next);
 }
 
-/* A queue has another first event: who wins now? */
-static inline void set_first(struct dl_emu_events *q, uint32_t queue,
-			     struct dl_emu_event ev)
+/* ---- heaps ------------------------------------------------------------- */
+
+static int grow_heap(struct dl_emu_event_heap *h)
 {
-	uint32_t w = queue;
-
-	q->first[queue] = ev;
-	for (uint32_t n = DL_EMU_EVENT_QUEUES + queue; n > 1; n /= 2) {
-		uint32_t other = q->winner[n ^ 1];
-
-		w = before(&q->first[other], &q->first[w]) ? other : w;
-		q->winner[n / 2] = w;
-	}
-}
-
-/* ---- the heap ---------------------------------------------------------- */
-
-static int grow_heap(struct dl_emu_events *q)
-{
-	uint32_t cap = q->heap_cap ? 2 * q->heap_cap : 1024;
+	uint32_t cap = h->cap ? 2 * h->cap : 1024;
 	struct dl_emu_event *grown =
 		aligned_alloc(64, (cap + 4ul) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < q->nheap; i++)
-		grown[DL_EMU_EVENTS_ROOT + i] = q->heap[DL_EMU_EVENTS_ROOT + i];
-	free(q->heap);
-	q->heap = grown;
-	q->heap_cap = cap;
+	for (uint32_t i = 0; i < h->n; i++)
+		grown[DL_EMU_HEAP_ROOT + i] = h->event[DL_EMU_HEAP_ROOT + i];
+	free(h->event);
+	h->event = grown;
+	h->cap = cap;
 	return 0;
 }
 
-static __attribute__((noinline)) int push_heap(struct dl_emu_events *q,
-					       struct dl_emu_event ev)
+static int push_heap(struct dl_emu_event_heap *heap, struct dl_emu_event ev)
 {
 	struct dl_emu_event *h;
 	uint32_t at;
 
-	if (q->nheap == q->heap_cap && grow_heap(q))
+	if (heap->n == heap->cap && grow_heap(heap))
 		return -ENOMEM;
-	h = q->heap;
-	at = DL_EMU_EVENTS_ROOT + q->nheap++;
+	h = heap->event;
+	at = DL_EMU_HEAP_ROOT + heap->n++;
 	/* The children of i are 4i - 8 to 4i - 5. */
-	while (at > DL_EMU_EVENTS_ROOT) {
+	while (at > DL_EMU_HEAP_ROOT) {
 		uint32_t up = (at + 8) / 4;
 
-		if (!before(&ev, &h[up]))
+		if (!dl_emu_event_before(&ev, &h[up]))
 			break;
 		h[at] = h[up];
 		at = up;
 	}
 	h[at] = ev;
-	q->count++;
-	if (at == DL_EMU_EVENTS_ROOT)
-		set_first(q, HEAP, ev);
 	return 0;
 }
 
-static __attribute__((noinline)) void pop_heap(struct dl_emu_events *q)
+static void pop_heap(struct dl_emu_event_heap *heap)
 {
-	struct dl_emu_event *h = q->heap, last;
-	uint32_t at = DL_EMU_EVENTS_ROOT, end = DL_EMU_EVENTS_ROOT + --q->nheap;
+	struct dl_emu_event *h = heap->event, last;
+	uint32_t at = DL_EMU_HEAP_ROOT, end = DL_EMU_HEAP_ROOT + --heap->n;
 
-	if (!q->nheap) {
-		set_first(q, HEAP, never);
+	if (!heap->n)
 		return;
-	}
 	last = h[end];
 	for (;;) {
 		uint32_t child = 4 * at - 8, best = child, stop = child + 4;
@@ -116,127 +81,233 @@ static __attribute__((noinline)) void pop_heap(struct dl_emu_events *q)
 		if (stop > end)
 			stop = end;
 		for (uint32_t c = child + 1; c < stop; c++)
-			best = before(&h[c], &h[best]) ? c : best;
-		if (!before(&h[best], &last))
+			best = dl_emu_event_before(&h[c], &h[best]) ? c : best;
+		if (!dl_emu_event_before(&h[best], &last))
 			break;
 		h[at] = h[best];
 		at = best;
 	}
 	h[at] = last;
-	set_first(q, HEAP, h[DL_EMU_EVENTS_ROOT]);
 }
 
-/* ---- the queues --------------------------------------------------------- */
-
-static inline bool is_empty(const struct dl_emu_event_queue *l)
+RARE int dl_emu_events_push_rare(struct dl_emu_events *q,
+				 struct dl_emu_event ev)
 {
-	return l->from == l->to;
+	bool now = ev.time >> q->shift <= q->bucket;
+	int err = push_heap(now ? &q->near : &q->far, ev);
+
+	q->count += !err;
+	return err;
 }
 
-static __attribute__((noinline)) int grow_queue(struct dl_emu_event_queue *l)
+RARE void dl_emu_events_pop_near(struct dl_emu_events *q,
+				 struct dl_emu_event *out)
 {
-	uint32_t cap = l->cap ? 2 * l->cap : RING, n = l->to - l->from;
-	struct dl_emu_event *grown = malloc(cap * sizeof(*grown));
+	*out = q->near.event[DL_EMU_HEAP_ROOT];
+	pop_heap(&q->near);
+}
 
-	if (!grown)
+/* ---- the wheel --------------------------------------------------------- */
+
+static int grow_stock(struct dl_emu_events *q)
+{
+	uint32_t cap = q->chunks_cap ? 2 * q->chunks_cap : 64;
+	struct dl_emu_event *stock =
+		dl_array_large((size_t)cap * DL_EMU_CHUNK, sizeof(*stock));
+	uint32_t *next = realloc(q->next, cap * sizeof(*next));
+
+	if (next)
+		q->next = next;
+	if (!next || !stock || cap > UINT32_MAX / DL_EMU_CHUNK) {
+		free(stock);
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		grown[i] = l->ring[(l->from + i) & (l->cap - 1)];
-	free(l->ring);
-	*l = (struct dl_emu_event_queue){ .ring = grown, .to = n, .cap = cap };
+	}
+	if (q->stock)
+		memcpy(stock, q->stock,
+		       (size_t)q->nchunks * DL_EMU_CHUNK * sizeof(*stock));
+	free(q->stock);
+	q->stock = stock;
+	q->chunks_cap = cap;
 	return 0;
 }
 
-/* An empty queue for a delay that has none; or the heap. */
-static __attribute__((noinline)) uint32_t
-claim_queue(struct dl_emu_events *q, uint32_t pair, uint64_t delay)
+RARE int dl_emu_events_add_chunk(struct dl_emu_events *q, uint32_t slot)
 {
-	uint32_t queue = 2 * pair;
+	uint32_t chunk = q->free_chunk, full = q->slot[slot] / DL_EMU_CHUNK;
 
-	if (q->candidate[pair] != delay) {
-		q->candidate[pair] = delay;
-		return HEAP;
-	}
-	if (!is_empty(&q->queue[queue]))
-		queue++;
-	if (queue == HEAP || !is_empty(&q->queue[queue]))
-		return HEAP;
-	q->delay[queue] = delay;
-	return queue;
-}
-
-static inline uint32_t queue_of(struct dl_emu_events *q, uint64_t delay)
-{
-	uint32_t pair = delay * UINT64_C(0x9E3779B97F4A7C15) >> 61;
-	uint32_t queue = 2 * pair;
-
-	if (q->delay[queue] == delay)
-		return queue;
-	if (q->delay[queue + 1] == delay)
-		return queue + 1;
-	return claim_queue(q, pair, delay);
-}
-
-int dl_emu_events_push(struct dl_emu_events *q, uint64_t time, uint64_t what)
-{
-	struct dl_emu_event ev = { .what = what, .time = time }, *e;
-	uint32_t queue = queue_of(q, time - q->now), mask, at, passed = 0;
-	struct dl_emu_event_queue *l = &q->queue[queue];
-
-	if (queue == HEAP)
-		return push_heap(q, ev);
-	if (l->to - l->from == l->cap && grow_queue(l))
+	if (chunk)
+		q->free_chunk = q->next[chunk];
+	else if (q->nchunks >= q->chunks_cap && grow_stock(q))
 		return -ENOMEM;
-	mask = l->cap - 1;
-	at = l->to;
-	while (at != l->from && before(&ev, &l->ring[(at - 1) & mask])) {
-		if (++passed > EQUAL)
-			return push_heap(q, ev);
-		at--;
-	}
-	e = l->ring;
-	for (uint32_t i = l->to; i != at; i--)
-		e[i & mask] = e[(i - 1) & mask];
-	e[at & mask] = ev;
-	l->to++;
-	q->count++;
-	if (at == l->from)
-		set_first(q, queue, ev);
+	else
+		chunk = q->nchunks++;
+	q->next[chunk] = full ? full - 1 : 0;
+	q->slot[slot] = chunk * DL_EMU_CHUNK;
+	q->used[slot / 64] |= UINT64_C(1) << slot % 64;
 	return 0;
 }
 
-bool dl_emu_events_pop(struct dl_emu_events *q, uint64_t until,
-		       struct dl_emu_event *out)
-{
-	uint32_t queue = q->winner[1];
-	struct dl_emu_event_queue *l = &q->queue[queue];
+/* ---- the bucket being served ------------------------------------------- */
 
-	*out = q->first[queue];
-	if (out->time > until || !q->count)
-		return false;
-	q->now = out->time;
-	q->count--;
-	q->last = queue;
-	if (queue == HEAP) {
-		pop_heap(q);
-		return true;
+#define PART_BITS 8 /* a bucket has up to 256 parts */
+
+/* Room in the list for so many events. */
+static int make_room(struct dl_emu_events *q, uint32_t n)
+{
+	if (n <= q->cap)
+		return 0;
+	free(q->list);
+	q->cap = 0;
+	q->list = aligned_alloc(64, (2 * (size_t)n / 4 + 1) * 64);
+	if (!q->list)
+		return -ENOMEM;
+	q->cap = 2 * n;
+	return 0;
+}
+
+/* The part of its bucket that an event is due in, of 2^bits. */
+static inline uint32_t part_of(const struct dl_emu_events *q,
+			       const struct dl_emu_event *ev, unsigned int bits)
+{
+	return ev->time >> (q->shift - bits) & ((1u << bits) - 1);
+}
+
+/* A slot's chunks, and how many events are in each. */
+struct chain {
+	uint32_t chunk, n;
+};
+
+static inline struct chain chain_of(uint32_t slot)
+{
+	uint32_t chunk = slot ? (slot - 1) / DL_EMU_CHUNK : 0;
+
+	return (struct chain){ chunk, slot - chunk * DL_EMU_CHUNK };
+}
+
+static inline struct chain next_of(const struct dl_emu_events *q,
+				   struct chain c)
+{
+	return (struct chain){ q->next[c.chunk], DL_EMU_CHUNK };
+}
+
+/* Into the list, in order of the part of the bucket. */
+static void scatter(struct dl_emu_events *q, uint32_t slot, unsigned int bits)
+{
+	uint32_t start[(1 << PART_BITS) + 1];
+
+	memset(start, 0, ((1ul << bits) + 1) * sizeof(*start));
+	for (struct chain c = chain_of(slot); c.chunk; c = next_of(q, c)) {
+		const struct dl_emu_event *ev =
+			&q->stock[c.chunk * DL_EMU_CHUNK];
+
+		for (uint32_t i = 0; i < c.n; i++)
+			start[part_of(q, &ev[i], bits) + 1]++;
 	}
-	l->from++;
-	set_first(q, queue,
-		  is_empty(l) ? never : l->ring[l->from & (l->cap - 1)]);
-	return true;
+	for (uint32_t i = 1; i <= 1u << bits; i++)
+		start[i] += start[i - 1];
+	for (struct chain c = chain_of(slot); c.chunk; c = next_of(q, c)) {
+		const struct dl_emu_event *ev =
+			&q->stock[c.chunk * DL_EMU_CHUNK];
+
+		for (uint32_t i = 0; i < c.n; i++)
+			q->list[start[part_of(q, &ev[i], bits)]++] = ev[i];
+	}
+}
+
+static void insertion_sort(struct dl_emu_event *list, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		struct dl_emu_event ev = list[i];
+		uint32_t at = i;
+
+		while (at && dl_emu_event_before(&ev, &list[at - 1])) {
+			list[at] = list[at - 1];
+			at--;
+		}
+		list[at] = ev;
+	}
+}
+
+/* Put the events of the bucket in order; its chunks are free then. */
+static int open_bucket(struct dl_emu_events *q)
+{
+	uint32_t *slot = &q->slot[q->bucket % DL_EMU_SLOTS], n = 0, last = 0;
+	uint32_t number = q->bucket % DL_EMU_SLOTS;
+
+	for (struct chain c = chain_of(*slot); c.chunk; c = next_of(q, c)) {
+		last = c.chunk;
+		n += c.n;
+	}
+	q->at = q->n = 0;
+	if (!n)
+		return 0;
+	if (make_room(q, n))
+		return -ENOMEM;
+	scatter(q, *slot, n <= 12 ? 4 : n <= 96 ? 6 : PART_BITS);
+	insertion_sort(q->list, n);
+	q->n = n;
+	q->next[last] = q->free_chunk;
+	q->free_chunk = chain_of(*slot).chunk;
+	*slot = 0;
+	q->used[number / 64] &= ~(UINT64_C(1) << number % 64);
+	return 0;
+}
+
+/* The first bucket after the present one that has events in the wheel. */
+static uint64_t next_used(const struct dl_emu_events *q)
+{
+	uint64_t bucket = q->bucket + 1, stop = q->bucket + DL_EMU_SLOTS;
+
+	while (bucket < stop) {
+		uint32_t slot = bucket % DL_EMU_SLOTS;
+		uint64_t rest = q->used[slot / 64] >> slot % 64;
+
+		if (rest)
+			return bucket + __builtin_ctzll(rest);
+		bucket += 64 - slot % 64;
+	}
+	return UINT64_MAX;
+}
+
+int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until)
+{
+	const struct dl_emu_event *far = &q->far.event[DL_EMU_HEAP_ROOT];
+	uint64_t bucket = next_used(q);
+	int err = 0;
+
+	if (q->far.n && far->time >> q->shift < bucket)
+		bucket = far->time >> q->shift;
+	if (bucket > until >> q->shift)
+		return 0;
+	q->bucket = bucket - 1;
+	while (!err && q->far.n &&
+	       (far->time >> q->shift) - bucket < DL_EMU_SLOTS - 1) {
+		struct dl_emu_event ev = *far;
+
+		pop_heap(&q->far);
+		q->count--;
+		err = dl_emu_events_push(q, ev.time, ev.what);
+	}
+	q->bucket = bucket;
+	if (!err)
+		err = open_bucket(q);
+	return err ? err : 1;
 }
 
 void dl_emu_events_each(const struct dl_emu_events *q,
 			void (*visit)(void *context, uint64_t what),
 			void *context)
 {
-	for (uint32_t i = 0; i < q->nheap; i++)
-		visit(context, q->heap[DL_EMU_EVENTS_ROOT + i].what);
-	for (uint32_t n = 0; n < HEAP; n++) {
-		const struct dl_emu_event_queue *l = &q->queue[n];
-
-		for (uint32_t i = l->from; i != l->to; i++)
-			visit(context, l->ring[i & (l->cap - 1)].what);
-	}
+	for (uint32_t i = q->at; i < q->n; i++)
+		visit(context, q->list[i].what);
+	for (uint32_t i = 0; i < q->near.n; i++)
+		visit(context, q->near.event[DL_EMU_HEAP_ROOT + i].what);
+	for (uint32_t i = 0; i < q->far.n; i++)
+		visit(context, q->far.event[DL_EMU_HEAP_ROOT + i].what);
+	for (uint32_t slot = 0; slot < DL_EMU_SLOTS; slot++)
+		for (struct chain c = chain_of(q->slot[slot]); c.chunk;
+		     c = next_of(q, c))
+			for (uint32_t i = 0; i < c.n; i++)
+				visit(context,
+				      q->stock[c.chunk * DL_EMU_CHUNK + i].what);
 }

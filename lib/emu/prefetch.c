@@ -4,9 +4,9 @@
  *
  * A large fabric does not fit into the processor's caches, and an event
  * touches a dozen places that nobody has touched for long.  So the engine
- * looks at the events that stand behind the present one in its queue
- * (events.h), and asks for what they will touch: from far for what the event
- * itself names, and from near for what is found in that.
+ * looks at the events that come after the present one (events.h), and asks for
+ * what they will touch: from far for what the event itself names, and from
+ * near for what is found in that.
  *
  * Nothing depends on it.  If something else happens in between, what was asked
  * for in vain does no harm.

@@ -438,7 +438,7 @@ static int set_up(struct dl_emu *e)
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
 	if (e->units_max > e->c.buffer) /* wormhole, without multicast */
 		e->units_max = dl_emu_units(e, e->c.flit);
-	dl_emu_events_init(&e->events);
+	dl_emu_events_init(&e->events, e->nports < 1 << 13 ? 15 : 13);
 	err = set_up_channels(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);

@@ -88,7 +88,7 @@ static void run(struct draw *d, struct list *l)
 	l->n = 0;
 	for (unsigned int i = 0; i < DELAYS; i++)
 		delay[i] = draw_below(d, reach);
-	dl_emu_events_init(&q);
+	dl_emu_events_init(&q, 8 + draw_below(d, 12));
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint64_t until = now + draw_below(d, 2 * reach);
 		struct dl_emu_event a, b;

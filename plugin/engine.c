@@ -162,6 +162,8 @@ static int compute_tables(struct dl_engine *e, struct dl_sweep **out)
 	if (err)
 		return err;
 	err = dl_qos_apply(e, *out);
+	if (!err)
+		err = dl_qos_count_cut(e, *out);
 	if (err) {
 		m->refusal = "DL16";
 		return err;
@@ -194,13 +196,21 @@ static int refuse(struct dl_engine *e, int err)
 
 /*
  * The flag lets OpenSM's next sweep be a heavy one.  It is set when a sweep has
- * ended, for within one it would keep OpenSM from writing its dumps.
+ * ended, for within one it would keep OpenSM from writing its dumps.  Where
+ * OpenSM has cut SL-to-VL maps, the next sweep follows at once: see qos.c.
  */
 void dl_engine_retry(struct dl_engine *e)
 {
 	if (e->retry)
 		e->osm->subn.subnet_initialization_error = TRUE;
 	e->retry = false;
+	/* Once: where OperVLs does not rise, another sweep would not help. */
+	if (e->in_force->cut && e->in_force->cut != e->cut_before) {
+		e->osm->subn.force_heavy_sweep = TRUE;
+		osm_sm_sweep(&e->osm->sm);
+	}
+	e->cut_before = e->in_force->cut;
+	e->in_force->cut = 0;
 }
 
 static int build_fwd_tables(void *context)

@@ -46,7 +46,8 @@ struct dl_sweep {
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
-	bool proven; /* by proven mode? */
+	bool proven;  /* by proven mode? */
+	uint32_t cut; /* ports whose SL-to-VL maps OpenSM cuts for now */
 	struct dl_route_result routed;
 	uint64_t *masks; /* scratch: port masks of one group */
 	/* SLs that groups may use, verified together; others that failed. */
@@ -67,6 +68,7 @@ struct dl_engine {
 	struct dl_sweep *in_force; /* NULL unless we are the engine in use */
 	bool sweeping;		   /* is a heavy sweep writing our tables? */
 	bool retry;		   /* was this sweep refused? */
+	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */
 	char *qos_seen;		   /* QoS options when last checked */
 	struct dl_metrics_state metrics;
 };
@@ -136,6 +138,12 @@ const struct dl_torus *dl_torus_before(const struct dl_engine *e);
  * errno.
  */
 int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep);
+
+/*
+ * Count the ports whose SL-to-VL maps OpenSM is going to cut in this sweep,
+ * because OperVLs is still smaller than it will be.  0 or -ENOMEM.
+ */
+int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep);
 
 /* Write the snapshot in force to dump_dir, if there is one and it is new. */
 void dl_dump_dir_write(const struct dl_engine *e);

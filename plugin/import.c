@@ -121,12 +121,22 @@ static uint8_t data_vls(uint8_t op_vls)
 	return op_vls < sizeof(vls) ? vls[op_vls] : 0;
 }
 
+/* Does OpenSM write SL-to-VL maps there?  Else all SLs share one VL. */
+static bool has_sl_maps(osm_node_t *node, const osm_physp_t *p)
+{
+	const osm_physp_t *asked = node->sw ? osm_node_get_physp_ptr(node, 0) :
+					      p;
+
+	return asked &&
+	       asked->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
+}
+
 static bool has_link(const osm_physp_t *p)
 {
 	return p->p_remote_physp && osm_physp_is_valid(p->p_remote_physp);
 }
 
-static void import_port(const struct import *im, const osm_node_t *node,
+static void import_port(const struct import *im, osm_node_t *node,
 			osm_physp_t *p, struct dl_fabric_port *out)
 {
 	const ib_port_info_t *info = &p->port_info;
@@ -146,6 +156,8 @@ static void import_port(const struct import *im, const osm_node_t *node,
 		out->vls = data_vls(osm_physp_calc_link_op_vls(
 			&im->osm->log, &im->osm->subn, p,
 			ib_port_info_get_op_vls(info)));
+		if (!has_sl_maps(node, p))
+			out->vls = 1;
 		out->width = lanes(info->link_width_active);
 		out->speed = speed(p);
 	}

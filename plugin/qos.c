@@ -5,6 +5,11 @@
  * routing's own; SL-to-VL maps of the user's cannot be honoured, as the routing rests
  * on its own.
  *
+ * SL-to-VL maps are written before OperVLs is raised, and OpenSM cuts their VLs
+ * to what OperVLs is at that moment.  A fabric that comes up with fewer VLs
+ * than it is going to use has maps that nobody verified until the next sweep
+ * writes them again, which is therefore asked for at once.
+ *
  * OpenSM reads these options again on SIGHUP, so they are looked at in every
  * sweep; warnings are repeated only when an option has changed.
  */
@@ -135,4 +140,65 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 		       strerror(-err));
 	}
 	return err;
+}
+
+/* The VLs of a map, except 15, as the bits of one number. */
+static unsigned int vl_bits(dl_tables_sl2vl_row row)
+{
+	unsigned int sl, bits = 0;
+
+	for (sl = 0; sl < 16; sl++) {
+		unsigned int vl = dl_tables_sl2vl_get(row, sl);
+
+		bits |= vl == 15 ? 0 : vl;
+	}
+	return bits;
+}
+
+/* The same of all maps that belong to an output port; `bits` is by row. */
+static unsigned int port_vl_bits(const struct dl_tables *t, const uint8_t *bits,
+				 uint32_t port)
+{
+	const struct dl_fabric_port *p = &t->fabric->ports[port];
+	const struct dl_fabric_node *n = &t->fabric->nodes[p->node];
+	unsigned int in, all = 0;
+	const uint16_t *maps;
+
+	if (n->sw == DL_NONE)
+		return t->end_sl2vl[port] == DL_TABLES_NO_ROW ?
+			       0 :
+			       bits[t->end_sl2vl[port]];
+	maps = &t->sl2vl[t->sl2vl_first[n->sw] + p->num];
+	for (in = 0; in <= n->nports; in++, maps += n->nports + 1)
+		all |= *maps == DL_TABLES_NO_ROW ? 0 : bits[*maps];
+	return all;
+}
+
+int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep)
+{
+	const struct dl_tables *t = sweep->routed.tables;
+	const struct dl_fabric *f = sweep->fabric;
+	uint8_t *bits = dl_arena_array(&sweep->arena, t->nrows + 1, 1);
+	uint32_t i;
+
+	if (!bits)
+		return -ENOMEM;
+	for (i = 0; i < t->nrows; i++)
+		bits[i] = vl_bits(t->rows[i]);
+	for (i = 0; i < f->nports; i++) {
+		osm_node_t *node = osm_get_node_by_guid(
+			&e->osm->subn,
+			cl_hton64(f->nodes[f->ports[i].node].guid));
+		osm_physp_t *p =
+			node && f->ports[i].peer != DL_NONE ?
+				osm_node_get_physp_ptr(node, f->ports[i].num) :
+				NULL;
+		unsigned int op_vls =
+			p ? ib_port_info_get_op_vls(&p->port_info) : 0;
+
+		/* 1 to 5: 1, 2, 4, 8 and 15 VLs. */
+		if (op_vls && port_vl_bits(t, bits, i) >> (op_vls - 1))
+			sweep->cut++;
+	}
+	return 0;
 }

@@ -236,25 +236,35 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
 	const struct dl_torus_grid *g = &t->grid;
 	const struct dl_fabric *f = sweep->fabric;
 	char verdict[DL_ROUTE_REPORT_TEXT] = "not verified (classic mode)";
-	char dims[DL_TORUS_DIMS][8];
+	char dims[DL_TORUS_DIMS][8], pending[120] = "";
 	struct dl_osm_log l;
 	unsigned int d;
 
 	if (sweep->proven)
 		dl_route_report_text(&sweep->routed.report, verdict,
 				     sizeof(verdict));
+	if (sweep->cut)
+		snprintf(pending, sizeof(pending),
+			 sweep->cut == e->cut_before ?
+				 "not in force: OperVLs does not rise on %u "
+				 "ports; else " :
+				 "not in force before the next sweep, which "
+				 "follows at once: OperVLs rises on %u ports; "
+				 "then ",
+			 sweep->cut);
 	for (d = 0; d < DL_TORUS_DIMS; d++)
 		snprintf(dims[d], sizeof(dims[d]), "%u%s", g->radix[d],
 			 g->mesh[d] && g->radix[d] > 1 ? "M" : "");
 	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "%s; routed a %s x %s x %s torus: %u of %u switches, %u cables "
+	       "%s%s; routed a %s x %s x %s torus: %u of %u switches, %u "
+	       "cables "
 	       "between "
 	       "them, %u adapters and routers, at least %u data VLs between "
 	       "switches and %u on end ports, seed %u from switch 0x%016" PRIx64
 	       ", %.6f s",
-	       verdict, dims[0], dims[1], dims[2], t->nplaced, f->nswitches,
-	       t->nlinks, f->nnodes - f->nswitches, min_vls(f, false),
-	       min_vls(f, true), t->seed + 1,
+	       pending, verdict, dims[0], dims[1], dims[2], t->nplaced,
+	       f->nswitches, t->nlinks, f->nnodes - f->nswitches,
+	       min_vls(f, false), min_vls(f, true), t->seed + 1,
 	       sweep->config->nseeds ? sweep->config->seeds[t->seed].from : 0,
 	       seconds);
 	if (!e->in_force)

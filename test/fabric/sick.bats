@@ -86,3 +86,32 @@ healthy() {
 	wait_log 'routed a' 4
 	fails grep -E 'dateline: ERR DL1[0-9]' "$T/a/osm.log"
 }
+
+@test "OperVLs is about to rise: the log says so, and a second sweep follows" {
+	dateline gen 6 5 1 -o "$T/f" 2>/dev/null
+	fabric_up "$T/b" minhop "$T/f.net" max_op_vls=1
+	sm_stop
+	sm_conf "$T/a" dateline torus_config="$T/f.torus.conf"
+	sm_start "$T/a"
+	wait_log 'dateline: not in force before the next sweep, which follows at once: OperVLs rises on [0-9]+ ports; then verified'
+	# Without being asked.
+	wait_log 'dateline: verified free of credit loops; repairs: none;'
+	wait_log 'SUBNET UP' 2
+	healthy 30
+	# No third one.
+	sleep 3
+	[[ $(log_count 'routed a') == 2 ]]
+}
+
+@test "a switch without SL to VL maps has one VL" {
+	export SMPS_PLAIN=$T/plain
+	guid_of 1 2 0 >"$SMPS_PLAIN"
+	dateline gen 5 4 1 -o "$T/f" 2>/dev/null
+	sim_start "$T/f.net"
+	sm_conf "$T/a" dateline torus_config="$T/f.torus.conf" sweep_interval=2
+	sm_start "$T/a"
+	wait_log 'ERR DL14: .*VL'
+	fails grep 'verified free' "$T/a/osm.log"
+	: >"$SMPS_PLAIN"
+	wait_log 'verified free of credit loops'
+}

@@ -8,6 +8,8 @@
  * SMPS_SICK=FILE	node GUIDs, in hexadecimal, of switches that answer for
  *			themselves and for port 0, but not PortInfo of their
  *			other ports.  The file may change at any time.
+ * SMPS_PLAIN=FILE	node GUIDs of switches that say that they have no SL to
+ *			VL maps.
  * SMPS_LOSS=PERCENT	so many of the answers get lost, by SMPS_SEED.
  *
  * What gets lost comes back with the status of a timeout, as the kernel
@@ -92,19 +94,20 @@ static void learn(const uint8_t *mad)
 	}
 }
 
-static bool is_sick(const uint8_t *mad)
+/* Is the node that a MAD comes from listed in the file of a variable? */
+static bool is_listed(const uint8_t *mad, const char *variable)
 {
-	const char *path = getenv("SMPS_SICK");
+	const char *path = getenv(variable);
 	const struct place *p = path ? find_place(mad) : NULL;
 	unsigned long long guid;
-	bool sick = false;
+	bool listed = false;
 	FILE *from = p ? fopen(path, "r") : NULL;
 
 	while (from && fscanf(from, "%llx", &guid) == 1)
-		sick |= guid == p->guid;
+		listed |= guid == p->guid;
 	if (from)
 		fclose(from);
-	return sick;
+	return listed;
 }
 
 static bool is_lost(void)
@@ -145,7 +148,7 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms,
 int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 {
 	static int (*next)(int, void *, int *, int);
-	const uint8_t *mad;
+	uint8_t *mad;
 	int agent;
 
 	if (!next)
@@ -155,10 +158,13 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 	if (agent < 0 || umad_status(umad) || mad[1] != DR_CLASS ||
 	    mad[3] != GET_RESP)
 		return agent;
-	if ((attribute(mad) == PORT_INFO && modifier(mad) && is_sick(mad)) ||
+	if ((attribute(mad) == PORT_INFO && modifier(mad) &&
+	     is_listed(mad, "SMPS_SICK")) ||
 	    is_lost())
 		((struct ib_user_mad *)umad)->status = ETIMEDOUT;
 	else if (attribute(mad) == NODE_INFO)
 		learn(mad);
+	else if (attribute(mad) == PORT_INFO && is_listed(mad, "SMPS_PLAIN"))
+		mad[64 + 23] &= ~0x40; /* of the capability mask */
 	return agent;
 }

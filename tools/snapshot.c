@@ -98,21 +98,13 @@ static void show_progress(void *context, const char *what, uint64_t done,
 		done == total ? "\n" : "");
 }
 
-/* Mark a snapshot as partial, or as no longer so. */
-static int mark(const struct tool *tool, const char *dir, const char *gaps)
+/* Say what a partial snapshot lacks. */
+static int write_gaps(const struct tool *tool, const char *dir,
+		      const char *gaps)
 {
 	struct tool_out out;
-	char *path;
-	int err;
+	int err = tool_out_open(tool, dir, PARTIAL, &out);
 
-	if (!gaps) {
-		if (asprintf(&path, "%s/" PARTIAL, dir) < 0)
-			return -ENOMEM;
-		unlink(path);
-		free(path);
-		return 0;
-	}
-	err = tool_out_open(tool, dir, PARTIAL, &out);
 	if (err)
 		return err;
 	fputs(gaps, out.file);
@@ -124,15 +116,14 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 {
 	int err = tool_make_dir(tool, r->out);
 
-	/* First the mark: never is half of a snapshot without one. */
+	/* First the gaps: never is half of a snapshot without them. */
 	if (!err && gaps)
-		err = mark(tool, r->out, gaps);
-	if (!err)
-		err = dl_snapshot_write(s->tables, r->out, DL_SNAPSHOT_PSL,
-					&tool->log);
-	if (!err && !gaps)
-		err = mark(tool, r->out, NULL);
-	return err;
+		err = write_gaps(tool, r->out, gaps);
+	if (err)
+		return err;
+	return dl_snapshot_write(
+		s->tables, r->out,
+		DL_SNAPSHOT_PSL | (gaps ? DL_SNAPSHOT_PARTIAL : 0), &tool->log);
 }
 
 int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)

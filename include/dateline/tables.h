@@ -299,13 +299,18 @@ void dl_tables_load_release(struct dl_tables_load *l);
 /* ---- snapshots -------------------------------------------------------------- */
 
 /*
- * Write a snapshot: fabric and tables in the folder `dir`, which is made when
- * it is not there.  Each file is replaced as a whole.  Returns 0 or a
- * negative errno, reported.
+ * Write a snapshot: fabric and tables in the directory `dir`, which is made
+ * when it is not there.  It replaces an earlier one as a whole: a failure while
+ * files are written leaves that one, and after an interruption while they are
+ * put in place readers refuse the directory.  Files of an earlier snapshot that
+ * this one lacks are removed.  Returns 0 or a negative errno, reported; -EPROTO
+ * as dl_tables_check().
  */
 enum dl_snapshot_flags {
 	/* Path SLs as well; the file grows with the square of the fabric. */
-	DL_SNAPSHOT_PSL = 1
+	DL_SNAPSHOT_PSL = 1,
+	/* The caller has said in dateline-partial.txt what is missing. */
+	DL_SNAPSHOT_PARTIAL = 2
 };
 int dl_snapshot_write(const struct dl_tables *t, const char *dir,
 		      unsigned int flags, const struct dl_log *log);
@@ -330,8 +335,8 @@ enum dl_snapshot_part {
  * Read a snapshot, or a folder that OpenSM filled with its dumps.  `net` is a
  * netlist for a folder without one, `psl` a file of path SLs to be used
  * instead of the folder's; both may be NULL.  Returns 0; -ENOENT and the like
- * (no such folder; no fabric or no forwarding tables in it), -EINVAL (damaged
- * or contradictory: file and line are reported), -ENOMEM.
+ * (no such folder; no fabric or no forwarding tables in it), -EINVAL (damaged,
+ * unfinished or contradictory: file and line are reported), -ENOMEM.
  */
 int dl_snapshot_read(const char *dir, const char *net, const char *psl,
 		     const struct dl_log *log, struct dl_snapshot *out);

@@ -5,6 +5,10 @@
 
 #include "dateline/tables.h"
 
+/* Files of a snapshot's directory besides the tables. */
+#define DL_SNAPSHOT_GAPS "dateline-partial.txt" /* what is missing */
+#define DL_SNAPSHOT_MARK "dateline-unfinished"	/* being put in place */
+
 /* A dump that is read, and whose part it is at. */
 struct dl_tables_dump {
 	struct dl_text text;

@@ -14,9 +14,7 @@
 #include <unistd.h>
 
 #include "dateline/base.h"
-#include "dateline/tables.h"
-
-#define PARTIAL "dateline-partial.txt"
+#include "tables/internal.h"
 
 struct folder {
 	const char *dir;
@@ -172,6 +170,13 @@ int dl_snapshot_read(const char *dir, const char *net, const char *psl,
 
 	if (access(dir, R_OK | X_OK))
 		return open_error(&x, dir);
+	if (find(&x, DL_SNAPSHOT_MARK)) {
+		dl_log(log, DL_LOG_ERROR,
+		       "%s: writing this snapshot was interrupted, so that its "
+		       "files may belong to different routings: write it again",
+		       dir);
+		return -EINVAL;
+	}
 	err = read_fabric(&x, net, &s.fabric);
 	if (!err)
 		err = complete_lids(&x, s.fabric);
@@ -187,7 +192,7 @@ int dl_snapshot_read(const char *dir, const char *net, const char *psl,
 		dl_snapshot_release(&s);
 		return err;
 	}
-	if (find(&x, PARTIAL)) {
+	if (find(&x, DL_SNAPSHOT_GAPS)) {
 		s.parts |= DL_SNAPSHOT_IS_PARTIAL;
 		dl_log(log, DL_LOG_WARNING,
 		       "%s: this snapshot is partial: %s says "

@@ -603,6 +603,99 @@ static void reads_folders(void **state)
 	dl_fabric_free(f);
 }
 
+static bool exists(const char *dir, const char *name)
+{
+	char path[256];
+
+	in_folder(path, sizeof(path), dir, name);
+	return !access(path, F_OK);
+}
+
+static void make_file(const char *dir, const char *name)
+{
+	char path[256];
+	FILE *to;
+
+	in_folder(path, sizeof(path), dir, name);
+	to = fopen(path, "w");
+	assert_non_null(to);
+	fclose(to);
+}
+
+/* A directory in the place of a file: that cannot be written or renamed to. */
+static void block(const char *dir, const char *name)
+{
+	char path[256];
+
+	in_folder(path, sizeof(path), dir, name);
+	unlink(path);
+	assert_int_equal(mkdir(path, 0777), 0);
+}
+
+static void unblock(const char *dir, const char *name)
+{
+	char path[256];
+
+	in_folder(path, sizeof(path), dir, name);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void replaces_whole(void **state)
+{
+	char dir[] = "read-XXXXXX";
+	struct dl_fabric *f = small_fabric(true);
+	struct dl_tables *t = small_tables(f), *u = small_tables(f);
+	struct dl_snapshot s;
+	struct heard h;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	u->lft[1] = 2;
+	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PSL, NULL), 0);
+	make_file(dir, "dateline-partial.txt");
+	assert_true(exists(dir, "dateline-psl.dump"));
+
+	/* A partial one keeps what its writer says; none is left unfinished. */
+	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PARTIAL, NULL),
+			 0);
+	assert_true(exists(dir, "dateline-partial.txt"));
+	assert_false(exists(dir, "dateline-psl.dump"));
+	assert_false(exists(dir, "dateline-unfinished"));
+
+	/* Nothing of an earlier one stays. */
+	assert_int_equal(dl_snapshot_write(t, dir, 0, NULL), 0);
+	assert_false(exists(dir, "dateline-partial.txt"));
+
+	/* A failure while files are written: the earlier one is still there. */
+	block(dir, ".dateline-vlarb.dump.part");
+	assert_int_equal(dl_snapshot_write(u, dir, 0, NULL), -EISDIR);
+	assert_false(exists(dir, ".opensm-lfts.dump.part"));
+	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	same_forwarding(t, s.tables, true);
+	dl_snapshot_release(&s);
+	unblock(dir, ".dateline-vlarb.dump.part");
+
+	/* One while they are put in place: a mixture, which is refused. */
+	block(dir, "dateline-vlarb.dump");
+	assert_int_equal(dl_snapshot_write(u, dir, 0, NULL), -EISDIR);
+	assert_false(exists(dir, ".dateline-slvl.dump.part"));
+	assert_int_equal(read_folder(dir, NULL, &h, &s), -EINVAL);
+	assert_int_equal(h.errors, 1);
+	assert_non_null(strstr(h.error, "was interrupted"));
+	unblock(dir, "dateline-vlarb.dump");
+	assert_int_equal(dl_snapshot_write(u, dir, 0, NULL), 0);
+	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	same_forwarding(u, s.tables, true);
+	dl_snapshot_release(&s);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		drop(dir, names[i]);
+	assert_int_equal(rmdir(dir), 0);
+	dl_tables_free(t);
+	dl_tables_free(u);
+	dl_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -611,6 +704,7 @@ int main(void)
 		cmocka_unit_test(reads_what_others_write),
 		cmocka_unit_test(completes_lids),
 		cmocka_unit_test(reads_folders),
+		cmocka_unit_test(replaces_whole),
 	};
 
 	return cmocka_run_group_tests_name("read", tests, NULL, NULL);

@@ -125,11 +125,9 @@ static int read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
 }
 
 static const struct dl_setting queue_keys[] = {
-	{ .name = "packets", .read = read_packets },
-	{ .name = "bytes", .read = read_bytes },
-	{ .name = "credits",
-	  .type = DL_SETTING_NUMBER,
-	  .offset = offsetof(struct arb_refill, credits),
+	{ "packets", .read = read_packets },
+	{ "bytes", .read = read_bytes },
+	{ "credits", DL_SETTING_NUMBER, DL_MEMBER(struct arb_refill, credits),
 	  .max = MANY },
 	{ 0 }
 };
@@ -187,36 +185,23 @@ static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
 /* ---- events ------------------------------------------------------------ */
 
 #define EVENT(member) DL_MEMBER(struct arb_event, member)
+#define START(member) DL_MEMBER(struct arb_scenario, start.member)
 
-/* What the start and an event have in common; `base`: where in the struct. */
-#define CHANGE_KEYS(base)                                                      \
-	{ .name = "high",                                                      \
-	  .read = read_table,                                                  \
-	  .offset = (base) +                                                   \
-		    offsetof(struct arb_event, side[DL_LINK_ARB_HIGH]) },      \
-		{ .name = "low",                                               \
-		  .read = read_table,                                          \
-		  .offset = (base) + offsetof(struct arb_event,                \
-					      side[DL_LINK_ARB_LOW]) },        \
-		{ .name = "high_limit",                                        \
-		  .type = DL_SETTING_NUMBER,                                   \
-		  .max = 255,                                                  \
-		  .size = sizeof(int64_t),                                     \
-		  .offset = (base) + offsetof(struct arb_event, high_limit) }, \
-	{                                                                      \
-		.name = "queues", .read = read_queues,                         \
-		.offset = (base) + offsetof(struct arb_event, queue)           \
+/* What the start and an event have in common. */
+#define CHANGE_KEYS(AT)                                                      \
+	{ "high", .read = read_table, AT(side[DL_LINK_ARB_HIGH]) },          \
+		{ "low", .read = read_table, AT(side[DL_LINK_ARB_LOW]) },    \
+		{ "high_limit", DL_SETTING_NUMBER, AT(high_limit), 0, 255 }, \
+	{                                                                    \
+		"queues", .read = read_queues, AT(queue)                     \
 	}
 
 static const struct dl_setting event_keys[] = {
-	{ .name = "after",
-	  .type = DL_SETTING_NUMBER,
-	  EVENT(after),
-	  .max = INT32_MAX,
+	{ "after", DL_SETTING_NUMBER, EVENT(after), .max = INT32_MAX,
 	  .required = true },
-	{ .name = "smp", .type = DL_SETTING_NUMBER, EVENT(smp), .max = MANY },
-	{ .name = "fcp", .type = DL_SETTING_NUMBER, EVENT(fcp), .max = MANY },
-	CHANGE_KEYS(0),
+	{ "smp", DL_SETTING_NUMBER, EVENT(smp), .max = MANY },
+	{ "fcp", DL_SETTING_NUMBER, EVENT(fcp), .max = MANY },
+	CHANGE_KEYS(EVENT),
 	{ 0 }
 };
 
@@ -288,37 +273,22 @@ static int read_vls(struct dl_yaml *s, const struct dl_yaml_node *value,
 }
 
 static const struct dl_setting scenario_keys[] = {
-	{ .name = "vls", .read = read_vls },
-	{ .name = "high_cap",
-	  .type = DL_SETTING_NUMBER,
-	  MEMBER(high_cap),
-	  .max = DL_LINK_ARB_ENTRIES },
-	{ .name = "low_cap",
-	  .type = DL_SETTING_NUMBER,
-	  MEMBER(low_cap),
-	  .max = DL_LINK_ARB_ENTRIES },
-	{ .name = "low_turn",
-	  .type = DL_SETTING_WORD,
-	  MEMBER(low_turn),
+	{ "vls", .read = read_vls },
+	{ "high_cap", DL_SETTING_NUMBER, MEMBER(high_cap), 0,
+	  DL_LINK_ARB_ENTRIES },
+	{ "low_cap", DL_SETTING_NUMBER, MEMBER(low_cap), 0,
+	  DL_LINK_ARB_ENTRIES },
+	{ "low_turn", DL_SETTING_WORD, MEMBER(low_turn),
 	  .words = "packet weight" },
-	{ .name = "bad_entry",
-	  .type = DL_SETTING_WORD,
-	  MEMBER(bad_entry),
+	{ "bad_entry", DL_SETTING_WORD, MEMBER(bad_entry),
 	  .words = "skip any" },
-	{ .name = "unlisted_vl",
-	  .type = DL_SETTING_WORD,
-	  MEMBER(unlisted_vl),
+	{ "unlisted_vl", DL_SETTING_WORD, MEMBER(unlisted_vl),
 	  .words = "hold idle drop" },
-	{ .name = "power_up_seed",
-	  .type = DL_SETTING_NUMBER,
-	  MEMBER(power_up_seed),
-	  .max = INT64_MAX },
-	CHANGE_KEYS(offsetof(struct arb_scenario, start)),
-	{ .name = "events", .read = read_events },
-	{ .name = "stop_after",
-	  .type = DL_SETTING_NUMBER,
-	  MEMBER(stop_after),
-	  .max = INT32_MAX },
+	{ "power_up_seed", DL_SETTING_NUMBER, MEMBER(power_up_seed), 0,
+	  INT64_MAX },
+	CHANGE_KEYS(START),
+	{ "events", .read = read_events },
+	{ "stop_after", DL_SETTING_NUMBER, MEMBER(stop_after), 0, INT32_MAX },
 	{ 0 }
 };
 

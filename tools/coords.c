@@ -227,10 +227,11 @@ static void say(const struct tool *tool, const struct coords_order *p)
 {
 	dl_log(&tool->log, DL_LOG_INFO,
 	       "%u of %u adapter ports have coordinates "
-	       "in the %ux%ux%u torus; %u hosts, %.3f hops from one to the "
+	       "in the %ux%ux%u torus; %u host%s, %.3f hops from one to the "
 	       "next",
 	       p->nplaced, p->n, p->grid.radix[0], p->grid.radix[1],
-	       p->grid.radix[2], p->nhosts, coords_order_step(p));
+	       p->grid.radix[2], p->nhosts, tool_s(p->nhosts),
+	       coords_order_step(p));
 	if (p->unnamed)
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "%u adapter ports name no host "

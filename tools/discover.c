@@ -214,10 +214,11 @@ static bool conclude(const struct dl_log *log, const struct dl_torus *t)
 	for (i = 0; i < t->nunplaced; i++)
 		doubts += dl_torus_possible_site(t, t->unplaced[i]) != DL_NONE;
 	dl_log(log, DL_LOG_INFO,
-	       "%u of %u sites hold a switch, %u cables; %u leaf or "
-	       "dual-homed switches; %u switches and %u cables do not fit",
-	       t->nplaced, t->nsites, t->nlinks, t->nunplaced - switches,
-	       switches, cables);
+	       "%u of %u sites hold a switch, %u cable%s; %u leaf or "
+	       "dual-homed switch%s; %u switch%s and %u cable%s do not fit",
+	       t->nplaced, t->nsites, t->nlinks, tool_s(t->nlinks),
+	       t->nunplaced - switches, tool_es(t->nunplaced - switches),
+	       switches, tool_es(switches), cables, tool_s(cables));
 	return !switches && !cables && !doubts;
 }
 

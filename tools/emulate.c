@@ -170,7 +170,7 @@ static bool watch(void *context, struct dl_emu *emu, uint64_t end)
 
 static bool shows_progress(const struct tool *tool)
 {
-	return isatty(STDERR_FILENO) && tool->level >= DL_LOG_INFO;
+	return tool->colour && tool->level >= DL_LOG_INFO;
 }
 
 static int write_counters(const struct tool *tool, const char *path,

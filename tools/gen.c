@@ -254,11 +254,11 @@ static void report(const struct tool *tool, const char *prefix,
 	for (uint32_t i = 0; i < f->nports; i++)
 		cables += f->ports[i].peer != DL_NONE && f->ports[i].peer > i;
 	dl_log(&tool->log, DL_LOG_INFO,
-	       "%s.net: %" PRIu32 " switches, %" PRIu32 " adapters, %" PRIu32
-	       " cables",
-	       prefix, f->nswitches, f->nnodes - f->nswitches, cables);
-	dl_log(&tool->log, DL_LOG_INFO, "%s.torus.conf: %" PRIu32 " seed%s",
-	       prefix, c->nseeds, c->nseeds == 1 ? "" : "s");
+	       "%s.net: %u switch%s, %u adapter%s, %u cable%s", prefix,
+	       f->nswitches, tool_es(f->nswitches), f->nnodes - f->nswitches,
+	       tool_s(f->nnodes - f->nswitches), cables, tool_s(cables));
+	dl_log(&tool->log, DL_LOG_INFO, "%s.torus.conf: %u seed%s", prefix,
+	       c->nseeds, tool_s(c->nseeds));
 }
 
 int tool_cmd_gen(struct tool *tool, int argc, char **argv)

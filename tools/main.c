@@ -82,6 +82,9 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 		}
 		argp_error(state, "there is no subcommand \"%s\"", arg);
 		return EINVAL;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which subcommand?");
 		return EINVAL;
@@ -90,7 +93,13 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_option main_options[] = {
+	{ .key = 'h', .flags = OPTION_HIDDEN }, /* as -? */
+	{ 0 }
+};
+
 static const struct argp main_argp = {
+	.options = main_options,
 	.parser = parse_main,
 	.help_filter = list_commands,
 	.args_doc = "SUBCOMMAND ...",
@@ -107,12 +116,20 @@ static const struct argp main_argp = {
 	       "3 environment.",
 };
 
+/* Does standard error go to a terminal that knows escape codes? */
+static bool is_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+}
+
 int main(int argc, char **argv)
 {
 	struct tool tool = {
 		.log = { .write = print_message, .context = &tool },
 		.level = DL_LOG_INFO,
-		.colour = isatty(STDERR_FILENO),
+		.colour = is_terminal(),
 	};
 	struct choice choice = { 0 };
 	char *name = NULL;

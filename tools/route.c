@@ -157,8 +157,9 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 		err = tool_write_opensm_conf(tool, r->out, &r->options);
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
-		       "%u switches, %u LIDs routed into %s",
-		       in->fabric->nswitches, in->fabric->top_lid, r->out);
+		       "%u switch%s, %u LIDs routed into %s",
+		       in->fabric->nswitches, tool_es(in->fabric->nswitches),
+		       in->fabric->top_lid, r->out);
 	return err;
 }
 

@@ -135,7 +135,7 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 
 	dl_live_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
-	if (isatty(STDERR_FILENO) && tool->level >= DL_LOG_INFO)
+	if (tool->colour && tool->level >= DL_LOG_INFO)
 		r.options.progress = show_progress;
 	err = dl_live_read(&r.options, &tool->log, &s, &gaps);
 	if (!err)
@@ -143,10 +143,10 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 	status = err ? TOOL_EXIT_ENVIRONMENT : TOOL_EXIT_GOOD;
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
-		       "%u nodes, %u switches, highest "
-		       "LID %u read into %s",
-		       s.fabric->nnodes, s.fabric->nswitches, s.fabric->top_lid,
-		       r.out);
+		       "%u nodes, %u switch%s, highest LID %u read into "
+		       "%s",
+		       s.fabric->nnodes, s.fabric->nswitches,
+		       tool_es(s.fabric->nswitches), s.fabric->top_lid, r.out);
 	if (!err && gaps) {
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "the snapshot is partial: "

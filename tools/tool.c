@@ -131,6 +131,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		finish(state);
 		return 0;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
 	}
 	for (unsigned int t = 0; t < TABLES; t++) {
 		const struct dl_setting *s = p->tables[t].settings;
@@ -145,32 +148,35 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The options of argp that the tables stand for; NULL: no memory. */
+/*
+ * The options of argp that the tables stand for, and -h beside its own -?.
+ * NULL: no memory.
+ */
 static struct argp_option *make_options(const struct parsing *p)
 {
-	struct argp_option *options = NULL, *more;
-	unsigned int n = 0;
+	struct argp_option *options, *o;
+	unsigned int n = 2;
 
-	for (unsigned int t = 0; t < TABLES; t++) {
-		const struct dl_setting *s = p->tables[t].settings;
-
-		for (; s && s->name; s++, n++) {
-			more = reallocarray(options, n + 2, sizeof(*options));
-			if (!more) {
-				free(options);
-				return NULL;
-			}
-			options = more;
-			options[n] = (struct argp_option){ .doc = s->doc,
-							   .group = s->group };
-			memset(&options[n + 1], 0, sizeof(*options));
+	for (unsigned int t = 0; t < TABLES; t++)
+		for (const struct dl_setting *s = p->tables[t].settings;
+		     s && s->name; s++)
+			n++;
+	options = calloc(n, sizeof(*options));
+	if (!options)
+		return NULL;
+	o = options;
+	for (unsigned int t = 0; t < TABLES; t++)
+		for (const struct dl_setting *s = p->tables[t].settings;
+		     s && s->name; s++, o++) {
+			o->doc = s->doc;
+			o->group = s->group;
 			if (!*s->name)
 				continue;
-			options[n].name = s->name;
-			options[n].key = s->key ? s->key : (int)(KEY_FIRST + n);
-			options[n].arg = s->arg;
+			o->name = s->name;
+			o->key = s->key ? s->key : KEY_FIRST + (o - options);
+			o->arg = s->arg;
 		}
-	}
+	*o = (struct argp_option){ .key = 'h', .flags = OPTION_HIDDEN };
 	return options;
 }
 

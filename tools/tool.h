@@ -31,7 +31,7 @@ enum tool_exit {
 struct tool {
 	struct dl_log log;	 /* prints to standard error */
 	enum dl_log_level level; /* the last level that is printed */
-	bool colour;		 /* is standard error a terminal? */
+	bool colour;		 /* is standard error a terminal with codes? */
 	bool json;		 /* --json: set by tool_options() */
 };
 
@@ -44,6 +44,17 @@ typedef int tool_command(struct tool *tool, int argc, char **argv);
 
 /* The exit status that a negative errno (or 0) of the library stands for. */
 enum tool_exit tool_exit_status(int err);
+
+/* Plural endings. */
+static inline const char *tool_s(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static inline const char *tool_es(uint64_t n)
+{
+	return n == 1 ? "" : "es";
+}
 
 /* ---- options ----------------------------------------------------------- */
 

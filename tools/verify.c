@@ -89,6 +89,7 @@ static int check(struct tool *tool, struct request *r,
 	double begin = dl_clock_monotonic(), seconds;
 	struct dl_verify_result *v;
 	json_t *document;
+	bool nothing;
 	int err = dl_verify(in->snapshot.tables, &r->options, NULL, &v);
 
 	if (err)
@@ -105,11 +106,20 @@ static int check(struct tool *tool, struct request *r,
 	if (!err && (!tool->json || r->explain))
 		verify_print(document, r->explain,
 			     tool->json ? stderr : stdout);
+	nothing = r->earlier && !tool_int_at(document, "sl_compared");
 	if (!err && tool->json) {
 		json_object_set_new(document, "seconds", json_real(seconds));
-		return tool_print_json(tool, document);
+		err = tool_print_json(tool, document);
+	} else {
+		json_decref(document);
 	}
-	json_decref(document);
+	if (!err && nothing) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "no path SLs to compare: no pair of end ports has one "
+		       "here and in %s",
+		       r->earlier);
+		err = -EINVAL;
+	}
 	return err;
 }
 

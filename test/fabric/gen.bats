@@ -111,6 +111,11 @@ status() {
 	status 2 dateline nonsense
 	grep -q 'there is no subcommand "nonsense"' err
 	status 0 dateline gen --help
+	mv out help
+	status 0 dateline gen -h
+	diff help out
+	status 0 dateline -h
+	grep -q '^  gen ' out
 	status 2 dateline gen 6 5 -o f
 	status 2 dateline gen 6 5 1
 	status 2 dateline gen 6 0 1 -o f
@@ -127,6 +132,32 @@ status() {
 	grep -q 'cannot write full.net: No space left' err
 	status 0 dateline gen -q 6 5 1 -o f
 	[ ! -s out ] && [ ! -s err ]
+	status 0 dateline gen 1 1 1 -o one
+	grep -q 'one.net: 1 switch, 1 adapter, 1 cable$' err
+}
+
+@test "verify: comparing nothing is an error" {
+	status 0 dateline gen 4 3 1 -o f
+	status 0 dateline route f.net -o now
+	cp -r now before
+	status 0 dateline verify now --earlier before
+	grep -q '^path SLs: 0 of 552 pairs changed$' out
+	rm before/dateline-psl.dump before/dateline-torus.dump
+	status 2 dateline verify now --earlier before
+	grep -q 'error: no path SLs to compare: .* in before$' err
+}
+
+@test "a snapshot is a fabric, too" {
+	status 0 dateline gen 4 3 1 -o f
+	status 0 dateline route f.net -o now
+	status 0 dateline discover f.net
+	mv out want
+	status 0 dateline discover now
+	diff want out
+	status 0 dateline whatif now --links 1 --samples 3
+	status 0 dateline route now -o again
+	diff now/opensm-lfts.dump again/opensm-lfts.dump
+	diff now/dateline-psl.dump again/dateline-psl.dump
 }
 
 @test "the manual pages know every subcommand and every option of gen" {

@@ -60,6 +60,7 @@ subcommands() {
 	local nets=a.net,b.net,"c d.net",folder
 
 	offers "$nets" route ""
+	offers "$nets" coords ""
 	offers "$nets" route -o folder --no-psl ""
 	offers "$nets" route --mode = classic ""
 	offers "" route a.net ""

@@ -38,19 +38,18 @@ int dl_repair_cdg_init(struct dl_repair_cdg *g, struct dl_arena *arena,
 	memset(g, 0, sizeof(*g));
 	g->net = net;
 	g->nchannels = n;
-	return DL_REPAIR_NEW(arena, g->count, net->npairs) &&
-			       DL_REPAIR_NEW(arena, g->mask, net->npairs) &&
-			       DL_REPAIR_NEW(arena, g->permanent,
-					     net->npairs) &&
-			       DL_REPAIR_NEW(arena, g->at, n) &&
-			       DL_REPAIR_NEW(arena, g->pos, n) &&
-			       DL_REPAIR_NEW(arena, g->seen, n) &&
-			       DL_REPAIR_NEW(arena, g->before, n) &&
-			       DL_REPAIR_NEW(arena, g->after, n) &&
-			       DL_REPAIR_NEW(arena, g->stack, n) &&
-			       DL_REPAIR_NEW(arena, g->bits, n / 64) ?
-		       0 :
-		       -ENOMEM;
+	if (!(DL_REPAIR_NEW(arena, g->count, net->npairs) &&
+	      DL_REPAIR_NEW(arena, g->mask, net->npairs) &&
+	      DL_REPAIR_NEW(arena, g->permanent, net->npairs) &&
+	      DL_REPAIR_NEW(arena, g->at, n) &&
+	      DL_REPAIR_NEW(arena, g->pos, n) &&
+	      DL_REPAIR_NEW(arena, g->seen, n) &&
+	      DL_REPAIR_NEW(arena, g->before, n) &&
+	      DL_REPAIR_NEW(arena, g->after, n) &&
+	      DL_REPAIR_NEW(arena, g->stack, n) &&
+	      DL_REPAIR_NEW(arena, g->bits, n / 64)))
+		return -ENOMEM;
+	return 0;
 }
 
 void dl_repair_cdg_clear(struct dl_repair_cdg *g)

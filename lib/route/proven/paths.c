@@ -62,12 +62,12 @@ void dl_repair_paths_clear(struct dl_repair_paths *p)
 int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena,
 		       uint32_t nsw)
 {
-	return DL_REPAIR_NEW(arena, d->next, nsw) &&
-			       DL_REPAIR_NEW(arena, d->sls, nsw) &&
-			       DL_REPAIR_NEW(arena, d->states, nsw) &&
-			       DL_REPAIR_NEW(arena, d->order, nsw) ?
-		       0 :
-		       -ENOMEM;
+	if (!(DL_REPAIR_NEW(arena, d->next, nsw) &&
+	      DL_REPAIR_NEW(arena, d->sls, nsw) &&
+	      DL_REPAIR_NEW(arena, d->states, nsw) &&
+	      DL_REPAIR_NEW(arena, d->order, nsw)))
+		return -ENOMEM;
+	return 0;
 }
 
 /*

@@ -35,13 +35,12 @@ int dl_repair_rerouter_init(struct dl_repair_rerouter *m,
 	uint32_t nsw = paths->net->nsw;
 
 	m->paths = paths;
-	return !dl_repair_dor_init(&m->dor, arena, nsw) &&
-			       DL_REPAIR_NEW(arena, m->heap,
-					     2 * (size_t)paths->net->nlinks) &&
-			       DL_REPAIR_NEW(arena, m->hops, nsw) &&
-			       DL_REPAIR_NEW(arena, m->refused, nsw) ?
-		       0 :
-		       -ENOMEM;
+	if (dl_repair_dor_init(&m->dor, arena, nsw) ||
+	    !(DL_REPAIR_NEW(arena, m->heap, 2 * (size_t)paths->net->nlinks) &&
+	      DL_REPAIR_NEW(arena, m->hops, nsw) &&
+	      DL_REPAIR_NEW(arena, m->refused, nsw)))
+		return -ENOMEM;
+	return 0;
 }
 
 /* ---- a heap of candidates ---------------------------------------------- */

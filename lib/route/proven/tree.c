@@ -39,17 +39,16 @@ int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena,
 	s->cdg = cdg;
 	s->root = DL_NONE;
 	/* Each edge and each VL of a link is added once at most. */
-	return DL_REPAIR_NEW(arena, s->order, net->nsw) &&
-			       DL_REPAIR_NEW(arena, s->up, net->nsw) &&
-			       DL_REPAIR_NEW(arena, s->in, net->nsw) &&
-			       DL_REPAIR_NEW(arena, s->used, net->nlinks) &&
-			       DL_REPAIR_NEW(arena, s->vls, net->nlinks) &&
-			       DL_REPAIR_NEW(arena, s->changes,
-					     DL_REPAIR_VLS *
-						     ((size_t)net->npairs +
-						      net->nlinks)) ?
-		       0 :
-		       -ENOMEM;
+	if (!(DL_REPAIR_NEW(arena, s->order, net->nsw) &&
+	      DL_REPAIR_NEW(arena, s->up, net->nsw) &&
+	      DL_REPAIR_NEW(arena, s->in, net->nsw) &&
+	      DL_REPAIR_NEW(arena, s->used, net->nlinks) &&
+	      DL_REPAIR_NEW(arena, s->vls, net->nlinks) &&
+	      DL_REPAIR_NEW(arena, s->changes,
+			    DL_REPAIR_VLS *
+				    ((size_t)net->npairs + net->nlinks))))
+		return -ENOMEM;
+	return 0;
 }
 
 /* ---- attaching switches ------------------------------------------------ */

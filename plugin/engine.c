@@ -68,7 +68,7 @@ static int copy_tables(const struct dl_engine *e, const struct dl_sweep *sweep)
 /*
  * Would nothing else route this fabric?  Then OpenSM would go without: it
  * leaves the switches' tables alone, but forgets the routing, so that path
- * queries find no path and multicast joins build trees that nobody proved.
+ * queries find no path and multicast joins build trees that were not verified.
  */
 static bool is_last_resort(const struct dl_engine *e)
 {
@@ -98,7 +98,7 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port,
 /*
  * One switch's part of it.  Entries for cables that are gone stay as they are;
  * those for cables that lead elsewhere now would send packets astray, along
- * routes that nobody has proved.
+ * routes that were not verified.
  */
 static void keep_tables(const struct dl_sweep *sweep, uint32_t s,
 			osm_switch_t *sw)

@@ -108,7 +108,7 @@ osm_switch_t *dl_sweep_switch(const struct dl_engine *e,
 /* The end port that owns a LID, which is in network order; or DL_NONE. */
 uint32_t dl_sweep_lid_owner(const struct dl_sweep *sweep, ib_net16_t lid);
 
-/* Log the verdict and what was routed, in one line. */
+/* Log the result and what was routed, in one line. */
 void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
 		     double seconds);
 

@@ -248,7 +248,8 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 	if (err) {
 		DL_SAY(e->osm, OSM_LOG_ERROR,
 		       "ERR DL21: some members of "
-		       "multicast group 0x%04x hang on no switch of the "
+		       "multicast group 0x%04x are attached to no switch of "
+		       "the "
 		       "multicast tree and are left out",
 		       mlid);
 		status = IB_ERROR;

@@ -235,14 +235,14 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
 	const struct dl_torus *t = sweep->torus;
 	const struct dl_torus_grid *g = &t->grid;
 	const struct dl_fabric *f = sweep->fabric;
-	char verdict[DL_ROUTE_REPORT_TEXT] = "not verified (classic mode)";
+	char result[DL_ROUTE_REPORT_TEXT] = "not verified (classic mode)";
 	char dims[DL_TORUS_DIMS][8], pending[120] = "";
 	struct dl_osm_log l;
 	unsigned int d;
 
 	if (sweep->proven)
-		dl_route_report_text(&sweep->routed.report, verdict,
-				     sizeof(verdict));
+		dl_route_report_text(&sweep->routed.report, result,
+				     sizeof(result));
 	if (sweep->cut)
 		snprintf(pending, sizeof(pending),
 			 sweep->cut == e->cut_before ?
@@ -262,7 +262,7 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
 	       "them, %u adapters and routers, at least %u data VLs between "
 	       "switches and %u on end ports, seed %u from switch 0x%016" PRIx64
 	       ", %.6f s",
-	       pending, verdict, dims[0], dims[1], dims[2], t->nplaced,
+	       pending, result, dims[0], dims[1], dims[2], t->nplaced,
 	       f->nswitches, t->nlinks, f->nnodes - f->nswitches,
 	       min_vls(f, false), min_vls(f, true), t->seed + 1,
 	       sweep->config->nseeds ? sweep->config->seeds[t->seed].from : 0,

@@ -292,7 +292,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ 0 }
 };
 
-/* What can only be judged when everything has been read. */
+/* What can only be checked when everything has been read. */
 static int check_queues(const char *path, const struct dl_log *log,
 			const struct arb_scenario *a, const struct arb_event *e)
 {

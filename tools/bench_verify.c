@@ -15,7 +15,7 @@
 
 struct job {
 	const struct dl_tables *tables;
-	struct dl_verify_result *verdict;
+	struct dl_verify_result *result;
 	int err;
 };
 
@@ -23,10 +23,10 @@ static void verify_once(void *context)
 {
 	struct job *j = context;
 
-	dl_verify_result_free(j->verdict);
-	j->verdict = NULL;
+	dl_verify_result_free(j->result);
+	j->result = NULL;
 	if (!j->err)
-		j->err = dl_verify(j->tables, NULL, NULL, &j->verdict);
+		j->err = dl_verify(j->tables, NULL, NULL, &j->result);
 }
 
 int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
@@ -53,11 +53,11 @@ int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 	if (!err)
 		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I}", "what",
 				 "verify", "dims", dims[0], dims[1], dims[2],
-				 "pairs", (json_int_t)j.verdict->pairs,
+				 "pairs", (json_int_t)j.result->pairs,
 				 "seconds", seconds, "peak_bytes",
 				 (json_int_t)bench_peak_bytes());
 out:
-	dl_verify_result_free(j.verdict);
+	dl_verify_result_free(j.result);
 	dl_route_result_release(&r);
 	tool_input_free(&s);
 	return err;

@@ -41,7 +41,7 @@ int emulate_sweep(const struct dl_emu_plan *p, const struct emulate_sweep *s,
 /* The processor time of this thread so far, in seconds. */
 double emulate_cpu(void);
 
-/* The documents, or NULL: no memory. */
+/* JSON documents, or NULL: no memory. */
 json_t *emulate_json(const struct emulate_run *r);
 json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the page shows when it opens: the fabric, what is missing in it, the
- * verdict, and the load of the cables.
+ * result of the verification, and the load of the cables.
  *
  * Lists that grow with the fabric are written by columns, as arrays of
  * numbers: a large fabric has ten thousand of everything.
@@ -219,7 +219,7 @@ json_t *report_missing(const struct report_page *p)
 	return json_pack("{s:o, s:o}", "switches", switches, "cables", cables);
 }
 
-/* ---- the verdict ------------------------------------------------------- */
+/* ---- the result of the verification ------------------------------------ */
 
 static json_t *step_json(const struct report_page *p,
 			 const struct dl_cycle_step *s)

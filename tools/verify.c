@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* `dateline verify`: judge a snapshot. */
+/* `dateline verify`: check a snapshot. */
 #include "config.h"
 
 #include <errno.h>

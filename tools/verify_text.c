@@ -182,7 +182,8 @@ static void advise_loop(const json_t *d, FILE *to)
 	if (!tool_true_at(d, "sl_known")) {
 		fprintf(to,
 			"The path SLs of this routing are not known, so every "
-			"pair was judged at all 16\nSLs.  The real ones may be "
+			"pair was checked at all 16\nSLs.  The real ones may "
+			"be "
 			"free of loops: give them with --psl FILE, or take "
 			"the\nsnapshot from the running fabric (dateline "
 			"snapshot "
@@ -192,7 +193,8 @@ static void advise_loop(const json_t *d, FILE *to)
 	if (tool_int_at(d, "port_pairs_without_map"))
 		fprintf(to,
 			"Some switches' SL-to-VL maps are not known, and all "
-			"their packets were judged as\nif they used VL 0; with "
+			"their packets were checked as\nif they used VL 0; "
+			"with "
 			"the real maps the loop may be none.\n");
 	if (!tool_true_at(d, "loop_between_adapters"))
 		fprintf(to,
@@ -238,16 +240,16 @@ static void explain_losses(FILE *to)
 static void print_gaps(const json_t *d, FILE *to)
 {
 	if (!tool_true_at(d, "sl_known"))
-		fprintf(to, "not judged: the path SLs in use; every pair was "
-			    "judged at all 16 SLs\n");
+		fprintf(to, "not checked: the path SLs in use; every pair was "
+			    "checked at all 16 SLs\n");
 	else if (tool_int_at(d, "pairs_without_sl"))
 		tool_print(to, d,
-			   "not judged: credit loops through "
+			   "not checked: credit loops through "
 			   "{pairs_without_sl#pair} without a path SL\n");
 	if (tool_int_at(d, "port_pairs_without_map"))
 		tool_print(
 			to, d,
-			"not judged: SL-to-VL maps of "
+			"not checked: SL-to-VL maps of "
 			"{port_pairs_without_map#pair} of switch ports; VL 0 "
 			"was assumed\n");
 }
@@ -255,7 +257,7 @@ static void print_gaps(const json_t *d, FILE *to)
 void verify_print(const json_t *d, bool explain, FILE *to)
 {
 	tool_print(to, d,
-		   "judged: {pairs#pair} at {levels#QoS level}, "
+		   "checked: {pairs#pair} at {levels#QoS level}, "
 		   "{multicast_groups#multicast group}, {channels#channel}\n");
 	print_gaps(d, to);
 	print_losses(d, explain, to);

@@ -126,8 +126,8 @@ static void keep_reason(void *context, enum dl_log_level level,
 }
 
 /* Are these tables safe, with one group of all adapters on the tree? */
-static int judge(struct dl_tables *t, const struct dl_route_tree *tree,
-		 bool *safe)
+static int verify_tables(struct dl_tables *t, const struct dl_route_tree *tree,
+			 bool *safe)
 {
 	struct dl_verify_result *v = NULL;
 	int err = dl_route_tree_group_all(tree, t);
@@ -158,7 +158,7 @@ static int try_classic(struct worker *k, const struct dl_torus *t,
 	o->accepted = out->tables && out->tree;
 	if (o->accepted) {
 		charge(k, WHATIF_CLASSIC);
-		err = judge(out->tables, out->tree, &o->safe);
+		err = verify_tables(out->tables, out->tree, &o->safe);
 		charge(k, WHATIF_VERIFY);
 	} else if (err == -ENOTSUP) {
 		options.mode = DL_ROUTE_UNCHECKED;
@@ -213,7 +213,7 @@ static int try_proven(struct worker *k, const struct dl_torus *t,
 	o->changed = report->entries_changed;
 	o->filled = report->entries_filled;
 	o->moved = report->moved;
-	o->along_tree = report->tree_routed;
+	o->tree_routed = report->tree_routed;
 	o->repaired = o->changed || o->filled || o->moved;
 	*o->reason = '\0';
 	return 0;
@@ -232,7 +232,7 @@ static int look_at(struct worker *k, const struct dl_fabric *f)
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	*o->reason = '\0';
-	/* Beyond what hangs beside the torus anyway. */
+	/* Beyond the off-torus switches of the whole fabric. */
 	if (t->nunplaced > k->w->whole.torus->nunplaced)
 		o->unplaced = t->nunplaced - k->w->whole.torus->nunplaced;
 	err = try_classic(k, t, &plain);

@@ -70,7 +70,7 @@ struct whatif_outcome {
 	bool accepted, safe; /* classic mode */
 	bool proven, repaired;
 	uint32_t unplaced; /* switches whose coordinate is not known */
-	uint32_t along_tree, moved;
+	uint32_t tree_routed, moved;
 	uint64_t entries, changed, filled;
 	/* Of a packet, on average over the pairs that DOR delivers. */
 	double hops, plain_hops;

@@ -18,7 +18,7 @@ struct spread {
 
 struct sums {
 	uint64_t samples, connected, accepted, safe;
-	uint64_t proven, repaired, lost, along_tree, unplaced;
+	uint64_t proven, repaired, lost, tree_routed, unplaced;
 	uint64_t compared; /* scenarios with a load of the DOR tables */
 	struct spread changed, filled; /* entries */
 	struct spread moved;	       /* switches in the tree */
@@ -46,7 +46,7 @@ static void add_proven(struct sums *s, const struct whatif_outcome *o)
 	bool first = !s->proven++;
 
 	s->repaired += o->repaired;
-	s->along_tree += o->along_tree > 0;
+	s->tree_routed += o->tree_routed > 0;
 	add(&s->changed, o->changed, first);
 	add(&s->filled, o->filled, first);
 	add(&s->moved, o->moved, first);
@@ -175,7 +175,7 @@ static json_t *document(const struct whatif *w, const struct sums *s,
 		(json_int_t)s->safe, "proven", "accepted",
 		(json_int_t)s->proven, "repaired", (json_int_t)s->repaired,
 		"lost", (json_int_t)s->lost, "with_tree_routes",
-		(json_int_t)s->along_tree, "entries_changed",
+		(json_int_t)s->tree_routed, "entries_changed",
 		spread_json(&s->changed, s->proven), "entries_filled",
 		spread_json(&s->filled, s->proven), "tree_switches_moved",
 		spread_json(&s->moved, s->proven), "added_hops_percent",

@@ -189,7 +189,7 @@ static inline uint32_t dl_fabric_peer_switch(const struct dl_fabric *f,
 /*
  * The switch (dense number) at which an end port enters the fabric: itself
  * for a switch's port 0, the far end of the cable for an adapter's port.
- * DL_NONE when it hangs on no switch.
+ * DL_NONE when it is attached to no switch.
  */
 uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port);
 

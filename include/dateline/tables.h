@@ -332,10 +332,10 @@ enum dl_snapshot_part {
 };
 
 /*
- * Read a snapshot, or a folder that OpenSM filled with its dumps.  `net` is a
- * netlist for a folder without one, `psl` a file of path SLs to be used
- * instead of the folder's; both may be NULL.  Returns 0; -ENOENT and the like
- * (no such folder; no fabric or no forwarding tables in it), -EINVAL (damaged,
+ * Read a snapshot, or a directory that OpenSM filled with its dumps.  `net` is a
+ * netlist for a directory without one, `psl` a file of path SLs to be used
+ * instead of the directory's; both may be NULL.  Returns 0; -ENOENT and the like
+ * (no such directory; no fabric or no forwarding tables in it), -EINVAL (damaged,
  * unfinished or contradictory: file and line are reported), -ENOMEM.
  */
 int dl_snapshot_read(const char *dir, const char *net, const char *psl,

@@ -34,7 +34,7 @@
  * it can be looked at and that its tail has left; flow-control packets only
  * those that something waits for, and that delay others.  Files: transmit.c is
  * a link's sender, forward.c the inside of a switch, adapter.c the adapters,
- * deadlock.c the judge; prefetch.c fetches memory ahead of time.
+ * deadlock.c finds deadlocks; prefetch.c fetches memory ahead of time.
  *
  * Invariants, checked by audit.c when a run comes to rest, and in a debug build
  * (configure --enable-debug) after every event: injected = delivered + dropped + in flight; for

@@ -15,9 +15,9 @@ int dl_fabric_read_file(const char *path,
 			const struct dl_log *log, struct dl_fabric **out);
 
 /*
- * A draft of a fabric: what a file says, before any of it is believed.
+ * A parsed fabric: what a file says, before any of it is believed.
  *
- * Readers fill a draft line by line and then have it built.  Statements
+ * Readers fill it line by line and then have it built.  Statements
  * remember their file and line, so that what only shows up at the end (a
  * GUID used twice, two ends of a cable that disagree) is reported with the
  * lines that say so.
@@ -113,7 +113,7 @@ uint8_t dl_fabric_widths_up_to(unsigned int lanes);
 uint16_t dl_fabric_speeds_up_to(unsigned int speed);
 
 /*
- * Build the fabric.  0; -EINVAL: the draft contradicts itself, which is
+ * Build the fabric.  0; -EINVAL: it contradicts itself, which is
  * reported; -ENOMEM.
  */
 int dl_fabric_parsed_build(const struct dl_fabric_parsed *d,

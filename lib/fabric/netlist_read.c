@@ -148,10 +148,10 @@ static int read_stream(struct dl_fabric_netlist *r, FILE *from,
 
 /* ---- peers -------------------------------------------------------------- */
 
-static int compare_ids(const void *left, const void *right, void *draft)
+static int compare_ids(const void *left, const void *right, void *parsed)
 {
 	const uint32_t *a = left, *b = right;
-	const struct dl_fabric_parsed *d = draft;
+	const struct dl_fabric_parsed *d = parsed;
 	int order = strcmp(d->strings + d->nodes[*a].id,
 			   d->strings + d->nodes[*b].id);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From a draft to a fabric.
+ * From what was parsed to a fabric.
  *
  * Problem.  A file states most cables twice, once at each end, some once, and
  * hostile or hand-made ones contradict themselves.  The fabric must hold each

@@ -27,7 +27,7 @@
 /* What one line says about one end of its cable. */
 struct record {
 	uint64_t guid, system_guid, port_guid;
-	uint32_t desc; /* offset in the draft's strings */
+	uint32_t desc; /* offset in the strings */
 	uint32_t vendor;
 	uint32_t line;
 	uint32_t node; /* its number, once known */
@@ -42,7 +42,7 @@ struct reader {
 	uint8_t *widths;	/* by line */
 	uint16_t *speeds;
 	uint32_t nrecords, records_cap, widths_cap, speeds_cap;
-	uint32_t file; /* its name in the draft's strings */
+	uint32_t file; /* its name in the strings */
 };
 
 /* ---- lines -------------------------------------------------------------- */

@@ -161,7 +161,7 @@ int dl_snapshot_write(const struct dl_tables *t, const char *dir,
 		return err;
 	if (mkdir(dir, 0777) && errno != EEXIST) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "%s: cannot make this directory: %s",
+		dl_log(log, DL_LOG_ERROR, "%s: cannot create this directory: %s",
 		       dir, strerror(-err));
 		return err;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading a snapshot: a folder that Dateline wrote, or one that OpenSM filled
+ * Reading a snapshot: a directory that Dateline wrote, or one that OpenSM filled
  * with its dumps (opensm -D 0x43), whatever its routing engine.
  *
  * The fabric comes from dateline.net, else from opensm-subnet.lst, else from
- * a netlist given beside the folder; LIDs and LMCs that it does not tell, from
+ * a netlist given with the directory; LIDs and LMCs that it does not tell, from
  * the forwarding tables.  The forwarding tables are indispensable; of
  * everything else the caller learns whether it was there.
  */
@@ -16,15 +16,15 @@
 #include "dateline/base.h"
 #include "tables/internal.h"
 
-struct folder {
+struct source {
 	const char *dir;
 	const struct dl_log *log;
 	char path[PATH_MAX];
 	bool vls_known; /* does the fabric's file tell them? */
 };
 
-/* The path of a file in the folder, or NULL when there is none such. */
-static const char *find(struct folder *x, const char *name)
+/* The path of a file in the directory, or NULL when there is none such. */
+static const char *find(struct source *x, const char *name)
 {
 	int len = snprintf(x->path, sizeof(x->path), "%s/%s", x->dir, name);
 
@@ -33,7 +33,7 @@ static const char *find(struct folder *x, const char *name)
 	return x->path;
 }
 
-static int open_error(const struct folder *x, const char *path)
+static int open_error(const struct source *x, const char *path)
 {
 	int err = -errno;
 
@@ -43,7 +43,7 @@ static int open_error(const struct folder *x, const char *path)
 
 /* ---- the fabric -------------------------------------------------------- */
 
-static int read_fabric(struct folder *x, const char *net, struct dl_fabric **f)
+static int read_fabric(struct source *x, const char *net, struct dl_fabric **f)
 {
 	x->vls_known = true;
 	if (find(x, "dateline.net"))
@@ -56,12 +56,12 @@ static int read_fabric(struct folder *x, const char *net, struct dl_fabric **f)
 		return dl_fabric_read_netlist(net, x->log, f);
 	dl_log(x->log, DL_LOG_ERROR,
 	       "%s: no dateline.net and no opensm-subnet.lst "
-	       "in this folder: what does the fabric look like?",
+	       "in this directory: what does the fabric look like?",
 	       x->dir);
 	return -ENOENT;
 }
 
-static int complete_lids(struct folder *x, struct dl_fabric *f)
+static int complete_lids(struct source *x, struct dl_fabric *f)
 {
 	FILE *from;
 	int err;
@@ -101,7 +101,7 @@ static const struct {
 	{ "dateline-psl.dump", DL_SNAPSHOT_HAS_PSL, dl_tables_read_psl },
 };
 
-static int read_file(const struct folder *x, const char *path,
+static int read_file(const struct source *x, const char *path,
 		     struct dl_tables *t, unsigned int i)
 {
 	FILE *from = fopen(path, "r");
@@ -114,7 +114,7 @@ static int read_file(const struct folder *x, const char *path,
 	return err;
 }
 
-static int read_tables(struct folder *x, const char *psl, struct dl_tables *t,
+static int read_tables(struct source *x, const char *psl, struct dl_tables *t,
 		       unsigned int *parts)
 {
 	int err = 0;
@@ -137,7 +137,8 @@ static int read_tables(struct folder *x, const char *psl, struct dl_tables *t,
 	if (!err && !(*parts & DL_SNAPSHOT_HAS_LFTS)) {
 		dl_log(x->log, DL_LOG_ERROR,
 		       "%s: no opensm-lfts.dump and no "
-		       "opensm.fdbs in this folder: where are the forwarding "
+		       "opensm.fdbs in this directory: where are the "
+		       "forwarding "
 		       "tables?",
 		       x->dir);
 		err = -ENOENT;
@@ -165,7 +166,7 @@ int dl_snapshot_read(const char *dir, const char *net, const char *psl,
 		     const struct dl_log *log, struct dl_snapshot *out)
 {
 	struct dl_snapshot s = { 0 };
-	struct folder x = { .dir = dir, .log = log };
+	struct source x = { .dir = dir, .log = log };
 	int err;
 
 	if (access(dir, R_OK | X_OK))

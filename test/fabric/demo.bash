@@ -107,7 +107,7 @@ sweep() {
 }
 
 # judge FOLDER [EARLIER]: all that is programmed now, read back into FOLDER and
-# judged twice, by Dateline's proof and by a checker that knows nothing of
+# checked twice, by Dateline's proof and by a checker that knows nothing of
 # Dateline; are the path SLs still those of EARLIER?
 judge() {
 	local now=$T/$1 psl=$T/$1/dateline-psl.dump verdict
@@ -169,7 +169,7 @@ tell "$(grep -c ^Switch "$T/fabric.net") switches and $(grep -c ^Ca \
 step "The path from S to D"
 walk 'host(1,1)' 'host(3,3)' SnTrD
 
-step "All tables, read back from the fabric and judged"
+step "All tables, read back from the fabric and checked"
 judge whole
 
 step "The cable n-T is pulled: the long way round that ring, same SL"
@@ -187,7 +187,7 @@ walk 'host(1,1)' 'host(3,3)' SnIrD
 tell "I-r is a turn back from y to x, which plain dimension order forbids: the" \
 	"packet takes it on a VL of its own (bit 1), and no credit loop can close."
 
-step "All tables around the failed switch, read back and judged"
+step "All tables around the failed switch, read back and checked"
 judge failed whole
 
 step "o(4,1) fails as well: side by side in x, which the documented rules refuse"

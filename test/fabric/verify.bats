@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Live fabrics, read by `dateline snapshot` and judged by `dateline verify`:
+# Live fabrics, read by `dateline snapshot` and checked by `dateline verify`:
 # the built-in engine's loop of unicast and multicast, other engines'
 # verdicts beside those of an independent checker, and fabrics that do not
 # answer.
@@ -139,7 +139,7 @@ damaged() {
 }
 
 # engine NAME ALL ADAPTERS [KEY=VALUE...]: what this engine makes of $T/f.net,
-# judged by us and by ibdmchk: is there a loop among all packets, and among
+# checked by us and by ibdmchk: is there a loop among all packets, and among
 # those of adapters?
 engine() {
 	local name=$1 all=$2 adapters=$3
@@ -217,10 +217,10 @@ engine() {
 	grep -q 'subnet administrator at LID [0-9]* does not answer' \
 		"$T/snap/dateline-partial.txt"
 	as_dumped "$T/sm" "$T/snap"
-	# Not judged at the SLs in use, and said so ...
+	# Not checked at the SLs in use, and said so ...
 	verdict "$T/snap" credit_loop
 	dateline verify "$T/snap" >"$T/words" || true
-	grep -q 'not judged: the path SLs in use' "$T/words"
+	grep -q 'not checked: the path SLs in use' "$T/words"
 	# ... unless the rule that gives them is known.
 	[[ $(verdict "$T/snap" credit_loop \
 		--torus-config "$T/f.torus.conf") == false ]]

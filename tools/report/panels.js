@@ -214,7 +214,7 @@ async function showPath() {
 			.join("/") })));
 }
 
-// ---- the verdict
+// ---- the verification
 
 function loopTable(list, emulated) {
 	const rows = list.map((s, i) => ({ pick: () => pointAtCable(s.way), cells: [

@@ -98,6 +98,8 @@ static uint8_t speed(const osm_physp_t *p)
 		return DL_FABRIC_EDR;
 	case IB_LINK_SPEED_EXT_ACTIVE_50:
 		return DL_FABRIC_HDR;
+	case 8: /* without a name in OpenSM's headers up to 3.3.23 */
+		return DL_FABRIC_NDR;
 	}
 	if (p->ext_port_info.link_speed_active & FDR10)
 		return DL_FABRIC_FDR10;

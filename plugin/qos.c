@@ -22,6 +22,8 @@
 #include "dateline/base.h"
 #include "vlarb.h"
 
+#define MAX_IGNORED 256 /* names of options, joined */
+
 static const struct osm_qos_options *options_of(const struct osm_subn_opt *opt,
 						enum dl_port_kind kind)
 {
@@ -56,11 +58,35 @@ static void words_of(const struct osm_qos_options *o, bool general,
 		out->high_limit = -1;
 }
 
+/* Options by which OpenSM's own engines route, and this one does not. */
+static void list_ignored(const struct osm_subn_opt *opt, char *text,
+			 size_t size)
+{
+	const struct {
+		const char *name;
+		bool set;
+	} options[] = {
+		{ "scatter_ports", opt->scatter_ports },
+		{ "hop_weights_file", opt->hop_weights_file },
+		{ "port_prof_ignore_file", opt->port_prof_ignore_file },
+		{ "port_profile_switch_nodes", opt->port_profile_switch_nodes },
+		{ "port_search_ordering_file", opt->port_search_ordering_file },
+		{ "guid_routing_order_file", opt->guid_routing_order_file },
+	};
+	size_t i, used = 0;
+
+	*text = 0;
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (options[i].set && used < size)
+			used += snprintf(text + used, size - used, "%s%s",
+					 used ? ", " : "", options[i].name);
+}
+
 /* Everything that warnings depend on, in one string. */
 static char *fingerprint(const struct osm_subn_opt *opt)
 {
 	enum dl_port_kind kind;
-	char *text = NULL;
+	char *text = NULL, ignored[MAX_IGNORED];
 	size_t size = 0;
 	FILE *to = open_memstream(&text, &size);
 
@@ -73,6 +99,8 @@ static char *fingerprint(const struct osm_subn_opt *opt)
 			o->vlarb_low ? o->vlarb_low : "",
 			o->sl2vl ? o->sl2vl : "");
 	}
+	list_ignored(opt, ignored, sizeof(ignored));
+	fprintf(to, "%s\n", ignored);
 	if (fclose(to)) {
 		free(text);
 		return NULL;
@@ -102,7 +130,7 @@ static void check_sl2vl(const struct osm_subn_opt *opt,
 static void check(struct dl_engine *e, const struct dl_vlarb_config *c)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
-	char *now = fingerprint(opt);
+	char *now = fingerprint(opt), ignored[MAX_IGNORED];
 	struct dl_osm_log l;
 
 	if (!now || (e->qos_seen && !strcmp(now, e->qos_seen))) {
@@ -112,6 +140,10 @@ static void check(struct dl_engine *e, const struct dl_vlarb_config *c)
 	free(e->qos_seen);
 	e->qos_seen = now;
 	dl_osm_log_init(&l, e->osm, "DL16");
+	list_ignored(opt, ignored, sizeof(ignored));
+	if (*ignored)
+		dl_log(&l.log, DL_LOG_WARNING,
+		       "not used by this routing engine: %s", ignored);
 	check_sl2vl(opt, &l.log);
 	dl_vlarb_check(c, &l.log);
 }

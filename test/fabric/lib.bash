@@ -61,7 +61,7 @@ fabric_init() {
 	cd "$T" || return
 	SIM_PID='' SM_PID='' SM_DIR=''
 	export IBSIM_SOCKNAME="dateline-$$-$RANDOM$RANDOM"
-	unset SMPS_LOG SMPS_SICK SMPS_PLAIN SMPS_LOSS SMPS_SEED
+	unset SMPS_LOG SMPS_SICK SMPS_PLAIN SMPS_SPEED SMPS_LOSS SMPS_SEED
 	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT
 }
 
@@ -254,11 +254,11 @@ sm_conf() {
 }
 
 # sm_start DIR: run OpenSM with DIR/opensm.conf; dumps and caches go to DIR.
-# With SMPS_LOG, SMPS_SICK, SMPS_PLAIN or SMPS_LOSS exported, through smps.c.
+# With a variable of smps.c exported, through that.
 sm_start() {
 	local smps=
 
-	[[ ! ${SMPS_LOG:-}${SMPS_SICK:-}${SMPS_PLAIN:-}${SMPS_LOSS:-} ]] ||
+	[[ ! ${SMPS_LOG:-}${SMPS_SICK:-}${SMPS_PLAIN:-}${SMPS_SPEED:-}${SMPS_LOSS:-} ]] ||
 		smps=$DL_BUILD/test/fabric/.libs/smps.so:
 	SM_DIR=$1
 	: >"$SM_DIR/osm.log"

@@ -135,3 +135,14 @@ start() {
 	# It would have closed one.
 	[[ $(verdict "$T/live" credit_loop --multicast-sls 0,3,8) == true ]]
 }
+
+@test "options that this engine does not use are named, once" {
+	: >"$T/weights"
+	dateline gen 3 3 1 -o "$T/f" 2>/dev/null
+	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
+		scatter_ports=5 hop_weights_file="$T/weights"
+	wait_log 'dateline: Warning: not used by this routing engine: scatter_ports, hop_weights_file$'
+	sm_sweep
+	[[ $(log_count 'not used by this routing engine') == 1 ]]
+	fails log_count 'port_search_ordering_file'
+}

@@ -115,3 +115,10 @@ healthy() {
 	: >"$SMPS_PLAIN"
 	wait_log 'verified free of credit loops'
 }
+
+@test "NDR links are recorded as such" {
+	export SMPS_SPEED=8
+	up 3 3 1
+	grep -q '4xNDR' "$T"/snap/*.net*
+	fails grep -qE '4x[QHES]DR' "$T"/snap/*.net*
+}

@@ -10,6 +10,7 @@
  *			other ports.  The file may change at any time.
  * SMPS_PLAIN=FILE	node GUIDs of switches that say that they have no SL to
  *			VL maps.
+ * SMPS_SPEED=N		LinkSpeedExtActive of all ports, such as 8 for NDR.
  * SMPS_LOSS=PERCENT	so many of the answers get lost, by SMPS_SEED.
  *
  * What gets lost comes back with the status of a timeout, as the kernel
@@ -148,6 +149,7 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms,
 int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 {
 	static int (*next)(int, void *, int *, int);
+	const char *speed = getenv("SMPS_SPEED");
 	uint8_t *mad;
 	int agent;
 
@@ -166,5 +168,8 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 		learn(mad);
 	else if (attribute(mad) == PORT_INFO && is_listed(mad, "SMPS_PLAIN"))
 		mad[64 + 23] &= ~0x40; /* of the capability mask */
+	else if (attribute(mad) == PORT_INFO && speed)
+		mad[64 + 62] = (mad[64 + 62] & 0xF) | strtoul(speed, NULL, 0)
+							      << 4;
 	return agent;
 }

@@ -25,7 +25,6 @@ struct builder {
 	const struct dl_torus *torus;
 	struct dl_route_tree *tree;
 	uint8_t *dir; /* by switch: the direction to its parent */
-	bool *in;     /* by switch: is it in the tree? */
 };
 
 /* One piece of memory, with room for so many cables. */
@@ -53,10 +52,14 @@ void dl_route_tree_free(struct dl_route_tree *tree)
 	free(tree);
 }
 
+static bool is_in(const struct builder *b, uint32_t sw)
+{
+	return sw == b->tree->root || b->tree->parent[sw] != DL_NONE;
+}
+
 static void attach(struct builder *b, uint32_t sw, uint32_t parent,
 		   unsigned int dir_to_parent)
 {
-	b->in[sw] = true;
 	b->tree->parent[sw] = parent;
 	b->tree->order[b->tree->norder++] = sw;
 	b->dir[sw] = dir_to_parent;
@@ -82,7 +85,7 @@ static void branch(struct builder *b, uint32_t sw, unsigned int dir,
 		if ((dateline && !beyond) || !dl_route_link_alive(t, site, dir))
 			return;
 		next = t->site_sw[dl_torus_site_next(&t->grid, site, dir)];
-		if (!b->in[next])
+		if (!is_in(b, next))
 			attach(b, next, sw, dl_torus_opposite(dir));
 		else if (b->tree->parent[next] != sw)
 			return;
@@ -100,7 +103,7 @@ static bool ring_in_tree(const struct builder *b, uint32_t site,
 		uint32_t sw =
 			t->site_sw[dl_route_ring_site(&t->grid, ring, dim, i)];
 
-		if (sw != DL_NONE && !b->in[sw])
+		if (sw != DL_NONE && !is_in(b, sw))
 			return false;
 	}
 	return true;
@@ -122,7 +125,7 @@ static void attach_off_torus(struct builder *b)
 			uint32_t sw = t->unplaced[i];
 			uint32_t next = dl_torus_uplink_switch(t, sw);
 
-			if (next != DL_NONE && b->in[next] && !b->in[sw])
+			if (next != DL_NONE && is_in(b, next) && !is_in(b, sw))
 				attach(b, sw, next, DL_TORUS_DIRS);
 		}
 	} while (b->tree->norder > before);
@@ -248,13 +251,12 @@ int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
 			  struct dl_route_tree **out)
 {
 	uint32_t nsw = t->fabric->nswitches;
-	struct dl_arena arena = { 0 };
 	struct builder b = { .torus = t };
+	int err = -ENOMEM;
 
-	b.dir = dl_arena_alloc(&arena, nsw);
-	b.in = dl_arena_array(&arena, nsw, sizeof(*b.in));
+	b.dir = malloc(nsw + 1);
 	b.tree = dl_route_tree_new(nsw, t->nlinks + t->noff_links);
-	if (b.tree && b.dir && b.in) {
+	if (b.tree && b.dir) {
 		b.tree->root = root == DL_NONE ? choose_root(t) : root;
 		if (b.tree->root != DL_NONE) {
 			attach(&b, b.tree->root, DL_NONE, DL_TORUS_DIRS);
@@ -263,10 +265,11 @@ int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
 		list_cables(&b);
 		*out = b.tree;
 		b.tree = NULL;
+		err = 0;
 	}
-	dl_arena_free(&arena);
+	free(b.dir);
 	dl_route_tree_free(b.tree);
-	return b.dir && b.in && !b.tree ? 0 : -ENOMEM;
+	return err;
 }
 
 bool dl_route_tree_complete(const struct dl_torus *t,

@@ -133,6 +133,35 @@ static void unchecked_mode_shows_the_loop(void **state)
 	assert_true(ncycle > 0);
 }
 
+/* A ring in two pieces: another reason, other culprits. */
+static void a_split_ring_is_named(void **state)
+{
+	static const struct dl_torus_failed_hop cut[] = { { .site = 6 },
+							  { .site = 8 } };
+	const struct dl_torus_plan plan = { .grid = { .radix = { 6, 5, 1 } },
+					    .hosts = 1,
+					    .parallel = 1,
+					    .failed_hops = cut,
+					    .nfailed_hops = 2 };
+	struct damaged d = { 0 };
+	struct damaged *split = &d;
+
+	(void)state;
+	dl_route_options_init(&d.options);
+	assert_int_equal(dl_torus_generate(&plan, NULL, &d.fabric, &d.config),
+			 0);
+	assert_int_equal(dl_fabric_assign_lids(d.fabric, 0), 0);
+	assert_int_equal(dl_torus_discover(d.fabric, d.config, NULL, &d.torus),
+			 0);
+	assert_int_equal(route(&d, DL_ROUTE_CLASSIC), -ENOTSUP);
+	assert_int_equal(d.result.refusal, DL_ROUTE_RING_CUT);
+	assert_non_null(strstr(d.errors, "no cable from (0,1,0) towards +x"));
+	assert_non_null(strstr(d.errors, "no cable from (2,1,0) towards +x"));
+	assert_int_equal(route(&d, DL_ROUTE_PROVEN), 0);
+	assert_true(d.result.report.entries_changed > 0);
+	tear_down((void **)&split);
+}
+
 static void no_such_mode(void **state)
 {
 	assert_int_equal(route(*state, 99), -EINVAL);
@@ -144,6 +173,7 @@ int main(void)
 		cmocka_unit_test(proven_mode_routes_it),
 		cmocka_unit_test(classic_mode_refuses_it),
 		cmocka_unit_test(unchecked_mode_shows_the_loop),
+		cmocka_unit_test(a_split_ring_is_named),
 		cmocka_unit_test(no_such_mode),
 	};
 

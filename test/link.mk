@@ -45,7 +45,7 @@ TESTS += $(LINK_CHECKS)
 EXTRA_DIST += test/model/credit.pml test/model/traces.bash \
 	test/model/verify.bash test/unit/link_symbols.bash
 
-# The commands, on the examples of the documents and on damaged files.
+# The commands, on the documented examples and on damaged files.
 UNIT_TESTS += test/unit/link_cli
 test_unit_link_cli_SOURCES = test/unit/link_cli.c
 test_unit_link_cli_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

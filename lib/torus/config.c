@@ -8,9 +8,9 @@
  * that both read.
  *
  * Method.  One table of keywords drives both.  First read: numbers go into
- * drafts, one a seed, which remember the line of every value.  Then check:
+ * parsed seeds, which keep the line of every value.  Then check:
  * only a file without syntax errors is checked as a whole, so that the order
- * of its lines never matters, and only a draft without fault becomes a seed.
+ * of its lines never matters, and only a parsed seed without fault is used.
  * Nothing of a damaged file is ever used.
  *
  * How strict.  Measured against the built-in engine, file by file.  What it
@@ -44,7 +44,7 @@
 #define BLANKS " \t\n\v\f\r"
 
 /* A seed while it is read.  Lines are 0 for what was not given. */
-struct draft {
+struct parsed_seed {
 	struct dl_torus_seed seed; /* its line: next_seed, or first keyword */
 	bool given;		   /* anything at all */
 	uint64_t from[DIRS];
@@ -54,8 +54,8 @@ struct draft {
 struct parser {
 	struct dl_text text; /* its place: behind the token read last */
 	struct dl_torus_config *c;
-	struct draft *drafts;
-	uint32_t ndrafts, drafts_cap;
+	struct parsed_seed *parsed;
+	uint32_t nparsed, parsed_cap;
 	uint32_t geometry_line;
 	uint32_t nerrors;
 	int err;	  /* other than errors in the file */
@@ -254,19 +254,20 @@ static void read_geometry(struct parser *p, bool mesh)
 
 static void begin_seed(struct parser *p)
 {
-	struct draft *drafts = dl_array_grow(p->drafts, sizeof(*drafts),
-					     p->ndrafts, 1, &p->drafts_cap);
+	struct parsed_seed *parsed = dl_array_grow(
+		p->parsed, sizeof(*parsed), p->nparsed, 1, &p->parsed_cap);
 
-	if (!drafts) {
+	if (!parsed) {
 		p->err = -ENOMEM;
 		return;
 	}
-	p->drafts = drafts;
-	drafts[p->ndrafts++] = (struct draft){ .seed.line = p->text.line };
+	p->parsed = parsed;
+	parsed[p->nparsed++] =
+		(struct parsed_seed){ .seed.line = p->text.line };
 }
 
 /* Does a keyword, given in line *before of its seed, change its mind? */
-static void note_line(struct parser *p, struct draft *d, uint32_t *before,
+static void note_line(struct parser *p, struct parsed_seed *d, uint32_t *before,
 		      bool same)
 {
 	if (*before && !same)
@@ -284,7 +285,7 @@ static void read_link(struct parser *p, unsigned int dir)
 {
 	static const char *const what = "two switch GUIDs, such as 0x2000 "
 					"0x2001";
-	struct draft *d = &p->drafts[p->ndrafts - 1];
+	struct parsed_seed *d = &p->parsed[p->nparsed - 1];
 	uint64_t from, to;
 
 	if (!read_number(p, what, 0, UINT64_MAX, &from) ||
@@ -298,7 +299,7 @@ static void read_link(struct parser *p, unsigned int dir)
 
 static void read_dateline(struct parser *p, unsigned int dim)
 {
-	struct draft *d = &p->drafts[p->ndrafts - 1];
+	struct parsed_seed *d = &p->parsed[p->nparsed - 1];
 	uint64_t v;
 
 	if (!read_number(p, "a position relative to the seed's switch",
@@ -382,8 +383,8 @@ static void read_line(struct parser *p)
 
 /* ---- checks of the whole ----------------------------------------------- */
 
-/* Does a draft have this link, in a dimension that is there? */
-static bool has_link(const struct parser *p, const struct draft *d,
+/* Does a parsed seed have this link, in a dimension that is there? */
+static bool has_link(const struct parser *p, const struct parsed_seed *d,
 		     unsigned int dir)
 {
 	return d->link_line[dir] && p->c->grid.radix[dl_torus_dir_dim(dir)] > 1;
@@ -391,7 +392,8 @@ static bool has_link(const struct parser *p, const struct draft *d,
 
 /* An earlier link to the same switch, or DIRS: two ways round a ring of two. */
 static unsigned int find_same_neighbour(const struct parser *p,
-					const struct draft *d, unsigned int dir)
+					const struct parsed_seed *d,
+					unsigned int dir)
 {
 	unsigned int other;
 
@@ -408,7 +410,7 @@ static unsigned int find_same_neighbour(const struct parser *p,
  * The seed's links: one common switch, and every neighbour a switch of its
  * own, but for a ring of two, where both ways lead to the same one.
  */
-static bool check_links(struct parser *p, const struct draft *d)
+static bool check_links(struct parser *p, const struct parsed_seed *d)
 {
 	unsigned int first = DIRS, other;
 
@@ -444,7 +446,7 @@ static bool check_links(struct parser *p, const struct draft *d)
 }
 
 /* A link for every dimension that is there. */
-static bool check_complete(struct parser *p, const struct draft *d)
+static bool check_complete(struct parser *p, const struct parsed_seed *d)
 {
 	const struct dl_torus_grid *g = &p->c->grid;
 	bool complete = true;
@@ -473,7 +475,7 @@ static bool check_complete(struct parser *p, const struct draft *d)
 	return complete;
 }
 
-static bool check_datelines(struct parser *p, const struct draft *d)
+static bool check_datelines(struct parser *p, const struct parsed_seed *d)
 {
 	bool good = true;
 
@@ -493,7 +495,7 @@ static bool check_datelines(struct parser *p, const struct draft *d)
 }
 
 /* Does a link name GUID 0?  No switch has it, so the seed is of no use. */
-static bool names_nobody(struct parser *p, const struct draft *d,
+static bool names_nobody(struct parser *p, const struct parsed_seed *d,
 			 enum dl_log_level level)
 {
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
@@ -509,7 +511,7 @@ static bool names_nobody(struct parser *p, const struct draft *d,
 	return false;
 }
 
-static void keep_seed(struct parser *p, const struct draft *d)
+static void keep_seed(struct parser *p, const struct parsed_seed *d)
 {
 	struct dl_torus_seed *seed = &p->c->seeds[p->c->nseeds];
 
@@ -524,13 +526,13 @@ static void keep_seed(struct parser *p, const struct draft *d)
 	p->c->nseeds += seed->from != 0;
 }
 
-/* Turn the drafts into seeds. */
+/* Turn what was parsed into seeds. */
 static void check_seeds(struct parser *p)
 {
-	const struct draft *d = p->drafts, *end = p->drafts + p->ndrafts;
+	const struct parsed_seed *d = p->parsed, *end = p->parsed + p->nparsed;
 	bool useless = false;
 
-	p->c->seeds = calloc(p->ndrafts, sizeof(*p->c->seeds));
+	p->c->seeds = calloc(p->nparsed, sizeof(*p->c->seeds));
 	if (!p->c->seeds) {
 		p->err = -ENOMEM;
 		return;
@@ -595,7 +597,7 @@ int dl_torus_config_read_stream(FILE *from, const char *name,
 	else
 		*out = p.c;
 	dl_text_end(&p.text);
-	free(p.drafts);
+	free(p.parsed);
 	return p.err;
 }
 

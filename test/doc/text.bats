@@ -159,3 +159,15 @@ prose() {
 		return 1
 	fi
 }
+
+# In code a few words of those have another meaning, in HTML for example.
+@test "the code uses the field's words" {
+	local words=${DIALECT/|anchors?/}
+
+	cd "$TOP"
+	words=${words/|verdicts?/}'|way_home|consider_telling|witness(es)?|drafts?'
+	if tracked lib include plugin tools bench test/unit |
+		xargs grep -HnwiE "$words"; then
+		return 1
+	fi
+}

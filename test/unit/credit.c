@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Flow control of one VL: the documents' examples number by number, and random
+ * Flow control of one VL: the reference cases number by number, and random
  * events against reference models that count without ever wrapping round.
  */
 #include "config.h"

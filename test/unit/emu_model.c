@@ -143,7 +143,7 @@ static void transmit(struct model *t, uint32_t port);
 
 /* ---- credit ------------------------------------------------------------ */
 
-static void consider_telling(struct model *t, uint32_t in)
+static void maybe_send_credit(struct model *t, uint32_t in)
 {
 	struct channel *c = channel(t, in);
 	uint64_t size = t->w->c.buffer, fresh = c->gone - c->told;
@@ -162,7 +162,7 @@ static void consider_telling(struct model *t, uint32_t in)
 static void release(struct model *t, uint32_t in, unsigned int n)
 {
 	channel(t, in)->gone += n;
-	consider_telling(t, in);
+	maybe_send_credit(t, in);
 }
 
 /* ---- the sending end --------------------------------------------------- */
@@ -463,7 +463,7 @@ static void happen(struct model *t, const struct soon *s)
 		transmit(t, s->who / VLS);
 		break;
 	case ARRIVE:
-		consider_telling(t, s->who);
+		maybe_send_credit(t, s->who);
 		if (!is_switch(t, s->who / VLS)) {
 			deliver(t, s->value, s->who);
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * `dateline arbitrate` and `dateline credits`: the documents' examples, number
+ * `dateline arbitrate` and `dateline credits`: the reference cases, number
  * by number, from the files in conf/examples; options; and bad files.
  */
 #include "config.h"
@@ -186,7 +186,7 @@ static void credits(const char *text, const char *const *keys,
 	expect_steps(json, keys, rows);
 }
 
-/* ---- the documents' examples ------------------------------------------- */
+/* ---- the reference cases ----------------------------------------------- */
 
 static void test_figure_25_10(void **state)
 {

@@ -191,7 +191,7 @@ static void add_odd(struct dl_fabric *f, uint64_t guid, const uint32_t at[3],
 	static const unsigned int on[ODD] = { 0, 1, 6, 2, 8, 8 };
 	unsigned int i;
 
-	/* Numbers from 5 on are odd switches. */
+	/* Numbers from 5 on are off-torus switches. */
 	for (i = 0; i < ODD; i++) {
 		odd[i] = add_switch(f, guid + i);
 		join(f, odd[i], on[i] < 5 ? at[on[i]] : odd[on[i] - 5]);

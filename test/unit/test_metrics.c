@@ -283,7 +283,7 @@ static void what_is_missing_is_counted(void **state)
 	}
 }
 
-/* One torus in which the plain rule fails, one in which it does not. */
+/* One torus in which plain DOR fails, one in which it does not. */
 static void repairs_are_counted(void **state)
 {
 	struct dl_route_options o;
@@ -373,7 +373,7 @@ static void the_file_appears_whole(void **state)
 	assert_string_equal(line, "# HELP dateline_info Version and mode.\n");
 	fclose(from);
 	assert_int_equal(unlink(path), 0);
-	/* A folder in its place. */
+	/* A directory in its place. */
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(dl_metrics_write(&m, path), -EISDIR);
 	assert_int_equal(access(part, F_OK), -1);

@@ -488,7 +488,7 @@ static void completes_lids(void **state)
 	dl_fabric_free(f);
 }
 
-/* ---- folders ----------------------------------------------------------- */
+/* ---- directories ------------------------------------------------------- */
 
 static const char *const names[] = {
 	"dateline.net",		"opensm-subnet.lst",	"opensm-lfts.dump",
@@ -511,8 +511,8 @@ static void drop(const char *dir, const char *name)
 	unlink(path);
 }
 
-static int read_folder(const char *dir, const char *net, struct heard *h,
-		       struct dl_snapshot *s)
+static int read_directory(const char *dir, const char *net, struct heard *h,
+			  struct dl_snapshot *s)
 {
 	heard_init(h);
 	memset(s, 0, sizeof(*s));
@@ -542,7 +542,7 @@ static void reads_folders(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PSL, NULL), 0);
-	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
 	same_forwarding(t, s.tables, true);
 	assert_true(s.parts & DL_SNAPSHOT_HAS_LFTS &&
 		    !(s.parts & DL_SNAPSHOT_IS_PARTIAL));
@@ -553,7 +553,7 @@ static void reads_folders(void **state)
 	drop(dir, "opensm-lfts.dump");
 	drop(dir, "opensm-sl2vl.dump");
 	drop(dir, "dateline-slvl.dump");
-	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
 	same_forwarding(t, s.tables, true);
 	assert_false(s.parts & DL_SNAPSHOT_HAS_SL2VL);
 	dl_snapshot_release(&s);
@@ -563,7 +563,7 @@ static void reads_folders(void **state)
 	to = fopen(path, "w");
 	fputs("0xA0 1 2 0x99 0x00 0x00 0x00 0x00 0x00 0x00 0x00\n", to);
 	fclose(to);
-	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
 	assert_true(s.parts & DL_SNAPSHOT_HAS_SL2VL);
 	assert_int_equal(s.fabric->ports[1].vls, 15);
 	dl_snapshot_release(&s);
@@ -572,27 +572,28 @@ static void reads_folders(void **state)
 	in_folder(path, sizeof(path), dir, "dateline-partial.txt");
 	to = fopen(path, "w");
 	fclose(to);
-	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
 	assert_int_equal(h.warnings, 1);
 	assert_true(s.parts & DL_SNAPSHOT_IS_PARTIAL);
 	dl_snapshot_release(&s);
 
 	/* Without a fabric, unless it is given. */
 	drop(dir, "opensm-subnet.lst");
-	assert_int_equal(read_folder(dir, NULL, &h, &s), -ENOENT);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), -ENOENT);
 	assert_int_equal(h.errors, 1);
 	in_folder(net, sizeof(net), dir, "given.net");
 	to = fopen(net, "w");
 	assert_int_equal(dl_fabric_write_netlist(f, to), 0);
 	fclose(to);
-	assert_int_equal(read_folder(dir, net, &h, &s), 0);
+	assert_int_equal(read_directory(dir, net, &h, &s), 0);
 	dl_snapshot_release(&s);
 
 	/* Without forwarding tables there is nothing to judge. */
 	drop(dir, "opensm.fdbs");
-	assert_int_equal(read_folder(dir, net, &h, &s), -ENOENT);
+	assert_int_equal(read_directory(dir, net, &h, &s), -ENOENT);
 	assert_int_equal(h.errors, 1);
-	assert_int_equal(read_folder("no such folder", NULL, &h, &s), -ENOENT);
+	assert_int_equal(read_directory("no such directory", NULL, &h, &s),
+			 -ENOENT);
 	assert_int_equal(h.errors, 1);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -670,7 +671,7 @@ static void replaces_whole(void **state)
 	block(dir, ".dateline-vlarb.dump.part");
 	assert_int_equal(dl_snapshot_write(u, dir, 0, NULL), -EISDIR);
 	assert_false(exists(dir, ".opensm-lfts.dump.part"));
-	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
 	same_forwarding(t, s.tables, true);
 	dl_snapshot_release(&s);
 	unblock(dir, ".dateline-vlarb.dump.part");
@@ -679,12 +680,12 @@ static void replaces_whole(void **state)
 	block(dir, "dateline-vlarb.dump");
 	assert_int_equal(dl_snapshot_write(u, dir, 0, NULL), -EISDIR);
 	assert_false(exists(dir, ".dateline-slvl.dump.part"));
-	assert_int_equal(read_folder(dir, NULL, &h, &s), -EINVAL);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), -EINVAL);
 	assert_int_equal(h.errors, 1);
 	assert_non_null(strstr(h.error, "was interrupted"));
 	unblock(dir, "dateline-vlarb.dump");
 	assert_int_equal(dl_snapshot_write(u, dir, 0, NULL), 0);
-	assert_int_equal(read_folder(dir, NULL, &h, &s), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
 	same_forwarding(u, s.tables, true);
 	dl_snapshot_release(&s);
 

@@ -20,17 +20,27 @@
 #define MFT_PORTS 16	      /* ports in each of its words */
 #define CAP_SL_MAPS (1u << 6) /* CapabilityMask: IsSLMappingSupported */
 
-/* Where a list of queries stands. */
-struct reader {
-	struct dl_live *l;
-	struct dl_tables *t;
-	const char *what;	/* in one piece, for messages */
-	uint32_t round, rounds; /* a block, or a pair of ports */
-	uint32_t at, count;	/* a switch, or a port */
+struct reader;
+
+/* A kind of table: the queries that read it. */
+struct list {
+	const char *title; /* for progress */
+	const char *what;  /* in one piece, for messages */
+	uint32_t rounds;   /* blocks, or pairs of ports, at most */
+	bool of_ports;	   /* a round goes over ports, not over switches */
 	/* Does this round concern this one?  Then fill in the query. */
 	bool (*ask)(struct reader *r, uint32_t round, uint32_t at,
 		    struct dl_live_query *q);
 	void (*store)(struct reader *r, const struct dl_live_query *q);
+};
+
+/* Where a list stands. */
+struct reader {
+	struct dl_live *l;
+	struct dl_tables *t;
+	const struct list *list;
+	uint32_t round, at;	      /* a switch, or a port */
+	struct dl_tables_vlarb *arbs; /* by port index */
 	int err;
 };
 
@@ -51,14 +61,16 @@ static void rewind_reader(void *context)
 static bool next_query(void *context, struct dl_live_query *q)
 {
 	struct reader *r = context;
+	uint32_t count = r->list->of_ports ? r->l->f->nports :
+					     r->l->f->nswitches;
 
-	for (; r->round < r->rounds; r->round++, r->at = 0) {
-		while (r->at < r->count) {
+	for (; r->round < r->list->rounds; r->round++, r->at = 0) {
+		while (r->at < count) {
 			uint32_t at = r->at++;
 
 			q->key[0] = at;
 			q->key[1] = r->round;
-			if (r->ask(r, r->round, at, q))
+			if (r->list->ask(r, r->round, at, q))
 				return true;
 		}
 	}
@@ -72,30 +84,24 @@ static void take_answer(void *context, const struct dl_live_query *q,
 	const struct dl_fabric *f = r->l->f;
 	uint32_t node = q->key[2];
 
+	char why[32] = "does not answer for";
+
 	if (how == DL_LIVE_ANSWERED) {
-		r->store(r, q);
+		r->list->store(r, q);
 		return;
 	}
 	if (how == DL_LIVE_REFUSED)
-		dl_live_gap(r->l,
-			    "\"%s\" (0x%016llx) refuses %s %u, status "
-			    "0x%04x",
-			    dl_fabric_node_name(f, node),
-			    (unsigned long long)f->nodes[node].guid, r->what,
-			    q->mod, status);
-	else
-		dl_live_gap(r->l,
-			    "\"%s\" (0x%016llx) does not answer for %s "
-			    "%u",
-			    dl_fabric_node_name(f, node),
-			    (unsigned long long)f->nodes[node].guid, r->what,
-			    q->mod);
+		snprintf(why, sizeof(why), "refuses (0x%04x)", status);
+	dl_live_gap(r->l, "\"%s\" (0x%016llx) %s %s %u",
+		    dl_fabric_node_name(f, node),
+		    (unsigned long long)f->nodes[node].guid, why, r->list->what,
+		    q->mod);
 }
 
-static int read_list(struct reader *r, const char *title)
+static int read_list(struct reader *r)
 {
 	struct dl_live_queries list = {
-		.what = title,
+		.what = r->list->title,
 		.context = r,
 		.rewind = rewind_reader,
 		.next = next_query,
@@ -120,7 +126,8 @@ static void ask_switch(const struct reader *r, uint32_t s,
 static bool ask_lft(struct reader *r, uint32_t block, uint32_t s,
 		    struct dl_live_query *q)
 {
-	if (block * LFT_BLOCK > r->l->switches[s].lft_top)
+	if (block * LFT_BLOCK > r->l->switches[s].lft_top ||
+	    block * LFT_BLOCK > r->t->top_lid)
 		return false;
 	ask_switch(r, s, q, IB_ATTR_LINEARFORWTBL, block);
 	return true;
@@ -137,21 +144,6 @@ static void store_lft(struct reader *r, const struct dl_live_query *q)
 		    lid <= r->l->switches[s].lft_top)
 			r->t->lft[s * (size_t)r->t->stride + lid] = q->data[i];
 	}
-}
-
-static int read_lfts(struct dl_live *l, struct dl_tables *t)
-{
-	struct reader r = {
-		.l = l,
-		.t = t,
-		.what = "block of forwarding entries",
-		.rounds = t->top_lid / LFT_BLOCK + 1,
-		.count = l->f->nswitches,
-		.ask = ask_lft,
-		.store = store_lft,
-	};
-
-	return read_list(&r, "forwarding tables");
 }
 
 /* ---- multicast --------------------------------------------------------- */
@@ -196,25 +188,6 @@ static void store_mft(struct reader *r, const struct dl_live_query *q)
 				dl_tables_mask_set(g->masks, s, port);
 		}
 	}
-}
-
-static int read_mfts(struct dl_live *l, struct dl_tables *t)
-{
-	struct reader r = {
-		.l = l,
-		.t = t,
-		.what = "block of multicast entries",
-		.count = l->f->nswitches,
-		.ask = ask_mft,
-		.store = store_mft,
-	};
-	uint32_t cap = 0;
-
-	for (uint32_t s = 0; s < l->f->nswitches; s++)
-		if (l->switches[s].mft_cap > cap)
-			cap = l->switches[s].mft_cap;
-	r.rounds = (cap + MFT_BLOCK - 1) / MFT_BLOCK * 16;
-	return read_list(&r, "multicast tables");
 }
 
 /* ---- SL-to-VL maps ----------------------------------------------------- */
@@ -302,34 +275,7 @@ static void store_end_map(struct reader *r, const struct dl_live_query *q)
 		r->t->end_sl2vl[q->key[0]] = number;
 }
 
-static int read_maps(struct dl_live *l, struct dl_tables *t)
-{
-	struct reader r = {
-		.l = l,
-		.t = t,
-		.what = "SL-to-VL map",
-		.rounds = 256 * 256,
-		.count = l->f->nswitches,
-		.ask = ask_map,
-		.store = store_map,
-	};
-	int err = read_list(&r, "SL-to-VL maps of switches");
-
-	if (err)
-		return err;
-	r.rounds = 1;
-	r.count = l->f->nports;
-	r.ask = ask_end_map;
-	r.store = store_end_map;
-	return read_list(&r, "SL-to-VL maps of adapters");
-}
-
 /* ---- VL arbitration ---------------------------------------------------- */
-
-struct arbs {
-	struct reader r;
-	struct dl_tables_vlarb *of; /* by port index */
-};
 
 /* Rounds 0 and 1 are the low table's halves, 2 and 3 the high one's. */
 static bool ask_arb(struct reader *r, uint32_t round, uint32_t port,
@@ -352,9 +298,8 @@ static bool ask_arb(struct reader *r, uint32_t round, uint32_t port,
 
 static void store_arb(struct reader *r, const struct dl_live_query *q)
 {
-	struct arbs *a = (struct arbs *)r;
 	const struct dl_fabric_port *p = &r->l->f->ports[q->key[0]];
-	struct dl_tables_vlarb *arb = &a->of[q->key[0]];
+	struct dl_tables_vlarb *arb = &r->arbs[q->key[0]];
 	bool high = q->key[1] >= 2;
 	unsigned int first = q->key[1] % 2 * 32;
 	unsigned int cap = high ? p->arb_high_cap : p->arb_low_cap;
@@ -370,44 +315,42 @@ static void store_arb(struct reader *r, const struct dl_live_query *q)
 	}
 }
 
-static int keep_arbs(struct arbs *a)
+static int keep_arbs(struct reader *r)
 {
-	const struct dl_fabric *f = a->r.l->f;
+	const struct dl_fabric *f = r->l->f;
 
 	for (uint32_t p = 0; p < f->nports; p++) {
-		struct dl_tables_vlarb *arb = &a->of[p];
+		struct dl_tables_vlarb *arb = &r->arbs[p];
 		int number;
 
 		if (!arb->nhigh && !arb->nlow)
 			continue;
-		arb->high_limit = a->r.l->high_limit[p];
-		number = dl_tables_arb(a->r.t, arb);
+		arb->high_limit = r->l->high_limit[p];
+		number = dl_tables_arb(r->t, arb);
 		if (number < 0)
 			return number;
-		a->r.t->vlarb[p] = number;
+		r->t->vlarb[p] = number;
 	}
 	return 0;
 }
 
-static int read_arbs(struct dl_live *l, struct dl_tables *t)
-{
-	struct arbs a = {
-		.r = {
-			.l = l, .t = t, .what = "VL arbitration table",
-			.rounds = 4, .count = l->f->nports, .ask = ask_arb,
-			.store = store_arb,
-		},
-		.of = calloc(l->f->nports + 1, sizeof(*a.of)),
-	};
-	int err = -ENOMEM;
+/* ---- all --------------------------------------------------------------- */
 
-	if (a.of)
-		err = read_list(&a.r, "VL arbitration tables");
-	if (!err)
-		err = keep_arbs(&a);
-	free(a.of);
-	return err;
-}
+#define LFT_BLOCKS (DL_FABRIC_MAX_LID / LFT_BLOCK + 1)
+#define MFT_BLOCKS ((0x10000 - DL_TABLES_MCAST_LID) / MFT_BLOCK)
+
+static const struct list lists[] = {
+	{ "forwarding tables", "block of forwarding entries", LFT_BLOCKS, false,
+	  ask_lft, store_lft },
+	{ "multicast tables", "block of multicast entries", MFT_BLOCKS * 16,
+	  false, ask_mft, store_mft },
+	{ "SL-to-VL maps of switches", "SL-to-VL map", 256 * 256, false,
+	  ask_map, store_map },
+	{ "SL-to-VL maps of adapters", "SL-to-VL map", 1, true, ask_end_map,
+	  store_end_map },
+	{ "VL arbitration tables", "VL arbitration table", 4, true, ask_arb,
+	  store_arb },
+};
 
 /* Groups come up in the order in which switches answer. */
 static int by_mlid(const void *a, const void *b)
@@ -419,14 +362,19 @@ static int by_mlid(const void *a, const void *b)
 
 int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 {
-	int err = read_lfts(l, t);
+	struct reader r = { .l = l, .t = t };
+	int err = 0;
 
+	r.arbs = calloc(l->f->nports + 1, sizeof(*r.arbs));
+	if (!r.arbs)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < sizeof(lists) / sizeof(*lists); i++) {
+		r.list = &lists[i];
+		err = read_list(&r);
+	}
 	if (!err)
-		err = read_mfts(l, t);
-	if (!err)
-		err = read_maps(l, t);
-	if (!err)
-		err = read_arbs(l, t);
+		err = keep_arbs(&r);
+	free(r.arbs);
 	if (err == -ENOSPC)
 		dl_log(l->log, DL_LOG_ERROR,
 		       "more than 65,535 different SL-to-VL "

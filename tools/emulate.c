@@ -224,17 +224,24 @@ static int run_once(const struct tool *tool, const struct request *r,
 	return err;
 }
 
-static int run_sweep(const struct tool *tool, struct emulate_sweep *s,
+static int run_sweep(const struct tool *tool, struct request *r,
 		     const struct dl_emu_plan *plan, int *status)
 {
+	struct emulate_sweep *s = &r->sweep;
 	struct emulate_point *points = NULL;
 	uint32_t n;
 	int err;
 
+	if (!dl_emu_plan_has_load(plan, s->name)) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "%s: --sweep: expected an entry of traffic %s%s with a "
+		       "load",
+		       r->scenario, s->name ? "called " : "",
+		       s->name ? s->name : "");
+		return -EINVAL;
+	}
 	s->show = shows_progress(tool) && campaign_is_leader();
-	err = dl_emu_plan_has_load(plan, s->name) ?
-		      emulate_sweep(plan, s, &points, &n) :
-		      -EINVAL;
+	err = emulate_sweep(plan, s, &points, &n);
 	if (!err && campaign_is_leader()) {
 		err = print(tool, NULL, emulate_sweep_json(points, n));
 		for (uint32_t i = 0; !err && i < n; i++)
@@ -279,7 +286,7 @@ static int emulate(struct tool *tool, struct request *r,
 			      &plan);
 	run.plan = plan;
 	if (!err)
-		err = r->sweep.step ? run_sweep(tool, &r->sweep, plan, status) :
+		err = r->sweep.step ? run_sweep(tool, r, plan, status) :
 				      run_once(tool, r, &run, status);
 	dl_emu_plan_free(plan);
 	return err;

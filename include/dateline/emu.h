@@ -623,10 +623,7 @@ void dl_emu_plan_free(struct dl_emu_plan *p);
 uint32_t dl_emu_plan_adapters(const struct dl_emu_plan *p,
 			      const uint32_t **ports);
 
-/*
- * Is there an open loop, among the entries of this name or, for NULL, all?
- * If not, that is reported.
- */
+/* Is there an open loop, among the entries of this name or, for NULL, all? */
 bool dl_emu_plan_has_load(const struct dl_emu_plan *p, const char *name);
 
 /* A load for some or all open loops, instead of the scenario's. */

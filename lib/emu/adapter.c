@@ -243,7 +243,7 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 	}
 }
 
-/* ---- the end of the way ------------------------------------------------ */
+/* ---- receiving --------------------------------------------------------- */
 
 /* A packet ends; if it was the last of a message in a closed loop, tell. */
 static void finish(struct dl_emu *e, uint32_t packet)

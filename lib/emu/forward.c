@@ -15,7 +15,7 @@
  * early that a faster output would run out of bits: its tail must not leave
  * before it could have come through the switch.
  *
- * Wormhole: the head flit finds the way, the others follow it.  A worm whose
+ * Wormhole: the head flit is routed, the others follow it.  A worm whose
  * head was thrown away is thrown away to its tail, and one that a failing link
  * cuts in two is brought to an end by a tail of no bytes (fault.c).  Multicast packets go as a
  * whole also then, as in store and forward: worms that split would wait for
@@ -77,7 +77,7 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
 	}
 }
 
-/* ---- the way out ------------------------------------------------------- */
+/* ---- routing ------------------------------------------------------------ */
 
 /*
  * Why a packet cannot go that way; -1: it can, pk->out is the channel.  If it

@@ -362,9 +362,6 @@ bool dl_emu_plan_has_load(const struct dl_emu_plan *p, const char *name)
 		if (p->entries[i].load &&
 		    (!name || (p->name[i] && !strcmp(p->name[i], name))))
 			return true;
-	dl_log(p->log, DL_LOG_ERROR,
-	       "%s: --sweep: expected an entry of traffic %s%s with a load",
-	       p->scenario->path, name ? "called " : "", name ? name : "");
 	return false;
 }
 

@@ -35,7 +35,7 @@ struct sent {
 };
 
 struct port {
-	struct arb_scenario scenario;
+	struct arbitrate_scenario scenario;
 	struct dl_link_arb_options options;
 	struct dl_tables_vlarb arb;
 	struct dl_link_arb_program program[2];
@@ -51,7 +51,7 @@ struct port {
 
 /* ---- the port ---------------------------------------------------------- */
 
-static int enqueue(struct queue *q, const struct arb_refill *r)
+static int enqueue(struct queue *q, const struct arbitrate_refill *r)
 {
 	uint32_t *more;
 
@@ -69,7 +69,7 @@ static int enqueue(struct queue *q, const struct arb_refill *r)
 	return 0;
 }
 
-static void write_tables(struct port *p, const struct arb_event *e)
+static void write_tables(struct port *p, const struct arbitrate_event *e)
 {
 	if (e->side[DL_LINK_ARB_HIGH].given) {
 		p->arb.nhigh = e->side[DL_LINK_ARB_HIGH].n;
@@ -90,7 +90,7 @@ static void write_tables(struct port *p, const struct arb_event *e)
 	dl_link_arb_compile(&p->arb, &p->options, &p->program[p->current]);
 }
 
-static int fill_queues(struct port *p, const struct arb_event *e)
+static int fill_queues(struct port *p, const struct arbitrate_event *e)
 {
 	int err = 0;
 
@@ -100,7 +100,7 @@ static int fill_queues(struct port *p, const struct arb_event *e)
 	return err;
 }
 
-static int happen(struct port *p, const struct arb_event *e)
+static int happen(struct port *p, const struct arbitrate_event *e)
 {
 	p->smp += e->smp;
 	p->fcp += e->fcp;
@@ -114,7 +114,7 @@ static int happen(struct port *p, const struct arb_event *e)
 
 static int start(struct port *p)
 {
-	const struct arb_scenario *s = &p->scenario;
+	const struct arbitrate_scenario *s = &p->scenario;
 
 	p->options = (struct dl_link_arb_options){
 		.nvls = s->vls,
@@ -212,7 +212,7 @@ static json_t *packet_json(const struct sent *s, uint32_t n)
 static int run(void *model, struct steps *steps)
 {
 	struct port *p = model;
-	const struct arb_scenario *s = &p->scenario;
+	const struct arbitrate_scenario *s = &p->scenario;
 	struct sent sent;
 	int err = start(p);
 
@@ -242,13 +242,13 @@ static void release(void *model)
 
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		free(p->queue[vl].bytes);
-	arb_scenario_free(&p->scenario);
+	arbitrate_scenario_free(&p->scenario);
 }
 
 /* ---- what a person should know beside the result ----------------------- */
 
 static void warn_of_cuts(const struct dl_log *log, const char *path,
-			 const struct arb_event *e, int64_t high_cap,
+			 const struct arbitrate_event *e, int64_t high_cap,
 			 int64_t low_cap)
 {
 	static const char *const names[] = { "high", "low" };
@@ -268,7 +268,7 @@ static void warn_of_cuts(const struct dl_log *log, const char *path,
 static void warn(const struct dl_log *log, const char *path,
 		 const struct port *p)
 {
-	const struct arb_scenario *s = &p->scenario;
+	const struct arbitrate_scenario *s = &p->scenario;
 
 	warn_of_cuts(log, path, &s->start, s->high_cap, s->low_cap);
 	for (uint32_t i = 0; i < s->nevents; i++)
@@ -409,7 +409,7 @@ static int read_scenario(void *model, const char *path,
 {
 	struct port *p = model;
 
-	return arb_scenario_read(path, log, &p->scenario);
+	return arbitrate_scenario_read(path, log, &p->scenario);
 }
 
 int tool_cmd_arbitrate(struct tool *tool, int argc, char **argv)

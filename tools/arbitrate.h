@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What a scenario of `dateline arbitrate` says. */
-#ifndef DL_TOOLS_ARBITRATE_H
-#define DL_TOOLS_ARBITRATE_H
+#ifndef TOOL_ARBITRATE_H
+#define TOOL_ARBITRATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 struct dl_log;
 
 /* Packets that arrive at a VL's queue, and credits that arrive with them. */
-struct arb_refill {
+struct arbitrate_refill {
 	bool given;
 	bool listed; /* the file has a list of sizes */
 	unsigned int line;
@@ -21,7 +21,7 @@ struct arb_refill {
 	int64_t credits; /* blocks; -1: not given */
 };
 
-struct arb_change {
+struct arbitrate_change {
 	bool given;
 	unsigned int line;
 	uint8_t n;
@@ -29,29 +29,29 @@ struct arb_change {
 };
 
 /* What happens once `after` packets have been sent. */
-struct arb_event {
+struct arbitrate_event {
 	unsigned int line;
 	uint32_t order; /* in the file */
 	int64_t after;
 	int64_t smp, fcp;   /* so many are queued */
 	int64_t high_limit; /* -1: not given */
-	struct arb_change side[2];
-	struct arb_refill queue[DL_LINK_DATA_VLS];
+	struct arbitrate_change side[2];
+	struct arbitrate_refill queue[DL_LINK_DATA_VLS];
 };
 
-struct arb_scenario {
-	struct arb_event start; /* tables, limit and queues at the start */
+struct arbitrate_scenario {
+	struct arbitrate_event start; /* tables, limit and queues at the start */
 	int64_t high_cap, low_cap;
 	int64_t stop_after, power_up_seed; /* -1: not given */
 	unsigned int vls;
 	unsigned int low_turn, bad_entry, unlisted_vl;
-	struct arb_event *events; /* in the order of happening */
+	struct arbitrate_event *events; /* in the order of happening */
 	uint32_t nevents;
 };
 
 /* Read and check a scenario.  Returns 0 or a negative errno, reported. */
-int arb_scenario_read(const char *path, const struct dl_log *log,
-		      struct arb_scenario *out);
-void arb_scenario_free(struct arb_scenario *s);
+int arbitrate_scenario_read(const char *path, const struct dl_log *log,
+			    struct arbitrate_scenario *out);
+void arbitrate_scenario_free(struct arbitrate_scenario *s);
 
 #endif

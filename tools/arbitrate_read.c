@@ -39,7 +39,7 @@ static int read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
 static int read_table(struct dl_yaml *s, const struct dl_yaml_node *value,
 		      const struct dl_setting *key, void *to)
 {
-	struct arb_change *change = (void *)((char *)to + key->offset);
+	struct arbitrate_change *change = (void *)((char *)to + key->offset);
 	const struct dl_yaml_node *item;
 	int err = 0;
 
@@ -64,7 +64,7 @@ static int read_table(struct dl_yaml *s, const struct dl_yaml_node *value,
 /* ---- queues ------------------------------------------------------------ */
 
 static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list,
-		      const char *what, struct arb_refill *r)
+		      const char *what, struct arbitrate_refill *r)
 {
 	const struct dl_yaml_node *item;
 	int64_t size;
@@ -93,7 +93,7 @@ static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list,
 static int read_packets(struct dl_yaml *s, const struct dl_yaml_node *value,
 			const struct dl_setting *key, void *to)
 {
-	struct arb_refill *r = to;
+	struct arbitrate_refill *r = to;
 
 	if (dl_yaml_is_list(value))
 		return read_sizes(s, value, key->name, r);
@@ -103,7 +103,7 @@ static int read_packets(struct dl_yaml *s, const struct dl_yaml_node *value,
 static int read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
 		      const struct dl_setting *key, void *to)
 {
-	struct arb_refill *r = to;
+	struct arbitrate_refill *r = to;
 	int64_t size;
 	int err;
 
@@ -127,16 +127,16 @@ static int read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
 static const struct dl_setting queue_keys[] = {
 	{ "packets", .read = read_packets },
 	{ "bytes", .read = read_bytes },
-	{ "credits", DL_SETTING_NUMBER, DL_MEMBER(struct arb_refill, credits),
-	  .max = MANY },
+	{ "credits", DL_SETTING_NUMBER,
+	  DL_MEMBER(struct arbitrate_refill, credits), .max = MANY },
 	{ 0 }
 };
 
 static int read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
 		      const struct dl_yaml_node *value,
-		      struct arb_refill *queues)
+		      struct arbitrate_refill *queues)
 {
-	struct arb_refill *r;
+	struct arbitrate_refill *r;
 	int64_t vl;
 	int err;
 
@@ -148,10 +148,10 @@ static int read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
 	if (r->given)
 		return dl_yaml_error(s, name, "%d: expected only once",
 				     (int)vl);
-	*r = (struct arb_refill){ .given = true,
-				  .packets = -1,
-				  .credits = -1,
-				  .line = dl_yaml_line(name) };
+	*r = (struct arbitrate_refill){ .given = true,
+					.packets = -1,
+					.credits = -1,
+					.line = dl_yaml_line(name) };
 	err = dl_yaml_mapping(s, value, queue_keys, r);
 	if (err)
 		return err;
@@ -167,7 +167,7 @@ static int read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
 static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
 		       const struct dl_setting *key, void *to)
 {
-	struct arb_refill *queues = (void *)((char *)to + key->offset);
+	struct arbitrate_refill *queues = (void *)((char *)to + key->offset);
 	const struct dl_yaml_node *name, *queue;
 	int err = 0;
 
@@ -184,8 +184,8 @@ static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
 
 /* ---- events ------------------------------------------------------------ */
 
-#define EVENT(member) DL_MEMBER(struct arb_event, member)
-#define START(member) DL_MEMBER(struct arb_scenario, start.member)
+#define EVENT(member) DL_MEMBER(struct arbitrate_event, member)
+#define START(member) DL_MEMBER(struct arbitrate_scenario, start.member)
 
 /* What the start and an event have in common. */
 #define CHANGE_KEYS(AT)                                                      \
@@ -205,7 +205,7 @@ static const struct dl_setting event_keys[] = {
 	{ 0 }
 };
 
-static void init_event(struct arb_event *e, uint32_t order)
+static void init_event(struct arbitrate_event *e, uint32_t order)
 {
 	memset(e, 0, sizeof(*e));
 	e->order = order;
@@ -214,9 +214,9 @@ static void init_event(struct arb_event *e, uint32_t order)
 		e->queue[vl].credits = -1;
 }
 
-static struct arb_event *add_event(struct arb_scenario *a)
+static struct arbitrate_event *add_event(struct arbitrate_scenario *a)
 {
-	struct arb_event *more =
+	struct arbitrate_event *more =
 		realloc(a->events, (a->nevents + 1) * sizeof(*more));
 
 	if (!more)
@@ -231,7 +231,7 @@ static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
 		       const struct dl_setting *key, void *to)
 {
 	const struct dl_yaml_node *item;
-	struct arb_event *event;
+	struct arbitrate_event *event;
 	int err = 0;
 
 	if (!dl_yaml_is_list(value))
@@ -256,13 +256,13 @@ static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
 
 /* ---- scenarios --------------------------------------------------------- */
 
-#define MEMBER(member) DL_MEMBER(struct arb_scenario, member)
+#define MEMBER(member) DL_MEMBER(struct arbitrate_scenario, member)
 
 static int read_vls(struct dl_yaml *s, const struct dl_yaml_node *value,
 		    const struct dl_setting *key, void *to)
 {
 	static const unsigned int counts[] = { 1, 2, 4, 8, 15 };
-	struct arb_scenario *a = to;
+	struct arbitrate_scenario *a = to;
 	unsigned int i;
 	int err;
 
@@ -294,10 +294,11 @@ static const struct dl_setting scenario_keys[] = {
 
 /* What can only be checked when everything has been read. */
 static int check_queues(const char *path, const struct dl_log *log,
-			const struct arb_scenario *a, const struct arb_event *e)
+			const struct arbitrate_scenario *a,
+			const struct arbitrate_event *e)
 {
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
-		const struct arb_refill *r = &e->queue[vl];
+		const struct arbitrate_refill *r = &e->queue[vl];
 
 		if (r->given && vl >= a->vls) {
 			dl_log(log, DL_LOG_ERROR,
@@ -319,7 +320,7 @@ static int check_queues(const char *path, const struct dl_log *log,
 }
 
 static int check(const char *path, const struct dl_log *log,
-		 const struct arb_scenario *a)
+		 const struct arbitrate_scenario *a)
 {
 	int err = check_queues(path, log, a, &a->start);
 
@@ -331,17 +332,17 @@ static int check(const char *path, const struct dl_log *log,
 /* By `after`; those of the same packet stay in the order of the file. */
 static int by_time(const void *left, const void *right)
 {
-	const struct arb_event *a = left, *b = right;
+	const struct arbitrate_event *a = left, *b = right;
 
 	if (a->after != b->after)
 		return a->after < b->after ? -1 : 1;
 	return a->order < b->order ? -1 : 1;
 }
 
-int arb_scenario_read(const char *path, const struct dl_log *log,
-		      struct arb_scenario *out)
+int arbitrate_scenario_read(const char *path, const struct dl_log *log,
+			    struct arbitrate_scenario *out)
 {
-	struct arb_scenario a = {
+	struct arbitrate_scenario a = {
 		.high_cap = DL_LINK_ARB_ENTRIES,
 		.low_cap = DL_LINK_ARB_ENTRIES,
 		.stop_after = -1,
@@ -355,7 +356,7 @@ int arb_scenario_read(const char *path, const struct dl_log *log,
 	if (!err)
 		err = check(path, log, &a);
 	if (err) {
-		arb_scenario_free(&a);
+		arbitrate_scenario_free(&a);
 		return err;
 	}
 	if (a.nevents)
@@ -364,13 +365,13 @@ int arb_scenario_read(const char *path, const struct dl_log *log,
 	return 0;
 }
 
-static void free_event(struct arb_event *e)
+static void free_event(struct arbitrate_event *e)
 {
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		free(e->queue[vl].sizes);
 }
 
-void arb_scenario_free(struct arb_scenario *s)
+void arbitrate_scenario_free(struct arbitrate_scenario *s)
 {
 	free_event(&s->start);
 	for (uint32_t i = 0; i < s->nevents; i++)

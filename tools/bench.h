@@ -3,8 +3,8 @@
  * Benchmarks built into the command, so that anybody can repeat the figures
  * on his own machine.  Each one lives in a file of its own, tools/bench_WORD.c.
  */
-#ifndef DL_BENCH_H
-#define DL_BENCH_H
+#ifndef TOOL_BENCH_H
+#define TOOL_BENCH_H
 
 #include "input.h"
 

@@ -7,8 +7,8 @@
  * results stand in order of the items, so that nobody can tell from them how
  * the work was split.
  */
-#ifndef DL_CAMPAIGN_H
-#define DL_CAMPAIGN_H
+#ifndef TOOL_CAMPAIGN_H
+#define TOOL_CAMPAIGN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,11 +17,11 @@ struct coords_adapter {
 	const char *lacking; /* why there are no coordinates, or NULL */
 };
 
-/* A host, at the first place on the curve of any adapter of its. */
+/* A host stands where the first of its adapters does. */
 struct coords_host {
 	char *name;
-	uint32_t place;
-	uint32_t beside; /* hosts before it at the same site */
+	uint32_t adapter; /* its first in the list */
+	uint32_t beside;  /* hosts before it at the same site */
 };
 
 struct coords_order {
@@ -82,7 +82,7 @@ struct coords_ranks {
 };
 
 /*
- * Map ranks to the hosts that have a place: a grid of processes (all 0: no
+ * Map ranks to the hosts that have coordinates: a grid of processes (all 0: no
  * grid, n ranks on all slots) so that neighbours in it are close together.
  * Returns 0, -ENOSPC (more ranks than slots), -ENOMEM.
  */

@@ -28,8 +28,8 @@ static bool is_cabled(const struct dl_fabric *f, const struct dl_fabric_node *n)
 	return false;
 }
 
-static void place_port(struct coords_order *p, const uint32_t *site,
-		       const uint32_t *along, uint32_t port)
+static void add_port(struct coords_order *p, const uint32_t *site,
+		     const uint32_t *along, uint32_t port)
 {
 	struct coords_adapter *at = &p->list[p->n++];
 	uint32_t sw = dl_fabric_peer_switch(p->fabric, port);
@@ -50,8 +50,8 @@ static void place_port(struct coords_order *p, const uint32_t *site,
 	}
 }
 
-static void place_all(struct coords_order *p, const uint32_t *site,
-		      const uint32_t *along)
+static void add_all(struct coords_order *p, const uint32_t *site,
+		    const uint32_t *along)
 {
 	const struct dl_fabric *f = p->fabric;
 	uint32_t i, num;
@@ -66,13 +66,13 @@ static void place_all(struct coords_order *p, const uint32_t *site,
 
 			if (f->ports[port].peer != DL_NONE ||
 			    (num == 1 && !is_cabled(f, n)))
-				place_port(p, site, along, port);
+				add_port(p, site, along, port);
 		}
 	}
 }
 
-/* Along the curve, then by port of the switch; those without place by GUID. */
-static int compare_places(const void *a, const void *b, void *context)
+/* Along the curve, then by port of the switch; those without coordinates by GUID. */
+static int compare_adapters(const void *a, const void *b, void *context)
 {
 	const struct dl_fabric *f = context;
 	const struct coords_adapter *x = a, *y = b;
@@ -145,17 +145,18 @@ static int compare_names(const void *a, const void *b)
 	const struct coords_host *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
-	return order ? order : (x->place > y->place) - (x->place < y->place);
+	return order ? order :
+		       (x->adapter > y->adapter) - (x->adapter < y->adapter);
 }
 
 static int compare_hosts(const void *a, const void *b)
 {
 	const struct coords_host *x = a, *y = b;
 
-	return (x->place > y->place) - (x->place < y->place);
+	return (x->adapter > y->adapter) - (x->adapter < y->adapter);
 }
 
-/* One host for each place that names one. */
+/* One host for each adapter that names one. */
 static int name_hosts(struct coords_order *p)
 {
 	uint32_t i;
@@ -169,7 +170,7 @@ static int name_hosts(struct coords_order *p)
 		int err;
 
 		h->name = host_name(p->fabric, node, &err);
-		h->place = i;
+		h->adapter = i;
 		if (err)
 			return err;
 		if (h->name)
@@ -195,20 +196,20 @@ static int unite_hosts(struct coords_order *p)
 			free(h.name);
 		else
 			p->hosts[n++] = h;
-		first[h.place] = p->hosts[n - 1].place;
-		p->list[h.place].host = 0;
+		first[h.adapter] = p->hosts[n - 1].adapter;
+		p->list[h.adapter].host = 0;
 	}
 	p->nhosts = n;
 	qsort(p->hosts, n, sizeof(*p->hosts), compare_hosts);
 	for (i = 0; i < n; i++) {
 		struct coords_host *h = &p->hosts[i];
 
-		p->list[h->place].host = i;
-		if (h->place >= p->nplaced)
+		p->list[h->adapter].host = i;
+		if (h->adapter >= p->nplaced)
 			continue;
 		p->nhosts_placed++;
-		h->beside = i && p->list[h[-1].place].site ==
-						    p->list[h->place].site ?
+		h->beside = i && p->list[h[-1].adapter].site ==
+						    p->list[h->adapter].site ?
 				    h[-1].beside + 1 :
 				    0;
 	}
@@ -232,8 +233,8 @@ int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
 		return err;
 	p.list = malloc((f->nports + 1) * sizeof(*p.list));
 	if (p.list) {
-		place_all(&p, site, along);
-		qsort_r(p.list, p.n, sizeof(*p.list), compare_places,
+		add_all(&p, site, along);
+		qsort_r(p.list, p.n, sizeof(*p.list), compare_adapters,
 			(void *)f);
 		err = name_hosts(&p);
 	} else {
@@ -267,7 +268,7 @@ double coords_order_step(const struct coords_order *p)
 
 	for (i = 1; i < p->nhosts_placed; i++)
 		hops += dl_torus_site_distance(
-			&p->grid, p->list[p->hosts[i - 1].place].site,
-			p->list[p->hosts[i].place].site);
+			&p->grid, p->list[p->hosts[i - 1].adapter].site,
+			p->list[p->hosts[i].adapter].site);
 	return p->nhosts_placed < 2 ? 0 : (double)hops / (p->nhosts_placed - 1);
 }

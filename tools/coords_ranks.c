@@ -35,7 +35,7 @@ static const uint8_t orders[NORDERS][DL_TORUS_DIMS] = {
 };
 
 struct mapping {
-	const struct coords_order *places;
+	const struct coords_order *order;
 	struct dl_torus_grid grid; /* of processes; a rank is not its site */
 	uint32_t n, slots;
 };
@@ -50,9 +50,9 @@ static uint32_t rank_of(const struct dl_torus_grid *g,
 static uint32_t site_of(const struct mapping *m, const uint32_t *slot,
 			uint32_t rank)
 {
-	const struct coords_order *p = m->places;
+	const struct coords_order *p = m->order;
 
-	return p->list[p->hosts[slot[rank] / m->slots].place].site;
+	return p->list[p->hosts[slot[rank] / m->slots].adapter].site;
 }
 
 /* Mean hops between neighbours; the grid's ends are not joined. */
@@ -72,7 +72,7 @@ static double measure(const struct mapping *m, const uint32_t *slot)
 			c[d]++;
 			next = rank_of(&m->grid, c);
 			c[d]--;
-			hops += dl_torus_site_distance(&m->places->grid,
+			hops += dl_torus_site_distance(&m->order->grid,
 						       site_of(m, slot, rank),
 						       site_of(m, slot, next));
 			pairs++;
@@ -113,7 +113,7 @@ static uint32_t hosts_a_site(const struct coords_order *p)
 		return 0;
 	for (i = 0; i < p->nhosts_placed; i++)
 		if (p->hosts[i].beside != i % n ||
-		    p->list[p->hosts[i].place].along != i / n)
+		    p->list[p->hosts[i].adapter].along != i / n)
 			return 0;
 	return n;
 }
@@ -123,7 +123,7 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order,
 			  uint32_t hosts, const uint32_t *first_host,
 			  uint32_t *slot)
 {
-	const struct dl_torus_grid *torus = &m->places->grid;
+	const struct dl_torus_grid *torus = &m->order->grid;
 	uint32_t block[DL_TORUS_DIMS], c[DL_TORUS_DIMS], at[DL_TORUS_DIMS], i,
 		within;
 	unsigned int d;
@@ -156,7 +156,7 @@ static uint32_t *first_hosts(const struct coords_order *p)
 		 i;
 
 	for (i = p->nhosts_placed; first && i-- > 0;)
-		first[p->list[p->hosts[i].place].site] = i;
+		first[p->list[p->hosts[i].adapter].site] = i;
 	return first;
 }
 
@@ -176,7 +176,7 @@ static void take(const struct mapping *m, const char *how, uint32_t *slot,
 static int try_all(const struct mapping *m, uint32_t *slot,
 		   struct coords_ranks *best)
 {
-	uint32_t hosts = hosts_a_site(m->places), *first;
+	uint32_t hosts = hosts_a_site(m->order), *first;
 	unsigned int i;
 	int err;
 
@@ -189,7 +189,7 @@ static int try_all(const struct mapping *m, uint32_t *slot,
 	take(m, "curve to curve", slot, best);
 	if (!hosts)
 		return 0;
-	first = first_hosts(m->places);
+	first = first_hosts(m->order);
 	if (!first)
 		return -ENOMEM;
 	for (i = 0; i < NORDERS; i++)
@@ -205,7 +205,7 @@ int coords_ranks_map(const struct coords_order *p,
 {
 	uint64_t total = (uint64_t)p->nhosts_placed * slots;
 	uint64_t n = (uint64_t)grid[0] * grid[1] * grid[2];
-	struct mapping m = { .places = p, .slots = slots };
+	struct mapping m = { .order = p, .slots = slots };
 	struct coords_ranks best = { .slots = slots };
 	uint32_t *slot;
 	int err;

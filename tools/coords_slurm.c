@@ -58,7 +58,7 @@ static char *name_by_site(const struct coords_order *p, uint32_t host,
 
 	if (host >= p->nhosts_placed)
 		return NULL;
-	dl_torus_site_coord(&p->grid, p->list[h->place].site, c);
+	dl_torus_site_coord(&p->grid, p->list[h->adapter].site, c);
 	for (d = 0; d < DL_TORUS_DIMS; d++)
 		if (c[d] >= BASE)
 			return NULL;
@@ -136,7 +136,7 @@ static uint32_t fan(const struct dl_torus_grid *g)
 
 static uint32_t along_of(const struct coords_order *p, uint32_t host)
 {
-	return p->list[p->hosts[host].place].along;
+	return p->list[p->hosts[host].adapter].along;
 }
 
 /* The switch with its hosts; from host `i` on.  *next: the first of the next. */

@@ -103,7 +103,8 @@ static const struct argp main_argp = {
 	.parser = parse_main,
 	.help_filter = list_commands,
 	.args_doc = "SUBCOMMAND ...",
-	.doc = "Route torus InfiniBand fabrics without credit loops, verify and show them."
+	.doc = "Route torus InfiniBand fabrics without credit loops, verify "
+	       "and show them."
 	       "\v"
 	       "A first look: make a fabric of 6 by 5 switches with two "
 	       "adapters each, as a netlist and a torus-2QoS.conf.\n"

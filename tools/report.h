@@ -16,8 +16,8 @@
  * bytes, compressed (zlib, base64): the page unpacks each when it is first
  * asked for.
  */
-#ifndef DL_TOOL_REPORT_H
-#define DL_TOOL_REPORT_H
+#ifndef TOOL_REPORT_H
+#define TOOL_REPORT_H
 
 #include "input.h"
 #include "dateline/tables.h"

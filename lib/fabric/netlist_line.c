@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fabric/internal.h"
@@ -121,6 +120,7 @@ static uint64_t guid_in_id(unsigned int type, const char *id, size_t len)
 		[DL_FABRIC_SWITCH] = 'S',
 		[DL_FABRIC_ROUTER] = 'R',
 	};
+	uint64_t guid;
 	size_t i;
 
 	if (len != 18 || id[0] != prefix[type] || id[1] != '-')
@@ -129,7 +129,8 @@ static uint64_t guid_in_id(unsigned int type, const char *id, size_t len)
 		if (!isxdigit((unsigned char)id[i]))
 			return 0;
 	}
-	return strtoull(id + 2, NULL, 16); /* up to the quote */
+	dl_number_scan(id + 2, 16, &guid); /* up to the quote */
+	return guid;
 }
 
 static void take_guid(struct dl_fabric_netlist *r, const char *id, size_t len)

@@ -89,23 +89,11 @@ static bool is_usable(const struct dl_torus_solver *s,
 static int grow(struct dl_torus_solver *s, const struct dl_torus_grid *window,
 		const struct dl_torus_seed *seed)
 {
-	struct dl_torus_claim claims[DIRS + 1];
-	uint32_t c[DIMS];
-	unsigned int n;
 	int err = dl_torus_solver_begin(s, window);
 
 	if (err)
 		return err;
-	dl_torus_site_coord(&s->real, dl_torus_seed_site(&s->real, seed), c);
-	for (unsigned int d = 0; d < DIMS; d++)
-		if (window->radix[d] != s->real.radix[d])
-			c[d] = s->real.radix[d] - 1; /* the window's middle */
-	n = dl_torus_seed_claims(s, seed, dl_torus_site(window, c), true,
-				 claims);
-	for (unsigned int i = 0; i < n; i++)
-		if (s->sw_at[claims[i].site] == DL_NONE &&
-		    s->site_of[claims[i].sw] == DL_NONE)
-			dl_torus_place(s, claims[i].sw, claims[i].site);
+	dl_torus_place_seed(s, seed);
 	dl_torus_solver_run(s);
 	return 0;
 }

@@ -52,29 +52,40 @@
 
 /* ---- seeds ------------------------------------------------------------- */
 
-uint32_t dl_torus_seed_site(const struct dl_torus_grid *g,
-			    const struct dl_torus_seed *seed)
+struct claim {
+	uint32_t sw, site;
+};
+
+/* Where a seed's common switch is: by its datelines, or in a window's middle. */
+static uint32_t seed_site(const struct dl_torus_solver *s,
+			  const struct dl_torus_seed *seed)
 {
 	uint32_t c[DIMS];
 
 	for (unsigned int d = 0; d < DIMS; d++) {
-		int32_t r = g->radix[d];
+		int32_t r = s->real.radix[d];
 
-		c[d] = ((-seed->dateline[d]) % r + r) % r;
+		c[d] = s->grid.radix[d] != s->real.radix[d] ?
+			       r - 1 :
+			       ((-seed->dateline[d]) % r + r) % r;
 	}
-	return dl_torus_site(g, c);
+	return dl_torus_site(&s->grid, c);
 }
 
-unsigned int dl_torus_seed_claims(const struct dl_torus_solver *s,
-				  const struct dl_torus_seed *seed,
-				  uint32_t origin, bool cabled,
-				  struct dl_torus_claim claims[DIRS + 1])
+/*
+ * The switches that a seed names and that are there, and their sites; with
+ * `cabled`, only where the cable is there.  Returns their number.
+ */
+static unsigned int list_claims(const struct dl_torus_solver *s,
+				const struct dl_torus_seed *seed, bool cabled,
+				struct claim claims[DIRS + 1])
 {
 	uint32_t from = dl_torus_find_switch(s, seed->from);
+	uint32_t origin = seed_site(s, seed);
 	unsigned int n = 0;
 
 	if (from != DL_NONE)
-		claims[n++] = (struct dl_torus_claim){ from, origin };
+		claims[n++] = (struct claim){ from, origin };
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		uint32_t sw = dl_torus_find_switch(s, seed->to[dir]);
 		uint32_t site = dl_torus_site_next(&s->grid, origin, dir);
@@ -86,9 +97,21 @@ unsigned int dl_torus_seed_claims(const struct dl_torus_solver *s,
 						  dl_torus_opposite(dir));
 		if (sw != DL_NONE && site != DL_NONE &&
 		    (!cabled || dl_torus_cabled(&s->graph, from, sw)))
-			claims[n++] = (struct dl_torus_claim){ sw, site };
+			claims[n++] = (struct claim){ sw, site };
 	}
 	return n;
+}
+
+void dl_torus_place_seed(struct dl_torus_solver *s,
+			 const struct dl_torus_seed *seed)
+{
+	struct claim claims[DIRS + 1];
+	unsigned int n = list_claims(s, seed, true, claims);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (s->sw_at[claims[i].site] == DL_NONE &&
+		    s->site_of[claims[i].sw] == DL_NONE)
+			dl_torus_place(s, claims[i].sw, claims[i].site);
 }
 
 /* Does a seed say where in the grid it is? */
@@ -113,12 +136,11 @@ static bool floats(const struct dl_torus_solver *s,
 }
 
 /* What a seed claims, if nothing placed contradicts it. */
-static bool list_claims(const struct dl_torus_solver *s,
-			const struct dl_torus_seed *seed,
-			struct dl_torus_claim claims[DIRS + 1], unsigned int *n)
+static bool holds(const struct dl_torus_solver *s,
+		  const struct dl_torus_seed *seed,
+		  struct claim claims[DIRS + 1], unsigned int *n)
 {
-	*n = dl_torus_seed_claims(s, seed, dl_torus_seed_site(&s->grid, seed),
-				  false, claims);
+	*n = list_claims(s, seed, false, claims);
 	for (unsigned int i = 0; i < *n; i++)
 		if (s->site_of[claims[i].sw] != DL_NONE ?
 			    s->site_of[claims[i].sw] != claims[i].site :
@@ -130,7 +152,7 @@ static bool list_claims(const struct dl_torus_solver *s,
 uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
 			     const struct dl_torus_config *c)
 {
-	struct dl_torus_claim claims[DIRS + 1];
+	struct claim claims[DIRS + 1];
 	uint32_t before = s->nplaced;
 	unsigned int n;
 
@@ -138,7 +160,7 @@ uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
 		return 0;
 	for (uint32_t i = 0; i < c->nseeds; i++) {
 		if (!is_absolute(s, c, i) ||
-		    !list_claims(s, &c->seeds[i], claims, &n))
+		    !holds(s, &c->seeds[i], claims, &n))
 			continue;
 		for (unsigned int k = 0; k < n; k++)
 			if (s->site_of[claims[k].sw] == DL_NONE &&
@@ -151,12 +173,12 @@ uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
 bool dl_torus_hints_agree(const struct dl_torus_solver *s,
 			  const struct dl_torus_config *c)
 {
-	struct dl_torus_claim claims[DIRS + 1];
+	struct claim claims[DIRS + 1];
 	unsigned int n;
 
 	for (uint32_t i = 0; i < c->nseeds; i++)
 		if (is_absolute(s, c, i) && !floats(s, c, i) &&
-		    !list_claims(s, &c->seeds[i], claims, &n))
+		    !holds(s, &c->seeds[i], claims, &n))
 			return false;
 	return true;
 }

@@ -61,10 +61,10 @@ struct dl_torus_solver {
 	const struct dl_fabric *f;
 	uint32_t n; /* switches */
 	struct dl_torus_graph graph;
-	void *memory;	   /* of the arrays by switch: */
-	uint32_t *by_guid; /* switch numbers in order of GUID */
-	uint8_t *weak;	   /* enum dl_torus_weak, or 0 */
-	bool *known_off;   /* had no place before */
+	struct dl_arena arena; /* of the arrays by switch: */
+	uint32_t *by_guid;     /* switch numbers in order of GUID */
+	uint8_t *weak;	       /* enum dl_torus_weak, or 0 */
+	bool *known_off;       /* had no place before */
 
 	struct dl_torus_grid real;	/* radix 2: open */
 	struct dl_torus_grid grid;	/* with windows for open dimensions */
@@ -134,23 +134,9 @@ int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 
 /* ---- hints: what else is known of where switches are (hints.c) -------------- */
 
-struct dl_torus_claim {
-	uint32_t sw, site;
-};
-
-/*
- * The switches that a seed names and that are there, and their sites if its
- * common switch is at `origin`; with `cabled`, only where the cable is there.
- * Returns their number; the common switch comes first.
- */
-unsigned int dl_torus_seed_claims(const struct dl_torus_solver *s,
-				  const struct dl_torus_seed *seed,
-				  uint32_t origin, bool cabled,
-				  struct dl_torus_claim claims[DIRS + 1]);
-
-/* Where a seed's common switch is, if all its datelines hold. */
-uint32_t dl_torus_seed_site(const struct dl_torus_grid *g,
-			    const struct dl_torus_seed *seed);
+/* Place a usable seed's switches in a solver that has just begun. */
+void dl_torus_place_seed(struct dl_torus_solver *s,
+			 const struct dl_torus_seed *seed);
 
 /*
  * Place the switches that all seeds name whose position relative to the

@@ -78,22 +78,24 @@ static int find_weak(struct dl_torus_solver *s)
 int dl_torus_solver_init(struct dl_torus_solver *s, const struct dl_fabric *f)
 {
 	size_t n = f->nswitches + 1;
-	uint32_t *words = calloc(n, (4 + DIRS) * sizeof(*words) + 4);
+	uint32_t *words;
+	uint8_t *bytes;
 	int err;
 
 	*s = (struct dl_torus_solver){ .f = f, .n = f->nswitches };
-	if (!words)
+	words = dl_arena_array(&s->arena, n, (4 + DIRS) * sizeof(*words));
+	bytes = dl_arena_array(&s->arena, n, 3);
+	s->known_off = dl_arena_array(&s->arena, n, sizeof(*s->known_off));
+	if (!words || !bytes || !s->known_off)
 		return -ENOMEM;
-	s->memory = words;
 	s->by_guid = words;
-	s->site_of = s->by_guid + n;
-	s->queue = s->site_of + n;
-	s->single = s->queue + n;
-	s->cand = s->single + n;
-	s->weak = (uint8_t *)(s->cand + DIRS * n);
-	s->ncand = s->weak + n;
-	s->queued = s->ncand + n;
-	s->known_off = (bool *)(s->queued + n);
+	s->site_of = words + n;
+	s->queue = words + 2 * n;
+	s->single = words + 3 * n;
+	s->cand = words + 4 * n;
+	s->weak = bytes;
+	s->ncand = bytes + n;
+	s->queued = bytes + 2 * n;
 	for (uint32_t i = 0, k = 0; i < f->nnodes; i++)
 		if (dl_fabric_is_switch(f, f->by_guid[i]))
 			s->by_guid[k++] = f->nodes[f->by_guid[i]].sw;
@@ -104,7 +106,7 @@ int dl_torus_solver_init(struct dl_torus_solver *s, const struct dl_fabric *f)
 void dl_torus_solver_free(struct dl_torus_solver *s)
 {
 	dl_torus_graph_free(&s->graph);
-	free(s->memory);
+	dl_arena_free(&s->arena);
 	free(s->sw_at);
 }
 

@@ -20,6 +20,11 @@ test_unit_test_graph_SOURCES = test/unit/test_graph.c $(GRID_FABRIC)
 test_unit_test_graph_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_graph_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
+UNIT_TESTS += test/unit/test_faults
+test_unit_test_faults_SOURCES = test/unit/test_faults.c $(GRID_FABRIC)
+test_unit_test_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_faults_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
+
 test_unit_test_discover_SOURCES = test/unit/test_discover.c $(GRID_FABRIC)
 test_unit_test_discover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_discover_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* `dateline discover`: where every switch sits. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "input.h"
 
@@ -36,7 +37,8 @@ static const struct tool_usage usage = {
 	       "and name of its switch, or the word missing; then one for "
 	       "each off-torus switch, with its kind (leaf, dual-homed, "
 	       "unplaceable, disconnected) and uplink; then one for each "
-	       "unused cable.\n"
+	       "unused cable, and for each wiring fault with its repair "
+	       "(exchange, move, remove, add).\n"
 	       "\n"
 	       "  dateline discover first.net --torus-config "
 	       "first.torus.conf\n"
@@ -96,6 +98,48 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 	return end;
 }
 
+/* What is wired wrongly or missing, and its repair. */
+static json_t *faults_json(const struct dl_torus *t)
+{
+	static const char *const words[] = {
+		[DL_TORUS_EXCHANGE] = "exchange",
+		[DL_TORUS_MOVE] = "move",
+		[DL_TORUS_REMOVE] = "remove",
+		[DL_TORUS_ADD] = "add",
+	};
+	json_t *list = json_array(), *o;
+	struct dl_torus_fault *faults;
+	uint32_t n, next;
+
+	if (dl_torus_find_faults(t, &faults, &n)) {
+		json_decref(list);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct dl_torus_fault *x = &faults[i];
+
+		o = json_pack("{s:s}", "repair", words[x->repair]);
+		if (x->repair == DL_TORUS_ADD) {
+			next = dl_torus_site_next(&t->grid, x->site, x->dir);
+			json_object_set_new(o, "from",
+					    tool_json_coord(&t->grid, x->site));
+			json_object_set_new(o, "to",
+					    tool_json_coord(&t->grid, next));
+		} else {
+			json_object_set_new(o, "port",
+					    end_json(t->fabric, x->port[0]));
+			json_object_set_new(o, "other",
+					    end_json(t->fabric, x->port[1]));
+		}
+		if (x->repair == DL_TORUS_MOVE)
+			json_object_set_new(o, "to",
+					    tool_json_coord(&t->grid, x->site));
+		json_array_append_new(list, o);
+	}
+	free(faults);
+	return list;
+}
+
 static json_t *document(const struct dl_torus *t)
 {
 	json_t *placed = json_array(), *missing = json_array();
@@ -125,12 +169,13 @@ static json_t *document(const struct dl_torus *t)
 				json_pack("[oo]", end_json(f, port),
 					  end_json(f, f->ports[port].peer)));
 	}
-	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o}", "dims",
-			 t->grid.radix[0], t->grid.radix[1], t->grid.radix[2],
-			 "mesh", t->grid.mesh[0], t->grid.mesh[1],
-			 t->grid.mesh[2], "cables", t->nlinks, "switches",
-			 placed, "missing", missing, "unplaced", unplaced,
-			 "unused_cables", unused);
+	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o, s:o}",
+			 "dims", t->grid.radix[0], t->grid.radix[1],
+			 t->grid.radix[2], "mesh", t->grid.mesh[0],
+			 t->grid.mesh[1], t->grid.mesh[2], "cables", t->nlinks,
+			 "switches", placed, "missing", missing, "unplaced",
+			 unplaced, "unused_cables", unused, "faults",
+			 faults_json(t));
 }
 
 /* Is the first of two coordinates that of the site with the lower number? */
@@ -165,6 +210,24 @@ static void print_sites(const json_t *d, FILE *to)
 		tool_print(to, sw, "{coord} {guid} \"{name}\"\n");
 }
 
+static void print_fault(const json_t *x, FILE *to)
+{
+	static const char port[] = " {guid} \"{name}\" port {port}";
+
+	tool_print(to, x, "{repair}");
+	if (tool_has(x, "from")) {
+		tool_print(to, x, " {from} to {to}\n");
+		return;
+	}
+	tool_print(to, tool_at(x, "port"), port);
+	if (tool_has(x, "to"))
+		tool_print(to, x, " to {to}, from");
+	else
+		fputs(" and", to);
+	tool_print(to, tool_at(x, "other"), port);
+	putc('\n', to);
+}
+
 static void print(const json_t *d, FILE *to)
 {
 	const json_t *item;
@@ -187,6 +250,7 @@ static void print(const json_t *d, FILE *to)
 		tool_print(to, json_array_get(item, 1),
 			   " to {guid} \"{name}\" port {port}\n");
 	}
+	json_array_foreach(tool_at(d, "faults"), i, item) print_fault(item, to);
 }
 
 static int write_config(const struct tool *tool, const struct dl_torus *t,

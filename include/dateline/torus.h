@@ -202,6 +202,28 @@ uint32_t dl_torus_possible_site(const struct dl_torus *t, uint32_t sw);
 void dl_torus_report_off_torus(const struct dl_torus *t,
 			       const struct dl_log *log);
 
+/* How a wiring fault between placed switches is repaired. */
+enum dl_torus_repair {
+	DL_TORUS_EXCHANGE, /* the cables in the two ports */
+	DL_TORUS_MOVE,	   /* the end in port[0], to the switch at `site` */
+	DL_TORUS_REMOVE,   /* the cable between the two ports */
+	DL_TORUS_ADD	   /* a cable from `site` in direction `dir` */
+};
+
+struct dl_torus_fault {
+	enum dl_torus_repair repair;
+	uint32_t port[2]; /* port indices; DL_NONE: ADD */
+	uint32_t site;	  /* or DL_NONE */
+	uint8_t dir;	  /* MOVE: from `site` to the other end */
+};
+
+/*
+ * Find the cables that do not join neighbours, and hops that lack cables.
+ * *faults is the caller's, to be freed.  Returns 0 or -ENOMEM.
+ */
+int dl_torus_find_faults(const struct dl_torus *t,
+			 struct dl_torus_fault **faults, uint32_t *count);
+
 /* Number of parallel cables from a switch in a direction. */
 static inline uint32_t dl_torus_group_size(const struct dl_torus *t,
 					   uint32_t sw, unsigned int dir)

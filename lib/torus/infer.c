@@ -15,6 +15,11 @@
  * without a switch.  If there is none yet, what has no more than two
  * neighbours is left out as well.
  *
+ * Wiring faults.  Where nothing fits, or only a grid that leaves more than one
+ * switch in ten over, the proposal is taken under which most
+ * switches are wired right: placed, next to all placed neighbours, and cabled
+ * to each that the grid gives them.  Nine in ten must be.
+ *
  * Invariant.  A given fabric gives the same configuration every time, on any
  * machine.
  *
@@ -30,8 +35,9 @@
 
 #define MAX_RUNS 16
 #define MAX_PLACED (1 << 14)
-#define MOST 4 /* at most one switch in so many is off the torus */
-#define FEW 2  /* neighbours of what may be dual-homed */
+#define MOST 4	  /* at most one switch in so many is off the torus */
+#define FAULTY 10 /* one switch in so many may be wired wrong */
+#define FEW 2	  /* neighbours of what may be dual-homed */
 
 /* A proposal that was judged, and how many sites and switches it leaves over. */
 struct judged {
@@ -47,6 +53,7 @@ struct infer {
 	uint32_t nout;
 	unsigned int runs;
 	struct judged fits, whole;	/* first that fits; best whole one */
+	struct judged faulty;		/* the best with wiring faults */
 	struct dl_torus_config *config; /* with one seed */
 };
 
@@ -110,6 +117,29 @@ static bool only_off_torus(const struct infer *n)
 	return true;
 }
 
+/* How many switches and sites are not wired right? */
+static uint32_t count_wrong(const struct dl_torus_solver *s)
+{
+	uint32_t right = 0;
+	unsigned int near;
+
+	for (uint32_t sw = 0; sw < s->n; sw++) {
+		uint32_t site = s->site_of[sw];
+		unsigned int there = 0;
+
+		for (unsigned int dir = 0; dir < DIRS && site != DL_NONE;
+		     dir++) {
+			uint32_t at = dl_torus_site_next(&s->grid, site, dir);
+
+			there += at != DL_NONE && s->sw_at[at] != DL_NONE;
+		}
+		right += site != DL_NONE &&
+			 dl_torus_count_placed(s, sw, site, &near) == there &&
+			 near == there;
+	}
+	return (s->n > s->nreal ? s->n : s->nreal) - right;
+}
+
 /* May a grid of so many sites be it? */
 static bool large_enough(const struct infer *n, uint32_t sites)
 {
@@ -140,6 +170,9 @@ static bool judge(void *context, const struct dl_torus_proposal *proposal)
 	}
 	if (n->nout && j.left < n->whole.left && dl_torus_is_whole(n->s))
 		n->whole = j;
+	j.left = count_wrong(n->s);
+	if (j.left < n->faulty.left && j.left * FAULTY <= n->s->n)
+		n->faulty = j;
 	return false;
 }
 
@@ -188,6 +221,9 @@ static int find_grid(struct infer *n)
 		err = look(n, &found);
 	if (err)
 		return err;
+	/* Also in place of a whole grid that leaves out a plane of the torus. */
+	if (n->faulty.left < found.left && found.left > n->s->n / FAULTY)
+		found = n->faulty;
 	if (found.left == DL_NONE)
 		return -ENOTSUP;
 	n->config->grid = found.p.grid;
@@ -199,7 +235,7 @@ int dl_torus_infer_grid(struct dl_torus_solver *s,
 			const struct dl_torus_grid *wanted,
 			const struct dl_log *log, struct dl_torus_config **out)
 {
-	struct infer n = { .s = s, .wanted = wanted };
+	struct infer n = { .s = s, .wanted = wanted, .faulty.left = DL_NONE };
 	int err = -ENOMEM;
 
 	n.out = calloc(s->n + 1, sizeof(*n.out));

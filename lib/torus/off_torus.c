@@ -321,23 +321,28 @@ static void report_doubtful(const struct dl_torus *t, const struct dl_log *log)
 	}
 }
 
+/* Is this a cable between two switches of the torus? */
+static bool is_inside(const struct dl_torus *t, uint32_t port)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	return t->sw_site[f->nodes[f->ports[port].node].sw] != DL_NONE &&
+	       t->sw_site[dl_fabric_peer_switch(f, port)] != DL_NONE;
+}
+
 static void report_unused(const struct dl_torus *t, uint32_t port,
 			  const struct dl_log *log)
 {
 	const struct dl_fabric *f = t->fabric;
 	const struct dl_fabric_port *a = &f->ports[port],
 				    *b = &f->ports[a->peer];
-	uint32_t from = f->nodes[a->node].sw, to = f->nodes[b->node].sw;
-	bool inside = t->sw_site[from] != DL_NONE && t->sw_site[to] != DL_NONE;
 
 	dl_log(log, DL_LOG_WARNING,
 	       "cable from 0x%016" PRIx64 " \"%s\" port %u to 0x%016" PRIx64
-	       " \"%s\" port %u unused: %s",
-	       f->nodes[a->node].guid, name_of(t, from), a->num,
-	       f->nodes[b->node].guid, name_of(t, to), b->num,
-	       inside ? "it does not join neighbours" :
-			"not on any route between an off-torus switch and the "
-			"torus");
+	       " \"%s\" port %u unused: not on any route between an off-torus "
+	       "switch and the torus",
+	       f->nodes[a->node].guid, dl_fabric_node_name(f, a->node), a->num,
+	       f->nodes[b->node].guid, dl_fabric_node_name(f, b->node), b->num);
 }
 
 void dl_torus_report_off_torus(const struct dl_torus *t,
@@ -353,8 +358,10 @@ void dl_torus_report_off_torus(const struct dl_torus *t,
 		dl_log(log, DL_LOG_WARNING, "and %u more switches",
 		       t->nunplaced - MAX_LISTED);
 	report_doubtful(t, log);
+	dl_torus_report_faults(t, MAX_LISTED, log);
 	for (uint32_t i = 0; i < t->noff_links; i++)
-		if (!dl_torus_is_uplink(t, t->off_links[i]) && n++ < MAX_LISTED)
+		if (!dl_torus_is_uplink(t, t->off_links[i]) &&
+		    !is_inside(t, t->off_links[i]) && n++ < MAX_LISTED)
 			report_unused(t, t->off_links[i], log);
 	if (n > MAX_LISTED)
 		dl_log(log, DL_LOG_WARNING, "and %u more cables",

@@ -256,3 +256,33 @@ judged() {
 	sm_start "$T/sm"
 	wait_log 'ERR DL13'
 }
+
+@test "wiring faults are named, with their repair" {
+	dateline gen 5 5 5 --fail-link 3,3,3:+x -q -o "$T/f"
+	# Two plugs in each other's port, of the same direction; a cable less.
+	awk '
+		BEGIN { RS = ""; ORS = "\n\n" }
+		/Switch.*"S_0_0_0"/ { sub(/"S_1_0_0"\[2\]/, "\"S_3_2_2\"[2]") }
+		/Switch.*"S_3_2_2"/ { sub(/"S_2_2_2"\[1\]/, "\"S_0_0_0\"[1]") }
+		/Switch.*"S_2_2_2"/ { sub(/"S_3_2_2"\[2\]/, "\"S_1_0_0\"[2]") }
+		/Switch.*"S_1_0_0"/ { sub(/"S_0_0_0"\[1\]/, "\"S_2_2_2\"[1]") }
+		{ print }' "$T/f.net" >"$T/wrong.net"
+	fails dateline discover "$T/wrong.net" >"$T/found" 2>"$T/said"
+	(($(grep -c '^[0-4],[0-4],[0-4] 0x' "$T/found") == 125))
+	(($(grep -c '^unused' "$T/found") == 2))
+	grep -qE '^exchange 0x[0-9a-f]* "S_(1_0_0|3_2_2)" port 2 and 0x[0-9a-f]* "S_(1_0_0|3_2_2)" port 2$|^exchange 0x[0-9a-f]* "S_(0_0_0|2_2_2)" port 1 and 0x[0-9a-f]* "S_(0_0_0|2_2_2)" port 1$' \
+		"$T/found"
+	(($(grep -cE '^(exchange|move|remove|add) ' "$T/found") == 2))
+	grep -q '^add ' "$T/found"
+	grep -q 'wiring fault: exchange the cables in 0x' "$T/said"
+	fails dateline discover "$T/wrong.net" --json >"$T/found.json" 2>"$T/said"
+	[[ $(jq -c '[.faults[].repair]' "$T/found.json") == \
+		'["exchange","add"]' ]]
+	# With the configuration, by coordinates.
+	fails dateline discover "$T/wrong.net" --torus-config \
+		"$T/f.torus.conf" --json >"$T/found.json" 2>"$T/said"
+	[[ $(jq -c '.faults[1] | [.from, .to]' "$T/found.json") == \
+		'[[3,3,3],[4,3,3]]' ]]
+	# What is only missing is no finding.
+	dateline discover "$T/f.net" -q | grep -q '^add '
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Wiring faults: which cables lead elsewhere, and how to repair it.
+ *
+ * Problem.  Whoever built a torus has exchanged two plugs, or plugged a cable
+ * in anywhere.  Discovery places the switches all the same (solver.c); now the
+ * cables that join no neighbours are to be named with what is to be done.
+ *
+ * Method.  Two such cables are exchanged if exchanging one end of each makes
+ * two hops that lack a cable.  One that is left has one end at its place if
+ * the switch there lacks a cable; then the other end is to be moved.  Any
+ * other is to be removed, and what hops still lack is to be added.
+ *
+ * A hop lacks cables if it has none, or fewer than nearly all of its dimension
+ * have.
+ *
+ * Invariant.  A cable between neighbours is never named.
+ *
+ * Complexity: linear in the fabric, and quadratic in the wrong cables, of
+ * which only MAX_WRONG are looked at.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "dateline/base.h"
+#include "torus/internal.h"
+
+#define MAX_WRONG 256 /* more are no faults, but no torus */
+
+struct finder {
+	const struct dl_torus *t;
+	uint8_t *lacks;	 /* cables, by site * DIMS + d, towards +d */
+	uint32_t *wrong; /* one port of each cable that is left */
+	uint32_t nwrong, nfaults;
+	struct dl_torus_fault *faults;
+};
+
+static uint32_t site_at(const struct finder *n, uint32_t port)
+{
+	const struct dl_fabric *f = n->t->fabric;
+
+	return n->t->sw_site[f->nodes[f->ports[port].node].sw];
+}
+
+/* The cables that most hops of a dimension have; 1 where they differ. */
+static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim)
+{
+	uint32_t count[DL_FABRIC_MAX_PORTS + 1] = { 0 }, all = 0, most = 0;
+
+	for (uint32_t site = 0; site < t->nsites; site++) {
+		uint32_t sw = t->site_sw[site], n;
+
+		if (sw == DL_NONE)
+			continue;
+		n = dl_torus_group_size(t, sw, dl_torus_dir(dim, false));
+		all += n > 0;
+		count[n]++;
+		most = n && (!most || count[n] > count[most]) ? n : most;
+	}
+	return most && 10 * count[most] >= 9 * all ? most : 1;
+}
+
+static void find_lacking(struct finder *n)
+{
+	const struct dl_torus *t = n->t;
+
+	for (unsigned int d = 0; d < DIMS; d++) {
+		uint32_t usual = usual_cables(t, d);
+		unsigned int dir = dl_torus_dir(d, false);
+
+		for (uint32_t site = 0; site < t->nsites; site++) {
+			uint32_t next = dl_torus_site_next(&t->grid, site, dir);
+			uint32_t has;
+
+			if (next == DL_NONE || t->site_sw[site] == DL_NONE ||
+			    t->site_sw[next] == DL_NONE)
+				continue;
+			has = dl_torus_group_size(t, t->site_sw[site], dir);
+			n->lacks[site * DIMS + d] = has < usual ? usual - has :
+								  0;
+		}
+	}
+}
+
+/* What the hop between two sites lacks; NULL: it is none, or lacks nothing. */
+static uint8_t *lacking(const struct finder *n, uint32_t a, uint32_t b)
+{
+	unsigned int dir = dl_torus_direction(&n->t->grid, a, b);
+	uint8_t *lacks;
+
+	if (dir == DIRS)
+		return NULL;
+	lacks = &n->lacks[(dir & 1 ? b : a) * DIMS + dl_torus_dir_dim(dir)];
+	return *lacks ? lacks : NULL;
+}
+
+static void add_fault(struct finder *n, enum dl_torus_repair repair, uint32_t a,
+		      uint32_t b, uint32_t site, unsigned int dir)
+{
+	n->faults[n->nfaults++] =
+		(struct dl_torus_fault){ repair, { a, b }, site, dir };
+}
+
+/* Is one of these cables to exchange an end with the other? */
+static bool exchange(struct finder *n, uint32_t one, uint32_t other)
+{
+	const struct dl_fabric_port *ports = n->t->fabric->ports;
+
+	for (unsigned int flip = 0; flip < 2; flip++) {
+		uint32_t to = ports[one].peer;
+		uint32_t a = flip ? ports[other].peer : other;
+		uint8_t *x =
+			lacking(n, site_at(n, one), site_at(n, ports[a].peer));
+		uint8_t *y = lacking(n, site_at(n, to), site_at(n, a));
+
+		if (!x || !y || (x == y && *x < 2))
+			continue;
+		--*x;
+		--*y;
+		add_fault(n, DL_TORUS_EXCHANGE, to, ports[a].peer, DL_NONE, 0);
+		return true;
+	}
+	return false;
+}
+
+static void find_exchanged(struct finder *n)
+{
+	for (uint32_t i = 0; i < n->nwrong; i++) {
+		for (uint32_t j = i + 1; j < n->nwrong; j++) {
+			if (!exchange(n, n->wrong[i], n->wrong[j]))
+				continue;
+			n->wrong[j] = n->wrong[--n->nwrong];
+			n->wrong[i--] = n->wrong[--n->nwrong];
+			break;
+		}
+	}
+}
+
+/* Has this end of a cable its place?  Then the other is to be moved. */
+static bool move(struct finder *n, uint32_t port)
+{
+	const struct dl_torus *t = n->t;
+
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t here = site_at(n, port);
+		uint32_t next = dl_torus_site_next(&t->grid, here, dir);
+		uint8_t *lacks = next == DL_NONE ? NULL :
+						   lacking(n, here, next);
+
+		if (!lacks)
+			continue;
+		--*lacks;
+		add_fault(n, DL_TORUS_MOVE, t->fabric->ports[port].peer, port,
+			  next, dl_torus_opposite(dir));
+		return true;
+	}
+	return false;
+}
+
+static void find_all(struct finder *n)
+{
+	const struct dl_torus *t = n->t;
+	const struct dl_fabric_port *ports = t->fabric->ports;
+
+	find_lacking(n);
+	for (uint32_t i = 0; i < t->noff_links && n->nwrong < MAX_WRONG; i++)
+		if (site_at(n, t->off_links[i]) != DL_NONE &&
+		    site_at(n, ports[t->off_links[i]].peer) != DL_NONE)
+			n->wrong[n->nwrong++] = t->off_links[i];
+	find_exchanged(n);
+	for (uint32_t i = 0; i < n->nwrong; i++) {
+		uint32_t a = n->wrong[i], b = ports[a].peer;
+
+		if (!move(n, a) && !move(n, b))
+			add_fault(n, DL_TORUS_REMOVE, a, b, DL_NONE, 0);
+	}
+	for (uint32_t i = 0; i < t->nsites * DIMS; i++)
+		if (n->lacks[i])
+			add_fault(n, DL_TORUS_ADD, DL_NONE, DL_NONE, i / DIMS,
+				  dl_torus_dir(i % DIMS, false));
+}
+
+int dl_torus_find_faults(const struct dl_torus *t,
+			 struct dl_torus_fault **faults, uint32_t *count)
+{
+	struct finder n = { .t = t };
+	int err = -ENOMEM;
+
+	n.lacks = calloc(t->nsites, DIMS);
+	n.wrong = malloc(MAX_WRONG * sizeof(*n.wrong));
+	n.faults = calloc(t->nsites * DIMS + MAX_WRONG, sizeof(*n.faults));
+	if (n.lacks && n.wrong && n.faults) {
+		find_all(&n);
+		*faults = n.faults;
+		*count = n.nfaults;
+		n.faults = NULL;
+		err = 0;
+	}
+	free(n.lacks);
+	free(n.wrong);
+	free(n.faults);
+	return err;
+}
+
+/* ---- report ------------------------------------------------------------ */
+
+struct plug {
+	char text[160];
+};
+
+static struct plug plug_of(const struct dl_torus *t, uint32_t port)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t node = f->ports[port].node;
+	struct plug p;
+
+	snprintf(p.text, sizeof(p.text), "0x%016" PRIx64 " \"%.100s\" port %u",
+		 f->nodes[node].guid, dl_fabric_node_name(f, node),
+		 f->ports[port].num);
+	return p;
+}
+
+static void report_fault(const struct dl_torus *t,
+			 const struct dl_torus_fault *fault,
+			 const struct dl_log *log)
+{
+	struct plug a = plug_of(t, fault->port[0]);
+	struct plug b = plug_of(t, fault->port[1]);
+	uint32_t c[DIMS];
+
+	switch (fault->repair) {
+	case DL_TORUS_EXCHANGE:
+		dl_log(log, DL_LOG_WARNING,
+		       "wiring fault: exchange the cables in %s and %s", a.text,
+		       b.text);
+		break;
+	case DL_TORUS_MOVE:
+		dl_torus_site_coord(&t->grid, fault->site, c);
+		dl_log(log, DL_LOG_WARNING,
+		       "wiring fault: move the cable in %s to the switch of "
+		       "(%u,%u,%u); its other end, in %s, is right",
+		       a.text, c[0], c[1], c[2], b.text);
+		break;
+	default:
+		dl_log(log, DL_LOG_WARNING,
+		       "cable from %s to %s unused: it does not join "
+		       "neighbours",
+		       a.text, b.text);
+	}
+}
+
+void dl_torus_report_faults(const struct dl_torus *t, uint32_t max,
+			    const struct dl_log *log)
+{
+	struct dl_torus_fault *faults;
+	uint32_t n, cables = 0;
+
+	if (dl_torus_find_faults(t, &faults, &n))
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		if (faults[i].repair != DL_TORUS_ADD && cables++ < max)
+			report_fault(t, &faults[i], log);
+	if (cables > max)
+		dl_log(log, DL_LOG_WARNING, "and %u more cables", cables - max);
+	free(faults);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Tori with a few wiring faults: exchanged plugs, stray cables, missing ones.
+ * Whatever they are, every switch is placed without a configuration, and each
+ * fault is named with its repair, and nothing else.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "grid_fabric.h"
+
+#define MAX_FAULTS 3
+
+static const struct dl_torus_grid shapes[] = {
+	{ { 5, 5, 5 }, { 0 } },
+	{ { 8, 6, 4 }, { 0 } },
+	{ { 12, 11, 1 }, { 0 } },
+	{ { 6, 7, 3 }, { true, false, false } },
+	{ { 6, 5, 5 }, { true, true, true } },
+};
+#define NSHAPES (sizeof(shapes) / sizeof(*shapes))
+
+struct made {
+	enum dl_torus_repair repair;
+	uint32_t port[4]; /* EXCHANGE: 0 with 2, or 1 with 3 */
+};
+
+struct fixture {
+	struct grid_fabric g;
+	struct made made[MAX_FAULTS];
+	unsigned int n;
+	bool touched[GRID_MAX_SITES];
+};
+
+static struct dl_fabric_port *ports_of(const struct fixture *x)
+{
+	return x->g.fabric->ports;
+}
+
+static uint32_t site_of(const struct fixture *x, uint32_t port)
+{
+	uint32_t site = 0;
+
+	while (x->g.node[site] != ports_of(x)[port].node)
+		site++;
+	return site;
+}
+
+static void join(struct fixture *x, uint32_t a, uint32_t b)
+{
+	ports_of(x)[a].peer = b;
+	ports_of(x)[b].peer = a;
+}
+
+/* A cable between two switches that no fault has touched; its first port. */
+static uint32_t draw_cable(const struct fixture *x, struct test_random *r)
+{
+	const struct dl_fabric *f = x->g.fabric;
+	uint32_t port;
+
+	do
+		port = test_random(r, f->nports);
+	while (!dl_fabric_is_switch(f, f->ports[port].node) ||
+	       dl_fabric_peer_switch(f, port) == DL_NONE ||
+	       x->touched[site_of(x, port)] ||
+	       x->touched[site_of(x, f->ports[port].peer)]);
+	return port;
+}
+
+static bool near(const struct fixture *x, uint32_t a, uint32_t b)
+{
+	return dl_torus_site_distance(&x->g.grid, site_of(x, a),
+				      site_of(x, b)) < 2;
+}
+
+static uint32_t free_port(const struct fixture *x, uint32_t site)
+{
+	const struct dl_fabric *f = x->g.fabric;
+	uint32_t port = f->nodes[x->g.node[site]].first_port + 1;
+
+	while (f->ports[port].peer != DL_NONE)
+		port++;
+	return port;
+}
+
+static bool make_fault(struct fixture *x, struct test_random *r, struct made *m)
+{
+	uint32_t a = draw_cable(x, r), b = ports_of(x)[a].peer;
+	uint32_t c = draw_cable(x, r), d = ports_of(x)[c].peer;
+
+	m->repair = test_random(r, 3);
+	m->port[0] = a;
+	m->port[1] = b;
+	m->port[2] = c;
+	m->port[3] = d;
+	if (near(x, a, c) || near(x, a, d) || near(x, b, c) || near(x, b, d))
+		return false;
+	switch (m->repair) {
+	case DL_TORUS_EXCHANGE:
+		join(x, a, d);
+		join(x, c, b);
+		break;
+	case DL_TORUS_MOVE: /* a stray cable */
+		m->repair = DL_TORUS_REMOVE;
+		m->port[0] = free_port(x, site_of(x, a));
+		m->port[1] = free_port(x, site_of(x, c));
+		join(x, m->port[0], m->port[1]);
+		break;
+	default:
+		m->repair = DL_TORUS_ADD;
+		ports_of(x)[a].peer = ports_of(x)[b].peer = DL_NONE;
+		break;
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		x->touched[site_of(x, m->port[i])] = true;
+	return true;
+}
+
+/* Does a fault that was found tell of one that was made? */
+static bool tells(const struct dl_torus *t, const struct dl_torus_fault *found,
+		  const struct made *m)
+{
+	const struct dl_fabric *f = t->fabric;
+	const uint32_t *p = m->port, *q = found->port;
+	uint32_t a, b, next;
+
+	if (found->repair != m->repair)
+		return false;
+	switch (found->repair) {
+	case DL_TORUS_EXCHANGE:
+		return (q[0] == p[0] && q[1] == p[2]) ||
+		       (q[0] == p[2] && q[1] == p[0]) ||
+		       (q[0] == p[1] && q[1] == p[3]) ||
+		       (q[0] == p[3] && q[1] == p[1]);
+	case DL_TORUS_REMOVE:
+		return (q[0] == p[0] && q[1] == p[1]) ||
+		       (q[0] == p[1] && q[1] == p[0]);
+	case DL_TORUS_ADD:
+		a = t->sw_site[f->nodes[f->ports[p[0]].node].sw];
+		b = t->sw_site[f->nodes[f->ports[p[1]].node].sw];
+		next = dl_torus_site_next(&t->grid, found->site, found->dir);
+		return (found->site == a && next == b) ||
+		       (found->site == b && next == a);
+	default:
+		return false;
+	}
+}
+
+static void check(const struct fixture *x, struct dl_torus *t)
+{
+	struct dl_torus_fault *faults;
+	uint32_t n, told;
+
+	assert_int_equal(t->nplaced, x->g.fabric->nswitches);
+	assert_int_equal(dl_torus_find_faults(t, &faults, &n), 0);
+	assert_int_equal(n, x->n);
+	for (unsigned int i = 0; i < x->n; i++) {
+		told = 0;
+		for (uint32_t k = 0; k < n; k++)
+			told += tells(t, &faults[k], &x->made[i]);
+		assert_int_equal(told, 1);
+	}
+	free(faults);
+	dl_torus_free(t);
+}
+
+static void draw(struct fixture *x, struct test_random *r, unsigned int k)
+{
+	memset(x, 0, sizeof(*x));
+	x->g.grid = shapes[k % NSHAPES];
+	x->g.hosts = 1;
+	x->g.parallel = 1 + k / NSHAPES % 3 / 2;
+	x->g.spare = 4;
+	x->g.shuffle = k % 2 ? r : NULL;
+	grid_build(&x->g);
+	for (x->n = 0; x->n < 1 + k % MAX_FAULTS;)
+		x->n += make_fault(x, r, &x->made[x->n]);
+	assert_int_equal(dl_fabric_finish(x->g.fabric, NULL), 0);
+}
+
+static void faults_are_named(void **state)
+{
+	struct test_random r = { test_seed(51), 0 };
+	struct fixture *x = malloc(sizeof(*x));
+
+	(void)state;
+	assert_non_null(x);
+	for (unsigned int k = 0; k < 300; k++) {
+		struct dl_torus_config *c;
+		struct dl_torus *t;
+
+		draw(x, &r, k);
+		assert_int_equal(dl_torus_infer(x->g.fabric, NULL, &c), 0);
+		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t),
+				 0);
+		check(x, t);
+		dl_torus_config_free(c);
+		grid_free(&x->g);
+	}
+	free(x);
+}
+
+/* A cable with one wrong end is to be moved to where it belongs. */
+static void one_end_is_moved(void **state)
+{
+	struct test_random r = { test_seed(52), 0 };
+	struct fixture *x = malloc(sizeof(*x));
+
+	(void)state;
+	assert_non_null(x);
+	for (unsigned int k = 0; k < 60; k++) {
+		struct dl_torus_config *c;
+		struct dl_torus_fault *faults;
+		struct dl_torus *t;
+		uint32_t a, b, wrong, n;
+
+		draw(x, &r, 0);
+		memset(x->touched, 0, sizeof(x->touched));
+		grid_free(&x->g);
+		grid_build(&x->g);
+		a = draw_cable(x, &r);
+		b = ports_of(x)[a].peer;
+		do
+			wrong = test_random(&r, 125);
+		while (near(x, a, free_port(x, wrong)) ||
+		       near(x, b, free_port(x, wrong)));
+		ports_of(x)[b].peer = DL_NONE;
+		wrong = free_port(x, wrong);
+		join(x, a, wrong);
+		assert_int_equal(dl_fabric_finish(x->g.fabric, NULL), 0);
+		assert_int_equal(dl_torus_infer(x->g.fabric, NULL, &c), 0);
+		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t),
+				 0);
+		assert_int_equal(dl_torus_find_faults(t, &faults, &n), 0);
+		assert_int_equal(n, 1);
+		assert_int_equal(faults->repair, DL_TORUS_MOVE);
+		assert_int_equal(faults->port[0], wrong);
+		assert_int_equal(faults->port[1], a);
+		assert_int_equal(
+			x->g.fabric->switches[t->site_sw[faults->site]],
+			ports_of(x)[b].node);
+		free(faults);
+		dl_torus_free(t);
+		dl_torus_config_free(c);
+		grid_free(&x->g);
+	}
+	free(x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(faults_are_named),
+		cmocka_unit_test(one_end_is_moved),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -145,7 +145,19 @@ enum {
 	DL_EMU_PK_SMP = 128
 };
 
-/* A packet or, in wormhole switching, a flit of one.  A cache line. */
+/*
+ * A packet or, in wormhole switching, a flit of one.  A cache line:
+ *
+ *	 0 created         8 injected        16 since          24 next  wait_next
+ *	32 flow   parent  40 in     out      48 dlid bytes data sl flags
+ *	56 copies epoch
+ *
+ * For example, the last packet of a message of 5000 bytes to LID 7 at an MTU
+ * of 2048, while it waits in port 3, VL 2, for port 6, VL 4: data 904, bytes
+ * 930, in 0x32, out 0x64, flags HEAD | TAIL | LAST | WAITING.  It stands in
+ * two lists then: `next` leads on in the buffer ins[0x32], `wait_next` in the
+ * queue of outs[0x64].
+ */
 struct dl_emu_pkt {
 	uint64_t created, injected;
 	uint64_t since;	    /* tail received; later: waiting since */

@@ -24,9 +24,8 @@
  * before the geometry, and a radix-4 ring with one link only, which is enough
  * while the torus is whole.
  *
- * Complexity.  Linear in the size of the file.  Limits: DL_TORUS_MAX_RADIX
- * sites a dimension, DL_FABRIC_MAX_LID sites in all; lines and seeds without
- * limit.
+ * Complexity.  Linear in the file.  Limits: DL_TORUS_MAX_RADIX sites a
+ * dimension, DL_FABRIC_MAX_LID in all; lines and seeds without limit.
  */
 #include "config.h"
 
@@ -163,7 +162,6 @@ enum kind { GEOMETRY, NEXT_SEED, LINK, DATELINE, NUMBER, PORTS };
 #define FROM_SEED "from the seed's switch to its neighbour in "
 #define SEEN_FROM " = 0 is, seen from the seed's switch"
 #define CONFIG(member) offsetof(struct dl_torus_config, member)
-
 /* In the order in which they are written. */
 static const struct keyword {
 	const char *word;
@@ -537,7 +535,7 @@ static void check_seeds(struct parser *p)
 		p->err = -ENOMEM;
 		return;
 	}
-	/* The first seed needs no next_seed, but may have one. */
+	/* The first seed may have a next_seed. */
 	for (d += !d->given; d < end && p->nerrors < MAX_ERRORS; d++) {
 		if (!d->given)
 			ERROR(p, d->seed.line,

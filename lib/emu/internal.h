@@ -168,7 +168,7 @@ struct dl_emu_pkt {
 	uint32_t in;	 /* channel where it stands, or is going to */
 	uint32_t out;	 /* channel that it waits for */
 	uint16_t dlid;
-	uint16_t bytes; /* on the wire; 0: the port of a cut worm */
+	uint16_t bytes; /* on the wire; 0: the end of a cut worm */
 	uint16_t data;
 	uint8_t sl;
 	uint8_t flags;

@@ -50,10 +50,10 @@ else
 dateline_SOURCES += tools/campaign_alone.c
 endif
 dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
-dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(YAML_CFLAGS) \
+dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
 	$(ZLIB_CFLAGS) $(MPI_CFLAGS)
 dateline_LDADD = libdateline.la $(JANSSON_LIBS) \
-	$(YAML_LIBS) $(ZLIB_LIBS) $(MPI_LIBS)
+	$(ZLIB_LIBS) $(MPI_LIBS)
 
 # The page of `dateline report`: what a browser reads is put into the command
 # byte by byte.

@@ -65,8 +65,7 @@ static double measure(const struct dl_torus_plan *plan)
 	double t[RUNS] = { -1 };
 	int i;
 
-	if (!dl_torus_generate(plan, NULL, &f, &c) &&
-	    !dl_fabric_assign_lids(f, 0)) {
+	if (!dl_torus_generate(plan, NULL, &f, &c) && !dl_fabric_assign_lids(f, 0)) {
 		for (i = 0; i < RUNS; i++) {
 			t[i] = once(f, c);
 			if (t[i] < 0) {
@@ -85,20 +84,19 @@ static double measure(const struct dl_torus_plan *plan)
 }
 
 /* Draw failures into a plan. */
-static void draw(struct dl_torus_plan *plan, uint32_t *sites,
-		 struct dl_torus_failed_hop *hops, struct test_random *random)
+static void draw(struct dl_torus_plan *plan, uint32_t *sites, struct dl_torus_failed_hop *hops,
+		 struct test_random *random)
 {
 	uint32_t nsites = dl_torus_grid_sites(&plan->grid), i;
 
 	for (i = 0; i < plan->nfailed_sites; i++)
-		sites[i] = i ? dl_torus_site_next(&plan->grid, sites[i - 1],
-						  dl_torus_dir(2, false)) :
-			       test_random(random, nsites);
+		sites[i] =
+			i ? dl_torus_site_next(&plan->grid, sites[i - 1], dl_torus_dir(2, false)) :
+			    test_random(random, nsites);
 	for (i = 0; i < plan->nfailed_hops; i++)
 		hops[i] = (struct dl_torus_failed_hop){
 			.site = test_random(random, nsites),
-			.dir = dl_torus_dir(test_random(random, DL_TORUS_DIMS),
-					    false),
+			.dir = dl_torus_dir(test_random(random, DL_TORUS_DIMS), false),
 		};
 }
 
@@ -136,8 +134,7 @@ int main(int argc, char **argv)
 	}
 	printf("%ux%ux%u whole: %.3f s; without %u switches and %u cables: "
 	       "%.3f s; ratio %.2f (seed %u, draw %d)\n",
-	       whole.grid.radix[0], whole.grid.radix[1], whole.grid.radix[2],
-	       plain, damaged.nfailed_sites, damaged.nfailed_hops, hurt,
-	       hurt / plain, random.seed, i);
+	       whole.grid.radix[0], whole.grid.radix[1], whole.grid.radix[2], plain,
+	       damaged.nfailed_sites, damaged.nfailed_hops, hurt, hurt / plain, random.seed, i);
 	return hurt > 2 * plain;
 }

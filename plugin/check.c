@@ -21,8 +21,8 @@ static unsigned int highest_port(const struct dl_tables *t, uint32_t s)
 	return highest;
 }
 
-int dl_check_routed(const struct dl_fabric *f, const struct dl_route_result *r,
-		    bool proven, const struct dl_log *log)
+int dl_check_routed(const struct dl_fabric *f, const struct dl_route_result *r, bool proven,
+		    const struct dl_log *log)
 {
 	const struct dl_verify_result *v = r->verification;
 	const struct dl_tables *t = r->tables;
@@ -34,8 +34,7 @@ int dl_check_routed(const struct dl_fabric *f, const struct dl_route_result *r,
 	if (proven && dl_broken(log, v && v->delivered && !v->credit_loop))
 		return -EPROTO;
 	for (s = 0; s < f->nswitches; s++)
-		if (dl_broken(log, highest_port(t, s) <=
-					   f->nodes[f->switches[s]].nports))
+		if (dl_broken(log, highest_port(t, s) <= f->nodes[f->switches[s]].nports))
 			return -EPROTO;
 	return 0;
 }

@@ -11,7 +11,7 @@
  * loss and credit loop.  0, or -EPROTO (logged): a broken invariant.
  * O(switches x LIDs).
  */
-int dl_check_routed(const struct dl_fabric *f, const struct dl_route_result *r,
-		    bool proven, const struct dl_log *log);
+int dl_check_routed(const struct dl_fabric *f, const struct dl_route_result *r, bool proven,
+		    const struct dl_log *log);
 
 #endif

@@ -34,28 +34,24 @@ static bool cache_path(char path[PATH_MAX], const char *suffix)
 	const char *dir = getenv("OSM_CACHE_DIR");
 
 	return snprintf(path, PATH_MAX, "%s/" FILE_NAME "%s",
-			dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR,
-			suffix) < PATH_MAX;
+			dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR, suffix) < PATH_MAX;
 }
 
 bool dl_cache_wanted(const char *torus_config)
 {
-	return !torus_config ||
-	       (!strcmp(torus_config, OSM_DEFAULT_TORUS_CONF_FILE) &&
-		access(torus_config, F_OK) && errno == ENOENT);
+	return !torus_config || (!strcmp(torus_config, OSM_DEFAULT_TORUS_CONF_FILE) &&
+				 access(torus_config, F_OK) && errno == ENOENT);
 }
 
 /* What the file says of the fabric as it is: nothing, if it says nothing. */
 static void read_cache(const struct dl_engine *e, const struct dl_log *log,
-		       const struct dl_fabric *f, struct dl_torus_config **c,
-		       struct dl_torus **t)
+		       const struct dl_fabric *f, struct dl_torus_config **c, struct dl_torus **t)
 {
 	char path[PATH_MAX];
 
 	*c = NULL;
 	*t = NULL;
-	if (cache_path(path, "") && !access(path, F_OK) &&
-	    !dl_torus_config_read(path, log, c) &&
+	if (cache_path(path, "") && !access(path, F_OK) && !dl_torus_config_read(path, log, c) &&
 	    dl_torus_discover_again(f, *c, dl_torus_before(e), log, t)) {
 		dl_torus_config_free(*c);
 		*c = NULL;
@@ -102,8 +98,7 @@ static uint32_t count_unplaced(const struct dl_torus *t)
  * Coordinates found anew are worth a change of SLs only if they make more of
  * the fabric fit.  Where everything has a place they cannot.
  */
-int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log,
-		      struct dl_sweep *sweep)
+int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *t = NULL;
@@ -115,10 +110,8 @@ int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log,
 	/* What has no place has been named. */
 	err = dl_torus_infer(sweep->fabric, sweep->torus ? NULL : log, &c);
 	if (!err)
-		err = dl_torus_discover(sweep->fabric, c,
-					sweep->torus ? NULL : log, &t);
-	if (err || (sweep->torus &&
-		    count_unplaced(t) >= count_unplaced(sweep->torus))) {
+		err = dl_torus_discover(sweep->fabric, c, sweep->torus ? NULL : log, &t);
+	if (err || (sweep->torus && count_unplaced(t) >= count_unplaced(sweep->torus))) {
 		dl_torus_free(t);
 		dl_torus_config_free(c);
 		/* Better some places, and the rest named, than none. */
@@ -151,23 +144,20 @@ static bool same_sites(const struct dl_torus *a, const struct dl_torus *b)
  * the file what the configuration leaves open on a damaged fabric, and leaves
  * there what a whole one shows.
  */
-int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log,
-		      struct dl_sweep *sweep)
+int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *known = NULL;
 	int err;
 
 	if (e->in_force || e->options.route.mode != DL_ROUTE_PROVEN)
-		return dl_torus_discover_again(sweep->fabric, sweep->config,
-					       dl_torus_before(e), log,
-					       &sweep->torus);
+		return dl_torus_discover_again(sweep->fabric, sweep->config, dl_torus_before(e),
+					       log, &sweep->torus);
 	read_cache(e, NULL, sweep->fabric, &c, &known);
 	/* It counts from the configuration's first seed. */
 	if (known)
 		known->seed = 0;
-	err = dl_torus_discover_again(sweep->fabric, sweep->config, known, log,
-				      &sweep->torus);
+	err = dl_torus_discover_again(sweep->fabric, sweep->config, known, log, &sweep->torus);
 	if (!err && sweep->torus->nplaced == sweep->torus->nsites &&
 	    !(known && same_sites(known, sweep->torus)))
 		write_cache(log, sweep->torus);

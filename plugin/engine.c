@@ -59,8 +59,7 @@ static int copy_tables(const struct dl_engine *e, const struct dl_sweep *sweep)
 			       f->nodes[f->switches[s]].guid, t->top_lid);
 			return -ENOSPC;
 		}
-		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride,
-		       t->top_lid + 1u);
+		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, t->top_lid + 1u);
 	}
 	return 0;
 }
@@ -80,12 +79,10 @@ static bool is_last_resort(const struct dl_engine *e)
 }
 
 /* Does this port's cable lead elsewhere than the tables know? */
-static bool is_recabled(const struct dl_fabric *f, uint32_t port,
-			const osm_switch_t *sw)
+static bool is_recabled(const struct dl_fabric *f, uint32_t port, const osm_switch_t *sw)
 {
 	uint32_t peer = f->ports[port].peer;
-	osm_physp_t *near =
-		osm_node_get_physp_ptr(sw->p_node, f->ports[port].num);
+	osm_physp_t *near = osm_node_get_physp_ptr(sw->p_node, f->ports[port].num);
 	osm_physp_t *far = near ? osm_physp_get_remote(near) : NULL;
 
 	if (!far || peer == DL_NONE)
@@ -100,15 +97,12 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port,
  * those for cables that lead elsewhere now would send packets astray, along
  * routes that were not verified.
  */
-static void keep_tables(const struct dl_sweep *sweep, uint32_t s,
-			osm_switch_t *sw)
+static void keep_tables(const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)
 {
 	const struct dl_tables *t = sweep->routed.tables;
-	const struct dl_fabric_node *node =
-		&sweep->fabric->nodes[sweep->fabric->switches[s]];
+	const struct dl_fabric_node *node = &sweep->fabric->nodes[sweep->fabric->switches[s]];
 	/* LIDs above the table's end are gone. */
-	unsigned int n = t->top_lid < sw->lft_size ? t->top_lid + 1u :
-						     sw->lft_size;
+	unsigned int n = t->top_lid < sw->lft_size ? t->top_lid + 1u : sw->lft_size;
 	unsigned int num, lid;
 
 	memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, n);
@@ -229,8 +223,7 @@ static int build_fwd_tables(void *context)
 	}
 	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
 	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
-		dl_coordinates_write(e->osm, sweep,
-				     e->osm->subn.opt.dump_files_dir);
+		dl_coordinates_write(e->osm, sweep, e->osm->subn.opt.dump_files_dir);
 	drop_tables(e);
 	e->in_force = sweep;
 	dl_metrics_end(e, DL_METRICS_ROUTED);
@@ -238,21 +231,19 @@ static int build_fwd_tables(void *context)
 }
 
 /* The fabric's port for a port of OpenSM's, or DL_NONE. */
-static uint32_t find_port(const struct dl_sweep *sweep,
-			  const osm_physp_t *physp)
+static uint32_t find_port(const struct dl_sweep *sweep, const osm_physp_t *physp)
 {
 	unsigned int num = osm_physp_get_port_num(physp);
 	const struct dl_fabric *f = sweep->fabric;
-	uint32_t node = dl_fabric_find_guid(
-		f, cl_ntoh64(osm_node_get_node_guid(physp->p_node)));
+	uint32_t node = dl_fabric_find_guid(f, cl_ntoh64(osm_node_get_node_guid(physp->p_node)));
 
 	if (node == DL_NONE || num > f->nodes[node].nports)
 		return DL_NONE;
 	return f->nodes[node].first_port + num;
 }
 
-static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in,
-			 uint8_t out, ib_slvl_table_t *table)
+static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
+			 ib_slvl_table_t *table)
 {
 	const struct dl_engine *e = context;
 	const struct dl_tables *t;
@@ -271,15 +262,13 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in,
 	if (node->sw == DL_NONE)
 		number = t->end_sl2vl[port];
 	else if (in <= node->nports && out <= node->nports)
-		number = t->sl2vl[t->sl2vl_first[node->sw] +
-				  in * (node->nports + 1u) + out];
+		number = t->sl2vl[t->sl2vl_first[node->sw] + in * (node->nports + 1u) + out];
 	else
 		number = DL_TABLES_NO_ROW;
 	if (number == DL_TABLES_NO_ROW)
 		return;
 	for (sl = 0; sl < 16; sl++)
-		ib_slvl_table_set(table, sl,
-				  dl_tables_sl2vl_get(t->rows[number], sl));
+		ib_slvl_table_set(table, sl, dl_tables_sl2vl_get(t->rows[number], sl));
 }
 
 /*
@@ -303,11 +292,9 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 		return;
 	/* port_num is 0 on adapters, where the attribute needs none. */
 	port = find_port(e->in_force, physp);
-	if (port == DL_NONE ||
-	    e->in_force->routed.tables->vlarb[port] == DL_TABLES_NO_ROW)
+	if (port == DL_NONE || e->in_force->routed.tables->vlarb[port] == DL_TABLES_NO_ROW)
 		return;
-	arb = &e->in_force->routed.tables
-		       ->arbs[e->in_force->routed.tables->vlarb[port]];
+	arb = &e->in_force->routed.tables->arbs[e->in_force->routed.tables->vlarb[port]];
 	physp->vl_high_limit = arb->high_limit;
 	entries = block_num >= VLARB_BLOCKS / 2 ? arb->high : arb->low;
 	n = block_num >= VLARB_BLOCKS / 2 ? arb->nhigh : arb->nlow;
@@ -320,8 +307,7 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 }
 
 /* Rules A5: from the tables; the QoS level is bit 3 of the hint. */
-static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid,
-		       const ib_net16_t dlid)
+static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const ib_net16_t dlid)
 {
 	const struct dl_engine *e = context;
 	uint32_t port;
@@ -332,8 +318,7 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid,
 	port = dl_sweep_lid_owner(e->in_force, slid);
 	if (port == DL_NONE)
 		return hint;
-	sl = dl_tables_path_sl(e->in_force->routed.tables, port,
-			       cl_ntoh16(dlid));
+	sl = dl_tables_path_sl(e->in_force->routed.tables, port, cl_ntoh16(dlid));
 	return sl == DL_TABLES_NO_SL ? hint : sl | (hint & 8);
 }
 

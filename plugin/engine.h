@@ -82,8 +82,7 @@ struct dl_osm_log {
 	unsigned int errors;  /* reported so far */
 };
 
-void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
-		     const char *number);
+void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *number);
 
 /*
  * Copy OpenSM's view of what is connected to it into a fabric, LIDs and VLs as
@@ -91,8 +90,8 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
  * named, unless `log` is NULL.  Returns 0, -EINVAL (GUIDs or LIDs clash),
  * -ENOMEM.
  */
-int dl_import(struct osm_opensm *osm, struct dl_arena *arena,
-	      const struct dl_log *log, struct dl_fabric **out);
+int dl_import(struct osm_opensm *osm, struct dl_arena *arena, const struct dl_log *log,
+	      struct dl_fabric **out);
 
 /*
  * Compute tables for the subnet as it is.  On failure the log says why and
@@ -102,15 +101,13 @@ int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out);
 void dl_sweep_free(struct dl_sweep *sweep);
 
 /* OpenSM's switch for the fabric's switch number s; NULL if it is gone. */
-osm_switch_t *dl_sweep_switch(const struct dl_engine *e,
-			      const struct dl_fabric *f, uint32_t s);
+osm_switch_t *dl_sweep_switch(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s);
 
 /* The end port that owns a LID, which is in network order; or DL_NONE. */
 uint32_t dl_sweep_lid_owner(const struct dl_sweep *sweep, ib_net16_t lid);
 
 /* Log the result and what was routed, in one line. */
-void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
-		     double seconds);
+void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep, double seconds);
 
 /*
  * Is there no configuration: neither a torus_config of the user's, nor a file
@@ -122,12 +119,10 @@ bool dl_cache_wanted(const char *torus_config);
  * Find the sweep's configuration and torus without one, from the cache or
  * from the cabling.  Returns 0 or a negative errno.
  */
-int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log,
-		      struct dl_sweep *sweep);
+int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 
 /* Find the sweep's torus by its configuration, and by the cache. */
-int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log,
-		      struct dl_sweep *sweep);
+int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 
 /* The torus of the sweep before, if switches are to stay where they were. */
 const struct dl_torus *dl_torus_before(const struct dl_engine *e);
@@ -162,8 +157,7 @@ void dl_metrics_stop(struct dl_engine *e);
 void dl_metrics_event(struct dl_engine *e, osm_epi_event_id_t event);
 
 /* Write the switches' coordinates as dateline-torus.dump into a directory. */
-void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep,
-			  const char *dir);
+void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep, const char *dir);
 
 /* A heavy sweep has ended: if it was refused, let the next be heavy, too. */
 void dl_engine_retry(struct dl_engine *e);

@@ -64,8 +64,7 @@ static int compare_keys(const void *a, const void *b)
 static uint32_t find_node(const struct import *im, const osm_node_t *node)
 {
 	uint64_t key = osm_node_get_node_guid(node);
-	uint64_t *hit =
-		bsearch(&key, im->keys, im->n, sizeof(key), compare_keys);
+	uint64_t *hit = bsearch(&key, im->keys, im->n, sizeof(key), compare_keys);
 
 	return hit ? hit - im->keys : DL_NONE;
 }
@@ -126,11 +125,9 @@ static uint8_t data_vls(uint8_t op_vls)
 /* Does OpenSM write SL-to-VL maps there?  Else all SLs share one VL. */
 static bool has_sl_maps(osm_node_t *node, const osm_physp_t *p)
 {
-	const osm_physp_t *asked = node->sw ? osm_node_get_physp_ptr(node, 0) :
-					      p;
+	const osm_physp_t *asked = node->sw ? osm_node_get_physp_ptr(node, 0) : p;
 
-	return asked &&
-	       asked->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
+	return asked && asked->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
 static bool has_link(const osm_physp_t *p)
@@ -138,8 +135,8 @@ static bool has_link(const osm_physp_t *p)
 	return p->p_remote_physp && osm_physp_is_valid(p->p_remote_physp);
 }
 
-static void import_port(const struct import *im, osm_node_t *node,
-			osm_physp_t *p, struct dl_fabric_port *out)
+static void import_port(const struct import *im, osm_node_t *node, osm_physp_t *p,
+			struct dl_fabric_port *out)
 {
 	const ib_port_info_t *info = &p->port_info;
 	bool is_switch = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH;
@@ -149,15 +146,13 @@ static void import_port(const struct import *im, osm_node_t *node,
 		out->guid = cl_ntoh64(osm_physp_get_port_guid(p));
 	if (port0) {
 		/* A base port 0 has neither VLs nor arbitration. */
-		if (!node->sw ||
-		    !ib_switch_info_is_enhanced_port0(&node->sw->switch_info))
+		if (!node->sw || !ib_switch_info_is_enhanced_port0(&node->sw->switch_info))
 			return;
 		out->vls = data_vls(ib_port_info_get_vl_cap(info));
 	} else if (has_link(p)) {
 		/* What OpenSM is going to program, not what is there yet. */
-		out->vls = data_vls(osm_physp_calc_link_op_vls(
-			&im->osm->log, &im->osm->subn, p,
-			ib_port_info_get_op_vls(info)));
+		out->vls = data_vls(osm_physp_calc_link_op_vls(&im->osm->log, &im->osm->subn, p,
+							       ib_port_info_get_op_vls(info)));
 		if (!has_sl_maps(node, p))
 			out->vls = 1;
 		out->width = lanes(info->link_width_active);
@@ -177,11 +172,11 @@ static int import_node(struct import *im, osm_node_t *node, uint32_t *index)
 	int err;
 
 	snprintf(id, sizeof(id), "%s-%016" PRIx64, type_letter(node), guid);
-	err = dl_fabric_add_node(f, osm_node_get_type(node),
-				 node->physp_tbl_size - 1, guid, id, index);
+	err = dl_fabric_add_node(f, osm_node_get_type(node), node->physp_tbl_size - 1, guid, id,
+				 index);
 	if (err == -EINVAL)
-		dl_log(im->log, DL_LOG_ERROR, "node %s \"%s\" claims %u ports",
-		       id, node->print_desc, node->physp_tbl_size - 1);
+		dl_log(im->log, DL_LOG_ERROR, "node %s \"%s\" claims %u ports", id,
+		       node->print_desc, node->physp_tbl_size - 1);
 	if (err)
 		return err;
 	n = &f->nodes[*index];
@@ -202,23 +197,21 @@ static bool is_throttled(const struct import *im, osm_physp_t *p)
 {
 	const struct osm_subn_opt *opt = &im->osm->subn.opt;
 
-	return opt->avoid_throttled_links && p->p_node->sw &&
-	       p->p_remote_physp->p_node->sw &&
+	return opt->avoid_throttled_links && p->p_node->sw && p->p_remote_physp->p_node->sw &&
 	       osm_link_is_throttled(p, opt->fdr10);
 }
 
 /* The place of the node behind a cable that is to be used, or DL_NONE. */
 static uint32_t find_peer(const struct import *im, osm_physp_t *p)
 {
-	if (!p || !has_link(p) || !osm_link_is_healthy(p) ||
-	    is_throttled(im, p))
+	if (!p || !has_link(p) || !osm_link_is_healthy(p) || is_throttled(im, p))
 		return DL_NONE;
 	return find_node(im, p->p_remote_physp->p_node);
 }
 
 /* Label the switches that cables connect to this one, itself included. */
-static uint32_t label_component(const struct import *im, uint32_t from,
-				uint32_t *label, uint32_t *queue)
+static uint32_t label_component(const struct import *im, uint32_t from, uint32_t *label,
+				uint32_t *queue)
 {
 	uint32_t head, n = 1, i, peer;
 
@@ -229,8 +222,7 @@ static uint32_t label_component(const struct import *im, uint32_t from,
 
 		for (i = 1; i < node->physp_tbl_size; i++) {
 			peer = find_peer(im, osm_node_get_physp_ptr(node, i));
-			if (peer == DL_NONE || !im->nodes[peer]->sw ||
-			    label[peer] != DL_NONE)
+			if (peer == DL_NONE || !im->nodes[peer]->sw || label[peer] != DL_NONE)
 				continue;
 			label[peer] = from;
 			queue[n++] = peer;
@@ -245,8 +237,7 @@ static uint32_t label_component(const struct import *im, uint32_t from,
  */
 static uint32_t find_sm_switch(const struct import *im)
 {
-	osm_port_t *sm = osm_get_port_by_guid(&im->osm->subn,
-					      im->osm->subn.sm_port_guid);
+	osm_port_t *sm = osm_get_port_by_guid(&im->osm->subn, im->osm->subn.sm_port_guid);
 	uint32_t peer;
 
 	if (!sm)
@@ -258,8 +249,8 @@ static uint32_t find_sm_switch(const struct import *im)
 }
 
 /* Is this a switch of the component, or cabled to one?  Only these forward. */
-static bool is_attached(const struct import *im, uint32_t n,
-			const uint32_t *label, uint32_t component)
+static bool is_attached(const struct import *im, uint32_t n, const uint32_t *label,
+			uint32_t component)
 {
 	osm_node_t *node = im->nodes[n];
 	uint32_t i, peer;
@@ -314,12 +305,10 @@ static void name_left_out(const struct import *im)
 		       "ERR DL23: no cable connects %s-%016" PRIx64
 		       " \"%s\" to the subnet manager: left out, while the "
 		       "rest is routed",
-		       type_letter(im->nodes[i]), cl_ntoh64(im->keys[i]),
-		       im->nodes[i]->print_desc);
+		       type_letter(im->nodes[i]), cl_ntoh64(im->keys[i]), im->nodes[i]->print_desc);
 	}
 	if (n > MAX_NAMED)
-		DL_SAY(im->osm, OSM_LOG_ERROR,
-		       "ERR DL23: ... and %u nodes more", n - MAX_NAMED);
+		DL_SAY(im->osm, OSM_LOG_ERROR, "ERR DL23: ... and %u nodes more", n - MAX_NAMED);
 }
 
 static int import_nodes(struct import *im)
@@ -335,8 +324,7 @@ static int import_nodes(struct import *im)
 	im->index = dl_arena_array(im->arena, max, sizeof(*im->index));
 	if (!im->keys || !im->nodes || !im->taken || !im->index)
 		return -ENOMEM;
-	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
-	     item = cl_qmap_next(item)) {
+	for (item = cl_qmap_head(table); item != cl_qmap_end(table); item = cl_qmap_next(item)) {
 		im->keys[im->n] = cl_qmap_key(item);
 		im->nodes[im->n++] = (osm_node_t *)item;
 	}
@@ -370,18 +358,15 @@ static int import_cables(struct import *im, uint32_t n)
 			im->throttled++;
 			continue;
 		}
-		err = dl_fabric_connect(f,
-					f->nodes[im->index[n]].first_port + i,
-					f->nodes[im->index[peer_n]].first_port +
-						peer->port_num);
+		err = dl_fabric_connect(f, f->nodes[im->index[n]].first_port + i,
+					f->nodes[im->index[peer_n]].first_port + peer->port_num);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
 			dl_log(im->log, DL_LOG_WARNING,
 			       "port %u of \"%s\" cannot be cabled to port %u "
 			       "of \"%s\": left out",
-			       i, node->print_desc, peer->port_num,
-			       peer->p_node->print_desc);
+			       i, node->print_desc, peer->port_num, peer->p_node->print_desc);
 	}
 	return 0;
 }
@@ -394,8 +379,7 @@ static void import_lids(struct import *im)
 	cl_map_item_t *item;
 	uint32_t n;
 
-	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
-	     item = cl_qmap_next(item)) {
+	for (item = cl_qmap_head(table); item != cl_qmap_end(table); item = cl_qmap_next(item)) {
 		const osm_port_t *port = (const osm_port_t *)item;
 		struct dl_fabric_port *p;
 
@@ -411,8 +395,8 @@ static void import_lids(struct import *im)
 	}
 }
 
-int dl_import(struct osm_opensm *osm, struct dl_arena *arena,
-	      const struct dl_log *log, struct dl_fabric **out)
+int dl_import(struct osm_opensm *osm, struct dl_arena *arena, const struct dl_log *log,
+	      struct dl_fabric **out)
 {
 	struct import im = { .osm = osm, .arena = arena, .log = log };
 	uint32_t i;

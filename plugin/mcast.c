@@ -24,26 +24,21 @@
 #include <opensm/osm_mcast_mgr.h>
 
 /* Port indices of a group's members; those that were not routed are left out. */
-static int find_members(const struct dl_engine *e, struct dl_arena *arena,
-			cl_qlist_t *list, uint16_t mlid, uint32_t **out,
-			uint32_t *nout)
+static int find_members(const struct dl_engine *e, struct dl_arena *arena, cl_qlist_t *list,
+			uint16_t mlid, uint32_t **out, uint32_t *nout)
 {
 	const struct dl_fabric *f = e->in_force->fabric;
-	uint32_t *members = dl_arena_array(arena, cl_qlist_count(list) + 1,
-					   sizeof(*members));
+	uint32_t *members = dl_arena_array(arena, cl_qlist_count(list) + 1, sizeof(*members));
 	cl_list_item_t *item;
 	uint32_t n = 0;
 
 	if (!members)
 		return -ENOMEM;
-	for (item = cl_qlist_head(list); item != cl_qlist_end(list);
-	     item = cl_qlist_next(item)) {
-		const osm_mcast_work_obj_t *work =
-			cl_item_obj(item, work, list_item);
+	for (item = cl_qlist_head(list); item != cl_qlist_end(list); item = cl_qlist_next(item)) {
+		const osm_mcast_work_obj_t *work = cl_item_obj(item, work, list_item);
 		const osm_port_t *port = work->p_port;
 		uint64_t guid = cl_ntoh64(osm_port_get_guid(port));
-		uint32_t p = dl_sweep_lid_owner(e->in_force,
-						osm_port_get_base_lid(port));
+		uint32_t p = dl_sweep_lid_owner(e->in_force, osm_port_get_base_lid(port));
 
 		if (p != DL_NONE && f->ports[p].guid == guid)
 			members[n++] = p;
@@ -142,8 +137,7 @@ void dl_mcast_rest(struct dl_engine *e)
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item)) {
-		osm_mcast_tbl_t *t =
-			osm_switch_get_mcast_tbl_ptr((osm_switch_t *)item);
+		osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr((osm_switch_t *)item);
 
 		if (t->max_block_in_use >= 0 && is_unused(t))
 			t->max_block_in_use = -1;
@@ -152,8 +146,7 @@ void dl_mcast_rest(struct dl_engine *e)
 }
 
 /* Set the bits of one switch.  Returns false where it cannot do multicast. */
-static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
-		      const uint64_t *masks)
+static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid, const uint64_t *masks)
 {
 	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 	unsigned int port;
@@ -168,14 +161,12 @@ static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 		       "ERR DL22: switch 0x%016" PRIx64
 		       " (%s) has no multicast forwarding table: group 0x%04x "
 		       "does not get past it",
-		       f->nodes[f->switches[s]].guid,
-		       dl_fabric_node_name(f, f->switches[s]), mlid);
+		       f->nodes[f->switches[s]].guid, dl_fabric_node_name(f, f->switches[s]), mlid);
 		return false;
 	}
 	for (port = 0; port < sw->num_ports; port++) {
 		if (dl_tables_mask_get(masks, s, port))
-			osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw),
-					  mlid, port);
+			osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw), mlid, port);
 	}
 	return true;
 }
@@ -188,8 +179,8 @@ static bool is_safe_sl(struct dl_sweep *sweep, unsigned int sl)
 
 	if ((sweep->safe_sls | sweep->unsafe_sls) & bit)
 		return sweep->safe_sls & bit;
-	if (dl_route_verify_sls(sweep->routed.tables, sweep->routed.tree,
-				sweep->safe_sls | bit, &v))
+	if (dl_route_verify_sls(sweep->routed.tables, sweep->routed.tree, sweep->safe_sls | bit,
+				&v))
 		return false;
 	if (v->delivered && !v->credit_loop)
 		sweep->safe_sls |= bit;
@@ -206,20 +197,17 @@ static bool check_sls(const struct dl_engine *e, const osm_mgrp_box_t *box)
 	char mgid[INET6_ADDRSTRLEN];
 	uint8_t sl;
 
-	for (item = cl_qlist_head(&box->mgrp_list);
-	     item != cl_qlist_end(&box->mgrp_list);
+	for (item = cl_qlist_head(&box->mgrp_list); item != cl_qlist_end(&box->mgrp_list);
 	     item = cl_qlist_next(item)) {
 		const osm_mgrp_t *group = cl_item_obj(item, group, list_item);
 
-		ib_member_get_sl_flow_hop(group->mcmember_rec.sl_flow_hop, &sl,
-					  NULL, NULL);
+		ib_member_get_sl_flow_hop(group->mcmember_rec.sl_flow_hop, &sl, NULL, NULL);
 		if (is_safe_sl(e->in_force, sl))
 			continue;
 		if (e->in_force->refused[box->mlid - IB_LID_MCAST_START_HO])
 			return false;
 		e->in_force->refused[box->mlid - IB_LID_MCAST_START_HO] = 1;
-		inet_ntop(AF_INET6, group->mcmember_rec.mgid.raw, mgid,
-			  sizeof(mgid));
+		inet_ntop(AF_INET6, group->mcmember_rec.mgid.raw, mgid, sizeof(mgid));
 		DL_SAY(e->osm, OSM_LOG_ERROR,
 		       "ERR DL24: multicast group %s (MLID 0x%04x) uses SL %u, "
 		       "on which it could close a credit loop: it is not "
@@ -230,8 +218,8 @@ static bool check_sls(const struct dl_engine *e, const osm_mgrp_box_t *box)
 	return true;
 }
 
-static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
-				 const uint32_t *members, uint32_t nmembers)
+static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid, const uint32_t *members,
+				 uint32_t nmembers)
 {
 	const struct dl_sweep *sweep = e->in_force;
 	ib_api_status_t status = IB_SUCCESS;
@@ -241,8 +229,8 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid,
 
 	if (!masks)
 		return IB_INSUFFICIENT_MEMORY;
-	err = dl_route_tree_group(sweep->routed.tree, sweep->fabric, mlid,
-				  members, nmembers, masks);
+	err = dl_route_tree_group(sweep->routed.tree, sweep->fabric, mlid, members, nmembers,
+				  masks);
 	if (err == -ENOMEM)
 		return IB_INSUFFICIENT_MEMORY;
 	if (err) {

@@ -34,8 +34,7 @@ static void publish(struct dl_engine *e)
 	m->master = m->up && e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 	err = dl_metrics_write(m, path);
 	if (err && !e->metrics.failing)
-		DL_SAY(e->osm, OSM_LOG_ERROR,
-		       "ERR DL32: metrics cannot be written to %s: %s", path,
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL32: metrics cannot be written to %s: %s", path,
 		       strerror(-err));
 	e->metrics.failing = err;
 }
@@ -107,8 +106,7 @@ static void verify_classic(struct dl_engine *e)
 {
 	struct dl_verify_result *v;
 
-	if (dl_route_verify(e->in_force->routed.tables,
-			    e->in_force->routed.tree, &v))
+	if (dl_route_verify(e->in_force->routed.tables, e->in_force->routed.tree, &v))
 		return;
 	dl_metrics_verdict(&e->metrics.now, v);
 	dl_verify_result_free(v);
@@ -118,8 +116,7 @@ static void verify_classic(struct dl_engine *e)
 static void count_tables(struct dl_engine *e)
 {
 	const struct dl_sweep *sweep = e->in_force;
-	const struct dl_route_report *r =
-		sweep->proven ? &sweep->routed.report : NULL;
+	const struct dl_route_report *r = sweep->proven ? &sweep->routed.report : NULL;
 	double *stage = e->metrics.now.stage;
 
 	dl_metrics_tables(&e->metrics.now, sweep->routed.tables, r);
@@ -141,8 +138,7 @@ static void take_forwarding(struct dl_engine *e, struct dl_tables *t)
 		osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
 
 		if (sw && sw->new_lft && sw->lft_size > t->top_lid)
-			memcpy(t->lft + s * (size_t)t->stride, sw->new_lft,
-			       t->top_lid + 1u);
+			memcpy(t->lft + s * (size_t)t->stride, sw->new_lft, t->top_lid + 1u);
 	}
 }
 

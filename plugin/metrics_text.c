@@ -37,10 +37,8 @@ static const struct {
 	const char *name, *help;
 } numbers[DL_METRICS_NUMBERS] = {
 	NUMBER(SWITCHES, "switches", "Switches found."),
-	NUMBER(SWITCHES_EXPECTED, "switches_expected",
-	       "Switches of the whole torus."),
-	NUMBER(SWITCHES_MISSING, "switches_missing",
-	       "Sites of the torus without a switch."),
+	NUMBER(SWITCHES_EXPECTED, "switches_expected", "Switches of the whole torus."),
+	NUMBER(SWITCHES_MISSING, "switches_missing", "Sites of the torus without a switch."),
 	NUMBER(SWITCHES_UNPLACED, "switches_unplaced",
 	       "Switches that fit nowhere in or beside the torus."),
 	NUMBER(SWITCHES_OFF_TORUS, "switches_off_torus",
@@ -58,8 +56,7 @@ static const struct {
 	       "Pairs of neighbouring switches with no cable left between "
 	       "them."),
 	NUMBER(ADAPTERS, "adapters", "Channel adapters and routers found."),
-	NUMBER(ENTRIES, "forwarding_entries",
-	       "Entries of the unicast forwarding tables in force."),
+	NUMBER(ENTRIES, "forwarding_entries", "Entries of the unicast forwarding tables in force."),
 	NUMBER(GROUPS, "multicast_groups", "Multicast LIDs in use."),
 	NUMBER(PAIRS, "pairs",
 	       "Pairs of an end port and a LID that the tables in force were "
@@ -82,16 +79,14 @@ static const struct {
 	       "loops."),
 	NUMBER(CHANGED, "repair_changed_entries",
 	       "Forwarding entries that differ from dimension-order routing."),
-	NUMBER(FILLED, "repair_filled_entries",
-	       "Forwarding entries filled where a ring is split."),
+	NUMBER(FILLED, "repair_filled_entries", "Forwarding entries filled where a ring is split."),
 	NUMBER(REROUTED, "repair_destinations",
 	       "Destination switches to which repairs changed the path."),
 	NUMBER(TREE_ROUTED, "repair_tree_destinations",
 	       "Destination switches that are tree-routed."),
 	NUMBER(MOVED, "repair_moved_switches",
 	       "Switches that repairs moved in the multicast tree."),
-	NUMBER(TIMED_OUT, "repair_timed_out",
-	       "Did the time for repairs run out (1 or 0)?"),
+	NUMBER(TIMED_OUT, "repair_timed_out", "Did the time for repairs run out (1 or 0)?"),
 };
 
 /* ---- counting ---------------------------------------------------------- */
@@ -104,24 +99,22 @@ void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode)
 }
 
 /* How many cables do the hops of a dimension have: the most frequent number. */
-static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim,
-			     uint32_t *seen)
+static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim, uint32_t *seen)
 {
 	uint32_t site, n, usual = 1;
 
 	memset(seen, 0, (DL_FABRIC_MAX_PORTS + 1) * sizeof(*seen));
 	for (site = 0; site < t->nsites; site++)
 		if (t->site_sw[site] != DL_NONE)
-			seen[dl_torus_group_size(t, t->site_sw[site],
-						 dl_torus_dir(dim, false))]++;
+			seen[dl_torus_group_size(t, t->site_sw[site], dl_torus_dir(dim, false))]++;
 	for (n = 1; n <= DL_FABRIC_MAX_PORTS; n++)
 		if (seen[n] && seen[n] >= seen[usual])
 			usual = n;
 	return usual;
 }
 
-static void count_hops(struct dl_metrics *m, const struct dl_torus *t,
-		       unsigned int dim, uint32_t usual)
+static void count_hops(struct dl_metrics *m, const struct dl_torus *t, unsigned int dim,
+		       uint32_t usual)
 {
 	unsigned int dir = dl_torus_dir(dim, false);
 	uint32_t site, next, sw, n;
@@ -152,10 +145,8 @@ int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 	n[DL_METRICS_SWITCHES] = f->nswitches;
 	n[DL_METRICS_SWITCHES_EXPECTED] = t->nsites;
 	n[DL_METRICS_SWITCHES_MISSING] = t->nsites - t->nplaced;
-	n[DL_METRICS_SWITCHES_UNPLACED] =
-		dl_torus_count_unplaceable(t, &cables);
-	n[DL_METRICS_SWITCHES_OFF_TORUS] =
-		t->nunplaced - n[DL_METRICS_SWITCHES_UNPLACED];
+	n[DL_METRICS_SWITCHES_UNPLACED] = dl_torus_count_unplaceable(t, &cables);
+	n[DL_METRICS_SWITCHES_OFF_TORUS] = t->nunplaced - n[DL_METRICS_SWITCHES_UNPLACED];
 	n[DL_METRICS_ADAPTERS] = f->nnodes - f->nswitches;
 	n[DL_METRICS_LINKS] = t->nlinks;
 	n[DL_METRICS_LINKS_UNPLACED] = cables;
@@ -228,8 +219,7 @@ void dl_metrics_tables(struct dl_metrics *m, const struct dl_tables *t,
 	n[DL_METRICS_TIMED_OUT] = report->timed_out;
 }
 
-void dl_metrics_count_sweep(struct dl_metrics *m,
-			    enum dl_metrics_sweep_result what, double now)
+void dl_metrics_count_sweep(struct dl_metrics *m, enum dl_metrics_sweep_result what, double now)
 {
 	unsigned int i;
 
@@ -247,8 +237,7 @@ void dl_metrics_count_sweep(struct dl_metrics *m,
 
 static void head(FILE *to, const char *name, const char *type, const char *help)
 {
-	fprintf(to, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name,
-		help, name, type);
+	fprintf(to, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
 }
 
 static void gauge(FILE *to, const char *name, const char *help, uint64_t value)
@@ -264,15 +253,14 @@ static void moment(FILE *to, const char *name, const char *help, double value)
 	fprintf(to, PREFIX "%s %.3f\n", name, value);
 }
 
-static void stages(FILE *to, const char *name, const char *type,
-		   const char *help, const double *seconds)
+static void stages(FILE *to, const char *name, const char *type, const char *help,
+		   const double *seconds)
 {
 	unsigned int i;
 
 	head(to, name, type, help);
 	for (i = 0; i < DL_METRICS_STAGES; i++)
-		fprintf(to, PREFIX "%s{stage=\"%s\"} %.9f\n", name,
-			stage_names[i], seconds[i]);
+		fprintf(to, PREFIX "%s{stage=\"%s\"} %.9f\n", name, stage_names[i], seconds[i]);
 }
 
 static void print_sweeps(const struct dl_metrics *m, FILE *to)
@@ -283,8 +271,8 @@ static void print_sweeps(const struct dl_metrics *m, FILE *to)
 	     "Sweeps in which OpenSM asked for "
 	     "a routing, by what became of them.");
 	for (i = 0; i < DL_METRICS_SWEEPS; i++)
-		fprintf(to, PREFIX "sweeps_total{result=\"%s\"} %" PRIu64 "\n",
-			sweep_names[i], m->sweeps[i]);
+		fprintf(to, PREFIX "sweeps_total{result=\"%s\"} %" PRIu64 "\n", sweep_names[i],
+			m->sweeps[i]);
 	gauge(to, "last_sweep_routed",
 	      "Was the fabric routed when OpenSM "
 	      "last asked (1 or 0)?",
@@ -293,21 +281,17 @@ static void print_sweeps(const struct dl_metrics *m, FILE *to)
 		head(to, "refusal_info", "gauge",
 		     "Why the last sweep was "
 		     "refused: see osmdateline(8).");
-		fprintf(to, PREFIX "refusal_info{error=\"%s\"} 1\n",
-			m->refusal);
+		fprintf(to, PREFIX "refusal_info{error=\"%s\"} 1\n", m->refusal);
 	}
-	moment(to, "sweep_start_timestamp_seconds",
-	       "When the last heavy sweep began.", m->sweep_start);
-	moment(to, "last_sweep_timestamp_seconds",
-	       "When OpenSM last asked for a routing.", m->sweep_end);
-	moment(to, "last_success_timestamp_seconds",
-	       "When the fabric was last routed.", m->routed);
-	moment(to, "subnet_up_timestamp_seconds",
-	       "When the last heavy sweep ended.", m->subnet_up);
-	stages(to, "stage_seconds", "gauge",
-	       "Time that the last sweep took, by stage.", m->stage);
-	stages(to, "stage_seconds_total", "counter",
-	       "Time that all sweeps took, by stage.", m->stage_total);
+	moment(to, "sweep_start_timestamp_seconds", "When the last heavy sweep began.",
+	       m->sweep_start);
+	moment(to, "last_sweep_timestamp_seconds", "When OpenSM last asked for a routing.",
+	       m->sweep_end);
+	moment(to, "last_success_timestamp_seconds", "When the fabric was last routed.", m->routed);
+	moment(to, "subnet_up_timestamp_seconds", "When the last heavy sweep ended.", m->subnet_up);
+	stages(to, "stage_seconds", "gauge", "Time that the last sweep took, by stage.", m->stage);
+	stages(to, "stage_seconds_total", "counter", "Time that all sweeps took, by stage.",
+	       m->stage_total);
 }
 
 int dl_metrics_print(const struct dl_metrics *m, FILE *to)
@@ -320,22 +304,17 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 		       "1\n",
 		m->mode == DL_ROUTE_PROVEN ? "proven" : "classic");
 	gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
-	gauge(to, "master", "Is it the master subnet manager (1 or 0)?",
-	      m->master);
+	gauge(to, "master", "Is it the master subnet manager (1 or 0)?", m->master);
 	print_sweeps(m, to);
 	if (m->radix[0]) {
-		head(to, "torus_radix", "gauge",
-		     "Size of the torus, by dimension.");
+		head(to, "torus_radix", "gauge", "Size of the torus, by dimension.");
 		for (i = 0; i < DL_TORUS_DIMS; i++)
-			fprintf(to,
-				PREFIX "torus_radix{dimension=\"%c\"} %" PRIu32
-				       "\n",
-				'x' + i, m->radix[i]);
+			fprintf(to, PREFIX "torus_radix{dimension=\"%c\"} %" PRIu32 "\n", 'x' + i,
+				m->radix[i]);
 	}
 	for (i = 0; i < DL_METRICS_NUMBERS; i++)
 		if (m->number[i] != DL_METRICS_UNKNOWN)
-			gauge(to, numbers[i].name, numbers[i].help,
-			      m->number[i]);
+			gauge(to, numbers[i].name, numbers[i].help, m->number[i]);
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 

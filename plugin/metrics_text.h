@@ -63,8 +63,7 @@ enum dl_metrics_number {
 	DL_METRICS_NUMBERS
 };
 
-#define DL_METRICS_UNKNOWN \
-	UINT64_MAX /* a number that is left out of the file */
+#define DL_METRICS_UNKNOWN UINT64_MAX /* a number that is left out of the file */
 
 struct dl_metrics {
 	enum dl_route_mode mode;
@@ -104,8 +103,7 @@ void dl_metrics_verdict(struct dl_metrics *m, const struct dl_verify_result *v);
 void dl_metrics_no_tables(struct dl_metrics *m);
 
 /* A sweep is over: count it, and its times. */
-void dl_metrics_count_sweep(struct dl_metrics *m,
-			    enum dl_metrics_sweep_result what, double now);
+void dl_metrics_count_sweep(struct dl_metrics *m, enum dl_metrics_sweep_result what, double now);
 
 /* Print all in Prometheus' text format.  0 or -EIO. */
 int dl_metrics_print(const struct dl_metrics *m, FILE *to);

@@ -13,8 +13,8 @@
 #define MAX_SECONDS 86400
 
 /* A:B */
-static int read_weights(const struct dl_setting *s, void *to, const char *text,
-			char *why, size_t size)
+static int read_weights(const struct dl_setting *s, void *to, const char *text, char *why,
+			size_t size)
 {
 	struct dl_plugin_options *o = to;
 	uint64_t weight[2];
@@ -35,8 +35,8 @@ static int read_weights(const struct dl_setting *s, void *to, const char *text,
 	return 0;
 }
 
-static int read_high_limit(const struct dl_setting *s, void *to,
-			   const char *text, char *why, size_t size)
+static int read_high_limit(const struct dl_setting *s, void *to, const char *text, char *why,
+			   size_t size)
 {
 	struct dl_plugin_options *o = to;
 	int64_t limit;
@@ -52,17 +52,14 @@ static int read_high_limit(const struct dl_setting *s, void *to,
 #define MEMBER(member) DL_MEMBER(struct dl_plugin_options, member)
 
 static const struct dl_setting settings[] = {
-	{ "mode", DL_SETTING_WORD, MEMBER(route.mode),
-	  .words = "classic proven", .expected = "proven or classic" },
-	{ "repair_seconds", DL_SETTING_NUMBER, MEMBER(route.repair_seconds),
-	  .max = MAX_SECONDS,
+	{ "mode", DL_SETTING_WORD, MEMBER(route.mode), .words = "classic proven",
+	  .expected = "proven or classic" },
+	{ "repair_seconds", DL_SETTING_NUMBER, MEMBER(route.repair_seconds), .max = MAX_SECONDS,
 	  .expected = "a number of seconds, at most 86400" },
-	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir),
-	  .expected = "a directory" },
+	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory" },
 	{ "qos_weights", .call = read_weights,
 	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
-	{ "high_limit", .call = read_high_limit,
-	  .expected = "a number from 0 to 255" },
+	{ "high_limit", .call = read_high_limit, .expected = "a number from 0 to 255" },
 	{ "metrics", DL_SETTING_TEXT, MEMBER(metrics), .expected = "a file" },
 	{ 0 }
 };
@@ -84,19 +81,16 @@ static int parse_word(struct dl_plugin_options *o, char *word, bool shared,
 		return 0;
 	}
 	/* A key without its "=" has an empty value, which nothing accepts. */
-	err = dl_setting_set(s, o, word + len + (word[len] == '='), text,
-			     sizeof(text));
+	err = dl_setting_set(s, o, word + len + (word[len] == '='), text, sizeof(text));
 	if (err == -EINVAL) {
-		dl_log(log, DL_LOG_ERROR,
-		       "event_plugin_options: \"%s\": expected %s=%s", word,
+		dl_log(log, DL_LOG_ERROR, "event_plugin_options: \"%s\": expected %s=%s", word,
 		       s->name, text);
 		return 0;
 	}
 	return err;
 }
 
-int dl_plugin_options_parse(const char *words, bool shared,
-			    const struct dl_log *log,
+int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log *log,
 			    struct dl_plugin_options *out)
 {
 	struct dl_plugin_options o = { .dump_dir = NULL };

@@ -24,8 +24,7 @@ struct dl_plugin_options {
  * information.  Returns 0 or -ENOMEM; *out is released with
  * dl_plugin_options_clear().
  */
-int dl_plugin_options_parse(const char *words, bool shared,
-			    const struct dl_log *log,
+int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log *log,
 			    struct dl_plugin_options *out);
 void dl_plugin_options_clear(struct dl_plugin_options *o);
 

@@ -37,8 +37,7 @@ static int parse_options(struct dl_engine *e)
 
 	dl_osm_log_init(&l, e->osm, "DL03");
 	return dl_plugin_options_parse(opt->event_plugin_options,
-				       has_company(opt->event_plugin_name),
-				       &l.log, &e->options);
+				       has_company(opt->event_plugin_name), &l.log, &e->options);
 }
 
 static void delete (void *data)
@@ -72,17 +71,14 @@ static void *create(struct osm_opensm *osm)
 	status = osm_register_external_routing_engine(osm, &module, e);
 	if (status != CL_SUCCESS) {
 		DL_SAY(osm, OSM_LOG_ERROR,
-		       "ERR DL02: routing engine \"" ENGINE_NAME
-		       "\" cannot be registered (%s)",
-		       status == CL_DUPLICATE ? "there is one of that name" :
-						"OpenSM refused");
+		       "ERR DL02: routing engine \"" ENGINE_NAME "\" cannot be registered (%s)",
+		       status == CL_DUPLICATE ? "there is one of that name" : "OpenSM refused");
 		delete (e);
 		return NULL;
 	}
 	return e;
 no_memory:
-	DL_SAY(osm, OSM_LOG_ERROR,
-	       "ERR DL01: no memory for routing engine \"" ENGINE_NAME "\"");
+	DL_SAY(osm, OSM_LOG_ERROR, "ERR DL01: no memory for routing engine \"" ENGINE_NAME "\"");
 	return NULL;
 }
 

@@ -47,8 +47,7 @@ static const char *configured(const char *value, const char *fallback)
 	return value && strcmp(value, fallback) ? value : NULL;
 }
 
-static void words_of(const struct osm_qos_options *o, bool general,
-		     struct dl_vlarb_words *out)
+static void words_of(const struct osm_qos_options *o, bool general, struct dl_vlarb_words *out)
 {
 	out->high = configured(o->vlarb_high, OSM_DEFAULT_QOS_VLARB_HIGH);
 	out->low = configured(o->vlarb_low, OSM_DEFAULT_QOS_VLARB_LOW);
@@ -59,8 +58,7 @@ static void words_of(const struct osm_qos_options *o, bool general,
 }
 
 /* Options by which OpenSM's own engines route, and this one does not. */
-static void list_ignored(const struct osm_subn_opt *opt, char *text,
-			 size_t size)
+static void list_ignored(const struct osm_subn_opt *opt, char *text, size_t size)
 {
 	const struct {
 		const char *name;
@@ -78,8 +76,8 @@ static void list_ignored(const struct osm_subn_opt *opt, char *text,
 	*text = 0;
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		if (options[i].set && used < size)
-			used += snprintf(text + used, size - used, "%s%s",
-					 used ? ", " : "", options[i].name);
+			used += snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+					 options[i].name);
 }
 
 /* Everything that warnings depend on, in one string. */
@@ -96,8 +94,7 @@ static char *fingerprint(const struct osm_subn_opt *opt)
 		const struct osm_qos_options *o = options_of(opt, kind);
 
 		fprintf(to, "%s/%s/%s\n", o->vlarb_high ? o->vlarb_high : "",
-			o->vlarb_low ? o->vlarb_low : "",
-			o->sl2vl ? o->sl2vl : "");
+			o->vlarb_low ? o->vlarb_low : "", o->sl2vl ? o->sl2vl : "");
 	}
 	list_ignored(opt, ignored, sizeof(ignored));
 	fprintf(to, "%s\n", ignored);
@@ -108,21 +105,18 @@ static char *fingerprint(const struct osm_subn_opt *opt)
 	return text;
 }
 
-static void check_sl2vl(const struct osm_subn_opt *opt,
-			const struct dl_log *log)
+static void check_sl2vl(const struct osm_subn_opt *opt, const struct dl_log *log)
 {
 	enum dl_port_kind kind;
 
 	for (kind = 0; kind <= DL_PORT_KINDS; kind++) {
-		const char *word = configured(options_of(opt, kind)->sl2vl,
-					      OSM_DEFAULT_QOS_SL2VL);
+		const char *word = configured(options_of(opt, kind)->sl2vl, OSM_DEFAULT_QOS_SL2VL);
 
 		if (word)
 			dl_log(log, DL_LOG_WARNING,
 			       "qos_%ssl2vl is not used: the "
 			       "routing needs SL to VL maps of its own",
-			       kind < DL_PORT_KINDS ? dl_port_kind_names[kind] :
-						      "");
+			       kind < DL_PORT_KINDS ? dl_port_kind_names[kind] : "");
 	}
 }
 
@@ -142,8 +136,7 @@ static void check(struct dl_engine *e, const struct dl_vlarb_config *c)
 	dl_osm_log_init(&l, e->osm, "DL16");
 	list_ignored(opt, ignored, sizeof(ignored));
 	if (*ignored)
-		dl_log(&l.log, DL_LOG_WARNING,
-		       "not used by this routing engine: %s", ignored);
+		dl_log(&l.log, DL_LOG_WARNING, "not used by this routing engine: %s", ignored);
 	check_sl2vl(opt, &l.log);
 	dl_vlarb_check(c, &l.log);
 }
@@ -160,8 +153,7 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 	for (kind = 0; kind < DL_PORT_KINDS; kind++)
 		words_of(options_of(opt, kind), false, &c.kind[kind]);
 	/* Who writes tables for OpenSM counts on its default, too. */
-	c.default_high_limit =
-		e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
+	c.default_high_limit = e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
 	check(e, &c);
 	err = dl_vlarb_apply(&c, sweep->routed.tables);
 	if (err) {
@@ -188,8 +180,7 @@ static unsigned int vl_bits(dl_tables_sl2vl_row row)
 }
 
 /* The same of all maps that belong to an output port; `bits` is by row. */
-static unsigned int port_vl_bits(const struct dl_tables *t, const uint8_t *bits,
-				 uint32_t port)
+static unsigned int port_vl_bits(const struct dl_tables *t, const uint8_t *bits, uint32_t port)
 {
 	const struct dl_fabric_port *p = &t->fabric->ports[port];
 	const struct dl_fabric_node *n = &t->fabric->nodes[p->node];
@@ -197,9 +188,7 @@ static unsigned int port_vl_bits(const struct dl_tables *t, const uint8_t *bits,
 	const uint16_t *maps;
 
 	if (n->sw == DL_NONE)
-		return t->end_sl2vl[port] == DL_TABLES_NO_ROW ?
-			       0 :
-			       bits[t->end_sl2vl[port]];
+		return t->end_sl2vl[port] == DL_TABLES_NO_ROW ? 0 : bits[t->end_sl2vl[port]];
 	maps = &t->sl2vl[t->sl2vl_first[n->sw] + p->num];
 	for (in = 0; in <= n->nports; in++, maps += n->nports + 1)
 		all |= *maps == DL_TABLES_NO_ROW ? 0 : bits[*maps];
@@ -218,15 +207,12 @@ int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep)
 	for (i = 0; i < t->nrows; i++)
 		bits[i] = vl_bits(t->rows[i]);
 	for (i = 0; i < f->nports; i++) {
-		osm_node_t *node = osm_get_node_by_guid(
-			&e->osm->subn,
-			cl_hton64(f->nodes[f->ports[i].node].guid));
-		osm_physp_t *p =
-			node && f->ports[i].peer != DL_NONE ?
-				osm_node_get_physp_ptr(node, f->ports[i].num) :
-				NULL;
-		unsigned int op_vls =
-			p ? ib_port_info_get_op_vls(&p->port_info) : 0;
+		osm_node_t *node = osm_get_node_by_guid(&e->osm->subn,
+							cl_hton64(f->nodes[f->ports[i].node].guid));
+		osm_physp_t *p = node && f->ports[i].peer != DL_NONE ?
+					 osm_node_get_physp_ptr(node, f->ports[i].num) :
+					 NULL;
+		unsigned int op_vls = p ? ib_port_info_get_op_vls(&p->port_info) : 0;
 
 		/* 1 to 5: 1, 2, 4, 8 and 15 VLs. */
 		if (op_vls && port_vl_bits(t, bits, i) >> (op_vls - 1))

@@ -21,13 +21,11 @@ void dl_dump_dir_write(const struct dl_engine *e)
 		return;
 	e->in_force->written = true;
 	dl_osm_log_init(&l, e->osm, "DL30");
-	if (!dl_snapshot_write(e->in_force->routed.tables, dir, DL_SNAPSHOT_PSL,
-			       &l.log))
+	if (!dl_snapshot_write(e->in_force->routed.tables, dir, DL_SNAPSHOT_PSL, &l.log))
 		DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
 }
 
-void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep,
-			  const char *dir)
+void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep, const char *dir)
 {
 	char path[PATH_MAX];
 	FILE *to;
@@ -39,7 +37,6 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep,
 	if (to && fclose(to) && !err)
 		err = -errno;
 	if (err)
-		DL_SAY(osm, OSM_LOG_ERROR,
-		       "ERR DL31: cannot write dateline-torus.dump in %s: %s",
+		DL_SAY(osm, OSM_LOG_ERROR, "ERR DL31: cannot write dateline-torus.dump in %s: %s",
 		       dir, strerror(-err));
 }

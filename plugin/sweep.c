@@ -14,8 +14,7 @@
 
 #define FAULT "DL18" /* a broken invariant */
 
-static void log_write(void *context, enum dl_log_level level,
-		      const char *message)
+static void log_write(void *context, enum dl_log_level level, const char *message)
 {
 	struct dl_osm_log *l = context;
 
@@ -36,8 +35,7 @@ static void log_write(void *context, enum dl_log_level level,
 	}
 }
 
-void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
-		     const char *number)
+void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *number)
 {
 	l->log.write = log_write;
 	l->log.context = l;
@@ -47,68 +45,55 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm,
 	l->errors = 0;
 }
 
-static int stage_import(const struct dl_engine *e, const struct dl_log *log,
-			struct dl_sweep *sweep)
+static int stage_import(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	return dl_import(e->osm, &sweep->arena, log, &sweep->fabric);
 }
 
-static int stage_config(const struct dl_engine *e, const struct dl_log *log,
-			struct dl_sweep *sweep)
+static int stage_config(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	const char *path = e->osm->subn.opt.torus_conf_file;
 
-	return dl_cache_wanted(path) ?
-		       0 :
-		       dl_torus_config_read(path, log, &sweep->config);
+	return dl_cache_wanted(path) ? 0 : dl_torus_config_read(path, log, &sweep->config);
 }
 
 /* The documented rules know nothing of earlier sweeps. */
 const struct dl_torus *dl_torus_before(const struct dl_engine *e)
 {
-	return e->in_force && e->options.route.mode == DL_ROUTE_PROVEN ?
-		       e->in_force->torus :
-		       NULL;
+	return e->in_force && e->options.route.mode == DL_ROUTE_PROVEN ? e->in_force->torus : NULL;
 }
 
 static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
 			  struct dl_sweep *sweep)
 {
-	return sweep->config ? dl_cache_complete(e, log, sweep) :
-			       dl_cache_discover(e, log, sweep);
+	return sweep->config ? dl_cache_complete(e, log, sweep) : dl_cache_discover(e, log, sweep);
 }
 
-static int stage_route(const struct dl_engine *e, const struct dl_log *log,
-		       struct dl_sweep *sweep)
+static int stage_route(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	sweep->proven = e->options.route.mode == DL_ROUTE_PROVEN;
 	sweep->safe_sls = 1u << 0 | 1u << 8; /* rules A9 */
-	return dl_route(sweep->torus, sweep->config, &e->options.route, log,
-			&sweep->routed);
+	return dl_route(sweep->torus, sweep->config, &e->options.route, log, &sweep->routed);
 }
 
-static int stage_tree(const struct dl_engine *e, const struct dl_log *log,
-		      struct dl_sweep *sweep)
+static int stage_tree(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	(void)e;
 	(void)log;
-	sweep->masks =
-		dl_arena_array(&sweep->arena, sweep->fabric->nswitches + 1,
-			       DL_TABLES_MASK_WORDS * sizeof(*sweep->masks));
-	sweep->refused = dl_arena_zalloc(
-		&sweep->arena, IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1);
+	sweep->masks = dl_arena_array(&sweep->arena, sweep->fabric->nswitches + 1,
+				      DL_TABLES_MASK_WORDS * sizeof(*sweep->masks));
+	sweep->refused =
+		dl_arena_zalloc(&sweep->arena, IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1);
 	if (!sweep->masks || !sweep->refused)
 		return -ENOMEM;
 	return sweep->routed.tree ? 0 : -ENOTCONN;
 }
 
 /* The border to the rooms that route, which promise this. */
-static int stage_check(const struct dl_engine *e, const struct dl_log *log,
-		       struct dl_sweep *sweep)
+static int stage_check(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	(void)e;
-	return dl_check_routed(sweep->fabric, &sweep->routed, sweep->proven,
-			       log);
+	return dl_check_routed(sweep->fabric, &sweep->routed, sweep->proven, log);
 }
 
 static const struct stage {
@@ -116,21 +101,15 @@ static const struct stage {
 	enum dl_metrics_stage time;
 	osm_log_level_t info; /* level of the library's information */
 	const char *what;
-	int (*run)(const struct dl_engine *e, const struct dl_log *log,
-		   struct dl_sweep *sweep);
+	int (*run)(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 } stages[] = {
-	{ "DL12", DL_METRICS_IMPORT, OSM_LOG_INFO, "taking over the subnet",
-	  stage_import },
-	{ "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config",
-	  stage_config },
-	{ "DL13", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "finding the torus",
-	  stage_discover },
+	{ "DL12", DL_METRICS_IMPORT, OSM_LOG_INFO, "taking over the subnet", stage_import },
+	{ "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config", stage_config },
+	{ "DL13", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "finding the torus", stage_discover },
 	/* The line at the end of the sweep says what there is to say. */
 	{ "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
-	{ "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO,
-	  "building the multicast tree", stage_tree },
-	{ FAULT, DL_METRICS_ROUTING, OSM_LOG_INFO, "checking the tables",
-	  stage_check },
+	{ "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO, "building the multicast tree", stage_tree },
+	{ FAULT, DL_METRICS_ROUTING, OSM_LOG_INFO, "checking the tables", stage_check },
 };
 #define NSTAGES (sizeof(stages) / sizeof(stages[0]))
 
@@ -168,8 +147,7 @@ int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out)
 			continue;
 		e->metrics.now.refusal = stage->number;
 		if (!l.errors)
-			dl_log(&l.log, DL_LOG_ERROR, "%s failed: %s",
-			       stage->what, strerror(-err));
+			dl_log(&l.log, DL_LOG_ERROR, "%s failed: %s", stage->what, strerror(-err));
 		if (err == -EPROTO)
 			report_fault(e, stage->what);
 	}
@@ -195,19 +173,16 @@ void dl_sweep_free(struct dl_sweep *sweep)
 	dl_arena_free(&arena);
 }
 
-osm_switch_t *dl_sweep_switch(const struct dl_engine *e,
-			      const struct dl_fabric *f, uint32_t s)
+osm_switch_t *dl_sweep_switch(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s)
 {
-	return osm_get_switch_by_guid(&e->osm->subn,
-				      cl_hton64(f->nodes[f->switches[s]].guid));
+	return osm_get_switch_by_guid(&e->osm->subn, cl_hton64(f->nodes[f->switches[s]].guid));
 }
 
 uint32_t dl_sweep_lid_owner(const struct dl_sweep *sweep, ib_net16_t lid)
 {
 	uint16_t l = cl_ntoh16(lid);
 
-	return l <= sweep->fabric->top_lid ? sweep->fabric->lid_port[l] :
-					     DL_NONE;
+	return l <= sweep->fabric->top_lid ? sweep->fabric->lid_port[l] : DL_NONE;
 }
 
 /* The smallest number of data VLs between switches, or on end ports. */
@@ -219,8 +194,8 @@ static unsigned int min_vls(const struct dl_fabric *f, bool ends)
 	for (i = 0; i < f->nports; i++) {
 		const struct dl_fabric_port *p = &f->ports[i];
 		uint32_t peer = dl_fabric_peer_node(f, i);
-		bool between = p->num && dl_fabric_is_switch(f, p->node) &&
-			       peer != DL_NONE && dl_fabric_is_switch(f, peer);
+		bool between = p->num && dl_fabric_is_switch(f, p->node) && peer != DL_NONE &&
+			       dl_fabric_is_switch(f, peer);
 
 		if (p->vls && (ends ? dl_fabric_is_end_port(f, i) : between) &&
 		    (!min || p->vls < min))
@@ -229,8 +204,7 @@ static unsigned int min_vls(const struct dl_fabric *f, bool ends)
 	return min;
 }
 
-void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
-		     double seconds)
+void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep, double seconds)
 {
 	const struct dl_torus *t = sweep->torus;
 	const struct dl_torus_grid *g = &t->grid;
@@ -241,8 +215,7 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
 	unsigned int d;
 
 	if (sweep->proven)
-		dl_route_report_text(&sweep->routed.report, result,
-				     sizeof(result));
+		dl_route_report_text(&sweep->routed.report, result, sizeof(result));
 	if (sweep->cut)
 		snprintf(pending, sizeof(pending),
 			 sweep->cut == e->cut_before ?
@@ -260,16 +233,12 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep,
 	       "cables "
 	       "between "
 	       "them, %u adapters and routers, at least %u data VLs between "
-	       "switches and %u on end ports, seed %u from switch 0x%016" PRIx64
-	       ", %.6f s",
-	       pending, result, dims[0], dims[1], dims[2], t->nplaced,
-	       f->nswitches, t->nlinks, f->nnodes - f->nswitches,
-	       min_vls(f, false), min_vls(f, true), t->seed + 1,
-	       sweep->config->nseeds ? sweep->config->seeds[t->seed].from : 0,
-	       seconds);
+	       "switches and %u on end ports, seed %u from switch 0x%016" PRIx64 ", %.6f s",
+	       pending, result, dims[0], dims[1], dims[2], t->nplaced, f->nswitches, t->nlinks,
+	       f->nnodes - f->nswitches, min_vls(f, false), min_vls(f, true), t->seed + 1,
+	       sweep->config->nseeds ? sweep->config->seeds[t->seed].from : 0, seconds);
 	if (!e->in_force)
 		return;
 	dl_osm_log_init(&l, e->osm, NULL); /* reports no errors */
-	dl_torus_report_changes(e->in_force->torus, t,
-				sweep->config->max_changes, &l.log);
+	dl_torus_report_changes(e->in_force->torus, t, sweep->config->max_changes, &l.log);
 }

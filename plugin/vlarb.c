@@ -83,8 +83,7 @@ static const char *parse_table(const char *s, struct table *out)
 		if (colon == s || *colon != ':' || vl > 15 || out->n == ENTRIES)
 			return s;
 		end = dl_number_scan(colon + 1, 0, &weight);
-		if (end == colon + 1 || weight > 255 ||
-		    (*end && !strchr(BLANKS, *end)))
+		if (end == colon + 1 || weight > 255 || (*end && !strchr(BLANKS, *end)))
 			return s;
 		out->entries[out->n].vl = vl;
 		out->entries[out->n++].weight = weight;
@@ -115,8 +114,7 @@ static const char *word_of(const struct dl_vlarb_words *w, unsigned int table)
 }
 
 /* What the kind's own options say: the general ones are never end-numbered. */
-static bool end_numbered(const struct dl_vlarb_words *own,
-			 enum dl_port_kind kind)
+static bool end_numbered(const struct dl_vlarb_words *own, enum dl_port_kind kind)
 {
 	bool names1 = false, names4 = false;
 	struct table t;
@@ -132,8 +130,7 @@ static bool end_numbered(const struct dl_vlarb_words *own,
 	return names1 && !names4;
 }
 
-static void resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind,
-		    struct kind *out)
+static void resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind, struct kind *out)
 {
 	const struct dl_vlarb_words *own = &c->kind[kind];
 	bool tables = false;
@@ -146,8 +143,7 @@ static void resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind,
 		out->table[i].end_numbered = word && end_numbered(own, kind);
 		tables |= out->table[i].given;
 	}
-	out->high_limit = own->high_limit >= 0 ? own->high_limit :
-						 c->all.high_limit;
+	out->high_limit = own->high_limit >= 0 ? own->high_limit : c->all.high_limit;
 	if (out->high_limit < 0 && tables)
 		out->high_limit = c->default_high_limit;
 }
@@ -168,9 +164,8 @@ static bool is_between_switches(const struct dl_fabric *f, uint32_t port)
 {
 	uint32_t peer = dl_fabric_peer_node(f, port);
 
-	return f->ports[port].num &&
-	       dl_fabric_is_switch(f, f->ports[port].node) && peer != DL_NONE &&
-	       dl_fabric_is_switch(f, peer);
+	return f->ports[port].num && dl_fabric_is_switch(f, f->ports[port].node) &&
+	       peer != DL_NONE && dl_fabric_is_switch(f, peer);
 }
 
 /* The VL that an entry means on an end port, or -1: nothing travels there. */
@@ -182,9 +177,8 @@ static int end_vl(unsigned int vl, bool end_numbered)
 }
 
 /* Fit a table to a port.  Returns the number of entries. */
-static unsigned int fit(const struct table *t, bool between,
-			const struct dl_fabric_port *p, unsigned int cap,
-			struct dl_tables_vlarb_entry out[ENTRIES])
+static unsigned int fit(const struct table *t, bool between, const struct dl_fabric_port *p,
+			unsigned int cap, struct dl_tables_vlarb_entry out[ENTRIES])
 {
 	unsigned int mask = p->vls && p->vls < 8 ? p->vls - 1 : 15;
 	unsigned int i, n = 0;
@@ -213,11 +207,9 @@ static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t)
 	int number;
 
 	if (k->table[HIGH].given)
-		arb.nhigh = fit(&k->table[HIGH], between, p, p->arb_high_cap,
-				arb.high);
+		arb.nhigh = fit(&k->table[HIGH], between, p, p->arb_high_cap, arb.high);
 	if (k->table[LOW].given)
-		arb.nlow = fit(&k->table[LOW], between, p, p->arb_low_cap,
-			       arb.low);
+		arb.nlow = fit(&k->table[LOW], between, p, p->arb_low_cap, arb.low);
 	if (k->high_limit >= 0)
 		arb.high_limit = k->high_limit;
 	number = dl_tables_arb(t, &arb);
@@ -240,8 +232,7 @@ int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t)
 		const struct kind *k = &kinds[kind_of(t->fabric, port)];
 
 		if (t->vlarb[port] == DL_TABLES_NO_ROW ||
-		    (!k->table[HIGH].given && !k->table[LOW].given &&
-		     k->high_limit < 0))
+		    (!k->table[HIGH].given && !k->table[LOW].given && k->high_limit < 0))
 			continue;
 		err = apply_port(k, port, t);
 		if (err)
@@ -270,8 +261,7 @@ static int unfair_level(const struct table *t, unsigned int weight[16])
 }
 
 /* Warn, once, about an option as it works between switches. */
-static bool check_between(const struct table *t, const char *option,
-			  const struct dl_log *log)
+static bool check_between(const struct table *t, const char *option, const struct dl_log *log)
 {
 	unsigned int weight[16], *w;
 	int level = unfair_level(t, weight);
@@ -282,14 +272,13 @@ static bool check_between(const struct table *t, const char *option,
 	dl_log(log, DL_LOG_WARNING,
 	       "%s is unfair within QoS level %d: VLs %d to "
 	       "%d weigh %u, %u, %u and %u in it, but should weigh the same",
-	       option, level, level * LEVEL_VLS,
-	       level * LEVEL_VLS + LEVEL_VLS - 1, w[0], w[1], w[2], w[3]);
+	       option, level, level * LEVEL_VLS, level * LEVEL_VLS + LEVEL_VLS - 1, w[0], w[1],
+	       w[2], w[3]);
 	return true;
 }
 
 /* The same for end ports. */
-static bool check_ends(const struct table *t, const char *option,
-		       const struct dl_log *log)
+static bool check_ends(const struct table *t, const char *option, const struct dl_log *log)
 {
 	unsigned int i;
 
@@ -301,17 +290,15 @@ static bool check_ends(const struct table *t, const char *option,
 		dl_log(log, DL_LOG_WARNING,
 		       "%s: entries for VLs other than 0 and "
 		       "%d, such as %u:%u, are dropped on end ports",
-		       option, t->end_numbered ? 1 : LEVEL_VLS, e->vl,
-		       e->weight);
+		       option, t->end_numbered ? 1 : LEVEL_VLS, e->vl, e->weight);
 		return true;
 	}
 	return false;
 }
 
 /* One option; DL_PORT_KINDS: of the kinds that have none of their own. */
-static void check_option(const struct dl_vlarb_config *c,
-			 enum dl_port_kind kind, unsigned int table,
-			 const struct dl_log *log)
+static void check_option(const struct dl_vlarb_config *c, enum dl_port_kind kind,
+			 unsigned int table, const struct dl_log *log)
 {
 	bool general = kind == DL_PORT_KINDS;
 	const struct dl_vlarb_words *own = general ? &c->all : &c->kind[kind];
@@ -324,10 +311,9 @@ static void check_option(const struct dl_vlarb_config *c,
 	if (!word)
 		return;
 	for (k = 0; general && k < DL_PORT_KINDS; k++)
-		*(is_end_kind(k) ? &ends : &between) |=
-			!word_of(&c->kind[k], table);
-	snprintf(option, sizeof(option), "qos_%svlarb_%s",
-		 general ? "" : dl_port_kind_names[kind], table_names[table]);
+		*(is_end_kind(k) ? &ends : &between) |= !word_of(&c->kind[k], table);
+	snprintf(option, sizeof(option), "qos_%svlarb_%s", general ? "" : dl_port_kind_names[kind],
+		 table_names[table]);
 	bad = parse_table(word, &t);
 	t.end_numbered = !general && end_numbered(own, kind);
 	if (bad)

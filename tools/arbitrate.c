@@ -64,8 +64,7 @@ static int enqueue(struct queue *q, const struct arbitrate_refill *r)
 		return -ENOMEM;
 	q->bytes = more;
 	for (int64_t i = 0; i < r->packets; i++)
-		q->bytes[q->n++] = r->nsizes ? r->sizes[i % r->nsizes] :
-					       DEFAULT_BYTES;
+		q->bytes[q->n++] = r->nsizes ? r->sizes[i % r->nsizes] : DEFAULT_BYTES;
 	return 0;
 }
 
@@ -73,16 +72,13 @@ static void write_tables(struct port *p, const struct arbitrate_event *e)
 {
 	if (e->side[DL_LINK_ARB_HIGH].given) {
 		p->arb.nhigh = e->side[DL_LINK_ARB_HIGH].n;
-		memcpy(p->arb.high, e->side[DL_LINK_ARB_HIGH].entry,
-		       sizeof(p->arb.high));
+		memcpy(p->arb.high, e->side[DL_LINK_ARB_HIGH].entry, sizeof(p->arb.high));
 	}
 	if (e->side[DL_LINK_ARB_LOW].given) {
 		p->arb.nlow = e->side[DL_LINK_ARB_LOW].n;
-		memcpy(p->arb.low, e->side[DL_LINK_ARB_LOW].entry,
-		       sizeof(p->arb.low));
+		memcpy(p->arb.low, e->side[DL_LINK_ARB_LOW].entry, sizeof(p->arb.low));
 	}
-	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW;
-	     side++)
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
 		p->programmed[side] |= e->side[side].given;
 	if (e->high_limit >= 0)
 		p->arb.high_limit = e->high_limit;
@@ -126,8 +122,7 @@ static int start(struct port *p)
 	};
 	if (s->power_up_seed >= 0)
 		dl_link_arb_undefined(s->power_up_seed, 0, &p->arb);
-	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW;
-	     side++)
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
 		p->programmed[side] = s->power_up_seed < 0;
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		p->queue[vl].credits = s->start.queue[vl].credits < 0 ? -1 : 0;
@@ -148,8 +143,7 @@ static unsigned int sendable(const struct port *p)
 	for (unsigned int vl = 0; vl < p->options.nvls; vl++) {
 		const struct queue *q = &p->queue[vl];
 
-		if (q->head < q->n &&
-		    (q->credits < 0 || blocks(q->bytes[q->head]) <= q->credits))
+		if (q->head < q->n && (q->credits < 0 || blocks(q->bytes[q->head]) <= q->credits))
 			vls |= 1u << vl;
 	}
 	return vls;
@@ -198,15 +192,13 @@ static json_t *packet_json(const struct sent *s, uint32_t n)
 {
 	bool entry = by_entry(s);
 
-	return json_pack(
-		"{s:i, s:s, s:o, s:s, s:o, s:i, s:o, s:o}", "n", (int)n, "kind",
-		kinds[s->pick.kind], "vl",
-		tool_json_or_null(s->pick.kind != DL_LINK_FCP, s->pick.vl),
-		"table", sides[s->pick.side], "entry",
-		tool_json_or_null(entry, s->pick.entry), "bytes", (int)s->bytes,
-		"weight_after", tool_json_or_null(entry, s->after.weight),
-		"counter_after",
-		tool_json_or_null(entry && s->limited, s->after.counter));
+	return json_pack("{s:i, s:s, s:o, s:s, s:o, s:i, s:o, s:o}", "n", (int)n, "kind",
+			 kinds[s->pick.kind], "vl",
+			 tool_json_or_null(s->pick.kind != DL_LINK_FCP, s->pick.vl), "table",
+			 sides[s->pick.side], "entry", tool_json_or_null(entry, s->pick.entry),
+			 "bytes", (int)s->bytes, "weight_after",
+			 tool_json_or_null(entry, s->after.weight), "counter_after",
+			 tool_json_or_null(entry && s->limited, s->after.counter));
 }
 
 static int run(void *model, struct steps *steps)
@@ -223,14 +215,12 @@ static int run(void *model, struct steps *steps)
 		if (err)
 			break;
 		drop_unlisted(p);
-		if (dl_link_arbiter_pick(&p->arbiter, p->smp, p->fcp,
-					 sendable(p),
-					 &sent.pick) == DL_LINK_NOTHING)
+		if (dl_link_arbiter_pick(&p->arbiter, p->smp, p->fcp, sendable(p), &sent.pick) ==
+		    DL_LINK_NOTHING)
 			break;
 		sent.bytes = take(p, &sent.pick);
 		sent.limited = p->arb.high_limit != DL_LINK_ARB_UNLIMITED;
-		dl_link_arbiter_charge(&p->arbiter, &sent.pick, sent.bytes,
-				       &sent.after);
+		dl_link_arbiter_charge(&p->arbiter, &sent.pick, sent.bytes, &sent.after);
 		err = steps_add(steps, packet_json(&sent, ++p->nsent));
 	}
 	return err;
@@ -248,33 +238,29 @@ static void release(void *model)
 /* ---- what a person should know beside the result ----------------------- */
 
 static void warn_of_cuts(const struct dl_log *log, const char *path,
-			 const struct arbitrate_event *e, int64_t high_cap,
-			 int64_t low_cap)
+			 const struct arbitrate_event *e, int64_t high_cap, int64_t low_cap)
 {
 	static const char *const names[] = { "high", "low" };
 	const int64_t caps[] = { high_cap, low_cap };
 
-	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW;
-	     side++)
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
 		if (e->side[side].n > caps[side])
 			dl_log(log, DL_LOG_WARNING,
 			       "%s:%u: %s: %d entries beyond "
 			       "%s_cap are cut",
 			       path, e->side[side].line, names[side],
-			       (int)(e->side[side].n - caps[side]),
-			       names[side]);
+			       (int)(e->side[side].n - caps[side]), names[side]);
 }
 
-static void warn(const struct dl_log *log, const char *path,
-		 const struct port *p)
+static void warn(const struct dl_log *log, const char *path, const struct port *p)
 {
 	const struct arbitrate_scenario *s = &p->scenario;
 
 	warn_of_cuts(log, path, &s->start, s->high_cap, s->low_cap);
 	for (uint32_t i = 0; i < s->nevents; i++)
 		warn_of_cuts(log, path, &s->events[i], s->high_cap, s->low_cap);
-	if (s->vls == 1 && (s->start.side[DL_LINK_ARB_HIGH].given ||
-			    s->start.side[DL_LINK_ARB_LOW].given))
+	if (s->vls == 1 &&
+	    (s->start.side[DL_LINK_ARB_HIGH].given || s->start.side[DL_LINK_ARB_LOW].given))
 		dl_log(log, DL_LOG_WARNING,
 		       "%s: a port with one data VL has no "
 		       "tables: they do nothing",
@@ -288,8 +274,7 @@ static void warn(const struct dl_log *log, const char *path,
 		dl_log(log, DL_LOG_WARNING,
 		       "%s:%u: the event after %lld packets "
 		       "did not happen: the port sent %u",
-		       path, s->events[i].line, (long long)s->events[i].after,
-		       p->nsent);
+		       path, s->events[i].line, (long long)s->events[i].after, p->nsent);
 }
 
 /* ---- the document ------------------------------------------------------ */
@@ -313,16 +298,14 @@ static json_t *queue_json(const struct port *p, unsigned int vl)
 	int64_t needs = left ? blocks(q->bytes[q->head]) : 0;
 	bool short_of = left && q->credits >= 0 && needs > q->credits;
 
-	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:b}", "vl", (int)vl,
-			 "dropped", (int)q->dropped, "left",
-			 (int)(q->n - q->head), "needs_credits",
+	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:b}", "vl", (int)vl, "dropped",
+			 (int)q->dropped, "left", (int)(q->n - q->head), "needs_credits",
 			 tool_json_or_null(short_of, needs), "credits",
 			 tool_json_or_null(short_of, q->credits), "listed",
 			 p->options.nvls == 1 || program->listed >> vl & 1);
 }
 
-static json_t *after(const void *model, const char *path,
-		     const struct dl_log *log)
+static json_t *after(const void *model, const char *path, const struct dl_log *log)
 {
 	const struct port *p = model;
 	json_t *left = json_object(), *dropped = json_object();
@@ -339,8 +322,8 @@ static json_t *after(const void *model, const char *path,
 			err |= json_array_append_new(queues, queue_json(p, vl));
 	}
 	if (!err)
-		return json_pack("{s:o, s:o, s:o}", "left", left, "dropped",
-				 dropped, "queues", queues);
+		return json_pack("{s:o, s:o, s:o}", "left", left, "dropped", dropped, "queues",
+				 queues);
 	json_decref(left);
 	json_decref(dropped);
 	json_decref(queues);
@@ -352,9 +335,9 @@ static json_t *after(const void *model, const char *path,
 /* What the arbiter does next on account of a packet. */
 static const char *remark(const json_t *packet)
 {
-	bool expired = !strcmp(json_string_value(tool_at(packet, "table")),
-			       sides[DL_LINK_ARB_HIGH]) &&
-		       tool_int_at(packet, "counter_after") < 0;
+	bool expired =
+		!strcmp(json_string_value(tool_at(packet, "table")), sides[DL_LINK_ARB_HIGH]) &&
+		tool_int_at(packet, "counter_after") < 0;
 
 	if (!tool_has(packet, "entry"))
 		return "";
@@ -371,10 +354,9 @@ static void print_before(const json_t *document, FILE *to)
 
 static void print_packet(const json_t *packet, FILE *to)
 {
-	tool_print(
-		to, packet,
-		"{n:6}  {kind:-4}  {vl:2}  {table:-5}  {entry:5}  {bytes:5}  "
-		"{weight_after:6}  {counter_after:7}");
+	tool_print(to, packet,
+		   "{n:6}  {kind:-4}  {vl:2}  {table:-5}  {entry:5}  {bytes:5}  "
+		   "{weight_after:6}  {counter_after:7}");
 	fprintf(to, "%s\n", remark(packet));
 }
 
@@ -396,16 +378,13 @@ static void print_after(const json_t *document, FILE *to)
 			tool_print(to, q,
 				   "; the next needs {needs_credits} credits, "
 				   "there are {credits}");
-		fputs(tool_true_at(q, "listed") ? "\n" :
-						  "; no entry names it\n",
-		      to);
+		fputs(tool_true_at(q, "listed") ? "\n" : "; no entry names it\n", to);
 	}
 }
 
 /* ---- the command ------------------------------------------------------- */
 
-static int read_scenario(void *model, const char *path,
-			 const struct dl_log *log)
+static int read_scenario(void *model, const char *path, const struct dl_log *log)
 {
 	struct port *p = model;
 
@@ -425,18 +404,17 @@ int tool_cmd_arbitrate(struct tool *tool, int argc, char **argv)
 		.print_after = print_after,
 		.release = release,
 	};
-	static const char doc[] =
-		"Let one transmit port arbitrate between its VLs, packet by "
-		"packet."
-		"\v"
-		"Weights are in blocks of 64 bytes, the counter "
-		"(HighPriCounter) "
-		"in words of 4 bytes; both as they stand after the packet and "
-		"before any reload.\n"
-		"\n"
-		"  dateline arbitrate arbitrate-figure-25-10.yaml\n"
-		"\n"
-		"dateline-arbitrate(1) explains the file and the example.";
+	static const char doc[] = "Let one transmit port arbitrate between its VLs, packet by "
+				  "packet."
+				  "\v"
+				  "Weights are in blocks of 64 bytes, the counter "
+				  "(HighPriCounter) "
+				  "in words of 4 bytes; both as they stand after the packet and "
+				  "before any reload.\n"
+				  "\n"
+				  "  dateline arbitrate arbitrate-figure-25-10.yaml\n"
+				  "\n"
+				  "dateline-arbitrate(1) explains the file and the example.";
 
 	return steps_command(tool, &model, doc, argc, argv);
 }

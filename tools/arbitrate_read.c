@@ -20,8 +20,7 @@ static int read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
 	int64_t v, w;
 	int err;
 
-	if (!dl_yaml_is_list(n) || !dl_yaml_item(s, n, 1) ||
-	    dl_yaml_item(s, n, 2))
+	if (!dl_yaml_is_list(n) || !dl_yaml_item(s, n, 1) || dl_yaml_item(s, n, 2))
 		return dl_yaml_error(s, n,
 				     "expected an entry of two "
 				     "numbers, [VL, weight]");
@@ -29,8 +28,7 @@ static int read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
 	weight = dl_yaml_item(s, n, 1);
 	err = dl_yaml_number(s, vl, "VL of an entry", 0, 15, &v);
 	if (!err)
-		err = dl_yaml_number(s, weight, "weight of an entry", 0, 255,
-				     &w);
+		err = dl_yaml_number(s, weight, "weight of an entry", 0, 255, &w);
 	if (!err)
 		*out = (struct dl_tables_vlarb_entry){ .vl = v, .weight = w };
 	return err;
@@ -63,8 +61,8 @@ static int read_table(struct dl_yaml *s, const struct dl_yaml_node *value,
 
 /* ---- queues ------------------------------------------------------------ */
 
-static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list,
-		      const char *what, struct arbitrate_refill *r)
+static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list, const char *what,
+		      struct arbitrate_refill *r)
 {
 	const struct dl_yaml_node *item;
 	int64_t size;
@@ -77,8 +75,7 @@ static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list,
 				     "of sizes, of packets or of bytes",
 				     what);
 	if (!n || n > MANY)
-		return dl_yaml_error(s, list, "%s: expected 1 to %d sizes",
-				     what, MANY);
+		return dl_yaml_error(s, list, "%s: expected 1 to %d sizes", what, MANY);
 	r->sizes = malloc(n * sizeof(*r->sizes));
 	if (!r->sizes)
 		return dl_yaml_no_memory(s, list);
@@ -127,31 +124,26 @@ static int read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
 static const struct dl_setting queue_keys[] = {
 	{ "packets", .read = read_packets },
 	{ "bytes", .read = read_bytes },
-	{ "credits", DL_SETTING_NUMBER,
-	  DL_MEMBER(struct arbitrate_refill, credits), .max = MANY },
+	{ "credits", DL_SETTING_NUMBER, DL_MEMBER(struct arbitrate_refill, credits), .max = MANY },
 	{ 0 }
 };
 
 static int read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
-		      const struct dl_yaml_node *value,
-		      struct arbitrate_refill *queues)
+		      const struct dl_yaml_node *value, struct arbitrate_refill *queues)
 {
 	struct arbitrate_refill *r;
 	int64_t vl;
 	int err;
 
-	err = dl_yaml_number(s, name, "VL of a queue", 0, DL_LINK_DATA_VLS - 1,
-			     &vl);
+	err = dl_yaml_number(s, name, "VL of a queue", 0, DL_LINK_DATA_VLS - 1, &vl);
 	if (err)
 		return err;
 	r = &queues[vl];
 	if (r->given)
-		return dl_yaml_error(s, name, "%d: expected only once",
-				     (int)vl);
-	*r = (struct arbitrate_refill){ .given = true,
-					.packets = -1,
-					.credits = -1,
-					.line = dl_yaml_line(name) };
+		return dl_yaml_error(s, name, "%d: expected only once", (int)vl);
+	*r = (struct arbitrate_refill){
+		.given = true, .packets = -1, .credits = -1, .line = dl_yaml_line(name)
+	};
 	err = dl_yaml_mapping(s, value, queue_keys, r);
 	if (err)
 		return err;
@@ -176,8 +168,7 @@ static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
 				     "%s: expected a mapping of "
 				     "VLs to queues",
 				     key->name);
-	for (size_t i = 0; !err && dl_yaml_pair(s, value, i, &name, &queue);
-	     i++)
+	for (size_t i = 0; !err && dl_yaml_pair(s, value, i, &name, &queue); i++)
 		err = read_queue(s, name, queue, queues);
 	return err;
 }
@@ -197,8 +188,7 @@ static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
 	}
 
 static const struct dl_setting event_keys[] = {
-	{ "after", DL_SETTING_NUMBER, EVENT(after), .max = INT32_MAX,
-	  .required = true },
+	{ "after", DL_SETTING_NUMBER, EVENT(after), .max = INT32_MAX, .required = true },
 	{ "smp", DL_SETTING_NUMBER, EVENT(smp), .max = MANY },
 	{ "fcp", DL_SETTING_NUMBER, EVENT(fcp), .max = MANY },
 	CHANGE_KEYS(EVENT),
@@ -216,8 +206,7 @@ static void init_event(struct arbitrate_event *e, uint32_t order)
 
 static struct arbitrate_event *add_event(struct arbitrate_scenario *a)
 {
-	struct arbitrate_event *more =
-		realloc(a->events, (a->nevents + 1) * sizeof(*more));
+	struct arbitrate_event *more = realloc(a->events, (a->nevents + 1) * sizeof(*more));
 
 	if (!more)
 		return NULL;
@@ -239,8 +228,7 @@ static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
 				     "%s: expected a list of "
 				     "events",
 				     key->name);
-	for (unsigned int i = 0; !err && (item = dl_yaml_item(s, value, i));
-	     i++) {
+	for (unsigned int i = 0; !err && (item = dl_yaml_item(s, value, i)); i++) {
 		event = add_event(to);
 		if (!event)
 			return dl_yaml_no_memory(s, item);
@@ -274,18 +262,12 @@ static int read_vls(struct dl_yaml *s, const struct dl_yaml_node *value,
 
 static const struct dl_setting scenario_keys[] = {
 	{ "vls", .read = read_vls },
-	{ "high_cap", DL_SETTING_NUMBER, MEMBER(high_cap), 0,
-	  DL_LINK_ARB_ENTRIES },
-	{ "low_cap", DL_SETTING_NUMBER, MEMBER(low_cap), 0,
-	  DL_LINK_ARB_ENTRIES },
-	{ "low_turn", DL_SETTING_WORD, MEMBER(low_turn),
-	  .words = "packet weight" },
-	{ "bad_entry", DL_SETTING_WORD, MEMBER(bad_entry),
-	  .words = "skip any" },
-	{ "unlisted_vl", DL_SETTING_WORD, MEMBER(unlisted_vl),
-	  .words = "hold idle drop" },
-	{ "power_up_seed", DL_SETTING_NUMBER, MEMBER(power_up_seed), 0,
-	  INT64_MAX },
+	{ "high_cap", DL_SETTING_NUMBER, MEMBER(high_cap), 0, DL_LINK_ARB_ENTRIES },
+	{ "low_cap", DL_SETTING_NUMBER, MEMBER(low_cap), 0, DL_LINK_ARB_ENTRIES },
+	{ "low_turn", DL_SETTING_WORD, MEMBER(low_turn), .words = "packet weight" },
+	{ "bad_entry", DL_SETTING_WORD, MEMBER(bad_entry), .words = "skip any" },
+	{ "unlisted_vl", DL_SETTING_WORD, MEMBER(unlisted_vl), .words = "hold idle drop" },
+	{ "power_up_seed", DL_SETTING_NUMBER, MEMBER(power_up_seed), 0, INT64_MAX },
 	CHANGE_KEYS(START),
 	{ "events", .read = read_events },
 	{ "stop_after", DL_SETTING_NUMBER, MEMBER(stop_after), 0, INT32_MAX },
@@ -294,8 +276,7 @@ static const struct dl_setting scenario_keys[] = {
 
 /* What can only be checked when everything has been read. */
 static int check_queues(const char *path, const struct dl_log *log,
-			const struct arbitrate_scenario *a,
-			const struct arbitrate_event *e)
+			const struct arbitrate_scenario *a, const struct arbitrate_event *e)
 {
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct arbitrate_refill *r = &e->queue[vl];
@@ -319,8 +300,7 @@ static int check_queues(const char *path, const struct dl_log *log,
 	return 0;
 }
 
-static int check(const char *path, const struct dl_log *log,
-		 const struct arbitrate_scenario *a)
+static int check(const char *path, const struct dl_log *log, const struct arbitrate_scenario *a)
 {
 	int err = check_queues(path, log, a, &a->start);
 

@@ -25,22 +25,19 @@ static const struct {
 #define MIN_CALLS 5
 #define MAX_CALLS 1001
 
-int bench_setup(const struct tool *tool, const uint32_t dims[3],
-		struct tool_input *s)
+int bench_setup(const struct tool *tool, const uint32_t dims[3], struct tool_input *s)
 {
 	struct dl_torus_plan plan = { .hosts = 1, .parallel = 1 };
 	int err;
 
 	memset(s, 0, sizeof(*s));
 	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
-	err = dl_torus_generate(&plan, &tool->log, &s->snapshot.fabric,
-				&s->config);
+	err = dl_torus_generate(&plan, &tool->log, &s->snapshot.fabric, &s->config);
 	s->fabric = s->snapshot.fabric;
 	if (!err)
 		err = dl_fabric_assign_lids(s->fabric, 0);
 	if (!err)
-		err = dl_torus_discover(s->fabric, s->config, &tool->log,
-					&s->torus);
+		err = dl_torus_discover(s->fabric, s->config, &tool->log, &s->torus);
 	return err;
 }
 
@@ -57,8 +54,7 @@ double bench_median(void (*once)(void *context), void *context)
 	unsigned int n;
 
 	once(context);
-	for (n = 0; n < MAX_CALLS && (n < MIN_CALLS || total < MIN_SECONDS);
-	     n++) {
+	for (n = 0; n < MAX_CALLS && (n < MIN_CALLS || total < MIN_SECONDS); n++) {
 		begin = dl_clock_monotonic();
 		once(context);
 		seconds[n] = dl_clock_monotonic() - begin;
@@ -81,15 +77,14 @@ struct request {
 	unsigned int ndims, bench;
 };
 
-static int read_radix(const struct dl_setting *setting, void *to,
-		      const char *text, char *why, size_t size)
+static int read_radix(const struct dl_setting *setting, void *to, const char *text, char *why,
+		      size_t size)
 {
 	struct request *r = to;
 	int64_t radix;
 
 	(void)setting, (void)why, (void)size; /* it says what is expected */
-	if (r->ndims == 3 ||
-	    !dl_number_parse(text, 1, DL_TORUS_MAX_RADIX, &radix))
+	if (r->ndims == 3 || !dl_number_parse(text, 1, DL_TORUS_MAX_RADIX, &radix))
 		return -EINVAL;
 	r->dims[r->ndims++] = radix;
 	return 0;
@@ -98,8 +93,7 @@ static int read_radix(const struct dl_setting *setting, void *to,
 static const struct dl_setting args[] = {
 	{ "benchmark", DL_SETTING_WORD, DL_MEMBER(struct request, bench),
 	  .words = "route verify emulate arbitrate", .required = true },
-	{ "radix", .call = read_radix,
-	  .expected = "three radices X Y Z, each 1 to 255" },
+	{ "radix", .call = read_radix, .expected = "three radices X Y Z, each 1 to 255" },
 	{ 0 }
 };
 
@@ -110,8 +104,7 @@ static void check(const struct argp_state *state, void *to)
 
 	if (r->ndims != (takes_dims ? 3 : 0))
 		argp_error(state,
-			   takes_dims ? "%s takes three radices: X Y Z" :
-					"%s takes no radices",
+			   takes_dims ? "%s takes three radices: X Y Z" : "%s takes no radices",
 			   benches[r->bench].word);
 }
 
@@ -146,8 +139,8 @@ static void print(const json_t *figures, FILE *to)
 
 	json_object_foreach((json_t *)figures, name, value)
 	{
-		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
-						       JSON_REAL_PRECISION(4));
+		char *text =
+			json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(4));
 
 		fprintf(to, "%-28s %s\n", name, text ? text : "");
 		free(text);

@@ -24,8 +24,7 @@ bench_run bench_verify;
  * coordinates.  0 or a negative errno, reported; release with
  * tool_input_free() in either case.
  */
-int bench_setup(const struct tool *tool, const uint32_t dims[3],
-		struct tool_input *s);
+int bench_setup(const struct tool *tool, const uint32_t dims[3], struct tool_input *s);
 
 /*
  * The median time of one call of `once`, in seconds, over some tenths of a

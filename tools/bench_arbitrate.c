@@ -26,16 +26,15 @@ static void decide(void *context)
 	struct dl_link_pick pick;
 
 	for (unsigned int i = 0; i < DECISIONS; i++) {
-		if (dl_link_arbiter_pick(&j->arbiter, false, false, j->sendable,
-					 &pick) == DL_LINK_NOTHING)
+		if (dl_link_arbiter_pick(&j->arbiter, false, false, j->sendable, &pick) ==
+		    DL_LINK_NOTHING)
 			continue;
 		dl_link_arbiter_charge(&j->arbiter, &pick, 64u << i % 7, NULL);
 		j->vl_sum += pick.vl;
 	}
 }
 
-static double measure(struct job *j, const struct dl_tables_vlarb *arb,
-		      unsigned int sendable)
+static double measure(struct job *j, const struct dl_tables_vlarb *arb, unsigned int sendable)
 {
 	struct dl_link_arb_options options;
 
@@ -59,25 +58,19 @@ int bench_arbitrate(struct tool *tool, const uint32_t dims[3], json_t **out)
 	(void)dims;
 	/* VLs and weights in no order that a predictor could learn at once. */
 	for (unsigned int e = 0; e < DL_LINK_ARB_ENTRIES; e++) {
-		arb.high[e] = (struct dl_tables_vlarb_entry){
-			e * 7 % DL_LINK_DATA_VLS, 1 + e * 37 % 64
-		};
-		arb.low[e] = (struct dl_tables_vlarb_entry){
-			e * 11 % DL_LINK_DATA_VLS, 1 + e * 53 % 64
-		};
+		arb.high[e] =
+			(struct dl_tables_vlarb_entry){ e * 7 % DL_LINK_DATA_VLS, 1 + e * 37 % 64 };
+		arb.low[e] = (struct dl_tables_vlarb_entry){ e * 11 % DL_LINK_DATA_VLS,
+							     1 + e * 53 % 64 };
 	}
 	full = measure(&j, &arb, (1u << DL_LINK_DATA_VLS) - 1);
 	for (unsigned int e = 0; e < DL_LINK_ARB_ENTRIES; e++) {
-		unsigned int vl = e == DL_LINK_ARB_ENTRIES - 1 ?
-					  DL_LINK_DATA_VLS - 1 :
-					  e % 14;
+		unsigned int vl = e == DL_LINK_ARB_ENTRIES - 1 ? DL_LINK_DATA_VLS - 1 : e % 14;
 
-		arb.high[e] = arb.low[e] =
-			(struct dl_tables_vlarb_entry){ vl, 1 };
+		arb.high[e] = arb.low[e] = (struct dl_tables_vlarb_entry){ vl, 1 };
 	}
 	sparse = measure(&j, &arb, 1u << (DL_LINK_DATA_VLS - 1));
-	*out = json_pack("{s:s, s:f, s:f}", "what", "arbitrate",
-			 "ns_per_decision_full", full, "ns_per_decision_sparse",
-			 sparse);
+	*out = json_pack("{s:s, s:f, s:f}", "what", "arbitrate", "ns_per_decision_full", full,
+			 "ns_per_decision_sparse", sparse);
 	return *out ? 0 : -ENOMEM;
 }

@@ -34,8 +34,7 @@ struct job {
 	uint32_t n;
 };
 
-static bool next_message(void *context, uint32_t flow, uint64_t now,
-			 struct dl_emu_message *out)
+static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out)
 {
 	struct job *j = context;
 	struct dl_emu_trace_message m;
@@ -71,8 +70,7 @@ static int find_adapters(struct job *j, const struct dl_emu_config *c)
 	for (uint32_t p = 0; p < f->nports; p++) {
 		struct dl_emu_rate rate;
 
-		if (!f->ports[p].num || !f->ports[p].lid ||
-		    !dl_fabric_is_end_port(f, p))
+		if (!f->ports[p].num || !f->ports[p].lid || !dl_fabric_is_end_port(f, p))
 			continue;
 		if (dl_emu_link_rate(f, c, p, &rate))
 			return -EINVAL;
@@ -92,14 +90,12 @@ static uint32_t half_load(const uint32_t dims[3])
 	return DL_EMU_LOAD_ONE / 2 * 8 / longest;
 }
 
-static int measure(struct job *j, const struct dl_tables *t,
-		   const struct dl_emu_config *c, struct tool *tool,
-		   const uint32_t dims[3], json_t **out)
+static int measure(struct job *j, const struct dl_tables *t, const struct dl_emu_config *c,
+		   struct tool *tool, const uint32_t dims[3], json_t **out)
 {
-	struct dl_emu_source source = { .context = j,
-					.nflows = j->n,
-					.port = j->port,
-					.next = next_message };
+	struct dl_emu_source source = {
+		.context = j, .nflows = j->n, .port = j->port, .next = next_message
+	};
 	const struct dl_emu_totals *totals;
 	struct dl_emu *emu = NULL;
 	uint64_t until = WARM_UP_PS;
@@ -118,16 +114,15 @@ static int measure(struct job *j, const struct dl_tables *t,
 	seconds = cpu_seconds() - seconds;
 	if (err == DL_EMU_RUNNING) {
 		err = 0;
-		*out = json_pack(
-			"{s:s, s:[iii], s:I, s:f, s:f, s:f, s:f, s:I, s:I}",
-			"what", "emulate", "dims", dims[0], dims[1], dims[2],
-			"packet_hops", (json_int_t)totals->packet_hops,
-			"cpu_seconds", seconds, "packet_hops_per_cpu_second",
-			totals->packet_hops / seconds, "events_per_packet_hop",
-			(double)totals->events / totals->packet_hops,
-			"sim_seconds", 1e-12 * (totals->at - totals->since),
-			"in_flight", (json_int_t)totals->in_flight,
-			"peak_bytes", (json_int_t)bench_peak_bytes());
+		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:f, s:I, s:I}", "what",
+				 "emulate", "dims", dims[0], dims[1], dims[2], "packet_hops",
+				 (json_int_t)totals->packet_hops, "cpu_seconds", seconds,
+				 "packet_hops_per_cpu_second", totals->packet_hops / seconds,
+				 "events_per_packet_hop",
+				 (double)totals->events / totals->packet_hops, "sim_seconds",
+				 1e-12 * (totals->at - totals->since), "in_flight",
+				 (json_int_t)totals->in_flight, "peak_bytes",
+				 (json_int_t)bench_peak_bytes());
 	} else if (err > 0) {
 		err = -EPROTO; /* safe tables and endless traffic: never */
 	}
@@ -138,13 +133,10 @@ static int measure(struct job *j, const struct dl_tables *t,
 int bench_emulate(struct tool *tool, const uint32_t dims[3], json_t **out)
 {
 	static const struct dl_emu_size size = { BYTES, 1 };
-	struct dl_emu_traffic_entry entry = { .pattern = DL_EMU_PATTERN_UNIFORM,
-					      .sizes = &size,
-					      .nsizes = 1,
-					      .stop = UINT64_MAX };
-	struct dl_emu_traffic_spec spec = { .seed = 1,
-					    .entries = &entry,
-					    .nentries = 1 };
+	struct dl_emu_traffic_entry entry = {
+		.pattern = DL_EMU_PATTERN_UNIFORM, .sizes = &size, .nsizes = 1, .stop = UINT64_MAX
+	};
+	struct dl_emu_traffic_spec spec = { .seed = 1, .entries = &entry, .nentries = 1 };
 	struct dl_route_options options;
 	struct dl_emu_config c;
 	struct dl_route_result r = { 0 };

@@ -58,12 +58,10 @@ int bench_route(struct tool *tool, const uint32_t dims[3], json_t **out)
 		goto out;
 	plain = bench_median(memset_once, &j);
 	entries = (uint64_t)f->nswitches * f->top_lid;
-	*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:I}", "what",
-			 "route", "dims", dims[0], dims[1], dims[2], "entries",
-			 (json_int_t)entries, "seconds", seconds,
-			 "ns_per_entry", 1e9 * seconds / entries,
-			 "memset_ratio", seconds / plain, "peak_bytes",
-			 (json_int_t)bench_peak_bytes());
+	*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:I}", "what", "route", "dims",
+			 dims[0], dims[1], dims[2], "entries", (json_int_t)entries, "seconds",
+			 seconds, "ns_per_entry", 1e9 * seconds / entries, "memset_ratio",
+			 seconds / plain, "peak_bytes", (json_int_t)bench_peak_bytes());
 out:
 	dl_tables_free(j.tables);
 	tool_input_free(&s);

@@ -51,11 +51,9 @@ int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 	seconds = bench_median(verify_once, &j);
 	err = j.err;
 	if (!err)
-		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I}", "what",
-				 "verify", "dims", dims[0], dims[1], dims[2],
-				 "pairs", (json_int_t)j.result->pairs,
-				 "seconds", seconds, "peak_bytes",
-				 (json_int_t)bench_peak_bytes());
+		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I}", "what", "verify", "dims", dims[0],
+				 dims[1], dims[2], "pairs", (json_int_t)j.result->pairs, "seconds",
+				 seconds, "peak_bytes", (json_int_t)bench_peak_bytes());
 out:
 	dl_verify_result_free(j.result);
 	dl_route_result_release(&r);

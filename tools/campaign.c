@@ -96,8 +96,7 @@ static void *tell(void *context)
 		at.tv_sec += at.tv_nsec / 1000000000;
 		at.tv_nsec %= 1000000000;
 		pthread_cond_timedwait(&w->end, &w->lock, &at);
-		w->job->c->progress(w->job->c->shared,
-				    atomic_load(&w->job->finished),
+		w->job->c->progress(w->job->c->shared, atomic_load(&w->job->finished),
 				    w->job->mine);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -111,8 +110,7 @@ static void run_threads(struct job *j, unsigned int n)
 			   .lock = PTHREAD_MUTEX_INITIALIZER,
 			   .end = PTHREAD_COND_INITIALIZER };
 	pthread_t threads[MAX_THREADS], teller;
-	bool telling = j->c->progress &&
-		       !pthread_create(&teller, NULL, tell, &w);
+	bool telling = j->c->progress && !pthread_create(&teller, NULL, tell, &w);
 	unsigned int i, started = 0;
 
 	for (i = 1; i < n; i++)
@@ -130,8 +128,7 @@ static void run_threads(struct job *j, unsigned int n)
 	pthread_join(teller, NULL);
 }
 
-int campaign_run(const struct campaign *c, void *results, bool *done,
-		 bool *was_interrupted)
+int campaign_run(const struct campaign *c, void *results, bool *done, bool *was_interrupted)
 {
 	struct sigaction action = { .sa_handler = interrupt }, before[2];
 	struct job j = { .c = c, .results = results, .done = done };
@@ -155,8 +152,7 @@ int campaign_run(const struct campaign *c, void *results, bool *done,
 	sigaction(SIGTERM, &before[1], NULL);
 	err = atomic_load(&j.err);
 	*was_interrupted = interrupted;
-	gathered =
-		campaign_ranks_gather(c, results, done, &err, was_interrupted);
+	gathered = campaign_ranks_gather(c, results, done, &err, was_interrupted);
 	return err ? err : gathered;
 }
 

@@ -40,8 +40,7 @@ bool campaign_is_leader(void);
  * which sets *interrupted.  In processes other than the leader both are left
  * with the process's own share.  Returns 0 or the first negative errno.
  */
-int campaign_run(const struct campaign *c, void *results, bool *done,
-		 bool *interrupted);
+int campaign_run(const struct campaign *c, void *results, bool *done, bool *interrupted);
 
 /* Has the user interrupted the campaign?  For items that take long. */
 bool campaign_is_interrupted(void);
@@ -58,7 +57,7 @@ void campaign_ranks(unsigned int *rank, unsigned int *n);
  * Bring all results to rank 0: item i is rank (i mod n)'s.  *err and *flag
  * become what any rank has (errors: the smallest).  0 or -EIO.
  */
-int campaign_ranks_gather(const struct campaign *c, void *results, bool *done,
-			  int *err, bool *flag);
+int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, int *err,
+			  bool *flag);
 
 #endif

@@ -8,8 +8,7 @@ void campaign_ranks(unsigned int *rank, unsigned int *n)
 	*n = 1;
 }
 
-int campaign_ranks_gather(const struct campaign *c, void *results, bool *done,
-			  int *err, bool *flag)
+int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, int *err, bool *flag)
 {
 	(void)c;
 	(void)results;

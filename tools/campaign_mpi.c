@@ -49,10 +49,9 @@ static int transfer(char *buffer, size_t bytes, int rank, int tag, bool send)
 
 	for (at = 0; at < bytes && !bad; at += n) {
 		n = bytes - at < PIECE ? bytes - at : PIECE;
-		bad = send ? MPI_Send(buffer + at, n, MPI_BYTE, 0, tag,
-				      MPI_COMM_WORLD) :
-			     MPI_Recv(buffer + at, n, MPI_BYTE, rank, tag,
-				      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		bad = send ? MPI_Send(buffer + at, n, MPI_BYTE, 0, tag, MPI_COMM_WORLD) :
+			     MPI_Recv(buffer + at, n, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
+				      MPI_STATUS_IGNORE);
 	}
 	return bad ? -EIO : 0;
 }
@@ -61,9 +60,8 @@ static int transfer(char *buffer, size_t bytes, int rank, int tag, bool send)
  * One array of items: rank `from` packs its share and sends it, rank 0
  * receives and spreads it.
  */
-static int move_share(char *items, size_t size, uint64_t nitems,
-		      unsigned int from, unsigned int nranks, int tag,
-		      bool send)
+static int move_share(char *items, size_t size, uint64_t nitems, unsigned int from,
+		      unsigned int nranks, int tag, bool send)
 {
 	uint64_t n = nitems / nranks + (from < nitems % nranks), i;
 	char *packed = malloc(n * size + 1);
@@ -73,19 +71,16 @@ static int move_share(char *items, size_t size, uint64_t nitems,
 	if (!packed)
 		MPI_Abort(MPI_COMM_WORLD, 3);
 	for (i = 0; !err && send && i < n; i++)
-		memcpy(packed + i * size, items + (i * nranks + from) * size,
-		       size);
+		memcpy(packed + i * size, items + (i * nranks + from) * size, size);
 	if (!err)
 		err = transfer(packed, n * size, from, tag, send);
 	for (i = 0; !err && !send && i < n; i++)
-		memcpy(items + (i * nranks + from) * size, packed + i * size,
-		       size);
+		memcpy(items + (i * nranks + from) * size, packed + i * size, size);
 	free(packed);
 	return err;
 }
 
-int campaign_ranks_gather(const struct campaign *c, void *results, bool *done,
-			  int *err, bool *flag)
+int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, int *err, bool *flag)
 {
 	unsigned int rank, n, from;
 	int mine[2] = { *err, -*flag }, all[2], failed = 0;
@@ -98,11 +93,10 @@ int campaign_ranks_gather(const struct campaign *c, void *results, bool *done,
 	for (from = 1; !failed && from < n; from++) {
 		if (rank && rank != from)
 			continue;
-		failed = move_share(results, c->result_size, c->nitems, from, n,
-				    TAG_RESULTS, rank);
+		failed = move_share(results, c->result_size, c->nitems, from, n, TAG_RESULTS, rank);
 		if (!failed)
-			failed = move_share((char *)done, sizeof(*done),
-					    c->nitems, from, n, TAG_DONE, rank);
+			failed = move_share((char *)done, sizeof(*done), c->nitems, from, n,
+					    TAG_DONE, rank);
 	}
 	return failed;
 }

@@ -18,13 +18,12 @@ struct request {
 	uint32_t slots, grid[DL_TORUS_DIMS];
 };
 
-static int read_grid(const struct dl_setting *setting, void *to,
-		     const char *text, char *why, size_t size)
+static int read_grid(const struct dl_setting *setting, void *to, const char *text, char *why,
+		     size_t size)
 {
 	uint32_t *grid = ((struct request *)to)->grid;
 	char trailing;
-	int n = sscanf(text, "%9ux%9ux%9u%c", &grid[0], &grid[1], &grid[2],
-		       &trailing);
+	int n = sscanf(text, "%9ux%9ux%9u%c", &grid[0], &grid[1], &grid[2], &trailing);
 
 	(void)setting, (void)why, (void)size; /* it says what is expected */
 	if (n < 1 || n > DL_TORUS_DIMS || text[strspn(text, "0123456789x")] ||
@@ -52,8 +51,8 @@ static const struct dl_setting options[] = {
 	  .words = "host index xyz",
 	  .doc = "Node names in both: host (default); index, numbers along "
 		 "the curve; xyz, coordinates in base 36" },
-	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(style.prefix),
-	  .arg = "NAME", .doc = "Prefix of names by index or xyz (torus)" },
+	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(style.prefix), .arg = "NAME",
+	  .doc = "Prefix of names by index or xyz (torus)" },
 	{ "rankfile", DL_SETTING_BORROW, MEMBER(ranks), .arg = "FILE",
 	  .doc = "Write a rank file for Open MPI" },
 	{ "hostfile", DL_SETTING_BORROW, MEMBER(hosts), .arg = "FILE",
@@ -67,10 +66,9 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = {
-	{ "netlist or snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
-	{ 0 }
-};
+static const struct dl_setting args[] = { { "netlist or snapshot", DL_SETTING_BORROW,
+					    MEMBER(input.from) },
+					  { 0 } };
 
 static void check(const struct argp_state *state, void *to)
 {
@@ -148,19 +146,16 @@ static int write_slurm(const struct tool *tool, const struct request *r,
 	if (r->nodes)
 		err = tool_out_open(tool, NULL, r->nodes, &out);
 	if (!err && r->nodes)
-		err = tool_out_close(
-			tool, &out, coords_slurm_nodes(p, &r->style, out.file));
+		err = tool_out_close(tool, &out, coords_slurm_nodes(p, &r->style, out.file));
 	if (!err && r->topology)
 		err = tool_out_open(tool, NULL, r->topology, &out);
 	if (!err && r->topology)
-		err = tool_out_close(tool, &out,
-				     coords_slurm_topology(p, &r->style,
-							   out.file));
+		err = tool_out_close(tool, &out, coords_slurm_topology(p, &r->style, out.file));
 	return err;
 }
 
-static int map_ranks(const struct tool *tool, const struct request *r,
-		     const struct coords_order *p, struct coords_ranks *ranks)
+static int map_ranks(const struct tool *tool, const struct request *r, const struct coords_order *p,
+		     struct coords_ranks *ranks)
 {
 	int err = coords_ranks_map(p, r->grid, r->slots, ranks);
 
@@ -168,8 +163,7 @@ static int map_ranks(const struct tool *tool, const struct request *r,
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "a grid of %ux%ux%u needs more "
 		       "than the %u slots on each of %u hosts",
-		       r->grid[0], r->grid[1], r->grid[2], r->slots,
-		       p->nhosts_placed);
+		       r->grid[0], r->grid[1], r->grid[2], r->slots, p->nhosts_placed);
 		return -EINVAL;
 	}
 	if (!err)
@@ -180,8 +174,7 @@ static int map_ranks(const struct tool *tool, const struct request *r,
 	return err;
 }
 
-static int write_mpi(const struct tool *tool, const struct request *r,
-		     const struct coords_order *p)
+static int write_mpi(const struct tool *tool, const struct request *r, const struct coords_order *p)
 {
 	struct coords_ranks ranks = { 0 };
 	struct tool_out out;
@@ -192,17 +185,13 @@ static int write_mpi(const struct tool *tool, const struct request *r,
 		if (!err)
 			err = tool_out_open(tool, NULL, r->ranks, &out);
 		if (!err)
-			err = tool_out_close(tool, &out,
-					     coords_ranks_write(p, &ranks,
-								out.file));
+			err = tool_out_close(tool, &out, coords_ranks_write(p, &ranks, out.file));
 		free(ranks.slot);
 	}
 	if (!err && r->hosts)
 		err = tool_out_open(tool, NULL, r->hosts, &out);
 	if (!err && r->hosts)
-		err = tool_out_close(tool, &out,
-				     coords_hostfile_write(p, r->slots,
-							   out.file));
+		err = tool_out_close(tool, &out, coords_hostfile_write(p, r->slots, out.file));
 	return err;
 }
 
@@ -213,14 +202,12 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-static int print(const struct tool *tool, const struct request *r,
-		 const struct coords_order *p)
+static int print(const struct tool *tool, const struct request *r, const struct coords_order *p)
 {
-	if (is_stdout(r->nodes) || is_stdout(r->topology) ||
-	    is_stdout(r->ranks) || is_stdout(r->hosts))
+	if (is_stdout(r->nodes) || is_stdout(r->topology) || is_stdout(r->ranks) ||
+	    is_stdout(r->hosts))
 		return 0;
-	return tool_show(tool, coords_json(p),
-			 r->csv ? coords_print_csv : coords_print);
+	return tool_show(tool, coords_json(p), r->csv ? coords_print_csv : coords_print);
 }
 
 static void say(const struct tool *tool, const struct coords_order *p)
@@ -229,9 +216,8 @@ static void say(const struct tool *tool, const struct coords_order *p)
 	       "%u of %u adapter ports have coordinates "
 	       "in the %ux%ux%u torus; %u host%s, %.3f hops from one to the "
 	       "next",
-	       p->nplaced, p->n, p->grid.radix[0], p->grid.radix[1],
-	       p->grid.radix[2], p->nhosts, tool_s(p->nhosts),
-	       coords_order_step(p));
+	       p->nplaced, p->n, p->grid.radix[0], p->grid.radix[1], p->grid.radix[2], p->nhosts,
+	       tool_s(p->nhosts), coords_order_step(p));
 	if (p->unnamed)
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "%u adapter ports name no host "
@@ -250,8 +236,7 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_COORDS, &in);
 	if (!err)
-		err = coords_order_new(in.snapshot.fabric, &in.coords.grid,
-				       in.coords.site, &p);
+		err = coords_order_new(in.snapshot.fabric, &in.coords.grid, in.coords.site, &p);
 	if (!err)
 		err = check_names(tool, &r, &p);
 	if (!err)

@@ -27,8 +27,7 @@ struct coords_host {
 struct coords_order {
 	const struct dl_fabric *fabric; /* borrowed */
 	struct dl_torus_grid grid;
-	struct coords_adapter
-		*list; /* along the curve; then those without site */
+	struct coords_adapter *list; /* along the curve; then those without site */
 	uint32_t n, nplaced;
 	struct coords_host *hosts; /* in the same order */
 	uint32_t nhosts, nhosts_placed;
@@ -39,8 +38,8 @@ struct coords_order {
  * List the adapters of a fabric whose switches have these sites (by switch
  * number, or DL_NONE).  0 or -ENOMEM.
  */
-int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
-		     const uint32_t *site, struct coords_order *out);
+int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g, const uint32_t *site,
+		     struct coords_order *out);
 void coords_order_free(struct coords_order *p);
 
 /* Mean hops from one host to the next along the list. */
@@ -66,10 +65,10 @@ char *coords_slurm_name(const struct coords_order *p, uint32_t host,
 			const struct coords_slurm_style *style);
 
 /* Lines for slurm.conf, or a topology.conf.  0, -EIO or -ENOMEM. */
-int coords_slurm_nodes(const struct coords_order *p,
-		       const struct coords_slurm_style *style, FILE *to);
-int coords_slurm_topology(const struct coords_order *p,
-			  const struct coords_slurm_style *style, FILE *to);
+int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_style *style,
+		       FILE *to);
+int coords_slurm_topology(const struct coords_order *p, const struct coords_slurm_style *style,
+			  FILE *to);
 
 /* Which host each rank runs on. */
 struct coords_ranks {
@@ -86,15 +85,12 @@ struct coords_ranks {
  * grid, n ranks on all slots) so that neighbours in it are close together.
  * Returns 0, -ENOSPC (more ranks than slots), -ENOMEM.
  */
-int coords_ranks_map(const struct coords_order *p,
-		     const uint32_t grid[DL_TORUS_DIMS], uint32_t slots,
-		     struct coords_ranks *out);
+int coords_ranks_map(const struct coords_order *p, const uint32_t grid[DL_TORUS_DIMS],
+		     uint32_t slots, struct coords_ranks *out);
 
 /* A rank file or a host file of Open MPI's.  0 or -EIO. */
-int coords_ranks_write(const struct coords_order *p,
-		       const struct coords_ranks *r, FILE *to);
-int coords_hostfile_write(const struct coords_order *p, uint32_t slots,
-			  FILE *to);
+int coords_ranks_write(const struct coords_order *p, const struct coords_ranks *r, FILE *to);
+int coords_hostfile_write(const struct coords_order *p, uint32_t slots, FILE *to);
 
 /* The document; for people, and as a table of comma-separated values. */
 json_t *coords_json(const struct coords_order *p);

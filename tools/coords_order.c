@@ -28,8 +28,8 @@ static bool is_cabled(const struct dl_fabric *f, const struct dl_fabric_node *n)
 	return false;
 }
 
-static void add_port(struct coords_order *p, const uint32_t *site,
-		     const uint32_t *along, uint32_t port)
+static void add_port(struct coords_order *p, const uint32_t *site, const uint32_t *along,
+		     uint32_t port)
 {
 	struct coords_adapter *at = &p->list[p->n++];
 	uint32_t sw = dl_fabric_peer_switch(p->fabric, port);
@@ -50,8 +50,7 @@ static void add_port(struct coords_order *p, const uint32_t *site,
 	}
 }
 
-static void add_all(struct coords_order *p, const uint32_t *site,
-		    const uint32_t *along)
+static void add_all(struct coords_order *p, const uint32_t *site, const uint32_t *along)
 {
 	const struct dl_fabric *f = p->fabric;
 	uint32_t i, num;
@@ -64,8 +63,7 @@ static void add_all(struct coords_order *p, const uint32_t *site,
 		for (num = 1; num <= n->nports; num++) {
 			uint32_t port = n->first_port + num;
 
-			if (f->ports[port].peer != DL_NONE ||
-			    (num == 1 && !is_cabled(f, n)))
+			if (f->ports[port].peer != DL_NONE || (num == 1 && !is_cabled(f, n)))
 				add_port(p, site, along, port);
 		}
 	}
@@ -76,8 +74,7 @@ static int compare_adapters(const void *a, const void *b, void *context)
 {
 	const struct dl_fabric *f = context;
 	const struct coords_adapter *x = a, *y = b;
-	const struct dl_fabric_port *xp = &f->ports[x->port],
-				    *yp = &f->ports[y->port];
+	const struct dl_fabric_port *xp = &f->ports[x->port], *yp = &f->ports[y->port];
 	uint64_t xg = f->nodes[xp->node].guid, yg = f->nodes[yp->node].guid;
 
 	if (x->along != y->along)
@@ -145,8 +142,7 @@ static int compare_names(const void *a, const void *b)
 	const struct coords_host *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
-	return order ? order :
-		       (x->adapter > y->adapter) - (x->adapter < y->adapter);
+	return order ? order : (x->adapter > y->adapter) - (x->adapter < y->adapter);
 }
 
 static int compare_hosts(const void *a, const void *b)
@@ -208,8 +204,7 @@ static int unite_hosts(struct coords_order *p)
 		if (h->adapter >= p->nplaced)
 			continue;
 		p->nhosts_placed++;
-		h->beside = i && p->list[h[-1].adapter].site ==
-						    p->list[h->adapter].site ?
+		h->beside = i && p->list[h[-1].adapter].site == p->list[h->adapter].site ?
 				    h[-1].beside + 1 :
 				    0;
 	}
@@ -222,8 +217,8 @@ static int unite_hosts(struct coords_order *p)
 
 /* ---- the whole --------------------------------------------------------- */
 
-int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
-		     const uint32_t *site, struct coords_order *out)
+int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g, const uint32_t *site,
+		     struct coords_order *out)
 {
 	struct coords_order p = { .fabric = f, .grid = *g };
 	uint32_t *along = NULL;
@@ -234,8 +229,7 @@ int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g,
 	p.list = malloc((f->nports + 1) * sizeof(*p.list));
 	if (p.list) {
 		add_all(&p, site, along);
-		qsort_r(p.list, p.n, sizeof(*p.list), compare_adapters,
-			(void *)f);
+		qsort_r(p.list, p.n, sizeof(*p.list), compare_adapters, (void *)f);
 		err = name_hosts(&p);
 	} else {
 		err = -ENOMEM;
@@ -267,8 +261,7 @@ double coords_order_step(const struct coords_order *p)
 	uint32_t i;
 
 	for (i = 1; i < p->nhosts_placed; i++)
-		hops += dl_torus_site_distance(
-			&p->grid, p->list[p->hosts[i - 1].adapter].site,
-			p->list[p->hosts[i].adapter].site);
+		hops += dl_torus_site_distance(&p->grid, p->list[p->hosts[i - 1].adapter].site,
+					       p->list[p->hosts[i].adapter].site);
 	return p->nhosts_placed < 2 ? 0 : (double)hops / (p->nhosts_placed - 1);
 }

@@ -30,8 +30,7 @@
 #define NORDERS 6
 
 static const uint8_t orders[NORDERS][DL_TORUS_DIMS] = {
-	{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-	{ 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
+	{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
 };
 
 struct mapping {
@@ -41,14 +40,12 @@ struct mapping {
 };
 
 /* The rank of a process: the last coordinate fastest. */
-static uint32_t rank_of(const struct dl_torus_grid *g,
-			const uint32_t c[DL_TORUS_DIMS])
+static uint32_t rank_of(const struct dl_torus_grid *g, const uint32_t c[DL_TORUS_DIMS])
 {
 	return (c[0] * g->radix[1] + c[1]) * g->radix[2] + c[2];
 }
 
-static uint32_t site_of(const struct mapping *m, const uint32_t *slot,
-			uint32_t rank)
+static uint32_t site_of(const struct mapping *m, const uint32_t *slot, uint32_t rank)
 {
 	const struct coords_order *p = m->order;
 
@@ -72,8 +69,7 @@ static double measure(const struct mapping *m, const uint32_t *slot)
 			c[d]++;
 			next = rank_of(&m->grid, c);
 			c[d]--;
-			hops += dl_torus_site_distance(&m->order->grid,
-						       site_of(m, slot, rank),
+			hops += dl_torus_site_distance(&m->order->grid, site_of(m, slot, rank),
 						       site_of(m, slot, next));
 			pairs++;
 		}
@@ -105,27 +101,23 @@ static int map_by_curves(const struct mapping *m, uint32_t *slot)
 /* Hosts at each site, if that is the same number everywhere; else 0. */
 static uint32_t hosts_a_site(const struct coords_order *p)
 {
-	uint32_t sites = dl_torus_grid_sites(&p->grid),
-		 n = p->nhosts_placed / sites;
+	uint32_t sites = dl_torus_grid_sites(&p->grid), n = p->nhosts_placed / sites;
 	uint32_t i;
 
 	if (!n || p->nhosts_placed % sites)
 		return 0;
 	for (i = 0; i < p->nhosts_placed; i++)
-		if (p->hosts[i].beside != i % n ||
-		    p->list[p->hosts[i].adapter].along != i / n)
+		if (p->hosts[i].beside != i % n || p->list[p->hosts[i].adapter].along != i / n)
 			return 0;
 	return n;
 }
 
 /* A block of processes a site; false: the sides do not divide the grid's. */
-static bool map_by_blocks(const struct mapping *m, const uint8_t *order,
-			  uint32_t hosts, const uint32_t *first_host,
-			  uint32_t *slot)
+static bool map_by_blocks(const struct mapping *m, const uint8_t *order, uint32_t hosts,
+			  const uint32_t *first_host, uint32_t *slot)
 {
 	const struct dl_torus_grid *torus = &m->order->grid;
-	uint32_t block[DL_TORUS_DIMS], c[DL_TORUS_DIMS], at[DL_TORUS_DIMS], i,
-		within;
+	uint32_t block[DL_TORUS_DIMS], c[DL_TORUS_DIMS], at[DL_TORUS_DIMS], i, within;
 	unsigned int d;
 
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
@@ -142,8 +134,7 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order,
 			within = within * block[d] + c[d] % block[d];
 		}
 		slot[rank_of(&m->grid, c)] =
-			first_host[dl_torus_site(torus, at)] * m->slots +
-			within;
+			first_host[dl_torus_site(torus, at)] * m->slots + within;
 	}
 	return true;
 }
@@ -151,9 +142,7 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order,
 /* The first host at each site. */
 static uint32_t *first_hosts(const struct coords_order *p)
 {
-	uint32_t *first =
-			 malloc(dl_torus_grid_sites(&p->grid) * sizeof(*first)),
-		 i;
+	uint32_t *first = malloc(dl_torus_grid_sites(&p->grid) * sizeof(*first)), i;
 
 	for (i = p->nhosts_placed; first && i-- > 0;)
 		first[p->list[p->hosts[i].adapter].site] = i;
@@ -173,8 +162,7 @@ static void take(const struct mapping *m, const char *how, uint32_t *slot,
 	best->how = how;
 }
 
-static int try_all(const struct mapping *m, uint32_t *slot,
-		   struct coords_ranks *best)
+static int try_all(const struct mapping *m, uint32_t *slot, struct coords_ranks *best)
 {
 	uint32_t hosts = hosts_a_site(m->order), *first;
 	unsigned int i;
@@ -199,9 +187,8 @@ static int try_all(const struct mapping *m, uint32_t *slot,
 	return 0;
 }
 
-int coords_ranks_map(const struct coords_order *p,
-		     const uint32_t grid[DL_TORUS_DIMS], uint32_t slots,
-		     struct coords_ranks *out)
+int coords_ranks_map(const struct coords_order *p, const uint32_t grid[DL_TORUS_DIMS],
+		     uint32_t slots, struct coords_ranks *out)
 {
 	uint64_t total = (uint64_t)p->nhosts_placed * slots;
 	uint64_t n = (uint64_t)grid[0] * grid[1] * grid[2];
@@ -237,20 +224,17 @@ int coords_ranks_map(const struct coords_order *p,
 
 /* ---- files ------------------------------------------------------------- */
 
-int coords_ranks_write(const struct coords_order *p,
-		       const struct coords_ranks *r, FILE *to)
+int coords_ranks_write(const struct coords_order *p, const struct coords_ranks *r, FILE *to)
 {
 	uint32_t i;
 
 	for (i = 0; i < r->n; i++)
-		fprintf(to, "rank %u=%s slot=%u\n", i,
-			p->hosts[r->slot[i] / r->slots].name,
+		fprintf(to, "rank %u=%s slot=%u\n", i, p->hosts[r->slot[i] / r->slots].name,
 			r->slot[i] % r->slots);
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 
-int coords_hostfile_write(const struct coords_order *p, uint32_t slots,
-			  FILE *to)
+int coords_hostfile_write(const struct coords_order *p, uint32_t slots, FILE *to)
 {
 	uint32_t i;
 

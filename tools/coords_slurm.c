@@ -34,8 +34,7 @@ static bool is_shared(const struct coords_order *p)
 	return false;
 }
 
-static char *name_by_index(const struct coords_order *p, uint32_t host,
-			   const char *prefix)
+static char *name_by_index(const struct coords_order *p, uint32_t host, const char *prefix)
 {
 	unsigned int width = 1;
 	uint32_t n;
@@ -47,8 +46,7 @@ static char *name_by_index(const struct coords_order *p, uint32_t host,
 }
 
 /* Of hosts at one site, each has its letters before the coordinates. */
-static char *name_by_site(const struct coords_order *p, uint32_t host,
-			  const char *prefix)
+static char *name_by_site(const struct coords_order *p, uint32_t host, const char *prefix)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 	const struct coords_host *h = &p->hosts[host];
@@ -66,8 +64,8 @@ static char *name_by_site(const struct coords_order *p, uint32_t host,
 		beside[0] = 'a' + h->beside / 26 % 26;
 		beside[1] = 'a' + h->beside % 26;
 	}
-	return asprintf(&name, "%s%s%c%c%c", prefix, beside, digits[c[0]],
-			digits[c[1]], digits[c[2]]) < 0 ?
+	return asprintf(&name, "%s%s%c%c%c", prefix, beside, digits[c[0]], digits[c[1]],
+			digits[c[2]]) < 0 ?
 		       NULL :
 		       name;
 }
@@ -88,14 +86,13 @@ char *coords_slurm_name(const struct coords_order *p, uint32_t host,
 /* ---- slurm.conf -------------------------------------------------------- */
 
 /* By coordinates, hosts without any cannot be named and are left out. */
-static uint32_t nameable(const struct coords_order *p,
-			 const struct coords_slurm_style *style)
+static uint32_t nameable(const struct coords_order *p, const struct coords_slurm_style *style)
 {
 	return style->names == COORDS_NAME_XYZ ? p->nhosts_placed : p->nhosts;
 }
 
-int coords_slurm_nodes(const struct coords_order *p,
-		       const struct coords_slurm_style *style, FILE *to)
+int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_style *style,
+		       FILE *to)
 {
 	uint32_t i;
 
@@ -112,8 +109,8 @@ int coords_slurm_nodes(const struct coords_order *p,
 			fputs("# Without coordinates:\n", to);
 		fprintf(to, "NodeName=%s", name);
 		if (style->names != COORDS_NAME_HOST)
-			fprintf(to, " NodeHostname=%s NodeAddr=%s",
-				p->hosts[i].name, p->hosts[i].name);
+			fprintf(to, " NodeHostname=%s NodeAddr=%s", p->hosts[i].name,
+				p->hosts[i].name);
 		putc('\n', to);
 		free(name);
 	}
@@ -140,9 +137,8 @@ static uint32_t along_of(const struct coords_order *p, uint32_t host)
 }
 
 /* The switch with its hosts; from host `i` on.  *next: the first of the next. */
-static int write_leaf(const struct coords_order *p,
-		      const struct coords_slurm_style *style, uint32_t i,
-		      uint32_t *next, FILE *to)
+static int write_leaf(const struct coords_order *p, const struct coords_slurm_style *style,
+		      uint32_t i, uint32_t *next, FILE *to)
 {
 	uint32_t along = along_of(p, i), first = i;
 
@@ -167,8 +163,8 @@ static int write_leaf(const struct coords_order *p,
  * The blocks of one level, each over those of the level below that hold a
  * host.  `size` sites make a block; returns how many there are.
  */
-static uint32_t write_level(const struct coords_order *p, unsigned int level,
-			    uint32_t size, uint32_t below, FILE *to)
+static uint32_t write_level(const struct coords_order *p, unsigned int level, uint32_t size,
+			    uint32_t below, FILE *to)
 {
 	uint32_t i, n = 0, block = DL_NONE, child = DL_NONE;
 
@@ -179,9 +175,8 @@ static uint32_t write_level(const struct coords_order *p, unsigned int level,
 		if (!begins && along / below == child)
 			continue;
 		if (begins) {
-			fprintf(to,
-				"%sSwitchName=b%u_%u Switches=", n ? "\n" : "",
-				level, along / size);
+			fprintf(to, "%sSwitchName=b%u_%u Switches=", n ? "\n" : "", level,
+				along / size);
 			n++;
 		}
 		block = along / size;
@@ -197,8 +192,8 @@ static uint32_t write_level(const struct coords_order *p, unsigned int level,
 	return n;
 }
 
-int coords_slurm_topology(const struct coords_order *p,
-			  const struct coords_slurm_style *style, FILE *to)
+int coords_slurm_topology(const struct coords_order *p, const struct coords_slurm_style *style,
+			  FILE *to)
 {
 	uint32_t i, below = 1, size, sites = dl_torus_grid_sites(&p->grid);
 	uint32_t last = nameable(p, style);
@@ -219,8 +214,7 @@ int coords_slurm_topology(const struct coords_order *p,
 	}
 	/* All that there is under one switch, or Slurm keeps them apart. */
 	if (p->nhosts_placed && last > p->nhosts_placed)
-		fprintf(to, "SwitchName=all Switches=%s%u%s,nowhere\n",
-			level ? "b" : "s", level ? level : along_of(p, 0),
-			level ? "_0" : "");
+		fprintf(to, "SwitchName=all Switches=%s%u%s,nowhere\n", level ? "b" : "s",
+			level ? level : along_of(p, 0), level ? "_0" : "");
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }

@@ -20,8 +20,7 @@ enum what { SEND, LOSE, OFFLOAD, FCP, CORRUPT_FCP };
 
 #define NAMES "send lose offload fcp corrupt_fcp"
 
-static const char *const names[] = { "send", "lose", "offload", "fcp",
-				     "corrupt_fcp" };
+static const char *const names[] = { "send", "lose", "offload", "fcp", "corrupt_fcp" };
 
 enum { RECEIVER, TRANSMITTER };
 
@@ -63,8 +62,7 @@ static int read_start(struct dl_yaml *y, const struct dl_yaml_node *value,
 		START(abr),
 		START(tx_cnt),
 		START(fwd_cnt),
-		{ "free", DL_SETTING_NUMBER, DL_MEMBER(struct start, free),
-		  .max = BUFFER_MAX },
+		{ "free", DL_SETTING_NUMBER, DL_MEMBER(struct start, free), .max = BUFFER_MAX },
 		{ 0 }
 	};
 #undef START
@@ -74,23 +72,17 @@ static int read_start(struct dl_yaml *y, const struct dl_yaml_node *value,
 	return dl_yaml_mapping(y, value, keys, start);
 }
 
-static int read_event(struct dl_yaml *y, const struct dl_yaml_node *n,
-		      struct event *event)
+static int read_event(struct dl_yaml *y, const struct dl_yaml_node *n, struct event *event)
 {
-#define AMOUNT(most)                                                  \
-	DL_SETTING_NUMBER, DL_MEMBER(struct event, amount), .min = 1, \
-							    .max = most
-#define END                                            \
-	DL_SETTING_WORD, DL_MEMBER(struct event, end), \
-		.words = "receiver transmitter"
-	static const struct dl_setting keys[] = {
-		/* as in enum what */
-		{ "send", AMOUNT(DL_LINK_CREDIT_MASK) },
-		{ "lose", AMOUNT(DL_LINK_CREDIT_MASK) },
-		{ "offload", AMOUNT(BUFFER_MAX) },
-		{ "fcp", END },
-		{ "corrupt_fcp", END },
-		{ 0 }
+#define AMOUNT(most) DL_SETTING_NUMBER, DL_MEMBER(struct event, amount), .min = 1, .max = most
+#define END DL_SETTING_WORD, DL_MEMBER(struct event, end), .words = "receiver transmitter"
+	static const struct dl_setting keys[] = { /* as in enum what */
+						  { "send", AMOUNT(DL_LINK_CREDIT_MASK) },
+						  { "lose", AMOUNT(DL_LINK_CREDIT_MASK) },
+						  { "offload", AMOUNT(BUFFER_MAX) },
+						  { "fcp", END },
+						  { "corrupt_fcp", END },
+						  { 0 }
 	};
 #undef AMOUNT
 #undef END
@@ -118,8 +110,7 @@ static int read_events(struct dl_yaml *y, const struct dl_yaml_node *value,
 	int err = 0;
 
 	if (!dl_yaml_is_list(value))
-		return dl_yaml_error(y, value, "%s: expected a list of events",
-				     key->name);
+		return dl_yaml_error(y, value, "%s: expected a list of events", key->name);
 	c->events = calloc(dl_yaml_count(value) + 1, sizeof(*c->events));
 	if (!c->events)
 		return dl_yaml_no_memory(y, value);
@@ -132,19 +123,15 @@ static int read_events(struct dl_yaml *y, const struct dl_yaml_node *value,
 
 static const struct dl_setting scenario_keys[] = {
 	{ "scheme", DL_SETTING_WORD, MEMBER(scheme), .words = "iba pcie" },
-	{ "buffer_blocks", DL_SETTING_NUMBER, MEMBER(buffer_blocks), 1,
-	  BUFFER_MAX },
-	{ "chunk_blocks", DL_SETTING_NUMBER, MEMBER(chunk_blocks), 1,
-	  BUFFER_MAX },
-	{ "buffer_packets", DL_SETTING_NUMBER, MEMBER(buffer_packets), 1,
-	  DL_LINK_CREDIT_WINDOW },
+	{ "buffer_blocks", DL_SETTING_NUMBER, MEMBER(buffer_blocks), 1, BUFFER_MAX },
+	{ "chunk_blocks", DL_SETTING_NUMBER, MEMBER(chunk_blocks), 1, BUFFER_MAX },
+	{ "buffer_packets", DL_SETTING_NUMBER, MEMBER(buffer_packets), 1, DL_LINK_CREDIT_WINDOW },
 	{ "start", .read = read_start, MEMBER(start) },
 	{ "events", .read = read_events, .required = true },
 	{ 0 }
 };
 
-static int read_scenario(const char *path, const struct dl_log *log,
-			 struct scenario *c)
+static int read_scenario(const char *path, const struct dl_log *log, struct scenario *c)
 {
 	bool iba;
 	int err;
@@ -158,10 +145,8 @@ static int read_scenario(const char *path, const struct dl_log *log,
 	err = dl_yaml_read(path, log, scenario_keys, c);
 	iba = c->scheme == DL_LINK_CREDIT_IBA;
 	if (!err && (iba ? c->buffer_blocks : c->buffer_packets) < 0) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%s:1: expected the key %s, since the scheme is %s",
-		       path, iba ? "buffer_blocks" : "buffer_packets",
-		       iba ? "iba" : "pcie");
+		dl_log(log, DL_LOG_ERROR, "%s:1: expected the key %s, since the scheme is %s", path,
+		       iba ? "buffer_blocks" : "buffer_packets", iba ? "iba" : "pcie");
 		err = -EINVAL;
 	}
 	return err;
@@ -220,8 +205,7 @@ static const char *start_pcie(struct link *l, const struct start *s)
 	return NULL;
 }
 
-static int start_link(struct link *l, const char *path,
-		      const struct dl_log *log)
+static int start_link(struct link *l, const char *path, const struct dl_log *log)
 {
 	const struct scenario *c = &l->scenario;
 	bool iba = c->scheme == DL_LINK_CREDIT_IBA;
@@ -230,8 +214,7 @@ static int start_link(struct link *l, const char *path,
 	l->stored = malloc((c->nevents + 1) * sizeof(*l->stored));
 	if (!l->stored)
 		return -ENOMEM;
-	dl_link_credit_rx_init(&l->rx, c->scheme,
-			       iba ? c->buffer_blocks : c->buffer_packets,
+	dl_link_credit_rx_init(&l->rx, c->scheme, iba ? c->buffer_blocks : c->buffer_packets,
 			       iba ? c->chunk_blocks : 1);
 	dl_link_credit_tx_init(&l->tx, &l->rx);
 	if (iba && c->buffer_blocks % c->chunk_blocks)
@@ -241,8 +224,7 @@ static int start_link(struct link *l, const char *path,
 		       path, (long long)(c->buffer_blocks % c->chunk_blocks));
 	wrong = iba ? start_iba(l, &c->start) : start_pcie(l, &c->start);
 	if (wrong) {
-		dl_log(log, DL_LOG_ERROR, "%s:%u: %s", path, c->start.line,
-		       wrong);
+		dl_log(log, DL_LOG_ERROR, "%s:%u: %s", path, c->start.line, wrong);
 		return -EINVAL;
 	}
 	dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
@@ -278,8 +260,8 @@ static bool offload(struct link *l, uint64_t units)
 
 		*first -= part;
 		units -= part;
-		dl_link_credit_release_chunks(
-			&l->rx, before - dl_link_credit_chunks(&l->rx, *first));
+		dl_link_credit_release_chunks(&l->rx,
+					      before - dl_link_credit_chunks(&l->rx, *first));
 		l->head += !*first;
 	}
 	return true;
@@ -315,8 +297,7 @@ static bool happen(struct link *l, const struct event *e)
 		if (!dl_link_credit_may_send(&l->tx, e->amount))
 			return false;
 		dl_link_credit_spend(&l->tx, e->amount);
-		if (e->what == SEND &&
-		    dl_link_credit_receive(&l->rx, e->amount))
+		if (e->what == SEND && dl_link_credit_receive(&l->rx, e->amount))
 			store(l, e->amount);
 		return true;
 	case OFFLOAD:
@@ -329,23 +310,19 @@ static bool happen(struct link *l, const struct event *e)
 /* ---- steps ------------------------------------------------------------- */
 
 /* The registers after an event, or at the start; `cr`: what was checked. */
-static json_t *step_json(const struct link *l, const char *event, bool accepted,
-			 uint32_t cr)
+static json_t *step_json(const struct link *l, const char *event, bool accepted, uint32_t cr)
 {
 	if (l->tx.scheme == DL_LINK_CREDIT_PCIE)
-		return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "event",
-				 event, "accepted", accepted, "tx_cnt",
-				 (json_int_t)l->tx.sent, "crd_bal",
-				 (json_int_t)l->tx.limit, "fwd_cnt",
-				 (json_int_t)l->rx.count, "occupied",
-				 (json_int_t)(l->rx.size - l->rx.free),
-				 "dropped", (json_int_t)l->rx.dropped);
-	return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "event", event, "accepted", accepted, "fctbs",
-			 (json_int_t)l->tx.sent, "cl", (json_int_t)l->tx.limit,
-			 "cr", (json_int_t)cr, "abr", (json_int_t)l->rx.count,
-			 "free", (json_int_t)l->rx.free * l->rx.chunk, "fccl",
-			 (json_int_t)dl_link_credit_of(&l->rx), "dropped",
+		return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "event", event, "accepted",
+				 accepted, "tx_cnt", (json_int_t)l->tx.sent, "crd_bal",
+				 (json_int_t)l->tx.limit, "fwd_cnt", (json_int_t)l->rx.count,
+				 "occupied", (json_int_t)(l->rx.size - l->rx.free), "dropped",
+				 (json_int_t)l->rx.dropped);
+	return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", event,
+			 "accepted", accepted, "fctbs", (json_int_t)l->tx.sent, "cl",
+			 (json_int_t)l->tx.limit, "cr", (json_int_t)cr, "abr",
+			 (json_int_t)l->rx.count, "free", (json_int_t)l->rx.free * l->rx.chunk,
+			 "fccl", (json_int_t)dl_link_credit_of(&l->rx), "dropped",
 			 (json_int_t)l->rx.dropped);
 }
 
@@ -353,8 +330,7 @@ static json_t *before(const void *model)
 {
 	const struct link *l = model;
 
-	return json_pack("{s:o}", "start",
-			 step_json(l, "start", true, l->tx.sent));
+	return json_pack("{s:o}", "start", step_json(l, "start", true, l->tx.sent));
 }
 
 static int run(void *model, struct steps *steps)
@@ -373,11 +349,9 @@ static int run(void *model, struct steps *steps)
 		accepted = happen(l, e);
 		step = step_json(l, names[e->what], accepted, cr);
 		if (e->what < FCP)
-			json_object_set_new(step, "amount",
-					    json_integer(e->amount));
+			json_object_set_new(step, "amount", json_integer(e->amount));
 		else
-			json_object_set_new(step, "end",
-					    json_string(ends[e->end]));
+			json_object_set_new(step, "end", json_string(ends[e->end]));
 		err = steps_add(steps, step);
 	}
 	return err;
@@ -388,8 +362,7 @@ static int run(void *model, struct steps *steps)
 static void print_step(const json_t *step, FILE *to)
 {
 	const char *name = json_string_value(tool_at(step, "event"));
-	int ahead = (tool_int_at(step, "cl") - tool_int_at(step, "cr")) &
-		    DL_LINK_CREDIT_MASK;
+	int ahead = (tool_int_at(step, "cl") - tool_int_at(step, "cr")) & DL_LINK_CREDIT_MASK;
 	char text[40];
 
 	if (tool_has(step, "amount"))
@@ -437,17 +410,16 @@ int tool_cmd_credits(struct tool *tool, int argc, char **argv)
 		.print_step = print_step,
 		.release = release,
 	};
-	static const char doc[] =
-		"Follow the flow control of one VL of a link, event by event."
-		"\v"
-		"Each line shows the registers after the event, in blocks of "
-		"64 "
-		"bytes (iba) or packets (pcie); CR is what was checked before "
-		"sending.\n"
-		"\n"
-		"  dateline credits credits-receiver.yaml\n"
-		"\n"
-		"dateline-credits(1) explains the file and the example.";
+	static const char doc[] = "Follow the flow control of one VL of a link, event by event."
+				  "\v"
+				  "Each line shows the registers after the event, in blocks of "
+				  "64 "
+				  "bytes (iba) or packets (pcie); CR is what was checked before "
+				  "sending.\n"
+				  "\n"
+				  "  dateline credits credits-receiver.yaml\n"
+				  "\n"
+				  "dateline-credits(1) explains the file and the example.";
 
 	return steps_command(tool, &model, doc, argc, argv);
 }

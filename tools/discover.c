@@ -13,16 +13,14 @@ struct request {
 	const char *write;
 };
 
-static const struct dl_setting options[] = {
-	{ "write-config", DL_SETTING_BORROW, DL_MEMBER(struct request, write),
-	  .arg = "FILE", .doc = "Write a torus-2QoS.conf for the result" },
-	{ 0 }
-};
+static const struct dl_setting options[] = { { "write-config", DL_SETTING_BORROW,
+					       DL_MEMBER(struct request, write), .arg = "FILE",
+					       .doc = "Write a torus-2QoS.conf for the result" },
+					     { 0 } };
 
-static const struct dl_setting args[] = {
-	{ "netlist", DL_SETTING_BORROW, DL_MEMBER(struct request, input.from) },
-	{ 0 }
-};
+static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW,
+					    DL_MEMBER(struct request, input.from) },
+					  { 0 } };
 
 static const struct tool_usage usage = {
 	.options = options,
@@ -74,17 +72,12 @@ static json_t *unplaced_json(const struct dl_torus *t, uint32_t sw)
 	if (next == DL_NONE)
 		return o;
 	next = f->switches[next];
-	json_object_set_new(o, "attachment",
-			    tool_json_coord(&t->grid, t->attachment[sw]));
+	json_object_set_new(o, "attachment", tool_json_coord(&t->grid, t->attachment[sw]));
 	json_object_set_new(o, "on", tool_json_guid(f, next));
-	json_object_set_new(
-		o, "cables",
-		json_integer(dl_torus_uplink_cables(t, sw, NULL, NULL)));
+	json_object_set_new(o, "cables", json_integer(dl_torus_uplink_cables(t, sw, NULL, NULL)));
 	if (site != DL_NONE)
-		json_object_set_new(o, "possible",
-				    tool_json_coord(&t->grid, site));
-	json_object_set_new(o, "on_name",
-			    tool_json_text(dl_fabric_node_name(f, next)));
+		json_object_set_new(o, "possible", tool_json_coord(&t->grid, site));
+	json_object_set_new(o, "on_name", tool_json_text(dl_fabric_node_name(f, next)));
 	return o;
 }
 
@@ -92,9 +85,8 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 {
 	json_t *end = tool_json_port(f, port);
 
-	json_object_set_new(
-		end, "name",
-		tool_json_text(dl_fabric_node_name(f, f->ports[port].node)));
+	json_object_set_new(end, "name",
+			    tool_json_text(dl_fabric_node_name(f, f->ports[port].node)));
 	return end;
 }
 
@@ -121,19 +113,14 @@ static json_t *faults_json(const struct dl_torus *t)
 		o = json_pack("{s:s}", "repair", words[x->repair]);
 		if (x->repair == DL_TORUS_ADD) {
 			next = dl_torus_site_next(&t->grid, x->site, x->dir);
-			json_object_set_new(o, "from",
-					    tool_json_coord(&t->grid, x->site));
-			json_object_set_new(o, "to",
-					    tool_json_coord(&t->grid, next));
+			json_object_set_new(o, "from", tool_json_coord(&t->grid, x->site));
+			json_object_set_new(o, "to", tool_json_coord(&t->grid, next));
 		} else {
-			json_object_set_new(o, "port",
-					    end_json(t->fabric, x->port[0]));
-			json_object_set_new(o, "other",
-					    end_json(t->fabric, x->port[1]));
+			json_object_set_new(o, "port", end_json(t->fabric, x->port[0]));
+			json_object_set_new(o, "other", end_json(t->fabric, x->port[1]));
 		}
 		if (x->repair == DL_TORUS_MOVE)
-			json_object_set_new(o, "to",
-					    tool_json_coord(&t->grid, x->site));
+			json_object_set_new(o, "to", tool_json_coord(&t->grid, x->site));
 		json_array_append_new(list, o);
 	}
 	free(faults);
@@ -158,24 +145,19 @@ static json_t *document(const struct dl_torus *t)
 		json_array_append_new(placed, sw);
 	}
 	for (uint32_t i = 0; i < t->nunplaced; i++)
-		json_array_append_new(unplaced,
-				      unplaced_json(t, t->unplaced[i]));
+		json_array_append_new(unplaced, unplaced_json(t, t->unplaced[i]));
 	for (uint32_t i = 0; i < t->noff_links; i++) {
 		uint32_t port = t->off_links[i];
 
 		if (!dl_torus_is_uplink(t, port))
-			json_array_append_new(
-				unused,
-				json_pack("[oo]", end_json(f, port),
-					  end_json(f, f->ports[port].peer)));
+			json_array_append_new(unused, json_pack("[oo]", end_json(f, port),
+								end_json(f, f->ports[port].peer)));
 	}
-	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o, s:o}",
-			 "dims", t->grid.radix[0], t->grid.radix[1],
-			 t->grid.radix[2], "mesh", t->grid.mesh[0],
-			 t->grid.mesh[1], t->grid.mesh[2], "cables", t->nlinks,
-			 "switches", placed, "missing", missing, "unplaced",
-			 unplaced, "unused_cables", unused, "faults",
-			 faults_json(t));
+	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o, s:o}", "dims",
+			 t->grid.radix[0], t->grid.radix[1], t->grid.radix[2], "mesh",
+			 t->grid.mesh[0], t->grid.mesh[1], t->grid.mesh[2], "cables", t->nlinks,
+			 "switches", placed, "missing", missing, "unplaced", unplaced,
+			 "unused_cables", unused, "faults", faults_json(t));
 }
 
 /* Is the first of two coordinates that of the site with the lower number? */
@@ -200,8 +182,7 @@ static void print_sites(const json_t *d, FILE *to)
 
 	json_array_foreach(missing, i, gap)
 	{
-		for (; (sw = json_array_get(placed, n)) &&
-		       site_before(tool_at(sw, "coord"), gap);
+		for (; (sw = json_array_get(placed, n)) && site_before(tool_at(sw, "coord"), gap);
 		     n++)
 			tool_print(to, sw, "{coord} {guid} \"{name}\"\n");
 		tool_print(to, gap, "{} missing\n");
@@ -245,16 +226,13 @@ static void print(const json_t *d, FILE *to)
 	}
 	json_array_foreach(tool_at(d, "unused_cables"), i, item)
 	{
-		tool_print(to, json_array_get(item, 0),
-			   "unused {guid} \"{name}\" port {port}");
-		tool_print(to, json_array_get(item, 1),
-			   " to {guid} \"{name}\" port {port}\n");
+		tool_print(to, json_array_get(item, 0), "unused {guid} \"{name}\" port {port}");
+		tool_print(to, json_array_get(item, 1), " to {guid} \"{name}\" port {port}\n");
 	}
 	json_array_foreach(tool_at(d, "faults"), i, item) print_fault(item, to);
 }
 
-static int write_config(const struct tool *tool, const struct dl_torus *t,
-			const char *path)
+static int write_config(const struct tool *tool, const struct dl_torus *t, const char *path)
 {
 	struct dl_torus_config *c = NULL;
 	struct tool_out out;
@@ -263,8 +241,7 @@ static int write_config(const struct tool *tool, const struct dl_torus *t,
 	if (!err)
 		err = tool_out_open(tool, NULL, path, &out);
 	if (!err)
-		err = tool_out_close(tool, &out,
-				     dl_torus_config_write(c, out.file));
+		err = tool_out_close(tool, &out, dl_torus_config_write(c, out.file));
 	dl_torus_config_free(c);
 	return err;
 }
@@ -280,9 +257,9 @@ static bool conclude(const struct dl_log *log, const struct dl_torus *t)
 	dl_log(log, DL_LOG_INFO,
 	       "%u of %u sites hold a switch, %u cable%s; %u leaf or "
 	       "dual-homed switch%s; %u switch%s and %u cable%s do not fit",
-	       t->nplaced, t->nsites, t->nlinks, tool_s(t->nlinks),
-	       t->nunplaced - switches, tool_es(t->nunplaced - switches),
-	       switches, tool_es(switches), cables, tool_s(cables));
+	       t->nplaced, t->nsites, t->nlinks, tool_s(t->nlinks), t->nunplaced - switches,
+	       tool_es(t->nunplaced - switches), switches, tool_es(switches), cables,
+	       tool_s(cables));
 	return !switches && !cables && !doubts;
 }
 

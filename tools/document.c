@@ -47,8 +47,7 @@ json_t *tool_json_port(const struct dl_fabric *f, uint32_t port)
 {
 	if (port == DL_NONE)
 		return json_null();
-	return json_pack("{s:o, s:i}", "guid",
-			 tool_json_guid(f, f->ports[port].node), "port",
+	return json_pack("{s:o, s:i}", "guid", tool_json_guid(f, f->ports[port].node), "port",
 			 f->ports[port].num);
 }
 
@@ -113,20 +112,17 @@ static const char *value_text(const json_t *v, int decimals, char text[64])
 	case JSON_STRING:
 		return json_string_value(v);
 	case JSON_INTEGER:
-		snprintf(text, 64, "%" JSON_INTEGER_FORMAT,
-			 json_integer_value(v));
+		snprintf(text, 64, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 		if (decimals < 0)
 			return text;
 		/* fallthrough */
 	case JSON_REAL:
-		snprintf(text, 64, "%.*f", decimals < 0 ? 6 : decimals,
-			 json_number_value(v));
+		snprintf(text, 64, "%.*f", decimals < 0 ? 6 : decimals, json_number_value(v));
 		return text;
 	case JSON_ARRAY:
 		json_array_foreach(v, i, item)
-			len += snprintf(text + len, 64 - len,
-					"%s%" JSON_INTEGER_FORMAT, i ? "," : "",
-					json_integer_value(item));
+			len += snprintf(text + len, 64 - len, "%s%" JSON_INTEGER_FORMAT,
+					i ? "," : "", json_integer_value(item));
 		return text;
 	case JSON_TRUE:
 		return "yes";
@@ -151,8 +147,7 @@ static const char *print_noun(FILE *to, const char *noun, bool singular)
 }
 
 /* One "{path:width.decimals}" or "{path#noun}"; returns where it ends. */
-static const char *print_field(FILE *to, const json_t *document,
-			       const char *field)
+static const char *print_field(FILE *to, const json_t *document, const char *field)
 {
 	size_t len = strcspn(field, ":#}");
 	int width = 0, decimals = -1;
@@ -189,14 +184,12 @@ int tool_print_json(const struct tool *tool, json_t *document)
 {
 	int err = document ? 0 : -ENOMEM;
 
-	if (!err && (json_dumpf(document, stdout,
-				JSON_INDENT(1) | JSON_REAL_PRECISION(15)) ||
+	if (!err && (json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) ||
 		     putchar('\n') == EOF || fflush(stdout)))
 		err = errno ? -errno : -EIO;
 	json_decref(document);
 	if (err)
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the result: %s",
-		       strerror(-err));
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the result: %s", strerror(-err));
 	return err;
 }
 
@@ -210,8 +203,7 @@ int tool_show(const struct tool *tool, json_t *document,
 	print(document, stdout);
 	if (fflush(stdout) || ferror(stdout)) {
 		err = errno ? -errno : -EIO;
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the result: %s",
-		       strerror(-err));
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot print the result: %s", strerror(-err));
 	}
 	json_decref(document);
 	return err;

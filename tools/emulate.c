@@ -24,8 +24,7 @@ static const char *parse_load(const char *text, uint32_t *out)
 	uint32_t value = 0, unit = DL_EMU_LOAD_ONE;
 	bool point = false, digit = false;
 
-	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point);
-	     text++) {
+	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point); text++) {
 		if (*text == '.') {
 			point = true;
 			continue;
@@ -42,8 +41,8 @@ static const char *parse_load(const char *text, uint32_t *out)
 	return digit && value <= 10 * DL_EMU_LOAD_ONE ? text : NULL;
 }
 
-static int read_sweep(const struct dl_setting *setting, void *to,
-		      const char *text, char *why, size_t size)
+static int read_sweep(const struct dl_setting *setting, void *to, const char *text, char *why,
+		      size_t size)
 {
 	struct emulate_sweep *s = &((struct request *)to)->sweep;
 	const char *key = strstr(text, "load="), *at = key;
@@ -74,16 +73,14 @@ static const struct dl_setting options[] = {
 		      "10 and in at most 10000 steps",
 	  .doc = "One run for each load from A to B, of the entry NAME or of "
 		 "all entries with a load" },
-	{ "threads", DL_SETTING_NUMBER, MEMBER(sweep.threads), 1, 1024,
-	  .arg = "N",
+	{ "threads", DL_SETTING_NUMBER, MEMBER(sweep.threads), 1, 1024, .arg = "N",
 	  .doc = "Threads for the runs of a sweep (one for each core)" },
 	{ "write-counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE",
 	  .doc = "Write the ports' counters as commands for ibsim's console" },
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW,
-					    MEMBER(input.from) },
+static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
 					  { 0 } };
 
 static void check(const struct argp_state *state, void *to)
@@ -137,8 +134,8 @@ static bool interrupted(void)
 {
 	sigset_t set;
 
-	return !sigpending(&set) && (sigismember(&set, SIGINT) == 1 ||
-				     sigismember(&set, SIGTERM) == 1);
+	return !sigpending(&set) &&
+	       (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1);
 }
 
 struct watcher {
@@ -173,19 +170,16 @@ static bool shows_progress(const struct tool *tool)
 	return tool->colour && tool->level >= DL_LOG_INFO;
 }
 
-static int write_counters(const struct tool *tool, const char *path,
-			  const struct emulate_run *r)
+static int write_counters(const struct tool *tool, const char *path, const struct emulate_run *r)
 {
 	struct tool_out out;
 	int err = tool_out_open(tool, NULL, path, &out);
 
-	return err ? err :
-		     tool_out_close(tool, &out, emulate_counters(r, out.file));
+	return err ? err : tool_out_close(tool, &out, emulate_counters(r, out.file));
 }
 
 /* With --json the document itself; it is released. */
-static int print(const struct tool *tool, const struct emulate_run *r,
-		 json_t *document)
+static int print(const struct tool *tool, const struct emulate_run *r, json_t *document)
 {
 	if (tool->json || !document)
 		return tool_print_json(tool, document);
@@ -197,8 +191,8 @@ static int print(const struct tool *tool, const struct emulate_run *r,
 	return 0;
 }
 
-static int run_once(const struct tool *tool, const struct request *r,
-		    struct emulate_run *run, int *status)
+static int run_once(const struct tool *tool, const struct request *r, struct emulate_run *run,
+		    int *status)
 {
 	struct watcher w = { .show = shows_progress(tool), .percent = -1 };
 	double begin = emulate_cpu();
@@ -224,8 +218,8 @@ static int run_once(const struct tool *tool, const struct request *r,
 	return err;
 }
 
-static int run_sweep(const struct tool *tool, struct request *r,
-		     const struct dl_emu_plan *plan, int *status)
+static int run_sweep(const struct tool *tool, struct request *r, const struct dl_emu_plan *plan,
+		     int *status)
 {
 	struct emulate_sweep *s = &r->sweep;
 	struct emulate_point *points = NULL;
@@ -236,8 +230,7 @@ static int run_sweep(const struct tool *tool, struct request *r,
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: --sweep: expected an entry of traffic %s%s with a "
 		       "load",
-		       r->scenario, s->name ? "called " : "",
-		       s->name ? s->name : "");
+		       r->scenario, s->name ? "called " : "", s->name ? s->name : "");
 		return -EINVAL;
 	}
 	s->show = shows_progress(tool) && campaign_is_leader();
@@ -268,12 +261,10 @@ static int read_tables(void *context, const char *dir, struct dl_snapshot *out)
 	return err;
 }
 
-static int emulate(struct tool *tool, struct request *r,
-		   const struct dl_emu_scenario *scenario,
+static int emulate(struct tool *tool, struct request *r, const struct dl_emu_scenario *scenario,
 		   const struct tool_input *in, int *status)
 {
-	struct emulate_run run = { .fabric = in->fabric,
-				   .coords = &in->coords };
+	struct emulate_run run = { .fabric = in->fabric, .coords = &in->coords };
 	struct dl_emu_plan_options o = { .dims = DL_TORUS_DIMS,
 					 .read_tables = read_tables,
 					 .context = tool,
@@ -282,8 +273,7 @@ static int emulate(struct tool *tool, struct request *r,
 	int err;
 
 	memcpy(o.radix, in->coords.grid.radix, sizeof(in->coords.grid.radix));
-	err = dl_emu_plan_new(scenario, in->snapshot.tables, &o, &tool->log,
-			      &plan);
+	err = dl_emu_plan_new(scenario, in->snapshot.tables, &o, &tool->log, &plan);
 	run.plan = plan;
 	if (!err)
 		err = r->sweep.step ? run_sweep(tool, r, plan, status) :
@@ -295,8 +285,7 @@ static int emulate(struct tool *tool, struct request *r,
 int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 {
 	struct dl_emu_scenario *scenario = NULL;
-	struct request r = { .seed = -1,
-			     .input.live.paths = DL_LIVE_PATHS_ADAPTERS };
+	struct request r = { .seed = -1, .input.live.paths = DL_LIVE_PATHS_ADAPTERS };
 	struct tool_input in = { 0 };
 	int err, status = TOOL_EXIT_GOOD;
 

@@ -46,8 +46,7 @@ json_t *emulate_json(const struct emulate_run *r);
 json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n);
 
 /* For people.  (The document has no names, and of a deadlock no packets.) */
-void emulate_print(const json_t *document, const struct emulate_run *r,
-		   FILE *to);
+void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to);
 void emulate_sweep_print(const json_t *document, FILE *to);
 
 /* The counters of every port as commands of ibsim's console.  0 or -EIO. */

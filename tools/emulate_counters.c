@@ -8,16 +8,15 @@
 #include "emulate.h"
 
 /* A counter that is so many bits wide sticks at the top. */
-static void set(const struct emulate_run *r, uint32_t port,
-		const char *attribute, const char *counter, unsigned int bits,
-		uint64_t value, FILE *to)
+static void set(const struct emulate_run *r, uint32_t port, const char *attribute,
+		const char *counter, unsigned int bits, uint64_t value, FILE *to)
 {
 	const struct dl_fabric *f = r->fabric;
 	uint64_t top = UINT64_MAX >> (64 - bits);
 
 	fprintf(to, "PerformanceSet \"%s\"[%u] %s.%s=%" PRIu64 "\n",
-		dl_fabric_node_name(f, f->ports[port].node), f->ports[port].num,
-		attribute, counter, value > top ? top : value);
+		dl_fabric_node_name(f, f->ports[port].node), f->ports[port].num, attribute, counter,
+		value > top ? top : value);
 }
 
 static void set_port(const struct emulate_run *r, uint32_t port, FILE *to)
@@ -44,11 +43,11 @@ static void set_port(const struct emulate_run *r, uint32_t port, FILE *to)
 	};
 
 	for (size_t c = 0; c < sizeof(counters) / sizeof(*counters); c++) {
-		set(r, port, "PortCounters", counters[c].name, counters[c].bits,
-		    counters[c].value, to);
+		set(r, port, "PortCounters", counters[c].name, counters[c].bits, counters[c].value,
+		    to);
 		if (counters[c].extended)
-			set(r, port, "PortCountersExtended", counters[c].name,
-			    64, counters[c].value, to);
+			set(r, port, "PortCountersExtended", counters[c].name, 64,
+			    counters[c].value, to);
 	}
 }
 

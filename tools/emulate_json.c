@@ -12,14 +12,10 @@
 static const char *drop_key(unsigned int drop)
 {
 	static const char *const keys[] = {
-		[DL_EMU_DROP_NO_ENTRY] = "no_entry",
-		[DL_EMU_DROP_DEAD_LINK] = "dead_link",
-		[DL_EMU_DROP_HOQ_LIFE] = "hoq_life",
-		[DL_EMU_DROP_CORRUPT] = "corrupt",
-		[DL_EMU_DROP_SMP_FULL] = "smp_full",
-		[DL_EMU_DROP_NO_VL] = "no_vl",
-		[DL_EMU_DROP_UNLISTED] = "unlisted",
-		[DL_EMU_DROP_WRONG_END] = "wrong_end",
+		[DL_EMU_DROP_NO_ENTRY] = "no_entry", [DL_EMU_DROP_DEAD_LINK] = "dead_link",
+		[DL_EMU_DROP_HOQ_LIFE] = "hoq_life", [DL_EMU_DROP_CORRUPT] = "corrupt",
+		[DL_EMU_DROP_SMP_FULL] = "smp_full", [DL_EMU_DROP_NO_VL] = "no_vl",
+		[DL_EMU_DROP_UNLISTED] = "unlisted", [DL_EMU_DROP_WRONG_END] = "wrong_end",
 	};
 
 	return drop < sizeof(keys) / sizeof(*keys) ? keys[drop] : "other";
@@ -44,12 +40,11 @@ static json_t *histogram_json(const struct dl_emu_histogram *h)
 
 	for (unsigned int i = 0; i < DL_EMU_HISTOGRAM_BUCKETS; i++)
 		if (h->bucket[i])
-			json_array_append_new(
-				list, json_pack("[fI]",
-						(dl_emu_histogram_lower(i) +
-						 dl_emu_histogram_width(i)) /
-							1e3,
-						(json_int_t)h->bucket[i]));
+			json_array_append_new(list, json_pack("[fI]",
+							      (dl_emu_histogram_lower(i) +
+							       dl_emu_histogram_width(i)) /
+								      1e3,
+							      (json_int_t)h->bucket[i]));
 	return list;
 }
 
@@ -60,20 +55,17 @@ static json_t *level_json(const struct emulate_run *r, unsigned int level)
 	struct dl_emu_latency a = dl_emu_latency_of(&l->latency);
 	struct dl_emu_latency n = dl_emu_latency_of(&l->network);
 
-	return json_pack(
-		"{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f,"
-		" s:f, s:o}",
-		"level", level, "sl", sls_json(l->sls), "delivered_packets",
-		(json_int_t)l->packets, "delivered_bytes", (json_int_t)l->bytes,
-		"latency_ns_mean", a.mean, "latency_ns_p50", a.p50,
-		"latency_ns_p99", a.p99, "latency_ns_p999", a.p999,
-		"latency_ns_max",
-		l->latency.count ? l->latency.largest / 1e3 : 0.0,
-		"network_ns_mean", n.mean, "network_ns_p99", n.p99,
-		"latency_relative_error", DL_EMU_HISTOGRAM_ERROR,
-		"throughput_gbps",
-		r->result.level_bytes[level] * 8e-9 / seconds,
-		"latency_histogram_ns", histogram_json(&l->latency));
+	return json_pack("{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f,"
+			 " s:f, s:o}",
+			 "level", level, "sl", sls_json(l->sls), "delivered_packets",
+			 (json_int_t)l->packets, "delivered_bytes", (json_int_t)l->bytes,
+			 "latency_ns_mean", a.mean, "latency_ns_p50", a.p50, "latency_ns_p99",
+			 a.p99, "latency_ns_p999", a.p999, "latency_ns_max",
+			 l->latency.count ? l->latency.largest / 1e3 : 0.0, "network_ns_mean",
+			 n.mean, "network_ns_p99", n.p99, "latency_relative_error",
+			 DL_EMU_HISTOGRAM_ERROR, "throughput_gbps",
+			 r->result.level_bytes[level] * 8e-9 / seconds, "latency_histogram_ns",
+			 histogram_json(&l->latency));
 }
 
 static json_t *levels_json(const struct emulate_run *r)
@@ -81,8 +73,7 @@ static json_t *levels_json(const struct emulate_run *r)
 	json_t *list = json_array();
 
 	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
-		if (r->result.levels >> l & 1 ||
-		    dl_emu_level(r->result.emu, l)->packets)
+		if (r->result.levels >> l & 1 || dl_emu_level(r->result.emu, l)->packets)
 			json_array_append_new(list, level_json(r, l));
 	return list;
 }
@@ -101,24 +92,19 @@ static json_t *port_json(const struct emulate_run *r, uint32_t port)
 			continue;
 		snprintf(name, sizeof(name), "%u", vl);
 		json_object_set_new(vls, name,
-				    json_pack("{s:I, s:I}", "bytes",
-					      (json_int_t)v.bytes, "packets",
+				    json_pack("{s:I, s:I}", "bytes", (json_int_t)v.bytes, "packets",
 					      (json_int_t)v.packets));
 	}
 	return json_pack("{s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 			 "s:I, s:o}",
-			 "guid", tool_json_guid(f, f->ports[port].node), "port",
-			 f->ports[port].num, "xmit_data_bytes",
-			 (json_int_t)p->bytes, "xmit_packets",
-			 (json_int_t)p->packets, "xmit_wait_ns",
-			 (json_int_t)(p->wait_ps / 1000), "xmit_busy_ns",
-			 (json_int_t)(p->busy_ps / 1000),
-			 "flow_control_packets", (json_int_t)p->fcps,
-			 "xmit_discards", (json_int_t)p->xmit_discards,
-			 "rcv_errors", (json_int_t)p->rcv_errors,
-			 "rcv_switch_relay_errors", (json_int_t)p->relay_errors,
-			 "vl15_dropped", (json_int_t)p->vl15_dropped, "vl",
-			 vls);
+			 "guid", tool_json_guid(f, f->ports[port].node), "port", f->ports[port].num,
+			 "xmit_data_bytes", (json_int_t)p->bytes, "xmit_packets",
+			 (json_int_t)p->packets, "xmit_wait_ns", (json_int_t)(p->wait_ps / 1000),
+			 "xmit_busy_ns", (json_int_t)(p->busy_ps / 1000), "flow_control_packets",
+			 (json_int_t)p->fcps, "xmit_discards", (json_int_t)p->xmit_discards,
+			 "rcv_errors", (json_int_t)p->rcv_errors, "rcv_switch_relay_errors",
+			 (json_int_t)p->relay_errors, "vl15_dropped", (json_int_t)p->vl15_dropped,
+			 "vl", vls);
 }
 
 static json_t *ports_json(const struct emulate_run *r)
@@ -145,19 +131,16 @@ static json_t *pairs_json(const struct emulate_run *r)
 
 	for (size_t i = 0; i < (size_t)n * n; i++) {
 		uint32_t from = port[i / n], to = port[i % n];
-		const struct dl_emu_pair *p =
-			dl_emu_pair(r->result.emu, from, to);
+		const struct dl_emu_pair *p = dl_emu_pair(r->result.emu, from, to);
 
 		if (!p || !p->packets)
 			continue;
-		json_array_append_new(
-			list,
-			json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}", "from",
-				  end_guid(r, from), "to", end_guid(r, to),
-				  "packets", (json_int_t)p->packets, "bytes",
-				  (json_int_t)p->bytes, "latency_ns_mean",
-				  p->latency_sum / 1e3 / p->packets,
-				  "latency_ns_max", p->latency_max / 1e3));
+		json_array_append_new(list, json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}", "from",
+						      end_guid(r, from), "to", end_guid(r, to),
+						      "packets", (json_int_t)p->packets, "bytes",
+						      (json_int_t)p->bytes, "latency_ns_mean",
+						      p->latency_sum / 1e3 / p->packets,
+						      "latency_ns_max", p->latency_max / 1e3));
 	}
 	return list;
 }
@@ -172,15 +155,11 @@ static json_t *samples_json(const struct emulate_run *r)
 
 		json_array_append_new(
 			list,
-			json_pack("{s:I, s:I, s:I, s:f, s:f}", "at_ns",
-				  (json_int_t)(s->at / 1000),
-				  "delivered_packets", (json_int_t)s->delivered,
-				  "in_flight", (json_int_t)s->in_flight,
-				  "throughput_gbps", s->bytes * 8 / step,
+			json_pack("{s:I, s:I, s:I, s:f, s:f}", "at_ns", (json_int_t)(s->at / 1000),
+				  "delivered_packets", (json_int_t)s->delivered, "in_flight",
+				  (json_int_t)s->in_flight, "throughput_gbps", s->bytes * 8 / step,
 				  "latency_ns_mean",
-				  s->delivered ?
-					  s->latency_sum / 1e3 / s->delivered :
-					  0.0));
+				  s->delivered ? s->latency_sum / 1e3 / s->delivered : 0.0));
 	}
 	return list;
 }
@@ -191,8 +170,7 @@ static json_t *drops_json(const struct dl_emu_totals *t)
 
 	for (unsigned int i = 0; i < DL_EMU_DROPS; i++)
 		if (t->drops[i])
-			json_object_set_new(drops, drop_key(i),
-					    json_integer(t->drops[i]));
+			json_object_set_new(drops, drop_key(i), json_integer(t->drops[i]));
 	return drops;
 }
 
@@ -204,13 +182,12 @@ static json_t *starved_json(const struct emulate_run *r)
 
 	n = found ? dl_emu_starved(r->result.emu, found, n) : 0;
 	for (uint32_t i = 0; i < n; i++)
-		json_array_append_new(
-			list, json_pack("{s:o, s:i, s:i, s:b, s:I}", "guid",
-					end_guid(r, found[i].port), "port",
-					r->fabric->ports[found[i].port].num,
-					"vl", found[i].vl, "unlisted",
-					found[i].unlisted, "since_ns",
-					(json_int_t)(found[i].since / 1000)));
+		json_array_append_new(list,
+				      json_pack("{s:o, s:i, s:i, s:b, s:I}", "guid",
+						end_guid(r, found[i].port), "port",
+						r->fabric->ports[found[i].port].num, "vl",
+						found[i].vl, "unlisted", found[i].unlisted,
+						"since_ns", (json_int_t)(found[i].since / 1000)));
 	free(found);
 	return list;
 }
@@ -232,24 +209,21 @@ json_t *emulate_json(const struct emulate_run *r)
 	const struct dl_cycle *cycle = dl_emu_cycle(r->result.emu);
 	json_t *document;
 
-	document = json_pack(
-		"{s:I, s:I, s:I, s:I, s:b, s:o, s:f, s:f, s:f, s:I, s:f, s:f, "
-		"s:I,"
-		" s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
-		"delivered_packets", (json_int_t)t->delivered,
-		"injected_packets", (json_int_t)t->injected, "dropped_packets",
-		(json_int_t)t->dropped, "in_flight", (json_int_t)t->in_flight,
-		"deadlock", cycle->n > 0, "cycle",
-		verify_cycle_json(r->fabric, r->coords, cycle), "sim_seconds",
-		dl_emu_now(r->result.emu) * 1e-12, "counted_from_ns",
-		t->since / 1e3, "cpu_seconds", r->cpu_seconds, "packet_hops",
-		(json_int_t)t->packet_hops, "throughput_fraction",
-		r->result.throughput, "offered_fraction", r->result.offered,
-		"messages", (json_int_t)t->messages, "unsent_messages",
-		(json_int_t)r->result.unsent, "interrupted",
-		r->result.interrupted, "drops", drops_json(t), "starved",
-		starved_json(r), "qos", levels_json(r), "ports", ports_json(r),
-		"warnings", warnings_json(r));
+	document = json_pack("{s:I, s:I, s:I, s:I, s:b, s:o, s:f, s:f, s:f, s:I, s:f, s:f, "
+			     "s:I,"
+			     " s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+			     "delivered_packets", (json_int_t)t->delivered, "injected_packets",
+			     (json_int_t)t->injected, "dropped_packets", (json_int_t)t->dropped,
+			     "in_flight", (json_int_t)t->in_flight, "deadlock", cycle->n > 0,
+			     "cycle", verify_cycle_json(r->fabric, r->coords, cycle), "sim_seconds",
+			     dl_emu_now(r->result.emu) * 1e-12, "counted_from_ns", t->since / 1e3,
+			     "cpu_seconds", r->cpu_seconds, "packet_hops",
+			     (json_int_t)t->packet_hops, "throughput_fraction",
+			     r->result.throughput, "offered_fraction", r->result.offered,
+			     "messages", (json_int_t)t->messages, "unsent_messages",
+			     (json_int_t)r->result.unsent, "interrupted", r->result.interrupted,
+			     "drops", drops_json(t), "starved", starved_json(r), "qos",
+			     levels_json(r), "ports", ports_json(r), "warnings", warnings_json(r));
 	if (document && r->result.sample_ps)
 		json_object_set_new(document, "samples", samples_json(r));
 	if (document && r->result.pairs)
@@ -261,18 +235,15 @@ static json_t *point_json(const struct emulate_point *e)
 {
 	const struct dl_emu_point *p = &e->point;
 
-	return json_pack(
-		"{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I,"
-		" s:f}",
-		"load", p->load * 1e-6, "offered_fraction", p->offered,
-		"throughput_fraction", p->throughput, "latency_ns_mean",
-		p->latency.mean, "latency_ns_p50", p->latency.p50,
-		"latency_ns_p99", p->latency.p99, "latency_ns_p999",
-		p->latency.p999, "deadlock", p->deadlock, "delivered_packets",
-		(json_int_t)p->delivered, "dropped_packets",
-		(json_int_t)p->dropped, "in_flight", (json_int_t)p->in_flight,
-		"packet_hops", (json_int_t)p->packet_hops, "cpu_seconds",
-		e->cpu_seconds);
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I,"
+			 " s:f}",
+			 "load", p->load * 1e-6, "offered_fraction", p->offered,
+			 "throughput_fraction", p->throughput, "latency_ns_mean", p->latency.mean,
+			 "latency_ns_p50", p->latency.p50, "latency_ns_p99", p->latency.p99,
+			 "latency_ns_p999", p->latency.p999, "deadlock", p->deadlock,
+			 "delivered_packets", (json_int_t)p->delivered, "dropped_packets",
+			 (json_int_t)p->dropped, "in_flight", (json_int_t)p->in_flight,
+			 "packet_hops", (json_int_t)p->packet_hops, "cpu_seconds", e->cpu_seconds);
 }
 
 json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n)
@@ -295,9 +266,7 @@ json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n)
 	}
 	saturation = dl_emu_saturation(curve, n);
 	free(curve);
-	return json_pack("{s:o, s:o, s:b, s:b, s:f}", "sweep", list,
-			 "saturation_load",
-			 saturation < 0 ? json_null() : json_real(saturation),
-			 "deadlock", deadlock, "interrupted", interrupted,
-			 "cpu_seconds", cpu);
+	return json_pack("{s:o, s:o, s:b, s:b, s:f}", "sweep", list, "saturation_load",
+			 saturation < 0 ? json_null() : json_real(saturation), "deadlock", deadlock,
+			 "interrupted", interrupted, "cpu_seconds", cpu);
 }

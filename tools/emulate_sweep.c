@@ -58,9 +58,8 @@ static int run_point(void *worker, uint64_t item, void *result)
 static void show_progress(void *shared, uint64_t done, uint64_t total)
 {
 	(void)shared;
-	fprintf(stderr, "\r%llu of %llu points\033[K%s",
-		(unsigned long long)done, (unsigned long long)total,
-		done == total ? "\r\033[K" : "");
+	fprintf(stderr, "\r%llu of %llu points\033[K%s", (unsigned long long)done,
+		(unsigned long long)total, done == total ? "\r\033[K" : "");
 }
 
 int emulate_sweep(const struct dl_emu_plan *p, const struct emulate_sweep *s,

@@ -31,19 +31,16 @@ static const char *name_of(const struct emulate_run *r, const json_t *object)
 {
 	const char *guid = json_string_value(json_object_get(object, "guid"));
 
-	return dl_fabric_node_name(
-		r->fabric,
-		dl_fabric_find_guid(r->fabric, strtoull(guid, NULL, 16)));
+	return dl_fabric_node_name(r->fabric,
+				   dl_fabric_find_guid(r->fabric, strtoull(guid, NULL, 16)));
 }
 
 /* ---- one run ----------------------------------------------------------- */
 
 static void print_latencies(const json_t *object, FILE *to)
 {
-	fprintf(to, " %10.0f %10.0f %10.0f %10.0f",
-		number(object, "latency_ns_mean"),
-		number(object, "latency_ns_p50"),
-		number(object, "latency_ns_p99"),
+	fprintf(to, " %10.0f %10.0f %10.0f %10.0f", number(object, "latency_ns_mean"),
+		number(object, "latency_ns_p50"), number(object, "latency_ns_p99"),
 		number(object, "latency_ns_p999"));
 }
 
@@ -52,15 +49,14 @@ static void print_levels(const json_t *document, FILE *to)
 	const json_t *level;
 	size_t i;
 
-	fprintf(to, "%-6s %12s %12s %10s %10s %10s %10s\n", "level", "packets",
-		"Gbit/s", "mean ns", "p50 ns", "p99 ns", "p99.9 ns");
+	fprintf(to, "%-6s %12s %12s %10s %10s %10s %10s\n", "level", "packets", "Gbit/s", "mean ns",
+		"p50 ns", "p99 ns", "p99.9 ns");
 	json_array_foreach(json_object_get(document, "qos"), i, level)
 	{
 		if (!integer(level, "delivered_packets"))
 			continue;
 		fprintf(to, "%-6lld %12lld %12.3f", integer(level, "level"),
-			integer(level, "delivered_packets"),
-			number(level, "throughput_gbps"));
+			integer(level, "delivered_packets"), number(level, "throughput_gbps"));
 		print_latencies(level, to);
 		fprintf(to, "\n");
 	}
@@ -84,13 +80,12 @@ static void print_drops(const json_t *document, FILE *to)
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
 		if (json_object_get(drops, causes[i].key))
-			fprintf(to, "dropped: %lld: %s\n",
-				integer(drops, causes[i].key), causes[i].words);
+			fprintf(to, "dropped: %lld: %s\n", integer(drops, causes[i].key),
+				causes[i].words);
 }
 
 /* The ports with the most time on the wire, in falling order. */
-static unsigned int find_busiest(const json_t *ports,
-				 const json_t *out[BUSIEST])
+static unsigned int find_busiest(const json_t *ports, const json_t *out[BUSIEST])
 {
 	unsigned int n = 0, at;
 	const json_t *port;
@@ -112,8 +107,7 @@ static unsigned int find_busiest(const json_t *ports,
 	return n;
 }
 
-static void print_busiest(const json_t *document, const struct emulate_run *r,
-			  FILE *to)
+static void print_busiest(const json_t *document, const struct emulate_run *r, FILE *to)
 {
 	double now = 1e9 * number(document, "sim_seconds");
 	double time = now - number(document, "counted_from_ns");
@@ -131,8 +125,7 @@ static void print_busiest(const json_t *document, const struct emulate_run *r,
 			100 * number(top[i], "xmit_wait_ns") / time);
 }
 
-static void print_starved(const json_t *document, const struct emulate_run *r,
-			  FILE *to)
+static void print_starved(const json_t *document, const struct emulate_run *r, FILE *to)
 {
 	const json_t *list = json_object_get(document, "starved"), *vl;
 	size_t i;
@@ -140,8 +133,7 @@ static void print_starved(const json_t *document, const struct emulate_run *r,
 	json_array_foreach(list, i, vl)
 	{
 		if (i == FEW) {
-			fprintf(to, "starving: and %zu more\n",
-				json_array_size(list) - FEW);
+			fprintf(to, "starving: and %zu more\n", json_array_size(list) - FEW);
 			break;
 		}
 		fprintf(to, "starving: \"%s\" port %lld, VL %lld, since %.0f ns%s\n",
@@ -151,8 +143,7 @@ static void print_starved(const json_t *document, const struct emulate_run *r,
 	}
 }
 
-static void print_deadlock(const json_t *document, const struct emulate_run *r,
-			   FILE *to)
+static void print_deadlock(const json_t *document, const struct emulate_run *r, FILE *to)
 {
 	const struct dl_cycle *cycle = dl_emu_cycle(r->result.emu);
 
@@ -167,8 +158,7 @@ static void print_deadlock(const json_t *document, const struct emulate_run *r,
 	verify_print_cycle(tool_at(document, "cycle"), to);
 }
 
-void emulate_print(const json_t *document, const struct emulate_run *r,
-		   FILE *to)
+void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to)
 {
 	const json_t *warning;
 	size_t i;
@@ -176,10 +166,8 @@ void emulate_print(const json_t *document, const struct emulate_run *r,
 	fprintf(to,
 		"packets: %lld injected, %lld delivered, %lld dropped, %lld in "
 		"flight after %.0f ns%s\n",
-		integer(document, "injected_packets"),
-		integer(document, "delivered_packets"),
-		integer(document, "dropped_packets"),
-		integer(document, "in_flight"),
+		integer(document, "injected_packets"), integer(document, "delivered_packets"),
+		integer(document, "dropped_packets"), integer(document, "in_flight"),
 		1e9 * number(document, "sim_seconds"),
 		is(document, "interrupted") ? " (interrupted)" : "");
 	fprintf(to,
@@ -204,8 +192,8 @@ void emulate_sweep_print(const json_t *document, FILE *to)
 	const json_t *point;
 	size_t i;
 
-	fprintf(to, "%-8s %9s %11s %10s %10s %10s %10s\n", "load", "offered",
-		"throughput", "mean ns", "p50 ns", "p99 ns", "p99.9 ns");
+	fprintf(to, "%-8s %9s %11s %10s %10s %10s %10s\n", "load", "offered", "throughput",
+		"mean ns", "p50 ns", "p99 ns", "p99.9 ns");
 	json_array_foreach(json_object_get(document, "sweep"), i, point)
 	{
 		fprintf(to, "%-8.6g %8.2f%% %10.2f%%", number(point, "load"),
@@ -217,6 +205,5 @@ void emulate_sweep_print(const json_t *document, FILE *to)
 	if (json_is_null(saturation))
 		fprintf(to, "saturation: not reached\n");
 	else
-		fprintf(to, "saturation: at a load of %.3f\n",
-			json_number_value(saturation));
+		fprintf(to, "saturation: at a load of %.3f\n", json_number_value(saturation));
 }

@@ -10,24 +10,23 @@
 #include "tool.h"
 #include "dateline/torus.h"
 
-static const char doc[] =
-	"Write a torus or mesh of X by Y by Z switches: a netlist for ibsim "
-	"and "
-	"every other subcommand, and a torus-2QoS.conf that describes it."
-	"\v"
-	"A radix of 1 leaves a dimension out. Examples:\n"
-	"\n"
-	"  dateline gen 6 5 1 -o small\n"
-	"  dateline gen 4 4 4 --hosts 16 --parallel 3 -o gordon\n"
-	"  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o "
-	"hurt\n"
-	"  dateline gen 5 4 3 --mesh xz --scramble 7 -o mixed\n"
-	"\n"
-	"To run one of them:\n"
-	"\n"
-	"  ibsim -s small.net\n"
-	"\n"
-	"Exit status: 0 good, 2 usage, 3 a file cannot be written.";
+static const char doc[] = "Write a torus or mesh of X by Y by Z switches: a netlist for ibsim "
+			  "and "
+			  "every other subcommand, and a torus-2QoS.conf that describes it."
+			  "\v"
+			  "A radix of 1 leaves a dimension out. Examples:\n"
+			  "\n"
+			  "  dateline gen 6 5 1 -o small\n"
+			  "  dateline gen 4 4 4 --hosts 16 --parallel 3 -o gordon\n"
+			  "  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o "
+			  "hurt\n"
+			  "  dateline gen 5 4 3 --mesh xz --scramble 7 -o mixed\n"
+			  "\n"
+			  "To run one of them:\n"
+			  "\n"
+			  "  ibsim -s small.net\n"
+			  "\n"
+			  "Exit status: 0 good, 2 usage, 3 a file cannot be written.";
 
 /* A failure as written, kept until the radices are known. */
 struct failure {
@@ -47,9 +46,8 @@ struct gen {
 
 /* ---- the command line -------------------------------------------------- */
 
-static const char *parse_site(const struct argp_state *state,
-			      const struct gen *gen, const char *what,
-			      const char *text, uint32_t *site)
+static const char *parse_site(const struct argp_state *state, const struct gen *gen,
+			      const char *what, const char *text, uint32_t *site)
 {
 	const struct dl_torus_grid *g = &gen->plan.grid;
 	uint32_t c[DL_TORUS_DIMS];
@@ -64,8 +62,7 @@ static const char *parse_site(const struct argp_state *state,
 			argp_error(state,
 				   "%s: \"%s\" does not begin with a place "
 				   "x,y,z within 0,0,0 to %u,%u,%u",
-				   what, text, g->radix[0] - 1, g->radix[1] - 1,
-				   g->radix[2] - 1);
+				   what, text, g->radix[0] - 1, g->radix[1] - 1, g->radix[2] - 1);
 		c[d] = value;
 		at = end + (d + 1 < DL_TORUS_DIMS);
 	}
@@ -73,29 +70,23 @@ static const char *parse_site(const struct argp_state *state,
 	return at;
 }
 
-static void parse_fail_switch(const struct argp_state *state, struct gen *gen,
-			      const char *text)
+static void parse_fail_switch(const struct argp_state *state, struct gen *gen, const char *text)
 {
 	uint32_t *site = &gen->sites[gen->plan.nfailed_sites++];
 
 	if (*parse_site(state, gen, "--fail-switch", text, site))
-		argp_error(state, "--fail-switch: \"%s\" goes on after x,y,z",
-			   text);
+		argp_error(state, "--fail-switch: \"%s\" goes on after x,y,z", text);
 }
 
-static void parse_fail_link(const struct argp_state *state, struct gen *gen,
-			    const char *text)
+static void parse_fail_link(const struct argp_state *state, struct gen *gen, const char *text)
 {
 	struct dl_torus_failed_hop *hop = &gen->hops[gen->plan.nfailed_hops++];
-	const char *at =
-		parse_site(state, gen, "--fail-link", text, &hop->site);
+	const char *at = parse_site(state, gen, "--fail-link", text, &hop->site);
 	int64_t cables = 0;
 
-	if (at[0] != ':' || !at[1] || !strchr("+-", at[1]) || !at[2] ||
-	    !strchr("xyz", at[2]) || (at[3] && at[3] != '*'))
-		argp_error(state,
-			   "--fail-link: \"%s\" should end like :+x or :-z*2",
-			   text);
+	if (at[0] != ':' || !at[1] || !strchr("+-", at[1]) || !at[2] || !strchr("xyz", at[2]) ||
+	    (at[3] && at[3] != '*'))
+		argp_error(state, "--fail-link: \"%s\" should end like :+x or :-z*2", text);
 	hop->dir = dl_torus_dir(at[2] - 'x', at[1] == '-');
 	if (at[3] && !dl_number_parse(at + 4, 1, gen->plan.parallel, &cables))
 		argp_error(state,
@@ -140,12 +131,11 @@ static void finish_plan(const struct argp_state *state, void *to)
 	plan->failed_hops = gen->hops;
 }
 
-static int keep_failure(const struct dl_setting *setting, void *to,
-			const char *text, char *why, size_t size)
+static int keep_failure(const struct dl_setting *setting, void *to, const char *text, char *why,
+			size_t size)
 {
 	struct gen *gen = to;
-	struct failure *more =
-		reallocarray(gen->failures, gen->nfailures + 1, sizeof(*more));
+	struct failure *more = reallocarray(gen->failures, gen->nfailures + 1, sizeof(*more));
 
 	(void)why, (void)size;
 	if (!more)
@@ -156,8 +146,8 @@ static int keep_failure(const struct dl_setting *setting, void *to,
 	return 0;
 }
 
-static int read_seed(const struct dl_setting *setting, void *to,
-		     const char *text, char *why, size_t size)
+static int read_seed(const struct dl_setting *setting, void *to, const char *text, char *why,
+		     size_t size)
 {
 	struct gen *gen = to;
 	int64_t seed;
@@ -173,19 +163,15 @@ static int read_seed(const struct dl_setting *setting, void *to,
 #define MEMBER(member) DL_MEMBER(struct gen, member)
 
 static const struct dl_setting options[] = {
-	{ "output", DL_SETTING_BORROW, MEMBER(prefix), .key = 'o',
-	  .arg = "PREFIX",
+	{ "output", DL_SETTING_BORROW, MEMBER(prefix), .key = 'o', .arg = "PREFIX",
 	  .doc = "Write PREFIX.net and PREFIX.torus.conf (required)" },
-	{ "hosts", DL_SETTING_NUMBER, MEMBER(plan.hosts), 0,
-	  DL_FABRIC_MAX_PORTS, .arg = "N",
+	{ "hosts", DL_SETTING_NUMBER, MEMBER(plan.hosts), 0, DL_FABRIC_MAX_PORTS, .arg = "N",
 	  .doc = "Adapters at each switch (default 1)" },
 	{ "mesh", DL_SETTING_BORROW, MEMBER(mesh), .arg = "DIMS",
 	  .doc = "Make these dimensions open, such as xz" },
-	{ "parallel", DL_SETTING_NUMBER, MEMBER(plan.parallel), 1,
-	  DL_FABRIC_MAX_PORTS, .arg = "K",
+	{ "parallel", DL_SETTING_NUMBER, MEMBER(plan.parallel), 1, DL_FABRIC_MAX_PORTS, .arg = "K",
 	  .doc = "Cables between neighbours (default 1)" },
-	{ "scramble", .call = read_seed, .arg = "SEED",
-	  .expected = "a whole number",
+	{ "scramble", .call = read_seed, .arg = "SEED", .expected = "a whole number",
 	  .doc = "Permute port numbers, GUIDs and the order of nodes" },
 	{ "fail-switch", .call = keep_failure, .arg = "x,y,z",
 	  .doc = "Leave out this switch and its adapters; repeatable" },
@@ -195,10 +181,9 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-#define RADIX(d)                                                           \
-	{                                                                  \
-		"radix", DL_SETTING_NUMBER, MEMBER(plan.grid.radix[d]), 1, \
-			DL_TORUS_MAX_RADIX                                 \
+#define RADIX(d)                                                                              \
+	{                                                                                     \
+		"radix", DL_SETTING_NUMBER, MEMBER(plan.grid.radix[d]), 1, DL_TORUS_MAX_RADIX \
 	}
 
 static const struct dl_setting args[] = { RADIX(0), RADIX(1), RADIX(2), { 0 } };
@@ -214,8 +199,8 @@ static const struct tool_usage usage = {
 /* ---- the files --------------------------------------------------------- */
 
 /* Create PREFIX followed by `suffix`. */
-static int open_suffixed(const struct tool *tool, const char *prefix,
-			 const char *suffix, struct tool_out *out)
+static int open_suffixed(const struct tool *tool, const char *prefix, const char *suffix,
+			 struct tool_out *out)
 {
 	char *path;
 	int err;
@@ -227,8 +212,7 @@ static int open_suffixed(const struct tool *tool, const char *prefix,
 	return err;
 }
 
-static int write_files(const struct tool *tool, const char *prefix,
-		       const struct dl_fabric *f,
+static int write_files(const struct tool *tool, const char *prefix, const struct dl_fabric *f,
 		       const struct dl_torus_config *c)
 {
 	struct tool_out out;
@@ -246,19 +230,18 @@ static int write_files(const struct tool *tool, const char *prefix,
 	return tool_out_close(tool, &out, dl_torus_config_write(c, out.file));
 }
 
-static void report(const struct tool *tool, const char *prefix,
-		   const struct dl_fabric *f, const struct dl_torus_config *c)
+static void report(const struct tool *tool, const char *prefix, const struct dl_fabric *f,
+		   const struct dl_torus_config *c)
 {
 	uint32_t cables = 0;
 
 	for (uint32_t i = 0; i < f->nports; i++)
 		cables += f->ports[i].peer != DL_NONE && f->ports[i].peer > i;
-	dl_log(&tool->log, DL_LOG_INFO,
-	       "%s.net: %u switch%s, %u adapter%s, %u cable%s", prefix,
+	dl_log(&tool->log, DL_LOG_INFO, "%s.net: %u switch%s, %u adapter%s, %u cable%s", prefix,
 	       f->nswitches, tool_es(f->nswitches), f->nnodes - f->nswitches,
 	       tool_s(f->nnodes - f->nswitches), cables, tool_s(cables));
-	dl_log(&tool->log, DL_LOG_INFO, "%s.torus.conf: %u seed%s", prefix,
-	       c->nseeds, tool_s(c->nseeds));
+	dl_log(&tool->log, DL_LOG_INFO, "%s.torus.conf: %u seed%s", prefix, c->nseeds,
+	       tool_s(c->nseeds));
 }
 
 int tool_cmd_gen(struct tool *tool, int argc, char **argv)

@@ -13,20 +13,19 @@
 #include "dateline/route.h"
 
 #define MEMBER(member) DL_MEMBER(struct tool_input_options, member)
-#define LIVE_SETTINGS                                                          \
-	{ "live", DL_SETTING_FLAG, MEMBER(is_live),                            \
-	  .doc = "Read the fabric that this machine is attached to instead" }, \
-		{ "Ca",                                                        \
-		  DL_SETTING_BORROW,                                           \
-		  MEMBER(live.ca),                                             \
-		  .key = 'C',                                                  \
-		  .arg = "NAME",                                               \
-		  .doc = "For --live: the local adapter (any that is up)" },   \
-	{                                                                      \
-		"Port", DL_SETTING_NUMBER, MEMBER(live.port),                  \
-			.key = 'P', .arg = "N", .min = 1,                      \
-			.max = DL_FABRIC_MAX_PORTS,                            \
-			.doc = "For --live: its port (any that is up)"         \
+#define LIVE_SETTINGS                                                                 \
+	{ "live", DL_SETTING_FLAG, MEMBER(is_live),                                   \
+	  .doc = "Read the fabric that this machine is attached to instead" },        \
+		{ "Ca",                                                               \
+		  DL_SETTING_BORROW,                                                  \
+		  MEMBER(live.ca),                                                    \
+		  .key = 'C',                                                         \
+		  .arg = "NAME",                                                      \
+		  .doc = "For --live: the local adapter (any that is up)" },          \
+	{                                                                             \
+		"Port", DL_SETTING_NUMBER, MEMBER(live.port),                         \
+			.key = 'P', .arg = "N", .min = 1, .max = DL_FABRIC_MAX_PORTS, \
+			.doc = "For --live: its port (any that is up)"                \
 	}
 
 const struct dl_setting tool_input_fabric[] = {
@@ -76,8 +75,8 @@ static int discover(const struct dl_log *log, const struct dl_fabric *f,
 	return err;
 }
 
-static int from_config(const struct tool *tool, const struct dl_fabric *f,
-		       const char *path, struct tool_coords *c)
+static int from_config(const struct tool *tool, const struct dl_fabric *f, const char *path,
+		       struct tool_coords *c)
 {
 	struct dl_torus_config *config;
 	int err = dl_torus_config_read(path, &tool->log, &config);
@@ -115,8 +114,8 @@ static int read_switch(struct dl_text *text, const struct dl_fabric *f,
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 		if (d && !dl_text_take(text, ','))
 			return dl_text_expected(text, "\",\"");
-		err = dl_text_number(text, 10, DL_TORUS_MAX_RADIX - 1,
-				     "a coordinate, 0 to 254", &value);
+		err = dl_text_number(text, 10, DL_TORUS_MAX_RADIX - 1, "a coordinate, 0 to 254",
+				     &value);
 		if (err)
 			return err;
 		coord[d] = value;
@@ -147,8 +146,7 @@ static bool wraps(const struct dl_fabric *f, uint32_t (*coord)[DL_TORUS_DIMS],
 		b = f->nodes[peer].sw;
 		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 			same &= d == dim || coord[a][d] == coord[b][d];
-		if (same && !coord[a][dim] &&
-		    coord[b][dim] == g->radix[dim] - 1)
+		if (same && !coord[a][dim] && coord[b][dim] == g->radix[dim] - 1)
 			return true;
 	}
 	return false;
@@ -180,11 +178,10 @@ static int read_list(struct dl_text *text, const struct dl_fabric *f,
 	return state;
 }
 
-static int from_list(const struct tool *tool, const struct dl_fabric *f,
-		     const char *path, struct tool_coords *c)
+static int from_list(const struct tool *tool, const struct dl_fabric *f, const char *path,
+		     struct tool_coords *c)
 {
-	uint32_t(*coord)[DL_TORUS_DIMS] =
-		calloc(f->nswitches + 1, sizeof(*coord));
+	uint32_t(*coord)[DL_TORUS_DIMS] = calloc(f->nswitches + 1, sizeof(*coord));
 	FILE *from = fopen(path, "r");
 	struct dl_text text;
 	int err = from ? -ENOMEM : -errno;
@@ -194,8 +191,7 @@ static int from_list(const struct tool *tool, const struct dl_fabric *f,
 	if (from && coord && c->site)
 		err = read_list(&text, f, coord, c);
 	for (unsigned int d = 0; !err && d < DL_TORUS_DIMS; d++)
-		c->grid.mesh[d] = c->grid.radix[d] > 2 &&
-				  !wraps(f, coord, &c->grid, d);
+		c->grid.mesh[d] = c->grid.radix[d] > 2 && !wraps(f, coord, &c->grid, d);
 	for (uint32_t s = 0; !err && s < f->nswitches; s++)
 		if (c->site[s] != DL_NONE)
 			c->site[s] = dl_torus_site(&c->grid, coord[s]);
@@ -207,12 +203,10 @@ static int from_list(const struct tool *tool, const struct dl_fabric *f,
 	return err;
 }
 
-static int find_coords(const struct tool *tool, const struct dl_fabric *f,
-		       const char *config, const char *dir,
-		       struct tool_coords *c)
+static int find_coords(const struct tool *tool, const struct dl_fabric *f, const char *config,
+		       const char *dir, struct tool_coords *c)
 {
-	static const char *const lists[] = { "dateline-torus.dump",
-					     "opensm-torus.dump", NULL };
+	static const char *const lists[] = { "dateline-torus.dump", "opensm-torus.dump", NULL };
 	char path[PATH_MAX];
 
 	memset(c, 0, sizeof(*c));
@@ -228,8 +222,7 @@ static int find_coords(const struct tool *tool, const struct dl_fabric *f,
 	return from_cabling(f, c);
 }
 
-bool tool_coords_of(const struct tool_coords *c, uint32_t sw,
-		    uint32_t out[DL_TORUS_DIMS])
+bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS])
 {
 	if (!c->site || sw == DL_NONE || c->site[sw] == DL_NONE)
 		return false;
@@ -248,8 +241,8 @@ static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 	for (uint32_t a = 0; a < n; a++)
 		for (uint32_t b = 0; b < n; b++)
 			if (c->site[a] != DL_NONE && c->site[b] != DL_NONE)
-				t->psl[a * (size_t)n + b] = dl_route_sl(
-					&c->grid, c->site[a], c->site[b]);
+				t->psl[a * (size_t)n + b] =
+					dl_route_sl(&c->grid, c->site[a], c->site[b]);
 	for (uint32_t lid = 1; lid <= t->top_lid; lid++) {
 		uint32_t port = f->lid_port[lid];
 
@@ -261,8 +254,8 @@ static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 	return 0;
 }
 
-static int complete_sls(const struct tool *tool,
-			const struct tool_coords *coords, struct dl_tables *t)
+static int complete_sls(const struct tool *tool, const struct tool_coords *coords,
+			struct dl_tables *t)
 {
 	if (t->psl || !coords->site || !coords->certain)
 		return 0;
@@ -274,8 +267,7 @@ static int complete_sls(const struct tool *tool,
 
 /* ---- all --------------------------------------------------------------- */
 
-static int read_live(const struct tool *tool,
-		     const struct tool_input_options *o, bool tables,
+static int read_live(const struct tool *tool, const struct tool_input_options *o, bool tables,
 		     struct dl_snapshot *s)
 {
 	struct dl_live_options live;
@@ -306,8 +298,7 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int read_fabric(const struct tool *tool,
-		       const struct tool_input_options *o, bool tables,
+static int read_fabric(const struct tool *tool, const struct tool_input_options *o, bool tables,
 		       struct dl_snapshot *s)
 {
 	if (o->is_live)
@@ -315,13 +306,13 @@ static int read_fabric(const struct tool *tool,
 	if (tables || is_directory(o->from))
 		return dl_snapshot_read(o->from, o->net, o->psl, &tool->log, s);
 	if (!strcmp(o->from, "-"))
-		return dl_fabric_read_netlist_stream(stdin, "standard input",
-						     &tool->log, &s->fabric);
+		return dl_fabric_read_netlist_stream(stdin, "standard input", &tool->log,
+						     &s->fabric);
 	return dl_fabric_read_netlist(o->from, &tool->log, &s->fabric);
 }
 
-static int find_torus(const struct tool *tool,
-		      const struct tool_input_options *o, struct tool_input *in)
+static int find_torus(const struct tool *tool, const struct tool_input_options *o,
+		      struct tool_input *in)
 {
 	const struct dl_fabric *f = in->fabric;
 	int err;

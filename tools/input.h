@@ -12,8 +12,8 @@
 
 /* The options and the argument that say what to read. */
 struct tool_input_options {
-	const char *from; /* netlist ("-": standard input) or snapshot */
-	bool is_live;	  /* the running fabric instead */
+	const char *from;	     /* netlist ("-": standard input) or snapshot */
+	bool is_live;		     /* the running fabric instead */
 	struct dl_live_options live; /* adapter, port and paths count */
 	const char *net, *psl;	     /* beside a snapshot */
 	const char *config;	     /* torus-2QoS.conf */
@@ -57,7 +57,6 @@ int tool_input_read(const struct tool *tool, const struct tool_input_options *o,
 void tool_input_free(struct tool_input *in);
 
 /* The coordinates of a switch; false when they are not known. */
-bool tool_coords_of(const struct tool_coords *c, uint32_t sw,
-		    uint32_t out[DL_TORUS_DIMS]);
+bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS]);
 
 #endif

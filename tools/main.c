@@ -20,8 +20,7 @@ static const struct command {
 	{ 0 }
 };
 
-static void print_message(void *context, enum dl_log_level level,
-			  const char *message)
+static void print_message(void *context, enum dl_log_level level, const char *message)
 {
 	static const struct {
 		const char *label, *colour;
@@ -35,9 +34,8 @@ static void print_message(void *context, enum dl_log_level level,
 
 	if (level > tool->level)
 		return;
-	fprintf(stderr, "dateline: %s%s%s%s\n",
-		tool->colour ? styles[level].colour : "", styles[level].label,
-		tool->colour ? "\033[0m" : "", message);
+	fprintf(stderr, "dateline: %s%s%s%s\n", tool->colour ? styles[level].colour : "",
+		styles[level].label, tool->colour ? "\033[0m" : "", message);
 }
 
 /* The list of subcommands, between the text of the help and the options. */
@@ -93,10 +91,9 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_option main_options[] = {
-	{ .key = 'h', .flags = OPTION_HIDDEN }, /* as -? */
-	{ 0 }
-};
+static const struct argp_option main_options[] = { { .key = 'h',
+						     .flags = OPTION_HIDDEN }, /* as -? */
+						   { 0 } };
 
 static const struct argp main_argp = {
 	.options = main_options,
@@ -144,12 +141,10 @@ int main(int argc, char **argv)
 	if (asprintf(&name, "dateline %s", choice.command->word) < 0)
 		return TOOL_EXIT_ENVIRONMENT;
 	argv[choice.first] = name;
-	status = choice.command->run(&tool, argc - choice.first,
-				     argv + choice.first);
+	status = choice.command->run(&tool, argc - choice.first, argv + choice.first);
 	free(name);
 	if (fclose(stdout) && status == TOOL_EXIT_GOOD) {
-		dl_log(&tool.log, DL_LOG_ERROR, "cannot print the result: %s",
-		       strerror(errno));
+		dl_log(&tool.log, DL_LOG_ERROR, "cannot print the result: %s", strerror(errno));
 		status = TOOL_EXIT_ENVIRONMENT;
 	}
 	return status;

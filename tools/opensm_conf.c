@@ -18,8 +18,7 @@ static void write_table(FILE *to, const char *kind, const char *table,
 	fputc('\n', to);
 }
 
-static void write_kind(FILE *to, const char *kind,
-		       const struct dl_tables_vlarb *arb)
+static void write_kind(FILE *to, const char *kind, const struct dl_tables_vlarb *arb)
 {
 	fprintf(to, "qos_%s_high_limit %u\n", kind, arb->high_limit);
 	write_table(to, kind, "high", arb->high, arb->nhigh);

@@ -27,8 +27,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW,
-					    MEMBER(input.from) },
+static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
 					  { 0 } };
 
 static void need_output(const struct argp_state *state, void *to)
@@ -89,14 +88,11 @@ static int check(const struct request *r, struct inputs *in, json_t *document)
 	if (err)
 		return err;
 	verdict = verify_json(v, &in->now.coords, o.earlier);
-	err = verdict ? verify_explain(verdict, in->now.snapshot.tables, &o) :
-			-ENOMEM;
+	err = verdict ? verify_explain(verdict, in->now.snapshot.tables, &o) : -ENOMEM;
 	if (!err)
-		err = add(document, "verdict",
-			  report_verdict(&in->page, v, json_incref(verdict)));
+		err = add(document, "verdict", report_verdict(&in->page, v, json_incref(verdict)));
 	if (!err && r->against) {
-		err = report_change(&in->page, &in->page_then, r->against, v,
-				    &change);
+		err = report_change(&in->page, &in->page_then, r->against, v, &change);
 		if (!err)
 			err = add(document, "change", change);
 	}
@@ -105,8 +101,8 @@ static int check(const struct request *r, struct inputs *in, json_t *document)
 	return err;
 }
 
-static int fill(const struct tool *tool, const struct request *r,
-		struct inputs *in, json_t *document)
+static int fill(const struct tool *tool, const struct request *r, struct inputs *in,
+		json_t *document)
 {
 	json_t *load, *emulation;
 	int err = check(r, in, document);
@@ -123,23 +119,20 @@ static int fill(const struct tool *tool, const struct request *r,
 		err = add(document, "tables", report_tables(&in->page));
 	if (!err)
 		err = add(document, "partial",
-			  json_boolean(in->now.snapshot.parts &
-				       DL_SNAPSHOT_IS_PARTIAL));
+			  json_boolean(in->now.snapshot.parts & DL_SNAPSHOT_IS_PARTIAL));
 	if (err || !r->emulation)
 		return err;
 	err = report_emulation(&in->page, r->emulation, &tool->log, &emulation);
 	return err ? err : add(document, "emulation", emulation);
 }
 
-static int write_page(const struct tool *tool, const struct request *r,
-		      struct inputs *in)
+static int write_page(const struct tool *tool, const struct request *r, struct inputs *in)
 {
 	const char *from = r->input.is_live ? "live" : r->input.from;
 	char *path = realpath(from, NULL);
 	const char *name = path ? strrchr(path, '/') + 1 : from;
-	json_t *document =
-		json_pack("{s:s, s:o}", "program", PACKAGE_STRING, "title",
-			  tool_json_text(r->title ? r->title : name));
+	json_t *document = json_pack("{s:s, s:o}", "program", PACKAGE_STRING, "title",
+				     tool_json_text(r->title ? r->title : name));
 	struct tool_out out;
 	int err = document ? fill(tool, r, in, document) : -ENOMEM;
 
@@ -147,9 +140,7 @@ static int write_page(const struct tool *tool, const struct request *r,
 	if (!err)
 		err = tool_out_open(tool, NULL, r->out, &out);
 	if (!err)
-		err = tool_out_close(tool, &out,
-				     report_write(&in->page, document,
-						  out.file));
+		err = tool_out_close(tool, &out, report_write(&in->page, document, out.file));
 	json_decref(document);
 	return err;
 }
@@ -161,8 +152,7 @@ static int read_one(const struct tool *tool, const struct tool_input_options *o,
 {
 	int err = tool_input_read(tool, o, TOOL_INPUT_TABLES, in);
 
-	return err ? err :
-		     report_page_init(page, in->snapshot.tables, &in->coords);
+	return err ? err : report_page_init(page, in->snapshot.tables, &in->coords);
 }
 
 int tool_cmd_report(struct tool *tool, int argc, char **argv)

@@ -59,15 +59,14 @@ int report_page_init(struct report_page *p, const struct dl_tables *t,
 void report_page_release(struct report_page *p);
 
 /* A node's coordinates, or null. */
-json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f,
-		     uint32_t node);
+json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node);
 
 /* Parts of the document.  NULL: no memory. */
 json_t *report_fabric(const struct report_page *p);
 json_t *report_missing(const struct report_page *p);
 /* `verdict` is what verify found, as its document, which becomes the part. */
-json_t *report_verdict(const struct report_page *p,
-		       const struct dl_verify_result *v, json_t *verdict);
+json_t *report_verdict(const struct report_page *p, const struct dl_verify_result *v,
+		       json_t *verdict);
 /* The loads of the ways: 0 or -ENOMEM. */
 int report_load(const struct report_page *p, json_t **out);
 
@@ -78,16 +77,15 @@ json_t *report_tables(const struct report_page *p);
  * The difference between two snapshots; `v` compared their path SLs.  0 or
  * -ENOMEM.
  */
-int report_change(const struct report_page *now, const struct report_page *then,
-		  const char *dir, const struct dl_verify_result *v,
-		  json_t **out);
+int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
+		  const struct dl_verify_result *v, json_t **out);
 
 /*
  * Read what `dateline emulate --json` printed.  0, -EINVAL (not such a
  * document, or of another fabric; reported), -ENOMEM.
  */
-int report_emulation(const struct report_page *p, const char *path,
-		     const struct dl_log *log, json_t **out);
+int report_emulation(const struct report_page *p, const char *path, const struct dl_log *log,
+		     json_t **out);
 
 /* The tables, as elements of the page.  0, -EIO, -ENOMEM. */
 int report_write_tables(const struct report_page *p, FILE *to);

@@ -22,44 +22,36 @@ struct change {
 };
 
 /* The same node in the other fabric, or DL_NONE. */
-static uint32_t node_in(const struct dl_fabric *other,
-			const struct dl_fabric *f, uint32_t node)
+static uint32_t node_in(const struct dl_fabric *other, const struct dl_fabric *f, uint32_t node)
 {
 	uint32_t found = dl_fabric_find_guid(other, f->nodes[node].guid);
 
-	return found != DL_NONE &&
-			       other->nodes[found].type ==
-				       f->nodes[node].type &&
-			       other->nodes[found].nports ==
-				       f->nodes[node].nports ?
+	return found != DL_NONE && other->nodes[found].type == f->nodes[node].type &&
+			       other->nodes[found].nports == f->nodes[node].nports ?
 		       found :
 		       DL_NONE;
 }
 
 /* The same port in the other fabric, or DL_NONE. */
-static uint32_t port_in(const struct dl_fabric *other,
-			const struct dl_fabric *f, uint32_t port)
+static uint32_t port_in(const struct dl_fabric *other, const struct dl_fabric *f, uint32_t port)
 {
 	uint32_t node = node_in(other, f, f->ports[port].node);
 
-	return node == DL_NONE ?
-		       DL_NONE :
-		       other->nodes[node].first_port + f->ports[port].num;
+	return node == DL_NONE ? DL_NONE : other->nodes[node].first_port + f->ports[port].num;
 }
 
 /* ---- what is there ----------------------------------------------------- */
 
 static json_t *node_json(const struct report_page *p, uint32_t node)
 {
-	return json_pack("{s:o, s:o, s:o}", "guid",
-			 tool_json_guid(p->fabric, node), "name",
-			 tool_json_text(dl_fabric_node_name(p->fabric, node)),
-			 "coord", report_coord(p->coords, p->fabric, node));
+	return json_pack("{s:o, s:o, s:o}", "guid", tool_json_guid(p->fabric, node), "name",
+			 tool_json_text(dl_fabric_node_name(p->fabric, node)), "coord",
+			 report_coord(p->coords, p->fabric, node));
 }
 
 /* Nodes of one page that the other lacks: switches, or all else. */
-static json_t *only_nodes(const struct report_page *p,
-			  const struct report_page *other, bool switches)
+static json_t *only_nodes(const struct report_page *p, const struct report_page *other,
+			  bool switches)
 {
 	json_t *list = json_array();
 
@@ -80,8 +72,7 @@ static json_t *end_json(const struct report_page *p, uint32_t port)
 }
 
 /* Cables of one page that the other lacks. */
-static json_t *only_cables(const struct report_page *p,
-			   const struct report_page *other)
+static json_t *only_cables(const struct report_page *p, const struct report_page *other)
 {
 	const struct dl_fabric *f = p->fabric, *o = other->fabric;
 	json_t *list = json_array();
@@ -95,8 +86,7 @@ static json_t *only_cables(const struct report_page *p,
 		if (there != DL_NONE && o->ports[there].peer != DL_NONE &&
 		    o->ports[there].peer == port_in(o, f, b))
 			continue;
-		json_array_append_new(list, json_pack("[oo]", end_json(p, a),
-						      end_json(p, b)));
+		json_array_append_new(list, json_pack("[oo]", end_json(p, a), end_json(p, b)));
 	}
 	return list;
 }
@@ -115,16 +105,13 @@ static void add_moved_lids(const struct change *c, json_t *out)
 		uint32_t there = port_in(o, f, port);
 		json_t *end;
 
-		if (there == DL_NONE ||
-		    o->ports[there].lid == f->ports[port].lid)
+		if (there == DL_NONE || o->ports[there].lid == f->ports[port].lid)
 			continue;
 		if (n++ >= LISTED)
 			continue;
 		end = end_json(c->now, port);
-		json_object_set_new(end, "before",
-				    json_integer(o->ports[there].lid));
-		json_object_set_new(end, "now",
-				    json_integer(f->ports[port].lid));
+		json_object_set_new(end, "before", json_integer(o->ports[there].lid));
+		json_object_set_new(end, "now", json_integer(f->ports[port].lid));
 		json_array_append_new(list, end);
 	}
 	json_object_set_new(out, "lids_moved", list);
@@ -145,8 +132,7 @@ static uint16_t *match_lids(const struct change *c)
 
 		if (there == DL_NONE || !o->ports[there].lid)
 			continue;
-		lid = o->ports[there].lid + c->now->lids[l] -
-		      f->ports[port].lid;
+		lid = o->ports[there].lid + c->now->lids[l] - f->ports[port].lid;
 		if (lid <= o->top_lid && o->lid_port[lid] == there)
 			then[l] = lid;
 	}
@@ -166,8 +152,7 @@ static int compare_lfts(const struct change *c, json_t *out)
 		for (uint32_t l = 0; n >= 0 && l < c->now->nlids; l++) {
 			if (!lid_then[l])
 				continue;
-			n += dl_tables_lft(c->now->tables, sw,
-					   c->now->lids[l]) !=
+			n += dl_tables_lft(c->now->tables, sw, c->now->lids[l]) !=
 			     dl_tables_lft(c->then->tables, there, lid_then[l]);
 			compared++;
 		}
@@ -185,8 +170,7 @@ static int compare_lfts(const struct change *c, json_t *out)
 
 /* ---- SL-to-VL maps ----------------------------------------------------- */
 
-static dl_tables_sl2vl_row map_of(const struct dl_tables *t, uint32_t at,
-				  bool *known)
+static dl_tables_sl2vl_row map_of(const struct dl_tables *t, uint32_t at, bool *known)
 {
 	*known = t->sl2vl[at] != DL_TABLES_NO_ROW;
 	return *known ? t->rows[t->sl2vl[at]] : 0;
@@ -197,14 +181,11 @@ static bool in_use(const struct dl_tables *t, uint32_t sw, unsigned int port)
 {
 	const struct dl_fabric *f = t->fabric;
 
-	return !port ||
-	       f->ports[f->nodes[f->switches[sw]].first_port + port].peer !=
-		       DL_NONE;
+	return !port || f->ports[f->nodes[f->switches[sw]].first_port + port].peer != DL_NONE;
 }
 
 /* Maps of a switch that differ, of ports that are in use both times. */
-static unsigned int changed_maps(const struct change *c, uint32_t sw,
-				 uint32_t there)
+static unsigned int changed_maps(const struct change *c, uint32_t sw, uint32_t there)
 {
 	const struct dl_tables *a = c->now->tables, *b = c->then->tables;
 	unsigned int n = 0, ports;
@@ -212,14 +193,12 @@ static unsigned int changed_maps(const struct change *c, uint32_t sw,
 	ports = a->fabric->nodes[a->fabric->switches[sw]].nports + 1;
 	for (unsigned int k = 0; k < ports * ports; k++) {
 		bool known[2];
-		dl_tables_sl2vl_row now =
-			map_of(a, a->sl2vl_first[sw] + k, known);
-		dl_tables_sl2vl_row then =
-			map_of(b, b->sl2vl_first[there] + k, known + 1);
+		dl_tables_sl2vl_row now = map_of(a, a->sl2vl_first[sw] + k, known);
+		dl_tables_sl2vl_row then = map_of(b, b->sl2vl_first[there] + k, known + 1);
 
-		n += known[0] && known[1] && now != then &&
-		     in_use(a, sw, k / ports) && in_use(a, sw, k % ports) &&
-		     in_use(b, there, k / ports) && in_use(b, there, k % ports);
+		n += known[0] && known[1] && now != then && in_use(a, sw, k / ports) &&
+		     in_use(a, sw, k % ports) && in_use(b, there, k / ports) &&
+		     in_use(b, there, k % ports);
 	}
 	return n;
 }
@@ -230,15 +209,13 @@ static void compare_maps(const struct change *c, json_t *out)
 
 	for (uint32_t i = 0; i < c->now->fabric->nswitches; i++)
 		if (c->sw_then[i] != DL_NONE)
-			changed += changed_maps(c, c->now->switches[i],
-						c->sw_then[i]);
+			changed += changed_maps(c, c->now->switches[i], c->sw_then[i]);
 	json_object_set_new(out, "sl2vl_changed", json_integer(changed));
 }
 
 /* ---- groups ------------------------------------------------------------ */
 
-static const struct dl_tables_mcast_group *group_of(const struct dl_tables *t,
-						    uint16_t mlid)
+static const struct dl_tables_mcast_group *group_of(const struct dl_tables *t, uint16_t mlid)
 {
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		if (t->groups[g].mlid == mlid)
@@ -246,20 +223,17 @@ static const struct dl_tables_mcast_group *group_of(const struct dl_tables *t,
 	return NULL;
 }
 
-static json_t *only_groups(const struct dl_tables *t,
-			   const struct dl_tables *other)
+static json_t *only_groups(const struct dl_tables *t, const struct dl_tables *other)
 {
 	json_t *list = json_array();
 
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		if (!group_of(other, t->groups[g].mlid))
-			json_array_append_new(list,
-					      json_integer(t->groups[g].mlid));
+			json_array_append_new(list, json_integer(t->groups[g].mlid));
 	return list;
 }
 
-static bool same_masks(const uint64_t *a, uint32_t sw, const uint64_t *b,
-		       uint32_t there)
+static bool same_masks(const uint64_t *a, uint32_t sw, const uint64_t *b, uint32_t there)
 {
 	for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
 		if (a[sw * (size_t)DL_TABLES_MASK_WORDS + w] !=
@@ -281,12 +255,10 @@ static json_t *changed_groups(const struct change *c)
 
 		for (uint32_t i = 0; was && i < t->fabric->nswitches; i++)
 			n += c->sw_then[i] != DL_NONE &&
-			     !same_masks(t->groups[g].masks,
-					 c->now->switches[i], was->masks,
+			     !same_masks(t->groups[g].masks, c->now->switches[i], was->masks,
 					 c->sw_then[i]);
 		if (n)
-			json_array_append_new(
-				list, json_pack("[ii]", t->groups[g].mlid, n));
+			json_array_append_new(list, json_pack("[ii]", t->groups[g].mlid, n));
 	}
 	return list;
 }
@@ -301,9 +273,8 @@ static int add_load(const struct change *c, json_t *out)
 	if (err)
 		return err;
 	json_object_set_new(out, "load",
-			    json_pack("{s:I, s:I, s:I}", "busiest",
-				      (json_int_t)load.busiest, "pairs",
-				      (json_int_t)load.pairs, "hops",
+			    json_pack("{s:I, s:I, s:I}", "busiest", (json_int_t)load.busiest,
+				      "pairs", (json_int_t)load.pairs, "hops",
 				      (json_int_t)load.hops));
 	dl_tables_load_release(&load);
 	return 0;
@@ -316,11 +287,9 @@ static int compare(struct change *c, json_t *out)
 
 	for (uint32_t i = 0; i < now->fabric->nswitches; i++) {
 		uint32_t node =
-			node_in(then->fabric, now->fabric,
-				now->fabric->switches[now->switches[i]]);
+			node_in(then->fabric, now->fabric, now->fabric->switches[now->switches[i]]);
 
-		c->sw_then[i] = node == DL_NONE ? DL_NONE :
-						  then->fabric->nodes[node].sw;
+		c->sw_then[i] = node == DL_NONE ? DL_NONE : then->fabric->nodes[node].sw;
 	}
 	json_object_set_new(out, "switches_gone", only_nodes(then, now, true));
 	json_object_set_new(out, "switches_new", only_nodes(now, then, true));
@@ -329,23 +298,19 @@ static int compare(struct change *c, json_t *out)
 	json_object_set_new(out, "cables_gone", only_cables(then, now));
 	json_object_set_new(out, "cables_new", only_cables(now, then));
 	add_moved_lids(c, out);
-	json_object_set_new(out, "groups_gone",
-			    only_groups(then->tables, now->tables));
-	json_object_set_new(out, "groups_new",
-			    only_groups(now->tables, then->tables));
+	json_object_set_new(out, "groups_gone", only_groups(then->tables, now->tables));
+	json_object_set_new(out, "groups_new", only_groups(now->tables, then->tables));
 	json_object_set_new(out, "groups_changed", changed_groups(c));
 	compare_maps(c, out);
 	err = compare_lfts(c, out);
 	return err ? err : add_load(c, out);
 }
 
-int report_change(const struct report_page *now, const struct report_page *then,
-		  const char *dir, const struct dl_verify_result *v,
-		  json_t **out)
+int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
+		  const struct dl_verify_result *v, json_t **out)
 {
 	struct change c = { .now = now, .then = then };
-	json_t *document = json_pack("{s:o, s:I, s:I}", "dir",
-				     tool_json_text(dir), "sl_compared",
+	json_t *document = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				     (json_int_t)v->sl_compared, "sl_changed",
 				     (json_int_t)v->sl_changes);
 	int err = -ENOMEM;

@@ -41,8 +41,7 @@ static uint32_t port_of(const struct emulation *e, const json_t *object)
 	return f->nodes[node].first_port + json_integer_value(num);
 }
 
-static int bad_port(const struct emulation *e, const char *list, size_t i,
-		    const json_t *object)
+static int bad_port(const struct emulation *e, const char *list, size_t i, const json_t *object)
 {
 	const char *guid = json_string_value(json_object_get(object, "guid"));
 
@@ -65,8 +64,7 @@ static json_t *zeroes(uint32_t n)
 }
 
 /* A counter of a port to its way's place in a column. */
-static void take(json_t *column, uint32_t way, const json_t *object,
-		 const char *key)
+static void take(json_t *column, uint32_t way, const json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
 
@@ -132,14 +130,12 @@ static json_t *ways_json(struct emulation *e)
 		snprintf(name, sizeof(name), "%u", vl);
 		json_object_set(vls, name, e->vl[vl]);
 	}
-	return json_pack("{s:O, s:O, s:o}", "bytes", e->bytes, "wait_ns",
-			 e->wait, "vl_bytes", vls);
+	return json_pack("{s:O, s:O, s:o}", "bytes", e->bytes, "wait_ns", e->wait, "vl_bytes", vls);
 }
 
 /* ---- the rest ---------------------------------------------------------- */
 
-static int steps_json(const struct emulation *e, const json_t *cycle,
-		      json_t *steps)
+static int steps_json(const struct emulation *e, const json_t *cycle, json_t *steps)
 {
 	const json_t *object;
 	size_t i;
@@ -150,10 +146,9 @@ static int steps_json(const struct emulation *e, const json_t *cycle,
 
 		if (port == DL_NONE || e->page->way_of[port] == DL_NONE)
 			return bad_port(e, "cycle", i, object);
-		json_array_append_new(
-			steps, json_pack("{s:I, s:O?}", "way",
-					 (json_int_t)e->page->way_of[port],
-					 "vl", json_object_get(object, "vl")));
+		json_array_append_new(steps, json_pack("{s:I, s:O?}", "way",
+						       (json_int_t)e->page->way_of[port], "vl",
+						       json_object_get(object, "vl")));
 	}
 	return 0;
 }
@@ -192,10 +187,9 @@ static int check_run(json_t *d, json_error_t *why)
 	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY,
 			      "{s:I, s:I, s:I, s:I, s:b, s:[], s:F, s:F, s:F,"
 			      " s:{}, s:[], s:[], s:[], s:[]}",
-			      "delivered_packets", "injected_packets",
-			      "dropped_packets", "in_flight", "deadlock",
-			      "cycle", "sim_seconds", "throughput_fraction",
-			      "offered_fraction", "drops", "starved", "qos",
+			      "delivered_packets", "injected_packets", "dropped_packets",
+			      "in_flight", "deadlock", "cycle", "sim_seconds",
+			      "throughput_fraction", "offered_fraction", "drops", "starved", "qos",
 			      "ports", "warnings");
 }
 
@@ -204,26 +198,23 @@ static int check_level(json_t *d, json_error_t *why)
 	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY,
 			      "{s:i, s:[], s:I, s:I, s:F, s:F, s:F, s:F, s:F,"
 			      " s:F, s:[]}",
-			      "level", "sl", "delivered_packets",
-			      "delivered_bytes", "throughput_gbps",
-			      "latency_ns_mean", "latency_ns_p50",
-			      "latency_ns_p99", "latency_ns_p999",
-			      "latency_ns_max", "latency_histogram_ns");
+			      "level", "sl", "delivered_packets", "delivered_bytes",
+			      "throughput_gbps", "latency_ns_mean", "latency_ns_p50",
+			      "latency_ns_p99", "latency_ns_p999", "latency_ns_max",
+			      "latency_histogram_ns");
 }
 
 static int check_sweep(json_t *d, json_error_t *why)
 {
-	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY, "{s:[], s:b, s:o}",
-			      "sweep", "deadlock", "saturation_load");
+	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY, "{s:[], s:b, s:o}", "sweep", "deadlock",
+			      "saturation_load");
 }
 
 static int check_point(json_t *d, json_error_t *why)
 {
-	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY,
-			      "{s:F, s:F, s:F, s:F, s:F, s:F, s:b}", "load",
-			      "throughput_fraction", "latency_ns_mean",
-			      "latency_ns_p50", "latency_ns_p99",
-			      "latency_ns_p999", "deadlock");
+	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY, "{s:F, s:F, s:F, s:F, s:F, s:F, s:b}",
+			      "load", "throughput_fraction", "latency_ns_mean", "latency_ns_p50",
+			      "latency_ns_p99", "latency_ns_p999", "deadlock");
 }
 
 static int check(const struct emulation *e, json_t *d)
@@ -234,8 +225,8 @@ static int check(const struct emulation *e, json_t *d)
 	size_t i;
 	int bad = sweep ? check_sweep(d, &why) : check_run(d, &why);
 
-	json_array_foreach(list, i, item) if (!bad)
-		bad = sweep ? check_point(item, &why) : check_level(item, &why);
+	json_array_foreach(list, i, item) if (!bad) bad = sweep ? check_point(item, &why) :
+								  check_level(item, &why);
 	if (!bad)
 		return 0;
 	dl_log(e->log, DL_LOG_ERROR,
@@ -245,8 +236,8 @@ static int check(const struct emulation *e, json_t *d)
 	return -EINVAL;
 }
 
-int report_emulation(const struct report_page *p, const char *path,
-		     const struct dl_log *log, json_t **out)
+int report_emulation(const struct report_page *p, const char *path, const struct dl_log *log,
+		     json_t **out)
 {
 	struct emulation e = { .page = p, .log = log, .path = path };
 	json_error_t error;
@@ -255,8 +246,7 @@ int report_emulation(const struct report_page *p, const char *path,
 
 	if (!document) {
 		if (error.line > 0)
-			dl_log(log, DL_LOG_ERROR, "%s:%d: %s", path, error.line,
-			       error.text);
+			dl_log(log, DL_LOG_ERROR, "%s:%d: %s", path, error.line, error.text);
 		else
 			dl_log(log, DL_LOG_ERROR, "%s", error.text);
 		return -EINVAL;

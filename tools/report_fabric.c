@@ -26,8 +26,7 @@ static json_int_t or_minus(uint32_t value)
 	return value == DL_NONE ? -1 : (json_int_t)value;
 }
 
-json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f,
-		     uint32_t node)
+json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node)
 {
 	uint32_t at[DL_TORUS_DIMS];
 
@@ -44,9 +43,8 @@ static json_t *grid_json(const struct tool_coords *c)
 
 	if (!c->site)
 		return json_null();
-	return json_pack("{s:[iii], s:[bbb], s:b}", "radix", g->radix[0],
-			 g->radix[1], g->radix[2], "mesh", g->mesh[0],
-			 g->mesh[1], g->mesh[2], "certain", c->certain);
+	return json_pack("{s:[iii], s:[bbb], s:b}", "radix", g->radix[0], g->radix[1], g->radix[2],
+			 "mesh", g->mesh[0], g->mesh[1], g->mesh[2], "certain", c->certain);
 }
 
 static json_t *switches_json(const struct report_page *p)
@@ -57,8 +55,7 @@ static json_t *switches_json(const struct report_page *p)
 	for (uint32_t i = 0; i < f->nswitches; i++) {
 		uint32_t sw = p->switches[i];
 
-		push(site,
-		     p->coords->site ? or_minus(p->coords->site[sw]) : -1);
+		push(site, p->coords->site ? or_minus(p->coords->site[sw]) : -1);
 		push(ports, f->nodes[f->switches[sw]].nports);
 	}
 	return json_pack("{s:o, s:o}", "site", site, "ports", ports);
@@ -77,20 +74,16 @@ static json_t *ends_json(const struct report_page *p)
 		uint32_t access = dl_fabric_access_switch(f, p->ends[i]);
 
 		json_array_append_new(guid, tool_json_guid(f, e->node));
-		json_array_append_new(
-			name, tool_json_text(dl_fabric_node_name(f, e->node)));
+		json_array_append_new(name, tool_json_text(dl_fabric_node_name(f, e->node)));
 		push(num, e->num);
 		push(lid, e->lid);
 		push(lmc, e->lmc);
 		push(type, f->nodes[e->node].type);
 		push(sw, access == DL_NONE ? -1 : (json_int_t)p->place[access]);
-		push(port, access == DL_NONE ? -1 :
-			   e->num	     ? f->ports[e->peer].num :
-					       0);
+		push(port, access == DL_NONE ? -1 : e->num ? f->ports[e->peer].num : 0);
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "guid",
-			 guid, "name", name, "type", type, "num", num, "lid",
-			 lid, "lmc", lmc, "sw", sw, "port", port);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "guid", guid, "name", name,
+			 "type", type, "num", num, "lid", lid, "lmc", lmc, "sw", sw, "port", port);
 }
 
 static json_t *cables_json(const struct report_page *p)
@@ -100,8 +93,7 @@ static json_t *cables_json(const struct report_page *p)
 
 	for (uint32_t i = 0; i < p->ncables; i++)
 		for (unsigned int e = 0; e < 2; e++) {
-			const struct dl_fabric_port *q =
-				&f->ports[p->cables[i].port[e]];
+			const struct dl_fabric_port *q = &f->ports[p->cables[i].port[e]];
 
 			push(list, p->place[f->nodes[q->node].sw]);
 			push(list, q->num);
@@ -111,9 +103,8 @@ static json_t *cables_json(const struct report_page *p)
 
 json_t *report_fabric(const struct report_page *p)
 {
-	return json_pack("{s:o, s:o, s:o, s:o}", "grid", grid_json(p->coords),
-			 "switches", switches_json(p), "ends", ends_json(p),
-			 "cables", cables_json(p));
+	return json_pack("{s:o, s:o, s:o, s:o}", "grid", grid_json(p->coords), "switches",
+			 switches_json(p), "ends", ends_json(p), "cables", cables_json(p));
 }
 
 /* ---- what is missing --------------------------------------------------- */
@@ -130,8 +121,7 @@ struct hops {
 };
 
 /* Is there a hop upwards, and is it counted at this end? */
-static bool has_hop(const struct dl_torus_grid *g, uint32_t site,
-		    unsigned int dim)
+static bool has_hop(const struct dl_torus_grid *g, uint32_t site, unsigned int dim)
 {
 	uint32_t next = dl_torus_site_next(g, site, dl_torus_dir(dim, false));
 
@@ -158,8 +148,7 @@ static void count_hops(const struct report_page *p, struct hops *h)
 
 			if (h->sw[site] == DL_NONE || !has_hop(g, site, d))
 				continue;
-			b = h->sw[dl_torus_site_next(g, site,
-						     dl_torus_dir(d, false))];
+			b = h->sw[dl_torus_site_next(g, site, dl_torus_dir(d, false))];
 			if (b != DL_NONE)
 				*n = count_cables(p->fabric, h->sw[site], b);
 			if (*n > h->usual[d])
@@ -167,8 +156,8 @@ static void count_hops(const struct report_page *p, struct hops *h)
 		}
 }
 
-static void list_missing(const struct report_page *p, const struct hops *h,
-			 json_t *switches, json_t *cables)
+static void list_missing(const struct report_page *p, const struct hops *h, json_t *switches,
+			 json_t *cables)
 {
 	const struct dl_torus_grid *g = &p->coords->grid;
 
@@ -178,24 +167,19 @@ static void list_missing(const struct report_page *p, const struct hops *h,
 			continue;
 		}
 		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-			uint32_t next = dl_torus_site_next(
-				g, site, dl_torus_dir(d, false));
+			uint32_t next = dl_torus_site_next(g, site, dl_torus_dir(d, false));
 			uint32_t n = h->count[site * DL_TORUS_DIMS + d];
 
-			if (!has_hop(g, site, d) || h->sw[next] == DL_NONE ||
-			    n == h->usual[d])
+			if (!has_hop(g, site, d) || h->sw[next] == DL_NONE || n == h->usual[d])
 				continue;
-			json_array_append_new(cables,
-					      json_pack("[iiii]", site, d, n,
-							h->usual[d]));
+			json_array_append_new(cables, json_pack("[iiii]", site, d, n, h->usual[d]));
 		}
 	}
 }
 
 json_t *report_missing(const struct report_page *p)
 {
-	uint32_t sites =
-		p->coords->site ? dl_torus_grid_sites(&p->coords->grid) : 0;
+	uint32_t sites = p->coords->site ? dl_torus_grid_sites(&p->coords->grid) : 0;
 	json_t *switches = json_array(), *cables = json_array();
 	struct hops h = { 0 };
 
@@ -221,16 +205,14 @@ json_t *report_missing(const struct report_page *p)
 
 /* ---- the result of the verification ------------------------------------ */
 
-static json_t *step_json(const struct report_page *p,
-			 const struct dl_cycle_step *s)
+static json_t *step_json(const struct report_page *p, const struct dl_cycle_step *s)
 {
 	uint32_t to = DL_NONE;
 
 	if (s->dlid && s->dlid < DL_TABLES_MCAST_LID)
 		to = p->fabric->lid_port[s->dlid];
-	return json_pack("{s:I, s:i, s:i, s:i, s:I, s:I}", "way",
-			 or_minus(p->way_of[s->port]), "vl", s->vl, "sl", s->sl,
-			 "dlid", s->dlid, "from",
+	return json_pack("{s:I, s:i, s:i, s:i, s:I, s:I}", "way", or_minus(p->way_of[s->port]),
+			 "vl", s->vl, "sl", s->sl, "dlid", s->dlid, "from",
 			 s->dlid ? or_minus(p->end_of[s->src]) : -1, "to",
 			 to == DL_NONE ? -1 : or_minus(p->end_of[to]));
 }
@@ -252,8 +234,8 @@ static json_t *words_json(const json_t *verdict)
 	return words;
 }
 
-json_t *report_verdict(const struct report_page *p,
-		       const struct dl_verify_result *v, json_t *verdict)
+json_t *report_verdict(const struct report_page *p, const struct dl_verify_result *v,
+		       json_t *verdict)
 {
 	json_t *steps = json_array();
 
@@ -280,8 +262,8 @@ int report_load(const struct report_page *p, json_t **out)
 		for (unsigned int e = 0; e < 2; e++)
 			push(flows, load.flows[p->cables[i].port[e]]);
 	*out = json_pack("{s:o, s:I, s:I, s:I}", "flows", flows, "busiest",
-			 (json_int_t)load.busiest, "pairs",
-			 (json_int_t)load.pairs, "hops", (json_int_t)load.hops);
+			 (json_int_t)load.busiest, "pairs", (json_int_t)load.pairs, "hops",
+			 (json_int_t)load.hops);
 	dl_tables_load_release(&load);
 	return *out ? 0 : -ENOMEM;
 }

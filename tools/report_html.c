@@ -35,12 +35,10 @@ static int put_escaped(const char *text, size_t len, void *context)
 	return 0;
 }
 
-static int put_data(const struct report_page *p, const json_t *document,
-		    FILE *to)
+static int put_data(const struct report_page *p, const json_t *document, FILE *to)
 {
 	fputs("<script type=\"application/json\" id=\"data\">", to);
-	if (json_dump_callback(document, put_escaped, to,
-			       JSON_COMPACT | JSON_REAL_PRECISION(15)))
+	if (json_dump_callback(document, put_escaped, to, JSON_COMPACT | JSON_REAL_PRECISION(15)))
 		return -EIO;
 	fputs("</script>\n", to);
 	return report_write_tables(p, to);

@@ -58,8 +58,7 @@ static uint64_t end_key(const struct report_page *p, uint32_t port)
 
 	if (sw == DL_NONE)
 		return UINT64_MAX;
-	return (uint64_t)p->place[sw] << 8 |
-	       p->fabric->ports[p->fabric->ports[port].peer].num;
+	return (uint64_t)p->place[sw] << 8 | p->fabric->ports[p->fabric->ports[port].peer].num;
 }
 
 static int number_ends(struct report_page *p)
@@ -116,8 +115,7 @@ static int number_cables(struct report_page *p)
 	for (uint32_t i = 0; i < f->nports; i++)
 		p->way_of[i] = DL_NONE;
 	for (uint32_t i = 0; i < f->nswitches; i++) {
-		const struct dl_fabric_node *n =
-			&f->nodes[f->switches[p->switches[i]]];
+		const struct dl_fabric_node *n = &f->nodes[f->switches[p->switches[i]]];
 
 		for (unsigned int o = 1; o <= n->nports; o++)
 			add_cable(p, n->first_port + o);

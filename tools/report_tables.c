@@ -112,8 +112,7 @@ static int write_lft(const struct report_page *p, FILE *to)
 
 	for (uint32_t i = 0; !err && i < p->fabric->nswitches; i++) {
 		for (uint32_t l = 0; l < p->nlids; l++)
-			row[l] = dl_tables_lft(p->tables, p->switches[i],
-					       p->lids[l]);
+			row[l] = dl_tables_lft(p->tables, p->switches[i], p->lids[l]);
 		blob_put(b, row, p->nlids, Z_NO_FLUSH);
 	}
 	if (!err)
@@ -130,8 +129,7 @@ static int write_psl(const struct report_page *p, FILE *to)
 	int err = b ? blob_begin(b, "psl", to) : -ENOMEM;
 
 	for (uint32_t s = 0; !err && t->psl && s < t->npsl_src; s++)
-		blob_put(b, &t->psl[s * (size_t)t->npsl_dst], t->npsl_dst,
-			 Z_NO_FLUSH);
+		blob_put(b, &t->psl[s * (size_t)t->npsl_dst], t->npsl_dst, Z_NO_FLUSH);
 	if (!err)
 		err = blob_end(b);
 	free(b);
@@ -143,21 +141,18 @@ static unsigned int mask_bytes(const struct report_page *p)
 	unsigned int most = 0;
 
 	for (uint32_t s = 0; s < p->fabric->nswitches; s++) {
-		unsigned int n =
-			p->fabric->nodes[p->fabric->switches[s]].nports;
+		unsigned int n = p->fabric->nodes[p->fabric->switches[s]].nports;
 
 		most = n > most ? n : most;
 	}
 	return most / 8 + 1;
 }
 
-static void put_masks(const struct report_page *p,
-		      const struct dl_tables_mcast_group *g, unsigned int bytes,
-		      struct blob *b)
+static void put_masks(const struct report_page *p, const struct dl_tables_mcast_group *g,
+		      unsigned int bytes, struct blob *b)
 {
 	for (uint32_t i = 0; i < p->fabric->nswitches; i++) {
-		uint64_t *words =
-			&g->masks[p->switches[i] * (size_t)DL_TABLES_MASK_WORDS];
+		uint64_t *words = &g->masks[p->switches[i] * (size_t)DL_TABLES_MASK_WORDS];
 		uint8_t mask[DL_TABLES_MASK_WORDS * 8];
 
 		for (unsigned int k = 0; k < bytes; k++)
@@ -227,8 +222,8 @@ static void maps_release(struct maps *m)
 }
 
 /* The number of a row; all but a few look-ups find it in the memory. */
-static uint16_t map_number(struct maps *m, const struct dl_tables *t,
-			   uint16_t row, unsigned int vls)
+static uint16_t map_number(struct maps *m, const struct dl_tables *t, uint16_t row,
+			   unsigned int vls)
 {
 	uint16_t *slot;
 
@@ -248,19 +243,16 @@ static uint16_t map_number(struct maps *m, const struct dl_tables *t,
  * One switch's map of port pairs.  `bytes` has room for it; returns how many
  * were used.
  */
-static size_t switch_maps(const struct report_page *p, struct maps *m,
-			  uint32_t sw, uint8_t *bytes)
+static size_t switch_maps(const struct report_page *p, struct maps *m, uint32_t sw, uint8_t *bytes)
 {
 	const struct dl_tables *t = p->tables;
-	const struct dl_fabric_node *n =
-		&p->fabric->nodes[p->fabric->switches[sw]];
+	const struct dl_fabric_node *n = &p->fabric->nodes[p->fabric->switches[sw]];
 	uint32_t at = t->sl2vl_first[sw];
 	size_t used = 0;
 
 	for (unsigned int i = 0; i <= n->nports; i++)
 		for (unsigned int o = 0; o <= n->nports; o++, at++) {
-			unsigned int vls =
-				o ? p->fabric->ports[n->first_port + o].vls : 0;
+			unsigned int vls = o ? p->fabric->ports[n->first_port + o].vls : 0;
 			uint16_t v = map_number(m, t, t->sl2vl[at], vls);
 
 			bytes[used++] = v & 0xFF;
@@ -284,8 +276,7 @@ static int put_maps(const struct report_page *p, struct maps *m, struct blob *b)
 	}
 	for (uint32_t i = p->fabric->nswitches; i < p->nends; i++) {
 		uint32_t port = p->ends[i];
-		uint16_t v = map_number(m, p->tables,
-					p->tables->end_sl2vl[port],
+		uint16_t v = map_number(m, p->tables, p->tables->end_sl2vl[port],
 					p->fabric->ports[port].vls);
 
 		bytes[0] = v & 0xFF;
@@ -327,8 +318,7 @@ static json_t *rows_json(const struct report_page *p)
 	/* The VL of SL 0 first. */
 	for (uint32_t i = 0; list && i < m.n; i++) {
 		for (unsigned int sl = 0; sl < 16; sl++)
-			snprintf(&text[sl], 2, "%x",
-				 dl_tables_sl2vl_get(m.row[i], sl));
+			snprintf(&text[sl], 2, "%x", dl_tables_sl2vl_get(m.row[i], sl));
 		json_array_append_new(list, json_string(text));
 	}
 	maps_release(&m);
@@ -337,8 +327,7 @@ static json_t *rows_json(const struct report_page *p)
 
 static void push_class(json_t *list, uint32_t class)
 {
-	json_array_append_new(
-		list, json_integer(class == DL_NONE ? -1 : (json_int_t) class));
+	json_array_append_new(list, json_integer(class == DL_NONE ? -1 : (json_int_t) class));
 }
 
 static json_t *classes_json(const struct report_page *p)
@@ -349,9 +338,7 @@ static json_t *classes_json(const struct report_page *p)
 	for (uint32_t i = 0; t->psl && i < p->nends; i++)
 		push_class(src, t->psl_src[p->ends[i]]);
 	for (uint32_t l = 0; t->psl && l < p->nlids; l++)
-		push_class(dst, p->lids[l] <= t->top_lid ?
-					t->psl_dst[p->lids[l]] :
-					DL_NONE);
+		push_class(dst, p->lids[l] <= t->top_lid ? t->psl_dst[p->lids[l]] : DL_NONE);
 	return json_pack("{s:o, s:o, s:i}", "src", src, "dst", dst, "width",
 			 t->psl ? t->npsl_dst : 0);
 }
@@ -368,11 +355,9 @@ json_t *report_tables(const struct report_page *p)
 		json_array_append_new(owner, json_integer(p->end_of[port]));
 	}
 	for (uint32_t g = 0; g < p->tables->ngroups; g++)
-		json_array_append_new(groups,
-				      json_integer(p->tables->groups[g].mlid));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "lids", lids,
-			 "owner", owner, "rows", rows_json(p), "psl",
-			 classes_json(p), "groups", groups, "mask_bytes",
+		json_array_append_new(groups, json_integer(p->tables->groups[g].mlid));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "lids", lids, "owner", owner, "rows",
+			 rows_json(p), "psl", classes_json(p), "groups", groups, "mask_bytes",
 			 mask_bytes(p));
 }
 

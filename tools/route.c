@@ -18,22 +18,21 @@ struct request {
 	unsigned int lmc, flags;
 };
 
-static int read_weights(const struct dl_setting *setting, void *to,
-			const char *text, char *why, size_t size)
+static int read_weights(const struct dl_setting *setting, void *to, const char *text, char *why,
+			size_t size)
 {
 	unsigned int *weights = ((struct request *)to)->options.weights;
 	char trailing;
 	int n = sscanf(text, "%3u:%3u%c", &weights[0], &weights[1], &trailing);
 
 	(void)setting, (void)why, (void)size; /* it says what is expected */
-	return n == 2 && weights[0] && weights[1] && weights[0] <= 255 &&
-			       weights[1] <= 255 ?
+	return n == 2 && weights[0] && weights[1] && weights[0] <= 255 && weights[1] <= 255 ?
 		       0 :
 		       -EINVAL;
 }
 
-static int leave_psl_out(const struct dl_setting *setting, void *to,
-			 const char *text, char *why, size_t size)
+static int leave_psl_out(const struct dl_setting *setting, void *to, const char *text, char *why,
+			 size_t size)
 {
 	struct request *r = to;
 
@@ -45,27 +44,24 @@ static int leave_psl_out(const struct dl_setting *setting, void *to,
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
 static const struct dl_setting options[] = {
-	{ "mode", DL_SETTING_WORD, MEMBER(options.mode),
-	  .words = "classic proven", .arg = "classic|proven",
+	{ "mode", DL_SETTING_WORD, MEMBER(options.mode), .words = "classic proven",
+	  .arg = "classic|proven",
 	  .doc = "classic: the documented rules and refusals; proven: every "
 		 "connected fabric, verified (default)" },
-	{ "repair-seconds", DL_SETTING_NUMBER, MEMBER(options.repair_seconds),
-	  0, MAX_SECONDS, .arg = "N",
+	{ "repair-seconds", DL_SETTING_NUMBER, MEMBER(options.repair_seconds), 0, MAX_SECONDS,
+	  .arg = "N",
 	  .doc = "Proven mode: after this time, route what is not repaired "
 		 "along a spanning tree (10)" },
-	{ "multicast", DL_SETTING_WORD, MEMBER(multicast), .words = "none all",
-	  .arg = "all",
+	{ "multicast", DL_SETTING_WORD, MEMBER(multicast), .words = "none all", .arg = "all",
 	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
 	{ "qos-weights", .call = read_weights, .arg = "A:B",
 	  .expected = "two weights A:B, each 1 to 255",
 	  .doc = "Shares of QoS levels 0 and 1 in VL arbitration (1:1)" },
-	{ "high-limit", DL_SETTING_NUMBER, MEMBER(options.high_limit), 0, 255,
-	  .arg = "N",
+	{ "high-limit", DL_SETTING_NUMBER, MEMBER(options.high_limit), 0, 255, .arg = "N",
 	  .doc = "VLHighLimit, in units of 4096 bytes; 255 is unlimited" },
-	{ "lmc", DL_SETTING_NUMBER, MEMBER(lmc), 0, DL_FABRIC_MAX_LMC,
-	  .arg = "N", .doc = "Give ports without a LID 2^N of them (0)" },
-	{ "show-tree", DL_SETTING_FLAG, MEMBER(show_tree),
-	  .doc = "Draw the multicast tree" },
+	{ "lmc", DL_SETTING_NUMBER, MEMBER(lmc), 0, DL_FABRIC_MAX_LMC, .arg = "N",
+	  .doc = "Give ports without a LID 2^N of them (0)" },
+	{ "show-tree", DL_SETTING_FLAG, MEMBER(show_tree), .doc = "Draw the multicast tree" },
 	{ "no-psl", DL_SETTING_FLAG, .call = leave_psl_out,
 	  .doc = "Do not write dateline-psl.dump, which grows with the "
 		 "square of the fabric" },
@@ -74,8 +70,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW,
-					    MEMBER(input.from) },
+static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW, MEMBER(input.from) },
 					  { 0 } };
 
 static void check(const struct argp_state *state, void *to)
@@ -117,8 +112,8 @@ static const struct tool_usage usage = {
 	       "usage or input, 3 no memory or no space.",
 };
 
-static int compute(const struct request *r, const struct tool_input *in,
-		   const struct dl_log *log, struct dl_route_result *out)
+static int compute(const struct request *r, const struct tool_input *in, const struct dl_log *log,
+		   struct dl_route_result *out)
 {
 	int err = dl_route(in->torus, in->config, &r->options, log, out);
 
@@ -132,8 +127,7 @@ static int compute(const struct request *r, const struct tool_input *in,
 }
 
 /* Where each switch sits, for reports on the snapshot. */
-static int write_list(const struct tool *tool, const char *dir,
-		      const struct dl_torus *torus)
+static int write_list(const struct tool *tool, const char *dir, const struct dl_torus *torus)
 {
 	struct tool_out out;
 	int err = tool_out_open(tool, dir, "dateline-torus.dump", &out);
@@ -144,8 +138,7 @@ static int write_list(const struct tool *tool, const char *dir,
 }
 
 static int write_snapshot(const struct tool *tool, const struct request *r,
-			  const struct tool_input *in,
-			  const struct dl_tables *tables)
+			  const struct tool_input *in, const struct dl_tables *tables)
 {
 	int err = tool_make_dir(tool, r->out);
 
@@ -156,10 +149,9 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 	if (!err)
 		err = tool_write_opensm_conf(tool, r->out, &r->options);
 	if (!err)
-		dl_log(&tool->log, DL_LOG_INFO,
-		       "%u switch%s, %u LIDs routed into %s",
-		       in->fabric->nswitches, tool_es(in->fabric->nswitches),
-		       in->fabric->top_lid, r->out);
+		dl_log(&tool->log, DL_LOG_INFO, "%u switch%s, %u LIDs routed into %s",
+		       in->fabric->nswitches, tool_es(in->fabric->nswitches), in->fabric->top_lid,
+		       r->out);
 	return err;
 }
 
@@ -175,8 +167,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
 	if (!err && dl_fabric_assign_lids(in.fabric, r.lmc)) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%s: more end ports than unicast LIDs",
+		dl_log(&tool->log, DL_LOG_ERROR, "%s: more end ports than unicast LIDs",
 		       r.input.is_live ? "fabric" : r.input.from);
 		err = -EINVAL;
 	}

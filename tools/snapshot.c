@@ -20,8 +20,8 @@ struct request {
 
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
-static int read_paths(const struct dl_setting *setting, void *to,
-		      const char *text, char *why, size_t size)
+static int read_paths(const struct dl_setting *setting, void *to, const char *text, char *why,
+		      size_t size)
 {
 	/* As in enum dl_live_paths; the first is what nobody asks for. */
 	static const char *const words[] = { "", "none", "adapters", "all" };
@@ -42,20 +42,20 @@ static const struct dl_setting options[] = {
 	  .doc = "Read the fabric that this machine is attached to" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
 	  .doc = "The directory for the snapshot" },
-	{ "Ca", DL_SETTING_BORROW, MEMBER(options.ca), .key = 'C',
-	  .arg = "NAME", .doc = "The local adapter (any that is up)" },
-	{ "Port", DL_SETTING_NUMBER, MEMBER(options.port), 1, 254, .key = 'P',
-	  .arg = "N", .doc = "Its port (any that is up)" },
+	{ "Ca", DL_SETTING_BORROW, MEMBER(options.ca), .key = 'C', .arg = "NAME",
+	  .doc = "The local adapter (any that is up)" },
+	{ "Port", DL_SETTING_NUMBER, MEMBER(options.port), 1, 254, .key = 'P', .arg = "N",
+	  .doc = "Its port (any that is up)" },
 	{ "paths", .call = read_paths, .arg = "all|adapters|none",
 	  .expected = "one of: all adapters none",
 	  .doc = "Path SLs to query from the subnet administrator (all, up "
 		 "to two million pairs)" },
-	{ "timeout", DL_SETTING_NUMBER, MEMBER(options.timeout_ms), 1, 60000,
-	  .arg = "MS", .doc = "Milliseconds to wait for an answer (500)" },
-	{ "retries", DL_SETTING_NUMBER, MEMBER(options.retries), 0, 100,
-	  .arg = "N", .doc = "Repetitions of a query (4)" },
-	{ "in-flight", DL_SETTING_NUMBER, MEMBER(options.in_flight), 1, 4096,
-	  .arg = "N", .doc = "Queries outstanding at a time (64)" },
+	{ "timeout", DL_SETTING_NUMBER, MEMBER(options.timeout_ms), 1, 60000, .arg = "MS",
+	  .doc = "Milliseconds to wait for an answer (500)" },
+	{ "retries", DL_SETTING_NUMBER, MEMBER(options.retries), 0, 100, .arg = "N",
+	  .doc = "Repetitions of a query (4)" },
+	{ "in-flight", DL_SETTING_NUMBER, MEMBER(options.in_flight), 1, 4096, .arg = "N",
+	  .doc = "Queries outstanding at a time (64)" },
 	{ 0 }
 };
 
@@ -89,18 +89,15 @@ static const struct tool_usage usage = {
 };
 
 /* One line on the terminal that counts up. */
-static void show_progress(void *context, const char *what, uint64_t done,
-			  uint64_t total)
+static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
 	(void)context;
-	fprintf(stderr, "\r%s: %llu of %llu\033[K%s", what,
-		(unsigned long long)done, (unsigned long long)total,
-		done == total ? "\n" : "");
+	fprintf(stderr, "\r%s: %llu of %llu\033[K%s", what, (unsigned long long)done,
+		(unsigned long long)total, done == total ? "\n" : "");
 }
 
 /* Say what a partial snapshot lacks. */
-static int write_gaps(const struct tool *tool, const char *dir,
-		      const char *gaps)
+static int write_gaps(const struct tool *tool, const char *dir, const char *gaps)
 {
 	struct tool_out out;
 	int err = tool_out_open(tool, dir, PARTIAL, &out);
@@ -121,9 +118,8 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 		err = write_gaps(tool, r->out, gaps);
 	if (err)
 		return err;
-	return dl_snapshot_write(
-		s->tables, r->out,
-		DL_SNAPSHOT_PSL | (gaps ? DL_SNAPSHOT_PARTIAL : 0), &tool->log);
+	return dl_snapshot_write(s->tables, r->out,
+				 DL_SNAPSHOT_PSL | (gaps ? DL_SNAPSHOT_PARTIAL : 0), &tool->log);
 }
 
 int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
@@ -145,8 +141,8 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 		dl_log(&tool->log, DL_LOG_INFO,
 		       "%u nodes, %u switch%s, highest LID %u read into "
 		       "%s",
-		       s.fabric->nnodes, s.fabric->nswitches,
-		       tool_es(s.fabric->nswitches), s.fabric->top_lid, r.out);
+		       s.fabric->nnodes, s.fabric->nswitches, tool_es(s.fabric->nswitches),
+		       s.fabric->top_lid, r.out);
 	if (!err && gaps) {
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "the snapshot is partial: "

@@ -25,8 +25,7 @@ int steps_add(struct steps *s, json_t *step)
 }
 
 /* What comes before the steps: printed, or part of the document. */
-static int begin(const struct steps_model *m, const void *model, bool print,
-		 json_t *document)
+static int begin(const struct steps_model *m, const void *model, bool print, json_t *document)
 {
 	json_t *part = m->before ? m->before(model) : json_object();
 	int err = json_object_update(document, part) ? -ENOMEM : 0;
@@ -38,8 +37,8 @@ static int begin(const struct steps_model *m, const void *model, bool print,
 }
 
 /* What comes after them. */
-static int end(const struct tool *tool, const struct steps_model *m,
-	       const void *model, const char *path, json_t *document)
+static int end(const struct tool *tool, const struct steps_model *m, const void *model,
+	       const char *path, json_t *document)
 {
 	json_t *part;
 	int err = 0;
@@ -54,8 +53,7 @@ static int end(const struct tool *tool, const struct steps_model *m,
 	return err;
 }
 
-static int run(const struct tool *tool, const struct steps_model *m,
-	       void *model, const char *path)
+static int run(const struct tool *tool, const struct steps_model *m, void *model, const char *path)
 {
 	json_t *document = json_object();
 	struct steps steps = { .model = m };
@@ -63,9 +61,7 @@ static int run(const struct tool *tool, const struct steps_model *m,
 
 	if (!err && tool->json) {
 		steps.list = json_array();
-		err = json_object_set_new(document, m->list, steps.list) ?
-			    -ENOMEM :
-			    0;
+		err = json_object_set_new(document, m->list, steps.list) ? -ENOMEM : 0;
 	}
 	if (!err)
 		err = m->run(model, &steps);
@@ -74,24 +70,21 @@ static int run(const struct tool *tool, const struct steps_model *m,
 	if (!err && tool->json)
 		return tool_print_json(tool, document);
 	if (err)
-		dl_log(&tool->log, DL_LOG_ERROR, "%s: %s", path,
-		       strerror(-err));
+		dl_log(&tool->log, DL_LOG_ERROR, "%s: %s", path, strerror(-err));
 	json_decref(document);
 	return err;
 }
 
-int steps_command(struct tool *tool, const struct steps_model *m,
-		  const char *doc, int argc, char **argv)
+int steps_command(struct tool *tool, const struct steps_model *m, const char *doc, int argc,
+		  char **argv)
 {
 	static const struct dl_setting args[] = {
-		{ "scenario", DL_SETTING_BORROW, .size = sizeof(const char *),
-		  .required = true },
+		{ "scenario", DL_SETTING_BORROW, .size = sizeof(const char *), .required = true },
 		{ 0 }
 	};
-	const struct tool_usage usage = { .args = args,
-					  .args_doc = "FILE.yaml",
-					  .doc = doc,
-					  .flags = TOOL_JSON };
+	const struct tool_usage usage = {
+		.args = args, .args_doc = "FILE.yaml", .doc = doc, .flags = TOOL_JSON
+	};
 	void *model = calloc(1, m->size);
 	const char *path = NULL;
 	int err;

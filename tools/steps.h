@@ -33,7 +33,7 @@ struct steps_model {
 int steps_add(struct steps *steps, json_t *step);
 
 /* The whole subcommand. */
-int steps_command(struct tool *tool, const struct steps_model *m,
-		  const char *doc, int argc, char **argv);
+int steps_command(struct tool *tool, const struct steps_model *m, const char *doc, int argc,
+		  char **argv);
 
 #endif

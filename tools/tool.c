@@ -34,8 +34,7 @@ enum tool_exit tool_exit_status(int err)
 
 #define KEY_FIRST 0x2000 /* of settings without a short option */
 
-static int be_quiet(const struct dl_setting *s, void *to, const char *text,
-		    char *why, size_t size)
+static int be_quiet(const struct dl_setting *s, void *to, const char *text, char *why, size_t size)
 {
 	struct tool *tool = to;
 
@@ -47,17 +46,14 @@ static int be_quiet(const struct dl_setting *s, void *to, const char *text,
 static const struct dl_setting shared[] = {
 	{ "quiet", DL_SETTING_FLAG, .call = be_quiet, .key = 'q', .group = -1,
 	  .doc = "Print errors only" },
-	{ "verbose", DL_SETTING_FLAG, DL_MEMBER(struct tool, level),
-	  .max = DL_LOG_VERBOSE, .key = 'v', .group = -1,
-	  .doc = "Say more about what is done" },
+	{ "verbose", DL_SETTING_FLAG, DL_MEMBER(struct tool, level), .max = DL_LOG_VERBOSE,
+	  .key = 'v', .group = -1, .doc = "Say more about what is done" },
 	{ 0 }
 };
 
-static const struct dl_setting json[] = {
-	{ "json", DL_SETTING_FLAG, DL_MEMBER(struct tool, json),
-	  .doc = "Print the result as one JSON document" },
-	{ 0 }
-};
+static const struct dl_setting json[] = { { "json", DL_SETTING_FLAG, DL_MEMBER(struct tool, json),
+					    .doc = "Print the result as one JSON document" },
+					  { 0 } };
 
 /* Tables whose options a command takes, and what they set. */
 #define TABLES 4
@@ -73,15 +69,14 @@ struct parsing {
 	unsigned int nargs;		  /* arguments so far */
 };
 
-static void set(const struct argp_state *state, const struct dl_setting *s,
-		void *to, const char *dashes, const char *text)
+static void set(const struct argp_state *state, const struct dl_setting *s, void *to,
+		const char *dashes, const char *text)
 {
 	char why[256];
 	int err = dl_setting_set(s, to, text, why, sizeof(why));
 
 	if (err == -EINVAL)
-		argp_error(state, "%s%s: \"%s\": expected %s", dashes, s->name,
-			   text, why);
+		argp_error(state, "%s%s: \"%s\": expected %s", dashes, s->name, text, why);
 	else if (err)
 		argp_failure(state, TOOL_EXIT_ENVIRONMENT, -err, "%s", s->name);
 }
@@ -93,8 +88,7 @@ static void take_argument(const struct argp_state *state, const char *text)
 
 	if (!s || !s[p->nargs].name) {
 		if (p->nargs == 1)
-			argp_error(state, "one %s only; what is \"%s\"?",
-				   s->name, text);
+			argp_error(state, "one %s only; what is \"%s\"?", s->name, text);
 		argp_error(state, "\"%s\" is one argument too many", text);
 		return;
 	}
@@ -158,16 +152,14 @@ static struct argp_option *make_options(const struct parsing *p)
 	unsigned int n = 2;
 
 	for (unsigned int t = 0; t < TABLES; t++)
-		for (const struct dl_setting *s = p->tables[t].settings;
-		     s && s->name; s++)
+		for (const struct dl_setting *s = p->tables[t].settings; s && s->name; s++)
 			n++;
 	options = calloc(n, sizeof(*options));
 	if (!options)
 		return NULL;
 	o = options;
 	for (unsigned int t = 0; t < TABLES; t++)
-		for (const struct dl_setting *s = p->tables[t].settings;
-		     s && s->name; s++, o++) {
+		for (const struct dl_setting *s = p->tables[t].settings; s && s->name; s++, o++) {
 			o->doc = s->doc;
 			o->group = s->group;
 			if (!*s->name)
@@ -180,8 +172,8 @@ static struct argp_option *make_options(const struct parsing *p)
 	return options;
 }
 
-void tool_options(struct tool *tool, const struct tool_usage *usage, int argc,
-		  char **argv, void *to)
+void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, char **argv,
+		  void *to)
 {
 	void *input = (char *)to + usage->input_at;
 	struct parsing p = {
@@ -194,10 +186,9 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc,
 		.input = usage->input ? input : NULL,
 	};
 	struct argp_option *options = make_options(&p);
-	const struct argp argp = { .options = options,
-				   .parser = parse,
-				   .args_doc = usage->args_doc,
-				   .doc = usage->doc };
+	const struct argp argp = {
+		.options = options, .parser = parse, .args_doc = usage->args_doc, .doc = usage->doc
+	};
 
 	if (!options) {
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
@@ -230,21 +221,18 @@ int tool_make_dir(const struct tool *tool, const char *path)
 	if (!err && !S_ISDIR(st.st_mode))
 		err = -ENOTDIR;
 	if (err)
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "cannot create the directory %s: %s", path,
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot create the directory %s: %s", path,
 		       strerror(-err));
 	free(part);
 	return err;
 }
 
-int tool_out_open(const struct tool *tool, const char *dir, const char *name,
-		  struct tool_out *out)
+int tool_out_open(const struct tool *tool, const char *dir, const char *name, struct tool_out *out)
 {
 	int err = 0;
 
 	out->file = NULL;
-	if (asprintf(&out->path, "%s%s%s", dir ? dir : "", dir ? "/" : "",
-		     name) < 0) {
+	if (asprintf(&out->path, "%s%s%s", dir ? dir : "", dir ? "/" : "", name) < 0) {
 		out->path = NULL;
 		err = -ENOMEM;
 	} else if (!dir && !strcmp(name, "-")) {
@@ -267,8 +255,7 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
 	bool ours = out->file != stdout;
 	struct stat st;
 	/* A half-written file goes; a device that is full stays. */
-	bool regular = ours && !fstat(fileno(out->file), &st) &&
-		       S_ISREG(st.st_mode);
+	bool regular = ours && !fstat(fileno(out->file), &st) && S_ISREG(st.st_mode);
 
 	if (!err && (fflush(out->file) || ferror(out->file)))
 		err = errno ? -errno : -EIO;
@@ -278,8 +265,7 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
 	if (ours && fclose(out->file) && !err)
 		err = -errno;
 	if (err) {
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot write %s: %s",
-		       out->path, strerror(-err));
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot write %s: %s", out->path, strerror(-err));
 		if (regular)
 			remove(out->path);
 	}

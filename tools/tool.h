@@ -88,16 +88,15 @@ struct tool_usage {
  * (--quiet, --verbose, --help, ...).  A setting named "" is a heading in
  * --help.  Wrong usage ends the process with status 2.
  */
-void tool_options(struct tool *tool, const struct tool_usage *usage, int argc,
-		  char **argv, void *to);
+void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, char **argv,
+		  void *to);
 
 /* ---- files ------------------------------------------------------------- */
 
 struct dl_route_tree;
 
 /* Draw a multicast tree in characters. */
-void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree,
-		    FILE *to);
+void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree, FILE *to);
 
 /*
  * Write dateline-opensm.conf into a snapshot: the lines of opensm.conf with
@@ -121,8 +120,7 @@ struct tool_out {
  * `name` "-" without a directory is standard output.  Returns 0 or a negative
  * errno, reported.  Close with tool_out_close().
  */
-int tool_out_open(const struct tool *tool, const char *dir, const char *name,
-		  struct tool_out *out);
+int tool_out_open(const struct tool *tool, const char *dir, const char *name, struct tool_out *out);
 
 /*
  * Close the file.  `err` is what its writer returned.  When that or closing

@@ -16,8 +16,7 @@ struct drawing {
 };
 
 /* The switch at (x, y) of a plane, or DL_NONE. */
-static uint32_t switch_at(const struct drawing *d, uint32_t x, uint32_t y,
-			  uint32_t plane)
+static uint32_t switch_at(const struct drawing *d, uint32_t x, uint32_t y, uint32_t plane)
 {
 	uint32_t c[DL_TORUS_DIMS];
 
@@ -37,8 +36,7 @@ static bool branch(const struct drawing *d, uint32_t sw, unsigned int dir)
 		return false;
 	site = dl_torus_site_next(&t->grid, t->sw_site[sw], dir);
 	next = site == DL_NONE ? DL_NONE : t->site_sw[site];
-	return next != DL_NONE &&
-	       (d->tree->parent[sw] == next || d->tree->parent[next] == sw);
+	return next != DL_NONE && (d->tree->parent[sw] == next || d->tree->parent[next] == sw);
 }
 
 static char symbol(const struct drawing *d, uint32_t sw)
@@ -55,21 +53,18 @@ static char symbol(const struct drawing *d, uint32_t sw)
 		return '?';
 	if (branch(d, sw, dir) &&
 	    d->torus->sw_site[parent] ==
-		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw],
-				       dir))
+		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw], dir))
 		return '>';
 	dir = dl_torus_opposite(dir);
 	if (branch(d, sw, dir) &&
 	    d->torus->sw_site[parent] ==
-		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw],
-				       dir))
+		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw], dir))
 		return '<';
 	return '+';
 }
 
 /* Branches along the second dimension: below row y, or above the last. */
-static void draw_uprights(const struct drawing *d, uint32_t y, uint32_t plane,
-			  unsigned int dir)
+static void draw_uprights(const struct drawing *d, uint32_t y, uint32_t plane, unsigned int dir)
 {
 	uint32_t x;
 
@@ -86,9 +81,7 @@ static void draw_row(const struct drawing *d, uint32_t y, uint32_t plane)
 
 	sw = switch_at(d, 0, y, plane);
 	fprintf(d->to, "%3u  %s", y,
-		width > 2 && branch(d, sw, dl_torus_dir(d->across, true)) ?
-			"--" :
-			"  ");
+		width > 2 && branch(d, sw, dl_torus_dir(d->across, true)) ? "--" : "  ");
 	for (x = 0; x < width; x++) {
 		bool on;
 
@@ -121,8 +114,7 @@ static void draw_plane(const struct drawing *d, uint32_t plane)
 	fputs("\n\n", d->to);
 }
 
-void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree,
-		    FILE *to)
+void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree, FILE *to)
 {
 	struct drawing d = { t, tree, 0, 1, 2, to };
 	uint32_t plane;
@@ -140,7 +132,6 @@ void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree,
 		draw_plane(&d, plane);
 	fprintf(to, "x: the root");
 	if (t->grid.radix[d.planes] > 1)
-		fprintf(to,
-			"; <, >: joined to the plane before, the plane behind");
+		fprintf(to, "; <, >: joined to the plane before, the plane behind");
 	fputc('\n', to);
 }

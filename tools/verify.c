@@ -14,8 +14,8 @@ struct request {
 	bool explain;
 };
 
-static int read_sls(const struct dl_setting *setting, void *to,
-		    const char *text, char *why, size_t size)
+static int read_sls(const struct dl_setting *setting, void *to, const char *text, char *why,
+		    size_t size)
 {
 	struct request *r = to;
 	uint16_t sls = 0;
@@ -43,14 +43,13 @@ static int read_sls(const struct dl_setting *setting, void *to,
 static const struct dl_setting options[] = {
 	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "DIR",
 	  .doc = "An earlier snapshot: check that path SLs are the same" },
-	{ "levels", DL_SETTING_NUMBER, MEMBER(options.levels), .min = 1,
-	  .max = 2, .arg = "N",
+	{ "levels", DL_SETTING_NUMBER, MEMBER(options.levels), .min = 1, .max = 2, .arg = "N",
 	  .doc = "QoS levels to check, 1 or 2 (2, unless path SLs use bit 3)" },
 	{ "multicast-sls", .call = read_sls, .arg = "SL,...",
 	  .expected = "SLs from 0 to 15, separated by commas",
 	  .doc = "SLs that multicast packets use (0,8)" },
-	{ "pairs", DL_SETTING_WORD, MEMBER(options.adapters_only),
-	  .words = "all adapters", .arg = "all|adapters",
+	{ "pairs", DL_SETTING_WORD, MEMBER(options.adapters_only), .words = "all adapters",
+	  .arg = "all|adapters",
 	  .doc = "Check packets of all end ports (default), or omit those to "
 		 "and from switches' port 0" },
 	{ "explain", DL_SETTING_FLAG, MEMBER(explain),
@@ -58,8 +57,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW,
-					    MEMBER(input.from) },
+static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
 					  { 0 } };
 
 static const struct tool_usage usage = {
@@ -83,8 +81,7 @@ static const struct tool_usage usage = {
 	       "input, 3 no memory.",
 };
 
-static int check(struct tool *tool, struct request *r,
-		 const struct tool_input *in, int *status)
+static int check(struct tool *tool, struct request *r, const struct tool_input *in, int *status)
 {
 	double begin = dl_clock_monotonic(), seconds;
 	struct dl_verify_result *v;
@@ -101,11 +98,9 @@ static int check(struct tool *tool, struct request *r,
 	dl_verify_result_free(v);
 	err = document ? 0 : -ENOMEM;
 	if (!err && r->explain)
-		err = verify_explain(document, in->snapshot.tables,
-				     &r->options);
+		err = verify_explain(document, in->snapshot.tables, &r->options);
 	if (!err && (!tool->json || r->explain))
-		verify_print(document, r->explain,
-			     tool->json ? stderr : stdout);
+		verify_print(document, r->explain, tool->json ? stderr : stdout);
 	nothing = r->earlier && !tool_int_at(document, "sl_compared");
 	if (!err && tool->json) {
 		json_object_set_new(document, "seconds", json_real(seconds));
@@ -134,8 +129,7 @@ int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err && r.earlier) {
-		err = dl_snapshot_read(r.earlier, r.input.net, NULL, &tool->log,
-				       &earlier);
+		err = dl_snapshot_read(r.earlier, r.input.net, NULL, &tool->log, &earlier);
 		r.options.earlier = earlier.tables;
 	}
 	if (!err)

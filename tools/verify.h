@@ -16,23 +16,21 @@
  * What was found, but for the time it took.  `compared`: with the path SLs of
  * an earlier snapshot?  NULL: no memory.
  */
-json_t *verify_json(const struct dl_verify_result *v,
-		    const struct tool_coords *coords, bool compared);
+json_t *verify_json(const struct dl_verify_result *v, const struct tool_coords *coords,
+		    bool compared);
 
 /*
  * Add what the explanation of a loop tells: is there one without the groups,
  * and without the switches' own packets?  The document is of these tables and
  * options.  0 or -ENOMEM.
  */
-int verify_explain(json_t *document, const struct dl_tables *t,
-		   const struct dl_verify_options *o);
+int verify_explain(json_t *document, const struct dl_tables *t, const struct dl_verify_options *o);
 
 /* For people: the result; with `explain` in words, and what to do. */
 void verify_print(const json_t *document, bool explain, FILE *to);
 
 /* A loop's channels, with the packet that waits in each. */
-json_t *verify_cycle_json(const struct dl_fabric *f,
-			  const struct tool_coords *coords,
+json_t *verify_cycle_json(const struct dl_fabric *f, const struct tool_coords *coords,
 			  const struct dl_cycle *cycle);
 void verify_print_cycle(const json_t *cycle, FILE *to);
 

@@ -29,49 +29,41 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 		return end;
 	node = &f->nodes[f->ports[port].node];
 	json_object_update_new(
-		end,
-		json_pack("{s:o, s:i, s:i}", "name",
-			  tool_json_text(
-				  dl_fabric_node_name(f, f->ports[port].node)),
-			  "ports", node->nports, "lid", f->ports[port].lid));
+		end, json_pack("{s:o, s:i, s:i}", "name",
+			       tool_json_text(dl_fabric_node_name(f, f->ports[port].node)), "ports",
+			       node->nports, "lid", f->ports[port].lid));
 	return end;
 }
 
 /* ---- the loop ---------------------------------------------------------- */
 
-static json_t *packet_json(const struct dl_fabric *f,
-			   const struct dl_cycle_step *step)
+static json_t *packet_json(const struct dl_fabric *f, const struct dl_cycle_step *step)
 {
 	bool group = step->dlid >= DL_TABLES_MCAST_LID;
 
 	if (!step->dlid)
 		return json_null();
-	return json_pack("{s:o, s:o, s:i, s:i}", "from", end_json(f, step->src),
-			 "to",
-			 end_json(f, group ? DL_NONE : f->lid_port[step->dlid]),
-			 "lid", step->dlid, "sl", step->sl);
+	return json_pack("{s:o, s:o, s:i, s:i}", "from", end_json(f, step->src), "to",
+			 end_json(f, group ? DL_NONE : f->lid_port[step->dlid]), "lid", step->dlid,
+			 "sl", step->sl);
 }
 
-static json_t *step_json(const struct place *p,
-			 const struct dl_cycle_step *step)
+static json_t *step_json(const struct place *p, const struct dl_cycle_step *step)
 {
 	const struct dl_fabric_port *out = &p->fabric->ports[step->port];
 	const struct dl_fabric_port *far = &p->fabric->ports[out->peer];
 	json_t *to = tool_json_node(p->fabric, far->node);
 
-	json_object_update_new(to,
-			       json_pack("{s:i, s:o}", "port", far->num,
-					 "coord", coord_json(p, far->node)));
-	return json_pack(
-		"{s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "guid",
-		tool_json_guid(p->fabric, out->node), "port", out->num, "vl",
-		step->vl, "coord", coord_json(p, out->node), "name",
-		tool_json_text(dl_fabric_node_name(p->fabric, out->node)), "to",
-		to, "packet", packet_json(p->fabric, step));
+	json_object_update_new(to, json_pack("{s:i, s:o}", "port", far->num, "coord",
+					     coord_json(p, far->node)));
+	return json_pack("{s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "guid",
+			 tool_json_guid(p->fabric, out->node), "port", out->num, "vl", step->vl,
+			 "coord", coord_json(p, out->node), "name",
+			 tool_json_text(dl_fabric_node_name(p->fabric, out->node)), "to", to,
+			 "packet", packet_json(p->fabric, step));
 }
 
-json_t *verify_cycle_json(const struct dl_fabric *f,
-			  const struct tool_coords *coords,
+json_t *verify_cycle_json(const struct dl_fabric *f, const struct tool_coords *coords,
 			  const struct dl_cycle *cycle)
 {
 	const struct place p = { f, coords };
@@ -108,23 +100,19 @@ static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
 	if (l->sw != DL_NONE)
 		at = json_pack("{s:o, s:o, s:o, s:o}", "guid",
 			       tool_json_guid(f, f->switches[l->sw]), "port",
-			       tool_json_or_null(l->port != DL_TABLES_NO_PORT,
-						 l->port),
-			       "name",
-			       tool_json_text(dl_fabric_node_name(
-				       f, f->switches[l->sw])),
-			       "coord", coord_json(p, f->switches[l->sw]));
-	return json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from",
-			 end_json(f, l->src), "to", end_json(f, l->dst), "lid",
-			 l->dlid, "sl",
-			 tool_json_or_null(l->sl != DL_TABLES_NO_SL, l->sl),
-			 "reason", fault_text(l->fault), "at", at);
+			       tool_json_or_null(l->port != DL_TABLES_NO_PORT, l->port), "name",
+			       tool_json_text(dl_fabric_node_name(f, f->switches[l->sw])), "coord",
+			       coord_json(p, f->switches[l->sw]));
+	return json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from", end_json(f, l->src), "to",
+			 end_json(f, l->dst), "lid", l->dlid, "sl",
+			 tool_json_or_null(l->sl != DL_TABLES_NO_SL, l->sl), "reason",
+			 fault_text(l->fault), "at", at);
 }
 
 /* ---- all --------------------------------------------------------------- */
 
-json_t *verify_json(const struct dl_verify_result *v,
-		    const struct tool_coords *coords, bool compared)
+json_t *verify_json(const struct dl_verify_result *v, const struct tool_coords *coords,
+		    bool compared)
 {
 	const struct place p = { v->fabric, coords };
 	json_t *lost = json_array();
@@ -133,25 +121,21 @@ json_t *verify_json(const struct dl_verify_result *v,
 		json_array_append_new(lost, lost_json(&p, &v->lost[i]));
 	return json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, "
 			 "s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I}",
-			 "delivered", v->delivered, "pairs",
-			 (json_int_t)v->pairs, "undelivered", lost,
-			 "credit_loop", v->credit_loop, "cycle",
-			 verify_cycle_json(v->fabric, coords, &v->cycle),
-			 "multicast_groups", v->groups, "sl_stable",
-			 v->sl_stable, "channels", (json_int_t)v->channels,
-			 "levels", v->levels, "lost", (json_int_t)v->nlost,
-			 "groups_lost", v->groups_lost, "sl_known", v->sl_known,
-			 "pairs_without_sl", (json_int_t)v->without_sl,
-			 "port_pairs_without_map", (json_int_t)v->without_vl,
-			 "sl_compared",
-			 tool_json_or_null(compared, v->sl_compared),
-			 "sl_changed", (json_int_t)v->sl_changes);
+			 "delivered", v->delivered, "pairs", (json_int_t)v->pairs, "undelivered",
+			 lost, "credit_loop", v->credit_loop, "cycle",
+			 verify_cycle_json(v->fabric, coords, &v->cycle), "multicast_groups",
+			 v->groups, "sl_stable", v->sl_stable, "channels", (json_int_t)v->channels,
+			 "levels", v->levels, "lost", (json_int_t)v->nlost, "groups_lost",
+			 v->groups_lost, "sl_known", v->sl_known, "pairs_without_sl",
+			 (json_int_t)v->without_sl, "port_pairs_without_map",
+			 (json_int_t)v->without_vl, "sl_compared",
+			 tool_json_or_null(compared, v->sl_compared), "sl_changed",
+			 (json_int_t)v->sl_changes);
 }
 
 /* Check a part: is there a loop in it? */
-static int check_part(const struct dl_tables *t,
-		      const struct dl_verify_options *options, bool multicast,
-		      bool adapters_only, json_t **loop)
+static int check_part(const struct dl_tables *t, const struct dl_verify_options *options,
+		      bool multicast, bool adapters_only, json_t **loop)
 {
 	struct dl_verify_options o = *options;
 	struct dl_tables part = *t;
@@ -170,8 +154,7 @@ static int check_part(const struct dl_tables *t,
 	return err;
 }
 
-int verify_explain(json_t *document, const struct dl_tables *t,
-		   const struct dl_verify_options *o)
+int verify_explain(json_t *document, const struct dl_tables *t, const struct dl_verify_options *o)
 {
 	json_t *unicast, *adapters;
 	int err;
@@ -182,11 +165,9 @@ int verify_explain(json_t *document, const struct dl_tables *t,
 	if (!err)
 		err = check_part(t, o, true, true, &adapters);
 	if (!err)
-		err = json_object_set_new(document, "loop_without_multicast",
-					  unicast) ||
-				      json_object_set_new(
-					      document, "loop_between_adapters",
-					      adapters) ?
+		err = json_object_set_new(document, "loop_without_multicast", unicast) ||
+				      json_object_set_new(document, "loop_between_adapters",
+							  adapters) ?
 			    -ENOMEM :
 			    0;
 	return err;

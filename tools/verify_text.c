@@ -42,8 +42,7 @@ static void print_packet(const json_t *packet, FILE *to)
 	}
 	print_end(tool_at(packet, "from"), to);
 	if (is_multicast(packet)) {
-		fprintf(to, " to multicast group 0x%04X",
-			(unsigned int)tool_int_at(packet, "lid"));
+		fprintf(to, " to multicast group 0x%04X", (unsigned int)tool_int_at(packet, "lid"));
 	} else {
 		fprintf(to, " to ");
 		print_end(tool_at(packet, "to"), to);
@@ -60,8 +59,7 @@ static void print_lost(const json_t *lost, FILE *to)
 	fputs("  ", to);
 	print_end(tool_at(lost, "from"), to);
 	if (is_multicast(lost))
-		fprintf(to, " to group 0x%04X",
-			(unsigned int)tool_int_at(lost, "lid"));
+		fprintf(to, " to group 0x%04X", (unsigned int)tool_int_at(lost, "lid"));
 	if (tool_has(lost, "to")) {
 		fputs(is_multicast(lost) ? ", member " : " to ", to);
 		print_end(tool_at(lost, "to"), to);
@@ -90,10 +88,8 @@ static void print_losses(const json_t *d, bool all, FILE *to)
 	tool_print(to, d,
 		   "delivery: {lost} of {pairs} pairs and {groups_lost} of "
 		   "{multicast_groups} multicast groups fail\n");
-	json_array_foreach(list, i, lost) if (all || i < FEW)
-		print_lost(lost, to);
-	if ((!all && listed > FEW) ||
-	    (json_int_t)listed < tool_int_at(d, "lost"))
+	json_array_foreach(list, i, lost) if (all || i < FEW) print_lost(lost, to);
+	if ((!all && listed > FEW) || (json_int_t)listed < tool_int_at(d, "lost"))
 		fprintf(to, "  and so on\n");
 }
 
@@ -131,8 +127,7 @@ static void print_loop(const json_t *d, FILE *to)
 		fprintf(to, "credit loops: none\n");
 		return;
 	}
-	fprintf(to, "credit loops: yes; the shortest has %zu channel%s\n", n,
-		n == 1 ? "" : "s");
+	fprintf(to, "credit loops: yes; the shortest has %zu channel%s\n", n, n == 1 ? "" : "s");
 	verify_print_cycle(cycle, to);
 }
 
@@ -141,25 +136,22 @@ static void draw_loop(const json_t *d, FILE *to)
 	const json_t *cycle = tool_at(d, "cycle"), *step;
 	size_t n = json_array_size(cycle), i;
 
-	fprintf(to,
-		"\nThe loop.  Each line is one direction of a cable.  The "
-		"packet below it sits in\nthe receive buffer at its far end "
-		"and cannot leave before the buffer of the\nnext cable has "
-		"room; the last one waits for the first.\n\n");
+	fprintf(to, "\nThe loop.  Each line is one direction of a cable.  The "
+		    "packet below it sits in\nthe receive buffer at its far end "
+		    "and cannot leave before the buffer of the\nnext cable has "
+		    "room; the last one waits for the first.\n\n");
 	json_array_foreach(cycle, i, step)
 	{
 		fprintf(to, i ? "   |     " : "   +---> ");
 		print_channel(step, to);
 		fprintf(to, "\n   |       ");
 		print_packet(tool_at(step, "packet"), to);
-		fprintf(to, i + 1 < n ? "\n   |         |\n" :
-					"\n   +---------+\n");
+		fprintf(to, i + 1 < n ? "\n   |         |\n" : "\n   +---------+\n");
 	}
-	fprintf(to,
-		"\nWhen all these buffers fill up at the same time, none of "
-		"them can ever empty:\ntraffic over these cables stops, and "
-		"soon all that waits behind it.  It takes a\nbusy moment, so "
-		"the fabric may run well for weeks before it happens.\n");
+	fprintf(to, "\nWhen all these buffers fill up at the same time, none of "
+		    "them can ever empty:\ntraffic over these cables stops, and "
+		    "soon all that waits behind it.  It takes a\nbusy moment, so "
+		    "the fabric may run well for weeks before it happens.\n");
 }
 
 /* Which kinds of packets take part: bit 0 unicast, bit 1 multicast. */
@@ -169,8 +161,7 @@ static unsigned int kinds_of(const json_t *cycle)
 	const json_t *step;
 	size_t i;
 
-	json_array_foreach(cycle, i, step)
-		kinds |= is_multicast(tool_at(step, "packet")) ? 2 : 1;
+	json_array_foreach(cycle, i, step) kinds |= is_multicast(tool_at(step, "packet")) ? 2 : 1;
 	return kinds;
 }
 
@@ -180,27 +171,24 @@ static void advise_loop(const json_t *d, FILE *to)
 
 	fprintf(to, "\nWhat to do.\n");
 	if (!tool_true_at(d, "sl_known")) {
-		fprintf(to,
-			"The path SLs of this routing are not known, so every "
-			"pair was checked at all 16\nSLs.  The real ones may "
-			"be "
-			"free of loops: give them with --psl FILE, or take "
-			"the\nsnapshot from the running fabric (dateline "
-			"snapshot "
-			"--live).\n");
+		fprintf(to, "The path SLs of this routing are not known, so every "
+			    "pair was checked at all 16\nSLs.  The real ones may "
+			    "be "
+			    "free of loops: give them with --psl FILE, or take "
+			    "the\nsnapshot from the running fabric (dateline "
+			    "snapshot "
+			    "--live).\n");
 		return;
 	}
 	if (tool_int_at(d, "port_pairs_without_map"))
-		fprintf(to,
-			"Some switches' SL-to-VL maps are not known, and all "
-			"their packets were checked as\nif they used VL 0; "
-			"with "
-			"the real maps the loop may be none.\n");
+		fprintf(to, "Some switches' SL-to-VL maps are not known, and all "
+			    "their packets were checked as\nif they used VL 0; "
+			    "with "
+			    "the real maps the loop may be none.\n");
 	if (!tool_true_at(d, "loop_between_adapters"))
-		fprintf(to,
-			"Only packets to or from switches' own ports close it: "
-			"management datagrams, which\nare small and rare.  "
-			"Between adapters there is no loop.\n");
+		fprintf(to, "Only packets to or from switches' own ports close it: "
+			    "management datagrams, which\nare small and rare.  "
+			    "Between adapters there is no loop.\n");
 	if (kinds == 2 || !tool_true_at(d, "loop_without_multicast"))
 		fprintf(to,
 			"%s  The\nmulticast tree must be built differently; "
@@ -211,28 +199,25 @@ static void advise_loop(const json_t *d, FILE *to)
 				     "Neither is at fault alone: without the "
 				     "multicast groups there is no loop.");
 	else
-		fprintf(to,
-			"The unicast tables make loops by themselves.  This "
-			"routing engine does not suit\nthis fabric, or not "
-			"with what has failed in it.\n");
-	fprintf(to,
-		"On a torus or mesh, the engine `dateline` in its mode "
-		"`proven` checks unicast and\nmulticast together before it "
-		"programs them.  To break the loop by hand, take one\nof its "
-		"cables out of service and let the subnet manager route "
-		"again; then verify\nagain, because another loop may "
-		"appear.\n");
+		fprintf(to, "The unicast tables make loops by themselves.  This "
+			    "routing engine does not suit\nthis fabric, or not "
+			    "with what has failed in it.\n");
+	fprintf(to, "On a torus or mesh, the engine `dateline` in its mode "
+		    "`proven` checks unicast and\nmulticast together before it "
+		    "programs them.  To break the loop by hand, take one\nof its "
+		    "cables out of service and let the subnet manager route "
+		    "again; then verify\nagain, because another loop may "
+		    "appear.\n");
 }
 
 static void explain_losses(FILE *to)
 {
-	fprintf(to,
-		"\nPackets that do not arrive.  A missing entry or one that "
-		"points the wrong way is\nmost often a routing engine that "
-		"gave up on part of a damaged fabric, or tables\nread while "
-		"the subnet manager was changing them: read the snapshot "
-		"again.  A VL that\na port lacks means that its SL-to-VL map "
-		"was made for more VLs than it operates.\n");
+	fprintf(to, "\nPackets that do not arrive.  A missing entry or one that "
+		    "points the wrong way is\nmost often a routing engine that "
+		    "gave up on part of a damaged fabric, or tables\nread while "
+		    "the subnet manager was changing them: read the snapshot "
+		    "again.  A VL that\na port lacks means that its SL-to-VL map "
+		    "was made for more VLs than it operates.\n");
 }
 
 /* ---- all --------------------------------------------------------------- */
@@ -247,11 +232,10 @@ static void print_gaps(const json_t *d, FILE *to)
 			   "not checked: credit loops through "
 			   "{pairs_without_sl#pair} without a path SL\n");
 	if (tool_int_at(d, "port_pairs_without_map"))
-		tool_print(
-			to, d,
-			"not checked: SL-to-VL maps of "
-			"{port_pairs_without_map#pair} of switch ports; VL 0 "
-			"was assumed\n");
+		tool_print(to, d,
+			   "not checked: SL-to-VL maps of "
+			   "{port_pairs_without_map#pair} of switch ports; VL 0 "
+			   "was assumed\n");
 }
 
 void verify_print(const json_t *d, bool explain, FILE *to)
@@ -263,11 +247,10 @@ void verify_print(const json_t *d, bool explain, FILE *to)
 	print_losses(d, explain, to);
 	print_loop(d, to);
 	tool_print(to, d,
-		   tool_has(d, "sl_compared") ?
-			   "path SLs: {sl_changed} of {sl_compared} pairs "
-			   "changed\n" :
-			   "path SLs: not compared with an earlier "
-			   "snapshot\n");
+		   tool_has(d, "sl_compared") ? "path SLs: {sl_changed} of {sl_compared} pairs "
+						"changed\n" :
+						"path SLs: not compared with an earlier "
+						"snapshot\n");
 	if (!explain)
 		return;
 	if (!tool_true_at(d, "delivered"))

@@ -31,15 +31,14 @@ struct request {
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
 static const struct dl_setting options[] = {
-	{ "switches", DL_SETTING_NUMBER, MEMBER(w.fail_switches), 0,
-	  MAX_FAILURES, .arg = "N",
+	{ "switches", DL_SETTING_NUMBER, MEMBER(w.fail_switches), 0, MAX_FAILURES, .arg = "N",
 	  .doc = "Fail N switches, with their adapters (0)" },
-	{ "links", DL_SETTING_NUMBER, MEMBER(w.fail_cables), 0, MAX_FAILURES,
-	  .arg = "N", .doc = "Fail N cables between the other switches (0)" },
-	{ "samples", DL_SETTING_NUMBER, MEMBER(samples), 1, MAX_SAMPLES,
-	  .arg = "N", .doc = "Try N random scenarios (100)" },
-	{ "seed", DL_SETTING_NUMBER, MEMBER(w.seed), 0, DL_NUMBER_ANY,
-	  .arg = "N", .doc = "Seed of the random scenarios (1)" },
+	{ "links", DL_SETTING_NUMBER, MEMBER(w.fail_cables), 0, MAX_FAILURES, .arg = "N",
+	  .doc = "Fail N cables between the other switches (0)" },
+	{ "samples", DL_SETTING_NUMBER, MEMBER(samples), 1, MAX_SAMPLES, .arg = "N",
+	  .doc = "Try N random scenarios (100)" },
+	{ "seed", DL_SETTING_NUMBER, MEMBER(w.seed), 0, DL_NUMBER_ANY, .arg = "N",
+	  .doc = "Seed of the random scenarios (1)" },
 	{ "exhaustive", DL_SETTING_FLAG, MEMBER(w.exhaustive),
 	  .doc = "Try all scenarios with this number of failures" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(threads), 1, 1024, .arg = "N",
@@ -47,8 +46,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW,
-					    MEMBER(input.from) },
+static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW, MEMBER(input.from) },
 					  { 0 } };
 
 static void check(const struct argp_state *state, void *to)
@@ -110,14 +108,13 @@ static void charge(struct worker *k, enum whatif_stage stage)
 	struct timespec now;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	k->outcome->seconds[stage] += now.tv_sec - k->mark.tv_sec +
-				      (now.tv_nsec - k->mark.tv_nsec) * 1e-9;
+	k->outcome->seconds[stage] +=
+		now.tv_sec - k->mark.tv_sec + (now.tv_nsec - k->mark.tv_nsec) * 1e-9;
 	k->mark = now;
 }
 
 /* The first error is the reason. */
-static void keep_reason(void *context, enum dl_log_level level,
-			const char *message)
+static void keep_reason(void *context, enum dl_log_level level, const char *message)
 {
 	struct whatif_outcome *o = context;
 
@@ -126,8 +123,7 @@ static void keep_reason(void *context, enum dl_log_level level,
 }
 
 /* Are these tables safe, with one group of all adapters on the tree? */
-static int verify_tables(struct dl_tables *t, const struct dl_route_tree *tree,
-			 bool *safe)
+static int verify_tables(struct dl_tables *t, const struct dl_route_tree *tree, bool *safe)
 {
 	struct dl_verify_result *v = NULL;
 	int err = dl_route_tree_group_all(tree, t);
@@ -144,8 +140,7 @@ static int verify_tables(struct dl_tables *t, const struct dl_route_tree *tree,
  * Classic mode.  The result holds the tables of dimension-order routing,
  * whether the fabric is accepted or not, or none when it has too few VLs.
  */
-static int try_classic(struct worker *k, const struct dl_torus *t,
-		       struct dl_route_result *out)
+static int try_classic(struct worker *k, const struct dl_torus *t, struct dl_route_result *out)
 {
 	const struct dl_torus_config *c = k->w->whole.config;
 	struct whatif_outcome *o = k->outcome;
@@ -169,8 +164,7 @@ static int try_classic(struct worker *k, const struct dl_torus *t,
 }
 
 /* Proven mode's tables beside those of dimension-order routing. */
-static int compare_load(const struct dl_tables *plain,
-			const struct dl_tables *proven,
+static int compare_load(const struct dl_tables *plain, const struct dl_tables *proven,
 			struct whatif_outcome *o)
 {
 	struct dl_tables_load before, after;
@@ -180,11 +174,8 @@ static int compare_load(const struct dl_tables *plain,
 		return err;
 	err = dl_tables_load_count(proven, plain, &after);
 	if (!err) {
-		o->plain_hops =
-			before.pairs ? (double)before.hops / before.pairs : 0;
-		o->hops = after.common_pairs ? (double)after.common_hops /
-						       after.common_pairs :
-					       0;
+		o->plain_hops = before.pairs ? (double)before.hops / before.pairs : 0;
+		o->hops = after.common_pairs ? (double)after.common_hops / after.common_pairs : 0;
 		o->plain_busiest = before.busiest;
 		o->busiest = after.busiest;
 		o->common_busiest = after.common_busiest;
@@ -194,8 +185,7 @@ static int compare_load(const struct dl_tables *plain,
 	return err;
 }
 
-static int try_proven(struct worker *k, const struct dl_torus *t,
-		      struct dl_route_result *out)
+static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_route_result *out)
 {
 	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { keep_reason, o };
@@ -256,8 +246,7 @@ static int run_one(void *context, uint64_t item, void *result)
 	k->outcome = result;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &k->mark);
 	whatif_failures_draw(&k->failures, k->w, item);
-	err = dl_fabric_degrade(k->w->whole.fabric, k->failures.dead,
-				k->failures.cut, &f);
+	err = dl_fabric_degrade(k->w->whole.fabric, k->failures.dead, k->failures.cut, &f);
 	if (err)
 		return err;
 	err = dl_fabric_is_connected(f);
@@ -297,17 +286,15 @@ static int start(void *shared, void **worker)
 
 static void show_progress(void *shared, uint64_t done, uint64_t total)
 {
-	static const char bar[BAR + 1] =
-		"########################################";
+	static const char bar[BAR + 1] = "########################################";
 	struct whatif *w = shared;
 	int n = total ? BAR * done / total : BAR;
 
 	if (done == w->shown)
 		return;
 	w->shown = done;
-	fprintf(stderr,
-		"\r[%-*.*s] %" PRIu64 " of %" PRIu64 " scenarios\033[K%s", BAR,
-		n, bar, done, total, done == total ? "\n" : "");
+	fprintf(stderr, "\r[%-*.*s] %" PRIu64 " of %" PRIu64 " scenarios\033[K%s", BAR, n, bar,
+		done, total, done == total ? "\n" : "");
 }
 
 /* Without a configuration: as if one had been written for the whole fabric. */
@@ -326,8 +313,7 @@ static int describe(struct tool_input *whole)
 static int run_all(const struct tool *tool, struct request *r, int *status)
 {
 	struct whatif *w = &r->w;
-	struct whatif_outcome *outcomes =
-		calloc(w->nitems + 1, sizeof(*outcomes));
+	struct whatif_outcome *outcomes = calloc(w->nitems + 1, sizeof(*outcomes));
 	bool *done = calloc(w->nitems + 1, sizeof(*done)), interrupted = false;
 	struct campaign c = {
 		.nitems = w->nitems,
@@ -354,8 +340,7 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
 			*status = TOOL_EXIT_FINDING;
 	if (!err && campaign_is_leader())
-		err = whatif_print(tool, w, outcomes, done, seconds,
-				   interrupted);
+		err = whatif_print(tool, w, outcomes, done, seconds, interrupted);
 	free(outcomes);
 	free(done);
 	return err;

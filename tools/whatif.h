@@ -51,8 +51,7 @@ int whatif_failures_init(struct whatif_failures *f, const struct whatif *w);
 void whatif_failures_release(struct whatif_failures *f);
 
 /* The failures of scenario `item`: a function of the seed and the number. */
-void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w,
-			  uint64_t item);
+void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w, uint64_t item);
 
 enum whatif_stage {
 	WHATIF_DEGRADE,
@@ -81,7 +80,7 @@ struct whatif_outcome {
 
 /* Print the sums: as JSON, or as a table for people.  0 or negative errno. */
 int whatif_print(const struct tool *tool, const struct whatif *w,
-		 const struct whatif_outcome *outcomes, const bool *done,
-		 double seconds, bool interrupted);
+		 const struct whatif_outcome *outcomes, const bool *done, double seconds,
+		 bool interrupted);
 
 #endif

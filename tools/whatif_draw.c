@@ -54,8 +54,7 @@ static void pick_set(uint32_t *out, uint32_t n, uint32_t k, uint64_t rank)
 }
 
 /* Move k random ones of n to the front. */
-static void shuffle(uint32_t *list, uint32_t n, uint32_t k,
-		    struct dl_random *random)
+static void shuffle(uint32_t *list, uint32_t n, uint32_t k, struct dl_random *random)
 {
 	uint32_t i, j, t;
 
@@ -78,9 +77,7 @@ int whatif_failures_init(struct whatif_failures *f, const struct whatif *w)
 	f->pool = calloc(most + 1, sizeof(*f->pool));
 	f->dead = calloc(fabric->nnodes + 1, sizeof(*f->dead));
 	f->cut = calloc(fabric->nports + 1, sizeof(*f->cut));
-	return f->switches && f->cables && f->pool && f->dead && f->cut ?
-		       0 :
-		       -ENOMEM;
+	return f->switches && f->cables && f->pool && f->dead && f->cut ? 0 : -ENOMEM;
 }
 
 void whatif_failures_release(struct whatif_failures *f)
@@ -108,8 +105,7 @@ static uint32_t list_cables(struct whatif_failures *f, const struct whatif *w)
 	return n;
 }
 
-static void fail_switch(struct whatif_failures *f, const struct whatif *w,
-			uint32_t sw)
+static void fail_switch(struct whatif_failures *f, const struct whatif *w, uint32_t sw)
 {
 	f->switches[f->nswitches++] = sw;
 	f->dead[w->whole.fabric->switches[sw]] = true;
@@ -148,8 +144,7 @@ static uint64_t find_set(const struct whatif *w, uint64_t item)
 	return low;
 }
 
-static void fail_set_of_switches(struct whatif_failures *f,
-				 const struct whatif *w, uint64_t set)
+static void fail_set_of_switches(struct whatif_failures *f, const struct whatif *w, uint64_t set)
 {
 	uint32_t i;
 
@@ -158,8 +153,7 @@ static void fail_set_of_switches(struct whatif_failures *f,
 		fail_switch(f, w, w->switches[f->pool[i]]);
 }
 
-void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w,
-			  uint64_t item)
+void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w, uint64_t item)
 {
 	struct dl_random random = { .seed = w->seed, .stream = item };
 	uint64_t set = w->exhaustive ? find_set(w, item) : 0;
@@ -206,8 +200,7 @@ static int list_parts(struct whatif *w)
 		port = t->fabric->nodes[t->fabric->switches[sw]].first_port;
 		for (dir = 0; dir < DL_TORUS_DIRS; dir += 2)
 			for (k = 0; k < dl_torus_group_size(t, sw, dir); k++)
-				w->cables[w->ncables++] =
-					port + dl_torus_group(t, sw, dir)[k];
+				w->cables[w->ncables++] = port + dl_torus_group(t, sw, dir)[k];
 	}
 	return 0;
 }
@@ -250,8 +243,7 @@ int whatif_plan(struct whatif *w, uint64_t samples, const struct dl_log *log)
 		dl_log(log, DL_LOG_ERROR,
 		       "%u switches and %u cables cannot fail: "
 		       "this torus has %u and %u",
-		       w->fail_switches, w->fail_cables, w->nswitches,
-		       w->ncables);
+		       w->fail_switches, w->fail_cables, w->nswitches, w->ncables);
 		return -EINVAL;
 	}
 	w->nitems = samples;

@@ -19,7 +19,7 @@ struct spread {
 struct sums {
 	uint64_t samples, connected, accepted, safe;
 	uint64_t proven, repaired, lost, tree_routed, unplaced;
-	uint64_t compared; /* scenarios with a load of the DOR tables */
+	uint64_t compared;	       /* scenarios with a load of the DOR tables */
 	struct spread changed, filled; /* entries */
 	struct spread moved;	       /* switches in the tree */
 	struct spread hops;	       /* per cent above DOR */
@@ -29,9 +29,8 @@ struct sums {
 };
 
 static const char *const stage_names[WHATIF_STAGES] = {
-	[WHATIF_DEGRADE] = "damage",  [WHATIF_DISCOVER] = "discover",
-	[WHATIF_CLASSIC] = "classic", [WHATIF_VERIFY] = "verify",
-	[WHATIF_PROVEN] = "proven",   [WHATIF_LOAD] = "load",
+	[WHATIF_DEGRADE] = "damage", [WHATIF_DISCOVER] = "discover", [WHATIF_CLASSIC] = "classic",
+	[WHATIF_VERIFY] = "verify",  [WHATIF_PROVEN] = "proven",     [WHATIF_LOAD] = "load",
 };
 
 static void add(struct spread *s, double x, bool first)
@@ -112,24 +111,20 @@ static json_t *lost_json(const struct whatif *w, struct whatif_failures *f,
 
 	whatif_failures_draw(f, w, item);
 	for (i = 0; i < f->nswitches; i++)
-		err |= json_array_append_new(
-			switches,
-			tool_json_coord(&t->grid, t->sw_site[f->switches[i]]));
+		err |= json_array_append_new(switches,
+					     tool_json_coord(&t->grid, t->sw_site[f->switches[i]]));
 	for (i = 0; i < f->ncables; i++)
-		err |= json_array_append_new(links,
-					     cable_json(t, f->cables[i]));
+		err |= json_array_append_new(links, cable_json(t, f->cables[i]));
 	if (err) {
 		json_decref(switches);
 		json_decref(links);
 		return NULL;
 	}
-	return json_pack("{s:I, s:o, s:o, s:s}", "sample", (json_int_t)item,
-			 "switches", switches, "links", links, "reason",
-			 o->reason);
+	return json_pack("{s:I, s:o, s:o, s:s}", "sample", (json_int_t)item, "switches", switches,
+			 "links", links, "reason", o->reason);
 }
 
-static json_t *list_lost(const struct whatif *w,
-			 const struct whatif_outcome *outcomes,
+static json_t *list_lost(const struct whatif *w, const struct whatif_outcome *outcomes,
 			 const bool *done)
 {
 	json_t *list = json_array();
@@ -137,11 +132,9 @@ static json_t *list_lost(const struct whatif *w,
 	uint64_t i;
 	int err = whatif_failures_init(&f, w);
 
-	for (i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED;
-	     i++)
+	for (i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
-			err = json_array_append_new(
-				list, lost_json(w, &f, &outcomes[i], i));
+			err = json_array_append_new(list, lost_json(w, &f, &outcomes[i], i));
 	whatif_failures_release(&f);
 	if (err) {
 		json_decref(list);
@@ -156,37 +149,31 @@ static json_t *stages_json(const struct sums *s)
 	int i;
 
 	for (i = 0; i < WHATIF_STAGES; i++)
-		json_object_set_new(o, stage_names[i],
-				    json_real(s->seconds[i]));
+		json_object_set_new(o, stage_names[i], json_real(s->seconds[i]));
 	return o;
 }
 
-static json_t *document(const struct whatif *w, const struct sums *s,
-			json_t *lost, double seconds, bool interrupted)
+static json_t *document(const struct whatif *w, const struct sums *s, json_t *lost, double seconds,
+			bool interrupted)
 {
-	return json_pack(
-		"{s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
-		"s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}, "
-		"s:I, s:o, s:f, s:o, s:I, s:I}",
-		"samples", (json_int_t)s->samples, "exhaustive",
-		(int)w->exhaustive, "seed", (json_int_t)w->seed, "interrupted",
-		(int)interrupted, "connected", (json_int_t)s->connected,
-		"classic", "accepted", (json_int_t)s->accepted, "safe",
-		(json_int_t)s->safe, "proven", "accepted",
-		(json_int_t)s->proven, "repaired", (json_int_t)s->repaired,
-		"lost", (json_int_t)s->lost, "with_tree_routes",
-		(json_int_t)s->tree_routed, "entries_changed",
-		spread_json(&s->changed, s->proven), "entries_filled",
-		spread_json(&s->filled, s->proven), "tree_switches_moved",
-		spread_json(&s->moved, s->proven), "added_hops_percent",
-		spread_json(&s->hops, s->compared), "busiest_channel_ratio",
-		spread_json(&s->common, s->compared),
-		"busiest_channel_ratio_all_pairs",
-		spread_json(&s->busiest, s->compared), "with_unplaced_switches",
-		(json_int_t)s->unplaced, "lost", lost, "seconds", seconds,
-		"cpu_seconds", stages_json(s), "failed_switches",
-		(json_int_t)w->fail_switches, "failed_links",
-		(json_int_t)w->fail_cables);
+	return json_pack("{s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
+			 "s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}, "
+			 "s:I, s:o, s:f, s:o, s:I, s:I}",
+			 "samples", (json_int_t)s->samples, "exhaustive", (int)w->exhaustive,
+			 "seed", (json_int_t)w->seed, "interrupted", (int)interrupted, "connected",
+			 (json_int_t)s->connected, "classic", "accepted", (json_int_t)s->accepted,
+			 "safe", (json_int_t)s->safe, "proven", "accepted", (json_int_t)s->proven,
+			 "repaired", (json_int_t)s->repaired, "lost", (json_int_t)s->lost,
+			 "with_tree_routes", (json_int_t)s->tree_routed, "entries_changed",
+			 spread_json(&s->changed, s->proven), "entries_filled",
+			 spread_json(&s->filled, s->proven), "tree_switches_moved",
+			 spread_json(&s->moved, s->proven), "added_hops_percent",
+			 spread_json(&s->hops, s->compared), "busiest_channel_ratio",
+			 spread_json(&s->common, s->compared), "busiest_channel_ratio_all_pairs",
+			 spread_json(&s->busiest, s->compared), "with_unplaced_switches",
+			 (json_int_t)s->unplaced, "lost", lost, "seconds", seconds, "cpu_seconds",
+			 stages_json(s), "failed_switches", (json_int_t)w->fail_switches,
+			 "failed_links", (json_int_t)w->fail_cables);
 }
 
 /* ---- for people ---------------------------------------------------------- */
@@ -199,8 +186,7 @@ static void print_text(const json_t *d, FILE *to)
 	double time = json_number_value(tool_at(d, "seconds"));
 
 	tool_print(to, d,
-		   tool_true_at(d, "exhaustive") ? "{samples} sets" :
-						   "{samples} random sets");
+		   tool_true_at(d, "exhaustive") ? "{samples} sets" : "{samples} random sets");
 	tool_print(to, d,
 		   " of {failed_switches} failed switches and {failed_links} "
 		   "failed cables, {connected} of them connected\n");
@@ -213,8 +199,7 @@ static void print_text(const json_t *d, FILE *to)
 		   "\nProven mode repaired {proven.repaired}, "
 		   "{proven.with_tree_routes} of them with destinations along "
 		   "the tree, and lost {proven.lost}.\n");
-	fprintf(to, "\n%-36s%12s%12s\n", "compared with plain DOR", "mean",
-		"max");
+	fprintf(to, "\n%-36s%12s%12s\n", "compared with plain DOR", "mean", "max");
 	tool_print(to, tool_at(d, "proven"),
 		   "forwarding entries changed          "
 		   "{entries_changed.mean:12.1}{entries_changed.max:12.0}\n"
@@ -236,8 +221,7 @@ static void print_text(const json_t *d, FILE *to)
 		time > 0 ? tool_int_at(d, "samples") / time : 0);
 	json_object_foreach((json_t *)tool_at(d, "cpu_seconds"), stage, seconds)
 	{
-		fprintf(to, "%s %s %.2f", first ? "" : ",", stage,
-			json_number_value(seconds));
+		fprintf(to, "%s %s %.2f", first ? "" : ",", stage, json_number_value(seconds));
 		first = false;
 	}
 	putc('\n', to);
@@ -254,13 +238,12 @@ static void warn(const struct tool *tool, const json_t *d)
 		       (long long)tool_int_at(lost, "sample"),
 		       json_string_value(tool_at(lost, "reason")));
 	if (more > 0)
-		dl_log(&tool->log, DL_LOG_WARNING, "and %lld more are lost",
-		       (long long)more);
+		dl_log(&tool->log, DL_LOG_WARNING, "and %lld more are lost", (long long)more);
 }
 
 int whatif_print(const struct tool *tool, const struct whatif *w,
-		 const struct whatif_outcome *outcomes, const bool *done,
-		 double seconds, bool interrupted)
+		 const struct whatif_outcome *outcomes, const bool *done, double seconds,
+		 bool interrupted)
 {
 	struct sums s = { 0 };
 	json_t *d;
@@ -271,9 +254,8 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 			add_outcome(&s, &outcomes[i]);
 	if (interrupted)
 		dl_log(&tool->log, DL_LOG_WARNING,
-		       "interrupted: %" PRIu64 " of %" PRIu64
-		       " scenarios were tried",
-		       s.samples, w->nitems);
+		       "interrupted: %" PRIu64 " of %" PRIu64 " scenarios were tried", s.samples,
+		       w->nitems);
 	d = document(w, &s, list_lost(w, outcomes, done), seconds, interrupted);
 	if (d && !tool->json)
 		warn(tool, d);

@@ -16,8 +16,7 @@
 
 #include <dateline.h>
 
-static void print_message(void *context, enum dl_log_level level,
-			  const char *message)
+static void print_message(void *context, enum dl_log_level level, const char *message)
 {
 	(void)context;
 	if (level <= DL_LOG_WARNING)
@@ -41,8 +40,7 @@ static int read_scenario(unsigned int percent, struct dl_emu_scenario **out)
 	stream = fmemopen(text, n, "r");
 	if (!stream)
 		return -1;
-	err = dl_emu_scenario_read_stream(stream, "scenario", &log_to_stderr,
-					  out);
+	err = dl_emu_scenario_read_stream(stream, "scenario", &log_to_stderr, out);
 	fclose(stream);
 	return err;
 }
@@ -50,11 +48,9 @@ static int read_scenario(unsigned int percent, struct dl_emu_scenario **out)
 static void print_result(struct dl_emu *emu)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(emu);
-	struct dl_emu_latency l =
-		dl_emu_latency_of(&dl_emu_level(emu, 0)->latency);
+	struct dl_emu_latency l = dl_emu_latency_of(&dl_emu_level(emu, 0)->latency);
 
-	printf("delivered: %" PRIu64 " packets, %" PRIu64 " dropped\n",
-	       t->delivered, t->dropped);
+	printf("delivered: %" PRIu64 " packets, %" PRIu64 " dropped\n", t->delivered, t->dropped);
 	printf("latency: mean %.2f us, half below %.2f us, 99 %% below %.2f "
 	       "us\n",
 	       l.mean / 1000, l.p50 / 1000, l.p99 / 1000);
@@ -75,16 +71,13 @@ int main(int argc, char **argv)
 	}
 	err = read_scenario(argc == 3 ? atoi(argv[2]) : 20, &scenario);
 	if (!err)
-		err = dl_snapshot_read(argv[1], NULL, NULL, &log_to_stderr,
-				       &snapshot);
+		err = dl_snapshot_read(argv[1], NULL, NULL, &log_to_stderr, &snapshot);
 	if (!err)
-		err = dl_emu_plan_new(scenario, snapshot.tables, NULL,
-				      &log_to_stderr, &plan);
+		err = dl_emu_plan_new(scenario, snapshot.tables, NULL, &log_to_stderr, &plan);
 	if (!err)
 		err = dl_emu_plan_run(plan, NULL, NULL, NULL, &result);
 	if (!err) {
-		deadlock = result.state == DL_EMU_DEADLOCK ||
-			   result.state == DL_EMU_STUCK;
+		deadlock = result.state == DL_EMU_DEADLOCK || result.state == DL_EMU_STUCK;
 		if (deadlock)
 			printf("deadlock\n");
 		else

@@ -17,8 +17,7 @@
 
 #include <dateline.h>
 
-static void print_message(void *context, enum dl_log_level level,
-			  const char *message)
+static void print_message(void *context, enum dl_log_level level, const char *message)
 {
 	(void)context;
 	if (level <= DL_LOG_WARNING)
@@ -34,11 +33,10 @@ static void print_loop(const struct dl_verify_result *v)
 	uint32_t i;
 
 	for (i = 0; i < v->cycle.n; i++) {
-		const struct dl_fabric_port *p =
-			&f->ports[v->cycle.steps[i].port];
+		const struct dl_fabric_port *p = &f->ports[v->cycle.steps[i].port];
 
-		printf("  %s port %u VL %u\n", dl_fabric_node_name(f, p->node),
-		       p->num, v->cycle.steps[i].vl);
+		printf("  %s port %u VL %u\n", dl_fabric_node_name(f, p->node), p->num,
+		       v->cycle.steps[i].vl);
 	}
 }
 
@@ -59,8 +57,8 @@ static int verify(const struct dl_tables *tables)
 	return status;
 }
 
-static int route(const struct dl_torus *torus,
-		 const struct dl_torus_config *config, enum dl_route_mode mode)
+static int route(const struct dl_torus *torus, const struct dl_torus_config *config,
+		 enum dl_route_mode mode)
 {
 	struct dl_route_options options;
 	struct dl_route_result result;
@@ -88,9 +86,7 @@ int main(int argc, char **argv)
 	int err;
 
 	if (argc < 2 || argc > 4) {
-		fprintf(stderr,
-			"usage: %s NETLIST [classic|proven [TORUS-CONFIG]]\n",
-			argv[0]);
+		fprintf(stderr, "usage: %s NETLIST [classic|proven [TORUS-CONFIG]]\n", argv[0]);
 		return 2;
 	}
 	if (argc > 2 && !strcmp(argv[2], "classic"))

@@ -30,14 +30,13 @@ enum dl_log_level { DL_LOG_ERROR, DL_LOG_WARNING, DL_LOG_INFO, DL_LOG_VERBOSE };
 
 /* Where messages go.  `message` is one line without its newline. */
 struct dl_log {
-	void (*write)(void *context, enum dl_log_level level,
-		      const char *message);
+	void (*write)(void *context, enum dl_log_level level, const char *message);
 	void *context;
 };
 
 /* Format a message, at most 1023 bytes, and hand it to `log`, which may be NULL. */
-void dl_log(const struct dl_log *log, enum dl_log_level level,
-	    const char *format, ...) __attribute__((format(printf, 3, 4)));
+void dl_log(const struct dl_log *log, enum dl_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* ---- invariants ------------------------------------------------------------- */
 
@@ -52,13 +51,12 @@ void dl_log(const struct dl_log *log, enum dl_log_level level,
  * any other goes on along the caller's error path, so that a subnet manager
  * keeps the tables it has.
  */
-#define dl_broken(log, invariant)             \
-	(__builtin_expect(!(invariant), 0) && \
-	 dl_broken_at(log, #invariant, __FILE__, __LINE__))
+#define dl_broken(log, invariant) \
+	(__builtin_expect(!(invariant), 0) && dl_broken_at(log, #invariant, __FILE__, __LINE__))
 
 /* Reports and returns true, or aborts. */
-bool dl_broken_at(const struct dl_log *log, const char *invariant,
-		  const char *file, int line) __attribute__((cold));
+bool dl_broken_at(const struct dl_log *log, const char *invariant, const char *file, int line)
+	__attribute__((cold));
 
 /* ---- text ------------------------------------------------------------------- */
 
@@ -81,8 +79,7 @@ struct dl_text {
 };
 
 /* Begin with line 0 of a stream.  Release with dl_text_end(). */
-void dl_text_begin(struct dl_text *t, FILE *from, const char *name,
-		   const struct dl_log *log);
+void dl_text_begin(struct dl_text *t, FILE *from, const char *name, const struct dl_log *log);
 void dl_text_end(struct dl_text *t);
 
 /* Go to the next line.  1: there is one; 0: end of file; negative errno. */
@@ -108,15 +105,13 @@ bool dl_text_at_end(struct dl_text *t);
  * Skip blanks and read an unsigned number of at most `max` in the base of
  * strtoull().  0, or -EINVAL after a message that `what` was expected.
  */
-int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what,
-		   uint64_t *out);
+int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what, uint64_t *out);
 
 /*
  * Skip blanks and read a name in double quotes.  *out is its first character,
  * *len its length; it is not ended by NUL.  0, or -EINVAL after a message.
  */
-int dl_text_quoted(struct dl_text *t, const char *what, const char **out,
-		   size_t *len);
+int dl_text_quoted(struct dl_text *t, const char *what, const char **out, size_t *len);
 
 /* ---- numbers ---------------------------------------------------------------- */
 
@@ -157,8 +152,8 @@ enum dl_setting_type {
 	DL_SETTING_NUMBER,  /* from min to max, as by dl_number_parse() */
 	DL_SETTING_DECIMAL, /* in millionths, as by dl_decimal_parse() */
 	DL_SETTING_WORD,    /* the index among `words` */
-	DL_SETTING_TEXT,  /* char *: a copy, not empty; the old one is freed */
-	DL_SETTING_BORROW /* const char *: the caller's text; not in YAML */
+	DL_SETTING_TEXT,    /* char *: a copy, not empty; the old one is freed */
+	DL_SETTING_BORROW   /* const char *: the caller's text; not in YAML */
 };
 
 struct dl_setting;
@@ -170,8 +165,8 @@ struct dl_yaml_node; /* a value in it */
  * is the whole structure.  0 or a negative errno; a reader of texts that
  * returns -EINVAL has written into `why` what was expected.
  */
-typedef int dl_setting_call(const struct dl_setting *s, void *to,
-			    const char *text, char *why, size_t size);
+typedef int dl_setting_call(const struct dl_setting *s, void *to, const char *text, char *why,
+			    size_t size);
 typedef int dl_yaml_reader(struct dl_yaml *y, const struct dl_yaml_node *value,
 			   const struct dl_setting *s, void *to);
 
@@ -183,10 +178,10 @@ struct dl_setting {
 	const char *words; /* choices, separated by blanks */
 	dl_setting_call *call;
 	dl_yaml_reader *read;
-	const char *expected; /* in messages; NULL: what the type says */
-	bool required;	      /* YAML, arguments: an error when it is missing */
-	char key;	      /* short option, or 0 */
-	signed char group;    /* of argp */
+	const char *expected;  /* in messages; NULL: what the type says */
+	bool required;	       /* YAML, arguments: an error when it is missing */
+	char key;	       /* short option, or 0 */
+	signed char group;     /* of argp */
 	const char *arg, *doc; /* in --help */
 };
 
@@ -203,15 +198,14 @@ static inline void *dl_setting_member(const struct dl_setting *s, void *to)
  * Set a member from a text; NULL is a flag without a value.  0, -ENOMEM, or
  * -EINVAL: `why` says then what was expected.
  */
-int dl_setting_set(const struct dl_setting *s, void *to, const char *text,
-		   char *why, size_t size);
+int dl_setting_set(const struct dl_setting *s, void *to, const char *text, char *why, size_t size);
 
 /* What a setting expects, such as "a whole number from 1 to 2". */
 void dl_setting_expected(const struct dl_setting *s, char *text, size_t size);
 
 /* The setting of that name, of `len` characters, or NULL; all names. */
-const struct dl_setting *dl_setting_find(const struct dl_setting *table,
-					 const char *name, size_t len);
+const struct dl_setting *dl_setting_find(const struct dl_setting *table, const char *name,
+					 size_t len);
 void dl_setting_list(const struct dl_setting *table, char *list, size_t size);
 
 /* ---- YAML ------------------------------------------------------------------- */
@@ -227,16 +221,15 @@ void dl_setting_list(const struct dl_setting *table, char *list, size_t size);
  * Read a file ("-": standard input) whose root is a mapping with these keys.
  * 0 or a negative errno, reported.
  */
-int dl_yaml_read(const char *path, const struct dl_log *log,
-		 const struct dl_setting *keys, void *to);
+int dl_yaml_read(const char *path, const struct dl_log *log, const struct dl_setting *keys,
+		 void *to);
 
 /* The same from an open stream; `name` stands in messages. */
 int dl_yaml_read_stream(FILE *from, const char *name, const struct dl_log *log,
 			const struct dl_setting *keys, void *to);
 
 /* For readers of nodes.  Report an error at a node: -EINVAL. */
-int dl_yaml_error(const struct dl_yaml *y, const struct dl_yaml_node *at,
-		  const char *format, ...)
+int dl_yaml_error(const struct dl_yaml *y, const struct dl_yaml_node *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Report that there is no memory: -ENOMEM. */
@@ -249,25 +242,24 @@ bool dl_yaml_is_mapping(const struct dl_yaml_node *n);
 
 /* A list's items, a mapping's pairs: how many; the i-th, or NULL or false. */
 size_t dl_yaml_count(const struct dl_yaml_node *n);
-const struct dl_yaml_node *
-dl_yaml_item(struct dl_yaml *y, const struct dl_yaml_node *list, size_t i);
-bool dl_yaml_pair(struct dl_yaml *y, const struct dl_yaml_node *mapping,
-		  size_t i, const struct dl_yaml_node **key,
-		  const struct dl_yaml_node **value);
+const struct dl_yaml_node *dl_yaml_item(struct dl_yaml *y, const struct dl_yaml_node *list,
+					size_t i);
+bool dl_yaml_pair(struct dl_yaml *y, const struct dl_yaml_node *mapping, size_t i,
+		  const struct dl_yaml_node **key, const struct dl_yaml_node **value);
 
 /* Read a mapping with the keys of a table. */
-int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n,
-		    const struct dl_setting *keys, void *to);
+int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *keys,
+		    void *to);
 
 /* Set the member of one setting, whose name stands in messages. */
-int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n,
-		  const struct dl_setting *s, void *to);
+int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *s,
+		  void *to);
 
 /* A number from min to max; the index of one of the words. */
-int dl_yaml_number(struct dl_yaml *y, const struct dl_yaml_node *n,
-		   const char *what, int64_t min, int64_t max, int64_t *out);
-int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n,
-		 const char *what, const char *words, unsigned int *out);
+int dl_yaml_number(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what, int64_t min,
+		   int64_t max, int64_t *out);
+int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what,
+		 const char *words, unsigned int *out);
 
 /* ---- arrays ----------------------------------------------------------------- */
 
@@ -276,8 +268,7 @@ int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n,
  * *cap.  Returns the array, which may have moved, or NULL when there is no
  * memory or more than 32 bits can count; the old array is then still there.
  */
-void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more,
-		    uint32_t *cap);
+void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more, uint32_t *cap);
 
 /*
  * Memory that is used all over, in no order: in large pages, where there are
@@ -299,8 +290,8 @@ struct dl_arena {
 	size_t limit; /* of `used`; 0: none */
 };
 
-void *dl_arena_alloc(struct dl_arena *a, size_t bytes);	 /* not initialised */
-void *dl_arena_zalloc(struct dl_arena *a, size_t bytes); /* all zero */
+void *dl_arena_alloc(struct dl_arena *a, size_t bytes);		 /* not initialised */
+void *dl_arena_zalloc(struct dl_arena *a, size_t bytes);	 /* all zero */
 void *dl_arena_array(struct dl_arena *a, size_t n, size_t size); /* all zero */
 char *dl_arena_strdup(struct dl_arena *a, const char *text);
 

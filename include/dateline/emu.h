@@ -43,8 +43,7 @@ extern "C" {
 
 #define DL_EMU_HISTOGRAM_BITS 6
 #define DL_EMU_HISTOGRAM_SUB (1u << DL_EMU_HISTOGRAM_BITS)
-#define DL_EMU_HISTOGRAM_BUCKETS \
-	((65 - DL_EMU_HISTOGRAM_BITS) * DL_EMU_HISTOGRAM_SUB)
+#define DL_EMU_HISTOGRAM_BUCKETS ((65 - DL_EMU_HISTOGRAM_BITS) * DL_EMU_HISTOGRAM_SUB)
 /* The largest relative error of a quantile. */
 #define DL_EMU_HISTOGRAM_ERROR (1.0 / (2 * DL_EMU_HISTOGRAM_SUB))
 
@@ -63,12 +62,10 @@ static inline unsigned int dl_emu_histogram_index(uint64_t value)
 		return value;
 	top = 63 - __builtin_clzll(value);
 	return ((top - DL_EMU_HISTOGRAM_BITS + 1) << DL_EMU_HISTOGRAM_BITS) +
-	       (value >> (top - DL_EMU_HISTOGRAM_BITS) &
-		(DL_EMU_HISTOGRAM_SUB - 1));
+	       (value >> (top - DL_EMU_HISTOGRAM_BITS) & (DL_EMU_HISTOGRAM_SUB - 1));
 }
 
-static inline void dl_emu_histogram_add(struct dl_emu_histogram *h,
-					uint64_t value)
+static inline void dl_emu_histogram_add(struct dl_emu_histogram *h, uint64_t value)
 {
 	if (!h->count || value < h->least)
 		h->least = value;
@@ -87,8 +84,7 @@ uint64_t dl_emu_histogram_width(unsigned int bucket);
  * The value that `millionths` of all values do not exceed; 0 when there are
  * none.
  */
-uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h,
-				   uint32_t millionths);
+uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h, uint32_t millionths);
 
 /* The mean, 0 when there are no values. */
 double dl_emu_histogram_mean(const struct dl_emu_histogram *h);
@@ -126,15 +122,15 @@ struct dl_emu_sl_table {
  * mask in at least one entry that has weight?  Returns 0; -EINVAL; -ENOENT
  * with *missing (may be NULL) the lowest SL that no entry serves.
  */
-int dl_emu_sl_table_check(const struct dl_emu_sl_table *t,
-			  unsigned int sls_in_use, unsigned int *missing);
+int dl_emu_sl_table_check(const struct dl_emu_sl_table *t, unsigned int sls_in_use,
+			  unsigned int *missing);
 
 /*
  * A table of `n` entries (16 to 256) in which the SLs of a mask (all 16 for
  * an empty one) take turns, with the same weight.
  */
-void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls,
-			  unsigned int n, uint32_t weight);
+void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned int n,
+			  uint32_t weight);
 
 /* ---- the emulation ---------------------------------------------------------- */
 
@@ -147,11 +143,7 @@ void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls,
 #define DL_EMU_MCAST_HEADERS 74 /* those, GRH 40 and DETH 8 */
 #define DL_EMU_SMP_BYTES 290	/* MAD of 256, LRH, BTH, DETH, ICRC, VCRC */
 
-enum dl_emu_switching {
-	DL_EMU_STORE_AND_FORWARD,
-	DL_EMU_CUT_THROUGH,
-	DL_EMU_WORMHOLE
-};
+enum dl_emu_switching { DL_EMU_STORE_AND_FORWARD, DL_EMU_CUT_THROUGH, DL_EMU_WORMHOLE };
 
 struct dl_emu_config {
 	uint64_t seed; /* losses, undefined arbitration tables */
@@ -165,8 +157,8 @@ struct dl_emu_config {
 	 * go as a whole under wormhole switching, too, and must fit.
 	 */
 	uint32_t buffer;
-	uint32_t smp_buffer;  /* packets of VL 15; 1 or more */
-	uint32_t max_packets; /* in flight at a time; 0: as buffers allow */
+	uint32_t smp_buffer;	    /* packets of VL 15; 1 or more */
+	uint32_t max_packets;	    /* in flight at a time; 0: as buffers allow */
 	uint64_t switch_latency_ps; /* header in to header out */
 	/* Cable lengths by port index (either end), or one for all. */
 	const uint32_t *cable_mm; /* NULL: cable_mm_all */
@@ -189,8 +181,8 @@ struct dl_emu_config {
 	bool undefined_arbitration;
 	/* Channel adapters. */
 	const struct dl_emu_sl_table *sl_table; /* NULL: plain round robin */
-	uint32_t tenure;       /* bytes of a queue pair's turn */
-	uint64_t qp_change_ps; /* cost of changing queue pair */
+	uint32_t tenure;			/* bytes of a queue pair's turn */
+	uint64_t qp_change_ps;			/* cost of changing queue pair */
 	/* How long the head of a queue may wait; 0: for ever. */
 	uint64_t hoq_life_ps;
 	/* Sim time between looks for deadlock and starvation; 0: never. */
@@ -242,8 +234,7 @@ struct dl_emu_source {
 	const uint32_t *port;	/* by flow: adapter port index */
 	const uint32_t *window; /* by flow; NULL: open loops */
 	/* False: nothing more, ever.  An open loop ignores `now`. */
-	bool (*next)(void *context, uint32_t flow, uint64_t now,
-		     struct dl_emu_message *out);
+	bool (*next)(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out);
 	/* Every packet delivered, in order of time.  May be NULL. */
 	void (*delivered)(void *context, const struct dl_emu_delivery *d);
 };
@@ -258,8 +249,7 @@ struct dl_emu;
  * lack), -E2BIG (too many pairs for statistics), -ENOMEM.
  */
 int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
-	       const struct dl_emu_source *source, const struct dl_log *log,
-	       struct dl_emu **out);
+	       const struct dl_emu_source *source, const struct dl_log *log, struct dl_emu **out);
 void dl_emu_free(struct dl_emu *emu);
 
 enum dl_emu_state {
@@ -381,22 +371,18 @@ struct dl_emu_starved {
 
 /* Good until the next call that changes the emulation. */
 const struct dl_emu_totals *dl_emu_totals(struct dl_emu *emu);
-const struct dl_emu_level *dl_emu_level(const struct dl_emu *emu,
-					unsigned int level);
+const struct dl_emu_level *dl_emu_level(const struct dl_emu *emu, unsigned int level);
 const struct dl_emu_port *dl_emu_port(struct dl_emu *emu, uint32_t port);
 /* VL 0..15 of a port as sender; zeroes for one that it lacks. */
-struct dl_emu_vl dl_emu_vl(const struct dl_emu *emu, uint32_t port,
-			   unsigned int vl);
+struct dl_emu_vl dl_emu_vl(const struct dl_emu *emu, uint32_t port, unsigned int vl);
 /* NULL: none were kept.  Both are end ports. */
-const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *emu, uint32_t src,
-				      uint32_t dst);
+const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *emu, uint32_t src, uint32_t dst);
 
 /* The deadlock's shortest cycle; without steps when there is no deadlock. */
 const struct dl_cycle *dl_emu_cycle(const struct dl_emu *emu);
 
 /* VLs that starve now; at most `max` are written.  Returns how many do. */
-uint32_t dl_emu_starved(const struct dl_emu *emu, struct dl_emu_starved *out,
-			uint32_t max);
+uint32_t dl_emu_starved(const struct dl_emu *emu, struct dl_emu_starved *out, uint32_t max);
 
 /*
  * Forget what was counted and measured (warm-up).  What is in flight counts
@@ -415,8 +401,7 @@ struct dl_emu_rate {
 };
 
 /* Returns 0, or -EINVAL for a speed or width that does not exist. */
-int dl_emu_rate_of(unsigned int speed, unsigned int width,
-		   struct dl_emu_rate *out);
+int dl_emu_rate_of(unsigned int speed, unsigned int width, struct dl_emu_rate *out);
 
 /* The time of so many bytes, rounded up to a picosecond. */
 static inline uint64_t dl_emu_rate_time(struct dl_emu_rate r, uint64_t bytes)
@@ -432,8 +417,8 @@ static inline uint64_t dl_emu_rate_bytes(struct dl_emu_rate r)
 }
 
 /* The rate of a port's link: the slower of both ends, by the configuration. */
-int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c,
-		     uint32_t port, struct dl_emu_rate *out);
+int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c, uint32_t port,
+		     struct dl_emu_rate *out);
 
 /* ---- patterns of traffic ---------------------------------------------------- */
 
@@ -467,12 +452,12 @@ enum dl_emu_pattern {
 	DL_EMU_PATTERN_UNIFORM,	   /* anybody else, all equally likely */
 	DL_EMU_PATTERN_TRANSPOSE,  /* the grid's coordinates in reverse order */
 	DL_EMU_PATTERN_COMPLEMENT, /* n - 1 - i: the bit complement */
-	DL_EMU_PATTERN_TORNADO,	  /* in each dimension, nearly half way round */
-	DL_EMU_PATTERN_NEIGHBOUR, /* in each dimension, one further */
-	DL_EMU_PATTERN_SHIFT,	  /* i + `by` modulo n */
-	DL_EMU_PATTERN_RANDOM,	  /* one random permutation */
-	DL_EMU_PATTERN_HOTSPOT,	  /* a fraction to the targets, else anybody */
-	DL_EMU_PATTERN_INCAST,	  /* the targets in turn */
+	DL_EMU_PATTERN_TORNADO,	   /* in each dimension, nearly half way round */
+	DL_EMU_PATTERN_NEIGHBOUR,  /* in each dimension, one further */
+	DL_EMU_PATTERN_SHIFT,	   /* i + `by` modulo n */
+	DL_EMU_PATTERN_RANDOM,	   /* one random permutation */
+	DL_EMU_PATTERN_HOTSPOT,	   /* a fraction to the targets, else anybody */
+	DL_EMU_PATTERN_INCAST,	   /* the targets in turn */
 	DL_EMU_PATTERN_ALL_TO_ALL, /* in round r, i + r modulo n */
 	DL_EMU_PATTERN_MULTICAST,  /* a group */
 	DL_EMU_PATTERN_TRACE	   /* as written down */
@@ -510,9 +495,9 @@ struct dl_emu_traffic_entry {
 	uint32_t nsources;
 	const uint32_t *targets; /* hot spot, incast */
 	uint32_t ntargets;
-	uint32_t fraction; /* hot spot: millionths to the targets */
-	uint32_t by;	   /* shift */
-	uint16_t mlid;	   /* multicast */
+	uint32_t fraction;			  /* hot spot: millionths to the targets */
+	uint32_t by;				  /* shift */
+	uint16_t mlid;				  /* multicast */
 	const struct dl_emu_trace_message *trace; /* by source, then time */
 	uint64_t ntrace;
 };
@@ -544,8 +529,8 @@ struct dl_emu_traffic;
  * Prepare traffic.  The specification and all that it refers to is borrowed.
  * Returns 0, -EINVAL (a pattern lacks what it needs: reported), -ENOMEM.
  */
-int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec,
-		       const struct dl_log *log, struct dl_emu_traffic **out);
+int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec, const struct dl_log *log,
+		       struct dl_emu_traffic **out);
 void dl_emu_traffic_free(struct dl_emu_traffic *t);
 
 /* Flows are numbered 0 to dl_emu_traffic_flows() - 1. */
@@ -585,11 +570,9 @@ bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
 struct dl_emu_scenario;
 
 /* "-" is standard input. */
-int dl_emu_scenario_read(const char *path, const struct dl_log *log,
-			 struct dl_emu_scenario **out);
+int dl_emu_scenario_read(const char *path, const struct dl_log *log, struct dl_emu_scenario **out);
 /* The same from an open stream; `name` stands in messages. */
-int dl_emu_scenario_read_stream(FILE *from, const char *name,
-				const struct dl_log *log,
+int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_log *log,
 				struct dl_emu_scenario **out);
 void dl_emu_scenario_free(struct dl_emu_scenario *s);
 
@@ -603,8 +586,7 @@ struct dl_emu_plan_options {
 	uint32_t radix[DL_EMU_GRID_DIMS];
 	const uint32_t *site; /* by switch: its point, or DL_NONE */
 	/* Reads the tables of a fault; NULL: dl_snapshot_read() does. */
-	int (*read_tables)(void *context, const char *dir,
-			   struct dl_snapshot *out);
+	int (*read_tables)(void *context, const char *dir, struct dl_snapshot *out);
 	void *context;
 };
 
@@ -612,16 +594,15 @@ struct dl_emu_plan;
 
 /* Look up all that a scenario names.  All is borrowed; options may be NULL. */
 int dl_emu_plan_new(const struct dl_emu_scenario *s, const struct dl_tables *t,
-		    const struct dl_emu_plan_options *options,
-		    const struct dl_log *log, struct dl_emu_plan **out);
+		    const struct dl_emu_plan_options *options, const struct dl_log *log,
+		    struct dl_emu_plan **out);
 void dl_emu_plan_free(struct dl_emu_plan *p);
 
 /*
  * The adapters: adapters' ports that have a cable and a LID, in the order of
  * their LIDs.  Returns how many; *ports are their port indices.
  */
-uint32_t dl_emu_plan_adapters(const struct dl_emu_plan *p,
-			      const uint32_t **ports);
+uint32_t dl_emu_plan_adapters(const struct dl_emu_plan *p, const uint32_t **ports);
 
 /* Is there an open loop, among the entries of this name or, for NULL, all? */
 bool dl_emu_plan_has_load(const struct dl_emu_plan *p, const char *name);
@@ -654,8 +635,8 @@ struct dl_emu_result {
 	/* From the warm-up to the end of traffic, or before it of the run. */
 	uint64_t measured_ps;
 	uint64_t level_bytes[DL_EMU_LEVELS]; /* delivered in this time */
-	uint64_t unsent;    /* messages never sent: the end came first */
-	uint64_t sample_ps; /* 0: no time series */
+	uint64_t unsent;		     /* messages never sent: the end came first */
+	uint64_t sample_ps;		     /* 0: no time series */
 	struct dl_emu_sample *samples;
 	uint32_t nsamples;
 	char **warnings; /* each only once */
@@ -663,9 +644,8 @@ struct dl_emu_result {
 };
 
 /* `load` and `watch` may be NULL.  Free the result in either case. */
-int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
-		    dl_emu_watch watch, void *context,
-		    struct dl_emu_result *out);
+int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load, dl_emu_watch watch,
+		    void *context, struct dl_emu_result *out);
 void dl_emu_result_free(struct dl_emu_result *r);
 
 /* Interrupted, a deadlock, packets that did not arrive? */
@@ -683,9 +663,8 @@ struct dl_emu_point {
 };
 
 /* Run a plan at a load.  An interrupted point is left as it was. */
-int dl_emu_plan_point(const struct dl_emu_plan *p,
-		      const struct dl_emu_load *load, dl_emu_watch watch,
-		      void *context, struct dl_emu_point *out);
+int dl_emu_plan_point(const struct dl_emu_plan *p, const struct dl_emu_load *load,
+		      dl_emu_watch watch, void *context, struct dl_emu_point *out);
 
 /*
  * The load at which the fabric saturates: where less than 95 per cent of the

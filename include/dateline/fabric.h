@@ -37,11 +37,7 @@ extern "C" {
 #define DL_FABRIC_MAX_LMC 7
 
 /* The values of NodeInfo.NodeType. */
-enum dl_fabric_node_type {
-	DL_FABRIC_CA = 1,
-	DL_FABRIC_SWITCH = 2,
-	DL_FABRIC_ROUTER = 3
-};
+enum dl_fabric_node_type { DL_FABRIC_CA = 1, DL_FABRIC_SWITCH = 2, DL_FABRIC_ROUTER = 3 };
 
 struct dl_fabric_node {
 	uint64_t guid;	      /* NodeGUID; 0: none was given */
@@ -93,7 +89,7 @@ struct dl_fabric {
 	uint32_t nnodes, nports, nswitches;
 	uint32_t names_len;
 	uint32_t nodes_cap, ports_cap, names_cap; /* while building */
-	uint16_t top_lid; /* highest LID in use; 0: none assigned */
+	uint16_t top_lid;			  /* highest LID in use; 0: none assigned */
 };
 
 /*
@@ -106,9 +102,8 @@ int dl_fabric_new(struct dl_fabric **out);
  * Add a node with `nports` external ports.  `id` is copied.  *out (may be
  * NULL) receives its index.  Returns 0, -EINVAL (ports out of range), -ENOMEM.
  */
-int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type,
-		       unsigned int nports, uint64_t guid, const char *id,
-		       uint32_t *out);
+int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
+		       uint64_t guid, const char *id, uint32_t *out);
 
 /* Set a node's description (copied).  Returns 0 or -ENOMEM. */
 int dl_fabric_set_desc(struct dl_fabric *f, uint32_t node, const char *desc);
@@ -139,15 +134,13 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc);
 /* The node with this GUID, or DL_NONE.  O(log n). */
 uint32_t dl_fabric_find_guid(const struct dl_fabric *f, uint64_t guid);
 
-static inline const char *dl_fabric_node_id(const struct dl_fabric *f,
-					    uint32_t node)
+static inline const char *dl_fabric_node_id(const struct dl_fabric *f, uint32_t node)
 {
 	return f->names + f->nodes[node].id;
 }
 
 /* The node's description, or its id where there is none of its own. */
-static inline const char *dl_fabric_node_name(const struct dl_fabric *f,
-					      uint32_t node)
+static inline const char *dl_fabric_node_name(const struct dl_fabric *f, uint32_t node)
 {
 	const struct dl_fabric_node *n = &f->nodes[node];
 
@@ -160,8 +153,7 @@ static inline bool dl_fabric_is_switch(const struct dl_fabric *f, uint32_t node)
 }
 
 /* Does this port own LIDs?  A switch's port 0, and every adapter port. */
-static inline bool dl_fabric_is_end_port(const struct dl_fabric *f,
-					 uint32_t port)
+static inline bool dl_fabric_is_end_port(const struct dl_fabric *f, uint32_t port)
 {
 	const struct dl_fabric_port *p = &f->ports[port];
 
@@ -169,8 +161,7 @@ static inline bool dl_fabric_is_end_port(const struct dl_fabric *f,
 }
 
 /* The node at the far end of a port's cable, or DL_NONE. */
-static inline uint32_t dl_fabric_peer_node(const struct dl_fabric *f,
-					   uint32_t port)
+static inline uint32_t dl_fabric_peer_node(const struct dl_fabric *f, uint32_t port)
 {
 	uint32_t peer = f->ports[port].peer;
 
@@ -178,8 +169,7 @@ static inline uint32_t dl_fabric_peer_node(const struct dl_fabric *f,
 }
 
 /* The switch (dense number) at the far end of a port's cable, or DL_NONE. */
-static inline uint32_t dl_fabric_peer_switch(const struct dl_fabric *f,
-					     uint32_t port)
+static inline uint32_t dl_fabric_peer_switch(const struct dl_fabric *f, uint32_t port)
 {
 	uint32_t node = dl_fabric_peer_node(f, port);
 
@@ -237,12 +227,10 @@ void dl_fabric_links_release(struct dl_fabric_links *l);
  * with file and line.  Returns 0, -ENOENT and the like (cannot be opened),
  * -EINVAL (damaged), -ENOMEM.
  */
-int dl_fabric_read_netlist(const char *path, const struct dl_log *log,
-			   struct dl_fabric **out);
+int dl_fabric_read_netlist(const char *path, const struct dl_log *log, struct dl_fabric **out);
 
 /* The same from an open stream; `name` stands in messages. */
-int dl_fabric_read_netlist_stream(FILE *from, const char *name,
-				  const struct dl_log *log,
+int dl_fabric_read_netlist_stream(FILE *from, const char *name, const struct dl_log *log,
 				  struct dl_fabric **out);
 
 /* Write a netlist that ibsim and dl_fabric_read_netlist() read.  0 or -EIO. */
@@ -252,10 +240,8 @@ int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to);
 int dl_fabric_write_subnet_list(const struct dl_fabric *f, FILE *to);
 
 /* Read such a list, from a file or a stream; errors as with a netlist. */
-int dl_fabric_read_subnet_list(const char *path, const struct dl_log *log,
-			       struct dl_fabric **out);
-int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
-				      const struct dl_log *log,
+int dl_fabric_read_subnet_list(const char *path, const struct dl_log *log, struct dl_fabric **out);
+int dl_fabric_read_subnet_list_stream(FILE *from, const char *name, const struct dl_log *log,
 				      struct dl_fabric **out);
 
 void dl_fabric_free(struct dl_fabric *f);
@@ -279,8 +265,8 @@ const char *dl_fabric_speed_rate(unsigned int speed);
  * go, too; ports that lose theirs lose their LIDs.  All else stays: order,
  * names, LIDs.  Returns 0 or -ENOMEM.
  */
-int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead,
-		      const bool *cut, struct dl_fabric **out);
+int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead, const bool *cut,
+		      struct dl_fabric **out);
 
 /*
  * Is there a path between all end ports that have a LID?  Returns 1, 0 (no, or

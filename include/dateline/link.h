@@ -38,11 +38,7 @@ enum dl_link_low_turn { DL_LINK_LOW_PACKET, DL_LINK_LOW_WEIGHT };
 enum dl_link_bad_entry { DL_LINK_BAD_SKIP, DL_LINK_BAD_ANY };
 
 /* Packets of a data VL that no entry names (B7). */
-enum dl_link_unlisted_vl {
-	DL_LINK_UNLISTED_HOLD,
-	DL_LINK_UNLISTED_IDLE,
-	DL_LINK_UNLISTED_DROP
-};
+enum dl_link_unlisted_vl { DL_LINK_UNLISTED_HOLD, DL_LINK_UNLISTED_IDLE, DL_LINK_UNLISTED_DROP };
 
 struct dl_link_arb_options {
 	uint8_t nvls;	     /* enabled data VLs: 1, 2, 4, 8 or 15 */
@@ -57,8 +53,8 @@ enum dl_link_arb_side { DL_LINK_ARB_HIGH, DL_LINK_ARB_LOW, DL_LINK_ARB_NONE };
 
 /* One table.  In masks of entries, bit e stands for entry e. */
 struct dl_link_arb_table {
-	uint64_t naming[DL_LINK_DATA_VLS]; /* the usable entries that name a VL */
-	uint64_t wild;			   /* those that may send any VL (B7) */
+	uint64_t naming[DL_LINK_DATA_VLS];   /* the usable entries that name a VL */
+	uint64_t wild;			     /* those that may send any VL (B7) */
 	uint16_t sends[DL_LINK_ARB_ENTRIES]; /* the VLs that an entry may send */
 	struct dl_tables_vlarb_entry entry[DL_LINK_ARB_ENTRIES];
 	uint8_t n; /* entries after the cut to the cap */
@@ -110,8 +106,7 @@ void dl_link_arb_options_init(struct dl_link_arb_options *o);
  * Compile what stands in a port's tables.  Entries beyond the caps are cut,
  * and so are VL numbers above 15 (the field has 4 bits).
  */
-void dl_link_arb_compile(const struct dl_tables_vlarb *arb,
-			 const struct dl_link_arb_options *o,
+void dl_link_arb_compile(const struct dl_tables_vlarb *arb, const struct dl_link_arb_options *o,
 			 struct dl_link_arb_program *out);
 
 /*
@@ -119,15 +114,13 @@ void dl_link_arb_compile(const struct dl_tables_vlarb *arb,
  * drawn from `seed` for the port with this number.  The program compiled from
  * them should have `programmed` set to false by the caller.
  */
-void dl_link_arb_undefined(uint64_t seed, uint64_t port,
-			   struct dl_tables_vlarb *out);
+void dl_link_arb_undefined(uint64_t seed, uint64_t port, struct dl_tables_vlarb *out);
 
 /*
  * A port that starts with this program, which must outlive it.  (May be a
  * structure of zeroes until then.)
  */
-void dl_link_arbiter_init(struct dl_link_arbiter *a,
-			  const struct dl_link_arb_program *p);
+void dl_link_arbiter_init(struct dl_link_arbiter *a, const struct dl_link_arb_program *p);
 
 /*
  * The tables, the limit or the options change under traffic (B8), between two
@@ -136,8 +129,7 @@ void dl_link_arbiter_init(struct dl_link_arbiter *a,
  * holds from the counter's next reload, except that 255 ("unlimited") begins
  * and ends at once.  The old program must still be there during the call.
  */
-void dl_link_arbiter_change(struct dl_link_arbiter *a,
-			    const struct dl_link_arb_program *p);
+void dl_link_arbiter_change(struct dl_link_arbiter *a, const struct dl_link_arb_program *p);
 
 /*
  * Decide what to send next (B1-B7).  `smp`, `fcp`: is one queued?  Bit v of
@@ -145,25 +137,22 @@ void dl_link_arbiter_change(struct dl_link_arbiter *a,
  * Returns the kind; *out is filled in unless that is DL_LINK_NOTHING.
  * About 10 ns, whatever the tables hold; no memory.
  */
-enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, bool smp,
-				       bool fcp, unsigned int sendable,
-				       struct dl_link_pick *out);
+enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, bool smp, bool fcp,
+				       unsigned int sendable, struct dl_link_pick *out);
 
 /*
  * The picked packet of `bytes` (1 or more) is on its way: charge it to the
  * entry in 64-byte blocks and, in the high table, to the counter in 4-byte
  * words, both rounded up.  `after` may be NULL.
  */
-void dl_link_arbiter_charge(struct dl_link_arbiter *a,
-			    const struct dl_link_pick *pick, uint32_t bytes,
-			    struct dl_link_arb_after *after);
+void dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pick,
+			    uint32_t bytes, struct dl_link_arb_after *after);
 
 /* Are packets of this data VL to be thrown away (B7, `drop`)? */
-static inline bool dl_link_arb_drops(const struct dl_link_arb_program *p,
-				     unsigned int vl)
+static inline bool dl_link_arb_drops(const struct dl_link_arb_program *p, unsigned int vl)
 {
-	return p->options.unlisted_vl == DL_LINK_UNLISTED_DROP &&
-	       p->options.nvls > 1 && !(p->listed >> vl & 1);
+	return p->options.unlisted_vl == DL_LINK_UNLISTED_DROP && p->options.nvls > 1 &&
+	       !(p->listed >> vl & 1);
 }
 
 /* ---- flow control ----------------------------------------------------------- */
@@ -193,8 +182,7 @@ static inline bool dl_link_arb_drops(const struct dl_link_arb_program *p,
 #endif
 #define DL_LINK_CREDIT_MODULUS (1u << DL_LINK_CREDIT_BITS)
 #define DL_LINK_CREDIT_MASK (DL_LINK_CREDIT_MODULUS - 1)
-#define DL_LINK_CREDIT_WINDOW \
-	(DL_LINK_CREDIT_MODULUS / 2) /* most ever promised */
+#define DL_LINK_CREDIT_WINDOW (DL_LINK_CREDIT_MODULUS / 2) /* most ever promised */
 
 enum dl_link_credit_scheme { DL_LINK_CREDIT_IBA, DL_LINK_CREDIT_PCIE };
 
@@ -218,8 +206,7 @@ struct dl_link_credit_rx {
  * The credit that a packet takes: `bytes` from after the local route header
  * up to, not including, the variant CRC.
  */
-static inline uint32_t dl_link_credit_units(enum dl_link_credit_scheme scheme,
-					    uint32_t bytes)
+static inline uint32_t dl_link_credit_units(enum dl_link_credit_scheme scheme, uint32_t bytes)
 {
 	return scheme == DL_LINK_CREDIT_PCIE ? 1 : (bytes + 63) / 64;
 }
@@ -229,16 +216,14 @@ static inline uint32_t dl_link_credit_units(enum dl_link_credit_scheme scheme,
  * `chunk` units (1 or more; what does not fill a chunk cannot be used).
  * PCIe: at most DL_LINK_CREDIT_WINDOW places, chunk 1.  Returns 0 or -EINVAL.
  */
-int dl_link_credit_rx_init(struct dl_link_credit_rx *rx,
-			   enum dl_link_credit_scheme scheme, uint32_t buffer,
-			   uint32_t chunk);
+int dl_link_credit_rx_init(struct dl_link_credit_rx *rx, enum dl_link_credit_scheme scheme,
+			   uint32_t buffer, uint32_t chunk);
 
 /*
  * The sender of that receiver, once flow control is initialised: it holds the
  * receiver's first credit.
  */
-void dl_link_credit_tx_init(struct dl_link_credit_tx *tx,
-			    const struct dl_link_credit_rx *rx);
+void dl_link_credit_tx_init(struct dl_link_credit_tx *tx, const struct dl_link_credit_rx *rx);
 
 /* What every mix of packets can use of the free space. */
 static inline uint32_t dl_link_credit_promise(uint32_t chunks)
@@ -251,13 +236,11 @@ static inline uint32_t dl_link_credit_of(const struct dl_link_credit_rx *rx)
 {
 	if (rx->scheme == DL_LINK_CREDIT_PCIE)
 		return rx->count & DL_LINK_CREDIT_MASK;
-	return (rx->count + dl_link_credit_promise(rx->free)) &
-	       DL_LINK_CREDIT_MASK;
+	return (rx->count + dl_link_credit_promise(rx->free)) & DL_LINK_CREDIT_MASK;
 }
 
 /* That message has reached the sender. */
-static inline void dl_link_credit_update(struct dl_link_credit_tx *tx,
-					 uint32_t credit)
+static inline void dl_link_credit_update(struct dl_link_credit_tx *tx, uint32_t credit)
 {
 	uint32_t away;
 
@@ -270,8 +253,7 @@ static inline void dl_link_credit_update(struct dl_link_credit_tx *tx,
 }
 
 /* The number that the sender's message carries: FCTBS, Tx_Cnt (low bits). */
-static inline uint32_t
-dl_link_credit_sync_of(const struct dl_link_credit_tx *tx)
+static inline uint32_t dl_link_credit_sync_of(const struct dl_link_credit_tx *tx)
 {
 	return tx->sent & DL_LINK_CREDIT_MASK;
 }
@@ -286,18 +268,15 @@ void dl_link_credit_sync(struct dl_link_credit_rx *rx, uint32_t sync);
  * May a packet of this many units leave?  IBA's comparison is exact for
  * packets below DL_LINK_CREDIT_WINDOW blocks; real ones have 66 at most.
  */
-static inline bool dl_link_credit_may_send(const struct dl_link_credit_tx *tx,
-					   uint32_t units)
+static inline bool dl_link_credit_may_send(const struct dl_link_credit_tx *tx, uint32_t units)
 {
 	if (tx->scheme == DL_LINK_CREDIT_PCIE)
 		return units <= tx->limit;
-	return ((tx->limit - (tx->sent + units)) & DL_LINK_CREDIT_MASK) <=
-	       DL_LINK_CREDIT_WINDOW;
+	return ((tx->limit - (tx->sent + units)) & DL_LINK_CREDIT_MASK) <= DL_LINK_CREDIT_WINDOW;
 }
 
 /* It leaves. */
-static inline void dl_link_credit_spend(struct dl_link_credit_tx *tx,
-					uint32_t units)
+static inline void dl_link_credit_spend(struct dl_link_credit_tx *tx, uint32_t units)
 {
 	tx->sent += units;
 	if (tx->scheme == DL_LINK_CREDIT_PCIE)
@@ -307,8 +286,7 @@ static inline void dl_link_credit_spend(struct dl_link_credit_tx *tx,
 }
 
 /* Chunks that a packet of this many units takes. */
-static inline uint32_t dl_link_credit_chunks(const struct dl_link_credit_rx *rx,
-					     uint32_t units)
+static inline uint32_t dl_link_credit_chunks(const struct dl_link_credit_rx *rx, uint32_t units)
 {
 	return rx->chunk == 1 ? units : (units + rx->chunk - 1) / rx->chunk;
 }
@@ -317,8 +295,7 @@ static inline uint32_t dl_link_credit_chunks(const struct dl_link_credit_rx *rx,
  * A packet has arrived.  Returns true when it is stored; false when it finds
  * no room: then it is to be discarded, and is counted (C5).
  */
-static inline bool dl_link_credit_receive(struct dl_link_credit_rx *rx,
-					  uint32_t units)
+static inline bool dl_link_credit_receive(struct dl_link_credit_rx *rx, uint32_t units)
 {
 	uint32_t chunks = dl_link_credit_chunks(rx, units);
 
@@ -333,8 +310,7 @@ static inline bool dl_link_credit_receive(struct dl_link_credit_rx *rx,
 }
 
 /* Give back chunks of stored packets that have moved on. */
-static inline void dl_link_credit_release_chunks(struct dl_link_credit_rx *rx,
-						 uint32_t chunks)
+static inline void dl_link_credit_release_chunks(struct dl_link_credit_rx *rx, uint32_t chunks)
 {
 	rx->free += chunks;
 	if (rx->scheme == DL_LINK_CREDIT_PCIE)
@@ -345,8 +321,7 @@ static inline void dl_link_credit_release_chunks(struct dl_link_credit_rx *rx,
  * A stored packet has moved on out of the buffer.  (PCIe, `units` packets
  * have.)
  */
-static inline void dl_link_credit_release(struct dl_link_credit_rx *rx,
-					  uint32_t units)
+static inline void dl_link_credit_release(struct dl_link_credit_rx *rx, uint32_t units)
 {
 	dl_link_credit_release_chunks(rx, dl_link_credit_chunks(rx, units));
 }
@@ -357,8 +332,8 @@ static inline void dl_link_credit_release(struct dl_link_credit_rx *rx,
  * packet.  Yes when the new credit is a quarter of what the buffer can promise,
  * or the sender may have to wait for it.
  */
-bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx,
-				  uint32_t advertised, uint32_t largest);
+bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx, uint32_t advertised,
+				  uint32_t largest);
 
 /* ---- flow-control packets --------------------------------------------------- */
 
@@ -377,12 +352,7 @@ bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx,
 
 enum dl_link_fcp_op { DL_LINK_FCP_NORMAL, DL_LINK_FCP_INITIALISE };
 
-enum dl_link_state {
-	DL_LINK_DOWN,
-	DL_LINK_INITIALISE,
-	DL_LINK_ARM,
-	DL_LINK_ACTIVE
-};
+enum dl_link_state { DL_LINK_DOWN, DL_LINK_INITIALISE, DL_LINK_ARM, DL_LINK_ACTIVE };
 
 struct dl_link_fcp {
 	uint8_t op;	/* enum dl_link_fcp_op, 4 bits */
@@ -399,15 +369,13 @@ struct dl_link_fcp {
 uint16_t dl_link_crc16(const uint8_t *bytes, size_t n);
 
 /* Write the packet as it goes over the wire. */
-void dl_link_fcp_encode(const struct dl_link_fcp *fcp,
-			uint8_t wire[DL_LINK_FCP_BYTES]);
+void dl_link_fcp_encode(const struct dl_link_fcp *fcp, uint8_t wire[DL_LINK_FCP_BYTES]);
 
 /*
  * Read one.  Returns 0; -EBADMSG: the CRC is wrong; -EPROTO: a reserved
  * operand, or VL 15, which has no flow control.  Such packets are discarded.
  */
-int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES],
-		       struct dl_link_fcp *out);
+int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES], struct dl_link_fcp *out);
 
 /* The operand of packets sent in a state; -1: none are sent. */
 static inline int dl_link_fcp_op(enum dl_link_state state)
@@ -427,10 +395,8 @@ static inline int dl_link_fcp_op(enum dl_link_state state)
  * Make the packet for a VL, from this port's sender and receiver of it.
  * Returns 0, or -ENOTCONN while the link is down.
  */
-int dl_link_fcp_make(enum dl_link_state state, unsigned int vl,
-		     const struct dl_link_credit_tx *tx,
-		     const struct dl_link_credit_rx *rx,
-		     struct dl_link_fcp *out);
+int dl_link_fcp_make(enum dl_link_state state, unsigned int vl, const struct dl_link_credit_tx *tx,
+		     const struct dl_link_credit_rx *rx, struct dl_link_fcp *out);
 
 /*
  * A decoded packet of this VL has arrived.  Returns 0; -ENOTCONN while the
@@ -439,8 +405,7 @@ int dl_link_fcp_make(enum dl_link_state state, unsigned int vl,
  * and the port has to leave that state (IBA 7.2, RemoteInit).
  */
 int dl_link_fcp_take(enum dl_link_state state, const struct dl_link_fcp *fcp,
-		     struct dl_link_credit_tx *tx,
-		     struct dl_link_credit_rx *rx);
+		     struct dl_link_credit_tx *tx, struct dl_link_credit_rx *rx);
 
 /*
  * The latest time to queue the next packet of a VL whose last one left at
@@ -448,11 +413,9 @@ int dl_link_fcp_take(enum dl_link_state state, const struct dl_link_fcp *fcp,
  * A symbol is 8 bits at the link's rate; all times have one unit of the
  * caller's choice.
  */
-static inline uint64_t dl_link_fcp_due(uint64_t last, uint64_t symbol_time,
-				       uint32_t busy)
+static inline uint64_t dl_link_fcp_due(uint64_t last, uint64_t symbol_time, uint32_t busy)
 {
-	uint32_t wait =
-		busy < DL_LINK_FCP_DEADLINE ? DL_LINK_FCP_DEADLINE - busy : 0;
+	uint32_t wait = busy < DL_LINK_FCP_DEADLINE ? DL_LINK_FCP_DEADLINE - busy : 0;
 
 	return last + wait * symbol_time;
 }

@@ -26,8 +26,7 @@ struct dl_live_options {
 	unsigned int in_flight;	  /* queries at a time, at most 4096 */
 	enum dl_live_paths paths; /* path SLs to ask for */
 	/* Called now and then while something is read.  NULL: no need. */
-	void (*progress)(void *context, const char *what, uint64_t done,
-			 uint64_t total);
+	void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
 	void *context;
 };
 
@@ -48,8 +47,8 @@ int dl_live_fabric(const struct dl_live_options *o, const struct dl_log *log,
  * lists what did not answer, for free().  Errors as above, and -ENOTCONN when
  * no port has a LID.
  */
-int dl_live_read(const struct dl_live_options *o, const struct dl_log *log,
-		 struct dl_snapshot *out, char **gaps);
+int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out,
+		 char **gaps);
 
 #ifdef __cplusplus
 }

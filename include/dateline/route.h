@@ -81,8 +81,8 @@ enum dl_route_refusal {
 struct dl_route_tree {
 	uint32_t root;	    /* switch number */
 	uint32_t nswitches; /* length of parent */
-	uint32_t *parent; /* by switch; DL_NONE: the root, or not in the tree */
-	uint32_t *order;  /* switches of the tree, parents before children */
+	uint32_t *parent;   /* by switch; DL_NONE: the root, or not in the tree */
+	uint32_t *order;    /* switches of the tree, parents before children */
 	uint32_t norder;
 	/* Cables to the parent, as port indices at the child, ascending. */
 	uint32_t *cable_first; /* nswitches + 1 of them */
@@ -97,16 +97,16 @@ struct dl_route_report {
 	uint64_t entries_changed; /* ... that differ from DOR */
 	uint64_t entries_filled;  /* ... added by DOR's early turn, where a
 					   ring is cut in two */
-	uint32_t lost;	      /* pairs of switches that DOR cannot connect */
-	uint32_t cyclic;      /* ... whose packets would close a credit loop */
-	uint32_t changed;     /* ... at which packets take another next hop */
-	uint32_t rerouted;    /* destination switches with such hops */
-	uint32_t tree_routed; /* destination switches routed along the tree */
-	uint32_t moved;	   /* switches with another parent than in rules A9 */
-	uint32_t attempts; /* trees tried */
-	uint32_t rounds;   /* times that the search began anew */
-	bool timed_out;	   /* did the time for repairs run out? */
-	uint64_t pairs;	   /* of end ports and LIDs, all of them delivered */
+	uint32_t lost;		  /* pairs of switches that DOR cannot connect */
+	uint32_t cyclic;	  /* ... whose packets would close a credit loop */
+	uint32_t changed;	  /* ... at which packets take another next hop */
+	uint32_t rerouted;	  /* destination switches with such hops */
+	uint32_t tree_routed;	  /* destination switches routed along the tree */
+	uint32_t moved;		  /* switches with another parent than in rules A9 */
+	uint32_t attempts;	  /* trees tried */
+	uint32_t rounds;	  /* times that the search began anew */
+	bool timed_out;		  /* did the time for repairs run out? */
+	uint64_t pairs;		  /* of end ports and LIDs, all of them delivered */
 	/* Of the whole time; 0 unless the options have a clock. */
 	double search_seconds, verify_seconds;
 };
@@ -156,8 +156,7 @@ struct dl_route_vls {
  * Path SL at QoS level 0 from one site to another: bit d is set when the
  * shorter way round dimension d wraps (rules A5).  No failure enters into it.
  */
-unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from,
-			 uint32_t to);
+unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from, uint32_t to);
 
 /*
  * The same from one switch to all: row[switch].  A switch that is no part of
@@ -182,25 +181,21 @@ dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
  * switch and is cleared first.  Returns 0, -ENOMEM, or -ENOTCONN when a
  * member is attached to no switch of the tree (the others are still served).
  */
-int dl_route_tree_group(const struct dl_route_tree *tree,
-			const struct dl_fabric *f, uint16_t mlid,
-			const uint32_t *members, uint32_t nmembers,
-			uint64_t *masks);
+int dl_route_tree_group(const struct dl_route_tree *tree, const struct dl_fabric *f, uint16_t mlid,
+			const uint32_t *members, uint32_t nmembers, uint64_t *masks);
 
 /*
  * Add to tables the multicast group of all adapter and router ports, at MLID
  * DL_TABLES_MCAST_LID, on that tree.  Errors as above.
  */
-int dl_route_tree_group_all(const struct dl_route_tree *tree,
-			    struct dl_tables *t);
+int dl_route_tree_group_all(const struct dl_route_tree *tree, struct dl_tables *t);
 
 /*
  * The forwarding tables of dimension-order routing alone, into tables made for
  * the torus's fabric: the part of dl_route() that grows with the square of the
  * fabric.  Returns 0 or -ENOMEM.
  */
-int dl_route_forwarding(const struct dl_torus *t,
-			const struct dl_torus_config *c,
+int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *c,
 			struct dl_tables *tables);
 
 /*
@@ -213,8 +208,7 @@ int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 		    struct dl_verify_result **out);
 
 /* The same with groups that use these SLs: bit s is set for SL s. */
-int dl_route_verify_sls(struct dl_tables *tables,
-			const struct dl_route_tree *tree, uint16_t sls,
+int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
 			struct dl_verify_result **out);
 
 /*
@@ -222,18 +216,15 @@ int dl_route_verify_sls(struct dl_tables *tables,
  * are verified, and what was repaired.  `out` holds DL_ROUTE_REPORT_TEXT bytes.
  */
 #define DL_ROUTE_REPORT_TEXT 400
-void dl_route_report_text(const struct dl_route_report *r, char *out,
-			  size_t size);
+void dl_route_report_text(const struct dl_route_report *r, char *out, size_t size);
 
 /*
  * VL arbitration for one port, between switches or at an end port, whose
  * tables hold `high_cap` and `low_cap` entries (0..64).  A high table too
  * small for all VLs stays empty.
  */
-void dl_route_vlarb(const struct dl_route_options *o,
-		    const struct dl_route_vls *vls, bool between,
-		    unsigned int high_cap, unsigned int low_cap,
-		    struct dl_tables_vlarb *out);
+void dl_route_vlarb(const struct dl_route_options *o, const struct dl_route_vls *vls, bool between,
+		    unsigned int high_cap, unsigned int low_cap, struct dl_tables_vlarb *out);
 
 #ifdef __cplusplus
 }

@@ -37,8 +37,7 @@ extern "C" {
  */
 typedef uint64_t dl_tables_sl2vl_row;
 
-static inline unsigned int dl_tables_sl2vl_get(dl_tables_sl2vl_row row,
-					       unsigned int sl)
+static inline unsigned int dl_tables_sl2vl_get(dl_tables_sl2vl_row row, unsigned int sl)
 {
 	return row >> (4 * sl) & 15;
 }
@@ -158,18 +157,15 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst);
  * The group with this MLID, added with empty masks if new.  NULL: no memory.
  * The pointer holds until the next call.
  */
-struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t,
-					      uint16_t mlid);
+struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid);
 
-static inline uint8_t dl_tables_lft(const struct dl_tables *t, uint32_t sw,
-				    uint16_t lid)
+static inline uint8_t dl_tables_lft(const struct dl_tables *t, uint32_t sw, uint16_t lid)
 {
-	return lid > t->top_lid ? DL_TABLES_NO_PORT :
-				  t->lft[sw * (size_t)t->stride + lid];
+	return lid > t->top_lid ? DL_TABLES_NO_PORT : t->lft[sw * (size_t)t->stride + lid];
 }
 
-static inline unsigned int dl_tables_path_sl(const struct dl_tables *t,
-					     uint32_t src_port, uint16_t dlid)
+static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t src_port,
+					     uint16_t dlid)
 {
 	uint32_t s, d;
 
@@ -182,38 +178,27 @@ static inline unsigned int dl_tables_path_sl(const struct dl_tables *t,
 	return t->psl[s * (size_t)t->npsl_dst + d];
 }
 
-static inline void dl_tables_mask_set(uint64_t *masks, uint32_t sw,
-				      unsigned int port)
+static inline void dl_tables_mask_set(uint64_t *masks, uint32_t sw, unsigned int port)
 {
-	masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] |= UINT64_C(1)
-							     << port % 64;
+	masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] |= UINT64_C(1) << port % 64;
 }
 
-static inline bool dl_tables_mask_get(const uint64_t *masks, uint32_t sw,
-				      unsigned int port)
+static inline bool dl_tables_mask_get(const uint64_t *masks, uint32_t sw, unsigned int port)
 {
-	return masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] >>
-		       port % 64 &
-	       1;
+	return masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] >> port % 64 & 1;
 }
 
 /*
  * Writers of one dump each, in the format of OpenSM (-D 0x43) or ibdmchk.
  * Return 0 or -EIO.
  */
-int dl_tables_write_lfts(const struct dl_tables *t,
-			 FILE *to); /* opensm-lfts.dump */
-int dl_tables_write_sl2vl(const struct dl_tables *t,
-			  FILE *to); /* opensm-sl2vl.dump */
-int dl_tables_write_fdbs(const struct dl_tables *t, FILE *to); /* opensm.fdbs */
-int dl_tables_write_mcfdbs(const struct dl_tables *t,
-			   FILE *to); /* opensm.mcfdbs */
-int dl_tables_write_vlarb(const struct dl_tables *t,
-			  FILE *to); /* dateline-vlarb.dump */
-int dl_tables_write_psl(const struct dl_tables *t,
-			FILE *to); /* dateline-psl.dump */
-int dl_tables_write_slvl(const struct dl_tables *t,
-			 FILE *to); /* dateline-slvl.dump */
+int dl_tables_write_lfts(const struct dl_tables *t, FILE *to);	 /* opensm-lfts.dump */
+int dl_tables_write_sl2vl(const struct dl_tables *t, FILE *to);	 /* opensm-sl2vl.dump */
+int dl_tables_write_fdbs(const struct dl_tables *t, FILE *to);	 /* opensm.fdbs */
+int dl_tables_write_mcfdbs(const struct dl_tables *t, FILE *to); /* opensm.mcfdbs */
+int dl_tables_write_vlarb(const struct dl_tables *t, FILE *to);	 /* dateline-vlarb.dump */
+int dl_tables_write_psl(const struct dl_tables *t, FILE *to);	 /* dateline-psl.dump */
+int dl_tables_write_slvl(const struct dl_tables *t, FILE *to);	 /* dateline-slvl.dump */
 
 /*
  * Readers of the same.  They fill tables made for a fabric with LIDs.  What is
@@ -231,8 +216,7 @@ int dl_tables_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
 			  const struct dl_log *log);
 int dl_tables_read_vlarb(struct dl_tables *t, FILE *from, const char *name,
 			 const struct dl_log *log);
-int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name,
-		       const struct dl_log *log);
+int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log);
 int dl_tables_read_slvl(struct dl_tables *t, FILE *from, const char *name,
 			const struct dl_log *log);
 
@@ -291,8 +275,7 @@ struct dl_tables_load {
  * NULL.  O(switches) for each LID in use.  Returns 0 or -ENOMEM; released with
  * dl_tables_load_release().
  */
-int dl_tables_load_count(const struct dl_tables *t,
-			 const struct dl_tables *other,
+int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
 			 struct dl_tables_load *out);
 void dl_tables_load_release(struct dl_tables_load *l);
 
@@ -312,8 +295,8 @@ enum dl_snapshot_flags {
 	/* The caller has said in dateline-partial.txt what is missing. */
 	DL_SNAPSHOT_PARTIAL = 2
 };
-int dl_snapshot_write(const struct dl_tables *t, const char *dir,
-		      unsigned int flags, const struct dl_log *log);
+int dl_snapshot_write(const struct dl_tables *t, const char *dir, unsigned int flags,
+		      const struct dl_log *log);
 
 /* A snapshot read back; all of it belongs to the reader. */
 struct dl_snapshot {
@@ -338,8 +321,8 @@ enum dl_snapshot_part {
  * (no such directory; no fabric or no forwarding tables in it), -EINVAL (damaged,
  * unfinished or contradictory: file and line are reported), -ENOMEM.
  */
-int dl_snapshot_read(const char *dir, const char *net, const char *psl,
-		     const struct dl_log *log, struct dl_snapshot *out);
+int dl_snapshot_read(const char *dir, const char *net, const char *psl, const struct dl_log *log,
+		     struct dl_snapshot *out);
 void dl_snapshot_release(struct dl_snapshot *s);
 
 #ifdef __cplusplus

@@ -42,9 +42,8 @@ static inline unsigned int dl_torus_opposite(unsigned int dir)
 
 /* The shape of the grid. */
 struct dl_torus_grid {
-	uint32_t radix
-		[DL_TORUS_DIMS]; /* 1..DL_TORUS_MAX_RADIX; 1: dimension absent */
-	bool mesh[DL_TORUS_DIMS]; /* open at the ends? */
+	uint32_t radix[DL_TORUS_DIMS]; /* 1..DL_TORUS_MAX_RADIX; 1: dimension absent */
+	bool mesh[DL_TORUS_DIMS];      /* open at the ends? */
 };
 
 static inline uint32_t dl_torus_grid_sites(const struct dl_torus_grid *g)
@@ -52,14 +51,13 @@ static inline uint32_t dl_torus_grid_sites(const struct dl_torus_grid *g)
 	return g->radix[0] * g->radix[1] * g->radix[2];
 }
 
-static inline uint32_t dl_torus_site(const struct dl_torus_grid *g,
-				     const uint32_t c[DL_TORUS_DIMS])
+static inline uint32_t dl_torus_site(const struct dl_torus_grid *g, const uint32_t c[DL_TORUS_DIMS])
 {
 	return c[0] + g->radix[0] * (c[1] + g->radix[1] * c[2]);
 }
 
-static inline void dl_torus_site_coord(const struct dl_torus_grid *g,
-				       uint32_t site, uint32_t c[DL_TORUS_DIMS])
+static inline void dl_torus_site_coord(const struct dl_torus_grid *g, uint32_t site,
+				       uint32_t c[DL_TORUS_DIMS])
 {
 	c[0] = site % g->radix[0];
 	c[1] = site / g->radix[0] % g->radix[1];
@@ -70,12 +68,10 @@ static inline void dl_torus_site_coord(const struct dl_torus_grid *g,
  * The neighbouring site in a direction, or DL_NONE past the end of a mesh and
  * in a dimension that is absent (radix 1).
  */
-uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
-			    unsigned int dir);
+uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site, unsigned int dir);
 
 /* The direction from a site to a neighbouring one, or DL_TORUS_DIRS. */
-unsigned int dl_torus_direction(const struct dl_torus_grid *g, uint32_t from,
-				uint32_t to);
+unsigned int dl_torus_direction(const struct dl_torus_grid *g, uint32_t from, uint32_t to);
 
 /* The last dimension of radix above 1 (rules A1); 0 when there is none. */
 unsigned int dl_torus_last_dim(const struct dl_torus_grid *g);
@@ -85,8 +81,8 @@ unsigned int dl_torus_last_dim(const struct dl_torus_grid *g);
  * place of the datelines relative to it.
  */
 struct dl_torus_seed {
-	uint64_t from;		    /* GUID of the common switch; 0: unset */
-	uint64_t to[DL_TORUS_DIRS]; /* GUID of the neighbour; 0: unset */
+	uint64_t from;			 /* GUID of the common switch; 0: unset */
+	uint64_t to[DL_TORUS_DIRS];	 /* GUID of the neighbour; 0: unset */
 	int32_t dateline[DL_TORUS_DIMS]; /* origin, relative to the common switch */
 	bool has_dateline[DL_TORUS_DIMS];
 	uint32_t line; /* of its first keyword, for messages */
@@ -157,18 +153,14 @@ struct dl_torus {
  * switches stay where they were in `before` (a torus of the same
  * configuration, or NULL), unless cables or configuration contradict it.
  */
-int dl_torus_discover_again(const struct dl_fabric *f,
-			    const struct dl_torus_config *c,
-			    const struct dl_torus *before,
-			    const struct dl_log *log, struct dl_torus **out);
+int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_config *c,
+			    const struct dl_torus *before, const struct dl_log *log,
+			    struct dl_torus **out);
 
 /* The switch at the far end of an off-torus switch's uplink, or DL_NONE. */
-static inline uint32_t dl_torus_uplink_switch(const struct dl_torus *t,
-					      uint32_t sw)
+static inline uint32_t dl_torus_uplink_switch(const struct dl_torus *t, uint32_t sw)
 {
-	return t->uplink[sw] == DL_NONE ?
-		       DL_NONE :
-		       dl_fabric_peer_switch(t->fabric, t->uplink[sw]);
+	return t->uplink[sw] == DL_NONE ? DL_NONE : dl_fabric_peer_switch(t->fabric, t->uplink[sw]);
 }
 
 /* Is this cable, given by one of its ports, part of an uplink? */
@@ -179,12 +171,11 @@ bool dl_torus_is_uplink(const struct dl_torus *t, uint32_t port);
  * ascending order of the former.  Either list may be NULL; they have room for
  * DL_FABRIC_MAX_PORTS.  Returns how many there are.
  */
-unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw,
-				    uint8_t *near_ports, uint8_t *far_ports);
+unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw, uint8_t *near_ports,
+				    uint8_t *far_ports);
 
 /* How many off-torus switches are of this kind? */
-uint32_t dl_torus_count_off_torus(const struct dl_torus *t,
-				  enum dl_torus_off_kind kind);
+uint32_t dl_torus_count_off_torus(const struct dl_torus *t, enum dl_torus_off_kind kind);
 
 /*
  * How many switches are unplaceable or disconnected, and how many cables,
@@ -199,8 +190,7 @@ uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables);
 uint32_t dl_torus_possible_site(const struct dl_torus *t, uint32_t sw);
 
 /* Log what does not fit, and how it is routed. */
-void dl_torus_report_off_torus(const struct dl_torus *t,
-			       const struct dl_log *log);
+void dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *log);
 
 /* How a wiring fault between placed switches is repaired. */
 enum dl_torus_repair {
@@ -221,20 +211,17 @@ struct dl_torus_fault {
  * Find the cables that do not join neighbours, and hops that lack cables.
  * *faults is the caller's, to be freed.  Returns 0 or -ENOMEM.
  */
-int dl_torus_find_faults(const struct dl_torus *t,
-			 struct dl_torus_fault **faults, uint32_t *count);
+int dl_torus_find_faults(const struct dl_torus *t, struct dl_torus_fault **faults, uint32_t *count);
 
 /* Number of parallel cables from a switch in a direction. */
-static inline uint32_t dl_torus_group_size(const struct dl_torus *t,
-					   uint32_t sw, unsigned int dir)
+static inline uint32_t dl_torus_group_size(const struct dl_torus *t, uint32_t sw, unsigned int dir)
 {
 	const uint32_t *first = &t->group_first[sw * DL_TORUS_DIRS + dir];
 
 	return first[1] - first[0];
 }
 
-static inline const uint8_t *dl_torus_group(const struct dl_torus *t,
-					    uint32_t sw, unsigned int dir)
+static inline const uint8_t *dl_torus_group(const struct dl_torus *t, uint32_t sw, unsigned int dir)
 {
 	return &t->group_ports[t->group_first[sw * DL_TORUS_DIRS + dir]];
 }
@@ -251,10 +238,8 @@ int dl_torus_write_list(const struct dl_torus *t, FILE *to);
  * Read a torus-2QoS.conf.  Errors name file, line and token.  Returns 0,
  * -ENOENT and the like, -EINVAL, -ENOMEM.
  */
-int dl_torus_config_read(const char *path, const struct dl_log *log,
-			 struct dl_torus_config **out);
-int dl_torus_config_read_stream(FILE *from, const char *name,
-				const struct dl_log *log,
+int dl_torus_config_read(const char *path, const struct dl_log *log, struct dl_torus_config **out);
+int dl_torus_config_read_stream(FILE *from, const char *name, const struct dl_log *log,
 				struct dl_torus_config **out);
 int dl_torus_config_write(const struct dl_torus_config *c, FILE *to);
 void dl_torus_config_free(struct dl_torus_config *c);
@@ -272,9 +257,8 @@ int dl_torus_infer(const struct dl_fabric *f, const struct dl_log *log,
  * configuration is usable on this fabric, -ENOMEM.  The torus borrows the
  * fabric.
  */
-int dl_torus_discover(const struct dl_fabric *f,
-		      const struct dl_torus_config *c, const struct dl_log *log,
-		      struct dl_torus **out);
+int dl_torus_discover(const struct dl_fabric *f, const struct dl_torus_config *c,
+		      const struct dl_log *log, struct dl_torus **out);
 void dl_torus_free(struct dl_torus *t);
 
 /*
@@ -288,9 +272,8 @@ int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
  * Log what changed between two tori, at most `max` lines of DL_LOG_INFO and one
  * that counts the rest.
  */
-void dl_torus_report_changes(const struct dl_torus *before,
-			     const struct dl_torus *after, uint32_t max,
-			     const struct dl_log *log);
+void dl_torus_report_changes(const struct dl_torus *before, const struct dl_torus *after,
+			     uint32_t max, const struct dl_log *log);
 
 /* ---- generated fabrics ------------------------------------------------------ */
 
@@ -318,9 +301,8 @@ struct dl_torus_plan {
  * the caller's.  Returns 0, -EINVAL (reported: too many ports, nodes or
  * failures, no such hop), -ENOMEM.
  */
-int dl_torus_generate(const struct dl_torus_plan *plan,
-		      const struct dl_log *log, struct dl_fabric **fabric,
-		      struct dl_torus_config **config);
+int dl_torus_generate(const struct dl_torus_plan *plan, const struct dl_log *log,
+		      struct dl_fabric **fabric, struct dl_torus_config **config);
 
 /* ---- a curve through the grid ----------------------------------------------- */
 
@@ -333,8 +315,7 @@ int dl_torus_generate(const struct dl_torus_plan *plan,
 int dl_torus_curve(const struct dl_torus_grid *g, uint32_t *order);
 
 /* Hops between two sites, the shorter way round. */
-uint32_t dl_torus_site_distance(const struct dl_torus_grid *g, uint32_t a,
-				uint32_t b);
+uint32_t dl_torus_site_distance(const struct dl_torus_grid *g, uint32_t a, uint32_t b);
 
 #ifdef __cplusplus
 }

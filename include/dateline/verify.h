@@ -17,9 +17,9 @@ extern "C" {
 
 /* Why a packet does not arrive. */
 enum dl_verify_fault {
-	DL_VERIFY_NO_ENTRY,  /* the switch has no entry for the LID */
-	DL_VERIFY_DEAD_PORT, /* the entry names a port without a cable */
-	DL_VERIFY_WRONG_END, /* handed to an end port other than the owner */
+	DL_VERIFY_NO_ENTRY,	   /* the switch has no entry for the LID */
+	DL_VERIFY_DEAD_PORT,	   /* the entry names a port without a cable */
+	DL_VERIFY_WRONG_END,	   /* handed to an end port other than the owner */
 	DL_VERIFY_FORWARDING_LOOP, /* comes back to the same switch for ever */
 	DL_VERIFY_NO_VL,	   /* the SL maps to no VL of the output port */
 	DL_VERIFY_UNATTACHED,	   /* an end port is attached to no switch */
@@ -43,11 +43,11 @@ struct dl_verify_result {
 	bool delivered;
 	bool credit_loop;
 	bool sl_stable;
-	bool sl_known;	      /* did the tables say which SLs are used? */
-	unsigned int levels;  /* QoS levels checked */
-	uint64_t pairs;	      /* ordered pairs of source port and LID */
-	uint64_t nlost;	      /* those that fail */
-	uint32_t groups_lost; /* multicast groups in which a copy fails */
+	bool sl_known;		     /* did the tables say which SLs are used? */
+	unsigned int levels;	     /* QoS levels checked */
+	uint64_t pairs;		     /* ordered pairs of source port and LID */
+	uint64_t nlost;		     /* those that fail */
+	uint32_t groups_lost;	     /* multicast groups in which a copy fails */
 	struct dl_verify_lost *lost; /* some of them */
 	uint32_t nlisted;
 	struct dl_cycle cycle; /* the shortest credit loop */

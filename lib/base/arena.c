@@ -79,9 +79,7 @@ void *dl_arena_array(struct dl_arena *a, size_t n, size_t size)
 {
 	size_t bytes;
 
-	return __builtin_mul_overflow(n, size, &bytes) ?
-		       NULL :
-		       dl_arena_zalloc(a, bytes);
+	return __builtin_mul_overflow(n, size, &bytes) ? NULL : dl_arena_zalloc(a, bytes);
 }
 
 char *dl_arena_strdup(struct dl_arena *a, const char *text)

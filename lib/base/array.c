@@ -9,8 +9,7 @@
 
 #define LARGE_PAGE (2ul << 20)
 
-void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more,
-		    uint32_t *cap)
+void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more, uint32_t *cap)
 {
 	size_t n = *cap ? *cap : 64;
 

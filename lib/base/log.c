@@ -10,8 +10,7 @@
 /* Longer messages are cut: no allocation, so that -ENOMEM can be reported. */
 #define MESSAGE_MAX 1024
 
-void dl_log(const struct dl_log *log, enum dl_log_level level,
-	    const char *format, ...)
+void dl_log(const struct dl_log *log, enum dl_log_level level, const char *format, ...)
 {
 	char message[MESSAGE_MAX];
 	va_list args;
@@ -24,8 +23,7 @@ void dl_log(const struct dl_log *log, enum dl_log_level level,
 	log->write(log->context, level, message);
 }
 
-bool dl_broken_at(const struct dl_log *log, const char *invariant,
-		  const char *file, int line)
+bool dl_broken_at(const struct dl_log *log, const char *invariant, const char *file, int line)
 {
 	dl_log(log, DL_LOG_ERROR,
 	       "%s:%d: broken invariant: %s; this is a fault of Dateline, "

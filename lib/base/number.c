@@ -19,8 +19,7 @@ static unsigned int digit(char c)
 const char *dl_number_scan(const char *at, unsigned int base, uint64_t *value)
 {
 	const char *start = at;
-	bool prefix = at[0] == '0' && (at[1] | 0x20) == 'x' &&
-		      digit(at[2]) < 16;
+	bool prefix = at[0] == '0' && (at[1] | 0x20) == 'x' && digit(at[2]) < 16;
 	unsigned int d;
 
 	if (prefix && (base == 16 || !base)) {
@@ -48,12 +47,10 @@ bool dl_number_parse(const char *text, int64_t min, int64_t max, int64_t *out)
 	if (digit(digits[0]) > 9 || (digits[0] == '0' && digits[1] && !hex))
 		return false;
 	end = dl_number_scan(digits, hex ? 16 : 10, &size);
-	if (*end || (!any && size > (uint64_t)INT64_MAX + negative) ||
-	    (any && negative))
+	if (*end || (!any && size > (uint64_t)INT64_MAX + negative) || (any && negative))
 		return false;
 	*out = negative ? -size : size;
-	return any ? size >= (uint64_t)min && size <= (uint64_t)max :
-		     *out >= min && *out <= max;
+	return any ? size >= (uint64_t)min && size <= (uint64_t)max : *out >= min && *out <= max;
 }
 
 bool dl_decimal_parse(const char *text, int64_t min, int64_t max, int64_t *out)
@@ -68,12 +65,10 @@ bool dl_decimal_parse(const char *text, int64_t min, int64_t max, int64_t *out)
 			point = true;
 			continue;
 		}
-		if (digit(*text) > 9 || (point && unit == 1) ||
-		    value > INT64_MAX / 10 / MILLION)
+		if (digit(*text) > 9 || (point && unit == 1) || value > INT64_MAX / 10 / MILLION)
 			return false;
 		value = 10 * value + digit(*text);
 		unit /= point ? 10 : 1;
 	}
-	return !__builtin_mul_overflow(value, unit, out) && *out >= min &&
-	     *out <= max;
+	return !__builtin_mul_overflow(value, unit, out) && *out >= min && *out <= max;
 }

@@ -6,10 +6,8 @@
 
 struct dl_random_block dl_random_four(struct dl_random *r)
 {
-	philox4x32_key_t key = { { (uint32_t)r->seed,
-				   (uint32_t)(r->seed >> 32) } };
-	philox4x32_ctr_t at = { { (uint32_t)r->at, (uint32_t)(r->at >> 32),
-				  r->stream, 0 } };
+	philox4x32_key_t key = { { (uint32_t)r->seed, (uint32_t)(r->seed >> 32) } };
+	philox4x32_ctr_t at = { { (uint32_t)r->at, (uint32_t)(r->at >> 32), r->stream, 0 } };
 	struct dl_random_block out;
 
 	r->at++;

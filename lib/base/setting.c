@@ -44,8 +44,7 @@ static int64_t word_index(const char *words, const char *text)
 	return -1;
 }
 
-static bool parse_flag(const struct dl_setting *s, const char *text,
-		       int64_t *out)
+static bool parse_flag(const struct dl_setting *s, const char *text, int64_t *out)
 {
 	int64_t index = text ? word_index("no false yes true", text) : 2;
 
@@ -102,8 +101,7 @@ static int set(const struct dl_setting *s, void *to, const char *text)
 	return 0;
 }
 
-int dl_setting_set(const struct dl_setting *s, void *to, const char *text,
-		   char *why, size_t size)
+int dl_setting_set(const struct dl_setting *s, void *to, const char *text, char *why, size_t size)
 {
 	int err;
 
@@ -133,8 +131,7 @@ void dl_setting_expected(const struct dl_setting *s, char *text, size_t size)
 			 (long long)s->min, (long long)s->max);
 		break;
 	case DL_SETTING_DECIMAL:
-		snprintf(text, size,
-			 "a number from %g to %g with at most six decimals",
+		snprintf(text, size, "a number from %g to %g with at most six decimals",
 			 s->min / 1e6, s->max / 1e6);
 		break;
 	case DL_SETTING_WORD:
@@ -145,8 +142,8 @@ void dl_setting_expected(const struct dl_setting *s, char *text, size_t size)
 	}
 }
 
-const struct dl_setting *dl_setting_find(const struct dl_setting *table,
-					 const char *name, size_t len)
+const struct dl_setting *dl_setting_find(const struct dl_setting *table, const char *name,
+					 size_t len)
 {
 	for (const struct dl_setting *s = table; s->name; s++)
 		if (strlen(s->name) == len && !memcmp(s->name, name, len))
@@ -160,6 +157,5 @@ void dl_setting_list(const struct dl_setting *table, char *list, size_t size)
 
 	*list = '\0';
 	for (const struct dl_setting *s = table; s->name && len < size; s++)
-		len += snprintf(list + len, size - len, "%s%s",
-				s == table ? "" : ", ", s->name);
+		len += snprintf(list + len, size - len, "%s%s", s == table ? "" : ", ", s->name);
 }

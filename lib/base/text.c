@@ -11,8 +11,7 @@
 
 #define TOKEN_MAX 40 /* of a token in a message */
 
-void dl_text_begin(struct dl_text *t, FILE *from, const char *name,
-		   const struct dl_log *log)
+void dl_text_begin(struct dl_text *t, FILE *from, const char *name, const struct dl_log *log)
 {
 	*t = (struct dl_text){ .from = from, .name = name, .log = log };
 }
@@ -34,8 +33,8 @@ int dl_text_next(struct dl_text *t)
 
 		if (!ferror(t->from) && err != ENOMEM)
 			return 0;
-		dl_log(t->log, DL_LOG_ERROR, "%s:%u: cannot read on: %s",
-		       t->name, t->line + 1, strerror(err));
+		dl_log(t->log, DL_LOG_ERROR, "%s:%u: cannot read on: %s", t->name, t->line + 1,
+		       strerror(err));
 		return err ? -err : -EIO;
 	}
 	t->line++;
@@ -69,8 +68,7 @@ int dl_text_expected(const struct dl_text *t, const char *what)
 
 	while (*at == ' ' || *at == '\t')
 		at++;
-	for (n = 0; n < TOKEN_MAX && at[n] && !isspace((unsigned char)at[n]);
-	     n++)
+	for (n = 0; n < TOKEN_MAX && at[n] && !isspace((unsigned char)at[n]); n++)
 		token[n] = iscntrl((unsigned char)at[n]) ? '?' : at[n];
 	token[n] = '\0';
 	if (!n)
@@ -110,8 +108,7 @@ bool dl_text_at_end(struct dl_text *t)
 	return !*t->at;
 }
 
-int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what,
-		   uint64_t *out)
+int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what, uint64_t *out)
 {
 	const char *end;
 	uint64_t value;
@@ -125,8 +122,7 @@ int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what,
 	return 0;
 }
 
-int dl_text_quoted(struct dl_text *t, const char *what, const char **out,
-		   size_t *len)
+int dl_text_quoted(struct dl_text *t, const char *what, const char **out, size_t *len)
 {
 	char *end;
 

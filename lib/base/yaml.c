@@ -30,8 +30,7 @@ static const struct dl_yaml_node *node(struct dl_yaml *y, int id)
 	return (void *)yaml_document_get_node(&y->document, id);
 }
 
-int dl_yaml_error(const struct dl_yaml *y, const struct dl_yaml_node *at,
-		  const char *format, ...)
+int dl_yaml_error(const struct dl_yaml *y, const struct dl_yaml_node *at, const char *format, ...)
 {
 	char message[512];
 	va_list args;
@@ -39,8 +38,7 @@ int dl_yaml_error(const struct dl_yaml *y, const struct dl_yaml_node *at,
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	dl_log(y->log, DL_LOG_ERROR, "%s:%u: %s", y->path, dl_yaml_line(at),
-	       message);
+	dl_log(y->log, DL_LOG_ERROR, "%s:%u: %s", y->path, dl_yaml_line(at), message);
 	return -EINVAL;
 }
 
@@ -72,24 +70,22 @@ size_t dl_yaml_count(const struct dl_yaml_node *n)
 	const yaml_node_t *i = inside(n);
 
 	if (dl_yaml_is_list(n))
-		return i->data.sequence.items.top -
-		       i->data.sequence.items.start;
+		return i->data.sequence.items.top - i->data.sequence.items.start;
 	if (dl_yaml_is_mapping(n))
 		return i->data.mapping.pairs.top - i->data.mapping.pairs.start;
 	return 0;
 }
 
-const struct dl_yaml_node *
-dl_yaml_item(struct dl_yaml *y, const struct dl_yaml_node *list, size_t i)
+const struct dl_yaml_node *dl_yaml_item(struct dl_yaml *y, const struct dl_yaml_node *list,
+					size_t i)
 {
 	if (!dl_yaml_is_list(list) || i >= dl_yaml_count(list))
 		return NULL;
 	return node(y, inside(list)->data.sequence.items.start[i]);
 }
 
-bool dl_yaml_pair(struct dl_yaml *y, const struct dl_yaml_node *mapping,
-		  size_t i, const struct dl_yaml_node **key,
-		  const struct dl_yaml_node **value)
+bool dl_yaml_pair(struct dl_yaml *y, const struct dl_yaml_node *mapping, size_t i,
+		  const struct dl_yaml_node **key, const struct dl_yaml_node **value)
 {
 	const yaml_node_pair_t *pair;
 
@@ -108,8 +104,7 @@ static const char *scalar(const struct dl_yaml_node *n)
 {
 	const char *text = (const char *)inside(n)->data.scalar.value;
 
-	if (inside(n)->type != YAML_SCALAR_NODE ||
-	    strlen(text) != inside(n)->data.scalar.length)
+	if (inside(n)->type != YAML_SCALAR_NODE || strlen(text) != inside(n)->data.scalar.length)
 		return NULL;
 	return text;
 }
@@ -121,13 +116,12 @@ static const char *found(const struct dl_yaml_node *n)
 		return "a list";
 	if (dl_yaml_is_mapping(n))
 		return "a mapping";
-	return inside(n)->data.scalar.length ?
-		       (const char *)inside(n)->data.scalar.value :
-		       "nothing";
+	return inside(n)->data.scalar.length ? (const char *)inside(n)->data.scalar.value :
+					       "nothing";
 }
 
-int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n,
-		  const struct dl_setting *s, void *to)
+int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *s,
+		  void *to)
 {
 	const char *text = scalar(n);
 	char why[256];
@@ -139,8 +133,7 @@ int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n,
 	if (dl_broken(y->log, s->type != DL_SETTING_BORROW))
 		return -EPROTO;
 	/* "5" in quotes is a text that looks like a number. */
-	if (text &&
-	    (s->type == DL_SETTING_NUMBER || s->type == DL_SETTING_DECIMAL) &&
+	if (text && (s->type == DL_SETTING_NUMBER || s->type == DL_SETTING_DECIMAL) &&
 	    inside(n)->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
 		text = NULL;
 	if (text) {
@@ -152,13 +145,12 @@ int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n,
 	if (err == -ENOMEM)
 		return dl_yaml_no_memory(y, n);
 	if (err == -EINVAL)
-		return dl_yaml_error(y, n, "%s: %.60s: expected %s", s->name,
-				     found(n), why);
+		return dl_yaml_error(y, n, "%s: %.60s: expected %s", s->name, found(n), why);
 	return err;
 }
 
-int dl_yaml_number(struct dl_yaml *y, const struct dl_yaml_node *n,
-		   const char *what, int64_t min, int64_t max, int64_t *out)
+int dl_yaml_number(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what, int64_t min,
+		   int64_t max, int64_t *out)
 {
 	const struct dl_setting s = { .name = what,
 				      .type = DL_SETTING_NUMBER,
@@ -169,13 +161,12 @@ int dl_yaml_number(struct dl_yaml *y, const struct dl_yaml_node *n,
 	return dl_yaml_value(y, n, &s, out);
 }
 
-int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n,
-		 const char *what, const char *words, unsigned int *out)
+int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what,
+		 const char *words, unsigned int *out)
 {
-	const struct dl_setting s = { .name = what,
-				      .type = DL_SETTING_WORD,
-				      .size = sizeof(*out),
-				      .words = words };
+	const struct dl_setting s = {
+		.name = what, .type = DL_SETTING_WORD, .size = sizeof(*out), .words = words
+	};
 
 	return dl_yaml_value(y, n, &s, out);
 }
@@ -184,8 +175,7 @@ int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n,
 
 #define LIST_MAX 384 /* of keys in a message */
 
-static const struct dl_setting *find_key(const struct dl_yaml *y,
-					 const struct dl_yaml_node *n,
+static const struct dl_setting *find_key(const struct dl_yaml *y, const struct dl_yaml_node *n,
 					 const struct dl_setting *keys)
 {
 	const struct dl_setting *s = NULL;
@@ -196,13 +186,12 @@ static const struct dl_setting *find_key(const struct dl_yaml *y,
 	if (s)
 		return s;
 	dl_setting_list(keys, list, sizeof(list));
-	dl_yaml_error(y, n, "%.60s: unknown key; expected one of: %s", found(n),
-		      list);
+	dl_yaml_error(y, n, "%.60s: unknown key; expected one of: %s", found(n), list);
 	return NULL;
 }
 
-int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n,
-		    const struct dl_setting *keys, void *to)
+int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *keys,
+		    void *to)
 {
 	const struct dl_yaml_node *name, *value;
 	char list[LIST_MAX];
@@ -222,15 +211,13 @@ int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n,
 		if (!key)
 			return -EINVAL;
 		if (seen >> (key - keys) & 1)
-			return dl_yaml_error(y, name, "%s: expected only once",
-					     key->name);
+			return dl_yaml_error(y, name, "%s: expected only once", key->name);
 		seen |= UINT64_C(1) << (key - keys);
 		err = dl_yaml_value(y, value, key, to);
 	}
 	for (const struct dl_setting *k = keys; !err && k->name; k++)
 		if (k->required && !(seen >> (k - keys) & 1))
-			err = dl_yaml_error(y, n, "expected the key %s",
-					    k->name);
+			err = dl_yaml_error(y, n, "expected the key %s", k->name);
 	return err;
 }
 
@@ -266,8 +253,7 @@ static int refuse_second(const struct dl_yaml *y, yaml_parser_t *p)
 	return err;
 }
 
-static int read_stream(FILE *from, struct dl_yaml *y,
-		       const struct dl_setting *keys, void *to)
+static int read_stream(FILE *from, struct dl_yaml *y, const struct dl_setting *keys, void *to)
 {
 	const yaml_node_t *root;
 	yaml_parser_t parser;
@@ -284,8 +270,7 @@ static int read_stream(FILE *from, struct dl_yaml *y,
 	}
 	root = yaml_document_get_root_node(&y->document);
 	if (!root) {
-		dl_log(y->log, DL_LOG_ERROR,
-		       "%s:1: nothing: expected a scenario", y->path);
+		dl_log(y->log, DL_LOG_ERROR, "%s:1: nothing: expected a scenario", y->path);
 		err = -EINVAL;
 	} else {
 		err = dl_yaml_mapping(y, (void *)root, keys, to);
@@ -306,20 +291,18 @@ int dl_yaml_read_stream(FILE *from, const char *name, const struct dl_log *log,
 	return read_stream(from, &y, keys, to);
 }
 
-int dl_yaml_read(const char *path, const struct dl_log *log,
-		 const struct dl_setting *keys, void *to)
+int dl_yaml_read(const char *path, const struct dl_log *log, const struct dl_setting *keys,
+		 void *to)
 {
 	FILE *from;
 	int err;
 
 	if (!strcmp(path, "-"))
-		return dl_yaml_read_stream(stdin, "standard input", log, keys,
-					   to);
+		return dl_yaml_read_stream(stdin, "standard input", log, keys, to);
 	from = fopen(path, "re");
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path,
-		       strerror(errno));
+		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
 		return err;
 	}
 	err = dl_yaml_read_stream(from, path, log, keys, to);

@@ -22,8 +22,7 @@
 
 /* ---- sending ----------------------------------------------------------- */
 
-static unsigned int sl_of(const struct dl_emu *e, uint32_t port,
-			  const struct dl_emu_message *m)
+static unsigned int sl_of(const struct dl_emu *e, uint32_t port, const struct dl_emu_message *m)
 {
 	unsigned int sl = m->sl;
 
@@ -39,21 +38,18 @@ static unsigned int sl_of(const struct dl_emu *e, uint32_t port,
 }
 
 /* Put a packet, or the flits of one, in front of the link. */
-static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a,
-			uint32_t flow, uint32_t data, uint32_t bytes,
-			unsigned int vl, unsigned int flags)
+static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow, uint32_t data,
+			uint32_t bytes, unsigned int vl, unsigned int flags)
 {
 	const struct dl_emu_flow *f = &e->flows[flow];
 	bool multicast = f->message.dlid >= DL_TABLES_MCAST_LID;
-	bool worm = e->c.switching == DL_EMU_WORMHOLE && !multicast &&
-		    !(flags & DL_EMU_PK_SMP);
+	bool worm = e->c.switching == DL_EMU_WORMHOLE && !multicast && !(flags & DL_EMU_PK_SMP);
 	uint32_t flit = worm ? e->c.flit : bytes;
 	uint32_t channel = dl_emu_channel(a->port, vl);
 
 	flags |= DL_EMU_PK_HEAD | (f->message.level ? DL_EMU_PK_LEVEL : 0) |
 		 (multicast ? DL_EMU_PK_MCAST : 0);
-	if (dl_emu_units(e, bytes) > e->c.buffer && !worm &&
-	    vl != DL_LINK_VL_SMP) {
+	if (dl_emu_units(e, bytes) > e->c.buffer && !worm && vl != DL_LINK_VL_SMP) {
 		dl_log(e->log, DL_LOG_ERROR,
 		       "emulation: the buffer of a VL does "
 		       "not hold a multicast packet");
@@ -96,9 +92,8 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	struct dl_emu_flow *f = &e->flows[flow];
 	uint32_t data = f->left < e->c.mtu ? f->left : e->c.mtu;
 	bool last = f->left <= e->c.mtu;
-	uint32_t bytes = data + (f->message.dlid >= DL_TABLES_MCAST_LID ?
-					 DL_EMU_MCAST_HEADERS :
-					 DL_EMU_HEADERS);
+	uint32_t bytes = data + (f->message.dlid >= DL_TABLES_MCAST_LID ? DL_EMU_MCAST_HEADERS :
+									  DL_EMU_HEADERS);
 	unsigned int vl = a->sl_vl[f->sl];
 
 	f->left -= data;
@@ -108,15 +103,12 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		e->totals.drops[DL_EMU_DROP_NO_VL]++;
 		e->counters[a->port].xmit_discards++;
 		if (last && f->window)
-			dl_emu_message_at(
-				e,
-				e->now + dl_emu_rate_time(
-						 e->ports[a->port].rate, bytes),
-				flow, true);
+			dl_emu_message_at(e,
+					  e->now + dl_emu_rate_time(e->ports[a->port].rate, bytes),
+					  flow, true);
 	} else {
 		a->free_sls &= ~a->vl_sls[vl];
-		make_packet(e, a, flow, data, bytes, vl,
-			    last ? DL_EMU_PK_LAST : 0);
+		make_packet(e, a, flow, data, bytes, vl, last ? DL_EMU_PK_LAST : 0);
 	}
 	dl_emu_sl_sched_charge(&a->sched, flow, data, !last);
 	if (last)
@@ -133,12 +125,10 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 		flow = dl_emu_sl_sched_pick(&a->sched, a->free_sls, &change);
 		if (flow == DL_EMU_NO_QP)
 			break;
-		if (change && e->c.qp_change_ps &&
-		    a->sched.current != DL_EMU_NO_QP) {
+		if (change && e->c.qp_change_ps && a->sched.current != DL_EMU_NO_QP) {
 			a->changing = true;
 			a->changing_to = flow;
-			dl_emu_at(e, e->now + e->c.qp_change_ps,
-				  DL_EMU_EV_QP_SWITCHED,
+			dl_emu_at(e, e->now + e->c.qp_change_ps, DL_EMU_EV_QP_SWITCHED,
 				  e->wires[a->port].adapter);
 			return;
 		}
@@ -165,9 +155,8 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	e->totals.messages++;
 	if (f->message.smp) {
 		f->sl = 0;
-		make_packet(e, a, flow, DL_EMU_SMP_BYTES - DL_EMU_HEADERS,
-			    DL_EMU_SMP_BYTES, DL_LINK_VL_SMP,
-			    DL_EMU_PK_LAST | DL_EMU_PK_SMP);
+		make_packet(e, a, flow, DL_EMU_SMP_BYTES - DL_EMU_HEADERS, DL_EMU_SMP_BYTES,
+			    DL_LINK_VL_SMP, DL_EMU_PK_LAST | DL_EMU_PK_SMP);
 		return;
 	}
 	f->active = true;
@@ -184,8 +173,7 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 	while (!f->active && !f->waiting && !f->ended && !e->err) {
 		if (f->window && f->under_way >= f->window)
 			return;
-		if (!e->source.next(e->source.context, flow, e->now,
-				    &f->message)) {
+		if (!e->source.next(e->source.context, flow, e->now, &f->message)) {
 			f->ended = true;
 			return;
 		}
@@ -220,25 +208,22 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 {
 	const struct dl_tables *t = e->tables;
 	uint32_t there = dl_emu_their_port(e, a->port);
-	uint16_t row = there == DL_NONE ? DL_TABLES_NO_ROW :
-					  t->end_sl2vl[there];
+	uint16_t row = there == DL_NONE ? DL_TABLES_NO_ROW : t->end_sl2vl[there];
 	unsigned int vls = e->wires[a->port].vls;
 
 	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
 		a->vl_sls[v] = 0;
 	a->free_sls = 0;
 	for (unsigned int sl = 0; sl < 16; sl++) {
-		unsigned int vl = row == DL_TABLES_NO_ROW ?
-					  0 :
-					  dl_tables_sl2vl_get(t->rows[row], sl);
+		unsigned int vl = row == DL_TABLES_NO_ROW ? 0 :
+							    dl_tables_sl2vl_get(t->rows[row], sl);
 
 		a->sl_vl[sl] = vl < vls ? vl : DL_EMU_NO_VL;
 		if (vl < vls)
 			a->vl_sls[vl] |= 1u << sl;
 		if (vl >= vls ||
 		    (e->outs[dl_emu_channel(a->port, vl)].head == DL_EMU_NIL &&
-		     !(e->ports[a->port].sending &&
-		       e->ports[a->port].sending_vl == vl)))
+		     !(e->ports[a->port].sending && e->ports[a->port].sending_vl == vl)))
 			a->free_sls |= 1u << sl;
 	}
 }
@@ -257,8 +242,7 @@ static void finish(struct dl_emu *e, uint32_t packet)
 }
 
 /* The port's counter that IBA 16.1.3.5 has for it, if there is one. */
-static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk,
-		       enum dl_emu_drop cause)
+static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk, enum dl_emu_drop cause)
 {
 	struct dl_emu_port *in = &e->counters[dl_emu_port_of(pk->in)];
 
@@ -299,8 +283,7 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 	finish(e, packet);
 }
 
-static void count_pair(struct dl_emu *e, const struct dl_emu_pkt *pk,
-		       uint32_t port)
+static void count_pair(struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t port)
 {
 	uint32_t from = e->flows[pk->flow].adapter, to = e->wires[port].adapter;
 	struct dl_emu_pair *pair;
@@ -360,8 +343,7 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port)
 {
 	return dlid >= DL_TABLES_MCAST_LID ||
-	       (dlid <= e->f->top_lid &&
-		e->f->lid_port[dlid] == e->fabric_port[port]);
+	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == e->fabric_port[port]);
 }
 
 /* A packet's last bit has come to an adapter, which takes it in. */
@@ -394,11 +376,10 @@ void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a)
 
 	if (a->draining || a->stopped || a->head == DL_EMU_NIL || !a->rate)
 		return;
-	time = dl_emu_rate_time(e->ports[a->port].rate,
-				e->packets[a->head].bytes);
+	time = dl_emu_rate_time(e->ports[a->port].rate, e->packets[a->head].bytes);
 	a->draining = true;
-	dl_emu_at(e, e->now + (unsigned __int128)time * 1000000 / a->rate,
-		  DL_EMU_EV_RECEIVE_DONE, e->wires[a->port].adapter);
+	dl_emu_at(e, e->now + (unsigned __int128)time * 1000000 / a->rate, DL_EMU_EV_RECEIVE_DONE,
+		  e->wires[a->port].adapter);
 }
 
 void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter)

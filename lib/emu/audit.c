@@ -22,12 +22,10 @@ struct count {
 	uint32_t *used; /* units by input channel */
 };
 
-static void one(const struct dl_emu *e, struct count *n, uint32_t packet,
-		bool holds_room)
+static void one(const struct dl_emu *e, struct count *n, uint32_t packet, bool holds_room)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
-	bool spread = (pk->flags & DL_EMU_PK_MCAST) &&
-		      pk->parent == DL_EMU_NIL && pk->copies;
+	bool spread = (pk->flags & DL_EMU_PK_MCAST) && pk->parent == DL_EMU_NIL && pk->copies;
 
 	n->records++;
 	n->packets += pk->flags & DL_EMU_PK_TAIL && pk->bytes && !spread;
@@ -39,20 +37,17 @@ static void one(const struct dl_emu *e, struct count *n, uint32_t packet,
 static void count_queues(const struct dl_emu *e, struct count *n)
 {
 	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
-		for (uint32_t p = e->outs[c].head; p != DL_EMU_NIL;
-		     p = e->packets[p].wait_next)
+		for (uint32_t p = e->outs[c].head; p != DL_EMU_NIL; p = e->packets[p].wait_next)
 			if (e->packets[p].parent != DL_EMU_NIL ||
 			    e->wires[dl_emu_port_of(c)].adapter != DL_EMU_NIL)
 				one(e, n, p, false);
 		if (e->wires[dl_emu_port_of(c)].adapter != DL_EMU_NIL)
 			continue;
-		for (uint32_t p = e->ins[c].head; p != DL_EMU_NIL;
-		     p = e->packets[p].next)
+		for (uint32_t p = e->ins[c].head; p != DL_EMU_NIL; p = e->packets[p].next)
 			one(e, n, p, true);
 	}
 	for (uint32_t a = 0; a < e->nadapters; a++)
-		for (uint32_t p = e->adapters[a].head; p != DL_EMU_NIL;
-		     p = e->packets[p].next)
+		for (uint32_t p = e->adapters[a].head; p != DL_EMU_NIL; p = e->packets[p].next)
 			one(e, n, p, true);
 }
 
@@ -72,8 +67,7 @@ static void count_event(void *context, uint64_t what)
 	case DL_EMU_EV_ARRIVE:
 		/* What was damaged is entered nowhere. */
 		one(e, n, id,
-		    !(e->packets[id].flags & DL_EMU_PK_LOST) ||
-			    e->c.switching == DL_EMU_WORMHOLE);
+		    !(e->packets[id].flags & DL_EMU_PK_LOST) || e->c.switching == DL_EMU_WORMHOLE);
 		break;
 	case DL_EMU_EV_READY:
 		if (e->packets[id].parent != DL_EMU_NIL)
@@ -82,8 +76,7 @@ static void count_event(void *context, uint64_t what)
 	case DL_EMU_EV_TAIL:
 		/* The buffer that it is leaving. */
 		p = &e->ports[what >> 28];
-		if (e->wires[what >> 28].adapter == DL_EMU_NIL &&
-		    p->sending_parent == DL_EMU_NIL &&
+		if (e->wires[what >> 28].adapter == DL_EMU_NIL && p->sending_parent == DL_EMU_NIL &&
 		    dl_emu_is_data(p->sending_in))
 			n->used[p->sending_in] += p->sending_units;
 		break;
@@ -111,15 +104,13 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 {
 	uint32_t n = e->nports * DL_EMU_VLS;
 	struct count count = { .used = calloc(n + 1ul, sizeof(uint32_t)) };
-	uint64_t in_flight =
-		e->totals.injected - e->totals.delivered - e->totals.dropped;
+	uint64_t in_flight = e->totals.injected - e->totals.delivered - e->totals.dropped;
 	bool broken;
 
 	if (!count.used)
 		return -ENOMEM;
 	count_queues(e, &count);
-	dl_emu_events_each(&e->events, count_event,
-			   &(struct audit){ e, &count });
+	dl_emu_events_each(&e->events, count_event, &(struct audit){ e, &count });
 	broken = dl_broken(log, count.packets == in_flight) ||
 		 dl_broken(log, count.records == e->live);
 	for (uint32_t in = 0; !broken && in < n; in++)

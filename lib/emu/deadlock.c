@@ -60,8 +60,7 @@ static uint32_t far_buffer(const struct dl_emu *e, uint32_t out)
 /* The output channel that feeds a buffer. */
 static uint32_t feeding(const struct dl_emu *e, uint32_t in)
 {
-	return dl_emu_channel(e->wires[dl_emu_port_of(in)].peer,
-			      dl_emu_vl_of(in));
+	return dl_emu_channel(e->wires[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
 }
 
 /* The buffer whose emptying a waiting packet waits for, or NIL. */
@@ -100,8 +99,7 @@ static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 	const struct dl_emu_switch *s;
 
 	*r = (struct reasons){ .in = in, .packet = head };
-	r->copies = head != DL_EMU_NIL &&
-		    e->packets[head].flags & DL_EMU_PK_MCAST;
+	r->copies = head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST;
 	if (!r->copies)
 		return;
 	s = &e->switches[e->wires[dl_emu_port_of(in)].sw];
@@ -188,8 +186,8 @@ static uint32_t find_set(struct look *l, uint32_t n)
 	uint32_t left = 0;
 
 	for (uint32_t in = 0; in < n; in++)
-		l->suspect[in] = e->wires[dl_emu_port_of(in)].sw != DL_NONE &&
-				 dl_emu_is_data(in) && stands(e, in);
+		l->suspect[in] = e->wires[dl_emu_port_of(in)].sw != DL_NONE && dl_emu_is_data(in) &&
+				 stands(e, in);
 	for (uint32_t in = 0; in < n; in++)
 		if (l->suspect[in] && !held(l, in))
 			clear(l, in);
@@ -252,13 +250,11 @@ static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
 		.vl = dl_emu_vl_of(in),
 		.sl = pk->sl,
 		.dlid = pk->dlid,
-		.src = e->fabric_port[e->adapters[e->flows[pk->flow].adapter]
-					      .port],
+		.src = e->fabric_port[e->adapters[e->flows[pk->flow].adapter].port],
 	};
 }
 
-static int write_circle(struct dl_emu *e, const struct look *l, uint32_t last,
-			uint32_t start)
+static int write_circle(struct dl_emu *e, const struct look *l, uint32_t last, uint32_t start)
 {
 	uint32_t n = length_from(l, last, start);
 	struct dl_cycle_step *cycle = malloc(n * sizeof(*cycle));
@@ -287,8 +283,7 @@ static int shortest_circle(struct dl_emu *e, struct look *l, uint32_t n)
 		starts++;
 		memset(l->parent, 0xFF, n * sizeof(*l->parent));
 		last = circle_through(l, in);
-		if (last == DL_EMU_NIL ||
-		    (best && length_from(l, last, in) >= best))
+		if (last == DL_EMU_NIL || (best && length_from(l, last, in) >= best))
 			continue;
 		best = length_from(l, last, in);
 		err = write_circle(e, l, last, in);

@@ -54,8 +54,7 @@
 
 static int more_packets(struct dl_emu *e)
 {
-	uint64_t cap = e->packets_cap ? 2 * (uint64_t)e->packets_cap :
-					NO_PACKETS;
+	uint64_t cap = e->packets_cap ? 2 * (uint64_t)e->packets_cap : NO_PACKETS;
 	struct dl_emu_pkt *grown;
 
 	if (e->c.max_packets && cap > e->c.max_packets)
@@ -141,8 +140,7 @@ static void dispatch(struct dl_emu *e, uint64_t event)
  */
 static bool goes_on(const struct dl_emu *e)
 {
-	return dl_emu_events_count(&e->events) > e->background ||
-	       (e->timers && e->live);
+	return dl_emu_events_count(&e->events) > e->background || (e->timers && e->live);
 }
 
 /* Nothing can happen any more: why?  The books must balance then. */
@@ -197,8 +195,7 @@ static void run_to(struct dl_emu *e, uint64_t until)
 		}
 		e->now = ev.time;
 		/* Tails come before the credit of the same time. */
-		e->credited = ev.time -
-			      (ev.what >> DL_EMU_EV_SHIFT == DL_EMU_EV_TAIL);
+		e->credited = ev.time - (ev.what >> DL_EMU_EV_SHIFT == DL_EMU_EV_TAIL);
 		e->totals.events++;
 		dl_emu_prefetch_far(e, dl_emu_events_ahead(&e->events, 8));
 		dl_emu_prefetch_near(e, dl_emu_events_ahead(&e->events, 3));

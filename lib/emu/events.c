@@ -30,8 +30,7 @@ void dl_emu_events_free(struct dl_emu_events *q)
 static int grow_heap(struct dl_emu_event_heap *h)
 {
 	uint32_t cap = h->cap ? 2 * h->cap : 1024;
-	struct dl_emu_event *grown =
-		aligned_alloc(64, (cap + 4ul) * sizeof(*grown));
+	struct dl_emu_event *grown = aligned_alloc(64, (cap + 4ul) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -90,8 +89,7 @@ static void pop_heap(struct dl_emu_event_heap *heap)
 	h[at] = last;
 }
 
-RARE int dl_emu_events_push_rare(struct dl_emu_events *q,
-				 struct dl_emu_event ev)
+RARE int dl_emu_events_push_rare(struct dl_emu_events *q, struct dl_emu_event ev)
 {
 	bool now = ev.time >> q->shift <= q->bucket;
 	int err = push_heap(now ? &q->near : &q->far, ev);
@@ -100,8 +98,7 @@ RARE int dl_emu_events_push_rare(struct dl_emu_events *q,
 	return err;
 }
 
-RARE void dl_emu_events_pop_near(struct dl_emu_events *q,
-				 struct dl_emu_event *out)
+RARE void dl_emu_events_pop_near(struct dl_emu_events *q, struct dl_emu_event *out)
 {
 	*out = q->near.event[DL_EMU_HEAP_ROOT];
 	pop_heap(&q->near);
@@ -112,8 +109,7 @@ RARE void dl_emu_events_pop_near(struct dl_emu_events *q,
 static int grow_stock(struct dl_emu_events *q)
 {
 	uint32_t cap = q->chunks_cap ? 2 * q->chunks_cap : 64;
-	struct dl_emu_event *stock =
-		dl_array_large((size_t)cap * DL_EMU_CHUNK, sizeof(*stock));
+	struct dl_emu_event *stock = dl_array_large((size_t)cap * DL_EMU_CHUNK, sizeof(*stock));
 	uint32_t *next = realloc(q->next, cap * sizeof(*next));
 
 	if (next)
@@ -123,8 +119,7 @@ static int grow_stock(struct dl_emu_events *q)
 		return -ENOMEM;
 	}
 	if (q->stock)
-		memcpy(stock, q->stock,
-		       (size_t)q->nchunks * DL_EMU_CHUNK * sizeof(*stock));
+		memcpy(stock, q->stock, (size_t)q->nchunks * DL_EMU_CHUNK * sizeof(*stock));
 	free(q->stock);
 	q->stock = stock;
 	q->chunks_cap = cap;
@@ -166,8 +161,8 @@ static int make_room(struct dl_emu_events *q, uint32_t n)
 }
 
 /* The part of its bucket that an event is due in, of 2^bits. */
-static inline uint32_t part_of(const struct dl_emu_events *q,
-			       const struct dl_emu_event *ev, unsigned int bits)
+static inline uint32_t part_of(const struct dl_emu_events *q, const struct dl_emu_event *ev,
+			       unsigned int bits)
 {
 	return ev->time >> (q->shift - bits) & ((1u << bits) - 1);
 }
@@ -184,8 +179,7 @@ static inline struct chain chain_of(uint32_t slot)
 	return (struct chain){ chunk, slot - chunk * DL_EMU_CHUNK };
 }
 
-static inline struct chain next_of(const struct dl_emu_events *q,
-				   struct chain c)
+static inline struct chain next_of(const struct dl_emu_events *q, struct chain c)
 {
 	return (struct chain){ q->next[c.chunk], DL_EMU_CHUNK };
 }
@@ -197,8 +191,7 @@ static void scatter(struct dl_emu_events *q, uint32_t slot, unsigned int bits)
 
 	memset(start, 0, ((1ul << bits) + 1) * sizeof(*start));
 	for (struct chain c = chain_of(slot); c.chunk; c = next_of(q, c)) {
-		const struct dl_emu_event *ev =
-			&q->stock[c.chunk * DL_EMU_CHUNK];
+		const struct dl_emu_event *ev = &q->stock[c.chunk * DL_EMU_CHUNK];
 
 		for (uint32_t i = 0; i < c.n; i++)
 			start[part_of(q, &ev[i], bits) + 1]++;
@@ -206,8 +199,7 @@ static void scatter(struct dl_emu_events *q, uint32_t slot, unsigned int bits)
 	for (uint32_t i = 1; i <= 1u << bits; i++)
 		start[i] += start[i - 1];
 	for (struct chain c = chain_of(slot); c.chunk; c = next_of(q, c)) {
-		const struct dl_emu_event *ev =
-			&q->stock[c.chunk * DL_EMU_CHUNK];
+		const struct dl_emu_event *ev = &q->stock[c.chunk * DL_EMU_CHUNK];
 
 		for (uint32_t i = 0; i < c.n; i++)
 			q->list[start[part_of(q, &ev[i], bits)]++] = ev[i];
@@ -280,8 +272,7 @@ int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until)
 	if (bucket > until >> q->shift)
 		return 0;
 	q->bucket = bucket - 1;
-	while (!err && q->far.n &&
-	       (far->time >> q->shift) - bucket < DL_EMU_SLOTS - 1) {
+	while (!err && q->far.n && (far->time >> q->shift) - bucket < DL_EMU_SLOTS - 1) {
 		struct dl_emu_event ev = *far;
 
 		pop_heap(&q->far);
@@ -294,8 +285,7 @@ int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until)
 	return err ? err : 1;
 }
 
-void dl_emu_events_each(const struct dl_emu_events *q,
-			void (*visit)(void *context, uint64_t what),
+void dl_emu_events_each(const struct dl_emu_events *q, void (*visit)(void *context, uint64_t what),
 			void *context)
 {
 	for (uint32_t i = q->at; i < q->n; i++)
@@ -305,9 +295,7 @@ void dl_emu_events_each(const struct dl_emu_events *q,
 	for (uint32_t i = 0; i < q->far.n; i++)
 		visit(context, q->far.event[DL_EMU_HEAP_ROOT + i].what);
 	for (uint32_t slot = 0; slot < DL_EMU_SLOTS; slot++)
-		for (struct chain c = chain_of(q->slot[slot]); c.chunk;
-		     c = next_of(q, c))
+		for (struct chain c = chain_of(q->slot[slot]); c.chunk; c = next_of(q, c))
 			for (uint32_t i = 0; i < c.n; i++)
-				visit(context,
-				      q->stock[c.chunk * DL_EMU_CHUNK + i].what);
+				visit(context, q->stock[c.chunk * DL_EMU_CHUNK + i].what);
 }

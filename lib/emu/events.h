@@ -87,25 +87,21 @@ void dl_emu_events_pop_near(struct dl_emu_events *q, struct dl_emu_event *out);
 /* Serve the next bucket with events, up to a time.  1, 0: none, -ENOMEM. */
 int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until);
 
-static inline bool dl_emu_event_before(const struct dl_emu_event *a,
-				       const struct dl_emu_event *b)
+static inline bool dl_emu_event_before(const struct dl_emu_event *a, const struct dl_emu_event *b)
 {
 	return (((unsigned __int128)a->time << 64) | a->what) <
 	       (((unsigned __int128)b->time << 64) | b->what);
 }
 
 /* Not before the last one taken.  Returns 0 or -ENOMEM. */
-static inline int dl_emu_events_push(struct dl_emu_events *q, uint64_t time,
-				     uint64_t what)
+static inline int dl_emu_events_push(struct dl_emu_events *q, uint64_t time, uint64_t what)
 {
 	uint64_t bucket = time >> q->shift;
 	uint32_t *slot = &q->slot[bucket % DL_EMU_SLOTS];
 
 	if (__builtin_expect(bucket - q->bucket - 1 >= DL_EMU_SLOTS - 1, 0))
-		return dl_emu_events_push_rare(
-			q, (struct dl_emu_event){ what, time });
-	if (*slot % DL_EMU_CHUNK == 0 &&
-	    dl_emu_events_add_chunk(q, bucket % DL_EMU_SLOTS))
+		return dl_emu_events_push_rare(q, (struct dl_emu_event){ what, time });
+	if (*slot % DL_EMU_CHUNK == 0 && dl_emu_events_add_chunk(q, bucket % DL_EMU_SLOTS))
 		return -ENOMEM;
 	q->stock[(*slot)++] = (struct dl_emu_event){ what, time };
 	q->count++;
@@ -126,8 +122,7 @@ static inline int dl_emu_events_pop(struct dl_emu_events *q, uint64_t until,
 			return opened;
 	}
 	if (q->near.n && (q->at == q->n ||
-			  dl_emu_event_before(&q->near.event[DL_EMU_HEAP_ROOT],
-					      &q->list[q->at]))) {
+			  dl_emu_event_before(&q->near.event[DL_EMU_HEAP_ROOT], &q->list[q->at]))) {
 		if (q->near.event[DL_EMU_HEAP_ROOT].time > until)
 			return 0;
 		dl_emu_events_pop_near(q, out);
@@ -141,8 +136,7 @@ static inline int dl_emu_events_pop(struct dl_emu_events *q, uint64_t until,
 }
 
 /* The n-th event from the next one on, most likely; or DL_EMU_NO_EVENT. */
-static inline uint64_t dl_emu_events_ahead(const struct dl_emu_events *q,
-					   uint32_t n)
+static inline uint64_t dl_emu_events_ahead(const struct dl_emu_events *q, uint32_t n)
 {
 	return q->at + n < q->n ? q->list[q->at + n].what : DL_EMU_NO_EVENT;
 }
@@ -153,8 +147,7 @@ static inline uint32_t dl_emu_events_count(const struct dl_emu_events *q)
 }
 
 /* Hand out each event, in no order. */
-void dl_emu_events_each(const struct dl_emu_events *q,
-			void (*visit)(void *context, uint64_t what),
+void dl_emu_events_each(const struct dl_emu_events *q, void (*visit)(void *context, uint64_t what),
 			void *context);
 
 #endif

@@ -45,8 +45,7 @@ static void drop_queue(struct dl_emu *e, uint32_t port)
 		return;
 	for (uint32_t out = first; out < first + DL_EMU_VLS; out++)
 		while (e->outs[out].head != DL_EMU_NIL)
-			dl_emu_drop_waiting(e, e->outs[out].head,
-					    DL_EMU_DROP_DEAD_LINK);
+			dl_emu_drop_waiting(e, e->outs[out].head, DL_EMU_DROP_DEAD_LINK);
 }
 
 /* An adapter's worm: the rest of it is in the queue. */
@@ -175,15 +174,12 @@ static void start_timers(struct dl_emu *e)
 			continue;
 		p->periodic = true;
 		e->background++;
-		dl_emu_at(e,
-			  e->now + dl_emu_rate_time(p->rate,
-						    DL_LINK_FCP_DEADLINE),
+		dl_emu_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
 			  DL_EMU_EV_PERIODIC, i);
 	}
 }
 
-static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault,
-		     uint32_t port)
+static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_t port)
 {
 	struct dl_emu_adapter *a;
 
@@ -228,8 +224,7 @@ int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 	default:
 		return slow_down(e, fault, port);
 	}
-	e->ports[port].lossy = loss->fcp_loss || loss->fcp_corrupt ||
-			       loss->damage;
+	e->ports[port].lossy = loss->fcp_loss || loss->fcp_corrupt || loss->damage;
 	start_timers(e);
 	return e->err;
 }
@@ -250,8 +245,8 @@ static bool same_fabric(const struct dl_fabric *a, const struct dl_fabric *b)
 }
 
 /* By port and by switch of ours: the number there, or DL_NONE. */
-static int match(struct dl_emu *e, const struct dl_fabric *there,
-		 uint32_t *ports, uint32_t *switches)
+static int match(struct dl_emu *e, const struct dl_fabric *there, uint32_t *ports,
+		 uint32_t *switches)
 {
 	const struct dl_fabric *f = e->f;
 	uint32_t found = 0;
@@ -270,8 +265,7 @@ static int match(struct dl_emu *e, const struct dl_fabric *there,
 		if (f->nodes[n].sw != DL_NONE)
 			switches[f->nodes[n].sw] = there->nodes[m].sw;
 		for (uint32_t i = 0; i <= f->nodes[n].nports; i++)
-			ports[f->nodes[n].first_port + i] =
-				there->nodes[m].first_port + i;
+			ports[f->nodes[n].first_port + i] = there->nodes[m].first_port + i;
 	}
 	return found ? 0 : refuse(e, "the new tables are for another fabric");
 }
@@ -284,8 +278,7 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 	if (!same_fabric(e->f, t->fabric)) {
 		ports = malloc((e->f->nports + 1ul) * sizeof(*ports));
 		switches = malloc((e->f->nswitches + 1ul) * sizeof(*switches));
-		err = ports && switches ? match(e, t->fabric, ports, switches) :
-					  -ENOMEM;
+		err = ports && switches ? match(e, t->fabric, ports, switches) : -ENOMEM;
 	}
 	if (err) {
 		free(ports);

@@ -31,8 +31,7 @@ static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		if (t->groups[g].mlid == mlid)
-			return &t->groups[g].masks[s->their_sw *
-						   (size_t)DL_TABLES_MASK_WORDS];
+			return &t->groups[g].masks[s->their_sw * (size_t)DL_TABLES_MASK_WORDS];
 	return NULL;
 }
 
@@ -83,8 +82,8 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
  * Why a packet cannot go that way; -1: it can, pk->out is the channel.  If it
  * cannot because of the output, pk->out is one of its channels.
  */
-static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
-			uint32_t in, struct dl_emu_pkt *pk, unsigned int number)
+static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in,
+			struct dl_emu_pkt *pk, unsigned int number)
 {
 	uint32_t port = number < s->nports ? s->ports[number] : DL_EMU_NIL;
 	const struct dl_emu_link_port *p;
@@ -105,20 +104,17 @@ static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s,
 	if (pk->flags & DL_EMU_PK_SMP)
 		vl = DL_LINK_VL_SMP;
 	else
-		vl = dl_emu_map_vl(s, e->wires[dl_emu_port_of(in)].num, number,
-				   pk->sl, w->vls);
+		vl = dl_emu_map_vl(s, e->wires[dl_emu_port_of(in)].num, number, pk->sl, w->vls);
 	if (vl == DL_EMU_NO_VL)
 		return DL_EMU_DROP_NO_VL;
-	if (!(pk->flags & DL_EMU_PK_SMP) &&
-	    dl_link_arb_drops(p->arb.program, vl))
+	if (!(pk->flags & DL_EMU_PK_SMP) && dl_link_arb_drops(p->arb.program, vl))
 		return DL_EMU_DROP_UNLISTED;
 	pk->out = dl_emu_channel(port, vl);
 	return -1;
 }
 
 /* When may a packet start through this output? */
-static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk,
-			 uint32_t out)
+static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t out)
 {
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(out)];
@@ -144,20 +140,16 @@ static void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
 }
 
 /* A unicast packet at the head of its buffer.  False: it was dropped. */
-static bool forward(struct dl_emu *e, const struct dl_emu_switch *s,
-		    uint32_t in)
+static bool forward(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 {
 	uint32_t packet = e->ins[in].head, out;
 	struct dl_emu_pkt *pk = &e->packets[packet];
 	uint64_t start;
 
 	if (pk->flags & DL_EMU_PK_HEAD) {
-		unsigned int number = pk->dlid > s->top_lid ?
-					      DL_TABLES_NO_PORT :
-					      s->lft[pk->dlid];
-		int cause = number == DL_TABLES_NO_PORT ?
-				    DL_EMU_DROP_NO_ENTRY :
-				    find_channel(e, s, in, pk, number);
+		unsigned int number = pk->dlid > s->top_lid ? DL_TABLES_NO_PORT : s->lft[pk->dlid];
+		int cause = number == DL_TABLES_NO_PORT ? DL_EMU_DROP_NO_ENTRY :
+							  find_channel(e, s, in, pk, number);
 
 		if (cause >= 0) {
 			drop_head(e, in, cause);
@@ -204,8 +196,8 @@ void dl_emu_ready(struct dl_emu *e, uint32_t packet)
 /* ---- multicast --------------------------------------------------------- */
 
 /* One copy of a packet, towards one port.  False: no memory. */
-static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s,
-		    uint32_t in, uint32_t parent, unsigned int number)
+static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in, uint32_t parent,
+		    unsigned int number)
 {
 	uint32_t packet = dl_emu_packet(e), out;
 	struct dl_emu_pkt *pk;
@@ -279,8 +271,7 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 void dl_emu_head(struct dl_emu *e, uint32_t in)
 {
 	struct dl_emu_in *i = &e->ins[in];
-	const struct dl_emu_switch *s =
-		&e->switches[e->wires[dl_emu_port_of(in)].sw];
+	const struct dl_emu_switch *s = &e->switches[e->wires[dl_emu_port_of(in)].sw];
 
 	while (i->head != DL_EMU_NIL && !i->reading &&
 	       !(e->packets[i->head].flags & DL_EMU_PK_WAITING) && !e->err) {
@@ -288,8 +279,7 @@ void dl_emu_head(struct dl_emu *e, uint32_t in)
 
 		if (i->discard && !(flags & DL_EMU_PK_HEAD))
 			drop_head(e, in, i->discard - 1);
-		else if (flags & DL_EMU_PK_MCAST ? spread(e, s, in) :
-						   forward(e, s, in))
+		else if (flags & DL_EMU_PK_MCAST ? spread(e, s, in) : forward(e, s, in))
 			return;
 	}
 }
@@ -304,8 +294,7 @@ static bool came_through(struct dl_emu *e, uint32_t packet)
 	enum dl_emu_drop cause = DL_EMU_DROP_DEAD_LINK;
 
 	if (pk->epoch == p->epoch) {
-		if (pk->flags & DL_EMU_PK_LOST &&
-		    e->c.switching != DL_EMU_WORMHOLE) {
+		if (pk->flags & DL_EMU_PK_LOST && e->c.switching != DL_EMU_WORMHOLE) {
 			dl_emu_lose(e, packet, DL_EMU_DROP_CORRUPT);
 			return false;
 		}
@@ -314,8 +303,7 @@ static bool came_through(struct dl_emu *e, uint32_t packet)
 			return true;
 		}
 		cause = DL_EMU_DROP_SMP_FULL;
-	} else if (data && (!(pk->flags & DL_EMU_PK_LOST) ||
-			    e->c.switching == DL_EMU_WORMHOLE)) {
+	} else if (data && (!(pk->flags & DL_EMU_PK_LOST) || e->c.switching == DL_EMU_WORMHOLE)) {
 		dl_emu_release(e, in, dl_emu_units(e, pk->bytes));
 	}
 	if (pk->flags & DL_EMU_PK_TAIL)
@@ -356,8 +344,7 @@ void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 		dl_emu_head(e, in);
 }
 
-void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
-			 enum dl_emu_drop cause)
+void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 {
 	uint32_t in = e->packets[packet].in;
 	uint32_t parent = e->packets[packet].parent;
@@ -378,13 +365,11 @@ void dl_emu_expire(struct dl_emu *e, uint32_t packet)
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t port;
 
-	if (!(pk->flags & DL_EMU_PK_WAITING) ||
-	    pk->since + e->c.hoq_life_ps != e->now)
+	if (!(pk->flags & DL_EMU_PK_WAITING) || pk->since + e->c.hoq_life_ps != e->now)
 		return;
 	port = dl_emu_port_of(pk->out);
 	if (e->wires[port].adapter != DL_EMU_NIL)
 		return;
 	dl_emu_drop_waiting(e, packet,
-			    e->ports[port].up ? DL_EMU_DROP_HOQ_LIFE :
-						DL_EMU_DROP_DEAD_LINK);
+			    e->ports[port].up ? DL_EMU_DROP_HOQ_LIFE : DL_EMU_DROP_DEAD_LINK);
 }

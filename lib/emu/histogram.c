@@ -17,8 +17,7 @@ uint64_t dl_emu_histogram_width(unsigned int bucket)
 	return power ? UINT64_C(1) << (power - 1) : 1;
 }
 
-uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h,
-				   uint32_t millionths)
+uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h, uint32_t millionths)
 {
 	unsigned __int128 need = (unsigned __int128)h->count * millionths;
 	unsigned __int128 seen = 0;
@@ -30,8 +29,7 @@ uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h,
 		seen += h->bucket[b];
 		if (!h->bucket[b] || seen * 1000000 < need)
 			continue;
-		value = dl_emu_histogram_lower(b) +
-			dl_emu_histogram_width(b) / 2;
+		value = dl_emu_histogram_lower(b) + dl_emu_histogram_width(b) / 2;
 		if (value < h->least)
 			value = h->least;
 		return value < h->largest ? value : h->largest;

@@ -52,9 +52,8 @@ struct dl_emu_sl_sched {
 	uint16_t at;	  /* the entry pointed to */
 	uint16_t ready;	  /* SLs with queued queue pairs */
 	bool live;
-	uint32_t head[DL_EMU_SLS],
-		tail[DL_EMU_SLS];	 /* head: whose turn it is */
-	int64_t tenure_left[DL_EMU_SLS]; /* of the head */
+	uint32_t head[DL_EMU_SLS], tail[DL_EMU_SLS]; /* head: whose turn it is */
+	int64_t tenure_left[DL_EMU_SLS];	     /* of the head */
 };
 
 /*
@@ -63,13 +62,11 @@ struct dl_emu_sl_sched {
  * `qps` has a place for each queue pair and need not be initialised beyond
  * zeroes; both are borrowed.
  */
-void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s,
-			  const struct dl_emu_sl_table *table, uint32_t tenure,
-			  struct dl_emu_sl_qp *qps);
+void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s, const struct dl_emu_sl_table *table,
+			  uint32_t tenure, struct dl_emu_sl_qp *qps);
 
 /* Queue pair `qp` has work at this SL.  Nothing happens if it is queued. */
-void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp,
-			  unsigned int sl);
+void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp, unsigned int sl);
 
 /*
  * The queue pair whose turn it is, among the SLs of the mask (those whose
@@ -77,15 +74,13 @@ void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp,
  * adapter has to change from another queue pair, which costs it time (D2).
  * Asking again without a charge gives the same answer.
  */
-uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls,
-			      bool *change);
+uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls, bool *change);
 
 /*
  * The picked queue pair has made a packet of `bytes`.  `more`: it has more to
  * send.
  */
-void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp,
-			    uint32_t bytes, bool more);
+void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp, uint32_t bytes, bool more);
 
 /* ---- events ------------------------------------------------------------ */
 
@@ -240,8 +235,7 @@ struct dl_emu_link_port {
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct dl_emu_link_port) == 128, "two cache lines");
-_Static_assert(sizeof(struct dl_emu_pkt) == 64 &&
-		       sizeof(struct dl_emu_out) == 64 &&
+_Static_assert(sizeof(struct dl_emu_pkt) == 64 && sizeof(struct dl_emu_out) == 64 &&
 		       sizeof(struct dl_emu_in) == 64,
 	       "a cache line each");
 
@@ -337,7 +331,7 @@ struct dl_emu {
 	struct dl_emu_flow *flows;
 	struct dl_emu_sl_qp *qps;
 	const struct dl_tables *tables; /* for path SLs */
-	uint32_t *port_there; /* our port in the tables' fabric; NULL: same */
+	uint32_t *port_there;		/* our port in the tables' fabric; NULL: same */
 
 	struct dl_emu_program *programs;
 
@@ -354,11 +348,10 @@ struct dl_emu {
 
 /* ---- small things ------------------------------------------------------ */
 
-static inline void dl_emu_at(struct dl_emu *e, uint64_t time,
-			     enum dl_emu_event_kind kind, uint64_t what)
+static inline void dl_emu_at(struct dl_emu *e, uint64_t time, enum dl_emu_event_kind kind,
+			     uint64_t what)
 {
-	int err = dl_emu_events_push(&e->events, time,
-				     (uint64_t)kind << DL_EMU_EV_SHIFT | what);
+	int err = dl_emu_events_push(&e->events, time, (uint64_t)kind << DL_EMU_EV_SHIFT | what);
 
 	if (err)
 		e->err = err;
@@ -390,9 +383,8 @@ static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
 	if (e->c.switching != DL_EMU_WORMHOLE)
 		return dl_link_credit_units(e->c.flow_control, bytes - 10);
 	/* Flits have no headers; multicast packets count as many of them. */
-	return e->c.flow_control == DL_LINK_CREDIT_PCIE ?
-		       (bytes + e->c.flit - 1) / e->c.flit :
-		       (bytes + 63) / 64;
+	return e->c.flow_control == DL_LINK_CREDIT_PCIE ? (bytes + e->c.flit - 1) / e->c.flit :
+							  (bytes + 63) / 64;
 }
 
 /* A new packet, not initialised; NIL: none to be had (e->err is set). */
@@ -415,8 +407,7 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
 void dl_emu_tail_sent(struct dl_emu *e, uint32_t port);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
-bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o,
-		       uint32_t units);
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o, uint32_t units);
 void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel);
 void dl_emu_credit(struct dl_emu *e, uint64_t what);
 void dl_emu_periodic(struct dl_emu *e, uint32_t port);
@@ -435,25 +426,20 @@ static inline void dl_emu_transmit(struct dl_emu *e, uint32_t port)
 }
 
 /* The VL at an output of a switch, or DL_EMU_NO_VL. */
-static inline unsigned int dl_emu_map_vl(const struct dl_emu_switch *s,
-					 unsigned int in, unsigned int out,
-					 unsigned int sl, uint8_t vls)
+static inline unsigned int dl_emu_map_vl(const struct dl_emu_switch *s, unsigned int in,
+					 unsigned int out, unsigned int sl, uint8_t vls)
 {
 	uint16_t row = s->sl2vl[in * (size_t)s->nports + out];
-	unsigned int vl = row == DL_TABLES_NO_ROW ?
-				  0 :
-				  dl_tables_sl2vl_get(s->rows[row], sl);
+	unsigned int vl = row == DL_TABLES_NO_ROW ? 0 : dl_tables_sl2vl_get(s->rows[row], sl);
 
 	return vl < vls ? vl : DL_EMU_NO_VL;
 }
 
 /* An event about a flow: its next message is due; or one has ended. */
-static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time,
-				     uint32_t flow, bool ended)
+static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t flow, bool ended)
 {
 	dl_emu_at(e, time, DL_EMU_EV_MESSAGE,
-		  (uint64_t)ended << 56 | (uint64_t)flow << 24 |
-			  e->flows[flow].adapter);
+		  (uint64_t)ended << 56 | (uint64_t)flow << 24 | e->flows[flow].adapter);
 }
 
 /* prefetch.c: of events behind the present one. */
@@ -470,8 +456,7 @@ void dl_emu_expire(struct dl_emu *e, uint32_t packet);
 void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent);
 void dl_emu_unbuffer(struct dl_emu *e, uint32_t in);
 /* Drop a packet that waits for an output. */
-void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet,
-			 enum dl_emu_drop cause);
+void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
 
 /* adapter.c */
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
@@ -491,8 +476,7 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
 int dl_emu_look_for_deadlock(struct dl_emu *e);
 
 /* setup.c */
-int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
-			    const uint32_t *there);
+int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const uint32_t *there);
 int dl_emu_program_ports(struct dl_emu *e, bool first);
 
 /*

@@ -18,8 +18,7 @@ uint32_t dl_emu_plan_node(const struct dl_emu_plan *p, const char *text)
 	const struct dl_fabric *f = p->fabric;
 	uint64_t guid;
 
-	if (!strncmp(text, "0x", 2) && !*dl_number_scan(text + 2, 16, &guid) &&
-	    text[2])
+	if (!strncmp(text, "0x", 2) && !*dl_number_scan(text + 2, 16, &guid) && text[2])
 		return dl_fabric_find_guid(f, guid);
 	for (uint32_t i = 0; i < f->nnodes; i++)
 		if (!strcmp(dl_fabric_node_name(f, i), text) ||
@@ -28,8 +27,7 @@ uint32_t dl_emu_plan_node(const struct dl_emu_plan *p, const char *text)
 	return DL_NONE;
 }
 
-int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text,
-			uint32_t *out)
+int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text, uint32_t *out)
 {
 	const struct dl_fabric *f = p->fabric;
 	uint64_t number;
@@ -40,8 +38,7 @@ int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text,
 		return number < p->spec.nadapters ? 0 : -EINVAL;
 	}
 	node = dl_emu_plan_node(p, text);
-	for (unsigned int i = 1; node != DL_NONE && i <= f->nodes[node].nports;
-	     i++) {
+	for (unsigned int i = 1; node != DL_NONE && i <= f->nodes[node].nports; i++) {
 		*out = p->adapter[f->nodes[node].first_port + i];
 		if (*out != DL_EMU_NO_ADAPTER)
 			return 0;
@@ -50,8 +47,7 @@ int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text,
 }
 
 /* "3-7": a range of adapters. */
-static bool parse_range(const char *text, uint32_t n, uint32_t *from,
-			uint32_t *to)
+static bool parse_range(const char *text, uint32_t n, uint32_t *from, uint32_t *to)
 {
 	uint64_t a, b;
 	const char *dash = dl_number_scan(text, 10, &a);
@@ -67,9 +63,8 @@ static bool parse_range(const char *text, uint32_t n, uint32_t *from,
 	return true;
 }
 
-static int find_adapters(struct dl_emu_plan *p,
-			 const struct dl_emu_names *names, const uint32_t **out,
-			 uint32_t *nout)
+static int find_adapters(struct dl_emu_plan *p, const struct dl_emu_names *names,
+			 const uint32_t **out, uint32_t *nout)
 {
 	uint32_t n = p->spec.nadapters, from, to, count = 0;
 	uint32_t *list = dl_arena_array(&p->arena, n + 1, sizeof(*list));
@@ -120,8 +115,7 @@ char *dl_emu_plan_path(struct dl_emu_plan *p, const char *name)
 static int force_vl(struct dl_emu_plan *p)
 {
 	uint32_t n = p->tables->nrows;
-	dl_tables_sl2vl_row *rows =
-		dl_arena_array(&p->arena, n + 1, sizeof(*rows));
+	dl_tables_sl2vl_row *rows = dl_arena_array(&p->arena, n + 1, sizeof(*rows));
 
 	if (!rows)
 		return -ENOMEM;
@@ -141,8 +135,7 @@ static int number_adapters(struct dl_emu_plan *p)
 
 	p->port = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->port));
 	p->rate = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->rate));
-	p->adapter =
-		dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->adapter));
+	p->adapter = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->adapter));
 	if (!p->port || !p->rate || !p->adapter)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nports; i++)
@@ -164,8 +157,7 @@ static int number_adapters(struct dl_emu_plan *p)
 	return 0;
 }
 
-uint32_t dl_emu_plan_adapters(const struct dl_emu_plan *p,
-			      const uint32_t **ports)
+uint32_t dl_emu_plan_adapters(const struct dl_emu_plan *p, const uint32_t **ports)
 {
 	*ports = p->port;
 	return p->spec.nadapters;
@@ -177,9 +169,8 @@ uint32_t dl_emu_plan_adapters(const struct dl_emu_plan *p,
  * A grid of `points` with room for so many adapters at each of them.  Returns
  * the adapter at each place, none so far; or NULL.
  */
-static uint32_t *new_grid(struct dl_emu_plan *p, unsigned int dims,
-			  const uint32_t *radix, uint64_t points,
-			  uint32_t depth)
+static uint32_t *new_grid(struct dl_emu_plan *p, unsigned int dims, const uint32_t *radix,
+			  uint64_t points, uint32_t depth)
 {
 	struct dl_emu_traffic_grid *g = &p->spec.grid;
 	uint32_t *at;
@@ -210,8 +201,8 @@ static int fill_grid(struct dl_emu_plan *p)
 {
 	const struct dl_emu_scenario *s = p->scenario;
 	uint64_t points = product(s->dims, s->radix);
-	uint32_t *at = new_grid(p, s->dims, s->radix, points,
-				(p->spec.nadapters + points - 1) / points);
+	uint32_t *at =
+		new_grid(p, s->dims, s->radix, points, (p->spec.nadapters + points - 1) / points);
 
 	for (uint32_t a = 0; at && a < p->spec.nadapters; a++)
 		at[a] = a;
@@ -219,8 +210,7 @@ static int fill_grid(struct dl_emu_plan *p)
 }
 
 /* By the points of the switches to which adapters are attached. */
-static int grid_of_sites(struct dl_emu_plan *p,
-			 const struct dl_emu_plan_options *o)
+static int grid_of_sites(struct dl_emu_plan *p, const struct dl_emu_plan_options *o)
 {
 	const struct dl_fabric *f = p->fabric;
 	size_t n = f->nswitches + 1ul;
@@ -246,8 +236,7 @@ static int grid_of_sites(struct dl_emu_plan *p,
 
 static bool needs_grid(enum dl_emu_pattern pattern)
 {
-	return pattern == DL_EMU_PATTERN_TRANSPOSE ||
-	       pattern == DL_EMU_PATTERN_TORNADO ||
+	return pattern == DL_EMU_PATTERN_TRANSPOSE || pattern == DL_EMU_PATTERN_TORNADO ||
 	       pattern == DL_EMU_PATTERN_NEIGHBOUR;
 }
 
@@ -272,28 +261,24 @@ static int make_grid(struct dl_emu_plan *p, const struct dl_emu_plan_options *o)
 /* ---- entries ----------------------------------------------------------- */
 
 /* Adapters that the group's tables hand a copy to: its members. */
-static int find_members(struct dl_emu_plan *p,
-			const struct dl_tables_mcast_group *g,
+static int find_members(struct dl_emu_plan *p, const struct dl_tables_mcast_group *g,
 			struct dl_emu_traffic_entry *e)
 {
 	const struct dl_fabric *f = p->fabric;
-	uint32_t *list =
-		dl_arena_array(&p->arena, p->spec.nadapters + 1, sizeof(*list));
+	uint32_t *list = dl_arena_array(&p->arena, p->spec.nadapters + 1, sizeof(*list));
 
 	for (uint32_t a = 0; list && a < p->spec.nadapters; a++) {
 		uint32_t peer = f->ports[p->port[a]].peer;
 		uint32_t sw = f->nodes[f->ports[peer].node].sw;
 
-		if (sw != DL_NONE &&
-		    dl_tables_mask_get(g->masks, sw, f->ports[peer].num))
+		if (sw != DL_NONE && dl_tables_mask_get(g->masks, sw, f->ports[peer].num))
 			list[e->nsources++] = a;
 	}
 	e->sources = list;
 	return list ? 0 : -ENOMEM;
 }
 
-static int make_entry(struct dl_emu_plan *p,
-		      const struct dl_emu_scenario_traffic *t,
+static int make_entry(struct dl_emu_plan *p, const struct dl_emu_scenario_traffic *t,
 		      const struct dl_tables_mcast_group *group)
 {
 	struct dl_emu_traffic_entry *e = &p->entries[p->spec.nentries];
@@ -316,8 +301,7 @@ static int make_entry(struct dl_emu_plan *p,
 	return err;
 }
 
-static int make_multicast(struct dl_emu_plan *p,
-			  const struct dl_emu_scenario_traffic *t)
+static int make_multicast(struct dl_emu_plan *p, const struct dl_emu_scenario_traffic *t)
 {
 	uint32_t found = 0;
 	int err = 0;
@@ -359,15 +343,14 @@ static int make_entries(struct dl_emu_plan *p)
 bool dl_emu_plan_has_load(const struct dl_emu_plan *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->spec.nentries; i++)
-		if (p->entries[i].load &&
-		    (!name || (p->name[i] && !strcmp(p->name[i], name))))
+		if (p->entries[i].load && (!name || (p->name[i] && !strcmp(p->name[i], name))))
 			return true;
 	return false;
 }
 
 int dl_emu_plan_new(const struct dl_emu_scenario *s, const struct dl_tables *t,
-		    const struct dl_emu_plan_options *o,
-		    const struct dl_log *log, struct dl_emu_plan **out)
+		    const struct dl_emu_plan_options *o, const struct dl_log *log,
+		    struct dl_emu_plan **out)
 {
 	struct dl_emu_plan *p = calloc(1, sizeof(*p));
 	int err;

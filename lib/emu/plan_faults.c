@@ -7,8 +7,7 @@
 
 #include "emu/scenario.h"
 
-static int find_port(struct dl_emu_plan *p,
-		     const struct dl_emu_scenario_fault *f, uint32_t *out)
+static int find_port(struct dl_emu_plan *p, const struct dl_emu_scenario_fault *f, uint32_t *out)
 {
 	const struct dl_fabric *fabric = p->fabric;
 	uint32_t node = dl_emu_plan_node(p, f->node.text), port;
@@ -24,25 +23,21 @@ static int find_port(struct dl_emu_plan *p,
 			expected = "an adapter with a cable and a LID";
 	} else {
 		*out = fabric->nodes[node].first_port + f->port;
-		if (f->port > fabric->nodes[node].nports ||
-		    fabric->ports[*out].peer == DL_NONE)
-			return dl_emu_scenario_error(
-				p->scenario, p->log, f->line,
-				"port %u of %.60s: expected a port with a "
-				"cable",
-				f->port, f->node.text);
+		if (f->port > fabric->nodes[node].nports || fabric->ports[*out].peer == DL_NONE)
+			return dl_emu_scenario_error(p->scenario, p->log, f->line,
+						     "port %u of %.60s: expected a port with a "
+						     "cable",
+						     f->port, f->node.text);
 		if (draining && p->adapter[*out] == DL_EMU_NO_ADAPTER)
 			expected = "an adapter";
 	}
 	if (!expected)
 		return 0;
-	return dl_emu_scenario_error(p->scenario, p->log, f->node.line,
-				     "%.60s: expected %s", f->node.text,
-				     expected);
+	return dl_emu_scenario_error(p->scenario, p->log, f->node.line, "%.60s: expected %s",
+				     f->node.text, expected);
 }
 
-static int read_tables(struct dl_emu_plan *p,
-		       const struct dl_emu_plan_options *o, const char *name,
+static int read_tables(struct dl_emu_plan *p, const struct dl_emu_plan_options *o, const char *name,
 		       struct dl_snapshot *out)
 {
 	char *dir = dl_emu_plan_path(p, name);
@@ -65,13 +60,10 @@ static int by_time(const void *left, const void *right)
 
 static const struct {
 	enum dl_emu_fault_kind begin, end;
-} kinds[] = { [DL_EMU_SCENARIO_LINK_DOWN] = { DL_EMU_LINK_DOWN,
-					      DL_EMU_LINK_UP },
+} kinds[] = { [DL_EMU_SCENARIO_LINK_DOWN] = { DL_EMU_LINK_DOWN, DL_EMU_LINK_UP },
 	      [DL_EMU_SCENARIO_LOSE_FCP] = { DL_EMU_FCP_LOSS, DL_EMU_FCP_LOSS },
-	      [DL_EMU_SCENARIO_CORRUPT_FCP] = { DL_EMU_FCP_CORRUPT,
-						DL_EMU_FCP_CORRUPT },
-	      [DL_EMU_SCENARIO_STOP_DRAINING] = { DL_EMU_DRAIN_STOP,
-						  DL_EMU_DRAIN_START },
+	      [DL_EMU_SCENARIO_CORRUPT_FCP] = { DL_EMU_FCP_CORRUPT, DL_EMU_FCP_CORRUPT },
+	      [DL_EMU_SCENARIO_STOP_DRAINING] = { DL_EMU_DRAIN_STOP, DL_EMU_DRAIN_START },
 	      [DL_EMU_SCENARIO_TABLES] = { 0 } };
 
 /* Each time that a fault begins, and that it ends. */
@@ -99,8 +91,7 @@ static void add_actions(struct dl_emu_plan *p, uint32_t i, uint32_t port)
 	}
 }
 
-int dl_emu_plan_faults(struct dl_emu_plan *p,
-		       const struct dl_emu_plan_options *o)
+int dl_emu_plan_faults(struct dl_emu_plan *p, const struct dl_emu_plan_options *o)
 {
 	const struct dl_emu_scenario *s = p->scenario;
 	uint32_t port = 0;

@@ -81,8 +81,7 @@ static int read_lines(const struct dl_emu_plan *p, const char *path, FILE *from,
 		number++;
 		wrong = parse_line(p, line, &m, &got);
 		if (wrong) {
-			dl_log(p->log, DL_LOG_ERROR, "%s:%u: %s", path, number,
-			       wrong);
+			dl_log(p->log, DL_LOG_ERROR, "%s:%u: %s", path, number, wrong);
 			err = -EINVAL;
 		} else if (got) {
 			more = dl_array_grow(*list, sizeof(m), *n, 1, &cap);
@@ -98,8 +97,7 @@ static int read_lines(const struct dl_emu_plan *p, const char *path, FILE *from,
 	return err;
 }
 
-int dl_emu_plan_trace(struct dl_emu_plan *p,
-		      const struct dl_emu_scenario_traffic *t,
+int dl_emu_plan_trace(struct dl_emu_plan *p, const struct dl_emu_scenario_traffic *t,
 		      struct dl_emu_traffic_entry *e)
 {
 	char *path = dl_emu_plan_path(p, t->file);
@@ -113,9 +111,8 @@ int dl_emu_plan_trace(struct dl_emu_plan *p,
 	from = fopen(path, "re");
 	if (!from) {
 		err = -errno;
-		dl_emu_scenario_error(p->scenario, p->log, t->line,
-				      "cannot open the trace %s: %s", path,
-				      strerror(errno));
+		dl_emu_scenario_error(p->scenario, p->log, t->line, "cannot open the trace %s: %s",
+				      path, strerror(errno));
 		return err;
 	}
 	err = read_lines(p, path, from, &list, &n);

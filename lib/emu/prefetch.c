@@ -24,8 +24,7 @@ ALWAYS void ask_port(const struct dl_emu *e, uint32_t port)
 	__builtin_prefetch((const char *)&e->ports[port] + 64);
 }
 
-ALWAYS void arrival_from_far(const struct dl_emu *e, uint32_t packet,
-			     uint32_t in)
+ALWAYS void arrival_from_far(const struct dl_emu *e, uint32_t packet, uint32_t in)
 {
 	uint32_t port = dl_emu_port_of(in);
 	const struct dl_emu_wire *w = &e->wires[port];
@@ -44,8 +43,7 @@ ALWAYS void arrival_from_far(const struct dl_emu *e, uint32_t packet,
 }
 
 /* What the packet will want is known but for the rare exceptions. */
-ALWAYS void arrival_from_near(const struct dl_emu *e, uint32_t packet,
-			      uint32_t in)
+ALWAYS void arrival_from_near(const struct dl_emu *e, uint32_t packet, uint32_t in)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(in)];
@@ -84,16 +82,15 @@ ALWAYS void tail_from_far(const struct dl_emu *e, uint32_t port, uint32_t in)
 ALWAYS void tail_from_near(const struct dl_emu *e, uint32_t in)
 {
 	if (in != DL_EMU_EV_CHANNEL)
-		__builtin_prefetch(&e->outs[dl_emu_channel(
-			e->wires[dl_emu_port_of(in)].peer, dl_emu_vl_of(in))]);
+		__builtin_prefetch(&e->outs[dl_emu_channel(e->wires[dl_emu_port_of(in)].peer,
+							   dl_emu_vl_of(in))]);
 }
 
 void dl_emu_prefetch_far(const struct dl_emu *e, uint64_t event)
 {
 	switch (event >> DL_EMU_EV_SHIFT) {
 	case DL_EMU_EV_ARRIVE:
-		arrival_from_far(e, event & DL_EMU_EV_PACKET,
-				 event >> 28 & UINT32_MAX);
+		arrival_from_far(e, event & DL_EMU_EV_PACKET, event >> 28 & UINT32_MAX);
 		break;
 	case DL_EMU_EV_TAIL:
 		tail_from_far(e, event >> 28, event & DL_EMU_EV_CHANNEL);
@@ -107,8 +104,7 @@ void dl_emu_prefetch_near(const struct dl_emu *e, uint64_t event)
 
 	switch (event >> DL_EMU_EV_SHIFT) {
 	case DL_EMU_EV_ARRIVE:
-		arrival_from_near(e, event & DL_EMU_EV_PACKET,
-				  event >> 28 & UINT32_MAX);
+		arrival_from_near(e, event & DL_EMU_EV_PACKET, event >> 28 & UINT32_MAX);
 		break;
 	case DL_EMU_EV_TAIL:
 		tail_from_near(e, event & DL_EMU_EV_CHANNEL);

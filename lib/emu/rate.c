@@ -41,8 +41,7 @@ static struct dl_emu_rate shortened(uint32_t num, uint32_t den)
 	return (struct dl_emu_rate){ num / a, den / a };
 }
 
-int dl_emu_rate_of(unsigned int speed, unsigned int width,
-		   struct dl_emu_rate *out)
+int dl_emu_rate_of(unsigned int speed, unsigned int width, struct dl_emu_rate *out)
 {
 	if (speed >= sizeof(lane) / sizeof(*lane) || !lane[speed].num)
 		return -EINVAL;
@@ -60,8 +59,8 @@ int dl_emu_rate_of(unsigned int speed, unsigned int width,
 }
 
 /* Each end's fastest mode is what the fabric says; they agree on the slower. */
-int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c,
-		     uint32_t port, struct dl_emu_rate *out)
+int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c, uint32_t port,
+		     struct dl_emu_rate *out)
 {
 	const struct dl_fabric_port *p = &f->ports[port];
 	unsigned int speed = p->speed ? p->speed : c->default_speed;

@@ -47,8 +47,7 @@ struct run {
 };
 
 /* Keep each warning once, for the result; pass everything else on. */
-static void keep_warning(void *context, enum dl_log_level level,
-			 const char *message)
+static void keep_warning(void *context, enum dl_log_level level, const char *message)
 {
 	struct run *r = context;
 	struct dl_emu_result *result = r->result;
@@ -61,8 +60,8 @@ static void keep_warning(void *context, enum dl_log_level level,
 	for (uint32_t i = 0; i < result->nwarnings; i++)
 		if (!strcmp(result->warnings[i], message))
 			return;
-	more = dl_array_grow(result->warnings, sizeof(*more), result->nwarnings,
-			     1, &r->warnings_cap);
+	more = dl_array_grow(result->warnings, sizeof(*more), result->nwarnings, 1,
+			     &r->warnings_cap);
 	if (!more)
 		return;
 	result->warnings = more;
@@ -72,16 +71,14 @@ static void keep_warning(void *context, enum dl_log_level level,
 
 /* ---- messages over the fabric ------------------------------------------ */
 
-static bool next_message(void *context, uint32_t flow, uint64_t now,
-			 struct dl_emu_message *out)
+static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out)
 {
 	struct run *r = context;
 	const struct dl_fabric *f = r->plan->fabric;
 	struct dl_emu_trace_message m;
 
 	/* What has not been begun by the end is not sent any more. */
-	if ((now >= r->end && !r->window[flow]) ||
-	    !dl_emu_traffic_next(r->traffic, flow, now, &m))
+	if ((now >= r->end && !r->window[flow]) || !dl_emu_traffic_next(r->traffic, flow, now, &m))
 		return false;
 	/* It counts as offered when the next one is taken, or at the end. */
 	if (r->pending[flow].at >= r->warm)
@@ -90,9 +87,7 @@ static bool next_message(void *context, uint32_t flow, uint64_t now,
 	*out = (struct dl_emu_message){
 		.at = m.at,
 		.bytes = m.bytes,
-		.dlid = m.dst == DL_EMU_NO_ADAPTER ?
-				m.mlid :
-				f->ports[r->plan->port[m.dst]].lid,
+		.dlid = m.dst == DL_EMU_NO_ADAPTER ? m.mlid : f->ports[r->plan->port[m.dst]].lid,
 		.level = m.level,
 		.sl = DL_TABLES_NO_SL,
 	};
@@ -107,8 +102,7 @@ static void count_rest(struct run *r)
 
 		if (m->bytes && m->at >= r->warm && m->at < r->stopped)
 			r->offered_bytes += m->bytes;
-		while (!r->window[i] &&
-		       dl_emu_traffic_next(r->traffic, i, 0, m) &&
+		while (!r->window[i] && dl_emu_traffic_next(r->traffic, i, 0, m) &&
 		       m->at < r->stopped) {
 			if (m->at >= r->warm)
 				r->offered_bytes += m->bytes;
@@ -143,8 +137,7 @@ static int copy_entries(struct run *r, const struct dl_emu_load *load)
 		if (e->stop > r->end)
 			e->stop = r->end;
 		if (load && load->load && e->load &&
-		    (!load->name ||
-		     (p->name[i] && !strcmp(p->name[i], load->name))))
+		    (!load->name || (p->name[i] && !strcmp(p->name[i], load->name))))
 			e->load = load->load;
 		r->result->levels |= 1u << e->level;
 	}
@@ -163,8 +156,7 @@ static int list_flows(struct run *r)
 	if (!r->port || !r->window || !r->pending)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
-		r->port[i] =
-			r->plan->port[dl_emu_traffic_source(r->traffic, i)];
+		r->port[i] = r->plan->port[dl_emu_traffic_source(r->traffic, i)];
 		r->window[i] = dl_emu_traffic_window(r->traffic, i);
 	}
 	r->source = (struct dl_emu_source){
@@ -184,9 +176,8 @@ static int list_flows(struct run *r)
 static int add_sample(struct run *r, uint64_t at)
 {
 	struct dl_emu_result *result = r->result;
-	struct dl_emu_sample *s = dl_array_grow(result->samples, sizeof(*s),
-						result->nsamples, 1,
-						&r->samples_cap);
+	struct dl_emu_sample *s =
+		dl_array_grow(result->samples, sizeof(*s), result->nsamples, 1, &r->samples_cap);
 
 	if (!s)
 		return -ENOMEM;
@@ -215,8 +206,7 @@ static void difference_samples(struct dl_emu_result *result)
 static void end_measuring(struct run *r)
 {
 	struct dl_emu_result *result = r->result;
-	uint64_t now = result->state == DL_EMU_DONE ? r->last_delivery :
-						      dl_emu_now(r->emu);
+	uint64_t now = result->state == DL_EMU_DONE ? r->last_delivery : dl_emu_now(r->emu);
 
 	if (result->measured_ps)
 		return;
@@ -274,8 +264,7 @@ static int act(struct run *r, uint64_t now)
 
 	while (!err && r->next_action < r->plan->nactions &&
 	       r->plan->actions[r->next_action].at <= now) {
-		const struct dl_emu_action *a =
-			&r->plan->actions[r->next_action++];
+		const struct dl_emu_action *a = &r->plan->actions[r->next_action++];
 
 		err = a->tables ? dl_emu_swap_tables(r->emu, a->tables) :
 				  dl_emu_fault(r->emu, &a->fault);
@@ -332,14 +321,12 @@ static int set_up(struct run *r, const struct dl_emu_load *load)
 	if (!err)
 		err = list_flows(r);
 	if (!err)
-		err = dl_emu_new(p->tables, &p->scenario->config, &r->source,
-				 &r->log, &r->emu);
+		err = dl_emu_new(p->tables, &p->scenario->config, &r->source, &r->log, &r->emu);
 	return err;
 }
 
-int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
-		    dl_emu_watch watch, void *context,
-		    struct dl_emu_result *out)
+int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load, dl_emu_watch watch,
+		    void *context, struct dl_emu_result *out)
 {
 	const struct dl_emu_scenario *s = p->scenario;
 	struct run r = {
@@ -352,8 +339,7 @@ int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
 	};
 	int err;
 
-	*out = (struct dl_emu_result){ .sample_ps = s->sample,
-				       .pairs = s->config.pairs };
+	*out = (struct dl_emu_result){ .sample_ps = s->sample, .pairs = s->config.pairs };
 	err = set_up(&r, load);
 	if (!err)
 		err = run_clock(&r, watch, context);
@@ -363,8 +349,7 @@ int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
 	dl_arena_free(&r.arena);
 	out->emu = r.emu;
 	if (err && err != -EINVAL)
-		dl_log(p->log, DL_LOG_ERROR, "the emulation failed: %s",
-		       strerror(-err));
+		dl_log(p->log, DL_LOG_ERROR, "the emulation failed: %s", strerror(-err));
 	return err;
 }
 
@@ -381,6 +366,5 @@ bool dl_emu_result_finding(const struct dl_emu_result *r)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
 
-	return r->interrupted || t->dropped || t->in_flight ||
-	       dl_emu_cycle(r->emu)->n;
+	return r->interrupted || t->dropped || t->in_flight || dl_emu_cycle(r->emu)->n;
 }

@@ -23,9 +23,8 @@ static const struct dl_emu_size default_size = { 2048, 1 };
 #define WORD .type = DL_SETTING_WORD
 #define TEXT .type = DL_SETTING_TEXT
 
-int dl_emu_scenario_error(const struct dl_emu_scenario *s,
-			  const struct dl_log *log, unsigned int line,
-			  const char *format, ...)
+int dl_emu_scenario_error(const struct dl_emu_scenario *s, const struct dl_log *log,
+			  unsigned int line, const char *format, ...)
 {
 	char message[512];
 	va_list args;
@@ -43,8 +42,8 @@ struct rule {
 	const char *expected;
 };
 
-static int check(struct dl_yaml *y, const struct dl_yaml_node *at,
-		 const struct rule *rules, size_t n)
+static int check(struct dl_yaml *y, const struct dl_yaml_node *at, const struct rule *rules,
+		 size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (rules[i].broken)
@@ -52,24 +51,21 @@ static int check(struct dl_yaml *y, const struct dl_yaml_node *at,
 	return 0;
 }
 
-#define CHECK(y, at, rules) \
-	check(y, at, rules, sizeof(rules) / sizeof(*(rules)))
+#define CHECK(y, at, rules) check(y, at, rules, sizeof(rules) / sizeof(*(rules)))
 
 /*
  * Room for a list of `min` to `max` items, zeroed; *err when it is something
  * else.
  */
-static void *new_list(struct dl_yaml *y, const struct dl_yaml_node *value,
-		      size_t min, size_t max, size_t size, const char *name,
-		      const char *expected, int *err)
+static void *new_list(struct dl_yaml *y, const struct dl_yaml_node *value, size_t min, size_t max,
+		      size_t size, const char *name, const char *expected, int *err)
 {
 	size_t n = dl_yaml_count(value);
 	void *list;
 
 	*err = 0;
 	if (!dl_yaml_is_list(value) || n < min || n > max) {
-		*err = dl_yaml_error(y, value, "%s: expected %s", name,
-				     expected);
+		*err = dl_yaml_error(y, value, "%s: expected %s", name, expected);
 		return NULL;
 	}
 	list = calloc(n + 1, size);
@@ -80,11 +76,10 @@ static void *new_list(struct dl_yaml *y, const struct dl_yaml_node *value,
 
 /* ---- lists ------------------------------------------------------------- */
 
-static int read_name(struct dl_yaml *y, const struct dl_yaml_node *value,
-		     const char *key, struct dl_emu_name *out)
+static int read_name(struct dl_yaml *y, const struct dl_yaml_node *value, const char *key,
+		     struct dl_emu_name *out)
 {
-	const struct dl_setting text = { key, TEXT,
-					 DL_MEMBER(struct dl_emu_name, text) };
+	const struct dl_setting text = { key, TEXT, DL_MEMBER(struct dl_emu_name, text) };
 
 	out->line = dl_yaml_line(value);
 	return dl_yaml_value(y, value, &text, out);
@@ -97,15 +92,14 @@ static int read_names(struct dl_yaml *y, const struct dl_yaml_node *value,
 	const struct dl_yaml_node *item;
 	int err;
 
-	names->list = new_list(y, value, 1, SIZE_MAX, sizeof(*names->list),
-			       key->name, "a list of adapters", &err);
+	names->list = new_list(y, value, 1, SIZE_MAX, sizeof(*names->list), key->name,
+			       "a list of adapters", &err);
 	while (!err && (item = dl_yaml_item(y, value, names->n)))
 		err = read_name(y, item, key->name, &names->list[names->n++]);
 	return err;
 }
 
-static int read_size(struct dl_yaml *y, const struct dl_yaml_node *n,
-		     struct dl_emu_size *out)
+static int read_size(struct dl_yaml *y, const struct dl_yaml_node *n, struct dl_emu_size *out)
 {
 	const struct dl_yaml_node *part = n;
 	int64_t bytes, weight = 1;
@@ -113,11 +107,10 @@ static int read_size(struct dl_yaml *y, const struct dl_yaml_node *n,
 
 	if (dl_yaml_is_list(n)) {
 		if (dl_yaml_count(n) != 2)
-			return dl_yaml_error(y, n,
-					     "bytes: expected [bytes, weight]");
+			return dl_yaml_error(y, n, "bytes: expected [bytes, weight]");
 		part = dl_yaml_item(y, n, 0);
-		err = dl_yaml_number(y, dl_yaml_item(y, n, 1),
-				     "weight of a size", 1, MILLION, &weight);
+		err = dl_yaml_number(y, dl_yaml_item(y, n, 1), "weight of a size", 1, MILLION,
+				     &weight);
 	}
 	if (!err)
 		err = dl_yaml_number(y, part, "bytes", 1, BYTES_MAX, &bytes);
@@ -130,22 +123,20 @@ static int read_size(struct dl_yaml *y, const struct dl_yaml_node *n,
 static int read_bytes(struct dl_yaml *y, const struct dl_yaml_node *value,
 		      const struct dl_setting *key, void *to)
 {
-	struct dl_emu_traffic_entry *e =
-		&((struct dl_emu_scenario_traffic *)to)->entry;
+	struct dl_emu_traffic_entry *e = &((struct dl_emu_scenario_traffic *)to)->entry;
 	bool list = dl_yaml_is_list(value);
 	struct dl_emu_size *sizes;
 	int err = 0;
 
 	if (list)
-		sizes = new_list(y, value, 1, 1000, sizeof(*sizes), key->name,
-				 "1 to 1000 sizes", &err);
+		sizes = new_list(y, value, 1, 1000, sizeof(*sizes), key->name, "1 to 1000 sizes",
+				 &err);
 	else if (!(sizes = calloc(1, sizeof(*sizes))))
 		err = dl_yaml_no_memory(y, value);
 	e->sizes = sizes;
 	e->nsizes = list ? dl_yaml_count(value) : 1;
 	for (size_t i = 0; !err && i < e->nsizes; i++)
-		err = read_size(y, list ? dl_yaml_item(y, value, i) : value,
-				&sizes[i]);
+		err = read_size(y, list ? dl_yaml_item(y, value, i) : value, &sizes[i]);
 	return err;
 }
 
@@ -159,18 +150,16 @@ static int read_grid(struct dl_yaml *y, const struct dl_yaml_node *value,
 	int err = 0;
 
 	if (!dl_yaml_is_list(value) || !n || n > DL_EMU_GRID_DIMS)
-		return dl_yaml_error(y, value,
-				     "%s: expected a list of 1 to %d radices",
-				     key->name, DL_EMU_GRID_DIMS);
+		return dl_yaml_error(y, value, "%s: expected a list of 1 to %d radices", key->name,
+				     DL_EMU_GRID_DIMS);
 	for (s->dims = 0; !err && s->dims < n; s->dims++) {
-		err = dl_yaml_number(y, dl_yaml_item(y, value, s->dims),
-				     key->name, 1, 65535, &radix);
+		err = dl_yaml_number(y, dl_yaml_item(y, value, s->dims), key->name, 1, 65535,
+				     &radix);
 		s->radix[s->dims] = radix;
 		points *= radix;
 		if (!err && points > MILLION)
-			return dl_yaml_error(y, value,
-					     "%s: expected at most %d points",
-					     key->name, MILLION);
+			return dl_yaml_error(y, value, "%s: expected at most %d points", key->name,
+					     MILLION);
 	}
 	return err;
 }
@@ -181,13 +170,12 @@ static int read_grid(struct dl_yaml *y, const struct dl_yaml_node *value,
 
 static const struct dl_setting traffic_keys[] = {
 	{ "name", TEXT, TRAFFIC(name) },
-	{ "pattern", WORD, TRAFFIC(entry.pattern),
-	  .words = DL_EMU_PATTERN_WORDS, .required = true },
+	{ "pattern", WORD, TRAFFIC(entry.pattern), .words = DL_EMU_PATTERN_WORDS,
+	  .required = true },
 	{ "level", NUMBER, TRAFFIC(entry.level), .max = 1 },
 	{ "load", DECIMAL, TRAFFIC(entry.load), 1, 10 * MILLION },
 	{ "window", NUMBER, TRAFFIC(entry.window), 1, 1024 },
-	{ "arrival", WORD, TRAFFIC(entry.periodic),
-	  .words = "random periodic" },
+	{ "arrival", WORD, TRAFFIC(entry.periodic), .words = "random periodic" },
 	{ "bytes", .read = read_bytes },
 	{ "start_ns", NUMBER, TRAFFIC(entry.start), 0, NS_MAX },
 	{ "stop_ns", NUMBER, TRAFFIC(entry.stop), 0, NS_MAX },
@@ -213,22 +201,19 @@ static int check_traffic(struct dl_yaml *y, const struct dl_yaml_node *at,
 		{ targets != !!t->targets.n,
 		  "expected the key targets with hotspot and incast, and only "
 		  "there" },
-		{ trace != !!t->file,
-		  "expected the key file with trace, and only there" },
+		{ trace != !!t->file, "expected the key file with trace, and only there" },
 		{ (e->pattern == DL_EMU_PATTERN_SHIFT) != (e->by > 0),
 		  "expected the key by with shift, and only there" },
 		{ e->mlid && e->pattern != DL_EMU_PATTERN_MULTICAST,
 		  "expected the key group with multicast only" },
 		{ e->fraction != DL_NONE && !hotspot,
 		  "expected the key fraction with hotspot only" },
-		{ trace && (e->load || e->window || e->nsizes || e->count ||
-			    t->sources.n),
+		{ trace && (e->load || e->window || e->nsizes || e->count || t->sources.n),
 		  "trace: expected no load, window, bytes, count or sources: "
 		  "they are in the file" },
 		{ !trace && !e->load == !e->window,
 		  "expected either the key load or the key window" },
-		{ e->stop <= e->start,
-		  "stop_ns: expected a time after start_ns" },
+		{ e->stop <= e->start, "stop_ns: expected a time after start_ns" },
 	};
 
 	return CHECK(y, at, rules);
@@ -279,8 +264,7 @@ static int read_node(struct dl_yaml *y, const struct dl_yaml_node *value,
 static const struct dl_setting fault_keys[] = {
 	{ "at_ns", NUMBER, FAULT(at), 0, NS_MAX, .required = true },
 	{ "fault", WORD, FAULT(kind),
-	  .words = "link_down lose_fcp corrupt_fcp stop_draining tables",
-	  .required = true },
+	  .words = "link_down lose_fcp corrupt_fcp stop_draining tables", .required = true },
 	{ "node", FAULT(node), .read = read_node },
 	{ "port", NUMBER, FAULT(port), 1, 254 },
 	{ "for_ns", NUMBER, FAULT(length), 1, NS_MAX },
@@ -296,20 +280,15 @@ static int check_fault(struct dl_yaml *y, const struct dl_yaml_node *at,
 {
 	bool tables = f->kind == DL_EMU_SCENARIO_TABLES;
 	bool draining = f->kind == DL_EMU_SCENARIO_STOP_DRAINING;
-	bool fcp = f->kind == DL_EMU_SCENARIO_LOSE_FCP ||
-		   f->kind == DL_EMU_SCENARIO_CORRUPT_FCP;
+	bool fcp = f->kind == DL_EMU_SCENARIO_LOSE_FCP || f->kind == DL_EMU_SCENARIO_CORRUPT_FCP;
 	const struct rule rules[] = {
 		{ tables != !!f->snapshot,
 		  "expected the key snapshot with tables, and only there" },
-		{ tables == !!f->node.text,
-		  "expected the key node, but not with tables" },
+		{ tables == !!f->node.text, "expected the key node, but not with tables" },
 		{ !tables && !draining && !f->port, "expected the key port" },
-		{ tables && (f->port || f->length),
-		  "tables: expected neither port nor for_ns" },
-		{ f->share && !fcp,
-		  "expected the key share with lose_fcp and corrupt_fcp only" },
-		{ !f->every != !f->times,
-		  "expected every_ns and times together" },
+		{ tables && (f->port || f->length), "tables: expected neither port nor for_ns" },
+		{ f->share && !fcp, "expected the key share with lose_fcp and corrupt_fcp only" },
+		{ !f->every != !f->times, "expected every_ns and times together" },
 		{ f->times && (!f->length || f->length >= f->every),
 		  "expected for_ns below every_ns" },
 	};
@@ -324,8 +303,8 @@ static int read_faults(struct dl_yaml *y, const struct dl_yaml_node *value,
 	const struct dl_yaml_node *item;
 	int err;
 
-	s->faults = new_list(y, value, 0, SIZE_MAX, sizeof(*s->faults),
-			     key->name, "a list of faults", &err);
+	s->faults = new_list(y, value, 0, SIZE_MAX, sizeof(*s->faults), key->name,
+			     "a list of faults", &err);
 	while (!err && (item = dl_yaml_item(y, value, s->nfaults))) {
 		struct dl_emu_scenario_fault *f = &s->faults[s->nfaults++];
 
@@ -348,8 +327,7 @@ static int read_mtu(struct dl_yaml *y, const struct dl_yaml_node *value,
 		    const struct dl_setting *key, void *to)
 {
 	unsigned int i;
-	int err =
-		dl_yaml_word(y, value, key->name, "256 512 1024 2048 4096", &i);
+	int err = dl_yaml_word(y, value, key->name, "256 512 1024 2048 4096", &i);
 
 	if (!err)
 		((struct dl_emu_scenario *)to)->config.mtu = 256 << i;
@@ -365,8 +343,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "sample_ns", NUMBER, MEMBER(sample), 1, NS_MAX },
 	{ "switching", WORD, MEMBER(config.switching),
 	  .words = "store_and_forward cut_through wormhole" },
-	{ "flow_control", WORD, MEMBER(config.flow_control),
-	  .words = "iba pcie" },
+	{ "flow_control", WORD, MEMBER(config.flow_control), .words = "iba pcie" },
 	{ "mtu", .read = read_mtu },
 	{ "buffer_blocks", NUMBER, MEMBER(buffer_blocks), 1, 2048 },
 	{ "buffer_packets", NUMBER, MEMBER(buffer_packets), 1, 2048 },
@@ -391,12 +368,10 @@ static uint32_t buffer_of(const struct dl_emu_scenario *s)
 	uint32_t packet = (s->config.mtu + DL_EMU_MCAST_HEADERS + 63) / 64;
 
 	if (s->config.flow_control == DL_LINK_CREDIT_IBA)
-		return s->buffer_blocks ? s->buffer_blocks :
-					  BUFFER_PACKETS * packet;
+		return s->buffer_blocks ? s->buffer_blocks : BUFFER_PACKETS * packet;
 	if (s->buffer_packets)
 		return s->buffer_packets;
-	return BUFFER_PACKETS *
-	       (s->config.switching == DL_EMU_WORMHOLE ? packet : 1);
+	return BUFFER_PACKETS * (s->config.switching == DL_EMU_WORMHOLE ? packet : 1);
 }
 
 static void to_units(struct dl_emu_scenario *s)
@@ -432,8 +407,7 @@ static struct dl_emu_scenario *new_scenario(const char *name)
 	return s;
 }
 
-int dl_emu_scenario_read_stream(FILE *from, const char *name,
-				const struct dl_log *log,
+int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_log *log,
 				struct dl_emu_scenario **out)
 {
 	struct dl_emu_scenario *s = new_scenario(name);
@@ -442,8 +416,7 @@ int dl_emu_scenario_read_stream(FILE *from, const char *name,
 	if (!err)
 		err = dl_yaml_read_stream(from, name, log, scenario_keys, s);
 	if (!err && s->warmup >= s->duration)
-		err = dl_emu_scenario_error(
-			s, log, 1, "warmup_ns: expected less than duration_ns");
+		err = dl_emu_scenario_error(s, log, 1, "warmup_ns: expected less than duration_ns");
 	if (err) {
 		dl_emu_scenario_free(s);
 		return err;
@@ -453,20 +426,17 @@ int dl_emu_scenario_read_stream(FILE *from, const char *name,
 	return 0;
 }
 
-int dl_emu_scenario_read(const char *path, const struct dl_log *log,
-			 struct dl_emu_scenario **out)
+int dl_emu_scenario_read(const char *path, const struct dl_log *log, struct dl_emu_scenario **out)
 {
 	FILE *from;
 	int err;
 
 	if (!strcmp(path, "-"))
-		return dl_emu_scenario_read_stream(stdin, "standard input", log,
-						   out);
+		return dl_emu_scenario_read_stream(stdin, "standard input", log, out);
 	from = fopen(path, "re");
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path,
-		       strerror(errno));
+		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
 		return err;
 	}
 	err = dl_emu_scenario_read_stream(from, path, log, out);

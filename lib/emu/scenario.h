@@ -69,9 +69,8 @@ struct dl_emu_scenario {
 };
 
 /* An error that was found after reading.  Returns -EINVAL. */
-int dl_emu_scenario_error(const struct dl_emu_scenario *s,
-			  const struct dl_log *log, unsigned int line,
-			  const char *format, ...)
+int dl_emu_scenario_error(const struct dl_emu_scenario *s, const struct dl_log *log,
+			  unsigned int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* Something that happens at a time: a fault, or new tables. */
@@ -104,19 +103,16 @@ struct dl_emu_plan {
 uint32_t dl_emu_plan_node(const struct dl_emu_plan *p, const char *text);
 
 /* The adapter of a word: a number, or its node.  0 or -EINVAL. */
-int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text,
-			uint32_t *out);
+int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text, uint32_t *out);
 
 /* A name in a scenario means a file beside it, unless it begins with "/". */
 char *dl_emu_plan_path(struct dl_emu_plan *p, const char *name);
 
 /* What the faults name, and when they happen.  0 or negative, reported. */
-int dl_emu_plan_faults(struct dl_emu_plan *p,
-		       const struct dl_emu_plan_options *o);
+int dl_emu_plan_faults(struct dl_emu_plan *p, const struct dl_emu_plan_options *o);
 
 /* The messages of a trace, by source and time.  0 or negative, reported. */
-int dl_emu_plan_trace(struct dl_emu_plan *p,
-		      const struct dl_emu_scenario_traffic *t,
+int dl_emu_plan_trace(struct dl_emu_plan *p, const struct dl_emu_scenario_traffic *t,
 		      struct dl_emu_traffic_entry *e);
 
 #endif

@@ -55,15 +55,13 @@ static bool is_vls(unsigned int n)
 
 static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 {
-	uint32_t bytes = c->switching == DL_EMU_WORMHOLE ?
-				 c->flit :
-				 c->mtu + DL_EMU_MCAST_HEADERS - 10;
+	uint32_t bytes = c->switching == DL_EMU_WORMHOLE ? c->flit :
+							   c->mtu + DL_EMU_MCAST_HEADERS - 10;
 	struct dl_emu_rate rate;
 
 	if (c->mtu < 256 || c->mtu > 4096)
 		return refuse(log, "the MTU must be 256 to 4096 bytes");
-	if (c->switching == DL_EMU_WORMHOLE &&
-	    (!c->flit || c->flit % 64 || c->flit > 4096))
+	if (c->switching == DL_EMU_WORMHOLE && (!c->flit || c->flit % 64 || c->flit > 4096))
 		return refuse(log, "flits must be a multiple of 64 bytes, at "
 				   "most 4096");
 	if (c->buffer > DL_LINK_CREDIT_WINDOW)
@@ -83,12 +81,11 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 	return 0;
 }
 
-static int check_source(const struct dl_fabric *f,
-			const struct dl_emu_source *s, const struct dl_log *log)
+static int check_source(const struct dl_fabric *f, const struct dl_emu_source *s,
+			const struct dl_log *log)
 {
 	for (uint32_t i = 0; i < s->nflows; i++)
-		if (s->port[i] >= f->nports ||
-		    !dl_fabric_is_end_port(f, s->port[i]) ||
+		if (s->port[i] >= f->nports || !dl_fabric_is_end_port(f, s->port[i]) ||
 		    !f->ports[s->port[i]].num)
 			return refuse(log, "a flow starts at a port that is "
 					   "not an adapter's");
@@ -120,14 +117,13 @@ static void compile(struct dl_emu *e, struct dl_emu_program *p)
 		even_tables(key->nvls, &own);
 		o.low_cap = DL_LINK_ARB_ENTRIES;
 	}
-	dl_link_arb_compile(programmed ? &key->tables->arbs[key->arb] : &own,
-			    &o, &p->program);
+	dl_link_arb_compile(programmed ? &key->tables->arbs[key->arb] : &own, &o, &p->program);
 	p->program.programmed = programmed;
 }
 
 /* The program of a key, compiled if it is new; NULL: no memory. */
-static const struct dl_link_arb_program *
-find_program(struct dl_emu *e, const struct dl_emu_program_key *key)
+static const struct dl_link_arb_program *find_program(struct dl_emu *e,
+						      const struct dl_emu_program_key *key)
 {
 	struct dl_emu_program *p = e->programs;
 
@@ -159,8 +155,7 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_link_port *p = &e->ports[i];
 		const struct dl_emu_wire *w = &e->wires[i];
-		const struct dl_fabric_port *port =
-			&e->f->ports[e->fabric_port[i]];
+		const struct dl_fabric_port *port = &e->f->ports[e->fabric_port[i]];
 		uint32_t there = dl_emu_their_port(e, i);
 		const struct dl_link_arb_program *program;
 		struct dl_emu_program_key key;
@@ -175,9 +170,7 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		key.low_cap = port->arb_low_cap;
 		if (key.arb == DL_TABLES_NO_ROW && w->vls > 1) {
 			undefined++;
-			key.port = e->c.undefined_arbitration ?
-					   e->fabric_port[i] :
-					   0;
+			key.port = e->c.undefined_arbitration ? e->fabric_port[i] : 0;
 		}
 		program = find_program(e, &key);
 		if (!program)
@@ -192,9 +185,8 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		       "emulation: the tables hold no VL "
 		       "arbitration for %u ports; %s",
 		       undefined,
-		       e->c.undefined_arbitration ?
-			       "theirs is what they were powered up with" :
-			       "there all VLs weigh the same");
+		       e->c.undefined_arbitration ? "theirs is what they were powered up with" :
+						    "there all VLs weigh the same");
 	return 0;
 }
 
@@ -206,8 +198,8 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
  * The maps of a switch, or the same ones of a switch before it: then they
  * stay in the processor's cache.
  */
-static const uint16_t *shared_maps(const struct dl_emu *e, uint32_t s,
-				   const uint16_t *maps, unsigned int nports)
+static const uint16_t *shared_maps(const struct dl_emu *e, uint32_t s, const uint16_t *maps,
+				   unsigned int nports)
 {
 	size_t size = nports * (size_t)nports * sizeof(*maps);
 
@@ -221,8 +213,7 @@ static const uint16_t *shared_maps(const struct dl_emu *e, uint32_t s,
 	return maps;
 }
 
-static uint32_t count_linked(const struct dl_emu *e,
-			     const struct dl_fabric_node *n)
+static uint32_t count_linked(const struct dl_emu *e, const struct dl_fabric_node *n)
 {
 	uint32_t linked = 0;
 
@@ -232,12 +223,10 @@ static uint32_t count_linked(const struct dl_emu *e,
 }
 
 /* `there`: the number in the tables of each switch, or NULL: the same. */
-int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
-			    const uint32_t *there)
+int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const uint32_t *there)
 {
 	for (uint32_t s = 0; s < e->f->nswitches; s++) {
-		const struct dl_fabric_node *n =
-			&e->f->nodes[e->f->switches[s]];
+		const struct dl_fabric_node *n = &e->f->nodes[e->f->switches[s]];
 		uint32_t theirs = there ? there[s] : s;
 
 		if (theirs == DL_NONE)
@@ -245,9 +234,8 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t,
 		e->switches[s] = (struct dl_emu_switch){
 			.lft = t->lft + theirs * (size_t)t->stride,
 			.top_lid = t->top_lid,
-			.sl2vl = shared_maps(e, s,
-					     t->sl2vl + t->sl2vl_first[theirs],
-					     n->nports + 1),
+			.sl2vl =
+				shared_maps(e, s, t->sl2vl + t->sl2vl_first[theirs], n->nports + 1),
 			.rows = t->rows,
 			.tables = t,
 			.their_sw = theirs,
@@ -267,8 +255,7 @@ static uint64_t cable_delay(const struct dl_emu *e, uint32_t port)
 	uint32_t mm = e->c.cable_mm_all;
 
 	if (e->c.cable_mm)
-		mm = e->c.cable_mm[port] ? e->c.cable_mm[port] :
-					   e->c.cable_mm[peer];
+		mm = e->c.cable_mm[port] ? e->c.cable_mm[port] : e->c.cable_mm[peer];
 	return 5 * (uint64_t)mm; /* 5 ns a metre */
 }
 
@@ -306,9 +293,7 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 
 	e->fabric_port[e->own_port[i]] = i;
 	*w = (struct dl_emu_wire){
-		.peer = port->num && port->peer != DL_NONE ?
-				e->own_port[port->peer] :
-				DL_EMU_NIL,
+		.peer = port->num && port->peer != DL_NONE ? e->own_port[port->peer] : DL_EMU_NIL,
 		.sw = e->f->nodes[port->node].sw,
 		.num = port->num,
 		.vls = port->vls ? port->vls : e->c.default_vls,
@@ -350,8 +335,7 @@ static int set_up_channels(struct dl_emu *e)
 						  .tail = DL_EMU_NIL,
 						  .owner = DL_EMU_NIL,
 						  .credit_at = DL_EMU_NEVER };
-		if (dl_link_credit_rx_init(&in->rx, e->c.flow_control,
-					   e->c.buffer, 1))
+		if (dl_link_credit_rx_init(&in->rx, e->c.flow_control, e->c.buffer, 1))
 			return -EINVAL;
 		in->advertised = dl_link_credit_of(&in->rx);
 		dl_link_credit_tx_init(&e->outs[c].tx, &in->rx);
@@ -375,8 +359,7 @@ static int set_up_adapters(struct dl_emu *e)
 		a->port = i;
 		a->rate = 1000000;
 		a->head = a->tail = DL_EMU_NIL;
-		dl_emu_sl_sched_init(&a->sched, e->c.sl_table, e->c.tenure,
-				     e->qps);
+		dl_emu_sl_sched_init(&a->sched, e->c.sl_table, e->c.tenure, e->qps);
 		dl_emu_adapter_maps(e, a);
 	}
 	for (uint32_t f = 0; f < e->source.nflows; f++) {
@@ -402,8 +385,7 @@ static int set_up_pairs(struct dl_emu *e)
 		       e->nadapters);
 		return -E2BIG;
 	}
-	e->pairs = new_array(e, (size_t)e->nadapters * e->nadapters,
-			     sizeof(*e->pairs));
+	e->pairs = new_array(e, (size_t)e->nadapters * e->nadapters, sizeof(*e->pairs));
 	return e->pairs ? 0 : -ENOMEM;
 }
 
@@ -419,20 +401,16 @@ static int set_up(struct dl_emu *e)
 	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));
 	e->counters = new_array(e, e->nports, sizeof(*e->counters));
 	e->switches = new_array(e, e->f->nswitches, sizeof(*e->switches));
-	if (!e->ports || !e->wires || !e->losses || !e->fabric_port ||
-	    !e->counters || !e->switches)
+	if (!e->ports || !e->wires || !e->losses || !e->fabric_port || !e->counters || !e->switches)
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < e->f->nports; i++)
 		if (e->own_port[i] != DL_EMU_NIL)
 			err = set_up_port(e, i);
 	if (err)
 		return err;
-	e->ins =
-		dl_array_large((e->nports + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
-	e->outs = dl_array_large((e->nports + 1ul) * DL_EMU_VLS,
-				 sizeof(*e->outs));
-	e->advertised_at = new_array(e, e->nports * (size_t)DL_EMU_VLS,
-				     sizeof(*e->advertised_at));
+	e->ins = dl_array_large((e->nports + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
+	e->outs = dl_array_large((e->nports + 1ul) * DL_EMU_VLS, sizeof(*e->outs));
+	e->advertised_at = new_array(e, e->nports * (size_t)DL_EMU_VLS, sizeof(*e->advertised_at));
 	if (!e->ins || !e->outs || !e->advertised_at)
 		return -ENOMEM;
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
@@ -452,8 +430,7 @@ static int set_up(struct dl_emu *e)
 }
 
 int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
-	       const struct dl_emu_source *source, const struct dl_log *log,
-	       struct dl_emu **out)
+	       const struct dl_emu_source *source, const struct dl_log *log, struct dl_emu **out)
 {
 	struct dl_emu *e;
 	int err = check_config(c, log);

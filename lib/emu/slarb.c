@@ -31,8 +31,8 @@
 
 #include "emu/internal.h"
 
-int dl_emu_sl_table_check(const struct dl_emu_sl_table *t,
-			  unsigned int sls_in_use, unsigned int *missing)
+int dl_emu_sl_table_check(const struct dl_emu_sl_table *t, unsigned int sls_in_use,
+			  unsigned int *missing)
 {
 	if (t->n < DL_EMU_SL_ENTRIES_MIN || t->n > DL_EMU_SL_ENTRIES_MAX)
 		return -EINVAL;
@@ -49,8 +49,8 @@ int dl_emu_sl_table_check(const struct dl_emu_sl_table *t,
 	return -ENOENT;
 }
 
-void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls,
-			  unsigned int n, uint32_t weight)
+void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned int n,
+			  uint32_t weight)
 {
 	unsigned int sl = DL_EMU_SLS - 1;
 
@@ -67,9 +67,8 @@ void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls,
 	}
 }
 
-void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s,
-			  const struct dl_emu_sl_table *table, uint32_t tenure,
-			  struct dl_emu_sl_qp *qps)
+void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s, const struct dl_emu_sl_table *table,
+			  uint32_t tenure, struct dl_emu_sl_qp *qps)
 {
 	*s = (struct dl_emu_sl_sched){
 		.table = table,
@@ -111,8 +110,7 @@ static void step_down(struct dl_emu_sl_sched *s, unsigned int sl)
 		s->head[sl] = q->next;
 }
 
-void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp,
-			  unsigned int sl)
+void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp, unsigned int sl)
 {
 	if (!s->qps[qp].queued)
 		line_up(s, qp, sl);
@@ -141,23 +139,20 @@ static unsigned int sl_by_table(struct dl_emu_sl_sched *s, unsigned int sls)
 	return DL_EMU_SLS;
 }
 
-static unsigned int sl_by_ticket(const struct dl_emu_sl_sched *s,
-				 unsigned int sls)
+static unsigned int sl_by_ticket(const struct dl_emu_sl_sched *s, unsigned int sls)
 {
 	unsigned int best = DL_EMU_SLS;
 
 	for (; sls; sls &= sls - 1) {
 		unsigned int sl = __builtin_ctz(sls);
 
-		if (best == DL_EMU_SLS ||
-		    s->qps[s->head[sl]].ticket < s->qps[s->head[best]].ticket)
+		if (best == DL_EMU_SLS || s->qps[s->head[sl]].ticket < s->qps[s->head[best]].ticket)
 			best = sl;
 	}
 	return best;
 }
 
-uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls,
-			      bool *change)
+uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls, bool *change)
 {
 	unsigned int sl;
 
@@ -171,8 +166,7 @@ uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls,
 	return s->head[sl];
 }
 
-void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp,
-			    uint32_t bytes, bool more)
+void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp, uint32_t bytes, bool more)
 {
 	unsigned int sl = s->qps[qp].sl;
 

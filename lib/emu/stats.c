@@ -9,19 +9,16 @@
 const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 {
 	e->totals.at = e->now;
-	e->totals.in_flight =
-		e->totals.injected - e->totals.delivered - e->totals.dropped;
+	e->totals.in_flight = e->totals.injected - e->totals.delivered - e->totals.dropped;
 	return &e->totals;
 }
 
-const struct dl_emu_level *dl_emu_level(const struct dl_emu *e,
-					unsigned int level)
+const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int level)
 {
 	return level < DL_EMU_LEVELS ? &e->levels[level] : NULL;
 }
 
-static void sum_vls(const struct dl_emu *e, uint32_t port,
-		    struct dl_emu_port *out)
+static void sum_vls(const struct dl_emu *e, uint32_t port, struct dl_emu_port *out)
 {
 	const struct dl_emu_out *o = &e->outs[dl_emu_channel(port, 0)];
 
@@ -52,8 +49,7 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 	return &e->counters[own];
 }
 
-struct dl_emu_vl dl_emu_vl(const struct dl_emu *e, uint32_t port,
-			   unsigned int vl)
+struct dl_emu_vl dl_emu_vl(const struct dl_emu *e, uint32_t port, unsigned int vl)
 {
 	uint32_t own = e->own_port[port];
 	const struct dl_emu_out *o;
@@ -71,8 +67,7 @@ static uint32_t adapter_of(const struct dl_emu *e, uint32_t port)
 	return own == DL_EMU_NIL ? DL_EMU_NIL : e->wires[own].adapter;
 }
 
-const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src,
-				      uint32_t dst)
+const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src, uint32_t dst)
 {
 	uint32_t from = adapter_of(e, src), to = adapter_of(e, dst);
 
@@ -98,12 +93,10 @@ static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v)
 	       (o->owner == DL_EMU_NIL || o->owner == e->packets[o->head].in) &&
 	       (e->now - o->served >= e->c.starvation_ps ||
 		dl_emu_events_count(&e->events) <= e->background) &&
-	       dl_emu_has_credit(e, o,
-				 dl_emu_units(e, e->packets[o->head].bytes));
+	       dl_emu_has_credit(e, o, dl_emu_units(e, e->packets[o->head].bytes));
 }
 
-uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out,
-			uint32_t max)
+uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint32_t max)
 {
 	uint32_t n = 0;
 
@@ -121,13 +114,9 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out,
 				out[n] = (struct dl_emu_starved){
 					.port = e->fabric_port[port],
 					.vl = v,
-					.unlisted =
-						w->vls > 1 &&
-						!(p->arb.program->listed >> v &
-						  1),
-					.since =
-						e->outs[dl_emu_channel(port, v)]
-							.served,
+					.unlisted = w->vls > 1 &&
+						    !(p->arb.program->listed >> v & 1),
+					.since = e->outs[dl_emu_channel(port, v)].served,
 				};
 			n++;
 		}
@@ -139,13 +128,11 @@ void dl_emu_reset_stats(struct dl_emu *e)
 {
 	uint64_t in_flight = dl_emu_totals(e)->in_flight;
 
-	e->totals = (struct dl_emu_totals){ .injected = in_flight,
-					    .since = e->now };
+	e->totals = (struct dl_emu_totals){ .injected = in_flight, .since = e->now };
 	memset(e->levels, 0, sizeof(e->levels));
 	memset(e->counters, 0, e->nports * sizeof(*e->counters));
 	if (e->pairs)
-		memset(e->pairs, 0,
-		       (size_t)e->nadapters * e->nadapters * sizeof(*e->pairs));
+		memset(e->pairs, 0, (size_t)e->nadapters * e->nadapters * sizeof(*e->pairs));
 	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
 		e->outs[c].packets = 0;
 		e->outs[c].bytes = 0;

@@ -18,8 +18,7 @@ static int all_levels(const struct dl_emu *emu, struct dl_emu_latency *out)
 	if (!sum)
 		return -ENOMEM;
 	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++) {
-		const struct dl_emu_histogram *h =
-			&dl_emu_level(emu, l)->latency;
+		const struct dl_emu_histogram *h = &dl_emu_level(emu, l)->latency;
 
 		sum->count += h->count;
 		sum->sum += h->sum;
@@ -33,9 +32,8 @@ static int all_levels(const struct dl_emu *emu, struct dl_emu_latency *out)
 	return 0;
 }
 
-int dl_emu_plan_point(const struct dl_emu_plan *p,
-		      const struct dl_emu_load *load, dl_emu_watch watch,
-		      void *context, struct dl_emu_point *out)
+int dl_emu_plan_point(const struct dl_emu_plan *p, const struct dl_emu_load *load,
+		      dl_emu_watch watch, void *context, struct dl_emu_point *out)
 {
 	const struct dl_emu_totals *t;
 	struct dl_emu_result r;
@@ -84,10 +82,8 @@ double dl_emu_saturation(const struct dl_emu_point *points, uint32_t n)
 			if (share < 0.95)
 				part = crossing(before, share, 0.95);
 			if (p->latency.mean > limit &&
-			    crossing(q->latency.mean, p->latency.mean, limit) <
-				    part)
-				part = crossing(q->latency.mean,
-						p->latency.mean, limit);
+			    crossing(q->latency.mean, p->latency.mean, limit) < part)
+				part = crossing(q->latency.mean, p->latency.mean, limit);
 			return at + part * (load - at);
 		}
 		at = load;

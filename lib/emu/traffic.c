@@ -51,8 +51,7 @@ struct dl_emu_traffic {
 /* ---- random numbers ---------------------------------------------------- */
 
 /* The next number of four, or of four new ones. */
-static uint32_t next_of(struct dl_random *r, struct dl_random_block *four,
-			unsigned int *used)
+static uint32_t next_of(struct dl_random *r, struct dl_random_block *four, unsigned int *used)
 {
 	if (*used == 4) {
 		*four = dl_random_four(r);
@@ -115,8 +114,7 @@ static uint32_t draw_other(const struct dl_emu_traffic *t, struct flow *f)
 /* ---- fixed patterns ---------------------------------------------------- */
 
 typedef uint32_t partner_fn(const struct dl_emu_traffic_spec *s,
-			    const struct dl_emu_traffic_entry *e,
-			    uint32_t place);
+			    const struct dl_emu_traffic_entry *e, uint32_t place);
 
 static uint32_t points_of(const struct dl_emu_traffic_grid *g)
 {
@@ -127,8 +125,7 @@ static uint32_t points_of(const struct dl_emu_traffic_grid *g)
 	return n;
 }
 
-static uint32_t shifted(const struct dl_emu_traffic_grid *g, uint32_t point,
-			bool tornado)
+static uint32_t shifted(const struct dl_emu_traffic_grid *g, uint32_t point, bool tornado)
 {
 	uint32_t out = 0, unit = 1;
 
@@ -142,8 +139,8 @@ static uint32_t shifted(const struct dl_emu_traffic_grid *g, uint32_t point,
 	return out;
 }
 
-static uint32_t tornado(const struct dl_emu_traffic_spec *s,
-			const struct dl_emu_traffic_entry *e, uint32_t place)
+static uint32_t tornado(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
+			uint32_t place)
 {
 	uint32_t depth = s->grid.depth;
 
@@ -151,8 +148,8 @@ static uint32_t tornado(const struct dl_emu_traffic_spec *s,
 	return shifted(&s->grid, place / depth, true) * depth + place % depth;
 }
 
-static uint32_t neighbour(const struct dl_emu_traffic_spec *s,
-			  const struct dl_emu_traffic_entry *e, uint32_t place)
+static uint32_t neighbour(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
+			  uint32_t place)
 {
 	uint32_t depth = s->grid.depth;
 
@@ -165,8 +162,8 @@ static uint32_t neighbour(const struct dl_emu_traffic_spec *s,
  * them, as (x,y,z) -> (z,y,x); on any other it is the transposition of a
  * matrix that need not be square.
  */
-static uint32_t transpose(const struct dl_emu_traffic_spec *s,
-			  const struct dl_emu_traffic_entry *e, uint32_t place)
+static uint32_t transpose(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
+			  uint32_t place)
 {
 	const struct dl_emu_traffic_grid *g = &s->grid;
 	uint32_t point = place / g->depth, out = 0;
@@ -186,8 +183,8 @@ static uint32_t complement(const struct dl_emu_traffic_spec *s,
 	return s->nadapters - 1 - i;
 }
 
-static uint32_t shift(const struct dl_emu_traffic_spec *s,
-		      const struct dl_emu_traffic_entry *e, uint32_t i)
+static uint32_t shift(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
+		      uint32_t i)
 {
 	return ((uint64_t)i + e->by) % s->nadapters;
 }
@@ -211,8 +208,8 @@ static const struct {
 	[DL_EMU_PATTERN_TRACE] = { "trace" },
 };
 
-static void grid_partners(const struct dl_emu_traffic_spec *s,
-			  const struct dl_emu_traffic_entry *e, uint32_t *to)
+static void grid_partners(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
+			  uint32_t *to)
 {
 	const struct dl_emu_traffic_grid *g = &s->grid;
 	uint32_t places = points_of(g) * g->depth;
@@ -221,16 +218,13 @@ static void grid_partners(const struct dl_emu_traffic_spec *s,
 		to[i] = DL_EMU_NO_ADAPTER;
 	for (uint32_t p = 0; p < places; p++)
 		if (g->at[p] != DL_EMU_NO_ADAPTER)
-			to[g->at[p]] =
-				g->at[patterns[e->pattern].partner(s, e, p)];
+			to[g->at[p]] = g->at[patterns[e->pattern].partner(s, e, p)];
 }
 
 /* A permutation, all equally likely (Fisher and Yates). */
-static void random_partners(const struct dl_emu_traffic_spec *s, uint32_t entry,
-			    uint32_t *to)
+static void random_partners(const struct dl_emu_traffic_spec *s, uint32_t entry, uint32_t *to)
 {
-	struct dl_random r = { .seed = s->seed + entry,
-			       .stream = STREAM_PERMUTATION };
+	struct dl_random r = { .seed = s->seed + entry, .stream = STREAM_PERMUTATION };
 
 	for (uint32_t i = 0; i < s->nadapters; i++)
 		to[i] = i;
@@ -243,8 +237,7 @@ static void random_partners(const struct dl_emu_traffic_spec *s, uint32_t entry,
 }
 
 /* Everybody's one destination, or DL_EMU_NO_ADAPTER where there are several. */
-static void find_partners(const struct dl_emu_traffic_spec *s, uint32_t entry,
-			  uint32_t *to)
+static void find_partners(const struct dl_emu_traffic_spec *s, uint32_t entry, uint32_t *to)
 {
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 
@@ -257,15 +250,13 @@ static void find_partners(const struct dl_emu_traffic_spec *s, uint32_t entry,
 		return;
 	}
 	for (uint32_t i = 0; i < s->nadapters; i++)
-		to[i] = patterns[e->pattern].partner ?
-				patterns[e->pattern].partner(s, e, i) :
-				DL_EMU_NO_ADAPTER;
+		to[i] = patterns[e->pattern].partner ? patterns[e->pattern].partner(s, e, i) :
+						       DL_EMU_NO_ADAPTER;
 }
 
 /* ---- destinations message by message ----------------------------------- */
 
-static uint32_t target_in_turn(const struct dl_emu_traffic_entry *e,
-			       const struct flow *f)
+static uint32_t target_in_turn(const struct dl_emu_traffic_entry *e, const struct flow *f)
 {
 	/* Each source begins elsewhere. */
 	return e->targets[(f->sent + f->src) % e->ntargets];
@@ -288,12 +279,10 @@ static uint32_t destination(const struct dl_emu_traffic *t, struct flow *f)
 	case DL_EMU_PATTERN_HOTSPOT:
 		to = f->src;
 		if (dl_random_below(&f->random, DL_EMU_LOAD_ONE) < e->fraction)
-			to = e->targets[dl_random_below(&f->random,
-							e->ntargets)];
+			to = e->targets[dl_random_below(&f->random, e->ntargets)];
 		return to == f->src ? draw_other(t, f) : to;
 	case DL_EMU_PATTERN_ALL_TO_ALL:
-		return (f->src + 1 + f->sent % (s->nadapters - 1)) %
-		       s->nadapters;
+		return (f->src + 1 + f->sent % (s->nadapters - 1)) % s->nadapters;
 	case DL_EMU_PATTERN_UNIFORM:
 		return draw_other(t, f);
 	default:
@@ -318,8 +307,8 @@ uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow)
 	return t->spec->entries[t->flows[flow].entry].window;
 }
 
-static bool next_of_trace(const struct dl_emu_traffic_entry *e, struct flow *f,
-			  uint32_t flow, struct dl_emu_trace_message *out)
+static bool next_of_trace(const struct dl_emu_traffic_entry *e, struct flow *f, uint32_t flow,
+			  struct dl_emu_trace_message *out)
 {
 	if (f->sent == e->ntrace || e->trace[f->sent].src != f->src)
 		return false;
@@ -367,8 +356,7 @@ static int refuse(const struct dl_log *log, uint32_t entry, const char *why)
 	return -EINVAL;
 }
 
-static bool is_source(const struct dl_emu_traffic_entry *e, uint32_t i,
-		      const uint32_t *partner)
+static bool is_source(const struct dl_emu_traffic_entry *e, uint32_t i, const uint32_t *partner)
 {
 	bool listed = !e->sources;
 
@@ -383,8 +371,7 @@ static bool is_source(const struct dl_emu_traffic_entry *e, uint32_t i,
 	return true;
 }
 
-static int check(const struct dl_emu_traffic_spec *s, uint32_t entry,
-		 const struct dl_log *log)
+static int check(const struct dl_emu_traffic_spec *s, uint32_t entry, const struct dl_log *log)
 {
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 	uint64_t weight = 0;
@@ -395,8 +382,7 @@ static int check(const struct dl_emu_traffic_spec *s, uint32_t entry,
 		return refuse(log, entry, "one adapter has nobody to talk to");
 	if (patterns[e->pattern].grid && !s->grid.dims)
 		return refuse(log, entry, "this pattern needs a grid");
-	if ((e->pattern == DL_EMU_PATTERN_HOTSPOT ||
-	     e->pattern == DL_EMU_PATTERN_INCAST) &&
+	if ((e->pattern == DL_EMU_PATTERN_HOTSPOT || e->pattern == DL_EMU_PATTERN_INCAST) &&
 	    !e->ntargets)
 		return refuse(log, entry, "this pattern needs targets");
 	if (!e->load == !e->window)
@@ -419,8 +405,7 @@ static uint64_t mean_size(const struct dl_emu_traffic *t, uint32_t entry)
 	return sum / t->total_weight[entry];
 }
 
-static void start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_t src,
-		       uint32_t partner)
+static void start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_t src, uint32_t partner)
 {
 	const struct dl_emu_traffic_spec *s = t->spec;
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
@@ -429,36 +414,31 @@ static void start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_t src,
 
 	*f = (struct flow){
 		/* Streams by entry and source, whoever else takes part. */
-		.random = { .seed = s->seed,
-			    .stream = entry * s->nadapters + src },
+		.random = { .seed = s->seed, .stream = entry * s->nadapters + src },
 		.entry = entry,
 		.src = src,
 		.fixed = partner,
 	};
 	if (e->pattern == DL_EMU_PATTERN_TRACE || e->window)
 		return;
-	gap = (unsigned __int128)mean_size(t, entry) * PS_PER_S *
-	      DL_EMU_LOAD_ONE / ((unsigned __int128)s->rate[src] * e->load);
+	gap = (unsigned __int128)mean_size(t, entry) * PS_PER_S * DL_EMU_LOAD_ONE /
+	      ((unsigned __int128)s->rate[src] * e->load);
 	f->gap = gap ? gap : 1;
 	f->next = e->start;
 	if (e->periodic)
-		f->next += (unsigned __int128)f->gap *
-				   dl_random_next(&f->random) >>
-			   32;
+		f->next += (unsigned __int128)f->gap * dl_random_next(&f->random) >> 32;
 	else
 		f->next += draw_gap(&f->random, f->gap);
 }
 
-static void start_entry(struct dl_emu_traffic *t, uint32_t entry,
-			uint32_t *partner)
+static void start_entry(struct dl_emu_traffic *t, uint32_t entry, uint32_t *partner)
 {
 	const struct dl_emu_traffic_spec *s = t->spec;
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 
 	for (uint64_t i = 0; i < e->ntrace; i++)
 		if (!i || e->trace[i].src != e->trace[i - 1].src) {
-			start_flow(t, entry, e->trace[i].src,
-				   DL_EMU_NO_ADAPTER);
+			start_flow(t, entry, e->trace[i].src, DL_EMU_NO_ADAPTER);
 			t->flows[t->nflows - 1].sent = i;
 		}
 	if (e->pattern == DL_EMU_PATTERN_TRACE)
@@ -471,8 +451,8 @@ static void start_entry(struct dl_emu_traffic *t, uint32_t entry,
 			start_flow(t, entry, i, partner[i]);
 }
 
-int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec,
-		       const struct dl_log *log, struct dl_emu_traffic **out)
+int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec, const struct dl_log *log,
+		       struct dl_emu_traffic **out)
 {
 	size_t most = (size_t)spec->nentries * spec->nadapters;
 	struct dl_emu_traffic *t = calloc(1, sizeof(*t));

@@ -38,8 +38,8 @@
 
 #include "emu/internal.h"
 
-static uint32_t *wait_link(struct dl_emu *e, struct dl_emu_out *o,
-			   uint32_t packet, uint32_t *before)
+static uint32_t *wait_link(struct dl_emu *e, struct dl_emu_out *o, uint32_t packet,
+			   uint32_t *before)
 {
 	uint32_t *link = &o->head;
 
@@ -64,8 +64,7 @@ void dl_emu_unwait(struct dl_emu *e, uint32_t packet)
 		o->tail = before;
 	pk->flags &= ~DL_EMU_PK_WAITING;
 	if (o->head == DL_EMU_NIL)
-		e->ports[dl_emu_port_of(pk->out)].waiting &=
-			~(1u << dl_emu_vl_of(pk->out));
+		e->ports[dl_emu_port_of(pk->out)].waiting &= ~(1u << dl_emu_vl_of(pk->out));
 }
 
 /* A packet wants to leave through an output channel. */
@@ -81,8 +80,7 @@ void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
 		o->head = o->tail = packet;
 		pk->wait_next = DL_EMU_NIL;
 		o->served = e->now;
-		e->ports[dl_emu_port_of(out)].waiting |= 1u
-						      << dl_emu_vl_of(out);
+		e->ports[dl_emu_port_of(out)].waiting |= 1u << dl_emu_vl_of(out);
 	} else if (!(pk->flags & DL_EMU_PK_HEAD) && o->owner == pk->in) {
 		pk->wait_next = o->head; /* goes on where it stopped */
 		o->head = packet;
@@ -100,8 +98,7 @@ static void set_deadline(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
 	const struct dl_emu_wire *w = &e->wires[port];
-	const uint64_t *advertised_at =
-		&e->advertised_at[dl_emu_channel(port, 0)];
+	const uint64_t *advertised_at = &e->advertised_at[dl_emu_channel(port, 0)];
 	uint64_t first = DL_EMU_NEVER;
 
 	for (unsigned int v = 0; v < w->vls; v++)
@@ -121,8 +118,7 @@ static void pass_deadlines(struct dl_emu *e, uint32_t port)
 	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 
 	for (unsigned int v = 0; v < w->vls; v++) {
-		uint64_t *advertised_at =
-			&e->advertised_at[dl_emu_channel(port, v)];
+		uint64_t *advertised_at = &e->advertised_at[dl_emu_channel(port, v)];
 		uint64_t due = *advertised_at + span;
 
 		if (due > e->now)
@@ -148,8 +144,8 @@ static bool happens(struct dl_emu *e, uint32_t millionths)
 }
 
 /* An event for credit on its way to an output. */
-static void expect_credit(struct dl_emu *e, uint32_t out, uint64_t credit,
-			  uint32_t lost, uint64_t at)
+static void expect_credit(struct dl_emu *e, uint32_t out, uint64_t credit, uint32_t lost,
+			  uint64_t at)
 {
 	uint32_t port = dl_emu_port_of(out);
 
@@ -169,8 +165,7 @@ static void see_credit(const struct dl_emu *e, struct dl_emu_out *o)
 }
 
 /* Does an output have credit for so many units? */
-bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o,
-		       uint32_t units)
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o, uint32_t units)
 {
 	struct dl_emu_out copy = *o;
 
@@ -178,15 +173,14 @@ bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o,
 	return dl_link_credit_may_send(&copy.tx, units);
 }
 
-static void deliver_credit(struct dl_emu *e, uint32_t out, uint64_t credit,
-			   uint32_t lost, uint64_t at)
+static void deliver_credit(struct dl_emu *e, uint32_t out, uint64_t credit, uint32_t lost,
+			   uint64_t at)
 {
 	struct dl_emu_out *o = &e->outs[out];
 
 	see_credit(e, o);
 	if (e->timers || o->credit_at != DL_EMU_NEVER ||
-	    (o->head != DL_EMU_NIL &&
-	     !dl_link_credit_may_send(&o->tx, e->units_max))) {
+	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->units_max))) {
 		expect_credit(e, out, credit, lost, at);
 		return;
 	}
@@ -220,13 +214,12 @@ static void send_fcp(struct dl_emu *e, uint32_t port)
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
-	if (p->lossy && (happens(e, e->losses[port].fcp_loss) ||
-			 happens(e, e->losses[port].fcp_corrupt))) {
+	if (p->lossy &&
+	    (happens(e, e->losses[port].fcp_loss) || happens(e, e->losses[port].fcp_corrupt))) {
 		e->totals.fcps_lost++;
 		return;
 	}
-	deliver_credit(e, dl_emu_channel(w->peer, v), credit,
-		       e->timers ? e->outs[channel].lost : 0,
+	deliver_credit(e, dl_emu_channel(w->peer, v), credit, e->timers ? e->outs[channel].lost : 0,
 		       p->busy_until + p->delay);
 }
 
@@ -242,8 +235,7 @@ void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel)
 	struct dl_emu_link_port *p;
 
 	if (dl_link_credit_of(&in->rx) == in->advertised ||
-	    !dl_link_credit_should_report(&in->rx, in->advertised,
-					  e->units_max))
+	    !dl_link_credit_should_report(&in->rx, in->advertised, e->units_max))
 		return;
 	port = dl_emu_port_of(in_channel);
 	bit = 1u << dl_emu_vl_of(in_channel);
@@ -271,14 +263,12 @@ void dl_emu_credit(struct dl_emu *e, uint64_t what)
 	uint32_t port = what >> 28 & DL_EMU_EV_PORT;
 	uint32_t channel = dl_emu_channel(port, what >> 24 & 15);
 	struct dl_emu_in *in = &e->ins[channel];
-	uint32_t healed = ((what & DL_LINK_CREDIT_MASK) - in->healed) &
-			  DL_LINK_CREDIT_MASK;
+	uint32_t healed = ((what & DL_LINK_CREDIT_MASK) - in->healed) & DL_LINK_CREDIT_MASK;
 
 	if (!e->ports[port].up || e->ports[port].epoch != (what >> 52 & 0xFF))
 		return;
 	see_credit(e, &e->outs[channel]); /* that came before */
-	dl_link_credit_update(&e->outs[channel].tx,
-			      what >> 12 & DL_LINK_CREDIT_MASK);
+	dl_link_credit_update(&e->outs[channel].tx, what >> 12 & DL_LINK_CREDIT_MASK);
 	if (healed) {
 		in->healed = what & DL_LINK_CREDIT_MASK;
 		in->rx.count += healed;
@@ -299,8 +289,8 @@ void dl_emu_periodic(struct dl_emu *e, uint32_t port)
 		p->fcp |= (1u << w->vls) - 1;
 		dl_emu_transmit(e, port);
 	}
-	dl_emu_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
-		  DL_EMU_EV_PERIODIC, port);
+	dl_emu_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE), DL_EMU_EV_PERIODIC,
+		  port);
 }
 
 /* ---- packets ----------------------------------------------------------- */
@@ -318,8 +308,7 @@ static uint32_t candidate(const struct dl_emu *e, const struct dl_emu_out *o)
 	for (;;) {
 		uint32_t from = dl_emu_port_of(pk->in);
 
-		if (e->wires[from].adapter != DL_EMU_NIL ||
-		    e->ports[from].readers < e->c.speedup)
+		if (e->wires[from].adapter != DL_EMU_NIL || e->ports[from].readers < e->c.speedup)
 			return packet;
 		packet = pk->wait_next;
 		if (packet == DL_EMU_NIL || o->owner != DL_EMU_NIL)
@@ -331,8 +320,7 @@ static uint32_t candidate(const struct dl_emu *e, const struct dl_emu_out *o)
 /* The data VLs that can send; *packet: theirs. */
 static unsigned int sendable(struct dl_emu *e, uint32_t port, uint32_t *packet)
 {
-	unsigned int able = 0,
-		     vls = e->ports[port].waiting & ~(1u << DL_LINK_VL_SMP);
+	unsigned int able = 0, vls = e->ports[port].waiting & ~(1u << DL_LINK_VL_SMP);
 
 	for (; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
@@ -342,9 +330,7 @@ static unsigned int sendable(struct dl_emu *e, uint32_t port, uint32_t *packet)
 		if (packet[v] == DL_EMU_NIL)
 			continue;
 		see_credit(e, o);
-		if (dl_link_credit_may_send(
-			    &o->tx,
-			    dl_emu_units(e, e->packets[packet[v]].bytes)))
+		if (dl_link_credit_may_send(&o->tx, dl_emu_units(e, e->packets[packet[v]].bytes)))
 			able |= 1u << v;
 		else
 			wait_for_credit(e, dl_emu_channel(port, v));
@@ -353,8 +339,8 @@ static unsigned int sendable(struct dl_emu *e, uint32_t port, uint32_t *packet)
 }
 
 /* Enter the packet in the books of both ports. */
-static void spend(struct dl_emu *e, struct dl_emu_pkt *pk, uint32_t far,
-		  unsigned int vl, const struct dl_emu_link_port *p)
+static void spend(struct dl_emu *e, struct dl_emu_pkt *pk, uint32_t far, unsigned int vl,
+		  const struct dl_emu_link_port *p)
 {
 	struct dl_emu_out *o = &e->outs[pk->out];
 	uint16_t units = dl_emu_units(e, pk->bytes);
@@ -390,8 +376,7 @@ static void leave(struct dl_emu *e, uint32_t port, uint32_t packet)
 		/* Its place is free again when the tail has gone. */
 		if (pk->flags & DL_EMU_PK_TAIL)
 			p->sending_parent = 0;
-		if ((pk->flags & DL_EMU_PK_MCAST) &&
-		    (pk->flags & DL_EMU_PK_LAST) &&
+		if ((pk->flags & DL_EMU_PK_MCAST) && (pk->flags & DL_EMU_PK_LAST) &&
 		    (pk->flags & DL_EMU_PK_TAIL) && e->flows[pk->flow].window)
 			p->sending_flow = pk->flow;
 		started = &e->adapters[adapter].started[dl_emu_vl_of(pk->out)];
@@ -411,8 +396,7 @@ static void leave(struct dl_emu *e, uint32_t port, uint32_t packet)
 }
 
 /* When can the peer look at the packet? */
-static uint64_t arrival(const struct dl_emu *e, uint32_t port,
-			struct dl_emu_pkt *pk)
+static uint64_t arrival(const struct dl_emu *e, uint32_t port, struct dl_emu_pkt *pk)
 {
 	const struct dl_emu_link_port *p = &e->ports[port];
 
@@ -420,13 +404,11 @@ static uint64_t arrival(const struct dl_emu *e, uint32_t port,
 	if (e->wires[e->wires[port].peer].adapter != DL_EMU_NIL)
 		return pk->since;
 	if (e->c.switching == DL_EMU_CUT_THROUGH)
-		return e->now + p->delay + p->route_time +
-		       e->c.switch_latency_ps;
+		return e->now + p->delay + p->route_time + e->c.switch_latency_ps;
 	return pk->since + e->c.switch_latency_ps;
 }
 
-static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
-		 unsigned int vl)
+static void send(struct dl_emu *e, uint32_t port, uint32_t packet, unsigned int vl)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
 	const struct dl_emu_wire *w = &e->wires[port];
@@ -456,8 +438,7 @@ static void send(struct dl_emu *e, uint32_t port, uint32_t packet,
 	e->totals.packet_hops += !!(pk->flags & DL_EMU_PK_HEAD);
 	dl_emu_at(e, p->busy_until, DL_EMU_EV_TAIL,
 		  (uint64_t)port << 28 | (p->sending_in & DL_EMU_EV_CHANNEL));
-	dl_emu_at(e, arrival(e, port, pk), DL_EMU_EV_ARRIVE,
-		  (uint64_t)far << 28 | packet);
+	dl_emu_at(e, arrival(e, port, pk), DL_EMU_EV_ARRIVE, (uint64_t)far << 28 | packet);
 }
 
 void dl_emu_note_waiting(struct dl_emu *e, uint32_t port, bool waits)
@@ -484,8 +465,7 @@ void dl_emu_send_next(struct dl_emu *e, uint32_t port)
 	while (p->waiting | p->fcp) {
 		if (e->now < p->busy_until) {
 			if (!p->wake)
-				dl_emu_at(e, p->busy_until, DL_EMU_EV_WAKE,
-					  port);
+				dl_emu_at(e, p->busy_until, DL_EMU_EV_WAKE, port);
 			p->wake = true;
 			return;
 		}
@@ -496,19 +476,16 @@ void dl_emu_send_next(struct dl_emu *e, uint32_t port)
 			send_fcp(e, port);
 			continue;
 		}
-		switch (dl_link_arbiter_pick(
-			&p->arb, smp, false,
-			smp ? 0 : sendable(e, port, packet), &pick)) {
+		switch (dl_link_arbiter_pick(&p->arb, smp, false,
+					     smp ? 0 : sendable(e, port, packet), &pick)) {
 		case DL_LINK_SMP:
-			send(e, port,
-			     e->outs[dl_emu_channel(port, DL_LINK_VL_SMP)].head,
+			send(e, port, e->outs[dl_emu_channel(port, DL_LINK_VL_SMP)].head,
 			     DL_LINK_VL_SMP);
 			return;
 		case DL_LINK_DATA:
 			dl_emu_note_waiting(e, port, false);
-			dl_link_arbiter_charge(
-				&p->arb, &pick,
-				e->packets[packet[pick.vl]].bytes, NULL);
+			dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet[pick.vl]].bytes,
+					       NULL);
 			send(e, port, packet[pick.vl], pick.vl);
 			return;
 		default:

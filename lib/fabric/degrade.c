@@ -21,8 +21,7 @@ static uint32_t peer_left(const struct cutter *c, uint32_t port)
 {
 	uint32_t peer = c->f->ports[port].peer;
 
-	return peer == DL_NONE || c->cut[port] || c->cut[peer] ||
-			       c->dead[c->f->ports[port].node] ||
+	return peer == DL_NONE || c->cut[port] || c->cut[peer] || c->dead[c->f->ports[port].node] ||
 			       c->dead[c->f->ports[peer].node] ?
 		       DL_NONE :
 		       peer;
@@ -76,8 +75,8 @@ static int copy_node(const struct cutter *c, uint32_t node)
 	return 0;
 }
 
-int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead,
-		      const bool *cut, struct dl_fabric **out)
+int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead, const bool *cut,
+		      struct dl_fabric **out)
 {
 	struct cutter c = { .f = f, .dead = dead, .cut = cut };
 	uint32_t node, p, peer;
@@ -129,13 +128,11 @@ int dl_fabric_is_connected(const struct dl_fabric *f)
 		met[sw] = true;
 		queue[tail++] = sw;
 		for (head = 0; head < tail; head++) {
-			const struct dl_fabric_node *n =
-				&f->nodes[f->switches[queue[head]]];
+			const struct dl_fabric_node *n = &f->nodes[f->switches[queue[head]]];
 			unsigned int i;
 
 			for (i = 1; i <= n->nports; i++) {
-				sw = dl_fabric_peer_switch(f,
-							   n->first_port + i);
+				sw = dl_fabric_peer_switch(f, n->first_port + i);
 				if (sw == DL_NONE || met[sw])
 					continue;
 				met[sw] = true;

@@ -89,9 +89,8 @@ void dl_fabric_free(struct dl_fabric *f)
 	free(f);
 }
 
-int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type,
-		       unsigned int nports, uint64_t guid, const char *id,
-		       uint32_t *out)
+int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
+		       uint64_t guid, const char *id, uint32_t *out)
 {
 	struct dl_fabric_node *nodes, *node;
 	struct dl_fabric_port *ports;
@@ -101,13 +100,11 @@ int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type,
 
 	if (nports < 1 || nports > DL_FABRIC_MAX_PORTS)
 		return -EINVAL;
-	nodes = dl_array_grow(f->nodes, sizeof(*nodes), f->nnodes, 1,
-			      &f->nodes_cap);
+	nodes = dl_array_grow(f->nodes, sizeof(*nodes), f->nnodes, 1, &f->nodes_cap);
 	if (!nodes)
 		return -ENOMEM;
 	f->nodes = nodes;
-	ports = dl_array_grow(f->ports, sizeof(*ports), f->nports, nports + 1,
-			      &f->ports_cap);
+	ports = dl_array_grow(f->ports, sizeof(*ports), f->nports, nports + 1, &f->ports_cap);
 	if (!ports)
 		return -ENOMEM;
 	f->ports = ports;
@@ -179,8 +176,7 @@ static int compare_guids(const void *left, const void *right)
 }
 
 /* Nodes without a GUID come first; they clash with nobody. */
-static int index_guids(struct dl_fabric *f, const struct dl_log *log,
-		       uint32_t **out)
+static int index_guids(struct dl_fabric *f, const struct dl_log *log, uint32_t **out)
 {
 	struct guid_key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));
 	uint32_t *by_guid = calloc(f->nnodes + 1ul, sizeof(*by_guid));
@@ -201,8 +197,7 @@ static int index_guids(struct dl_fabric *f, const struct dl_log *log,
 		dl_log(log, DL_LOG_ERROR,
 		       "GUID 0x%016llx belongs to both \"%s\" "
 		       "and \"%s\"",
-		       (unsigned long long)keys[i].guid,
-		       dl_fabric_node_name(f, keys[i - 1].node),
+		       (unsigned long long)keys[i].guid, dl_fabric_node_name(f, keys[i - 1].node),
 		       dl_fabric_node_name(f, keys[i].node));
 		err = -EINVAL;
 	}
@@ -215,8 +210,7 @@ out:
 	return err;
 }
 
-static void index_switches(const struct dl_fabric *f, uint32_t *switches,
-			   uint32_t *count)
+static void index_switches(const struct dl_fabric *f, uint32_t *switches, uint32_t *count)
 {
 	uint32_t i, n = 0;
 
@@ -230,19 +224,17 @@ static void index_switches(const struct dl_fabric *f, uint32_t *switches,
 }
 
 /* Enter one end port's range; complain about what does not fit. */
-static int enter_lids(const struct dl_fabric *f, const struct dl_log *log,
-		      uint32_t port, uint32_t *lid_port)
+static int enter_lids(const struct dl_fabric *f, const struct dl_log *log, uint32_t port,
+		      uint32_t *lid_port)
 {
 	const struct dl_fabric_port *p = &f->ports[port];
 	uint32_t lid, end;
 
-	if (p->lmc > DL_FABRIC_MAX_LMC ||
-	    p->lid + (1u << p->lmc) > DL_LID_SPACE) {
+	if (p->lmc > DL_FABRIC_MAX_LMC || p->lid + (1u << p->lmc) > DL_LID_SPACE) {
 		dl_log(log, DL_LOG_ERROR,
 		       "\"%s\" port %u: LID %u with LMC %u is "
 		       "outside the unicast LIDs, 1 to %u",
-		       dl_fabric_node_name(f, p->node), p->num, p->lid, p->lmc,
-		       DL_FABRIC_MAX_LID);
+		       dl_fabric_node_name(f, p->node), p->num, p->lid, p->lmc, DL_FABRIC_MAX_LID);
 		return -EINVAL;
 	}
 	end = p->lid + (1u << p->lmc);
@@ -253,10 +245,8 @@ static int enter_lids(const struct dl_fabric *f, const struct dl_log *log,
 			dl_log(log, DL_LOG_ERROR,
 			       "LID %u belongs to both \"%s\" "
 			       "port %u and \"%s\" port %u",
-			       lid,
-			       dl_fabric_node_name(f, f->ports[other].node),
-			       f->ports[other].num,
-			       dl_fabric_node_name(f, p->node), p->num);
+			       lid, dl_fabric_node_name(f, f->ports[other].node),
+			       f->ports[other].num, dl_fabric_node_name(f, p->node), p->num);
 			return -EINVAL;
 		}
 		lid_port[lid] = port;
@@ -265,8 +255,8 @@ static int enter_lids(const struct dl_fabric *f, const struct dl_log *log,
 }
 
 /* *out gets the whole LID space; *top the highest LID in use. */
-static int index_lids(const struct dl_fabric *f, const struct dl_log *log,
-		      uint32_t **out, uint16_t *top)
+static int index_lids(const struct dl_fabric *f, const struct dl_log *log, uint32_t **out,
+		      uint16_t *top)
 {
 	uint32_t *lid_port = malloc(DL_LID_SPACE * sizeof(*lid_port));
 	uint32_t i;
@@ -326,8 +316,7 @@ int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
  * never given back, so the next search for this size starts where this one
  * ended.
  */
-static int take_range(uint32_t *lid_port, uint32_t size, uint32_t *next,
-		      uint32_t port)
+static int take_range(uint32_t *lid_port, uint32_t size, uint32_t *next, uint32_t port)
 {
 	uint32_t base, i;
 
@@ -373,8 +362,7 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 		if (!wants_lid(f, i))
 			continue;
 		many = !dl_fabric_is_switch(f, f->ports[i].node);
-		base = take_range(lid_port, many ? 1u << lmc : 1, &next[many],
-				  i);
+		base = take_range(lid_port, many ? 1u << lmc : 1, &next[many], i);
 		if (base < 0)
 			goto undo;
 	}

@@ -9,8 +9,7 @@
 
 /* Open a file, have it read as a fabric, close it. */
 int dl_fabric_read_file(const char *path,
-			int (*read)(FILE *from, const char *name,
-				    const struct dl_log *log,
+			int (*read)(FILE *from, const char *name, const struct dl_log *log,
 				    struct dl_fabric **out),
 			const struct dl_log *log, struct dl_fabric **out);
 
@@ -83,30 +82,23 @@ struct dl_fabric_parsed {
 };
 
 /* Zero but for the log; 0 or -ENOMEM.  Release with dl_fabric_parsed_end(). */
-int dl_fabric_parsed_begin(struct dl_fabric_parsed *d,
-			   const struct dl_log *log);
+int dl_fabric_parsed_begin(struct dl_fabric_parsed *d, const struct dl_log *log);
 void dl_fabric_parsed_end(struct dl_fabric_parsed *d);
 
 /*
  * Copy `len` bytes; control characters, which would not survive being written
  * out again, become blanks.  0 or -ENOMEM.
  */
-int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s,
-			    size_t len, uint32_t *out);
+int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s, size_t len, uint32_t *out);
 
 /* Add copies.  0, -ENOMEM, or -EINVAL (reported): more than a subnet holds. */
-int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d,
-			      const struct dl_fabric_parsed_node *node);
-int dl_fabric_parsed_add_end(struct dl_fabric_parsed *d,
-			     const struct dl_fabric_parsed_end *end);
-int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d,
-			      const struct dl_fabric_parsed_link *link);
+int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_node *node);
+int dl_fabric_parsed_add_end(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_end *end);
+int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_link *link);
 
 /* Report an error at a place.  Returns -EINVAL. */
-int dl_fabric_parsed_error(const struct dl_fabric_parsed *d,
-			   struct dl_fabric_parsed_place place,
-			   const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int dl_fabric_parsed_error(const struct dl_fabric_parsed *d, struct dl_fabric_parsed_place place,
+			   const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The sets of all widths and speeds up to one; of 0: none. */
 uint8_t dl_fabric_widths_up_to(unsigned int lanes);
@@ -116,8 +108,7 @@ uint16_t dl_fabric_speeds_up_to(unsigned int speed);
  * Build the fabric.  0; -EINVAL: it contradicts itself, which is
  * reported; -ENOMEM.
  */
-int dl_fabric_parsed_build(const struct dl_fabric_parsed *d,
-			   struct dl_fabric **out);
+int dl_fabric_parsed_build(const struct dl_fabric_parsed *d, struct dl_fabric **out);
 
 /* The parts of the netlist reader; see netlist_read.c. */
 
@@ -131,7 +122,7 @@ struct dl_fabric_netlist {
 	uint64_t guid[4], guid_base[4]; /* by node type */
 	uint64_t port_guid[4];		/* of port 0; 0: not said */
 	bool guid_said[4];
-	uint32_t node; /* of port lines, or DL_NONE */
+	uint32_t node;				     /* of port lines, or DL_NONE */
 	uint32_t port_line[DL_FABRIC_MAX_PORTS + 1]; /* of this node's ports */
 	bool after_port, warned;
 	/* Files being read, to refuse cycles. */

@@ -28,8 +28,8 @@ static bool is_blank(char c)
 }
 
 /* Read "lid N" or "lmc N" if it stands at `at`. */
-static int comment_number(struct dl_text *t, const char *word, size_t len,
-			  uint64_t max, const char *what, uint64_t *out)
+static int comment_number(struct dl_text *t, const char *word, size_t len, uint64_t max,
+			  const char *what, uint64_t *out)
 {
 	const char *next = t->at + len;
 
@@ -48,15 +48,13 @@ static int comment_number(struct dl_text *t, const char *word, size_t len,
 }
 
 /* "4xQDR" and ibnetdiscover --full's "v=4", PortInfo's OperationalVLs. */
-static void comment_annotation(const char *word, size_t len,
-			       struct dl_fabric_comment *c)
+static void comment_annotation(const char *word, size_t len, struct dl_fabric_comment *c)
 {
 	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
 	const char *x = memchr(word, 'x', len);
 	unsigned int width, speed;
 
-	if (len == 3 && word[0] == 'v' && word[1] == '=' && word[2] >= '0' &&
-	    word[2] <= '5')
+	if (len == 3 && word[0] == 'v' && word[1] == '=' && word[2] >= '0' && word[2] <= '5')
 		c->vls = vls[word[2] - '0'];
 	if (!x)
 		return;
@@ -69,8 +67,7 @@ static void comment_annotation(const char *word, size_t len,
 }
 
 /* The words from t->at to `end`. */
-static int comment_words(struct dl_text *t, const char *end, bool far,
-			 struct dl_fabric_comment *c)
+static int comment_words(struct dl_text *t, const char *end, bool far, struct dl_fabric_comment *c)
 {
 	uint64_t *lid = far ? &c->far.lid : &c->own.lid;
 	uint64_t *lmc = far ? &c->far.lmc : &c->own.lmc;
@@ -91,8 +88,8 @@ static int comment_words(struct dl_text *t, const char *end, bool far,
 		err = comment_number(t, "lid", len, DL_FABRIC_MAX_LID,
 				     "a unicast LID, at most 49151", lid);
 		if (!err && t->at == word)
-			err = comment_number(t, "lmc", len, DL_FABRIC_MAX_LMC,
-					     "an LMC, at most 7", lmc);
+			err = comment_number(t, "lmc", len, DL_FABRIC_MAX_LMC, "an LMC, at most 7",
+					     lmc);
 		if (t->at == word)
 			t->at += len;
 	}

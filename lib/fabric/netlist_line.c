@@ -51,8 +51,7 @@ static int read_guid(struct dl_fabric_netlist *r, unsigned int type)
 	return 0;
 }
 
-static int read_value(struct dl_fabric_netlist *r, uint64_t max,
-		      const char *what, uint64_t *out)
+static int read_value(struct dl_fabric_netlist *r, uint64_t max, const char *what, uint64_t *out)
 {
 	int err;
 
@@ -90,8 +89,7 @@ static int read_system(struct dl_fabric_netlist *r, unsigned int unused)
 	return read_value(r, UINT64_MAX, "a GUID", &r->next.system_guid);
 }
 
-static int read_id(struct dl_fabric_netlist *r, const char *what,
-		   const char **id, size_t *len)
+static int read_id(struct dl_fabric_netlist *r, const char *what, const char **id, size_t *len)
 {
 	char *at = r->t->at;
 	int err = dl_text_quoted(r->t, what, id, len);
@@ -146,8 +144,7 @@ static void take_guid(struct dl_fabric_netlist *r, const char *id, size_t len)
 	r->guid[type] += type == DL_FABRIC_SWITCH ? 1 : r->next.nports + 1u;
 }
 
-static int add_switch_end(struct dl_fabric_netlist *r,
-			  const struct dl_fabric_comment *c)
+static int add_switch_end(struct dl_fabric_netlist *r, const struct dl_fabric_comment *c)
 {
 	struct dl_fabric_parsed_end end = {
 		.guid = r->port_guid[DL_FABRIC_SWITCH],
@@ -170,8 +167,7 @@ static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 
 	r->next.type = type;
 	r->next.place = here(r);
-	err = dl_text_number(r->t, 10, DL_FABRIC_MAX_PORTS,
-			     "a number of ports, 1 to 254", &nports);
+	err = dl_text_number(r->t, 10, DL_FABRIC_MAX_PORTS, "a number of ports, 1 to 254", &nports);
 	if (!err && !nports)
 		err = dl_text_error(r->t, "0 ports: expected 1 to 254");
 	if (!err)
@@ -186,8 +182,7 @@ static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 	if (!err)
 		err = dl_fabric_netlist_comment(r->t, &c);
 	if (!err && c.desc_len)
-		err = dl_fabric_parsed_string(&r->d, c.desc, c.desc_len,
-					      &r->next.desc);
+		err = dl_fabric_parsed_string(&r->d, c.desc, c.desc_len, &r->next.desc);
 	if (!err)
 		err = dl_fabric_parsed_add_node(&r->d, &r->next);
 	if (err)
@@ -205,8 +200,7 @@ static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 /* ---- port lines --------------------------------------------------------- */
 
 /* "[3]" and, in a chassis, "[ext 3]".  Without brackets *out stays. */
-static int read_port(struct dl_fabric_netlist *r, unsigned int max,
-		     const char *what, uint64_t *out)
+static int read_port(struct dl_fabric_netlist *r, unsigned int max, const char *what, uint64_t *out)
 {
 	uint64_t external;
 	int err;
@@ -240,8 +234,7 @@ static int read_port_guid(struct dl_fabric_netlist *r, uint64_t *out)
 }
 
 /* ibsim's w=, s= and e=: sets of widths, speeds and extended speeds. */
-static int read_options(struct dl_fabric_netlist *r,
-			struct dl_fabric_parsed_link *link)
+static int read_options(struct dl_fabric_netlist *r, struct dl_fabric_parsed_link *link)
 {
 	uint64_t w = 2, s = 1, e = 0;
 	int err = 0;
@@ -274,10 +267,8 @@ static int read_options(struct dl_fabric_netlist *r,
 				    w ? "speeds" : "widths");
 	if (err)
 		return err;
-	link->widths = (w & 1 ? DL_FABRIC_WIDTH_1X : 0) |
-		       (w & 2 ? DL_FABRIC_WIDTH_4X : 0) |
-		       (w & 4 ? DL_FABRIC_WIDTH_8X : 0) |
-		       (w & 8 ? DL_FABRIC_WIDTH_12X : 0) |
+	link->widths = (w & 1 ? DL_FABRIC_WIDTH_1X : 0) | (w & 2 ? DL_FABRIC_WIDTH_4X : 0) |
+		       (w & 4 ? DL_FABRIC_WIDTH_8X : 0) | (w & 8 ? DL_FABRIC_WIDTH_12X : 0) |
 		       (w & 16 ? DL_FABRIC_WIDTH_2X : 0);
 	link->speeds = s << DL_FABRIC_SDR | e << DL_FABRIC_FDR;
 	return 0;
@@ -298,8 +289,7 @@ static int add_ca_end(struct dl_fabric_netlist *r, uint64_t num, uint64_t guid,
 	return guid || end.lid ? dl_fabric_parsed_add_end(&r->d, &end) : 0;
 }
 
-static int add_port(struct dl_fabric_netlist *r,
-		    struct dl_fabric_parsed_link *link, uint64_t num,
+static int add_port(struct dl_fabric_netlist *r, struct dl_fabric_parsed_link *link, uint64_t num,
 		    uint64_t guid)
 {
 	struct dl_fabric_comment c;
@@ -326,8 +316,7 @@ static int add_port(struct dl_fabric_netlist *r,
 
 static int read_port_line(struct dl_fabric_netlist *r)
 {
-	struct dl_fabric_parsed_link link = { .node = r->node,
-					      .place = here(r) };
+	struct dl_fabric_parsed_link link = { .node = r->node, .place = here(r) };
 	uint64_t num = 0, peer_num = 1, guid = 0, peer_guid;
 	char what[40];
 	const char *id;
@@ -337,16 +326,14 @@ static int read_port_line(struct dl_fabric_netlist *r)
 	if (r->node == DL_NONE)
 		return dl_text_expected(r->t, "a Switch, Ca, Hca or Rt line "
 					      "before its ports");
-	snprintf(what, sizeof(what), "a port, 1 to %u",
-		 r->d.nodes[r->node].nports);
+	snprintf(what, sizeof(what), "a port, 1 to %u", r->d.nodes[r->node].nports);
 	err = read_port(r, r->d.nodes[r->node].nports, what, &num);
 	if (!err)
 		err = read_port_guid(r, &guid);
 	if (!err)
 		err = read_id(r, "a peer's id in quotes", &id, &len);
 	if (!err)
-		err = read_port(r, DL_FABRIC_MAX_PORTS, "a port, 1 to 254",
-				&peer_num);
+		err = read_port(r, DL_FABRIC_MAX_PORTS, "a port, 1 to 254", &peer_num);
 	if (!err)
 		err = read_port_guid(r, &peer_guid);
 	if (!err)
@@ -443,8 +430,7 @@ int dl_fabric_netlist_line(struct dl_fabric_netlist *r)
 	while (isalpha((unsigned char)t->at[len]) || t->at[len] == '-')
 		len++;
 	for (i = 0; i < NSTATEMENTS; i++) {
-		if (strlen(statements[i].word) == len &&
-		    !memcmp(statements[i].word, t->at, len)) {
+		if (strlen(statements[i].word) == len && !memcmp(statements[i].word, t->at, len)) {
 			t->at += len;
 			return statements[i].read(r, statements[i].type);
 		}

@@ -42,8 +42,7 @@
 
 /* ---- files -------------------------------------------------------------- */
 
-static int read_stream(struct dl_fabric_netlist *r, FILE *from,
-		       const char *name);
+static int read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name);
 
 static int open_include(struct dl_fabric_netlist *r, const char *path)
 {
@@ -53,8 +52,7 @@ static int open_include(struct dl_fabric_netlist *r, const char *path)
 
 	/* Neither a pipe that never speaks nor a device that never ends. */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return dl_text_error(r->t, "\"%s\": expected a plain file",
-				     path);
+		return dl_text_error(r->t, "\"%s\": expected a plain file", path);
 	from = fopen(path, "r");
 	if (!from)
 		return dl_text_error(r->t, "\"%s\": %s", path, strerror(errno));
@@ -113,8 +111,7 @@ static bool is_open(struct dl_fabric_netlist *r, FILE *from)
 }
 
 /* Read one file; r->t is the file that includes it, or NULL. */
-static int read_stream(struct dl_fabric_netlist *r, FILE *from,
-		       const char *name)
+static int read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name)
 {
 	struct dl_text text, *outer = r->t;
 	uint32_t outer_file = r->file;
@@ -152,14 +149,12 @@ static int compare_ids(const void *left, const void *right, void *parsed)
 {
 	const uint32_t *a = left, *b = right;
 	const struct dl_fabric_parsed *d = parsed;
-	int order = strcmp(d->strings + d->nodes[*a].id,
-			   d->strings + d->nodes[*b].id);
+	int order = strcmp(d->strings + d->nodes[*a].id, d->strings + d->nodes[*b].id);
 
 	return order ? order : *a < *b ? -1 : *a > *b;
 }
 
-static uint32_t find_id(const struct dl_fabric_parsed *d, const uint32_t *by_id,
-			const char *id)
+static uint32_t find_id(const struct dl_fabric_parsed *d, const uint32_t *by_id, const char *id)
 {
 	uint32_t low = 0, high = d->nnodes;
 
@@ -186,13 +181,12 @@ static int check_ids(const struct dl_fabric_parsed *d, const uint32_t *by_id)
 		const struct dl_fabric_parsed_node *b = &d->nodes[by_id[i]];
 
 		if (!strcmp(d->strings + a->id, d->strings + b->id))
-			return dl_fabric_parsed_error(
-				d, b->place,
-				"\"%.64s\": "
-				"expected an id of its own, %s:%u has the "
-				"same",
-				d->strings + b->id, d->strings + a->place.file,
-				a->place.line);
+			return dl_fabric_parsed_error(d, b->place,
+						      "\"%.64s\": "
+						      "expected an id of its own, %s:%u has the "
+						      "same",
+						      d->strings + b->id,
+						      d->strings + a->place.file, a->place.line);
 	}
 	return 0;
 }
@@ -221,18 +215,16 @@ static int find_peers(struct dl_fabric_parsed *d)
 						     "the id of a node",
 						     id);
 		else if (l->peer_num > d->nodes[l->peer].nports)
-			err = dl_fabric_parsed_error(
-				d, l->place,
-				"port %u of "
-				"\"%.64s\": expected 1 to %u",
-				l->peer_num, id, d->nodes[l->peer].nports);
+			err = dl_fabric_parsed_error(d, l->place,
+						     "port %u of "
+						     "\"%.64s\": expected 1 to %u",
+						     l->peer_num, id, d->nodes[l->peer].nports);
 	}
 	free(by_id);
 	return err;
 }
 
-int dl_fabric_read_netlist_stream(FILE *from, const char *name,
-				  const struct dl_log *log,
+int dl_fabric_read_netlist_stream(FILE *from, const char *name, const struct dl_log *log,
 				  struct dl_fabric **out)
 {
 	struct dl_fabric_netlist *r = calloc(1, sizeof(*r));
@@ -256,9 +248,7 @@ int dl_fabric_read_netlist_stream(FILE *from, const char *name,
 	return err;
 }
 
-int dl_fabric_read_netlist(const char *path, const struct dl_log *log,
-			   struct dl_fabric **out)
+int dl_fabric_read_netlist(const char *path, const struct dl_log *log, struct dl_fabric **out)
 {
-	return dl_fabric_read_file(path, dl_fabric_read_netlist_stream, log,
-				   out);
+	return dl_fabric_read_file(path, dl_fabric_read_netlist_stream, log, out);
 }

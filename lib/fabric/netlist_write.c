@@ -47,8 +47,7 @@ static void write_id(const struct dl_fabric *f, uint32_t node, FILE *to)
 	if (fits_quotes(id))
 		fprintf(to, "\"%s\"", id);
 	else
-		fprintf(to, "\"%c-%016" PRIx64 "\"", kinds[n->type].letter,
-			n->guid);
+		fprintf(to, "\"%c-%016" PRIx64 "\"", kinds[n->type].letter, n->guid);
 }
 
 /* Descriptions may hold any character, control characters from afar too. */
@@ -61,14 +60,11 @@ static void write_desc(const char *desc, FILE *to)
 }
 
 /* The port whose LID and GUID answer for this one. */
-static const struct dl_fabric_port *end_port(const struct dl_fabric *f,
-					     uint32_t port)
+static const struct dl_fabric_port *end_port(const struct dl_fabric *f, uint32_t port)
 {
 	uint32_t node = f->ports[port].node;
 
-	return &f->ports[dl_fabric_is_switch(f, node) ?
-				 f->nodes[node].first_port :
-				 port];
+	return &f->ports[dl_fabric_is_switch(f, node) ? f->nodes[node].first_port : port];
 }
 
 static void write_header(const struct dl_fabric *f, uint32_t node, FILE *to)
@@ -76,8 +72,7 @@ static void write_header(const struct dl_fabric *f, uint32_t node, FILE *to)
 	const struct dl_fabric_node *n = &f->nodes[node];
 	const struct dl_fabric_port *zero = &f->ports[n->first_port];
 
-	fprintf(to, "\nvendid=0x%" PRIx32 "\ndevid=0x%x\n", n->vendor,
-		n->device);
+	fprintf(to, "\nvendid=0x%" PRIx32 "\ndevid=0x%x\n", n->vendor, n->device);
 	if (n->system_guid)
 		fprintf(to, "sysimgguid=0x%" PRIx64 "\n", n->system_guid);
 	fprintf(to, "%s=0x%" PRIx64, kinds[n->type].guid, n->guid);
@@ -89,8 +84,8 @@ static void write_header(const struct dl_fabric *f, uint32_t node, FILE *to)
 	fputs("\t\t# ", to);
 	write_desc(dl_fabric_node_name(f, node), to);
 	if (n->type == DL_FABRIC_SWITCH)
-		fprintf(to, " %s port 0 lid %u lmc %u",
-			zero->lmc ? "enhanced" : "base", zero->lid, zero->lmc);
+		fprintf(to, " %s port 0 lid %u lmc %u", zero->lmc ? "enhanced" : "base", zero->lid,
+			zero->lmc);
 	putc('\n', to);
 }
 
@@ -110,9 +105,7 @@ static unsigned int vl_code(unsigned int vls)
  */
 static void write_options(const struct dl_fabric_port *p, FILE *to)
 {
-	static const uint8_t widths[] = {
-		[1] = 1, [2] = 17, [4] = 19, [8] = 23, [12] = 31
-	};
+	static const uint8_t widths[] = { [1] = 1, [2] = 17, [4] = 19, [8] = 23, [12] = 31 };
 	static const uint8_t extended[] = { [DL_FABRIC_FDR] = 1,
 					    [DL_FABRIC_EDR] = 3,
 					    [DL_FABRIC_HDR] = 7,
@@ -120,14 +113,12 @@ static void write_options(const struct dl_fabric_port *p, FILE *to)
 					    [DL_FABRIC_XDR] = 7 };
 
 	fprintf(to, " w=%u s=%u e=%u", widths[p->width],
-		p->speed < DL_FABRIC_QDR ? (1u << p->speed) - 1 : 7,
-		extended[p->speed]);
+		p->speed < DL_FABRIC_QDR ? (1u << p->speed) - 1 : 7, extended[p->speed]);
 }
 
 static void write_port(const struct dl_fabric *f, uint32_t port, FILE *to)
 {
-	const struct dl_fabric_port *p = &f->ports[port],
-				    *far = &f->ports[p->peer];
+	const struct dl_fabric_port *p = &f->ports[port], *far = &f->ports[p->peer];
 
 	fprintf(to, "[%u]", p->num);
 	if (!dl_fabric_is_switch(f, p->node))
@@ -155,8 +146,7 @@ int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to)
 {
 	uint32_t i, n;
 
-	fprintf(to, "# Netlist: %u nodes, %u of them switches\n", f->nnodes,
-		f->nswitches);
+	fprintf(to, "# Netlist: %u nodes, %u of them switches\n", f->nnodes, f->nswitches);
 	for (i = 0; i < f->nnodes; i++) {
 		const struct dl_fabric_node *node = &f->nodes[i];
 

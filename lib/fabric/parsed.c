@@ -45,11 +45,9 @@ void dl_fabric_parsed_end(struct dl_fabric_parsed *d)
 	free(d->strings);
 }
 
-int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s,
-			    size_t len, uint32_t *out)
+int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s, size_t len, uint32_t *out)
 {
-	char *strings = dl_array_grow(d->strings, 1, d->strings_len, len + 1,
-				      &d->strings_cap);
+	char *strings = dl_array_grow(d->strings, 1, d->strings_len, len + 1, &d->strings_cap);
 	size_t i;
 
 	if (!strings)
@@ -63,20 +61,17 @@ int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s,
 	return 0;
 }
 
-int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d,
-			      const struct dl_fabric_parsed_node *node)
+int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_node *node)
 {
 	struct dl_fabric_parsed_node *nodes;
 
 	if (d->nnodes == DL_FABRIC_PARSED_NODES ||
 	    d->nports + node->nports + 1 > DL_FABRIC_PARSED_PORTS)
-		return dl_fabric_parsed_error(
-			d, node->place,
-			"one node too many: "
-			"expected at most %u nodes and %u ports",
-			DL_FABRIC_PARSED_NODES, DL_FABRIC_PARSED_PORTS);
-	nodes = dl_array_grow(d->nodes, sizeof(*nodes), d->nnodes, 1,
-			      &d->nodes_cap);
+		return dl_fabric_parsed_error(d, node->place,
+					      "one node too many: "
+					      "expected at most %u nodes and %u ports",
+					      DL_FABRIC_PARSED_NODES, DL_FABRIC_PARSED_PORTS);
+	nodes = dl_array_grow(d->nodes, sizeof(*nodes), d->nnodes, 1, &d->nodes_cap);
 	if (!nodes)
 		return -ENOMEM;
 	d->nodes = nodes;
@@ -85,11 +80,10 @@ int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d,
 	return 0;
 }
 
-int dl_fabric_parsed_add_end(struct dl_fabric_parsed *d,
-			     const struct dl_fabric_parsed_end *end)
+int dl_fabric_parsed_add_end(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_end *end)
 {
-	struct dl_fabric_parsed_end *ends = dl_array_grow(
-		d->ends, sizeof(*ends), d->nends, 1, &d->ends_cap);
+	struct dl_fabric_parsed_end *ends =
+		dl_array_grow(d->ends, sizeof(*ends), d->nends, 1, &d->ends_cap);
 
 	if (!ends)
 		return -ENOMEM;
@@ -98,11 +92,10 @@ int dl_fabric_parsed_add_end(struct dl_fabric_parsed *d,
 	return 0;
 }
 
-int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d,
-			      const struct dl_fabric_parsed_link *link)
+int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_link *link)
 {
-	struct dl_fabric_parsed_link *links = dl_array_grow(
-		d->links, sizeof(*links), d->nlinks, 1, &d->links_cap);
+	struct dl_fabric_parsed_link *links =
+		dl_array_grow(d->links, sizeof(*links), d->nlinks, 1, &d->links_cap);
 
 	if (!links)
 		return -ENOMEM;
@@ -111,8 +104,7 @@ int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d,
 	return 0;
 }
 
-int dl_fabric_parsed_error(const struct dl_fabric_parsed *d,
-			   struct dl_fabric_parsed_place place,
+int dl_fabric_parsed_error(const struct dl_fabric_parsed *d, struct dl_fabric_parsed_place place,
 			   const char *format, ...)
 {
 	char message[768];
@@ -121,8 +113,7 @@ int dl_fabric_parsed_error(const struct dl_fabric_parsed *d,
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	dl_log(d->log, DL_LOG_ERROR, "%s:%u: %s", d->strings + place.file,
-	       place.line, message);
+	dl_log(d->log, DL_LOG_ERROR, "%s:%u: %s", d->strings + place.file, place.line, message);
 	return -EINVAL;
 }
 
@@ -131,9 +122,8 @@ int dl_fabric_parsed_error(const struct dl_fabric_parsed *d,
 static const struct {
 	uint8_t lanes, bit;
 } widths[] = {
-	{ 1, DL_FABRIC_WIDTH_1X },   { 2, DL_FABRIC_WIDTH_2X },
-	{ 4, DL_FABRIC_WIDTH_4X },   { 8, DL_FABRIC_WIDTH_8X },
-	{ 12, DL_FABRIC_WIDTH_12X },
+	{ 1, DL_FABRIC_WIDTH_1X }, { 2, DL_FABRIC_WIDTH_2X },	{ 4, DL_FABRIC_WIDTH_4X },
+	{ 8, DL_FABRIC_WIDTH_8X }, { 12, DL_FABRIC_WIDTH_12X },
 };
 
 #define NWIDTHS (sizeof(widths) / sizeof(*widths))
@@ -224,30 +214,27 @@ static int check_guids(const struct dl_fabric_parsed *d)
 		keys[i] = (struct guid_key){ d->nodes[i].guid, i };
 	qsort(keys, d->nnodes, sizeof(*keys), compare_guids);
 	for (i = 1; i < d->nnodes && !err; i++) {
-		const struct dl_fabric_parsed_node *a =
-			&d->nodes[keys[i - 1].node];
+		const struct dl_fabric_parsed_node *a = &d->nodes[keys[i - 1].node];
 		const struct dl_fabric_parsed_node *b = &d->nodes[keys[i].node];
 
 		if (b->guid && a->guid == b->guid)
-			err = dl_fabric_parsed_error(
-				d, b->place,
-				"\"%.64s\": GUID "
-				"0x%llx is that of \"%.64s\" in %s:%u: "
-				"expected one of its own",
-				d->strings + b->id, (unsigned long long)b->guid,
-				d->strings + a->id, d->strings + a->place.file,
-				a->place.line);
+			err = dl_fabric_parsed_error(d, b->place,
+						     "\"%.64s\": GUID "
+						     "0x%llx is that of \"%.64s\" in %s:%u: "
+						     "expected one of its own",
+						     d->strings + b->id,
+						     (unsigned long long)b->guid,
+						     d->strings + a->id, d->strings + a->place.file,
+						     a->place.line);
 	}
 	free(keys);
 	return err;
 }
 
 /* A description that repeats the id is none. */
-static bool is_described(const struct dl_fabric_parsed *d,
-			 const struct dl_fabric_parsed_node *node)
+static bool is_described(const struct dl_fabric_parsed *d, const struct dl_fabric_parsed_node *node)
 {
-	return node->desc &&
-	       strcmp(d->strings + node->desc, d->strings + node->id);
+	return node->desc && strcmp(d->strings + node->desc, d->strings + node->id);
 }
 
 static int add_nodes(const struct builder *b)
@@ -261,8 +248,8 @@ static int add_nodes(const struct builder *b)
 		const struct dl_fabric_parsed_node *from = &d->nodes[i];
 		struct dl_fabric_node *node;
 
-		err = dl_fabric_add_node(f, from->type, from->nports,
-					 from->guid, d->strings + from->id, &n);
+		err = dl_fabric_add_node(f, from->type, from->nports, from->guid,
+					 d->strings + from->id, &n);
 		if (!err && is_described(d, from))
 			err = dl_fabric_set_desc(f, n, d->strings + from->desc);
 		if (err)
@@ -291,8 +278,7 @@ static int add_ends(const struct builder *b, uint32_t *owner)
 
 	for (i = 0; i < d->nends; i++) {
 		const struct dl_fabric_parsed_end *e = &d->ends[i];
-		struct dl_fabric_port *p =
-			&b->f->ports[b->f->nodes[e->node].first_port + e->num];
+		struct dl_fabric_port *p = &b->f->ports[b->f->nodes[e->node].first_port + e->num];
 
 		if (e->guid)
 			p->guid = e->guid;
@@ -302,12 +288,11 @@ static int add_ends(const struct builder *b, uint32_t *owner)
 		p->lmc = e->lmc;
 		end = e->lid + (1u << e->lmc);
 		if (end > DL_FABRIC_MAX_LID + 1)
-			return dl_fabric_parsed_error(
-				d, e->place,
-				"LID %u with LMC "
-				"%u: expected unicast LIDs, "
-				"at most %u",
-				e->lid, e->lmc, DL_FABRIC_MAX_LID);
+			return dl_fabric_parsed_error(d, e->place,
+						      "LID %u with LMC "
+						      "%u: expected unicast LIDs, "
+						      "at most %u",
+						      e->lid, e->lmc, DL_FABRIC_MAX_LID);
 		for (lid = e->lid; lid < end; lid++) {
 			const struct dl_fabric_parsed_end *o;
 
@@ -316,13 +301,13 @@ static int add_ends(const struct builder *b, uint32_t *owner)
 				continue;
 			}
 			o = &d->ends[owner[lid]];
-			return dl_fabric_parsed_error(
-				d, e->place,
-				"LID %u is that of "
-				"\"%.64s\" port %u in %s:%u: expected one of "
-				"its own",
-				lid, d->strings + d->nodes[o->node].id, o->num,
-				d->strings + o->place.file, o->place.line);
+			return dl_fabric_parsed_error(d, e->place,
+						      "LID %u is that of "
+						      "\"%.64s\" port %u in %s:%u: expected one of "
+						      "its own",
+						      lid, d->strings + d->nodes[o->node].id,
+						      o->num, d->strings + o->place.file,
+						      o->place.line);
 		}
 	}
 	return 0;
@@ -335,14 +320,13 @@ static int contradiction(const struct builder *b, uint32_t link, uint32_t other)
 	uint32_t from = near_end(b, link), to = far_end(b, link);
 	uint32_t from2 = near_end(b, other), to2 = far_end(b, other);
 
-	return dl_fabric_parsed_error(
-		b->d, b->d->links[link].place,
-		"\"%.64s\" port %u to \"%.64s\" port %u: expected what %s:%u "
-		"says, \"%.64s\" port %u to \"%.64s\" port %u",
-		id_of(b, from), b->f->ports[from].num, id_of(b, to),
-		b->f->ports[to].num, b->d->strings + place->file, place->line,
-		id_of(b, from2), b->f->ports[from2].num, id_of(b, to2),
-		b->f->ports[to2].num);
+	return dl_fabric_parsed_error(b->d, b->d->links[link].place,
+				      "\"%.64s\" port %u to \"%.64s\" port %u: expected what %s:%u "
+				      "says, \"%.64s\" port %u to \"%.64s\" port %u",
+				      id_of(b, from), b->f->ports[from].num, id_of(b, to),
+				      b->f->ports[to].num, b->d->strings + place->file, place->line,
+				      id_of(b, from2), b->f->ports[from2].num, id_of(b, to2),
+				      b->f->ports[to2].num);
 }
 
 /* The statement behind the cable in this port. */
@@ -364,14 +348,12 @@ static int add_link(const struct builder *b, uint32_t link)
 	if (b->said[to] != DL_NONE && far_end(b, b->said[to]) != from)
 		return contradiction(b, link, b->said[to]);
 	if (from == to && ports[from].peer == DL_NONE) {
-		const struct dl_fabric_parsed_place *place =
-			&b->d->links[link].place;
+		const struct dl_fabric_parsed_place *place = &b->d->links[link].place;
 
 		dl_log(b->d->log, DL_LOG_WARNING,
 		       "%s:%u: \"%.64s\" port %u is "
 		       "plugged into itself; left without a cable",
-		       b->d->strings + place->file, place->line, id_of(b, from),
-		       ports[from].num);
+		       b->d->strings + place->file, place->line, id_of(b, from), ports[from].num);
 		b->said[from] = link;
 		return 0;
 	}
@@ -392,8 +374,8 @@ static unsigned int common(unsigned int a, unsigned int b)
 	return a && b ? a & b : a | b;
 }
 
-static void set_cable(struct dl_fabric_port *p, unsigned int width,
-		      unsigned int speed, unsigned int vls)
+static void set_cable(struct dl_fabric_port *p, unsigned int width, unsigned int speed,
+		      unsigned int vls)
 {
 	p->width = width;
 	p->speed = speed;
@@ -414,13 +396,12 @@ static int negotiate(const struct builder *b, uint32_t link)
 	w = common(l->widths, m->widths);
 	s = common(l->speeds, m->speeds);
 	if ((!w && l->widths) || (!s && l->speeds))
-		return dl_fabric_parsed_error(
-			b->d, l->place,
-			"\"%.64s\" port %u: "
-			"expected a width and a speed that its far end in "
-			"%s:%u has too",
-			id_of(b, from), l->num, b->d->strings + m->place.file,
-			m->place.line);
+		return dl_fabric_parsed_error(b->d, l->place,
+					      "\"%.64s\" port %u: "
+					      "expected a width and a speed that its far end in "
+					      "%s:%u has too",
+					      id_of(b, from), l->num, b->d->strings + m->place.file,
+					      m->place.line);
 	vls = l->vls && (!m->vls || l->vls < m->vls) ? l->vls : m->vls;
 	set_cable(&b->f->ports[from], best_width(w), best_speed(s), vls);
 	set_cable(&b->f->ports[to], best_width(w), best_speed(s), vls);
@@ -439,8 +420,7 @@ static int add_links(const struct builder *b)
 	return err;
 }
 
-int dl_fabric_parsed_build(const struct dl_fabric_parsed *d,
-			   struct dl_fabric **out)
+int dl_fabric_parsed_build(const struct dl_fabric_parsed *d, struct dl_fabric **out)
 {
 	struct builder b = { .d = d };
 	uint32_t *owner = NULL;
@@ -477,8 +457,7 @@ out:
 }
 
 int dl_fabric_read_file(const char *path,
-			int (*read)(FILE *from, const char *name,
-				    const struct dl_log *log,
+			int (*read)(FILE *from, const char *name, const struct dl_log *log,
 				    struct dl_fabric **out),
 			const struct dl_log *log, struct dl_fabric **out)
 {

@@ -7,16 +7,11 @@
 static const struct {
 	const char *name, *rate;
 } speeds[] = {
-	[DL_FABRIC_SPEED_UNKNOWN] = { "??", "??" },
-	[DL_FABRIC_SDR] = { "SDR", "2.5" },
-	[DL_FABRIC_DDR] = { "DDR", "5" },
-	[DL_FABRIC_QDR] = { "QDR", "10" },
-	[DL_FABRIC_FDR10] = { "FDR10", "FDR10" },
-	[DL_FABRIC_FDR] = { "FDR", "14" },
-	[DL_FABRIC_EDR] = { "EDR", "25" },
-	[DL_FABRIC_HDR] = { "HDR", "50" },
-	[DL_FABRIC_NDR] = { "NDR", "100" },
-	[DL_FABRIC_XDR] = { "XDR", "200" },
+	[DL_FABRIC_SPEED_UNKNOWN] = { "??", "??" }, [DL_FABRIC_SDR] = { "SDR", "2.5" },
+	[DL_FABRIC_DDR] = { "DDR", "5" },	    [DL_FABRIC_QDR] = { "QDR", "10" },
+	[DL_FABRIC_FDR10] = { "FDR10", "FDR10" },   [DL_FABRIC_FDR] = { "FDR", "14" },
+	[DL_FABRIC_EDR] = { "EDR", "25" },	    [DL_FABRIC_HDR] = { "HDR", "50" },
+	[DL_FABRIC_NDR] = { "NDR", "100" },	    [DL_FABRIC_XDR] = { "XDR", "200" },
 };
 
 #define NSPEEDS (sizeof(speeds) / sizeof(*speeds))
@@ -32,8 +27,7 @@ unsigned int dl_fabric_width_of(const char *word, size_t len)
 		const char *word;
 		unsigned int lanes;
 	} widths[] = {
-		{ "1x", 1 }, { "2x", 2 },   { "4x", 4 },
-		{ "8x", 8 }, { "12x", 12 },
+		{ "1x", 1 }, { "2x", 2 }, { "4x", 4 }, { "8x", 8 }, { "12x", 12 },
 	};
 	size_t i;
 

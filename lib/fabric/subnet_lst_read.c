@@ -63,8 +63,8 @@ static const struct {
 	[REVISION] = { "Rev:", UINT32_MAX, "a revision, 32 bits" },
 };
 
-static int read_field(struct dl_text *t, const char *name, uint64_t max,
-		      const char *what, uint64_t *out)
+static int read_field(struct dl_text *t, const char *name, uint64_t max, const char *what,
+		      uint64_t *out)
 {
 	if (!dl_text_take_string(t, name))
 		return dl_text_expected(t, name);
@@ -130,13 +130,11 @@ static int read_end(struct reader *r, bool far, struct record *e)
 	*e = (struct record){ .line = t->line };
 	err = read_type(t, &e->type);
 	for (i = 0; i < NFIELDS && !err; i++)
-		err = read_field(t, fields[i].name, fields[i].max,
-				 fields[i].what, &v[i]);
+		err = read_field(t, fields[i].name, fields[i].max, fields[i].what, &v[i]);
 	if (!err)
 		err = read_desc(r, &e->desc);
 	if (!err)
-		err = read_field(t, "LID:", DL_FABRIC_MAX_LID,
-				 "a unicast LID, at most BFFF", &lid);
+		err = read_field(t, "LID:", DL_FABRIC_MAX_LID, "a unicast LID, at most BFFF", &lid);
 	if (!err)
 		err = read_field(t, "PN:", DL_FABRIC_MAX_PORTS, "a port", &num);
 	if (err)
@@ -146,8 +144,8 @@ static int read_end(struct reader *r, bool far, struct record *e)
 	if (!v[NODE])
 		return dl_text_error(t, "NodeGUID 0: expected another one");
 	if (!num || num > v[PORTS])
-		return dl_text_error(t, "PN:%02X: expected 01 to %02X",
-				     (unsigned int)num, (unsigned int)v[PORTS]);
+		return dl_text_error(t, "PN:%02X: expected 01 to %02X", (unsigned int)num,
+				     (unsigned int)v[PORTS]);
 	if (far && !(v[DEVICE] & 0xffff)) /* OpenSM's shift */
 		v[DEVICE] >>= 16;
 	if (v[DEVICE] > UINT16_MAX)
@@ -221,18 +219,15 @@ static int read_line(struct reader *r)
 
 	if (dl_text_at_end(&r->t))
 		return 0;
-	records = dl_array_grow(r->records, sizeof(*records), r->nrecords, 2,
-				&r->records_cap);
+	records = dl_array_grow(r->records, sizeof(*records), r->nrecords, 2, &r->records_cap);
 	if (!records)
 		return -ENOMEM;
 	r->records = records;
-	widths = dl_array_grow(r->widths, sizeof(*widths), line, 1,
-			       &r->widths_cap);
+	widths = dl_array_grow(r->widths, sizeof(*widths), line, 1, &r->widths_cap);
 	if (!widths)
 		return -ENOMEM;
 	r->widths = widths;
-	speeds = dl_array_grow(r->speeds, sizeof(*speeds), line, 1,
-			       &r->speeds_cap);
+	speeds = dl_array_grow(r->speeds, sizeof(*speeds), line, 1, &r->speeds_cap);
 	if (!speeds)
 		return -ENOMEM;
 	r->speeds = speeds;
@@ -261,33 +256,29 @@ static int compare(const void *left, const void *right, void *records)
 	return i < j ? -1 : i > j;
 }
 
-static struct dl_fabric_parsed_place place_of(const struct reader *r,
-					      uint32_t record)
+static struct dl_fabric_parsed_place place_of(const struct reader *r, uint32_t record)
 {
-	return (struct dl_fabric_parsed_place){ r->file,
-						r->records[record].line };
+	return (struct dl_fabric_parsed_place){ r->file, r->records[record].line };
 }
 
 static int differs(const struct reader *r, uint32_t record, uint32_t first)
 {
 	const struct record *e = &r->records[record];
 
-	return dl_fabric_parsed_error(
-		&r->d, place_of(r, record),
-		"node 0x%016" PRIx64
-		" port %u: expected what %s:%u says about it",
-		e->guid, e->num, r->d.strings + r->file,
-		r->records[first].line);
+	return dl_fabric_parsed_error(&r->d, place_of(r, record),
+				      "node 0x%016" PRIx64
+				      " port %u: expected what %s:%u says about it",
+				      e->guid, e->num, r->d.strings + r->file,
+				      r->records[first].line);
 }
 
-static bool same_node(const struct reader *r, const struct record *a,
-		      const struct record *b)
+static bool same_node(const struct reader *r, const struct record *a, const struct record *b)
 {
 	const char *s = r->d.strings;
 
-	return a->system_guid == b->system_guid && a->type == b->type &&
-	       a->nports == b->nports && a->vendor == b->vendor &&
-	       a->device == b->device && !strcmp(s + a->desc, s + b->desc);
+	return a->system_guid == b->system_guid && a->type == b->type && a->nports == b->nports &&
+	       a->vendor == b->vendor && a->device == b->device &&
+	       !strcmp(s + a->desc, s + b->desc);
 }
 
 /* The end port of a switch is the same for all of its ports. */
@@ -334,9 +325,7 @@ static int add_nodes(struct reader *r, const uint32_t *order, uint32_t *first)
 		uint64_t guid = r->records[order[i]].guid;
 		uint32_t least = order[i];
 
-		for (j = i;
-		     j < r->nrecords && r->records[order[j]].guid == guid;
-		     j++) {
+		for (j = i; j < r->nrecords && r->records[order[j]].guid == guid; j++) {
 			if (order[j] < least)
 				least = order[j];
 		}
@@ -373,14 +362,13 @@ static int add_ends(struct reader *r, const uint32_t *order)
 				err = differs(r, order[i], order[i - 1]);
 			continue;
 		}
-		err = dl_fabric_parsed_add_end(
-			&r->d, &(struct dl_fabric_parsed_end){
-				       .guid = e->port_guid,
-				       .node = e->node,
-				       .place = place_of(r, order[i]),
-				       .lid = e->lid,
-				       .num = sw ? 0 : e->num,
-			       });
+		err = dl_fabric_parsed_add_end(&r->d, &(struct dl_fabric_parsed_end){
+							      .guid = e->port_guid,
+							      .node = e->node,
+							      .place = place_of(r, order[i]),
+							      .lid = e->lid,
+							      .num = sw ? 0 : e->num,
+						      });
 	}
 	return err;
 }
@@ -393,16 +381,15 @@ static int add_links(struct reader *r)
 	for (i = 0; i < r->nrecords && !err; i += 2) {
 		const struct record *near = &r->records[i], *far = near + 1;
 
-		err = dl_fabric_parsed_add_link(
-			&r->d, &(struct dl_fabric_parsed_link){
-				       .node = near->node,
-				       .peer = far->node,
-				       .place = place_of(r, i),
-				       .speeds = r->speeds[i / 2],
-				       .widths = r->widths[i / 2],
-				       .num = near->num,
-				       .peer_num = far->num,
-			       });
+		err = dl_fabric_parsed_add_link(&r->d, &(struct dl_fabric_parsed_link){
+							       .node = near->node,
+							       .peer = far->node,
+							       .place = place_of(r, i),
+							       .speeds = r->speeds[i / 2],
+							       .widths = r->widths[i / 2],
+							       .num = near->num,
+							       .peer_num = far->num,
+						       });
 	}
 	return err;
 }
@@ -419,8 +406,7 @@ static int fill_draft(struct reader *r)
 	for (i = 0; i < r->nrecords; i++)
 		order[i] = i;
 	if (r->nrecords)
-		qsort_r(order, r->nrecords, sizeof(*order), compare,
-			r->records);
+		qsort_r(order, r->nrecords, sizeof(*order), compare, r->records);
 	err = add_nodes(r, order, first);
 	if (!err)
 		err = add_ends(r, order);
@@ -432,8 +418,7 @@ out:
 	return err;
 }
 
-int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
-				      const struct dl_log *log,
+int dl_fabric_read_subnet_list_stream(FILE *from, const char *name, const struct dl_log *log,
 				      struct dl_fabric **out)
 {
 	struct reader r = { 0 };
@@ -442,8 +427,7 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
 	dl_text_begin(&r.t, from, name, log);
 	err = dl_fabric_parsed_begin(&r.d, log);
 	if (!err)
-		err = dl_fabric_parsed_string(&r.d, name, strlen(name),
-					      &r.file);
+		err = dl_fabric_parsed_string(&r.d, name, strlen(name), &r.file);
 	while (!err) {
 		err = dl_text_next(&r.t);
 		if (err <= 0)
@@ -464,9 +448,7 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name,
 	return err;
 }
 
-int dl_fabric_read_subnet_list(const char *path, const struct dl_log *log,
-			       struct dl_fabric **out)
+int dl_fabric_read_subnet_list(const char *path, const struct dl_log *log, struct dl_fabric **out)
 {
-	return dl_fabric_read_file(path, dl_fabric_read_subnet_list_stream, log,
-				   out);
+	return dl_fabric_read_file(path, dl_fabric_read_subnet_list_stream, log, out);
 }

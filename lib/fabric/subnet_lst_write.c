@@ -39,8 +39,7 @@ static void write_desc(const char *desc, FILE *to)
 		putc(iscntrl((unsigned char)*desc) ? ' ' : *desc, to);
 }
 
-static void write_end(const struct dl_fabric *f, uint32_t port, bool far,
-		      FILE *to)
+static void write_end(const struct dl_fabric *f, uint32_t port, bool far, FILE *to)
 {
 	const struct dl_fabric_port *p = &f->ports[port], *end = p;
 	const struct dl_fabric_node *n = &f->nodes[p->node];
@@ -49,12 +48,9 @@ static void write_end(const struct dl_fabric *f, uint32_t port, bool far,
 		end = &f->ports[n->first_port];
 	fprintf(to,
 		"{ %s Ports:%02X SystemGUID:%016" PRIx64 " NodeGUID:%016" PRIx64
-		" PortGUID:%016" PRIx64 " VenID:%0*" PRIX32 " DevID:%04" PRIX32
-		" Rev:%08X {",
-		types[n->type], n->nports,
-		n->system_guid ? n->system_guid : n->guid, n->guid, end->guid,
-		far ? 8 : 6, n->vendor, (uint32_t)n->device << (far ? 16 : 0),
-		REVISION);
+		" PortGUID:%016" PRIx64 " VenID:%0*" PRIX32 " DevID:%04" PRIX32 " Rev:%08X {",
+		types[n->type], n->nports, n->system_guid ? n->system_guid : n->guid, n->guid,
+		end->guid, far ? 8 : 6, n->vendor, (uint32_t)n->device << (far ? 16 : 0), REVISION);
 	write_desc(dl_fabric_node_name(f, p->node), to);
 	fprintf(to, "} LID:%04X PN:%02X } ", end->lid, p->num);
 }

@@ -54,9 +54,8 @@ void dl_link_arb_options_init(struct dl_link_arb_options *o)
 	};
 }
 
-static void compile_table(const struct dl_tables_vlarb_entry *from,
-			  unsigned int n, const struct dl_link_arb_options *o,
-			  struct dl_link_arb_table *t)
+static void compile_table(const struct dl_tables_vlarb_entry *from, unsigned int n,
+			  const struct dl_link_arb_options *o, struct dl_link_arb_table *t)
 {
 	t->n = n;
 	for (unsigned int e = 0; e < n; e++) {
@@ -82,8 +81,7 @@ static unsigned int cut(unsigned int n, unsigned int cap)
 	return n < cap ? n : cap;
 }
 
-void dl_link_arb_compile(const struct dl_tables_vlarb *arb,
-			 const struct dl_link_arb_options *o,
+void dl_link_arb_compile(const struct dl_tables_vlarb *arb, const struct dl_link_arb_options *o,
 			 struct dl_link_arb_program *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -91,10 +89,8 @@ void dl_link_arb_compile(const struct dl_tables_vlarb *arb,
 	out->high_limit = arb->high_limit;
 	out->enabled = (1u << o->nvls) - 1;
 	out->programmed = true;
-	compile_table(arb->high, cut(arb->nhigh, o->high_cap), o,
-		      &out->table[DL_LINK_ARB_HIGH]);
-	compile_table(arb->low, cut(arb->nlow, o->low_cap), o,
-		      &out->table[DL_LINK_ARB_LOW]);
+	compile_table(arb->high, cut(arb->nhigh, o->high_cap), o, &out->table[DL_LINK_ARB_HIGH]);
+	compile_table(arb->low, cut(arb->nlow, o->low_cap), o, &out->table[DL_LINK_ARB_LOW]);
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		if (out->table[DL_LINK_ARB_HIGH].naming[vl] |
 		    out->table[DL_LINK_ARB_LOW].naming[vl])
@@ -105,8 +101,7 @@ static void draw_table(philox4x32_key_t key, uint64_t port, unsigned int side,
 		       struct dl_tables_vlarb_entry *entries)
 {
 	for (unsigned int e = 0; e < DL_LINK_ARB_ENTRIES; e += 4) {
-		philox4x32_ctr_t at = { { (uint32_t)port,
-					  (uint32_t)(port >> 32), side, e } };
+		philox4x32_ctr_t at = { { (uint32_t)port, (uint32_t)(port >> 32), side, e } };
 		philox4x32_ctr_t drawn = philox4x32(at, key);
 
 		for (unsigned int i = 0; i < 4; i++) {
@@ -116,12 +111,10 @@ static void draw_table(philox4x32_key_t key, uint64_t port, unsigned int side,
 	}
 }
 
-void dl_link_arb_undefined(uint64_t seed, uint64_t port,
-			   struct dl_tables_vlarb *out)
+void dl_link_arb_undefined(uint64_t seed, uint64_t port, struct dl_tables_vlarb *out)
 {
 	philox4x32_key_t key = { { (uint32_t)seed, (uint32_t)(seed >> 32) } };
-	philox4x32_ctr_t at = { { (uint32_t)port, (uint32_t)(port >> 32),
-				  DL_LINK_ARB_NONE, 0 } };
+	philox4x32_ctr_t at = { { (uint32_t)port, (uint32_t)(port >> 32), DL_LINK_ARB_NONE, 0 } };
 
 	draw_table(key, port, DL_LINK_ARB_HIGH, out->high);
 	draw_table(key, port, DL_LINK_ARB_LOW, out->low);
@@ -137,40 +130,33 @@ static void reload(struct dl_link_arbiter *a)
 	a->counter = a->program->high_limit * WORDS_PER_LIMIT;
 }
 
-void dl_link_arbiter_init(struct dl_link_arbiter *a,
-			  const struct dl_link_arb_program *p)
+void dl_link_arbiter_init(struct dl_link_arbiter *a, const struct dl_link_arb_program *p)
 {
 	*a = (struct dl_link_arbiter){ .program = p };
 	reload(a);
 }
 
-static bool same_table(const struct dl_link_arb_table *a,
-		       const struct dl_link_arb_table *b)
+static bool same_table(const struct dl_link_arb_table *a, const struct dl_link_arb_table *b)
 {
-	return a->n == b->n &&
-	       !memcmp(a->entry, b->entry, a->n * sizeof(a->entry[0])) &&
+	return a->n == b->n && !memcmp(a->entry, b->entry, a->n * sizeof(a->entry[0])) &&
 	       !memcmp(a->sends, b->sends, sizeof(a->sends));
 }
 
-void dl_link_arbiter_change(struct dl_link_arbiter *a,
-			    const struct dl_link_arb_program *p)
+void dl_link_arbiter_change(struct dl_link_arbiter *a, const struct dl_link_arb_program *p)
 {
 	const struct dl_link_arb_program *old = a->program;
 
 	a->program = p;
-	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW;
-	     side++)
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
 		if (!same_table(&old->table[side], &p->table[side]))
 			a->place[side] = (struct dl_link_arb_position){ 0 };
 	if (old->high_limit != p->high_limit &&
-	    (old->high_limit == DL_LINK_ARB_UNLIMITED ||
-	     p->high_limit == DL_LINK_ARB_UNLIMITED))
+	    (old->high_limit == DL_LINK_ARB_UNLIMITED || p->high_limit == DL_LINK_ARB_UNLIMITED))
 		reload(a);
 }
 
 /* The entries of a table that could send now. */
-static uint64_t ready_entries(const struct dl_link_arb_table *t,
-			      unsigned int sendable)
+static uint64_t ready_entries(const struct dl_link_arb_table *t, unsigned int sendable)
 {
 	uint64_t ready = sendable ? t->wild : 0;
 
@@ -180,9 +166,8 @@ static uint64_t ready_entries(const struct dl_link_arb_table *t,
 }
 
 /* Entry e sends: the lowest of the VLs, if it may choose. */
-static enum dl_link_kind chosen(const struct dl_link_arb_table *t,
-				unsigned int side, unsigned int e,
-				unsigned int sendable, struct dl_link_pick *out)
+static enum dl_link_kind chosen(const struct dl_link_arb_table *t, unsigned int side,
+				unsigned int e, unsigned int sendable, struct dl_link_pick *out)
 {
 	out->kind = DL_LINK_DATA;
 	out->vl = __builtin_ctz(sendable & t->sends[e]);
@@ -192,8 +177,8 @@ static enum dl_link_kind chosen(const struct dl_link_arb_table *t,
 }
 
 /* Look for an entry from the pointer on, once round.  Changes nothing. */
-static bool find(const struct dl_link_arbiter *a, unsigned int side,
-		 unsigned int sendable, struct dl_link_pick *out)
+static bool find(const struct dl_link_arbiter *a, unsigned int side, unsigned int sendable,
+		 struct dl_link_pick *out)
 {
 	const struct dl_link_arb_table *t = &a->program->table[side];
 	unsigned int at = a->place[side].at;
@@ -231,8 +216,7 @@ static enum dl_link_kind outside(unsigned int vls, struct dl_link_pick *out)
 	return DL_LINK_DATA;
 }
 
-static enum dl_link_kind pick_data(struct dl_link_arbiter *a,
-				   unsigned int sendable,
+static enum dl_link_kind pick_data(struct dl_link_arbiter *a, unsigned int sendable,
 				   struct dl_link_pick *out)
 {
 	const struct dl_link_arb_program *p = a->program;
@@ -255,19 +239,16 @@ static enum dl_link_kind pick_data(struct dl_link_arbiter *a,
 	if (expired && find(a, DL_LINK_ARB_HIGH, sendable, out))
 		return DL_LINK_DATA;
 	/* No table can send: whatever is sendable stands in none. */
-	return p->options.unlisted_vl == DL_LINK_UNLISTED_IDLE ?
-		       outside(sendable, out) :
-		       DL_LINK_NOTHING;
+	return p->options.unlisted_vl == DL_LINK_UNLISTED_IDLE ? outside(sendable, out) :
+								 DL_LINK_NOTHING;
 }
 
-enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, bool smp,
-				       bool fcp, unsigned int sendable,
-				       struct dl_link_pick *out)
+enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, bool smp, bool fcp,
+				       unsigned int sendable, struct dl_link_pick *out)
 {
 	sendable &= a->program->enabled;
 	if (smp || fcp) {
-		*out = (struct dl_link_pick){ .kind = smp ? DL_LINK_SMP :
-							    DL_LINK_FCP,
+		*out = (struct dl_link_pick){ .kind = smp ? DL_LINK_SMP : DL_LINK_FCP,
 					      .vl = smp ? DL_LINK_VL_SMP : 0,
 					      .side = DL_LINK_ARB_NONE };
 		return out->kind;
@@ -277,9 +258,8 @@ enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, bool smp,
 	return pick_data(a, sendable, out);
 }
 
-void dl_link_arbiter_charge(struct dl_link_arbiter *a,
-			    const struct dl_link_pick *pick, uint32_t bytes,
-			    struct dl_link_arb_after *after)
+void dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pick,
+			    uint32_t bytes, struct dl_link_arb_after *after)
 {
 	const struct dl_link_arb_program *p = a->program;
 
@@ -298,8 +278,7 @@ void dl_link_arbiter_charge(struct dl_link_arbiter *a,
 			if (p->high_limit != DL_LINK_ARB_UNLIMITED)
 				a->counter -= (bytes + 3) / 4;
 		} else {
-			a->turn = place->live && p->options.low_turn ==
-							  DL_LINK_LOW_WEIGHT ?
+			a->turn = place->live && p->options.low_turn == DL_LINK_LOW_WEIGHT ?
 					  TURN_LOW_MORE :
 					  TURN_HIGH;
 		}

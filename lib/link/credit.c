@@ -44,12 +44,11 @@
 
 #include "dateline/link.h"
 
-int dl_link_credit_rx_init(struct dl_link_credit_rx *rx,
-			   enum dl_link_credit_scheme scheme, uint32_t buffer,
-			   uint32_t chunk)
+int dl_link_credit_rx_init(struct dl_link_credit_rx *rx, enum dl_link_credit_scheme scheme,
+			   uint32_t buffer, uint32_t chunk)
 {
-	if (!chunk || (scheme == DL_LINK_CREDIT_PCIE &&
-		       (chunk != 1 || buffer > DL_LINK_CREDIT_WINDOW)))
+	if (!chunk ||
+	    (scheme == DL_LINK_CREDIT_PCIE && (chunk != 1 || buffer > DL_LINK_CREDIT_WINDOW)))
 		return -EINVAL;
 	*rx = (struct dl_link_credit_rx){
 		.free = buffer / chunk,
@@ -60,11 +59,9 @@ int dl_link_credit_rx_init(struct dl_link_credit_rx *rx,
 	return 0;
 }
 
-void dl_link_credit_tx_init(struct dl_link_credit_tx *tx,
-			    const struct dl_link_credit_rx *rx)
+void dl_link_credit_tx_init(struct dl_link_credit_tx *tx, const struct dl_link_credit_rx *rx)
 {
-	*tx = (struct dl_link_credit_tx){ .alloc = rx->size,
-					  .scheme = rx->scheme };
+	*tx = (struct dl_link_credit_tx){ .alloc = rx->size, .scheme = rx->scheme };
 	dl_link_credit_update(tx, dl_link_credit_of(rx));
 }
 
@@ -82,8 +79,8 @@ void dl_link_credit_sync(struct dl_link_credit_rx *rx, uint32_t sync)
 		rx->count -= DL_LINK_CREDIT_MODULUS;
 }
 
-bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx,
-				  uint32_t advertised, uint32_t largest)
+bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx, uint32_t advertised,
+				  uint32_t largest)
 {
 	uint32_t now = dl_link_credit_of(rx);
 	uint32_t fresh = (now - advertised) & DL_LINK_CREDIT_MASK;

@@ -33,8 +33,7 @@ enum { OP, FCTBS, VL, FCCL };
 
 static uint32_t put(unsigned int field, uint32_t value)
 {
-	return (value & ((1u << layout[field].width) - 1))
-	    << layout[field].shift;
+	return (value & ((1u << layout[field].width) - 1)) << layout[field].shift;
 }
 
 static uint32_t get(uint32_t word, unsigned int field)
@@ -54,11 +53,10 @@ uint16_t dl_link_crc16(const uint8_t *bytes, size_t n)
 	return ~crc;
 }
 
-void dl_link_fcp_encode(const struct dl_link_fcp *fcp,
-			uint8_t wire[DL_LINK_FCP_BYTES])
+void dl_link_fcp_encode(const struct dl_link_fcp *fcp, uint8_t wire[DL_LINK_FCP_BYTES])
 {
-	uint32_t word = put(OP, fcp->op) | put(FCTBS, fcp->fctbs) |
-			put(VL, fcp->vl) | put(FCCL, fcp->fccl);
+	uint32_t word = put(OP, fcp->op) | put(FCTBS, fcp->fctbs) | put(VL, fcp->vl) |
+			put(FCCL, fcp->fccl);
 	uint16_t crc;
 
 	for (unsigned int i = 0; i < 4; i++)
@@ -68,8 +66,7 @@ void dl_link_fcp_encode(const struct dl_link_fcp *fcp,
 	wire[5] = crc >> 8;
 }
 
-int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES],
-		       struct dl_link_fcp *out)
+int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES], struct dl_link_fcp *out)
 {
 	uint32_t word = 0;
 
@@ -86,10 +83,8 @@ int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES],
 	return 0;
 }
 
-int dl_link_fcp_make(enum dl_link_state state, unsigned int vl,
-		     const struct dl_link_credit_tx *tx,
-		     const struct dl_link_credit_rx *rx,
-		     struct dl_link_fcp *out)
+int dl_link_fcp_make(enum dl_link_state state, unsigned int vl, const struct dl_link_credit_tx *tx,
+		     const struct dl_link_credit_rx *rx, struct dl_link_fcp *out)
 {
 	int op = dl_link_fcp_op(state);
 

@@ -54,10 +54,8 @@ ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port)
 	if (s == DL_NONE)
 		return l->self;
 	path = l->switches[s].path;
-	if (f->ports[end_port].num &&
-	    path.drpath.cnt + 1 < (int)sizeof(path.drpath.p))
-		path.drpath.p[++path.drpath.cnt] =
-			f->ports[f->ports[end_port].peer].num;
+	if (f->ports[end_port].num && path.drpath.cnt + 1 < (int)sizeof(path.drpath.p))
+		path.drpath.p[++path.drpath.cnt] = f->ports[f->ports[end_port].peer].num;
 	return path;
 }
 
@@ -70,9 +68,7 @@ static uint32_t field(const void *info, enum MAD_FIELDS which)
 
 static uint8_t width_of(const void *info)
 {
-	static const uint8_t lanes[] = {
-		[1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2
-	};
+	static const uint8_t lanes[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
 	uint32_t code = field(info, IB_PORT_LINK_WIDTH_ACTIVE_F);
 
 	return code < sizeof(lanes) ? lanes[code] : 0;
@@ -83,10 +79,9 @@ static uint8_t speed_of(const void *info)
 	static const uint8_t plain[] = {
 		[1] = DL_FABRIC_SDR, [2] = DL_FABRIC_DDR, [4] = DL_FABRIC_QDR
 	};
-	static const uint8_t extended[] = { [1] = DL_FABRIC_FDR,
-					    [2] = DL_FABRIC_EDR,
-					    [4] = DL_FABRIC_HDR,
-					    [8] = DL_FABRIC_NDR };
+	static const uint8_t extended[] = {
+		[1] = DL_FABRIC_FDR, [2] = DL_FABRIC_EDR, [4] = DL_FABRIC_HDR, [8] = DL_FABRIC_NDR
+	};
 	uint32_t more = field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
 	uint32_t code = field(info, IB_PORT_LINK_SPEED_ACTIVE_F);
 
@@ -105,9 +100,9 @@ static uint8_t vls_of(const void *info)
 
 static int add_node(struct dl_fabric *f, const ibnd_node_t *n)
 {
-	static const char letters[] = { [DL_FABRIC_CA] = 'H',
-					[DL_FABRIC_SWITCH] = 'S',
-					[DL_FABRIC_ROUTER] = 'R' };
+	static const char letters[] = {
+		[DL_FABRIC_CA] = 'H', [DL_FABRIC_SWITCH] = 'S', [DL_FABRIC_ROUTER] = 'R'
+	};
 	uint32_t node;
 	char id[24];
 	int err;
@@ -120,15 +115,13 @@ static int add_node(struct dl_fabric *f, const ibnd_node_t *n)
 		err = dl_fabric_set_desc(f, node, n->nodedesc);
 	if (err)
 		return err;
-	f->nodes[node].system_guid =
-		mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
+	f->nodes[node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
 	f->nodes[node].device = field(n->info, IB_NODE_DEVID_F);
 	f->nodes[node].vendor = field(n->info, IB_NODE_VENDORID_F);
 	return 0;
 }
 
-static void fill_port(struct dl_live *l, uint32_t at, const ibnd_node_t *n,
-		      const ibnd_port_t *from)
+static void fill_port(struct dl_live *l, uint32_t at, const ibnd_node_t *n, const ibnd_port_t *from)
 {
 	struct dl_fabric_port *p = &l->f->ports[at];
 
@@ -164,8 +157,7 @@ static int fill_ports(struct dl_live *l, const ibnd_node_t *n, uint32_t node)
 		other = dl_fabric_find_guid(f, far->node->guid);
 		if (other == DL_NONE || far->portnum > f->nodes[other].nports)
 			continue;
-		err = dl_fabric_connect(
-			l->f, at, f->nodes[other].first_port + far->portnum);
+		err = dl_fabric_connect(l->f, at, f->nodes[other].first_port + far->portnum);
 	}
 	return err;
 }
@@ -240,8 +232,7 @@ int dl_live_discover(struct dl_live *l)
 
 /* ---- the whole --------------------------------------------------------- */
 
-static int open_live(const struct dl_live_options *o, const struct dl_log *log,
-		     struct dl_live *l)
+static int open_live(const struct dl_live_options *o, const struct dl_log *log, struct dl_live *l)
 {
 	memset(l, 0, sizeof(*l));
 	l->log = log;
@@ -285,8 +276,7 @@ static int take_gaps(struct dl_live *l, char **gaps)
 	if (!l->ngaps)
 		return 0;
 	if (l->ngaps > MOST_GAPS)
-		fprintf(l->gaps, "and %" PRIu64 " more\n",
-			l->ngaps - MOST_GAPS);
+		fprintf(l->gaps, "and %" PRIu64 " more\n", l->ngaps - MOST_GAPS);
 	if (fclose(l->gaps)) {
 		l->gaps = NULL;
 		return -ENOMEM;
@@ -297,8 +287,8 @@ static int take_gaps(struct dl_live *l, char **gaps)
 	return 0;
 }
 
-int dl_live_read(const struct dl_live_options *o, const struct dl_log *log,
-		 struct dl_snapshot *out, char **gaps)
+int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out,
+		 char **gaps)
 {
 	struct dl_snapshot s = { 0 };
 	struct dl_live l;
@@ -326,9 +316,8 @@ int dl_live_read(const struct dl_live_options *o, const struct dl_log *log,
 		dl_snapshot_release(&s);
 	} else {
 		s.fabric = l.f;
-		s.parts = DL_SNAPSHOT_HAS_LFTS | DL_SNAPSHOT_HAS_SL2VL |
-			  DL_SNAPSHOT_HAS_MCFDBS | DL_SNAPSHOT_HAS_VLARB |
-			  (s.tables->psl ? DL_SNAPSHOT_HAS_PSL : 0) |
+		s.parts = DL_SNAPSHOT_HAS_LFTS | DL_SNAPSHOT_HAS_SL2VL | DL_SNAPSHOT_HAS_MCFDBS |
+			  DL_SNAPSHOT_HAS_VLARB | (s.tables->psl ? DL_SNAPSHOT_HAS_PSL : 0) |
 			  (*gaps ? DL_SNAPSHOT_IS_PARTIAL : 0);
 		l.f = NULL;
 		*out = s;

@@ -27,7 +27,7 @@ struct dl_live_query {
 	bool sa;	/* to the subnet administrator */
 	uint16_t attr;
 	uint32_t mod;
-	uint64_t mask; /* of components (subnet administrator) */
+	uint64_t mask;		       /* of components (subnet administrator) */
 	uint8_t data[IB_SA_DATA_SIZE]; /* sent and, in an answer, received */
 	uint32_t key[3];	       /* the asker's own */
 };
@@ -47,13 +47,12 @@ struct dl_live_queries {
 	void (*rewind)(void *context);
 	/* The next one, from zeroed memory; false: that was all. */
 	bool (*next)(void *context, struct dl_live_query *q);
-	void (*answer)(void *context, const struct dl_live_query *q,
-		       enum dl_live_answer how, unsigned int status);
+	void (*answer)(void *context, const struct dl_live_query *q, enum dl_live_answer how,
+		       unsigned int status);
 };
 
 /* Ask them all.  0 or a negative errno, reported: the port is gone. */
-int dl_live_mads_run(struct dl_live_mads *m,
-		     const struct dl_live_queries *list);
+int dl_live_mads_run(struct dl_live_mads *m, const struct dl_live_queries *list);
 
 /* What the parts of reading a live fabric share. */
 
@@ -88,8 +87,7 @@ int dl_live_discover(struct dl_live *l);
 ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port);
 
 /* Note something that is missing. */
-void dl_live_gap(struct dl_live *l, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void dl_live_gap(struct dl_live *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Read all tables, and the path SLs.  0 or a negative errno, reported. */
 int dl_live_tables(struct dl_live *l, struct dl_tables *t);

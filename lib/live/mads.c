@@ -65,8 +65,7 @@ static int register_agents(struct dl_live_mads *m)
 {
 	m->smi = umad_register(m->port, IB_SMI_CLASS, 1, 0, NULL);
 	m->directed = umad_register(m->port, IB_SMI_DIRECT_CLASS, 1, 0, NULL);
-	m->sa = umad_register(m->port, IB_SA_CLASS, UMAD_SA_CLASS_VERSION, 1,
-			      NULL);
+	m->sa = umad_register(m->port, IB_SA_CLASS, UMAD_SA_CLASS_VERSION, 1, NULL);
 	if (m->smi >= 0 && m->directed >= 0 && m->sa >= 0)
 		return 0;
 	dl_log(m->log, DL_LOG_ERROR,
@@ -147,13 +146,11 @@ static int send_slot(struct dl_live_mads *m, uint32_t number)
 	/* A transaction ID of 0 would be replaced. */
 	rpc.trid |= UINT64_C(1) << 32;
 	memset(m->buffer, 0, umad_size() + IB_MAD_SIZE);
-	if (mad_build_pkt(m->buffer, &rpc, &q->to, q->sa ? &rmpp : NULL,
-			  q->data) < 0)
+	if (mad_build_pkt(m->buffer, &rpc, &q->to, q->sa ? &rmpp : NULL, q->data) < 0)
 		return -EINVAL;
 	slot->sent++;
 	slot->deadline = now_ms() + m->o.timeout_ms;
-	if (umad_send(m->port, agent, m->buffer, IB_MAD_SIZE, m->o.timeout_ms,
-		      0) < 0 &&
+	if (umad_send(m->port, agent, m->buffer, IB_MAD_SIZE, m->o.timeout_ms, 0) < 0 &&
 	    errno != EAGAIN && errno != ENOBUFS) {
 		dl_log(m->log, DL_LOG_ERROR,
 		       "cannot send a management datagram: "
@@ -164,8 +161,7 @@ static int send_slot(struct dl_live_mads *m, uint32_t number)
 	return 0;
 }
 
-static int fill_window(struct dl_live_mads *m,
-		       const struct dl_live_queries *list, bool *more)
+static int fill_window(struct dl_live_mads *m, const struct dl_live_queries *list, bool *more)
 {
 	for (uint32_t i = 0; *more && m->busy < m->o.in_flight; i++) {
 		struct slot *slot = &m->slots[i];
@@ -189,9 +185,8 @@ static int fill_window(struct dl_live_mads *m,
 
 /* ---- receiving --------------------------------------------------------- */
 
-static void finish(struct dl_live_mads *m, const struct dl_live_queries *list,
-		   struct slot *slot, enum dl_live_answer how,
-		   unsigned int status)
+static void finish(struct dl_live_mads *m, const struct dl_live_queries *list, struct slot *slot,
+		   enum dl_live_answer how, unsigned int status)
 {
 	slot->sent = 0;
 	m->busy--;
@@ -207,8 +202,7 @@ static void take(struct dl_live_mads *m, const struct dl_live_queries *list)
 	struct slot *slot = &m->slots[number];
 	unsigned int status;
 
-	if (number >= m->o.in_flight || !slot->sent ||
-	    (slot->use & 0xFFFFF) != trid >> SLOT_BITS)
+	if (number >= m->o.in_flight || !slot->sent || (slot->use & 0xFFFFF) != trid >> SLOT_BITS)
 		return; /* late, or not ours */
 	if (umad_status(m->buffer))
 		return; /* the kernel gave up: so does our timer */
@@ -222,13 +216,11 @@ static void take(struct dl_live_mads *m, const struct dl_live_queries *list)
 		memcpy(slot->q.data, mad + IB_SA_DATA_OFFS, IB_SA_DATA_SIZE);
 	else
 		memcpy(slot->q.data, mad + IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE);
-	finish(m, list, slot, status ? DL_LIVE_REFUSED : DL_LIVE_ANSWERED,
-	       status);
+	finish(m, list, slot, status ? DL_LIVE_REFUSED : DL_LIVE_ANSWERED, status);
 }
 
 /* Send again what is overdue, or give it up. */
-static int check_time(struct dl_live_mads *m,
-		      const struct dl_live_queries *list, int *wait)
+static int check_time(struct dl_live_mads *m, const struct dl_live_queries *list, int *wait)
 {
 	uint64_t now = now_ms(), next = now + m->o.timeout_ms;
 
@@ -254,13 +246,11 @@ static int check_time(struct dl_live_mads *m,
 	return 0;
 }
 
-static void show_progress(struct dl_live_mads *m,
-			  const struct dl_live_queries *list, bool last)
+static void show_progress(struct dl_live_mads *m, const struct dl_live_queries *list, bool last)
 {
 	uint64_t now = now_ms();
 
-	if (!m->o.progress || m->total < FEW ||
-	    (!last && now < m->shown + PROGRESS_MS))
+	if (!m->o.progress || m->total < FEW || (!last && now < m->shown + PROGRESS_MS))
 		return;
 	m->shown = now;
 	m->o.progress(m->o.context, list->what, m->done, m->total);
@@ -272,8 +262,7 @@ static uint64_t count(const struct dl_live_queries *list)
 	uint64_t n = 0;
 
 	list->rewind(list->context);
-	for (memset(&q, 0, sizeof(q)); list->next(list->context, &q);
-	     memset(&q, 0, sizeof(q)))
+	for (memset(&q, 0, sizeof(q)); list->next(list->context, &q); memset(&q, 0, sizeof(q)))
 		n++;
 	list->rewind(list->context);
 	return n;

@@ -63,8 +63,8 @@ static bool next_sm(void *context, struct dl_live_query *q)
 	return true;
 }
 
-static void answer_sm(void *context, const struct dl_live_query *q,
-		      enum dl_live_answer how, unsigned int status)
+static void answer_sm(void *context, const struct dl_live_query *q, enum dl_live_answer how,
+		      unsigned int status)
 {
 	struct sm_query *x = context;
 	void *info = (void *)q->data;
@@ -123,16 +123,14 @@ static bool next_pair(void *context, struct dl_live_query *q)
 			uint32_t src = p->ends[p->src], dst = p->dst++;
 			uint16_t lid = p->lids[dst];
 
-			if (f->lid_port[lid] == src ||
-			    (p->first_only && (p->src || dst > 1)))
+			if (f->lid_port[lid] == src || (p->first_only && (p->src || dst > 1)))
 				continue;
 			q->sa = true;
 			q->to = p->sm;
 			q->attr = IB_SA_ATTR_PATHRECORD;
 			q->mask = COMP_DLID | COMP_SLID | COMP_NUMPATH;
 			mad_set_field(q->data, 0, IB_SA_PR_DLID_F, lid);
-			mad_set_field(q->data, 0, IB_SA_PR_SLID_F,
-				      f->ports[src].lid);
+			mad_set_field(q->data, 0, IB_SA_PR_SLID_F, f->ports[src].lid);
 			mad_set_field(q->data, 0, IB_SA_PR_NPATH_F, 1);
 			q->key[0] = p->src;
 			q->key[1] = dst;
@@ -142,8 +140,8 @@ static bool next_pair(void *context, struct dl_live_query *q)
 	return false;
 }
 
-static void answer_pair(void *context, const struct dl_live_query *q,
-			enum dl_live_answer how, unsigned int status)
+static void answer_pair(void *context, const struct dl_live_query *q, enum dl_live_answer how,
+			unsigned int status)
 {
 	struct pairs *p = context;
 	uint8_t *entry = &p->t->psl[q->key[0] * (size_t)p->nlids + q->key[1]];
@@ -186,8 +184,7 @@ static int choose(struct pairs *p)
 		    (f->ports[i].num || !adapters))
 			p->ends[p->nends++] = i;
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
-		if (f->lid_port[lid] != DL_NONE &&
-		    (f->ports[f->lid_port[lid]].num || !adapters))
+		if (f->lid_port[lid] != DL_NONE && (f->ports[f->lid_port[lid]].num || !adapters))
 			p->lids[p->nlids++] = lid;
 	return 0;
 }

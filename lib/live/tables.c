@@ -29,8 +29,7 @@ struct list {
 	uint32_t rounds;   /* blocks, or pairs of ports, at most */
 	bool of_ports;	   /* a round goes over ports, not over switches */
 	/* Does this round concern this one?  Then fill in the query. */
-	bool (*ask)(struct reader *r, uint32_t round, uint32_t at,
-		    struct dl_live_query *q);
+	bool (*ask)(struct reader *r, uint32_t round, uint32_t at, struct dl_live_query *q);
 	void (*store)(struct reader *r, const struct dl_live_query *q);
 };
 
@@ -44,8 +43,7 @@ struct reader {
 	int err;
 };
 
-static const struct dl_fabric_node *switch_node(const struct reader *r,
-						uint32_t s)
+static const struct dl_fabric_node *switch_node(const struct reader *r, uint32_t s)
 {
 	return &r->l->f->nodes[r->l->f->switches[s]];
 }
@@ -61,8 +59,7 @@ static void rewind_reader(void *context)
 static bool next_query(void *context, struct dl_live_query *q)
 {
 	struct reader *r = context;
-	uint32_t count = r->list->of_ports ? r->l->f->nports :
-					     r->l->f->nswitches;
+	uint32_t count = r->list->of_ports ? r->l->f->nports : r->l->f->nswitches;
 
 	for (; r->round < r->list->rounds; r->round++, r->at = 0) {
 		while (r->at < count) {
@@ -77,8 +74,8 @@ static bool next_query(void *context, struct dl_live_query *q)
 	return false;
 }
 
-static void take_answer(void *context, const struct dl_live_query *q,
-			enum dl_live_answer how, unsigned int status)
+static void take_answer(void *context, const struct dl_live_query *q, enum dl_live_answer how,
+			unsigned int status)
 {
 	struct reader *r = context;
 	const struct dl_fabric *f = r->l->f;
@@ -92,10 +89,8 @@ static void take_answer(void *context, const struct dl_live_query *q,
 	}
 	if (how == DL_LIVE_REFUSED)
 		snprintf(why, sizeof(why), "refuses (0x%04x)", status);
-	dl_live_gap(r->l, "\"%s\" (0x%016llx) %s %s %u",
-		    dl_fabric_node_name(f, node),
-		    (unsigned long long)f->nodes[node].guid, why, r->list->what,
-		    q->mod);
+	dl_live_gap(r->l, "\"%s\" (0x%016llx) %s %s %u", dl_fabric_node_name(f, node),
+		    (unsigned long long)f->nodes[node].guid, why, r->list->what, q->mod);
 }
 
 static int read_list(struct reader *r)
@@ -112,8 +107,8 @@ static int read_list(struct reader *r)
 	return err ? err : r->err;
 }
 
-static void ask_switch(const struct reader *r, uint32_t s,
-		       struct dl_live_query *q, uint16_t attr, uint32_t mod)
+static void ask_switch(const struct reader *r, uint32_t s, struct dl_live_query *q, uint16_t attr,
+		       uint32_t mod)
 {
 	q->to = r->l->switches[s].path;
 	q->attr = attr;
@@ -123,11 +118,9 @@ static void ask_switch(const struct reader *r, uint32_t s,
 
 /* ---- unicast forwarding ------------------------------------------------ */
 
-static bool ask_lft(struct reader *r, uint32_t block, uint32_t s,
-		    struct dl_live_query *q)
+static bool ask_lft(struct reader *r, uint32_t block, uint32_t s, struct dl_live_query *q)
 {
-	if (block * LFT_BLOCK > r->l->switches[s].lft_top ||
-	    block * LFT_BLOCK > r->t->top_lid)
+	if (block * LFT_BLOCK > r->l->switches[s].lft_top || block * LFT_BLOCK > r->t->top_lid)
 		return false;
 	ask_switch(r, s, q, IB_ATTR_LINEARFORWTBL, block);
 	return true;
@@ -140,8 +133,7 @@ static void store_lft(struct reader *r, const struct dl_live_query *q)
 	for (uint32_t i = 0; i < LFT_BLOCK; i++) {
 		uint32_t lid = first + i;
 
-		if (lid && lid <= r->t->top_lid &&
-		    lid <= r->l->switches[s].lft_top)
+		if (lid && lid <= r->t->top_lid && lid <= r->l->switches[s].lft_top)
 			r->t->lft[s * (size_t)r->t->stride + lid] = q->data[i];
 	}
 }
@@ -149,15 +141,13 @@ static void store_lft(struct reader *r, const struct dl_live_query *q)
 /* ---- multicast --------------------------------------------------------- */
 
 /* A round is a block of MLIDs and one of up to 16 groups of ports. */
-static bool ask_mft(struct reader *r, uint32_t round, uint32_t s,
-		    struct dl_live_query *q)
+static bool ask_mft(struct reader *r, uint32_t round, uint32_t s, struct dl_live_query *q)
 {
 	const struct dl_live_switch *sw = &r->l->switches[s];
 	uint32_t block = round / 16, ports = round % 16;
 	uint32_t first = block * MFT_BLOCK;
 
-	if (ports * MFT_PORTS > switch_node(r, s)->nports ||
-	    first >= sw->mft_cap ||
+	if (ports * MFT_PORTS > switch_node(r, s)->nports || first >= sw->mft_cap ||
 	    (sw->mft_top >= DL_TABLES_MCAST_LID &&
 	     first > (uint32_t)sw->mft_top - DL_TABLES_MCAST_LID))
 		return false;
@@ -201,13 +191,11 @@ static bool needs_map(const struct reader *r, uint32_t port)
 	/* A switch's port 0 speaks for all of its ports. */
 	if (dl_fabric_is_switch(f, p->node))
 		port = f->nodes[p->node].first_port;
-	return p->peer != DL_NONE && p->vls != 1 &&
-	       r->l->capabilities[port] & CAP_SL_MAPS;
+	return p->peer != DL_NONE && p->vls != 1 && r->l->capabilities[port] & CAP_SL_MAPS;
 }
 
 /* A round is a pair of ports: 256 * input + output. */
-static bool ask_map(struct reader *r, uint32_t round, uint32_t s,
-		    struct dl_live_query *q)
+static bool ask_map(struct reader *r, uint32_t round, uint32_t s, struct dl_live_query *q)
 {
 	const struct dl_fabric_node *n = switch_node(r, s);
 	unsigned int in = round / 256, out = round % 256;
@@ -226,8 +214,7 @@ static int row_number(struct reader *r, const uint8_t *data)
 	int number;
 
 	for (unsigned int sl = 0; sl < 16; sl++)
-		row |= (uint64_t)(data[sl / 2] >> (sl % 2 ? 0 : 4) & 15)
-		    << 4 * sl;
+		row |= (uint64_t)(data[sl / 2] >> (sl % 2 ? 0 : 4) & 15) << 4 * sl;
 	number = dl_tables_row(r->t, row);
 	if (number < 0)
 		r->err = number;
@@ -244,8 +231,8 @@ static void store_map(struct reader *r, const struct dl_live_query *q)
 		r->t->sl2vl[r->t->sl2vl_first[s] + in * width + out] = number;
 }
 
-static bool ask_end(const struct reader *r, uint32_t port,
-		    struct dl_live_query *q, uint16_t attr, uint32_t mod)
+static bool ask_end(const struct reader *r, uint32_t port, struct dl_live_query *q, uint16_t attr,
+		    uint32_t mod)
 {
 	q->to = dl_live_route(r->l, port);
 	q->attr = attr;
@@ -259,8 +246,7 @@ static bool is_adapter_port(const struct dl_fabric *f, uint32_t port)
 	return f->ports[port].num && dl_fabric_is_end_port(f, port);
 }
 
-static bool ask_end_map(struct reader *r, uint32_t round, uint32_t port,
-			struct dl_live_query *q)
+static bool ask_end_map(struct reader *r, uint32_t round, uint32_t port, struct dl_live_query *q)
 {
 	(void)round;
 	return is_adapter_port(r->l->f, port) && needs_map(r, port) &&
@@ -278,21 +264,18 @@ static void store_end_map(struct reader *r, const struct dl_live_query *q)
 /* ---- VL arbitration ---------------------------------------------------- */
 
 /* Rounds 0 and 1 are the low table's halves, 2 and 3 the high one's. */
-static bool ask_arb(struct reader *r, uint32_t round, uint32_t port,
-		    struct dl_live_query *q)
+static bool ask_arb(struct reader *r, uint32_t round, uint32_t port, struct dl_live_query *q)
 {
 	const struct dl_fabric *f = r->l->f;
 	const struct dl_fabric_port *p = &f->ports[port];
 	unsigned int cap = round < 2 ? p->arb_low_cap : p->arb_high_cap;
 	uint32_t block = (round + 1) << 16;
 
-	if (!p->num || p->peer == DL_NONE || p->vls == 1 ||
-	    cap <= round % 2 * 32)
+	if (!p->num || p->peer == DL_NONE || p->vls == 1 || cap <= round % 2 * 32)
 		return false;
 	if (is_adapter_port(f, port))
 		return ask_end(r, port, q, IB_ATTR_VL_ARBITRATION, block);
-	ask_switch(r, f->nodes[p->node].sw, q, IB_ATTR_VL_ARBITRATION,
-		   block | p->num);
+	ask_switch(r, f->nodes[p->node].sw, q, IB_ATTR_VL_ARBITRATION, block | p->num);
 	return true;
 }
 
@@ -306,8 +289,7 @@ static void store_arb(struct reader *r, const struct dl_live_query *q)
 	struct dl_tables_vlarb_entry *entries = high ? arb->high : arb->low;
 	uint8_t *n = high ? &arb->nhigh : &arb->nlow;
 
-	for (unsigned int i = 0; i < 32 && first + i < cap && first + i < 64;
-	     i++) {
+	for (unsigned int i = 0; i < 32 && first + i < cap && first + i < 64; i++) {
 		entries[first + i].vl = q->data[2 * i] & 15;
 		entries[first + i].weight = q->data[2 * i + 1];
 		if (*n < first + i + 1)
@@ -340,16 +322,13 @@ static int keep_arbs(struct reader *r)
 #define MFT_BLOCKS ((0x10000 - DL_TABLES_MCAST_LID) / MFT_BLOCK)
 
 static const struct list lists[] = {
-	{ "forwarding tables", "block of forwarding entries", LFT_BLOCKS, false,
-	  ask_lft, store_lft },
-	{ "multicast tables", "block of multicast entries", MFT_BLOCKS * 16,
-	  false, ask_mft, store_mft },
-	{ "SL-to-VL maps of switches", "SL-to-VL map", 256 * 256, false,
-	  ask_map, store_map },
-	{ "SL-to-VL maps of adapters", "SL-to-VL map", 1, true, ask_end_map,
-	  store_end_map },
-	{ "VL arbitration tables", "VL arbitration table", 4, true, ask_arb,
-	  store_arb },
+	{ "forwarding tables", "block of forwarding entries", LFT_BLOCKS, false, ask_lft,
+	  store_lft },
+	{ "multicast tables", "block of multicast entries", MFT_BLOCKS * 16, false, ask_mft,
+	  store_mft },
+	{ "SL-to-VL maps of switches", "SL-to-VL map", 256 * 256, false, ask_map, store_map },
+	{ "SL-to-VL maps of adapters", "SL-to-VL map", 1, true, ask_end_map, store_end_map },
+	{ "VL arbitration tables", "VL arbitration table", 4, true, ask_arb, store_arb },
 };
 
 /* Groups come up in the order in which switches answer. */

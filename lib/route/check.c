@@ -23,8 +23,7 @@ static unsigned int cable_choices(const struct dl_route_tree *tree)
 	uint32_t s;
 
 	for (s = 0; s < tree->nswitches && choices <= MAX_GROUPS; s++) {
-		unsigned int n =
-			tree->cable_first[s + 1] - tree->cable_first[s];
+		unsigned int n = tree->cable_first[s + 1] - tree->cable_first[s];
 
 		if (!n)
 			continue;
@@ -35,8 +34,7 @@ static unsigned int cable_choices(const struct dl_route_tree *tree)
 	return choices > MAX_GROUPS ? MAX_GROUPS : choices;
 }
 
-int dl_route_verify_sls(struct dl_tables *tables,
-			const struct dl_route_tree *tree, uint16_t sls,
+int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
 			struct dl_verify_result **out)
 {
 	struct dl_tables_mcast_group *groups = tables->groups;
@@ -50,8 +48,7 @@ int dl_route_verify_sls(struct dl_tables *tables,
 	tables->groups = NULL;
 	tables->ngroups = tables->groups_cap = 0;
 	for (i = 0; !err && i < choices; i++)
-		err = dl_route_tree_add_group(tree, tables,
-					      DL_TABLES_MCAST_LID + i, true);
+		err = dl_route_tree_add_group(tree, tables, DL_TABLES_MCAST_LID + i, true);
 	if (!err)
 		err = dl_verify(tables, &o, NULL, out);
 	while (tables->ngroups)
@@ -69,8 +66,7 @@ int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 	return dl_route_verify_sls(tables, tree, 1u << 0 | 1u << 8, out);
 }
 
-bool dl_route_is_safe(const struct dl_verify_result *v,
-		      const struct dl_log *log)
+bool dl_route_is_safe(const struct dl_verify_result *v, const struct dl_log *log)
 {
 	uint32_t i;
 
@@ -83,13 +79,11 @@ bool dl_route_is_safe(const struct dl_verify_result *v,
 	       v->nlost, v->pairs, v->groups_lost, v->cycle.n);
 	for (i = 0; i < v->cycle.n; i++) {
 		const struct dl_fabric *f = v->fabric;
-		const struct dl_fabric_port *p =
-			&f->ports[v->cycle.steps[i].port];
+		const struct dl_fabric_port *p = &f->ports[v->cycle.steps[i].port];
 
-		dl_log(log, DL_LOG_ERROR,
-		       "  switch 0x%016" PRIx64 " \"%s\" port %u VL %u",
-		       f->nodes[p->node].guid, dl_fabric_node_name(f, p->node),
-		       p->num, v->cycle.steps[i].vl);
+		dl_log(log, DL_LOG_ERROR, "  switch 0x%016" PRIx64 " \"%s\" port %u VL %u",
+		       f->nodes[p->node].guid, dl_fabric_node_name(f, p->node), p->num,
+		       v->cycle.steps[i].vl);
 	}
 	return false;
 }
@@ -103,11 +97,9 @@ bool dl_route_input_sound(const struct dl_route_pass *p)
 	for (s = 0; s < t->fabric->nswitches; s++) {
 		site = t->sw_site[s];
 		if (dl_broken(p->log,
-			      site == DL_NONE || (site < t->nsites &&
-						  t->site_sw[site] == s)) ||
+			      site == DL_NONE || (site < t->nsites && t->site_sw[site] == s)) ||
 		    dl_broken(p->log, (t->attachment[s] == DL_NONE) ==
-					      (site == DL_NONE &&
-					       t->uplink[s] == DL_NONE)))
+					      (site == DL_NONE && t->uplink[s] == DL_NONE)))
 			return false;
 	}
 	return true;
@@ -129,13 +121,11 @@ bool dl_route_result_sound(const struct dl_route_pass *p)
 		bool beyond = false;
 
 		for (lid = 0; lid <= t->top_lid; lid++)
-			beyond |= row[lid] > nports &&
-				  row[lid] != DL_TABLES_NO_PORT;
+			beyond |= row[lid] > nports && row[lid] != DL_TABLES_NO_PORT;
 		if (dl_broken(p->log, !beyond) ||
 		    dl_broken(p->log,
 			      !tree || (tree->parent[s] == DL_NONE) ==
-					       (tree->cable_first[s] ==
-						tree->cable_first[s + 1])))
+					       (tree->cable_first[s] == tree->cable_first[s + 1])))
 			return false;
 	}
 	return true;

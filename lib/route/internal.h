@@ -32,39 +32,34 @@ struct dl_route_rings {
 };
 
 /* The ring along `dim` that a site lies on. */
-uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site,
-		       unsigned int dim);
+uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site, unsigned int dim);
 
 /* The site at a coordinate of a ring. */
-uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring,
-			    unsigned int dim, uint32_t coord);
+uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring, unsigned int dim,
+			    uint32_t coord);
 
 /* Returns 0 or -ENOMEM.  All memory is the arena's. */
-int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena,
-			const struct dl_torus *t);
+int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t);
 
 /* The moves out of a site along `dim`: radix of them, by coordinate. */
-static inline const uint8_t *dl_route_moves(const struct dl_route_rings *r,
-					    uint32_t site, unsigned int dim)
+static inline const uint8_t *dl_route_moves(const struct dl_route_rings *r, uint32_t site,
+					    unsigned int dim)
 {
 	const struct dl_torus_grid *g = &r->torus->grid;
 	uint32_t c[DL_TORUS_DIMS];
 
 	dl_torus_site_coord(g, site, c);
-	return r->moves[dim][dl_route_ring(g, site, dim)] +
-	       c[dim] * g->radix[dim];
+	return r->moves[dim][dl_route_ring(g, site, dim)] + c[dim] * g->radix[dim];
 }
 
 /* Is there a live cable from this site in this direction? */
-bool dl_route_link_alive(const struct dl_torus *t, uint32_t site,
-			 unsigned int dir);
+bool dl_route_link_alive(const struct dl_torus *t, uint32_t site, unsigned int dir);
 
 /*
  * Into how many disjoint regions do failures cut a ring?  0 when no switch
  * of it is left.
  */
-unsigned int dl_route_ring_regions(const struct dl_torus *t, uint32_t ring,
-				   unsigned int dim);
+unsigned int dl_route_ring_regions(const struct dl_torus *t, uint32_t ring, unsigned int dim);
 
 /* ---- one call of dl_route() -------------------------------------------- */
 
@@ -89,8 +84,7 @@ int dl_route_dor_tables(struct dl_route_pass *p);
 int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t);
 
 /* Does classic mode refuse this torus (rules A8)?  Logs why. */
-enum dl_route_refusal dl_route_classic_refusal(const struct dl_torus *t,
-					       const struct dl_log *log);
+enum dl_route_refusal dl_route_classic_refusal(const struct dl_torus *t, const struct dl_log *log);
 
 /* Proven mode (rules A12). */
 int dl_route_proven(struct dl_route_pass *p);
@@ -101,24 +95,21 @@ int dl_route_proven(struct dl_route_pass *p);
 struct dl_route_tree *dl_route_tree_new(uint32_t nswitches, uint32_t ncables);
 
 /* The tree of rules A9 from a root (DL_NONE: its own choice), if partial. */
-int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
-			  struct dl_route_tree **out);
+int dl_route_partial_tree(const struct dl_torus *t, uint32_t root, struct dl_route_tree **out);
 
 /* Does the tree reach every placed switch?  Logs one that it misses. */
-bool dl_route_tree_complete(const struct dl_torus *t,
-			    const struct dl_route_tree *tree,
+bool dl_route_tree_complete(const struct dl_torus *t, const struct dl_route_tree *tree,
 			    const struct dl_log *log);
 
 /*
  * Add a group of all adapters and routers, and of the switches' own ports too.
  * Errors are those of dl_route_tree_group().
  */
-int dl_route_tree_add_group(const struct dl_route_tree *tree,
-			    struct dl_tables *t, uint16_t mlid, bool switches);
+int dl_route_tree_add_group(const struct dl_route_tree *tree, struct dl_tables *t, uint16_t mlid,
+			    bool switches);
 
 /* Are the tables safe?  Otherwise the log says what is wrong with them. */
-bool dl_route_is_safe(const struct dl_verify_result *v,
-		      const struct dl_log *log);
+bool dl_route_is_safe(const struct dl_verify_result *v, const struct dl_log *log);
 
 /* What dl_route() relies on, and what it promises of its result. */
 bool dl_route_input_sound(const struct dl_route_pass *p);

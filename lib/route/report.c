@@ -20,8 +20,7 @@ static void append(char *out, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-void dl_route_report_text(const struct dl_route_report *r, char *out,
-			  size_t size)
+void dl_route_report_text(const struct dl_route_report *r, char *out, size_t size)
 {
 	snprintf(out, size, "verified free of credit loops; repairs: ");
 	if (r->changed || r->entries_changed || r->entries_filled)
@@ -29,15 +28,14 @@ void dl_route_report_text(const struct dl_route_report *r, char *out,
 		       "%" PRIu64 " of %" PRIu64 " forwarding entries changed, "
 		       "for %u destination switches (%u tree-routed), and "
 		       "%" PRIu64 " filled in split rings",
-		       r->entries_changed, r->entries, r->rerouted,
-		       r->tree_routed, r->entries_filled);
+		       r->entries_changed, r->entries, r->rerouted, r->tree_routed,
+		       r->entries_filled);
 	else
 		append(out, size, "none");
 	if (r->timed_out)
 		append(out, size, "; repairs timed out");
 	if (r->moved)
-		append(out, size, "; %u switches moved in the multicast tree",
-		       r->moved);
+		append(out, size, "; %u switches moved in the multicast tree", r->moved);
 	if (r->lost || r->cyclic)
 		append(out, size,
 		       "; dimension-order routing would leave %u pairs of "

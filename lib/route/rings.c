@@ -23,33 +23,29 @@ static uint32_t stride_of(const struct dl_torus_grid *g, unsigned int dim)
 	return (dim > 0 ? g->radix[0] : 1) * (dim > 1 ? g->radix[1] : 1);
 }
 
-uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site,
-		       unsigned int dim)
+uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site, unsigned int dim)
 {
 	uint32_t stride = stride_of(g, dim);
 
 	return site % stride + site / (stride * g->radix[dim]) * stride;
 }
 
-uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring,
-			    unsigned int dim, uint32_t coord)
+uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring, unsigned int dim,
+			    uint32_t coord)
 {
 	uint32_t stride = stride_of(g, dim);
 
-	return ring % stride + ring / stride * stride * g->radix[dim] +
-	       coord * stride;
+	return ring % stride + ring / stride * stride * g->radix[dim] + coord * stride;
 }
 
-bool dl_route_link_alive(const struct dl_torus *t, uint32_t site,
-			 unsigned int dir)
+bool dl_route_link_alive(const struct dl_torus *t, uint32_t site, unsigned int dir)
 {
 	uint32_t sw = t->site_sw[site];
 
 	return sw != DL_NONE && dl_torus_group_size(t, sw, dir) > 0;
 }
 
-unsigned int dl_route_ring_regions(const struct dl_torus *t, uint32_t ring,
-				   unsigned int dim)
+unsigned int dl_route_ring_regions(const struct dl_torus *t, uint32_t ring, unsigned int dim)
 {
 	const struct dl_torus_grid *g = &t->grid;
 	uint32_t i, alive = 0, links = 0;
@@ -90,8 +86,7 @@ static void measure_reach(struct ring *r)
 }
 
 /* Returns whether nothing is missing. */
-static bool read_ring(const struct dl_torus *t, unsigned int dim,
-		      uint32_t number, struct ring *r)
+static bool read_ring(const struct dl_torus *t, unsigned int dim, uint32_t number, struct ring *r)
 {
 	bool whole = true;
 	uint32_t i, site;
@@ -101,17 +96,14 @@ static bool read_ring(const struct dl_torus *t, unsigned int dim,
 	for (i = 0; i < r->radix; i++) {
 		site = dl_route_ring_site(&t->grid, number, dim, i);
 		r->sw[i] = t->site_sw[site] != DL_NONE;
-		r->link[i] =
-			dl_route_link_alive(t, site, dl_torus_dir(dim, false));
-		whole &= r->sw[i] &&
-			 (r->link[i] || (r->mesh && i == r->radix - 1));
+		r->link[i] = dl_route_link_alive(t, site, dl_torus_dir(dim, false));
+		whole &= r->sw[i] && (r->link[i] || (r->mesh && i == r->radix - 1));
 	}
 	measure_reach(r);
 	return whole;
 }
 
-static enum dl_route_move choose_move(const struct ring *r, uint32_t from,
-				      uint32_t to)
+static enum dl_route_move choose_move(const struct ring *r, uint32_t from, uint32_t to)
 {
 	enum dl_route_move first = to > from ? DL_ROUTE_PLUS : DL_ROUTE_MINUS;
 	uint32_t hops[2];
@@ -150,8 +142,7 @@ static uint8_t *make_moves(const struct ring *r, struct dl_arena *arena)
 	return moves;
 }
 
-int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena,
-			const struct dl_torus *t)
+int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t)
 {
 	uint32_t number, nrings;
 	struct ring ring;
@@ -162,15 +153,13 @@ int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena,
 		uint8_t *shared = NULL, *moves;
 
 		nrings = t->nsites / t->grid.radix[d];
-		r->moves[d] =
-			dl_arena_array(arena, nrings, sizeof(*r->moves[d]));
+		r->moves[d] = dl_arena_array(arena, nrings, sizeof(*r->moves[d]));
 		if (!r->moves[d])
 			return -ENOMEM;
 		for (number = 0; number < nrings; number++) {
 			bool whole = read_ring(t, d, number, &ring);
 
-			moves = whole && shared ? shared :
-						  make_moves(&ring, arena);
+			moves = whole && shared ? shared : make_moves(&ring, arena);
 			if (!moves)
 				return -ENOMEM;
 			if (whole)

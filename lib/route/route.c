@@ -44,8 +44,7 @@ static struct dl_route_vls count_vls(const struct dl_torus *t)
 
 		if (t->port_dir[i] != DL_TORUS_DIRS) {
 			least(&vls.between, p);
-		} else if (p->num && p->peer != DL_NONE &&
-			   dl_fabric_is_end_port(f, i)) {
+		} else if (p->num && p->peer != DL_NONE && dl_fabric_is_end_port(f, i)) {
 			least(&vls.end, p);
 			least(&vls.end, &f->ports[p->peer]);
 		} else if (dl_fabric_peer_switch(f, i) != DL_NONE) {
@@ -63,22 +62,17 @@ static bool enough_vls(const struct dl_route_pass *p)
 	uint32_t i;
 
 	if (vls == 1)
-		dl_log(p->log, DL_LOG_ERROR,
-		       "only 1 data VL between switches: a torus needs 2");
+		dl_log(p->log, DL_LOG_ERROR, "only 1 data VL between switches: a torus needs 2");
 	else if (vls < 8)
-		dl_log(p->log, DL_LOG_WARNING,
-		       "only %u data VLs between switches: no QoS levels%s",
-		       vls,
-		       vls < 4 ? ", and no path round failed switches" : "");
+		dl_log(p->log, DL_LOG_WARNING, "only %u data VLs between switches: no QoS levels%s",
+		       vls, vls < 4 ? ", and no path round failed switches" : "");
 	for (i = 0; vls == 1 && i < f->nports; i++) {
 		const struct dl_fabric_port *port = &f->ports[i];
 
 		if (p->torus->port_dir[i] == DL_TORUS_DIRS || port->vls != 1)
 			continue;
-		dl_log(p->log, DL_LOG_ERROR,
-		       "switch 0x%016" PRIx64 " \"%s\" port %u has 1 data VL",
-		       f->nodes[port->node].guid,
-		       dl_fabric_node_name(f, port->node), port->num);
+		dl_log(p->log, DL_LOG_ERROR, "switch 0x%016" PRIx64 " \"%s\" port %u has 1 data VL",
+		       f->nodes[port->node].guid, dl_fabric_node_name(f, port->node), port->num);
 		break;
 	}
 	return vls > 1;
@@ -86,8 +80,7 @@ static bool enough_vls(const struct dl_route_pass *p)
 
 /* ---- tables ------------------------------------------------------------ */
 
-static int fill_sl2vl(const struct dl_route_pass *pass,
-		      struct dl_tables *tables)
+static int fill_sl2vl(const struct dl_route_pass *pass, struct dl_tables *tables)
 {
 	const struct dl_fabric *f = tables->fabric;
 	uint16_t row[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1];
@@ -96,8 +89,7 @@ static int fill_sl2vl(const struct dl_route_pass *pass,
 
 	for (in = 0; in <= DL_TORUS_DIRS; in++) {
 		for (out = 0; out <= DL_TORUS_DIRS; out++) {
-			int n = dl_tables_row(
-				tables, dl_route_sl2vl(in, out, &pass->vls));
+			int n = dl_tables_row(tables, dl_route_sl2vl(in, out, &pass->vls));
 
 			if (n < 0)
 				return n;
@@ -114,15 +106,12 @@ static int fill_sl2vl(const struct dl_route_pass *pass,
 				*map++ = row[dir[in]][dir[out]];
 	}
 	for (p = 0; p < f->nports; p++)
-		if (f->ports[p].num && f->ports[p].peer != DL_NONE &&
-		    dl_fabric_is_end_port(f, p))
-			tables->end_sl2vl[p] =
-				row[DL_TORUS_DIRS][DL_TORUS_DIRS];
+		if (f->ports[p].num && f->ports[p].peer != DL_NONE && dl_fabric_is_end_port(f, p))
+			tables->end_sl2vl[p] = row[DL_TORUS_DIRS][DL_TORUS_DIRS];
 	return 0;
 }
 
-static int fill_vlarb(const struct dl_route_pass *pass,
-		      struct dl_tables *tables)
+static int fill_vlarb(const struct dl_route_pass *pass, struct dl_tables *tables)
 {
 	const struct dl_fabric *f = tables->fabric;
 	uint32_t p;
@@ -133,11 +122,9 @@ static int fill_vlarb(const struct dl_route_pass *pass,
 		int n;
 
 		if (port->vls == 1 ||
-		    (port->peer == DL_NONE &&
-		     !(port->num == 0 && dl_fabric_is_end_port(f, p))))
+		    (port->peer == DL_NONE && !(port->num == 0 && dl_fabric_is_end_port(f, p))))
 			continue;
-		dl_route_vlarb(pass->options, &pass->vls,
-			       pass->torus->port_dir[p] != DL_TORUS_DIRS,
+		dl_route_vlarb(pass->options, &pass->vls, pass->torus->port_dir[p] != DL_TORUS_DIRS,
 			       port->arb_high_cap, port->arb_low_cap, &arb);
 		n = dl_tables_arb(tables, &arb);
 		if (n < 0)
@@ -164,14 +151,12 @@ static int fill_psl(const struct dl_torus *t, struct dl_tables *tables)
 	}
 	for (lid = 1; lid <= f->top_lid; lid++)
 		if (f->lid_port[lid] != DL_NONE)
-			tables->psl_dst[lid] =
-				tables->psl_src[f->lid_port[lid]];
+			tables->psl_dst[lid] = tables->psl_src[f->lid_port[lid]];
 	/* What is disconnected from the torus crosses no dateline: SL 0. */
 	memset(tables->psl, 0, (size_t)f->nswitches * f->nswitches);
 	for (a = 0; a < f->nswitches; a++)
 		if (t->attachment[a] != DL_NONE)
-			dl_route_sl_row(t, a,
-					&tables->psl[(size_t)a * f->nswitches]);
+			dl_route_sl_row(t, a, &tables->psl[(size_t)a * f->nswitches]);
 	return 0;
 }
 
@@ -194,8 +179,7 @@ int dl_route_dor_tables(struct dl_route_pass *p)
 	return err ? err : fill_psl(p->torus, t);
 }
 
-int dl_route_forwarding(const struct dl_torus *t,
-			const struct dl_torus_config *c,
+int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *c,
 			struct dl_tables *tables)
 {
 	struct dl_route_pass p = { .torus = t, .config = c };
@@ -214,8 +198,7 @@ static int route_unchecked(struct dl_route_pass *p)
 {
 	int err = dl_route_dor_tables(p);
 
-	return err ? err :
-		     dl_route_partial_tree(p->torus, DL_NONE, &p->out->tree);
+	return err ? err : dl_route_partial_tree(p->torus, DL_NONE, &p->out->tree);
 }
 
 static int route_classic(struct dl_route_pass *p)
@@ -269,9 +252,7 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,
 	     struct dl_route_result *out)
 {
-	struct dl_route_pass p = {
-		.torus = t, .config = c, .options = o, .log = log, .out = out
-	};
+	struct dl_route_pass p = { .torus = t, .config = c, .options = o, .log = log, .out = out };
 	int err;
 
 	memset(out, 0, sizeof(*out));

@@ -17,16 +17,14 @@
 #define SL_QOS_BIT 3
 
 /* Does the shorter way from a to b pass between radix - 1 and 0? */
-static bool wraps(const struct dl_torus_grid *g, unsigned int dim, uint32_t a,
-		  uint32_t b)
+static bool wraps(const struct dl_torus_grid *g, unsigned int dim, uint32_t a, uint32_t b)
 {
 	uint32_t apart = a > b ? a - b : b - a;
 
 	return !g->mesh[dim] && 2 * apart > g->radix[dim];
 }
 
-unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from,
-			 uint32_t to)
+unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from, uint32_t to)
 {
 	uint32_t a[DL_TORUS_DIMS], b[DL_TORUS_DIMS];
 	unsigned int d, sl = 0;
@@ -54,13 +52,11 @@ void dl_route_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
 		for (y = 0; y < g->radix[1]; y++)
 			for (x = 0; x < g->radix[0]; x++, sw++)
 				if (*sw != DL_NONE)
-					row[*sw] = bit[0][x] | bit[1][y] |
-						   bit[2][z];
+					row[*sw] = bit[0][x] | bit[1][y] | bit[2][z];
 	for (i = 0; i < t->nunplaced; i++)
 		if (t->attachment[t->unplaced[i]] != DL_NONE)
 			row[t->unplaced[i]] =
-				dl_route_sl(g, t->attachment[from],
-					    t->attachment[t->unplaced[i]]);
+				dl_route_sl(g, t->attachment[from], t->attachment[t->unplaced[i]]);
 }
 
 dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
@@ -68,8 +64,7 @@ dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
 {
 	dl_tables_sl2vl_row row = 0;
 	unsigned int sl, vl, dim = dl_torus_dir_dim(out);
-	bool turn = in < DL_TORUS_DIRS && out < DL_TORUS_DIRS &&
-		    dl_torus_dir_dim(in) > dim;
+	bool turn = in < DL_TORUS_DIRS && out < DL_TORUS_DIRS && dl_torus_dir_dim(in) > dim;
 
 	for (sl = 0; sl < 16; sl++) {
 		unsigned int qos = sl >> SL_QOS_BIT & 1;

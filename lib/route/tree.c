@@ -31,8 +31,7 @@ struct builder {
 struct dl_route_tree *dl_route_tree_new(uint32_t nswitches, uint32_t ncables)
 {
 	struct dl_route_tree *tree =
-		malloc(sizeof(*tree) + (3 * ((size_t)nswitches + 1) + ncables) *
-					       sizeof(uint32_t));
+		malloc(sizeof(*tree) + (3 * ((size_t)nswitches + 1) + ncables) * sizeof(uint32_t));
 
 	if (!tree)
 		return NULL;
@@ -57,8 +56,7 @@ static bool is_in(const struct builder *b, uint32_t sw)
 	return sw == b->tree->root || b->tree->parent[sw] != DL_NONE;
 }
 
-static void attach(struct builder *b, uint32_t sw, uint32_t parent,
-		   unsigned int dir_to_parent)
+static void attach(struct builder *b, uint32_t sw, uint32_t parent, unsigned int dir_to_parent)
 {
 	b->tree->parent[sw] = parent;
 	b->tree->order[b->tree->norder++] = sw;
@@ -69,8 +67,7 @@ static void attach(struct builder *b, uint32_t sw, uint32_t parent,
  * Branch out from a switch in one direction while there are cables and new
  * switches, up to the dateline or beyond.
  */
-static void branch(struct builder *b, uint32_t sw, unsigned int dir,
-		   bool beyond)
+static void branch(struct builder *b, uint32_t sw, unsigned int dir, bool beyond)
 {
 	const struct dl_torus *t = b->torus;
 	unsigned int dim = dl_torus_dir_dim(dir);
@@ -93,15 +90,13 @@ static void branch(struct builder *b, uint32_t sw, unsigned int dir,
 	}
 }
 
-static bool ring_in_tree(const struct builder *b, uint32_t site,
-			 unsigned int dim)
+static bool ring_in_tree(const struct builder *b, uint32_t site, unsigned int dim)
 {
 	const struct dl_torus *t = b->torus;
 	uint32_t ring = dl_route_ring(&t->grid, site, dim), i;
 
 	for (i = 0; i < t->grid.radix[dim]; i++) {
-		uint32_t sw =
-			t->site_sw[dl_route_ring_site(&t->grid, ring, dim, i)];
+		uint32_t sw = t->site_sw[dl_route_ring_site(&t->grid, ring, dim, i)];
 
 		if (sw != DL_NONE && !is_in(b, sw))
 			return false;
@@ -140,13 +135,11 @@ static void grow(struct builder *b)
 		for (i = 0, n = b->tree->norder; i < n; i++) {
 			uint32_t sw = b->tree->order[i];
 
-			for (dir = dl_torus_dir(d, false);
-			     dir <= dl_torus_dir(d, true); dir++)
+			for (dir = dl_torus_dir(d, false); dir <= dl_torus_dir(d, true); dir++)
 				branch(b, sw, dir, false);
 			if (ring_in_tree(b, b->torus->sw_site[sw], d))
 				continue;
-			for (dir = dl_torus_dir(d, false);
-			     dir <= dl_torus_dir(d, true); dir++)
+			for (dir = dl_torus_dir(d, false); dir <= dl_torus_dir(d, true); dir++)
 				branch(b, sw, dir, true);
 		}
 	}
@@ -217,8 +210,7 @@ static uint32_t choose_root(const struct dl_torus *t)
 }
 
 /* Ports of the cables to the parent; returns how many. */
-static unsigned int cables_up(const struct builder *b, uint32_t sw,
-			      uint8_t *ports)
+static unsigned int cables_up(const struct builder *b, uint32_t sw, uint8_t *ports)
 {
 	unsigned int n;
 
@@ -241,14 +233,12 @@ static void list_cables(struct builder *b)
 			continue;
 		n = cables_up(b, s, ports);
 		for (i = 0; i < n; i++)
-			b->tree->cables[total++] =
-				f->nodes[f->switches[s]].first_port + ports[i];
+			b->tree->cables[total++] = f->nodes[f->switches[s]].first_port + ports[i];
 	}
 	b->tree->cable_first[s] = total;
 }
 
-int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
-			  struct dl_route_tree **out)
+int dl_route_partial_tree(const struct dl_torus *t, uint32_t root, struct dl_route_tree **out)
 {
 	uint32_t nsw = t->fabric->nswitches;
 	struct builder b = { .torus = t };
@@ -272,45 +262,37 @@ int dl_route_partial_tree(const struct dl_torus *t, uint32_t root,
 	return err;
 }
 
-bool dl_route_tree_complete(const struct dl_torus *t,
-			    const struct dl_route_tree *tree,
+bool dl_route_tree_complete(const struct dl_torus *t, const struct dl_route_tree *tree,
 			    const struct dl_log *log)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t s;
 
 	for (s = 0; s < f->nswitches; s++) {
-		if (t->sw_site[s] == DL_NONE || s == tree->root ||
-		    tree->parent[s] != DL_NONE)
+		if (t->sw_site[s] == DL_NONE || s == tree->root || tree->parent[s] != DL_NONE)
 			continue;
 		dl_log(log, DL_LOG_WARNING,
-		       "the multicast tree does not reach switch 0x%016" PRIx64
-		       " \"%s\"",
-		       f->nodes[f->switches[s]].guid,
-		       dl_fabric_node_name(f, f->switches[s]));
+		       "the multicast tree does not reach switch 0x%016" PRIx64 " \"%s\"",
+		       f->nodes[f->switches[s]].guid, dl_fabric_node_name(f, f->switches[s]));
 		return false;
 	}
 	return true;
 }
 
 /* Put the cable between a switch and its parent into the group. */
-static void join_parent(const struct dl_route_tree *tree,
-			const struct dl_fabric *f, uint16_t mlid, uint32_t sw,
-			uint64_t *masks)
+static void join_parent(const struct dl_route_tree *tree, const struct dl_fabric *f, uint16_t mlid,
+			uint32_t sw, uint64_t *masks)
 {
 	uint32_t first = tree->cable_first[sw];
 	uint32_t n = tree->cable_first[sw + 1] - first;
 	uint32_t cable = tree->cables[first + mlid % n];
 
 	dl_tables_mask_set(masks, sw, f->ports[cable].num);
-	dl_tables_mask_set(masks, tree->parent[sw],
-			   f->ports[f->ports[cable].peer].num);
+	dl_tables_mask_set(masks, tree->parent[sw], f->ports[f->ports[cable].peer].num);
 }
 
-int dl_route_tree_group(const struct dl_route_tree *tree,
-			const struct dl_fabric *f, uint16_t mlid,
-			const uint32_t *members, uint32_t nmembers,
-			uint64_t *masks)
+int dl_route_tree_group(const struct dl_route_tree *tree, const struct dl_fabric *f, uint16_t mlid,
+			const uint32_t *members, uint32_t nmembers, uint64_t *masks)
 {
 	bool *needed = calloc(tree->nswitches + 1, sizeof(*needed));
 	int err = 0;
@@ -318,22 +300,18 @@ int dl_route_tree_group(const struct dl_route_tree *tree,
 
 	if (!needed)
 		return -ENOMEM;
-	memset(masks, 0,
-	       (size_t)tree->nswitches * DL_TABLES_MASK_WORDS * sizeof(*masks));
+	memset(masks, 0, (size_t)tree->nswitches * DL_TABLES_MASK_WORDS * sizeof(*masks));
 	for (i = 0; i < nmembers; i++) {
 		const struct dl_fabric_port *p = &f->ports[members[i]];
 		uint32_t sw = dl_fabric_access_switch(f, members[i]);
 
-		if (sw == DL_NONE ||
-		    (sw != tree->root && tree->parent[sw] == DL_NONE)) {
+		if (sw == DL_NONE || (sw != tree->root && tree->parent[sw] == DL_NONE)) {
 			err = -ENOTCONN;
 			continue;
 		}
 		needed[sw] = true;
 		dl_tables_mask_set(masks, sw,
-				   dl_fabric_is_switch(f, p->node) ?
-					   0 :
-					   f->ports[p->peer].num);
+				   dl_fabric_is_switch(f, p->node) ? 0 : f->ports[p->peer].num);
 	}
 	for (i = tree->norder; i-- > 1;) {
 		uint32_t sw = tree->order[i];
@@ -347,8 +325,8 @@ int dl_route_tree_group(const struct dl_route_tree *tree,
 	return err;
 }
 
-int dl_route_tree_add_group(const struct dl_route_tree *tree,
-			    struct dl_tables *t, uint16_t mlid, bool switches)
+int dl_route_tree_add_group(const struct dl_route_tree *tree, struct dl_tables *t, uint16_t mlid,
+			    bool switches)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
@@ -367,8 +345,7 @@ int dl_route_tree_add_group(const struct dl_route_tree *tree,
 	return err;
 }
 
-int dl_route_tree_group_all(const struct dl_route_tree *tree,
-			    struct dl_tables *t)
+int dl_route_tree_group_all(const struct dl_route_tree *tree, struct dl_tables *t)
 {
 	return dl_route_tree_add_group(tree, t, DL_TABLES_MCAST_LID, false);
 }

@@ -68,8 +68,7 @@ static void visit_order(const struct dl_torus_config *c, uint8_t order[256])
 			order[n++] = i;
 }
 
-static void number_lids(struct unicast *u, uint32_t end_port, uint32_t site,
-			uint32_t rank)
+static void number_lids(struct unicast *u, uint32_t end_port, uint32_t site, uint32_t rank)
 {
 	const struct dl_fabric_port *p = &u->torus->fabric->ports[end_port];
 	uint32_t lid, nlids = UINT32_C(1) << p->lmc;
@@ -85,8 +84,8 @@ static void number_lids(struct unicast *u, uint32_t end_port, uint32_t site,
 }
 
 /* The end port behind port `p` of a switch, or DL_NONE. */
-static uint32_t end_port_behind(const struct dl_fabric *f,
-				const struct dl_fabric_node *sw, unsigned int p)
+static uint32_t end_port_behind(const struct dl_fabric *f, const struct dl_fabric_node *sw,
+				unsigned int p)
 {
 	uint32_t port = sw->first_port + p;
 
@@ -104,13 +103,11 @@ static uint32_t end_port_behind(const struct dl_fabric *f,
  * but also from target to target.  A switch's own port carries little and
  * takes the turn of its first adapter.
  */
-static void number_switch(struct unicast *u, uint32_t sw,
-			  const uint8_t order[256])
+static void number_switch(struct unicast *u, uint32_t sw, const uint8_t order[256])
 {
 	const struct dl_fabric *f = u->torus->fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
-	uint32_t c[DL_TORUS_DIMS], site = u->torus->attachment[sw], hosts = 0,
-				   rank, end;
+	uint32_t c[DL_TORUS_DIMS], site = u->torus->attachment[sw], hosts = 0, rank, end;
 	unsigned int i;
 
 	for (i = 1; i <= n->nports; i++)
@@ -149,8 +146,8 @@ struct row {
 };
 
 /* `code` translates directions, and NOWHERE, into what is to be spread. */
-static void split_row(struct row *r, const uint8_t *moves, uint32_t radix,
-		      unsigned int dim, const uint8_t code[NCODES])
+static void split_row(struct row *r, const uint8_t *moves, uint32_t radix, unsigned int dim,
+		      const uint8_t code[NCODES])
 {
 	uint32_t i;
 
@@ -160,8 +157,7 @@ static void split_row(struct row *r, const uint8_t *moves, uint32_t radix,
 		if (moves[i] == DL_ROUTE_HERE || moves[i] == DL_ROUTE_TURN)
 			r->open[r->nopen++] = i;
 		else if (moves[i] != DL_ROUTE_CUT)
-			r->code[i] = code[dl_torus_dir(
-				dim, moves[i] == DL_ROUTE_MINUS)];
+			r->code[i] = code[dl_torus_dir(dim, moves[i] == DL_ROUTE_MINUS)];
 	}
 }
 
@@ -184,8 +180,7 @@ static void spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
 		swap = later;
 		later = out;
 		out = swap;
-		split_row(&r, dl_route_moves(&u->pass->rings, site, d),
-			  radix[d], d, code);
+		split_row(&r, dl_route_moves(&u->pass->rings, site, d), radix[d], d, code);
 		for (i = 0; i < n; i++) {
 			memcpy(out + i * radix[d], r.code, radix[d]);
 			for (k = 0; k < r.nopen; k++)
@@ -235,8 +230,7 @@ static void gather_single(struct unicast *u, uint32_t sw, uint8_t *restrict row)
 		row[lid] = port_to[lid_site[lid]];
 }
 
-static void gather_parallel(struct unicast *u, uint32_t sw,
-			    uint8_t *restrict row)
+static void gather_parallel(struct unicast *u, uint32_t sw, uint8_t *restrict row)
 {
 	static const uint8_t itself[NCODES] = { 0, 1, 2, 3, 4, 5, NOWHERE };
 	const uint16_t *restrict lid_site = u->lid_site;
@@ -247,8 +241,7 @@ static void gather_parallel(struct unicast *u, uint32_t sw,
 	spread(u, u->torus->sw_site[sw], itself);
 	direction = u->spread;
 	for (lid = 0; lid <= top; lid++)
-		row[lid] = u->port[direction[lid_site[lid]] * NRANKS +
-				   lid_rank[lid]];
+		row[lid] = u->port[direction[lid_site[lid]] * NRANKS + lid_rank[lid]];
 }
 
 /* The LIDs that end at this very switch. */
@@ -262,8 +255,7 @@ static void local_lids(struct unicast *u, uint32_t sw, uint8_t *row)
 		uint32_t end = end_port_behind(f, n, p);
 
 		if (end != DL_NONE && f->ports[end].lid)
-			memset(row + f->ports[end].lid, p,
-			       (size_t)1 << f->ports[end].lmc);
+			memset(row + f->ports[end].lid, p, (size_t)1 << f->ports[end].lmc);
 	}
 }
 
@@ -303,10 +295,8 @@ static void fill_down(struct unicast *u, uint32_t sw)
 	unsigned int p, k;
 
 	local_lids(u, sw, u->tables->lft + sw * (size_t)u->tables->stride);
-	for (at = sw; (next = dl_torus_uplink_switch(u->torus, at)) != DL_NONE;
-	     at = next) {
-		uint8_t *row =
-			u->tables->lft + next * (size_t)u->tables->stride;
+	for (at = sw; (next = dl_torus_uplink_switch(u->torus, at)) != DL_NONE; at = next) {
+		uint8_t *row = u->tables->lft + next * (size_t)u->tables->stride;
 
 		k = dl_torus_uplink_cables(u->torus, at, NULL, ports);
 		for (p = 0; p <= n->nports; p++) {

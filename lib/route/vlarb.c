@@ -23,17 +23,13 @@
 
 static unsigned int scale(const struct dl_route_options *o)
 {
-	unsigned int most = o->weights[0] > o->weights[1] ? o->weights[0] :
-							    o->weights[1];
+	unsigned int most = o->weights[0] > o->weights[1] ? o->weights[0] : o->weights[1];
 
-	return most * LARGEST_PACKET <= WEIGHT_MAX ? LARGEST_PACKET :
-						     WEIGHT_MAX / most;
+	return most * LARGEST_PACKET <= WEIGHT_MAX ? LARGEST_PACKET : WEIGHT_MAX / most;
 }
 
-void dl_route_vlarb(const struct dl_route_options *o,
-		    const struct dl_route_vls *vls, bool between,
-		    unsigned int high_cap, unsigned int low_cap,
-		    struct dl_tables_vlarb *out)
+void dl_route_vlarb(const struct dl_route_options *o, const struct dl_route_vls *vls, bool between,
+		    unsigned int high_cap, unsigned int low_cap, struct dl_tables_vlarb *out)
 {
 	unsigned int nvls = between ? vls->between : vls->end >= 2 ? 2 : 1;
 	unsigned int per_level = between ? VLS_PER_LEVEL : 1;
@@ -44,9 +40,7 @@ void dl_route_vlarb(const struct dl_route_options *o,
 	out->nlow = nvls < low_cap ? nvls : low_cap;
 	out->nhigh = nvls <= high_cap ? nvls : 0;
 	for (vl = 0; vl < nvls; vl++) {
-		struct dl_tables_vlarb_entry e = {
-			vl, k * o->weights[vl / per_level]
-		};
+		struct dl_tables_vlarb_entry e = { vl, k * o->weights[vl / per_level] };
 
 		if (vl < out->nlow)
 			out->low[vl] = e;

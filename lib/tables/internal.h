@@ -24,8 +24,7 @@ struct dl_tables_dump {
  * is returned, as are errors of the file.
  */
 int dl_tables_dump_read(struct dl_tables_dump *d, FILE *from, const char *name,
-			const struct dl_log *log,
-			int (*line)(struct dl_tables_dump *d));
+			const struct dl_log *log, int (*line)(struct dl_tables_dump *d));
 
 /* One number of a line. */
 struct dl_tables_field {
@@ -36,13 +35,11 @@ struct dl_tables_field {
 };
 
 /* Read `n` numbers one after the other.  0, or -EINVAL after a message. */
-int dl_tables_dump_fields(struct dl_tables_dump *d,
-			  const struct dl_tables_field *fields, unsigned int n,
-			  uint64_t *values);
+int dl_tables_dump_fields(struct dl_tables_dump *d, const struct dl_tables_field *fields,
+			  unsigned int n, uint64_t *values);
 
-#define DL_TABLES_FIELDS(d, fields, values)                                \
-	dl_tables_dump_fields(d, fields, sizeof(fields) / sizeof(*fields), \
-			      values)
+#define DL_TABLES_FIELDS(d, fields, values) \
+	dl_tables_dump_fields(d, fields, sizeof(fields) / sizeof(*fields), values)
 
 /*
  * Read a GUID and find its node; that of a switch becomes the one whose lines
@@ -55,16 +52,15 @@ int dl_tables_dump_switch(struct dl_tables_dump *d);
 int dl_tables_dump_table(struct dl_tables_dump *d);
 
 /* Read a port number of a node. */
-int dl_tables_dump_port(struct dl_tables_dump *d,
-			const struct dl_fabric_node *n, int base,
+int dl_tables_dump_port(struct dl_tables_dump *d, const struct dl_fabric_node *n, int base,
 			unsigned int *port);
 
 /* A string that must stand here; the end of the line. */
 int dl_tables_dump_word(struct dl_tables_dump *d, const char *word);
 int dl_tables_dump_end(struct dl_tables_dump *d);
 
-static inline const struct dl_fabric_node *
-dl_tables_switch_node(const struct dl_fabric *f, uint32_t sw)
+static inline const struct dl_fabric_node *dl_tables_switch_node(const struct dl_fabric *f,
+								 uint32_t sw)
 {
 	return &f->nodes[f->switches[sw]];
 }

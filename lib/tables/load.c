@@ -156,8 +156,8 @@ static void count_lid(struct counter *c, uint16_t lid, struct dl_tables_load *l)
 	}
 }
 
-static int reachable_init(struct reachable *b, struct dl_arena *arena,
-			  const struct dl_tables *t, const uint32_t *next)
+static int reachable_init(struct reachable *b, struct dl_arena *arena, const struct dl_tables *t,
+			  const uint32_t *next)
 {
 	uint32_t n = t->fabric->nswitches + 1;
 
@@ -170,8 +170,7 @@ static int reachable_init(struct reachable *b, struct dl_arena *arena,
 	return b->order && b->walk && b->state && b->columns ? 0 : -ENOMEM;
 }
 
-static int counter_init(struct counter *c, struct dl_arena *arena,
-			const struct dl_tables *t,
+static int counter_init(struct counter *c, struct dl_arena *arena, const struct dl_tables *t,
 			const struct dl_tables *other)
 {
 	const struct dl_fabric *f = t->fabric;
@@ -190,8 +189,7 @@ static int counter_init(struct counter *c, struct dl_arena *arena,
 	if (err)
 		return err;
 	for (p = 0; p < f->nports; p++) {
-		c->next[p] = f->ports[p].num ? dl_fabric_peer_switch(f, p) :
-					       DL_NONE;
+		c->next[p] = f->ports[p].num ? dl_fabric_peer_switch(f, p) : DL_NONE;
 		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p))
 			continue;
 		s = dl_fabric_access_switch(f, p);
@@ -201,8 +199,7 @@ static int counter_init(struct counter *c, struct dl_arena *arena,
 	return 0;
 }
 
-int dl_tables_load_count(const struct dl_tables *t,
-			 const struct dl_tables *other,
+int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
 			 struct dl_tables_load *out)
 {
 	const struct dl_fabric *f = t->fabric;

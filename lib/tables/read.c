@@ -9,13 +9,11 @@
 
 static bool says_something(struct dl_text *text)
 {
-	return !dl_text_at_end(text) &&
-	       (*text->at != '#' || !strncmp(text->at, "#port", 5));
+	return !dl_text_at_end(text) && (*text->at != '#' || !strncmp(text->at, "#port", 5));
 }
 
 int dl_tables_dump_read(struct dl_tables_dump *d, FILE *from, const char *name,
-			const struct dl_log *log,
-			int (*line)(struct dl_tables_dump *d))
+			const struct dl_log *log, int (*line)(struct dl_tables_dump *d))
 {
 	int err, state = 0;
 
@@ -41,9 +39,8 @@ int dl_tables_dump_word(struct dl_tables_dump *d, const char *word)
 	return dl_text_expected(&d->text, what);
 }
 
-int dl_tables_dump_fields(struct dl_tables_dump *d,
-			  const struct dl_tables_field *fields, unsigned int n,
-			  uint64_t *values)
+int dl_tables_dump_fields(struct dl_tables_dump *d, const struct dl_tables_field *fields,
+			  unsigned int n, uint64_t *values)
 {
 	int err = 0;
 
@@ -51,9 +48,8 @@ int dl_tables_dump_fields(struct dl_tables_dump *d,
 		if (fields[i].before)
 			err = dl_tables_dump_word(d, fields[i].before);
 		if (!err)
-			err = dl_text_number(&d->text, fields[i].base,
-					     fields[i].max, fields[i].what,
-					     &values[i]);
+			err = dl_text_number(&d->text, fields[i].base, fields[i].max,
+					     fields[i].what, &values[i]);
 	}
 	return err;
 }
@@ -61,8 +57,7 @@ int dl_tables_dump_fields(struct dl_tables_dump *d,
 int dl_tables_dump_node(struct dl_tables_dump *d, uint32_t *node)
 {
 	uint64_t guid;
-	int err = dl_text_number(&d->text, 16, UINT64_MAX, "a node's GUID",
-				 &guid);
+	int err = dl_text_number(&d->text, 16, UINT64_MAX, "a node's GUID", &guid);
 
 	if (err)
 		return err;
@@ -98,27 +93,22 @@ int dl_tables_dump_table(struct dl_tables_dump *d)
 	return err;
 }
 
-int dl_tables_dump_port(struct dl_tables_dump *d,
-			const struct dl_fabric_node *n, int base,
+int dl_tables_dump_port(struct dl_tables_dump *d, const struct dl_fabric_node *n, int base,
 			unsigned int *port)
 {
 	uint64_t value;
-	int err = dl_text_number(&d->text, base, UINT64_MAX, "a port number",
-				 &value);
+	int err = dl_text_number(&d->text, base, UINT64_MAX, "a port number", &value);
 
 	if (err)
 		return err;
 	if (value > n->nports)
-		return dl_text_error(&d->text,
-				     "port %" PRIu64 " of a node with %u ports",
-				     value, n->nports);
+		return dl_text_error(&d->text, "port %" PRIu64 " of a node with %u ports", value,
+				     n->nports);
 	*port = value;
 	return 0;
 }
 
 int dl_tables_dump_end(struct dl_tables_dump *d)
 {
-	return dl_text_at_end(&d->text) ?
-		       0 :
-		       dl_text_expected(&d->text, "end of line");
+	return dl_text_at_end(&d->text) ? 0 : dl_text_expected(&d->text, "end of line");
 }

@@ -44,8 +44,7 @@ static int read_route(struct dl_tables_dump *d, uint32_t lid, uint8_t *port)
 	int err = 0;
 
 	if (!dl_text_take_string(&d->text, "UNREACHABLE"))
-		err = dl_text_number(&d->text, 10, DL_TABLES_NO_PORT,
-				     "a port number", &number);
+		err = dl_text_number(&d->text, 10, DL_TABLES_NO_PORT, "a port number", &number);
 	if (!err && d->t && lid > d->t->top_lid && number != DL_TABLES_NO_PORT)
 		err = dl_text_error(&d->text,
 				    "LID 0x%04x is above 0x%04x, the highest "
@@ -109,17 +108,15 @@ static int read_count(struct lfts *x)
 	if (!err)
 		err = dl_tables_dump_word(&x->d, "lids dumped");
 	if (!err && number != x->lines)
-		err = dl_text_error(&x->d.text,
-				    "%" PRIu64 " LIDs announced, %u read",
-				    number, x->lines);
+		err = dl_text_error(&x->d.text, "%" PRIu64 " LIDs announced, %u read", number,
+				    x->lines);
 	x->d.sw = DL_NONE;
 	return err;
 }
 
 static int read_lid(struct lfts *x, uint64_t *lid, uint8_t *port)
 {
-	int err = dl_text_number(&x->d.text, 16, DL_FABRIC_MAX_LID,
-				 "a unicast LID", lid);
+	int err = dl_text_number(&x->d.text, 16, DL_FABRIC_MAX_LID, "a unicast LID", lid);
 
 	x->lines++;
 	return err ? err : read_route(&x->d, *lid, port);
@@ -140,16 +137,14 @@ static int read_lfts_line(struct dl_tables_dump *d)
 	return err ? err : set_route(d, lid, port);
 }
 
-int dl_tables_read_lfts(struct dl_tables *t, FILE *from, const char *name,
-			const struct dl_log *log)
+int dl_tables_read_lfts(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log)
 {
 	struct lfts x = { .d = { .t = t, .f = t->fabric } };
 	int err = dl_tables_dump_read(&x.d, from, name, log, read_lfts_line);
 
 	if (!err && x.d.sw != DL_NONE)
-		err = dl_text_error(&x.d.text,
-				    "the file ends inside a switch's table: "
-				    "expected \"... lids dumped\"");
+		err = dl_text_error(&x.d.text, "the file ends inside a switch's table: "
+					       "expected \"... lids dumped\"");
 	return err;
 }
 
@@ -261,15 +256,13 @@ static int read_lids_line(struct dl_tables_dump *d)
 	return err;
 }
 
-int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name,
-			const struct dl_log *log)
+int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name, const struct dl_log *log)
 {
 	struct lfts x = { .d = { .f = f }, .f = f };
 	int err = list_owners(&x);
 
 	if (!err)
-		err = dl_tables_dump_read(&x.d, from, name, log,
-					  read_lids_line);
+		err = dl_tables_dump_read(&x.d, from, name, log, read_lids_line);
 	free(x.owner);
 	return err ? err : dl_fabric_finish(f, log);
 }
@@ -282,8 +275,7 @@ struct fdbs {
 };
 
 /* 1: an entry of this LID follows; 0: the line is a head, and was read. */
-static int read_fdb(struct dl_tables_dump *d, const struct dl_tables_field *lid,
-		    uint64_t *value)
+static int read_fdb(struct dl_tables_dump *d, const struct dl_tables_field *lid, uint64_t *value)
 {
 	int err;
 
@@ -302,8 +294,7 @@ static int read_fdb(struct dl_tables_dump *d, const struct dl_tables_field *lid,
 
 static int read_unicast(struct dl_tables_dump *d)
 {
-	static const struct dl_tables_field field = { NULL, 16,
-						      DL_FABRIC_MAX_LID,
+	static const struct dl_tables_field field = { NULL, 16, DL_FABRIC_MAX_LID,
 						      "a unicast LID" };
 	uint64_t lid;
 	uint8_t port;
@@ -331,8 +322,7 @@ static struct dl_tables_mcast_group *find_group(struct fdbs *x, uint16_t mlid)
 
 static int read_multicast(struct dl_tables_dump *d)
 {
-	static const struct dl_tables_field field = { NULL, 16, LAST_MLID,
-						      "a multicast LID" };
+	static const struct dl_tables_field field = { NULL, 16, LAST_MLID, "a multicast LID" };
 	struct dl_tables_mcast_group *g;
 	unsigned int port;
 	uint64_t mlid;
@@ -341,12 +331,9 @@ static int read_multicast(struct dl_tables_dump *d)
 	if (err <= 0)
 		return err;
 	if (mlid < DL_TABLES_MCAST_LID)
-		return dl_text_error(&d->text,
-				     "0x%04" PRIx64 " is not a multicast LID",
-				     mlid);
+		return dl_text_error(&d->text, "0x%04" PRIx64 " is not a multicast LID", mlid);
 	for (err = 0; !err && !dl_text_at_end(&d->text);) {
-		err = dl_tables_dump_port(d, dl_tables_switch_node(d->f, d->sw),
-					  16, &port);
+		err = dl_tables_dump_port(d, dl_tables_switch_node(d->f, d->sw), 16, &port);
 		if (err)
 			break;
 		g = find_group((struct fdbs *)d, mlid);
@@ -357,8 +344,7 @@ static int read_multicast(struct dl_tables_dump *d)
 	return err;
 }
 
-int dl_tables_read_fdbs(struct dl_tables *t, FILE *from, const char *name,
-			const struct dl_log *log)
+int dl_tables_read_fdbs(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log)
 {
 	struct dl_tables_dump d = { .t = t, .f = t->fabric };
 
@@ -373,8 +359,7 @@ int dl_tables_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
 
 	x.group = calloc(LAST_MLID - DL_TABLES_MCAST_LID + 1, sizeof(*x.group));
 	if (x.group)
-		err = dl_tables_dump_read(&x.d, from, name, log,
-					  read_multicast);
+		err = dl_tables_dump_read(&x.d, from, name, log, read_multicast);
 	free(x.group);
 	return err;
 }

@@ -57,8 +57,7 @@ static int read_pair(struct maps *m, uint16_t **entry)
 	if (!err)
 		err = dl_tables_dump_port(&m->d, n, 10, &out);
 	if (!err)
-		*entry = &t->sl2vl[t->sl2vl_first[m->d.sw] +
-				   in * (n->nports + 1) + out];
+		*entry = &t->sl2vl[t->sl2vl_first[m->d.sw] + in * (n->nports + 1) + out];
 	return err;
 }
 
@@ -96,8 +95,7 @@ static int read_end_port(struct maps *m)
 				     "no adapter in the fabric has "
 				     "LID %" PRIu64,
 				     value[1]);
-	if (f->ports[m->end_port].guid &&
-	    f->ports[m->end_port].guid != value[0])
+	if (f->ports[m->end_port].guid && f->ports[m->end_port].guid != value[0])
 		return dl_text_error(&m->d.text,
 				     "LID %" PRIu64 " belongs to port "
 				     "0x%016" PRIx64 " in the fabric",
@@ -152,8 +150,7 @@ static int read_sl2vl_line(struct dl_tables_dump *d)
 		return dl_tables_dump_switch(d);
 	}
 	if (dl_text_take_string(&d->text, "Channel Adapter") ||
-	    dl_text_take_string(&d->text, "Router") ||
-	    dl_text_take_string(&d->text, "CA"))
+	    dl_text_take_string(&d->text, "Router") || dl_text_take_string(&d->text, "CA"))
 		return read_end_port(m);
 	if (m->end_port != DL_NONE)
 		return read_end_map(m);
@@ -165,13 +162,10 @@ static int read_sl2vl_line(struct dl_tables_dump *d)
 	return err ? err : set_pair(m, entry, row);
 }
 
-static int read_maps(struct dl_tables *t, FILE *from, const char *name,
-		     const struct dl_log *log,
+static int read_maps(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log,
 		     int (*line)(struct dl_tables_dump *d))
 {
-	struct maps m = { .d = { .t = t, .f = t->fabric },
-			  .end_port = DL_NONE,
-			  .last_number = -1 };
+	struct maps m = { .d = { .t = t, .f = t->fabric }, .end_port = DL_NONE, .last_number = -1 };
 
 	return dl_tables_dump_read(&m.d, from, name, log, line);
 }
@@ -195,8 +189,7 @@ static int read_slvl_line(struct dl_tables_dump *d)
 	if (!err)
 		err = read_pair(m, &entry);
 	for (unsigned int sl = 0; !err && sl < 16; sl += 2) {
-		err = dl_text_number(&d->text, 16, 0xFF,
-				     "the VLs of two SLs, 0x00 to 0xff", &two);
+		err = dl_text_number(&d->text, 16, 0xFF, "the VLs of two SLs, 0x00 to 0xff", &two);
 		row |= (two >> 4) << 4 * sl | (two & 15) << 4 * (sl + 1);
 	}
 	if (!err)
@@ -204,8 +197,7 @@ static int read_slvl_line(struct dl_tables_dump *d)
 	return err ? err : set_pair(m, entry, row);
 }
 
-int dl_tables_read_slvl(struct dl_tables *t, FILE *from, const char *name,
-			const struct dl_log *log)
+int dl_tables_read_slvl(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log)
 {
 	return read_maps(t, from, name, log, read_slvl_line);
 }
@@ -228,8 +220,7 @@ static int read_entries(struct dl_tables_dump *d, const char *name,
 		if (!err && !dl_text_take(text, ':'))
 			err = dl_text_expected(text, "\":\" and a weight");
 		if (!err)
-			err = dl_text_number(text, 10, 255,
-					     "a weight, 0 to 255", &weight);
+			err = dl_text_number(text, 10, 255, "a weight, 0 to 255", &weight);
 		if (err)
 			return err;
 		if (*n == 64)
@@ -266,8 +257,7 @@ static int read_vlarb_line(struct dl_tables_dump *d)
 	arb.high_limit = limit;
 	err = dl_tables_arb(d->t, &arb);
 	if (err == -ENOSPC)
-		return dl_text_error(&d->text,
-				     "more than 65,535 different tables");
+		return dl_text_error(&d->text, "more than 65,535 different tables");
 	if (err < 0)
 		return err;
 	d->t->vlarb[d->f->nodes[node].first_port + port] = err;

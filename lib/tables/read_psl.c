@@ -49,8 +49,7 @@ static uint32_t first_port_with_lid(const struct dl_fabric *f, uint32_t node)
 	const struct dl_fabric_node *n = &f->nodes[node];
 
 	for (unsigned int i = 0; i <= n->nports; i++)
-		if (dl_fabric_is_end_port(f, n->first_port + i) &&
-		    f->ports[n->first_port + i].lid)
+		if (dl_fabric_is_end_port(f, n->first_port + i) && f->ports[n->first_port + i].lid)
 			return n->first_port + i;
 	return DL_NONE;
 }
@@ -59,8 +58,7 @@ static uint32_t first_port_with_lid(const struct dl_fabric *f, uint32_t node)
 static uint32_t port_by_guid(const struct dl_fabric *f, uint64_t guid)
 {
 	for (uint32_t p = 0; guid && p < f->nports; p++)
-		if (f->ports[p].guid == guid && f->ports[p].lid &&
-		    dl_fabric_is_end_port(f, p))
+		if (f->ports[p].guid == guid && f->ports[p].lid && dl_fabric_is_end_port(f, p))
 			return p;
 	return DL_NONE;
 }
@@ -76,8 +74,7 @@ static int add_row(struct psl *x, uint32_t port)
 		x->rows = grown;
 		x->cap = cap;
 	}
-	memset(x->rows + x->nrows * (size_t)x->ncolumns, DL_TABLES_NO_SL,
-	       x->ncolumns);
+	memset(x->rows + x->nrows * (size_t)x->ncolumns, DL_TABLES_NO_SL, x->ncolumns);
 	x->row_of[port] = x->nrows++;
 	return 0;
 }
@@ -93,10 +90,8 @@ static int choose_row(struct psl *x, uint32_t port)
 
 static int unknown(const struct psl *x, uint64_t guid)
 {
-	return dl_text_error(&x->d.text,
-			     "the fabric has no such end port of 0x%016" PRIx64
-			     " with a LID",
-			     guid);
+	return dl_text_error(
+		&x->d.text, "the fabric has no such end port of 0x%016" PRIx64 " with a LID", guid);
 }
 
 static int find_source(struct psl *x, uint64_t guid)
@@ -104,8 +99,7 @@ static int find_source(struct psl *x, uint64_t guid)
 	const struct dl_fabric *f = x->d.f;
 	uint32_t node = dl_fabric_find_guid(f, guid), port;
 
-	port = node == DL_NONE ? port_by_guid(f, guid) :
-				 first_port_with_lid(f, node);
+	port = node == DL_NONE ? port_by_guid(f, guid) : first_port_with_lid(f, node);
 	if (port == DL_NONE)
 		return unknown(x, guid);
 	x->last_guid = guid;
@@ -146,8 +140,7 @@ static int read_source(struct psl *x)
 
 	if (dl_text_take_string(&x->d.text, "#port"))
 		return read_port(x);
-	err = dl_text_number(&x->d.text, 16, UINT64_MAX, "a node's GUID",
-			     &guid);
+	err = dl_text_number(&x->d.text, 16, UINT64_MAX, "a node's GUID", &guid);
 	if (!err && (!guid || guid != x->last_guid))
 		err = find_source(x, guid);
 	return err;
@@ -173,9 +166,7 @@ static int read_line(struct dl_tables_dump *d)
 	lid = value[0];
 	sl = value[1];
 	if (lid > d->t->top_lid || x->column[lid] == DL_NONE)
-		return dl_text_error(&d->text,
-				     "no port of the fabric has LID %" PRIu64,
-				     lid);
+		return dl_text_error(&d->text, "no port of the fabric has LID %" PRIu64, lid);
 	entry = &x->last_row[x->column[lid]];
 	if (*entry != DL_TABLES_NO_SL && *entry != sl)
 		return dl_text_error(&d->text,
@@ -189,8 +180,7 @@ static int read_line(struct dl_tables_dump *d)
 /* ---- a port and its own LIDs ------------------------------------------- */
 
 /* Some SL from this row to another end port of switch `sw`, or DL_TABLES_NO_SL. */
-static uint8_t neighbour_sl(const struct psl *x, const uint8_t *row,
-			    uint32_t sw, uint32_t own)
+static uint8_t neighbour_sl(const struct psl *x, const uint8_t *row, uint32_t sw, uint32_t own)
 {
 	const struct dl_fabric *f = x->d.f;
 	const struct dl_fabric_node *n = dl_tables_switch_node(f, sw);
@@ -200,8 +190,7 @@ static uint8_t neighbour_sl(const struct psl *x, const uint8_t *row,
 
 		if (i)
 			p = f->ports[p].peer;
-		if (p == DL_NONE || p == own || !dl_fabric_is_end_port(f, p) ||
-		    !f->ports[p].lid)
+		if (p == DL_NONE || p == own || !dl_fabric_is_end_port(f, p) || !f->ports[p].lid)
 			continue;
 		column = x->column[f->ports[p].lid];
 		if (column != DL_NONE && row[column] != DL_TABLES_NO_SL)
@@ -259,8 +248,8 @@ static int by_hash(const void *a, const void *b)
 
 static bool equal_rows(const struct psl *x, uint32_t a, uint32_t b)
 {
-	return !memcmp(x->rows + a * (size_t)x->ncolumns,
-		       x->rows + b * (size_t)x->ncolumns, x->ncolumns);
+	return !memcmp(x->rows + a * (size_t)x->ncolumns, x->rows + b * (size_t)x->ncolumns,
+		       x->ncolumns);
 }
 
 static bool equal_columns(const struct psl *x, uint32_t a, uint32_t b)
@@ -281,8 +270,7 @@ struct classes {
 
 /* Give equal lines one class. */
 static void classify(const struct psl *x, struct line *lines, uint32_t n,
-		     bool (*equal)(const struct psl *, uint32_t, uint32_t),
-		     struct classes *c)
+		     bool (*equal)(const struct psl *, uint32_t, uint32_t), struct classes *c)
 {
 	uint32_t leader = 0;
 
@@ -291,8 +279,7 @@ static void classify(const struct psl *x, struct line *lines, uint32_t n,
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t line = lines[i].number;
 
-		if (!i || lines[i].hash != lines[i - 1].hash ||
-		    !equal(x, line, leader))
+		if (!i || lines[i].hash != lines[i - 1].hash || !equal(x, line, leader))
 			leader = line;
 		c->class_of[line] = leader;
 	}
@@ -319,8 +306,8 @@ static void hash_rows(const struct psl *x, struct line *lines)
 	}
 }
 
-static void hash_columns(const struct psl *x, const uint32_t *rows,
-			 uint32_t nrows, struct line *lines)
+static void hash_columns(const struct psl *x, const uint32_t *rows, uint32_t nrows,
+			 struct line *lines)
 {
 	for (uint32_t c = 0; c < x->ncolumns; c++)
 		lines[c] = (struct line){ 0, c };
@@ -332,8 +319,7 @@ static void hash_columns(const struct psl *x, const uint32_t *rows,
 	}
 }
 
-static int store(struct psl *x, const struct classes *src,
-		 const struct classes *dst)
+static int store(struct psl *x, const struct classes *src, const struct classes *dst)
 {
 	struct dl_tables *t = x->d.t;
 	int err = dl_tables_new_psl(t, src->n, dst->n);
@@ -341,8 +327,7 @@ static int store(struct psl *x, const struct classes *src,
 	if (err)
 		return err;
 	for (uint32_t s = 0; s < src->n; s++) {
-		const uint8_t *row =
-			x->rows + src->first_of[s] * (size_t)x->ncolumns;
+		const uint8_t *row = x->rows + src->first_of[s] * (size_t)x->ncolumns;
 
 		for (uint32_t d = 0; d < dst->n; d++)
 			t->psl[s * (size_t)dst->n + d] = row[dst->first_of[d]];
@@ -365,8 +350,7 @@ static int compress(struct psl *x)
 	struct classes dst = { .class_of = dl_arena_alloc(&x->arena, size),
 			       .first_of = dl_arena_alloc(&x->arena, size) };
 
-	if (!lines || !src.class_of || !src.first_of || !dst.class_of ||
-	    !dst.first_of)
+	if (!lines || !src.class_of || !src.first_of || !dst.class_of || !dst.first_of)
 		return -ENOMEM;
 	fill_own(x);
 	hash_rows(x, lines);
@@ -399,8 +383,7 @@ static int begin(struct psl *x)
 	return 0;
 }
 
-int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name,
-		       const struct dl_log *log)
+int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log)
 {
 	struct psl x = { .d = { .t = t, .f = t->fabric } };
 	int err = begin(&x);

@@ -33,22 +33,20 @@ static int remap_rows(const struct dl_tables *from, struct dl_tables *t)
 	return 0;
 }
 
-static void remap_switch(const struct dl_tables *from, uint32_t old,
-			 struct dl_tables *t, uint32_t sw)
+static void remap_switch(const struct dl_tables *from, uint32_t old, struct dl_tables *t,
+			 uint32_t sw)
 {
 	uint16_t top = from->top_lid < t->top_lid ? from->top_lid : t->top_lid;
 	const uint16_t *map = &from->sl2vl[from->sl2vl_first[old]];
 	size_t n = from->sl2vl_first[old + 1] - from->sl2vl_first[old];
 
-	memcpy(t->lft + sw * (size_t)t->stride,
-	       from->lft + old * (size_t)from->stride, top + 1u);
+	memcpy(t->lft + sw * (size_t)t->stride, from->lft + old * (size_t)from->stride, top + 1u);
 	if (t->sl2vl_first[sw + 1] - t->sl2vl_first[sw] == n)
 		memcpy(&t->sl2vl[t->sl2vl_first[sw]], map, n * sizeof(*map));
 }
 
 /* Where a port of the new fabric was in the old one, or DL_NONE. */
-static uint32_t old_port(const struct dl_fabric *old, const struct dl_fabric *f,
-			 uint32_t port)
+static uint32_t old_port(const struct dl_fabric *old, const struct dl_fabric *f, uint32_t port)
 {
 	const struct dl_fabric_port *p = &f->ports[port];
 	uint32_t node = dl_fabric_find_guid(old, f->nodes[p->node].guid);
@@ -77,8 +75,8 @@ static int remap_path_sls(const struct dl_tables *from, struct dl_tables *t)
 	}
 	for (lid = 1; lid <= t->top_lid && lid <= from->top_lid; lid++) {
 		port = f->lid_port[lid];
-		if (port != DL_NONE && from->fabric->lid_port[lid] ==
-					       old_port(from->fabric, f, port))
+		if (port != DL_NONE &&
+		    from->fabric->lid_port[lid] == old_port(from->fabric, f, port))
 			t->psl_dst[lid] = from->psl_dst[lid];
 	}
 	return 0;
@@ -94,8 +92,7 @@ int dl_tables_remap(const struct dl_tables *from, const struct dl_fabric *to,
 	if (!err)
 		err = remap_rows(from, t);
 	for (s = 0; !err && s < to->nswitches; s++) {
-		old = dl_fabric_find_guid(from->fabric,
-					  to->nodes[to->switches[s]].guid);
+		old = dl_fabric_find_guid(from->fabric, to->nodes[to->switches[s]].guid);
 		if (old != DL_NONE && dl_fabric_is_switch(from->fabric, old))
 			remap_switch(from, from->fabric->nodes[old].sw, t, s);
 	}

@@ -59,17 +59,15 @@ static bool wanted(unsigned int i, unsigned int flags)
 }
 
 /* DIR/BEFORE NAME AFTER, if it is not too long. */
-static int make_path(char path[PATH_MAX], const char *dir, const char *before,
-		     const char *name, const char *after)
+static int make_path(char path[PATH_MAX], const char *dir, const char *before, const char *name,
+		     const char *after)
 {
-	int len =
-		snprintf(path, PATH_MAX, "%s/%s%s%s", dir, before, name, after);
+	int len = snprintf(path, PATH_MAX, "%s/%s%s%s", dir, before, name, after);
 
 	return len < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static void remove_file(const char *dir, const char *before, const char *name,
-			const char *after)
+static void remove_file(const char *dir, const char *before, const char *name, const char *after)
 {
 	char path[PATH_MAX];
 
@@ -77,16 +75,13 @@ static void remove_file(const char *dir, const char *before, const char *name,
 		unlink(path);
 }
 
-static int failed(const struct dl_log *log, const char *dir, const char *name,
-		  int err)
+static int failed(const struct dl_log *log, const char *dir, const char *name, int err)
 {
-	dl_log(log, DL_LOG_ERROR, "%s/%s: cannot write it: %s", dir, name,
-	       strerror(-err));
+	dl_log(log, DL_LOG_ERROR, "%s/%s: cannot write it: %s", dir, name, strerror(-err));
 	return err;
 }
 
-static int write_part(const struct dl_tables *t, const char *dir,
-		      unsigned int i)
+static int write_part(const struct dl_tables *t, const char *dir, unsigned int i)
 {
 	char part[PATH_MAX];
 	int err = make_path(part, dir, ".", files[i].name, ".part");
@@ -131,8 +126,7 @@ static int write_mark(const char *dir)
 }
 
 /* From the old snapshot to the new one. */
-static int replace(const char *dir, unsigned int flags,
-		   const struct dl_log *log)
+static int replace(const char *dir, unsigned int flags, const struct dl_log *log)
 {
 	int err = write_mark(dir);
 
@@ -152,8 +146,8 @@ static int replace(const char *dir, unsigned int flags,
 	return 0;
 }
 
-int dl_snapshot_write(const struct dl_tables *t, const char *dir,
-		      unsigned int flags, const struct dl_log *log)
+int dl_snapshot_write(const struct dl_tables *t, const char *dir, unsigned int flags,
+		      const struct dl_log *log)
 {
 	int err = dl_tables_check(t, log);
 
@@ -161,8 +155,8 @@ int dl_snapshot_write(const struct dl_tables *t, const char *dir,
 		return err;
 	if (mkdir(dir, 0777) && errno != EEXIST) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "%s: cannot create this directory: %s",
-		       dir, strerror(-err));
+		dl_log(log, DL_LOG_ERROR, "%s: cannot create this directory: %s", dir,
+		       strerror(-err));
 		return err;
 	}
 	for (unsigned int i = 0; !err && i < NFILES; i++) {

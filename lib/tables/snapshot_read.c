@@ -89,8 +89,7 @@ static int complete_lids(struct source *x, struct dl_fabric *f)
 static const struct {
 	const char *name;
 	unsigned int part;
-	int (*read)(struct dl_tables *t, FILE *from, const char *name,
-		    const struct dl_log *log);
+	int (*read)(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log);
 } files[] = {
 	{ "opensm-lfts.dump", DL_SNAPSHOT_HAS_LFTS, dl_tables_read_lfts },
 	{ "opensm.fdbs", DL_SNAPSHOT_HAS_LFTS, dl_tables_read_fdbs },
@@ -101,8 +100,7 @@ static const struct {
 	{ "dateline-psl.dump", DL_SNAPSHOT_HAS_PSL, dl_tables_read_psl },
 };
 
-static int read_file(const struct source *x, const char *path,
-		     struct dl_tables *t, unsigned int i)
+static int read_file(const struct source *x, const char *path, struct dl_tables *t, unsigned int i)
 {
 	FILE *from = fopen(path, "r");
 	int err;
@@ -114,21 +112,17 @@ static int read_file(const struct source *x, const char *path,
 	return err;
 }
 
-static int read_tables(struct source *x, const char *psl, struct dl_tables *t,
-		       unsigned int *parts)
+static int read_tables(struct source *x, const char *psl, struct dl_tables *t, unsigned int *parts)
 {
 	int err = 0;
 
 	*parts = 0;
-	for (unsigned int i = 0; !err && i < sizeof(files) / sizeof(*files);
-	     i++) {
+	for (unsigned int i = 0; !err && i < sizeof(files) / sizeof(*files); i++) {
 		const char *path;
 
 		if (*parts & files[i].part)
 			continue;
-		path = files[i].part == DL_SNAPSHOT_HAS_PSL && psl ?
-			       psl :
-			       find(x, files[i].name);
+		path = files[i].part == DL_SNAPSHOT_HAS_PSL && psl ? psl : find(x, files[i].name);
 		if (!path)
 			continue;
 		err = read_file(x, path, t, i);
@@ -162,8 +156,8 @@ static void widen_vls(struct dl_fabric *f, const struct dl_tables *t)
 		f->ports[p].vls = 15;
 }
 
-int dl_snapshot_read(const char *dir, const char *net, const char *psl,
-		     const struct dl_log *log, struct dl_snapshot *out)
+int dl_snapshot_read(const char *dir, const char *net, const char *psl, const struct dl_log *log,
+		     struct dl_snapshot *out)
 {
 	struct dl_snapshot s = { 0 };
 	struct source x = { .dir = dir, .log = log };

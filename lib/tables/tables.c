@@ -99,16 +99,12 @@ int dl_tables_check(const struct dl_tables *t, const struct dl_log *log)
 	    dl_broken(log, in_range(t->end_sl2vl, f->nports, t->nrows)) ||
 	    dl_broken(log, in_range(t->vlarb, f->nports, t->narbs)))
 		return -EPROTO;
-	if (t->psl &&
-	    (dl_broken(log,
-		       classes_in_range(t->psl_src, f->nports, t->npsl_src)) ||
-	     dl_broken(log, classes_in_range(t->psl_dst, t->top_lid + 1u,
-					     t->npsl_dst)) ||
-	     dl_broken(log, sls_in_range(t))))
+	if (t->psl && (dl_broken(log, classes_in_range(t->psl_src, f->nports, t->npsl_src)) ||
+		       dl_broken(log, classes_in_range(t->psl_dst, t->top_lid + 1u, t->npsl_dst)) ||
+		       dl_broken(log, sls_in_range(t))))
 		return -EPROTO;
 	for (uint32_t i = 0; i < t->narbs; i++)
-		if (dl_broken(log, t->arbs[i].nhigh <= 64) ||
-		    dl_broken(log, t->arbs[i].nlow <= 64))
+		if (dl_broken(log, t->arbs[i].nhigh <= 64) || dl_broken(log, t->arbs[i].nlow <= 64))
 			return -EPROTO;
 	for (uint32_t i = 0; i < t->ngroups; i++)
 		if (dl_broken(log, t->groups[i].mlid >= DL_TABLES_MCAST_LID))
@@ -142,8 +138,7 @@ void dl_tables_free(struct dl_tables *t)
  * Room for one more element in an array of at most `max`.  Returns 0,
  * -ENOSPC or -ENOMEM.
  */
-static int reserve(void **array, size_t size, uint32_t n, uint32_t *cap,
-		   uint32_t max)
+static int reserve(void **array, size_t size, uint32_t n, uint32_t *cap, uint32_t max)
 {
 	uint32_t want = *cap ? 2 * *cap : 16;
 	void *grown;
@@ -168,8 +163,8 @@ int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row)
 	while (i--)
 		if (t->rows[i] == row)
 			return i;
-	err = reserve((void **)&t->rows, sizeof(*t->rows), t->nrows,
-		      &t->rows_cap, DL_TABLES_NO_ROW);
+	err = reserve((void **)&t->rows, sizeof(*t->rows), t->nrows, &t->rows_cap,
+		      DL_TABLES_NO_ROW);
 	if (err)
 		return err;
 	t->rows[t->nrows] = row;
@@ -184,8 +179,8 @@ int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb)
 	while (i--)
 		if (!memcmp(&t->arbs[i], arb, sizeof(*arb)))
 			return i;
-	err = reserve((void **)&t->arbs, sizeof(*t->arbs), t->narbs,
-		      &t->arbs_cap, DL_TABLES_NO_ROW);
+	err = reserve((void **)&t->arbs, sizeof(*t->arbs), t->narbs, &t->arbs_cap,
+		      DL_TABLES_NO_ROW);
 	if (err)
 		return err;
 	t->arbs[t->narbs] = *arb;
@@ -219,8 +214,7 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
 	return 0;
 }
 
-struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t,
-					      uint16_t mlid)
+struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid)
 {
 	struct dl_tables_mcast_group *g;
 	uint32_t i = t->ngroups;
@@ -228,14 +222,12 @@ struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t,
 	while (i--)
 		if (t->groups[i].mlid == mlid)
 			return &t->groups[i];
-	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap,
-		    0x4000))
+	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap, 0x4000))
 		return NULL;
 	g = &t->groups[t->ngroups];
 	g->mlid = mlid;
 	g->masks =
-		calloc((size_t)t->fabric->nswitches * DL_TABLES_MASK_WORDS + 1,
-		       sizeof(*g->masks));
+		calloc((size_t)t->fabric->nswitches * DL_TABLES_MASK_WORDS + 1, sizeof(*g->masks));
 	if (!g->masks)
 		return NULL;
 	t->ngroups++;

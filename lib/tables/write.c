@@ -19,8 +19,7 @@ static int written(FILE *to)
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 
-static const struct dl_fabric_node *switch_node(const struct dl_tables *t,
-						uint32_t sw)
+static const struct dl_fabric_node *switch_node(const struct dl_tables *t, uint32_t sw)
 {
 	return &t->fabric->nodes[t->fabric->switches[sw]];
 }
@@ -100,8 +99,7 @@ static void free_texts(struct lid_texts *texts)
 static void put_line(FILE *to, const char *text, uint8_t port)
 {
 	const char *gap = strchr(text, *PORT_GAP);
-	const char digits[3] = { '0' + port / 100, '0' + port / 10 % 10,
-				 '0' + port % 10 };
+	const char digits[3] = { '0' + port / 100, '0' + port / 10 % 10, '0' + port % 10 };
 
 	fwrite_unlocked(text, 1, gap - text, to);
 	fwrite_unlocked(digits, 1, sizeof(digits), to);
@@ -120,10 +118,8 @@ static int lft_texts(const struct dl_tables *t, struct lid_texts *texts)
 		if (port == DL_NONE)
 			continue;
 		snprintf(text, sizeof(text),
-			 "0x%04x " PORT_GAP " # %s portguid 0x%016" PRIx64
-			 ": '%.256s'\n",
-			 lid, type_name(&f->nodes[f->ports[port].node]),
-			 port_guid(f, port),
+			 "0x%04x " PORT_GAP " # %s portguid 0x%016" PRIx64 ": '%.256s'\n", lid,
+			 type_name(&f->nodes[f->ports[port].node]), port_guid(f, port),
 			 dl_fabric_node_name(f, f->ports[port].node));
 		err = add_text(texts, lid, text);
 	}
@@ -143,8 +139,7 @@ int dl_tables_write_lfts(const struct dl_tables *t, FILE *to)
 		fprintf(to,
 			"Unicast lids [0-%u] of switch Lid %u guid "
 			"0x%016" PRIx64 " ('%s'):\n",
-			t->top_lid, f->ports[n->first_port].lid, n->guid,
-			switch_name(t, s));
+			t->top_lid, f->ports[n->first_port].lid, n->guid, switch_name(t, s));
 		for (lid = 1, dumped = 0; lid <= t->top_lid; lid++) {
 			uint8_t out = dl_tables_lft(t, s, lid);
 
@@ -168,8 +163,7 @@ int dl_tables_write_fdbs(const struct dl_tables *t, FILE *to)
 	int err = new_texts(t, &texts);
 
 	for (lid = 1; !err && lid <= t->top_lid; lid++) {
-		snprintf(text, sizeof(text),
-			 "0x%04X : " PORT_GAP "  : HOPS UNKNOWN\n", lid);
+		snprintf(text, sizeof(text), "0x%04X : " PORT_GAP "  : HOPS UNKNOWN\n", lid);
 		err = add_text(&texts, lid, text);
 	}
 	for (s = 0; !err && s < f->nswitches; s++) {
@@ -192,8 +186,8 @@ int dl_tables_write_fdbs(const struct dl_tables *t, FILE *to)
 }
 
 /* Groups that do not pass through a switch have no line there. */
-static void mcfdb_line(const struct dl_tables_mcast_group *g, uint32_t sw,
-		       unsigned int nports, FILE *to)
+static void mcfdb_line(const struct dl_tables_mcast_group *g, uint32_t sw, unsigned int nports,
+		       FILE *to)
 {
 	bool any = false;
 	unsigned int p;
@@ -229,8 +223,7 @@ int dl_tables_write_mcfdbs(const struct dl_tables *t, FILE *to)
 	return written(to);
 }
 
-static void sl2vl_line(FILE *to, unsigned int in, unsigned int out,
-		       dl_tables_sl2vl_row row)
+static void sl2vl_line(FILE *to, unsigned int in, unsigned int out, dl_tables_sl2vl_row row)
 {
 	unsigned int sl;
 
@@ -240,21 +233,18 @@ static void sl2vl_line(FILE *to, unsigned int in, unsigned int out,
 	fputc('\n', to);
 }
 
-static void sl2vl_head(const struct dl_tables *t, FILE *to,
-		       const struct dl_fabric_node *n, uint64_t guid,
-		       uint16_t lid)
+static void sl2vl_head(const struct dl_tables *t, FILE *to, const struct dl_fabric_node *n,
+		       uint64_t guid, uint16_t lid)
 {
 	fprintf(to,
 		"%s 0x%016" PRIx64 ", base LID %u, \"%s\"\n"
 		"#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 "
 		"15\n" RULE,
-		type_name(n), guid, lid,
-		dl_fabric_node_name(t->fabric, n - t->fabric->nodes));
+		type_name(n), guid, lid, dl_fabric_node_name(t->fabric, n - t->fabric->nodes));
 }
 
 /* The map of a switch's port pair, or NULL where none is set. */
-static const dl_tables_sl2vl_row *pair_row(const struct dl_tables *t,
-					   uint32_t sw, unsigned int in,
+static const dl_tables_sl2vl_row *pair_row(const struct dl_tables *t, uint32_t sw, unsigned int in,
 					   unsigned int out)
 {
 	unsigned int width = switch_node(t, sw)->nports + 1;
@@ -277,8 +267,7 @@ int dl_tables_write_sl2vl(const struct dl_tables *t, FILE *to)
 			if (f->ports[n->first_port + out].peer == DL_NONE)
 				continue;
 			for (in = 0; in <= n->nports; in++) {
-				const dl_tables_sl2vl_row *row =
-					pair_row(t, s, in, out);
+				const dl_tables_sl2vl_row *row = pair_row(t, s, in, out);
 
 				if (row)
 					sl2vl_line(to, in, out, *row);
@@ -310,20 +299,14 @@ int dl_tables_write_slvl(const struct dl_tables *t, FILE *to)
 
 		for (in = 0; in <= n->nports; in++) {
 			for (out = 1; out <= n->nports; out++) {
-				const dl_tables_sl2vl_row *row =
-					pair_row(t, s, in, out);
+				const dl_tables_sl2vl_row *row = pair_row(t, s, in, out);
 
-				if (!row ||
-				    f->ports[n->first_port + out].peer ==
-					    DL_NONE)
+				if (!row || f->ports[n->first_port + out].peer == DL_NONE)
 					continue;
-				fprintf(to, "0x%016" PRIx64 " %u %u", n->guid,
-					in, out);
+				fprintf(to, "0x%016" PRIx64 " %u %u", n->guid, in, out);
 				for (sl = 0; sl < 16; sl += 2)
-					fprintf(to, " 0x%x%x",
-						dl_tables_sl2vl_get(*row, sl),
-						dl_tables_sl2vl_get(*row,
-								    sl + 1));
+					fprintf(to, " 0x%x%x", dl_tables_sl2vl_get(*row, sl),
+						dl_tables_sl2vl_get(*row, sl + 1));
 				fputc('\n', to);
 			}
 		}
@@ -331,8 +314,8 @@ int dl_tables_write_slvl(const struct dl_tables *t, FILE *to)
 	return written(to);
 }
 
-static void vlarb_entries(FILE *to, const char *name,
-			  const struct dl_tables_vlarb_entry *e, unsigned int n)
+static void vlarb_entries(FILE *to, const char *name, const struct dl_tables_vlarb_entry *e,
+			  unsigned int n)
 {
 	unsigned int i;
 
@@ -348,17 +331,15 @@ int dl_tables_write_vlarb(const struct dl_tables *t, FILE *to)
 	const struct dl_fabric *f = t->fabric;
 	uint32_t p;
 
-	fputs("# node GUID, port, VLHighLimit, then VL:weight of each entry\n",
-	      to);
+	fputs("# node GUID, port, VLHighLimit, then VL:weight of each entry\n", to);
 	for (p = 0; p < f->nports; p++) {
 		const struct dl_tables_vlarb *a;
 
 		if (t->vlarb[p] == DL_TABLES_NO_ROW)
 			continue;
 		a = &t->arbs[t->vlarb[p]];
-		fprintf(to, "0x%016" PRIx64 " %u limit %u",
-			f->nodes[f->ports[p].node].guid, f->ports[p].num,
-			a->high_limit);
+		fprintf(to, "0x%016" PRIx64 " %u limit %u", f->nodes[f->ports[p].node].guid,
+			f->ports[p].num, a->high_limit);
 		vlarb_entries(to, "high", a->high, a->nhigh);
 		vlarb_entries(to, "low", a->low, a->nlow);
 		fputc('\n', to);
@@ -372,8 +353,8 @@ int dl_tables_write_vlarb(const struct dl_tables *t, FILE *to)
  */
 #define LID_TEXT 8
 
-static void psl_source(const struct dl_tables *t, uint32_t port,
-		       const char *source, FILE *to, char (*lid_text)[LID_TEXT])
+static void psl_source(const struct dl_tables *t, uint32_t port, const char *source, FILE *to,
+		       char (*lid_text)[LID_TEXT])
 {
 	size_t source_len = strlen(source);
 	char line[64];
@@ -421,9 +402,8 @@ int dl_tables_write_psl(const struct dl_tables *t, FILE *to)
 		 * its node, and what others have to say stands in comments.
 		 */
 		snprintf(source, sizeof(source),
-			 f->ports[p].node == last ?
-				 "#port %2$u of 0x%1$016" PRIx64 ":" :
-				 "0x%1$016" PRIx64,
+			 f->ports[p].node == last ? "#port %2$u of 0x%1$016" PRIx64 ":" :
+						    "0x%1$016" PRIx64,
 			 guid, f->ports[p].num);
 		last = f->ports[p].node;
 		psl_source(t, p, source, to, lid_text);

@@ -63,12 +63,11 @@ struct parser {
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void complain(struct parser *p, enum dl_log_level level, uint32_t line,
-		     const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+static void complain(struct parser *p, enum dl_log_level level, uint32_t line, const char *format,
+		     ...) __attribute__((format(printf, 4, 5)));
 
-static void complain(struct parser *p, enum dl_log_level level, uint32_t line,
-		     const char *format, ...)
+static void complain(struct parser *p, enum dl_log_level level, uint32_t line, const char *format,
+		     ...)
 {
 	char text[512];
 	va_list args;
@@ -113,8 +112,8 @@ static char *next_token(struct parser *p)
  * A whole number as the C language writes it (0x..: hexadecimal, 0..: octal),
  * within [min, max].  *junk receives what follows its digits.
  */
-static bool scan_number(const char *token, int64_t min, uint64_t max,
-			uint64_t *out, const char **junk)
+static bool scan_number(const char *token, int64_t min, uint64_t max, uint64_t *out,
+			const char **junk)
 {
 	bool negative = token && token[0] == '-';
 	const char *digits = token + (negative || (token && token[0] == '+'));
@@ -131,17 +130,16 @@ static bool scan_number(const char *token, int64_t min, uint64_t max,
 static void warn_junk(struct parser *p, const char *token, const char *junk)
 {
 	if (*junk && *junk != '#')
-		WARNING(p, p->text.line,
-			"%s: %s: only the number at its beginning counts",
-			p->word, show(token).text);
+		WARNING(p, p->text.line, "%s: %s: only the number at its beginning counts", p->word,
+			show(token).text);
 }
 
 /*
  * The line's next token as a number.  What is stuck to it is reported, and
  * otherwise ignored; a comment may follow without a blank.
  */
-static bool read_number(struct parser *p, const char *what, int64_t min,
-			uint64_t max, uint64_t *out)
+static bool read_number(struct parser *p, const char *what, int64_t min, uint64_t max,
+			uint64_t *out)
 {
 	const char *token = next_token(p), *junk;
 
@@ -149,8 +147,7 @@ static bool read_number(struct parser *p, const char *what, int64_t min,
 		warn_junk(p, token, junk);
 		return true;
 	}
-	ERROR(p, p->text.line, "%s: expected %s, found %s", p->word, what,
-	      show(token).text);
+	ERROR(p, p->text.line, "%s: expected %s, found %s", p->word, what, show(token).text);
 	return false;
 }
 
@@ -166,14 +163,13 @@ enum kind { GEOMETRY, NEXT_SEED, LINK, DATELINE, NUMBER, PORTS };
 static const struct keyword {
 	const char *word;
 	enum kind kind;
-	size_t arg; /* is open; direction; dimension; place of number */
+	size_t arg;	     /* is open; direction; dimension; place of number */
 	const char *comment; /* behind it in a file */
 	const char *what;    /* a number is, in messages */
 } keywords[] = {
 	{ "torus", GEOMETRY, false, RADICES, NULL },
 	{ "mesh", GEOMETRY, true, RADICES, NULL },
-	{ "next_seed", NEXT_SEED, 0, "in case a switch of those above fails",
-	  NULL },
+	{ "next_seed", NEXT_SEED, 0, "in case a switch of those above fails", NULL },
 	{ "xp_link", LINK, 0, FROM_SEED "+x", NULL },
 	{ "xm_link", LINK, 1, FROM_SEED "-x", NULL },
 	{ "yp_link", LINK, 2, FROM_SEED "+y", NULL },
@@ -184,10 +180,8 @@ static const struct keyword {
 	{ "y_dateline", DATELINE, 1, "where y" SEEN_FROM, NULL },
 	{ "z_dateline", DATELINE, 2, "where z" SEEN_FROM, NULL },
 	{ "portgroup_max_ports", NUMBER, CONFIG(portgroup_max_ports),
-	  "most parallel cables, and most adapters plus one",
-	  "a number of ports" },
-	{ "max_changes", NUMBER, CONFIG(max_changes),
-	  "most lines in a report of changes",
+	  "most parallel cables, and most adapters plus one", "a number of ports" },
+	{ "max_changes", NUMBER, CONFIG(max_changes), "most lines in a report of changes",
 	  "a number of changes to report" },
 	{ "port_order", PORTS, 0, NULL, NULL },
 };
@@ -218,8 +212,7 @@ static bool read_radix(struct parser *p, unsigned int dim, bool mesh)
 	if (*junk && strchr("mMtT", *junk))
 		mesh = tolower((unsigned char)*junk++) == 'm';
 	if (*junk && *junk != '#')
-		WARNING(p, p->text.line,
-			"%s: the end of %s is no suffix m or t, and ignored",
+		WARNING(p, p->text.line, "%s: the end of %s is no suffix m or t, and ignored",
 			p->word, show(token).text);
 	p->c->grid.radix[dim] = radix;
 	p->c->grid.mesh[dim] = mesh;
@@ -231,8 +224,7 @@ static void read_geometry(struct parser *p, bool mesh)
 	const struct dl_torus_grid *g = &p->c->grid;
 
 	if (p->geometry_line) {
-		ERROR(p, p->text.line,
-		      "%s: the geometry was given in line %u already", p->word,
+		ERROR(p, p->text.line, "%s: the geometry was given in line %u already", p->word,
 		      p->geometry_line);
 		return;
 	}
@@ -246,27 +238,25 @@ static void read_geometry(struct parser *p, bool mesh)
 		      "%s: expected at most %d switches, the LIDs of a subnet, "
 		      "found %u x %u x %u"
 		      " = %u",
-		      p->word, DL_FABRIC_MAX_LID, g->radix[0], g->radix[1],
-		      g->radix[2], dl_torus_grid_sites(g));
+		      p->word, DL_FABRIC_MAX_LID, g->radix[0], g->radix[1], g->radix[2],
+		      dl_torus_grid_sites(g));
 }
 
 static void begin_seed(struct parser *p)
 {
-	struct parsed_seed *parsed = dl_array_grow(
-		p->parsed, sizeof(*parsed), p->nparsed, 1, &p->parsed_cap);
+	struct parsed_seed *parsed =
+		dl_array_grow(p->parsed, sizeof(*parsed), p->nparsed, 1, &p->parsed_cap);
 
 	if (!parsed) {
 		p->err = -ENOMEM;
 		return;
 	}
 	p->parsed = parsed;
-	parsed[p->nparsed++] =
-		(struct parsed_seed){ .seed.line = p->text.line };
+	parsed[p->nparsed++] = (struct parsed_seed){ .seed.line = p->text.line };
 }
 
 /* Does a keyword, given in line *before of its seed, change its mind? */
-static void note_line(struct parser *p, struct parsed_seed *d, uint32_t *before,
-		      bool same)
+static void note_line(struct parser *p, struct parsed_seed *d, uint32_t *before, bool same)
 {
 	if (*before && !same)
 		WARNING(p, p->text.line,
@@ -289,8 +279,7 @@ static void read_link(struct parser *p, unsigned int dir)
 	if (!read_number(p, what, 0, UINT64_MAX, &from) ||
 	    !read_number(p, what, 0, UINT64_MAX, &to))
 		return;
-	note_line(p, d, &d->link_line[dir],
-		  d->from[dir] == from && d->seed.to[dir] == to);
+	note_line(p, d, &d->link_line[dir], d->from[dir] == from && d->seed.to[dir] == to);
 	d->from[dir] = from;
 	d->seed.to[dir] = to;
 }
@@ -300,11 +289,9 @@ static void read_dateline(struct parser *p, unsigned int dim)
 	struct parsed_seed *d = &p->parsed[p->nparsed - 1];
 	uint64_t v;
 
-	if (!read_number(p, "a position relative to the seed's switch",
-			 -INT32_MAX, INT32_MAX, &v))
+	if (!read_number(p, "a position relative to the seed's switch", -INT32_MAX, INT32_MAX, &v))
 		return;
-	note_line(p, d, &d->dateline_line[dim],
-		  d->seed.dateline[dim] == (int32_t)v);
+	note_line(p, d, &d->dateline_line[dim], d->seed.dateline[dim] == (int32_t)v);
 	d->seed.dateline[dim] = (int32_t)v;
 	d->seed.has_dateline[dim] = true;
 }
@@ -382,22 +369,19 @@ static void read_line(struct parser *p)
 /* ---- checks of the whole ----------------------------------------------- */
 
 /* Does a parsed seed have this link, in a dimension that is there? */
-static bool has_link(const struct parser *p, const struct parsed_seed *d,
-		     unsigned int dir)
+static bool has_link(const struct parser *p, const struct parsed_seed *d, unsigned int dir)
 {
 	return d->link_line[dir] && p->c->grid.radix[dl_torus_dir_dim(dir)] > 1;
 }
 
 /* An earlier link to the same switch, or DIRS: two ways round a ring of two. */
-static unsigned int find_same_neighbour(const struct parser *p,
-					const struct parsed_seed *d,
+static unsigned int find_same_neighbour(const struct parser *p, const struct parsed_seed *d,
 					unsigned int dir)
 {
 	unsigned int other;
 
 	for (other = 0; other < dir; other++)
-		if (has_link(p, d, other) &&
-		    d->seed.to[other] == d->seed.to[dir] &&
+		if (has_link(p, d, other) && d->seed.to[other] == d->seed.to[dir] &&
 		    (other != dl_torus_opposite(dir) ||
 		     p->c->grid.radix[dl_torus_dir_dim(dir)] != 2))
 			return other;
@@ -423,8 +407,8 @@ static bool check_links(struct parser *p, const struct parsed_seed *d)
 			ERROR(p, line,
 			      "%s: expected the link to start at 0x%" PRIx64
 			      " like %s in line %u, found 0x%" PRIx64,
-			      link_word(dir), d->from[first], link_word(first),
-			      d->link_line[first], d->from[dir]);
+			      link_word(dir), d->from[first], link_word(first), d->link_line[first],
+			      d->from[dir]);
 		else if (d->seed.to[dir] == d->from[dir])
 			ERROR(p, line,
 			      "%s: expected two different switches, found "
@@ -432,8 +416,7 @@ static bool check_links(struct parser *p, const struct parsed_seed *d)
 			      link_word(dir), d->from[dir]);
 		else if (other < DIRS)
 			ERROR(p, line,
-			      "%s: 0x%" PRIx64
-			      " is the neighbour by %s in line %u"
+			      "%s: 0x%" PRIx64 " is the neighbour by %s in line %u"
 			      " already",
 			      link_word(dir), d->seed.to[dir], link_word(other),
 			      d->link_line[other]);
@@ -460,8 +443,7 @@ static bool check_complete(struct parser *p, const struct parsed_seed *d)
 			      "the seed that begins here has no %s and no %s; "
 			      "expected one of them, since %c has radix "
 			      "%u",
-			      link_word(dir), link_word(dir + 1), 'x' + dim,
-			      g->radix[dim]);
+			      link_word(dir), link_word(dir + 1), 'x' + dim, g->radix[dim]);
 			complete = false;
 		} else if (g->radix[dim] == 4 && !g->mesh[dim]) {
 			WARNING(p, d->seed.line,
@@ -485,25 +467,22 @@ static bool check_datelines(struct parser *p, const struct parsed_seed *d)
 		ERROR(p, d->dateline_line[dim],
 		      "%s: expected a position from %d to %d, since %c has "
 		      "radix %d, found %d",
-		      keywords[FIRST_DATELINE + dim].word, 1 - radix, radix - 1,
-		      'x' + dim, radix, d->seed.dateline[dim]);
+		      keywords[FIRST_DATELINE + dim].word, 1 - radix, radix - 1, 'x' + dim, radix,
+		      d->seed.dateline[dim]);
 		good = false;
 	}
 	return good;
 }
 
 /* Does a link name GUID 0?  No switch has it, so the seed is of no use. */
-static bool names_nobody(struct parser *p, const struct parsed_seed *d,
-			 enum dl_log_level level)
+static bool names_nobody(struct parser *p, const struct parsed_seed *d, enum dl_log_level level)
 {
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		if (!has_link(p, d, dir) || (d->from[dir] && d->seed.to[dir]))
 			continue;
 		complain(p, level, d->link_line[dir],
-			 "%s: expected the GUIDs of two switches, found 0%s",
-			 link_word(dir),
-			 level == DL_LOG_WARNING ? "; this seed is left out" :
-						   "");
+			 "%s: expected the GUIDs of two switches, found 0%s", link_word(dir),
+			 level == DL_LOG_WARNING ? "; this seed is left out" : "");
 		return true;
 	}
 	return false;
@@ -558,8 +537,7 @@ static void read_lines(struct parser *p)
 {
 	int more;
 
-	while (!p->err && p->nerrors < MAX_ERRORS &&
-	       (more = dl_text_next(&p->text))) {
+	while (!p->err && p->nerrors < MAX_ERRORS && (more = dl_text_next(&p->text))) {
 		if (more > 0)
 			read_line(p);
 		else if (more == -EINVAL)
@@ -569,8 +547,7 @@ static void read_lines(struct parser *p)
 	}
 }
 
-int dl_torus_config_read_stream(FILE *from, const char *name,
-				const struct dl_log *log,
+int dl_torus_config_read_stream(FILE *from, const char *name, const struct dl_log *log,
 				struct dl_torus_config **out)
 {
 	struct parser p = { .c = dl_torus_config_new(NULL, name, 0) };
@@ -599,8 +576,7 @@ int dl_torus_config_read_stream(FILE *from, const char *name,
 	return p.err;
 }
 
-int dl_torus_config_read(const char *path, const struct dl_log *log,
-			 struct dl_torus_config **out)
+int dl_torus_config_read(const char *path, const struct dl_log *log, struct dl_torus_config **out)
 {
 	FILE *from = fopen(path, "re");
 	int err;
@@ -617,8 +593,7 @@ int dl_torus_config_read(const char *path, const struct dl_log *log,
 
 /* ---- writing ----------------------------------------------------------- */
 
-static bool write_geometry(const struct keyword *k,
-			   const struct dl_torus_grid *g, FILE *to)
+static bool write_geometry(const struct keyword *k, const struct dl_torus_grid *g, FILE *to)
 {
 	unsigned int present = 0, open = 0;
 
@@ -639,31 +614,28 @@ static bool write_geometry(const struct keyword *k,
 }
 
 /* Returns whether there is anything to write. */
-static bool write_value(const struct keyword *k,
-			const struct dl_torus_config *c,
+static bool write_value(const struct keyword *k, const struct dl_torus_config *c,
 			const struct dl_torus_seed *s, FILE *to)
 {
 	switch (k->kind) {
 	case GEOMETRY:
 		return write_geometry(k, &c->grid, to);
 	case NEXT_SEED:
-		fprintf(to, s == c->seeds ?
-				    "\n# The first seed: links from one "
-				    "switch, and their directions.\n" :
-				    "\nnext_seed");
+		fprintf(to, s == c->seeds ? "\n# The first seed: links from one "
+					    "switch, and their directions.\n" :
+					    "\nnext_seed");
 		return s != c->seeds;
 	case LINK:
 		if (s->to[k->arg])
-			fprintf(to, "%s 0x%" PRIx64 " 0x%" PRIx64, k->word,
-				s->from, s->to[k->arg]);
+			fprintf(to, "%s 0x%" PRIx64 " 0x%" PRIx64, k->word, s->from, s->to[k->arg]);
 		return s->to[k->arg];
 	case DATELINE:
 		if (s->has_dateline[k->arg])
 			fprintf(to, "%s %d", k->word, s->dateline[k->arg]);
 		return s->has_dateline[k->arg];
 	case NUMBER:
-		fprintf(to, "%s%s %u", k == &keywords[REST] ? "\n" : "",
-			k->word, *(const uint32_t *)((const char *)c + k->arg));
+		fprintf(to, "%s%s %u", k == &keywords[REST] ? "\n" : "", k->word,
+			*(const uint32_t *)((const char *)c + k->arg));
 		return true;
 	default:
 		/* The built-in engine would take a comment behind for ports. */
@@ -678,14 +650,12 @@ static bool write_value(const struct keyword *k,
 	}
 }
 
-static void write_keywords(const struct dl_torus_config *c,
-			   const struct dl_torus_seed *seed, size_t from,
-			   size_t to, FILE *out)
+static void write_keywords(const struct dl_torus_config *c, const struct dl_torus_seed *seed,
+			   size_t from, size_t to, FILE *out)
 {
 	for (const struct keyword *k = keywords + from; k < keywords + to; k++)
 		if (write_value(k, c, seed, out))
-			fprintf(out, k->comment ? "\t# %s\n" : "\n",
-				k->comment);
+			fprintf(out, k->comment ? "\t# %s\n" : "\n", k->comment);
 }
 
 int dl_torus_config_write(const struct dl_torus_config *c, FILE *to)

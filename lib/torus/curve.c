@@ -109,8 +109,7 @@ static bool walk_on(struct search *s, uint32_t at, uint32_t n)
 		for (unsigned int up = 0; up < 2; up++) {
 			uint32_t next = up ? at + stride : at - stride;
 
-			if (c[d] == (up ? b->side[d] - 1 : 0) ||
-			    s->visited >> next & 1)
+			if (c[d] == (up ? b->side[d] - 1 : 0) || s->visited >> next & 1)
 				continue;
 			s->visited |= 1u << next;
 			if (walk_on(s, next, n + 1))
@@ -125,8 +124,7 @@ static bool walk_on(struct search *s, uint32_t at, uint32_t n)
  * Each step changes the colour, as on a chess board: that says at once of most
  * pairs of ends that there is no walk between them.
  */
-static bool find_walk(const struct brick *b, uint32_t from, uint32_t to,
-		      uint8_t *path)
+static bool find_walk(const struct brick *b, uint32_t from, uint32_t to, uint8_t *path)
 {
 	struct search s = { b, to, 1u << from, path };
 
@@ -136,8 +134,7 @@ static bool find_walk(const struct brick *b, uint32_t from, uint32_t to,
 	return walk_on(&s, from, 1);
 }
 
-static bool has_walk(struct walks *w, const struct brick *b, uint32_t from,
-		     uint32_t to)
+static bool has_walk(struct walks *w, const struct brick *b, uint32_t from, uint32_t to)
 {
 	uint32_t shape = b->side[0] - 1 + MAX_SIDE * (b->side[1] - 1) +
 			 MAX_SIDE * MAX_SIDE * (b->side[2] - 1);
@@ -174,8 +171,7 @@ static void find_brick(const struct level *l, uint32_t site, struct brick *b)
 }
 
 /* Hops from a cell of one brick to a cell of the same or the next. */
-static uint32_t apart(const struct brick *a, uint32_t from,
-		      const struct brick *b, uint32_t to)
+static uint32_t apart(const struct brick *a, uint32_t from, const struct brick *b, uint32_t to)
 {
 	uint32_t x[DIMS], y[DIMS], hops = 0;
 
@@ -190,8 +186,8 @@ static uint32_t apart(const struct brick *a, uint32_t from,
 }
 
 /* The least cost of entering a brick at each of its cells. */
-static void enter(const struct brick *last, const uint32_t *left,
-		  const struct brick *b, uint32_t *entered, struct choice *ch)
+static void enter(const struct brick *last, const uint32_t *left, const struct brick *b,
+		  uint32_t *entered, struct choice *ch)
 {
 	uint32_t cell, e;
 
@@ -219,8 +215,8 @@ static void enter(const struct brick *last, const uint32_t *left,
  * ... and of leaving it.  Walks that end far from where they begin are the
  * better ones: measured on tori of all shapes, stretches are more compact.
  */
-static void leave(struct walks *w, const struct brick *b, bool near,
-		  const uint32_t *entered, uint32_t *left, struct choice *ch)
+static void leave(struct walks *w, const struct brick *b, bool near, const uint32_t *entered,
+		  uint32_t *left, struct choice *ch)
 {
 	uint32_t most = b->side[0] + b->side[1] + b->side[2];
 	uint32_t cell, e, cost, hops;
@@ -241,8 +237,8 @@ static void leave(struct walks *w, const struct brick *b, bool near,
 }
 
 /* Write down the walk through a brick that ends at a place of `order`. */
-static void write_walk(const struct brick *b, const uint32_t size[DIMS],
-		       uint32_t from, uint32_t to, uint32_t *order)
+static void write_walk(const struct brick *b, const uint32_t size[DIMS], uint32_t from, uint32_t to,
+		       uint32_t *order)
 {
 	uint8_t path[MAX_CELLS];
 	uint32_t i, c[DIMS];
@@ -251,8 +247,7 @@ static void write_walk(const struct brick *b, const uint32_t size[DIMS],
 	for (i = 0; i < b->ncells; i++) {
 		cell_coord(b, path[i], c);
 		order[i] = b->origin[0] + c[0] +
-			   size[0] * (b->origin[1] + c[1] +
-				      size[1] * (b->origin[2] + c[2]));
+			   size[0] * (b->origin[1] + c[1] + size[1] * (b->origin[2] + c[2]));
 	}
 }
 
@@ -260,8 +255,8 @@ static void write_walk(const struct brick *b, const uint32_t size[DIMS],
  * Refine the walk of a coarse box to one of a finer box.  Returns whether all
  * its steps are between neighbours.
  */
-static bool refine(struct walks *w, struct choice *choices,
-		   const struct level *l, const uint32_t *walk, uint32_t *order)
+static bool refine(struct walks *w, struct choice *choices, const struct level *l,
+		   const uint32_t *walk, uint32_t *order)
 {
 	uint32_t n = l->coarse[0] * l->coarse[1] * l->coarse[2];
 	uint32_t end = l->size[0] * l->size[1] * l->size[2];
@@ -292,16 +287,14 @@ static bool refine(struct walks *w, struct choice *choices,
 /* ---- the whole --------------------------------------------------------- */
 
 /* The sizes of all levels, the box first; returns how many halvings. */
-static unsigned int halve(const struct dl_torus_grid *g,
-			  uint32_t size[MAX_LEVELS][DIMS])
+static unsigned int halve(const struct dl_torus_grid *g, uint32_t size[MAX_LEVELS][DIMS])
 {
 	unsigned int level = 0;
 
 	memcpy(size[0], g->radix, sizeof(size[0]));
 	while (size[level][0] * size[level][1] * size[level][2] > 1) {
 		for (unsigned int d = 0; d < DIMS; d++)
-			size[level + 1][d] =
-				size[level][d] > 1 ? size[level][d] / 2 : 1;
+			size[level + 1][d] = size[level][d] > 1 ? size[level][d] / 2 : 1;
 		level++;
 	}
 	return level;
@@ -322,13 +315,10 @@ struct curve {
 static bool refine_on(struct curve *c, unsigned int level)
 {
 	for (unsigned int v = 0; v < VARIANTS; v++) {
-		const struct level l = { c->size[level + 1], c->size[level],
-					 v };
-		bool walked = refine(&c->walks, c->choices, &l,
-				     c->walk[level + 1], c->walk[level]);
+		const struct level l = { c->size[level + 1], c->size[level], v };
+		bool walked = refine(&c->walks, c->choices, &l, c->walk[level + 1], c->walk[level]);
 
-		if ((walked || ++c->tries > MAX_TRIES) &&
-		    (!level || refine_on(c, level - 1)))
+		if ((walked || ++c->tries > MAX_TRIES) && (!level || refine_on(c, level - 1)))
 			return true;
 	}
 	return false;
@@ -343,16 +333,14 @@ int dl_torus_curve(const struct dl_torus_grid *g, uint32_t *order)
 
 	if (!c)
 		goto out;
-	c->choices = dl_arena_array(&arena, dl_torus_grid_sites(g),
-				    sizeof(*c->choices));
+	c->choices = dl_arena_array(&arena, dl_torus_grid_sites(g), sizeof(*c->choices));
 	if (!c->choices)
 		goto out;
 	c->walk[0] = order;
 	for (unsigned int i = 1; i <= levels; i++) {
 		const uint32_t *s = c->size[i];
 
-		c->walk[i] = dl_arena_array(&arena, (size_t)s[0] * s[1] * s[2],
-					    sizeof(*order));
+		c->walk[i] = dl_arena_array(&arena, (size_t)s[0] * s[1] * s[2], sizeof(*order));
 		if (!c->walk[i])
 			goto out;
 	}

@@ -32,14 +32,12 @@ struct chooser {
 };
 
 /* The live neighbour over at least one live cable, or DL_NONE. */
-static uint32_t live_next(const struct chooser *c, uint32_t site,
-			  unsigned int dir)
+static uint32_t live_next(const struct chooser *c, uint32_t site, unsigned int dir)
 {
 	uint32_t next = dl_torus_site_next(c->g, site, dir);
 	uint32_t lower = dir & 1 ? next : site;
 
-	if (next == DL_NONE || c->dead[next] ||
-	    !c->cables[lower * DIMS + dl_torus_dir_dim(dir)])
+	if (next == DL_NONE || c->dead[next] || !c->cables[lower * DIMS + dl_torus_dir_dim(dir)])
 		return DL_NONE;
 	return next;
 }
@@ -48,8 +46,8 @@ static uint32_t live_next(const struct chooser *c, uint32_t site,
  * Neighbours of `site` that can name dimension `dim`, in next[] by sense.
  * False when they do not suffice.
  */
-static bool find_links(const struct chooser *c, uint32_t site, unsigned int dim,
-		       bool all, uint32_t next[2])
+static bool find_links(const struct chooser *c, uint32_t site, unsigned int dim, bool all,
+		       uint32_t next[2])
 {
 	uint32_t radix = c->g->radix[dim], coord[DIMS];
 
@@ -74,8 +72,7 @@ static bool find_links(const struct chooser *c, uint32_t site, unsigned int dim,
  * The neighbours by which a seed at a site names the directions.  False when
  * the site will not do, or would need a switch that is taken.
  */
-static bool find_seed(const struct chooser *c, uint32_t site, bool all,
-		      uint32_t next[DIRS])
+static bool find_seed(const struct chooser *c, uint32_t site, bool all, uint32_t next[DIRS])
 {
 	if (c->dead[site] || c->taken[site])
 		return false;
@@ -88,8 +85,7 @@ static bool find_seed(const struct chooser *c, uint32_t site, bool all,
 	return true;
 }
 
-static struct dl_torus_seed make_seed(const struct chooser *c,
-				      const uint64_t *guids, uint32_t site,
+static struct dl_torus_seed make_seed(const struct chooser *c, const uint64_t *guids, uint32_t site,
 				      const uint32_t next[DIRS])
 {
 	struct dl_torus_seed seed = { .from = guids[site] };
@@ -110,9 +106,8 @@ static struct dl_torus_seed make_seed(const struct chooser *c,
 	return seed;
 }
 
-int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead,
-			  const uint8_t *cables, const uint64_t *guids,
-			  uint32_t max, struct dl_torus_config *config)
+int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead, const uint8_t *cables,
+			  const uint64_t *guids, uint32_t max, struct dl_torus_config *config)
 {
 	uint32_t nsites = dl_torus_grid_sites(g), next[DIRS];
 	uint32_t *gap = malloc(nsites * sizeof(*gap)); /* to nearest seed */
@@ -132,8 +127,7 @@ int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead,
 		if (best == DL_NONE)
 			break;
 		find_seed(&c, best, first, next);
-		config->seeds[config->nseeds++] =
-			make_seed(&c, guids, best, next);
+		config->seeds[config->nseeds++] = make_seed(&c, guids, best, next);
 		for (uint32_t s = 0; s < nsites; s++) {
 			uint32_t here = dl_torus_site_distance(g, s, best);
 
@@ -154,8 +148,8 @@ void dl_torus_config_free(struct dl_torus_config *c)
 	free(c);
 }
 
-struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid,
-					    const char *path, uint32_t seeds)
+struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid, const char *path,
+					    uint32_t seeds)
 {
 	struct dl_torus_config *c = calloc(1, sizeof(*c));
 
@@ -205,8 +199,8 @@ static uint32_t largest_group(const struct dl_torus *t)
 int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
 		      struct dl_torus_config **out)
 {
-	struct dl_torus_config *c = dl_torus_config_new(
-		&t->grid, "(found from the cabling)", max_seeds);
+	struct dl_torus_config *c =
+		dl_torus_config_new(&t->grid, "(found from the cabling)", max_seeds);
 	bool *dead = calloc(t->nsites, sizeof(*dead));
 	uint8_t *cables = calloc(t->nsites, DIMS);
 	uint64_t *guids = calloc(t->nsites, sizeof(*guids));
@@ -220,16 +214,15 @@ int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
 			continue;
 		guids[site] = dl_torus_node(t->fabric, sw)->guid;
 		for (unsigned int d = 0; d < DIMS; d++)
-			cables[site * DIMS + d] = dl_torus_group_size(
-				t, sw, dl_torus_dir(d, false));
+			cables[site * DIMS + d] =
+				dl_torus_group_size(t, sw, dl_torus_dir(d, false));
 	}
 	if (!err) {
 		/* An absent dimension is neither open nor closed. */
 		for (unsigned int d = 0; d < DIMS; d++)
 			c->grid.mesh[d] &= c->grid.radix[d] > 1;
 		c->portgroup_max_ports = largest_group(t);
-		err = dl_torus_choose_seeds(&t->grid, dead, cables, guids,
-					    max_seeds, c);
+		err = dl_torus_choose_seeds(&t->grid, dead, cables, guids, max_seeds, c);
 	}
 	free(dead);
 	free(cables);

@@ -41,17 +41,15 @@
 /* ---- one seed ---------------------------------------------------------- */
 
 /* Is every dimension's direction given by a cable that exists? */
-static bool is_usable(const struct dl_torus_solver *s,
-		      const struct dl_torus_seed *seed,
+static bool is_usable(const struct dl_torus_solver *s, const struct dl_torus_seed *seed,
 		      const struct dl_log *log)
 {
 	uint32_t from = dl_torus_find_switch(s, seed->from);
 
 	if (from == DL_NONE) {
 		dl_log(log, DL_LOG_WARNING,
-		       "seed of line %u: switch 0x%016" PRIx64
-		       " is not in the fabric",
-		       seed->line, seed->from);
+		       "seed of line %u: switch 0x%016" PRIx64 " is not in the fabric", seed->line,
+		       seed->from);
 		return false;
 	}
 	for (unsigned int d = 0; d < DIMS; d++) {
@@ -63,16 +61,14 @@ static bool is_usable(const struct dl_torus_solver *s,
 
 			if (!seed->to[dir] || s->real.radix[d] == 1)
 				continue;
-			if (to != DL_NONE &&
-			    dl_torus_cabled(&s->graph, from, to)) {
+			if (to != DL_NONE && dl_torus_cabled(&s->graph, from, to)) {
 				given = true;
 				continue;
 			}
 			dl_log(log, DL_LOG_WARNING,
 			       "seed of line %u: no cable for %c%c_link "
 			       "0x%016" PRIx64 " 0x%016" PRIx64,
-			       seed->line, 'x' + d, side ? 'm' : 'p',
-			       seed->from, seed->to[dir]);
+			       seed->line, 'x' + d, side ? 'm' : 'p', seed->from, seed->to[dir]);
 		}
 		if (!given) {
 			dl_log(log, DL_LOG_WARNING,
@@ -99,16 +95,14 @@ static int grow(struct dl_torus_solver *s, const struct dl_torus_grid *window,
 }
 
 /* Grow from one seed; see "Choices" and "Meshes" above. */
-static int grow_from(struct dl_torus_solver *s, const struct dl_torus_config *c,
-		     uint32_t i)
+static int grow_from(struct dl_torus_solver *s, const struct dl_torus_config *c, uint32_t i)
 {
 	const struct dl_torus_seed *seed = &c->seeds[i];
 	struct dl_torus_grid window = s->real;
 	int err;
 
 	for (unsigned int d = 0; d < DIMS; d++)
-		if (c->grid.mesh[d] && s->real.radix[d] > 1 &&
-		    !seed->has_dateline[d])
+		if (c->grid.mesh[d] && s->real.radix[d] > 1 && !seed->has_dateline[d])
 			window.radix[d] = 2 * s->real.radix[d] - 1;
 	s->seed = i;
 	s->may_choose = false;
@@ -126,8 +120,7 @@ static int grow_from(struct dl_torus_solver *s, const struct dl_torus_config *c,
 	return err ? err : grow(s, &window, seed);
 }
 
-static void report_ambiguous(const struct dl_torus_solver *s,
-			     const struct dl_log *log)
+static void report_ambiguous(const struct dl_torus_solver *s, const struct dl_log *log)
 {
 	uint32_t sw = dl_torus_find_ambiguous(s), node;
 
@@ -144,8 +137,7 @@ static void report_ambiguous(const struct dl_torus_solver *s,
 /* ---- where to begin ---------------------------------------------------- */
 
 /* Leaves s->seed DL_NONE when no seed is usable. */
-static int grow_from_best(struct dl_torus_solver *s,
-			  const struct dl_torus_config *c,
+static int grow_from_best(struct dl_torus_solver *s, const struct dl_torus_config *c,
 			  const struct dl_log *log)
 {
 	uint32_t most = 0, tries = 0, best = DL_NONE;
@@ -177,8 +169,7 @@ static int grow_from_best(struct dl_torus_solver *s,
 }
 
 /* Begin with what was known, if neither cables nor seeds contradict it. */
-static int grow_from_before(struct dl_torus_solver *s,
-			    const struct dl_torus_config *c,
+static int grow_from_before(struct dl_torus_solver *s, const struct dl_torus_config *c,
 			    const struct dl_torus *before, bool *known)
 {
 	int err;
@@ -197,8 +188,7 @@ static int grow_from_before(struct dl_torus_solver *s,
 }
 
 /* Place what the cables around the seed leave open. */
-static void ask_further(struct dl_torus_solver *s,
-			const struct dl_torus_config *c,
+static void ask_further(struct dl_torus_solver *s, const struct dl_torus_config *c,
 			const struct dl_log *log)
 {
 	uint32_t by_seeds = 0, by_ports;
@@ -327,10 +317,8 @@ static void sort_cables(struct dl_torus *t)
 
 	for (uint32_t port = 0; port < f->nports; port++) {
 		t->port_dir[port] = cable_direction(t, port);
-		if (t->port_dir[port] == DIRS &&
-		    dl_fabric_is_switch(f, f->ports[port].node) &&
-		    dl_fabric_peer_switch(f, port) != DL_NONE &&
-		    port < f->ports[port].peer)
+		if (t->port_dir[port] == DIRS && dl_fabric_is_switch(f, f->ports[port].node) &&
+		    dl_fabric_peer_switch(f, port) != DL_NONE && port < f->ports[port].peer)
 			t->off_links[t->noff_links++] = port;
 	}
 	for (uint32_t g = 0; g < f->nswitches * DIRS; g++) {
@@ -368,10 +356,9 @@ static int make_torus(const struct dl_torus_solver *s, struct dl_torus **out)
 	return err;
 }
 
-int dl_torus_discover_again(const struct dl_fabric *f,
-			    const struct dl_torus_config *c,
-			    const struct dl_torus *before,
-			    const struct dl_log *log, struct dl_torus **out)
+int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_config *c,
+			    const struct dl_torus *before, const struct dl_log *log,
+			    struct dl_torus **out)
 {
 	struct dl_torus_config *inferred = NULL;
 	struct dl_torus_solver s;
@@ -390,9 +377,8 @@ int dl_torus_discover_again(const struct dl_fabric *f,
 	return err;
 }
 
-int dl_torus_discover(const struct dl_fabric *f,
-		      const struct dl_torus_config *c, const struct dl_log *log,
-		      struct dl_torus **out)
+int dl_torus_discover(const struct dl_fabric *f, const struct dl_torus_config *c,
+		      const struct dl_log *log, struct dl_torus **out)
 {
 	return dl_torus_discover_again(f, c, NULL, log, out);
 }

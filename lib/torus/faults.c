@@ -77,8 +77,7 @@ static void find_lacking(struct finder *n)
 			    t->site_sw[next] == DL_NONE)
 				continue;
 			has = dl_torus_group_size(t, t->site_sw[site], dir);
-			n->lacks[site * DIMS + d] = has < usual ? usual - has :
-								  0;
+			n->lacks[site * DIMS + d] = has < usual ? usual - has : 0;
 		}
 	}
 }
@@ -95,11 +94,10 @@ static uint8_t *lacking(const struct finder *n, uint32_t a, uint32_t b)
 	return *lacks ? lacks : NULL;
 }
 
-static void add_fault(struct finder *n, enum dl_torus_repair repair, uint32_t a,
-		      uint32_t b, uint32_t site, unsigned int dir)
+static void add_fault(struct finder *n, enum dl_torus_repair repair, uint32_t a, uint32_t b,
+		      uint32_t site, unsigned int dir)
 {
-	n->faults[n->nfaults++] =
-		(struct dl_torus_fault){ repair, { a, b }, site, dir };
+	n->faults[n->nfaults++] = (struct dl_torus_fault){ repair, { a, b }, site, dir };
 }
 
 /* Is one of these cables to exchange an end with the other? */
@@ -110,8 +108,7 @@ static bool exchange(struct finder *n, uint32_t one, uint32_t other)
 	for (unsigned int flip = 0; flip < 2; flip++) {
 		uint32_t to = ports[one].peer;
 		uint32_t a = flip ? ports[other].peer : other;
-		uint8_t *x =
-			lacking(n, site_at(n, one), site_at(n, ports[a].peer));
+		uint8_t *x = lacking(n, site_at(n, one), site_at(n, ports[a].peer));
 		uint8_t *y = lacking(n, site_at(n, to), site_at(n, a));
 
 		if (!x || !y || (x == y && *x < 2))
@@ -145,14 +142,13 @@ static bool move(struct finder *n, uint32_t port)
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		uint32_t here = site_at(n, port);
 		uint32_t next = dl_torus_site_next(&t->grid, here, dir);
-		uint8_t *lacks = next == DL_NONE ? NULL :
-						   lacking(n, here, next);
+		uint8_t *lacks = next == DL_NONE ? NULL : lacking(n, here, next);
 
 		if (!lacks)
 			continue;
 		--*lacks;
-		add_fault(n, DL_TORUS_MOVE, t->fabric->ports[port].peer, port,
-			  next, dl_torus_opposite(dir));
+		add_fault(n, DL_TORUS_MOVE, t->fabric->ports[port].peer, port, next,
+			  dl_torus_opposite(dir));
 		return true;
 	}
 	return false;
@@ -181,8 +177,7 @@ static void find_all(struct finder *n)
 				  dl_torus_dir(i % DIMS, false));
 }
 
-int dl_torus_find_faults(const struct dl_torus *t,
-			 struct dl_torus_fault **faults, uint32_t *count)
+int dl_torus_find_faults(const struct dl_torus *t, struct dl_torus_fault **faults, uint32_t *count)
 {
 	struct finder n = { .t = t };
 	int err = -ENOMEM;
@@ -215,14 +210,12 @@ static struct plug plug_of(const struct dl_torus *t, uint32_t port)
 	uint32_t node = f->ports[port].node;
 	struct plug p;
 
-	snprintf(p.text, sizeof(p.text), "0x%016" PRIx64 " \"%.100s\" port %u",
-		 f->nodes[node].guid, dl_fabric_node_name(f, node),
-		 f->ports[port].num);
+	snprintf(p.text, sizeof(p.text), "0x%016" PRIx64 " \"%.100s\" port %u", f->nodes[node].guid,
+		 dl_fabric_node_name(f, node), f->ports[port].num);
 	return p;
 }
 
-static void report_fault(const struct dl_torus *t,
-			 const struct dl_torus_fault *fault,
+static void report_fault(const struct dl_torus *t, const struct dl_torus_fault *fault,
 			 const struct dl_log *log)
 {
 	struct plug a = plug_of(t, fault->port[0]);
@@ -231,9 +224,8 @@ static void report_fault(const struct dl_torus *t,
 
 	switch (fault->repair) {
 	case DL_TORUS_EXCHANGE:
-		dl_log(log, DL_LOG_WARNING,
-		       "wiring fault: exchange the cables in %s and %s", a.text,
-		       b.text);
+		dl_log(log, DL_LOG_WARNING, "wiring fault: exchange the cables in %s and %s",
+		       a.text, b.text);
 		break;
 	case DL_TORUS_MOVE:
 		dl_torus_site_coord(&t->grid, fault->site, c);
@@ -250,8 +242,7 @@ static void report_fault(const struct dl_torus *t,
 	}
 }
 
-void dl_torus_report_faults(const struct dl_torus *t, uint32_t max,
-			    const struct dl_log *log)
+void dl_torus_report_faults(const struct dl_torus *t, uint32_t max, const struct dl_log *log)
 {
 	struct dl_torus_fault *faults;
 	uint32_t n, cables = 0;

@@ -90,9 +90,7 @@ static int check_plan(struct build *b)
 		       "subnet has LIDs for",
 		       b->nsites, p->hosts, DL_FABRIC_MAX_LID);
 	b->nports = ports < MIN_PORTS ? MIN_PORTS : ports;
-	return ports > DL_FABRIC_MAX_PORTS || nodes > DL_FABRIC_MAX_LID ?
-		     -EINVAL :
-		     0;
+	return ports > DL_FABRIC_MAX_PORTS || nodes > DL_FABRIC_MAX_LID ? -EINVAL : 0;
 }
 
 static int fail_hop(struct build *b, const struct dl_torus_failed_hop *h)
@@ -115,8 +113,7 @@ static int fail_hop(struct build *b, const struct dl_torus_failed_hop *h)
 		dl_log(b->log, DL_LOG_ERROR,
 		       "cannot fail %u cables from (%u,%u,%u) in direction "
 		       "%c%c: there are only %u",
-		       h->cables, c[0], c[1], c[2], h->dir & 1 ? '-' : '+',
-		       'x' + dim, *cables);
+		       h->cables, c[0], c[1], c[2], h->dir & 1 ? '-' : '+', 'x' + dim, *cables);
 		return -EINVAL;
 	}
 	*cables -= h->cables ? h->cables : *cables;
@@ -146,8 +143,8 @@ static int apply_failures(struct build *b)
 /* ---- order, GUIDs, port numbers ---------------------------------------- */
 
 /* Put an array of small elements in a random order, if that is asked for. */
-static void scramble(const struct build *b, struct dl_random *r, void *array,
-		     size_t size, uint32_t n)
+static void scramble(const struct build *b, struct dl_random *r, void *array, size_t size,
+		     uint32_t n)
 {
 	char *at = array, swap[sizeof(struct item)];
 
@@ -195,8 +192,8 @@ static uint64_t guid_of(const struct build *b, uint32_t site, uint32_t n)
 	uint32_t c[DIMS];
 
 	dl_torus_site_coord(&b->plan->grid, site, c);
-	return (n ? UINT64_C(0xd2) : UINT64_C(0xd1)) << 48 |
-	       (uint64_t)c[0] << 32 | c[1] << 24 | c[2] << 16 | n << 8;
+	return (n ? UINT64_C(0xd2) : UINT64_C(0xd1)) << 48 | (uint64_t)c[0] << 32 | c[1] << 24 |
+	       c[2] << 16 | n << 8;
 }
 
 static void number_items(struct build *b)
@@ -217,8 +214,7 @@ static void number_items(struct build *b)
 		scramble(b, &ports, port, 1, b->nports);
 	}
 	scramble(b, &switches, b->guid, sizeof(*b->guid), b->nsites);
-	scramble(b, &adapters, b->ca_guid, sizeof(*b->ca_guid),
-		 b->nsites * hosts);
+	scramble(b, &adapters, b->ca_guid, sizeof(*b->ca_guid), b->nsites * hosts);
 }
 
 /* ---- the fabric -------------------------------------------------------- */
@@ -230,25 +226,22 @@ static uint32_t *node_of(const struct build *b, uint32_t site, uint32_t n)
 
 static int add_item(struct build *b, uint32_t site, uint32_t n)
 {
-	uint64_t guid = n ? b->ca_guid[site * b->plan->hosts + n - 1] :
-			    b->guid[site];
+	uint64_t guid = n ? b->ca_guid[site * b->plan->hosts + n - 1] : b->guid[site];
 	uint32_t c[DIMS], *node = node_of(b, site, n);
 	char name[32];
 	int err, len;
 
 	dl_torus_site_coord(&b->plan->grid, site, c);
-	len = snprintf(name, sizeof(name), "%c_%u_%u_%u", n ? 'H' : 'S', c[0],
-		       c[1], c[2]);
+	len = snprintf(name, sizeof(name), "%c_%u_%u_%u", n ? 'H' : 'S', c[0], c[1], c[2]);
 	if (n)
 		snprintf(name + len, sizeof(name) - len, "_%u", n);
-	err = dl_fabric_add_node(b->f, n ? DL_FABRIC_CA : DL_FABRIC_SWITCH,
-				 n ? 1 : b->nports, guid, name, node);
+	err = dl_fabric_add_node(b->f, n ? DL_FABRIC_CA : DL_FABRIC_SWITCH, n ? 1 : b->nports, guid,
+				 name, node);
 	if (!err)
 		err = dl_fabric_set_desc(b->f, *node, name);
 	/* End ports: the GUIDs that ibsim derives, too. */
 	if (!err)
-		b->f->ports[b->f->nodes[*node].first_port + !!n].guid =
-			guid + !!n;
+		b->f->ports[b->f->nodes[*node].first_port + !!n].guid = guid + !!n;
 	return err;
 }
 
@@ -271,14 +264,12 @@ static int add_cables(struct build *b, uint32_t site)
 		if (next == DL_NONE || b->dead[next])
 			continue;
 		for (uint32_t k = 0; !err && k < n; k++)
-			err = dl_fabric_connect(
-				b->f, slot_port(b, site, slot[dir] + k),
-				slot_port(b, next, slot[dir + 1] + k));
+			err = dl_fabric_connect(b->f, slot_port(b, site, slot[dir] + k),
+						slot_port(b, next, slot[dir + 1] + k));
 	}
 	for (uint32_t n = 1; !err && n <= b->plan->hosts; n++)
-		err = dl_fabric_connect(
-			b->f, slot_port(b, site, slot[DIRS] + n - 1),
-			b->f->nodes[*node_of(b, site, n)].first_port + 1);
+		err = dl_fabric_connect(b->f, slot_port(b, site, slot[DIRS] + n - 1),
+					b->f->nodes[*node_of(b, site, n)].first_port + 1);
 	return err;
 }
 
@@ -312,8 +303,7 @@ static int build_config(struct build *b)
 		return -ENOMEM;
 	if (group > b->c->portgroup_max_ports)
 		b->c->portgroup_max_ports = group;
-	err = dl_torus_choose_seeds(&p->grid, b->dead, b->cables, b->guid,
-				    MAX_SEEDS, b->c);
+	err = dl_torus_choose_seeds(&p->grid, b->dead, b->cables, b->guid, MAX_SEEDS, b->c);
 	if (!err && !b->c->nseeds)
 		dl_log(b->log, DL_LOG_WARNING,
 		       "so much has failed that no switch can be the seed; "
@@ -334,19 +324,15 @@ static int allocate(struct build *b)
 	b->guid = dl_arena_array(a, nsites, sizeof(*b->guid));
 	b->ca_guid = dl_arena_array(a, nodes, sizeof(*b->ca_guid));
 	b->port = dl_arena_array(a, nsites, b->nports);
-	return b->dead && b->cables && b->items && b->node && b->guid &&
-			       b->ca_guid && b->port ?
+	return b->dead && b->cables && b->items && b->node && b->guid && b->ca_guid && b->port ?
 		       0 :
 		       -ENOMEM;
 }
 
-int dl_torus_generate(const struct dl_torus_plan *plan,
-		      const struct dl_log *log, struct dl_fabric **fabric,
-		      struct dl_torus_config **config)
+int dl_torus_generate(const struct dl_torus_plan *plan, const struct dl_log *log,
+		      struct dl_fabric **fabric, struct dl_torus_config **config)
 {
-	struct build b = { .plan = plan,
-			   .log = log,
-			   .nsites = dl_torus_grid_sites(&plan->grid) };
+	struct build b = { .plan = plan, .log = log, .nsites = dl_torus_grid_sites(&plan->grid) };
 	int err = check_plan(&b);
 
 	if (!err)

@@ -22,8 +22,7 @@
 
 #include "torus/internal.h"
 
-int dl_torus_graph_build(const struct dl_fabric *f, const bool *without,
-			 struct dl_torus_graph *g)
+int dl_torus_graph_build(const struct dl_fabric *f, const bool *without, struct dl_torus_graph *g)
 {
 	size_t n = f->nswitches;
 	uint32_t *seen = malloc((n + 1) * sizeof(*seen)), total = 0;
@@ -41,8 +40,7 @@ int dl_torus_graph_build(const struct dl_fabric *f, const bool *without,
 
 		g->first[s] = total;
 		for (unsigned int p = 1; p <= node->nports; p++) {
-			uint32_t far =
-				dl_fabric_peer_switch(f, node->first_port + p);
+			uint32_t far = dl_fabric_peer_switch(f, node->first_port + p);
 
 			if (far == DL_NONE || far == s || seen[far] == s ||
 			    (without && (without[s] || without[far])))
@@ -103,8 +101,7 @@ static void close_component(struct walk *w, uint32_t child, uint32_t parent)
 		;
 	n = w->nstack - from + 1;
 	if (n > w->most) {
-		memcpy(w->largest, &w->stack[from],
-		       (n - 1) * sizeof(*w->largest));
+		memcpy(w->largest, &w->stack[from], (n - 1) * sizeof(*w->largest));
 		w->largest[n - 1] = parent;
 		w->most = n;
 	}
@@ -144,8 +141,8 @@ static void walk_from(struct walk *w, uint32_t root)
 	}
 }
 
-int dl_torus_find_appendages(const struct dl_torus_graph *g, uint32_t n,
-			     const uint32_t *order, bool *appendage)
+int dl_torus_find_appendages(const struct dl_torus_graph *g, uint32_t n, const uint32_t *order,
+			     bool *appendage)
 {
 	uint32_t *all = calloc((size_t)n + 1, 6 * sizeof(*all));
 	struct walk w = { .g = g, .seen = all };

@@ -5,8 +5,7 @@
 
 #include "torus/internal.h"
 
-uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
-			    unsigned int dir)
+uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site, unsigned int dir)
 {
 	unsigned int dim = dl_torus_dir_dim(dir);
 	uint32_t radix = g->radix[dim], stride = 1, here, there;
@@ -29,8 +28,7 @@ uint32_t dl_torus_site_next(const struct dl_torus_grid *g, uint32_t site,
 	return site - here * stride + there * stride;
 }
 
-unsigned int dl_torus_direction(const struct dl_torus_grid *g, uint32_t from,
-				uint32_t to)
+unsigned int dl_torus_direction(const struct dl_torus_grid *g, uint32_t from, uint32_t to)
 {
 	uint32_t apart = from < to ? to - from : from - to, stride = 1;
 
@@ -39,15 +37,13 @@ unsigned int dl_torus_direction(const struct dl_torus_grid *g, uint32_t from,
 		if (apart != stride && apart != stride * (g->radix[d] - 1))
 			continue;
 		for (unsigned int side = 0; side < 2; side++)
-			if (dl_torus_site_next(g, from,
-					       dl_torus_dir(d, side)) == to)
+			if (dl_torus_site_next(g, from, dl_torus_dir(d, side)) == to)
 				return dl_torus_dir(d, side);
 	}
 	return DIRS;
 }
 
-uint32_t dl_torus_site_distance(const struct dl_torus_grid *g, uint32_t a,
-				uint32_t b)
+uint32_t dl_torus_site_distance(const struct dl_torus_grid *g, uint32_t a, uint32_t b)
 {
 	uint32_t x[DIMS], y[DIMS], hops = 0;
 
@@ -72,8 +68,7 @@ unsigned int dl_torus_last_dim(const struct dl_torus_grid *g)
 	return dim;
 }
 
-bool dl_torus_same_grid(const struct dl_torus_grid *a,
-			const struct dl_torus_grid *b)
+bool dl_torus_same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid *b)
 {
 	bool same = true;
 
@@ -92,9 +87,8 @@ int dl_torus_write_list(const struct dl_torus *t, FILE *to)
 		if (sw == DL_NONE)
 			continue;
 		dl_torus_site_coord(&t->grid, site, c);
-		fprintf(to, "switch %u,%u,%u GUID 0x%016" PRIx64 " (%s)\n",
-			c[0], c[1], c[2], f->nodes[f->switches[sw]].guid,
-			dl_fabric_node_name(f, f->switches[sw]));
+		fprintf(to, "switch %u,%u,%u GUID 0x%016" PRIx64 " (%s)\n", c[0], c[1], c[2],
+			f->nodes[f->switches[sw]].guid, dl_fabric_node_name(f, f->switches[sw]));
 	}
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }

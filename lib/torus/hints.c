@@ -57,17 +57,15 @@ struct claim {
 };
 
 /* Where a seed's common switch is: by its datelines, or in a window's middle. */
-static uint32_t seed_site(const struct dl_torus_solver *s,
-			  const struct dl_torus_seed *seed)
+static uint32_t seed_site(const struct dl_torus_solver *s, const struct dl_torus_seed *seed)
 {
 	uint32_t c[DIMS];
 
 	for (unsigned int d = 0; d < DIMS; d++) {
 		int32_t r = s->real.radix[d];
 
-		c[d] = s->grid.radix[d] != s->real.radix[d] ?
-			       r - 1 :
-			       ((-seed->dateline[d]) % r + r) % r;
+		c[d] = s->grid.radix[d] != s->real.radix[d] ? r - 1 :
+							      ((-seed->dateline[d]) % r + r) % r;
 	}
 	return dl_torus_site(&s->grid, c);
 }
@@ -76,9 +74,8 @@ static uint32_t seed_site(const struct dl_torus_solver *s,
  * The switches that a seed names and that are there, and their sites; with
  * `cabled`, only where the cable is there.  Returns their number.
  */
-static unsigned int list_claims(const struct dl_torus_solver *s,
-				const struct dl_torus_seed *seed, bool cabled,
-				struct claim claims[DIRS + 1])
+static unsigned int list_claims(const struct dl_torus_solver *s, const struct dl_torus_seed *seed,
+				bool cabled, struct claim claims[DIRS + 1])
 {
 	uint32_t from = dl_torus_find_switch(s, seed->from);
 	uint32_t origin = seed_site(s, seed);
@@ -91,10 +88,8 @@ static unsigned int list_claims(const struct dl_torus_solver *s,
 		uint32_t site = dl_torus_site_next(&s->grid, origin, dir);
 
 		/* With two coordinates both ways lead to the other one. */
-		if (site == DL_NONE &&
-		    s->grid.radix[dl_torus_dir_dim(dir)] == 2)
-			site = dl_torus_site_next(&s->grid, origin,
-						  dl_torus_opposite(dir));
+		if (site == DL_NONE && s->grid.radix[dl_torus_dir_dim(dir)] == 2)
+			site = dl_torus_site_next(&s->grid, origin, dl_torus_opposite(dir));
 		if (sw != DL_NONE && site != DL_NONE &&
 		    (!cabled || dl_torus_cabled(&s->graph, from, sw)))
 			claims[n++] = (struct claim){ sw, site };
@@ -102,21 +97,19 @@ static unsigned int list_claims(const struct dl_torus_solver *s,
 	return n;
 }
 
-void dl_torus_place_seed(struct dl_torus_solver *s,
-			 const struct dl_torus_seed *seed)
+void dl_torus_place_seed(struct dl_torus_solver *s, const struct dl_torus_seed *seed)
 {
 	struct claim claims[DIRS + 1];
 	unsigned int n = list_claims(s, seed, true, claims);
 
 	for (unsigned int i = 0; i < n; i++)
-		if (s->sw_at[claims[i].site] == DL_NONE &&
-		    s->site_of[claims[i].sw] == DL_NONE)
+		if (s->sw_at[claims[i].site] == DL_NONE && s->site_of[claims[i].sw] == DL_NONE)
 			dl_torus_place(s, claims[i].sw, claims[i].site);
 }
 
 /* Does a seed say where in the grid it is? */
-static bool is_absolute(const struct dl_torus_solver *s,
-			const struct dl_torus_config *c, uint32_t seed)
+static bool is_absolute(const struct dl_torus_solver *s, const struct dl_torus_config *c,
+			uint32_t seed)
 {
 	for (unsigned int d = 0; seed && d < DIMS; d++)
 		if (s->grid.radix[d] > 1 && !c->seeds[seed].has_dateline[d])
@@ -125,19 +118,16 @@ static bool is_absolute(const struct dl_torus_solver *s,
 }
 
 /* Does a seed leave open where in an open dimension it is? */
-static bool floats(const struct dl_torus_solver *s,
-		   const struct dl_torus_config *c, uint32_t seed)
+static bool floats(const struct dl_torus_solver *s, const struct dl_torus_config *c, uint32_t seed)
 {
 	for (unsigned int d = 0; d < DIMS; d++)
-		if (s->grid.radix[d] > 1 && c->grid.mesh[d] &&
-		    !c->seeds[seed].has_dateline[d])
+		if (s->grid.radix[d] > 1 && c->grid.mesh[d] && !c->seeds[seed].has_dateline[d])
 			return true;
 	return false;
 }
 
 /* What a seed claims, if nothing placed contradicts it. */
-static bool holds(const struct dl_torus_solver *s,
-		  const struct dl_torus_seed *seed,
+static bool holds(const struct dl_torus_solver *s, const struct dl_torus_seed *seed,
 		  struct claim claims[DIRS + 1], unsigned int *n)
 {
 	*n = list_claims(s, seed, false, claims);
@@ -149,8 +139,7 @@ static bool holds(const struct dl_torus_solver *s,
 	return true;
 }
 
-uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
-			     const struct dl_torus_config *c)
+uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s, const struct dl_torus_config *c)
 {
 	struct claim claims[DIRS + 1];
 	uint32_t before = s->nplaced;
@@ -159,8 +148,7 @@ uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
 	if (s->seed != DL_NONE && !is_absolute(s, c, s->seed))
 		return 0;
 	for (uint32_t i = 0; i < c->nseeds; i++) {
-		if (!is_absolute(s, c, i) ||
-		    !holds(s, &c->seeds[i], claims, &n))
+		if (!is_absolute(s, c, i) || !holds(s, &c->seeds[i], claims, &n))
 			continue;
 		for (unsigned int k = 0; k < n; k++)
 			if (s->site_of[claims[k].sw] == DL_NONE &&
@@ -170,15 +158,13 @@ uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
 	return s->nplaced - before;
 }
 
-bool dl_torus_hints_agree(const struct dl_torus_solver *s,
-			  const struct dl_torus_config *c)
+bool dl_torus_hints_agree(const struct dl_torus_solver *s, const struct dl_torus_config *c)
 {
 	struct claim claims[DIRS + 1];
 	unsigned int n;
 
 	for (uint32_t i = 0; i < c->nseeds; i++)
-		if (is_absolute(s, c, i) && !floats(s, c, i) &&
-		    !holds(s, &c->seeds[i], claims, &n))
+		if (is_absolute(s, c, i) && !floats(s, c, i) && !holds(s, &c->seeds[i], claims, &n))
 			return false;
 	return true;
 }
@@ -194,8 +180,7 @@ static bool is_contradicted(const struct dl_torus_solver *s, uint32_t sw)
 	return placed - agree > agree;
 }
 
-void dl_torus_hint_before(struct dl_torus_solver *s,
-			  const struct dl_torus *before)
+void dl_torus_hint_before(struct dl_torus_solver *s, const struct dl_torus *before)
 {
 	const struct dl_fabric *then = before->fabric;
 
@@ -209,8 +194,8 @@ void dl_torus_hint_before(struct dl_torus_solver *s,
 			dl_torus_place(s, sw, site);
 	}
 	for (uint32_t i = 0; then != s->f && i < before->nunplaced; i++) {
-		uint32_t sw = dl_torus_find_switch(
-			s, dl_torus_node(then, before->unplaced[i])->guid);
+		uint32_t sw =
+			dl_torus_find_switch(s, dl_torus_node(then, before->unplaced[i])->guid);
 
 		if (sw != DL_NONE)
 			s->known_off[sw] = true;
@@ -223,18 +208,16 @@ void dl_torus_hint_before(struct dl_torus_solver *s,
 /* ---- port numbers ------------------------------------------------------ */
 
 /* The direction between sites, or DIRS where both ways lead to the same. */
-static unsigned int direction(const struct dl_torus_solver *s, uint32_t from,
-			      uint32_t to)
+static unsigned int direction(const struct dl_torus_solver *s, uint32_t from, uint32_t to)
 {
 	unsigned int dir = dl_torus_direction(&s->grid, from, to);
 
-	return dir < DIRS && s->grid.radix[dl_torus_dir_dim(dir)] > 2 ? dir :
-									DIRS;
+	return dir < DIRS && s->grid.radix[dl_torus_dir_dim(dir)] > 2 ? dir : DIRS;
 }
 
 /* The site at the far end of a port, or DL_NONE, and the port number there. */
-static uint32_t far_site(const struct dl_torus_solver *s, uint32_t sw,
-			 unsigned int num, unsigned int *far_num)
+static uint32_t far_site(const struct dl_torus_solver *s, uint32_t sw, unsigned int num,
+			 unsigned int *far_num)
 {
 	const struct dl_fabric *f = s->f;
 	uint32_t port = dl_torus_node(f, sw)->first_port + num;
@@ -251,8 +234,7 @@ static unsigned int count_ports(const struct dl_torus_solver *s, uint32_t sw)
 	return dl_torus_node(s->f, sw)->nports;
 }
 
-static bool learn_ports(const struct dl_torus_solver *s,
-			struct dl_torus_hints *h)
+static bool learn_ports(const struct dl_torus_solver *s, struct dl_torus_hints *h)
 {
 	uint32_t seen = 0, numbers = 0;
 	unsigned int far;
@@ -264,10 +246,7 @@ static bool learn_ports(const struct dl_torus_solver *s,
 			continue;
 		for (unsigned int k = 1; k <= count_ports(s, sw); k++) {
 			uint32_t at = far_site(s, sw, k, &far);
-			unsigned int dir =
-				at == DL_NONE ?
-					DIRS :
-					direction(s, s->site_of[sw], at);
+			unsigned int dir = at == DL_NONE ? DIRS : direction(s, s->site_of[sw], at);
 
 			if (dir == DIRS)
 				continue;
@@ -329,8 +308,7 @@ uint32_t dl_torus_hint_ports(struct dl_torus_solver *s)
 /* ---- the score of weak switches ---------------------------------------- */
 
 /* Do the ports that a switch is attached to lead to a site?  1, -1; 0: unknown. */
-static int ports_agree(const struct dl_torus_solver *s,
-		       const struct dl_torus_hints *h, uint32_t sw,
+static int ports_agree(const struct dl_torus_solver *s, const struct dl_torus_hints *h, uint32_t sw,
 		       uint32_t site)
 {
 	unsigned int far;
@@ -338,8 +316,7 @@ static int ports_agree(const struct dl_torus_solver *s,
 
 	for (unsigned int k = 1; k <= count_ports(s, sw); k++) {
 		uint32_t at = far_site(s, sw, k, &far);
-		unsigned int dir = at == DL_NONE ? DIRS :
-						   direction(s, at, site);
+		unsigned int dir = at == DL_NONE ? DIRS : direction(s, at, site);
 
 		/* Is it known at all which ports lead there? */
 		if (dir == DIRS || !(h->meant >> dir & 1))
@@ -365,17 +342,15 @@ static bool is_beyond(const struct dl_torus_solver *s, uint32_t site)
 	return false;
 }
 
-void dl_torus_learn_hints(const struct dl_torus_solver *s,
-			  struct dl_torus_hints *h)
+void dl_torus_learn_hints(const struct dl_torus_solver *s, struct dl_torus_hints *h)
 {
 	h->known = true;
 	h->uncabled = dl_torus_count_uncabled(s);
 	h->ports = learn_ports(s, h);
 }
 
-unsigned int dl_torus_score(const struct dl_torus_solver *s,
-			    const struct dl_torus_hints *h, uint32_t sw,
-			    uint32_t site)
+unsigned int dl_torus_score(const struct dl_torus_solver *s, const struct dl_torus_hints *h,
+			    uint32_t sw, uint32_t site)
 {
 	int ports = h->ports ? ports_agree(s, h, sw, site) : 0;
 	unsigned int there = 0, missing = 0;
@@ -390,10 +365,8 @@ unsigned int dl_torus_score(const struct dl_torus_solver *s,
 		else
 			missing++;
 	}
-	if (ports < 0 ||
-	    (!ports && (s->known_off[sw] || is_beyond(s, site) ||
-			(missing > there && missing > h->uncabled))))
+	if (ports < 0 || (!ports && (s->known_off[sw] || is_beyond(s, site) ||
+				     (missing > there && missing > h->uncabled))))
 		return 0;
-	return (s->weak[sw] == DL_TORUS_THIN) << 8 | (DIRS - missing) << 4 |
-	       there;
+	return (s->weak[sw] == DL_TORUS_THIN) << 8 | (DIRS - missing) << 4 | there;
 }

@@ -49,7 +49,7 @@ struct infer {
 	struct dl_torus_solver *s;
 	struct dl_torus_graph graph;	    /* without `out` */
 	const struct dl_torus_grid *wanted; /* radices to be met, or NULL */
-	bool *out; /* by switch: taken for none of it */
+	bool *out;			    /* by switch: taken for none of it */
 	uint32_t nout;
 	unsigned int runs;
 	struct judged fits, whole;	/* first that fits; best whole one */
@@ -67,28 +67,23 @@ static void reorder(struct dl_torus_proposal *p, const unsigned int order[DIMS])
 		p->grid.mesh[order[d]] = was.grid.mesh[d];
 		p->seed.dateline[order[d]] = was.seed.dateline[d];
 		memcpy(&p->seed.to[dl_torus_dir(order[d], false)],
-		       &was.seed.to[dl_torus_dir(d, false)],
-		       2 * sizeof(*p->seed.to));
+		       &was.seed.to[dl_torus_dir(d, false)], 2 * sizeof(*p->seed.to));
 	}
 }
 
 /* Bring the dimensions into the order that was asked for, if they fit it. */
-static bool as_wanted(const struct dl_torus_grid *w,
-		      struct dl_torus_proposal *p)
+static bool as_wanted(const struct dl_torus_grid *w, struct dl_torus_proposal *p)
 {
 	static const unsigned int orders[][DIMS] = {
-		{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-		{ 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
+		{ 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 },
 	};
 	const struct dl_torus_grid *g = &p->grid;
 	unsigned int d;
 
-	for (unsigned int i = 0; w && i < sizeof(orders) / sizeof(*orders);
-	     i++) {
+	for (unsigned int i = 0; w && i < sizeof(orders) / sizeof(*orders); i++) {
 		for (d = 0; d < DIMS; d++)
 			if (g->radix[d] != w->radix[orders[i][d]] ||
-			    (g->radix[d] > 2 &&
-			     g->mesh[d] != w->mesh[orders[i][d]]))
+			    (g->radix[d] > 2 && g->mesh[d] != w->mesh[orders[i][d]]))
 				break;
 		if (d < DIMS)
 			continue;
@@ -109,10 +104,8 @@ static bool only_off_torus(const struct infer *n)
 
 	for (uint32_t sw = 0; sw < s->n; sw++)
 		if (s->site_of[sw] != DL_NONE ?
-			    dl_torus_count_placed(s, sw, s->site_of[sw],
-						  &near) > near :
-			    !n->nout || (!n->out[sw] &&
-					 dl_torus_degree(&n->graph, sw) > FEW))
+			    dl_torus_count_placed(s, sw, s->site_of[sw], &near) > near :
+			    !n->nout || (!n->out[sw] && dl_torus_degree(&n->graph, sw) > FEW))
 			return false;
 	return true;
 }
@@ -127,14 +120,12 @@ static uint32_t count_wrong(const struct dl_torus_solver *s)
 		uint32_t site = s->site_of[sw];
 		unsigned int there = 0;
 
-		for (unsigned int dir = 0; dir < DIRS && site != DL_NONE;
-		     dir++) {
+		for (unsigned int dir = 0; dir < DIRS && site != DL_NONE; dir++) {
 			uint32_t at = dl_torus_site_next(&s->grid, site, dir);
 
 			there += at != DL_NONE && s->sw_at[at] != DL_NONE;
 		}
-		right += site != DL_NONE &&
-			 dl_torus_count_placed(s, sw, site, &near) == there &&
+		right += site != DL_NONE && dl_torus_count_placed(s, sw, site, &near) == there &&
 			 near == there;
 	}
 	return (s->n > s->nreal ? s->n : s->nreal) - right;
@@ -145,8 +136,7 @@ static bool large_enough(const struct infer *n, uint32_t sites)
 {
 	uint64_t nsw = n->s->n;
 
-	return n->nout ? (uint64_t)sites * MOST >= nsw * (MOST - 1) :
-			 sites >= nsw;
+	return n->nout ? (uint64_t)sites * MOST >= nsw * (MOST - 1) : sites >= nsw;
 }
 
 static bool judge(void *context, const struct dl_torus_proposal *proposal)
@@ -155,8 +145,7 @@ static bool judge(void *context, const struct dl_torus_proposal *proposal)
 	struct judged j = { .p = *proposal };
 	uint32_t sites = dl_torus_grid_sites(&j.p.grid);
 
-	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES ||
-	    !as_wanted(n->wanted, &j.p) ||
+	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES || !as_wanted(n->wanted, &j.p) ||
 	    n->runs++ >= MAX_RUNS + MAX_PLACED / n->s->n)
 		return false;
 	n->config->grid = j.p.grid;
@@ -186,9 +175,7 @@ static int look(struct infer *n, struct judged *found)
 	n->runs = 0;
 	n->whole.left = DL_NONE;
 	if (!err)
-		*found = dl_torus_propose(n->s, &n->graph, n->out, judge, n) ?
-				 n->fits :
-				 n->whole;
+		*found = dl_torus_propose(n->s, &n->graph, n->out, judge, n) ? n->fits : n->whole;
 	return err;
 }
 
@@ -198,9 +185,8 @@ static bool leave_out(struct infer *n, bool appendages)
 	uint32_t before = n->nout;
 
 	for (uint32_t sw = 0; sw < n->s->n; sw++) {
-		if (n->out[sw] ||
-		    (appendages ? n->s->weak[sw] != DL_TORUS_APPENDAGE :
-				  dl_torus_degree(&n->graph, sw) > FEW))
+		if (n->out[sw] || (appendages ? n->s->weak[sw] != DL_TORUS_APPENDAGE :
+						dl_torus_degree(&n->graph, sw) > FEW))
 			continue;
 		n->out[sw] = true;
 		n->nout++;
@@ -231,8 +217,7 @@ static int find_grid(struct infer *n)
 	return 0;
 }
 
-int dl_torus_infer_grid(struct dl_torus_solver *s,
-			const struct dl_torus_grid *wanted,
+int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *wanted,
 			const struct dl_log *log, struct dl_torus_config **out)
 {
 	struct infer n = { .s = s, .wanted = wanted, .faulty.left = DL_NONE };

@@ -8,14 +8,12 @@
 #define DIMS DL_TORUS_DIMS
 #define DIRS DL_TORUS_DIRS
 
-static inline const struct dl_fabric_node *
-dl_torus_node(const struct dl_fabric *f, uint32_t sw)
+static inline const struct dl_fabric_node *dl_torus_node(const struct dl_fabric *f, uint32_t sw)
 {
 	return &f->nodes[f->switches[sw]];
 }
 
-bool dl_torus_same_grid(const struct dl_torus_grid *a,
-			const struct dl_torus_grid *b);
+bool dl_torus_same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid *b);
 
 /* ---- the graph of switches (graph.c) ---------------------------------------- */
 
@@ -25,21 +23,18 @@ struct dl_torus_graph {
 };
 
 /* ... of the switches that are not in `without`, or of all (NULL). */
-int dl_torus_graph_build(const struct dl_fabric *f, const bool *without,
-			 struct dl_torus_graph *g);
+int dl_torus_graph_build(const struct dl_fabric *f, const bool *without, struct dl_torus_graph *g);
 void dl_torus_graph_free(struct dl_torus_graph *g);
 bool dl_torus_cabled(const struct dl_torus_graph *g, uint32_t a, uint32_t b);
 
-static inline const uint32_t *
-dl_torus_neighbours(const struct dl_torus_graph *g, uint32_t sw,
-		    const uint32_t **end)
+static inline const uint32_t *dl_torus_neighbours(const struct dl_torus_graph *g, uint32_t sw,
+						  const uint32_t **end)
 {
 	*end = &g->list[g->first[sw + 1]];
 	return &g->list[g->first[sw]];
 }
 
-static inline uint32_t dl_torus_degree(const struct dl_torus_graph *g,
-				       uint32_t sw)
+static inline uint32_t dl_torus_degree(const struct dl_torus_graph *g, uint32_t sw)
 {
 	return g->first[sw + 1] - g->first[sw];
 }
@@ -49,8 +44,8 @@ static inline uint32_t dl_torus_degree(const struct dl_torus_graph *g,
  * equals, the one counts that is met first from the switches in this order.
  * appendage[] has room for all n.  0 or -ENOMEM.
  */
-int dl_torus_find_appendages(const struct dl_torus_graph *g, uint32_t n,
-			     const uint32_t *order, bool *appendage);
+int dl_torus_find_appendages(const struct dl_torus_graph *g, uint32_t n, const uint32_t *order,
+			     bool *appendage);
 
 /* ---- the solver (solver.c) -------------------------------------------------- */
 
@@ -95,16 +90,15 @@ void dl_torus_solver_free(struct dl_torus_solver *s);
  * Begin anew on this grid, which has windows of the real one's open
  * dimensions.  Returns 0 or -ENOMEM.
  */
-int dl_torus_solver_begin(struct dl_torus_solver *s,
-			  const struct dl_torus_grid *grid);
+int dl_torus_solver_begin(struct dl_torus_solver *s, const struct dl_torus_grid *grid);
 
 /* Place a switch at a free site; take one away: what followed from it stays. */
 void dl_torus_place(struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 void dl_torus_unplace(struct dl_torus_solver *s, uint32_t sw);
 
 /* A switch's placed neighbours, and how many of them are next to a site. */
-unsigned int dl_torus_count_placed(const struct dl_torus_solver *s, uint32_t sw,
-				   uint32_t site, unsigned int *near);
+unsigned int dl_torus_count_placed(const struct dl_torus_solver *s, uint32_t sw, uint32_t site,
+				   unsigned int *near);
 
 /* Is the site free, and next to all of the switch's placed neighbours? */
 bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site);
@@ -135,26 +129,22 @@ int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 /* ---- hints: what else is known of where switches are (hints.c) -------------- */
 
 /* Place a usable seed's switches in a solver that has just begun. */
-void dl_torus_place_seed(struct dl_torus_solver *s,
-			 const struct dl_torus_seed *seed);
+void dl_torus_place_seed(struct dl_torus_solver *s, const struct dl_torus_seed *seed);
 
 /*
  * Place the switches that all seeds name whose position relative to the
  * origin is known.  Returns how many were placed.
  */
-uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s,
-			     const struct dl_torus_config *c);
+uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s, const struct dl_torus_config *c);
 
 /* Do all seeds agree with what is placed? */
-bool dl_torus_hints_agree(const struct dl_torus_solver *s,
-			  const struct dl_torus_config *c);
+bool dl_torus_hints_agree(const struct dl_torus_solver *s, const struct dl_torus_config *c);
 
 /*
  * Place the switches that were known before, in a grid of the same shape, and
  * whose cables do not contradict it.  Into a solver that has just begun.
  */
-void dl_torus_hint_before(struct dl_torus_solver *s,
-			  const struct dl_torus *before);
+void dl_torus_hint_before(struct dl_torus_solver *s, const struct dl_torus *before);
 
 /*
  * Place switches by port numbers, if these mean the same direction on all
@@ -166,21 +156,19 @@ uint32_t dl_torus_hint_ports(struct dl_torus_solver *s);
 struct dl_torus_hints {
 	bool known;
 	uint32_t uncabled;
-	bool ports;	    /* do port numbers mean the same everywhere? */
-	unsigned int meant; /* directions that they mean, as bits */
+	bool ports;			      /* do port numbers mean the same everywhere? */
+	unsigned int meant;		      /* directions that they mean, as bits */
 	uint8_t dir[DL_FABRIC_MAX_PORTS + 1]; /* by port number, or DIRS */
 };
 
-void dl_torus_learn_hints(const struct dl_torus_solver *s,
-			  struct dl_torus_hints *h);
+void dl_torus_learn_hints(const struct dl_torus_solver *s, struct dl_torus_hints *h);
 
 /*
  * Is a weak switch likely to be that of this site, the only one left?  0: no;
  * else the more, the sooner it should be placed.
  */
-unsigned int dl_torus_score(const struct dl_torus_solver *s,
-			    const struct dl_torus_hints *h, uint32_t sw,
-			    uint32_t site);
+unsigned int dl_torus_score(const struct dl_torus_solver *s, const struct dl_torus_hints *h,
+			    uint32_t sw, uint32_t site);
 
 /* ---- without a configuration ------------------------------------------------ */
 
@@ -195,18 +183,16 @@ struct dl_torus_proposal {
  * of GUID, until one is accepted (propose.c).  `g` is the part of the graph to
  * look at.  Returns whether one was.
  */
-bool dl_torus_propose(const struct dl_torus_solver *s,
-		      const struct dl_torus_graph *g, const bool *without,
-		      bool (*accept)(void *context,
-				     const struct dl_torus_proposal *p),
+bool dl_torus_propose(const struct dl_torus_solver *s, const struct dl_torus_graph *g,
+		      const bool *without,
+		      bool (*accept)(void *context, const struct dl_torus_proposal *p),
 		      void *context);
 
 /*
  * A configuration for what the cabling shows, of these radices and kinds, or
  * (NULL) of any (infer.c).  Returns 0, -ENOTSUP, -ENOMEM.
  */
-int dl_torus_infer_grid(struct dl_torus_solver *s,
-			const struct dl_torus_grid *wanted,
+int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *wanted,
 			const struct dl_log *log, struct dl_torus_config **out);
 
 /* ---- the rest --------------------------------------------------------------- */
@@ -218,12 +204,11 @@ int dl_torus_infer_grid(struct dl_torus_solver *s,
 int dl_torus_find_off_torus(struct dl_torus *t);
 
 /* Log at most `max` cables that do not join neighbours (faults.c). */
-void dl_torus_report_faults(const struct dl_torus *t, uint32_t max,
-			    const struct dl_log *log);
+void dl_torus_report_faults(const struct dl_torus *t, uint32_t max, const struct dl_log *log);
 
 /* A configuration without seeds, with room for some.  NULL: no memory. */
-struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid,
-					    const char *path, uint32_t seeds);
+struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid, const char *path,
+					    uint32_t seeds);
 
 /*
  * Seeds for a fabric whose live switches and cables are given: dead[site],
@@ -231,8 +216,7 @@ struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid,
  * Stores at most `max` seeds and their number in the configuration.  Returns
  * 0 or -ENOMEM (describe.c).
  */
-int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead,
-			  const uint8_t *cables, const uint64_t *guids,
-			  uint32_t max, struct dl_torus_config *c);
+int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead, const uint8_t *cables,
+			  const uint64_t *guids, uint32_t max, struct dl_torus_config *c);
 
 #endif

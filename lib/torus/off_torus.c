@@ -37,8 +37,7 @@
 /* Long lists are cut: a wrong radix makes every switch unplaceable. */
 #define MAX_LISTED 8
 
-static const struct dl_fabric_node *node_of(const struct dl_torus *t,
-					    uint32_t sw)
+static const struct dl_fabric_node *node_of(const struct dl_torus *t, uint32_t sw)
 {
 	return dl_torus_node(t->fabric, sw);
 }
@@ -55,8 +54,7 @@ static void find_uplinks(struct dl_torus *t, uint32_t *queue)
 	const struct dl_fabric *f = t->fabric;
 	uint32_t tail = 0;
 
-	memcpy(t->attachment, t->sw_site,
-	       f->nswitches * sizeof(*t->attachment));
+	memcpy(t->attachment, t->sw_site, f->nswitches * sizeof(*t->attachment));
 	memset(t->uplink, 0xFF, f->nswitches * sizeof(*t->uplink));
 	for (uint32_t site = 0; site < t->nsites; site++)
 		if (t->site_sw[site] != DL_NONE)
@@ -78,13 +76,11 @@ static void find_uplinks(struct dl_torus *t, uint32_t *queue)
 }
 
 /* Go through the part that a switch belongs to, and classify it. */
-static void classify_part(struct dl_torus *t, uint32_t from, bool *seen,
-			  uint32_t *queue)
+static void classify_part(struct dl_torus *t, uint32_t from, bool *seen, uint32_t *queue)
 {
-	static const enum dl_torus_off_kind by_homes[] = {
-		DL_TORUS_DISCONNECTED, DL_TORUS_LEAF, DL_TORUS_DUAL_HOMED,
-		DL_TORUS_UNPLACEABLE
-	};
+	static const enum dl_torus_off_kind by_homes[] = { DL_TORUS_DISCONNECTED, DL_TORUS_LEAF,
+							   DL_TORUS_DUAL_HOMED,
+							   DL_TORUS_UNPLACEABLE };
 	uint32_t tail = 0, homes[2] = { DL_NONE, DL_NONE }, nhomes = 0;
 
 	seen[from] = true;
@@ -93,11 +89,9 @@ static void classify_part(struct dl_torus *t, uint32_t from, bool *seen,
 		const struct dl_fabric_node *n = node_of(t, queue[head]);
 
 		for (unsigned int num = 1; num <= n->nports; num++) {
-			uint32_t s = dl_fabric_peer_switch(t->fabric,
-							   n->first_port + num);
+			uint32_t s = dl_fabric_peer_switch(t->fabric, n->first_port + num);
 
-			if (s == DL_NONE || seen[s] || homes[0] == s ||
-			    homes[1] == s)
+			if (s == DL_NONE || seen[s] || homes[0] == s || homes[1] == s)
 				continue;
 			if (t->sw_site[s] == DL_NONE) {
 				seen[s] = true;
@@ -143,20 +137,18 @@ bool dl_torus_is_uplink(const struct dl_torus *t, uint32_t port)
 	uint32_t b = dl_fabric_peer_switch(f, port);
 
 	return a != DL_NONE && b != DL_NONE && a != b &&
-	       (dl_torus_uplink_switch(t, a) == b ||
-		dl_torus_uplink_switch(t, b) == a);
+	       (dl_torus_uplink_switch(t, a) == b || dl_torus_uplink_switch(t, b) == a);
 }
 
-unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw,
-				    uint8_t *near_ports, uint8_t *far_ports)
+unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw, uint8_t *near_ports,
+				    uint8_t *far_ports)
 {
 	const struct dl_fabric *f = t->fabric;
 	const struct dl_fabric_node *node = node_of(t, sw);
 	uint32_t next = dl_torus_uplink_switch(t, sw);
 	unsigned int n = 0;
 
-	for (unsigned int num = 1; next != DL_NONE && num <= node->nports;
-	     num++) {
+	for (unsigned int num = 1; next != DL_NONE && num <= node->nports; num++) {
 		uint32_t port = node->first_port + num;
 
 		if (dl_fabric_peer_switch(f, port) != next)
@@ -172,8 +164,7 @@ unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw,
 
 /* ---- counts ------------------------------------------------------------ */
 
-uint32_t dl_torus_count_off_torus(const struct dl_torus *t,
-				  enum dl_torus_off_kind kind)
+uint32_t dl_torus_count_off_torus(const struct dl_torus *t, enum dl_torus_off_kind kind)
 {
 	uint32_t n = 0;
 
@@ -195,10 +186,8 @@ uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables)
 
 		if (!dl_torus_is_uplink(t, t->off_links[i]))
 			*cables += (in_a && in_b) ||
-				   (!in_a &&
-				    t->off_kind[a] >= DL_TORUS_UNPLACEABLE) ||
-				   (!in_b &&
-				    t->off_kind[b] >= DL_TORUS_UNPLACEABLE);
+				   (!in_a && t->off_kind[a] >= DL_TORUS_UNPLACEABLE) ||
+				   (!in_b && t->off_kind[b] >= DL_TORUS_UNPLACEABLE);
 	}
 	return dl_torus_count_off_torus(t, DL_TORUS_UNPLACEABLE) +
 	       dl_torus_count_off_torus(t, DL_TORUS_DISCONNECTED);
@@ -209,8 +198,7 @@ static bool is_possible(const struct dl_torus *t, uint32_t sw, uint32_t site)
 	const struct dl_fabric_node *n = node_of(t, sw);
 
 	for (unsigned int num = 1; num <= n->nports; num++) {
-		uint32_t far =
-			dl_fabric_peer_switch(t->fabric, n->first_port + num);
+		uint32_t far = dl_fabric_peer_switch(t->fabric, n->first_port + num);
 
 		if (far != DL_NONE && t->sw_site[far] != DL_NONE &&
 		    dl_torus_direction(&t->grid, site, t->sw_site[far]) == DIRS)
@@ -226,11 +214,9 @@ uint32_t dl_torus_possible_site(const struct dl_torus *t, uint32_t sw)
 	if (next == DL_NONE || t->sw_site[next] == DL_NONE)
 		return DL_NONE;
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
-		uint32_t site =
-			dl_torus_site_next(&t->grid, t->sw_site[next], dir);
+		uint32_t site = dl_torus_site_next(&t->grid, t->sw_site[next], dir);
 
-		if (site != DL_NONE && t->site_sw[site] == DL_NONE &&
-		    is_possible(t, sw, site))
+		if (site != DL_NONE && t->site_sw[site] == DL_NONE && is_possible(t, sw, site))
 			return site;
 	}
 	return DL_NONE;
@@ -238,8 +224,7 @@ uint32_t dl_torus_possible_site(const struct dl_torus *t, uint32_t sw)
 
 /* ---- reports ----------------------------------------------------------- */
 
-static void report_route(const struct dl_torus *t, uint32_t sw,
-			 const struct dl_log *log)
+static void report_route(const struct dl_torus *t, uint32_t sw, const struct dl_log *log)
 {
 	static const char *const what[] = {
 		[DL_TORUS_LEAF] = "a leaf",
@@ -259,18 +244,17 @@ static void report_route(const struct dl_torus *t, uint32_t sw,
 		snprintf(route, sizeof(route),
 			 "; routed via (%u,%u,%u) over %u cable%s to "
 			 "0x%016" PRIx64 " \"%s\"",
-			 c[0], c[1], c[2], n, n == 1 ? "" : "s",
-			 node_of(t, next)->guid, name_of(t, next));
+			 c[0], c[1], c[2], n, n == 1 ? "" : "s", node_of(t, next)->guid,
+			 name_of(t, next));
 	}
 	dl_log(log, kind >= DL_TORUS_UNPLACEABLE ? DL_LOG_WARNING : DL_LOG_INFO,
 	       "switch 0x%016" PRIx64 " \"%s\" has no place in the %ux%ux%u "
 	       "grid: %s%s",
-	       node_of(t, sw)->guid, name_of(t, sw), t->grid.radix[0],
-	       t->grid.radix[1], t->grid.radix[2], what[kind], route);
+	       node_of(t, sw)->guid, name_of(t, sw), t->grid.radix[0], t->grid.radix[1],
+	       t->grid.radix[2], what[kind], route);
 }
 
-static void report_doubt(const struct dl_torus *t, uint32_t sw,
-			 const struct dl_log *log)
+static void report_doubt(const struct dl_torus *t, uint32_t sw, const struct dl_log *log)
 {
 	uint32_t site = dl_torus_possible_site(t, sw), c[DIMS];
 
@@ -293,8 +277,7 @@ static bool is_doubtful(const struct dl_torus *t, uint32_t sw)
 	unsigned int hops = 0, neighbours = 0;
 
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
-		uint32_t next =
-			dl_torus_site_next(&t->grid, t->sw_site[sw], dir);
+		uint32_t next = dl_torus_site_next(&t->grid, t->sw_site[sw], dir);
 
 		neighbours += next != DL_NONE && t->site_sw[next] != DL_NONE;
 		hops += dl_torus_group_size(t, sw, dir) > 0;
@@ -330,12 +313,10 @@ static bool is_inside(const struct dl_torus *t, uint32_t port)
 	       t->sw_site[dl_fabric_peer_switch(f, port)] != DL_NONE;
 }
 
-static void report_unused(const struct dl_torus *t, uint32_t port,
-			  const struct dl_log *log)
+static void report_unused(const struct dl_torus *t, uint32_t port, const struct dl_log *log)
 {
 	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_port *a = &f->ports[port],
-				    *b = &f->ports[a->peer];
+	const struct dl_fabric_port *a = &f->ports[port], *b = &f->ports[a->peer];
 
 	dl_log(log, DL_LOG_WARNING,
 	       "cable from 0x%016" PRIx64 " \"%s\" port %u to 0x%016" PRIx64
@@ -345,8 +326,7 @@ static void report_unused(const struct dl_torus *t, uint32_t port,
 	       f->nodes[b->node].guid, dl_fabric_node_name(f, b->node), b->num);
 }
 
-void dl_torus_report_off_torus(const struct dl_torus *t,
-			       const struct dl_log *log)
+void dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *log)
 {
 	uint32_t n = 0;
 
@@ -355,15 +335,13 @@ void dl_torus_report_off_torus(const struct dl_torus *t,
 		report_doubt(t, t->unplaced[i], log);
 	}
 	if (t->nunplaced > MAX_LISTED)
-		dl_log(log, DL_LOG_WARNING, "and %u more switches",
-		       t->nunplaced - MAX_LISTED);
+		dl_log(log, DL_LOG_WARNING, "and %u more switches", t->nunplaced - MAX_LISTED);
 	report_doubtful(t, log);
 	dl_torus_report_faults(t, MAX_LISTED, log);
 	for (uint32_t i = 0; i < t->noff_links; i++)
-		if (!dl_torus_is_uplink(t, t->off_links[i]) &&
-		    !is_inside(t, t->off_links[i]) && n++ < MAX_LISTED)
+		if (!dl_torus_is_uplink(t, t->off_links[i]) && !is_inside(t, t->off_links[i]) &&
+		    n++ < MAX_LISTED)
 			report_unused(t, t->off_links[i], log);
 	if (n > MAX_LISTED)
-		dl_log(log, DL_LOG_WARNING, "and %u more cables",
-		       n - MAX_LISTED);
+		dl_log(log, DL_LOG_WARNING, "and %u more cables", n - MAX_LISTED);
 }

@@ -49,8 +49,7 @@ static uint64_t guid_of(const struct proposer *n, uint32_t sw)
 }
 
 /* The common neighbour of a and b besides `not`, if there is just one. */
-static uint32_t across(const struct proposer *n, uint32_t a, uint32_t b,
-		       uint32_t not )
+static uint32_t across(const struct proposer *n, uint32_t a, uint32_t b, uint32_t not )
 {
 	uint32_t found = DL_NONE;
 	const uint32_t *c, *end;
@@ -77,8 +76,7 @@ static bool in_frame(const struct frame *f, uint32_t sw)
  * Carry the frame of `sw` one step along `dir`.  Returns the switch stepped
  * to, or DL_NONE when the surroundings do not determine its frame.
  */
-static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f,
-		     unsigned int dir)
+static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f, unsigned int dir)
 {
 	uint32_t next = f->to[dir];
 	const uint32_t *c, *end;
@@ -86,8 +84,7 @@ static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f,
 
 	memset(&g, 0xFF, sizeof(g));
 	for (unsigned int e = 0; e < DIRS; e++) {
-		if (dl_torus_dir_dim(e) == dl_torus_dir_dim(dir) ||
-		    f->to[e] == DL_NONE)
+		if (dl_torus_dir_dim(e) == dl_torus_dir_dim(dir) || f->to[e] == DL_NONE)
 			continue;
 		g.to[e] = across(n, next, f->to[e], sw);
 		if (g.to[e] == DL_NONE || in_frame(f, g.to[e]))
@@ -109,9 +106,8 @@ static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f,
  * Walk from the origin along `dir`: the number of steps home (`closed`), or
  * to the end of an open dimension.  Returns false when it cannot tell.
  */
-static bool walk(const struct proposer *n, uint32_t origin,
-		 const struct frame *at, unsigned int dir, uint32_t *steps,
-		 bool *closed)
+static bool walk(const struct proposer *n, uint32_t origin, const struct frame *at,
+		 unsigned int dir, uint32_t *steps, bool *closed)
 {
 	struct frame f = *at;
 	uint32_t sw = origin;
@@ -127,16 +123,14 @@ static bool walk(const struct proposer *n, uint32_t origin,
 }
 
 /* Radix, kind and dateline of one dimension of the frame. */
-static bool measure(struct proposer *n, uint32_t origin, const struct frame *f,
-		    unsigned int dim)
+static bool measure(struct proposer *n, uint32_t origin, const struct frame *f, unsigned int dim)
 {
 	uint32_t ahead, behind = 0, *radix = &n->p.grid.radix[dim];
 	bool closed;
 
 	if (!walk(n, origin, f, dl_torus_dir(dim, false), &ahead, &closed))
 		return false;
-	if (!closed &&
-	    !walk(n, origin, f, dl_torus_dir(dim, true), &behind, &closed))
+	if (!closed && !walk(n, origin, f, dl_torus_dir(dim, true), &behind, &closed))
 		return false;
 	*radix = closed ? ahead : ahead + behind + 1;
 	n->p.grid.mesh[dim] = !closed && *radix > 2;
@@ -145,8 +139,7 @@ static bool measure(struct proposer *n, uint32_t origin, const struct frame *f,
 	return *radix <= DL_TORUS_MAX_RADIX;
 }
 
-static bool propose_frame(struct proposer *n, uint32_t origin,
-			  const struct frame *f)
+static bool propose_frame(struct proposer *n, uint32_t origin, const struct frame *f)
 {
 	n->p.seed.from = guid_of(n, origin);
 	for (unsigned int dir = 0; dir < DIRS; dir++)
@@ -158,11 +151,9 @@ static bool propose_frame(struct proposer *n, uint32_t origin,
 }
 
 /* Are two neighbours opposite each other for sure (and no ring of four)? */
-static bool straight(const struct proposer *n, uint32_t origin, uint32_t a,
-		     uint32_t b)
+static bool straight(const struct proposer *n, uint32_t origin, uint32_t a, uint32_t b)
 {
-	return dl_torus_cabled(n->g, a, b) ||
-	       across(n, a, b, origin) == DL_NONE;
+	return dl_torus_cabled(n->g, a, b) || across(n, a, b, origin) == DL_NONE;
 }
 
 /*
@@ -170,8 +161,8 @@ static bool straight(const struct proposer *n, uint32_t origin, uint32_t a,
  * `dim` on: the first one is positive, and its opposite is one that may be,
  * or none.
  */
-static bool pair_up(struct proposer *n, uint32_t origin, const uint32_t *list,
-		    unsigned int count, unsigned int dim, struct frame *f)
+static bool pair_up(struct proposer *n, uint32_t origin, const uint32_t *list, unsigned int count,
+		    unsigned int dim, struct frame *f)
 {
 	uint32_t rest[DIRS], *two = &f->to[dl_torus_dir(dim, false)];
 	unsigned int left, only = 0;
@@ -210,8 +201,7 @@ static bool try_origin(struct proposer *n, uint32_t origin)
 	if (end - c > DIRS || (c == end && n->s->n > 1))
 		return false;
 	for (; c < end; c++, count++) {
-		for (i = count; i && guid_of(n, list[i - 1]) > guid_of(n, *c);
-		     i--)
+		for (i = count; i && guid_of(n, list[i - 1]) > guid_of(n, *c); i--)
 			list[i] = list[i - 1];
 		list[i] = *c;
 	}
@@ -219,15 +209,12 @@ static bool try_origin(struct proposer *n, uint32_t origin)
 	return pair_up(n, origin, list, count, 0, &f);
 }
 
-bool dl_torus_propose(const struct dl_torus_solver *s,
-		      const struct dl_torus_graph *g, const bool *without,
-		      bool (*accept)(void *context,
-				     const struct dl_torus_proposal *p),
+bool dl_torus_propose(const struct dl_torus_solver *s, const struct dl_torus_graph *g,
+		      const bool *without,
+		      bool (*accept)(void *context, const struct dl_torus_proposal *p),
 		      void *context)
 {
-	struct proposer n = {
-		.s = s, .g = g, .accept = accept, .context = context
-	};
+	struct proposer n = { .s = s, .g = g, .accept = accept, .context = context };
 
 	for (uint32_t i = 0; i < s->n; i++)
 		if (!without[s->by_guid[i]] && try_origin(&n, s->by_guid[i]))

@@ -62,15 +62,13 @@ enum queue_flag { IN_QUEUE = 1, IN_SINGLE = 2 };
 static int find_weak(struct dl_torus_solver *s)
 {
 	bool *appendage = calloc(s->n + 1, sizeof(*appendage));
-	int err = appendage ? dl_torus_find_appendages(&s->graph, s->n,
-						       s->by_guid, appendage) :
+	int err = appendage ? dl_torus_find_appendages(&s->graph, s->n, s->by_guid, appendage) :
 			      -ENOMEM;
 
 	for (uint32_t sw = 0; !err && sw < s->n; sw++)
-		s->weak[sw] = appendage[sw] ? DL_TORUS_APPENDAGE :
-			      dl_torus_degree(&s->graph, sw) <= 2 ?
-					      DL_TORUS_THIN :
-					      0;
+		s->weak[sw] = appendage[sw]			  ? DL_TORUS_APPENDAGE :
+			      dl_torus_degree(&s->graph, sw) <= 2 ? DL_TORUS_THIN :
+								    0;
 	free(appendage);
 	return err;
 }
@@ -110,8 +108,7 @@ void dl_torus_solver_free(struct dl_torus_solver *s)
 	free(s->sw_at);
 }
 
-int dl_torus_solver_begin(struct dl_torus_solver *s,
-			  const struct dl_torus_grid *grid)
+int dl_torus_solver_begin(struct dl_torus_solver *s, const struct dl_torus_grid *grid)
 {
 	s->grid = *grid;
 	s->nsites = dl_torus_grid_sites(grid);
@@ -208,13 +205,11 @@ uint32_t dl_torus_count_uncabled(const struct dl_torus_solver *s)
 
 	for (uint32_t site = 0; site < s->nsites; site++) {
 		for (unsigned int d = 0; d < DIMS; d++) {
-			uint32_t next = dl_torus_site_next(
-				&s->grid, site, dl_torus_dir(d, false));
+			uint32_t next = dl_torus_site_next(&s->grid, site, dl_torus_dir(d, false));
 
 			n += s->sw_at[site] != DL_NONE && next != DL_NONE &&
 			     s->sw_at[next] != DL_NONE &&
-			     !dl_torus_cabled(&s->graph, s->sw_at[site],
-					      s->sw_at[next]);
+			     !dl_torus_cabled(&s->graph, s->sw_at[site], s->sw_at[next]);
 		}
 	}
 	return n;
@@ -248,8 +243,8 @@ static bool adjacent(const struct dl_torus_solver *s, uint32_t a, uint32_t b)
 	return dl_torus_direction(&s->grid, a, b) != DIRS;
 }
 
-unsigned int dl_torus_count_placed(const struct dl_torus_solver *s, uint32_t sw,
-				   uint32_t site, unsigned int *near)
+unsigned int dl_torus_count_placed(const struct dl_torus_solver *s, uint32_t sw, uint32_t site,
+				   unsigned int *near)
 {
 	const uint32_t *n, *end;
 	unsigned int placed = 0;
@@ -268,13 +263,11 @@ bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 {
 	unsigned int near;
 
-	return s->sw_at[site] == DL_NONE &&
-	       dl_torus_count_placed(s, sw, site, &near) == near;
+	return s->sw_at[site] == DL_NONE && dl_torus_count_placed(s, sw, site, &near) == near;
 }
 
 /* Can an unplaced switch be somewhere next to this site? */
-static bool has_candidate_next_to(const struct dl_torus_solver *s, uint32_t sw,
-				  uint32_t site)
+static bool has_candidate_next_to(const struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 {
 	const uint32_t *c = &s->cand[sw * DIRS];
 
@@ -284,24 +277,22 @@ static bool has_candidate_next_to(const struct dl_torus_solver *s, uint32_t sw,
 	return false;
 }
 
-static bool is_candidate(const struct dl_torus_solver *s, uint32_t sw,
-			 uint32_t site)
+static bool is_candidate(const struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 {
 	const uint32_t *n, *end;
 
 	if (!within_span(s, site) || !dl_torus_fits(s, sw, site))
 		return false;
 	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++)
-		if (s->site_of[*n] == DL_NONE && !s->weak[*n] &&
-		    has_candidates(s, *n) &&
+		if (s->site_of[*n] == DL_NONE && !s->weak[*n] && has_candidates(s, *n) &&
 		    !has_candidate_next_to(s, *n, site))
 			return false;
 	return true;
 }
 
 /* The distinct free sites around the first placed neighbour, or around all. */
-static unsigned int free_sites_around(const struct dl_torus_solver *s,
-				      uint32_t sw, bool all, uint32_t *sites)
+static unsigned int free_sites_around(const struct dl_torus_solver *s, uint32_t sw, bool all,
+				      uint32_t *sites)
 {
 	unsigned int max = all ? AROUND_ALL : DIRS, n = 0, k;
 	const uint32_t *far, *end;
@@ -310,8 +301,7 @@ static unsigned int free_sites_around(const struct dl_torus_solver *s,
 		if (s->site_of[*far] == DL_NONE)
 			continue;
 		for (unsigned int dir = 0; dir < DIRS && n < max; dir++) {
-			uint32_t site = dl_torus_site_next(
-				&s->grid, s->site_of[*far], dir);
+			uint32_t site = dl_torus_site_next(&s->grid, s->site_of[*far], dir);
 
 			if (site == DL_NONE || s->sw_at[site] != DL_NONE)
 				continue;
@@ -365,8 +355,7 @@ static bool place_a_single(struct dl_torus_solver *s)
 
 		s->single[i] = s->single[--s->nsingle];
 		s->queued[sw] &= ~IN_SINGLE;
-		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 &&
-		    s->sw_at[site] == DL_NONE) {
+		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 && s->sw_at[site] == DL_NONE) {
 			dl_torus_place(s, sw, site);
 			return true;
 		}
@@ -399,8 +388,7 @@ static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw)
 static bool place_a_contradiction(struct dl_torus_solver *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->site_of[s->by_guid[i]] == DL_NONE &&
-		    s->ncand[s->by_guid[i]] == 0 &&
+		if (s->site_of[s->by_guid[i]] == DL_NONE && s->ncand[s->by_guid[i]] == 0 &&
 		    place_by_majority(s, s->by_guid[i]))
 			return true;
 	return false;
@@ -420,13 +408,12 @@ static bool place_a_weak(struct dl_torus_solver *s, struct dl_torus_hints *h)
 	for (uint32_t i = s->n - s->nweak; i < s->n; i++) {
 		uint32_t sw = s->single[i], site = s->cand[sw * DIRS];
 
-		if (s->site_of[sw] != DL_NONE || s->ncand[sw] != 1 ||
-		    s->sw_at[site] != DL_NONE)
+		if (s->site_of[sw] != DL_NONE || s->ncand[sw] != 1 || s->sw_at[site] != DL_NONE)
 			continue;
 		score = dl_torus_score(s, h, sw, site);
-		if (score > most || (score && score == most &&
-				     dl_torus_node(s->f, sw)->guid <
-					     dl_torus_node(s->f, best)->guid)) {
+		if (score > most ||
+		    (score && score == most &&
+		     dl_torus_node(s->f, sw)->guid < dl_torus_node(s->f, best)->guid)) {
 			most = score;
 			best = sw;
 		}
@@ -443,8 +430,7 @@ uint32_t dl_torus_find_ambiguous(const struct dl_torus_solver *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint32_t sw = s->by_guid[i];
 
-		if (s->site_of[sw] == DL_NONE && s->ncand[sw] > 1 &&
-		    s->ncand[sw] != NOT_YET &&
+		if (s->site_of[sw] == DL_NONE && s->ncand[sw] > 1 && s->ncand[sw] != NOT_YET &&
 		    s->weak[sw] != DL_TORUS_APPENDAGE &&
 		    (found == DL_NONE || s->ncand[sw] < s->ncand[found]))
 			found = sw;
@@ -479,6 +465,6 @@ void dl_torus_solver_run(struct dl_torus_solver *s)
 			if (s->site_of[sw] == DL_NONE)
 				revise(s, sw);
 		}
-	} while (place_a_single(s) || place_a_contradiction(s) ||
-		 place_a_weak(s, &h) || place_a_choice(s));
+	} while (place_a_single(s) || place_a_contradiction(s) || place_a_weak(s, &h) ||
+		 place_a_choice(s));
 }

@@ -36,8 +36,7 @@ static int list_columns(struct dl_verify_columns *x)
 {
 	const struct dl_verify_net *net = x->net;
 	const struct dl_fabric *f = net->f;
-	uint32_t *first =
-		dl_arena_array(net->arena, net->nsw + 2, sizeof(*first));
+	uint32_t *first = dl_arena_array(net->arena, net->nsw + 2, sizeof(*first));
 	uint32_t lid, s;
 
 	x->list = dl_arena_array(net->arena, f->top_lid + 1, sizeof(*x->list));
@@ -68,8 +67,7 @@ static int list_columns(struct dl_verify_columns *x)
 	return 0;
 }
 
-static void gather_out(struct dl_verify_columns *x, struct dl_verify_column *c,
-		       uint32_t n)
+static void gather_out(struct dl_verify_columns *x, struct dl_verify_column *c, uint32_t n)
 {
 	const struct dl_tables *t = x->net->t;
 	uint32_t nsw = x->net->nsw;
@@ -81,17 +79,14 @@ static void gather_out(struct dl_verify_columns *x, struct dl_verify_column *c,
 		uint8_t *to = x->out_block + s;
 
 		__builtin_prefetch(row + AHEAD * (size_t)t->stride + c[0].lid);
-		__builtin_prefetch(row + AHEAD * (size_t)t->stride +
-				   c[n - 1].lid);
+		__builtin_prefetch(row + AHEAD * (size_t)t->stride + c[n - 1].lid);
 		for (uint32_t k = 0; k < n; k++, to += x->out_stride)
-			*to = c[k].lid <= t->top_lid ? row[c[k].lid] :
-						       DL_TABLES_NO_PORT;
+			*to = c[k].lid <= t->top_lid ? row[c[k].lid] : DL_TABLES_NO_PORT;
 	}
 }
 
 /* Neighbouring LIDs of the same class share one gathered column. */
-static void gather_sl(struct dl_verify_columns *x, struct dl_verify_column *c,
-		      uint32_t n)
+static void gather_sl(struct dl_verify_columns *x, struct dl_verify_column *c, uint32_t n)
 {
 	const struct dl_tables *t = x->net->t;
 	uint32_t classes[DL_VERIFY_BLOCK], nclasses = 0;
@@ -114,15 +109,13 @@ static void gather_sl(struct dl_verify_columns *x, struct dl_verify_column *c,
 		uint8_t *to = x->sl_block + s;
 
 		if (nclasses)
-			__builtin_prefetch(row + AHEAD * (size_t)t->npsl_dst +
-					   classes[0]);
+			__builtin_prefetch(row + AHEAD * (size_t)t->npsl_dst + classes[0]);
 		for (uint32_t k = 0; k < nclasses; k++, to += x->sl_stride)
 			*to = row[classes[k]];
 	}
 }
 
-void dl_verify_columns_gather(struct dl_verify_columns *x,
-			      struct dl_verify_column *c, uint32_t n)
+void dl_verify_columns_gather(struct dl_verify_columns *x, struct dl_verify_column *c, uint32_t n)
 {
 	gather_out(x, c, n);
 	gather_sl(x, c, n);
@@ -133,16 +126,13 @@ static size_t stride_of(size_t entries)
 	return ((entries / CACHE_LINE) | 1) * CACHE_LINE + 2 * CACHE_LINE;
 }
 
-int dl_verify_columns_init(struct dl_verify_columns *x,
-			   const struct dl_verify_net *net)
+int dl_verify_columns_init(struct dl_verify_columns *x, const struct dl_verify_net *net)
 {
 	x->net = net;
 	x->out_stride = stride_of(net->nsw);
 	x->sl_stride = stride_of(net->t->npsl_src);
-	x->out_block =
-		dl_arena_alloc(net->arena, x->out_stride * DL_VERIFY_BLOCK);
-	x->sl_block =
-		dl_arena_alloc(net->arena, x->sl_stride * DL_VERIFY_BLOCK);
+	x->out_block = dl_arena_alloc(net->arena, x->out_stride * DL_VERIFY_BLOCK);
+	x->sl_block = dl_arena_alloc(net->arena, x->sl_stride * DL_VERIFY_BLOCK);
 	if (!x->out_block || !x->sl_block)
 		return -ENOMEM;
 	return list_columns(x);

@@ -39,14 +39,11 @@ struct successors {
 	unsigned int vl;      /* of the channel itself */
 };
 
-static void open_successors(const struct dl_verify_net *net, uint32_t channel,
-			    struct successors *i)
+static void open_successors(const struct dl_verify_net *net, uint32_t channel, struct successors *i)
 {
-	const struct dl_fabric_link *link =
-		&net->links.link[channel / net->nvl];
+	const struct dl_fabric_link *link = &net->links.link[channel / net->nvl];
 
-	i->deps = &net->deps[net->far[channel / net->nvl].dep *
-			     (size_t)net->words];
+	i->deps = &net->deps[net->far[channel / net->nvl].dep * (size_t)net->words];
 	i->first = net->links.first[link->to];
 	i->links = dl_verify_net_links(net, link->to);
 	i->link = 0;
@@ -54,8 +51,7 @@ static void open_successors(const struct dl_verify_net *net, uint32_t channel,
 	i->vl = channel % net->nvl;
 }
 
-static uint32_t next_successor(const struct dl_verify_net *net,
-			       struct successors *i)
+static uint32_t next_successor(const struct dl_verify_net *net, struct successors *i)
 {
 	uint32_t vl;
 
@@ -64,8 +60,7 @@ static uint32_t next_successor(const struct dl_verify_net *net,
 
 		if (i->link == i->links)
 			return DL_NONE;
-		i->vls = i->deps[i->link * (size_t)net->words + bit / 64] >>
-				 bit % 64 &
+		i->vls = i->deps[i->link * (size_t)net->words + bit / 64] >> bit % 64 &
 			 ((1u << net->nvl) - 1);
 		i->link++;
 	}
@@ -102,8 +97,8 @@ static int enter(struct search *s, uint32_t channel)
 	struct frame *frame;
 
 	if (s->nframes == s->frames_cap) {
-		void *grown = dl_array_grow(s->frames, sizeof(*s->frames),
-					    s->nframes, 1, &s->frames_cap);
+		void *grown =
+			dl_array_grow(s->frames, sizeof(*s->frames), s->nframes, 1, &s->frames_cap);
 
 		if (!grown)
 			return -ENOMEM;
@@ -132,8 +127,7 @@ static bool feeds_itself(const struct dl_verify_net *net, uint32_t channel)
 /* All channels of a finished component leave the stack. */
 static void close_component(struct search *s, uint32_t root)
 {
-	bool cyclic = s->stack[s->top - 1] != root ||
-		      feeds_itself(s->net, root);
+	bool cyclic = s->stack[s->top - 1] != root || feeds_itself(s->net, root);
 	uint32_t channel;
 
 	do {
@@ -157,8 +151,7 @@ static int explore(struct search *s, uint32_t start)
 			s->edges++;
 			if (s->index[next] == UNSEEN)
 				err = enter(s, next);
-			else if (s->low[next] != UNSEEN &&
-				 s->index[next] < s->low[c])
+			else if (s->low[next] != UNSEEN && s->index[next] < s->low[c])
 				s->low[c] = s->index[next];
 			continue;
 		}
@@ -181,8 +174,7 @@ static int explore(struct search *s, uint32_t start)
  * A cycle through `start` of fewer than `bound` channels: its length, with
  * the path back from `*last` in s->parent; 0 when there is none.
  */
-static uint32_t around(struct search *s, uint32_t start, uint32_t bound,
-		       uint32_t *last)
+static uint32_t around(struct search *s, uint32_t start, uint32_t bound, uint32_t *last)
 {
 	uint32_t head = 0, n = 0, depth = 1, level_end = 1, found = 0;
 
@@ -198,8 +190,7 @@ static uint32_t around(struct search *s, uint32_t start, uint32_t bound,
 				found = depth;
 				break;
 			}
-			if (s->component[next] != s->component[start] ||
-			    s->parent[next] != DL_NONE)
+			if (s->component[next] != s->component[start] || s->parent[next] != DL_NONE)
 				continue;
 			s->parent[next] = c;
 			s->queue[n++] = next;
@@ -215,8 +206,8 @@ static uint32_t around(struct search *s, uint32_t start, uint32_t bound,
 	return found;
 }
 
-static int keep_cycle(struct search *s, struct dl_verify_result *v,
-		      uint32_t start, uint32_t last, uint32_t len)
+static int keep_cycle(struct search *s, struct dl_verify_result *v, uint32_t start, uint32_t last,
+		      uint32_t len)
 {
 	struct dl_cycle_step *steps = calloc(len, sizeof(*steps));
 	uint32_t nvl = s->net->nvl, c = last;
@@ -233,8 +224,7 @@ static int keep_cycle(struct search *s, struct dl_verify_result *v,
 		uint32_t held = links->of_port[steps[i].port];
 		uint32_t wanted = links->of_port[steps[(i + 1) % len].port];
 
-		if (dl_broken(NULL, links->link[held].to ==
-					    links->link[wanted].from)) {
+		if (dl_broken(NULL, links->link[held].to == links->link[wanted].from)) {
 			free(steps);
 			return -EPROTO;
 		}

@@ -34,24 +34,21 @@ struct search {
 	uint32_t round;
 };
 
-static unsigned int vl_out(const struct search *h, uint32_t s, unsigned int in,
-			   unsigned int out, unsigned int sl)
+static unsigned int vl_out(const struct search *h, uint32_t s, unsigned int in, unsigned int out,
+			   unsigned int sl)
 {
 	const struct dl_verify_net *net = h->net;
 
-	return dl_tables_sl2vl_get(
-		net->values[net->rows[dl_verify_net_row(net, s, in, out)]], sl);
+	return dl_tables_sl2vl_get(net->values[net->rows[dl_verify_net_row(net, s, in, out)]], sl);
 }
 
 /* ---- unicast ----------------------------------------------------------- */
 
 /* Does this packet take channel A and then B? */
-static bool takes_both(const struct search *h, uint32_t src, uint32_t dst,
-		       uint16_t lid, unsigned int sl)
+static bool takes_both(const struct search *h, uint32_t src, uint32_t dst, uint16_t lid,
+		       unsigned int sl)
 {
-	struct dl_verify_walk w = {
-		.src = src, .dst = dst, .dlid = lid, .sl = sl
-	};
+	struct dl_verify_walk w = { .src = src, .dst = dst, .dlid = lid, .sl = sl };
 	bool on_a = false;
 	uint32_t link;
 
@@ -65,8 +62,8 @@ static bool takes_both(const struct search *h, uint32_t src, uint32_t dst,
 	return false;
 }
 
-static bool try_sources(const struct search *h, uint32_t s, bool adapters,
-			uint16_t lid, struct dl_cycle_step *step)
+static bool try_sources(const struct search *h, uint32_t s, bool adapters, uint16_t lid,
+			struct dl_cycle_step *step)
 {
 	const struct dl_verify_net *net = h->net;
 	uint32_t dst = net->f->lid_port[lid];
@@ -77,8 +74,7 @@ static bool try_sources(const struct search *h, uint32_t s, bool adapters,
 
 		if (src == dst || (net->f->ports[src].num != 0) != adapters)
 			continue;
-		sls = dl_verify_net_sls(net,
-					dl_tables_path_sl(net->t, src, lid));
+		sls = dl_verify_net_sls(net, dl_tables_path_sl(net->t, src, lid));
 		for (; sls; sls &= sls - 1) {
 			unsigned int sl = __builtin_ctz(sls);
 
@@ -108,14 +104,12 @@ static bool search_upstream(struct search *h, uint16_t lid, bool adapters,
 
 		if (try_sources(h, s, adapters, lid, step))
 			return true;
-		for (uint32_t l = net->links.first[s];
-		     l < net->links.first[s + 1]; l++) {
+		for (uint32_t l = net->links.first[s]; l < net->links.first[s + 1]; l++) {
 			const struct dl_fabric_link *link = &net->links.link[l];
 			uint32_t up = link->to;
 
 			/* The opposite direction of the cable leads from up to s. */
-			if (h->seen[up] == h->round ||
-			    dl_tables_lft(net->t, up, lid) != link->in)
+			if (h->seen[up] == h->round || dl_tables_lft(net->t, up, lid) != link->in)
 				continue;
 			h->seen[up] = h->round;
 			h->queue[n++] = up;
@@ -124,8 +118,7 @@ static bool search_upstream(struct search *h, uint16_t lid, bool adapters,
 	return false;
 }
 
-static bool find_unicast(struct search *h, bool adapters,
-			 struct dl_cycle_step *step)
+static bool find_unicast(struct search *h, bool adapters, struct dl_cycle_step *step)
 {
 	const struct dl_verify_net *net = h->net;
 	const struct dl_fabric *f = net->f;
@@ -162,16 +155,14 @@ static bool find_from_switch(struct search *h, struct dl_cycle_step *step)
 
 /* ---- multicast --------------------------------------------------------- */
 
-static bool in_mask(const struct dl_tables_mcast_group *g, uint32_t s,
-		    unsigned int port)
+static bool in_mask(const struct dl_tables_mcast_group *g, uint32_t s, unsigned int port)
 {
 	return dl_tables_mask_get(g->masks, s, port);
 }
 
 /* An end port at switch s that sends to the group through `out`, or DL_NONE. */
-static uint32_t local_sender(const struct search *h,
-			     const struct dl_tables_mcast_group *g, uint32_t s,
-			     unsigned int out, unsigned int sl, unsigned int vl)
+static uint32_t local_sender(const struct search *h, const struct dl_tables_mcast_group *g,
+			     uint32_t s, unsigned int out, unsigned int sl, unsigned int vl)
 {
 	const struct dl_verify_net *net = h->net;
 
@@ -179,8 +170,7 @@ static uint32_t local_sender(const struct search *h,
 		uint32_t src = net->end_ports[i];
 		unsigned int in = dl_verify_entry_port(net->f, src), got;
 
-		if ((!in && !in_mask(g, s, 0)) ||
-		    !(net->end_passes[src] >> sl & 1))
+		if ((!in && !in_mask(g, s, 0)) || !(net->end_passes[src] >> sl & 1))
 			continue;
 		got = vl_out(h, s, in, out, sl);
 		if (got != 15 && (vl > 15 || got == vl))
@@ -193,9 +183,7 @@ static uint32_t local_sender(const struct search *h,
  * Who can have sent what travels on link A at its VL?  Goes back link by
  * link; only the step into A must give the VL asked for.
  */
-static uint32_t sender_of(struct search *h,
-			  const struct dl_tables_mcast_group *g,
-			  unsigned int sl)
+static uint32_t sender_of(struct search *h, const struct dl_tables_mcast_group *g, unsigned int sl)
 {
 	const struct dl_verify_net *net = h->net;
 	uint32_t head = 0, n = 0;
@@ -205,21 +193,18 @@ static uint32_t sender_of(struct search *h,
 	h->queue[n++] = h->a;
 	while (head < n) {
 		unsigned int vl = head ? 16 : h->a_vl;
-		const struct dl_fabric_link *link =
-			&net->links.link[h->queue[head++]];
+		const struct dl_fabric_link *link = &net->links.link[h->queue[head++]];
 		uint32_t s = link->from, src;
 
 		src = local_sender(h, g, s, link->out, sl, vl);
 		if (src != DL_NONE)
 			return src;
-		for (uint32_t l = net->links.first[s];
-		     l < net->links.first[s + 1]; l++) {
+		for (uint32_t l = net->links.first[s]; l < net->links.first[s + 1]; l++) {
 			/* Back along the cable of link l, into s. */
 			const struct dl_fabric_link *back = &net->links.link[l];
 			unsigned int in = back->out, got;
 
-			if (in == link->out ||
-			    h->seen[back->back] == h->round ||
+			if (in == link->out || h->seen[back->back] == h->round ||
 			    !in_mask(g, back->to, back->in))
 				continue;
 			got = vl_out(h, s, in, link->out, sl);
@@ -275,8 +260,7 @@ int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,
 		return -ENOMEM;
 	for (uint32_t i = 0; i < v->cycle.n; i++) {
 		struct dl_cycle_step *step = &v->cycle.steps[i];
-		const struct dl_cycle_step *next =
-			&v->cycle.steps[(i + 1) % v->cycle.n];
+		const struct dl_cycle_step *next = &v->cycle.steps[(i + 1) % v->cycle.n];
 
 		h.a = net->links.of_port[step->port];
 		h.b = net->links.of_port[next->port];

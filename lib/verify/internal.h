@@ -40,10 +40,9 @@ struct dl_verify_sets {
 	struct dl_verify_set *sets;
 	struct dl_verify_transitions *transitions; /* by set number */
 	uint32_t n, cap;
-	uint32_t *table;     /* open addressing: set number, 0: free */
-	uint32_t table_size; /* a power of two, at least twice n */
-	struct dl_verify_step
-		*steps; /* direct-mapped caches of earlier answers */
+	uint32_t *table;	      /* open addressing: set number, 0: free */
+	uint32_t table_size;	      /* a power of two, at least twice n */
+	struct dl_verify_step *steps; /* direct-mapped caches of earlier answers */
 	struct dl_verify_union *unions;
 	const dl_tables_sl2vl_row *rows;
 	unsigned int nvl;
@@ -53,27 +52,23 @@ struct dl_verify_sets {
 #define DL_VERIFY_STEP_SLOTS 4096
 #define DL_VERIFY_UNION_SLOTS 4096
 
-int dl_verify_sets_init(struct dl_verify_sets *s,
-			const dl_tables_sl2vl_row *rows, unsigned int nvl);
+int dl_verify_sets_init(struct dl_verify_sets *s, const dl_tables_sl2vl_row *rows,
+			unsigned int nvl);
 void dl_verify_sets_release(struct dl_verify_sets *s);
 
 /* Forget all sets; numbers given out before mean nothing any more. */
 void dl_verify_sets_clear(struct dl_verify_sets *s);
 
 /* The number of a set.  0 and s->failed: no memory. */
-uint32_t dl_verify_sets_add(struct dl_verify_sets *s,
-			    const struct dl_verify_set *set);
-uint32_t dl_verify_sets_add_mask(struct dl_verify_sets *s, uint16_t sls,
-				 unsigned int vl);
+uint32_t dl_verify_sets_add(struct dl_verify_sets *s, const struct dl_verify_set *set);
+uint32_t dl_verify_sets_add_mask(struct dl_verify_sets *s, uint16_t sls, unsigned int vl);
 
 /* The two operations, without the caches. */
-void dl_verify_sets_find_step(struct dl_verify_sets *s,
-			      struct dl_verify_step *slot);
-void dl_verify_sets_find_union(struct dl_verify_sets *s,
-			       struct dl_verify_union *slot);
+void dl_verify_sets_find_step(struct dl_verify_sets *s, struct dl_verify_step *slot);
+void dl_verify_sets_find_union(struct dl_verify_sets *s, struct dl_verify_union *slot);
 
-static inline const struct dl_verify_step *
-dl_verify_sets_step(struct dl_verify_sets *s, uint32_t from, uint32_t row)
+static inline const struct dl_verify_step *dl_verify_sets_step(struct dl_verify_sets *s,
+							       uint32_t from, uint32_t row)
 {
 	uint32_t key = (from * 0x9E3779B1u) ^ (row * 0x85EBCA77u);
 	struct dl_verify_step *slot = &s->steps[key >> 20];
@@ -86,8 +81,7 @@ dl_verify_sets_step(struct dl_verify_sets *s, uint32_t from, uint32_t row)
 	return slot;
 }
 
-static inline uint32_t dl_verify_sets_union(struct dl_verify_sets *s,
-					    uint32_t a, uint32_t b)
+static inline uint32_t dl_verify_sets_union(struct dl_verify_sets *s, uint32_t a, uint32_t b)
 {
 	struct dl_verify_union *slot;
 
@@ -219,27 +213,25 @@ struct dl_verify_net {
 };
 
 /* Everything in `arena`, but the links.  0 or -ENOMEM; release in either case. */
-int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena,
-		       const struct dl_tables *t,
+int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const struct dl_tables *t,
 		       const struct dl_verify_options *o);
 void dl_verify_net_release(struct dl_verify_net *net);
 
 /* One end port at switch s, as a source. */
-struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net,
-					     uint32_t s, uint32_t end_port);
+struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net, uint32_t s,
+					     uint32_t end_port);
 
 /* The port of its access switch through which an end port sends. */
 unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port);
 
-static inline uint32_t dl_verify_net_links(const struct dl_verify_net *net,
-					   uint32_t sw)
+static inline uint32_t dl_verify_net_links(const struct dl_verify_net *net, uint32_t sw)
 {
 	return net->links.first[sw + 1] - net->links.first[sw];
 }
 
 /* The number of the next hop of a forwarding entry, whatever it says. */
-static inline uint32_t dl_verify_net_next(const struct dl_verify_net *net,
-					  uint32_t sw, unsigned int port)
+static inline uint32_t dl_verify_net_next(const struct dl_verify_net *net, uint32_t sw,
+					  unsigned int port)
 {
 	uint32_t first = net->hop_first[sw];
 	uint32_t last = net->hop_first[sw + 1] - 1;
@@ -248,8 +240,8 @@ static inline uint32_t dl_verify_net_next(const struct dl_verify_net *net,
 }
 
 /* The link out of a switch's port, or DL_NONE. */
-static inline uint32_t dl_verify_net_link(const struct dl_verify_net *net,
-					  uint32_t sw, unsigned int port)
+static inline uint32_t dl_verify_net_link(const struct dl_verify_net *net, uint32_t sw,
+					  unsigned int port)
 {
 	uint32_t hop = dl_verify_net_next(net, sw, port);
 
@@ -259,9 +251,8 @@ static inline uint32_t dl_verify_net_link(const struct dl_verify_net *net,
 }
 
 /* Index in net.rows of a port pair of a switch. */
-static inline uint32_t dl_verify_net_row(const struct dl_verify_net *net,
-					 uint32_t sw, unsigned int in,
-					 unsigned int out)
+static inline uint32_t dl_verify_net_row(const struct dl_verify_net *net, uint32_t sw,
+					 unsigned int in, unsigned int out)
 {
 	uint32_t ports = net->hop_first[sw + 1] - net->hop_first[sw] - 1;
 
@@ -269,28 +260,23 @@ static inline uint32_t dl_verify_net_row(const struct dl_verify_net *net,
 }
 
 /* Is this an end port whose packets are checked? */
-static inline bool dl_verify_net_is_end(const struct dl_verify_net *net,
-					uint32_t port)
+static inline bool dl_verify_net_is_end(const struct dl_verify_net *net, uint32_t port)
 {
 	const struct dl_fabric_port *p = &net->f->ports[port];
 
-	return dl_fabric_is_end_port(net->f, port) && p->lid &&
-	       (p->num || !net->adapters_only);
+	return dl_fabric_is_end_port(net->f, port) && p->lid && (p->num || !net->adapters_only);
 }
 
 /* The owner of a LID, if packets to it are checked; else DL_NONE. */
-static inline uint32_t dl_verify_net_owner(const struct dl_verify_net *net,
-					   uint32_t lid)
+static inline uint32_t dl_verify_net_owner(const struct dl_verify_net *net, uint32_t lid)
 {
 	uint32_t owner = net->f->lid_port[lid];
 
-	return owner == DL_NONE || dl_verify_net_is_end(net, owner) ? owner :
-								      DL_NONE;
+	return owner == DL_NONE || dl_verify_net_is_end(net, owner) ? owner : DL_NONE;
 }
 
 /* The SLs that a path SL stands for, over all checked levels. */
-static inline uint16_t dl_verify_net_sls(const struct dl_verify_net *net,
-					 unsigned int sl)
+static inline uint16_t dl_verify_net_sls(const struct dl_verify_net *net, unsigned int sl)
 {
 	if (!net->sl_known)
 		return net->alive;
@@ -300,14 +286,12 @@ static inline uint16_t dl_verify_net_sls(const struct dl_verify_net *net,
 }
 
 /* Record that packets on VL a of an incoming link wait for VL b of another. */
-static inline void dl_verify_net_depend(struct dl_verify_net *net,
-					uint32_t pair, unsigned int a,
+static inline void dl_verify_net_depend(struct dl_verify_net *net, uint32_t pair, unsigned int a,
 					unsigned int b)
 {
 	unsigned int bit = a * net->nvl + b;
 
-	net->deps[pair * (size_t)net->words + bit / 64] |= UINT64_C(1)
-							<< bit % 64;
+	net->deps[pair * (size_t)net->words + bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 /* ---- tables by destination (columns.c) --------------------------------- */
@@ -334,12 +318,10 @@ struct dl_verify_columns {
 };
 
 /* From zeroed memory; 0 or -ENOMEM. */
-int dl_verify_columns_init(struct dl_verify_columns *x,
-			   const struct dl_verify_net *net);
+int dl_verify_columns_init(struct dl_verify_columns *x, const struct dl_verify_net *net);
 
 /* Fill in out and sl of n columns; those of others hold no longer. */
-void dl_verify_columns_gather(struct dl_verify_columns *x,
-			      struct dl_verify_column *c, uint32_t n);
+void dl_verify_columns_gather(struct dl_verify_columns *x, struct dl_verify_column *c, uint32_t n);
 
 /* ---- one packet (walk.c) ----------------------------------------------- */
 
@@ -355,16 +337,14 @@ struct dl_verify_walk {
 };
 
 /* Put a packet into its first switch.  0, or the fault that prevents it. */
-int dl_verify_walk_start(const struct dl_verify_net *net,
-			 struct dl_verify_walk *w);
+int dl_verify_walk_start(const struct dl_verify_net *net, struct dl_verify_walk *w);
 
 /*
  * Send it on: find output port and VL at the present switch, then move to
  * the next.  Before the move, *link is the link taken.  Returns 1 when there
  * is a next switch, 0 when it arrived, or minus (1 + the fault).
  */
-int dl_verify_walk_step(const struct dl_verify_net *net,
-			struct dl_verify_walk *w, uint32_t *link);
+int dl_verify_walk_step(const struct dl_verify_net *net, struct dl_verify_walk *w, uint32_t *link);
 
 /* ---- the parts --------------------------------------------------------- */
 
@@ -372,24 +352,21 @@ void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,
 			   const struct dl_verify_lost *lost);
 
 /* All unicast packets: delivery and dependencies. */
-int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v,
-		      uint32_t max);
+int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max);
 
 /* All groups: delivery and dependencies. */
-int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls,
-			struct dl_verify_result *v, uint32_t max);
+int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls, struct dl_verify_result *v,
+			uint32_t max);
 
 /* The shortest cycle of dependencies, without its packets. */
-int dl_verify_cycle(const struct dl_verify_net *net,
-		    struct dl_verify_result *v);
+int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v);
 
 /* A packet for every step of the cycle. */
 int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,
 		       struct dl_verify_result *v);
 
 /* Path SLs, now and before. */
-int dl_verify_stable(const struct dl_tables *now,
-		     const struct dl_tables *before,
+int dl_verify_stable(const struct dl_tables *now, const struct dl_tables *before,
 		     struct dl_verify_result *v);
 
 #endif

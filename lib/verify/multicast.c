@@ -65,8 +65,7 @@ static const uint64_t *mask_of(const struct spread *sp, uint32_t s)
 }
 
 /* The next port in a mask from `from` on, up to `last`; else last + 1. */
-static unsigned int next_port(const uint64_t *mask, unsigned int from,
-			      unsigned int last)
+static unsigned int next_port(const uint64_t *mask, unsigned int from, unsigned int last)
 {
 	for (unsigned int w = from / 64; w < DL_TABLES_MASK_WORDS; w++) {
 		uint64_t left = mask[w];
@@ -87,8 +86,7 @@ static unsigned int next_port(const uint64_t *mask, unsigned int from,
 	for (unsigned int o = next_port(mask, 0, last); (o) <= (last); \
 	     (o) = next_port(mask, (o) + 1, last))
 
-static const struct dl_fabric_node *switch_node(const struct spread *sp,
-						uint32_t s)
+static const struct dl_fabric_node *switch_node(const struct spread *sp, uint32_t s)
 {
 	return &sp->net->f->nodes[sp->net->f->switches[s]];
 }
@@ -101,14 +99,12 @@ static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 
 	if (o)
 		port = f->ports[port].peer;
-	return port != DL_NONE && dl_verify_net_is_end(sp->net, port) ? port :
-									DL_NONE;
+	return port != DL_NONE && dl_verify_net_is_end(sp->net, port) ? port : DL_NONE;
 }
 
 /* ---- dependencies ------------------------------------------------------ */
 
-static void push(struct spread *sp, uint32_t link, unsigned int vl,
-		 uint16_t sls)
+static void push(struct spread *sp, uint32_t link, unsigned int vl, uint16_t sls)
 {
 	uint16_t *seen = &sp->seen[link * (size_t)sp->net->nvl + vl];
 	uint16_t fresh = sls & ~*seen;
@@ -124,8 +120,8 @@ static void push(struct spread *sp, uint32_t link, unsigned int vl,
  * Copies of packets that are at switch s, came in through port `in`, on VL
  * `vl` (16: from an end port) go to all other ports of the mask.
  */
-static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
-		    uint32_t dep, unsigned int vl, uint16_t sls)
+static void copy_on(struct spread *sp, uint32_t s, unsigned int in, uint32_t dep, unsigned int vl,
+		    uint16_t sls)
 {
 	struct dl_verify_net *net = sp->net;
 	const uint64_t *mask = mask_of(sp, s);
@@ -139,24 +135,21 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in,
 		if (o == in)
 			continue;
 		if (link == DL_NONE) {
-			if (end_port(sp, s, o) != DL_NONE &&
-			    sls & ~net->passes[row])
+			if (end_port(sp, s, o) != DL_NONE && sls & ~net->passes[row])
 				sp->dropped = true;
 			continue;
 		}
 		for (unsigned int left = sls; left; left &= left - 1) {
 			unsigned int sl = __builtin_ctz(left);
-			unsigned int out =
-				dl_tables_sl2vl_get(net->values[row], sl);
+			unsigned int out = dl_tables_sl2vl_get(net->values[row], sl);
 
 			if (out == 15) {
 				sp->dropped = true;
 				continue;
 			}
 			if (vl < 16)
-				dl_verify_net_depend(
-					net, dep + link - net->links.first[s],
-					vl, out);
+				dl_verify_net_depend(net, dep + link - net->links.first[s], vl,
+						     out);
 			push(sp, link, out, 1u << sl);
 		}
 	}
@@ -170,8 +163,7 @@ static void inject(struct spread *sp, uint32_t s)
 		uint32_t src = end_port(sp, s, i);
 		uint16_t sls = sp->sls;
 
-		if (src == DL_NONE ||
-		    (!i && !dl_tables_mask_get(sp->group->masks, s, 0)))
+		if (src == DL_NONE || (!i && !dl_tables_mask_get(sp->group->masks, s, 0)))
 			continue;
 		sls &= sp->net->end_passes[src];
 		if (sls != sp->sls)
@@ -191,12 +183,10 @@ static void spread_all(struct spread *sp)
 		const struct work w = sp->work[done];
 		const struct dl_fabric_link *link = &net->links.link[w.link];
 
-		copy_on(sp, link->to, link->in, net->far[w.link].dep, w.vl,
-			w.sls);
+		copy_on(sp, link->to, link->in, net->far[w.link].dep, w.vl, w.sls);
 	}
 	for (uint32_t i = 0; i < sp->nwork; i++)
-		sp->seen[sp->work[i].link * (size_t)net->nvl + sp->work[i].vl] =
-			0;
+		sp->seen[sp->work[i].link * (size_t)net->nvl + sp->work[i].vl] = 0;
 }
 
 /* ---- delivery: the usual case ------------------------------------------ */
@@ -230,8 +220,7 @@ static bool is_tree(struct spread *sp)
 
 			if (l == DL_NONE)
 				continue;
-			if (!dl_tables_mask_get(sp->group->masks, link->to,
-						link->in))
+			if (!dl_tables_mask_get(sp->group->masks, link->to, link->in))
 				return false;
 			if (link->back < l)
 				continue; /* this cable was counted */
@@ -248,9 +237,8 @@ static bool is_tree(struct spread *sp)
 
 /* ---- delivery: packet by packet ---------------------------------------- */
 
-static void report(struct spread *sp, uint32_t src, uint32_t dst,
-		   unsigned int sl, enum dl_verify_fault fault, uint32_t sw,
-		   unsigned int port)
+static void report(struct spread *sp, uint32_t src, uint32_t dst, unsigned int sl,
+		   enum dl_verify_fault fault, uint32_t sw, unsigned int port)
 {
 	struct dl_verify_lost lost = {
 		.src = src,
@@ -284,8 +272,7 @@ static struct place place_of_source(const struct spread *sp, uint32_t src)
 	const struct dl_fabric *f = sp->net->f;
 	uint32_t s = dl_fabric_access_switch(f, src);
 
-	return (struct place){ s, dl_verify_entry_port(f, src),
-			       switch_node(sp, s)->nports };
+	return (struct place){ s, dl_verify_entry_port(f, src), switch_node(sp, s)->nports };
 }
 
 /*
@@ -293,9 +280,8 @@ static struct place place_of_source(const struct spread *sp, uint32_t src)
  * are no more; else *o is its port, and it goes to *link or, when that is
  * DL_NONE, to the end port *end.
  */
-static bool next_copy(const struct spread *sp, const struct place *at,
-		      unsigned int sl, unsigned int *o, uint32_t *link,
-		      uint32_t *end)
+static bool next_copy(const struct spread *sp, const struct place *at, unsigned int sl,
+		      unsigned int *o, uint32_t *link, uint32_t *end)
 {
 	const struct dl_verify_net *net = sp->net;
 	const uint64_t *mask = mask_of(sp, at->sw);
@@ -347,19 +333,16 @@ static uint32_t explore(struct spread *sp, uint32_t src, unsigned int sl)
 		link = sp->stack[--depth];
 		sp->colour[link] = BLACK;
 		sp->order[sp->norder++] = link;
-		at = depth ? place_after(sp, sp->stack[depth - 1]) :
-			     place_of_source(sp, src);
+		at = depth ? place_after(sp, sp->stack[depth - 1]) : place_of_source(sp, src);
 	}
 }
 
-static void add_copies(struct spread *sp, const struct place *at,
-		       unsigned int sl, uint8_t copies)
+static void add_copies(struct spread *sp, const struct place *at, unsigned int sl, uint8_t copies)
 {
 	uint32_t link, end;
 
 	for (unsigned int o = 0; next_copy(sp, at, sl, &o, &link, &end); o++) {
-		uint8_t *to = link == DL_NONE ? &sp->copies[end] :
-						&sp->link_copies[link];
+		uint8_t *to = link == DL_NONE ? &sp->copies[end] : &sp->link_copies[link];
 
 		*to = *to + copies > 2 ? 2 : *to + copies;
 	}
@@ -399,9 +382,8 @@ static void check_members(struct spread *sp, uint32_t src, unsigned int sl)
 			sp->copies[dst] = 0;
 			if (dst != src && copies != 1)
 				report(sp, src, dst, sl,
-				       copies ? DL_VERIFY_TWICE :
-						DL_VERIFY_NO_COPY,
-				       DL_NONE, DL_TABLES_NO_PORT);
+				       copies ? DL_VERIFY_TWICE : DL_VERIFY_NO_COPY, DL_NONE,
+				       DL_TABLES_NO_PORT);
 		}
 	}
 }
@@ -415,15 +397,14 @@ static void check_source(struct spread *sp, uint32_t src)
 		if (sp->broken && sp->v->nlisted >= sp->max_listed)
 			return;
 		if (!(sp->net->end_passes[src] >> sl & 1)) {
-			report(sp, src, DL_NONE, sl, DL_VERIFY_NO_VL, DL_NONE,
-			       DL_TABLES_NO_PORT);
+			report(sp, src, DL_NONE, sl, DL_VERIFY_NO_VL, DL_NONE, DL_TABLES_NO_PORT);
 			continue;
 		}
 		memset(sp->colour, WHITE, sp->net->links.n);
 		sw = explore(sp, src, sl);
 		if (sw != DL_NONE) {
-			report(sp, src, DL_NONE, sl, DL_VERIFY_FORWARDING_LOOP,
-			       sw, DL_TABLES_NO_PORT);
+			report(sp, src, DL_NONE, sl, DL_VERIFY_FORWARDING_LOOP, sw,
+			       DL_TABLES_NO_PORT);
 			continue;
 		}
 		count_copies(sp, src, sl);
@@ -474,8 +455,7 @@ static int spread_init(struct spread *sp)
 	unsigned int nsls = __builtin_popcount(sp->sls);
 
 	sp->seen = dl_arena_array(arena, channels, sizeof(*sp->seen));
-	sp->work = dl_arena_alloc(arena,
-				  channels * (nsls + 1) * sizeof(*sp->work));
+	sp->work = dl_arena_alloc(arena, channels * (nsls + 1) * sizeof(*sp->work));
 	sp->members = dl_arena_array(arena, nsw, sizeof(*sp->members));
 	sp->parent = dl_arena_array(arena, nsw, sizeof(*sp->parent));
 	sp->copies = dl_arena_array(arena, sp->net->f->nports, 1);
@@ -484,15 +464,14 @@ static int spread_init(struct spread *sp)
 	sp->order = dl_arena_array(arena, nlinks, sizeof(*sp->order));
 	sp->stack = dl_arena_array(arena, nlinks, sizeof(*sp->stack));
 	sp->out = dl_arena_array(arena, nlinks + 1, sizeof(*sp->out));
-	if (!sp->seen || !sp->work || !sp->members || !sp->parent ||
-	    !sp->copies || !sp->link_copies || !sp->colour || !sp->order ||
-	    !sp->stack || !sp->out)
+	if (!sp->seen || !sp->work || !sp->members || !sp->parent || !sp->copies ||
+	    !sp->link_copies || !sp->colour || !sp->order || !sp->stack || !sp->out)
 		return -ENOMEM;
 	return 0;
 }
 
-int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls,
-			struct dl_verify_result *v, uint32_t max)
+int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls, struct dl_verify_result *v,
+			uint32_t max)
 {
 	struct spread sp = {
 		.net = net,

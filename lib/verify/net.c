@@ -25,8 +25,7 @@
 
 #include "verify/internal.h"
 
-static const struct dl_fabric_node *switch_node(const struct dl_fabric *f,
-						uint32_t s)
+static const struct dl_fabric_node *switch_node(const struct dl_fabric *f, uint32_t s)
 {
 	return &f->nodes[f->switches[s]];
 }
@@ -71,8 +70,7 @@ static void aim_links(struct dl_verify_net *net)
 		uint32_t hop = net->hop_first[link->from] + link->out;
 
 		net->far[l].row = dl_verify_net_row(net, s, link->in, 0);
-		net->far[l].dep =
-			net->pair_first[s] + back * dl_verify_net_links(net, s);
+		net->far[l].dep = net->pair_first[s] + back * dl_verify_net_links(net, s);
 		net->next_hops[hop].next = s;
 		net->next_hops[hop].dep = net->far[l].dep;
 		net->hop_slot[hop] = l - links->first[link->from];
@@ -88,16 +86,14 @@ static int lay_out_links(struct dl_verify_net *net)
 		return err;
 	nlinks = net->links.n + 1;
 	net->hop_first = dl_arena_array(net->arena, n, sizeof(*net->hop_first));
-	net->pair_first =
-		dl_arena_array(net->arena, n, sizeof(*net->pair_first));
+	net->pair_first = dl_arena_array(net->arena, n, sizeof(*net->pair_first));
 	if (!net->hop_first || !net->pair_first)
 		return -ENOMEM;
 	err = number_ways(net);
 	if (err)
 		return err;
 	next_hops = net->hop_first[net->nsw] + 1;
-	net->next_hops =
-		dl_arena_array(net->arena, next_hops, sizeof(*net->next_hops));
+	net->next_hops = dl_arena_array(net->arena, next_hops, sizeof(*net->next_hops));
 	net->hop_slot = dl_arena_array(net->arena, next_hops, 1);
 	net->far = dl_arena_array(net->arena, nlinks, sizeof(*net->far));
 	net->vls = dl_arena_array(net->arena, nlinks, sizeof(*net->vls));
@@ -110,8 +106,7 @@ static int lay_out_links(struct dl_verify_net *net)
 /* ---- SL-to-VL maps ----------------------------------------------------- */
 
 /* The map as a port with that many VLs works it; 0 VLs: unknown. */
-static dl_tables_sl2vl_row effective(const struct dl_tables *t, uint16_t row,
-				     unsigned int vls)
+static dl_tables_sl2vl_row effective(const struct dl_tables *t, uint16_t row, unsigned int vls)
 {
 	dl_tables_sl2vl_row value, result = 0;
 
@@ -149,8 +144,7 @@ struct row_memo {
 
 #define VL_COUNTS 17
 
-static int add_row(struct dl_verify_net *net, struct row_memo *memo,
-		   uint16_t row, unsigned int vls)
+static int add_row(struct dl_verify_net *net, struct row_memo *memo, uint16_t row, unsigned int vls)
 {
 	uint32_t column = row == DL_TABLES_NO_ROW ? net->t->nrows : row;
 	uint16_t *slot;
@@ -166,12 +160,10 @@ static int add_row(struct dl_verify_net *net, struct row_memo *memo,
 	return net->nvalues++;
 }
 
-static int map_switch(struct dl_verify_net *net, struct row_memo *memo,
-		      uint32_t s)
+static int map_switch(struct dl_verify_net *net, struct row_memo *memo, uint32_t s)
 {
 	const struct dl_fabric_node *n = switch_node(net->f, s);
-	const struct dl_verify_next *next_hops =
-		&net->next_hops[net->hop_first[s]];
+	const struct dl_verify_next *next_hops = &net->next_hops[net->hop_first[s]];
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		for (unsigned int o = 0; o <= n->nports; o++) {
@@ -185,8 +177,7 @@ static int map_switch(struct dl_verify_net *net, struct row_memo *memo,
 				return -ENOMEM;
 			net->rows[at] = add_row(net, memo, row, vls);
 			if (row == DL_TABLES_NO_ROW && vls != 1 && i != o &&
-			    next_hops[o].next != DL_NONE &&
-			    (!i || next_hops[i].next != DL_NONE))
+			    next_hops[o].next != DL_NONE && (!i || next_hops[i].next != DL_NONE))
 				net->without_vl++;
 		}
 	}
@@ -199,8 +190,7 @@ static unsigned int highest_vl(const struct dl_verify_net *net)
 
 	for (uint32_t i = 0; i < net->nvalues; i++) {
 		for (unsigned int sl = 0; sl < 16; sl++) {
-			unsigned int vl =
-				dl_tables_sl2vl_get(net->values[i], sl);
+			unsigned int vl = dl_tables_sl2vl_get(net->values[i], sl);
 
 			if (vl != 15 && vl > top)
 				top = vl;
@@ -214,8 +204,7 @@ static int map_end_ports(struct dl_verify_net *net)
 {
 	const struct dl_fabric *f = net->f;
 
-	net->end_passes =
-		dl_arena_array(net->arena, f->nports, sizeof(*net->end_passes));
+	net->end_passes = dl_arena_array(net->arena, f->nports, sizeof(*net->end_passes));
 	if (!net->end_passes)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < f->nports; p++) {
@@ -223,8 +212,7 @@ static int map_end_ports(struct dl_verify_net *net)
 
 		net->end_passes[p] = 0xFFFF;
 		if (f->ports[p].num && dl_fabric_is_end_port(f, p))
-			net->end_passes[p] = row_passes(
-				effective(net->t, row, f->ports[p].vls));
+			net->end_passes[p] = row_passes(effective(net->t, row, f->ports[p].vls));
 	}
 	return 0;
 }
@@ -239,17 +227,13 @@ static int lay_out_maps(struct dl_verify_net *net)
 	net->values_cap = memo.width * VL_COUNTS;
 	if (net->values_cap > 0xFFFF)
 		net->values_cap = 0xFFFF;
-	memo.number = dl_arena_alloc(net->arena, memo.width * VL_COUNTS *
-							 sizeof(*memo.number));
+	memo.number = dl_arena_alloc(net->arena, memo.width * VL_COUNTS * sizeof(*memo.number));
 	net->rows = dl_arena_array(net->arena, entries, sizeof(*net->rows));
-	net->values = dl_arena_array(net->arena, net->values_cap,
-				     sizeof(*net->values));
-	net->passes = dl_arena_array(net->arena, net->values_cap,
-				     sizeof(*net->passes));
+	net->values = dl_arena_array(net->arena, net->values_cap, sizeof(*net->values));
+	net->passes = dl_arena_array(net->arena, net->values_cap, sizeof(*net->passes));
 	if (!memo.number || !net->rows || !net->values || !net->passes)
 		return -ENOMEM;
-	memset(memo.number, 0xFF,
-	       memo.width * VL_COUNTS * sizeof(*memo.number));
+	memset(memo.number, 0xFF, memo.width * VL_COUNTS * sizeof(*memo.number));
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		err = map_switch(net, &memo, s);
 		if (err)
@@ -263,13 +247,11 @@ static int lay_out_maps(struct dl_verify_net *net)
 /* ---- sources ----------------------------------------------------------- */
 
 /* Do two input ports of a switch map alike towards every link? */
-static bool same_maps(const struct dl_verify_net *net, uint32_t s, uint32_t a,
-		      uint32_t b)
+static bool same_maps(const struct dl_verify_net *net, uint32_t s, uint32_t a, uint32_t b)
 {
 	if (a == b)
 		return true;
-	for (uint32_t l = net->links.first[s]; l < net->links.first[s + 1];
-	     l++) {
+	for (uint32_t l = net->links.first[s]; l < net->links.first[s + 1]; l++) {
 		unsigned int out = net->links.link[l].out;
 
 		if (net->rows[a + out] != net->rows[b + out])
@@ -278,20 +260,18 @@ static bool same_maps(const struct dl_verify_net *net, uint32_t s, uint32_t a,
 	return true;
 }
 
-struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net,
-					     uint32_t s, uint32_t end_port)
+struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net, uint32_t s,
+					     uint32_t end_port)
 {
 	return (struct dl_verify_source){
-		.row = dl_verify_net_row(
-			net, s, dl_verify_entry_port(net->f, end_port), 0),
+		.row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, end_port), 0),
 		.psl = net->t->psl ? net->t->psl_src[end_port] : DL_NONE,
 		.count = 1,
 		.sls = net->end_passes[end_port],
 	};
 }
 
-static void add_source(struct dl_verify_net *net, uint32_t s, uint32_t end_port,
-		       uint32_t *n)
+static void add_source(struct dl_verify_net *net, uint32_t s, uint32_t end_port, uint32_t *n)
 {
 	struct dl_verify_source new = dl_verify_net_source(net, s, end_port);
 
@@ -299,8 +279,7 @@ static void add_source(struct dl_verify_net *net, uint32_t s, uint32_t end_port,
 		struct dl_verify_source *old = &net->sources[i];
 
 		if (old->psl == new.psl &&
-		    old->sls ==
-			    new.sls &&same_maps(net, s, old->row, new.row)) {
+		    old->sls == new.sls &&same_maps(net, s, old->row, new.row)) {
 			old->count++;
 			return;
 		}
@@ -315,22 +294,18 @@ static int list_source_rows(struct dl_verify_net *net)
 	for (uint32_t s = 0; s < net->nsw; s++)
 		n += (size_t)dl_verify_net_links(net, s) *
 		     (net->source_first[s + 1] - net->source_first[s]);
-	net->source_rows =
-		dl_arena_array(net->arena, n, sizeof(*net->source_rows));
+	net->source_rows = dl_arena_array(net->arena, n, sizeof(*net->source_rows));
 	if (!net->source_rows)
 		return -ENOMEM;
 	n = 0;
 	for (uint32_t s = 0; s < net->nsw; s++) {
-		for (uint32_t i = net->source_first[s];
-		     i < net->source_first[s + 1]; i++) {
+		for (uint32_t i = net->source_first[s]; i < net->source_first[s + 1]; i++) {
 			struct dl_verify_source *src = &net->sources[i];
 
 			src->links = n;
-			for (uint32_t l = net->links.first[s];
-			     l < net->links.first[s + 1]; l++)
+			for (uint32_t l = net->links.first[s]; l < net->links.first[s + 1]; l++)
 				net->source_rows[n++] =
-					net->rows[src->row +
-						  net->links.link[l].out];
+					net->rows[src->row + net->links.link[l].out];
 		}
 	}
 	return 0;
@@ -343,16 +318,11 @@ static int lay_out_sources(struct dl_verify_net *net)
 
 	for (uint32_t p = 0; p < f->nports; p++)
 		net->nends += dl_verify_net_is_end(net, p);
-	net->end_ports =
-		dl_arena_array(net->arena, net->nends, sizeof(*net->end_ports));
-	net->sources =
-		dl_arena_array(net->arena, net->nends, sizeof(*net->sources));
-	net->end_first = dl_arena_array(net->arena, net->nsw + 1,
-					sizeof(*net->end_first));
-	net->source_first = dl_arena_array(net->arena, net->nsw + 1,
-					   sizeof(*net->source_first));
-	if (!net->end_ports || !net->sources || !net->end_first ||
-	    !net->source_first)
+	net->end_ports = dl_arena_array(net->arena, net->nends, sizeof(*net->end_ports));
+	net->sources = dl_arena_array(net->arena, net->nends, sizeof(*net->sources));
+	net->end_first = dl_arena_array(net->arena, net->nsw + 1, sizeof(*net->end_first));
+	net->source_first = dl_arena_array(net->arena, net->nsw + 1, sizeof(*net->source_first));
+	if (!net->end_ports || !net->sources || !net->end_first || !net->source_first)
 		return -ENOMEM;
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		const struct dl_fabric_node *n = switch_node(f, s);
@@ -382,8 +352,7 @@ static int lay_out_pairs(struct dl_verify_net *net)
 	size_t n = net->pair_first[net->nsw];
 
 	net->pairs = dl_arena_array(net->arena, n, sizeof(*net->pairs));
-	net->deps =
-		dl_arena_array(net->arena, n * net->words, sizeof(*net->deps));
+	net->deps = dl_arena_array(net->arena, n * net->words, sizeof(*net->deps));
 	if (!net->pairs || !net->deps)
 		return -ENOMEM;
 	net->alive = n ? 0x00FF : 0xFFFF;
@@ -391,11 +360,9 @@ static int lay_out_pairs(struct dl_verify_net *net)
 		uint32_t s = net->links.link[l].to, first = net->links.first[s];
 
 		for (uint32_t i = 0; i < dl_verify_net_links(net, s); i++) {
-			struct dl_verify_pair *pair =
-				&net->pairs[net->far[l].dep + i];
+			struct dl_verify_pair *pair = &net->pairs[net->far[l].dep + i];
 
-			pair->row = net->rows[net->far[l].row +
-					      net->links.link[first + i].out];
+			pair->row = net->rows[net->far[l].row + net->links.link[first + i].out];
 			pair->last = 0;
 			net->alive |= net->passes[pair->row];
 		}
@@ -414,8 +381,7 @@ static bool uses_upper_sls(const struct dl_tables *t)
 	return false;
 }
 
-int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena,
-		       const struct dl_tables *t,
+int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const struct dl_tables *t,
 		       const struct dl_verify_options *o)
 {
 	int err;

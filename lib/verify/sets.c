@@ -27,8 +27,7 @@
 
 #define FIRST_SETS 1024
 
-int dl_verify_sets_init(struct dl_verify_sets *s,
-			const dl_tables_sl2vl_row *rows, unsigned int nvl)
+int dl_verify_sets_init(struct dl_verify_sets *s, const dl_tables_sl2vl_row *rows, unsigned int nvl)
 {
 	memset(s, 0, sizeof(*s));
 	s->rows = rows;
@@ -40,8 +39,7 @@ int dl_verify_sets_init(struct dl_verify_sets *s,
 	s->table = malloc(s->table_size * sizeof(*s->table));
 	s->steps = malloc(DL_VERIFY_STEP_SLOTS * sizeof(*s->steps));
 	s->unions = malloc(DL_VERIFY_UNION_SLOTS * sizeof(*s->unions));
-	if (!s->sets || !s->transitions || !s->table || !s->steps ||
-	    !s->unions) {
+	if (!s->sets || !s->transitions || !s->table || !s->steps || !s->unions) {
 		dl_verify_sets_release(s);
 		return -ENOMEM;
 	}
@@ -80,19 +78,16 @@ static uint32_t hash_set(const struct dl_verify_set *set)
 	return h >> 16;
 }
 
-static uint32_t *find_slot(struct dl_verify_sets *s,
-			   const struct dl_verify_set *set)
+static uint32_t *find_slot(struct dl_verify_sets *s, const struct dl_verify_set *set)
 {
 	uint32_t at = hash_set(set) & (s->table_size - 1);
 
-	while (s->table[at] &&
-	       memcmp(&s->sets[s->table[at]], set, sizeof(*set)))
+	while (s->table[at] && memcmp(&s->sets[s->table[at]], set, sizeof(*set)))
 		at = (at + 1) & (s->table_size - 1);
 	return &s->table[at];
 }
 
-static struct dl_verify_transitions
-transitions_of(const struct dl_verify_set *set)
+static struct dl_verify_transitions transitions_of(const struct dl_verify_set *set)
 {
 	uint64_t any = set->w[0] | set->w[1] | set->w[2] | set->w[3];
 	struct dl_verify_transitions transitions = { .vls = 0 };
@@ -132,8 +127,7 @@ static int grow(struct dl_verify_sets *s)
 	return 0;
 }
 
-uint32_t dl_verify_sets_add(struct dl_verify_sets *s,
-			    const struct dl_verify_set *set)
+uint32_t dl_verify_sets_add(struct dl_verify_sets *s, const struct dl_verify_set *set)
 {
 	uint32_t *slot;
 
@@ -155,8 +149,7 @@ uint32_t dl_verify_sets_add(struct dl_verify_sets *s,
 	return s->n++;
 }
 
-uint32_t dl_verify_sets_add_mask(struct dl_verify_sets *s, uint16_t sls,
-				 unsigned int vl)
+uint32_t dl_verify_sets_add_mask(struct dl_verify_sets *s, uint16_t sls, unsigned int vl)
 {
 	struct dl_verify_set set = { { 0 } };
 
@@ -169,8 +162,7 @@ static inline void set_bit(uint64_t *words, unsigned int bit)
 	words[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-void dl_verify_sets_find_step(struct dl_verify_sets *s,
-			      struct dl_verify_step *slot)
+void dl_verify_sets_find_step(struct dl_verify_sets *s, struct dl_verify_step *slot)
 {
 	const struct dl_verify_set set = s->sets[slot->from];
 	dl_tables_sl2vl_row row = s->rows[slot->row];
@@ -195,11 +187,9 @@ void dl_verify_sets_find_step(struct dl_verify_sets *s,
 	slot->to = dl_verify_sets_add(s, &to);
 }
 
-void dl_verify_sets_find_union(struct dl_verify_sets *s,
-			       struct dl_verify_union *slot)
+void dl_verify_sets_find_union(struct dl_verify_sets *s, struct dl_verify_union *slot)
 {
-	const struct dl_verify_set *a = &s->sets[slot->a],
-				   *b = &s->sets[slot->b];
+	const struct dl_verify_set *a = &s->sets[slot->a], *b = &s->sets[slot->b];
 	struct dl_verify_set both;
 
 	for (unsigned int i = 0; i < 4; i++)

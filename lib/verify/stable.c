@@ -29,9 +29,8 @@ static uint32_t find_before(const struct dl_fabric *now, uint32_t port,
 	return before->nodes[node].first_port + p->num;
 }
 
-static int match_ports(const struct dl_fabric *now,
-		       const struct dl_fabric *before, struct match **out,
-		       uint32_t *nout)
+static int match_ports(const struct dl_fabric *now, const struct dl_fabric *before,
+		       struct match **out, uint32_t *nout)
 {
 	struct match *matches = malloc((now->nports + 1) * sizeof(*matches));
 	uint32_t n = 0;
@@ -52,8 +51,8 @@ static int match_ports(const struct dl_fabric *now,
 	return 0;
 }
 
-int dl_verify_stable(const struct dl_tables *now,
-		     const struct dl_tables *before, struct dl_verify_result *v)
+int dl_verify_stable(const struct dl_tables *now, const struct dl_tables *before,
+		     struct dl_verify_result *v)
 {
 	const struct dl_fabric *f = now->fabric, *old = before->fabric;
 	struct match *matches;
@@ -68,11 +67,9 @@ int dl_verify_stable(const struct dl_tables *now,
 
 			if (s == d)
 				continue;
-			is = dl_tables_path_sl(now, matches[s].now,
-					       f->ports[matches[d].now].lid);
-			was = dl_tables_path_sl(
-				before, matches[s].before,
-				old->ports[matches[d].before].lid);
+			is = dl_tables_path_sl(now, matches[s].now, f->ports[matches[d].now].lid);
+			was = dl_tables_path_sl(before, matches[s].before,
+						old->ports[matches[d].before].lid);
 			if (is == DL_TABLES_NO_SL || was == DL_TABLES_NO_SL)
 				continue;
 			v->sl_compared++;

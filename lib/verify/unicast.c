@@ -78,15 +78,13 @@ static bool same_ways(const struct pass *p, const struct dl_verify_column *a,
 {
 	uint32_t r = a->root, nsw = p->net->nsw;
 
-	return r == b->root && reaches_owner(a) && reaches_owner(b) &&
-	       a->sl == b->sl && !memcmp(a->out, b->out, r) &&
-	       !memcmp(a->out + r + 1, b->out + r + 1, nsw - r - 1);
+	return r == b->root && reaches_owner(a) && reaches_owner(b) && a->sl == b->sl &&
+	       !memcmp(a->out, b->out, r) && !memcmp(a->out + r + 1, b->out + r + 1, nsw - r - 1);
 }
 
 /* ---- one class --------------------------------------------------------- */
 
-static unsigned int source_sl(const struct pass *p,
-			      const struct dl_verify_column *c,
+static unsigned int source_sl(const struct pass *p, const struct dl_verify_column *c,
 			      uint32_t psl_class)
 {
 	if (!p->net->sl_known)
@@ -97,8 +95,8 @@ static unsigned int source_sl(const struct pass *p,
 }
 
 /* The SLs that a source uses towards a column. */
-static uint16_t source_sls(const struct pass *p,
-			   const struct dl_verify_column *c, uint32_t psl_class)
+static uint16_t source_sls(const struct pass *p, const struct dl_verify_column *c,
+			   uint32_t psl_class)
 {
 	return dl_verify_net_sls(p->net, source_sl(p, c, psl_class));
 }
@@ -120,8 +118,7 @@ static uint32_t inject(struct pass *p, const struct dl_verify_column *c,
 	sls = dl_verify_net_sls(net, sl);
 	if (src->sls == 0xFFFF) {
 		if (!p->inject[sl])
-			p->inject[sl] =
-				dl_verify_sets_add_mask(&p->sets, sls, 0);
+			p->inject[sl] = dl_verify_sets_add_mask(&p->sets, sls, 0);
 		from = p->inject[sl];
 	} else {
 		if (sls & ~src->sls)
@@ -134,8 +131,8 @@ static uint32_t inject(struct pass *p, const struct dl_verify_column *c,
 	return step->to;
 }
 
-static uint32_t inject_all(struct pass *p, const struct dl_verify_column *c,
-			   uint32_t s, unsigned int slot)
+static uint32_t inject_all(struct pass *p, const struct dl_verify_column *c, uint32_t s,
+			   unsigned int slot)
 {
 	const struct dl_verify_net *net = p->net;
 	uint32_t end = net->source_first[s + 1], set = 0;
@@ -144,15 +141,14 @@ static uint32_t inject_all(struct pass *p, const struct dl_verify_column *c,
 		const struct dl_verify_source *src = &net->sources[i];
 		uint32_t row = net->source_rows[src->links + slot];
 
-		set = dl_verify_sets_union(&p->sets, set,
-					   inject(p, c, src, row));
+		set = dl_verify_sets_union(&p->sets, set, inject(p, c, src, row));
 	}
 	return set;
 }
 
 /* Where a LID's own switch sends it away: all but its owner do so. */
-static uint32_t inject_others(struct pass *p, const struct dl_verify_column *c,
-			      uint32_t s, unsigned int out)
+static uint32_t inject_others(struct pass *p, const struct dl_verify_column *c, uint32_t s,
+			      unsigned int out)
 {
 	const struct dl_verify_net *net = p->net;
 	uint32_t set = 0;
@@ -165,15 +161,13 @@ static uint32_t inject_others(struct pass *p, const struct dl_verify_column *c,
 			continue;
 		src = dl_verify_net_source(net, s, port);
 		set = dl_verify_sets_union(&p->sets, set,
-					   inject(p, c, &src,
-						  net->rows[src.row + out]));
+					   inject(p, c, &src, net->rows[src.row + out]));
 	}
 	return set;
 }
 
 /* Every switch's next hop, and what its own end ports send there. */
-static void set_out(struct pass *p, const struct dl_verify_column *c,
-		    uint32_t root)
+static void set_out(struct pass *p, const struct dl_verify_column *c, uint32_t root)
 {
 	const struct dl_verify_net *net = p->net;
 	uint32_t ends = 0;
@@ -208,8 +202,7 @@ static uint32_t link_of(const struct pass *p, uint32_t s)
 	return p->net->links.first[s] + p->stops[s].slot;
 }
 
-static void depend(struct dl_verify_net *net, uint32_t pair,
-		   const struct dl_verify_step *step)
+static void depend(struct dl_verify_net *net, uint32_t pair, const struct dl_verify_step *step)
 {
 	uint64_t *deps = &net->deps[pair * (size_t)net->words];
 
@@ -229,16 +222,14 @@ static uint32_t hand_over(struct pass *p, uint32_t s)
 	struct dl_verify_pair *pair;
 
 	if (next->next == DL_NONE) {
-		p->net->vls[link_of(p, s)] |=
-			p->sets.transitions[stop->set].vls;
+		p->net->vls[link_of(p, s)] |= p->sets.transitions[stop->set].vls;
 		return 0;
 	}
 	pair = &p->net->pairs[stop->dep + next->slot];
 	step = dl_verify_sets_step(&p->sets, stop->set, pair->row);
 	if (pair->last != stop->set) {
 		/* Else all this is known already. */
-		p->net->vls[link_of(p, s)] |=
-			p->sets.transitions[stop->set].vls;
+		p->net->vls[link_of(p, s)] |= p->sets.transitions[stop->set].vls;
 		depend(p->net, stop->dep + next->slot, step);
 		pair->last = stop->set <= UINT16_MAX ? stop->set : 0;
 	}
@@ -262,8 +253,7 @@ static void go_round(struct pass *p, uint32_t start)
 		uint32_t set = next->set;
 
 		if (p->stops[s].set)
-			set = dl_verify_sets_union(&p->sets, set,
-						   hand_over(p, s));
+			set = dl_verify_sets_union(&p->sets, set, hand_over(p, s));
 		quiet = set == next->set ? quiet + 1 : 0;
 		next->set = set;
 		s = p->stops[s].next;
@@ -290,8 +280,8 @@ static void flow(struct pass *p)
 				break;
 			next = &p->stops[stop->next];
 			if (stop->set)
-				next->set = dl_verify_sets_union(
-					&p->sets, next->set, hand_over(p, s));
+				next->set =
+					dl_verify_sets_union(&p->sets, next->set, hand_over(p, s));
 			next->waits--;
 			s = stop->next;
 		}
@@ -314,8 +304,7 @@ static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 	const struct dl_verify_net *net = p->net;
 	uint32_t root = c->root;
 
-	for (uint32_t l = net->links.first[root];
-	     l < net->links.first[root + 1]; l++) {
+	for (uint32_t l = net->links.first[root]; l < net->links.first[root + 1]; l++) {
 		/* The far end of an output link is where one comes in from. */
 		const struct stop *stop = &p->stops[net->links.link[l].to];
 		uint16_t sls = p->sets.transitions[stop->set].sls;
@@ -323,20 +312,16 @@ static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 
 		if (stop->next != root)
 			continue;
-		row = net->far[link_of(p, net->links.link[l].to)].row +
-		      c->last_port;
+		row = net->far[link_of(p, net->links.link[l].to)].row + c->last_port;
 		if (sls & ~net->passes[net->rows[row]])
 			p->suspicious = true;
 	}
-	for (uint32_t i = net->end_first[root]; i < net->end_first[root + 1];
-	     i++) {
+	for (uint32_t i = net->end_first[root]; i < net->end_first[root + 1]; i++) {
 		uint32_t src = net->end_ports[i];
 		uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
-		uint32_t at = dl_verify_net_row(
-			net, root, dl_verify_entry_port(net->f, src),
-			c->last_port);
-		uint16_t passed = net->passes[net->rows[at]] &
-				  net->end_passes[src];
+		uint32_t at = dl_verify_net_row(net, root, dl_verify_entry_port(net->f, src),
+						c->last_port);
+		uint16_t passed = net->passes[net->rows[at]] & net->end_passes[src];
 
 		if (src != c->owner && source_sls(p, c, class) & ~passed)
 			p->suspicious = true;
@@ -351,8 +336,7 @@ static uint32_t passes(const struct dl_verify_net *net, uint32_t row)
 }
 
 /* What survives from each switch's link to the owner. */
-static void find_alive(struct pass *p, const struct dl_verify_column *c,
-		       uint32_t root)
+static void find_alive(struct pass *p, const struct dl_verify_column *c, uint32_t root)
 {
 	const struct dl_verify_net *net = p->net;
 
@@ -364,30 +348,22 @@ static void find_alive(struct pass *p, const struct dl_verify_column *c,
 		if (stop->next == DL_NONE)
 			continue;
 		if (stop->next == root)
-			p->alive[s] = passes(net, net->far[link_of(p, s)].row +
-							  c->last_port);
+			p->alive[s] = passes(net, net->far[link_of(p, s)].row + c->last_port);
 		else if (p->alive[stop->next])
 			p->alive[s] =
 				p->alive[stop->next] &
-				passes(net, net->far[link_of(p, s)].row +
-						    p->stops[stop->next].out);
+				passes(net, net->far[link_of(p, s)].row + p->stops[stop->next].out);
 	}
 }
 
-static void list_lost(struct pass *p, const struct dl_verify_column *c,
-		      uint32_t src, uint32_t lost)
+static void list_lost(struct pass *p, const struct dl_verify_column *c, uint32_t src, uint32_t lost)
 {
-	struct dl_verify_walk w = { .src = src,
-				    .dst = c->owner,
-				    .dlid = c->lid };
-	struct dl_verify_lost entry = { .src = src,
-					.dst = c->owner,
-					.dlid = c->lid };
+	struct dl_verify_walk w = { .src = src, .dst = c->owner, .dlid = c->lid };
+	struct dl_verify_lost entry = { .src = src, .dst = c->owner, .dlid = c->lid };
 	uint32_t link;
 	int state;
 
-	w.sl = lost & FORWARDED ? DL_TABLES_NO_SL :
-				  (uint32_t)__builtin_ctz(lost);
+	w.sl = lost & FORWARDED ? DL_TABLES_NO_SL : (uint32_t)__builtin_ctz(lost);
 	state = dl_verify_walk_start(p->net, &w);
 	if (!state)
 		while ((state = dl_verify_walk_step(p->net, &w, &link)) > 0)
@@ -401,8 +377,8 @@ static void list_lost(struct pass *p, const struct dl_verify_column *c,
 	dl_verify_report_lost(p->v, p->max_listed, &entry);
 }
 
-static void audit_source(struct pass *p, const struct dl_verify_column *c,
-			 uint32_t root, uint32_t s, uint32_t src)
+static void audit_source(struct pass *p, const struct dl_verify_column *c, uint32_t root,
+			 uint32_t s, uint32_t src)
 {
 	const struct dl_verify_net *net = p->net;
 	uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
@@ -411,8 +387,7 @@ static void audit_source(struct pass *p, const struct dl_verify_column *c,
 	uint32_t got = 0;
 
 	if (s == root || p->stops[s].next != DL_NONE) {
-		uint32_t row = dl_verify_net_row(
-			net, s, dl_verify_entry_port(net->f, src), out);
+		uint32_t row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, src), out);
 
 		got = (net->end_passes[src] | FORWARDED) & passes(net, row);
 		if (s != root)
@@ -426,15 +401,13 @@ static void audit_source(struct pass *p, const struct dl_verify_column *c,
 		list_lost(p, c, src, lost);
 }
 
-static void audit(struct pass *p, const struct dl_verify_column *c,
-		  uint32_t root)
+static void audit(struct pass *p, const struct dl_verify_column *c, uint32_t root)
 {
 	const struct dl_verify_net *net = p->net;
 
 	find_alive(p, c, root);
 	for (uint32_t s = 0; s < net->nsw; s++) {
-		for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1];
-		     i++)
+		for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1]; i++)
 			if (net->end_ports[i] != c->owner)
 				audit_source(p, c, root, s, net->end_ports[i]);
 	}
@@ -466,12 +439,11 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 	flow(p);
 	/* What one LID lacks, all of the class lack. */
 	p->v->without_sl += (end - c - 1) * (p->v->without_sl - without_sl);
-	for (const struct dl_verify_column *i = c; root != DL_NONE && i < end;
-	     i++)
+	for (const struct dl_verify_column *i = c; root != DL_NONE && i < end; i++)
 		check_last_hop(p, i);
 	/* A LID outside is lost to all, and the caller knows. */
-	for (const struct dl_verify_column *i = c;
-	     c->root != DL_NONE && p->suspicious && i < end; i++)
+	for (const struct dl_verify_column *i = c; c->root != DL_NONE && p->suspicious && i < end;
+	     i++)
 		audit(p, i, root);
 	return p->sets.failed ? -ENOMEM : 0;
 }
@@ -490,8 +462,8 @@ static int judge_block(struct pass *p, struct dl_verify_column *c, uint32_t n)
 	return err;
 }
 
-static int pass_init(struct pass *p, struct dl_verify_net *net,
-		     struct dl_verify_result *v, uint32_t max)
+static int pass_init(struct pass *p, struct dl_verify_net *net, struct dl_verify_result *v,
+		     uint32_t max)
 {
 	size_t nsw = net->nsw + 1;
 	int err;
@@ -511,8 +483,7 @@ static int pass_init(struct pass *p, struct dl_verify_net *net,
 	return dl_verify_columns_init(&p->columns, net);
 }
 
-int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v,
-		      uint32_t max)
+int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max)
 {
 	struct pass p;
 	int err = pass_init(&p, net, v, max);

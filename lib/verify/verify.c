@@ -52,8 +52,8 @@ static bool joined(const struct dl_fabric *f, uint32_t src, uint32_t dst)
 }
 
 /* Pairs of which at least one end is outside; few if any. */
-static void check_unattached(const struct dl_verify_net *net,
-			     struct dl_verify_result *v, uint32_t max)
+static void check_unattached(const struct dl_verify_net *net, struct dl_verify_result *v,
+			     uint32_t max)
 {
 	const struct dl_fabric *f = net->f;
 
@@ -79,8 +79,7 @@ static void check_unattached(const struct dl_verify_net *net,
 
 			if (dst == DL_NONE || dst == src || joined(f, src, dst))
 				continue;
-			if (inside &&
-			    dl_fabric_access_switch(f, dst) != DL_NONE)
+			if (inside && dl_fabric_access_switch(f, dst) != DL_NONE)
 				continue;
 			v->nlost++;
 			dl_verify_report_lost(v, max, &lost);
@@ -110,8 +109,7 @@ static uint64_t count_channels(const struct dl_verify_net *net)
 	return channels;
 }
 
-static void report_gaps(const struct dl_verify_result *v,
-			const struct dl_verify_net *net,
+static void report_gaps(const struct dl_verify_result *v, const struct dl_verify_net *net,
 			const struct dl_log *log)
 {
 	if (!v->sl_known)

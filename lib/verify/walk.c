@@ -7,8 +7,7 @@
 
 #include "verify/internal.h"
 
-int dl_verify_walk_start(const struct dl_verify_net *net,
-			 struct dl_verify_walk *w)
+int dl_verify_walk_start(const struct dl_verify_net *net, struct dl_verify_walk *w)
 {
 	w->hops = 0;
 	w->vl = 0;
@@ -23,16 +22,14 @@ int dl_verify_walk_start(const struct dl_verify_net *net,
 }
 
 /* The end port that an output port of a switch feeds, or DL_NONE. */
-static uint32_t end_port_at(const struct dl_fabric *f, uint32_t sw,
-			    unsigned int out)
+static uint32_t end_port_at(const struct dl_fabric *f, uint32_t sw, unsigned int out)
 {
 	uint32_t port = f->nodes[f->switches[sw]].first_port + out;
 
 	return out ? f->ports[port].peer : port;
 }
 
-int dl_verify_walk_step(const struct dl_verify_net *net,
-			struct dl_verify_walk *w, uint32_t *link)
+int dl_verify_walk_step(const struct dl_verify_net *net, struct dl_verify_walk *w, uint32_t *link)
 {
 	const struct dl_fabric *f = net->f;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[w->sw]];

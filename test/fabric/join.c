@@ -50,9 +50,8 @@ static void set_mgid(uint8_t mgid[16], unsigned long group)
 	put64(mgid + 8, group ? group : 0xFFFFFFFF);
 }
 
-static int request(const struct ibmad_port *port, ib_portid_t *sm,
-		   unsigned long group, unsigned int sl, uint64_t guid,
-		   int leave)
+static int request(const struct ibmad_port *port, ib_portid_t *sm, unsigned long group,
+		   unsigned int sl, uint64_t guid, int leave)
 {
 	uint8_t record[IB_SA_DATA_SIZE] = { 0 }, answer[1024], *got;
 	ib_sa_call_t call = {
@@ -78,8 +77,7 @@ static int request(const struct ibmad_port *port, ib_portid_t *sm,
 		fprintf(stderr, "0x%016" PRIx64 ": refused\n", guid);
 		return 1;
 	}
-	printf("0x%016" PRIx64 " 0x%04x\n", guid,
-	       mad_get_field(got, 0, IB_SA_MCM_MLID_F));
+	printf("0x%016" PRIx64 " 0x%04x\n", guid, mad_get_field(got, 0, IB_SA_MCM_MLID_F));
 	return 0;
 }
 
@@ -110,8 +108,7 @@ int main(int argc, char **argv)
 	sm.qp = 1;
 	sm.qkey = sm.qkey ? sm.qkey : IB_DEFAULT_QP1_QKEY;
 	for (i = 3; i < argc; i++)
-		failed |= request(port, &sm, group, sl,
-				  strtoull(argv[i], NULL, 0), leave);
+		failed |= request(port, &sm, group, sl, strtoull(argv[i], NULL, 0), leave);
 	mad_rpc_close_port(port);
 	return failed;
 }

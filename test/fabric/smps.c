@@ -125,8 +125,7 @@ static bool is_lost(void)
 	return (state >> 33) % 100 < strtoul(percent, NULL, 10);
 }
 
-int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms,
-	      int retries)
+int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int retries)
 {
 	static int (*next)(int, int, void *, int, int, int);
 	static FILE *to;
@@ -141,8 +140,7 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms,
 			setvbuf(to, NULL, _IOLBF, 0);
 	}
 	if (to && is_smp(mad))
-		fprintf(to, "%x %x %x\n", mad[3], attribute(mad),
-			modifier(mad));
+		fprintf(to, "%x %x %x\n", mad[3], attribute(mad), modifier(mad));
 	return next(portid, agentid, umad, length, timeout_ms, retries);
 }
 
@@ -157,11 +155,9 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 		next = dlsym(RTLD_NEXT, "umad_recv");
 	agent = next(portid, umad, length, timeout_ms);
 	mad = umad_get_mad(umad);
-	if (agent < 0 || umad_status(umad) || mad[1] != DR_CLASS ||
-	    mad[3] != GET_RESP)
+	if (agent < 0 || umad_status(umad) || mad[1] != DR_CLASS || mad[3] != GET_RESP)
 		return agent;
-	if ((attribute(mad) == PORT_INFO && modifier(mad) &&
-	     is_listed(mad, "SMPS_SICK")) ||
+	if ((attribute(mad) == PORT_INFO && modifier(mad) && is_listed(mad, "SMPS_SICK")) ||
 	    is_lost())
 		((struct ib_user_mad *)umad)->status = ETIMEDOUT;
 	else if (attribute(mad) == NODE_INFO)
@@ -169,7 +165,6 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 	else if (attribute(mad) == PORT_INFO && is_listed(mad, "SMPS_PLAIN"))
 		mad[64 + 23] &= ~0x40; /* of the capability mask */
 	else if (attribute(mad) == PORT_INFO && speed)
-		mad[64 + 62] = (mad[64 + 62] & 0xF) | strtoul(speed, NULL, 0)
-							      << 4;
+		mad[64 + 62] = (mad[64 + 62] & 0xF) | strtoul(speed, NULL, 0) << 4;
 	return agent;
 }

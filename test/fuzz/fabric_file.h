@@ -15,8 +15,7 @@
 #include "fuzz.h"
 
 struct fabric_format {
-	int (*read)(FILE *from, const char *name, const struct dl_log *log,
-		    struct dl_fabric **out);
+	int (*read)(FILE *from, const char *name, const struct dl_log *log, struct dl_fabric **out);
 	int (*write)(const struct dl_fabric *f, FILE *to);
 };
 
@@ -29,8 +28,8 @@ static void hear(void *context, enum dl_log_level level, const char *message)
 		*error = true;
 }
 
-static struct dl_fabric *read_text(const struct fabric_format *format,
-				   const void *text, size_t size)
+static struct dl_fabric *read_text(const struct fabric_format *format, const void *text,
+				   size_t size)
 {
 	bool error = false;
 	struct dl_log log = { hear, &error };
@@ -49,8 +48,7 @@ static struct dl_fabric *read_text(const struct fabric_format *format,
 	return f;
 }
 
-static char *write_text(const struct fabric_format *format,
-			const struct dl_fabric *f, size_t *size)
+static char *write_text(const struct fabric_format *format, const struct dl_fabric *f, size_t *size)
 {
 	char *text = NULL;
 	FILE *to = open_memstream(&text, size);
@@ -61,8 +59,7 @@ static char *write_text(const struct fabric_format *format,
 	return text;
 }
 
-static void fuzz_fabric_file(const struct fabric_format *format,
-			     const uint8_t *data, size_t size)
+static void fuzz_fabric_file(const struct fabric_format *format, const uint8_t *data, size_t size)
 {
 	struct dl_fabric *f = read_text(format, data, size);
 	char *first, *second;

@@ -17,16 +17,14 @@
 #include "dateline/tables.h"
 #include "dateline/verify.h"
 
-typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name,
-		      const struct dl_log *log);
+typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log);
 
 static const struct {
 	char letter;
 	reader read;
 } readers[] = {
-	{ 'l', dl_tables_read_lfts },	{ 'f', dl_tables_read_fdbs },
-	{ 'm', dl_tables_read_mcfdbs }, { 's', dl_tables_read_sl2vl },
-	{ 'v', dl_tables_read_slvl },	{ 'a', dl_tables_read_vlarb },
+	{ 'l', dl_tables_read_lfts },  { 'f', dl_tables_read_fdbs }, { 'm', dl_tables_read_mcfdbs },
+	{ 's', dl_tables_read_sl2vl }, { 'v', dl_tables_read_slvl }, { 'a', dl_tables_read_vlarb },
 	{ 'p', dl_tables_read_psl },
 };
 
@@ -46,16 +44,13 @@ static struct dl_fabric *ring(void)
 
 	FUZZ_CHECK(!dl_fabric_new(&f));
 	for (uint32_t i = 0; i < 4; i++)
-		FUZZ_CHECK(!dl_fabric_add_node(f, DL_FABRIC_SWITCH, 4, 0xA0 + i,
-					       "s", NULL));
+		FUZZ_CHECK(!dl_fabric_add_node(f, DL_FABRIC_SWITCH, 4, 0xA0 + i, "s", NULL));
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t node;
 
-		FUZZ_CHECK(!dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xC0 + i,
-					       "h", &node));
+		FUZZ_CHECK(!dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xC0 + i, "h", &node));
 		FUZZ_CHECK(!dl_fabric_connect(f, f->nodes[i].first_port + 1,
-					      f->nodes[(i + 1) % 4].first_port +
-						      2));
+					      f->nodes[(i + 1) % 4].first_port + 2));
 		FUZZ_CHECK(!dl_fabric_connect(f, f->nodes[i].first_port + 3,
 					      f->nodes[node].first_port + 1));
 		f->ports[f->nodes[node].first_port + 1].guid = 0xD0 + i;
@@ -64,8 +59,8 @@ static struct dl_fabric *ring(void)
 	return f;
 }
 
-static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter,
-		      const char *text, size_t len)
+static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter, const char *text,
+		      size_t len)
 {
 	bool error = false;
 	struct dl_log log = { hear, &error };
@@ -88,8 +83,7 @@ static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter,
 }
 
 /* Read all parts whose letter is 'i' or all whose letter is not. */
-static bool read_parts(struct dl_fabric *f, struct dl_tables *t,
-		       const char *text, size_t len)
+static bool read_parts(struct dl_fabric *f, struct dl_tables *t, const char *text, size_t len)
 {
 	const char *end = text + len;
 
@@ -98,8 +92,7 @@ static bool read_parts(struct dl_fabric *f, struct dl_tables *t,
 
 		while (next < end && (*next != '=' || next[-1] != '\n'))
 			next++;
-		if ((text[1] == 'i') == !t &&
-		    !read_part(f, t, text[1], from, next - from))
+		if ((text[1] == 'i') == !t && !read_part(f, t, text[1], from, next - from))
 			return false;
 		text = next;
 	}

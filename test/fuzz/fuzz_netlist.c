@@ -4,9 +4,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct fabric_format format = {
-		dl_fabric_read_netlist_stream, dl_fabric_write_netlist
-	};
+	static const struct fabric_format format = { dl_fabric_read_netlist_stream,
+						     dl_fabric_write_netlist };
 
 	fuzz_fabric_file(&format, data, size);
 	return 0;

@@ -24,8 +24,7 @@ static void check_traffic(const struct dl_emu_scenario_traffic *t)
 	const struct dl_emu_traffic_entry *e = &t->entry;
 
 	FUZZ_CHECK(t->line > 0 && e->level <= 1);
-	FUZZ_CHECK(e->pattern == DL_EMU_PATTERN_TRACE ||
-		   !e->load != !e->window);
+	FUZZ_CHECK(e->pattern == DL_EMU_PATTERN_TRACE || !e->load != !e->window);
 	FUZZ_CHECK(e->load <= 10 * DL_EMU_LOAD_ONE);
 	FUZZ_CHECK(e->fraction <= DL_EMU_LOAD_ONE);
 	FUZZ_CHECK(e->stop > e->start);

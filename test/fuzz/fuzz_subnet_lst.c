@@ -4,9 +4,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct fabric_format format = {
-		dl_fabric_read_subnet_list_stream, dl_fabric_write_subnet_list
-	};
+	static const struct fabric_format format = { dl_fabric_read_subnet_list_stream,
+						     dl_fabric_write_subnet_list };
 
 	fuzz_fabric_file(&format, data, size);
 	return 0;

@@ -93,8 +93,7 @@ static int gone(struct reports *from, int i)
 {
 	if (i >= from->n)
 		return wrong("there is no such report");
-	memmove(from->wire[i], from->wire[i + 1],
-		(--from->n - i) * sizeof(from->wire[0]));
+	memmove(from->wire[i], from->wire[i + 1], (--from->n - i) * sizeof(from->wire[0]));
 	return 0;
 }
 
@@ -172,8 +171,8 @@ static int one_line(struct replay *r, const char *line)
 	char name[32];
 	int n, err;
 
-	if (sscanf(line, "EV %31s %d %u %u %u %u %u", name, &n, &want[0],
-		   &want[1], &want[2], &want[3], &want[4]) != 7)
+	if (sscanf(line, "EV %31s %d %u %u %u %u %u", name, &n, &want[0], &want[1], &want[2],
+		   &want[3], &want[4]) != 7)
 		return wrong("damaged trace");
 	err = happen(r, name, n);
 	if (err)
@@ -181,8 +180,8 @@ static int one_line(struct replay *r, const char *line)
 	registers(r, got);
 	if (!memcmp(got, want, sizeof(got)))
 		return 0;
-	fprintf(stderr, "replay: the program has %u %u %u %u %u\n", got[0],
-		got[1], got[2], got[3], got[4]);
+	fprintf(stderr, "replay: the program has %u %u %u %u %u\n", got[0], got[1], got[2], got[3],
+		got[4]);
 	return 1;
 }
 
@@ -195,9 +194,7 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		return wrong("expected: iba|pcie BUFFER CHUNK");
 	if (dl_link_credit_rx_init(
-		    &r.rx,
-		    strcmp(argv[1], "pcie") ? DL_LINK_CREDIT_IBA :
-					      DL_LINK_CREDIT_PCIE,
+		    &r.rx, strcmp(argv[1], "pcie") ? DL_LINK_CREDIT_IBA : DL_LINK_CREDIT_PCIE,
 		    atoi(argv[2]) * atoi(argv[3]) * SCALE, atoi(argv[3])))
 		return wrong("no such buffer");
 	dl_link_credit_tx_init(&r.tx, &r.rx);

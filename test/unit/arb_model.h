@@ -25,9 +25,8 @@ struct model {
 	bool low_turn, low_begun;
 };
 
-static inline void model_load(struct model_table *t,
-			      const struct dl_tables_vlarb_entry *entry, int n,
-			      int cap)
+static inline void model_load(struct model_table *t, const struct dl_tables_vlarb_entry *entry,
+			      int n, int cap)
 {
 	struct dl_tables_vlarb_entry before[64];
 	int n_before = t->n;
@@ -36,15 +35,13 @@ static inline void model_load(struct model_table *t,
 	t->n = n < cap ? n : cap;
 	for (int e = 0; e < t->n; e++)
 		t->entry[e] = entry[e];
-	if (t->n == n_before &&
-	    !memcmp(before, t->entry, t->n * sizeof(before[0])))
+	if (t->n == n_before && !memcmp(before, t->entry, t->n * sizeof(before[0])))
 		return;
 	t->at = 0;
 	t->visited = false;
 }
 
-static inline void model_change(struct model *w,
-				const struct dl_tables_vlarb *arb)
+static inline void model_change(struct model *w, const struct dl_tables_vlarb *arb)
 {
 	int before = w->limit;
 
@@ -55,8 +52,7 @@ static inline void model_change(struct model *w,
 		w->counter = w->limit * 1024L;
 }
 
-static inline void model_init(struct model *w,
-			      const struct dl_tables_vlarb *arb,
+static inline void model_init(struct model *w, const struct dl_tables_vlarb *arb,
 			      const struct dl_link_arb_options *o)
 {
 	memset(w, 0, sizeof(*w));
@@ -66,8 +62,7 @@ static inline void model_init(struct model *w,
 }
 
 /* The VL that an entry sends now, or -1. */
-static inline int model_entry_vl(const struct model *w,
-				 const struct dl_tables_vlarb_entry *e,
+static inline int model_entry_vl(const struct model *w, const struct dl_tables_vlarb_entry *e,
 				 const bool *sendable)
 {
 	if (e->weight == 0)
@@ -81,8 +76,8 @@ static inline int model_entry_vl(const struct model *w,
 	return -1;
 }
 
-static inline bool model_walk(const struct model *w, int side,
-			      const bool *sendable, struct dl_link_pick *out)
+static inline bool model_walk(const struct model *w, int side, const bool *sendable,
+			      struct dl_link_pick *out)
 {
 	const struct model_table *t = &w->table[side];
 
@@ -102,30 +97,26 @@ static inline bool model_listed(const struct model *w, int vl)
 {
 	for (int side = 0; side < 2; side++)
 		for (int e = 0; e < w->table[side].n; e++)
-			if (w->table[side].entry[e].vl == vl &&
-			    w->table[side].entry[e].weight)
+			if (w->table[side].entry[e].vl == vl && w->table[side].entry[e].weight)
 				return true;
 	return false;
 }
 
-static inline enum dl_link_kind
-model_pick(struct model *w, const bool *sendable, struct dl_link_pick *out)
+static inline enum dl_link_kind model_pick(struct model *w, const bool *sendable,
+					   struct dl_link_pick *out)
 {
 	struct model_table *low = &w->table[DL_LINK_ARB_LOW];
 	bool expired;
 
 	if (w->o.nvls == 1) {
-		*out = (struct dl_link_pick){ DL_LINK_DATA, 0, DL_LINK_ARB_NONE,
-					      0 };
+		*out = (struct dl_link_pick){ DL_LINK_DATA, 0, DL_LINK_ARB_NONE, 0 };
 		return sendable[0] ? DL_LINK_DATA : DL_LINK_NOTHING;
 	}
 	if (w->low_turn) {
 		/* A turn that has begun belongs to its entry alone. */
-		if (!w->low_begun &&
-		    model_walk(w, DL_LINK_ARB_LOW, sendable, out))
+		if (!w->low_begun && model_walk(w, DL_LINK_ARB_LOW, sendable, out))
 			return DL_LINK_DATA;
-		if (w->low_begun && low->visited &&
-		    model_walk(w, DL_LINK_ARB_LOW, sendable, out) &&
+		if (w->low_begun && low->visited && model_walk(w, DL_LINK_ARB_LOW, sendable, out) &&
 		    out->entry == low->at)
 			return DL_LINK_DATA;
 		w->low_turn = false;
@@ -144,16 +135,15 @@ model_pick(struct model *w, const bool *sendable, struct dl_link_pick *out)
 	if (w->o.unlisted_vl == DL_LINK_UNLISTED_IDLE)
 		for (int vl = 0; vl < w->o.nvls; vl++)
 			if (sendable[vl] && !model_listed(w, vl)) {
-				*out = (struct dl_link_pick){ DL_LINK_DATA, vl,
-							      DL_LINK_ARB_NONE,
+				*out = (struct dl_link_pick){ DL_LINK_DATA, vl, DL_LINK_ARB_NONE,
 							      0 };
 				return DL_LINK_DATA;
 			}
 	return DL_LINK_NOTHING;
 }
 
-static inline void model_charge(struct model *w, const struct dl_link_pick *p,
-				int bytes, struct dl_link_arb_after *after)
+static inline void model_charge(struct model *w, const struct dl_link_pick *p, int bytes,
+				struct dl_link_arb_after *after)
 {
 	struct model_table *t = &w->table[p->side & 1];
 
@@ -174,8 +164,7 @@ static inline void model_charge(struct model *w, const struct dl_link_pick *p,
 			w->counter--;
 	after->counter = w->counter;
 	if (p->side == DL_LINK_ARB_LOW) {
-		w->low_begun = w->o.low_turn == DL_LINK_LOW_WEIGHT &&
-			       t->left > 0;
+		w->low_begun = w->o.low_turn == DL_LINK_LOW_WEIGHT && t->left > 0;
 		w->low_turn = w->low_begun;
 	}
 	if (t->left <= 0) {

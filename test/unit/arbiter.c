@@ -26,8 +26,7 @@ struct port {
 };
 
 /* Entries come in pairs VL, weight; -1 ends a list. */
-static void fill(struct dl_tables_vlarb_entry *entry, uint8_t *n,
-		 const int *list)
+static void fill(struct dl_tables_vlarb_entry *entry, uint8_t *n, const int *list)
 {
 	for (*n = 0; list && *list >= 0; list += 2, ++*n)
 		entry[*n] = (struct dl_tables_vlarb_entry)E(list[0], list[1]);
@@ -48,13 +47,12 @@ static void setup(struct port *p, int limit, const int *high, const int *low)
 #define LIST(...) ((const int[]){ __VA_ARGS__, -1 })
 
 /* Send one packet, of the VL expected; -1: nothing is sent. */
-static struct dl_link_arb_after expect(struct port *p, unsigned int sendable,
-				       uint32_t bytes, int vl)
+static struct dl_link_arb_after expect(struct port *p, unsigned int sendable, uint32_t bytes,
+				       int vl)
 {
 	struct dl_link_arb_after after = { 0 };
 	struct dl_link_pick pick;
-	enum dl_link_kind kind =
-		dl_link_arbiter_pick(&p->a, false, false, sendable, &pick);
+	enum dl_link_kind kind = dl_link_arbiter_pick(&p->a, false, false, sendable, &pick);
 
 	if (vl < 0) {
 		assert_int_equal(kind, DL_LINK_NOTHING);
@@ -72,23 +70,16 @@ static void test_figure_25_10(void **state)
 	static const struct {
 		int vl, weight, counter;
 	} steps[] = {
-		{ 6, 63, 3072 },
-		{ 6, -1, 2048 },
-		{ 1, -1, 1024 },
-		{ 7, 190, 0 },
-		{ 7, 126, -1024 },
-		{ 3, -62, 4096 }, /* the counter was reloaded before */
-		{ 7, 62, 3072 },
-		{ 7, -2, 2048 },
-		{ 6, 63, 1024 },
+		{ 6, 63, 3072 },   { 6, -1, 2048 },  { 1, -1, 1024 }, { 7, 190, 0 },
+		{ 7, 126, -1024 }, { 3, -62, 4096 }, /* the counter was reloaded before */
+		{ 7, 62, 3072 },   { 7, -2, 2048 },  { 6, 63, 1024 },
 	};
 	struct port p = { 0 };
 
 	(void)state;
 	setup(&p, 4, LIST(6, 127, 1, 63, 7, 254), LIST(3, 2));
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct dl_link_arb_after after =
-			expect(&p, ALL, 4096, steps[i].vl);
+		struct dl_link_arb_after after = expect(&p, ALL, 4096, steps[i].vl);
 
 		assert_int_equal(after.weight, steps[i].weight);
 		assert_int_equal(after.counter, steps[i].counter);
@@ -105,16 +96,13 @@ static void test_priorities(void **state)
 	(void)state;
 	setup(&p, 4, LIST(0, 1), LIST(1, 1));
 	before = p.a;
-	assert_int_equal(dl_link_arbiter_pick(&p.a, true, true, ALL, &pick),
-			 DL_LINK_SMP);
+	assert_int_equal(dl_link_arbiter_pick(&p.a, true, true, ALL, &pick), DL_LINK_SMP);
 	assert_int_equal(pick.vl, 15);
 	dl_link_arbiter_charge(&p.a, &pick, 256, NULL);
-	assert_int_equal(dl_link_arbiter_pick(&p.a, false, true, ALL, &pick),
-			 DL_LINK_FCP);
+	assert_int_equal(dl_link_arbiter_pick(&p.a, false, true, ALL, &pick), DL_LINK_FCP);
 	dl_link_arbiter_charge(&p.a, &pick, 6, NULL);
 	assert_memory_equal(&before, &p.a, sizeof(before));
-	assert_int_equal(dl_link_arbiter_pick(&p.a, false, false, ALL, &pick),
-			 DL_LINK_DATA);
+	assert_int_equal(dl_link_arbiter_pick(&p.a, false, false, ALL, &pick), DL_LINK_DATA);
 }
 
 /* B1: one data VL, no tables, whatever stands in them. */
@@ -125,8 +113,7 @@ static void test_single_vl(void **state)
 
 	(void)state;
 	setup(&p, 0, LIST(5, 9), NULL);
-	assert_int_equal(dl_link_arbiter_pick(&p.a, false, false, 1, &pick),
-			 DL_LINK_DATA);
+	assert_int_equal(dl_link_arbiter_pick(&p.a, false, false, 1, &pick), DL_LINK_DATA);
 	assert_int_equal(pick.vl, 0);
 	assert_int_equal(pick.side, DL_LINK_ARB_NONE);
 	expect(&p, 1, 4096, 0);
@@ -236,10 +223,9 @@ static void test_high_runs_dry(void **state)
 /* B5, the author's reading: the low entry sends until it is used up. */
 static void test_low_turn_weight(void **state)
 {
-	struct port p = { .o = { .nvls = 8,
-				 .high_cap = 64,
-				 .low_cap = 64,
-				 .low_turn = DL_LINK_LOW_WEIGHT } };
+	struct port p = {
+		.o = { .nvls = 8, .high_cap = 64, .low_cap = 64, .low_turn = DL_LINK_LOW_WEIGHT }
+	};
 
 	(void)state;
 	setup(&p, 0, LIST(0, 1), LIST(1, 3, 2, 1));
@@ -297,8 +283,7 @@ static void test_unlisted(void **state)
 	setup(&p, 4, LIST(1, 1, 0, 0), NULL);
 	expect(&p, 7, 64, 1);
 	expect(&p, 5, 64, 0);
-	assert_int_equal(dl_link_arbiter_pick(&p.a, false, false, 4, &pick),
-			 DL_LINK_DATA);
+	assert_int_equal(dl_link_arbiter_pick(&p.a, false, false, 4, &pick), DL_LINK_DATA);
 	assert_int_equal(pick.side, DL_LINK_ARB_NONE);
 	/* Two empty tables: everything is unlisted. */
 	setup(&p, 4, NULL, NULL);
@@ -308,11 +293,9 @@ static void test_unlisted(void **state)
 /* B8: tables change between two packets. */
 static void test_change(void **state)
 {
-	struct dl_tables_vlarb arb = { .high = { E(6, 1) },
-				       .nhigh = 1,
-				       .low = { E(3, 9) },
-				       .nlow = 1,
-				       .high_limit = 4 };
+	struct dl_tables_vlarb arb = {
+		.high = { E(6, 1) }, .nhigh = 1, .low = { E(3, 9) }, .nlow = 1, .high_limit = 4
+	};
 	struct dl_link_arb_program next;
 	struct port p = { 0 };
 
@@ -366,16 +349,14 @@ static void test_undefined(void **state)
 
 /* ---- random tables and traffic against the reference model ------------- */
 
-static void draw_table(struct draw *d, struct dl_tables_vlarb_entry *entry,
-		       uint8_t *n)
+static void draw_table(struct draw *d, struct dl_tables_vlarb_entry *entry, uint8_t *n)
 {
 	unsigned int small = draw_one_in(d, 2) ? 4 : 256;
 
 	*n = draw_below(d, draw_one_in(d, 3) ? 65 : 6);
 	for (int e = 0; e < 64; e++)
-		entry[e] = e < *n ? (struct dl_tables_vlarb_entry)E(
-					    draw_below(d, 16),
-					    draw_below(d, small)) :
+		entry[e] = e < *n ? (struct dl_tables_vlarb_entry)E(draw_below(d, 16),
+								    draw_below(d, small)) :
 				    (struct dl_tables_vlarb_entry)E(0, 0);
 }
 
@@ -406,8 +387,8 @@ static void draw_options(struct draw *d, struct dl_link_arb_options *o)
 }
 
 /* Do both agree on the next packet and on what it costs? */
-static bool same_packet(struct dl_link_arbiter *a, struct model *w,
-			struct draw *d, unsigned int sendable)
+static bool same_packet(struct dl_link_arbiter *a, struct model *w, struct draw *d,
+			unsigned int sendable)
 {
 	struct dl_link_arb_after got_after = { 0 }, want_after = { 0 };
 	struct dl_link_pick got = { 0 }, want = { 0 };
@@ -429,8 +410,7 @@ static bool same_packet(struct dl_link_arbiter *a, struct model *w,
 		return false;
 	dl_link_arbiter_charge(a, &got, bytes, &got_after);
 	model_charge(w, &want, bytes, &want_after);
-	return got_after.weight == want_after.weight &&
-	       got_after.counter == want_after.counter;
+	return got_after.weight == want_after.weight && got_after.counter == want_after.counter;
 }
 
 static void one_run(uint64_t seed)

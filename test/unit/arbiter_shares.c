@@ -39,21 +39,18 @@ struct cycle {
 	int n, entries;
 };
 
-static bool usable(const struct setting *s,
-		   const struct dl_tables_vlarb_entry *e)
+static bool usable(const struct setting *s, const struct dl_tables_vlarb_entry *e)
 {
 	return e->weight && e->vl < s->o.nvls;
 }
 
-static void unroll(const struct setting *s,
-		   const struct dl_tables_vlarb_entry *entry, int n,
+static void unroll(const struct setting *s, const struct dl_tables_vlarb_entry *entry, int n,
 		   struct cycle *c)
 {
 	c->n = 0;
 	c->entries = 0;
 	for (int e = 0; e < n; e++) {
-		int blocks =
-			(s->bytes[entry[e].vl % DL_LINK_DATA_VLS] + 63) / 64;
+		int blocks = (s->bytes[entry[e].vl % DL_LINK_DATA_VLS] + 63) / 64;
 
 		if (!usable(s, &entry[e]))
 			continue;
@@ -64,8 +61,7 @@ static void unroll(const struct setting *s,
 }
 
 /* Packets of each VL in one high turn that starts at *at; advances *at. */
-static void high_turn(const struct setting *s, const struct cycle *c, int *at,
-		      double *packets)
+static void high_turn(const struct setting *s, const struct cycle *c, int *at, double *packets)
 {
 	long counter = s->arb.high_limit * 1024L;
 
@@ -77,8 +73,7 @@ static void high_turn(const struct setting *s, const struct cycle *c, int *at,
 }
 
 /* Mean packets of each VL in a high turn, over the turns that repeat. */
-static void mean_high_turn(const struct setting *s, const struct cycle *c,
-			   double *mean)
+static void mean_high_turn(const struct setting *s, const struct cycle *c, double *mean)
 {
 	double(*total)[DL_LINK_DATA_VLS] = calloc(c->n + 2, sizeof(*total));
 	int *seen = malloc(c->n * sizeof(*seen));
@@ -93,8 +88,7 @@ static void mean_high_turn(const struct setting *s, const struct cycle *c,
 	}
 	first = seen[at];
 	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
-		mean[vl] =
-			(total[turn][vl] - total[first][vl]) / (turn - first);
+		mean[vl] = (total[turn][vl] - total[first][vl]) / (turn - first);
 	free(total);
 	free(seen);
 }
@@ -118,9 +112,7 @@ static void expected_shares(const struct setting *s, const struct cycle *high,
 		mean_high_turn(s, high, share);
 	if (low->n && !(high->n && s->arb.high_limit == DL_LINK_ARB_UNLIMITED))
 		add_cycle(low,
-			  s->o.low_turn == DL_LINK_LOW_WEIGHT ?
-				  1.0 / low->entries :
-				  1.0 / low->n,
+			  s->o.low_turn == DL_LINK_LOW_WEIGHT ? 1.0 / low->entries : 1.0 / low->n,
 			  share);
 	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		sum += share[vl];
@@ -128,8 +120,7 @@ static void expected_shares(const struct setting *s, const struct cycle *high,
 		share[vl] /= sum;
 }
 
-static long run(const struct setting *s, long n, double *share,
-		long served[2][64])
+static long run(const struct setting *s, long n, double *share, long served[2][64])
 {
 	unsigned int saturated = (1u << s->o.nvls) - 1;
 	struct dl_link_arb_program program;
@@ -141,8 +132,7 @@ static long run(const struct setting *s, long n, double *share,
 	dl_link_arb_compile(&s->arb, &s->o, &program);
 	dl_link_arbiter_init(&a, &program);
 	for (long i = 0; i < n; i++) {
-		if (dl_link_arbiter_pick(&a, false, false, saturated, &pick) ==
-		    DL_LINK_NOTHING)
+		if (dl_link_arbiter_pick(&a, false, false, saturated, &pick) == DL_LINK_NOTHING)
 			return i;
 		dl_link_arbiter_charge(&a, &pick, s->bytes[pick.vl], NULL);
 		share[pick.vl] += 1.0 / n;
@@ -161,8 +151,7 @@ static void to_bytes(const struct setting *s, double *share)
 		share[vl] /= sum;
 }
 
-static void compare(const double *got, const double *want, unsigned int seed,
-		    const char *what)
+static void compare(const double *got, const double *want, unsigned int seed, const char *what)
 {
 	for (int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		if (fabs(got[vl] - want[vl]) > TOLERANCE)
@@ -175,8 +164,8 @@ static void compare(const double *got, const double *want, unsigned int seed,
  * Once the low table has sent a cycle's worth of packets, each of its entries
  * has had its turn.  Returns whether that was to be seen.
  */
-static bool low_is_served(const struct setting *s, const struct cycle *low,
-			  long served[2][64], unsigned int seed)
+static bool low_is_served(const struct setting *s, const struct cycle *low, long served[2][64],
+			  unsigned int seed)
 {
 	long sent = 0;
 
@@ -185,15 +174,13 @@ static bool low_is_served(const struct setting *s, const struct cycle *low,
 	if (sent < low->n)
 		return false;
 	for (int e = 0; e < s->arb.nlow; e++)
-		if (usable(s, &s->arb.low[e]) !=
-		    (served[DL_LINK_ARB_LOW][e] > 0))
-			fail_msg("seed %u: low entry %d was served %ld times",
-				 seed, e, served[DL_LINK_ARB_LOW][e]);
+		if (usable(s, &s->arb.low[e]) != (served[DL_LINK_ARB_LOW][e] > 0))
+			fail_msg("seed %u: low entry %d was served %ld times", seed, e,
+				 served[DL_LINK_ARB_LOW][e]);
 	return true;
 }
 
-static void draw_table(struct draw *d, struct dl_tables_vlarb_entry *entry,
-		       uint8_t *n)
+static void draw_table(struct draw *d, struct dl_tables_vlarb_entry *entry, uint8_t *n)
 {
 	*n = draw_below(d, 65);
 	for (int e = 0; e < *n; e++) {
@@ -204,8 +191,7 @@ static void draw_table(struct draw *d, struct dl_tables_vlarb_entry *entry,
 
 static uint32_t draw_bytes(struct draw *d)
 {
-	return draw_one_in(d, 2) ? 64u << draw_below(d, 7) :
-				   1 + draw_below(d, 4222);
+	return draw_one_in(d, 2) ? 64u << draw_below(d, 7) : 1 + draw_below(d, 4222);
 }
 
 static void draw_setting(struct draw *d, struct setting *s)

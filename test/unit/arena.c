@@ -24,8 +24,7 @@ static void pieces_are_disjoint(void **state)
 		size[i] = dl_random_below(&r, i % 100 ? 300 : 200000);
 		piece[i] = dl_arena_alloc(&a, size[i]);
 		assert_non_null(piece[i]);
-		assert_int_equal((uintptr_t)piece[i] % _Alignof(max_align_t),
-				 0);
+		assert_int_equal((uintptr_t)piece[i] % _Alignof(max_align_t), 0);
 		memset(piece[i], i & 0xff, size[i]);
 		sum += size[i];
 	}

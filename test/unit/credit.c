@@ -21,11 +21,10 @@ struct link {
 	struct dl_link_credit_rx rx;
 };
 
-static void setup(struct link *l, enum dl_link_credit_scheme scheme,
-		  uint32_t buffer, uint32_t chunk)
+static void setup(struct link *l, enum dl_link_credit_scheme scheme, uint32_t buffer,
+		  uint32_t chunk)
 {
-	assert_int_equal(dl_link_credit_rx_init(&l->rx, scheme, buffer, chunk),
-			 0);
+	assert_int_equal(dl_link_credit_rx_init(&l->rx, scheme, buffer, chunk), 0);
 	dl_link_credit_tx_init(&l->tx, &l->rx);
 }
 
@@ -43,8 +42,8 @@ static void tell(struct link *l)
 	dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
 }
 
-static void registers(const struct link *l, uint32_t fctbs, uint32_t cl,
-		      uint32_t abr, uint32_t free, uint32_t fccl)
+static void registers(const struct link *l, uint32_t fctbs, uint32_t cl, uint32_t abr,
+		      uint32_t free, uint32_t fccl)
 {
 	assert_int_equal(l->tx.sent, fctbs);
 	assert_int_equal(l->tx.limit, cl);
@@ -116,9 +115,7 @@ static void test_comparison(void **state)
 					.limit = (sent + credit) % 4096,
 				};
 
-				assert_int_equal(dl_link_credit_may_send(&tx,
-									 np),
-						 np <= credit);
+				assert_int_equal(dl_link_credit_may_send(&tx, np), np <= credit);
 			}
 }
 
@@ -160,9 +157,7 @@ static void test_chunks(void **state)
 	assert_true(transfer(&l, 49));
 	assert_int_equal(l.rx.free, 25);
 	assert_int_equal(dl_link_credit_of(&l.rx), 49 + 50 + 25);
-	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_IBA, 1,
-						0),
-			 -EINVAL);
+	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_IBA, 1, 0), -EINVAL);
 }
 
 /* C5: a sender that lies finds no room; its packet is counted. */
@@ -225,12 +220,8 @@ static void test_pcie(void **state)
 	dl_link_credit_sync(&l.rx, l.tx.sent);
 	tell(&l);
 	assert_int_equal(l.tx.limit, 4);
-	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_PCIE, 8,
-						2),
-			 -EINVAL);
-	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_PCIE,
-						2049, 1),
-			 -EINVAL);
+	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_PCIE, 8, 2), -EINVAL);
+	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_PCIE, 2049, 1), -EINVAL);
 }
 
 /*
@@ -243,8 +234,7 @@ static void test_worth_telling(void **state)
 	uint32_t told;
 
 	(void)state;
-	for (int scheme = DL_LINK_CREDIT_IBA; scheme <= DL_LINK_CREDIT_PCIE;
-	     scheme++) {
+	for (int scheme = DL_LINK_CREDIT_IBA; scheme <= DL_LINK_CREDIT_PCIE; scheme++) {
 		setup(&l, scheme, 100, 1);
 		told = dl_link_credit_of(&l.rx);
 		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
@@ -297,8 +287,7 @@ static void chain_event(struct chain *c, struct draw *d)
 
 	switch (draw_below(d, 4)) {
 	case 0: /* send; what leaves Current is forwarded by it */
-		if (from->head == from->n ||
-		    !dl_link_credit_may_send(&l->tx, 1))
+		if (from->head == from->n || !dl_link_credit_may_send(&l->tx, 1))
 			return;
 		dl_link_credit_spend(&l->tx, 1);
 		move(from, wire);
@@ -332,8 +321,7 @@ static void test_chain(void **state)
 	struct draw d = { .seed = 5 };
 
 	(void)state;
-	for (int scheme = DL_LINK_CREDIT_IBA; scheme <= DL_LINK_CREDIT_PCIE;
-	     scheme++) {
+	for (int scheme = DL_LINK_CREDIT_IBA; scheme <= DL_LINK_CREDIT_PCIE; scheme++) {
 		memset(&c, 0, sizeof(c));
 		for (int vc = 0; vc < CHAIN_VCS; vc++) {
 			setup(&c.link[0][vc], scheme, 4, 1);
@@ -392,8 +380,8 @@ static int64_t chunks(const struct model *t, int64_t units)
 }
 
 /* The oldest thing on the wire arrives, or is lost. */
-static const char *arrive(struct link *l, struct model *t, struct wire *w,
-			  struct wire *buffer, bool lost)
+static const char *arrive(struct link *l, struct model *t, struct wire *w, struct wire *buffer,
+			  bool lost)
 {
 	int64_t what = w->units[w->head];
 
@@ -416,8 +404,8 @@ static const char *arrive(struct link *l, struct model *t, struct wire *w,
 	return NULL;
 }
 
-static const char *step(struct link *l, struct model *t, struct wire *w,
-			struct wire *buffer, struct draw *d)
+static const char *step(struct link *l, struct model *t, struct wire *w, struct wire *buffer,
+			struct draw *d)
 {
 	int64_t units = t->pcie ? 1 : 1 + draw_below(d, 66);
 
@@ -427,8 +415,7 @@ static const char *step(struct link *l, struct model *t, struct wire *w,
 	case 2:
 		if (w->n + buffer->n >= WIRE - 1)
 			return NULL;
-		if (dl_link_credit_may_send(&l->tx, units) !=
-		    (t->sent + units <= t->promised))
+		if (dl_link_credit_may_send(&l->tx, units) != (t->sent + units <= t->promised))
 			return "they differ about a send";
 		if (t->sent + units > t->promised)
 			return NULL;
@@ -438,8 +425,7 @@ static const char *step(struct link *l, struct model *t, struct wire *w,
 		return NULL;
 	case 3:
 	case 4:
-		return w->n ? arrive(l, t, w, buffer, draw_one_in(d, 30)) :
-			      NULL;
+		return w->n ? arrive(l, t, w, buffer, draw_one_in(d, 30)) : NULL;
 	case 5:
 		if (!buffer->n)
 			return NULL;
@@ -472,8 +458,7 @@ static const char *differ(const struct link *l, const struct model *t)
 		return "credit limit";
 	if (t->pcie && l->tx.limit != t->promised - t->sent)
 		return "credit balance";
-	if ((l->rx.count + (t->pcie ? t->stored : 0)) % 4096 !=
-	    t->arrived % 4096)
+	if ((l->rx.count + (t->pcie ? t->stored : 0)) % 4096 != t->arrived % 4096)
 		return "received";
 	return l->rx.free == t->size - t->stored ? NULL : "free space";
 }
@@ -490,8 +475,7 @@ static void one_run(unsigned int seed, int events)
 	t.size = 1 + draw_below(&d, draw_one_in(&d, 2) ? 2000 : 200);
 	if (!t.pcie && draw_one_in(&d, 4))
 		t.size = 2000 + draw_below(&d, 3000);
-	setup(&l, t.pcie ? DL_LINK_CREDIT_PCIE : DL_LINK_CREDIT_IBA,
-	      t.size * t.chunk, t.chunk);
+	setup(&l, t.pcie ? DL_LINK_CREDIT_PCIE : DL_LINK_CREDIT_IBA, t.size * t.chunk, t.chunk);
 	t.promised = model_promise(&t);
 	for (int i = 0; i < events && !wrong; i++) {
 		wrong = step(&l, &t, &wire, &buffer, &d);
@@ -514,14 +498,10 @@ static void test_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_document),
-		cmocka_unit_test(test_comparison),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_discard),
-		cmocka_unit_test(test_pcie),
-		cmocka_unit_test(test_worth_telling),
-		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_document),      cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_loss),	      cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_discard),	      cmocka_unit_test(test_pcie),
+		cmocka_unit_test(test_worth_telling), cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_model),
 	};
 

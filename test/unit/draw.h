@@ -16,8 +16,7 @@ struct draw {
 
 static inline uint32_t draw32(struct draw *d)
 {
-	philox4x32_key_t key = { { (uint32_t)d->seed,
-				   (uint32_t)(d->seed >> 32) } };
+	philox4x32_key_t key = { { (uint32_t)d->seed, (uint32_t)(d->seed >> 32) } };
 	philox4x32_ctr_t ctr = { { (uint32_t)d->at, (uint32_t)(d->at >> 32) } };
 
 	d->at++;

@@ -41,8 +41,8 @@ static const struct {
 };
 #define NRATES (sizeof(rates) / sizeof(*rates))
 
-static uint64_t closed_form(const struct emu_fixture *w, unsigned int rate,
-			    uint32_t links, uint32_t bytes)
+static uint64_t closed_form(const struct emu_fixture *w, unsigned int rate, uint32_t links,
+			    uint32_t bytes)
 {
 	uint64_t num = rates[rate].num, den = rates[rate].den;
 	uint64_t d = links * (uint64_t)w->c.cable_mm_all * 5;
@@ -52,17 +52,14 @@ static uint64_t closed_form(const struct emu_fixture *w, unsigned int rate,
 	case DL_EMU_STORE_AND_FORWARD:
 		return d + links * wire_time(bytes, num, den) + (links - 1) * l;
 	case DL_EMU_CUT_THROUGH:
-		return d + wire_time(bytes, num, den) +
-		       (links - 1) * (wire_time(8, num, den) + l);
+		return d + wire_time(bytes, num, den) + (links - 1) * (wire_time(8, num, den) + l);
 	default:
 		flits = (bytes + w->c.flit - 1) / w->c.flit;
 		rest = bytes - (flits - 1) * w->c.flit;
 		if (flits == 1)
-			return d + links * wire_time(bytes, num, den) +
-			       (links - 1) * l;
+			return d + links * wire_time(bytes, num, den) + (links - 1) * l;
 		return d + (links - 1) * (wire_time(w->c.flit, num, den) + l) +
-		       (flits - 1) * wire_time(w->c.flit, num, den) +
-		       wire_time(rest, num, den);
+		       (flits - 1) * wire_time(w->c.flit, num, den) + wire_time(rest, num, den);
 	}
 }
 
@@ -91,11 +88,9 @@ static void test_zero_load(void **state)
 		w.nflows = 0;
 		emu_fixture_flow(&w, 0, 3, bytes, 1);
 		emu_fixture_start(&w);
-		assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1),
-				 DL_EMU_DONE);
+		assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1), DL_EMU_DONE);
 		assert_int_equal(w.delivered, 1);
-		assert_int_equal(w.last.at,
-				 closed_form(&w, rate, 5, bytes + 26));
+		assert_int_equal(w.last.at, closed_form(&w, rate, 5, bytes + 26));
 		assert_int_equal(w.last.bytes, bytes);
 		emu_fixture_stop(&w);
 	}
@@ -118,8 +113,7 @@ static void test_faster_output(void **state)
 	assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1), DL_EMU_DONE);
 	/* The tail is in, crosses one switch; the last one cuts through. */
 	assert_int_equal(w.last.at, slow + 3 * 10000 + w.c.switch_latency_ps +
-					    wire_time(8, 100, 1) +
-					    w.c.switch_latency_ps +
+					    wire_time(8, 100, 1) + w.c.switch_latency_ps +
 					    (fast - fast));
 	emu_fixture_free(&w);
 }
@@ -154,8 +148,7 @@ static void test_full_link(void **state)
 		/* 8 VLs at least once in 65,536 symbol times, and the packet
 		 * that was under way then. */
 		assert_true(p->fcps <= 8 * (20 * MS / (fcp * 8192)));
-		assert_true(p->fcps + 16 >=
-			    8 * (20 * MS / (fcp * 8192 + packet)));
+		assert_true(p->fcps + 16 >= 8 * (20 * MS / (fcp * 8192 + packet)));
 		assert_int_equal(p->bytes, p->packets * 2074);
 		assert_int_equal(dl_emu_audit(w.emu, NULL), 0);
 		emu_fixture_stop(&w);
@@ -224,22 +217,17 @@ static void test_shares(void **state)
 		for (port = 0; port < w.f->nports; port++) {
 			if (w.f->ports[port].peer == DL_NONE ||
 			    !dl_fabric_is_switch(w.f, w.f->ports[port].node) ||
-			    !dl_fabric_is_switch(
-				    w.f, dl_fabric_peer_node(w.f, port)))
+			    !dl_fabric_is_switch(w.f, dl_fabric_peer_node(w.f, port)))
 				continue;
 			for (unsigned int v = 0; v < 8; v++)
-				between[v / 4] +=
-					dl_emu_vl(w.emu, port, v).bytes;
+				between[v / 4] += dl_emu_vl(w.emu, port, v).bytes;
 		}
 		assert_true(at_adapter[0] + at_adapter[1] > 4000000);
 		assert_true(abs((int)(10000 * share -
-				      10000.0 * at_adapter[0] /
-					      (at_adapter[0] +
-					       at_adapter[1]))) < 100);
-		assert_true(abs((int)(10000 * share -
-				      10000.0 * between[0] /
-					      (between[0] + between[1]))) <
+				      10000.0 * at_adapter[0] / (at_adapter[0] + at_adapter[1]))) <
 			    100);
+		assert_true(abs((int)(10000 * share -
+				      10000.0 * between[0] / (between[0] + between[1]))) < 100);
 		emu_fixture_free(&w);
 	}
 }
@@ -254,8 +242,7 @@ static uint64_t ring_throughput(uint32_t k, uint32_t by, uint64_t load)
 	emu_fixture_build(&w, radix, false, 1, NULL);
 	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
 	for (uint32_t i = 0; i < k; i++) {
-		struct emu_flow *flow =
-			emu_fixture_flow(&w, i, (i + by) % k, 2048, 0);
+		struct emu_flow *flow = emu_fixture_flow(&w, i, (i + by) % k, 2048, 0);
 
 		flow->gap = UINT64_C(250) * 2074 * 1000000 / load;
 	}
@@ -275,11 +262,9 @@ static void test_rings(void **state)
 		uint32_t far = (k - 1) / 2;
 
 		/* Neighbours: every link is full. */
-		assert_in_range(ring_throughput(k, 1, 1100000), 980000,
-				1000000);
+		assert_in_range(ring_throughput(k, 1, 1100000), 980000, 1000000);
 		/* Tornado: each link carries `far` adapters' packets. */
-		assert_in_range(ring_throughput(k, far, 990000 / far) * far,
-				980000, 1000000);
+		assert_in_range(ring_throughput(k, far, 990000 / far) * far, 980000, 1000000);
 	}
 }
 
@@ -326,11 +311,9 @@ static void test_histogram(void **state)
 
 		assert_true(b < DL_EMU_HISTOGRAM_BUCKETS);
 		assert_true(dl_emu_histogram_lower(b) <= v);
-		assert_true(v - dl_emu_histogram_lower(b) <
-			    dl_emu_histogram_width(b));
+		assert_true(v - dl_emu_histogram_lower(b) < dl_emu_histogram_width(b));
 		if (v >= DL_EMU_HISTOGRAM_SUB)
-			assert_true(dl_emu_histogram_width(b) / 2 <=
-				    v * DL_EMU_HISTOGRAM_ERROR);
+			assert_true(dl_emu_histogram_width(b) / 2 <= v * DL_EMU_HISTOGRAM_ERROR);
 		if (v == 1)
 			v = 2;
 	}
@@ -346,14 +329,10 @@ static void test_histogram(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_zero_load),
-		cmocka_unit_test(test_faster_output),
-		cmocka_unit_test(test_full_link),
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_determinism),
-		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_zero_load),   cmocka_unit_test(test_faster_output),
+		cmocka_unit_test(test_full_link),   cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_shares),	    cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_determinism), cmocka_unit_test(test_histogram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,8 +15,7 @@
 #include "dateline/route.h"
 #include "dateline/torus.h"
 
-static void complain(void *context, enum dl_log_level level,
-		     const char *message)
+static void complain(void *context, enum dl_log_level level, const char *message)
 {
 	(void)context;
 	if (level == DL_LOG_ERROR)
@@ -27,18 +26,16 @@ static const struct dl_log log_to_stderr = { complain, NULL };
 
 static void add_group(struct emu_fixture *w)
 {
-	struct dl_tables_mcast_group *g =
-		dl_tables_group(w->t, DL_TABLES_MCAST_LID);
+	struct dl_tables_mcast_group *g = dl_tables_group(w->t, DL_TABLES_MCAST_LID);
 
 	assert_non_null(g);
-	assert_int_equal(dl_route_tree_group(w->routed.tree, w->f,
-					     DL_TABLES_MCAST_LID, w->adapter,
+	assert_int_equal(dl_route_tree_group(w->routed.tree, w->f, DL_TABLES_MCAST_LID, w->adapter,
 					     w->nadapters, g->masks),
 			 0);
 }
 
-void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3],
-		       bool mesh, uint32_t hosts, const unsigned int weights[2])
+void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3], bool mesh, uint32_t hosts,
+		       const unsigned int weights[2])
 {
 	struct dl_torus_plan plan = { .hosts = hosts, .parallel = 1 };
 	struct dl_route_options options;
@@ -52,19 +49,13 @@ void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3],
 	options.mode = DL_ROUTE_CLASSIC;
 	if (weights)
 		memcpy(options.weights, weights, sizeof(options.weights));
-	assert_int_equal(
-		dl_torus_generate(&plan, &log_to_stderr, &w->f, &w->config), 0);
+	assert_int_equal(dl_torus_generate(&plan, &log_to_stderr, &w->f, &w->config), 0);
 	assert_int_equal(dl_fabric_assign_lids(w->f, 0), 0);
-	assert_int_equal(dl_torus_discover(w->f, w->config, &log_to_stderr,
-					   &w->torus),
-			 0);
-	assert_int_equal(dl_route(w->torus, w->config, &options, &log_to_stderr,
-				  &w->routed),
-			 0);
+	assert_int_equal(dl_torus_discover(w->f, w->config, &log_to_stderr, &w->torus), 0);
+	assert_int_equal(dl_route(w->torus, w->config, &options, &log_to_stderr, &w->routed), 0);
 	w->t = w->routed.tables;
 	for (uint32_t p = 0; p < w->f->nports; p++)
-		if (w->f->ports[p].num && w->f->ports[p].lid &&
-		    dl_fabric_is_end_port(w->f, p)) {
+		if (w->f->ports[p].num && w->f->ports[p].lid && dl_fabric_is_end_port(w->f, p)) {
 			assert_true(w->nadapters < EMU_MAX_FLOWS);
 			w->adapter[w->nadapters++] = p;
 		}
@@ -73,8 +64,7 @@ void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3],
 	dl_emu_config_init(&w->c);
 }
 
-void emu_fixture_link(struct emu_fixture *w, unsigned int speed,
-		      unsigned int width)
+void emu_fixture_link(struct emu_fixture *w, unsigned int speed, unsigned int width)
 {
 	for (uint32_t p = 0; p < w->f->nports; p++) {
 		w->f->ports[p].speed = speed;
@@ -82,20 +72,17 @@ void emu_fixture_link(struct emu_fixture *w, unsigned int speed,
 	}
 }
 
-struct emu_flow *emu_fixture_flow(struct emu_fixture *w, uint32_t src,
-				  uint32_t dst, uint32_t bytes, uint64_t count)
+struct emu_flow *emu_fixture_flow(struct emu_fixture *w, uint32_t src, uint32_t dst, uint32_t bytes,
+				  uint64_t count)
 {
 	struct emu_flow *flow = &w->flow[w->nflows++];
 
 	assert_true(w->nflows <= EMU_MAX_FLOWS);
-	*flow = (struct emu_flow){
-		.src = src, .dst = dst, .bytes = bytes, .count = count
-	};
+	*flow = (struct emu_flow){ .src = src, .dst = dst, .bytes = bytes, .count = count };
 	return flow;
 }
 
-static uint32_t draw_other(const struct emu_fixture *w, uint32_t index,
-			   const struct emu_flow *flow)
+static uint32_t draw_other(const struct emu_fixture *w, uint32_t index, const struct emu_flow *flow)
 {
 	struct draw d = { .seed = w->c.seed << 32 | index, .at = flow->sent };
 	uint32_t to = draw_below(&d, w->nadapters - 1);
@@ -103,8 +90,7 @@ static uint32_t draw_other(const struct emu_fixture *w, uint32_t index,
 	return to + (to >= flow->src);
 }
 
-bool emu_fixture_message(void *context, uint32_t index, uint64_t now,
-			 struct dl_emu_message *out)
+bool emu_fixture_message(void *context, uint32_t index, uint64_t now, struct dl_emu_message *out)
 {
 	struct emu_fixture *w = context;
 	struct emu_flow *flow = &w->flow[index];
@@ -115,8 +101,7 @@ bool emu_fixture_message(void *context, uint32_t index, uint64_t now,
 	*out = (struct dl_emu_message){
 		.at = flow->window ? now : flow->sent * flow->gap,
 		.bytes = flow->bytes,
-		.dlid = flow->mlid ? flow->mlid :
-				     w->f->ports[w->adapter[dst]].lid,
+		.dlid = flow->mlid ? flow->mlid : w->f->ports[w->adapter[dst]].lid,
 		.level = flow->level,
 		.sl = DL_TABLES_NO_SL,
 		.smp = flow->smp,
@@ -128,12 +113,12 @@ bool emu_fixture_message(void *context, uint32_t index, uint64_t now,
 void emu_fixture_note(void *context, const struct dl_emu_delivery *d)
 {
 	struct emu_fixture *w = context;
-	const uint64_t fields[] = { d->created, d->injected, d->at, d->flow,
-				    d->dst,	d->bytes,    d->sl };
+	const uint64_t fields[] = {
+		d->created, d->injected, d->at, d->flow, d->dst, d->bytes, d->sl
+	};
 
 	for (unsigned int i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		w->digest =
-			(w->digest ^ fields[i]) * UINT64_C(0x9E3779B97F4A7C15);
+		w->digest = (w->digest ^ fields[i]) * UINT64_C(0x9E3779B97F4A7C15);
 	if (w->log) {
 		assert_true(w->delivered < w->log_size);
 		w->log[w->delivered] = *d;
@@ -164,8 +149,7 @@ void emu_fixture_start(struct emu_fixture *w)
 	};
 
 	emu_fixture_rewind(w);
-	assert_int_equal(
-		dl_emu_new(w->t, &w->c, &source, &log_to_stderr, &w->emu), 0);
+	assert_int_equal(dl_emu_new(w->t, &w->c, &source, &log_to_stderr, &w->emu), 0);
 }
 
 void emu_fixture_stop(struct emu_fixture *w)

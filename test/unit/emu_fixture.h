@@ -48,20 +48,17 @@ struct emu_fixture {
  * them in multicast group 0xC000, routed by the classic rules with QoS
  * weights `weights` (NULL: 1 and 1).  Failures fail the test.
  */
-void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3],
-		       bool mesh, uint32_t hosts,
+void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3], bool mesh, uint32_t hosts,
 		       const unsigned int weights[2]);
-void emu_fixture_link(struct emu_fixture *w, unsigned int speed,
-		      unsigned int width);
-struct emu_flow *emu_fixture_flow(struct emu_fixture *w, uint32_t src,
-				  uint32_t dst, uint32_t bytes, uint64_t count);
+void emu_fixture_link(struct emu_fixture *w, unsigned int speed, unsigned int width);
+struct emu_flow *emu_fixture_flow(struct emu_fixture *w, uint32_t src, uint32_t dst, uint32_t bytes,
+				  uint64_t count);
 /* Set up w->emu with the flows and the configuration that stand in w. */
 void emu_fixture_start(struct emu_fixture *w);
 /* The flows from their beginning, as start does; for another emulator. */
 void emu_fixture_rewind(struct emu_fixture *w);
 /* What the emulator is given: `context` is the fixture. */
-bool emu_fixture_message(void *context, uint32_t flow, uint64_t now,
-			 struct dl_emu_message *out);
+bool emu_fixture_message(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out);
 void emu_fixture_note(void *context, const struct dl_emu_delivery *d);
 void emu_fixture_stop(struct emu_fixture *w);
 void emu_fixture_free(struct emu_fixture *w);

@@ -63,7 +63,7 @@ struct channel {
 	bool reading;
 	uint64_t entered, gone, told; /* units; gone when last told */
 	struct queue waiting;	      /* as sender */
-	uint64_t limit; /* units that may be entered at the far end */
+	uint64_t limit;		      /* units that may be entered at the far end */
 };
 
 struct port {
@@ -103,13 +103,10 @@ struct model {
 
 static unsigned int units(const struct model *t, uint32_t bytes)
 {
-	return t->w->c.flow_control == DL_LINK_CREDIT_PCIE ?
-		       1 :
-		       (bytes - 10 + 63) / 64;
+	return t->w->c.flow_control == DL_LINK_CREDIT_PCIE ? 1 : (bytes - 10 + 63) / 64;
 }
 
-static void later(struct model *t, uint64_t time, enum kind kind, uint32_t who,
-		  uint64_t value)
+static void later(struct model *t, uint64_t time, enum kind kind, uint32_t who, uint64_t value)
 {
 	assert_true(t->nsoon < MAX_SOON);
 	t->soon[t->nsoon++] = (struct soon){ time, kind, who, value };
@@ -176,8 +173,8 @@ static void tell(struct model *t, uint32_t port)
 	p->tell &= ~(1u << vl);
 	c->told = c->gone;
 	p->busy_until = t->now + dl_emu_rate_time(t->rate, DL_LINK_FCP_SYMBOLS);
-	later(t, p->busy_until + p->delay, CREDIT,
-	      t->w->f->ports[port].peer * VLS + vl, t->w->c.buffer + c->gone);
+	later(t, p->busy_until + p->delay, CREDIT, t->w->f->ports[port].peer * VLS + vl,
+	      t->w->c.buffer + c->gone);
 }
 
 static void send(struct model *t, uint32_t port, unsigned int vl)
@@ -209,12 +206,10 @@ static void send(struct model *t, uint32_t port, unsigned int vl)
 		later(t, pk->tail_in, ARRIVE, pk->in, id);
 	else if (t->w->c.switching == DL_EMU_CUT_THROUGH)
 		later(t,
-		      t->now + p->delay + dl_emu_rate_time(t->rate, 8) +
-			      t->w->c.switch_latency_ps,
+		      t->now + p->delay + dl_emu_rate_time(t->rate, 8) + t->w->c.switch_latency_ps,
 		      ARRIVE, pk->in, id);
 	else
-		later(t, pk->tail_in + t->w->c.switch_latency_ps, ARRIVE,
-		      pk->in, id);
+		later(t, pk->tail_in + t->w->c.switch_latency_ps, ARRIVE, pk->in, id);
 }
 
 static void transmit(struct model *t, uint32_t port)
@@ -249,13 +244,10 @@ static void transmit(struct model *t, uint32_t port)
 			tell(t, port);
 			continue;
 		}
-		if (dl_link_arbiter_pick(&p->arb, false, false, able, &pick) !=
-		    DL_LINK_DATA)
+		if (dl_link_arbiter_pick(&p->arb, false, false, able, &pick) != DL_LINK_DATA)
 			return;
-		dl_link_arbiter_charge(
-			&p->arb, &pick,
-			t->packets[p->vl[pick.vl].waiting.packet[0]].bytes,
-			NULL);
+		dl_link_arbiter_charge(&p->arb, &pick,
+				       t->packets[p->vl[pick.vl].waiting.packet[0]].bytes, NULL);
 		send(t, port, pick.vl);
 	}
 }
@@ -264,13 +256,11 @@ static void transmit(struct model *t, uint32_t port)
 
 static void ask(struct model *t, int id, uint32_t in, unsigned int number)
 {
-	const struct dl_fabric_node *n =
-		&t->w->f->nodes[t->w->f->ports[in / VLS].node];
+	const struct dl_fabric_node *n = &t->w->f->nodes[t->w->f->ports[in / VLS].node];
 	uint32_t out = n->first_port + number;
 	unsigned int vl = dl_tables_sl2vl_get(
 		t->w->t->rows[t->w->t->sl2vl[t->w->t->sl2vl_first[n->sw] +
-					     t->w->f->ports[in / VLS].num *
-						     (n->nports + 1) +
+					     t->w->f->ports[in / VLS].num * (n->nports + 1) +
 					     number]],
 		t->packets[id].sl);
 
@@ -288,10 +278,8 @@ static int new_packet(struct model *t, struct packet like)
 
 static void spread(struct model *t, int id, uint32_t in)
 {
-	const struct dl_fabric_node *n =
-		&t->w->f->nodes[t->w->f->ports[in / VLS].node];
-	const uint64_t *mask =
-		&t->w->t->groups[0].masks[n->sw * DL_TABLES_MASK_WORDS];
+	const struct dl_fabric_node *n = &t->w->f->nodes[t->w->f->ports[in / VLS].node];
+	const uint64_t *mask = &t->w->t->groups[0].masks[n->sw * DL_TABLES_MASK_WORDS];
 
 	channel(t, in)->reading = true;
 	t->packets[id].copies = 0;
@@ -299,8 +287,7 @@ static void spread(struct model *t, int id, uint32_t in)
 		for (unsigned int i = 1; i <= n->nports; i++) {
 			struct packet copy = t->packets[id];
 
-			if (i == t->w->f->ports[in / VLS].num ||
-			    !(mask[i / 64] >> i % 64 & 1))
+			if (i == t->w->f->ports[in / VLS].num || !(mask[i / 64] >> i % 64 & 1))
 				continue;
 			copy.parent = id;
 			if (pass)
@@ -315,8 +302,7 @@ static void spread(struct model *t, int id, uint32_t in)
 static void look(struct model *t, uint32_t in)
 {
 	struct channel *c = channel(t, in);
-	const struct dl_fabric_node *n =
-		&t->w->f->nodes[t->w->f->ports[in / VLS].node];
+	const struct dl_fabric_node *n = &t->w->f->nodes[t->w->f->ports[in / VLS].node];
 	int id;
 
 	if (c->reading || !c->stored.n)
@@ -327,8 +313,7 @@ static void look(struct model *t, uint32_t in)
 	if (t->packets[id].dlid >= DL_TABLES_MCAST_LID)
 		spread(t, id, in);
 	else
-		ask(t, id, in,
-		    dl_tables_lft(t->w->t, n->sw, t->packets[id].dlid));
+		ask(t, id, in, dl_tables_lft(t->w->t, n->sw, t->packets[id].dlid));
 }
 
 /* ---- adapters ---------------------------------------------------------- */
@@ -376,8 +361,8 @@ static void fill(struct model *t, uint32_t port)
 	struct flow *f = &t->flows[p->flow];
 
 	while (f->active) {
-		unsigned int vl = dl_tables_sl2vl_get(
-			t->w->t->rows[t->w->t->end_sl2vl[port]], f->sl);
+		unsigned int vl =
+			dl_tables_sl2vl_get(t->w->t->rows[t->w->t->end_sl2vl[port]], f->sl);
 		bool multicast = f->m.dlid >= DL_TABLES_MCAST_LID;
 		struct packet pk = {
 			.created = f->m.at,
@@ -393,8 +378,7 @@ static void fill(struct model *t, uint32_t port)
 			return;
 		p->taken[vl] = true;
 		pk.data = f->left < t->w->c.mtu ? f->left : t->w->c.mtu;
-		pk.bytes = pk.data +
-			   (multicast ? DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
+		pk.bytes = pk.data + (multicast ? DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
 		f->left -= pk.data;
 		pk.last = !f->left;
 		join(&p->vl[vl].waiting, new_packet(t, pk));
@@ -422,8 +406,7 @@ static void deliver(struct model *t, int id, uint32_t in)
 	};
 
 	emu_fixture_note(t->w, &d);
-	if (pk->last && pk->dlid < DL_TABLES_MCAST_LID &&
-	    t->w->flow_window[pk->flow])
+	if (pk->last && pk->dlid < DL_TABLES_MCAST_LID && t->w->flow_window[pk->flow])
 		later(t, t->now, ENDED, pk->flow, 0);
 	release(t, in, units(t, pk->bytes));
 }
@@ -505,8 +488,7 @@ static void set_up(struct model *t, struct emu_fixture *w)
 	t->soon = malloc(MAX_SOON * sizeof(*t->soon));
 	t->packets = malloc(MAX_PACKETS * sizeof(*t->packets));
 	assert_true(t->ports && t->soon && t->packets);
-	assert_int_equal(dl_emu_link_rate(f, &w->c, w->adapter[0], &t->rate),
-			 0);
+	assert_int_equal(dl_emu_link_rate(f, &w->c, w->adapter[0], &t->rate), 0);
 	for (uint32_t i = 0; i < f->nports; i++) {
 		struct dl_link_arb_options o = w->c.arbitration;
 		struct port *p = &t->ports[i];
@@ -519,12 +501,10 @@ static void set_up(struct model *t, struct emu_fixture *w)
 		o.nvls = f->ports[i].vls ? f->ports[i].vls : w->c.default_vls;
 		o.high_cap = f->ports[i].arb_high_cap;
 		o.low_cap = f->ports[i].arb_low_cap;
-		dl_link_arb_compile(&w->t->arbs[w->t->vlarb[i]], &o,
-				    &p->program);
+		dl_link_arb_compile(&w->t->arbs[w->t->vlarb[i]], &o, &p->program);
 		dl_link_arbiter_init(&p->arb, &p->program);
 		if (w->c.cable_mm)
-			mm = w->c.cable_mm[i] ? w->c.cable_mm[i] :
-						w->c.cable_mm[f->ports[i].peer];
+			mm = w->c.cable_mm[i] ? w->c.cable_mm[i] : w->c.cable_mm[f->ports[i].peer];
 		p->delay = 5 * (uint64_t)mm;
 		for (unsigned int vl = 0; vl < VLS; vl++)
 			p->vl[vl].limit = w->c.buffer;
@@ -589,14 +569,11 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 		radix[i] = 1 + draw_below(d, i < 2 ? 4 : 2);
 	if (radix[0] * radix[1] * radix[2] < 2)
 		radix[0] = 2;
-	emu_fixture_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
-			  NULL);
-	emu_fixture_link(w, DL_FABRIC_SDR + draw_below(d, 8),
-			 1u << 2 * draw_below(d, 2));
+	emu_fixture_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2), NULL);
+	emu_fixture_link(w, DL_FABRIC_SDR + draw_below(d, 8), 1u << 2 * draw_below(d, 2));
 	w->c.seed = draw32(d);
 	w->c.mtu = 256u << draw_below(d, 5);
-	w->c.switching = draw_below(d, 2) ? DL_EMU_CUT_THROUGH :
-					    DL_EMU_STORE_AND_FORWARD;
+	w->c.switching = draw_below(d, 2) ? DL_EMU_CUT_THROUGH : DL_EMU_STORE_AND_FORWARD;
 	w->c.flow_control = draw_below(d, 2);
 	w->c.switch_latency_ps = draw_below(d, 200000);
 	w->c.cable_mm_all = draw_below(d, 20000);
@@ -604,17 +581,15 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 		w->c.cable_mm = draw_cables(d, w);
 	w->c.buffer = w->c.flow_control == DL_LINK_CREDIT_PCIE ?
 			      1 + draw_below(d, 6) :
-			      (w->c.mtu / 64 + 2) * (1 + draw_below(d, 6)) +
-				      draw_below(d, 10);
+			      (w->c.mtu / 64 + 2) * (1 + draw_below(d, 6)) + draw_below(d, 10);
 }
 
 /* One flow an adapter, of any kind. */
 static void draw_flows(struct draw *d, struct emu_fixture *w)
 {
 	for (uint32_t i = 0; i < w->nadapters; i++) {
-		struct emu_flow *f = emu_fixture_flow(
-			w, i, 0, 1 + draw_below(d, 2 * w->c.mtu),
-			1 + draw_below(d, 8));
+		struct emu_flow *f = emu_fixture_flow(w, i, 0, 1 + draw_below(d, 2 * w->c.mtu),
+						      1 + draw_below(d, 8));
 
 		f->random = true;
 		f->level = draw_below(d, 2);
@@ -630,31 +605,25 @@ static void show(const char *who, const struct dl_emu_delivery *d)
 {
 	print_message("%s: flow %u to port %u, %u bytes, SL %u: created %llu, "
 		      "injected %llu, at %llu\n",
-		      who, d->flow, d->dst, d->bytes, d->sl,
-		      (unsigned long long)d->created,
-		      (unsigned long long)d->injected,
-		      (unsigned long long)d->at);
+		      who, d->flow, d->dst, d->bytes, d->sl, (unsigned long long)d->created,
+		      (unsigned long long)d->injected, (unsigned long long)d->at);
 }
 
-static bool same(const struct dl_emu_delivery *a,
-		 const struct dl_emu_delivery *b)
+static bool same(const struct dl_emu_delivery *a, const struct dl_emu_delivery *b)
 {
-	return a->created == b->created && a->injected == b->injected &&
-	       a->at == b->at && a->flow == b->flow && a->dst == b->dst &&
-	       a->bytes == b->bytes && a->dlid == b->dlid &&
-	       a->level == b->level && a->sl == b->sl && a->last == b->last;
+	return a->created == b->created && a->injected == b->injected && a->at == b->at &&
+	       a->flow == b->flow && a->dst == b->dst && a->bytes == b->bytes &&
+	       a->dlid == b->dlid && a->level == b->level && a->sl == b->sl && a->last == b->last;
 }
 
 /* Returns how many deliveries were compared. */
-static uint32_t compare(uint32_t fixture, const struct emu_fixture *w,
-			struct dl_emu_delivery *a, uint32_t na,
-			struct dl_emu_delivery *b, uint32_t nb)
+static uint32_t compare(uint32_t fixture, const struct emu_fixture *w, struct dl_emu_delivery *a,
+			uint32_t na, struct dl_emu_delivery *b, uint32_t nb)
 {
 	struct dl_emu_rate rate;
 	uint64_t until;
 
-	assert_int_equal(dl_emu_link_rate(w->f, &w->c, w->adapter[0], &rate),
-			 0);
+	assert_int_equal(dl_emu_link_rate(w->f, &w->c, w->adapter[0], &rate), 0);
 	until = dl_emu_rate_time(rate, DL_LINK_FCP_DEADLINE);
 	assert_int_equal(na, nb);
 	for (uint32_t i = 0; i < na; i++) {
@@ -690,8 +659,7 @@ static void test_model(void **state)
 		w.log = fast;
 		w.log_size = MAX_DELIVERIES;
 		emu_fixture_start(&w);
-		assert_int_equal(dl_emu_run(w.emu, UINT64_C(1000000000000)),
-				 DL_EMU_DONE);
+		assert_int_equal(dl_emu_run(w.emu, UINT64_C(1000000000000)), DL_EMU_DONE);
 		n = w.delivered;
 		emu_fixture_stop(&w);
 		w.log = slow;

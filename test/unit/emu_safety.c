@@ -23,8 +23,7 @@
 static uint64_t seed = 20261121;
 
 /* Run in pieces, with the books checked after each. */
-static int run_audited(struct emu_fixture *w, uint64_t until,
-		       unsigned int pieces)
+static int run_audited(struct emu_fixture *w, uint64_t until, unsigned int pieces)
 {
 	int state = DL_EMU_RUNNING;
 
@@ -36,8 +35,7 @@ static int run_audited(struct emu_fixture *w, uint64_t until,
 	return state;
 }
 
-static void everybody(struct emu_fixture *w, uint64_t count, uint32_t bytes,
-		      uint64_t gap)
+static void everybody(struct emu_fixture *w, uint64_t count, uint32_t bytes, uint64_t gap)
 {
 	for (uint32_t i = 0; i < w->nadapters; i++) {
 		struct emu_flow *flow = emu_fixture_flow(w, i, 0, bytes, count);
@@ -58,19 +56,14 @@ static void check_cycle(const struct emu_fixture *w)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct dl_cycle_step *next = &cycle[(i + 1) % n];
 
-		assert_true(dl_fabric_is_switch(
-			w->f, w->f->ports[cycle[i].port].node));
+		assert_true(dl_fabric_is_switch(w->f, w->f->ports[cycle[i].port].node));
 		assert_int_equal(dl_fabric_peer_node(w->f, cycle[i].port),
 				 w->f->ports[next->port].node);
 		/* The packet is on its way through the next channel. */
-		assert_true(
-			cycle[i].dlid >= DL_TABLES_MCAST_LID ||
-			dl_tables_lft(w->t,
-				      w->f->nodes[dl_fabric_peer_node(
-							  w->f, cycle[i].port)]
-					      .sw,
-				      cycle[i].dlid) ==
-				w->f->ports[next->port].num);
+		assert_true(cycle[i].dlid >= DL_TABLES_MCAST_LID ||
+			    dl_tables_lft(w->t,
+					  w->f->nodes[dl_fabric_peer_node(w->f, cycle[i].port)].sw,
+					  cycle[i].dlid) == w->f->ports[next->port].num);
 	}
 }
 
@@ -103,8 +96,7 @@ static void test_one_vl_deadlocks(void **state)
 								       2 * 33;
 		everybody(&w, 0, 8192, 0);
 		emu_fixture_start(&w);
-		assert_int_equal(run_audited(&w, 100 * MS, 10),
-				 DL_EMU_DEADLOCK);
+		assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DEADLOCK);
 		check_cycle(&w);
 		emu_fixture_stop(&w);
 		/* With a lifetime limit nothing stands for ever. */
@@ -124,8 +116,7 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 		radix[i] = 1 + draw_below(d, i < 2 ? 5 : 2);
 	if (radix[0] * radix[1] * radix[2] < 2)
 		radix[0] = 2;
-	emu_fixture_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2),
-			  NULL);
+	emu_fixture_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2), NULL);
 	emu_fixture_link(w, DL_FABRIC_SDR + draw_below(d, 8), 4);
 	w->c.seed = draw32(d);
 	w->c.mtu = 256u << draw_below(d, 5);
@@ -161,30 +152,27 @@ static void test_safe_tables(void **state)
 		everybody(&w, 8, 1 + draw_below(&d, 3 * w.c.mtu), 0);
 		messages = 8 * w.nadapters;
 		if (w.c.switching == DL_EMU_WORMHOLE && i % 2)
-			w.c.buffer += w.c.flow_control ?
-					      (w.c.mtu + 74) / w.c.flit :
-					      w.c.mtu / 64 + 2;
+			w.c.buffer += w.c.flow_control ? (w.c.mtu + 74) / w.c.flit :
+							 w.c.mtu / 64 + 2;
 		/* Multicast among unicast, at both levels. */
 		for (unsigned int m = 0; m < 3; m++) {
 			struct emu_flow *flow;
 
 			if (w.c.switching == DL_EMU_WORMHOLE && i % 2 == 0)
 				break;
-			flow = emu_fixture_flow(&w, draw_below(&d, w.nadapters),
-						0, 1500, 4);
+			flow = emu_fixture_flow(&w, draw_below(&d, w.nadapters), 0, 1500, 4);
 			flow->mlid = DL_TABLES_MCAST_LID;
 			flow->level = m % 2;
 			flow->window = m;
-			copies += 4 * (w.nadapters - 1) *
-				  ((1500 + w.c.mtu - 1) / w.c.mtu);
+			copies += 4 * (w.nadapters - 1) * ((1500 + w.c.mtu - 1) / w.c.mtu);
 			messages += 4;
 		}
 		assert_false(has_loop(&w));
 		emu_fixture_start(&w);
 		end = run_audited(&w, 200 * MS, 40);
 		if (end != DL_EMU_DONE)
-			print_message("seed %llu, fixture %u: state %d\n",
-				      (unsigned long long)seed, i, end);
+			print_message("seed %llu, fixture %u: state %d\n", (unsigned long long)seed,
+				      i, end);
 		assert_int_equal(end, DL_EMU_DONE);
 		totals = dl_emu_totals(w.emu);
 		assert_int_equal(totals->dropped, 0);
@@ -213,12 +201,10 @@ static void test_lost_credit(void **state)
 		everybody(&w, 60, 2048, 0);
 		emu_fixture_start(&w);
 		for (uint32_t p = 0; p < w.f->nports; p++) {
-			struct dl_emu_fault loss = {
-				damage ? DL_EMU_DATA_CORRUPT :
-				p % 2  ? DL_EMU_FCP_CORRUPT :
-					 DL_EMU_FCP_LOSS,
-				p, damage ? 100000 : 300000
-			};
+			struct dl_emu_fault loss = { damage ? DL_EMU_DATA_CORRUPT :
+						     p % 2  ? DL_EMU_FCP_CORRUPT :
+							      DL_EMU_FCP_LOSS,
+						     p, damage ? 100000 : 300000 };
 
 			if (w.f->ports[p].peer != DL_NONE)
 				assert_int_equal(dl_emu_fault(w.emu, &loss), 0);
@@ -226,8 +212,7 @@ static void test_lost_credit(void **state)
 		assert_int_equal(run_audited(&w, 400 * MS, 400), DL_EMU_DONE);
 		totals = dl_emu_totals(w.emu);
 		assert_int_equal(totals->injected, 60 * w.nadapters);
-		assert_int_equal(totals->dropped,
-				 totals->drops[DL_EMU_DROP_CORRUPT]);
+		assert_int_equal(totals->dropped, totals->drops[DL_EMU_DROP_CORRUPT]);
 		assert_int_equal(totals->dropped != 0, damage);
 		assert_int_equal(totals->fcps_lost != 0, !damage);
 		emu_fixture_free(&w);
@@ -251,9 +236,7 @@ static void test_flapping_link(void **state)
 		everybody(&w, 40, 2000, 0);
 		emu_fixture_start(&w);
 		for (unsigned int flap = 0; flap < 12; flap++) {
-			struct dl_emu_fault fault = { flap % 2 ?
-							      DL_EMU_LINK_UP :
-							      DL_EMU_LINK_DOWN,
+			struct dl_emu_fault fault = { flap % 2 ? DL_EMU_LINK_UP : DL_EMU_LINK_DOWN,
 						      0, 0 };
 
 			do
@@ -273,11 +256,9 @@ static void test_flapping_link(void **state)
 		}
 		assert_int_equal(run_audited(&w, 200 * MS, 50), DL_EMU_DONE);
 		totals = dl_emu_totals(w.emu);
-		assert_int_equal(totals->delivered + totals->dropped,
-				 totals->injected);
-		assert_int_equal(totals->dropped,
-				 totals->drops[DL_EMU_DROP_DEAD_LINK] +
-					 totals->drops[DL_EMU_DROP_HOQ_LIFE]);
+		assert_int_equal(totals->delivered + totals->dropped, totals->injected);
+		assert_int_equal(totals->dropped, totals->drops[DL_EMU_DROP_DEAD_LINK] +
+							  totals->drops[DL_EMU_DROP_HOQ_LIFE]);
 		emu_fixture_free(&w);
 	}
 }
@@ -346,8 +327,7 @@ static void test_management(void **state)
 	emu_fixture_start(&w);
 	assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DONE);
 	/* Five links at SDR 4x, a nanosecond a byte; two metres each. */
-	assert_int_equal(w.last.at, 5 * 10000 + 290000 +
-					    4 * (8000 + w.c.switch_latency_ps));
+	assert_int_equal(w.last.at, 5 * 10000 + 290000 + 4 * (8000 + w.c.switch_latency_ps));
 	emu_fixture_stop(&w);
 
 	/* All to one: more than the switches can store. */
@@ -362,9 +342,7 @@ static void test_management(void **state)
 	assert_int_equal(totals->dropped, totals->drops[DL_EMU_DROP_SMP_FULL]);
 	assert_true(totals->dropped > 0);
 	assert_int_equal(totals->delivered + totals->dropped, totals->injected);
-	assert_int_equal(dl_emu_level(w.emu, 0)->packets +
-				 dl_emu_level(w.emu, 1)->packets,
-			 4 * 20);
+	assert_int_equal(dl_emu_level(w.emu, 0)->packets + dl_emu_level(w.emu, 1)->packets, 4 * 20);
 	emu_fixture_free(&w);
 }
 
@@ -385,11 +363,8 @@ static void test_new_tables(void **state)
 		everybody(&w, 40, 3000, 0);
 		emu_fixture_start(&w);
 		for (uint64_t t = 1; t <= 20; t++) {
-			assert_int_equal(dl_emu_run(w.emu, t * 7 * US),
-					 DL_EMU_RUNNING);
-			assert_int_equal(dl_emu_swap_tables(
-						 w.emu, t % 2 ? other.t : w.t),
-					 0);
+			assert_int_equal(dl_emu_run(w.emu, t * 7 * US), DL_EMU_RUNNING);
+			assert_int_equal(dl_emu_swap_tables(w.emu, t % 2 ? other.t : w.t), 0);
 			assert_int_equal(dl_emu_audit(w.emu, w.emu->log), 0);
 		}
 		assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DONE);
@@ -402,14 +377,10 @@ static void test_new_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_vl_deadlocks),
-		cmocka_unit_test(test_safe_tables),
-		cmocka_unit_test(test_lost_credit),
-		cmocka_unit_test(test_flapping_link),
-		cmocka_unit_test(test_stopped_receiver),
-		cmocka_unit_test(test_starvation),
-		cmocka_unit_test(test_management),
-		cmocka_unit_test(test_new_tables),
+		cmocka_unit_test(test_one_vl_deadlocks), cmocka_unit_test(test_safe_tables),
+		cmocka_unit_test(test_lost_credit),	 cmocka_unit_test(test_flapping_link),
+		cmocka_unit_test(test_stopped_receiver), cmocka_unit_test(test_starvation),
+		cmocka_unit_test(test_management),	 cmocka_unit_test(test_new_tables),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

@@ -11,8 +11,7 @@
 #include "dateline/emu.h"
 
 /* Points at loads of 0.1, 0.2, ...: shares that arrive, and mean latencies. */
-static double saturation(unsigned int n, const double *share,
-			 const double *latency)
+static double saturation(unsigned int n, const double *share, const double *latency)
 {
 	struct dl_emu_point points[8];
 
@@ -30,8 +29,7 @@ static double saturation(unsigned int n, const double *share,
 static void test_never(void **state)
 {
 	(void)state;
-	assert_true(saturation(3, (double[]){ 1, 1.01, 0.96 },
-			       (double[]){ 100, 150, 299 }) < 0);
+	assert_true(saturation(3, (double[]){ 1, 1.01, 0.96 }, (double[]){ 100, 150, 299 }) < 0);
 	assert_true(saturation(0, NULL, NULL) < 0);
 }
 
@@ -39,27 +37,22 @@ static void test_throughput(void **state)
 {
 	(void)state;
 	/* From 1.00 to 0.90: half way. */
-	assert_float_equal(saturation(3, (double[]){ 1, 1, 0.9 },
-				      (double[]){ 100, 100, 100 }),
+	assert_float_equal(saturation(3, (double[]){ 1, 1, 0.9 }, (double[]){ 100, 100, 100 }),
 			   0.25, 1e-9);
-	assert_float_equal(saturation(2, (double[]){ 0.9, 0.8 },
-				      (double[]){ 100, 100 }),
-			   0.1, 1e-9);
+	assert_float_equal(saturation(2, (double[]){ 0.9, 0.8 }, (double[]){ 100, 100 }), 0.1,
+			   1e-9);
 }
 
 static void test_latency(void **state)
 {
 	(void)state;
 	/* From 200 to 600, and 300 is a quarter of the way. */
-	assert_float_equal(saturation(3, (double[]){ 1, 1, 1 },
-				      (double[]){ 100, 200, 600 }),
-			   0.225, 1e-9);
+	assert_float_equal(saturation(3, (double[]){ 1, 1, 1 }, (double[]){ 100, 200, 600 }), 0.225,
+			   1e-9);
 	/* The earlier of both counts. */
-	assert_float_equal(saturation(3, (double[]){ 1, 1, 0.9 },
-				      (double[]){ 100, 200, 600 }),
+	assert_float_equal(saturation(3, (double[]){ 1, 1, 0.9 }, (double[]){ 100, 200, 600 }),
 			   0.225, 1e-9);
-	assert_float_equal(saturation(3, (double[]){ 1, 1, 0.5 },
-				      (double[]){ 100, 200, 600 }),
+	assert_float_equal(saturation(3, (double[]){ 1, 1, 0.5 }, (double[]){ 100, 200, 600 }),
 			   0.21, 1e-9);
 }
 

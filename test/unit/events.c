@@ -42,8 +42,7 @@ static bool take(struct list *l, uint64_t until, struct dl_emu_event *out)
 }
 
 /* Soon, at the same time as others, late, or after one of the usual delays. */
-static uint64_t draw_time(struct draw *d, uint64_t now, uint64_t reach,
-			  const uint64_t *delay)
+static uint64_t draw_time(struct draw *d, uint64_t now, uint64_t reach, const uint64_t *delay)
 {
 	switch (draw_below(d, 12)) {
 	case 0:
@@ -97,20 +96,15 @@ static void run(struct draw *d, struct list *l)
 		/* At times, very many at once. */
 		if (draw_one_in(d, 2000) && l->n + 3000 < MOST)
 			for (uint32_t i = 0; i < 2000; i++) {
-				b = (struct dl_emu_event){ draw_below(d, 500),
-							   now + 77 };
+				b = (struct dl_emu_event){ draw_below(d, 500), now + 77 };
 				l->event[l->n++] = b;
-				assert_int_equal(dl_emu_events_push(&q, b.time,
-								    b.what),
-						 0);
+				assert_int_equal(dl_emu_events_push(&q, b.time, b.what), 0);
 			}
 		while (l->n < most) {
 			b = (struct dl_emu_event){ draw_below(d, 1000),
-						   draw_time(d, now, reach,
-							     delay) };
+						   draw_time(d, now, reach, delay) };
 			l->event[l->n++] = b;
-			assert_int_equal(dl_emu_events_push(&q, b.time, b.what),
-					 0);
+			assert_int_equal(dl_emu_events_push(&q, b.time, b.what), 0);
 			if (draw_below(d, 2))
 				break;
 		}

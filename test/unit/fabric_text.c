@@ -30,12 +30,11 @@ void heard_init(struct heard *h)
 	*h = (struct heard){ .log = { hear, h } };
 }
 
-int read_bytes(fabric_reader read, const char *text, size_t len,
-	       struct heard *h, struct dl_fabric **out)
+int read_bytes(fabric_reader read, const char *text, size_t len, struct heard *h,
+	       struct dl_fabric **out)
 {
 	/* A stream in memory cannot be empty. */
-	FILE *from = len ? fmemopen((void *)text, len, "r") :
-			   fopen("/dev/null", "r");
+	FILE *from = len ? fmemopen((void *)text, len, "r") : fopen("/dev/null", "r");
 	int err;
 
 	assert_non_null(from);
@@ -66,8 +65,7 @@ void assert_same_fabric(const struct dl_fabric *a, const struct dl_fabric *b)
 	assert_int_equal(a->nswitches, b->nswitches);
 	assert_int_equal(a->top_lid, b->top_lid);
 	for (i = 0; i < a->nnodes; i++) {
-		const struct dl_fabric_node *m = &a->nodes[i],
-					    *n = &b->nodes[i];
+		const struct dl_fabric_node *m = &a->nodes[i], *n = &b->nodes[i];
 
 		assert_int_equal(m->guid, n->guid);
 		assert_int_equal(m->system_guid, n->system_guid);
@@ -77,14 +75,12 @@ void assert_same_fabric(const struct dl_fabric *a, const struct dl_fabric *b)
 		assert_int_equal(m->device, n->device);
 		assert_int_equal(m->type, n->type);
 		assert_int_equal(m->nports, n->nports);
-		assert_string_equal(dl_fabric_node_id(a, i),
-				    dl_fabric_node_id(b, i));
+		assert_string_equal(dl_fabric_node_id(a, i), dl_fabric_node_id(b, i));
 		assert_string_equal(a->names + m->desc, b->names + n->desc);
 		assert_int_equal(a->by_guid[i], b->by_guid[i]);
 	}
 	for (i = 0; i < a->nports; i++) {
-		const struct dl_fabric_port *p = &a->ports[i],
-					    *q = &b->ports[i];
+		const struct dl_fabric_port *p = &a->ports[i], *q = &b->ports[i];
 
 		assert_int_equal(p->guid, q->guid);
 		assert_int_equal(p->node, q->node);
@@ -104,11 +100,10 @@ void assert_error(const struct heard *h, unsigned int line, const char *words)
 	char where[32];
 
 	snprintf(where, sizeof(where), "test:%u: ", line);
-	if (h->errors == 1 && !strncmp(h->error, where, strlen(where)) &&
-	    strstr(h->error, words))
+	if (h->errors == 1 && !strncmp(h->error, where, strlen(where)) && strstr(h->error, words))
 		return;
-	fail_msg("expected one error \"%s...%s...\", heard %u: \"%s\"", where,
-		 words, h->errors, h->error);
+	fail_msg("expected one error \"%s...%s...\", heard %u: \"%s\"", where, words, h->errors,
+		 h->error);
 }
 
 /* ---- mutation ----------------------------------------------------------- */
@@ -119,8 +114,7 @@ struct bytes {
 };
 
 /* Replace `cut` bytes at `at` by `len` others. */
-static void splice(struct bytes *b, size_t at, size_t cut, const char *with,
-		   size_t len)
+static void splice(struct bytes *b, size_t at, size_t cut, const char *with, size_t len)
 {
 	char *copy = malloc(len + 1);
 
@@ -171,8 +165,7 @@ static void damage_once(struct bytes *b, struct test_random *r)
 		"switchguid=0xffffffffffffffff\n",
 		"\0",
 	};
-	const char *word =
-		words[test_random(r, sizeof(words) / sizeof(*words))];
+	const char *word = words[test_random(r, sizeof(words) / sizeof(*words))];
 	size_t at = test_random(r, b->len + 1), from, len;
 	size_t most = b->len - at < 40 ? b->len - at : 40;
 
@@ -208,16 +201,14 @@ static void damage_once(struct bytes *b, struct test_random *r)
 }
 
 /* Written, read, written: the same fabric, the same bytes. */
-static void check_round_trip(fabric_reader read, fabric_writer write,
-			     const struct dl_fabric *f)
+static void check_round_trip(fabric_reader read, fabric_writer write, const struct dl_fabric *f)
 {
 	char *first = write_string(write, f), *second;
 	struct dl_fabric *again;
 	struct heard h;
 
 	if (read_bytes(read, first, strlen(first), &h, &again))
-		fail_msg("cannot read what was written: %s\n%s", h.error,
-			 first);
+		fail_msg("cannot read what was written: %s\n%s", h.error, first);
 	second = write_string(write, again);
 	assert_string_equal(first, second);
 	dl_fabric_free(again);
@@ -225,8 +216,8 @@ static void check_round_trip(fabric_reader read, fabric_writer write,
 	free(second);
 }
 
-void mutate(fabric_reader read, fabric_writer write, const char *const *texts,
-	    unsigned int ntexts, struct test_random *r, unsigned int rounds)
+void mutate(fabric_reader read, fabric_writer write, const char *const *texts, unsigned int ntexts,
+	    struct test_random *r, unsigned int rounds)
 {
 	unsigned int i, good = 0, bad = 0;
 
@@ -258,8 +249,7 @@ void mutate(fabric_reader read, fabric_writer write, const char *const *texts,
 		}
 		free(b.at);
 	}
-	print_message("%u damaged texts: %u read, %u refused\n", rounds, good,
-		      bad);
+	print_message("%u damaged texts: %u read, %u refused\n", rounds, good, bad);
 	assert_true(good > rounds / 50 && bad > rounds / 50);
 }
 

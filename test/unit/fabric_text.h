@@ -18,13 +18,13 @@ struct heard {
 
 void heard_init(struct heard *h);
 
-typedef int (*fabric_reader)(FILE *from, const char *name,
-			     const struct dl_log *log, struct dl_fabric **out);
+typedef int (*fabric_reader)(FILE *from, const char *name, const struct dl_log *log,
+			     struct dl_fabric **out);
 typedef int (*fabric_writer)(const struct dl_fabric *f, FILE *to);
 
 /* Read `len` bytes as a file of the name "test". */
-int read_bytes(fabric_reader read, const char *text, size_t len,
-	       struct heard *h, struct dl_fabric **out);
+int read_bytes(fabric_reader read, const char *text, size_t len, struct heard *h,
+	       struct dl_fabric **out);
 
 /* Write to a string, which the caller frees. */
 char *write_string(fabric_writer write, const struct dl_fabric *f);
@@ -39,8 +39,8 @@ void assert_error(const struct heard *h, unsigned int line, const char *words);
  * Damage copies of the texts in every random way, read them, and check that
  * each is either refused with one error, or written and read back the same.
  */
-void mutate(fabric_reader read, fabric_writer write, const char *const *texts,
-	    unsigned int ntexts, struct test_random *r, unsigned int rounds);
+void mutate(fabric_reader read, fabric_writer write, const char *const *texts, unsigned int ntexts,
+	    struct test_random *r, unsigned int rounds);
 
 /* A seed that prints itself: from the environment, or `fallback`. */
 uint32_t text_seed(uint32_t fallback);

@@ -43,23 +43,19 @@ static void test_crc(void **state)
 	uint8_t bytes[64];
 
 	(void)state;
-	assert_int_equal(dl_link_crc16((const uint8_t *)"123456789", 9),
-			 0x0A3D);
+	assert_int_equal(dl_link_crc16((const uint8_t *)"123456789", 9), 0x0A3D);
 	for (int i = 0; i < 2000; i++) {
 		size_t n = 2 + draw_below(&d, 63);
 
 		for (size_t j = 0; j < n; j++)
 			bytes[j] = draw32(&d);
-		assert_int_equal(dl_link_crc16(bytes, n),
-				 crc_by_division(bytes, n));
+		assert_int_equal(dl_link_crc16(bytes, n), crc_by_division(bytes, n));
 	}
 }
 
 static void test_bits(void **state)
 {
-	static const struct dl_link_fcp fcp = {
-		.op = 1, .fctbs = 0xABC, .vl = 7, .fccl = 0x123
-	};
+	static const struct dl_link_fcp fcp = { .op = 1, .fctbs = 0xABC, .vl = 7, .fccl = 0x123 };
 	static const uint8_t fields[] = { 0x1A, 0xBC, 0x71, 0x23 };
 	uint8_t wire[DL_LINK_FCP_BYTES];
 	uint16_t crc = crc_by_division(fields, 4);
@@ -95,8 +91,7 @@ static void test_round_trip(void **state)
 			wire[a / 8] ^= 1 << a % 8;
 			if (b != a)
 				wire[b / 8] ^= 1 << b % 8;
-			assert_int_equal(dl_link_fcp_decode(wire, &out),
-					 -EBADMSG);
+			assert_int_equal(dl_link_fcp_decode(wire, &out), -EBADMSG);
 			wire[a / 8] ^= 1 << a % 8;
 			if (b != a)
 				wire[b / 8] ^= 1 << b % 8;
@@ -130,33 +125,22 @@ static void test_states(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++)
 		dl_link_credit_rx_init(&rx[i], DL_LINK_CREDIT_IBA, 100 + i, 1);
-	assert_int_equal(dl_link_fcp_make(DL_LINK_DOWN, 3, &tx[0], &rx[0],
-					  &fcp),
-			 -ENOTCONN);
-	assert_int_equal(dl_link_fcp_make(DL_LINK_INITIALISE, 3, &tx[0], &rx[0],
-					  &fcp),
-			 0);
+	assert_int_equal(dl_link_fcp_make(DL_LINK_DOWN, 3, &tx[0], &rx[0], &fcp), -ENOTCONN);
+	assert_int_equal(dl_link_fcp_make(DL_LINK_INITIALISE, 3, &tx[0], &rx[0], &fcp), 0);
 	assert_int_equal(fcp.op, DL_LINK_FCP_INITIALISE);
 	assert_int_equal(fcp.vl, 3);
-	assert_int_equal(dl_link_fcp_take(DL_LINK_DOWN, &fcp, &tx[1], &rx[1]),
-			 -ENOTCONN);
+	assert_int_equal(dl_link_fcp_take(DL_LINK_DOWN, &fcp, &tx[1], &rx[1]), -ENOTCONN);
 	assert_int_equal(tx[1].limit, 0);
-	assert_int_equal(
-		dl_link_fcp_take(DL_LINK_INITIALISE, &fcp, &tx[1], &rx[1]), 0);
+	assert_int_equal(dl_link_fcp_take(DL_LINK_INITIALISE, &fcp, &tx[1], &rx[1]), 0);
 	assert_int_equal(tx[1].limit, 100);
 	/* The near end is armed first; the far end still initialises. */
-	assert_int_equal(dl_link_fcp_make(DL_LINK_INITIALISE, 3, &tx[1], &rx[1],
-					  &fcp),
-			 0);
-	assert_int_equal(dl_link_fcp_take(DL_LINK_ARM, &fcp, &tx[0], &rx[0]),
-			 0);
+	assert_int_equal(dl_link_fcp_make(DL_LINK_INITIALISE, 3, &tx[1], &rx[1], &fcp), 0);
+	assert_int_equal(dl_link_fcp_take(DL_LINK_ARM, &fcp, &tx[0], &rx[0]), 0);
 	assert_int_equal(tx[0].limit, 101);
 	/* An active link that is initialised from the far end says so. */
-	assert_int_equal(dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &tx[0], &rx[0]),
-			 -ECONNRESET);
+	assert_int_equal(dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &tx[0], &rx[0]), -ECONNRESET);
 	for (int s = DL_LINK_ARM; s <= DL_LINK_ACTIVE; s++) {
-		assert_int_equal(dl_link_fcp_make(s, 0, &tx[0], &rx[0], &fcp),
-				 0);
+		assert_int_equal(dl_link_fcp_make(s, 0, &tx[0], &rx[0], &fcp), 0);
 		assert_int_equal(fcp.op, DL_LINK_FCP_NORMAL);
 	}
 	/* One packet serves both directions. */
@@ -165,8 +149,7 @@ static void test_states(void **state)
 	dl_link_fcp_make(DL_LINK_ACTIVE, 0, &tx[0], &rx[0], &fcp);
 	assert_int_equal(fcp.fctbs, 7);
 	assert_int_equal(fcp.fccl, 100);
-	assert_int_equal(dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &tx[1], &rx[1]),
-			 0);
+	assert_int_equal(dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &tx[1], &rx[1]), 0);
 	assert_int_equal(rx[1].count, 7);
 	assert_int_equal(tx[1].limit, 100);
 }
@@ -186,12 +169,9 @@ static void test_deadline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crc),
-		cmocka_unit_test(test_bits),
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_reserved),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_crc),	   cmocka_unit_test(test_bits),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_reserved),
+		cmocka_unit_test(test_states),	   cmocka_unit_test(test_deadline),
 	};
 
 	return cmocka_run_group_tests_name("fcp", tests, NULL, NULL);

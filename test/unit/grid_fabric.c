@@ -43,8 +43,7 @@ static void order(uint32_t *list, uint32_t n, struct test_random *shuffle)
 }
 
 /* Port numbers of a switch: place k is cabled to port ports[k]. */
-static void port_order(uint8_t *ports, unsigned int n,
-		       struct test_random *shuffle)
+static void port_order(uint8_t *ports, unsigned int n, struct test_random *shuffle)
 {
 	uint32_t list[DL_FABRIC_MAX_PORTS];
 	unsigned int i;
@@ -70,8 +69,7 @@ bool grid_connected(const struct grid_fabric *g)
 	seen[i] = true;
 	for (i = 0; i < n; i++) {
 		for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
-			uint32_t next =
-				dl_torus_site_next(&g->grid, queue[i], dir);
+			uint32_t next = dl_torus_site_next(&g->grid, queue[i], dir);
 
 			if (!grid_hop(g, queue[i], dir) || seen[next])
 				continue;
@@ -85,9 +83,7 @@ bool grid_connected(const struct grid_fabric *g)
 void grid_build(struct grid_fabric *g)
 {
 	uint32_t sites = dl_torus_grid_sites(&g->grid), i, k, next, ca;
-	unsigned int nports = DL_TORUS_DIRS * g->parallel + g->hosts + 1 +
-			      g->spare,
-		     dim, h;
+	unsigned int nports = DL_TORUS_DIRS * g->parallel + g->hosts + 1 + g->spare, dim, h;
 	uint8_t(*ports)[DL_FABRIC_MAX_PORTS] = calloc(sites, sizeof(*ports));
 	uint32_t *list = calloc(sites, sizeof(*list));
 	struct dl_fabric *f;
@@ -104,44 +100,34 @@ void grid_build(struct grid_fabric *g)
 		if (g->dead_switch[i])
 			continue;
 		snprintf(id, sizeof(id), "S%u", i);
-		assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, nports,
-						    0x1000 + k, id,
+		assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, nports, 0x1000 + k, id,
 						    &g->node[i]),
 				 0);
 	}
 	for (i = 0; i < sites; i++) {
 		for (h = 0; h < g->hosts && !g->dead_switch[i]; h++) {
 			snprintf(id, sizeof(id), "H%u.%u", i, h);
-			assert_int_equal(
-				dl_fabric_add_node(f, DL_FABRIC_CA, 1,
-						   0x100000 + i * 256 + h, id,
-						   &ca),
-				0);
-			assert_int_equal(
-				dl_fabric_connect(
-					f, f->nodes[ca].first_port + 1,
-					f->nodes[g->node[i]].first_port +
-						ports[i][DL_TORUS_DIRS *
-								 g->parallel +
-							 h]),
-				0);
+			assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 1,
+							    0x100000 + i * 256 + h, id, &ca),
+					 0);
+			assert_int_equal(dl_fabric_connect(
+						 f, f->nodes[ca].first_port + 1,
+						 f->nodes[g->node[i]].first_port +
+							 ports[i][DL_TORUS_DIRS * g->parallel + h]),
+					 0);
 		}
 		for (dim = 0; dim < DL_TORUS_DIMS; dim++) {
 			if (!grid_hop(g, i, dl_torus_dir(dim, false)))
 				continue;
-			next = dl_torus_site_next(&g->grid, i,
-						  dl_torus_dir(dim, false));
+			next = dl_torus_site_next(&g->grid, i, dl_torus_dir(dim, false));
 			for (h = 0; h < g->parallel; h++) {
 				unsigned int out = 2 * dim * g->parallel + h;
 				unsigned int in = out + g->parallel;
 
 				assert_int_equal(
 					dl_fabric_connect(
-						f,
-						f->nodes[g->node[i]].first_port +
-							ports[i][out],
-						f->nodes[g->node[next]]
-								.first_port +
+						f, f->nodes[g->node[i]].first_port + ports[i][out],
+						f->nodes[g->node[next]].first_port +
 							ports[next][in]),
 					0);
 			}
@@ -169,8 +155,7 @@ void grid_seed(struct grid_fabric *g, uint32_t site, bool both_ways)
 	for (dim = 0; dim < DL_TORUS_DIMS; dim++) {
 		g->seed.dateline[dim] = -(int32_t)c[dim];
 		g->seed.has_dateline[dim] = true;
-		for (dir = dl_torus_dir(dim, false);
-		     dir <= dl_torus_dir(dim, true); dir++) {
+		for (dir = dl_torus_dir(dim, false); dir <= dl_torus_dir(dim, true); dir++) {
 			uint32_t next = dl_torus_site_next(&g->grid, site, dir);
 
 			if (!grid_hop(g, site, dir))

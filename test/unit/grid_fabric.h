@@ -15,9 +15,8 @@ struct grid_fabric {
 	unsigned int hosts, parallel, lmc;
 	unsigned int spare; /* free ports beyond one */
 	bool dead_switch[GRID_MAX_SITES];
-	bool dead_hop[GRID_MAX_SITES]
-		     [DL_TORUS_DIMS]; /* in the positive direction */
-	struct test_random *shuffle;  /* NULL: all in order */
+	bool dead_hop[GRID_MAX_SITES][DL_TORUS_DIMS]; /* in the positive direction */
+	struct test_random *shuffle;		      /* NULL: all in order */
 	/* What was built: */
 	struct dl_fabric *fabric;
 	uint32_t node[GRID_MAX_SITES]; /* by site; DL_NONE: dead */

@@ -23,15 +23,13 @@ struct damaged {
 	char errors[4096]; /* logged */
 };
 
-static void keep_errors(void *context, enum dl_log_level level,
-			const char *message)
+static void keep_errors(void *context, enum dl_log_level level, const char *message)
 {
 	struct damaged *d = context;
 	size_t used = strlen(d->errors);
 
 	if (level == DL_LOG_ERROR)
-		snprintf(d->errors + used, sizeof(d->errors) - used, "%s\n",
-			 message);
+		snprintf(d->errors + used, sizeof(d->errors) - used, "%s\n", message);
 }
 
 static int route(struct damaged *d, enum dl_route_mode mode)
@@ -56,11 +54,9 @@ static int set_up(void **state)
 
 	memset(&d, 0, sizeof(d));
 	*state = &d;
-	assert_int_equal(dl_torus_generate(&plan, NULL, &d.fabric, &d.config),
-			 0);
+	assert_int_equal(dl_torus_generate(&plan, NULL, &d.fabric, &d.config), 0);
 	assert_int_equal(dl_fabric_assign_lids(d.fabric, 0), 0);
-	assert_int_equal(dl_torus_discover(d.fabric, d.config, NULL, &d.torus),
-			 0);
+	assert_int_equal(dl_torus_discover(d.fabric, d.config, NULL, &d.torus), 0);
 	dl_route_options_init(&d.options);
 	return 0;
 }
@@ -82,12 +78,10 @@ static bool is_safe(const struct damaged *d, uint32_t *ncycle)
 	struct dl_verify_result *v;
 	bool safe;
 
-	assert_int_equal(dl_route_verify(d->result.tables, d->result.tree, &v),
-			 0);
+	assert_int_equal(dl_route_verify(d->result.tables, d->result.tree, &v), 0);
 	assert_int_equal(v->pairs, 56 * 55);
 	*ncycle = v->cycle.n;
-	safe = dl_verify_result_delivered(v) &&
-	       !dl_verify_result_credit_loop(v);
+	safe = dl_verify_result_delivered(v) && !dl_verify_result_credit_loop(v);
 	dl_verify_result_free(v);
 	return safe;
 }
@@ -136,8 +130,7 @@ static void unchecked_mode_shows_the_loop(void **state)
 /* A ring in two pieces: another reason, other culprits. */
 static void a_split_ring_is_named(void **state)
 {
-	static const struct dl_torus_failed_hop cut[] = { { .site = 6 },
-							  { .site = 8 } };
+	static const struct dl_torus_failed_hop cut[] = { { .site = 6 }, { .site = 8 } };
 	const struct dl_torus_plan plan = { .grid = { .radix = { 6, 5, 1 } },
 					    .hosts = 1,
 					    .parallel = 1,
@@ -148,11 +141,9 @@ static void a_split_ring_is_named(void **state)
 
 	(void)state;
 	dl_route_options_init(&d.options);
-	assert_int_equal(dl_torus_generate(&plan, NULL, &d.fabric, &d.config),
-			 0);
+	assert_int_equal(dl_torus_generate(&plan, NULL, &d.fabric, &d.config), 0);
 	assert_int_equal(dl_fabric_assign_lids(d.fabric, 0), 0);
-	assert_int_equal(dl_torus_discover(d.fabric, d.config, NULL, &d.torus),
-			 0);
+	assert_int_equal(dl_torus_discover(d.fabric, d.config, NULL, &d.torus), 0);
 	assert_int_equal(route(&d, DL_ROUTE_CLASSIC), -ENOTSUP);
 	assert_int_equal(d.result.refusal, DL_ROUTE_RING_CUT);
 	assert_non_null(strstr(d.errors, "no cable from (0,1,0) towards +x"));

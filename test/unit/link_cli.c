@@ -69,8 +69,7 @@ static json_t *result(const char *command, const char *path)
 	json_t *json;
 	int status;
 
-	run(out, 1 << 20, &status, "./dateline %s --json '%s' 2>/dev/null",
-	    command, path);
+	run(out, 1 << 20, &status, "./dateline %s --json '%s' 2>/dev/null", command, path);
 	assert_int_equal(status, 0);
 	json = json_loads(out, 0, &error);
 	free(out);
@@ -82,8 +81,7 @@ static json_t *example(const char *command, const char *name)
 {
 	char path[512];
 
-	snprintf(path, sizeof(path), "%s/conf/examples/%s.yaml", source_dir(),
-		 name);
+	snprintf(path, sizeof(path), "%s/conf/examples/%s.yaml", source_dir(), name);
 	return result(command, path);
 }
 
@@ -100,8 +98,7 @@ static void flat(const json_t *object, const char *const *keys, char *out)
 		if (json_is_string(value))
 			out += sprintf(out, "%s", json_string_value(value));
 		else if (json_is_integer(value))
-			out += sprintf(out, "%d",
-				       (int)json_integer_value(value));
+			out += sprintf(out, "%d", (int)json_integer_value(value));
 		else
 			out += sprintf(out, "%s",
 				       json_is_true(value)  ? "yes" :
@@ -113,8 +110,7 @@ static void flat(const json_t *object, const char *const *keys, char *out)
 }
 
 /* An array's objects, each as by flat(), must be these lines. */
-static void expect_rows(json_t *array, const char *const *keys,
-			const char *const *rows)
+static void expect_rows(json_t *array, const char *const *keys, const char *const *rows)
 {
 	const json_t *object;
 	char line[256];
@@ -131,14 +127,11 @@ static void expect_rows(json_t *array, const char *const *keys,
 
 #define ROWS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static const char *const packet_keys[] = {
-	"n",	 "kind",  "vl",		  "table",
-	"entry", "bytes", "weight_after", "counter_after",
-	NULL
-};
+static const char *const packet_keys[] = { "n",	    "kind",  "vl",	     "table",
+					   "entry", "bytes", "weight_after", "counter_after",
+					   NULL };
 
-static void expect_packets(json_t *json, const char *const *rows,
-			   const char *left)
+static void expect_packets(json_t *json, const char *const *rows, const char *left)
 {
 	json_t *wanted = json_loads(left, 0, NULL);
 
@@ -148,8 +141,7 @@ static void expect_packets(json_t *json, const char *const *rows,
 	json_decref(json);
 }
 
-static void arbitrate(const char *text, const char *const *rows,
-		      const char *left)
+static void arbitrate(const char *text, const char *const *rows, const char *left)
 {
 	struct file f;
 	json_t *json;
@@ -160,22 +152,18 @@ static void arbitrate(const char *text, const char *const *rows,
 	expect_packets(json, rows, left);
 }
 
-static const char *const iba_keys[] = { "event",   "accepted", "fctbs", "cl",
-					"cr",	   "abr",      "free",	"fccl",
-					"dropped", NULL };
-static const char *const pcie_keys[] = { "event",   "accepted", "tx_cnt",
-					 "crd_bal", "fwd_cnt",	"occupied",
-					 NULL };
+static const char *const iba_keys[] = { "event", "accepted", "fctbs", "cl",	 "cr",
+					"abr",	 "free",     "fccl",  "dropped", NULL };
+static const char *const pcie_keys[] = { "event",   "accepted", "tx_cnt", "crd_bal",
+					 "fwd_cnt", "occupied", NULL };
 
-static void expect_steps(json_t *json, const char *const *keys,
-			 const char *const *rows)
+static void expect_steps(json_t *json, const char *const *keys, const char *const *rows)
 {
 	expect_rows(json_object_get(json, "steps"), keys, rows);
 	json_decref(json);
 }
 
-static void credits(const char *text, const char *const *keys,
-		    const char *const *rows)
+static void credits(const char *text, const char *const *keys, const char *const *rows)
 {
 	struct file f;
 	json_t *json;
@@ -192,47 +180,37 @@ static void test_figure_25_10(void **state)
 {
 	(void)state;
 	expect_packets(example("arbitrate", "arbitrate-figure-25-10"),
-		       ROWS("1 data 6 high 0 4096 63 3072",
-			    "2 data 6 high 0 4096 -1 2048",
-			    "3 data 1 high 1 4096 -1 1024",
-			    "4 data 7 high 2 4096 190 0",
-			    "5 data 7 high 2 4096 126 -1024",
-			    "6 data 3 low 0 4096 -62 4096",
-			    "7 data 7 high 2 4096 62 3072",
-			    "8 data 7 high 2 4096 -2 2048",
-			    "9 data 6 high 0 4096 63 1024",
-			    "10 data 6 high 0 4096 -1 0",
-			    "11 data 1 high 1 4096 -1 -1024",
-			    "12 data 3 low 0 4096 -62 4096"),
+		       ROWS("1 data 6 high 0 4096 63 3072", "2 data 6 high 0 4096 -1 2048",
+			    "3 data 1 high 1 4096 -1 1024", "4 data 7 high 2 4096 190 0",
+			    "5 data 7 high 2 4096 126 -1024", "6 data 3 low 0 4096 -62 4096",
+			    "7 data 7 high 2 4096 62 3072", "8 data 7 high 2 4096 -2 2048",
+			    "9 data 6 high 0 4096 63 1024", "10 data 6 high 0 4096 -1 0",
+			    "11 data 1 high 1 4096 -1 -1024", "12 data 3 low 0 4096 -62 4096"),
 		       "{\"1\": 6, \"3\": 6, \"6\": 4, \"7\": 4}");
 }
 
 static void test_low_turn(void **state)
 {
 	(void)state;
-	expect_packets(
-		example("arbitrate", "arbitrate-low-turn"),
-		ROWS("1 data 0 high 0 256 251 -64", "2 data 3 low 0 256 4 0",
-		     "3 data 3 low 0 256 0 0", "4 data 0 high 0 256 247 -64",
-		     "5 data 4 low 1 256 -2 0", "6 data 0 high 0 256 243 -64",
-		     "7 data 3 low 0 256 4 0", "8 data 3 low 0 256 0 0",
-		     "9 data 0 high 0 256 239 -64", "10 data 4 low 1 256 -2 0",
-		     "11 data 0 high 0 256 235 -64", "12 data 3 low 0 256 4 0",
-		     "13 data 3 low 0 256 0 0", "14 data 0 high 0 256 231 -64"),
-		"{\"0\": 14, \"4\": 4}");
+	expect_packets(example("arbitrate", "arbitrate-low-turn"),
+		       ROWS("1 data 0 high 0 256 251 -64", "2 data 3 low 0 256 4 0",
+			    "3 data 3 low 0 256 0 0", "4 data 0 high 0 256 247 -64",
+			    "5 data 4 low 1 256 -2 0", "6 data 0 high 0 256 243 -64",
+			    "7 data 3 low 0 256 4 0", "8 data 3 low 0 256 0 0",
+			    "9 data 0 high 0 256 239 -64", "10 data 4 low 1 256 -2 0",
+			    "11 data 0 high 0 256 235 -64", "12 data 3 low 0 256 4 0",
+			    "13 data 3 low 0 256 0 0", "14 data 0 high 0 256 231 -64"),
+		       "{\"0\": 14, \"4\": 4}");
 }
 
 static void test_priorities(void **state)
 {
 	(void)state;
 	expect_packets(example("arbitrate", "arbitrate-priorities"),
-		       ROWS("1 data 1 high 0 2048 95 3584",
-			    "2 data 1 high 0 2048 63 3072",
-			    "3 smp 15 none - 256 - -",
-			    "4 smp 15 none - 256 - -", "5 fcp - none - 6 - -",
-			    "6 data 1 high 0 2048 31 2560",
-			    "7 data 1 high 0 2048 -1 2048",
-			    "8 data 0 low 0 2048 95 4096",
+		       ROWS("1 data 1 high 0 2048 95 3584", "2 data 1 high 0 2048 63 3072",
+			    "3 smp 15 none - 256 - -", "4 smp 15 none - 256 - -",
+			    "5 fcp - none - 6 - -", "6 data 1 high 0 2048 31 2560",
+			    "7 data 1 high 0 2048 -1 2048", "8 data 0 low 0 2048 95 4096",
 			    "9 data 0 low 0 2048 63 4096"),
 		       "{}");
 }
@@ -268,8 +246,7 @@ static void test_rollover(void **state)
 		     ROWS("offload yes 3586 4090 3586 3586 509 4095 0",
 			  "offload yes 3586 4090 3586 3586 510 0 0",
 			  "send yes 3587 4090 3587 3587 509 0 0",
-			  "fcp yes 3587 0 3587 3587 509 0 0",
-			  "send yes 3588 0 3588 3588 508 0 0",
+			  "fcp yes 3587 0 3587 3587 509 0 0", "send yes 3588 0 3588 3588 508 0 0",
 			  "send yes 0 0 0 0 0 0 0", "send no 0 0 1 0 0 0 0"));
 }
 
@@ -281,10 +258,8 @@ static void test_chunks(void **state)
 			  "send yes 3 8 3 3 10 8 0", "send yes 4 8 4 4 8 8 0",
 			  "send yes 8 8 8 8 4 10 0", "send no 8 8 9 8 4 10 0",
 			  "fcp yes 8 10 8 8 4 10 0", "send yes 9 10 9 9 2 10 0",
-			  "send yes 10 10 10 10 0 10 0",
-			  "send no 10 10 11 10 0 10 0",
-			  "offload yes 10 10 10 10 4 12 0",
-			  "fcp yes 10 12 10 10 4 12 0",
+			  "send yes 10 10 10 10 0 10 0", "send no 10 10 11 10 0 10 0",
+			  "offload yes 10 10 10 10 4 12 0", "fcp yes 10 12 10 10 4 12 0",
 			  "send yes 12 12 12 12 2 13 0"));
 }
 
@@ -292,16 +267,12 @@ static void test_loss(void **state)
 {
 	(void)state;
 	expect_steps(example("credits", "credits-loss"), iba_keys,
-		     ROWS("lose yes 60 100 60 0 100 100 0",
-			  "fcp yes 60 100 60 0 100 100 0",
-			  "send no 60 100 101 0 100 100 0",
-			  "send yes 100 100 100 40 60 100 0",
+		     ROWS("lose yes 60 100 60 0 100 100 0", "fcp yes 60 100 60 0 100 100 0",
+			  "send no 60 100 101 0 100 100 0", "send yes 100 100 100 40 60 100 0",
 			  "offload yes 100 100 100 40 100 140 0",
 			  "corrupt_fcp no 100 100 100 40 100 140 0",
-			  "fcp yes 100 140 100 40 100 140 0",
-			  "send no 100 140 141 40 100 140 0",
-			  "fcp yes 100 140 100 100 100 200 0",
-			  "fcp yes 100 200 100 100 100 200 0",
+			  "fcp yes 100 140 100 40 100 140 0", "send no 100 140 141 40 100 140 0",
+			  "fcp yes 100 140 100 100 100 200 0", "fcp yes 100 200 100 100 100 200 0",
 			  "send yes 200 200 200 200 0 200 0"));
 }
 
@@ -309,18 +280,15 @@ static void test_loss(void **state)
 static void test_chain(void **state)
 {
 	(void)state;
-	expect_steps(
-		example("credits", "chain-upstream-current"), pcie_keys,
-		ROWS("send yes 1 3 0 1", "send yes 2 2 0 2", "send yes 3 1 0 3",
-		     "offload yes 3 1 2 1", "send yes 4 0 2 2",
-		     "send no 4 0 2 2", "fcp yes 4 2 2 2", "send yes 5 1 2 3",
-		     "send yes 6 0 2 4", "send no 6 0 2 4", "fcp yes 6 0 2 4",
-		     "send no 6 0 2 4", "offload yes 6 0 3 3",
-		     "fcp yes 6 1 3 3", "send yes 7 0 3 4"));
+	expect_steps(example("credits", "chain-upstream-current"), pcie_keys,
+		     ROWS("send yes 1 3 0 1", "send yes 2 2 0 2", "send yes 3 1 0 3",
+			  "offload yes 3 1 2 1", "send yes 4 0 2 2", "send no 4 0 2 2",
+			  "fcp yes 4 2 2 2", "send yes 5 1 2 3", "send yes 6 0 2 4",
+			  "send no 6 0 2 4", "fcp yes 6 0 2 4", "send no 6 0 2 4",
+			  "offload yes 6 0 3 3", "fcp yes 6 1 3 3", "send yes 7 0 3 4"));
 	expect_steps(example("credits", "chain-current-downstream"), pcie_keys,
-		     ROWS("send yes 1 1 0 1", "send yes 2 0 0 2",
-			  "send no 2 0 0 2", "offload yes 2 0 1 1",
-			  "fcp yes 2 1 1 1", "send yes 3 0 1 2"));
+		     ROWS("send yes 1 1 0 1", "send yes 2 0 0 2", "send no 2 0 0 2",
+			  "offload yes 2 0 1 1", "fcp yes 2 1 1 1", "send yes 3 0 1 2"));
 }
 
 /* ---- the format -------------------------------------------------------- */
@@ -330,11 +298,9 @@ static void test_defaults(void **state)
 	(void)state;
 	arbitrate("{}", ROWS(NULL), "{}");
 	arbitrate("low: [[0, 1]]\nqueues: {0: {packets: 2}}\n",
-		  ROWS("1 data 0 low 0 4096 -63 0",
-		       "2 data 0 low 0 4096 -63 0"),
+		  ROWS("1 data 0 low 0 4096 -63 0", "2 data 0 low 0 4096 -63 0"), "{}");
+	arbitrate("vls: 1\nqueues: {0: {packets: 1, bytes: 1}}\n", ROWS("1 data 0 none - 1 - -"),
 		  "{}");
-	arbitrate("vls: 1\nqueues: {0: {packets: 1, bytes: 1}}\n",
-		  ROWS("1 data 0 none - 1 - -"), "{}");
 	arbitrate("vls: 1\nhigh: [[3, 7]]\nqueues: {0: {packets: 1}}\n",
 		  ROWS("1 data 0 none - 4096 - -"), "{}");
 	arbitrate("high_limit: 255\nhigh: [[0, 1]]\nqueues: {0: {packets: 1}}",
@@ -361,16 +327,15 @@ static void test_sizes(void **state)
 static void test_queue_events(void **state)
 {
 	(void)state;
-	arbitrate(
-		"low: [[0, 255], [1, 255]]\n"
-		"queues:\n"
-		"  0: {packets: 3, bytes: 128, credits: 3}\n"
-		"  1: {packets: 1, bytes: 64}\n"
-		"events:\n"
-		"  - {after: 2, queues: {0: {credits: 1}, 1: {packets: 1}}}\n",
-		ROWS("1 data 0 low 0 128 253 0", "2 data 1 low 1 64 254 0",
-		     "3 data 1 low 1 4096 190 0", "4 data 0 low 0 128 253 0"),
-		"{\"0\": 1}");
+	arbitrate("low: [[0, 255], [1, 255]]\n"
+		  "queues:\n"
+		  "  0: {packets: 3, bytes: 128, credits: 3}\n"
+		  "  1: {packets: 1, bytes: 64}\n"
+		  "events:\n"
+		  "  - {after: 2, queues: {0: {credits: 1}, 1: {packets: 1}}}\n",
+		  ROWS("1 data 0 low 0 128 253 0", "2 data 1 low 1 64 254 0",
+		       "3 data 1 low 1 4096 190 0", "4 data 0 low 0 128 253 0"),
+		  "{\"0\": 1}");
 }
 
 static void test_options(void **state)
@@ -379,8 +344,8 @@ static void test_options(void **state)
 	arbitrate("{vls: 2, low: [[15, 2], [1, 1]], bad_entry: any,"
 		  " queues: {0: {packets: 2, bytes: 64},"
 		  " 1: {packets: 2, bytes: 64}}}",
-		  ROWS("1 data 0 low 0 64 1 0", "2 data 0 low 0 64 0 0",
-		       "3 data 1 low 1 64 0 0", "4 data 1 low 0 64 1 0"),
+		  ROWS("1 data 0 low 0 64 1 0", "2 data 0 low 0 64 0 0", "3 data 1 low 1 64 0 0",
+		       "4 data 1 low 0 64 1 0"),
 		  "{}");
 	arbitrate("{vls: 2, low: [[15, 2], [1, 1]],"
 		  " queues: {0: {packets: 2}, 1: {packets: 1}}}",
@@ -409,10 +374,8 @@ static void test_change(void **state)
 		  "  - {after: 1, high: [[1, 1]]}\n"
 		  "  - {after: 3, high_limit: 255}\n"
 		  "stop_after: 8\n",
-		  ROWS("1 data 0 high 0 4096 136 -1024",
-		       "2 data 1 low 0 4096 136 0",
-		       "3 data 1 high 0 4096 -63 -1024",
-		       "4 data 1 high 0 4096 -63 -",
+		  ROWS("1 data 0 high 0 4096 136 -1024", "2 data 1 low 0 4096 136 0",
+		       "3 data 1 high 0 4096 -63 -1024", "4 data 1 high 0 4096 -63 -",
 		       "5 data 1 high 0 4096 -63 -", "6 smp 15 none - 256 - -",
 		       "7 fcp - none - 6 - -", "8 data 1 high 0 4096 -63 -"),
 		  "{\"0\": 8, \"1\": 4}");
@@ -429,26 +392,21 @@ static void test_credits_format(void **state)
 		"- lose: 1\n- fcp: receiver\n- fcp: transmitter\n"
 		"- fcp: receiver\n",
 		pcie_keys,
-		ROWS("send no 0 8 0 0", "send yes 8 0 0 8", "lose no 8 0 0 8",
-		     "offload no 8 0 0 8", "offload yes 8 0 1 7",
-		     "corrupt_fcp no 8 0 1 7", "fcp yes 8 1 1 7",
-		     "lose yes 9 0 1 7", "fcp yes 9 0 1 7", "fcp yes 9 0 2 7",
-		     "fcp yes 9 1 2 7"));
+		ROWS("send no 0 8 0 0", "send yes 8 0 0 8", "lose no 8 0 0 8", "offload no 8 0 0 8",
+		     "offload yes 8 0 1 7", "corrupt_fcp no 8 0 1 7", "fcp yes 8 1 1 7",
+		     "lose yes 9 0 1 7", "fcp yes 9 0 1 7", "fcp yes 9 0 2 7", "fcp yes 9 1 2 7"));
 	credits("{buffer_blocks: 20, buffer_packets: 1,"
 		" start: {fctbs: 0, abr: 4090},"
 		" events: [{send: 14}, {send: 1}, {offload: 15},"
 		" {corrupt_fcp: transmitter}, {fcp: transmitter}]}",
 		iba_keys,
 		ROWS("send yes 14 14 14 8 6 14 0", "send no 14 14 15 8 6 14 0",
-		     "offload no 14 14 14 8 6 14 0",
-		     "corrupt_fcp no 14 14 14 8 6 14 0",
+		     "offload no 14 14 14 8 6 14 0", "corrupt_fcp no 14 14 14 8 6 14 0",
 		     "fcp yes 14 14 14 14 6 20 0"));
 	/* Dishonest registers: the packet is discarded and counted. */
 	credits("{buffer_blocks: 20, start: {fctbs: 0, abr: 10},"
 		" events: [{send: 21}, {offload: 1}]}",
-		iba_keys,
-		ROWS("send yes 21 30 21 10 20 30 1",
-		     "offload no 21 30 21 10 20 30 1"));
+		iba_keys, ROWS("send yes 21 30 21 10 20 30 1", "offload no 21 30 21 10 20 30 1"));
 }
 
 /* ---- bad files --------------------------------------------------------- */
@@ -463,15 +421,13 @@ static const struct {
 	{ "arbitrate", "- 1\n", 1, "expected a mapping with keys of: vls" },
 	{ "arbitrate", "vls: 8\nhi: [[1, 2]]\n", 2,
 	  "hi: unknown key; expected one of: vls, high_cap" },
-	{ "arbitrate", "vls: 8\nlow: []\nvls: 8\n", 3,
-	  "vls: expected only once" },
+	{ "arbitrate", "vls: 8\nlow: []\nvls: 8\n", 3, "vls: expected only once" },
 	{ "arbitrate", "vls: 3\n", 1, "vls: 3: expected one of: 1 2 4 8 15" },
 	{ "arbitrate", "high:\n  - [1, 2]\n  - [16, 2]\n", 3,
 	  "VL of an entry: 16: expected a whole number from 0 to 15" },
 	{ "arbitrate", "high: [[1, 2],\n  [3, 256]]\n", 2,
 	  "weight of an entry: 256: expected a whole number from 0 to 255" },
-	{ "arbitrate", "high: [[1, 2, 3]]\n", 1,
-	  "expected an entry of two numbers, [VL, weight]" },
+	{ "arbitrate", "high: [[1, 2, 3]]\n", 1, "expected an entry of two numbers, [VL, weight]" },
 	{ "arbitrate", "high: [1]\n", 1, "expected an entry" },
 	{ "arbitrate", "low: 7\n", 1, "low: expected a list of entries" },
 	{ "arbitrate", "high_limit: 256\n", 1, "from 0 to 255" },
@@ -481,10 +437,8 @@ static const struct {
 	{ "arbitrate", "high_limit: \"4\"\n", 1, "high_limit: 4: expected" },
 	{ "arbitrate", "high_limit: 99999999999999999999\n", 1, "expected" },
 	{ "arbitrate", "high_limit:\n", 1, "high_limit: nothing: expected" },
-	{ "arbitrate", "low_turn: both\n", 1,
-	  "low_turn: both: expected one of: packet weight" },
-	{ "arbitrate", "bad_entry: [any]\n", 1,
-	  "bad_entry: a list: expected one of: skip any" },
+	{ "arbitrate", "low_turn: both\n", 1, "low_turn: both: expected one of: packet weight" },
+	{ "arbitrate", "bad_entry: [any]\n", 1, "bad_entry: a list: expected one of: skip any" },
 	{ "arbitrate", "unlisted_vl: hol\n", 1,
 	  "unlisted_vl: hol: expected one of: hold idle drop" },
 	{ "arbitrate", "queues:\n  15: {packets: 1}\n", 2,
@@ -497,20 +451,17 @@ static const struct {
 	  "packet: unknown key; expected one of: packets, bytes, credits" },
 	{ "arbitrate", "queues:\n  0:\n    packets: 1\n    bytes: 0\n", 4,
 	  "bytes: 0: expected a whole number from 1 to 8188" },
-	{ "arbitrate", "queues:\n  0: {bytes: 64}\n", 2,
-	  "expected packets beside bytes" },
+	{ "arbitrate", "queues:\n  0: {bytes: 64}\n", 2, "expected packets beside bytes" },
 	{ "arbitrate", "queues:\n  0: {packets: [64], bytes: 1}\n", 2,
 	  "bytes: expected none beside a list" },
 	{ "arbitrate", "queues:\n  0: {bytes: [64], packets: [64]}\n", 2,
 	  "expected only one list of sizes" },
-	{ "arbitrate", "queues:\n  0: {packets: []}\n", 2,
-	  "packets: expected 1 to" },
+	{ "arbitrate", "queues:\n  0: {packets: []}\n", 2, "packets: expected 1 to" },
 	{ "arbitrate", "queues: [1]\n", 1, "queues: expected a mapping" },
 	{ "arbitrate", "queues: {0: 3}\n", 1, "3: expected a mapping" },
 	{ "arbitrate", "events: {}\n", 1, "events: expected a list" },
 	{ "arbitrate", "events:\n  - {smp: 1}\n", 2, "expected the key after" },
-	{ "arbitrate", "events:\n  - {after: 1}\n", 2,
-	  "expected something that happens" },
+	{ "arbitrate", "events:\n  - {after: 1}\n", 2, "expected something that happens" },
 	{ "arbitrate",
 	  "events:\n  - {after: 1, smp: 1}\n"
 	  "  - {after: 1, queues: {1: {credits: 3}}}\n",
@@ -518,16 +469,14 @@ static const struct {
 	{ "arbitrate", "events:\n  - after: 1\n    vls: 2\n", 3,
 	  "vls: unknown key; expected one of: after, smp" },
 	{ "arbitrate", "vls: 8\nhigh: [[1, 2]\n", 3, "expected YAML" },
-	{ "arbitrate", "vls: 8\n---\nvls: 4\n", 3,
-	  "expected one YAML document" },
+	{ "arbitrate", "vls: 8\n---\nvls: 4\n", 3, "expected one YAML document" },
 	{ "arbitrate", "vls: 8\n--- [\n", 3, "expected YAML" },
 	{ "arbitrate", "stop_after: -1\n", 1, "stop_after: -1: expected" },
 	{ "credits", "{}", 1, "expected the key events" },
 	{ "credits", "events: []\n", 1, "expected the key buffer_blocks" },
 	{ "credits", "scheme: pcie\nbuffer_blocks: 1\nevents: []\n", 1,
 	  "expected the key buffer_packets" },
-	{ "credits", "scheme: ib\n", 1,
-	  "scheme: ib: expected one of: iba pcie" },
+	{ "credits", "scheme: ib\n", 1, "scheme: ib: expected one of: iba pcie" },
 	{ "credits", "buffer_blocks: 0\n", 1, "from 1 to" },
 	{ "credits", "buffer_packets: 2049\n", 1, "from 1 to 2048" },
 	{ "credits", "chunk_blocks: 0\n", 1, "chunk_blocks: 0: expected" },
@@ -544,8 +493,7 @@ static const struct {
 	  "send: 0: expected a whole number from 1 to 4095" },
 	{ "credits", "events:\n  - send: 1\n  - sent: 1\n", 3,
 	  "sent: unknown key; expected one of: send, lose, offload, fcp" },
-	{ "credits", "events:\n  - {send: 1, lose: 1}\n", 2,
-	  "expected one thing that happens" },
+	{ "credits", "events:\n  - {send: 1, lose: 1}\n", 2, "expected one thing that happens" },
 	{ "credits", "events:\n  - {}\n", 2, "expected one thing" },
 	{ "credits", "events:\n  - send\n", 2, "send: expected a mapping" },
 	{ "credits", "events:\n  - fcp: sender\n", 2,
@@ -562,16 +510,15 @@ static void test_bad_files(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		write_file(&f, bad[i].text);
-		run(out, sizeof(out), &status, "./dateline %s --json %s 2>&1",
-		    bad[i].command, f.path);
+		run(out, sizeof(out), &status, "./dateline %s --json %s 2>&1", bad[i].command,
+		    f.path);
 		unlink(f.path);
-		snprintf(begin, sizeof(begin),
-			 "dateline: error: %s:%d: ", f.path, bad[i].line);
+		snprintf(begin, sizeof(begin), "dateline: error: %s:%d: ", f.path, bad[i].line);
 		if (status != 2 || strncmp(out, begin, strlen(begin)) ||
 		    !strstr(out + strlen(begin), bad[i].says) ||
 		    strchr(out, '\n') != out + strlen(out) - 1)
-			fail_msg("case %zu (\"%s\"): status %d, \"%s\"", i,
-				 bad[i].text, status, out);
+			fail_msg("case %zu (\"%s\"): status %d, \"%s\"", i, bad[i].text, status,
+				 out);
 	}
 }
 
@@ -594,8 +541,7 @@ static void test_usage(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
-		run(out, sizeof(out), &status, "./dateline %s 2>&1",
-		    uses[i].args);
+		run(out, sizeof(out), &status, "./dateline %s 2>&1", uses[i].args);
 		assert_int_equal(status, uses[i].status);
 		assert_non_null(strstr(out, uses[i].says));
 	}
@@ -626,8 +572,8 @@ static void test_warnings(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		write_file(&f, odd[i].text);
-		run(out, sizeof(out), &status,
-		    "./dateline %s %s 2>&1 >/dev/null", odd[i].command, f.path);
+		run(out, sizeof(out), &status, "./dateline %s %s 2>&1 >/dev/null", odd[i].command,
+		    f.path);
 		unlink(f.path);
 		assert_int_equal(status, 0);
 		assert_non_null(strstr(out, odd[i].says));
@@ -661,27 +607,17 @@ static void test_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figure_25_10),
-		cmocka_unit_test(test_low_turn),
-		cmocka_unit_test(test_priorities),
-		cmocka_unit_test(test_receiver),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_rollover),
-		cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_queue_events),
-		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_change),
-		cmocka_unit_test(test_credits_format),
-		cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_usage),
-		cmocka_unit_test(test_warnings),
+		cmocka_unit_test(test_figure_25_10),   cmocka_unit_test(test_low_turn),
+		cmocka_unit_test(test_priorities),     cmocka_unit_test(test_receiver),
+		cmocka_unit_test(test_full),	       cmocka_unit_test(test_rollover),
+		cmocka_unit_test(test_chunks),	       cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_chain),	       cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_queue_events),
+		cmocka_unit_test(test_options),	       cmocka_unit_test(test_change),
+		cmocka_unit_test(test_credits_format), cmocka_unit_test(test_bad_files),
+		cmocka_unit_test(test_usage),	       cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_tables),
 	};
 
-	return cmocka_run_group_tests_name("arbitrate and credits", tests, NULL,
-					   NULL);
+	return cmocka_run_group_tests_name("arbitrate and credits", tests, NULL, NULL);
 }

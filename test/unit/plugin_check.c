@@ -35,14 +35,10 @@ static int set_up(void **state)
 	struct dl_route_options o;
 
 	assert_non_null(s);
-	s->g = (struct grid_fabric){ .grid = { .radix = { 4, 3, 1 } },
-				     .hosts = 1,
-				     .parallel = 1 };
+	s->g = (struct grid_fabric){ .grid = { .radix = { 4, 3, 1 } }, .hosts = 1, .parallel = 1 };
 	grid_build(&s->g);
 	grid_seed(&s->g, 0, true);
-	assert_int_equal(dl_torus_discover(s->g.fabric, &s->g.config, NULL,
-					   &s->torus),
-			 0);
+	assert_int_equal(dl_torus_discover(s->g.fabric, &s->g.config, NULL, &s->torus), 0);
 	dl_route_options_init(&o);
 	assert_int_equal(dl_route(s->torus, &s->g.config, &o, NULL, &s->r), 0);
 	*state = s;
@@ -120,10 +116,8 @@ static void each_broken_promise_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(good_tables_pass, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(each_broken_promise_fails,
-						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(good_tables_pass, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_broken_promise_fails, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

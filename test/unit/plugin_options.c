@@ -22,8 +22,7 @@ static void note(void *context, enum dl_log_level level, const char *message)
 	snprintf(r->last, sizeof(r->last), "%s", message);
 }
 
-static struct record parse(const char *words, bool shared,
-			   struct dl_plugin_options *o)
+static struct record parse(const char *words, bool shared, struct dl_plugin_options *o)
 {
 	struct record r = { .last = "" };
 	const struct dl_log log = { note, &r };

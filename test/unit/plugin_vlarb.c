@@ -25,8 +25,8 @@ struct setup {
 	struct dl_vlarb_config c;
 };
 
-static uint32_t add(struct dl_fabric *f, enum dl_fabric_node_type type,
-		    unsigned int n, uint64_t guid)
+static uint32_t add(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int n,
+		    uint64_t guid)
 {
 	uint32_t node;
 
@@ -37,9 +37,7 @@ static uint32_t add(struct dl_fabric *f, enum dl_fabric_node_type type,
 static int set_up(void **state)
 {
 	struct setup *s = calloc(1, sizeof(*s));
-	struct dl_tables_vlarb plan = { .nhigh = 1,
-					.nlow = 1,
-					.high_limit = PLANNED };
+	struct dl_tables_vlarb plan = { .nhigh = 1, .nlow = 1, .high_limit = PLANNED };
 	uint32_t a, b, ca, rtr, i;
 
 	assert_non_null(s);
@@ -84,16 +82,14 @@ static int tear_down(void **state)
 }
 
 /* A table as text, in the form in which it is configured. */
-static const char *text(const struct dl_tables_vlarb_entry *e, unsigned int n,
-			char out[1024])
+static const char *text(const struct dl_tables_vlarb_entry *e, unsigned int n, char out[1024])
 {
 	unsigned int i;
 	size_t at = 0;
 
 	*out = '\0';
 	for (i = 0; i < n; i++)
-		at += snprintf(out + at, 1024 - at, "%s%u:%u", i ? "," : "",
-			       e[i].vl, e[i].weight);
+		at += snprintf(out + at, 1024 - at, "%s%u:%u", i ? "," : "", e[i].vl, e[i].weight);
 	/* What lies behind the last entry is null. */
 	for (; i < 64; i++)
 		assert_int_equal(e[i].vl | e[i].weight, 0);
@@ -215,8 +211,7 @@ static void compaction_crosses_blocks(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 64; i++)
-		snprintf(word + strlen(word), sizeof(word) - strlen(word),
-			 "%u:%u,", i % 8, i + 1);
+		snprintf(word + strlen(word), sizeof(word) - strlen(word), "%u:%u,", i % 8, i + 1);
 	s->c.kind[DL_SWE_PORTS].high = word;
 	apply(s);
 	assert_int_equal(at(s, BETWEEN)->nhigh, 64);
@@ -264,13 +259,11 @@ static void random_tables_match_the_rules(void **state)
 			unsigned int vl = draw_below(&d, 8);
 
 			w = draw_below(&d, 4) ? draw_below(&d, 256) : 0;
-			snprintf(word + strlen(word),
-				 sizeof(word) - strlen(word), "%s%u:%u",
+			snprintf(word + strlen(word), sizeof(word) - strlen(word), "%s%u:%u",
 				 i ? "," : "", vl, w);
 			if (vl % 4 || !w || at == cap)
 				continue;
-			snprintf(want + strlen(want),
-				 sizeof(want) - strlen(want), "%s%u:%u",
+			snprintf(want + strlen(want), sizeof(want) - strlen(want), "%s%u:%u",
 				 at++ ? "," : "", vl / 4, w);
 		}
 		s->c.all.low = word;
@@ -336,8 +329,7 @@ static void a_general_table_is_checked_for_both_uses(void **state)
 static void malformed_tables_are_named(void **state)
 {
 	static const char *const bad[] = {
-		"0", "0:",	  ":1",	  "0:1;",  "0:256", "16:1",
-		"x", "0:1,4:1,2", "-1:1", "0:1:2", "0: 1",
+		"0", "0:", ":1", "0:1;", "0:256", "16:1", "x", "0:1,4:1,2", "-1:1", "0:1:2", "0: 1",
 	};
 	struct setup *s = *state;
 	size_t i;

@@ -41,11 +41,9 @@ static void numbers(void **state)
 		{ "5x", -5, 31, 0, false },
 		{ "", -5, 31, 0, false },
 		{ "-", -5, 31, 0, false },
-		{ "9223372036854775807", INT64_MIN, INT64_MAX, INT64_MAX,
-		  true },
+		{ "9223372036854775807", INT64_MIN, INT64_MAX, INT64_MAX, true },
 		{ "9223372036854775808", INT64_MIN, INT64_MAX, 0, false },
-		{ "-9223372036854775808", INT64_MIN, INT64_MAX, INT64_MIN,
-		  true },
+		{ "-9223372036854775808", INT64_MIN, INT64_MAX, INT64_MIN, true },
 		{ "-9223372036854775809", INT64_MIN, INT64_MAX, 0, false },
 		{ "18446744073709551615", 0, DL_NUMBER_ANY, -1, true },
 		{ "18446744073709551616", 0, DL_NUMBER_ANY, 0, false },
@@ -57,8 +55,8 @@ static void numbers(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int64_t value = 77;
 
-		if (dl_number_parse(cases[i].text, cases[i].min, cases[i].max,
-				    &value) != cases[i].good)
+		if (dl_number_parse(cases[i].text, cases[i].min, cases[i].max, &value) !=
+		    cases[i].good)
 			fail_msg("\"%s\"", cases[i].text);
 		if (cases[i].good && value != cases[i].value)
 			fail_msg("\"%s\": %" PRId64, cases[i].text, value);
@@ -83,11 +81,9 @@ static void decimals(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int64_t value;
-		bool good =
-			dl_decimal_parse(cases[i].text, 0, 10000000, &value);
+		bool good = dl_decimal_parse(cases[i].text, 0, 10000000, &value);
 
-		if (good != (cases[i].value >= 0) ||
-		    (good && value != cases[i].value))
+		if (good != (cases[i].value >= 0) || (good && value != cases[i].value))
 			fail_msg("\"%s\"", cases[i].text);
 	}
 }
@@ -106,8 +102,7 @@ struct target {
 	int called;
 };
 
-static int read_pair(const struct dl_setting *s, void *to, const char *text,
-		     char *why, size_t size)
+static int read_pair(const struct dl_setting *s, void *to, const char *text, char *why, size_t size)
 {
 	struct target *t = to;
 
@@ -128,8 +123,7 @@ static int read_list(struct dl_yaml *y, const struct dl_yaml_node *value,
 	if (!dl_yaml_is_list(value))
 		return dl_yaml_error(y, value, "%s: expected a list", s->name);
 	for (size_t i = 0; !err && i < dl_yaml_count(value); i++) {
-		err = dl_yaml_number(y, dl_yaml_item(y, value, i), "an item", 1,
-				     9, &one);
+		err = dl_yaml_number(y, dl_yaml_item(y, value, i), "an item", 1, 9, &one);
 		sum += err ? 0 : one;
 	}
 	t->number = sum;
@@ -156,8 +150,7 @@ static const struct dl_setting table[] = {
 
 static int set(struct target *t, const char *name, const char *text, char *why)
 {
-	return dl_setting_set(dl_setting_find(table, name, strlen(name)), t,
-			      text, why, 128);
+	return dl_setting_set(dl_setting_find(table, name, strlen(name)), t, text, why, 128);
 }
 
 static void good_texts(void **state)
@@ -204,10 +197,8 @@ static void bad_texts(void **state)
 		{ "byte", "256", "a whole number from 0 to 255" },
 		{ "byte", NULL, "a whole number from 0 to 255" },
 		{ "half", "10", "a whole number from -9 to 9" },
-		{ "number", "-1",
-		  "a whole number from 0 to 18446744073709551615" },
-		{ "decimal", "1.5",
-		  "a number from 0 to 1 with at most six decimals" },
+		{ "number", "-1", "a whole number from 0 to 18446744073709551615" },
+		{ "decimal", "1.5", "a number from 0 to 1 with at most six decimals" },
 		{ "choice", "b", "one of: a bc d" },
 		{ "choice", "", "one of: a bc d" },
 		{ "text", "", "a text" },
@@ -219,8 +210,7 @@ static void bad_texts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(set(&t, cases[i].name, cases[i].text, why),
-				 -EINVAL);
+		assert_int_equal(set(&t, cases[i].name, cases[i].text, why), -EINVAL);
 		assert_string_equal(why, cases[i].expected);
 		assert_memory_equal(&t, &none, sizeof(t));
 	}
@@ -276,13 +266,11 @@ static void yaml_errors(void **state)
 	static const struct {
 		const char *text, *message;
 	} cases[] = {
-		{ "half: \"3\"\n",
-		  "f:1: half: 3: expected a whole number from -9 to 9" },
+		{ "half: \"3\"\n", "f:1: half: 3: expected a whole number from -9 to 9" },
 		{ "\nhalf: {}\n", "f:2: half: a mapping: expected a whole "
 				  "number from -9 to 9" },
 		{ "text: ''\n", "f:1: text: nothing: expected a text" },
-		{ "list:\n- 0\n",
-		  "f:2: an item: 0: expected a whole number from 1 to 9" },
+		{ "list:\n- 0\n", "f:2: an item: 0: expected a whole number from 1 to 9" },
 		{ "list: 0\n", "f:1: list: expected a list" },
 		{ "half: 1\nhalf: 2\n", "f:2: half: expected only once" },
 		{ "[]\n", "f:1: a list: expected a mapping with keys of: flag, "
@@ -296,8 +284,7 @@ static void yaml_errors(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct target t = { .text = NULL };
 
-		assert_int_equal(read_yaml(cases[i].text, &t, message),
-				 -EINVAL);
+		assert_int_equal(read_yaml(cases[i].text, &t, message), -EINVAL);
 		assert_string_equal(message, cases[i].message);
 	}
 }

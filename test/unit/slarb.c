@@ -26,8 +26,7 @@ struct port {
 };
 
 /* A port whose table serves SLs 0..n-1 in turn with these weights. */
-static void setup(struct port *p, unsigned int n, const uint32_t *weights,
-		  uint32_t tenure)
+static void setup(struct port *p, unsigned int n, const uint32_t *weights, uint32_t tenure)
 {
 	memset(p, 0, sizeof(*p));
 	dl_emu_sl_table_even(&p->table, (1u << n) - 1, 64 / n * n, 1);
@@ -37,8 +36,8 @@ static void setup(struct port *p, unsigned int n, const uint32_t *weights,
 }
 
 /* The queue pair that makes the next packet; *changes counts changes. */
-static uint32_t make(struct port *p, unsigned int sls, uint32_t bytes,
-		     bool more, unsigned int *changes)
+static uint32_t make(struct port *p, unsigned int sls, uint32_t bytes, bool more,
+		     unsigned int *changes)
 {
 	bool change;
 	uint32_t qp = dl_emu_sl_sched_pick(&p->s, sls, &change);
@@ -155,8 +154,7 @@ static void test_tenure(void **state)
 		for (uint32_t qp = 0; qp < 10; qp++)
 			dl_emu_sl_sched_work(&p.s, qp, 0);
 		for (unsigned int i = 0; i < 1000; i++)
-			assert_int_equal(make(&p, ALL, 1000, true, &changes),
-					 i / packets[t] % 10);
+			assert_int_equal(make(&p, ALL, 1000, true, &changes), i / packets[t] % 10);
 		assert_int_equal(changes, 1000 / packets[t]);
 	}
 }
@@ -215,8 +213,7 @@ static void test_shares(void **state)
 		all += 2048;
 	}
 	for (int sl = 0; sl < 4; sl++)
-		assert_true(fabs(bytes[sl] / all - weights[sl] / 61440.0) <
-			    0.005);
+		assert_true(fabs(bytes[sl] / all - weights[sl] / 61440.0) < 0.005);
 }
 
 /* ---- the reference model: lists, searched from the front --------------- */
@@ -259,8 +256,7 @@ static int model_pick(struct model *w, unsigned int sls)
 
 static void model_leave(struct model *w, int i)
 {
-	memmove(&w->line[i], &w->line[i + 1],
-		(--w->n - i) * sizeof(w->line[0]));
+	memmove(&w->line[i], &w->line[i + 1], (--w->n - i) * sizeof(w->line[0]));
 }
 
 static void model_join(struct model *w, int qp, int sl)
@@ -300,8 +296,7 @@ static void one_run(unsigned int seed)
 	p.table.n = 16 + draw_below(&d, 60);
 	for (int e = 0; e < p.table.n; e++)
 		p.table.entry[e] =
-			(struct dl_emu_sl_entry){ draw_below(&d, 16),
-						  draw_below(&d, 4) * 3000 };
+			(struct dl_emu_sl_entry){ draw_below(&d, 16), draw_below(&d, 4) * 3000 };
 	w.table = draw_one_in(&d, 4) ? NULL : &p.table;
 	w.tenure = draw_below(&d, 3) * 5000;
 	for (int sl = 0; sl < DL_EMU_SLS; sl++)
@@ -322,9 +317,9 @@ static void one_run(unsigned int seed)
 		}
 		want = model_pick(&w, sls);
 		got = dl_emu_sl_sched_pick(&p.s, sls, &change);
-		if (want < 0 ? got != DL_EMU_NO_QP :
-			       got != (uint32_t)w.line[want] ||
-				       change != (w.line[want] != w.current))
+		if (want < 0 ?
+			    got != DL_EMU_NO_QP :
+			    got != (uint32_t)w.line[want] || change != (w.line[want] != w.current))
 			fail_msg("seed %u, packet %d: not what the reference "
 				 "model does",
 				 seed, i);
@@ -345,14 +340,10 @@ static void test_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table_check),
-		cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_passed_over),
-		cmocka_unit_test(test_low_latency),
-		cmocka_unit_test(test_tenure),
-		cmocka_unit_test(test_turn_ends_early),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_table_check), cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_passed_over), cmocka_unit_test(test_low_latency),
+		cmocka_unit_test(test_tenure),	    cmocka_unit_test(test_turn_ends_early),
+		cmocka_unit_test(test_off),	    cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_model),
 	};
 

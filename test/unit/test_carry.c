@@ -34,8 +34,7 @@ static void begin(struct fixture *w, struct test_random *r)
 
 	memset(w, 0, sizeof(*w));
 	for (d = 0; d < DL_TORUS_DIMS; d++)
-		w->g.grid.radix[d] = d < 2 ? 3 + test_random(r, 3) :
-					     1 + test_random(r, 3);
+		w->g.grid.radix[d] = d < 2 ? 3 + test_random(r, 3) : 1 + test_random(r, 3);
 	w->g.hosts = 1 + test_random(r, 2);
 	w->g.parallel = 1 + test_random(r, 2);
 	w->g.lmc = test_random(r, 2);
@@ -43,9 +42,7 @@ static void begin(struct fixture *w, struct test_random *r)
 	grid_seed(&w->g, 0, true);
 	dl_route_options_init(&o);
 	o.mode = DL_ROUTE_CLASSIC;
-	assert_int_equal(dl_torus_discover(w->g.fabric, &w->g.config, NULL,
-					   &w->torus),
-			 0);
+	assert_int_equal(dl_torus_discover(w->g.fabric, &w->g.config, NULL, &w->torus), 0);
 	assert_int_equal(dl_route(w->torus, &w->g.config, &o, NULL, &w->r), 0);
 	w->tables = w->r.tables;
 	w->dead = calloc(w->g.fabric->nnodes, sizeof(*w->dead));
@@ -68,8 +65,7 @@ static bool is_gone(const struct fixture *w, uint32_t port)
 	uint32_t peer = f->ports[port].peer;
 
 	return w->cut[port] || w->dead[f->ports[port].node] ||
-	       (peer != DL_NONE &&
-		(w->cut[peer] || w->dead[f->ports[peer].node]));
+	       (peer != DL_NONE && (w->cut[peer] || w->dead[f->ports[peer].node]));
 }
 
 /* Is this end port left, with its LIDs? */
@@ -77,8 +73,7 @@ static bool is_left(const struct fixture *w, uint32_t port)
 {
 	const struct dl_fabric_port *p = &w->g.fabric->ports[port];
 
-	if (!p->lid || !dl_fabric_is_end_port(w->g.fabric, port) ||
-	    w->dead[p->node])
+	if (!p->lid || !dl_fabric_is_end_port(w->g.fabric, port) || w->dead[p->node])
 		return false;
 	return !p->num || (p->peer != DL_NONE && !is_gone(w, port));
 }
@@ -86,8 +81,7 @@ static bool is_left(const struct fixture *w, uint32_t port)
 static bool arrives(const struct fixture *w, uint32_t src, uint32_t lid)
 {
 	const struct dl_fabric *f = w->g.fabric;
-	uint32_t at = dl_fabric_access_switch(f, src), dst = f->lid_port[lid],
-		 port;
+	uint32_t at = dl_fabric_access_switch(f, src), dst = f->lid_port[lid], port;
 	uint32_t steps;
 
 	for (steps = 0; steps < f->nnodes; steps++) {
@@ -149,9 +143,7 @@ static void what_still_arrives(void **state)
 			port = test_random(&r, w->g.fabric->nports);
 			w->cut[port] = w->g.fabric->ports[port].peer != DL_NONE;
 		}
-		assert_int_equal(dl_fabric_degrade(w->g.fabric, w->dead, w->cut,
-						   &left),
-				 0);
+		assert_int_equal(dl_fabric_degrade(w->g.fabric, w->dead, w->cut, &left), 0);
 		assert_int_equal(dl_tables_remap(w->tables, left, &t), 0);
 		assert_int_equal(dl_verify(t, NULL, NULL, &v), 0);
 		count(w, &pairs, &lost);
@@ -184,9 +176,7 @@ static void what_is_new_is_not_reached(void **state)
 
 	(void)state;
 	assert_non_null(g);
-	g[0] = (struct grid_fabric){ .grid = { .radix = { 4, 4, 1 } },
-				     .hosts = 1,
-				     .parallel = 1 };
+	g[0] = (struct grid_fabric){ .grid = { .radix = { 4, 4, 1 } }, .hosts = 1, .parallel = 1 };
 	g[1] = g[0];
 	g[0].dead_switch[1 + test_random(&r, 15)] = true;
 	grid_build(&g[0]);
@@ -196,8 +186,8 @@ static void what_is_new_is_not_reached(void **state)
 		g[1].fabric->ports[p].lid = 0;
 	for (p = 0; p < g[0].fabric->nports; p++) {
 		const struct dl_fabric_port *old = &g[0].fabric->ports[p];
-		uint32_t node = dl_fabric_find_guid(
-			g[1].fabric, g[0].fabric->nodes[old->node].guid);
+		uint32_t node =
+			dl_fabric_find_guid(g[1].fabric, g[0].fabric->nodes[old->node].guid);
 
 		port = g[1].fabric->nodes[node].first_port + old->num;
 		g[1].fabric->ports[port].lid = old->lid;
@@ -206,8 +196,7 @@ static void what_is_new_is_not_reached(void **state)
 	grid_seed(&g[0], g[0].dead_switch[1] ? 5 : 0, true);
 	dl_route_options_init(&o);
 	o.mode = DL_ROUTE_CLASSIC;
-	assert_int_equal(
-		dl_torus_discover(g[0].fabric, &g[0].config, NULL, &torus), 0);
+	assert_int_equal(dl_torus_discover(g[0].fabric, &g[0].config, NULL, &torus), 0);
 	assert_int_equal(dl_route(torus, &g[0].config, &o, NULL, &few), 0);
 	assert_int_equal(dl_tables_remap(few.tables, g[1].fabric, &t), 0);
 	assert_int_equal(dl_verify(t, NULL, NULL, &v), 0);

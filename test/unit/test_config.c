@@ -35,8 +35,7 @@ static void keep(void *context, enum dl_log_level level, const char *message)
 		 level == DL_LOG_ERROR ? "error" : "warning", message);
 }
 
-static int read_bytes(const char *bytes, size_t len, struct record *r,
-		      struct dl_torus_config **out)
+static int read_bytes(const char *bytes, size_t len, struct record *r, struct dl_torus_config **out)
 {
 	struct dl_log log = { .write = keep, .context = r };
 	FILE *from = fmemopen((void *)bytes, len, "r");
@@ -50,12 +49,10 @@ static int read_bytes(const char *bytes, size_t len, struct record *r,
 	return err;
 }
 
-static int read_text(const char *text, struct record *r,
-		     struct dl_torus_config **out)
+static int read_text(const char *text, struct record *r, struct dl_torus_config **out)
 {
 	/* fmemopen() refuses an empty buffer. */
-	return text[0] ? read_bytes(text, strlen(text), r, out) :
-			 read_bytes("\n", 1, r, out);
+	return text[0] ? read_bytes(text, strlen(text), r, out) : read_bytes("\n", 1, r, out);
 }
 
 /* What the writer makes of it, without comments; lines joined by '|'. */
@@ -104,8 +101,7 @@ static const struct good {
 	{ "torus 1 1 1\n" XY, "torus 1 1 1" READ_REST, NULL },
 	/* blanks, comments, ends of lines */
 	{ "\n# c\n \t# c\n\t torus\t6  5 1 \n" XY, READ_TXY, NULL },
-	{ "torus 6 5 1\r\n\r\n#\r\nxp_link 0x10 0x11\r\nyp_link 0x10 0x12\r\n",
-	  READ_TXY, NULL },
+	{ "torus 6 5 1\r\n\r\n#\r\nxp_link 0x10 0x11\r\nyp_link 0x10 0x12\r\n", READ_TXY, NULL },
 	{ T "xp_link 0x10 0x11\nyp_link 0x10 0x12", READ_TXY, NULL },
 	{ "torus 6 5 1 more words\nxp_link 0x10 0x11 # to\n"
 	  "yp_link 0x10 0x12#to\n",
@@ -128,8 +124,7 @@ static const struct good {
 	  "torus 3 5 7m|xp_link 0x1 0x2|yp_link 0x1 0x3|zp_link 0x1 "
 	  "0x4" READ_REST,
 	  NULL },
-	{ "torus 1 5m 1t\nyp_link 1 3\n",
-	  "mesh 1t 5 1t|yp_link 0x1 0x3" READ_REST, NULL },
+	{ "torus 1 5m 1t\nyp_link 1 3\n", "mesh 1t 5 1t|yp_link 0x1 0x3" READ_REST, NULL },
 	/* numbers: decimal, octal, hexadecimal, signs */
 	{ "torus 0x6 +5 01\nxp_link 16 17\nyp_link 020 022\n", READ_TXY, NULL },
 	{ T "xp_link 0xFFFFFFFFFFFFFFFE 18446744073709551615\n"
@@ -144,26 +139,21 @@ static const struct good {
 	  "torus 4 2 1|xp_link 0x1 0x2|xm_link 0x1 0x3|yp_link 0x1 0x4|"
 	  "ym_link 0x1 0x4" READ_REST,
 	  NULL },
-	{ T "xm_link 1 2\nym_link 1 3\n",
-	  "torus 6 5 1|xm_link 0x1 0x2|ym_link 0x1 0x3" READ_REST, NULL },
-	{ "mesh 4 5 1\n" XY,
-	  "mesh 4 5 1|xp_link 0x10 0x11|yp_link 0x10 0x12" READ_REST, NULL },
+	{ T "xm_link 1 2\nym_link 1 3\n", "torus 6 5 1|xm_link 0x1 0x2|ym_link 0x1 0x3" READ_REST,
+	  NULL },
+	{ "mesh 4 5 1\n" XY, "mesh 4 5 1|xp_link 0x10 0x11|yp_link 0x10 0x12" READ_REST, NULL },
 	/* several seeds */
 	{ T XY "next_seed\nyp_link 7 8\nxm_link 7 9\ny_dateline 2\n",
-	  READ_T
-	  "|next_seed|xm_link 0x7 0x9|yp_link 0x7 0x8|y_dateline 2" READ_REST,
-	  NULL },
+	  READ_T "|next_seed|xm_link 0x7 0x9|yp_link 0x7 0x8|y_dateline 2" READ_REST, NULL },
 	/* the rest */
 	{ T XY "portgroup_max_ports 17\nmax_changes 0\n"
 	       "port_order 3 1 2 3 0\n",
-	  READ_T "|portgroup_max_ports 17|max_changes 0|port_order 3 1 2 0",
-	  NULL },
+	  READ_T "|portgroup_max_ports 17|max_changes 0|port_order 3 1 2 0", NULL },
 	{ T XY "portgroup_max_ports 4\nportgroup_max_ports 8\n",
 	  READ_T "|portgroup_max_ports 8|max_changes 32", NULL },
 	{ T XY "port_order 7 8 # why\n", READ_TXY "|port_order 7 8", NULL },
 	{ T XY "port_order 7 8#why\n", READ_TXY "|port_order 7 8", NULL },
-	{ T XY "port_order 1 2\nport_order 254\n", READ_TXY "|port_order 254",
-	  NULL },
+	{ T XY "port_order 1 2\nport_order 254\n", READ_TXY "|port_order 254", NULL },
 	{ T XY "port_order 1\nport_order\n", READ_TXY, NULL },
 	/* an absent dimension's links lead nowhere, and harm nobody */
 	{ T XY "zp_link 0x99 0x10\n", READ_TXY, NULL },
@@ -180,12 +170,10 @@ static const struct good {
 	  "t.conf:2: xp_link: \"0x10z\": only the number" },
 	{ T XY "port_order 7,8\n", READ_TXY "|port_order 7",
 	  "t.conf:4: port_order: \"7,8\": only the number" },
-	{ "torus 4 5 1\n" XY,
-	  "torus 4 5 1|xp_link 0x10 0x11|yp_link 0x10 0x12" READ_REST,
+	{ "torus 4 5 1\n" XY, "torus 4 5 1|xp_link 0x10 0x11|yp_link 0x10 0x12" READ_REST,
 	  "t.conf:2: the seed that begins here has no xm_link" },
 	{ "torus 5 4 1\nxp_link 1 2\nym_link 1 3\n",
-	  "torus 5 4 1|xp_link 0x1 0x2|ym_link 0x1 0x3" READ_REST,
-	  "has no yp_link: with radix 4" },
+	  "torus 5 4 1|xp_link 0x1 0x2|ym_link 0x1 0x3" READ_REST, "has no yp_link: with radix 4" },
 	{ T XY "next_seed\nxp_link 0 0\nyp_link 0 0\n", READ_TXY,
 	  "t.conf:5: xp_link: expected the GUIDs of two switches, found 0; "
 	  "this seed is left out" },
@@ -210,8 +198,7 @@ static void test_good(void **state)
 		if (good[i].warning && !strstr(r.text, good[i].warning))
 			fail_msg("no \"%s\" in:\n%s", good[i].warning, r.text);
 		if (r.warnings != !!good[i].warning)
-			fail_msg("%u warnings:\n%s\n%s", r.warnings,
-				 good[i].text, r.text);
+			fail_msg("%u warnings:\n%s\n%s", r.warnings, good[i].text, r.text);
 		free(read);
 		dl_torus_config_free(c);
 	}
@@ -231,8 +218,7 @@ static const struct bad {
 	  { "t.conf:4: \"foo\" is no keyword; expected "
 	    "torus, mesh" } },
 	{ "TORUS 6 5 1\n", { "t.conf:1: \"TORUS\" is no keyword" } },
-	{ "xq_link\n\n\002bar" T,
-	  { "t.conf:1: \"xq_link\"", "t.conf:3: \"?bartorus\" is no" } },
+	{ "xq_link\n\n\002bar" T, { "t.conf:1: \"xq_link\"", "t.conf:3: \"?bartorus\" is no" } },
 	/* geometry */
 	{ T T XY, { "t.conf:2: torus: the geometry was given in line 1" } },
 	{ T "mesh 6 5 1\n" XY, { "t.conf:2: mesh: the geometry was given" } },
@@ -251,8 +237,7 @@ static const struct bad {
 	  } },
 	{ "torus -6 5 1\n", { "found \"-6\"" } },
 	{ "torus 256 5 1\n", { "found \"256\"" } },
-	{ "torus 99999999999999999999 5 1\n",
-	  { "found \"99999999999999999999\"" } },
+	{ "torus 99999999999999999999 5 1\n", { "found \"99999999999999999999\"" } },
 	{ "torus 64 32 24\n",
 	  { "t.conf:1: torus: expected at most 49151 "
 	    "switches, the LIDs of a subnet, found "
@@ -267,8 +252,7 @@ static const struct bad {
 	  { "t.conf:2: ym_link: expected two switch "
 	    "GUIDs, such as 0x2000 0x2001, found "
 	    "\"abc\"" } },
-	{ T "xp_link 0x10 0x11111111111111111\n",
-	  { "found \"0x11111111111111111\"" } },
+	{ T "xp_link 0x10 0x11111111111111111\n", { "found \"0x11111111111111111\"" } },
 	{ T "xp_link -1 2\n", { "found \"-1\"" } },
 	{ T "xp_link 0 0x11\nyp_link 0 0x12\n",
 	  { "t.conf:2: xp_link: expected the GUIDs of two switches, found "
@@ -279,8 +263,7 @@ static const struct bad {
 	{ T "xp_link 0x10 0x11\nyp_link 0x11 0x12\n",
 	  { "t.conf:3: yp_link: expected the link to start at 0x10 like "
 	    "xp_link in line 2, found 0x11" } },
-	{ T XY "xm_link 0x12 0x10\n",
-	  { "t.conf:4: xm_link: expected the link to start at 0x10" } },
+	{ T XY "xm_link 0x12 0x10\n", { "t.conf:4: xm_link: expected the link to start at 0x10" } },
 	{ T "xp_link 0x10 0x10\nyp_link 0x10 0x12\n",
 	  { "t.conf:2: xp_link: expected two different switches, found 0x10 "
 	    "twice" } },
@@ -335,8 +318,7 @@ static const struct bad {
 	  { "t.conf:1: \"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...\" "
 	    "is" } },
 	/* several mistakes, one run */
-	{ "torus 6 5 x\nxp_link 1\nfoo\n",
-	  { "t.conf:1: ", "t.conf:2: ", "t.conf:3: " } },
+	{ "torus 6 5 x\nxp_link 1\nfoo\n", { "t.conf:1: ", "t.conf:2: ", "t.conf:3: " } },
 };
 
 static void test_bad(void **state)
@@ -353,26 +335,23 @@ static void test_bad(void **state)
 		for (n = 0; n < 3 && bad[i].errors[n]; n++) {
 			at = strstr(at, bad[i].errors[n]);
 			if (!at)
-				fail_msg("no \"%s\" for\n%s\nbut\n%s",
-					 bad[i].errors[n], bad[i].text, r.text);
+				fail_msg("no \"%s\" for\n%s\nbut\n%s", bad[i].errors[n],
+					 bad[i].text, r.text);
 		}
 		if (n != r.errors)
-			fail_msg("%u errors for\n%s\n%s", r.errors, bad[i].text,
-				 r.text);
+			fail_msg("%u errors for\n%s\n%s", r.errors, bad[i].text, r.text);
 	}
 }
 
 static void test_nul(void **state)
 {
-	static const char text[] = T
-		"xp_link 0x10 0x11 # \0\nyp_link 0x10 0x12";
+	static const char text[] = T "xp_link 0x10 0x11 # \0\nyp_link 0x10 0x12";
 	struct dl_torus_config *c;
 	struct record r;
 
 	(void)state;
 	assert_int_equal(read_bytes(text, sizeof(text) - 1, &r, &c), -EINVAL);
-	assert_string_equal(r.text,
-			    "error t.conf:2: a byte 0: expected text\n");
+	assert_string_equal(r.text, "error t.conf:2: a byte 0: expected text\n");
 }
 
 /* A file of nothing but mistakes does not flood the log. */
@@ -415,8 +394,7 @@ static void test_files(void **state)
 	struct dl_log log = { .write = keep, .context = &r };
 
 	(void)state;
-	assert_int_equal(dl_torus_config_read("/nonexistent/t.conf", &log, &c),
-			 -ENOENT);
+	assert_int_equal(dl_torus_config_read("/nonexistent/t.conf", &log, &c), -ENOENT);
 	assert_non_null(strstr(r.text, "/nonexistent/t.conf: cannot be opened: "
 				       "No such file"));
 	assert_int_equal(dl_torus_config_read("/", &log, &c), -EISDIR);
@@ -465,12 +443,10 @@ static void draw_config(struct test_random *rnd, struct dl_torus_config *c)
 			s->has_dateline[d] = test_random(rnd, 2);
 			if (s->has_dateline[d])
 				s->dateline[d] =
-					(int)test_random(rnd, 2 * radix - 1) -
-					(int)radix + 1;
+					(int)test_random(rnd, 2 * radix - 1) - (int)radix + 1;
 			for (unsigned int k = 0; radix > 1 && k < 2; k++)
 				if (which != k || radix == 4)
-					s->to[2 * d + k] =
-						(s->from << 8) + 2 * d + k;
+					s->to[2 * d + k] = (s->from << 8) + 2 * d + k;
 		}
 	}
 	c->max_changes = test_random(rnd, 100);
@@ -500,8 +476,7 @@ static const char *end_of_line(struct test_random *rnd)
 /* The same configuration as a careless hand writes it. */
 static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 {
-	static const char *const bases[] = { "%" PRIu64, "0x%" PRIx64,
-					     "0%" PRIo64, "+%" PRIu64,
+	static const char *const bases[] = { "%" PRIu64, "0x%" PRIx64, "0%" PRIo64, "+%" PRIu64,
 					     "0X%" PRIX64 };
 	bool mesh = test_random(rnd, 2), geometry_last = test_random(rnd, 2);
 	char *text = NULL;
@@ -513,11 +488,9 @@ static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 			fputs(mesh ? " mesh" : "torus", to);
 			for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 				fprintf(to, "\t%u%s", c->grid.radix[d],
-					c->grid.mesh[d] != mesh ?
-						(mesh ? "T" : "m") :
-					test_random(rnd, 2) ?
-						(mesh ? "M" : "t") :
-						"");
+					c->grid.mesh[d] != mesh ? (mesh ? "T" : "m") :
+					test_random(rnd, 2)	? (mesh ? "M" : "t") :
+								  "");
 			fputs(end_of_line(rnd), to);
 			continue;
 		}
@@ -530,22 +503,16 @@ static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 			for (uint32_t k = first; k < first + 9; k++) {
 				uint32_t what = k % 9;
 
-				if (what >= DL_TORUS_DIRS &&
-				    s->has_dateline[what - DL_TORUS_DIRS])
-					fprintf(to, "%c_dateline %d%s",
-						"xyz"[what - DL_TORUS_DIRS],
-						s -> dateline[what -
-							      DL_TORUS_DIRS],
+				if (what >= DL_TORUS_DIRS && s->has_dateline[what - DL_TORUS_DIRS])
+					fprintf(to, "%c_dateline %d%s", "xyz"[what - DL_TORUS_DIRS],
+						s -> dateline[what - DL_TORUS_DIRS],
 						end_of_line(rnd));
 				if (what >= DL_TORUS_DIRS || !s->to[what])
 					continue;
-				fprintf(to, "%c%c_link ", "xyz"[what / 2],
-					"pm"[what % 2]);
-				fprintf(to, bases[test_random(rnd, 5)],
-					s->from);
+				fprintf(to, "%c%c_link ", "xyz"[what / 2], "pm"[what % 2]);
+				fprintf(to, bases[test_random(rnd, 5)], s->from);
 				fputs("\t", to);
-				fprintf(to, bases[test_random(rnd, 5)],
-					s->to[what]);
+				fprintf(to, bases[test_random(rnd, 5)], s->to[what]);
 				fputs(end_of_line(rnd), to);
 			}
 		}
@@ -553,19 +520,16 @@ static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 	fprintf(to,
 		"portgroup_max_ports 3\nmax_changes %u%s"
 		"portgroup_max_ports %u%s",
-		c->max_changes, end_of_line(rnd), c->portgroup_max_ports,
-		end_of_line(rnd));
+		c->max_changes, end_of_line(rnd), c->portgroup_max_ports, end_of_line(rnd));
 	if (c->nport_order)
 		fputs("port_order 9 8 7\n  port_order", to);
 	for (uint32_t i = 0; i < c->nport_order; i++)
-		fprintf(to, " %u\t%u", c->port_order[i],
-			c->port_order[test_random(rnd, i + 1)]);
+		fprintf(to, " %u\t%u", c->port_order[i], c->port_order[test_random(rnd, i + 1)]);
 	fclose(to);
 	return text;
 }
 
-static void assert_same(const struct dl_torus_config *a,
-			const struct dl_torus_config *b)
+static void assert_same(const struct dl_torus_config *a, const struct dl_torus_config *b)
 {
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 		assert_int_equal(a->grid.radix[d], b->grid.radix[d]);
@@ -579,8 +543,7 @@ static void assert_same(const struct dl_torus_config *a,
 			assert_int_equal(s->to[dir], t->to[dir]);
 		assert_int_equal(s->from, t->from);
 		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-			assert_int_equal(s->has_dateline[d],
-					 t->has_dateline[d]);
+			assert_int_equal(s->has_dateline[d], t->has_dateline[d]);
 			assert_int_equal(s->dateline[d], t->dateline[d]);
 		}
 	}
@@ -663,14 +626,10 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_nul),
-		cmocka_unit_test(test_many_errors),
-		cmocka_unit_test(test_long_line),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_write_error),
-		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_good),	    cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_nul),	    cmocka_unit_test(test_many_errors),
+		cmocka_unit_test(test_long_line),   cmocka_unit_test(test_files),
+		cmocka_unit_test(test_write_error), cmocka_unit_test(test_round_trips),
 		cmocka_unit_test(test_damage),
 	};
 

@@ -17,11 +17,9 @@
 #define MAX_STRETCH 64
 
 /* Hops by walking: the slow and obvious distance. */
-static uint32_t walk_distance(const struct dl_torus_grid *g, uint32_t a,
-			      uint32_t b)
+static uint32_t walk_distance(const struct dl_torus_grid *g, uint32_t a, uint32_t b)
 {
-	uint32_t n = dl_torus_grid_sites(g),
-		 *queue = malloc(n * sizeof(*queue));
+	uint32_t n = dl_torus_grid_sites(g), *queue = malloc(n * sizeof(*queue));
 	uint32_t *hops = malloc(n * sizeof(*hops)), head, tail = 0, found;
 	unsigned int dir;
 
@@ -61,8 +59,7 @@ static void distance_is_the_hops(void **state)
 		}
 		a = test_random(&r, dl_torus_grid_sites(&g));
 		b = test_random(&r, dl_torus_grid_sites(&g));
-		assert_int_equal(dl_torus_site_distance(&g, a, b),
-				 walk_distance(&g, a, b));
+		assert_int_equal(dl_torus_site_distance(&g, a, b), walk_distance(&g, a, b));
 	}
 }
 
@@ -70,8 +67,7 @@ static void distance_is_the_hops(void **state)
 static void check_walk(uint32_t x, uint32_t y, uint32_t z)
 {
 	struct dl_torus_grid g = { { x, y, z }, { true, true, true } };
-	uint32_t n = dl_torus_grid_sites(&g), i,
-		 *order = calloc(n, sizeof(*order));
+	uint32_t n = dl_torus_grid_sites(&g), i, *order = calloc(n, sizeof(*order));
 	bool *seen = calloc(n, sizeof(*seen));
 
 	assert_true(order && seen);
@@ -80,8 +76,7 @@ static void check_walk(uint32_t x, uint32_t y, uint32_t z)
 	for (i = 0; i < n; i++) {
 		assert_true(order[i] < n && !seen[order[i]]);
 		seen[order[i]] = true;
-		if (i &&
-		    dl_torus_site_distance(&g, order[i - 1], order[i]) != 1)
+		if (i && dl_torus_site_distance(&g, order[i - 1], order[i]) != 1)
 			fail_msg("%ux%ux%u: step %u is none", x, y, z, i);
 	}
 	free(order);
@@ -132,9 +127,7 @@ static void snake(const struct dl_torus_grid *g, uint32_t *order)
 		for (y = 0; y < g->radix[1]; y++)
 			for (x = 0; x < g->radix[0]; x++) {
 				c[1] = c[2] % 2 ? g->radix[1] - 1 - y : y;
-				c[0] = n / g->radix[0] % 2 ?
-					       g->radix[0] - 1 - x :
-					       x;
+				c[0] = n / g->radix[0] % 2 ? g->radix[0] - 1 - x : x;
 				order[n++] = dl_torus_site(g, c);
 			}
 }
@@ -143,8 +136,7 @@ static void snake(const struct dl_torus_grid *g, uint32_t *order)
  * Mean hops between two sites of a stretch, over all stretches of so many; and
  * the sum of that over lengths 4, 8, ... up to 64 or half of all.
  */
-static double spread(const struct dl_torus_grid *g, const uint32_t *order,
-		     uint32_t length)
+static double spread(const struct dl_torus_grid *g, const uint32_t *order, uint32_t length)
 {
 	uint32_t n = dl_torus_grid_sites(g), i, a, b, pairs = 0;
 	double hops = 0;
@@ -152,8 +144,7 @@ static double spread(const struct dl_torus_grid *g, const uint32_t *order,
 	for (i = 0; i + length <= n; i++)
 		for (a = 0; a < length; a++)
 			for (b = a + 1; b < length; b++, pairs++)
-				hops += dl_torus_site_distance(g, order[i + a],
-							       order[i + b]);
+				hops += dl_torus_site_distance(g, order[i + a], order[i + b]);
 	return hops / pairs;
 }
 
@@ -162,9 +153,7 @@ static double spread_sum(const struct dl_torus_grid *g, const uint32_t *order)
 	uint32_t length;
 	double sum = 0;
 
-	for (length = 4;
-	     length <= MAX_STRETCH && 2 * length <= dl_torus_grid_sites(g);
-	     length *= 2)
+	for (length = 4; length <= MAX_STRETCH && 2 * length <= dl_torus_grid_sites(g); length *= 2)
 		sum += spread(g, order, length);
 	return sum;
 }
@@ -176,12 +165,9 @@ static double spread_sum(const struct dl_torus_grid *g, const uint32_t *order)
 static void stretches_are_compact(void **state)
 {
 	static const struct dl_torus_grid boxes[] = {
-		{ { 8, 8, 8 }, { false } },
-		{ { 6, 5, 4 }, { false } },
-		{ { 10, 9, 7 }, { false } },
-		{ { 16, 16, 1 }, { false } },
-		{ { 13, 11, 1 }, { true, true } },
-		{ { 12, 6, 6 }, { false, true, false } },
+		{ { 8, 8, 8 }, { false } },	   { { 6, 5, 4 }, { false } },
+		{ { 10, 9, 7 }, { false } },	   { { 16, 16, 1 }, { false } },
+		{ { 13, 11, 1 }, { true, true } }, { { 12, 6, 6 }, { false, true, false } },
 		{ { 20, 4, 3 }, { false } },
 	};
 	unsigned int i;
@@ -189,8 +175,7 @@ static void stretches_are_compact(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(boxes) / sizeof(*boxes); i++) {
 		const struct dl_torus_grid *g = &boxes[i];
-		uint32_t *order =
-			calloc(dl_torus_grid_sites(g), sizeof(*order));
+		uint32_t *order = calloc(dl_torus_grid_sites(g), sizeof(*order));
 		double curve, fro, number;
 
 		assert_non_null(order);
@@ -202,8 +187,7 @@ static void stretches_are_compact(void **state)
 		number = spread_sum(g, order);
 		print_message("%ux%ux%u: %.3f, to and fro %.3f, by number "
 			      "%.3f\n",
-			      g->radix[0], g->radix[1], g->radix[2], curve, fro,
-			      number);
+			      g->radix[0], g->radix[1], g->radix[2], curve, fro, number);
 		assert_true(curve < fro);
 		assert_true(curve < number);
 		free(order);

@@ -22,17 +22,13 @@ static const struct damage {
 	uint32_t switches, cables;
 	unsigned int at_least; /* per cent placed, ports wired by a plan */
 } damages[] = {
-	{ { { 6, 5, 1 }, { 0 } }, 8, 0, 98 },
-	{ { { 6, 5, 1 }, { 0 } }, 0, 25, 98 },
-	{ { { 5, 5, 5 }, { 0 } }, 8, 0, 100 },
-	{ { { 5, 5, 5 }, { 0 } }, 0, 32, 100 },
-	{ { { 4, 6, 7 }, { 0 } }, 8, 32, 100 },
-	{ { { 8, 8, 8 }, { 0 } }, 8, 32, 100 },
+	{ { { 6, 5, 1 }, { 0 } }, 8, 0, 98 },	{ { { 6, 5, 1 }, { 0 } }, 0, 25, 98 },
+	{ { { 5, 5, 5 }, { 0 } }, 8, 0, 100 },	{ { { 5, 5, 5 }, { 0 } }, 0, 32, 100 },
+	{ { { 4, 6, 7 }, { 0 } }, 8, 32, 100 }, { { { 8, 8, 8 }, { 0 } }, 8, 32, 100 },
 };
 #define NDAMAGES (sizeof(damages) / sizeof(*damages))
 
-static void draw(struct grid_fabric *g, const struct damage *d,
-		 struct test_random *r)
+static void draw(struct grid_fabric *g, const struct damage *d, struct test_random *r)
 {
 	uint32_t i, site, dim;
 
@@ -44,11 +40,9 @@ static void draw(struct grid_fabric *g, const struct damage *d,
 			site = test_random(r, dl_torus_grid_sites(&g->grid));
 		for (i = 0; i < d->cables; i++) {
 			do {
-				site = test_random(
-					r, dl_torus_grid_sites(&g->grid));
+				site = test_random(r, dl_torus_grid_sites(&g->grid));
 				dim = test_random(r, DL_TORUS_DIMS);
-			} while (g->grid.radix[dim] < 2 ||
-				 g->dead_hop[site][dim]);
+			} while (g->grid.radix[dim] < 2 || g->dead_hop[site][dim]);
 			g->dead_hop[site][dim] = true;
 		}
 	} while (!grid_connected(g));
@@ -59,9 +53,7 @@ static struct dl_torus_config *describe_whole(const struct dl_torus_grid *grid,
 					      const struct test_random *wiring)
 {
 	struct test_random w = *wiring;
-	struct grid_fabric g = { .grid = *grid,
-				 .parallel = 1,
-				 .shuffle = w.seed ? &w : NULL };
+	struct grid_fabric g = { .grid = *grid, .parallel = 1, .shuffle = w.seed ? &w : NULL };
 	struct dl_torus_config *c;
 	struct dl_torus *t;
 
@@ -79,14 +71,12 @@ struct count {
 	uint32_t scenarios, complete, placed, wrong, alive;
 };
 
-static void try(const struct damage *d, struct test_random *r,
-		const struct test_random *wiring, struct count *n)
+static void try(const struct damage *d, struct test_random *r, const struct test_random *wiring,
+		struct count *n)
 {
 	struct dl_torus_config *c = describe_whole(&d->grid, wiring);
 	struct test_random w = *wiring;
-	struct grid_fabric g = { .grid = d->grid,
-				 .parallel = 1,
-				 .shuffle = w.seed ? &w : NULL };
+	struct grid_fabric g = { .grid = d->grid, .parallel = 1, .shuffle = w.seed ? &w : NULL };
 	struct dl_torus *t = NULL;
 	uint32_t i;
 	int err;
@@ -110,8 +100,7 @@ static void try(const struct damage *d, struct test_random *r,
 	grid_free(&g);
 }
 
-static void run(const struct damage *d, struct test_random *r, bool shuffled,
-		struct count *n)
+static void run(const struct damage *d, struct test_random *r, bool shuffled, struct count *n)
 {
 	uint32_t k, rounds = 20000 / dl_torus_grid_sites(&d->grid);
 
@@ -122,9 +111,9 @@ static void run(const struct damage *d, struct test_random *r, bool shuffled,
 	}
 	print_message("%ux%ux%u, %u switches and %u cables failed, ports %s: "
 		      "%u of %u switches placed, %u wrong; %u of %u complete\n",
-		      d->grid.radix[0], d->grid.radix[1], d->grid.radix[2],
-		      d->switches, d->cables, shuffled ? "mixed" : "by plan",
-		      n->placed, n->alive, n->wrong, n->complete, n->scenarios);
+		      d->grid.radix[0], d->grid.radix[1], d->grid.radix[2], d->switches, d->cables,
+		      shuffled ? "mixed" : "by plan", n->placed, n->alive, n->wrong, n->complete,
+		      n->scenarios);
 	assert_int_equal(n->wrong, 0);
 }
 
@@ -176,17 +165,14 @@ static uint32_t add_switch(struct dl_fabric *f, uint64_t guid)
 	char id[32];
 
 	snprintf(id, sizeof(id), "S%u", (unsigned int)guid);
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 16, guid, id,
-					    &node),
-			 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 16, guid, id, &node), 0);
 	return node;
 }
 
 #define ODD 6
 
 /* Hang a leaf, a chain and a fork onto three switches. */
-static void add_odd(struct dl_fabric *f, uint64_t guid, const uint32_t at[3],
-		    uint32_t odd[ODD])
+static void add_odd(struct dl_fabric *f, uint64_t guid, const uint32_t at[3], uint32_t odd[ODD])
 {
 	static const unsigned int on[ODD] = { 0, 1, 6, 2, 8, 8 };
 	unsigned int i;
@@ -198,8 +184,8 @@ static void add_odd(struct dl_fabric *f, uint64_t guid, const uint32_t at[3],
 	}
 }
 
-static void check_odd(const struct dl_torus *t, const uint32_t *node,
-		      const uint32_t at[3], const uint32_t odd[ODD])
+static void check_odd(const struct dl_torus *t, const uint32_t *node, const uint32_t at[3],
+		      const uint32_t odd[ODD])
 {
 	static const unsigned int home[ODD] = { 0, 1, 1, 2, 2, 2 };
 	const struct dl_fabric *f = t->fabric;
@@ -224,8 +210,7 @@ static void odd_switches(void **state)
 {
 	static const struct dl_torus_grid grids[] = { { { 6, 5, 1 }, { 0 } },
 						      { { 5, 3, 5 }, { 0 } },
-						      { { 3, 6, 5 },
-							{ true } } };
+						      { { 3, 6, 5 }, { true } } };
 	struct test_random r = { test_seed(3), 0 };
 	uint32_t k, i, at[3], odd[ODD], node[GRID_MAX_SITES];
 	unsigned int d;
@@ -243,15 +228,13 @@ static void odd_switches(void **state)
 		for (i = 0; i < sites; i++)
 			node[i] = add_switch(f, 1000 + i);
 		for (i = 0; i < 3; i++)
-			at[i] = node[i * (sites / 3) +
-				     test_random(&r, sites / 3)];
+			at[i] = node[i * (sites / 3) + test_random(&r, sites / 3)];
 		/* Odd GUIDs before all others or behind; cables likewise. */
 		if (k & 1)
 			add_odd(f, 1, at, odd);
 		for (i = 0; i < sites * DL_TORUS_DIMS; i++) {
-			uint32_t next = dl_torus_site_next(
-				g, i / DL_TORUS_DIMS,
-				dl_torus_dir(i % DL_TORUS_DIMS, false));
+			uint32_t next = dl_torus_site_next(g, i / DL_TORUS_DIMS,
+							   dl_torus_dir(i % DL_TORUS_DIMS, false));
 
 			if (next != DL_NONE)
 				join(f, node[i / DL_TORUS_DIMS], node[next]);
@@ -261,8 +244,7 @@ static void odd_switches(void **state)
 		assert_int_equal(dl_fabric_finish(f, NULL), 0);
 
 		for (d = 0; d < DL_TORUS_DIMS; d++) {
-			uint32_t next = dl_torus_site_next(
-				g, 0, dl_torus_dir(d, false));
+			uint32_t next = dl_torus_site_next(g, 0, dl_torus_dir(d, false));
 
 			if (next != DL_NONE)
 				seed.to[dl_torus_dir(d, false)] = 1000 + next;

@@ -51,8 +51,8 @@ static void assert_consistent(const struct dl_torus *t)
 		assert_true(t->sw_site[sw] != DL_NONE);
 		assert_int_equal(t->site_sw[t->sw_site[sw]], sw);
 		for (dir = 0; dir < DL_TORUS_DIRS; dir++)
-			found |= dl_torus_site_next(&t->grid, t->sw_site[sw],
-						    dir) == t->sw_site[far];
+			found |= dl_torus_site_next(&t->grid, t->sw_site[sw], dir) ==
+				 t->sw_site[far];
 		assert_true(found);
 	}
 	assert_int_equal(t->nlinks, cables / 2);
@@ -89,8 +89,7 @@ static void whole(void **state)
 			t = discover(&g);
 			assert_consistent(t);
 			for (i = 0; i < sites; i++)
-				assert_int_equal(t->site_sw[i],
-						 g.fabric->nodes[g.node[i]].sw);
+				assert_int_equal(t->site_sw[i], g.fabric->nodes[g.node[i]].sw);
 			dl_torus_free(t);
 			grid_free(&g);
 		}
@@ -109,9 +108,7 @@ static void one_way(void **state)
 	(void)state;
 	for (s = 0; s < NSHAPES; s++) {
 		for (k = 0; k < 6; k++) {
-			struct grid_fabric g = { .grid = shapes[s],
-						 .parallel = 1,
-						 .shuffle = &r };
+			struct grid_fabric g = { .grid = shapes[s], .parallel = 1, .shuffle = &r };
 			uint32_t sites = dl_torus_grid_sites(&g.grid), i;
 			bool ambiguous = false;
 			struct dl_torus *t;
@@ -123,8 +120,7 @@ static void one_way(void **state)
 			for (d = 0; d < DL_TORUS_DIMS; d++)
 				ambiguous |= g.grid.radix[d] == 4;
 			for (i = 0; i < sites && !ambiguous; i++)
-				assert_int_equal(t->site_sw[i],
-						 g.fabric->nodes[g.node[i]].sw);
+				assert_int_equal(t->site_sw[i], g.fabric->nodes[g.node[i]].sw);
 			dl_torus_free(t);
 			grid_free(&g);
 		}
@@ -139,23 +135,19 @@ static void mesh_seed_anywhere(void **state)
 
 	(void)state;
 	for (s = 0; s < NSHAPES; s++) {
-		struct grid_fabric g = { .grid = shapes[s],
-					 .parallel = 1,
-					 .shuffle = &r };
+		struct grid_fabric g = { .grid = shapes[s], .parallel = 1, .shuffle = &r };
 		struct dl_torus *t;
 		uint32_t i;
 
 		grid_build(&g);
-		grid_seed(&g, test_random(&r, dl_torus_grid_sites(&g.grid)),
-			  true);
+		grid_seed(&g, test_random(&r, dl_torus_grid_sites(&g.grid)), true);
 		for (d = 0; d < DL_TORUS_DIMS; d++)
 			if (g.grid.mesh[d])
 				g.seed.has_dateline[d] = false;
 		t = discover(&g);
 		assert_consistent(t);
 		for (i = 0; i < t->nsites; i++)
-			assert_int_equal(t->site_sw[i],
-					 g.fabric->nodes[g.node[i]].sw);
+			assert_int_equal(t->site_sw[i], g.fabric->nodes[g.node[i]].sw);
 		dl_torus_free(t);
 		grid_free(&g);
 	}
@@ -180,8 +172,7 @@ static void damaged(void **state)
 		for (n = test_random(&r, 1 + sites / 8); n; n--)
 			g.dead_switch[test_random(&r, sites)] = true;
 		for (n = test_random(&r, 1 + sites / 4); n; n--)
-			g.dead_hop[test_random(&r, sites)]
-				  [test_random(&r, DL_TORUS_DIMS)] = true;
+			g.dead_hop[test_random(&r, sites)][test_random(&r, DL_TORUS_DIMS)] = true;
 		seed = test_random(&r, sites);
 		for (dir = 0; dir < DL_TORUS_DIRS; dir++)
 			if (dl_torus_site_next(&g.grid, seed, dir) != DL_NONE &&
@@ -205,8 +196,7 @@ static void damaged(void **state)
 		dl_torus_free(t);
 		grid_free(&g);
 	}
-	print_message("%u damaged fabrics, %u of %u switches placed\n", tried,
-		      placed, total);
+	print_message("%u damaged fabrics, %u of %u switches placed\n", tried, placed, total);
 	assert_true(tried > 100);
 	assert_true(placed > total * 0.97);
 }
@@ -219,12 +209,9 @@ static bool undamaged(const struct grid_fabric *g)
 
 	for (site = 0; site < sites; site++)
 		for (d = 0; d < DL_TORUS_DIMS; d++)
-			if (dl_torus_site_next(&g->grid, site,
-					       dl_torus_dir(d, false)) !=
-				    DL_NONE &&
+			if (dl_torus_site_next(&g->grid, site, dl_torus_dir(d, false)) != DL_NONE &&
 			    !grid_hop(g, site, dl_torus_dir(d, false)) &&
-			    (g->grid.radix[d] > 2 ||
-			     !grid_hop(g, site, dl_torus_dir(d, true))))
+			    (g->grid.radix[d] > 2 || !grid_hop(g, site, dl_torus_dir(d, true))))
 				return false;
 	return true;
 }
@@ -244,19 +231,15 @@ static void damaged_one_way(void **state)
 
 	(void)state;
 	for (k = 0; k < 2000; k++) {
-		struct grid_fabric g = { .grid = small[k % 4],
-					 .parallel = 1,
-					 .shuffle = &r };
+		struct grid_fabric g = { .grid = small[k % 4], .parallel = 1, .shuffle = &r };
 		uint32_t sites = dl_torus_grid_sites(&g.grid), i, seed, n;
 		struct dl_torus *t = NULL;
 
 		for (n = 1 + test_random(&r, 4); n; n--)
-			g.dead_hop[test_random(&r, sites)]
-				  [test_random(&r, DL_TORUS_DIMS)] = true;
+			g.dead_hop[test_random(&r, sites)][test_random(&r, DL_TORUS_DIMS)] = true;
 		seed = test_random(&r, sites);
 		for (d = 0; d < DL_TORUS_DIMS; d++)
-			if (g.grid.radix[d] > 1 &&
-			    !grid_hop(&g, seed, dl_torus_dir(d, false)))
+			if (g.grid.radix[d] > 1 && !grid_hop(&g, seed, dl_torus_dir(d, false)))
 				break;
 		if (d < DL_TORUS_DIMS)
 			continue;
@@ -267,8 +250,7 @@ static void damaged_one_way(void **state)
 			uint32_t sw = t->site_sw[i];
 
 			if (sw != DL_NONE)
-				assert_int_equal(g.fabric->switches[sw],
-						 g.node[i]);
+				assert_int_equal(g.fabric->switches[sw], g.node[i]);
 		}
 		dl_torus_free(t);
 		grid_free(&g);
@@ -279,10 +261,9 @@ static void damaged_one_way(void **state)
 static void unplaceable(void **state)
 {
 	struct test_random r = { test_seed(5), 0 };
-	struct grid_fabric g = { .grid = { { 6, 5, 4 }, { 0 } },
-				 .hosts = 1,
-				 .parallel = 1,
-				 .shuffle = &r };
+	struct grid_fabric g = {
+		.grid = { { 6, 5, 4 }, { 0 } }, .hosts = 1, .parallel = 1, .shuffle = &r
+	};
 	struct dl_torus *t;
 	uint32_t i, a, b;
 
@@ -342,8 +323,7 @@ static void no_configuration(void **state)
 
 			grid_build(&g);
 			assert_int_equal(dl_torus_infer(g.fabric, NULL, &c), 0);
-			assert_int_equal(
-				dl_torus_discover(g.fabric, c, NULL, &t), 0);
+			assert_int_equal(dl_torus_discover(g.fabric, c, NULL, &t), 0);
 			assert_consistent(t);
 			for (d = 0; d < DL_TORUS_DIMS; d++) {
 				found[d] = c->grid.radix[d];
@@ -384,17 +364,13 @@ static void no_torus(void **state)
 
 	(void)state;
 	assert_int_equal(dl_fabric_new(&f), 0);
-	assert_int_equal(
-		dl_fabric_add_node(f, DL_FABRIC_SWITCH, 36, 1, "hub", &hub), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 36, 1, "hub", &hub), 0);
 	for (i = 0; i < 9; i++) {
 		snprintf(id, sizeof(id), "leaf%u", i);
-		assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 36,
-						    2 + i, id, &leaf),
+		assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 36, 2 + i, id, &leaf), 0);
+		assert_int_equal(dl_fabric_connect(f, f->nodes[hub].first_port + 1 + i,
+						   f->nodes[leaf].first_port + 1),
 				 0);
-		assert_int_equal(
-			dl_fabric_connect(f, f->nodes[hub].first_port + 1 + i,
-					  f->nodes[leaf].first_port + 1),
-			0);
 	}
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 	assert_int_equal(dl_torus_infer(f, NULL, &c), -ENOTSUP);
@@ -408,8 +384,7 @@ static void no_torus(void **state)
  */
 static void no_usable_seed(void **state)
 {
-	struct grid_fabric g = { .grid = { { 5, 5, 1 }, { 0 } },
-				 .parallel = 1 };
+	struct grid_fabric g = { .grid = { { 5, 5, 1 }, { 0 } }, .parallel = 1 };
 	struct dl_torus *t = NULL;
 	uint32_t i;
 
@@ -424,8 +399,7 @@ static void no_usable_seed(void **state)
 	t = NULL;
 	for (i = 1; i < DL_TORUS_DIRS; i++)
 		g.seed.to[i] = 0xdead + i;
-	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t),
-			 -EINVAL);
+	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), -EINVAL);
 	assert_null(t);
 	grid_free(&g);
 }
@@ -458,33 +432,25 @@ static void heavily_damaged(void **state)
 		for (n = test_random(&r, 1 + sites / 3); n; n--)
 			g.dead_switch[test_random(&r, sites)] = true;
 		for (n = test_random(&r, 1 + sites / 2); n; n--)
-			g.dead_hop[test_random(&r, sites)]
-				  [test_random(&r, DL_TORUS_DIMS)] = true;
+			g.dead_hop[test_random(&r, sites)][test_random(&r, DL_TORUS_DIMS)] = true;
 		grid_build(&g);
 		/* By memory: everything, and all of it right. */
-		assert_int_equal(dl_torus_discover_again(g.fabric,
-							 &whole_one.config,
-							 before, NULL, &t),
-				 0);
+		assert_int_equal(
+			dl_torus_discover_again(g.fabric, &whole_one.config, before, NULL, &t), 0);
 		for (i = 0; i < sites; i++)
-			assert_int_equal(t->site_sw[i] == DL_NONE,
-					 g.dead_switch[i]);
+			assert_int_equal(t->site_sw[i] == DL_NONE, g.dead_switch[i]);
 		for (i = 0; i < sites; i++)
 			if (!g.dead_switch[i])
-				assert_int_equal(
-					g.fabric->switches[t->site_sw[i]],
-					g.node[i]);
+				assert_int_equal(g.fabric->switches[t->site_sw[i]], g.node[i]);
 		dl_torus_free(t);
 		/* Without. */
 		t = NULL;
-		if (!g.shuffle &&
-		    !dl_torus_discover(g.fabric, &whole_one.config, NULL, &t)) {
+		if (!g.shuffle && !dl_torus_discover(g.fabric, &whole_one.config, NULL, &t)) {
 			for (i = 0; i < sites; i++) {
 				uint32_t sw = t->site_sw[i];
 
 				total += !g.dead_switch[i];
-				placed += sw != DL_NONE &&
-					  g.fabric->switches[sw] == g.node[i];
+				placed += sw != DL_NONE && g.fabric->switches[sw] == g.node[i];
 			}
 			dl_torus_free(t);
 		}

@@ -24,13 +24,12 @@ static struct dl_fabric *new_fabric(void)
 	return f;
 }
 
-static uint32_t add(struct dl_fabric *f, enum dl_fabric_node_type type,
-		    unsigned int nports, uint64_t guid, const char *id)
+static uint32_t add(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
+		    uint64_t guid, const char *id)
 {
 	uint32_t node;
 
-	assert_int_equal(dl_fabric_add_node(f, type, nports, guid, id, &node),
-			 0);
+	assert_int_equal(dl_fabric_add_node(f, type, nports, guid, id, &node), 0);
 	return node;
 }
 
@@ -59,10 +58,8 @@ static void test_add(void **state)
 	uint32_t a, b;
 
 	(void)state;
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 0, 1, "x", NULL),
-			 -EINVAL);
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 255, 1, "x", NULL),
-			 -EINVAL);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 0, 1, "x", NULL), -EINVAL);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 255, 1, "x", NULL), -EINVAL);
 	a = add(f, DL_FABRIC_SWITCH, 254, 7, "a");
 	b = add(f, DL_FABRIC_CA, 1, 8, "");
 	assert_int_equal(dl_fabric_set_desc(f, a, "the first"), 0);
@@ -89,18 +86,12 @@ static void test_connect(void **state)
 	(void)state;
 	assert_int_equal(dl_fabric_connect(f, port(f, a, 1), port(f, b, 2)), 0);
 	assert_int_equal(dl_fabric_connect(f, port(f, b, 2), port(f, a, 1)), 0);
-	assert_int_equal(dl_fabric_connect(f, port(f, a, 1), port(f, b, 3)),
-			 -EBUSY);
-	assert_int_equal(dl_fabric_connect(f, port(f, b, 3), port(f, a, 1)),
-			 -EBUSY);
-	assert_int_equal(dl_fabric_connect(f, port(f, a, 2), port(f, a, 2)),
-			 -EINVAL);
-	assert_int_equal(dl_fabric_connect(f, port(f, a, 0), port(f, b, 3)),
-			 -EINVAL);
-	assert_int_equal(dl_fabric_connect(f, port(f, b, 3), port(f, h, 0)),
-			 -EINVAL);
-	assert_int_equal(dl_fabric_connect(f, port(f, a, 2), f->nports),
-			 -EINVAL);
+	assert_int_equal(dl_fabric_connect(f, port(f, a, 1), port(f, b, 3)), -EBUSY);
+	assert_int_equal(dl_fabric_connect(f, port(f, b, 3), port(f, a, 1)), -EBUSY);
+	assert_int_equal(dl_fabric_connect(f, port(f, a, 2), port(f, a, 2)), -EINVAL);
+	assert_int_equal(dl_fabric_connect(f, port(f, a, 0), port(f, b, 3)), -EINVAL);
+	assert_int_equal(dl_fabric_connect(f, port(f, b, 3), port(f, h, 0)), -EINVAL);
+	assert_int_equal(dl_fabric_connect(f, port(f, a, 2), f->nports), -EINVAL);
 	/* A cable between two ports of one node is one. */
 	assert_int_equal(dl_fabric_connect(f, port(f, a, 3), port(f, a, 4)), 0);
 	assert_int_equal(dl_fabric_connect(f, port(f, b, 4), port(f, h, 2)), 0);
@@ -221,12 +212,10 @@ static struct dl_fabric *random_fabric(struct test_random *r)
 		enum dl_fabric_node_type type = 1 + test_random(r, 3);
 		uint64_t guid = (uint64_t)test_random(r, 1u << 20) << 8 | i;
 
-		add(f, type, 1 + test_random(r, 6),
-		    test_random(r, 5) ? guid : 0, "n");
+		add(f, type, 1 + test_random(r, 6), test_random(r, 5) ? guid : 0, "n");
 	}
 	for (i = 0; i < 2 * n; i++)
-		dl_fabric_connect(f, test_random(r, f->nports),
-				  test_random(r, f->nports));
+		dl_fabric_connect(f, test_random(r, f->nports), test_random(r, f->nports));
 	for (i = 0; i < f->nports; i++) {
 		if (!dl_fabric_is_end_port(f, i) || test_random(r, 3))
 			continue;
@@ -267,8 +256,7 @@ static void test_models(void **state)
 		for (i = 0; i < f->nnodes; i++) {
 			uint64_t guid = f->nodes[i].guid;
 
-			assert_int_equal(dl_fabric_find_guid(f, guid),
-					 model_find_guid(f, guid));
+			assert_int_equal(dl_fabric_find_guid(f, guid), model_find_guid(f, guid));
 			assert_int_equal(dl_fabric_find_guid(f, guid + 256),
 					 model_find_guid(f, guid + 256));
 		}
@@ -302,8 +290,7 @@ static void assert_links(const struct dl_fabric *f)
 			uint32_t peer = f->ports[p].peer;
 			const struct dl_fabric_link *link = &l.link[n];
 
-			if (peer == DL_NONE ||
-			    !dl_fabric_is_switch(f, f->ports[peer].node)) {
+			if (peer == DL_NONE || !dl_fabric_is_switch(f, f->ports[peer].node)) {
 				assert_int_equal(l.of_port[p], DL_NONE);
 				continue;
 			}
@@ -311,8 +298,7 @@ static void assert_links(const struct dl_fabric *f)
 			assert_int_equal(link->port, p);
 			assert_int_equal(link->from, s);
 			assert_int_equal(link->out, o);
-			assert_int_equal(f->switches[link->to],
-					 f->ports[peer].node);
+			assert_int_equal(f->switches[link->to], f->ports[peer].node);
 			assert_int_equal(link->in, f->ports[peer].num);
 			assert_int_equal(l.link[link->back].port, peer);
 			assert_int_equal(l.link[link->back].back, n - 1);
@@ -346,10 +332,8 @@ static struct dl_fabric *pairs(uint32_t n)
 	for (i = 0; i < n; i++) {
 		node = add(f, DL_FABRIC_CA, 1, i + 1, "an adapter");
 		if (i % 2)
-			assert_int_equal(dl_fabric_connect(f,
-							   port(f, node - 1, 1),
-							   port(f, node, 1)),
-					 0);
+			assert_int_equal(
+				dl_fabric_connect(f, port(f, node - 1, 1), port(f, node, 1)), 0);
 	}
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 	return f;

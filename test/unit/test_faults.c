@@ -66,16 +66,14 @@ static uint32_t draw_cable(const struct fixture *x, struct test_random *r)
 	do
 		port = test_random(r, f->nports);
 	while (!dl_fabric_is_switch(f, f->ports[port].node) ||
-	       dl_fabric_peer_switch(f, port) == DL_NONE ||
-	       x->touched[site_of(x, port)] ||
+	       dl_fabric_peer_switch(f, port) == DL_NONE || x->touched[site_of(x, port)] ||
 	       x->touched[site_of(x, f->ports[port].peer)]);
 	return port;
 }
 
 static bool near(const struct fixture *x, uint32_t a, uint32_t b)
 {
-	return dl_torus_site_distance(&x->g.grid, site_of(x, a),
-				      site_of(x, b)) < 2;
+	return dl_torus_site_distance(&x->g.grid, site_of(x, a), site_of(x, b)) < 2;
 }
 
 static uint32_t free_port(const struct fixture *x, uint32_t site)
@@ -133,19 +131,15 @@ static bool tells(const struct dl_torus *t, const struct dl_torus_fault *found,
 		return false;
 	switch (found->repair) {
 	case DL_TORUS_EXCHANGE:
-		return (q[0] == p[0] && q[1] == p[2]) ||
-		       (q[0] == p[2] && q[1] == p[0]) ||
-		       (q[0] == p[1] && q[1] == p[3]) ||
-		       (q[0] == p[3] && q[1] == p[1]);
+		return (q[0] == p[0] && q[1] == p[2]) || (q[0] == p[2] && q[1] == p[0]) ||
+		       (q[0] == p[1] && q[1] == p[3]) || (q[0] == p[3] && q[1] == p[1]);
 	case DL_TORUS_REMOVE:
-		return (q[0] == p[0] && q[1] == p[1]) ||
-		       (q[0] == p[1] && q[1] == p[0]);
+		return (q[0] == p[0] && q[1] == p[1]) || (q[0] == p[1] && q[1] == p[0]);
 	case DL_TORUS_ADD:
 		a = t->sw_site[f->nodes[f->ports[p[0]].node].sw];
 		b = t->sw_site[f->nodes[f->ports[p[1]].node].sw];
 		next = dl_torus_site_next(&t->grid, found->site, found->dir);
-		return (found->site == a && next == b) ||
-		       (found->site == b && next == a);
+		return (found->site == a && next == b) || (found->site == b && next == a);
 	default:
 		return false;
 	}
@@ -196,8 +190,7 @@ static void faults_are_named(void **state)
 
 		draw(x, &r, k);
 		assert_int_equal(dl_torus_infer(x->g.fabric, NULL, &c), 0);
-		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t),
-				 0);
+		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t), 0);
 		check(x, t);
 		dl_torus_config_free(c);
 		grid_free(&x->g);
@@ -227,23 +220,20 @@ static void one_end_is_moved(void **state)
 		b = ports_of(x)[a].peer;
 		do
 			wrong = test_random(&r, 125);
-		while (near(x, a, free_port(x, wrong)) ||
-		       near(x, b, free_port(x, wrong)));
+		while (near(x, a, free_port(x, wrong)) || near(x, b, free_port(x, wrong)));
 		ports_of(x)[b].peer = DL_NONE;
 		wrong = free_port(x, wrong);
 		join(x, a, wrong);
 		assert_int_equal(dl_fabric_finish(x->g.fabric, NULL), 0);
 		assert_int_equal(dl_torus_infer(x->g.fabric, NULL, &c), 0);
-		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t),
-				 0);
+		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t), 0);
 		assert_int_equal(dl_torus_find_faults(t, &faults, &n), 0);
 		assert_int_equal(n, 1);
 		assert_int_equal(faults->repair, DL_TORUS_MOVE);
 		assert_int_equal(faults->port[0], wrong);
 		assert_int_equal(faults->port[1], a);
-		assert_int_equal(
-			x->g.fabric->switches[t->site_sw[faults->site]],
-			ports_of(x)[b].node);
+		assert_int_equal(x->g.fabric->switches[t->site_sw[faults->site]],
+				 ports_of(x)[b].node);
 		free(faults);
 		dl_torus_free(t);
 		dl_torus_config_free(c);

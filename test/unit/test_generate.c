@@ -69,8 +69,7 @@ static void draw_plan(struct test_random *rnd, struct case_ *k)
 		do {
 			h->site = test_random(rnd, nsites);
 			h->dir = test_random(rnd, DL_TORUS_DIRS);
-		} while (dl_torus_site_next(&p->grid, h->site, h->dir) ==
-			 DL_NONE);
+		} while (dl_torus_site_next(&p->grid, h->site, h->dir) == DL_NONE);
 		h->cables = 0;
 	}
 }
@@ -83,12 +82,11 @@ static uint32_t named_site(const struct case_ *k, uint32_t node, uint32_t *n)
 	int got;
 
 	*n = 0;
-	got = sscanf(dl_fabric_node_id(k->f, node), "%c_%u_%u_%u_%u", &letter,
-		     &c[0], &c[1], &c[2], n);
+	got = sscanf(dl_fabric_node_id(k->f, node), "%c_%u_%u_%u_%u", &letter, &c[0], &c[1], &c[2],
+		     n);
 	assert_int_equal(got, dl_fabric_is_switch(k->f, node) ? 4 : 5);
 	assert_int_equal(letter, dl_fabric_is_switch(k->f, node) ? 'S' : 'H');
-	assert_string_equal(dl_fabric_node_id(k->f, node),
-			    dl_fabric_node_name(k->f, node));
+	assert_string_equal(dl_fabric_node_id(k->f, node), dl_fabric_node_name(k->f, node));
 	return dl_torus_site(&k->plan.grid, c);
 }
 
@@ -101,8 +99,7 @@ static bool is_dead(const struct case_ *k, uint32_t site)
 }
 
 /* Cables that the plan leaves from a site in a direction. */
-static uint32_t expected_hop(const struct case_ *k, uint32_t site,
-			     unsigned int dir)
+static uint32_t expected_hop(const struct case_ *k, uint32_t site, unsigned int dir)
 {
 	const struct dl_torus_grid *g = &k->plan.grid;
 	uint32_t next = dl_torus_site_next(g, site, dir);
@@ -132,8 +129,7 @@ static void check_fabric(const struct case_ *k)
 		live -= is_dead(k, i);
 	assert_int_equal(f->nswitches, live);
 	assert_int_equal(f->nnodes, live * (1 + k->plan.hosts));
-	assert_int_equal(f->nodes[0].type,
-			 k->plan.hosts ? DL_FABRIC_CA : DL_FABRIC_SWITCH);
+	assert_int_equal(f->nodes[0].type, k->plan.hosts ? DL_FABRIC_CA : DL_FABRIC_SWITCH);
 
 	for (uint32_t i = 0; i < f->nnodes; i++) {
 		const struct dl_fabric_node *node = &f->nodes[i];
@@ -142,32 +138,26 @@ static void check_fabric(const struct case_ *k)
 
 		assert_false(is_dead(k, site));
 		for (uint32_t p = 1; p <= node->nports; p++) {
-			uint32_t peer =
-				dl_fabric_peer_node(f, node->first_port + p);
+			uint32_t peer = dl_fabric_peer_node(f, node->first_port + p);
 			uint32_t there;
 
 			if (peer == DL_NONE)
 				continue;
 			there = named_site(k, peer, &n);
-			if (dl_fabric_is_switch(f, i) &&
-			    dl_fabric_is_switch(f, peer))
+			if (dl_fabric_is_switch(f, i) && dl_fabric_is_switch(f, peer))
 				cables[site * nsites + there]++;
 			else
 				assert_int_equal(site, there);
-			hosts += dl_fabric_is_switch(f, i) &&
-				 !dl_fabric_is_switch(f, peer);
+			hosts += dl_fabric_is_switch(f, i) && !dl_fabric_is_switch(f, peer);
 		}
-		assert_int_equal(hosts,
-				 dl_fabric_is_switch(f, i) ? k->plan.hosts : 0);
+		assert_int_equal(hosts, dl_fabric_is_switch(f, i) ? k->plan.hosts : 0);
 	}
 	for (uint32_t site = 0; site < nsites; site++) {
 		for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
-			uint32_t next =
-				dl_torus_site_next(&k->plan.grid, site, dir);
+			uint32_t next = dl_torus_site_next(&k->plan.grid, site, dir);
 
 			if (next != DL_NONE)
-				cables[site * nsites + next] -=
-					expected_hop(k, site, dir);
+				cables[site * nsites + next] -= expected_hop(k, site, dir);
 		}
 	}
 	for (uint32_t i = 0; i < nsites * nsites; i++)
@@ -190,8 +180,7 @@ static void check_seeds(const struct case_ *k)
 
 		seen[nseen++] = s->from;
 		for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
-			uint32_t next =
-				dl_torus_site_next(&k->plan.grid, site, dir);
+			uint32_t next = dl_torus_site_next(&k->plan.grid, site, dir);
 			uint32_t to;
 
 			if (!s->to[dir])
@@ -199,8 +188,7 @@ static void check_seeds(const struct case_ *k)
 			to = dl_fabric_find_guid(k->f, s->to[dir]);
 			assert_int_not_equal(to, DL_NONE);
 			assert_int_equal(named_site(k, to, &n), next);
-			assert_true(expected_hop(k, site, dir) ||
-				    k->plan.grid.radix[dir / 2] == 2);
+			assert_true(expected_hop(k, site, dir) || k->plan.grid.radix[dir / 2] == 2);
 			seen[nseen++] = s->to[dir];
 		}
 		for (uint32_t a = first; a < nseen; a++)
@@ -227,9 +215,8 @@ static void check_coordinates(const struct case_ *k)
 		assert_int_equal(dl_torus_discover(k->f, &alone, NULL, &t), 0);
 		for (uint32_t s = 0; s < k->f->nswitches; s++)
 			if (t->sw_site[s] != DL_NONE)
-				assert_int_equal(
-					t->sw_site[s],
-					named_site(k, k->f->switches[s], &n));
+				assert_int_equal(t->sw_site[s],
+						 named_site(k, k->f->switches[s], &n));
 		if (!k->plan.nfailed_sites && !k->plan.nfailed_hops)
 			assert_int_equal(t->nplaced, k->f->nswitches);
 		dl_torus_free(t);
@@ -261,8 +248,7 @@ static void test_random_plans(void **state)
 /* The layout that the manual page promises. */
 static void test_layout(void **state)
 {
-	struct case_ k = { .plan = { .grid = { .radix = { 4, 1, 3 },
-					       .mesh = { true } },
+	struct case_ k = { .plan = { .grid = { .radix = { 4, 1, 3 }, .mesh = { true } },
 				     .hosts = 2,
 				     .parallel = 2 } };
 	static const struct {
@@ -270,9 +256,8 @@ static void test_layout(void **state)
 		const char *peer;
 		int far;
 	} want[] = {
-		{ 1, "S_2_0_0", 3 },   { 2, "S_2_0_0", 4 },
-		{ 3, "S_0_0_0", 1 },   { 4, "S_0_0_0", 2 },
-		{ 5, "S_1_0_1", 7 },   { 8, "S_1_0_2", 6 },
+		{ 1, "S_2_0_0", 3 },   { 2, "S_2_0_0", 4 },    { 3, "S_0_0_0", 1 },
+		{ 4, "S_0_0_0", 2 },   { 5, "S_1_0_1", 7 },    { 8, "S_1_0_2", 6 },
 		{ 9, "H_1_0_0_1", 1 }, { 10, "H_1_0_0_2", 1 },
 	};
 	uint32_t node;
@@ -285,20 +270,16 @@ static void test_layout(void **state)
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		uint32_t port = k.f->nodes[node].first_port + want[i].port;
 
-		assert_string_equal(
-			dl_fabric_node_id(k.f, dl_fabric_peer_node(k.f, port)),
-			want[i].peer);
-		assert_int_equal(k.f->ports[k.f->ports[port].peer].num,
-				 want[i].far);
+		assert_string_equal(dl_fabric_node_id(k.f, dl_fabric_peer_node(k.f, port)),
+				    want[i].peer);
+		assert_int_equal(k.f->ports[k.f->ports[port].peer].num, want[i].far);
 	}
 	node = dl_fabric_find_guid(k.f, 0xd2000300020200);
 	assert_string_equal(dl_fabric_node_id(k.f, node), "H_3_0_2_2");
 	assert_string_equal(dl_fabric_node_id(k.f, 0), "H_0_0_0_1");
 	/* The mesh's end, and its first seed. */
 	node = dl_fabric_find_guid(k.f, 0xd1000000000000);
-	assert_int_equal(dl_fabric_peer_node(k.f,
-					     k.f->nodes[node].first_port + 3),
-			 DL_NONE);
+	assert_int_equal(dl_fabric_peer_node(k.f, k.f->nodes[node].first_port + 3), DL_NONE);
 	assert_true(k.c->seeds[0].from == 0xd1000000000000);
 	assert_true(k.c->seeds[0].to[0] == 0xd1000100000000);
 	assert_true(!k.c->seeds[0].to[1] && !k.c->seeds[0].to[2]);
@@ -339,11 +320,9 @@ static struct facets look(bool scramble, uint64_t seed, bool fail)
 		snprintf(name, sizeof(name), "S_%u_%u_%u", c[0], c[1], c[2]);
 		while (strcmp(dl_fabric_node_id(k.f, i), name))
 			i++;
-		fprintf(to[GUIDS], "%llx ",
-			(unsigned long long)k.f->nodes[i].guid);
+		fprintf(to[GUIDS], "%llx ", (unsigned long long)k.f->nodes[i].guid);
 		for (uint32_t p = 1; p <= k.f->nodes[i].nports; p++) {
-			uint32_t peer = dl_fabric_peer_node(
-				k.f, k.f->nodes[i].first_port + p);
+			uint32_t peer = dl_fabric_peer_node(k.f, k.f->nodes[i].first_port + p);
 
 			if (peer != DL_NONE && !dl_fabric_is_switch(k.f, peer))
 				fprintf(to[PORTS], "%u ", p);
@@ -365,8 +344,7 @@ static void forget(struct facets *f)
 static void test_scramble(void **state)
 {
 	struct facets plain = look(false, 5, false), a = look(true, 5, false),
-		      same = look(true, 5, false),
-		      other = look(true, UINT64_C(1) << 32 | 5, false),
+		      same = look(true, 5, false), other = look(true, UINT64_C(1) << 32 | 5, false),
 		      hurt = look(true, 5, true);
 
 	(void)state;
@@ -387,9 +365,9 @@ static void test_scramble(void **state)
 /* Ports 36 at least, 254 at most; some of the parallel cables failed. */
 static void test_limits(void **state)
 {
-	struct case_ k = { .plan = { .grid = { .radix = { 3, 3, 1 } },
-				     .hosts = 250,
-				     .parallel = 1 } };
+	struct case_ k = {
+		.plan = { .grid = { .radix = { 3, 3, 1 } }, .hosts = 250, .parallel = 1 }
+	};
 	struct dl_torus_plan too_many = { .grid = { .radix = { 3, 3, 1 } },
 					  .hosts = 251,
 					  .parallel = 1 };
@@ -404,30 +382,28 @@ static void test_limits(void **state)
 	assert_int_equal(k.f->nodes[node].nports, 254);
 	assert_int_equal(k.c->portgroup_max_ports, 251);
 	discard(&k);
-	assert_int_equal(dl_torus_generate(&too_many, NULL, &k.f, &k.c),
-			 -EINVAL);
+	assert_int_equal(dl_torus_generate(&too_many, NULL, &k.f, &k.c), -EINVAL);
 	assert_int_equal(dl_torus_generate(&subnet, NULL, &k.f, &k.c), -EINVAL);
 
-	k = (struct case_){ .plan = { .grid = { .radix = { 3, 3, 1 } },
-				      .parallel = 4,
-				      .nfailed_hops = 2 },
-			    .hops = { { 0, 0, 1 }, { 1, 1, 2 } } };
+	k = (struct case_){
+		.plan = { .grid = { .radix = { 3, 3, 1 } }, .parallel = 4, .nfailed_hops = 2 },
+		.hops = { { 0, 0, 1 }, { 1, 1, 2 } }
+	};
 	generate(&k);
 	node = dl_fabric_find_guid(k.f, 0xd1000000000000);
 	for (uint32_t p = 1; p <= 8; p++)
-		assert_int_equal(
-			dl_fabric_peer_node(k.f, k.f->nodes[node].first_port +
-							 p) == DL_NONE,
-			p >= 2 && p <= 4);
+		assert_int_equal(dl_fabric_peer_node(k.f, k.f->nodes[node].first_port + p) ==
+					 DL_NONE,
+				 p >= 2 && p <= 4);
 	discard(&k);
 	k.hops[1].cables = 4;
 	assert_int_equal(dl_torus_generate(&k.plan, NULL, &k.f, &k.c), -EINVAL);
 	k.hops[1] = (struct dl_torus_failed_hop){ 0, 4, 0 };
 	assert_int_equal(dl_torus_generate(&k.plan, NULL, &k.f, &k.c), -EINVAL);
 
-	k = (struct case_){ .plan = { .grid = { .radix = { 1, 1, 1 } },
-				      .parallel = 1,
-				      .nfailed_sites = 1 } };
+	k = (struct case_){
+		.plan = { .grid = { .radix = { 1, 1, 1 } }, .parallel = 1, .nfailed_sites = 1 }
+	};
 	k.plan.failed_sites = k.sites;
 	assert_int_equal(dl_torus_generate(&k.plan, NULL, &k.f, &k.c), -EINVAL);
 }
@@ -435,10 +411,10 @@ static void test_limits(void **state)
 /* Where the first seed goes when its place has failed. */
 static void test_seed_moves(void **state)
 {
-	struct case_ k = { .plan = { .grid = { .radix = { 6, 4, 1 } },
-				     .parallel = 1,
-				     .nfailed_hops = 1 },
-			   .hops = { { 0, 3, 0 } } };
+	struct case_ k = {
+		.plan = { .grid = { .radix = { 6, 4, 1 } }, .parallel = 1, .nfailed_hops = 1 },
+		.hops = { { 0, 3, 0 } }
+	};
 
 	(void)state;
 	/* y has radix 4 and needs both ways, which (0,0) no longer has. */
@@ -470,14 +446,11 @@ static void test_grid(void **state)
 			dl_torus_site_coord(&g, site, c);
 			to = (int)c[d] + step;
 			if (d == 1 || (d == 0 && (to < 0 || to > 3))) {
-				assert_int_equal(dl_torus_site_next(&g, site,
-								    dir),
-						 DL_NONE);
+				assert_int_equal(dl_torus_site_next(&g, site, dir), DL_NONE);
 				continue;
 			}
 			c[d] = (to + g.radix[d]) % g.radix[d];
-			assert_int_equal(dl_torus_site_next(&g, site, dir),
-					 dl_torus_site(&g, c));
+			assert_int_equal(dl_torus_site_next(&g, site, dir), dl_torus_site(&g, c));
 		}
 	}
 	assert_int_equal(dl_torus_last_dim(&g), 2);
@@ -490,12 +463,9 @@ static void test_grid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grid),
-		cmocka_unit_test(test_layout),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_random_plans),
-		cmocka_unit_test(test_scramble),
-		cmocka_unit_test(test_seed_moves),
+		cmocka_unit_test(test_grid),	 cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_limits),	 cmocka_unit_test(test_random_plans),
+		cmocka_unit_test(test_scramble), cmocka_unit_test(test_seed_moves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

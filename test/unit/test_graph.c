@@ -22,8 +22,7 @@ struct graph {
 	bool edge[MAX][MAX];
 };
 
-static bool connected(const struct graph *g, uint32_t a, uint32_t b,
-		      uint32_t without)
+static bool connected(const struct graph *g, uint32_t a, uint32_t b, uint32_t without)
 {
 	bool seen[MAX] = { false }, changed = true;
 	uint32_t i, j;
@@ -33,8 +32,7 @@ static bool connected(const struct graph *g, uint32_t a, uint32_t b,
 		changed = false;
 		for (i = 0; i < g->n; i++)
 			for (j = 0; j < g->n; j++)
-				if (seen[i] && !seen[j] && g->edge[i][j] &&
-				    j != without)
+				if (seen[i] && !seen[j] && g->edge[i][j] && j != without)
 					seen[j] = changed = true;
 	}
 	return seen[b];
@@ -51,8 +49,7 @@ static void number_blocks(const struct graph *g, uint32_t block[MAX][MAX])
 	for (b = 0; b < g->n; b++)
 		for (a = 0; a < g->n; a++)
 			for (c = 0; c < a; c++) {
-				if (!g->edge[a][b] || !g->edge[b][c] ||
-				    !connected(g, a, c, b))
+				if (!g->edge[a][b] || !g->edge[b][c] || !connected(g, a, c, b))
 					continue;
 				was = block[b][c];
 				is = block[a][b];
@@ -64,8 +61,7 @@ static void number_blocks(const struct graph *g, uint32_t block[MAX][MAX])
 }
 
 /* Nodes of a block, as bits. */
-static uint32_t nodes_of(const struct graph *g, uint32_t block[MAX][MAX],
-			 uint32_t which)
+static uint32_t nodes_of(const struct graph *g, uint32_t block[MAX][MAX], uint32_t which)
 {
 	uint32_t i, j, bits = 0;
 
@@ -97,8 +93,7 @@ static void check(const struct graph *g, struct test_random *r)
 		order[i] = order[with];
 		order[with] = swap;
 	}
-	assert_int_equal(dl_torus_find_appendages(&adj, g->n, order, outside),
-			 0);
+	assert_int_equal(dl_torus_find_appendages(&adj, g->n, order, outside), 0);
 	for (i = 0; i < g->n; i++)
 		inside |= !outside[i] << i;
 	number_blocks(g, block);
@@ -128,8 +123,7 @@ static void random_graphs(void **state)
 
 		for (i = 0; i < g.n; i++)
 			for (j = 0; j < i; j++)
-				g.edge[i][j] = g.edge[j][i] =
-					test_random(&r, 20) < density;
+				g.edge[i][j] = g.edge[j][i] = test_random(&r, 20) < density;
 		check(&g, &r);
 	}
 }

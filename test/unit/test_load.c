@@ -22,8 +22,7 @@ static uint32_t seed;
 
 /* ---- failures ------------------------------------------------------------ */
 
-static void fail_at_random(struct grid_fabric *g, struct test_random *random,
-			   unsigned int one_in)
+static void fail_at_random(struct grid_fabric *g, struct test_random *random, unsigned int one_in)
 {
 	uint32_t site;
 	unsigned int d;
@@ -48,8 +47,7 @@ static char *netlist(const struct dl_fabric *f)
 }
 
 /* All ports of a site's switch that point in a direction. */
-static void cut_hop(const struct grid_fabric *whole, uint32_t site,
-		    unsigned int dir, bool *cut)
+static void cut_hop(const struct grid_fabric *whole, uint32_t site, unsigned int dir, bool *cut)
 {
 	const struct dl_fabric *f = whole->fabric;
 	const struct dl_fabric_node *n = &f->nodes[whole->node[site]];
@@ -57,8 +55,7 @@ static void cut_hop(const struct grid_fabric *whole, uint32_t site,
 	unsigned int i;
 
 	for (i = 1; next != DL_NONE && i <= n->nports; i++)
-		if (dl_fabric_peer_node(f, n->first_port + i) ==
-		    whole->node[next])
+		if (dl_fabric_peer_node(f, n->first_port + i) == whole->node[next])
 			cut[n->first_port + i] = true;
 }
 
@@ -71,8 +68,7 @@ static void take_lids(struct dl_fabric *f, const struct dl_fabric *whole)
 		from = dl_fabric_find_guid(whole, f->nodes[node].guid);
 		for (p = 0; p <= f->nodes[node].nports; p++)
 			f->ports[f->nodes[node].first_port + p].lid =
-				whole->ports[whole->nodes[from].first_port + p]
-					.lid;
+				whole->ports[whole->nodes[from].first_port + p].lid;
 	}
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 }
@@ -106,8 +102,7 @@ static void damage_is_damage(void **state)
 		fail_at_random(hurt, &random, 4 + 4 * (round % 3));
 		grid_build(hurt);
 		take_lids(hurt->fabric, f);
-		for (site = 0; site < dl_torus_grid_sites(&whole->grid);
-		     site++) {
+		for (site = 0; site < dl_torus_grid_sites(&whole->grid); site++) {
 			dead[whole->node[site]] = hurt->dead_switch[site];
 			for (d = 0; d < DL_TORUS_DIMS; d++)
 				if (hurt->dead_hop[site][d])
@@ -121,8 +116,7 @@ static void damage_is_damage(void **state)
 			connected++;
 		else
 			torn++;
-		assert_int_equal(dl_fabric_is_connected(out),
-				 dl_fabric_is_connected(hurt->fabric));
+		assert_int_equal(dl_fabric_is_connected(out), dl_fabric_is_connected(hurt->fabric));
 		free(want);
 		free(have);
 		free(dead);
@@ -142,8 +136,7 @@ static void damage_is_damage(void **state)
  * Follow one packet.  Returns the cables between switches that it passes, or
  * -1 when it does not arrive; adds to flows[] if that is not NULL.
  */
-static int follow(const struct dl_tables *t, uint32_t src, uint16_t lid,
-		  uint64_t *flows)
+static int follow(const struct dl_tables *t, uint32_t src, uint16_t lid, uint64_t *flows)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t sw = dl_fabric_access_switch(f, src), steps;
@@ -182,8 +175,7 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other)
 		for (lid = 1; lid <= f->top_lid; lid++) {
 			int hops;
 
-			if (f->lid_port[lid] == DL_NONE ||
-			    f->lid_port[lid] == src)
+			if (f->lid_port[lid] == DL_NONE || f->lid_port[lid] == src)
 				continue;
 			hops = follow(t, src, lid, NULL);
 			if (hops < 0)
@@ -227,8 +219,7 @@ static void spoil(struct dl_tables *t, struct test_random *random)
 		uint32_t lid = 1 + test_random(random, t->top_lid);
 
 		t->lft[sw * (size_t)t->stride + lid] =
-			test_random(random, 10) ? test_random(random, 9) :
-						  DL_TABLES_NO_PORT;
+			test_random(random, 10) ? test_random(random, 9) : DL_TABLES_NO_PORT;
 	}
 }
 
@@ -255,8 +246,7 @@ static void load_is_what_packets_do(void **state)
 		g->lmc = test_random(&random, 2);
 		grid_build(g);
 		grid_seed(g, 0, true);
-		assert_int_equal(
-			dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
+		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
 		assert_int_equal(dl_route(t, &g->config, &o, NULL, &a), 0);
 		assert_int_equal(dl_route(t, &g->config, &o, NULL, &b), 0);
 		compare(a.tables, NULL);

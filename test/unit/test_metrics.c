@@ -41,31 +41,26 @@ static void parse(char *all, struct text *t)
 	unsigned int i;
 
 	t->n = 0;
-	for (line = strtok_r(all, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
+	for (line = strtok_r(all, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		struct sample *s = &t->samples[t->n];
 		char trailing;
 		size_t base;
 
 		if (sscanf(line, "# HELP %95s %c", help, &trailing) == 2) {
 			assert_memory_equal(help, "dateline_", 9);
-			assert_int_equal(line[strlen(line) - 1] == '.' ||
-						 line[strlen(line) - 1] == '?',
-					 1);
+			assert_int_equal(
+				line[strlen(line) - 1] == '.' || line[strlen(line) - 1] == '?', 1);
 			continue;
 		}
 		if (sscanf(line, "# TYPE %95s %15s", type, kind) == 2) {
-			bool total = strlen(type) > 6 &&
-				     !strcmp(type + strlen(type) - 6, "_total");
+			bool total = strlen(type) > 6 && !strcmp(type + strlen(type) - 6, "_total");
 
 			assert_string_equal(type, help);
 			assert_string_equal(kind, total ? "counter" : "gauge");
 			continue;
 		}
 		assert_true(t->n < MAX_SAMPLES);
-		assert_int_equal(sscanf(line, "%127s %lf%c", s->name, &s->value,
-					&trailing),
-				 2);
+		assert_int_equal(sscanf(line, "%127s %lf%c", s->name, &s->value, &trailing), 2);
 		base = strcspn(s->name, "{");
 		assert_int_equal(base, strlen(type));
 		assert_memory_equal(s->name, type, base);
@@ -116,9 +111,7 @@ static void before_the_first_sweep(void **state)
 	(void)state;
 	dl_metrics_init(&m, DL_ROUTE_CLASSIC);
 	print(&m, &t);
-	assert_value(&t,
-		     "info{version=\"" PACKAGE_VERSION "\",mode=\"classic\"}",
-		     1);
+	assert_value(&t, "info{version=\"" PACKAGE_VERSION "\",mode=\"classic\"}", 1);
 	assert_value(&t, "up", 0);
 	assert_value(&t, "sweeps_total{result=\"routed\"}", 0);
 	assert_value(&t, "last_sweep_routed", 0);
@@ -176,8 +169,7 @@ static void break_some(struct grid_fabric *g, struct test_random *r)
 	for (i = test_random(r, 3); i; i--)
 		g->dead_switch[1 + test_random(r, sites - 1)] = true;
 	for (i = test_random(r, 4); i; i--)
-		g->dead_hop[test_random(r, sites)]
-			   [test_random(r, DL_TORUS_DIMS)] = true;
+		g->dead_hop[test_random(r, sites)][test_random(r, DL_TORUS_DIMS)] = true;
 	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
 		uint32_t next = dl_torus_site_next(&g->grid, 0, dir);
 
@@ -196,8 +188,7 @@ static void count_broken(const struct grid_fabric *g, struct damage *d)
 	for (s = 0; s < sites; s++) {
 		d->switches += !g->dead_switch[s];
 		for (dim = 0; dim < DL_TORUS_DIMS; dim++) {
-			next = dl_torus_site_next(&g->grid, s,
-						  dl_torus_dir(dim, false));
+			next = dl_torus_site_next(&g->grid, s, dl_torus_dir(dim, false));
 			if (next == DL_NONE)
 				continue;
 			if (grid_hop(g, s, dl_torus_dir(dim, false)))
@@ -222,23 +213,20 @@ static void pull_one(struct dl_fabric *f)
 	f->ports[p].peer = f->ports[peer].peer = DL_NONE;
 }
 
-static void check_counts(struct grid_fabric *g, const struct damage *d,
-			 uint32_t pulled)
+static void check_counts(struct grid_fabric *g, const struct damage *d, uint32_t pulled)
 {
 	struct dl_torus *torus;
 	struct dl_metrics m;
 	struct text t;
 
-	assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &torus),
-			 0);
+	assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &torus), 0);
 	dl_metrics_init(&m, DL_ROUTE_PROVEN);
 	assert_int_equal(dl_metrics_torus(&m, torus), 0);
 	print(&m, &t);
 	assert_value(&t, "torus_radix{dimension=\"y\"}", g->grid.radix[1]);
 	assert_value(&t, "switches", d->switches);
 	assert_value(&t, "switches_expected", dl_torus_grid_sites(&g->grid));
-	assert_value(&t, "switches_missing",
-		     dl_torus_grid_sites(&g->grid) - d->switches);
+	assert_value(&t, "switches_missing", dl_torus_grid_sites(&g->grid) - d->switches);
 	assert_value(&t, "switches_unplaced", 0);
 	assert_value(&t, "switches_off_torus", 0);
 	assert_value(&t, "adapters", d->switches * g->hosts);
@@ -307,9 +295,7 @@ static void repairs_are_counted(void **state)
 		g->dead_hop[6][0] = g->dead_hop[8][0] = broken;
 		grid_build(g);
 		grid_seed(g, 0, true);
-		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL,
-						   &torus),
-				 0);
+		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &torus), 0);
 		assert_int_equal(dl_route(torus, &g->config, &o, NULL, &r), 0);
 		dl_metrics_init(&m, DL_ROUTE_PROVEN);
 		dl_metrics_tables(&m, r.tables, &r.report);
@@ -317,10 +303,8 @@ static void repairs_are_counted(void **state)
 		assert_value(&t, "tables_safe", 1);
 		assert_value(&t, "unreachable_pairs", 0);
 		assert_value(&t, "repair_timed_out", 0);
-		assert_int_equal(find(&t, "repair_changed_entries")->value > 0,
-				 broken);
-		assert_int_equal(find(&t, "repair_destinations")->value > 0,
-				 broken);
+		assert_int_equal(find(&t, "repair_changed_entries")->value > 0, broken);
+		assert_int_equal(find(&t, "repair_destinations")->value > 0, broken);
 		/* Every switch has an entry for every LID in use. */
 		assert_value(&t, "forwarding_entries", 30 * 60);
 		assert_int_equal(dl_route_verify(r.tables, r.tree, &v), 0);
@@ -386,10 +370,8 @@ static void the_file_appears_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(before_the_first_sweep),
-		cmocka_unit_test(sweeps_add_up),
-		cmocka_unit_test(what_is_missing_is_counted),
-		cmocka_unit_test(repairs_are_counted),
+		cmocka_unit_test(before_the_first_sweep),     cmocka_unit_test(sweeps_add_up),
+		cmocka_unit_test(what_is_missing_is_counted), cmocka_unit_test(repairs_are_counted),
 		cmocka_unit_test(the_file_appears_whole),
 	};
 

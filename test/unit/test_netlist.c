@@ -34,68 +34,65 @@ static struct dl_fabric *read_good(const char *text)
 	return f;
 }
 
-static const struct dl_fabric_port *port_of(const struct dl_fabric *f,
-					    uint32_t node, unsigned int num)
+static const struct dl_fabric_port *port_of(const struct dl_fabric *f, uint32_t node,
+					    unsigned int num)
 {
 	assert_true(num <= f->nodes[node].nports);
 	return &f->ports[f->nodes[node].first_port + num];
 }
 
-static void assert_cable(const struct dl_fabric *f, uint32_t a,
-			 unsigned int port_a, uint32_t b, unsigned int port_b)
+static void assert_cable(const struct dl_fabric *f, uint32_t a, unsigned int port_a, uint32_t b,
+			 unsigned int port_b)
 {
-	assert_int_equal(port_of(f, a, port_a)->peer,
-			 f->nodes[b].first_port + port_b);
-	assert_int_equal(port_of(f, b, port_b)->peer,
-			 f->nodes[a].first_port + port_a);
+	assert_int_equal(port_of(f, a, port_a)->peer, f->nodes[b].first_port + port_b);
+	assert_int_equal(port_of(f, b, port_b)->peer, f->nodes[a].first_port + port_a);
 }
 
 /* Written by ibnetdiscover --full. */
-static const char dump[] =
-	"#\n"
-	"# Topology file: generated on Fri Nov 20 23:41:00 2026\n"
-	"#\n"
-	"# Initiated from node 0000000000000110 port 0000000000000110\n"
-	"\n"
-	"vendid=0x2c9\n"
-	"devid=0xc738\n"
-	"sysimgguid=0x111\n"
-	"switchguid=0x110(112)\n"
-	"Switch\t36 \"S-0000000000000110\"\t\t# \"a \"big\" switch\" enhanced "
-	"port 0 "
-	"lid 5 lmc 1\n"
-	"[1]\t\"H-0000000000000220\"[1](229) \t\t# \"host HCA-1\" lid 8 4xQDR "
-	"s=4 w=2 v=4\n"
-	"[3]\t\"R-0000000000000800\"[1](801) \t\t# \"R\" lid 1 12xEDR s=4 w=2 "
-	"v=3\n"
-	"[2]\t\"S-0000000000000111\"[6]\t\t# \"T\" lid 2 1xDDR s=2 w=1 v=5\n"
-	"\n"
-	"vendid=0x2c9\n"
-	"devid=0x1003\n"
-	"sysimgguid=0x223\n"
-	"caguid=0x220\n"
-	"Ca\t2 \"H-0000000000000220\"\t\t# \"host HCA-1\"\n"
-	"[1](229) \t\"S-0000000000000110\"[1]\t\t# lid 8 lmc 2 \"a \"big\" "
-	"switch\" "
-	"lid 5 4xQDR s=4 w=2 v=4\n"
-	"[2](230) \t\"S-0000000000000111\"[1]\t\t# lid 12 lmc 2 \"T\" lid 2 "
-	"2xFDR10\n"
-	"\n"
-	"switchguid=0x111(111)\n"
-	"Switch\t6 \"S-0000000000000111\"\t\t# \"T\" base port 0 lid 2 lmc 0\n"
-	"[6]\t\"S-0000000000000110\"[2]\t\t# \"a \"big\" switch\" lid 5 1xDDR "
-	"v=5\n"
-	"[1]\t\"H-0000000000000220\"[2](230) \t\t# \"host HCA-1\" lid 12 "
-	"2xFDR10\n"
-	"\n"
-	"vendid=0x0\n"
-	"devid=0x1003\n"
-	"sysimgguid=0x800\n"
-	"rtguid=0x800\n"
-	"Rt\t1 \"R-0000000000000800\"\t\t# \"R\"\n"
-	"[1](801) \t\"S-0000000000000110\"[3]\t\t# lid 1 lmc 0 \"a \"big\" "
-	"switch\" "
-	"lid 5 12xEDR s=4 w=2 v=3\n";
+static const char dump[] = "#\n"
+			   "# Topology file: generated on Fri Nov 20 23:41:00 2026\n"
+			   "#\n"
+			   "# Initiated from node 0000000000000110 port 0000000000000110\n"
+			   "\n"
+			   "vendid=0x2c9\n"
+			   "devid=0xc738\n"
+			   "sysimgguid=0x111\n"
+			   "switchguid=0x110(112)\n"
+			   "Switch\t36 \"S-0000000000000110\"\t\t# \"a \"big\" switch\" enhanced "
+			   "port 0 "
+			   "lid 5 lmc 1\n"
+			   "[1]\t\"H-0000000000000220\"[1](229) \t\t# \"host HCA-1\" lid 8 4xQDR "
+			   "s=4 w=2 v=4\n"
+			   "[3]\t\"R-0000000000000800\"[1](801) \t\t# \"R\" lid 1 12xEDR s=4 w=2 "
+			   "v=3\n"
+			   "[2]\t\"S-0000000000000111\"[6]\t\t# \"T\" lid 2 1xDDR s=2 w=1 v=5\n"
+			   "\n"
+			   "vendid=0x2c9\n"
+			   "devid=0x1003\n"
+			   "sysimgguid=0x223\n"
+			   "caguid=0x220\n"
+			   "Ca\t2 \"H-0000000000000220\"\t\t# \"host HCA-1\"\n"
+			   "[1](229) \t\"S-0000000000000110\"[1]\t\t# lid 8 lmc 2 \"a \"big\" "
+			   "switch\" "
+			   "lid 5 4xQDR s=4 w=2 v=4\n"
+			   "[2](230) \t\"S-0000000000000111\"[1]\t\t# lid 12 lmc 2 \"T\" lid 2 "
+			   "2xFDR10\n"
+			   "\n"
+			   "switchguid=0x111(111)\n"
+			   "Switch\t6 \"S-0000000000000111\"\t\t# \"T\" base port 0 lid 2 lmc 0\n"
+			   "[6]\t\"S-0000000000000110\"[2]\t\t# \"a \"big\" switch\" lid 5 1xDDR "
+			   "v=5\n"
+			   "[1]\t\"H-0000000000000220\"[2](230) \t\t# \"host HCA-1\" lid 12 "
+			   "2xFDR10\n"
+			   "\n"
+			   "vendid=0x0\n"
+			   "devid=0x1003\n"
+			   "sysimgguid=0x800\n"
+			   "rtguid=0x800\n"
+			   "Rt\t1 \"R-0000000000000800\"\t\t# \"R\"\n"
+			   "[1](801) \t\"S-0000000000000110\"[3]\t\t# lid 1 lmc 0 \"a \"big\" "
+			   "switch\" "
+			   "lid 5 12xEDR s=4 w=2 v=3\n";
 
 static void test_dump(void **state)
 {
@@ -146,16 +143,14 @@ static void test_dump(void **state)
 /* A description that is the id, as ibsim gives, is not kept twice. */
 static void test_names(void **state)
 {
-	struct dl_fabric *f =
-		read_good("Switch 1 \"a\"\n\nSwitch 1 \"b\" # \"b\"\n\n"
-			  "Ca 1 \"c\" # \"\"\n\nCa 1 \"d\" # \"x\"\n");
+	struct dl_fabric *f = read_good("Switch 1 \"a\"\n\nSwitch 1 \"b\" # \"b\"\n\n"
+					"Ca 1 \"c\" # \"\"\n\nCa 1 \"d\" # \"x\"\n");
 	uint32_t i;
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(f->nodes[i].desc, 0);
-		assert_string_equal(dl_fabric_node_name(f, i),
-				    dl_fabric_node_id(f, i));
+		assert_string_equal(dl_fabric_node_name(f, i), dl_fabric_node_id(f, i));
 	}
 	assert_string_equal(dl_fabric_node_name(f, 3), "x");
 	dl_fabric_free(f);
@@ -217,20 +212,19 @@ static void test_forms(void **state)
 /* The GUIDs which OpenSM sees when ibsim plays this netlist. */
 static void test_guids(void **state)
 {
-	struct dl_fabric *f = read_good(
-		"Switch 4 \"A\"\n\nSwitch 4 \"B\"\n\n"
-		"switchguid=0x500\nSwitch 2 \"C\"\n\nSwitch 2 \"D\"\n\n"
-		"Ca 2 \"H1\"\n\nCa 3 \"H2\"\n\n"
-		"caguid=0x900\nCa 1 \"H3\"\n\nHca 1 \"H4\"\n\n"
-		"switchguid=0x700\nCa 1 \"H5\"\n\nSwitch 1 \"S7\"\n\n"
-		"Rt 2 \"R1\"\n\nrtguid=0x800\nRt 2 \"R2\"\n\nRt 2 \"R3\"\n\n"
-		"hcaguid=0xa00\nSwitch 2 \"S8\"\n\nCa 1 \"H9\"\n\n"
-		"switchguid+0x10\nSwitch 1 \"P\"\n\nswitchguid+4\n"
-		"Switch 1 \"Q\"\n\n");
+	struct dl_fabric *f =
+		read_good("Switch 4 \"A\"\n\nSwitch 4 \"B\"\n\n"
+			  "switchguid=0x500\nSwitch 2 \"C\"\n\nSwitch 2 \"D\"\n\n"
+			  "Ca 2 \"H1\"\n\nCa 3 \"H2\"\n\n"
+			  "caguid=0x900\nCa 1 \"H3\"\n\nHca 1 \"H4\"\n\n"
+			  "switchguid=0x700\nCa 1 \"H5\"\n\nSwitch 1 \"S7\"\n\n"
+			  "Rt 2 \"R1\"\n\nrtguid=0x800\nRt 2 \"R2\"\n\nRt 2 \"R3\"\n\n"
+			  "hcaguid=0xa00\nSwitch 2 \"S8\"\n\nCa 1 \"H9\"\n\n"
+			  "switchguid+0x10\nSwitch 1 \"P\"\n\nswitchguid+4\n"
+			  "Switch 1 \"Q\"\n\n");
 	static const uint64_t expected[] = {
-		0x200000, 0x200001, 0x500, 0x501, 0x100000, 0x100003,
-		0x900,	  0x902,    0x904, 0x700, 0,	    0x800,
-		0x803,	  0x701,    0xa00, 0x710, 0x704,
+		0x200000, 0x200001, 0x500, 0x501, 0x100000, 0x100003, 0x900, 0x902, 0x904,
+		0x700,	  0,	    0x800, 0x803, 0x701,    0xa00,    0x710, 0x704,
 	};
 	uint32_t i;
 
@@ -262,9 +256,8 @@ static void test_vls(void **state)
 		const char *a, *b;
 		unsigned int vls;
 	} cases[] = {
-		{ "", "", 8 },	     { "v=1", "v=1", 1 },  { "v=2", "v=3", 2 },
-		{ "v=4", "v=3", 4 }, { "v=5", "", 15 },	   { "", "v=1", 1 },
-		{ "v=0", "v=2", 2 }, { "v=6", "v=33", 8 },
+		{ "", "", 8 },	   { "v=1", "v=1", 1 }, { "v=2", "v=3", 2 }, { "v=4", "v=3", 4 },
+		{ "v=5", "", 15 }, { "", "v=1", 1 },	{ "v=0", "v=2", 2 }, { "v=6", "v=33", 8 },
 	};
 	unsigned int i;
 
@@ -340,10 +333,9 @@ static void test_speeds(void **state)
 		f = read_good(text);
 		p = port_of(f, 0, 1);
 		if (p->width != cases[i].width || p->speed != cases[i].speed ||
-		    port_of(f, 1, 2)->width != p->width ||
-		    port_of(f, 1, 2)->speed != p->speed)
-			fail_msg("%s and %s give %ux, speed %u", cases[i].a,
-				 cases[i].b, p->width, p->speed);
+		    port_of(f, 1, 2)->width != p->width || port_of(f, 1, 2)->speed != p->speed)
+			fail_msg("%s and %s give %ux, speed %u", cases[i].a, cases[i].b, p->width,
+				 p->speed);
 		dl_fabric_free(f);
 	}
 }
@@ -409,8 +401,7 @@ static const struct {
 	  "\"h\": GUID 0x5 is that of \"s\" in test:2: expected one of its" },
 	{ "Ca 1 \"h\" # \"h\"\n[1] \"s\"[1] # lid 6\n\n"
 	  "Switch 4 \"s\" # lid 6 lmc 0\n",
-	  4,
-	  "LID 6 is that of \"h\" port 1 in test:2: expected one of its own" },
+	  4, "LID 6 is that of \"h\" port 1 in test:2: expected one of its own" },
 	/* Ends that contradict each other, in every order. */
 	{ S "[1] \"t\"[1]\n\n" T "[1] \"s\"[2]\n", 5,
 	  "\"t\" port 1 to \"s\" port 2: expected what test:2 says, "
@@ -460,15 +451,12 @@ static void test_damaged(void **state)
 	for (i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
 		const char *text = damaged[i].text;
 
-		if (read_bytes(read_netlist, text, strlen(text), &h, &f) !=
-		    -EINVAL)
+		if (read_bytes(read_netlist, text, strlen(text), &h, &f) != -EINVAL)
 			fail_msg("was read: %s", text);
 		assert_error(&h, damaged[i].line, damaged[i].words);
 		assert_null(f);
 	}
-	assert_int_equal(read_bytes(read_netlist, S "# a\0b", sizeof(S) + 4, &h,
-				    &f),
-			 -EINVAL);
+	assert_int_equal(read_bytes(read_netlist, S "# a\0b", sizeof(S) + 4, &h, &f), -EINVAL);
 	assert_error(&h, 2, "a byte 0: expected text");
 }
 
@@ -479,8 +467,8 @@ static void test_warnings(void **state)
 
 	(void)state;
 	/* A plug that leads back; the port has no cable. */
-	assert_int_equal(read_bytes(read_netlist, S "[1] \"s\"[1]\n",
-				    strlen(S "[1] \"s\"[1]\n"), &h, &f),
+	assert_int_equal(read_bytes(read_netlist, S "[1] \"s\"[1]\n", strlen(S "[1] \"s\"[1]\n"),
+				    &h, &f),
 			 0);
 	assert_int_equal(h.warnings, 1);
 	assert_int_equal(port_of(f, 0, 1)->peer, DL_NONE);
@@ -512,8 +500,7 @@ static void put_file(const char *dir, const char *name, const char *text)
 	assert_int_equal(fclose(to), 0);
 }
 
-static int read_path(const char *dir, const char *name, struct heard *h,
-		     struct dl_fabric **out)
+static int read_path(const char *dir, const char *name, struct heard *h, struct dl_fabric **out)
 {
 	char path[200];
 
@@ -525,8 +512,7 @@ static int read_path(const char *dir, const char *name, struct heard *h,
 static void test_files(void **state)
 {
 	static const char *const names[] = {
-		"top",	"sub/one", "sub/two", "loop",
-		"self", "deep",	   "late",    "sub",
+		"top", "sub/one", "sub/two", "loop", "self", "deep", "late", "sub",
 	};
 	char dir[] = "test-netlist-XXXXXX", path[200], text[200];
 	struct dl_fabric *f;
@@ -676,8 +662,7 @@ static void draw_fixture(struct fixture *w, struct test_random *r)
 		w->peer[a][p] = b * 10 + q;
 		w->peer[b][q] = a * 10 + p;
 		w->width[a][p] = w->width[b][q] = lanes[test_random(r, 5)];
-		w->speed[a][p] = w->speed[b][q] =
-			1 + test_random(r, DL_FABRIC_XDR);
+		w->speed[a][p] = w->speed[b][q] = 1 + test_random(r, DL_FABRIC_XDR);
 		w->says[a][p] = test_random(r, 4);
 		w->says[b][q] = !w->says[a][p] || test_random(r, 4);
 	}
@@ -686,9 +671,8 @@ static void draw_fixture(struct fixture *w, struct test_random *r)
 static void print_port(const struct fixture *w, unsigned int i, unsigned int p,
 		       struct test_random *r, FILE *to)
 {
-	static const char *const speeds[] = { "",      "SDR", "DDR", "QDR",
-					      "FDR10", "FDR", "EDR", "HDR",
-					      "NDR",   "XDR" };
+	static const char *const speeds[] = { "",    "SDR", "DDR", "QDR", "FDR10",
+					      "FDR", "EDR", "HDR", "NDR", "XDR" };
 	unsigned int peer = w->peer[i][p] / 10, q = w->peer[i][p] % 10;
 
 	fprintf(to, "[%u]%s", p, test_random(r, 2) ? "" : "(abc)");
@@ -698,12 +682,10 @@ static void print_port(const struct fixture *w, unsigned int i, unsigned int p,
 	fputs(" # ", to);
 	if (w->type[i] != DL_FABRIC_SWITCH)
 		fprintf(to, "lid %u lmc 0 ", w->lid[i][p]);
-	fprintf(to, "\"%u\" lid 999 %ux%s\n", peer, w->width[i][p],
-		speeds[w->speed[i][p]]);
+	fprintf(to, "\"%u\" lid 999 %ux%s\n", peer, w->width[i][p], speeds[w->speed[i][p]]);
 }
 
-static void print_fixture(const struct fixture *w, struct test_random *r,
-			  FILE *to)
+static void print_fixture(const struct fixture *w, struct test_random *r, FILE *to)
 {
 	static const char *const header[] = { "", "Ca", "Switch", "Rt" };
 	static const char *const guid[] = { "", "ca", "switch", "rt" };
@@ -711,13 +693,10 @@ static void print_fixture(const struct fixture *w, struct test_random *r,
 
 	for (i = 0; i < w->n; i++) {
 		if (w->guid[i])
-			fprintf(to, "%sguid=0x%" PRIx64 "\n", guid[w->type[i]],
-				w->guid[i]);
-		fprintf(to, "%s %u \"n %u\"", header[w->type[i]], w->nports[i],
-			i);
+			fprintf(to, "%sguid=0x%" PRIx64 "\n", guid[w->type[i]], w->guid[i]);
+		fprintf(to, "%s %u \"n %u\"", header[w->type[i]], w->nports[i], i);
 		if (w->type[i] == DL_FABRIC_SWITCH)
-			fprintf(to, " # \"d %u\" base port 0 lid %u lmc 0", i,
-				w->lid[i][0]);
+			fprintf(to, " # \"d %u\" base port 0 lid %u lmc 0", i, w->lid[i][0]);
 		putc('\n', to);
 		/* In order, but from any port on. */
 		first = test_random(r, w->nports[i]);
@@ -748,8 +727,7 @@ static void check_fixture(const struct fixture *w, const struct dl_fabric *f)
 		assert_int_equal(f->nodes[i].nports, w->nports[i]);
 		for (p = 0; p <= w->nports[i]; p++) {
 			const struct dl_fabric_port *q = port_of(f, i, p);
-			bool lid = (w->type[i] == DL_FABRIC_SWITCH && !p) ||
-				   w->says[i][p];
+			bool lid = (w->type[i] == DL_FABRIC_SWITCH && !p) || w->says[i][p];
 
 			assert_int_equal(q->num, p);
 			assert_int_equal(q->node, i);
@@ -758,8 +736,7 @@ static void check_fixture(const struct fixture *w, const struct dl_fabric *f)
 				assert_int_equal(q->peer, DL_NONE);
 				continue;
 			}
-			assert_cable(f, i, p, w->peer[i][p] / 10,
-				     w->peer[i][p] % 10);
+			assert_cable(f, i, p, w->peer[i][p] / 10, w->peer[i][p] % 10);
 			assert_int_equal(q->width, w->width[i][p]);
 			assert_int_equal(q->speed, w->speed[i][p]);
 		}
@@ -821,17 +798,15 @@ static void test_write(void **state)
 	char *text = write_string(write_netlist, f);
 
 	(void)state;
-	assert_non_null(strstr(
-		text,
-		"\nvendid=0x2c9\ndevid=0xc738\nsysimgguid=0x111\n"
-		"switchguid=0x110(112)\n"
-		"Switch\t36 \"S-0000000000000110\"\t\t# \"a \"big\" switch\" "
-		"enhanced port 0 lid 5 lmc 1\n"
-		"[1]\t\"H-0000000000000220\"[1](229)\t\t# \"host HCA-1\" lid 8 "
-		"4xQDR\n"));
-	assert_non_null(strstr(
-		text, "[1](801)\t\"S-0000000000000110\"[3] w=31 s=7 e=3\t\t"
-		      "# lid 1 lmc 0 \"a \"big\" switch\" lid 5 12xEDR v=3\n"));
+	assert_non_null(strstr(text,
+			       "\nvendid=0x2c9\ndevid=0xc738\nsysimgguid=0x111\n"
+			       "switchguid=0x110(112)\n"
+			       "Switch\t36 \"S-0000000000000110\"\t\t# \"a \"big\" switch\" "
+			       "enhanced port 0 lid 5 lmc 1\n"
+			       "[1]\t\"H-0000000000000220\"[1](229)\t\t# \"host HCA-1\" lid 8 "
+			       "4xQDR\n"));
+	assert_non_null(strstr(text, "[1](801)\t\"S-0000000000000110\"[3] w=31 s=7 e=3\t\t"
+				     "# lid 1 lmc 0 \"a \"big\" switch\" lid 5 12xEDR v=3\n"));
 	g = read_good(text);
 	assert_same_fabric(f, g);
 	free(text);
@@ -847,14 +822,9 @@ static void test_write_odd(void **state)
 
 	(void)state;
 	assert_int_equal(dl_fabric_new(&f), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xab,
-					    "a\"b", NULL),
-			 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 2, 0xcd, "", NULL),
-			 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_ROUTER, 2, 0xef, "x#y",
-					    NULL),
-			 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xab, "a\"b", NULL), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 2, 0xcd, "", NULL), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_ROUTER, 2, 0xef, "x#y", NULL), 0);
 	assert_int_equal(dl_fabric_set_desc(f, 1, "two\nlines"), 0);
 	assert_int_equal(dl_fabric_connect(f, 1, 4), 0);
 	assert_int_equal(dl_fabric_connect(f, 2, 7), 0);

@@ -55,8 +55,7 @@ static uint32_t free_port(const struct dl_fabric *f, uint32_t node)
 
 static void join(struct dl_fabric *f, uint32_t a, uint32_t b)
 {
-	assert_int_equal(dl_fabric_connect(f, free_port(f, a), free_port(f, b)),
-			 0);
+	assert_int_equal(dl_fabric_connect(f, free_port(f, a), free_port(f, b)), 0);
 }
 
 /* A switch with one adapter, on another one by one or two cables. */
@@ -69,13 +68,9 @@ static uint32_t hang(struct fixture *w, struct test_random *r, uint32_t on)
 	char id[32];
 
 	snprintf(id, sizeof(id), "off%u", w->noff);
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 12, guid, id,
-					    &node),
-			 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 12, guid, id, &node), 0);
 	snprintf(id, sizeof(id), "login%u", w->noff);
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 1,
-					    0xfe00000 + w->noff, id, &ca),
-			 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xfe00000 + w->noff, id, &ca), 0);
 	join(f, ca, node);
 	while (cables--)
 		join(f, node, on);
@@ -95,8 +90,7 @@ static uint32_t draw_switch(struct fixture *w, struct test_random *r)
 		while (w->g.dead_switch[site]);
 		node = w->g.node[site];
 		for (p = 1, left = 0; p <= f->nodes[node].nports; p++)
-			left += f->ports[f->nodes[node].first_port + p].peer ==
-				DL_NONE;
+			left += f->ports[f->nodes[node].first_port + p].peer == DL_NONE;
 	} while (left < 5);
 	return node;
 }
@@ -139,15 +133,13 @@ static void finish(struct fixture *w)
 	assert_int_equal(dl_fabric_assign_lids(f, 0), 0);
 }
 
-static void add_parts(struct fixture *w, struct test_random *r, uint32_t parts,
-		      bool dual_homed)
+static void add_parts(struct fixture *w, struct test_random *r, uint32_t parts, bool dual_homed)
 {
 	/* Across a corner of two dimensions such a one is a corner itself. */
 	dual_homed &= w->g.grid.radix[2] > 1 || !w->g.grid.mesh[0];
 	/* At most one switch in four is off the torus. */
 	while (parts-- && 4 * (w->noff + 3) < dl_torus_grid_sites(&w->g.grid))
-		add_part(w, r,
-			 test_random(r, dual_homed ? NPARTS : DUAL_HOMED));
+		add_part(w, r, test_random(r, dual_homed ? NPARTS : DUAL_HOMED));
 	finish(w);
 }
 
@@ -219,8 +211,8 @@ static uint32_t count_homes(const struct dl_torus *t, uint32_t sw)
 		changed = false;
 		for (a = 0; a < n; a++)
 			for (b = 0; b < n; b++)
-				if (part[a] && t->sw_site[a] == DL_NONE &&
-				    !part[b] && cabled(f, a, b))
+				if (part[a] && t->sw_site[a] == DL_NONE && !part[b] &&
+				    cabled(f, a, b))
 					part[b] = changed = true;
 	}
 	for (a = 0; a < n; a++)
@@ -231,16 +223,13 @@ static uint32_t count_homes(const struct dl_torus *t, uint32_t sw)
 
 static void assert_kinds(const struct dl_torus *t)
 {
-	static const enum dl_torus_off_kind want[] = { DL_TORUS_DISCONNECTED,
-						       DL_TORUS_LEAF,
-						       DL_TORUS_DUAL_HOMED,
-						       DL_TORUS_UNPLACEABLE };
+	static const enum dl_torus_off_kind want[] = { DL_TORUS_DISCONNECTED, DL_TORUS_LEAF,
+						       DL_TORUS_DUAL_HOMED, DL_TORUS_UNPLACEABLE };
 	uint32_t i, n;
 
 	for (i = 0; i < t->nunplaced; i++) {
 		n = count_homes(t, t->unplaced[i]);
-		assert_int_equal(t->off_kind[t->unplaced[i]],
-				 want[n < 3 ? n : 3]);
+		assert_int_equal(t->off_kind[t->unplaced[i]], want[n < 3 ? n : 3]);
 	}
 }
 
@@ -250,27 +239,23 @@ static void assert_kinds(const struct dl_torus *t)
  * All of the torus is placed, and nothing else.  With `exact` each at its
  * true site.
  */
-static void assert_places(const struct fixture *w, const struct dl_torus *t,
-			  bool exact)
+static void assert_places(const struct fixture *w, const struct dl_torus *t, bool exact)
 {
 	const struct dl_fabric *f = w->g.fabric;
 	uint32_t i;
 
 	assert_int_equal(t->nunplaced, w->noff);
 	for (i = 0; i < f->nswitches; i++)
-		assert_int_equal(t->sw_site[i] == DL_NONE,
-				 is_off_torus(w, f->switches[i]));
+		assert_int_equal(t->sw_site[i] == DL_NONE, is_off_torus(w, f->switches[i]));
 	for (i = 0; exact && i < t->nsites; i++)
-		assert_true(w->g.dead_switch[i] ?
-				    t->site_sw[i] == DL_NONE :
-				    f->switches[t->site_sw[i]] == w->g.node[i]);
+		assert_true(w->g.dead_switch[i] ? t->site_sw[i] == DL_NONE :
+						  f->switches[t->site_sw[i]] == w->g.node[i]);
 	for (i = 1; i < t->nunplaced; i++)
 		assert_true(f->nodes[f->switches[t->unplaced[i - 1]]].guid <
 			    f->nodes[f->switches[t->unplaced[i]]].guid);
 }
 
-static void assert_safe(struct dl_tables *tables,
-			const struct dl_route_tree *tree, bool model)
+static void assert_safe(struct dl_tables *tables, const struct dl_route_tree *tree, bool model)
 {
 	struct dl_verify_result *v;
 
@@ -283,9 +268,7 @@ static void assert_safe(struct dl_tables *tables,
 	assert_int_equal(v->without_vl, 0);
 	dl_verify_result_free(v);
 	if (model) {
-		struct model w = { .t = tables,
-				   .levels = 2,
-				   .multicast_sls = 1u << 0 | 1u << 8 };
+		struct model w = { .t = tables, .levels = 2, .multicast_sls = 1u << 0 | 1u << 8 };
 
 		model_make(&w);
 		assert_int_equal(w.lost, 0);
@@ -296,8 +279,7 @@ static void assert_safe(struct dl_tables *tables,
 }
 
 /* Routes a fabric; classic or proven. */
-static struct dl_route_result route(const struct fixture *w,
-				    const struct dl_torus *t,
+static struct dl_route_result route(const struct fixture *w, const struct dl_torus *t,
 				    enum dl_route_mode mode)
 {
 	struct dl_route_result r;
@@ -310,10 +292,8 @@ static struct dl_route_result route(const struct fixture *w,
 }
 
 /* The torus' own entries are what they are without off-torus switches. */
-static void assert_undisturbed(const struct fixture *w,
-			       const struct dl_torus *t,
-			       const struct dl_tables *tables,
-			       struct test_random wiring)
+static void assert_undisturbed(const struct fixture *w, const struct dl_torus *t,
+			       const struct dl_tables *tables, struct test_random wiring)
 {
 	struct fixture bare = { .g = w->g };
 	const struct dl_fabric *f = w->g.fabric, *b;
@@ -330,8 +310,7 @@ static void assert_undisturbed(const struct fixture *w,
 	for (s = 0; s < b->nswitches; s++)
 		for (lid = 1; lid <= b->top_lid; lid++) {
 			port = f->lid_port[lid];
-			assert_true(port != DL_NONE &&
-				    b->lid_port[lid] != DL_NONE);
+			assert_true(port != DL_NONE && b->lid_port[lid] != DL_NONE);
 			assert_int_equal(dl_tables_lft(tables, s, lid),
 					 dl_tables_lft(want.tables, s, lid));
 		}
@@ -340,8 +319,7 @@ static void assert_undisturbed(const struct fixture *w,
 	grid_free(&bare.g);
 }
 
-static void draw_fixture(struct fixture *w, struct test_random *r,
-			 unsigned int k)
+static void draw_fixture(struct fixture *w, struct test_random *r, unsigned int k)
 {
 	memset(w, 0, sizeof(*w));
 	w->g.grid = shapes[k % NSHAPES];
@@ -355,8 +333,7 @@ static struct dl_torus *discover(const struct fixture *w)
 {
 	struct dl_torus *t;
 
-	assert_int_equal(dl_torus_discover(w->g.fabric, &w->g.config, NULL, &t),
-			 0);
+	assert_int_equal(dl_torus_discover(w->g.fabric, &w->g.config, NULL, &t), 0);
 	return t;
 }
 
@@ -369,8 +346,7 @@ static uint32_t draw_seed(const struct grid_fabric *g, struct test_random *r)
 	do {
 		site = test_random(r, dl_torus_grid_sites(&g->grid));
 		for (d = 0; d < DL_TORUS_DIMS && !g->dead_switch[site]; d++)
-			if (g->grid.radix[d] > 1 &&
-			    !grid_hop(g, site, dl_torus_dir(d, false)) &&
+			if (g->grid.radix[d] > 1 && !grid_hop(g, site, dl_torus_dir(d, false)) &&
 			    !grid_hop(g, site, dl_torus_dir(d, true)))
 				break;
 	} while (d < DL_TORUS_DIMS);
@@ -400,9 +376,7 @@ static void whole(void **state)
 		wiring = r;
 		grid_build(&w->g);
 		add_parts(w, &r, 1 + test_random(&r, 5), true);
-		grid_seed(&w->g,
-			  test_random(&r, dl_torus_grid_sites(&w->g.grid)),
-			  true);
+		grid_seed(&w->g, test_random(&r, dl_torus_grid_sites(&w->g.grid)), true);
 		for (d = 0; d < DL_TORUS_DIMS; d++)
 			if (w->g.grid.mesh[d] && test_random(&r, 2))
 				w->g.seed.has_dateline[d] = false;
@@ -444,10 +418,8 @@ static void no_configuration(void **state)
 		grid_build(&w->g);
 		add_parts(w, &r, 1 + test_random(&r, 4), false);
 		assert_int_equal(dl_torus_infer(w->g.fabric, NULL, &c), 0);
-		assert_int_equal(dl_torus_grid_sites(&c->grid),
-				 dl_torus_grid_sites(&w->g.grid));
-		assert_int_equal(dl_torus_discover(w->g.fabric, c, NULL, &t),
-				 0);
+		assert_int_equal(dl_torus_grid_sites(&c->grid), dl_torus_grid_sites(&w->g.grid));
+		assert_int_equal(dl_torus_discover(w->g.fabric, c, NULL, &t), 0);
 		assert_places(w, t, false);
 		assert_int_equal(t->nplaced, t->nsites);
 		dl_torus_free(t);
@@ -491,12 +463,10 @@ static void beside_a_failed_switch(void **state)
 		grid_seed(&w->g, draw_seed(&w->g, &r), true);
 		t = discover(w);
 		assert_places(w, t, true);
-		assert_int_equal(dl_torus_possible_site(t, t->unplaced[0]),
-				 dead);
+		assert_int_equal(dl_torus_possible_site(t, t->unplaced[0]), dead);
 		dl_torus_free(t);
 		assert_int_equal(dl_torus_infer(w->g.fabric, NULL, &c), 0);
-		assert_int_equal(dl_torus_discover(w->g.fabric, c, NULL, &t),
-				 0);
+		assert_int_equal(dl_torus_discover(w->g.fabric, c, NULL, &t), 0);
 		assert_int_equal(t->nsites, dl_torus_grid_sites(&w->g.grid));
 		assert_places(w, t, false);
 		dl_torus_free(t);
@@ -525,28 +495,21 @@ static void one_hop_left(void **state)
 		g->shuffle = shuffled ? &r : NULL;
 		site = test_random(&r, dl_torus_grid_sites(&g->grid));
 		for (d = 0; d < DL_TORUS_DIMS; d++) {
-			next = dl_torus_site_next(&g->grid, site,
-						  dl_torus_dir(d, true));
+			next = dl_torus_site_next(&g->grid, site, dl_torus_dir(d, true));
 			if (next != DL_NONE)
 				g->dead_hop[next][d] = true;
 			g->dead_hop[site][d] = d > 0;
 		}
 		grid_build(g);
 		/* Far enough away. */
-		next = dl_torus_site_next(&g->grid, site,
-					  dl_torus_dir(0, false));
-		next = dl_torus_site_next(&g->grid, next,
-					  dl_torus_dir(0, false));
-		next = dl_torus_site_next(&g->grid, next,
-					  dl_torus_dir(1, false));
+		next = dl_torus_site_next(&g->grid, site, dl_torus_dir(0, false));
+		next = dl_torus_site_next(&g->grid, next, dl_torus_dir(0, false));
+		next = dl_torus_site_next(&g->grid, next, dl_torus_dir(1, false));
 		grid_seed(g, next, true);
-		assert_int_equal(
-			dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
+		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
 		if (shuffled) {
 			assert_int_equal(t->nunplaced, 1);
-			assert_int_equal(dl_torus_possible_site(t,
-								t->unplaced[0]),
-					 site);
+			assert_int_equal(dl_torus_possible_site(t, t->unplaced[0]), site);
 		} else {
 			assert_int_equal(t->nunplaced, 0);
 		}
@@ -563,8 +526,8 @@ struct count {
 };
 
 /* A fabric when it was whole, and now; the same parts beside it. */
-static void draw_failures(struct fixture *then, struct fixture *now,
-			  struct test_random *r, unsigned int k)
+static void draw_failures(struct fixture *then, struct fixture *now, struct test_random *r,
+			  unsigned int k)
 {
 	uint32_t n, sites;
 	struct test_random wiring[2], parts[2];
@@ -577,8 +540,7 @@ static void draw_failures(struct fixture *then, struct fixture *now,
 	for (n = test_random(r, 3); n; n--)
 		now->g.dead_switch[test_random(r, sites)] = true;
 	for (n = test_random(r, 4); n; n--)
-		now->g.dead_hop[test_random(r, sites)]
-			       [test_random(r, DL_TORUS_DIMS)] = true;
+		now->g.dead_hop[test_random(r, sites)][test_random(r, DL_TORUS_DIMS)] = true;
 	now->g.dead_switch[0] = false;
 	if (then->g.shuffle) {
 		then->g.shuffle = &wiring[0];
@@ -587,8 +549,7 @@ static void draw_failures(struct fixture *then, struct fixture *now,
 	grid_build(&then->g);
 	grid_build(&now->g);
 	/* On switches that stay. */
-	memcpy(then->g.dead_switch, now->g.dead_switch,
-	       sizeof(now->g.dead_switch));
+	memcpy(then->g.dead_switch, now->g.dead_switch, sizeof(now->g.dead_switch));
 	n = 1 + test_random(r, 4);
 	parts[0] = parts[1] = *r;
 	r->count += 1000;
@@ -623,8 +584,8 @@ static void count_places(const struct fixture *w, struct count *n)
 }
 
 /* A fabric in pieces is refused. */
-static void route_damaged(const struct fixture *w, const struct dl_torus *t,
-			  bool model, struct count *n)
+static void route_damaged(const struct fixture *w, const struct dl_torus *t, bool model,
+			  struct count *n)
 {
 	struct dl_route_result r;
 	struct dl_route_options o;
@@ -660,8 +621,7 @@ static void damaged(void **state)
 		before = discover(then);
 		assert_places(then, before, true);
 		count_places(now, &n);
-		assert_int_equal(dl_torus_discover_again(now->g.fabric,
-							 &now->g.config, before,
+		assert_int_equal(dl_torus_discover_again(now->g.fabric, &now->g.config, before,
 							 NULL, &t),
 				 0);
 		assert_places(now, t, true);
@@ -675,10 +635,9 @@ static void damaged(void **state)
 		free(then);
 		free(now);
 	}
-	print_message(
-		"%u off-torus switches, %u taken for others; %u of %u placed "
-		"switches misplaced; %u fabrics routed\n",
-		n.off, n.wrong, n.misplaced, n.placed, n.routed);
+	print_message("%u off-torus switches, %u taken for others; %u of %u placed "
+		      "switches misplaced; %u fabrics routed\n",
+		      n.off, n.wrong, n.misplaced, n.placed, n.routed);
 	assert_true(n.off > 300 && n.wrong * 20 < n.off);
 	assert_true(n.misplaced * 100 < n.placed && n.routed > 200);
 }

@@ -43,14 +43,12 @@ static uint32_t live_cables(const struct grid_fabric *g, uint32_t site)
 /* The site with most cables that has one in every dimension. */
 static uint32_t seed_site(const struct grid_fabric *g)
 {
-	uint32_t sites = dl_torus_grid_sites(&g->grid), s, best = DL_NONE,
-		 most = 0;
+	uint32_t sites = dl_torus_grid_sites(&g->grid), s, best = DL_NONE, most = 0;
 	unsigned int d;
 
 	for (s = 0; s < sites; s++) {
 		for (d = 0; d < DL_TORUS_DIMS; d++)
-			if (g->grid.radix[d] > 1 &&
-			    !grid_hop(g, s, dl_torus_dir(d, false)) &&
+			if (g->grid.radix[d] > 1 && !grid_hop(g, s, dl_torus_dir(d, false)) &&
 			    !grid_hop(g, s, dl_torus_dir(d, true)))
 				break;
 		if (d == DL_TORUS_DIMS && live_cables(g, s) > most) {
@@ -78,8 +76,8 @@ static void fail_cable(struct grid_fabric *g, struct test_random *r)
 }
 
 /* Draw failures until the fabric is connected and has a seed. */
-static void draw_failures(struct grid_fabric *g, struct test_random *r,
-			  uint32_t switches, uint32_t cables)
+static void draw_failures(struct grid_fabric *g, struct test_random *r, uint32_t switches,
+			  uint32_t cables)
 {
 	uint32_t i;
 
@@ -99,9 +97,7 @@ static void build(struct proven *p)
 {
 	grid_build(&p->g);
 	grid_seed(&p->g, seed_site(&p->g), true);
-	assert_int_equal(dl_torus_discover(p->g.fabric, &p->g.config, NULL,
-					   &p->torus),
-			 0);
+	assert_int_equal(dl_torus_discover(p->g.fabric, &p->g.config, NULL, &p->torus), 0);
 }
 
 static double ticks;
@@ -137,16 +133,13 @@ static void add_group(struct proven *p, uint16_t mlid)
 {
 	const struct dl_fabric *f = p->g.fabric;
 	uint32_t *members = malloc(f->nports * sizeof(*members)), n = 0, i;
-	struct dl_tables_mcast_group *group =
-		dl_tables_group(p->r.tables, mlid);
+	struct dl_tables_mcast_group *group = dl_tables_group(p->r.tables, mlid);
 
 	assert_true(members && group);
 	for (i = 0; i < f->nports; i++)
 		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
 			members[n++] = i;
-	assert_int_equal(dl_route_tree_group(p->r.tree, f, mlid, members, n,
-					     group->masks),
-			 0);
+	assert_int_equal(dl_route_tree_group(p->r.tree, f, mlid, members, n, group->masks), 0);
 	free(members);
 }
 
@@ -163,13 +156,11 @@ static void check_sls(const struct proven *p)
 		for (b = 0; b < f->nswitches; b++) {
 			uint32_t to = p->torus->attachment[b];
 			uint32_t dst = f->nodes[f->switches[b]].first_port;
-			unsigned int sl =
-				from == DL_NONE || to == DL_NONE ?
-					0 :
-					dl_route_sl(&p->g.grid, from, to);
+			unsigned int sl = from == DL_NONE || to == DL_NONE ?
+						  0 :
+						  dl_route_sl(&p->g.grid, from, to);
 
-			assert_int_equal(dl_tables_path_sl(p->r.tables, src,
-							   f->ports[dst].lid),
+			assert_int_equal(dl_tables_path_sl(p->r.tables, src, f->ports[dst].lid),
 					 sl);
 		}
 	}
@@ -191,9 +182,7 @@ static void check_verified(const struct proven *p)
 
 static void check_model(const struct proven *p)
 {
-	struct model w = { .t = p->r.tables,
-			   .multicast_sls = 1u << 0 | 1u << 8,
-			   .levels = 2 };
+	struct model w = { .t = p->r.tables, .multicast_sls = 1u << 0 | 1u << 8, .levels = 2 };
 
 	model_make(&w);
 	assert_int_equal(w.lost, 0);
@@ -270,14 +259,10 @@ static void test_random_failures(void **state)
 			memcpy(p.g.grid.mesh, s->mesh, sizeof(s->mesh));
 			p.g.hosts = 1 + test_random(&r, 2);
 			p.g.parallel = 1 + test_random(&r, 4) / 3;
-			draw_failures(
-				&p.g, &r,
-				kinds & 1 ? 1 + test_random(&r, s->switches) :
-					    0,
-				kinds & 2 ? 1 + test_random(&r, s->cables) : 0);
+			draw_failures(&p.g, &r, kinds & 1 ? 1 + test_random(&r, s->switches) : 0,
+				      kinds & 2 ? 1 + test_random(&r, s->cables) : 0);
 			p.g.shuffle = &r;
-			run(&p, dl_torus_grid_sites(&p.g.grid) <= MODEL_SITES &&
-					p.g.parallel == 1);
+			run(&p, dl_torus_grid_sites(&p.g.grid) <= MODEL_SITES && p.g.parallel == 1);
 			if (run_no % 4 == 0)
 				check_same(&p);
 			release(&p);
@@ -288,9 +273,7 @@ static void test_random_failures(void **state)
 /* A whole torus is left as it is, and so is one with a failed switch. */
 static void test_plain_where_safe(void **state)
 {
-	struct proven p = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
-				   .hosts = 1,
-				   .parallel = 1 } };
+	struct proven p = { .g = { .grid = { { 6, 5, 1 }, { 0 } }, .hosts = 1, .parallel = 1 } };
 	uint32_t dead;
 
 	(void)state;
@@ -313,9 +296,7 @@ static void test_plain_where_safe(void **state)
 /* doc/findings.md: 6x5 with (3,2) failed; the tree of rules A9 closes a loop. */
 static void test_loop_of_findings(void **state)
 {
-	struct proven p = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
-				   .hosts = 1,
-				   .parallel = 1 } };
+	struct proven p = { .g = { .grid = { { 6, 5, 1 }, { 0 } }, .hosts = 1, .parallel = 1 } };
 	struct dl_route_result proven, documented;
 	struct dl_route_options o;
 	struct dl_verify_result *v;
@@ -329,8 +310,7 @@ static void test_loop_of_findings(void **state)
 	/* The documented tree with the same forwarding tables. */
 	dl_route_options_init(&o);
 	o.mode = DL_ROUTE_CLASSIC;
-	assert_int_equal(dl_route(p.torus, &p.g.config, &o, NULL, &documented),
-			 0);
+	assert_int_equal(dl_route(p.torus, &p.g.config, &o, NULL, &documented), 0);
 	proven = p.r;
 	p.r.tree = documented.tree;
 	add_group(&p, DL_TABLES_MCAST_LID);
@@ -361,13 +341,10 @@ static void test_few_vls(void **state)
 	for (vls = 1; vls <= 4; vls *= 2) {
 		for (i = 0; i < 10; i++) {
 			struct proven p = {
-				.g = { .grid = { { 6, 5, 1 }, { 0 } },
-				       .hosts = 1,
-				       .parallel = 1 },
+				.g = { .grid = { { 6, 5, 1 }, { 0 } }, .hosts = 1, .parallel = 1 },
 			};
 
-			draw_failures(&p.g, &r, test_random(&r, 4),
-				      test_random(&r, 8));
+			draw_failures(&p.g, &r, test_random(&r, 4), test_random(&r, 8));
 			build(&p);
 			set_vls(&p, vls);
 			if (vls < 2) {
@@ -393,9 +370,7 @@ static void test_out_of_time(void **state)
 	(void)state;
 	for (i = 0; i < 60; i++) {
 		struct proven p = {
-			.g = { .grid = { { 5, 5, 1 + i % 4 }, { 0 } },
-			       .hosts = 1,
-			       .parallel = 1 },
+			.g = { .grid = { { 5, 5, 1 + i % 4 }, { 0 } }, .hosts = 1, .parallel = 1 },
 			.timed = true,
 			.ticks = i % 3 ? i : 0,
 		};
@@ -413,9 +388,7 @@ static void test_out_of_time(void **state)
 
 static void test_not_connected(void **state)
 {
-	struct proven p = { .g = { .grid = { { 5, 5, 1 }, { 0 } },
-				   .hosts = 1,
-				   .parallel = 1 } };
+	struct proven p = { .g = { .grid = { { 5, 5, 1 }, { 0 } }, .hosts = 1, .parallel = 1 } };
 	unsigned int i;
 
 	(void)state;
@@ -424,8 +397,7 @@ static void test_not_connected(void **state)
 		p.g.dead_switch[5 * i] = p.g.dead_switch[5 * i + 2] = true;
 	grid_build(&p.g);
 	grid_seed(&p.g, 3, true);
-	assert_int_equal(
-		dl_torus_discover(p.g.fabric, &p.g.config, NULL, &p.torus), 0);
+	assert_int_equal(dl_torus_discover(p.g.fabric, &p.g.config, NULL, &p.torus), 0);
 	assert_int_equal(route(&p), -ENOTSUP);
 	assert_int_equal(p.r.refusal, DL_ROUTE_NOT_CONNECTED);
 	assert_null(p.r.tables);
@@ -436,12 +408,9 @@ static void test_not_connected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain_where_safe),
-		cmocka_unit_test(test_loop_of_findings),
-		cmocka_unit_test(test_random_failures),
-		cmocka_unit_test(test_few_vls),
-		cmocka_unit_test(test_out_of_time),
-		cmocka_unit_test(test_not_connected),
+		cmocka_unit_test(test_plain_where_safe), cmocka_unit_test(test_loop_of_findings),
+		cmocka_unit_test(test_random_failures),	 cmocka_unit_test(test_few_vls),
+		cmocka_unit_test(test_out_of_time),	 cmocka_unit_test(test_not_connected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

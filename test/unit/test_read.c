@@ -22,12 +22,11 @@
 
 #define FIXTURES 300
 
-typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name,
-		      const struct dl_log *log);
+typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log);
 typedef int (*writer)(const struct dl_tables *t, FILE *to);
 
-static int read_text(reader read, struct dl_tables *t, const char *text,
-		     size_t len, struct heard *h)
+static int read_text(reader read, struct dl_tables *t, const char *text, size_t len,
+		     struct heard *h)
 {
 	FILE *from = fmemopen((void *)(len ? text : "\n"), len ? len : 1, "r");
 	int err;
@@ -41,8 +40,7 @@ static int read_text(reader read, struct dl_tables *t, const char *text,
 
 /* ---- there and back ---------------------------------------------------- */
 
-static void copy(writer write, const struct dl_tables *from, reader read,
-		 struct dl_tables *to)
+static void copy(writer write, const struct dl_tables *from, reader read, struct dl_tables *to)
 {
 	struct heard h;
 	char *text;
@@ -59,8 +57,7 @@ static void copy(writer write, const struct dl_tables *from, reader read,
 	free(text);
 }
 
-static void same_forwarding(const struct dl_tables *a,
-			    const struct dl_tables *b, bool owned_only)
+static void same_forwarding(const struct dl_tables *a, const struct dl_tables *b, bool owned_only)
 {
 	const struct dl_fabric *f = a->fabric;
 
@@ -73,12 +70,10 @@ static void same_forwarding(const struct dl_tables *a,
 
 static dl_tables_sl2vl_row row_of(const struct dl_tables *t, uint16_t number)
 {
-	return number == DL_TABLES_NO_ROW ? ~(dl_tables_sl2vl_row)0 :
-					    t->rows[number];
+	return number == DL_TABLES_NO_ROW ? ~(dl_tables_sl2vl_row)0 : t->rows[number];
 }
 
-static void same_maps(const struct dl_tables *a, const struct dl_tables *b,
-		      bool end_ports)
+static void same_maps(const struct dl_tables *a, const struct dl_tables *b, bool end_ports)
 {
 	const struct dl_fabric *f = a->fabric;
 
@@ -87,8 +82,7 @@ static void same_maps(const struct dl_tables *a, const struct dl_tables *b,
 
 		for (unsigned int i = 0; i <= n->nports; i++) {
 			for (unsigned int o = 1; o <= n->nports; o++) {
-				uint32_t at = a->sl2vl_first[s] +
-					      i * (n->nports + 1) + o;
+				uint32_t at = a->sl2vl_first[s] + i * (n->nports + 1) + o;
 
 				/* Ports without a cable are not dumped. */
 				if (f->ports[n->first_port + o].peer != DL_NONE)
@@ -98,8 +92,7 @@ static void same_maps(const struct dl_tables *a, const struct dl_tables *b,
 		}
 	}
 	for (uint32_t p = 0; end_ports && p < f->nports; p++)
-		assert_true(row_of(a, a->end_sl2vl[p]) ==
-			    row_of(b, b->end_sl2vl[p]));
+		assert_true(row_of(a, a->end_sl2vl[p]) == row_of(b, b->end_sl2vl[p]));
 }
 
 static void same_sls(const struct dl_tables *a, const struct dl_tables *b)
@@ -109,8 +102,7 @@ static void same_sls(const struct dl_tables *a, const struct dl_tables *b)
 	for (uint32_t p = 0; p < f->nports; p++)
 		for (uint32_t lid = 1; lid <= a->top_lid; lid++)
 			if (dl_fabric_is_end_port(f, p) && f->ports[p].lid &&
-			    f->lid_port[lid] != DL_NONE &&
-			    f->lid_port[lid] != p)
+			    f->lid_port[lid] != DL_NONE && f->lid_port[lid] != p)
 				assert_int_equal(dl_tables_path_sl(a, p, lid),
 						 dl_tables_path_sl(b, p, lid));
 }
@@ -121,18 +113,14 @@ static void same_groups(const struct dl_tables *a, const struct dl_tables *b)
 	struct dl_tables *to = (struct dl_tables *)b;
 
 	for (uint32_t i = 0; i < a->ngroups; i++) {
-		struct dl_tables_mcast_group *g =
-			dl_tables_group(to, a->groups[i].mlid);
+		struct dl_tables_mcast_group *g = dl_tables_group(to, a->groups[i].mlid);
 
 		for (uint32_t s = 0; s < nsw; s++) {
-			const struct dl_fabric_node *n =
-				&a->fabric->nodes[a->fabric->switches[s]];
+			const struct dl_fabric_node *n = &a->fabric->nodes[a->fabric->switches[s]];
 
 			for (unsigned int o = 0; o <= n->nports; o++)
-				assert_int_equal(
-					dl_tables_mask_get(a->groups[i].masks,
-							   s, o),
-					dl_tables_mask_get(g->masks, s, o));
+				assert_int_equal(dl_tables_mask_get(a->groups[i].masks, s, o),
+						 dl_tables_mask_get(g->masks, s, o));
 		}
 	}
 	assert_int_equal(a->ngroups, b->ngroups);
@@ -141,11 +129,9 @@ static void same_groups(const struct dl_tables *a, const struct dl_tables *b)
 static void same_arbs(const struct dl_tables *a, const struct dl_tables *b)
 {
 	for (uint32_t p = 0; p < a->fabric->nports; p++) {
-		assert_int_equal(a->vlarb[p] == DL_TABLES_NO_ROW,
-				 b->vlarb[p] == DL_TABLES_NO_ROW);
+		assert_int_equal(a->vlarb[p] == DL_TABLES_NO_ROW, b->vlarb[p] == DL_TABLES_NO_ROW);
 		if (a->vlarb[p] != DL_TABLES_NO_ROW)
-			assert_memory_equal(&a->arbs[a->vlarb[p]],
-					    &b->arbs[b->vlarb[p]],
+			assert_memory_equal(&a->arbs[a->vlarb[p]], &b->arbs[b->vlarb[p]],
 					    sizeof(*a->arbs));
 	}
 }
@@ -162,8 +148,7 @@ static void adapt(struct draw *d, struct dl_tables *t)
 		struct dl_tables_vlarb arb;
 		int number;
 
-		if (!f->ports[p].num || !dl_fabric_is_end_port(f, p) ||
-		    !f->ports[p].lid)
+		if (!f->ports[p].num || !dl_fabric_is_end_port(f, p) || !f->ports[p].lid)
 			t->end_sl2vl[p] = DL_TABLES_NO_ROW;
 		if (!draw_one_in(d, 4))
 			continue;
@@ -172,9 +157,8 @@ static void adapt(struct draw *d, struct dl_tables *t)
 		arb.nlow = draw_below(d, 65);
 		arb.high_limit = draw32(d);
 		for (unsigned int i = 0; i < arb.nhigh; i++)
-			arb.high[i] = (struct dl_tables_vlarb_entry){
-				draw_below(d, 16), draw_below(d, 256)
-			};
+			arb.high[i] = (struct dl_tables_vlarb_entry){ draw_below(d, 16),
+								      draw_below(d, 256) };
 		for (unsigned int i = 0; i < arb.nlow; i++)
 			arb.low[i].weight = draw_below(d, 256);
 		number = dl_tables_arb(t, &arb);
@@ -244,22 +228,17 @@ static struct dl_fabric *small_fabric(bool lids)
 	for (unsigned int i = 0; i < 4; i++) {
 		const char id[] = { 'a' + i, '\0' };
 
-		assert_int_equal(dl_fabric_add_node(f, nodes[i].type,
-						    nodes[i].nports,
+		assert_int_equal(dl_fabric_add_node(f, nodes[i].type, nodes[i].nports,
 						    nodes[i].guid, id, NULL),
 				 0);
 	}
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(
-			dl_fabric_connect(f,
-					  f->nodes[cables[i][0]].first_port +
-						  cables[i][1],
-					  f->nodes[cables[i][2]].first_port +
-						  cables[i][3]),
+			dl_fabric_connect(f, f->nodes[cables[i][0]].first_port + cables[i][1],
+					  f->nodes[cables[i][2]].first_port + cables[i][3]),
 			0);
 	for (uint32_t i = 2; i < 4; i++)
-		f->ports[f->nodes[i].first_port + 1].guid =
-			f->nodes[i].guid + 1;
+		f->ports[f->nodes[i].first_port + 1].guid = f->nodes[i].guid + 1;
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 	if (lids)
 		assert_int_equal(dl_fabric_assign_lids(f, 0), 0);
@@ -280,71 +259,49 @@ static const struct {
 	{ dl_tables_read_lfts, "Unicast lids [0-4]\n", 1, "expected \"guid\"" },
 	{ dl_tables_read_lfts, "Unicast lids of guid 0x99 ('x'):\n", 1,
 	  "no node with the GUID 0x0000000000000099" },
-	{ dl_tables_read_lfts, "Unicast lids of guid 0xc0 ('x'):\n", 1,
-	  "no switch" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001 256\n", 2,
-	  "expected a port number" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001\n", 2,
-	  "expected a port number" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001 zz\n", 2,
-	  "expected a port number" },
-	{ dl_tables_read_lfts, LFT_HEAD "0xC000 001\n", 2,
-	  "expected a unicast LID" },
+	{ dl_tables_read_lfts, "Unicast lids of guid 0xc0 ('x'):\n", 1, "no switch" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001 256\n", 2, "expected a port number" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001\n", 2, "expected a port number" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001 zz\n", 2, "expected a port number" },
+	{ dl_tables_read_lfts, LFT_HEAD "0xC000 001\n", 2, "expected a unicast LID" },
 	{ dl_tables_read_lfts, LFT_HEAD "0x0009 001\n", 2, "above 0x0004" },
-	{ dl_tables_read_lfts, LFT_HEAD "\n0x0001 000\n0x0001 001\n", 4,
-	  "a second time" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001 000\n", 2,
-	  "the file ends inside" },
+	{ dl_tables_read_lfts, LFT_HEAD "\n0x0001 000\n0x0001 001\n", 4, "a second time" },
+	{ dl_tables_read_lfts, LFT_HEAD "0x0001 000\n", 2, "the file ends inside" },
 	{ dl_tables_read_lfts, LFT_HEAD "0x0001 000\n2 lids dumped\n", 3,
 	  "2 LIDs announced, 1 read" },
-	{ dl_tables_read_lfts,
-	  LFT_HEAD "0 lids dumped\n" LFT_HEAD "0 lids dumped\n", 3,
+	{ dl_tables_read_lfts, LFT_HEAD "0 lids dumped\n" LFT_HEAD "0 lids dumped\n", 3,
 	  "a second table" },
-	{ dl_tables_read_lfts, LFT_HEAD "1 lids\n", 2,
-	  "expected \"lids dumped\"" },
-	{ dl_tables_read_lfts, LFT_HEAD "-1 lids dumped\n", 2,
-	  "expected a LID" },
+	{ dl_tables_read_lfts, LFT_HEAD "1 lids\n", 2, "expected \"lids dumped\"" },
+	{ dl_tables_read_lfts, LFT_HEAD "-1 lids dumped\n", 2, "expected a LID" },
 
 	{ dl_tables_read_fdbs, "0x0001 : 000\n", 1, "expected \"Switch\"" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 000\n", 2,
-	  "expected \":\"" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0005 : 000\n", 2,
-	  "above 0x0004" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 : port\n", 2,
-	  "expected a port number" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 : 1\n0x0001 : 2\n", 3,
-	  "a second time" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\nSwitch 0xA0\n", 2,
-	  "a second table" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 000\n", 2, "expected \":\"" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0005 : 000\n", 2, "above 0x0004" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 : port\n", 2, "expected a port number" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 : 1\n0x0001 : 2\n", 3, "a second time" },
+	{ dl_tables_read_fdbs, "Switch 0xA0\nSwitch 0xA0\n", 2, "a second table" },
 
 	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0x0001 : 0x001\n", 2,
 	  "0x0001 is not a multicast LID" },
-	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xFFFF : 0x001\n", 2,
-	  "expected a multicast LID" },
+	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xFFFF : 0x001\n", 2, "expected a multicast LID" },
 	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x005\n", 2,
 	  "port 5 of a node with 4 ports" },
-	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x001 x\n", 2,
-	  "expected a port number" },
+	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x001 x\n", 2, "expected a port number" },
 
 	{ dl_tables_read_sl2vl, "0 1 :" ZEROS, 1, "expected \"Switch\"" },
-	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 5 :" ZEROS, 2,
-	  "port 5 of a node with 4 ports" },
-	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 0 0 0\n", 2,
-	  "expected a VL" },
+	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 5 :" ZEROS, 2, "port 5 of a node with 4 ports" },
+	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 0 0 0\n", 2, "expected a VL" },
 	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 16\n", 2, "expected a VL" },
 	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 0\n", 2, "expected \":\"" },
-	{ dl_tables_read_sl2vl,
-	  SL2VL_HEAD "0 1 : 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", 2,
+	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", 2,
 	  "expected end of line" },
-	{ dl_tables_read_sl2vl,
-	  SL2VL_HEAD "0 1 :" ZEROS "0 1 : 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", 3,
-	  "a second, different map" },
+	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 :" ZEROS "0 1 : 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+	  3, "a second, different map" },
 	{ dl_tables_read_sl2vl, "Channel Adapter 0xC1, base LID 9, \"x\"\n", 1,
 	  "no adapter in the fabric has LID 9" },
 	{ dl_tables_read_sl2vl, "Channel Adapter 0xC1, base LID 4, \"x\"\n", 1,
 	  "LID 4 belongs to port 0x00000000000000d1" },
-	{ dl_tables_read_sl2vl, "Channel Adapter 0xA0, base LID 1, \"x\"\n", 1,
-	  "no adapter" },
+	{ dl_tables_read_sl2vl, "Channel Adapter 0xA0, base LID 1, \"x\"\n", 1, "no adapter" },
 
 	{ dl_tables_read_slvl, "0xA0 1 2 0x00 0x00\n", 1, "expected the VLs" },
 	{ dl_tables_read_slvl, "0xA0 1 9 0x00\n", 1, "port 9" },
@@ -352,17 +309,13 @@ static const struct {
 
 	{ dl_tables_read_vlarb, "0xA0 1 limit 256\n", 1, "expected a limit" },
 	{ dl_tables_read_vlarb, "0xA0 1 limit 4 low -\n", 1, "expected high" },
-	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high 16:1 low -\n", 1,
-	  "expected a VL" },
-	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high 1 low -\n", 1,
-	  "expected \":\" and a weight" },
-	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high - low - x\n", 1,
-	  "expected end of line" },
+	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high 16:1 low -\n", 1, "expected a VL" },
+	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high 1 low -\n", 1, "expected \":\" and a weight" },
+	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high - low - x\n", 1, "expected end of line" },
 	{ dl_tables_read_vlarb, "0xA9 1 limit 4 high - low -\n", 1, "no node" },
 
 	{ dl_tables_read_psl, "0xC0 4 16\n", 1, "expected an SL" },
-	{ dl_tables_read_psl, "0xC0 9 0\n", 1,
-	  "no port of the fabric has LID 9" },
+	{ dl_tables_read_psl, "0xC0 9 0\n", 1, "no port of the fabric has LID 9" },
 	{ dl_tables_read_psl, "0xC0 4 0\n0xC0 4 1\n", 2, "with another SL" },
 	{ dl_tables_read_psl, "0xC9 4 0\n", 1, "no such end port" },
 	{ dl_tables_read_psl, "0x0 4 0\n", 1, "no such end port" },
@@ -382,8 +335,8 @@ static void refuses(void **state)
 		struct heard h;
 
 		assert_int_equal(dl_tables_new(f, &t), 0);
-		assert_int_equal(read_text(wrong[i].read, t, wrong[i].text,
-					   strlen(wrong[i].text), &h),
+		assert_int_equal(read_text(wrong[i].read, t, wrong[i].text, strlen(wrong[i].text),
+					   &h),
 				 -EINVAL);
 		assert_error(&h, wrong[i].line, wrong[i].words);
 		dl_tables_free(t);
@@ -398,12 +351,11 @@ static void reads_what_others_write(void **state)
 		"0x0002 001 # Switch portguid 0xb0: 'x'\n"
 		"0x0004 UNREACHABLE # Channel Adapter portguid 0xd1: 'x'\n"
 		"3 lids dumped\n\n";
-	static const char fdbs[] =
-		"dump_ucast_routes: Switch 0x00a0\n"
-		"LID    : Port : Hops : Optimal\n"
-		"0x0001 : 000  : 00   : yes\n"
-		"0x0002 : 001  : 01   : No 0 hop path possible via port 1!\n"
-		"0x0004 : UNREACHABLE\n";
+	static const char fdbs[] = "dump_ucast_routes: Switch 0x00a0\n"
+				   "LID    : Port : Hops : Optimal\n"
+				   "0x0001 : 000  : 00   : yes\n"
+				   "0x0002 : 001  : 01   : No 0 hop path possible via port 1!\n"
+				   "0x0004 : UNREACHABLE\n";
 	static const char psl[] = "# a comment\n0xc0 4 3\n0xd1 3 5\n";
 	struct dl_fabric *f = small_fabric(true);
 	struct dl_tables *t;
@@ -412,10 +364,8 @@ static void reads_what_others_write(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(dl_tables_new(f, &t), 0);
-		assert_int_equal(i ? read_text(dl_tables_read_lfts, t, lfts,
-					       strlen(lfts), &h) :
-				     read_text(dl_tables_read_fdbs, t, fdbs,
-					       strlen(fdbs), &h),
+		assert_int_equal(i ? read_text(dl_tables_read_lfts, t, lfts, strlen(lfts), &h) :
+				     read_text(dl_tables_read_fdbs, t, fdbs, strlen(fdbs), &h),
 				 0);
 		assert_int_equal(dl_tables_lft(t, 0, 1), 0);
 		assert_int_equal(dl_tables_lft(t, 0, 2), 1);
@@ -425,14 +375,10 @@ static void reads_what_others_write(void **state)
 	}
 	/* A source named by its node, and one by its port. */
 	assert_int_equal(dl_tables_new(f, &t), 0);
-	assert_int_equal(read_text(dl_tables_read_psl, t, psl, strlen(psl), &h),
-			 0);
-	assert_int_equal(dl_tables_path_sl(t, f->nodes[2].first_port + 1, 4),
-			 3);
-	assert_int_equal(dl_tables_path_sl(t, f->nodes[3].first_port + 1, 3),
-			 5);
-	assert_int_equal(dl_tables_path_sl(t, f->nodes[0].first_port, 3),
-			 DL_TABLES_NO_SL);
+	assert_int_equal(read_text(dl_tables_read_psl, t, psl, strlen(psl), &h), 0);
+	assert_int_equal(dl_tables_path_sl(t, f->nodes[2].first_port + 1, 4), 3);
+	assert_int_equal(dl_tables_path_sl(t, f->nodes[3].first_port + 1, 3), 5);
+	assert_int_equal(dl_tables_path_sl(t, f->nodes[0].first_port, 3), DL_TABLES_NO_SL);
 	dl_tables_free(t);
 	dl_fabric_free(f);
 }
@@ -456,33 +402,26 @@ static void completes_lids(void **state)
 	struct heard h;
 
 	(void)state;
-	assert_int_equal(
-		read_lids(f,
-			  LFT_HEAD
-			  "0x0001 000 # Switch portguid 0xa0: 'x'\n"
-			  "0x0008 002 # Channel Adapter portguid 0xc1: 'x'\n"
-			  "0x0009 002 # Channel Adapter portguid 0xc1: 'x'\n"
-			  "0x000b 002 # Channel Adapter portguid 0xc1: 'x'\n"
-			  "4 lids dumped\n",
-			  &h),
-		0);
+	assert_int_equal(read_lids(f,
+				   LFT_HEAD "0x0001 000 # Switch portguid 0xa0: 'x'\n"
+					    "0x0008 002 # Channel Adapter portguid 0xc1: 'x'\n"
+					    "0x0009 002 # Channel Adapter portguid 0xc1: 'x'\n"
+					    "0x000b 002 # Channel Adapter portguid 0xc1: 'x'\n"
+					    "4 lids dumped\n",
+				   &h),
+			 0);
 	assert_int_equal(f->top_lid, 11);
 	assert_int_equal(f->lid_port[1], f->nodes[0].first_port);
 	assert_int_equal(f->lid_port[10], f->nodes[2].first_port + 1);
 	assert_int_equal(f->ports[f->nodes[2].first_port + 1].lmc, 2);
 
-	assert_int_equal(
-		read_lids(f,
-			  LFT_HEAD
-			  "0x0002 000 # Switch portguid 0xa0: 'x'\n"
-			  "0x0001 002 # Channel Adapter portguid 0xc1: 'x'\n",
-			  &h),
-		-EINVAL);
-	assert_error(&h, 3, "whose LIDs begin at 0x0008");
 	assert_int_equal(read_lids(f,
-				   LFT_HEAD
-				   "0x0002 000 # Switch portguid 0xee: 'x'\n",
+				   LFT_HEAD "0x0002 000 # Switch portguid 0xa0: 'x'\n"
+					    "0x0001 002 # Channel Adapter portguid 0xc1: 'x'\n",
 				   &h),
+			 -EINVAL);
+	assert_error(&h, 3, "whose LIDs begin at 0x0008");
+	assert_int_equal(read_lids(f, LFT_HEAD "0x0002 000 # Switch portguid 0xee: 'x'\n", &h),
 			 -EINVAL);
 	assert_error(&h, 2, "no port with the GUID 0x00000000000000ee");
 	dl_fabric_free(f);
@@ -491,14 +430,12 @@ static void completes_lids(void **state)
 /* ---- directories ------------------------------------------------------- */
 
 static const char *const names[] = {
-	"dateline.net",		"opensm-subnet.lst",	"opensm-lfts.dump",
-	"opensm.fdbs",		"opensm.mcfdbs",	"opensm-sl2vl.dump",
-	"dateline-vlarb.dump",	"dateline-slvl.dump",	"dateline-psl.dump",
-	"dateline-opensm.conf", "dateline-partial.txt",
+	"dateline.net",	     "opensm-subnet.lst",    "opensm-lfts.dump",     "opensm.fdbs",
+	"opensm.mcfdbs",     "opensm-sl2vl.dump",    "dateline-vlarb.dump",  "dateline-slvl.dump",
+	"dateline-psl.dump", "dateline-opensm.conf", "dateline-partial.txt",
 };
 
-static void in_folder(char *path, size_t size, const char *dir,
-		      const char *name)
+static void in_folder(char *path, size_t size, const char *dir, const char *name)
 {
 	assert_true(snprintf(path, size, "%s/%s", dir, name) < (int)size);
 }
@@ -511,8 +448,7 @@ static void drop(const char *dir, const char *name)
 	unlink(path);
 }
 
-static int read_directory(const char *dir, const char *net, struct heard *h,
-			  struct dl_snapshot *s)
+static int read_directory(const char *dir, const char *net, struct heard *h, struct dl_snapshot *s)
 {
 	heard_init(h);
 	memset(s, 0, sizeof(*s));
@@ -544,8 +480,7 @@ static void reads_folders(void **state)
 	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PSL, NULL), 0);
 	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
 	same_forwarding(t, s.tables, true);
-	assert_true(s.parts & DL_SNAPSHOT_HAS_LFTS &&
-		    !(s.parts & DL_SNAPSHOT_IS_PARTIAL));
+	assert_true(s.parts & DL_SNAPSHOT_HAS_LFTS && !(s.parts & DL_SNAPSHOT_IS_PARTIAL));
 	dl_snapshot_release(&s);
 
 	/* OpenSM's own files suffice; either form of the tables does. */
@@ -592,8 +527,7 @@ static void reads_folders(void **state)
 	drop(dir, "opensm.fdbs");
 	assert_int_equal(read_directory(dir, net, &h, &s), -ENOENT);
 	assert_int_equal(h.errors, 1);
-	assert_int_equal(read_directory("no such directory", NULL, &h, &s),
-			 -ENOENT);
+	assert_int_equal(read_directory("no such directory", NULL, &h, &s), -ENOENT);
 	assert_int_equal(h.errors, 1);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -657,8 +591,7 @@ static void replaces_whole(void **state)
 	assert_true(exists(dir, "dateline-psl.dump"));
 
 	/* A partial one keeps what its writer says; none is left unfinished. */
-	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PARTIAL, NULL),
-			 0);
+	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PARTIAL, NULL), 0);
 	assert_true(exists(dir, "dateline-partial.txt"));
 	assert_false(exists(dir, "dateline-psl.dump"));
 	assert_false(exists(dir, "dateline-unfinished"));

@@ -31,8 +31,7 @@ static bool can_seed(const struct grid_fabric *g, uint32_t site)
 	unsigned int d;
 
 	for (d = 0; d < DL_TORUS_DIMS; d++)
-		if (g->grid.radix[d] > 1 &&
-		    !grid_hop(g, site, dl_torus_dir(d, false)) &&
+		if (g->grid.radix[d] > 1 && !grid_hop(g, site, dl_torus_dir(d, false)) &&
 		    !grid_hop(g, site, dl_torus_dir(d, true)))
 			return false;
 	return true;
@@ -66,9 +65,7 @@ static void route(struct routed *r)
 
 	grid_build(&r->g);
 	grid_seed(&r->g, seed, true);
-	assert_int_equal(dl_torus_discover(r->g.fabric, &r->g.config, NULL,
-					   &r->torus),
-			 0);
+	assert_int_equal(dl_torus_discover(r->g.fabric, &r->g.config, NULL, &r->torus), 0);
 	route_again(r);
 }
 
@@ -90,8 +87,8 @@ static uint32_t at(const struct routed *r, uint32_t x, uint32_t y, uint32_t z)
 /* ---- the reference model ----------------------------------------------- */
 
 /* Can one walk from a to b in this direction only? Counts the hops. */
-static bool walk(const struct grid_fabric *g, uint32_t a, uint32_t b,
-		 unsigned int dir, uint32_t *hops)
+static bool walk(const struct grid_fabric *g, uint32_t a, uint32_t b, unsigned int dir,
+		 uint32_t *hops)
 {
 	for (*hops = 0; a != b; ++*hops) {
 		if (!grid_hop(g, a, dir))
@@ -102,8 +99,7 @@ static bool walk(const struct grid_fabric *g, uint32_t a, uint32_t b,
 }
 
 /* Steps from coordinate a to b in a direction, failures left aside. */
-static uint32_t steps(const struct grid_fabric *g, unsigned int dir, uint32_t a,
-		      uint32_t b)
+static uint32_t steps(const struct grid_fabric *g, unsigned int dir, uint32_t a, uint32_t b)
 {
 	uint32_t n = g->grid.radix[dl_torus_dir_dim(dir)];
 
@@ -114,18 +110,15 @@ static uint32_t steps(const struct grid_fabric *g, unsigned int dir, uint32_t a,
  * The direction in which rules A4 sends a packet at site `s` for site `t`, or
  * DL_NONE when it names none.
  */
-static uint32_t model_direction(const struct grid_fabric *g, uint32_t s,
-				uint32_t t)
+static uint32_t model_direction(const struct grid_fabric *g, uint32_t s, uint32_t t)
 {
-	uint32_t a[DL_TORUS_DIMS], b[DL_TORUS_DIMS], goal[DL_TORUS_DIMS], hops,
-		site, gap;
+	uint32_t a[DL_TORUS_DIMS], b[DL_TORUS_DIMS], goal[DL_TORUS_DIMS], hops, site, gap;
 	unsigned int d, dir, k;
 
 	dl_torus_site_coord(&g->grid, s, a);
 	dl_torus_site_coord(&g->grid, t, b);
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
-		unsigned int up = dl_torus_dir(d, false),
-			     down = dl_torus_dir(d, true);
+		unsigned int up = dl_torus_dir(d, false), down = dl_torus_dir(d, true);
 		unsigned int prefer;
 
 		if (a[d] == b[d])
@@ -135,8 +128,7 @@ static uint32_t model_direction(const struct grid_fabric *g, uint32_t s,
 		site = dl_torus_site(&g->grid, goal);
 		prefer = b[d] > a[d] ? up : down; /* does not wrap */
 		if (!g->grid.mesh[d] && g->grid.radix[d] > 2 &&
-		    steps(g, dl_torus_opposite(prefer), a[d], b[d]) <
-			    steps(g, prefer, a[d], b[d]))
+		    steps(g, dl_torus_opposite(prefer), a[d], b[d]) < steps(g, prefer, a[d], b[d]))
 			prefer = dl_torus_opposite(prefer);
 		for (k = 0; k < 2; k++) {
 			dir = k ? dl_torus_opposite(prefer) : prefer;
@@ -145,13 +137,11 @@ static uint32_t model_direction(const struct grid_fabric *g, uint32_t s,
 			if (!g->dead_switch[site]) {
 				/* With two coordinates both ways are one. */
 				if (walk(g, s, site, dir, &hops))
-					return g->grid.radix[d] == 2 ? prefer :
-								       dir;
+					return g->grid.radix[d] == 2 ? prefer : dir;
 				continue;
 			}
 			/* Towards the hole: up to the switch beside it. */
-			gap = dl_torus_site_next(&g->grid, site,
-						 dl_torus_opposite(dir));
+			gap = dl_torus_site_next(&g->grid, site, dl_torus_opposite(dir));
 			if (gap == s)
 				break; /* turn here */
 			if (walk(g, s, gap, dir, &hops))
@@ -163,8 +153,7 @@ static uint32_t model_direction(const struct grid_fabric *g, uint32_t s,
 	return DL_NONE;
 }
 
-static uint8_t port_direction(const struct routed *r, uint32_t site,
-			      uint8_t port)
+static uint8_t port_direction(const struct routed *r, uint32_t site, uint8_t port)
 {
 	uint32_t node = r->g.node[site];
 
@@ -191,8 +180,7 @@ static void assert_model_agrees(const struct routed *r)
 
 			if (r->g.dead_switch[t])
 				continue;
-			port = dl_tables_lft(r->tables, r->torus->site_sw[s],
-					     lid_at(r, t));
+			port = dl_tables_lft(r->tables, r->torus->site_sw[s], lid_at(r, t));
 			if (s == t) {
 				assert_int_equal(port, 0);
 				continue;
@@ -201,8 +189,7 @@ static void assert_model_agrees(const struct routed *r)
 			if (want == DL_NONE)
 				assert_int_equal(port, DL_TABLES_NO_PORT);
 			else
-				assert_int_equal(port_direction(r, s, port),
-						 want);
+				assert_int_equal(port_direction(r, s, port), want);
 		}
 	}
 }
@@ -255,17 +242,13 @@ static void assert_sls(const struct routed *r)
 			dl_torus_site_coord(&r->g.grid, t, b);
 			for (d = 0; d < DL_TORUS_DIMS; d++)
 				if (!r->g.grid.mesh[d] &&
-				    abs((int)a[d] - (int)b[d]) * 2 >
-					    (int)r->g.grid.radix[d])
+				    abs((int)a[d] - (int)b[d]) * 2 > (int)r->g.grid.radix[d])
 					want |= 1 << d;
-			assert_int_equal(
-				dl_tables_path_sl(
-					r->tables,
-					f->nodes[r->g.node[s]].first_port,
-					lid_at(r, t)),
-				want);
-			assert_int_equal(dl_route_sl(&r->torus->grid, s, t),
+			assert_int_equal(dl_tables_path_sl(r->tables,
+							   f->nodes[r->g.node[s]].first_port,
+							   lid_at(r, t)),
 					 want);
+			assert_int_equal(dl_route_sl(&r->torus->grid, s, t), want);
 		}
 	}
 }
@@ -341,8 +324,7 @@ static bool model_accepts(const struct routed *r)
 						dim = d;
 					}
 			}
-			if (differ == 1 &&
-			    !walk(g, s, t, dl_torus_dir(dim, false), &hops) &&
+			if (differ == 1 && !walk(g, s, t, dl_torus_dir(dim, false), &hops) &&
 			    !walk(g, s, t, dl_torus_dir(dim, true), &hops))
 				return false;
 		}
@@ -367,14 +349,11 @@ static void damaged_fabrics(void **state)
 		s = test_random(&random, sites);
 		while (n-- && s != DL_NONE) {
 			r.g.dead_switch[s] = true;
-			s = dl_torus_site_next(&r.g.grid, s,
-					       test_random(&random,
-							   DL_TORUS_DIRS));
+			s = dl_torus_site_next(&r.g.grid, s, test_random(&random, DL_TORUS_DIRS));
 		}
 		for (n = test_random(&random, 4); n; n--)
 			r.g.dead_hop[test_random(&random, sites)]
-				    [test_random(&random, DL_TORUS_DIMS)] =
-				true;
+				    [test_random(&random, DL_TORUS_DIMS)] = true;
 		if (find_seed(&r.g) == DL_NONE)
 			continue;
 		route(&r);
@@ -418,8 +397,7 @@ static void parallel_cables(void **state)
 	f = r.g.fabric;
 	for (s = 0; s < r.torus->nsites; s++) {
 		for (t = 0; t < r.torus->nsites; t++) {
-			const struct dl_fabric_node *target =
-				&f->nodes[r.g.node[t]];
+			const struct dl_fabric_node *target = &f->nodes[r.g.node[t]];
 			uint32_t used[DL_FABRIC_MAX_PORTS + 1] = { 0 };
 			uint32_t least = DL_NONE, most = 0;
 			unsigned int dir;
@@ -429,14 +407,12 @@ static void parallel_cables(void **state)
 			for (h = 1; h <= target->nports; h++) {
 				p = f->ports[target->first_port + h].peer;
 				if (p != DL_NONE && dl_fabric_is_end_port(f, p))
-					used[dl_tables_lft(r.tables,
-							   r.torus->site_sw[s],
+					used[dl_tables_lft(r.tables, r.torus->site_sw[s],
 							   f->ports[p].lid)]++;
 			}
 			dir = model_direction(&r.g, s, t);
 			for (h = 0; h < 3; h++) {
-				uint8_t port = dl_torus_group(
-					r.torus, r.torus->site_sw[s], dir)[h];
+				uint8_t port = dl_torus_group(r.torus, r.torus->site_sw[s], dir)[h];
 
 				if (used[port] < least)
 					least = used[port];
@@ -472,14 +448,11 @@ static void cables_over_all_targets(void **state)
 			uint32_t used[DL_FABRIC_MAX_PORTS + 1] = { 0 };
 
 			for (lid = 1; lid <= f->top_lid; lid++)
-				if (f->lid_port[lid] != DL_NONE &&
-				    f->ports[f->lid_port[lid]].num)
+				if (f->lid_port[lid] != DL_NONE && f->ports[f->lid_port[lid]].num)
 					used[dl_tables_lft(r.tables, s, lid)]++;
 			for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
-				const uint8_t *p =
-					dl_torus_group(r.torus, s, dir);
-				uint32_t n =
-					dl_torus_group_size(r.torus, s, dir);
+				const uint8_t *p = dl_torus_group(r.torus, s, dir);
+				uint32_t n = dl_torus_group_size(r.torus, s, dir);
 				uint32_t least = used[p[0]], most = used[p[0]];
 
 				for (i = 1; i < n; i++) {
@@ -499,14 +472,10 @@ static void cables_over_all_targets(void **state)
 /* port_order decides which adapter takes which cable. */
 static void port_order(void **state)
 {
-	struct routed r = { .g = { .grid = { { 5, 1, 1 }, { 0 } },
-				   .hosts = 4,
-				   .parallel = 2 } };
+	struct routed r = { .g = { .grid = { { 5, 1, 1 }, { 0 } }, .hosts = 4, .parallel = 2 } };
 	const struct dl_fabric *f;
 	/* Ports 15, 13, 16, 14 in turn: cables 0, 1, 0, 1. */
-	const uint8_t want[4] = {
-		[15 - 13] = 0, [13 - 13] = 1, [16 - 13] = 0, [14 - 13] = 1
-	};
+	const uint8_t want[4] = { [15 - 13] = 0, [13 - 13] = 1, [16 - 13] = 0, [14 - 13] = 1 };
 	uint32_t first, h;
 
 	(void)state;
@@ -524,8 +493,7 @@ static void port_order(void **state)
 	for (h = 0; h < 4; h++) {
 		uint32_t p = f->ports[first + 13 + h].peer;
 
-		assert_int_equal(dl_tables_lft(r.tables, r.torus->site_sw[0],
-					       f->ports[p].lid),
+		assert_int_equal(dl_tables_lft(r.tables, r.torus->site_sw[0], f->ports[p].lid),
 				 1 + want[h]);
 	}
 	release(&r);
@@ -542,8 +510,7 @@ static void sl2vl(void **state)
 
 		for (in = 0; in <= DL_TORUS_DIRS; in++) {
 			for (out = 0; out <= DL_TORUS_DIRS; out++) {
-				dl_tables_sl2vl_row row =
-					dl_route_sl2vl(in, out, &budget);
+				dl_tables_sl2vl_row row = dl_route_sl2vl(in, out, &budget);
 
 				for (sl = 0; sl < 16; sl++) {
 					unsigned int vl = sl >> (out / 2) & 1;
@@ -554,11 +521,8 @@ static void sl2vl(void **state)
 						vl += 4;
 					if (out == DL_TORUS_DIRS)
 						vl = sl >= 8;
-					assert_int_equal(
-						dl_tables_sl2vl_get(row, sl),
-						out == DL_TORUS_DIRS ?
-							vl :
-							vl % vls);
+					assert_int_equal(dl_tables_sl2vl_get(row, sl),
+							 out == DL_TORUS_DIRS ? vl : vl % vls);
 				}
 			}
 		}
@@ -619,14 +583,11 @@ static void assert_vls_exist(const struct routed *r)
 			for (i = 0; i < arb->nhigh; i++)
 				assert_true(arb->high[i].vl < port->vls);
 		}
-		for (in = 0; in <= (node->sw == DL_NONE ? 0 : node->nports);
-		     in++) {
-			uint16_t row =
-				node->sw == DL_NONE ?
-					t->end_sl2vl[p] :
-					t->sl2vl[t->sl2vl_first[node->sw] +
-						 in * (node->nports + 1u) +
-						 port->num];
+		for (in = 0; in <= (node->sw == DL_NONE ? 0 : node->nports); in++) {
+			uint16_t row = node->sw == DL_NONE ?
+					       t->end_sl2vl[p] :
+					       t->sl2vl[t->sl2vl_first[node->sw] +
+							in * (node->nports + 1u) + port->num];
 
 			for (sl = 0; sl < 16 && row != DL_TABLES_NO_ROW; sl++) {
 				i = dl_tables_sl2vl_get(t->rows[row], sl);
@@ -657,8 +618,7 @@ static void mixed_vls(void **state)
 		for (p = 0; p < r.g.fabric->nports; p++) {
 			struct dl_fabric_port *port = &r.g.fabric->ports[p];
 
-			port->vls =
-				counts[least + test_random(&random, 4 - least)];
+			port->vls = counts[least + test_random(&random, 4 - least)];
 			if (port->peer != DL_NONE)
 				r.g.fabric->ports[port->peer].vls = port->vls;
 		}
@@ -673,9 +633,7 @@ static void mixed_vls(void **state)
 
 static void too_few_vls(void **state)
 {
-	struct routed r = { .g = { .grid = { { 5, 5, 1 }, { 0 } },
-				   .hosts = 1,
-				   .parallel = 1 } };
+	struct routed r = { .g = { .grid = { { 5, 5, 1 }, { 0 } }, .hosts = 1, .parallel = 1 } };
 	uint32_t p;
 
 	(void)state;
@@ -715,8 +673,8 @@ static uint32_t named(const struct routed *r, const struct figure *f, char name)
 }
 
 /* The VL on which a packet of this SL leaves, having come in there. */
-static unsigned int hop_vl(const struct routed *r, uint32_t site, uint32_t in,
-			   uint32_t out, unsigned int sl)
+static unsigned int hop_vl(const struct routed *r, uint32_t site, uint32_t in, uint32_t out,
+			   unsigned int sl)
 {
 	const struct dl_tables *t = r->tables;
 	uint32_t sw = r->torus->site_sw[site];
@@ -754,8 +712,7 @@ static void check_vls(const struct routed *r, const struct figure *f)
 
 		out = dl_tables_lft(r->tables, r->torus->site_sw[site], lid);
 		assert_int_equal(hop_vl(r, site, in, out, 0), f->vls[i] - '0');
-		assert_int_equal(hop_vl(r, site, in, out, 8),
-				 f->vls[i] - '0' + 4);
+		assert_int_equal(hop_vl(r, site, in, out, 8), f->vls[i] - '0' + 4);
 		port = fabric->nodes[r->g.node[site]].first_port + out;
 		in = fabric->ports[fabric->ports[port].peer].num;
 	}
@@ -767,9 +724,9 @@ static void check_vls(const struct routed *r, const struct figure *f)
 
 static void check_figure(const struct figure *f)
 {
-	struct routed r = { .g = { .grid = { { 6, f->radix_y, 1 }, { 0 } },
-				   .hosts = 1,
-				   .parallel = 1 } };
+	struct routed r = {
+		.g = { .grid = { { 6, f->radix_y, 1 }, { 0 } }, .hosts = 1, .parallel = 1 }
+	};
 	const char *p;
 	uint32_t from, to, hops;
 
@@ -791,22 +748,17 @@ static void check_figure(const struct figure *f)
 		assert_int_equal(
 			dl_torus_site_next(
 				&r.g.grid, from,
-				port_direction(
-					&r, from,
-					dl_tables_lft(r.tables,
-						      r.torus->site_sw[from],
-						      lid_at(&r, named(&r, f,
-								       'D'))))),
+				port_direction(&r, from,
+					       dl_tables_lft(r.tables, r.torus->site_sw[from],
+							     lid_at(&r, named(&r, f, 'D'))))),
 			to);
 	}
-	hops = follow(&r, r.torus->site_sw[named(&r, f, 'S')],
-		      lid_at(&r, named(&r, f, 'D')));
+	hops = follow(&r, r.torus->site_sw[named(&r, f, 'S')], lid_at(&r, named(&r, f, 'D')));
 	assert_int_equal(hops, strlen(f->path) - 1);
 	/* x apart by 2, y by 2 or 3: never more than half way. */
 	assert_int_equal(
 		dl_tables_path_sl(r.tables,
-				  r.g.fabric->nodes[r.g.node[named(&r, f, 'S')]]
-					  .first_port,
+				  r.g.fabric->nodes[r.g.node[named(&r, f, 'S')]].first_port,
 				  lid_at(&r, named(&r, f, 'D'))),
 		0);
 	check_vls(&r, f);
@@ -824,10 +776,8 @@ static void figure_6x5_whole(void **state)
 static void figure_6x5_one_link(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 5, FIGURE_65, "", "Sn", "SmpoTrD",
-				       "000000" });
-	check_figure(&(struct figure){ 5, FIGURE_65, "", "nT", "SmpoTrD",
-				       "000000" });
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "Sn", "SmpoTrD", "000000" });
+	check_figure(&(struct figure){ 5, FIGURE_65, "", "nT", "SmpoTrD", "000000" });
 }
 
 static void figure_6x5_two_links(void **state)
@@ -839,22 +789,20 @@ static void figure_6x5_two_links(void **state)
 static void figure_6x5_switch_t(void **state)
 {
 	(void)state;
-	check_figure(
-		&(struct figure){ 5, FIGURE_65, "T", "", "SnIrD", "0020" });
+	check_figure(&(struct figure){ 5, FIGURE_65, "T", "", "SnIrD", "0020" });
 }
 
 static void figure_6x6_switches_t_r(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 6, "m01S11n21T31o41p51q22R32I23u33D34",
-				       "TR", "", "SnqIuD", "00020" });
+	check_figure(&(struct figure){ 6, "m01S11n21T31o41p51q22R32I23u33D34", "TR", "", "SnqIuD",
+				       "00020" });
 }
 
 static void figure_6x6_switches_o_t(void **state)
 {
 	(void)state;
-	check_figure(&(struct figure){ 6, "m01S11n21O31T41p51I22q32r42D43",
-				       "OT", "", NULL, NULL });
+	check_figure(&(struct figure){ 6, "m01S11n21O31T41p51I22q32r42D43", "OT", "", NULL, NULL });
 }
 
 /* ---- multicast --------------------------------------------------------- */
@@ -863,8 +811,7 @@ static void figure_6x6_switches_o_t(void **state)
  * Draw a 2D tree as the document does: a row of nodes and branches along x,
  * then a row of branches along y, from the highest y down.
  */
-static void draw(const struct routed *r, const struct dl_route_tree *tree,
-		 char *out)
+static void draw(const struct routed *r, const struct dl_route_tree *tree, char *out)
 {
 	const struct dl_torus_grid *g = &r->g.grid;
 	uint32_t x, y, i;
@@ -873,24 +820,19 @@ static void draw(const struct routed *r, const struct dl_route_tree *tree,
 		y = g->radix[1] - 1 - i / 2;
 		for (x = 0; x < g->radix[0]; x++) {
 			uint32_t site = at(r, x, y, 0), sw, next, far;
-			unsigned int dir = i % 2 ? dl_torus_dir(1, true) :
-						   dl_torus_dir(0, false);
+			unsigned int dir = i % 2 ? dl_torus_dir(1, true) : dl_torus_dir(0, false);
 			bool joined;
 
 			sw = r->torus->site_sw[site];
 			next = dl_torus_site_next(g, site, dir);
-			far = next == DL_NONE ? DL_NONE :
-						r->torus->site_sw[next];
+			far = next == DL_NONE ? DL_NONE : r->torus->site_sw[next];
 			joined = sw != DL_NONE && far != DL_NONE &&
-				 (tree->parent[sw] == far ||
-				  tree->parent[far] == sw);
+				 (tree->parent[sw] == far || tree->parent[far] == sw);
 			if (i % 2) {
 				*out++ = joined ? '|' : ' ';
 				*out++ = ' ';
 			} else {
-				*out++ = sw == DL_NONE	  ? ' ' :
-					 sw == tree->root ? 'x' :
-							    '+';
+				*out++ = sw == DL_NONE ? ' ' : sw == tree->root ? 'x' : '+';
 				*out++ = joined ? '-' : ' ';
 			}
 		}
@@ -901,9 +843,7 @@ static void draw(const struct routed *r, const struct dl_route_tree *tree,
 
 static void check_tree(uint32_t dead, uint32_t cut, const char *want)
 {
-	struct routed r = { .g = { .grid = { { 6, 5, 1 }, { 0 } },
-				   .hosts = 1,
-				   .parallel = 1 } };
+	struct routed r = { .g = { .grid = { { 6, 5, 1 }, { 0 } }, .hosts = 1, .parallel = 1 } };
 	char drawing[512];
 
 	if (dead != DL_NONE)
@@ -978,22 +918,14 @@ static void roots(void **state)
 		uint32_t ndead;
 		uint32_t y, z;
 	} cases[] = {
-		{ { 5, 4, 3 }, { 0, 0, 0 }, 0, 2, 1 },
-		{ { 3, 3, 3 }, { 2, 1, 2 }, 1, 1, 1 },
-		{ { 5, 4, 3 }, { 2, 2, 1 }, 1, 2, 0 },
-		{ { 5, 4, 4 }, { 2, 2, 1 }, 2, 2, 3 },
-		{ { 4, 4, 4 }, { 1, 1, 1 }, 3, 2, 0 },
-		{ { 3, 3, 5 }, { 0, 0, 1 }, 3, 1, 0 },
-		{ { 5, 4, 3 }, { 2, 2, 0 }, 3, 1, 1 },
-		{ { 5, 4, 3 }, { 2, 1, 0 }, 3, 3, 1 },
-		{ { 3, 7, 2 }, { 2, 3, 0 }, 2, 2, 1 },
-		{ { 3, 7, 2 }, { 2, 6, 0 }, 2, 3, 1 },
-		{ { 4, 7, 1 }, { 2, 2, 0 }, 1, 4, 0 },
-		{ { 4, 7, 1 }, { 2, 6, 0 }, 1, 2, 0 },
-		{ { 5, 5, 1 }, { 1, 2, 0 }, 1, 3, 0 },
-		{ { 3, 7, 1 }, { 0, 3, 0 }, 1, 4, 0 },
-		{ { 2, 5, 1 }, { 1, 1, 0 }, 1, 3, 0 },
-		{ { 5, 2, 1 }, { 1, 1, 0 }, 1, 0, 0 },
+		{ { 5, 4, 3 }, { 0, 0, 0 }, 0, 2, 1 }, { { 3, 3, 3 }, { 2, 1, 2 }, 1, 1, 1 },
+		{ { 5, 4, 3 }, { 2, 2, 1 }, 1, 2, 0 }, { { 5, 4, 4 }, { 2, 2, 1 }, 2, 2, 3 },
+		{ { 4, 4, 4 }, { 1, 1, 1 }, 3, 2, 0 }, { { 3, 3, 5 }, { 0, 0, 1 }, 3, 1, 0 },
+		{ { 5, 4, 3 }, { 2, 2, 0 }, 3, 1, 1 }, { { 5, 4, 3 }, { 2, 1, 0 }, 3, 3, 1 },
+		{ { 3, 7, 2 }, { 2, 3, 0 }, 2, 2, 1 }, { { 3, 7, 2 }, { 2, 6, 0 }, 2, 3, 1 },
+		{ { 4, 7, 1 }, { 2, 2, 0 }, 1, 4, 0 }, { { 4, 7, 1 }, { 2, 6, 0 }, 1, 2, 0 },
+		{ { 5, 5, 1 }, { 1, 2, 0 }, 1, 3, 0 }, { { 3, 7, 1 }, { 0, 3, 0 }, 1, 4, 0 },
+		{ { 2, 5, 1 }, { 1, 1, 0 }, 1, 3, 0 }, { { 5, 2, 1 }, { 1, 1, 0 }, 1, 0, 0 },
 	};
 	unsigned int i, n;
 
@@ -1004,13 +936,11 @@ static void roots(void **state)
 
 		memcpy(r.g.grid.radix, cases[i].radix, sizeof(c));
 		for (n = 0; n < cases[i].ndead; n++)
-			r.g.dead_switch[at(&r, cases[i].dead[0],
-					   cases[i].dead[1],
+			r.g.dead_switch[at(&r, cases[i].dead[0], cases[i].dead[1],
 					   cases[i].dead[2] + n)] = true;
 		route(&r);
 		assert_int_equal(r.err, 0);
-		dl_torus_site_coord(&r.g.grid,
-				    r.torus->sw_site[r.out.tree->root], c);
+		dl_torus_site_coord(&r.g.grid, r.torus->sw_site[r.out.tree->root], c);
 		assert_int_equal(c[1], cases[i].y);
 		assert_int_equal(c[2], cases[i].z);
 		release(&r);
@@ -1018,8 +948,8 @@ static void roots(void **state)
 }
 
 /* Walk a group's copies from one member; count who gets one. */
-static uint32_t flood(const struct routed *r, const uint64_t *masks,
-		      uint32_t sw, uint32_t in_port, bool *got)
+static uint32_t flood(const struct routed *r, const uint64_t *masks, uint32_t sw, uint32_t in_port,
+		      bool *got)
 {
 	const struct dl_fabric *f = r->g.fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
@@ -1060,15 +990,13 @@ static void groups(void **state)
 
 		route(&r);
 		f = r.g.fabric;
-		masks = calloc(f->nswitches * DL_TABLES_MASK_WORDS,
-			       sizeof(*masks));
+		masks = calloc(f->nswitches * DL_TABLES_MASK_WORDS, sizeof(*masks));
 		got = calloc(f->nports, sizeof(*got));
 		for (i = 0; i < n;) {
 			uint32_t p = test_random(&random, f->nports);
 
 			/* A few switches' own ports as well. */
-			if (!dl_fabric_is_end_port(f, p) || !f->ports[p].lid ||
-			    got[p])
+			if (!dl_fabric_is_end_port(f, p) || !f->ports[p].lid || got[p])
 				continue;
 			got[p] = true;
 			members[i++] = p;
@@ -1077,13 +1005,10 @@ static void groups(void **state)
 		}
 		memset(got, 0, f->nports * sizeof(*got));
 		assert_int_equal(r.err, 0);
-		assert_int_equal(dl_route_tree_group(r.out.tree, f, 0xC000 + k,
-						     members, n, masks),
+		assert_int_equal(dl_route_tree_group(r.out.tree, f, 0xC000 + k, members, n, masks),
 				 0);
 		sw = dl_fabric_access_switch(f, members[0]);
-		i = f->ports[members[0]].num ?
-			    f->ports[f->ports[members[0]].peer].num :
-			    0;
+		i = f->ports[members[0]].num ? f->ports[f->ports[members[0]].peer].num : 0;
 		assert_int_equal(flood(&r, masks, sw, i, got), n - 1);
 		for (i = 1; i < n; i++)
 			assert_true(got[members[i]]);

@@ -73,23 +73,20 @@ static const char netlist[] =
 #define NEAR_RT "{" RT " VenID:000000 DevID:1003" REV "{R} LID:0001"
 #define FAR_RT "{" RT " VenID:00000000 DevID:10030000" REV "{R} LID:0001"
 #define NEAR_110 "{" S110 " VenID:0002C9 DevID:C738" REV "{a switch} LID:0005"
-#define FAR_110 \
-	"{" S110 " VenID:000002C9 DevID:C7380000" REV "{a switch} LID:0005"
+#define FAR_110 "{" S110 " VenID:000002C9 DevID:C7380000" REV "{a switch} LID:0005"
 #define NEAR_111 "{" S111 " VenID:000000 DevID:1003" REV "{T} LID:0002"
 #define FAR_111 "{" S111 " VenID:00000000 DevID:10030000" REV "{T} LID:0002"
 #define NEAR_220 "{" H220 " VenID:0002C9 DevID:1003" REV "{host HCA-1} LID:0008"
-#define FAR_220 \
-	"{" H220 " VenID:000002C9 DevID:10030000" REV "{host HCA-1} LID:0008"
+#define FAR_220 "{" H220 " VenID:000002C9 DevID:10030000" REV "{host HCA-1} LID:0008"
 
-static const char list[] = NEAR_RT
-	" PN:01 } " FAR_110 " PN:03 } PHY=4x LOG=ACT SPD=2.5\n" NEAR_110
-	" PN:01 } " FAR_220 " PN:01 } PHY=4x LOG=ACT SPD=10\n" NEAR_110
-	" PN:02 } " FAR_111 " PN:01 } PHY=1x LOG=ACT SPD=5\n" NEAR_110
-	" PN:03 } " FAR_RT " PN:01 } PHY=4x LOG=ACT SPD=2.5\n" NEAR_110
-	" PN:04 } " FAR_111 " PN:03 } PHY=4x LOG=ACT SPD=5\n" NEAR_111
-	" PN:01 } " FAR_110 " PN:02 } PHY=1x LOG=ACT SPD=5\n" NEAR_111
-	" PN:03 } " FAR_110 " PN:04 } PHY=4x LOG=ACT SPD=5\n" NEAR_220
-	" PN:01 } " FAR_110 " PN:01 } PHY=4x LOG=ACT SPD=10\n";
+static const char list[] = NEAR_RT " PN:01 } " FAR_110 " PN:03 } PHY=4x LOG=ACT SPD=2.5\n" NEAR_110
+				   " PN:01 } " FAR_220 " PN:01 } PHY=4x LOG=ACT SPD=10\n" NEAR_110
+				   " PN:02 } " FAR_111 " PN:01 } PHY=1x LOG=ACT SPD=5\n" NEAR_110
+				   " PN:03 } " FAR_RT " PN:01 } PHY=4x LOG=ACT SPD=2.5\n" NEAR_110
+				   " PN:04 } " FAR_111 " PN:03 } PHY=4x LOG=ACT SPD=5\n" NEAR_111
+				   " PN:01 } " FAR_110 " PN:02 } PHY=1x LOG=ACT SPD=5\n" NEAR_111
+				   " PN:03 } " FAR_110 " PN:04 } PHY=4x LOG=ACT SPD=5\n" NEAR_220
+				   " PN:01 } " FAR_110 " PN:01 } PHY=4x LOG=ACT SPD=10\n";
 
 static struct dl_fabric *read_good(fabric_reader read, const char *text)
 {
@@ -159,10 +156,9 @@ static void test_read(void **state)
 	dl_fabric_free(f);
 }
 
-#define CA(guid, ports, num, lid, desc)                                    \
-	"{ CA Ports:" ports " SystemGUID:1 NodeGUID:" guid                 \
-	" PortGUID:" guid num " VenID:0 DevID:0 Rev:0 {" desc "} LID:" lid \
-	" PN:" num " } "
+#define CA(guid, ports, num, lid, desc)                                          \
+	"{ CA Ports:" ports " SystemGUID:1 NodeGUID:" guid " PortGUID:" guid num \
+	" VenID:0 DevID:0 Rev:0 {" desc "} LID:" lid " PN:" num " } "
 #define A CA("a", "2", "1", "1", "a")
 #define A2 CA("a", "2", "2", "2", "a")
 #define B CA("b", "2", "1", "3", "b")
@@ -184,16 +180,13 @@ static void test_forms(void **state)
 		{ "\n" A B END "\r\n" B A END, 4, DL_FABRIC_SDR, "a" },
 		{ A B "PHY=12x LOG=INI SPD=FDR10\n", 12, DL_FABRIC_FDR10, "a" },
 		{ A B "PHY=8x LOG=ARM SPD=200", 8, DL_FABRIC_XDR, "a" },
-		{ A B "PHY=?? LOG=ACT SPD=??", 0, DL_FABRIC_SPEED_UNKNOWN,
+		{ A B "PHY=?? LOG=ACT SPD=??", 0, DL_FABRIC_SPEED_UNKNOWN, "a" },
+		{ A B "PHY=4x LOG=ACT SPD=10\n" B A "PHY=1x LOG=ACT SPD=5", 1, DL_FABRIC_DDR, "a" },
+		{ A B "PHY=?? LOG=ACT SPD=25\n" B A "PHY=2x LOG=ACT SPD=??", 2, DL_FABRIC_EDR,
 		  "a" },
-		{ A B "PHY=4x LOG=ACT SPD=10\n" B A "PHY=1x LOG=ACT SPD=5", 1,
-		  DL_FABRIC_DDR, "a" },
-		{ A B "PHY=?? LOG=ACT SPD=25\n" B A "PHY=2x LOG=ACT SPD=??", 2,
-		  DL_FABRIC_EDR, "a" },
-		{ CA("a", "2", "1", "1", "x } LID: } {y} LID") B END, 4,
-		  DL_FABRIC_SDR, "x } LID: } {y} LID" },
-		{ CA("a", "2", "1", "1", "") B END, 4, DL_FABRIC_SDR,
-		  "H-000000000000000a" },
+		{ CA("a", "2", "1", "1", "x } LID: } {y} LID") B END, 4, DL_FABRIC_SDR,
+		  "x } LID: } {y} LID" },
+		{ CA("a", "2", "1", "1", "") B END, 4, DL_FABRIC_SDR, "H-000000000000000a" },
 	};
 	unsigned int i;
 
@@ -240,8 +233,7 @@ static const struct {
 	  "\"c000\": expected a unicast LID, at most BFFF" },
 	{ A CA("b", "2", "1", "x", "b") END, 1, "expected a description and" },
 	/* A description ends at the first LID. */
-	{ CA("a", "2", "1", "1", "x } LID:1 PN:1 } y} {") B END, 1,
-	  "\"y}\": expected {" },
+	{ CA("a", "2", "1", "1", "x } LID:1 PN:1 } y} {") B END, 1, "\"y}\": expected {" },
 	{ A "{ CA Ports:1 SystemGUID:0 NodeGUID:b PortGUID:b VenID:0 "
 	    "DevID:10001 Rev:0 {b} LID:2 PN:1 } " END,
 	  1, "DevID:00010001: expected 16 bits" },
@@ -278,15 +270,13 @@ static void test_damaged(void **state)
 	for (i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
 		const char *text = damaged[i].text;
 
-		if (read_bytes(read_list, text, strlen(text), &h, &f) !=
-		    -EINVAL)
+		if (read_bytes(read_list, text, strlen(text), &h, &f) != -EINVAL)
 			fail_msg("was read: %s", text);
 		assert_error(&h, damaged[i].line, damaged[i].words);
 		assert_null(f);
 	}
 	heard_init(&h);
-	assert_int_equal(dl_fabric_read_subnet_list("no such file", &h.log, &f),
-			 -ENOENT);
+	assert_int_equal(dl_fabric_read_subnet_list("no such file", &h.log, &f), -ENOENT);
 	assert_string_equal(h.error, "no such file: No such file or "
 				     "directory");
 }
@@ -297,9 +287,8 @@ static void test_mutations(void **state)
 		list,
 		A B END,
 		A2 SW("s", "9", "1") "PHY=2x LOG=ACT SPD=25\n",
-		SW("s", "9", "3")
-			SW("s", "9", "4") "PHY=8x LOG=INI SPD=??\n" C SW(
-				"s", "9", "2") END,
+		SW("s", "9", "3") SW("s", "9", "4") "PHY=8x LOG=INI SPD=??\n" C SW("s", "9", "2")
+			END,
 	};
 	struct test_random r = { .seed = text_seed(4) };
 
@@ -310,10 +299,8 @@ static void test_mutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_opensm_bytes),
-		cmocka_unit_test(test_read),
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_opensm_bytes), cmocka_unit_test(test_read),
+		cmocka_unit_test(test_forms),	     cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_mutations),
 	};
 

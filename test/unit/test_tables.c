@@ -20,19 +20,14 @@ static struct dl_fabric *small_fabric(void)
 	uint32_t a, b, h;
 
 	assert_int_equal(dl_fabric_new(&f), 0);
-	assert_int_equal(
-		dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xA0, "A", &a), 0);
-	assert_int_equal(
-		dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xB0, "B", &b), 0);
-	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xC0, "H", &h),
-			 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xA0, "A", &a), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xB0, "B", &b), 0);
+	assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xC0, "H", &h), 0);
 	assert_int_equal(dl_fabric_set_desc(f, h, "host 'one'"), 0);
-	assert_int_equal(dl_fabric_connect(f, f->nodes[a].first_port + 1,
-					   f->nodes[b].first_port + 2),
-			 0);
-	assert_int_equal(dl_fabric_connect(f, f->nodes[a].first_port + 2,
-					   f->nodes[h].first_port + 1),
-			 0);
+	assert_int_equal(
+		dl_fabric_connect(f, f->nodes[a].first_port + 1, f->nodes[b].first_port + 2), 0);
+	assert_int_equal(
+		dl_fabric_connect(f, f->nodes[a].first_port + 2, f->nodes[h].first_port + 1), 0);
 	f->ports[f->nodes[h].first_port + 1].guid = 0xC1;
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 	assert_int_equal(dl_fabric_assign_lids(f, 0), 0);
@@ -77,8 +72,7 @@ static struct dl_tables *small_tables(const struct dl_fabric *f)
 	return t;
 }
 
-static void assert_writes(int (*write)(const struct dl_tables *, FILE *),
-			  const char *want)
+static void assert_writes(int (*write)(const struct dl_tables *, FILE *), const char *want)
 {
 	struct dl_fabric *f = small_fabric();
 	struct dl_tables *t = small_tables(f);
@@ -98,38 +92,36 @@ static void assert_writes(int (*write)(const struct dl_tables *, FILE *),
 static void lfts(void **state)
 {
 	(void)state;
-	assert_writes(
-		dl_tables_write_lfts,
-		"Unicast lids [0-3] of switch Lid 1 guid 0x00000000000000a0 "
-		"('A'):\n"
-		"0x0001 000 # Switch portguid 0x00000000000000a0: 'A'\n"
-		"0x0002 001 # Switch portguid 0x00000000000000b0: 'B'\n"
-		"0x0003 002 # Channel Adapter portguid 0x00000000000000c1: "
-		"'host 'one''\n"
-		"3 lids dumped\n"
-		"Unicast lids [0-3] of switch Lid 2 guid 0x00000000000000b0 "
-		"('B'):\n"
-		"0x0001 002 # Switch portguid 0x00000000000000a0: 'A'\n"
-		"0x0002 000 # Switch portguid 0x00000000000000b0: 'B'\n"
-		"2 lids dumped\n");
+	assert_writes(dl_tables_write_lfts,
+		      "Unicast lids [0-3] of switch Lid 1 guid 0x00000000000000a0 "
+		      "('A'):\n"
+		      "0x0001 000 # Switch portguid 0x00000000000000a0: 'A'\n"
+		      "0x0002 001 # Switch portguid 0x00000000000000b0: 'B'\n"
+		      "0x0003 002 # Channel Adapter portguid 0x00000000000000c1: "
+		      "'host 'one''\n"
+		      "3 lids dumped\n"
+		      "Unicast lids [0-3] of switch Lid 2 guid 0x00000000000000b0 "
+		      "('B'):\n"
+		      "0x0001 002 # Switch portguid 0x00000000000000a0: 'A'\n"
+		      "0x0002 000 # Switch portguid 0x00000000000000b0: 'B'\n"
+		      "2 lids dumped\n");
 }
 
 static void fdbs(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_fdbs,
-		      "dump_ucast_routes: Switch 0x00000000000000a0\n"
-		      "LID    : Port : Hops : Optimal\n"
-		      "0x0001 : 000  : HOPS UNKNOWN\n"
-		      "0x0002 : 001  : HOPS UNKNOWN\n"
-		      "0x0003 : 002  : HOPS UNKNOWN\n"
-		      "\n"
-		      "dump_ucast_routes: Switch 0x00000000000000b0\n"
-		      "LID    : Port : Hops : Optimal\n"
-		      "0x0001 : 002  : HOPS UNKNOWN\n"
-		      "0x0002 : 000  : HOPS UNKNOWN\n"
-		      "0x0003 : UNREACHABLE\n"
-		      "\n");
+	assert_writes(dl_tables_write_fdbs, "dump_ucast_routes: Switch 0x00000000000000a0\n"
+					    "LID    : Port : Hops : Optimal\n"
+					    "0x0001 : 000  : HOPS UNKNOWN\n"
+					    "0x0002 : 001  : HOPS UNKNOWN\n"
+					    "0x0003 : 002  : HOPS UNKNOWN\n"
+					    "\n"
+					    "dump_ucast_routes: Switch 0x00000000000000b0\n"
+					    "LID    : Port : Hops : Optimal\n"
+					    "0x0001 : 002  : HOPS UNKNOWN\n"
+					    "0x0002 : 000  : HOPS UNKNOWN\n"
+					    "0x0003 : UNREACHABLE\n"
+					    "\n");
 }
 
 static void mcfdbs(void **state)
@@ -152,24 +144,22 @@ static void mcfdbs(void **state)
 static void sl2vl(void **state)
 {
 	(void)state;
-	assert_writes(
-		dl_tables_write_sl2vl,
-		"Switch 0x00000000000000a0, base LID 1, \"A\"\n" HEAD
-		"2   1   : 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15\n"
-		"1   2   : " HALVES "\n" RULE "\n"
-		"Switch 0x00000000000000b0, base LID 2, \"B\"\n" HEAD RULE "\n"
-		"Channel Adapter 0x00000000000000c1, base LID 3, "
-		"\"host 'one'\"\n" HEAD "0   0   : " HALVES "\n" RULE "\n");
+	assert_writes(dl_tables_write_sl2vl,
+		      "Switch 0x00000000000000a0, base LID 1, \"A\"\n" HEAD
+		      "2   1   : 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15\n"
+		      "1   2   : " HALVES "\n" RULE "\n"
+		      "Switch 0x00000000000000b0, base LID 2, \"B\"\n" HEAD RULE "\n"
+		      "Channel Adapter 0x00000000000000c1, base LID 3, "
+		      "\"host 'one'\"\n" HEAD "0   0   : " HALVES "\n" RULE "\n");
 }
 
 static void slvl(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_slvl,
-		      "0x00000000000000a0 1 2 0x00 0x11 0x22 0x33 0x44 0x55 "
-		      "0x66 0x77\n"
-		      "0x00000000000000a0 2 1 0xff 0xff 0xff 0xff 0xff 0xff "
-		      "0xff 0xff\n");
+	assert_writes(dl_tables_write_slvl, "0x00000000000000a0 1 2 0x00 0x11 0x22 0x33 0x44 0x55 "
+					    "0x66 0x77\n"
+					    "0x00000000000000a0 2 1 0xff 0xff 0xff 0xff 0xff 0xff "
+					    "0xff 0xff\n");
 }
 
 static void psl(void **state)

@@ -52,8 +52,8 @@ static struct dl_emu_traffic_entry *fixture(struct fixture *w, uint32_t n,
 	return &w->entry[0];
 }
 
-static void grid(struct fixture *w, unsigned int dims, uint32_t x, uint32_t y,
-		 uint32_t z, uint32_t depth)
+static void grid(struct fixture *w, unsigned int dims, uint32_t x, uint32_t y, uint32_t z,
+		 uint32_t depth)
 {
 	w->spec.grid.dims = dims;
 	w->spec.grid.radix[0] = x;
@@ -96,8 +96,7 @@ static void test_transpose(void **state)
 		for (uint32_t y = 0; y < 4; y++)
 			for (uint32_t z = 0; z < 4; z++)
 				assert_int_equal(to[x + 4 * y + 16 * z],
-						 x == z ? DL_EMU_NO_ADAPTER :
-							  z + 4 * y + 16 * x);
+						 x == z ? DL_EMU_NO_ADAPTER : z + 4 * y + 16 * x);
 	/* Two adapters a point, and a grid that is not square. */
 	fixture(&w, 60, DL_EMU_PATTERN_TRANSPOSE);
 	grid(&w, 2, 6, 5, 1, 2);
@@ -106,9 +105,8 @@ static void test_transpose(void **state)
 		for (uint32_t y = 0; y < 5; y++)
 			for (uint32_t d = 0; d < 2; d++)
 				if (x + 6 * y != 5 * x + y)
-					assert_int_equal(
-						to[2 * (x + 6 * y) + d],
-						2 * (5 * x + y) + d);
+					assert_int_equal(to[2 * (x + 6 * y) + d],
+							 2 * (5 * x + y) + d);
 }
 
 static void test_tornado_and_neighbour(void **state)
@@ -134,8 +132,7 @@ static void test_tornado_and_neighbour(void **state)
 	first(&w, to);
 	for (uint32_t x = 0; x < 8; x++)
 		for (uint32_t y = 0; y < 5; y++)
-			assert_int_equal(to[x + 8 * y],
-					 (x + 1) % 8 + 8 * ((y + 1) % 5));
+			assert_int_equal(to[x + 8 * y], (x + 1) % 8 + 8 * ((y + 1) % 5));
 }
 
 static void test_numbers(void **state)
@@ -175,8 +172,7 @@ static void test_all_to_all(void **state)
 	start(&w);
 	for (uint32_t f = 0; f < 9; f++) {
 		for (uint32_t round = 1; round < 9; round++) {
-			assert_true(
-				dl_emu_traffic_next(w.traffic, f, round, &m));
+			assert_true(dl_emu_traffic_next(w.traffic, f, round, &m));
 			assert_int_equal(m.dst, (f + round) % 9);
 			assert_int_equal(m.at, round);
 		}
@@ -265,9 +261,8 @@ static void test_incast_of_one(void **state)
  */
 static void test_open_loop(void **state)
 {
-	static const struct dl_emu_size sizes[] = {
-		{ .bytes = 500, .weight = 3 }, { .bytes = 2500, .weight = 1 }
-	};
+	static const struct dl_emu_size sizes[] = { { .bytes = 500, .weight = 3 },
+						    { .bytes = 2500, .weight = 1 } };
 	double sum = 0, squares = 0, bytes = 0;
 	struct dl_emu_traffic_entry *e;
 	struct dl_emu_trace_message m;
@@ -390,15 +385,13 @@ static void test_trace(void **state)
 
 	(void)state;
 	e = fixture(&w, 4, DL_EMU_PATTERN_TRACE);
-	*e = (struct dl_emu_traffic_entry){ .pattern = DL_EMU_PATTERN_TRACE,
-					    .trace = trace,
-					    .ntrace = 3,
-					    .stop = UINT64_MAX };
+	*e = (struct dl_emu_traffic_entry){
+		.pattern = DL_EMU_PATTERN_TRACE, .trace = trace, .ntrace = 3, .stop = UINT64_MAX
+	};
 	start(&w);
 	assert_int_equal(dl_emu_traffic_flows(w.traffic), 2);
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_int_equal(dl_emu_traffic_source(w.traffic, flow[i]),
-				 trace[i].src);
+		assert_int_equal(dl_emu_traffic_source(w.traffic, flow[i]), trace[i].src);
 		assert_true(dl_emu_traffic_next(w.traffic, flow[i], 0, &m));
 		assert_int_equal(m.at, trace[i].at);
 		assert_int_equal(m.src, trace[i].src);
@@ -417,17 +410,13 @@ static void test_refused(void **state)
 
 	(void)state;
 	fixture(&w, 8, DL_EMU_PATTERN_TORNADO);
-	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
-			 -EINVAL);
+	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic), -EINVAL);
 	fixture(&w, 8, DL_EMU_PATTERN_HOTSPOT);
-	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
-			 -EINVAL);
+	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic), -EINVAL);
 	fixture(&w, 1, DL_EMU_PATTERN_UNIFORM);
-	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
-			 -EINVAL);
+	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic), -EINVAL);
 	fixture(&w, 8, DL_EMU_PATTERN_UNIFORM)->load = 1;
-	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic),
-			 -EINVAL);
+	assert_int_equal(dl_emu_traffic_new(&w.spec, NULL, &w.traffic), -EINVAL);
 }
 
 int main(void)

@@ -39,8 +39,7 @@ static void check_cycle(const struct model *w, const struct dl_verify_result *v,
 {
 	for (uint32_t i = 0; i < v->cycle.n; i++) {
 		const struct dl_cycle_step *step = &v->cycle.steps[i];
-		const struct dl_cycle_step *next =
-			&v->cycle.steps[(i + 1) % v->cycle.n];
+		const struct dl_cycle_step *next = &v->cycle.steps[(i + 1) % v->cycle.n];
 		uint32_t a = model_channel(w, step->port, step->vl);
 		uint32_t b = model_channel(w, next->port, next->vl);
 
@@ -51,12 +50,9 @@ static void check_cycle(const struct model *w, const struct dl_verify_result *v,
 			tally->by_multicast++;
 			assert_true(w->multicast_sls >> step->sl & 1);
 		} else {
-			assert_true(model_sls(w, step->src, step->dlid) >>
-					    step->sl &
-				    1);
+			assert_true(model_sls(w, step->src, step->dlid) >> step->sl & 1);
 		}
-		assert_true(
-			model_takes(w, step->src, step->dlid, step->sl, a, b));
+		assert_true(model_takes(w, step->src, step->dlid, step->sl, a, b));
 	}
 }
 
@@ -160,8 +156,8 @@ static void agrees_with_models(void **state)
 	print_message("%u loops, up to %u channels long; %u clean; %u with "
 		      "packets lost; %u deliver all; %u groups broken; %u "
 		      "steps by multicast\n",
-		      tally.loops, tally.longest, tally.clean, tally.lost,
-		      tally.whole, tally.groups_lost, tally.by_multicast);
+		      tally.loops, tally.longest, tally.clean, tally.lost, tally.whole,
+		      tally.groups_lost, tally.by_multicast);
 	if (fixtures < FIXTURES)
 		return;
 	assert_true(tally.loops > fixtures / 10);
@@ -198,8 +194,7 @@ static void notices_changed_sls(void **state)
 			for (uint32_t k = 0; k < now.tables->npsl_dst; k++)
 				if (now.tables->psl[k] != DL_TABLES_NO_SL)
 					now.tables->psl[k] ^= 1;
-			assert_int_equal(dl_verify(now.tables, &o, NULL, &v),
-					 0);
+			assert_int_equal(dl_verify(now.tables, &o, NULL, &v), 0);
 			assert_int_equal(v->sl_stable, !v->sl_changes);
 			assert_true(v->sl_changes <= v->sl_compared);
 			changed += !v->sl_stable;
@@ -224,10 +219,10 @@ int main(void)
 {
 	uint64_t current = 0;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate_setup_teardown(
-			agrees_with_models, NULL, print_seed, &current),
-		cmocka_unit_test_prestate_setup_teardown(
-			notices_changed_sls, NULL, print_seed, &current),
+		cmocka_unit_test_prestate_setup_teardown(agrees_with_models, NULL, print_seed,
+							 &current),
+		cmocka_unit_test_prestate_setup_teardown(notices_changed_sls, NULL, print_seed,
+							 &current),
 	};
 
 	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);

@@ -58,10 +58,8 @@ static void add_switches(struct site *w, uint32_t n)
 {
 	w->n = n;
 	for (uint32_t s = 0; s < n; s++)
-		assert_int_equal(dl_fabric_add_node(w->f, DL_FABRIC_SWITCH,
-						    PORTS, 0x100 + s, "s",
-						    NULL),
-				 0);
+		assert_int_equal(
+			dl_fabric_add_node(w->f, DL_FABRIC_SWITCH, PORTS, 0x100 + s, "s", NULL), 0);
 }
 
 static void make_torus(struct site *w, unsigned int dims, uint32_t most)
@@ -74,8 +72,7 @@ static void make_torus(struct site *w, unsigned int dims, uint32_t most)
 	for (unsigned int i = 0; i < dims; i++) {
 		for (uint32_t s = 0; s < w->n; s++) {
 			uint32_t at = s / step % radix[i];
-			uint32_t to = at + 1 < radix[i] ? s + step :
-							  s - at * step;
+			uint32_t to = at + 1 < radix[i] ? s + step : s - at * step;
 
 			if (!draw_one_in(w->d, 12))
 				join(w, s, to);
@@ -118,17 +115,14 @@ static void add_adapters(struct site *w)
 
 		if (w->f->nnodes > 2 * MOST)
 			break;
-		assert_int_equal(dl_fabric_add_node(w->f, DL_FABRIC_CA, nports,
-						    0x1000 + i, "h", &node),
-				 0);
+		assert_int_equal(
+			dl_fabric_add_node(w->f, DL_FABRIC_CA, nports, 0x1000 + i, "h", &node), 0);
 		for (unsigned int o = 1; o <= nports; o++) {
 			uint32_t s = draw_below(w->d, w->n);
 			uint32_t q = free_port(w, s);
 
 			if (q != DL_NONE)
-				dl_fabric_connect(
-					w->f, w->f->nodes[node].first_port + o,
-					q);
+				dl_fabric_connect(w->f, w->f->nodes[node].first_port + o, q);
 		}
 	}
 	if (!draw_one_in(w->d, 20))
@@ -216,8 +210,8 @@ static void search(struct site *w, uint32_t root, bool shuffle)
 				w->depth[s] = w->depth[w->order[i]] + 1;
 				w->order[n++] = s;
 				w->up[s] = peer;
-			} else if (w->depth[s] == w->depth[w->order[i]] + 1 &&
-				   shuffle && draw_one_in(w->d, 2)) {
+			} else if (w->depth[s] == w->depth[w->order[i]] + 1 && shuffle &&
+				   draw_one_in(w->d, 2)) {
 				w->up[s] = peer;
 			}
 		}
@@ -261,21 +255,18 @@ static void route_tree(struct site *w)
 	for (uint32_t lid = 1; lid <= w->f->top_lid; lid++) {
 		uint32_t owner = w->f->lid_port[lid], at, n = 0;
 
-		if (owner == DL_NONE ||
-		    dl_fabric_access_switch(w->f, owner) == DL_NONE)
+		if (owner == DL_NONE || dl_fabric_access_switch(w->f, owner) == DL_NONE)
 			continue;
 		for (uint32_t s = 0; s < w->n; s++)
 			if (parent[s] != DL_NONE)
 				w->t->lft[s * (size_t)w->t->stride + lid] =
 					w->f->ports[parent[s]].num;
 		at = dl_fabric_access_switch(w->f, owner);
-		w->t->lft[at * (size_t)w->t->stride + lid] =
-			last_hop(w->f, owner);
+		w->t->lft[at * (size_t)w->t->stride + lid] = last_hop(w->f, owner);
 		while (parent[at] != DL_NONE) {
 			climb[n++] = w->f->ports[parent[at]].peer;
 			at = w->f->ports[climb[n - 1]].node;
-			w->t->lft[at * (size_t)w->t->stride + lid] =
-				w->f->ports[climb[n - 1]].num;
+			w->t->lft[at * (size_t)w->t->stride + lid] = w->f->ports[climb[n - 1]].num;
 		}
 	}
 }
@@ -377,13 +368,11 @@ static void join_group(struct site *w, uint64_t *masks, uint32_t end)
 	if (s == DL_NONE || (w->up[s] == DL_NONE && w->depth[s]))
 		return;
 	dl_tables_mask_set(masks, s, last_hop(w->f, end));
-	for (; w->up[s] != DL_NONE;
-	     s = w->f->ports[w->f->ports[w->up[s]].peer].node) {
+	for (; w->up[s] != DL_NONE; s = w->f->ports[w->f->ports[w->up[s]].peer].node) {
 		const struct dl_fabric_port *up = &w->f->ports[w->up[s]];
 
 		dl_tables_mask_set(masks, s, up->num);
-		dl_tables_mask_set(masks, w->f->ports[up->peer].node,
-				   w->f->ports[up->peer].num);
+		dl_tables_mask_set(masks, w->f->ports[up->peer].node, w->f->ports[up->peer].num);
 	}
 }
 

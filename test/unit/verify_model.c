@@ -34,8 +34,7 @@ static bool is_end(const struct model *w, uint32_t p)
 
 /* ---- one hop ----------------------------------------------------------- */
 
-static unsigned int map(const struct model *w, uint16_t row, uint8_t vls,
-			unsigned int sl)
+static unsigned int map(const struct model *w, uint16_t row, uint8_t vls, unsigned int sl)
 {
 	unsigned int vl;
 
@@ -45,8 +44,8 @@ static unsigned int map(const struct model *w, uint16_t row, uint8_t vls,
 	return vls && vl >= vls ? DROPPED : vl;
 }
 
-static unsigned int vl_of(const struct model *w, uint32_t sw, unsigned int in,
-			  unsigned int out, unsigned int sl)
+static unsigned int vl_of(const struct model *w, uint32_t sw, unsigned int in, unsigned int out,
+			  unsigned int sl)
 {
 	const struct dl_fabric_node *n = node_of(w, sw);
 	uint32_t at = w->t->sl2vl_first[sw] + in * (n->nports + 1) + out;
@@ -67,8 +66,8 @@ static struct spot start(const struct model *w, uint32_t src)
 	const struct dl_fabric *f = w->t->fabric;
 	const struct dl_fabric_port *p = &f->ports[src];
 
-	return (struct spot){ dl_fabric_access_switch(f, src),
-			      p->num ? f->ports[p->peer].num : 0, DL_NONE };
+	return (struct spot){ dl_fabric_access_switch(f, src), p->num ? f->ports[p->peer].num : 0,
+			      DL_NONE };
 }
 
 /* Over a link into the next switch. */
@@ -77,8 +76,7 @@ static struct spot follow(const struct model *w, uint32_t port, unsigned int vl)
 	const struct dl_fabric *f = w->t->fabric;
 	const struct dl_fabric_port *peer = &f->ports[f->ports[port].peer];
 
-	return (struct spot){ f->nodes[peer->node].sw, peer->num,
-			      model_channel(w, port, vl) };
+	return (struct spot){ f->nodes[peer->node].sw, peer->num, model_channel(w, port, vl) };
 }
 
 static void depend(struct model *w, uint32_t a, uint32_t b)
@@ -105,15 +103,14 @@ uint16_t model_sls(const struct model *w, uint32_t src, uint16_t lid)
  * One packet; without an SL only the forwarding counts.  Records what it
  * waits for, or looks for channel a followed by b when `found` is given.
  */
-static bool walk(const struct model *w, struct model *record, uint32_t src,
-		 uint16_t lid, int sl, uint32_t a, uint32_t b, bool *found)
+static bool walk(const struct model *w, struct model *record, uint32_t src, uint16_t lid, int sl,
+		 uint32_t a, uint32_t b, bool *found)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	struct spot at;
 
 	if (dl_fabric_access_switch(f, src) == DL_NONE)
-		return f->ports[src].peer != DL_NONE &&
-		       f->ports[src].peer == f->lid_port[lid];
+		return f->ports[src].peer != DL_NONE && f->ports[src].peer == f->lid_port[lid];
 	if (sl >= 0 && !leaves(w, src, sl))
 		return false;
 	at = start(w, src);
@@ -130,14 +127,12 @@ static bool walk(const struct model *w, struct model *record, uint32_t src,
 			return false;
 		if (sl >= 0)
 			vl = vl_of(w, at.sw, at.in, out, sl);
-		if (out &&
-		    !dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)) &&
+		if (out && !dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)) &&
 		    f->ports[port].peer != f->lid_port[lid])
 			return false;
 		if (vl == DROPPED)
 			return false;
-		if (!out ||
-		    !dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)))
+		if (!out || !dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)))
 			return true;
 		channel = model_channel(w, port, vl);
 		if (record && sl >= 0)
@@ -166,10 +161,8 @@ static void judge_unicast(struct model *w)
 	const struct dl_fabric *f = w->t->fabric;
 
 	for (uint32_t src = 0; src < f->nports; src++)
-		for (uint32_t lid = 1; is_end(w, src) && lid <= f->top_lid;
-		     lid++)
-			if (f->lid_port[lid] != DL_NONE &&
-			    is_end(w, f->lid_port[lid]) &&
+		for (uint32_t lid = 1; is_end(w, src) && lid <= f->top_lid; lid++)
+			if (f->lid_port[lid] != DL_NONE && is_end(w, f->lid_port[lid]) &&
 			    f->lid_port[lid] != src)
 				judge_pair(w, src, lid);
 }
@@ -191,8 +184,7 @@ struct flood {
 };
 
 /* The end port at the far side of a switch's port, or DL_NONE. */
-static uint32_t end_behind(const struct model *w,
-			   const struct dl_fabric_node *n, unsigned int o)
+static uint32_t end_behind(const struct model *w, const struct dl_fabric_node *n, unsigned int o)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	uint32_t p = n->first_port + o;
@@ -248,16 +240,15 @@ static bool has_mask(const struct dl_tables_mcast_group *g, uint32_t sw)
 	return false;
 }
 
-static bool is_member(const struct model *w,
-		      const struct dl_tables_mcast_group *g, uint32_t end)
+static bool is_member(const struct model *w, const struct dl_tables_mcast_group *g, uint32_t end)
 {
 	struct spot at = start(w, end);
 
 	return dl_tables_mask_get(g->masks, at.sw, at.in);
 }
 
-static bool delivers(struct model *w, const struct dl_tables_mcast_group *g,
-		     uint32_t src, unsigned int sl)
+static bool delivers(struct model *w, const struct dl_tables_mcast_group *g, uint32_t src,
+		     unsigned int sl)
 {
 	const struct dl_fabric *f = w->t->fabric;
 	struct flood x = {
@@ -277,8 +268,7 @@ static bool delivers(struct model *w, const struct dl_tables_mcast_group *g,
 	if (x.loop)
 		good = false;
 	for (uint32_t p = 0; p < f->nports; p++)
-		if (p != src && is_end(w, p) &&
-		    dl_fabric_access_switch(f, p) != DL_NONE &&
+		if (p != src && is_end(w, p) && dl_fabric_access_switch(f, p) != DL_NONE &&
 		    is_member(w, g, p) && x.copies[p] != 1)
 			good = false;
 	free(x.copies);
@@ -309,8 +299,7 @@ static void judge_group(struct model *w, const struct dl_tables_mcast_group *g)
 				continue;
 			if (is_member(w, g, p) && !delivers(w, g, p, sl))
 				good = false;
-			if (!leaves(w, p, sl) ||
-			    (!f->ports[p].num && !is_member(w, g, p)))
+			if (!leaves(w, p, sl) || (!f->ports[p].num && !is_member(w, g, p)))
 				continue;
 			x.seen = calloc(w->n + 1, 1);
 			flood(&x, start(w, p));
@@ -320,8 +309,8 @@ static void judge_group(struct model *w, const struct dl_tables_mcast_group *g)
 	w->groups_lost += !good;
 }
 
-bool model_takes(const struct model *w, uint32_t src, uint16_t lid,
-		 unsigned int sl, uint32_t a, uint32_t b)
+bool model_takes(const struct model *w, uint32_t src, uint16_t lid, unsigned int sl, uint32_t a,
+		 uint32_t b)
 {
 	struct flood x = { .w = w, .sl = sl, .a = a, .b = b };
 	bool found = false;
@@ -398,8 +387,7 @@ static void find_components(struct model *w)
 	free(x.stacked);
 }
 
-static uint32_t shortest_from(const struct model *w, uint32_t c,
-			      uint32_t *queue, uint32_t *far)
+static uint32_t shortest_from(const struct model *w, uint32_t c, uint32_t *queue, uint32_t *far)
 {
 	uint32_t head = 0, n = 0;
 

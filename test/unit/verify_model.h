@@ -40,11 +40,10 @@ uint16_t model_sls(const struct model *w, uint32_t src, uint16_t lid);
  * Walk a packet; true if it takes channel a and next channel b.  Multicast
  * LIDs are walked along all their copies.
  */
-bool model_takes(const struct model *w, uint32_t src, uint16_t lid,
-		 unsigned int sl, uint32_t a, uint32_t b);
+bool model_takes(const struct model *w, uint32_t src, uint16_t lid, unsigned int sl, uint32_t a,
+		 uint32_t b);
 
-static inline uint32_t model_channel(const struct model *w, uint32_t port,
-				     unsigned int vl)
+static inline uint32_t model_channel(const struct model *w, uint32_t port, unsigned int vl)
 {
 	return w->link[port] * 16 + vl;
 }

@@ -40,14 +40,10 @@ int dl_repair_cdg_init(struct dl_repair_cdg *g, struct dl_arena *arena,
 	g->nchannels = n;
 	if (!(DL_REPAIR_NEW(arena, g->count, net->npairs) &&
 	      DL_REPAIR_NEW(arena, g->mask, net->npairs) &&
-	      DL_REPAIR_NEW(arena, g->permanent, net->npairs) &&
-	      DL_REPAIR_NEW(arena, g->at, n) &&
-	      DL_REPAIR_NEW(arena, g->pos, n) &&
-	      DL_REPAIR_NEW(arena, g->seen, n) &&
-	      DL_REPAIR_NEW(arena, g->before, n) &&
-	      DL_REPAIR_NEW(arena, g->after, n) &&
-	      DL_REPAIR_NEW(arena, g->stack, n) &&
-	      DL_REPAIR_NEW(arena, g->bits, n / 64)))
+	      DL_REPAIR_NEW(arena, g->permanent, net->npairs) && DL_REPAIR_NEW(arena, g->at, n) &&
+	      DL_REPAIR_NEW(arena, g->pos, n) && DL_REPAIR_NEW(arena, g->seen, n) &&
+	      DL_REPAIR_NEW(arena, g->before, n) && DL_REPAIR_NEW(arena, g->after, n) &&
+	      DL_REPAIR_NEW(arena, g->stack, n) && DL_REPAIR_NEW(arena, g->bits, n / 64)))
 		return -ENOMEM;
 	return 0;
 }
@@ -61,8 +57,8 @@ void dl_repair_cdg_clear(struct dl_repair_cdg *g)
 }
 
 /* List the channels that channel c leads to, or those that lead to it. */
-static uint32_t neighbours(const struct dl_repair_cdg *g, uint32_t c,
-			   bool forward, uint32_t list[NEIGHBOURS])
+static uint32_t neighbours(const struct dl_repair_cdg *g, uint32_t c, bool forward,
+			   uint32_t list[NEIGHBOURS])
 {
 	const struct dl_repair_net *net = g->net;
 	const struct dl_repair_link *link = &net->links[c / DL_REPAIR_VLS];
@@ -70,8 +66,7 @@ static uint32_t neighbours(const struct dl_repair_cdg *g, uint32_t c,
 	unsigned int own = c % DL_REPAIR_VLS, vl, vls;
 
 	for (l = net->first[at]; forward && l < net->first[at + 1]; l++) {
-		vls = g->mask[link->pair + net->links[l].index] >>
-		      DL_REPAIR_VLS * own;
+		vls = g->mask[link->pair + net->links[l].index] >> DL_REPAIR_VLS * own;
 		for (vls &= 15; vls; vls &= vls - 1)
 			list[n++] = l * DL_REPAIR_VLS + __builtin_ctz(vls);
 	}
@@ -115,8 +110,8 @@ bool dl_repair_cdg_order(struct dl_repair_cdg *g)
  * List the positions of all channels from `start` on in one direction, not
  * beyond position `limit`.  False: `goal` is among them.
  */
-static bool search(struct dl_repair_cdg *g, uint32_t start, uint32_t limit,
-		   uint32_t goal, bool forward, uint32_t *found, uint32_t *n)
+static bool search(struct dl_repair_cdg *g, uint32_t start, uint32_t limit, uint32_t goal,
+		   bool forward, uint32_t *found, uint32_t *n)
 {
 	uint32_t list[NEIGHBOURS], top = 0, k, c;
 
@@ -148,8 +143,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Sort positions from `first` to `last`, all different. */
-static void sort_positions(struct dl_repair_cdg *g, uint32_t *list, uint32_t n,
-			   uint32_t first, uint32_t last)
+static void sort_positions(struct dl_repair_cdg *g, uint32_t *list, uint32_t n, uint32_t first,
+			   uint32_t last)
 {
 	uint32_t words = (last - first) / 64 + 1, i, w, k = 0;
 
@@ -158,20 +153,17 @@ static void sort_positions(struct dl_repair_cdg *g, uint32_t *list, uint32_t n,
 		return;
 	}
 	for (i = 0; i < n; i++)
-		g->bits[(list[i] - first) / 64] |= UINT64_C(1)
-						<< (list[i] - first) % 64;
+		g->bits[(list[i] - first) / 64] |= UINT64_C(1) << (list[i] - first) % 64;
 	for (w = 0; w < words; w++)
 		for (; g->bits[w]; g->bits[w] &= g->bits[w] - 1)
-			list[k++] =
-				first + 64 * w + __builtin_ctzll(g->bits[w]);
+			list[k++] = first + 64 * w + __builtin_ctzll(g->bits[w]);
 }
 
 /*
  * Give the channels at positions before[] and after[] each other's places:
  * first those that lead to x, then those that y leads to.
  */
-static void change_places(struct dl_repair_cdg *g, uint32_t nbefore,
-			  uint32_t nafter)
+static void change_places(struct dl_repair_cdg *g, uint32_t nbefore, uint32_t nafter)
 {
 	uint32_t n = nbefore + nafter, i, a = 0, b = 0;
 	uint32_t *channels = g->stack;
@@ -181,8 +173,7 @@ static void change_places(struct dl_repair_cdg *g, uint32_t nbefore,
 	for (i = 0; i < nafter; i++)
 		channels[nbefore + i] = g->at[g->after[i]];
 	for (i = 0; i < n; i++) {
-		uint32_t place = a == nafter || (b < nbefore &&
-						 g->before[b] < g->after[a]) ?
+		uint32_t place = a == nafter || (b < nbefore && g->before[b] < g->after[a]) ?
 					 g->before[b++] :
 					 g->after[a++];
 

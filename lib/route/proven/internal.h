@@ -24,9 +24,8 @@
 #define DL_REPAIR_NO_LINK 0xFF
 
 /* Take zeroed room for n items from the arena; false: no memory. */
-#define DL_REPAIR_NEW(arena, pointer, n)                       \
-	(((pointer) = dl_arena_array((arena), (size_t)(n) + 1, \
-				     sizeof(*(pointer)))) != NULL)
+#define DL_REPAIR_NEW(arena, pointer, n) \
+	(((pointer) = dl_arena_array((arena), (size_t)(n) + 1, sizeof(*(pointer)))) != NULL)
 
 /* ---- the fabric as links (links.c) ------------------------------------- */
 
@@ -58,8 +57,7 @@ struct dl_repair_net {
 	uint8_t *dir_index;    /* by switch * DL_TORUS_DIRS + direction */
 	uint8_t *uplink_index; /* by off-torus switch: its uplink */
 	/* From a direction (DL_TORUS_DIRS: an end port) into another, by SL. */
-	struct dl_repair_transition
-		transition[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1][DL_REPAIR_SLS];
+	struct dl_repair_transition transition[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1][DL_REPAIR_SLS];
 	/* VL of a class in a direction. */
 	uint8_t vl[DL_TORUS_DIRS + 1][2 * DL_REPAIR_SLS];
 };
@@ -104,8 +102,7 @@ bool dl_repair_cdg_order(struct dl_repair_cdg *g);
  */
 bool dl_repair_cdg_reorder(struct dl_repair_cdg *g, uint32_t x, uint32_t y);
 
-static inline uint32_t dl_repair_pair(const struct dl_repair_net *net,
-				      uint32_t a, uint32_t b)
+static inline uint32_t dl_repair_pair(const struct dl_repair_net *net, uint32_t a, uint32_t b)
 {
 	return net->links[a].pair + net->links[b].index;
 }
@@ -114,9 +111,8 @@ static inline uint32_t dl_repair_pair(const struct dl_repair_net *net,
  * Add the dependency of VL `out` of link b on VL `in` of link a (b starts
  * where a ends).  False: it would close a cycle.
  */
-static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g, uint32_t a,
-				     unsigned int in, uint32_t b,
-				     unsigned int out)
+static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g, uint32_t a, unsigned int in,
+				     uint32_t b, unsigned int out)
 {
 	uint32_t pair = dl_repair_pair(g->net, a, b);
 	unsigned int bit = DL_REPAIR_VLS * in + out;
@@ -137,8 +133,7 @@ static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g, uint32_t a,
 	return true;
 }
 
-static inline void dl_repair_cdg_drop(struct dl_repair_cdg *g, uint32_t pair,
-				      unsigned int bit)
+static inline void dl_repair_cdg_drop(struct dl_repair_cdg *g, uint32_t pair, unsigned int bit)
 {
 	if (!--g->count[pair][bit])
 		g->mask[pair] &= ~(1u << bit);
@@ -172,9 +167,9 @@ struct dl_repair_dor {
 struct dl_repair_paths {
 	const struct dl_repair_net *net;
 	struct dl_repair_cdg *cdg;
-	uint8_t *next; /* index at [to * nsw + from], or DL_REPAIR_NO_LINK */
-	uint16_t *classes;     /* likewise */
-	const uint8_t **moves; /* by switch and dimension: its row of moves */
+	uint8_t *next;			  /* index at [to * nsw + from], or DL_REPAIR_NO_LINK */
+	uint16_t *classes;		  /* likewise */
+	const uint8_t **moves;		  /* by switch and dimension: its row of moves */
 	uint32_t (*coord)[DL_TORUS_DIMS]; /* of a placed switch */
 	/* What the last insertion did, to take it back. */
 	struct dl_repair_step {
@@ -185,44 +180,35 @@ struct dl_repair_paths {
 };
 
 int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
-			 struct dl_repair_cdg *cdg,
-			 const struct dl_route_rings *rings);
+			 struct dl_repair_cdg *cdg, const struct dl_route_rings *rings);
 void dl_repair_paths_clear(struct dl_repair_paths *p);
 
-int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena,
-		       uint32_t nsw);
+int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena, uint32_t nsw);
 
 /* What DOR does towards a switch: next links and SLs, without states. */
-void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to,
-			struct dl_repair_dor *d);
+void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to, struct dl_repair_dor *d);
 
 /* The states and the order as well. */
-void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to,
-			  struct dl_repair_dor *d);
+void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to, struct dl_repair_dor *d);
 
 /* The link out of `from` to `to`, DL_NONE: there is no path yet. */
-static inline uint32_t dl_repair_next(const struct dl_repair_paths *p,
-				      uint32_t to, uint32_t from)
+static inline uint32_t dl_repair_next(const struct dl_repair_paths *p, uint32_t to, uint32_t from)
 {
 	uint8_t index = p->next[to * (size_t)p->net->nsw + from];
 
-	return index == DL_REPAIR_NO_LINK ? DL_NONE :
-					    p->net->first[from] + index;
+	return index == DL_REPAIR_NO_LINK ? DL_NONE : p->net->first[from] + index;
 }
 
-static inline bool dl_repair_has_path(const struct dl_repair_paths *p,
-				      uint32_t to, uint32_t from)
+static inline bool dl_repair_has_path(const struct dl_repair_paths *p, uint32_t to, uint32_t from)
 {
-	return from == to ||
-	       p->next[to * (size_t)p->net->nsw + from] != DL_REPAIR_NO_LINK;
+	return from == to || p->next[to * (size_t)p->net->nsw + from] != DL_REPAIR_NO_LINK;
 }
 
 /*
  * Send the packets from the start of a link over it; from its end their path
  * to `to` is known.  False: that would close a cycle, and nothing is changed.
  */
-bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link,
-			 unsigned int sl);
+bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link, unsigned int sl);
 
 /* Take back all packets to a switch. */
 void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t to);
@@ -232,8 +218,7 @@ void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t to);
  * while there is no order yet.  Their edges are permanent, even if the packets
  * are taken back; once they are there, doing this again adds nothing.
  */
-void dl_repair_paths_add_conformant(struct dl_repair_paths *p,
-				    const struct dl_repair_dor *d);
+void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_repair_dor *d);
 
 /* ---- the tree (tree.c) ------------------------------------------------- */
 
@@ -265,8 +250,7 @@ int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena,
  * this attempt does not reach every switch, and nothing is changed; -ENOMEM.
  * `moved` counts the switches whose parent is not that of the master tree.
  */
-int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt,
-		       uint32_t *moved);
+int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt, uint32_t *moved);
 
 /* Any spanning tree, whatever cycles it closes; adds nothing.  0, -ENOMEM. */
 int dl_repair_tree_any(struct dl_repair_tree *s);
@@ -285,8 +269,8 @@ bool dl_repair_tree_add(struct dl_repair_tree *s);
  * Link indices towards a switch along the tree; `order` receives the switches
  * from `to` outwards.  Returns how many there are.
  */
-uint32_t dl_repair_tree_paths(const struct dl_repair_tree *s, uint32_t to,
-			      uint8_t *next, uint32_t *order);
+uint32_t dl_repair_tree_paths(const struct dl_repair_tree *s, uint32_t to, uint8_t *next,
+			      uint32_t *order);
 
 /* ---- one destination (reroute.c) --------------------------------------- */
 
@@ -299,8 +283,7 @@ struct dl_repair_rerouter {
 	bool *refused;	/* by switch: DOR's link closes a cycle */
 };
 
-int dl_repair_rerouter_init(struct dl_repair_rerouter *m,
-			    struct dl_arena *arena,
+int dl_repair_rerouter_init(struct dl_repair_rerouter *m, struct dl_arena *arena,
 			    struct dl_repair_paths *paths);
 
 /*
@@ -310,8 +293,8 @@ int dl_repair_rerouter_init(struct dl_repair_rerouter *m,
 uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t to);
 
 /* Put all packets to a switch on the tree's links.  False: a cycle. */
-bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m,
-			       const struct dl_repair_tree *s, uint32_t to);
+bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m, const struct dl_repair_tree *s,
+			       uint32_t to);
 
 /* ---- from paths to tables (write.c) ------------------------------------ */
 
@@ -320,12 +303,10 @@ bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m,
  * takes another path; counts into the report, and names each of these
  * destinations at DL_LOG_VERBOSE.  `open`, `tree_routed`: by destination.
  */
-int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
-		    const bool *open, const bool *tree_routed,
-		    struct dl_route_pass *pass);
+int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, const bool *open,
+		    const bool *tree_routed, struct dl_route_pass *pass);
 
 /* The tree with its cables.  0 or -ENOMEM. */
-int dl_repair_write_tree(const struct dl_repair_tree *s,
-			 struct dl_route_tree **out);
+int dl_repair_write_tree(const struct dl_repair_tree *s, struct dl_route_tree **out);
 
 #endif

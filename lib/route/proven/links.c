@@ -13,20 +13,18 @@
 #include "route/proven/internal.h"
 
 /* Do two cables out of a switch belong to the same link? */
-static bool alike(const struct dl_torus *t,
-		  const struct dl_fabric_links *cables, uint32_t a, uint32_t b)
+static bool alike(const struct dl_torus *t, const struct dl_fabric_links *cables, uint32_t a,
+		  uint32_t b)
 {
 	const struct dl_fabric_link *p = &cables->link[a];
 	const struct dl_fabric_link *q = &cables->link[b];
 
 	return p->to == q->to && t->port_dir[p->port] == t->port_dir[q->port] &&
-	       t->port_dir[cables->link[p->back].port] ==
-		       t->port_dir[cables->link[q->back].port];
+	       t->port_dir[cables->link[p->back].port] == t->port_dir[cables->link[q->back].port];
 }
 
 /* Merge the cables out of a switch; link_of[cable] is DL_NONE until then. */
-static void list_links(struct dl_repair_net *net,
-		       const struct dl_fabric_links *cables, uint32_t s,
+static void list_links(struct dl_repair_net *net, const struct dl_fabric_links *cables, uint32_t s,
 		       uint32_t *link_of, uint32_t *nports)
 {
 	const struct dl_torus *t = net->torus;
@@ -51,14 +49,12 @@ static void list_links(struct dl_repair_net *net,
 			}
 		link->nports = *nports - link->ports;
 		if (link->dir < DL_TORUS_DIRS)
-			net->dir_index[s * DL_TORUS_DIRS + link->dir] =
-				link->index;
+			net->dir_index[s * DL_TORUS_DIRS + link->dir] = link->index;
 		net->nlinks++;
 	}
 }
 
-static void join_ways(struct dl_repair_net *net,
-		      const struct dl_fabric_links *cables,
+static void join_ways(struct dl_repair_net *net, const struct dl_fabric_links *cables,
 		      const uint32_t *link_of)
 {
 	const uint32_t *uplink = net->torus->uplink;
@@ -72,14 +68,12 @@ static void join_ways(struct dl_repair_net *net,
 		}
 		if (uplink[s] != DL_NONE)
 			net->uplink_index[s] =
-				net->links[link_of[cables->of_port[uplink[s]]]]
-					.index;
+				net->links[link_of[cables->of_port[uplink[s]]]].index;
 	}
 }
 
 /* The maps of rules A6 at QoS level 0, taken from where they are defined. */
-static void fill_transitions(struct dl_repair_net *net,
-			     const struct dl_route_vls *have)
+static void fill_transitions(struct dl_repair_net *net, const struct dl_route_vls *have)
 {
 	struct dl_route_vls vls = { have->between < 4 ? have->between : 4, 1 };
 	unsigned int in, out, sl;
@@ -90,12 +84,10 @@ static void fill_transitions(struct dl_repair_net *net,
 
 			for (sl = 0; sl < DL_REPAIR_SLS; sl++) {
 				unsigned int vl = dl_tables_sl2vl_get(row, sl);
-				unsigned int class =
-					sl + (vl & 2 ? DL_REPAIR_SLS : 0);
+				unsigned int class = sl + (vl & 2 ? DL_REPAIR_SLS : 0);
 
 				net->transition[in][out][sl] =
-					(struct dl_repair_transition){ class,
-								       vl };
+					(struct dl_repair_transition){ class, vl };
 				net->vl[out][class] = vl;
 			}
 		}
@@ -109,13 +101,12 @@ int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p)
 	int err = dl_fabric_links_init(&cables, p->torus->fabric);
 
 	*net = (struct dl_repair_net){ .torus = p->torus, .nsw = nsw };
-	if (!err &&
-	    !(DL_REPAIR_NEW(&p->arena, link_of, cables.n) &&
-	      DL_REPAIR_NEW(&p->arena, net->links, cables.n) &&
-	      DL_REPAIR_NEW(&p->arena, net->ports, cables.n) &&
-	      DL_REPAIR_NEW(&p->arena, net->first, nsw) &&
-	      DL_REPAIR_NEW(&p->arena, net->dir_index, nsw * DL_TORUS_DIRS) &&
-	      DL_REPAIR_NEW(&p->arena, net->uplink_index, nsw)))
+	if (!err && !(DL_REPAIR_NEW(&p->arena, link_of, cables.n) &&
+		      DL_REPAIR_NEW(&p->arena, net->links, cables.n) &&
+		      DL_REPAIR_NEW(&p->arena, net->ports, cables.n) &&
+		      DL_REPAIR_NEW(&p->arena, net->first, nsw) &&
+		      DL_REPAIR_NEW(&p->arena, net->dir_index, nsw * DL_TORUS_DIRS) &&
+		      DL_REPAIR_NEW(&p->arena, net->uplink_index, nsw)))
 		err = -ENOMEM;
 	if (err)
 		goto out;

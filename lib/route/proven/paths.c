@@ -22,8 +22,7 @@
 #include "route/proven/internal.h"
 
 int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
-			 struct dl_repair_cdg *cdg,
-			 const struct dl_route_rings *rings)
+			 struct dl_repair_cdg *cdg, const struct dl_route_rings *rings)
 {
 	const struct dl_torus *t = cdg->net->torus;
 	size_t n = cdg->net->nsw;
@@ -32,8 +31,7 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 
 	p->net = cdg->net;
 	p->cdg = cdg;
-	if (!(DL_REPAIR_NEW(arena, p->next, n * n) &&
-	      DL_REPAIR_NEW(arena, p->classes, n * n) &&
+	if (!(DL_REPAIR_NEW(arena, p->next, n * n) && DL_REPAIR_NEW(arena, p->classes, n * n) &&
 	      DL_REPAIR_NEW(arena, p->moves, n * DL_TORUS_DIMS) &&
 	      DL_REPAIR_NEW(arena, p->coord, n) &&
 	      DL_REPAIR_NEW(arena, p->steps, n * 2 * DL_REPAIR_SLS)))
@@ -43,8 +41,7 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 			continue;
 		dl_torus_site_coord(&t->grid, t->sw_site[s], p->coord[s]);
 		for (d = 0; d < DL_TORUS_DIMS; d++)
-			p->moves[s * DL_TORUS_DIMS + d] =
-				dl_route_moves(rings, t->sw_site[s], d);
+			p->moves[s * DL_TORUS_DIMS + d] = dl_route_moves(rings, t->sw_site[s], d);
 	}
 	return 0;
 }
@@ -59,13 +56,10 @@ void dl_repair_paths_clear(struct dl_repair_paths *p)
 
 /* ---- DOR --------------------------------------------------------------- */
 
-int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena,
-		       uint32_t nsw)
+int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena, uint32_t nsw)
 {
-	if (!(DL_REPAIR_NEW(arena, d->next, nsw) &&
-	      DL_REPAIR_NEW(arena, d->sls, nsw) &&
-	      DL_REPAIR_NEW(arena, d->states, nsw) &&
-	      DL_REPAIR_NEW(arena, d->order, nsw)))
+	if (!(DL_REPAIR_NEW(arena, d->next, nsw) && DL_REPAIR_NEW(arena, d->sls, nsw) &&
+	      DL_REPAIR_NEW(arena, d->states, nsw) && DL_REPAIR_NEW(arena, d->order, nsw)))
 		return -ENOMEM;
 	return 0;
 }
@@ -74,8 +68,8 @@ int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena,
  * On a ring that is cut between a switch and its target: on towards it as far
  * as there are cables, then the early turn.
  */
-static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from,
-				unsigned int dim, uint32_t to)
+static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from, unsigned int dim,
+				uint32_t to)
 {
 	const struct dl_torus_grid *g = &p->net->torus->grid;
 	uint32_t at = p->coord[from][dim];
@@ -83,8 +77,7 @@ static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from,
 	uint32_t behind = g->radix[dim] - ahead;
 	bool minus = g->mesh[dim] || ahead == behind ? to < at : behind < ahead;
 
-	return p->net
-		->dir_index[from * DL_TORUS_DIRS + dl_torus_dir(dim, minus)];
+	return p->net->dir_index[from * DL_TORUS_DIRS + dl_torus_dir(dim, minus)];
 }
 
 static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
@@ -99,10 +92,8 @@ static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
 		if (move == DL_ROUTE_HERE || move == DL_ROUTE_TURN)
 			continue;
 		if (move != DL_ROUTE_CUT)
-			return p->net
-				->dir_index[from * DL_TORUS_DIRS +
-					    dl_torus_dir(
-						    d, move == DL_ROUTE_MINUS)];
+			return p->net->dir_index[from * DL_TORUS_DIRS +
+						 dl_torus_dir(d, move == DL_ROUTE_MINUS)];
 		index = towards_cut(p, from, d, to[d]);
 		if (index != DL_REPAIR_NO_LINK)
 			return index;
@@ -110,8 +101,7 @@ static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
 	return DL_REPAIR_NO_LINK;
 }
 
-void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to,
-			struct dl_repair_dor *d)
+void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to, struct dl_repair_dor *d)
 {
 	const struct dl_repair_net *net = p->net;
 	const struct dl_torus *t = net->torus;
@@ -127,9 +117,8 @@ void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to,
 	dl_route_sl_row(t, to, d->sls);
 	target = t->site_sw[t->attachment[to]];
 	for (s = 0; s < net->nsw; s++)
-		d->next[s] = t->sw_site[s] == DL_NONE ?
-				     net->uplink_index[s] :
-				     dor_index(p, s, p->coord[target]);
+		d->next[s] = t->sw_site[s] == DL_NONE ? net->uplink_index[s] :
+							dor_index(p, s, p->coord[target]);
 	/* An off-torus switch: to where it is attached, then down to it. */
 	d->next[to] = DL_REPAIR_NO_LINK;
 	for (s = to; s != target; s = link->to) {
@@ -139,15 +128,14 @@ void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to,
 }
 
 static const struct dl_repair_link *dor_link(const struct dl_repair_paths *p,
-					     const struct dl_repair_dor *d,
-					     uint32_t from)
+					     const struct dl_repair_dor *d, uint32_t from)
 {
 	return &p->net->links[p->net->first[from] + d->next[from]];
 }
 
 /* The state of a switch whose next one's is known. */
-static enum dl_repair_state state_of(const struct dl_repair_paths *p,
-				     const struct dl_repair_dor *d, uint32_t s)
+static enum dl_repair_state state_of(const struct dl_repair_paths *p, const struct dl_repair_dor *d,
+				     uint32_t s)
 {
 	const struct dl_repair_link *link = dor_link(p, d, s), *next;
 
@@ -158,14 +146,12 @@ static enum dl_repair_state state_of(const struct dl_repair_paths *p,
 	next = dor_link(p, d, link->to);
 	/* From an off-torus switch into the torus is no turn. */
 	return link->dir != DL_TORUS_DIRS &&
-			       dl_torus_dir_dim(link->dir) >
-				       dl_torus_dir_dim(next->dir) ?
+			       dl_torus_dir_dim(link->dir) > dl_torus_dir_dim(next->dir) ?
 		       DL_REPAIR_ILLEGAL_TURN :
 		       DL_REPAIR_CONFORMANT;
 }
 
-void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to,
-			  struct dl_repair_dor *d)
+void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to, struct dl_repair_dor *d)
 {
 	uint32_t n = p->net->nsw, s, at, done = 0, top, next;
 
@@ -197,8 +183,7 @@ void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to,
 /* ---- adding and taking back -------------------------------------------- */
 
 /* Are the edges of these packets at a pair of links there for good? */
-static bool is_permanent(const struct dl_repair_cdg *g, uint32_t pair,
-			 unsigned int class)
+static bool is_permanent(const struct dl_repair_cdg *g, uint32_t pair, unsigned int class)
 {
 	return g->permanent[pair] >> class & 1;
 }
@@ -219,8 +204,7 @@ static void undo_steps(struct dl_repair_paths *p, uint16_t *classes, uint32_t n)
 	}
 }
 
-bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link,
-			 unsigned int sl)
+bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link, unsigned int sl)
 {
 	const struct dl_repair_net *net = p->net;
 	uint16_t *classes = &p->classes[to * (size_t)net->nsw];
@@ -235,8 +219,7 @@ bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link,
 		struct dl_repair_step *step = &p->steps[n++];
 
 		classes[a->from] |= 1u << now.class;
-		*step = (struct dl_repair_step){ .sw = a->from,
-						 .class = now.class };
+		*step = (struct dl_repair_step){ .sw = a->from, .class = now.class };
 		if (a->to == to)
 			break;
 		beyond = dl_repair_next(p, to, a->to);
@@ -246,8 +229,7 @@ bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link,
 		step->bit = edge(now.vl, then.vl);
 		if (!is_permanent(p->cdg, step->pair, now.class)) {
 			if (b->to == a->from ||
-			    !dl_repair_cdg_add(p->cdg, link, now.vl, beyond,
-					       then.vl)) {
+			    !dl_repair_cdg_add(p->cdg, link, now.vl, beyond, then.vl)) {
 				undo_steps(p, classes, n);
 				next[from] = DL_REPAIR_NO_LINK;
 				return false;
@@ -262,16 +244,15 @@ bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link,
 }
 
 /* The classes on the next link, all with that turn or without. */
-static uint16_t classes_after(const struct dl_repair_net *net, uint16_t classes,
-			      unsigned int in, unsigned int out)
+static uint16_t classes_after(const struct dl_repair_net *net, uint16_t classes, unsigned int in,
+			      unsigned int out)
 {
 	uint16_t sls = (classes | classes >> DL_REPAIR_SLS) & 0xFF;
 
 	return net->transition[in][out][0].class ? sls << DL_REPAIR_SLS : sls;
 }
 
-void dl_repair_paths_add_conformant(struct dl_repair_paths *p,
-				    const struct dl_repair_dor *d)
+void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_repair_dor *d)
 {
 	const struct dl_repair_net *net = p->net;
 	uint16_t *classes = &p->classes[d->to * (size_t)net->nsw];
@@ -288,26 +269,21 @@ void dl_repair_paths_add_conformant(struct dl_repair_paths *p,
 		next[s] = d->next[s];
 		link = net->first[s] + d->next[s];
 		a = &net->links[link];
-		classes[s] |= 1u
-			   << net->transition[DL_TORUS_DIRS][a->dir][d->sls[s]]
-				      .class;
+		classes[s] |= 1u << net->transition[DL_TORUS_DIRS][a->dir][d->sls[s]].class;
 		if (a->to == d->to)
 			continue;
 		beyond = net->first[a->to] + d->next[a->to];
 		b = &net->links[beyond];
 		pair = dl_repair_pair(net, link, beyond);
-		for (fresh = classes[s] & ~p->cdg->permanent[pair]; fresh;
-		     fresh &= fresh - 1) {
+		for (fresh = classes[s] & ~p->cdg->permanent[pair]; fresh; fresh &= fresh - 1) {
 			unsigned int class = __builtin_ctz(fresh);
 			unsigned int sl = class % DL_REPAIR_SLS;
 
-			dl_repair_cdg_add(
-				p->cdg, link, net->vl[a->dir][class], beyond,
-				net->transition[a->dir][b->dir][sl].vl);
+			dl_repair_cdg_add(p->cdg, link, net->vl[a->dir][class], beyond,
+					  net->transition[a->dir][b->dir][sl].vl);
 		}
 		p->cdg->permanent[pair] |= classes[s];
-		classes[a->to] |=
-			classes_after(net, classes[s], a->dir, b->dir);
+		classes[a->to] |= classes_after(net, classes[s], a->dir, b->dir);
 	}
 }
 
@@ -328,14 +304,12 @@ void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t to)
 		beyond = dl_repair_next(p, to, a->to);
 		b = &net->links[beyond];
 		pair = dl_repair_pair(net, link, beyond);
-		for (left = classes[s] & ~p->cdg->permanent[pair]; left;
-		     left &= left - 1) {
+		for (left = classes[s] & ~p->cdg->permanent[pair]; left; left &= left - 1) {
 			class = __builtin_ctz(left);
 			sl = class % DL_REPAIR_SLS;
-			dl_repair_cdg_drop(
-				p->cdg, pair,
-				edge(net->vl[a->dir][class],
-				     net->transition[a->dir][b->dir][sl].vl));
+			dl_repair_cdg_drop(p->cdg, pair,
+					   edge(net->vl[a->dir][class],
+						net->transition[a->dir][b->dir][sl].vl));
 		}
 	}
 	memset(&p->next[to * (size_t)net->nsw], DL_REPAIR_NO_LINK, net->nsw);

@@ -88,15 +88,15 @@ struct repair {
 	struct dl_repair_paths paths;
 	struct dl_repair_rerouter rerouter;
 	struct dl_repair_tree tree;
-	bool early;	     /* the tree before DOR's illegal turns? */
-	unsigned int trees;  /* trees given up */
-	unsigned int rounds; /* with this tree and prioritised destinations */
-	bool have_tree;	     /* is the tree pinned? */
-	bool can_rewind;     /* may the next round start from this one? */
-	bool *tree_routed;   /* by destination: pinned to the tree */
-	bool *prioritised;   /* by destination: failed with this tree */
-	bool *failed;	     /* by destination: in this round */
-	bool *open;	     /* by destination: not all paths conform to DOR */
+	bool early;			/* the tree before DOR's illegal turns? */
+	unsigned int trees;		/* trees given up */
+	unsigned int rounds;		/* with this tree and prioritised destinations */
+	bool have_tree;			/* is the tree pinned? */
+	bool can_rewind;		/* may the next round start from this one? */
+	bool *tree_routed;		/* by destination: pinned to the tree */
+	bool *prioritised;		/* by destination: failed with this tree */
+	bool *failed;			/* by destination: in this round */
+	bool *open;			/* by destination: not all paths conform to DOR */
 	struct dl_route_report *report; /* of the result */
 	double (*clock)(void);		/* or NULL */
 	double deadline;
@@ -155,8 +155,7 @@ static int add_pinned(struct repair *r)
  * Add DOR's paths of one state to a destination.  Returns how many are left
  * out because they, or the paths they join, would close a cycle.
  */
-static uint32_t add_dor(struct repair *r, uint32_t to,
-			enum dl_repair_state state)
+static uint32_t add_dor(struct repair *r, uint32_t to, enum dl_repair_state state)
 {
 	const struct dl_repair_dor *d = &r->rerouter.dor;
 	uint32_t i, refused = 0;
@@ -165,8 +164,7 @@ static uint32_t add_dor(struct repair *r, uint32_t to,
 		uint32_t s = d->order[i], link = r->net.first[s] + d->next[s];
 
 		if (d->states[s] == state &&
-		    (!dl_repair_has_path(&r->paths, to,
-					 r->net.links[link].to) ||
+		    (!dl_repair_has_path(&r->paths, to, r->net.links[link].to) ||
 		     !dl_repair_paths_add(&r->paths, to, link, d->sls[s])))
 			refused++;
 	}
@@ -201,8 +199,7 @@ static uint32_t add_conformant(struct repair *r)
 /* Is this destination to be repaired now? */
 static bool is_due(const struct repair *r, uint32_t to, bool prioritised)
 {
-	return !r->tree_routed[to] && r->open[to] &&
-	       r->prioritised[to] == prioritised;
+	return !r->tree_routed[to] && r->open[to] && r->prioritised[to] == prioritised;
 }
 
 /* Step 2, for the prioritised destinations or all others. */
@@ -228,8 +225,7 @@ static int add_tree(struct repair *r, unsigned int attempts)
 	unsigned int attempt;
 	int err = -EAGAIN;
 
-	for (attempt = r->trees; err == -EAGAIN && attempt < attempts;
-	     attempt++) {
+	for (attempt = r->trees; err == -EAGAIN && attempt < attempts; attempt++) {
 		err = dl_repair_tree_try(&r->tree, attempt, &r->report->moved);
 		r->report->attempts++;
 	}
@@ -400,8 +396,7 @@ static int finish_in_time(struct repair *r)
 
 	memset(r->prioritised, 0, r->net.nsw * sizeof(*r->prioritised));
 	for (round = 0; err == -EAGAIN && round < TIMED_OUT_ROUNDS; round++) {
-		if (count(r, r->failed) + count(r, r->tree_routed) ==
-		    r->net.nsw)
+		if (count(r, r->failed) + count(r, r->tree_routed) == r->net.nsw)
 			break;
 		add_to(r, r->tree_routed, r->failed);
 		r->can_rewind = false;
@@ -427,8 +422,7 @@ static int search(struct repair *r)
 	int err = -EAGAIN;
 
 	/* A tree that suits DOR is worth its time in any case. */
-	while (err == -EAGAIN && r->report->rounds < MAX_ROUNDS &&
-	       !(r->have_tree && is_late(r)))
+	while (err == -EAGAIN && r->report->rounds < MAX_ROUNDS && !(r->have_tree && is_late(r)))
 		err = try_round(r);
 	if (err == -EAGAIN && r->report->timed_out)
 		err = finish_in_time(r);
@@ -443,13 +437,11 @@ static bool is_whole(const struct dl_torus *t)
 	unsigned int dir;
 	uint32_t site;
 
-	if (t->nplaced < t->nsites ||
-	    dl_torus_count_off_torus(t, DL_TORUS_DISCONNECTED))
+	if (t->nplaced < t->nsites || dl_torus_count_off_torus(t, DL_TORUS_DISCONNECTED))
 		return false;
 	for (site = 0; site < t->nsites; site++)
 		for (dir = 0; dir < DL_TORUS_DIRS; dir++)
-			if (dl_torus_site_next(&t->grid, site, dir) !=
-				    DL_NONE &&
+			if (dl_torus_site_next(&t->grid, site, dir) != DL_NONE &&
 			    !dl_route_link_alive(t, site, dir))
 				return false;
 	return true;
@@ -464,16 +456,14 @@ static int repair_init(struct repair *r)
 	if (!err)
 		err = dl_repair_cdg_init(&r->cdg, a, &r->net);
 	if (!err)
-		err = dl_repair_paths_init(&r->paths, a, &r->cdg,
-					   &r->pass->rings);
+		err = dl_repair_paths_init(&r->paths, a, &r->cdg, &r->pass->rings);
 	if (!err)
 		err = dl_repair_rerouter_init(&r->rerouter, a, &r->paths);
 	if (!err)
 		err = dl_repair_tree_init(&r->tree, a, &r->cdg);
-	if (!err && !(DL_REPAIR_NEW(a, r->tree_routed, nsw) &&
-		      DL_REPAIR_NEW(a, r->prioritised, nsw) &&
-		      DL_REPAIR_NEW(a, r->open, nsw) &&
-		      DL_REPAIR_NEW(a, r->failed, nsw)))
+	if (!err &&
+	    !(DL_REPAIR_NEW(a, r->tree_routed, nsw) && DL_REPAIR_NEW(a, r->prioritised, nsw) &&
+	      DL_REPAIR_NEW(a, r->open, nsw) && DL_REPAIR_NEW(a, r->failed, nsw)))
 		err = -ENOMEM;
 	return err;
 }
@@ -494,8 +484,7 @@ static int check_connected(struct repair *r)
 		dl_log(r->pass->log, DL_LOG_ERROR,
 		       "the fabric is not connected: there is no path from "
 		       "switch 0x%016" PRIx64 " to 0x%016" PRIx64 " \"%s\"",
-		       f->nodes[f->switches[r->tree.root]].guid,
-		       f->nodes[f->ports[p].node].guid,
+		       f->nodes[f->switches[r->tree.root]].guid, f->nodes[f->ports[p].node].guid,
 		       dl_fabric_node_name(f, f->ports[p].node));
 		r->pass->out->refusal = DL_ROUTE_NOT_CONNECTED;
 		err = -ENOTSUP;
@@ -544,8 +533,7 @@ static int try_unchanged(struct repair *r)
 		err = -EPROTO;
 	if (!err)
 		err = verify(r, NULL);
-	r->report->entries =
-		(uint64_t)t->fabric->nswitches * t->fabric->top_lid;
+	r->report->entries = (uint64_t)t->fabric->nswitches * t->fabric->top_lid;
 	return err;
 }
 
@@ -553,8 +541,7 @@ static int try_unchanged(struct repair *r)
 static int finish(struct repair *r)
 {
 	struct dl_route_result *out = r->pass->out;
-	int err = dl_repair_write(&r->paths, &r->rerouter.dor, r->open,
-				  r->tree_routed, r->pass);
+	int err = dl_repair_write(&r->paths, &r->rerouter.dor, r->open, r->tree_routed, r->pass);
 
 	dl_route_tree_free(out->tree);
 	out->tree = NULL;
@@ -566,9 +553,7 @@ static int finish(struct repair *r)
 int dl_route_proven(struct dl_route_pass *pass)
 {
 	const struct dl_route_options *o = pass->options;
-	struct repair r = { .pass = pass,
-			    .report = &pass->out->report,
-			    .clock = o->clock };
+	struct repair r = { .pass = pass, .report = &pass->out->report, .clock = o->clock };
 	double start;
 	int err;
 

@@ -28,8 +28,7 @@ enum { BY_DOR, AFTER_DOR, BEFORE_DOR }; /* the three ranks */
 
 #define SW_BITS 20 /* more switches than LIDs do not exist */
 
-int dl_repair_rerouter_init(struct dl_repair_rerouter *m,
-			    struct dl_arena *arena,
+int dl_repair_rerouter_init(struct dl_repair_rerouter *m, struct dl_arena *arena,
 			    struct dl_repair_paths *paths)
 {
 	uint32_t nsw = paths->net->nsw;
@@ -37,8 +36,7 @@ int dl_repair_rerouter_init(struct dl_repair_rerouter *m,
 	m->paths = paths;
 	if (dl_repair_dor_init(&m->dor, arena, nsw) ||
 	    !(DL_REPAIR_NEW(arena, m->heap, 2 * (size_t)paths->net->nlinks) &&
-	      DL_REPAIR_NEW(arena, m->hops, nsw) &&
-	      DL_REPAIR_NEW(arena, m->refused, nsw)))
+	      DL_REPAIR_NEW(arena, m->hops, nsw) && DL_REPAIR_NEW(arena, m->refused, nsw)))
 		return -ENOMEM;
 	return 0;
 }
@@ -46,11 +44,9 @@ int dl_repair_rerouter_init(struct dl_repair_rerouter *m,
 /* ---- a heap of candidates ---------------------------------------------- */
 
 /* Rank, hops, switch, link: the smallest number is the best candidate. */
-static uint64_t candidate(unsigned int rank, uint32_t hops, uint32_t sw,
-			  unsigned int index)
+static uint64_t candidate(unsigned int rank, uint32_t hops, uint32_t sw, unsigned int index)
 {
-	return (uint64_t)rank << 60 | (uint64_t)hops << (SW_BITS + 8) |
-	       (uint64_t)sw << 8 | index;
+	return (uint64_t)rank << 60 | (uint64_t)hops << (SW_BITS + 8) | (uint64_t)sw << 8 | index;
 }
 
 static void push(struct dl_repair_rerouter *m, uint64_t c)
@@ -93,8 +89,7 @@ static void offer(struct dl_repair_rerouter *m, uint32_t l)
 			return;
 		rank = BY_DOR;
 	}
-	push(m,
-	     candidate(rank, m->hops[link->to] + 1, link->from, link->index));
+	push(m, candidate(rank, m->hops[link->to] + 1, link->from, link->index));
 }
 
 /* A switch has got a path: offer it to its neighbours. */
@@ -175,8 +170,8 @@ uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t to)
 	return left;
 }
 
-bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m,
-			       const struct dl_repair_tree *tree, uint32_t to)
+bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m, const struct dl_repair_tree *tree,
+			       uint32_t to)
 {
 	struct dl_repair_paths *p = m->paths;
 	struct dl_repair_dor *d = &m->dor;
@@ -187,8 +182,7 @@ bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m,
 	for (i = 1; i < n; i++) {
 		uint32_t s = d->order[i];
 
-		if (!dl_repair_paths_add(p, to, p->net->first[s] + d->next[s],
-					 d->sls[s])) {
+		if (!dl_repair_paths_add(p, to, p->net->first[s] + d->next[s], d->sls[s])) {
 			dl_repair_paths_remove(p, to);
 			return false;
 		}

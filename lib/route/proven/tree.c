@@ -30,8 +30,7 @@
 
 #define SEED UINT64_C(0x5EED0FA7) /* any; the same for every run */
 
-int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena,
-			struct dl_repair_cdg *cdg)
+int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena, struct dl_repair_cdg *cdg)
 {
 	const struct dl_repair_net *net = cdg->net;
 
@@ -39,25 +38,20 @@ int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena,
 	s->cdg = cdg;
 	s->root = DL_NONE;
 	/* Each edge and each VL of a link is added once at most. */
-	if (!(DL_REPAIR_NEW(arena, s->order, net->nsw) &&
-	      DL_REPAIR_NEW(arena, s->up, net->nsw) &&
-	      DL_REPAIR_NEW(arena, s->in, net->nsw) &&
-	      DL_REPAIR_NEW(arena, s->used, net->nlinks) &&
+	if (!(DL_REPAIR_NEW(arena, s->order, net->nsw) && DL_REPAIR_NEW(arena, s->up, net->nsw) &&
+	      DL_REPAIR_NEW(arena, s->in, net->nsw) && DL_REPAIR_NEW(arena, s->used, net->nlinks) &&
 	      DL_REPAIR_NEW(arena, s->vls, net->nlinks) &&
 	      DL_REPAIR_NEW(arena, s->changes,
-			    DL_REPAIR_VLS *
-				    ((size_t)net->npairs + net->nlinks))))
+			    DL_REPAIR_VLS * ((size_t)net->npairs + net->nlinks))))
 		return -ENOMEM;
 	return 0;
 }
 
 /* ---- attaching switches ------------------------------------------------ */
 
-static void note(struct dl_repair_tree *s, uint32_t link, uint32_t pair,
-		 unsigned int bit)
+static void note(struct dl_repair_tree *s, uint32_t link, uint32_t pair, unsigned int bit)
 {
-	s->changes[s->nchanges++] =
-		(struct dl_repair_change){ link, pair, bit };
+	s->changes[s->nchanges++] = (struct dl_repair_change){ link, pair, bit };
 }
 
 static void undo(struct dl_repair_tree *s, uint32_t mark)
@@ -75,8 +69,7 @@ static void undo(struct dl_repair_tree *s, uint32_t mark)
 static bool arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl);
 
 /* The VL on link b of multicast that comes from link a, or (DL_NONE) starts. */
-static unsigned int vl_after(const struct dl_repair_tree *s, uint32_t a,
-			     uint32_t b)
+static unsigned int vl_after(const struct dl_repair_tree *s, uint32_t a, uint32_t b)
 {
 	const struct dl_repair_net *net = s->cdg->net;
 	unsigned int in = a == DL_NONE ? DL_TORUS_DIRS : net->links[a].dir;
@@ -85,15 +78,13 @@ static unsigned int vl_after(const struct dl_repair_tree *s, uint32_t a,
 }
 
 /* Packets on a VL of one link go on by another that starts where it ends. */
-static bool pass_on(struct dl_repair_tree *s, uint32_t link, unsigned int vl,
-		    uint32_t next)
+static bool pass_on(struct dl_repair_tree *s, uint32_t link, unsigned int vl, uint32_t next)
 {
 	unsigned int out = vl_after(s, link, next);
 
 	if (!dl_repair_cdg_add(s->cdg, link, vl, next, out))
 		return false;
-	note(s, DL_NONE, dl_repair_pair(s->cdg->net, link, next),
-	     DL_REPAIR_VLS * vl + out);
+	note(s, DL_NONE, dl_repair_pair(s->cdg->net, link, next), DL_REPAIR_VLS * vl + out);
 	return arrive(s, next, out);
 }
 
@@ -109,8 +100,7 @@ static bool arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl)
 	note(s, link, 0, vl);
 	s->vls[link] |= 1u << vl;
 	for (next = net->first[a->to]; next < net->first[a->to + 1]; next++)
-		if (s->used[next] && next != a->back &&
-		    !pass_on(s, link, vl, next))
+		if (s->used[next] && next != a->back && !pass_on(s, link, vl, next))
 			return false;
 	return true;
 }
@@ -173,8 +163,7 @@ static void set_root(struct dl_repair_tree *s, uint32_t root)
 	list_switch(s, root, DL_NONE);
 }
 
-static uint32_t link_between(const struct dl_repair_net *net, uint32_t from,
-			     uint32_t to)
+static uint32_t link_between(const struct dl_repair_net *net, uint32_t from, uint32_t to)
 {
 	uint32_t l;
 
@@ -208,8 +197,7 @@ static bool spans(const struct dl_repair_tree *s)
  * is.  What is left goes wherever it is safe, close to the root.  Counts the
  * switches whose parent is not the model's.
  */
-static uint32_t grow(struct dl_repair_tree *s,
-		     const struct dl_route_tree *model, bool safe)
+static uint32_t grow(struct dl_repair_tree *s, const struct dl_route_tree *model, bool safe)
 {
 	const struct dl_repair_net *net = s->cdg->net;
 	uint32_t i, sw, up, out, moved = 0;
@@ -237,18 +225,15 @@ static uint32_t grow(struct dl_repair_tree *s,
 		}
 	}
 	for (i = 1; i < s->norder; i++)
-		moved += model->parent[s->order[i]] !=
-			 net->links[s->up[s->order[i]]].to;
+		moved += model->parent[s->order[i]] != net->links[s->up[s->order[i]]].to;
 	return moved;
 }
 
-int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt,
-		       uint32_t *moved)
+int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt, uint32_t *moved)
 {
 	const struct dl_torus *t = s->cdg->net->torus;
 	struct dl_route_tree *model;
-	int err = dl_route_partial_tree(
-		t, attempt ? draw_root(t, attempt) : DL_NONE, &model);
+	int err = dl_route_partial_tree(t, attempt ? draw_root(t, attempt) : DL_NONE, &model);
 
 	if (err)
 		return err;
@@ -294,8 +279,8 @@ bool dl_repair_tree_order(struct dl_repair_tree *s)
 	return ordered || dl_repair_cdg_order(s->cdg);
 }
 
-uint32_t dl_repair_tree_paths(const struct dl_repair_tree *s, uint32_t to,
-			      uint8_t *next, uint32_t *order)
+uint32_t dl_repair_tree_paths(const struct dl_repair_tree *s, uint32_t to, uint8_t *next,
+			      uint32_t *order)
 {
 	const struct dl_repair_net *net = s->cdg->net;
 	uint32_t n = 0, i, at, l, sw;
@@ -307,9 +292,8 @@ uint32_t dl_repair_tree_paths(const struct dl_repair_tree *s, uint32_t to,
 		at = order[i];
 		for (l = net->first[at]; l < net->first[at + 1]; l++) {
 			sw = net->links[l].to;
-			if ((s->up[sw] != net->links[l].back &&
-			     s->up[at] != l) ||
-			    sw == to || next[sw] != DL_REPAIR_NO_LINK)
+			if ((s->up[sw] != net->links[l].back && s->up[at] != l) || sw == to ||
+			    next[sw] != DL_REPAIR_NO_LINK)
 				continue;
 			next[sw] = net->links[net->links[l].back].index;
 			order[n++] = sw;

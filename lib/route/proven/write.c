@@ -24,13 +24,10 @@ struct lids {
 /* The switch of a LID, or DL_NONE. */
 static uint32_t switch_of(const struct dl_fabric *f, uint32_t lid)
 {
-	return f->lid_port[lid] == DL_NONE ?
-		       DL_NONE :
-		       dl_fabric_access_switch(f, f->lid_port[lid]);
+	return f->lid_port[lid] == DL_NONE ? DL_NONE : dl_fabric_access_switch(f, f->lid_port[lid]);
 }
 
-static int list_lids(const struct dl_fabric *f, struct dl_arena *arena,
-		     struct lids *l)
+static int list_lids(const struct dl_fabric *f, struct dl_arena *arena, struct lids *l)
 {
 	uint32_t lid, s;
 
@@ -54,8 +51,7 @@ static int list_lids(const struct dl_fabric *f, struct dl_arena *arena,
 }
 
 /* Send all LIDs of a switch out of these ports; returns what changed. */
-static uint64_t write_entries(struct dl_tables *t, uint32_t sw,
-			      const uint16_t *lids, uint32_t n,
+static uint64_t write_entries(struct dl_tables *t, uint32_t sw, const uint16_t *lids, uint32_t n,
 			      const uint8_t *ports, unsigned int nports)
 {
 	uint8_t *row = &t->lft[sw * (size_t)t->stride];
@@ -72,10 +68,8 @@ static uint64_t write_entries(struct dl_tables *t, uint32_t sw,
 }
 
 /* Returns at how many switches packets to this one take another next hop. */
-static uint32_t write_destination(const struct dl_repair_paths *p,
-				  const struct dl_repair_dor *d,
-				  const uint16_t *lids, uint32_t n,
-				  struct dl_tables *tables,
+static uint32_t write_destination(const struct dl_repair_paths *p, const struct dl_repair_dor *d,
+				  const uint16_t *lids, uint32_t n, struct dl_tables *tables,
 				  struct dl_route_report *report)
 {
 	const struct dl_repair_net *net = p->net;
@@ -89,11 +83,9 @@ static uint32_t write_destination(const struct dl_repair_paths *p,
 		link = &net->links[dl_repair_next(p, d->to, s)];
 		/* Where the path is DOR's, the entries are there or not. */
 		if (link->index == d->next[s] &&
-		    (!n ||
-		     dl_tables_lft(tables, s, lids[0]) != DL_TABLES_NO_PORT))
+		    (!n || dl_tables_lft(tables, s, lids[0]) != DL_TABLES_NO_PORT))
 			continue;
-		entries = write_entries(tables, s, lids, n,
-					net->ports + link->ports, link->nports);
+		entries = write_entries(tables, s, lids, n, net->ports + link->ports, link->nports);
 		if (link->index == d->next[s]) {
 			report->entries_filled += entries;
 		} else {
@@ -104,9 +96,8 @@ static uint32_t write_destination(const struct dl_repair_paths *p,
 	return changed;
 }
 
-int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
-		    const bool *open, const bool *tree_routed,
-		    struct dl_route_pass *pass)
+int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, const bool *open,
+		    const bool *tree_routed, struct dl_route_pass *pass)
 {
 	const struct dl_fabric *f = pass->torus->fabric;
 	struct dl_route_report *report = &pass->out->report;
@@ -124,8 +115,7 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
 		if (!open[to])
 			continue;
 		dl_repair_dor_find(p, to, d);
-		changed = write_destination(p, d, lids.list + lids.first[to], n,
-					    tables, report);
+		changed = write_destination(p, d, lids.list + lids.first[to], n, tables, report);
 		report->changed += changed;
 		report->rerouted += changed > 0;
 		if (changed)
@@ -134,16 +124,14 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d,
 			       " \"%s\" rerouted at %u switches%s",
 			       f->nodes[f->switches[to]].guid,
 			       dl_fabric_node_name(f, f->switches[to]), changed,
-			       tree_routed[to] ? ", along the multicast tree" :
-						 "");
+			       tree_routed[to] ? ", along the multicast tree" : "");
 	}
 	return err;
 }
 
 /* ---- the tree ---------------------------------------------------------- */
 
-int dl_repair_write_tree(const struct dl_repair_tree *s,
-			 struct dl_route_tree **out)
+int dl_repair_write_tree(const struct dl_repair_tree *s, struct dl_route_tree **out)
 {
 	const struct dl_repair_net *net = s->cdg->net;
 	const struct dl_fabric *f = net->torus->fabric;
@@ -165,8 +153,7 @@ int dl_repair_write_tree(const struct dl_repair_tree *s,
 		tree->parent[sw] = link->to;
 		for (k = 0; k < link->nports; k++)
 			tree->cables[total++] =
-				f->nodes[f->switches[sw]].first_port +
-				net->ports[link->ports + k];
+				f->nodes[f->switches[sw]].first_port + net->ports[link->ports + k];
 	}
 	tree->cable_first[sw] = total;
 	*out = tree;

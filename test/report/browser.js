@@ -126,14 +126,15 @@ async function pathShown(page, from, to) {
 	return rows(page, "#path-result");
 }
 
-// A browser on a crowded machine may need a second try to start.
+// Chromium's own requests to the network at its start are disabled, so that a
+// start depends on this machine alone; a busy machine may need minutes.
 async function launch() {
-	const start = () => puppeteer.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-		headless: true, timeout: PATIENCE_MS, protocolTimeout: 2 * PATIENCE_MS,
-		args: ["--disable-dev-shm-usage", "--disable-gpu",
-			...(process.getuid() === 0 ? ["--no-sandbox"] : [])] });
-
-	browser = await start().catch(start);
+	browser = await puppeteer.launch({
+		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+		headless: true, timeout: 5 * PATIENCE_MS, protocolTimeout: 5 * PATIENCE_MS,
+		args: ["--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
+			"--disable-background-networking", "--disable-component-update",
+			"--disable-sync", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])] });
 }
 
 async function close() {

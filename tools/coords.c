@@ -22,20 +22,20 @@ static int read_grid(const struct dl_setting *setting, void *to, const char *tex
 		     size_t size)
 {
 	uint32_t *grid = ((struct request *)to)->grid;
-	char trailing;
-	int n = sscanf(text, "%9ux%9ux%9u%c", &grid[0], &grid[1], &grid[2], &trailing);
+	unsigned int n = 0;
 
 	(void)setting, (void)why, (void)size; /* it says what is expected */
-	if (n < 1 || n > DL_TORUS_DIMS || text[strspn(text, "0123456789x")] ||
-	    text[strlen(text) - 1] == 'x')
-		return -EINVAL;
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-		if (d >= (unsigned int)n)
-			grid[d] = 1;
-		if (!grid[d] || grid[d] > MAX_SIDE)
+	grid[0] = grid[1] = grid[2] = 1;
+	do {
+		uint64_t side;
+		const char *end = dl_number_scan(text, 10, &side);
+
+		if (n == DL_TORUS_DIMS || end == text || !side || side > MAX_SIDE)
 			return -EINVAL;
-	}
-	return 0;
+		grid[n++] = side;
+		text = end;
+	} while (*text++ == 'x');
+	return text[-1] ? -EINVAL : 0;
 }
 
 #define MEMBER(member) DL_MEMBER(struct request, member)

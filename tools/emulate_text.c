@@ -31,8 +31,10 @@ static const char *name_of(const struct emulate_run *r, const json_t *object)
 {
 	const char *guid = json_string_value(json_object_get(object, "guid"));
 
-	return dl_fabric_node_name(r->fabric,
-				   dl_fabric_find_guid(r->fabric, strtoull(guid, NULL, 16)));
+	uint64_t value = 0;
+
+	dl_number_scan(guid, 16, &value);
+	return dl_fabric_node_name(r->fabric, dl_fabric_find_guid(r->fabric, value));
 }
 
 /* ---- one run ----------------------------------------------------------- */

@@ -54,11 +54,10 @@ static const char *parse_site(const struct argp_state *state, const struct gen *
 	const char *at = text;
 
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-		char *end;
-		unsigned long value = strtoul(at, &end, 10);
+		uint64_t value;
+		const char *end = dl_number_scan(at, 10, &value);
 
-		if (*at < '0' || *at > '9' || value >= g->radix[d] ||
-		    (d + 1 < DL_TORUS_DIMS && *end != ','))
+		if (end == at || value >= g->radix[d] || (d + 1 < DL_TORUS_DIMS && *end != ','))
 			argp_error(state,
 				   "%s: \"%s\" does not begin with a place "
 				   "x,y,z within 0,0,0 to %u,%u,%u",

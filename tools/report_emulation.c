@@ -32,9 +32,10 @@ static uint32_t port_of(const struct emulation *e, const json_t *object)
 	const char *guid = json_string_value(json_object_get(object, "guid"));
 	const json_t *num = json_object_get(object, "port");
 	uint32_t node = DL_NONE;
+	uint64_t value;
 
-	if (guid && json_is_integer(num))
-		node = dl_fabric_find_guid(f, strtoull(guid, NULL, 0));
+	if (guid && json_is_integer(num) && dl_number_scan(guid, 16, &value) != guid)
+		node = dl_fabric_find_guid(f, value);
 	if (node == DL_NONE || json_integer_value(num) < 0 ||
 	    json_integer_value(num) > f->nodes[node].nports)
 		return DL_NONE;
@@ -82,9 +83,9 @@ static void take_port(struct emulation *e, uint32_t way, const json_t *object)
 	take(e->wait, way, object, "xmit_wait_ns");
 	json_object_foreach(json_object_get(object, "vl"), name, vl)
 	{
-		unsigned long number = strtoul(name, NULL, 10);
+		uint64_t number;
 
-		if (number >= VLS)
+		if (dl_number_scan(name, 10, &number) == name || number >= VLS)
 			continue;
 		if (!e->vl[number])
 			e->vl[number] = zeroes(ways);

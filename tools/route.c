@@ -22,13 +22,18 @@ static int read_weights(const struct dl_setting *setting, void *to, const char *
 			size_t size)
 {
 	unsigned int *weights = ((struct request *)to)->options.weights;
-	char trailing;
-	int n = sscanf(text, "%3u:%3u%c", &weights[0], &weights[1], &trailing);
+	uint64_t value;
 
 	(void)setting, (void)why, (void)size; /* it says what is expected */
-	return n == 2 && weights[0] && weights[1] && weights[0] <= 255 && weights[1] <= 255 ?
-		       0 :
-		       -EINVAL;
+	for (unsigned int level = 0; level < 2; level++) {
+		const char *end = dl_number_scan(text, 10, &value);
+
+		if (end == text || !value || value > 255 || *end != (level ? '\0' : ':'))
+			return -EINVAL;
+		weights[level] = value;
+		text = end + 1;
+	}
+	return 0;
 }
 
 static int leave_psl_out(const struct dl_setting *setting, void *to, const char *text, char *why,

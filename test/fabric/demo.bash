@@ -195,7 +195,7 @@ command_line "Unlink \"o(4,1)\""
 sim_console 'Unlink "o(4,1)"'
 sweep
 tell "OpenSM's log:"
-grep 'dateline: proven' "$T/sm/osm.log" | tail -n 1 | sed 's/.*dateline: //' |
+grep 'dateline: verified free' "$T/sm/osm.log" | tail -n 1 | sed 's/.*dateline: //' |
 	fold -s -w 74 | indent
 judge two whole
 

@@ -161,14 +161,9 @@ int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b)
 
 /* ---- indices ------------------------------------------------------------ */
 
-struct guid_key {
-	uint64_t guid;
-	uint32_t node;
-};
-
-static int compare_guids(const void *left, const void *right)
+int dl_fabric_compare_guids(const void *left, const void *right)
 {
-	const struct guid_key *a = left, *b = right;
+	const struct dl_fabric_guid_key *a = left, *b = right;
 
 	if (a->guid != b->guid)
 		return a->guid < b->guid ? -1 : 1;
@@ -178,7 +173,7 @@ static int compare_guids(const void *left, const void *right)
 /* Nodes without a GUID come first; they clash with nobody. */
 static int index_guids(struct dl_fabric *f, const struct dl_log *log, uint32_t **out)
 {
-	struct guid_key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));
+	struct dl_fabric_guid_key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));
 	uint32_t *by_guid = calloc(f->nnodes + 1ul, sizeof(*by_guid));
 	int err = 0;
 	uint32_t i;
@@ -188,8 +183,8 @@ static int index_guids(struct dl_fabric *f, const struct dl_log *log, uint32_t *
 		goto out;
 	}
 	for (i = 0; i < f->nnodes; i++)
-		keys[i] = (struct guid_key){ f->nodes[i].guid, i };
-	qsort(keys, f->nnodes, sizeof(*keys), compare_guids);
+		keys[i] = (struct dl_fabric_guid_key){ f->nodes[i].guid, i };
+	qsort(keys, f->nnodes, sizeof(*keys), dl_fabric_compare_guids);
 	for (i = 0; i < f->nnodes; i++) {
 		by_guid[i] = keys[i].node;
 		if (!i || !keys[i].guid || keys[i].guid != keys[i - 1].guid)

@@ -7,6 +7,14 @@
 
 #include "dateline/fabric.h"
 
+/* Nodes sorted by GUID, equal ones by number: a key, and for qsort(). */
+struct dl_fabric_guid_key {
+	uint64_t guid;
+	uint32_t node;
+};
+
+int dl_fabric_compare_guids(const void *left, const void *right);
+
 /* Open a file, have it read as a fabric, close it. */
 int dl_fabric_read_file(const char *path,
 			int (*read)(FILE *from, const char *name, const struct dl_log *log,

@@ -188,31 +188,17 @@ static uint32_t far_end(const struct builder *b, uint32_t link)
 	return b->f->nodes[l->peer].first_port + l->peer_num;
 }
 
-struct guid_key {
-	uint64_t guid;
-	uint32_t node;
-};
-
-static int compare_guids(const void *left, const void *right)
-{
-	const struct guid_key *a = left, *b = right;
-
-	if (a->guid != b->guid)
-		return a->guid < b->guid ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
-
 static int check_guids(const struct dl_fabric_parsed *d)
 {
-	struct guid_key *keys = calloc(d->nnodes + 1ul, sizeof(*keys));
+	struct dl_fabric_guid_key *keys = calloc(d->nnodes + 1ul, sizeof(*keys));
 	uint32_t i;
 	int err = 0;
 
 	if (!keys)
 		return -ENOMEM;
 	for (i = 0; i < d->nnodes; i++)
-		keys[i] = (struct guid_key){ d->nodes[i].guid, i };
-	qsort(keys, d->nnodes, sizeof(*keys), compare_guids);
+		keys[i] = (struct dl_fabric_guid_key){ d->nodes[i].guid, i };
+	qsort(keys, d->nnodes, sizeof(*keys), dl_fabric_compare_guids);
 	for (i = 1; i < d->nnodes && !err; i++) {
 		const struct dl_fabric_parsed_node *a = &d->nodes[keys[i - 1].node];
 		const struct dl_fabric_parsed_node *b = &d->nodes[keys[i].node];

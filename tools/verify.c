@@ -12,7 +12,27 @@ struct request {
 	const char *earlier;
 	struct dl_verify_options options;
 	bool explain;
+	bool multicast_sls; /* given? */
 };
+
+/* Traffic on any SL sends to groups on any SL, unless it is said otherwise. */
+static int read_sl(const struct dl_setting *setting, void *to, const char *text, char *why,
+		   size_t size)
+{
+	struct request *r = to;
+	uint64_t sl;
+
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	if (!strcmp(text, "path"))
+		r->options.sls = 0;
+	else if (!strcmp(text, "any"))
+		r->options.sls = DL_VERIFY_ANY_SL;
+	else if (!*dl_number_scan(text, 0, &sl) && sl <= 15)
+		r->options.sls = 1u << sl;
+	else
+		return -EINVAL;
+	return 0;
+}
 
 static int read_sls(const struct dl_setting *setting, void *to, const char *text, char *why,
 		    size_t size)
@@ -35,6 +55,7 @@ static int read_sls(const struct dl_setting *setting, void *to, const char *text
 	if (*text)
 		return -EINVAL;
 	r->options.multicast_sls = sls;
+	r->multicast_sls = true;
 	return 0;
 }
 
@@ -45,9 +66,13 @@ static const struct dl_setting options[] = {
 	  .doc = "An earlier snapshot: check that path SLs are the same" },
 	{ "levels", DL_SETTING_NUMBER, MEMBER(options.levels), .min = 1, .max = 2, .arg = "N",
 	  .doc = "QoS levels to check, 1 or 2 (2, unless path SLs use bit 3)" },
+	{ "sl", .call = read_sl, .arg = "path|any|N",
+	  .expected = "path, any, or an SL from 0 to 15",
+	  .doc = "SL of each packet: that of its path (default), every SL, "
+		 "or SL N" },
 	{ "multicast-sls", .call = read_sls, .arg = "SL,...",
 	  .expected = "SLs from 0 to 15, separated by commas",
-	  .doc = "SLs that multicast packets use (0,8)" },
+	  .doc = "SLs that multicast packets use (0,8; all with --sl any)" },
 	{ "pairs", DL_SETTING_WORD, MEMBER(options.adapters_only), .words = "all adapters",
 	  .arg = "all|adapters",
 	  .doc = "Check packets of all end ports (default), or omit those to "
@@ -127,6 +152,8 @@ int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 
 	dl_verify_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
+	if (r.options.sls == DL_VERIFY_ANY_SL && !r.multicast_sls)
+		r.options.multicast_sls = DL_VERIFY_ANY_SL;
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err && r.earlier) {
 		err = dl_snapshot_read(r.earlier, r.input.net, NULL, &tool->log, &earlier);

@@ -109,6 +109,16 @@ static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
 			 fault_text(l->fault), "at", at);
 }
 
+/* What was assumed of the packets' SLs: "path", "any", or the SL. */
+static json_t *sls_json(uint16_t sls)
+{
+	if (!sls)
+		return json_string("path");
+	if (sls == DL_VERIFY_ANY_SL)
+		return json_string("any");
+	return json_integer(__builtin_ctz(sls));
+}
+
 /* ---- all --------------------------------------------------------------- */
 
 json_t *verify_json(const struct dl_verify_result *v, const struct tool_coords *coords,
@@ -120,7 +130,7 @@ json_t *verify_json(const struct dl_verify_result *v, const struct tool_coords *
 	for (uint32_t i = 0; i < v->nlisted; i++)
 		json_array_append_new(lost, lost_json(&p, &v->lost[i]));
 	return json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, "
-			 "s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I}",
+			 "s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I, s:o}",
 			 "delivered", v->delivered, "pairs", (json_int_t)v->pairs, "undelivered",
 			 lost, "credit_loop", v->credit_loop, "cycle",
 			 verify_cycle_json(v->fabric, coords, &v->cycle), "multicast_groups",
@@ -130,7 +140,7 @@ json_t *verify_json(const struct dl_verify_result *v, const struct tool_coords *
 			 (json_int_t)v->without_sl, "port_pairs_without_map",
 			 (json_int_t)v->without_vl, "sl_compared",
 			 tool_json_or_null(compared, v->sl_compared), "sl_changed",
-			 (json_int_t)v->sl_changes);
+			 (json_int_t)v->sl_changes, "sls", sls_json(v->sls));
 }
 
 /* Check a part: is there a loop in it? */

@@ -7,10 +7,21 @@
  * loop, and says what he can do about it.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "verify.h"
 
 #define FEW 10
+
+/* What was assumed of the packets' SLs. */
+enum { SL_PATH, SL_ANY, SL_ONE };
+
+static int sl_of(const json_t *d)
+{
+	const char *sls = json_string_value(tool_at(d, "sls"));
+
+	return !sls ? SL_ONE : strcmp(sls, "any") ? SL_PATH : SL_ANY;
+}
 
 /* ---- names ------------------------------------------------------------- */
 
@@ -170,7 +181,7 @@ static void advise_loop(const json_t *d, FILE *to)
 	unsigned int kinds = kinds_of(tool_at(d, "cycle"));
 
 	fprintf(to, "\nWhat to do.\n");
-	if (!tool_true_at(d, "sl_known")) {
+	if (sl_of(d) == SL_PATH && !tool_true_at(d, "sl_known")) {
 		fprintf(to, "The path SLs of this routing are not known, so every "
 			    "pair was checked at all 16\nSLs.  The real ones may "
 			    "be "
@@ -224,7 +235,7 @@ static void explain_losses(FILE *to)
 
 static void print_gaps(const json_t *d, FILE *to)
 {
-	if (!tool_true_at(d, "sl_known"))
+	if (sl_of(d) == SL_PATH && !tool_true_at(d, "sl_known"))
 		fprintf(to, "not checked: the path SLs in use; every pair was "
 			    "checked at all 16 SLs\n");
 	else if (tool_int_at(d, "pairs_without_sl"))
@@ -241,8 +252,10 @@ static void print_gaps(const json_t *d, FILE *to)
 void verify_print(const json_t *d, bool explain, FILE *to)
 {
 	tool_print(to, d,
-		   "checked: {pairs#pair} at {levels#QoS level}, "
-		   "{multicast_groups#multicast group}, {channels#channel}\n");
+		   sl_of(d) == SL_PATH ? "checked: {pairs#pair} at {levels#QoS level}" :
+		   sl_of(d) == SL_ANY  ? "checked: {pairs#pair} at {sls} SL" :
+					 "checked: {pairs#pair} at SL {sls}");
+	tool_print(to, d, ", {multicast_groups#multicast group}, {channels#channel}\n");
 	print_gaps(d, to);
 	print_losses(d, explain, to);
 	print_loop(d, to);

@@ -44,6 +44,7 @@ struct dl_verify_result {
 	bool credit_loop;
 	bool sl_stable;
 	bool sl_known;		     /* did the tables say which SLs are used? */
+	uint16_t sls;		     /* those of dl_verify_options */
 	unsigned int levels;	     /* QoS levels checked */
 	uint64_t pairs;		     /* ordered pairs of source port and LID */
 	uint64_t nlost;		     /* those that fail */
@@ -60,17 +61,26 @@ struct dl_verify_result {
 	uint64_t sl_compared; /* pairs compared */
 };
 
+#define DL_VERIFY_ANY_SL 0xFFFF
+
 struct dl_verify_options {
 	/*
 	 * Tables of an earlier moment: their path SLs are compared with the
 	 * ones checked, port by port.  NULL: no comparison.
 	 */
 	const struct dl_tables *earlier;
+	/*
+	 * SLs that every pair may use, whatever its path SL: bit s for SL s.
+	 * 0: the path SLs.  DL_VERIFY_ANY_SL: every SL, but those with bit 3
+	 * set that all maps between switches drop; no such packet travels.
+	 */
+	uint16_t sls;
 	/* Bit s is set when multicast packets may use SL s. */
 	uint16_t multicast_sls;
 	/*
 	 * QoS levels to check.  1: the path SLs as they are; 2: those with
 	 * bit 3 set as well; 0: 2, unless a path SL uses bit 3 itself.
+	 * Without a meaning where `sls` are given.
 	 */
 	unsigned int levels;
 	/*

@@ -90,13 +90,13 @@ static void gather_sl(struct dl_verify_columns *x, struct dl_verify_column *c, u
 {
 	const struct dl_tables *t = x->net->t;
 	uint32_t classes[DL_VERIFY_BLOCK], nclasses = 0;
-	uint32_t nsrc = t->npsl_src;
+	uint32_t nsrc = x->net->sls ? 0 : t->npsl_src;
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t class = DL_NONE;
 
 		c[k].sl = NULL;
-		if (t->psl && c[k].lid <= t->top_lid)
+		if (!x->net->sls && c[k].lid <= t->top_lid)
 			class = t->psl_dst[c[k].lid];
 		if (class == DL_NONE)
 			continue;

@@ -208,7 +208,7 @@ struct dl_verify_net {
 	 * map between switches drops.
 	 */
 	uint16_t alive;
-	bool sl_known;
+	uint16_t sls; /* of every pair; 0: path SLs decide */
 	uint64_t without_vl;
 };
 
@@ -278,12 +278,18 @@ static inline uint32_t dl_verify_net_owner(const struct dl_verify_net *net, uint
 /* The SLs that a path SL stands for, over all checked levels. */
 static inline uint16_t dl_verify_net_sls(const struct dl_verify_net *net, unsigned int sl)
 {
-	if (!net->sl_known)
-		return net->alive;
+	if (net->sls)
+		return net->sls;
 	if (sl > 15)
 		return 0;
 	return 1u << sl | (net->levels > 1 ? 1u << (sl | 8) & net->alive : 0);
 }
+
+/*
+ * The lowest of each class of SLs that all maps treat alike: what holds for
+ * its packets holds for those of the whole class.
+ */
+uint16_t dl_verify_net_distinct(const struct dl_verify_net *net, uint16_t sls);
 
 /* Record that packets on VL a of an incoming link wait for VL b of another. */
 static inline void dl_verify_net_depend(struct dl_verify_net *net, uint32_t pair, unsigned int a,

@@ -265,7 +265,7 @@ struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net, ui
 {
 	return (struct dl_verify_source){
 		.row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, end_port), 0),
-		.psl = net->t->psl ? net->t->psl_src[end_port] : DL_NONE,
+		.psl = net->sls ? DL_NONE : net->t->psl_src[end_port],
 		.count = 1,
 		.sls = net->end_passes[end_port],
 	};
@@ -370,6 +370,33 @@ static int lay_out_pairs(struct dl_verify_net *net)
 	return 0;
 }
 
+static bool same_sl(const struct dl_verify_net *net, unsigned int a, unsigned int b)
+{
+	for (uint32_t i = 0; i < net->nvalues; i++)
+		if (dl_tables_sl2vl_get(net->values[i], a) !=
+		    dl_tables_sl2vl_get(net->values[i], b))
+			return false;
+	for (uint32_t p = 0; p < net->f->nports; p++)
+		if ((net->end_passes[p] >> a ^ net->end_passes[p] >> b) & 1)
+			return false;
+	return true;
+}
+
+uint16_t dl_verify_net_distinct(const struct dl_verify_net *net, uint16_t sls)
+{
+	uint16_t distinct = 0;
+
+	for (unsigned int left = sls; left; left &= left - 1) {
+		unsigned int sl = __builtin_ctz(left), others = distinct;
+
+		while (others && !same_sl(net, sl, __builtin_ctz(others)))
+			others &= others - 1;
+		if (!others)
+			distinct |= 1u << sl;
+	}
+	return distinct;
+}
+
 /* Does any path SL use bit 3 already? */
 static bool uses_upper_sls(const struct dl_tables *t)
 {
@@ -391,11 +418,12 @@ int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const 
 	net->t = t;
 	net->f = t->fabric;
 	net->nsw = net->f->nswitches;
-	net->sl_known = t->psl;
+	/* Which of all SLs are in use shows when the maps are laid out. */
+	net->sls = t->psl || o->sls ? o->sls : DL_VERIFY_ANY_SL;
 	net->adapters_only = o->adapters_only;
 	net->levels = o->levels;
 	if (!net->levels)
-		net->levels = t->psl && uses_upper_sls(t) ? 1 : 2;
+		net->levels = !net->sls && uses_upper_sls(t) ? 1 : 2;
 	err = lay_out_links(net);
 	if (!err)
 		err = lay_out_maps(net);
@@ -403,6 +431,9 @@ int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const 
 		err = lay_out_sources(net);
 	if (!err)
 		err = lay_out_pairs(net);
+	if (!err && net->sls)
+		net->sls = dl_verify_net_distinct(net, net->sls == DL_VERIFY_ANY_SL ? net->alive :
+										      net->sls);
 	return err;
 }
 

@@ -87,7 +87,7 @@ static bool same_ways(const struct pass *p, const struct dl_verify_column *a,
 static unsigned int source_sl(const struct pass *p, const struct dl_verify_column *c,
 			      uint32_t psl_class)
 {
-	if (!p->net->sl_known)
+	if (p->net->sls)
 		return 16;
 	if (!c->sl || psl_class == DL_NONE)
 		return DL_TABLES_NO_SL;

@@ -18,7 +18,9 @@
  * same with bit 3 set; every multicast LID at the SLs given.  An SL with bit
  * 3 set that every map between switches drops is not in use and left out.
  * Without path SLs, all 16 are checked for each pair: free of loops then means
- * free of loops whatever SLs are used.
+ * free of loops whatever SLs are used.  The same can be asked for where path
+ * SLs are known, or that all packets use some SLs, for traffic that ignores
+ * its path SL.
  *
  * Complexity: switches times destination LIDs.  Memory: the dependencies
  * (net.c), and a hundred bytes a channel.
@@ -112,7 +114,7 @@ static uint64_t count_channels(const struct dl_verify_net *net)
 static void report_gaps(const struct dl_verify_result *v, const struct dl_verify_net *net,
 			const struct dl_log *log)
 {
-	if (!v->sl_known)
+	if (!v->sl_known && !v->sls)
 		dl_log(log, DL_LOG_WARNING,
 		       "the path SLs are not known: every pair was checked at "
 		       "all 16 SLs");
@@ -131,11 +133,12 @@ static void report_gaps(const struct dl_verify_result *v, const struct dl_verify
 static int check(struct dl_verify_net *net, const struct dl_verify_options *o,
 		 struct dl_verify_result *v)
 {
-	uint16_t multicast_sls = o->multicast_sls & net->alive;
+	uint16_t multicast_sls = dl_verify_net_distinct(net, o->multicast_sls & net->alive);
 	int err;
 
 	v->levels = net->levels;
-	v->sl_known = net->sl_known;
+	v->sl_known = net->t->psl;
+	v->sls = o->sls;
 	v->without_vl = net->without_vl;
 	v->pairs = count_pairs(net);
 	check_unattached(net, v, o->max_listed);

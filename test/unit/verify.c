@@ -23,6 +23,7 @@
 /* What the random fixtures must have had among them to prove anything. */
 struct tally {
 	uint32_t loops, clean, lost, whole, groups_lost, by_multicast;
+	uint32_t any, any_loops, some; /* SLs of all pairs given: all, some */
 	uint32_t longest;
 };
 
@@ -104,10 +105,12 @@ static void check_fixture(const struct fixture *fixture, struct tally *tally)
 	struct dl_verify_result *v;
 
 	dl_verify_options_init(&o);
+	o.sls = fixture->sls;
 	o.multicast_sls = fixture->multicast_sls;
 	o.levels = fixture->levels;
 	o.adapters_only = fixture->adapters_only;
 	assert_int_equal(dl_verify(fixture->tables, &o, NULL, &v), 0);
+	w.sls = o.sls;
 	w.multicast_sls = o.multicast_sls;
 	w.levels = v->levels;
 	w.adapters_only = o.adapters_only;
@@ -128,6 +131,9 @@ static void check_fixture(const struct fixture *fixture, struct tally *tally)
 
 	tally->loops += v->credit_loop;
 	tally->clean += !v->credit_loop && v->dependencies;
+	tally->any += o.sls == DL_VERIFY_ANY_SL && fixture->tables->psl;
+	tally->any_loops += o.sls == DL_VERIFY_ANY_SL && fixture->tables->psl && v->credit_loop;
+	tally->some += o.sls && o.sls != DL_VERIFY_ANY_SL;
 	tally->lost += v->nlost != 0;
 	tally->whole += v->delivered && v->pairs;
 	tally->groups_lost += v->groups_lost;
@@ -166,6 +172,10 @@ static void agrees_with_models(void **state)
 	assert_true(tally.whole > fixtures / 10);
 	assert_true(tally.groups_lost > fixtures / 20);
 	assert_true(tally.by_multicast > fixtures / 20);
+	assert_true(tally.any > fixtures / 10);
+	assert_true(tally.any_loops > fixtures / 50);
+	assert_true(tally.any - tally.any_loops > fixtures / 50);
+	assert_true(tally.some > fixtures / 20);
 }
 
 /* Path SLs before and now: the same pairs by GUID, whatever the LIDs. */

@@ -7,12 +7,12 @@
 #define VERIFY_FIXTURE_H
 
 #include "draw.h"
-#include "dateline/tables.h"
+#include "dateline/verify.h"
 
 struct fixture {
 	struct dl_fabric *fabric;
 	struct dl_tables *tables;
-	uint16_t multicast_sls;
+	uint16_t sls, multicast_sls;
 	unsigned int levels;
 	bool adapters_only;
 };

@@ -92,7 +92,9 @@ uint16_t model_sls(const struct model *w, uint32_t src, uint16_t lid)
 {
 	unsigned int sl = dl_tables_path_sl(w->t, src, lid);
 
-	if (!w->t->psl)
+	if (w->sls && w->sls != 0xFFFF)
+		return w->sls;
+	if (w->sls || !w->t->psl)
 		return w->alive;
 	if (sl == DL_TABLES_NO_SL)
 		return 0;

@@ -11,6 +11,7 @@
 
 struct model {
 	const struct dl_tables *t;
+	uint16_t sls; /* of every pair; 0: path SLs */
 	uint16_t multicast_sls;
 	unsigned int levels;
 	bool adapters_only;
@@ -29,7 +30,7 @@ struct model {
 	uint32_t cyclic;   /* channels on some cycle, by Tarjan */
 };
 
-/* t, multicast_sls, levels and adapters_only are given; the rest is found. */
+/* t, sls, multicast_sls, levels and adapters_only are given; the rest is found. */
 void model_make(struct model *w);
 void model_free(struct model *w);
 

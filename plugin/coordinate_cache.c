@@ -28,13 +28,13 @@
 #define FILE_NAME "dateline-torus.conf"
 #define MAX_SEEDS 64
 
-/* The file's path, with a suffix; false: it is too long. */
-static bool cache_path(char path[PATH_MAX], const char *suffix)
+/* The file's path; false: it is too long. */
+static bool cache_path(char path[PATH_MAX])
 {
 	const char *dir = getenv("OSM_CACHE_DIR");
 
-	return snprintf(path, PATH_MAX, "%s/" FILE_NAME "%s",
-			dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR, suffix) < PATH_MAX;
+	return snprintf(path, PATH_MAX, "%s/" FILE_NAME,
+			dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR) < PATH_MAX;
 }
 
 bool dl_cache_wanted(const char *torus_config)
@@ -51,7 +51,7 @@ static void read_cache(const struct dl_engine *e, const struct dl_log *log,
 
 	*c = NULL;
 	*t = NULL;
-	if (cache_path(path, "") && !access(path, F_OK) && !dl_torus_config_read(path, log, c) &&
+	if (cache_path(path) && !access(path, F_OK) && !dl_torus_config_read(path, log, c) &&
 	    dl_torus_discover_again(f, *c, dl_torus_before(e), log, t)) {
 		dl_torus_config_free(*c);
 		*c = NULL;
@@ -60,21 +60,17 @@ static void read_cache(const struct dl_engine *e, const struct dl_log *log,
 
 static void write_cache(const struct dl_log *log, const struct dl_torus *t)
 {
-	char path[PATH_MAX], part[PATH_MAX];
+	char path[PATH_MAX];
 	struct dl_torus_config *c = NULL;
-	FILE *to = NULL;
-	int err = cache_path(path, "") && cache_path(part, ".part") ?
-			  dl_torus_describe(t, MAX_SEEDS, &c) :
-			  -ENAMETOOLONG;
+	struct dl_file f;
+	int err = cache_path(path) ? dl_torus_describe(t, MAX_SEEDS, &c) : -ENAMETOOLONG;
 
-	if (!err) {
-		to = fopen(part, "w");
-		err = to ? dl_torus_config_write(c, to) : -errno;
-	}
-	if (to && fclose(to) && !err)
-		err = -errno;
-	if (!err && rename(part, path))
-		err = -errno;
+	if (!err)
+		err = dl_file_begin(&f, path);
+	if (!err)
+		err = dl_file_finish(&f, dl_torus_config_write(c, f.to));
+	if (!err)
+		err = dl_file_place(&f);
 	if (err)
 		dl_log(log, DL_LOG_WARNING,
 		       "cannot remember the coordinates in %s: %s; after a "

@@ -8,12 +8,10 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "metrics_text.h"
 
@@ -320,50 +318,15 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 
 /* ---- the file ---------------------------------------------------------- */
 
-/* A new file that everybody may read, whatever the process' umask. */
-static FILE *create(const char *path)
-{
-	FILE *to;
-	int fd;
-
-	/* What a process left behind that was cut short. */
-	if (unlink(path) && errno != ENOENT)
-		return NULL;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return NULL;
-	to = fchmod(fd, 0644) ? NULL : fdopen(fd, "w");
-	if (!to) {
-		int err = errno;
-
-		close(fd);
-		unlink(path);
-		errno = err;
-	}
-	return to;
-}
-
 int dl_metrics_write(const struct dl_metrics *m, const char *path)
 {
-	char *part;
-	FILE *to;
-	int err;
+	struct dl_file f;
+	int err = dl_file_begin(&f, path);
 
-	if (asprintf(&part, "%s.part", path) < 0)
-		return -ENOMEM;
-	to = create(part);
-	if (!to) {
-		err = -errno;
-		free(part);
-		return err;
-	}
-	err = dl_metrics_print(m, to);
-	if (fclose(to) && !err)
-		err = -errno;
-	if (!err && rename(part, path))
-		err = -errno;
 	if (err)
-		unlink(part);
-	free(part);
-	return err;
+		return err;
+	/* Everybody may read it, whatever the process' umask. */
+	err = fchmod(fileno(f.to), 0644) ? -errno : dl_metrics_print(m, f.to);
+	err = dl_file_finish(&f, err);
+	return err ? err : dl_file_place(&f);
 }

@@ -19,23 +19,26 @@ void dl_dump_dir_write(const struct dl_engine *e)
 
 	if (!dir || !e->in_force || e->in_force->written)
 		return;
-	e->in_force->written = true;
 	dl_osm_log_init(&l, e->osm, "DL30");
-	if (!dl_snapshot_write(e->in_force->routed.tables, dir, DL_SNAPSHOT_PSL, &l.log))
+	/* After a failure, such as a full disk, the next sweep tries again. */
+	e->in_force->written =
+		!dl_snapshot_write(e->in_force->routed.tables, dir, DL_SNAPSHOT_PSL, &l.log);
+	if (e->in_force->written)
 		DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
 }
 
 void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep, const char *dir)
 {
 	char path[PATH_MAX];
-	FILE *to;
-	int err;
+	struct dl_file f;
+	int err = snprintf(path, sizeof(path), "%s/dateline-torus.dump", dir) < PATH_MAX ?
+			  dl_file_begin(&f, path) :
+			  -ENAMETOOLONG;
 
-	snprintf(path, sizeof(path), "%s/dateline-torus.dump", dir);
-	to = fopen(path, "w");
-	err = to ? dl_torus_write_list(sweep->torus, to) : -errno;
-	if (to && fclose(to) && !err)
-		err = -errno;
+	if (!err)
+		err = dl_file_finish(&f, dl_torus_write_list(sweep->torus, f.to));
+	if (!err)
+		err = dl_file_place(&f);
 	if (err)
 		DL_SAY(osm, OSM_LOG_ERROR, "ERR DL31: cannot write dateline-torus.dump in %s: %s",
 		       dir, strerror(-err));

@@ -8,3 +8,8 @@ UNIT_TESTS += test/unit/arena
 test_unit_arena_SOURCES = test/unit/arena.c
 test_unit_arena_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_arena_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/files
+test_unit_files_SOURCES = test/unit/files.c
+test_unit_files_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_files_LDADD = libdlroute.la $(CMOCKA_LIBS)

@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "input.h"
 
@@ -227,19 +229,40 @@ int tool_make_dir(const struct tool *tool, const char *path)
 	return err;
 }
 
+/*
+ * A device or a pipe that the user has named, such as /dev/stdout or a shell's
+ * >(...): there is nothing to replace.  Links are followed only where nobody
+ * but the system makes them.
+ */
+static FILE *open_special(const char *path)
+{
+	bool system = !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+	struct stat st;
+	int fd;
+
+	if (!system &&
+	    (lstat(path, &st) || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode)))
+		return NULL;
+	fd = open(path, O_WRONLY | O_CLOEXEC | (system ? 0 : O_NOFOLLOW));
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 int tool_out_open(const struct tool *tool, const char *dir, const char *name, struct tool_out *out)
 {
 	int err = 0;
 
-	out->file = NULL;
+	*out = (struct tool_out){ .whole.dir = -1 };
 	if (asprintf(&out->path, "%s%s%s", dir ? dir : "", dir ? "/" : "", name) < 0) {
 		out->path = NULL;
 		err = -ENOMEM;
 	} else if (!dir && !strcmp(name, "-")) {
 		out->file = stdout;
 	} else {
-		out->file = fopen(out->path, "we");
-		err = out->file ? 0 : -errno;
+		out->file = dir ? NULL : open_special(name);
+		if (!out->file)
+			err = dl_file_begin(&out->whole, out->path);
+		if (!out->file && !err)
+			out->file = out->whole.to;
 	}
 	if (err) {
 		dl_log(&tool->log, DL_LOG_ERROR, "cannot create %s: %s",
@@ -252,23 +275,17 @@ int tool_out_open(const struct tool *tool, const char *dir, const char *name, st
 
 int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
 {
-	bool ours = out->file != stdout;
-	struct stat st;
-	/* A half-written file goes; a device that is full stays. */
-	bool regular = ours && !fstat(fileno(out->file), &st) && S_ISREG(st.st_mode);
-
-	if (!err && (fflush(out->file) || ferror(out->file)))
-		err = errno ? -errno : -EIO;
-	/* A writer says no more than -EIO; one more byte tells the cause. */
-	if (err == -EIO && (putc('\n', out->file) == EOF || fflush(out->file)))
-		err = -errno;
-	if (ours && fclose(out->file) && !err)
-		err = -errno;
-	if (err) {
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot write %s: %s", out->path, strerror(-err));
-		if (regular)
-			remove(out->path);
+	if (out->whole.to) {
+		err = dl_file_finish(&out->whole, err);
+		if (!err)
+			err = dl_file_place(&out->whole);
+	} else {
+		err = dl_file_flush(out->file, err);
+		if (out->file != stdout && fclose(out->file) && !err)
+			err = -errno;
 	}
+	if (err)
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot write %s: %s", out->path, strerror(-err));
 	free(out->path);
 	out->file = NULL;
 	out->path = NULL;

@@ -113,18 +113,21 @@ int tool_make_dir(const struct tool *tool, const char *path);
 struct tool_out {
 	FILE *file;
 	char *path;
+	struct dl_file whole; /* without `to`: a device or a pipe */
 };
 
 /*
  * Create the file `name` in the directory `dir` (NULL: the current one).
- * `name` "-" without a directory is standard output.  Returns 0 or a negative
- * errno, reported.  Close with tool_out_close().
+ * `name` "-" without a directory is standard output; one that is a device or
+ * a pipe is written to as it is.  Returns 0 or a negative errno, reported.
+ * Close with tool_out_close().
  */
 int tool_out_open(const struct tool *tool, const char *dir, const char *name, struct tool_out *out);
 
 /*
- * Close the file.  `err` is what its writer returned.  When that or closing
- * failed, reports it, removes the file and returns the negative errno.
+ * Put the file in place.  `err` is what its writer returned.  When that or
+ * writing failed, reports it, leaves what was there before and returns the
+ * negative errno.
  */
 int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
 

@@ -298,6 +298,47 @@ char *dl_arena_strdup(struct dl_arena *a, const char *text);
 /* Free every piece.  The arena is empty then and can be used again. */
 void dl_arena_free(struct dl_arena *a);
 
+/* ---- files ------------------------------------------------------------------ */
+
+/*
+ * A file that is written as a whole or not at all: until it is put in place,
+ * what was there stays.  What others plant under its name is never followed,
+ * only replaced.
+ *
+ *	err = dl_file_begin(&f, path);
+ *	if (!err)
+ *		err = dl_file_finish(&f, write_it(f.to));
+ *	if (!err)
+ *		err = dl_file_place(&f);
+ *
+ * Each call that fails has released all, and nothing of the file is left.
+ */
+struct dl_file {
+	FILE *to;
+	char *name, *buffer;
+	char part[32]; /* its name until it is in place */
+	int dir;
+	bool named; /* does it have that name? */
+};
+
+/* Begin to write.  0 or a negative errno: -EISDIR, -ENOENT, -EACCES, ... */
+int dl_file_begin(struct dl_file *f, const char *path);
+
+/* Written; `err` is what the writer returned.  Bring it to the disk. */
+int dl_file_finish(struct dl_file *f, int err);
+
+/* Put a finished file in place, durably, and release all. */
+int dl_file_place(struct dl_file *f);
+
+/* Release all, in place of finishing or placing.  At any time, also twice. */
+void dl_file_drop(struct dl_file *f);
+
+/*
+ * The end of writing to any stream: `err`, else 0, else what kept the bytes
+ * from getting there, as a negative errno.
+ */
+int dl_file_flush(FILE *to, int err);
+
 /* ---- random numbers ---------------------------------------------------- */
 
 /*

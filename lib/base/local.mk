@@ -3,6 +3,7 @@ libdlroute_la_SOURCES += \
 	lib/base/arena.c \
 	lib/base/array.c \
 	lib/base/clock.c \
+	lib/base/file.c \
 	lib/base/log.c \
 	lib/base/number.c \
 	lib/base/random.c \

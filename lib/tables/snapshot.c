@@ -6,7 +6,7 @@
  * Problem.  Nine files are one thing: forwarding tables of one routing beside
  * SL-to-VL maps of another say nothing about either.
  *
- * Method.  All files are written under other names first; a failure until then
+ * Method.  All files are written without a name first; a failure until then
  * leaves what was there.  Then they are put in place by one rename each, files
  * of an earlier snapshot that this one does not have are removed, and for that
  * moment a mark stands beside them: if the process dies there, readers find
@@ -22,8 +22,6 @@
 #include "dateline/base.h"
 #include "dateline/tables.h"
 #include "tables/internal.h"
-
-#define BUFFER_BYTES (1 << 18) /* dumps may be gigabytes */
 
 static int write_subnet_list(const struct dl_tables *t, FILE *to)
 {
@@ -58,20 +56,18 @@ static bool wanted(unsigned int i, unsigned int flags)
 	return !files[i].flag || flags & files[i].flag;
 }
 
-/* DIR/BEFORE NAME AFTER, if it is not too long. */
-static int make_path(char path[PATH_MAX], const char *dir, const char *before, const char *name,
-		     const char *after)
+static int make_path(char path[PATH_MAX], const char *dir, const char *name)
 {
-	int len = snprintf(path, PATH_MAX, "%s/%s%s%s", dir, before, name, after);
+	int len = snprintf(path, PATH_MAX, "%s/%s", dir, name);
 
 	return len < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static void remove_file(const char *dir, const char *before, const char *name, const char *after)
+static void remove_file(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 
-	if (!make_path(path, dir, before, name, after))
+	if (!make_path(path, dir, name))
 		unlink(path);
 }
 
@@ -81,52 +77,33 @@ static int failed(const struct dl_log *log, const char *dir, const char *name, i
 	return err;
 }
 
-static int write_part(const struct dl_tables *t, const char *dir, unsigned int i)
+static int write_part(const struct dl_tables *t, const char *dir, unsigned int i,
+		      struct dl_file *part)
 {
-	char part[PATH_MAX];
-	int err = make_path(part, dir, ".", files[i].name, ".part");
-	FILE *to;
-
-	if (err)
-		return err;
-	to = fopen(part, "w");
-	if (!to)
-		return -errno;
-	setvbuf(to, NULL, _IOFBF, BUFFER_BYTES);
-	err = files[i].write(t, to);
-	if (fclose(to) && !err)
-		err = -errno;
-	return err;
-}
-
-static int put_in_place(const char *dir, unsigned int i)
-{
-	char path[PATH_MAX], part[PATH_MAX];
-	int err = make_path(path, dir, "", files[i].name, "");
+	char path[PATH_MAX];
+	int err = make_path(path, dir, files[i].name);
 
 	if (!err)
-		err = make_path(part, dir, ".", files[i].name, ".part");
-	if (err)
-		return err;
-	return rename(part, path) ? -errno : 0;
+		err = dl_file_begin(part, path);
+	return err ? err : dl_file_finish(part, files[i].write(t, part->to));
 }
 
 static int write_mark(const char *dir)
 {
 	char path[PATH_MAX];
-	int err = make_path(path, dir, "", DL_SNAPSHOT_MARK, "");
-	FILE *to;
+	struct dl_file mark;
+	int err = make_path(path, dir, DL_SNAPSHOT_MARK);
 
-	if (err)
-		return err;
-	to = fopen(path, "w");
-	if (!to)
-		return -errno;
-	return fclose(to) ? -errno : 0;
+	if (!err)
+		err = dl_file_begin(&mark, path);
+	if (!err)
+		err = dl_file_finish(&mark, 0);
+	return err ? err : dl_file_place(&mark);
 }
 
 /* From the old snapshot to the new one. */
-static int replace(const char *dir, unsigned int flags, const struct dl_log *log)
+static int replace(const char *dir, unsigned int flags, struct dl_file parts[NFILES],
+		   const struct dl_log *log)
 {
 	int err = write_mark(dir);
 
@@ -134,22 +111,24 @@ static int replace(const char *dir, unsigned int flags, const struct dl_log *log
 		return failed(log, dir, DL_SNAPSHOT_MARK, err);
 	for (unsigned int i = 0; i < NFILES; i++) {
 		if (!wanted(i, flags))
-			remove_file(dir, "", files[i].name, "");
+			remove_file(dir, files[i].name);
 		else
-			err = put_in_place(dir, i);
+			err = dl_file_place(&parts[i]);
 		if (err)
 			return failed(log, dir, files[i].name, err);
 	}
 	if (!(flags & DL_SNAPSHOT_PARTIAL))
-		remove_file(dir, "", DL_SNAPSHOT_GAPS, "");
-	remove_file(dir, "", DL_SNAPSHOT_MARK, "");
+		remove_file(dir, DL_SNAPSHOT_GAPS);
+	remove_file(dir, DL_SNAPSHOT_MARK);
 	return 0;
 }
 
 int dl_snapshot_write(const struct dl_tables *t, const char *dir, unsigned int flags,
 		      const struct dl_log *log)
 {
+	struct dl_file parts[NFILES];
 	int err = dl_tables_check(t, log);
+	unsigned int n = 0;
 
 	if (err)
 		return err;
@@ -159,16 +138,16 @@ int dl_snapshot_write(const struct dl_tables *t, const char *dir, unsigned int f
 		       strerror(-err));
 		return err;
 	}
-	for (unsigned int i = 0; !err && i < NFILES; i++) {
-		if (!wanted(i, flags))
-			continue;
-		err = write_part(t, dir, i);
+	for (; !err && n < NFILES; n++) {
+		parts[n] = (struct dl_file){ .dir = -1 };
+		if (wanted(n, flags))
+			err = write_part(t, dir, n, &parts[n]);
 		if (err)
-			failed(log, dir, files[i].name, err);
+			failed(log, dir, files[n].name, err);
 	}
 	if (!err)
-		err = replace(dir, flags, log);
-	for (unsigned int i = 0; err && i < NFILES; i++)
-		remove_file(dir, ".", files[i].name, ".part");
+		err = replace(dir, flags, parts, log);
+	while (n)
+		dl_file_drop(&parts[--n]);
 	return err;
 }

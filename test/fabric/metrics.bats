@@ -164,7 +164,8 @@ scraped() {
 		wc -l)"
 	sm_stop
 	values up 0 master 0 switches 30
-	fails ls "$PROM.part"
+	# Nothing is left beside it.
+	[[ $(ls -A "$(dirname "$PROM")") == "$(basename "$PROM")" ]]
 }
 
 # told WORDS: the number N in them as the log tells it; 0 where it does not.

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Files that are there as a whole or not at all.
+ *
+ * Problem.  Who writes as root into a directory that others can write must not
+ * follow what they plant there, under the file's own name or a name that they
+ * can foresee.  And a full disk, a signal or a loss of power must leave the
+ * file that was there, or the new one, and nothing between them.
+ *
+ * Method.  The bytes go into a file without a name in the same directory, or,
+ * where the file system has none such, into a new one under a random name.
+ * Once they are on the disk, one rename puts them in place: of whatever has the
+ * file's name by then, only the name is replaced, and it is never opened.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dateline/base.h"
+
+#define BUFFER_BYTES (1 << 16)
+#define PROC_FD "/proc/self/fd"
+
+/* Without the right to list a directory, its entries cannot be made durable. */
+static int open_dir(const char *path, size_t len)
+{
+	char *name = len ? strndup(path, len) : strdup(path[0] == '/' ? "/" : ".");
+	int dir = -1;
+
+	if (name)
+		dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (name && dir < 0 && errno == EACCES)
+		dir = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(name);
+	return dir;
+}
+
+static int open_part(struct dl_file *f, const char *name)
+{
+	struct stat old;
+	bool exists = !fstatat(f->dir, name, &old, AT_SYMLINK_NOFOLLOW);
+	uint64_t number;
+	int fd = -1;
+
+	if (exists && S_ISDIR(old.st_mode)) {
+		errno = EISDIR;
+		return -1;
+	}
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -1;
+	snprintf(f->part, sizeof(f->part), ".dateline-%016" PRIx64, number);
+	if (!access(PROC_FD, X_OK))
+		fd = openat(f->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	f->named = fd < 0;
+	if (f->named)
+		fd = openat(f->dir, f->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0666);
+	/* What its owner has allowed stays allowed; not what others have. */
+	if (fd >= 0 && exists && S_ISREG(old.st_mode) && old.st_uid == geteuid() &&
+	    fchmod(fd, old.st_mode & 0777)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int dl_file_begin(struct dl_file *f, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	int fd = -1, err;
+
+	*f = (struct dl_file){ .dir = open_dir(path, slash ? slash - path : 0) };
+	f->name = strdup(name);
+	f->buffer = malloc(BUFFER_BYTES);
+	errno = !f->name || !f->buffer ? ENOMEM : errno;
+	if (f->dir >= 0 && f->name && f->buffer)
+		fd = open_part(f, name);
+	f->to = fd < 0 ? NULL : fdopen(fd, "w");
+	if (f->to) {
+		setvbuf(f->to, f->buffer, _IOFBF, BUFFER_BYTES);
+		return 0;
+	}
+	err = -errno;
+	if (fd >= 0)
+		close(fd);
+	dl_file_drop(f);
+	return err;
+}
+
+int dl_file_flush(FILE *to, int err)
+{
+	if (!err && (fflush(to) || ferror(to)))
+		err = -EIO;
+	/* A writer says no more than -EIO; one more byte tells the cause. */
+	errno = 0;
+	if (err == -EIO && (putc('\n', to) == EOF || fflush(to)) && errno)
+		err = -errno;
+	return err;
+}
+
+int dl_file_finish(struct dl_file *f, int err)
+{
+	err = dl_file_flush(f->to, err);
+	if (!err && fsync(fileno(f->to)))
+		err = -errno;
+	if (err)
+		dl_file_drop(f);
+	return err;
+}
+
+int dl_file_place(struct dl_file *f)
+{
+	char unnamed[sizeof(PROC_FD) + 16];
+	int err = 0;
+
+	snprintf(unnamed, sizeof(unnamed), PROC_FD "/%d", fileno(f->to));
+	if (!f->named && linkat(AT_FDCWD, unnamed, f->dir, f->part, AT_SYMLINK_FOLLOW))
+		err = -errno;
+	f->named |= !err;
+	if (!err && renameat(f->dir, f->part, f->dir, f->name))
+		err = -errno;
+	if (!err) {
+		f->named = false;
+		fsync(f->dir); /* the new file is whole with or without it */
+	}
+	dl_file_drop(f);
+	return err;
+}
+
+void dl_file_drop(struct dl_file *f)
+{
+	if (f->named)
+		unlinkat(f->dir, f->part, 0);
+	if (f->to)
+		fclose(f->to); /* nothing of it is left to be lost */
+	if (f->dir >= 0)
+		close(f->dir);
+	free(f->name);
+	free(f->buffer);
+	*f = (struct dl_file){ .dir = -1 };
+}

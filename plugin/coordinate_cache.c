@@ -136,6 +136,21 @@ static bool same_sites(const struct dl_torus *a, const struct dl_torus *b)
 }
 
 /*
+ * Say where the configuration and the cabling contradict each other; wrong
+ * coordinates serve this sweep, and are not remembered.
+ */
+static int check_config(const struct dl_engine *e, struct dl_sweep *sweep)
+{
+	struct dl_osm_log l;
+	int found;
+
+	dl_osm_log_init(&l, e->osm, "DL25");
+	found = dl_torus_check_config(sweep->torus, sweep->config, &l.log);
+	sweep->contradicted = found == DL_TORUS_CONTRADICTS;
+	return found < 0 ? found : 0;
+}
+
+/*
  * With a configuration, which leads.  The first sweep of an engine takes from
  * the file what the configuration leaves open on a damaged fabric, and leaves
  * there what a whole one shows.
@@ -144,17 +159,21 @@ int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log, struc
 {
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *known = NULL;
+	const struct dl_torus *before = dl_torus_before(e);
+	bool first = !before && e->options.route.mode == DL_ROUTE_PROVEN;
 	int err;
 
-	if (e->in_force || e->options.route.mode != DL_ROUTE_PROVEN)
-		return dl_torus_discover_again(sweep->fabric, sweep->config, dl_torus_before(e),
-					       log, &sweep->torus);
-	read_cache(e, NULL, sweep->fabric, &c, &known);
+	if (first)
+		read_cache(e, NULL, sweep->fabric, &c, &known);
 	/* It counts from the configuration's first seed. */
 	if (known)
 		known->seed = 0;
-	err = dl_torus_discover_again(sweep->fabric, sweep->config, known, log, &sweep->torus);
-	if (!err && sweep->torus->nplaced == sweep->torus->nsites &&
+	err = dl_torus_discover_again(sweep->fabric, sweep->config, first ? known : before, log,
+				      &sweep->torus);
+	if (!err)
+		err = check_config(e, sweep);
+	if (!err && first && !sweep->contradicted &&
+	    sweep->torus->nplaced == sweep->torus->nsites &&
 	    !(known && same_sites(known, sweep->torus)))
 		write_cache(log, sweep->torus);
 	dl_torus_free(known);

@@ -46,8 +46,9 @@ struct dl_sweep {
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
-	bool proven;  /* by proven mode? */
-	uint32_t cut; /* ports whose SL-to-VL maps OpenSM cuts for now */
+	bool contradicted; /* is torus_config wrong about this fabric? */
+	bool proven;	   /* by proven mode? */
+	uint32_t cut;	   /* ports whose SL-to-VL maps OpenSM cuts for now */
 	struct dl_route_result routed;
 	uint64_t *masks; /* scratch: port masks of one group */
 	/* SLs that groups may use, verified together; others that failed. */

@@ -60,7 +60,10 @@ static int stage_config(const struct dl_engine *e, const struct dl_log *log, str
 /* The documented rules know nothing of earlier sweeps. */
 const struct dl_torus *dl_torus_before(const struct dl_engine *e)
 {
-	return e->in_force && e->options.route.mode == DL_ROUTE_PROVEN ? e->in_force->torus : NULL;
+	return e->in_force && !e->in_force->contradicted &&
+			       e->options.route.mode == DL_ROUTE_PROVEN ?
+		       e->in_force->torus :
+		       NULL;
 }
 
 static int stage_discover(const struct dl_engine *e, const struct dl_log *log,

@@ -20,6 +20,10 @@ test_unit_test_graph_SOURCES = test/unit/test_graph.c $(GRID_FABRIC)
 test_unit_test_graph_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_graph_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
+UNIT_TESTS += test/unit/test_agreement
+test_unit_test_agreement_SOURCES = test/unit/test_agreement.c $(GRID_FABRIC)
+test_unit_test_agreement_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_agreement_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 UNIT_TESTS += test/unit/test_faults
 test_unit_test_faults_SOURCES = test/unit/test_faults.c $(GRID_FABRIC)
 test_unit_test_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

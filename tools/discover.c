@@ -49,8 +49,9 @@ static const struct tool_usage usage = {
 	       "  dateline discover first.net --write-config found.conf\n"
 	       "\n"
 	       "Exit status: 0 all switches and cables are part of the "
-	       "torus, or leaf or dual-homed; 1 some are not; 2 bad usage "
-	       "or input; 3 no fabric.",
+	       "torus, or leaf or dual-homed; 1 some are not, or the "
+	       "configuration contradicts the fabric; 2 bad usage or input; "
+	       "3 no fabric.",
 };
 
 static const char *const kinds[] = {

@@ -249,7 +249,7 @@ static int run_sweep(const struct tool *tool, struct request *r, const struct dl
 static int read_tables(void *context, const char *dir, struct dl_snapshot *out)
 {
 	const struct tool_input_options o = { .from = dir };
-	const struct tool *tool = context;
+	struct tool *tool = context;
 	struct tool_input in;
 	int err = tool_input_read(tool, &o, TOOL_INPUT_TABLES, &in);
 

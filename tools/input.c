@@ -62,43 +62,48 @@ static int from_torus(const struct dl_torus *t, struct tool_coords *c)
 	return c->site ? 0 : -ENOMEM;
 }
 
-static int discover(const struct dl_log *log, const struct dl_fabric *f,
-		    const struct dl_torus_config *config, struct tool_coords *c)
+/* By a configuration that was given: where it is wrong, the command says so. */
+static int discover_given(struct tool *tool, const struct dl_fabric *f,
+			  const struct dl_torus_config *config, struct dl_torus **out)
 {
-	struct dl_torus *torus;
-	int err = dl_torus_discover(f, config, log, &torus);
+	int err = dl_torus_discover(f, config, &tool->log, out);
 
-	if (err)
-		return err;
-	err = from_torus(torus, c);
-	dl_torus_free(torus);
-	return err;
+	if (!err)
+		err = dl_torus_check_config(*out, config, &tool->log);
+	tool->contradicted |= err > 0;
+	return err < 0 ? err : 0;
 }
 
-static int from_config(const struct tool *tool, const struct dl_fabric *f, const char *path,
+static int from_config(struct tool *tool, const struct dl_fabric *f, const char *path,
 		       struct tool_coords *c)
 {
-	struct dl_torus_config *config;
+	struct dl_torus_config *config = NULL;
+	struct dl_torus *torus = NULL;
 	int err = dl_torus_config_read(path, &tool->log, &config);
 
-	if (err)
-		return err;
-	err = discover(&tool->log, f, config, c);
+	if (!err)
+		err = discover_given(tool, f, config, &torus);
+	if (!err)
+		err = from_torus(torus, c);
+	dl_torus_free(torus);
 	dl_torus_config_free(config);
 	return err;
 }
 
-/* Quietly: most fabrics are no torus, and that is no fault. */
-static int from_cabling(const struct dl_fabric *f, struct tool_coords *c)
+/* Most fabrics are no torus: `log`, NULL or not, hears why. */
+static int from_cabling(const struct dl_log *log, const struct dl_fabric *f, struct tool_coords *c)
 {
-	struct dl_torus_config *config;
-	int err = dl_torus_infer(f, NULL, &config);
+	struct dl_torus_config *config = NULL;
+	struct dl_torus *torus = NULL;
+	int err = dl_torus_infer(f, log, &config);
 
-	if (!err) {
-		err = discover(NULL, f, config, c);
-		c->certain = false;
-		dl_torus_config_free(config);
-	}
+	if (!err)
+		err = dl_torus_discover(f, config, NULL, &torus);
+	if (!err)
+		err = from_torus(torus, c);
+	c->certain = false;
+	dl_torus_free(torus);
+	dl_torus_config_free(config);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -203,8 +208,8 @@ static int from_list(const struct tool *tool, const struct dl_fabric *f, const c
 	return err;
 }
 
-static int find_coords(const struct tool *tool, const struct dl_fabric *f, const char *config,
-		       const char *dir, struct tool_coords *c)
+static int find_coords(struct tool *tool, const struct dl_fabric *f, const char *config,
+		       const char *dir, const struct dl_log *log, struct tool_coords *c)
 {
 	static const char *const lists[] = { "dateline-torus.dump", "opensm-torus.dump", NULL };
 	char path[PATH_MAX];
@@ -219,7 +224,7 @@ static int find_coords(const struct tool *tool, const struct dl_fabric *f, const
 		if (!access(path, R_OK))
 			return from_list(tool, f, path, c);
 	}
-	return from_cabling(f, c);
+	return from_cabling(log, f, c);
 }
 
 bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS])
@@ -311,8 +316,7 @@ static int read_fabric(const struct tool *tool, const struct tool_input_options 
 	return dl_fabric_read_netlist(o->from, &tool->log, &s->fabric);
 }
 
-static int find_torus(const struct tool *tool, const struct tool_input_options *o,
-		      struct tool_input *in)
+static int find_torus(struct tool *tool, const struct tool_input_options *o, struct tool_input *in)
 {
 	const struct dl_fabric *f = in->fabric;
 	int err;
@@ -322,11 +326,12 @@ static int find_torus(const struct tool *tool, const struct tool_input_options *
 	else
 		err = dl_torus_infer(f, &tool->log, &in->config);
 	if (!err)
-		err = dl_torus_discover(f, in->config, &tool->log, &in->torus);
+		err = o->config ? discover_given(tool, f, in->config, &in->torus) :
+				  dl_torus_discover(f, in->config, &tool->log, &in->torus);
 	return err ? err : from_torus(in->torus, &in->coords);
 }
 
-int tool_input_read(const struct tool *tool, const struct tool_input_options *o,
+int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		    enum tool_input_kind kind, struct tool_input *in)
 {
 	bool tables = kind == TOOL_INPUT_TABLES;
@@ -339,7 +344,9 @@ int tool_input_read(const struct tool *tool, const struct tool_input_options *o,
 	in->fabric = in->snapshot.fabric;
 	if (!tables && (kind == TOOL_INPUT_TORUS || !in->snapshot.tables))
 		return find_torus(tool, o, in);
-	err = find_coords(tool, in->fabric, o->config, o->from, &in->coords);
+	/* Where coordinates are not needed, that there are none is no fault. */
+	err = find_coords(tool, in->fabric, o->config, o->from, tables ? NULL : &tool->log,
+			  &in->coords);
 	if (!err && tables)
 		return complete_sls(tool, &in->coords, in->snapshot.tables);
 	if (!err && !in->coords.site) {

@@ -52,7 +52,7 @@ enum tool_input_kind {
 };
 
 /* Read it all.  0 or a negative errno, reported; free in either case. */
-int tool_input_read(const struct tool *tool, const struct tool_input_options *o,
+int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		    enum tool_input_kind kind, struct tool_input *in);
 void tool_input_free(struct tool_input *in);
 

@@ -143,6 +143,8 @@ int main(int argc, char **argv)
 	argv[choice.first] = name;
 	status = choice.command->run(&tool, argc - choice.first, argv + choice.first);
 	free(name);
+	if (status == TOOL_EXIT_GOOD && tool.contradicted)
+		status = TOOL_EXIT_FINDING;
 	if (fclose(stdout) && status == TOOL_EXIT_GOOD) {
 		dl_log(&tool.log, DL_LOG_ERROR, "cannot print the result: %s", strerror(errno));
 		status = TOOL_EXIT_ENVIRONMENT;

@@ -147,8 +147,8 @@ static int write_page(const struct tool *tool, const struct request *r, struct i
 
 /* ---- input ------------------------------------------------------------- */
 
-static int read_one(const struct tool *tool, const struct tool_input_options *o,
-		    struct tool_input *in, struct report_page *page)
+static int read_one(struct tool *tool, const struct tool_input_options *o, struct tool_input *in,
+		    struct report_page *page)
 {
 	int err = tool_input_read(tool, o, TOOL_INPUT_TABLES, in);
 

@@ -33,6 +33,7 @@ struct tool {
 	enum dl_log_level level; /* the last level that is printed */
 	bool colour;		 /* is standard error a terminal with codes? */
 	bool json;		 /* --json: set by tool_options() */
+	bool contradicted;	 /* does a configuration contradict the fabric? */
 };
 
 /* A subcommand: returns an exit status; argv[0] is "dateline WORD". */

@@ -261,6 +261,21 @@ int dl_torus_discover(const struct dl_fabric *f, const struct dl_torus_config *c
 		      const struct dl_log *log, struct dl_torus **out);
 void dl_torus_free(struct dl_torus *t);
 
+/* What dl_torus_check_config() finds. */
+enum dl_torus_agreement {
+	DL_TORUS_AGREES,
+	DL_TORUS_OUTDATED,   /* seeds name switches that are not there, or links */
+	DL_TORUS_CONTRADICTS /* the coordinates are wrong */
+};
+
+/*
+ * Does a configuration that was given contradict the fabric, otherwise than by
+ * what has failed?  Logs each contradiction as an error.  Returns an enum
+ * dl_torus_agreement or -ENOMEM.
+ */
+int dl_torus_check_config(const struct dl_torus *t, const struct dl_torus_config *c,
+			  const struct dl_log *log);
+
 /*
  * Write the configuration of a torus: radices and up to `max_seeds` seeds
  * that share no switch.  Returns 0 or -ENOMEM.

@@ -226,8 +226,8 @@ int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 	/* A seed that is wrong must not pass for one that is damaged. */
 	if (s->seed == DL_NONE && s->nplaced * PLACED_WITHOUT_SEED < s->n) {
 		dl_log(log, DL_LOG_ERROR,
-		       "%s: none of its %u seeds has all its switches and "
-		       "cables in this fabric",
+		       "%s contradicts the fabric: none of its %u seeds has all its "
+		       "switches and cables in it",
 		       c->path, c->nseeds);
 		return -EINVAL;
 	}

@@ -53,7 +53,7 @@ struct infer {
 	uint32_t nout;
 	unsigned int runs;
 	struct judged fits, whole;	/* first that fits; best whole one */
-	struct judged faulty;		/* the best with wiring faults */
+	struct judged faulty;		/* the one with the fewest wiring faults */
 	struct dl_torus_config *config; /* with one seed */
 };
 
@@ -160,7 +160,7 @@ static bool judge(void *context, const struct dl_torus_proposal *proposal)
 	if (n->nout && j.left < n->whole.left && dl_torus_is_whole(n->s))
 		n->whole = j;
 	j.left = count_wrong(n->s);
-	if (j.left < n->faulty.left && j.left * FAULTY <= n->s->n)
+	if (j.left < n->faulty.left)
 		n->faulty = j;
 	return false;
 }
@@ -208,13 +208,15 @@ static int find_grid(struct infer *n)
 	if (err)
 		return err;
 	/* Also in place of a whole grid that leaves out a plane of the torus. */
-	if (n->faulty.left < found.left && found.left > n->s->n / FAULTY)
+	if (n->faulty.left < found.left && found.left > n->s->n / FAULTY &&
+	    n->faulty.left <= n->s->n / FAULTY)
 		found = n->faulty;
-	if (found.left == DL_NONE)
-		return -ENOTSUP;
+	err = found.left == DL_NONE ? -ENOTSUP : 0;
+	if (err)
+		found = n->faulty;
 	n->config->grid = found.p.grid;
 	*n->config->seeds = found.p.seed;
-	return 0;
+	return err;
 }
 
 int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *wanted,
@@ -229,11 +231,8 @@ int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *w
 		n.config->nseeds = 1;
 		err = find_grid(&n);
 	}
-	if (err == -ENOTSUP)
-		dl_log(log, DL_LOG_ERROR,
-		       "the cabling alone does not show a torus or mesh of at "
-		       "most three dimensions; describe it in a "
-		       "torus-2QoS.conf");
+	if (err == -ENOTSUP && log)
+		dl_torus_name_obstacle(s, wanted, n.config, n.faulty.left, log);
 	if (err)
 		dl_torus_config_free(n.config);
 	else

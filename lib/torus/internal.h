@@ -195,7 +195,22 @@ bool dl_torus_propose(const struct dl_torus_solver *s, const struct dl_torus_gra
 int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *wanted,
 			const struct dl_log *log, struct dl_torus_config **out);
 
+/*
+ * Log why the cabling shows no torus; `near` is what it resembles, with so many
+ * switches wired otherwise, or DL_NONE (obstacle.c).
+ */
+void dl_torus_name_obstacle(const struct dl_torus_solver *s, const struct dl_torus_grid *wanted,
+			    const struct dl_torus_config *near, uint32_t wrong,
+			    const struct dl_log *log);
+
 /* ---- the rest --------------------------------------------------------------- */
+
+/* Radices for a message: "6x5mx1", m for an open dimension. */
+struct dl_torus_shown {
+	char text[40];
+};
+
+struct dl_torus_shown dl_torus_show_grid(const struct dl_torus_grid *g);
 
 /*
  * Find attachment and uplink, and list the switches without a place.  Needs

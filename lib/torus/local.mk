@@ -2,6 +2,7 @@ libdlroute_la_SOURCES += \
 	include/dateline/torus.h \
 	lib/torus/changes.c \
 	lib/torus/config.c \
+	lib/torus/contradiction.c \
 	lib/torus/describe.c \
 	lib/torus/discover.c \
 	lib/torus/faults.c \
@@ -10,6 +11,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/hints.c \
 	lib/torus/infer.c \
 	lib/torus/internal.h \
+	lib/torus/obstacle.c \
 	lib/torus/off_torus.c \
 	lib/torus/propose.c \
 	lib/torus/solver.c

@@ -160,6 +160,39 @@ status() {
 	diff now/dateline-psl.dump again/dateline-psl.dump
 }
 
+@test "a configuration that contradicts the fabric is a finding, in every command" {
+	local words
+
+	status 0 dateline gen 6 5 1 -o f
+	status 0 dateline route f.net --torus-config f.torus.conf -o now
+	sed 's/^torus 6 5 1/torus 6 6 1/' f.torus.conf >wrong.conf
+	for words in "discover f.net" "route f.net -o wrong" "verify now" "coords now"; do
+		# shellcheck disable=SC2086
+		status 1 dateline $words --torus-config wrong.conf
+		grep -q 'wrong.conf contradicts the cabling: by its radices 6x6x1' err
+	done
+	# A failed switch that a seed names is none; another fabric's is.
+	status 0 dateline gen 6 5 1 --fail-switch 1,0,0 -o g
+	status 0 dateline discover g.net --torus-config f.torus.conf
+	sed 's/0xd1000100000000/0xd1000100000009/' f.torus.conf >wrong.conf
+	status 1 dateline discover f.net --torus-config wrong.conf
+	grep -q 'wrong.conf:5 contradicts .* "S_1_0_0" is at its place (1,0,0)' err
+}
+
+@test "where there is no torus the obstacle is named" {
+	: >f.net
+	status 1 dateline discover f.net
+	grep -q 'there is no switch in the fabric' err
+	status 0 dateline gen 4 4 1 -o f
+	status 0 dateline gen 5 5 1 --scramble 3 -o g
+	sed 's/"\([SH]\)_/"\1b_/g; s/0xd/0xe/g' g.net | cat f.net - >both.net
+	status 1 dateline discover both.net
+	grep -q '2 islands without a cable between them: 25 with .*, 16 with ' err
+	echo 'torus 5 4 1' >wrong.conf
+	status 1 dateline discover f.net --torus-config wrong.conf
+	grep -q 'says 5x4x1, and the cabling shows 4x4x1' err
+}
+
 @test "the manual pages know every subcommand and every option of gen" {
 	local word
 

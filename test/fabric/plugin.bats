@@ -123,6 +123,25 @@ lid_of() {
 	routed_by minhop
 }
 
+@test "a torus_config that contradicts the cabling is named, and not remembered" {
+	sed 's/^torus 6 5 1/torus 6 6 1/' "$CONF" >"$T/torus.conf"
+	up torus_config="$T/torus.conf"
+	logged "ERR DL25: $T/torus.conf contradicts the cabling: .*6x6x1.* 12 of 30 switches"
+	logged 'ERR DL25: the cabling alone shows (6x5|5x6)x1, where 0 of 30'
+	[[ ! -e $T/a/cache/dateline-torus.conf ]]
+	# A corner of it, which is whole.
+	sed 's/^torus 6 5 1/torus 2 2 1/' "$CONF" >"$T/torus.conf"
+	sm_sweep
+	logged "ERR DL25: $T/torus.conf contradicts .*2x2x1"
+	[[ ! -e $T/a/cache/dateline-torus.conf ]]
+	# What is right counts at once, and is remembered.
+	cp "$CONF" "$T/torus.conf"
+	sm_sweep
+	logged 'ERR DL25: .*contradicts the cabling: by' 2
+	logged 'coordinates remembered in '
+	logged 'routed a 6 x 5 x 1 torus: 30 of 30 switches'
+}
+
 @test "a fabric that is no torus is left to others" {
 	cat >"$T/star.net" <<-'END'
 	switchguid=0x1
@@ -140,7 +159,7 @@ lid_of() {
 	END
 	NET=$T/star.net
 	up_or_minhop
-	logged 'dateline: ERR DL13: '
+	logged 'dateline: ERR DL13: .* contradicts the fabric: none of its 1 seeds'
 	routed_by minhop
 }
 

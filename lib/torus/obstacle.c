@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Why the cabling shows no torus: the one obstacle that a person should look
+ * at first, by name.
+ *
+ * In this order: there is no switch; the switches form islands; radices were
+ * given, and the cabling is that of others; a torus is recognisable, but too
+ * much of it is wired otherwise; it is a fat tree; switches have more
+ * neighbours than three dimensions have directions; no switch has undamaged
+ * surroundings from which to begin.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dateline/base.h"
+#include "torus/internal.h"
+
+#define MAX_LISTED 8
+#define RIGHT 2 /* one switch in so many is right under what is near a torus */
+
+struct obstacle {
+	const struct dl_torus_solver *s;
+	const struct dl_log *log;
+};
+
+static uint64_t guid_of(const struct obstacle *o, uint32_t sw)
+{
+	return dl_torus_node(o->s->f, sw)->guid;
+}
+
+static const char *name_of(const struct obstacle *o, uint32_t sw)
+{
+	return dl_fabric_node_name(o->s->f, o->s->f->switches[sw]);
+}
+
+/* Mark the island of a switch; returns how many switches it has. */
+static uint32_t walk_island(const struct dl_torus_graph *g, uint32_t from, bool *seen,
+			    uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0;
+	const uint32_t *c, *end;
+
+	seen[from] = true;
+	queue[tail++] = from;
+	while (head < tail) {
+		for (c = dl_torus_neighbours(g, queue[head++], &end); c < end; c++) {
+			if (seen[*c])
+				continue;
+			seen[*c] = true;
+			queue[tail++] = *c;
+		}
+	}
+	return tail;
+}
+
+/* Islands count as the obstacle where the two largest are of one order. */
+static bool name_islands(const struct obstacle *o)
+{
+	uint32_t n = o->s->n, islands = 0, size[2] = { 0 }, in[2] = { 0 };
+	uint32_t *queue = malloc(n * sizeof(*queue));
+	bool *seen = calloc(n, sizeof(*seen));
+
+	for (uint32_t i = 0; queue && seen && i < n; i++) {
+		uint32_t sw = o->s->by_guid[i], count;
+
+		if (seen[sw])
+			continue;
+		islands++;
+		count = walk_island(&o->s->graph, sw, seen, queue);
+		for (unsigned int k = 0; k < 2; k++) {
+			uint32_t had = size[k], at = in[k];
+
+			if (count <= had)
+				continue;
+			size[k] = count;
+			in[k] = sw;
+			count = had;
+			sw = at;
+		}
+	}
+	free(queue);
+	free(seen);
+	if (islands < 2 || size[1] * 4 < size[0])
+		return false;
+	dl_log(o->log, DL_LOG_ERROR,
+	       "the switches form %u islands without a cable between them: %u with 0x%016" PRIx64
+	       " \"%s\", %u with 0x%016" PRIx64 " \"%s\"%s",
+	       islands, size[0], guid_of(o, in[0]), name_of(o, in[0]), size[1], guid_of(o, in[1]),
+	       name_of(o, in[1]), islands > 2 ? ", and smaller ones" : "");
+	return true;
+}
+
+static bool has_adapters(const struct dl_fabric *f, uint32_t sw)
+{
+	const struct dl_fabric_node *n = dl_torus_node(f, sw);
+
+	for (unsigned int p = 1; p <= n->nports; p++) {
+		uint32_t peer = dl_fabric_peer_node(f, n->first_port + p);
+
+		if (peer != DL_NONE && !dl_fabric_is_switch(f, peer))
+			return true;
+	}
+	return false;
+}
+
+/* Adapters only on switches that are not cabled to each other? */
+static bool name_fat_tree(const struct obstacle *o)
+{
+	const struct dl_fabric *f = o->s->f;
+	uint32_t leaves = 0, leaf = DL_NONE, spine = DL_NONE;
+
+	for (uint32_t i = o->s->n; i--;) {
+		uint32_t sw = o->s->by_guid[i];
+		const uint32_t *c, *end;
+
+		if (!has_adapters(f, sw)) {
+			spine = sw;
+			continue;
+		}
+		leaves++;
+		leaf = sw;
+		for (c = dl_torus_neighbours(&o->s->graph, sw, &end); c < end; c++)
+			if (has_adapters(f, *c))
+				return false;
+	}
+	if (leaves < 2 || spine == DL_NONE)
+		return false;
+	dl_log(o->log, DL_LOG_ERROR,
+	       "the cabling is that of a fat tree: none of the %u switches with adapters, such as "
+	       "0x%016" PRIx64 " \"%s\", is cabled to another one, but to switches without, such "
+	       "as 0x%016" PRIx64 " \"%s\"",
+	       leaves, guid_of(o, leaf), name_of(o, leaf), guid_of(o, spine), name_of(o, spine));
+	return true;
+}
+
+/* Do more than a few switches have more neighbours than there are directions? */
+static bool name_crowded(const struct obstacle *o)
+{
+	uint32_t most = 0, count = 0;
+
+	for (uint32_t i = 0; i < o->s->n; i++) {
+		uint32_t sw = o->s->by_guid[i], degree = dl_torus_degree(&o->s->graph, sw);
+
+		count += degree > DIRS;
+		if (!i || degree > dl_torus_degree(&o->s->graph, most))
+			most = sw;
+	}
+	if (count * 10 <= o->s->n)
+		return false;
+	dl_log(o->log, DL_LOG_ERROR,
+	       "%u of %u switches have more than %d neighbours, and a torus of three dimensions "
+	       "gives no more: 0x%016" PRIx64 " \"%s\" has %u",
+	       count, o->s->n, DIRS, guid_of(o, most), name_of(o, most),
+	       dl_torus_degree(&o->s->graph, most));
+	return true;
+}
+
+/* A torus with too many faults: name the first of them. */
+static bool name_faults(const struct obstacle *o, const struct dl_torus_config *near,
+			uint32_t wrong)
+{
+	struct dl_torus *t = NULL;
+
+	if (wrong > o->s->n - o->s->n / RIGHT)
+		return false;
+	dl_log(o->log, DL_LOG_ERROR,
+	       "too many wiring faults: the cabling resembles %s most, where %u of %u switches "
+	       "are wired right, and nine in ten must be",
+	       dl_torus_show_grid(&near->grid).text, o->s->n - wrong, o->s->n);
+	if (!dl_torus_discover(o->s->f, near, NULL, &t))
+		dl_torus_report_faults(t, MAX_LISTED, o->log);
+	dl_torus_free(t);
+	return true;
+}
+
+static void name_damage(const struct obstacle *o)
+{
+	uint32_t least = o->s->by_guid[0];
+
+	for (uint32_t i = 1; i < o->s->n; i++)
+		if (dl_torus_degree(&o->s->graph, o->s->by_guid[i]) <
+		    dl_torus_degree(&o->s->graph, least))
+			least = o->s->by_guid[i];
+	dl_log(o->log, DL_LOG_ERROR,
+	       "too many faults: around none of the %u switches does the cabling show the rings of "
+	       "a torus or mesh of at most three dimensions; fewest neighbours, %u, has "
+	       "0x%016" PRIx64 " \"%s\"",
+	       o->s->n, dl_torus_degree(&o->s->graph, least), guid_of(o, least), name_of(o, least));
+}
+
+/* Is it a torus of other radices than was said? */
+static bool name_radices(const struct obstacle *o, const struct dl_torus_grid *wanted)
+{
+	struct dl_torus_config *c = NULL;
+
+	if (!wanted || dl_torus_infer(o->s->f, NULL, &c))
+		return false;
+	dl_log(o->log, DL_LOG_ERROR,
+	       "the configuration contradicts the cabling: it says %s, and the cabling shows %s",
+	       dl_torus_show_grid(wanted).text, dl_torus_show_grid(&c->grid).text);
+	dl_torus_config_free(c);
+	return true;
+}
+
+void dl_torus_name_obstacle(const struct dl_torus_solver *s, const struct dl_torus_grid *wanted,
+			    const struct dl_torus_config *near, uint32_t wrong,
+			    const struct dl_log *log)
+{
+	const struct obstacle o = { s, log };
+
+	if (!s->n)
+		dl_log(log, DL_LOG_ERROR, "there is no switch in the fabric");
+	else if (!name_islands(&o) && !name_radices(&o, wanted) && !name_faults(&o, near, wrong) &&
+		 !name_fat_tree(&o) && !name_crowded(&o))
+		name_damage(&o);
+	if (s->n && !wanted)
+		dl_log(log, DL_LOG_ERROR,
+		       "no torus or mesh was found from the cabling alone; if it is one, describe "
+		       "it in a torus-2QoS.conf");
+}

@@ -130,9 +130,14 @@ static bool has_sl_maps(osm_node_t *node, const osm_physp_t *p)
 	return asked && asked->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
+/* Of two nodes that claim one peer, OpenSM believes one: both ends say so. */
 static bool has_link(const osm_physp_t *p)
 {
-	return p->p_remote_physp && osm_physp_is_valid(p->p_remote_physp);
+	const osm_physp_t *far = p->p_remote_physp;
+
+	return far && osm_physp_is_valid((osm_physp_t *)far) && far->p_remote_physp == p &&
+	       p->port_num && p->port_num <= DL_FABRIC_MAX_PORTS && far->port_num &&
+	       far->port_num <= DL_FABRIC_MAX_PORTS;
 }
 
 static void import_port(const struct import *im, osm_node_t *node, osm_physp_t *p,
@@ -167,23 +172,20 @@ static int import_node(struct import *im, osm_node_t *node, uint32_t *index)
 	uint64_t guid = cl_ntoh64(osm_node_get_node_guid(node));
 	struct dl_fabric *f = im->fabric;
 	struct dl_fabric_node *n;
-	uint32_t i;
+	uint32_t i, nports;
 	char id[32];
 	int err;
 
 	snprintf(id, sizeof(id), "%s-%016" PRIx64, type_letter(node), guid);
-	err = dl_fabric_add_node(f, osm_node_get_type(node), node->physp_tbl_size - 1, guid, id,
-				 index);
-	if (err == -EINVAL)
-		dl_log(im->log, DL_LOG_ERROR, "node %s \"%s\" claims %u ports", id,
-		       node->print_desc, node->physp_tbl_size - 1);
+	nports = dl_fabric_ports(im->log, node->physp_tbl_size - 1, guid, node->print_desc);
+	err = dl_fabric_add_node(f, osm_node_get_type(node), nports, guid, id, index);
 	if (err)
 		return err;
 	n = &f->nodes[*index];
 	n->system_guid = cl_ntoh64(node->node_info.sys_guid);
 	n->vendor = cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info));
 	n->device = cl_ntoh16(node->node_info.device_id);
-	for (i = 0; i < node->physp_tbl_size; i++) {
+	for (i = 0; i < node->physp_tbl_size && i <= nports; i++) {
 		osm_physp_t *p = osm_node_get_physp_ptr(node, i);
 
 		if (p)
@@ -335,13 +337,20 @@ static int import_nodes(struct import *im)
 	return err;
 }
 
+/* The fabric's port, or DL_NONE where the node cannot have one of that number. */
+static uint32_t port_index(const struct import *im, uint32_t n, uint32_t num)
+{
+	const struct dl_fabric_node *node = &im->fabric->nodes[im->index[n]];
+
+	return num > node->nports ? DL_NONE : node->first_port + num;
+}
+
 /* A node's cables, each once, seen from the end that comes first. */
-static int import_cables(struct import *im, uint32_t n)
+static void import_cables(struct import *im, uint32_t n)
 {
 	osm_node_t *node = im->nodes[n];
 	struct dl_fabric *f = im->fabric;
 	uint32_t peer_n, i;
-	int err;
 
 	for (i = 1; i < node->physp_tbl_size; i++) {
 		osm_physp_t *p = osm_node_get_physp_ptr(node, i), *peer;
@@ -351,47 +360,52 @@ static int import_cables(struct import *im, uint32_t n)
 		peer = p->p_remote_physp;
 		peer_n = find_node(im, peer->p_node);
 		if (peer_n == DL_NONE || !im->taken[peer_n] || peer_n < n ||
-		    (peer_n == n && peer->port_num < i) || !peer->port_num ||
-		    !osm_link_is_healthy(p))
+		    (peer_n == n && peer->port_num < i) || !osm_link_is_healthy(p))
 			continue;
 		if (is_throttled(im, p)) {
 			im->throttled++;
 			continue;
 		}
-		err = dl_fabric_connect(f, f->nodes[im->index[n]].first_port + i,
-					f->nodes[im->index[peer_n]].first_port + peer->port_num);
-		if (err == -ENOMEM)
-			return err;
-		if (err)
+		if (dl_fabric_connect(f, port_index(im, n, i),
+				      port_index(im, peer_n, peer->port_num)))
 			dl_log(im->log, DL_LOG_WARNING,
 			       "port %u of \"%s\" cannot be cabled to port %u "
 			       "of \"%s\": left out",
 			       i, node->print_desc, peer->port_num, peer->p_node->print_desc);
 	}
-	return 0;
+}
+
+/*
+ * The LIDs that OpenSM has assigned, not those that the port claims: one that
+ * answers with LMC 7 owns no more for it.
+ */
+static uint8_t assigned_lmc(const struct import *im, const osm_port_t *port)
+{
+	struct osm_subn *subn = &im->osm->subn;
+
+	if (port->p_node->sw && !osm_switch_sp0_is_lmc_capable(port->p_node->sw, subn))
+		return 0;
+	return subn->opt.lmc;
 }
 
 static void import_lids(struct import *im)
 {
 	cl_qmap_t *table = &im->osm->subn.port_guid_tbl;
 	struct dl_fabric *f = im->fabric;
-	uint16_t first, last;
 	cl_map_item_t *item;
-	uint32_t n;
+	uint32_t n, at;
 
 	for (item = cl_qmap_head(table); item != cl_qmap_end(table); item = cl_qmap_next(item)) {
 		const osm_port_t *port = (const osm_port_t *)item;
-		struct dl_fabric_port *p;
 
 		n = find_node(im, port->p_node);
-		osm_port_get_lid_range_ho(port, &first, &last);
-		if (n == DL_NONE || !im->taken[n] || !first || last < first)
+		if (n == DL_NONE || !im->taken[n])
 			continue;
-		p = &f->ports[f->nodes[im->index[n]].first_port +
-			      osm_physp_get_port_num(port->p_physp)];
-		p->lid = first;
-		for (p->lmc = 0; first + (1 << p->lmc) - 1 < last; p->lmc++)
-			;
+		at = port_index(im, n, osm_physp_get_port_num(port->p_physp));
+		if (at == DL_NONE || !dl_fabric_is_end_port(f, at))
+			continue;
+		f->ports[at].lid = cl_ntoh16(port->lid);
+		f->ports[at].lmc = port->lid ? assigned_lmc(im, port) : 0;
 	}
 }
 
@@ -408,7 +422,7 @@ int dl_import(struct osm_opensm *osm, struct dl_arena *arena, const struct dl_lo
 	err = import_nodes(&im);
 	for (i = 0; !err && i < im.n; i++)
 		if (im.taken[i])
-			err = import_cables(&im, i);
+			import_cables(&im, i);
 	if (!err) {
 		import_lids(&im);
 		err = dl_fabric_finish(im.fabric, log);

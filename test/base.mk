@@ -13,3 +13,8 @@ UNIT_TESTS += test/unit/files
 test_unit_files_SOURCES = test/unit/files.c
 test_unit_files_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_files_LDADD = libdlroute.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/text
+test_unit_text_SOURCES = test/unit/text.c
+test_unit_text_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_text_LDADD = libdlroute.la $(CMOCKA_LIBS)

@@ -113,6 +113,14 @@ int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what, 
  */
 int dl_text_quoted(struct dl_text *t, const char *what, const char **out, size_t *len);
 
+/*
+ * Clean a text that somebody else has chosen, such as a host its description,
+ * in place: control characters, which a terminal would obey, become blanks;
+ * what is no UTF-8, and characters that only change how others are shown, "?".
+ * Returns the new length.
+ */
+size_t dl_text_clean(char *text);
+
 /* ---- numbers ---------------------------------------------------------------- */
 
 /*

@@ -99,13 +99,22 @@ struct dl_fabric {
 int dl_fabric_new(struct dl_fabric **out);
 
 /*
- * Add a node with `nports` external ports.  `id` is copied.  *out (may be
+ * The number of ports of a node that claims so many: the nearest possible one,
+ * named as a warning if it is another one.
+ */
+unsigned int dl_fabric_ports(const struct dl_log *log, unsigned int claimed, uint64_t guid,
+			     const char *name);
+
+/*
+ * Add a node with `nports` external ports.  `id` is copied, cleaned.  *out (may be
  * NULL) receives its index.  Returns 0, -EINVAL (ports out of range), -ENOMEM.
  */
 int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
 		       uint64_t guid, const char *id, uint32_t *out);
 
-/* Set a node's description (copied).  Returns 0 or -ENOMEM. */
+/*
+ * Set a node's description (copied, cleaned: dl_text_clean()).  Returns 0 or -ENOMEM.
+ */
 int dl_fabric_set_desc(struct dl_fabric *f, uint32_t node, const char *desc);
 
 /*
@@ -116,9 +125,12 @@ int dl_fabric_set_desc(struct dl_fabric *f, uint32_t node, const char *desc);
 int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b);
 
 /*
- * Number the switches and index the GUIDs and LIDs.  Reports through `log`
- * and returns -EINVAL when two nodes share a GUID or two end ports a LID, or
- * a LID is out of range; -ENOMEM; else 0.
+ * Number the switches and index the GUIDs and LIDs.  An end port whose LIDs
+ * are another's, or no unicast LIDs, is named as a warning and left without
+ * one: no port can keep the others from being routed.  (65535 is what a port
+ * says that has none.)  Of two, the one that claims fewer LIDs keeps them, then
+ * a switch, then the first.  Returns 0, -EINVAL (two nodes share a GUID,
+ * reported), -ENOMEM.
  */
 int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log);
 

@@ -20,6 +20,8 @@ void dl_log(const struct dl_log *log, enum dl_log_level level, const char *forma
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
+	/* It may quote a file, a host, or somebody's file name. */
+	dl_text_clean(message);
 	log->write(log->context, level, message);
 }
 

@@ -135,3 +135,65 @@ int dl_text_quoted(struct dl_text *t, const char *what, const char **out, size_t
 	t->at = end + 1;
 	return 0;
 }
+
+/* ---- cleaning ----------------------------------------------------------- */
+
+/* The character at `s` and its length; 0: no UTF-8. */
+static size_t decode(const unsigned char *s, uint32_t *c)
+{
+	static const struct {
+		unsigned char mask, lead;
+		uint32_t least;
+	} forms[] = {
+		{ 0x80, 0, 0 }, { 0xE0, 0xC0, 0x80 }, { 0xF0, 0xE0, 0x800 }, { 0xF8, 0xF0, 0x10000 }
+	};
+
+	for (size_t n = 0; n < sizeof(forms) / sizeof(*forms); n++) {
+		if ((*s & forms[n].mask) != forms[n].lead)
+			continue;
+		*c = *s & (unsigned char)~forms[n].mask;
+		for (size_t i = 1; i <= n; i++) {
+			if ((s[i] & 0xC0) != 0x80)
+				return 0;
+			*c = *c << 6 | (s[i] & 0x3F);
+		}
+		return *c < forms[n].least || *c > 0x10FFFF || *c >> 11 == 0x1B ? 0 : n + 1;
+	}
+	return 0;
+}
+
+/* Is it invisible, or does it turn the direction of writing? */
+static bool is_deceptive(uint32_t c)
+{
+	static const uint32_t ranges[][2] = { { 0xAD, 0xAD },	  { 0x61C, 0x61C },
+					      { 0x200B, 0x200F }, { 0x2028, 0x202E },
+					      { 0x2060, 0x206F }, { 0xFEFF, 0xFEFF },
+					      { 0xFFF0, 0xFFFF }, { 0xE0000, 0xE0FFF } };
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		if (c >= ranges[i][0] && c <= ranges[i][1])
+			return true;
+	return false;
+}
+
+size_t dl_text_clean(char *text)
+{
+	char *from = text, *to = text;
+
+	while (*from) {
+		uint32_t c;
+		size_t n = decode((unsigned char *)from, &c);
+
+		if (n && (c < ' ' || (c >= 0x7F && c < 0xA0))) {
+			*to++ = ' ';
+		} else if (!n || is_deceptive(c)) {
+			*to++ = '?';
+		} else {
+			memmove(to, from, n);
+			to += n;
+		}
+		from += n ? n : 1;
+	}
+	*to = '\0';
+	return to - text;
+}

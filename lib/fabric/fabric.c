@@ -9,8 +9,8 @@
  * Invariants.  A node's ports are contiguous and never move relative to it;
  * arrays grow by doubling, so indices stay valid while pointers do not.  A
  * cable is stored at both ends or at neither.  After dl_fabric_finish() no
- * two nodes share a GUID and no two end ports a LID; a failed call leaves the
- * fabric as it was.
+ * two nodes share a GUID and no two end ports a LID: of ports that claim the
+ * same one, all but one have lost theirs.
  *
  * Complexity.  Adding is constant per node and port, amortised; finishing is
  * O(n log n) for the GUIDs and O(n + LIDs) for the rest; giving out LIDs is
@@ -23,12 +23,15 @@
 #include "fabric/internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dateline/base.h"
 
 #define DL_LID_SPACE (DL_FABRIC_MAX_LID + 1u)
+#define NO_LID 0xFFFF /* of a port that no subnet manager has met */
 
 /* What a port is taken for until somebody says otherwise (see ibsim). */
 static const struct dl_fabric_port port_defaults = {
@@ -55,7 +58,7 @@ static int add_name(struct dl_fabric *f, const char *name, uint32_t *out)
 	f->names = names;
 	memcpy(f->names + f->names_len, name, len);
 	*out = f->names_len;
-	f->names_len += len;
+	f->names_len += dl_text_clean(f->names + f->names_len) + 1;
 	return 0;
 }
 
@@ -87,6 +90,20 @@ void dl_fabric_free(struct dl_fabric *f)
 	free(f->by_guid);
 	free(f->names);
 	free(f);
+}
+
+unsigned int dl_fabric_ports(const struct dl_log *log, unsigned int claimed, uint64_t guid,
+			     const char *name)
+{
+	unsigned int n = claimed < 1 ? 1 : claimed;
+
+	n = n > DL_FABRIC_MAX_PORTS ? DL_FABRIC_MAX_PORTS : n;
+	if (n != claimed)
+		dl_log(log, DL_LOG_WARNING,
+		       "\"%.64s\" (node GUID 0x%016" PRIx64 ") claims %u ports, where 1 to %u are "
+		       "possible: taken for %u",
+		       name, guid, claimed, DL_FABRIC_MAX_PORTS, n);
+	return n;
 }
 
 int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
@@ -218,57 +235,90 @@ static void index_switches(const struct dl_fabric *f, uint32_t *switches, uint32
 	*count = n;
 }
 
-/* Enter one end port's range; complain about what does not fit. */
-static int enter_lids(const struct dl_fabric *f, const struct dl_log *log, uint32_t port,
-		      uint32_t *lid_port)
-{
-	const struct dl_fabric_port *p = &f->ports[port];
-	uint32_t lid, end;
+/* A port that claims what it cannot have is named, and has no LIDs. */
+static void drop_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t port,
+		      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-	if (p->lmc > DL_FABRIC_MAX_LMC || p->lid + (1u << p->lmc) > DL_LID_SPACE) {
-		dl_log(log, DL_LOG_ERROR,
-		       "\"%s\" port %u: LID %u with LMC %u is "
-		       "outside the unicast LIDs, 1 to %u",
-		       dl_fabric_node_name(f, p->node), p->num, p->lid, p->lmc, DL_FABRIC_MAX_LID);
-		return -EINVAL;
+static void drop_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t port,
+		      const char *format, ...)
+{
+	struct dl_fabric_port *p = &f->ports[port];
+	char why[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	dl_log(log, DL_LOG_WARNING,
+	       "\"%.64s\" (node GUID 0x%016" PRIx64 ") port %u claims LID %u with LMC %u, %s: left "
+	       "without a LID",
+	       dl_fabric_node_name(f, p->node), f->nodes[p->node].guid, p->num, p->lid, p->lmc,
+	       why);
+	p->lid = 0;
+	p->lmc = 0;
+}
+
+/* Enter one end port's range, unless it does not fit. */
+static void enter_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t port,
+		       uint32_t *lid_port)
+{
+	struct dl_fabric_port *p = &f->ports[port];
+	uint32_t lid, end = p->lid + (1u << (p->lmc & 31));
+
+	if (p->lid == NO_LID) {
+		p->lid = 0;
+		p->lmc = 0;
+		return;
 	}
-	end = p->lid + (1u << p->lmc);
+	if (p->lmc > DL_FABRIC_MAX_LMC || end > DL_LID_SPACE) {
+		drop_lids(f, log, port, "where unicast LIDs are 1 to %u", DL_FABRIC_MAX_LID);
+		return;
+	}
 	for (lid = p->lid; lid < end; lid++) {
 		uint32_t other = lid_port[lid];
 
-		if (other != DL_NONE) {
-			dl_log(log, DL_LOG_ERROR,
-			       "LID %u belongs to both \"%s\" "
-			       "port %u and \"%s\" port %u",
-			       lid, dl_fabric_node_name(f, f->ports[other].node),
-			       f->ports[other].num, dl_fabric_node_name(f, p->node), p->num);
-			return -EINVAL;
-		}
-		lid_port[lid] = port;
+		if (other == DL_NONE)
+			continue;
+		drop_lids(f, log, port,
+			  "where LID %u is that of \"%.64s\" (node GUID 0x%016" PRIx64 ") port %u",
+			  lid, dl_fabric_node_name(f, f->ports[other].node),
+			  f->nodes[f->ports[other].node].guid, f->ports[other].num);
+		return;
 	}
-	return 0;
+	for (lid = p->lid; lid < end; lid++)
+		lid_port[lid] = port;
+}
+
+/*
+ * Who claims least is believed first: one adapter that claims 128 LIDs leaves
+ * the others theirs.  And switches before adapters, whose hosts may have made
+ * them say what they like.
+ */
+static unsigned int claim_rank(const struct dl_fabric *f, uint32_t port)
+{
+	const struct dl_fabric_port *p = &f->ports[port];
+	unsigned int lmc = p->lmc > DL_FABRIC_MAX_LMC ? DL_FABRIC_MAX_LMC : p->lmc;
+
+	return 2 * lmc + !dl_fabric_is_switch(f, p->node);
 }
 
 /* *out gets the whole LID space; *top the highest LID in use. */
-static int index_lids(const struct dl_fabric *f, const struct dl_log *log, uint32_t **out,
-		      uint16_t *top)
+static int index_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t **out, uint16_t *top)
 {
 	uint32_t *lid_port = malloc(DL_LID_SPACE * sizeof(*lid_port));
-	uint32_t i;
-	int err = 0;
+	uint32_t i, rank, ranks = 0;
 
 	if (!lid_port)
 		return -ENOMEM;
 	memset(lid_port, 0xff, DL_LID_SPACE * sizeof(*lid_port));
-	for (i = 0; i < f->nports; i++) {
-		if (f->ports[i].lid && dl_fabric_is_end_port(f, i) &&
-		    enter_lids(f, log, i, lid_port))
-			err = -EINVAL;
-	}
-	if (err) {
-		free(lid_port);
-		return err;
-	}
+	for (i = 0; i < f->nports; i++)
+		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
+			ranks |= 1u << claim_rank(f, i);
+	for (rank = 0; ranks >> rank; rank++)
+		for (i = 0; ranks >> rank & 1 && i < f->nports; i++)
+			if (f->ports[i].lid && dl_fabric_is_end_port(f, i) &&
+			    claim_rank(f, i) == rank)
+				enter_lids(f, log, i, lid_port);
 	for (i = DL_FABRIC_MAX_LID; i && lid_port[i] == DL_NONE; i--)
 		;
 	*top = i;
@@ -281,17 +331,17 @@ int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
 	uint32_t *switches = calloc(f->nnodes + 1ul, sizeof(*switches));
 	uint32_t *by_guid = NULL, *lid_port = NULL;
 	uint16_t top_lid = 0;
-	int err, err2;
+	int err;
 
 	if (!switches)
 		return -ENOMEM;
 	err = index_guids(f, log, &by_guid);
-	err2 = index_lids(f, log, &lid_port, &top_lid);
-	if (err || err2) {
+	if (!err)
+		err = index_lids(f, log, &lid_port, &top_lid);
+	if (err) {
 		free(switches);
 		free(by_guid);
-		free(lid_port);
-		return err ? err : err2;
+		return err;
 	}
 	free(f->switches);
 	free(f->by_guid);

@@ -44,7 +44,7 @@ struct dl_fabric_parsed_node {
 	uint32_t vendor;
 	struct dl_fabric_parsed_place place;
 	uint16_t device;
-	uint8_t type, nports;
+	uint8_t type, nports; /* nports 0: to be left out */
 };
 
 /* What is said about an end port. */
@@ -61,7 +61,7 @@ struct dl_fabric_parsed_end {
  * port can run, the cable runs the best that both ends can; 0: not said.
  */
 struct dl_fabric_parsed_link {
-	uint32_t node, peer;
+	uint32_t node, peer; /* peer DL_NONE: to be left out */
 	struct dl_fabric_parsed_place place;
 	uint16_t speeds; /* bits by enum dl_fabric_speed */
 	uint8_t widths;	 /* bits as in DL_FABRIC_WIDTH_* */
@@ -93,10 +93,7 @@ struct dl_fabric_parsed {
 int dl_fabric_parsed_begin(struct dl_fabric_parsed *d, const struct dl_log *log);
 void dl_fabric_parsed_end(struct dl_fabric_parsed *d);
 
-/*
- * Copy `len` bytes; control characters, which would not survive being written
- * out again, become blanks.  0 or -ENOMEM.
- */
+/* Copy `len` bytes, cleaned.  0 or -ENOMEM. */
 int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s, size_t len, uint32_t *out);
 
 /* Add copies.  0, -ENOMEM, or -EINVAL (reported): more than a subnet holds. */
@@ -108,14 +105,16 @@ int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric
 int dl_fabric_parsed_error(const struct dl_fabric_parsed *d, struct dl_fabric_parsed_place place,
 			   const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Name what contradicts the rest, and is left out of the fabric. */
+void dl_fabric_parsed_left_out(const struct dl_fabric_parsed *d,
+			       struct dl_fabric_parsed_place place, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* The sets of all widths and speeds up to one; of 0: none. */
 uint8_t dl_fabric_widths_up_to(unsigned int lanes);
 uint16_t dl_fabric_speeds_up_to(unsigned int speed);
 
-/*
- * Build the fabric.  0; -EINVAL: it contradicts itself, which is
- * reported; -ENOMEM.
- */
+/* Build the fabric, without what contradicts the rest.  0 or -ENOMEM. */
 int dl_fabric_parsed_build(const struct dl_fabric_parsed *d, struct dl_fabric **out);
 
 /* The parts of the netlist reader; see netlist_read.c. */
@@ -160,7 +159,7 @@ struct dl_fabric_comment {
 
 /*
  * Read the comment that may stand at `at`, up to the end of the line.  0, or
- * -EINVAL: a LID or LMC out of range, reported.
+ * -EINVAL: a LID or LMC of too many bits, reported.
  */
 int dl_fabric_netlist_comment(struct dl_text *t, struct dl_fabric_comment *c);
 

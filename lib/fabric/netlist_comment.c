@@ -20,8 +20,6 @@
 
 #include "fabric/internal.h"
 
-#define NO_LID "65535" /* of a port that no subnet manager has met */
-
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
@@ -40,10 +38,6 @@ static int comment_number(struct dl_text *t, const char *word, size_t len, uint6
 	if (!isdigit((unsigned char)*next))
 		return 0;
 	t->at += len;
-	if (dl_text_take_string(t, NO_LID)) {
-		*out = 0;
-		return 0;
-	}
 	return dl_text_number(t, 10, max, what, out);
 }
 
@@ -85,8 +79,7 @@ static int comment_words(struct dl_text *t, const char *end, bool far, struct dl
 		while (word + len < end && !is_blank(word[len]))
 			len++;
 		comment_annotation(word, len, c);
-		err = comment_number(t, "lid", len, DL_FABRIC_MAX_LID,
-				     "a unicast LID, at most 49151", lid);
+		err = comment_number(t, "lid", len, UINT16_MAX, "a LID, 16 bits", lid);
 		if (!err && t->at == word)
 			err = comment_number(t, "lmc", len, DL_FABRIC_MAX_LMC, "an LMC, at most 7",
 					     lmc);

@@ -167,20 +167,20 @@ static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 
 	r->next.type = type;
 	r->next.place = here(r);
-	err = dl_text_number(r->t, 10, DL_FABRIC_MAX_PORTS, "a number of ports, 1 to 254", &nports);
-	if (!err && !nports)
-		err = dl_text_error(r->t, "0 ports: expected 1 to 254");
+	err = dl_text_number(r->t, 10, UINT8_MAX, "a number of ports, 1 to 254", &nports);
 	if (!err)
 		err = read_id(r, "a node id in quotes", &id, &len);
 	if (!err)
 		err = end_of_statement(r, "# or the end of the line");
 	if (err)
 		return err;
-	r->next.nports = nports;
-	take_guid(r, id, len);
 	err = dl_fabric_parsed_string(&r->d, id, len, &r->next.id);
-	if (!err)
-		err = dl_fabric_netlist_comment(r->t, &c);
+	if (err)
+		return err;
+	r->next.nports = dl_fabric_ports(r->d.log, nports, guid_in_id(type, id, len),
+					 r->d.strings + r->next.id);
+	take_guid(r, id, len);
+	err = dl_fabric_netlist_comment(r->t, &c);
 	if (!err && c.desc_len)
 		err = dl_fabric_parsed_string(&r->d, c.desc, c.desc_len, &r->next.desc);
 	if (!err)
@@ -208,8 +208,6 @@ static int read_port(struct dl_fabric_netlist *r, unsigned int max, const char *
 	if (!dl_text_take(r->t, '['))
 		return 0;
 	err = dl_text_number(r->t, 10, max, what, out);
-	if (!err && !*out)
-		err = dl_text_error(r->t, "port 0: expected %s", what);
 	if (!err && !dl_text_take(r->t, ']'))
 		err = dl_text_expected(r->t, "]");
 	if (err || !dl_text_take_string(r->t, "[ext"))
@@ -318,7 +316,6 @@ static int read_port_line(struct dl_fabric_netlist *r)
 {
 	struct dl_fabric_parsed_link link = { .node = r->node, .place = here(r) };
 	uint64_t num = 0, peer_num = 1, guid = 0, peer_guid;
-	char what[40];
 	const char *id;
 	size_t len;
 	int err;
@@ -326,14 +323,19 @@ static int read_port_line(struct dl_fabric_netlist *r)
 	if (r->node == DL_NONE)
 		return dl_text_expected(r->t, "a Switch, Ca, Hca or Rt line "
 					      "before its ports");
-	snprintf(what, sizeof(what), "a port, 1 to %u", r->d.nodes[r->node].nports);
-	err = read_port(r, r->d.nodes[r->node].nports, what, &num);
+	err = read_port(r, UINT8_MAX, "a port, 1 to 254", &num);
+	if (!err && (!num || num > r->d.nodes[r->node].nports)) {
+		dl_fabric_parsed_left_out(&r->d, link.place, "port %u of \"%.64s\", which has %u",
+					  (unsigned int)num, r->d.strings + r->d.nodes[r->node].id,
+					  r->d.nodes[r->node].nports);
+		return 0;
+	}
 	if (!err)
 		err = read_port_guid(r, &guid);
 	if (!err)
 		err = read_id(r, "a peer's id in quotes", &id, &len);
 	if (!err)
-		err = read_port(r, DL_FABRIC_MAX_PORTS, "a port, 1 to 254", &peer_num);
+		err = read_port(r, UINT8_MAX, "a port, 1 to 254", &peer_num);
 	if (!err)
 		err = read_port_guid(r, &peer_guid);
 	if (!err)

@@ -154,41 +154,39 @@ static int compare_ids(const void *left, const void *right, void *parsed)
 	return order ? order : *a < *b ? -1 : *a > *b;
 }
 
+/* The first node with this id. */
 static uint32_t find_id(const struct dl_fabric_parsed *d, const uint32_t *by_id, const char *id)
 {
 	uint32_t low = 0, high = d->nnodes;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(d->strings + d->nodes[by_id[middle]].id, id);
 
-		if (!order)
-			return by_id[middle];
-		if (order < 0)
+		if (strcmp(d->strings + d->nodes[by_id[middle]].id, id) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return DL_NONE;
+	if (low == d->nnodes || strcmp(d->strings + d->nodes[by_id[low]].id, id))
+		return DL_NONE;
+	return by_id[low];
 }
 
-static int check_ids(const struct dl_fabric_parsed *d, const uint32_t *by_id)
+/* ibnetdiscover's ids are GUIDs: two nodes may claim the same. */
+static void check_ids(struct dl_fabric_parsed *d, const uint32_t *by_id)
 {
-	uint32_t i;
-
-	for (i = 1; i < d->nnodes; i++) {
+	for (uint32_t i = 1; i < d->nnodes; i++) {
 		const struct dl_fabric_parsed_node *a = &d->nodes[by_id[i - 1]];
-		const struct dl_fabric_parsed_node *b = &d->nodes[by_id[i]];
+		struct dl_fabric_parsed_node *b = &d->nodes[by_id[i]];
 
-		if (!strcmp(d->strings + a->id, d->strings + b->id))
-			return dl_fabric_parsed_error(d, b->place,
-						      "\"%.64s\": "
-						      "expected an id of its own, %s:%u has the "
-						      "same",
-						      d->strings + b->id,
-						      d->strings + a->place.file, a->place.line);
+		if (strcmp(d->strings + a->id, d->strings + b->id))
+			continue;
+		if (b->nports)
+			dl_fabric_parsed_left_out(d, b->place, "\"%.64s\" has the id of %s:%u",
+						  d->strings + b->id, d->strings + a->place.file,
+						  a->place.line);
+		b->nports = 0;
 	}
-	return 0;
 }
 
 /* Replace the names of the links' far ends by nodes. */
@@ -196,14 +194,14 @@ static int find_peers(struct dl_fabric_parsed *d)
 {
 	uint32_t *by_id = calloc(d->nnodes + 1ul, sizeof(*by_id));
 	uint32_t i;
-	int err;
+	int err = 0;
 
 	if (!by_id)
 		return -ENOMEM;
 	for (i = 0; i < d->nnodes; i++)
 		by_id[i] = i;
 	qsort_r(by_id, d->nnodes, sizeof(*by_id), compare_ids, d);
-	err = check_ids(d, by_id);
+	check_ids(d, by_id);
 	for (i = 0; i < d->nlinks && !err; i++) {
 		struct dl_fabric_parsed_link *l = &d->links[i];
 		const char *id = d->strings + l->peer;
@@ -214,11 +212,13 @@ static int find_peers(struct dl_fabric_parsed *d)
 						     "\"%.64s\": expected "
 						     "the id of a node",
 						     id);
-		else if (l->peer_num > d->nodes[l->peer].nports)
-			err = dl_fabric_parsed_error(d, l->place,
-						     "port %u of "
-						     "\"%.64s\": expected 1 to %u",
-						     l->peer_num, id, d->nodes[l->peer].nports);
+		else if (d->nodes[l->peer].nports &&
+			 (!l->peer_num || l->peer_num > d->nodes[l->peer].nports)) {
+			dl_fabric_parsed_left_out(d, l->place,
+						  "a cable to port %u of \"%.64s\", which has %u",
+						  l->peer_num, id, d->nodes[l->peer].nports);
+			l->peer = DL_NONE;
+		}
 	}
 	free(by_id);
 	return err;

@@ -9,7 +9,6 @@
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -32,7 +31,7 @@ static bool fits_quotes(const char *s)
 	size_t i;
 
 	for (i = 0; s[i]; i++) {
-		if (strchr("\"#@", s[i]) || iscntrl((unsigned char)s[i]))
+		if (strchr("\"#@", s[i]))
 			return false;
 	}
 	return i > 0;
@@ -48,15 +47,6 @@ static void write_id(const struct dl_fabric *f, uint32_t node, FILE *to)
 		fprintf(to, "\"%s\"", id);
 	else
 		fprintf(to, "\"%c-%016" PRIx64 "\"", kinds[n->type].letter, n->guid);
-}
-
-/* Descriptions may hold any character, control characters from afar too. */
-static void write_desc(const char *desc, FILE *to)
-{
-	putc('"', to);
-	for (; *desc; desc++)
-		putc(iscntrl((unsigned char)*desc) ? ' ' : *desc, to);
-	putc('"', to);
 }
 
 /* The port whose LID and GUID answer for this one. */
@@ -82,7 +72,7 @@ static void write_header(const struct dl_fabric *f, uint32_t node, FILE *to)
 	write_id(f, node, to);
 	/* ibsim takes the comment for a name if there is none in quotes. */
 	fputs("\t\t# ", to);
-	write_desc(dl_fabric_node_name(f, node), to);
+	fprintf(to, "\"%s\"", dl_fabric_node_name(f, node));
 	if (n->type == DL_FABRIC_SWITCH)
 		fprintf(to, " %s port 0 lid %u lmc %u", zero->lmc ? "enhanced" : "base", zero->lid,
 			zero->lmc);
@@ -133,8 +123,7 @@ static void write_port(const struct dl_fabric *f, uint32_t port, FILE *to)
 	fputs("\t\t# ", to);
 	if (!dl_fabric_is_switch(f, p->node))
 		fprintf(to, "lid %u lmc %u ", p->lid, p->lmc);
-	write_desc(dl_fabric_node_name(f, far->node), to);
-	fprintf(to, " lid %u", end_port(f, p->peer)->lid);
+	fprintf(to, "\"%s\" lid %u", dl_fabric_node_name(f, far->node), end_port(f, p->peer)->lid);
 	if (p->width && p->speed)
 		fprintf(to, " %ux%s", p->width, dl_fabric_speed_name(p->speed));
 	if (p->vls != 8) /* ibsim's, and what the reader takes it for */

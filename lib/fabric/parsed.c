@@ -3,13 +3,16 @@
  * From what was parsed to a fabric.
  *
  * Problem.  A file states most cables twice, once at each end, some once, and
- * hostile or hand-made ones contradict themselves.  The fabric must hold each
- * cable once at both ends, or not be built at all.
+ * a device that lies, or two of them, may contradict the others.  The fabric
+ * must hold each cable once at both ends, and one device must not keep the
+ * others out of it.
  *
  * Method.  The statement that a port makes about itself is kept in an array
- * by port.  A new statement a -> b is compared with what b says, if b has
- * spoken, and with the cables laid so far.  So every pair of statements meets
- * exactly once, whatever the order.
+ * by port.  First the cables are laid of which both ends say the same, so that
+ * nobody can take the place of one who is confirmed.  What one end alone says
+ * comes after them, where both ends are still free and the other has not said
+ * otherwise.  The rest is named and left out; so are all nodes but one of those
+ * with the same GUID or id.
  *
  * Complexity.  O(n log n) in the nodes, for the GUIDs; linear in the rest.
  * Nothing is hashed: no choice of names or GUIDs makes it slower.
@@ -18,8 +21,8 @@
 
 #include "fabric/internal.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +51,14 @@ void dl_fabric_parsed_end(struct dl_fabric_parsed *d)
 int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s, size_t len, uint32_t *out)
 {
 	char *strings = dl_array_grow(d->strings, 1, d->strings_len, len + 1, &d->strings_cap);
-	size_t i;
 
 	if (!strings)
 		return -ENOMEM;
 	d->strings = strings;
 	*out = d->strings_len;
-	for (i = 0; i < len; i++)
-		strings[*out + i] = iscntrl((unsigned char)s[i]) ? ' ' : s[i];
+	memcpy(strings + *out, s, len);
 	strings[*out + len] = '\0';
-	d->strings_len += len + 1;
+	d->strings_len += dl_text_clean(strings + *out) + 1;
 	return 0;
 }
 
@@ -104,17 +105,35 @@ int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric
 	return 0;
 }
 
+static void report(const struct dl_fabric_parsed *d, enum dl_log_level level,
+		   struct dl_fabric_parsed_place place, const char *format, va_list args,
+		   const char *end)
+{
+	char message[768];
+
+	vsnprintf(message, sizeof(message), format, args);
+	dl_log(d->log, level, "%s:%u: %s%s", d->strings + place.file, place.line, message, end);
+}
+
 int dl_fabric_parsed_error(const struct dl_fabric_parsed *d, struct dl_fabric_parsed_place place,
 			   const char *format, ...)
 {
-	char message[768];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	report(d, DL_LOG_ERROR, place, format, args, "");
 	va_end(args);
-	dl_log(d->log, DL_LOG_ERROR, "%s:%u: %s", d->strings + place.file, place.line, message);
 	return -EINVAL;
+}
+
+void dl_fabric_parsed_left_out(const struct dl_fabric_parsed *d,
+			       struct dl_fabric_parsed_place place, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	report(d, DL_LOG_WARNING, place, format, args, ": left out");
+	va_end(args);
 }
 
 /* ---- widths and speeds -------------------------------------------------- */
@@ -166,7 +185,8 @@ static unsigned int best_speed(unsigned int set)
 struct builder {
 	const struct dl_fabric_parsed *d;
 	struct dl_fabric *f;
-	uint32_t *said; /* by port: the number of its statement */
+	uint32_t *index; /* in the fabric, by parsed node; DL_NONE: left out */
+	uint32_t *said;	 /* by port: the number of its statement */
 };
 
 static const char *id_of(const struct builder *b, uint32_t port)
@@ -178,43 +198,60 @@ static uint32_t near_end(const struct builder *b, uint32_t link)
 {
 	const struct dl_fabric_parsed_link *l = &b->d->links[link];
 
-	return b->f->nodes[l->node].first_port + l->num;
+	return b->f->nodes[b->index[l->node]].first_port + l->num;
 }
 
 static uint32_t far_end(const struct builder *b, uint32_t link)
 {
 	const struct dl_fabric_parsed_link *l = &b->d->links[link];
 
-	return b->f->nodes[l->peer].first_port + l->peer_num;
+	return b->f->nodes[b->index[l->peer]].first_port + l->peer_num;
 }
 
-static int check_guids(const struct dl_fabric_parsed *d)
+/* Leave out the second one with a GUID: an adapter, if one of them is a switch. */
+static void check_pair(const struct builder *b, uint32_t first, uint32_t second)
 {
+	const struct dl_fabric_parsed *d = b->d;
+	const struct dl_fabric_parsed_node *x = &d->nodes[first], *y = &d->nodes[second];
+
+	if (y->type == DL_FABRIC_SWITCH && x->type != DL_FABRIC_SWITCH) {
+		const struct dl_fabric_parsed_node *swap = x;
+
+		x = y;
+		y = swap;
+	}
+	b->index[y - d->nodes] = DL_NONE;
+	dl_fabric_parsed_left_out(d, y->place,
+				  "\"%.64s\" has GUID 0x%016" PRIx64 ", that of \"%.64s\" in %s:%u",
+				  d->strings + y->id, y->guid, d->strings + x->id,
+				  d->strings + x->place.file, x->place.line);
+}
+
+static int check_nodes(const struct builder *b)
+{
+	const struct dl_fabric_parsed *d = b->d;
 	struct dl_fabric_guid_key *keys = calloc(d->nnodes + 1ul, sizeof(*keys));
-	uint32_t i;
-	int err = 0;
+	uint32_t i, n = 0, kept = 0;
 
 	if (!keys)
 		return -ENOMEM;
-	for (i = 0; i < d->nnodes; i++)
-		keys[i] = (struct dl_fabric_guid_key){ d->nodes[i].guid, i };
-	qsort(keys, d->nnodes, sizeof(*keys), dl_fabric_compare_guids);
-	for (i = 1; i < d->nnodes && !err; i++) {
-		const struct dl_fabric_parsed_node *a = &d->nodes[keys[i - 1].node];
-		const struct dl_fabric_parsed_node *b = &d->nodes[keys[i].node];
-
-		if (b->guid && a->guid == b->guid)
-			err = dl_fabric_parsed_error(d, b->place,
-						     "\"%.64s\": GUID "
-						     "0x%llx is that of \"%.64s\" in %s:%u: "
-						     "expected one of its own",
-						     d->strings + b->id,
-						     (unsigned long long)b->guid,
-						     d->strings + a->id, d->strings + a->place.file,
-						     a->place.line);
+	for (i = 0; i < d->nnodes; i++) {
+		if (d->nodes[i].nports && d->nodes[i].guid)
+			keys[n++] = (struct dl_fabric_guid_key){ d->nodes[i].guid, i };
+		b->index[i] = d->nodes[i].nports ? 0 : DL_NONE;
+	}
+	qsort(keys, n, sizeof(*keys), dl_fabric_compare_guids);
+	for (i = 1; i < n; i++) {
+		if (keys[i].guid != keys[kept].guid) {
+			kept = i;
+			continue;
+		}
+		check_pair(b, keys[kept].node, keys[i].node);
+		if (b->index[keys[kept].node] == DL_NONE)
+			kept = i;
 	}
 	free(keys);
-	return err;
+	return 0;
 }
 
 /* A description that repeats the id is none. */
@@ -234,8 +271,11 @@ static int add_nodes(const struct builder *b)
 		const struct dl_fabric_parsed_node *from = &d->nodes[i];
 		struct dl_fabric_node *node;
 
+		if (b->index[i] == DL_NONE)
+			continue;
 		err = dl_fabric_add_node(f, from->type, from->nports, from->guid,
 					 d->strings + from->id, &n);
+		b->index[i] = n;
 		if (!err && is_described(d, from))
 			err = dl_fabric_set_desc(f, n, d->strings + from->desc);
 		if (err)
@@ -256,102 +296,48 @@ static int add_nodes(const struct builder *b)
 	return 0;
 }
 
-/* GUIDs and LIDs of end ports; `owner` is the statement by LID. */
-static int add_ends(const struct builder *b, uint32_t *owner)
+/* GUIDs and LIDs of end ports. */
+static void add_ends(const struct builder *b)
 {
 	const struct dl_fabric_parsed *d = b->d;
-	uint32_t i, lid, end;
 
-	for (i = 0; i < d->nends; i++) {
+	for (uint32_t i = 0; i < d->nends; i++) {
 		const struct dl_fabric_parsed_end *e = &d->ends[i];
-		struct dl_fabric_port *p = &b->f->ports[b->f->nodes[e->node].first_port + e->num];
+		struct dl_fabric_port *p;
 
+		if (b->index[e->node] == DL_NONE)
+			continue;
+		p = &b->f->ports[b->f->nodes[b->index[e->node]].first_port + e->num];
 		if (e->guid)
 			p->guid = e->guid;
 		if (!e->lid)
 			continue;
 		p->lid = e->lid;
 		p->lmc = e->lmc;
-		end = e->lid + (1u << e->lmc);
-		if (end > DL_FABRIC_MAX_LID + 1)
-			return dl_fabric_parsed_error(d, e->place,
-						      "LID %u with LMC "
-						      "%u: expected unicast LIDs, "
-						      "at most %u",
-						      e->lid, e->lmc, DL_FABRIC_MAX_LID);
-		for (lid = e->lid; lid < end; lid++) {
-			const struct dl_fabric_parsed_end *o;
-
-			if (owner[lid] == DL_NONE) {
-				owner[lid] = i;
-				continue;
-			}
-			o = &d->ends[owner[lid]];
-			return dl_fabric_parsed_error(d, e->place,
-						      "LID %u is that of "
-						      "\"%.64s\" port %u in %s:%u: expected one of "
-						      "its own",
-						      lid, d->strings + d->nodes[o->node].id,
-						      o->num, d->strings + o->place.file,
-						      o->place.line);
-		}
 	}
-	return 0;
 }
 
-/* Statement `link` is at odds with the cable or the words of `other`. */
-static int contradiction(const struct builder *b, uint32_t link, uint32_t other)
+/* Statement `link` is at odds with what another one says. */
+static void contradiction(const struct builder *b, uint32_t link, uint32_t other)
 {
 	const struct dl_fabric_parsed_place *place = &b->d->links[other].place;
 	uint32_t from = near_end(b, link), to = far_end(b, link);
 	uint32_t from2 = near_end(b, other), to2 = far_end(b, other);
 
-	return dl_fabric_parsed_error(b->d, b->d->links[link].place,
-				      "\"%.64s\" port %u to \"%.64s\" port %u: expected what %s:%u "
-				      "says, \"%.64s\" port %u to \"%.64s\" port %u",
-				      id_of(b, from), b->f->ports[from].num, id_of(b, to),
-				      b->f->ports[to].num, b->d->strings + place->file, place->line,
-				      id_of(b, from2), b->f->ports[from2].num, id_of(b, to2),
-				      b->f->ports[to2].num);
+	dl_fabric_parsed_left_out(b->d, b->d->links[link].place,
+				  "\"%.64s\" port %u to \"%.64s\" port %u, where %s:%u says "
+				  "\"%.64s\" port %u to \"%.64s\" port %u",
+				  id_of(b, from), b->f->ports[from].num, id_of(b, to),
+				  b->f->ports[to].num, b->d->strings + place->file, place->line,
+				  id_of(b, from2), b->f->ports[from2].num, id_of(b, to2),
+				  b->f->ports[to2].num);
 }
 
-/* The statement behind the cable in this port. */
-static uint32_t cable_said(const struct builder *b, uint32_t port)
+static bool is_known(const struct builder *b, uint32_t link)
 {
-	if (b->said[port] != DL_NONE)
-		return b->said[port];
-	return b->said[b->f->ports[port].peer];
-}
+	const struct dl_fabric_parsed_link *l = &b->d->links[link];
 
-static int add_link(const struct builder *b, uint32_t link)
-{
-	uint32_t from = near_end(b, link), to = far_end(b, link);
-	struct dl_fabric_port *ports = b->f->ports;
-	int err;
-
-	if (b->said[from] != DL_NONE)
-		return contradiction(b, link, b->said[from]);
-	if (b->said[to] != DL_NONE && far_end(b, b->said[to]) != from)
-		return contradiction(b, link, b->said[to]);
-	if (from == to && ports[from].peer == DL_NONE) {
-		const struct dl_fabric_parsed_place *place = &b->d->links[link].place;
-
-		dl_log(b->d->log, DL_LOG_WARNING,
-		       "%s:%u: \"%.64s\" port %u is "
-		       "plugged into itself; left without a cable",
-		       b->d->strings + place->file, place->line, id_of(b, from), ports[from].num);
-		b->said[from] = link;
-		return 0;
-	}
-	err = dl_fabric_connect(b->f, from, to);
-	if (err) {
-		/* One of the two has a cable, said by its far end alone. */
-		if (ports[from].peer == DL_NONE)
-			from = to;
-		return contradiction(b, link, cable_said(b, from));
-	}
-	b->said[from] = link;
-	return 0;
+	return l->peer != DL_NONE && b->index[l->node] != DL_NONE && b->index[l->peer] != DL_NONE;
 }
 
 /* What both can do; what one can do where the other does not say. */
@@ -369,71 +355,95 @@ static void set_cable(struct dl_fabric_port *p, unsigned int width, unsigned int
 		p->vls = vls;
 }
 
-static int negotiate(const struct builder *b, uint32_t link)
+/* Lay a cable, of which `back` is the other end's statement, or `link` itself. */
+static void lay_cable(const struct builder *b, uint32_t link, uint32_t back)
 {
-	const struct dl_fabric_parsed_link *l = &b->d->links[link], *m = l;
+	const struct dl_fabric_parsed_link *l = &b->d->links[link], *m = &b->d->links[back];
 	uint32_t from = near_end(b, link), to = far_end(b, link);
-	unsigned int w, s, vls;
+	unsigned int w = common(l->widths, m->widths);
+	unsigned int s = common(l->speeds, m->speeds);
+	unsigned int vls = l->vls && (!m->vls || l->vls < m->vls) ? l->vls : m->vls;
 
-	if (b->f->ports[from].peer == DL_NONE) /* plugged into itself */
-		return 0;
-	if (b->said[to] != DL_NONE)
-		m = &b->d->links[b->said[to]];
-	w = common(l->widths, m->widths);
-	s = common(l->speeds, m->speeds);
-	if ((!w && l->widths) || (!s && l->speeds))
-		return dl_fabric_parsed_error(b->d, l->place,
-					      "\"%.64s\" port %u: "
-					      "expected a width and a speed that its far end in "
-					      "%s:%u has too",
-					      id_of(b, from), l->num, b->d->strings + m->place.file,
-					      m->place.line);
-	vls = l->vls && (!m->vls || l->vls < m->vls) ? l->vls : m->vls;
+	if ((!w && l->widths) || (!s && l->speeds)) {
+		dl_fabric_parsed_left_out(b->d, l->place,
+					  "\"%.64s\" port %u has no width and speed that its far "
+					  "end in %s:%u has too",
+					  id_of(b, from), l->num, b->d->strings + m->place.file,
+					  m->place.line);
+		return;
+	}
+	/* A port that is plugged into itself cannot be cabled. */
+	if (dl_fabric_connect(b->f, from, to)) {
+		dl_fabric_parsed_left_out(b->d, l->place,
+					  "\"%.64s\" port %u is plugged into itself",
+					  id_of(b, from), l->num);
+		return;
+	}
 	set_cable(&b->f->ports[from], best_width(w), best_speed(s), vls);
 	set_cable(&b->f->ports[to], best_width(w), best_speed(s), vls);
-	return 0;
 }
 
-static int add_links(const struct builder *b)
+/* Is this the statement of its port, and the far end's the same cable? */
+static bool is_confirmed(const struct builder *b, uint32_t link)
+{
+	uint32_t from = near_end(b, link), back = b->said[far_end(b, link)];
+
+	return b->said[from] == link && back != DL_NONE && far_end(b, back) == from;
+}
+
+/* What one end alone says of a cable. */
+static void add_claim(const struct builder *b, uint32_t link)
+{
+	uint32_t from = near_end(b, link), to = far_end(b, link);
+
+	if (b->said[from] != link)
+		contradiction(b, link, b->said[from]);
+	else if (b->said[to] != DL_NONE)
+		contradiction(b, link, b->said[to]);
+	else if (b->f->ports[to].peer != DL_NONE)
+		contradiction(b, link, b->said[b->f->ports[to].peer]);
+	else if (b->f->ports[from].peer == DL_NONE)
+		lay_cable(b, link, link);
+}
+
+static void add_links(const struct builder *b)
 {
 	uint32_t i;
-	int err = 0;
 
-	for (i = 0; i < b->d->nlinks && !err; i++)
-		err = add_link(b, i);
-	for (i = 0; i < b->d->nlinks && !err; i++)
-		err = negotiate(b, i);
-	return err;
+	for (i = 0; i < b->d->nlinks; i++)
+		if (is_known(b, i) && b->said[near_end(b, i)] == DL_NONE)
+			b->said[near_end(b, i)] = i;
+	for (i = 0; i < b->d->nlinks; i++)
+		if (is_known(b, i) && is_confirmed(b, i) && b->said[far_end(b, i)] >= i)
+			lay_cable(b, i, b->said[far_end(b, i)]);
+	for (i = 0; i < b->d->nlinks; i++)
+		if (is_known(b, i) && !is_confirmed(b, i))
+			add_claim(b, i);
 }
 
 int dl_fabric_parsed_build(const struct dl_fabric_parsed *d, struct dl_fabric **out)
 {
 	struct builder b = { .d = d };
-	uint32_t *owner = NULL;
-	int err;
+	int err = dl_fabric_new(&b.f);
 
-	err = check_guids(d);
-	if (err)
-		return err;
-	err = dl_fabric_new(&b.f);
 	if (err)
 		return err;
 	b.said = malloc((d->nports + 1ul) * sizeof(*b.said));
-	owner = malloc((DL_FABRIC_MAX_LID + 1ul) * sizeof(*owner));
+	b.index = malloc((d->nnodes + 1ul) * sizeof(*b.index));
 	err = -ENOMEM;
-	if (!b.said || !owner)
+	if (!b.said || !b.index)
 		goto out;
-	memset(b.said, 0xff, d->nports * sizeof(*b.said));
-	memset(owner, 0xff, (DL_FABRIC_MAX_LID + 1ul) * sizeof(*owner));
-	err = add_nodes(&b);
+	memset(b.said, 0xff, (d->nports + 1ul) * sizeof(*b.said));
+	err = check_nodes(&b);
 	if (!err)
-		err = add_ends(&b, owner);
-	if (!err)
-		err = add_links(&b);
-	if (!err)
-		err = dl_fabric_finish(b.f, d->log);
+		err = add_nodes(&b);
+	if (err)
+		goto out;
+	add_ends(&b);
+	add_links(&b);
+	err = dl_fabric_finish(b.f, d->log);
 out:
-	free(owner);
+	free(b.index);
 	free(b.said);
 	if (err)
 		dl_fabric_free(b.f);

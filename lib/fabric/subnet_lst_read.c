@@ -54,7 +54,7 @@ static const struct {
 	uint64_t max;
 	const char *what;
 } fields[NFIELDS] = {
-	[PORTS] = { "Ports:", DL_FABRIC_MAX_PORTS, "1 to FE ports" },
+	[PORTS] = { "Ports:", UINT8_MAX, "1 to FE ports" },
 	[SYSTEM] = { "SystemGUID:", UINT64_MAX, "a GUID" },
 	[NODE] = { "NodeGUID:", UINT64_MAX, "a GUID" },
 	[PORT] = { "PortGUID:", UINT64_MAX, "a GUID" },
@@ -62,6 +62,11 @@ static const struct {
 	[DEVICE] = { "DevID:", UINT32_MAX, "a device, 32 bits" },
 	[REVISION] = { "Rev:", UINT32_MAX, "a revision, 32 bits" },
 };
+
+static struct dl_fabric_parsed_place here(const struct reader *r)
+{
+	return (struct dl_fabric_parsed_place){ r->file, r->t.line };
+}
 
 static int read_field(struct dl_text *t, const char *name, uint64_t max, const char *what,
 		      uint64_t *out)
@@ -87,40 +92,73 @@ static int read_type(struct dl_text *t, uint8_t *type)
 	return 0;
 }
 
-/* Does "} LID:hex PN:hex }" stand here? */
-static bool is_tail(const char *at)
+/* How long is "} LID:hex PN:hex }", if it stands here?  Else 0. */
+static size_t tail_length(const char *at)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
+	const char *start = at;
 
 	if (strncmp(at, "} LID:", 6))
-		return false;
+		return 0;
 	at += 6 + strspn(at + 6, digits);
 	if (strncmp(at, " PN:", 4))
-		return false;
+		return 0;
 	at += 4 + strspn(at + 4, digits);
-	return !strncmp(at, " }", 2);
+	return strncmp(at, " }", 2) ? 0 : at + 2 - start;
 }
 
-/* A description may hold braces too: it ends where the LID begins. */
-static int read_desc(struct reader *r, uint32_t *out)
+/* Does the far end begin here? */
+static bool is_next(const char *at)
 {
-	char *begin, *end;
+	unsigned int i;
+
+	at += strspn(at, " \t");
+	if (strncmp(at, "{ SW", 4) && strncmp(at, "{ CA", 4) && strncmp(at, "{ Rt", 4))
+		return false;
+	at += 4;
+	at += strncmp(at, "-SM", 3) ? 0 : 3;
+	for (i = 0; i < NFIELDS; i++) {
+		at += strspn(at, " \t");
+		if (strncmp(at, fields[i].name, strlen(fields[i].name)))
+			return false;
+		at += strlen(fields[i].name);
+		at += strspn(at, "0123456789abcdefABCDEF");
+	}
+	return true;
+}
+
+/*
+ * A description may hold anything, also what looks like its own end, such as
+ * "x} LID:1 PN:1 }".  The true end of the near one is that which the far port
+ * follows, as a whole, which does not fit into the 64 bytes of a description; that
+ * of the far one is the last, since no description follows it.
+ */
+static int read_desc(struct reader *r, bool far, uint32_t *out)
+{
+	char *begin, *end, *last = NULL;
 
 	if (!dl_text_take(&r->t, '{'))
 		return dl_text_expected(&r->t, "{ and a description");
 	begin = r->t.at;
-	for (end = strchr(begin, '}'); end; end = strchr(end + 1, '}')) {
-		if (is_tail(end))
-			break;
+	for (end = strchr(begin, '}'); end && (far || !last); end = strchr(end + 1, '}')) {
+		size_t len = tail_length(end);
+
+		bool more = len && is_next(end + len);
+
+		if (far && more)
+			break; /* a third port */
+		if (len && (far || more))
+			last = end;
 	}
-	if (!end)
+	if (!last || (far && end))
 		return dl_text_expected(&r->t, "a description and "
 					       "} LID:.. PN:.. }");
-	r->t.at = end + 1;
-	return dl_fabric_parsed_string(&r->d, begin, end - begin, out);
+	r->t.at = last + 1;
+	return dl_fabric_parsed_string(&r->d, begin, last - begin, out);
 }
 
-static int read_end(struct reader *r, bool far, struct record *e)
+/* *good becomes false: the port claims what cannot be. */
+static int read_end(struct reader *r, bool far, struct record *e, bool *good)
 {
 	uint64_t v[NFIELDS], lid = 0, num = 0;
 	struct dl_text *t = &r->t;
@@ -132,20 +170,25 @@ static int read_end(struct reader *r, bool far, struct record *e)
 	for (i = 0; i < NFIELDS && !err; i++)
 		err = read_field(t, fields[i].name, fields[i].max, fields[i].what, &v[i]);
 	if (!err)
-		err = read_desc(r, &e->desc);
+		err = read_desc(r, far, &e->desc);
 	if (!err)
-		err = read_field(t, "LID:", DL_FABRIC_MAX_LID, "a unicast LID, at most BFFF", &lid);
+		err = read_field(t, "LID:", UINT16_MAX, "a LID, at most FFFF", &lid);
 	if (!err)
-		err = read_field(t, "PN:", DL_FABRIC_MAX_PORTS, "a port", &num);
+		err = read_field(t, "PN:", UINT8_MAX, "a port", &num);
 	if (err)
 		return err;
 	if (!dl_text_take(t, '}'))
 		return dl_text_expected(t, "}");
 	if (!v[NODE])
 		return dl_text_error(t, "NodeGUID 0: expected another one");
-	if (!num || num > v[PORTS])
-		return dl_text_error(t, "PN:%02X: expected 01 to %02X", (unsigned int)num,
-				     (unsigned int)v[PORTS]);
+	v[PORTS] = dl_fabric_ports(r->d.log, v[PORTS], v[NODE], r->d.strings + e->desc);
+	if (!num || num > v[PORTS]) {
+		dl_fabric_parsed_left_out(&r->d, here(r),
+					  "node 0x%016" PRIx64 " \"%.64s\" claims port %u of %u",
+					  v[NODE], r->d.strings + e->desc, (unsigned int)num,
+					  (unsigned int)v[PORTS]);
+		*good = false;
+	}
 	if (far && !(v[DEVICE] & 0xffff)) /* OpenSM's shift */
 		v[DEVICE] >>= 16;
 	if (v[DEVICE] > UINT16_MAX)
@@ -214,6 +257,7 @@ static int read_line(struct reader *r)
 	uint32_t line = r->nrecords / 2;
 	struct record *records;
 	uint16_t *speeds;
+	bool good = true;
 	uint8_t *widths;
 	int err;
 
@@ -231,12 +275,12 @@ static int read_line(struct reader *r)
 	if (!speeds)
 		return -ENOMEM;
 	r->speeds = speeds;
-	err = read_end(r, false, &records[r->nrecords]);
+	err = read_end(r, false, &records[r->nrecords], &good);
 	if (!err)
-		err = read_end(r, true, &records[r->nrecords + 1]);
+		err = read_end(r, true, &records[r->nrecords + 1], &good);
 	if (!err)
 		err = read_cable(&r->t, &widths[line], &speeds[line]);
-	if (!err)
+	if (!err && good)
 		r->nrecords += 2;
 	return err;
 }
@@ -261,15 +305,14 @@ static struct dl_fabric_parsed_place place_of(const struct reader *r, uint32_t r
 	return (struct dl_fabric_parsed_place){ r->file, r->records[record].line };
 }
 
-static int differs(const struct reader *r, uint32_t record, uint32_t first)
+static void differs(const struct reader *r, uint32_t record, uint32_t first)
 {
 	const struct record *e = &r->records[record];
 
-	return dl_fabric_parsed_error(&r->d, place_of(r, record),
-				      "node 0x%016" PRIx64
-				      " port %u: expected what %s:%u says about it",
-				      e->guid, e->num, r->d.strings + r->file,
-				      r->records[first].line);
+	dl_fabric_parsed_left_out(&r->d, place_of(r, record),
+				  "node 0x%016" PRIx64
+				  " port %u is described otherwise than in %s:%u",
+				  e->guid, e->num, r->d.strings + r->file, r->records[first].line);
 }
 
 static bool same_node(const struct reader *r, const struct record *a, const struct record *b)
@@ -341,7 +384,8 @@ static int add_nodes(struct reader *r, const uint32_t *order, uint32_t *first)
 		} else if (same_node(r, e, f) && same_end(e, f)) {
 			e->node = f->node;
 		} else {
-			err = differs(r, i, first[i]);
+			e->node = DL_NONE;
+			differs(r, i, first[i]);
 		}
 	}
 	return err;
@@ -349,19 +393,22 @@ static int add_nodes(struct reader *r, const uint32_t *order, uint32_t *first)
 
 static int add_ends(struct reader *r, const uint32_t *order)
 {
-	uint32_t i;
+	uint32_t i, given = DL_NONE; /* the last port's record */
 	int err = 0;
 
 	for (i = 0; i < r->nrecords && !err; i++) {
 		const struct record *e = &r->records[order[i]];
-		const struct record *last = i ? &r->records[order[i - 1]] : e;
 		bool sw = e->type == DL_FABRIC_SWITCH;
 
-		if (i && e->guid == last->guid && (sw || e->num == last->num)) {
-			if (!same_end(e, last))
-				err = differs(r, order[i], order[i - 1]);
+		if (e->node == DL_NONE)
+			continue;
+		if (given != DL_NONE && e->guid == r->records[given].guid &&
+		    (sw || e->num == r->records[given].num)) {
+			if (!same_end(e, &r->records[given]))
+				differs(r, order[i], given);
 			continue;
 		}
+		given = order[i];
 		err = dl_fabric_parsed_add_end(&r->d, &(struct dl_fabric_parsed_end){
 							      .guid = e->port_guid,
 							      .node = e->node,
@@ -381,6 +428,8 @@ static int add_links(struct reader *r)
 	for (i = 0; i < r->nrecords && !err; i += 2) {
 		const struct record *near = &r->records[i], *far = near + 1;
 
+		if (near->node == DL_NONE || far->node == DL_NONE)
+			continue;
 		err = dl_fabric_parsed_add_link(&r->d, &(struct dl_fabric_parsed_link){
 							       .node = near->node,
 							       .peer = far->node,

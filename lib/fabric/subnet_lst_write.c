@@ -17,7 +17,6 @@
 #include "config.h"
 
 #include <byteswap.h>
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,12 +32,6 @@ static const char *const types[] = {
 	[DL_FABRIC_ROUTER] = "Rt",
 };
 
-static void write_desc(const char *desc, FILE *to)
-{
-	for (; *desc; desc++)
-		putc(iscntrl((unsigned char)*desc) ? ' ' : *desc, to);
-}
-
 static void write_end(const struct dl_fabric *f, uint32_t port, bool far, FILE *to)
 {
 	const struct dl_fabric_port *p = &f->ports[port], *end = p;
@@ -51,8 +44,7 @@ static void write_end(const struct dl_fabric *f, uint32_t port, bool far, FILE *
 		" PortGUID:%016" PRIx64 " VenID:%0*" PRIX32 " DevID:%04" PRIX32 " Rev:%08X {",
 		types[n->type], n->nports, n->system_guid ? n->system_guid : n->guid, n->guid,
 		end->guid, far ? 8 : 6, n->vendor, (uint32_t)n->device << (far ? 16 : 0), REVISION);
-	write_desc(dl_fabric_node_name(f, p->node), to);
-	fprintf(to, "} LID:%04X PN:%02X } ", end->lid, p->num);
+	fprintf(to, "%s} LID:%04X PN:%02X } ", dl_fabric_node_name(f, p->node), end->lid, p->num);
 }
 
 static void write_cable(const struct dl_fabric *f, uint32_t port, FILE *to)

@@ -21,7 +21,8 @@ static void hear(void *context, enum dl_log_level level, const char *message)
 		h->errors++;
 		snprintf(h->error, sizeof(h->error), "%s", message);
 	} else if (level == DL_LOG_WARNING) {
-		h->warnings++;
+		if (!h->warnings++)
+			snprintf(h->warning, sizeof(h->warning), "%s", message);
 	}
 }
 
@@ -42,6 +43,62 @@ int read_bytes(fabric_reader read, const char *text, size_t len, struct heard *h
 	err = read(from, "test", &h->log, out);
 	fclose(from);
 	return err;
+}
+
+static void list_cables(const struct dl_fabric *f, FILE *to)
+{
+	for (uint32_t i = 0; i < f->nports; i++) {
+		const struct dl_fabric_port *p = &f->ports[i], *peer;
+
+		if (p->peer == DL_NONE || p->peer < i)
+			continue;
+		peer = &f->ports[p->peer];
+		fprintf(to, "%u.%u-%u.%u ", p->node, p->num, peer->node, peer->num);
+	}
+}
+
+static void list_lids(const struct dl_fabric *f, FILE *to)
+{
+	for (uint32_t i = 0; i < f->nports; i++)
+		if (dl_fabric_is_end_port(f, i))
+			fprintf(to, "%u ", f->ports[i].lid);
+}
+
+static void assert_list(void (*list)(const struct dl_fabric *f, FILE *to),
+			const struct dl_fabric *f, const char *expected)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+
+	assert_non_null(to);
+	list(f, to);
+	fclose(to);
+	if (len)
+		text[len - 1] = '\0';
+	if (expected)
+		assert_string_equal(text, expected);
+	free(text);
+}
+
+void assert_contradiction(fabric_reader read, const struct contradiction *c)
+{
+	struct dl_fabric *f = NULL;
+	char place[20] = "";
+	struct heard h;
+
+	if (read_bytes(read, c->text, strlen(c->text), &h, &f))
+		fail_msg("was not read: %s\n%s", c->text, h.error);
+	assert_int_equal(h.errors, 0);
+	if (!h.warnings || !strstr(h.warning, c->words))
+		fail_msg("no warning with \"%s\": %s\n%s", c->words, c->text, h.warning);
+	if (c->line)
+		snprintf(place, sizeof(place), "test:%u: ", c->line);
+	if (strncmp(h.warning, place, strlen(place)))
+		fail_msg("not at %s: %s\n%s", place, c->text, h.warning);
+	assert_list(list_cables, f, c->cables);
+	assert_list(list_lids, f, c->lids);
+	dl_fabric_free(f);
 }
 
 char *write_string(fabric_writer write, const struct dl_fabric *f)

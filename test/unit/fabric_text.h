@@ -13,7 +13,7 @@
 struct heard {
 	struct dl_log log;
 	unsigned int errors, warnings;
-	char error[1100]; /* the last one */
+	char error[1100], warning[1100]; /* the last one, the first one */
 };
 
 void heard_init(struct heard *h);
@@ -31,6 +31,21 @@ char *write_string(fabric_writer write, const struct dl_fabric *f);
 
 /* Fails the test where two fabrics differ in what a netlist can say. */
 void assert_same_fabric(const struct dl_fabric *a, const struct dl_fabric *b);
+
+/*
+ * A text in which something contradicts the rest: it is read without that.
+ * `first` is the line of the first warning, which has these words; 0 stands for
+ * one about the whole.  `cables` of the fabric are "node.port-node.port", with
+ * the nodes counted from 0, blanks between them, in order; `lids` those of its
+ * end ports.  NULL: not compared.
+ */
+struct contradiction {
+	const char *text;
+	unsigned int line;
+	const char *words, *cables, *lids;
+};
+
+void assert_contradiction(fabric_reader read, const struct contradiction *c);
 
 /* Fails the test unless the error reads "test:<line>: ...<words>...". */
 void assert_error(const struct heard *h, unsigned int line, const char *words);

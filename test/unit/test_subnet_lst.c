@@ -214,11 +214,12 @@ static const struct {
 	{ "x", 1, "\"x\": expected {" },
 	{ "{ HCA", 1, "\"HCA\": expected SW, CA or Rt" },
 	{ "{ CA", 1, "end of line: expected Ports:" },
-	{ "{ CA Ports:FF", 1, "\"FF\": expected 1 to FE ports" },
+	{ "{ CA Ports:100", 1, "\"100\": expected 1 to FE ports" },
 	{ "{ CA Ports:1 NodeGUID:1", 1, "\"NodeGUID:1\": expected System" },
 	{ "{ CA Ports:1 SystemGUID:g", 1, "\"g\": expected a GUID" },
 	{ "{ CA Ports:1 SystemGUID:10000000000000000", 1, "expected a GUID" },
-	{ A, 1, "end of line: expected {" },
+	{ A, 1, "expected a description and } LID:.. PN:.. }" },
+	{ A A B END, 1, "expected a description and } LID:.. PN:.. }" },
 	{ "\n" A B, 2, "end of line: expected PHY= and 1x, 2x, 4x, 8x or" },
 	{ A B "PHY=3x LOG=ACT SPD=5", 1, "\"PHY=3x\": expected PHY= and" },
 	{ A B "PHY=4x SPD=5", 1, "\"SPD=5\": expected LOG= and a state" },
@@ -226,39 +227,101 @@ static const struct {
 	{ A B "PHY=4x LOG=ACT SPD=7", 1, "\"SPD=7\": expected SPD= and 2.5" },
 	{ A B "PHY=4x LOG=ACT SPD=5 x", 1, "\"x\": expected the end of the" },
 	{ CA("0", "2", "1", "1", "a") B END, 1, "NodeGUID 0: expected anot" },
-	{ CA("a", "0", "1", "1", "a") B END, 1, "PN:01: expected 01 to 00" },
-	{ CA("a", "2", "0", "1", "a") B END, 1, "PN:00: expected 01 to 02" },
-	{ CA("a", "2", "3", "1", "a") B END, 1, "PN:03: expected 01 to 02" },
-	{ CA("a", "2", "1", "c000", "a") B END, 1,
-	  "\"c000\": expected a unicast LID, at most BFFF" },
+	{ CA("a", "2", "1", "10000", "a") B END, 1, "\"10000\": expected a LID, at most FFFF" },
 	{ A CA("b", "2", "1", "x", "b") END, 1, "expected a description and" },
-	/* A description ends at the first LID. */
-	{ CA("a", "2", "1", "1", "x } LID:1 PN:1 } y} {") B END, 1, "\"y}\": expected {" },
 	{ A "{ CA Ports:1 SystemGUID:0 NodeGUID:b PortGUID:b VenID:0 "
 	    "DevID:10001 Rev:0 {b} LID:2 PN:1 } " END,
 	  1, "DevID:00010001: expected 16 bits" },
 	{ "{ CA Ports:1 SystemGUID:0 NodeGUID:b PortGUID:b VenID:0 "
 	  "DevID:10000 Rev:0 {b} LID:2 PN:1 } " B END,
 	  1, "DevID:00010000: expected 16 bits" },
+};
+
+/* One device that contradicts the others is left out, and named. */
+static const struct contradiction contradictions[] = {
+	/* Ports that cannot be. */
+	{ A B END
+	  "{ CA Ports:0 SystemGUID:1 NodeGUID:d PortGUID:d1 VenID:0 DevID:0 Rev:0 {d} LID:4 "
+	  "PN:1 } " C END,
+	  0, "\"d\" (node GUID 0x000000000000000d) claims 0 ports", "0.1-1.1 2.1-3.1", NULL },
+	{ A B END
+	  "{ CA Ports:ff SystemGUID:1 NodeGUID:d PortGUID:d1 VenID:0 DevID:0 Rev:0 {d} LID:4 "
+	  "PN:1 } " C END,
+	  0, "claims 255 ports", "0.1-1.1 2.1-3.1", NULL },
+	{ A B END CA("d", "2", "0", "4", "d") C END, 2,
+	  "node 0x000000000000000d \"d\" claims port 0 of 2: left out", "0.1-1.1", NULL },
+	{ A B END CA("d", "2", "3", "4", "d") C END, 2, "claims port 3 of 2", "0.1-1.1", NULL },
+	{ CA("a", "2", "1", "c000", "a") B END, 0, "where unicast LIDs are 1 to", "0.1-1.1",
+	  "0 0 3 0" },
 	/* One node, described in two ways. */
 	{ A B END "\n" B CA("a", "3", "1", "1", "a") END, 3,
-	  "node 0x000000000000000a port 1: expected what test:1 says" },
-	{ A B END B CA("a", "2", "1", "1", "x") END, 2, "what test:1 says" },
-	{ A B END B CA("a", "2", "1", "7", "a") END, 2, "what test:1 says" },
+	  "node 0x000000000000000a port 1 is described otherwise than in test:1: left out",
+	  "0.1-1.1", NULL },
+	{ A B END B CA("a", "2", "1", "1", "x") END, 2, "otherwise than in test:1", "0.1-1.1",
+	  NULL },
+	{ A B END B CA("a", "2", "1", "7", "a") END, 2, "otherwise than in test:1", "0.1-1.1",
+	  "1 0 3 0" },
 	{ C B END A B2 END A2 CA("b", "2", "2", "6", "b") END, 3,
-	  "node 0x000000000000000b port 2: expected what test:2 says" },
+	  "node 0x000000000000000b port 2 is described otherwise than in test:2", NULL, NULL },
 	{ SW("s", "9", "1") A END SW("s", "8", "2") B END, 2,
-	  "node 0x0000000000000005 port 2: expected what test:1 says" },
+	  "node 0x0000000000000005 port 2 is described otherwise than in test:1", "0.1-1.1",
+	  "9 1 0 3 0" },
 	{ SW("s", "9", "2") A END SW("s", "8", "1") B END, 2,
-	  "node 0x0000000000000005 port 1: expected what test:1 says" },
+	  "node 0x0000000000000005 port 1 is described otherwise than in test:1", "0.2-1.1",
+	  "9 1 0 3 0" },
 	/* Cables that contradict each other. */
-	{ A B END A C END, 2, "port 1: expected what test:1 says, \"H-0" },
-	{ A B END A B END, 2, "port 1: expected what test:1 says, \"H-0" },
-	{ A B END B A2 END, 2, "port 2: expected what test:1 says, \"H-0" },
-	{ A B END C B END, 2, "port 1: expected what test:1 says, \"H-0" },
-	{ A B END A2 CA("c", "1", "1", "1", "c") END, 2,
-	  "LID 1 is that of \"H-000000000000000a\" port 1 in test:1" },
+	{ A B END A C END, 2, "port 1 to \"H-000000000000000c\" port 1, where test:1 says \"H-0",
+	  "0.1-1.1", NULL },
+	{ A B END A B END, 2, "where test:1 says \"H-0", "0.1-1.1", NULL },
+	{ A B END B A2 END, 1, "where test:2 says \"H-0", "0.2-1.1", NULL },
+	{ A B END C B END, 2, "where test:1 says \"H-0", "0.1-1.1", NULL },
+	{ A B END A2 CA("c", "1", "1", "1", "c") END, 0, "where LID 1 is that of \"a\"",
+	  "0.1-1.1 0.2-2.1", NULL },
 };
+
+static void test_contradictions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(contradictions) / sizeof(*contradictions); i++)
+		assert_contradiction(read_list, &contradictions[i]);
+}
+
+/*
+ * A description of 64 bytes is all that a host may choose: each of these is
+ * read as it is, at both ends of a cable.
+ */
+static void test_hostile_descriptions(void **state)
+{
+	static const char *const descs[] = {
+		"x} LID:1 PN:1 }",
+		"x} LID:1 PN:1 } y} {",
+		"x} LID:1 PN:1 } PHY=4x LOG=ACT SPD=5",
+		"x} LID:1 PN:1 } { SW Ports:1 SystemGUID:1 NodeGUID:1 PortGUID:1",
+		"} LID:0001 PN:01 }} LID:0001 PN:01 }",
+		"{{{{",
+		"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(descs) / sizeof(*descs); i++) {
+		struct dl_fabric *f = NULL;
+		char text[1000];
+		struct heard h;
+
+		snprintf(text, sizeof(text),
+			 "{ CA Ports:2 SystemGUID:1 NodeGUID:a PortGUID:a1 VenID:0 DevID:0 Rev:0 "
+			 "{%1$s} LID:1 PN:1 } { CA Ports:2 SystemGUID:1 NodeGUID:b PortGUID:b1 "
+			 "VenID:0 "
+			 "DevID:0 Rev:0 {%1$s} LID:2 PN:2 } " END,
+			 descs[i]);
+		assert_int_equal(read_bytes(read_list, text, strlen(text), &h, &f), 0);
+		assert_int_equal(h.warnings, 0);
+		assert_string_equal(dl_fabric_node_name(f, 0), descs[i]);
+		assert_string_equal(dl_fabric_node_name(f, 1), descs[i]);
+		assert_int_equal(f->ports[5].lid, 2);
+		dl_fabric_free(f);
+	}
+}
 
 static void test_damaged(void **state)
 {
@@ -299,8 +362,9 @@ static void test_mutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_opensm_bytes), cmocka_unit_test(test_read),
-		cmocka_unit_test(test_forms),	     cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_opensm_bytes),   cmocka_unit_test(test_read),
+		cmocka_unit_test(test_forms),	       cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_contradictions), cmocka_unit_test(test_hostile_descriptions),
 		cmocka_unit_test(test_mutations),
 	};
 

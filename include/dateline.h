@@ -13,6 +13,7 @@
 #include "dateline/live.h"
 #include "dateline/route.h"
 #include "dateline/verify.h"
+#include "dateline/transition.h"
 #include "dateline/link.h"
 #include "dateline/emu.h"
 

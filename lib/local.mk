@@ -13,6 +13,7 @@ include lib/torus/local.mk
 include lib/tables/local.mk
 include lib/route/local.mk
 include lib/verify/local.mk
+include lib/transition/local.mk
 include lib/live/local.mk
 include lib/link/local.mk
 include lib/emu/local.mk
@@ -30,6 +31,7 @@ rooms_HEADERS = \
 	include/dateline/route.h \
 	include/dateline/tables.h \
 	include/dateline/torus.h \
+	include/dateline/transition.h \
 	include/dateline/verify.h
 libdateline_la_SOURCES =
 libdateline_la_LIBADD = libdllink.la libdllive.la libdlread.la libdlroute.la

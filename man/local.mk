@@ -10,6 +10,7 @@ dist_man_MANS += \
 	man/dateline-report.1 \
 	man/dateline-route.1 \
 	man/dateline-snapshot.1 \
+	man/dateline-transition.1 \
 	man/dateline-verify.1 \
 	man/dateline-whatif.1 \
 	man/dateline-migration.7 \

@@ -12,3 +12,10 @@ test_unit_test_read_SOURCES = test/unit/test_read.c test/unit/draw.h \
 	test/unit/verify_fixture.c test/unit/verify_fixture.h
 test_unit_test_read_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_read_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/transition
+test_unit_transition_SOURCES = test/unit/transition.c test/unit/draw.h \
+	test/unit/verify_model.c test/unit/verify_model.h \
+	test/unit/verify_fixture.c test/unit/verify_fixture.h
+test_unit_transition_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_transition_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)

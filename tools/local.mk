@@ -37,6 +37,7 @@ dateline_SOURCES = \
 	tools/snapshot.c \
 	tools/steps.c tools/steps.h \
 	tools/tool.c tools/tool.h \
+	tools/transition.c tools/transition.h \
 	tools/tree.c \
 	tools/verify.c tools/verify.h \
 	tools/verify_json.c \

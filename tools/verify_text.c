@@ -123,7 +123,10 @@ void verify_print_cycle(const json_t *cycle, FILE *to)
 	{
 		fprintf(to, "  %2zu. ", i + 1);
 		print_channel(step, to);
-		fprintf(to, "\n      ");
+		fputc('\n', to);
+		if (!tool_has(step, "packet"))
+			continue;
+		fputs("      ", to);
 		print_packet(tool_at(step, "packet"), to);
 		fputc('\n', to);
 	}

@@ -113,6 +113,30 @@ int dl_verify_result_delivered(const struct dl_verify_result *v);
 int dl_verify_result_credit_loop(const struct dl_verify_result *v);
 void dl_verify_result_free(struct dl_verify_result *v);
 
+/* ---- states between two sets of tables -------------------------------------- */
+
+/* What can go wrong while switches hold entries of either set. */
+struct dl_verify_mixture {
+	bool safe;	       /* neither of the following */
+	struct dl_cycle cycle; /* the shortest credit loop; without packets */
+	/* Packets in a circle: their LID, or 0, and the output ports. */
+	uint16_t loop_lid;
+	uint32_t *loop; /* port indices */
+	uint32_t nloop;
+	bool quick; /* was it asked for one finding only? */
+};
+
+/*
+ * Check all states in which each switch has, for each LID, the entry of `a` or
+ * that of `b`, and for each group the ports of either.  Both are tables of one
+ * fabric; SL-to-VL maps and path SLs are those of `b`.  `quick`: a circle ends
+ * the search.  0, -ENOMEM or -EPROTO as dl_verify(); release the result with
+ * dl_verify_mixture_release().
+ */
+int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
+		    const struct dl_verify_options *o, bool quick, struct dl_verify_mixture *out);
+void dl_verify_mixture_release(struct dl_verify_mixture *m);
+
 #ifdef __cplusplus
 }
 #endif

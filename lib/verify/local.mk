@@ -3,6 +3,7 @@ libdlroute_la_SOURCES += \
 	lib/verify/columns.c \
 	lib/verify/cycle.c \
 	lib/verify/internal.h \
+	lib/verify/mixed.c \
 	lib/verify/multicast.c \
 	lib/verify/net.c \
 	lib/verify/sets.c \

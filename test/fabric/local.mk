@@ -37,6 +37,9 @@ test_fabric_smps_la_LIBADD = -libumad
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 	test/fabric/sweeps.bats test/fabric/proven.bats
 
+# Between two sets of tables.
+FABRIC_TESTS += test/fabric/transition.bats
+
 # What hangs beside a torus.
 FABRIC_TESTS += test/fabric/off_torus.bats
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From one set of tables to the next without an unsafe moment (rules A14).
+ *
+ * A subnet manager writes block after block, and in between each switch holds
+ * old or new entries, LID by LID.  Two safe sets can mix into a credit loop.
+ * Close, drain, open: write the entries on which both sets agree and "no path"
+ * for the others; let the packets that went by old entries leave; write the new
+ * ones.  What the switches hold is then at every moment a part of one safe set.
+ * The essay is in lib/transition/plan.c.
+ *
+ * Like the other judges, this knows fabrics and tables, and no torus.
+ */
+#ifndef DATELINE_TRANSITION_H
+#define DATELINE_TRANSITION_H
+
+#include "tables.h"
+#include "verify.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What lies between two sets of tables. */
+struct dl_transition {
+	/* All three are tables of the new fabric; `opened` is borrowed. */
+	struct dl_tables *held;	  /* what the switches hold */
+	struct dl_tables *closed; /* ... while the rest is closed */
+	const struct dl_tables *opened;
+	uint64_t entries_closed;    /* forwarding entries, ports in masks */
+	uint64_t pairs_interrupted; /* work before and after, not in between */
+	/* Blocks that differ, forwarding and multicast: SMPs. */
+	uint64_t writes; /* at once */
+	uint64_t writes_close, writes_open;
+	uint32_t maps_changed; /* SL-to-VL maps of pairs of ports in use */
+};
+
+/*
+ * Plan a transition from tables of one fabric to those of another; nodes are
+ * the same when their GUIDs are.  Cables that are not there any more carry
+ * nothing; an entry for a port whose cable leads elsewhere now is closed from
+ * the beginning.  0 or -ENOMEM.  O(switches x LIDs).
+ */
+int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
+		       struct dl_transition *out);
+void dl_transition_release(struct dl_transition *t);
+
+/* Does the cable of a switch's port lead elsewhere than in the other fabric? */
+bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabric *now,
+			       uint32_t sw, unsigned int port);
+
+/* In what order writes take effect. */
+enum dl_transition_order {
+	/*
+	 * OpenSM's: forwarding block by block, within a block switch by switch
+	 * as their GUIDs stand on the wire; multicast tables afterwards; up to
+	 * four SMPs under way, which may arrive in any order.
+	 */
+	DL_TRANSITION_OPENSM,
+	DL_TRANSITION_ANY
+};
+
+/* Whether writes can go wrong, and the first moment at which they do. */
+struct dl_transition_verdict {
+	bool safe;
+	bool maps_changed;		/* ... which alone decides: nothing else was checked */
+	struct dl_verify_mixture found; /* what is wrong at that moment */
+	uint64_t writes;
+	uint64_t at_write; /* writes sent by then; 0: safe, or any order */
+};
+
+/*
+ * Check the writes from `a` to `b`, tables of one fabric.  By OpenSM's order
+ * each state is checked as it is; by any order they are checked together, and
+ * a loop may need two LIDs of one block to change at different moments.
+ * Returns 0, -ENOMEM, -EPROTO; release with dl_verify_mixture_release().
+ */
+int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
+			enum dl_transition_order order, struct dl_transition_verdict *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

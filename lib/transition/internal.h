@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the files of this room share. */
+#ifndef DL_TRANSITION_INTERNAL_H
+#define DL_TRANSITION_INTERNAL_H
+
+#include "dateline/transition.h"
+
+#define DL_TRANSITION_LFT_BLOCK 64   /* LIDs in one SMP */
+#define DL_TRANSITION_MFT_BLOCK 32   /* multicast LIDs in one SMP ... */
+#define DL_TRANSITION_MFT_PORTS 16   /* ... for so many ports */
+#define DL_TRANSITION_MFT_BLOCKS 512 /* MLIDs 0xC000 to 0xFFFF */
+
+/* A group's masks; NULL: there is no such group. */
+uint64_t *dl_transition_masks(const struct dl_tables *t, uint16_t mlid);
+
+/*
+ * Tables as a fabric holds them, with groups, and path SLs to LIDs that nobody
+ * owns there.  0 or -ENOMEM.
+ */
+int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
+		       struct dl_tables **out);
+
+/* Does a multicast block of a switch, by its number and position, differ? */
+bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
+			       unsigned int block, unsigned int position);
+
+/* Pairs that two sets deliver and a third one does not.  0 or -ENOMEM. */
+int dl_transition_interrupted(const struct dl_transition *t, uint64_t *pairs);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which pairs of end ports lose their path for a while: those that the tables
+ * before and the tables after deliver, and the closed ones do not.
+ *
+ * For one LID every switch has one next hop, so whether packets arrive from a
+ * switch is known from the next one: each switch is looked at once.  Only LIDs
+ * with a closed entry are looked at.  Whether SL-to-VL maps let a packet pass
+ * is left to dl_verify().
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transition/internal.h"
+
+enum { UNKNOWN, ON_PATH, LOST, ARRIVES };
+
+struct walk {
+	const struct dl_fabric *f;
+	uint32_t *ends; /* end ports with a LID, by switch */
+	uint8_t *state[3];
+	uint32_t *path;
+};
+
+static uint8_t settle(const struct walk *w, const struct dl_tables *t, uint16_t lid, uint32_t s,
+		      uint8_t *state)
+{
+	const struct dl_fabric *f = w->f;
+	uint32_t n = 0;
+	uint8_t result = UNKNOWN;
+
+	while (!result) {
+		unsigned int out = dl_tables_lft(t, s, lid);
+		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+		uint32_t port = out > node->nports ? DL_NONE : node->first_port + out;
+
+		if (state[s] != UNKNOWN) {
+			result = state[s] == ARRIVES ? ARRIVES : LOST;
+			break;
+		}
+		w->path[n++] = s;
+		state[s] = ON_PATH;
+		if (port != DL_NONE && out)
+			port = f->ports[port].peer;
+		if (port == DL_NONE)
+			result = LOST;
+		else if (port == f->lid_port[lid])
+			result = ARRIVES;
+		else if (!out || !dl_fabric_is_switch(f, f->ports[port].node))
+			result = LOST;
+		else
+			s = f->nodes[f->ports[port].node].sw;
+	}
+	while (n)
+		state[w->path[--n]] = result;
+	return result;
+}
+
+static bool is_closed(const struct dl_transition *t, uint32_t lid)
+{
+	for (uint32_t s = 0; s < t->held->fabric->nswitches; s++)
+		if (dl_tables_lft(t->closed, s, lid) != dl_tables_lft(t->held, s, lid))
+			return true;
+	return false;
+}
+
+static uint64_t count_lid(const struct walk *w, const struct dl_transition *t, uint32_t lid)
+{
+	const struct dl_tables *const tables[3] = { t->held, t->opened, t->closed };
+	uint32_t home = dl_fabric_access_switch(w->f, w->f->lid_port[lid]);
+	uint64_t n = 0;
+
+	for (unsigned int k = 0; k < 3; k++)
+		memset(w->state[k], UNKNOWN, w->f->nswitches);
+	for (uint32_t s = 0; s < w->f->nswitches; s++) {
+		bool arrives[3];
+
+		for (unsigned int k = 0; k < 3; k++)
+			arrives[k] = settle(w, tables[k], lid, s, w->state[k]) == ARRIVES;
+		/* A port's packets to itself are none. */
+		if (arrives[0] && arrives[1] && !arrives[2])
+			n += w->ends[s] - (s == home);
+	}
+	return n;
+}
+
+int dl_transition_interrupted(const struct dl_transition *t, uint64_t *pairs)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	struct dl_arena arena = { 0 };
+	struct walk w = { .f = f };
+	int err = 0;
+
+	w.ends = dl_arena_array(&arena, f->nswitches + 1, sizeof(*w.ends));
+	w.path = dl_arena_array(&arena, f->nswitches + 1, sizeof(*w.path));
+	for (unsigned int k = 0; k < 3; k++) {
+		w.state[k] = dl_arena_alloc(&arena, f->nswitches + 1);
+		if (!w.state[k])
+			err = -ENOMEM;
+	}
+	if (!w.ends || !w.path)
+		err = -ENOMEM;
+	*pairs = 0;
+	for (uint32_t p = 0; p < f->nports && !err; p++) {
+		uint32_t s = DL_NONE;
+
+		if (f->ports[p].lid && dl_fabric_is_end_port(f, p))
+			s = dl_fabric_access_switch(f, p);
+		if (s != DL_NONE)
+			w.ends[s]++;
+	}
+	for (uint32_t lid = 1; lid <= f->top_lid && !err; lid++)
+		if (f->lid_port[lid] != DL_NONE && is_closed(t, lid))
+			*pairs += count_lid(&w, t, lid);
+	dl_arena_free(&arena);
+	return err;
+}

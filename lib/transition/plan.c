@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Close, drain, open: how one set of tables replaces another without an unsafe
+ * moment (rules A14).
+ *
+ * Problem.  A subnet manager changes block after block of switch after switch;
+ * blocks get lost, overtake one another, and the manager may die in between.
+ * What the switches hold meanwhile is a mixture, for each switch and LID by
+ * itself.  Two safe sets mix into credit loops and into circles of packets, and
+ * mostly do: after a cable of an 8x8x8 torus has failed, a switch that knows
+ * sends packets back to one that does not.
+ *
+ * Method.  Call the old set O, the new one N, and let M hold the entries on
+ * which O and N agree, and "no path" for all others; of a group's ports those
+ * that are in both masks.
+ *
+ *   1. Write M, until every switch has confirmed it.
+ *   2. Drain: wait until no packet waits for a port that an entry of O, now
+ *      closed, has chosen.
+ *   3. Write N.
+ *
+ * Why it is safe.  During 1 each switch has for each LID its entry of O, or
+ * none: so every packet goes as O would send it, or is dropped, and what waits
+ * for what is a part of the channel dependency graph of O.  A part of a graph
+ * without cycles has none.  During 3 each entry is one of N, or none, and after
+ * 2 no packet waits for anything else: a part of the graph of N.  Nothing is
+ * said of the order of writes, of how many are under way, of which get lost; a
+ * manager that dies leaves a part of O or a part of N, and its successor begins
+ * from there.
+ *
+ * SL-to-VL maps belong to the graph.  Where the map of a pair of ports differs,
+ * M has no entry for its output port, so that no packet meets the change, which
+ * is made between 2 and 3.  Torus ports keep their maps as long as cables with
+ * fewer VLs neither come nor go.
+ *
+ * What it costs.  A pair of end ports is interrupted if O and N deliver it, and
+ * M does not.  After failures from a whole fabric there is none: N leaves alone
+ * what still works.  Repairs move pairs back, and these wait.
+ *
+ * A cable that has gone carries nothing, whatever entries say.  One that comes
+ * carries nothing before its ports are active, which must not be before step 1
+ * begins, or is finished where a port's cable leads elsewhere than it did.
+ *
+ * Complexity: one pass over the tables.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transition/internal.h"
+
+/* ---- the two fabrics ------------------------------------------------------ */
+
+static uint32_t port_in(const struct dl_fabric *f, uint64_t guid, unsigned int num)
+{
+	uint32_t node = dl_fabric_find_guid(f, guid);
+
+	return node == DL_NONE || num > f->nodes[node].nports ? DL_NONE :
+								f->nodes[node].first_port + num;
+}
+
+bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabric *now,
+			       uint32_t sw, unsigned int port)
+{
+	const struct dl_fabric_node *node = &now->nodes[now->switches[sw]];
+	uint32_t here, peer, there;
+
+	if (!port || port > node->nports)
+		return false;
+	here = node->first_port + port;
+	there = port_in(old, node->guid, port);
+	peer = now->ports[here].peer;
+	if (peer == DL_NONE || there == DL_NONE)
+		return peer != DL_NONE;
+	there = old->ports[there].peer;
+	return there == DL_NONE || old->ports[there].num != now->ports[peer].num ||
+	       old->nodes[old->ports[there].node].guid != now->nodes[now->ports[peer].node].guid;
+}
+
+uint64_t *dl_transition_masks(const struct dl_tables *t, uint16_t mlid)
+{
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		if (t->groups[g].mlid == mlid)
+			return t->groups[g].masks;
+	return NULL;
+}
+
+/* Path SLs to LIDs that are gone: their packets may still be under way. */
+static void keep_lost_lids(const struct dl_tables *from, struct dl_tables *held)
+{
+	if (!held->psl)
+		return;
+	for (uint32_t lid = 1; lid <= held->top_lid && lid <= from->top_lid; lid++)
+		if (held->fabric->lid_port[lid] == DL_NONE)
+			held->psl_dst[lid] = from->psl_dst[lid];
+}
+
+static int remap_groups(const struct dl_tables *from, struct dl_tables *held)
+{
+	const struct dl_fabric *f = held->fabric;
+
+	for (uint32_t g = 0; g < from->ngroups; g++) {
+		struct dl_tables_mcast_group *group = dl_tables_group(held, from->groups[g].mlid);
+
+		if (!group)
+			return -ENOMEM;
+		for (uint32_t s = 0; s < f->nswitches; s++) {
+			uint32_t node =
+				dl_fabric_find_guid(from->fabric, f->nodes[f->switches[s]].guid);
+
+			if (node == DL_NONE || !dl_fabric_is_switch(from->fabric, node))
+				continue;
+			memcpy(&group->masks[s * (size_t)DL_TABLES_MASK_WORDS],
+			       &from->groups[g].masks[from->fabric->nodes[node].sw *
+						      (size_t)DL_TABLES_MASK_WORDS],
+			       DL_TABLES_MASK_WORDS * sizeof(*group->masks));
+		}
+	}
+	return 0;
+}
+
+/* ---- closing -------------------------------------------------------------- */
+
+/* All entries of a switch for a port, and the port in all its masks. */
+static void close_port(struct dl_tables *t, uint32_t s, unsigned int port)
+{
+	uint8_t *row = t->lft + s * (size_t)t->stride;
+
+	for (uint32_t lid = 0; lid <= t->top_lid; lid++)
+		if (row[lid] == port)
+			row[lid] = DL_TABLES_NO_PORT;
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		t->groups[g].masks[s * (size_t)DL_TABLES_MASK_WORDS + port / 64] &=
+			~(UINT64_C(1) << port % 64);
+}
+
+static bool in_use(const struct dl_fabric *f, const struct dl_fabric_node *n, unsigned int port)
+{
+	return !port || f->ports[n->first_port + port].peer != DL_NONE;
+}
+
+static dl_tables_sl2vl_row row_at(const struct dl_tables *t, uint32_t at)
+{
+	return t->sl2vl[at] == DL_TABLES_NO_ROW ? 0 : t->rows[t->sl2vl[at]];
+}
+
+/* Close what crosses a map that changes; `recabled` ports have no packets. */
+static uint32_t close_maps(struct dl_tables *closed, const struct dl_tables *to, uint32_t s,
+			   const bool *recabled)
+{
+	const struct dl_fabric_node *n = &to->fabric->nodes[to->fabric->switches[s]];
+	uint32_t changed = 0;
+
+	for (unsigned int o = 1; o <= n->nports; o++) {
+		uint32_t before = changed;
+
+		if (!in_use(to->fabric, n, o) || recabled[o])
+			continue;
+		for (unsigned int i = 0; i <= n->nports; i++) {
+			uint32_t at = to->sl2vl_first[s] + i * (n->nports + 1u) + o;
+
+			changed += in_use(to->fabric, n, i) && !recabled[i] &&
+				   row_at(closed, at) != row_at(to, at);
+		}
+		if (changed != before)
+			close_port(closed, s, o);
+	}
+	return changed;
+}
+
+/* Entries of one switch that differ; returns how many of them had a path. */
+static uint64_t close_entries(struct dl_tables *closed, const struct dl_tables *held,
+			      const struct dl_tables *to, uint32_t s)
+{
+	uint8_t *row = closed->lft + s * (size_t)closed->stride;
+	const uint8_t *old = held->lft + s * (size_t)held->stride;
+	const uint8_t *new = to->lft + s *(size_t)to->stride;
+	uint64_t n = 0;
+
+	for (uint32_t lid = 0; lid <= to->top_lid; lid++) {
+		if (row[lid] != new[lid])
+			row[lid] = DL_TABLES_NO_PORT;
+		n += old[lid] != DL_TABLES_NO_PORT && row[lid] == DL_TABLES_NO_PORT;
+	}
+	return n;
+}
+
+static uint64_t close_groups(struct dl_tables *closed, const struct dl_tables *held,
+			     const struct dl_tables *to)
+{
+	size_t words = (size_t)to->fabric->nswitches * DL_TABLES_MASK_WORDS;
+	uint64_t n = 0;
+
+	for (uint32_t g = 0; g < closed->ngroups; g++) {
+		const uint64_t *new = dl_transition_masks(to, closed->groups[g].mlid);
+		const uint64_t *old = dl_transition_masks(held, closed->groups[g].mlid);
+		uint64_t *masks = closed->groups[g].masks;
+
+		for (size_t w = 0; w < words; w++) {
+			masks[w] &= new ? new[w] : 0;
+			n += __builtin_popcountll(old[w] & ~masks[w]);
+		}
+	}
+	return n;
+}
+
+/* ---- what it takes -------------------------------------------------------- */
+
+bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
+			       unsigned int block, unsigned int position)
+{
+	const struct dl_tables *of[2] = { a, b };
+	size_t at = sw * (size_t)DL_TABLES_MASK_WORDS + position / 4;
+	unsigned int shift = position % 4 * DL_TRANSITION_MFT_PORTS;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		for (uint32_t g = 0; g < of[i]->ngroups; g++) {
+			uint16_t mlid = of[i]->groups[g].mlid;
+			const uint64_t *other;
+
+			if ((mlid - DL_TABLES_MCAST_LID) / DL_TRANSITION_MFT_BLOCK != (int)block)
+				continue;
+			other = dl_transition_masks(of[!i], mlid);
+			if ((of[i]->groups[g].masks[at] ^ (other ? other[at] : 0)) >> shift &
+			    0xFFFF)
+				return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t count_writes(const struct dl_tables *a, const struct dl_tables *b)
+{
+	bool blocks[DL_TRANSITION_MFT_BLOCKS] = { false };
+	uint64_t n = 0;
+
+	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
+		for (uint32_t at = 0; at < a->stride; at += DL_TRANSITION_LFT_BLOCK)
+			n += memcmp(a->lft + s * (size_t)a->stride + at,
+				    b->lft + s * (size_t)b->stride + at,
+				    DL_TRANSITION_LFT_BLOCK) != 0;
+	for (uint32_t g = 0; g < a->ngroups; g++)
+		blocks[(a->groups[g].mlid - DL_TABLES_MCAST_LID) / DL_TRANSITION_MFT_BLOCK] = true;
+	for (uint32_t g = 0; g < b->ngroups; g++)
+		blocks[(b->groups[g].mlid - DL_TABLES_MCAST_LID) / DL_TRANSITION_MFT_BLOCK] = true;
+	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS; k++)
+		for (uint32_t s = 0; blocks[k] && s < a->fabric->nswitches; s++)
+			for (unsigned int p = 0; p < 256 / DL_TRANSITION_MFT_PORTS; p++)
+				n += dl_transition_mft_differs(a, b, s, k, p);
+	return n;
+}
+
+/* ---- all ------------------------------------------------------------------ */
+
+int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
+		       struct dl_tables **out)
+{
+	int err = dl_tables_remap(from, f, out);
+
+	if (!err)
+		err = remap_groups(from, *out);
+	if (!err)
+		keep_lost_lids(from, *out);
+	return err;
+}
+
+int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
+		       struct dl_transition *out)
+{
+	const struct dl_fabric *f = to->fabric;
+	bool recabled[DL_FABRIC_MAX_PORTS + 1];
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->opened = to;
+	err = dl_transition_hold(from, f, &out->held);
+	if (!err)
+		err = dl_transition_hold(from, f, &out->closed);
+	for (uint32_t s = 0; s < f->nswitches && !err; s++) {
+		for (unsigned int p = 0; p <= f->nodes[f->switches[s]].nports; p++) {
+			recabled[p] = dl_transition_is_recabled(from->fabric, f, s, p);
+			if (recabled[p])
+				close_port(out->held, s, p);
+			if (recabled[p])
+				close_port(out->closed, s, p);
+		}
+		if (dl_fabric_find_guid(from->fabric, f->nodes[f->switches[s]].guid) != DL_NONE)
+			out->maps_changed += close_maps(out->closed, to, s, recabled);
+		out->entries_closed += close_entries(out->closed, out->held, to, s);
+	}
+	if (!err) {
+		out->entries_closed += close_groups(out->closed, out->held, to);
+		out->writes = count_writes(out->held, to);
+		out->writes_close = count_writes(out->held, out->closed);
+		out->writes_open = count_writes(out->closed, to);
+		err = dl_transition_interrupted(out, &out->pairs_interrupted);
+	}
+	if (err)
+		dl_transition_release(out);
+	return err;
+}
+
+void dl_transition_release(struct dl_transition *t)
+{
+	dl_tables_free(t->held);
+	dl_tables_free(t->closed);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The first unsafe moment of a rewrite in OpenSM's order.
+ *
+ * Problem.  A rewrite of W blocks has W prefixes and, with four SMPs under way,
+ * up to eight times as many states; W is 500 for a switch of an 8x8x8 torus.
+ *
+ * Method.  States are checked together: dl_verify_mixed() takes tables in which
+ * the first i blocks are written, and any of the following ones up to j may be.
+ * If that is safe, so are all states in it; if not, the interval is halved, the
+ * earlier half first.  An interval of one moment, with the blocks under way
+ * then, is taken apart into its states, each of which is checked as it is.  So
+ * what is found is real, and the first; what is not found does not exist.
+ *
+ * Complexity: a verification each for a few dozen intervals.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transition/internal.h"
+
+#define IN_FLIGHT 4
+
+/* One SMP: the number of a block, and for multicast the ports' position. */
+struct write {
+	uint32_t sw;
+	uint16_t block;
+	uint8_t position;
+	bool multicast;
+};
+
+struct search {
+	const struct dl_tables *a, *b;
+	struct dl_tables *from, *to; /* an interval's two ends */
+	struct write *writes;
+	uint32_t n, cap;
+	uint32_t *order; /* switches as OpenSM walks them */
+	struct dl_transition_verdict *out;
+};
+
+/* ---- the writes ----------------------------------------------------------- */
+
+static int add(struct search *s, uint32_t sw, unsigned int block, unsigned int position,
+	       bool multicast)
+{
+	void *grown = dl_array_grow(s->writes, sizeof(*s->writes), s->n, 1, &s->cap);
+
+	if (!grown)
+		return -ENOMEM;
+	s->writes = grown;
+	s->writes[s->n++] = (struct write){ sw, block, position, multicast };
+	return 0;
+}
+
+static uint64_t wire_guid(const struct dl_fabric *f, uint32_t sw)
+{
+	return __builtin_bswap64(f->nodes[f->switches[sw]].guid);
+}
+
+static int sort_switches(struct search *s)
+{
+	const struct dl_fabric *f = s->a->fabric;
+
+	s->order = calloc(f->nswitches + 1, sizeof(*s->order));
+	if (!s->order)
+		return -ENOMEM;
+	for (uint32_t n = 0; n < f->nswitches; n++) {
+		uint32_t at = n;
+
+		for (; at && wire_guid(f, s->order[at - 1]) > wire_guid(f, n); at--)
+			s->order[at] = s->order[at - 1];
+		s->order[at] = n;
+	}
+	return 0;
+}
+
+static bool lft_differs(const struct search *s, uint32_t sw, uint32_t block)
+{
+	size_t at = block * (size_t)DL_TRANSITION_LFT_BLOCK;
+
+	return memcmp(s->a->lft + sw * (size_t)s->a->stride + at,
+		      s->b->lft + sw * (size_t)s->b->stride + at, DL_TRANSITION_LFT_BLOCK);
+}
+
+static bool has_group(const struct search *s, unsigned int block)
+{
+	const struct dl_tables *of[2] = { s->a, s->b };
+
+	for (unsigned int i = 0; i < 2; i++)
+		for (uint32_t g = 0; g < of[i]->ngroups; g++)
+			if ((of[i]->groups[g].mlid - DL_TABLES_MCAST_LID) /
+				    DL_TRANSITION_MFT_BLOCK ==
+			    (int)block)
+				return true;
+	return false;
+}
+
+static int list_writes(struct search *s)
+{
+	uint32_t nsw = s->a->fabric->nswitches;
+	int err = 0;
+
+	for (uint32_t k = 0; k < s->a->stride / DL_TRANSITION_LFT_BLOCK; k++)
+		for (uint32_t i = 0; i < nsw && !err; i++)
+			if (lft_differs(s, s->order[i], k))
+				err = add(s, s->order[i], k, 0, false);
+	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS; k++) {
+		if (!has_group(s, k))
+			continue;
+		for (unsigned int p = 0; p < 256 / DL_TRANSITION_MFT_PORTS; p++)
+			for (uint32_t i = 0; i < nsw && !err; i++)
+				if (dl_transition_mft_differs(s->a, s->b, s->order[i], k, p))
+					err = add(s, s->order[i], k, p, true);
+	}
+	return err;
+}
+
+/* ---- states --------------------------------------------------------------- */
+
+static void put_masks(struct dl_tables *t, const struct dl_tables *from, const struct write *w)
+{
+	size_t at = w->sw * (size_t)DL_TABLES_MASK_WORDS + w->position / 4;
+	uint64_t bits = UINT64_C(0xFFFF) << w->position % 4 * DL_TRANSITION_MFT_PORTS;
+
+	for (uint32_t g = 0; g < t->ngroups; g++) {
+		const uint64_t *masks = dl_transition_masks(from, t->groups[g].mlid);
+
+		if ((t->groups[g].mlid - DL_TABLES_MCAST_LID) / DL_TRANSITION_MFT_BLOCK == w->block)
+			t->groups[g].masks[at] = (t->groups[g].masks[at] & ~bits) |
+						 (masks ? masks[at] & bits : 0);
+	}
+}
+
+/* Let tables hold a block as `from` has it. */
+static void put(struct dl_tables *t, const struct dl_tables *from, const struct write *w)
+{
+	size_t at = w->sw * (size_t)t->stride + w->block * (size_t)DL_TRANSITION_LFT_BLOCK;
+
+	if (w->multicast)
+		put_masks(t, from, w);
+	else
+		memcpy(t->lft + at, from->lft + at, DL_TRANSITION_LFT_BLOCK);
+}
+
+/* A copy, with room for the groups of both. */
+static int copy(const struct search *s, const struct dl_tables *t, struct dl_tables **out)
+{
+	const struct dl_tables *of[2] = { s->a, s->b };
+	int err = dl_transition_hold(t, t->fabric, out);
+
+	for (unsigned int i = 0; i < 2; i++)
+		for (uint32_t g = 0; g < of[i]->ngroups && !err; g++)
+			if (!dl_tables_group(*out, of[i]->groups[g].mlid))
+				err = -ENOMEM;
+	return err;
+}
+
+/* Both ends of an interval: written are those before i, and those before j. */
+static void set_ends(const struct search *s, uint32_t i, uint32_t j)
+{
+	for (uint32_t w = 0; w < s->n; w++) {
+		put(s->from, w < i ? s->b : s->a, &s->writes[w]);
+		put(s->to, w < j ? s->b : s->a, &s->writes[w]);
+	}
+}
+
+static int check_interval(const struct search *s, bool quick, struct dl_verify_mixture *m)
+{
+	return dl_verify_mixed(s->from, s->to, NULL, quick, m);
+}
+
+/*
+ * The states at one moment: i blocks have arrived, and any of those under way.
+ * Those with fewer blocks sent come first.  Returns 1: found.
+ */
+static int check_moment(struct search *s, uint32_t i)
+{
+	uint32_t under_way = s->n - i < IN_FLIGHT ? s->n - i : IN_FLIGHT;
+
+	for (unsigned int subset = 0; subset < 1u << under_way; subset++) {
+		struct dl_verify_mixture m;
+		int err;
+
+		set_ends(s, i, i);
+		for (unsigned int k = 0; k < under_way; k++) {
+			if (!(subset >> k & 1))
+				continue;
+			put(s->from, s->b, &s->writes[i + k]);
+			put(s->to, s->b, &s->writes[i + k]);
+		}
+		err = check_interval(s, false, &m);
+		if (err)
+			return err;
+		if (!m.safe) {
+			s->out->found = m;
+			s->out->at_write = i + (subset ? 32 - __builtin_clz(subset) : 0);
+			return 1;
+		}
+		dl_verify_mixture_release(&m);
+	}
+	return 0;
+}
+
+/* Moments from i up to, not including, j. */
+static int check_moments(struct search *s, uint32_t i, uint32_t j)
+{
+	uint32_t last = j - 1 + IN_FLIGHT, half = i + (j - i) / 2;
+	struct dl_verify_mixture m;
+	bool safe;
+	int err;
+
+	set_ends(s, i, last < s->n ? last : s->n);
+	err = check_interval(s, true, &m);
+	safe = !err && m.safe;
+	dl_verify_mixture_release(&m);
+	if (err || safe)
+		return err;
+	if (j - i == 1)
+		return check_moment(s, i);
+	err = check_moments(s, i, half);
+	return err ? err : check_moments(s, half, j);
+}
+
+static int check_opensm(struct search *s)
+{
+	int err = copy(s, s->a, &s->from);
+
+	if (!err)
+		err = copy(s, s->b, &s->to);
+	if (!err)
+		err = check_moments(s, 0, s->n + 1);
+	s->out->safe = !err;
+	return err > 0 ? 0 : err;
+}
+
+/* Do maps of pairs in use differ?  Then the graph below says nothing. */
+static bool maps_differ(const struct dl_tables *a, const struct dl_tables *b)
+{
+	const struct dl_fabric *f = a->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+
+		for (unsigned int i = 0; i <= n->nports; i++) {
+			for (unsigned int o = 1; o <= n->nports; o++) {
+				uint32_t at = a->sl2vl_first[s] + i * (n->nports + 1u) + o;
+				uint16_t x = a->sl2vl[at], y = b->sl2vl[at];
+
+				if (f->ports[n->first_port + o].peer == DL_NONE ||
+				    (i && f->ports[n->first_port + i].peer == DL_NONE) ||
+				    x == DL_TABLES_NO_ROW)
+					continue;
+				if (y == DL_TABLES_NO_ROW || a->rows[x] != b->rows[y])
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
+			enum dl_transition_order order, struct dl_transition_verdict *out)
+{
+	struct search s = { .a = a, .b = b, .out = out };
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = sort_switches(&s);
+	if (!err)
+		err = list_writes(&s);
+	out->writes = s.n;
+	out->maps_changed = maps_differ(a, b);
+	if (!err && !out->maps_changed)
+		err = dl_verify_mixed(a, b, NULL, order == DL_TRANSITION_OPENSM, &out->found);
+	out->safe = !err && out->found.safe;
+	if (!err && !out->safe && !out->maps_changed && order == DL_TRANSITION_OPENSM) {
+		dl_verify_mixture_release(&out->found);
+		err = check_opensm(&s);
+	}
+	free(s.writes);
+	free(s.order);
+	dl_tables_free(s.from);
+	dl_tables_free(s.to);
+	return err;
+}

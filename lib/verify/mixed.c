@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Two sets of tables at once: what switches hold while a subnet manager
+ * replaces one by the other.
+ *
+ * Problem.  Each switch has, for each LID by itself, the old entry or the new
+ * one, and no order of writes can be relied on.  So there are two next hops
+ * for a LID where the sets differ, and a packet may meet any combination.
+ *
+ * Method.  The graph that dl_verify() searches, with the dependencies of all
+ * combinations: packets flow along both next hops until the sets on the links
+ * (sets.c) grow no more.  LIDs whose entries agree everywhere are the pass of
+ * unicast.c, too.  Multicast masks are joined.  Every state that writes can
+ * pass through, and whatever packets are under way then, is a part of this
+ * graph: without a cycle all of them are safe.  A cycle may need two LIDs at one
+ * switch, one old and one new, though both stand in one block; whoever knows
+ * the writes asks again with less in between (transition.h).
+ *
+ * Packets in a circle need no check of their own, since a circle of links is
+ * one of channels too; one is looked for because it says more, and sooner.
+ *
+ * Complexity: that of dl_verify(), and for a LID that differs the links times
+ * the growth of their sets, at most 256.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/internal.h"
+
+/* Packets of one LID on a link, by its number. */
+struct flow {
+	struct dl_verify_net *net;
+	const struct dl_tables *with;
+	struct dl_verify_sets sets;
+	struct dl_verify_columns columns;
+	uint32_t *set;	/* by link */
+	uint32_t *work; /* links whose sets have grown */
+	uint8_t *queued;
+	uint32_t nwork;
+	uint8_t *colour;
+	uint32_t *stack;
+	struct dl_verify_mixture *out;
+};
+
+/* The next hops of a switch for a LID: one or two links, or none. */
+struct hops {
+	uint32_t link[2];
+	unsigned int n;
+};
+
+static struct hops hops_of(const struct flow *w, const struct dl_verify_column *c, uint32_t s)
+{
+	unsigned int ports[2] = { c->out[s], dl_tables_lft(w->with, s, c->lid) };
+	struct hops h = { .n = 0 };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		uint32_t link = dl_verify_net_link(w->net, s, ports[i]);
+
+		if (link != DL_NONE && (!h.n || h.link[0] != link))
+			h.link[h.n++] = link;
+	}
+	return h;
+}
+
+static void join(struct flow *w, uint32_t link, uint32_t set)
+{
+	uint32_t both = dl_verify_sets_union(&w->sets, w->set[link], set);
+
+	if (both == w->set[link])
+		return;
+	w->set[link] = both;
+	w->net->vls[link] |= w->sets.transitions[both].vls;
+	if (!w->queued[link])
+		w->work[w->nwork++] = link;
+	w->queued[link] = 1;
+}
+
+/* What a switch's own end ports send to the LID over one link. */
+static void inject(struct flow *w, const struct dl_verify_column *c, uint32_t s, uint32_t link)
+{
+	const struct dl_verify_net *net = w->net;
+	uint32_t slot = link - net->links.first[s];
+
+	for (uint32_t i = net->source_first[s]; i < net->source_first[s + 1]; i++) {
+		const struct dl_verify_source *src = &net->sources[i];
+		uint32_t row = net->source_rows[src->links + slot], from;
+		uint16_t sls = net->sls;
+
+		if (!sls && (!c->sl || src->psl == DL_NONE))
+			continue;
+		sls = dl_verify_net_sls(net, sls ? 16 : c->sl[src->psl]);
+		from = dl_verify_sets_add_mask(&w->sets, sls & src->sls, 0);
+		join(w, link, dl_verify_sets_step(&w->sets, from, row)->to);
+	}
+}
+
+/*
+ * The same port by port: at the LID's own switch, where its owner sends nothing
+ * to itself; and to a LID that nobody owns any more, by the path SLs that the
+ * tables of the other set still know, or else by every SL.
+ */
+static void inject_ports(struct flow *w, const struct dl_verify_column *c, uint32_t s,
+			 uint32_t link)
+{
+	const struct dl_verify_net *net = w->net;
+	const struct dl_tables *t = c->owner == DL_NONE ? w->with : net->t;
+	unsigned int out = net->links.link[link].out;
+
+	for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1]; i++) {
+		uint32_t port = net->end_ports[i], from;
+		unsigned int sl = net->sls ? 16 : dl_tables_path_sl(t, port, c->lid);
+		uint32_t row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, port), out);
+		uint16_t sls = dl_verify_net_sls(net, sl);
+
+		if (port == c->owner)
+			continue;
+		if (sl == DL_TABLES_NO_SL)
+			sls = c->owner == DL_NONE ? net->alive : 0;
+		from = dl_verify_sets_add_mask(&w->sets, sls & net->end_passes[port], 0);
+		join(w, link, dl_verify_sets_step(&w->sets, from, net->rows[row])->to);
+	}
+}
+
+/* The packets of a link go on over both next hops of its far end. */
+static void pass_on(struct flow *w, const struct dl_verify_column *c, uint32_t link)
+{
+	struct dl_verify_net *net = w->net;
+	uint32_t s = net->links.link[link].to;
+	struct hops h = hops_of(w, c, s);
+
+	for (unsigned int i = 0; i < h.n; i++) {
+		uint32_t pair = net->far[link].dep + (h.link[i] - net->links.first[s]);
+		const struct dl_verify_step *step =
+			dl_verify_sets_step(&w->sets, w->set[link], net->pairs[pair].row);
+
+		for (unsigned int k = 0; k < net->words; k++)
+			net->deps[pair * (size_t)net->words + k] |= step->deps[k];
+		join(w, h.link[i], step->to);
+	}
+}
+
+static int mix_lid(struct flow *w, const struct dl_verify_column *c)
+{
+	memset(w->set, 0, (w->net->links.n + 1) * sizeof(*w->set));
+	if (w->sets.n > 1u << 15)
+		dl_verify_sets_clear(&w->sets);
+	for (uint32_t s = 0; s < w->net->nsw; s++) {
+		struct hops h = hops_of(w, c, s);
+
+		for (unsigned int i = 0; i < h.n; i++)
+			(c->owner == DL_NONE || s == c->root ? inject_ports : inject)(w, c, s,
+										      h.link[i]);
+	}
+	while (w->nwork) {
+		uint32_t link = w->work[--w->nwork];
+
+		w->queued[link] = 0;
+		pass_on(w, c, link);
+	}
+	return w->sets.failed ? -ENOMEM : 0;
+}
+
+/* ---- a circle ------------------------------------------------------------ */
+
+static int keep_circle(struct flow *w, const struct dl_verify_column *c, uint32_t from,
+		       uint32_t depth)
+{
+	struct dl_verify_mixture *m = w->out;
+
+	if (m->loop_lid && m->nloop <= depth - from)
+		return 0;
+	free(m->loop);
+	m->loop = calloc(depth - from, sizeof(*m->loop));
+	if (!m->loop)
+		return -ENOMEM;
+	m->nloop = depth - from;
+	m->loop_lid = c->lid;
+	for (uint32_t i = from; i < depth; i++)
+		m->loop[i - from] = w->net->links.link[w->stack[i]].port;
+	return 0;
+}
+
+/*
+ * Depth first over switches, along links with packets; a switch stands on the
+ * stack by its next link.
+ */
+static int find_circle(struct flow *w, const struct dl_verify_column *c)
+{
+	enum { WHITE, OPEN, DONE = 9 }; /* OPEN + i: its next hop i comes next */
+	const struct dl_verify_net *net = w->net;
+	int err = 0;
+
+	memset(w->colour, WHITE, net->nsw);
+	for (uint32_t start = 0; start < net->nsw && !err; start++) {
+		uint32_t depth = 0, s = start;
+
+		while (!err && w->colour[s] != DONE) {
+			struct hops h = hops_of(w, c, s);
+			unsigned int i = w->colour[s] ? w->colour[s] - OPEN : 0;
+			uint32_t to, at;
+
+			if (i < h.n) {
+				w->colour[s] = OPEN + i + 1;
+				if (!w->set[h.link[i]])
+					continue;
+				w->stack[depth++] = h.link[i];
+				to = net->links.link[h.link[i]].to;
+				if (w->colour[to] == WHITE) {
+					s = to;
+					continue;
+				}
+				for (at = 0; w->colour[to] != DONE; at++)
+					if (net->links.link[w->stack[at]].from == to)
+						break;
+				if (w->colour[to] != DONE)
+					err = keep_circle(w, c, at, depth);
+				depth--;
+				continue;
+			}
+			w->colour[s] = DONE;
+			if (depth)
+				s = net->links.link[w->stack[--depth]].from;
+		}
+	}
+	return err;
+}
+
+/* ---- all ------------------------------------------------------------------ */
+
+static bool differs(const struct flow *w, const struct dl_verify_column *c)
+{
+	for (uint32_t s = 0; s < w->net->nsw; s++)
+		if (c->out[s] != dl_tables_lft(w->with, s, c->lid))
+			return true;
+	return false;
+}
+
+static bool has_path(const struct flow *w, const struct dl_verify_column *c)
+{
+	for (uint32_t s = 0; s < w->net->nsw; s++)
+		if (hops_of(w, c, s).n)
+			return true;
+	return false;
+}
+
+static int mix_column(struct flow *w, const struct dl_verify_column *c)
+{
+	int err = mix_lid(w, c);
+
+	return err ? err : find_circle(w, c);
+}
+
+/* LIDs that nobody owns, for which there are entries all the same. */
+static int mix_lost(struct flow *w)
+{
+	uint32_t nsw = w->net->nsw;
+	uint8_t *out = dl_arena_alloc(w->net->arena, nsw + 1);
+	int err = out ? 0 : -ENOMEM;
+
+	for (uint32_t lid = 1; lid <= w->net->t->top_lid && !err; lid++) {
+		struct dl_verify_column c = { .lid = lid, .owner = DL_NONE, .out = out };
+
+		if (w->net->f->lid_port[lid] != DL_NONE)
+			continue;
+		for (uint32_t s = 0; s < nsw; s++)
+			out[s] = dl_tables_lft(w->net->t, s, lid);
+		if (has_path(w, &c))
+			err = mix_column(w, &c);
+	}
+	return err;
+}
+
+static int mix_unicast(struct flow *w)
+{
+	struct dl_verify_columns *x = &w->columns;
+	int err = dl_verify_columns_init(x, w->net);
+
+	for (uint32_t at = 0; at < x->n && !err; at += DL_VERIFY_BLOCK) {
+		uint32_t n = x->n - at < DL_VERIFY_BLOCK ? x->n - at : DL_VERIFY_BLOCK;
+
+		dl_verify_columns_gather(x, &x->list[at], n);
+		for (uint32_t k = at; k < at + n && !err; k++) {
+			if (x->list[k].root == DL_NONE)
+				continue;
+			if (!w->out->quick || differs(w, &x->list[k]))
+				err = mix_column(w, &x->list[k]);
+			if (w->out->quick && w->out->loop_lid)
+				return err;
+		}
+	}
+	return err ? err : mix_lost(w);
+}
+
+/* The groups of both, each with the ports that either gives it. */
+static int join_groups(const struct dl_tables *a, const struct dl_tables *b, struct dl_tables *to)
+{
+	const struct dl_tables *from[2] = { a, b };
+	size_t words = (size_t)a->fabric->nswitches * DL_TABLES_MASK_WORDS;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		for (uint32_t g = 0; g < from[i]->ngroups; g++) {
+			struct dl_tables_mcast_group *group =
+				dl_tables_group(to, from[i]->groups[g].mlid);
+
+			if (!group)
+				return -ENOMEM;
+			for (size_t k = 0; k < words; k++)
+				group->masks[k] |= from[i]->groups[g].masks[k];
+		}
+	}
+	return 0;
+}
+
+static int flow_init(struct flow *w)
+{
+	struct dl_arena *arena = w->net->arena;
+	size_t nlinks = w->net->links.n + 1, nsw = w->net->nsw + 1;
+
+	w->set = dl_arena_array(arena, nlinks, sizeof(*w->set));
+	w->work = dl_arena_array(arena, nlinks, sizeof(*w->work));
+	w->queued = dl_arena_array(arena, nlinks, 1);
+	w->colour = dl_arena_array(arena, nsw, 1);
+	w->stack = dl_arena_array(arena, nsw + 1, sizeof(*w->stack));
+	if (!w->set || !w->work || !w->queued || !w->colour || !w->stack)
+		return -ENOMEM;
+	return dl_verify_sets_init(&w->sets, w->net->values, w->net->nvl);
+}
+
+/* Unicast and multicast of `both`, whose forwarding is that of `b`. */
+static int mix(struct dl_verify_net *net, const struct dl_tables *a, uint16_t sls,
+	       struct dl_verify_result *v, struct dl_verify_mixture *out)
+{
+	struct flow w = { .net = net, .with = a, .out = out };
+	int err = flow_init(&w);
+
+	if (!err)
+		err = mix_unicast(&w);
+	dl_verify_sets_release(&w.sets);
+	if (err || (out->quick && out->loop_lid))
+		return err;
+	err = dl_verify_unicast(net, v, 0);
+	if (!err)
+		err = dl_verify_multicast(net, sls & net->alive, v, 0);
+	if (!err)
+		err = dl_verify_cycle(net, v);
+	return err;
+}
+
+int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
+		    const struct dl_verify_options *o, bool quick, struct dl_verify_mixture *out)
+{
+	struct dl_verify_options defaults;
+	struct dl_verify_result v = { 0 };
+	struct dl_verify_lost none;
+	struct dl_verify_net net = { 0 };
+	struct dl_arena arena = { 0 };
+	struct dl_tables both = *b;
+	int err;
+
+	if (!o) {
+		dl_verify_options_init(&defaults);
+		o = &defaults;
+	}
+	memset(out, 0, sizeof(*out));
+	out->quick = quick;
+	v.lost = &none;
+	both.groups = NULL;
+	both.ngroups = both.groups_cap = 0;
+	err = dl_tables_check(a, NULL);
+	if (!err)
+		err = dl_tables_check(b, NULL);
+	if (!err)
+		err = join_groups(a, b, &both);
+	if (!err)
+		err = dl_verify_net_init(&net, &arena, &both, o);
+	if (!err)
+		err = mix(&net, a, o->multicast_sls, &v, out);
+	/* A circle that maps drop all packets from is none. */
+	if (!quick && !v.credit_loop)
+		out->loop_lid = out->nloop = 0;
+	out->safe = !err && !v.credit_loop && !out->loop_lid;
+	out->cycle = v.cycle;
+	for (uint32_t i = 0; i < v.cycle.n; i++)
+		v.cycle.steps[i].src = DL_NONE;
+	for (uint32_t g = 0; g < both.ngroups; g++)
+		free(both.groups[g].masks);
+	free(both.groups);
+	dl_verify_net_release(&net);
+	dl_arena_free(&arena);
+	if (err)
+		dl_verify_mixture_release(out);
+	return err;
+}
+
+void dl_verify_mixture_release(struct dl_verify_mixture *m)
+{
+	free(m->cycle.steps);
+	free(m->loop);
+	memset(m, 0, sizeof(*m));
+}

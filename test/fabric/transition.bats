@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# From one set of tables to the next: the tool on pairs of snapshots, and a
+# recorder of what OpenSM really sends.
+
+# Each test is a subshell of its own: that is meant.
+# shellcheck disable=SC2030,SC2031
+
+bats_require_minimum_version 1.5.0
+
+load lib.bash
+
+setup() {
+	fabric_init
+}
+
+teardown() {
+	fabric_down
+}
+
+# make_snapshot NAME X Y Z [OPTION...]: $T/NAME, of a generated torus.
+make_snapshot() {
+	local name=$1
+
+	shift
+	dateline gen "$@" -o "$name" -q
+	dateline route "$name.net" --torus-config "$name.torus.conf" \
+		--multicast all -o "$name" -q
+}
+
+# ask FILTER OLD NEW [OPTION...]: from the document, by jq; $STATUS.
+ask() {
+	local filter=$1
+
+	shift
+	STATUS=0
+	dateline transition "$@" --json >answer.json || STATUS=$?
+	jq -c "$filter" answer.json
+}
+
+@test "a cable fails: directly unsafe, in phases safe, nobody interrupted" {
+	make_snapshot whole 6 5 1
+	make_snapshot hurt 6 5 1 --fail-link 2,2,0:+x
+	run ask '[.format, .direct.safe, .phased.safe, .phased.phases, .phased.pairs_interrupted]' \
+		whole hurt
+	[[ $output == '[1,false,true,2,0]' ]]
+	ask . whole hurt >/dev/null
+	[[ $STATUS == 0 ]]
+	[[ $(jq .direct.at_write answer.json) -le $(jq .direct.writes answer.json) ]]
+	[[ $(jq '.direct.forwarding_loop | length' answer.json) -ge 2 ]]
+	[[ $(jq '.direct.cycle[0].guid' answer.json) == \"0x* ]]
+	[[ $(ask '[.direct.safe, .direct.at_write]' whole hurt --order any) == '[false,null]' ]]
+	# The way back interrupts pairs, for as long as it lasts.
+	[[ $(ask '[.phased.safe, .phased.pairs_interrupted > 0,
+		.phased.interrupted_writes == .phased.writes]' hurt whole) == '[true,true,true]' ]]
+}
+
+@test "no change, no phase" {
+	make_snapshot whole 5 4 3
+	[[ $(ask '[.direct.safe, .direct.writes, .phased.phases, .phased.writes]' \
+		whole whole) == '[true,0,0,0]' ]]
+}
+
+@test "tables that are unsafe themselves stay so in phases" {
+	make_snapshot whole 6 5 1
+	dateline gen 6 5 1 --fail-switch 3,2,0 -o loop -q
+	dateline route loop.net --torus-config loop.torus.conf --mode classic \
+		--multicast all -o loop -q
+	ask . whole loop >/dev/null
+	[[ $STATUS == 1 ]]
+	[[ $(jq .phased.safe answer.json) == false ]]
+}
+
+@test "what is no snapshot is refused" {
+	make_snapshot whole 3 3 1
+	run -2 dateline transition whole
+	run -2 dateline transition whole nowhere
+	run -2 dateline transition whole whole --order sideways
+}

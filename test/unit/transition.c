@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * States between two sets of tables, against the reference model of the
+ * verifier on each of them: every subset of the writes, and every subset of the
+ * four under way after every prefix.  DATELINE_SEED chooses others.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "dateline/transition.h"
+#include "verify_fixture.h"
+#include "verify_model.h"
+
+#define FIXTURES 400
+#define MAX_WRITES 5
+
+struct write {
+	uint32_t sw;
+	uint64_t guid; /* as on the wire */
+	bool multicast;
+};
+
+struct pair {
+	struct dl_tables *a, *b, *state;
+	struct write writes[2 * 16];
+	uint32_t n;
+};
+
+/* How often a question had each answer. */
+struct tally {
+	uint32_t safe, unsafe, circles, moments, late, closed_safe;
+};
+
+static size_t masks_size(const struct dl_tables *t)
+{
+	return t->fabric->nswitches * (size_t)DL_TABLES_MASK_WORDS * sizeof(uint64_t);
+}
+
+static struct dl_tables *copy(const struct dl_tables *t)
+{
+	struct dl_tables *to;
+
+	assert_int_equal(dl_tables_remap(t, t->fabric, &to), 0);
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		memcpy(dl_tables_group(to, t->groups[g].mlid)->masks, t->groups[g].masks,
+		       masks_size(t));
+	return to;
+}
+
+/* LIDs that nobody owns are no part of the model. */
+static void drop_lost(struct dl_tables *t)
+{
+	for (uint32_t s = 0; s < t->fabric->nswitches; s++)
+		for (uint32_t lid = 0; lid <= t->top_lid; lid++)
+			if (t->fabric->lid_port[lid] == DL_NONE)
+				t->lft[s * (size_t)t->stride + lid] = DL_TABLES_NO_PORT;
+}
+
+static void change(struct draw *d, struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	for (uint32_t n = 1 + draw_below(d, 8); n; n--) {
+		uint32_t s = draw_below(d, f->nswitches), lid = 1 + draw_below(d, f->top_lid);
+
+		if (f->lid_port[lid] != DL_NONE)
+			t->lft[s * (size_t)t->stride + lid] =
+				1 + draw_below(d, f->nodes[f->switches[s]].nports);
+	}
+	if (t->ngroups && draw_one_in(d, 3))
+		t->groups[0].masks[draw_below(d, f->nswitches) * (size_t)DL_TABLES_MASK_WORDS] ^=
+			2 << draw_below(d, 3);
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct write *a = x, *b = y;
+
+	if (a->multicast != b->multicast)
+		return a->multicast - b->multicast;
+	return (a->guid > b->guid) - (a->guid < b->guid);
+}
+
+/* The fixtures' LIDs all stand in one block, their groups too. */
+static void list_writes(struct pair *p)
+{
+	const struct dl_fabric *f = p->a->fabric;
+
+	p->n = 0;
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint64_t guid = __builtin_bswap64(f->nodes[f->switches[s]].guid);
+		size_t row = s * (size_t)p->a->stride, mask = s * (size_t)DL_TABLES_MASK_WORDS;
+		bool multicast = false;
+
+		if (memcmp(p->a->lft + row, p->b->lft + row, p->a->stride))
+			p->writes[p->n++] = (struct write){ s, guid, false };
+		for (uint32_t g = 0; g < p->a->ngroups; g++)
+			multicast |= memcmp(&p->a->groups[g].masks[mask],
+					    &p->b->groups[g].masks[mask], 32);
+		if (multicast)
+			p->writes[p->n++] = (struct write){ s, guid, true };
+	}
+	qsort(p->writes, p->n, sizeof(*p->writes), compare);
+}
+
+/* The tables after the writes whose bits are set. */
+static bool is_safe(struct pair *p, uint32_t written, const struct dl_verify_options *o)
+{
+	struct model m = { .t = p->state, .multicast_sls = o->multicast_sls, .levels = o->levels };
+	bool safe;
+
+	for (uint32_t w = 0; w < p->n; w++) {
+		const struct dl_tables *from = written >> w & 1 ? p->b : p->a;
+		size_t row = p->writes[w].sw * (size_t)from->stride;
+		size_t mask = p->writes[w].sw * (size_t)DL_TABLES_MASK_WORDS;
+
+		if (!p->writes[w].multicast)
+			memcpy(p->state->lft + row, from->lft + row, from->stride);
+		for (uint32_t g = 0; p->writes[w].multicast && g < from->ngroups; g++)
+			memcpy(&p->state->groups[g].masks[mask], &from->groups[g].masks[mask], 32);
+	}
+	model_make(&m);
+	safe = !m.cyclic;
+	model_free(&m);
+	return safe;
+}
+
+/* Writes sent at the first unsafe moment, or UINT32_MAX. */
+static uint32_t first_unsafe(struct pair *p, const struct dl_verify_options *o)
+{
+	for (uint32_t sent = 0; sent <= p->n; sent++) {
+		uint32_t under_way = sent < 4 ? sent : 4;
+
+		for (uint32_t lost = 0; lost < 1u << under_way; lost++)
+			if (!is_safe(p, ((1u << sent) - 1) & ~(lost << (sent - under_way)), o))
+				return sent;
+	}
+	return UINT32_MAX;
+}
+
+/* Do the ports of a circle lead from switch to switch, and round? */
+static void check_circle(const struct pair *p, const struct dl_verify_mixture *m)
+{
+	const struct dl_fabric *f = p->a->fabric;
+
+	for (uint32_t i = 0; i < m->nloop; i++) {
+		const struct dl_fabric_port *out = &f->ports[m->loop[i]];
+		uint32_t s = f->nodes[out->node].sw;
+
+		assert_int_equal(f->ports[out->peer].node,
+				 f->ports[m->loop[(i + 1) % m->nloop]].node);
+		assert_true(dl_tables_lft(p->a, s, m->loop_lid) == out->num ||
+			    dl_tables_lft(p->b, s, m->loop_lid) == out->num);
+	}
+}
+
+static void check_pair(struct pair *p, struct tally *tally)
+{
+	struct dl_transition_verdict v;
+	struct dl_verify_options o;
+	struct dl_verify_mixture m;
+	bool all_safe = true;
+	struct dl_verify_result *alone;
+	uint32_t sent;
+
+	dl_verify_options_init(&o);
+	assert_int_equal(dl_verify(p->a, &o, NULL, &alone), 0);
+	o.levels = alone->levels;
+	dl_verify_result_free(alone);
+	for (uint32_t written = 0; written < 1u << p->n; written++)
+		all_safe &= is_safe(p, written, &o);
+	assert_int_equal(dl_verify_mixed(p->a, p->b, &o, false, &m), 0);
+	/* The graph of all states holds that of each. */
+	if (m.safe)
+		assert_true(all_safe);
+	if (m.loop_lid) {
+		check_circle(p, &m);
+		tally->circles += !all_safe;
+	}
+	tally->safe += m.safe;
+	tally->unsafe += !all_safe;
+	dl_verify_mixture_release(&m);
+
+	sent = first_unsafe(p, &o);
+	assert_int_equal(dl_transition_check(p->a, p->b, DL_TRANSITION_OPENSM, &v), 0);
+	assert_int_equal(v.writes, p->n);
+	assert_int_equal(v.safe, sent == UINT32_MAX);
+	if (!v.safe) {
+		assert_int_equal(v.at_write, sent);
+		assert_true(v.found.cycle.n || v.found.loop_lid);
+		tally->moments++;
+		tally->late += sent > 1;
+	}
+	dl_verify_mixture_release(&v.found);
+}
+
+/* Of two safe sets: closing and opening are safe in any order. */
+static void check_closing(struct pair *p, struct tally *tally)
+{
+	struct dl_transition t;
+	struct dl_verify_mixture m;
+
+	assert_int_equal(dl_transition_plan(p->a, p->b, &t), 0);
+	assert_int_equal(t.writes, p->n);
+	for (uint32_t s = 0; s < p->a->fabric->nswitches; s++)
+		for (uint32_t lid = 0; lid <= p->a->top_lid; lid++) {
+			uint8_t a = dl_tables_lft(p->a, s, lid), b = dl_tables_lft(p->b, s, lid);
+
+			assert_int_equal(dl_tables_lft(t.closed, s, lid),
+					 a == b ? a : DL_TABLES_NO_PORT);
+		}
+	for (unsigned int k = 0; k < 2; k++) {
+		const struct dl_tables *safe = k ? p->b : p->a;
+		struct dl_verify_mixture alone;
+
+		assert_int_equal(dl_verify_mixed(safe, safe, NULL, false, &alone), 0);
+		assert_int_equal(dl_verify_mixed(safe, t.closed, NULL, false, &m), 0);
+		if (alone.safe)
+			assert_true(m.safe);
+		tally->closed_safe += alone.safe;
+		dl_verify_mixture_release(&alone);
+		dl_verify_mixture_release(&m);
+	}
+	dl_transition_release(&t);
+}
+
+static void matches_model(void **state)
+{
+	const char *text = getenv("DATELINE_SEED");
+	uint64_t *seed = *state;
+	struct tally tally = { 0 };
+
+	for (uint32_t i = 0; i < FIXTURES; i++) {
+		struct draw d = { .seed = *seed = (text ? strtoull(text, NULL, 0) : 7) + i };
+		struct fixture fixture;
+		struct pair p;
+
+		fixture_make(&d, &fixture);
+		drop_lost(fixture.tables);
+		p.a = fixture.tables;
+		p.b = copy(p.a);
+		if (p.a->top_lid && p.a->fabric->nswitches)
+			change(&d, p.b);
+		p.state = copy(p.a);
+		list_writes(&p);
+		if (p.n <= MAX_WRITES) {
+			check_pair(&p, &tally);
+			check_closing(&p, &tally);
+		}
+		dl_tables_free(p.state);
+		dl_tables_free(p.b);
+		fixture_free(&fixture);
+	}
+	print_message("%u safe in any order, %u with an unsafe state, %u with a circle, %u "
+		      "unsafe in OpenSM's order, %u of them after a write; %u safe sets closed\n",
+		      tally.safe, tally.unsafe, tally.circles, tally.moments, tally.late,
+		      tally.closed_safe);
+	assert_true(tally.safe > FIXTURES / 10);
+	assert_true(tally.circles > FIXTURES / 10);
+	assert_true(tally.late > FIXTURES / 20);
+	assert_true(tally.closed_safe > FIXTURES / 4);
+}
+
+static int print_seed(void **state)
+{
+	const uint64_t *current = *state;
+
+	print_message("last seed: %llu\n", (unsigned long long)*current);
+	return 0;
+}
+
+int main(void)
+{
+	static uint64_t seed;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate_setup_teardown(matches_model, NULL, print_seed, &seed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* `dateline transition`: is the change from one snapshot to another safe? */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "transition.h"
+#include "verify.h"
+
+struct request {
+	struct tool_input_options old, new;
+	enum dl_transition_order order;
+};
+
+#define MEMBER(member) DL_MEMBER(struct request, member)
+
+static const struct dl_setting options[] = {
+	{ "order", DL_SETTING_WORD, MEMBER(order), .words = "opensm any", .arg = "opensm|any",
+	  .doc = "Writes of the direct change: in OpenSM's order, with four "
+		 "under way (default), or in any order" },
+	{ "torus-config", DL_SETTING_BORROW, MEMBER(new.config), .arg = "FILE",
+	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
+		 "torus-2QoS's rule when there are none" },
+	{ 0 }
+};
+
+static const struct dl_setting args[] = {
+	{ "old snapshot", DL_SETTING_BORROW, MEMBER(old.from), .required = true },
+	{ "new snapshot", DL_SETTING_BORROW, MEMBER(new.from), .required = true },
+	{ 0 }
+};
+
+static const struct tool_usage usage = {
+	.options = options,
+	.args = args,
+	.flags = TOOL_JSON,
+	.args_doc = "DIR DIR",
+	.doc = "Check the change from the tables of one snapshot to those of "
+	       "another at every moment."
+	       "\v"
+	       "The first DIR is the old snapshot, the second the new one.  "
+	       "Two ways are checked: the new tables written over the old ones, "
+	       "and in phases, as the engine `dateline` writes them.\n"
+	       "\n"
+	       "  dateline transition before after\n"
+	       "\n"
+	       "Exit status: 0 the change in phases is safe, 1 it is not, 2 bad "
+	       "usage or input, 3 no memory.",
+};
+
+/* ---- what is found -------------------------------------------------------- */
+
+static json_t *circle_json(const struct dl_fabric *f, const struct dl_verify_mixture *m)
+{
+	json_t *list = json_array(), *step;
+
+	for (uint32_t i = 0; i < m->nloop; i++) {
+		step = tool_json_port(f, m->loop[i]);
+		json_object_set_new(step, "lid", json_integer(m->loop_lid));
+		json_array_append_new(list, step);
+	}
+	return list;
+}
+
+/* NULL and *err: no memory, or the tables do not hold together. */
+static json_t *direct_json(const struct dl_transition *t, enum dl_transition_order order,
+			   const struct tool_coords *coords, int *err)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	struct dl_transition_verdict v;
+	json_t *direct;
+
+	*err = dl_transition_check(t->held, t->opened, order, &v);
+	if (*err)
+		return NULL;
+	direct = json_pack("{s:b, s:o, s:o, s:I, s:o, s:b}", "safe", v.safe, "cycle",
+			   verify_cycle_json(f, coords, &v.found.cycle), "forwarding_loop",
+			   circle_json(f, &v.found), "writes", (json_int_t)v.writes, "at_write",
+			   tool_json_or_null(!v.safe && !v.maps_changed &&
+						     order == DL_TRANSITION_OPENSM,
+					     v.at_write),
+			   "maps_changed", v.maps_changed);
+	dl_verify_mixture_release(&v.found);
+	return direct;
+}
+
+static int is_safe(const struct dl_tables *a, const struct dl_tables *b, bool *safe)
+{
+	struct dl_verify_mixture m;
+	int err = dl_verify_mixed(a, b, NULL, false, &m);
+
+	if (!err) {
+		*safe &= m.safe;
+		dl_verify_mixture_release(&m);
+	}
+	return err;
+}
+
+/* Each phase in any order, whatever the argument for them says. */
+static json_t *phased_json(const struct dl_transition *t, int *err)
+{
+	bool direct = true, safe = true;
+	bool phases = true;
+
+	*err = t->maps_changed ? 0 : is_safe(t->held, t->opened, &direct);
+	phases = t->maps_changed || !direct;
+	if (!*err && phases)
+		*err = is_safe(t->closed, t->held, &safe);
+	if (!*err && phases)
+		*err = is_safe(t->closed, t->opened, &safe);
+	if (*err)
+		return NULL;
+	return json_pack(
+		"{s:b, s:i, s:I, s:I, s:I, s:I}", "safe", safe, "phases",
+		t->maps_changed ? 3 :
+		phases		? 2 :
+				  t->writes != 0,
+		"writes", (json_int_t)(phases ? t->writes_close + t->writes_open : t->writes),
+		"entries_closed", (json_int_t)(phases ? t->entries_closed : 0), "pairs_interrupted",
+		(json_int_t)(phases ? t->pairs_interrupted : 0), "interrupted_writes",
+		(json_int_t)(phases && t->pairs_interrupted ? t->writes_close + t->writes_open :
+							      0));
+}
+
+int transition_json(const struct dl_tables *old, const struct dl_tables *new,
+		    enum dl_transition_order order, const struct tool_coords *coords, json_t **out)
+{
+	json_t *direct = NULL, *phased = NULL;
+	struct dl_transition t;
+	int err = dl_transition_plan(old, new, &t);
+
+	if (err)
+		return err;
+	direct = direct_json(&t, order, coords, &err);
+	if (!err)
+		phased = phased_json(&t, &err);
+	if (!err)
+		*out = json_pack("{s:i, s:O, s:O}", "format", 1, "direct", direct, "phased",
+				 phased);
+	if (!err && !*out)
+		err = -ENOMEM;
+	json_decref(direct);
+	json_decref(phased);
+	dl_transition_release(&t);
+	return err;
+}
+
+/* ---- for people ----------------------------------------------------------- */
+
+static void print_circle(const json_t *circle, FILE *to)
+{
+	const json_t *step;
+	size_t i;
+
+	tool_print(to, json_array_get(circle, 0), "  packets to LID {lid} go in a circle:");
+	json_array_foreach(circle, i, step) tool_print(to, step, " {guid} port {port}");
+	fputc('\n', to);
+}
+
+static void print(const json_t *d, FILE *to)
+{
+	const json_t *direct = tool_at(d, "direct"), *phased = tool_at(d, "phased");
+	const json_t *cycle = tool_at(direct, "cycle");
+
+	tool_print(to, direct, "directly, {writes#write}: ");
+	if (tool_true_at(direct, "safe"))
+		fprintf(to, "safe\n");
+	else if (tool_true_at(direct, "maps_changed"))
+		fprintf(to, "not safe, SL-to-VL maps change\n");
+	else if (tool_has(direct, "at_write"))
+		tool_print(to, direct, "unsafe, first when {at_write} are sent\n");
+	else
+		fprintf(to, "unsafe in some order\n");
+	if (json_array_size(tool_at(direct, "forwarding_loop")))
+		print_circle(tool_at(direct, "forwarding_loop"), to);
+	if (json_array_size(cycle)) {
+		fprintf(to, "  a credit loop of %zu channels:\n", json_array_size(cycle));
+		verify_print_cycle(cycle, to);
+	}
+	tool_print(to, phased, "in {phases#phase}, {writes#write}: ");
+	fprintf(to, tool_true_at(phased, "safe") ? "safe" : "UNSAFE");
+	tool_print(to, phased,
+		   "; {entries_closed} entries closed, {pairs_interrupted#pair} interrupted\n");
+}
+
+int tool_cmd_transition(struct tool *tool, int argc, char **argv)
+{
+	struct request r = { .order = DL_TRANSITION_OPENSM };
+	struct tool_input old = { 0 }, new = { 0 };
+	int err, status = TOOL_EXIT_GOOD;
+	json_t *document = NULL;
+
+	tool_options(tool, &usage, argc, argv, &r);
+	r.old.config = r.new.config;
+	err = tool_input_read(tool, &r.old, TOOL_INPUT_TABLES, &old);
+	if (!err)
+		err = tool_input_read(tool, &r.new, TOOL_INPUT_TABLES, &new);
+	if (!err)
+		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order,
+				      &new.coords, &document);
+	if (!err) {
+		if (!tool_true_at(document, "phased.safe"))
+			status = TOOL_EXIT_FINDING;
+		err = tool_show(tool, document, print);
+	}
+	tool_input_free(&old);
+	tool_input_free(&new);
+	return err ? (int)tool_exit_status(err) : status;
+}

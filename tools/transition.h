@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What `dateline transition` finds, for `dateline whatif` too. */
+#ifndef TOOL_TRANSITION_H
+#define TOOL_TRANSITION_H
+
+#include "input.h"
+#include "dateline/transition.h"
+
+/* The document of a change; 0 or a negative errno. */
+int transition_json(const struct dl_tables *old, const struct dl_tables *new,
+		    enum dl_transition_order order, const struct tool_coords *coords, json_t **out);
+
+#endif

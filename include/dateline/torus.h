@@ -112,6 +112,7 @@ enum dl_torus_off_kind {
 };
 
 struct dl_torus {
+	struct dl_arena arena; /* of the arrays */
 	struct dl_torus_grid grid;
 	const struct dl_fabric *fabric; /* borrowed */
 	uint32_t nsites;

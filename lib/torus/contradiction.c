@@ -28,17 +28,6 @@
 #define PLACED 8  /* on a nearly whole torus, one switch in so many is placed */
 #define MAX_LISTED 8
 
-struct dl_torus_shown dl_torus_show_grid(const struct dl_torus_grid *g)
-{
-	struct dl_torus_shown s;
-	int n = 0;
-
-	for (unsigned int d = 0; d < DIMS; d++)
-		n += snprintf(s.text + n, sizeof(s.text) - n, "%s%u%s", d ? "x" : "", g->radix[d],
-			      g->mesh[d] && g->radix[d] > 2 ? "m" : "");
-	return s;
-}
-
 /* ---- seeds ------------------------------------------------------------- */
 
 struct check {
@@ -48,43 +37,34 @@ struct check {
 	uint32_t found;
 };
 
-static uint32_t find_switch(const struct dl_torus *t, uint64_t guid)
-{
-	uint32_t node = dl_fabric_find_guid(t->fabric, guid);
-
-	return node == DL_NONE ? DL_NONE : t->fabric->nodes[node].sw;
-}
-
 /* A seed names a switch that is not there; the site that it claims, if known. */
 static void check_absent(struct check *k, const struct dl_torus_seed *seed, uint64_t guid,
 			 uint32_t site)
 {
 	const struct dl_torus *t = k->t;
-	uint32_t c[DIMS], sw = site == DL_NONE ? DL_NONE : t->site_sw[site];
+	uint32_t sw = site == DL_NONE ? DL_NONE : t->site_sw[site];
 
 	if ((sw == DL_NONE && t->nplaced < t->nsites) || k->found++ >= MAX_LISTED)
 		return;
-	if (sw == DL_NONE) {
+	if (sw == DL_NONE)
 		dl_log(k->log, DL_LOG_ERROR,
 		       "%s:%u contradicts the fabric: switch 0x%016" PRIx64
 		       " is not in it, and no site is empty",
 		       k->c->path, seed->line, guid);
-		return;
-	}
-	dl_torus_site_coord(&t->grid, site, c);
-	dl_log(k->log, DL_LOG_ERROR,
-	       "%s:%u contradicts the fabric: switch 0x%016" PRIx64
-	       " is not in it, and 0x%016" PRIx64 " \"%s\" is at its place (%u,%u,%u)",
-	       k->c->path, seed->line, guid, dl_torus_node(t->fabric, sw)->guid,
-	       dl_fabric_node_name(t->fabric, t->fabric->switches[sw]), c[0], c[1], c[2]);
+	else
+		dl_log(k->log, DL_LOG_ERROR,
+		       "%s:%u contradicts the fabric: switch 0x%016" PRIx64
+		       " is not in it, and %s is at its place %s",
+		       k->c->path, seed->line, guid, dl_torus_show_switch(t->fabric, sw).text,
+		       dl_torus_show_site(&t->grid, site).text);
 }
 
 static void check_link(struct check *k, const struct dl_torus_seed *seed, unsigned int dir)
 {
 	const struct dl_torus *t = k->t;
-	uint32_t from = find_switch(t, seed->from), to = find_switch(t, seed->to[dir]);
+	uint32_t from = dl_torus_find_guid(t->fabric, seed->from);
+	uint32_t to = dl_torus_find_guid(t->fabric, seed->to[dir]);
 	uint32_t here = from == DL_NONE ? DL_NONE : t->sw_site[from], there = DL_NONE;
-	uint32_t a[DIMS], b[DIMS];
 
 	if (to == DL_NONE) {
 		if (here != DL_NONE)
@@ -96,19 +76,17 @@ static void check_link(struct check *k, const struct dl_torus_seed *seed, unsign
 	if (here == DL_NONE || there == DL_NONE ||
 	    dl_torus_direction(&t->grid, here, there) < DIRS || k->found++ >= MAX_LISTED)
 		return;
-	dl_torus_site_coord(&t->grid, here, a);
-	dl_torus_site_coord(&t->grid, there, b);
 	dl_log(k->log, DL_LOG_ERROR,
-	       "%s:%u contradicts the cabling: 0x%016" PRIx64 " is at (%u,%u,%u), and 0x%016" PRIx64
-	       " is no neighbour, but at (%u,%u,%u)",
-	       k->c->path, seed->line, seed->from, a[0], a[1], a[2], seed->to[dir], b[0], b[1],
-	       b[2]);
+	       "%s:%u contradicts the cabling: 0x%016" PRIx64 " is at %s, and 0x%016" PRIx64
+	       " is no neighbour, but at %s",
+	       k->c->path, seed->line, seed->from, dl_torus_show_site(&t->grid, here).text,
+	       seed->to[dir], dl_torus_show_site(&t->grid, there).text);
 }
 
 static void check_seeds(struct check *k)
 {
 	for (const struct dl_torus_seed *s = k->c->seeds; s < k->c->seeds + k->c->nseeds; s++) {
-		if (find_switch(k->t, s->from) == DL_NONE)
+		if (dl_torus_find_guid(k->t->fabric, s->from) == DL_NONE)
 			check_absent(k, s, s->from, DL_NONE);
 		for (unsigned int dir = 0; dir < DIRS; dir++)
 			if (s->to[dir])
@@ -134,7 +112,7 @@ static int count_wrong(const struct dl_torus *t, uint32_t *wrong, uint32_t *cros
 		uint32_t a = f->nodes[f->ports[t->off_links[i]].node].sw;
 		uint32_t b = dl_fabric_peer_switch(f, t->off_links[i]);
 
-		if (t->sw_site[a] == DL_NONE || t->sw_site[b] == DL_NONE || a == b)
+		if (!dl_torus_is_inside(t, t->off_links[i]) || a == b)
 			continue;
 		*crossed += !seen[a] + !seen[b];
 		seen[a] = seen[b] = true;

@@ -25,21 +25,17 @@
 #include "torus/internal.h"
 
 struct chooser {
-	const struct dl_torus_grid *g;
-	const bool *dead;
-	const uint8_t *cables;
-	bool *taken;
+	const struct dl_torus *t;
+	const struct dl_torus_grid *g; /* radices as the configuration gives them */
+	bool *taken;		       /* by site */
 };
 
-/* The live neighbour over at least one live cable, or DL_NONE. */
+/* The neighbour in a direction over at least one cable, or DL_NONE. */
 static uint32_t live_next(const struct chooser *c, uint32_t site, unsigned int dir)
 {
-	uint32_t next = dl_torus_site_next(c->g, site, dir);
-	uint32_t lower = dir & 1 ? next : site;
-
-	if (next == DL_NONE || c->dead[next] || !c->cables[lower * DIMS + dl_torus_dir_dim(dir)])
-		return DL_NONE;
-	return next;
+	return dl_torus_group_size(c->t, c->t->site_sw[site], dir) ?
+		       dl_torus_site_next(&c->t->grid, site, dir) :
+		       DL_NONE;
 }
 
 /*
@@ -74,7 +70,7 @@ static bool find_links(const struct chooser *c, uint32_t site, unsigned int dim,
  */
 static bool find_seed(const struct chooser *c, uint32_t site, bool all, uint32_t next[DIRS])
 {
-	if (c->dead[site] || c->taken[site])
+	if (c->t->site_sw[site] == DL_NONE || c->taken[site])
 		return false;
 	for (unsigned int d = 0; d < DIMS; d++)
 		if (!find_links(c, site, d, all, &next[dl_torus_dir(d, false)]))
@@ -85,17 +81,22 @@ static bool find_seed(const struct chooser *c, uint32_t site, bool all, uint32_t
 	return true;
 }
 
-static struct dl_torus_seed make_seed(const struct chooser *c, const uint64_t *guids, uint32_t site,
+static uint64_t guid_at(const struct dl_torus *t, uint32_t site)
+{
+	return dl_torus_node(t->fabric, t->site_sw[site])->guid;
+}
+
+static struct dl_torus_seed make_seed(const struct chooser *c, uint32_t site,
 				      const uint32_t next[DIRS])
 {
-	struct dl_torus_seed seed = { .from = guids[site] };
+	struct dl_torus_seed seed = { .from = guid_at(c->t, site) };
 	uint32_t coord[DIMS];
 
 	c->taken[site] = true;
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		if (next[dir] == DL_NONE)
 			continue;
-		seed.to[dir] = guids[next[dir]];
+		seed.to[dir] = guid_at(c->t, next[dir]);
 		c->taken[next[dir]] = true;
 	}
 	dl_torus_site_coord(c->g, site, coord);
@@ -106,30 +107,30 @@ static struct dl_torus_seed make_seed(const struct chooser *c, const uint64_t *g
 	return seed;
 }
 
-int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead, const uint8_t *cables,
-			  const uint64_t *guids, uint32_t max, struct dl_torus_config *config)
+/* At most `max` seeds, into the configuration. */
+static int choose_seeds(const struct dl_torus *t, uint32_t max, struct dl_torus_config *config)
 {
-	uint32_t nsites = dl_torus_grid_sites(g), next[DIRS];
-	uint32_t *gap = malloc(nsites * sizeof(*gap)); /* to nearest seed */
-	struct chooser c = { g, dead, cables, calloc(nsites, 1) };
+	uint32_t *gap = malloc(t->nsites * sizeof(*gap)); /* to the nearest seed */
+	struct chooser c = { t, &config->grid, calloc(t->nsites, 1) };
 	int err = c.taken && gap ? 0 : -ENOMEM;
+	uint32_t next[DIRS];
 
 	if (!err)
-		memset(gap, 0xFF, nsites * sizeof(*gap));
+		memset(gap, 0xFF, t->nsites * sizeof(*gap));
 	for (config->nseeds = 0; !err && config->nseeds < max;) {
 		uint32_t best = DL_NONE;
 		bool first = !config->nseeds;
 
-		for (uint32_t s = 0; s < nsites; s++)
+		for (uint32_t s = 0; s < t->nsites; s++)
 			if ((best == DL_NONE || gap[s] > gap[best]) &&
 			    find_seed(&c, s, first, next))
 				best = s;
 		if (best == DL_NONE)
 			break;
 		find_seed(&c, best, first, next);
-		config->seeds[config->nseeds++] = make_seed(&c, guids, best, next);
-		for (uint32_t s = 0; s < nsites; s++) {
-			uint32_t here = dl_torus_site_distance(g, s, best);
+		config->seeds[config->nseeds++] = make_seed(&c, best, next);
+		for (uint32_t s = 0; s < t->nsites; s++) {
+			uint32_t here = dl_torus_site_distance(c.g, s, best);
 
 			gap[s] = here < gap[s] ? here : gap[s];
 		}
@@ -196,40 +197,30 @@ static uint32_t largest_group(const struct dl_torus *t)
 	return most;
 }
 
-int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
-		      struct dl_torus_config **out)
+int dl_torus_describe_as(const struct dl_torus *t, const struct dl_torus_grid *g, const char *path,
+			 unsigned int max_seeds, struct dl_torus_config **out)
 {
-	struct dl_torus_config *c =
-		dl_torus_config_new(&t->grid, "(found from the cabling)", max_seeds);
-	bool *dead = calloc(t->nsites, sizeof(*dead));
-	uint8_t *cables = calloc(t->nsites, DIMS);
-	uint64_t *guids = calloc(t->nsites, sizeof(*guids));
-	int err = c && dead && cables && guids ? 0 : -ENOMEM;
+	struct dl_torus_config *c = dl_torus_config_new(g, path, max_seeds);
+	int err = -ENOMEM;
 
-	for (uint32_t site = 0; !err && site < t->nsites; site++) {
-		uint32_t sw = t->site_sw[site];
-
-		dead[site] = sw == DL_NONE;
-		if (dead[site])
-			continue;
-		guids[site] = dl_torus_node(t->fabric, sw)->guid;
-		for (unsigned int d = 0; d < DIMS; d++)
-			cables[site * DIMS + d] =
-				dl_torus_group_size(t, sw, dl_torus_dir(d, false));
-	}
-	if (!err) {
-		/* An absent dimension is neither open nor closed. */
-		for (unsigned int d = 0; d < DIMS; d++)
-			c->grid.mesh[d] &= c->grid.radix[d] > 1;
+	if (c) {
 		c->portgroup_max_ports = largest_group(t);
-		err = dl_torus_choose_seeds(&t->grid, dead, cables, guids, max_seeds, c);
+		err = choose_seeds(t, max_seeds, c);
 	}
-	free(dead);
-	free(cables);
-	free(guids);
 	if (err)
 		dl_torus_config_free(c);
 	else
 		*out = c;
 	return err;
+}
+
+int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
+		      struct dl_torus_config **out)
+{
+	struct dl_torus_grid g = t->grid;
+
+	/* An absent dimension is neither open nor closed. */
+	for (unsigned int d = 0; d < DIMS; d++)
+		g.mesh[d] &= g.radix[d] > 1;
+	return dl_torus_describe_as(t, &g, "(found from the cabling)", max_seeds, out);
 }

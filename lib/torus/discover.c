@@ -44,7 +44,7 @@
 static bool is_usable(const struct dl_torus_solver *s, const struct dl_torus_seed *seed,
 		      const struct dl_log *log)
 {
-	uint32_t from = dl_torus_find_switch(s, seed->from);
+	uint32_t from = dl_torus_find_guid(s->f, seed->from);
 
 	if (from == DL_NONE) {
 		dl_log(log, DL_LOG_WARNING,
@@ -57,7 +57,7 @@ static bool is_usable(const struct dl_torus_solver *s, const struct dl_torus_see
 
 		for (unsigned int side = 0; side < 2; side++) {
 			unsigned int dir = dl_torus_dir(d, side);
-			uint32_t to = dl_torus_find_switch(s, seed->to[dir]);
+			uint32_t to = dl_torus_find_guid(s->f, seed->to[dir]);
 
 			if (!seed->to[dir] || s->real.radix[d] == 1)
 				continue;
@@ -122,16 +122,13 @@ static int grow_from(struct dl_torus_solver *s, const struct dl_torus_config *c,
 
 static void report_ambiguous(const struct dl_torus_solver *s, const struct dl_log *log)
 {
-	uint32_t sw = dl_torus_find_ambiguous(s), node;
+	uint32_t sw = dl_torus_find_ambiguous(s);
 
-	if (s->may_choose || sw == DL_NONE)
-		return;
-	node = s->f->switches[sw];
-	dl_log(log, DL_LOG_WARNING,
-	       "switch 0x%016" PRIx64 " \"%s\" could sit at several sites; a "
-	       "seed that names both directions of every dimension of radix 4 "
-	       "(xp_link and xm_link, and so on) says more",
-	       s->f->nodes[node].guid, dl_fabric_node_name(s->f, node));
+	if (!s->may_choose && sw != DL_NONE)
+		dl_log(log, DL_LOG_WARNING,
+		       "switch %s could sit at several sites; a seed that names both directions "
+		       "of every dimension of radix 4 (xp_link and xm_link, and so on) says more",
+		       dl_torus_show_switch(s->f, sw).text);
 }
 
 /* ---- where to begin ---------------------------------------------------- */
@@ -236,24 +233,24 @@ int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 
 /* ---- the torus --------------------------------------------------------- */
 
-static int allocate(struct dl_torus *t)
+static bool allocate(struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	size_t nsw = f->nswitches + 1;
 
-	t->site_sw = malloc(t->nsites * sizeof(*t->site_sw));
-	t->sw_site = calloc(nsw, (4 + DIRS) * sizeof(*t->sw_site) + 1);
-	t->off_links = malloc((f->nports / 2 + 1) * sizeof(*t->off_links));
-	t->port_dir = malloc(2 * (size_t)f->nports + 2);
+	t->site_sw = dl_arena_alloc(&t->arena, t->nsites * sizeof(*t->site_sw));
+	t->sw_site = dl_arena_array(&t->arena, nsw, (4 + DIRS) * sizeof(*t->sw_site) + 1);
+	t->off_links = dl_arena_alloc(&t->arena, (f->nports / 2 + 1) * sizeof(*t->off_links));
+	t->port_dir = dl_arena_alloc(&t->arena, 2 * (size_t)f->nports + 2);
 	if (!t->site_sw || !t->sw_site || !t->off_links || !t->port_dir)
-		return -ENOMEM;
+		return false;
 	t->attachment = t->sw_site + nsw;
 	t->uplink = t->attachment + nsw;
 	t->unplaced = t->uplink + nsw;
 	t->group_first = t->unplaced + nsw;
 	t->off_kind = (uint8_t *)(t->group_first + DIRS * nsw);
 	t->group_ports = t->port_dir + f->nports + 1;
-	return 0;
+	return true;
 }
 
 /*
@@ -272,42 +269,36 @@ static void find_offset(const struct dl_torus_solver *s, uint32_t offset[DIMS])
 	}
 }
 
-static void copy_sites(struct dl_torus *t, const struct dl_torus_solver *s)
+/* From the solver's sites to those of the grid; what is outside has none. */
+static void shift_sites(const struct dl_torus_solver *s, uint32_t *sites)
 {
 	uint32_t offset[DIMS], c[DIMS];
 	bool inside;
 
 	find_offset(s, offset);
-	memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw));
 	for (uint32_t sw = 0; sw < s->n; sw++) {
-		t->sw_site[sw] = DL_NONE;
+		sites[sw] = DL_NONE;
 		if (s->site_of[sw] == DL_NONE)
 			continue;
 		dl_torus_site_coord(&s->grid, s->site_of[sw], c);
 		inside = true;
 		for (unsigned int d = 0; d < DIMS; d++) {
 			c[d] -= offset[d];
-			inside &= c[d] < t->grid.radix[d];
+			inside &= c[d] < s->real.radix[d];
 		}
-		if (!inside)
-			continue;
-		t->sw_site[sw] = dl_torus_site(&t->grid, c);
-		t->site_sw[t->sw_site[sw]] = sw;
-		t->nplaced++;
+		if (inside)
+			sites[sw] = dl_torus_site(&s->real, c);
 	}
 }
 
 /* In which direction does this port's cable leave its switch? */
 static unsigned int cable_direction(const struct dl_torus *t, uint32_t port)
 {
-	const struct dl_fabric *f = t->fabric;
-	uint32_t sw = f->nodes[f->ports[port].node].sw;
-	uint32_t far = dl_fabric_peer_switch(f, port);
+	uint32_t peer = t->fabric->ports[port].peer;
 
-	if (sw == DL_NONE || far == DL_NONE || t->sw_site[sw] == DL_NONE ||
-	    t->sw_site[far] == DL_NONE)
+	if (peer == DL_NONE || !dl_torus_is_inside(t, port))
 		return DIRS;
-	return dl_torus_direction(&t->grid, t->sw_site[sw], t->sw_site[far]);
+	return dl_torus_direction(&t->grid, dl_torus_site_of(t, port), dl_torus_site_of(t, peer));
 }
 
 static void sort_cables(struct dl_torus *t)
@@ -332,20 +323,26 @@ static void sort_cables(struct dl_torus *t)
 	t->nlinks = total / 2;
 }
 
-static int make_torus(const struct dl_torus_solver *s, struct dl_torus **out)
+int dl_torus_make(const struct dl_fabric *f, const struct dl_torus_grid *g, const uint32_t *sites,
+		  struct dl_torus **out)
 {
 	struct dl_torus *t = calloc(1, sizeof(*t));
-	int err;
+	int err = -ENOMEM;
 
 	if (!t)
 		return -ENOMEM;
-	t->fabric = s->f;
-	t->grid = s->real;
-	t->nsites = dl_torus_grid_sites(&t->grid);
-	t->seed = s->seed == DL_NONE ? 0 : s->seed;
-	err = allocate(t);
-	if (!err) {
-		copy_sites(t, s);
+	t->fabric = f;
+	t->grid = *g;
+	t->nsites = dl_torus_grid_sites(g);
+	if (allocate(t)) {
+		memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw));
+		memcpy(t->sw_site, sites, f->nswitches * sizeof(*sites));
+		for (uint32_t sw = 0; sw < f->nswitches; sw++) {
+			if (sites[sw] == DL_NONE)
+				continue;
+			t->site_sw[sites[sw]] = sw;
+			t->nplaced++;
+		}
 		sort_cables(t);
 		err = dl_torus_find_off_torus(t);
 	}
@@ -368,10 +365,15 @@ int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_con
 		err = dl_torus_infer_grid(&s, &c->grid, log, &inferred);
 	if (!err)
 		err = dl_torus_solve(&s, inferred ? inferred : c, before, log);
-	if (!err)
-		err = make_torus(&s, out);
-	if (!err)
+	if (!err) {
+		/* The queue has done its work. */
+		shift_sites(&s, s.queue);
+		err = dl_torus_make(f, &s.real, s.queue, out);
+	}
+	if (!err) {
+		(*out)->seed = s.seed == DL_NONE ? 0 : s.seed;
 		dl_torus_report_off_torus(*out, log);
+	}
 	dl_torus_config_free(inferred);
 	dl_torus_solver_free(&s);
 	return err;
@@ -387,9 +389,6 @@ void dl_torus_free(struct dl_torus *t)
 {
 	if (!t)
 		return;
-	free(t->site_sw);
-	free(t->sw_site);
-	free(t->off_links);
-	free(t->port_dir);
+	dl_arena_free(&t->arena);
 	free(t);
 }

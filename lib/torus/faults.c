@@ -20,7 +20,6 @@
  * which only MAX_WRONG are looked at.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "dateline/base.h"
@@ -35,13 +34,6 @@ struct finder {
 	uint32_t nwrong, nfaults;
 	struct dl_torus_fault *faults;
 };
-
-static uint32_t site_at(const struct finder *n, uint32_t port)
-{
-	const struct dl_fabric *f = n->t->fabric;
-
-	return n->t->sw_site[f->nodes[f->ports[port].node].sw];
-}
 
 /* The cables that most hops of a dimension have; 1 where they differ. */
 static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim)
@@ -108,8 +100,9 @@ static bool exchange(struct finder *n, uint32_t one, uint32_t other)
 	for (unsigned int flip = 0; flip < 2; flip++) {
 		uint32_t to = ports[one].peer;
 		uint32_t a = flip ? ports[other].peer : other;
-		uint8_t *x = lacking(n, site_at(n, one), site_at(n, ports[a].peer));
-		uint8_t *y = lacking(n, site_at(n, to), site_at(n, a));
+		uint8_t *x = lacking(n, dl_torus_site_of(n->t, one),
+				     dl_torus_site_of(n->t, ports[a].peer));
+		uint8_t *y = lacking(n, dl_torus_site_of(n->t, to), dl_torus_site_of(n->t, a));
 
 		if (!x || !y || (x == y && *x < 2))
 			continue;
@@ -140,7 +133,7 @@ static bool move(struct finder *n, uint32_t port)
 	const struct dl_torus *t = n->t;
 
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
-		uint32_t here = site_at(n, port);
+		uint32_t here = dl_torus_site_of(n->t, port);
 		uint32_t next = dl_torus_site_next(&t->grid, here, dir);
 		uint8_t *lacks = next == DL_NONE ? NULL : lacking(n, here, next);
 
@@ -161,8 +154,7 @@ static void find_all(struct finder *n)
 
 	find_lacking(n);
 	for (uint32_t i = 0; i < t->noff_links && n->nwrong < MAX_WRONG; i++)
-		if (site_at(n, t->off_links[i]) != DL_NONE &&
-		    site_at(n, ports[t->off_links[i]].peer) != DL_NONE)
+		if (dl_torus_is_inside(t, t->off_links[i]))
 			n->wrong[n->nwrong++] = t->off_links[i];
 	find_exchanged(n);
 	for (uint32_t i = 0; i < n->nwrong; i++) {
@@ -200,46 +192,23 @@ int dl_torus_find_faults(const struct dl_torus *t, struct dl_torus_fault **fault
 
 /* ---- report ------------------------------------------------------------ */
 
-struct plug {
-	char text[160];
-};
-
-static struct plug plug_of(const struct dl_torus *t, uint32_t port)
-{
-	const struct dl_fabric *f = t->fabric;
-	uint32_t node = f->ports[port].node;
-	struct plug p;
-
-	snprintf(p.text, sizeof(p.text), "0x%016" PRIx64 " \"%.100s\" port %u", f->nodes[node].guid,
-		 dl_fabric_node_name(f, node), f->ports[port].num);
-	return p;
-}
-
 static void report_fault(const struct dl_torus *t, const struct dl_torus_fault *fault,
 			 const struct dl_log *log)
 {
-	struct plug a = plug_of(t, fault->port[0]);
-	struct plug b = plug_of(t, fault->port[1]);
-	uint32_t c[DIMS];
+	struct dl_torus_shown a = dl_torus_show_port(t->fabric, fault->port[0]);
+	struct dl_torus_shown b = dl_torus_show_port(t->fabric, fault->port[1]);
 
-	switch (fault->repair) {
-	case DL_TORUS_EXCHANGE:
+	if (fault->repair == DL_TORUS_EXCHANGE)
 		dl_log(log, DL_LOG_WARNING, "wiring fault: exchange the cables in %s and %s",
 		       a.text, b.text);
-		break;
-	case DL_TORUS_MOVE:
-		dl_torus_site_coord(&t->grid, fault->site, c);
+	else if (fault->repair == DL_TORUS_MOVE)
 		dl_log(log, DL_LOG_WARNING,
-		       "wiring fault: move the cable in %s to the switch of "
-		       "(%u,%u,%u); its other end, in %s, is right",
-		       a.text, c[0], c[1], c[2], b.text);
-		break;
-	default:
+		       "wiring fault: move the cable in %s to the switch of %s; its other end, in "
+		       "%s, is right",
+		       a.text, dl_torus_show_site(&t->grid, fault->site).text, b.text);
+	else
 		dl_log(log, DL_LOG_WARNING,
-		       "cable from %s to %s unused: it does not join "
-		       "neighbours",
-		       a.text, b.text);
-	}
+		       "cable from %s to %s unused: it does not join neighbours", a.text, b.text);
 }
 
 void dl_torus_report_faults(const struct dl_torus *t, uint32_t max, const struct dl_log *log)

@@ -96,24 +96,22 @@ static int check_plan(struct build *b)
 static int fail_hop(struct build *b, const struct dl_torus_failed_hop *h)
 {
 	const struct dl_torus_grid *g = &b->plan->grid;
-	uint32_t next = dl_torus_site_next(g, h->site, h->dir), c[DIMS];
+	uint32_t next = dl_torus_site_next(g, h->site, h->dir);
+	struct dl_torus_shown from = dl_torus_show_site(g, h->site);
 	unsigned int dim = dl_torus_dir_dim(h->dir);
 	uint8_t *cables;
 
-	dl_torus_site_coord(g, h->site, c);
 	if (next == DL_NONE) {
 		dl_log(b->log, DL_LOG_ERROR,
-		       "no cables to fail: nothing lies beyond (%u,%u,%u) in "
-		       "direction %c%c",
-		       c[0], c[1], c[2], h->dir & 1 ? '-' : '+', 'x' + dim);
+		       "no cables to fail: nothing lies beyond %s in direction %c%c", from.text,
+		       h->dir & 1 ? '-' : '+', 'x' + dim);
 		return -EINVAL;
 	}
 	cables = &b->cables[(h->dir & 1 ? next : h->site) * DIMS + dim];
 	if (h->cables > *cables) {
 		dl_log(b->log, DL_LOG_ERROR,
-		       "cannot fail %u cables from (%u,%u,%u) in direction "
-		       "%c%c: there are only %u",
-		       h->cables, c[0], c[1], c[2], h->dir & 1 ? '-' : '+', 'x' + dim, *cables);
+		       "cannot fail %u cables from %s in direction %c%c: there are only %u",
+		       h->cables, from.text, h->dir & 1 ? '-' : '+', 'x' + dim, *cables);
 		return -EINVAL;
 	}
 	*cables -= h->cables ? h->cables : *cables;
@@ -289,25 +287,26 @@ static int build_fabric(struct build *b)
 
 static int build_config(struct build *b)
 {
-	const struct dl_torus_plan *p = b->plan;
-	uint32_t group = p->parallel;
+	uint32_t *sites = dl_arena_array(&b->arena, b->nsites, sizeof(*sites)), n = 0;
+	struct dl_torus_grid open = b->plan->grid; /* as dl_torus_solve() sees radix 2 */
+	struct dl_torus *t = NULL;
 	int err;
 
-	for (unsigned int d = 0; d < DIMS; d++)
-		if (p->grid.radix[d] == 2 && !p->grid.mesh[d])
-			group = 2 * p->parallel;
-	if (group < p->hosts + 1)
-		group = p->hosts + 1;
-	b->c = dl_torus_config_new(&p->grid, "generated", MAX_SEEDS);
-	if (!b->c)
+	if (!sites)
 		return -ENOMEM;
-	if (group > b->c->portgroup_max_ports)
-		b->c->portgroup_max_ports = group;
-	err = dl_torus_choose_seeds(&p->grid, b->dead, b->cables, b->guid, MAX_SEEDS, b->c);
+	for (uint32_t i = 0; i < b->nitems; i++)
+		if (!b->items[i].n)
+			sites[n++] = b->items[i].site;
+	for (unsigned int d = 0; d < DIMS; d++)
+		open.mesh[d] |= open.radix[d] <= 2;
+	err = dl_torus_make(b->f, &open, sites, &t);
+	if (!err)
+		err = dl_torus_describe_as(t, &b->plan->grid, "generated", MAX_SEEDS, &b->c);
 	if (!err && !b->c->nseeds)
 		dl_log(b->log, DL_LOG_WARNING,
 		       "so much has failed that no switch can be the seed; "
 		       "the configuration has none");
+	dl_torus_free(t);
 	return err;
 }
 

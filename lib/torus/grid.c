@@ -77,6 +77,46 @@ bool dl_torus_same_grid(const struct dl_torus_grid *a, const struct dl_torus_gri
 	return same;
 }
 
+/* ---- messages ---------------------------------------------------------- */
+
+struct dl_torus_shown dl_torus_show_port(const struct dl_fabric *f, uint32_t port)
+{
+	uint32_t node = f->ports[port].node;
+	struct dl_torus_shown s;
+	int n = snprintf(s.text, sizeof(s.text), "0x%016" PRIx64 " \"%.280s\"", f->nodes[node].guid,
+			 dl_fabric_node_name(f, node));
+
+	if (f->ports[port].num)
+		snprintf(s.text + n, sizeof(s.text) - n, " port %u", f->ports[port].num);
+	return s;
+}
+
+struct dl_torus_shown dl_torus_show_switch(const struct dl_fabric *f, uint32_t sw)
+{
+	return dl_torus_show_port(f, dl_torus_node(f, sw)->first_port);
+}
+
+struct dl_torus_shown dl_torus_show_site(const struct dl_torus_grid *g, uint32_t site)
+{
+	struct dl_torus_shown s;
+	uint32_t c[DIMS];
+
+	dl_torus_site_coord(g, site, c);
+	snprintf(s.text, sizeof(s.text), "(%u,%u,%u)", c[0], c[1], c[2]);
+	return s;
+}
+
+struct dl_torus_shown dl_torus_show_grid(const struct dl_torus_grid *g)
+{
+	struct dl_torus_shown s;
+	int n = 0;
+
+	for (unsigned int d = 0; d < DIMS; d++)
+		n += snprintf(s.text + n, sizeof(s.text) - n, "%s%u%s", d ? "x" : "", g->radix[d],
+			      g->mesh[d] && g->radix[d] > 2 ? "m" : "");
+	return s;
+}
+
 int dl_torus_write_list(const struct dl_torus *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;

@@ -77,14 +77,14 @@ static uint32_t seed_site(const struct dl_torus_solver *s, const struct dl_torus
 static unsigned int list_claims(const struct dl_torus_solver *s, const struct dl_torus_seed *seed,
 				bool cabled, struct claim claims[DIRS + 1])
 {
-	uint32_t from = dl_torus_find_switch(s, seed->from);
+	uint32_t from = dl_torus_find_guid(s->f, seed->from);
 	uint32_t origin = seed_site(s, seed);
 	unsigned int n = 0;
 
 	if (from != DL_NONE)
 		claims[n++] = (struct claim){ from, origin };
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
-		uint32_t sw = dl_torus_find_switch(s, seed->to[dir]);
+		uint32_t sw = dl_torus_find_guid(s->f, seed->to[dir]);
 		uint32_t site = dl_torus_site_next(&s->grid, origin, dir);
 
 		/* With two coordinates both ways lead to the other one. */
@@ -189,13 +189,13 @@ void dl_torus_hint_before(struct dl_torus_solver *s, const struct dl_torus *befo
 
 		if (was == DL_NONE)
 			continue;
-		sw = dl_torus_find_switch(s, dl_torus_node(then, was)->guid);
+		sw = dl_torus_find_guid(s->f, dl_torus_node(then, was)->guid);
 		if (sw != DL_NONE && s->site_of[sw] == DL_NONE)
 			dl_torus_place(s, sw, site);
 	}
 	for (uint32_t i = 0; then != s->f && i < before->nunplaced; i++) {
 		uint32_t sw =
-			dl_torus_find_switch(s, dl_torus_node(then, before->unplaced[i])->guid);
+			dl_torus_find_guid(s->f, dl_torus_node(then, before->unplaced[i])->guid);
 
 		if (sw != DL_NONE)
 			s->known_off[sw] = true;

@@ -13,6 +13,39 @@ static inline const struct dl_fabric_node *dl_torus_node(const struct dl_fabric 
 	return &f->nodes[f->switches[sw]];
 }
 
+/* The switch of this GUID, or DL_NONE. */
+static inline uint32_t dl_torus_find_guid(const struct dl_fabric *f, uint64_t guid)
+{
+	uint32_t node = dl_fabric_find_guid(f, guid);
+
+	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
+}
+
+/* The site of the switch that a port is of, or DL_NONE. */
+static inline uint32_t dl_torus_site_of(const struct dl_torus *t, uint32_t port)
+{
+	uint32_t sw = t->fabric->nodes[t->fabric->ports[port].node].sw;
+
+	return sw == DL_NONE ? DL_NONE : t->sw_site[sw];
+}
+
+/* Does a port's cable join two placed switches? */
+static inline bool dl_torus_is_inside(const struct dl_torus *t, uint32_t port)
+{
+	return dl_torus_site_of(t, port) != DL_NONE &&
+	       dl_torus_site_of(t, t->fabric->ports[port].peer) != DL_NONE;
+}
+
+/* For messages: 0x00d1000000000000 "name"; the same with " port 7"; (1,2,3); 6x5mx1. */
+struct dl_torus_shown {
+	char text[320];
+};
+
+struct dl_torus_shown dl_torus_show_switch(const struct dl_fabric *f, uint32_t sw);
+struct dl_torus_shown dl_torus_show_port(const struct dl_fabric *f, uint32_t port);
+struct dl_torus_shown dl_torus_show_site(const struct dl_torus_grid *g, uint32_t site);
+struct dl_torus_shown dl_torus_show_grid(const struct dl_torus_grid *g);
+
 bool dl_torus_same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid *b);
 
 /* ---- the graph of switches (graph.c) ---------------------------------------- */
@@ -105,9 +138,6 @@ bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 
 /* Place what follows from the placements so far. */
 void dl_torus_solver_run(struct dl_torus_solver *s);
-
-/* The switch with this GUID, or DL_NONE. */
-uint32_t dl_torus_find_switch(const struct dl_torus_solver *s, uint64_t guid);
 
 /* One of those with the fewest candidate sites above one, or DL_NONE. */
 uint32_t dl_torus_find_ambiguous(const struct dl_torus_solver *s);
@@ -205,13 +235,6 @@ void dl_torus_name_obstacle(const struct dl_torus_solver *s, const struct dl_tor
 
 /* ---- the rest --------------------------------------------------------------- */
 
-/* Radices for a message: "6x5mx1", m for an open dimension. */
-struct dl_torus_shown {
-	char text[40];
-};
-
-struct dl_torus_shown dl_torus_show_grid(const struct dl_torus_grid *g);
-
 /*
  * Find attachment and uplink, and list the switches without a place.  Needs
  * the sites.  Returns 0 or -ENOMEM (off_torus.c).
@@ -226,12 +249,14 @@ struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid, co
 					    uint32_t seeds);
 
 /*
- * Seeds for a fabric whose live switches and cables are given: dead[site],
- * and cables[site * DIMS + d] towards +d.  guids[site] names the switches.
- * Stores at most `max` seeds and their number in the configuration.  Returns
- * 0 or -ENOMEM (describe.c).
+ * A torus whose switches have these sites, or DL_NONE: what follows from them
+ * (discover.c).  Returns 0 or -ENOMEM.
  */
-int dl_torus_choose_seeds(const struct dl_torus_grid *g, const bool *dead, const uint8_t *cables,
-			  const uint64_t *guids, uint32_t max, struct dl_torus_config *c);
+int dl_torus_make(const struct dl_fabric *f, const struct dl_torus_grid *g, const uint32_t *sites,
+		  struct dl_torus **out);
+
+/* As dl_torus_describe(), with the radices and the path given (describe.c). */
+int dl_torus_describe_as(const struct dl_torus *t, const struct dl_torus_grid *g, const char *path,
+			 unsigned int max_seeds, struct dl_torus_config **out);
 
 #endif

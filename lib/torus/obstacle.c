@@ -23,29 +23,25 @@
 struct obstacle {
 	const struct dl_torus_solver *s;
 	const struct dl_log *log;
+	uint32_t most, least; /* switches with the most and the fewest neighbours */
 };
 
-static uint64_t guid_of(const struct obstacle *o, uint32_t sw)
+static struct dl_torus_shown show(const struct obstacle *o, uint32_t sw)
 {
-	return dl_torus_node(o->s->f, sw)->guid;
+	return dl_torus_show_switch(o->s->f, sw);
 }
 
-static const char *name_of(const struct obstacle *o, uint32_t sw)
-{
-	return dl_fabric_node_name(o->s->f, o->s->f->switches[sw]);
-}
-
-/* Mark the island of a switch; returns how many switches it has. */
+/* Switches that a switch is connected with, itself included; all are marked. */
 static uint32_t walk_island(const struct dl_torus_graph *g, uint32_t from, bool *seen,
 			    uint32_t *queue)
 {
-	uint32_t head = 0, tail = 0;
+	uint32_t tail = 0;
 	const uint32_t *c, *end;
 
 	seen[from] = true;
 	queue[tail++] = from;
-	while (head < tail) {
-		for (c = dl_torus_neighbours(g, queue[head++], &end); c < end; c++) {
+	for (uint32_t head = 0; head < tail; head++) {
+		for (c = dl_torus_neighbours(g, queue[head], &end); c < end; c++) {
 			if (seen[*c])
 				continue;
 			seen[*c] = true;
@@ -55,7 +51,7 @@ static uint32_t walk_island(const struct dl_torus_graph *g, uint32_t from, bool 
 	return tail;
 }
 
-/* Islands count as the obstacle where the two largest are of one order. */
+/* Islands are the obstacle where the two largest are of one order. */
 static bool name_islands(const struct obstacle *o)
 {
 	uint32_t n = o->s->n, islands = 0, size[2] = { 0 }, in[2] = { 0 };
@@ -64,20 +60,20 @@ static bool name_islands(const struct obstacle *o)
 
 	for (uint32_t i = 0; queue && seen && i < n; i++) {
 		uint32_t sw = o->s->by_guid[i], count;
+		unsigned int k;
 
 		if (seen[sw])
 			continue;
 		islands++;
 		count = walk_island(&o->s->graph, sw, seen, queue);
-		for (unsigned int k = 0; k < 2; k++) {
-			uint32_t had = size[k], at = in[k];
-
-			if (count <= had)
-				continue;
+		k = count <= size[0];
+		if (!k) {
+			size[1] = size[0];
+			in[1] = in[0];
+		}
+		if (count > size[k]) {
 			size[k] = count;
 			in[k] = sw;
-			count = had;
-			sw = at;
 		}
 	}
 	free(queue);
@@ -85,10 +81,10 @@ static bool name_islands(const struct obstacle *o)
 	if (islands < 2 || size[1] * 4 < size[0])
 		return false;
 	dl_log(o->log, DL_LOG_ERROR,
-	       "the switches form %u islands without a cable between them: %u with 0x%016" PRIx64
-	       " \"%s\", %u with 0x%016" PRIx64 " \"%s\"%s",
-	       islands, size[0], guid_of(o, in[0]), name_of(o, in[0]), size[1], guid_of(o, in[1]),
-	       name_of(o, in[1]), islands > 2 ? ", and smaller ones" : "");
+	       "the switches form %u islands without a cable between them: %u with %s, %u with "
+	       "%s%s",
+	       islands, size[0], show(o, in[0]).text, size[1], show(o, in[1]).text,
+	       islands > 2 ? ", and smaller ones" : "");
 	return true;
 }
 
@@ -129,31 +125,24 @@ static bool name_fat_tree(const struct obstacle *o)
 		return false;
 	dl_log(o->log, DL_LOG_ERROR,
 	       "the cabling is that of a fat tree: none of the %u switches with adapters, such as "
-	       "0x%016" PRIx64 " \"%s\", is cabled to another one, but to switches without, such "
-	       "as 0x%016" PRIx64 " \"%s\"",
-	       leaves, guid_of(o, leaf), name_of(o, leaf), guid_of(o, spine), name_of(o, spine));
+	       "%s, is cabled to another one, but to switches without, such as %s",
+	       leaves, show(o, leaf).text, show(o, spine).text);
 	return true;
 }
 
 /* Do more than a few switches have more neighbours than there are directions? */
 static bool name_crowded(const struct obstacle *o)
 {
-	uint32_t most = 0, count = 0;
+	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < o->s->n; i++) {
-		uint32_t sw = o->s->by_guid[i], degree = dl_torus_degree(&o->s->graph, sw);
-
-		count += degree > DIRS;
-		if (!i || degree > dl_torus_degree(&o->s->graph, most))
-			most = sw;
-	}
+	for (uint32_t sw = 0; sw < o->s->n; sw++)
+		count += dl_torus_degree(&o->s->graph, sw) > DIRS;
 	if (count * 10 <= o->s->n)
 		return false;
 	dl_log(o->log, DL_LOG_ERROR,
 	       "%u of %u switches have more than %d neighbours, and a torus of three dimensions "
-	       "gives no more: 0x%016" PRIx64 " \"%s\" has %u",
-	       count, o->s->n, DIRS, guid_of(o, most), name_of(o, most),
-	       dl_torus_degree(&o->s->graph, most));
+	       "gives no more: %s has %u",
+	       count, o->s->n, DIRS, show(o, o->most).text, dl_torus_degree(&o->s->graph, o->most));
 	return true;
 }
 
@@ -177,17 +166,10 @@ static bool name_faults(const struct obstacle *o, const struct dl_torus_config *
 
 static void name_damage(const struct obstacle *o)
 {
-	uint32_t least = o->s->by_guid[0];
-
-	for (uint32_t i = 1; i < o->s->n; i++)
-		if (dl_torus_degree(&o->s->graph, o->s->by_guid[i]) <
-		    dl_torus_degree(&o->s->graph, least))
-			least = o->s->by_guid[i];
 	dl_log(o->log, DL_LOG_ERROR,
 	       "too many faults: around none of the %u switches does the cabling show the rings of "
-	       "a torus or mesh of at most three dimensions; fewest neighbours, %u, has "
-	       "0x%016" PRIx64 " \"%s\"",
-	       o->s->n, dl_torus_degree(&o->s->graph, least), guid_of(o, least), name_of(o, least));
+	       "a torus or mesh of at most three dimensions; fewest neighbours, %u, has %s",
+	       o->s->n, dl_torus_degree(&o->s->graph, o->least), show(o, o->least).text);
 }
 
 /* Is it a torus of other radices than was said? */
@@ -208,14 +190,25 @@ void dl_torus_name_obstacle(const struct dl_torus_solver *s, const struct dl_tor
 			    const struct dl_torus_config *near, uint32_t wrong,
 			    const struct dl_log *log)
 {
-	const struct obstacle o = { s, log };
+	struct obstacle o = { .s = s, .log = log };
 
-	if (!s->n)
+	if (!s->n) {
 		dl_log(log, DL_LOG_ERROR, "there is no switch in the fabric");
-	else if (!name_islands(&o) && !name_radices(&o, wanted) && !name_faults(&o, near, wrong) &&
-		 !name_fat_tree(&o) && !name_crowded(&o))
+		return;
+	}
+	o.most = o.least = s->by_guid[0];
+	for (uint32_t i = 1; i < s->n; i++) {
+		uint32_t sw = s->by_guid[i], degree = dl_torus_degree(&s->graph, sw);
+
+		if (degree > dl_torus_degree(&s->graph, o.most))
+			o.most = sw;
+		if (degree < dl_torus_degree(&s->graph, o.least))
+			o.least = sw;
+	}
+	if (!name_islands(&o) && !name_radices(&o, wanted) && !name_faults(&o, near, wrong) &&
+	    !name_fat_tree(&o) && !name_crowded(&o))
 		name_damage(&o);
-	if (s->n && !wanted)
+	if (!wanted)
 		dl_log(log, DL_LOG_ERROR,
 		       "no torus or mesh was found from the cabling alone; if it is one, describe "
 		       "it in a torus-2QoS.conf");

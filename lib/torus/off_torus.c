@@ -42,9 +42,9 @@ static const struct dl_fabric_node *node_of(const struct dl_torus *t, uint32_t s
 	return dl_torus_node(t->fabric, sw);
 }
 
-static const char *name_of(const struct dl_torus *t, uint32_t sw)
+static struct dl_torus_shown show(const struct dl_torus *t, uint32_t sw)
 {
-	return dl_fabric_node_name(t->fabric, t->fabric->switches[sw]);
+	return dl_torus_show_switch(t->fabric, sw);
 }
 
 /* ---- uplinks and kinds ------------------------------------------------- */
@@ -181,13 +181,10 @@ uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables)
 	for (uint32_t i = 0; i < t->noff_links; i++) {
 		uint32_t a = f->nodes[f->ports[t->off_links[i]].node].sw;
 		uint32_t b = dl_fabric_peer_switch(f, t->off_links[i]);
-		bool in_a = t->sw_site[a] != DL_NONE;
-		bool in_b = t->sw_site[b] != DL_NONE;
-
 		if (!dl_torus_is_uplink(t, t->off_links[i]))
-			*cables += (in_a && in_b) ||
-				   (!in_a && t->off_kind[a] >= DL_TORUS_UNPLACEABLE) ||
-				   (!in_b && t->off_kind[b] >= DL_TORUS_UNPLACEABLE);
+			*cables += dl_torus_is_inside(t, t->off_links[i]) ||
+				   t->off_kind[a] >= DL_TORUS_UNPLACEABLE ||
+				   t->off_kind[b] >= DL_TORUS_UNPLACEABLE;
 	}
 	return dl_torus_count_off_torus(t, DL_TORUS_UNPLACEABLE) +
 	       dl_torus_count_off_torus(t, DL_TORUS_DISCONNECTED);
@@ -234,38 +231,28 @@ static void report_route(const struct dl_torus *t, uint32_t sw, const struct dl_
 					  "it to the torus",
 	};
 	enum dl_torus_off_kind kind = t->off_kind[sw];
-	uint32_t next = dl_torus_uplink_switch(t, sw), c[DIMS];
-	char route[256] = "";
+	uint32_t next = dl_torus_uplink_switch(t, sw);
+	unsigned int n = dl_torus_uplink_cables(t, sw, NULL, NULL);
+	char route[800] = "";
 
-	if (next != DL_NONE) {
-		unsigned int n = dl_torus_uplink_cables(t, sw, NULL, NULL);
-
-		dl_torus_site_coord(&t->grid, t->attachment[sw], c);
-		snprintf(route, sizeof(route),
-			 "; routed via (%u,%u,%u) over %u cable%s to "
-			 "0x%016" PRIx64 " \"%s\"",
-			 c[0], c[1], c[2], n, n == 1 ? "" : "s", node_of(t, next)->guid,
-			 name_of(t, next));
-	}
+	if (next != DL_NONE)
+		snprintf(route, sizeof(route), "; routed via %s over %u cable%s to %s",
+			 dl_torus_show_site(&t->grid, t->attachment[sw]).text, n, n == 1 ? "" : "s",
+			 show(t, next).text);
 	dl_log(log, kind >= DL_TORUS_UNPLACEABLE ? DL_LOG_WARNING : DL_LOG_INFO,
-	       "switch 0x%016" PRIx64 " \"%s\" has no place in the %ux%ux%u "
-	       "grid: %s%s",
-	       node_of(t, sw)->guid, name_of(t, sw), t->grid.radix[0], t->grid.radix[1],
-	       t->grid.radix[2], what[kind], route);
+	       "switch %s has no place in the %ux%ux%u grid: %s%s", show(t, sw).text,
+	       t->grid.radix[0], t->grid.radix[1], t->grid.radix[2], what[kind], route);
 }
 
 static void report_doubt(const struct dl_torus *t, uint32_t sw, const struct dl_log *log)
 {
-	uint32_t site = dl_torus_possible_site(t, sw), c[DIMS];
+	uint32_t site = dl_torus_possible_site(t, sw);
 
-	if (site == DL_NONE)
-		return;
-	dl_torus_site_coord(&t->grid, site, c);
-	dl_log(log, DL_LOG_WARNING,
-	       "if switch 0x%016" PRIx64 " is the one missing at (%u,%u,%u), "
-	       "name it in a seed of a torus-2QoS.conf: its cables alone do "
-	       "not tell",
-	       node_of(t, sw)->guid, c[0], c[1], c[2]);
+	if (site != DL_NONE)
+		dl_log(log, DL_LOG_WARNING,
+		       "if switch 0x%016" PRIx64 " is the one missing at %s, name it in a seed of "
+		       "a torus-2QoS.conf: its cables alone do not tell",
+		       node_of(t, sw)->guid, dl_torus_show_site(&t->grid, site).text);
 }
 
 /*
@@ -287,43 +274,28 @@ static bool is_doubtful(const struct dl_torus *t, uint32_t sw)
 
 static void report_doubtful(const struct dl_torus *t, const struct dl_log *log)
 {
-	uint32_t c[DIMS], n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t site = 0; site < t->nsites && n < MAX_LISTED; site++) {
 		uint32_t sw = t->site_sw[site];
 
 		if (sw == DL_NONE || !is_doubtful(t, sw))
 			continue;
-		dl_torus_site_coord(&t->grid, site, c);
 		dl_log(log, DL_LOG_INFO,
-		       "switch 0x%016" PRIx64 " \"%s\" is taken for that of "
-		       "(%u,%u,%u), with one hop left: a leaf beside a failed "
-		       "switch would look the same",
-		       node_of(t, sw)->guid, name_of(t, sw), c[0], c[1], c[2]);
+		       "switch %s is taken for that of %s, with one hop left: a leaf beside a "
+		       "failed switch would look the same",
+		       show(t, sw).text, dl_torus_show_site(&t->grid, site).text);
 		n++;
 	}
 }
 
-/* Is this a cable between two switches of the torus? */
-static bool is_inside(const struct dl_torus *t, uint32_t port)
-{
-	const struct dl_fabric *f = t->fabric;
-
-	return t->sw_site[f->nodes[f->ports[port].node].sw] != DL_NONE &&
-	       t->sw_site[dl_fabric_peer_switch(f, port)] != DL_NONE;
-}
-
 static void report_unused(const struct dl_torus *t, uint32_t port, const struct dl_log *log)
 {
-	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_port *a = &f->ports[port], *b = &f->ports[a->peer];
-
 	dl_log(log, DL_LOG_WARNING,
-	       "cable from 0x%016" PRIx64 " \"%s\" port %u to 0x%016" PRIx64
-	       " \"%s\" port %u unused: not on any route between an off-torus "
-	       "switch and the torus",
-	       f->nodes[a->node].guid, dl_fabric_node_name(f, a->node), a->num,
-	       f->nodes[b->node].guid, dl_fabric_node_name(f, b->node), b->num);
+	       "cable from %s to %s unused: not on any route between an off-torus switch and the "
+	       "torus",
+	       dl_torus_show_port(t->fabric, port).text,
+	       dl_torus_show_port(t->fabric, t->fabric->ports[port].peer).text);
 }
 
 void dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *log)
@@ -339,8 +311,8 @@ void dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *lo
 	report_doubtful(t, log);
 	dl_torus_report_faults(t, MAX_LISTED, log);
 	for (uint32_t i = 0; i < t->noff_links; i++)
-		if (!dl_torus_is_uplink(t, t->off_links[i]) && !is_inside(t, t->off_links[i]) &&
-		    n++ < MAX_LISTED)
+		if (!dl_torus_is_uplink(t, t->off_links[i]) &&
+		    !dl_torus_is_inside(t, t->off_links[i]) && n++ < MAX_LISTED)
 			report_unused(t, t->off_links[i], log);
 	if (n > MAX_LISTED)
 		dl_log(log, DL_LOG_WARNING, "and %u more cables", n - MAX_LISTED);

@@ -192,13 +192,6 @@ void dl_torus_unplace(struct dl_torus_solver *s, uint32_t sw)
 	s->nplaced--;
 }
 
-uint32_t dl_torus_find_switch(const struct dl_torus_solver *s, uint64_t guid)
-{
-	uint32_t node = guid ? dl_fabric_find_guid(s->f, guid) : DL_NONE;
-
-	return node == DL_NONE ? DL_NONE : s->f->nodes[node].sw;
-}
-
 uint32_t dl_torus_count_uncabled(const struct dl_torus_solver *s)
 {
 	uint32_t n = 0;

@@ -4,9 +4,11 @@ dist_man_MANS += \
 	man/dateline-bench.1 \
 	man/dateline-coords.1 \
 	man/dateline-credits.1 \
+	man/dateline-diff.1 \
 	man/dateline-discover.1 \
 	man/dateline-emulate.1 \
 	man/dateline-gen.1 \
+	man/dateline-path.1 \
 	man/dateline-report.1 \
 	man/dateline-route.1 \
 	man/dateline-snapshot.1 \

@@ -15,6 +15,10 @@ dateline_SOURCES = \
 	tools/coords_ranks.c \
 	tools/coords_slurm.c \
 	tools/credits.c \
+	tools/diff.c tools/diff.h \
+	tools/diff_fabric.c \
+	tools/diff_print.c \
+	tools/diff_tables.c \
 	tools/discover.c \
 	tools/document.c \
 	tools/emulate.c tools/emulate.h \
@@ -22,10 +26,15 @@ dateline_SOURCES = \
 	tools/emulate_json.c \
 	tools/emulate_sweep.c \
 	tools/emulate_text.c \
+	tools/find.c tools/find.h \
 	tools/gen.c \
 	tools/input.c tools/input.h \
 	tools/main.c tools/commands.def \
 	tools/opensm_conf.c \
+	tools/path.c tools/path.h \
+	tools/path_cables.c \
+	tools/path_print.c \
+	tools/path_walk.c \
 	tools/report.c tools/report.h \
 	tools/report_change.c \
 	tools/report_emulation.c \

@@ -268,7 +268,7 @@ static json_t *changed_groups(const struct change *c)
 static int add_load(const struct change *c, json_t *out)
 {
 	struct dl_tables_load load;
-	int err = dl_tables_load_count(c->then->tables, NULL, &load);
+	int err = dl_tables_load_count(c->then->tables, NULL, NULL, &load);
 
 	if (err)
 		return err;

@@ -252,7 +252,7 @@ int report_load(const struct report_page *p, json_t **out)
 {
 	json_t *flows = json_array();
 	struct dl_tables_load load;
-	int err = dl_tables_load_count(p->tables, NULL, &load);
+	int err = dl_tables_load_count(p->tables, NULL, NULL, &load);
 
 	if (err) {
 		json_decref(flows);

@@ -88,6 +88,10 @@ static void take_argument(const struct argp_state *state, const char *text)
 	struct parsing *p = state->input;
 	const struct dl_setting *s = p->usage->args;
 
+	/* With --live, whose place among the options does not matter, none to read. */
+	if (s && s[1].name && !p->nargs && p->input && p->input->is_live &&
+	    dl_setting_member(s, p->to) == (void *)&p->input->from)
+		p->nargs++;
 	if (!s || !s[p->nargs].name) {
 		if (p->nargs == 1)
 			argp_error(state, "one %s only; what is \"%s\"?", s->name, text);

@@ -168,11 +168,11 @@ static int compare_load(const struct dl_tables *plain, const struct dl_tables *p
 			struct whatif_outcome *o)
 {
 	struct dl_tables_load before, after;
-	int err = dl_tables_load_count(plain, NULL, &before);
+	int err = dl_tables_load_count(plain, NULL, NULL, &before);
 
 	if (err)
 		return err;
-	err = dl_tables_load_count(proven, plain, &after);
+	err = dl_tables_load_count(proven, plain, NULL, &after);
 	if (!err) {
 		o->plain_hops = before.pairs ? (double)before.hops / before.pairs : 0;
 		o->hops = after.common_pairs ? (double)after.common_hops / after.common_pairs : 0;

@@ -272,11 +272,12 @@ struct dl_tables_load {
  * Count.  Pairs whose packets do not arrive are left out, as are a port's
  * packets to itself; a switch's own port 0 counts as an end port.  The fabric
  * needs LIDs.  `other` are other tables of the same fabric to compare with, or
- * NULL.  O(switches) for each LID in use.  Returns 0 or -ENOMEM; released with
- * dl_tables_load_release().
+ * NULL.  `among`, by port index, are the end ports whose packets to each other
+ * count; NULL: all.  O(switches) for each LID.  Returns 0 or -ENOMEM; released
+ * with dl_tables_load_release().
  */
 int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
-			 struct dl_tables_load *out);
+			 const bool *among, struct dl_tables_load *out);
 void dl_tables_load_release(struct dl_tables_load *l);
 
 /* ---- snapshots -------------------------------------------------------------- */

@@ -171,7 +171,7 @@ static int reachable_init(struct reachable *b, struct dl_arena *arena, const str
 }
 
 static int counter_init(struct counter *c, struct dl_arena *arena, const struct dl_tables *t,
-			const struct dl_tables *other)
+			const struct dl_tables *other, const bool *among)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t p, s;
@@ -190,7 +190,7 @@ static int counter_init(struct counter *c, struct dl_arena *arena, const struct 
 		return err;
 	for (p = 0; p < f->nports; p++) {
 		c->next[p] = f->ports[p].num ? dl_fabric_peer_switch(f, p) : DL_NONE;
-		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p))
+		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p) || (among && !among[p]))
 			continue;
 		s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE)
@@ -200,14 +200,14 @@ static int counter_init(struct counter *c, struct dl_arena *arena, const struct 
 }
 
 int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
-			 struct dl_tables_load *out)
+			 const bool *among, struct dl_tables_load *out)
 {
 	const struct dl_fabric *f = t->fabric;
 	struct dl_tables_load l = { 0 };
 	struct dl_arena arena = { 0 };
 	struct counter c = { 0 };
 	uint32_t lid, p;
-	int err = counter_init(&c, &arena, t, other);
+	int err = counter_init(&c, &arena, t, other, among);
 
 	l.flows = calloc(f->nports + 1, sizeof(*l.flows));
 	if (!l.flows)
@@ -220,7 +220,7 @@ int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *othe
 			if (other)
 				turn_block(&c.other, lid);
 		}
-		if (lid && f->lid_port[lid] != DL_NONE)
+		if (lid && f->lid_port[lid] != DL_NONE && (!among || among[f->lid_port[lid]]))
 			count_lid(&c, lid, &l);
 	}
 	for (p = 0; p < f->nports; p++) {

@@ -40,6 +40,9 @@ FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 # Between two sets of tables.
 FABRIC_TESTS += test/fabric/transition.bats
 
+# Paths of packets, and what two snapshots differ in.
+FABRIC_TESTS += test/fabric/path.bats
+
 # What hangs beside a torus.
 FABRIC_TESTS += test/fabric/off_torus.bats
 

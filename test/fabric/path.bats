@@ -1,0 +1,162 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# `dateline path` beside ibtracert and the subnet administrator, and beside a
+# count over all pairs; `dateline diff` on snapshots and on a running fabric.
+
+# Each test is a subshell of its own: that is meant.
+# shellcheck disable=SC2030,SC2031
+
+bats_require_minimum_version 1.5.0
+load lib.bash
+
+setup() {
+	fabric_init
+}
+
+teardown() {
+	fabric_down
+}
+
+# routed NAME X Y Z [OPTION...]: the snapshot $T/NAME of a generated torus.
+routed() {
+	local name=$1
+
+	shift
+	dateline gen "$@" -o "$name" -q
+	dateline route "$name.net" --torus-config "$name.torus.conf" \
+		--multicast all -o "$name" -q
+}
+
+# ours SNAPSHOT A B: the switches that a packet enters, as "GUID port".
+ours() {
+	dateline path "$@" --json | jq -r '.paths[0].hops[] |
+		select(.in != null and .in != 0) | "\(.guid) \(.in)"'
+}
+
+# traced A B: the same by ibtracert.
+traced() {
+	sim ibtracert "$1" "$2" | sed -nE \
+		's/^\[[0-9]+\] -> switch port \{(0x[0-9a-f]+)\}\[([0-9]+)\].*/\1 \2/p'
+}
+
+@test "a running fabric: the hops of ibtracert, the SLs of the subnet administrator" {
+	local lids a b compared=0
+
+	dateline gen 4 5 1 --scramble 7 --fail-link 1,1,0:+x -o f -q
+	fabric_up "$T/sm" dateline f.net torus_config="$T/f.torus.conf"
+	snapshot "$T/now"
+	mapfile -t lids < <(dateline coords now --json | jq '.adapters[].lid')
+	for a in "${lids[@]:0:4}"; do
+		for b in "${lids[@]: -4}"; do
+			same "path $a to $b" <(traced "$a" "$b") <(ours now "$a" "$b")
+			[[ $(dateline path now "$a" "$b" --json | jq '.paths[0].sl') == \
+				$(sim saquery PR --src-to-dst "$a:$b" |
+					sed -nE 's/.*\<sl\.*0x([0-9a-f]+)$/\1/p') ]]
+			compared=$((compared + 1))
+		done
+	done
+	((compared == 16))
+	sim dateline path --live "$a" "$b" >live
+	same "the running fabric" <(dateline path now "$a" "$b") live
+	sim dateline diff now --live
+	sim_console 'Unlink "S_2_2_0"[1]'
+	sm_sweep
+	run -1 sim dateline diff now --live --json
+	[[ $(jq '.cables | [(.removed | length), (.added | length)]' <<<"$output" | tr -d ' \n') == '[1,0]' ]]
+}
+
+@test "paths through a cable, and a job's cables, are those of all its pairs" {
+	local ends a b most
+
+	routed f 3 4 1 --scramble 3
+	mapfile -t ends < <(dateline coords f --json | jq '.adapters[].lid')
+	printf '%s\n' '# a job' '' "${ends[@]}" >job
+	for a in "${ends[@]}"; do
+		for b in "${ends[@]}"; do
+			[[ $a == "$b" ]] ||
+				dateline path f "$a" "$b" --json
+		done
+	done | jq -r '.paths[0] | "\(.from.lid) \(.lid)" as $pair | .hops[1:-1][] |
+		"\(.guid)/\(.out) " + $pair' >all
+	most=$(cut -d ' ' -f 1 all | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')
+	dateline path f --job job --top 1000 --json >job.json
+	[[ $(jq .job.busiest_flows job.json) == "$most" ]]
+	[[ $(jq '[.job.pairs, .job.undelivered, .delivered] | tostring' -r job.json) == '[132,0,true]' ]]
+	same "cables" <(cut -d ' ' -f 1 all | sort | uniq -c | awk '{ print $2, $1 }') \
+		<(jq -r '.job.cables[] | "\(.from.guid)/\(.from.port) \(.flows)"' job.json | sort)
+	while read -r cable; do
+		same "$cable" <(awk -v c="$cable" '$1 == c { print $2, $3 }' all | sort) \
+			<(dateline path f --through "$cable" --job job --top 1000 --json |
+				jq -r '.through.paths[] | "\(.from.lid) \(.lid)"' | sort)
+	done < <(cut -d ' ' -f 1 all | sort -u)
+}
+
+@test "end ports by LID, GUID, coordinates, name and host" {
+	local names name lid
+
+	dateline gen 3 3 1 --hosts 2 -o f -q
+	sed -i 's/# "H_1_1_0_1"/# "node7 HCA-1"/; s/# "H_1_1_0_2"/# "node8 HCA-1"/
+		s/# "H_2_1_0_[12]"/# "twin HCA-1"/' f.net
+	dateline route f.net --torus-config f.torus.conf -o f -q
+	lid=$(dateline coords f --json | jq '.adapters[] | select(.host == "node7").lid')
+	names=("$lid" "$(printf 0x%x "$lid")" "node7 HCA-1" node7 node7/1 "node7 HCA-1/1")
+	names+=("$(dateline coords f --json | jq -r ".adapters[] | select(.lid == $lid) | .node_guid, .port_guid")")
+	for name in "${names[@]:0:6}" $'\n' ${names[6]}; do
+		[[ $name == $'\n' ]] || [[ $(dateline path f 2,2,0 "$name" --json |
+			jq '[.paths[0].from.coord, .paths[0].lid] | tostring') == "\"[[2,2,0],$lid]\"" ]]
+	done
+	for name in nobody 9999 5,5,0 node7/2 twin "twin HCA-1" 0x1234567890 2,2,0/1; do
+		run -2 dateline path f node7 "$name"
+		[[ $output == *"$name"* ]]
+	done
+	printf 'node7\nnobody\n' >job
+	run -2 dateline path f --job job
+	[[ $output == *job:2:* ]]
+	printf 'node7\n' >job
+	run -2 dateline path f --job job
+	[[ $output == *"no pairs"* ]]
+}
+
+@test "packets that do not arrive, unicast and multicast" {
+	local lid mlid=0xC000
+
+	routed f 3 3 1
+	dateline path f 1 5
+	lid=$(dateline path f 2,2,0 H_0_0_0_1 --json | jq '.paths[0].lid')
+	[[ $(dateline path f H_2_2_0_1 --multicast $mlid --json |
+		jq '.multicast.members | length') == 8 ]]
+	dateline path f H_2_2_0_1 H_0_0_0_1 --multicast $mlid
+	run -1 dateline path f H_2_2_0_1 2,1,0 --multicast $mlid
+	[[ $output == *"no copy arrives"* ]]
+	run -1 dateline path f H_2_2_0_1 --multicast 0xC001
+	rm -f f/dateline-manifest*
+	awk -v lid="$(printf '0x%04x' "$lid")" '
+		tolower($1) == lid { $2 = "255" } { print }' f/opensm-lfts.dump >lfts
+	awk -v lid="$(printf '0x%04X' "$lid")" '
+		$1 == lid { print $1 " : 255 : no" ; next } { print }' f/opensm.fdbs >fdbs
+	cp fdbs f/opensm.fdbs
+	rm f/opensm-lfts.dump
+	run -1 dateline path f 2,2,0 H_0_0_0_1 --json
+	[[ $(jq -r '.paths[0].reason' <<<"$output") == "no forwarding entry" ]]
+}
+
+@test "what two snapshots differ in" {
+	routed whole 4 4 1
+	routed hurt 4 4 1 --fail-link 1,1,0:+x
+	run -0 dateline diff whole whole
+	[[ $output == "no difference" ]]
+	run -1 dateline diff whole hurt --json
+	jq -e '.same == false and .format == 1 and (.cables.removed | length) == 1
+		and .switches.removed == [] and .coordinates.changed == []
+		and .path_sls.compared == 992 and .path_sls.changed == 0
+		and .forwarding.compared == 512
+		and .forwarding.changed == ([.forwarding.destinations[].changed] | add)
+		and .forwarding.changed == ([.forwarding.switches[].changed] | add)' <<<"$output"
+	same "changed entries" <(lfts whole) <(lfts hurt) >/dev/null 2>&1 && return 1
+	[[ $(jq .forwarding.changed <<<"$output") == \
+		$(diff <(lfts whole) <(lfts hurt) | grep -c '^<') ]]
+	run -2 dateline diff whole
+	[[ $output == *"which"* ]]
+	run -2 dateline diff whole nothing
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* `dateline diff`: what two snapshots, or a snapshot and the fabric, differ in. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "diff.h"
+
+struct request {
+	struct tool_input_options earlier, input;
+};
+
+static const struct dl_setting args[] = {
+	{ "old", DL_SETTING_BORROW, DL_MEMBER(struct request, earlier.from), .required = true },
+	{ "new", DL_SETTING_BORROW, DL_MEMBER(struct request, input.from) },
+	{ 0 }
+};
+
+static const struct tool_usage usage = {
+	.args = args,
+	.input = tool_input_tables,
+	.input_at = offsetof(struct request, input),
+	.flags = TOOL_JSON,
+	.args_doc = "OLD [NEW]",
+	.doc = "Compare two snapshots, or a snapshot and the running fabric: "
+	       "switches, adapters, cables, LIDs, coordinates, path SLs, "
+	       "forwarding entries, SL-to-VL maps, VL arbitration and "
+	       "multicast trees."
+	       "\v"
+	       "Nodes are the same that have the same GUID.  Tables are compared "
+	       "between nodes that are in both.\n"
+	       "\n"
+	       "  dateline diff yesterday today\n"
+	       "  dateline diff yesterday --live\n"
+	       "\n"
+	       "Exit status: 0 they are the same, 1 they differ, 2 bad usage or "
+	       "input, 3 no fabric or no memory.",
+};
+
+static int match(const struct dl_fabric *from, const struct dl_fabric *to, uint32_t **out)
+{
+	*out = calloc(from->nnodes + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < from->nnodes; i++)
+		(*out)[i] = dl_fabric_find_guid(to, from->nodes[i].guid);
+	return 0;
+}
+
+/* Does a part say that nothing differs? */
+static bool is_same(const json_t *part)
+{
+	static const char *const lists[] = { "added", "removed", "changed", NULL };
+
+	for (const char *const *l = lists; *l; l++)
+		if (json_array_size(tool_at(part, *l)) || tool_int_at(part, *l))
+			return false;
+	return true;
+}
+
+static int compare(const struct diff *d, json_t **out)
+{
+	const struct {
+		const char *name;
+		json_t *part;
+	} parts[] = {
+		{ "switches", diff_nodes(d, true) }, { "adapters", diff_nodes(d, false) },
+		{ "cables", diff_cables(d) },	     { "lids", diff_lids(d) },
+		{ "coordinates", diff_coords(d) },   { "path_sls", diff_sls(d) },
+		{ "forwarding", diff_entries(d) },   { "sl2vl", diff_sl2vl(d) },
+		{ "vl_arbitration", diff_vlarb(d) }, { "multicast", diff_multicast(d) },
+	};
+	json_t *document = json_pack("{s:i}", "format", 1);
+	bool same = true;
+	int err = document ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		same &= is_same(parts[i].part);
+		if (json_object_set_new(document, parts[i].name, parts[i].part))
+			err = -ENOMEM;
+	}
+	if (err || json_object_set_new(document, "same", json_boolean(same))) {
+		json_decref(document);
+		return -ENOMEM;
+	}
+	*out = document;
+	return 0;
+}
+
+int tool_cmd_diff(struct tool *tool, int argc, char **argv)
+{
+	struct tool_input from = { 0 }, to = { 0 };
+	struct diff d = { .from = &from, .to = &to };
+	struct request r = { 0 };
+	int err, status = TOOL_EXIT_GOOD;
+	json_t *document;
+
+	tool_options(tool, &usage, argc, argv, &r);
+	r.earlier.net = r.input.net;
+	r.earlier.config = r.input.config;
+	err = tool_input_read(tool, &r.earlier, TOOL_INPUT_TABLES, &from);
+	if (!err)
+		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &to);
+	if (!err)
+		err = match(from.fabric, to.fabric, &d.node[0]);
+	if (!err)
+		err = match(to.fabric, from.fabric, &d.node[1]);
+	if (!err)
+		err = compare(&d, &document);
+	if (!err) {
+		status = tool_true_at(document, "same") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;
+		err = tool_show(tool, document, diff_print);
+	}
+	free(d.node[0]);
+	free(d.node[1]);
+	tool_input_free(&to);
+	tool_input_free(&from);
+	return err ? (int)tool_exit_status(err) : status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the parts of `dateline diff` share. */
+#ifndef TOOL_DIFF_H
+#define TOOL_DIFF_H
+
+#include "input.h"
+
+/* Two fabrics with tables, and which node is which, by GUID. */
+struct diff {
+	const struct tool_input *from, *to; /* old, new; borrowed */
+	uint32_t *node[2];		    /* in `to`, of nodes in `from`, and back; or DL_NONE */
+};
+
+/* The port of `to` with the same node and number, or DL_NONE. */
+uint32_t diff_port(const struct diff *d, uint32_t port);
+
+/*
+ * Documents, one for each part.  Lists are whole; "changed" in a part of the
+ * tables counts, "compared" how many there are to compare: 0, not looked at.
+ * NULL: no memory.
+ */
+json_t *diff_nodes(const struct diff *d, bool switches);
+json_t *diff_cables(const struct diff *d);
+json_t *diff_lids(const struct diff *d);
+json_t *diff_coords(const struct diff *d);
+json_t *diff_sls(const struct diff *d);
+json_t *diff_entries(const struct diff *d);
+json_t *diff_sl2vl(const struct diff *d);
+json_t *diff_vlarb(const struct diff *d);
+json_t *diff_multicast(const struct diff *d);
+
+/* For people: at most `top` of each list. */
+void diff_print(const json_t *document, FILE *to);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Two fabrics compared: nodes, cables, LIDs, coordinates; see diff.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff.h"
+
+/* {added, removed, changed}: lists that only grow, and whether one could not. */
+struct lists {
+	json_t *added, *removed, *changed;
+	bool failed;
+};
+
+static struct lists lists_new(void)
+{
+	return (struct lists){ json_array(), json_array(), json_array(), false };
+}
+
+static void add(struct lists *l, json_t *list, json_t *item)
+{
+	l->failed |= json_array_append_new(list, item) != 0;
+}
+
+static json_t *lists_json(struct lists *l)
+{
+	json_t *j = json_pack("{s:o, s:o, s:o}", "added", l->added, "removed", l->removed,
+			      "changed", l->changed);
+
+	if (l->failed)
+		json_decref(j), j = NULL;
+	return j;
+}
+
+uint32_t diff_port(const struct diff *d, uint32_t port)
+{
+	const struct dl_fabric_port *p = &d->from->fabric->ports[port];
+	uint32_t node = d->node[0][p->node];
+	const struct dl_fabric_node *n;
+
+	if (node == DL_NONE)
+		return DL_NONE;
+	n = &d->to->fabric->nodes[node];
+	return p->num <= n->nports ? n->first_port + p->num : DL_NONE;
+}
+
+/* ---- nodes --------------------------------------------------------------- */
+
+json_t *diff_nodes(const struct diff *d, bool switches)
+{
+	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
+	struct lists l = lists_new();
+
+	for (uint32_t i = 0; i < a->nnodes; i++) {
+		uint32_t other = d->node[0][i];
+
+		if (dl_fabric_is_switch(a, i) != switches)
+			continue;
+		if (other == DL_NONE)
+			add(&l, l.removed, tool_json_node(a, i));
+		else if (strcmp(dl_fabric_node_name(a, i), dl_fabric_node_name(b, other)))
+			add(&l, l.changed,
+			    json_pack("{s:o, s:o, s:o}", "guid", tool_json_guid(a, i), "old",
+				      tool_json_text(dl_fabric_node_name(a, i)), "new",
+				      tool_json_text(dl_fabric_node_name(b, other))));
+	}
+	for (uint32_t i = 0; i < b->nnodes; i++)
+		if (dl_fabric_is_switch(b, i) == switches && d->node[1][i] == DL_NONE)
+			add(&l, l.added, tool_json_node(b, i));
+	return lists_json(&l);
+}
+
+/* ---- cables -------------------------------------------------------------- */
+
+static json_t *end_json(const struct dl_fabric *f, uint32_t port)
+{
+	json_t *j = tool_json_node(f, f->ports[port].node);
+
+	if (json_object_set_new(j, "port", json_integer(f->ports[port].num)))
+		json_decref(j), j = NULL;
+	return j;
+}
+
+static json_t *cable_json(const struct dl_fabric *f, uint32_t port)
+{
+	return json_pack("{s:o, s:o}", "from", end_json(f, port), "to",
+			 end_json(f, f->ports[port].peer));
+}
+
+static json_t *speed_json(const struct dl_fabric_port *p)
+{
+	return json_sprintf("%ux%s", p->width, dl_fabric_speed_name(p->speed));
+}
+
+/* Each cable is looked at from the end whose index is less. */
+static bool is_cable(const struct dl_fabric *f, uint32_t port)
+{
+	return f->ports[port].peer != DL_NONE && port < f->ports[port].peer;
+}
+
+json_t *diff_cables(const struct diff *d)
+{
+	const struct diff back = { d->to, d->from, { d->node[1], d->node[0] } };
+	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
+	struct lists l = lists_new();
+
+	for (uint32_t p = 0; p < a->nports; p++) {
+		uint32_t q = is_cable(a, p) ? diff_port(d, p) : DL_NONE;
+		const struct dl_fabric_port *x = &a->ports[p], *y = &b->ports[q];
+		json_t *item;
+
+		if (!is_cable(a, p))
+			continue;
+		if (q == DL_NONE || y->peer == DL_NONE || diff_port(d, x->peer) != y->peer) {
+			add(&l, l.removed, cable_json(a, p));
+			continue;
+		}
+		if (x->width == y->width && x->speed == y->speed)
+			continue;
+		item = cable_json(b, q);
+		l.failed |= json_object_set_new(item, "old", speed_json(x)) != 0;
+		l.failed |= json_object_set_new(item, "new", speed_json(y)) != 0;
+		add(&l, l.changed, item);
+	}
+	for (uint32_t q = 0; q < b->nports; q++) {
+		uint32_t p = is_cable(b, q) ? diff_port(&back, q) : DL_NONE;
+
+		if (is_cable(b, q) && (p == DL_NONE || a->ports[p].peer == DL_NONE ||
+				       diff_port(&back, b->ports[q].peer) != a->ports[p].peer))
+			add(&l, l.added, cable_json(b, q));
+	}
+	return lists_json(&l);
+}
+
+/* ---- LIDs and coordinates ------------------------------------------------ */
+
+json_t *diff_lids(const struct diff *d)
+{
+	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
+	struct lists l = lists_new();
+
+	for (uint32_t p = 0; p < a->nports; p++) {
+		uint32_t q = dl_fabric_is_end_port(a, p) ? diff_port(d, p) : DL_NONE;
+		const struct dl_fabric_port *x = &a->ports[p], *y = &b->ports[q];
+		json_t *item;
+
+		if (q == DL_NONE || (x->lid == y->lid && x->lmc == y->lmc))
+			continue;
+		item = end_json(b, q);
+		l.failed |= json_object_update_new(item, json_pack("{s:i, s:i, s:i, s:i}", "old",
+								   x->lid, "new", y->lid, "old_lmc",
+								   x->lmc, "new_lmc", y->lmc)) != 0;
+		add(&l, l.changed, item);
+	}
+	return lists_json(&l);
+}
+
+json_t *diff_coords(const struct diff *d)
+{
+	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
+	const struct tool_coords *x = &d->from->coords, *y = &d->to->coords;
+	uint32_t compared = 0;
+	struct lists l = lists_new();
+	json_t *j;
+
+	for (uint32_t s = 0; x->site && y->site && s < a->nswitches; s++) {
+		uint32_t node = d->node[0][a->switches[s]], other;
+		uint32_t from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
+		bool had, has;
+
+		if (node == DL_NONE || (other = b->nodes[node].sw) == DL_NONE)
+			continue;
+		compared++;
+		had = tool_coords_of(x, s, from);
+		has = tool_coords_of(y, other, to);
+		if (had == has && (!had || !memcmp(from, to, sizeof(to))))
+			continue;
+		j = tool_json_node(b, node);
+		l.failed |=
+			json_object_set_new(j, "old", tool_json_coord(&x->grid, x->site[s])) ||
+			json_object_set_new(j, "new", tool_json_coord(&y->grid, y->site[other]));
+		add(&l, l.changed, j);
+	}
+	j = lists_json(&l);
+	if (json_object_set_new(j, "compared", json_integer(compared)))
+		json_decref(j), j = NULL;
+	return j;
+}

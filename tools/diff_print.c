@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The document of `dateline diff` for people. */
+#include "diff.h"
+
+#define FEW 20
+
+/* Up to FEW items of a list by a template; the rest are counted. */
+static void print_list(FILE *to, const json_t *list, const char *sign, const char *template)
+{
+	size_t i, n = json_array_size(list);
+	const json_t *item;
+
+	json_array_foreach(list, i, item)
+	{
+		if (i == FEW) {
+			fprintf(to, "%s and %zu more: see --json\n", sign, n - i);
+			return;
+		}
+		fprintf(to, "%s ", sign);
+		if (json_is_string(item))
+			fputs(json_string_value(item), to);
+		else
+			tool_print(to, item, template);
+		putc('\n', to);
+	}
+}
+
+static const struct {
+	const char *name, *whole, *changed; /* templates */
+} lists[] = {
+	{ "switches", "switch {guid} \"{name}\"", "switch {guid}: \"{old}\" is now \"{new}\"" },
+	{ "adapters", "adapter {guid} \"{name}\"", "adapter {guid}: \"{old}\" is now \"{new}\"" },
+	{ "cables", "cable \"{from.name}\" port {from.port} to \"{to.name}\" port {to.port}",
+	  "cable \"{from.name}\" port {from.port} to \"{to.name}\" port {to.port}: {old}, now "
+	  "{new}" },
+	{ "lids", "",
+	  "LID of {guid} \"{name}\" port {port}: {old} (LMC {old_lmc}), now {new} (LMC "
+	  "{new_lmc})" },
+	{ "coordinates", "", "switch {guid} \"{name}\": ({old}), now ({new})" },
+	{ "multicast", "", "multicast group {mlid}: {switches#switch/es}" },
+};
+
+static const struct {
+	const char *name, *text;
+} counts[] = {
+	{ "path_sls", "path SLs" },
+	{ "forwarding", "forwarding entries" },
+	{ "sl2vl", "SL-to-VL maps of port pairs" },
+	{ "vl_arbitration", "VL arbitration tables" },
+};
+
+static void print_counts(const json_t *document, FILE *to)
+{
+	for (unsigned int i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		const json_t *part = tool_at(document, counts[i].name);
+
+		if (!tool_int_at(part, "compared"))
+			fprintf(to, "? %s: not compared, one side has none\n", counts[i].text);
+		else if (tool_int_at(part, "changed"))
+			fprintf(to, "~ %s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT "\n",
+				counts[i].text, tool_int_at(part, "changed"),
+				tool_int_at(part, "compared"));
+		print_list(to, tool_at(part, "destinations"), "~  ",
+			   "{changed:6} to LID {lid} \"{name}\"");
+	}
+	if (!tool_int_at(document, "coordinates.compared"))
+		fprintf(to, "? coordinates: not compared, one side has none\n");
+}
+
+void diff_print(const json_t *document, FILE *to)
+{
+	for (unsigned int i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		const json_t *part = tool_at(document, lists[i].name);
+		bool groups = !*lists[i].whole && tool_has(part, "added");
+
+		print_list(to, tool_at(part, "removed"), groups ? "- multicast group" : "-",
+			   lists[i].whole);
+		print_list(to, tool_at(part, "added"), groups ? "+ multicast group" : "+",
+			   lists[i].whole);
+		print_list(to, tool_at(part, "changed"), "~", lists[i].changed);
+	}
+	print_counts(document, to);
+	fputs(tool_true_at(document, "same") ? "no difference\n" : "", to);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The tables of two fabrics compared, between nodes in both; see diff.h. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff.h"
+
+/* The switch of `to` with the number s in `from`, or DL_NONE. */
+static uint32_t other_switch(const struct diff *d, uint32_t s)
+{
+	uint32_t node = d->node[0][d->from->fabric->switches[s]];
+
+	return node == DL_NONE ? DL_NONE : d->to->fabric->nodes[node].sw;
+}
+
+static json_t *counts_json(uint64_t compared, uint64_t changed)
+{
+	return json_pack("{s:I, s:I}", "compared", (json_int_t)compared, "changed",
+			 (json_int_t)changed);
+}
+
+/* The LID of `to` of the same end port, or 0. */
+static uint16_t other_lid(const struct diff *d, uint16_t lid)
+{
+	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
+	uint32_t p = a->lid_port[lid], q = p == DL_NONE ? DL_NONE : diff_port(d, p);
+	uint16_t offset;
+
+	if (q == DL_NONE || !b->ports[q].lid)
+		return 0;
+	offset = lid - a->ports[p].lid;
+	return offset < 1u << b->ports[q].lmc ? b->ports[q].lid + offset : 0;
+}
+
+/* ---- unicast ------------------------------------------------------------- */
+
+/* How many entries changed of one LID, or at one switch. */
+struct share {
+	uint32_t key;
+	uint64_t changed;
+};
+
+static int most_first(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+
+	if (x->changed != y->changed)
+		return x->changed < y->changed ? 1 : -1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Those with changes, most changes first. */
+static json_t *shares_json(const struct diff *d, struct share *shares, uint32_t n, bool lids)
+{
+	const struct dl_fabric *f = d->from->fabric;
+	json_t *list = json_array();
+
+	qsort(shares, n, sizeof(*shares), most_first);
+	for (uint32_t i = 0; list && i < n && shares[i].changed; i++) {
+		uint32_t key = shares[i].key;
+		json_t *item = tool_json_node(f, lids ? f->ports[f->lid_port[key]].node :
+							f->switches[key]);
+
+		if ((lids && json_object_set_new(item, "lid", json_integer(key))) ||
+		    json_object_set_new(item, "changed", json_integer(shares[i].changed)) ||
+		    json_array_append_new(list, item))
+			json_decref(list), list = NULL;
+	}
+	return list;
+}
+
+static json_t *entries(const struct diff *d, struct share *by_lid, struct share *by_switch)
+{
+	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
+	const struct dl_fabric *f = d->from->fabric;
+	uint64_t compared = 0, changed = 0;
+	json_t *j;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		by_switch[s].key = s;
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+		uint16_t other = other_lid(d, lid);
+
+		by_lid[lid].key = lid;
+		for (uint32_t s = 0; other && s < f->nswitches; s++) {
+			uint32_t t = other_switch(d, s);
+			bool differs;
+
+			if (t == DL_NONE)
+				continue;
+			differs = dl_tables_lft(x, s, lid) != dl_tables_lft(y, t, other);
+			compared++;
+			changed += differs;
+			by_lid[lid].changed += differs;
+			by_switch[s].changed += differs;
+		}
+	}
+	j = counts_json(compared, changed);
+	if (json_object_set_new(j, "destinations", shares_json(d, by_lid, f->top_lid + 1, true)) ||
+	    json_object_set_new(j, "switches", shares_json(d, by_switch, f->nswitches, false)))
+		json_decref(j), j = NULL;
+	return j;
+}
+
+json_t *diff_entries(const struct diff *d)
+{
+	const struct dl_fabric *f = d->from->fabric;
+	struct share *by_lid = calloc(f->top_lid + 1, sizeof(*by_lid));
+	struct share *by_switch = calloc(f->nswitches + 1, sizeof(*by_switch));
+	json_t *j = by_lid && by_switch ? entries(d, by_lid, by_switch) : NULL;
+
+	free(by_lid);
+	free(by_switch);
+	return j;
+}
+
+/* ---- path SLs ------------------------------------------------------------ */
+
+json_t *diff_sls(const struct diff *d)
+{
+	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
+	const struct dl_fabric *f = d->from->fabric;
+	uint64_t compared = 0, changed = 0;
+
+	for (uint32_t p = 0; x->psl && y->psl && p < f->nports; p++) {
+		uint32_t q;
+
+		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p) ||
+		    (q = diff_port(d, p)) == DL_NONE)
+			continue;
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+			unsigned int sl = dl_tables_path_sl(x, p, lid), other;
+
+			if (sl == DL_TABLES_NO_SL || f->lid_port[lid] == p)
+				continue;
+			other = dl_tables_path_sl(y, q, other_lid(d, lid));
+			if (other == DL_TABLES_NO_SL)
+				continue;
+			compared++;
+			changed += sl != other;
+		}
+	}
+	return counts_json(compared, changed);
+}
+
+/* ---- maps and arbitration ------------------------------------------------ */
+
+json_t *diff_sl2vl(const struct diff *d)
+{
+	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
+	const struct dl_fabric *f = d->from->fabric;
+	uint64_t compared = 0, changed = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint32_t t = other_switch(d, s), n = f->nodes[f->switches[s]].nports + 1u;
+
+		if (t == DL_NONE ||
+		    d->to->fabric->nodes[d->to->fabric->switches[t]].nports + 1u != n)
+			continue;
+		for (uint32_t i = 0; i < n * n; i++) {
+			uint16_t a = x->sl2vl[x->sl2vl_first[s] + i];
+			uint16_t b = y->sl2vl[y->sl2vl_first[t] + i];
+
+			if (a == DL_TABLES_NO_ROW || b == DL_TABLES_NO_ROW)
+				continue;
+			compared++;
+			changed += x->rows[a] != y->rows[b];
+		}
+	}
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint32_t q = x->end_sl2vl[p] == DL_TABLES_NO_ROW ? DL_NONE : diff_port(d, p);
+
+		if (q == DL_NONE || y->end_sl2vl[q] == DL_TABLES_NO_ROW)
+			continue;
+		compared++;
+		changed += x->rows[x->end_sl2vl[p]] != y->rows[y->end_sl2vl[q]];
+	}
+	return counts_json(compared, changed);
+}
+
+json_t *diff_vlarb(const struct diff *d)
+{
+	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
+	uint64_t compared = 0, changed = 0;
+
+	for (uint32_t p = 0; p < d->from->fabric->nports; p++) {
+		uint32_t q = x->vlarb[p] == DL_TABLES_NO_ROW ? DL_NONE : diff_port(d, p);
+
+		if (q == DL_NONE || y->vlarb[q] == DL_TABLES_NO_ROW)
+			continue;
+		compared++;
+		changed += memcmp(&x->arbs[x->vlarb[p]], &y->arbs[y->vlarb[q]], sizeof(*x->arbs)) !=
+			   0;
+	}
+	return counts_json(compared, changed);
+}
+
+/* ---- multicast ----------------------------------------------------------- */
+
+static const struct dl_tables_mcast_group *group_of(const struct dl_tables *t, uint16_t mlid)
+{
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		if (t->groups[g].mlid == mlid)
+			return &t->groups[g];
+	return NULL;
+}
+
+/* Switches whose masks differ. */
+static uint32_t masks_changed(const struct diff *d, const uint64_t *a, const uint64_t *b)
+{
+	uint32_t changed = 0;
+
+	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++) {
+		uint32_t t = other_switch(d, s);
+
+		changed += t != DL_NONE && memcmp(a + s * (size_t)DL_TABLES_MASK_WORDS,
+						  b + t * (size_t)DL_TABLES_MASK_WORDS,
+						  DL_TABLES_MASK_WORDS * sizeof(*a)) != 0;
+	}
+	return changed;
+}
+
+/* The groups of x that y lacks. */
+static json_t *groups_missing(const struct dl_tables *x, const struct dl_tables *y)
+{
+	json_t *list = json_array();
+
+	for (uint32_t g = 0; g < x->ngroups; g++)
+		if (!group_of(y, x->groups[g].mlid) &&
+		    json_array_append_new(list, json_sprintf("0x%04X", x->groups[g].mlid)))
+			json_decref(list), list = NULL;
+	return list;
+}
+
+json_t *diff_multicast(const struct diff *d)
+{
+	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
+	json_t *changed = json_array();
+
+	for (uint32_t g = 0; g < x->ngroups; g++) {
+		const struct dl_tables_mcast_group *other = group_of(y, x->groups[g].mlid);
+		uint32_t n = other ? masks_changed(d, x->groups[g].masks, other->masks) : 0;
+
+		if (n &&
+		    json_array_append_new(changed, json_pack("{s:o, s:i}", "mlid",
+							     json_sprintf("0x%04X", other->mlid),
+							     "switches", n)))
+			json_decref(changed), changed = NULL;
+	}
+	return json_pack("{s:o, s:o, s:o}", "added", groups_missing(y, x), "removed",
+			 groups_missing(x, y), "changed", changed);
+}

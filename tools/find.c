@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* End ports as people name them; see find.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "find.h"
+
+/* A description, or its first word; sorted, whole descriptions first. */
+struct find_name {
+	const char *text;
+	uint32_t len, node;
+	bool whole;
+};
+
+static int compare_text(const struct find_name *a, const struct find_name *b)
+{
+	size_t len = a->len < b->len ? a->len : b->len;
+	int order = memcmp(a->text, b->text, len);
+
+	return order ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct find_name *x = a, *y = b;
+	int order = compare_text(x, y);
+
+	if (!order)
+		order = y->whole - x->whole;
+	return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+int find_begin(struct find *f, const struct tool_input *in)
+{
+	const struct dl_fabric *fabric = in->fabric;
+
+	f->in = in;
+	f->n = 0;
+	f->names = calloc(2 * (size_t)fabric->nnodes + 1, sizeof(*f->names));
+	if (!f->names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < fabric->nnodes; i++) {
+		const char *name = dl_fabric_node_name(fabric, i);
+		size_t len = strlen(name), word = strcspn(name, " \t");
+
+		f->names[f->n++] = (struct find_name){ name, len, i, true };
+		if (word && word < len)
+			f->names[f->n++] = (struct find_name){ name, word, i, false };
+	}
+	qsort(f->names, f->n, sizeof(*f->names), compare);
+	return 0;
+}
+
+void find_end(struct find *f)
+{
+	free(f->names);
+	f->names = NULL;
+}
+
+/* ---- nodes --------------------------------------------------------------- */
+
+static uint32_t node_of_coord(const struct find *f, const char *text)
+{
+	const struct tool_coords *c = &f->in->coords;
+	uint32_t at[DL_TORUS_DIMS], site;
+
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+		uint64_t value;
+		const char *end = dl_number_scan(text, 10, &value);
+
+		if (end == text || *end != (d + 1 < DL_TORUS_DIMS ? ',' : '\0') || !c->site ||
+		    value >= c->grid.radix[d])
+			return DL_NONE;
+		at[d] = value;
+		text = end + 1;
+	}
+	site = dl_torus_site(&c->grid, at);
+	for (uint32_t s = 0; s < f->in->fabric->nswitches; s++)
+		if (c->site[s] == site)
+			return f->in->fabric->switches[s];
+	return DL_NONE;
+}
+
+static int say_which(const struct find *f, const struct dl_log *log, const char *text,
+		     const struct find_name *a, const struct find_name *b)
+{
+	const struct dl_fabric *fabric = f->in->fabric;
+
+	dl_log(log, DL_LOG_ERROR,
+	       "\"%s\" names more than one node, such as 0x%016" PRIx64 " (%s) and 0x%016" PRIx64
+	       " (%s): use a GUID or a LID",
+	       text, fabric->nodes[a->node].guid, dl_fabric_node_name(fabric, a->node),
+	       fabric->nodes[b->node].guid, dl_fabric_node_name(fabric, b->node));
+	return -EINVAL;
+}
+
+/* 0, -ENOENT (not reported: the text may be meant otherwise) or -EINVAL. */
+static int node_of_name(const struct find *f, const struct dl_log *log, const char *text,
+			size_t len, uint32_t *node)
+{
+	const struct find_name want = { .text = text, .len = len };
+	uint32_t low = 0, high = f->n;
+	const struct find_name *at;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare_text(&f->names[middle], &want) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	at = &f->names[low];
+	if (low == f->n || compare_text(at, &want))
+		return -ENOENT;
+	if (low + 1 < f->n && !compare_text(at + 1, &want) && at[1].whole == at->whole)
+		return say_which(f, log, text, at, at + 1);
+	*node = at->node;
+	return 0;
+}
+
+static int find_node(const struct find *f, const struct dl_log *log, const char *text, size_t len,
+		     uint32_t *node)
+{
+	char word[64];
+	uint64_t guid;
+
+	snprintf(word, sizeof(word), "%.*s", (int)len, text);
+	if (len < sizeof(word)) {
+		if (!strncmp(word, "0x", 2) && !*dl_number_scan(word, 0, &guid) &&
+		    (*node = dl_fabric_find_guid(f->in->fabric, guid)) != DL_NONE)
+			return 0;
+		*node = node_of_coord(f, word);
+		if (*node != DL_NONE)
+			return 0;
+	}
+	return node_of_name(f, log, text, len, node);
+}
+
+/* NODE/PORT: where the number stands, or NULL. */
+static const char *port_number(const char *text, uint64_t *number)
+{
+	const char *slash = strrchr(text, '/');
+	const char *end = slash ? dl_number_scan(slash + 1, 10, number) : NULL;
+
+	return end && end > slash + 1 && !*end ? slash : NULL;
+}
+
+/* ---- ports --------------------------------------------------------------- */
+
+static int not_there(const struct find *f, const struct dl_log *log, const char *text)
+{
+	dl_log(log, DL_LOG_ERROR,
+	       "there is no \"%s\": expected a LID, a GUID, a name%s, or NAME/PORT", text,
+	       f->in->coords.site ? ", coordinates X,Y,Z" : "");
+	return -EINVAL;
+}
+
+/* By LID or port GUID. */
+static bool by_number(const struct find *f, const char *text, struct find_result *out)
+{
+	const struct dl_fabric *fabric = f->in->fabric;
+	uint64_t value;
+	const char *end = dl_number_scan(text, 0, &value);
+
+	if (end == text || *end)
+		return false;
+	if (value && value <= fabric->top_lid && fabric->lid_port[value] != DL_NONE) {
+		*out = (struct find_result){ fabric->lid_port[value], value };
+		return true;
+	}
+	for (uint32_t p = 0; p < fabric->nports && value > UINT16_MAX; p++)
+		if (fabric->ports[p].guid == value && dl_fabric_is_end_port(fabric, p)) {
+			*out = (struct find_result){ p, fabric->ports[p].lid };
+			return true;
+		}
+	return false;
+}
+
+/* A node's first end port that has a LID, else its first one. */
+static uint32_t end_port_of(const struct dl_fabric *f, uint32_t node)
+{
+	const struct dl_fabric_node *n = &f->nodes[node];
+
+	if (dl_fabric_is_switch(f, node))
+		return n->first_port;
+	for (unsigned int p = 1; p <= n->nports; p++)
+		if (f->ports[n->first_port + p].lid)
+			return n->first_port + p;
+	return n->first_port + 1;
+}
+
+int find_port(const struct find *f, const struct dl_log *log, const char *text, uint32_t *port)
+{
+	uint64_t number = 0;
+	const char *slash = port_number(text, &number);
+	const struct dl_fabric_node *n;
+	uint32_t node;
+	int err = slash ? find_node(f, log, text, slash - text, &node) : -ENOENT;
+
+	if (err)
+		return err == -ENOENT ? not_there(f, log, text) : err;
+	n = &f->in->fabric->nodes[node];
+	if (number > n->nports) {
+		dl_log(log, DL_LOG_ERROR, "%s: \"%s\" has ports 1 to %u", text,
+		       dl_fabric_node_name(f->in->fabric, node), n->nports);
+		return -EINVAL;
+	}
+	*port = n->first_port + number;
+	return 0;
+}
+
+int find_end_port(const struct find *f, const struct dl_log *log, const char *text,
+		  struct find_result *out)
+{
+	const struct dl_fabric *fabric = f->in->fabric;
+	uint64_t number;
+	uint32_t node, port;
+	int err;
+
+	if (by_number(f, text, out))
+		return 0;
+	err = find_node(f, log, text, strlen(text), &node);
+	if (!err) {
+		port = end_port_of(fabric, node);
+	} else if (err == -ENOENT && port_number(text, &number)) {
+		err = find_port(f, log, text, &port);
+		if (!err && !dl_fabric_is_end_port(fabric, port)) {
+			dl_log(log, DL_LOG_ERROR, "%s is not an end port: a switch's is port 0",
+			       text);
+			err = -EINVAL;
+		}
+	}
+	if (err)
+		return err == -ENOENT ? not_there(f, log, text) : err;
+	*out = (struct find_result){ port, fabric->ports[port].lid };
+	return 0;
+}

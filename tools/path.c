@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* `dateline path`: the way of packets, hop by hop, and who uses a cable. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "path.h"
+
+static int read_mlid(const struct dl_setting *setting, void *to, const char *text, char *why,
+		     size_t size)
+{
+	uint64_t mlid;
+
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	if (*dl_number_scan(text, 0, &mlid) || mlid < DL_TABLES_MCAST_LID || mlid > 0xFFFE)
+		return -EINVAL;
+	((struct path_request *)to)->mlid = mlid;
+	return 0;
+}
+
+#define MEMBER(member) DL_MEMBER(struct path_request, member)
+
+static const struct dl_setting options[] = {
+	{ "return", DL_SETTING_FLAG, MEMBER(both_ways), .doc = "The way back as well" },
+	{ "all-lids", DL_SETTING_FLAG, MEMBER(all_lids), .doc = "To each LID of B (LMC above 0)" },
+	{ "sl", DL_SETTING_NUMBER, MEMBER(sl), .max = 15, .arg = "SL",
+	  .doc = "SL of the packets (that of the path; multicast: 0)" },
+	{ "multicast", .call = read_mlid, .arg = "MLID",
+	  .expected = "a multicast LID, 0xC000 to 0xFFFE",
+	  .doc = "Packets from A to this group; with B, to that member of it" },
+	{ "job", DL_SETTING_BORROW, MEMBER(job), .arg = "FILE",
+	  .doc = "The busiest cables of all pairs of the end ports in FILE, one a line" },
+	{ "through", DL_SETTING_BORROW, MEMBER(through), .arg = "SWITCH/PORT",
+	  .doc = "The paths that leave the switch by this port; with --job, those of the job" },
+	{ "top", DL_SETTING_NUMBER, MEMBER(top), .min = 1, .max = 1000000, .arg = "N",
+	  .doc = "List so many cables or paths (20)" },
+	{ 0 }
+};
+
+static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
+					  { "A", DL_SETTING_BORROW, MEMBER(from) },
+					  { "B", DL_SETTING_BORROW, MEMBER(to) },
+					  { 0 } };
+
+static void check(const struct argp_state *state, void *to)
+{
+	const struct path_request *r = to;
+	bool named = r->job || r->through;
+
+	if (named && r->from)
+		argp_error(state, "--job and --through take no end ports");
+	if (named && (r->both_ways || r->all_lids || r->mlid || r->sl != PATH_SL))
+		argp_error(state, "--return, --all-lids, --multicast and --sl go with end ports");
+	if (!named && !r->from)
+		argp_error(state, "from which end port?");
+	if (!named && !r->to && !r->mlid)
+		argp_error(state, "to which end port?");
+	if (r->mlid && (r->both_ways || r->all_lids))
+		argp_error(state, "--multicast goes one way, to one LID");
+}
+
+static const struct tool_usage usage = {
+	.options = options,
+	.args = args,
+	.input = tool_input_tables,
+	.input_at = offsetof(struct path_request, input),
+	.check = check,
+	.flags = TOOL_JSON,
+	.args_doc = "[DIR] [A [B]]",
+	.doc = "Follow packets through the forwarding tables: SL, and at each "
+	       "hop switch, coordinates, ports, VL and link speed."
+	       "\v"
+	       "DIR is a snapshot, or a directory of OpenSM's dumps.  A and B "
+	       "are end ports: a LID (12, 0xc), a GUID, the coordinates of a "
+	       "switch (3,1,2), a node's description or the first word of it, "
+	       "or one of these with a port (host7/2).\n"
+	       "\n"
+	       "  dateline path today host7 host12 --return\n"
+	       "  dateline path --live host7 host12\n"
+	       "  dateline path today host7 --multicast 0xC000\n"
+	       "  dateline path today --job hosts.txt\n"
+	       "  dateline path today --through 3,1,2/5\n"
+	       "\n"
+	       "Exit status: 0 all packets arrive, 1 some do not, 2 bad usage "
+	       "or input, 3 no fabric or no memory.",
+};
+
+static int between(const struct path_request *r, const struct find *f, const struct dl_log *log,
+		   json_t **out)
+{
+	struct find_result from, to = { DL_NONE, 0 };
+	int err = find_end_port(f, log, r->from, &from);
+
+	if (!err && r->to)
+		err = find_end_port(f, log, r->to, &to);
+	if (err)
+		return err;
+	*out = r->mlid ? path_multicast_json(f->in, r, from.port, to.port) :
+			 path_pair_json(f->in, r, &from, &to);
+	return *out ? 0 : -ENOMEM;
+}
+
+int tool_cmd_path(struct tool *tool, int argc, char **argv)
+{
+	struct path_request r = { .sl = PATH_SL, .top = 20 };
+	struct find find = { 0 };
+	json_t *document = NULL;
+	struct tool_input in;
+	int err, status = TOOL_EXIT_GOOD;
+
+	tool_options(tool, &usage, argc, argv, &r);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
+	if (!err)
+		err = find_begin(&find, &in);
+	if (!err && (r.job || r.through))
+		err = path_cables_json(&find, &r, &tool->log, &document);
+	else if (!err)
+		err = between(&r, &find, &tool->log, &document);
+	if (!err) {
+		status = tool_true_at(document, "delivered") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;
+		err = tool_show(tool, document, path_print);
+	}
+	find_end(&find);
+	tool_input_free(&in);
+	return err ? (int)tool_exit_status(err) : status;
+}

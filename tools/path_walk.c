@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Packets followed through the tables, unicast and multicast; see path.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "path.h"
+
+json_t *path_node_json(const struct tool_input *in, uint32_t node)
+{
+	const struct dl_fabric *f = in->fabric;
+	json_t *j = tool_json_node(f, node);
+	uint32_t sw = f->nodes[node].sw;
+	bool placed = in->coords.site && sw != DL_NONE;
+
+	if (json_object_set_new(j, "coord",
+				tool_json_coord(&in->coords.grid,
+						placed ? in->coords.site[sw] : DL_NONE)))
+		json_decref(j), j = NULL;
+	return j;
+}
+
+json_t *path_end_json(const struct tool_input *in, uint32_t port)
+{
+	const struct dl_fabric_port *p = &in->fabric->ports[port];
+	json_t *j = path_node_json(in, p->node);
+
+	if (json_object_update_new(j, json_pack("{s:i, s:i}", "port", p->num, "lid", p->lid)))
+		json_decref(j), j = NULL;
+	return j;
+}
+
+/* ---- steps --------------------------------------------------------------- */
+
+uint32_t path_entrance(const struct dl_fabric *f, uint32_t end_port)
+{
+	uint32_t node = f->ports[end_port].node;
+
+	if (dl_fabric_is_switch(f, node))
+		return end_port;
+	return dl_fabric_peer_switch(f, end_port) == DL_NONE ? DL_NONE : f->ports[end_port].peer;
+}
+
+unsigned int path_vl(const struct dl_tables *t, uint32_t in, uint32_t out, unsigned int sl)
+{
+	const struct dl_fabric_port *p = &t->fabric->ports[out];
+	const struct dl_fabric_node *n = &t->fabric->nodes[p->node];
+	uint16_t row = DL_TABLES_NO_ROW;
+
+	if (n->sw == DL_NONE && t->end_sl2vl)
+		row = t->end_sl2vl[out];
+	else if (n->sw != DL_NONE && t->sl2vl)
+		row = t->sl2vl[t->sl2vl_first[n->sw] + t->fabric->ports[in].num * (n->nports + 1u) +
+			       p->num];
+	if (row == DL_TABLES_NO_ROW || sl > 15)
+		return PATH_VL;
+	return dl_tables_sl2vl_get(t->rows[row], sl);
+}
+
+struct path_step path_step(const struct dl_tables *t, uint32_t in, uint16_t lid, unsigned int sl)
+{
+	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric_node *n = &f->nodes[f->ports[in].node];
+	struct path_step s = { in, DL_NONE, PATH_VL, NULL };
+	uint8_t port = dl_tables_lft(t, n->sw, lid);
+
+	if (port == DL_TABLES_NO_PORT || port > n->nports) {
+		s.reason = "no forwarding entry";
+		return s;
+	}
+	s.out = n->first_port + port;
+	if (!port) {
+		if (f->lid_port[lid] != s.out)
+			s.reason = "forwarded to the wrong end port";
+		return s;
+	}
+	s.vl = path_vl(t, in, s.out, sl);
+	if (f->ports[s.out].peer == DL_NONE)
+		s.reason = "forwarded to a port without a cable";
+	else if (s.vl == 15)
+		s.reason = "the SL maps to no VL of the port";
+	else if (dl_fabric_peer_switch(f, s.out) == DL_NONE &&
+		 f->ports[s.out].peer != f->lid_port[lid])
+		s.reason = "forwarded to the wrong end port";
+	return s;
+}
+
+/* ---- documents ----------------------------------------------------------- */
+
+static json_t *speed_json(const struct dl_fabric *f, uint32_t port)
+{
+	const struct dl_fabric_port *p = &f->ports[port];
+
+	if (!p->width || !p->speed)
+		return json_null();
+	return json_sprintf("%ux%s", p->width, dl_fabric_speed_name(p->speed));
+}
+
+static json_t *hop_json(const struct tool_input *in, const struct path_step *s, uint32_t node)
+{
+	const struct dl_fabric *f = in->fabric;
+	bool cabled = s->out != DL_NONE && f->ports[s->out].num;
+	json_t *j = path_node_json(in, node);
+
+	if (json_object_update_new(
+		    j, json_pack("{s:o, s:o, s:o, s:o}", "in",
+				 tool_json_or_null(s->in != DL_NONE,
+						   s->in == DL_NONE ? 0 : f->ports[s->in].num),
+				 "out",
+				 tool_json_or_null(s->out != DL_NONE,
+						   s->out == DL_NONE ? 0 : f->ports[s->out].num),
+				 "vl", tool_json_or_null(s->vl != PATH_VL, s->vl), "speed",
+				 cabled ? speed_json(f, s->out) : json_null())))
+		json_decref(j), j = NULL;
+	return j;
+}
+
+/* The hops into `hops`; returns why the packet does not arrive, or NULL. */
+static const char *follow(const struct tool_input *in, uint32_t from, uint16_t lid, unsigned int sl,
+			  json_t *hops, int *err)
+{
+	const struct dl_tables *t = in->snapshot.tables;
+	const struct dl_fabric *f = in->fabric;
+	uint32_t at = path_entrance(f, from), hop = 0;
+	struct path_step s = { DL_NONE, from, path_vl(t, from, from, sl), NULL };
+
+	if (!dl_fabric_is_switch(f, f->ports[from].node))
+		*err |= json_array_append_new(hops, hop_json(in, &s, f->ports[from].node));
+	if (at == DL_NONE)
+		return "not attached to any switch";
+	if (s.vl == 15 && !dl_fabric_is_switch(f, f->ports[from].node))
+		return "the SL maps to no VL of the port";
+	for (; hop <= f->nswitches; hop++) {
+		s = path_step(t, at, lid, sl);
+		*err |= json_array_append_new(hops, hop_json(in, &s, f->ports[at].node));
+		if (s.reason || !f->ports[s.out].num || dl_fabric_peer_switch(f, s.out) == DL_NONE)
+			return s.reason;
+		at = f->ports[s.out].peer;
+	}
+	return "forwarded in a circle";
+}
+
+static json_t *one_path(const struct tool_input *in, const struct path_request *r, uint32_t from,
+			uint16_t lid, bool *delivered)
+{
+	const struct dl_tables *t = in->snapshot.tables;
+	uint32_t to = in->fabric->lid_port[lid];
+	unsigned int sl = r->sl == PATH_SL ? dl_tables_path_sl(t, from, lid) : r->sl;
+	json_t *hops = json_array();
+	const char *reason;
+	int err = hops ? 0 : -ENOMEM;
+
+	reason = follow(in, from, lid, sl, hops, &err);
+	*delivered &= !reason;
+	if (err) {
+		json_decref(hops);
+		return NULL;
+	}
+	return json_pack("{s:o, s:o, s:i, s:o, s:b, s:s?, s:o}", "from", path_end_json(in, from),
+			 "to", path_end_json(in, to), "lid", lid, "sl",
+			 tool_json_or_null(sl != DL_TABLES_NO_SL, sl), "delivered", !reason,
+			 "reason", reason, "hops", hops);
+}
+
+json_t *path_pair_json(const struct tool_input *in, const struct path_request *r,
+		       const struct find_result *from, const struct find_result *to)
+{
+	const struct find_result *ends[3] = { from, to, from };
+	json_t *paths = json_array();
+	bool delivered = true;
+	int err = 0;
+
+	for (unsigned int way = 0; way < 1u + r->both_ways; way++) {
+		const struct dl_fabric_port *p = &in->fabric->ports[ends[way + 1]->port];
+		uint16_t first = r->all_lids ? p->lid : ends[way + 1]->lid;
+		uint32_t n = r->all_lids ? 1u << p->lmc : 1;
+
+		for (uint32_t i = 0; i < n; i++)
+			err |= json_array_append_new(paths, one_path(in, r, ends[way]->port,
+								     first + i, &delivered));
+	}
+	if (err)
+		json_decref(paths), paths = NULL;
+	return json_pack("{s:i, s:b, s:o}", "format", 1, "delivered", delivered, "paths", paths);
+}
+
+/* ---- multicast ----------------------------------------------------------- */
+
+/* A copy that enters a switch. */
+struct copy {
+	uint32_t in;
+	uint32_t depth; /* switches before this one */
+};
+
+struct spread {
+	const struct tool_input *in;
+	const uint64_t *masks;
+	unsigned int sl;
+	uint32_t from, to;
+	bool reached;	     /* has `to` its copy? */
+	const char *reason;  /* what is wrong, or NULL */
+	struct copy *queue;  /* each switch once, unless copies meet */
+	uint32_t head, tail; /* of the queue */
+	bool *seen;	     /* by switch */
+	json_t *hops, *members;
+	int err;
+};
+
+static void copy_out(struct spread *s, uint32_t in, uint32_t out, uint32_t depth, json_t *outs)
+{
+	const struct dl_fabric *f = s->in->fabric;
+	unsigned int vl = f->ports[out].num ? path_vl(s->in->snapshot.tables, in, out, s->sl) :
+					      PATH_VL;
+	uint32_t far = f->ports[out].num ? f->ports[out].peer : out, sw;
+
+	s->err |=
+		json_array_append_new(outs, json_pack("{s:i, s:o}", "port", f->ports[out].num, "vl",
+						      tool_json_or_null(vl != PATH_VL, vl)));
+	if (vl == 15)
+		s->reason = "the SL maps to no VL of a port";
+	if (far == DL_NONE || vl == 15)
+		return;
+	if (dl_fabric_is_end_port(f, far)) {
+		s->reached |= far == s->to;
+		s->err |= json_array_append_new(s->members, path_end_json(s->in, far));
+		return;
+	}
+	sw = f->nodes[f->ports[far].node].sw;
+	if (s->seen[sw]) {
+		s->reason = "two copies reach the same switch";
+		return;
+	}
+	s->seen[sw] = true;
+	s->queue[s->tail++] = (struct copy){ far, depth + 1 };
+}
+
+static void spread_at(struct spread *s, const struct copy *c)
+{
+	const struct dl_fabric *f = s->in->fabric;
+	const struct dl_fabric_node *n = &f->nodes[f->ports[c->in].node];
+	json_t *hop = path_node_json(s->in, f->ports[c->in].node), *outs = json_array();
+
+	for (unsigned int p = 0; p <= n->nports; p++)
+		if (p != f->ports[c->in].num && dl_tables_mask_get(s->masks, n->sw, p))
+			copy_out(s, c->in, n->first_port + p, c->depth, outs);
+	s->err |= json_object_update_new(hop, json_pack("{s:i, s:i, s:o}", "depth", c->depth, "in",
+							f->ports[c->in].num, "out", outs));
+	s->err |= json_array_append_new(s->hops, hop);
+}
+
+static const uint64_t *masks_of(const struct dl_tables *t, uint16_t mlid)
+{
+	for (uint32_t g = 0; g < t->ngroups; g++)
+		if (t->groups[g].mlid == mlid)
+			return t->groups[g].masks;
+	return NULL;
+}
+
+static void spread_all(struct spread *s)
+{
+	uint32_t at = path_entrance(s->in->fabric, s->from);
+
+	if (!s->masks)
+		s->reason = "the switches have no such group";
+	else if (at == DL_NONE)
+		s->reason = "not attached to any switch";
+	if (s->reason)
+		return;
+	s->seen[s->in->fabric->nodes[s->in->fabric->ports[at].node].sw] = true;
+	s->queue[s->tail++] = (struct copy){ at, 0 };
+	while (s->head < s->tail)
+		spread_at(s, &s->queue[s->head++]);
+	if (s->to != DL_NONE && !s->reached && !s->reason)
+		s->reason = "no copy arrives";
+}
+
+json_t *path_multicast_json(const struct tool_input *in, const struct path_request *r,
+			    uint32_t from, uint32_t to)
+{
+	const struct dl_tables *t = in->snapshot.tables;
+	uint32_t n = in->fabric->nswitches + 1;
+	struct spread s = { .in = in,
+			    .masks = masks_of(t, r->mlid),
+			    .from = from,
+			    .to = to,
+			    .sl = r->sl == PATH_SL ? 0 : r->sl };
+	json_t *document = NULL;
+
+	s.queue = calloc(n, sizeof(*s.queue));
+	s.seen = calloc(n, sizeof(*s.seen));
+	s.hops = json_array();
+	s.members = json_array();
+	if (s.queue && s.seen && s.hops && s.members) {
+		spread_all(&s);
+		document = json_pack("{s:i, s:b, s:{s:o, s:o, s:s, s:i, s:s?, s:O, s:O}}", "format",
+				     1, "delivered", !s.reason, "multicast", "from",
+				     path_end_json(in, from), "to",
+				     to == DL_NONE ? json_null() : path_end_json(in, to), "mlid",
+				     "", "sl", s.sl, "reason", s.reason, "hops", s.hops, "members",
+				     s.members);
+		s.err |= json_object_set_new(json_object_get(document, "multicast"), "mlid",
+					     json_sprintf("0x%04X", r->mlid));
+	}
+	if (s.err)
+		json_decref(document), document = NULL;
+	json_decref(s.hops);
+	json_decref(s.members);
+	free(s.queue);
+	free(s.seen);
+	return document;
+}

@@ -31,7 +31,7 @@ int dl_check_routed(const struct dl_fabric *f, const struct dl_route_result *r, 
 	if (dl_broken(log, t && t->fabric == f && t->top_lid == f->top_lid) ||
 	    dl_broken(log, r->tree && r->tree->nswitches == f->nswitches))
 		return -EPROTO;
-	if (proven && dl_broken(log, v && v->delivered && !v->credit_loop))
+	if (proven && dl_broken(log, v && v->delivered && v->verdict == DL_VERIFY_FREE))
 		return -EPROTO;
 	for (s = 0; s < f->nswitches; s++)
 		if (dl_broken(log, highest_port(t, s) <= f->nodes[f->switches[s]].nports))

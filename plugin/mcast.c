@@ -182,7 +182,7 @@ static bool is_safe_sl(struct dl_sweep *sweep, unsigned int sl)
 	if (dl_route_verify_sls(sweep->routed.tables, sweep->routed.tree, sweep->safe_sls | bit,
 				&v))
 		return false;
-	if (v->delivered && !v->credit_loop)
+	if (v->delivered && v->verdict == DL_VERIFY_FREE)
 		sweep->safe_sls |= bit;
 	else
 		sweep->unsafe_sls |= bit;

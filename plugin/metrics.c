@@ -163,7 +163,7 @@ static int verify_kept(struct dl_engine *e)
 		err = dl_verify(t, NULL, NULL, &v);
 	}
 	if (!err) {
-		v->credit_loop = loop_free == 0;
+		v->verdict = loop_free ? DL_VERIFY_FREE : DL_VERIFY_LOOP;
 		dl_metrics_verdict(&e->metrics.now, v);
 		dl_verify_result_free(v);
 	}

@@ -188,8 +188,8 @@ void dl_metrics_verdict(struct dl_metrics *m, const struct dl_verify_result *v)
 	n[DL_METRICS_PAIRS] = v->pairs;
 	n[DL_METRICS_UNREACHABLE] = v->nlost;
 	n[DL_METRICS_DELIVERED] = v->delivered;
-	n[DL_METRICS_LOOP_FREE] = !v->credit_loop;
-	n[DL_METRICS_SAFE] = v->delivered && !v->credit_loop;
+	n[DL_METRICS_LOOP_FREE] = v->verdict == DL_VERIFY_FREE;
+	n[DL_METRICS_SAFE] = v->delivered && v->verdict == DL_VERIFY_FREE;
 }
 
 void dl_metrics_tables(struct dl_metrics *m, const struct dl_tables *t,

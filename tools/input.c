@@ -259,14 +259,17 @@ static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 	return 0;
 }
 
-static int complete_sls(const struct tool *tool, const struct tool_coords *coords,
-			struct dl_tables *t)
+static int complete_sls(const struct tool *tool, struct tool_input *in)
 {
+	const struct tool_coords *coords = &in->coords;
+	struct dl_tables *t = in->snapshot.tables;
+
 	if (t->psl || !coords->site || !coords->certain)
 		return 0;
 	dl_log(&tool->log, DL_LOG_INFO,
 	       "no path SLs given: taken from the coordinates by the rule of "
 	       "torus-2QoS");
+	in->sls_by_rule = true;
 	return path_sls(coords, t);
 }
 
@@ -348,7 +351,7 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	err = find_coords(tool, in->fabric, o->config, o->from, tables ? NULL : &tool->log,
 			  &in->coords);
 	if (!err && tables)
-		return complete_sls(tool, &in->coords, in->snapshot.tables);
+		return complete_sls(tool, in);
 	if (!err && !in->coords.site) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: no coordinates: there is no list of a torus "

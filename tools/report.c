@@ -87,7 +87,7 @@ static int check(const struct request *r, struct inputs *in, json_t *document)
 	err = dl_verify(in->now.snapshot.tables, &o, NULL, &v);
 	if (err)
 		return err;
-	verdict = verify_json(v, &in->now.coords, o.earlier);
+	verdict = verify_json(v, &o, &in->now);
 	err = verdict ? verify_explain(verdict, in->now.snapshot.tables, &o) : -ENOMEM;
 	if (!err)
 		err = add(document, "verdict", report_verdict(&in->page, v, json_incref(verdict)));

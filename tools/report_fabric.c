@@ -239,7 +239,7 @@ json_t *report_verdict(const struct report_page *p, const struct dl_verify_resul
 {
 	json_t *steps = json_array();
 
-	for (uint32_t i = 0; i < v->cycle.n; i++)
+	for (uint32_t i = 0; i < json_array_size(tool_at(verdict, "cycle")); i++)
 		json_array_append_new(steps, step_json(p, &v->cycle.steps[i]));
 	json_object_set_new(verdict, "words", words_json(verdict));
 	json_object_set_new(verdict, "steps", steps);

@@ -102,8 +102,9 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline verify snapshot --explain\n"
 	       "\n"
-	       "Exit status: 0 no finding, 1 a finding, 2 bad usage or "
-	       "input, 3 no memory.",
+	       "Exit status: 0 proven to deliver, free of credit loops; 1 a "
+	       "finding; 2 not judged, or a loop is possible, bad usage or "
+	       "input; 3 no memory.",
 };
 
 static int check(struct tool *tool, struct request *r, const struct tool_input *in, int *status)
@@ -117,11 +118,11 @@ static int check(struct tool *tool, struct request *r, const struct tool_input *
 	if (err)
 		return err;
 	seconds = dl_clock_monotonic() - begin;
-	if (!v->delivered || v->credit_loop || !v->sl_stable)
-		*status = TOOL_EXIT_FINDING;
-	document = verify_json(v, &in->coords, r->options.earlier);
+	document = verify_json(v, &r->options, in);
 	dl_verify_result_free(v);
 	err = document ? 0 : -ENOMEM;
+	if (!err)
+		*status = verify_status(document);
 	if (!err && r->explain)
 		err = verify_explain(document, in->snapshot.tables, &r->options);
 	if (!err && (!tool->json || r->explain))

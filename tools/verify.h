@@ -13,11 +13,13 @@
 #include "dateline/verify.h"
 
 /*
- * What was found, but for the time it took.  `compared`: with the path SLs of
- * an earlier snapshot?  NULL: no memory.
+ * What was found by these options, but for the time it took.  NULL: no memory.
  */
-json_t *verify_json(const struct dl_verify_result *v, const struct tool_coords *coords,
-		    bool compared);
+json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_options *o,
+		    const struct tool_input *in);
+
+/* What a document stands for. */
+enum tool_exit verify_status(const json_t *document);
 
 /*
  * Add what the explanation of a loop tells: is there one without the groups,

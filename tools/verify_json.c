@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What `dateline verify` found, as a document. */
 #include <errno.h>
+#include <string.h>
 
 #include "verify.h"
 
@@ -109,7 +110,9 @@ static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
 			 fault_text(l->fault), "at", at);
 }
 
-/* What was assumed of the packets' SLs: "path", "any", or the SL. */
+/* ---- the verdict ------------------------------------------------------- */
+
+/* The SLs that were assumed: "path", "any", or one. */
 static json_t *sls_json(uint16_t sls)
 {
 	if (!sls)
@@ -119,28 +122,143 @@ static json_t *sls_json(uint16_t sls)
 	return json_integer(__builtin_ctz(sls));
 }
 
+static json_t *multicast_sls_json(uint16_t sls)
+{
+	json_t *list = json_array();
+
+	for (; sls; sls &= sls - 1)
+		json_array_append_new(list, json_integer(__builtin_ctz(sls)));
+	return list;
+}
+
+/* Switches whose forwarding table has no entry: was it read at all? */
+static uint32_t switches_without_entries(const struct dl_tables *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < t->fabric->nswitches; s++) {
+		uint32_t lid = 1;
+
+		while (lid <= t->top_lid && dl_tables_lft(t, s, lid) == DL_TABLES_NO_PORT)
+			lid++;
+		n += lid > t->top_lid;
+	}
+	return n;
+}
+
+static uint32_t ends_without_lid(const struct dl_fabric *f)
+{
+	uint32_t n = 0;
+
+	for (uint32_t p = 0; p < f->nports; p++)
+		n += dl_fabric_is_end_port(f, p) && !f->ports[p].lid;
+	return n;
+}
+
+static void add_missing(json_t *list, const char *what, const char *command)
+{
+	json_array_append_new(list, json_pack("{s:s, s:s}", "what", what, "command", command));
+}
+
+/*
+ * What would have to be known for a proof or a finding, and how to get it.
+ * `word` is the verdict of the library, which knows nothing of pairs that are
+ * not there and tables that were not read.
+ */
+static json_t *missing_json(const struct dl_verify_result *v, const struct tool_input *in,
+			    enum dl_verify_verdict *verdict)
+{
+	static const char *const snapshot = "dateline snapshot --live -o DIR";
+	json_t *list = json_array();
+
+	if (*verdict == DL_VERIFY_FREE && !v->pairs) {
+		*verdict = DL_VERIFY_NOT_JUDGED;
+		add_missing(list, "two end ports with a LID", snapshot);
+	}
+	if (*verdict == DL_VERIFY_FREE && v->nlost &&
+	    switches_without_entries(in->snapshot.tables)) {
+		*verdict = DL_VERIFY_NOT_JUDGED;
+		add_missing(list, "the forwarding tables of some switches", snapshot);
+	}
+	if (*verdict != DL_VERIFY_NOT_JUDGED && *verdict != DL_VERIFY_POSSIBLE)
+		return list;
+	if (v->without_vl)
+		add_missing(list, "SL-to-VL maps", snapshot);
+	if (!v->sls && (!v->sl_known || v->without_sl))
+		add_missing(list,
+			    v->sl_known ? "the path SLs of some pairs" : "the path SLs in use",
+			    "dateline snapshot --live --paths all -o DIR");
+	return list;
+}
+
+static const char *assumption(const struct dl_verify_result *v, const struct tool_input *in)
+{
+	if (v->verdict == DL_VERIFY_POSSIBLE)
+		return v->sl_known ? "pairs without a path SL may use any SL" :
+				     "applications may use any SL";
+	return in->sls_by_rule && !v->sls ? "path SLs follow the rule of torus-2QoS" : NULL;
+}
+
+static int add_verdict(json_t *document, const struct dl_verify_result *v,
+		       const struct dl_verify_options *o, const struct tool_input *in)
+{
+	static const char *const words[] = {
+		[DL_VERIFY_FREE] = "proven free",
+		[DL_VERIFY_LOOP] = "loop found",
+		[DL_VERIFY_NOT_JUDGED] = "not judged",
+		[DL_VERIFY_POSSIBLE] = "loop possible",
+	};
+	enum dl_verify_verdict verdict = v->verdict;
+	json_t *missing = missing_json(v, in, &verdict);
+
+	return json_object_update_new(
+		document, json_pack("{s:s, s:s?, s:o, s:o, s:o, s:i, s:i}", "verdict",
+				    words[verdict], "assumption", assumption(v, in), "missing",
+				    missing, "sls", sls_json(v->sls), "multicast_sls",
+				    multicast_sls_json(o->multicast_sls), "ends_without_lid",
+				    ends_without_lid(v->fabric), "switches_without_entries",
+				    switches_without_entries(in->snapshot.tables)));
+}
+
+enum tool_exit verify_status(const json_t *document)
+{
+	const char *verdict = json_string_value(tool_at(document, "verdict"));
+
+	if (!tool_true_at(document, "delivered") || tool_true_at(document, "credit_loop") ||
+	    !tool_true_at(document, "sl_stable"))
+		return TOOL_EXIT_FINDING;
+	return strcmp(verdict, "proven free") ? TOOL_EXIT_USAGE : TOOL_EXIT_GOOD;
+}
+
 /* ---- all --------------------------------------------------------------- */
 
-json_t *verify_json(const struct dl_verify_result *v, const struct tool_coords *coords,
-		    bool compared)
+json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_options *o,
+		    const struct tool_input *in)
 {
-	const struct place p = { v->fabric, coords };
-	json_t *lost = json_array();
+	/* Where maps are not known, a cycle of VL 0 alone says nothing. */
+	static const struct dl_cycle none = { NULL, 0 };
+	const struct dl_cycle *cycle = v->verdict == DL_VERIFY_NOT_JUDGED ? &none : &v->cycle;
+	const struct place p = { v->fabric, &in->coords };
+	json_t *lost = json_array(), *document;
 
 	for (uint32_t i = 0; i < v->nlisted; i++)
 		json_array_append_new(lost, lost_json(&p, &v->lost[i]));
-	return json_pack("{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, "
-			 "s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I, s:o}",
-			 "delivered", v->delivered, "pairs", (json_int_t)v->pairs, "undelivered",
-			 lost, "credit_loop", v->credit_loop, "cycle",
-			 verify_cycle_json(v->fabric, coords, &v->cycle), "multicast_groups",
-			 v->groups, "sl_stable", v->sl_stable, "channels", (json_int_t)v->channels,
-			 "levels", v->levels, "lost", (json_int_t)v->nlost, "groups_lost",
-			 v->groups_lost, "sl_known", v->sl_known, "pairs_without_sl",
-			 (json_int_t)v->without_sl, "port_pairs_without_map",
-			 (json_int_t)v->without_vl, "sl_compared",
-			 tool_json_or_null(compared, v->sl_compared), "sl_changed",
-			 (json_int_t)v->sl_changes, "sls", sls_json(v->sls));
+	document = json_pack(
+		"{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I}",
+		"delivered", v->delivered, "pairs", (json_int_t)v->pairs, "undelivered", lost,
+		"credit_loop", v->credit_loop, "cycle",
+		verify_cycle_json(v->fabric, &in->coords, cycle), "multicast_groups", v->groups,
+		"sl_stable", v->sl_stable, "channels", (json_int_t)v->channels, "levels", v->levels,
+		"lost", (json_int_t)v->nlost, "groups_lost", v->groups_lost, "sl_known",
+		v->sl_known, "pairs_without_sl", (json_int_t)v->without_sl,
+		"port_pairs_without_map", (json_int_t)v->without_vl, "sl_compared",
+		tool_json_or_null(o->earlier, v->sl_compared), "sl_changed",
+		(json_int_t)v->sl_changes);
+	if (document && add_verdict(document, v, o, in)) {
+		json_decref(document);
+		document = NULL;
+	}
+	return document;
 }
 
 /* Check a part: is there a loop in it? */
@@ -158,7 +276,7 @@ static int check_part(const struct dl_tables *t, const struct dl_verify_options 
 	o.earlier = NULL;
 	err = dl_verify(&part, &o, NULL, &v);
 	if (!err) {
-		*loop = json_boolean(v->credit_loop);
+		*loop = json_boolean(v->cycle.n);
 		dl_verify_result_free(v);
 	}
 	return err;
@@ -169,7 +287,7 @@ int verify_explain(json_t *document, const struct dl_tables *t, const struct dl_
 	json_t *unicast, *adapters;
 	int err;
 
-	if (!tool_true_at(document, "credit_loop"))
+	if (!json_array_size(tool_at(document, "cycle")))
 		return 0;
 	err = check_part(t, o, false, false, &unicast);
 	if (!err)

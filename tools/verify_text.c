@@ -132,16 +132,49 @@ void verify_print_cycle(const json_t *cycle, FILE *to)
 	}
 }
 
+static bool is_verdict(const json_t *d, const char *word)
+{
+	return !strcmp(json_string_value(tool_at(d, "verdict")), word);
+}
+
+/* What packets' SLs the verdict is about; it follows the verdict. */
+static void print_condition(const json_t *d, FILE *to)
+{
+	if (tool_has(d, "assumption"))
+		tool_print(to, d, ", if {assumption}");
+	else if (sl_of(d) == SL_ONE)
+		tool_print(to, d, ", if every packet carries SL {sls}");
+	else if (is_verdict(d, "proven free") &&
+		 (sl_of(d) == SL_ANY || !tool_true_at(d, "sl_known")))
+		fprintf(to, ", whatever SLs packets carry");
+	else if (sl_of(d) == SL_ANY)
+		fprintf(to, ", if packets may carry any SL");
+}
+
+static void print_missing(const json_t *d, FILE *to)
+{
+	const json_t *missing;
+	size_t i;
+
+	json_array_foreach(tool_at(d, "missing"), i, missing)
+		tool_print(to, missing, "  missing: {what}; to get it: {command}\n");
+}
+
 static void print_loop(const json_t *d, FILE *to)
 {
 	const json_t *cycle = tool_at(d, "cycle");
 	size_t n = json_array_size(cycle);
 
-	if (!tool_true_at(d, "credit_loop")) {
-		fprintf(to, "credit loops: none\n");
-		return;
-	}
-	fprintf(to, "credit loops: yes; the shortest has %zu channel%s\n", n, n == 1 ? "" : "s");
+	fprintf(to, "credit loops: %s",
+		is_verdict(d, "loop found")    ? "yes" :
+		is_verdict(d, "loop possible") ? "possible" :
+		is_verdict(d, "not judged")    ? "not judged" :
+						 "none");
+	print_condition(d, to);
+	if (n)
+		fprintf(to, "; the shortest has %zu channel%s", n, tool_s(n));
+	fputc('\n', to);
+	print_missing(d, to);
 	verify_print_cycle(cycle, to);
 }
 
@@ -184,21 +217,21 @@ static void advise_loop(const json_t *d, FILE *to)
 	unsigned int kinds = kinds_of(tool_at(d, "cycle"));
 
 	fprintf(to, "\nWhat to do.\n");
-	if (sl_of(d) == SL_PATH && !tool_true_at(d, "sl_known")) {
-		fprintf(to, "The path SLs of this routing are not known, so every "
-			    "pair was checked at all 16\nSLs.  The real ones may "
-			    "be "
-			    "free of loops: give them with --psl FILE, or take "
-			    "the\nsnapshot from the running fabric (dateline "
-			    "snapshot "
-			    "--live).\n");
+	if (!is_verdict(d, "loop found")) {
+		fprintf(to, "This loop may not exist: what is missing above decides.  "
+			    "Get it, and verify again.\n");
+		if (is_verdict(d, "loop possible"))
+			fprintf(to, "Path SLs can also be given with --psl FILE.  "
+				    "Applications that do not ask for\ntheir path SL "
+				    "do close the loop.\n");
 		return;
 	}
-	if (tool_int_at(d, "port_pairs_without_map"))
-		fprintf(to, "Some switches' SL-to-VL maps are not known, and all "
-			    "their packets were checked as\nif they used VL 0; "
-			    "with "
-			    "the real maps the loop may be none.\n");
+	if (sl_of(d) != SL_PATH) {
+		fprintf(to, "Packets that do not carry their path SL close it.  "
+			    "Whether those that do are free\nof loops, dateline verify "
+			    "--sl path tells; then applications must use path SLs.\n");
+		return;
+	}
 	if (!tool_true_at(d, "loop_between_adapters"))
 		fprintf(to, "Only packets to or from switches' own ports close it: "
 			    "management datagrams, which\nare small and rare.  "
@@ -236,42 +269,57 @@ static void explain_losses(FILE *to)
 
 /* ---- all --------------------------------------------------------------- */
 
+/* What had to be assumed, and what nobody looked at. */
 static void print_gaps(const json_t *d, FILE *to)
 {
 	if (sl_of(d) == SL_PATH && !tool_true_at(d, "sl_known"))
-		fprintf(to, "not checked: the path SLs in use; every pair was "
-			    "checked at all 16 SLs\n");
+		fprintf(to,
+			"not known: the path SLs in use; every pair was checked at all 16 SLs\n");
 	else if (tool_int_at(d, "pairs_without_sl"))
 		tool_print(to, d,
-			   "not checked: credit loops through "
-			   "{pairs_without_sl#pair} without a path SL\n");
+			   "not known: the path SLs of {pairs_without_sl#pair}, checked at all "
+			   "16 SLs\n");
 	if (tool_int_at(d, "port_pairs_without_map"))
 		tool_print(to, d,
-			   "not checked: SL-to-VL maps of "
-			   "{port_pairs_without_map#pair} of switch ports; VL 0 "
-			   "was assumed\n");
+			   "not known: the SL-to-VL maps of {port_pairs_without_map#pair} of "
+			   "switch ports; VL 0 was assumed\n");
+	if (tool_int_at(d, "switches_without_entries"))
+		tool_print(
+			to, d,
+			"not known: the forwarding tables of {switches_without_entries#switch/es}"
+			", which hold no entry\n");
+	if (tool_int_at(d, "ends_without_lid"))
+		tool_print(to, d, "not checked: {ends_without_lid#end port} without a LID\n");
 }
 
 void verify_print(const json_t *d, bool explain, FILE *to)
 {
 	tool_print(to, d,
-		   sl_of(d) == SL_PATH ? "checked: {pairs#pair} at {levels#QoS level}" :
-		   sl_of(d) == SL_ANY  ? "checked: {pairs#pair} at {sls} SL" :
-					 "checked: {pairs#pair} at SL {sls}");
-	tool_print(to, d, ", {multicast_groups#multicast group}, {channels#channel}\n");
+		   sl_of(d) == SL_PATH ? "checked: {pairs#pair} at their path SLs and "
+					 "{levels#QoS level}, " :
+		   sl_of(d) == SL_ANY  ? "checked: {pairs#pair} at any SL, " :
+					 "checked: {pairs#pair} at SL {sls}, ");
+	tool_print(to, d, "{multicast_groups#multicast group}");
+	if (tool_int_at(d, "multicast_groups"))
+		tool_print(to, d,
+			   json_array_size(tool_at(d, "multicast_sls")) == 16 ?
+				   " at any SL" :
+				   " at SL {multicast_sls}");
+	tool_print(to, d, ", {channels#channel}\n");
 	print_gaps(d, to);
 	print_losses(d, explain, to);
 	print_loop(d, to);
 	tool_print(to, d,
-		   tool_has(d, "sl_compared") ? "path SLs: {sl_changed} of {sl_compared} pairs "
-						"changed\n" :
-						"path SLs: not compared with an earlier "
-						"snapshot\n");
+		   !tool_has(d, "sl_compared") ?
+			   "path SLs: not compared with an earlier snapshot\n" :
+		   tool_int_at(d, "sl_compared") ?
+			   "path SLs: {sl_changed} of {sl_compared} pairs changed\n" :
+			   "path SLs: no pair to compare with the earlier snapshot\n");
 	if (!explain)
 		return;
 	if (!tool_true_at(d, "delivered"))
 		explain_losses(to);
-	if (tool_true_at(d, "credit_loop")) {
+	if (json_array_size(tool_at(d, "cycle"))) {
 		draw_loop(d, to);
 		advise_loop(d, to);
 	}

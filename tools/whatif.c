@@ -131,7 +131,7 @@ static int verify_tables(struct dl_tables *t, const struct dl_route_tree *tree, 
 	if (!err)
 		err = dl_verify(t, NULL, NULL, &v);
 	if (!err)
-		*safe = v->delivered && !v->credit_loop;
+		*safe = v->delivered && v->verdict == DL_VERIFY_FREE;
 	dl_verify_result_free(v);
 	return err;
 }

@@ -42,6 +42,12 @@ static void print_loop(const struct dl_verify_result *v)
 
 static int verify(const struct dl_tables *tables)
 {
+	static const char *const verdicts[] = {
+		[DL_VERIFY_FREE] = "no",
+		[DL_VERIFY_LOOP] = "yes",
+		[DL_VERIFY_NOT_JUDGED] = "maybe: SL-to-VL maps are not known",
+		[DL_VERIFY_POSSIBLE] = "maybe: path SLs are not known",
+	};
 	struct dl_verify_result *v;
 	int err = dl_verify(tables, NULL, &log_to_stderr, &v), status = 0;
 
@@ -49,9 +55,9 @@ static int verify(const struct dl_tables *tables)
 		return err;
 	printf("delivered: %s (%" PRIu64 " of %" PRIu64 " pairs lost)\n",
 	       v->delivered ? "yes" : "no", v->nlost, v->pairs);
-	printf("credit loop: %s\n", v->credit_loop ? "yes" : "no");
+	printf("credit loop: %s\n", verdicts[v->verdict]);
 	print_loop(v);
-	if (!v->delivered || v->credit_loop)
+	if (!v->delivered || v->verdict != DL_VERIFY_FREE)
 		status = 1;
 	dl_verify_result_free(v);
 	return status;

@@ -38,10 +38,19 @@ struct dl_verify_lost {
 	uint8_t port;  /* output port there; DL_TABLES_NO_PORT: none */
 };
 
+/* What is known of credit loops. */
+enum dl_verify_verdict {
+	DL_VERIFY_FREE,	      /* there is none: proven, whatever is not known */
+	DL_VERIFY_LOOP,	      /* there is one: packets that may be sent close it */
+	DL_VERIFY_NOT_JUDGED, /* SL-to-VL maps that decide are unknown */
+	DL_VERIFY_POSSIBLE    /* one, if pairs of unknown path SL may use any SL */
+};
+
 struct dl_verify_result {
 	const struct dl_fabric *fabric;
 	bool delivered;
-	bool credit_loop;
+	bool credit_loop; /* was one found?  Without one, see verdict */
+	enum dl_verify_verdict verdict;
 	bool sl_stable;
 	bool sl_known;		     /* did the tables say which SLs are used? */
 	uint16_t sls;		     /* those of dl_verify_options */
@@ -51,11 +60,11 @@ struct dl_verify_result {
 	uint32_t groups_lost;	     /* multicast groups in which a copy fails */
 	struct dl_verify_lost *lost; /* some of them */
 	uint32_t nlisted;
-	struct dl_cycle cycle; /* the shortest credit loop */
+	struct dl_cycle cycle; /* the shortest loop, found or possible */
 	uint32_t groups;       /* multicast groups */
 	uint64_t channels;     /* between switches, with packets */
 	uint64_t dependencies;
-	uint64_t without_sl;  /* pairs not checked for loops: SL unknown */
+	uint64_t without_sl;  /* pairs without a path SL, when others have one */
 	uint64_t without_vl;  /* pairs of ports with an unknown map */
 	uint64_t sl_changes;  /* pairs whose path SL differs from before */
 	uint64_t sl_compared; /* pairs compared */
@@ -109,7 +118,9 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 /* Does every packet reach its destination, and every copy its member? */
 int dl_verify_result_delivered(const struct dl_verify_result *v);
 
-/* Is there a credit loop? */
+enum dl_verify_verdict dl_verify_result_verdict(const struct dl_verify_result *v);
+
+/* Was a credit loop found?  If not, the verdict says whether one may exist. */
 int dl_verify_result_credit_loop(const struct dl_verify_result *v);
 void dl_verify_result_free(struct dl_verify_result *v);
 

@@ -70,7 +70,7 @@ bool dl_route_is_safe(const struct dl_verify_result *v, const struct dl_log *log
 {
 	uint32_t i;
 
-	if (v->delivered && !v->credit_loop && !v->without_sl && !v->without_vl)
+	if (v->delivered && v->verdict == DL_VERIFY_FREE && !v->without_sl && !v->without_vl)
 		return true;
 	dl_log(log, DL_LOG_ERROR,
 	       "verification of the new tables failed: %" PRIu64 " of %" PRIu64

@@ -96,7 +96,7 @@ static void gather_sl(struct dl_verify_columns *x, struct dl_verify_column *c, u
 		uint32_t class = DL_NONE;
 
 		c[k].sl = NULL;
-		if (!x->net->sls && c[k].lid <= t->top_lid)
+		if (!x->net->sls && t->psl && c[k].lid <= t->top_lid)
 			class = t->psl_dst[c[k].lid];
 		if (class == DL_NONE)
 			continue;

@@ -60,8 +60,9 @@ static uint32_t next_successor(const struct dl_verify_net *net, struct successor
 
 		if (i->link == i->links)
 			return DL_NONE;
-		i->vls = i->deps[i->link * (size_t)net->words + bit / 64] >> bit % 64 &
-			 ((1u << net->nvl) - 1);
+		if (!net->certain || !net->vague[i->first + i->link])
+			i->vls = i->deps[i->link * (size_t)net->words + bit / 64] >> bit % 64 &
+				 ((1u << net->nvl) - 1);
 		i->link++;
 	}
 	vl = __builtin_ctz(i->vls);
@@ -87,7 +88,6 @@ struct search {
 	uint32_t count;
 	uint32_t *component; /* of a channel on a cycle, else DL_NONE */
 	uint32_t ncomponents;
-	uint64_t edges;
 	/* The breadth-first part: */
 	uint32_t *parent, *queue;
 };
@@ -148,7 +148,6 @@ static int explore(struct search *s, uint32_t start)
 		uint32_t next = next_successor(s->net, &top->next);
 
 		if (next != DL_NONE) {
-			s->edges++;
 			if (s->index[next] == UNSEEN)
 				err = enter(s, next);
 			else if (s->low[next] != UNSEEN && s->index[next] < s->low[c])
@@ -283,10 +282,6 @@ int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
 	for (uint32_t c = 0; !err && c < s.n; c++)
 		if (s.index[c] == UNSEEN)
 			err = explore(&s, c);
-	if (!err) {
-		v->dependencies = s.edges;
-		v->credit_loop = s.ncomponents;
-	}
 	if (!err && s.ncomponents) {
 		/* The components are known: their arrays serve again. */
 		s.parent = s.index;

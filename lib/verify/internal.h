@@ -208,7 +208,10 @@ struct dl_verify_net {
 	 * map between switches drops.
 	 */
 	uint16_t alive;
-	uint16_t sls; /* of every pair; 0: path SLs decide */
+	uint16_t sls;	  /* of every pair; 0: path SLs decide */
+	uint16_t unknown; /* of pairs without a path SL; 0: not asked now */
+	bool *vague;	  /* by link: some packets' VL on it is not known */
+	bool certain;	  /* leave those links out of cycles */
 	uint64_t without_vl;
 };
 
@@ -281,7 +284,7 @@ static inline uint16_t dl_verify_net_sls(const struct dl_verify_net *net, unsign
 	if (net->sls)
 		return net->sls;
 	if (sl > 15)
-		return 0;
+		return net->unknown;
 	return 1u << sl | (net->levels > 1 ? 1u << (sl | 8) & net->alive : 0);
 }
 
@@ -357,12 +360,14 @@ int dl_verify_walk_step(const struct dl_verify_net *net, struct dl_verify_walk *
 void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,
 			   const struct dl_verify_lost *lost);
 
-/* All unicast packets: delivery and dependencies. */
-int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max);
-
-/* All groups: delivery and dependencies. */
+/*
+ * All unicast packets, all groups: dependencies, and, unless that is checked at
+ * another time, delivery.
+ */
+int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max,
+		      bool delivery);
 int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls, struct dl_verify_result *v,
-			uint32_t max);
+			uint32_t max, bool delivery);
 
 /* The shortest cycle of dependencies, without its packets. */
 int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v);

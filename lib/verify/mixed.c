@@ -339,9 +339,9 @@ static int mix(struct dl_verify_net *net, const struct dl_tables *a, uint16_t sl
 	dl_verify_sets_release(&w.sets);
 	if (err || (out->quick && out->loop_lid))
 		return err;
-	err = dl_verify_unicast(net, v, 0);
+	err = dl_verify_unicast(net, v, 0, true);
 	if (!err)
-		err = dl_verify_multicast(net, sls & net->alive, v, 0);
+		err = dl_verify_multicast(net, sls & net->alive, v, 0, true);
 	if (!err)
 		err = dl_verify_cycle(net, v);
 	return err;
@@ -374,12 +374,14 @@ int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
 		err = join_groups(a, b, &both);
 	if (!err)
 		err = dl_verify_net_init(&net, &arena, &both, o);
+	if (!err && !b->psl)
+		net.sls = net.sls ? net.sls : dl_verify_net_distinct(&net, net.alive);
 	if (!err)
 		err = mix(&net, a, o->multicast_sls, &v, out);
 	/* A circle that maps drop all packets from is none. */
-	if (!quick && !v.credit_loop)
+	if (!quick && !v.cycle.n)
 		out->loop_lid = out->nloop = 0;
-	out->safe = !err && !v.credit_loop && !out->loop_lid;
+	out->safe = !err && !v.cycle.n && !out->loop_lid;
 	out->cycle = v.cycle;
 	for (uint32_t i = 0; i < v.cycle.n; i++)
 		v.cycle.steps[i].src = DL_NONE;

@@ -40,6 +40,7 @@ struct spread {
 	struct dl_verify_net *net;
 	struct dl_verify_result *v;
 	uint32_t max_listed;
+	bool delivery; /* check it? */
 	uint16_t sls;
 	const struct dl_tables_mcast_group *group;
 	uint16_t *seen;	   /* by link and VL: SLs seen */
@@ -443,7 +444,7 @@ static void check_group(struct spread *sp)
 	}
 	sp->dropped = false;
 	spread_all(sp);
-	if (sp->dropped || !is_tree(sp))
+	if (sp->delivery && (sp->dropped || !is_tree(sp)))
 		check_packets(sp);
 }
 
@@ -471,12 +472,13 @@ static int spread_init(struct spread *sp)
 }
 
 int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls, struct dl_verify_result *v,
-			uint32_t max)
+			uint32_t max, bool delivery)
 {
 	struct spread sp = {
 		.net = net,
 		.v = v,
 		.max_listed = max,
+		.delivery = delivery,
 		.sls = sls,
 	};
 	int err;

@@ -9,9 +9,10 @@
  *
  * How maps work (IBA volume 1, 7.6.6).  A packet whose SL maps to VL 15, or
  * to a VL that the output port does not operate, is dropped.  A port with one
- * data VL needs no map.  A map that the tables do not hold is taken to send
- * every SL to VL 0: if that is free of loops then so is every other map, since
- * all others only separate packets; and the result counts such ports.
+ * data VL needs no map.  Where the tables do not hold the map from some input
+ * port, all packets out of the output port are taken to use VL 0, those from
+ * other input ports as well: each cycle that there may be is then one here, so
+ * that no cycle here proves that there is none.  Such links are marked vague.
  *
  * Sources.  End ports of one switch are merged when nothing that the check
  * looks at distinguishes them: the class of their path SLs and the maps from
@@ -105,20 +106,24 @@ static int lay_out_links(struct dl_verify_net *net)
 
 /* ---- SL-to-VL maps ----------------------------------------------------- */
 
-/* The map as a port with that many VLs works it; 0 VLs: unknown. */
-static dl_tables_sl2vl_row effective(const struct dl_tables *t, uint16_t row, unsigned int vls)
+/*
+ * The map as a port with that many VLs works it; 0 VLs: unknown.  Merged: what
+ * is not dropped is on VL 0.
+ */
+static dl_tables_sl2vl_row effective(const struct dl_tables *t, uint16_t row, unsigned int vls,
+				     bool merged)
 {
 	dl_tables_sl2vl_row value, result = 0;
 
 	if (row == DL_TABLES_NO_ROW)
 		return 0;
 	value = t->rows[row];
-	if (!vls)
-		return value;
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		unsigned int vl = dl_tables_sl2vl_get(value, sl);
 
-		result |= (uint64_t)(vl < vls ? vl : 15) << 4 * sl;
+		if (vls && vl >= vls)
+			vl = 15;
+		result |= (uint64_t)(merged && vl != 15 ? 0 : vl) << 4 * sl;
 	}
 	return result;
 }
@@ -135,53 +140,76 @@ static uint16_t row_passes(dl_tables_sl2vl_row row)
 
 /*
  * Port VL counts are few and rows are numbered already, so the number of an
- * effective row is remembered by (row, count) and never searched for twice.
+ * effective row is remembered by (row, count, merged) and never searched for
+ * twice.
  */
 struct row_memo {
-	uint16_t *number; /* [count][row], 0xFFFF: not seen yet */
+	uint16_t *number; /* [merged][count][row], 0xFFFF: not seen yet */
 	uint32_t width;	  /* rows, and one for "no map" */
 };
 
 #define VL_COUNTS 17
 
-static int add_row(struct dl_verify_net *net, struct row_memo *memo, uint16_t row, unsigned int vls)
+static int add_row(struct dl_verify_net *net, struct row_memo *memo, uint16_t row, unsigned int vls,
+		   bool merged)
 {
 	uint32_t column = row == DL_TABLES_NO_ROW ? net->t->nrows : row;
 	uint16_t *slot;
 
 	if (vls >= VL_COUNTS)
 		vls = 0;
-	slot = &memo->number[vls * memo->width + column];
+	slot = &memo->number[(merged * VL_COUNTS + vls) * memo->width + column];
 	if (*slot != 0xFFFF)
 		return *slot;
-	net->values[net->nvalues] = effective(net->t, row, vls);
+	net->values[net->nvalues] = effective(net->t, row, vls, merged);
 	net->passes[net->nvalues] = row_passes(net->values[net->nvalues]);
 	*slot = net->nvalues;
 	return net->nvalues++;
 }
 
-static int map_switch(struct dl_verify_net *net, struct row_memo *memo, uint32_t s)
+/* Which pairs of a switch's ports lack a map that packets between switches need? */
+static unsigned int count_unknown(const struct dl_verify_net *net, uint32_t s, unsigned int out)
 {
 	const struct dl_fabric_node *n = switch_node(net->f, s);
-	const struct dl_verify_next *next_hops = &net->next_hops[net->hop_first[s]];
+	unsigned int unknown = 0;
 
+	if (dl_verify_net_link(net, s, out) == DL_NONE ||
+	    net->f->ports[n->first_port + out].vls == 1)
+		return 0;
+	for (unsigned int i = 0; i <= n->nports; i++)
+		if (i != out && (!i || net->f->ports[n->first_port + i].peer != DL_NONE) &&
+		    net->t->sl2vl[dl_verify_net_row(net, s, i, out)] == DL_TABLES_NO_ROW)
+			unknown++;
+	return unknown;
+}
+
+static int map_output(struct dl_verify_net *net, struct row_memo *memo, uint32_t s,
+		      unsigned int out)
+{
+	const struct dl_fabric_node *n = switch_node(net->f, s);
+	unsigned int unknown = count_unknown(net, s, out);
+	unsigned int vls = out ? net->f->ports[n->first_port + out].vls : 0;
+
+	net->without_vl += unknown;
+	if (unknown)
+		net->vague[dl_verify_net_link(net, s, out)] = true;
 	for (unsigned int i = 0; i <= n->nports; i++) {
-		for (unsigned int o = 0; o <= n->nports; o++) {
-			uint32_t at = dl_verify_net_row(net, s, i, o);
-			uint16_t row = net->t->sl2vl[at];
-			unsigned int vls = 0;
+		uint32_t at = dl_verify_net_row(net, s, i, out);
 
-			if (o)
-				vls = net->f->ports[n->first_port + o].vls;
-			if (net->nvalues == net->values_cap)
-				return -ENOMEM;
-			net->rows[at] = add_row(net, memo, row, vls);
-			if (row == DL_TABLES_NO_ROW && vls != 1 && i != o &&
-			    next_hops[o].next != DL_NONE && (!i || next_hops[i].next != DL_NONE))
-				net->without_vl++;
-		}
+		if (net->nvalues == net->values_cap)
+			return -ENOMEM;
+		net->rows[at] = add_row(net, memo, net->t->sl2vl[at], vls, unknown);
 	}
 	return 0;
+}
+
+static int map_switch(struct dl_verify_net *net, struct row_memo *memo, uint32_t s)
+{
+	int err = 0;
+
+	for (unsigned int o = 0; !err && o <= switch_node(net->f, s)->nports; o++)
+		err = map_output(net, memo, s, o);
+	return err;
 }
 
 static unsigned int highest_vl(const struct dl_verify_net *net)
@@ -212,7 +240,8 @@ static int map_end_ports(struct dl_verify_net *net)
 
 		net->end_passes[p] = 0xFFFF;
 		if (f->ports[p].num && dl_fabric_is_end_port(f, p))
-			net->end_passes[p] = row_passes(effective(net->t, row, f->ports[p].vls));
+			net->end_passes[p] =
+				row_passes(effective(net->t, row, f->ports[p].vls, false));
 	}
 	return 0;
 }
@@ -224,16 +253,17 @@ static int lay_out_maps(struct dl_verify_net *net)
 	int err;
 
 	/* More than 65,535 distinct ones cannot be numbered. */
-	net->values_cap = memo.width * VL_COUNTS;
+	net->values_cap = 2 * memo.width * VL_COUNTS;
 	if (net->values_cap > 0xFFFF)
 		net->values_cap = 0xFFFF;
-	memo.number = dl_arena_alloc(net->arena, memo.width * VL_COUNTS * sizeof(*memo.number));
+	memo.number = dl_arena_alloc(net->arena, 2 * memo.width * VL_COUNTS * sizeof(*memo.number));
+	net->vague = dl_arena_array(net->arena, net->links.n + 1, sizeof(*net->vague));
 	net->rows = dl_arena_array(net->arena, entries, sizeof(*net->rows));
 	net->values = dl_arena_array(net->arena, net->values_cap, sizeof(*net->values));
 	net->passes = dl_arena_array(net->arena, net->values_cap, sizeof(*net->passes));
-	if (!memo.number || !net->rows || !net->values || !net->passes)
+	if (!memo.number || !net->vague || !net->rows || !net->values || !net->passes)
 		return -ENOMEM;
-	memset(memo.number, 0xFF, memo.width * VL_COUNTS * sizeof(*memo.number));
+	memset(memo.number, 0xFF, 2 * memo.width * VL_COUNTS * sizeof(*memo.number));
 	for (uint32_t s = 0; s < net->nsw; s++) {
 		err = map_switch(net, &memo, s);
 		if (err)
@@ -265,7 +295,7 @@ struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net, ui
 {
 	return (struct dl_verify_source){
 		.row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, end_port), 0),
-		.psl = net->sls ? DL_NONE : net->t->psl_src[end_port],
+		.psl = net->sls || !net->t->psl ? DL_NONE : net->t->psl_src[end_port],
 		.count = 1,
 		.sls = net->end_passes[end_port],
 	};
@@ -418,12 +448,11 @@ int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const 
 	net->t = t;
 	net->f = t->fabric;
 	net->nsw = net->f->nswitches;
-	/* Which of all SLs are in use shows when the maps are laid out. */
-	net->sls = t->psl || o->sls ? o->sls : DL_VERIFY_ANY_SL;
+	net->sls = o->sls; /* of any, those in use show when the maps are laid out */
 	net->adapters_only = o->adapters_only;
 	net->levels = o->levels;
 	if (!net->levels)
-		net->levels = !net->sls && uses_upper_sls(t) ? 1 : 2;
+		net->levels = t->psl && uses_upper_sls(t) ? 1 : 2;
 	err = lay_out_links(net);
 	if (!err)
 		err = lay_out_maps(net);

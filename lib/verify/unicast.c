@@ -57,12 +57,13 @@ struct pass {
 	struct dl_verify_result *v;
 	uint32_t max_listed;
 	struct dl_verify_sets sets;
-	uint32_t inject[17]; /* sets of one path SL, [16] of all; 0: unset */
+	uint32_t inject[17]; /* sets of one path SL, [16] of none; 0: unset */
 	struct stop *stops;
 	uint32_t *order; /* switches, children before parents */
 	uint32_t norder;
 	uint32_t *alive; /* audit: what survives from a switch on */
 	bool suspicious; /* something is not delivered */
+	bool delivery;	 /* check it? */
 
 	struct dl_verify_columns columns;
 };
@@ -89,7 +90,7 @@ static unsigned int source_sl(const struct pass *p, const struct dl_verify_colum
 {
 	if (p->net->sls)
 		return 16;
-	if (!c->sl || psl_class == DL_NONE)
+	if (!c->sl || psl_class == DL_NONE || c->sl[psl_class] > 15)
 		return DL_TABLES_NO_SL;
 	return c->sl[psl_class];
 }
@@ -112,10 +113,12 @@ static uint32_t inject(struct pass *p, const struct dl_verify_column *c,
 	uint32_t from;
 
 	if (sl > 16) {
-		p->v->without_sl += src->count;
-		return 0;
+		p->v->without_sl += net->t->psl && p->delivery ? src->count : 0;
+		sl = 16;
 	}
 	sls = dl_verify_net_sls(net, sl);
+	if (!sls)
+		return 0;
 	if (src->sls == 0xFFFF) {
 		if (!p->inject[sl])
 			p->inject[sl] = dl_verify_sets_add_mask(&p->sets, sls, 0);
@@ -382,7 +385,8 @@ static void audit_source(struct pass *p, const struct dl_verify_column *c, uint3
 {
 	const struct dl_verify_net *net = p->net;
 	uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
-	uint32_t want = source_sls(p, c, class) | FORWARDED, lost;
+	unsigned int sl = source_sl(p, c, class);
+	uint32_t want = dl_verify_net_sls(net, sl) | FORWARDED, lost;
 	unsigned int out = s == root ? c->last_port : p->stops[s].out;
 	uint32_t got = 0;
 
@@ -394,6 +398,9 @@ static void audit_source(struct pass *p, const struct dl_verify_column *c, uint3
 			got &= p->alive[s];
 	}
 	lost = want & ~got;
+	/* One that may use any SL is lost when all are. */
+	if (sl > 16 && got & FORWARDED && (got & net->alive))
+		lost = 0;
 	if (!lost)
 		return;
 	p->v->nlost++;
@@ -431,6 +438,7 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 {
 	uint32_t root = reaches_owner(c) ? c->root : DL_NONE;
 	uint64_t without_sl = p->v->without_sl;
+	bool audited;
 
 	if (p->sets.n > MANY_SETS)
 		forget_sets(p);
@@ -441,9 +449,9 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 	p->v->without_sl += (end - c - 1) * (p->v->without_sl - without_sl);
 	for (const struct dl_verify_column *i = c; root != DL_NONE && i < end; i++)
 		check_last_hop(p, i);
+	audited = p->delivery && p->suspicious;
 	/* A LID outside is lost to all, and the caller knows. */
-	for (const struct dl_verify_column *i = c; c->root != DL_NONE && p->suspicious && i < end;
-	     i++)
+	for (const struct dl_verify_column *i = c; c->root != DL_NONE && audited && i < end; i++)
 		audit(p, i, root);
 	return p->sets.failed ? -ENOMEM : 0;
 }
@@ -483,11 +491,14 @@ static int pass_init(struct pass *p, struct dl_verify_net *net, struct dl_verify
 	return dl_verify_columns_init(&p->columns, net);
 }
 
-int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max)
+int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max,
+		      bool delivery)
 {
 	struct pass p;
 	int err = pass_init(&p, net, v, max);
 
+	p.delivery = delivery;
+	forget_sets(&p);
 	for (uint32_t i = 0; !err && i < p.columns.n; i += DL_VERIFY_BLOCK) {
 		uint32_t n = p.columns.n - i;
 

@@ -17,10 +17,15 @@
  * included, at the path SL of the pair and, for the second QoS level, at the
  * same with bit 3 set; every multicast LID at the SLs given.  An SL with bit
  * 3 set that every map between switches drops is not in use and left out.
- * Without path SLs, all 16 are checked for each pair: free of loops then means
- * free of loops whatever SLs are used.  The same can be asked for where path
- * SLs are known, or that all packets use some SLs, for traffic that ignores
- * its path SL.
+ * On request all pairs use any SL, or some, for traffic that ignores its path
+ * SL.
+ *
+ * What is not known.  First come the dependencies that exist for certain: of
+ * pairs whose SL is known, or of all where the maps treat all SLs alike, and
+ * not over links on which some packets' VL is unknown.  A cycle of these is a
+ * loop that packets can close.  Then pairs without a path SL use every SL: a
+ * cycle is possible.  Then those links as well, all packets on VL 0.  No cycle
+ * in the end proves that there is none, whatever is unknown.
  *
  * Complexity: switches times destination LIDs.  Memory: the dependencies
  * (net.c), and a hundred bytes a channel.
@@ -111,8 +116,17 @@ static uint64_t count_channels(const struct dl_verify_net *net)
 	return channels;
 }
 
-static void report_gaps(const struct dl_verify_result *v, const struct dl_verify_net *net,
-			const struct dl_log *log)
+static uint64_t count_dependencies(const struct dl_verify_net *net)
+{
+	size_t words = net->pair_first[net->nsw] * (size_t)net->words;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < words; i++)
+		n += __builtin_popcountll(net->deps[i]);
+	return n;
+}
+
+static void report_gaps(const struct dl_verify_result *v, const struct dl_log *log)
 {
 	if (!v->sl_known && !v->sls)
 		dl_log(log, DL_LOG_WARNING,
@@ -120,20 +134,64 @@ static void report_gaps(const struct dl_verify_result *v, const struct dl_verify
 		       "all 16 SLs");
 	else if (v->without_sl)
 		dl_log(log, DL_LOG_WARNING,
-		       "%llu pairs have no path SL and were not checked for "
-		       "credit loops",
+		       "%llu pairs have no path SL and were checked at all 16 "
+		       "SLs",
 		       (unsigned long long)v->without_sl);
 	if (v->without_vl)
 		dl_log(log, DL_LOG_WARNING,
 		       "%llu pairs of switch ports have no SL-to-VL map and "
 		       "were checked as if all their packets used VL 0",
-		       (unsigned long long)net->without_vl);
+		       (unsigned long long)v->without_vl);
+}
+
+/* If no loop is known yet: is there one now?  That is the verdict then. */
+static int search(const struct dl_verify_net *net, uint16_t multicast_sls,
+		  enum dl_verify_verdict verdict, struct dl_verify_result *v)
+{
+	int err;
+
+	if (v->cycle.n)
+		return 0;
+	err = dl_verify_cycle(net, v);
+	if (err || !v->cycle.n)
+		return err;
+	v->verdict = verdict;
+	return dl_verify_examples(net, multicast_sls, v);
+}
+
+static int check_loops(struct dl_verify_net *net, const struct dl_verify_options *o,
+		       struct dl_verify_result *v)
+{
+	uint16_t any = dl_verify_net_distinct(net, net->alive);
+	uint16_t multicast_sls = dl_verify_net_distinct(net, o->multicast_sls & net->alive);
+	bool alike = !(any & (any - 1)), known = net->sls || net->t->psl || alike;
+	int err;
+
+	net->unknown = alike ? any : 0;
+	net->certain = v->without_vl;
+	err = known ? dl_verify_unicast(net, v, o->max_listed, true) : 0;
+	if (!err)
+		err = dl_verify_multicast(net, multicast_sls, v, o->max_listed, known);
+	if (!err)
+		err = search(net, multicast_sls, DL_VERIFY_LOOP, v);
+	if (!err && !alike && (!known || v->without_sl)) {
+		net->unknown = any;
+		err = dl_verify_unicast(net, v, o->max_listed, !known);
+		if (!err && !known)
+			err = dl_verify_multicast(net, multicast_sls, v, o->max_listed, true);
+		if (!err)
+			err = search(net, multicast_sls, DL_VERIFY_POSSIBLE, v);
+	}
+	if (!err && net->certain) {
+		net->certain = false;
+		err = search(net, multicast_sls, DL_VERIFY_NOT_JUDGED, v);
+	}
+	return err;
 }
 
 static int check(struct dl_verify_net *net, const struct dl_verify_options *o,
 		 struct dl_verify_result *v)
 {
-	uint16_t multicast_sls = dl_verify_net_distinct(net, o->multicast_sls & net->alive);
 	int err;
 
 	v->levels = net->levels;
@@ -142,19 +200,14 @@ static int check(struct dl_verify_net *net, const struct dl_verify_options *o,
 	v->without_vl = net->without_vl;
 	v->pairs = count_pairs(net);
 	check_unattached(net, v, o->max_listed);
-	err = dl_verify_unicast(net, v, o->max_listed);
-	if (!err)
-		err = dl_verify_multicast(net, multicast_sls, v, o->max_listed);
+	err = check_loops(net, o, v);
 	if (err)
 		return err;
+	v->credit_loop = v->verdict == DL_VERIFY_LOOP;
+	v->dependencies = count_dependencies(net);
 	v->channels = count_channels(net);
 	v->delivered = !v->nlost && !v->groups_lost;
-	err = dl_verify_cycle(net, v);
-	if (!err && v->cycle.n)
-		err = dl_verify_examples(net, multicast_sls, v);
-	if (!err && o->earlier)
-		err = dl_verify_stable(net->t, o->earlier, v);
-	return err;
+	return o->earlier ? dl_verify_stable(net->t, o->earlier, v) : 0;
 }
 
 int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
@@ -185,7 +238,7 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 	err = check(&net, o, v);
 	if (err)
 		goto out;
-	report_gaps(v, &net, log);
+	report_gaps(v, log);
 	*out = v;
 	v = NULL;
 out:
@@ -198,6 +251,11 @@ out:
 int dl_verify_result_delivered(const struct dl_verify_result *v)
 {
 	return v->delivered;
+}
+
+enum dl_verify_verdict dl_verify_result_verdict(const struct dl_verify_result *v)
+{
+	return v->verdict;
 }
 
 int dl_verify_result_credit_loop(const struct dl_verify_result *v)

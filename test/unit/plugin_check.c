@@ -100,9 +100,9 @@ static void each_broken_promise_fails(void **state)
 	r->tables->top_lid--;
 	assert_broken(s, false);
 	r->tables->top_lid++;
-	r->verification->credit_loop = true;
+	r->verification->verdict = DL_VERIFY_LOOP;
 	assert_broken(s, true);
-	r->verification->credit_loop = false;
+	r->verification->verdict = DL_VERIFY_FREE;
 	r->verification->delivered = false;
 	assert_broken(s, true);
 	assert_int_equal(check(s, false), 0);

@@ -112,7 +112,10 @@ static void list_writes(struct pair *p)
 /* The tables after the writes whose bits are set. */
 static bool is_safe(struct pair *p, uint32_t written, const struct dl_verify_options *o)
 {
-	struct model m = { .t = p->state, .multicast_sls = o->multicast_sls, .levels = o->levels };
+	struct model m = { .t = p->state,
+			   .known_only = true,
+			   .multicast_sls = o->multicast_sls,
+			   .levels = o->levels };
 	bool safe;
 
 	for (uint32_t w = 0; w < p->n; w++) {

@@ -409,7 +409,7 @@ void fixture_make(struct draw *d, struct fixture *out)
 	out->tables = w.t;
 	out->multicast_sls = draw_one_in(d, 4) ? draw32(d) : 0x0101;
 	out->levels = draw_below(d, 3);
-	out->sls = draw_one_in(d, 3) ? DL_VERIFY_ANY_SL : draw_one_in(d, 4) ? draw32(d) : 0;
+	out->sls = draw_one_in(d, 5) ? DL_VERIFY_ANY_SL : draw_one_in(d, 8) ? draw32(d) : 0;
 	out->adapters_only = draw_one_in(d, 5);
 }
 

@@ -50,8 +50,10 @@ static unsigned int vl_of(const struct model *w, uint32_t sw, unsigned int in, u
 	const struct dl_fabric_node *n = node_of(w, sw);
 	uint32_t at = w->t->sl2vl_first[sw] + in * (n->nports + 1) + out;
 	uint8_t vls = w->t->fabric->ports[n->first_port + out].vls;
+	uint32_t link = w->link[n->first_port + out];
+	unsigned int vl = map(w, w->t->sl2vl[at], out ? vls : 0, sl);
 
-	return map(w, w->t->sl2vl[at], out ? vls : 0, sl);
+	return vl != DROPPED && link != DL_NONE && w->vague[link] ? 0 : vl;
 }
 
 static bool leaves(const struct model *w, uint32_t src, unsigned int sl)
@@ -82,8 +84,8 @@ static struct spot follow(const struct model *w, uint32_t port, unsigned int vl)
 static void depend(struct model *w, uint32_t a, uint32_t b)
 {
 	w->used[b] = 1;
-	if (a != DL_NONE)
-		w->edge[a * (size_t)w->n + b] = 1;
+	if (a != DL_NONE && w->edge[a * (size_t)w->n + b] != 1)
+		w->edge[a * (size_t)w->n + b] = w->certainty;
 }
 
 /* ---- unicast ----------------------------------------------------------- */
@@ -94,10 +96,10 @@ uint16_t model_sls(const struct model *w, uint32_t src, uint16_t lid)
 
 	if (w->sls && w->sls != 0xFFFF)
 		return w->sls;
-	if (w->sls || !w->t->psl)
-		return w->alive;
-	if (sl == DL_TABLES_NO_SL)
+	if (w->known_only && w->t->psl && !w->sls && sl > 15)
 		return 0;
+	if (w->sls || sl > 15)
+		return w->alive;
 	return 1u << sl | (w->levels == 2 ? 1u << (sl | 8) & w->alive : 0);
 }
 
@@ -146,16 +148,34 @@ static bool walk(const struct model *w, struct model *record, uint32_t src, uint
 	return false;
 }
 
+/* Do packets to a LID leave the first switch for another? */
+static bool leaves_switch(const struct model *w, uint32_t src, uint16_t lid)
+{
+	uint32_t sw = dl_fabric_access_switch(w->t->fabric, src);
+	unsigned int out = sw == DL_NONE ? DL_TABLES_NO_PORT : dl_tables_lft(w->t, sw, lid);
+
+	return sw != DL_NONE && out <= node_of(w, sw)->nports &&
+	       w->link[node_of(w, sw)->first_port + out] != DL_NONE;
+}
+
 static void judge_pair(struct model *w, uint32_t src, uint16_t lid)
 {
+	bool unknown = !w->sls && dl_tables_path_sl(w->t, src, lid) > 15, all = true, some = false;
 	uint16_t sls = model_sls(w, src, lid);
-	bool good = walk(w, NULL, src, lid, -1, 0, 0, NULL);
+	bool arrives = walk(w, NULL, src, lid, -1, 0, 0, NULL);
 
-	for (unsigned int sl = 0; sl < 16; sl++)
-		if (sls >> sl & 1 && !walk(w, w, src, lid, sl, 0, 0, NULL))
-			good = false;
+	w->certainty = unknown && w->sl_matters ? 2 : 1;
+	for (unsigned int sl = 0; sl < 16; sl++) {
+		bool good = sls >> sl & 1 && walk(w, w, src, lid, sl, 0, 0, NULL);
+
+		all &= good || !(sls >> sl & 1);
+		some |= good;
+	}
+	w->certainty = 1;
 	w->pairs++;
-	w->lost += !good;
+	w->without_sl += unknown && w->t->psl && leaves_switch(w, src, lid);
+	/* Where others have a path SL, one without has no SL to be lost at. */
+	w->lost += !arrives || (!unknown ? !all : !w->t->psl && !some);
 }
 
 static void judge_unicast(struct model *w)
@@ -343,14 +363,13 @@ struct tarjan {
 
 static void strong(struct tarjan *x, uint32_t c)
 {
-	const uint8_t *row = &x->w->edge[c * (size_t)x->w->n];
 	uint32_t size = 0, other;
 
 	x->index[c] = x->low[c] = ++x->count;
 	x->stack[x->top++] = c;
 	x->stacked[c] = 1;
 	for (uint32_t d = 0; d < x->w->n; d++) {
-		if (!row[d])
+		if (!model_edge(x->w, c, d))
 			continue;
 		if (!x->index[d])
 			strong(x, d);
@@ -364,7 +383,7 @@ static void strong(struct tarjan *x, uint32_t c)
 		x->stacked[other] = 0;
 		size++;
 	} while (other != c);
-	if (size > 1 || row[c])
+	if (size > 1 || model_edge(x->w, c, c))
 		x->cyclic += size;
 }
 
@@ -399,7 +418,7 @@ static uint32_t shortest_from(const struct model *w, uint32_t c, uint32_t *queue
 		uint32_t at = queue[head++];
 
 		for (uint32_t d = 0; d < w->n; d++) {
-			if (!w->edge[at * (size_t)w->n + d])
+			if (!model_edge(w, at, d))
 				continue;
 			if (d == c)
 				return far[at] + 1;
@@ -466,20 +485,89 @@ static void find_alive(struct model *w)
 	w->multicast_sls &= w->alive;
 }
 
+/* A link on which the VL of packets that may come is not known. */
+static void find_vague(struct model *w)
+{
+	const struct dl_fabric *f = w->t->fabric;
+
+	w->vague = calloc(w->nlinks + 1, sizeof(*w->vague));
+	for (uint32_t l = 0; l < w->nlinks; l++) {
+		const struct dl_fabric_port *p = &f->ports[w->port[l]];
+		const struct dl_fabric_node *n = &f->nodes[p->node];
+
+		for (unsigned int i = 0; i <= n->nports && p->vls != 1; i++)
+			if (i != p->num && (!i || f->ports[n->first_port + i].peer != DL_NONE) &&
+			    w->t->sl2vl[w->t->sl2vl_first[n->sw] + i * (n->nports + 1) + p->num] ==
+				    DL_TABLES_NO_ROW) {
+				w->vague[l] = true;
+				w->without_vl++;
+			}
+	}
+}
+
+/* Is there a map that treats two SLs in use differently? */
+static void compare_sls(struct model *w)
+{
+	const struct dl_fabric *f = w->t->fabric;
+	unsigned int first = __builtin_ctz(w->alive);
+
+	for (unsigned int sl = 0; sl < 16; sl++) {
+		if (!(w->alive >> sl & 1))
+			continue;
+		for (uint32_t p = 0; p < f->nports; p++) {
+			const struct dl_fabric_node *n = &f->nodes[f->ports[p].node];
+
+			if (!dl_fabric_is_switch(f, f->ports[p].node)) {
+				w->sl_matters |= dl_fabric_is_end_port(f, p) &&
+						 leaves(w, p, sl) != leaves(w, p, first);
+				continue;
+			}
+			for (unsigned int i = 0; i <= n->nports; i++)
+				w->sl_matters |= vl_of(w, n->sw, i, f->ports[p].num, sl) !=
+						 vl_of(w, n->sw, i, f->ports[p].num, first);
+		}
+	}
+}
+
+bool model_edge(const struct model *w, uint32_t a, uint32_t b)
+{
+	uint8_t edge = w->edge[a * (size_t)w->n + b];
+	bool vague = w->vague[a / 16] || w->vague[b / 16];
+
+	switch (w->verdict) {
+	case DL_VERIFY_LOOP:
+		return edge == 1 && !vague;
+	case DL_VERIFY_POSSIBLE:
+		return edge && !vague;
+	default:
+		return edge;
+	}
+}
+
 void model_make(struct model *w)
 {
+	static const enum dl_verify_verdict verdicts[] = { DL_VERIFY_LOOP, DL_VERIFY_POSSIBLE,
+							   DL_VERIFY_NOT_JUDGED };
 	const struct dl_tables *t = w->t;
 
+	w->certainty = 1;
 	number_links(w);
+	find_vague(w);
 	find_alive(w);
+	compare_sls(w);
 	judge_unicast(w);
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		judge_group(w, &t->groups[g]);
 	for (size_t i = 0; i < (size_t)w->n * w->n; i++)
-		w->edges += w->edge[i];
+		w->edges += w->edge[i] != 0;
 	for (uint32_t c = 0; c < w->n; c++)
 		w->channels += w->used[c];
-	find_components(w);
+	for (unsigned int i = 0; i < 3 && !w->cyclic; i++) {
+		w->verdict = verdicts[i];
+		find_components(w);
+	}
+	if (!w->cyclic)
+		w->verdict = DL_VERIFY_FREE;
 	find_shortest(w);
 }
 
@@ -489,4 +577,5 @@ void model_free(struct model *w)
 	free(w->port);
 	free(w->edge);
 	free(w->used);
+	free(w->vague);
 }

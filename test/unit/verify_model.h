@@ -7,7 +7,7 @@
 #ifndef VERIFY_MODEL_H
 #define VERIFY_MODEL_H
 
-#include "dateline/tables.h"
+#include "dateline/verify.h"
 
 struct model {
 	const struct dl_tables *t;
@@ -15,26 +15,37 @@ struct model {
 	uint16_t multicast_sls;
 	unsigned int levels;
 	bool adapters_only;
+	bool known_only; /* pairs without a path SL send nothing, if others have one */
 
 	uint16_t alive; /* SLs that may be in use */
 	uint32_t nlinks;
-	uint32_t *link; /* by port index: its link, or DL_NONE */
-	uint32_t *port; /* by link: its output port */
-	uint32_t n;	/* channels: links times 16 */
-	uint8_t *edge;	/* n times n */
+	uint32_t *link;	 /* by port index: its link, or DL_NONE */
+	uint32_t *port;	 /* by link: its output port */
+	uint32_t n;	 /* channels: links times 16 */
+	uint8_t *edge;	 /* n times n: 1 for certain, 2 if pairs of unknown SL may close it */
+	bool *vague;	 /* by link: some packets' VL on it is unknown */
+	bool sl_matters; /* do the maps treat SLs differently? */
 	uint8_t *used;
 
-	uint64_t pairs, lost, edges, channels;
+	uint8_t certainty; /* of the edges that are found now */
+	uint64_t pairs, lost, edges, channels, without_sl, without_vl;
 	uint32_t groups_lost;
+	/* Of the graph that decides: */
+	enum dl_verify_verdict verdict;
 	uint32_t shortest; /* length of the shortest cycle; 0: none */
 	uint32_t cyclic;   /* channels on some cycle, by Tarjan */
 };
+
+/*
+ * Is an edge part of the graph in which the verdict was found?
+ */
+bool model_edge(const struct model *w, uint32_t a, uint32_t b);
 
 /* t, sls, multicast_sls, levels and adapters_only are given; the rest is found. */
 void model_make(struct model *w);
 void model_free(struct model *w);
 
-/* The SLs that the reference model thinks a source uses to a LID; 0: unknown. */
+/* The SLs that the reference model thinks a source uses to a LID. */
 uint16_t model_sls(const struct model *w, uint32_t src, uint16_t lid);
 
 /*

@@ -61,7 +61,7 @@ function fillRun(e, body) {
 	if (e.deadlock) {
 		body.append(loopTable(e.steps, true));
 		overlays.deadlock.steps = loopSteps(e.steps);
-		overlays.deadlock.shown = !doc.verdict.credit_loop;
+		overlays.deadlock.shown = !doc.verdict.cycle.length;
 	}
 	for (const w of e.warnings)
 		body.append(note(`Warning: ${w}`));

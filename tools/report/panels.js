@@ -67,6 +67,14 @@ const pointAtCable = (cable) => pointAt({ cable }, inOneLine(wayTip(cable)));
 
 // ---- the summary
 
+const VERDICTS = {
+	"proven free": { tile: "none", state: "good", text: "There is no credit loop." },
+	"loop found": { tile: "yes", state: "bad", text: "There is a credit loop." },
+	"loop possible": { tile: "possible", state: "", text: "A credit loop is possible." },
+	"not judged": { tile: "not judged", state: "",
+		text: "Whether there is a credit loop was not judged." },
+};
+
 function tile(what, value, more, state) {
 	const li = element("li", { class: state || "" },
 		element("span", { class: "what", text: what }),
@@ -87,9 +95,9 @@ function fillTiles() {
 		`${count(v.lost)} of ${count(v.pairs)} pairs, ` +
 		`${v.groups_lost} of ${plural(v.multicast_groups, "group")} fail`,
 	v.delivered ? "good" : "bad");
-	tile("Credit loops", v.credit_loop ? "yes" : "none", v.credit_loop ?
-		`shortest: ${plural(v.cycle.length, "channel")}` :
-		`${count(v.channels)} channels`, v.credit_loop ? "bad" : "good");
+	tile("Credit loops", VERDICTS[v.verdict].tile, v.assumption ? `if ${v.assumption}` :
+		v.credit_loop ? `shortest: ${plural(v.cycle.length, "channel")}` :
+			`${count(v.channels)} channels`, VERDICTS[v.verdict].state);
 	tile("Switches", count(nswitches), unplaced.length && grid ?
 		`${count(unplaced.length)} without a place in the grid` :
 		missing.switches.length ?
@@ -246,12 +254,14 @@ function fillVerdict() {
 	const v = doc.verdict, body = byId("verdict-body");
 
 	body.append(paragraph(word(v.delivered, v.delivered ? "Every packet arrives." :
-		"Packets do not arrive."), " ", word(!v.credit_loop, v.credit_loop ?
-		"There is a credit loop." : "There is no credit loop.")));
+		"Packets do not arrive."), " ",
+	word(v.verdict === "proven free", VERDICTS[v.verdict].text)));
+	for (const m of v.missing)
+		body.append(note(`Missing: ${m.what}. To get it: ${m.command}`));
 	if (doc.partial)
 		body.append(note("This snapshot is partial: some of the fabric did not " +
 			"answer when it was read."));
-	if (v.credit_loop) {
+	if (v.cycle.length) {
 		body.append(loopTable(v.steps, false));
 		overlays.loop.steps = loopSteps(v.steps.filter((s) => s.way !== NONE));
 	}
@@ -263,7 +273,7 @@ function fillVerdict() {
 					String(l.sl), l.reason, nodePortText(l.at)]),
 			`${plural(Math.min(100, v.undelivered.length), "failure")} of ` +
 			`${count(v.lost + v.groups_lost)}`)));
-	body.append(element("details", { open: !v.delivered || v.credit_loop },
+	body.append(element("details", { open: !v.delivered || v.verdict !== "proven free" },
 		element("summary", { text: "In the words of dateline verify" }),
 		element("pre", { text: v.words.trim(), tabindex: 0 })));
 }

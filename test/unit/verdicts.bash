@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The four verdicts of dateline verify, for people, in JSON and as exit status:
+# proven free, loop found, loop possible, not judged; each from tables of which
+# something is missing, and with --sl.
+set -uo pipefail
+
+dateline=$PWD/dateline
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+runs=0 failed=0
+
+# tables NAME DIMENSION... [-- ROUTE-OPTION...]: a directory as OpenSM leaves it.
+tables() {
+	local name=$1 dims=()
+
+	shift
+	while (($#)) && [[ $1 != -- ]]; do
+		dims+=("$1")
+		shift
+	done
+	"$dateline" gen "${dims[@]}" -q -o "$name" || exit 1
+	"$dateline" route "$name.net" --torus-config "$name.torus.conf" -q \
+		--multicast all -o routed "${@:2}" || exit 1
+	rm -rf "$name"
+	mkdir "$name"
+	cp routed/opensm-{subnet.lst,lfts.dump,sl2vl.dump} routed/opensm.mcfdbs \
+		routed/dateline-psl.dump "$name"
+	rm -rf routed
+}
+
+# judged STATUS VERDICT WORDS OPTION... : that status and verdict, and a line of
+# words that begins with "credit loops: WORDS".
+judged() {
+	local status=$1 verdict=$2 words=$3 got
+
+	shift 3
+	runs=$((runs + 1))
+	"$dateline" verify "$@" --json >out.json 2>err
+	got=$?
+	"$dateline" verify "$@" >out.txt 2>>err
+	((got == $?)) || got="$got, without --json another"
+	[[ $got == "$status" && $(jq -r .verdict out.json) == "$verdict" ]] &&
+		grep -q "^credit loops: $words" out.txt && return
+	echo "FAILED: verify $*: exit status $got, not $status; $(jq .verdict out.json)"
+	cat out.txt err
+	failed=$((failed + 1))
+}
+
+# said JQ-CONDITION: of the last document.
+said() {
+	runs=$((runs + 1))
+	jq -e "$1" out.json >/dev/null && return
+	echo "FAILED: not so of the last document: $1"
+	failed=$((failed + 1))
+}
+
+tables torus 5 5 1
+judged 0 'proven free' 'none$' torus
+said '.sls == "path" and .missing == [] and .assumption == null and .cycle == []'
+judged 1 'loop found' 'yes, if packets may carry any SL;' torus --sl any
+said '.sls == "any" and .credit_loop and (.multicast_sls | length) == 16'
+# Each dependency has a packet: its source, its destination, its SL.
+said '.cycle | length > 2 and all(.packet | .from.lid > 0 and .lid > 0 and .sl < 16)'
+judged 1 'loop found' 'yes, if every packet carries SL 0' torus --sl 0
+said '.sls == 0 and all(.cycle[]; .packet.sl == 0 or .packet.lid >= 49152)'
+
+# Without path SLs the loop is possible, and no finding.
+rm torus/dateline-psl.dump
+judged 2 'loop possible' 'possible, if applications may use any SL' torus
+said '.credit_loop == false and (.cycle | length > 2) and .delivered'
+said '.missing == [{what: "the path SLs in use", command: "dateline snapshot --live --paths all -o DIR"}]'
+# By the rule of torus-2QoS they are known.
+judged 0 'proven free' 'none, if path SLs follow the rule' torus --torus-config torus.torus.conf
+# Some are missing.
+"$dateline" route torus.net --torus-config torus.torus.conf -q -o whole
+awk 'NR % 3 || /#/' whole/dateline-psl.dump >torus/dateline-psl.dump
+judged 2 'loop possible' 'possible, if pairs without' torus
+said '.pairs_without_sl > 0 and .missing[0].what == "the path SLs of some pairs"'
+
+# Without SL-to-VL maps nothing can be said of a torus ...
+cp whole/dateline-psl.dump torus
+mv torus/opensm-sl2vl.dump .
+judged 2 'not judged' 'not judged' torus
+said '.credit_loop == false and .missing[0].what == "SL-to-VL maps" and .cycle == []'
+# ... but no loop on one VL is no loop on several: a line of switches.
+tables line 5 1 1 --mesh x
+rm line/opensm-sl2vl.dump line/dateline-psl.dump
+judged 0 'proven free' 'none, whatever SLs' line
+said '.port_pairs_without_map > 0 and (.sl_known | not)'
+
+# All SLs on one VL: a loop, whatever the SLs are.
+tables ring 5 1 1
+sed -E '/#/!s/: .*/: 0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0/' ring/opensm-sl2vl.dump >same
+cp same ring/opensm-sl2vl.dump
+rm ring/dateline-psl.dump
+judged 1 'loop found' 'yes' ring
+said '.sl_known == false and (.cycle | length > 2)'
+
+# Nothing to judge is no proof.
+"$dateline" gen 1 1 1 --hosts 0 -q -o none
+"$dateline" route none.net -q -o none.d
+judged 2 'not judged' 'not judged' none.d
+said '.pairs == 0'
+
+# A switch whose table was not read: what goes on from there is not known.
+sed -Ei '/^Unicast lids.*S_2_2_0/,/lids dumped/ s/^(0x[0-9a-f]+) .*/\1 UNREACHABLE/' whole/opensm-lfts.dump
+cp whole/opensm-lfts.dump torus
+cp opensm-sl2vl.dump torus
+judged 1 'not judged' 'not judged' torus
+said '.switches_without_entries == 1 and .lost > 0'
+
+# No pair to compare.
+for json in '' --json; do
+	runs=$((runs + 1))
+	# shellcheck disable=SC2086 # nothing, or one word
+	"$dateline" verify line --earlier line $json >out 2>err
+	if (($? != 2)) || ! grep -q 'no path SLs to compare' err; then
+		echo "FAILED: nothing was compared"
+		failed=$((failed + 1))
+	fi
+done
+
+echo "$runs checks, $failed failed"
+((runs >= 25 && !failed))

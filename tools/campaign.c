@@ -111,9 +111,9 @@ static void run_threads(struct job *j, unsigned int n)
 			   .end = PTHREAD_COND_INITIALIZER };
 	pthread_t threads[MAX_THREADS], teller;
 	bool telling = j->c->progress && !pthread_create(&teller, NULL, tell, &w);
-	unsigned int i, started = 0;
+	unsigned int started = 0;
 
-	for (i = 1; i < n; i++)
+	for (unsigned int i = 1; i < n; i++)
 		if (!pthread_create(&threads[started], NULL, work, j))
 			started++;
 	work(j);

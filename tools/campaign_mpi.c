@@ -44,10 +44,10 @@ void campaign_ranks(unsigned int *rank, unsigned int *n)
 
 static int transfer(char *buffer, size_t bytes, int rank, int tag, bool send)
 {
-	size_t at, n;
+	size_t n;
 	int bad = 0;
 
-	for (at = 0; at < bytes && !bad; at += n) {
+	for (size_t at = 0; at < bytes && !bad; at += n) {
 		n = bytes - at < PIECE ? bytes - at : PIECE;
 		bad = send ? MPI_Send(buffer + at, n, MPI_BYTE, 0, tag, MPI_COMM_WORLD) :
 			     MPI_Recv(buffer + at, n, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
@@ -82,7 +82,7 @@ static int move_share(char *items, size_t size, uint64_t nitems, unsigned int fr
 
 int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, int *err, bool *flag)
 {
-	unsigned int rank, n, from;
+	unsigned int rank, n;
 	int mine[2] = { *err, -*flag }, all[2], failed = 0;
 
 	campaign_ranks(&rank, &n);
@@ -90,7 +90,7 @@ int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, i
 		return -EIO;
 	*err = all[0];
 	*flag = all[1];
-	for (from = 1; !failed && from < n; from++) {
+	for (unsigned int from = 1; !failed && from < n; from++) {
 		if (rank && rank != from)
 			continue;
 		failed = move_share(results, c->result_size, c->nitems, from, n, TAG_RESULTS, rank);

@@ -116,11 +116,9 @@ static const struct tool_usage usage = {
 static int check_names(const struct tool *tool, const struct request *r,
 		       const struct coords_order *p)
 {
-	unsigned int d;
-
 	if (r->style.names != COORDS_NAME_XYZ || (!r->nodes && !r->topology))
 		return 0;
-	for (d = 0; d < DL_TORUS_DIMS; d++)
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		if (p->grid.radix[d] > XYZ_RADIX) {
 			dl_log(&tool->log, DL_LOG_ERROR,
 			       "names by coordinates "

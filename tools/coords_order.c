@@ -20,9 +20,7 @@
 
 static bool is_cabled(const struct dl_fabric *f, const struct dl_fabric_node *n)
 {
-	uint32_t num;
-
-	for (num = 1; num <= n->nports; num++)
+	for (uint32_t num = 1; num <= n->nports; num++)
 		if (f->ports[n->first_port + num].peer != DL_NONE)
 			return true;
 	return false;
@@ -53,14 +51,13 @@ static void add_port(struct coords_order *p, const uint32_t *site, const uint32_
 static void add_all(struct coords_order *p, const uint32_t *site, const uint32_t *along)
 {
 	const struct dl_fabric *f = p->fabric;
-	uint32_t i, num;
 
-	for (i = 0; i < f->nnodes; i++) {
+	for (uint32_t i = 0; i < f->nnodes; i++) {
 		const struct dl_fabric_node *n = &f->nodes[i];
 
 		if (n->type != DL_FABRIC_CA)
 			continue;
-		for (num = 1; num <= n->nports; num++) {
+		for (uint32_t num = 1; num <= n->nports; num++) {
 			uint32_t port = n->first_port + num;
 
 			if (f->ports[port].peer != DL_NONE || (num == 1 && !is_cabled(f, n)))
@@ -109,11 +106,9 @@ static int number_sites(const struct dl_torus_grid *g, uint32_t **out)
 /* Product names stand where no driver has put the host's: "MT4119 ...". */
 static bool is_product(const char *name, size_t len)
 {
-	size_t i;
-
 	if (len < 3 || strncmp(name, "MT", 2))
 		return false;
-	for (i = 2; i < len; i++)
+	for (size_t i = 2; i < len; i++)
 		if (!isdigit((unsigned char)name[i]))
 			return false;
 	return true;
@@ -155,12 +150,10 @@ static int compare_hosts(const void *a, const void *b)
 /* One host for each adapter that names one. */
 static int name_hosts(struct coords_order *p)
 {
-	uint32_t i;
-
 	p->hosts = calloc(p->n + 1, sizeof(*p->hosts));
 	if (!p->hosts)
 		return -ENOMEM;
-	for (i = 0; i < p->n; i++) {
+	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t node = p->fabric->ports[p->list[i].port].node;
 		struct coords_host *h = &p->hosts[p->nhosts];
 		int err;
@@ -246,9 +239,7 @@ int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g, c
 
 void coords_order_free(struct coords_order *p)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->nhosts; i++)
+	for (uint32_t i = 0; i < p->nhosts; i++)
 		free(p->hosts[i].name);
 	free(p->hosts);
 	free(p->list);
@@ -258,9 +249,8 @@ void coords_order_free(struct coords_order *p)
 double coords_order_step(const struct coords_order *p)
 {
 	uint64_t hops = 0;
-	uint32_t i;
 
-	for (i = 1; i < p->nhosts_placed; i++)
+	for (uint32_t i = 1; i < p->nhosts_placed; i++)
 		hops += dl_torus_site_distance(&p->grid, p->list[p->hosts[i - 1].adapter].site,
 					       p->list[p->hosts[i].adapter].site);
 	return p->nhosts_placed < 2 ? 0 : (double)hops / (p->nhosts_placed - 1);

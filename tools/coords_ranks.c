@@ -56,12 +56,11 @@ static uint32_t site_of(const struct mapping *m, const uint32_t *slot, uint32_t 
 static double measure(const struct mapping *m, const uint32_t *slot)
 {
 	uint64_t hops = 0, pairs = 0;
-	uint32_t i, c[DL_TORUS_DIMS];
-	unsigned int d;
+	uint32_t c[DL_TORUS_DIMS];
 
-	for (i = 0; i < m->n; i++) {
+	for (uint32_t i = 0; i < m->n; i++) {
 		dl_torus_site_coord(&m->grid, i, c);
-		for (d = 0; d < DL_TORUS_DIMS; d++) {
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 			uint32_t rank = rank_of(&m->grid, c), next;
 
 			if (c[d] + 1 == m->grid.radix[d])
@@ -79,9 +78,7 @@ static double measure(const struct mapping *m, const uint32_t *slot)
 
 static void map_in_turn(const struct mapping *m, uint32_t *slot)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->n; i++)
+	for (uint32_t i = 0; i < m->n; i++)
 		slot[i] = i;
 }
 
@@ -102,11 +99,10 @@ static int map_by_curves(const struct mapping *m, uint32_t *slot)
 static uint32_t hosts_a_site(const struct coords_order *p)
 {
 	uint32_t sites = dl_torus_grid_sites(&p->grid), n = p->nhosts_placed / sites;
-	uint32_t i;
 
 	if (!n || p->nhosts_placed % sites)
 		return 0;
-	for (i = 0; i < p->nhosts_placed; i++)
+	for (uint32_t i = 0; i < p->nhosts_placed; i++)
 		if (p->hosts[i].beside != i % n || p->list[p->hosts[i].adapter].along != i / n)
 			return 0;
 	return n;
@@ -117,7 +113,7 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order, uint32_
 			  const uint32_t *first_host, uint32_t *slot)
 {
 	const struct dl_torus_grid *torus = &m->order->grid;
-	uint32_t block[DL_TORUS_DIMS], c[DL_TORUS_DIMS], at[DL_TORUS_DIMS], i, within;
+	uint32_t block[DL_TORUS_DIMS], c[DL_TORUS_DIMS], at[DL_TORUS_DIMS], within;
 	unsigned int d;
 
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
@@ -127,7 +123,7 @@ static bool map_by_blocks(const struct mapping *m, const uint8_t *order, uint32_
 	}
 	if (block[0] * block[1] * block[2] > hosts * m->slots)
 		return false;
-	for (i = 0; i < m->n; i++) {
+	for (uint32_t i = 0; i < m->n; i++) {
 		dl_torus_site_coord(&m->grid, i, c);
 		for (within = 0, d = 0; d < DL_TORUS_DIMS; d++) {
 			at[order[d]] = c[d] / block[d];
@@ -165,7 +161,6 @@ static void take(const struct mapping *m, const char *how, uint32_t *slot,
 static int try_all(const struct mapping *m, uint32_t *slot, struct coords_ranks *best)
 {
 	uint32_t hosts = hosts_a_site(m->order), *first;
-	unsigned int i;
 	int err;
 
 	map_in_turn(m, slot);
@@ -180,7 +175,7 @@ static int try_all(const struct mapping *m, uint32_t *slot, struct coords_ranks 
 	first = first_hosts(m->order);
 	if (!first)
 		return -ENOMEM;
-	for (i = 0; i < NORDERS; i++)
+	for (unsigned int i = 0; i < NORDERS; i++)
 		if (map_by_blocks(m, orders[i], hosts, first, slot))
 			take(m, "a block at each switch", slot, best);
 	free(first);
@@ -226,9 +221,7 @@ int coords_ranks_map(const struct coords_order *p, const uint32_t grid[DL_TORUS_
 
 int coords_ranks_write(const struct coords_order *p, const struct coords_ranks *r, FILE *to)
 {
-	uint32_t i;
-
-	for (i = 0; i < r->n; i++)
+	for (uint32_t i = 0; i < r->n; i++)
 		fprintf(to, "rank %u=%s slot=%u\n", i, p->hosts[r->slot[i] / r->slots].name,
 			r->slot[i] % r->slots);
 	return fflush(to) || ferror(to) ? -EIO : 0;
@@ -236,9 +229,7 @@ int coords_ranks_write(const struct coords_order *p, const struct coords_ranks *
 
 int coords_hostfile_write(const struct coords_order *p, uint32_t slots, FILE *to)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->nhosts_placed; i++)
+	for (uint32_t i = 0; i < p->nhosts_placed; i++)
 		fprintf(to, "%s slots=%u\n", p->hosts[i].name, slots);
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }

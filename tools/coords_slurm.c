@@ -26,9 +26,7 @@
 /* Are there sites with more than one host? */
 static bool is_shared(const struct coords_order *p)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->nhosts_placed; i++)
+	for (uint32_t i = 0; i < p->nhosts_placed; i++)
 		if (p->hosts[i].beside)
 			return true;
 	return false;
@@ -37,10 +35,9 @@ static bool is_shared(const struct coords_order *p)
 static char *name_by_index(const struct coords_order *p, uint32_t host, const char *prefix)
 {
 	unsigned int width = 1;
-	uint32_t n;
 	char *name;
 
-	for (n = p->nhosts; n > 10; n = (n + 9) / 10)
+	for (uint32_t n = p->nhosts; n > 10; n = (n + 9) / 10)
 		width++;
 	return asprintf(&name, "%s%0*u", prefix, width, host) < 0 ? NULL : name;
 }
@@ -52,12 +49,11 @@ static char *name_by_site(const struct coords_order *p, uint32_t host, const cha
 	const struct coords_host *h = &p->hosts[host];
 	char beside[3] = "", *name;
 	uint32_t c[DL_TORUS_DIMS];
-	unsigned int d;
 
 	if (host >= p->nhosts_placed)
 		return NULL;
 	dl_torus_site_coord(&p->grid, p->list[h->adapter].site, c);
-	for (d = 0; d < DL_TORUS_DIMS; d++)
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		if (c[d] >= BASE)
 			return NULL;
 	if (is_shared(p)) {
@@ -94,13 +90,11 @@ static uint32_t nameable(const struct coords_order *p, const struct coords_slurm
 int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_style *style,
 		       FILE *to)
 {
-	uint32_t i;
-
 	fputs("# Hosts along a space-filling curve through the torus.  Include "
 	      "this from\n# slurm.conf, after a line NodeName=DEFAULT with "
 	      "what all have in common.\n",
 	      to);
-	for (i = 0; i < nameable(p, style); i++) {
+	for (uint32_t i = 0; i < nameable(p, style); i++) {
 		char *name = coords_slurm_name(p, i, style);
 
 		if (!name)
@@ -123,9 +117,8 @@ int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_s
 static uint32_t fan(const struct dl_torus_grid *g)
 {
 	uint32_t n = 1;
-	unsigned int d;
 
-	for (d = 0; d < DL_TORUS_DIMS; d++)
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		if (g->radix[d] > 1)
 			n *= 2;
 	return n > 1 ? n : 2;
@@ -166,9 +159,9 @@ static int write_leaf(const struct coords_order *p, const struct coords_slurm_st
 static uint32_t write_level(const struct coords_order *p, unsigned int level, uint32_t size,
 			    uint32_t below, FILE *to)
 {
-	uint32_t i, n = 0, block = DL_NONE, child = DL_NONE;
+	uint32_t n = 0, block = DL_NONE, child = DL_NONE;
 
-	for (i = 0; i < p->nhosts_placed; i++) {
+	for (uint32_t i = 0; i < p->nhosts_placed; i++) {
 		uint32_t along = along_of(p, i);
 		bool begins = along / size != block;
 

@@ -65,7 +65,7 @@ static int number_ends(struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 	struct ranked *rank = malloc((f->nports + 1) * sizeof(*rank));
-	uint32_t n = 0, i;
+	uint32_t n = 0;
 
 	p->ends = malloc((f->nports + 1) * sizeof(*p->ends));
 	p->end_of = malloc((f->nports + 1) * sizeof(*p->end_of));
@@ -73,18 +73,18 @@ static int number_ends(struct report_page *p)
 		free(rank);
 		return -ENOMEM;
 	}
-	for (i = 0; i < f->nswitches; i++)
+	for (uint32_t i = 0; i < f->nswitches; i++)
 		p->ends[i] = f->nodes[f->switches[p->switches[i]]].first_port;
 	for (uint32_t port = 0; port < f->nports; port++)
 		if (is_other_end(f, port))
 			rank[n++] = (struct ranked){ end_key(p, port), port };
 	qsort(rank, n, sizeof(*rank), by_key);
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		p->ends[f->nswitches + i] = rank[i].what;
 	p->nends = f->nswitches + n;
-	for (i = 0; i < f->nports; i++)
+	for (uint32_t i = 0; i < f->nports; i++)
 		p->end_of[i] = DL_NONE;
-	for (i = 0; i < p->nends; i++)
+	for (uint32_t i = 0; i < p->nends; i++)
 		p->end_of[p->ends[i]] = i;
 	free(rank);
 	return 0;

@@ -326,7 +326,6 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 	};
 	int err = outcomes && done ? 0 : -ENOMEM;
 	double start_time, seconds;
-	uint64_t i;
 
 	if (tool->colour && tool->level >= DL_LOG_INFO && campaign_is_leader())
 		c.progress = show_progress;
@@ -336,7 +335,7 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 	seconds = dl_clock_monotonic() - start_time;
 	if (!err && c.progress && w->shown && w->shown != w->nitems)
 		fputc('\n', stderr);
-	for (i = 0; !err && i < w->nitems; i++)
+	for (uint64_t i = 0; !err && i < w->nitems; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
 			*status = TOOL_EXIT_FINDING;
 	if (!err && campaign_is_leader())

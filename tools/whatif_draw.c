@@ -23,13 +23,12 @@
 static uint64_t choose(uint64_t n, uint64_t k)
 {
 	unsigned __int128 sets = 1;
-	uint64_t i;
 
 	if (k > n)
 		return 0;
 	if (k > n - k)
 		k = n - k;
-	for (i = 1; i <= k; i++) {
+	for (uint64_t i = 1; i <= k; i++) {
 		sets = sets * (n - k + i) / i;
 		if (sets > MAX_ITEMS)
 			return UINT64_MAX;
@@ -56,9 +55,9 @@ static void pick_set(uint32_t *out, uint32_t n, uint32_t k, uint64_t rank)
 /* Move k random ones of n to the front. */
 static void shuffle(uint32_t *list, uint32_t n, uint32_t k, struct dl_random *random)
 {
-	uint32_t i, j, t;
+	uint32_t j, t;
 
-	for (i = 0; i < k; i++) {
+	for (uint32_t i = 0; i < k; i++) {
 		j = i + dl_random_below(random, n - i);
 		t = list[i];
 		list[i] = list[j];
@@ -93,9 +92,9 @@ void whatif_failures_release(struct whatif_failures *f)
 static uint32_t list_cables(struct whatif_failures *f, const struct whatif *w)
 {
 	const struct dl_fabric *fabric = w->whole.fabric;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < w->ncables; i++) {
+	for (uint32_t i = 0; i < w->ncables; i++) {
 		uint32_t port = w->cables[i];
 
 		if (!f->dead[fabric->ports[port].node] &&
@@ -119,11 +118,9 @@ static void fail_cable(struct whatif_failures *f, uint32_t port)
 
 static void heal(struct whatif_failures *f, const struct whatif *w)
 {
-	uint32_t i;
-
-	for (i = 0; i < f->nswitches; i++)
+	for (uint32_t i = 0; i < f->nswitches; i++)
 		f->dead[w->whole.fabric->switches[f->switches[i]]] = false;
-	for (i = 0; i < f->ncables; i++)
+	for (uint32_t i = 0; i < f->ncables; i++)
 		f->cut[f->cables[i]] = false;
 	f->nswitches = f->ncables = 0;
 }
@@ -146,10 +143,8 @@ static uint64_t find_set(const struct whatif *w, uint64_t item)
 
 static void fail_set_of_switches(struct whatif_failures *f, const struct whatif *w, uint64_t set)
 {
-	uint32_t i;
-
 	pick_set(f->pool, w->nswitches, w->fail_switches, set);
-	for (i = 0; i < w->fail_switches; i++)
+	for (uint32_t i = 0; i < w->fail_switches; i++)
 		fail_switch(f, w, w->switches[f->pool[i]]);
 }
 
@@ -157,26 +152,26 @@ void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w, uin
 {
 	struct dl_random random = { .seed = w->seed, .stream = item };
 	uint64_t set = w->exhaustive ? find_set(w, item) : 0;
-	uint32_t i, n, k = w->fail_cables;
+	uint32_t n, k = w->fail_cables;
 
 	heal(f, w);
 	if (w->exhaustive) {
 		fail_set_of_switches(f, w, set);
 		n = list_cables(f, w);
 		pick_set(f->cables, n, k, item - w->first[set]);
-		for (i = 0; i < k; i++)
+		for (uint32_t i = 0; i < k; i++)
 			fail_cable(f, f->pool[f->cables[i]]);
 		return;
 	}
 	memcpy(f->pool, w->switches, w->nswitches * sizeof(*f->pool));
 	shuffle(f->pool, w->nswitches, w->fail_switches, &random);
-	for (i = 0; i < w->fail_switches; i++)
+	for (uint32_t i = 0; i < w->fail_switches; i++)
 		fail_switch(f, w, f->pool[i]);
 	n = list_cables(f, w);
 	/* So many switches fail that fewer cables are left: all fail. */
 	k = k < n ? k : n;
 	shuffle(f->pool, n, k, &random);
-	for (i = 0; i < k; i++)
+	for (uint32_t i = 0; i < k; i++)
 		fail_cable(f, f->pool[i]);
 }
 
@@ -185,21 +180,20 @@ void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w, uin
 static int list_parts(struct whatif *w)
 {
 	const struct dl_torus *t = w->whole.torus;
-	uint32_t site, dir, k;
 
 	w->switches = malloc((t->nsites + 1) * sizeof(*w->switches));
 	w->cables = malloc((t->nlinks + 1) * sizeof(*w->cables));
 	if (!w->switches || !w->cables)
 		return -ENOMEM;
-	for (site = 0; site < t->nsites; site++) {
+	for (uint32_t site = 0; site < t->nsites; site++) {
 		uint32_t sw = t->site_sw[site], port;
 
 		if (sw == DL_NONE)
 			continue;
 		w->switches[w->nswitches++] = sw;
 		port = t->fabric->nodes[t->fabric->switches[sw]].first_port;
-		for (dir = 0; dir < DL_TORUS_DIRS; dir += 2)
-			for (k = 0; k < dl_torus_group_size(t, sw, dir); k++)
+		for (uint32_t dir = 0; dir < DL_TORUS_DIRS; dir += 2)
+			for (uint32_t k = 0; k < dl_torus_group_size(t, sw, dir); k++)
 				w->cables[w->ncables++] = port + dl_torus_group(t, sw, dir)[k];
 	}
 	return 0;
@@ -209,7 +203,7 @@ static int list_parts(struct whatif *w)
 static int count_sets(struct whatif *w)
 {
 	struct whatif_failures f;
-	uint64_t set, total = 0, sets;
+	uint64_t total = 0, sets;
 	int err;
 
 	w->nsets = choose(w->nswitches, w->fail_switches);
@@ -219,7 +213,7 @@ static int count_sets(struct whatif *w)
 	err = whatif_failures_init(&f, w);
 	if (!w->first)
 		err = -ENOMEM;
-	for (set = 0; !err && set < w->nsets; set++) {
+	for (uint64_t set = 0; !err && set < w->nsets; set++) {
 		w->first[set] = total;
 		heal(&f, w);
 		fail_set_of_switches(&f, w, set);

@@ -59,10 +59,8 @@ static void add_proven(struct sums *s, const struct whatif_outcome *o)
 
 static void add_outcome(struct sums *s, const struct whatif_outcome *o)
 {
-	int i;
-
 	s->samples++;
-	for (i = 0; i < WHATIF_STAGES; i++)
+	for (int i = 0; i < WHATIF_STAGES; i++)
 		s->seconds[i] += o->seconds[i];
 	if (!o->connected)
 		return;
@@ -106,14 +104,13 @@ static json_t *lost_json(const struct whatif *w, struct whatif_failures *f,
 {
 	const struct dl_torus *t = w->whole.torus;
 	json_t *switches = json_array(), *links = json_array();
-	uint32_t i;
 	int err = 0;
 
 	whatif_failures_draw(f, w, item);
-	for (i = 0; i < f->nswitches; i++)
+	for (uint32_t i = 0; i < f->nswitches; i++)
 		err |= json_array_append_new(switches,
 					     tool_json_coord(&t->grid, t->sw_site[f->switches[i]]));
-	for (i = 0; i < f->ncables; i++)
+	for (uint32_t i = 0; i < f->ncables; i++)
 		err |= json_array_append_new(links, cable_json(t, f->cables[i]));
 	if (err) {
 		json_decref(switches);
@@ -129,10 +126,9 @@ static json_t *list_lost(const struct whatif *w, const struct whatif_outcome *ou
 {
 	json_t *list = json_array();
 	struct whatif_failures f;
-	uint64_t i;
 	int err = whatif_failures_init(&f, w);
 
-	for (i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED; i++)
+	for (uint64_t i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
 			err = json_array_append_new(list, lost_json(w, &f, &outcomes[i], i));
 	whatif_failures_release(&f);
@@ -146,9 +142,8 @@ static json_t *list_lost(const struct whatif *w, const struct whatif_outcome *ou
 static json_t *stages_json(const struct sums *s)
 {
 	json_t *o = json_object();
-	int i;
 
-	for (i = 0; i < WHATIF_STAGES; i++)
+	for (int i = 0; i < WHATIF_STAGES; i++)
 		json_object_set_new(o, stage_names[i], json_real(s->seconds[i]));
 	return o;
 }
@@ -247,9 +242,8 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 {
 	struct sums s = { 0 };
 	json_t *d;
-	uint64_t i;
 
-	for (i = 0; i < w->nitems; i++)
+	for (uint64_t i = 0; i < w->nitems; i++)
 		if (done[i])
 			add_outcome(&s, &outcomes[i]);
 	if (interrupted)

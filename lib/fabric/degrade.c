@@ -30,11 +30,10 @@ static uint32_t peer_left(const struct cutter *c, uint32_t port)
 static bool is_left(const struct cutter *c, uint32_t node)
 {
 	const struct dl_fabric_node *n = &c->f->nodes[node];
-	unsigned int i;
 
 	if (c->dead[node])
 		return false;
-	for (i = 1; n->type != DL_FABRIC_SWITCH && i <= n->nports; i++)
+	for (unsigned int i = 1; n->type != DL_FABRIC_SWITCH && i <= n->nports; i++)
 		if (peer_left(c, n->first_port + i) != DL_NONE)
 			return true;
 	return n->type == DL_FABRIC_SWITCH;
@@ -58,7 +57,6 @@ static int copy_node(const struct cutter *c, uint32_t node)
 	const struct dl_fabric_node *n = &c->f->nodes[node];
 	struct dl_fabric_node *copy;
 	uint32_t at;
-	unsigned int i;
 	int err = dl_fabric_add_node(c->out, n->type, n->nports, n->guid,
 				     dl_fabric_node_id(c->f, node), &at);
 
@@ -70,7 +68,7 @@ static int copy_node(const struct cutter *c, uint32_t node)
 	copy->system_guid = n->system_guid;
 	copy->vendor = n->vendor;
 	copy->device = n->device;
-	for (i = 0; i <= n->nports; i++)
+	for (unsigned int i = 0; i <= n->nports; i++)
 		copy_port(c, n->first_port + i, copy->first_port + i);
 	return 0;
 }
@@ -79,7 +77,7 @@ int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead, const bool *c
 		      struct dl_fabric **out)
 {
 	struct cutter c = { .f = f, .dead = dead, .cut = cut };
-	uint32_t node, p, peer;
+	uint32_t peer;
 	int err = dl_fabric_new(&c.out);
 
 	if (err)
@@ -87,12 +85,12 @@ int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead, const bool *c
 	c.to = malloc((f->nports + 1) * sizeof(*c.to));
 	if (!c.to)
 		err = -ENOMEM;
-	for (p = 0; !err && p < f->nports; p++)
+	for (uint32_t p = 0; !err && p < f->nports; p++)
 		c.to[p] = DL_NONE;
-	for (node = 0; !err && node < f->nnodes; node++)
+	for (uint32_t node = 0; !err && node < f->nnodes; node++)
 		if (is_left(&c, node))
 			err = copy_node(&c, node);
-	for (p = 0; !err && p < f->nports; p++) {
+	for (uint32_t p = 0; !err && p < f->nports; p++) {
 		peer = peer_left(&c, p);
 		if (peer != DL_NONE && p < peer)
 			err = dl_fabric_connect(c.out, c.to[p], c.to[peer]);
@@ -111,10 +109,10 @@ int dl_fabric_is_connected(const struct dl_fabric *f)
 {
 	uint32_t *queue = malloc((f->nswitches + 1) * sizeof(*queue));
 	bool *met = calloc(f->nswitches + 1, sizeof(*met));
-	uint32_t head, tail = 0, p, sw;
+	uint32_t tail = 0, sw;
 	int connected = queue && met ? 1 : -ENOMEM;
 
-	for (p = 0; connected == 1 && p < f->nports; p++) {
+	for (uint32_t p = 0; connected == 1 && p < f->nports; p++) {
 		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p))
 			continue;
 		sw = dl_fabric_access_switch(f, p);
@@ -127,11 +125,10 @@ int dl_fabric_is_connected(const struct dl_fabric *f)
 		/* The first end port: reach all from there. */
 		met[sw] = true;
 		queue[tail++] = sw;
-		for (head = 0; head < tail; head++) {
+		for (uint32_t head = 0; head < tail; head++) {
 			const struct dl_fabric_node *n = &f->nodes[f->switches[queue[head]]];
-			unsigned int i;
 
-			for (i = 1; i <= n->nports; i++) {
+			for (unsigned int i = 1; i <= n->nports; i++) {
 				sw = dl_fabric_peer_switch(f, n->first_port + i);
 				if (sw == DL_NONE || met[sw])
 					continue;

@@ -111,7 +111,6 @@ int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsig
 {
 	struct dl_fabric_node *nodes, *node;
 	struct dl_fabric_port *ports;
-	unsigned int i;
 	uint32_t name;
 	int err;
 
@@ -138,7 +137,7 @@ int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsig
 		.type = type,
 		.nports = nports,
 	};
-	for (i = 0; i <= nports; i++) {
+	for (unsigned int i = 0; i <= nports; i++) {
 		struct dl_fabric_port *p = &f->ports[f->nports + i];
 
 		*p = port_defaults;
@@ -193,16 +192,15 @@ static int index_guids(struct dl_fabric *f, const struct dl_log *log, uint32_t *
 	struct dl_fabric_guid_key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));
 	uint32_t *by_guid = calloc(f->nnodes + 1ul, sizeof(*by_guid));
 	int err = 0;
-	uint32_t i;
 
 	if (!keys || !by_guid) {
 		err = -ENOMEM;
 		goto out;
 	}
-	for (i = 0; i < f->nnodes; i++)
+	for (uint32_t i = 0; i < f->nnodes; i++)
 		keys[i] = (struct dl_fabric_guid_key){ f->nodes[i].guid, i };
 	qsort(keys, f->nnodes, sizeof(*keys), dl_fabric_compare_guids);
-	for (i = 0; i < f->nnodes; i++) {
+	for (uint32_t i = 0; i < f->nnodes; i++) {
 		by_guid[i] = keys[i].node;
 		if (!i || !keys[i].guid || keys[i].guid != keys[i - 1].guid)
 			continue;
@@ -224,9 +222,9 @@ out:
 
 static void index_switches(const struct dl_fabric *f, uint32_t *switches, uint32_t *count)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < f->nnodes; i++) {
+	for (uint32_t i = 0; i < f->nnodes; i++) {
 		if (dl_fabric_is_switch(f, i)) {
 			f->nodes[i].sw = n;
 			switches[n++] = i;
@@ -306,22 +304,22 @@ static unsigned int claim_rank(const struct dl_fabric *f, uint32_t port)
 static int index_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t **out, uint16_t *top)
 {
 	uint32_t *lid_port = malloc(DL_LID_SPACE * sizeof(*lid_port));
-	uint32_t i, rank, ranks = 0;
+	uint32_t ranks = 0;
 
 	if (!lid_port)
 		return -ENOMEM;
 	memset(lid_port, 0xff, DL_LID_SPACE * sizeof(*lid_port));
-	for (i = 0; i < f->nports; i++)
+	for (uint32_t i = 0; i < f->nports; i++)
 		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
 			ranks |= 1u << claim_rank(f, i);
-	for (rank = 0; ranks >> rank; rank++)
-		for (i = 0; ranks >> rank & 1 && i < f->nports; i++)
+	for (uint32_t rank = 0; ranks >> rank; rank++)
+		for (uint32_t i = 0; ranks >> rank & 1 && i < f->nports; i++)
 			if (f->ports[i].lid && dl_fabric_is_end_port(f, i) &&
 			    claim_rank(f, i) == rank)
 				enter_lids(f, log, i, lid_port);
-	for (i = DL_FABRIC_MAX_LID; i && lid_port[i] == DL_NONE; i--)
-		;
-	*top = i;
+	*top = DL_FABRIC_MAX_LID;
+	while (*top && lid_port[*top] == DL_NONE)
+		--*top;
 	*out = lid_port;
 	return 0;
 }
@@ -363,9 +361,9 @@ int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
  */
 static int take_range(uint32_t *lid_port, uint32_t size, uint32_t *next, uint32_t port)
 {
-	uint32_t base, i;
+	uint32_t i;
 
-	for (base = *next; base + size <= DL_LID_SPACE; base += size) {
+	for (uint32_t base = *next; base + size <= DL_LID_SPACE; base += size) {
 		for (i = 0; i < size && lid_port[base + i] == DL_NONE; i++)
 			;
 		if (i < size)
@@ -392,7 +390,7 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 {
 	/* Where to look next, for one LID and for 2^lmc of them. */
 	uint32_t next[2] = { 1, 1u << (lmc & 7) };
-	uint32_t i, *lid_port;
+	uint32_t *lid_port;
 	uint16_t top;
 	int base, err;
 
@@ -401,7 +399,7 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 	err = index_lids(f, NULL, &lid_port, &top);
 	if (err)
 		return err;
-	for (i = 0; i < f->nports; i++) {
+	for (uint32_t i = 0; i < f->nports; i++) {
 		bool many;
 
 		if (!wants_lid(f, i))
@@ -413,7 +411,7 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 	}
 
 	/* All fit: only now touch the ports, each at the first of its LIDs. */
-	for (i = 1; i <= DL_FABRIC_MAX_LID; i++) {
+	for (uint32_t i = 1; i <= DL_FABRIC_MAX_LID; i++) {
 		struct dl_fabric_port *p;
 
 		if (lid_port[i] == DL_NONE)

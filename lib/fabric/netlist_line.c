@@ -119,11 +119,10 @@ static uint64_t guid_in_id(unsigned int type, const char *id, size_t len)
 		[DL_FABRIC_ROUTER] = 'R',
 	};
 	uint64_t guid;
-	size_t i;
 
 	if (len != 18 || id[0] != prefix[type] || id[1] != '-')
 		return 0;
-	for (i = 2; i < len; i++) {
+	for (size_t i = 2; i < len; i++) {
 		if (!isxdigit((unsigned char)id[i]))
 			return 0;
 	}
@@ -415,7 +414,7 @@ static void warn_after_port(struct dl_fabric_netlist *r)
 int dl_fabric_netlist_line(struct dl_fabric_netlist *r)
 {
 	struct dl_text *t = r->t;
-	size_t len = 0, i;
+	size_t len = 0;
 
 	if (dl_text_at_end(t)) {
 		r->after_port = false;
@@ -431,7 +430,7 @@ int dl_fabric_netlist_line(struct dl_fabric_netlist *r)
 	r->after_port = false;
 	while (isalpha((unsigned char)t->at[len]) || t->at[len] == '-')
 		len++;
-	for (i = 0; i < NSTATEMENTS; i++) {
+	for (size_t i = 0; i < NSTATEMENTS; i++) {
 		if (strlen(statements[i].word) == len && !memcmp(statements[i].word, t->at, len)) {
 			t->at += len;
 			return statements[i].read(r, statements[i].type);

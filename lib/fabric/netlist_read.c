@@ -95,13 +95,12 @@ int dl_fabric_netlist_include(struct dl_fabric_netlist *r)
 static bool is_open(struct dl_fabric_netlist *r, FILE *from)
 {
 	struct stat st = { 0 };
-	unsigned int i;
 
 	r->open[r->depth].dev = 0;
 	r->open[r->depth].ino = 0;
 	if (fileno(from) < 0 || fstat(fileno(from), &st))
 		return false;
-	for (i = 0; i < r->depth; i++) {
+	for (unsigned int i = 0; i < r->depth; i++) {
 		if (r->open[i].dev == st.st_dev && r->open[i].ino == st.st_ino)
 			return true;
 	}
@@ -193,16 +192,15 @@ static void check_ids(struct dl_fabric_parsed *d, const uint32_t *by_id)
 static int find_peers(struct dl_fabric_parsed *d)
 {
 	uint32_t *by_id = calloc(d->nnodes + 1ul, sizeof(*by_id));
-	uint32_t i;
 	int err = 0;
 
 	if (!by_id)
 		return -ENOMEM;
-	for (i = 0; i < d->nnodes; i++)
+	for (uint32_t i = 0; i < d->nnodes; i++)
 		by_id[i] = i;
 	qsort_r(by_id, d->nnodes, sizeof(*by_id), compare_ids, d);
 	check_ids(d, by_id);
-	for (i = 0; i < d->nlinks && !err; i++) {
+	for (uint32_t i = 0; i < d->nlinks && !err; i++) {
 		struct dl_fabric_parsed_link *l = &d->links[i];
 		const char *id = d->strings + l->peer;
 

@@ -133,10 +133,10 @@ static void write_port(const struct dl_fabric *f, uint32_t port, FILE *to)
 
 int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to)
 {
-	uint32_t i, n;
+	uint32_t n;
 
 	fprintf(to, "# Netlist: %u nodes, %u of them switches\n", f->nnodes, f->nswitches);
-	for (i = 0; i < f->nnodes; i++) {
+	for (uint32_t i = 0; i < f->nnodes; i++) {
 		const struct dl_fabric_node *node = &f->nodes[i];
 
 		write_header(f, i, to);

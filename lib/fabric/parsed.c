@@ -150,9 +150,8 @@ static const struct {
 uint8_t dl_fabric_widths_up_to(unsigned int lanes)
 {
 	uint8_t set = 0;
-	size_t i;
 
-	for (i = 0; i < NWIDTHS && widths[i].lanes <= lanes; i++)
+	for (size_t i = 0; i < NWIDTHS && widths[i].lanes <= lanes; i++)
 		set |= widths[i].bit;
 	return set;
 }
@@ -231,17 +230,17 @@ static int check_nodes(const struct builder *b)
 {
 	const struct dl_fabric_parsed *d = b->d;
 	struct dl_fabric_guid_key *keys = calloc(d->nnodes + 1ul, sizeof(*keys));
-	uint32_t i, n = 0, kept = 0;
+	uint32_t n = 0, kept = 0;
 
 	if (!keys)
 		return -ENOMEM;
-	for (i = 0; i < d->nnodes; i++) {
+	for (uint32_t i = 0; i < d->nnodes; i++) {
 		if (d->nodes[i].nports && d->nodes[i].guid)
 			keys[n++] = (struct dl_fabric_guid_key){ d->nodes[i].guid, i };
 		b->index[i] = d->nodes[i].nports ? 0 : DL_NONE;
 	}
 	qsort(keys, n, sizeof(*keys), dl_fabric_compare_guids);
-	for (i = 1; i < n; i++) {
+	for (uint32_t i = 1; i < n; i++) {
 		if (keys[i].guid != keys[kept].guid) {
 			kept = i;
 			continue;
@@ -264,10 +263,10 @@ static int add_nodes(const struct builder *b)
 {
 	const struct dl_fabric_parsed *d = b->d;
 	struct dl_fabric *f = b->f;
-	uint32_t i, n, port;
+	uint32_t n, port;
 	int err;
 
-	for (i = 0; i < d->nnodes; i++) {
+	for (uint32_t i = 0; i < d->nnodes; i++) {
 		const struct dl_fabric_parsed_node *from = &d->nodes[i];
 		struct dl_fabric_node *node;
 
@@ -408,15 +407,13 @@ static void add_claim(const struct builder *b, uint32_t link)
 
 static void add_links(const struct builder *b)
 {
-	uint32_t i;
-
-	for (i = 0; i < b->d->nlinks; i++)
+	for (uint32_t i = 0; i < b->d->nlinks; i++)
 		if (is_known(b, i) && b->said[near_end(b, i)] == DL_NONE)
 			b->said[near_end(b, i)] = i;
-	for (i = 0; i < b->d->nlinks; i++)
+	for (uint32_t i = 0; i < b->d->nlinks; i++)
 		if (is_known(b, i) && is_confirmed(b, i) && b->said[far_end(b, i)] >= i)
 			lay_cable(b, i, b->said[far_end(b, i)]);
-	for (i = 0; i < b->d->nlinks; i++)
+	for (uint32_t i = 0; i < b->d->nlinks; i++)
 		if (is_known(b, i) && !is_confirmed(b, i))
 			add_claim(b, i);
 }

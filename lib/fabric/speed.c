@@ -29,9 +29,8 @@ unsigned int dl_fabric_width_of(const char *word, size_t len)
 	} widths[] = {
 		{ "1x", 1 }, { "2x", 2 }, { "4x", 4 }, { "8x", 8 }, { "12x", 12 },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
 		if (is_word(widths[i].word, word, len))
 			return widths[i].lanes;
 	}
@@ -40,9 +39,7 @@ unsigned int dl_fabric_width_of(const char *word, size_t len)
 
 unsigned int dl_fabric_speed_of(const char *word, size_t len)
 {
-	unsigned int i;
-
-	for (i = DL_FABRIC_SDR; i < NSPEEDS; i++) {
+	for (unsigned int i = DL_FABRIC_SDR; i < NSPEEDS; i++) {
 		if (is_word(speeds[i].name, word, len))
 			return i;
 	}
@@ -51,9 +48,7 @@ unsigned int dl_fabric_speed_of(const char *word, size_t len)
 
 unsigned int dl_fabric_speed_of_rate(const char *word, size_t len)
 {
-	unsigned int i;
-
-	for (i = DL_FABRIC_SDR; i < NSPEEDS; i++) {
+	for (unsigned int i = DL_FABRIC_SDR; i < NSPEEDS; i++) {
 		if (is_word(speeds[i].rate, word, len))
 			return i;
 	}

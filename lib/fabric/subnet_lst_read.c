@@ -110,14 +110,12 @@ static size_t tail_length(const char *at)
 /* Does the far end begin here? */
 static bool is_next(const char *at)
 {
-	unsigned int i;
-
 	at += strspn(at, " \t");
 	if (strncmp(at, "{ SW", 4) && strncmp(at, "{ CA", 4) && strncmp(at, "{ Rt", 4))
 		return false;
 	at += 4;
 	at += strncmp(at, "-SM", 3) ? 0 : 3;
-	for (i = 0; i < NFIELDS; i++) {
+	for (unsigned int i = 0; i < NFIELDS; i++) {
 		at += strspn(at, " \t");
 		if (strncmp(at, fields[i].name, strlen(fields[i].name)))
 			return false;
@@ -162,12 +160,11 @@ static int read_end(struct reader *r, bool far, struct record *e, bool *good)
 {
 	uint64_t v[NFIELDS], lid = 0, num = 0;
 	struct dl_text *t = &r->t;
-	unsigned int i;
 	int err;
 
 	*e = (struct record){ .line = t->line };
 	err = read_type(t, &e->type);
-	for (i = 0; i < NFIELDS && !err; i++)
+	for (unsigned int i = 0; i < NFIELDS && !err; i++)
 		err = read_field(t, fields[i].name, fields[i].max, fields[i].what, &v[i]);
 	if (!err)
 		err = read_desc(r, far, &e->desc);
@@ -361,10 +358,10 @@ static int add_node(struct reader *r, const struct record *e)
  */
 static int add_nodes(struct reader *r, const uint32_t *order, uint32_t *first)
 {
-	uint32_t i, j, k;
+	uint32_t j;
 	int err = 0;
 
-	for (i = 0; i < r->nrecords; i = j) {
+	for (uint32_t i = 0; i < r->nrecords; i = j) {
 		uint64_t guid = r->records[order[i]].guid;
 		uint32_t least = order[i];
 
@@ -372,10 +369,10 @@ static int add_nodes(struct reader *r, const uint32_t *order, uint32_t *first)
 			if (order[j] < least)
 				least = order[j];
 		}
-		for (k = i; k < j; k++)
+		for (uint32_t k = i; k < j; k++)
 			first[order[k]] = least;
 	}
-	for (i = 0; i < r->nrecords && !err; i++) {
+	for (uint32_t i = 0; i < r->nrecords && !err; i++) {
 		struct record *e = &r->records[i], *f = &r->records[first[i]];
 
 		if (e == f) {
@@ -422,10 +419,9 @@ static int add_ends(struct reader *r, const uint32_t *order)
 
 static int add_links(struct reader *r)
 {
-	uint32_t i;
 	int err = 0;
 
-	for (i = 0; i < r->nrecords && !err; i += 2) {
+	for (uint32_t i = 0; i < r->nrecords && !err; i += 2) {
 		const struct record *near = &r->records[i], *far = near + 1;
 
 		if (near->node == DL_NONE || far->node == DL_NONE)
@@ -447,12 +443,11 @@ static int fill_draft(struct reader *r)
 {
 	uint32_t *order = calloc(r->nrecords + 1ul, sizeof(*order));
 	uint32_t *first = calloc(r->nrecords + 1ul, sizeof(*first));
-	uint32_t i;
 	int err = -ENOMEM;
 
 	if (!order || !first)
 		goto out;
-	for (i = 0; i < r->nrecords; i++)
+	for (uint32_t i = 0; i < r->nrecords; i++)
 		order[i] = i;
 	if (r->nrecords)
 		qsort_r(order, r->nrecords, sizeof(*order), compare, r->records);

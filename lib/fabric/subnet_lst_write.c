@@ -77,17 +77,16 @@ static int compare(const void *left, const void *right)
 int dl_fabric_write_subnet_list(const struct dl_fabric *f, FILE *to)
 {
 	struct key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));
-	uint32_t i, n;
 
 	if (!keys)
 		return -ENOMEM;
-	for (i = 0; i < f->nnodes; i++)
+	for (uint32_t i = 0; i < f->nnodes; i++)
 		keys[i] = (struct key){ bswap_64(f->nodes[i].guid), i };
 	qsort(keys, f->nnodes, sizeof(*keys), compare);
-	for (i = 0; i < f->nnodes; i++) {
+	for (uint32_t i = 0; i < f->nnodes; i++) {
 		const struct dl_fabric_node *node = &f->nodes[keys[i].node];
 
-		for (n = 1; n <= node->nports; n++) {
+		for (uint32_t n = 1; n <= node->nports; n++) {
 			uint32_t port = node->first_port + n;
 
 			if (f->ports[port].peer != DL_NONE)

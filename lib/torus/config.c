@@ -378,9 +378,7 @@ static bool has_link(const struct parser *p, const struct parsed_seed *d, unsign
 static unsigned int find_same_neighbour(const struct parser *p, const struct parsed_seed *d,
 					unsigned int dir)
 {
-	unsigned int other;
-
-	for (other = 0; other < dir; other++)
+	for (unsigned int other = 0; other < dir; other++)
 		if (has_link(p, d, other) && d->seed.to[other] == d->seed.to[dir] &&
 		    (other != dl_torus_opposite(dir) ||
 		     p->c->grid.radix[dl_torus_dir_dim(dir)] != 2))

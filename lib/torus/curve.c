@@ -189,15 +189,13 @@ static uint32_t apart(const struct brick *a, uint32_t from, const struct brick *
 static void enter(const struct brick *last, const uint32_t *left, const struct brick *b,
 		  uint32_t *entered, struct choice *ch)
 {
-	uint32_t cell, e;
-
-	for (cell = 0; cell < b->ncells; cell++) {
+	for (uint32_t cell = 0; cell < b->ncells; cell++) {
 		entered[cell] = NO_WALK;
 		if (!last) {
 			entered[cell] = cell ? ELSEWHERE : 0;
 			continue;
 		}
-		for (e = 0; e < last->ncells; e++) {
+		for (uint32_t e = 0; e < last->ncells; e++) {
 			uint32_t cost = left[e];
 
 			if (cost == NO_WALK)
@@ -219,11 +217,11 @@ static void leave(struct walks *w, const struct brick *b, bool near, const uint3
 		  uint32_t *left, struct choice *ch)
 {
 	uint32_t most = b->side[0] + b->side[1] + b->side[2];
-	uint32_t cell, e, cost, hops;
+	uint32_t cost, hops;
 
-	for (cell = 0; cell < b->ncells; cell++) {
+	for (uint32_t cell = 0; cell < b->ncells; cell++) {
 		left[cell] = NO_WALK;
-		for (e = 0; e < b->ncells; e++) {
+		for (uint32_t e = 0; e < b->ncells; e++) {
 			if (entered[e] == NO_WALK)
 				continue;
 			hops = apart(b, e, b, cell);
@@ -241,10 +239,10 @@ static void write_walk(const struct brick *b, const uint32_t size[DIMS], uint32_
 		       uint32_t *order)
 {
 	uint8_t path[MAX_CELLS];
-	uint32_t i, c[DIMS];
+	uint32_t c[DIMS];
 
 	find_walk(b, from, to, path);
-	for (i = 0; i < b->ncells; i++) {
+	for (uint32_t i = 0; i < b->ncells; i++) {
 		cell_coord(b, path[i], c);
 		order[i] = b->origin[0] + c[0] +
 			   size[0] * (b->origin[1] + c[1] + size[1] * (b->origin[2] + c[2]));

@@ -205,7 +205,7 @@ static int run(void *model, struct steps *steps)
 {
 	struct port *p = model;
 	const struct arbitrate_scenario *s = &p->scenario;
-	struct sent sent;
+	struct sent sent = { 0 };
 	int err = start(p);
 
 	while (!err && (s->stop_after < 0 || p->nsent < s->stop_after)) {

@@ -43,7 +43,7 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 {
 	const struct dl_emu_flow *f = &e->flows[flow];
 	bool multicast = f->message.dlid >= DL_TABLES_MCAST_LID;
-	bool worm = e->c.switching == DL_EMU_WORMHOLE && !multicast && !(flags & DL_EMU_PK_SMP);
+	bool worm = e->worms && !multicast && vl != DL_LINK_VL_SMP;
 	uint32_t flit = worm ? e->c.flit : bytes;
 	uint32_t channel = dl_emu_channel(a->port, vl);
 
@@ -62,17 +62,20 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 
 		if (packet == DL_EMU_NIL)
 			return;
+		left = left < flit ? left : flit;
 		e->packets[packet] = (struct dl_emu_pkt){
-			.created = f->message.at,
 			.next = DL_EMU_NIL,
-			.flow = flow,
-			.parent = DL_EMU_NIL,
 			.in = channel,
 			.dlid = f->message.dlid,
-			.bytes = left < flit ? left : flit,
-			.data = data,
+			.bytes = left,
 			.sl = f->sl,
-			.flags = flags | (left <= flit ? DL_EMU_PK_TAIL : 0),
+			.flags = flags | (sent + left == bytes ? DL_EMU_PK_TAIL : 0),
+			.units = dl_emu_units(e, left),
+		};
+		e->origins[packet] = (struct dl_emu_origin){
+			.created = f->message.at,
+			.flow = flow,
+			.data = data,
 		};
 		dl_emu_wait_for(e, packet, channel);
 		flags &= ~DL_EMU_PK_HEAD;
@@ -128,8 +131,8 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 		if (change && e->c.qp_change_ps && a->sched.current != DL_EMU_NO_QP) {
 			a->changing = true;
 			a->changing_to = flow;
-			dl_emu_at(e, e->now + e->c.qp_change_ps, DL_EMU_EV_QP_SWITCHED,
-				  e->wires[a->port].adapter);
+			dl_emu_at(e, e->now + e->c.qp_change_ps, DL_EMU_LOG_OTHER,
+				  DL_EMU_EV_QP_SWITCHED, e->ports[a->port].adapter);
 			return;
 		}
 		make_data(e, a, flow);
@@ -156,7 +159,7 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	if (f->message.smp) {
 		f->sl = 0;
 		make_packet(e, a, flow, DL_EMU_SMP_BYTES - DL_EMU_HEADERS, DL_EMU_SMP_BYTES,
-			    DL_LINK_VL_SMP, DL_EMU_PK_LAST | DL_EMU_PK_SMP);
+			    DL_LINK_VL_SMP, DL_EMU_PK_LAST);
 		return;
 	}
 	f->active = true;
@@ -190,11 +193,11 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 /* See dl_emu_message_at(). */
 void dl_emu_message(struct dl_emu *e, uint64_t what)
 {
-	uint32_t flow = what >> 24 & UINT32_MAX;
+	uint32_t flow = what;
 	struct dl_emu_flow *f = &e->flows[flow];
 	struct dl_emu_adapter *a = &e->adapters[f->adapter];
 
-	if (what >> 56 & 1)
+	if (what & DL_EMU_EV_ENDED)
 		f->under_way--;
 	else
 		start_message(e, flow);
@@ -209,7 +212,8 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 	const struct dl_tables *t = e->tables;
 	uint32_t there = dl_emu_their_port(e, a->port);
 	uint16_t row = there == DL_NONE ? DL_TABLES_NO_ROW : t->end_sl2vl[there];
-	unsigned int vls = e->wires[a->port].vls;
+	const struct dl_emu_link_port *p = &e->ports[a->port];
+	unsigned int vls = p->vls;
 
 	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
 		a->vl_sls[v] = 0;
@@ -221,9 +225,8 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 		a->sl_vl[sl] = vl < vls ? vl : DL_EMU_NO_VL;
 		if (vl < vls)
 			a->vl_sls[vl] |= 1u << sl;
-		if (vl >= vls ||
-		    (e->outs[dl_emu_channel(a->port, vl)].head == DL_EMU_NIL &&
-		     !(e->ports[a->port].sending && e->ports[a->port].sending_vl == vl)))
+		if (vl >= vls || (p->vl[vl].head == DL_EMU_NIL &&
+				  !(p->hold & DL_EMU_SENDING && p->sending_vl == vl)))
 			a->free_sls |= 1u << sl;
 	}
 }
@@ -233,11 +236,11 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 /* A packet ends; if it was the last of a message in a closed loop, tell. */
 static void finish(struct dl_emu *e, uint32_t packet)
 {
-	const struct dl_emu_pkt *pk = &e->packets[packet];
+	uint8_t flags = e->packets[packet].flags;
+	uint32_t flow = e->origins[packet].flow;
 
-	if (pk->flags & DL_EMU_PK_LAST && !(pk->flags & DL_EMU_PK_MCAST) &&
-	    e->flows[pk->flow].window)
-		dl_emu_message_at(e, e->now, pk->flow, true);
+	if (flags & DL_EMU_PK_LAST && !(flags & DL_EMU_PK_MCAST) && e->flows[flow].window)
+		dl_emu_message_at(e, e->now, flow, true);
 	dl_emu_recycle(e, packet);
 }
 
@@ -283,17 +286,17 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 	finish(e, packet);
 }
 
-static void count_pair(struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t port)
+static void count_pair(struct dl_emu *e, const struct dl_emu_origin *from, uint32_t port)
 {
-	uint32_t from = e->flows[pk->flow].adapter, to = e->wires[port].adapter;
+	uint32_t src = e->flows[from->flow].adapter, to = e->ports[port].adapter;
 	struct dl_emu_pair *pair;
-	uint64_t latency = e->now - pk->created;
+	uint64_t latency = e->now - from->created;
 
 	if (to == DL_EMU_NIL)
 		return;
-	pair = &e->pairs[from * (size_t)e->nadapters + to];
+	pair = &e->pairs[src * (size_t)e->nadapters + to];
 	pair->packets++;
-	pair->bytes += pk->data;
+	pair->bytes += from->data;
 	pair->latency_sum += latency;
 	if (latency > pair->latency_max)
 		pair->latency_max = latency;
@@ -302,6 +305,7 @@ static void count_pair(struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t p
 void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
+	const struct dl_emu_origin *from = &e->origins[packet];
 	bool second = pk->flags & DL_EMU_PK_LEVEL;
 	struct dl_emu_level *level = &e->levels[second];
 
@@ -310,25 +314,25 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 		return;
 	}
 	e->totals.delivered++;
-	e->totals.delivered_bytes += pk->data;
-	e->counters[port].received_bytes += pk->data;
-	if (!(pk->flags & DL_EMU_PK_SMP)) {
+	e->totals.delivered_bytes += from->data;
+	e->counters[port].received_bytes += from->data;
+	if (dl_emu_is_data(pk->in)) {
 		level->packets++;
-		level->bytes += pk->data;
+		level->bytes += from->data;
 		level->sls |= 1u << pk->sl;
-		dl_emu_histogram_add(&level->latency, e->now - pk->created);
-		dl_emu_histogram_add(&level->network, e->now - pk->injected);
+		dl_emu_histogram_add(&level->latency, e->now - from->created);
+		dl_emu_histogram_add(&level->network, e->now - from->injected);
 	}
 	if (e->pairs)
-		count_pair(e, pk, port);
+		count_pair(e, from, port);
 	if (e->source.delivered) {
 		struct dl_emu_delivery d = {
-			.created = pk->created,
-			.injected = pk->injected,
+			.created = from->created,
+			.injected = from->injected,
 			.at = e->now,
-			.flow = pk->flow,
+			.flow = from->flow,
 			.dst = e->fabric_port[port],
-			.bytes = pk->data,
+			.bytes = from->data,
 			.dlid = pk->dlid,
 			.level = second,
 			.sl = pk->sl,
@@ -352,20 +356,21 @@ static void take(struct dl_emu *e, uint32_t packet)
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t in = pk->in, port = dl_emu_port_of(in);
 	uint8_t flags = pk->flags;
-	uint32_t units = dl_emu_units(e, pk->bytes);
+	uint32_t units = pk->units;
+	uint8_t *discard = &dl_emu_vl_at(e, in)->discard;
 
-	if (flags & DL_EMU_PK_LOST && e->c.switching == DL_EMU_WORMHOLE)
-		e->ins[in].discard = 1 + DL_EMU_DROP_CORRUPT;
+	if (flags & DL_EMU_PK_LOST && e->worms)
+		*discard = 1 + DL_EMU_DROP_CORRUPT;
 	if (!(flags & DL_EMU_PK_TAIL))
 		dl_emu_recycle(e, packet);
-	else if (e->ins[in].discard)
-		dl_emu_lose(e, packet, e->ins[in].discard - 1);
+	else if (*discard)
+		dl_emu_lose(e, packet, *discard - 1);
 	else if (!dl_emu_is_for(e, pk->dlid, port))
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
 	else
 		dl_emu_deliver(e, packet, port);
 	if (flags & DL_EMU_PK_TAIL)
-		e->ins[in].discard = false;
+		*discard = false;
 	dl_emu_release(e, in, units);
 }
 
@@ -378,8 +383,8 @@ void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a)
 		return;
 	time = dl_emu_rate_time(e->ports[a->port].rate, e->packets[a->head].bytes);
 	a->draining = true;
-	dl_emu_at(e, e->now + (unsigned __int128)time * 1000000 / a->rate, DL_EMU_EV_RECEIVE_DONE,
-		  e->wires[a->port].adapter);
+	dl_emu_at(e, e->now + (unsigned __int128)time * 1000000 / a->rate, DL_EMU_LOG_OTHER,
+		  DL_EMU_EV_RECEIVE_DONE, e->ports[a->port].adapter);
 }
 
 void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter)
@@ -396,7 +401,7 @@ void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter)
 void dl_emu_receive(struct dl_emu *e, uint32_t packet)
 {
 	uint32_t port = dl_emu_port_of(e->packets[packet].in);
-	struct dl_emu_adapter *a = &e->adapters[e->wires[port].adapter];
+	struct dl_emu_adapter *a = &e->adapters[e->ports[port].adapter];
 
 	if (!a->stopped && a->rate >= 1000000 && a->head == DL_EMU_NIL) {
 		take(e, packet);

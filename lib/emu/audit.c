@@ -25,25 +25,26 @@ struct count {
 static void one(const struct dl_emu *e, struct count *n, uint32_t packet, bool holds_room)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
-	bool spread = (pk->flags & DL_EMU_PK_MCAST) && pk->parent == DL_EMU_NIL && pk->copies;
+	bool spread = (pk->flags & (DL_EMU_PK_MCAST | DL_EMU_PK_COPY)) == DL_EMU_PK_MCAST &&
+		      e->origins[packet].copies;
 
 	n->records++;
 	n->packets += pk->flags & DL_EMU_PK_TAIL && pk->bytes && !spread;
 	if (holds_room && dl_emu_is_data(pk->in))
-		n->used[pk->in] += dl_emu_units(e, pk->bytes);
+		n->used[pk->in] += pk->units;
 }
 
 /* Copies, adapters' packets: those in a queue but in no buffer. */
 static void count_queues(const struct dl_emu *e, struct count *n)
 {
 	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
-		for (uint32_t p = e->outs[c].head; p != DL_EMU_NIL; p = e->packets[p].wait_next)
-			if (e->packets[p].parent != DL_EMU_NIL ||
-			    e->wires[dl_emu_port_of(c)].adapter != DL_EMU_NIL)
+		const struct dl_emu_vl_port *v = dl_emu_vl_at(e, c);
+		bool adapter = e->ports[dl_emu_port_of(c)].adapter != DL_EMU_NIL;
+
+		for (uint32_t p = v->head; p != DL_EMU_NIL; p = e->packets[p].wait_next)
+			if (adapter || e->packets[p].flags & DL_EMU_PK_COPY)
 				one(e, n, p, false);
-		if (e->wires[dl_emu_port_of(c)].adapter != DL_EMU_NIL)
-			continue;
-		for (uint32_t p = e->ins[c].head; p != DL_EMU_NIL; p = e->packets[p].next)
+		for (uint32_t p = v->in; p != DL_EMU_NIL; p = e->packets[p].next)
 			one(e, n, p, true);
 	}
 	for (uint32_t a = 0; a < e->nadapters; a++)
@@ -56,29 +57,31 @@ struct audit {
 	struct count *n;
 };
 
-static void count_event(void *context, uint64_t what)
+static void count_event(void *context, uint32_t log, uint64_t what)
 {
 	const struct dl_emu *e = ((struct audit *)context)->e;
 	struct count *n = ((struct audit *)context)->n;
 	uint32_t id = what & DL_EMU_EV_PACKET;
-	const struct dl_emu_link_port *p;
+	uint32_t channel = what >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
+	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(channel)];
 
-	switch (what >> DL_EMU_EV_SHIFT) {
+	(void)log;
+	switch ((enum dl_emu_event_kind)(what >> DL_EMU_EV_KIND)) {
 	case DL_EMU_EV_ARRIVE:
 		/* What was damaged is entered nowhere. */
-		one(e, n, id,
-		    !(e->packets[id].flags & DL_EMU_PK_LOST) || e->c.switching == DL_EMU_WORMHOLE);
+		one(e, n, id, !(e->packets[id].flags & DL_EMU_PK_LOST) || e->worms);
 		break;
 	case DL_EMU_EV_READY:
-		if (e->packets[id].parent != DL_EMU_NIL)
+		if (e->packets[id].flags & DL_EMU_PK_COPY)
 			one(e, n, id, false);
 		break;
 	case DL_EMU_EV_TAIL:
 		/* The buffer that it is leaving. */
-		p = &e->ports[what >> 28];
-		if (e->wires[what >> 28].adapter == DL_EMU_NIL && p->sending_parent == DL_EMU_NIL &&
+		if (p->adapter == DL_EMU_NIL && !(p->sending_flags & DL_EMU_PK_COPY) &&
 		    dl_emu_is_data(p->sending_in))
 			n->used[p->sending_in] += p->sending_units;
+		break;
+	default:
 		break;
 	}
 }
@@ -86,18 +89,14 @@ static void count_event(void *context, uint64_t what)
 /* Is what is used and what is free the whole buffer, and no credit above it? */
 static bool is_balanced(const struct dl_emu *e, uint32_t in, uint32_t used)
 {
-	const struct dl_emu_in *i = &e->ins[in];
-	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(in)];
-	const struct dl_emu_out *o;
-	uint32_t credit;
+	const struct dl_emu_vl_port *i = dl_emu_vl_at(e, in), *o;
+	uint32_t peer = e->ports[dl_emu_port_of(in)].peer;
 
-	if (w->peer == DL_EMU_NIL || !dl_emu_is_data(in))
+	if (peer == DL_EMU_NIL || !dl_emu_is_data(in))
 		return true;
-	o = &e->outs[dl_emu_channel(w->peer, dl_emu_vl_of(in))];
-	credit = o->tx.scheme == DL_LINK_CREDIT_PCIE ?
-			 o->tx.limit :
-			 (o->tx.limit - o->tx.sent) & DL_LINK_CREDIT_MASK;
-	return i->rx.free + used == i->rx.size && credit <= i->rx.free;
+	o = dl_emu_vl_at(e, dl_emu_channel(peer, dl_emu_vl_of(in)));
+	return dl_emu_free_units(i) + used == e->c.buffer &&
+	       (int16_t)(o->limit - o->sent) <= (int32_t)dl_emu_free_units(i);
 }
 
 int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)

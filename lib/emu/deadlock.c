@@ -50,38 +50,34 @@ struct look {
 static uint32_t far_buffer(const struct dl_emu *e, uint32_t out)
 {
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
-	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(out)];
 
-	if (w->peer == DL_EMU_NIL || e->wires[w->peer].sw == DL_NONE || !p->up)
+	if (p->peer == DL_EMU_NIL || p->to_adapter || p->hold & DL_EMU_DOWN)
 		return DL_EMU_NIL;
-	return dl_emu_channel(w->peer, dl_emu_vl_of(out));
+	return dl_emu_channel(p->peer, dl_emu_vl_of(out));
 }
 
 /* The output channel that feeds a buffer. */
 static uint32_t feeding(const struct dl_emu *e, uint32_t in)
 {
-	return dl_emu_channel(e->wires[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
+	return dl_emu_channel(e->ports[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
 }
 
 /* The buffer whose emptying a waiting packet waits for, or NIL. */
 static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 {
-	const struct dl_emu_pkt *pk = &e->packets[packet];
-	const struct dl_emu_out *o = &e->outs[pk->out];
-	uint32_t far = far_buffer(e, pk->out);
+	uint32_t out = e->packets[packet].out, far = far_buffer(e, out);
+	const struct dl_emu_vl_port *o = dl_emu_vl_at(e, out);
+	uint32_t owner = e->worms ? e->worm[out].owner : DL_EMU_NIL;
 
-	if (far == DL_EMU_NIL || !dl_emu_is_data(pk->out))
+	if (far == DL_EMU_NIL || !dl_emu_is_data(out))
 		return DL_EMU_NIL;
 	/*
 	 * Those in front of it in the queue wait for the same buffer; the
 	 * first one may be larger, and holds up the rest.
 	 */
-	pk = &e->packets[o->head];
-	if (o->owner != DL_EMU_NIL && o->owner != pk->in)
+	if (owner != DL_EMU_NIL && owner != e->packets[o->head].in)
 		return DL_EMU_NIL;
-	if (e->ins[far].rx.free >= dl_emu_units(e, pk->bytes))
-		return DL_EMU_NIL;
-	return far;
+	return dl_emu_free_units(dl_emu_vl_at(e, far)) >= o->units ? DL_EMU_NIL : far;
 }
 
 /*
@@ -95,14 +91,14 @@ struct reasons {
 
 static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 {
-	uint32_t head = e->ins[in].head;
+	uint32_t head = dl_emu_vl_at(e, in)->in;
 	const struct dl_emu_switch *s;
 
 	*r = (struct reasons){ .in = in, .packet = head };
 	r->copies = head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST;
 	if (!r->copies)
 		return;
-	s = &e->switches[e->wires[dl_emu_port_of(in)].sw];
+	s = e->ports[dl_emu_port_of(in)].at;
 	r->out = dl_emu_channel(s->ports[0], 0);
 	r->end = dl_emu_channel(s->ports[0] + s->nlinked, 0);
 	r->packet = DL_EMU_NIL;
@@ -111,7 +107,7 @@ static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 /* The next packet that stands for the head in some output's queue. */
 static uint32_t next_waiting(const struct dl_emu *e, struct reasons *r)
 {
-	uint32_t head = e->ins[r->in].head, packet;
+	uint32_t head = dl_emu_vl_at(e, r->in)->in, packet;
 
 	if (!r->copies) {
 		packet = r->packet;
@@ -119,9 +115,9 @@ static uint32_t next_waiting(const struct dl_emu *e, struct reasons *r)
 		return packet;
 	}
 	for (; r->out < r->end; r->out++) {
-		for (packet = e->outs[r->out].head; packet != DL_EMU_NIL;
+		for (packet = dl_emu_vl_at(e, r->out)->head; packet != DL_EMU_NIL;
 		     packet = e->packets[packet].wait_next)
-			if (e->packets[packet].parent == head) {
+			if (dl_emu_parent(e, packet) == head) {
 				r->out++;
 				return packet;
 			}
@@ -148,12 +144,12 @@ static bool held(const struct look *l, uint32_t in)
 /* Does the head stand in a queue, with nothing of it moving? */
 static bool stands(const struct dl_emu *e, uint32_t in)
 {
-	uint32_t head = e->ins[in].head;
+	uint32_t head = dl_emu_vl_at(e, in)->in;
 
 	if (head == DL_EMU_NIL)
 		return false;
 	return e->packets[head].flags & DL_EMU_PK_MCAST ?
-		       e->packets[head].copies > 0 :
+		       e->origins[head].copies > 0 :
 		       (e->packets[head].flags & DL_EMU_PK_WAITING) != 0;
 }
 
@@ -169,9 +165,9 @@ static void look_behind(struct look *l, uint32_t in)
 	const struct dl_emu *e = l->e;
 	uint32_t out = feeding(e, in), packet;
 
-	if (e->wires[dl_emu_port_of(in)].peer == DL_EMU_NIL)
+	if (e->ports[dl_emu_port_of(in)].peer == DL_EMU_NIL)
 		return;
-	for (packet = e->outs[out].head; packet != DL_EMU_NIL;
+	for (packet = dl_emu_vl_at(e, out)->head; packet != DL_EMU_NIL;
 	     packet = e->packets[packet].wait_next) {
 		uint32_t from = e->packets[packet].in;
 
@@ -186,7 +182,7 @@ static uint32_t find_set(struct look *l, uint32_t n)
 	uint32_t left = 0;
 
 	for (uint32_t in = 0; in < n; in++)
-		l->suspect[in] = e->wires[dl_emu_port_of(in)].sw != DL_NONE && dl_emu_is_data(in) &&
+		l->suspect[in] = e->ports[dl_emu_port_of(in)].at && dl_emu_is_data(in) &&
 				 stands(e, in);
 	for (uint32_t in = 0; in < n; in++)
 		if (l->suspect[in] && !held(l, in))
@@ -242,15 +238,15 @@ static uint32_t length_from(const struct look *l, uint32_t last, uint32_t start)
 
 static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
 {
-	uint32_t out = feeding(e, in);
-	const struct dl_emu_pkt *pk = &e->packets[e->ins[in].head];
+	uint32_t out = feeding(e, in), head = dl_emu_vl_at(e, in)->in;
+	const struct dl_emu_pkt *pk = &e->packets[head];
 
 	return (struct dl_cycle_step){
 		.port = e->fabric_port[dl_emu_port_of(out)],
 		.vl = dl_emu_vl_of(in),
 		.sl = pk->sl,
 		.dlid = pk->dlid,
-		.src = e->fabric_port[e->adapters[e->flows[pk->flow].adapter].port],
+		.src = e->fabric_port[e->adapters[e->flows[e->origins[head].flow].adapter].port],
 	};
 }
 

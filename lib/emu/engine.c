@@ -34,16 +34,18 @@
  * it can be looked at and that its tail has left; flow-control packets only
  * those that something waits for, and that delay others.  Files: transmit.c is
  * a link's sender, forward.c the inside of a switch, adapter.c the adapters,
- * deadlock.c finds deadlocks; prefetch.c fetches memory ahead of time.
+ * deadlock.c finds deadlocks.
  *
  * Invariants, checked by audit.c when a run comes to rest, and in a debug build
  * (configure --enable-debug) after every event: injected = delivered + dropped + in flight; for
  * each buffer, what is stored, what is on its way and what is free make up its
  * size; no sender holds more credit than is free.
  *
- * Limits: 2^24 ports.
+ * Limits: 2^20 ports, 2^22 packets and flow-control packets under way.
  */
 #include "config.h"
+
+#include <string.h>
 
 #include "emu/internal.h"
 #include "dateline/base.h"
@@ -55,19 +57,28 @@
 static int more_packets(struct dl_emu *e)
 {
 	uint64_t cap = e->packets_cap ? 2 * (uint64_t)e->packets_cap : NO_PACKETS;
-	struct dl_emu_pkt *grown;
+	struct dl_emu_pkt *packets;
+	struct dl_emu_origin *origins;
 
 	if (e->c.max_packets && cap > e->c.max_packets)
 		cap = e->c.max_packets;
 	if (cap <= e->packets_cap || cap > DL_EMU_EV_PACKET)
 		return -EOVERFLOW;
-	grown = dl_array_large(cap, sizeof(*grown));
-	if (!grown)
+	packets = dl_array_large(cap, sizeof(*packets));
+	origins = dl_array_large(cap, sizeof(*origins));
+	if (!packets || !origins) {
+		free(packets);
+		free(origins);
 		return -ENOMEM;
-	for (uint32_t i = 0; i < e->npackets; i++)
-		grown[i] = e->packets[i];
+	}
+	if (e->npackets) {
+		memcpy(packets, e->packets, e->npackets * sizeof(*packets));
+		memcpy(origins, e->origins, e->npackets * sizeof(*origins));
+	}
 	free(e->packets);
-	e->packets = grown;
+	free(e->origins);
+	e->packets = packets;
+	e->origins = origins;
 	e->packets_cap = cap;
 	return 0;
 }
@@ -95,29 +106,24 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 
 /* ---- events ------------------------------------------------------------ */
 
-static void dispatch(struct dl_emu *e, uint64_t event)
+static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
 {
-	uint64_t what = event & ((UINT64_C(1) << DL_EMU_EV_SHIFT) - 1);
+	uint32_t channel = what >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
+	uint32_t packet = what & DL_EMU_EV_PACKET;
 
-	switch ((enum dl_emu_event_kind)(event >> DL_EMU_EV_SHIFT)) {
-	case DL_EMU_EV_TAIL:
-		dl_emu_tail_sent(e, what >> 28);
-		break;
+	switch ((enum dl_emu_event_kind)(what >> DL_EMU_EV_KIND)) {
 	case DL_EMU_EV_CREDIT:
-		dl_emu_credit(e, what);
-		break;
-	case DL_EMU_EV_ARRIVE:
-		dl_emu_arrive(e, what & DL_EMU_EV_PACKET);
+		dl_emu_credit(e, channel, packet);
 		break;
 	case DL_EMU_EV_READY:
-		dl_emu_ready(e, what);
+		dl_emu_ready(e, packet);
 		break;
 	case DL_EMU_EV_WAKE:
-		e->ports[what].wake = false;
-		dl_emu_transmit(e, what);
+		e->ports[dl_emu_port_of(channel)].wake = false;
+		dl_emu_transmit(e, dl_emu_port_of(channel));
 		break;
 	case DL_EMU_EV_MESSAGE:
-		dl_emu_message(e, what);
+		dl_emu_message(e, what & (2 * DL_EMU_EV_ENDED - 1));
 		break;
 	case DL_EMU_EV_QP_SWITCHED:
 		dl_emu_qp_switched(e, what);
@@ -126,10 +132,13 @@ static void dispatch(struct dl_emu *e, uint64_t event)
 		dl_emu_receive_done(e, what);
 		break;
 	case DL_EMU_EV_HOQ:
-		dl_emu_expire(e, what);
+		dl_emu_expire(e, packet);
 		break;
 	case DL_EMU_EV_PERIODIC:
-		dl_emu_periodic(e, what);
+		dl_emu_periodic(e, dl_emu_port_of(channel));
+		break;
+	case DL_EMU_EV_TAIL:
+	case DL_EMU_EV_ARRIVE: /* in logs of their own */
 		break;
 	}
 }
@@ -184,22 +193,39 @@ static int begin(struct dl_emu *e)
 /* All events up to a time. */
 static void run_to(struct dl_emu *e, uint64_t until)
 {
-	struct dl_emu_event ev;
+	struct dl_emu_event ev = { 0 };
 	int found;
 
 	while (!e->err && goes_on(e)) {
+		uint32_t channel;
+
 		found = dl_emu_events_pop(&e->events, until, &ev);
+		if (found == 2) {
+			dl_emu_look_ahead(e);
+			continue;
+		}
 		if (found <= 0) {
 			e->err = found;
 			return;
 		}
+		channel = ev.what >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
 		e->now = ev.time;
 		/* Tails come before the credit of the same time. */
-		e->credited = ev.time - (ev.what >> DL_EMU_EV_SHIFT == DL_EMU_EV_TAIL);
+		e->credited = ev.time - (ev.log == DL_EMU_LOG_TAIL);
 		e->totals.events++;
-		dl_emu_prefetch_far(e, dl_emu_events_ahead(&e->events, 8));
-		dl_emu_prefetch_near(e, dl_emu_events_ahead(&e->events, 3));
-		dispatch(e, ev.what);
+		switch (ev.log) {
+		case DL_EMU_LOG_TAIL:
+			dl_emu_tail_sent(e, dl_emu_port_of(channel));
+			break;
+		case DL_EMU_LOG_ARRIVE:
+			dl_emu_arrive(e, channel, ev.what & DL_EMU_EV_PACKET);
+			break;
+		case DL_EMU_LOG_TAKE:
+			dl_emu_take(e, channel, ev.what & DL_EMU_EV_PACKET);
+			break;
+		default:
+			dispatch(e, ev.what);
+		}
 #ifdef DL_EMU_AUDIT
 		if (!e->err)
 			e->err = dl_emu_audit(e, e->log);

@@ -2,247 +2,259 @@
 /* See events.h. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dateline/base.h"
 #include "emu/events.h"
 
-#define RARE __attribute__((noinline))
+#define RARE __attribute__((noinline, cold))
+#define WHAT ((UINT64_C(1) << DL_EMU_KEY_TIME) - 1)
 
-void dl_emu_events_init(struct dl_emu_events *q, unsigned int shift)
+/* Room in a run for so many keys and their end. */
+static bool make_room(struct dl_emu_events *q, struct dl_emu_run *r, uint32_t n)
 {
-	*q = (struct dl_emu_events){ .shift = shift, .nchunks = 1 };
+	size_t at = r->key ? r->at - r->key : 0;
+	uint64_t *grown;
+
+	if (n < r->cap)
+		return true;
+	grown = realloc(r->key, (2ul * n + 64) * sizeof(*grown));
+	if (!grown) {
+		q->err = -ENOMEM;
+		return false;
+	}
+	r->key = grown;
+	r->at = grown + at;
+	r->cap = 2 * n + 64;
+	return true;
+}
+
+int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift)
+{
+	memset(q, 0, sizeof(*q));
+	q->shift = shift;
+	q->block_chunks = 32;
+	q->none.n = DL_EMU_CHUNK;
+	for (uint32_t log = 0; log < DL_EMU_LOGS; log++) {
+		struct dl_emu_run *r = &q->run[log];
+
+		for (uint32_t i = 0; i < DL_EMU_SLOTS; i++)
+			q->slot[log][i] = &q->none;
+		if (!make_room(q, r, 0))
+			return -ENOMEM;
+		*r->at = DL_EMU_NO_EVENT;
+	}
+	return 0;
 }
 
 void dl_emu_events_free(struct dl_emu_events *q)
 {
-	free(q->list);
-	free(q->near.event);
-	free(q->far.event);
-	free(q->stock);
-	free(q->next);
+	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
+		free(q->run[log].key);
+	for (struct dl_emu_chunk *b = q->blocks, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(q->far);
+	free(q->scratch);
 }
 
-/* ---- heaps ------------------------------------------------------------- */
+/* ---- what does not go to the wheel -------------------------------------- */
 
-static int grow_heap(struct dl_emu_event_heap *h)
+static void push_far(struct dl_emu_events *q, struct dl_emu_far_event ev)
 {
-	uint32_t cap = h->cap ? 2 * h->cap : 1024;
-	struct dl_emu_event *grown = aligned_alloc(64, (cap + 4ul) * sizeof(*grown));
+	struct dl_emu_far_event *heap =
+		dl_array_grow(q->far, sizeof(*q->far), q->nfar, 1, &q->far_cap);
+	uint32_t at = q->nfar;
 
-	if (!grown)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < h->n; i++)
-		grown[DL_EMU_HEAP_ROOT + i] = h->event[DL_EMU_HEAP_ROOT + i];
-	free(h->event);
-	h->event = grown;
-	h->cap = cap;
-	return 0;
+	if (!heap) {
+		q->err = -ENOMEM;
+		return;
+	}
+	q->far = heap;
+	q->nfar++;
+	while (at && heap[(at - 1) / 2].time > ev.time) {
+		heap[at] = heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	heap[at] = ev;
 }
 
-static int push_heap(struct dl_emu_event_heap *heap, struct dl_emu_event ev)
+static struct dl_emu_far_event pop_far(struct dl_emu_events *q)
 {
-	struct dl_emu_event *h;
+	struct dl_emu_far_event *heap = q->far, first = heap[0], last = heap[--q->nfar];
+	uint32_t at = 0, child;
+
+	while ((child = 2 * at + 1) < q->nfar) {
+		if (child + 1 < q->nfar && heap[child + 1].time < heap[child].time)
+			child++;
+		if (heap[child].time >= last.time)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = last;
+	return first;
+}
+
+RARE void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log,
+				  uint64_t what)
+{
+	struct dl_emu_run *r = &q->run[log];
+	uint64_t key = time << DL_EMU_KEY_TIME | what;
 	uint32_t at;
 
-	if (heap->n == heap->cap && grow_heap(heap))
-		return -ENOMEM;
-	h = heap->event;
-	at = DL_EMU_HEAP_ROOT + heap->n++;
-	/* The children of i are 4i - 8 to 4i - 5. */
-	while (at > DL_EMU_HEAP_ROOT) {
-		uint32_t up = (at + 8) / 4;
-
-		if (!dl_emu_event_before(&ev, &h[up]))
-			break;
-		h[at] = h[up];
-		at = up;
-	}
-	h[at] = ev;
-	return 0;
-}
-
-static void pop_heap(struct dl_emu_event_heap *heap)
-{
-	struct dl_emu_event *h = heap->event, last;
-	uint32_t at = DL_EMU_HEAP_ROOT, end = DL_EMU_HEAP_ROOT + --heap->n;
-
-	if (!heap->n)
+	if (time >> q->shift > q->bucket) {
+		push_far(q, (struct dl_emu_far_event){ time, what, log });
 		return;
-	last = h[end];
-	for (;;) {
-		uint32_t child = 4 * at - 8, best = child, stop = child + 4;
-
-		if (child >= end)
-			break;
-		if (stop > end)
-			stop = end;
-		for (uint32_t c = child + 1; c < stop; c++)
-			best = dl_emu_event_before(&h[c], &h[best]) ? c : best;
-		if (!dl_emu_event_before(&h[best], &last))
-			break;
-		h[at] = h[best];
-		at = best;
 	}
-	h[at] = last;
+	if (!make_room(q, r, r->n + 1))
+		return;
+	at = r->n++;
+	r->key[r->n] = DL_EMU_NO_EVENT;
+	for (uint64_t *k = r->key; k + at > r->at && k[at - 1] > key; at--)
+		k[at] = k[at - 1];
+	r->key[at] = key;
 }
 
-RARE int dl_emu_events_push_rare(struct dl_emu_events *q, struct dl_emu_event ev)
+/* ---- the wheel ---------------------------------------------------------- */
+
+static void more_chunks(struct dl_emu_events *q)
 {
-	bool now = ev.time >> q->shift <= q->bucket;
-	int err = push_heap(now ? &q->near : &q->far, ev);
+	struct dl_emu_chunk *c = dl_array_large(q->block_chunks, sizeof(*c));
 
-	q->count += !err;
-	return err;
-}
-
-RARE void dl_emu_events_pop_near(struct dl_emu_events *q, struct dl_emu_event *out)
-{
-	*out = q->near.event[DL_EMU_HEAP_ROOT];
-	pop_heap(&q->near);
-}
-
-/* ---- the wheel --------------------------------------------------------- */
-
-static int grow_stock(struct dl_emu_events *q)
-{
-	uint32_t cap = q->chunks_cap ? 2 * q->chunks_cap : 64;
-	struct dl_emu_event *stock = dl_array_large((size_t)cap * DL_EMU_CHUNK, sizeof(*stock));
-	uint32_t *next = realloc(q->next, cap * sizeof(*next));
-
-	if (next)
-		q->next = next;
-	if (!next || !stock || cap > UINT32_MAX / DL_EMU_CHUNK) {
-		free(stock);
-		return -ENOMEM;
+	if (!c)
+		return;
+	c->next = q->blocks;
+	q->blocks = c;
+	for (uint32_t i = 1; i < q->block_chunks; i++) {
+		c[i].next = q->free_chunk;
+		q->free_chunk = &c[i];
 	}
-	if (q->stock)
-		memcpy(stock, q->stock, (size_t)q->nchunks * DL_EMU_CHUNK * sizeof(*stock));
-	free(q->stock);
-	q->stock = stock;
-	q->chunks_cap = cap;
-	return 0;
+	if (q->block_chunks < 1 << 14)
+		q->block_chunks *= 2;
 }
 
-RARE int dl_emu_events_add_chunk(struct dl_emu_events *q, uint32_t slot)
+__attribute__((noinline)) struct dl_emu_chunk *dl_emu_events_add_chunk(struct dl_emu_events *q,
+								       uint32_t log, uint32_t slot)
 {
-	uint32_t chunk = q->free_chunk, full = q->slot[slot] / DL_EMU_CHUNK;
+	struct dl_emu_chunk *c;
 
-	if (chunk)
-		q->free_chunk = q->next[chunk];
-	else if (q->nchunks >= q->chunks_cap && grow_stock(q))
-		return -ENOMEM;
-	else
-		chunk = q->nchunks++;
-	q->next[chunk] = full ? full - 1 : 0;
-	q->slot[slot] = chunk * DL_EMU_CHUNK;
+	if (!q->free_chunk)
+		more_chunks(q);
+	c = q->free_chunk;
+	if (!c) {
+		q->err = -ENOMEM;
+		return NULL;
+	}
+	q->free_chunk = c->next;
+	c->next = q->slot[log][slot];
+	c->n = 0;
+	q->slot[log][slot] = c;
 	q->used[slot / 64] |= UINT64_C(1) << slot % 64;
-	return 0;
+	return c;
 }
 
-/* ---- the bucket being served ------------------------------------------- */
+/* ---- the bucket being served -------------------------------------------- */
 
-#define PART_BITS 8 /* a bucket has up to 256 parts */
+#define PARTS 64
 
-/* Room in the list for so many events. */
-static int make_room(struct dl_emu_events *q, uint32_t n)
+static int by_key(const void *a, const void *b)
 {
-	if (n <= q->cap)
-		return 0;
-	free(q->list);
-	q->cap = 0;
-	q->list = aligned_alloc(64, (2 * (size_t)n / 4 + 1) * 64);
-	if (!q->list)
-		return -ENOMEM;
-	q->cap = 2 * n;
-	return 0;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
 }
 
-/* The part of its bucket that an event is due in, of 2^bits. */
-static inline uint32_t part_of(const struct dl_emu_events *q, const struct dl_emu_event *ev,
-			       unsigned int bits)
+/* Divided by the high bits of time, most keys are at their place or near it. */
+static void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n)
 {
-	return ev->time >> (q->shift - bits) & ((1u << bits) - 1);
-}
+	unsigned int low =
+		DL_EMU_KEY_TIME + (q->shift > 6 ? q->shift - 6 : 0); /* of those that divide */
+	uint32_t start[PARTS + 1] = { 0 };
 
-/* A slot's chunks, and how many events are in each. */
-struct chain {
-	uint32_t chunk, n;
-};
-
-static inline struct chain chain_of(uint32_t slot)
-{
-	uint32_t chunk = slot ? (slot - 1) / DL_EMU_CHUNK : 0;
-
-	return (struct chain){ chunk, slot - chunk * DL_EMU_CHUNK };
-}
-
-static inline struct chain next_of(const struct dl_emu_events *q, struct chain c)
-{
-	return (struct chain){ q->next[c.chunk], DL_EMU_CHUNK };
-}
-
-/* Into the list, in order of the part of the bucket. */
-static void scatter(struct dl_emu_events *q, uint32_t slot, unsigned int bits)
-{
-	uint32_t start[(1 << PART_BITS) + 1];
-
-	memset(start, 0, ((1ul << bits) + 1) * sizeof(*start));
-	for (struct chain c = chain_of(slot); c.chunk; c = next_of(q, c)) {
-		const struct dl_emu_event *ev = &q->stock[c.chunk * DL_EMU_CHUNK];
-
-		for (uint32_t i = 0; i < c.n; i++)
-			start[part_of(q, &ev[i], bits) + 1]++;
+	if (q->scratch_cap < n) {
+		free(q->scratch);
+		q->scratch = malloc(2ul * n * sizeof(*q->scratch));
+		q->scratch_cap = q->scratch ? 2 * n : 0;
 	}
-	for (uint32_t i = 1; i <= 1u << bits; i++)
+	if (!q->scratch) /* it only takes longer */
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		start[(key[i] >> low) % PARTS + 1]++;
+	for (uint32_t i = 1; i < PARTS; i++)
 		start[i] += start[i - 1];
-	for (struct chain c = chain_of(slot); c.chunk; c = next_of(q, c)) {
-		const struct dl_emu_event *ev = &q->stock[c.chunk * DL_EMU_CHUNK];
-
-		for (uint32_t i = 0; i < c.n; i++)
-			q->list[start[part_of(q, &ev[i], bits)]++] = ev[i];
-	}
+	for (uint32_t i = 0; i < n; i++)
+		q->scratch[start[(key[i] >> low) % PARTS]++] = key[i];
+	memcpy(key, q->scratch, n * sizeof(*key));
 }
 
-static void insertion_sort(struct dl_emu_event *list, uint32_t n)
+static void sort(struct dl_emu_events *q, uint64_t *key, uint32_t n)
 {
-	for (uint32_t i = 1; i < n; i++) {
-		struct dl_emu_event ev = list[i];
+	uint64_t moves = 0;
+
+	if (n > 16)
+		divide(q, key, n);
+	for (uint32_t i = 1; i < n && moves < 32ul * n; i++) {
+		uint64_t k = key[i];
 		uint32_t at = i;
 
-		while (at && dl_emu_event_before(&ev, &list[at - 1])) {
-			list[at] = list[at - 1];
-			at--;
-		}
-		list[at] = ev;
+		for (; at && key[at - 1] > k; at--)
+			key[at] = key[at - 1];
+		key[at] = k;
+		moves += i - at;
 	}
+	if (moves >= 32ul * n) /* very many at one time */
+		qsort(key, n, sizeof(*key), by_key);
 }
 
-/* Put the events of the bucket in order; its chunks are free then. */
-static int open_bucket(struct dl_emu_events *q)
+/* A slot's chunks, turned round: the one filled first comes first. */
+static struct dl_emu_chunk *in_order(struct dl_emu_events *q, struct dl_emu_chunk *c, uint32_t *n)
 {
-	uint32_t *slot = &q->slot[q->bucket % DL_EMU_SLOTS], n = 0, last = 0;
-	uint32_t number = q->bucket % DL_EMU_SLOTS;
+	struct dl_emu_chunk *first = NULL;
 
-	for (struct chain c = chain_of(*slot); c.chunk; c = next_of(q, c)) {
-		last = c.chunk;
-		n += c.n;
+	*n = 0;
+	while (c != &q->none) {
+		struct dl_emu_chunk *next = c->next;
+
+		c->next = first;
+		first = c;
+		c = next;
+		*n += DL_EMU_CHUNK;
 	}
-	q->at = q->n = 0;
-	if (!n)
-		return 0;
-	if (make_room(q, n))
-		return -ENOMEM;
-	scatter(q, *slot, n <= 12 ? 4 : n <= 96 ? 6 : PART_BITS);
-	insertion_sort(q->list, n);
-	q->n = n;
-	q->next[last] = q->free_chunk;
-	q->free_chunk = chain_of(*slot).chunk;
-	*slot = 0;
-	q->used[number / 64] &= ~(UINT64_C(1) << number % 64);
-	return 0;
+	return first;
+}
+
+static void open_log(struct dl_emu_events *q, uint32_t log, uint32_t slot)
+{
+	struct dl_emu_run *r = &q->run[log];
+	uint64_t *to, last = 0;
+	bool ordered = true;
+	uint32_t most;
+	struct dl_emu_chunk *c = in_order(q, q->slot[log][slot], &most), *next;
+
+	q->slot[log][slot] = &q->none;
+	r->n = 0;
+	if (!make_room(q, r, most))
+		return;
+	to = r->at = r->key;
+	for (; c; c = next) {
+		for (uint32_t i = 0; i < c->n; i++) {
+			uint64_t key = c->key[i];
+
+			ordered &= key >= last;
+			last = key;
+			*to++ = key;
+		}
+		next = c->next;
+		c->next = q->free_chunk;
+		q->free_chunk = c;
+	}
+	r->n = to - r->key;
+	*to = DL_EMU_NO_EVENT;
+	if (!ordered)
+		sort(q, r->key, r->n);
 }
 
 /* The first bucket after the present one that has events in the wheel. */
@@ -263,39 +275,41 @@ static uint64_t next_used(const struct dl_emu_events *q)
 
 int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until)
 {
-	const struct dl_emu_event *far = &q->far.event[DL_EMU_HEAP_ROOT];
 	uint64_t bucket = next_used(q);
-	int err = 0;
+	uint32_t slot;
 
-	if (q->far.n && far->time >> q->shift < bucket)
-		bucket = far->time >> q->shift;
-	if (bucket > until >> q->shift)
-		return 0;
+	if (q->nfar && q->far[0].time >> q->shift < bucket)
+		bucket = q->far[0].time >> q->shift;
+	if (q->err || bucket > until >> q->shift)
+		return q->err;
 	q->bucket = bucket - 1;
-	while (!err && q->far.n && (far->time >> q->shift) - bucket < DL_EMU_SLOTS - 1) {
-		struct dl_emu_event ev = *far;
+	while (q->nfar && (q->far[0].time >> q->shift) - bucket < DL_EMU_SLOTS - 1) {
+		struct dl_emu_far_event ev = pop_far(q);
 
-		pop_heap(&q->far);
 		q->count--;
-		err = dl_emu_events_push(q, ev.time, ev.what);
+		dl_emu_events_push(q, ev.time, ev.log, ev.what);
 	}
+	slot = bucket % DL_EMU_SLOTS;
 	q->bucket = bucket;
-	if (!err)
-		err = open_bucket(q);
-	return err ? err : 1;
+	q->base = bucket << q->shift >> DL_EMU_BUCKET_BITS << DL_EMU_BUCKET_BITS;
+	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
+		open_log(q, log, slot);
+	q->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+	return q->err ? q->err : 2;
 }
 
-void dl_emu_events_each(const struct dl_emu_events *q, void (*visit)(void *context, uint64_t what),
-			void *context)
+void dl_emu_events_each(const struct dl_emu_events *q,
+			void (*visit)(void *context, uint32_t log, uint64_t what), void *context)
 {
-	for (uint32_t i = q->at; i < q->n; i++)
-		visit(context, q->list[i].what);
-	for (uint32_t i = 0; i < q->near.n; i++)
-		visit(context, q->near.event[DL_EMU_HEAP_ROOT + i].what);
-	for (uint32_t i = 0; i < q->far.n; i++)
-		visit(context, q->far.event[DL_EMU_HEAP_ROOT + i].what);
-	for (uint32_t slot = 0; slot < DL_EMU_SLOTS; slot++)
-		for (struct chain c = chain_of(q->slot[slot]); c.chunk; c = next_of(q, c))
-			for (uint32_t i = 0; i < c.n; i++)
-				visit(context, q->stock[c.chunk * DL_EMU_CHUNK + i].what);
+	for (uint32_t log = 0; log < DL_EMU_LOGS; log++) {
+		for (const uint64_t *k = q->run[log].at; *k != DL_EMU_NO_EVENT; k++)
+			visit(context, log, *k & WHAT);
+		for (uint32_t slot = 0; slot < DL_EMU_SLOTS; slot++)
+			for (const struct dl_emu_chunk *c = q->slot[log][slot]; c != &q->none;
+			     c = c->next)
+				for (uint32_t i = 0; i < c->n; i++)
+					visit(context, log, c->key[i] & WHAT);
+	}
+	for (uint32_t i = 0; i < q->nfar; i++)
+		visit(context, q->far[i].log, q->far[i].what);
 }

@@ -31,7 +31,7 @@ static void port_down(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
 
-	p->up = false;
+	p->hold |= DL_EMU_DOWN;
 	p->epoch++;
 	p->fcp = 0;
 }
@@ -39,13 +39,13 @@ static void port_down(struct dl_emu *e, uint32_t port)
 /* Nothing can leave through this port: drop what waits for it. */
 static void drop_queue(struct dl_emu *e, uint32_t port)
 {
-	uint32_t first = dl_emu_channel(port, 0);
+	struct dl_emu_link_port *p = &e->ports[port];
 
-	if (e->wires[port].adapter != DL_EMU_NIL || e->c.hoq_life_ps)
+	if (p->adapter != DL_EMU_NIL || e->c.hoq_life_ps)
 		return;
-	for (uint32_t out = first; out < first + DL_EMU_VLS; out++)
-		while (e->outs[out].head != DL_EMU_NIL)
-			dl_emu_drop_waiting(e, e->outs[out].head, DL_EMU_DROP_DEAD_LINK);
+	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
+		while (p->vl[v].head != DL_EMU_NIL)
+			dl_emu_drop_waiting(e, p->vl[v].head, DL_EMU_DROP_DEAD_LINK);
 }
 
 /* An adapter's worm: the rest of it is in the queue. */
@@ -54,7 +54,7 @@ static void drop_rest(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t out)
 	uint32_t packet;
 	bool tail = false;
 
-	while (!tail && (packet = e->outs[out].head) != DL_EMU_NIL) {
+	while (!tail && (packet = dl_emu_vl_at(e, out)->head) != DL_EMU_NIL) {
 		tail = e->packets[packet].flags & DL_EMU_PK_TAIL;
 		dl_emu_unwait(e, packet);
 		if (tail)
@@ -68,9 +68,9 @@ static void drop_rest(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t out)
 /* A switch's worm: the rest may still have to arrive. */
 static void discard_rest(struct dl_emu *e, uint32_t in, uint32_t out)
 {
-	uint32_t packet = e->outs[out].head;
+	uint32_t packet = dl_emu_vl_at(e, out)->head;
 
-	e->ins[in].discard = 1 + DL_EMU_DROP_DEAD_LINK;
+	dl_emu_vl_at(e, in)->discard = 1 + DL_EMU_DROP_DEAD_LINK;
 	while (packet != DL_EMU_NIL && e->packets[packet].in != in)
 		packet = e->packets[packet].wait_next;
 	if (packet != DL_EMU_NIL)
@@ -79,18 +79,18 @@ static void discard_rest(struct dl_emu *e, uint32_t in, uint32_t out)
 
 static void cut_worms(struct dl_emu *e, uint32_t port)
 {
-	uint32_t adapter = e->wires[port].adapter;
+	uint32_t adapter = e->ports[port].adapter;
 
 	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++) {
 		uint32_t channel = dl_emu_channel(port, v), packet;
-		uint32_t owner = e->outs[channel].owner;
+		uint32_t owner = e->worm[channel].owner;
 
-		e->outs[channel].owner = DL_EMU_NIL;
+		e->worm[channel].owner = DL_EMU_NIL;
 		if (owner != DL_EMU_NIL && adapter != DL_EMU_NIL)
 			drop_rest(e, &e->adapters[adapter], channel);
 		else if (owner != DL_EMU_NIL)
 			discard_rest(e, owner, channel);
-		if (!e->ins[channel].open)
+		if (!e->ports[port].vl[v].open)
 			continue;
 		packet = dl_emu_packet(e);
 		if (packet == DL_EMU_NIL)
@@ -98,7 +98,6 @@ static void cut_worms(struct dl_emu *e, uint32_t port)
 		e->packets[packet] = (struct dl_emu_pkt){
 			.since = e->now,
 			.next = DL_EMU_NIL,
-			.parent = DL_EMU_NIL,
 			.in = channel,
 			.flags = DL_EMU_PK_TAIL | DL_EMU_PK_LOST,
 		};
@@ -111,34 +110,30 @@ static void cut_worms(struct dl_emu *e, uint32_t port)
 static void port_up(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
-	const struct dl_emu_wire *w = &e->wires[port];
 
 	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++) {
-		struct dl_emu_in *in = &e->ins[dl_emu_channel(port, v)];
-		struct dl_emu_out *out = &e->outs[dl_emu_channel(w->peer, v)];
+		struct dl_emu_vl_port *in = &p->vl[v], *out = &e->ports[p->peer].vl[v];
 
-		in->rx.count = 0;
+		in->room -= in->received;
+		in->received = 0;
 		in->healed = 0;
-		out->lost = 0;
+		in->told = dl_emu_promise(in);
+		out->sent = out->lost = 0;
 		out->credit_at = DL_EMU_NEVER;
-		dl_link_credit_tx_init(&out->tx, &in->rx);
-		if (e->c.flow_control == DL_LINK_CREDIT_PCIE) {
-			out->tx.sent = in->rx.size - in->rx.free;
-			out->tx.limit = in->rx.free;
-		}
-		in->advertised = dl_link_credit_of(&in->rx);
-		e->advertised_at[dl_emu_channel(port, v)] = e->now;
+		out->limit = in->told;
+		p->told_at[v] = e->now;
 	}
-	p->up = true;
+	p->hold &= ~DL_EMU_DOWN;
 }
 
 static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 {
-	if (!e->ports[a].up)
+	if (e->ports[a].hold & DL_EMU_DOWN)
 		return 0;
 	port_down(e, a);
 	port_down(e, b);
-	if (e->c.switching == DL_EMU_WORMHOLE) {
+	e->foresees = false;
+	if (e->worms) {
 		cut_worms(e, a);
 		cut_worms(e, b);
 	}
@@ -149,7 +144,7 @@ static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 
 static int link_up(struct dl_emu *e, uint32_t a, uint32_t b)
 {
-	if (e->ports[a].up)
+	if (!(e->ports[a].hold & DL_EMU_DOWN))
 		return 0;
 	port_up(e, a);
 	port_up(e, b);
@@ -168,14 +163,13 @@ static void start_timers(struct dl_emu *e)
 	e->timers = true;
 	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_link_port *p = &e->ports[i];
-		const struct dl_emu_wire *w = &e->wires[i];
 
-		if (w->peer == DL_EMU_NIL)
+		if (p->peer == DL_EMU_NIL)
 			continue;
 		p->periodic = true;
 		e->background++;
-		dl_emu_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
-			  DL_EMU_EV_PERIODIC, i);
+		dl_emu_channel_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
+				  DL_EMU_EV_PERIODIC, dl_emu_channel(i, 0), 0);
 	}
 }
 
@@ -183,9 +177,9 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_
 {
 	struct dl_emu_adapter *a;
 
-	if (e->wires[port].adapter == DL_EMU_NIL)
+	if (e->ports[port].adapter == DL_EMU_NIL)
 		return refuse(e, "only an adapter's port can stop draining");
-	a = &e->adapters[e->wires[port].adapter];
+	a = &e->adapters[e->ports[port].adapter];
 	if (fault->kind == DL_EMU_DRAIN_RATE)
 		a->rate = fault->rate;
 	else
@@ -201,12 +195,12 @@ int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 
 	if (fault->port < e->f->nports)
 		port = e->own_port[fault->port];
-	if (port == DL_EMU_NIL || e->wires[port].peer == DL_EMU_NIL)
+	if (port == DL_EMU_NIL || e->ports[port].peer == DL_EMU_NIL)
 		return refuse(e, "a fault needs a port with a cable");
 	if (fault->rate > 1000000)
 		return refuse(e, "a rate is at most 1000000 millionths");
 	loss = &e->losses[port];
-	peer = e->wires[port].peer;
+	peer = e->ports[port].peer;
 	switch (fault->kind) {
 	case DL_EMU_LINK_DOWN:
 		return link_down(e, port, peer);
@@ -288,6 +282,7 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 	free(e->port_there);
 	e->port_there = ports;
 	e->tables = t;
+	e->foresees = false;
 	err = dl_emu_program_switches(e, t, switches);
 	free(switches);
 	if (!err)

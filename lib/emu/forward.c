@@ -40,11 +40,19 @@ static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 /* The head of a buffer is gone, without having been sent: free its room. */
 void dl_emu_unbuffer(struct dl_emu *e, uint32_t in)
 {
-	struct dl_emu_in *i = &e->ins[in];
-	const struct dl_emu_pkt *pk = &e->packets[i->head];
+	struct dl_emu_vl_port *i = dl_emu_vl_at(e, in);
+	const struct dl_emu_pkt *pk = &e->packets[i->in];
 
-	i->head = pk->next;
-	dl_emu_release(e, in, dl_emu_units(e, pk->bytes));
+	i->in = pk->next;
+	dl_emu_release(e, in, pk->units);
+}
+
+static void set_reading(struct dl_emu *e, uint32_t in, bool reading)
+{
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+	unsigned int bit = 1u << dl_emu_vl_of(in);
+
+	q->reading = reading ? q->reading | bit : q->reading & ~bit;
 }
 
 /* A copy has left or was dropped; the last one takes the packet with it. */
@@ -52,9 +60,9 @@ void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent)
 {
 	uint32_t in = e->packets[parent].in;
 
-	if (--e->packets[parent].copies)
+	if (--e->origins[parent].copies)
 		return;
-	e->ins[in].reading = false;
+	set_reading(e, in, false);
 	dl_emu_unbuffer(e, in);
 	dl_emu_recycle(e, parent);
 	dl_emu_head(e, in);
@@ -63,15 +71,16 @@ void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent)
 /* Throw away the head of a buffer. */
 static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
 {
-	uint32_t packet = e->ins[in].head;
+	struct dl_emu_vl_port *i = dl_emu_vl_at(e, in);
+	uint32_t packet = i->in;
 	uint8_t flags = e->packets[packet].flags;
 
 	dl_emu_unbuffer(e, in);
 	if (flags & DL_EMU_PK_TAIL) {
-		e->ins[in].discard = false;
+		i->discard = false;
 		dl_emu_lose(e, packet, cause);
 	} else {
-		e->ins[in].discard = 1 + cause;
+		i->discard = 1 + cause;
 		dl_emu_recycle(e, packet);
 	}
 }
@@ -79,51 +88,53 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
 /* ---- routing ------------------------------------------------------------ */
 
 /*
- * Why a packet cannot go that way; -1: it can, pk->out is the channel.  If it
- * cannot because of the output, pk->out is one of its channels.
+ * Why a packet cannot go that way; -1: it can, *out is the channel.  If it
+ * cannot because of the output, *out is one of its channels.
  */
-static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in,
-			struct dl_emu_pkt *pk, unsigned int number)
+static inline int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in,
+			       const struct dl_emu_pkt *pk, unsigned int number, uint32_t *out)
 {
 	uint32_t port = number < s->nports ? s->ports[number] : DL_EMU_NIL;
 	const struct dl_emu_link_port *p;
-	const struct dl_emu_wire *w;
 	unsigned int vl;
 
-	if (port == DL_EMU_NIL) {
-		pk->out = DL_EMU_NIL;
+	*out = DL_EMU_NIL;
+	if (port == DL_EMU_NIL)
 		return DL_EMU_DROP_DEAD_LINK;
-	}
 	p = &e->ports[port];
-	w = &e->wires[port];
-	pk->out = dl_emu_channel(port, 0);
+	*out = dl_emu_channel(port, 0);
 	if (!number) /* the switch itself */
 		return -1;
-	if (!p->up && !e->c.hoq_life_ps)
+	if (p->hold & DL_EMU_DOWN && !e->c.hoq_life_ps)
 		return DL_EMU_DROP_DEAD_LINK;
-	if (pk->flags & DL_EMU_PK_SMP)
-		vl = DL_LINK_VL_SMP;
-	else
-		vl = dl_emu_map_vl(s, e->wires[dl_emu_port_of(in)].num, number, pk->sl, w->vls);
+	if (!dl_emu_is_data(in)) {
+		*out = dl_emu_channel(port, DL_LINK_VL_SMP);
+		return -1;
+	}
+	vl = dl_emu_map_vl(s, e->ports[dl_emu_port_of(in)].num, number, pk->sl, p->vls);
 	if (vl == DL_EMU_NO_VL)
 		return DL_EMU_DROP_NO_VL;
-	if (!(pk->flags & DL_EMU_PK_SMP) && dl_link_arb_drops(p->arb.program, vl))
+	if (dl_link_arb_drops(p->arb.program, vl))
 		return DL_EMU_DROP_UNLISTED;
-	pk->out = dl_emu_channel(port, vl);
+	*out = dl_emu_channel(port, vl);
 	return -1;
+}
+
+static inline unsigned int table_entry(const struct dl_emu_switch *s, uint16_t dlid)
+{
+	return dlid > s->top_lid ? DL_TABLES_NO_PORT : s->lft[dlid];
 }
 
 /* When may a packet start through this output? */
 static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t out)
 {
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
-	const struct dl_emu_wire *w = &e->wires[dl_emu_port_of(out)];
 	uint64_t through = pk->since + e->c.switch_latency_ps;
 	uint64_t time;
 
 	if (through <= e->now)
 		return 0;
-	if (!w->num)
+	if (!p->num)
 		return through;
 	if (e->c.switching != DL_EMU_CUT_THROUGH)
 		return 0;
@@ -131,66 +142,113 @@ static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk, ui
 	return through > time ? through - time : 0;
 }
 
-static void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+static inline void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
 	dl_emu_wait_for(e, packet, out);
 	if (e->c.hoq_life_ps && e->packets[packet].flags & DL_EMU_PK_HEAD)
-		dl_emu_at(e, e->now + e->c.hoq_life_ps, DL_EMU_EV_HOQ, packet);
-	dl_emu_transmit(e, dl_emu_port_of(out));
+		dl_emu_channel_at(e, e->now + e->c.hoq_life_ps, DL_EMU_EV_HOQ,
+				  e->packets[packet].in, packet);
+	if (!e->ports[dl_emu_port_of(out)].hold)
+		dl_emu_send_next(e, dl_emu_port_of(out));
 }
 
 /* A unicast packet at the head of its buffer.  False: it was dropped. */
 static bool forward(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 {
-	uint32_t packet = e->ins[in].head, out;
+	uint32_t packet = dl_emu_vl_at(e, in)->in, out;
 	struct dl_emu_pkt *pk = &e->packets[packet];
 	uint64_t start;
 
 	if (pk->flags & DL_EMU_PK_HEAD) {
-		unsigned int number = pk->dlid > s->top_lid ? DL_TABLES_NO_PORT : s->lft[pk->dlid];
-		int cause = number == DL_TABLES_NO_PORT ? DL_EMU_DROP_NO_ENTRY :
-							  find_channel(e, s, in, pk, number);
+		unsigned int number = table_entry(s, pk->dlid);
+		int cause = DL_EMU_DROP_NO_ENTRY;
 
+		pk->out = DL_EMU_NIL;
+		if (number != DL_TABLES_NO_PORT)
+			cause = find_channel(e, s, in, pk, number, &pk->out);
 		if (cause >= 0) {
 			drop_head(e, in, cause);
 			return false;
 		}
-		out = e->ins[in].bound = pk->out;
+		if (e->worms)
+			e->worm[in].bound = pk->out;
 	} else {
-		out = e->ins[in].bound;
+		pk->out = e->worm[in].bound;
 	}
+	out = pk->out;
 	start = earliest(e, pk, out);
-	if (start <= e->now && e->wires[dl_emu_port_of(out)].num) {
+	if (start <= e->now && e->ports[dl_emu_port_of(out)].num) {
 		ask(e, packet, out);
 		return true;
 	}
-	pk->out = out;
-	e->ins[in].reading = true;
-	dl_emu_at(e, start > e->now ? start : e->now, DL_EMU_EV_READY, packet);
+	set_reading(e, in, true);
+	dl_emu_channel_at(e, start > e->now ? start : e->now, DL_EMU_EV_READY, in, packet);
 	return true;
 }
 
 /* A packet that had to wait for its own bits can start. */
 void dl_emu_ready(struct dl_emu *e, uint32_t packet)
 {
-	struct dl_emu_pkt *pk = &e->packets[packet];
+	const struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t in = pk->in, port = dl_emu_port_of(pk->out);
 
-	if (pk->parent == DL_EMU_NIL)
-		e->ins[in].reading = false;
-	if (e->wires[port].num) {
+	if (!(pk->flags & DL_EMU_PK_COPY))
+		set_reading(e, in, false);
+	if (e->ports[port].num) {
 		ask(e, packet, pk->out);
-		if (!e->ports[port].up && !e->c.hoq_life_ps)
+		if (e->ports[port].hold & DL_EMU_DOWN && !e->c.hoq_life_ps)
 			dl_emu_drop_waiting(e, packet, DL_EMU_DROP_DEAD_LINK);
 		return;
 	}
 	/* For the switch itself. */
 	dl_emu_unbuffer(e, in);
-	if (dl_emu_is_for(e, pk->dlid, port))
+	if (dl_emu_is_for(e, e->packets[packet].dlid, port))
 		dl_emu_deliver(e, packet, port);
 	else
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
 	dl_emu_head(e, in);
+}
+
+/* ---- what is to come ---------------------------------------------------- */
+
+/* Packets as most are: they have one way, and need no looking after. */
+#define PLAIN_MASK \
+	(DL_EMU_PK_HEAD | DL_EMU_PK_TAIL | DL_EMU_PK_MCAST | DL_EMU_PK_LOST | DL_EMU_PK_WAITING)
+#define PLAIN (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL)
+
+/*
+ * A bucket has been opened.  Where will those want to go that arrive at
+ * switches in it?  What they will touch is fetched from memory, and the way
+ * kept in pk->out: it is right as long as nobody changes tables or links.
+ * NIL: look then.
+ *
+ * A large fabric does not fit into the processor's caches, and an event touches
+ * a dozen places that nobody has touched for long.
+ */
+void dl_emu_look_ahead(struct dl_emu *e)
+{
+	const struct dl_emu_run *r = &e->events.run[DL_EMU_LOG_ARRIVE];
+
+	if (!e->foresees)
+		return;
+	for (const uint64_t *k = r->at; *k != DL_EMU_NO_EVENT; k++) {
+		uint32_t in = *k >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
+		struct dl_emu_pkt *pk = &e->packets[*k & DL_EMU_EV_PACKET];
+		struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)], *p;
+		unsigned int number = table_entry(q->at, pk->dlid);
+
+		__builtin_prefetch(q);
+		__builtin_prefetch(&q->vl[dl_emu_vl_of(in)]);
+		if (!number || number == DL_TABLES_NO_PORT || (pk->flags & PLAIN_MASK) != PLAIN ||
+		    find_channel(e, q->at, in, pk, number, &pk->out) >= 0) {
+			pk->out = DL_EMU_NIL;
+			continue;
+		}
+		p = &e->ports[dl_emu_port_of(pk->out)];
+		__builtin_prefetch(p);
+		__builtin_prefetch(&p->peer);
+		__builtin_prefetch(&p->vl[dl_emu_vl_of(pk->out)]);
+	}
 }
 
 /* ---- multicast --------------------------------------------------------- */
@@ -207,10 +265,12 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 		return false;
 	pk = &e->packets[packet];
 	*pk = e->packets[parent];
-	pk->parent = parent;
+	pk->flags |= DL_EMU_PK_COPY;
 	pk->next = DL_EMU_NIL;
-	pk->copies = 0;
-	cause = find_channel(e, s, in, pk, number);
+	e->origins[packet] = e->origins[parent];
+	e->origins[packet].parent = parent;
+	e->origins[packet].copies = 0;
+	cause = find_channel(e, s, in, pk, number, &pk->out);
 	out = pk->out;
 	e->totals.injected++;
 	if (cause >= 0) {
@@ -221,9 +281,9 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 		dl_emu_deliver(e, packet, s->ports[0]);
 		return true;
 	}
-	e->packets[parent].copies++;
+	e->origins[parent].copies++;
 	if (earliest(e, pk, out) > e->now) {
-		dl_emu_at(e, earliest(e, pk, out), DL_EMU_EV_READY, packet);
+		dl_emu_channel_at(e, earliest(e, pk, out), DL_EMU_EV_READY, in, packet);
 		return true;
 	}
 	ask(e, packet, out);
@@ -233,33 +293,30 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 /* False: no copy is waiting, and the packet is gone. */
 static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 {
-	uint32_t parent = e->ins[in].head;
-	struct dl_emu_pkt *pk = &e->packets[parent];
-	unsigned int from = e->wires[dl_emu_port_of(in)].num;
+	uint32_t parent = dl_emu_vl_at(e, in)->in;
+	unsigned int from = e->ports[dl_emu_port_of(in)].num;
 	uint64_t injected = e->totals.injected;
-	const uint64_t *mask;
+	const uint64_t *mask = group_mask(s, e->packets[parent].dlid);
 
-	pk->copies = 1; /* until all have been made */
-	e->ins[in].reading = true;
-	mask = group_mask(s, pk->dlid);
+	e->origins[parent].copies = 1; /* until all have been made */
+	set_reading(e, in, true);
 	for (unsigned int n = 0; mask && n < s->nports; n++) {
 		if (n == from || !(mask[n / 64] >> n % 64 & 1))
 			continue;
 		if (!copy_to(e, s, in, parent, n))
 			return true;
 	}
-	pk = &e->packets[parent];
-	pk->copies--;
+	e->origins[parent].copies--;
 	if (e->totals.injected == injected) {
 		/* Nobody to copy it to. */
-		e->ins[in].reading = false;
+		set_reading(e, in, false);
 		drop_head(e, in, DL_EMU_DROP_NO_ENTRY);
 		return false;
 	}
 	e->totals.injected--; /* it lives on in its copies */
-	if (pk->copies)
+	if (e->origins[parent].copies)
 		return true;
-	e->ins[in].reading = false;
+	set_reading(e, in, false);
 	dl_emu_unbuffer(e, in);
 	dl_emu_recycle(e, parent);
 	return false;
@@ -268,44 +325,58 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 /* ---- events ------------------------------------------------------------ */
 
 /* Let the head of a buffer look for its way; and the next, if it is lost. */
-void dl_emu_head(struct dl_emu *e, uint32_t in)
+static __attribute__((noinline)) void look(struct dl_emu *e, uint32_t in)
 {
-	struct dl_emu_in *i = &e->ins[in];
-	const struct dl_emu_switch *s = &e->switches[e->wires[dl_emu_port_of(in)].sw];
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
 
-	while (i->head != DL_EMU_NIL && !i->reading &&
-	       !(e->packets[i->head].flags & DL_EMU_PK_WAITING) && !e->err) {
-		uint8_t flags = e->packets[i->head].flags;
+	while (i->in != DL_EMU_NIL && !(q->reading >> dl_emu_vl_of(in) & 1) &&
+	       !(e->packets[i->in].flags & DL_EMU_PK_WAITING) && !e->err) {
+		uint8_t flags = e->packets[i->in].flags;
 
 		if (i->discard && !(flags & DL_EMU_PK_HEAD))
 			drop_head(e, in, i->discard - 1);
-		else if (flags & DL_EMU_PK_MCAST ? spread(e, s, in) : forward(e, s, in))
+		else if (flags & DL_EMU_PK_MCAST ? spread(e, q->at, in) : forward(e, q->at, in))
 			return;
 	}
 }
 
+void dl_emu_head(struct dl_emu *e, uint32_t in)
+{
+	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+	uint32_t packet = q->vl[dl_emu_vl_of(in)].in;
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+
+	if (packet != DL_EMU_NIL && (pk->flags & PLAIN_MASK) == PLAIN && pk->out != DL_EMU_NIL &&
+	    e->foresees && !(q->reading >> dl_emu_vl_of(in) & 1))
+		ask(e, packet, pk->out);
+	else
+		look(e, in);
+}
+
 /* Do the packets of this link's epoch still count? */
-static bool came_through(struct dl_emu *e, uint32_t packet)
+static __attribute__((noinline)) bool came_through(struct dl_emu *e, uint32_t in, uint32_t packet)
 {
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t in = pk->in;
-	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(in)];
 	bool data = dl_emu_is_data(in);
 	enum dl_emu_drop cause = DL_EMU_DROP_DEAD_LINK;
 
-	if (pk->epoch == p->epoch) {
-		if (pk->flags & DL_EMU_PK_LOST && e->c.switching != DL_EMU_WORMHOLE) {
+	if (pk->epoch == e->ports[dl_emu_port_of(in)].epoch) {
+		struct dl_emu_vl_port *i = dl_emu_vl_at(e, in);
+
+		if (pk->flags & DL_EMU_PK_LOST && !e->worms) {
 			dl_emu_lose(e, packet, DL_EMU_DROP_CORRUPT);
 			return false;
 		}
-		if (data || e->ins[in].stored < e->c.smp_buffer) {
-			e->ins[in].stored += !data;
+		if (data || i->room < e->c.smp_buffer) {
+			i->room += !data;
 			return true;
 		}
 		cause = DL_EMU_DROP_SMP_FULL;
-	} else if (data && (!(pk->flags & DL_EMU_PK_LOST) || e->c.switching == DL_EMU_WORMHOLE)) {
-		dl_emu_release(e, in, dl_emu_units(e, pk->bytes));
+	} else if (data && (!(pk->flags & DL_EMU_PK_LOST) || e->worms)) {
+		dl_emu_release(e, in, pk->units);
 	}
+	pk->out = dl_emu_channel(e->ports[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
 	if (pk->flags & DL_EMU_PK_TAIL)
 		dl_emu_lose(e, packet, cause);
 	else
@@ -313,41 +384,71 @@ static bool came_through(struct dl_emu *e, uint32_t packet)
 	return false;
 }
 
-void dl_emu_arrive(struct dl_emu *e, uint32_t packet)
+/* Has a packet arrived as nearly all do? */
+static inline bool arrives(struct dl_emu *e, uint32_t in, uint32_t packet)
 {
-	uint32_t in = e->packets[packet].in;
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
-	if (!came_through(e, packet))
-		return;
-	if (dl_emu_is_data(in))
-		dl_emu_maybe_send_fccl(e, in);
-	dl_emu_enter(e, packet);
+	if (__builtin_expect(pk->flags & DL_EMU_PK_LOST || pk->epoch != q->epoch ||
+				     !dl_emu_is_data(in),
+			     0)) {
+		if (!came_through(e, in, packet))
+			return false;
+		if (!dl_emu_is_data(in))
+			return true;
+	}
+	dl_emu_maybe_tell(e, dl_emu_port_of(in), dl_emu_vl_of(in));
+	return true;
+}
+
+/* A packet comes into the buffer of a switch. */
+static inline void store(struct dl_emu *e, uint32_t in, uint32_t packet)
+{
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
+	bool first = i->in == DL_EMU_NIL;
+
+	*(first ? &i->in : &e->packets[i->in_tail].next) = packet;
+	i->in_tail = packet;
+	i->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
+	if (first && !(q->reading >> dl_emu_vl_of(in) & 1))
+		dl_emu_head(e, in);
+}
+
+/* At a switch. */
+void dl_emu_arrive(struct dl_emu *e, uint32_t in, uint32_t packet)
+{
+	if (arrives(e, in, packet))
+		store(e, in, packet);
+}
+
+/* At an adapter. */
+void dl_emu_take(struct dl_emu *e, uint32_t in, uint32_t packet)
+{
+	if (arrives(e, in, packet)) {
+		dl_emu_vl_at(e, in)->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
+		dl_emu_receive(e, packet);
+	}
 }
 
 /* A packet comes into the buffer that it was sent to. */
 void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 {
 	uint32_t in = e->packets[packet].in;
-	struct dl_emu_in *i = &e->ins[in];
 
-	i->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
-	if (e->wires[dl_emu_port_of(in)].adapter != DL_EMU_NIL) {
-		dl_emu_receive(e, packet);
+	if (e->ports[dl_emu_port_of(in)].at) {
+		store(e, in, packet);
 		return;
 	}
-	if (i->head == DL_EMU_NIL)
-		i->head = packet;
-	else
-		e->packets[i->tail].next = packet;
-	i->tail = packet;
-	if (i->head == packet && !i->reading)
-		dl_emu_head(e, in);
+	dl_emu_vl_at(e, in)->open = false;
+	dl_emu_receive(e, packet);
 }
 
 void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 {
 	uint32_t in = e->packets[packet].in;
-	uint32_t parent = e->packets[packet].parent;
+	uint32_t parent = dl_emu_parent(e, packet);
 
 	dl_emu_unwait(e, packet);
 	if (parent == DL_EMU_NIL) {
@@ -363,13 +464,13 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cau
 void dl_emu_expire(struct dl_emu *e, uint32_t packet)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t port;
+	const struct dl_emu_link_port *p;
 
 	if (!(pk->flags & DL_EMU_PK_WAITING) || pk->since + e->c.hoq_life_ps != e->now)
 		return;
-	port = dl_emu_port_of(pk->out);
-	if (e->wires[port].adapter != DL_EMU_NIL)
+	p = &e->ports[dl_emu_port_of(pk->out)];
+	if (p->adapter != DL_EMU_NIL)
 		return;
 	dl_emu_drop_waiting(e, packet,
-			    e->ports[port].up ? DL_EMU_DROP_HOQ_LIFE : DL_EMU_DROP_DEAD_LINK);
+			    p->hold & DL_EMU_DOWN ? DL_EMU_DROP_DEAD_LINK : DL_EMU_DROP_HOQ_LIFE);
 }

@@ -7,14 +7,15 @@
  * that nobody uses.  `port` is such a number; own_port[] and fabric_port[]
  * lead from the fabric's port indices to it and back.
  *
- * Channels.  Each port has one for each of the 16 VLs, twice: as sender
- * (`outs`) and as receiver (`ins`).  outs[dl_emu_channel(port, vl)] sends to
- * ins[dl_emu_channel(peer of the port, vl)].
+ * Channels.  Each port has one for each of the 16 VLs, twice: as sender and
+ * as receiver, both in one cache line of the port.  What port p sends on VL v
+ * comes to VL v of its peer.
  */
 #ifndef DL_EMU_INTERNAL_H
 #define DL_EMU_INTERNAL_H
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "dateline/emu.h"
@@ -98,36 +99,34 @@ enum dl_emu_event_kind {
 	DL_EMU_EV_PERIODIC	/* flow-control packets are due */
 };
 
-#define DL_EMU_EV_SHIFT 60
+/*
+ * The logs (events.h).  Arrivals at switches and at adapters are apart, for
+ * the former are looked at together when their bucket is opened.
+ */
+enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LOG_OTHER };
 
 /*
- * An event is its time and a word: the kind in the four highest bits, below
- * it whom it concerns.  The channel is there so that what the event leads to
- * can be fetched from memory ahead of time.
+ * What an event is: the kind, and whom it concerns.
  *
- *	          63  60 59       52 51      28 27   24 23      12 11       0
- *	CREDIT    | kind | epoch    | port     | VL    | credit   | lost     |
- *
- *	          63  60 59                         28 27                   0
- *	ARRIVE    | kind | input channel              | packet               |
- *	TAIL      | kind | port                       | channel being read   |
- *
- *	          63  60 57 56    55                    24 23               0
- *	MESSAGE   | kind |  | ended | flow               | adapter          |
- *
- *	READY, HOQ: packet; WAKE, PERIODIC: port; QP_SWITCHED, RECEIVE_DONE:
- *	adapter
+ *	            49  46 45            22 21           0
+ *	ARRIVE      | kind | input channel | packet      |
+ *	READY, HOQ  | kind | input channel | packet      |
+ *	CREDIT      | kind | channel       | record      |
+ *	TAIL, WAKE, | kind | channel of VL 0             |
+ *	PERIODIC
+ *	MESSAGE     | kind | ended | flow                |
+ *	                       45   44 ... 0
+ *	QP_SWITCHED, RECEIVE_DONE: adapter
  *
  * A channel is port * 16 + VL.  For example, packet 5 on its way to port 3,
- * VL 2, that is to channel 0x32, arrives with the word 0x2000000320000005:
- * ARRIVE is kind 2.  The port that sends it is the peer of port 3, say 7, an
- * adapter's, which reads no buffer: its TAIL is 0x000000007FFFFFFF.  The
- * receiver then advertises FCCL 0x108 for VL 2; in epoch 0 without losses
- * that is a CREDIT for port 7, 0x1000000072108000.
+ * VL 2, that is to channel 0x32, arrives with 2 << 46 | 0x32 << 22 | 5.
+ * What a flow-control packet carries stands in the record of a packet.
  */
-#define DL_EMU_EV_PACKET 0xFFFFFFFu
-#define DL_EMU_EV_PORT 0xFFFFFFu
-#define DL_EMU_EV_CHANNEL 0xFFFFFFFu /* all ones: none */
+#define DL_EMU_EV_KIND 46
+#define DL_EMU_EV_CHANNEL 22
+#define DL_EMU_EV_PACKET ((1u << DL_EMU_EV_CHANNEL) - 1)
+#define DL_EMU_EV_ENDED (UINT64_C(1) << 45)
+#define DL_EMU_PORTS_MAX (1u << 20)
 
 enum {
 	DL_EMU_PK_HEAD = 1,
@@ -137,107 +136,126 @@ enum {
 	DL_EMU_PK_LEVEL = 16,
 	DL_EMU_PK_LOST = 32,	/* damaged on the wire; or what is left of it */
 	DL_EMU_PK_WAITING = 64, /* in the queue of an output */
-	DL_EMU_PK_SMP = 128
+	DL_EMU_PK_COPY = 128	/* of the packet at the head of a buffer */
 };
 
 /*
- * A packet or, in wormhole switching, a flit of one.  A cache line:
+ * A packet or, in wormhole switching, a flit of one.  Half a cache line; what
+ * only its ends ask for is in another place, `struct dl_emu_origin`.
  *
- *	 0 created         8 injected        16 since          24 next  wait_next
- *	32 flow   parent  40 in     out      48 dlid bytes data sl flags
- *	56 copies epoch
+ *	 0 since            8 next  wait_next
+ *	16 in     out      24 dlid bytes sl flags units epoch
  *
  * For example, the last packet of a message of 5000 bytes to LID 7 at an MTU
- * of 2048, while it waits in port 3, VL 2, for port 6, VL 4: data 904, bytes
- * 930, in 0x32, out 0x64, flags HEAD | TAIL | LAST | WAITING.  It stands in
- * two lists then: `next` leads on in the buffer ins[0x32], `wait_next` in the
- * queue of outs[0x64].
+ * of 2048, while it waits in port 3, VL 2, for port 6, VL 4: bytes 930, units
+ * 15, in 0x32, out 0x64, flags HEAD | TAIL | LAST | WAITING.  It stands in
+ * two lists then: `next` leads on in the buffer, `wait_next` in the queue of
+ * the output.
  */
 struct dl_emu_pkt {
-	uint64_t created, injected;
 	uint64_t since;	    /* tail received; later: waiting since */
 	uint32_t next;	    /* in its buffer */
 	uint32_t wait_next; /* in the queue of an output */
-	uint32_t flow;
-	uint32_t parent; /* a copy: the packet in the buffer; else NIL */
-	uint32_t in;	 /* channel where it stands, or is going to */
-	uint32_t out;	 /* channel that it waits for */
+	uint32_t in;	    /* channel where it stands, or is going to */
+	uint32_t out;	    /* that it waits for, or will: see dl_emu_look_ahead() */
 	uint16_t dlid;
 	uint16_t bytes; /* on the wire; 0: the end of a cut worm */
-	uint16_t data;
 	uint8_t sl;
 	uint8_t flags;
-	uint8_t copies; /* that still have to leave */
-	uint8_t epoch;	/* of the link that it was sent over */
-} __attribute__((aligned(64)));
+	uint8_t units; /* of credit */
+	uint8_t epoch; /* of the link that it was sent over */
+} __attribute__((aligned(32)));
 
-/* A channel at its sender. */
-struct dl_emu_out {
-	struct dl_link_credit_tx tx;
-	uint32_t head, tail; /* packets waiting, in order */
-	uint32_t owner;	     /* wormhole: input channel of the packet */
-	uint16_t lost;	     /* units lost on the wire since link up */
+struct dl_emu_origin {
+	uint64_t created, injected;
+	uint32_t flow;
+	uint32_t parent; /* of a copy: the packet in the buffer */
+	uint16_t data;
+	uint8_t copies; /* that still have to leave */
+} __attribute__((aligned(32)));
+
+/*
+ * A channel.  All counts of units go round at 65,536; only differences mean
+ * something, and they are below 32,768.  What a flow-control packet carries of
+ * them are the low 12 bits, and what they promise is at most 2048 more than
+ * what has come: so both ends know the rest.  In terms of rules C1 and E1:
+ * `sent` FCTBS or Tx_Cnt; `limit` CL, or Crd_Bal + Tx_Cnt; `received` ABR, or
+ * packets received; `room` - `received` what is free; FCCL or Fwd_Cnt +
+ * Buf_Alloc is `room`, but for that most that is promised.
+ */
+struct dl_emu_vl_port {
+	/* As sender. */
+	uint16_t limit, sent;
+	uint16_t units;	     /* of the first packet waiting */
 	uint16_t credit;     /* under way, here at `credit_at`, or NEVER */
+	uint32_t head, tail; /* packets waiting, in order */
 	uint64_t credit_at;
 	uint64_t served; /* last time, or when waiting began */
-	uint64_t packets, bytes;
+	uint64_t bytes;
+	uint32_t packets;
+	/* As receiver. */
+	uint16_t received;
+	uint16_t room;	      /* VL 15: packets stored */
+	uint32_t in, in_tail; /* packets stored, in order */
+	uint16_t told;	      /* credit last sent */
+	uint16_t lost;	      /* as sender: units lost on the wire since link up */
+	uint16_t healed;      /* losses learnt of */
+	uint8_t discard;      /* wormhole: throw away up to the tail */
+	bool open;	      /* wormhole: the tail is still to arrive */
 } __attribute__((aligned(64)));
 
-/* A channel at its receiver. */
-struct dl_emu_in {
-	struct dl_link_credit_rx rx;
-	uint32_t head, tail; /* packets stored, in order */
-	uint32_t advertised; /* credit last sent */
-	uint16_t healed;     /* losses learnt of */
-	uint8_t reading;     /* its head is leaving, or has copies waiting */
-	uint8_t discard;     /* wormhole: throw away up to the tail */
-	bool open;	     /* wormhole: the tail is still to arrive */
-	uint32_t bound;	     /* wormhole: output of the packet, or NIL */
-	uint32_t stored;     /* packets, VL 15 */
-} __attribute__((aligned(64)));
-
-/* What a port is, and never changes: few bytes, so that they stay at hand. */
-struct dl_emu_wire {
-	uint32_t peer;	  /* port, or NIL */
-	uint32_t sw;	  /* switch number, or NIL */
-	uint32_t adapter; /* number, or NIL */
-	uint8_t num;	  /* of the port at its node */
-	uint8_t vls;	  /* data VLs */
+/* Wormhole: who has a channel. */
+struct dl_emu_worm {
+	uint32_t owner; /* of the output: input channel of the packet, or NIL */
+	uint32_t bound; /* of the input: output of the packet, or NIL */
 };
 
-/* What happens at a port.  Two cache lines. */
+enum { DL_EMU_SENDING = 1, DL_EMU_DOWN = 2 };
+
+/* A port.  Lines: deciding; sending; rare and fixed; channels. */
 struct dl_emu_link_port {
-	struct dl_link_arbiter arb;
 	uint64_t busy_until;
-	uint64_t fcp_due; /* the earliest deadline */
+	uint64_t fcp_due;    /* the earliest deadline */
+	uint64_t wait_since; /* or NEVER */
+	struct dl_link_arbiter arb;
 	uint16_t waiting; /* VLs with packets waiting */
 	uint16_t fcp;	  /* VLs with a flow-control packet to send */
-	bool up;
-	bool sending;
-	bool wake;		 /* an event comes when the link is free */
-	uint8_t epoch;		 /* goes on whenever the link fails */
-	uint32_t sending_in;	 /* input channel being read, or NIL */
-	uint32_t sending_parent; /* of the copy being sent, or NIL */
+	uint16_t reading; /* VLs whose head is leaving, or has copies waiting */
+	uint8_t hold;	  /* SENDING, DOWN: nothing can be sent */
+	bool wake;	  /* an event comes when the link is free */
 
-	uint64_t wait_since;	   /* or NEVER */
-	uint64_t busy_ps, wait_ps; /* see struct dl_emu_port */
+	uint32_t peer;	       /* port, or NIL */
+	uint32_t adapter;      /* number, or NIL */
+	uint32_t sending_in;   /* input channel being read */
+	uint32_t sending_what; /* of a copy: parent; adapters: flow or NIL */
 	struct dl_emu_rate rate;
-	uint32_t delay;	     /* of the cable */
-	uint32_t fcps;	     /* sent */
-	uint32_t route_time; /* of DL_EMU_ROUTE_BYTES */
+	uint64_t look;	/* from first bit to where a switch looks at it */
+	uint32_t delay; /* of the cable */
 	uint32_t fcp_time;
-	uint32_t sending_flow; /* whose multicast message ends, or NIL */
-	uint16_t sending_units;
-	uint8_t sending_vl;
+	uint64_t busy_ps;	/* see struct dl_emu_port */
+	const uint8_t *far_lft; /* of the switch at the other end, or NULL */
+	uint8_t sending_vl, sending_units, sending_flags;
+	uint8_t epoch;	 /* goes on whenever the link fails */
+	bool to_adapter; /* the peer's */
 	bool lossy;	 /* one of the rates of dl_emu_losses is not 0 */
-	uint8_t readers; /* as input: packets being passed on */
+	uint8_t vls;	 /* data VLs */
+	uint8_t num;	 /* of the port at its node */
+
+	uint64_t wait_ps;
+	const struct dl_emu_switch *at; /* NULL: an adapter's port */
+	uint32_t sw;			/* number, or NIL */
+	uint32_t fcps;			/* sent */
+	uint8_t readers;		/* as input: packets being passed on */
 	bool periodic;
+
+	struct dl_emu_vl_port vl[DL_EMU_VLS] __attribute__((aligned(64)));
+	uint64_t told_at[DL_EMU_VLS]; /* when credit was last sent */
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct dl_emu_link_port) == 128, "two cache lines");
-_Static_assert(sizeof(struct dl_emu_pkt) == 64 && sizeof(struct dl_emu_out) == 64 &&
-		       sizeof(struct dl_emu_in) == 64,
-	       "a cache line each");
+_Static_assert(sizeof(struct dl_emu_pkt) == 32 && sizeof(struct dl_emu_vl_port) == 64 &&
+		       offsetof(struct dl_emu_link_port, peer) == 64 &&
+		       offsetof(struct dl_emu_link_port, wait_ps) == 128,
+	       "cache lines");
 
 /* What goes wrong on a link, in millionths. */
 struct dl_emu_losses {
@@ -308,23 +326,24 @@ struct dl_emu {
 	uint64_t now;
 	uint64_t credited; /* credit that came until then counts */
 	uint64_t next_check;
-	struct dl_emu_events events;
 	uint32_t background; /* periodic events among them */
 	int err;
 	uint16_t units_max; /* of what may go as a whole, the largest */
+	uint16_t quarter;   /* of what a buffer promises: worth telling */
+	bool worms;	    /* wormhole switching */
+	bool choosy;	    /* the first packet of a queue need not be the next */
+	bool foresees;	    /* the way of a packet that arrives, in pk->out */
 
 	struct dl_emu_pkt *packets;
-	uint32_t npackets, packets_cap; /* below 2^28 */
+	struct dl_emu_origin *origins; /* by packet */
+	uint32_t npackets, packets_cap;
 	uint32_t free_packet, live;
 	struct dl_emu_link_port *ports;
-	struct dl_emu_wire *wires;    /* by port */
+	struct dl_emu_worm *worm;     /* by channel; NULL: no wormhole switching */
 	struct dl_emu_losses *losses; /* by port */
 	uint32_t *fabric_port;	      /* by port: port of the fabric */
 	uint32_t nports;
-	uint32_t *own_port;	 /* by port of the fabric: own number, or NIL */
-	struct dl_emu_out *outs; /* by channel */
-	struct dl_emu_in *ins;
-	uint64_t *advertised_at; /* by input channel: when credit was last sent */
+	uint32_t *own_port; /* by port of the fabric: own number, or NIL */
 	struct dl_emu_switch *switches;
 	struct dl_emu_adapter *adapters;
 	uint32_t nadapters;
@@ -344,17 +363,22 @@ struct dl_emu {
 	struct dl_cycle cycle;
 	bool begun;
 	bool timers; /* flow-control packets may be lost */
+	struct dl_emu_events events;
 };
 
 /* ---- small things ------------------------------------------------------ */
 
-static inline void dl_emu_at(struct dl_emu *e, uint64_t time, enum dl_emu_event_kind kind,
-			     uint64_t what)
+static inline void dl_emu_at(struct dl_emu *e, uint64_t time, enum dl_emu_log log,
+			     enum dl_emu_event_kind kind, uint64_t what)
 {
-	int err = dl_emu_events_push(&e->events, time, (uint64_t)kind << DL_EMU_EV_SHIFT | what);
+	dl_emu_events_push(&e->events, time, log, (uint64_t)kind << DL_EMU_EV_KIND | what);
+}
 
-	if (err)
-		e->err = err;
+/* An event about a channel. */
+static inline void dl_emu_channel_at(struct dl_emu *e, uint64_t time, enum dl_emu_event_kind kind,
+				     uint32_t channel, uint32_t packet)
+{
+	dl_emu_at(e, time, DL_EMU_LOG_OTHER, kind, (uint64_t)channel << DL_EMU_EV_CHANNEL | packet);
 }
 
 static inline uint32_t dl_emu_channel(uint32_t port, unsigned int vl)
@@ -372,6 +396,11 @@ static inline unsigned int dl_emu_vl_of(uint32_t channel)
 	return channel % DL_EMU_VLS;
 }
 
+static inline struct dl_emu_vl_port *dl_emu_vl_at(const struct dl_emu *e, uint32_t channel)
+{
+	return &e->ports[dl_emu_port_of(channel)].vl[dl_emu_vl_of(channel)];
+}
+
 /* Only data VLs have credit. */
 static inline bool dl_emu_is_data(uint32_t channel)
 {
@@ -387,6 +416,22 @@ static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
 							  (bytes + 63) / 64;
 }
 
+/* Room in a buffer, and what may be promised of it. */
+static inline uint16_t dl_emu_free_units(const struct dl_emu_vl_port *in)
+{
+	return in->room - in->received;
+}
+
+static inline uint16_t dl_emu_promise(const struct dl_emu_vl_port *in)
+{
+	return in->received + dl_link_credit_promise(dl_emu_free_units(in));
+}
+
+static inline bool dl_emu_may_send(const struct dl_emu_vl_port *o, uint16_t units)
+{
+	return (int16_t)(o->limit - o->sent - units) >= 0;
+}
+
 /* A new packet, not initialised; NIL: none to be had (e->err is set). */
 uint32_t dl_emu_packet(struct dl_emu *e);
 
@@ -397,32 +442,88 @@ static inline void dl_emu_recycle(struct dl_emu *e, uint32_t packet)
 	e->live--;
 }
 
+/* The parent of a copy; NIL for other packets. */
+static inline uint32_t dl_emu_parent(const struct dl_emu *e, uint32_t packet)
+{
+	return e->packets[packet].flags & DL_EMU_PK_COPY ? e->origins[packet].parent : DL_EMU_NIL;
+}
+
 /* setup.c: a port's index in the tables' fabric, or DL_NONE. */
 uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port);
 
 /* transmit.c: the sender of a link. */
 void dl_emu_send_next(struct dl_emu *e, uint32_t port);
-void dl_emu_note_waiting(struct dl_emu *e, uint32_t port, bool waits);
-void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
 void dl_emu_tail_sent(struct dl_emu *e, uint32_t port);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
-bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o, uint32_t units);
-void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel);
-void dl_emu_credit(struct dl_emu *e, uint64_t what);
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
+void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
 void dl_emu_periodic(struct dl_emu *e, uint32_t port);
+
+static inline void dl_emu_note_idle(const struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	if (p->wait_since != DL_EMU_NEVER) {
+		p->wait_ps += e->now - p->wait_since;
+		p->wait_since = DL_EMU_NEVER;
+	}
+}
 
 /* Does a port have something to send, and is its link free?  Then send. */
 static inline void dl_emu_transmit(struct dl_emu *e, uint32_t port)
 {
-	const struct dl_emu_link_port *p = &e->ports[port];
+	struct dl_emu_link_port *p = &e->ports[port];
 
-	if (!(p->waiting | p->fcp)) {
-		if (p->wait_since != DL_EMU_NEVER)
-			dl_emu_note_waiting(e, port, false);
-	} else if (p->up && !p->sending) { /* else the tail's event comes */
+	if (!(p->waiting | p->fcp))
+		dl_emu_note_idle(e, p);
+	else if (!p->hold) /* else the tail's event comes */
 		dl_emu_send_next(e, port);
+}
+
+/*
+ * Worth telling the sender how much room there is?  Asked when room becomes
+ * free, and when a packet arrives: room that was not worth telling may be all
+ * that the sender has left then.  See dl_link_credit_should_report().
+ */
+static inline void dl_emu_maybe_tell(struct dl_emu *e, uint32_t port, unsigned int vl)
+{
+	struct dl_emu_link_port *p = &e->ports[port];
+	const struct dl_emu_vl_port *in = &p->vl[vl];
+	int16_t fresh = dl_emu_promise(in) - in->told, usable = in->told - in->received;
+
+	if (fresh > 0 && (fresh >= e->quarter || usable < e->units_max) && !(p->fcp >> vl & 1) &&
+	    !(p->hold & DL_EMU_DOWN)) {
+		p->fcp |= 1u << vl;
+		if (!p->hold)
+			dl_emu_send_next(e, port);
 	}
+}
+
+/* A packet wants to leave through an output channel. */
+static inline void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
+{
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
+	unsigned int vl = dl_emu_vl_of(out);
+	struct dl_emu_vl_port *o = &p->vl[vl];
+
+	pk->out = out;
+	pk->since = e->now;
+	pk->flags |= DL_EMU_PK_WAITING;
+	if (o->head == DL_EMU_NIL) {
+		o->head = packet;
+		o->units = pk->units;
+		o->served = e->now;
+		p->waiting |= 1u << vl;
+	} else if (e->worms && !(pk->flags & DL_EMU_PK_HEAD) && e->worm[out].owner == pk->in) {
+		pk->wait_next = o->head; /* goes on where it stopped */
+		o->head = packet;
+		o->units = pk->units;
+		return;
+	} else {
+		e->packets[o->tail].wait_next = packet;
+	}
+	pk->wait_next = DL_EMU_NIL;
+	o->tail = packet;
 }
 
 /* The VL at an output of a switch, or DL_EMU_NO_VL. */
@@ -438,16 +539,14 @@ static inline unsigned int dl_emu_map_vl(const struct dl_emu_switch *s, unsigned
 /* An event about a flow: its next message is due; or one has ended. */
 static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t flow, bool ended)
 {
-	dl_emu_at(e, time, DL_EMU_EV_MESSAGE,
-		  (uint64_t)ended << 56 | (uint64_t)flow << 24 | e->flows[flow].adapter);
+	dl_emu_at(e, time, DL_EMU_LOG_OTHER, DL_EMU_EV_MESSAGE,
+		  (ended ? DL_EMU_EV_ENDED : 0) | flow);
 }
 
-/* prefetch.c: of events behind the present one. */
-void dl_emu_prefetch_far(const struct dl_emu *e, uint64_t event);
-void dl_emu_prefetch_near(const struct dl_emu *e, uint64_t event);
-
 /* forward.c: from a switch's input to its outputs. */
-void dl_emu_arrive(struct dl_emu *e, uint32_t packet);
+void dl_emu_look_ahead(struct dl_emu *e);
+void dl_emu_arrive(struct dl_emu *e, uint32_t in, uint32_t packet);
+void dl_emu_take(struct dl_emu *e, uint32_t in, uint32_t packet);
 void dl_emu_enter(struct dl_emu *e, uint32_t packet);
 void dl_emu_head(struct dl_emu *e, uint32_t in);
 void dl_emu_ready(struct dl_emu *e, uint32_t packet);

@@ -14,7 +14,6 @@ libdllink_la_SOURCES += \
 	lib/emu/plan.c \
 	lib/emu/plan_faults.c \
 	lib/emu/plan_trace.c \
-	lib/emu/prefetch.c \
 	lib/emu/rate.c \
 	lib/emu/run.c \
 	lib/emu/scenario.c lib/emu/scenario.h \

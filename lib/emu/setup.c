@@ -154,21 +154,20 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 
 	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_link_port *p = &e->ports[i];
-		const struct dl_emu_wire *w = &e->wires[i];
 		const struct dl_fabric_port *port = &e->f->ports[e->fabric_port[i]];
 		uint32_t there = dl_emu_their_port(e, i);
 		const struct dl_link_arb_program *program;
 		struct dl_emu_program_key key;
 
-		if (w->peer == DL_EMU_NIL || (there == DL_NONE && !first))
+		if (p->peer == DL_EMU_NIL || (there == DL_NONE && !first))
 			continue;
 		memset(&key, 0, sizeof(key));
 		key.tables = e->tables;
 		key.arb = e->tables->vlarb[there];
-		key.nvls = w->vls;
+		key.nvls = p->vls;
 		key.high_cap = port->arb_high_cap;
 		key.low_cap = port->arb_low_cap;
-		if (key.arb == DL_TABLES_NO_ROW && w->vls > 1) {
+		if (key.arb == DL_TABLES_NO_ROW && p->vls > 1) {
 			undefined++;
 			key.port = e->c.undefined_arbitration ? e->fabric_port[i] : 0;
 		}
@@ -244,6 +243,17 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const u
 			.nports = n->nports + 1,
 		};
 	}
+	for (uint32_t i = 0; i < e->nports; i++) {
+		struct dl_emu_link_port *p = &e->ports[i];
+
+		p->at = p->sw == DL_NONE ? NULL : &e->switches[p->sw];
+	}
+	for (uint32_t i = 0; i < e->nports; i++) {
+		struct dl_emu_link_port *p = &e->ports[i];
+
+		if (p->peer != DL_EMU_NIL && e->ports[p->peer].at)
+			p->far_lft = e->ports[p->peer].at->lft;
+	}
 	return 0;
 }
 
@@ -281,31 +291,48 @@ static int number_ports(struct dl_emu *e)
 		else
 			e->own_port[i] = DL_EMU_NIL;
 	}
-	return 0;
+	return e->nports < DL_EMU_PORTS_MAX ? 0 : refuse(e->log, "more than a million ports");
+}
+
+static void set_up_vls(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	for (unsigned int v = 0; v < DL_EMU_VLS; v++) {
+		uint16_t room = v == DL_LINK_VL_SMP ? 0 : e->c.buffer;
+
+		p->vl[v] = (struct dl_emu_vl_port){
+			.head = DL_EMU_NIL,
+			.tail = DL_EMU_NIL,
+			.in = DL_EMU_NIL,
+			.in_tail = DL_EMU_NIL,
+			.credit_at = DL_EMU_NEVER,
+			.room = room,
+		};
+		p->vl[v].limit = p->vl[v].told = dl_emu_promise(&p->vl[v]);
+	}
 }
 
 static int set_up_port(struct dl_emu *e, uint32_t i)
 {
 	const struct dl_fabric_port *port = &e->f->ports[i];
 	struct dl_emu_link_port *p = &e->ports[e->own_port[i]];
-	struct dl_emu_wire *w = &e->wires[e->own_port[i]];
+	bool linked = port->num && port->peer != DL_NONE;
 	uint64_t delay;
 
 	e->fabric_port[e->own_port[i]] = i;
-	*w = (struct dl_emu_wire){
-		.peer = port->num && port->peer != DL_NONE ? e->own_port[port->peer] : DL_EMU_NIL,
+	*p = (struct dl_emu_link_port){
+		.wait_since = DL_EMU_NEVER,
+		.fcp_due = DL_EMU_NEVER,
+		.hold = linked ? 0 : DL_EMU_DOWN,
+		.peer = linked ? e->own_port[port->peer] : DL_EMU_NIL,
 		.sw = e->f->nodes[port->node].sw,
 		.num = port->num,
 		.vls = port->vls ? port->vls : e->c.default_vls,
 		.adapter = DL_EMU_NIL,
 	};
-	*p = (struct dl_emu_link_port){
-		.wait_since = DL_EMU_NEVER,
-		.fcp_due = DL_EMU_NEVER,
-	};
-	if (w->sw == DL_NONE && port->num)
-		w->adapter = e->nadapters++;
-	if (w->peer == DL_EMU_NIL)
+	set_up_vls(e, p);
+	if (p->sw == DL_NONE && port->num)
+		p->adapter = e->nadapters++;
+	if (!linked)
 		return 0;
 	if (dl_emu_link_rate(e->f, &e->c, i, &p->rate)) {
 		dl_log(e->log, DL_LOG_ERROR,
@@ -314,33 +341,44 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 		       dl_fabric_node_name(e->f, port->node), port->num);
 		return -EINVAL;
 	}
-	p->up = true;
 	delay = cable_delay(e, i);
 	p->delay = delay <= UINT32_MAX ? delay : UINT32_MAX;
 	p->fcp_time = dl_emu_rate_time(p->rate, DL_LINK_FCP_SYMBOLS);
-	p->route_time = dl_emu_rate_time(p->rate, DL_EMU_ROUTE_BYTES);
+	p->look = p->delay + dl_emu_rate_time(p->rate, DL_EMU_ROUTE_BYTES) + e->c.switch_latency_ps;
 	p->fcp_due = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
+	p->to_adapter = e->f->nodes[e->f->ports[port->peer].node].sw == DL_NONE;
 	return 0;
 }
 
-static int set_up_channels(struct dl_emu *e)
+static int set_up_worms(struct dl_emu *e)
 {
-	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
-		struct dl_emu_in *in = &e->ins[c];
-
-		*in = (struct dl_emu_in){ .head = DL_EMU_NIL,
-					  .tail = DL_EMU_NIL,
-					  .bound = DL_EMU_NIL };
-		e->outs[c] = (struct dl_emu_out){ .head = DL_EMU_NIL,
-						  .tail = DL_EMU_NIL,
-						  .owner = DL_EMU_NIL,
-						  .credit_at = DL_EMU_NEVER };
-		if (dl_link_credit_rx_init(&in->rx, e->c.flow_control, e->c.buffer, 1))
-			return -EINVAL;
-		in->advertised = dl_link_credit_of(&in->rx);
-		dl_link_credit_tx_init(&e->outs[c].tx, &in->rx);
-	}
+	if (!e->worms)
+		return 0;
+	e->worm = new_array(e, e->nports * (size_t)DL_EMU_VLS, sizeof(*e->worm));
+	if (!e->worm)
+		return -ENOMEM;
+	memset(e->worm, 0xFF, e->nports * (size_t)DL_EMU_VLS * sizeof(*e->worm));
 	return 0;
+}
+
+/*
+ * Does a packet that has come find its output at once, wherever it goes?  In
+ * cut-through the bits that are to follow must not be too slow for that.
+ */
+static bool foresees(const struct dl_emu *e)
+{
+	const struct dl_emu_rate *first = NULL;
+
+	for (uint32_t i = 0; i < e->nports; i++) {
+		const struct dl_emu_rate *r = &e->ports[i].rate;
+
+		if (e->ports[i].peer == DL_EMU_NIL)
+			continue;
+		if (first && (r->num != first->num || r->den != first->den))
+			return false;
+		first = r;
+	}
+	return !e->worms;
 }
 
 static int set_up_adapters(struct dl_emu *e)
@@ -353,9 +391,9 @@ static int set_up_adapters(struct dl_emu *e)
 	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_adapter *a;
 
-		if (e->wires[i].adapter == DL_EMU_NIL)
+		if (e->ports[i].adapter == DL_EMU_NIL)
 			continue;
-		a = &e->adapters[e->wires[i].adapter];
+		a = &e->adapters[e->ports[i].adapter];
 		a->port = i;
 		a->rate = 1000000;
 		a->head = a->tail = DL_EMU_NIL;
@@ -365,7 +403,7 @@ static int set_up_adapters(struct dl_emu *e)
 	for (uint32_t f = 0; f < e->source.nflows; f++) {
 		uint32_t port = e->own_port[e->source.port[f]];
 
-		e->flows[f].adapter = e->wires[port].adapter;
+		e->flows[f].adapter = e->ports[port].adapter;
 		if (e->source.window)
 			e->flows[f].window = e->source.window[f];
 	}
@@ -396,28 +434,27 @@ static int set_up(struct dl_emu *e)
 	if (err)
 		return err;
 	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
-	e->wires = new_array(e, e->nports, sizeof(*e->wires));
+	e->worms = e->c.switching == DL_EMU_WORMHOLE;
+	e->choosy = e->worms || e->c.speedup;
+	e->quarter = (dl_link_credit_promise(e->c.buffer) + 3) / 4;
 	e->losses = new_array(e, e->nports, sizeof(*e->losses));
 	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));
 	e->counters = new_array(e, e->nports, sizeof(*e->counters));
 	e->switches = new_array(e, e->f->nswitches, sizeof(*e->switches));
-	if (!e->ports || !e->wires || !e->losses || !e->fabric_port || !e->counters || !e->switches)
+	if (!e->ports || !e->losses || !e->fabric_port || !e->counters || !e->switches)
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < e->f->nports; i++)
 		if (e->own_port[i] != DL_EMU_NIL)
 			err = set_up_port(e, i);
 	if (err)
 		return err;
-	e->ins = dl_array_large((e->nports + 1ul) * DL_EMU_VLS, sizeof(*e->ins));
-	e->outs = dl_array_large((e->nports + 1ul) * DL_EMU_VLS, sizeof(*e->outs));
-	e->advertised_at = new_array(e, e->nports * (size_t)DL_EMU_VLS, sizeof(*e->advertised_at));
-	if (!e->ins || !e->outs || !e->advertised_at)
-		return -ENOMEM;
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
 	if (e->units_max > e->c.buffer) /* wormhole, without multicast */
 		e->units_max = dl_emu_units(e, e->c.flit);
-	dl_emu_events_init(&e->events, e->nports < 1 << 13 ? 15 : 13);
-	err = set_up_channels(e);
+	err = dl_emu_events_init(&e->events, e->nports < 1 << 15 ? 14 : 13);
+	if (!err)
+		err = set_up_worms(e);
+	e->foresees = foresees(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
 	if (!err)
@@ -439,8 +476,6 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 		err = check_source(t->fabric, source, log);
 	if (err)
 		return err;
-	if (t->fabric->nports >= 1u << 24)
-		return refuse(log, "more than 16 million ports");
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return -ENOMEM;
@@ -466,9 +501,8 @@ void dl_emu_free(struct dl_emu *e)
 		return;
 	dl_emu_events_free(&e->events);
 	free(e->packets);
+	free(e->origins);
 	free(e->ports);
-	free(e->outs);
-	free(e->ins);
 	free(e->port_there);
 	free(e->cycle.steps);
 	dl_arena_free(&e->arena);

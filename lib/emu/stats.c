@@ -20,7 +20,7 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 
 static void sum_vls(const struct dl_emu *e, uint32_t port, struct dl_emu_port *out)
 {
-	const struct dl_emu_out *o = &e->outs[dl_emu_channel(port, 0)];
+	const struct dl_emu_vl_port *o = e->ports[port].vl;
 
 	out->packets = 0;
 	out->bytes = 0;
@@ -52,11 +52,11 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 struct dl_emu_vl dl_emu_vl(const struct dl_emu *e, uint32_t port, unsigned int vl)
 {
 	uint32_t own = e->own_port[port];
-	const struct dl_emu_out *o;
+	const struct dl_emu_vl_port *o;
 
 	if (own == DL_EMU_NIL || vl >= DL_EMU_VLS)
 		return (struct dl_emu_vl){ 0 };
-	o = &e->outs[dl_emu_channel(own, vl)];
+	o = &e->ports[own].vl[vl];
 	return (struct dl_emu_vl){ .packets = o->packets, .bytes = o->bytes };
 }
 
@@ -64,7 +64,7 @@ static uint32_t adapter_of(const struct dl_emu *e, uint32_t port)
 {
 	uint32_t own = e->own_port[port];
 
-	return own == DL_EMU_NIL ? DL_EMU_NIL : e->wires[own].adapter;
+	return own == DL_EMU_NIL ? DL_EMU_NIL : e->ports[own].adapter;
 }
 
 const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src, uint32_t dst)
@@ -87,13 +87,14 @@ const struct dl_cycle *dl_emu_cycle(const struct dl_emu *e)
  */
 static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v)
 {
-	const struct dl_emu_out *o = &e->outs[dl_emu_channel(port, v)];
+	const struct dl_emu_vl_port *o = &e->ports[port].vl[v];
+	uint32_t owner = e->worms ? e->worm[dl_emu_channel(port, v)].owner : DL_EMU_NIL;
 
-	return o->head != DL_EMU_NIL && e->ports[port].up &&
-	       (o->owner == DL_EMU_NIL || o->owner == e->packets[o->head].in) &&
+	return o->head != DL_EMU_NIL && !(e->ports[port].hold & DL_EMU_DOWN) &&
+	       (owner == DL_EMU_NIL || owner == e->packets[o->head].in) &&
 	       (e->now - o->served >= e->c.starvation_ps ||
 		dl_emu_events_count(&e->events) <= e->background) &&
-	       dl_emu_has_credit(e, o, dl_emu_units(e, e->packets[o->head].bytes));
+	       dl_emu_has_credit(e, o);
 }
 
 uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint32_t max)
@@ -102,7 +103,6 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint
 
 	for (uint32_t port = 0; port < e->nports; port++) {
 		const struct dl_emu_link_port *p = &e->ports[port];
-		const struct dl_emu_wire *w = &e->wires[port];
 		uint32_t vls = p->waiting & ~(1u << DL_LINK_VL_SMP);
 
 		for (; vls; vls &= vls - 1) {
@@ -114,9 +114,9 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint
 				out[n] = (struct dl_emu_starved){
 					.port = e->fabric_port[port],
 					.vl = v,
-					.unlisted = w->vls > 1 &&
+					.unlisted = p->vls > 1 &&
 						    !(p->arb.program->listed >> v & 1),
-					.since = e->outs[dl_emu_channel(port, v)].served,
+					.since = p->vl[v].served,
 				};
 			n++;
 		}
@@ -133,14 +133,12 @@ void dl_emu_reset_stats(struct dl_emu *e)
 	memset(e->counters, 0, e->nports * sizeof(*e->counters));
 	if (e->pairs)
 		memset(e->pairs, 0, (size_t)e->nadapters * e->nadapters * sizeof(*e->pairs));
-	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
-		e->outs[c].packets = 0;
-		e->outs[c].bytes = 0;
-	}
 	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_link_port *p = &e->ports[i];
 
 		p->busy_ps = p->wait_ps = p->fcps = 0;
+		for (unsigned int v = 0; v < DL_EMU_VLS; v++)
+			p->vl[v].packets = p->vl[v].bytes = 0;
 		if (p->wait_since != DL_EMU_NEVER)
 			p->wait_since = e->now;
 	}

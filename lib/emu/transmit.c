@@ -38,88 +38,40 @@
 
 #include "emu/internal.h"
 
-static uint32_t *wait_link(struct dl_emu *e, struct dl_emu_out *o, uint32_t packet,
-			   uint32_t *before)
-{
-	uint32_t *link = &o->head;
-
-	*before = DL_EMU_NIL;
-	while (*link != packet) {
-		*before = *link;
-		link = &e->packets[*link].wait_next;
-	}
-	return link;
-}
-
 /* Take a packet out of its output's queue. */
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet)
 {
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	struct dl_emu_out *o = &e->outs[pk->out];
-	uint32_t before;
-	uint32_t *link = wait_link(e, o, packet, &before);
+	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(pk->out)];
+	struct dl_emu_vl_port *o = &p->vl[dl_emu_vl_of(pk->out)];
+	uint32_t before = DL_EMU_NIL, *link = &o->head;
 
+	while (*link != packet) {
+		before = *link;
+		link = &e->packets[*link].wait_next;
+	}
 	*link = pk->wait_next;
 	if (o->tail == packet)
 		o->tail = before;
 	pk->flags &= ~DL_EMU_PK_WAITING;
 	if (o->head == DL_EMU_NIL)
-		e->ports[dl_emu_port_of(pk->out)].waiting &= ~(1u << dl_emu_vl_of(pk->out));
-}
-
-/* A packet wants to leave through an output channel. */
-void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t out)
-{
-	struct dl_emu_pkt *pk = &e->packets[packet];
-	struct dl_emu_out *o = &e->outs[out];
-
-	pk->out = out;
-	pk->since = e->now;
-	pk->flags |= DL_EMU_PK_WAITING;
-	if (o->head == DL_EMU_NIL) {
-		o->head = o->tail = packet;
-		pk->wait_next = DL_EMU_NIL;
-		o->served = e->now;
-		e->ports[dl_emu_port_of(out)].waiting |= 1u << dl_emu_vl_of(out);
-	} else if (!(pk->flags & DL_EMU_PK_HEAD) && o->owner == pk->in) {
-		pk->wait_next = o->head; /* goes on where it stopped */
-		o->head = packet;
-	} else {
-		pk->wait_next = DL_EMU_NIL;
-		e->packets[o->tail].wait_next = packet;
-		o->tail = packet;
-	}
+		p->waiting &= ~(1u << dl_emu_vl_of(pk->out));
+	else
+		o->units = e->packets[o->head].units;
 }
 
 /* ---- flow-control packets ---------------------------------------------- */
-
-/* The latest time at which the next packet of each VL is due. */
-static void set_deadline(struct dl_emu *e, uint32_t port)
-{
-	struct dl_emu_link_port *p = &e->ports[port];
-	const struct dl_emu_wire *w = &e->wires[port];
-	const uint64_t *advertised_at = &e->advertised_at[dl_emu_channel(port, 0)];
-	uint64_t first = DL_EMU_NEVER;
-
-	for (unsigned int v = 0; v < w->vls; v++)
-		if (advertised_at[v] < first)
-			first = advertised_at[v];
-	p->fcp_due = first + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
-}
 
 /*
  * A deadline has passed.  Was the link free then?  In that case the packet
  * has gone out unseen, and took nothing from anybody.
  */
-static void pass_deadlines(struct dl_emu *e, uint32_t port)
+static __attribute__((noinline)) void pass_deadlines(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	struct dl_emu_link_port *p = &e->ports[port];
-	const struct dl_emu_wire *w = &e->wires[port];
-	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
+	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE), first = DL_EMU_NEVER;
 
-	for (unsigned int v = 0; v < w->vls; v++) {
-		uint64_t *advertised_at = &e->advertised_at[dl_emu_channel(port, v)];
-		uint64_t due = *advertised_at + span;
+	for (unsigned int v = 0; v < p->vls; v++) {
+		uint64_t due = p->told_at[v] + span;
 
 		if (due > e->now)
 			continue;
@@ -131,9 +83,12 @@ static void pass_deadlines(struct dl_emu *e, uint32_t port)
 			due = p->busy_until;
 		if (e->now - due >= span)
 			due += (e->now - due) / span * span;
-		*advertised_at = due;
+		p->told_at[v] = due;
 	}
-	set_deadline(e, port);
+	for (unsigned int v = 0; v < p->vls; v++)
+		if (p->told_at[v] < first)
+			first = p->told_at[v];
+	p->fcp_due = first + span;
 	if (p->fcp_due <= e->now) /* until they are sent */
 		p->fcp_due = e->now + span;
 }
@@ -144,137 +99,128 @@ static bool happens(struct dl_emu *e, uint32_t millionths)
 }
 
 /* An event for credit on its way to an output. */
-static void expect_credit(struct dl_emu *e, uint32_t out, uint64_t credit, uint32_t lost,
+static void expect_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
 			  uint64_t at)
 {
-	uint32_t port = dl_emu_port_of(out);
+	uint32_t record = dl_emu_packet(e);
 
-	dl_emu_at(e, at, DL_EMU_EV_CREDIT,
-		  (uint64_t)e->ports[port].epoch << 52 | (uint64_t)port << 28 |
-			  (uint64_t)dl_emu_vl_of(out) << 24 | credit << 12 |
-			  (lost & DL_LINK_CREDIT_MASK));
+	if (record == DL_EMU_NIL)
+		return;
+	e->live--; /* is no packet */
+	e->packets[record] = (struct dl_emu_pkt){
+		.dlid = credit,
+		.bytes = lost,
+		.epoch = e->ports[dl_emu_port_of(channel)].epoch,
+	};
+	dl_emu_channel_at(e, at, DL_EMU_EV_CREDIT, channel, record);
 }
 
 /* What has arrived at an output unseen, counts now. */
-static void see_credit(const struct dl_emu *e, struct dl_emu_out *o)
+static inline void see_credit(const struct dl_emu *e, struct dl_emu_vl_port *o)
 {
-	if (o->credit_at > e->credited)
-		return;
-	dl_link_credit_update(&o->tx, o->credit);
-	o->credit_at = DL_EMU_NEVER;
+	bool here = o->credit_at <= e->credited;
+
+	o->limit = here ? o->credit : o->limit;
+	o->credit_at = here ? DL_EMU_NEVER : o->credit_at;
 }
 
-/* Does an output have credit for so many units? */
-bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_out *o, uint32_t units)
+/* Does an output have credit for its first packet? */
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o)
 {
-	struct dl_emu_out copy = *o;
+	struct dl_emu_vl_port copy = *o;
 
 	see_credit(e, &copy);
-	return dl_link_credit_may_send(&copy.tx, units);
+	return dl_emu_may_send(&copy, o->units);
 }
 
-static void deliver_credit(struct dl_emu *e, uint32_t out, uint64_t credit, uint32_t lost,
+static void deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
 			   uint64_t at)
 {
-	struct dl_emu_out *o = &e->outs[out];
+	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
 
 	see_credit(e, o);
 	if (e->timers || o->credit_at != DL_EMU_NEVER ||
-	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->units_max))) {
-		expect_credit(e, out, credit, lost, at);
+	    (o->head != DL_EMU_NIL && !dl_emu_may_send(o, e->units_max))) {
+		expect_credit(e, channel, credit, lost, at);
 		return;
 	}
 	o->credit = credit;
 	o->credit_at = at;
 }
 
-/* A packet could go, if it had the credit that is under way. */
-static void wait_for_credit(struct dl_emu *e, uint32_t out)
+/* Packets could go, if they had the credit that is under way. */
+static __attribute__((noinline)) void wait_for_credit(struct dl_emu *e, uint32_t port,
+						      unsigned int vls)
 {
-	struct dl_emu_out *o = &e->outs[out];
+	for (; vls; vls &= vls - 1) {
+		unsigned int v = __builtin_ctz(vls);
+		struct dl_emu_vl_port *o = &e->ports[port].vl[v];
 
-	if (o->credit_at == DL_EMU_NEVER)
-		return;
-	expect_credit(e, out, o->credit, 0, o->credit_at);
-	o->credit_at = DL_EMU_NEVER;
+		if (o->credit_at == DL_EMU_NEVER)
+			continue;
+		expect_credit(e, dl_emu_channel(port, v), o->credit, 0, o->credit_at);
+		o->credit_at = DL_EMU_NEVER;
+	}
 }
 
-static void send_fcp(struct dl_emu *e, uint32_t port)
+static inline void send_fcp(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
-	const struct dl_emu_wire *w = &e->wires[port];
 	unsigned int v = __builtin_ctz(p->fcp);
-	uint32_t channel = dl_emu_channel(port, v);
-	struct dl_emu_in *in = &e->ins[channel];
-	uint64_t credit = dl_link_credit_of(&in->rx);
+	struct dl_emu_vl_port *in = &p->vl[v];
+	uint16_t credit = dl_emu_promise(in);
+	bool news = credit != in->told;
 
 	p->fcp &= p->fcp - 1;
-	in->advertised = credit;
-	e->advertised_at[channel] = e->now;
+	in->told = credit;
+	p->told_at[v] = e->now;
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
-	if (p->lossy &&
+	if (__builtin_expect(p->lossy, 0) &&
 	    (happens(e, e->losses[port].fcp_loss) || happens(e, e->losses[port].fcp_corrupt))) {
 		e->totals.fcps_lost++;
 		return;
 	}
-	deliver_credit(e, dl_emu_channel(w->peer, v), credit, e->timers ? e->outs[channel].lost : 0,
-		       p->busy_until + p->delay);
-}
-
-/*
- * Worth telling the sender how much room there is?  Asked when room becomes
- * free, and when a packet arrives: room that was not worth telling may be all
- * that the sender has left then.
- */
-void dl_emu_maybe_send_fccl(struct dl_emu *e, uint32_t in_channel)
-{
-	struct dl_emu_in *in = &e->ins[in_channel];
-	uint32_t port, bit;
-	struct dl_emu_link_port *p;
-
-	if (dl_link_credit_of(&in->rx) == in->advertised ||
-	    !dl_link_credit_should_report(&in->rx, in->advertised, e->units_max))
-		return;
-	port = dl_emu_port_of(in_channel);
-	bit = 1u << dl_emu_vl_of(in_channel);
-	p = &e->ports[port];
-	if (p->fcp & bit || !p->up)
-		return;
-	p->fcp |= bit;
-	dl_emu_transmit(e, port);
+	/* A number that the sender knows changes nothing, unless one got lost. */
+	if (news || e->timers)
+		deliver_credit(e, dl_emu_channel(p->peer, v), credit, in->lost,
+			       p->busy_until + p->delay);
 }
 
 /* Room has become free in an input buffer. */
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
 {
+	struct dl_emu_vl_port *i = dl_emu_vl_at(e, in);
+
 	if (!dl_emu_is_data(in)) {
-		e->ins[in].stored--;
+		i->room--;
 		return;
 	}
-	dl_link_credit_release(&e->ins[in].rx, units);
-	dl_emu_maybe_send_fccl(e, in);
+	i->room += units;
+	dl_emu_maybe_tell(e, dl_emu_port_of(in), dl_emu_vl_of(in));
 }
 
-/* A flow-control packet has arrived: see send_fcp() for what is in it. */
-void dl_emu_credit(struct dl_emu *e, uint64_t what)
+/* A flow-control packet has arrived: see expect_credit() for what is in it. */
+void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record)
 {
-	uint32_t port = what >> 28 & DL_EMU_EV_PORT;
-	uint32_t channel = dl_emu_channel(port, what >> 24 & 15);
-	struct dl_emu_in *in = &e->ins[channel];
-	uint32_t healed = ((what & DL_LINK_CREDIT_MASK) - in->healed) & DL_LINK_CREDIT_MASK;
+	uint32_t port = dl_emu_port_of(channel);
+	struct dl_emu_link_port *p = &e->ports[port];
+	struct dl_emu_vl_port *o = &p->vl[dl_emu_vl_of(channel)];
+	struct dl_emu_pkt fcp = e->packets[record];
+	uint16_t healed = fcp.bytes - o->healed;
 
-	if (!e->ports[port].up || e->ports[port].epoch != (what >> 52 & 0xFF))
+	dl_emu_recycle(e, record);
+	e->live++;
+	if (p->hold & DL_EMU_DOWN || p->epoch != fcp.epoch)
 		return;
-	see_credit(e, &e->outs[channel]); /* that came before */
-	dl_link_credit_update(&e->outs[channel].tx, what >> 12 & DL_LINK_CREDIT_MASK);
-	if (healed) {
-		in->healed = what & DL_LINK_CREDIT_MASK;
-		in->rx.count += healed;
-		if (in->rx.scheme == DL_LINK_CREDIT_IBA)
-			in->rx.count &= DL_LINK_CREDIT_MASK;
-		dl_emu_maybe_send_fccl(e, channel);
+	o->credit_at = o->credit_at <= e->credited ? DL_EMU_NEVER : o->credit_at;
+	o->limit = fcp.dlid;
+	if (e->timers && healed) {
+		o->healed += healed;
+		o->received += healed;
+		o->room += healed;
+		dl_emu_maybe_tell(e, port, dl_emu_vl_of(channel));
 	}
 	dl_emu_transmit(e, port);
 }
@@ -283,258 +229,310 @@ void dl_emu_credit(struct dl_emu *e, uint64_t what)
 void dl_emu_periodic(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
-	const struct dl_emu_wire *w = &e->wires[port];
 
-	if (p->up) {
-		p->fcp |= (1u << w->vls) - 1;
+	if (!(p->hold & DL_EMU_DOWN)) {
+		p->fcp |= (1u << p->vls) - 1;
 		dl_emu_transmit(e, port);
 	}
-	dl_emu_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE), DL_EMU_EV_PERIODIC,
-		  port);
+	dl_emu_channel_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
+			  DL_EMU_EV_PERIODIC, dl_emu_channel(port, 0), 0);
 }
 
 /* ---- packets ----------------------------------------------------------- */
 
 /* The packet of a VL that could go now, or NIL. */
-static uint32_t candidate(const struct dl_emu *e, const struct dl_emu_out *o)
+static uint32_t candidate(const struct dl_emu *e, uint32_t out)
 {
-	uint32_t packet = o->head;
+	uint32_t packet = dl_emu_vl_at(e, out)->head;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
+	uint32_t owner = e->worms ? e->worm[out].owner : DL_EMU_NIL;
 
-	if (o->owner != DL_EMU_NIL && pk->in != o->owner)
+	if (owner != DL_EMU_NIL && pk->in != owner)
 		return DL_EMU_NIL;
 	if (!e->c.speedup)
 		return packet;
 	for (;;) {
-		uint32_t from = dl_emu_port_of(pk->in);
+		const struct dl_emu_link_port *from = &e->ports[dl_emu_port_of(pk->in)];
 
-		if (e->wires[from].adapter != DL_EMU_NIL || e->ports[from].readers < e->c.speedup)
+		if (from->adapter != DL_EMU_NIL || from->readers < e->c.speedup)
 			return packet;
 		packet = pk->wait_next;
-		if (packet == DL_EMU_NIL || o->owner != DL_EMU_NIL)
+		if (packet == DL_EMU_NIL || owner != DL_EMU_NIL)
 			return DL_EMU_NIL;
 		pk = &e->packets[packet];
 	}
 }
 
-/* The data VLs that can send; *packet: theirs. */
-static unsigned int sendable(struct dl_emu *e, uint32_t port, uint32_t *packet)
+/* The data VLs that can send where that may not be their first packet. */
+static __attribute__((noinline)) unsigned int choose(struct dl_emu *e, uint32_t port,
+						     unsigned int vls, uint32_t *packet)
 {
-	unsigned int able = 0, vls = e->ports[port].waiting & ~(1u << DL_LINK_VL_SMP);
+	unsigned int able = 0;
 
 	for (; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
-		struct dl_emu_out *o = &e->outs[dl_emu_channel(port, v)];
+		struct dl_emu_vl_port *o = &e->ports[port].vl[v];
 
-		packet[v] = candidate(e, o);
+		packet[v] = candidate(e, dl_emu_channel(port, v));
 		if (packet[v] == DL_EMU_NIL)
 			continue;
 		see_credit(e, o);
-		if (dl_link_credit_may_send(&o->tx, dl_emu_units(e, e->packets[packet[v]].bytes)))
+		if (dl_emu_may_send(o, e->packets[packet[v]].units))
 			able |= 1u << v;
 		else
-			wait_for_credit(e, dl_emu_channel(port, v));
+			wait_for_credit(e, port, 1u << v);
 	}
 	return able;
 }
 
-/* Enter the packet in the books of both ports. */
-static void spend(struct dl_emu *e, struct dl_emu_pkt *pk, uint32_t far, unsigned int vl,
-		  const struct dl_emu_link_port *p)
+/* The data VLs whose first packet has credit. */
+static inline unsigned int sendable(struct dl_emu *e, uint32_t port, struct dl_emu_link_port *p)
 {
-	struct dl_emu_out *o = &e->outs[pk->out];
-	uint16_t units = dl_emu_units(e, pk->bytes);
+	unsigned int able = 0;
+
+	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
+		unsigned int v = __builtin_ctz(vls);
+		struct dl_emu_vl_port *o = &p->vl[v];
+
+		see_credit(e, o);
+		able |= (unsigned int)dl_emu_may_send(o, o->units) << v;
+	}
+	if (__builtin_expect(able != p->waiting, 0))
+		wait_for_credit(e, port, p->waiting & ~able);
+	return able;
+}
+
+/* Is the packet lost on the wire?  Then its receiver does not enter it. */
+static __attribute__((noinline)) bool lose_on_wire(struct dl_emu *e, uint32_t port,
+						   struct dl_emu_pkt *pk, struct dl_emu_vl_port *o)
+{
+	if (!happens(e, e->losses[port].damage))
+		return false;
+	/* A worm that loses a flit is lost as a whole. */
+	pk->flags |= DL_EMU_PK_LOST;
+	if (e->worms)
+		return false;
+	o->lost += pk->units;
+	return true;
+}
+
+/* Enter the packet in the books of both ports. */
+static inline void spend(struct dl_emu *e, uint32_t port, struct dl_emu_pkt *pk,
+			 struct dl_emu_vl_port *o, unsigned int vl)
+{
+	struct dl_emu_link_port *p = &e->ports[port];
+	struct dl_emu_vl_port *far = &e->ports[p->peer].vl[vl];
 
 	if (vl == DL_LINK_VL_SMP)
 		return;
-	dl_link_credit_spend(&o->tx, units);
-	if (p->lossy && happens(e, e->losses[dl_emu_port_of(pk->out)].damage)) {
-		/* A worm that loses a flit is lost as a whole. */
-		pk->flags |= DL_EMU_PK_LOST;
-		if (e->c.switching != DL_EMU_WORMHOLE) {
-			o->lost += units;
-			return;
-		}
-	}
-	if (dl_broken(e->log, dl_link_credit_receive(&e->ins[far].rx, units)))
+	o->sent += pk->units;
+	if (__builtin_expect(p->lossy, 0) && lose_on_wire(e, port, pk, o))
+		return;
+	if (dl_broken(e->log, dl_emu_free_units(far) >= pk->units))
 		e->err = -EPROTO;
+	far->received += pk->units;
 }
 
-/* The packet leaves its buffer: which is read until the tail has gone. */
-static void leave(struct dl_emu *e, uint32_t port, uint32_t packet)
+/* An adapter's packet leaves: its place is free again when the tail has gone. */
+static void leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet)
 {
-	struct dl_emu_link_port *p = &e->ports[port];
-	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t adapter = e->wires[port].adapter;
-	uint64_t *started;
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_origin *from = &e->origins[packet];
+	uint64_t *started = &e->adapters[p->adapter].started[dl_emu_vl_of(pk->out)];
+	unsigned int whole = DL_EMU_PK_MCAST | DL_EMU_PK_LAST | DL_EMU_PK_TAIL;
 
-	p->sending_in = DL_EMU_NIL;
-	p->sending_parent = DL_EMU_NIL;
-	p->sending_units = dl_emu_units(e, pk->bytes);
-	if (adapter != DL_EMU_NIL) {
-		p->sending_flow = DL_EMU_NIL;
-		/* Its place is free again when the tail has gone. */
-		if (pk->flags & DL_EMU_PK_TAIL)
-			p->sending_parent = 0;
-		if ((pk->flags & DL_EMU_PK_MCAST) && (pk->flags & DL_EMU_PK_LAST) &&
-		    (pk->flags & DL_EMU_PK_TAIL) && e->flows[pk->flow].window)
-			p->sending_flow = pk->flow;
-		started = &e->adapters[adapter].started[dl_emu_vl_of(pk->out)];
-		if (pk->flags & DL_EMU_PK_HEAD)
-			*started = e->now;
-		pk->injected = *started;
-		return;
-	}
+	p->sending_what = DL_EMU_NIL;
+	if ((pk->flags & whole) == whole && e->flows[from->flow].window)
+		p->sending_what = from->flow;
+	if (pk->flags & DL_EMU_PK_HEAD)
+		*started = e->now;
+	from->injected = *started;
+}
+
+/* A packet leaves its buffer, which is read until the tail has gone. */
+static inline void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet)
+{
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(pk->in)];
+
 	p->sending_in = pk->in;
-	p->sending_parent = pk->parent;
-	if (pk->parent == DL_EMU_NIL) {
-		e->ins[pk->in].head = pk->next;
-		e->ins[pk->in].reading = true;
+	if (__builtin_expect(pk->flags & DL_EMU_PK_COPY, 0)) {
+		p->sending_what = e->origins[packet].parent;
+	} else {
+		q->vl[dl_emu_vl_of(pk->in)].in = pk->next;
+		q->reading |= 1u << dl_emu_vl_of(pk->in);
 	}
 	if (e->c.speedup)
-		e->ports[dl_emu_port_of(pk->in)].readers++;
+		q->readers++;
 }
 
-/* When can the peer look at the packet? */
-static uint64_t arrival(const struct dl_emu *e, uint32_t port, struct dl_emu_pkt *pk)
+/* The event at which the peer can look at the packet. */
+static inline void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t far,
+			   uint32_t packet)
 {
-	const struct dl_emu_link_port *p = &e->ports[port];
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet;
 
 	pk->since = p->busy_until + p->delay; /* tail in */
-	if (e->wires[e->wires[port].peer].adapter != DL_EMU_NIL)
-		return pk->since;
-	if (e->c.switching == DL_EMU_CUT_THROUGH)
-		return e->now + p->delay + p->route_time + e->c.switch_latency_ps;
-	return pk->since + e->c.switch_latency_ps;
+	if (p->to_adapter) {
+		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_ARRIVE, what);
+		return;
+	}
+	__builtin_prefetch(p->far_lft + pk->dlid);
+	if (e->foresees)
+		pk->out = DL_EMU_NIL; /* is not known yet */
+	dl_emu_at(e,
+		  e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
+							 pk->since + e->c.switch_latency_ps,
+		  DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
 }
 
-static void send(struct dl_emu *e, uint32_t port, uint32_t packet, unsigned int vl)
+static inline void send(struct dl_emu *e, uint32_t port, uint32_t packet, unsigned int vl)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
-	const struct dl_emu_wire *w = &e->wires[port];
+	struct dl_emu_vl_port *o = &p->vl[vl];
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	struct dl_emu_out *o = &e->outs[pk->out];
-	uint32_t far = dl_emu_channel(w->peer, vl);
-	uint64_t time;
+	uint32_t far = dl_emu_channel(p->peer, vl);
+	uint64_t time = dl_emu_rate_time(p->rate, pk->bytes);
 
-	/* What ends a cut worm is one symbol. */
-	time = dl_emu_rate_time(p->rate, pk->bytes ? pk->bytes : 1);
-	dl_emu_unwait(e, packet);
+	if (__builtin_expect(packet == o->head, 1)) {
+		bool last = pk->wait_next == DL_EMU_NIL;
+
+		o->head = pk->wait_next;
+		o->units = e->packets[last ? packet : o->head].units;
+		p->waiting ^= (unsigned int)last << vl;
+	} else {
+		dl_emu_unwait(e, packet);
+	}
 	o->served = e->now;
-	o->packets += !!(pk->flags & DL_EMU_PK_HEAD);
+	o->packets += pk->flags & DL_EMU_PK_HEAD;
 	o->bytes += pk->bytes;
-	if (e->c.switching == DL_EMU_WORMHOLE)
-		o->owner = pk->flags & DL_EMU_PK_TAIL ? DL_EMU_NIL : pk->in;
-	spend(e, pk, far, vl, p);
-	leave(e, port, packet);
+	if (__builtin_expect(e->worms, 0)) {
+		e->worm[pk->out].owner = pk->flags & DL_EMU_PK_TAIL ? DL_EMU_NIL : pk->in;
+		if (!pk->bytes) /* what ends a cut worm is one symbol */
+			time = dl_emu_rate_time(p->rate, 1);
+	}
+	spend(e, port, pk, o, vl);
+	if (p->adapter != DL_EMU_NIL)
+		leave_adapter(e, p, packet);
+	else
+		leave_buffer(e, p, packet);
 	p->busy_until = e->now + time;
-	p->sending = true;
+	p->hold = DL_EMU_SENDING;
 	p->sending_vl = vl;
+	p->sending_units = pk->units;
+	p->sending_flags = pk->flags;
+	pk->flags &= ~(DL_EMU_PK_WAITING | DL_EMU_PK_COPY);
 	pk->in = far;
-	pk->parent = DL_EMU_NIL;
 	pk->next = DL_EMU_NIL;
 	pk->epoch = p->epoch;
 	p->busy_ps += time;
-	e->totals.packet_hops += !!(pk->flags & DL_EMU_PK_HEAD);
-	dl_emu_at(e, p->busy_until, DL_EMU_EV_TAIL,
-		  (uint64_t)port << 28 | (p->sending_in & DL_EMU_EV_CHANNEL));
-	dl_emu_at(e, arrival(e, port, pk), DL_EMU_EV_ARRIVE, (uint64_t)far << 28 | packet);
+	e->totals.packet_hops += pk->flags & DL_EMU_PK_HEAD;
+	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
+		  (uint64_t)dl_emu_channel(port, 0) << DL_EMU_EV_CHANNEL);
+	to_peer(e, p, far, packet);
 }
 
-void dl_emu_note_waiting(struct dl_emu *e, uint32_t port, bool waits)
+/* An event when the link is free. */
+static inline void wake_later(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
 
-	if (waits) {
-		if (p->wait_since == DL_EMU_NEVER)
-			p->wait_since = e->now;
-	} else if (p->wait_since != DL_EMU_NEVER) {
-		p->wait_ps += e->now - p->wait_since;
-		p->wait_since = DL_EMU_NEVER;
-	}
+	if (!p->wake)
+		dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(port, 0), 0);
+	p->wake = true;
 }
 
-/* See dl_emu_transmit(): the link is not sending a packet. */
+/*
+ * See dl_emu_transmit(): there is something to send, and the link is not
+ * sending a packet.
+ */
 void dl_emu_send_next(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
 	uint32_t packet[DL_EMU_VLS];
 	struct dl_link_pick pick;
-	bool smp;
+	unsigned int able;
 
-	while (p->waiting | p->fcp) {
-		if (e->now < p->busy_until) {
-			if (!p->wake)
-				dl_emu_at(e, p->busy_until, DL_EMU_EV_WAKE, port);
-			p->wake = true;
-			return;
-		}
-		if (e->now >= p->fcp_due)
-			pass_deadlines(e, port);
-		smp = p->waiting >> DL_LINK_VL_SMP & 1;
-		if (p->fcp && !smp) {
-			send_fcp(e, port);
-			continue;
-		}
-		switch (dl_link_arbiter_pick(&p->arb, smp, false,
-					     smp ? 0 : sendable(e, port, packet), &pick)) {
-		case DL_LINK_SMP:
-			send(e, port, e->outs[dl_emu_channel(port, DL_LINK_VL_SMP)].head,
-			     DL_LINK_VL_SMP);
-			return;
-		case DL_LINK_DATA:
-			dl_emu_note_waiting(e, port, false);
-			dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet[pick.vl]].bytes,
-					       NULL);
-			send(e, port, packet[pick.vl], pick.vl);
-			return;
-		default:
-			dl_emu_note_waiting(e, port, true);
-			return;
-		}
+	if (e->now < p->busy_until) {
+		wake_later(e, port);
+		return;
 	}
-	dl_emu_note_waiting(e, port, false);
+	if (__builtin_expect(e->now >= p->fcp_due, 0))
+		pass_deadlines(e, p);
+	if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0)) {
+		send(e, port, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP);
+		return;
+	}
+	if (p->fcp) {
+		send_fcp(e, port);
+		if (p->waiting | p->fcp)
+			wake_later(e, port);
+		else
+			dl_emu_note_idle(e, p);
+		return;
+	}
+	able = __builtin_expect(e->choosy, 0) ? choose(e, port, p->waiting, packet) :
+						sendable(e, port, p);
+	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
+		if (p->wait_since == DL_EMU_NEVER)
+			p->wait_since = e->now;
+		return;
+	}
+	dl_emu_note_idle(e, p);
+	if (!e->choosy)
+		packet[pick.vl] = p->vl[pick.vl].head;
+	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet[pick.vl]].bytes, NULL);
+	send(e, port, packet[pick.vl], pick.vl);
 }
 
 /* An input can pass on one packet more: does an output want it? */
 static void wake_outputs(struct dl_emu *e, uint32_t in_port)
 {
-	const struct dl_emu_switch *s = &e->switches[e->wires[in_port].sw];
+	const struct dl_emu_switch *s = e->ports[in_port].at;
 
 	for (uint32_t n = 1; n < s->nports; n++)
 		if (s->ports[n] != DL_EMU_NIL)
 			dl_emu_transmit(e, s->ports[n]);
 }
 
+static void adapter_tail_sent(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	struct dl_emu_adapter *a = &e->adapters[p->adapter];
+
+	if (p->sending_what != DL_EMU_NIL)
+		dl_emu_message_at(e, e->now, p->sending_what, true);
+	if (p->sending_flags & DL_EMU_PK_TAIL) {
+		a->free_sls |= a->vl_sls[p->sending_vl];
+		dl_emu_fill(e, a);
+	}
+}
+
 /* The last bit of what a port was sending has left. */
 void dl_emu_tail_sent(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ports[port];
-	const struct dl_emu_wire *w = &e->wires[port];
+	struct dl_emu_link_port *p = &e->ports[port], *q;
 	uint32_t in = p->sending_in;
+	unsigned int vl = dl_emu_vl_of(in);
 
-	p->sending = false;
-	if (w->adapter != DL_EMU_NIL) {
-		struct dl_emu_adapter *a = &e->adapters[w->adapter];
-
-		if (p->sending_flow != DL_EMU_NIL)
-			dl_emu_message_at(e, e->now, p->sending_flow, true);
-		if (p->sending_parent != DL_EMU_NIL) {
-			a->free_sls |= a->vl_sls[p->sending_vl];
-			dl_emu_fill(e, a);
-		}
-	} else {
-		if (e->c.speedup)
-			e->ports[dl_emu_port_of(in)].readers--;
-		if (p->sending_parent == DL_EMU_NIL) {
-			e->ins[in].reading = false;
-			dl_emu_release(e, in, p->sending_units);
-			dl_emu_head(e, in);
-		} else {
-			dl_emu_copy_gone(e, p->sending_parent);
-		}
-		if (e->c.speedup)
-			wake_outputs(e, dl_emu_port_of(in));
+	p->hold &= ~DL_EMU_SENDING;
+	if (p->adapter != DL_EMU_NIL) {
+		adapter_tail_sent(e, p);
+		dl_emu_transmit(e, port);
+		return;
 	}
+	q = &e->ports[dl_emu_port_of(in)];
+	if (e->c.speedup)
+		q->readers--;
+	if (__builtin_expect(p->sending_flags & DL_EMU_PK_COPY, 0)) {
+		dl_emu_copy_gone(e, p->sending_what);
+	} else {
+		q->reading &= ~(1u << vl);
+		dl_emu_release(e, in, p->sending_units);
+		if (q->vl[vl].in != DL_EMU_NIL)
+			dl_emu_head(e, in);
+	}
+	if (e->c.speedup)
+		wake_outputs(e, dl_emu_port_of(in));
 	dl_emu_transmit(e, port);
 }

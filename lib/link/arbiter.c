@@ -8,13 +8,14 @@
  * and the high table yields to the low one when HighPriCounter runs out or
  * when it has nothing to send.
  *
- * Representation.  A table is compiled to one 64-bit mask of entries for each
- * VL.  The entries that could send now are the union of the masks of the
- * sendable VLs; the next one in the list is found by rotating that union so
- * that the pointer comes first and counting trailing zeros.  The answer is
- * that of a walk through the table, without the walk.  Most decisions end
- * earlier still, at the entry pointed to; for these each entry has a mask of
- * the VLs that it may send: one VL, none if it is null, or any (B7).
+ * Representation.  A table is compiled to a 64-bit mask of entries for each
+ * set of VLs: the entries that could send if these VLs can.  (Sets are cut in
+ * two, VL 0-7 and 8-14, and the masks joined.)  The next one in the list is
+ * found by rotating the mask so that the pointer comes first and counting
+ * trailing zeros.  The answer is that of a walk through the table, without the
+ * walk.  Each entry has a mask of the VLs that it may send: one VL, none if it
+ * is null, or any (B7).  The decision itself is in link.h, for the emulator
+ * makes it for every packet on every link.
  *
  * Invariants.
  *   - `live` means that the entry at `at` was visited and has weight left;
@@ -27,7 +28,7 @@
  *     used up or cannot send (LOW_MORE is a low turn that has begun).
  *     So a pick that is not followed by a charge changes no turn.
  *
- * Complexity.  One decision is O(sendable VLs), with no loop over entries.
+ * Complexity.  One decision is O(1).
  *
  * Limits.  Weights and blocks fit 32 bits by far: a packet is at most 8 KiB.
  */
@@ -38,10 +39,6 @@
 #include <Random123/philox.h>
 
 #include "dateline/link.h"
-
-enum turn { TURN_HIGH, TURN_LOW, TURN_LOW_MORE };
-
-#define WORDS_PER_LIMIT 1024 /* VLHighLimit counts 4096 bytes */
 
 /* ---- programs ---------------------------------------------------------- */
 
@@ -54,9 +51,22 @@ void dl_link_arb_options_init(struct dl_link_arb_options *o)
 	};
 }
 
-static void compile_table(const struct dl_tables_vlarb_entry *from, unsigned int n,
-			  const struct dl_link_arb_options *o, struct dl_link_arb_table *t)
+/* The entries that could send, for each set of the 2^n VLs from `first` on. */
+static void fill_ready(const struct dl_link_arb_table *t, unsigned int first, unsigned int sets,
+		       uint64_t *ready)
 {
+	for (unsigned int set = 1; set < sets; set++)
+		for (unsigned int e = 0; e < t->n; e++)
+			if (t->sends[e] & set << first)
+				ready[set] |= UINT64_C(1) << e;
+}
+
+/* Returns the VLs that a usable entry names. */
+static unsigned int compile_table(const struct dl_tables_vlarb_entry *from, unsigned int n,
+				  const struct dl_link_arb_options *o, struct dl_link_arb_table *t)
+{
+	unsigned int named = 0;
+
 	t->n = n;
 	for (unsigned int e = 0; e < n; e++) {
 		unsigned int vl = from[e].vl & 15;
@@ -64,14 +74,14 @@ static void compile_table(const struct dl_tables_vlarb_entry *from, unsigned int
 		t->entry[e] = from[e];
 		if (!from[e].weight)
 			continue;
-		if (vl < o->nvls) {
-			t->naming[vl] |= UINT64_C(1) << e;
-			t->sends[e] = 1u << vl;
-		} else if (o->bad_entry == DL_LINK_BAD_ANY) {
-			t->wild |= UINT64_C(1) << e;
+		if (vl < o->nvls)
+			named |= t->sends[e] = 1u << vl;
+		else if (o->bad_entry == DL_LINK_BAD_ANY)
 			t->sends[e] = (1u << o->nvls) - 1;
-		}
 	}
+	fill_ready(t, 0, 1 << 8, t->ready);
+	fill_ready(t, 8, 1 << 7, t->ready_upper);
+	return named;
 }
 
 static unsigned int cut(unsigned int n, unsigned int cap)
@@ -89,12 +99,10 @@ void dl_link_arb_compile(const struct dl_tables_vlarb *arb, const struct dl_link
 	out->high_limit = arb->high_limit;
 	out->enabled = (1u << o->nvls) - 1;
 	out->programmed = true;
-	compile_table(arb->high, cut(arb->nhigh, o->high_cap), o, &out->table[DL_LINK_ARB_HIGH]);
-	compile_table(arb->low, cut(arb->nlow, o->low_cap), o, &out->table[DL_LINK_ARB_LOW]);
-	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
-		if (out->table[DL_LINK_ARB_HIGH].naming[vl] |
-		    out->table[DL_LINK_ARB_LOW].naming[vl])
-			out->listed |= 1u << vl;
+	out->listed = compile_table(arb->high, cut(arb->nhigh, o->high_cap), o,
+				    &out->table[DL_LINK_ARB_HIGH]) |
+		      compile_table(arb->low, cut(arb->nlow, o->low_cap), o,
+				    &out->table[DL_LINK_ARB_LOW]);
 }
 
 static void draw_table(philox4x32_key_t key, uint64_t port, unsigned int side,
@@ -125,15 +133,10 @@ void dl_link_arb_undefined(uint64_t seed, uint64_t port, struct dl_tables_vlarb 
 
 /* ---- state ------------------------------------------------------------- */
 
-static void reload(struct dl_link_arbiter *a)
-{
-	a->counter = a->program->high_limit * WORDS_PER_LIMIT;
-}
-
 void dl_link_arbiter_init(struct dl_link_arbiter *a, const struct dl_link_arb_program *p)
 {
 	*a = (struct dl_link_arbiter){ .program = p };
-	reload(a);
+	a->counter = dl_link_arb_limit(p);
 }
 
 static bool same_table(const struct dl_link_arb_table *a, const struct dl_link_arb_table *b)
@@ -152,139 +155,5 @@ void dl_link_arbiter_change(struct dl_link_arbiter *a, const struct dl_link_arb_
 			a->place[side] = (struct dl_link_arb_position){ 0 };
 	if (old->high_limit != p->high_limit &&
 	    (old->high_limit == DL_LINK_ARB_UNLIMITED || p->high_limit == DL_LINK_ARB_UNLIMITED))
-		reload(a);
-}
-
-/* The entries of a table that could send now. */
-static uint64_t ready_entries(const struct dl_link_arb_table *t, unsigned int sendable)
-{
-	uint64_t ready = sendable ? t->wild : 0;
-
-	for (; sendable; sendable &= sendable - 1)
-		ready |= t->naming[__builtin_ctz(sendable)];
-	return ready;
-}
-
-/* Entry e sends: the lowest of the VLs, if it may choose. */
-static enum dl_link_kind chosen(const struct dl_link_arb_table *t, unsigned int side,
-				unsigned int e, unsigned int sendable, struct dl_link_pick *out)
-{
-	out->kind = DL_LINK_DATA;
-	out->vl = __builtin_ctz(sendable & t->sends[e]);
-	out->side = side;
-	out->entry = e;
-	return DL_LINK_DATA;
-}
-
-/* Look for an entry from the pointer on, once round.  Changes nothing. */
-static bool find(const struct dl_link_arbiter *a, unsigned int side, unsigned int sendable,
-		 struct dl_link_pick *out)
-{
-	const struct dl_link_arb_table *t = &a->program->table[side];
-	unsigned int at = a->place[side].at;
-	uint64_t ready;
-
-	if (!(sendable & t->sends[at])) {
-		ready = ready_entries(t, sendable);
-		if (!ready)
-			return false;
-		ready = ready >> at | ready << (-at & 63);
-		at = (at + __builtin_ctzll(ready)) & 63;
-	}
-	return chosen(t, side, at, sendable, out);
-}
-
-/* Has the low turn's own entry something left, and to send? */
-static bool may_go_on(const struct dl_link_arbiter *a, unsigned int sendable,
-		      struct dl_link_pick *out)
-{
-	const struct dl_link_arb_position *place = &a->place[DL_LINK_ARB_LOW];
-	const struct dl_link_arb_table *t = &a->program->table[DL_LINK_ARB_LOW];
-
-	return place->live && (sendable & t->sends[place->at]) &&
-	       chosen(t, DL_LINK_ARB_LOW, place->at, sendable, out);
-}
-
-/* Data packets that no table entry sends. */
-static enum dl_link_kind outside(unsigned int vls, struct dl_link_pick *out)
-{
-	if (!vls)
-		return DL_LINK_NOTHING;
-	*out = (struct dl_link_pick){ .kind = DL_LINK_DATA,
-				      .vl = __builtin_ctz(vls),
-				      .side = DL_LINK_ARB_NONE };
-	return DL_LINK_DATA;
-}
-
-static enum dl_link_kind pick_data(struct dl_link_arbiter *a, unsigned int sendable,
-				   struct dl_link_pick *out)
-{
-	const struct dl_link_arb_program *p = a->program;
-	bool expired;
-
-	if (a->turn == TURN_LOW_MORE && may_go_on(a, sendable, out))
-		return DL_LINK_DATA;
-	if (a->turn == TURN_LOW && find(a, DL_LINK_ARB_LOW, sendable, out))
-		return DL_LINK_DATA;
-	a->turn = TURN_HIGH;
-
-	expired = a->counter < 0; /* never while it is unlimited */
-	if (!expired && find(a, DL_LINK_ARB_HIGH, sendable, out))
-		return DL_LINK_DATA;
-	reload(a);
-	if (find(a, DL_LINK_ARB_LOW, sendable, out)) {
-		a->turn = TURN_LOW;
-		return DL_LINK_DATA;
-	}
-	if (expired && find(a, DL_LINK_ARB_HIGH, sendable, out))
-		return DL_LINK_DATA;
-	/* No table can send: whatever is sendable stands in none. */
-	return p->options.unlisted_vl == DL_LINK_UNLISTED_IDLE ? outside(sendable, out) :
-								 DL_LINK_NOTHING;
-}
-
-enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, bool smp, bool fcp,
-				       unsigned int sendable, struct dl_link_pick *out)
-{
-	sendable &= a->program->enabled;
-	if (smp || fcp) {
-		*out = (struct dl_link_pick){ .kind = smp ? DL_LINK_SMP : DL_LINK_FCP,
-					      .vl = smp ? DL_LINK_VL_SMP : 0,
-					      .side = DL_LINK_ARB_NONE };
-		return out->kind;
-	}
-	if (a->program->options.nvls == 1)
-		return outside(sendable, out);
-	return pick_data(a, sendable, out);
-}
-
-void dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pick,
-			    uint32_t bytes, struct dl_link_arb_after *after)
-{
-	const struct dl_link_arb_program *p = a->program;
-
-	if (pick->kind == DL_LINK_DATA && pick->side != DL_LINK_ARB_NONE) {
-		const struct dl_link_arb_table *t = &p->table[pick->side];
-		struct dl_link_arb_position *place = &a->place[pick->side];
-
-		if (!place->live || place->at != pick->entry)
-			place->left = t->entry[pick->entry].weight;
-		place->left -= (bytes + 63) / 64;
-		place->at = pick->entry;
-		place->live = place->left > 0;
-		if (!place->live && ++place->at >= t->n)
-			place->at = 0;
-		if (pick->side == DL_LINK_ARB_HIGH) {
-			if (p->high_limit != DL_LINK_ARB_UNLIMITED)
-				a->counter -= (bytes + 3) / 4;
-		} else {
-			a->turn = place->live && p->options.low_turn == DL_LINK_LOW_WEIGHT ?
-					  TURN_LOW_MORE :
-					  TURN_HIGH;
-		}
-		if (after)
-			after->weight = place->left;
-	}
-	if (after)
-		after->counter = a->counter;
+		a->counter = dl_link_arb_limit(p);
 }

@@ -220,6 +220,50 @@ out:
 	return err;
 }
 
+static uint64_t usual_guid(const struct dl_fabric *f, uint32_t port)
+{
+	return f->nodes[f->ports[port].node].guid + f->ports[port].num;
+}
+
+/* Of two that say the same, the one that does not follow from its node. */
+static void renumber_port(struct dl_fabric *f, const struct dl_log *log, uint32_t first,
+			  uint32_t second)
+{
+	uint32_t port = f->ports[second].guid == usual_guid(f, second) ? first : second;
+	struct dl_fabric_port *p = &f->ports[port];
+
+	if (p->guid == usual_guid(f, port))
+		return;
+	dl_log(log, DL_LOG_WARNING,
+	       "\"%.64s\" (node GUID 0x%016" PRIx64 ") port %u claims port GUID 0x%016" PRIx64
+	       ", which is that of another: taken for 0x%016" PRIx64,
+	       dl_fabric_node_name(f, p->node), f->nodes[p->node].guid, p->num, p->guid,
+	       usual_guid(f, port));
+	p->guid = usual_guid(f, port);
+}
+
+/*
+ * Dumps name end ports by their GUIDs: one that says another's gets the one that
+ * follows from its node, as adapters number their ports.
+ */
+static int settle_port_guids(struct dl_fabric *f, const struct dl_log *log)
+{
+	struct dl_fabric_guid_key *keys = calloc(f->nports + 1ul, sizeof(*keys));
+	uint32_t i, n = 0;
+
+	if (!keys)
+		return -ENOMEM;
+	for (i = 0; i < f->nports; i++)
+		if (f->ports[i].guid && dl_fabric_is_end_port(f, i))
+			keys[n++] = (struct dl_fabric_guid_key){ f->ports[i].guid, i };
+	qsort(keys, n, sizeof(*keys), dl_fabric_compare_guids);
+	for (i = 1; i < n; i++)
+		if (keys[i].guid == keys[i - 1].guid)
+			renumber_port(f, log, keys[i - 1].node, keys[i].node);
+	free(keys);
+	return 0;
+}
+
 static void index_switches(const struct dl_fabric *f, uint32_t *switches, uint32_t *count)
 {
 	uint32_t n = 0;
@@ -334,6 +378,8 @@ int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
 	if (!switches)
 		return -ENOMEM;
 	err = index_guids(f, log, &by_guid);
+	if (!err)
+		err = settle_port_guids(f, log);
 	if (!err)
 		err = index_lids(f, log, &lid_port, &top_lid);
 	if (err) {

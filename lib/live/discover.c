@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading a running fabric: discovery, and the frame for all the rest.
+ * Reading a running fabric: from what a walk has found to a fabric, and the
+ * frame for all the rest.
  *
- * libibnetdisc finds nodes, ports and cables; every further query goes to its
- * switch or adapter by the directed route found then, so that reading works
- * however bad the forwarding tables are that it reads.
+ * Every query goes to its switch or adapter by the directed route of the walk,
+ * so that reading works however bad the forwarding tables are that it reads.
  *
  * What does not answer is noted and left out.  The caller gets all that could
- * be read and a list of what could not.
+ * be read and a list of what could not.  What contradicts the rest is named and
+ * left out, too: a cable of which both ends say the same goes before one that
+ * one end claims, and of ports that claim the same LID the one to which its
+ * switch forwards that LID owns it.
  */
 #include "config.h"
 
@@ -16,8 +19,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <infiniband/ibnetdisc.h>
 
 #include "live/internal.h"
 #include "dateline/base.h"
@@ -98,135 +99,270 @@ static uint8_t vls_of(const void *info)
 	return code < sizeof(counts) ? counts[code] : 0;
 }
 
-static int add_node(struct dl_fabric *f, const ibnd_node_t *n)
+static int add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t *node)
 {
 	static const char letters[] = {
 		[DL_FABRIC_CA] = 'H', [DL_FABRIC_SWITCH] = 'S', [DL_FABRIC_ROUTER] = 'R'
 	};
-	uint32_t node;
 	char id[24];
 	int err;
 
-	if (n->type < DL_FABRIC_CA || n->type > DL_FABRIC_ROUTER)
-		return 0;
 	snprintf(id, sizeof(id), "%c-%016" PRIx64, letters[n->type], n->guid);
-	err = dl_fabric_add_node(f, n->type, n->numports, n->guid, id, &node);
+	err = dl_fabric_add_node(f, n->type, n->nports, n->guid, id, node);
 	if (!err)
-		err = dl_fabric_set_desc(f, node, n->nodedesc);
+		err = dl_fabric_set_desc(f, *node, n->desc);
 	if (err)
 		return err;
-	f->nodes[node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
-	f->nodes[node].device = field(n->info, IB_NODE_DEVID_F);
-	f->nodes[node].vendor = field(n->info, IB_NODE_VENDORID_F);
+	f->nodes[*node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
+	f->nodes[*node].device = field(n->info, IB_NODE_DEVID_F);
+	f->nodes[*node].vendor = field(n->info, IB_NODE_VENDORID_F);
 	return 0;
 }
 
-static void fill_port(struct dl_live *l, uint32_t at, const ibnd_node_t *n, const ibnd_port_t *from)
+static void fill_port(struct dl_live *l, uint32_t at, const struct dl_live_node *n)
 {
 	struct dl_fabric_port *p = &l->f->ports[at];
+	const uint8_t *info = n->ports[p->num].info;
 
-	p->width = width_of(from->info);
-	p->speed = speed_of(from->info);
-	p->vls = vls_of(from->info);
-	p->arb_high_cap = field(from->info, IB_PORT_VL_ARBITRATION_HIGH_CAP_F);
-	p->arb_low_cap = field(from->info, IB_PORT_VL_ARBITRATION_LOW_CAP_F);
-	l->capabilities[at] = field(from->info, IB_PORT_CAPMASK_F);
-	l->high_limit[at] = field(from->info, IB_PORT_VL_HIGH_LIMIT_F);
+	p->width = width_of(info);
+	p->speed = speed_of(info);
+	p->vls = vls_of(info);
+	p->arb_high_cap = field(info, IB_PORT_VL_ARBITRATION_HIGH_CAP_F);
+	p->arb_low_cap = field(info, IB_PORT_VL_ARBITRATION_LOW_CAP_F);
+	l->capabilities[at] = field(info, IB_PORT_CAPMASK_F);
+	l->high_limit[at] = field(info, IB_PORT_VL_HIGH_LIMIT_F);
 	if (!dl_fabric_is_end_port(l->f, at))
 		return;
-	p->guid = from->guid;
-	p->lid = p->num ? from->base_lid : n->smalid;
-	p->lmc = p->num ? from->lmc : n->smalmc;
+	p->guid = p->num ? n->ports[p->num].guid :
+			   mad_get_field64((void *)n->info, 0, IB_NODE_PORT_GUID_F);
+	p->lid = field(info, IB_PORT_LID_F);
+	p->lmc = field(info, IB_PORT_LMC_F);
 }
 
-static int fill_ports(struct dl_live *l, const ibnd_node_t *n, uint32_t node)
-{
-	const struct dl_fabric *f = l->f;
-	int err = 0;
-
-	for (int i = 0; i <= n->numports && !err; i++) {
-		const ibnd_port_t *from = n->ports[i], *far;
-		uint32_t at = f->nodes[node].first_port + i, other;
-
-		if (!from)
-			continue;
-		fill_port(l, at, n, from);
-		far = from->remoteport;
-		if (!i || !far || !far->node || far->portnum <= 0)
-			continue;
-		other = dl_fabric_find_guid(f, far->node->guid);
-		if (other == DL_NONE || far->portnum > f->nodes[other].nports)
-			continue;
-		err = dl_fabric_connect(l->f, at, f->nodes[other].first_port + far->portnum);
-	}
-	return err;
-}
-
-static void fill_switch(struct dl_live *l, const ibnd_node_t *n, uint32_t s)
+static void fill_switch(struct dl_live *l, const struct dl_live_node *n, uint32_t s)
 {
 	struct dl_live_switch *sw = &l->switches[s];
 
-	sw->path = n->path_portid;
-	sw->path.lid = 0;
-	sw->lft_top = field(n->switchinfo, IB_SW_LINEAR_FDB_TOP_F);
-	sw->mft_cap = field(n->switchinfo, IB_SW_MCAST_FDB_CAP_F);
-	sw->mft_top = field(n->switchinfo, IB_SW_MCAST_FDB_TOP_F);
+	sw->path = n->path;
+	sw->lft_top = field(n->switch_info, IB_SW_LINEAR_FDB_TOP_F);
+	sw->mft_cap = field(n->switch_info, IB_SW_MCAST_FDB_CAP_F);
+	sw->mft_top = field(n->switch_info, IB_SW_MCAST_FDB_TOP_F);
 }
 
-/* Nodes first; a fabric's GUIDs can be looked up once it is finished. */
-static int build(struct dl_live *l, const ibnd_fabric_t *found)
+/* ---- cables ------------------------------------------------------------- */
+
+enum agreement {
+	CONFIRMED, /* both ends say the same */
+	CLAIMED,   /* one does, and the other does not know */
+	DENIED
+};
+
+static enum agreement agreement(const struct dl_live_found *w, const struct dl_live_node *n,
+				unsigned int p)
 {
-	const ibnd_node_t *n;
+	const struct dl_live_node *far = w->nodes[n->ports[p].far];
+	unsigned int q = n->ports[p].far_num;
+
+	if (far->left_out)
+		return DENIED;
+	if (far->ports[q].far != DL_NONE)
+		return far->ports[q].far == n->number && far->ports[q].far_num == p ? CONFIRMED :
+										      DENIED;
+	/* It is up here: a port that says it is down there is another one. */
+	if (far->ports[q].answered && field(far->ports[q].info, IB_PORT_PHYS_STATE_F) != LINK_UP)
+		return DENIED;
+	return CLAIMED;
+}
+
+static void add_cable(struct dl_live *l, const struct dl_live_found *w, const uint32_t *index,
+		      const struct dl_live_node *n, unsigned int p, enum agreement wanted)
+{
+	const struct dl_live_node *far = w->nodes[n->ports[p].far];
+	unsigned int q = n->ports[p].far_num;
+	enum agreement a = agreement(w, n, p);
+
+	if (a != wanted && (a != DENIED || wanted != CLAIMED))
+		return;
+	if (a != DENIED && !dl_fabric_connect(l->f, l->f->nodes[index[n->number]].first_port + p,
+					      l->f->nodes[index[far->number]].first_port + q))
+		return;
+	dl_log(l->log, DL_LOG_WARNING,
+	       "port %u of \"%s\" (node GUID 0x%016" PRIx64
+	       ") leads to port %u of \"%s\" (0x%016" PRIx64
+	       "), which says otherwise: left without a cable",
+	       p, n->desc, n->guid, q, far->desc, far->guid);
+}
+
+/* First those that both ends confirm. */
+static void add_cables(struct dl_live *l, const struct dl_live_found *w, const uint32_t *index)
+{
+	for (enum agreement wanted = CONFIRMED; wanted <= CLAIMED; wanted++)
+		for (uint32_t i = 0; i < w->n; i++)
+			for (unsigned int p = 1; p <= w->nodes[i]->nports; p++)
+				if (!w->nodes[i]->left_out && w->nodes[i]->ports[p].far != DL_NONE)
+					add_cable(l, w, index, w->nodes[i], p, wanted);
+}
+
+/* ---- LIDs that several ports claim --------------------------------------- */
+
+struct contest {
+	struct dl_live *l;
+	uint32_t *owner; /* by LID: the first port that claims it */
+	uint32_t *ports; /* that claim one of another's, in order */
+	uint32_t n, at;
+};
+
+static void rewind_contest(void *context)
+{
+	((struct contest *)context)->at = 0;
+}
+
+/* Where does the switch that a port is attached to forward its LID? */
+static bool next_contest(void *context, struct dl_live_query *q)
+{
+	struct contest *c = context;
+
+	while (c->at < c->n) {
+		uint32_t port = c->ports[c->at++], s = dl_fabric_access_switch(c->l->f, port);
+
+		if (s == DL_NONE)
+			continue;
+		q->key[0] = port;
+		q->to = c->l->switches[s].path;
+		q->attr = IB_ATTR_LINEARFORWTBL;
+		q->mod = c->l->f->ports[port].lid / LFT_BLOCK;
+		return true;
+	}
+	return false;
+}
+
+static void contest_answer(void *context, const struct dl_live_query *q, enum dl_live_answer how,
+			   unsigned int status)
+{
+	struct contest *c = context;
+	struct dl_fabric *f = c->l->f;
+	struct dl_fabric_port *p = &f->ports[q->key[0]];
+	unsigned int out = p->num ? f->ports[p->peer].num : 0;
+
+	(void)status;
+	if (how != DL_LIVE_ANSWERED || q->data[p->lid % LFT_BLOCK] == out)
+		return;
+	dl_log(c->l->log, DL_LOG_WARNING,
+	       "\"%s\" (node GUID 0x%016" PRIx64 ") port %u claims LID %u, as another does, and "
+	       "its switch forwards that elsewhere: left "
+	       "without a LID",
+	       dl_fabric_node_name(f, p->node), f->nodes[p->node].guid, p->num, p->lid);
+	p->lid = 0;
+	p->lmc = 0;
+}
+
+static void contest_lid(struct contest *c, bool *contested, uint32_t port)
+{
+	const struct dl_fabric_port *p = &c->l->f->ports[port];
+
+	for (uint32_t lid = p->lid; lid < p->lid + (1u << p->lmc) && lid <= DL_FABRIC_MAX_LID;
+	     lid++) {
+		if (c->owner[lid] == DL_NONE) {
+			c->owner[lid] = port;
+			continue;
+		}
+		contested[port] = contested[c->owner[lid]] = true;
+	}
+}
+
+/* What the switches say decides, where it can; dl_fabric_finish(), where not. */
+static int settle_lids(struct dl_live *l)
+{
+	const struct dl_fabric *f = l->f;
+	struct contest c = { .l = l };
+	struct dl_live_queries list = {
+		.what = "contested LIDs",
+		.context = &c,
+		.rewind = rewind_contest,
+		.next = next_contest,
+		.answer = contest_answer,
+	};
+	bool *contested = calloc(f->nports + 1, sizeof(*contested));
+	int err = -ENOMEM;
+
+	c.owner = malloc((DL_FABRIC_MAX_LID + 1ul) * sizeof(*c.owner));
+	c.ports = calloc(f->nports + 1, sizeof(*c.ports));
+	if (!contested || !c.owner || !c.ports)
+		goto out;
+	memset(c.owner, 0xFF, (DL_FABRIC_MAX_LID + 1ul) * sizeof(*c.owner));
+	for (uint32_t i = 0; i < f->nports; i++)
+		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
+			contest_lid(&c, contested, i);
+	for (uint32_t i = 0; i < f->nports; i++)
+		if (contested[i])
+			c.ports[c.n++] = i;
+	err = c.n ? dl_live_mads_run(l->mads, &list) : 0;
+out:
+	free(contested);
+	free(c.owner);
+	free(c.ports);
+	return err;
+}
+
+/* ---- the fabric --------------------------------------------------------- */
+
+static int add_nodes(struct dl_live *l, const struct dl_live_found *w, uint32_t *index)
+{
 	int err = dl_fabric_new(&l->f);
 
-	for (n = found->nodes; n && !err; n = n->next)
-		err = add_node(l->f, n);
-	if (!err)
-		err = dl_fabric_finish(l->f, l->log);
-	if (err)
-		return err;
-	l->switches = calloc(l->f->nswitches + 1, sizeof(*l->switches));
-	l->capabilities = calloc(l->f->nports + 1, sizeof(*l->capabilities));
-	l->high_limit = calloc(l->f->nports + 1, 1);
-	if (!l->switches || !l->capabilities || !l->high_limit)
-		return -ENOMEM;
-	for (n = found->nodes; n && !err; n = n->next) {
-		uint32_t node = dl_fabric_find_guid(l->f, n->guid);
+	for (uint32_t i = 0; !err && i < w->n; i++)
+		if (!w->nodes[i]->left_out)
+			err = add_node(l->f, w->nodes[i], &index[i]);
+	/* The switches get their numbers. */
+	return err ? err : dl_fabric_finish(l->f, l->log);
+}
 
-		if (node == DL_NONE)
-			continue;
-		err = fill_ports(l, n, node);
-		if (dl_fabric_is_switch(l->f, node))
-			fill_switch(l, n, l->f->nodes[node].sw);
+static int build(struct dl_live *l, const struct dl_live_found *w)
+{
+	uint32_t *index = calloc(w->n + 1, sizeof(*index));
+	int err = index ? add_nodes(l, w, index) : -ENOMEM;
+
+	if (!err) {
+		l->switches = calloc(l->f->nswitches + 1, sizeof(*l->switches));
+		l->capabilities = calloc(l->f->nports + 1, sizeof(*l->capabilities));
+		l->high_limit = calloc(l->f->nports + 1, 1);
+		if (!l->switches || !l->capabilities || !l->high_limit)
+			err = -ENOMEM;
 	}
+	for (uint32_t i = 0; !err && i < w->n; i++) {
+		const struct dl_live_node *n = w->nodes[i];
+		const struct dl_fabric_node *to = &l->f->nodes[index[i]];
+
+		for (unsigned int p = 0; !n->left_out && p <= n->nports; p++)
+			if (n->ports[p].answered)
+				fill_port(l, to->first_port + p, n);
+		if (!n->left_out && n->type == DL_FABRIC_SWITCH)
+			fill_switch(l, n, to->sw);
+	}
+	if (!err) {
+		add_cables(l, w, index);
+		err = settle_lids(l);
+	}
+	free(index);
 	return err ? err : dl_fabric_finish(l->f, l->log);
 }
 
 int dl_live_discover(struct dl_live *l)
 {
-	struct ibnd_config config = {
-		.max_smps = l->o.in_flight < 16 ? l->o.in_flight : 16,
-		.timeout_ms = l->o.timeout_ms,
-		.retries = l->o.retries,
-	};
-	ibnd_fabric_t *found;
-	int err;
+	struct dl_live_found found = { 0 };
+	int err = dl_live_mads_open(&l->o, l->log, &l->mads);
 
-	found = ibnd_discover_fabric((char *)l->o.ca, l->o.port, NULL, &config);
-	if (!found) {
+	if (!err)
+		err = dl_live_walk(l, &found);
+	if (!err && found.n < 2) {
 		dl_log(l->log, DL_LOG_ERROR,
 		       "discovery found no fabric: is the "
 		       "local InfiniBand port up, and are you root?");
-		return -ENODEV;
+		err = -ENODEV;
 	}
-	err = build(l, found);
-	ibnd_destroy_fabric(found);
-	if (err == -EBUSY) {
-		dl_log(l->log, DL_LOG_ERROR,
-		       "the cabling changed during "
-		       "discovery: try again");
-		return -EAGAIN;
-	}
+	if (!err)
+		err = build(l, &found);
+	dl_live_found_free(&found);
 	return err;
 }
 
@@ -304,8 +440,6 @@ int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, stru
 	}
 	if (!err)
 		err = dl_tables_new(l.f, &s.tables);
-	if (!err)
-		err = dl_live_mads_open(o, log, &l.mads);
 	if (!err)
 		err = dl_live_tables(&l, s.tables);
 	if (!err)

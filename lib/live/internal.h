@@ -56,6 +56,9 @@ int dl_live_mads_run(struct dl_live_mads *m, const struct dl_live_queries *list)
 
 /* What the parts of reading a live fabric share. */
 
+#define LFT_BLOCK 64 /* LIDs in a LinearForwardingTable */
+#define LINK_UP 5    /* PortInfo.PortPhysicalState */
+
 /* What discovery knows of a switch or port beyond the fabric. */
 struct dl_live_switch {
 	ib_portid_t path; /* directed route to it */
@@ -79,6 +82,34 @@ struct dl_live {
 	size_t gaps_len;
 	uint64_t ngaps;
 };
+
+/* What a walk over the fabric finds: a node, and what is behind its ports. */
+struct dl_live_node {
+	uint64_t guid;
+	ib_portid_t path;
+	uint32_t number;
+	uint8_t type, nports;
+	bool left_out;
+	char desc[IB_SMP_DATA_SIZE + 1];
+	uint8_t info[IB_SMP_DATA_SIZE], switch_info[IB_SMP_DATA_SIZE];
+	struct {
+		uint64_t guid;	 /* of an adapter's port */
+		uint32_t far;	 /* node number; DL_NONE: unknown */
+		uint8_t far_num; /* and its port */
+		bool met;	 /* reached by this port of an adapter */
+		bool answered;	 /* is there PortInfo? */
+		uint8_t info[IB_SMP_DATA_SIZE];
+	} ports[]; /* 0 to nports */
+};
+
+struct dl_live_found {
+	struct dl_live_node **nodes; /* the local one first */
+	uint32_t n, cap;
+};
+
+/* 0 or a negative errno, reported.  Release in either case. */
+int dl_live_walk(struct dl_live *l, struct dl_live_found *found);
+void dl_live_found_free(struct dl_live_found *found);
 
 /* Discover: fills f and all arrays.  0 or a negative errno, reported. */
 int dl_live_discover(struct dl_live *l);

@@ -88,8 +88,7 @@ int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
 	if (!m->o.in_flight || m->o.in_flight > MOST_SLOTS)
 		m->o.in_flight = MOST_SLOTS;
 	m->slots = calloc(m->o.in_flight, sizeof(*m->slots));
-	m->buffer = calloc(1, umad_size() + IB_MAD_SIZE);
-	if (!m->slots || !m->buffer)
+	if (!m->slots)
 		goto fail;
 	err = -ENODEV;
 	if (umad_init() >= 0)
@@ -101,6 +100,11 @@ int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
 		       o->ca ? o->ca : "this machine");
 		goto fail;
 	}
+	/* How long its headers are is known from then on. */
+	m->buffer = calloc(1, umad_size() + IB_MAD_SIZE);
+	err = -ENOMEM;
+	if (!m->buffer)
+		goto fail;
 	err = register_agents(m);
 	if (err)
 		goto fail;

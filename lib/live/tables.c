@@ -15,7 +15,6 @@
 #include "live/internal.h"
 #include "dateline/base.h"
 
-#define LFT_BLOCK 64	      /* LIDs in a LinearForwardingTable */
 #define MFT_BLOCK 32	      /* MLIDs in a MulticastForwardingTable */
 #define MFT_PORTS 16	      /* ports in each of its words */
 #define CAP_SL_MAPS (1u << 6) /* CapabilityMask: IsSLMappingSupported */

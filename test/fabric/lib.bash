@@ -61,7 +61,7 @@ fabric_init() {
 	cd "$T" || return
 	SIM_PID='' SM_PID='' SM_DIR=''
 	export IBSIM_SOCKNAME="dateline-$$-$RANDOM$RANDOM"
-	unset SMPS_LOG SMPS_SICK SMPS_PLAIN SMPS_SPEED SMPS_LOSS SMPS_SEED
+	unset SMPS_LOG SMPS_SICK SMPS_PLAIN SMPS_SPEED SMPS_LOSS SMPS_SEED SMPS_LIES
 	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT
 }
 
@@ -205,7 +205,7 @@ sim_stop() {
 # sim COMMAND...: run a client on the fabric, attached to the first node of
 # the netlist or to $SIM_HOST, and as patient as the tests are unless its own
 # options, which come later, say otherwise.  The simulator's greeting is
-# dropped.
+# dropped.  With SMPS_LIES exported it is told them, too.
 sim() {
 	local err status=0
 	local -a command=("$@")
@@ -219,7 +219,8 @@ sim() {
 		;;
 	esac
 	err=$(mktemp "$T/sim.XXXXXX")
-	LD_PRELOAD=$DL_UMAD2SIM "${command[@]}" 2>"$err" || status=$?
+	LD_PRELOAD=${SMPS_LIES:+$(smps_preloaded)}$DL_UMAD2SIM \
+		"${command[@]}" 2>"$err" || status=$?
 	grep -v 'sim_connect:' "$err" >&2 || true
 	rm "$err"
 	return "$status"
@@ -253,13 +254,18 @@ sm_conf() {
 	} >"$dir/opensm.conf"
 }
 
+# smps_preloaded: smps.c, to be loaded first, if a variable of it is exported.
+smps_preloaded() {
+	[[ ! ${SMPS_LOG:-}${SMPS_SICK:-}${SMPS_PLAIN:-}${SMPS_SPEED:-}${SMPS_LOSS:-}${SMPS_LIES:-} ]] ||
+		echo "$DL_BUILD/test/fabric/.libs/smps.so:"
+}
+
 # sm_start DIR: run OpenSM with DIR/opensm.conf; dumps and caches go to DIR.
 # With a variable of smps.c exported, through that.
 sm_start() {
-	local smps=
+	local smps
 
-	[[ ! ${SMPS_LOG:-}${SMPS_SICK:-}${SMPS_PLAIN:-}${SMPS_SPEED:-}${SMPS_LOSS:-} ]] ||
-		smps=$DL_BUILD/test/fabric/.libs/smps.so:
+	smps=$(smps_preloaded)
 	SM_DIR=$1
 	: >"$SM_DIR/osm.log"
 	OSM_TMP_DIR=$SM_DIR OSM_CACHE_DIR=$SM_DIR/cache \

@@ -26,8 +26,8 @@ check_PROGRAMS += test/fabric/join
 test_fabric_join_CPPFLAGS = $(OPENSM_CFLAGS)
 test_fabric_join_LDADD = -libmad -libumad
 
-# Sick parts of a fabric, and counts of SMPs: preloaded into OpenSM.
-FABRIC_TESTS += test/fabric/sick.bats
+# Sick parts of a fabric, devices that lie, and counts of SMPs: preloaded into OpenSM.
+FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats
 check_LTLIBRARIES = test/fabric/smps.la
 test_fabric_smps_la_SOURCES = test/fabric/smps.c
 test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

@@ -160,7 +160,7 @@ int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log, struc
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *known = NULL;
 	const struct dl_torus *before = dl_torus_before(e);
-	bool first = !before && e->options.route.mode == DL_ROUTE_PROVEN;
+	bool first = !before && e->options.route.mode != DL_ROUTE_CLASSIC;
 	int err;
 
 	if (first)

@@ -47,7 +47,7 @@ struct dl_sweep {
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
 	bool contradicted; /* is torus_config wrong about this fabric? */
-	bool proven;	   /* by proven mode? */
+	bool proven;	   /* and verified, by proven or any-SL mode? */
 	uint32_t cut;	   /* ports whose SL-to-VL maps OpenSM cuts for now */
 	struct dl_route_result routed;
 	uint64_t *masks; /* scratch: port masks of one group */

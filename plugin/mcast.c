@@ -179,7 +179,7 @@ static bool is_safe_sl(struct dl_sweep *sweep, unsigned int sl)
 
 	if ((sweep->safe_sls | sweep->unsafe_sls) & bit)
 		return sweep->safe_sls & bit;
-	if (dl_route_verify_sls(sweep->routed.tables, sweep->routed.tree, sweep->safe_sls | bit,
+	if (dl_route_verify_sls(sweep->routed.tables, sweep->routed.tree, 0, sweep->safe_sls | bit,
 				&v))
 		return false;
 	if (v->delivered && v->verdict == DL_VERIFY_FREE)

@@ -300,7 +300,9 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 	fprintf(to,
 		PREFIX "info{version=\"" PACKAGE_VERSION "\",mode=\"%s\"} "
 		       "1\n",
-		m->mode == DL_ROUTE_PROVEN ? "proven" : "classic");
+		m->mode == DL_ROUTE_PROVEN ? "proven" :
+		m->mode == DL_ROUTE_ANY_SL ? "any-sl" :
+					     "classic");
 	gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
 	gauge(to, "master", "Is it the master subnet manager (1 or 0)?", m->master);
 	print_sweeps(m, to);

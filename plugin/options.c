@@ -52,8 +52,10 @@ static int read_high_limit(const struct dl_setting *s, void *to, const char *tex
 #define MEMBER(member) DL_MEMBER(struct dl_plugin_options, member)
 
 static const struct dl_setting settings[] = {
-	{ "mode", DL_SETTING_WORD, MEMBER(route.mode), .words = "classic proven",
-	  .expected = "proven or classic" },
+	{ "mode", DL_SETTING_WORD, MEMBER(route.mode), .words = "classic proven any-sl",
+	  .expected = "proven, any-sl or classic" },
+	{ "ties", DL_SETTING_WORD, MEMBER(route.ties), .words = "configured torus-2QoS balanced",
+	  .expected = "balanced or torus-2QoS" },
 	{ "repair_seconds", DL_SETTING_NUMBER, MEMBER(route.repair_seconds), .max = MAX_SECONDS,
 	  .expected = "a number of seconds, at most 86400" },
 	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory" },

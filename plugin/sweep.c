@@ -61,7 +61,7 @@ static int stage_config(const struct dl_engine *e, const struct dl_log *log, str
 const struct dl_torus *dl_torus_before(const struct dl_engine *e)
 {
 	return e->in_force && !e->in_force->contradicted &&
-			       e->options.route.mode == DL_ROUTE_PROVEN ?
+			       e->options.route.mode != DL_ROUTE_CLASSIC ?
 		       e->in_force->torus :
 		       NULL;
 }
@@ -74,8 +74,11 @@ static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
 
 static int stage_route(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
-	sweep->proven = e->options.route.mode == DL_ROUTE_PROVEN;
-	sweep->safe_sls = 1u << 0 | 1u << 8; /* rules A9 */
+	enum dl_route_mode mode = e->options.route.mode;
+
+	sweep->proven = mode != DL_ROUTE_CLASSIC;
+	/* Rules A9, A13. */
+	sweep->safe_sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : 1u << 0 | 1u << 8;
 	return dl_route(sweep->torus, sweep->config, &e->options.route, log, &sweep->routed);
 }
 
@@ -240,8 +243,10 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep, do
 	       pending, result, dims[0], dims[1], dims[2], t->nplaced, f->nswitches, t->nlinks,
 	       f->nnodes - f->nswitches, min_vls(f, false), min_vls(f, true), t->seed + 1,
 	       sweep->config->nseeds ? sweep->config->seeds[t->seed].from : 0, seconds);
-	if (!e->in_force)
+	if (!e->in_force) {
+		DL_SAY(e->osm, OSM_LOG_INFO, "%s", dl_route_demand(e->options.route.mode));
 		return;
+	}
 	dl_osm_log_init(&l, e->osm, NULL); /* reports no errors */
 	dl_torus_report_changes(e->in_force->torus, t, sweep->config->max_changes, &l.log);
 }

@@ -47,6 +47,12 @@ test_unit_test_proven_SOURCES = test/unit/test_proven.c $(GRID_FABRIC) \
 test_unit_test_proven_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_proven_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
+# Any-SL mode, judged by a checker of its own, and shared ties.
+UNIT_TESTS += test/unit/test_anysl
+test_unit_test_anysl_SOURCES = test/unit/test_anysl.c $(GRID_FABRIC)
+test_unit_test_anysl_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(IGRAPH_CFLAGS)
+test_unit_test_anysl_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS) $(IGRAPH_LIBS)
+
 UNIT_TESTS += test/unit/test_load
 test_unit_test_load_SOURCES = test/unit/test_load.c $(GRID_FABRIC)
 test_unit_test_load_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

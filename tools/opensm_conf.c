@@ -28,7 +28,7 @@ static void write_kind(FILE *to, const char *kind, const struct dl_tables_vlarb 
 static int write_conf(const struct dl_route_options *o, FILE *to)
 {
 	static const char *const end_kinds[] = { "ca", "rtr", "sw0" };
-	const struct dl_route_vls vls = { 8, 2 };
+	const struct dl_route_vls vls = { 8, 2, o->mode == DL_ROUTE_ANY_SL };
 	struct dl_tables_vlarb between, end;
 	size_t i;
 
@@ -43,8 +43,9 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 	      "routing_engine dateline,no_fallback\n"
 	      "qos TRUE\n",
 	      to);
-	if (o->mode == DL_ROUTE_CLASSIC)
-		fputs("event_plugin_options mode=classic\n", to);
+	if (o->mode == DL_ROUTE_CLASSIC || o->mode == DL_ROUTE_ANY_SL)
+		fprintf(to, "event_plugin_options mode=%s\n",
+			o->mode == DL_ROUTE_CLASSIC ? "classic" : "any-sl");
 	fputs("\n"
 	      "# Between switches VL 0-3 carry QoS level 0 and VL 4-7 level 1, "
 	      "on end ports\n"

@@ -49,13 +49,18 @@ static int leave_psl_out(const struct dl_setting *setting, void *to, const char 
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
 static const struct dl_setting options[] = {
-	{ "mode", DL_SETTING_WORD, MEMBER(options.mode), .words = "classic proven",
-	  .arg = "classic|proven",
+	{ "mode", DL_SETTING_WORD, MEMBER(options.mode), .words = "classic proven any-sl",
+	  .arg = "classic|proven|any-sl",
 	  .doc = "classic: the documented rules and refusals; proven: every "
-		 "connected fabric, verified (default)" },
+		 "connected fabric, verified (default); any-sl: likewise, and "
+		 "safe whatever SL packets carry" },
+	{ "ties", DL_SETTING_WORD, MEMBER(options.ties), .words = "configured torus-2QoS balanced",
+	  .arg = "balanced|torus-2QoS",
+	  .doc = "Proven mode: share ties out, or send them all the way that "
+		 "does not wrap (as the torus configuration says)" },
 	{ "repair-seconds", DL_SETTING_NUMBER, MEMBER(options.repair_seconds), 0, MAX_SECONDS,
 	  .arg = "N",
-	  .doc = "Proven mode: after this time, route what is not repaired "
+	  .doc = "Proven and any-SL mode: after this time, route what is not repaired "
 		 "along a spanning tree (10)" },
 	{ "multicast", DL_SETTING_WORD, MEMBER(multicast), .words = "none all", .arg = "all",
 	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
@@ -153,6 +158,8 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 		err = write_list(tool, r->out, in->torus);
 	if (!err)
 		err = tool_write_opensm_conf(tool, r->out, &r->options);
+	if (!err)
+		dl_log(&tool->log, DL_LOG_VERBOSE, "%s", dl_route_demand(r->options.mode));
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO, "%u switch%s, %u LIDs routed into %s",
 		       in->fabric->nswitches, tool_es(in->fabric->nswitches), in->fabric->top_lid,

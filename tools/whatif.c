@@ -35,6 +35,11 @@ static const struct dl_setting options[] = {
 	  .doc = "Fail N switches, with their adapters (0)" },
 	{ "links", DL_SETTING_NUMBER, MEMBER(w.fail_cables), 0, MAX_FAILURES, .arg = "N",
 	  .doc = "Fail N cables between the other switches (0)" },
+	{ "mode", DL_SETTING_WORD, MEMBER(w.any_sl), .words = "proven any-sl",
+	  .arg = "proven|any-sl", .doc = "The mode that routes every scenario (proven)" },
+	{ "ties", DL_SETTING_WORD, MEMBER(w.ties), .words = "configured torus-2QoS balanced",
+	  .arg = "balanced|torus-2QoS",
+	  .doc = "Proven mode: as for dateline route (as the torus configuration says)" },
 	{ "samples", DL_SETTING_NUMBER, MEMBER(samples), 1, MAX_SAMPLES, .arg = "N",
 	  .doc = "Try N random scenarios (100)" },
 	{ "seed", DL_SETTING_NUMBER, MEMBER(w.seed), 0, DL_NUMBER_ANY, .arg = "N",
@@ -76,8 +81,8 @@ static const struct tool_usage usage = {
 	       "\v"
 	       "Every connected scenario is routed in classic mode (is it "
 	       "accepted, and free of credit loops with one multicast "
-	       "group of all adapters?) and in proven mode (which changes "
-	       "were needed, and what do they cost?).  The same seed gives "
+	       "group of all adapters?) and in proven or any-SL mode (which "
+	       "changes were needed, and what do they cost?).  The same seed gives "
 	       "the same result on any number of cores and machines.  "
 	       "Ctrl-C ends the run with the results so far.\n"
 	       "\n"
@@ -88,7 +93,7 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "Built with MPI: mpirun -n 64 dateline whatif ...\n"
 	       "\n"
-	       "Exit status: 0 proven mode routes every connected "
+	       "Exit status: 0 the mode routes every connected "
 	       "scenario, 1 it does not, 2 bad usage or input, 3 no "
 	       "memory.",
 };
@@ -194,6 +199,8 @@ static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_rout
 	int err;
 
 	dl_route_options_init(&options);
+	options.mode = k->w->any_sl ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
+	options.ties = k->w->ties;
 	err = dl_route(t, k->w->whole.config, &options, &log, out);
 	charge(k, WHATIF_PROVEN);
 	if (err)

@@ -21,6 +21,8 @@ struct whatif {
 	uint32_t ncables;
 
 	uint32_t fail_switches, fail_cables;
+	bool any_sl; /* any-SL mode in place of proven mode? */
+	enum dl_route_ties ties;
 	bool exhaustive;
 	uint64_t seed;
 	uint64_t nitems;
@@ -66,9 +68,9 @@ enum whatif_stage {
 /* What came of one scenario; sent between processes as it is. */
 struct whatif_outcome {
 	bool connected;
-	bool accepted, safe; /* classic mode */
-	bool proven, repaired;
-	uint32_t unplaced; /* switches whose coordinate is not known */
+	bool accepted, safe;   /* classic mode */
+	bool proven, repaired; /* proven or any-SL mode */
+	uint32_t unplaced;     /* switches whose coordinate is not known */
 	uint32_t tree_routed, moved;
 	uint64_t entries, changed, filled;
 	/* Of a packet, on average over the pairs that DOR delivers. */

@@ -151,13 +151,14 @@ static json_t *stages_json(const struct sums *s)
 static json_t *document(const struct whatif *w, const struct sums *s, json_t *lost, double seconds,
 			bool interrupted)
 {
-	return json_pack("{s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
+	return json_pack("{s:s, s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
 			 "s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}, "
 			 "s:I, s:o, s:f, s:o, s:I, s:I}",
-			 "samples", (json_int_t)s->samples, "exhaustive", (int)w->exhaustive,
-			 "seed", (json_int_t)w->seed, "interrupted", (int)interrupted, "connected",
-			 (json_int_t)s->connected, "classic", "accepted", (json_int_t)s->accepted,
-			 "safe", (json_int_t)s->safe, "proven", "accepted", (json_int_t)s->proven,
+			 "mode", w->any_sl ? "any-sl" : "proven", "samples", (json_int_t)s->samples,
+			 "exhaustive", (int)w->exhaustive, "seed", (json_int_t)w->seed,
+			 "interrupted", (int)interrupted, "connected", (json_int_t)s->connected,
+			 "classic", "accepted", (json_int_t)s->accepted, "safe",
+			 (json_int_t)s->safe, "proven", "accepted", (json_int_t)s->proven,
 			 "repaired", (json_int_t)s->repaired, "lost", (json_int_t)s->lost,
 			 "with_tree_routes", (json_int_t)s->tree_routed, "entries_changed",
 			 spread_json(&s->changed, s->proven), "entries_filled",
@@ -189,11 +190,11 @@ static void print_text(const json_t *d, FILE *to)
 	tool_print(to, d,
 		   "classic mode                "
 		   "{classic.accepted:10}{classic.safe:10}\n"
-		   "proven mode                 "
+		   "{mode:-6} mode                 "
 		   "{proven.accepted:10}{proven.accepted:10}\n"
-		   "\nProven mode repaired {proven.repaired}, "
+		   "\nRepaired {proven.repaired}, "
 		   "{proven.with_tree_routes} of them with destinations along "
-		   "the tree, and lost {proven.lost}.\n");
+		   "the tree; lost {proven.lost}.\n");
 	fprintf(to, "\n%-36s%12s%12s\n", "compared with plain DOR", "mean", "max");
 	tool_print(to, tool_at(d, "proven"),
 		   "forwarding entries changed          "

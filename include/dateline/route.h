@@ -39,6 +39,12 @@ enum dl_route_mode {
 	 */
 	DL_ROUTE_PROVEN,
 	/*
+	 * Every connected fabric, and no credit loop whatever SLs packets
+	 * carry (rules A13): path SLs are 0, at QoS level 1 8.  Verified
+	 * with all SLs.
+	 */
+	DL_ROUTE_ANY_SL,
+	/*
 	 * Plain DOR, also where classic mode refuses: entries that DOR cannot
 	 * fill stay empty, the tree goes as far as it can, and nothing says
 	 * that the result is safe.  For comparison.
@@ -46,8 +52,19 @@ enum dl_route_mode {
 	DL_ROUTE_UNCHECKED
 };
 
+/*
+ * Proven mode: which way round a ring do packets go when both are equally
+ * long?  Path SLs follow from it (rules A5).
+ */
+enum dl_route_ties {
+	DL_ROUTE_TIES_CONFIGURED, /* as the torus configuration says */
+	DL_ROUTE_TIES_TORUS_2QOS, /* the way that does not wrap */
+	DL_ROUTE_TIES_BALANCED	  /* half of the LIDs one way, half the other */
+};
+
 struct dl_route_options {
 	enum dl_route_mode mode;
+	enum dl_route_ties ties;
 	/* VL arbitration weights of QoS levels 0 and 1, 1..255. */
 	unsigned int weights[2];
 	unsigned int high_limit; /* VLHighLimit, 0..255 */
@@ -60,13 +77,20 @@ struct dl_route_options {
 	double (*clock)(void);
 };
 
-/* The defaults: proven, 1:1, 16 KiB, 10 seconds but no clock. */
+/* The defaults: proven, ties as configured, 1:1, 16 KiB, 10 seconds but no clock. */
 void dl_route_options_init(struct dl_route_options *o);
+
+/*
+ * What a mode asks of applications: a sentence about the SLs of their packets,
+ * for logs and reports.
+ */
+const char *dl_route_demand(enum dl_route_mode mode);
 
 /* Why a fabric is refused; the log names the culprits. */
 enum dl_route_refusal {
 	DL_ROUTE_ACCEPTED,
-	DL_ROUTE_TOO_FEW_VLS,	   /* a torus needs 2 data VLs on every cable */
+	DL_ROUTE_TOO_FEW_VLS,	   /* a torus needs 2 data VLs on every cable,
+				   * but in any-SL mode */
 	DL_ROUTE_NO_TORUS,	   /* classic: switches or cables fit nowhere */
 	DL_ROUTE_RING_CUT,	   /* classic: a ring is in several pieces */
 	DL_ROUTE_SWITCHES_MISSING, /* classic: not side by side on one ring */
@@ -148,9 +172,13 @@ void dl_route_result_release(struct dl_route_result *r);
  * cable between switches, and on any end port (rules A6).
  */
 struct dl_route_vls {
-	unsigned int between; /* 2, 4 or 8 */
+	unsigned int between; /* 2, 4 or 8; any-SL mode: also 1 */
 	unsigned int end;     /* 1 or more */
+	bool any_sl;	      /* the maps of any-SL mode (rules A13)? */
 };
+
+/* QoS levels that these VLs keep apart between switches, 1 or 2. */
+unsigned int dl_route_levels(const struct dl_route_vls *vls);
 
 /*
  * Path SL at QoS level 0 from one site to another: bit d is set when the
@@ -207,9 +235,12 @@ int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *
 int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 		    struct dl_verify_result **out);
 
-/* The same with groups that use these SLs: bit s is set for SL s. */
+/*
+ * The same with unicast packets and with groups that use these SLs: bit s is
+ * set for SL s.  `sls` 0: the path SLs.
+ */
 int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
-			struct dl_verify_result **out);
+			uint16_t multicast_sls, struct dl_verify_result **out);
 
 /*
  * The report of proven mode in one line, without a newline: that the tables

@@ -97,7 +97,8 @@ struct dl_torus_config {
 	uint32_t nport_order;
 	uint32_t max_changes;
 	uint32_t portgroup_max_ports;
-	char *path; /* as given, for messages */
+	bool balanced_ties; /* ties: balanced, not torus-2QoS */
+	char *path;	    /* as given, for messages */
 };
 
 /*

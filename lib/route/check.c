@@ -35,7 +35,7 @@ static unsigned int cable_choices(const struct dl_route_tree *tree)
 }
 
 int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
-			struct dl_verify_result **out)
+			uint16_t multicast_sls, struct dl_verify_result **out)
 {
 	struct dl_tables_mcast_group *groups = tables->groups;
 	uint32_t ngroups = tables->ngroups, cap = tables->groups_cap;
@@ -44,7 +44,8 @@ int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tr
 	int err = 0;
 
 	dl_verify_options_init(&o);
-	o.multicast_sls = sls;
+	o.sls = sls;
+	o.multicast_sls = multicast_sls;
 	tables->groups = NULL;
 	tables->ngroups = tables->groups_cap = 0;
 	for (i = 0; !err && i < choices; i++)
@@ -63,7 +64,7 @@ int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tr
 int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 		    struct dl_verify_result **out)
 {
-	return dl_route_verify_sls(tables, tree, 1u << 0 | 1u << 8, out);
+	return dl_route_verify_sls(tables, tree, 0, 1u << 0 | 1u << 8, out);
 }
 
 bool dl_route_is_safe(const struct dl_verify_result *v, const struct dl_log *log)
@@ -105,6 +106,20 @@ bool dl_route_input_sound(const struct dl_route_pass *p)
 	return true;
 }
 
+/* Any-SL mode looks at bit 3 of an SL and at nothing else (rules A13). */
+static bool level_alone_counts(const struct dl_tables *t)
+{
+	uint32_t row;
+	unsigned int sl;
+
+	for (row = 0; row < t->nrows; row++)
+		for (sl = 0; sl < 16; sl++)
+			if (dl_tables_sl2vl_get(t->rows[row], sl) !=
+			    dl_tables_sl2vl_get(t->rows[row], sl & 8))
+				return false;
+	return true;
+}
+
 /* Entries name ports that the switch has; whoever has a parent has a cable. */
 bool dl_route_result_sound(const struct dl_route_pass *p)
 {
@@ -113,7 +128,8 @@ bool dl_route_result_sound(const struct dl_route_pass *p)
 	const struct dl_tables *t = p->out->tables;
 	uint32_t s, lid;
 
-	if (dl_broken(p->log, t->fabric == f && t->top_lid == f->top_lid))
+	if (dl_broken(p->log, t->fabric == f && t->top_lid == f->top_lid) ||
+	    dl_broken(p->log, !p->rule.any_sl || level_alone_counts(t)))
 		return false;
 	for (s = 0; s < f->nswitches; s++) {
 		const uint8_t *row = t->lft + s * (size_t)t->stride;

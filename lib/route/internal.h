@@ -6,6 +6,49 @@
 #include "dateline/base.h"
 #include "dateline/route.h"
 
+/* ---- which way round a ring (ties.c) ----------------------------------- */
+
+/* The rule for whole rings. */
+struct dl_route_rule {
+	bool any_sl;	  /* the one of rules A13, else of rules A4 */
+	bool balanced;	  /* rules A4 with ties shared out */
+	unsigned int vls; /* rules A13: data VLs between switches */
+	bool by_parity;	  /* does the parity of the target's LID matter? */
+};
+
+/* The rule of a mode on a grid. */
+struct dl_route_rule dl_route_rule(const struct dl_route_options *o,
+				   const struct dl_torus_config *c, const struct dl_torus_grid *g,
+				   unsigned int vls);
+
+/*
+ * Does a packet at coordinate `from` of a whole ring go in the negative
+ * direction towards `to`, if its target's parity along this ring is that?
+ */
+bool dl_route_goes_minus(const struct dl_route_rule *r, uint32_t radix, uint32_t from, uint32_t to,
+			 unsigned int parity);
+
+/*
+ * The parity of a target along a dimension: that of its LID and of the
+ * coordinates that come later in dimension order.  So it alternates from one
+ * target of a coordinate to the next.
+ */
+static inline unsigned int dl_route_parity(unsigned int lid_parity,
+					   const uint32_t to[DL_TORUS_DIMS], unsigned int dim)
+{
+	for (dim++; dim < DL_TORUS_DIMS; dim++)
+		lid_parity += to[dim];
+	return lid_parity & 1;
+}
+
+/* Parities by LID, of a rule that goes by them.  0 or -ENOMEM. */
+int dl_route_lid_parities(const struct dl_route_rule *r, const struct dl_fabric *f,
+			  struct dl_arena *arena, uint8_t **out);
+
+/* Path SLs from all switches to one, for LIDs of a parity, as dl_route_sl_row(). */
+void dl_route_sls_to(const struct dl_route_rule *r, const struct dl_torus *t, uint32_t to,
+		     unsigned int parity, uint8_t *row);
+
 /* ---- rings (rings.c) --------------------------------------------------- */
 
 /*
@@ -25,8 +68,9 @@ enum dl_route_move {
 struct dl_route_rings {
 	const struct dl_torus *torus; /* borrowed */
 	/*
-	 * By dimension and ring: enum dl_route_move by from * radix + to.  All
-	 * whole rings of a dimension share one table.
+	 * By dimension and ring: enum dl_route_move by from * radix + to, for
+	 * parity 0 and then for parity 1.  All whole rings of a dimension share
+	 * one table.
 	 */
 	uint8_t **moves[DL_TORUS_DIMS];
 };
@@ -39,9 +83,13 @@ uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring, unsign
 			    uint32_t coord);
 
 /* Returns 0 or -ENOMEM.  All memory is the arena's. */
-int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t);
+int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t,
+			const struct dl_route_rule *rule);
 
-/* The moves out of a site along `dim`: radix of them, by coordinate. */
+/*
+ * The moves out of a site along `dim`: radix of them, by coordinate; those of
+ * parity 1 lie radix^2 bytes farther.
+ */
 static inline const uint8_t *dl_route_moves(const struct dl_route_rings *r, uint32_t site,
 					    unsigned int dim)
 {
@@ -71,9 +119,16 @@ struct dl_route_pass {
 	const struct dl_log *log;
 	struct dl_arena arena;
 	struct dl_route_vls vls; /* that the torus has (rules A6) */
+	struct dl_route_rule rule;
+	uint8_t *lid_parity; /* by LID; NULL: all are even */
 	struct dl_route_rings rings;
 	struct dl_route_result *out;
 };
+
+static inline unsigned int dl_route_lid_parity(const struct dl_route_pass *p, uint32_t lid)
+{
+	return p->lid_parity ? p->lid_parity[lid] : 0;
+}
 
 /*
  * DOR's tables into the result, whatever entries it leaves open (route.c); the

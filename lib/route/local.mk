@@ -7,6 +7,7 @@ libdlroute_la_SOURCES += \
 	lib/route/rings.c \
 	lib/route/route.c \
 	lib/route/sl.c \
+	lib/route/ties.c \
 	lib/route/tree.c \
 	lib/route/unicast.c \
 	lib/route/vlarb.c \

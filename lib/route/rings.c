@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * DOR on one ring (rules A4): the shorter way round, ties towards the way that
- * does not wrap; the other way when a failure lies on that one.  A packet for a
+ * DOR on one ring: on a whole one by the rule of the mode (ties.c); on a broken
+ * one the shorter way round, the other one when a failure lies on that one.  A packet for a
  * coordinate whose switch is missing goes on towards it, and turns into the
  * next dimension beside it.
  *
@@ -108,8 +108,6 @@ static enum dl_route_move choose_move(const struct ring *r, uint32_t from, uint3
 	enum dl_route_move first = to > from ? DL_ROUTE_PLUS : DL_ROUTE_MINUS;
 	uint32_t hops[2];
 
-	if (from == to)
-		return DL_ROUTE_HERE;
 	hops[DL_ROUTE_PLUS] = (to + r->radix - from) % r->radix;
 	hops[DL_ROUTE_MINUS] = r->radix - hops[DL_ROUTE_PLUS];
 	if (!r->mesh && hops[!first] < hops[first])
@@ -130,19 +128,27 @@ static enum dl_route_move choose_move(const struct ring *r, uint32_t from, uint3
 	return hops[!first] <= r->reach[!first][from] ? !first : DL_ROUTE_CUT;
 }
 
-/* The moves of one ring, or of all whole rings; NULL: no memory. */
-static uint8_t *make_moves(const struct ring *r, struct dl_arena *arena)
+/* The moves of one ring, or (by a rule) of all whole rings; NULL: no memory. */
+static uint8_t *make_moves(const struct ring *r, struct dl_arena *arena,
+			   const struct dl_route_rule *rule)
 {
-	uint8_t *moves = dl_arena_alloc(arena, r->radix * r->radix);
-	uint32_t from, to;
+	uint32_t from, to, n = r->radix;
+	uint8_t *moves = dl_arena_alloc(arena, 2 * n * n), *move = moves;
+	unsigned int parity;
 
-	for (from = 0; moves && from < r->radix; from++)
-		for (to = 0; to < r->radix; to++)
-			moves[from * r->radix + to] = choose_move(r, from, to);
+	for (parity = 0; moves && parity < 2; parity++)
+		for (from = 0; from < n; from++)
+			for (to = 0; to < n; to++, move++)
+				*move = from == to ?
+						DL_ROUTE_HERE :
+					rule && !r->mesh ?
+						dl_route_goes_minus(rule, n, from, to, parity) :
+						choose_move(r, from, to);
 	return moves;
 }
 
-int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t)
+int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t,
+			const struct dl_route_rule *rule)
 {
 	uint32_t number, nrings;
 	struct ring ring;
@@ -159,7 +165,8 @@ int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const 
 		for (number = 0; number < nrings; number++) {
 			bool whole = read_ring(t, d, number, &ring);
 
-			moves = whole && shared ? shared : make_moves(&ring, arena);
+			moves = whole && shared ? shared :
+						  make_moves(&ring, arena, whole ? rule : NULL);
 			if (!moves)
 				return -ENOMEM;
 			if (whole)

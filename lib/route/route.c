@@ -19,6 +19,7 @@
 void dl_route_options_init(struct dl_route_options *o)
 {
 	o->mode = DL_ROUTE_PROVEN;
+	o->ties = DL_ROUTE_TIES_CONFIGURED;
 	o->weights[0] = o->weights[1] = 1;
 	o->high_limit = DEFAULT_HIGH_LIMIT;
 	o->repair_seconds = DEFAULT_REPAIR_SECONDS;
@@ -36,7 +37,7 @@ static void least(unsigned int *vls, const struct dl_fabric_port *p)
 static struct dl_route_vls count_vls(const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
-	struct dl_route_vls vls = { 8, 8 };
+	struct dl_route_vls vls = { 8, 8, false };
 	uint32_t i;
 
 	for (i = 0; i < f->nports; i++) {
@@ -55,14 +56,25 @@ static struct dl_route_vls count_vls(const struct dl_torus *t)
 	return vls;
 }
 
+/* Say what few VLs cost; too few are refused. */
 static bool enough_vls(const struct dl_route_pass *p)
 {
 	const struct dl_fabric *f = p->torus->fabric;
 	unsigned int vls = p->vls.between;
 	uint32_t i;
 
-	if (vls == 1)
+	if (vls == 1 && p->vls.any_sl)
+		dl_log(p->log, DL_LOG_WARNING,
+		       "only 1 data VL between switches: safe, but no QoS levels, and longer "
+		       "paths: "
+		       "a ring's dateline is crossed with the first hop or not at all");
+	else if (vls == 1)
 		dl_log(p->log, DL_LOG_ERROR, "only 1 data VL between switches: a torus needs 2");
+	else if (p->vls.any_sl && vls < 8)
+		dl_log(p->log, DL_LOG_WARNING,
+		       "only %u data VLs between switches: no VL for turns "
+		       "near failed switches%s",
+		       vls, vls < 4 ? ", and no QoS levels" : "");
 	else if (vls < 8)
 		dl_log(p->log, DL_LOG_WARNING, "only %u data VLs between switches: no QoS levels%s",
 		       vls, vls < 4 ? ", and no path round failed switches" : "");
@@ -71,11 +83,12 @@ static bool enough_vls(const struct dl_route_pass *p)
 
 		if (p->torus->port_dir[i] == DL_TORUS_DIRS || port->vls != 1)
 			continue;
-		dl_log(p->log, DL_LOG_ERROR, "switch 0x%016" PRIx64 " \"%s\" port %u has 1 data VL",
+		dl_log(p->log, p->vls.any_sl ? DL_LOG_WARNING : DL_LOG_ERROR,
+		       "switch 0x%016" PRIx64 " \"%s\" port %u has 1 data VL",
 		       f->nodes[port->node].guid, dl_fabric_node_name(f, port->node), port->num);
 		break;
 	}
-	return vls > 1;
+	return vls > 1 || p->vls.any_sl;
 }
 
 /* ---- tables ------------------------------------------------------------ */
@@ -134,29 +147,57 @@ static int fill_vlarb(const struct dl_route_pass *pass, struct dl_tables *tables
 	return 0;
 }
 
-static int fill_psl(const struct dl_torus *t, struct dl_tables *tables)
+/* Classes of destinations in the matrix of path SLs, by switch and parity. */
+static uint32_t psl_class(const struct dl_route_pass *p, uint32_t sw, unsigned int parity)
 {
-	const struct dl_fabric *f = t->fabric;
-	uint32_t a, p, lid, sw;
-	int err = dl_tables_new_psl(tables, f->nswitches, f->nswitches);
+	if (sw == DL_NONE)
+		return DL_NONE;
+	return p->rule.any_sl ? 0 : p->lid_parity ? 2 * sw + parity : sw;
+}
 
-	if (err)
-		return err;
-	for (p = 0; p < f->nports; p++) {
-		if (!dl_fabric_is_end_port(f, p))
+static void classify(const struct dl_route_pass *p, struct dl_tables *tables)
+{
+	const struct dl_fabric *f = p->torus->fabric;
+	uint32_t port, lid, sw;
+
+	for (port = 0; port < f->nports; port++) {
+		if (!dl_fabric_is_end_port(f, port))
 			continue;
-		sw = dl_fabric_access_switch(f, p);
+		sw = dl_fabric_access_switch(f, port);
 		if (sw != DL_NONE)
-			tables->psl_src[p] = sw;
+			tables->psl_src[port] = p->rule.any_sl ? 0 : sw;
 	}
 	for (lid = 1; lid <= f->top_lid; lid++)
 		if (f->lid_port[lid] != DL_NONE)
-			tables->psl_dst[lid] = tables->psl_src[f->lid_port[lid]];
+			tables->psl_dst[lid] =
+				psl_class(p, dl_fabric_access_switch(f, f->lid_port[lid]),
+					  dl_route_lid_parity(p, lid));
+}
+
+static int fill_psl(struct dl_route_pass *p, struct dl_tables *tables)
+{
+	const struct dl_torus *t = p->torus;
+	uint32_t n = p->rule.any_sl ? 1 : t->fabric->nswitches, a, to;
+	unsigned int k, parities = p->lid_parity && !p->rule.any_sl ? 2 : 1;
+	uint8_t *row = dl_arena_array(&p->arena, t->fabric->nswitches + UINT32_C(1), 1);
+	int err = row ? dl_tables_new_psl(tables, n, parities * n) : -ENOMEM;
+
+	if (err)
+		return err;
+	classify(p, tables);
 	/* What is disconnected from the torus crosses no dateline: SL 0. */
-	memset(tables->psl, 0, (size_t)f->nswitches * f->nswitches);
-	for (a = 0; a < f->nswitches; a++)
-		if (t->attachment[a] != DL_NONE)
-			dl_route_sl_row(t, a, &tables->psl[(size_t)a * f->nswitches]);
+	memset(tables->psl, 0, (size_t)parities * n * n);
+	for (to = 0; to < n && !p->rule.any_sl; to++)
+		for (k = 0; k < parities && t->attachment[to] != DL_NONE; k++) {
+			if (parities == 1) {
+				/* The same both ways. */
+				dl_route_sls_to(&p->rule, t, to, k, &tables->psl[(size_t)to * n]);
+				continue;
+			}
+			dl_route_sls_to(&p->rule, t, to, k, row);
+			for (a = 0; a < n; a++)
+				tables->psl[a * (size_t)(2 * n) + psl_class(p, to, k)] = row[a];
+		}
 	return 0;
 }
 
@@ -176,14 +217,14 @@ int dl_route_dor_tables(struct dl_route_pass *p)
 		err = fill_sl2vl(p, t);
 	if (!err)
 		err = fill_vlarb(p, t);
-	return err ? err : fill_psl(p->torus, t);
+	return err ? err : fill_psl(p, t);
 }
 
 int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *c,
 			struct dl_tables *tables)
 {
 	struct dl_route_pass p = { .torus = t, .config = c };
-	int err = dl_route_rings_init(&p.rings, &p.arena, t);
+	int err = dl_route_rings_init(&p.rings, &p.arena, t, &p.rule);
 
 	if (!err)
 		err = dl_route_unicast(&p, tables);
@@ -221,9 +262,10 @@ static int route(struct dl_route_pass *p)
 	static int (*const modes[])(struct dl_route_pass * p) = {
 		[DL_ROUTE_CLASSIC] = route_classic,
 		[DL_ROUTE_PROVEN] = dl_route_proven,
+		[DL_ROUTE_ANY_SL] = dl_route_proven,
 		[DL_ROUTE_UNCHECKED] = route_unchecked,
 	};
-	int err;
+	int err = 0;
 
 	if (p->options->mode > DL_ROUTE_UNCHECKED)
 		return -EINVAL;
@@ -236,11 +278,16 @@ static int route(struct dl_route_pass *p)
 		return -ENOTSUP;
 	}
 	p->vls = count_vls(p->torus);
+	p->vls.any_sl = p->options->mode == DL_ROUTE_ANY_SL;
 	if (!enough_vls(p)) {
 		p->out->refusal = DL_ROUTE_TOO_FEW_VLS;
 		return -ENOTSUP;
 	}
-	err = dl_route_rings_init(&p->rings, &p->arena, p->torus);
+	p->rule = dl_route_rule(p->options, p->config, &p->torus->grid, p->vls.between);
+	if (p->rule.by_parity)
+		err = dl_route_lid_parities(&p->rule, p->torus->fabric, &p->arena, &p->lid_parity);
+	if (!err)
+		err = dl_route_rings_init(&p->rings, &p->arena, p->torus, &p->rule);
 	if (!err)
 		err = modes[p->options->mode](p);
 	if (!err && !dl_route_result_sound(p))

@@ -10,9 +10,12 @@
  * Between switches a VL is put together from three bits: whether the packet
  * crosses the dateline of the dimension it now travels, whether it has just
  * turned from a later dimension to an earlier one (which plain dimension
- * order never does), and its QoS level.
+ * order never does), and its QoS level.  In any-SL mode (A13) the SL says
+ * nothing but the level.
  */
-#include "dateline/route.h"
+#include <string.h>
+
+#include "route/internal.h"
 
 #define SL_QOS_BIT 3
 
@@ -36,27 +39,76 @@ unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from, uint32_t 
 	return sl;
 }
 
-void dl_route_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
+/* The SL bit of a dimension with balanced ties. */
+static unsigned int tie_bit(const struct dl_route_rule *r, const struct dl_torus_grid *g,
+			    unsigned int dim, uint32_t from, uint32_t to, unsigned int parity)
+{
+	if (g->mesh[dim] || from == to)
+		return 0;
+	return dl_route_goes_minus(r, g->radix[dim], from, to, parity) == (to > from);
+}
+
+void dl_route_sls_to(const struct dl_route_rule *r, const struct dl_torus *t, uint32_t to,
+		     unsigned int parity, uint8_t *row)
 {
 	const struct dl_torus_grid *g = &t->grid;
 	uint8_t bit[DL_TORUS_DIMS][DL_TORUS_MAX_RADIX];
 	const uint32_t *sw = t->site_sw;
-	uint32_t i, x, y, z, at[DL_TORUS_DIMS];
+	uint32_t i, s, x, y, z, at[DL_TORUS_DIMS];
 	unsigned int d;
 
-	dl_torus_site_coord(g, t->attachment[from], at);
+	dl_torus_site_coord(g, t->attachment[to], at);
 	for (d = 0; d < DL_TORUS_DIMS; d++)
 		for (i = 0; i < g->radix[d]; i++)
-			bit[d][i] = wraps(g, d, at[d], i) << d;
+			bit[d][i] =
+				r->any_sl ?
+					0 :
+					tie_bit(r, g, d, i, at[d], dl_route_parity(parity, at, d))
+						<< d;
 	for (z = 0; z < g->radix[2]; z++)
 		for (y = 0; y < g->radix[1]; y++)
 			for (x = 0; x < g->radix[0]; x++, sw++)
 				if (*sw != DL_NONE)
 					row[*sw] = bit[0][x] | bit[1][y] | bit[2][z];
-	for (i = 0; i < t->nunplaced; i++)
-		if (t->attachment[t->unplaced[i]] != DL_NONE)
-			row[t->unplaced[i]] =
-				dl_route_sl(g, t->attachment[from], t->attachment[t->unplaced[i]]);
+	for (i = 0; i < t->nunplaced; i++) {
+		s = t->unplaced[i];
+		if (t->attachment[s] == DL_NONE)
+			continue;
+		dl_torus_site_coord(g, t->attachment[s], at);
+		row[s] = bit[0][at[0]] | bit[1][at[1]] | bit[2][at[2]];
+	}
+}
+
+void dl_route_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
+{
+	static const struct dl_route_rule plain;
+
+	/* The same both ways. */
+	dl_route_sls_to(&plain, t, from, 0, row);
+}
+
+unsigned int dl_route_levels(const struct dl_route_vls *vls)
+{
+	return vls->between >= 8 || (vls->any_sl && vls->between >= 4) ? 2 : 1;
+}
+
+/*
+ * Any-SL mode: A into a dimension, B straight on in it, and if there are VLs
+ * for it a third after an illegal turn.
+ */
+static unsigned int any_sl_vl(unsigned int in, unsigned int out, unsigned int qos,
+			      const struct dl_route_vls *vls)
+{
+	unsigned int per_level = vls->between / dl_route_levels(vls), vl = 0;
+	unsigned int dim = dl_torus_dir_dim(out);
+
+	if (in < DL_TORUS_DIRS && dl_torus_dir_dim(in) == dim)
+		vl = 1;
+	else if (in < DL_TORUS_DIRS && dl_torus_dir_dim(in) > dim)
+		vl = 2;
+	if (per_level < 4 && vl == 2)
+		vl = 0;
+	return (per_level > 1 ? vl : 0) + (dl_route_levels(vls) > 1 ? qos * per_level : 0);
 }
 
 dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
@@ -71,6 +123,8 @@ dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
 
 		if (out == DL_TORUS_DIRS) {
 			vl = vls->end >= 2 ? qos : 0;
+		} else if (vls->any_sl) {
+			vl = any_sl_vl(in, out, qos, vls);
 		} else {
 			vl = sl >> dim & 1;
 			if (vls->between >= 4)

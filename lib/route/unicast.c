@@ -11,6 +11,9 @@
  *     direction(x, y, z) = first of x_moves[x], y_moves[y], z_moves[z] that
  *                          leaves the switch
  *
+ * There are two rows a dimension where the rule shares targets out by parity
+ * (ties.c), and then two products, one for even LIDs and one for odd ones.
+ *
  * First that is spread over all sites (a row of x at a time: the same bytes
  * but where x leaves the choice to y and z), then one gather turns sites into
  * the LIDs' ports.  Parallel cables are used in turn by the end ports of the
@@ -41,13 +44,19 @@ struct unicast {
 	const struct dl_route_pass *pass;
 	const struct dl_torus *torus;
 	struct dl_tables *tables;
-	/* By LID: its site (nsites: none), its rank at its switch. */
-	uint16_t *lid_site; /* ... or where it is attached */
+	/*
+	 * By LID: its site, or where it is attached (nsites: none), with its
+	 * parity if the rule goes by it: nsites + 1 more; its rank at its switch.
+	 */
+	uint32_t *lid_site;
 	uint16_t *lid_rank;
 	unsigned int nranks; /* ranks in use, at most NRANKS */
-	/* By site, and what leads nowhere at nsites: directions, or ports. */
+	/*
+	 * By site, and what leads nowhere at nsites: directions, or ports; for
+	 * parity 0, then for parity 1.
+	 */
 	uint8_t *spread;
-	uint8_t *scratch;
+	uint8_t *scratch[2];
 	uint8_t port[NCODES * NRANKS]; /* by direction and rank */
 };
 
@@ -77,6 +86,8 @@ static void number_lids(struct unicast *u, uint32_t end_port, uint32_t site, uin
 		uint32_t r = ((rank << p->lmc) + lid - p->lid) % NRANKS;
 
 		u->lid_site[lid] = site;
+		if (dl_route_lid_parity(u->pass, lid))
+			u->lid_site[lid] += u->torus->nsites + 1;
 		u->lid_rank[lid] = r;
 		if (r >= u->nranks)
 			u->nranks = r + 1;
@@ -145,6 +156,18 @@ struct row {
 	uint32_t nopen;
 };
 
+/* The parity along a dimension of the n-th set of later coordinates. */
+static unsigned int parity_of(const uint32_t *radix, unsigned int dim, uint32_t n)
+{
+	unsigned int sum = 0;
+
+	for (dim++; dim < DL_TORUS_DIMS; dim++) {
+		sum += n % radix[dim];
+		n /= radix[dim];
+	}
+	return sum & 1;
+}
+
 /* `code` translates directions, and NOWHERE, into what is to be spread. */
 static void split_row(struct row *r, const uint8_t *moves, uint32_t radix, unsigned int dim,
 		      const uint8_t code[NCODES])
@@ -167,30 +190,37 @@ static void split_row(struct row *r, const uint8_t *moves, uint32_t radix, unsig
  * element for each of their coordinates, fills the gaps of a copy of this
  * dimension's row.
  */
-static void spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
+static void spread_parity(struct unicast *u, uint32_t site, const uint8_t code[NCODES],
+			  unsigned int parity, uint8_t *spread)
 {
 	const uint32_t *radix = u->torus->grid.radix;
-	uint8_t *later = u->scratch, *out = u->spread, *swap;
+	uint8_t *later = u->scratch[DL_TORUS_DIMS & 1], *out = later;
 	uint32_t n = 1, i, k;
 	unsigned int d;
-	struct row r;
+	struct row rows[2], *r;
 
-	*out = code[NOWHERE];
-	for (d = DL_TORUS_DIMS; d-- > 0;) {
-		swap = later;
-		later = out;
-		out = swap;
-		split_row(&r, dl_route_moves(&u->pass->rings, site, d), radix[d], d, code);
+	*later = code[NOWHERE];
+	for (d = DL_TORUS_DIMS; d-- > 0; later = out, n *= radix[d]) {
+		const uint8_t *moves = dl_route_moves(&u->pass->rings, site, d);
+
+		out = d ? u->scratch[d & 1] : spread;
+		split_row(&rows[0], moves, radix[d], d, code);
+		split_row(&rows[1], moves + radix[d] * radix[d], radix[d], d, code);
 		for (i = 0; i < n; i++) {
-			memcpy(out + i * radix[d], r.code, radix[d]);
-			for (k = 0; k < r.nopen; k++)
-				out[i * radix[d] + r.open[k]] = later[i];
+			r = &rows[parity ^ parity_of(radix, d, i)];
+			memcpy(out + i * radix[d], r->code, radix[d]);
+			for (k = 0; k < r->nopen; k++)
+				out[i * radix[d] + r->open[k]] = later[i];
 		}
-		n *= radix[d];
 	}
 	out[n] = code[NOWHERE];
-	u->scratch = later;
-	u->spread = out;
+}
+
+static void spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
+{
+	spread_parity(u, site, code, 0, u->spread);
+	if (u->pass->lid_parity)
+		spread_parity(u, site, code, 1, u->spread + u->torus->nsites + 1);
 }
 
 /* Ports by direction and rank; returns whether ranks make a difference. */
@@ -216,7 +246,7 @@ static bool ports_by_rank(struct unicast *u, uint32_t sw)
 /* Without parallel cables a site's port is the same for all its LIDs. */
 static void gather_single(struct unicast *u, uint32_t sw, uint8_t *restrict row)
 {
-	const uint16_t *restrict lid_site = u->lid_site;
+	const uint32_t *restrict lid_site = u->lid_site;
 	const uint8_t *restrict port_to;
 	uint32_t lid, top = u->tables->top_lid;
 	uint8_t code[NCODES];
@@ -233,7 +263,7 @@ static void gather_single(struct unicast *u, uint32_t sw, uint8_t *restrict row)
 static void gather_parallel(struct unicast *u, uint32_t sw, uint8_t *restrict row)
 {
 	static const uint8_t itself[NCODES] = { 0, 1, 2, 3, 4, 5, NOWHERE };
-	const uint16_t *restrict lid_site = u->lid_site;
+	const uint32_t *restrict lid_site = u->lid_site;
 	const uint16_t *restrict lid_rank = u->lid_rank;
 	const uint8_t *restrict direction;
 	uint32_t lid, top = u->tables->top_lid;
@@ -281,7 +311,7 @@ static void fill_up(struct unicast *u, uint32_t sw)
 	uint32_t lid;
 
 	for (lid = 1; n && lid <= u->tables->top_lid; lid++)
-		if (u->lid_site[lid] < u->torus->nsites)
+		if (u->lid_site[lid] != u->torus->nsites)
 			row[lid] = ports[u->lid_rank[lid] % n];
 }
 
@@ -318,9 +348,10 @@ int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t)
 
 	u.lid_site = dl_arena_alloc(&p->arena, nlids * sizeof(*u.lid_site));
 	u.lid_rank = dl_arena_alloc(&p->arena, nlids * sizeof(*u.lid_rank));
-	u.spread = dl_arena_alloc(&p->arena, torus->nsites + 1);
-	u.scratch = dl_arena_alloc(&p->arena, torus->nsites + 1);
-	if (!u.lid_site || !u.lid_rank || !u.spread || !u.scratch)
+	u.spread = dl_arena_alloc(&p->arena, 2 * (torus->nsites + (size_t)1));
+	u.scratch[0] = dl_arena_alloc(&p->arena, torus->nsites + 1);
+	u.scratch[1] = dl_arena_alloc(&p->arena, torus->nsites + 1);
+	if (!u.lid_site || !u.lid_rank || !u.spread || !u.scratch[0] || !u.scratch[1])
 		return -ENOMEM;
 	number_targets(&u, p->config);
 	for (s = 0; s < torus->fabric->nswitches; s++)

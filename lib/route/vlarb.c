@@ -19,7 +19,6 @@
 
 #define LARGEST_PACKET 64 /* blocks */
 #define WEIGHT_MAX 255
-#define VLS_PER_LEVEL 4 /* between switches, with 8 data VLs */
 
 static unsigned int scale(const struct dl_route_options *o)
 {
@@ -32,7 +31,7 @@ void dl_route_vlarb(const struct dl_route_options *o, const struct dl_route_vls 
 		    unsigned int high_cap, unsigned int low_cap, struct dl_tables_vlarb *out)
 {
 	unsigned int nvls = between ? vls->between : vls->end >= 2 ? 2 : 1;
-	unsigned int per_level = between ? VLS_PER_LEVEL : 1;
+	unsigned int per_level = between ? vls->any_sl ? nvls / dl_route_levels(vls) : 4 : 1;
 	unsigned int vl, k = scale(o);
 
 	memset(out, 0, sizeof(*out));

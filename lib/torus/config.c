@@ -153,7 +153,7 @@ static bool read_number(struct parser *p, const char *what, int64_t min, uint64_
 
 /* ---- keywords ---------------------------------------------------------- */
 
-enum kind { GEOMETRY, NEXT_SEED, LINK, DATELINE, NUMBER, PORTS };
+enum kind { GEOMETRY, NEXT_SEED, LINK, DATELINE, NUMBER, TIES, PORTS };
 
 #define RADICES "radices of x, y, z; 1: absent, m: open, t: closed"
 #define FROM_SEED "from the seed's switch to its neighbour in "
@@ -183,6 +183,7 @@ static const struct keyword {
 	  "most parallel cables, and most adapters plus one", "a number of ports" },
 	{ "max_changes", NUMBER, CONFIG(max_changes), "most lines in a report of changes",
 	  "a number of changes to report" },
+	{ "ties", TIES, 0, "equally long ways are shared out", NULL },
 	{ "port_order", PORTS, 0, NULL, NULL },
 };
 
@@ -331,6 +332,20 @@ static void read_ports(struct parser *p)
 	}
 }
 
+static void read_ties(struct parser *p)
+{
+	static const char *const words[] = { "torus-2QoS", "balanced" };
+	const char *token = next_token(p);
+	size_t len = token ? strcspn(token, "#") : 0, i;
+
+	for (i = 0; i < 2 && !(len == strlen(words[i]) && !memcmp(token, words[i], len)); i++)
+		;
+	p->c->balanced_ties = i == 1;
+	if (i == 2)
+		ERROR(p, p->text.line, "%s: expected balanced or torus-2QoS, found %s", p->word,
+		      show(token).text);
+}
+
 static void read_keyword(struct parser *p, const struct keyword *k)
 {
 	switch (k->kind) {
@@ -344,6 +359,8 @@ static void read_keyword(struct parser *p, const struct keyword *k)
 		return read_dateline(p, k->arg);
 	case NUMBER:
 		return read_value(p, k);
+	case TIES:
+		return read_ties(p);
 	case PORTS:
 		return read_ports(p);
 	}
@@ -361,8 +378,8 @@ static void read_line(struct parser *p)
 		}
 	ERROR(p, p->text.line,
 	      "%s is no keyword; expected torus, mesh, [xyz][pm]_link, "
-	      "[xyz]_dateline, next_seed, portgroup_max_ports, port_order or "
-	      "max_changes",
+	      "[xyz]_dateline, next_seed, portgroup_max_ports, port_order, "
+	      "max_changes or ties",
 	      show(p->word).text);
 }
 
@@ -635,6 +652,10 @@ static bool write_value(const struct keyword *k, const struct dl_torus_config *c
 		fprintf(to, "%s%s %u", k == &keywords[REST] ? "\n" : "", k->word,
 			*(const uint32_t *)((const char *)c + k->arg));
 		return true;
+	case TIES:
+		if (c->balanced_ties)
+			fprintf(to, "%s balanced", k->word);
+		return c->balanced_ties;
 	default:
 		/* The built-in engine would take a comment behind for ports. */
 		if (c->nport_order)

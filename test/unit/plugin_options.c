@@ -77,11 +77,18 @@ static void every_word_is_read(void **state)
 	assert_true(o.has_high_limit);
 	assert_int_equal(o.route.high_limit, 0);
 	assert_string_equal(o.metrics, "/m");
+	assert_int_equal(o.route.ties, DL_ROUTE_TIES_CONFIGURED);
+	dl_plugin_options_clear(&o);
+
+	parse("mode=any-sl ties=torus-2QoS", false, &o);
+	assert_int_equal(o.route.mode, DL_ROUTE_ANY_SL);
+	assert_int_equal(o.route.ties, DL_ROUTE_TIES_TORUS_2QOS);
 	dl_plugin_options_clear(&o);
 
 	/* The last of two counts, and the first is not leaked. */
-	parse("mode=proven mode=classic dump_dir=/a dump_dir=/b", false, &o);
+	parse("mode=proven mode=classic dump_dir=/a dump_dir=/b ties=balanced", false, &o);
 	assert_int_equal(o.route.mode, DL_ROUTE_CLASSIC);
+	assert_int_equal(o.route.ties, DL_ROUTE_TIES_BALANCED);
 	assert_string_equal(o.dump_dir, "/b");
 	dl_plugin_options_clear(&o);
 }
@@ -91,9 +98,10 @@ static void bad_words_are_named_and_ignored(void **state)
 	static const struct {
 		const char *word, *expected;
 	} bad[] = {
-		{ "mode=", "mode=proven or classic" },
-		{ "mode", "mode=proven or classic" },
-		{ "mode=Classic", "mode=proven or classic" },
+		{ "mode=", "mode=proven, any-sl or classic" },
+		{ "mode", "mode=proven, any-sl or classic" },
+		{ "mode=Classic", "mode=proven, any-sl or classic" },
+		{ "ties=even", "ties=balanced or torus-2QoS" },
 		{ "dump_dir=", "dump_dir=a directory" },
 		{ "qos_weights=1", "qos_weights=A:B" },
 		{ "qos_weights=0:1", "qos_weights=A:B" },

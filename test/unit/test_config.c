@@ -149,6 +149,8 @@ static const struct good {
 	{ T XY "portgroup_max_ports 17\nmax_changes 0\n"
 	       "port_order 3 1 2 3 0\n",
 	  READ_T "|portgroup_max_ports 17|max_changes 0|port_order 3 1 2 0", NULL },
+	{ T XY "ties balanced# comment\n", READ_TXY "|ties balanced", NULL },
+	{ T XY "ties balanced\nties torus-2QoS all\n", READ_TXY, NULL },
 	{ T XY "portgroup_max_ports 4\nportgroup_max_ports 8\n",
 	  READ_T "|portgroup_max_ports 8|max_changes 32", NULL },
 	{ T XY "port_order 7 8 # why\n", READ_TXY "|port_order 7 8", NULL },
@@ -309,6 +311,8 @@ static const struct bad {
 	{ T XY "max_changes\n", { "t.conf:4: max_changes: expected" } },
 	{ T XY "max_changes -1\n", { "found \"-1\"" } },
 	{ T XY "max_changes 4294967296\n", { "found \"4294967296\"" } },
+	{ T XY "ties\n", { "t.conf:4: ties: expected balanced or torus-2QoS, found" } },
+	{ T XY "ties balance\n", { "found \"balance\"" } },
 	{ T XY "port_order 1 255 2\n",
 	  { "t.conf:4: port_order: expected port numbers from 0 to 254, found "
 	    "\"255\"" } },
@@ -451,6 +455,7 @@ static void draw_config(struct test_random *rnd, struct dl_torus_config *c)
 	}
 	c->max_changes = test_random(rnd, 100);
 	c->portgroup_max_ports = test_random(rnd, 300);
+	c->balanced_ties = test_random(rnd, 2);
 	for (uint32_t n = test_random(rnd, 2) * test_random(rnd, 300); n; n--) {
 		uint8_t port = test_random(rnd, DL_FABRIC_MAX_PORTS + 1);
 		bool twice = false;
@@ -521,6 +526,8 @@ static char *scribble(struct test_random *rnd, const struct dl_torus_config *c)
 		"portgroup_max_ports 3\nmax_changes %u%s"
 		"portgroup_max_ports %u%s",
 		c->max_changes, end_of_line(rnd), c->portgroup_max_ports, end_of_line(rnd));
+	if (c->balanced_ties)
+		fprintf(to, "ties balanced%s", end_of_line(rnd));
 	if (c->nport_order)
 		fputs("port_order 9 8 7\n  port_order", to);
 	for (uint32_t i = 0; i < c->nport_order; i++)

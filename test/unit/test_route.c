@@ -506,7 +506,7 @@ static void sl2vl(void **state)
 
 	(void)state;
 	for (vls = 2; vls <= 8; vls *= 2) {
-		struct dl_route_vls budget = { vls, vls };
+		struct dl_route_vls budget = { vls, vls, false };
 
 		for (in = 0; in <= DL_TORUS_DIRS; in++) {
 			for (out = 0; out <= DL_TORUS_DIRS; out++) {
@@ -531,7 +531,7 @@ static void sl2vl(void **state)
 
 static void vl_arbitration(void **state)
 {
-	const struct dl_route_vls vls = { 8, 8 };
+	const struct dl_route_vls vls = { 8, 8, false };
 	struct dl_route_options o;
 	struct dl_tables_vlarb arb;
 	unsigned int vl;

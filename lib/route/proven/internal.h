@@ -7,7 +7,8 @@
  * between their links, so what is free of cycles over links is free of cycles
  * over cables.
  *
- * Channels are links and VLs of QoS level 0: number link * 4 + VL.  Level 1 has
+ * Channels are links and VLs of QoS level 0: number link * 4 + VL.  In any-SL
+ * mode the VL depends on where a packet comes from alone: one SL stands for all.  Level 1 has
  * the same dependencies on VLs of its own; where it shares them (fewer data
  * VLs) it adds nothing that level 0 has not put there.
  *
@@ -42,7 +43,8 @@ struct dl_repair_link {
 /*
  * What becomes of the packets of one SL on a link.  Their VL depends on where
  * they came from; their class, a number below 16, tells both: the SL, and 8
- * more if they turned from a later dimension to an earlier one.
+ * more if they turned from a later dimension to an earlier one.  In any-SL mode
+ * the class is the VL.
  */
 struct dl_repair_transition {
 	uint8_t class, vl;
@@ -56,6 +58,16 @@ struct dl_repair_net {
 	uint8_t *ports;
 	uint8_t *dir_index;    /* by switch * DL_TORUS_DIRS + direction */
 	uint8_t *uplink_index; /* by off-torus switch: its uplink */
+	/*
+	 * Targets: LIDs of one parity at one switch, all sent alike.  Target t
+	 * is at switch t; where a switch has LIDs of both parities, those of
+	 * parity 1 are a target after these.
+	 */
+	uint32_t ntargets;
+	uint32_t *target_sw;
+	uint8_t *target_parity;
+	uint32_t *lid_target; /* by LID, or DL_NONE */
+	const struct dl_route_rule *rule;
 	/* From a direction (DL_TORUS_DIRS: an end port) into another, by SL. */
 	struct dl_repair_transition transition[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1][DL_REPAIR_SLS];
 	/* VL of a class in a direction. */
@@ -150,9 +162,10 @@ enum dl_repair_state {
 	DL_REPAIR_ILLEGAL_TURN /* with a turn that DOR does not make */
 };
 
-/* DOR's paths to one destination, by switch. */
+/* DOR's paths to one target, by switch. */
 struct dl_repair_dor {
-	uint32_t to;
+	uint32_t target;
+	uint32_t to;	 /* its switch */
 	uint8_t *next;	 /* link index, or DL_REPAIR_NO_LINK */
 	uint8_t *sls;	 /* path SL */
 	uint8_t *states; /* enum dl_repair_state */
@@ -167,7 +180,7 @@ struct dl_repair_dor {
 struct dl_repair_paths {
 	const struct dl_repair_net *net;
 	struct dl_repair_cdg *cdg;
-	uint8_t *next;			  /* index at [to * nsw + from], or DL_REPAIR_NO_LINK */
+	uint8_t *next;			  /* index at [target * nsw + from], or DL_REPAIR_NO_LINK */
 	uint16_t *classes;		  /* likewise */
 	const uint8_t **moves;		  /* by switch and dimension: its row of moves */
 	uint32_t (*coord)[DL_TORUS_DIMS]; /* of a placed switch */
@@ -185,33 +198,39 @@ void dl_repair_paths_clear(struct dl_repair_paths *p);
 
 int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena, uint32_t nsw);
 
-/* What DOR does towards a switch: next links and SLs, without states. */
-void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to, struct dl_repair_dor *d);
+/* What DOR does towards a target: next links and SLs, without states. */
+void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t target, struct dl_repair_dor *d);
 
 /* The states and the order as well. */
-void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to, struct dl_repair_dor *d);
+void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t target,
+			  struct dl_repair_dor *d);
 
-/* The link out of `from` to `to`, DL_NONE: there is no path yet. */
-static inline uint32_t dl_repair_next(const struct dl_repair_paths *p, uint32_t to, uint32_t from)
+/* The link out of `from` to a target, DL_NONE: there is no path yet. */
+static inline uint32_t dl_repair_next(const struct dl_repair_paths *p, uint32_t target,
+				      uint32_t from)
 {
-	uint8_t index = p->next[to * (size_t)p->net->nsw + from];
+	uint8_t index = p->next[target * (size_t)p->net->nsw + from];
 
 	return index == DL_REPAIR_NO_LINK ? DL_NONE : p->net->first[from] + index;
 }
 
-static inline bool dl_repair_has_path(const struct dl_repair_paths *p, uint32_t to, uint32_t from)
+static inline bool dl_repair_has_path(const struct dl_repair_paths *p, uint32_t target,
+				      uint32_t from)
 {
-	return from == to || p->next[to * (size_t)p->net->nsw + from] != DL_REPAIR_NO_LINK;
+	return from == p->net->target_sw[target] ||
+	       p->next[target * (size_t)p->net->nsw + from] != DL_REPAIR_NO_LINK;
 }
 
 /*
  * Send the packets from the start of a link over it; from its end their path
- * to `to` is known.  False: that would close a cycle, and nothing is changed.
+ * to the target is known.  False: that would close a cycle, and nothing is
+ * changed.
  */
-bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link, unsigned int sl);
+bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t target, uint32_t link,
+			 unsigned int sl);
 
-/* Take back all packets to a switch. */
-void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t to);
+/* Take back all packets to a target. */
+void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t target);
 
 /*
  * Send the packets of all switches in the state DL_REPAIR_CONFORMANT by DOR,
@@ -272,7 +291,7 @@ bool dl_repair_tree_add(struct dl_repair_tree *s);
 uint32_t dl_repair_tree_paths(const struct dl_repair_tree *s, uint32_t to, uint8_t *next,
 			      uint32_t *order);
 
-/* ---- one destination (reroute.c) --------------------------------------- */
+/* ---- one target (reroute.c) --------------------------------------- */
 
 struct dl_repair_rerouter {
 	struct dl_repair_paths *paths;
@@ -287,21 +306,21 @@ int dl_repair_rerouter_init(struct dl_repair_rerouter *m, struct dl_arena *arena
 			    struct dl_repair_paths *paths);
 
 /*
- * Send what does not reach `to` yet by other links.  Returns the number of
+ * Send what does not reach a target yet by other links.  Returns the number of
  * switches that are still without a path.
  */
-uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t to);
+uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t target);
 
-/* Put all packets to a switch on the tree's links.  False: a cycle. */
+/* Put all packets to a target on the tree's links.  False: a cycle. */
 bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m, const struct dl_repair_tree *s,
-			       uint32_t to);
+			       uint32_t target);
 
 /* ---- from paths to tables (write.c) ------------------------------------ */
 
 /*
- * Bring DOR's tables up to date, for those destinations to which something
- * takes another path; counts into the report, and names each of these
- * destinations at DL_LOG_VERBOSE.  `open`, `tree_routed`: by destination.
+ * Bring DOR's tables up to date, for those targets to which something takes
+ * another path; counts into the report, and names each of these targets at
+ * DL_LOG_VERBOSE.  `open`, `tree_routed`: by target.
  */
 int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, const bool *open,
 		    const bool *tree_routed, struct dl_route_pass *pass);

@@ -75,8 +75,12 @@ static void join_ways(struct dl_repair_net *net, const struct dl_fabric_links *c
 /* The maps of rules A6 at QoS level 0, taken from where they are defined. */
 static void fill_transitions(struct dl_repair_net *net, const struct dl_route_vls *have)
 {
-	struct dl_route_vls vls = { have->between < 4 ? have->between : 4, 1 };
+	struct dl_route_vls vls = { have->between, 1, have->any_sl };
 	unsigned int in, out, sl;
+
+	/* Classic maps of level 0 are those of 4 VLs. */
+	if (!vls.any_sl && vls.between > 4)
+		vls.between = 4;
 
 	for (in = 0; in <= DL_TORUS_DIRS; in++) {
 		for (out = 0; out <= DL_TORUS_DIRS; out++) {
@@ -86,6 +90,9 @@ static void fill_transitions(struct dl_repair_net *net, const struct dl_route_vl
 				unsigned int vl = dl_tables_sl2vl_get(row, sl);
 				unsigned int class = sl + (vl & 2 ? DL_REPAIR_SLS : 0);
 
+				if (vls.any_sl)
+					class = vl;
+
 				net->transition[in][out][sl] =
 					(struct dl_repair_transition){ class, vl };
 				net->vl[out][class] = vl;
@@ -94,13 +101,50 @@ static void fill_transitions(struct dl_repair_net *net, const struct dl_route_vl
 	}
 }
 
+/* A switch's LIDs of parity 0, or of parity 1 if it has no others, come first. */
+static int list_targets(struct dl_repair_net *net, struct dl_route_pass *p)
+{
+	const struct dl_fabric *f = p->torus->fabric;
+	uint32_t lid, s, *target[2];
+
+	if (!(DL_REPAIR_NEW(&p->arena, net->target_sw, 2 * (size_t)net->nsw) &&
+	      DL_REPAIR_NEW(&p->arena, net->target_parity, 2 * (size_t)net->nsw) &&
+	      DL_REPAIR_NEW(&p->arena, net->lid_target, f->top_lid) &&
+	      DL_REPAIR_NEW(&p->arena, target[0], net->nsw) &&
+	      DL_REPAIR_NEW(&p->arena, target[1], net->nsw)))
+		return -ENOMEM;
+	for (lid = 0; lid <= f->top_lid; lid++) {
+		net->lid_target[lid] = f->lid_port[lid] == DL_NONE ?
+					       DL_NONE :
+					       dl_fabric_access_switch(f, f->lid_port[lid]);
+		if (net->lid_target[lid] != DL_NONE)
+			target[dl_route_lid_parity(p, lid)][net->lid_target[lid]] = 1;
+	}
+	net->ntargets = net->nsw;
+	for (s = 0; s < net->nsw; s++) {
+		net->target_sw[s] = s;
+		net->target_parity[s] = target[1][s] && !target[0][s];
+		if (target[0][s] && target[1][s]) {
+			net->target_sw[net->ntargets] = s;
+			net->target_parity[net->ntargets] = 1;
+			target[1][s] = net->ntargets++;
+		} else {
+			target[1][s] = s;
+		}
+	}
+	for (lid = 0; lid <= f->top_lid; lid++)
+		if (net->lid_target[lid] != DL_NONE && dl_route_lid_parity(p, lid))
+			net->lid_target[lid] = target[1][net->lid_target[lid]];
+	return 0;
+}
+
 int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p)
 {
 	uint32_t nsw = p->torus->fabric->nswitches, s, nports = 0, *link_of;
 	struct dl_fabric_links cables;
 	int err = dl_fabric_links_init(&cables, p->torus->fabric);
 
-	*net = (struct dl_repair_net){ .torus = p->torus, .nsw = nsw };
+	*net = (struct dl_repair_net){ .torus = p->torus, .nsw = nsw, .rule = &p->rule };
 	if (!err && !(DL_REPAIR_NEW(&p->arena, link_of, cables.n) &&
 		      DL_REPAIR_NEW(&p->arena, net->links, cables.n) &&
 		      DL_REPAIR_NEW(&p->arena, net->ports, cables.n) &&
@@ -118,6 +162,7 @@ int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p)
 	net->first[s] = net->nlinks;
 	join_ways(net, &cables, link_of);
 	fill_transitions(net, &p->vls);
+	err = list_targets(net, p);
 out:
 	dl_fabric_links_release(&cables);
 	return err;

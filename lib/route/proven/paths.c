@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Paths, destination by destination, and the dependencies they cause.
+ * Paths, target by target, and the dependencies they cause.
  *
- * All packets to one switch that pass another leave it by the same link.  A
- * link therefore knows, for each destination, which classes of packets travel
+ * All packets to one target that pass another leave it by the same link.  A
+ * link therefore knows, for each target, which classes of packets travel
  * on it (struct dl_repair_transition): at most 16.  Packets of one source are
  * added by following their path until a link that knows their class: from
  * there on all has been done by others.  So the work is what there is to know,
@@ -14,7 +14,7 @@
  * of packets in this way need not count them again, not now for the next
  * destination and not later.
  *
- * Memory: three bytes for each pair of switches.
+ * Memory: three bytes for each target and switch.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,13 +25,14 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 			 struct dl_repair_cdg *cdg, const struct dl_route_rings *rings)
 {
 	const struct dl_torus *t = cdg->net->torus;
-	size_t n = cdg->net->nsw;
+	size_t n = cdg->net->nsw, targets = cdg->net->ntargets;
 	uint32_t s;
 	unsigned int d;
 
 	p->net = cdg->net;
 	p->cdg = cdg;
-	if (!(DL_REPAIR_NEW(arena, p->next, n * n) && DL_REPAIR_NEW(arena, p->classes, n * n) &&
+	if (!(DL_REPAIR_NEW(arena, p->next, targets * n) &&
+	      DL_REPAIR_NEW(arena, p->classes, targets * n) &&
 	      DL_REPAIR_NEW(arena, p->moves, n * DL_TORUS_DIMS) &&
 	      DL_REPAIR_NEW(arena, p->coord, n) &&
 	      DL_REPAIR_NEW(arena, p->steps, n * 2 * DL_REPAIR_SLS)))
@@ -48,10 +49,10 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 
 void dl_repair_paths_clear(struct dl_repair_paths *p)
 {
-	size_t n = p->net->nsw;
+	size_t n = (size_t)p->net->ntargets * p->net->nsw;
 
-	memset(p->next, DL_REPAIR_NO_LINK, n * n);
-	memset(p->classes, 0, n * n * sizeof(*p->classes));
+	memset(p->next, DL_REPAIR_NO_LINK, n);
+	memset(p->classes, 0, n * sizeof(*p->classes));
 }
 
 /* ---- DOR --------------------------------------------------------------- */
@@ -80,14 +81,15 @@ static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from, 
 	return p->net->dir_index[from * DL_TORUS_DIRS + dl_torus_dir(dim, minus)];
 }
 
+/* `row`: where the moves of the target's parity are, by dimension. */
 static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
-			      const uint32_t to[DL_TORUS_DIMS])
+			      const uint32_t to[DL_TORUS_DIMS], const size_t row[DL_TORUS_DIMS])
 {
 	const uint8_t **moves = &p->moves[from * DL_TORUS_DIMS];
 	unsigned int d, index;
 
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
-		enum dl_route_move move = moves[d][to[d]];
+		enum dl_route_move move = moves[d][row[d] + to[d]];
 
 		if (move == DL_ROUTE_HERE || move == DL_ROUTE_TURN)
 			continue;
@@ -101,27 +103,32 @@ static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
 	return DL_REPAIR_NO_LINK;
 }
 
-void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t to, struct dl_repair_dor *d)
+void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t target, struct dl_repair_dor *d)
 {
 	const struct dl_repair_net *net = p->net;
 	const struct dl_torus *t = net->torus;
 	const struct dl_repair_link *link;
-	uint32_t s, target;
+	uint32_t s, at, to = net->target_sw[target];
+	unsigned int dim, parity = net->target_parity[target];
+	size_t row[DL_TORUS_DIMS];
 
+	d->target = target;
 	d->to = to;
 	memset(d->next, DL_REPAIR_NO_LINK, net->nsw);
 	memset(d->sls, 0, net->nsw);
 	if (t->attachment[to] == DL_NONE)
 		return;
-	/* SLs are the same both ways. */
-	dl_route_sl_row(t, to, d->sls);
-	target = t->site_sw[t->attachment[to]];
+	dl_route_sls_to(net->rule, t, to, parity, d->sls);
+	at = t->site_sw[t->attachment[to]];
+	for (dim = 0; dim < DL_TORUS_DIMS; dim++)
+		row[dim] = dl_route_parity(parity, p->coord[at], dim) * (size_t)t->grid.radix[dim] *
+			   t->grid.radix[dim];
 	for (s = 0; s < net->nsw; s++)
 		d->next[s] = t->sw_site[s] == DL_NONE ? net->uplink_index[s] :
-							dor_index(p, s, p->coord[target]);
+							dor_index(p, s, p->coord[at], row);
 	/* An off-torus switch: to where it is attached, then down to it. */
 	d->next[to] = DL_REPAIR_NO_LINK;
-	for (s = to; s != target; s = link->to) {
+	for (s = to; s != at; s = link->to) {
 		link = &net->links[net->first[s] + net->uplink_index[s]];
 		d->next[link->to] = net->links[link->back].index;
 	}
@@ -151,11 +158,11 @@ static enum dl_repair_state state_of(const struct dl_repair_paths *p, const stru
 		       DL_REPAIR_CONFORMANT;
 }
 
-void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t to, struct dl_repair_dor *d)
+void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t target, struct dl_repair_dor *d)
 {
-	uint32_t n = p->net->nsw, s, at, done = 0, top, next;
+	uint32_t n = p->net->nsw, to = p->net->target_sw[target], s, at, done = 0, top, next;
 
-	dl_repair_dor_find(p, to, d);
+	dl_repair_dor_find(p, target, d);
 	memset(d->states, DL_REPAIR_UNVISITED, n);
 	d->states[to] = DL_REPAIR_CONFORMANT;
 	for (s = 0; s < n; s++) {
@@ -204,11 +211,11 @@ static void undo_steps(struct dl_repair_paths *p, uint16_t *classes, uint32_t n)
 	}
 }
 
-bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link, unsigned int sl)
+bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t target, uint32_t link, unsigned int sl)
 {
 	const struct dl_repair_net *net = p->net;
-	uint16_t *classes = &p->classes[to * (size_t)net->nsw];
-	uint8_t *next = &p->next[to * (size_t)net->nsw];
+	uint16_t *classes = &p->classes[target * (size_t)net->nsw];
+	uint8_t *next = &p->next[target * (size_t)net->nsw];
 	const struct dl_repair_link *a = &net->links[link], *b;
 	struct dl_repair_transition now, then;
 	uint32_t from = a->from, n = 0, beyond;
@@ -220,9 +227,9 @@ bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t to, uint32_t link, 
 
 		classes[a->from] |= 1u << now.class;
 		*step = (struct dl_repair_step){ .sw = a->from, .class = now.class };
-		if (a->to == to)
+		if (a->to == net->target_sw[target])
 			break;
-		beyond = dl_repair_next(p, to, a->to);
+		beyond = dl_repair_next(p, target, a->to);
 		b = &net->links[beyond];
 		then = net->transition[a->dir][b->dir][sl];
 		step->pair = dl_repair_pair(net, link, beyond);
@@ -249,14 +256,16 @@ static uint16_t classes_after(const struct dl_repair_net *net, uint16_t classes,
 {
 	uint16_t sls = (classes | classes >> DL_REPAIR_SLS) & 0xFF;
 
+	if (net->rule->any_sl)
+		return 1u << net->transition[in][out][0].class;
 	return net->transition[in][out][0].class ? sls << DL_REPAIR_SLS : sls;
 }
 
 void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_repair_dor *d)
 {
 	const struct dl_repair_net *net = p->net;
-	uint16_t *classes = &p->classes[d->to * (size_t)net->nsw];
-	uint8_t *next = &p->next[d->to * (size_t)net->nsw];
+	uint16_t *classes = &p->classes[d->target * (size_t)net->nsw];
+	uint8_t *next = &p->next[d->target * (size_t)net->nsw];
 	uint32_t i = net->nsw - 1;
 
 	while (i--) {
@@ -287,21 +296,21 @@ void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_r
 	}
 }
 
-void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t to)
+void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t target)
 {
 	const struct dl_repair_net *net = p->net;
-	uint16_t *classes = &p->classes[to * (size_t)net->nsw];
+	uint16_t *classes = &p->classes[target * (size_t)net->nsw];
 	uint32_t s, link, beyond, pair;
 	unsigned int left, class, sl;
 
 	for (s = 0; s < net->nsw; s++) {
 		const struct dl_repair_link *a, *b;
 
-		link = dl_repair_next(p, to, s);
-		if (link == DL_NONE || net->links[link].to == to)
+		link = dl_repair_next(p, target, s);
+		if (link == DL_NONE || net->links[link].to == net->target_sw[target])
 			continue;
 		a = &net->links[link];
-		beyond = dl_repair_next(p, to, a->to);
+		beyond = dl_repair_next(p, target, a->to);
 		b = &net->links[beyond];
 		pair = dl_repair_pair(net, link, beyond);
 		for (left = classes[s] & ~p->cdg->permanent[pair]; left; left &= left - 1) {
@@ -312,6 +321,6 @@ void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t to)
 						net->transition[a->dir][b->dir][sl].vl));
 		}
 	}
-	memset(&p->next[to * (size_t)net->nsw], DL_REPAIR_NO_LINK, net->nsw);
+	memset(&p->next[target * (size_t)net->nsw], DL_REPAIR_NO_LINK, net->nsw);
 	memset(classes, 0, net->nsw * sizeof(*classes));
 }

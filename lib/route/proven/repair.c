@@ -93,10 +93,10 @@ struct repair {
 	unsigned int rounds;		/* with this tree and prioritised destinations */
 	bool have_tree;			/* is the tree pinned? */
 	bool can_rewind;		/* may the next round start from this one? */
-	bool *tree_routed;		/* by destination: pinned to the tree */
-	bool *prioritised;		/* by destination: failed with this tree */
-	bool *failed;			/* by destination: in this round */
-	bool *open;			/* by destination: not all paths conform to DOR */
+	bool *tree_routed;		/* by target: pinned to the tree */
+	bool *prioritised;		/* by target: failed with this tree */
+	bool *failed;			/* by target: in this round */
+	bool *open;			/* by target: not all paths conform to DOR */
 	struct dl_route_report *report; /* of the result */
 	double (*clock)(void);		/* or NULL */
 	double deadline;
@@ -119,7 +119,7 @@ static uint32_t count(const struct repair *r, const bool *which)
 {
 	uint32_t to, n = 0;
 
-	for (to = 0; to < r->net.nsw; to++)
+	for (to = 0; to < r->net.ntargets; to++)
 		n += which[to];
 	return n;
 }
@@ -128,7 +128,7 @@ static void add_to(const struct repair *r, bool *set, const bool *more)
 {
 	uint32_t to;
 
-	for (to = 0; to < r->net.nsw; to++)
+	for (to = 0; to < r->net.ntargets; to++)
 		set[to] |= more[to];
 }
 
@@ -145,7 +145,7 @@ static int add_pinned(struct repair *r)
 		return 0;
 	if (!dl_repair_tree_add(&r->tree))
 		return -EAGAIN;
-	for (to = 0; to < r->net.nsw; to++)
+	for (to = 0; to < r->net.ntargets; to++)
 		if (r->tree_routed[to])
 			dl_repair_reroute_by_tree(&r->rerouter, &r->tree, to);
 	return 0;
@@ -177,13 +177,14 @@ static uint32_t add_conformant(struct repair *r)
 	struct dl_repair_dor *d = &r->rerouter.dor;
 	uint32_t to, s, refused = 0, lost = 0;
 
-	for (to = 0; to < r->net.nsw; to++) {
+	for (to = 0; to < r->net.ntargets; to++) {
 		if (r->tree_routed[to])
 			continue;
 		dl_repair_dor_follow(&r->paths, to, d);
 		r->open[to] = r->cdg.ordered;
 		for (s = 0; s < r->net.nsw; s++) {
-			lost += d->states[s] == DL_REPAIR_UNREACHABLE;
+			/* Counted for one target of each switch. */
+			lost += to == d->to && d->states[s] == DL_REPAIR_UNREACHABLE;
 			r->open[to] |= d->states[s] != DL_REPAIR_CONFORMANT;
 		}
 		if (r->cdg.ordered)
@@ -207,7 +208,7 @@ static uint32_t add_turns(struct repair *r, bool prioritised)
 {
 	uint32_t to, refused = 0;
 
-	for (to = 0; to < r->net.nsw; to++) {
+	for (to = 0; to < r->net.ntargets; to++) {
 		if (!is_due(r, to, prioritised))
 			continue;
 		dl_repair_dor_follow(&r->paths, to, &r->rerouter.dor);
@@ -245,9 +246,10 @@ static int add_tree(struct repair *r, unsigned int attempts)
 static bool complete(const struct repair *r, uint32_t to)
 {
 	const uint8_t *next = &r->paths.next[to * (size_t)r->net.nsw];
+	uint32_t sw = r->net.target_sw[to];
 
-	return !memchr(next, DL_REPAIR_NO_LINK, to) &&
-	       !memchr(next + to + 1, DL_REPAIR_NO_LINK, r->net.nsw - to - 1);
+	return !memchr(next, DL_REPAIR_NO_LINK, sw) &&
+	       !memchr(next + sw + 1, DL_REPAIR_NO_LINK, r->net.nsw - sw - 1);
 }
 
 /* Add what is missing; else begin the destination anew. */
@@ -267,7 +269,7 @@ static uint32_t reroute_all(struct repair *r, bool prioritised)
 {
 	uint32_t to, failed = 0;
 
-	for (to = 0; to < r->net.nsw; to++) {
+	for (to = 0; to < r->net.ntargets; to++) {
 		if (!is_due(r, to, prioritised) || reroute(r, to))
 			continue;
 		r->failed[to] = true;
@@ -287,7 +289,7 @@ static void prepare_next(struct repair *r)
 		add_to(r, r->prioritised, r->failed);
 		return;
 	}
-	memset(r->prioritised, 0, r->net.nsw * sizeof(*r->prioritised));
+	memset(r->prioritised, 0, r->net.ntargets * sizeof(*r->prioritised));
 	r->can_rewind = false;
 	if (r->trees < MAX_TREES) {
 		r->trees++;
@@ -304,7 +306,7 @@ static void rewind_round(struct repair *r)
 {
 	uint32_t to;
 
-	for (to = 0; to < r->net.nsw; to++) {
+	for (to = 0; to < r->net.ntargets; to++) {
 		if (r->tree_routed[to] || !r->open[to])
 			continue;
 		dl_repair_dor_follow(&r->paths, to, &r->rerouter.dor);
@@ -361,7 +363,7 @@ static int try_round(struct repair *r)
 
 	r->report->rounds++;
 	r->report->tree_routed = count(r, r->tree_routed);
-	memset(r->failed, 0, r->net.nsw * sizeof(*r->failed));
+	memset(r->failed, 0, r->net.ntargets * sizeof(*r->failed));
 	err = begin_round(r, &refused);
 	if (!err && r->early && !r->have_tree)
 		err = add_tree(r, EARLY_ATTEMPTS);
@@ -394,9 +396,9 @@ static int finish_in_time(struct repair *r)
 	unsigned int round;
 	int err = -EAGAIN;
 
-	memset(r->prioritised, 0, r->net.nsw * sizeof(*r->prioritised));
+	memset(r->prioritised, 0, r->net.ntargets * sizeof(*r->prioritised));
 	for (round = 0; err == -EAGAIN && round < TIMED_OUT_ROUNDS; round++) {
-		if (count(r, r->failed) + count(r, r->tree_routed) == r->net.nsw)
+		if (count(r, r->failed) + count(r, r->tree_routed) == r->net.ntargets)
 			break;
 		add_to(r, r->tree_routed, r->failed);
 		r->can_rewind = false;
@@ -410,9 +412,9 @@ static int route_by_tree(struct repair *r)
 {
 	int err = r->have_tree ? 0 : dl_repair_tree_any(&r->tree);
 
-	memset(r->tree_routed, true, r->net.nsw * sizeof(*r->tree_routed));
-	memset(r->open, true, r->net.nsw * sizeof(*r->open));
-	r->report->tree_routed = r->net.nsw;
+	memset(r->tree_routed, true, r->net.ntargets * sizeof(*r->tree_routed));
+	memset(r->open, true, r->net.ntargets * sizeof(*r->open));
+	r->report->tree_routed = r->net.ntargets;
 	r->have_tree = true;
 	return err ? err : add_pinned(r);
 }
@@ -450,7 +452,6 @@ static bool is_whole(const struct dl_torus *t)
 static int repair_init(struct repair *r)
 {
 	struct dl_arena *a = &r->pass->arena;
-	uint32_t nsw = r->pass->torus->fabric->nswitches;
 	int err = dl_repair_net_init(&r->net, r->pass);
 
 	if (!err)
@@ -461,9 +462,10 @@ static int repair_init(struct repair *r)
 		err = dl_repair_rerouter_init(&r->rerouter, a, &r->paths);
 	if (!err)
 		err = dl_repair_tree_init(&r->tree, a, &r->cdg);
-	if (!err &&
-	    !(DL_REPAIR_NEW(a, r->tree_routed, nsw) && DL_REPAIR_NEW(a, r->prioritised, nsw) &&
-	      DL_REPAIR_NEW(a, r->open, nsw) && DL_REPAIR_NEW(a, r->failed, nsw)))
+	if (!err && !(DL_REPAIR_NEW(a, r->tree_routed, r->net.ntargets) &&
+		      DL_REPAIR_NEW(a, r->prioritised, r->net.ntargets) &&
+		      DL_REPAIR_NEW(a, r->open, r->net.ntargets) &&
+		      DL_REPAIR_NEW(a, r->failed, r->net.ntargets)))
 		err = -ENOMEM;
 	return err;
 }
@@ -514,7 +516,11 @@ static int verify(struct repair *r, const struct dl_log *log)
 
 	dl_verify_result_free(out->verification);
 	out->verification = NULL;
-	err = dl_route_verify(out->tables, out->tree, &out->verification);
+	if (r->pass->rule.any_sl)
+		err = dl_route_verify_sls(out->tables, out->tree, DL_VERIFY_ANY_SL,
+					  DL_VERIFY_ANY_SL, &out->verification);
+	else
+		err = dl_route_verify(out->tables, out->tree, &out->verification);
 	r->report->verify_seconds += now(r) - start;
 	if (err)
 		return err;

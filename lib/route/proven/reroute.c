@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Other paths to one destination, for the switches that have none.
+ * Other paths to one target, for the switches that have none.
  *
- * Problem.  Some switches have no entry for a destination: DOR has none, or its
+ * Problem.  Some switches have no entry for a target: DOR has none, or its
  * path would close a cycle, or runs through such a switch.  They are to get one
  * with as few changes against DOR as possible, closing no cycle.
  *
@@ -17,7 +17,7 @@
  *
  * and among equals the shorter path, then the lower number of the switch.
  *
- * Complexity: each link is tried once a destination, twice at most.
+ * Complexity: each link is tried once a target, twice at most.
  */
 #include <errno.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static void offer_to_neighbours(struct dl_repair_rerouter *m, uint32_t sw)
 	uint32_t l;
 
 	for (l = net->first[sw]; l < net->first[sw + 1]; l++)
-		if (!dl_repair_has_path(m->paths, m->dor.to, net->links[l].to))
+		if (!dl_repair_has_path(m->paths, m->dor.target, net->links[l].to))
 			offer(m, net->links[l].back);
 }
 
@@ -112,22 +112,22 @@ static void refuse(struct dl_repair_rerouter *m, uint32_t sw)
 	m->refused[sw] = true;
 	for (l = net->first[sw]; l < net->first[sw + 1]; l++)
 		if (net->links[l].index != m->dor.next[sw] &&
-		    dl_repair_has_path(m->paths, m->dor.to, net->links[l].to))
+		    dl_repair_has_path(m->paths, m->dor.target, net->links[l].to))
 			offer(m, l);
 }
 
 /* Hops of the switches that have a path. */
-static void measure(struct dl_repair_rerouter *m, uint32_t to)
+static void measure(struct dl_repair_rerouter *m, uint32_t target)
 {
 	const struct dl_repair_net *net = m->paths->net;
 	uint32_t s, at, l, top, hops;
 
 	memset(m->hops, 0xFF, net->nsw * sizeof(*m->hops));
-	m->hops[to] = 0;
+	m->hops[net->target_sw[target]] = 0;
 	for (s = 0; s < net->nsw; s++) {
 		top = 0;
 		for (at = s; m->hops[at] == DL_NONE; at = net->links[l].to) {
-			l = dl_repair_next(m->paths, to, at);
+			l = dl_repair_next(m->paths, target, at);
 			if (l == DL_NONE)
 				break;
 			m->dor.order[top++] = at;
@@ -137,29 +137,29 @@ static void measure(struct dl_repair_rerouter *m, uint32_t to)
 	}
 }
 
-uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t to)
+uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t target)
 {
 	const struct dl_repair_net *net = m->paths->net;
 	uint32_t s, l, left = 0;
 
-	dl_repair_dor_find(m->paths, to, &m->dor);
-	measure(m, to);
+	dl_repair_dor_find(m->paths, target, &m->dor);
+	measure(m, target);
 	m->nheap = 0;
 	for (s = 0; s < net->nsw; s++) {
 		m->refused[s] = m->dor.next[s] == DL_REPAIR_NO_LINK;
-		left += !dl_repair_has_path(m->paths, to, s);
+		left += !dl_repair_has_path(m->paths, target, s);
 	}
 	for (s = 0; s < net->nsw; s++)
-		if (dl_repair_has_path(m->paths, to, s))
+		if (dl_repair_has_path(m->paths, target, s))
 			offer_to_neighbours(m, s);
 	while (m->nheap && left) {
 		uint64_t c = pop(m);
 
 		s = c >> 8 & ((1u << SW_BITS) - 1);
 		l = net->first[s] + (c & 0xFF);
-		if (dl_repair_has_path(m->paths, to, s))
+		if (dl_repair_has_path(m->paths, target, s))
 			continue;
-		if (dl_repair_paths_add(m->paths, to, l, m->dor.sls[s])) {
+		if (dl_repair_paths_add(m->paths, target, l, m->dor.sls[s])) {
 			left--;
 			m->hops[s] = m->hops[net->links[l].to] + 1;
 			offer_to_neighbours(m, s);
@@ -171,19 +171,19 @@ uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t to)
 }
 
 bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m, const struct dl_repair_tree *tree,
-			       uint32_t to)
+			       uint32_t target)
 {
 	struct dl_repair_paths *p = m->paths;
 	struct dl_repair_dor *d = &m->dor;
 	uint32_t i, n;
 
-	dl_repair_dor_find(p, to, d);
-	n = dl_repair_tree_paths(tree, to, d->next, d->order);
+	dl_repair_dor_find(p, target, d);
+	n = dl_repair_tree_paths(tree, d->to, d->next, d->order);
 	for (i = 1; i < n; i++) {
 		uint32_t s = d->order[i];
 
-		if (!dl_repair_paths_add(p, to, p->net->first[s] + d->next[s], d->sls[s])) {
-			dl_repair_paths_remove(p, to);
+		if (!dl_repair_paths_add(p, target, p->net->first[s] + d->next[s], d->sls[s])) {
+			dl_repair_paths_remove(p, target);
 			return false;
 		}
 	}

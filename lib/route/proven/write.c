@@ -15,37 +15,32 @@
 
 /* ---- forwarding -------------------------------------------------------- */
 
-/* LIDs by the switch they are attached to, side by side. */
+/* LIDs by target, side by side. */
 struct lids {
-	uint32_t *first; /* by switch */
+	uint32_t *first; /* by target */
 	uint16_t *list;
 };
 
-/* The switch of a LID, or DL_NONE. */
-static uint32_t switch_of(const struct dl_fabric *f, uint32_t lid)
+static int list_lids(const struct dl_repair_net *net, struct dl_arena *arena, struct lids *l)
 {
-	return f->lid_port[lid] == DL_NONE ? DL_NONE : dl_fabric_access_switch(f, f->lid_port[lid]);
-}
+	const struct dl_fabric *f = net->torus->fabric;
+	uint32_t lid, t;
 
-static int list_lids(const struct dl_fabric *f, struct dl_arena *arena, struct lids *l)
-{
-	uint32_t lid, s;
-
-	if (!(DL_REPAIR_NEW(arena, l->first, f->nswitches + 1) &&
+	if (!(DL_REPAIR_NEW(arena, l->first, net->ntargets + 1) &&
 	      DL_REPAIR_NEW(arena, l->list, f->top_lid)))
 		return -ENOMEM;
-	/* first[s + 2] counts, then first[s + 1] is where s goes on. */
+	/* first[t + 2] counts, then first[t + 1] is where t goes on. */
 	for (lid = 1; lid <= f->top_lid; lid++) {
-		s = switch_of(f, lid);
-		if (s != DL_NONE && s < f->nswitches)
-			l->first[s + 2]++;
+		t = net->lid_target[lid];
+		if (t != DL_NONE)
+			l->first[t + 2]++;
 	}
-	for (s = 0; s < f->nswitches; s++)
-		l->first[s + 1] += l->first[s];
+	for (t = 0; t < net->ntargets; t++)
+		l->first[t + 1] += l->first[t];
 	for (lid = 1; lid <= f->top_lid; lid++) {
-		s = switch_of(f, lid);
-		if (s != DL_NONE)
-			l->list[l->first[s + 1]++] = lid;
+		t = net->lid_target[lid];
+		if (t != DL_NONE)
+			l->list[l->first[t + 1]++] = lid;
 	}
 	return 0;
 }
@@ -80,7 +75,7 @@ static uint32_t write_destination(const struct dl_repair_paths *p, const struct 
 	for (s = 0; s < net->nsw; s++) {
 		if (s == d->to)
 			continue;
-		link = &net->links[dl_repair_next(p, d->to, s)];
+		link = &net->links[dl_repair_next(p, d->target, s)];
 		/* Where the path is DOR's, the entries are there or not. */
 		if (link->index == d->next[s] &&
 		    (!n || dl_tables_lft(tables, s, lids[0]) != DL_TABLES_NO_PORT))
@@ -104,12 +99,12 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, co
 	struct dl_tables *tables = pass->out->tables;
 	struct lids lids;
 	uint32_t to, n, changed;
-	int err = list_lids(f, &pass->arena, &lids);
+	int err = list_lids(p->net, &pass->arena, &lids);
 
 	report->changed = report->rerouted = 0;
 	report->entries = report->entries_changed = 0;
 	report->entries_filled = 0;
-	for (to = 0; !err && to < p->net->nsw; to++) {
+	for (to = 0; !err && to < p->net->ntargets; to++) {
 		n = lids.first[to + 1] - lids.first[to];
 		report->entries += (uint64_t)n * p->net->nsw;
 		if (!open[to])
@@ -122,8 +117,8 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, co
 			dl_log(pass->log, DL_LOG_VERBOSE,
 			       "proven: packets to switch 0x%016" PRIx64
 			       " \"%s\" rerouted at %u switches%s",
-			       f->nodes[f->switches[to]].guid,
-			       dl_fabric_node_name(f, f->switches[to]), changed,
+			       f->nodes[f->switches[d->to]].guid,
+			       dl_fabric_node_name(f, f->switches[d->to]), changed,
 			       tree_routed[to] ? ", along the multicast tree" : "");
 	}
 	return err;

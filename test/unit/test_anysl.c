@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Any-SL mode (rules A13), judged by a checker of its own: it walks the packets
+ * of every pair on each of the 16 SLs, and every copy of every multicast packet,
+ * notes which channel waits for which, and takes channels away that wait for
+ * none.  It shares nothing with the router or dl_verify().  On a part igraph
+ * gives a second opinion on the cycles.  Then the load of rings against the
+ * optimum of a linear program.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#ifdef HAVE_IGRAPH
+#include <igraph.h>
+#endif
+
+#include "dateline/route.h"
+#include "dateline/verify.h"
+#include "grid_fabric.h"
+
+#define RUNS 1000
+#define VLS 16
+#define MOST_SITES 100
+#define IGRAPH_EVERY 10
+
+/* ---- the checker ------------------------------------------------------- */
+
+struct checker {
+	const struct dl_tables *t;
+	const struct dl_fabric *f;
+	/* By port out of which a switch sends, VL, next port and next VL. */
+	uint8_t *waits;
+	uint32_t most; /* ports of a switch */
+	uint64_t lost;
+};
+
+static unsigned int vl_of(const struct checker *k, uint32_t sw, unsigned int in, unsigned int out,
+			  unsigned int sl)
+{
+	const struct dl_fabric_node *n = &k->f->nodes[k->f->switches[sw]];
+	uint16_t row = k->t->sl2vl[k->t->sl2vl_first[sw] + in * (n->nports + 1) + out];
+	unsigned int vl = k->t->rows[row] >> 4 * sl & 15;
+
+	assert_true(!out || vl < k->f->ports[n->first_port + out].vls);
+	return vl;
+}
+
+/* Two channels by their ports (indices) and VLs; `b` is at the next switch. */
+static size_t wait_at(const struct checker *k, uint32_t a, unsigned int vl_a, uint32_t b,
+		      unsigned int vl_b)
+{
+	return (((size_t)a * VLS + vl_a) * (k->most + 1) + k->f->ports[b].num) * VLS + vl_b;
+}
+
+/* Where a packet is: at a switch, come in there, holding a channel or none. */
+struct place {
+	uint32_t sw, channel_port;
+	unsigned int in, vl;
+};
+
+static struct place enter(const struct checker *k, uint32_t src)
+{
+	const struct dl_fabric_port *p = &k->f->ports[src];
+
+	return (struct place){ dl_fabric_access_switch(k->f, src), DL_NONE,
+			       p->num ? k->f->ports[p->peer].num : 0, 0 };
+}
+
+/* Over a port to the next switch; false: it leads to an end port. */
+static bool step(struct checker *k, struct place *at, unsigned int out, unsigned int sl)
+{
+	uint32_t port = k->f->nodes[k->f->switches[at->sw]].first_port + out;
+	const struct dl_fabric_port *peer;
+	unsigned int vl = vl_of(k, at->sw, at->in, out, sl);
+
+	if (!out || k->f->nodes[k->f->ports[k->f->ports[port].peer].node].type != DL_FABRIC_SWITCH)
+		return false;
+	if (at->channel_port != DL_NONE)
+		k->waits[wait_at(k, at->channel_port, at->vl, port, vl)] = 1;
+	peer = &k->f->ports[k->f->ports[port].peer];
+	*at = (struct place){ k->f->nodes[peer->node].sw, port, peer->num, vl };
+	return true;
+}
+
+static void walk(struct checker *k, uint32_t src, uint16_t lid, unsigned int sl)
+{
+	struct place at = enter(k, src);
+	uint32_t hops, end;
+	unsigned int out;
+
+	for (hops = 0; hops <= k->f->nswitches; hops++) {
+		const struct dl_fabric_node *n = &k->f->nodes[k->f->switches[at.sw]];
+
+		out = k->t->lft[at.sw * (size_t)k->t->stride + lid];
+		if (out > n->nports || (out && k->f->ports[n->first_port + out].peer == DL_NONE))
+			break;
+		if (step(k, &at, out, sl))
+			continue;
+		end = n->first_port + out;
+		if ((out ? k->f->ports[end].peer : end) == k->f->lid_port[lid])
+			return;
+		break;
+	}
+	k->lost++;
+}
+
+static void flood(struct checker *k, const uint64_t *masks, struct place at, unsigned int sl)
+{
+	unsigned int out, nports = k->f->nodes[k->f->switches[at.sw]].nports;
+
+	for (out = 0; out <= nports; out++) {
+		struct place next = at;
+
+		if (out != at.in && dl_tables_mask_get(masks, at.sw, out) &&
+		    step(k, &next, out, sl))
+			flood(k, masks, next, sl);
+	}
+}
+
+static bool is_end(const struct dl_fabric *f, uint32_t port)
+{
+	return f->ports[port].lid && dl_fabric_is_end_port(f, port);
+}
+
+static void walk_all(struct checker *k)
+{
+	uint32_t src, lid, g;
+	unsigned int sl;
+
+	for (src = 0; src < k->f->nports; src++) {
+		if (!is_end(k->f, src))
+			continue;
+		for (sl = 0; sl < 16; sl++) {
+			for (lid = 1; lid <= k->f->top_lid; lid++)
+				if (k->f->lid_port[lid] != DL_NONE && k->f->lid_port[lid] != src)
+					walk(k, src, lid, sl);
+			for (g = 0; g < k->t->ngroups; g++)
+				flood(k, k->t->groups[g].masks, enter(k, src), sl);
+		}
+	}
+}
+
+/* Channels that wait for none are free, and then those that wait for these. */
+static bool has_cycle(const struct checker *k)
+{
+	uint32_t n = k->f->nports * VLS, a, b, left = n, before;
+	bool *gone = calloc(n, sizeof(*gone)), waits;
+	size_t row = (k->most + 1) * (size_t)VLS;
+
+	do {
+		before = left;
+		for (a = 0; a < n; a++) {
+			uint32_t peer = k->f->ports[a / VLS].peer;
+			uint32_t first = peer == DL_NONE ?
+						 0 :
+						 k->f->nodes[k->f->ports[peer].node].first_port;
+
+			if (gone[a])
+				continue;
+			for (waits = false, b = 0; b < row && !waits; b++)
+				waits = k->waits[a * row + b] && !gone[first * VLS + b];
+			if (!waits) {
+				gone[a] = true;
+				left--;
+			}
+		}
+	} while (left < before);
+	free(gone);
+	return left > 0;
+}
+
+#ifdef HAVE_IGRAPH
+static bool igraph_finds_cycle(const struct checker *k)
+{
+	uint32_t n = k->f->nports * VLS, a, b, first;
+	size_t row = (k->most + 1) * (size_t)VLS;
+	igraph_vector_int_t ends;
+	igraph_bool_t dag;
+	igraph_t graph;
+
+	igraph_vector_int_init(&ends, 0);
+	for (a = 0; a < n; a++)
+		for (b = 0; b < row; b++) {
+			if (!k->waits[a * row + b])
+				continue;
+			first = k->f->nodes[k->f->ports[k->f->ports[a / VLS].peer].node].first_port;
+			igraph_vector_int_push_back(&ends, a);
+			igraph_vector_int_push_back(&ends, first * VLS + b);
+		}
+	igraph_create(&graph, &ends, n, IGRAPH_DIRECTED);
+	igraph_is_dag(&graph, &dag);
+	igraph_destroy(&graph);
+	igraph_vector_int_destroy(&ends);
+	return !dag;
+}
+#else
+static bool igraph_finds_cycle(const struct checker *k)
+{
+	return has_cycle(k);
+}
+#endif
+
+/* Is there a cycle?  Every packet must arrive. */
+static bool check(const struct dl_tables *t, bool ask_igraph)
+{
+	struct checker k = { .t = t, .f = t->fabric };
+	uint32_t s;
+	bool cycle;
+
+	for (s = 0; s < k.f->nswitches; s++)
+		if (k.f->nodes[k.f->switches[s]].nports > k.most)
+			k.most = k.f->nodes[k.f->switches[s]].nports;
+	k.waits = calloc((size_t)k.f->nports * VLS * (k.most + 1), VLS);
+	walk_all(&k);
+	assert_int_equal(k.lost, 0);
+	cycle = has_cycle(&k);
+	if (ask_igraph)
+		assert_int_equal(igraph_finds_cycle(&k), cycle);
+	free(k.waits);
+	return cycle;
+}
+
+/* ---- scenarios --------------------------------------------------------- */
+
+struct scenario {
+	struct grid_fabric g;
+	struct dl_torus *torus;
+	struct dl_route_result r;
+};
+
+static uint32_t seed_site(const struct grid_fabric *g)
+{
+	uint32_t sites = dl_torus_grid_sites(&g->grid), s, best = DL_NONE, most = 0, n;
+	unsigned int d, dir;
+
+	for (s = 0; s < sites; s++) {
+		for (d = 0; d < DL_TORUS_DIMS; d++)
+			if (g->grid.radix[d] > 1 && !grid_hop(g, s, dl_torus_dir(d, false)) &&
+			    !grid_hop(g, s, dl_torus_dir(d, true)))
+				break;
+		for (dir = n = 0; dir < DL_TORUS_DIRS; dir++)
+			n += grid_hop(g, s, dir);
+		if (d == DL_TORUS_DIMS && n > most) {
+			most = n;
+			best = s;
+		}
+	}
+	return best;
+}
+
+static void draw_shape(struct grid_fabric *g, struct test_random *r)
+{
+	unsigned int dims, d;
+
+	do {
+		dims = 1 + test_random(r, 3);
+		for (d = 0; d < DL_TORUS_DIMS; d++) {
+			g->grid.radix[d] = d < dims ? 2 + test_random(r, 8) : 1;
+			g->grid.mesh[d] = !test_random(r, 5);
+		}
+	} while (dl_torus_grid_sites(&g->grid) > MOST_SITES);
+	g->hosts = test_random(r, 4);
+	g->parallel = 1 + test_random(r, 4) / 3;
+	g->lmc = test_random(r, 6) / 5;
+	if (dl_torus_grid_sites(&g->grid) > 30) {
+		g->hosts = g->hosts > 1;
+		g->lmc = 0;
+	}
+}
+
+/* Up to a third of the switches, or of the cables, or some of both. */
+static void draw_failures(struct grid_fabric *g, struct test_random *r)
+{
+	uint32_t sites = dl_torus_grid_sites(&g->grid), s, of, part;
+	unsigned int d, kinds;
+
+	do {
+		memset(g->dead_switch, 0, sizeof(g->dead_switch));
+		memset(g->dead_hop, 0, sizeof(g->dead_hop));
+		kinds = test_random(r, 4);
+		part = test_random(r, 34);
+		for (s = 0; s < sites; s++) {
+			of = test_random(r, 100);
+			g->dead_switch[s] = kinds & 1 && of < part;
+			for (d = 0; d < DL_TORUS_DIMS; d++)
+				g->dead_hop[s][d] = kinds & 2 && test_random(r, 100) < part;
+		}
+	} while (!grid_connected(g) || seed_site(g) == DL_NONE);
+}
+
+static void set_vls(struct dl_fabric *f, unsigned int vls)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->nports; i++)
+		f->ports[i].vls = vls;
+}
+
+static void build(struct scenario *s, unsigned int vls)
+{
+	grid_build(&s->g);
+	set_vls(s->g.fabric, vls);
+	grid_seed(&s->g, seed_site(&s->g), true);
+	assert_int_equal(dl_torus_discover(s->g.fabric, &s->g.config, NULL, &s->torus), 0);
+}
+
+static void route(struct scenario *s, enum dl_route_mode mode, enum dl_route_ties ties)
+{
+	struct dl_route_options o;
+
+	dl_route_options_init(&o);
+	o.mode = mode;
+	o.ties = ties;
+	assert_int_equal(dl_route(s->torus, &s->g.config, &o, NULL, &s->r), 0);
+}
+
+static void add_groups(struct scenario *s)
+{
+	const struct dl_fabric *f = s->g.fabric;
+	uint32_t *members = malloc(f->nports * sizeof(*members)), n = 0, i;
+
+	for (i = 0; i < f->nports; i++)
+		if (is_end(f, i))
+			members[n++] = i;
+	for (i = 0; i < s->g.parallel; i++) {
+		uint16_t mlid = DL_TABLES_MCAST_LID + i;
+		struct dl_tables_mcast_group *group = dl_tables_group(s->r.tables, mlid);
+
+		assert_int_equal(dl_route_tree_group(s->r.tree, f, mlid, members, n, group->masks),
+				 0);
+	}
+	free(members);
+}
+
+static void release(struct scenario *s)
+{
+	dl_route_result_release(&s->r);
+	dl_torus_free(s->torus);
+	grid_free(&s->g);
+	memset(s, 0, sizeof(*s));
+}
+
+/* ---- tests: safety ----------------------------------------------------- */
+
+static void check_path_sls(const struct scenario *s)
+{
+	const struct dl_fabric *f = s->g.fabric;
+	uint32_t src, lid;
+
+	for (src = 0; src < f->nports; src++)
+		for (lid = 1; is_end(f, src) && lid <= f->top_lid; lid++)
+			if (f->lid_port[lid] != DL_NONE)
+				assert_int_equal(dl_tables_path_sl(s->r.tables, src, lid), 0);
+}
+
+static void test_random_tori(void **state)
+{
+	static const unsigned int vls[] = { 8, 8, 8, 4, 4, 2, 2, 1 };
+	struct test_random r = { .seed = test_seed(14) };
+	struct scenario s = { 0 };
+	unsigned int i, repaired = 0;
+
+	(void)state;
+	for (i = 0; i < RUNS; i++) {
+		draw_shape(&s.g, &r);
+		draw_failures(&s.g, &r);
+		s.g.shuffle = &r;
+		build(&s, vls[test_random(&r, 8)]);
+		route(&s, DL_ROUTE_ANY_SL, DL_ROUTE_TIES_CONFIGURED);
+		add_groups(&s);
+		assert_false(check(s.r.tables, i % IGRAPH_EVERY == 0));
+		check_path_sls(&s);
+		repaired += s.r.report.changed > 0;
+		release(&s);
+	}
+	assert_true(repaired > RUNS / 20);
+}
+
+/* The checker sees what any-SL mode is there for. */
+static void test_proven_mode_needs_path_sls(void **state)
+{
+	struct scenario s = { .g = { .grid = { { 6, 5, 1 }, { 0 } }, .hosts = 2, .parallel = 1 } };
+
+	(void)state;
+	build(&s, 8);
+	route(&s, DL_ROUTE_PROVEN, DL_ROUTE_TIES_CONFIGURED);
+	add_groups(&s);
+	assert_true(check(s.r.tables, true));
+	release(&s);
+}
+
+/* ---- tests: ties ------------------------------------------------------- */
+
+/* Does the path of a pair cross the dateline of a dimension? */
+static unsigned int crossed(const struct scenario *s, uint32_t src, uint16_t lid)
+{
+	const struct dl_fabric *f = s->g.fabric;
+	uint32_t sw = dl_fabric_access_switch(f, src), c[DL_TORUS_DIMS];
+	uint32_t to = dl_fabric_access_switch(f, f->lid_port[lid]), port;
+	unsigned int sl = 0, dir;
+
+	while (sw != to) {
+		port = f->nodes[f->switches[sw]].first_port + dl_tables_lft(s->r.tables, sw, lid);
+		dir = s->torus->port_dir[port];
+		dl_torus_site_coord(&s->g.grid, s->torus->sw_site[sw], c);
+		if (c[dir / 2] == (dir & 1 ? 0 : s->g.grid.radix[dir / 2] - 1))
+			sl |= 1u << dir / 2;
+		sw = f->nodes[f->ports[f->ports[port].peer].node].sw;
+	}
+	return sl;
+}
+
+/*
+ * Balanced ties in proven mode: the path SL names the datelines that the path
+ * crosses on the whole torus; failures change no SL; all is proven.
+ */
+static void test_balanced_ties(void **state)
+{
+	struct test_random r = { .seed = test_seed(15) };
+	struct scenario s = { 0 }, hurt = { 0 };
+	struct dl_verify_result *v;
+	unsigned int i;
+	uint32_t src, lid;
+
+	(void)state;
+	for (i = 0; i < 60; i++) {
+		draw_shape(&s.g, &r);
+		s.g.shuffle = NULL;
+		hurt.g = s.g;
+		build(&s, 8);
+		route(&s, DL_ROUTE_PROVEN, DL_ROUTE_TIES_BALANCED);
+		for (src = 0; src < s.g.fabric->nports; src++)
+			for (lid = 1; is_end(s.g.fabric, src) && lid <= s.g.fabric->top_lid; lid++)
+				if (s.g.fabric->lid_port[lid] != DL_NONE)
+					assert_int_equal(dl_tables_path_sl(s.r.tables, src, lid),
+							 crossed(&s, src, lid));
+		draw_failures(&hurt.g, &r);
+		build(&hurt, 8);
+		route(&hurt, DL_ROUTE_PROVEN, DL_ROUTE_TIES_BALANCED);
+		assert_int_equal(dl_route_verify(hurt.r.tables, hurt.r.tree, &v), 0);
+		assert_true(v->delivered && !v->credit_loop);
+		dl_verify_result_free(v);
+		release(&hurt);
+		release(&s);
+	}
+}
+
+/* ---- tests: load ------------------------------------------------------- */
+
+/*
+ * Flows on the busiest channel of a ring, all pairs once: the optimum of a
+ * linear program over which way each source goes to each target, with the cut
+ * of rules A13 (found with GLPK).
+ */
+static const double optimum[17] = {
+	[3] = 1,   [4] = 2,   [5] = 3,	 [6] = 4.5, [7] = 6.5, [8] = 9,	  [9] = 12,
+	[10] = 16, [11] = 20, [12] = 25, [13] = 30, [14] = 36, [15] = 42, [16] = 49,
+};
+
+/* The busiest channel between adapters in each dimension, for one pair each. */
+static void busiest(struct scenario *s, double most[DL_TORUS_DIMS])
+{
+	const struct dl_fabric *f = s->g.fabric;
+	uint64_t *load = calloc(f->nports, sizeof(*load));
+	uint32_t src, lid, sw, port, i, sites = dl_torus_grid_sites(&s->g.grid);
+	double share;
+
+	for (src = 0; src < f->nports; src++)
+		for (lid = 1; is_end(f, src) && f->ports[src].num && lid <= f->top_lid; lid++) {
+			if (f->lid_port[lid] == DL_NONE || !f->ports[f->lid_port[lid]].num ||
+			    f->lid_port[lid] == src)
+				continue;
+			for (sw = dl_fabric_access_switch(f, src);; sw = f->nodes[i].sw) {
+				port = f->nodes[f->switches[sw]].first_port +
+				       dl_tables_lft(s->r.tables, sw, lid);
+				i = f->ports[f->ports[port].peer].node;
+				if (f->nodes[i].type != DL_FABRIC_SWITCH)
+					break;
+				load[port]++;
+			}
+		}
+	memset(most, 0, DL_TORUS_DIMS * sizeof(*most));
+	for (i = 0; i < f->nports; i++) {
+		unsigned int dim = s->torus->port_dir[i] / 2;
+
+		if (s->torus->port_dir[i] == DL_TORUS_DIRS)
+			continue;
+		share = (double)load[i] / s->g.hosts / s->g.hosts / (1u << s->g.lmc) *
+			s->g.grid.radix[dim] / sites;
+		if (share > most[dim])
+			most[dim] = share;
+	}
+	free(load);
+}
+
+static void test_busiest_channel(void **state)
+{
+	struct test_random r = { .seed = test_seed(16) };
+	uint32_t k, j;
+	unsigned int d;
+	double most[DL_TORUS_DIMS];
+
+	(void)state;
+	for (k = 3; k <= 16; k++) {
+		for (j = 3; j <= 16; j += k % 3 + 2) {
+			struct scenario s = {
+				.g = { .grid = { { k, j, 1 + (k + j) % 2 }, { 0 } },
+				       .hosts = 2 + k % 3,
+				       .parallel = 1,
+				       .lmc = (k + j) % 4 == 0,
+				       .shuffle = &r },
+			};
+
+			build(&s, 8);
+			route(&s, DL_ROUTE_ANY_SL, DL_ROUTE_TIES_CONFIGURED);
+			busiest(&s, most);
+			for (d = 0; d < 2; d++)
+				assert_true(most[d] <= 1.05 * optimum[s.g.grid.radix[d]]);
+			release(&s);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_proven_mode_needs_path_sls),
+		cmocka_unit_test(test_random_tori),
+		cmocka_unit_test(test_balanced_ties),
+		cmocka_unit_test(test_busiest_channel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

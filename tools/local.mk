@@ -33,6 +33,7 @@ dateline_SOURCES = \
 	tools/opensm_conf.c \
 	tools/path.c tools/path.h \
 	tools/path_cables.c \
+	tools/path_counters.c \
 	tools/path_print.c \
 	tools/path_walk.c \
 	tools/report.c tools/report.h \

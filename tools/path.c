@@ -33,6 +33,12 @@ static const struct dl_setting options[] = {
 	  .doc = "The busiest cables of all pairs of the end ports in FILE, one a line" },
 	{ "through", DL_SETTING_BORROW, MEMBER(through), .arg = "SWITCH/PORT",
 	  .doc = "The paths that leave the switch by this port; with --job, those of the job" },
+	{ "counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE|live",
+	  .doc = "What ports counted: the output of ibqueryerrors --data or perfquery, or the "
+		 "running fabric's; without end ports, list the worst ports" },
+	{ "predicted", DL_SETTING_BORROW, MEMBER(predicted), .arg = "FILE",
+	  .doc = "Beside the ports that waited longest, what an emulation (emulate --json) "
+		 "predicts" },
 	{ "top", DL_SETTING_NUMBER, MEMBER(top), .min = 1, .max = 1000000, .arg = "N",
 	  .doc = "List so many cables or paths (20)" },
 	{ 0 }
@@ -52,6 +58,9 @@ static void check(const struct argp_state *state, void *to)
 		argp_error(state, "--job and --through take no end ports");
 	if (named && (r->both_ways || r->all_lids || r->mlid || r->sl != PATH_SL))
 		argp_error(state, "--return, --all-lids, --multicast and --sl go with end ports");
+	named |= r->counters && !r->from;
+	if (r->predicted && (!r->counters || r->from || r->job || r->through))
+		argp_error(state, "--predicted goes with --counters alone");
 	if (!named && !r->from)
 		argp_error(state, "from which end port?");
 	if (!named && !r->to && !r->mlid)
@@ -81,6 +90,7 @@ static const struct tool_usage usage = {
 	       "  dateline path today host7 --multicast 0xC000\n"
 	       "  dateline path today --job hosts.txt\n"
 	       "  dateline path today --through 3,1,2/5\n"
+	       "  dateline path today --counters errors.txt\n"
 	       "\n"
 	       "Exit status: 0 all packets arrive, 1 some do not, 2 bad usage "
 	       "or input, 3 no fabric or no memory.",
@@ -101,10 +111,31 @@ static int between(const struct path_request *r, const struct find *f, const str
 	return *out ? 0 : -ENOMEM;
 }
 
+static int answer(struct tool *tool, struct path_request *r, const struct tool_input *in,
+		  json_t **out)
+{
+	struct dl_live_counters counters = { 0 };
+	struct find find = { 0 };
+	int err = find_begin(&find, in);
+
+	if (!err && r->counters) {
+		err = path_counters_read(tool, r, in->fabric, &counters);
+		r->counted = &counters;
+	}
+	if (!err && (r->job || r->through))
+		err = path_cables_json(&find, r, &tool->log, out);
+	else if (!err && r->from)
+		err = between(r, &find, &tool->log, out);
+	else if (!err)
+		err = path_fabric_json(in, r, &tool->log, out);
+	dl_live_counters_release(&counters);
+	find_end(&find);
+	return err;
+}
+
 int tool_cmd_path(struct tool *tool, int argc, char **argv)
 {
 	struct path_request r = { .sl = PATH_SL, .top = 20 };
-	struct find find = { 0 };
 	json_t *document = NULL;
 	struct tool_input in;
 	int err, status = TOOL_EXIT_GOOD;
@@ -112,16 +143,11 @@ int tool_cmd_path(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err)
-		err = find_begin(&find, &in);
-	if (!err && (r.job || r.through))
-		err = path_cables_json(&find, &r, &tool->log, &document);
-	else if (!err)
-		err = between(&r, &find, &tool->log, &document);
+		err = answer(tool, &r, &in, &document);
 	if (!err) {
 		status = tool_true_at(document, "delivered") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;
 		err = tool_show(tool, document, path_print);
 	}
-	find_end(&find);
 	tool_input_free(&in);
 	return err ? (int)tool_exit_status(err) : status;
 }

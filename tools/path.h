@@ -10,6 +10,8 @@
 struct path_request {
 	struct tool_input_options input;
 	const char *from, *to, *job, *through;
+	const char *counters, *predicted;	/* files, or "live" */
+	const struct dl_live_counters *counted; /* NULL: none */
 	bool both_ways, all_lids;
 	uint16_t mlid; /* 0: unicast */
 	uint8_t sl;    /* or PATH_SL */
@@ -32,6 +34,17 @@ json_t *path_multicast_json(const struct tool_input *in, const struct path_reque
  */
 int path_cables_json(const struct find *f, const struct path_request *r, const struct dl_log *log,
 		     json_t **out);
+
+/* The worst ports by what they counted.  0 or a negative errno, reported. */
+int path_fabric_json(const struct tool_input *in, const struct path_request *r,
+		     const struct dl_log *log, json_t **out);
+
+/* Read what --counters names.  0 or a negative errno, reported. */
+int path_counters_read(const struct tool *tool, const struct path_request *r,
+		       const struct dl_fabric *f, struct dl_live_counters *out);
+
+/* A port's counters that are not 0; null: nothing known. */
+json_t *path_counters_json(const struct dl_live_counters *c, uint32_t port);
 
 /* For people. */
 void path_print(const json_t *document, FILE *to);

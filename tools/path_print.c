@@ -15,6 +15,22 @@ static void print_name(const json_t *node, FILE *to)
 	tool_print(to, node, tool_has(node, "coord") ? "({coord}) \"{name}\"" : "\"{name}\"");
 }
 
+/* "PortXmitWait 500, SymbolErrorCounter 5" */
+static void print_counters(const json_t *counters, FILE *to)
+{
+	const char *name, *comma = "";
+	const json_t *value;
+
+	json_object_foreach((json_t *)counters, name, value)
+	{
+		fprintf(to, "%s%s %" JSON_INTEGER_FORMAT, comma, name, json_integer_value(value));
+		comma = ", ";
+	}
+	if (!*comma)
+		fputs(counters && json_is_object(counters) ? "all counters 0" : "no counters known",
+		      to);
+}
+
 static void print_path(const json_t *path, FILE *to)
 {
 	const json_t *hop, *hops = tool_at(path, "hops");
@@ -30,6 +46,11 @@ static void print_path(const json_t *path, FILE *to)
 		tool_print(to, hop, "  in {in:3}  out {out:3}  VL {vl:2}  {speed:-7}  ");
 		print_name(hop, to);
 		putc('\n', to);
+		if (tool_at(hop, "counters")) {
+			fputs("                                  ", to);
+			print_counters(tool_at(hop, "counters"), to);
+			putc('\n', to);
+		}
 	}
 	if (tool_true_at(path, "delivered"))
 		fprintf(to, "  arrives\n");
@@ -70,6 +91,46 @@ static void print_cable(const json_t *cable, FILE *to)
 	tool_print(to, cable, " port {from.port} to ");
 	print_name(tool_at(cable, "to"), to);
 	tool_print(to, cable, " port {to.port}");
+}
+
+static void print_port(const json_t *port, FILE *to)
+{
+	if (tool_has(port, "to")) {
+		print_cable(port, to);
+	} else {
+		print_name(tool_at(port, "from"), to);
+		tool_print(to, port, " port {from.port}, no cable");
+	}
+	tool_print(to, port, ", {flows#path}\n    ");
+	print_counters(tool_at(port, "counters"), to);
+	putc('\n', to);
+}
+
+static void print_fabric(const json_t *fabric, FILE *to)
+{
+	const json_t *port;
+	size_t i;
+
+	tool_print(to, fabric, "counters of {ports#port}\n");
+	fputs(json_array_size(tool_at(fabric, "errors")) ? "errors, most first:\n" : "no errors\n",
+	      to);
+	json_array_foreach(tool_at(fabric, "errors"), i, port)
+	{
+		fputs("  ", to);
+		print_port(port, to);
+	}
+	fputs(json_array_size(tool_at(fabric, "waiting")) ? "waiting to send, longest first:\n" :
+							    "no port waited to send\n",
+	      to);
+	json_array_foreach(tool_at(fabric, "waiting"), i, port)
+	{
+		fprintf(to, "  %5.1f %%", 100 * json_number_value(tool_at(port, "share")));
+		if (tool_has(port, "predicted_share"))
+			fprintf(to, " (predicted %.1f %%)",
+				100 * json_number_value(tool_at(port, "predicted_share")));
+		fputs("  ", to);
+		print_port(port, to);
+	}
 }
 
 static void print_job(const json_t *job, FILE *to)
@@ -117,6 +178,8 @@ void path_print(const json_t *document, FILE *to)
 		print_multicast(tool_at(document, "multicast"), to);
 	if (tool_has(document, "job"))
 		print_job(tool_at(document, "job"), to);
+	if (tool_has(document, "fabric"))
+		print_fabric(tool_at(document, "fabric"), to);
 	if (tool_has(document, "through"))
 		print_through(tool_at(document, "through"), to);
 }

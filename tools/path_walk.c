@@ -98,7 +98,8 @@ static json_t *speed_json(const struct dl_fabric *f, uint32_t port)
 	return json_sprintf("%ux%s", p->width, dl_fabric_speed_name(p->speed));
 }
 
-static json_t *hop_json(const struct tool_input *in, const struct path_step *s, uint32_t node)
+static json_t *hop_json(const struct tool_input *in, const struct path_request *r,
+			const struct path_step *s, uint32_t node)
 {
 	const struct dl_fabric *f = in->fabric;
 	bool cabled = s->out != DL_NONE && f->ports[s->out].num;
@@ -114,12 +115,15 @@ static json_t *hop_json(const struct tool_input *in, const struct path_step *s, 
 				 "vl", tool_json_or_null(s->vl != PATH_VL, s->vl), "speed",
 				 cabled ? speed_json(f, s->out) : json_null())))
 		json_decref(j), j = NULL;
+	if (cabled && r->counted &&
+	    json_object_set_new(j, "counters", path_counters_json(r->counted, s->out)))
+		json_decref(j), j = NULL;
 	return j;
 }
 
 /* The hops into `hops`; returns why the packet does not arrive, or NULL. */
-static const char *follow(const struct tool_input *in, uint32_t from, uint16_t lid, unsigned int sl,
-			  json_t *hops, int *err)
+static const char *follow(const struct tool_input *in, const struct path_request *r, uint32_t from,
+			  uint16_t lid, unsigned int sl, json_t *hops, int *err)
 {
 	const struct dl_tables *t = in->snapshot.tables;
 	const struct dl_fabric *f = in->fabric;
@@ -127,14 +131,14 @@ static const char *follow(const struct tool_input *in, uint32_t from, uint16_t l
 	struct path_step s = { DL_NONE, from, path_vl(t, from, from, sl), NULL };
 
 	if (!dl_fabric_is_switch(f, f->ports[from].node))
-		*err |= json_array_append_new(hops, hop_json(in, &s, f->ports[from].node));
+		*err |= json_array_append_new(hops, hop_json(in, r, &s, f->ports[from].node));
 	if (at == DL_NONE)
 		return "not attached to any switch";
 	if (s.vl == 15 && !dl_fabric_is_switch(f, f->ports[from].node))
 		return "the SL maps to no VL of the port";
 	for (; hop <= f->nswitches; hop++) {
 		s = path_step(t, at, lid, sl);
-		*err |= json_array_append_new(hops, hop_json(in, &s, f->ports[at].node));
+		*err |= json_array_append_new(hops, hop_json(in, r, &s, f->ports[at].node));
 		if (s.reason || !f->ports[s.out].num || dl_fabric_peer_switch(f, s.out) == DL_NONE)
 			return s.reason;
 		at = f->ports[s.out].peer;
@@ -152,7 +156,7 @@ static json_t *one_path(const struct tool_input *in, const struct path_request *
 	const char *reason;
 	int err = hops ? 0 : -ENOMEM;
 
-	reason = follow(in, from, lid, sl, hops, &err);
+	reason = follow(in, r, from, lid, sl, hops, &err);
 	*delivered &= !reason;
 	if (err) {
 		json_decref(hops);

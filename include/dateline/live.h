@@ -50,6 +50,50 @@ int dl_live_fabric(const struct dl_live_options *o, const struct dl_log *log,
 int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out,
 		 char **gaps);
 
+/* ---- counters of ports ------------------------------------------------------- */
+
+/*
+ * Of PortCounters and PortCountersExtended (IBA volume 1, 16.1.3.5): data in
+ * words of 4 bytes, waiting in ticks of the port, all else in events.  Errors
+ * come last.
+ */
+enum dl_live_counter {
+	DL_LIVE_XMIT_DATA,
+	DL_LIVE_RCV_DATA,
+	DL_LIVE_XMIT_PKTS,
+	DL_LIVE_RCV_PKTS,
+	DL_LIVE_XMIT_WAIT,
+	DL_LIVE_FIRST_ERROR,
+	DL_LIVE_COUNTERS = DL_LIVE_FIRST_ERROR + 13
+};
+
+/* Its name in the specification, such as "PortXmitWait". */
+const char *dl_live_counter_name(unsigned int counter);
+
+struct dl_live_counters {
+	uint64_t (*value)[DL_LIVE_COUNTERS]; /* by port index */
+	bool *known;			     /* by port index: has anything been read? */
+	uint32_t nknown;
+};
+
+/*
+ * Ask every cabled port of a fabric that is attached to this machine and has
+ * LIDs.  Ports that do not answer stay unknown and are counted in a warning.
+ * Returns 0, -ENODEV, -EACCES, -EIO, -ENOMEM, reported.  Release with
+ * dl_live_counters_release() in either case.
+ */
+int dl_live_counters_ask(const struct dl_live_options *o, const struct dl_fabric *f,
+			 const struct dl_log *log, struct dl_live_counters *out);
+
+/*
+ * The same from what ibqueryerrors (with --data) or perfquery printed.  Ports
+ * that the fabric lacks are skipped.  0, -ENOENT and the like, -EINVAL (damaged,
+ * or no counters in it), -ENOMEM; reported.
+ */
+int dl_live_counters_read(const char *path, const struct dl_fabric *f, const struct dl_log *log,
+			  struct dl_live_counters *out);
+void dl_live_counters_release(struct dl_live_counters *c);
+
 #ifdef __cplusplus
 }
 #endif

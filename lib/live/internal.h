@@ -21,10 +21,13 @@ int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
 		      struct dl_live_mads **out);
 void dl_live_mads_close(struct dl_live_mads *m);
 
+/* Who answers: subnet management agents, the subnet administrator, performance ones. */
+enum dl_live_service { DL_LIVE_SMA, DL_LIVE_SA, DL_LIVE_PMA, DL_LIVE_SERVICES };
+
 /* One query: a Get of one attribute. */
 struct dl_live_query {
 	ib_portid_t to; /* lid 0: by directed route */
-	bool sa;	/* to the subnet administrator */
+	enum dl_live_service service;
 	uint16_t attr;
 	uint32_t mod;
 	uint64_t mask;		       /* of components (subnet administrator) */
@@ -123,5 +126,8 @@ void dl_live_gap(struct dl_live *l, const char *format, ...) __attribute__((form
 /* Read all tables, and the path SLs.  0 or a negative errno, reported. */
 int dl_live_tables(struct dl_live *l, struct dl_tables *t);
 int dl_live_path_sls(struct dl_live *l, struct dl_tables *t);
+
+/* Room for the counters of a fabric, all unknown.  0 or -ENOMEM. */
+int dl_live_counters_new(const struct dl_fabric *f, struct dl_live_counters *out);
 
 #endif

@@ -3,6 +3,8 @@
 noinst_LTLIBRARIES += libdllive.la
 libdllive_la_SOURCES = \
 	include/dateline/live.h \
+	lib/live/counters.c \
+	lib/live/counters_read.c \
 	lib/live/discover.c \
 	lib/live/internal.h \
 	lib/live/mads.c \

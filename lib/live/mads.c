@@ -40,11 +40,28 @@ struct slot {
 	uint64_t deadline; /* milliseconds */
 };
 
+/* How datagrams of a class are made; SMPs with a route have one of their own. */
+enum { DIRECTED = DL_LIVE_SERVICES, LAYOUTS };
+
+static const struct layout {
+	uint8_t class, version, rmpp, offset, size;
+} layouts[LAYOUTS] = {
+	[DL_LIVE_SMA] = { IB_SMI_CLASS, 1, 0, IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE },
+	[DL_LIVE_SA] = { IB_SA_CLASS, UMAD_SA_CLASS_VERSION, 1, IB_SA_DATA_OFFS, IB_SA_DATA_SIZE },
+	[DL_LIVE_PMA] = { IB_PERFORMANCE_CLASS, 1, 0, IB_PC_DATA_OFFS, IB_PC_DATA_SZ },
+	[DIRECTED] = { IB_SMI_DIRECT_CLASS, 1, 0, IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE },
+};
+
+static unsigned int layout_of(const struct dl_live_query *q)
+{
+	return q->service == DL_LIVE_SMA && !q->to.lid ? DIRECTED : q->service;
+}
+
 struct dl_live_mads {
 	const struct dl_log *log;
 	struct dl_live_options o;
-	int port;	       /* libibumad's */
-	int smi, directed, sa; /* agents */
+	int port; /* libibumad's */
+	int agents[LAYOUTS];
 	struct slot *slots;
 	uint32_t busy;	 /* slots in use */
 	uint8_t *buffer; /* one datagram with libibumad's header */
@@ -63,10 +80,16 @@ static uint64_t now_ms(void)
 
 static int register_agents(struct dl_live_mads *m)
 {
-	m->smi = umad_register(m->port, IB_SMI_CLASS, 1, 0, NULL);
-	m->directed = umad_register(m->port, IB_SMI_DIRECT_CLASS, 1, 0, NULL);
-	m->sa = umad_register(m->port, IB_SA_CLASS, UMAD_SA_CLASS_VERSION, 1, NULL);
-	if (m->smi >= 0 && m->directed >= 0 && m->sa >= 0)
+	unsigned int i;
+
+	for (i = 0; i < LAYOUTS; i++) {
+		const struct layout *a = &layouts[i];
+
+		m->agents[i] = umad_register(m->port, a->class, a->version, a->rmpp, NULL);
+		if (m->agents[i] < 0)
+			break;
+	}
+	if (i == LAYOUTS)
 		return 0;
 	dl_log(m->log, DL_LOG_ERROR,
 	       "the local InfiniBand port does not take "
@@ -132,25 +155,24 @@ static int send_slot(struct dl_live_mads *m, uint32_t number)
 {
 	struct slot *slot = &m->slots[number];
 	struct dl_live_query *q = &slot->q;
-	bool directed = !q->sa && !q->to.lid;
+	unsigned int which = layout_of(q);
+	const struct layout *layout = &layouts[which];
 	ib_rpc_t rpc = {
-		.mgtclass = q->sa    ? IB_SA_CLASS :
-			    directed ? IB_SMI_DIRECT_CLASS :
-				       IB_SMI_CLASS,
+		.mgtclass = layout->class,
 		.method = IB_MAD_METHOD_GET,
 		.attr = { q->attr, q->mod },
 		.mask = q->mask,
 		.trid = (slot->use & 0xFFFFF) << SLOT_BITS | number,
-		.dataoffs = q->sa ? IB_SA_DATA_OFFS : IB_SMP_DATA_OFFS,
-		.datasz = q->sa ? IB_SA_DATA_SIZE : IB_SMP_DATA_SIZE,
+		.dataoffs = layout->offset,
+		.datasz = layout->size,
 	};
-	int agent = q->sa ? m->sa : directed ? m->directed : m->smi;
+	int agent = m->agents[which];
 	ib_rmpp_hdr_t rmpp = { 0 };
 
 	/* A transaction ID of 0 would be replaced. */
 	rpc.trid |= UINT64_C(1) << 32;
 	memset(m->buffer, 0, umad_size() + IB_MAD_SIZE);
-	if (mad_build_pkt(m->buffer, &rpc, &q->to, q->sa ? &rmpp : NULL, q->data) < 0)
+	if (mad_build_pkt(m->buffer, &rpc, &q->to, layout->rmpp ? &rmpp : NULL, q->data) < 0)
 		return -EINVAL;
 	slot->sent++;
 	slot->deadline = now_ms() + m->o.timeout_ms;
@@ -204,6 +226,7 @@ static void take(struct dl_live_mads *m, const struct dl_live_queries *list)
 	uint32_t trid = mad_get_field64(mad, 0, IB_MAD_TRID_F);
 	uint32_t number = trid & (MOST_SLOTS - 1);
 	struct slot *slot = &m->slots[number];
+	const struct layout *layout = &layouts[layout_of(&slot->q)];
 	unsigned int status;
 
 	if (number >= m->o.in_flight || !slot->sent || (slot->use & 0xFFFFF) != trid >> SLOT_BITS)
@@ -211,15 +234,12 @@ static void take(struct dl_live_mads *m, const struct dl_live_queries *list)
 	if (umad_status(m->buffer))
 		return; /* the kernel gave up: so does our timer */
 	status = mad_get_field(mad, 0, IB_MAD_STATUS_F);
-	if (!slot->q.sa)
+	if (slot->q.service == DL_LIVE_SMA)
 		status &= 0x7FFF; /* the top bit is a direction */
 	/* Too busy now: the timer will ask again. */
 	if (status & STATUS_BUSY && slot->sent <= m->o.retries)
 		return;
-	if (slot->q.sa)
-		memcpy(slot->q.data, mad + IB_SA_DATA_OFFS, IB_SA_DATA_SIZE);
-	else
-		memcpy(slot->q.data, mad + IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE);
+	memcpy(slot->q.data, mad + layout->offset, layout->size);
 	finish(m, list, slot, status ? DL_LIVE_REFUSED : DL_LIVE_ANSWERED, status);
 }
 

@@ -125,7 +125,7 @@ static bool next_pair(void *context, struct dl_live_query *q)
 
 			if (f->lid_port[lid] == src || (p->first_only && (p->src || dst > 1)))
 				continue;
-			q->sa = true;
+			q->service = DL_LIVE_SA;
 			q->to = p->sm;
 			q->attr = IB_SA_ATTR_PATHRECORD;
 			q->mask = COMP_DLID | COMP_SLID | COMP_NUMPATH;

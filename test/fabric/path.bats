@@ -160,3 +160,48 @@ traced() {
 	[[ $output == *"which"* ]]
 	run -2 dateline diff whole nothing
 }
+
+@test "counters of a running fabric, and as infiniband-diags print them" {
+	local how lid
+
+	dateline gen 3 3 1 -o f -q
+	fabric_up "$T/sm" dateline f.net torus_config="$T/f.torus.conf"
+	snapshot "$T/now"
+	sim_console 'PerformanceSet "S_1_0_0"[1] PortCounters.SymbolErrorCounter=5'
+	sim_console 'PerformanceSet "S_2_0_0"[3] PortCounters.LinkDownedCounter=2'
+	sim_console 'PerformanceSet "S_1_0_0"[1] PortCounters.PortXmitWait=3000'
+	sim_console 'PerformanceSet "S_0_1_0"[2] PortCounters.PortXmitWait=1000'
+	sim_console 'PerformanceSet "S_0_1_0"[2] PortCountersExtended.PortXmitData=77000000000'
+	sim ibqueryerrors --data >errors || true
+	for lid in $(dateline path now S_1_0_0 S_2_0_0 --json | jq '.paths[0] | .from.lid, .to.lid') \
+		"$(dateline path now S_1_0_0 S_0_1_0 --json | jq '.paths[0].to.lid')"; do
+		sim perfquery "$lid" 1 && sim perfquery "$lid" 2 && sim perfquery "$lid" 3 &&
+			sim perfquery -x "$lid" 2
+	done >queried
+	# What was sent meanwhile does not matter.
+	for how in live errors queried; do
+		sim dateline path now --counters "$how" --json >"$how.json"
+		same "$how" - <(jq -r '.fabric | (.errors[] | "\(.from.name) \(.from.port) \(
+			.counters.SymbolErrorCounter) \(.counters.LinkDownedCounter) \(.flows)"),
+			(.waiting[] | "\(.from.name) \(.from.port) \(.share) \(.predicted_share)")' "$how.json") <<-END
+				S_1_0_0 1 5 null $(dateline path now --through S_1_0_0/1 --json | jq .through.flows)
+				S_2_0_0 3 null 2 $(dateline path now --through S_2_0_0/3 --json | jq .through.flows)
+				S_1_0_0 1 0.75 null
+				S_0_1_0 2 0.25 null
+			END
+	done
+	jq -e '[.fabric.waiting[] | select(.from.port == 2)][0].counters.PortXmitData >= 77000000000' live.json
+	jq -e '.fabric.ports == 54' live.json
+	dateline path now S_1_0_0 S_2_0_0 --counters errors | grep -F 'SymbolErrorCounter 5'
+
+	jq -n '{ports: [{guid: "0x00d1000001000000", port: 2, xmit_wait_ns: 30},
+		{guid: "0x00d1000100000000", port: 1, xmit_wait_ns: 10}]}' >emulated.json
+	[[ $(dateline path now --counters errors --predicted emulated.json --json |
+		jq -c '[.fabric.waiting[].predicted_share]') == '[0.25,0.75]' ]]
+	run -2 dateline path now --counters f.net
+	[[ $output == *"no counters"* ]]
+	run -2 dateline path now --counters errors --predicted errors
+	sed 's/SymbolErrorCounter == 5/SymbolErrorCounter == x/' errors >damaged
+	run -2 dateline path now --counters damaged
+	[[ $output == *damaged:*"a counter"* ]]
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Counters as the tools of infiniband-diags print them: ibqueryerrors, a line
+ * for each port with "[Name == value ...]", and perfquery, a heading with LID
+ * and port and then a line for each counter, "Name:.....value".
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "live/internal.h"
+
+struct reading {
+	const struct dl_fabric *f;
+	struct dl_live_counters *c;
+	uint32_t port; /* of perfquery's heading, or DL_NONE */
+	uint64_t counters;
+};
+
+/* Larger values win: the same counter comes with 32 and with 64 bits. */
+static void take(struct reading *r, uint32_t port, const char *name, size_t len, uint64_t value)
+{
+	for (unsigned int i = 0; i < DL_LIVE_COUNTERS; i++) {
+		const char *known = dl_live_counter_name(i);
+
+		if (strlen(known) != len || strncmp(known, name, len))
+			continue;
+		r->counters++;
+		if (port == DL_NONE)
+			return;
+		r->c->nknown += !r->c->known[port];
+		r->c->known[port] = true;
+		if (value > r->c->value[port][i])
+			r->c->value[port][i] = value;
+		return;
+	}
+}
+
+static uint32_t port_of(const struct dl_fabric *f, uint32_t node, uint64_t number)
+{
+	if (node == DL_NONE || number > f->nodes[node].nports)
+		return DL_NONE;
+	return f->nodes[node].first_port + number;
+}
+
+/* "GUID 0x... port 3: [Name == 5] [Name == 7 (28.000B)]" */
+static int read_port_line(struct reading *r, struct dl_text *t)
+{
+	uint64_t guid, number;
+	uint32_t port;
+	int err = dl_text_number(t, 16, UINT64_MAX, "a GUID", &guid);
+
+	if (err)
+		return err;
+	if (!dl_text_take_string(t, "port"))
+		return dl_text_expected(t, "\"port\"");
+	if (dl_text_take_string(t, "ALL"))
+		return 0; /* the sum of a switch's ports */
+	err = dl_text_number(t, 10, DL_FABRIC_MAX_PORTS, "a port number", &number);
+	if (err)
+		return err;
+	port = port_of(r->f, dl_fabric_find_guid(r->f, guid), number);
+	for (char *at = strchr(t->at, '['); at; at = strchr(t->at, '[')) {
+		size_t len = strcspn(at + 1, " ]");
+		uint64_t value;
+
+		t->at = at + 1 + len;
+		if (!dl_text_take_string(t, "=="))
+			return dl_text_expected(t, "\"==\"");
+		err = dl_text_number(t, 10, UINT64_MAX, "a counter", &value);
+		if (err)
+			return err;
+		take(r, port, at + 1, len, value);
+	}
+	return 0;
+}
+
+/* "# Port counters: Lid 3 port 1 (...)"; other comments are none of ours. */
+static int read_heading(struct reading *r, struct dl_text *t)
+{
+	uint64_t lid, number;
+	uint32_t end;
+	int err;
+
+	t->at = strstr(t->at, "Lid ");
+	if (!t->at)
+		return 0;
+	t->at += 4;
+	err = dl_text_number(t, 10, UINT16_MAX, "a LID", &lid);
+	if (err)
+		return err;
+	if (!dl_text_take_string(t, "port"))
+		return dl_text_expected(t, "\"port\"");
+	r->port = DL_NONE;
+	if (t->at[0] == ' ' && t->at[1] >= '0' && t->at[1] <= '9') {
+		err = dl_text_number(t, 10, 255, "a port number", &number);
+		if (err)
+			return err;
+		end = lid && lid <= r->f->top_lid ? r->f->lid_port[lid] : DL_NONE;
+		if (end != DL_NONE && number != 255)
+			r->port = port_of(r->f, r->f->ports[end].node, number);
+	}
+	return 0;
+}
+
+/* "PortXmitData:....................720" */
+static int read_counter(struct reading *r, struct dl_text *t)
+{
+	size_t len = strcspn(t->at, ":");
+	const char *name = t->at, *digits = t->at + len + strspn(t->at + len, ":.");
+	uint64_t value;
+	const char *end = dl_number_scan(digits, 0, &value);
+
+	if (!t->at[len] || end == digits)
+		return 0; /* other programs' words */
+	take(r, r->port, name, len, value);
+	return 0;
+}
+
+static int read_line(struct reading *r, struct dl_text *t)
+{
+	if (dl_text_take_string(t, "GUID"))
+		return read_port_line(r, t);
+	if (*t->at == '#')
+		return read_heading(r, t);
+	return read_counter(r, t);
+}
+
+int dl_live_counters_read(const char *path, const struct dl_fabric *f, const struct dl_log *log,
+			  struct dl_live_counters *out)
+{
+	struct reading r = { .f = f, .c = out, .port = DL_NONE };
+	struct dl_text text;
+	int err = dl_live_counters_new(f, out), state = 0;
+	FILE *from = err ? NULL : fopen(path, "r");
+
+	if (!err && !from) {
+		err = -errno;
+		dl_log(log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
+	}
+	if (err)
+		return err;
+	dl_text_begin(&text, from, path, log);
+	while (!err && (state = dl_text_next(&text)) > 0)
+		err = read_line(&r, &text);
+	dl_text_end(&text);
+	fclose(from);
+	if (!err && !state && !out->nknown) {
+		dl_log(log, DL_LOG_ERROR,
+		       r.counters ?
+			       "%s: counters of no port that is in this fabric" :
+			       "%s: no counters: expected the output of ibqueryerrors or perfquery",
+		       path);
+		err = -EINVAL;
+	}
+	return err ? err : state;
+}

@@ -211,6 +211,13 @@ static int run_once(const struct tool *tool, const struct request *r, struct emu
 		err = write_counters(tool, r->counters, run);
 	if (!err && dl_emu_result_finding(&run->result))
 		*status = TOOL_EXIT_FINDING;
+	if (!err && !dl_emu_totals(run->result.emu)->injected && !interrupted()) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "%s: no packet was sent, so that nothing was seen: expected more load, "
+		       "or a longer duration",
+		       r->scenario);
+		err = -EINVAL;
+	}
 	dl_emu_result_free(&run->result);
 	while (interrupted() && sigwaitinfo(&ending, NULL) > 0)
 		continue;

@@ -296,7 +296,7 @@ static int read_live(const struct tool *tool, const struct tool_input_options *o
 		       "is missing");
 	free(gaps);
 	/* What is wrong with the fabric is not wrong with the usage. */
-	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -EIO : err;
+	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -ENETUNREACH : err;
 }
 
 static bool is_directory(const char *path)
@@ -345,6 +345,12 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	if (err)
 		return err;
 	in->fabric = in->snapshot.fabric;
+	if (!in->fabric->nnodes) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "%s: there is nothing in it: no switch, no adapter",
+		       o->is_live ? "the running fabric" : o->from);
+		return -EINVAL;
+	}
 	if (!tables && (kind == TOOL_INPUT_TORUS || !in->snapshot.tables))
 		return find_torus(tool, o, in);
 	/* Where coordinates are not needed, that there are none is no fault. */

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,6 +123,33 @@ static bool is_terminal(void)
 	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
 }
 
+/* Whatever was printed, --help included, must have arrived. */
+static void close_output(void)
+{
+	int err = dl_file_flush(stdout, 0);
+
+	if (fclose(stdout) && !err)
+		err = -errno;
+	if (!err)
+		return;
+	fprintf(stderr, "dateline: error: cannot print the result: %s\n", strerror(-err));
+	_exit(TOOL_EXIT_ENVIRONMENT);
+}
+
+/*
+ * A stream that the caller has closed must not become a file that is opened
+ * later: what is written to it fails.
+ */
+static void hold_streams(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	while (fd >= 0 && fd <= STDERR_FILENO)
+		fd = open("/dev/null", O_RDONLY);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct tool tool = {
@@ -133,6 +161,8 @@ int main(int argc, char **argv)
 	char *name = NULL;
 	int status;
 
+	hold_streams();
+	atexit(close_output);
 	argp_err_exit_status = TOOL_EXIT_USAGE;
 	argp_program_version = PACKAGE_STRING;
 	if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice))
@@ -145,9 +175,5 @@ int main(int argc, char **argv)
 	free(name);
 	if (status == TOOL_EXIT_GOOD && tool.contradicted)
 		status = TOOL_EXIT_FINDING;
-	if (fclose(stdout) && status == TOOL_EXIT_GOOD) {
-		dl_log(&tool.log, DL_LOG_ERROR, "cannot print the result: %s", strerror(errno));
-		status = TOOL_EXIT_ENVIRONMENT;
-	}
 	return status;
 }

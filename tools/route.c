@@ -153,7 +153,7 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 	int err = tool_make_dir(tool, r->out);
 
 	if (!err)
-		err = dl_snapshot_write(tables, r->out, r->flags, &tool->log);
+		err = dl_snapshot_write(tables, r->out, r->flags, &tool->log) ? TOOL_UNWRITTEN : 0;
 	if (!err)
 		err = write_list(tool, r->out, in->torus);
 	if (!err)

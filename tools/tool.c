@@ -26,6 +26,9 @@ enum tool_exit tool_exit_status(int err)
 	case ENAMETOOLONG:
 	case ERANGE:
 	case E2BIG:
+	case EACCES:
+	case EPERM:
+	case ELOOP:
 		return TOOL_EXIT_USAGE;
 	default:
 		return TOOL_EXIT_ENVIRONMENT;
@@ -230,7 +233,7 @@ int tool_make_dir(const struct tool *tool, const char *path)
 		dl_log(&tool->log, DL_LOG_ERROR, "cannot create the directory %s: %s", path,
 		       strerror(-err));
 	free(part);
-	return err;
+	return err ? TOOL_UNWRITTEN : 0;
 }
 
 /*
@@ -274,7 +277,7 @@ int tool_out_open(const struct tool *tool, const char *dir, const char *name, st
 		free(out->path);
 		out->path = NULL;
 	}
-	return err;
+	return err ? TOOL_UNWRITTEN : 0;
 }
 
 int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
@@ -283,15 +286,16 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
 		err = dl_file_finish(&out->whole, err);
 		if (!err)
 			err = dl_file_place(&out->whole);
-	} else {
+	} else if (out->file != stdout) {
 		err = dl_file_flush(out->file, err);
-		if (out->file != stdout && fclose(out->file) && !err)
+		if (fclose(out->file) && !err)
 			err = -errno;
 	}
-	if (err)
+	/* What is wrong with standard output is said in the end, by main(). */
+	if (err && out->file != stdout)
 		dl_log(&tool->log, DL_LOG_ERROR, "cannot write %s: %s", out->path, strerror(-err));
 	free(out->path);
 	out->file = NULL;
 	out->path = NULL;
-	return err;
+	return err ? TOOL_UNWRITTEN : 0;
 }

@@ -11,6 +11,7 @@
 #define TOOL_H
 
 #include <argp.h>
+#include <errno.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,8 +44,14 @@ typedef int tool_command(struct tool *tool, int argc, char **argv);
 #include "commands.def"
 #undef COMMAND
 
-/* The exit status that a negative errno (or 0) of the library stands for. */
+/*
+ * The exit status that a negative errno (or 0) of the library stands for.  What
+ * cannot be read is bad input; what cannot be written is -EIO, whatever the
+ * cause that was reported.
+ */
 enum tool_exit tool_exit_status(int err);
+
+#define TOOL_UNWRITTEN (-EIO)
 
 /* Plural endings. */
 static inline const char *tool_s(uint64_t n)

@@ -35,7 +35,7 @@ int dl_text_next(struct dl_text *t)
 			return 0;
 		dl_log(t->log, DL_LOG_ERROR, "%s:%u: cannot read on: %s", t->name, t->line + 1,
 		       strerror(err));
-		return err ? -err : -EIO;
+		return err && err != EIO ? -err : -EINVAL;
 	}
 	t->line++;
 	t->at = t->buf;

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Every subcommand: exit status 3 where output cannot be written, with the
+# cause; 2 where input cannot be read, or there is nothing in it to look at.
+set -uo pipefail
+
+dateline=$PWD/dateline
+examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../conf/examples" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+runs=0 failed=0
+
+# ends STATUS MESSAGE STDOUT COMMAND...: with that status, and a message that
+# holds MESSAGE, its standard output going to STDOUT ("-": closed).
+ends() {
+	local want=$1 message=$2 out=$3 got
+
+	shift 3
+	runs=$((runs + 1))
+	if [[ $out == - ]]; then
+		timeout 60 "$dateline" "$@" >&- 2>err </dev/null
+	else
+		timeout 60 "$dateline" "$@" >"$out" 2>err </dev/null
+	fi
+	got=$?
+	((got == want)) && grep -q "$message" err && return
+	echo "FAILED: dateline $* >$out: exit status $got, not $want with \"$message\""
+	head -n 3 err
+	failed=$((failed + 1))
+}
+
+"$dateline" gen 3 3 1 -q -o t
+"$dateline" route t.net --torus-config t.torus.conf -q -o t
+"$dateline" route t.net --torus-config t.torus.conf -q --multicast all -o u
+"$dateline" emulate t --scenario "$examples/emulate-uniform.yaml" --json >emulation.json 2>/dev/null
+: >empty
+mkdir folder
+
+# What each prints, at once and as JSON.
+while read -r command; do
+	# shellcheck disable=SC2086 # several words
+	set -- $command
+	ends 3 'No space left on device' /dev/full "$@"
+	ends 3 'cannot print the result' - "$@"
+done <<END
+--help
+verify --help
+discover t.net
+discover t.net --json
+discover t.net --write-config -
+coords t.net
+coords t.net --csv
+coords t.net --json
+coords t.net --hostfile -
+verify t
+verify t --json
+verify t --explain
+transition t u
+transition t u --json
+path t H_0_0_0_1 H_2_2_0_1
+path t H_0_0_0_1 H_2_2_0_1 --json
+diff t u
+diff t t
+diff t u --json
+emulate t --scenario $examples/emulate-uniform.yaml
+emulate t --scenario $examples/emulate-uniform.yaml --json
+emulate t --scenario $examples/emulate-uniform.yaml --sweep load=0.1:0.2:0.1 --json
+report t -o -
+whatif t.net --switches 1 --samples 2
+whatif t.net --switches 1 --samples 2 --json
+route t.net -o t2 --show-tree
+arbitrate $examples/arbitrate-figure-25-10.yaml
+arbitrate $examples/arbitrate-figure-25-10.yaml --json
+credits $examples/credits-loss.yaml
+credits $examples/credits-loss.yaml --json
+bench route 2 2 2
+bench arbitrate --json
+END
+
+# What each writes: onto a full device, into a directory that is not there, in
+# the place of a directory, into a directory where none can be.
+for to in /dev/full missing/x folder; do
+	while read -r command; do
+		# shellcheck disable=SC2086 # several words
+		ends 3 'cannot \(create\|write\)' /dev/null $command "$to"
+	done <<-END
+		discover t.net --write-config
+		coords t.net --rankfile
+		coords t.net --hostfile
+		coords t.net --slurm-topology
+		coords t.net --slurm-nodes
+		report t -o
+		emulate t --scenario $examples/emulate-uniform.yaml --write-counters
+	END
+done
+ends 3 'cannot create' /dev/null gen 2 2 2 -o missing/x
+mkdir x.net
+ends 3 'cannot' /dev/null gen 2 2 2 -o x
+ends 3 'cannot create' /dev/null route t.net -o empty
+ends 3 'cannot create' /dev/null route t.net -o /proc/x
+# On a file system that is full, where one can be had.
+mkdir full
+if mount -t tmpfs -o size=64k none full 2>/dev/null; then
+	ends 3 "No space left on device" /dev/null gen 8 8 8 -o full/x
+	ends 3 "No space left on device" /dev/null route t.net -o full/t
+	ends 3 "No space left on device" /dev/null report t -o full/page.html
+	umount full
+fi
+
+# What each reads: not there, of the wrong kind, unreadable, of another kind,
+# empty.  A reader of tables wants a directory, others a file.
+for from in missing folder /proc/self/mem emulation.json empty; do
+	while read -r command; do
+		# shellcheck disable=SC2086 # several words
+		ends 2 . /dev/null ${command//FROM/$from}
+	done <<-END
+		discover FROM
+		coords FROM
+		route FROM -o t2
+		whatif FROM --switches 1
+		verify FROM
+		verify t --earlier FROM
+		transition FROM t
+		transition t FROM
+		path FROM
+		diff FROM t
+		diff t FROM
+		report FROM -o page.html
+		report t --against FROM -o page.html
+		emulate FROM --scenario $examples/emulate-uniform.yaml
+		emulate t --scenario FROM
+		arbitrate FROM
+		credits FROM
+		path t --job FROM
+	END
+done
+for from in missing folder /proc/self/mem; do
+	while read -r command; do
+		# shellcheck disable=SC2086 # several words
+		ends 2 . /dev/null $command "$from"
+	done <<-END
+		discover t.net --torus-config
+		route t.net -o t2 --torus-config
+		whatif t.net --switches 1 --torus-config
+		verify t --torus-config
+		verify t --psl
+		report t -o page.html --emulation
+	END
+done
+
+# Nothing to look at is no good result.
+cat >no-time.yaml <<'END'
+duration_ns: 1
+traffic:
+  - {pattern: uniform, load: 0.001}
+END
+ends 2 'no packet was sent' /dev/null emulate t --scenario no-time.yaml
+ends 2 'what shall fail' /dev/null whatif t.net --samples 5
+
+echo "$runs commands, $failed failed"
+((runs > 200 && !failed))

@@ -15,9 +15,8 @@ static const struct {
 	bool takes_dims;
 	bench_run *run;
 } benches[] = {
-	{ "route", true, bench_route },
-	{ "verify", true, bench_verify },
-	{ "emulate", true, bench_emulate },
+	{ "route", true, bench_route },		 { "verify", true, bench_verify },
+	{ "emulate", true, bench_emulate },	 { "throughput", true, bench_throughput },
 	{ "arbitrate", false, bench_arbitrate },
 };
 
@@ -25,13 +24,13 @@ static const struct {
 #define MIN_CALLS 5
 #define MAX_CALLS 1001
 
-int bench_setup(const struct tool *tool, const uint32_t dims[3], struct tool_input *s)
+int bench_setup(const struct tool *tool, const struct bench_size *size, struct tool_input *s)
 {
-	struct dl_torus_plan plan = { .hosts = 1, .parallel = 1 };
+	struct dl_torus_plan plan = { .hosts = size->hosts, .parallel = 1 };
 	int err;
 
 	memset(s, 0, sizeof(*s));
-	memcpy(plan.grid.radix, dims, sizeof(plan.grid.radix));
+	memcpy(plan.grid.radix, size->dims, sizeof(plan.grid.radix));
 	err = dl_torus_generate(&plan, &tool->log, &s->snapshot.fabric, &s->config);
 	s->fabric = s->snapshot.fabric;
 	if (!err)
@@ -73,7 +72,7 @@ uint64_t bench_peak_bytes(void)
 }
 
 struct request {
-	uint32_t dims[3];
+	struct bench_size size;
 	unsigned int ndims, bench;
 };
 
@@ -86,13 +85,19 @@ static int read_radix(const struct dl_setting *setting, void *to, const char *te
 	(void)setting, (void)why, (void)size; /* it says what is expected */
 	if (r->ndims == 3 || !dl_number_parse(text, 1, DL_TORUS_MAX_RADIX, &radix))
 		return -EINVAL;
-	r->dims[r->ndims++] = radix;
+	r->size.dims[r->ndims++] = radix;
 	return 0;
 }
 
+static const struct dl_setting options[] = {
+	{ "hosts", DL_SETTING_NUMBER, DL_MEMBER(struct request, size.hosts), 1, 200, .arg = "N",
+	  .doc = "throughput: adapters at each switch (1)" },
+	{ 0 }
+};
+
 static const struct dl_setting args[] = {
 	{ "benchmark", DL_SETTING_WORD, DL_MEMBER(struct request, bench),
-	  .words = "route verify emulate arbitrate", .required = true },
+	  .words = "route verify emulate throughput arbitrate", .required = true },
 	{ "radix", .call = read_radix, .expected = "three radices X Y Z, each 1 to 255" },
 	{ 0 }
 };
@@ -106,13 +111,16 @@ static void check(const struct argp_state *state, void *to)
 		argp_error(state,
 			   takes_dims ? "%s takes three radices: X Y Z" : "%s takes no radices",
 			   benches[r->bench].word);
+	if (r->size.hosts > 1 && benches[r->bench].run != bench_throughput)
+		argp_error(state, "--hosts is for throughput");
 }
 
 static const struct tool_usage usage = {
+	.options = options,
 	.args = args,
 	.check = check,
 	.flags = TOOL_JSON,
-	.args_doc = "route|verify|emulate X Y Z\n"
+	.args_doc = "route|verify|emulate|throughput X Y Z\n"
 		    "arbitrate",
 	.doc = "Measure the speed of Dateline on this machine."
 	       "\v"
@@ -123,6 +131,10 @@ static const struct tool_usage usage = {
 	       "multicast group of all adapters, on one core.\n"
 	       "emulate: packets per second through the switches of such a "
 	       "torus, under uniform traffic at half of what it can carry.\n"
+	       "throughput: what such a torus delivers while every adapter "
+	       "always has something to send, by torus-2QoS's rule, with "
+	       "balanced ties and in any-SL mode, and what its busiest cable "
+	       "allows.\n"
 	       "arbitrate: one decision of the VL arbiter, with all VLs "
 	       "backlogged and with one.\n"
 	       "\n"
@@ -132,11 +144,32 @@ static const struct tool_usage usage = {
 	       "success, 2 bad usage, 3 no memory.",
 };
 
+/* A line a pattern: throughput and its bound for each routing. */
+static void print_patterns(const json_t *patterns, FILE *to)
+{
+	const json_t *p;
+	size_t i;
+
+	fprintf(to, "\n%-12s%20s%20s%20s\n", "", "torus-2QoS", "balanced", "any-sl");
+	fprintf(to, "%-12s%20s%20s%20s\n", "", "delivered   bound", "delivered   bound",
+		"delivered   bound");
+	json_array_foreach(patterns, i, p)
+		tool_print(to, p,
+			   "{pattern:-12}{torus-2QoS.delivered:12.3}{torus-2QoS.bound:8.3}"
+			   "{balanced.delivered:12.3}{balanced.bound:8.3}"
+			   "{any-sl.delivered:12.3}{any-sl.bound:8.3}\n");
+}
+
 static void print(const json_t *figures, FILE *to)
 {
 	const char *name;
 	json_t *value;
 
+	if (tool_has(figures, "patterns")) {
+		tool_print(to, figures, "torus {dims}, adapters at each switch: {hosts}\n");
+		print_patterns(tool_at(figures, "patterns"), to);
+		return;
+	}
 	json_object_foreach((json_t *)figures, name, value)
 	{
 		char *text =
@@ -149,12 +182,12 @@ static void print(const json_t *figures, FILE *to)
 
 int tool_cmd_bench(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { 0 };
+	struct request r = { .size.hosts = 1 };
 	json_t *figures = NULL;
 	int err;
 
 	tool_options(tool, &usage, argc, argv, &r);
-	err = benches[r.bench].run(tool, r.dims, &figures);
+	err = benches[r.bench].run(tool, &r.size, &figures);
 	if (!err)
 		err = tool_show(tool, figures, print);
 	return tool_exit_status(err);

@@ -46,7 +46,7 @@ static double measure(struct job *j, const struct dl_tables_vlarb *arb, unsigned
 	return 1e9 * bench_median(decide, j) / DECISIONS;
 }
 
-int bench_arbitrate(struct tool *tool, const uint32_t dims[3], json_t **out)
+int bench_arbitrate(struct tool *tool, const struct bench_size *size, json_t **out)
 {
 	struct dl_tables_vlarb arb = { .nhigh = DL_LINK_ARB_ENTRIES,
 				       .nlow = DL_LINK_ARB_ENTRIES,
@@ -55,7 +55,7 @@ int bench_arbitrate(struct tool *tool, const uint32_t dims[3], json_t **out)
 	double full, sparse;
 
 	(void)tool;
-	(void)dims;
+	(void)size;
 	/* VLs and weights in no order that a predictor could learn at once. */
 	for (unsigned int e = 0; e < DL_LINK_ARB_ENTRIES; e++) {
 		arb.high[e] =

@@ -26,17 +26,9 @@
 #define WARM_UP_PS UINT64_C(20000000)
 #define STEP_PS UINT64_C(10000000)
 
-struct job {
-	const struct dl_fabric *f;
-	struct dl_emu_traffic *traffic;
-	uint32_t *port; /* by adapter */
-	uint64_t *rate;
-	uint32_t n;
-};
-
-static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out)
+bool bench_traffic_next(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out)
 {
-	struct job *j = context;
+	struct bench_traffic *j = context;
 	struct dl_emu_trace_message m;
 
 	if (!dl_emu_traffic_next(j->traffic, flow, now, &m))
@@ -51,18 +43,10 @@ static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_e
 	return true;
 }
 
-static double cpu_seconds(void)
+int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f,
+		       const struct dl_emu_config *c)
 {
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return u.ru_utime.tv_sec + 1e-6 * u.ru_utime.tv_usec;
-}
-
-static int find_adapters(struct job *j, const struct dl_emu_config *c)
-{
-	const struct dl_fabric *f = j->f;
-
+	*j = (struct bench_traffic){ .f = f };
 	j->port = malloc((f->nports + 1) * sizeof(*j->port));
 	j->rate = malloc((f->nports + 1) * sizeof(*j->rate));
 	if (!j->port || !j->rate)
@@ -80,6 +64,21 @@ static int find_adapters(struct job *j, const struct dl_emu_config *c)
 	return j->n > 1 ? 0 : -EINVAL;
 }
 
+void bench_traffic_release(struct bench_traffic *j)
+{
+	dl_emu_traffic_free(j->traffic);
+	free(j->port);
+	free(j->rate);
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_utime.tv_sec + 1e-6 * u.ru_utime.tv_usec;
+}
+
 static uint32_t half_load(const uint32_t dims[3])
 {
 	uint32_t longest = 8;
@@ -90,11 +89,12 @@ static uint32_t half_load(const uint32_t dims[3])
 	return DL_EMU_LOAD_ONE / 2 * 8 / longest;
 }
 
-static int measure(struct job *j, const struct dl_tables *t, const struct dl_emu_config *c,
-		   struct tool *tool, const uint32_t dims[3], json_t **out)
+static int measure(struct bench_traffic *j, const struct dl_tables *t,
+		   const struct dl_emu_config *c, struct tool *tool, const struct bench_size *size,
+		   json_t **out)
 {
 	struct dl_emu_source source = {
-		.context = j, .nflows = j->n, .port = j->port, .next = next_message
+		.context = j, .nflows = j->n, .port = j->port, .next = bench_traffic_next
 	};
 	const struct dl_emu_totals *totals;
 	struct dl_emu *emu = NULL;
@@ -115,10 +115,10 @@ static int measure(struct job *j, const struct dl_tables *t, const struct dl_emu
 	if (err == DL_EMU_RUNNING) {
 		err = 0;
 		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:f, s:I, s:I}", "what",
-				 "emulate", "dims", dims[0], dims[1], dims[2], "packet_hops",
-				 (json_int_t)totals->packet_hops, "cpu_seconds", seconds,
-				 "packet_hops_per_cpu_second", totals->packet_hops / seconds,
-				 "events_per_packet_hop",
+				 "emulate", "dims", size->dims[0], size->dims[1], size->dims[2],
+				 "packet_hops", (json_int_t)totals->packet_hops, "cpu_seconds",
+				 seconds, "packet_hops_per_cpu_second",
+				 totals->packet_hops / seconds, "events_per_packet_hop",
 				 (double)totals->events / totals->packet_hops, "sim_seconds",
 				 1e-12 * (totals->at - totals->since), "in_flight",
 				 (json_int_t)totals->in_flight, "peak_bytes",
@@ -130,39 +130,36 @@ static int measure(struct job *j, const struct dl_tables *t, const struct dl_emu
 	return err;
 }
 
-int bench_emulate(struct tool *tool, const uint32_t dims[3], json_t **out)
+int bench_emulate(struct tool *tool, const struct bench_size *size, json_t **out)
 {
-	static const struct dl_emu_size size = { BYTES, 1 };
+	static const struct dl_emu_size bytes = { BYTES, 1 };
 	struct dl_emu_traffic_entry entry = {
-		.pattern = DL_EMU_PATTERN_UNIFORM, .sizes = &size, .nsizes = 1, .stop = UINT64_MAX
+		.pattern = DL_EMU_PATTERN_UNIFORM, .sizes = &bytes, .nsizes = 1, .stop = UINT64_MAX
 	};
 	struct dl_emu_traffic_spec spec = { .seed = 1, .entries = &entry, .nentries = 1 };
 	struct dl_route_options options;
 	struct dl_emu_config c;
 	struct dl_route_result r = { 0 };
 	struct tool_input s;
-	struct job j = { 0 };
+	struct bench_traffic j = { 0 };
 	int err;
 
 	dl_emu_config_init(&c);
 	dl_route_options_init(&options);
 	options.mode = DL_ROUTE_CLASSIC;
-	entry.load = half_load(dims);
-	err = bench_setup(tool, dims, &s);
+	entry.load = half_load(size->dims);
+	err = bench_setup(tool, size, &s);
 	if (!err)
 		err = dl_route(s.torus, s.config, &options, &tool->log, &r);
-	j.f = s.fabric;
 	if (!err)
-		err = find_adapters(&j, &c);
+		err = bench_traffic_init(&j, s.fabric, &c);
 	spec.nadapters = j.n;
 	spec.rate = j.rate;
 	if (!err)
 		err = dl_emu_traffic_new(&spec, &tool->log, &j.traffic);
 	if (!err)
-		err = measure(&j, r.tables, &c, tool, dims, out);
-	dl_emu_traffic_free(j.traffic);
-	free(j.port);
-	free(j.rate);
+		err = measure(&j, r.tables, &c, tool, size, out);
+	bench_traffic_release(&j);
 	dl_route_result_release(&r);
 	tool_input_free(&s);
 	return err;

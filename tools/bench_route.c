@@ -34,7 +34,7 @@ static void memset_once(void *context)
 	fill(j->tables->lft, DL_TABLES_NO_PORT, j->bytes);
 }
 
-int bench_route(struct tool *tool, const uint32_t dims[3], json_t **out)
+int bench_route(struct tool *tool, const struct bench_size *size, json_t **out)
 {
 	struct tool_input s;
 	const struct dl_fabric *f;
@@ -43,7 +43,7 @@ int bench_route(struct tool *tool, const uint32_t dims[3], json_t **out)
 	uint64_t entries;
 	int err;
 
-	err = bench_setup(tool, dims, &s);
+	err = bench_setup(tool, size, &s);
 	f = s.fabric;
 	if (!err)
 		err = dl_tables_new(f, &j.tables);
@@ -59,9 +59,10 @@ int bench_route(struct tool *tool, const uint32_t dims[3], json_t **out)
 	plain = bench_median(memset_once, &j);
 	entries = (uint64_t)f->nswitches * f->top_lid;
 	*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:I}", "what", "route", "dims",
-			 dims[0], dims[1], dims[2], "entries", (json_int_t)entries, "seconds",
-			 seconds, "ns_per_entry", 1e9 * seconds / entries, "memset_ratio",
-			 seconds / plain, "peak_bytes", (json_int_t)bench_peak_bytes());
+			 size->dims[0], size->dims[1], size->dims[2], "entries",
+			 (json_int_t)entries, "seconds", seconds, "ns_per_entry",
+			 1e9 * seconds / entries, "memset_ratio", seconds / plain, "peak_bytes",
+			 (json_int_t)bench_peak_bytes());
 out:
 	dl_tables_free(j.tables);
 	tool_input_free(&s);

@@ -29,7 +29,7 @@ static void verify_once(void *context)
 		j->err = dl_verify(j->tables, NULL, NULL, &j->result);
 }
 
-int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
+int bench_verify(struct tool *tool, const struct bench_size *size, json_t **out)
 {
 	struct dl_route_options options;
 	struct dl_route_result r = { 0 };
@@ -40,7 +40,7 @@ int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 
 	dl_route_options_init(&options);
 	options.mode = DL_ROUTE_CLASSIC;
-	err = bench_setup(tool, dims, &s);
+	err = bench_setup(tool, size, &s);
 	if (!err)
 		err = dl_route(s.torus, s.config, &options, &tool->log, &r);
 	if (!err)
@@ -51,9 +51,10 @@ int bench_verify(struct tool *tool, const uint32_t dims[3], json_t **out)
 	seconds = bench_median(verify_once, &j);
 	err = j.err;
 	if (!err)
-		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I}", "what", "verify", "dims", dims[0],
-				 dims[1], dims[2], "pairs", (json_int_t)j.result->pairs, "seconds",
-				 seconds, "peak_bytes", (json_int_t)bench_peak_bytes());
+		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I}", "what", "verify", "dims",
+				 size->dims[0], size->dims[1], size->dims[2], "pairs",
+				 (json_int_t)j.result->pairs, "seconds", seconds, "peak_bytes",
+				 (json_int_t)bench_peak_bytes());
 out:
 	dl_verify_result_free(j.result);
 	dl_route_result_release(&r);

@@ -7,6 +7,7 @@ dateline_SOURCES = \
 	tools/bench_arbitrate.c \
 	tools/bench_emulate.c \
 	tools/bench_route.c \
+	tools/bench_throughput.c \
 	tools/bench_verify.c \
 	tools/campaign.c tools/campaign.h \
 	tools/coords.c tools/coords.h \

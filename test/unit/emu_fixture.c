@@ -64,6 +64,17 @@ void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3], bool mesh
 	dl_emu_config_init(&w->c);
 }
 
+void emu_fixture_route(struct emu_fixture *w, enum dl_route_mode mode)
+{
+	struct dl_route_options options;
+
+	dl_route_options_init(&options);
+	options.mode = mode;
+	dl_route_result_release(&w->routed);
+	assert_int_equal(dl_route(w->torus, w->config, &options, &log_to_stderr, &w->routed), 0);
+	w->t = w->routed.tables;
+}
+
 void emu_fixture_link(struct emu_fixture *w, unsigned int speed, unsigned int width)
 {
 	for (uint32_t p = 0; p < w->f->nports; p++) {
@@ -106,6 +117,12 @@ bool emu_fixture_message(void *context, uint32_t index, uint64_t now, struct dl_
 		.sl = DL_TABLES_NO_SL,
 		.smp = flow->smp,
 	};
+	if (w->sls != EMU_PATH_SLS) {
+		struct draw d = { .seed = ~w->c.seed << 32 | index, .at = flow->sent };
+
+		out->sl = w->sls == EMU_ANY_SL ? draw_below(&d, 16) : 0;
+		out->level = out->sl / 8;
+	}
 	flow->sent++;
 	return true;
 }

@@ -33,6 +33,7 @@ struct emu_fixture {
 	struct dl_emu_config c;
 	struct emu_flow flow[EMU_MAX_FLOWS];
 	uint32_t nflows;
+	enum { EMU_PATH_SLS, EMU_SL_0, EMU_ANY_SL } sls; /* of all packets */
 	uint32_t flow_port[EMU_MAX_FLOWS], flow_window[EMU_MAX_FLOWS];
 	/* What was delivered: */
 	uint64_t delivered;
@@ -50,6 +51,8 @@ struct emu_fixture {
  */
 void emu_fixture_build(struct emu_fixture *w, const uint32_t radix[3], bool mesh, uint32_t hosts,
 		       const unsigned int weights[2]);
+/* The same torus with the tables of another mode, without groups. */
+void emu_fixture_route(struct emu_fixture *w, enum dl_route_mode mode);
 void emu_fixture_link(struct emu_fixture *w, unsigned int speed, unsigned int width);
 struct emu_flow *emu_fixture_flow(struct emu_fixture *w, uint32_t src, uint32_t dst, uint32_t bytes,
 				  uint64_t count);

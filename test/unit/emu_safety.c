@@ -184,6 +184,41 @@ static void test_safe_tables(void **state)
 	}
 }
 
+/*
+ * A saturated 6x5 torus on which applications ignore path SLs: proven mode's
+ * tables deadlock, those of any-SL mode carry a million packets (rules A13).
+ */
+static void test_any_sl(void **state)
+{
+	const uint32_t radix[3] = { 6, 5, 1 };
+	struct emu_fixture w;
+	unsigned int sls;
+	int end;
+
+	(void)state;
+	emu_fixture_build(&w, radix, false, 2, NULL);
+	emu_fixture_route(&w, DL_ROUTE_PROVEN);
+	everybody(&w, 0, 2048, 0);
+	w.sls = EMU_SL_0;
+	emu_fixture_start(&w);
+	assert_int_equal(run_audited(&w, 100 * MS, 10), DL_EMU_DEADLOCK);
+	check_cycle(&w);
+	emu_fixture_stop(&w);
+	emu_fixture_route(&w, DL_ROUTE_ANY_SL);
+	for (sls = EMU_SL_0; sls <= EMU_ANY_SL; sls++) {
+		w.sls = sls;
+		emu_fixture_start(&w);
+		do
+			end = dl_emu_run(w.emu, dl_emu_totals(w.emu)->at + MS);
+		while (end == DL_EMU_RUNNING && dl_emu_totals(w.emu)->delivered < 1000000);
+		assert_int_equal(end, DL_EMU_RUNNING);
+		assert_int_equal(dl_emu_audit(w.emu, w.emu->log), 0);
+		assert_int_equal(dl_emu_totals(w.emu)->dropped, 0);
+		emu_fixture_stop(&w);
+	}
+	emu_fixture_free(&w);
+}
+
 /* Whatever flow-control packets are lost, all data arrives. */
 static void test_lost_credit(void **state)
 {
@@ -378,9 +413,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_vl_deadlocks), cmocka_unit_test(test_safe_tables),
-		cmocka_unit_test(test_lost_credit),	 cmocka_unit_test(test_flapping_link),
-		cmocka_unit_test(test_stopped_receiver), cmocka_unit_test(test_starvation),
-		cmocka_unit_test(test_management),	 cmocka_unit_test(test_new_tables),
+		cmocka_unit_test(test_any_sl),		 cmocka_unit_test(test_lost_credit),
+		cmocka_unit_test(test_flapping_link),	 cmocka_unit_test(test_stopped_receiver),
+		cmocka_unit_test(test_starvation),	 cmocka_unit_test(test_management),
+		cmocka_unit_test(test_new_tables),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

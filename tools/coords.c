@@ -66,10 +66,6 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "netlist or snapshot", DL_SETTING_BORROW,
-					    MEMBER(input.from) },
-					  { 0 } };
-
 static void check(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
@@ -80,7 +76,7 @@ static void check(const struct argp_state *state, void *to)
 
 static const struct tool_usage usage = {
 	.options = options,
-	.args = args,
+	.what = "netlist or snapshot",
 	.input = tool_input_fabric,
 	.input_at = offsetof(struct request, input),
 	.check = check,
@@ -135,23 +131,6 @@ static int check_names(const struct tool *tool, const struct request *r,
 	return 0;
 }
 
-static int write_slurm(const struct tool *tool, const struct request *r,
-		       const struct coords_order *p)
-{
-	struct tool_out out;
-	int err = 0;
-
-	if (r->nodes)
-		err = tool_out_open(tool, NULL, r->nodes, &out);
-	if (!err && r->nodes)
-		err = tool_out_close(tool, &out, coords_slurm_nodes(p, &r->style, out.file));
-	if (!err && r->topology)
-		err = tool_out_open(tool, NULL, r->topology, &out);
-	if (!err && r->topology)
-		err = tool_out_close(tool, &out, coords_slurm_topology(p, &r->style, out.file));
-	return err;
-}
-
 static int map_ranks(const struct tool *tool, const struct request *r, const struct coords_order *p,
 		     struct coords_ranks *ranks)
 {
@@ -172,24 +151,24 @@ static int map_ranks(const struct tool *tool, const struct request *r, const str
 	return err;
 }
 
-static int write_mpi(const struct tool *tool, const struct request *r, const struct coords_order *p)
+static int write_files(const struct tool *tool, const struct request *r,
+		       const struct coords_order *p)
 {
 	struct coords_ranks ranks = { 0 };
-	struct tool_out out;
-	int err = 0;
+	int err = check_names(tool, r, p);
 
-	if (r->ranks) {
+	if (!err && r->nodes)
+		err = tool_write(tool, NULL, r->nodes, to, coords_slurm_nodes(p, &r->style, to));
+	if (!err && r->topology)
+		err = tool_write(tool, NULL, r->topology, to,
+				 coords_slurm_topology(p, &r->style, to));
+	if (!err && r->ranks)
 		err = map_ranks(tool, r, p, &ranks);
-		if (!err)
-			err = tool_out_open(tool, NULL, r->ranks, &out);
-		if (!err)
-			err = tool_out_close(tool, &out, coords_ranks_write(p, &ranks, out.file));
-		free(ranks.slot);
-	}
+	if (!err && r->ranks)
+		err = tool_write(tool, NULL, r->ranks, to, coords_ranks_write(p, &ranks, to));
 	if (!err && r->hosts)
-		err = tool_out_open(tool, NULL, r->hosts, &out);
-	if (!err && r->hosts)
-		err = tool_out_close(tool, &out, coords_hostfile_write(p, r->slots, out.file));
+		err = tool_write(tool, NULL, r->hosts, to, coords_hostfile_write(p, r->slots, to));
+	free(ranks.slot);
 	return err;
 }
 
@@ -236,11 +215,7 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = coords_order_new(in.snapshot.fabric, &in.coords.grid, in.coords.site, &p);
 	if (!err)
-		err = check_names(tool, &r, &p);
-	if (!err)
-		err = write_slurm(tool, &r, &p);
-	if (!err)
-		err = write_mpi(tool, &r, &p);
+		err = write_files(tool, &r, &p);
 	if (!err)
 		err = print(tool, &r, &p);
 	status = tool_exit_status(err);

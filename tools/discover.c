@@ -18,13 +18,9 @@ static const struct dl_setting options[] = { { "write-config", DL_SETTING_BORROW
 					       .doc = "Write a torus-2QoS.conf for the result" },
 					     { 0 } };
 
-static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW,
-					    DL_MEMBER(struct request, input.from) },
-					  { 0 } };
-
 static const struct tool_usage usage = {
 	.options = options,
-	.args = args,
+	.what = "netlist",
 	.input = tool_input_fabric,
 	.input_at = offsetof(struct request, input),
 	.flags = TOOL_JSON,
@@ -236,13 +232,10 @@ static void print(const json_t *d, FILE *to)
 static int write_config(const struct tool *tool, const struct dl_torus *t, const char *path)
 {
 	struct dl_torus_config *c = NULL;
-	struct tool_out out;
 	int err = dl_torus_describe(t, MAX_SEEDS, &c);
 
 	if (!err)
-		err = tool_out_open(tool, NULL, path, &out);
-	if (!err)
-		err = tool_out_close(tool, &out, dl_torus_config_write(c, out.file));
+		err = tool_write(tool, NULL, path, to, dl_torus_config_write(c, to));
 	dl_torus_config_free(c);
 	return err;
 }

@@ -80,9 +80,6 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
-					  { 0 } };
-
 static void check(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
@@ -95,7 +92,7 @@ static void check(const struct argp_state *state, void *to)
 
 static const struct tool_usage usage = {
 	.options = options,
-	.args = args,
+	.what = "snapshot",
 	.input = tool_input_tables,
 	.input_at = offsetof(struct request, input),
 	.check = check,
@@ -170,14 +167,6 @@ static bool shows_progress(const struct tool *tool)
 	return tool->colour && tool->level >= DL_LOG_INFO;
 }
 
-static int write_counters(const struct tool *tool, const char *path, const struct emulate_run *r)
-{
-	struct tool_out out;
-	int err = tool_out_open(tool, NULL, path, &out);
-
-	return err ? err : tool_out_close(tool, &out, emulate_counters(r, out.file));
-}
-
 /* With --json the document itself; it is released. */
 static int print(const struct tool *tool, const struct emulate_run *r, json_t *document)
 {
@@ -208,7 +197,7 @@ static int run_once(const struct tool *tool, const struct request *r, struct emu
 	if (!err)
 		err = print(tool, run, emulate_json(run));
 	if (!err && r->counters)
-		err = write_counters(tool, r->counters, run);
+		err = tool_write(tool, NULL, r->counters, to, emulate_counters(run, to));
 	if (!err && dl_emu_result_finding(&run->result))
 		*status = TOOL_EXIT_FINDING;
 	if (!err && !dl_emu_totals(run->result.emu)->injected && !interrupted()) {

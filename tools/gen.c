@@ -197,36 +197,21 @@ static const struct tool_usage usage = {
 
 /* ---- the files --------------------------------------------------------- */
 
-/* Create PREFIX followed by `suffix`. */
-static int open_suffixed(const struct tool *tool, const char *prefix, const char *suffix,
-			 struct tool_out *out)
-{
-	char *path;
-	int err;
-
-	if (asprintf(&path, "%s%s", prefix, suffix) < 0)
-		return -ENOMEM;
-	err = tool_out_open(tool, NULL, path, out);
-	free(path);
-	return err;
-}
-
 static int write_files(const struct tool *tool, const char *prefix, const struct dl_fabric *f,
 		       const struct dl_torus_config *c)
 {
-	struct tool_out out;
-	int err;
+	char *net, *conf;
+	int err = -ENOMEM;
 
-	err = open_suffixed(tool, prefix, ".net", &out);
-	if (err)
-		return err;
-	err = tool_out_close(tool, &out, dl_fabric_write_netlist(f, out.file));
-	if (err)
-		return err;
-	err = open_suffixed(tool, prefix, ".torus.conf", &out);
-	if (err)
-		return err;
-	return tool_out_close(tool, &out, dl_torus_config_write(c, out.file));
+	net = asprintf(&net, "%s.net", prefix) < 0 ? NULL : net;
+	conf = asprintf(&conf, "%s.torus.conf", prefix) < 0 ? NULL : conf;
+	if (net && conf)
+		err = tool_write(tool, NULL, net, to, dl_fabric_write_netlist(f, to));
+	if (!err)
+		err = tool_write(tool, NULL, conf, to, dl_torus_config_write(c, to));
+	free(net);
+	free(conf);
+	return err;
 }
 
 static void report(const struct tool *tool, const char *prefix, const struct dl_fabric *f,

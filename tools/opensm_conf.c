@@ -62,8 +62,5 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 int tool_write_opensm_conf(const struct tool *tool, const char *dir,
 			   const struct dl_route_options *o)
 {
-	struct tool_out out;
-	int err = tool_out_open(tool, dir, OPENSM_CONF, &out);
-
-	return err ? err : tool_out_close(tool, &out, write_conf(o, out.file));
+	return tool_write(tool, dir, OPENSM_CONF, to, write_conf(o, to));
 }

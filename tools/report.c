@@ -27,9 +27,6 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
-					  { 0 } };
-
 static void need_output(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
@@ -40,7 +37,7 @@ static void need_output(const struct argp_state *state, void *to)
 
 static const struct tool_usage usage = {
 	.options = options,
-	.args = args,
+	.what = "snapshot",
 	.input = tool_input_tables,
 	.input_at = offsetof(struct request, input),
 	.check = need_output,
@@ -133,14 +130,11 @@ static int write_page(const struct tool *tool, const struct request *r, struct i
 	const char *name = path ? strrchr(path, '/') + 1 : from;
 	json_t *document = json_pack("{s:s, s:o}", "program", PACKAGE_STRING, "title",
 				     tool_json_text(r->title ? r->title : name));
-	struct tool_out out;
 	int err = document ? fill(tool, r, in, document) : -ENOMEM;
 
 	free(path);
 	if (!err)
-		err = tool_out_open(tool, NULL, r->out, &out);
-	if (!err)
-		err = tool_out_close(tool, &out, report_write(&in->page, document, out.file));
+		err = tool_write(tool, NULL, r->out, to, report_write(&in->page, document, to));
 	json_decref(document);
 	return err;
 }

@@ -80,9 +80,6 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW, MEMBER(input.from) },
-					  { 0 } };
-
 static void check(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
@@ -93,7 +90,7 @@ static void check(const struct argp_state *state, void *to)
 
 static const struct tool_usage usage = {
 	.options = options,
-	.args = args,
+	.what = "netlist",
 	.input = tool_input_fabric,
 	.input_at = offsetof(struct request, input),
 	.check = check,
@@ -139,12 +136,7 @@ static int compute(const struct request *r, const struct tool_input *in, const s
 /* Where each switch sits, for reports on the snapshot. */
 static int write_list(const struct tool *tool, const char *dir, const struct dl_torus *torus)
 {
-	struct tool_out out;
-	int err = tool_out_open(tool, dir, "dateline-torus.dump", &out);
-
-	if (err)
-		return err;
-	return tool_out_close(tool, &out, dl_torus_write_list(torus, out.file));
+	return tool_write(tool, dir, "dateline-torus.dump", to, dl_torus_write_list(torus, to));
 }
 
 static int write_snapshot(const struct tool *tool, const struct request *r,

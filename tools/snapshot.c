@@ -96,18 +96,6 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
 		(unsigned long long)total, done == total ? "\n" : "");
 }
 
-/* Say what a partial snapshot lacks. */
-static int write_gaps(const struct tool *tool, const char *dir, const char *gaps)
-{
-	struct tool_out out;
-	int err = tool_out_open(tool, dir, PARTIAL, &out);
-
-	if (err)
-		return err;
-	fputs(gaps, out.file);
-	return tool_out_close(tool, &out, 0);
-}
-
 static int write_snapshot(const struct tool *tool, const struct request *r,
 			  const struct dl_snapshot *s, const char *gaps)
 {
@@ -115,7 +103,7 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 
 	/* First the gaps: never is half of a snapshot without them. */
 	if (!err && gaps)
-		err = write_gaps(tool, r->out, gaps);
+		err = tool_write(tool, r->out, PARTIAL, to, fputs(gaps, to) == EOF ? -EIO : 0);
 	if (err)
 		return err;
 	return dl_snapshot_write(s->tables, r->out,

@@ -65,6 +65,7 @@ static const struct dl_setting json[] = { { "json", DL_SETTING_FLAG, DL_MEMBER(s
 
 struct parsing {
 	const struct tool_usage *usage;
+	const struct dl_setting *args;
 	void *to;
 	struct {
 		const struct dl_setting *settings; /* NULL: none */
@@ -89,7 +90,7 @@ static void set(const struct argp_state *state, const struct dl_setting *s, void
 static void take_argument(const struct argp_state *state, const char *text)
 {
 	struct parsing *p = state->input;
-	const struct dl_setting *s = p->usage->args;
+	const struct dl_setting *s = p->args;
 
 	/* With --live, whose place among the options does not matter, none to read. */
 	if (s && s[1].name && !p->nargs && p->input && p->input->is_live &&
@@ -110,7 +111,7 @@ static void take_argument(const struct argp_state *state, const char *text)
 static void finish(const struct argp_state *state)
 {
 	const struct parsing *p = state->input;
-	const struct dl_setting *s = p->usage->args;
+	const struct dl_setting *s = p->args;
 
 	if (p->input && !p->input->from == !p->input->is_live)
 		argp_error(state, "which %s, or --live?", s->name);
@@ -185,8 +186,13 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 		  void *to)
 {
 	void *input = (char *)to + usage->input_at;
+	const struct dl_setting from[] = { { usage->what, DL_SETTING_BORROW,
+					     .offset = usage->input_at +
+						       offsetof(struct tool_input_options, from) },
+					   { 0 } };
 	struct parsing p = {
 		.usage = usage,
+		.args = usage->input ? from : usage->args,
 		.to = to,
 		.tables = { { usage->options, to },
 			    { usage->input, input },

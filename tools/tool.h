@@ -80,11 +80,12 @@ struct tool_usage {
 	const struct dl_setting *args;	  /* NULL: none */
 	/*
 	 * What it reads: the options of input.h, and where in the result their
-	 * struct tool_input_options is, whose `from` is the first argument.
-	 * NULL: nothing of the kind.
+	 * struct tool_input_options is, whose `from` is the only argument, called
+	 * so in messages.  NULL: nothing of the kind.
 	 */
 	const struct dl_setting *input;
 	size_t input_at;
+	const char *what;
 	/* Options that do not go together: argp_error().  May be NULL. */
 	void (*check)(const struct argp_state *state, void *to);
 	const char *args_doc, *doc; /* as of struct argp */
@@ -138,6 +139,24 @@ int tool_out_open(const struct tool *tool, const char *dir, const char *name, st
  * negative errno.
  */
 int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
+
+/*
+ * Both, around a call that writes to `to`; 0 or a negative errno, reported:
+ *
+ *	err = tool_write(tool, NULL, path, to, dl_torus_config_write(c, to));
+ */
+#define tool_write(tool, dir, name, to, call)                     \
+	({                                                        \
+		struct tool_out out_;                             \
+		int err_ = tool_out_open(tool, dir, name, &out_); \
+                                                                  \
+		if (!err_) {                                      \
+			FILE *to = out_.file;                     \
+                                                                  \
+			err_ = tool_out_close(tool, &out_, call); \
+		}                                                 \
+		err_;                                             \
+	})
 
 /* ---- documents; see document.c ------------------------------------------- */
 

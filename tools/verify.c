@@ -82,12 +82,9 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBER(input.from) },
-					  { 0 } };
-
 static const struct tool_usage usage = {
 	.options = options,
-	.args = args,
+	.what = "snapshot",
 	.input = tool_input_tables,
 	.input_at = offsetof(struct request, input),
 	.flags = TOOL_JSON,

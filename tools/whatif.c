@@ -51,9 +51,6 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static const struct dl_setting args[] = { { "netlist", DL_SETTING_BORROW, MEMBER(input.from) },
-					  { 0 } };
-
 static void check(const struct argp_state *state, void *to)
 {
 	struct request *r = to;
@@ -70,7 +67,7 @@ static void check(const struct argp_state *state, void *to)
 
 static const struct tool_usage usage = {
 	.options = options,
-	.args = args,
+	.what = "netlist",
 	.input = tool_input_fabric,
 	.input_at = offsetof(struct request, input),
 	.check = check,

@@ -278,6 +278,15 @@ int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n, const char *wh
  */
 void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more, uint32_t *cap);
 
+/* The same of a variable that holds the array: is there room? */
+#define dl_array_room(array, used, more, cap)                                                 \
+	({                                                                                    \
+		void *grown_ = dl_array_grow(array, sizeof(*(array)), used, more, cap);       \
+                                                                                              \
+		(array) = grown_ ? grown_ : (array);                                          \
+		grown_ != NULL;                                                               \
+	})
+
 /*
  * Memory that is used all over, in no order: in large pages, where there are
  * any, the processor keeps its translation of addresses.  Not initialised,
@@ -301,7 +310,6 @@ struct dl_arena {
 void *dl_arena_alloc(struct dl_arena *a, size_t bytes);		 /* not initialised */
 void *dl_arena_zalloc(struct dl_arena *a, size_t bytes);	 /* all zero */
 void *dl_arena_array(struct dl_arena *a, size_t n, size_t size); /* all zero */
-char *dl_arena_strdup(struct dl_arena *a, const char *text);
 
 /* Free every piece.  The arena is empty then and can be used again. */
 void dl_arena_free(struct dl_arena *a);

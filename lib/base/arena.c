@@ -82,14 +82,6 @@ void *dl_arena_array(struct dl_arena *a, size_t n, size_t size)
 	return __builtin_mul_overflow(n, size, &bytes) ? NULL : dl_arena_zalloc(a, bytes);
 }
 
-char *dl_arena_strdup(struct dl_arena *a, const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	char *copy = dl_arena_alloc(a, bytes);
-
-	return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
 void dl_arena_free(struct dl_arena *a)
 {
 	struct dl_arena_block *b = a->last, *before;

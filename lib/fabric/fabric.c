@@ -46,16 +46,13 @@ static const struct dl_fabric_port port_defaults = {
 static int add_name(struct dl_fabric *f, const char *name, uint32_t *out)
 {
 	size_t len = strlen(name) + 1;
-	char *names;
 
 	if (len == 1) {
 		*out = 0;
 		return 0;
 	}
-	names = dl_array_grow(f->names, 1, f->names_len, len, &f->names_cap);
-	if (!names)
+	if (!dl_array_room(f->names, f->names_len, len, &f->names_cap))
 		return -ENOMEM;
-	f->names = names;
 	memcpy(f->names + f->names_len, name, len);
 	*out = f->names_len;
 	f->names_len += dl_text_clean(f->names + f->names_len) + 1;
@@ -68,8 +65,7 @@ int dl_fabric_new(struct dl_fabric **out)
 
 	if (!f)
 		return -ENOMEM;
-	f->names = dl_array_grow(NULL, 1, 0, 1, &f->names_cap);
-	if (!f->names) {
+	if (!dl_array_room(f->names, 0, 1, &f->names_cap)) {
 		free(f);
 		return -ENOMEM;
 	}
@@ -109,21 +105,15 @@ unsigned int dl_fabric_ports(const struct dl_log *log, unsigned int claimed, uin
 int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
 		       uint64_t guid, const char *id, uint32_t *out)
 {
-	struct dl_fabric_node *nodes, *node;
-	struct dl_fabric_port *ports;
+	struct dl_fabric_node *node;
 	uint32_t name;
 	int err;
 
 	if (nports < 1 || nports > DL_FABRIC_MAX_PORTS)
 		return -EINVAL;
-	nodes = dl_array_grow(f->nodes, sizeof(*nodes), f->nnodes, 1, &f->nodes_cap);
-	if (!nodes)
+	if (!dl_array_room(f->nodes, f->nnodes, 1, &f->nodes_cap) ||
+	    !dl_array_room(f->ports, f->nports, nports + 1, &f->ports_cap))
 		return -ENOMEM;
-	f->nodes = nodes;
-	ports = dl_array_grow(f->ports, sizeof(*ports), f->nports, nports + 1, &f->ports_cap);
-	if (!ports)
-		return -ENOMEM;
-	f->ports = ports;
 	err = add_name(f, id, &name);
 	if (err)
 		return err;

@@ -15,6 +15,12 @@ struct dl_fabric_guid_key {
 
 int dl_fabric_compare_guids(const void *left, const void *right);
 
+/* Of a node's type, as ids in ibnetdiscover's form begin. */
+static inline char dl_fabric_letter(enum dl_fabric_node_type type)
+{
+	return type == DL_FABRIC_SWITCH ? 'S' : type == DL_FABRIC_CA ? 'H' : 'R';
+}
+
 /* Open a file, have it read as a fabric, close it. */
 int dl_fabric_read_file(const char *path,
 			int (*read)(FILE *from, const char *name, const struct dl_log *log,
@@ -146,21 +152,5 @@ int dl_fabric_netlist_line(struct dl_fabric_netlist *r);
 
 /* After the word "include".  Results as above. */
 int dl_fabric_netlist_include(struct dl_fabric_netlist *r);
-
-/* What a comment says that ibnetdiscover wrote. */
-struct dl_fabric_comment {
-	const char *desc; /* NULL: none; not ended by NUL */
-	size_t desc_len;
-	struct {
-		uint64_t lid, lmc;
-	} own, far;			/* before and after the description */
-	unsigned int width, speed, vls; /* 0: not said */
-};
-
-/*
- * Read the comment that may stand at `at`, up to the end of the line.  0, or
- * -EINVAL: a LID or LMC of too many bits, reported.
- */
-int dl_fabric_netlist_comment(struct dl_text *t, struct dl_fabric_comment *c);
 
 #endif

@@ -8,7 +8,6 @@ libdlroute_la_SOURCES += \
 	lib/fabric/speed.c \
 	lib/fabric/subnet_lst_write.c
 libdlread_la_SOURCES += \
-	lib/fabric/netlist_comment.c \
 	lib/fabric/netlist_line.c \
 	lib/fabric/netlist_read.c \
 	lib/fabric/parsed.c \

@@ -21,6 +21,126 @@ static int end_of_statement(struct dl_fabric_netlist *r, const char *what)
 	return dl_text_expected(r->t, what);
 }
 
+/* ---- comments ----------------------------------------------------------- */
+
+/*
+ * Comments in a netlist.  ibnetdiscover puts there what it knows beyond the
+ * cabling:
+ *
+ *   # "<description>" enhanced port 0 lid 5 lmc 0	behind a switch
+ *   # "<description>"					behind an adapter
+ *   # "<far end's>" lid 8 4xQDR			a switch's port
+ *   # lid 8 lmc 0 "<far end's>" lid 5 4xQDR		an adapter's port
+ *
+ * and, with --full, sets of widths and speeds and the code of the VLs (v=4).
+ * A description may hold quotes itself, so it goes from the first to the last
+ * of the line.  People write comments too: what does not look like one of
+ * these words is passed over.
+ */
+/* What a comment says that ibnetdiscover wrote. */
+struct comment {
+	const char *desc; /* NULL: none; not ended by NUL */
+	size_t desc_len;
+	struct {
+		uint64_t lid, lmc;
+	} own, far;			/* before and after the description */
+	unsigned int width, speed, vls; /* 0: not said */
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Read "lid N" or "lmc N" if it stands at `at`. */
+static int comment_number(struct dl_text *t, const char *word, size_t len, uint64_t max,
+			  const char *what, uint64_t *out)
+{
+	const char *next = t->at + len;
+
+	if (len != 3 || strncmp(t->at, word, 3))
+		return 0;
+	while (is_blank(*next))
+		next++;
+	if (!isdigit((unsigned char)*next))
+		return 0;
+	t->at += len;
+	return dl_text_number(t, 10, max, what, out);
+}
+
+/* "4xQDR" and ibnetdiscover --full's "v=4", PortInfo's OperationalVLs. */
+static void comment_annotation(const char *word, size_t len, struct comment *c)
+{
+	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
+	const char *x = memchr(word, 'x', len);
+	unsigned int width, speed;
+
+	if (len == 3 && word[0] == 'v' && word[1] == '=' && word[2] >= '0' && word[2] <= '5')
+		c->vls = vls[word[2] - '0'];
+	if (!x)
+		return;
+	width = dl_fabric_width_of(word, x + 1 - word);
+	speed = dl_fabric_speed_of(x + 1, len - (x + 1 - word));
+	if (width && speed) {
+		c->width = width;
+		c->speed = speed;
+	}
+}
+
+/* The words from t->at to `end`. */
+static int comment_words(struct dl_text *t, const char *end, bool far, struct comment *c)
+{
+	uint64_t *lid = far ? &c->far.lid : &c->own.lid;
+	uint64_t *lmc = far ? &c->far.lmc : &c->own.lmc;
+	int err = 0;
+
+	while (!err) {
+		char *word;
+		size_t len = 0;
+
+		while (t->at < end && is_blank(*t->at))
+			t->at++;
+		word = t->at;
+		if (word >= end)
+			break;
+		while (word + len < end && !is_blank(word[len]))
+			len++;
+		comment_annotation(word, len, c);
+		err = comment_number(t, "lid", len, UINT16_MAX, "a LID, 16 bits", lid);
+		if (!err && t->at == word)
+			err = comment_number(t, "lmc", len, DL_FABRIC_MAX_LMC, "an LMC, at most 7",
+					     lmc);
+		if (t->at == word)
+			t->at += len;
+	}
+	return err;
+}
+
+/*
+ * Read the comment that may stand at `at`, up to the end of the line.  0, or
+ * -EINVAL: a LID or LMC out of range, reported.
+ */
+static int read_comment(struct dl_text *t, struct comment *c)
+{
+	char *first, *last, *end = t->at + strlen(t->at);
+	int err;
+
+	*c = (struct comment){ 0 };
+	if (!dl_text_take(t, '#'))
+		return 0;
+	first = strchr(t->at, '"');
+	last = strrchr(t->at, '"');
+	if (!first || first == last)
+		return comment_words(t, end, false, c);
+	err = comment_words(t, first, false, c);
+	if (err)
+		return err;
+	c->desc = first + 1;
+	c->desc_len = last - c->desc;
+	t->at = last + 1;
+	return comment_words(t, end, true, c);
+}
+
 /* ---- statements --------------------------------------------------------- */
 
 static int read_guid(struct dl_fabric_netlist *r, unsigned int type)
@@ -113,14 +233,9 @@ static int read_id(struct dl_fabric_netlist *r, const char *what, const char **i
 /* "S-0002c90300001110": the GUID in an id in ibnetdiscover's form, or 0. */
 static uint64_t guid_in_id(unsigned int type, const char *id, size_t len)
 {
-	static const char prefix[] = {
-		[DL_FABRIC_CA] = 'H',
-		[DL_FABRIC_SWITCH] = 'S',
-		[DL_FABRIC_ROUTER] = 'R',
-	};
 	uint64_t guid;
 
-	if (len != 18 || id[0] != prefix[type] || id[1] != '-')
+	if (len != 18 || id[0] != dl_fabric_letter(type) || id[1] != '-')
 		return 0;
 	for (size_t i = 2; i < len; i++) {
 		if (!isxdigit((unsigned char)id[i]))
@@ -143,7 +258,7 @@ static void take_guid(struct dl_fabric_netlist *r, const char *id, size_t len)
 	r->guid[type] += type == DL_FABRIC_SWITCH ? 1 : r->next.nports + 1u;
 }
 
-static int add_switch_end(struct dl_fabric_netlist *r, const struct dl_fabric_comment *c)
+static int add_switch_end(struct dl_fabric_netlist *r, const struct comment *c)
 {
 	struct dl_fabric_parsed_end end = {
 		.guid = r->port_guid[DL_FABRIC_SWITCH],
@@ -158,7 +273,7 @@ static int add_switch_end(struct dl_fabric_netlist *r, const struct dl_fabric_co
 
 static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 {
-	struct dl_fabric_comment c;
+	struct comment c;
 	const char *id;
 	uint64_t nports;
 	size_t len;
@@ -179,7 +294,7 @@ static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 	r->next.nports = dl_fabric_ports(r->d.log, nports, guid_in_id(type, id, len),
 					 r->d.strings + r->next.id);
 	take_guid(r, id, len);
-	err = dl_fabric_netlist_comment(r->t, &c);
+	err = read_comment(r->t, &c);
 	if (!err && c.desc_len)
 		err = dl_fabric_parsed_string(&r->d, c.desc, c.desc_len, &r->next.desc);
 	if (!err)
@@ -272,7 +387,7 @@ static int read_options(struct dl_fabric_netlist *r, struct dl_fabric_parsed_lin
 }
 
 static int add_ca_end(struct dl_fabric_netlist *r, uint64_t num, uint64_t guid,
-		      const struct dl_fabric_comment *c)
+		      const struct comment *c)
 {
 	struct dl_fabric_parsed_end end = {
 		.guid = guid,
@@ -289,8 +404,8 @@ static int add_ca_end(struct dl_fabric_netlist *r, uint64_t num, uint64_t guid,
 static int add_port(struct dl_fabric_netlist *r, struct dl_fabric_parsed_link *link, uint64_t num,
 		    uint64_t guid)
 {
-	struct dl_fabric_comment c;
-	int err = dl_fabric_netlist_comment(r->t, &c);
+	struct comment c;
+	int err = read_comment(r->t, &c);
 
 	if (err)
 		return err;

@@ -18,11 +18,10 @@
 
 static const struct {
 	const char *header, *guid;
-	char letter;
 } kinds[] = {
-	[DL_FABRIC_CA] = { "Ca", "caguid", 'H' },
-	[DL_FABRIC_SWITCH] = { "Switch", "switchguid", 'S' },
-	[DL_FABRIC_ROUTER] = { "Rt", "rtguid", 'R' },
+	[DL_FABRIC_CA] = { "Ca", "caguid" },
+	[DL_FABRIC_SWITCH] = { "Switch", "switchguid" },
+	[DL_FABRIC_ROUTER] = { "Rt", "rtguid" },
 };
 
 /* Can this be a node id?  See read_id() of the reader. */
@@ -46,7 +45,7 @@ static void write_id(const struct dl_fabric *f, uint32_t node, FILE *to)
 	if (fits_quotes(id))
 		fprintf(to, "\"%s\"", id);
 	else
-		fprintf(to, "\"%c-%016" PRIx64 "\"", kinds[n->type].letter, n->guid);
+		fprintf(to, "\"%c-%016" PRIx64 "\"", dl_fabric_letter(n->type), n->guid);
 }
 
 /* The port whose LID and GUID answer for this one. */

@@ -32,8 +32,7 @@
 int dl_fabric_parsed_begin(struct dl_fabric_parsed *d, const struct dl_log *log)
 {
 	*d = (struct dl_fabric_parsed){ .log = log };
-	d->strings = dl_array_grow(NULL, 1, 0, 1, &d->strings_cap);
-	if (!d->strings)
+	if (!dl_array_room(d->strings, 0, 1, &d->strings_cap))
 		return -ENOMEM;
 	d->strings[0] = '\0';
 	d->strings_len = 1;
@@ -50,58 +49,43 @@ void dl_fabric_parsed_end(struct dl_fabric_parsed *d)
 
 int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s, size_t len, uint32_t *out)
 {
-	char *strings = dl_array_grow(d->strings, 1, d->strings_len, len + 1, &d->strings_cap);
-
-	if (!strings)
+	if (!dl_array_room(d->strings, d->strings_len, len + 1, &d->strings_cap))
 		return -ENOMEM;
-	d->strings = strings;
 	*out = d->strings_len;
-	memcpy(strings + *out, s, len);
-	strings[*out + len] = '\0';
-	d->strings_len += dl_text_clean(strings + *out) + 1;
+	memcpy(d->strings + *out, s, len);
+	d->strings[*out + len] = '\0';
+	d->strings_len += dl_text_clean(d->strings + *out) + 1;
 	return 0;
 }
 
 int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_node *node)
 {
-	struct dl_fabric_parsed_node *nodes;
-
 	if (d->nnodes == DL_FABRIC_PARSED_NODES ||
 	    d->nports + node->nports + 1 > DL_FABRIC_PARSED_PORTS)
 		return dl_fabric_parsed_error(d, node->place,
 					      "one node too many: "
 					      "expected at most %u nodes and %u ports",
 					      DL_FABRIC_PARSED_NODES, DL_FABRIC_PARSED_PORTS);
-	nodes = dl_array_grow(d->nodes, sizeof(*nodes), d->nnodes, 1, &d->nodes_cap);
-	if (!nodes)
+	if (!dl_array_room(d->nodes, d->nnodes, 1, &d->nodes_cap))
 		return -ENOMEM;
-	d->nodes = nodes;
-	nodes[d->nnodes++] = *node;
+	d->nodes[d->nnodes++] = *node;
 	d->nports += node->nports + 1;
 	return 0;
 }
 
 int dl_fabric_parsed_add_end(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_end *end)
 {
-	struct dl_fabric_parsed_end *ends =
-		dl_array_grow(d->ends, sizeof(*ends), d->nends, 1, &d->ends_cap);
-
-	if (!ends)
+	if (!dl_array_room(d->ends, d->nends, 1, &d->ends_cap))
 		return -ENOMEM;
-	d->ends = ends;
-	ends[d->nends++] = *end;
+	d->ends[d->nends++] = *end;
 	return 0;
 }
 
 int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_link *link)
 {
-	struct dl_fabric_parsed_link *links =
-		dl_array_grow(d->links, sizeof(*links), d->nlinks, 1, &d->links_cap);
-
-	if (!links)
+	if (!dl_array_room(d->links, d->nlinks, 1, &d->links_cap))
 		return -ENOMEM;
-	d->links = links;
-	links[d->nlinks++] = *link;
+	d->links[d->nlinks++] = *link;
 	return 0;
 }
 

@@ -23,36 +23,32 @@ static bool is_word(const char *s, const char *word, size_t len)
 
 unsigned int dl_fabric_width_of(const char *word, size_t len)
 {
-	static const struct {
-		const char *word;
-		unsigned int lanes;
-	} widths[] = {
-		{ "1x", 1 }, { "2x", 2 }, { "4x", 4 }, { "8x", 8 }, { "12x", 12 },
+	static const char *const widths[] = {
+		[1] = "1x", [2] = "2x", [4] = "4x", [8] = "8x", [12] = "12x"
 	};
+	unsigned int lanes = sizeof(widths) / sizeof(*widths) - 1;
 
-	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
-		if (is_word(widths[i].word, word, len))
-			return widths[i].lanes;
-	}
-	return 0;
+	while (lanes && !(widths[lanes] && is_word(widths[lanes], word, len)))
+		lanes--;
+	return lanes;
 }
 
 unsigned int dl_fabric_speed_of(const char *word, size_t len)
 {
-	for (unsigned int i = DL_FABRIC_SDR; i < NSPEEDS; i++) {
-		if (is_word(speeds[i].name, word, len))
-			return i;
-	}
-	return 0;
+	unsigned int i = NSPEEDS - 1;
+
+	while (i && !is_word(speeds[i].name, word, len))
+		i--;
+	return i;
 }
 
 unsigned int dl_fabric_speed_of_rate(const char *word, size_t len)
 {
-	for (unsigned int i = DL_FABRIC_SDR; i < NSPEEDS; i++) {
-		if (is_word(speeds[i].rate, word, len))
-			return i;
-	}
-	return 0;
+	unsigned int i = NSPEEDS - 1;
+
+	while (i && !is_word(speeds[i].rate, word, len))
+		i--;
+	return i;
 }
 
 const char *dl_fabric_speed_name(unsigned int speed)

@@ -30,18 +30,16 @@ struct record {
 	uint32_t desc; /* offset in the strings */
 	uint32_t vendor;
 	uint32_t line;
-	uint32_t node; /* its number, once known */
-	uint16_t device, lid;
-	uint8_t type, nports, num;
+	uint32_t node;		      /* its number, once known */
+	uint16_t device, lid, speeds; /* speeds and widths: of the cable, at its near end */
+	uint8_t type, nports, num, widths;
 };
 
 struct reader {
 	struct dl_fabric_parsed d;
 	struct dl_text t;
 	struct record *records; /* two a line: near end, far end */
-	uint8_t *widths;	/* by line */
-	uint16_t *speeds;
-	uint32_t nrecords, records_cap, widths_cap, speeds_cap;
+	uint32_t nrecords, records_cap;
 	uint32_t file; /* its name in the strings */
 };
 
@@ -222,15 +220,15 @@ static bool is_unknown(const char *word, size_t len)
 	return len == 2 && !memcmp(word, "??", 2);
 }
 
-static int read_cable(struct dl_text *t, uint8_t *widths, uint16_t *speeds)
+static int read_cable(struct dl_text *t, struct record *near)
 {
 	const char *word = "";
 	char *at = t->at;
 	size_t len;
 
 	len = take_word(t, "PHY=", &word);
-	*widths = dl_fabric_widths_up_to(dl_fabric_width_of(word, len));
-	if (!*widths && !is_unknown(word, len)) {
+	near->widths = dl_fabric_widths_up_to(dl_fabric_width_of(word, len));
+	if (!near->widths && !is_unknown(word, len)) {
 		t->at = at;
 		return dl_text_expected(t, "PHY= and 1x, 2x, 4x, 8x or 12x");
 	}
@@ -238,8 +236,8 @@ static int read_cable(struct dl_text *t, uint8_t *widths, uint16_t *speeds)
 		return dl_text_expected(t, "LOG= and a state");
 	at = t->at;
 	len = take_word(t, "SPD=", &word);
-	*speeds = dl_fabric_speeds_up_to(dl_fabric_speed_of_rate(word, len));
-	if (!*speeds && !is_unknown(word, len)) {
+	near->speeds = dl_fabric_speeds_up_to(dl_fabric_speed_of_rate(word, len));
+	if (!near->speeds && !is_unknown(word, len)) {
 		t->at = at;
 		return dl_text_expected(t, "SPD= and 2.5, 5, 10, FDR10, 14, "
 					   "25, 50, 100 or 200");
@@ -251,32 +249,20 @@ static int read_cable(struct dl_text *t, uint8_t *widths, uint16_t *speeds)
 
 static int read_line(struct reader *r)
 {
-	uint32_t line = r->nrecords / 2;
-	struct record *records;
-	uint16_t *speeds;
 	bool good = true;
-	uint8_t *widths;
+	struct record *e;
 	int err;
 
 	if (dl_text_at_end(&r->t))
 		return 0;
-	records = dl_array_grow(r->records, sizeof(*records), r->nrecords, 2, &r->records_cap);
-	if (!records)
+	if (!dl_array_room(r->records, r->nrecords, 2, &r->records_cap))
 		return -ENOMEM;
-	r->records = records;
-	widths = dl_array_grow(r->widths, sizeof(*widths), line, 1, &r->widths_cap);
-	if (!widths)
-		return -ENOMEM;
-	r->widths = widths;
-	speeds = dl_array_grow(r->speeds, sizeof(*speeds), line, 1, &r->speeds_cap);
-	if (!speeds)
-		return -ENOMEM;
-	r->speeds = speeds;
-	err = read_end(r, false, &records[r->nrecords], &good);
+	e = &r->records[r->nrecords];
+	err = read_end(r, false, e, &good);
 	if (!err)
-		err = read_end(r, true, &records[r->nrecords + 1], &good);
+		err = read_end(r, true, e + 1, &good);
 	if (!err)
-		err = read_cable(&r->t, &widths[line], &speeds[line]);
+		err = read_cable(&r->t, e);
 	if (!err && good)
 		r->nrecords += 2;
 	return err;
@@ -343,11 +329,7 @@ static int add_node(struct reader *r, const struct record *e)
 	char id[20];
 	int err;
 
-	snprintf(id, sizeof(id), "%c-%016" PRIx64,
-		 e->type == DL_FABRIC_SWITCH ? 'S' :
-		 e->type == DL_FABRIC_CA     ? 'H' :
-					       'R',
-		 e->guid);
+	snprintf(id, sizeof(id), "%c-%016" PRIx64, dl_fabric_letter(e->type), e->guid);
 	err = dl_fabric_parsed_string(&r->d, id, strlen(id), &node.id);
 	return err ? err : dl_fabric_parsed_add_node(&r->d, &node);
 }
@@ -430,8 +412,8 @@ static int add_links(struct reader *r)
 							       .node = near->node,
 							       .peer = far->node,
 							       .place = place_of(r, i),
-							       .speeds = r->speeds[i / 2],
-							       .widths = r->widths[i / 2],
+							       .speeds = near->speeds,
+							       .widths = near->widths,
 							       .num = near->num,
 							       .peer_num = far->num,
 						       });
@@ -487,8 +469,6 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name, const struct
 	dl_text_end(&r.t);
 	dl_fabric_parsed_end(&r.d);
 	free(r.records);
-	free(r.widths);
-	free(r.speeds);
 	return err;
 }
 

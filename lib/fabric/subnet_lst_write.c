@@ -60,29 +60,15 @@ static void write_cable(const struct dl_fabric *f, uint32_t port, FILE *to)
 	fprintf(to, "LOG=ACT SPD=%s\n", dl_fabric_speed_rate(p->speed));
 }
 
-struct key {
-	uint64_t order;
-	uint32_t node;
-};
-
-static int compare(const void *left, const void *right)
-{
-	const struct key *a = left, *b = right;
-
-	if (a->order != b->order)
-		return a->order < b->order ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
-
 int dl_fabric_write_subnet_list(const struct dl_fabric *f, FILE *to)
 {
-	struct key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));
+	struct dl_fabric_guid_key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));
 
 	if (!keys)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nnodes; i++)
-		keys[i] = (struct key){ bswap_64(f->nodes[i].guid), i };
-	qsort(keys, f->nnodes, sizeof(*keys), compare);
+		keys[i] = (struct dl_fabric_guid_key){ bswap_64(f->nodes[i].guid), i };
+	qsort(keys, f->nnodes, sizeof(*keys), dl_fabric_compare_guids);
 	for (uint32_t i = 0; i < f->nnodes; i++) {
 		const struct dl_fabric_node *node = &f->nodes[keys[i].node];
 

@@ -245,15 +245,10 @@ static void read_geometry(struct parser *p, bool mesh)
 
 static void begin_seed(struct parser *p)
 {
-	struct parsed_seed *parsed =
-		dl_array_grow(p->parsed, sizeof(*parsed), p->nparsed, 1, &p->parsed_cap);
-
-	if (!parsed) {
+	if (dl_array_room(p->parsed, p->nparsed, 1, &p->parsed_cap))
+		p->parsed[p->nparsed++] = (struct parsed_seed){ .seed.line = p->text.line };
+	else
 		p->err = -ENOMEM;
-		return;
-	}
-	p->parsed = parsed;
-	parsed[p->nparsed++] = (struct parsed_seed){ .seed.line = p->text.line };
 }
 
 /* Does a keyword, given in line *before of its seed, change its mind? */

@@ -24,6 +24,7 @@ enum { DONE = 0, FAILED = -1 };
 
 static void drop_tables(struct dl_engine *e)
 {
+	dl_phases_abandon(e);
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
 }
@@ -197,7 +198,9 @@ void dl_engine_retry(struct dl_engine *e)
 {
 	if (e->retry)
 		e->osm->subn.subnet_initialization_error = TRUE;
-	e->retry = false;
+	if (e->again)
+		osm_sm_sweep(&e->osm->sm);
+	e->retry = e->again = false;
 	/* Once: where OperVLs does not rise, another sweep would not help. */
 	if (e->in_force->cut && e->in_force->cut != e->cut_before) {
 		e->osm->subn.force_heavy_sweep = TRUE;
@@ -214,6 +217,7 @@ static int build_fwd_tables(void *context)
 	double start = dl_clock_monotonic();
 	int err;
 
+	dl_phases_abandon(e);
 	e->sweeping = true;
 	dl_metrics_begin(e);
 	err = compute_tables(e, &sweep);
@@ -221,10 +225,13 @@ static int build_fwd_tables(void *context)
 		dl_sweep_free(sweep);
 		return refuse(e, err);
 	}
+	dl_phases_begin(e, sweep);
 	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
 	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
 		dl_coordinates_write(e->osm, sweep, e->osm->subn.opt.dump_files_dir);
-	drop_tables(e);
+	/* The phases need them. */
+	if (!e->phases)
+		drop_tables(e);
 	e->in_force = sweep;
 	dl_metrics_end(e, DL_METRICS_ROUTED);
 	return DONE;
@@ -246,16 +253,19 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 			 ib_slvl_table_t *table)
 {
 	const struct dl_engine *e = context;
+	const struct dl_sweep *sweep = e->in_force;
 	const struct dl_tables *t;
 	const struct dl_fabric_node *node;
 	uint32_t port;
 	uint16_t number;
 	unsigned int sl;
 
-	if (!e->in_force)
+	if (!sweep)
 		return;
-	t = e->in_force->routed.tables;
-	port = find_port(e->in_force, physp);
+	if (e->phases && e->phases->old_maps && find_port(e->phases->from, physp) != DL_NONE)
+		sweep = e->phases->from;
+	t = sweep->routed.tables;
+	port = find_port(sweep, physp);
 	if (port == DL_NONE)
 		return;
 	node = &t->fabric->nodes[t->fabric->ports[port].node];

@@ -35,6 +35,7 @@
 #include "options.h"
 #include "dateline/route.h"
 #include "dateline/torus.h"
+#include "dateline/transition.h"
 
 /* One line in OpenSM's log. */
 #define DL_SAY(osm, level, format, ...) \
@@ -55,6 +56,23 @@ struct dl_sweep {
 	uint16_t safe_sls, unsafe_sls;
 	uint8_t *refused; /* by MLID from 0xC000 on: has it been named? */
 	bool written;	  /* is its snapshot on disk? */
+	bool placed;	  /* do the switches hold nothing but a part of it? */
+};
+
+/* New tables in phases, from routing until the report that it is done. */
+struct dl_phases {
+	struct dl_sweep *from;	 /* what the switches hold; NULL: nothing */
+	struct dl_sweep *next;	 /* the tables in force, borrowed */
+	struct dl_tables opened; /* its forwarding, without groups */
+	struct dl_transition plan;
+	bool direct;	   /* any mixture is safe: nothing is closed */
+	bool activate;	   /* cables that come must be active first */
+	bool branches;	   /* they may meet old multicast branches */
+	bool haunted;	   /* a port without a cable is still active */
+	bool close_groups; /* the old tree has cables that the new one lacks */
+	bool closing;	   /* do groups get the ports of both trees only? */
+	bool old_maps;	   /* do SL-to-VL maps still have to wait? */
+	double closed_at;
 };
 
 struct dl_metrics_state {
@@ -69,6 +87,9 @@ struct dl_engine {
 	struct dl_sweep *in_force; /* NULL unless we are the engine in use */
 	bool sweeping;		   /* is a heavy sweep writing our tables? */
 	bool retry;		   /* was this sweep refused? */
+	struct dl_phases *phases;  /* NULL: none under way */
+	bool unfinished;	   /* did the last ones stop half way? */
+	bool again;		   /* is the next sweep to follow at once? */
 	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */
 	char *qos_seen;		   /* QoS options when last checked */
 	struct dl_metrics_state metrics;
@@ -162,6 +183,27 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep, 
 
 /* A heavy sweep has ended: if it was refused, let the next be heavy, too. */
 void dl_engine_retry(struct dl_engine *e);
+
+/*
+ * OpenSM is about to get tables that are not in force yet: plan the phases, and
+ * hand it the old ones instead where there are any.  OpenSM's lock is held.
+ */
+void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next);
+
+/*
+ * OpenSM reports that unicast routing is done, at the end of a heavy sweep's
+ * part of it, or of a pass that only routes again: run the phases.  Takes
+ * OpenSM's lock, and waits for answers without it.
+ */
+void dl_phases_run(struct dl_engine *e, bool rerouted);
+
+/* What has begun and was not finished: the old tables are in force again. */
+void dl_phases_abandon(struct dl_engine *e);
+void dl_phases_free(struct dl_phases *p);
+
+/* Leave of a group's masks what the old ones, `before`, have as well. */
+void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
+			   const uint64_t *before, uint64_t *masks);
 
 /* Set up the callbacks: for osm_register_external_routing_engine(). */
 int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);

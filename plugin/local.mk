@@ -11,6 +11,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/mcast.c \
 	plugin/metrics.c \
 	plugin/metrics_text.c plugin/metrics_text.h \
+	plugin/phases.c \
 	plugin/sweep.c \
 	plugin/qos.c \
 	plugin/snapshot.c \

@@ -23,11 +23,15 @@
 /* Needs what OpenSM's other headers declare. */
 #include <opensm/osm_mcast_mgr.h>
 
-/* Port indices of a group's members; those that were not routed are left out. */
-static int find_members(const struct dl_engine *e, struct dl_arena *arena, cl_qlist_t *list,
-			uint16_t mlid, uint32_t **out, uint32_t *nout)
+/*
+ * Port indices of a group's members; those that were not routed are left out,
+ * and named unless `quiet`.
+ */
+static int find_members(const struct dl_engine *e, const struct dl_sweep *sweep, bool quiet,
+			struct dl_arena *arena, cl_qlist_t *list, uint16_t mlid, uint32_t **out,
+			uint32_t *nout)
 {
-	const struct dl_fabric *f = e->in_force->fabric;
+	const struct dl_fabric *f = sweep->fabric;
 	uint32_t *members = dl_arena_array(arena, cl_qlist_count(list) + 1, sizeof(*members));
 	cl_list_item_t *item;
 	uint32_t n = 0;
@@ -38,11 +42,11 @@ static int find_members(const struct dl_engine *e, struct dl_arena *arena, cl_ql
 		const osm_mcast_work_obj_t *work = cl_item_obj(item, work, list_item);
 		const osm_port_t *port = work->p_port;
 		uint64_t guid = cl_ntoh64(osm_port_get_guid(port));
-		uint32_t p = dl_sweep_lid_owner(e->in_force, osm_port_get_base_lid(port));
+		uint32_t p = dl_sweep_lid_owner(sweep, osm_port_get_base_lid(port));
 
 		if (p != DL_NONE && f->ports[p].guid == guid)
 			members[n++] = p;
-		else
+		else if (!quiet)
 			DL_SAY(e->osm, OSM_LOG_ERROR,
 			       "ERR DL20: member 0x%016" PRIx64
 			       " of multicast group 0x%04x is not part "
@@ -218,8 +222,30 @@ static bool check_sls(const struct dl_engine *e, const osm_mgrp_box_t *box)
 	return true;
 }
 
+static bool is_closing(const struct dl_engine *e)
+{
+	return e->phases && e->phases->closing;
+}
+
+/* While groups are closed, they keep the ports that the old tree has, too. */
+static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qlist_t *list,
+		       uint16_t mlid, uint64_t *masks)
+{
+	const struct dl_sweep *from = e->phases->from;
+	uint32_t *members, n;
+	int err = find_members(e, from, true, arena, list, mlid, &members, &n);
+
+	if (!err)
+		err = dl_route_tree_group(from->routed.tree, from->fabric, mlid, members, n,
+					  from->masks);
+	if (err == -ENOMEM)
+		return err;
+	dl_phases_close_group(e->phases, e->in_force->fabric, from->masks, masks);
+	return 0;
+}
+
 static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid, const uint32_t *members,
-				 uint32_t nmembers)
+				 uint32_t nmembers, struct dl_arena *arena, cl_qlist_t *list)
 {
 	const struct dl_sweep *sweep = e->in_force;
 	ib_api_status_t status = IB_SUCCESS;
@@ -233,7 +259,10 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid, const
 				  masks);
 	if (err == -ENOMEM)
 		return IB_INSUFFICIENT_MEMORY;
-	if (err) {
+	if (is_closing(e)) {
+		if (close_group(e, arena, list, mlid, masks))
+			return IB_INSUFFICIENT_MEMORY;
+	} else if (err) {
 		DL_SAY(e->osm, OSM_LOG_ERROR,
 		       "ERR DL21: some members of "
 		       "multicast group 0x%04x are attached to no switch of "
@@ -271,12 +300,12 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 	osm_purge_mtree(&e->osm->sm, box);
 	if (osm_mcast_make_port_list_and_map(&list, &map, box))
 		return IB_INSUFFICIENT_MEMORY;
-	if (find_members(e, &arena, &list, box->mlid, &members, &n))
+	if (find_members(e, e->in_force, is_closing(e), &arena, &list, box->mlid, &members, &n))
 		status = IB_INSUFFICIENT_MEMORY;
 	else if (check_sls(e, box))
-		status = set_group(e, box->mlid, members, n);
+		status = set_group(e, box->mlid, members, n, &arena, &list);
 	else
-		status = set_group(e, box->mlid, NULL, 0); /* clear it */
+		status = set_group(e, box->mlid, NULL, 0, &arena, &list); /* clear it */
 	dl_arena_free(&arena);
 	osm_mcast_drop_port_list(&list);
 	return status;

@@ -79,6 +79,7 @@ void dl_metrics_event(struct dl_engine *e, osm_epi_event_id_t event)
 			count_groups(e);
 		CL_PLOCK_RELEASE(&e->osm->lock);
 		break;
+	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
 	case OSM_EVENT_ID_STATE_CHANGE:
 		break;
 	default:

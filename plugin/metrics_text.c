@@ -29,6 +29,12 @@ static const char *const sweep_names[DL_METRICS_SWEEPS] = {
 	[DL_METRICS_ASIDE] = "aside",
 };
 
+static const char *const transition_names[DL_METRICS_TRANSITIONS] = {
+	[DL_METRICS_UNCHANGED] = "unchanged",	[DL_METRICS_DIRECT] = "direct",
+	[DL_METRICS_PHASED] = "phased",		[DL_METRICS_UNPROVEN] = "unproven",
+	[DL_METRICS_UNFINISHED] = "unfinished",
+};
+
 #define NUMBER(id, name, help) [DL_METRICS_##id] = { name, help }
 
 static const struct {
@@ -94,6 +100,7 @@ void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode)
 	memset(m, 0, sizeof(*m));
 	m->mode = mode;
 	memset(m->number, 0xFF, sizeof(m->number));
+	m->transition.result = DL_METRICS_TRANSITIONS;
 }
 
 /* How many cables do the hops of a dimension have: the most frequent number. */
@@ -292,6 +299,26 @@ static void print_sweeps(const struct dl_metrics *m, FILE *to)
 	       m->stage_total);
 }
 
+static void print_transition(const struct dl_metrics_transition *t, FILE *to)
+{
+	head(to, "transitions_total", "counter",
+	     "Changes of the switches' tables, by how they were made.");
+	for (unsigned int i = 0; i < DL_METRICS_TRANSITIONS; i++)
+		fprintf(to, PREFIX "transitions_total{result=\"%s\"} %" PRIu64 "\n",
+			transition_names[i], t->total[i]);
+	gauge(to, "transition_phases", "Phases of the last change; 0: none were needed.",
+	      t->phases);
+	gauge(to, "transition_closed_entries", "Forwarding entries closed meanwhile.",
+	      t->entries_closed);
+	gauge(to, "transition_written_blocks", "Blocks of forwarding tables written in phases.",
+	      t->blocks);
+	gauge(to, "transition_interrupted_pairs",
+	      "Pairs that the tables before and after deliver, and the closed ones did not.",
+	      t->pairs_interrupted);
+	head(to, "transition_closed_seconds", "gauge", "How long entries were closed.");
+	fprintf(to, PREFIX "transition_closed_seconds %.9f\n", t->closed_seconds);
+}
+
 int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 {
 	unsigned int i;
@@ -306,6 +333,7 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 	gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
 	gauge(to, "master", "Is it the master subnet manager (1 or 0)?", m->master);
 	print_sweeps(m, to);
+	print_transition(&m->transition, to);
 	if (m->radix[0]) {
 		head(to, "torus_radix", "gauge", "Size of the torus, by dimension.");
 		for (i = 0; i < DL_TORUS_DIMS; i++)

@@ -63,6 +63,25 @@ enum dl_metrics_number {
 	DL_METRICS_NUMBERS
 };
 
+/* How the switches came from their old tables to the new ones. */
+enum dl_metrics_transition_result {
+	DL_METRICS_UNCHANGED,
+	DL_METRICS_DIRECT,     /* any mixture is safe: at once */
+	DL_METRICS_PHASED,     /* closed, drained, opened */
+	DL_METRICS_UNPROVEN,   /* at once, and nothing says that it is safe */
+	DL_METRICS_UNFINISHED, /* closed only */
+	DL_METRICS_TRANSITIONS
+};
+
+struct dl_metrics_transition {
+	/* DL_METRICS_TRANSITIONS: none under way. */
+	enum dl_metrics_transition_result result;
+	/* Of the last one. */
+	uint64_t phases, entries_closed, blocks, pairs_interrupted;
+	double closed_seconds;
+	uint64_t total[DL_METRICS_TRANSITIONS]; /* by result */
+};
+
 #define DL_METRICS_UNKNOWN UINT64_MAX /* a number that is left out of the file */
 
 struct dl_metrics {
@@ -77,6 +96,7 @@ struct dl_metrics {
 	double stage[DL_METRICS_STAGES], stage_total[DL_METRICS_STAGES];
 	uint32_t radix[DL_TORUS_DIMS]; /* 0: no torus known */
 	uint64_t number[DL_METRICS_NUMBERS];
+	struct dl_metrics_transition transition;
 };
 
 void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode);

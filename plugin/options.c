@@ -11,6 +11,8 @@
 
 #define SEPARATORS " \t\r\n,"
 #define MAX_SECONDS 86400
+#define DRAIN_MS 100
+#define MAX_DRAIN_MS 600000
 
 /* A:B */
 static int read_weights(const struct dl_setting *s, void *to, const char *text, char *why,
@@ -49,6 +51,19 @@ static int read_high_limit(const struct dl_setting *s, void *to, const char *tex
 	return 0;
 }
 
+static int read_drain(const struct dl_setting *s, void *to, const char *text, char *why,
+		      size_t size)
+{
+	struct dl_plugin_options *o = to;
+	int64_t ms = -1;
+
+	(void)s, (void)why, (void)size;
+	if (strcmp(text, "bound") && !dl_number_parse(text, 0, MAX_DRAIN_MS, &ms))
+		return -EINVAL;
+	o->drain_ms = ms;
+	return 0;
+}
+
 #define MEMBER(member) DL_MEMBER(struct dl_plugin_options, member)
 
 static const struct dl_setting settings[] = {
@@ -58,6 +73,10 @@ static const struct dl_setting settings[] = {
 	  .expected = "balanced or torus-2QoS" },
 	{ "repair_seconds", DL_SETTING_NUMBER, MEMBER(route.repair_seconds), .max = MAX_SECONDS,
 	  .expected = "a number of seconds, at most 86400" },
+	{ "transitions", DL_SETTING_WORD, MEMBER(transitions), .words = "none proven",
+	  .expected = "proven or none" },
+	{ "drain_ms", .call = read_drain,
+	  .expected = "a number of milliseconds, at most 600000, or bound" },
 	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory" },
 	{ "qos_weights", .call = read_weights,
 	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
@@ -95,7 +114,7 @@ static int parse_word(struct dl_plugin_options *o, char *word, bool shared,
 int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log *log,
 			    struct dl_plugin_options *out)
 {
-	struct dl_plugin_options o = { .dump_dir = NULL };
+	struct dl_plugin_options o = { .transitions = true, .drain_ms = DRAIN_MS };
 	char *copy, *word, *rest = NULL;
 	int err = 0;
 

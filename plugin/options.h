@@ -11,9 +11,11 @@
 
 struct dl_plugin_options {
 	struct dl_route_options route;
-	bool has_high_limit; /* did the user give high_limit=? */
-	char *dump_dir;	     /* where snapshots go, or NULL */
-	char *metrics;	     /* where metrics are to go, or NULL */
+	bool has_high_limit;	  /* did the user give high_limit=? */
+	unsigned int transitions; /* 1: new tables in proven phases */
+	int drain_ms;		  /* between them; negative: the hard bound */
+	char *dump_dir;		  /* where snapshots go, or NULL */
+	char *metrics;		  /* where metrics are to go, or NULL */
 };
 
 /*

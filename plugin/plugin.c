@@ -45,6 +45,7 @@ static void delete (void *data)
 	struct dl_engine *e = data;
 
 	dl_metrics_stop(e);
+	dl_phases_abandon(e);
 	dl_sweep_free(e->in_force);
 	dl_plugin_options_clear(&e->options);
 	free(e->qos_seen);
@@ -86,8 +87,9 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 {
 	struct dl_engine *e = data;
 
-	(void)event_data;
-	/* Reported without OpenSM's lock, by the thread that sweeps. */
+	/* Both are reported without OpenSM's lock, by the thread that sweeps. */
+	if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE)
+		dl_phases_run(e, (uintptr_t)event_data == UCAST_ROUTING_REROUTE);
 	if (event == OSM_EVENT_ID_SUBNET_UP && e->in_force) {
 		dl_mcast_rest(e);
 		dl_mcast_prune(e);

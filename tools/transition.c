@@ -68,7 +68,7 @@ static json_t *direct_json(const struct dl_transition *t, enum dl_transition_ord
 			   const struct tool_coords *coords, int *err)
 {
 	const struct dl_fabric *f = t->opened->fabric;
-	struct dl_transition_verdict v;
+	struct dl_transition_result v;
 	json_t *direct;
 
 	*err = dl_transition_check(t->held, t->opened, order, &v);

@@ -243,6 +243,15 @@ int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tr
 			uint16_t multicast_sls, struct dl_verify_result **out);
 
 /*
+ * Is every state safe in which switches hold entries of either set of tables of
+ * one fabric, together with any groups on the tree?  SLs as above; `held` has no
+ * groups.  0 or -ENOMEM.
+ */
+int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
+			     const struct dl_route_tree *tree, uint16_t sls,
+			     uint16_t multicast_sls, bool *safe);
+
+/*
  * The report of proven mode in one line, without a newline: that the tables
  * are verified, and what was repaired.  `out` holds DL_ROUTE_REPORT_TEXT bytes.
  */

@@ -29,6 +29,7 @@ struct dl_transition {
 	const struct dl_tables *opened;
 	uint64_t entries_closed;    /* forwarding entries, ports in masks */
 	uint64_t pairs_interrupted; /* work before and after, not in between */
+	uint32_t longest_route;	    /* to a LID with a closed entry; switches */
 	/* Blocks that differ, forwarding and multicast: SMPs. */
 	uint64_t writes; /* at once */
 	uint64_t writes_close, writes_open;
@@ -61,7 +62,7 @@ enum dl_transition_order {
 };
 
 /* Whether writes can go wrong, and the first moment at which they do. */
-struct dl_transition_verdict {
+struct dl_transition_result {
 	bool safe;
 	bool maps_changed;		/* ... which alone decides: nothing else was checked */
 	struct dl_verify_mixture found; /* what is wrong at that moment */
@@ -76,7 +77,7 @@ struct dl_transition_verdict {
  * Returns 0, -ENOMEM, -EPROTO; release with dl_verify_mixture_release().
  */
 int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
-			enum dl_transition_order order, struct dl_transition_verdict *out);
+			enum dl_transition_order order, struct dl_transition_result *out);
 
 #ifdef __cplusplus
 }

@@ -34,30 +34,72 @@ static unsigned int cable_choices(const struct dl_route_tree *tree)
 	return choices > MAX_GROUPS ? MAX_GROUPS : choices;
 }
 
-int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
-			uint16_t multicast_sls, struct dl_verify_result **out)
+/* Groups of all end ports in place of those that the tables have. */
+struct stand_in {
+	struct dl_tables *tables;
+	struct dl_tables_mcast_group *groups;
+	uint32_t ngroups, cap;
+};
+
+static int put_groups(struct stand_in *in, struct dl_tables *tables,
+		      const struct dl_route_tree *tree)
 {
-	struct dl_tables_mcast_group *groups = tables->groups;
-	uint32_t ngroups = tables->ngroups, cap = tables->groups_cap;
 	unsigned int i, choices = cable_choices(tree);
-	struct dl_verify_options o;
 	int err = 0;
 
-	dl_verify_options_init(&o);
-	o.sls = sls;
-	o.multicast_sls = multicast_sls;
+	*in = (struct stand_in){ tables, tables->groups, tables->ngroups, tables->groups_cap };
 	tables->groups = NULL;
 	tables->ngroups = tables->groups_cap = 0;
 	for (i = 0; !err && i < choices; i++)
 		err = dl_route_tree_add_group(tree, tables, DL_TABLES_MCAST_LID + i, true);
-	if (!err)
-		err = dl_verify(tables, &o, NULL, out);
+	return err;
+}
+
+static void take_groups(const struct stand_in *in)
+{
+	struct dl_tables *tables = in->tables;
+
 	while (tables->ngroups)
 		free(tables->groups[--tables->ngroups].masks);
 	free(tables->groups);
-	tables->groups = groups;
-	tables->ngroups = ngroups;
-	tables->groups_cap = cap;
+	tables->groups = in->groups;
+	tables->ngroups = in->ngroups;
+	tables->groups_cap = in->cap;
+}
+
+int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
+			uint16_t multicast_sls, struct dl_verify_result **out)
+{
+	struct dl_verify_options o;
+	struct stand_in in;
+	int err = put_groups(&in, tables, tree);
+
+	dl_verify_options_init(&o);
+	o.sls = sls;
+	o.multicast_sls = multicast_sls;
+	if (!err)
+		err = dl_verify(tables, &o, NULL, out);
+	take_groups(&in);
+	return err;
+}
+
+int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
+			     const struct dl_route_tree *tree, uint16_t sls,
+			     uint16_t multicast_sls, bool *safe)
+{
+	struct dl_verify_mixture m = { .safe = false };
+	struct dl_verify_options o;
+	struct stand_in in;
+	int err = put_groups(&in, tables, tree);
+
+	dl_verify_options_init(&o);
+	o.sls = sls;
+	o.multicast_sls = multicast_sls;
+	if (!err)
+		err = dl_verify_mixed(held, tables, &o, true, &m);
+	take_groups(&in);
+	*safe = !err && m.safe;
+	dl_verify_mixture_release(&m);
 	return err;
 }
 

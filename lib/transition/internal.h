@@ -24,7 +24,7 @@ int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
 bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
 			       unsigned int block, unsigned int position);
 
-/* Pairs that two sets deliver and a third one does not.  0 or -ENOMEM. */
-int dl_transition_interrupted(const struct dl_transition *t, uint64_t *pairs);
+/* Fill in pairs_interrupted and longest_route.  0 or -ENOMEM. */
+int dl_transition_interrupted(struct dl_transition *t);
 
 #endif

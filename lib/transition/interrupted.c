@@ -20,6 +20,7 @@ struct walk {
 	const struct dl_fabric *f;
 	uint32_t *ends; /* end ports with a LID, by switch */
 	uint8_t *state[3];
+	uint32_t *hops; /* switches from here to the owner, of the last tables */
 	uint32_t *path;
 };
 
@@ -27,7 +28,7 @@ static uint8_t settle(const struct walk *w, const struct dl_tables *t, uint16_t 
 		      uint8_t *state)
 {
 	const struct dl_fabric *f = w->f;
-	uint32_t n = 0;
+	uint32_t n = 0, hops = 0;
 	uint8_t result = UNKNOWN;
 
 	while (!result) {
@@ -37,6 +38,7 @@ static uint8_t settle(const struct walk *w, const struct dl_tables *t, uint16_t 
 
 		if (state[s] != UNKNOWN) {
 			result = state[s] == ARRIVES ? ARRIVES : LOST;
+			hops = w->hops[s];
 			break;
 		}
 		w->path[n++] = s;
@@ -52,8 +54,10 @@ static uint8_t settle(const struct walk *w, const struct dl_tables *t, uint16_t 
 		else
 			s = f->nodes[f->ports[port].node].sw;
 	}
-	while (n)
+	while (n) {
 		state[w->path[--n]] = result;
+		w->hops[w->path[n]] = ++hops;
+	}
 	return result;
 }
 
@@ -65,9 +69,9 @@ static bool is_closed(const struct dl_transition *t, uint32_t lid)
 	return false;
 }
 
-static uint64_t count_lid(const struct walk *w, const struct dl_transition *t, uint32_t lid)
+static uint64_t count_lid(const struct walk *w, struct dl_transition *t, uint32_t lid)
 {
-	const struct dl_tables *const tables[3] = { t->held, t->opened, t->closed };
+	const struct dl_tables *const tables[3] = { t->closed, t->opened, t->held };
 	uint32_t home = dl_fabric_access_switch(w->f, w->f->lid_port[lid]);
 	uint64_t n = 0;
 
@@ -78,14 +82,16 @@ static uint64_t count_lid(const struct walk *w, const struct dl_transition *t, u
 
 		for (unsigned int k = 0; k < 3; k++)
 			arrives[k] = settle(w, tables[k], lid, s, w->state[k]) == ARRIVES;
+		if (w->hops[s] > t->longest_route)
+			t->longest_route = w->hops[s];
 		/* A port's packets to itself are none. */
-		if (arrives[0] && arrives[1] && !arrives[2])
+		if (arrives[2] && arrives[1] && !arrives[0])
 			n += w->ends[s] - (s == home);
 	}
 	return n;
 }
 
-int dl_transition_interrupted(const struct dl_transition *t, uint64_t *pairs)
+int dl_transition_interrupted(struct dl_transition *t)
 {
 	const struct dl_fabric *f = t->opened->fabric;
 	struct dl_arena arena = { 0 };
@@ -94,14 +100,14 @@ int dl_transition_interrupted(const struct dl_transition *t, uint64_t *pairs)
 
 	w.ends = dl_arena_array(&arena, f->nswitches + 1, sizeof(*w.ends));
 	w.path = dl_arena_array(&arena, f->nswitches + 1, sizeof(*w.path));
+	w.hops = dl_arena_array(&arena, f->nswitches + 1, sizeof(*w.hops));
 	for (unsigned int k = 0; k < 3; k++) {
 		w.state[k] = dl_arena_alloc(&arena, f->nswitches + 1);
 		if (!w.state[k])
 			err = -ENOMEM;
 	}
-	if (!w.ends || !w.path)
+	if (!w.ends || !w.path || !w.hops)
 		err = -ENOMEM;
-	*pairs = 0;
 	for (uint32_t p = 0; p < f->nports && !err; p++) {
 		uint32_t s = DL_NONE;
 
@@ -112,7 +118,7 @@ int dl_transition_interrupted(const struct dl_transition *t, uint64_t *pairs)
 	}
 	for (uint32_t lid = 1; lid <= f->top_lid && !err; lid++)
 		if (f->lid_port[lid] != DL_NONE && is_closed(t, lid))
-			*pairs += count_lid(&w, t, lid);
+			t->pairs_interrupted += count_lid(&w, t, lid);
 	dl_arena_free(&arena);
 	return err;
 }

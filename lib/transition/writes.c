@@ -36,7 +36,7 @@ struct search {
 	struct write *writes;
 	uint32_t n, cap;
 	uint32_t *order; /* switches as OpenSM walks them */
-	struct dl_transition_verdict *out;
+	struct dl_transition_result *out;
 };
 
 /* ---- the writes ----------------------------------------------------------- */
@@ -260,7 +260,7 @@ static bool maps_differ(const struct dl_tables *a, const struct dl_tables *b)
 }
 
 int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
-			enum dl_transition_order order, struct dl_transition_verdict *out)
+			enum dl_transition_order order, struct dl_transition_result *out)
 {
 	struct search s = { .a = a, .b = b, .out = out };
 	int err;

@@ -125,7 +125,7 @@ names() {
 @test "what judges tables includes nothing that knows a torus" {
 	cd "$TOP"
 	if grep -rnE '#include [<"](dateline/)?(torus|route)[./]|dateline\.h' \
-		lib/verify lib/link lib/emu lib/tables lib/fabric lib/base \
+		lib/verify lib/transition lib/link lib/emu lib/tables lib/fabric lib/base \
 		include/dateline/{verify,link,emu,tables,fabric,base}.h; then
 		return 1
 	fi

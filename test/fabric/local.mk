@@ -15,7 +15,7 @@ FABRIC_LONGEST = test/fabric/sweeps.bats test/fabric/proven.bats \
 	test/fabric/failures.bats
 
 .PHONY: check-fabric
-check-fabric: all test/fabric/join test/fabric/smps.la
+check-fabric: all test/fabric/join test/fabric/replay test/fabric/smps.la
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \
 		$(filter-out $(FABRIC_LONGEST),$(FABRIC_TESTS)))
@@ -39,6 +39,8 @@ FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 
 # Between two sets of tables.
 FABRIC_TESTS += test/fabric/transition.bats
+check_PROGRAMS += test/fabric/replay
+test_fabric_replay_LDADD = libdateline.la
 
 # Paths of packets, and what two snapshots differ in.
 FABRIC_TESTS += test/fabric/path.bats

@@ -5,6 +5,9 @@
  *
  * SMPS_LOG=FILE	append "method attribute modifier" of each SMP sent, in
  *			hexadecimal.
+ * SMPS_RECORD=FILE	append "set TRANSACTION GUID attribute modifier data" when a
+ *			forwarding table or a multicast table is set, and "done
+ *			TRANSACTION" when the answer comes.
  * SMPS_SICK=FILE	node GUIDs, in hexadecimal, of switches that answer for
  *			themselves and for port 0, but not PortInfo of their
  *			other ports.  The file may change at any time.
@@ -34,7 +37,11 @@
 
 #define DR_CLASS 0x81 /* directed route */
 #define LID_CLASS 0x01
+#define SET 0x02
 #define GET_RESP 0x81
+#define LFT 0x19
+#define MFT 0x1B
+#define DATA 64 /* offset of the data in an SMP, and their length */
 #define NODE_INFO 0x11
 #define PORT_INFO 0x15
 #define PATH 128 /* offset of the initial path in a directed-route SMP */
@@ -168,22 +175,63 @@ static void tell_lies(uint8_t *mad)
 		fclose(from);
 }
 
+/* Is a table set, or was it? */
+static bool is_table(const uint8_t *mad, unsigned int method)
+{
+	return mad[1] == DR_CLASS && mad[3] == method &&
+	       (attribute(mad) == LFT || attribute(mad) == MFT);
+}
+
+/* The half of it that the sender has chosen. */
+static uint32_t transaction(const uint8_t *mad)
+{
+	uint32_t v;
+
+	memcpy(&v, mad + 12, sizeof(v));
+	return be32toh(v);
+}
+
+/* What a switch is told: the checker of transitions reads it. */
+static void record(FILE *to, const uint8_t *mad)
+{
+	const struct place *p = find_place(mad);
+	char data[2 * DATA + 1];
+
+	for (unsigned int i = 0; i < DATA; i++)
+		snprintf(data + 2 * i, 3, "%02x", mad[DATA + i]);
+	/* One call: answers are written by another thread. */
+	fprintf(to, "set %x %llx %x %x %s\n", transaction(mad), p ? (unsigned long long)p->guid : 0,
+		attribute(mad), modifier(mad), data);
+}
+
+/* The file of a variable, for lines; NULL without it. */
+static FILE *open_lines(const char *variable)
+{
+	const char *path = getenv(variable);
+	FILE *to = path ? fopen(path, "a") : NULL;
+
+	if (to)
+		setvbuf(to, NULL, _IOLBF, 0);
+	return to;
+}
+
+static FILE *sets; /* SMPS_RECORD */
+
 int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int retries)
 {
 	static int (*next)(int, int, void *, int, int, int);
 	static FILE *to;
 	const uint8_t *mad = umad_get_mad(umad);
-	const char *path = getenv("SMPS_LOG");
 
-	if (!next)
+	if (!next) {
 		next = dlsym(RTLD_NEXT, "umad_send");
-	if (!to && path) {
-		to = fopen(path, "a");
-		if (to)
-			setvbuf(to, NULL, _IOLBF, 0);
+		to = open_lines("SMPS_LOG");
+		sets = open_lines("SMPS_RECORD");
 	}
 	if (to && is_smp(mad))
 		fprintf(to, "%x %x %x\n", mad[3], attribute(mad), modifier(mad));
+	if (sets && is_table(mad, SET))
+		record(sets, mad);
 	return next(portid, agentid, umad, length, timeout_ms, retries);
 }
 
@@ -203,6 +251,8 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 	if ((attribute(mad) == PORT_INFO && modifier(mad) && is_listed(mad, "SMPS_SICK")) ||
 	    is_lost())
 		((struct ib_user_mad *)umad)->status = ETIMEDOUT;
+	else if (sets && is_table(mad, GET_RESP))
+		fprintf(sets, "done %x\n", transaction(mad));
 	else if (attribute(mad) == NODE_INFO)
 		learn(mad);
 	else if (attribute(mad) == PORT_INFO && is_listed(mad, "SMPS_PLAIN"))

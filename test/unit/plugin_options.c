@@ -43,6 +43,8 @@ static void assert_default(const struct dl_plugin_options *o)
 	assert_false(o->has_high_limit);
 	assert_null(o->dump_dir);
 	assert_null(o->metrics);
+	assert_int_equal(o->transitions, 1);
+	assert_int_equal(o->drain_ms, 100);
 }
 
 static void nothing_means_defaults(void **state)
@@ -85,6 +87,13 @@ static void every_word_is_read(void **state)
 	assert_int_equal(o.route.ties, DL_ROUTE_TIES_TORUS_2QOS);
 	dl_plugin_options_clear(&o);
 
+	parse("transitions=none drain_ms=0", false, &o);
+	assert_int_equal(o.transitions, 0);
+	assert_int_equal(o.drain_ms, 0);
+	parse("transitions=proven drain_ms=bound", false, &o);
+	assert_int_equal(o.transitions, 1);
+	assert_true(o.drain_ms < 0);
+
 	/* The last of two counts, and the first is not leaked. */
 	parse("mode=proven mode=classic dump_dir=/a dump_dir=/b ties=balanced", false, &o);
 	assert_int_equal(o.route.mode, DL_ROUTE_CLASSIC);
@@ -115,6 +124,9 @@ static void bad_words_are_named_and_ignored(void **state)
 		{ "high_limit=1x", "high_limit=a number from 0 to 255" },
 		{ "high_limit=99999999999999999999", "high_limit=a number" },
 		{ "metrics=", "metrics=a file" },
+		{ "transitions=all", "transitions=proven or none" },
+		{ "drain_ms=-1", "drain_ms=a number of milliseconds" },
+		{ "drain_ms=600001", "or bound" },
 		{ "high=1", "none of dateline's words" },
 		{ "high_limits=1", "none of dateline's words" },
 		{ "=", "none of dateline's words" },

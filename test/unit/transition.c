@@ -17,7 +17,7 @@
 #include "verify_fixture.h"
 #include "verify_model.h"
 
-#define FIXTURES 400
+#define FIXTURES 160
 #define MAX_WRITES 5
 
 struct write {
@@ -165,7 +165,7 @@ static void check_circle(const struct pair *p, const struct dl_verify_mixture *m
 
 static void check_pair(struct pair *p, struct tally *tally)
 {
-	struct dl_transition_verdict v;
+	struct dl_transition_result v;
 	struct dl_verify_options o;
 	struct dl_verify_mixture m;
 	bool all_safe = true;

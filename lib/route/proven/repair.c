@@ -45,15 +45,19 @@
  * What is verified: the finished tables, for unicast at both QoS levels between
  * all end ports and multicast at SL 0 and 8 from every one of them.  What is
  * assumed: that end ports consume what they receive, that every packet uses
- * its path SL, and that the switches hold these tables.  While a subnet
- * manager rewrites them one by one, some hold old and some hold new ones; that
- * mixture is not verified: for that moment packets may circle, which ends when
- * the tables are complete, or wait for each other, which the switches' lifetime
- * limits end.  An engine cannot choose the order in which OpenSM writes the
- * switches.  What it can do is to change little: path SLs never change, nor do
- * SL-to-VL maps while the number of VLs does not, all entries that failures
- * leave good stay as they are, and repairs of one failure are looked for in
- * the same order when another one comes, so that most are found again.
+ * its path SL, and that the switches hold these tables or a part of them.
+ *
+ * The switches hold a part of them as soon as they are to be used, although a
+ * subnet manager writes block after block and knows no order that would be safe
+ * (rules A14; the proof stands in lib/transition/plan.c).  First only those old
+ * entries stay that the new tables have, too: all that is written then is a
+ * part of the old tables, which were verified.  When old packets have left, the
+ * new entries are written: a part of these.  It helps to change little, as
+ * this search does: what does not change is never closed.  Path SLs never
+ * change, nor do SL-to-VL maps while the number of VLs does not, all entries
+ * that failures leave good stay as they are, and repairs of one failure are
+ * looked for in the same order when another one comes, so that most are found
+ * again.
  *
  * The loop of the 6x5 torus with (3,2) failed: (4,1) +y, (4,2) +y, (4,3) -x,
  * (3,3) +y, (3,4) +y, (3,0) +y, (3,1) +x, (4,1).  The early turn from (4,2) to

@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * New tables in phases: close, drain, open (rules A14; the argument is in
+ * lib/transition/plan.c).
+ *
+ * When OpenSM asks for tables and the switches hold others, it gets those: the
+ * old ones, without entries for ports whose cables lead elsewhere now.  It
+ * writes what is new to a switch that has come, sets SL-to-VL maps, waits for
+ * all answers and reports that unicast routing is done.  That report comes from
+ * the thread that sweeps, without a lock, and is where the phases are run, by
+ * OpenSM's own functions:
+ *
+ *	groups   multicast masks that both trees share, if the tree changes
+ *	links    a cable that comes goes active, while no entry names it yet;
+ *		 maps once more, for VLs that a link got only now
+ *	close    entries on which both agree; again until all are confirmed
+ *	drain    wait for packets that went by the others
+ *	maps     those that change on ports in use
+ *	open     the new entries
+ *
+ * Then OpenSM goes on with its sweep: the multicast tables of the new tree, and
+ * links, which have nothing left to do.  So a transition is over before another
+ * sweep can begin, and whoever takes over in the middle finds a part of a safe
+ * set.
+ *
+ * Where the mixture is safe as it is, the new entries are written at once.
+ *
+ * OpenSM's invariants.  Its lock is held while its tables are filled and sent,
+ * as in its own passes, and not while answers are awaited, which need it.
+ * `lft` is what switches have confirmed, and only OpenSM writes it.  `new_lft`,
+ * by which path queries are answered, holds the closed tables only while the
+ * lock is held.  Forced writes (need_update) are made once, with the first pass.
+ *
+ * Nothing is proven of tables that OpenSM did not write: after a start, and
+ * when a standby takes over.  Those are replaced at once, and the log says so.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+#define CONFIRM_ROUNDS 5
+#define DRAIN_STEP_MS 10
+/* IBA: the life time is 4.096 us times two to the power of this; more: none. */
+#define HOQ_MAX 19
+
+/*
+ * Functions of OpenSM without a place in its installed headers.  An OpenSM that
+ * hides them gets its tables at once.
+ */
+#define OPENSM __attribute__((weak))
+extern int wait_for_pending_transactions(osm_stats_t *stats) OPENSM;
+extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) OPENSM;
+extern int osm_qos_setup(osm_opensm_t *osm) OPENSM;
+extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) OPENSM;
+
+/* ---- what changes --------------------------------------------------------- */
+
+static bool same_cables(const struct dl_fabric *a, const struct dl_fabric *b)
+{
+	if (a->nports != b->nports || a->nnodes != b->nnodes || a->top_lid != b->top_lid)
+		return false;
+	for (uint32_t n = 0; n < a->nnodes; n++)
+		if (a->nodes[n].guid != b->nodes[n].guid ||
+		    a->nodes[n].nports != b->nodes[n].nports)
+			return false;
+	for (uint32_t p = 0; p < a->nports; p++)
+		if (a->ports[p].peer != b->ports[p].peer || a->ports[p].lid != b->ports[p].lid)
+			return false;
+	return true;
+}
+
+static bool same_maps(const struct dl_tables *a, const struct dl_tables *b)
+{
+	for (uint32_t i = 0; i < a->sl2vl_first[a->fabric->nswitches]; i++) {
+		uint16_t x = a->sl2vl[i], y = b->sl2vl[i];
+
+		if ((x == DL_TABLES_NO_ROW) != (y == DL_TABLES_NO_ROW) ||
+		    (x != DL_TABLES_NO_ROW && a->rows[x] != b->rows[y]))
+			return false;
+	}
+	return true;
+}
+
+static bool same_tree(const struct dl_route_tree *a, const struct dl_route_tree *b)
+{
+	size_t n = a->nswitches;
+
+	return a->root == b->root && !memcmp(a->parent, b->parent, n * sizeof(*a->parent)) &&
+	       !memcmp(a->cable_first, b->cable_first, (n + 1) * sizeof(*a->cable_first)) &&
+	       !memcmp(a->cables, b->cables, a->cable_first[n] * sizeof(*a->cables));
+}
+
+/* Most sweeps find what was there before. */
+static bool same_routing(const struct dl_sweep *a, const struct dl_sweep *b)
+{
+	const struct dl_tables *x = a->routed.tables, *y = b->routed.tables;
+
+	return same_cables(a->fabric, b->fabric) && x->stride == y->stride &&
+	       !memcmp(x->lft, y->lft, a->fabric->nswitches * (size_t)x->stride) &&
+	       same_maps(x, y) && same_tree(a->routed.tree, b->routed.tree);
+}
+
+static osm_physp_t *find_physp(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
+			       unsigned int port)
+{
+	osm_switch_t *sw = dl_sweep_switch(e, f, s);
+
+	return sw ? osm_node_get_physp_ptr(sw->p_node, port) : NULL;
+}
+
+static bool leads_to_switch(const struct dl_fabric *f, uint32_t s, unsigned int port)
+{
+	return dl_fabric_peer_switch(f, f->nodes[f->switches[s]].first_port + port) != DL_NONE;
+}
+
+/*
+ * Cables between switches that come must go active before entries name them.
+ * A port whose cable has gone from OpenSM's view, while the port is still
+ * active, may carry packets to a switch that does not answer: the mixture is
+ * then more than the fabric shows.
+ */
+static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_t s, unsigned int o)
+{
+	const struct dl_fabric *f = p->next->fabric, *before = p->from->fabric;
+	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+	osm_physp_t *physp = find_physp(e, f, s, o);
+	unsigned int state = physp ? osm_physp_get_port_state(physp) : 0;
+	uint32_t was;
+
+	if (f->ports[n->first_port + o].peer == DL_NONE)
+		p->haunted |= state > IB_LINK_INIT;
+	if (!leads_to_switch(f, s, o) || !dl_transition_is_recabled(before, f, s, o))
+		return;
+	p->activate |= state < IB_LINK_ACTIVE;
+	was = dl_fabric_find_guid(before, n->guid);
+	/* A switch that has come, or a cable that has moved: old branches. */
+	p->branches |= was == DL_NONE || o > before->nodes[was].nports ||
+		       before->ports[before->nodes[was].first_port + o].peer != DL_NONE;
+}
+
+static void look_at_cables(const struct dl_engine *e, struct dl_phases *p)
+{
+	const struct dl_fabric *f = p->next->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
+			look_at_port(e, p, s, o);
+}
+
+/* ---- groups --------------------------------------------------------------- */
+
+/* Masks of a group of all end ports, on a sweep's tree. */
+static int full_group(const struct dl_sweep *sweep, uint16_t mlid, uint64_t *masks)
+{
+	const struct dl_fabric *f = sweep->fabric;
+	uint32_t *members = malloc((f->nports + 1) * sizeof(*members)), n = 0;
+	int err = -ENOMEM;
+
+	for (uint32_t p = 0; members && p < f->nports; p++)
+		if (f->ports[p].lid && dl_fabric_is_end_port(f, p))
+			members[n++] = p;
+	if (members)
+		err = dl_route_tree_group(sweep->routed.tree, f, mlid, members, n, masks);
+	free(members);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Old masks at a switch of the new fabric; NULL: it had none. */
+static const uint64_t *old_masks(const struct dl_phases *p, const struct dl_fabric *f, uint32_t s,
+				 const uint64_t *masks)
+{
+	const struct dl_fabric *before = p->from->fabric;
+	uint32_t node = dl_fabric_find_guid(before, f->nodes[f->switches[s]].guid);
+
+	if (node == DL_NONE || !dl_fabric_is_switch(before, node))
+		return NULL;
+	return &masks[before->nodes[node].sw * (size_t)DL_TABLES_MASK_WORDS];
+}
+
+void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
+			   const uint64_t *before, uint64_t *masks)
+{
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const uint64_t *old = old_masks(p, f, s, before);
+		uint64_t *new = &masks[s * (size_t)DL_TABLES_MASK_WORDS];
+		unsigned int ports = f->nodes[f->switches[s]].nports;
+
+		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+			new[w] &= old ? old[w] : 0;
+		for (unsigned int o = 1; o <= ports; o++)
+			if (dl_tables_mask_get(masks, s, o) &&
+			    dl_transition_is_recabled(p->from->fabric, f, s, o))
+				new[o / 64] &= ~(UINT64_C(1) << o % 64);
+	}
+}
+
+/* Does the old tree use cables that the new one does not? */
+static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
+			const uint64_t *before, const uint64_t *after)
+{
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const uint64_t *old = old_masks(p, f, s, before);
+		unsigned int ports = f->nodes[f->switches[s]].nports;
+
+		for (unsigned int o = 1; old && o <= ports; o++)
+			if (old[o / 64] >> o % 64 & 1 && leads_to_switch(f, s, o) &&
+			    (!dl_tables_mask_get(after, s, o) ||
+			     dl_transition_is_recabled(p->from->fabric, f, s, o)))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Must groups be closed, too?  For any group in use; old branches must be
+ * forgotten before links are active.
+ */
+static int look_at_groups(const struct dl_engine *e, struct dl_phases *p)
+{
+	const struct dl_sweep *next = p->next;
+	size_t size = DL_TABLES_MASK_WORDS * sizeof(uint64_t);
+	uint64_t *before = calloc(p->from->fabric->nswitches + 1, size);
+	uint64_t *after = calloc(next->fabric->nswitches + 1, size);
+	int err = before && after ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO && !err; i++) {
+		uint16_t mlid = i + IB_LID_MCAST_START_HO;
+
+		if (!e->osm->subn.mboxes[i] || p->close_groups)
+			continue;
+		err = full_group(p->from, mlid, before);
+		if (!err)
+			err = full_group(next, mlid, after);
+		p->close_groups = p->branches || leaves_tree(p, next->fabric, before, after);
+	}
+	free(before);
+	free(after);
+	return err;
+}
+
+/* ---- OpenSM's tables ------------------------------------------------------- */
+
+/* A switch's row of tables into OpenSM's; LIDs above have no path. */
+static void fill(const struct dl_engine *e, const struct dl_tables *t, uint32_t s)
+{
+	osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
+
+	if (!sw || !sw->new_lft || sw->lft_size <= t->top_lid)
+		return;
+	memset(sw->new_lft, DL_TABLES_NO_PORT, sw->lft_size);
+	memcpy(sw->new_lft, t->lft + s * (size_t)t->stride, t->top_lid + 1u);
+}
+
+static void fill_all(const struct dl_engine *e, const struct dl_tables *t)
+{
+	for (uint32_t s = 0; s < t->fabric->nswitches; s++)
+		fill(e, t, s);
+}
+
+/* ---- deciding ------------------------------------------------------------- */
+
+void dl_phases_free(struct dl_phases *p)
+{
+	if (!p)
+		return;
+	dl_transition_release(&p->plan);
+	dl_sweep_free(p->from);
+	free(p);
+}
+
+/* Is what the switches hold a part of the tables in force? */
+static bool is_known(const struct dl_engine *e)
+{
+	const struct osm_subn *subn = &e->osm->subn;
+
+	return e->in_force && e->in_force->placed && e->in_force->proven &&
+	       !subn->first_time_master_sweep && !subn->coming_out_of_standby;
+}
+
+static bool can_run(void)
+{
+	return wait_for_pending_transactions && osm_link_mgr_process && osm_qos_setup &&
+	       osm_mcast_mgr_process;
+}
+
+/* Without the groups, whose tables are a matter of their own. */
+static int plan(struct dl_phases *p)
+{
+	struct dl_tables from = *p->from->routed.tables;
+
+	from.ngroups = 0;
+	p->opened = *p->next->routed.tables;
+	p->opened.ngroups = 0;
+	p->opened.groups = NULL;
+	return dl_transition_plan(&from, &p->opened, &p->plan);
+}
+
+static int decide(struct dl_engine *e, struct dl_phases *p)
+{
+	struct dl_sweep *next = p->next;
+	bool safe, any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
+	int err = plan(p);
+
+	if (err)
+		return err;
+	look_at_cables(e, p);
+	err = look_at_groups(e, p);
+	if (err)
+		return err;
+	p->old_maps = p->plan.maps_changed;
+	if (p->old_maps || p->haunted || p->close_groups)
+		return 0;
+	p->direct = !p->plan.writes_close || !p->plan.writes_open;
+	if (p->direct)
+		return 0;
+	err = dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
+				       any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &safe);
+	p->direct = !err && safe;
+	return err;
+}
+
+static struct dl_phases *new_phases(struct dl_engine *e, struct dl_sweep *next)
+{
+	struct dl_phases *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->from = e->in_force;
+	p->next = next;
+	if (!decide(e, p))
+		return p;
+	p->from = NULL;
+	dl_phases_free(p);
+	return NULL;
+}
+
+void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next)
+{
+	struct dl_metrics_transition *m = &e->metrics.now.transition;
+
+	m->phases = m->entries_closed = m->blocks = m->pairs_interrupted = 0;
+	m->closed_seconds = 0;
+	m->result = DL_METRICS_UNPROVEN;
+	if (!next->proven || !e->options.transitions)
+		return;
+	if (is_known(e) && same_routing(e->in_force, next)) {
+		m->result = DL_METRICS_UNCHANGED;
+		next->placed = true;
+		return;
+	}
+	if (is_known(e) && can_run())
+		e->phases = new_phases(e, next);
+	if (!e->phases) {
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "transition: not proven this one time, as what the switches hold is %s",
+		       is_known(e) ? "out of reach" : "not known");
+		return;
+	}
+	fill_all(e, e->phases->plan.held);
+	/* See raise_links(). */
+	if (e->phases->activate)
+		next->cut = 0;
+}
+
+/* What has begun and was not finished: the switches hold a part of the old. */
+void dl_phases_abandon(struct dl_engine *e)
+{
+	struct dl_phases *p = e->phases;
+
+	if (!p)
+		return;
+	dl_sweep_free(e->in_force);
+	e->in_force = p->from;
+	p->from = NULL;
+	e->phases = NULL;
+	dl_phases_free(p);
+}
+
+/* ---- writing -------------------------------------------------------------- */
+
+/* Blocks that switches have not confirmed as these tables have them. */
+static uint64_t count_missing(const struct dl_engine *e, const struct dl_tables *t)
+{
+	uint64_t n = 0;
+
+	for (uint32_t s = 0; s < t->fabric->nswitches; s++) {
+		osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
+		const uint8_t *row = t->lft + s * (size_t)t->stride;
+
+		if (!sw || !sw->lft || sw->lft_size <= t->top_lid)
+			continue;
+		for (uint32_t at = 0; at <= t->top_lid; at += IB_SMP_DATA_SIZE) {
+			uint32_t len = t->top_lid + 1u - at;
+
+			n += memcmp(sw->lft + at, row + at,
+				    len < IB_SMP_DATA_SIZE ? len : IB_SMP_DATA_SIZE) != 0;
+		}
+	}
+	return n;
+}
+
+static uint64_t missing(const struct dl_engine *e, const struct dl_tables *t)
+{
+	uint64_t n;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	n = count_missing(e, t);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return n;
+}
+
+/* What differs, and nothing else: forced writes have been made. */
+static void send_tables(struct dl_engine *e)
+{
+	osm_subn_t *subn = &e->osm->subn;
+	unsigned int *forced = calloc(cl_qmap_count(&subn->sw_guid_tbl) + 1, sizeof(*forced));
+	unsigned int all = subn->need_update, i = 0;
+	cl_map_item_t *item;
+
+	for (item = cl_qmap_head(&subn->sw_guid_tbl);
+	     forced && item != cl_qmap_end(&subn->sw_guid_tbl); item = cl_qmap_next(item)) {
+		forced[i++] = ((osm_switch_t *)item)->need_update;
+		((osm_switch_t *)item)->need_update = 0;
+	}
+	if (forced)
+		subn->need_update = 0;
+	osm_ucast_mgr_set_fwd_tables(&e->osm->sm.ucast_mgr);
+	i = 0;
+	for (item = cl_qmap_head(&subn->sw_guid_tbl);
+	     forced && item != cl_qmap_end(&subn->sw_guid_tbl); item = cl_qmap_next(item))
+		((osm_switch_t *)item)->need_update = forced[i++];
+	subn->need_update = all;
+	free(forced);
+}
+
+/* Write tables; path queries are answered by `shown`.  0 or -EIO, -EINTR. */
+static int write_tables(struct dl_engine *e, const struct dl_tables *t,
+			const struct dl_tables *shown)
+{
+	uint64_t *blocks = &e->metrics.now.transition.blocks, left = 0;
+
+	for (unsigned int round = 0; round < CONFIRM_ROUNDS; round++) {
+		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+		fill_all(e, t);
+		*blocks += count_missing(e, t);
+		send_tables(e);
+		fill_all(e, shown);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+		if (wait_for_pending_transactions(&e->osm->stats))
+			return -EINTR;
+		left = missing(e, t);
+		if (!left)
+			return 0;
+	}
+	return -EIO;
+}
+
+/*
+ * Let OpenSM write all multicast tables, and again while an answer is missing:
+ * it keeps no copy of what has been confirmed, but the flag.
+ */
+static int write_groups(struct dl_engine *e)
+{
+	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
+	int err = -EIO;
+
+	for (unsigned int round = 0; err == -EIO && round < CONFIRM_ROUNDS; round++) {
+		*failed = FALSE;
+		osm_mcast_mgr_process(&e->osm->sm, TRUE);
+		if (wait_for_pending_transactions(&e->osm->stats))
+			err = -EINTR;
+		else if (!*failed)
+			err = 0;
+	}
+	*failed |= before;
+	return err;
+}
+
+static int write_maps(struct dl_engine *e)
+{
+	osm_qos_setup(e->osm);
+	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
+}
+
+static int raise_links(struct dl_engine *e)
+{
+	static const uint8_t states[] = { IB_LINK_NO_CHANGE, IB_LINK_ARMED, IB_LINK_ACTIVE };
+
+	for (unsigned int i = 0; i < sizeof(states); i++) {
+		osm_link_mgr_process(&e->osm->sm, states[i]);
+		if (wait_for_pending_transactions(&e->osm->stats))
+			return -EINTR;
+	}
+	return write_maps(e);
+}
+
+/* ---- the phases ----------------------------------------------------------- */
+
+/* How long packets may take to leave, in ms. */
+static unsigned int drain_time(const struct dl_engine *e, const struct dl_phases *p)
+{
+	unsigned int life = e->osm->subn.opt.head_of_queue_lifetime;
+
+	if (e->options.drain_ms >= 0)
+		return e->options.drain_ms;
+	life = life > HOQ_MAX ? HOQ_MAX : life;
+	return p->plan.longest_route * (0.004096 * (1u << life)) + 1;
+}
+
+static int drain(const struct dl_engine *e, const struct dl_phases *p)
+{
+	double end = dl_clock_monotonic() + drain_time(e, p) / 1000.0, left;
+
+	while ((left = end - dl_clock_monotonic()) > 0) {
+		if (osm_exit_flag)
+			return -EINTR;
+		usleep(left < DRAIN_STEP_MS / 1000.0 ? left * 1e6 : DRAIN_STEP_MS * 1000);
+	}
+	return 0;
+}
+
+static int close_old(struct dl_engine *e, struct dl_phases *p)
+{
+	int err = 0;
+
+	if (p->close_groups) {
+		p->closing = true;
+		err = write_groups(e);
+		p->closing = false;
+	}
+	if (!err && p->activate)
+		err = raise_links(e);
+	if (err || p->direct)
+		return err;
+	p->closed_at = dl_clock_monotonic();
+	err = write_tables(e, p->plan.closed, &p->opened);
+	if (!err)
+		err = drain(e, p);
+	return err;
+}
+
+static int open_new(struct dl_engine *e, struct dl_phases *p)
+{
+	int err = 0;
+
+	if (p->old_maps) {
+		p->old_maps = false;
+		err = write_maps(e);
+	}
+	return err ? err : write_tables(e, &p->opened, &p->opened);
+}
+
+static void report(struct dl_engine *e, struct dl_phases *p)
+{
+	struct dl_metrics_transition *m = &e->metrics.now.transition;
+	const char *links = p->activate ? "new links active first; " : "";
+
+	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
+	m->phases = p->direct ? 1 : 2 + (p->plan.maps_changed != 0);
+	if (p->direct) {
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "transition: %sany mixture is safe: 1 phase, %" PRIu64 " blocks written",
+		       links, m->blocks);
+		return;
+	}
+	m->entries_closed = p->plan.entries_closed;
+	m->pairs_interrupted = p->plan.pairs_interrupted;
+	m->closed_seconds = dl_clock_monotonic() - p->closed_at;
+	DL_SAY(e->osm, OSM_LOG_INFO,
+	       "transition: %s%" PRIu64 " phases, %" PRIu64 " entries closed, %" PRIu64
+	       " blocks written, closed for %.6f s, %" PRIu64 " pairs interrupted%s",
+	       links, m->phases, m->entries_closed, m->blocks, m->closed_seconds,
+	       m->pairs_interrupted, p->close_groups ? "; multicast closed as well" : "");
+}
+
+/* The old tables stay, as far as they are not closed, until the next sweep. */
+static void stay_closed(struct dl_engine *e)
+{
+	e->metrics.now.transition.result = DL_METRICS_UNFINISHED;
+	DL_SAY(e->osm, OSM_LOG_ERROR,
+	       "ERR DL26: not all switches confirm that entries are closed: what differs stays "
+	       "closed, and the new tables wait for the next sweep");
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	fill_all(e, e->phases->plan.closed);
+	dl_phases_abandon(e);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	e->retry = true;
+	/* Once at once, then whenever OpenSM sweeps. */
+	e->again = !e->unfinished;
+	e->unfinished = true;
+}
+
+/* Which ports' maps does OpenSM still cut, now that links are active? */
+static void count_cut(struct dl_engine *e)
+{
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	e->in_force->cut = 0;
+	dl_qos_count_cut(e, e->in_force);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+}
+
+static void finish(struct dl_engine *e, bool confirmed)
+{
+	struct dl_phases *p = e->phases;
+
+	report(e, p);
+	if (p->activate)
+		count_cut(e);
+	/* What a direct write left open is a mixture of both. */
+	e->in_force->placed = confirmed || !p->direct;
+	e->unfinished = false;
+	e->phases = NULL;
+	dl_phases_free(p);
+}
+
+void dl_phases_run(struct dl_engine *e, bool rerouted)
+{
+	struct dl_metrics_transition *m = &e->metrics.now.transition;
+	struct dl_phases *p = e->phases;
+	bool groups;
+	int err;
+
+	if (!e->in_force)
+		return;
+	if (!p) {
+		e->in_force->placed |= !missing(e, e->in_force->routed.tables);
+		if (m->result != DL_METRICS_TRANSITIONS)
+			m->total[m->result]++;
+		m->result = DL_METRICS_TRANSITIONS;
+		return;
+	}
+	err = close_old(e, p);
+	if (err == -EINTR)
+		return;
+	if (err) {
+		stay_closed(e);
+	} else {
+		groups = p->close_groups;
+		err = open_new(e, p);
+		if (err == -EINTR)
+			return;
+		finish(e, !err);
+		/* A heavy sweep goes on with the groups; this one does not. */
+		if (rerouted && groups)
+			write_groups(e);
+	}
+	m->total[m->result]++;
+	m->result = DL_METRICS_TRANSITIONS;
+}

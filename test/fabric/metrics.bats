@@ -255,6 +255,12 @@ threads() {
 	awk '/^Threads:/ { print $2 }' "/proc/$SM_PID/status"
 }
 
+# Has the file been written at the end of the last sweep?
+swept() {
+	(($(value subnet_up_timestamp_seconds | tr -d .) >
+		$(value sweep_start_timestamp_seconds | tr -d .)))
+}
+
 @test "metrics cost no thread, and change at sweeps only" {
 	local with
 
@@ -262,6 +268,7 @@ threads() {
 	with=$(threads)
 	sm_sweep
 	values switches 9
+	wait_for "$DL_PATIENCE" swept
 	cp "$PROM" "$T/once"
 	sleep 3
 	cmp "$PROM" "$T/once"

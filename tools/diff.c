@@ -71,7 +71,7 @@ static int compare(const struct diff *d, json_t **out)
 		{ "forwarding", diff_entries(d) },   { "sl2vl", diff_sl2vl(d) },
 		{ "vl_arbitration", diff_vlarb(d) }, { "multicast", diff_multicast(d) },
 	};
-	json_t *document = json_pack("{s:i}", "format", 1);
+	json_t *document = json_object();
 	bool same = true;
 	int err = document ? 0 : -ENOMEM;
 

@@ -180,9 +180,44 @@ void tool_print(FILE *to, const json_t *document, const char *template)
 	}
 }
 
+/* Is this text in the list? */
+static bool has_text(const json_t *list, const char *text)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) if (!strcmp(json_string_value(item), text)) return true;
+	return false;
+}
+
+/*
+ * What all documents have: the version of their form first, and last what was
+ * warned of and assumed on the way to the result.
+ */
+static int complete(const struct tool *tool, json_t **document)
+{
+	json_t *whole = json_pack("{s:i}", "format", 1), *warnings;
+	const json_t *item;
+	size_t i;
+	int err = json_object_update(whole, *document) ? -ENOMEM : 0;
+
+	warnings = json_object_get(whole, "warnings");
+	if (!err && !warnings)
+		err = json_object_set_new(whole, "warnings", json_array()) ? -ENOMEM : 0;
+	warnings = json_object_get(whole, "warnings");
+	if (!tool->warnings)
+		err = -ENOMEM;
+	json_array_foreach(tool->warnings, i,
+			   item) if (!err && !has_text(warnings, json_string_value(item)))
+		err = json_array_append(warnings, (json_t *)item) ? -ENOMEM : 0;
+	json_decref(*document);
+	*document = whole;
+	return err;
+}
+
 int tool_print_json(const struct tool *tool, json_t *document)
 {
-	int err = document ? 0 : -ENOMEM;
+	int err = document ? complete(tool, &document) : -ENOMEM;
 
 	/* Output that did not arrive is noticed in the end, by main(). */
 	if (!err && json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) &&

@@ -259,16 +259,15 @@ static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 	return 0;
 }
 
-static int complete_sls(const struct tool *tool, struct tool_input *in)
+static int complete_sls(struct tool *tool, struct tool_input *in)
 {
 	const struct tool_coords *coords = &in->coords;
 	struct dl_tables *t = in->snapshot.tables;
 
 	if (t->psl || !coords->site || !coords->certain)
 		return 0;
-	dl_log(&tool->log, DL_LOG_INFO,
-	       "no path SLs given: taken from the coordinates by the rule of "
-	       "torus-2QoS");
+	tool_assume(tool, "no path SLs given: taken from the coordinates by the rule of "
+			  "torus-2QoS");
 	in->sls_by_rule = true;
 	return path_sls(coords, t);
 }

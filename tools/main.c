@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,17 @@ static const struct command {
 	{ 0 }
 };
 
+/* For the document.  Threads may warn side by side. */
+static void keep(struct tool *tool, const char *message)
+{
+	flockfile(stderr);
+	if (tool->warnings && json_array_append_new(tool->warnings, tool_json_text(message))) {
+		json_decref(tool->warnings);
+		tool->warnings = NULL;
+	}
+	funlockfile(stderr);
+}
+
 static void print_message(void *context, enum dl_log_level level, const char *message)
 {
 	static const struct {
@@ -31,12 +43,26 @@ static void print_message(void *context, enum dl_log_level level, const char *me
 		[DL_LOG_INFO] = { "", "" },
 		[DL_LOG_VERBOSE] = { "", "" },
 	};
-	const struct tool *tool = context;
+	struct tool *tool = context;
 
+	if (level == DL_LOG_WARNING)
+		keep(tool, message);
 	if (level > tool->level)
 		return;
 	fprintf(stderr, "dateline: %s%s%s%s\n", tool->colour ? styles[level].colour : "",
 		styles[level].label, tool->colour ? "\033[0m" : "", message);
+}
+
+void tool_assume(struct tool *tool, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	keep(tool, text);
+	dl_log(&tool->log, DL_LOG_INFO, "%s", text);
 }
 
 /* The list of subcommands, between the text of the help and the options. */
@@ -156,6 +182,7 @@ int main(int argc, char **argv)
 		.log = { .write = print_message, .context = &tool },
 		.level = DL_LOG_INFO,
 		.colour = is_terminal(),
+		.warnings = json_array(),
 	};
 	struct choice choice = { 0 };
 	char *name = NULL;
@@ -173,6 +200,7 @@ int main(int argc, char **argv)
 	argv[choice.first] = name;
 	status = choice.command->run(&tool, argc - choice.first, argv + choice.first);
 	free(name);
+	json_decref(tool.warnings);
 	if (status == TOOL_EXIT_GOOD && tool.contradicted)
 		status = TOOL_EXIT_FINDING;
 	return status;

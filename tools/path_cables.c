@@ -128,10 +128,10 @@ static json_t *job_json(const struct cables *c, uint32_t top)
 	uint64_t wanted = wanted_pairs(c);
 	const struct dl_tables_load *l = &c->load;
 
-	return json_pack("{s:i, s:b, s:{s:i, s:I, s:I, s:f, s:I, s:o}}", "format", 1, "delivered",
-			 l->pairs == wanted, "job", "end_ports", c->ends, "pairs",
-			 (json_int_t)wanted, "undelivered", (json_int_t)(wanted - l->pairs),
-			 "hops_mean", l->pairs ? (double)l->hops / l->pairs : 0.0, "busiest_flows",
+	return json_pack("{s:b, s:{s:i, s:I, s:I, s:f, s:I, s:o}}", "delivered", l->pairs == wanted,
+			 "job", "end_ports", c->ends, "pairs", (json_int_t)wanted, "undelivered",
+			 (json_int_t)(wanted - l->pairs), "hops_mean",
+			 l->pairs ? (double)l->hops / l->pairs : 0.0, "busiest_flows",
 			 (json_int_t)l->busiest, "cables", busiest(c, top));
 }
 
@@ -202,9 +202,9 @@ static int through_json(const struct cables *c, const struct path_request *r,
 		       r->through);
 		return -EINVAL;
 	}
-	*out = json_pack("{s:i, s:b, s:{s:o, s:I, s:o}}", "format", 1, "delivered", true, "through",
-			 "cable", cable_json(c->find->in, port), "flows",
-			 (json_int_t)c->load.flows[port], "paths", flows(c, port, r->top));
+	*out = json_pack("{s:b, s:{s:o, s:I, s:o}}", "delivered", true, "through", "cable",
+			 cable_json(c->find->in, port), "flows", (json_int_t)c->load.flows[port],
+			 "paths", flows(c, port, r->top));
 	return 0;
 }
 

@@ -159,9 +159,8 @@ int path_fabric_json(const struct tool_input *in, const struct path_request *r,
 	if (!err) {
 		errors = worst_json(&w, DL_LIVE_FIRST_ERROR, DL_LIVE_COUNTERS - 1, r->top);
 		waiting = worst_json(&w, DL_LIVE_XMIT_WAIT, DL_LIVE_XMIT_WAIT, r->top);
-		*out = json_pack("{s:i, s:b, s:{s:i, s:o, s:o}}", "format", 1, "delivered", true,
-				 "fabric", "ports", r->counted->nknown, "errors", errors, "waiting",
-				 waiting);
+		*out = json_pack("{s:b, s:{s:i, s:o, s:o}}", "delivered", true, "fabric", "ports",
+				 r->counted->nknown, "errors", errors, "waiting", waiting);
 		err = *out ? 0 : -ENOMEM;
 	}
 	dl_tables_load_release(&load);

@@ -187,7 +187,7 @@ json_t *path_pair_json(const struct tool_input *in, const struct path_request *r
 	}
 	if (err)
 		json_decref(paths), paths = NULL;
-	return json_pack("{s:i, s:b, s:o}", "format", 1, "delivered", delivered, "paths", paths);
+	return json_pack("{s:b, s:o}", "delivered", delivered, "paths", paths);
 }
 
 /* ---- multicast ----------------------------------------------------------- */
@@ -298,9 +298,8 @@ json_t *path_multicast_json(const struct tool_input *in, const struct path_reque
 	s.members = json_array();
 	if (s.queue && s.seen && s.hops && s.members) {
 		spread_all(&s);
-		document = json_pack("{s:i, s:b, s:{s:o, s:o, s:s, s:i, s:s?, s:O, s:O}}", "format",
-				     1, "delivered", !s.reason, "multicast", "from",
-				     path_end_json(in, from), "to",
+		document = json_pack("{s:b, s:{s:o, s:o, s:s, s:i, s:s?, s:O, s:O}}", "delivered",
+				     !s.reason, "multicast", "from", path_end_json(in, from), "to",
 				     to == DL_NONE ? json_null() : path_end_json(in, to), "mlid",
 				     "", "sl", s.sl, "reason", s.reason, "hops", s.hops, "members",
 				     s.members);

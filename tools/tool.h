@@ -34,6 +34,7 @@ struct tool {
 	enum dl_log_level level; /* the last level that is printed */
 	bool colour;		 /* is standard error a terminal with codes? */
 	bool json;		 /* --json: set by tool_options() */
+	json_t *warnings;	 /* texts; NULL: one was lost, no memory */
 	bool contradicted;	 /* does a configuration contradict the fabric? */
 };
 
@@ -52,6 +53,12 @@ typedef int tool_command(struct tool *tool, int argc, char **argv);
 enum tool_exit tool_exit_status(int err);
 
 #define TOOL_UNWRITTEN (-EIO)
+
+/*
+ * Say what is assumed because the input does not tell; it goes into the
+ * document's warnings, too.
+ */
+void tool_assume(struct tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Plural endings. */
 static inline const char *tool_s(uint64_t n)
@@ -188,7 +195,8 @@ bool tool_has(const json_t *document, const char *path); /* and not null? */
 void tool_print(FILE *to, const json_t *document, const char *template);
 
 /*
- * Print a document to standard output, and release it.  It may be NULL, which
+ * Print a document to standard output, with "format" and "warnings" added, and
+ * release it.  It may be NULL, which
  * stands for "no memory" (so results of json_pack() can be passed on
  * unchecked).  Returns 0 or a negative errno, reported.
  */

@@ -5,8 +5,8 @@
  * Every packet in memory is counted again where it must be found: in a
  * buffer, in front of an adapter's link, waiting to be taken in, or on its
  * way to a port (an event says so).  Their number is that of injected packets
- * that have not ended.  For each buffer, the room of what it holds and of
- * what is coming makes up what is not free; and its sender's credit is no
+ * that have not ended.  For each buffer, the room of what it holds makes up
+ * what is not free; and its sender's credit and what is coming are together no
  * more than what is free.
  */
 #include "config.h"
@@ -19,7 +19,8 @@
 struct count {
 	uint64_t packets; /* tails, not counting those with copies */
 	uint64_t records;
-	uint32_t *used; /* units by input channel */
+	uint32_t *used;	  /* units by input channel */
+	uint32_t *coming; /* the same, on the wire */
 };
 
 static void one(const struct dl_emu *e, struct count *n, uint32_t packet, bool holds_room)
@@ -68,8 +69,11 @@ static void count_event(void *context, uint32_t log, uint64_t what)
 	(void)log;
 	switch ((enum dl_emu_event_kind)(what >> DL_EMU_EV_KIND)) {
 	case DL_EMU_EV_ARRIVE:
-		/* What was damaged is entered nowhere. */
-		one(e, n, id, !(e->packets[id].flags & DL_EMU_PK_LOST) || e->worms);
+		one(e, n, id, false);
+		/* What was damaged will be entered nowhere. */
+		if (e->packets[id].epoch == p->epoch &&
+		    (!(e->packets[id].flags & DL_EMU_PK_LOST) || e->worms))
+			n->coming[channel] += e->packets[id].units;
 		break;
 	case DL_EMU_EV_READY:
 		if (e->packets[id].flags & DL_EMU_PK_COPY)
@@ -86,8 +90,11 @@ static void count_event(void *context, uint32_t log, uint64_t what)
 	}
 }
 
-/* Is what is used and what is free the whole buffer, and no credit above it? */
-static bool is_balanced(const struct dl_emu *e, uint32_t in, uint32_t used)
+/*
+ * Is what is used and what is free the whole buffer, and credit with what is
+ * coming not above it?
+ */
+static bool is_balanced(const struct dl_emu *e, uint32_t in, uint32_t used, uint32_t coming)
 {
 	const struct dl_emu_vl_port *i = dl_emu_vl_at(e, in), *o;
 	uint32_t peer = e->ports[dl_emu_port_of(in)].peer;
@@ -96,24 +103,27 @@ static bool is_balanced(const struct dl_emu *e, uint32_t in, uint32_t used)
 		return true;
 	o = dl_emu_vl_at(e, dl_emu_channel(peer, dl_emu_vl_of(in)));
 	return dl_emu_free_units(i) + used == e->c.buffer &&
-	       (int16_t)(o->limit - o->sent) <= (int32_t)dl_emu_free_units(i);
+	       (e->ports[peer].hold & DL_EMU_DOWN ||
+		(coming == dl_emu_coming(o, i) &&
+		 (int16_t)(o->limit - o->sent) + (int64_t)coming <= dl_emu_free_units(i)));
 }
 
 int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 {
 	uint32_t n = e->nports * DL_EMU_VLS;
-	struct count count = { .used = calloc(n + 1ul, sizeof(uint32_t)) };
+	struct count count = { .used = calloc(2 * (n + 1ul), sizeof(uint32_t)) };
 	uint64_t in_flight = e->totals.injected - e->totals.delivered - e->totals.dropped;
 	bool broken;
 
 	if (!count.used)
 		return -ENOMEM;
+	count.coming = count.used + n + 1;
 	count_queues(e, &count);
 	dl_emu_events_each(&e->events, count_event, &(struct audit){ e, &count });
 	broken = dl_broken(log, count.packets == in_flight) ||
 		 dl_broken(log, count.records == e->live);
 	for (uint32_t in = 0; !broken && in < n; in++)
-		broken = dl_broken(log, is_balanced(e, in, count.used[in]));
+		broken = dl_broken(log, is_balanced(e, in, count.used[in], count.coming[in]));
 	free(count.used);
 	return broken ? -EPROTO : 0;
 }

@@ -7,7 +7,8 @@
  *
  * Method.  A buffer is suspected when its head waits for an output whose far
  * buffer has no room for it, whatever credit messages are still under way:
- * the books of the receiving end decide, not what the sender knows.  A suspect
+ * the books of the receiving end decide, and what is on its way to it, not
+ * what the sender knows.  A suspect
  * is cleared when a buffer that it waits for is not suspected: that one's
  * head will leave some day and make room.  Clearing goes on until nothing
  * changes.  What remains is a set of full buffers whose heads all wait for
@@ -66,7 +67,7 @@ static uint32_t feeding(const struct dl_emu *e, uint32_t in)
 static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 {
 	uint32_t out = e->packets[packet].out, far = far_buffer(e, out);
-	const struct dl_emu_vl_port *o = dl_emu_vl_at(e, out);
+	const struct dl_emu_vl_port *o = dl_emu_vl_at(e, out), *i;
 	uint32_t owner = e->worms ? e->worm[out].owner : DL_EMU_NIL;
 
 	if (far == DL_EMU_NIL || !dl_emu_is_data(out))
@@ -77,7 +78,8 @@ static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 	 */
 	if (owner != DL_EMU_NIL && owner != e->packets[o->head].in)
 		return DL_EMU_NIL;
-	return dl_emu_free_units(dl_emu_vl_at(e, far)) >= o->units ? DL_EMU_NIL : far;
+	i = dl_emu_vl_at(e, far);
+	return dl_emu_free_units(i) >= o->units + dl_emu_coming(o, i) ? DL_EMU_NIL : far;
 }
 
 /*

@@ -38,7 +38,7 @@
  *
  * Invariants, checked by audit.c when a run comes to rest, and in a debug build
  * (configure --enable-debug) after every event: injected = delivered + dropped + in flight; for
- * each buffer, what is stored, what is on its way and what is free make up its
+ * each buffer, what is stored and what is free make up its
  * size; no sender holds more credit than is free.
  *
  * Limits: 2^20 ports, 2^22 packets and flow-control packets under way.

@@ -5,8 +5,7 @@
  * A link that goes down loses what is on the wire; packets that wait for it
  * are dropped at once, or, with a lifetime limit in the switches, when that
  * is over.  When it comes up again, both ends start their flow control anew:
- * counters at zero, and credit for what is free.  What was on the wire keeps
- * its room until it would have arrived, so that no two events give it back.
+ * counters at zero, and credit for what is free.
  *
  * In wormhole switching a link cuts the worms in two that are passing it.
  * What has not left yet is thrown away, to the tail, at which the worm is

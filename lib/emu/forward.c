@@ -373,8 +373,6 @@ static __attribute__((noinline)) bool came_through(struct dl_emu *e, uint32_t in
 			return true;
 		}
 		cause = DL_EMU_DROP_SMP_FULL;
-	} else if (data && (!(pk->flags & DL_EMU_PK_LOST) || e->worms)) {
-		dl_emu_release(e, in, pk->units);
 	}
 	pk->out = dl_emu_channel(e->ports[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
 	if (pk->flags & DL_EMU_PK_TAIL)
@@ -384,11 +382,12 @@ static __attribute__((noinline)) bool came_through(struct dl_emu *e, uint32_t in
 	return false;
 }
 
-/* Has a packet arrived as nearly all do? */
+/* A packet has arrived: enter it in the books, unless it is lost. */
 static inline bool arrives(struct dl_emu *e, uint32_t in, uint32_t packet)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+	struct dl_emu_vl_port *i;
 
 	if (__builtin_expect(pk->flags & DL_EMU_PK_LOST || pk->epoch != q->epoch ||
 				     !dl_emu_is_data(in),
@@ -398,6 +397,10 @@ static inline bool arrives(struct dl_emu *e, uint32_t in, uint32_t packet)
 		if (!dl_emu_is_data(in))
 			return true;
 	}
+	i = dl_emu_vl_at(e, in);
+	if (dl_broken(e->log, dl_emu_free_units(i) >= pk->units))
+		e->err = -EPROTO;
+	i->received += pk->units;
 	dl_emu_maybe_tell(e, dl_emu_port_of(in), dl_emu_vl_of(in));
 	return true;
 }

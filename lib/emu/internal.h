@@ -427,6 +427,13 @@ static inline uint16_t dl_emu_promise(const struct dl_emu_vl_port *in)
 	return in->received + dl_link_credit_promise(dl_emu_free_units(in));
 }
 
+/* Units that are on their way from a sender to its peer's buffer. */
+static inline uint16_t dl_emu_coming(const struct dl_emu_vl_port *o,
+				     const struct dl_emu_vl_port *in)
+{
+	return o->sent - in->received - (o->lost - in->healed);
+}
+
 static inline bool dl_emu_may_send(const struct dl_emu_vl_port *o, uint16_t units)
 {
 	return (int16_t)(o->limit - o->sent - units) >= 0;

@@ -12,16 +12,12 @@
  * first waiting packet has credit.  Nothing happens between boundaries, and
  * an idle port costs nothing: it is looked at when something asks for it.
  *
- * Credit in the sender's frame.  Packets enter the books of the receiver's
- * buffer when their first bit leaves, not when they arrive.  What the receiver
- * promises does not depend on it: IBA's FCCL is ABR + free, and a packet moves
- * as much from one to the other; PCI Express style credit counts only what
- * left.  (It would matter if a buffer were above 2048 blocks, where the
- * promise is cut; setup.c refuses that.)  In return a packet without room is
- * found out when it is sent, and one event is enough for a packet's arrival.
- * What the wire loses is not entered, and added to `lost`; a flow-control
- * packet tells the receiver of it in place of FCTBS, which says the same:
- * FCTBS minus what was entered of the packets before it.
+ * Books.  A packet is entered in its sender's books when its first bit leaves,
+ * in its receiver's when it arrives: where the head has been looked at in
+ * cut-through, else with the last bit.  What the wire loses is never entered,
+ * and added to `lost`; a flow-control packet tells the receiver of it in place
+ * of FCTBS, which says the same: FCTBS minus what was sent before it and
+ * entered, or is going to be.
  *
  * Most flow-control packets come to a sender that has credit left, and change
  * nothing then.  So what they carry is left at the sender with the time of
@@ -303,34 +299,15 @@ static inline unsigned int sendable(struct dl_emu *e, uint32_t port, struct dl_e
 }
 
 /* Is the packet lost on the wire?  Then its receiver does not enter it. */
-static __attribute__((noinline)) bool lose_on_wire(struct dl_emu *e, uint32_t port,
-						   struct dl_emu_pkt *pk, struct dl_emu_vl_port *o)
+static __attribute__((noinline)) void damage(struct dl_emu *e, uint32_t port, struct dl_emu_pkt *pk,
+					     struct dl_emu_vl_port *o)
 {
 	if (!happens(e, e->losses[port].damage))
-		return false;
+		return;
 	/* A worm that loses a flit is lost as a whole. */
 	pk->flags |= DL_EMU_PK_LOST;
-	if (e->worms)
-		return false;
-	o->lost += pk->units;
-	return true;
-}
-
-/* Enter the packet in the books of both ports. */
-static inline void spend(struct dl_emu *e, uint32_t port, struct dl_emu_pkt *pk,
-			 struct dl_emu_vl_port *o, unsigned int vl)
-{
-	struct dl_emu_link_port *p = &e->ports[port];
-	struct dl_emu_vl_port *far = &e->ports[p->peer].vl[vl];
-
-	if (vl == DL_LINK_VL_SMP)
-		return;
-	o->sent += pk->units;
-	if (__builtin_expect(p->lossy, 0) && lose_on_wire(e, port, pk, o))
-		return;
-	if (dl_broken(e->log, dl_emu_free_units(far) >= pk->units))
-		e->err = -EPROTO;
-	far->received += pk->units;
+	if (!e->worms)
+		o->lost += pk->units;
 }
 
 /* An adapter's packet leaves: its place is free again when the tail has gone. */
@@ -412,7 +389,11 @@ static inline void send(struct dl_emu *e, uint32_t port, uint32_t packet, unsign
 		if (!pk->bytes) /* what ends a cut worm is one symbol */
 			time = dl_emu_rate_time(p->rate, 1);
 	}
-	spend(e, port, pk, o, vl);
+	if (vl != DL_LINK_VL_SMP) {
+		o->sent += pk->units;
+		if (__builtin_expect(p->lossy, 0))
+			damage(e, port, pk, o);
+	}
 	if (p->adapter != DL_EMU_NIL)
 		leave_adapter(e, p, packet);
 	else

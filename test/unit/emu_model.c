@@ -61,9 +61,10 @@ struct queue {
 struct channel {
 	struct queue stored; /* as receiver */
 	bool reading;
-	uint64_t entered, gone, told; /* units; gone when last told */
+	uint64_t entered, gone, told; /* units, as receiver; gone when last told */
 	struct queue waiting;	      /* as sender */
-	uint64_t limit;		      /* units that may be entered at the far end */
+	uint64_t sent;		      /* units */
+	uint64_t limit;		      /* units that may be sent */
 };
 
 struct port {
@@ -196,7 +197,7 @@ static void send(struct model *t, uint32_t port, unsigned int vl)
 		channel(t, pk->in)->reading = true;
 	}
 	pk->waiting = false;
-	t->ports[peer].vl[vl].entered += p->sent_units;
+	p->vl[vl].sent += p->sent_units;
 	p->busy_until = t->now + dl_emu_rate_time(t->rate, pk->bytes);
 	later(t, p->busy_until, TAIL, port, pk->parent);
 	pk->in = peer * VLS + vl;
@@ -217,7 +218,6 @@ static void transmit(struct model *t, uint32_t port)
 	struct port *p = &t->ports[port];
 
 	for (;;) {
-		uint32_t peer = t->w->f->ports[port].peer;
 		unsigned int waiting = 0, able = 0;
 		struct dl_link_pick pick;
 
@@ -227,8 +227,7 @@ static void transmit(struct model *t, uint32_t port)
 			if (!q->n)
 				continue;
 			waiting |= 1u << vl;
-			if (t->ports[peer].vl[vl].entered +
-				    units(t, t->packets[q->packet[0]].bytes) <=
+			if (p->vl[vl].sent + units(t, t->packets[q->packet[0]].bytes) <=
 			    p->vl[vl].limit)
 				able |= 1u << vl;
 		}
@@ -446,6 +445,7 @@ static void happen(struct model *t, const struct soon *s)
 		transmit(t, s->who / VLS);
 		break;
 	case ARRIVE:
+		channel(t, s->who)->entered += units(t, t->packets[s->value].bytes);
 		maybe_send_credit(t, s->who);
 		if (!is_switch(t, s->who / VLS)) {
 			deliver(t, s->value, s->who);

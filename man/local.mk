@@ -17,6 +17,7 @@ dist_man_MANS += \
 	man/dateline-whatif.1 \
 	man/dateline-migration.7 \
 	man/dateline-scenario.5 \
+	man/dateline-snapshot.5 \
 	man/dateline-torus.conf.5 \
 	man/dateline.1 \
 	man/osmdateline.8

@@ -9,20 +9,28 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine.h"
 
 void dl_dump_dir_write(const struct dl_engine *e)
 {
 	const char *dir = e->options.dump_dir;
+	struct dl_snapshot s = { .about.written = time(NULL) };
 	struct dl_osm_log l;
+	int err;
 
 	if (!dir || !e->in_force || e->in_force->written)
 		return;
 	dl_osm_log_init(&l, e->osm, "DL30");
+	s.tables = e->in_force->routed.tables;
+	err = dl_route_describe(e->in_force->torus, &e->options.route, &s);
+	if (!err)
+		err = dl_snapshot_write(&s, dir, 0, &l.log);
+	s.tables = NULL; /* they stay in force */
+	dl_snapshot_release(&s);
 	/* After a failure, such as a full disk, the next sweep tries again. */
-	e->in_force->written =
-		!dl_snapshot_write(e->in_force->routed.tables, dir, DL_SNAPSHOT_PSL, &l.log);
+	e->in_force->written = !err;
 	if (e->in_force->written)
 		DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
 }

@@ -109,122 +109,37 @@ static int from_cabling(const struct dl_log *log, const struct dl_fabric *f, str
 
 /* ---- coordinates by the engine's own list ------------------------------ */
 
-static int read_switch(struct dl_text *text, const struct dl_fabric *f,
-		       uint32_t coord[DL_TORUS_DIMS], uint32_t *sw)
+static int from_list(const struct tool *tool, const struct dl_fabric *f,
+		     const struct dl_snapshot_note *list, struct tool_coords *c)
 {
-	uint64_t value;
-	uint32_t node;
-	int err = 0;
+	FILE *from = fmemopen(list->text, list->len, "r");
+	int err = -ENOMEM;
 
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-		if (d && !dl_text_take(text, ','))
-			return dl_text_expected(text, "\",\"");
-		err = dl_text_number(text, 10, DL_TORUS_MAX_RADIX - 1, "a coordinate, 0 to 254",
-				     &value);
-		if (err)
-			return err;
-		coord[d] = value;
-	}
-	if (!dl_text_take_string(text, "GUID"))
-		return dl_text_expected(text, "\"GUID\"");
-	err = dl_text_number(text, 16, UINT64_MAX, "a GUID", &value);
-	if (err)
-		return err;
-	node = dl_fabric_find_guid(f, value);
-	*sw = node == DL_NONE ? DL_NONE : f->nodes[node].sw;
-	return 0;
-}
-
-/* Is there a cable between the first and the last coordinate? */
-static bool wraps(const struct dl_fabric *f, uint32_t (*coord)[DL_TORUS_DIMS],
-		  const struct dl_torus_grid *g, unsigned int dim)
-{
-	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t peer = dl_fabric_peer_node(f, p), a, b;
-		uint32_t node = f->ports[p].node;
-		bool same = true;
-
-		if (peer == DL_NONE || !dl_fabric_is_switch(f, node) ||
-		    !dl_fabric_is_switch(f, peer))
-			continue;
-		a = f->nodes[node].sw;
-		b = f->nodes[peer].sw;
-		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-			same &= d == dim || coord[a][d] == coord[b][d];
-		if (same && !coord[a][dim] && coord[b][dim] == g->radix[dim] - 1)
-			return true;
-	}
-	return false;
-}
-
-static int read_list(struct dl_text *text, const struct dl_fabric *f,
-		     uint32_t (*coord)[DL_TORUS_DIMS], struct tool_coords *c)
-{
-	int err, state;
-
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		c->site[s] = DL_NONE;
-	while ((state = dl_text_next(text)) > 0) {
-		uint32_t at[DL_TORUS_DIMS], sw = DL_NONE;
-
-		if (!dl_text_take_string(text, "switch "))
-			continue;
-		err = read_switch(text, f, at, &sw);
-		if (err)
-			return err;
-		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-			if (at[d] >= c->grid.radix[d])
-				c->grid.radix[d] = at[d] + 1;
-		if (sw == DL_NONE)
-			continue;
-		memcpy(coord[sw], at, sizeof(at));
-		c->site[sw] = 0;
-	}
-	return state;
-}
-
-static int from_list(const struct tool *tool, const struct dl_fabric *f, const char *path,
-		     struct tool_coords *c)
-{
-	uint32_t(*coord)[DL_TORUS_DIMS] = calloc(f->nswitches + 1, sizeof(*coord));
-	FILE *from = fopen(path, "r");
-	struct dl_text text;
-	int err = from ? -ENOMEM : -errno;
-
-	dl_text_begin(&text, from, path, &tool->log);
-	c->site = malloc((f->nswitches + 1) * sizeof(*c->site));
-	if (from && coord && c->site)
-		err = read_list(&text, f, coord, c);
-	for (unsigned int d = 0; !err && d < DL_TORUS_DIMS; d++)
-		c->grid.mesh[d] = c->grid.radix[d] > 2 && !wraps(f, coord, &c->grid, d);
-	for (uint32_t s = 0; !err && s < f->nswitches; s++)
-		if (c->site[s] != DL_NONE)
-			c->site[s] = dl_torus_site(&c->grid, coord[s]);
-	dl_text_end(&text);
+	if (from)
+		err = dl_torus_read_list(f, from, list->name, &tool->log, &c->grid, &c->site);
 	if (from)
 		fclose(from);
-	free(coord);
 	c->certain = true;
 	return err;
 }
 
-static int find_coords(struct tool *tool, const struct dl_fabric *f, const char *config,
-		       const char *dir, const struct dl_log *log, struct tool_coords *c)
+static int find_coords(struct tool *tool, const struct dl_snapshot *s, const char *config,
+		       const struct dl_log *log, struct tool_coords *c)
 {
 	static const char *const lists[] = { "dateline-torus.dump", "opensm-torus.dump", NULL };
-	char path[PATH_MAX];
 
 	memset(c, 0, sizeof(*c));
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		c->grid.radix[d] = 1;
 	if (config)
-		return from_config(tool, f, config, c);
+		return from_config(tool, s->fabric, config, c);
 	for (unsigned int i = 0; lists[i]; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, lists[i]);
-		if (!access(path, R_OK))
-			return from_list(tool, f, path, c);
+		const struct dl_snapshot_note *list = dl_snapshot_find_note(s, lists[i]);
+
+		if (list && list->len)
+			return from_list(tool, s->fabric, list, c);
 	}
-	return from_cabling(log, f, c);
+	return from_cabling(log, s->fabric, c);
 }
 
 bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS])
@@ -259,17 +174,18 @@ static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 	return 0;
 }
 
-static int complete_sls(struct tool *tool, struct tool_input *in)
+static int complete_sls(struct tool *tool, const struct tool_coords *coords, struct dl_snapshot *s)
 {
-	const struct tool_coords *coords = &in->coords;
-	struct dl_tables *t = in->snapshot.tables;
+	int err;
 
-	if (t->psl || !coords->site || !coords->certain)
+	if (s->tables->psl || !coords->site || !coords->certain)
 		return 0;
 	tool_assume(tool, "no path SLs given: taken from the coordinates by the rule of "
 			  "torus-2QoS");
-	in->sls_by_rule = true;
-	return path_sls(coords, t);
+	err = path_sls(coords, s->tables);
+	if (!err)
+		s->about.sls = DL_SNAPSHOT_SLS_RULE;
+	return err;
 }
 
 /* ---- all --------------------------------------------------------------- */
@@ -278,7 +194,6 @@ static int read_live(const struct tool *tool, const struct tool_input_options *o
 		     struct dl_snapshot *s)
 {
 	struct dl_live_options live;
-	char *gaps = NULL;
 	int err;
 
 	dl_live_options_init(&live);
@@ -286,14 +201,13 @@ static int read_live(const struct tool *tool, const struct tool_input_options *o
 	live.port = o->live.port;
 	live.paths = o->live.paths;
 	if (tables)
-		err = dl_live_read(&live, &tool->log, s, &gaps);
+		err = dl_live_read(&live, &tool->log, s);
 	else
 		err = dl_live_fabric(&live, &tool->log, &s->fabric);
-	if (gaps)
+	if (s->parts & DL_SNAPSHOT_IS_PARTIAL)
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "not everything answered; dateline snapshot lists what "
 		       "is missing");
-	free(gaps);
 	/* What is wrong with the fabric is not wrong with the usage. */
 	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -ENETUNREACH : err;
 }
@@ -353,10 +267,9 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	if (!tables && (kind == TOOL_INPUT_TORUS || !in->snapshot.tables))
 		return find_torus(tool, o, in);
 	/* Where coordinates are not needed, that there are none is no fault. */
-	err = find_coords(tool, in->fabric, o->config, o->from, tables ? NULL : &tool->log,
-			  &in->coords);
+	err = find_coords(tool, &in->snapshot, o->config, tables ? NULL : &tool->log, &in->coords);
 	if (!err && tables)
-		return complete_sls(tool, in);
+		return complete_sls(tool, &in->coords, &in->snapshot);
 	if (!err && !in->coords.site) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: no coordinates: there is no list of a torus "

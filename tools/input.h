@@ -37,7 +37,6 @@ struct tool_input {
 	struct dl_torus_config *config; /* given, or found from the cabling */
 	struct dl_torus *torus;
 	struct tool_coords coords;
-	bool sls_by_rule; /* path SLs are from the coordinates */
 };
 
 enum tool_input_kind {

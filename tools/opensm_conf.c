@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What an administrator adds to opensm.conf; see tool.h. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "dateline/route.h"
 #include "tool.h"
@@ -43,9 +44,8 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 	      "routing_engine dateline,no_fallback\n"
 	      "qos TRUE\n",
 	      to);
-	if (o->mode == DL_ROUTE_CLASSIC || o->mode == DL_ROUTE_ANY_SL)
-		fprintf(to, "event_plugin_options mode=%s\n",
-			o->mode == DL_ROUTE_CLASSIC ? "classic" : "any-sl");
+	if (o->mode != DL_ROUTE_PROVEN)
+		fprintf(to, "event_plugin_options mode=%s\n", dl_route_mode_name(o->mode));
 	fputs("\n"
 	      "# Between switches VL 0-3 carry QoS level 0 and VL 4-7 level 1, "
 	      "on end ports\n"
@@ -59,8 +59,17 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 
-int tool_write_opensm_conf(const struct tool *tool, const char *dir,
-			   const struct dl_route_options *o)
+int tool_add_opensm_conf(struct dl_snapshot *s, const struct dl_route_options *o)
 {
-	return tool_write(tool, dir, OPENSM_CONF, to, write_conf(o, to));
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	int err = to ? write_conf(o, to) : -ENOMEM;
+
+	if (to && fclose(to))
+		err = -ENOMEM;
+	if (!err)
+		return dl_snapshot_add_note(s, OPENSM_CONF, text, len);
+	free(text);
+	return err;
 }

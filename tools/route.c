@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "dateline/base.h"
 #include "dateline/route.h"
@@ -36,16 +37,6 @@ static int read_weights(const struct dl_setting *setting, void *to, const char *
 	return 0;
 }
 
-static int leave_psl_out(const struct dl_setting *setting, void *to, const char *text, char *why,
-			 size_t size)
-{
-	struct request *r = to;
-
-	(void)setting, (void)text, (void)why, (void)size;
-	r->flags &= ~DL_SNAPSHOT_PSL;
-	return 0;
-}
-
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
 static const struct dl_setting options[] = {
@@ -72,9 +63,12 @@ static const struct dl_setting options[] = {
 	{ "lmc", DL_SETTING_NUMBER, MEMBER(lmc), 0, DL_FABRIC_MAX_LMC, .arg = "N",
 	  .doc = "Give ports without a LID 2^N of them (0)" },
 	{ "show-tree", DL_SETTING_FLAG, MEMBER(show_tree), .doc = "Draw the multicast tree" },
-	{ "no-psl", DL_SETTING_FLAG, .call = leave_psl_out,
-	  .doc = "Do not write dateline-psl.dump, which grows with the "
-		 "square of the fabric" },
+	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_BY_PAIR,
+	  .doc = "Write dateline-psl.dump, for ibdmchk, however large: it grows with the "
+		 "square of the fabric (up to 4 million pairs)" },
+	{ "no-psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_BY_CLASS,
+	  .doc = "Do not write dateline-psl.dump: dateline-sls.dump in its place has path "
+		 "SLs by class" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
 	  .doc = "The directory for the snapshot" },
 	{ 0 }
@@ -133,35 +127,30 @@ static int compute(const struct request *r, const struct tool_input *in, const s
 	return err;
 }
 
-/* Where each switch sits, for reports on the snapshot. */
-static int write_list(const struct tool *tool, const char *dir, const struct dl_torus *torus)
-{
-	return tool_write(tool, dir, "dateline-torus.dump", to, dl_torus_write_list(torus, to));
-}
-
 static int write_snapshot(const struct tool *tool, const struct request *r,
-			  const struct tool_input *in, const struct dl_tables *tables)
+			  const struct tool_input *in, struct dl_tables *tables)
 {
-	int err = tool_make_dir(tool, r->out);
+	struct dl_snapshot s = { .tables = tables, .about.written = time(NULL) };
+	int err = dl_route_describe(in->torus, &r->options, &s);
 
 	if (!err)
-		err = dl_snapshot_write(tables, r->out, r->flags, &tool->log) ? TOOL_UNWRITTEN : 0;
+		err = tool_add_opensm_conf(&s, &r->options);
 	if (!err)
-		err = write_list(tool, r->out, in->torus);
-	if (!err)
-		err = tool_write_opensm_conf(tool, r->out, &r->options);
+		err = tool_write_snapshot(tool, &s, r->out, r->flags);
 	if (!err)
 		dl_log(&tool->log, DL_LOG_VERBOSE, "%s", dl_route_demand(r->options.mode));
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO, "%u switch%s, %u LIDs routed into %s",
 		       in->fabric->nswitches, tool_es(in->fabric->nswitches), in->fabric->top_lid,
 		       r->out);
+	s.tables = NULL; /* it is the result's */
+	dl_snapshot_release(&s);
 	return err;
 }
 
 int tool_cmd_route(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { .flags = DL_SNAPSHOT_PSL };
+	struct request r = { 0 };
 	struct dl_route_result routed = { 0 };
 	struct tool_input in;
 	int err;

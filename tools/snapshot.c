@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dateline/fabric.h"
@@ -96,34 +97,30 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
 		(unsigned long long)total, done == total ? "\n" : "");
 }
 
-static int write_snapshot(const struct tool *tool, const struct request *r,
-			  const struct dl_snapshot *s, const char *gaps)
+int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
+			unsigned int flags)
 {
-	int err = tool_make_dir(tool, r->out);
+	int err = tool_make_dir(tool, path);
 
-	/* First the gaps: never is half of a snapshot without them. */
-	if (!err && gaps)
-		err = tool_write(tool, r->out, PARTIAL, to, fputs(gaps, to) == EOF ? -EIO : 0);
-	if (err)
-		return err;
-	return dl_snapshot_write(s->tables, r->out,
-				 DL_SNAPSHOT_PSL | (gaps ? DL_SNAPSHOT_PARTIAL : 0), &tool->log);
+	if (!err)
+		err = dl_snapshot_write(s, path, flags, &tool->log);
+	return err ? TOOL_UNWRITTEN : 0;
 }
 
 int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct dl_snapshot s = { 0 };
-	char *gaps = NULL;
 	int err, status;
 
 	dl_live_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
 	if (tool->colour && tool->level >= DL_LOG_INFO)
 		r.options.progress = show_progress;
-	err = dl_live_read(&r.options, &tool->log, &s, &gaps);
+	err = dl_live_read(&r.options, &tool->log, &s);
+	s.about.written = time(NULL);
 	if (!err)
-		err = write_snapshot(tool, &r, &s, gaps);
+		err = tool_write_snapshot(tool, &s, r.out, 0);
 	status = err ? TOOL_EXIT_ENVIRONMENT : TOOL_EXIT_GOOD;
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
@@ -131,14 +128,13 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 		       "%s",
 		       s.fabric->nnodes, s.fabric->nswitches, tool_es(s.fabric->nswitches),
 		       s.fabric->top_lid, r.out);
-	if (!err && gaps) {
+	if (!err && s.parts & DL_SNAPSHOT_IS_PARTIAL) {
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "the snapshot is partial: "
 		       "%s/" PARTIAL " lists what did not answer",
 		       r.out);
 		status = TOOL_EXIT_FINDING;
 	}
-	free(gaps);
 	dl_snapshot_release(&s);
 	return status;
 }

@@ -115,13 +115,18 @@ struct dl_route_tree;
 void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree, FILE *to);
 
 /*
- * Write dateline-opensm.conf into a snapshot: the lines of opensm.conf with
+ * Add the note dateline-opensm.conf to a snapshot: the lines of opensm.conf with
  * which OpenSM routes by Dateline, and a QoS configuration that is sound for
- * Dateline and the built-in torus engine alike.  0 or a negative errno,
- * reported.
+ * Dateline and the built-in torus engine alike.  0 or a negative errno.
  */
-int tool_write_opensm_conf(const struct tool *tool, const char *dir,
-			   const struct dl_route_options *o);
+int tool_add_opensm_conf(struct dl_snapshot *s, const struct dl_route_options *o);
+
+/*
+ * Write a snapshot, as dl_snapshot_write() does, into a directory that is made
+ * with its parents.  0 or a negative errno, reported.
+ */
+int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
+			unsigned int flags);
 
 /* Create a directory and its parents, unless it exists.  Errors reported. */
 int tool_make_dir(const struct tool *tool, const char *path);

@@ -196,7 +196,9 @@ static const char *assumption(const struct dl_verify_result *v, const struct too
 	if (v->verdict == DL_VERIFY_POSSIBLE)
 		return v->sl_known ? "pairs without a path SL may use any SL" :
 				     "applications may use any SL";
-	return in->sls_by_rule && !v->sls ? "path SLs follow the rule of torus-2QoS" : NULL;
+	return in->snapshot.about.sls == DL_SNAPSHOT_SLS_RULE && !v->sls ?
+		       "path SLs follow the rule of torus-2QoS" :
+		       NULL;
 }
 
 static int add_verdict(json_t *document, const struct dl_verify_result *v,

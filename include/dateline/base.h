@@ -335,6 +335,7 @@ struct dl_file {
 	char part[32]; /* its name until it is in place */
 	int dir;
 	bool named; /* does it have that name? */
+	bool hasty; /* set once begun: do not wait for the disk */
 };
 
 /* Begin to write.  0 or a negative errno: -EISDIR, -ENOENT, -EACCES, ... */

@@ -43,12 +43,12 @@ int dl_live_fabric(const struct dl_live_options *o, const struct dl_log *log,
 
 /*
  * The same, and read all tables that are programmed into it, and the path SLs
- * that its subnet administrator grants.  *gaps becomes NULL, or a text that
- * lists what did not answer, for free().  Errors as above, and -ENOTCONN when
- * no port has a LID.
+ * that its subnet administrator grants.  What did not answer is listed in the
+ * note dateline-partial.txt.  Errors as above, and -ENOTCONN when no port has
+ * a LID.
  */
-int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out,
-		 char **gaps);
+int dl_live_read(const struct dl_live_options *o, const struct dl_log *log,
+		 struct dl_snapshot *out);
 
 /* ---- counters of ports ------------------------------------------------------- */
 

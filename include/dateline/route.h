@@ -77,6 +77,9 @@ struct dl_route_options {
 	double (*clock)(void);
 };
 
+/* "classic", "proven": the word for a mode. */
+const char *dl_route_mode_name(enum dl_route_mode mode);
+
 /* The defaults: proven, ties as configured, 1:1, 16 KiB, 10 seconds but no clock. */
 void dl_route_options_init(struct dl_route_options *o);
 
@@ -166,6 +169,13 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,
 	     struct dl_route_result *out);
 void dl_route_result_release(struct dl_route_result *r);
+
+/*
+ * Tell a snapshot what it holds: engine, mode, where path SLs come from, and
+ * the coordinates, as the note dateline-torus.dump.  0 or -ENOMEM.
+ */
+int dl_route_describe(const struct dl_torus *t, const struct dl_route_options *o,
+		      struct dl_snapshot *s);
 
 /*
  * Data VLs that the routing may count on: the smallest number found on any

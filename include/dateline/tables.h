@@ -115,6 +115,12 @@ struct dl_tables {
 
 	struct dl_tables_mcast_group *groups;
 	uint32_t ngroups, groups_cap;
+
+	/*
+	 * dl_tables_check() has passed, and nothing was changed since but by
+	 * the functions below, which take the mark away.
+	 */
+	bool checked;
 };
 
 #define DL_TABLES_NO_ROW 0xFFFF
@@ -188,37 +194,29 @@ static inline bool dl_tables_mask_get(const uint64_t *masks, uint32_t sw, unsign
 	return masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] >> port % 64 & 1;
 }
 
-/*
- * Writers of one dump each, in the format of OpenSM (-D 0x43) or ibdmchk.
- * Return 0 or -EIO.
- */
-int dl_tables_write_lfts(const struct dl_tables *t, FILE *to);	 /* opensm-lfts.dump */
-int dl_tables_write_sl2vl(const struct dl_tables *t, FILE *to);	 /* opensm-sl2vl.dump */
-int dl_tables_write_fdbs(const struct dl_tables *t, FILE *to);	 /* opensm.fdbs */
-int dl_tables_write_mcfdbs(const struct dl_tables *t, FILE *to); /* opensm.mcfdbs */
-int dl_tables_write_vlarb(const struct dl_tables *t, FILE *to);	 /* dateline-vlarb.dump */
-int dl_tables_write_psl(const struct dl_tables *t, FILE *to);	 /* dateline-psl.dump */
-int dl_tables_write_slvl(const struct dl_tables *t, FILE *to);	 /* dateline-slvl.dump */
+/* Dumps of a routing, in the formats of OpenSM (-D 0x43) and ibdmchk. */
+enum dl_tables_file {
+	DL_TABLES_LFTS,	  /* opensm-lfts.dump */
+	DL_TABLES_FDBS,	  /* opensm.fdbs */
+	DL_TABLES_MCFDBS, /* opensm.mcfdbs */
+	DL_TABLES_SL2VL,  /* opensm-sl2vl.dump */
+	DL_TABLES_SLVL,	  /* dateline-slvl.dump: the switches' for ibdmchk */
+	DL_TABLES_VLARB,  /* dateline-vlarb.dump */
+	DL_TABLES_PSL,	  /* dateline-psl.dump: path SLs for ibdmchk, by pair */
+	DL_TABLES_SLS,	  /* dateline-sls.dump: the same by class */
+	DL_TABLES_NFILES
+};
+
+/* Write one.  0, -EIO or -ENOMEM. */
+int dl_tables_write_file(const struct dl_tables *t, enum dl_tables_file which, FILE *to);
 
 /*
- * Readers of the same.  They fill tables made for a fabric with LIDs.  What is
- * damaged, or contradicts the fabric or itself, is reported with file and
- * line.  Return 0, -EINVAL (reported), -ENOMEM, -EIO.  `name` stands in
- * messages.
+ * Read one into tables made for a fabric with LIDs.  What is damaged, or
+ * contradicts the fabric or itself, is reported with file and line; `name`
+ * stands in messages.  Returns 0, -EINVAL (reported), -ENOMEM, -EIO.
  */
-int dl_tables_read_lfts(struct dl_tables *t, FILE *from, const char *name,
-			const struct dl_log *log);
-int dl_tables_read_sl2vl(struct dl_tables *t, FILE *from, const char *name,
-			 const struct dl_log *log);
-int dl_tables_read_fdbs(struct dl_tables *t, FILE *from, const char *name,
-			const struct dl_log *log);
-int dl_tables_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
-			  const struct dl_log *log);
-int dl_tables_read_vlarb(struct dl_tables *t, FILE *from, const char *name,
-			 const struct dl_log *log);
-int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log);
-int dl_tables_read_slvl(struct dl_tables *t, FILE *from, const char *name,
-			const struct dl_log *log);
+int dl_tables_read_file(struct dl_tables *t, enum dl_tables_file which, FILE *from,
+			const char *name, const struct dl_log *log);
 
 /*
  * LIDs and LMCs that the fabric lacks, from the comments of an
@@ -282,28 +280,39 @@ void dl_tables_load_release(struct dl_tables_load *l);
 
 /* ---- snapshots -------------------------------------------------------------- */
 
-/*
- * Write a snapshot: fabric and tables in the directory `dir`, which is made
- * when it is not there.  It replaces an earlier one as a whole: a failure while
- * files are written leaves that one, and after an interruption while they are
- * put in place readers refuse the directory.  Files of an earlier snapshot that
- * this one lacks are removed.  Returns 0 or a negative errno, reported; -EPROTO
- * as dl_tables_check().
- */
-enum dl_snapshot_flags {
-	/* Path SLs as well; the file grows with the square of the fabric. */
-	DL_SNAPSHOT_PSL = 1,
-	/* The caller has said in dateline-partial.txt what is missing. */
-	DL_SNAPSHOT_PARTIAL = 2
+/* Where the path SLs of a snapshot come from. */
+enum dl_snapshot_sls {
+	DL_SNAPSHOT_SLS_NONE,	 /* there are none */
+	DL_SNAPSHOT_SLS_ENGINE,	 /* the engine that routed wrote them */
+	DL_SNAPSHOT_SLS_ASKED,	 /* the subnet administrator was asked for each pair */
+	DL_SNAPSHOT_SLS_SAMPLED, /* ... for some pairs, and the others follow from those */
+	DL_SNAPSHOT_SLS_RULE,	 /* torus-2QoS's rule, from the coordinates */
+	DL_SNAPSHOT_SLS_FILE	 /* a file, and nothing says who wrote it */
 };
-int dl_snapshot_write(const struct dl_tables *t, const char *dir, unsigned int flags,
-		      const struct dl_log *log);
 
-/* A snapshot read back; all of it belongs to the reader. */
+/* What a snapshot says about itself. */
+struct dl_snapshot_about {
+	int64_t written; /* seconds since 1970; 0: unknown */
+	char engine[32]; /* "dateline", "torus-2QoS"; "": unknown */
+	char mode[32];	 /* of the engine dateline: "proven"; "": unknown */
+	uint64_t fabric; /* dl_snapshot_fabric_id() */
+	enum dl_snapshot_sls sls;
+};
+
+/* A further text of a snapshot: "dateline-torus.dump", "dateline-partial.txt". */
+struct dl_snapshot_note {
+	char *name, *text;
+	size_t len; /* the text is ended by NUL, too */
+};
+
+/* A fabric with its routing, and all that was found or is told with it. */
 struct dl_snapshot {
 	struct dl_fabric *fabric;
 	struct dl_tables *tables;
 	unsigned int parts; /* enum dl_snapshot_part: what was there */
+	struct dl_snapshot_about about;
+	struct dl_snapshot_note *notes;
+	uint32_t nnotes, notes_cap;
 };
 
 enum dl_snapshot_part {
@@ -312,15 +321,47 @@ enum dl_snapshot_part {
 	DL_SNAPSHOT_HAS_MCFDBS = 4,
 	DL_SNAPSHOT_HAS_VLARB = 8,
 	DL_SNAPSHOT_HAS_PSL = 16,
-	DL_SNAPSHOT_IS_PARTIAL = 32 /* marked as partial by whoever wrote it */
+	DL_SNAPSHOT_IS_PARTIAL = 32,  /* dateline-partial.txt says what is missing */
+	DL_SNAPSHOT_HAS_MANIFEST = 64 /* it was checked as a whole */
 };
+
+/* Add a note.  `text` comes from malloc() and is taken over, also on -ENOMEM. */
+int dl_snapshot_add_note(struct dl_snapshot *s, const char *name, char *text, size_t len);
+
+/* The note of that name, or NULL. */
+const struct dl_snapshot_note *dl_snapshot_find_note(const struct dl_snapshot *s, const char *name);
+
+/*
+ * The same number for the same nodes and cables, in whatever order; LIDs, names
+ * and speeds do not count.
+ */
+uint64_t dl_snapshot_fabric_id(const struct dl_fabric *f);
+
+/*
+ * Write a snapshot: tables and notes in the directory `dir`, which is made when
+ * it is not there, with a manifest by which readers refuse what does not belong
+ * together.  It replaces an earlier one as a whole: a failure while files are
+ * written leaves that one, and after an interruption while they are put in
+ * place readers refuse the directory.  Files of an earlier snapshot that this
+ * one lacks are removed.  Of `about`, the fabric's number is filled in.
+ * Returns 0 or a negative errno, reported; -EPROTO as dl_tables_check().
+ *
+ * Path SLs are written by pair where these are not more than four million, else
+ * by class, which does not grow with the square of the adapters.
+ */
+enum dl_snapshot_flags {
+	DL_SNAPSHOT_PSL_BY_PAIR = 1, /* however many */
+	DL_SNAPSHOT_PSL_BY_CLASS = 2 /* however few */
+};
+int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int flags,
+		      const struct dl_log *log);
 
 /*
  * Read a snapshot, or a directory that OpenSM filled with its dumps.  `net` is a
  * netlist for a directory without one, `psl` a file of path SLs to be used
  * instead of the directory's; both may be NULL.  Returns 0; -ENOENT and the like
  * (no such directory; no fabric or no forwarding tables in it), -EINVAL (damaged,
- * unfinished or contradictory: file and line are reported), -ENOMEM.
+ * mixed or contradictory: file and line are reported), -ENOMEM.
  */
 int dl_snapshot_read(const char *dir, const char *net, const char *psl, const struct dl_log *log,
 		     struct dl_snapshot *out);

@@ -234,6 +234,14 @@ static inline const uint8_t *dl_torus_group(const struct dl_torus *t, uint32_t s
  */
 int dl_torus_write_list(const struct dl_torus *t, FILE *to);
 
+/*
+ * Read such a list, Dateline's or torus-2QoS's: the grid that it spans, and by
+ * switch of the fabric its site, or DL_NONE; *site is for free().  0, -EINVAL
+ * (reported), -ENOMEM, -EIO.
+ */
+int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
+		       const struct dl_log *log, struct dl_torus_grid *grid, uint32_t **site);
+
 /* ---- configuration and discovery -------------------------------------------- */
 
 /*

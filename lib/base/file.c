@@ -108,7 +108,7 @@ int dl_file_flush(FILE *to, int err)
 int dl_file_finish(struct dl_file *f, int err)
 {
 	err = dl_file_flush(f->to, err);
-	if (!err && fsync(fileno(f->to)))
+	if (!err && !f->hasty && fsync(fileno(f->to)))
 		err = -errno;
 	if (err)
 		dl_file_drop(f);
@@ -128,7 +128,8 @@ int dl_file_place(struct dl_file *f)
 		err = -errno;
 	if (!err) {
 		f->named = false;
-		fsync(f->dir); /* the new file is whole with or without it */
+		if (!f->hasty)
+			fsync(f->dir); /* the new file is whole with or without it */
 	}
 	dl_file_drop(f);
 	return err;

@@ -405,26 +405,26 @@ int dl_live_fabric(const struct dl_live_options *o, const struct dl_log *log,
 	return err;
 }
 
-/* Hand the list of gaps over, as text; NULL when there are none. */
-static int take_gaps(struct dl_live *l, char **gaps)
+/* Hand the list of gaps over, if there are any. */
+static int take_gaps(struct dl_live *l, struct dl_snapshot *s)
 {
-	*gaps = NULL;
+	int err;
+
 	if (!l->ngaps)
 		return 0;
 	if (l->ngaps > MOST_GAPS)
 		fprintf(l->gaps, "and %" PRIu64 " more\n", l->ngaps - MOST_GAPS);
-	if (fclose(l->gaps)) {
-		l->gaps = NULL;
-		return -ENOMEM;
-	}
+	err = fclose(l->gaps);
 	l->gaps = NULL;
-	*gaps = l->gaps_text;
+	if (err)
+		return -ENOMEM;
+	s->parts |= DL_SNAPSHOT_IS_PARTIAL;
+	err = dl_snapshot_add_note(s, "dateline-partial.txt", l->gaps_text, l->gaps_len);
 	l->gaps_text = NULL;
-	return 0;
+	return err;
 }
 
-int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out,
-		 char **gaps)
+int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out)
 {
 	struct dl_snapshot s = { 0 };
 	struct dl_live l;
@@ -445,14 +445,16 @@ int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, stru
 	if (!err)
 		err = dl_live_path_sls(&l, s.tables);
 	if (!err)
-		err = take_gaps(&l, gaps);
+		err = take_gaps(&l, &s);
 	if (err) {
 		dl_snapshot_release(&s);
 	} else {
 		s.fabric = l.f;
-		s.parts = DL_SNAPSHOT_HAS_LFTS | DL_SNAPSHOT_HAS_SL2VL | DL_SNAPSHOT_HAS_MCFDBS |
-			  DL_SNAPSHOT_HAS_VLARB | (s.tables->psl ? DL_SNAPSHOT_HAS_PSL : 0) |
-			  (*gaps ? DL_SNAPSHOT_IS_PARTIAL : 0);
+		s.parts |= DL_SNAPSHOT_HAS_LFTS | DL_SNAPSHOT_HAS_SL2VL | DL_SNAPSHOT_HAS_MCFDBS |
+			   DL_SNAPSHOT_HAS_VLARB | (s.tables->psl ? DL_SNAPSHOT_HAS_PSL : 0);
+		s.about.fabric = dl_snapshot_fabric_id(l.f);
+		if (s.tables->psl)
+			s.about.sls = DL_SNAPSHOT_SLS_ASKED;
 		l.f = NULL;
 		*out = s;
 	}

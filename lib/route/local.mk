@@ -2,6 +2,7 @@ libdlroute_la_SOURCES += \
 	include/dateline/route.h \
 	lib/route/check.c \
 	lib/route/classic.c \
+	lib/route/describe.c \
 	lib/route/internal.h \
 	lib/route/report.c \
 	lib/route/rings.c \

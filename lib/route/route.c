@@ -26,6 +26,18 @@ void dl_route_options_init(struct dl_route_options *o)
 	o->clock = NULL;
 }
 
+const char *dl_route_mode_name(enum dl_route_mode mode)
+{
+	static const char *const names[] = {
+		[DL_ROUTE_CLASSIC] = "classic",
+		[DL_ROUTE_PROVEN] = "proven",
+		[DL_ROUTE_ANY_SL] = "any-sl",
+		[DL_ROUTE_UNCHECKED] = "unchecked",
+	};
+
+	return names[mode];
+}
+
 /* ---- data VLs ---------------------------------------------------------- */
 
 static void least(unsigned int *vls, const struct dl_fabric_port *p)

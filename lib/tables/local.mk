@@ -1,14 +1,18 @@
 libdlroute_la_SOURCES += \
 	include/dateline/tables.h \
+	lib/tables/internal.h \
 	lib/tables/load.c \
+	lib/tables/manifest.c \
+	lib/tables/out.c \
 	lib/tables/remap.c \
 	lib/tables/snapshot.c \
 	lib/tables/tables.c \
 	lib/tables/write.c
 libdlread_la_SOURCES += \
-	lib/tables/internal.h \
+	lib/tables/manifest_read.c \
 	lib/tables/read.c \
 	lib/tables/read_lfts.c \
 	lib/tables/read_psl.c \
 	lib/tables/read_maps.c \
+	lib/tables/read_sls.c \
 	lib/tables/snapshot_read.c

@@ -30,6 +30,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,11 +71,80 @@ static int set_route(struct dl_tables_dump *d, uint32_t lid, uint8_t port)
 	return 0;
 }
 
+/* By character: the digit's value + 1; 0: it is none. */
+static const uint8_t hex_digit[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+/* Four hexadecimal digits; above 0xFFFF: they are not. */
+static uint32_t four_digits(const char *at)
+{
+	uint32_t value = 0;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		unsigned int digit = hex_digit[(unsigned char)at[i]];
+
+		value = digit ? value << 4 | (digit - 1) : UINT32_MAX >> 4;
+	}
+	return value;
+}
+
+/* Three decimal digits; above 999: they are not. */
+static unsigned int three_digits(const char *at)
+{
+	unsigned int a = (unsigned char)at[0] - '0', b = (unsigned char)at[1] - '0';
+	unsigned int c = (unsigned char)at[2] - '0';
+
+	return a > 9 || b > 9 || c > 9 ? UINT_MAX : 100 * a + 10 * b + c;
+}
+
+#define ROUTE_BYTES 16 /* of a line, at least, for it to be read here */
+
+/* "0x0007" `between` "007", and anything to the end of the line. */
+static inline char *read_routes(struct dl_tables_dump *d, char *at, char *end, const char *between,
+				size_t len)
+{
+	const uint32_t top = d->t ? d->t->top_lid : 0;
+	uint8_t *row;
+
+	if (d->sw == DL_NONE)
+		return at;
+	row = d->t->lft + d->sw * (size_t)d->t->stride;
+	while (end - at >= ROUTE_BYTES) {
+		uint32_t lid = four_digits(at + 2);
+		unsigned int port = three_digits(at + 6 + len);
+		char after = at[6 + len + 3], *newline;
+
+		if (at[0] != '0' || at[1] != 'x' || memcmp(at + 6, between, len) || lid > top ||
+		    port > DL_TABLES_NO_PORT || (after != ' ' && after != '\n') ||
+		    (row[lid] != DL_TABLES_NO_PORT && row[lid] != port))
+			break;
+		newline = memchr(at + 6 + len + 3, '\n', end - (at + 6 + len + 3));
+		row[lid] = port;
+		d->lines++;
+		d->text.line++;
+		at = newline + 1;
+	}
+	return at;
+}
+
+static char *read_lfts_fast(struct dl_tables_dump *d, char *at, char *end)
+{
+	return read_routes(d, at, end, " ", 1);
+}
+
+static char *read_fdbs_fast(struct dl_tables_dump *d, char *at, char *end)
+{
+	return read_routes(d, at, end, " : ", 3);
+}
+
 /* ---- opensm-lfts.dump -------------------------------------------------- */
 
 struct lfts {
 	struct dl_tables_dump d;
-	uint32_t lines;	 /* read of the present block */
 	uint32_t *owner; /* reading LIDs: end ports in order of GUID */
 	uint32_t nowners;
 	struct dl_fabric *f; /* and where to put them */
@@ -85,7 +155,7 @@ static int read_head(struct lfts *x)
 	struct dl_text *text = &x->d.text;
 	char *guid;
 
-	x->lines = 0;
+	x->d.lines = 0;
 	if (!dl_text_take_string(text, "Unicast lids"))
 		return dl_text_expected(text, "\"Unicast lids ... of switch\"");
 	guid = strstr(text->at, " guid ");
@@ -107,9 +177,9 @@ static int read_count(struct lfts *x)
 
 	if (!err)
 		err = dl_tables_dump_word(&x->d, "lids dumped");
-	if (!err && number != x->lines)
+	if (!err && number != x->d.lines)
 		err = dl_text_error(&x->d.text, "%" PRIu64 " LIDs announced, %u read", number,
-				    x->lines);
+				    x->d.lines);
 	x->d.sw = DL_NONE;
 	return err;
 }
@@ -118,7 +188,7 @@ static int read_lid(struct lfts *x, uint64_t *lid, uint8_t *port)
 {
 	int err = dl_text_number(&x->d.text, 16, DL_FABRIC_MAX_LID, "a unicast LID", lid);
 
-	x->lines++;
+	x->d.lines++;
 	return err ? err : read_route(&x->d, *lid, port);
 }
 
@@ -139,7 +209,7 @@ static int read_lfts_line(struct dl_tables_dump *d)
 
 int dl_tables_read_lfts(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log)
 {
-	struct lfts x = { .d = { .t = t, .f = t->fabric } };
+	struct lfts x = { .d = { .t = t, .f = t->fabric, .fast = read_lfts_fast } };
 	int err = dl_tables_dump_read(&x.d, from, name, log, read_lfts_line);
 
 	if (!err && x.d.sw != DL_NONE)
@@ -346,7 +416,7 @@ static int read_multicast(struct dl_tables_dump *d)
 
 int dl_tables_read_fdbs(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log)
 {
-	struct dl_tables_dump d = { .t = t, .f = t->fabric };
+	struct dl_tables_dump d = { .t = t, .f = t->fabric, .fast = read_fdbs_fast };
 
 	return dl_tables_dump_read(&d, from, name, log, read_unicast);
 }

@@ -162,10 +162,84 @@ static int read_sl2vl_line(struct dl_tables_dump *d)
 	return err ? err : set_pair(m, entry, row);
 }
 
-static int read_maps(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log,
-		     int (*line)(struct dl_tables_dump *d))
+/* A decimal number of at most three digits behind blanks; NULL: there is none. */
+static char *number_fast(char *at, unsigned int *number)
 {
-	struct maps m = { .d = { .t = t, .f = t->fabric }, .end_port = DL_NONE, .last_number = -1 };
+	unsigned int digit;
+
+	while (*at == ' ')
+		at++;
+	*number = (unsigned char)*at - '0';
+	if (*number > 9)
+		return NULL;
+	for (unsigned int i = 0; i < 2; i++) {
+		digit = (unsigned char)*++at - '0';
+		if (digit > 9)
+			return at;
+		*number = 10 * *number + digit;
+	}
+	return at + 1;
+}
+
+static char *vls_fast(char *at, dl_tables_sl2vl_row *row)
+{
+	unsigned int vl;
+
+	*row = 0;
+	for (unsigned int sl = 0; at && sl < 16; sl++) {
+		at = number_fast(at, &vl);
+		*row |= (dl_tables_sl2vl_row)(vl & 15) << 4 * sl;
+		if (vl > 15)
+			return NULL;
+	}
+	while (at && *at == ' ')
+		at++;
+	return at && *at == '\n' ? at + 1 : NULL;
+}
+
+/* A switch's lines, which end in a newline before `end`. */
+static char *read_sl2vl_fast(struct dl_tables_dump *d, char *at, char *end)
+{
+	struct maps *m = (struct maps *)d;
+	const struct dl_fabric_node *n;
+	uint16_t *map;
+
+	if (d->sw == DL_NONE || m->end_port != DL_NONE)
+		return at;
+	n = dl_tables_switch_node(d->f, d->sw);
+	map = &d->t->sl2vl[d->t->sl2vl_first[d->sw]];
+	while (at < end) {
+		dl_tables_sl2vl_row row;
+		unsigned int in, out;
+		char *next = number_fast(at, &in);
+		uint16_t *entry;
+
+		if (next)
+			next = number_fast(next, &out);
+		while (next && *next == ' ')
+			next++;
+		if (!next || *next != ':' || in > n->nports || out > n->nports)
+			break;
+		next = vls_fast(next + 1, &row);
+		entry = &map[in * (n->nports + 1u) + out];
+		if (!next || *entry != DL_TABLES_NO_ROW)
+			break;
+		if ((m->last_number < 0 || m->last != row) && number_of(m, row) < 0)
+			break;
+		*entry = m->last_number;
+		d->text.line++;
+		at = next;
+	}
+	return at;
+}
+
+static int read_maps(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log,
+		     int (*line)(struct dl_tables_dump *d),
+		     char *(*fast)(struct dl_tables_dump *d, char *at, char *end))
+{
+	struct maps m = { .d = { .t = t, .f = t->fabric, .fast = fast },
+			  .end_port = DL_NONE,
+			  .last_number = -1 };
 
 	return dl_tables_dump_read(&m.d, from, name, log, line);
 }
@@ -173,7 +247,7 @@ static int read_maps(struct dl_tables *t, FILE *from, const char *name, const st
 int dl_tables_read_sl2vl(struct dl_tables *t, FILE *from, const char *name,
 			 const struct dl_log *log)
 {
-	return read_maps(t, from, name, log, read_sl2vl_line);
+	return read_maps(t, from, name, log, read_sl2vl_line, read_sl2vl_fast);
 }
 
 /* ---- dateline-slvl.dump ------------------------------------------------ */
@@ -199,7 +273,7 @@ static int read_slvl_line(struct dl_tables_dump *d)
 
 int dl_tables_read_slvl(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log)
 {
-	return read_maps(t, from, name, log, read_slvl_line);
+	return read_maps(t, from, name, log, read_slvl_line, NULL);
 }
 
 /* ---- dateline-vlarb.dump ----------------------------------------------- */

@@ -3,15 +3,18 @@
  * A snapshot: a directory that holds a fabric and its routing, under OpenSM's
  * own names where OpenSM has one.
  *
- * Problem.  Nine files are one thing: forwarding tables of one routing beside
+ * Problem.  A dozen files are one thing: forwarding tables of one routing beside
  * SL-to-VL maps of another say nothing about either.
  *
- * Method.  All files are written without a name first; a failure until then
- * leaves what was there.  Then they are put in place by one rename each, files
- * of an earlier snapshot that this one does not have are removed, and for that
- * moment a mark stands beside them: if the process dies there, readers find
- * the mark and refuse the mixture.
+ * Method.  A manifest lists the files with their sizes and checksums.  All files
+ * are written without a name first; a failure until then leaves what was there.
+ * Then they are put in place by one rename each, the manifest first, and files
+ * of an earlier snapshot that this one does not have are removed.  Whatever
+ * interrupts that, the files do not match the manifest, and readers refuse
+ * them; so they do when a file is lost, cut or exchanged later.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -20,41 +23,104 @@
 #include <unistd.h>
 
 #include "dateline/base.h"
-#include "dateline/tables.h"
 #include "tables/internal.h"
 
-static int write_subnet_list(const struct dl_tables *t, FILE *to)
-{
-	return dl_fabric_write_subnet_list(t->fabric, to);
-}
+#define PSL_PAIRS_MAX 4000000 /* written by pair without being told */
 
-static int write_netlist(const struct dl_tables *t, FILE *to)
-{
-	return dl_fabric_write_netlist(t->fabric, to);
-}
+/* ---- what belongs to it ------------------------------------------------ */
 
-static const struct {
-	const char *name;
-	int (*write)(const struct dl_tables *t, FILE *to);
-	unsigned int flag; /* written only when wanted; 0: always */
-} files[] = {
-	{ "dateline.net", write_netlist, 0 },
-	{ "opensm-subnet.lst", write_subnet_list, 0 },
-	{ "opensm-lfts.dump", dl_tables_write_lfts, 0 },
-	{ "opensm.fdbs", dl_tables_write_fdbs, 0 },
-	{ "opensm.mcfdbs", dl_tables_write_mcfdbs, 0 },
-	{ "opensm-sl2vl.dump", dl_tables_write_sl2vl, 0 },
-	{ "dateline-vlarb.dump", dl_tables_write_vlarb, 0 },
-	{ "dateline-slvl.dump", dl_tables_write_slvl, 0 },
-	{ "dateline-psl.dump", dl_tables_write_psl, DL_SNAPSHOT_PSL },
+const char *const dl_tables_file_names[DL_TABLES_NFILES] = {
+	[DL_TABLES_LFTS] = "opensm-lfts.dump",	 [DL_TABLES_FDBS] = "opensm.fdbs",
+	[DL_TABLES_MCFDBS] = "opensm.mcfdbs",	 [DL_TABLES_SL2VL] = "opensm-sl2vl.dump",
+	[DL_TABLES_SLVL] = "dateline-slvl.dump", [DL_TABLES_VLARB] = "dateline-vlarb.dump",
+	[DL_TABLES_PSL] = "dateline-psl.dump",	 [DL_TABLES_SLS] = "dateline-sls.dump",
 };
 
-#define NFILES (sizeof(files) / sizeof(*files))
+const char *const dl_snapshot_note_names[] = { "dateline-torus.dump", DL_SNAPSHOT_GAPS,
+					       "dateline-opensm.conf", NULL };
 
-static bool wanted(unsigned int i, unsigned int flags)
+int dl_snapshot_add_note(struct dl_snapshot *s, const char *name, char *text, size_t len)
 {
-	return !files[i].flag || flags & files[i].flag;
+	struct dl_snapshot_note *notes =
+		dl_array_grow(s->notes, sizeof(*notes), s->nnotes, 1, &s->notes_cap);
+	char *copy = strdup(name);
+
+	if (notes)
+		s->notes = notes;
+	if (!notes || !copy || !text) {
+		free(copy);
+		free(text);
+		return -ENOMEM;
+	}
+	notes[s->nnotes++] = (struct dl_snapshot_note){ copy, text, len };
+	return 0;
 }
+
+const struct dl_snapshot_note *dl_snapshot_find_note(const struct dl_snapshot *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->nnotes; i++)
+		if (!strcmp(s->notes[i].name, name))
+			return &s->notes[i];
+	return NULL;
+}
+
+static uint64_t node_hash(const struct dl_fabric_node *n)
+{
+	const uint64_t key[2] = { n->guid, n->type };
+
+	return dl_tables_sum_of(key, sizeof(key));
+}
+
+static uint64_t cable_hash(const struct dl_fabric *f, uint32_t port)
+{
+	const struct dl_fabric_port *a = &f->ports[port], *b = &f->ports[a->peer];
+	uint64_t one[2] = { f->nodes[a->node].guid, a->num };
+	uint64_t other[2] = { f->nodes[b->node].guid, b->num };
+
+	return dl_tables_sum_of(one, sizeof(one)) * dl_tables_sum_of(other, sizeof(other));
+}
+
+uint64_t dl_snapshot_fabric_id(const struct dl_fabric *f)
+{
+	uint64_t id = 0;
+
+	for (uint32_t i = 0; i < f->nnodes; i++)
+		id += node_hash(&f->nodes[i]);
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (f->ports[p].peer != DL_NONE && f->ports[p].peer > p)
+			id += cable_hash(f, p);
+	return id;
+}
+
+void dl_snapshot_release(struct dl_snapshot *s)
+{
+	dl_tables_free(s->tables);
+	dl_fabric_free(s->fabric);
+	for (uint32_t i = 0; i < s->nnotes; i++) {
+		free(s->notes[i].name);
+		free(s->notes[i].text);
+	}
+	free(s->notes);
+	memset(s, 0, sizeof(*s));
+}
+
+/* ---- one file ---------------------------------------------------------- */
+
+#define NPARTS_MAX (3 + DL_TABLES_NFILES) /* besides the notes */
+
+struct part {
+	const char *name;
+	struct dl_file file;
+};
+
+struct writer {
+	const struct dl_snapshot *s;
+	const char *dir;
+	const struct dl_log *log;
+	struct part *parts;
+	uint32_t n;
+	struct dl_snapshot_manifest manifest;
+};
 
 static int make_path(char path[PATH_MAX], const char *dir, const char *name)
 {
@@ -63,72 +129,165 @@ static int make_path(char path[PATH_MAX], const char *dir, const char *name)
 	return len < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static void remove_file(const char *dir, const char *name)
+static int failed(const struct writer *w, const char *name, int err)
 {
-	char path[PATH_MAX];
-
-	if (!make_path(path, dir, name))
-		unlink(path);
-}
-
-static int failed(const struct dl_log *log, const char *dir, const char *name, int err)
-{
-	dl_log(log, DL_LOG_ERROR, "%s/%s: cannot write it: %s", dir, name, strerror(-err));
+	dl_log(w->log, DL_LOG_ERROR, "%s/%s: cannot write it: %s", w->dir, name, strerror(-err));
 	return err;
 }
 
-static int write_part(const struct dl_tables *t, const char *dir, unsigned int i,
-		      struct dl_file *part)
+/* What a writer of the fabric's gives. */
+static int put_fabric(struct dl_tables_out *o, const struct dl_fabric *f,
+		      int (*write)(const struct dl_fabric *f, FILE *to))
 {
-	char path[PATH_MAX];
-	int err = make_path(path, dir, files[i].name);
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	int err = to ? write(f, to) : -ENOMEM;
 
+	if (to && fclose(to))
+		err = -ENOMEM;
 	if (!err)
-		err = dl_file_begin(part, path);
-	return err ? err : dl_file_finish(part, files[i].write(t, part->to));
+		dl_tables_out_text(o, text, len);
+	free(text);
+	return err;
 }
 
-static int write_mark(const char *dir)
+static int put_part(struct writer *w, struct dl_tables_out *o, const char *name)
 {
-	char path[PATH_MAX];
-	struct dl_file mark;
-	int err = make_path(path, dir, DL_SNAPSHOT_MARK);
+	const struct dl_snapshot_note *note = dl_snapshot_find_note(w->s, name);
 
-	if (!err)
-		err = dl_file_begin(&mark, path);
-	if (!err)
-		err = dl_file_finish(&mark, 0);
-	return err ? err : dl_file_place(&mark);
+	if (note)
+		dl_tables_out_text(o, note->text, note->len);
+	if (note)
+		return 0;
+	if (!strcmp(name, DL_SNAPSHOT_NET))
+		return put_fabric(o, w->s->tables->fabric, dl_fabric_write_netlist);
+	if (!strcmp(name, DL_SNAPSHOT_SUBNET))
+		return put_fabric(o, w->s->tables->fabric, dl_fabric_write_subnet_list);
+	if (!strcmp(name, DL_SNAPSHOT_MANIFEST))
+		return dl_snapshot_put_manifest(o, &w->manifest);
+	for (unsigned int i = 0; i < DL_TABLES_NFILES; i++)
+		if (!strcmp(name, dl_tables_file_names[i]))
+			return dl_tables_put(o, w->s->tables, i);
+	return -EINVAL;
 }
 
-/* From the old snapshot to the new one. */
-static int replace(const char *dir, unsigned int flags, struct dl_file parts[NFILES],
-		   const struct dl_log *log)
+static int list_part(struct dl_snapshot_manifest *m, const char *name,
+		     const struct dl_tables_out *o)
 {
-	int err = write_mark(dir);
+	struct dl_snapshot_file *files = dl_array_grow(m->files, sizeof(*files), m->n, 1, &m->cap);
 
-	if (err)
-		return failed(log, dir, DL_SNAPSHOT_MARK, err);
-	for (unsigned int i = 0; i < NFILES; i++) {
-		if (!wanted(i, flags))
-			remove_file(dir, files[i].name);
-		else
-			err = dl_file_place(&parts[i]);
-		if (err)
-			return failed(log, dir, files[i].name, err);
-	}
-	if (!(flags & DL_SNAPSHOT_PARTIAL))
-		remove_file(dir, DL_SNAPSHOT_GAPS);
-	remove_file(dir, DL_SNAPSHOT_MARK);
+	if (!files)
+		return -ENOMEM;
+	m->files = files;
+	files += m->n++;
+	files->bytes = o->bytes;
+	files->checksum = o->checksum;
+	snprintf(files->name, sizeof(files->name), "%s", name);
 	return 0;
 }
 
-int dl_snapshot_write(const struct dl_tables *t, const char *dir, unsigned int flags,
+/* A file that is not in place yet. */
+static int write_part(struct writer *w, const char *name)
+{
+	struct part *p = &w->parts[w->n];
+	struct dl_tables_out o;
+	char path[PATH_MAX];
+	int err = make_path(path, w->dir, name);
+
+	if (!err)
+		err = dl_file_begin(&p->file, path);
+	if (err)
+		return failed(w, name, err);
+	p->name = name;
+	w->n++;
+	err = dl_tables_out_begin(&o, p->file.to);
+	if (!err)
+		err = dl_tables_out_end(&o, put_part(w, &o, name));
+	/* After a loss of power, the manifest tells what did not reach the disk. */
+	p->file.hasty = strcmp(name, DL_SNAPSHOT_MANIFEST) != 0;
+	err = dl_file_finish(&p->file, err);
+	if (!err)
+		err = list_part(&w->manifest, name, &o);
+	return err ? failed(w, name, err) : 0;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static bool is_written(const struct writer *w, const char *name)
+{
+	bool is = false;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		is |= !strcmp(w->parts[i].name, name);
+	return is;
+}
+
+static void remove_stale(const struct writer *w, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (!is_written(w, name) && !make_path(path, w->dir, name))
+		unlink(path);
+}
+
+/* From the old snapshot to the new one; the manifest was written last. */
+static int replace(struct writer *w)
+{
+	int err = 0;
+
+	for (uint32_t i = w->n; !err && i-- > 0;) {
+		err = dl_file_place(&w->parts[i].file);
+		if (err)
+			failed(w, w->parts[i].name, err);
+	}
+	for (unsigned int i = 0; !err && i < DL_TABLES_NFILES; i++)
+		remove_stale(w, dl_tables_file_names[i]);
+	for (unsigned int i = 0; !err && dl_snapshot_note_names[i]; i++)
+		remove_stale(w, dl_snapshot_note_names[i]);
+	return err;
+}
+
+static uint64_t psl_pairs(const struct dl_tables *t)
+{
+	uint64_t sources = 0, lids = 0;
+
+	for (uint32_t p = 0; t->psl && p < t->fabric->nports; p++)
+		sources += t->psl_src[p] != DL_NONE;
+	for (uint32_t lid = 1; t->psl && lid <= t->top_lid; lid++)
+		lids += t->psl_dst[lid] != DL_NONE;
+	return sources * lids;
+}
+
+static bool by_class(const struct dl_tables *t, unsigned int flags)
+{
+	return flags & DL_SNAPSHOT_PSL_BY_CLASS ||
+	       (!(flags & DL_SNAPSHOT_PSL_BY_PAIR) && psl_pairs(t) > PSL_PAIRS_MAX);
+}
+
+static int write_parts(struct writer *w, unsigned int flags)
+{
+	const struct dl_tables *t = w->s->tables;
+	unsigned int other = !t->psl		? DL_TABLES_NFILES :
+			     by_class(t, flags) ? DL_TABLES_PSL :
+						  DL_TABLES_SLS;
+	int err = write_part(w, DL_SNAPSHOT_NET);
+
+	if (!err)
+		err = write_part(w, DL_SNAPSHOT_SUBNET);
+	for (unsigned int i = 0; !err && i < DL_TABLES_NFILES; i++)
+		if (i != other && (t->psl || (i != DL_TABLES_PSL && i != DL_TABLES_SLS)))
+			err = write_part(w, dl_tables_file_names[i]);
+	for (uint32_t i = 0; !err && i < w->s->nnotes; i++)
+		err = write_part(w, w->s->notes[i].name);
+	return err ? err : write_part(w, DL_SNAPSHOT_MANIFEST);
+}
+
+int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int flags,
 		      const struct dl_log *log)
 {
-	struct dl_file parts[NFILES];
-	int err = dl_tables_check(t, log);
-	unsigned int n = 0;
+	struct writer w = { .s = s, .dir = dir, .log = log, .manifest.about = s->about };
+	int err = s->tables->checked ? 0 : dl_tables_check(s->tables, log);
 
 	if (err)
 		return err;
@@ -138,16 +297,14 @@ int dl_snapshot_write(const struct dl_tables *t, const char *dir, unsigned int f
 		       strerror(-err));
 		return err;
 	}
-	for (; !err && n < NFILES; n++) {
-		parts[n] = (struct dl_file){ .dir = -1 };
-		if (wanted(n, flags))
-			err = write_part(t, dir, n, &parts[n]);
-		if (err)
-			failed(log, dir, files[n].name, err);
-	}
+	w.manifest.about.fabric = dl_snapshot_fabric_id(s->tables->fabric);
+	w.parts = calloc(NPARTS_MAX + s->nnotes, sizeof(*w.parts));
+	err = w.parts ? write_parts(&w, flags) : -ENOMEM;
 	if (!err)
-		err = replace(dir, flags, parts, log);
-	while (n)
-		dl_file_drop(&parts[--n]);
+		err = replace(&w);
+	for (uint32_t i = 0; i < w.n; i++)
+		dl_file_drop(&w.parts[i].file);
+	free(w.parts);
+	free(w.manifest.files);
 	return err;
 }

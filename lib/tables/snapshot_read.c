@@ -7,9 +7,16 @@
  * a netlist given with the directory; LIDs and LMCs that it does not tell, from
  * the forwarding tables.  The forwarding tables are indispensable; of
  * everything else the caller learns whether it was there.
+ *
+ * With a manifest, all files must be those that it lists; see snapshot.c.
  */
+#include "config.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +27,8 @@ struct source {
 	const char *dir;
 	const struct dl_log *log;
 	char path[PATH_MAX];
-	bool vls_known; /* does the fabric's file tell them? */
+	bool vls_known;			      /* does the fabric's file tell them? */
+	struct dl_snapshot_manifest manifest; /* without files: there is none */
 };
 
 /* The path of a file in the directory, or NULL when there is none such. */
@@ -38,6 +46,120 @@ static int open_error(const struct source *x, const char *path)
 	int err = -errno;
 
 	dl_log(x->log, DL_LOG_ERROR, "%s: %s", path, strerror(-err));
+	return err;
+}
+
+/* ---- the manifest ------------------------------------------------------ */
+
+#define PIECE_BYTES (1 << 18)
+
+__attribute__((format(printf, 3, 4))) static int mismatch(const struct source *x, const char *name,
+							  const char *format, ...)
+{
+	char what[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	dl_log(x->log, DL_LOG_ERROR,
+	       "%s/%s: %s.  Write the snapshot again; without " DL_SNAPSHOT_MANIFEST
+	       " its files are read as they are",
+	       x->dir, name, what);
+	return -EINVAL;
+}
+
+static int sum_file(FILE *from, uint64_t *bytes, uint64_t *checksum)
+{
+	struct dl_tables_sum *sum = dl_tables_sum_new();
+	char *buffer = malloc(PIECE_BYTES);
+	int err = sum && buffer ? 0 : -ENOMEM;
+	size_t n;
+
+	*bytes = 0;
+	while (!err && (n = fread_unlocked(buffer, 1, PIECE_BYTES, from)) > 0) {
+		dl_tables_sum_add(sum, buffer, n);
+		*bytes += n;
+	}
+	if (!err && ferror(from))
+		err = errno ? -errno : -EIO;
+	if (sum)
+		*checksum = dl_tables_sum_end(sum);
+	free(buffer);
+	return err;
+}
+
+static int check_file(struct source *x, const struct dl_snapshot_file *f)
+{
+	uint64_t bytes = 0, checksum = 0;
+	FILE *from;
+	int err;
+
+	if (!find(x, f->name))
+		return mismatch(x, f->name, "this file is missing: the manifest lists it");
+	from = fopen(x->path, "re");
+	if (!from)
+		return open_error(x, x->path);
+	err = sum_file(from, &bytes, &checksum);
+	fclose(from);
+	if (err) {
+		dl_log(x->log, DL_LOG_ERROR, "%s: %s", x->path, strerror(-err));
+		return err;
+	}
+	if (bytes != f->bytes)
+		return mismatch(x, f->name,
+				"this file is not that of the snapshot: it has %" PRIu64
+				" bytes, and by the manifest %" PRIu64,
+				bytes, f->bytes);
+	if (checksum != f->checksum)
+		return mismatch(x, f->name,
+				"this file is not that of the snapshot: its checksum is not "
+				"that in the manifest");
+	return 0;
+}
+
+static const struct dl_snapshot_file *listed(const struct source *x, const char *name)
+{
+	for (uint32_t i = 0; i < x->manifest.n; i++)
+		if (!strcmp(x->manifest.files[i].name, name))
+			return &x->manifest.files[i];
+	return NULL;
+}
+
+/* No file that a reader could take for one of this snapshot. */
+static int check_unlisted(struct source *x, const char *name)
+{
+	if (listed(x, name) || !find(x, name))
+		return 0;
+	return mismatch(x, name, "this file is not of the snapshot: the manifest does not list it");
+}
+
+static int check_manifest(struct source *x)
+{
+	FILE *from;
+	int err;
+
+	if (!find(x, DL_SNAPSHOT_MANIFEST)) {
+		dl_log(x->log, DL_LOG_INFO,
+		       "%s: no manifest: its files are taken to be of one and the same routing",
+		       x->dir);
+		return 0;
+	}
+	from = fopen(x->path, "re");
+	if (!from)
+		return open_error(x, x->path);
+	err = dl_snapshot_read_manifest(from, x->path, x->log, &x->manifest);
+	fclose(from);
+	for (uint32_t i = 0; !err && i < x->manifest.n; i++)
+		err = check_file(x, &x->manifest.files[i]);
+	if (!err)
+		err = check_unlisted(x, DL_SNAPSHOT_NET);
+	if (!err)
+		err = check_unlisted(x, DL_SNAPSHOT_SUBNET);
+	for (unsigned int i = 0; !err && i < DL_TABLES_NFILES; i++)
+		err = check_unlisted(x, dl_tables_file_names[i]);
+	for (unsigned int i = 0; !err && dl_snapshot_note_names[i]; i++)
+		err = check_unlisted(x, dl_snapshot_note_names[i]);
 	return err;
 }
 
@@ -87,27 +209,24 @@ static int complete_lids(struct source *x, struct dl_fabric *f)
 
 /* In each group the first file that is there counts. */
 static const struct {
-	const char *name;
+	enum dl_tables_file file;
 	unsigned int part;
-	int (*read)(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log);
 } files[] = {
-	{ "opensm-lfts.dump", DL_SNAPSHOT_HAS_LFTS, dl_tables_read_lfts },
-	{ "opensm.fdbs", DL_SNAPSHOT_HAS_LFTS, dl_tables_read_fdbs },
-	{ "opensm-sl2vl.dump", DL_SNAPSHOT_HAS_SL2VL, dl_tables_read_sl2vl },
-	{ "dateline-slvl.dump", DL_SNAPSHOT_HAS_SL2VL, dl_tables_read_slvl },
-	{ "opensm.mcfdbs", DL_SNAPSHOT_HAS_MCFDBS, dl_tables_read_mcfdbs },
-	{ "dateline-vlarb.dump", DL_SNAPSHOT_HAS_VLARB, dl_tables_read_vlarb },
-	{ "dateline-psl.dump", DL_SNAPSHOT_HAS_PSL, dl_tables_read_psl },
+	{ DL_TABLES_LFTS, DL_SNAPSHOT_HAS_LFTS },     { DL_TABLES_FDBS, DL_SNAPSHOT_HAS_LFTS },
+	{ DL_TABLES_SL2VL, DL_SNAPSHOT_HAS_SL2VL },   { DL_TABLES_SLVL, DL_SNAPSHOT_HAS_SL2VL },
+	{ DL_TABLES_MCFDBS, DL_SNAPSHOT_HAS_MCFDBS }, { DL_TABLES_VLARB, DL_SNAPSHOT_HAS_VLARB },
+	{ DL_TABLES_SLS, DL_SNAPSHOT_HAS_PSL },	      { DL_TABLES_PSL, DL_SNAPSHOT_HAS_PSL },
 };
 
-static int read_file(const struct source *x, const char *path, struct dl_tables *t, unsigned int i)
+static int read_file(const struct source *x, const char *path, struct dl_tables *t,
+		     enum dl_tables_file which)
 {
-	FILE *from = fopen(path, "r");
+	FILE *from = fopen(path, "re");
 	int err;
 
 	if (!from)
 		return open_error(x, path);
-	err = files[i].read(t, from, path, x->log);
+	err = dl_tables_read_file(t, which, from, path, x->log);
 	fclose(from);
 	return err;
 }
@@ -117,15 +236,14 @@ static int read_tables(struct source *x, const char *psl, struct dl_tables *t, u
 	int err = 0;
 
 	*parts = 0;
+	if (psl) {
+		err = read_file(x, psl, t, DL_TABLES_PSL);
+		*parts |= DL_SNAPSHOT_HAS_PSL;
+	}
 	for (unsigned int i = 0; !err && i < sizeof(files) / sizeof(*files); i++) {
-		const char *path;
-
-		if (*parts & files[i].part)
+		if (*parts & files[i].part || !find(x, dl_tables_file_names[files[i].file]))
 			continue;
-		path = files[i].part == DL_SNAPSHOT_HAS_PSL && psl ? psl : find(x, files[i].name);
-		if (!path)
-			continue;
-		err = read_file(x, path, t, i);
+		err = read_file(x, x->path, t, files[i].file);
 		*parts |= files[i].part;
 	}
 	if (!err && !(*parts & DL_SNAPSHOT_HAS_LFTS)) {
@@ -156,51 +274,106 @@ static void widen_vls(struct dl_fabric *f, const struct dl_tables *t)
 		f->ports[p].vls = 15;
 }
 
+/* ---- notes ------------------------------------------------------------- */
+
+#define NOTE_BYTES_MAX (1 << 26)
+
+static int read_note(struct source *x, const char *name, struct dl_snapshot *s)
+{
+	FILE *from;
+	char *text;
+	size_t len;
+
+	if (!find(x, name))
+		return 0;
+	from = fopen(x->path, "re");
+	if (!from)
+		return open_error(x, x->path);
+	text = malloc(NOTE_BYTES_MAX + 1);
+	len = text ? fread(text, 1, NOTE_BYTES_MAX + 1, from) : 0;
+	fclose(from);
+	if (len > NOTE_BYTES_MAX) {
+		dl_log(x->log, DL_LOG_ERROR, "%s: expected at most %d bytes", x->path,
+		       NOTE_BYTES_MAX);
+		free(text);
+		return -EINVAL;
+	}
+	if (text) {
+		char *fitted = realloc(text, len + 1);
+
+		text = fitted ? fitted : text;
+		text[len] = '\0';
+	}
+	return dl_snapshot_add_note(s, name, text, len);
+}
+
+static int read_notes(struct source *x, struct dl_snapshot *s)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && dl_snapshot_note_names[i]; i++)
+		err = read_note(x, dl_snapshot_note_names[i], s);
+	/* torus-2QoS leaves such a list, too. */
+	if (!err && !dl_snapshot_find_note(s, dl_snapshot_note_names[0]))
+		err = read_note(x, "opensm-torus.dump", s);
+	return err;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static void tell_about(const struct source *x, const char *psl, struct dl_snapshot *s)
+{
+	s->about = x->manifest.about;
+	if (x->manifest.n)
+		s->parts |= DL_SNAPSHOT_HAS_MANIFEST;
+	else
+		s->about.fabric = dl_snapshot_fabric_id(s->fabric);
+	if (!s->tables->psl)
+		s->about.sls = DL_SNAPSHOT_SLS_NONE;
+	else if (psl || !x->manifest.n)
+		s->about.sls = DL_SNAPSHOT_SLS_FILE;
+	if (!dl_snapshot_find_note(s, DL_SNAPSHOT_GAPS))
+		return;
+	s->parts |= DL_SNAPSHOT_IS_PARTIAL;
+	dl_log(x->log, DL_LOG_WARNING, "%s: this snapshot is partial: %s says what is missing",
+	       x->dir, DL_SNAPSHOT_GAPS);
+}
+
+static int read_all(struct source *x, const char *net, const char *psl, struct dl_snapshot *s)
+{
+	int err = check_manifest(x);
+
+	if (!err)
+		err = read_fabric(x, net, &s->fabric);
+	if (!err)
+		err = complete_lids(x, s->fabric);
+	if (!err)
+		err = dl_tables_new(s->fabric, &s->tables);
+	if (!err)
+		err = read_tables(x, psl, s->tables, &s->parts);
+	if (!err && !x->vls_known)
+		widen_vls(s->fabric, s->tables);
+	if (!err)
+		err = dl_tables_check(s->tables, x->log);
+	if (!err)
+		err = read_notes(x, s);
+	return err;
+}
+
 int dl_snapshot_read(const char *dir, const char *net, const char *psl, const struct dl_log *log,
 		     struct dl_snapshot *out)
 {
-	struct dl_snapshot s = { 0 };
 	struct source x = { .dir = dir, .log = log };
-	int err;
+	struct dl_snapshot s = { 0 };
+	int err = access(dir, R_OK | X_OK) ? open_error(&x, dir) : read_all(&x, net, psl, &s);
 
-	if (access(dir, R_OK | X_OK))
-		return open_error(&x, dir);
-	if (find(&x, DL_SNAPSHOT_MARK)) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%s: writing this snapshot was interrupted, so that its "
-		       "files may belong to different routings: write it again",
-		       dir);
-		return -EINVAL;
-	}
-	err = read_fabric(&x, net, &s.fabric);
-	if (!err)
-		err = complete_lids(&x, s.fabric);
-	if (!err)
-		err = dl_tables_new(s.fabric, &s.tables);
-	if (!err)
-		err = read_tables(&x, psl, s.tables, &s.parts);
-	if (!err && !x.vls_known)
-		widen_vls(s.fabric, s.tables);
-	if (!err)
-		err = dl_tables_check(s.tables, log);
-	if (err) {
+	if (!err) {
+		tell_about(&x, psl, &s);
+		s.tables->checked = true;
+		*out = s;
+	} else {
 		dl_snapshot_release(&s);
-		return err;
 	}
-	if (find(&x, DL_SNAPSHOT_GAPS)) {
-		s.parts |= DL_SNAPSHOT_IS_PARTIAL;
-		dl_log(log, DL_LOG_WARNING,
-		       "%s: this snapshot is partial: %s says "
-		       "what is missing",
-		       dir, x.path);
-	}
-	*out = s;
-	return 0;
-}
-
-void dl_snapshot_release(struct dl_snapshot *s)
-{
-	dl_tables_free(s->tables);
-	dl_fabric_free(s->fabric);
-	memset(s, 0, sizeof(*s));
+	free(x.manifest.files);
+	return err;
 }

@@ -167,6 +167,7 @@ int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row)
 		      DL_TABLES_NO_ROW);
 	if (err)
 		return err;
+	t->checked = false;
 	t->rows[t->nrows] = row;
 	return t->nrows++;
 }
@@ -183,6 +184,7 @@ int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb)
 		      DL_TABLES_NO_ROW);
 	if (err)
 		return err;
+	t->checked = false;
 	t->arbs[t->narbs] = *arb;
 	return t->narbs++;
 }
@@ -211,6 +213,7 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
 	t->psl = psl;
 	t->npsl_src = nsrc;
 	t->npsl_dst = ndst;
+	t->checked = false;
 	return 0;
 }
 
@@ -224,6 +227,7 @@ struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid
 			return &t->groups[i];
 	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap, 0x4000))
 		return NULL;
+	t->checked = false;
 	g = &t->groups[t->ngroups];
 	g->mlid = mlid;
 	g->masks =

@@ -2,6 +2,9 @@
 /*
  * Dumps of a routing in the formats of OpenSM (opensm -D 0x43) and ibdmchk,
  * so that whatever reads those reads ours.  One format, one function.
+ *
+ * What lines share is formatted once, and a line is put together from copies:
+ * the dumps of forwarding tables and path SLs have tens of millions of them.
  */
 #include "config.h"
 
@@ -10,23 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/tables.h"
+#include "dateline/base.h"
+#include "tables/internal.h"
 
 #define RULE "#--------------------------------------------------------\n"
-
-static int written(FILE *to)
-{
-	return fflush(to) || ferror(to) ? -EIO : 0;
-}
+#define LITERAL(o, text) dl_tables_out_text((o), (text), sizeof(text) - 1)
 
 static const struct dl_fabric_node *switch_node(const struct dl_tables *t, uint32_t sw)
 {
 	return &t->fabric->nodes[t->fabric->switches[sw]];
-}
-
-static const char *switch_name(const struct dl_tables *t, uint32_t sw)
-{
-	return dl_fabric_node_name(t->fabric, t->fabric->switches[sw]);
 }
 
 static const char *type_name(const struct dl_fabric_node *n)
@@ -40,6 +35,13 @@ static const char *type_name(const struct dl_fabric_node *n)
 	return names[n->type];
 }
 
+static void put_name(struct dl_tables_out *o, const struct dl_fabric *f, uint32_t node)
+{
+	const char *name = dl_fabric_node_name(f, node);
+
+	dl_tables_out_text(o, name, strlen(name));
+}
+
 /* OpenSM falls back on the node's GUID for a port GUID just as a switch does. */
 static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
 {
@@ -48,352 +50,419 @@ static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
 	return p->guid ? p->guid : f->nodes[p->node].guid;
 }
 
-/*
- * Dumps of forwarding tables have a line for every switch and LID, so what a
- * line says of the LID is formatted once, and a line is put together from
- * copies: the text before the port, three digits, the text behind it.
- */
-struct lid_texts {
-	char *all;
-	size_t len, cap;
-	uint32_t *at; /* by LID: where its text begins; 0: no line */
+static void put_digits(char at[3], unsigned int number)
+{
+	at[0] = '0' + number / 100;
+	at[1] = '0' + number / 10 % 10;
+	at[2] = '0' + number % 10;
+}
+
+/* ---- forwarding tables ------------------------------------------------- */
+
+#define CHUNK 32	   /* bytes copied at a time; lines are rounded up to it */
+#define LINE_MAX_BYTES 512 /* of a LID's line, rounded up */
+
+/* The line of each LID, with a port number to be put in. */
+struct lines {
+	char *text; /* LIDs' lines, each from a multiple of CHUNK on */
+	uint32_t cap;
+	uint32_t *at;  /* by LID */
+	uint16_t *len; /* by LID; 0: no line */
+	uint32_t used;
 };
 
-/* Room for the port between the two texts of a LID. */
-#define PORT_GAP "\001"
-#define TEXT_MAX 512
-
-static int add_text(struct lid_texts *t, uint32_t lid, const char *text)
+static int add_line(struct lines *l, uint32_t lid, const char *text, size_t len)
 {
-	size_t len = strlen(text) + 1;
-	char *grown;
+	size_t size = (len + CHUNK - 1) / CHUNK * CHUNK;
+	char *grown = dl_array_grow(l->text, 1, l->used, size, &l->cap);
 
-	if (t->len + len > t->cap) {
-		t->cap = 2 * t->cap + TEXT_MAX;
-		grown = realloc(t->all, t->cap);
-		if (!grown)
-			return -ENOMEM;
-		t->all = grown;
-	}
-	memcpy(t->all + t->len, text, len);
-	t->at[lid] = t->len;
-	t->len += len;
+	if (!grown)
+		return -ENOMEM;
+	l->text = grown;
+	l->at[lid] = l->used;
+	l->len[lid] = len;
+	memcpy(grown + l->used, text, len);
+	memset(grown + l->used + len, 0, size - len);
+	l->used += size;
 	return 0;
 }
 
-static int new_texts(const struct dl_tables *t, struct lid_texts *texts)
+static int lines_begin(struct lines *l, const struct dl_tables *t)
 {
-	memset(texts, 0, sizeof(*texts));
-	texts->len = 1; /* offset 0 means no line */
-	texts->at = calloc((size_t)t->top_lid + 1, sizeof(*texts->at));
-	return texts->at ? 0 : -ENOMEM;
+	*l = (struct lines){ .at = calloc(t->top_lid + 1ul, sizeof(*l->at)),
+			     .len = calloc(t->top_lid + 1ul, sizeof(*l->len)) };
+	return l->at && l->len ? 0 : -ENOMEM;
 }
 
-static void free_texts(struct lid_texts *texts)
+static void lines_end(struct lines *l)
 {
-	free(texts->all);
-	free(texts->at);
+	free(l->text);
+	free(l->at);
+	free(l->len);
 }
 
-/* One line; `text` as add_text() took it. */
-static void put_line(FILE *to, const char *text, uint8_t port)
+/* A LID's line; `digits` is where the port's number stands. */
+static void put_line(struct dl_tables_out *o, const struct lines *l, uint32_t lid,
+		     unsigned int digits, uint8_t port)
 {
-	const char *gap = strchr(text, *PORT_GAP);
-	const char digits[3] = { '0' + port / 100, '0' + port / 10 % 10, '0' + port % 10 };
+	const char *from = l->text + l->at[lid];
+	char *to = dl_tables_out_room(o, LINE_MAX_BYTES);
+	unsigned int len = l->len[lid];
 
-	fwrite_unlocked(text, 1, gap - text, to);
-	fwrite_unlocked(digits, 1, sizeof(digits), to);
-	fputs_unlocked(gap + 1, to);
+	for (unsigned int i = 0; i < len; i += CHUNK)
+		memcpy(to + i, from + i, CHUNK);
+	put_digits(to + digits, port);
+	o->at += len;
 }
 
-static int lft_texts(const struct dl_tables *t, struct lid_texts *texts)
+static int lft_lines(const struct dl_tables *t, struct lines *l)
 {
 	const struct dl_fabric *f = t->fabric;
-	char text[TEXT_MAX];
-	uint32_t lid, port;
-	int err = new_texts(t, texts);
+	int err = lines_begin(l, t);
 
-	for (lid = 1; !err && lid <= t->top_lid; lid++) {
-		port = f->lid_port[lid];
+	for (uint32_t lid = 1; !err && lid <= t->top_lid; lid++) {
+		uint32_t port = f->lid_port[lid];
+		char text[LINE_MAX_BYTES];
+		int len;
+
 		if (port == DL_NONE)
 			continue;
-		snprintf(text, sizeof(text),
-			 "0x%04x " PORT_GAP " # %s portguid 0x%016" PRIx64 ": '%.256s'\n", lid,
-			 type_name(&f->nodes[f->ports[port].node]), port_guid(f, port),
-			 dl_fabric_node_name(f, f->ports[port].node));
-		err = add_text(texts, lid, text);
+		len = snprintf(text, sizeof(text),
+			       "0x%04x 000 # %s portguid 0x%016" PRIx64 ": '%.256s'\n", lid,
+			       type_name(&f->nodes[f->ports[port].node]), port_guid(f, port),
+			       dl_fabric_node_name(f, f->ports[port].node));
+		err = add_line(l, lid, text, len);
 	}
 	return err;
 }
 
-int dl_tables_write_lfts(const struct dl_tables *t, FILE *to)
+static void put_lft(struct dl_tables_out *o, const struct dl_tables *t, uint32_t sw,
+		    const struct lines *l)
 {
-	const struct dl_fabric *f = t->fabric;
-	struct lid_texts texts;
-	uint32_t s, lid, dumped;
-	int err = lft_texts(t, &texts);
+	const struct dl_fabric_node *n = switch_node(t, sw);
+	const uint8_t *row = t->lft + sw * (size_t)t->stride;
+	uint32_t dumped = 0;
 
-	for (s = 0; !err && s < f->nswitches; s++) {
-		const struct dl_fabric_node *n = switch_node(t, s);
-
-		fprintf(to,
-			"Unicast lids [0-%u] of switch Lid %u guid "
-			"0x%016" PRIx64 " ('%s'):\n",
-			t->top_lid, f->ports[n->first_port].lid, n->guid, switch_name(t, s));
-		for (lid = 1, dumped = 0; lid <= t->top_lid; lid++) {
-			uint8_t out = dl_tables_lft(t, s, lid);
-
-			if (out == DL_TABLES_NO_PORT || !texts.at[lid])
-				continue;
-			put_line(to, texts.all + texts.at[lid], out);
-			dumped++;
-		}
-		fprintf(to, "%u lids dumped\n", dumped);
+	dl_tables_out_print(o, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64 " ('",
+			    t->top_lid, t->fabric->ports[n->first_port].lid, n->guid);
+	put_name(o, t->fabric, t->fabric->switches[sw]);
+	LITERAL(o, "'):\n");
+	for (uint32_t lid = 1; lid <= t->top_lid; lid++) {
+		if (row[lid] == DL_TABLES_NO_PORT || !l->len[lid])
+			continue;
+		put_line(o, l, lid, sizeof("0x0001 ") - 1, row[lid]);
+		dumped++;
 	}
-	free_texts(&texts);
-	return err ? err : written(to);
+	dl_tables_out_print(o, "%u lids dumped\n", dumped);
 }
 
-int dl_tables_write_fdbs(const struct dl_tables *t, FILE *to)
+static int put_lfts(struct dl_tables_out *o, const struct dl_tables *t)
 {
-	const struct dl_fabric *f = t->fabric;
-	char text[TEXT_MAX];
-	struct lid_texts texts;
-	uint32_t s, lid;
-	int err = new_texts(t, &texts);
+	struct lines l;
+	int err = lft_lines(t, &l);
 
-	for (lid = 1; !err && lid <= t->top_lid; lid++) {
-		snprintf(text, sizeof(text), "0x%04X : " PORT_GAP "  : HOPS UNKNOWN\n", lid);
-		err = add_text(&texts, lid, text);
+	for (uint32_t s = 0; !err && s < t->fabric->nswitches; s++)
+		put_lft(o, t, s, &l);
+	lines_end(&l);
+	return err;
+}
+
+static int put_fdbs(struct dl_tables_out *o, const struct dl_tables *t)
+{
+	static const char head[] = "LID    : Port : Hops : Optimal\n";
+	struct lines l;
+	int err = lines_begin(&l, t);
+
+	for (uint32_t lid = 1; !err && lid <= t->top_lid; lid++) {
+		char text[CHUNK];
+		int len = snprintf(text, sizeof(text), "0x%04X : 000  : HOPS UNKNOWN\n", lid);
+
+		err = add_line(&l, lid, text, len);
 	}
-	for (s = 0; !err && s < f->nswitches; s++) {
-		fprintf(to,
-			"dump_ucast_routes: Switch 0x%016" PRIx64 "\n"
-			"LID    : Port : Hops : Optimal\n",
-			switch_node(t, s)->guid);
-		for (lid = 1; lid <= t->top_lid; lid++) {
-			uint8_t out = dl_tables_lft(t, s, lid);
+	for (uint32_t s = 0; !err && s < t->fabric->nswitches; s++) {
+		const uint8_t *row = t->lft + s * (size_t)t->stride;
 
-			if (out == DL_TABLES_NO_PORT)
-				fprintf(to, "0x%04X : UNREACHABLE\n", lid);
+		dl_tables_out_print(o, "dump_ucast_routes: Switch 0x%016" PRIx64 "\n%s",
+				    switch_node(t, s)->guid, head);
+		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+			if (row[lid] == DL_TABLES_NO_PORT)
+				dl_tables_out_print(o, "0x%04X : UNREACHABLE\n", lid);
 			else
-				put_line(to, texts.all + texts.at[lid], out);
-		}
-		fputc('\n', to);
+				put_line(o, &l, lid, sizeof("0x0001 : ") - 1, row[lid]);
+		LITERAL(o, "\n");
 	}
-	free_texts(&texts);
-	return err ? err : written(to);
+	lines_end(&l);
+	return err;
 }
 
 /* Groups that do not pass through a switch have no line there. */
-static void mcfdb_line(const struct dl_tables_mcast_group *g, uint32_t sw, unsigned int nports,
-		       FILE *to)
+static void put_group(struct dl_tables_out *o, const struct dl_tables_mcast_group *g, uint32_t sw,
+		      unsigned int nports)
 {
 	bool any = false;
-	unsigned int p;
 
-	for (p = 0; p <= nports; p++) {
+	for (unsigned int p = 0; p <= nports; p++) {
 		if (!dl_tables_mask_get(g->masks, sw, p))
 			continue;
 		if (!any)
-			fprintf(to, "0x%04X :", g->mlid);
-		fprintf(to, " 0x%03X ", p);
+			dl_tables_out_print(o, "0x%04X :", g->mlid);
+		dl_tables_out_print(o, " 0x%03X ", p);
 		any = true;
 	}
 	if (any)
-		fputc('\n', to);
+		LITERAL(o, "\n");
 }
 
-int dl_tables_write_mcfdbs(const struct dl_tables *t, FILE *to)
+static int put_mcfdbs(struct dl_tables_out *o, const struct dl_tables *t)
 {
-	const struct dl_fabric *f = t->fabric;
-	uint32_t s, g;
-
-	for (s = 0; s < f->nswitches && t->ngroups; s++) {
+	for (uint32_t s = 0; s < t->fabric->nswitches && t->ngroups; s++) {
 		const struct dl_fabric_node *n = switch_node(t, s);
 
-		fprintf(to,
-			"Switch 0x%016" PRIx64 "\n"
-			"LID    : Out Port(s)\n",
-			n->guid);
-		for (g = 0; g < t->ngroups; g++)
-			mcfdb_line(&t->groups[g], s, n->nports, to);
-		fputc('\n', to);
+		dl_tables_out_print(o, "Switch 0x%016" PRIx64 "\nLID    : Out Port(s)\n", n->guid);
+		for (uint32_t g = 0; g < t->ngroups; g++)
+			put_group(o, &t->groups[g], s, n->nports);
+		LITERAL(o, "\n");
 	}
-	return written(to);
+	return 0;
 }
 
-static void sl2vl_line(FILE *to, unsigned int in, unsigned int out, dl_tables_sl2vl_row row)
+/* ---- SL to VL and VL arbitration --------------------------------------- */
+
+#define ROW_TEXT 64 /* of a row: at most " 0xVV" eight times, " VV" sixteen times */
+#define PAIR_MAX 32 /* of the GUID and two port numbers before it */
+
+/* A row's text in a line, by number of the row. */
+typedef char row_text[ROW_TEXT];
+
+static row_text *row_texts(const struct dl_tables *t, bool in_hex)
 {
-	unsigned int sl;
+	row_text *texts = calloc(t->nrows + 1ul, sizeof(*texts));
 
-	fprintf(to, "%-3u %-3u :", in, out);
-	for (sl = 0; sl < 16; sl++)
-		fprintf(to, " %-2u", dl_tables_sl2vl_get(row, sl));
-	fputc('\n', to);
+	for (uint32_t i = 0; texts && i < t->nrows; i++) {
+		char *at = texts[i];
+
+		for (unsigned int sl = 0; sl < 16; sl++) {
+			unsigned int vl = dl_tables_sl2vl_get(t->rows[i], sl);
+
+			at += sprintf(at, in_hex ? "%s%x" : "%s%-2u",
+				      in_hex && sl % 2 ? "" :
+				      in_hex	       ? " 0x" :
+							 " ",
+				      vl);
+		}
+		*at = '\n';
+	}
+	return texts;
 }
 
-static void sl2vl_head(const struct dl_tables *t, FILE *to, const struct dl_fabric_node *n,
-		       uint64_t guid, uint16_t lid)
+static char *put_number(char *at, unsigned int number)
 {
-	fprintf(to,
-		"%s 0x%016" PRIx64 ", base LID %u, \"%s\"\n"
-		"#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 "
-		"15\n" RULE,
-		type_name(n), guid, lid, dl_fabric_node_name(t->fabric, n - t->fabric->nodes));
+	if (number >= 100)
+		*at++ = '0' + number / 100;
+	if (number >= 10)
+		*at++ = '0' + number / 10 % 10;
+	*at++ = '0' + number % 10;
+	return at;
 }
 
-/* The map of a switch's port pair, or NULL where none is set. */
-static const dl_tables_sl2vl_row *pair_row(const struct dl_tables *t, uint32_t sw, unsigned int in,
-					   unsigned int out)
+static char *put_padded(char *at, unsigned int number)
+{
+	char *end = put_number(at, number);
+
+	while (end < at + 3)
+		*end++ = ' ';
+	return end;
+}
+
+static char *put_row(char *at, const row_text *text, size_t len)
+{
+	memcpy(at, text, ROW_TEXT);
+	return at + len;
+}
+
+static void put_sl2vl_line(struct dl_tables_out *o, unsigned int in, unsigned int out,
+			   const row_text *row)
+{
+	char *at = dl_tables_out_room(o, PAIR_MAX + ROW_TEXT);
+
+	at = put_padded(at, in);
+	*at++ = ' ';
+	at = put_padded(at, out);
+	*at++ = ' ';
+	*at++ = ':';
+	o->at = put_row(at, row, 16 * 3 + 1);
+}
+
+static void put_sl2vl_head(struct dl_tables_out *o, const struct dl_fabric *f, uint32_t node,
+			   uint64_t guid, uint16_t lid)
+{
+	dl_tables_out_print(o, "%s 0x%016" PRIx64 ", base LID %u, \"", type_name(&f->nodes[node]),
+			    guid, lid);
+	put_name(o, f, node);
+	LITERAL(o, "\"\n#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n" RULE);
+}
+
+/* The map of a switch's port pair, or DL_TABLES_NO_ROW. */
+static uint16_t pair_row(const struct dl_tables *t, uint32_t sw, unsigned int in, unsigned int out)
 {
 	unsigned int width = switch_node(t, sw)->nports + 1;
-	uint16_t row = t->sl2vl[t->sl2vl_first[sw] + in * width + out];
 
-	return row == DL_TABLES_NO_ROW ? NULL : &t->rows[row];
+	return t->sl2vl[t->sl2vl_first[sw] + in * width + out];
 }
 
-int dl_tables_write_sl2vl(const struct dl_tables *t, FILE *to)
+static void put_switch_maps(struct dl_tables_out *o, const struct dl_tables *t, uint32_t sw,
+			    const row_text *texts)
 {
 	const struct dl_fabric *f = t->fabric;
-	unsigned int in, out;
-	uint32_t s, p;
+	const struct dl_fabric_node *n = switch_node(t, sw);
 
-	for (s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *n = switch_node(t, s);
+	put_sl2vl_head(o, f, f->switches[sw], n->guid, f->ports[n->first_port].lid);
+	for (unsigned int out = 1; out <= n->nports; out++) {
+		if (f->ports[n->first_port + out].peer == DL_NONE)
+			continue;
+		for (unsigned int in = 0; in <= n->nports; in++) {
+			uint16_t row = pair_row(t, sw, in, out);
 
-		sl2vl_head(t, to, n, n->guid, f->ports[n->first_port].lid);
-		for (out = 1; out <= n->nports; out++) {
-			if (f->ports[n->first_port + out].peer == DL_NONE)
-				continue;
-			for (in = 0; in <= n->nports; in++) {
-				const dl_tables_sl2vl_row *row = pair_row(t, s, in, out);
-
-				if (row)
-					sl2vl_line(to, in, out, *row);
-			}
+			if (row != DL_TABLES_NO_ROW)
+				put_sl2vl_line(o, in, out, &texts[row]);
 		}
-		fputs(RULE "\n", to);
 	}
-	for (p = 0; p < f->nports; p++) {
-		const struct dl_fabric_node *n = &f->nodes[f->ports[p].node];
+	LITERAL(o, RULE "\n");
+}
 
+static int put_sl2vl(struct dl_tables_out *o, const struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	row_text *texts = row_texts(t, false);
+
+	if (!texts)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		put_switch_maps(o, t, s, texts);
+	for (uint32_t p = 0; p < f->nports; p++) {
 		/* The format names adapters by their LIDs. */
 		if (t->end_sl2vl[p] == DL_TABLES_NO_ROW || !f->ports[p].lid)
 			continue;
-		sl2vl_head(t, to, n, port_guid(f, p), f->ports[p].lid);
-		sl2vl_line(to, 0, 0, t->rows[t->end_sl2vl[p]]);
-		fputs(RULE "\n", to);
+		put_sl2vl_head(o, f, f->ports[p].node, port_guid(f, p), f->ports[p].lid);
+		put_sl2vl_line(o, 0, 0, &texts[t->end_sl2vl[p]]);
+		LITERAL(o, RULE "\n");
 	}
-	return written(to);
+	free(texts);
+	return 0;
 }
 
-int dl_tables_write_slvl(const struct dl_tables *t, FILE *to)
+static void put_slvl_switch(struct dl_tables_out *o, const struct dl_tables *t, uint32_t sw,
+			    const row_text *texts)
 {
-	const struct dl_fabric *f = t->fabric;
-	unsigned int in, out, sl;
-	uint32_t s;
+	const struct dl_fabric_node *n = switch_node(t, sw);
+	char guid[PAIR_MAX];
+	int len = snprintf(guid, sizeof(guid), "0x%016" PRIx64 " ", n->guid);
 
-	for (s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *n = switch_node(t, s);
+	for (unsigned int in = 0; in <= n->nports; in++) {
+		for (unsigned int out = 1; out <= n->nports; out++) {
+			uint16_t row = pair_row(t, sw, in, out);
+			char *at;
 
-		for (in = 0; in <= n->nports; in++) {
-			for (out = 1; out <= n->nports; out++) {
-				const dl_tables_sl2vl_row *row = pair_row(t, s, in, out);
-
-				if (!row || f->ports[n->first_port + out].peer == DL_NONE)
-					continue;
-				fprintf(to, "0x%016" PRIx64 " %u %u", n->guid, in, out);
-				for (sl = 0; sl < 16; sl += 2)
-					fprintf(to, " 0x%x%x", dl_tables_sl2vl_get(*row, sl),
-						dl_tables_sl2vl_get(*row, sl + 1));
-				fputc('\n', to);
-			}
+			if (row == DL_TABLES_NO_ROW ||
+			    t->fabric->ports[n->first_port + out].peer == DL_NONE)
+				continue;
+			at = dl_tables_out_room(o, PAIR_MAX + ROW_TEXT);
+			memcpy(at, guid, sizeof(guid));
+			at = put_number(at + len, in);
+			*at++ = ' ';
+			at = put_number(at, out);
+			o->at = put_row(at, &texts[row], 8 * 5 + 1);
 		}
 	}
-	return written(to);
 }
 
-static void vlarb_entries(FILE *to, const char *name, const struct dl_tables_vlarb_entry *e,
-			  unsigned int n)
+static int put_slvl(struct dl_tables_out *o, const struct dl_tables *t)
 {
-	unsigned int i;
+	row_text *texts = row_texts(t, true);
 
-	fprintf(to, " %s", name);
-	for (i = 0; i < n; i++)
-		fprintf(to, "%c%u:%u", i ? ',' : ' ', e[i].vl, e[i].weight);
-	if (!n)
-		fputs(" -", to);
+	for (uint32_t s = 0; texts && s < t->fabric->nswitches; s++)
+		put_slvl_switch(o, t, s, texts);
+	free(texts);
+	return texts ? 0 : -ENOMEM;
 }
 
-int dl_tables_write_vlarb(const struct dl_tables *t, FILE *to)
+static void put_entries(struct dl_tables_out *o, const char *name,
+			const struct dl_tables_vlarb_entry *e, unsigned int n)
+{
+	dl_tables_out_print(o, " %s", name);
+	for (unsigned int i = 0; i < n; i++)
+		dl_tables_out_print(o, "%c%u:%u", i ? ',' : ' ', e[i].vl, e[i].weight);
+	if (!n)
+		LITERAL(o, " -");
+}
+
+static int put_vlarb(struct dl_tables_out *o, const struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;
-	uint32_t p;
 
-	fputs("# node GUID, port, VLHighLimit, then VL:weight of each entry\n", to);
-	for (p = 0; p < f->nports; p++) {
+	LITERAL(o, "# node GUID, port, VLHighLimit, then VL:weight of each entry\n");
+	for (uint32_t p = 0; p < f->nports; p++) {
 		const struct dl_tables_vlarb *a;
 
 		if (t->vlarb[p] == DL_TABLES_NO_ROW)
 			continue;
 		a = &t->arbs[t->vlarb[p]];
-		fprintf(to, "0x%016" PRIx64 " %u limit %u", f->nodes[f->ports[p].node].guid,
-			f->ports[p].num, a->high_limit);
-		vlarb_entries(to, "high", a->high, a->nhigh);
-		vlarb_entries(to, "low", a->low, a->nlow);
-		fputc('\n', to);
+		dl_tables_out_print(o, "0x%016" PRIx64 " %u limit %u",
+				    f->nodes[f->ports[p].node].guid, f->ports[p].num,
+				    a->high_limit);
+		put_entries(o, "high", a->high, a->nhigh);
+		put_entries(o, "low", a->low, a->nlow);
+		LITERAL(o, "\n");
 	}
-	return written(to);
+	return 0;
 }
 
-/*
- * Path SLs are the one dump that grows with the square of the fabric, so its
- * lines are put together by hand: " LID " is formatted once for all sources.
- */
+/* ---- path SLs ---------------------------------------------------------- */
+
 #define LID_TEXT 8
+#define SOURCE_TEXT 48
 
-static void psl_source(const struct dl_tables *t, uint32_t port, const char *source, FILE *to,
-		       char (*lid_text)[LID_TEXT])
+/* The one dump that grows with the square of the fabric. */
+static void put_psl_source(struct dl_tables_out *o, const struct dl_tables *t, uint32_t port,
+			   const char source[SOURCE_TEXT], char (*lid_text)[LID_TEXT])
 {
-	size_t source_len = strlen(source);
-	char line[64];
-	uint32_t lid;
+	size_t len = strlen(source);
 
-	memcpy(line, source, source_len);
-	for (lid = 1; lid <= t->top_lid; lid++) {
+	for (uint32_t lid = 1; lid <= t->top_lid; lid++) {
 		unsigned int sl = dl_tables_path_sl(t, port, lid);
-		size_t len;
+		char *at;
 
 		if (sl == DL_TABLES_NO_SL)
 			continue;
-		len = strlen(lid_text[lid]);
-		memcpy(line + source_len, lid_text[lid], len);
-		len += source_len;
+		at = dl_tables_out_room(o, SOURCE_TEXT + LID_TEXT + 4);
+		memcpy(at, source, SOURCE_TEXT);
+		memcpy(at + len, lid_text[lid], LID_TEXT);
+		at += len + lid_text[lid][LID_TEXT - 1];
 		if (sl >= 10)
-			line[len++] = '1';
-		line[len++] = '0' + sl % 10;
-		line[len++] = '\n';
-		fwrite(line, 1, len, to);
+			*at++ = '1';
+		*at++ = '0' + sl % 10;
+		*at++ = '\n';
+		o->at = at;
 	}
 }
 
-int dl_tables_write_psl(const struct dl_tables *t, FILE *to)
+static int put_psl(struct dl_tables_out *o, const struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	char(*lid_text)[LID_TEXT];
-	uint32_t p, lid, last = DL_NONE;
+	uint32_t last = DL_NONE;
 
 	if (!t->psl)
 		return 0;
-	lid_text = malloc(((size_t)t->top_lid + 1) * sizeof(*lid_text));
+	lid_text = calloc(t->top_lid + 1ul, sizeof(*lid_text));
 	if (!lid_text)
 		return -ENOMEM;
-	for (lid = 0; lid <= t->top_lid; lid++)
-		snprintf(lid_text[lid], LID_TEXT, " %u ", lid);
-	for (p = 0; p < f->nports; p++) {
+	/* " 49151 ", and behind it its length. */
+	for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+		lid_text[lid][LID_TEXT - 1] = sprintf(lid_text[lid], " %u ", lid);
+	for (uint32_t p = 0; p < f->nports; p++) {
 		uint64_t guid = f->nodes[f->ports[p].node].guid;
-		char source[48];
+		char source[SOURCE_TEXT] = "";
 
 		if (t->psl_src[p] == DL_NONE || !f->ports[p].lid)
 			continue;
@@ -406,8 +475,67 @@ int dl_tables_write_psl(const struct dl_tables *t, FILE *to)
 						    "0x%1$016" PRIx64,
 			 guid, f->ports[p].num);
 		last = f->ports[p].node;
-		psl_source(t, p, source, to, lid_text);
+		put_psl_source(o, t, p, source, lid_text);
 	}
 	free(lid_text);
-	return written(to);
+	return 0;
+}
+
+/*
+ * The same by classes of sources and destinations, in a file that grows with
+ * the number of those:
+ *
+ *   row 0 0123-		SLs, in hexadecimal, from class 0 to classes 0 to 4
+ *   source 0x0000000000200000 3 0	node, port, class
+ *   lid 7 4		LID, class
+ */
+static int put_sls(struct dl_tables_out *o, const struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	if (!t->psl)
+		return 0;
+	dl_tables_out_print(
+		o, "# path SLs by class of sources and of destination LIDs\nclasses %u %u\n",
+		t->npsl_src, t->npsl_dst);
+	for (uint32_t s = 0; s < t->npsl_src; s++) {
+		const uint8_t *row = t->psl + s * (size_t)t->npsl_dst;
+
+		dl_tables_out_print(o, "row %u ", s);
+		for (uint32_t d = 0; d < t->npsl_dst; d++) {
+			*dl_tables_out_room(o, 1) = row[d] < 16 ? "0123456789abcdef"[row[d]] : '-';
+			o->at++;
+		}
+		LITERAL(o, "\n");
+	}
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (t->psl_src[p] != DL_NONE)
+			dl_tables_out_print(o, "source 0x%016" PRIx64 " %u %u\n",
+					    f->nodes[f->ports[p].node].guid, f->ports[p].num,
+					    t->psl_src[p]);
+	for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+		if (t->psl_dst[lid] != DL_NONE)
+			dl_tables_out_print(o, "lid %u %u\n", lid, t->psl_dst[lid]);
+	return 0;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static int (*const put[])(struct dl_tables_out *o, const struct dl_tables *t) = {
+	[DL_TABLES_LFTS] = put_lfts,   [DL_TABLES_FDBS] = put_fdbs, [DL_TABLES_MCFDBS] = put_mcfdbs,
+	[DL_TABLES_SL2VL] = put_sl2vl, [DL_TABLES_SLVL] = put_slvl, [DL_TABLES_VLARB] = put_vlarb,
+	[DL_TABLES_PSL] = put_psl,     [DL_TABLES_SLS] = put_sls,
+};
+
+int dl_tables_put(struct dl_tables_out *o, const struct dl_tables *t, enum dl_tables_file which)
+{
+	return put[which](o, t);
+}
+
+int dl_tables_write_file(const struct dl_tables *t, enum dl_tables_file which, FILE *to)
+{
+	struct dl_tables_out o;
+	int err = dl_tables_out_begin(&o, to);
+
+	return err ? err : dl_tables_out_end(&o, dl_tables_put(&o, t, which));
 }

@@ -17,4 +17,5 @@ libdlroute_la_SOURCES += \
 	lib/torus/solver.c
 libdlread_la_SOURCES += \
 	lib/torus/curve.c \
-	lib/torus/generate.c
+	lib/torus/generate.c \
+	lib/torus/list_read.c

@@ -225,7 +225,7 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 		dl_verify_options_init(&defaults);
 		o = &defaults;
 	}
-	err = dl_tables_check(t, log);
+	err = t->checked ? 0 : dl_tables_check(t, log);
 	if (!err)
 		err = dl_verify_net_init(&net, &arena, t, o);
 	v->lost = malloc((o->max_listed + 1) * sizeof(*v->lost));

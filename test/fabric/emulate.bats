@@ -221,6 +221,7 @@ full() {
 	# Between switches: level 0 only.
 	sed -i 's/^\(0x00d1.* [1-4] limit 4 \).*/\1high 0:64,1:64 low 2:9,3:9/' \
 		"$T/routed/dateline-vlarb.dump"
+	rm "$T/routed/dateline-manifest.txt"
 	run -1 emulated "$T/routed" "$(scenario <<-END
 		duration_ns: 2000000
 		drain_ns: 500000

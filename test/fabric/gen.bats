@@ -142,7 +142,10 @@ status() {
 	cp -r now before
 	status 0 dateline verify now --earlier before
 	grep -q '^path SLs: 0 of 552 pairs changed$' out
-	rm before/dateline-psl.dump before/dateline-torus.dump
+	rm before/dateline-psl.dump
+	status 2 dateline verify now --earlier before
+	grep -q 'before/dateline-psl.dump: this file is missing' err
+	rm before/dateline-torus.dump before/dateline-manifest.txt
 	status 2 dateline verify now --earlier before
 	grep -q 'error: no path SLs to compare: .* in before$' err
 }

@@ -123,6 +123,8 @@ damaged() {
 		agree "$T/snap" adapters false
 		# The same with SL 0 everywhere: rings without datelines.
 		sed -i 's/[0-9]*$/0/' "$T/snap/dateline-psl.dump"
+		fails dateline verify "$T/snap"
+		rm "$T/snap/dateline-manifest.txt"
 		agree "$T/snap" adapters true
 	done
 	((routed >= 8))

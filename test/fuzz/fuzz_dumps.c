@@ -4,6 +4,7 @@
  * the next file:
  *
  *   =l LFTs, =f fdbs, =m mcfdbs, =s sl2vl, =v slvl, =a vlarb, =p path SLs,
+ *   =c path SLs by class,
  *   =i the LFTs' LIDs
  *
  * What is accepted is judged.
@@ -17,15 +18,13 @@
 #include "dateline/tables.h"
 #include "dateline/verify.h"
 
-typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log);
-
 static const struct {
 	char letter;
-	reader read;
+	enum dl_tables_file file;
 } readers[] = {
-	{ 'l', dl_tables_read_lfts },  { 'f', dl_tables_read_fdbs }, { 'm', dl_tables_read_mcfdbs },
-	{ 's', dl_tables_read_sl2vl }, { 'v', dl_tables_read_slvl }, { 'a', dl_tables_read_vlarb },
-	{ 'p', dl_tables_read_psl },
+	{ 'l', DL_TABLES_LFTS },  { 'f', DL_TABLES_FDBS }, { 'm', DL_TABLES_MCFDBS },
+	{ 's', DL_TABLES_SL2VL }, { 'v', DL_TABLES_SLVL }, { 'a', DL_TABLES_VLARB },
+	{ 'p', DL_TABLES_PSL },	  { 'c', DL_TABLES_SLS },
 };
 
 static void hear(void *context, enum dl_log_level level, const char *message)
@@ -75,7 +74,7 @@ static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter, con
 		err = dl_tables_read_lids(f, from, "input", &log);
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
 		if (t && readers[i].letter == letter)
-			err = readers[i].read(t, from, "input", &log);
+			err = dl_tables_read_file(t, readers[i].file, from, "input", &log);
 	fclose(from);
 	FUZZ_CHECK(!err || err == -EINVAL);
 	FUZZ_CHECK(error == !!err);

@@ -203,6 +203,7 @@ test("packets that do not arrive: followed as far as they get", async () => {
 		at = (/^Unicast.*'(.*)'/.exec(line) || [0, at])[1];
 		return at === "S_3_2_0" && line.startsWith(lid) ? `${lid} 030` : line;
 	}).join("\n"));
+	fs.rmSync(path.join(T, "lost", "dateline-manifest.txt"));
 	const hurt = readSnapshot(path.join(T, "lost"));
 	const verdict = JSON.parse(output("verify", "lost", "--json"));
 	dateline("report", "lost", "-o", "lost.html");
@@ -402,6 +403,7 @@ test("no coordinates: a ring, and it says so", async () => {
 
 	// Three odd cables, and no list of places: a torus no more.
 	fs.rmSync(path.join(dir, "dateline-torus.dump"));
+	fs.rmSync(path.join(dir, "dateline-manifest.txt"));
 	const net = fs.readFileSync(path.join(dir, "dateline.net"), "utf8");
 	const odd = [["S_0_0_0", "S_2_2_0"], ["S_1_0_0", "S_3_1_0"], ["S_0_3_0", "S_2_1_0"]];
 	fs.writeFileSync(path.join(dir, "dateline.net"), net.split("\n").map((line) => {
@@ -438,6 +440,7 @@ test("a switch without a place in the grid", async () => {
 
 	fs.writeFileSync(file, fs.readFileSync(file, "utf8").split("\n")
 		.filter((line) => !line.startsWith("switch 1,1,0")).join("\n"));
+	fs.rmSync(path.join(T, "some", "dateline-manifest.txt"));
 	dateline("report", "some", "-o", "some.html");
 	const page = await opened("some.html");
 	const text = await page.$eval("#missing", (e) => e.innerText);

@@ -22,10 +22,7 @@
 
 #define FIXTURES 300
 
-typedef int (*reader)(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log);
-typedef int (*writer)(const struct dl_tables *t, FILE *to);
-
-static int read_text(reader read, struct dl_tables *t, const char *text, size_t len,
+static int read_text(enum dl_tables_file which, struct dl_tables *t, const char *text, size_t len,
 		     struct heard *h)
 {
 	FILE *from = fmemopen((void *)(len ? text : "\n"), len ? len : 1, "r");
@@ -33,14 +30,14 @@ static int read_text(reader read, struct dl_tables *t, const char *text, size_t 
 
 	assert_non_null(from);
 	heard_init(h);
-	err = read(t, from, "test", &h->log);
+	err = dl_tables_read_file(t, which, from, "test", &h->log);
 	fclose(from);
 	return err;
 }
 
 /* ---- there and back ---------------------------------------------------- */
 
-static void copy(writer write, const struct dl_tables *from, reader read, struct dl_tables *to)
+static void copy(const struct dl_tables *from, enum dl_tables_file which, struct dl_tables *to)
 {
 	struct heard h;
 	char *text;
@@ -49,9 +46,9 @@ static void copy(writer write, const struct dl_tables *from, reader read, struct
 	int err;
 
 	assert_non_null(f);
-	assert_int_equal(write(from, f), 0);
+	assert_int_equal(dl_tables_write_file(from, which, f), 0);
 	fclose(f);
-	err = read_text(read, to, text, len, &h);
+	err = read_text(which, to, text, len, &h);
 	if (err)
 		fail_msg("%s", h.error);
 	free(text);
@@ -179,23 +176,25 @@ static void comes_back(void **state)
 		a = w.tables;
 		adapt(&d, a);
 		assert_int_equal(dl_tables_new(w.fabric, &b), 0);
-		copy(dl_tables_write_lfts, a, dl_tables_read_lfts, b);
+		copy(a, DL_TABLES_LFTS, b);
 		same_forwarding(a, b, true);
-		copy(dl_tables_write_sl2vl, a, dl_tables_read_sl2vl, b);
+		copy(a, DL_TABLES_SL2VL, b);
 		same_maps(a, b, true);
-		copy(dl_tables_write_mcfdbs, a, dl_tables_read_mcfdbs, b);
+		copy(a, DL_TABLES_MCFDBS, b);
 		same_groups(a, b);
-		copy(dl_tables_write_vlarb, a, dl_tables_read_vlarb, b);
+		copy(a, DL_TABLES_VLARB, b);
 		same_arbs(a, b);
-		copy(dl_tables_write_psl, a, dl_tables_read_psl, b);
+		copy(a, DL_TABLES_PSL, b);
 		same_sls(a, b);
 		dl_tables_free(b);
 
 		assert_int_equal(dl_tables_new(w.fabric, &b), 0);
-		copy(dl_tables_write_fdbs, a, dl_tables_read_fdbs, b);
+		copy(a, DL_TABLES_FDBS, b);
 		same_forwarding(a, b, false);
-		copy(dl_tables_write_slvl, a, dl_tables_read_slvl, b);
+		copy(a, DL_TABLES_SLVL, b);
 		same_maps(a, b, false);
+		copy(a, DL_TABLES_SLS, b);
+		same_sls(a, b);
 		dl_tables_free(b);
 		fixture_free(&w);
 	}
@@ -250,79 +249,93 @@ static struct dl_fabric *small_fabric(bool lids)
 #define ZEROS " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 
 static const struct {
-	reader read;
+	enum dl_tables_file which;
 	const char *text;
 	unsigned int line;
 	const char *words;
 } wrong[] = {
-	{ dl_tables_read_lfts, "0x0001 000\n", 1, "expected \"Unicast lids" },
-	{ dl_tables_read_lfts, "Unicast lids [0-4]\n", 1, "expected \"guid\"" },
-	{ dl_tables_read_lfts, "Unicast lids of guid 0x99 ('x'):\n", 1,
+	{ DL_TABLES_LFTS, "0x0001 000\n", 1, "expected \"Unicast lids" },
+	{ DL_TABLES_LFTS, "Unicast lids [0-4]\n", 1, "expected \"guid\"" },
+	{ DL_TABLES_LFTS, "Unicast lids of guid 0x99 ('x'):\n", 1,
 	  "no node with the GUID 0x0000000000000099" },
-	{ dl_tables_read_lfts, "Unicast lids of guid 0xc0 ('x'):\n", 1, "no switch" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001 256\n", 2, "expected a port number" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001\n", 2, "expected a port number" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001 zz\n", 2, "expected a port number" },
-	{ dl_tables_read_lfts, LFT_HEAD "0xC000 001\n", 2, "expected a unicast LID" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0009 001\n", 2, "above 0x0004" },
-	{ dl_tables_read_lfts, LFT_HEAD "\n0x0001 000\n0x0001 001\n", 4, "a second time" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001 000\n", 2, "the file ends inside" },
-	{ dl_tables_read_lfts, LFT_HEAD "0x0001 000\n2 lids dumped\n", 3,
-	  "2 LIDs announced, 1 read" },
-	{ dl_tables_read_lfts, LFT_HEAD "0 lids dumped\n" LFT_HEAD "0 lids dumped\n", 3,
+	{ DL_TABLES_LFTS, "Unicast lids of guid 0xc0 ('x'):\n", 1, "no switch" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0x0001 256\n", 2, "expected a port number" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0x0001\n", 2, "expected a port number" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0x0001 zz\n", 2, "expected a port number" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0xC000 001\n", 2, "expected a unicast LID" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0x0009 001\n", 2, "above 0x0004" },
+	{ DL_TABLES_LFTS, LFT_HEAD "\n0x0001 000\n0x0001 001\n", 4, "a second time" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0x0001 000\n", 2, "the file ends inside" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0x0001 000\n2 lids dumped\n", 3, "2 LIDs announced, 1 read" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0 lids dumped\n" LFT_HEAD "0 lids dumped\n", 3,
 	  "a second table" },
-	{ dl_tables_read_lfts, LFT_HEAD "1 lids\n", 2, "expected \"lids dumped\"" },
-	{ dl_tables_read_lfts, LFT_HEAD "-1 lids dumped\n", 2, "expected a LID" },
+	{ DL_TABLES_LFTS, LFT_HEAD "1 lids\n", 2, "expected \"lids dumped\"" },
+	{ DL_TABLES_LFTS, LFT_HEAD "-1 lids dumped\n", 2, "expected a LID" },
 
-	{ dl_tables_read_fdbs, "0x0001 : 000\n", 1, "expected \"Switch\"" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 000\n", 2, "expected \":\"" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0005 : 000\n", 2, "above 0x0004" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 : port\n", 2, "expected a port number" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\n0x0001 : 1\n0x0001 : 2\n", 3, "a second time" },
-	{ dl_tables_read_fdbs, "Switch 0xA0\nSwitch 0xA0\n", 2, "a second table" },
+	{ DL_TABLES_FDBS, "0x0001 : 000\n", 1, "expected \"Switch\"" },
+	{ DL_TABLES_FDBS, "Switch 0xA0\n0x0001 000\n", 2, "expected \":\"" },
+	{ DL_TABLES_FDBS, "Switch 0xA0\n0x0005 : 000\n", 2, "above 0x0004" },
+	{ DL_TABLES_FDBS, "Switch 0xA0\n0x0001 : port\n", 2, "expected a port number" },
+	{ DL_TABLES_FDBS, "Switch 0xA0\n0x0001 : 1\n0x0001 : 2\n", 3, "a second time" },
+	{ DL_TABLES_FDBS, "Switch 0xA0\nSwitch 0xA0\n", 2, "a second table" },
 
-	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0x0001 : 0x001\n", 2,
-	  "0x0001 is not a multicast LID" },
-	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xFFFF : 0x001\n", 2, "expected a multicast LID" },
-	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x005\n", 2,
-	  "port 5 of a node with 4 ports" },
-	{ dl_tables_read_mcfdbs, "Switch 0xA0\n0xC000 : 0x001 x\n", 2, "expected a port number" },
+	{ DL_TABLES_MCFDBS, "Switch 0xA0\n0x0001 : 0x001\n", 2, "0x0001 is not a multicast LID" },
+	{ DL_TABLES_MCFDBS, "Switch 0xA0\n0xFFFF : 0x001\n", 2, "expected a multicast LID" },
+	{ DL_TABLES_MCFDBS, "Switch 0xA0\n0xC000 : 0x005\n", 2, "port 5 of a node with 4 ports" },
+	{ DL_TABLES_MCFDBS, "Switch 0xA0\n0xC000 : 0x001 x\n", 2, "expected a port number" },
 
-	{ dl_tables_read_sl2vl, "0 1 :" ZEROS, 1, "expected \"Switch\"" },
-	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 5 :" ZEROS, 2, "port 5 of a node with 4 ports" },
-	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 0 0 0\n", 2, "expected a VL" },
-	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 16\n", 2, "expected a VL" },
-	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 0\n", 2, "expected \":\"" },
-	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 : 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", 2,
+	{ DL_TABLES_SL2VL, "0 1 :" ZEROS, 1, "expected \"Switch\"" },
+	{ DL_TABLES_SL2VL, SL2VL_HEAD "0 5 :" ZEROS, 2, "port 5 of a node with 4 ports" },
+	{ DL_TABLES_SL2VL, SL2VL_HEAD "0 1 : 0 0 0\n", 2, "expected a VL" },
+	{ DL_TABLES_SL2VL, SL2VL_HEAD "0 1 : 16\n", 2, "expected a VL" },
+	{ DL_TABLES_SL2VL, SL2VL_HEAD "0 1 0\n", 2, "expected \":\"" },
+	{ DL_TABLES_SL2VL, SL2VL_HEAD "0 1 : 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", 2,
 	  "expected end of line" },
-	{ dl_tables_read_sl2vl, SL2VL_HEAD "0 1 :" ZEROS "0 1 : 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-	  3, "a second, different map" },
-	{ dl_tables_read_sl2vl, "Channel Adapter 0xC1, base LID 9, \"x\"\n", 1,
+	{ DL_TABLES_SL2VL, SL2VL_HEAD "0 1 :" ZEROS "0 1 : 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", 3,
+	  "a second, different map" },
+	{ DL_TABLES_SL2VL, "Channel Adapter 0xC1, base LID 9, \"x\"\n", 1,
 	  "no adapter in the fabric has LID 9" },
-	{ dl_tables_read_sl2vl, "Channel Adapter 0xC1, base LID 4, \"x\"\n", 1,
+	{ DL_TABLES_SL2VL, "Channel Adapter 0xC1, base LID 4, \"x\"\n", 1,
 	  "LID 4 belongs to port 0x00000000000000d1" },
-	{ dl_tables_read_sl2vl, "Channel Adapter 0xA0, base LID 1, \"x\"\n", 1, "no adapter" },
+	{ DL_TABLES_SL2VL, "Channel Adapter 0xA0, base LID 1, \"x\"\n", 1, "no adapter" },
 
-	{ dl_tables_read_slvl, "0xA0 1 2 0x00 0x00\n", 1, "expected the VLs" },
-	{ dl_tables_read_slvl, "0xA0 1 9 0x00\n", 1, "port 9" },
-	{ dl_tables_read_slvl, "0xA0 1 2 0x100\n", 1, "expected the VLs" },
+	{ DL_TABLES_SLVL, "0xA0 1 2 0x00 0x00\n", 1, "expected the VLs" },
+	{ DL_TABLES_SLVL, "0xA0 1 9 0x00\n", 1, "port 9" },
+	{ DL_TABLES_SLVL, "0xA0 1 2 0x100\n", 1, "expected the VLs" },
 
-	{ dl_tables_read_vlarb, "0xA0 1 limit 256\n", 1, "expected a limit" },
-	{ dl_tables_read_vlarb, "0xA0 1 limit 4 low -\n", 1, "expected high" },
-	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high 16:1 low -\n", 1, "expected a VL" },
-	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high 1 low -\n", 1, "expected \":\" and a weight" },
-	{ dl_tables_read_vlarb, "0xA0 1 limit 4 high - low - x\n", 1, "expected end of line" },
-	{ dl_tables_read_vlarb, "0xA9 1 limit 4 high - low -\n", 1, "no node" },
+	{ DL_TABLES_VLARB, "0xA0 1 limit 256\n", 1, "expected a limit" },
+	{ DL_TABLES_VLARB, "0xA0 1 limit 4 low -\n", 1, "expected high" },
+	{ DL_TABLES_VLARB, "0xA0 1 limit 4 high 16:1 low -\n", 1, "expected a VL" },
+	{ DL_TABLES_VLARB, "0xA0 1 limit 4 high 1 low -\n", 1, "expected \":\" and a weight" },
+	{ DL_TABLES_VLARB, "0xA0 1 limit 4 high - low - x\n", 1, "expected end of line" },
+	{ DL_TABLES_VLARB, "0xA9 1 limit 4 high - low -\n", 1, "no node" },
 
-	{ dl_tables_read_psl, "0xC0 4 16\n", 1, "expected an SL" },
-	{ dl_tables_read_psl, "0xC0 9 0\n", 1, "no port of the fabric has LID 9" },
-	{ dl_tables_read_psl, "0xC0 4 0\n0xC0 4 1\n", 2, "with another SL" },
-	{ dl_tables_read_psl, "0xC9 4 0\n", 1, "no such end port" },
-	{ dl_tables_read_psl, "0x0 4 0\n", 1, "no such end port" },
-	{ dl_tables_read_psl, "0xC0 4\n", 1, "expected an SL" },
-	{ dl_tables_read_psl, "0xC0 0x4 0\n", 1, "expected an SL" },
-	{ dl_tables_read_psl, "#port 2 of 0xC0: 4 0\n", 1, "no such end port" },
-	{ dl_tables_read_psl, "#port 1 in 0xC0: 4 0\n", 1, "expected \"of\"" },
+	{ DL_TABLES_PSL, "0xC0 4 16\n", 1, "expected an SL" },
+	{ DL_TABLES_PSL, "0xC0 9 0\n", 1, "no port of the fabric has LID 9" },
+	{ DL_TABLES_PSL, "0xC0 4 0\n0xC0 4 1\n", 2, "with another SL" },
+	{ DL_TABLES_PSL, "0xC9 4 0\n", 1, "no such end port" },
+	{ DL_TABLES_PSL, "0x0 4 0\n", 1, "no such end port" },
+	{ DL_TABLES_PSL, "0xC0 4\n", 1, "expected an SL" },
+	{ DL_TABLES_PSL, "0xC0 0x4 0\n", 1, "expected an SL" },
+	{ DL_TABLES_PSL, "#port 2 of 0xC0: 4 0\n", 1, "no such end port" },
+	{ DL_TABLES_PSL, "#port 1 in 0xC0: 4 0\n", 1, "expected \"of\"" },
+
+	{ DL_TABLES_SLS, "class 1 1\n", 1, "expected classes, row, source or lid" },
+	{ DL_TABLES_SLS, "classes 0 1\n", 1, "at least one class" },
+	{ DL_TABLES_SLS, "classes 1 1\nclasses 1 1\n", 2, "expected one line" },
+	{ DL_TABLES_SLS, "row 0 0\n", 1, "expected row 0 of 0" },
+	{ DL_TABLES_SLS, "classes 2 2\nrow 0 00\nrow 0 00\n", 3, "expected row 1 of 2" },
+	{ DL_TABLES_SLS, "classes 2 2\nrow 0 000\n", 2, "expected 2 SLs" },
+	{ DL_TABLES_SLS, "classes 2 2\nrow 0 0g\n", 2, "expected 2 SLs" },
+	{ DL_TABLES_SLS, "classes 2 2\nrow 0 00\nlid 1 0\n", 3, "expected 2 rows" },
+	{ DL_TABLES_SLS, "classes 4000000000 4000000000\nrow 0 0\n", 2, "SLs, 0 to f" },
+	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\n", 2, "the file ends" },
+	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nlid 1 1\n", 3, "expected one below 1" },
+	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nlid 9 0\n", 3, "no port of the fabric has LID 9" },
+	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nsource 0xC9 1 0\n", 3, "no node" },
+	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nsource 0xC0 2 0\n", 3, "port 2 of a node" },
+	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nsource 0xC0 1 1\n", 3, "expected one below 1" },
+	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nsource 0xC0 1 0 x\n", 3, "end of line" },
 };
 
 static void refuses(void **state)
@@ -335,7 +348,7 @@ static void refuses(void **state)
 		struct heard h;
 
 		assert_int_equal(dl_tables_new(f, &t), 0);
-		assert_int_equal(read_text(wrong[i].read, t, wrong[i].text, strlen(wrong[i].text),
+		assert_int_equal(read_text(wrong[i].which, t, wrong[i].text, strlen(wrong[i].text),
 					   &h),
 				 -EINVAL);
 		assert_error(&h, wrong[i].line, wrong[i].words);
@@ -364,8 +377,8 @@ static void reads_what_others_write(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(dl_tables_new(f, &t), 0);
-		assert_int_equal(i ? read_text(dl_tables_read_lfts, t, lfts, strlen(lfts), &h) :
-				     read_text(dl_tables_read_fdbs, t, fdbs, strlen(fdbs), &h),
+		assert_int_equal(i ? read_text(DL_TABLES_LFTS, t, lfts, strlen(lfts), &h) :
+				     read_text(DL_TABLES_FDBS, t, fdbs, strlen(fdbs), &h),
 				 0);
 		assert_int_equal(dl_tables_lft(t, 0, 1), 0);
 		assert_int_equal(dl_tables_lft(t, 0, 2), 1);
@@ -375,7 +388,7 @@ static void reads_what_others_write(void **state)
 	}
 	/* A source named by its node, and one by its port. */
 	assert_int_equal(dl_tables_new(f, &t), 0);
-	assert_int_equal(read_text(dl_tables_read_psl, t, psl, strlen(psl), &h), 0);
+	assert_int_equal(read_text(DL_TABLES_PSL, t, psl, strlen(psl), &h), 0);
 	assert_int_equal(dl_tables_path_sl(t, f->nodes[2].first_port + 1, 4), 3);
 	assert_int_equal(dl_tables_path_sl(t, f->nodes[3].first_port + 1, 3), 5);
 	assert_int_equal(dl_tables_path_sl(t, f->nodes[0].first_port, 3), DL_TABLES_NO_SL);
@@ -427,205 +440,6 @@ static void completes_lids(void **state)
 	dl_fabric_free(f);
 }
 
-/* ---- directories ------------------------------------------------------- */
-
-static const char *const names[] = {
-	"dateline.net",	     "opensm-subnet.lst",    "opensm-lfts.dump",     "opensm.fdbs",
-	"opensm.mcfdbs",     "opensm-sl2vl.dump",    "dateline-vlarb.dump",  "dateline-slvl.dump",
-	"dateline-psl.dump", "dateline-opensm.conf", "dateline-partial.txt",
-};
-
-static void in_folder(char *path, size_t size, const char *dir, const char *name)
-{
-	assert_true(snprintf(path, size, "%s/%s", dir, name) < (int)size);
-}
-
-static void drop(const char *dir, const char *name)
-{
-	char path[256];
-
-	in_folder(path, sizeof(path), dir, name);
-	unlink(path);
-}
-
-static int read_directory(const char *dir, const char *net, struct heard *h, struct dl_snapshot *s)
-{
-	heard_init(h);
-	memset(s, 0, sizeof(*s));
-	return dl_snapshot_read(dir, net, NULL, &h->log, s);
-}
-
-static struct dl_tables *small_tables(const struct dl_fabric *f)
-{
-	struct dl_tables *t;
-
-	assert_int_equal(dl_tables_new(f, &t), 0);
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		for (uint32_t lid = 1; lid <= f->top_lid; lid++)
-			t->lft[s * (size_t)t->stride + lid] = (s + lid) % 3;
-	return t;
-}
-
-static void reads_folders(void **state)
-{
-	char dir[] = "read-XXXXXX", net[256], path[256];
-	struct dl_fabric *f = small_fabric(true);
-	struct dl_tables *t = small_tables(f);
-	struct dl_snapshot s;
-	struct heard h;
-	FILE *to;
-
-	(void)state;
-	assert_non_null(mkdtemp(dir));
-	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PSL, NULL), 0);
-	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
-	same_forwarding(t, s.tables, true);
-	assert_true(s.parts & DL_SNAPSHOT_HAS_LFTS && !(s.parts & DL_SNAPSHOT_IS_PARTIAL));
-	dl_snapshot_release(&s);
-
-	/* OpenSM's own files suffice; either form of the tables does. */
-	drop(dir, "dateline.net");
-	drop(dir, "opensm-lfts.dump");
-	drop(dir, "opensm-sl2vl.dump");
-	drop(dir, "dateline-slvl.dump");
-	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
-	same_forwarding(t, s.tables, true);
-	assert_false(s.parts & DL_SNAPSHOT_HAS_SL2VL);
-	dl_snapshot_release(&s);
-
-	/* Which does not tell VLs: maps to VL 9 mean that there is one. */
-	in_folder(path, sizeof(path), dir, "dateline-slvl.dump");
-	to = fopen(path, "w");
-	fputs("0xA0 1 2 0x99 0x00 0x00 0x00 0x00 0x00 0x00 0x00\n", to);
-	fclose(to);
-	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
-	assert_true(s.parts & DL_SNAPSHOT_HAS_SL2VL);
-	assert_int_equal(s.fabric->ports[1].vls, 15);
-	dl_snapshot_release(&s);
-
-	/* Marked as partial: said, not refused. */
-	in_folder(path, sizeof(path), dir, "dateline-partial.txt");
-	to = fopen(path, "w");
-	fclose(to);
-	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
-	assert_int_equal(h.warnings, 1);
-	assert_true(s.parts & DL_SNAPSHOT_IS_PARTIAL);
-	dl_snapshot_release(&s);
-
-	/* Without a fabric, unless it is given. */
-	drop(dir, "opensm-subnet.lst");
-	assert_int_equal(read_directory(dir, NULL, &h, &s), -ENOENT);
-	assert_int_equal(h.errors, 1);
-	in_folder(net, sizeof(net), dir, "given.net");
-	to = fopen(net, "w");
-	assert_int_equal(dl_fabric_write_netlist(f, to), 0);
-	fclose(to);
-	assert_int_equal(read_directory(dir, net, &h, &s), 0);
-	dl_snapshot_release(&s);
-
-	/* Without forwarding tables there is nothing to judge. */
-	drop(dir, "opensm.fdbs");
-	assert_int_equal(read_directory(dir, net, &h, &s), -ENOENT);
-	assert_int_equal(h.errors, 1);
-	assert_int_equal(read_directory("no such directory", NULL, &h, &s), -ENOENT);
-	assert_int_equal(h.errors, 1);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		drop(dir, names[i]);
-	unlink(net);
-	assert_int_equal(rmdir(dir), 0);
-	dl_tables_free(t);
-	dl_fabric_free(f);
-}
-
-static bool exists(const char *dir, const char *name)
-{
-	char path[256];
-
-	in_folder(path, sizeof(path), dir, name);
-	return !access(path, F_OK);
-}
-
-static void make_file(const char *dir, const char *name)
-{
-	char path[256];
-	FILE *to;
-
-	in_folder(path, sizeof(path), dir, name);
-	to = fopen(path, "w");
-	assert_non_null(to);
-	fclose(to);
-}
-
-/* A directory in the place of a file: that cannot be written or renamed to. */
-static void block(const char *dir, const char *name)
-{
-	char path[256];
-
-	in_folder(path, sizeof(path), dir, name);
-	unlink(path);
-	assert_int_equal(mkdir(path, 0777), 0);
-}
-
-static void unblock(const char *dir, const char *name)
-{
-	char path[256];
-
-	in_folder(path, sizeof(path), dir, name);
-	assert_int_equal(rmdir(path), 0);
-}
-
-static void replaces_whole(void **state)
-{
-	char dir[] = "read-XXXXXX";
-	struct dl_fabric *f = small_fabric(true);
-	struct dl_tables *t = small_tables(f), *u = small_tables(f);
-	struct dl_snapshot s;
-	struct heard h;
-
-	(void)state;
-	assert_non_null(mkdtemp(dir));
-	u->lft[1] = 2;
-	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PSL, NULL), 0);
-	make_file(dir, "dateline-partial.txt");
-	assert_true(exists(dir, "dateline-psl.dump"));
-
-	/* A partial one keeps what its writer says; none is left unfinished. */
-	assert_int_equal(dl_snapshot_write(t, dir, DL_SNAPSHOT_PARTIAL, NULL), 0);
-	assert_true(exists(dir, "dateline-partial.txt"));
-	assert_false(exists(dir, "dateline-psl.dump"));
-	assert_false(exists(dir, "dateline-unfinished"));
-
-	/* Nothing of an earlier one stays. */
-	assert_int_equal(dl_snapshot_write(t, dir, 0, NULL), 0);
-	assert_false(exists(dir, "dateline-partial.txt"));
-
-	/* A failure while files are written: the earlier one is still there. */
-	block(dir, "dateline-vlarb.dump");
-	assert_int_equal(dl_snapshot_write(u, dir, 0, NULL), -EISDIR);
-	unblock(dir, "dateline-vlarb.dump");
-	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
-	same_forwarding(t, s.tables, true);
-	dl_snapshot_release(&s);
-
-	/* Cut short while they are put in place: a mixture, which is refused. */
-	make_file(dir, "dateline-unfinished");
-	assert_int_equal(read_directory(dir, NULL, &h, &s), -EINVAL);
-	assert_int_equal(h.errors, 1);
-	assert_non_null(strstr(h.error, "was interrupted"));
-	assert_int_equal(dl_snapshot_write(u, dir, 0, NULL), 0);
-	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
-	same_forwarding(u, s.tables, true);
-	dl_snapshot_release(&s);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		drop(dir, names[i]);
-	assert_int_equal(rmdir(dir), 0);
-	dl_tables_free(t);
-	dl_tables_free(u);
-	dl_fabric_free(f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -633,8 +447,6 @@ int main(void)
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(reads_what_others_write),
 		cmocka_unit_test(completes_lids),
-		cmocka_unit_test(reads_folders),
-		cmocka_unit_test(replaces_whole),
 	};
 
 	return cmocka_run_group_tests_name("read", tests, NULL, NULL);

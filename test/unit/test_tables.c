@@ -72,7 +72,7 @@ static struct dl_tables *small_tables(const struct dl_fabric *f)
 	return t;
 }
 
-static void assert_writes(int (*write)(const struct dl_tables *, FILE *), const char *want)
+static void assert_writes(enum dl_tables_file which, const char *want)
 {
 	struct dl_fabric *f = small_fabric();
 	struct dl_tables *t = small_tables(f);
@@ -81,7 +81,7 @@ static void assert_writes(int (*write)(const struct dl_tables *, FILE *), const 
 	FILE *to = open_memstream(&text, &len);
 
 	assert_non_null(to);
-	assert_int_equal(write(t, to), 0);
+	assert_int_equal(dl_tables_write_file(t, which, to), 0);
 	fclose(to);
 	assert_string_equal(text, want);
 	free(text);
@@ -92,49 +92,48 @@ static void assert_writes(int (*write)(const struct dl_tables *, FILE *), const 
 static void lfts(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_lfts,
-		      "Unicast lids [0-3] of switch Lid 1 guid 0x00000000000000a0 "
-		      "('A'):\n"
-		      "0x0001 000 # Switch portguid 0x00000000000000a0: 'A'\n"
-		      "0x0002 001 # Switch portguid 0x00000000000000b0: 'B'\n"
-		      "0x0003 002 # Channel Adapter portguid 0x00000000000000c1: "
-		      "'host 'one''\n"
-		      "3 lids dumped\n"
-		      "Unicast lids [0-3] of switch Lid 2 guid 0x00000000000000b0 "
-		      "('B'):\n"
-		      "0x0001 002 # Switch portguid 0x00000000000000a0: 'A'\n"
-		      "0x0002 000 # Switch portguid 0x00000000000000b0: 'B'\n"
-		      "2 lids dumped\n");
+	assert_writes(DL_TABLES_LFTS, "Unicast lids [0-3] of switch Lid 1 guid 0x00000000000000a0 "
+				      "('A'):\n"
+				      "0x0001 000 # Switch portguid 0x00000000000000a0: 'A'\n"
+				      "0x0002 001 # Switch portguid 0x00000000000000b0: 'B'\n"
+				      "0x0003 002 # Channel Adapter portguid 0x00000000000000c1: "
+				      "'host 'one''\n"
+				      "3 lids dumped\n"
+				      "Unicast lids [0-3] of switch Lid 2 guid 0x00000000000000b0 "
+				      "('B'):\n"
+				      "0x0001 002 # Switch portguid 0x00000000000000a0: 'A'\n"
+				      "0x0002 000 # Switch portguid 0x00000000000000b0: 'B'\n"
+				      "2 lids dumped\n");
 }
 
 static void fdbs(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_fdbs, "dump_ucast_routes: Switch 0x00000000000000a0\n"
-					    "LID    : Port : Hops : Optimal\n"
-					    "0x0001 : 000  : HOPS UNKNOWN\n"
-					    "0x0002 : 001  : HOPS UNKNOWN\n"
-					    "0x0003 : 002  : HOPS UNKNOWN\n"
-					    "\n"
-					    "dump_ucast_routes: Switch 0x00000000000000b0\n"
-					    "LID    : Port : Hops : Optimal\n"
-					    "0x0001 : 002  : HOPS UNKNOWN\n"
-					    "0x0002 : 000  : HOPS UNKNOWN\n"
-					    "0x0003 : UNREACHABLE\n"
-					    "\n");
+	assert_writes(DL_TABLES_FDBS, "dump_ucast_routes: Switch 0x00000000000000a0\n"
+				      "LID    : Port : Hops : Optimal\n"
+				      "0x0001 : 000  : HOPS UNKNOWN\n"
+				      "0x0002 : 001  : HOPS UNKNOWN\n"
+				      "0x0003 : 002  : HOPS UNKNOWN\n"
+				      "\n"
+				      "dump_ucast_routes: Switch 0x00000000000000b0\n"
+				      "LID    : Port : Hops : Optimal\n"
+				      "0x0001 : 002  : HOPS UNKNOWN\n"
+				      "0x0002 : 000  : HOPS UNKNOWN\n"
+				      "0x0003 : UNREACHABLE\n"
+				      "\n");
 }
 
 static void mcfdbs(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_mcfdbs, "Switch 0x00000000000000a0\n"
-					      "LID    : Out Port(s)\n"
-					      "0xC001 : 0x001  0x002 \n"
-					      "\n"
-					      "Switch 0x00000000000000b0\n"
-					      "LID    : Out Port(s)\n"
-					      "0xC001 : 0x000 \n"
-					      "\n");
+	assert_writes(DL_TABLES_MCFDBS, "Switch 0x00000000000000a0\n"
+					"LID    : Out Port(s)\n"
+					"0xC001 : 0x001  0x002 \n"
+					"\n"
+					"Switch 0x00000000000000b0\n"
+					"LID    : Out Port(s)\n"
+					"0xC001 : 0x000 \n"
+					"\n");
 }
 
 #define RULE "#--------------------------------------------------------\n"
@@ -144,7 +143,7 @@ static void mcfdbs(void **state)
 static void sl2vl(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_sl2vl,
+	assert_writes(DL_TABLES_SL2VL,
 		      "Switch 0x00000000000000a0, base LID 1, \"A\"\n" HEAD
 		      "2   1   : 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15\n"
 		      "1   2   : " HALVES "\n" RULE "\n"
@@ -156,26 +155,25 @@ static void sl2vl(void **state)
 static void slvl(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_slvl, "0x00000000000000a0 1 2 0x00 0x11 0x22 0x33 0x44 0x55 "
-					    "0x66 0x77\n"
-					    "0x00000000000000a0 2 1 0xff 0xff 0xff 0xff 0xff 0xff "
-					    "0xff 0xff\n");
+	assert_writes(DL_TABLES_SLVL, "0x00000000000000a0 1 2 0x00 0x11 0x22 0x33 0x44 0x55 "
+				      "0x66 0x77\n"
+				      "0x00000000000000a0 2 1 0xff 0xff 0xff 0xff 0xff 0xff "
+				      "0xff 0xff\n");
 }
 
 static void psl(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_psl, "0x00000000000000a0 2 3\n"
-					   "0x00000000000000c0 2 12\n");
+	assert_writes(DL_TABLES_PSL, "0x00000000000000a0 2 3\n"
+				     "0x00000000000000c0 2 12\n");
 }
 
 static void vlarb(void **state)
 {
 	(void)state;
-	assert_writes(dl_tables_write_vlarb,
-		      "# node GUID, port, VLHighLimit, then VL:weight of each "
-		      "entry\n"
-		      "0x00000000000000c0 1 limit 7 high 0:4 low 0:1,1:64\n");
+	assert_writes(DL_TABLES_VLARB, "# node GUID, port, VLHighLimit, then VL:weight of each "
+				       "entry\n"
+				       "0x00000000000000c0 1 limit 7 high 0:4 low 0:1,1:64\n");
 }
 
 /* Equal rows and tables are stored once, up to the limit. */
@@ -209,7 +207,7 @@ static void full_disk(void **state)
 
 	(void)state;
 	if (to) {
-		assert_int_equal(dl_tables_write_lfts(t, to), -EIO);
+		assert_int_equal(dl_tables_write_file(t, DL_TABLES_LFTS, to), -EIO);
 		fclose(to);
 	}
 	dl_tables_free(t);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What a snapshot tells of the routing in it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dateline/route.h"
+
+int dl_route_describe(const struct dl_torus *t, const struct dl_route_options *o,
+		      struct dl_snapshot *s)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	int err = to ? dl_torus_write_list(t, to) : -ENOMEM;
+
+	if (to && fclose(to))
+		err = -ENOMEM;
+	if (err) {
+		free(text);
+		return -ENOMEM;
+	}
+	snprintf(s->about.engine, sizeof(s->about.engine), "dateline");
+	snprintf(s->about.mode, sizeof(s->about.mode), "%s", dl_route_mode_name(o->mode));
+	s->about.sls = DL_SNAPSHOT_SLS_ENGINE;
+	return dl_snapshot_add_note(s, "dateline-torus.dump", text, len);
+}

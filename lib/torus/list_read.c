@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reading the list of coordinates that a torus engine leaves:
+ *
+ *   switch 0,1,0 GUID 0x0000000000200001 (name)
+ *
+ * It says neither how large the torus is nor which dimensions wrap.  The first
+ * follows from the largest coordinates, the second from a cable between a
+ * first and a last one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dateline/torus.h"
+
+struct list {
+	struct dl_text text;
+	const struct dl_fabric *f;
+	uint32_t (*coord)[DL_TORUS_DIMS]; /* by switch */
+	uint32_t *site;			  /* by switch: 0 once it was met */
+	struct dl_torus_grid *grid;
+};
+
+static int read_switch(struct list *l)
+{
+	struct dl_text *text = &l->text;
+	uint32_t at[DL_TORUS_DIMS], node;
+	uint64_t value;
+	int err;
+
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+		if (d && !dl_text_take(text, ','))
+			return dl_text_expected(text, "\",\"");
+		err = dl_text_number(text, 10, DL_TORUS_MAX_RADIX - 1, "a coordinate, 0 to 254",
+				     &value);
+		if (err)
+			return err;
+		at[d] = value;
+	}
+	if (!dl_text_take_string(text, "GUID"))
+		return dl_text_expected(text, "\"GUID\"");
+	err = dl_text_number(text, 16, UINT64_MAX, "a GUID", &value);
+	if (err)
+		return err;
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
+		if (at[d] >= l->grid->radix[d])
+			l->grid->radix[d] = at[d] + 1;
+	node = dl_fabric_find_guid(l->f, value);
+	if (node == DL_NONE || !dl_fabric_is_switch(l->f, node))
+		return 0;
+	memcpy(l->coord[l->f->nodes[node].sw], at, sizeof(at));
+	l->site[l->f->nodes[node].sw] = 0;
+	return 0;
+}
+
+/* Is this a cable from the first to the last coordinate of a dimension? */
+static bool wraps(const struct list *l, uint32_t from, uint32_t to, unsigned int dim)
+{
+	const uint32_t *a = l->coord[from], *b = l->coord[to];
+	bool same = l->site[from] != DL_NONE && l->site[to] != DL_NONE;
+
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
+		same &= d == dim || a[d] == b[d];
+	return same && !a[dim] && b[dim] == l->grid->radix[dim] - 1;
+}
+
+static void find_wraps(const struct list *l)
+{
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
+		l->grid->mesh[d] = l->grid->radix[d] > 2;
+	for (uint32_t p = 0; p < l->f->nports; p++) {
+		uint32_t from = l->f->nodes[l->f->ports[p].node].sw;
+		uint32_t to = dl_fabric_peer_switch(l->f, p);
+
+		for (unsigned int d = 0; from != DL_NONE && to != DL_NONE && d < DL_TORUS_DIMS; d++)
+			l->grid->mesh[d] &= !wraps(l, from, to, d);
+	}
+}
+
+static int read_lines(struct list *l)
+{
+	int state, err = 0;
+
+	while (!err && (state = dl_text_next(&l->text)) > 0)
+		if (dl_text_take_string(&l->text, "switch "))
+			err = read_switch(l);
+	return err ? err : state;
+}
+
+int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
+		       const struct dl_log *log, struct dl_torus_grid *grid, uint32_t **site)
+{
+	struct list l = { .f = f, .grid = grid };
+	int err = -ENOMEM;
+
+	*grid = (struct dl_torus_grid){ .radix = { 1, 1, 1 } };
+	l.coord = calloc(f->nswitches + 1ul, sizeof(*l.coord));
+	l.site = malloc((f->nswitches + 1ul) * sizeof(*l.site));
+	dl_text_begin(&l.text, from, name, log);
+	if (l.coord && l.site) {
+		memset(l.site, 0xFF, f->nswitches * sizeof(*l.site)); /* DL_NONE */
+		err = read_lines(&l);
+	}
+	if (!err)
+		find_wraps(&l);
+	for (uint32_t s = 0; !err && s < f->nswitches; s++)
+		if (l.site[s] != DL_NONE)
+			l.site[s] = dl_torus_site(grid, l.coord[s]);
+	dl_text_end(&l.text);
+	free(l.coord);
+	if (err)
+		free(l.site);
+	else
+		*site = l.site;
+	return err;
+}

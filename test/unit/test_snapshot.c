@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Snapshots are one thing: what was written comes back, and what was mixed,
+ * cut, lost or damaged since is refused by name, or changes nothing.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fabric_text.h"
+#include "draw.h"
+#include "grid_fabric.h"
+#include "dateline/route.h"
+
+/* ---- small tables ------------------------------------------------------ */
+
+/* Switches A0 (LID 1) and B0 (LID 2), adapters C0 at A0 (3), D0 at B0 (4). */
+static struct dl_fabric *small_fabric(bool lids)
+{
+	static const struct {
+		enum dl_fabric_node_type type;
+		unsigned int nports;
+		uint64_t guid;
+	} nodes[] = {
+		{ DL_FABRIC_SWITCH, 4, 0xA0 },
+		{ DL_FABRIC_SWITCH, 4, 0xB0 },
+		{ DL_FABRIC_CA, 1, 0xC0 },
+		{ DL_FABRIC_CA, 1, 0xD0 },
+	};
+	static const uint8_t cables[][4] = {
+		/* node, port, node, port */
+		{ 0, 1, 1, 1 },
+		{ 0, 2, 2, 1 },
+		{ 1, 2, 3, 1 },
+	};
+	struct dl_fabric *f;
+
+	assert_int_equal(dl_fabric_new(&f), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		const char id[] = { 'a' + i, '\0' };
+
+		assert_int_equal(dl_fabric_add_node(f, nodes[i].type, nodes[i].nports,
+						    nodes[i].guid, id, NULL),
+				 0);
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(
+			dl_fabric_connect(f, f->nodes[cables[i][0]].first_port + cables[i][1],
+					  f->nodes[cables[i][2]].first_port + cables[i][3]),
+			0);
+	for (uint32_t i = 2; i < 4; i++)
+		f->ports[f->nodes[i].first_port + 1].guid = f->nodes[i].guid + 1;
+	assert_int_equal(dl_fabric_finish(f, NULL), 0);
+	if (lids)
+		assert_int_equal(dl_fabric_assign_lids(f, 0), 0);
+	return f;
+}
+
+static void same_forwarding(const struct dl_tables *a, const struct dl_tables *b, bool owned_only)
+{
+	const struct dl_fabric *f = a->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (uint32_t lid = 1; lid <= a->top_lid; lid++)
+			if (!owned_only || f->lid_port[lid] != DL_NONE)
+				assert_int_equal(dl_tables_lft(a, s, lid),
+						 dl_tables_lft(b, s, lid));
+}
+
+/* ---- directories ------------------------------------------------------- */
+
+static const char *const names[] = {
+	"dateline.net",		"opensm-subnet.lst",	 "opensm-lfts.dump",
+	"opensm.fdbs",		"opensm.mcfdbs",	 "opensm-sl2vl.dump",
+	"dateline-vlarb.dump",	"dateline-slvl.dump",	 "dateline-psl.dump",
+	"dateline-sls.dump",	"dateline-torus.dump",	 "dateline-opensm.conf",
+	"dateline-partial.txt", "dateline-manifest.txt",
+};
+
+#define NNAMES (sizeof(names) / sizeof(*names))
+
+static void in_folder(char *path, size_t size, const char *dir, const char *name)
+{
+	assert_true(snprintf(path, size, "%s/%s", dir, name) < (int)size);
+}
+
+static void drop(const char *dir, const char *name)
+{
+	char path[256];
+
+	in_folder(path, sizeof(path), dir, name);
+	unlink(path);
+}
+
+static int read_directory(const char *dir, const char *net, struct heard *h, struct dl_snapshot *s)
+{
+	heard_init(h);
+	memset(s, 0, sizeof(*s));
+	return dl_snapshot_read(dir, net, NULL, &h->log, s);
+}
+
+static struct dl_tables *small_tables(const struct dl_fabric *f)
+{
+	struct dl_tables *t;
+
+	assert_int_equal(dl_tables_new(f, &t), 0);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+			t->lft[s * (size_t)t->stride + lid] = (s + lid) % 3;
+	return t;
+}
+
+static int write_tables(struct dl_tables *t, const char *dir, unsigned int flags)
+{
+	const struct dl_snapshot s = { .tables = t };
+
+	return dl_snapshot_write(&s, dir, flags, NULL);
+}
+
+static void remove_all(const char *dir)
+{
+	for (size_t i = 0; i < NNAMES; i++)
+		drop(dir, names[i]);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+static void reads_folders(void **state)
+{
+	char dir[] = "read-XXXXXX", net[256], path[256];
+	struct dl_fabric *f = small_fabric(true);
+	struct dl_tables *t = small_tables(f);
+	struct dl_snapshot s;
+	struct heard h;
+	FILE *to;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(write_tables(t, dir, 0), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
+	same_forwarding(t, s.tables, true);
+	assert_true(s.parts & DL_SNAPSHOT_HAS_LFTS && !(s.parts & DL_SNAPSHOT_IS_PARTIAL));
+	assert_true(s.parts & DL_SNAPSHOT_HAS_MANIFEST && s.tables->checked);
+	dl_snapshot_release(&s);
+
+	/* OpenSM's own files suffice; either form of the tables does. */
+	drop(dir, "dateline-manifest.txt");
+	drop(dir, "dateline.net");
+	drop(dir, "opensm-lfts.dump");
+	drop(dir, "opensm-sl2vl.dump");
+	drop(dir, "dateline-slvl.dump");
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
+	same_forwarding(t, s.tables, true);
+	assert_false(s.parts & DL_SNAPSHOT_HAS_SL2VL);
+	dl_snapshot_release(&s);
+
+	/* Which does not tell VLs: maps to VL 9 mean that there is one. */
+	in_folder(path, sizeof(path), dir, "dateline-slvl.dump");
+	to = fopen(path, "w");
+	fputs("0xA0 1 2 0x99 0x00 0x00 0x00 0x00 0x00 0x00 0x00\n", to);
+	fclose(to);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
+	assert_true(s.parts & DL_SNAPSHOT_HAS_SL2VL);
+	assert_int_equal(s.fabric->ports[1].vls, 15);
+	dl_snapshot_release(&s);
+
+	/* Marked as partial: said, not refused. */
+	in_folder(path, sizeof(path), dir, "dateline-partial.txt");
+	to = fopen(path, "w");
+	fclose(to);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
+	assert_int_equal(h.warnings, 1);
+	assert_true(s.parts & DL_SNAPSHOT_IS_PARTIAL);
+	dl_snapshot_release(&s);
+
+	/* Without a fabric, unless it is given. */
+	drop(dir, "opensm-subnet.lst");
+	assert_int_equal(read_directory(dir, NULL, &h, &s), -ENOENT);
+	assert_int_equal(h.errors, 1);
+	in_folder(net, sizeof(net), dir, "given.net");
+	to = fopen(net, "w");
+	assert_int_equal(dl_fabric_write_netlist(f, to), 0);
+	fclose(to);
+	assert_int_equal(read_directory(dir, net, &h, &s), 0);
+	dl_snapshot_release(&s);
+
+	/* Without forwarding tables there is nothing to judge. */
+	drop(dir, "opensm.fdbs");
+	assert_int_equal(read_directory(dir, net, &h, &s), -ENOENT);
+	assert_int_equal(h.errors, 1);
+	assert_int_equal(read_directory("no such directory", NULL, &h, &s), -ENOENT);
+	assert_int_equal(h.errors, 1);
+
+	unlink(net);
+	remove_all(dir);
+	dl_tables_free(t);
+	dl_fabric_free(f);
+}
+
+static bool exists(const char *dir, const char *name)
+{
+	char path[256];
+
+	in_folder(path, sizeof(path), dir, name);
+	return !access(path, F_OK);
+}
+
+static void make_file(const char *dir, const char *name)
+{
+	char path[256];
+	FILE *to;
+
+	in_folder(path, sizeof(path), dir, name);
+	to = fopen(path, "w");
+	assert_non_null(to);
+	fclose(to);
+}
+
+/* A directory in the place of a file: that cannot be written or renamed to. */
+static void block(const char *dir, const char *name)
+{
+	char path[256];
+
+	in_folder(path, sizeof(path), dir, name);
+	unlink(path);
+	assert_int_equal(mkdir(path, 0777), 0);
+}
+
+static void unblock(const char *dir, const char *name)
+{
+	char path[256];
+
+	in_folder(path, sizeof(path), dir, name);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void assert_refused(const char *dir, const char *words)
+{
+	struct dl_snapshot s;
+	struct heard h;
+
+	assert_int_equal(read_directory(dir, NULL, &h, &s), -EINVAL);
+	assert_int_equal(h.errors, 1);
+	if (!strstr(h.error, words))
+		fail_msg("\"%s\" lacks \"%s\"", h.error, words);
+}
+
+static void replaces_whole(void **state)
+{
+	char dir[] = "read-XXXXXX", other[] = "read-XXXXXX", from[256], to[256];
+	struct dl_fabric *f = small_fabric(true);
+	struct dl_tables *t = small_tables(f), *u = small_tables(f);
+	struct dl_snapshot s = {
+		.tables = t,
+		.about = { .written = 1795320000, .engine = "dateline", .mode = "proven" }
+	};
+	struct dl_snapshot back;
+	struct heard h;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(other));
+	u->lft[1] = 2;
+	assert_int_equal(dl_snapshot_add_note(&s, "dateline-partial.txt", strdup("gap\n"), 4), 0);
+	assert_int_equal(dl_tables_new_psl(t, 1, 1), 0);
+	t->psl_src[f->nodes[2].first_port + 1] = t->psl_dst[1] = 0;
+	s.about.sls = DL_SNAPSHOT_SLS_ENGINE;
+
+	/* What was told comes back. */
+	assert_int_equal(dl_snapshot_write(&s, dir, 0, NULL), 0);
+	assert_true(exists(dir, "dateline-psl.dump"));
+	assert_int_equal(dl_snapshot_write(&s, dir, DL_SNAPSHOT_PSL_BY_CLASS, NULL), 0);
+	assert_false(exists(dir, "dateline-psl.dump"));
+	assert_true(exists(dir, "dateline-sls.dump"));
+	assert_int_equal(read_directory(dir, NULL, &h, &back), 0);
+	assert_int_equal(back.about.written, 1795320000);
+	assert_string_equal(back.about.engine, "dateline");
+	assert_string_equal(back.about.mode, "proven");
+	assert_int_equal(back.about.sls, DL_SNAPSHOT_SLS_ENGINE);
+	assert_true(back.about.fabric == dl_snapshot_fabric_id(f));
+	assert_true(back.about.fabric == dl_snapshot_fabric_id(back.fabric));
+	assert_string_equal(dl_snapshot_find_note(&back, "dateline-partial.txt")->text, "gap\n");
+	assert_true(back.parts & DL_SNAPSHOT_IS_PARTIAL);
+	dl_snapshot_release(&back);
+
+	/* Nothing of an earlier one stays. */
+	assert_int_equal(write_tables(u, dir, 0), 0);
+	assert_false(exists(dir, "dateline-partial.txt"));
+	assert_false(exists(dir, "dateline-sls.dump"));
+
+	/* A failure while files are written: the earlier one is still there. */
+	block(dir, "dateline-psl.dump");
+	assert_int_equal(write_tables(t, dir, 0), -EISDIR);
+	unblock(dir, "dateline-psl.dump");
+	assert_int_equal(read_directory(dir, NULL, &h, &back), 0);
+	same_forwarding(u, back.tables, true);
+	assert_int_equal(back.about.sls, DL_SNAPSHOT_SLS_NONE);
+	dl_snapshot_release(&back);
+
+	/* What is left of another one; what is lost; what is of another one. */
+	make_file(dir, "dateline-sls.dump");
+	assert_refused(dir, "dateline-sls.dump: this file is not of the snapshot");
+	drop(dir, "dateline-sls.dump");
+	drop(dir, "opensm.mcfdbs");
+	assert_refused(dir, "opensm.mcfdbs: this file is missing");
+	assert_int_equal(write_tables(u, dir, 0), 0);
+	assert_int_equal(write_tables(t, other, 0), 0);
+	in_folder(from, sizeof(from), other, "opensm-lfts.dump");
+	in_folder(to, sizeof(to), dir, "opensm-lfts.dump");
+	assert_int_equal(rename(from, to), 0);
+	assert_refused(dir, "opensm-lfts.dump: this file is not that of the snapshot");
+
+	/* Cut short after the manifest: a mixture. */
+	assert_int_equal(write_tables(u, dir, 0), 0);
+	assert_int_equal(write_tables(t, other, 0), 0);
+	in_folder(from, sizeof(from), other, "dateline-manifest.txt");
+	in_folder(to, sizeof(to), dir, "dateline-manifest.txt");
+	assert_int_equal(rename(from, to), 0);
+	assert_refused(dir, "opensm-lfts.dump: this file is not that of the snapshot");
+	make_file(dir, "dateline-manifest.txt");
+	assert_refused(dir, "this manifest is cut or damaged");
+	assert_int_equal(write_tables(u, dir, 0), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &back), 0);
+	same_forwarding(u, back.tables, true);
+	dl_snapshot_release(&back);
+
+	remove_all(dir);
+	remove_all(other);
+	s.tables = NULL;
+	dl_snapshot_release(&s);
+	dl_tables_free(t);
+	dl_tables_free(u);
+	dl_fabric_free(f);
+}
+
+/* ---- mutations --------------------------------------------------------- */
+
+#define MUTATIONS 300
+
+struct bytes {
+	char *at;
+	size_t len;
+};
+
+static struct bytes load(const char *path)
+{
+	struct bytes b = { .at = NULL };
+	FILE *from = fopen(path, "r"), *to = open_memstream(&b.at, &b.len);
+	char buffer[4096];
+	size_t n;
+
+	assert_true(from && to);
+	while ((n = fread(buffer, 1, sizeof(buffer), from)) > 0)
+		fwrite(buffer, 1, n, to);
+	fclose(from);
+	fclose(to);
+	return b;
+}
+
+static void save(const char *path, struct bytes b)
+{
+	FILE *to = fopen(path, "w");
+
+	assert_non_null(to);
+	assert_int_equal(fwrite(b.at, 1, b.len, to), b.len);
+	assert_int_equal(fclose(to), 0);
+}
+
+/* All that a snapshot says, as text. */
+static char *text_of(const struct dl_snapshot *s)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	assert_non_null(to);
+	assert_int_equal(dl_fabric_write_netlist(s->fabric, to), 0);
+	for (unsigned int i = 0; i < DL_TABLES_NFILES; i++)
+		assert_int_equal(dl_tables_write_file(s->tables, i, to), 0);
+	for (uint32_t i = 0; i < s->nnotes; i++)
+		fprintf(to, "%s\n%s", s->notes[i].name, s->notes[i].text);
+	/* Without a manifest it says nothing of itself. */
+	if (!(s->parts & DL_SNAPSHOT_HAS_MANIFEST))
+		return assert_int_equal(fclose(to), 0), text;
+	fprintf(to, "%s %s %d %lld\n", s->about.engine, s->about.mode, s->about.sls,
+		(long long)s->about.written);
+	assert_int_equal(fclose(to), 0);
+	return text;
+}
+
+/* One accident to a file; `older` is the same file of an earlier snapshot. */
+static void damage(struct draw *d, const char *path, const char *older)
+{
+	struct bytes b = load(path);
+	uint32_t at = b.len ? draw_below(d, b.len) : 0;
+
+	switch (draw_below(d, 6)) {
+	case 0:
+		unlink(path);
+		break;
+	case 1:
+		b.len = at;
+		save(path, b);
+		break;
+	case 2:
+		if (b.len)
+			b.at[at] ^= 1 << draw_below(d, 8);
+		save(path, b);
+		break;
+	case 3: /* a piece of it is lost */
+		if (b.len)
+			memmove(b.at + at, b.at + at + 1, b.len - at - 1);
+		b.len -= !!b.len;
+		save(path, b);
+		break;
+	default:
+		free(b.at);
+		b = load(older);
+		save(path, b);
+	}
+	free(b.at);
+}
+
+/* A routed torus, and what was told of it. */
+struct routed {
+	struct grid_fabric g;
+	struct dl_torus *torus;
+	struct dl_route_result result;
+	struct dl_snapshot s;
+};
+
+static void draw_routed(struct draw *d, struct routed *r)
+{
+	struct dl_route_options options;
+
+	memset(r, 0, sizeof(*r));
+	for (unsigned int i = 0; i < DL_TORUS_DIMS; i++)
+		r->g.grid.radix[i] = 2 + draw_below(d, 3);
+	r->g.hosts = 1;
+	r->g.parallel = 1;
+	r->g.lmc = draw_below(d, 2);
+	r->g.dead_switch[1 + draw_below(d, 7)] = draw_one_in(d, 2);
+	grid_build(&r->g);
+	for (uint32_t p = 0; p < r->g.fabric->nports; p++)
+		if (dl_fabric_is_end_port(r->g.fabric, p) && r->g.fabric->ports[p].num)
+			r->g.fabric->ports[p].guid = 0xABC0000 + p;
+	grid_seed(&r->g, 0, true);
+	dl_route_options_init(&options);
+	assert_int_equal(dl_torus_discover(r->g.fabric, &r->g.config, NULL, &r->torus), 0);
+	assert_int_equal(dl_route(r->torus, &r->g.config, &options, NULL, &r->result), 0);
+	assert_int_equal(dl_route_tree_group_all(r->result.tree, r->result.tables), 0);
+	r->s.tables = r->result.tables;
+	r->s.about.written = draw32(d);
+	assert_int_equal(dl_route_describe(r->torus, &options, &r->s), 0);
+}
+
+static void routed_free(struct routed *r)
+{
+	r->s.tables = NULL;
+	dl_snapshot_release(&r->s);
+	dl_route_result_release(&r->result);
+	dl_torus_free(r->torus);
+	grid_free(&r->g);
+}
+
+/* Refused, with one message; or all that is read is what it was. */
+static void refused_or_same(const char *path, const char *good)
+{
+	struct dl_snapshot s;
+	struct heard h;
+	int err = read_directory(path, NULL, &h, &s);
+
+	if (err) {
+		assert_int_equal(h.errors, 1);
+		assert_true(err == -EINVAL || err == -ENOENT);
+	} else {
+		char *text = text_of(&s);
+		bool same = s.parts & DL_SNAPSHOT_HAS_MANIFEST ? !strcmp(text, good) :
+								 !strncmp(text, good, strlen(text));
+
+		assert_true(same);
+		free(text);
+		dl_snapshot_release(&s);
+	}
+}
+
+static void outlives_mutations(void **state)
+{
+	char dir[] = "read-XXXXXX", other[] = "read-XXXXXX", path[256], older[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(other));
+	for (uint32_t i = 0; i < MUTATIONS; i++) {
+		struct draw d = { .seed = i };
+		unsigned int flags = draw_below(&d, 3);
+		struct routed w, x;
+		struct dl_snapshot s;
+		struct heard h;
+		unsigned int damaged = 0;
+		char *good;
+
+		draw_routed(&d, &w);
+		draw_routed(&d, &x);
+		assert_int_equal(dl_snapshot_write(&x.s, other, flags, NULL), 0);
+		assert_int_equal(dl_snapshot_write(&w.s, dir, flags, NULL), 0);
+		if (read_directory(dir, NULL, &h, &s))
+			fail_msg("%s", h.error);
+		good = text_of(&s);
+		dl_snapshot_release(&s);
+		for (unsigned int n = draw_below(&d, 2) + 1; n; n--) {
+			const char *name = names[draw_below(&d, NNAMES)];
+
+			if (!exists(dir, name) || !exists(other, name) ||
+			    (damaged && !strcmp(name, "dateline-manifest.txt")))
+				continue;
+			in_folder(path, sizeof(path), dir, name);
+			in_folder(older, sizeof(older), other, name);
+			damage(&d, path, older);
+			/* Without it nobody can tell a mixture. */
+			if (!exists(dir, "dateline-manifest.txt"))
+				break;
+			damaged++;
+		}
+		refused_or_same(dir, good);
+		free(good);
+		routed_free(&w);
+		routed_free(&x);
+	}
+	remove_all(dir);
+	remove_all(other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_folders),
+		cmocka_unit_test(replaces_whole),
+		cmocka_unit_test(outlives_mutations),
+	};
+
+	return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);
+}

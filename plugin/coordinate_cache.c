@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The coordinate cache: coordinates from the cabling, in a file beside OpenSM's
- * cache (rules A3), for routing without a configuration, and for where one does
- * not suffice.
+ * The coordinates of a sweep (rules A3), so that they stay: applications keep
+ * the SLs they were granted, and SLs follow from coordinates.
  *
- * SLs follow from coordinates, and applications keep the SLs they were
- * granted.  A restarted subnet manager must therefore find the same
- * coordinates, also on a fabric that has been damaged meanwhile, where the
- * cabling alone may no longer tell them.  So what was found is written down
- * as an ordinary torus-2QoS.conf with many seeds that share no switch: as
- * long as one of them is whole, all coordinates come back.
+ * Known are, whichever comes first:
  *
- * The same helps where a configuration is given whose few seeds have failed.
- * It goes before the cache: what it contradicts is not used.
+ * 1. when this subnet manager becomes the master, the marks in the switches
+ *    (recall.c): they travel with the fabric, not with a host;
+ * 2. the torus in force;
+ * 3. the coordinate cache, a file beside OpenSM's cache: an ordinary
+ *    torus-2QoS.conf with many seeds that share no switch, so that all
+ *    coordinates come back as long as one of them is whole.  A directory may
+ *    hold the files of several fabrics: a fabric's own is the one that names
+ *    most of its switches.
+ *
+ * A configuration of the user's goes before all of them: what it contradicts is
+ * not used.  Without one, coordinates are found from the cabling only if
+ * nothing is known, or if the cabling shows a whole torus that is another one.
+ *
+ * Whenever granted SLs are going to change, an error says so before tables are
+ * written.
  */
 #include "config.h"
 
 #include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +34,8 @@
 #include "engine.h"
 #include "dateline/base.h"
 
-#define FILE_NAME "dateline-torus.conf"
+#define FILE_NAME "dateline-torus"
 #define MAX_SEEDS 64
-
-/* The file's path; false: it is too long. */
-static bool cache_path(char path[PATH_MAX])
-{
-	const char *dir = getenv("OSM_CACHE_DIR");
-
-	return snprintf(path, PATH_MAX, "%s/" FILE_NAME,
-			dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR) < PATH_MAX;
-}
 
 bool dl_cache_wanted(const char *torus_config)
 {
@@ -43,27 +43,76 @@ bool dl_cache_wanted(const char *torus_config)
 				 access(torus_config, F_OK) && errno == ENOENT);
 }
 
-/* What the file says of the fabric as it is: nothing, if it says nothing. */
-static void read_cache(const struct dl_engine *e, const struct dl_log *log,
-		       const struct dl_fabric *f, struct dl_torus_config **c, struct dl_torus **t)
-{
-	char path[PATH_MAX];
+/* ---- the file ---------------------------------------------------------- */
 
-	*c = NULL;
-	*t = NULL;
-	if (cache_path(path) && !access(path, F_OK) && !dl_torus_config_read(path, log, c) &&
-	    dl_torus_discover_again(f, *c, dl_torus_before(e), log, t)) {
-		dl_torus_config_free(*c);
-		*c = NULL;
-	}
+static const char *cache_dir(void)
+{
+	const char *dir = getenv("OSM_CACHE_DIR");
+
+	return dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR;
 }
 
-static void write_cache(const struct dl_log *log, const struct dl_torus *t)
+/* How many seeds begin at a switch of this fabric? */
+static uint32_t count_seeds(const struct dl_torus_config *c, const struct dl_fabric *f)
 {
-	char path[PATH_MAX];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->nseeds; i++)
+		n += dl_fabric_find_guid(f, c->seeds[i].from) != DL_NONE;
+	return n;
+}
+
+/* The fabric's own file, or NULL: there is none. */
+static struct dl_torus_config *read_file(const struct dl_log *log, const struct dl_fabric *f)
+{
+	struct dl_torus_config *best = NULL, *c;
+	char pattern[PATH_MAX];
+	uint32_t most = 0, n;
+	glob_t files;
+
+	if (snprintf(pattern, sizeof(pattern), "%s/" FILE_NAME "*.conf", cache_dir()) >=
+		    (int)sizeof(pattern) ||
+	    glob(pattern, 0, NULL, &files))
+		return NULL;
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		if (dl_torus_config_read(files.gl_pathv[i], log, &c))
+			continue;
+		n = count_seeds(c, f);
+		if (n > most) {
+			dl_torus_config_free(best);
+			best = c;
+			most = n;
+		} else {
+			dl_torus_config_free(c);
+		}
+	}
+	globfree(&files);
+	return best;
+}
+
+/* Where it is; a fabric that has none gets one by its lowest switch. */
+static bool file_path(char path[PATH_MAX], const struct dl_torus_config *file,
+		      const struct dl_fabric *f)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	if (file)
+		return snprintf(path, PATH_MAX, "%s", file->path) < PATH_MAX;
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		if (f->nodes[f->switches[s]].guid < lowest)
+			lowest = f->nodes[f->switches[s]].guid;
+	return snprintf(path, PATH_MAX, "%s/" FILE_NAME "-%016" PRIx64 ".conf", cache_dir(),
+			lowest) < PATH_MAX;
+}
+
+static void write_file(const struct dl_log *log, const struct dl_torus_config *file,
+		       const struct dl_torus *t)
+{
 	struct dl_torus_config *c = NULL;
+	char path[PATH_MAX];
 	struct dl_file f;
-	int err = cache_path(path) ? dl_torus_describe(t, MAX_SEEDS, &c) : -ENAMETOOLONG;
+	int err = file_path(path, file, t->fabric) ? dl_torus_describe(t, MAX_SEEDS, &c) :
+						     -ENAMETOOLONG;
 
 	if (!err)
 		err = dl_file_begin(&f, path);
@@ -73,13 +122,141 @@ static void write_cache(const struct dl_log *log, const struct dl_torus *t)
 		err = dl_file_place(&f);
 	if (err)
 		dl_log(log, DL_LOG_WARNING,
-		       "cannot remember the coordinates in %s: %s; after a "
-		       "restart on a damaged fabric they may differ, and SLs "
-		       "with them",
+		       "cannot remember the coordinates in %s: %s; the switches "
+		       "hold them, too, as long as one keeps its power",
 		       path, strerror(-err));
 	else
 		dl_log(log, DL_LOG_INFO, "coordinates remembered in %s", path);
 	dl_torus_config_free(c);
+}
+
+/* Does a torus put all its switches where another one puts them? */
+static bool same_sites(const struct dl_torus *a, const struct dl_torus *b)
+{
+	return a->nsites == b->nsites &&
+	       !memcmp(a->grid.radix, b->grid.radix, sizeof(a->grid.radix)) &&
+	       !memcmp(a->site_sw, b->site_sw, a->nsites * sizeof(*a->site_sw));
+}
+
+/* A switch of another fabric, or DL_NONE. */
+static uint32_t find_switch(const struct dl_fabric *f, const struct dl_torus *of, uint32_t sw)
+{
+	uint32_t node = dl_fabric_find_guid(f, of->fabric->nodes[of->fabric->switches[sw]].guid);
+
+	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
+}
+
+/* How many path SLs between switches that both have differ?  *all: of how many. */
+static uint64_t count_sls(const struct dl_torus *was, const struct dl_torus *is, uint64_t *all)
+{
+	uint32_t *then = malloc((is->nsites + 1) * sizeof(*then)), n = 0;
+	uint32_t *now = malloc((is->nsites + 1) * sizeof(*now));
+	uint64_t differ = 0;
+
+	for (uint32_t site = 0; then && now && site < was->nsites; site++) {
+		uint32_t sw = was->site_sw[site];
+
+		sw = sw == DL_NONE ? DL_NONE : find_switch(is->fabric, was, sw);
+		if (sw == DL_NONE || is->sw_site[sw] == DL_NONE)
+			continue;
+		then[n] = site;
+		now[n++] = is->sw_site[sw];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < n; k++)
+			differ += dl_route_sl(&was->grid, then[i], then[k]) !=
+				  dl_route_sl(&is->grid, now[i], now[k]);
+	free(then);
+	free(now);
+	*all = (uint64_t)n * n;
+	return differ;
+}
+
+/*
+ * The file says what a whole fabric shows, be it whole only later; until then,
+ * what there is.
+ */
+static void remember(struct dl_engine *e, const struct dl_log *log, const struct dl_torus *t)
+{
+	bool whole = t->nplaced == t->nsites;
+	struct dl_torus_config *file;
+	struct dl_torus *known = NULL;
+
+	if (e->remembered && e->remembered >= (whole ? DL_REMEMBERED : DL_REMEMBERED_PARTLY))
+		return;
+	file = read_file(NULL, t->fabric);
+	if (!file || dl_torus_discover(t->fabric, file, NULL, &known) ||
+	    (!same_sites(known, t) && known->nplaced <= t->nplaced))
+		write_file(log, file, t);
+	e->remembered = whole ? DL_REMEMBERED : DL_REMEMBERED_PARTLY;
+	dl_torus_free(known);
+	dl_torus_config_free(file);
+}
+
+/* ---- what is known ----------------------------------------------------- */
+
+struct known {
+	struct dl_torus *own;	      /* by marks or file; to be freed */
+	const struct dl_torus *torus; /* that, or the one in force; or NULL */
+	bool marked;		      /* by marks, made in this mode: */
+	unsigned int mode;
+};
+
+static int find_known(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep,
+		      struct known *k)
+{
+	struct dl_torus_config *file;
+	int err;
+
+	*k = (struct known){ .own = NULL };
+	err = dl_recall_torus(e, &sweep->arena, sweep->fabric, &k->mode, &k->own);
+	if (err)
+		return err;
+	k->marked = k->own;
+	k->torus = k->own;
+	if (!k->torus && e->in_force && !e->in_force->contradicted)
+		k->torus = e->in_force->torus;
+	if (k->torus)
+		return 0;
+	file = read_file(log, sweep->fabric);
+	if (file && !dl_torus_discover(sweep->fabric, file, NULL, &k->own))
+		k->torus = k->own;
+	dl_torus_config_free(file);
+	return 0;
+}
+
+/*
+ * Say what changes for those who hold path SLs, before it does.  In any-SL mode
+ * all that were granted stay safe.
+ */
+static void report_sls(struct dl_engine *e, const struct known *k, const struct dl_torus *t)
+{
+	uint64_t all, differ;
+
+	if ((!e->set_up_before && !e->in_force) || e->options.route.mode == DL_ROUTE_ANY_SL)
+		return;
+	if (!k->torus) {
+		if (!e->in_force)
+			DL_SAY(e->osm, OSM_LOG_ERROR,
+			       "ERR DL27: the switches hold tables of an earlier subnet manager, "
+			       "but no "
+			       "coordinates, and no file in %s has any: path SLs that were granted "
+			       "may "
+			       "change; applications that keep them must ask for new ones",
+			       cache_dir());
+		return;
+	}
+	differ = count_sls(k->torus, t, &all);
+	if (differ)
+		e->remembered = DL_NOT_REMEMBERED;
+	if (k->marked && k->mode == DL_ROUTE_ANY_SL)
+		differ = all;
+	if (differ)
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL27: new %s: %" PRIu64 " of %" PRIu64
+		       " path SLs between switches change; applications that keep them must ask "
+		       "for new ones",
+		       differ == all ? "mode or coordinates" : "coordinates", differ, all);
 }
 
 /* How much of the fabric has no place here? */
@@ -91,48 +268,59 @@ static uint32_t count_unplaced(const struct dl_torus *t)
 }
 
 /*
- * Coordinates found anew are worth a change of SLs only if they make more of
- * the fabric fit.  Where everything has a place they cannot.
+ * Is the cabling that of another torus?  One that is not whole may be the known
+ * one, damaged.
  */
-int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
+static bool is_another(const struct dl_torus *found, const struct dl_torus *known)
 {
+	return !known ||
+	       (found->nplaced == found->nsites && count_unplaced(found) < count_unplaced(known));
+}
+
+/* Returns 0 also if nothing better than what is known was found. */
+static int find_anew(const struct dl_log *log, struct dl_sweep *sweep)
+{
+	const struct dl_log *say = sweep->torus ? NULL : log;
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *t = NULL;
-	int err;
+	int err = dl_torus_infer(sweep->fabric, say, &c);
 
-	read_cache(e, log, sweep->fabric, &sweep->config, &sweep->torus);
-	if (sweep->torus && !count_unplaced(sweep->torus))
-		return 0;
-	/* What has no place has been named. */
-	err = dl_torus_infer(sweep->fabric, sweep->torus ? NULL : log, &c);
 	if (!err)
-		err = dl_torus_discover(sweep->fabric, c, sweep->torus ? NULL : log, &t);
-	if (err || (sweep->torus && count_unplaced(t) >= count_unplaced(sweep->torus))) {
+		err = dl_torus_discover(sweep->fabric, c, say, &t);
+	if (err || !is_another(t, sweep->torus)) {
 		dl_torus_free(t);
 		dl_torus_config_free(c);
-		/* Better some places, and the rest named, than none. */
 		return sweep->torus ? 0 : err;
 	}
 	if (sweep->torus) {
-		dl_log(log, DL_LOG_WARNING,
-		       "the cabling is another one than was remembered: new "
-		       "coordinates, and SLs granted before may not be right");
+		dl_log(log, DL_LOG_WARNING, "the cabling is another one than was remembered");
 		dl_torus_report_off_torus(t, log);
 	}
 	dl_torus_free(sweep->torus);
 	dl_torus_config_free(sweep->config);
 	sweep->torus = t;
 	sweep->config = c;
-	write_cache(log, t);
 	return 0;
 }
 
-/* Does a torus put all its switches where another one puts them? */
-static bool same_sites(const struct dl_torus *a, const struct dl_torus *b)
+int dl_cache_discover(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
-	return a->nsites == b->nsites &&
-	       !memcmp(a->grid.radix, b->grid.radix, sizeof(a->grid.radix)) &&
-	       !memcmp(a->site_sw, b->site_sw, a->nsites * sizeof(*a->site_sw));
+	struct known k;
+	int err = find_known(e, log, sweep, &k);
+
+	/* What is contradicted altogether is as good as unknown. */
+	if (!err && k.torus)
+		err = dl_torus_recall(sweep->fabric, k.torus, log, &sweep->config, &sweep->torus);
+	if (err == -EINVAL)
+		err = 0;
+	if (!err && (!sweep->torus || count_unplaced(sweep->torus)))
+		err = find_anew(log, sweep);
+	if (!err) {
+		report_sls(e, &k, sweep->torus);
+		remember(e, log, sweep->torus);
+	}
+	dl_torus_free(k.own);
+	return err;
 }
 
 /*
@@ -150,33 +338,25 @@ static int check_config(const struct dl_engine *e, struct dl_sweep *sweep)
 	return found < 0 ? found : 0;
 }
 
-/*
- * With a configuration, which leads.  The first sweep of an engine takes from
- * the file what the configuration leaves open on a damaged fabric, and leaves
- * there what a whole one shows.
- */
-int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
+/* The documented rules know nothing of earlier sweeps. */
+int dl_cache_complete(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
-	struct dl_torus_config *c = NULL;
-	struct dl_torus *known = NULL;
-	const struct dl_torus *before = dl_torus_before(e);
-	bool first = !before && e->options.route.mode != DL_ROUTE_CLASSIC;
-	int err;
+	bool documented = e->options.route.mode == DL_ROUTE_CLASSIC;
+	struct known k;
+	int err = find_known(e, NULL, sweep, &k);
 
-	if (first)
-		read_cache(e, NULL, sweep->fabric, &c, &known);
 	/* It counts from the configuration's first seed. */
-	if (known)
-		known->seed = 0;
-	err = dl_torus_discover_again(sweep->fabric, sweep->config, first ? known : before, log,
-				      &sweep->torus);
+	if (k.own)
+		k.own->seed = 0;
+	if (!err)
+		err = dl_torus_discover_again(sweep->fabric, sweep->config,
+					      documented ? NULL : k.torus, log, &sweep->torus);
 	if (!err)
 		err = check_config(e, sweep);
-	if (!err && first && !sweep->contradicted &&
-	    sweep->torus->nplaced == sweep->torus->nsites &&
-	    !(known && same_sites(known, sweep->torus)))
-		write_cache(log, sweep->torus);
-	dl_torus_free(known);
-	dl_torus_config_free(c);
+	if (!err && k.torus)
+		report_sls(e, &k, sweep->torus);
+	if (!err && !documented && !sweep->contradicted)
+		remember(e, log, sweep->torus);
+	dl_torus_free(k.own);
 	return err;
 }

@@ -43,7 +43,7 @@ static int build_lid_matrices(void *context)
  * Hand the forwarding tables over.  OpenSM has filled new_lft with "no path"
  * and sized it for the highest LID.
  */
-static int copy_tables(const struct dl_engine *e, const struct dl_sweep *sweep)
+static int copy_tables(struct dl_engine *e, const struct dl_sweep *sweep)
 {
 	const struct dl_tables *t = sweep->routed.tables;
 	const struct dl_fabric *f = sweep->fabric;
@@ -61,6 +61,7 @@ static int copy_tables(const struct dl_engine *e, const struct dl_sweep *sweep)
 			return -ENOSPC;
 		}
 		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, t->top_lid + 1u);
+		dl_recall_mark(e, sweep, s, sw);
 	}
 	return 0;
 }
@@ -130,8 +131,10 @@ static void keep_in_force(struct dl_engine *e)
 	for (s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
-		if (sw && sw->new_lft)
-			keep_tables(e->in_force, s, sw);
+		if (!sw || !sw->new_lft)
+			continue;
+		keep_tables(e->in_force, s, sw);
+		dl_recall_mark(e, e->in_force, s, sw);
 	}
 	DL_SAY(e->osm, OSM_LOG_ERROR,
 	       "ERR DL19: the last good tables stay in force until the cause "

@@ -41,6 +41,10 @@
 #define DL_SAY(osm, level, format, ...) \
 	osm_log(&(osm)->log, (level), "dateline: " format "\n", ##__VA_ARGS__)
 
+/* Functions of OpenSM without a place in its installed headers may be missing. */
+#define DL_OPENSM __attribute__((weak))
+extern int wait_for_pending_transactions(osm_stats_t *stats) DL_OPENSM;
+
 /* All that one sweep found out and decided. */
 struct dl_sweep {
 	struct dl_arena arena; /* of the sweep itself, and its small pieces */
@@ -81,6 +85,9 @@ struct dl_metrics_state {
 	bool failing; /* was the last write refused? */
 };
 
+/* What the coordinate cache holds of this fabric. */
+enum dl_remembered { DL_NOT_REMEMBERED, DL_REMEMBERED_PARTLY, DL_REMEMBERED };
+
 struct dl_engine {
 	struct osm_opensm *osm;
 	struct dl_plugin_options options;
@@ -91,7 +98,9 @@ struct dl_engine {
 	bool unfinished;	   /* did the last ones stop half way? */
 	bool again;		   /* is the next sweep to follow at once? */
 	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */
-	char *qos_seen;		   /* QoS options when last checked */
+	bool set_up_before;	   /* did switches hold tables at a start or takeover? */
+	enum dl_remembered remembered;
+	char *qos_seen; /* QoS options when last checked */
 	struct dl_metrics_state metrics;
 };
 
@@ -138,16 +147,31 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep, do
 bool dl_cache_wanted(const char *torus_config);
 
 /*
- * Find the sweep's configuration and torus without one, from the cache or
+ * Find the sweep's configuration and torus without one, from what is known or
  * from the cabling.  Returns 0 or a negative errno.
  */
-int dl_cache_discover(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
+int dl_cache_discover(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 
-/* Find the sweep's torus by its configuration, and by the cache. */
-int dl_cache_complete(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
+/* Find the sweep's torus by its configuration, and by what is known. */
+int dl_cache_complete(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 
-/* The torus of the sweep before, if switches are to stay where they were. */
-const struct dl_torus *dl_torus_before(const struct dl_engine *e);
+/*
+ * Between discovery and routing, when this subnet manager becomes the master:
+ * ask all switches for their marks, and wait for them.  Takes OpenSM's lock.
+ */
+void dl_recall_ask(struct dl_engine *e);
+
+/*
+ * The torus that the marks tell: grid, fabric, nsites and site_sw are set, for
+ * dl_torus_free(); and the mode in which they were made.  NULL: none do, or
+ * others know better.  Returns 0 or -ENOMEM.
+ */
+int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
+		    unsigned int *mode, struct dl_torus **out);
+
+/* Put the mark of switch s into the table that OpenSM is going to write. */
+void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s,
+		    osm_switch_t *sw);
 
 /*
  * Put the user's QoS options into new tables, and warn about those that

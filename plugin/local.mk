@@ -8,6 +8,8 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/coordinate_cache.c \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c \
+	plugin/mark.c plugin/mark.h \
+	plugin/recall.c \
 	plugin/mcast.c \
 	plugin/metrics.c \
 	plugin/metrics_text.c plugin/metrics_text.h \

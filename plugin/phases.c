@@ -47,15 +47,10 @@
 /* IBA: the life time is 4.096 us times two to the power of this; more: none. */
 #define HOQ_MAX 19
 
-/*
- * Functions of OpenSM without a place in its installed headers.  An OpenSM that
- * hides them gets its tables at once.
- */
-#define OPENSM __attribute__((weak))
-extern int wait_for_pending_transactions(osm_stats_t *stats) OPENSM;
-extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) OPENSM;
-extern int osm_qos_setup(osm_opensm_t *osm) OPENSM;
-extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) OPENSM;
+/* An OpenSM that hides these gets its tables at once. */
+extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) DL_OPENSM;
+extern int osm_qos_setup(osm_opensm_t *osm) DL_OPENSM;
+extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) DL_OPENSM;
 
 /* ---- what changes --------------------------------------------------------- */
 
@@ -244,15 +239,17 @@ static int look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 
 /* ---- OpenSM's tables ------------------------------------------------------- */
 
-/* A switch's row of tables into OpenSM's; LIDs above have no path. */
+/* A switch's row of tables into OpenSM's; LIDs above have no path, or are its mark. */
 static void fill(const struct dl_engine *e, const struct dl_tables *t, uint32_t s)
 {
 	osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
 
 	if (!sw || !sw->new_lft || sw->lft_size <= t->top_lid)
 		return;
-	memset(sw->new_lft, DL_TABLES_NO_PORT, sw->lft_size);
 	memcpy(sw->new_lft, t->lft + s * (size_t)t->stride, t->top_lid + 1u);
+	if (sw->max_lid_ho > t->top_lid)
+		memset(sw->new_lft + t->top_lid + 1, DL_TABLES_NO_PORT,
+		       sw->max_lid_ho - t->top_lid);
 }
 
 static void fill_all(const struct dl_engine *e, const struct dl_tables *t)

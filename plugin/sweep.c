@@ -45,34 +45,24 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *n
 	l->errors = 0;
 }
 
-static int stage_import(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
+static int stage_import(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	return dl_import(e->osm, &sweep->arena, log, &sweep->fabric);
 }
 
-static int stage_config(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
+static int stage_config(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	const char *path = e->osm->subn.opt.torus_conf_file;
 
 	return dl_cache_wanted(path) ? 0 : dl_torus_config_read(path, log, &sweep->config);
 }
 
-/* The documented rules know nothing of earlier sweeps. */
-const struct dl_torus *dl_torus_before(const struct dl_engine *e)
-{
-	return e->in_force && !e->in_force->contradicted &&
-			       e->options.route.mode != DL_ROUTE_CLASSIC ?
-		       e->in_force->torus :
-		       NULL;
-}
-
-static int stage_discover(const struct dl_engine *e, const struct dl_log *log,
-			  struct dl_sweep *sweep)
+static int stage_discover(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	return sweep->config ? dl_cache_complete(e, log, sweep) : dl_cache_discover(e, log, sweep);
 }
 
-static int stage_route(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
+static int stage_route(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	enum dl_route_mode mode = e->options.route.mode;
 
@@ -82,7 +72,7 @@ static int stage_route(const struct dl_engine *e, const struct dl_log *log, stru
 	return dl_route(sweep->torus, sweep->config, &e->options.route, log, &sweep->routed);
 }
 
-static int stage_tree(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
+static int stage_tree(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	(void)e;
 	(void)log;
@@ -96,7 +86,7 @@ static int stage_tree(const struct dl_engine *e, const struct dl_log *log, struc
 }
 
 /* The border to the rooms that route, which promise this. */
-static int stage_check(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
+static int stage_check(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	(void)e;
 	return dl_check_routed(sweep->fabric, &sweep->routed, sweep->proven, log);
@@ -107,7 +97,7 @@ static const struct stage {
 	enum dl_metrics_stage time;
 	osm_log_level_t info; /* level of the library's information */
 	const char *what;
-	int (*run)(const struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
+	int (*run)(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 } stages[] = {
 	{ "DL12", DL_METRICS_IMPORT, OSM_LOG_INFO, "taking over the subnet", stage_import },
 	{ "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config", stage_config },

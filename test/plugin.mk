@@ -20,3 +20,9 @@ test_unit_plugin_check_SOURCES = test/unit/plugin_check.c \
 	plugin/check.c plugin/check.h $(GRID_FABRIC)
 test_unit_plugin_check_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/plugin
 test_unit_plugin_check_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/plugin_mark
+test_unit_plugin_mark_SOURCES = test/unit/plugin_mark.c test/unit/random.h \
+	plugin/mark.c plugin/mark.h
+test_unit_plugin_mark_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/plugin
+test_unit_plugin_mark_LDADD = $(CMOCKA_LIBS)

@@ -159,6 +159,15 @@ int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_con
 			    const struct dl_torus *before, const struct dl_log *log,
 			    struct dl_torus **out);
 
+/*
+ * Find a torus again without a configuration, by where its switches were: only
+ * grid, fabric, nsites and site_sw of `before` need to be set.  What cables
+ * contradict moves.  *c becomes a configuration of what was found.  Returns
+ * 0, -EINVAL (next to nothing of it is there), -ENOMEM.
+ */
+int dl_torus_recall(const struct dl_fabric *f, const struct dl_torus *before,
+		    const struct dl_log *log, struct dl_torus_config **c, struct dl_torus **out);
+
 /* The switch at the far end of an off-torus switch's uplink, or DL_NONE. */
 static inline uint32_t dl_torus_uplink_switch(const struct dl_torus *t, uint32_t sw)
 {

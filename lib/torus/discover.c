@@ -36,6 +36,7 @@
 
 #define MAX_TRIES 64	      /* ways to resolve an ambiguity */
 #define MAX_SEEDS 8	      /* seeds tried on a damaged torus */
+#define MAX_RECALLED 64	      /* seeds in the configuration of one that is remembered */
 #define PLACED_WITHOUT_SEED 4 /* one switch in so many, at least */
 
 /* ---- one seed ---------------------------------------------------------- */
@@ -376,6 +377,31 @@ int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_con
 	}
 	dl_torus_config_free(inferred);
 	dl_torus_solver_free(&s);
+	return err;
+}
+
+int dl_torus_recall(const struct dl_fabric *f, const struct dl_torus *before,
+		    const struct dl_log *log, struct dl_torus_config **c, struct dl_torus **out)
+{
+	struct dl_torus_config *grid = dl_torus_config_new(&before->grid, "(remembered)", 0);
+	struct dl_torus_solver s;
+	int err = dl_torus_solver_init(&s, f);
+
+	if (!err && !grid)
+		err = -ENOMEM;
+	if (!err)
+		err = dl_torus_solve(&s, grid, before, NULL);
+	if (!err)
+		err = dl_torus_make(f, &s.real, s.site_of, out);
+	dl_torus_solver_free(&s);
+	dl_torus_config_free(grid);
+	if (err)
+		return err;
+	err = dl_torus_describe(*out, MAX_RECALLED, c);
+	if (err)
+		dl_torus_free(*out);
+	else
+		dl_torus_report_off_torus(*out, log);
 	return err;
 }
 

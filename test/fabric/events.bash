@@ -13,12 +13,12 @@ events_init() {
 	RANDOM=$DATELINE_SEED
 }
 
-# up X Y Z [KEY=VALUE...]: that torus, routed by dateline in $MODE.
-up() {
-	local near far x=$1 y=$2 z=$3
+# make_torus X Y Z [GENERATOR-ARGUMENT...]: the netlist of that torus, known by its
+# switches and cables.
+make_torus() {
+	local near far
 
-	shift 3
-	dateline gen "$x" "$y" "$z" -o "$T/f" 2>/dev/null
+	dateline gen "$@" -o "$T/f" 2>/dev/null
 	while read -r near far; do
 		FAR[$near]=$far
 		ENDS[${near%[[]*}]+="$near "
@@ -30,6 +30,12 @@ up() {
 			print name $1, $2
 		}' "$T/f.net")
 	mapfile -t SWITCHES < <(awk '/^Switch/ { print $3 }' "$T/f.net")
+}
+
+# up X Y Z [KEY=VALUE...]: that torus, routed by dateline in $MODE.
+up() {
+	make_torus "$1" "$2" "$3"
+	shift 3
 	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
 		"event_plugin_options=mode=$MODE dump_dir=$T/snap" "$@"
 	# The last of its files.

@@ -27,7 +27,7 @@ test_fabric_join_CPPFLAGS = $(OPENSM_CFLAGS)
 test_fabric_join_LDADD = -libmad -libumad
 
 # Sick parts of a fabric, devices that lie, and counts of SMPs: preloaded into OpenSM.
-FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats
+FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats test/fabric/takeover.bats
 check_LTLIBRARIES = test/fabric/smps.la
 test_fabric_smps_la_SOURCES = test/fabric/smps.c
 test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

@@ -117,7 +117,7 @@ try() {
 
 @test "OpenSM starts as the machine would start it, by the examples" {
 	local log=/var/log/opensm.0x00d2000000000101.log
-	local memory=/var/cache/opensm/dateline-torus.conf
+	local memory='/var/cache/opensm/dateline-torus-*.conf'
 
 	throwaway
 	fabric_init
@@ -134,14 +134,15 @@ try() {
 	wait_for "$DL_PATIENCE" grep -qs 'SUBNET UP' "$log" || cat "$log"
 	grep 'dateline: verified free of credit loops; .*; routed a .* torus: 60 of 60 switches' "$log"
 	# There was no torus-2QoS.conf; a restart would find the same torus.
-	dateline discover torus.net --torus-config "$memory"
+	dateline discover torus.net --torus-config "$(compgen -G "$memory")"
 }
 
 @test "a purge leaves nothing but the administrator's files" {
 	throwaway
-	touch /var/log/dateline-torus.dump /var/log/opensm.log
+	touch /var/cache/opensm/dateline-torus-1.conf \
+		/var/log/dateline-torus.dump /var/log/opensm.log
 	dpkg -r "${NAMES[@]}"
-	[[ -e /var/cache/opensm/dateline-torus.conf ]]
+	[[ -e /var/cache/opensm/dateline-torus-1.conf ]]
 	dpkg -P opensm-dateline
 	as_before
 	[[ -e /etc/opensm/opensm.conf && -e /var/log/opensm.log ]]
@@ -180,7 +181,7 @@ listed() {
 	try command library opensm
 	rpm -V --nodeps dateline dateline-{libs,devel} opensm-dateline
 	mkdir -p /var/cache/opensm
-	touch /var/cache/opensm/dateline-torus.conf
+	touch /var/cache/opensm/dateline-torus-1.conf
 	rpm -e --nodeps dateline dateline-{libs,devel} opensm-dateline
 	as_before
 }

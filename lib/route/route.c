@@ -103,23 +103,49 @@ static bool enough_vls(const struct dl_route_pass *p)
 	return vls > 1 || p->vls.any_sl;
 }
 
+/*
+ * The same for what a port is concerned with: an adapter with one VL does without
+ * QoS levels, and nobody else.
+ */
+static struct dl_route_vls vls_of(const struct dl_route_pass *pass, uint32_t port)
+{
+	const struct dl_fabric_port *ports = pass->torus->fabric->ports;
+	struct dl_route_vls vls = pass->vls;
+
+	if (pass->torus->port_dir[port] == DL_TORUS_DIRS && ports[port].vls) {
+		vls.end = ports[port].vls;
+		if (ports[port].peer != DL_NONE)
+			least(&vls.end, &ports[ports[port].peer]);
+	}
+	return vls;
+}
+
 /* ---- tables ------------------------------------------------------------ */
 
 static int fill_sl2vl(const struct dl_route_pass *pass, struct dl_tables *tables)
 {
 	const struct dl_fabric *f = tables->fabric;
-	uint16_t row[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1];
+	uint16_t row[DL_TORUS_DIRS + 1][DL_TORUS_DIRS], end[2];
 	unsigned int in, out;
 	uint32_t s, p;
 
 	for (in = 0; in <= DL_TORUS_DIRS; in++) {
-		for (out = 0; out <= DL_TORUS_DIRS; out++) {
+		for (out = 0; out < DL_TORUS_DIRS; out++) {
 			int n = dl_tables_row(tables, dl_route_sl2vl(in, out, &pass->vls));
 
 			if (n < 0)
 				return n;
 			row[in][out] = n;
 		}
+	}
+	/* Without and with QoS levels, wherever a packet comes from. */
+	for (out = 0; out < 2; out++) {
+		struct dl_route_vls vls = { pass->vls.between, 1 + out, pass->vls.any_sl };
+		int n = dl_tables_row(tables, dl_route_sl2vl(DL_TORUS_DIRS, DL_TORUS_DIRS, &vls));
+
+		if (n < 0)
+			return n;
+		end[out] = n;
 	}
 	for (s = 0; s < f->nswitches; s++) {
 		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
@@ -128,11 +154,13 @@ static int fill_sl2vl(const struct dl_route_pass *pass, struct dl_tables *tables
 
 		for (in = 0; in <= n->nports; in++)
 			for (out = 0; out <= n->nports; out++)
-				*map++ = row[dir[in]][dir[out]];
+				*map++ = dir[out] != DL_TORUS_DIRS ?
+						 row[dir[in]][dir[out]] :
+						 end[vls_of(pass, n->first_port + out).end >= 2];
 	}
 	for (p = 0; p < f->nports; p++)
 		if (f->ports[p].num && f->ports[p].peer != DL_NONE && dl_fabric_is_end_port(f, p))
-			tables->end_sl2vl[p] = row[DL_TORUS_DIRS][DL_TORUS_DIRS];
+			tables->end_sl2vl[p] = end[vls_of(pass, p).end >= 2];
 	return 0;
 }
 
@@ -143,13 +171,14 @@ static int fill_vlarb(const struct dl_route_pass *pass, struct dl_tables *tables
 
 	for (p = 0; p < f->nports; p++) {
 		const struct dl_fabric_port *port = &f->ports[p];
+		struct dl_route_vls vls = vls_of(pass, p);
 		struct dl_tables_vlarb arb;
 		int n;
 
 		if (port->vls == 1 ||
 		    (port->peer == DL_NONE && !(port->num == 0 && dl_fabric_is_end_port(f, p))))
 			continue;
-		dl_route_vlarb(pass->options, &pass->vls, pass->torus->port_dir[p] != DL_TORUS_DIRS,
+		dl_route_vlarb(pass->options, &vls, pass->torus->port_dir[p] != DL_TORUS_DIRS,
 			       port->arb_high_cap, port->arb_low_cap, &arb);
 		n = dl_tables_arb(tables, &arb);
 		if (n < 0)

@@ -631,6 +631,57 @@ static void mixed_vls(void **state)
 	}
 }
 
+/* The map of an output port at switch or adapter, as 16 VLs in a number. */
+static dl_tables_sl2vl_row map_of(const struct dl_tables *t, uint32_t p, unsigned int in)
+{
+	const struct dl_fabric_node *n = &t->fabric->nodes[t->fabric->ports[p].node];
+	uint16_t row = n->sw == DL_NONE ? t->end_sl2vl[p] :
+					  t->sl2vl[t->sl2vl_first[n->sw] + in * (n->nports + 1u) +
+						   t->fabric->ports[p].num];
+
+	return row == DL_TABLES_NO_ROW ? 0 : t->rows[row];
+}
+
+/* How many maps put levels 0 and 1 on one VL? */
+static unsigned int without_levels(const struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	unsigned int n = 0, in;
+
+	for (uint32_t p = 0; p < f->nports; p++) {
+		const struct dl_fabric_node *node = &f->nodes[f->ports[p].node];
+
+		for (in = 0;
+		     f->ports[p].peer != DL_NONE && in <= (node->sw == DL_NONE ? 0u : node->nports);
+		     in++)
+			n += dl_tables_sl2vl_get(map_of(t, p, in), 0) ==
+			     dl_tables_sl2vl_get(map_of(t, p, in), 8);
+	}
+	return n;
+}
+
+/* One adapter with one VL: only what leads to it and from it has no levels. */
+static void one_vl_adapter(void **state)
+{
+	struct routed r = { .g = { .grid = { { 4, 3, 2 }, { 0 } }, .hosts = 2, .parallel = 1 } };
+	struct dl_fabric *f;
+	uint32_t p = 0, far;
+
+	(void)state;
+	route(&r);
+	f = r.g.fabric;
+	assert_int_equal(without_levels(r.tables), 0);
+	while (!(f->ports[p].num && f->ports[p].peer != DL_NONE && dl_fabric_is_end_port(f, p)))
+		p++;
+	far = f->ports[p].peer;
+	f->ports[p].vls = 1;
+	route_again(&r);
+	assert_int_equal(r.err, 0);
+	assert_int_equal(without_levels(r.tables), 1 + f->nodes[f->ports[far].node].nports + 1);
+	assert_int_equal(r.tables->vlarb[p], DL_TABLES_NO_ROW);
+	release(&r);
+}
+
 static void too_few_vls(void **state)
 {
 	struct routed r = { .g = { .grid = { { 5, 5, 1 }, { 0 } }, .hosts = 1, .parallel = 1 } };
@@ -1029,6 +1080,7 @@ int main(void)
 		cmocka_unit_test(sl2vl),
 		cmocka_unit_test(vl_arbitration),
 		cmocka_unit_test(mixed_vls),
+		cmocka_unit_test(one_vl_adapter),
 		cmocka_unit_test(too_few_vls),
 		cmocka_unit_test(figure_6x5_whole),
 		cmocka_unit_test(figure_6x5_one_link),

@@ -434,8 +434,8 @@ int dl_import(struct osm_opensm *osm, struct dl_arena *arena, const struct dl_lo
 	name_left_out(&im);
 	if (im.throttled)
 		dl_log(log, DL_LOG_WARNING,
-		       "%u cables between switches run below "
-		       "their rate and are not used (avoid_throttled_links)",
+		       "cables between switches that run below their rate and are not used "
+		       "(avoid_throttled_links): %u",
 		       im.throttled);
 	*out = im.fabric;
 	return 0;

@@ -233,10 +233,11 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep, do
 	       pending, result, dims[0], dims[1], dims[2], t->nplaced, f->nswitches, t->nlinks,
 	       f->nnodes - f->nswitches, min_vls(f, false), min_vls(f, true), t->seed + 1,
 	       sweep->config->nseeds ? sweep->config->seeds[t->seed].from : 0, seconds);
+	dl_osm_log_init(&l, e->osm, NULL); /* reports no errors */
 	if (!e->in_force) {
 		DL_SAY(e->osm, OSM_LOG_INFO, "%s", dl_route_demand(e->options.route.mode));
+		dl_torus_report_missing(t, sweep->config->max_changes, &l.log);
 		return;
 	}
-	dl_osm_log_init(&l, e->osm, NULL); /* reports no errors */
 	dl_torus_report_changes(e->in_force->torus, t, sweep->config->max_changes, &l.log);
 }

@@ -125,9 +125,8 @@ static int check_names(const struct tool *tool, const struct request *r,
 		}
 	if (p->nhosts > p->nhosts_placed)
 		dl_log(&tool->log, DL_LOG_WARNING,
-		       "%u hosts without coordinates "
-		       "cannot be named by them and are left out",
-		       p->nhosts - p->nhosts_placed);
+		       "%u host%s without coordinates left out: coordinates name the hosts",
+		       p->nhosts - p->nhosts_placed, tool_s(p->nhosts - p->nhosts_placed));
 	return 0;
 }
 
@@ -139,8 +138,9 @@ static int map_ranks(const struct tool *tool, const struct request *r, const str
 	if (err == -ENOSPC) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "a grid of %ux%ux%u needs more "
-		       "than the %u slots on each of %u hosts",
-		       r->grid[0], r->grid[1], r->grid[2], r->slots, p->nhosts_placed);
+		       "than the %u slot%s on each of %u host%s",
+		       r->grid[0], r->grid[1], r->grid[2], r->slots, tool_s(r->slots),
+		       p->nhosts_placed, tool_s(p->nhosts_placed));
 		return -EINVAL;
 	}
 	if (!err)

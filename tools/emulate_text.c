@@ -153,10 +153,9 @@ static void print_deadlock(const json_t *document, const struct emulate_run *r, 
 		fprintf(to, "deadlock: none\n");
 		return;
 	}
-	fprintf(to,
-		"deadlock: yes, at %.0f ns; %u channels wait for each "
-		"other\n",
-		1e9 * number(document, "sim_seconds"), cycle->n);
+	fprintf(to, "deadlock: yes, at %.0f ns; %u channel%s wait%s for each other\n",
+		1e9 * number(document, "sim_seconds"), cycle->n, tool_s(cycle->n),
+		cycle->n == 1 ? "s" : "");
 	verify_print_cycle(tool_at(document, "cycle"), to);
 }
 

@@ -140,9 +140,9 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 	if (!err)
 		dl_log(&tool->log, DL_LOG_VERBOSE, "%s", dl_route_demand(r->options.mode));
 	if (!err)
-		dl_log(&tool->log, DL_LOG_INFO, "%u switch%s, %u LIDs routed into %s",
+		dl_log(&tool->log, DL_LOG_INFO, "%u switch%s, %u LID%s routed into %s",
 		       in->fabric->nswitches, tool_es(in->fabric->nswitches), in->fabric->top_lid,
-		       r->out);
+		       tool_s(in->fabric->top_lid), r->out);
 	s.tables = NULL; /* it is the result's */
 	dl_snapshot_release(&s);
 	return err;

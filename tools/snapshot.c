@@ -124,10 +124,10 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 	status = err ? TOOL_EXIT_ENVIRONMENT : TOOL_EXIT_GOOD;
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
-		       "%u nodes, %u switch%s, highest LID %u read into "
+		       "%u node%s, %u switch%s, highest LID %u read into "
 		       "%s",
-		       s.fabric->nnodes, s.fabric->nswitches, tool_es(s.fabric->nswitches),
-		       s.fabric->top_lid, r.out);
+		       s.fabric->nnodes, tool_s(s.fabric->nnodes), s.fabric->nswitches,
+		       tool_es(s.fabric->nswitches), s.fabric->top_lid, r.out);
 	if (!err && s.parts & DL_SNAPSHOT_IS_PARTIAL) {
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "the snapshot is partial: "

@@ -309,6 +309,12 @@ int dl_torus_describe(const struct dl_torus *t, unsigned int max_seeds,
 void dl_torus_report_changes(const struct dl_torus *before, const struct dl_torus *after,
 			     uint32_t max, const struct dl_log *log);
 
+/*
+ * Log how many of the sites hold a switch and how many of the hops their
+ * cables, where not all do, and up to `max` of those that do not.
+ */
+void dl_torus_report_missing(const struct dl_torus *t, uint32_t max, const struct dl_log *log);
+
 /* ---- generated fabrics ------------------------------------------------------ */
 
 /* Cables missing between a site and its neighbour in a direction. */

@@ -68,8 +68,12 @@ static int comment_number(struct dl_text *t, const char *word, size_t len, uint6
 	return dl_text_number(t, 10, max, what, out);
 }
 
-/* "4xQDR" and ibnetdiscover --full's "v=4", PortInfo's OperationalVLs. */
-static void comment_annotation(const char *word, size_t len, struct comment *c)
+/*
+ * "4xQDR", also "4x??", and ibnetdiscover --full's "v=4", PortInfo's
+ * OperationalVLs.  A width with another word behind it is a speed that nobody
+ * knows, and none is guessed.
+ */
+static int comment_annotation(struct dl_text *t, const char *word, size_t len, struct comment *c)
 {
 	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
 	const char *x = memchr(word, 'x', len);
@@ -78,13 +82,17 @@ static void comment_annotation(const char *word, size_t len, struct comment *c)
 	if (len == 3 && word[0] == 'v' && word[1] == '=' && word[2] >= '0' && word[2] <= '5')
 		c->vls = vls[word[2] - '0'];
 	if (!x)
-		return;
+		return 0;
 	width = dl_fabric_width_of(word, x + 1 - word);
 	speed = dl_fabric_speed_of(x + 1, len - (x + 1 - word));
+	if (width && !speed && isalpha((unsigned char)x[1]))
+		return dl_text_error(t, "\"%.*s\": expected a speed from SDR to XDR", (int)len,
+				     word);
 	if (width && speed) {
 		c->width = width;
 		c->speed = speed;
 	}
+	return 0;
 }
 
 /* The words from t->at to `end`. */
@@ -105,8 +113,9 @@ static int comment_words(struct dl_text *t, const char *end, bool far, struct co
 			break;
 		while (word + len < end && !is_blank(word[len]))
 			len++;
-		comment_annotation(word, len, c);
-		err = comment_number(t, "lid", len, UINT16_MAX, "a LID, 16 bits", lid);
+		err = comment_annotation(t, word, len, c);
+		if (!err)
+			err = comment_number(t, "lid", len, UINT16_MAX, "a LID, 16 bits", lid);
 		if (!err && t->at == word)
 			err = comment_number(t, "lmc", len, DL_FABRIC_MAX_LMC, "an LMC, at most 7",
 					     lmc);
@@ -118,7 +127,7 @@ static int comment_words(struct dl_text *t, const char *end, bool far, struct co
 
 /*
  * Read the comment that may stand at `at`, up to the end of the line.  0, or
- * -EINVAL: a LID or LMC out of range, reported.
+ * -EINVAL: a LID or LMC out of range, or no known speed, reported.
  */
 static int read_comment(struct dl_text *t, struct comment *c)
 {

@@ -218,12 +218,11 @@ static int ask_all(struct pairs *p)
 	err = ask(p, false);
 	if (p->refused)
 		dl_log(p->l->log, DL_LOG_WARNING,
-		       "%llu pairs have no path by the "
-		       "subnet administrator's word",
-		       (unsigned long long)p->refused);
+		       "%llu pair%s without a path by the subnet administrator's word",
+		       (unsigned long long)p->refused, p->refused == 1 ? "" : "s");
 	if (p->silent)
-		dl_live_gap(p->l, "path SLs: no answer for %llu pairs",
-			    (unsigned long long)p->silent);
+		dl_live_gap(p->l, "path SLs: no answer for %llu pair%s",
+			    (unsigned long long)p->silent, p->silent == 1 ? "" : "s");
 	return err;
 }
 

@@ -34,19 +34,20 @@ void dl_route_report_text(const struct dl_route_report *r, char *out, size_t siz
 	if (r->changed || r->entries_changed || r->entries_filled)
 		append(out, size,
 		       "%" PRIu64 " of %" PRIu64 " forwarding entries changed, "
-		       "for %u destination switches (%u tree-routed), and "
+		       "for %u destination switch%s (%u tree-routed), and "
 		       "%" PRIu64 " filled in split rings",
-		       r->entries_changed, r->entries, r->rerouted, r->tree_routed,
-		       r->entries_filled);
+		       r->entries_changed, r->entries, r->rerouted, r->rerouted == 1 ? "" : "es",
+		       r->tree_routed, r->entries_filled);
 	else
 		append(out, size, "none");
 	if (r->timed_out)
 		append(out, size, "; repairs timed out");
 	if (r->moved)
-		append(out, size, "; %u switches moved in the multicast tree", r->moved);
+		append(out, size, "; %u switch%s moved in the multicast tree", r->moved,
+		       r->moved == 1 ? "" : "es");
 	if (r->lost || r->cyclic)
 		append(out, size,
-		       "; dimension-order routing would leave %u pairs of "
+		       "; dimension-order routing would leave %u pair%s of "
 		       "switches unreachable and %u in credit loops",
-		       r->lost, r->cyclic);
+		       r->lost, r->lost == 1 ? "" : "s", r->cyclic);
 }

@@ -2,9 +2,13 @@
 /*
  * What changed from one torus to the next, for the administrator's log
  * (rules A11): switches lost, found and replaced, and cables of hops whose two
- * ends are still there.  One line each, up to a limit, then a count.
+ * ends are still there.  One line each, up to a limit, then a count.  Before the
+ * first torus nothing has changed: then what is missing is told.
  */
 #include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "dateline/base.h"
 #include "torus/internal.h"
@@ -14,6 +18,52 @@ struct report {
 	const struct dl_log *log;
 	uint32_t lines, max;
 };
+
+/* "; missing" or "," and the next of them; past `max`, only that there are more. */
+static void add_missing(char *text, size_t size, uint32_t n, uint32_t max, const char *what)
+{
+	size_t used = strlen(text);
+
+	if (n < max && used + strlen(what) + 32 < size)
+		snprintf(text + used, size - used, "%s %s", n ? "," : ": missing", what);
+	else if (used < 12 || strcmp(text + used - 12, " and further"))
+		snprintf(text + used, size - used, " and further");
+}
+
+static void report_switches(const struct dl_torus *t, uint32_t max, const struct dl_log *log)
+{
+	char text[1024] = "";
+	uint32_t n = 0;
+
+	for (uint32_t site = 0; site < t->nsites; site++)
+		if (t->site_sw[site] == DL_NONE)
+			add_missing(text, sizeof(text), n++, max,
+				    dl_torus_show_site(&t->grid, site).text);
+	if (n)
+		dl_log(log, DL_LOG_INFO, "%u of %u switches%s", t->nsites - n, t->nsites, text);
+}
+
+void dl_torus_report_missing(const struct dl_torus *t, uint32_t max, const struct dl_log *log)
+{
+	struct dl_torus_fault *faults;
+	char text[1024] = "", hop[64];
+	uint32_t nfaults, n = 0;
+
+	report_switches(t, max, log);
+	if (dl_torus_find_faults(t, &faults, &nfaults))
+		return;
+	for (uint32_t i = 0; i < nfaults; i++) {
+		if (faults[i].repair != DL_TORUS_ADD)
+			continue;
+		snprintf(hop, sizeof(hop), "%.32s +%c",
+			 dl_torus_show_site(&t->grid, faults[i].site).text,
+			 'x' + faults[i].dir / 2);
+		add_missing(text, sizeof(text), n++, max, hop);
+	}
+	if (n)
+		dl_log(log, DL_LOG_INFO, "cables of %u hop%s%s", n, n == 1 ? "" : "s", text);
+	free(faults);
+}
 
 /* Is there room for one more line? */
 static bool room(struct report *r)

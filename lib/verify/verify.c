@@ -134,13 +134,12 @@ static void report_gaps(const struct dl_verify_result *v, const struct dl_log *l
 		       "all 16 SLs");
 	else if (v->without_sl)
 		dl_log(log, DL_LOG_WARNING,
-		       "%llu pairs have no path SL and were checked at all 16 "
-		       "SLs",
+		       "pairs without a path SL, which were checked at all 16 SLs: %llu",
 		       (unsigned long long)v->without_sl);
 	if (v->without_vl)
 		dl_log(log, DL_LOG_WARNING,
-		       "%llu pairs of switch ports have no SL-to-VL map and "
-		       "were checked as if all their packets used VL 0",
+		       "pairs of switch ports without an SL-to-VL map, checked as if all their "
+		       "packets used VL 0: %llu",
 		       (unsigned long long)v->without_vl);
 }
 

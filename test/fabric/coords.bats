@@ -353,7 +353,7 @@ ranks() {
 		[[ $status == 2 ]]
 	done
 	run dateline coords "$T/f.net" --rankfile - --grid 81
-	[[ $status == 2 && $output == *'81x1x1 needs more than the 1 slots on each of 80 hosts'* ]]
+	[[ $status == 2 && $output == *'81x1x1 needs more than the 1 slot on each of 80 hosts'* ]]
 	run dateline coords "$T/f.net" --slurm-nodes - --slurm-names xyz
 	[[ $status == 2 && $output == *'base 36'*'there are 40'* ]]
 	run dateline coords "$T/nowhere"

@@ -242,11 +242,53 @@ static void one_end_is_moved(void **state)
 	free(x);
 }
 
+static void keep_lines(void *context, enum dl_log_level level, const char *message)
+{
+	char *lines = context;
+
+	(void)level;
+	snprintf(lines + strlen(lines), 512 - strlen(lines), "%s\n", message);
+}
+
+/* A switch and two cables less, told by coordinate; all there: not a word. */
+static void what_is_missing_is_told(void **state)
+{
+	static const char *const want[] = {
+		"",
+		"29 of 30 switches: missing (3,2,0)\n"
+		"cables of 2 hops: missing (0,0,0) +x, (1,4,0) +y\n",
+		"29 of 30 switches: missing (3,2,0)\n"
+		"cables of 2 hops: missing (0,0,0) +x and further\n",
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct grid_fabric *g = calloc(1, sizeof(*g));
+		char lines[512] = "";
+		const struct dl_log log = { keep_lines, lines };
+		struct dl_torus *torus;
+
+		assert_non_null(g);
+		g->grid = (struct dl_torus_grid){ { 6, 5, 1 }, { false } };
+		g->hosts = g->parallel = 1;
+		g->dead_switch[3 + 6 * 2] = g->dead_hop[0][0] = g->dead_hop[1 + 6 * 4][1] = i > 0;
+		grid_build(g);
+		grid_seed(g, 8, true);
+		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &torus), 0);
+		dl_torus_report_missing(torus, i < 2 ? 12 : 1, &log);
+		assert_string_equal(lines, want[i]);
+		dl_torus_free(torus);
+		grid_free(g);
+		free(g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(faults_are_named),
 		cmocka_unit_test(one_end_is_moved),
+		cmocka_unit_test(what_is_missing_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

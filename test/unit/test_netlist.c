@@ -316,7 +316,7 @@ static void test_speeds(void **state)
 		{ "w=1 # \"h\" 4xQDR", "w=1 # \"h\" 4xQDR", 4, DL_FABRIC_QDR },
 		/* Not ibsim's: it stops at HDR. */
 		{ "# lid 3 4xNDR", "# lid 3 4xXDR", 4, DL_FABRIC_NDR },
-		{ "# 4x??", "# 4xSDRx", 4, DL_FABRIC_SDR },
+		{ "# 4x??", "# 4x4x4, 3xFOO", 4, DL_FABRIC_SDR },
 	};
 	unsigned int i;
 
@@ -352,6 +352,9 @@ static const struct {
 	{ "switch 4 \"s\"", 1, "\"switch\": expected Switch, Ca, " },
 	{ "\n\nRouter 4 \"s\"", 3, "\"Router\": expected Switch, Ca, " },
 	{ "Switch", 1, "end of line: expected a number of ports" },
+	{ "Switch 4 \"s\"\n[1] \"t\"[1] # \"t\" lid 3 4xSDRx", 2,
+	  "\"4xSDRx\": expected a speed from SDR to XDR" },
+	{ "Switch 4 \"s\"\n[1] \"t\"[1] # 1xGDR", 2, "\"1xGDR\": expected a speed" },
 	{ "Switch x \"s\"", 1, "\"x\": expected a number of ports, 1 to 254" },
 	{ "Switch -1 \"s\"", 1, "\"-1\": expected a number of ports" },
 	{ "Switch 256 \"s\"", 1, "\"256\": expected a number of ports" },

@@ -116,9 +116,10 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, co
 		if (changed)
 			dl_log(pass->log, DL_LOG_VERBOSE,
 			       "proven: packets to switch 0x%016" PRIx64
-			       " \"%s\" rerouted at %u switches%s",
+			       " \"%s\" rerouted at %u switch%s%s",
 			       f->nodes[f->switches[d->to]].guid,
 			       dl_fabric_node_name(f, f->switches[d->to]), changed,
+			       changed == 1 ? "" : "es",
 			       tree_routed[to] ? ", along the multicast tree" : "");
 	}
 	return err;

@@ -192,7 +192,7 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 					   { 0 } };
 	struct parsing p = {
 		.usage = usage,
-		.args = usage->input ? from : usage->args,
+		.args = usage->args || !usage->input ? usage->args : from,
 		.to = to,
 		.tables = { { usage->options, to },
 			    { usage->input, input },

@@ -62,10 +62,10 @@ static int next_piece(struct piece *p, const struct dl_text *text)
 		n = fread_unlocked(p->end, 1, p->buffer + p->size - p->end, p->from);
 		p->at_end = !n;
 		if (!n && ferror(p->from)) {
-			err = errno ? -errno : -EIO;
+			err = errno;
 			dl_log(text->log, DL_LOG_ERROR, "%s:%u: cannot read on: %s", text->name,
-			       text->line + 1, strerror(-err));
-			return err;
+			       text->line + 1, strerror(err));
+			return err && err != EIO ? -err : -EINVAL;
 		}
 		last = memrchr(p->end, '\n', n);
 		p->end += n;

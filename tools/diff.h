@@ -11,8 +11,14 @@ struct diff {
 	uint32_t *node[2];		    /* in `to`, of nodes in `from`, and back; or DL_NONE */
 };
 
-/* The port of `to` with the same node and number, or DL_NONE. */
+/* The same port, switch (by number) or end port's LID in `to`; DL_NONE or 0: none. */
 uint32_t diff_port(const struct diff *d, uint32_t port);
+uint32_t diff_switch(const struct diff *d, uint32_t sw);
+uint16_t diff_lid(const struct diff *d, uint16_t lid);
+
+/* The group of an MLID, or NULL; how many switches' masks of a group differ. */
+const struct dl_tables_mcast_group *diff_group(const struct dl_tables *t, uint16_t mlid);
+uint32_t diff_masks(const struct diff *d, const uint64_t *from, const uint64_t *to);
 
 /*
  * Documents, one for each part.  Lists are whole; "changed" in a part of the

@@ -8,8 +8,7 @@
 
 #include "diff.h"
 
-/* The switch of `to` with the number s in `from`, or DL_NONE. */
-static uint32_t other_switch(const struct diff *d, uint32_t s)
+uint32_t diff_switch(const struct diff *d, uint32_t s)
 {
 	uint32_t node = d->node[0][d->from->fabric->switches[s]];
 
@@ -22,8 +21,7 @@ static json_t *counts_json(uint64_t compared, uint64_t changed)
 			 (json_int_t)changed);
 }
 
-/* The LID of `to` of the same end port, or 0. */
-static uint16_t other_lid(const struct diff *d, uint16_t lid)
+uint16_t diff_lid(const struct diff *d, uint16_t lid)
 {
 	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
 	uint32_t p = a->lid_port[lid], q = p == DL_NONE ? DL_NONE : diff_port(d, p);
@@ -82,11 +80,11 @@ static json_t *entries(const struct diff *d, struct share *by_lid, struct share 
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		by_switch[s].key = s;
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
-		uint16_t other = other_lid(d, lid);
+		uint16_t other = diff_lid(d, lid);
 
 		by_lid[lid].key = lid;
 		for (uint32_t s = 0; other && s < f->nswitches; s++) {
-			uint32_t t = other_switch(d, s);
+			uint32_t t = diff_switch(d, s);
 			bool differs;
 
 			if (t == DL_NONE)
@@ -136,7 +134,7 @@ json_t *diff_sls(const struct diff *d)
 
 			if (sl == DL_TABLES_NO_SL || f->lid_port[lid] == p)
 				continue;
-			other = dl_tables_path_sl(y, q, other_lid(d, lid));
+			other = dl_tables_path_sl(y, q, diff_lid(d, lid));
 			if (other == DL_TABLES_NO_SL)
 				continue;
 			compared++;
@@ -155,7 +153,7 @@ json_t *diff_sl2vl(const struct diff *d)
 	uint64_t compared = 0, changed = 0;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		uint32_t t = other_switch(d, s), n = f->nodes[f->switches[s]].nports + 1u;
+		uint32_t t = diff_switch(d, s), n = f->nodes[f->switches[s]].nports + 1u;
 
 		if (t == DL_NONE ||
 		    d->to->fabric->nodes[d->to->fabric->switches[t]].nports + 1u != n)
@@ -200,7 +198,7 @@ json_t *diff_vlarb(const struct diff *d)
 
 /* ---- multicast ----------------------------------------------------------- */
 
-static const struct dl_tables_mcast_group *group_of(const struct dl_tables *t, uint16_t mlid)
+const struct dl_tables_mcast_group *diff_group(const struct dl_tables *t, uint16_t mlid)
 {
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		if (t->groups[g].mlid == mlid)
@@ -208,13 +206,12 @@ static const struct dl_tables_mcast_group *group_of(const struct dl_tables *t, u
 	return NULL;
 }
 
-/* Switches whose masks differ. */
-static uint32_t masks_changed(const struct diff *d, const uint64_t *a, const uint64_t *b)
+uint32_t diff_masks(const struct diff *d, const uint64_t *a, const uint64_t *b)
 {
 	uint32_t changed = 0;
 
 	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++) {
-		uint32_t t = other_switch(d, s);
+		uint32_t t = diff_switch(d, s);
 
 		changed += t != DL_NONE && memcmp(a + s * (size_t)DL_TABLES_MASK_WORDS,
 						  b + t * (size_t)DL_TABLES_MASK_WORDS,
@@ -229,7 +226,7 @@ static json_t *groups_missing(const struct dl_tables *x, const struct dl_tables 
 	json_t *list = json_array();
 
 	for (uint32_t g = 0; g < x->ngroups; g++)
-		if (!group_of(y, x->groups[g].mlid) &&
+		if (!diff_group(y, x->groups[g].mlid) &&
 		    json_array_append_new(list, json_sprintf("0x%04X", x->groups[g].mlid)))
 			json_decref(list), list = NULL;
 	return list;
@@ -241,8 +238,8 @@ json_t *diff_multicast(const struct diff *d)
 	json_t *changed = json_array();
 
 	for (uint32_t g = 0; g < x->ngroups; g++) {
-		const struct dl_tables_mcast_group *other = group_of(y, x->groups[g].mlid);
-		uint32_t n = other ? masks_changed(d, x->groups[g].masks, other->masks) : 0;
+		const struct dl_tables_mcast_group *other = diff_group(y, x->groups[g].mlid);
+		uint32_t n = other ? diff_masks(d, x->groups[g].masks, other->masks) : 0;
 
 		if (n &&
 		    json_array_append_new(changed, json_pack("{s:o, s:i}", "mlid",

@@ -146,7 +146,7 @@ static int read_one(struct tool *tool, const struct tool_input_options *o, struc
 {
 	int err = tool_input_read(tool, o, TOOL_INPUT_TABLES, in);
 
-	return err ? err : report_page_init(page, in->snapshot.tables, &in->coords);
+	return err ? err : report_page_init(page, in);
 }
 
 int tool_cmd_report(struct tool *tool, int argc, char **argv)

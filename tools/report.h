@@ -41,11 +41,12 @@ struct report_page {
 	const struct dl_fabric *fabric;
 	const struct dl_tables *tables;
 	const struct tool_coords *coords;
-	uint32_t *switches; /* switch number by page number */
-	uint32_t *place;    /* page number by switch number */
-	uint32_t *ends;	    /* port index by end */
-	uint32_t nends;	    /* switches included */
-	uint32_t *end_of;   /* by port index: end, or DL_NONE */
+	const struct tool_input *input; /* which they are of */
+	uint32_t *switches;		/* switch number by page number */
+	uint32_t *place;		/* page number by switch number */
+	uint32_t *ends;			/* port index by end */
+	uint32_t nends;			/* switches included */
+	uint32_t *end_of;		/* by port index: end, or DL_NONE */
 	struct report_cable *cables;
 	uint32_t ncables;
 	/* By port index: 2 * cable + (1 at its second end), or DL_NONE. */
@@ -54,8 +55,7 @@ struct report_page {
 	uint32_t nlids;
 };
 
-int report_page_init(struct report_page *p, const struct dl_tables *t,
-		     const struct tool_coords *coords);
+int report_page_init(struct report_page *p, const struct tool_input *in);
 void report_page_release(struct report_page *p);
 
 /* A node's coordinates, or null. */

@@ -13,12 +13,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "diff.h"
 #include "report.h"
 #include "dateline/tables.h"
 
 struct change {
 	const struct report_page *now, *then;
-	uint32_t *sw_then; /* by page switch: switch number, or DL_NONE */
+	struct diff d; /* from now to then */
 };
 
 /* The same node in the other fabric, or DL_NONE. */
@@ -32,12 +33,13 @@ static uint32_t node_in(const struct dl_fabric *other, const struct dl_fabric *f
 		       DL_NONE;
 }
 
-/* The same port in the other fabric, or DL_NONE. */
-static uint32_t port_in(const struct dl_fabric *other, const struct dl_fabric *f, uint32_t port)
+static uint32_t *match(const struct dl_fabric *f, const struct dl_fabric *other)
 {
-	uint32_t node = node_in(other, f, f->ports[port].node);
+	uint32_t *node = calloc(f->nnodes + 1, sizeof(*node));
 
-	return node == DL_NONE ? DL_NONE : other->nodes[node].first_port + f->ports[port].num;
+	for (uint32_t n = 0; node && n < f->nnodes; n++)
+		node[n] = node_in(other, f, n);
+	return node;
 }
 
 /* ---- what is there ----------------------------------------------------- */
@@ -49,15 +51,13 @@ static json_t *node_json(const struct report_page *p, uint32_t node)
 			 report_coord(p->coords, p->fabric, node));
 }
 
-/* Nodes of one page that the other lacks: switches, or all else. */
-static json_t *only_nodes(const struct report_page *p, const struct report_page *other,
-			  bool switches)
+/* Nodes of one page that the other lacks, by `node`: switches, or all else. */
+static json_t *only_nodes(const struct report_page *p, const uint32_t *node, bool switches)
 {
 	json_t *list = json_array();
 
 	for (uint32_t n = 0; n < p->fabric->nnodes; n++)
-		if (dl_fabric_is_switch(p->fabric, n) == switches &&
-		    node_in(other->fabric, p->fabric, n) == DL_NONE)
+		if (dl_fabric_is_switch(p->fabric, n) == switches && node[n] == DL_NONE)
 			json_array_append_new(list, node_json(p, n));
 	return list;
 }
@@ -71,10 +71,10 @@ static json_t *end_json(const struct report_page *p, uint32_t port)
 	return end;
 }
 
-/* Cables of one page that the other lacks. */
-static json_t *only_cables(const struct report_page *p, const struct report_page *other)
+/* Cables of d's one page that the other lacks. */
+static json_t *only_cables(const struct report_page *p, const struct diff *d)
 {
-	const struct dl_fabric *f = p->fabric, *o = other->fabric;
+	const struct dl_fabric *f = p->fabric, *o = d->to->fabric;
 	json_t *list = json_array();
 
 	for (uint32_t a = 0; a < f->nports; a++) {
@@ -82,9 +82,9 @@ static json_t *only_cables(const struct report_page *p, const struct report_page
 
 		if (b == DL_NONE || b < a)
 			continue;
-		there = port_in(o, f, a);
+		there = diff_port(d, a);
 		if (there != DL_NONE && o->ports[there].peer != DL_NONE &&
-		    o->ports[there].peer == port_in(o, f, b))
+		    o->ports[there].peer == diff_port(d, b))
 			continue;
 		json_array_append_new(list, json_pack("[oo]", end_json(p, a), end_json(p, b)));
 	}
@@ -102,7 +102,7 @@ static void add_moved_lids(const struct change *c, json_t *out)
 
 	for (uint32_t i = 0; i < c->now->nends; i++) {
 		uint32_t port = c->now->ends[i];
-		uint32_t there = port_in(o, f, port);
+		uint32_t there = diff_port(&c->d, port);
 		json_t *end;
 
 		if (there == DL_NONE || o->ports[there].lid == f->ports[port].lid)
@@ -123,18 +123,14 @@ static void add_moved_lids(const struct change *c, json_t *out)
 /* By LID in use now: the LID of the same end port then, or 0. */
 static uint16_t *match_lids(const struct change *c)
 {
-	const struct dl_fabric *f = c->now->fabric, *o = c->then->fabric;
+	const struct dl_fabric *o = c->then->fabric;
 	uint16_t *then = calloc(c->now->nlids + 1, sizeof(*then));
 
 	for (uint32_t l = 0; then && l < c->now->nlids; l++) {
-		uint32_t port = f->lid_port[c->now->lids[l]];
-		uint32_t there = port_in(o, f, port), lid;
+		uint32_t there = diff_port(&c->d, c->now->fabric->lid_port[c->now->lids[l]]);
+		uint16_t lid = diff_lid(&c->d, c->now->lids[l]);
 
-		if (there == DL_NONE || !o->ports[there].lid)
-			continue;
-		lid = o->ports[there].lid + c->now->lids[l] - f->ports[port].lid;
-		if (lid <= o->top_lid && o->lid_port[lid] == there)
-			then[l] = lid;
+		then[l] = lid <= o->top_lid && o->lid_port[lid] == there ? lid : 0;
 	}
 	return then;
 }
@@ -146,7 +142,7 @@ static int compare_lfts(const struct change *c, json_t *out)
 	uint64_t compared = 0, changed = 0;
 
 	for (uint32_t i = 0; lid_then && i < c->now->fabric->nswitches; i++) {
-		uint32_t sw = c->now->switches[i], there = c->sw_then[i];
+		uint32_t sw = c->now->switches[i], there = diff_switch(&c->d, sw);
 		int64_t n = there == DL_NONE ? -1 : 0;
 
 		for (uint32_t l = 0; n >= 0 && l < c->now->nlids; l++) {
@@ -207,39 +203,22 @@ static void compare_maps(const struct change *c, json_t *out)
 {
 	uint64_t changed = 0;
 
-	for (uint32_t i = 0; i < c->now->fabric->nswitches; i++)
-		if (c->sw_then[i] != DL_NONE)
-			changed += changed_maps(c, c->now->switches[i], c->sw_then[i]);
+	for (uint32_t sw = 0; sw < c->now->fabric->nswitches; sw++)
+		if (diff_switch(&c->d, sw) != DL_NONE)
+			changed += changed_maps(c, sw, diff_switch(&c->d, sw));
 	json_object_set_new(out, "sl2vl_changed", json_integer(changed));
 }
 
 /* ---- groups ------------------------------------------------------------ */
-
-static const struct dl_tables_mcast_group *group_of(const struct dl_tables *t, uint16_t mlid)
-{
-	for (uint32_t g = 0; g < t->ngroups; g++)
-		if (t->groups[g].mlid == mlid)
-			return &t->groups[g];
-	return NULL;
-}
 
 static json_t *only_groups(const struct dl_tables *t, const struct dl_tables *other)
 {
 	json_t *list = json_array();
 
 	for (uint32_t g = 0; g < t->ngroups; g++)
-		if (!group_of(other, t->groups[g].mlid))
+		if (!diff_group(other, t->groups[g].mlid))
 			json_array_append_new(list, json_integer(t->groups[g].mlid));
 	return list;
-}
-
-static bool same_masks(const uint64_t *a, uint32_t sw, const uint64_t *b, uint32_t there)
-{
-	for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
-		if (a[sw * (size_t)DL_TABLES_MASK_WORDS + w] !=
-		    b[there * (size_t)DL_TABLES_MASK_WORDS + w])
-			return false;
-	return true;
 }
 
 /* [MLID, switches that copy to other ports] */
@@ -250,13 +229,9 @@ static json_t *changed_groups(const struct change *c)
 
 	for (uint32_t g = 0; g < t->ngroups; g++) {
 		const struct dl_tables_mcast_group *was =
-			group_of(c->then->tables, t->groups[g].mlid);
-		unsigned int n = 0;
+			diff_group(c->then->tables, t->groups[g].mlid);
+		unsigned int n = was ? diff_masks(&c->d, t->groups[g].masks, was->masks) : 0;
 
-		for (uint32_t i = 0; was && i < t->fabric->nswitches; i++)
-			n += c->sw_then[i] != DL_NONE &&
-			     !same_masks(t->groups[g].masks, c->now->switches[i], was->masks,
-					 c->sw_then[i]);
 		if (n)
 			json_array_append_new(list, json_pack("[ii]", t->groups[g].mlid, n));
 	}
@@ -280,23 +255,18 @@ static int add_load(const struct change *c, json_t *out)
 	return 0;
 }
 
-static int compare(struct change *c, json_t *out)
+static int compare(const struct change *c, json_t *out)
 {
 	const struct report_page *now = c->now, *then = c->then;
+	const struct diff back = { c->d.to, c->d.from, { c->d.node[1], c->d.node[0] } };
 	int err;
 
-	for (uint32_t i = 0; i < now->fabric->nswitches; i++) {
-		uint32_t node =
-			node_in(then->fabric, now->fabric, now->fabric->switches[now->switches[i]]);
-
-		c->sw_then[i] = node == DL_NONE ? DL_NONE : then->fabric->nodes[node].sw;
-	}
-	json_object_set_new(out, "switches_gone", only_nodes(then, now, true));
-	json_object_set_new(out, "switches_new", only_nodes(now, then, true));
-	json_object_set_new(out, "ends_gone", only_nodes(then, now, false));
-	json_object_set_new(out, "ends_new", only_nodes(now, then, false));
-	json_object_set_new(out, "cables_gone", only_cables(then, now));
-	json_object_set_new(out, "cables_new", only_cables(now, then));
+	json_object_set_new(out, "switches_gone", only_nodes(then, back.node[0], true));
+	json_object_set_new(out, "switches_new", only_nodes(now, c->d.node[0], true));
+	json_object_set_new(out, "ends_gone", only_nodes(then, back.node[0], false));
+	json_object_set_new(out, "ends_new", only_nodes(now, c->d.node[0], false));
+	json_object_set_new(out, "cables_gone", only_cables(then, &back));
+	json_object_set_new(out, "cables_new", only_cables(now, &c->d));
 	add_moved_lids(c, out);
 	json_object_set_new(out, "groups_gone", only_groups(then->tables, now->tables));
 	json_object_set_new(out, "groups_new", only_groups(now->tables, then->tables));
@@ -309,16 +279,18 @@ static int compare(struct change *c, json_t *out)
 int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
 		  const struct dl_verify_result *v, json_t **out)
 {
-	struct change c = { .now = now, .then = then };
+	struct change c = { now, then, { now->input, then->input, { NULL, NULL } } };
 	json_t *document = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				     (json_int_t)v->sl_compared, "sl_changed",
 				     (json_int_t)v->sl_changes);
 	int err = -ENOMEM;
 
-	c.sw_then = malloc((now->fabric->nswitches + 1) * sizeof(*c.sw_then));
-	if (c.sw_then && document)
+	c.d.node[0] = match(now->fabric, then->fabric);
+	c.d.node[1] = match(then->fabric, now->fabric);
+	if (c.d.node[0] && c.d.node[1] && document)
 		err = compare(&c, document);
-	free(c.sw_then);
+	free(c.d.node[0]);
+	free(c.d.node[1]);
 	if (err)
 		json_decref(document);
 	else

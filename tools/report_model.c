@@ -142,15 +142,15 @@ static int list_lids(struct report_page *p)
 	return 0;
 }
 
-int report_page_init(struct report_page *p, const struct dl_tables *t,
-		     const struct tool_coords *coords)
+int report_page_init(struct report_page *p, const struct tool_input *in)
 {
 	int err;
 
 	memset(p, 0, sizeof(*p));
-	p->fabric = t->fabric;
-	p->tables = t;
-	p->coords = coords;
+	p->input = in;
+	p->fabric = in->fabric;
+	p->tables = in->snapshot.tables;
+	p->coords = &in->coords;
 	err = number_switches(p);
 	if (!err)
 		err = number_ends(p);

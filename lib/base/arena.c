@@ -30,7 +30,7 @@ struct dl_arena_block {
 static struct dl_arena_block *add_block(struct dl_arena *a, size_t bytes)
 {
 	size_t size = bytes > BLOCK ? bytes : BLOCK;
-	/* Large ones come from the kernel: zeros that nobody has to write. */
+	/* Large ones come from the kernel: zeros that need not be written. */
 	struct dl_arena_block *b = size > BLOCK ? calloc(1, sizeof(*b) + size) :
 						  malloc(sizeof(*b) + size);
 

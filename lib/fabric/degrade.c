@@ -138,7 +138,7 @@ int dl_fabric_is_connected(const struct dl_fabric *f)
 		}
 	}
 	if (!tail && connected == 1)
-		connected = 0; /* nobody is there to be connected */
+		connected = 0; /* there is no port to be connected */
 	free(queue);
 	free(met);
 	return connected;

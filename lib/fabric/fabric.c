@@ -176,7 +176,7 @@ int dl_fabric_compare_guids(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Nodes without a GUID come first; they clash with nobody. */
+/* Nodes without a GUID come first; they clash with no other. */
 static int index_guids(struct dl_fabric *f, const struct dl_log *log, uint32_t **out)
 {
 	struct dl_fabric_guid_key *keys = calloc(f->nnodes + 1ul, sizeof(*keys));

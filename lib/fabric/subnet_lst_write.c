@@ -24,7 +24,7 @@
 #include "fabric/internal.h"
 #include "dateline/base.h"
 
-#define REVISION 0xa1 /* which nobody keeps; ibsim's */
+#define REVISION 0xa1 /* ibsim's; the fabric does not keep it */
 
 static const char *const types[] = {
 	[DL_FABRIC_CA] = "CA",

@@ -4,7 +4,7 @@
  * (rules A3).
  *
  * Problem.  On a heavily damaged torus arc consistency (solver.c) ends early:
- * a part is attached by one cable whose direction nobody tells, or is cut off
+ * a part is attached by one cable whose direction is not known, or is cut off
  * from the seed by a row of failed switches.  And a switch with one neighbour
  * left, next to an empty site, may be that site's, with most of its cables
  * dead, or a service switch.  Path SLs depend on coordinates, so it is worth

@@ -39,8 +39,8 @@
 #define FAULTY 10 /* one switch in so many may be wired wrong */
 #define FEW 2	  /* neighbours of what may be dual-homed */
 
-/* A proposal that was judged, and how many sites and switches it leaves over. */
-struct judged {
+/* A proposal that was tried, and how many sites and switches it leaves over. */
+struct candidate {
 	struct dl_torus_proposal p;
 	uint32_t left; /* DL_NONE: there is none */
 };
@@ -52,8 +52,8 @@ struct infer {
 	bool *out;			    /* by switch: taken for none of it */
 	uint32_t nout;
 	unsigned int runs;
-	struct judged fits, whole;	/* first that fits; best whole one */
-	struct judged faulty;		/* the one with the fewest wiring faults */
+	struct candidate fits, whole;	/* first that fits; best whole one */
+	struct candidate faulty;	/* the one with the fewest wiring faults */
 	struct dl_torus_config *config; /* with one seed */
 };
 
@@ -139,34 +139,34 @@ static bool large_enough(const struct infer *n, uint32_t sites)
 	return n->nout ? (uint64_t)sites * MOST >= nsw * (MOST - 1) : sites >= nsw;
 }
 
-static bool judge(void *context, const struct dl_torus_proposal *proposal)
+static bool try_proposal(void *context, const struct dl_torus_proposal *proposal)
 {
 	struct infer *n = context;
-	struct judged j = { .p = *proposal };
-	uint32_t sites = dl_torus_grid_sites(&j.p.grid);
+	struct candidate c = { .p = *proposal };
+	uint32_t sites = dl_torus_grid_sites(&c.p.grid);
 
-	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES || !as_wanted(n->wanted, &j.p) ||
+	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES || !as_wanted(n->wanted, &c.p) ||
 	    n->runs++ >= MAX_RUNS + MAX_PLACED / n->s->n)
 		return false;
-	n->config->grid = j.p.grid;
-	*n->config->seeds = j.p.seed;
+	n->config->grid = c.p.grid;
+	*n->config->seeds = c.p.seed;
 	if (dl_torus_solve(n->s, n->config, NULL, NULL))
 		return false;
-	j.left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
+	c.left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
 	if (only_off_torus(n)) {
-		n->fits = j;
+		n->fits = c;
 		return true;
 	}
-	if (n->nout && j.left < n->whole.left && dl_torus_is_whole(n->s))
-		n->whole = j;
-	j.left = count_wrong(n->s);
-	if (j.left < n->faulty.left)
-		n->faulty = j;
+	if (n->nout && c.left < n->whole.left && dl_torus_is_whole(n->s))
+		n->whole = c;
+	c.left = count_wrong(n->s);
+	if (c.left < n->faulty.left)
+		n->faulty = c;
 	return false;
 }
 
 /* What the graph without `out` shows: a fit, else the best whole grid. */
-static int look(struct infer *n, struct judged *found)
+static int look(struct infer *n, struct candidate *found)
 {
 	int err;
 
@@ -175,7 +175,8 @@ static int look(struct infer *n, struct judged *found)
 	n->runs = 0;
 	n->whole.left = DL_NONE;
 	if (!err)
-		*found = dl_torus_propose(n->s, &n->graph, n->out, judge, n) ? n->fits : n->whole;
+		*found = dl_torus_propose(n->s, &n->graph, n->out, try_proposal, n) ? n->fits :
+										      n->whole;
 	return err;
 }
 
@@ -196,7 +197,7 @@ static bool leave_out(struct infer *n, bool appendages)
 
 static int find_grid(struct infer *n)
 {
-	struct judged found, without = { .left = DL_NONE };
+	struct candidate found, without = { .left = DL_NONE };
 	int err = look(n, &found);
 
 	if (!err && found.left && leave_out(n, true))

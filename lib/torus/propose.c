@@ -3,7 +3,7 @@
  * Proposals: radices and a seed from the surroundings of one switch
  * (rules A3).
  *
- * Problem.  Without a configuration nobody says which neighbours of a switch
+ * Problem.  Without a configuration it is not said which neighbours of a switch
  * are opposite each other, nor how long the rings are.
  *
  * Method.  Take a switch as origin.  Two of its neighbours at right angles

@@ -33,9 +33,15 @@ test_unit_test_discover_SOURCES = test/unit/test_discover.c $(GRID_FABRIC)
 test_unit_test_discover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_discover_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
-test_unit_test_route_SOURCES = test/unit/test_route.c $(GRID_FABRIC)
+ROUTED = test/unit/routed.c test/unit/routed.h $(GRID_FABRIC)
+test_unit_test_route_SOURCES = test/unit/test_route.c $(ROUTED)
 test_unit_test_route_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 test_unit_test_route_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
+
+UNIT_TESTS += test/unit/test_route_figures
+test_unit_test_route_figures_SOURCES = test/unit/test_route_figures.c $(ROUTED)
+test_unit_test_route_figures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_test_route_figures_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
 
 test_unit_test_tables_SOURCES = test/unit/test_tables.c
 test_unit_test_tables_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

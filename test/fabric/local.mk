@@ -35,7 +35,7 @@ test_fabric_smps_la_LIBADD = -libumad
 
 # Damage, sweeps, quality of service.
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
-	test/fabric/sweeps.bats test/fabric/proven.bats
+	test/fabric/sweeps.bats test/fabric/proven.bats test/fabric/anysl.bats
 
 # Between two sets of tables.
 FABRIC_TESTS += test/fabric/transition.bats

@@ -24,7 +24,7 @@ void dl_dump_dir_write(const struct dl_engine *e)
 		return;
 	dl_osm_log_init(&l, e->osm, "DL30");
 	s.tables = e->in_force->routed.tables;
-	err = dl_route_describe(e->in_force->torus, &e->options.route, &s);
+	err = dl_route_describe(e->in_force->torus, e->in_force->config, &e->options.route, &s);
 	if (!err)
 		err = dl_snapshot_write(&s, dir, 0, &l.log);
 	s.tables = NULL; /* they stay in force */

@@ -235,7 +235,7 @@ void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep, do
 	       sweep->config->nseeds ? sweep->config->seeds[t->seed].from : 0, seconds);
 	dl_osm_log_init(&l, e->osm, NULL); /* reports no errors */
 	if (!e->in_force) {
-		DL_SAY(e->osm, OSM_LOG_INFO, "%s", dl_route_demand(e->options.route.mode));
+		DL_SAY(e->osm, OSM_LOG_INFO, "%s", dl_tables_sl_demand(sweep->routed.tables));
 		dl_torus_report_missing(t, sweep->config->max_changes, &l.log);
 		return;
 	}

@@ -174,11 +174,32 @@ static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 	return 0;
 }
 
+/* SL 0 on all paths. */
+static int same_sl(struct dl_tables *t)
+{
+	int err = dl_tables_new_psl(t, 1, 1);
+
+	if (err)
+		return err;
+	t->psl[0] = 0;
+	memset(t->psl_src, 0, t->fabric->nports * sizeof(*t->psl_src));
+	memset(t->psl_dst, 0, (t->top_lid + (size_t)1) * sizeof(*t->psl_dst));
+	return 0;
+}
+
 static int complete_sls(struct tool *tool, const struct tool_coords *coords, struct dl_snapshot *s)
 {
 	int err;
 
-	if (s->tables->psl || !coords->site || !coords->certain)
+	if (s->tables->psl)
+		return 0;
+	if (!strcmp(s->about.mode, "any-sl")) {
+		tool_assume(tool, "no path SLs given: SL 0, as any-SL mode grants");
+		s->about.sls = DL_SNAPSHOT_SLS_ENGINE;
+		return same_sl(s->tables);
+	}
+	/* Balanced ties have SLs of their own. */
+	if (!coords->site || !coords->certain || strstr(s->about.mode, "-balanced"))
 		return 0;
 	tool_assume(tool, "no path SLs given: taken from the coordinates by the rule of "
 			  "torus-2QoS");

@@ -217,8 +217,8 @@ static json_t *step_json(const struct report_page *p, const struct dl_cycle_step
 			 to == DL_NONE ? -1 : or_minus(p->end_of[to]));
 }
 
-/* What `dateline verify` says, in words. */
-static json_t *words_json(const json_t *verdict)
+/* What `dateline verify` says, and what applications must do, in words. */
+static json_t *words_json(const json_t *verdict, const struct dl_tables *t)
 {
 	char *text = NULL;
 	size_t len;
@@ -228,6 +228,7 @@ static json_t *words_json(const json_t *verdict)
 	if (!to)
 		return NULL;
 	verify_print(verdict, true, to);
+	fprintf(to, "\n%s\n", dl_tables_sl_demand(t));
 	if (!fclose(to))
 		words = tool_json_text(text);
 	free(text);
@@ -241,7 +242,7 @@ json_t *report_verdict(const struct report_page *p, const struct dl_verify_resul
 
 	for (uint32_t i = 0; i < json_array_size(tool_at(verdict, "cycle")); i++)
 		json_array_append_new(steps, step_json(p, &v->cycle.steps[i]));
-	json_object_set_new(verdict, "words", words_json(verdict));
+	json_object_set_new(verdict, "words", words_json(verdict, p->tables));
 	json_object_set_new(verdict, "steps", steps);
 	return verdict;
 }

@@ -131,14 +131,14 @@ static int write_snapshot(const struct tool *tool, const struct request *r,
 			  const struct tool_input *in, struct dl_tables *tables)
 {
 	struct dl_snapshot s = { .tables = tables, .about.written = time(NULL) };
-	int err = dl_route_describe(in->torus, &r->options, &s);
+	int err = dl_route_describe(in->torus, in->config, &r->options, &s);
 
 	if (!err)
 		err = tool_add_opensm_conf(&s, &r->options);
 	if (!err)
 		err = tool_write_snapshot(tool, &s, r->out, r->flags);
 	if (!err)
-		dl_log(&tool->log, DL_LOG_VERBOSE, "%s", dl_route_demand(r->options.mode));
+		dl_log(&tool->log, DL_LOG_VERBOSE, "%s", dl_tables_sl_demand(tables));
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO, "%u switch%s, %u LID%s routed into %s",
 		       in->fabric->nswitches, tool_es(in->fabric->nswitches), in->fabric->top_lid,

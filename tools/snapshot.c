@@ -128,6 +128,8 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 		       "%s",
 		       s.fabric->nnodes, tool_s(s.fabric->nnodes), s.fabric->nswitches,
 		       tool_es(s.fabric->nswitches), s.fabric->top_lid, r.out);
+	if (!err && s.parts & DL_SNAPSHOT_HAS_SL2VL)
+		dl_log(&tool->log, DL_LOG_INFO, "%s", dl_tables_sl_demand(s.tables));
 	if (!err && s.parts & DL_SNAPSHOT_IS_PARTIAL) {
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "the snapshot is partial: "

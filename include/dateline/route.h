@@ -83,12 +83,6 @@ const char *dl_route_mode_name(enum dl_route_mode mode);
 /* The defaults: proven, ties as configured, 1:1, 16 KiB, 10 seconds but no clock. */
 void dl_route_options_init(struct dl_route_options *o);
 
-/*
- * What a mode asks of applications: a sentence about the SLs of their packets,
- * for logs and reports.
- */
-const char *dl_route_demand(enum dl_route_mode mode);
-
 /* Why a fabric is refused; the log names the culprits. */
 enum dl_route_refusal {
 	DL_ROUTE_ACCEPTED,
@@ -171,11 +165,12 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 void dl_route_result_release(struct dl_route_result *r);
 
 /*
- * Tell a snapshot what it holds: engine, mode, where path SLs come from, and
+ * Tell a snapshot what it holds: engine, mode ("proven-balanced" with balanced
+ * ties), where path SLs come from, and
  * the coordinates, as the note dateline-torus.dump.  0 or -ENOMEM.
  */
-int dl_route_describe(const struct dl_torus *t, const struct dl_route_options *o,
-		      struct dl_snapshot *s);
+int dl_route_describe(const struct dl_torus *t, const struct dl_torus_config *c,
+		      const struct dl_route_options *o, struct dl_snapshot *s);
 
 /*
  * Data VLs that the routing may count on: the smallest number found on any
@@ -258,8 +253,8 @@ int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tr
  * groups.  0 or -ENOMEM.
  */
 int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
-			     const struct dl_route_tree *tree, uint16_t sls,
-			     uint16_t multicast_sls, bool *safe);
+			     const struct dl_route_tree *tree, uint16_t sls, uint16_t multicast_sls,
+			     bool *safe);
 
 /*
  * The report of proven mode in one line, without a newline: that the tables

@@ -150,6 +150,15 @@ int dl_tables_remap(const struct dl_tables *from, const struct dl_fabric *to,
 /* The number of a row, added if it is new.  Negative: -ENOMEM, -ENOSPC. */
 int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row);
 
+/*
+ * Does nothing but bit 3 of an SL, the QoS level, say which VL a packet is on?
+ * Then packets may carry any SL (rules A13).
+ */
+bool dl_tables_any_sl(const struct dl_tables *t);
+
+/* What tables ask of applications in this, in a sentence for people. */
+const char *dl_tables_sl_demand(const struct dl_tables *t);
+
 /* The number of an arbitration table, added if new.  -ENOMEM, -ENOSPC. */
 int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb);
 

@@ -84,8 +84,8 @@ int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tr
 }
 
 int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
-			     const struct dl_route_tree *tree, uint16_t sls,
-			     uint16_t multicast_sls, bool *safe)
+			     const struct dl_route_tree *tree, uint16_t sls, uint16_t multicast_sls,
+			     bool *safe)
 {
 	struct dl_verify_mixture m = { .safe = false };
 	struct dl_verify_options o;
@@ -148,20 +148,6 @@ bool dl_route_input_sound(const struct dl_route_pass *p)
 	return true;
 }
 
-/* Any-SL mode looks at bit 3 of an SL and at nothing else (rules A13). */
-static bool level_alone_counts(const struct dl_tables *t)
-{
-	uint32_t row;
-	unsigned int sl;
-
-	for (row = 0; row < t->nrows; row++)
-		for (sl = 0; sl < 16; sl++)
-			if (dl_tables_sl2vl_get(t->rows[row], sl) !=
-			    dl_tables_sl2vl_get(t->rows[row], sl & 8))
-				return false;
-	return true;
-}
-
 /* Entries name ports that the switch has; whoever has a parent has a cable. */
 bool dl_route_result_sound(const struct dl_route_pass *p)
 {
@@ -171,7 +157,7 @@ bool dl_route_result_sound(const struct dl_route_pass *p)
 	uint32_t s, lid;
 
 	if (dl_broken(p->log, t->fabric == f && t->top_lid == f->top_lid) ||
-	    dl_broken(p->log, !p->rule.any_sl || level_alone_counts(t)))
+	    dl_broken(p->log, !p->rule.any_sl || dl_tables_any_sl(t)))
 		return false;
 	for (s = 0; s < f->nswitches; s++) {
 		const uint8_t *row = t->lft + s * (size_t)t->stride;

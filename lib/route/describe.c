@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dateline/route.h"
+#include "route/internal.h"
 
-int dl_route_describe(const struct dl_torus *t, const struct dl_route_options *o,
-		      struct dl_snapshot *s)
+int dl_route_describe(const struct dl_torus *t, const struct dl_torus_config *c,
+		      const struct dl_route_options *o, struct dl_snapshot *s)
 {
 	char *text = NULL;
 	size_t len;
@@ -21,7 +21,8 @@ int dl_route_describe(const struct dl_torus *t, const struct dl_route_options *o
 		return -ENOMEM;
 	}
 	snprintf(s->about.engine, sizeof(s->about.engine), "dateline");
-	snprintf(s->about.mode, sizeof(s->about.mode), "%s", dl_route_mode_name(o->mode));
+	snprintf(s->about.mode, sizeof(s->about.mode), "%s%s", dl_route_mode_name(o->mode),
+		 dl_route_has_balanced_ties(o, c) ? "-balanced" : "");
 	s->about.sls = DL_SNAPSHOT_SLS_ENGINE;
 	return dl_snapshot_add_note(s, "dateline-torus.dump", text, len);
 }

@@ -16,6 +16,10 @@ struct dl_route_rule {
 	bool by_parity;	  /* does the parity of the target's LID matter? */
 };
 
+/* Are ties shared out in proven mode? */
+bool dl_route_has_balanced_ties(const struct dl_route_options *o,
+				const struct dl_torus_config *c);
+
 /* The rule of a mode on a grid. */
 struct dl_route_rule dl_route_rule(const struct dl_route_options *o,
 				   const struct dl_torus_config *c, const struct dl_torus_grid *g,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a mode asks and what it did to a fabric, for people. */
+/* What proven mode did to a fabric, in one line for people: the result first. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -8,14 +8,6 @@
 #include <string.h>
 
 #include "dateline/route.h"
-
-const char *dl_route_demand(enum dl_route_mode mode)
-{
-	if (mode == DL_ROUTE_ANY_SL)
-		return "applications may use any SL (0 to 7 are QoS level 0, 8 to 15 level 1)";
-	return "applications must use the SL of each path record: one SL for all paths, as with "
-	       "NCCL_IB_SL or UCX_IB_SL, can deadlock";
-}
 
 /* Append to a string, within its size. */
 static void append(char *out, size_t size, const char *format, ...)

@@ -63,6 +63,13 @@ bool dl_route_goes_minus(const struct dl_route_rule *r, uint32_t radix, uint32_t
 	return r->balanced ? (to + parity) & 1 : to < from;
 }
 
+bool dl_route_has_balanced_ties(const struct dl_route_options *o, const struct dl_torus_config *c)
+{
+	return o->mode == DL_ROUTE_PROVEN &&
+	       (o->ties == DL_ROUTE_TIES_BALANCED ||
+		(o->ties == DL_ROUTE_TIES_CONFIGURED && c->balanced_ties));
+}
+
 struct dl_route_rule dl_route_rule(const struct dl_route_options *o,
 				   const struct dl_torus_config *c, const struct dl_torus_grid *g,
 				   unsigned int vls)
@@ -71,9 +78,7 @@ struct dl_route_rule dl_route_rule(const struct dl_route_options *o,
 	unsigned int d;
 	uint32_t from, to;
 
-	r.balanced = o->mode == DL_ROUTE_PROVEN &&
-		     (o->ties == DL_ROUTE_TIES_BALANCED ||
-		      (o->ties == DL_ROUTE_TIES_CONFIGURED && c->balanced_ties));
+	r.balanced = dl_route_has_balanced_ties(o, c);
 	for (d = 0; d < DL_TORUS_DIMS; d++)
 		for (from = 0; !g->mesh[d] && from < g->radix[d]; from++)
 			for (to = 0; to < g->radix[d]; to++)

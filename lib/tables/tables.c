@@ -172,6 +172,24 @@ int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row)
 	return t->nrows++;
 }
 
+bool dl_tables_any_sl(const struct dl_tables *t)
+{
+	for (uint32_t i = 0; i < t->nrows; i++)
+		for (unsigned int sl = 0; sl < 16; sl++)
+			if (dl_tables_sl2vl_get(t->rows[i], sl) !=
+			    dl_tables_sl2vl_get(t->rows[i], sl & 8))
+				return false;
+	return t->nrows;
+}
+
+const char *dl_tables_sl_demand(const struct dl_tables *t)
+{
+	if (dl_tables_any_sl(t))
+		return "applications may use any SL (0 to 7: QoS level 0, 8 to 15: level 1)";
+	return "applications must use the SL of each path record; one SL for all paths, as by "
+	       "NCCL_IB_SL or UCX_IB_SL, can deadlock";
+}
+
 int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb)
 {
 	uint32_t i = t->narbs;

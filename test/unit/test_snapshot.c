@@ -459,7 +459,7 @@ static void draw_routed(struct draw *d, struct routed *r)
 	assert_int_equal(dl_route_tree_group_all(r->result.tree, r->result.tables), 0);
 	r->s.tables = r->result.tables;
 	r->s.about.written = draw32(d);
-	assert_int_equal(dl_route_describe(r->torus, &options, &r->s), 0);
+	assert_int_equal(dl_route_describe(r->torus, &r->g.config, &options, &r->s), 0);
 }
 
 static void routed_free(struct routed *r)

@@ -1,7 +1,8 @@
-# Configurations of OpenSM and of some tori; alert rules.  Scenarios: the
-# documents' examples step by step, and emulations.
+# Configurations of OpenSM and of some tori; alert rules and a dashboard.
+# Scenarios: the documents' examples step by step, and emulations.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = conf/dateline.rules.yml \
+	conf/dateline.grafana.json \
 	conf/opensm.conf \
 	conf/qos-policy.conf \
 	conf/torus-4x4x4.conf \

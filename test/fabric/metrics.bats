@@ -111,9 +111,17 @@ scraped() {
 	promtool=$(service promtool)
 	"$promtool" check rules "$DL_TOP/conf/dateline.rules.yml"
 	"$promtool" test rules "$DL_TOP/test/metrics/alerts.yml"
-	# Every metric of a rule is one that the plugin writes, or may write.
-	grep -oE 'dateline_[a-z_]+' "$DL_TOP/conf/dateline.rules.yml" |
-		sort -u >"$T/used"
+	# The dashboard's expressions are PromQL; no two panels share a place.
+	jq '{groups: [{name: "dashboard", rules: [.panels[].targets[]?.expr, .annotations.list[].expr |
+		{record: "panel", expr: .}] | to_entries | map(.value + {labels: {n: "\(.key)"}})}]}' \
+		"$DL_TOP/conf/dateline.grafana.json" >"$T/dashboard.yml"
+	"$promtool" check rules "$T/dashboard.yml"
+	jq -e '[.panels[] | .gridPos as $g | range($g.x; $g.x + $g.w) as $x |
+		range($g.y; $g.y + $g.h) as $y | [$x, $y]] | length == (unique | length)' \
+		"$DL_TOP/conf/dateline.grafana.json"
+	# Every metric of a rule or panel is one that the plugin writes, or may write.
+	grep -ohE 'dateline_[a-z_]+' "$DL_TOP/conf/dateline.rules.yml" \
+		"$DL_TOP/conf/dateline.grafana.json" | sort -u >"$T/used"
 	metrics_up 3 3 1
 	{
 		awk '/^# TYPE/ { print $3 }' "$PROM"

@@ -99,6 +99,7 @@ int tool_cmd_diff(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	r.earlier.net = r.input.net;
 	r.earlier.config = r.input.config;
+	r.earlier.names = r.input.names;
 	err = tool_input_read(tool, &r.earlier, TOOL_INPUT_TABLES, &from);
 	if (!err)
 		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &to);

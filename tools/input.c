@@ -13,19 +13,26 @@
 #include "dateline/route.h"
 
 #define MEMBER(member) DL_MEMBER(struct tool_input_options, member)
-#define LIVE_SETTINGS                                                                 \
-	{ "live", DL_SETTING_FLAG, MEMBER(is_live),                                   \
-	  .doc = "Read the fabric that this machine is attached to instead" },        \
-		{ "Ca",                                                               \
-		  DL_SETTING_BORROW,                                                  \
-		  MEMBER(live.ca),                                                    \
-		  .key = 'C',                                                         \
-		  .arg = "NAME",                                                      \
-		  .doc = "For --live: the local adapter (any that is up)" },          \
-	{                                                                             \
-		"Port", DL_SETTING_NUMBER, MEMBER(live.port),                         \
-			.key = 'P', .arg = "N", .min = 1, .max = DL_FABRIC_MAX_PORTS, \
-			.doc = "For --live: its port (any that is up)"                \
+#define LIVE_SETTINGS                                                                           \
+	{ "live", DL_SETTING_FLAG, MEMBER(is_live),                                             \
+	  .doc = "Read the fabric that this machine is attached to instead" },                  \
+		{ "Ca",                                                                         \
+		  DL_SETTING_BORROW,                                                            \
+		  MEMBER(live.ca),                                                              \
+		  .key = 'C',                                                                   \
+		  .arg = "NAME",                                                                \
+		  .doc = "For --live: the local adapter (any that is up)" },                    \
+		{ "Port",                                                                       \
+		  DL_SETTING_NUMBER,                                                            \
+		  MEMBER(live.port),                                                            \
+		  .key = 'P',                                                                   \
+		  .arg = "N",                                                                   \
+		  .min = 1,                                                                     \
+		  .max = DL_FABRIC_MAX_PORTS,                                                   \
+		  .doc = "For --live: its port (any that is up)" },                             \
+	{                                                                                       \
+		"node-name-map", DL_SETTING_BORROW, MEMBER(names),                              \
+			.arg = "FILE", .doc = "Names of nodes by GUID, as for infiniband-diags" \
 	}
 
 const struct dl_setting tool_input_fabric[] = {
@@ -279,6 +286,10 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	if (err)
 		return err;
 	in->fabric = in->snapshot.fabric;
+	if (o->names)
+		err = dl_fabric_read_node_names(in->fabric, o->names, &tool->log);
+	if (err)
+		return err;
 	if (!in->fabric->nnodes) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: there is nothing in it: no switch, no adapter",

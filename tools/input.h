@@ -17,6 +17,7 @@ struct tool_input_options {
 	struct dl_live_options live; /* adapter, port and paths count */
 	const char *net, *psl;	     /* beside a snapshot */
 	const char *config;	     /* torus-2QoS.conf */
+	const char *names;	     /* node name map */
 };
 
 /*

@@ -88,7 +88,7 @@ struct tool_usage {
 	/*
 	 * What it reads: the options of input.h, and where in the result their
 	 * struct tool_input_options is, whose `from` is the only argument, called
-	 * so in messages.  NULL: nothing of the kind.
+	 * so in messages, unless `args` has it.  NULL: nothing of the kind.
 	 */
 	const struct dl_setting *input;
 	size_t input_at;

@@ -245,6 +245,13 @@ int dl_fabric_read_netlist(const char *path, const struct dl_log *log, struct dl
 int dl_fabric_read_netlist_stream(FILE *from, const char *name, const struct dl_log *log,
 				  struct dl_fabric **out);
 
+/*
+ * Give nodes the names of a node name map of infiniband-diags: lines with a
+ * GUID and a name in double quotes.  Nodes that the fabric lacks are skipped.
+ * Returns 0, -ENOENT and the like, -EINVAL (damaged), -ENOMEM; reported.
+ */
+int dl_fabric_read_node_names(struct dl_fabric *f, const char *path, const struct dl_log *log);
+
 /* Write a netlist that ibsim and dl_fabric_read_netlist() read.  0 or -EIO. */
 int dl_fabric_write_netlist(const struct dl_fabric *f, FILE *to);
 

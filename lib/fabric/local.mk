@@ -10,5 +10,6 @@ libdlroute_la_SOURCES += \
 libdlread_la_SOURCES += \
 	lib/fabric/netlist_line.c \
 	lib/fabric/netlist_read.c \
+	lib/fabric/node_names.c \
 	lib/fabric/parsed.c \
 	lib/fabric/subnet_lst_read.c

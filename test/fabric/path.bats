@@ -106,6 +106,13 @@ traced() {
 		[[ $name == $'\n' ]] || [[ $(dateline path f 2,2,0 "$name" --json |
 			jq '[.paths[0].from.coord, .paths[0].lid] | tostring') == "\"[[2,2,0],$lid]\"" ]]
 	done
+	printf '# names\n%s "left spine"\n\n0x77 "elsewhere"\n' \
+		"$(dateline path f 0,0,0 "$lid" --json | jq -r '.paths[0].from.guid')" >names
+	dateline path f "left spine" "$lid" --node-name-map names
+	dateline discover f.net --node-name-map names | grep -F '"left spine"'
+	echo '0x12 none' >>names
+	run -2 dateline path f "left spine" "$lid" --node-name-map names
+	[[ $output == *names:5:* ]]
 	for name in nobody 9999 5,5,0 node7/2 twin "twin HCA-1" 0x1234567890 2,2,0/1; do
 		run -2 dateline path f node7 "$name"
 		[[ $output == *"$name"* ]]
@@ -137,7 +144,7 @@ traced() {
 		$1 == lid { print $1 " : 255 : no" ; next } { print }' f/opensm.fdbs >fdbs
 	cp fdbs f/opensm.fdbs
 	rm f/opensm-lfts.dump
-	run -1 dateline path f 2,2,0 H_0_0_0_1 --json
+	run -1 --separate-stderr dateline path f 2,2,0 H_0_0_0_1 --json
 	[[ $(jq -r '.paths[0].reason' <<<"$output") == "no forwarding entry" ]]
 }
 

@@ -82,7 +82,7 @@ static int sum_file(FILE *from, uint64_t *bytes, uint64_t *checksum)
 		*bytes += n;
 	}
 	if (!err && ferror(from))
-		err = errno ? -errno : -EIO;
+		err = errno && errno != EIO ? -errno : -EINVAL;
 	if (sum)
 		*checksum = dl_tables_sum_end(sum);
 	free(buffer);

@@ -38,6 +38,7 @@ struct report_cable {
  * port (numbered from nswitches on).
  */
 struct report_page {
+	struct dl_arena arena; /* of the arrays */
 	const struct dl_fabric *fabric;
 	const struct dl_tables *tables;
 	const struct tool_coords *coords;

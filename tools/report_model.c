@@ -26,8 +26,8 @@ static int number_switches(struct report_page *p)
 	uint32_t n = p->fabric->nswitches;
 	struct ranked *rank = malloc((n + 1) * sizeof(*rank));
 
-	p->switches = malloc((n + 1) * sizeof(*p->switches));
-	p->place = malloc((n + 1) * sizeof(*p->place));
+	p->switches = dl_arena_array(&p->arena, n + 1, sizeof(*p->switches));
+	p->place = dl_arena_array(&p->arena, n + 1, sizeof(*p->place));
 	if (!rank || !p->switches || !p->place) {
 		free(rank);
 		return -ENOMEM;
@@ -67,8 +67,8 @@ static int number_ends(struct report_page *p)
 	struct ranked *rank = malloc((f->nports + 1) * sizeof(*rank));
 	uint32_t n = 0;
 
-	p->ends = malloc((f->nports + 1) * sizeof(*p->ends));
-	p->end_of = malloc((f->nports + 1) * sizeof(*p->end_of));
+	p->ends = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->ends));
+	p->end_of = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->end_of));
 	if (!rank || !p->ends || !p->end_of) {
 		free(rank);
 		return -ENOMEM;
@@ -82,8 +82,7 @@ static int number_ends(struct report_page *p)
 	for (uint32_t i = 0; i < n; i++)
 		p->ends[f->nswitches + i] = rank[i].what;
 	p->nends = f->nswitches + n;
-	for (uint32_t i = 0; i < f->nports; i++)
-		p->end_of[i] = DL_NONE;
+	memset(p->end_of, 0xFF, f->nports * sizeof(*p->end_of)); /* DL_NONE */
 	for (uint32_t i = 0; i < p->nends; i++)
 		p->end_of[p->ends[i]] = i;
 	free(rank);
@@ -108,12 +107,11 @@ static int number_cables(struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 
-	p->way_of = malloc((f->nports + 1) * sizeof(*p->way_of));
-	p->cables = malloc((f->nports / 2 + 1) * sizeof(*p->cables));
+	p->way_of = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->way_of));
+	p->cables = dl_arena_array(&p->arena, f->nports / 2 + 1, sizeof(*p->cables));
 	if (!p->way_of || !p->cables)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < f->nports; i++)
-		p->way_of[i] = DL_NONE;
+	memset(p->way_of, 0xFF, f->nports * sizeof(*p->way_of)); /* DL_NONE */
 	for (uint32_t i = 0; i < f->nswitches; i++) {
 		const struct dl_fabric_node *n = &f->nodes[f->switches[p->switches[i]]];
 
@@ -127,7 +125,7 @@ static int list_lids(struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 
-	p->lids = malloc((f->top_lid + 1) * sizeof(*p->lids));
+	p->lids = dl_arena_array(&p->arena, f->top_lid + 1, sizeof(*p->lids));
 	if (!p->lids)
 		return -ENOMEM;
 	/* LMC gives one end port several: those that the index knows. */
@@ -163,12 +161,6 @@ int report_page_init(struct report_page *p, const struct tool_input *in)
 
 void report_page_release(struct report_page *p)
 {
-	free(p->switches);
-	free(p->place);
-	free(p->ends);
-	free(p->end_of);
-	free(p->cables);
-	free(p->way_of);
-	free(p->lids);
+	dl_arena_free(&p->arena);
 	memset(p, 0, sizeof(*p));
 }

@@ -33,8 +33,9 @@ struct whatif {
 
 /* One scenario's failures, and memory to draw them. */
 struct whatif_failures {
-	uint32_t *switches; /* fail_switches of them: switch numbers */
-	uint32_t *cables;   /* fail_cables of them: port indices */
+	struct dl_arena arena; /* of the arrays */
+	uint32_t *switches;    /* fail_switches of them: switch numbers */
+	uint32_t *cables;      /* fail_cables of them: port indices */
 	uint32_t nswitches, ncables;
 	uint32_t *pool; /* room for all switches or cables */
 	bool *dead;	/* by node */

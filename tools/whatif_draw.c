@@ -70,22 +70,18 @@ int whatif_failures_init(struct whatif_failures *f, const struct whatif *w)
 	const struct dl_fabric *fabric = w->whole.fabric;
 	uint32_t most = w->nswitches > w->ncables ? w->nswitches : w->ncables;
 
-	memset(f, 0, sizeof(*f));
-	f->switches = calloc(w->fail_switches + 1, sizeof(*f->switches));
-	f->cables = calloc(w->fail_cables + 1, sizeof(*f->cables));
-	f->pool = calloc(most + 1, sizeof(*f->pool));
-	f->dead = calloc(fabric->nnodes + 1, sizeof(*f->dead));
-	f->cut = calloc(fabric->nports + 1, sizeof(*f->cut));
+	*f = (struct whatif_failures){ 0 };
+	f->switches = dl_arena_array(&f->arena, w->fail_switches + 1, sizeof(*f->switches));
+	f->cables = dl_arena_array(&f->arena, w->fail_cables + 1, sizeof(*f->cables));
+	f->pool = dl_arena_array(&f->arena, most + 1, sizeof(*f->pool));
+	f->dead = dl_arena_array(&f->arena, fabric->nnodes + 1, sizeof(*f->dead));
+	f->cut = dl_arena_array(&f->arena, fabric->nports + 1, sizeof(*f->cut));
 	return f->switches && f->cables && f->pool && f->dead && f->cut ? 0 : -ENOMEM;
 }
 
 void whatif_failures_release(struct whatif_failures *f)
 {
-	free(f->switches);
-	free(f->cables);
-	free(f->pool);
-	free(f->dead);
-	free(f->cut);
+	dl_arena_free(&f->arena);
 }
 
 /* Fill the pool with the cables between switches that are left. */

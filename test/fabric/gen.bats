@@ -125,7 +125,7 @@ status() {
 	grep -q 'nothing lies beyond (0,0,0) in direction +z' err
 	status 2 dateline gen 6 5 1 -o f --hosts 251
 	grep -q 'at most 254' err
-	status 2 dateline gen 6 5 1 -o nowhere/f
+	status 3 dateline gen 6 5 1 -o nowhere/f
 	grep -q 'cannot create nowhere/f.net: No such file' err
 	ln -s /dev/full full.net
 	status 3 dateline gen 6 5 1 -o full
@@ -184,6 +184,9 @@ status() {
 
 @test "where there is no torus the obstacle is named" {
 	: >f.net
+	status 2 dateline discover f.net
+	grep -q 'no switch, no adapter' err
+	printf 'caguid=0x10\nCa 1 "alone"\n' >f.net
 	status 1 dateline discover f.net
 	grep -q 'there is no switch in the fabric' err
 	status 0 dateline gen 4 4 1 -o f

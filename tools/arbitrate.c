@@ -245,9 +245,7 @@ static void warn_of_cuts(const struct dl_log *log, const char *path,
 
 	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
 		if (e->side[side].n > caps[side])
-			dl_log(log, DL_LOG_WARNING,
-			       "%s:%u: %s: %d entries beyond "
-			       "%s_cap are cut",
+			dl_log(log, DL_LOG_WARNING, "%s:%u: %s: %d entries beyond %s_cap are cut",
 			       path, e->side[side].line, names[side],
 			       (int)(e->side[side].n - caps[side]), names[side]);
 }
@@ -262,19 +260,14 @@ static void warn(const struct dl_log *log, const char *path, const struct port *
 	if (s->vls == 1 &&
 	    (s->start.side[DL_LINK_ARB_HIGH].given || s->start.side[DL_LINK_ARB_LOW].given))
 		dl_log(log, DL_LOG_WARNING,
-		       "%s: a port with one data VL has no "
-		       "tables: they do nothing",
-		       path);
+		       "%s: a port with one data VL has no tables: they do nothing", path);
 	if (p->used_undefined)
 		dl_log(log, DL_LOG_WARNING,
-		       "%s: data was sent by a table that "
-		       "nobody has programmed",
-		       path);
+		       "%s: data was sent by a table that nobody has programmed", path);
 	for (uint32_t i = p->next_event; i < s->nevents; i++)
 		dl_log(log, DL_LOG_WARNING,
-		       "%s:%u: the event after %lld packets "
-		       "did not happen: the port sent %u",
-		       path, s->events[i].line, (long long)s->events[i].after, p->nsent);
+		       "%s:%u: the event after %lld packets did not happen: the port sent %u", path,
+		       s->events[i].line, (long long)s->events[i].after, p->nsent);
 }
 
 /* ---- the document ------------------------------------------------------ */
@@ -368,16 +361,13 @@ static void print_after(const json_t *document, FILE *to)
 	json_array_foreach(tool_at(document, "queues"), i, q)
 	{
 		if (tool_int_at(q, "dropped"))
-			tool_print(to, q,
-				   "VL {vl}: {dropped} dropped, for no entry "
-				   "names it\n");
+			tool_print(to, q, "VL {vl}: {dropped} dropped, for no entry names it\n");
 		if (!tool_int_at(q, "left"))
 			continue;
 		tool_print(to, q, "VL {vl}: {left} left");
 		if (tool_has(q, "needs_credits"))
 			tool_print(to, q,
-				   "; the next needs {needs_credits} credits, "
-				   "there are {credits}");
+				   "; the next needs {needs_credits} credits, there are {credits}");
 		fputs(tool_true_at(q, "listed") ? "\n" : "; no entry names it\n", to);
 	}
 }
@@ -406,8 +396,7 @@ int tool_cmd_arbitrate(struct tool *tool, int argc, char **argv)
 	};
 	static const char doc[] = "Let one transmit port arbitrate between its VLs, packet by "
 				  "packet."
-				  "\v"
-				  "Weights are in blocks of 64 bytes, the counter "
+				  "\vWeights are in blocks of 64 bytes, the counter "
 				  "(HighPriCounter) "
 				  "in words of 4 bytes; both as they stand after the packet and "
 				  "before any reload.\n"

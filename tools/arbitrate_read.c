@@ -21,9 +21,7 @@ static int read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
 	int err;
 
 	if (!dl_yaml_is_list(n) || !dl_yaml_item(s, n, 1) || dl_yaml_item(s, n, 2))
-		return dl_yaml_error(s, n,
-				     "expected an entry of two "
-				     "numbers, [VL, weight]");
+		return dl_yaml_error(s, n, "expected an entry of two numbers, [VL, weight]");
 	vl = dl_yaml_item(s, n, 0);
 	weight = dl_yaml_item(s, n, 1);
 	err = dl_yaml_number(s, vl, "VL of an entry", 0, 15, &v);
@@ -42,18 +40,14 @@ static int read_table(struct dl_yaml *s, const struct dl_yaml_node *value,
 	int err = 0;
 
 	if (!dl_yaml_is_list(value))
-		return dl_yaml_error(s, value,
-				     "%s: expected a list of "
-				     "entries [VL, weight]",
+		return dl_yaml_error(s, value, "%s: expected a list of entries [VL, weight]",
 				     key->name);
 	change->given = true;
 	change->line = dl_yaml_line(value);
 	while (!err && (item = dl_yaml_item(s, value, change->n))) {
 		if (change->n == DL_LINK_ARB_ENTRIES)
-			return dl_yaml_error(s, item,
-					     "%s: expected at most"
-					     " %d entries",
-					     key->name, DL_LINK_ARB_ENTRIES);
+			return dl_yaml_error(s, item, "%s: expected at most %d entries", key->name,
+					     DL_LINK_ARB_ENTRIES);
 		err = read_entry(s, item, &change->entry[change->n++]);
 	}
 	return err;
@@ -71,8 +65,7 @@ static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list, const 
 
 	if (r->sizes)
 		return dl_yaml_error(s, list,
-				     "%s: expected only one list "
-				     "of sizes, of packets or of bytes",
+				     "%s: expected only one list of sizes, of packets or of bytes",
 				     what);
 	if (!n || n > MANY)
 		return dl_yaml_error(s, list, "%s: expected 1 to %d sizes", what, MANY);
@@ -111,8 +104,7 @@ static int read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
 		return err;
 	if (r->sizes)
 		return dl_yaml_error(s, value,
-				     "bytes: expected none beside"
-				     " a list of sizes in packets");
+				     "bytes: expected none beside a list of sizes in packets");
 	r->sizes = malloc(sizeof(*r->sizes));
 	if (!r->sizes)
 		return dl_yaml_no_memory(s, value);
@@ -148,9 +140,7 @@ static int read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
 	if (err)
 		return err;
 	if (r->packets < 0 && r->sizes && !r->listed)
-		return dl_yaml_error(s, value,
-				     "expected packets beside "
-				     "bytes");
+		return dl_yaml_error(s, value, "expected packets beside bytes");
 	if (r->packets < 0)
 		r->packets = r->nsizes;
 	return 0;
@@ -164,9 +154,7 @@ static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
 	int err = 0;
 
 	if (!dl_yaml_is_mapping(value))
-		return dl_yaml_error(s, value,
-				     "%s: expected a mapping of "
-				     "VLs to queues",
+		return dl_yaml_error(s, value, "%s: expected a mapping of VLs to queues",
 				     key->name);
 	for (size_t i = 0; !err && dl_yaml_pair(s, value, i, &name, &queue); i++)
 		err = read_queue(s, name, queue, queues);
@@ -224,10 +212,7 @@ static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
 	int err = 0;
 
 	if (!dl_yaml_is_list(value))
-		return dl_yaml_error(s, value,
-				     "%s: expected a list of "
-				     "events",
-				     key->name);
+		return dl_yaml_error(s, value, "%s: expected a list of events", key->name);
 	for (unsigned int i = 0; !err && (item = dl_yaml_item(s, value, i)); i++) {
 		event = add_event(to);
 		if (!event)
@@ -236,8 +221,7 @@ static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
 		err = dl_yaml_mapping(s, item, event_keys, event);
 		if (!err && dl_yaml_count(item) < 2)
 			err = dl_yaml_error(s, item,
-					    "expected something "
-					    "that happens, beside \"after\"");
+					    "expected something that happens, beside \"after\"");
 	}
 	return err;
 }
@@ -283,16 +267,14 @@ static int check_queues(const char *path, const struct dl_log *log,
 
 		if (r->given && vl >= a->vls) {
 			dl_log(log, DL_LOG_ERROR,
-			       "%s:%u: queue of VL %u: expected "
-			       "VLs 0 to %u, for vls is %u",
-			       path, r->line, vl, a->vls - 1, a->vls);
+			       "%s:%u: queue of VL %u: expected VLs 0 to %u, for vls is %u", path,
+			       r->line, vl, a->vls - 1, a->vls);
 			return -EINVAL;
 		}
 		if (r->credits >= 0 && a->start.queue[vl].credits < 0) {
 			dl_log(log, DL_LOG_ERROR,
 			       "%s:%u: credits: VL %u has enough"
-			       " of them; expected a number in its queue at the"
-			       " start",
+			       " of them; expected a number in its queue at the start",
 			       path, r->line, vl);
 			return -EINVAL;
 		}

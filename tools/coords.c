@@ -61,8 +61,7 @@ static const struct dl_setting options[] = {
 	  .doc = "Ranks on each host in both (1)" },
 	{ "grid", .call = read_grid, .arg = "PXxPYxPZ",
 	  .expected = "a grid PXxPYxPZ, such as 8x4x4",
-	  .doc = "In the rank file: keep neighbours of this grid of processes "
-		 "together" },
+	  .doc = "In the rank file: keep neighbours of this grid of processes together" },
 	{ 0 }
 };
 
@@ -83,25 +82,20 @@ static const struct tool_usage usage = {
 	.flags = TOOL_JSON,
 	.args_doc = "[NET|DIR]",
 	.doc = "List every adapter with its coordinates, in an order that "
-	       "keeps neighbours together, and write files for Slurm and "
-	       "Open MPI."
-	       "\v"
-	       "NET is a netlist, DIR a snapshot or a directory of "
+	       "keeps neighbours together, and write files for Slurm and Open MPI."
+	       "\vNET is a netlist, DIR a snapshot or a directory of "
 	       "OpenSM's dumps.  The order follows a space-filling curve, "
 	       "like Hilbert's, through all sites of the torus: each is "
 	       "next to the one before.  Adapters without coordinates come "
-	       "last.  The first word of an adapter's description is the "
-	       "name of its host.\n"
+	       "last.  The first word of an adapter's description is the name of its host.\n"
 	       "\n"
 	       "  dateline coords first.net --csv\n"
 	       "  dateline coords --live --slurm-nodes nodes.conf \\\n"
 	       "    --slurm-topology topology.conf\n"
-	       "  dateline coords today --rankfile ranks --hostfile hosts "
-	       "\\\n"
+	       "  dateline coords today --rankfile ranks --hostfile hosts \\\n"
 	       "    --slots 16 --grid 16x12x10\n"
 	       "\n"
-	       "Use - as FILE to write to standard output instead of the "
-	       "list.\n"
+	       "Use - as FILE to write to standard output instead of the list.\n"
 	       "\n"
 	       "Exit status: 0 every adapter has coordinates, 1 some have "
 	       "none, 2 bad usage or input, 3 no fabric.",
@@ -117,8 +111,7 @@ static int check_names(const struct tool *tool, const struct request *r,
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		if (p->grid.radix[d] > XYZ_RADIX) {
 			dl_log(&tool->log, DL_LOG_ERROR,
-			       "names by coordinates "
-			       "have one digit of base 36 for %c, but there "
+			       "names by coordinates have one digit of base 36 for %c, but there "
 			       "are %u",
 			       'x' + d, p->grid.radix[d]);
 			return -EINVAL;
@@ -137,16 +130,14 @@ static int map_ranks(const struct tool *tool, const struct request *r, const str
 
 	if (err == -ENOSPC) {
 		dl_log(&tool->log, DL_LOG_ERROR,
-		       "a grid of %ux%ux%u needs more "
-		       "than the %u slot%s on each of %u host%s",
+		       "a grid of %ux%ux%u needs more than the %u slot%s on each of %u host%s",
 		       r->grid[0], r->grid[1], r->grid[2], r->slots, tool_s(r->slots),
 		       p->nhosts_placed, tool_s(p->nhosts_placed));
 		return -EINVAL;
 	}
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
-		       "%u ranks, %s: %.3f hops between "
-		       "neighbours (in turn along the curve: %.3f)",
+		       "%u ranks, %s: %.3f hops between neighbours (in turn along the curve: %.3f)",
 		       ranks->n, ranks->how, ranks->hops, ranks->plain_hops);
 	return err;
 }
@@ -191,15 +182,13 @@ static void say(const struct tool *tool, const struct coords_order *p)
 {
 	dl_log(&tool->log, DL_LOG_INFO,
 	       "%u of %u adapter ports have coordinates "
-	       "in the %ux%ux%u torus; %u host%s, %.3f hops from one to the "
-	       "next",
+	       "in the %ux%ux%u torus; %u host%s, %.3f hops from one to the next",
 	       p->nplaced, p->n, p->grid.radix[0], p->grid.radix[1], p->grid.radix[2], p->nhosts,
 	       tool_s(p->nhosts), coords_order_step(p));
 	if (p->unnamed)
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "%u adapter ports name no host "
-		       "in their descriptions: they are in no file for Slurm "
-		       "or MPI",
+		       "in their descriptions: they are in no file for Slurm or MPI",
 		       p->unnamed);
 }
 

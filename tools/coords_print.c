@@ -59,8 +59,7 @@ void coords_print(const json_t *document, FILE *to)
 	json_array_foreach(tool_at(document, "adapters"), i, adapter)
 		tool_print(to, adapter,
 			   "{index:6}  {coord}  {node_guid} port {port} LID "
-			   "{lid} ({description}) at port {switch.port} of "
-			   "\"{switch.name}\"\n");
+			   "{lid} ({description}) at port {switch.port} of \"{switch.name}\"\n");
 	json_array_foreach(tool_at(document, "without_coordinates"), i, adapter)
 		tool_print(to, adapter,
 			   "     -  without coordinates: {node_guid} port "

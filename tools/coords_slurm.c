@@ -194,8 +194,7 @@ int coords_slurm_topology(const struct coords_order *p, const struct coords_slur
 	int err = 0;
 
 	fputs("# For topology/tree: stretches of a space-filling curve through "
-	      "the torus.\n# s are switches, by number along the curve; b are "
-	      "blocks of those.\n",
+	      "the torus.\n# s are switches, by number along the curve; b are blocks of those.\n",
 	      to);
 	for (i = 0; !err && i < last;)
 		err = write_leaf(p, style, i, &i, to);

@@ -93,9 +93,7 @@ static int read_event(struct dl_yaml *y, const struct dl_yaml_node *n, struct ev
 	if (err)
 		return err;
 	if (dl_yaml_count(n) != 1 || !dl_yaml_pair(y, n, 0, &key, &value))
-		return dl_yaml_error(y, n,
-				     "expected one thing that happens in each "
-				     "event");
+		return dl_yaml_error(y, n, "expected one thing that happens in each event");
 	event->line = dl_yaml_line(n);
 	err = dl_yaml_word(y, key, "event", NAMES, &what);
 	event->what = what;
@@ -197,8 +195,7 @@ static const char *start_pcie(struct link *l, const struct start *s)
 		l->rx.count = s->fwd_cnt;
 	stored = (int64_t)l->tx.sent - l->rx.count;
 	if (stored < 0 || stored > l->rx.free)
-		return "expected fwd_cnt <= tx_cnt <= fwd_cnt + "
-		       "buffer_packets";
+		return "expected fwd_cnt <= tx_cnt <= fwd_cnt + buffer_packets";
 	l->rx.free -= stored;
 	if (stored)
 		store(l, stored);
@@ -219,8 +216,7 @@ static int start_link(struct link *l, const char *path, const struct dl_log *log
 	dl_link_credit_tx_init(&l->tx, &l->rx);
 	if (iba && c->buffer_blocks % c->chunk_blocks)
 		dl_log(log, DL_LOG_WARNING,
-		       "%s: the last %lld blocks of the buffer"
-		       " fill no chunk and are not used",
+		       "%s: the last %lld blocks of the buffer fill no chunk and are not used",
 		       path, (long long)(c->buffer_blocks % c->chunk_blocks));
 	wrong = iba ? start_iba(l, &c->start) : start_pcie(l, &c->start);
 	if (wrong) {
@@ -379,8 +375,7 @@ static void print_step(const json_t *step, FILE *to)
 		ahead -= DL_LINK_CREDIT_MODULUS;
 	if (tool_has(step, "tx_cnt")) {
 		tool_print(to, step,
-			   "  {tx_cnt:6}  {crd_bal:7}  {fwd_cnt:7}  "
-			   "{occupied:8}  {dropped:7}\n");
+			   "  {tx_cnt:6}  {crd_bal:7}  {fwd_cnt:7}  {occupied:8}  {dropped:7}\n");
 		return;
 	}
 	tool_print(to, step, "  {fctbs:5}  {cr:4}  {cl:4}");
@@ -393,8 +388,7 @@ static void print_before(const json_t *document, FILE *to)
 	fprintf(to, "%-24s%s\n", "event",
 		tool_has(document, "start.tx_cnt") ?
 			"  Tx_Cnt  Crd_Bal  Fwd_Cnt  occupied  dropped" :
-			"  FCTBS    CR    CL  CL-CR   ABR    free  FCCL"
-			"  dropped");
+			"  FCTBS    CR    CL  CL-CR   ABR    free  FCCL  dropped");
 	print_step(tool_at(document, "start"), to);
 }
 
@@ -411,10 +405,8 @@ int tool_cmd_credits(struct tool *tool, int argc, char **argv)
 		.release = release,
 	};
 	static const char doc[] = "Follow the flow control of one VL of a link, event by event."
-				  "\v"
-				  "Each line shows the registers after the event, in blocks of "
-				  "64 "
-				  "bytes (iba) or packets (pcie); CR is what was checked before "
+				  "\vEach line shows the registers after the event, in blocks of "
+				  "64 bytes (iba) or packets (pcie); CR is what was checked before "
 				  "sending.\n"
 				  "\n"
 				  "  dateline credits credits-receiver.yaml\n"

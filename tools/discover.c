@@ -26,16 +26,14 @@ static const struct tool_usage usage = {
 	.flags = TOOL_JSON,
 	.args_doc = "[NET|DIR]",
 	.doc = "Find the coordinates of every switch of a torus or mesh."
-	       "\v"
-	       "Prints a line for each site: its coordinates, and the GUID "
+	       "\vPrints a line for each site: its coordinates, and the GUID "
 	       "and name of its switch, or the word missing; then one for "
 	       "each off-torus switch, with its kind (leaf, dual-homed, "
 	       "unplaceable, disconnected) and uplink; then one for each "
 	       "unused cable, and for each wiring fault with its repair "
 	       "(exchange, move, remove, add).\n"
 	       "\n"
-	       "  dateline discover first.net --torus-config "
-	       "first.torus.conf\n"
+	       "  dateline discover first.net --torus-config first.torus.conf\n"
 	       "\n"
 	       "Without a configuration, radices and coordinates are found "
 	       "from the cabling, the same ones in every run; the order of "
@@ -46,8 +44,7 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "Exit status: 0 all switches and cables are part of the "
 	       "torus, or leaf or dual-homed; 1 some are not, or the "
-	       "configuration contradicts the fabric; 2 bad usage or input; "
-	       "3 no fabric.",
+	       "configuration contradicts the fabric; 2 bad usage or input; 3 no fabric.",
 };
 
 static const char *const kinds[] = {
@@ -217,8 +214,7 @@ static void print(const json_t *d, FILE *to)
 		tool_print(to, item, "{kind} {guid} \"{name}\"");
 		if (tool_has(item, "attachment"))
 			tool_print(to, item,
-				   " via {attachment}, {cables#cable} to {on} "
-				   "\"{on_name}\"");
+				   " via {attachment}, {cables#cable} to {on} \"{on_name}\"");
 		putc('\n', to);
 	}
 	json_array_foreach(tool_at(d, "unused_cables"), i, item)

@@ -10,16 +10,13 @@
 #include "tool.h"
 #include "dateline/torus.h"
 
-static const char doc[] = "Write a torus or mesh of X by Y by Z switches: a netlist for ibsim "
-			  "and "
+static const char doc[] = "Write a torus or mesh of X by Y by Z switches: a netlist for ibsim and "
 			  "every other subcommand, and a torus-2QoS.conf that describes it."
-			  "\v"
-			  "A radix of 1 leaves a dimension out. Examples:\n"
+			  "\vA radix of 1 leaves a dimension out. Examples:\n"
 			  "\n"
 			  "  dateline gen 6 5 1 -o small\n"
 			  "  dateline gen 4 4 4 --hosts 16 --parallel 3 -o gordon\n"
-			  "  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o "
-			  "hurt\n"
+			  "  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o hurt\n"
 			  "  dateline gen 5 4 3 --mesh xz --scramble 7 -o mixed\n"
 			  "\n"
 			  "To run one of them:\n"
@@ -89,8 +86,7 @@ static void parse_fail_link(const struct argp_state *state, struct gen *gen, con
 	hop->dir = dl_torus_dir(at[2] - 'x', at[1] == '-');
 	if (at[3] && !dl_number_parse(at + 4, 1, gen->plan.parallel, &cables))
 		argp_error(state,
-			   "--fail-link: N in *N: \"%s\": expected a whole "
-			   "number from 1 to %u",
+			   "--fail-link: N in *N: \"%s\": expected a whole number from 1 to %u",
 			   at + 4, gen->plan.parallel);
 	hop->cables = cables;
 }
@@ -106,16 +102,13 @@ static void finish_plan(const struct argp_state *state, void *to)
 		argp_error(state, "expected -o PREFIX");
 	for (const char *m = gen->mesh; m && *m; m++) {
 		if (*m < 'x' || *m > 'z')
-			argp_error(state,
-				   "--mesh: \"%s\" should be made of "
-				   "the letters x, y and z",
+			argp_error(state, "--mesh: \"%s\" should be made of the letters x, y and z",
 				   gen->mesh);
 		plan->grid.mesh[*m - 'x'] = true;
 	}
 	if (dl_torus_grid_sites(&plan->grid) > DL_FABRIC_MAX_LID)
 		argp_error(state,
-			   "%u switches are more than the %d nodes that "
-			   "a subnet has LIDs for",
+			   "%u switches are more than the %d nodes that a subnet has LIDs for",
 			   dl_torus_grid_sites(&plan->grid), DL_FABRIC_MAX_LID);
 	gen->sites = calloc(gen->nfailures + 1, sizeof(*gen->sites));
 	gen->hops = calloc(gen->nfailures + 1, sizeof(*gen->hops));

@@ -43,13 +43,11 @@ static const struct tool_usage usage = {
 	.check = need_output,
 	.args_doc = "[DIR]",
 	.doc = "Show a snapshot as one self-contained HTML file."
-	       "\v"
-	       "DIR is a directory written by `dateline route` or "
+	       "\vDIR is a directory written by `dateline route` or "
 	       "`dateline snapshot`, or by OpenSM with -D 0x43.  The page "
 	       "shows the torus with its failures, any path with SL and VL "
 	       "at every hop, multicast trees, the load of the cables, and "
-	       "the result of `dateline verify` with a credit loop drawn "
-	       "into the picture.\n"
+	       "the result of `dateline verify` with a credit loop drawn into the picture.\n"
 	       "\n"
 	       "  dateline report snapshot -o snapshot.html\n"
 	       "  dateline report today --against yesterday -o change.html\n"

@@ -47,8 +47,7 @@ static int bad_port(const struct emulation *e, const char *list, size_t i, const
 	const char *guid = json_string_value(json_object_get(object, "guid"));
 
 	dl_log(e->log, DL_LOG_ERROR,
-	       "%s: %s[%zu]: the snapshot has no such port "
-	       "at %s: an emulation of another fabric?",
+	       "%s: %s[%zu]: the snapshot has no such port at %s: an emulation of another fabric?",
 	       e->path, list, i, guid ? guid : "(no guid)");
 	return -EINVAL;
 }
@@ -197,12 +196,10 @@ static int check_run(json_t *d, json_error_t *why)
 static int check_level(json_t *d, json_error_t *why)
 {
 	return json_unpack_ex(d, why, JSON_VALIDATE_ONLY,
-			      "{s:i, s:[], s:I, s:I, s:F, s:F, s:F, s:F, s:F,"
-			      " s:F, s:[]}",
-			      "level", "sl", "delivered_packets", "delivered_bytes",
-			      "throughput_gbps", "latency_ns_mean", "latency_ns_p50",
-			      "latency_ns_p99", "latency_ns_p999", "latency_ns_max",
-			      "latency_histogram_ns");
+			      "{s:i, s:[], s:I, s:I, s:F, s:F, s:F, s:F, s:F, s:F, s:[]}", "level",
+			      "sl", "delivered_packets", "delivered_bytes", "throughput_gbps",
+			      "latency_ns_mean", "latency_ns_p50", "latency_ns_p99",
+			      "latency_ns_p999", "latency_ns_max", "latency_histogram_ns");
 }
 
 static int check_sweep(json_t *d, json_error_t *why)
@@ -230,10 +227,8 @@ static int check(const struct emulation *e, json_t *d)
 								  check_level(item, &why);
 	if (!bad)
 		return 0;
-	dl_log(e->log, DL_LOG_ERROR,
-	       "%s: not what `dateline emulate --json` "
-	       "prints: %s",
-	       e->path, why.text);
+	dl_log(e->log, DL_LOG_ERROR, "%s: not what `dateline emulate --json` prints: %s", e->path,
+	       why.text);
 	return -EINVAL;
 }
 

@@ -56,13 +56,11 @@ static void check(const struct argp_state *state, void *to)
 	struct request *r = to;
 
 	if (r->w.exhaustive && r->samples)
-		argp_error(state, "--exhaustive tries all scenarios, "
-				  "--samples draws some: which?");
+		argp_error(state, "--exhaustive tries all scenarios, --samples draws some: which?");
 	if (!r->samples)
 		r->samples = DEFAULT_SAMPLES;
 	if (!r->w.fail_switches && !r->w.fail_cables)
-		argp_error(state, "what shall fail?  --switches N, "
-				  "--links N, or both");
+		argp_error(state, "what shall fail?  --switches N, --links N, or both");
 }
 
 static const struct tool_usage usage = {
@@ -75,8 +73,7 @@ static const struct tool_usage usage = {
 	.args_doc = "[NET|DIR]",
 	.doc = "Route a whole fabric after many failures of switches and "
 	       "cables, and count the results."
-	       "\v"
-	       "Every connected scenario is routed in classic mode (is it "
+	       "\vEvery connected scenario is routed in classic mode (is it "
 	       "accepted, and free of credit loops with one multicast "
 	       "group of all adapters?) and in proven or any-SL mode (which "
 	       "changes were needed, and what do they cost?).  The same seed gives "
@@ -85,14 +82,12 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline gen 6 5 1 -o first\n"
 	       "  dateline whatif first.net --switches 1 --exhaustive\n"
-	       "  dateline whatif first.net --switches 2 --links 4 "
-	       "--samples 500\n"
+	       "  dateline whatif first.net --switches 2 --links 4 --samples 500\n"
 	       "\n"
 	       "Built with MPI: mpirun -n 64 dateline whatif ...\n"
 	       "\n"
 	       "Exit status: 0 the mode routes every connected "
-	       "scenario, 1 it does not, 2 bad usage or input, 3 no "
-	       "memory.",
+	       "scenario, 1 it does not, 2 bad usage or input, 3 no memory.",
 };
 
 /* ---- one scenario -------------------------------------------------------- */

@@ -231,8 +231,7 @@ int whatif_plan(struct whatif *w, uint64_t samples, const struct dl_log *log)
 		return err;
 	if (w->fail_switches > w->nswitches || w->fail_cables > w->ncables) {
 		dl_log(log, DL_LOG_ERROR,
-		       "%u switches and %u cables cannot fail: "
-		       "this torus has %u and %u",
+		       "%u switches and %u cables cannot fail: this torus has %u and %u",
 		       w->fail_switches, w->fail_cables, w->nswitches, w->ncables);
 		return -EINVAL;
 	}

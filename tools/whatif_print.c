@@ -188,10 +188,8 @@ static void print_text(const json_t *d, FILE *to)
 		   "failed cables, {connected} of them connected\n");
 	fprintf(to, "\n%-28s%10s%10s\n", "", "accepted", "safe");
 	tool_print(to, d,
-		   "classic mode                "
-		   "{classic.accepted:10}{classic.safe:10}\n"
-		   "{mode:-6} mode                 "
-		   "{proven.accepted:10}{proven.accepted:10}\n"
+		   "classic mode                {classic.accepted:10}{classic.safe:10}\n"
+		   "{mode:-6} mode                 {proven.accepted:10}{proven.accepted:10}\n"
 		   "\nRepaired {proven.repaired}, "
 		   "{proven.with_tree_routes} of them with destinations along "
 		   "the tree; lost {proven.lost}.\n");
@@ -201,17 +199,13 @@ static void print_text(const json_t *d, FILE *to)
 		   "{entries_changed.mean:12.1}{entries_changed.max:12.0}\n"
 		   "entries added at split rings        "
 		   "{entries_filled.mean:12.1}{entries_filled.max:12.0}\n"
-		   "switches moved in the tree          "
-		   "{tree_switches_moved.mean:12.1}"
+		   "switches moved in the tree          {tree_switches_moved.mean:12.1}"
 		   "{tree_switches_moved.max:12.0}\n"
-		   "added hops, %                       "
-		   "{added_hops_percent.mean:12.2}"
+		   "added hops, %                       {added_hops_percent.mean:12.2}"
 		   "{added_hops_percent.max:12.2}\n"
-		   "load of the busiest channel, ratio  "
-		   "{busiest_channel_ratio.mean:12.3}"
+		   "load of the busiest channel, ratio  {busiest_channel_ratio.mean:12.3}"
 		   "{busiest_channel_ratio.max:12.3}\n"
-		   "... with all other pairs, too       "
-		   "{busiest_channel_ratio_all_pairs.mean:12.3}"
+		   "... with all other pairs, too       {busiest_channel_ratio_all_pairs.mean:12.3}"
 		   "{busiest_channel_ratio_all_pairs.max:12.3}\n");
 	fprintf(to, "\n%.1f scenarios a second.  CPU seconds:",
 		time > 0 ? tool_int_at(d, "samples") / time : 0);

@@ -28,9 +28,8 @@ void dl_log(const struct dl_log *log, enum dl_log_level level, const char *forma
 bool dl_broken_at(const struct dl_log *log, const char *invariant, const char *file, int line)
 {
 	dl_log(log, DL_LOG_ERROR,
-	       "%s:%d: broken invariant: %s; this is a fault of Dateline, "
-	       "please report it",
-	       file, line, invariant);
+	       "%s:%d: broken invariant: %s; this is a fault of Dateline, please report it", file,
+	       line, invariant);
 #ifdef DL_DEBUG
 	abort();
 #endif

@@ -200,10 +200,8 @@ int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struc
 
 	if (!dl_yaml_is_mapping(n)) {
 		dl_setting_list(keys, list, sizeof(list));
-		return dl_yaml_error(y, n,
-				     "%.60s: expected a mapping with keys "
-				     "of: %s",
-				     found(n), list);
+		return dl_yaml_error(y, n, "%.60s: expected a mapping with keys of: %s", found(n),
+				     list);
 	}
 	for (size_t i = 0; !err && dl_yaml_pair(y, n, i, &name, &value); i++) {
 		const struct dl_setting *key = find_key(y, name, keys);
@@ -246,9 +244,7 @@ static int refuse_second(const struct dl_yaml *y, yaml_parser_t *p)
 		return yaml_wrong(y, p);
 	root = yaml_document_get_root_node(&second);
 	if (root)
-		err = dl_yaml_error(y, (void *)root,
-				    "expected one YAML document "
-				    "in the file");
+		err = dl_yaml_error(y, (void *)root, "expected one YAML document in the file");
 	yaml_document_delete(&second);
 	return err;
 }

@@ -194,9 +194,7 @@ static int index_guids(struct dl_fabric *f, const struct dl_log *log, uint32_t *
 		by_guid[i] = keys[i].node;
 		if (!i || !keys[i].guid || keys[i].guid != keys[i - 1].guid)
 			continue;
-		dl_log(log, DL_LOG_ERROR,
-		       "GUID 0x%016llx belongs to both \"%s\" "
-		       "and \"%s\"",
+		dl_log(log, DL_LOG_ERROR, "GUID 0x%016llx belongs to both \"%s\" and \"%s\"",
 		       (unsigned long long)keys[i].guid, dl_fabric_node_name(f, keys[i - 1].node),
 		       dl_fabric_node_name(f, keys[i].node));
 		err = -EINVAL;

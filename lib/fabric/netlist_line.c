@@ -362,29 +362,17 @@ static int read_options(struct dl_fabric_netlist *r, struct dl_fabric_parsed_lin
 
 	while (!err && !dl_text_at_end(r->t) && *r->t->at != '#') {
 		if (dl_text_take_string(r->t, "w="))
-			err = dl_text_number(r->t, 0, 31,
-					     "a set of widths, "
-					     "1 to 31",
-					     &w);
+			err = dl_text_number(r->t, 0, 31, "a set of widths, 1 to 31", &w);
 		else if (dl_text_take_string(r->t, "s="))
-			err = dl_text_number(r->t, 0, 7,
-					     "a set of speeds, "
-					     "1 to 7",
-					     &s);
+			err = dl_text_number(r->t, 0, 7, "a set of speeds, 1 to 7", &s);
 		else if (dl_text_take_string(r->t, "e="))
-			err = dl_text_number(r->t, 0, 7,
-					     "a set of extended "
-					     "speeds, 0 to 7",
-					     &e);
+			err = dl_text_number(r->t, 0, 7, "a set of extended speeds, 0 to 7", &e);
 		else
-			err = dl_text_expected(r->t, "w=, s=, e=, # or the "
-						     "end of the line");
+			err = dl_text_expected(r->t, "w=, s=, e=, # or the end of the line");
 		dl_text_take(r->t, ',');
 	}
 	if (!err && (!w || !s))
-		err = dl_text_error(r->t,
-				    "an empty set of %s: expected one "
-				    "at least",
+		err = dl_text_error(r->t, "an empty set of %s: expected one at least",
 				    w ? "speeds" : "widths");
 	if (err)
 		return err;
@@ -420,8 +408,7 @@ static int add_port(struct dl_fabric_netlist *r, struct dl_fabric_parsed_link *l
 		return err;
 	if (r->port_line[num])
 		return dl_text_error(r->t,
-				     "port %u: expected another one, "
-				     "line %u gives it already",
+				     "port %u: expected another one, line %u gives it already",
 				     (unsigned int)num, r->port_line[num]);
 	r->port_line[num] = r->t->line;
 	if (c.width) {
@@ -444,8 +431,7 @@ static int read_port_line(struct dl_fabric_netlist *r)
 	int err;
 
 	if (r->node == DL_NONE)
-		return dl_text_expected(r->t, "a Switch, Ca, Hca or Rt line "
-					      "before its ports");
+		return dl_text_expected(r->t, "a Switch, Ca, Hca or Rt line before its ports");
 	err = read_port(r, UINT8_MAX, "a port, 1 to 254", &num);
 	if (!err && (!num || num > r->d.nodes[r->node].nports)) {
 		dl_fabric_parsed_left_out(&r->d, link.place, "port %u of \"%.64s\", which has %u",
@@ -484,9 +470,7 @@ static int read_include(struct dl_fabric_netlist *r, unsigned int unused)
 static int read_do(struct dl_fabric_netlist *r, unsigned int unused)
 {
 	(void)unused;
-	dl_log(r->t->log, DL_LOG_VERBOSE,
-	       "%s:%u: a command for ibsim, passed "
-	       "over:%.200s",
+	dl_log(r->t->log, DL_LOG_VERBOSE, "%s:%u: a command for ibsim, passed over:%.200s",
 	       r->t->name, r->t->line, r->t->at);
 	return 0;
 }
@@ -530,8 +514,7 @@ static void warn_after_port(struct dl_fabric_netlist *r)
 		return;
 	r->warned = true;
 	dl_log(r->t->log, DL_LOG_WARNING,
-	       "%s:%u: no empty line after the ports "
-	       "above: ibsim would pass over this line",
+	       "%s:%u: no empty line after the ports above: ibsim would pass over this line",
 	       r->t->name, r->t->line);
 }
 

@@ -74,9 +74,7 @@ int dl_fabric_netlist_include(struct dl_fabric_netlist *r)
 	if (err)
 		return err;
 	if (r->depth == DL_FABRIC_NETLIST_DEPTH || r->includes == MAX_INCLUDES)
-		return dl_text_error(r->t,
-				     "one include too many: expected "
-				     "%u at most, %u deep",
+		return dl_text_error(r->t, "one include too many: expected %u at most, %u deep",
 				     MAX_INCLUDES, DL_FABRIC_NETLIST_DEPTH);
 	r->includes++;
 	if (len && *name == '/')
@@ -117,10 +115,8 @@ static int read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name
 	int err;
 
 	if (is_open(r, from))
-		return dl_text_error(outer,
-				     "\"%s\": expected a file that "
-				     "does not include this one",
-				     name);
+		return dl_text_error(
+			outer, "\"%s\": expected a file that does not include this one", name);
 	err = dl_fabric_parsed_string(&r->d, name, strlen(name), &r->file);
 	if (err)
 		return err;
@@ -207,9 +203,7 @@ static int find_peers(struct dl_fabric_parsed *d)
 		l->peer = find_id(d, by_id, id);
 		if (l->peer == DL_NONE)
 			err = dl_fabric_parsed_error(d, l->place,
-						     "\"%.64s\": expected "
-						     "the id of a node",
-						     id);
+						     "\"%.64s\": expected the id of a node", id);
 		else if (d->nodes[l->peer].nports &&
 			 (!l->peer_num || l->peer_num > d->nodes[l->peer].nports)) {
 			dl_fabric_parsed_left_out(d, l->place,

@@ -147,8 +147,7 @@ static int read_desc(struct reader *r, bool far, uint32_t *out)
 			last = end;
 	}
 	if (!last || (far && end))
-		return dl_text_expected(&r->t, "a description and "
-					       "} LID:.. PN:.. }");
+		return dl_text_expected(&r->t, "a description and } LID:.. PN:.. }");
 	r->t.at = last + 1;
 	return dl_fabric_parsed_string(&r->d, begin, last - begin, out);
 }
@@ -187,10 +186,7 @@ static int read_end(struct reader *r, bool far, struct record *e, bool *good)
 	if (far && !(v[DEVICE] & 0xffff)) /* OpenSM's shift */
 		v[DEVICE] >>= 16;
 	if (v[DEVICE] > UINT16_MAX)
-		return dl_text_error(t,
-				     "DevID:%08" PRIX64 ": expected 16 "
-				     "bits",
-				     v[DEVICE]);
+		return dl_text_error(t, "DevID:%08" PRIX64 ": expected 16 bits", v[DEVICE]);
 	e->guid = v[NODE];
 	e->system_guid = v[SYSTEM];
 	e->port_guid = v[PORT];
@@ -239,12 +235,9 @@ static int read_cable(struct dl_text *t, struct record *near)
 	near->speeds = dl_fabric_speeds_up_to(dl_fabric_speed_of_rate(word, len));
 	if (!near->speeds && !is_unknown(word, len)) {
 		t->at = at;
-		return dl_text_expected(t, "SPD= and 2.5, 5, 10, FDR10, 14, "
-					   "25, 50, 100 or 200");
+		return dl_text_expected(t, "SPD= and 2.5, 5, 10, FDR10, 14, 25, 50, 100 or 200");
 	}
-	return dl_text_at_end(t) ? 0 :
-				   dl_text_expected(t, "the end of the "
-						       "line");
+	return dl_text_at_end(t) ? 0 : dl_text_expected(t, "the end of the line");
 }
 
 static int read_line(struct reader *r)

@@ -236,8 +236,7 @@ static void read_geometry(struct parser *p, bool mesh)
 	/* Three factors of at most 255 each: no overflow. */
 	if (dl_torus_grid_sites(g) > DL_FABRIC_MAX_LID)
 		ERROR(p, p->text.line,
-		      "%s: expected at most %d switches, the LIDs of a subnet, "
-		      "found %u x %u x %u"
+		      "%s: expected at most %d switches, the LIDs of a subnet, found %u x %u x %u"
 		      " = %u",
 		      p->word, DL_FABRIC_MAX_LID, g->radix[0], g->radix[1], g->radix[2],
 		      dl_torus_grid_sites(g));
@@ -256,8 +255,7 @@ static void note_line(struct parser *p, struct parsed_seed *d, uint32_t *before,
 {
 	if (*before && !same)
 		WARNING(p, p->text.line,
-			"%s: this replaces line %u"
-			" of the same seed; is a next_seed missing?",
+			"%s: this replaces line %u of the same seed; is a next_seed missing?",
 			p->word, *before);
 	*before = p->text.line;
 	d->given = true;
@@ -267,8 +265,7 @@ static void note_line(struct parser *p, struct parsed_seed *d, uint32_t *before,
 
 static void read_link(struct parser *p, unsigned int dir)
 {
-	static const char *const what = "two switch GUIDs, such as 0x2000 "
-					"0x2001";
+	static const char *const what = "two switch GUIDs, such as 0x2000 0x2001";
 	struct parsed_seed *d = &p->parsed[p->nparsed - 1];
 	uint64_t from, to;
 
@@ -301,9 +298,7 @@ static void read_value(struct parser *p, const struct keyword *k)
 	*(uint32_t *)((char *)p->c + k->arg) = v;
 	if (k->arg == CONFIG(portgroup_max_ports))
 		complain(p, DL_LOG_VERBOSE, p->text.line,
-			 "%s: Dateline needs no such limit and takes any "
-			 "number of ports",
-			 p->word);
+			 "%s: Dateline needs no such limit and takes any number of ports", p->word);
 }
 
 static void read_ports(struct parser *p)
@@ -315,9 +310,7 @@ static void read_ports(struct parser *p)
 	c->nport_order = 0; /* the last such line is the one that counts */
 	while (*junk != '#' && (token = next_token(p)) && token[0] != '#') {
 		if (!scan_number(token, 0, DL_FABRIC_MAX_PORTS, &port, &junk)) {
-			ERROR(p, p->text.line,
-			      "%s: expected port numbers from 0 to %d, found "
-			      "%s",
+			ERROR(p, p->text.line, "%s: expected port numbers from 0 to %d, found %s",
 			      p->word, DL_FABRIC_MAX_PORTS, show(token).text);
 			return;
 		}
@@ -373,8 +366,7 @@ static void read_line(struct parser *p)
 		}
 	ERROR(p, p->text.line,
 	      "%s is no keyword; expected torus, mesh, [xyz][pm]_link, "
-	      "[xyz]_dateline, next_seed, portgroup_max_ports, port_order, "
-	      "max_changes or ties",
+	      "[xyz]_dateline, next_seed, portgroup_max_ports, port_order, max_changes or ties",
 	      show(p->word).text);
 }
 
@@ -421,13 +413,11 @@ static bool check_links(struct parser *p, const struct parsed_seed *d)
 			      d->from[dir]);
 		else if (d->seed.to[dir] == d->from[dir])
 			ERROR(p, line,
-			      "%s: expected two different switches, found "
-			      "0x%" PRIx64 " twice",
+			      "%s: expected two different switches, found 0x%" PRIx64 " twice",
 			      link_word(dir), d->from[dir]);
 		else if (other < DIRS)
 			ERROR(p, line,
-			      "%s: 0x%" PRIx64 " is the neighbour by %s in line %u"
-			      " already",
+			      "%s: 0x%" PRIx64 " is the neighbour by %s in line %u already",
 			      link_word(dir), d->seed.to[dir], link_word(other),
 			      d->link_line[other]);
 		if (p->nerrors > errors)
@@ -451,8 +441,7 @@ static bool check_complete(struct parser *p, const struct parsed_seed *d)
 		if (!plus && !minus) {
 			ERROR(p, d->seed.line,
 			      "the seed that begins here has no %s and no %s; "
-			      "expected one of them, since %c has radix "
-			      "%u",
+			      "expected one of them, since %c has radix %u",
 			      link_word(dir), link_word(dir + 1), 'x' + dim, g->radix[dim]);
 			complete = false;
 		} else if (g->radix[dim] == 4 && !g->mesh[dim]) {
@@ -475,8 +464,7 @@ static bool check_datelines(struct parser *p, const struct parsed_seed *d)
 		if (abs(d->seed.dateline[dim]) < radix)
 			continue;
 		ERROR(p, d->dateline_line[dim],
-		      "%s: expected a position from %d to %d, since %c has "
-		      "radix %d, found %d",
+		      "%s: expected a position from %d to %d, since %c has radix %d, found %d",
 		      keywords[FIRST_DATELINE + dim].word, 1 - radix, radix - 1, 'x' + dim, radix,
 		      d->seed.dateline[dim]);
 		good = false;
@@ -528,8 +516,7 @@ static void check_seeds(struct parser *p)
 	for (d += !d->given; d < end && p->nerrors < MAX_ERRORS; d++) {
 		if (!d->given)
 			ERROR(p, d->seed.line,
-			      "next_seed: expected links of another seed to "
-			      "follow, found none");
+			      "next_seed: expected links of another seed to follow, found none");
 		else if (!check_complete(p, d) | !check_datelines(p, d))
 			continue;
 		else if (names_nobody(p, d, DL_LOG_WARNING))
@@ -655,8 +642,7 @@ static bool write_value(const struct keyword *k, const struct dl_torus_config *c
 		/* The built-in engine would take a comment behind for ports. */
 		if (c->nport_order)
 			fprintf(to,
-				"# Order in which a switch's adapter ports "
-				"are given routes.\n%s",
+				"# Order in which a switch's adapter ports are given routes.\n%s",
 				k->word);
 		for (uint32_t i = 0; i < c->nport_order; i++)
 			fprintf(to, " %d", c->port_order[i]);

@@ -73,9 +73,8 @@ static bool is_usable(const struct dl_torus_solver *s, const struct dl_torus_see
 		}
 		if (!given) {
 			dl_log(log, DL_LOG_WARNING,
-			       "seed of line %u gives no direction for "
-			       "dimension %c",
-			       seed->line, 'x' + d);
+			       "seed of line %u gives no direction for dimension %c", seed->line,
+			       'x' + d);
 			return false;
 		}
 	}

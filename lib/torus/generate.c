@@ -79,14 +79,12 @@ static int check_plan(struct build *b)
 	ports += p->hosts;
 	if (ports > DL_FABRIC_MAX_PORTS)
 		dl_log(b->log, DL_LOG_ERROR,
-		       "%u adapters and %u"
-		       " cables a direction take %" PRIu64
+		       "%u adapters and %u cables a direction take %" PRIu64
 		       " ports of a switch, which has at most %d",
 		       p->hosts, p->parallel, ports, DL_FABRIC_MAX_PORTS);
 	else if (nodes > DL_FABRIC_MAX_LID)
 		dl_log(b->log, DL_LOG_ERROR,
-		       "%u switches with %u"
-		       " adapters each are more than the %d nodes that a "
+		       "%u switches with %u adapters each are more than the %d nodes that a "
 		       "subnet has LIDs for",
 		       b->nsites, p->hosts, DL_FABRIC_MAX_LID);
 	b->nports = ports < MIN_PORTS ? MIN_PORTS : ports;

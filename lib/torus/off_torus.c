@@ -227,8 +227,7 @@ static void report_route(const struct dl_torus *t, uint32_t sw, const struct dl_
 		[DL_TORUS_LEAF] = "a leaf",
 		[DL_TORUS_DUAL_HOMED] = "dual-homed",
 		[DL_TORUS_UNPLACEABLE] = "attached to several torus switches",
-		[DL_TORUS_DISCONNECTED] = "disconnected, no cable leads from "
-					  "it to the torus",
+		[DL_TORUS_DISCONNECTED] = "disconnected, no cable leads from it to the torus",
 	};
 	enum dl_torus_off_kind kind = t->off_kind[sw];
 	uint32_t next = dl_torus_uplink_switch(t, sw);

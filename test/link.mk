@@ -29,8 +29,10 @@ test_model_replay_small_SOURCES = test/model/replay.c lib/link/credit.c \
 	lib/link/fcp.c
 test_model_replay_small_CPPFLAGS = $(AM_CPPFLAGS) -DDL_LINK_CREDIT_BITS=4
 TESTS += test/unit/api.bash test/unit/small_sizes.bash test/unit/examples.bash
-TESTS += test/unit/verdicts.bash test/unit/exit_statuses.bash
-EXTRA_DIST += test/unit/verdicts.bash test/unit/exit_statuses.bash
+TESTS += test/unit/verdicts.bash test/unit/exit_statuses.bash \
+	test/unit/interrupt.bash
+EXTRA_DIST += test/unit/verdicts.bash test/unit/exit_statuses.bash \
+	test/unit/interrupt.bash
 EXTRA_DIST += test/unit/examples.bash
 # The shared library through its public headers alone.
 UNIT_TESTS += test/unit/library

@@ -137,35 +137,20 @@ static bool interrupted(void)
 
 struct watcher {
 	bool show;
-	int percent;
+	struct tool_progress progress;
 };
 
 static bool watch(void *context, struct dl_emu *emu, uint64_t end)
 {
 	struct watcher *w = context;
-	const struct dl_emu_totals *t;
-	int percent = 100.0 * dl_emu_now(emu) / end;
 
-	if (percent > 100)
-		percent = 100;
-	if (w->show && percent != w->percent) {
-		t = dl_emu_totals(emu);
-		fprintf(stderr,
-			"\r%3d%%: %llu packets delivered, %llu in "
-			"flight\033[K",
-			percent, (unsigned long long)t->delivered,
-			(unsigned long long)t->in_flight);
-		w->percent = percent;
-	}
+	if (w->show)
+		tool_progress(&w->progress, "simulated", " us",
+			      1e-6 * (dl_emu_now(emu) < end ? dl_emu_now(emu) : end), 1e-6 * end);
 	return interrupted();
 }
 
 /* ---- running ----------------------------------------------------------- */
-
-static bool shows_progress(const struct tool *tool)
-{
-	return tool->colour && tool->level >= DL_LOG_INFO;
-}
 
 /* With --json the document itself; it is released. */
 static int print(const struct tool *tool, const struct emulate_run *r, json_t *document)
@@ -183,7 +168,7 @@ static int print(const struct tool *tool, const struct emulate_run *r, json_t *d
 static int run_once(const struct tool *tool, const struct request *r, struct emulate_run *run,
 		    int *status)
 {
-	struct watcher w = { .show = shows_progress(tool), .percent = -1 };
+	struct watcher w = { .show = tool_shows_progress(tool) };
 	double begin = emulate_cpu();
 	sigset_t ending, before;
 	int err;
@@ -192,8 +177,7 @@ static int run_once(const struct tool *tool, const struct request *r, struct emu
 	sigprocmask(SIG_BLOCK, &ending, &before);
 	err = dl_emu_plan_run(run->plan, NULL, watch, &w, &run->result);
 	run->cpu_seconds = emulate_cpu() - begin;
-	if (w.percent >= 0)
-		fputs("\r\033[K", stderr);
+	tool_progress(&w.progress, NULL, "", 0, 0);
 	if (!err)
 		err = print(tool, run, emulate_json(run));
 	if (!err && r->counters)
@@ -229,7 +213,7 @@ static int run_sweep(const struct tool *tool, struct request *r, const struct dl
 		       r->scenario, s->name ? "called " : "", s->name ? s->name : "");
 		return -EINVAL;
 	}
-	s->show = shows_progress(tool) && campaign_is_leader();
+	s->show = tool_shows_progress(tool) && campaign_is_leader();
 	err = emulate_sweep(plan, s, &points, &n);
 	if (!err && campaign_is_leader()) {
 		err = print(tool, NULL, emulate_sweep_json(points, n));

@@ -14,6 +14,7 @@
 struct job {
 	const struct dl_emu_plan *plan;
 	const struct emulate_sweep *sweep;
+	struct tool_progress progress;
 };
 
 double emulate_cpu(void)
@@ -57,9 +58,9 @@ static int run_point(void *worker, uint64_t item, void *result)
 
 static void show_progress(void *shared, uint64_t done, uint64_t total)
 {
-	(void)shared;
-	fprintf(stderr, "\r%llu of %llu points\033[K%s", (unsigned long long)done,
-		(unsigned long long)total, done == total ? "\r\033[K" : "");
+	struct job *j = shared;
+
+	tool_progress(&j->progress, "points", "", done, done < total ? total : 0);
 }
 
 int emulate_sweep(const struct dl_emu_plan *p, const struct emulate_sweep *s,

@@ -89,12 +89,9 @@ static const struct tool_usage usage = {
 	       "not answer), 2 bad usage, 3 no fabric or no memory.",
 };
 
-/* One line on the terminal that counts up. */
 static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
-	(void)context;
-	fprintf(stderr, "\r%s: %llu of %llu\033[K%s", what, (unsigned long long)done,
-		(unsigned long long)total, done == total ? "\n" : "");
+	tool_progress(context, what, "", done, done < total ? total : 0);
 }
 
 int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
@@ -111,12 +108,14 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct dl_snapshot s = { 0 };
+	struct tool_progress progress = { 0 };
 	int err, status;
 
 	dl_live_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
-	if (tool->colour && tool->level >= DL_LOG_INFO)
+	if (tool_shows_progress(tool))
 		r.options.progress = show_progress;
+	r.options.context = &progress;
 	err = dl_live_read(&r.options, &tool->log, &s);
 	s.about.written = time(NULL);
 	if (!err)

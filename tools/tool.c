@@ -214,6 +214,40 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 	free(options);
 }
 
+/* ---- progress ---------------------------------------------------------- */
+
+#define PROGRESS_AFTER 2.0 /* seconds */
+#define PROGRESS_EVERY 0.2
+
+bool tool_shows_progress(const struct tool *tool)
+{
+	return tool->colour && tool->level >= DL_LOG_INFO;
+}
+
+void tool_progress(struct tool_progress *p, const char *what, const char *unit, double done,
+		   double total)
+{
+	double now = dl_clock_monotonic(), rate, left;
+
+	if (p->what != what || !total) {
+		if (p->shown > 0)
+			fputs("\r\033[K", stderr);
+		*p = (struct tool_progress){ .what = what, .begin = now };
+	}
+	if (!total || done <= 0 || now < p->begin + PROGRESS_AFTER ||
+	    now < p->shown + PROGRESS_EVERY)
+		return;
+	p->shown = now;
+	rate = done / (now - p->begin);
+	left = (total - done) / rate;
+	fprintf(stderr, "\r%s: %.0f of %.0f%s (%.0f%%), %.3g%s/s, ", what, done, total, unit,
+		100 * done / total, rate, unit);
+	if (left < 120)
+		fprintf(stderr, "%.0f s left\033[K", left);
+	else
+		fprintf(stderr, "%.0f min left\033[K", left / 60);
+}
+
 /* ---- files ------------------------------------------------------------- */
 
 int tool_make_dir(const struct tool *tool, const char *path)

@@ -107,6 +107,25 @@ struct tool_usage {
 void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, char **argv,
 		  void *to);
 
+/* ---- progress ---------------------------------------------------------- */
+
+/* How far something is that may take long; from zeroed memory. */
+struct tool_progress {
+	const char *what;    /* this runs since ... */
+	double begin, shown; /* ... and was last shown, in seconds */
+};
+
+/* Is there a terminal for it, and is it wanted? */
+bool tool_shows_progress(const struct tool *tool);
+
+/*
+ * Show one line on the terminal, once it takes longer than two seconds: how much
+ * is done, the rate and the time left.  What is done of `what` counts from its
+ * first call.  `unit` follows the numbers.  Without `total` the line goes away.
+ */
+void tool_progress(struct tool_progress *p, const char *what, const char *unit, double done,
+		   double total);
+
 /* ---- files ------------------------------------------------------------- */
 
 struct dl_route_tree;

@@ -19,7 +19,6 @@
 #define MAX_SAMPLES 10000000
 #define DEFAULT_SAMPLES 100
 #define MAX_SEEDS 8
-#define BAR 40 /* characters */
 
 struct request {
 	struct tool_input_options input;
@@ -285,15 +284,9 @@ static int start(void *shared, void **worker)
 
 static void show_progress(void *shared, uint64_t done, uint64_t total)
 {
-	static const char bar[BAR + 1] = "########################################";
 	struct whatif *w = shared;
-	int n = total ? BAR * done / total : BAR;
 
-	if (done == w->shown)
-		return;
-	w->shown = done;
-	fprintf(stderr, "\r[%-*.*s] %" PRIu64 " of %" PRIu64 " scenarios\033[K%s", BAR, n, bar,
-		done, total, done == total ? "\n" : "");
+	tool_progress(&w->progress, "scenarios", "", done, done < total ? total : 0);
 }
 
 /* Without a configuration: as if one had been written for the whole fabric. */
@@ -326,14 +319,13 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 	int err = outcomes && done ? 0 : -ENOMEM;
 	double start_time, seconds;
 
-	if (tool->colour && tool->level >= DL_LOG_INFO && campaign_is_leader())
+	if (tool_shows_progress(tool) && campaign_is_leader())
 		c.progress = show_progress;
 	start_time = dl_clock_monotonic();
 	if (!err)
 		err = campaign_run(&c, outcomes, done, &interrupted);
 	seconds = dl_clock_monotonic() - start_time;
-	if (!err && c.progress && w->shown && w->shown != w->nitems)
-		fputc('\n', stderr);
+	tool_progress(&w->progress, NULL, "", 0, 0);
 	for (uint64_t i = 0; !err && i < w->nitems; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
 			*status = TOOL_EXIT_FINDING;

@@ -28,7 +28,7 @@ struct whatif {
 	uint64_t nitems;
 	uint64_t *first; /* exhaustive: by set of switches, its first item */
 	uint64_t nsets;
-	uint64_t shown; /* by the progress bar */
+	struct tool_progress progress;
 };
 
 /* One scenario's failures, and memory to draw them. */

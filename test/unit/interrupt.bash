@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Ctrl-C: every command that takes long ends within a second, with what it has
+# found so far or without a word; files that were there before are whole, and
+# nothing is left beside them.
+set -uo pipefail
+
+dateline=$PWD/dateline
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+runs=0 failed=0
+
+# In milliseconds.
+now() {
+	date +%s%3N
+}
+
+# ended COMMAND...: interrupted after a moment, it ends within a second.
+ended() {
+	local began pid status
+
+	runs=$((runs + 1))
+	# In a shell without job control a background command ignores SIGINT.
+	set -m
+	"$dateline" "$@" >out 2>err </dev/null &
+	pid=$!
+	set +m
+	sleep 0.7
+	began=$(now)
+	if ! kill -INT "$pid" 2>/dev/null; then
+		wait "$pid"
+		echo "FAILED: dateline $*: was over before: $(tail -n 1 err)"
+		failed=$((failed + 1))
+		return
+	fi
+	wait "$pid"
+	status=$?
+	began=$(($(now) - began))
+	((began < 1000)) && return
+	echo "FAILED: dateline $*: exit status $status after $began ms"
+	failed=$((failed + 1))
+}
+
+"$dateline" gen 16 16 16 --hosts 4 -q -o big
+"$dateline" gen 4 4 4 -q -o small
+"$dateline" route small.net -q -o small
+mkdir old
+echo old >page.html
+cp -r small old/small
+before=$(cd old && find . -type f -exec sha256sum {} + | sort)
+cat >long.yaml <<'END'
+duration_ns: 100000000000
+traffic:
+  - {pattern: uniform, load: 0.6}
+END
+
+ended route big.net --torus-config big.torus.conf -o old/small
+ended emulate small --scenario long.yaml
+ended emulate small --scenario long.yaml --sweep load=0.1:0.9:0.1 --json
+ended whatif small.net --switches 2 --samples 10000000
+[[ $(cd old && find . -type f -exec sha256sum {} + | sort) == "$before" ]] || {
+	echo "FAILED: the old snapshot has changed, or is not alone"
+	ls -A old old/small
+	failed=$((failed + 1))
+}
+
+echo "$runs commands, $failed failed"
+((runs && !failed))

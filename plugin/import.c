@@ -18,6 +18,8 @@
  *
  * Complexity: O(ports x log nodes).
  */
+#include "config.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,7 +77,7 @@ static uint8_t lanes(uint8_t width)
 	switch (width) {
 	case IB_LINK_WIDTH_ACTIVE_1X:
 		return 1;
-	case IB_LINK_WIDTH_ACTIVE_2X:
+	case 16: /* 2X: without a name in OpenSM 3.3.20 */
 		return 2;
 	case IB_LINK_WIDTH_ACTIVE_4X:
 		return 4;
@@ -95,7 +97,7 @@ static uint8_t speed(const osm_physp_t *p)
 		return DL_FABRIC_FDR;
 	case IB_LINK_SPEED_EXT_ACTIVE_25:
 		return DL_FABRIC_EDR;
-	case IB_LINK_SPEED_EXT_ACTIVE_50:
+	case 4: /* without a name in OpenSM 3.3.20 */
 		return DL_FABRIC_HDR;
 	case 8: /* without a name in OpenSM's headers up to 3.3.23 */
 		return DL_FABRIC_NDR;
@@ -194,13 +196,18 @@ static int import_node(struct import *im, osm_node_t *node, uint32_t *index)
 	return dl_fabric_set_desc(f, *index, node->print_desc);
 }
 
-/* Does avoid_throttled_links leave the cable between these two out? */
+/* Does avoid_throttled_links, of OpenSM 3.3.22 on, leave this cable out? */
 static bool is_throttled(const struct import *im, osm_physp_t *p)
 {
+#ifdef HAVE_OSM_THROTTLED_LINKS
 	const struct osm_subn_opt *opt = &im->osm->subn.opt;
 
 	return opt->avoid_throttled_links && p->p_node->sw && p->p_remote_physp->p_node->sw &&
 	       osm_link_is_throttled(p, opt->fdr10);
+#else
+	(void)im, (void)p;
+	return false;
+#endif
 }
 
 /* The place of the node behind a cable that is to be used, or DL_NONE. */

@@ -7,6 +7,8 @@
  * before it looks up the names of its routing engines, and at the end
  * destroys the engines before the plugins.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +42,25 @@ static int parse_options(struct dl_engine *e)
 				       has_company(opt->event_plugin_name), &l.log, &e->options);
 }
 
+/* Before 3.3.23 plugins end before the engines. */
+static void withdraw_engine(struct dl_engine *e)
+{
+#ifndef HAVE_OSM_EXTERNAL_ENGINES
+	for (struct osm_routing_engine *re = e->osm->routing_engine_list; re; re = re->next)
+		if (re->context == e) {
+			re->destroy(e);
+			re->destroy = NULL;
+		}
+#else
+	(void)e;
+#endif
+}
+
 static void delete (void *data)
 {
 	struct dl_engine *e = data;
 
+	withdraw_engine(e);
 	dl_metrics_stop(e);
 	dl_phases_abandon(e);
 	dl_sweep_free(e->in_force);
@@ -52,14 +69,56 @@ static void delete (void *data)
 	free(e);
 }
 
-static void *create(struct osm_opensm *osm)
+#ifdef HAVE_OSM_EXTERNAL_ENGINES
+static const char *register_engine(struct dl_engine *e)
 {
 	static const struct external_routing_engine_module module = {
 		.name = ENGINE_NAME,
 		.setup = dl_engine_setup,
 	};
+
+	switch (osm_register_external_routing_engine(e->osm, &module, e)) {
+	case CL_SUCCESS:
+		return NULL;
+	case CL_DUPLICATE:
+		return "there is one of that name";
+	default:
+		return "OpenSM refused";
+	}
+}
+#else
+/*
+ * Before 3.3.23 OpenSM knows only engines of its own.  Plugins are created before
+ * these are set up, one behind the other: this one puts itself in front, if it
+ * is the first that the user names.  OpenSM frees it, and complains of its name.
+ */
+static const char *register_engine(struct dl_engine *e)
+{
+	const char *names = e->osm->subn.opt.routing_engine_names;
+	struct osm_routing_engine *re;
+
+	names += names ? strspn(names, NAME_SEPARATORS) : 0;
+	if (!names || strncmp(names, ENGINE_NAME, strlen(ENGINE_NAME)) ||
+	    strcspn(names, NAME_SEPARATORS) != strlen(ENGINE_NAME))
+		return names && strstr(names, ENGINE_NAME) ? "it must be the first one named" :
+							     NULL;
+	re = calloc(1, sizeof(*re));
+	if (!re)
+		return "no memory";
+	re->type = OSM_ROUTING_ENGINE_TYPE_UNKNOWN;
+	re->name = ENGINE_NAME;
+	re->context = e;
+	dl_engine_setup(re, e->osm);
+	re->next = e->osm->routing_engine_list;
+	e->osm->routing_engine_list = re;
+	return NULL;
+}
+#endif
+
+static void *create(struct osm_opensm *osm)
+{
 	struct dl_engine *e = calloc(1, sizeof(*e));
-	cl_status_t status;
+	const char *obstacle;
 
 	if (!e)
 		goto no_memory;
@@ -69,11 +128,11 @@ static void *create(struct osm_opensm *osm)
 		goto no_memory;
 	}
 	dl_metrics_start(e);
-	status = osm_register_external_routing_engine(osm, &module, e);
-	if (status != CL_SUCCESS) {
+	obstacle = register_engine(e);
+	if (obstacle) {
 		DL_SAY(osm, OSM_LOG_ERROR,
 		       "ERR DL02: routing engine \"" ENGINE_NAME "\" cannot be registered (%s)",
-		       status == CL_DUPLICATE ? "there is one of that name" : "OpenSM refused");
+		       obstacle);
 		delete (e);
 		return NULL;
 	}

@@ -41,6 +41,12 @@ PATH=$PATH:/usr/sbin:/sbin
 # The build tree: $DATELINE_BUILD, else build/ beside test/.
 DL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 DL_BUILD=$(cd "${DATELINE_BUILD:-$DL_TOP/build}" && pwd)
+# Another OpenSM than the installed one, with a plugin for it: versions.bash.
+DL_PLUGIN=$DL_BUILD/plugin/.libs
+if [[ ${DATELINE_OPENSM:-} ]]; then
+	DL_PLUGIN=$DATELINE_OPENSM/dateline/plugin/.libs:$DATELINE_OPENSM/lib
+	PATH=$DATELINE_OPENSM/sbin:$DATELINE_OPENSM/bin:$PATH
+fi
 DL_UMAD2SIM=$(printf "%s\n" /usr/lib*/*/umad2sim/libumad2sim.so \
 	/usr/lib*/umad2sim/libumad2sim.so | grep -vF "*" | head -n 1)
 
@@ -270,7 +276,7 @@ sm_start() {
 	: >"$SM_DIR/osm.log"
 	OSM_TMP_DIR=$SM_DIR OSM_CACHE_DIR=$SM_DIR/cache \
 		LD_PRELOAD=$smps$DL_UMAD2SIM \
-		LD_LIBRARY_PATH=$DL_BUILD/plugin/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+		LD_LIBRARY_PATH=$DL_PLUGIN${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
 		setpriv --pdeathsig KILL opensm -D "${SM_FLAGS:-0x43}" \
 		-F "$SM_DIR/opensm.conf" \
 		</dev/null >"$SM_DIR/osm.out" 2>&1 3>&- {SIM_CONSOLE}>&- &

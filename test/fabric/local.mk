@@ -26,6 +26,12 @@ check_PROGRAMS += test/fabric/join
 test_fabric_join_CPPFLAGS = $(OPENSM_CFLAGS)
 test_fabric_join_LDADD = -libmad -libumad
 
+# The same with other versions of OpenSM, built from sources.
+.PHONY: check-versions
+check-versions: all test/fabric/join test/fabric/smps.la
+	DATELINE_BUILD="$(abs_builddir)" $(srcdir)/test/fabric/versions.bash
+EXTRA_DIST += test/fabric/versions.bash
+
 # Sick parts of a fabric, devices that lie, and counts of SMPs: preloaded into OpenSM.
 FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats test/fabric/takeover.bats
 check_LTLIBRARIES = test/fabric/smps.la

@@ -76,7 +76,7 @@ start() {
 	END
 	sim_start "$T/f.net"
 	sm_start "$dir"
-	wait_log "osm_ucast_mgr_process: $1 tables configured"
+	wait_log "osm_ucast_mgr_process: (${1/dateline/dateline|unknown}) tables configured"
 	wait_log 'SUBNET UP'
 	! grep -iE 'error|invalid|unrecog' "$dir/osm.out" || return
 }

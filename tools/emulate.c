@@ -74,7 +74,8 @@ static const struct dl_setting options[] = {
 	  .doc = "One run for each load from A to B, of the entry NAME or of "
 		 "all entries with a load" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(sweep.threads), 1, 1024, .arg = "N",
-	  .doc = "Threads for the runs of a sweep (one for each core)" },
+	  .doc = "Threads for the runs of a sweep (one for each core), or for a "
+		 "single run (1)" },
 	{ "write-counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE",
 	  .doc = "Write the ports' counters as commands for ibsim's console" },
 	{ 0 }
@@ -276,6 +277,8 @@ int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 	err = dl_emu_scenario_read(r.scenario, &tool->log, &scenario);
 	if (!err && r.seed >= 0)
 		dl_emu_scenario_set_seed(scenario, r.seed);
+	if (!err && !r.sweep.step)
+		dl_emu_scenario_set_threads(scenario, r.sweep.threads);
 	if (!err)
 		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err)

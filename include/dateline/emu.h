@@ -86,6 +86,9 @@ uint64_t dl_emu_histogram_width(unsigned int bucket);
  */
 uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h, uint32_t millionths);
 
+/* Add all values of one to another. */
+void dl_emu_histogram_join(struct dl_emu_histogram *h, const struct dl_emu_histogram *more);
+
 /* The mean, 0 when there are no values. */
 double dl_emu_histogram_mean(const struct dl_emu_histogram *h);
 
@@ -190,6 +193,12 @@ struct dl_emu_config {
 	uint64_t starvation_ps; /* a VL that could send, but waits */
 	bool stop_on_deadlock;
 	bool pairs; /* keep statistics of pairs */
+	/*
+	 * Threads that share the work; 0 or 1: the caller alone.  The results
+	 * are the same.  Closed loops have one, for a delivery asks for the
+	 * next message at once, wherever its source is.
+	 */
+	uint32_t threads;
 };
 
 /* SDR to NDR, cut-through, IBA credits, MTU 2048, 8 packets of buffer, ... */
@@ -233,9 +242,15 @@ struct dl_emu_source {
 	uint32_t nflows;
 	const uint32_t *port;	/* by flow: adapter port index */
 	const uint32_t *window; /* by flow; NULL: open loops */
-	/* False: nothing more, ever.  An open loop ignores `now`. */
+	/*
+	 * False: nothing more, ever.  An open loop ignores `now`.  Threads of
+	 * the emulation call it at a time, but not for the same flow.
+	 */
 	bool (*next)(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out);
-	/* Every packet delivered, in order of time.  May be NULL. */
+	/*
+	 * Every packet delivered, in order of time; with several threads, by the
+	 * end of dl_emu_run().  May be NULL.
+	 */
 	void (*delivered)(void *context, const struct dl_emu_delivery *d);
 };
 
@@ -327,7 +342,9 @@ struct dl_emu_totals {
 	uint64_t events;
 	uint64_t fcps; /* flow-control packets sent */
 	uint64_t fcps_lost;
-	uint64_t since; /* when these counts began */
+	uint64_t latency_sum;	/* of deliveries */
+	uint64_t last_delivery; /* when; stays when counts are reset */
+	uint64_t since;		/* when these counts began */
 	uint64_t at;
 };
 
@@ -575,6 +592,9 @@ int dl_emu_scenario_read(const char *path, const struct dl_log *log, struct dl_e
 int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_log *log,
 				struct dl_emu_scenario **out);
 void dl_emu_scenario_free(struct dl_emu_scenario *s);
+
+/* Threads for an emulation, see struct dl_emu_config. */
+void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads);
 
 /* Another seed than the scenario's. */
 void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed);

@@ -315,6 +315,8 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 	}
 	e->totals.delivered++;
 	e->totals.delivered_bytes += from->data;
+	e->totals.latency_sum += e->now - from->created;
+	e->totals.last_delivery = e->now;
 	e->counters[port].received_bytes += from->data;
 	if (dl_emu_is_data(pk->in)) {
 		level->packets++;
@@ -339,7 +341,10 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 			.last = pk->flags & DL_EMU_PK_LAST,
 		};
 
-		e->source.delivered(e->source.context, &d);
+		if (e->nshards == 1)
+			e->source.delivered(e->source.context, &d);
+		else
+			dl_emu_note(e, &d);
 	}
 	finish(e, packet);
 }

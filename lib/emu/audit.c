@@ -23,14 +23,19 @@ struct count {
 	uint32_t *coming; /* the same, on the wire */
 };
 
+/* Does a packet live on in copies? */
+static bool is_spread(const struct dl_emu *e, uint32_t packet)
+{
+	return (e->packets[packet].flags & (DL_EMU_PK_MCAST | DL_EMU_PK_COPY)) == DL_EMU_PK_MCAST &&
+	       e->origins[packet].copies;
+}
+
 static void one(const struct dl_emu *e, struct count *n, uint32_t packet, bool holds_room)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
-	bool spread = (pk->flags & (DL_EMU_PK_MCAST | DL_EMU_PK_COPY)) == DL_EMU_PK_MCAST &&
-		      e->origins[packet].copies;
 
 	n->records++;
-	n->packets += pk->flags & DL_EMU_PK_TAIL && pk->bytes && !spread;
+	n->packets += pk->flags & DL_EMU_PK_TAIL && pk->bytes && !is_spread(e, packet);
 	if (holds_room && dl_emu_is_data(pk->in))
 		n->used[pk->in] += pk->units;
 }
@@ -45,8 +50,14 @@ static void count_queues(const struct dl_emu *e, struct count *n)
 		for (uint32_t p = v->head; p != DL_EMU_NIL; p = e->packets[p].wait_next)
 			if (adapter || e->packets[p].flags & DL_EMU_PK_COPY)
 				one(e, n, p, false);
-		for (uint32_t p = v->in; p != DL_EMU_NIL; p = e->packets[p].next)
+		for (uint32_t p = v->in; p != DL_EMU_NIL; p = e->packets[p].next) {
 			one(e, n, p, true);
+			if (!is_spread(e, p))
+				continue;
+			for (uint32_t q = e->origins[p].early; q != DL_EMU_NIL;
+			     q = e->packets[q].next)
+				one(e, n, q, false);
+		}
 	}
 	for (uint32_t a = 0; a < e->nadapters; a++)
 		for (uint32_t p = e->adapters[a].head; p != DL_EMU_NIL; p = e->packets[p].next)
@@ -74,10 +85,6 @@ static void count_event(void *context, uint32_t log, uint64_t what)
 		if (e->packets[id].epoch == p->epoch &&
 		    (!(e->packets[id].flags & DL_EMU_PK_LOST) || e->worms))
 			n->coming[channel] += e->packets[id].units;
-		break;
-	case DL_EMU_EV_READY:
-		if (e->packets[id].flags & DL_EMU_PK_COPY)
-			one(e, n, id, false);
 		break;
 	case DL_EMU_EV_TAIL:
 		/* The buffer that it is leaving. */
@@ -112,16 +119,23 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 {
 	uint32_t n = e->nports * DL_EMU_VLS;
 	struct count count = { .used = calloc(2 * (n + 1ul), sizeof(uint32_t)) };
-	uint64_t in_flight = e->totals.injected - e->totals.delivered - e->totals.dropped;
+	uint64_t in_flight = 0, live = 0;
 	bool broken;
 
 	if (!count.used)
 		return -ENOMEM;
 	count.coming = count.used + n + 1;
 	count_queues(e, &count);
-	dl_emu_events_each(&e->events, count_event, &(struct audit){ e, &count });
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		const struct dl_emu *shard = e->shards[i];
+		const struct dl_emu_totals *t = &shard->totals;
+
+		in_flight += t->injected - t->delivered - t->dropped;
+		live += shard->live;
+		dl_emu_events_each(&shard->events, count_event, &(struct audit){ e, &count });
+	}
 	broken = dl_broken(log, count.packets == in_flight) ||
-		 dl_broken(log, count.records == e->live);
+		 dl_broken(log, count.records == live);
 	for (uint32_t in = 0; !broken && in < n; in++)
 		broken = dl_broken(log, is_balanced(e, in, count.used[in], count.coming[in]));
 	free(count.used);

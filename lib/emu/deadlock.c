@@ -52,7 +52,7 @@ static uint32_t far_buffer(const struct dl_emu *e, uint32_t out)
 {
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 
-	if (p->peer == DL_EMU_NIL || p->to_adapter || p->hold & DL_EMU_DOWN)
+	if (p->peer == DL_EMU_NIL || p->to == DL_EMU_TO_ADAPTER || p->hold & DL_EMU_DOWN)
 		return DL_EMU_NIL;
 	return dl_emu_channel(p->peer, dl_emu_vl_of(out));
 }

@@ -45,42 +45,25 @@
  */
 #include "config.h"
 
-#include <string.h>
-
 #include "emu/internal.h"
 #include "dateline/base.h"
 
 /* ---- packets ----------------------------------------------------------- */
 
-#define NO_PACKETS 1024 /* to begin with */
+#define GIVEN 64 /* to a shard at a time */
 
-static int more_packets(struct dl_emu *e)
+/* More packets for a shard; false: there are none. */
+static bool more_packets(struct dl_emu *e)
 {
-	uint64_t cap = e->packets_cap ? 2 * (uint64_t)e->packets_cap : NO_PACKETS;
-	struct dl_emu_pkt *packets;
-	struct dl_emu_origin *origins;
+	uint32_t first = __atomic_fetch_add(e->given, GIVEN, __ATOMIC_RELAXED);
 
-	if (e->c.max_packets && cap > e->c.max_packets)
-		cap = e->c.max_packets;
-	if (cap <= e->packets_cap || cap > DL_EMU_EV_PACKET)
-		return -EOVERFLOW;
-	packets = dl_array_large(cap, sizeof(*packets));
-	origins = dl_array_large(cap, sizeof(*origins));
-	if (!packets || !origins) {
-		free(packets);
-		free(origins);
-		return -ENOMEM;
+	if (first >= e->packets_cap) {
+		__atomic_fetch_sub(e->given, GIVEN, __ATOMIC_RELAXED);
+		return false;
 	}
-	if (e->npackets) {
-		memcpy(packets, e->packets, e->npackets * sizeof(*packets));
-		memcpy(origins, e->origins, e->npackets * sizeof(*origins));
-	}
-	free(e->packets);
-	free(e->origins);
-	e->packets = packets;
-	e->origins = origins;
-	e->packets_cap = cap;
-	return 0;
+	e->fresh = first;
+	e->fresh_end = e->packets_cap - first < GIVEN ? e->packets_cap : first + GIVEN;
+	return true;
 }
 
 uint32_t dl_emu_packet(struct dl_emu *e)
@@ -90,15 +73,11 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 	if (packet != DL_EMU_NIL) {
 		e->free_packet = e->packets[packet].next;
 	} else {
-		if (e->npackets == e->packets_cap) {
-			int err = more_packets(e);
-
-			if (err) {
-				e->err = err;
-				return DL_EMU_NIL;
-			}
+		if (e->fresh == e->fresh_end && !more_packets(e)) {
+			e->err = -EOVERFLOW;
+			return DL_EMU_NIL;
 		}
-		packet = e->npackets++;
+		packet = e->fresh++;
 	}
 	e->live++;
 	return packet;
@@ -116,7 +95,7 @@ static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
 		dl_emu_credit(e, channel, packet);
 		break;
 	case DL_EMU_EV_READY:
-		dl_emu_ready(e, packet);
+		dl_emu_ready(e, channel, packet);
 		break;
 	case DL_EMU_EV_WAKE:
 		e->ports[dl_emu_port_of(channel)].wake = false;
@@ -132,7 +111,7 @@ static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
 		dl_emu_receive_done(e, what);
 		break;
 	case DL_EMU_EV_HOQ:
-		dl_emu_expire(e, packet);
+		dl_emu_expire(e, channel, packet);
 		break;
 	case DL_EMU_EV_PERIODIC:
 		dl_emu_periodic(e, dl_emu_port_of(channel));
@@ -144,12 +123,27 @@ static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
 }
 
 /*
- * Can something happen yet?  Timers alone bring nothing, unless there are
- * packets whose credit was lost.
+ * Timers alone bring nothing, unless there are packets whose credit was lost.
  */
-static bool goes_on(const struct dl_emu *e)
+bool dl_emu_goes_on(const struct dl_emu *e)
 {
-	return dl_emu_events_count(&e->events) > e->background || (e->timers && e->live);
+	uint64_t events = 0;
+	int64_t live = 0;
+
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		events += dl_emu_events_count(&e->shards[i]->events);
+		live += e->shards[i]->live;
+	}
+	return events > e->background || (e->timers && live);
+}
+
+static bool is_empty(const struct dl_emu *e)
+{
+	int64_t live = 0;
+
+	for (uint32_t i = 0; i < e->nshards; i++)
+		live += e->shards[i]->live;
+	return !live;
 }
 
 /* Nothing can happen any more: why?  The books must balance then. */
@@ -157,7 +151,7 @@ static int at_rest(struct dl_emu *e)
 {
 	int err = dl_emu_audit(e, e->log);
 
-	if (!err && !e->live)
+	if (!err && is_empty(e))
 		return DL_EMU_DONE;
 	if (!err && !e->cycle.n && !e->c.hoq_life_ps)
 		err = dl_emu_look_for_deadlock(e);
@@ -166,42 +160,60 @@ static int at_rest(struct dl_emu *e)
 	return e->cycle.n ? DL_EMU_DEADLOCK : DL_EMU_STUCK;
 }
 
-/* The regular look.  Returns 1: stop, there is a deadlock. */
+/*
+ * The regular look.  Returns 1: stop, there is a deadlock.  It needs somebody
+ * who asked for credit in vain since the last one.
+ */
 static int check(struct dl_emu *e)
 {
+	bool blocked = false;
 	int found;
 
 	e->next_check = e->now + e->c.check_ps;
-	if (!e->live || e->cycle.n || e->c.hoq_life_ps)
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		blocked |= e->shards[i]->blocked;
+		e->shards[i]->blocked = false;
+	}
+	if (!blocked || e->cycle.n || e->c.hoq_life_ps)
 		return 0;
 	found = dl_emu_look_for_deadlock(e);
 	return found > 0 ? e->c.stop_on_deadlock : found;
 }
 
-static int begin(struct dl_emu *e)
+static void begin(struct dl_emu *e)
 {
 	for (uint32_t f = 0; f < e->source.nflows; f++)
-		dl_emu_flow_next(e, f);
+		dl_emu_flow_next(dl_emu_shard(e, e->adapters[e->flows[f].adapter].port), f);
 	for (uint32_t a = 0; a < e->nadapters; a++) {
-		dl_emu_fill(e, &e->adapters[a]);
-		dl_emu_transmit(e, e->adapters[a].port);
+		struct dl_emu *shard = dl_emu_shard(e, e->adapters[a].port);
+
+		dl_emu_fill(shard, &e->adapters[a]);
+		dl_emu_transmit(shard, e->adapters[a].port);
 	}
 	e->next_check = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
-	return e->err;
 }
 
-/* All events up to a time. */
-static void run_to(struct dl_emu *e, uint64_t until)
+#define PAUSE_BITS 20 /* every microsecond */
+
+bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after)
+{
+	return e->timers && before >> PAUSE_BITS != after >> PAUSE_BITS && !dl_emu_goes_on(e);
+}
+
+void dl_emu_run_to(struct dl_emu *e, uint64_t until)
 {
 	struct dl_emu_event ev = { 0 };
 	int found;
 
-	while (!e->err && goes_on(e)) {
+	while (!e->err) {
 		uint32_t channel;
 
 		found = dl_emu_events_pop(&e->events, until, &ev);
 		if (found == 2) {
 			dl_emu_look_ahead(e);
+			if (e->nshards == 1 &&
+			    dl_emu_pauses(e, e->now, e->events.bucket << e->events.shift))
+				return;
 			continue;
 		}
 		if (found <= 0) {
@@ -210,6 +222,7 @@ static void run_to(struct dl_emu *e, uint64_t until)
 		}
 		channel = ev.what >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
 		e->now = ev.time;
+		e->event = ev.what;
 		/* Tails come before the credit of the same time. */
 		e->credited = ev.time - (ev.log == DL_EMU_LOG_TAIL);
 		e->totals.events++;
@@ -227,10 +240,25 @@ static void run_to(struct dl_emu *e, uint64_t until)
 			dispatch(e, ev.what);
 		}
 #ifdef DL_EMU_AUDIT
-		if (!e->err)
+		if (!e->err && e->nshards == 1)
 			e->err = dl_emu_audit(e, e->log);
 #endif
 	}
+}
+
+static void run_all(struct dl_emu *e, uint64_t until)
+{
+	if (e->nshards == 1)
+		dl_emu_run_to(e, until);
+	else
+		dl_emu_run_shards(e, until);
+}
+
+/* All has happened up to this time. */
+static void set_clock(struct dl_emu *e, uint64_t now)
+{
+	for (uint32_t i = 0; i < e->nshards; i++)
+		e->shards[i]->now = e->shards[i]->credited = now;
 }
 
 int dl_emu_run(struct dl_emu *e, uint64_t until)
@@ -239,23 +267,25 @@ int dl_emu_run(struct dl_emu *e, uint64_t until)
 
 	if (!e->begun) {
 		e->begun = true;
-		err = begin(e);
+		begin(e);
 	}
-	while (!err && !e->err && goes_on(e) && e->next_check <= until) {
-		run_to(e, e->next_check);
-		if (!e->err && goes_on(e)) {
-			e->now = e->credited = e->next_check;
+	dl_emu_share(e);
+	while (!err && !e->err && dl_emu_goes_on(e) && e->next_check <= until) {
+		run_all(e, e->next_check);
+		if (!e->err && dl_emu_goes_on(e)) {
+			set_clock(e, e->next_check);
 			err = check(e);
 		}
 	}
-	if (!err)
-		run_to(e, until);
+	if (!err && !e->err && dl_emu_goes_on(e))
+		run_all(e, until);
 	if (err || e->err)
 		return err > 0 ? DL_EMU_DEADLOCK : err ? err : e->err;
-	e->credited = e->now;
-	if (!goes_on(e))
+	if (!dl_emu_goes_on(e)) {
+		set_clock(e, e->now);
 		return at_rest(e);
-	e->now = e->credited = until;
+	}
+	set_clock(e, until);
 	return DL_EMU_RUNNING;
 }
 

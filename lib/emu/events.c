@@ -273,13 +273,24 @@ static uint64_t next_used(const struct dl_emu_events *q)
 	return UINT64_MAX;
 }
 
-int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until)
+uint64_t dl_emu_events_next(const struct dl_emu_events *q)
 {
 	uint64_t bucket = next_used(q);
-	uint32_t slot;
 
+	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
+		if (*q->run[log].at != DL_EMU_NO_EVENT)
+			return q->bucket;
 	if (q->nfar && q->far[0].time >> q->shift < bucket)
 		bucket = q->far[0].time >> q->shift;
+	return bucket;
+}
+
+/* (Called when the runs are at their ends.) */
+int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until)
+{
+	uint64_t bucket = dl_emu_events_next(q);
+	uint32_t slot;
+
 	if (q->err || bucket > until >> q->shift)
 		return q->err;
 	q->bucket = bucket - 1;

@@ -151,6 +151,9 @@ static inline int dl_emu_events_pop(struct dl_emu_events *q, uint64_t until,
 	return 1;
 }
 
+/* The bucket of the next event; UINT64_MAX: there is none. */
+uint64_t dl_emu_events_next(const struct dl_emu_events *q);
+
 static inline uint32_t dl_emu_events_count(const struct dl_emu_events *q)
 {
 	return q->count;

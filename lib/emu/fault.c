@@ -132,12 +132,13 @@ static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 	port_down(e, a);
 	port_down(e, b);
 	e->foresees = false;
+	dl_emu_share(e);
 	if (e->worms) {
-		cut_worms(e, a);
-		cut_worms(e, b);
+		cut_worms(dl_emu_shard(e, a), a);
+		cut_worms(dl_emu_shard(e, b), b);
 	}
-	drop_queue(e, a);
-	drop_queue(e, b);
+	drop_queue(dl_emu_shard(e, a), a);
+	drop_queue(dl_emu_shard(e, b), b);
 	return e->err;
 }
 
@@ -147,8 +148,8 @@ static int link_up(struct dl_emu *e, uint32_t a, uint32_t b)
 		return 0;
 	port_up(e, a);
 	port_up(e, b);
-	dl_emu_transmit(e, a);
-	dl_emu_transmit(e, b);
+	dl_emu_transmit(dl_emu_shard(e, a), a);
+	dl_emu_transmit(dl_emu_shard(e, b), b);
 	return e->err;
 }
 
@@ -167,7 +168,8 @@ static void start_timers(struct dl_emu *e)
 			continue;
 		p->periodic = true;
 		e->background++;
-		dl_emu_channel_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
+		dl_emu_channel_at(dl_emu_shard(e, i),
+				  e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
 				  DL_EMU_EV_PERIODIC, dl_emu_channel(i, 0), 0);
 	}
 }
@@ -183,7 +185,7 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_
 		a->rate = fault->rate;
 	else
 		a->stopped = fault->kind == DL_EMU_DRAIN_STOP;
-	dl_emu_take_in(e, a);
+	dl_emu_take_in(dl_emu_shard(e, port), a);
 	return e->err;
 }
 
@@ -288,7 +290,8 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 		err = dl_emu_program_ports(e, false);
 	for (uint32_t a = 0; !err && a < e->nadapters; a++)
 		dl_emu_adapter_maps(e, &e->adapters[a]);
+	dl_emu_share(e);
 	for (uint32_t i = 0; !err && i < e->nports; i++)
-		dl_emu_transmit(e, i);
+		dl_emu_transmit(dl_emu_shard(e, i), i);
 	return err;
 }

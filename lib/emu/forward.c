@@ -142,12 +142,18 @@ static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk, ui
 	return through > time ? through - time : 0;
 }
 
+/* An output channel as events name it. */
+static uint32_t output_of(const struct dl_emu *e, uint32_t out)
+{
+	return (uint32_t)e->ports[dl_emu_port_of(out)].num << 4 | dl_emu_vl_of(out);
+}
+
 static inline void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
 	dl_emu_wait_for(e, packet, out);
 	if (e->c.hoq_life_ps && e->packets[packet].flags & DL_EMU_PK_HEAD)
 		dl_emu_channel_at(e, e->now + e->c.hoq_life_ps, DL_EMU_EV_HOQ,
-				  e->packets[packet].in, packet);
+				  e->packets[packet].in, output_of(e, out));
 	if (!e->ports[dl_emu_port_of(out)].hold)
 		dl_emu_send_next(e, dl_emu_port_of(out));
 }
@@ -182,20 +188,32 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 		return true;
 	}
 	set_reading(e, in, true);
-	dl_emu_channel_at(e, start > e->now ? start : e->now, DL_EMU_EV_READY, in, packet);
+	dl_emu_channel_at(e, start > e->now ? start : e->now, DL_EMU_EV_READY, in, 0);
 	return true;
 }
 
-/* A packet that had to wait for its own bits can start. */
-void dl_emu_ready(struct dl_emu *e, uint32_t packet)
+/* The copy of a buffer's head that waits for its own bits towards an output. */
+static uint32_t take_early(struct dl_emu *e, uint32_t in, uint32_t output)
 {
-	const struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t in = pk->in, port = dl_emu_port_of(pk->out);
+	uint32_t *link = &e->origins[dl_emu_vl_at(e, in)->in].early, copy;
 
-	if (!(pk->flags & DL_EMU_PK_COPY))
+	while (output_of(e, e->packets[*link].out) != (output & ~DL_EMU_EV_COPY))
+		link = &e->packets[*link].next;
+	copy = *link;
+	*link = e->packets[copy].next;
+	return copy;
+}
+
+/* A packet that had to wait for its own bits can start. */
+void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output)
+{
+	uint32_t packet = output ? take_early(e, in, output) : dl_emu_vl_at(e, in)->in;
+	uint32_t out = e->packets[packet].out, port = dl_emu_port_of(out);
+
+	if (!output)
 		set_reading(e, in, false);
 	if (e->ports[port].num) {
-		ask(e, packet, pk->out);
+		ask(e, packet, out);
 		if (e->ports[port].hold & DL_EMU_DOWN && !e->c.hoq_life_ps)
 			dl_emu_drop_waiting(e, packet, DL_EMU_DROP_DEAD_LINK);
 		return;
@@ -283,7 +301,10 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 	}
 	e->origins[parent].copies++;
 	if (earliest(e, pk, out) > e->now) {
-		dl_emu_channel_at(e, earliest(e, pk, out), DL_EMU_EV_READY, in, packet);
+		pk->next = e->origins[parent].early;
+		e->origins[parent].early = packet;
+		dl_emu_channel_at(e, earliest(e, pk, out), DL_EMU_EV_READY, in,
+				  output_of(e, out) | DL_EMU_EV_COPY);
 		return true;
 	}
 	ask(e, packet, out);
@@ -299,6 +320,7 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 	const uint64_t *mask = group_mask(s, e->packets[parent].dlid);
 
 	e->origins[parent].copies = 1; /* until all have been made */
+	e->origins[parent].early = DL_EMU_NIL;
 	set_reading(e, in, true);
 	for (unsigned int n = 0; mask && n < s->nports; n++) {
 		if (n == from || !(mask[n / 64] >> n % 64 & 1))
@@ -464,15 +486,15 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cau
 }
 
 /* Has the head of a buffer waited for all of its lifetime? */
-void dl_emu_expire(struct dl_emu *e, uint32_t packet)
+void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output)
 {
-	const struct dl_emu_pkt *pk = &e->packets[packet];
-	const struct dl_emu_link_port *p;
+	const struct dl_emu_switch *s = e->ports[dl_emu_port_of(in)].at;
+	const struct dl_emu_link_port *p = &e->ports[s->ports[output >> 4]];
+	uint32_t packet = p->vl[output & 15].head;
 
-	if (!(pk->flags & DL_EMU_PK_WAITING) || pk->since + e->c.hoq_life_ps != e->now)
-		return;
-	p = &e->ports[dl_emu_port_of(pk->out)];
-	if (p->adapter != DL_EMU_NIL)
+	while (packet != DL_EMU_NIL && e->packets[packet].in != in)
+		packet = e->packets[packet].wait_next;
+	if (packet == DL_EMU_NIL || e->packets[packet].since + e->c.hoq_life_ps != e->now)
 		return;
 	dl_emu_drop_waiting(e, packet,
 			    p->hold & DL_EMU_DOWN ? DL_EMU_DROP_DEAD_LINK : DL_EMU_DROP_HOQ_LIFE);

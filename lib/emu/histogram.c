@@ -37,6 +37,20 @@ uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h, uint32_t mi
 	return h->largest;
 }
 
+void dl_emu_histogram_join(struct dl_emu_histogram *h, const struct dl_emu_histogram *more)
+{
+	if (!more->count)
+		return;
+	if (!h->count || more->least < h->least)
+		h->least = more->least;
+	if (more->largest > h->largest)
+		h->largest = more->largest;
+	h->count += more->count;
+	h->sum += more->sum;
+	for (unsigned int i = 0; i < DL_EMU_HISTOGRAM_BUCKETS; i++)
+		h->bucket[i] += more->bucket[i];
+}
+
 double dl_emu_histogram_mean(const struct dl_emu_histogram *h)
 {
 	return h->count ? (double)h->sum / h->count : 0;

@@ -110,7 +110,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  *
  *	            49  46 45            22 21           0
  *	ARRIVE      | kind | input channel | packet      |
- *	READY, HOQ  | kind | input channel | packet      |
+ *	READY, HOQ  | kind | input channel | output      |
  *	CREDIT      | kind | channel       | record      |
  *	TAIL, WAKE, | kind | channel of VL 0             |
  *	PERIODIC
@@ -120,11 +120,14 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  *
  * A channel is port * 16 + VL.  For example, packet 5 on its way to port 3,
  * VL 2, that is to channel 0x32, arrives with 2 << 46 | 0x32 << 22 | 5.
- * What a flow-control packet carries stands in the record of a packet.
+ * What a flow-control packet carries stands in the record of a packet.  An
+ * output is the number of a switch's port and a VL, for it must not matter
+ * which records packets have; READY without one is about the buffer's head.
  */
 #define DL_EMU_EV_KIND 46
 #define DL_EMU_EV_CHANNEL 22
 #define DL_EMU_EV_PACKET ((1u << DL_EMU_EV_CHANNEL) - 1)
+#define DL_EMU_EV_COPY (1u << 12) /* an output */
 #define DL_EMU_EV_ENDED (UINT64_C(1) << 45)
 #define DL_EMU_PORTS_MAX (1u << 20)
 
@@ -172,6 +175,7 @@ struct dl_emu_origin {
 	uint32_t parent; /* of a copy: the packet in the buffer */
 	uint16_t data;
 	uint8_t copies; /* that still have to leave */
+	uint32_t early; /* copies that wait for their own bits */
 } __attribute__((aligned(32)));
 
 /*
@@ -212,6 +216,8 @@ struct dl_emu_worm {
 
 enum { DL_EMU_SENDING = 1, DL_EMU_DOWN = 2 };
 
+enum dl_emu_to { DL_EMU_TO_SWITCH, DL_EMU_TO_ADAPTER, DL_EMU_TO_SHARD };
+
 /* A port.  Lines: deciding; sending; rare and fixed; channels. */
 struct dl_emu_link_port {
 	uint64_t busy_until;
@@ -235,11 +241,11 @@ struct dl_emu_link_port {
 	uint64_t busy_ps;	/* see struct dl_emu_port */
 	const uint8_t *far_lft; /* of the switch at the other end, or NULL */
 	uint8_t sending_vl, sending_units, sending_flags;
-	uint8_t epoch;	 /* goes on whenever the link fails */
-	bool to_adapter; /* the peer's */
-	bool lossy;	 /* one of the rates of dl_emu_losses is not 0 */
-	uint8_t vls;	 /* data VLs */
-	uint8_t num;	 /* of the port at its node */
+	uint8_t epoch; /* goes on whenever the link fails */
+	uint8_t to;    /* enum dl_emu_to: what the peer is */
+	bool lossy;    /* one of the rates of dl_emu_losses is not 0 */
+	uint8_t vls;   /* data VLs */
+	uint8_t num;   /* of the port at its node */
 
 	uint64_t wait_ps;
 	const struct dl_emu_switch *at; /* NULL: an adapter's port */
@@ -260,6 +266,7 @@ _Static_assert(sizeof(struct dl_emu_pkt) == 32 && sizeof(struct dl_emu_vl_port) 
 /* What goes wrong on a link, in millionths. */
 struct dl_emu_losses {
 	uint32_t fcp_loss, fcp_corrupt, damage;
+	struct dl_random random;
 };
 
 /* What a switch was programmed with. */
@@ -317,27 +324,47 @@ struct dl_emu_program {
 	struct dl_emu_program *next;
 };
 
+/* From one shard to another: a packet or, with packet NIL, credit. */
+struct dl_emu_mail {
+	uint64_t time;
+	uint32_t channel, packet;
+	uint16_t credit, lost;
+};
+
+struct dl_emu_box {
+	struct dl_emu_mail *mail;
+	uint32_t n, cap;
+};
+
+/* A delivery that is still to be told, and the event in which it happened. */
+struct dl_emu_note {
+	uint64_t event;
+	struct dl_emu_delivery delivery;
+};
+
+/*
+ * An emulation, or one shard of it.  The first shard is the emulation itself.
+ * What is above `shared_end` is the same in all: written by one thread while
+ * no others run, copied by dl_emu_share(), or, behind pointers, each place by
+ * one shard.
+ */
 struct dl_emu {
 	const struct dl_fabric *f;
 	struct dl_emu_config c;
 	struct dl_emu_source source;
 	const struct dl_log *log;
-	struct dl_arena arena; /* arrays that neither move nor are large */
-	uint64_t now;
-	uint64_t credited; /* credit that came until then counts */
-	uint64_t next_check;
-	uint32_t background; /* periodic events among them */
-	int err;
-	uint16_t units_max; /* of what may go as a whole, the largest */
-	uint16_t quarter;   /* of what a buffer promises: worth telling */
-	bool worms;	    /* wormhole switching */
-	bool choosy;	    /* the first packet of a queue need not be the next */
-	bool foresees;	    /* the way of a packet that arrives, in pk->out */
+	uint32_t background; /* periodic events */
+	uint16_t units_max;  /* of what may go as a whole, the largest */
+	uint16_t quarter;    /* of what a buffer promises: worth telling */
+	bool worms;	     /* wormhole switching */
+	bool choosy;	     /* the first packet of a queue need not be the next */
+	bool foresees;	     /* the way of a packet that arrives, in pk->out */
+	bool timers;	     /* flow-control packets may be lost */
 
 	struct dl_emu_pkt *packets;
 	struct dl_emu_origin *origins; /* by packet */
-	uint32_t npackets, packets_cap;
-	uint32_t free_packet, live;
+	uint32_t packets_cap;
+	uint32_t *given; /* packets given to shards so far */
 	struct dl_emu_link_port *ports;
 	struct dl_emu_worm *worm;     /* by channel; NULL: no wormhole switching */
 	struct dl_emu_losses *losses; /* by port */
@@ -351,19 +378,38 @@ struct dl_emu {
 	struct dl_emu_sl_qp *qps;
 	const struct dl_tables *tables; /* for path SLs */
 	uint32_t *port_there;		/* our port in the tables' fabric; NULL: same */
-
-	struct dl_emu_program *programs;
-
-	struct dl_random random;
-	struct dl_emu_totals totals;
-	struct dl_emu_level levels[DL_EMU_LEVELS];
 	struct dl_emu_port *counters;
 	struct dl_emu_pair *pairs;
+	struct dl_emu **shards;
+	uint32_t nshards;
+	uint16_t *shard_of; /* by port; NULL: there is one */
 
+	uint64_t shared_end;
+	uint64_t now;
+	uint64_t credited; /* credit that came until then counts */
+	uint64_t event;	   /* that is happening */
+	int err;
+	uint32_t number;	   /* of the shard */
+	uint32_t fresh, fresh_end; /* packets given, and never used */
+	uint32_t free_packet;
+	int64_t live;		   /* below 0: the others have more than all */
+	bool blocked;		   /* something has lacked credit since the last look */
+	struct dl_emu_box *box[2]; /* by shard: mail of odd and even windows */
+	bool even;		   /* the window */
+	struct dl_emu_note *notes;
+	uint32_t nnotes, notes_cap;
+	struct dl_emu_totals totals;
+	struct dl_emu_level levels[DL_EMU_LEVELS];
+	struct dl_emu_events events;
+
+	/* Of the emulation alone. */
+	struct dl_arena arena; /* arrays that neither move nor are large */
+	uint64_t next_check;
+	struct dl_emu_program *programs;
 	struct dl_cycle cycle;
 	bool begun;
-	bool timers; /* flow-control packets may be lost */
-	struct dl_emu_events events;
+	struct dl_emu_totals all;	 /* shards' sum */
+	struct dl_emu_level *all_levels; /* the same; NULL: there is one shard */
 };
 
 /* ---- small things ------------------------------------------------------ */
@@ -449,11 +495,32 @@ static inline void dl_emu_recycle(struct dl_emu *e, uint32_t packet)
 	e->live--;
 }
 
+/* The shard that a port belongs to. */
+static inline struct dl_emu *dl_emu_shard(const struct dl_emu *e, uint32_t port)
+{
+	return e->shards[e->shard_of ? e->shard_of[port] : 0];
+}
+
 /* The parent of a copy; NIL for other packets. */
 static inline uint32_t dl_emu_parent(const struct dl_emu *e, uint32_t packet)
 {
 	return e->packets[packet].flags & DL_EMU_PK_COPY ? e->origins[packet].parent : DL_EMU_NIL;
 }
+
+/* engine.c: all events up to a time. */
+void dl_emu_run_to(struct dl_emu *e, uint64_t until);
+/* May something happen yet? */
+bool dl_emu_goes_on(const struct dl_emu *e);
+/* Is it time, between two events, to ask, and is nothing left but timers? */
+bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after);
+
+/* shard.c: an emulation on several cores. */
+int dl_emu_set_up_shards(struct dl_emu *e);
+void dl_emu_free_shards(struct dl_emu *e);
+void dl_emu_share(struct dl_emu *e);
+void dl_emu_run_shards(struct dl_emu *e, uint64_t until);
+void dl_emu_mail(struct dl_emu *e, uint32_t port, const struct dl_emu_mail *mail);
+void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 
 /* setup.c: a port's index in the tables' fabric, or DL_NONE. */
 uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port);
@@ -465,6 +532,8 @@ void dl_emu_tail_sent(struct dl_emu *e, uint32_t port);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
 bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
 void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
+void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+			   uint64_t at);
 void dl_emu_periodic(struct dl_emu *e, uint32_t port);
 
 static inline void dl_emu_note_idle(const struct dl_emu *e, struct dl_emu_link_port *p)
@@ -556,8 +625,8 @@ void dl_emu_arrive(struct dl_emu *e, uint32_t in, uint32_t packet);
 void dl_emu_take(struct dl_emu *e, uint32_t in, uint32_t packet);
 void dl_emu_enter(struct dl_emu *e, uint32_t packet);
 void dl_emu_head(struct dl_emu *e, uint32_t in);
-void dl_emu_ready(struct dl_emu *e, uint32_t packet);
-void dl_emu_expire(struct dl_emu *e, uint32_t packet);
+void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output);
+void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output);
 /* The head of a buffer, or a copy of it, has left or been thrown away. */
 void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent);
 void dl_emu_unbuffer(struct dl_emu *e, uint32_t in);

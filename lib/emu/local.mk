@@ -18,6 +18,7 @@ libdllink_la_SOURCES += \
 	lib/emu/run.c \
 	lib/emu/scenario.c lib/emu/scenario.h \
 	lib/emu/setup.c \
+	lib/emu/shard.c \
 	lib/emu/slarb.c \
 	lib/emu/stats.c \
 	lib/emu/sweep.c \

@@ -40,8 +40,8 @@ struct run {
 	uint64_t warm, end, last;
 	/* Until measuring stopped: messages that came, packets that arrived. */
 	uint64_t stopped, offered_bytes, measured_bytes;
-	/* Deliveries so far. */
-	uint64_t delivered, delivered_bytes, latency_sum, last_delivery;
+	uint64_t *offered;	     /* by flow, while it runs */
+	struct dl_emu_totals before; /* the end of the warm-up */
 	uint32_t samples_cap, warnings_cap;
 	struct dl_log log;
 };
@@ -82,7 +82,7 @@ static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_e
 		return false;
 	/* It counts as offered when the next one is taken, or at the end. */
 	if (r->pending[flow].at >= r->warm)
-		r->offered_bytes += r->pending[flow].bytes;
+		r->offered[flow] += r->pending[flow].bytes;
 	r->pending[flow] = m;
 	*out = (struct dl_emu_message){
 		.at = m.at,
@@ -100,6 +100,7 @@ static void count_rest(struct run *r)
 	for (uint32_t i = 0; i < r->source.nflows; i++) {
 		struct dl_emu_trace_message *m = &r->pending[i];
 
+		r->offered_bytes += r->offered[i];
 		if (m->bytes && m->at >= r->warm && m->at < r->stopped)
 			r->offered_bytes += m->bytes;
 		while (!r->window[i] && dl_emu_traffic_next(r->traffic, i, 0, m) &&
@@ -109,16 +110,6 @@ static void count_rest(struct run *r)
 			r->result->unsent++;
 		}
 	}
-}
-
-static void note_delivery(void *context, const struct dl_emu_delivery *d)
-{
-	struct run *r = context;
-
-	r->delivered++;
-	r->delivered_bytes += d->bytes;
-	r->latency_sum += d->at - d->created;
-	r->last_delivery = d->at;
 }
 
 /* Entries with another load; all of them end with the traffic. */
@@ -153,7 +144,8 @@ static int list_flows(struct run *r)
 	r->port = dl_arena_array(&r->arena, n + 1, sizeof(*r->port));
 	r->window = dl_arena_array(&r->arena, n + 1, sizeof(*r->window));
 	r->pending = dl_arena_array(&r->arena, n + 1, sizeof(*r->pending));
-	if (!r->port || !r->window || !r->pending)
+	r->offered = dl_arena_array(&r->arena, n + 1, sizeof(*r->offered));
+	if (!r->port || !r->window || !r->pending || !r->offered)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		r->port[i] = r->plan->port[dl_emu_traffic_source(r->traffic, i)];
@@ -165,7 +157,6 @@ static int list_flows(struct run *r)
 		.port = r->port,
 		.window = r->window,
 		.next = next_message,
-		.delivered = note_delivery,
 	};
 	return 0;
 }
@@ -176,6 +167,7 @@ static int list_flows(struct run *r)
 static int add_sample(struct run *r, uint64_t at)
 {
 	struct dl_emu_result *result = r->result;
+	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
 	struct dl_emu_sample *s =
 		dl_array_grow(result->samples, sizeof(*s), result->nsamples, 1, &r->samples_cap);
 
@@ -184,10 +176,10 @@ static int add_sample(struct run *r, uint64_t at)
 	result->samples = s;
 	s[result->nsamples++] = (struct dl_emu_sample){
 		.at = at,
-		.delivered = r->delivered,
-		.bytes = r->delivered_bytes,
-		.latency_sum = r->latency_sum,
-		.in_flight = dl_emu_totals(r->emu)->in_flight,
+		.delivered = r->before.delivered + t->delivered,
+		.bytes = r->before.delivered_bytes + t->delivered_bytes,
+		.latency_sum = r->before.latency_sum + t->latency_sum,
+		.in_flight = t->in_flight,
 	};
 	return 0;
 }
@@ -206,7 +198,8 @@ static void difference_samples(struct dl_emu_result *result)
 static void end_measuring(struct run *r)
 {
 	struct dl_emu_result *result = r->result;
-	uint64_t now = result->state == DL_EMU_DONE ? r->last_delivery : dl_emu_now(r->emu);
+	uint64_t now = result->state == DL_EMU_DONE ? dl_emu_totals(r->emu)->last_delivery :
+						      dl_emu_now(r->emu);
 
 	if (result->measured_ps)
 		return;
@@ -273,8 +266,10 @@ static int act(struct run *r, uint64_t now)
 		err = add_sample(r, now);
 	if (now == r->end)
 		end_measuring(r);
-	if (now == r->warm && now)
+	if (now == r->warm && now) {
+		r->before = *dl_emu_totals(r->emu);
 		dl_emu_reset_stats(r->emu);
+	}
 	return err;
 }
 

@@ -449,6 +449,11 @@ void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed)
 	s->config.seed = seed;
 }
 
+void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads)
+{
+	s->config.threads = threads;
+}
+
 static void free_names(struct dl_emu_names *names)
 {
 	for (uint32_t i = 0; i < names->n; i++)

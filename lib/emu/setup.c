@@ -14,6 +14,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "emu/internal.h"
 #include "dateline/base.h"
@@ -346,8 +347,34 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 	p->fcp_time = dl_emu_rate_time(p->rate, DL_LINK_FCP_SYMBOLS);
 	p->look = p->delay + dl_emu_rate_time(p->rate, DL_EMU_ROUTE_BYTES) + e->c.switch_latency_ps;
 	p->fcp_due = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
-	p->to_adapter = e->f->nodes[e->f->ports[port->peer].node].sw == DL_NONE;
+	p->to = e->f->nodes[e->f->ports[port->peer].node].sw == DL_NONE ? DL_EMU_TO_ADAPTER :
+									  DL_EMU_TO_SWITCH;
 	return 0;
+}
+
+/*
+ * Packets lie in one place for all shards, which is large, and takes memory
+ * as it is used.
+ */
+static void *reserve(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int set_up_packets(struct dl_emu *e)
+{
+	e->packets_cap = DL_EMU_EV_PACKET;
+	if (e->c.max_packets && e->c.max_packets < e->packets_cap)
+		e->packets_cap = e->c.max_packets;
+	e->packets = reserve(e->packets_cap * sizeof(*e->packets));
+	e->origins = reserve(e->packets_cap * sizeof(*e->origins));
+	e->given = new_array(e, 1, sizeof(*e->given));
+	for (uint32_t i = 0; e->given && i < e->nports; i++)
+		e->losses[i].random = (struct dl_random){ e->c.seed, 0xE8000000 + i, 0 };
+	return e->packets && e->origins && e->given ? 0 : -ENOMEM;
 }
 
 static int set_up_worms(struct dl_emu *e)
@@ -451,7 +478,7 @@ static int set_up(struct dl_emu *e)
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
 	if (e->units_max > e->c.buffer) /* wormhole, without multicast */
 		e->units_max = dl_emu_units(e, e->c.flit);
-	err = dl_emu_events_init(&e->events, e->nports < 1 << 15 ? 14 : 13);
+	err = set_up_packets(e);
 	if (!err)
 		err = set_up_worms(e);
 	e->foresees = foresees(e);
@@ -463,6 +490,8 @@ static int set_up(struct dl_emu *e)
 		err = set_up_adapters(e);
 	if (!err)
 		err = set_up_pairs(e);
+	if (!err)
+		err = dl_emu_set_up_shards(e);
 	return err;
 }
 
@@ -484,8 +513,6 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	e->c = *c;
 	e->source = *source;
 	e->log = log;
-	e->free_packet = DL_EMU_NIL;
-	e->random = (struct dl_random){ .seed = c->seed, .stream = 0xE80 };
 	err = set_up(e);
 	if (err) {
 		dl_emu_free(e);
@@ -499,9 +526,11 @@ void dl_emu_free(struct dl_emu *e)
 {
 	if (!e)
 		return;
-	dl_emu_events_free(&e->events);
-	free(e->packets);
-	free(e->origins);
+	dl_emu_free_shards(e);
+	if (e->packets)
+		munmap(e->packets, e->packets_cap * sizeof(*e->packets));
+	if (e->origins)
+		munmap(e->origins, e->packets_cap * sizeof(*e->origins));
 	free(e->ports);
 	free(e->port_there);
 	free(e->cycle.steps);

@@ -8,14 +8,51 @@
 
 const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 {
-	e->totals.at = e->now;
-	e->totals.in_flight = e->totals.injected - e->totals.delivered - e->totals.dropped;
-	return &e->totals;
+	struct dl_emu_totals *all = &e->all;
+
+	*all = (struct dl_emu_totals){ .since = e->totals.since, .at = e->now };
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		const struct dl_emu_totals *t = &e->shards[i]->totals;
+
+		all->injected += t->injected;
+		all->delivered += t->delivered;
+		all->dropped += t->dropped;
+		for (unsigned int d = 0; d < DL_EMU_DROPS; d++)
+			all->drops[d] += t->drops[d];
+		all->delivered_bytes += t->delivered_bytes;
+		all->messages += t->messages;
+		all->packet_hops += t->packet_hops;
+		all->events += t->events;
+		all->fcps += t->fcps;
+		all->fcps_lost += t->fcps_lost;
+		all->latency_sum += t->latency_sum;
+		if (t->last_delivery > all->last_delivery)
+			all->last_delivery = t->last_delivery;
+	}
+	all->in_flight = all->injected - all->delivered - all->dropped;
+	return all;
 }
 
 const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int level)
 {
-	return level < DL_EMU_LEVELS ? &e->levels[level] : NULL;
+	struct dl_emu_level *all;
+
+	if (level >= DL_EMU_LEVELS)
+		return NULL;
+	if (e->nshards == 1)
+		return &e->levels[level];
+	all = &e->all_levels[level];
+	memset(all, 0, sizeof(*all));
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		const struct dl_emu_level *l = &e->shards[i]->levels[level];
+
+		all->packets += l->packets;
+		all->bytes += l->bytes;
+		all->sls |= l->sls;
+		dl_emu_histogram_join(&all->latency, &l->latency);
+		dl_emu_histogram_join(&all->network, &l->network);
+	}
+	return all;
 }
 
 static void sum_vls(const struct dl_emu *e, uint32_t port, struct dl_emu_port *out)
@@ -85,22 +122,25 @@ const struct dl_cycle *dl_emu_cycle(const struct dl_emu *e)
  * Starving: the first packet has credit, the link works, and the VL was
  * passed over for longer than the limit; or nothing else is left to happen.
  */
-static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v)
+static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v, bool idle)
 {
 	const struct dl_emu_vl_port *o = &e->ports[port].vl[v];
 	uint32_t owner = e->worms ? e->worm[dl_emu_channel(port, v)].owner : DL_EMU_NIL;
 
 	return o->head != DL_EMU_NIL && !(e->ports[port].hold & DL_EMU_DOWN) &&
 	       (owner == DL_EMU_NIL || owner == e->packets[o->head].in) &&
-	       (e->now - o->served >= e->c.starvation_ps ||
-		dl_emu_events_count(&e->events) <= e->background) &&
-	       dl_emu_has_credit(e, o);
+	       (e->now - o->served >= e->c.starvation_ps || idle) && dl_emu_has_credit(e, o);
 }
 
 uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint32_t max)
 {
+	uint64_t events = 0;
 	uint32_t n = 0;
+	bool idle;
 
+	for (uint32_t i = 0; i < e->nshards; i++)
+		events += dl_emu_events_count(&e->shards[i]->events);
+	idle = events <= e->background;
 	for (uint32_t port = 0; port < e->nports; port++) {
 		const struct dl_emu_link_port *p = &e->ports[port];
 		uint32_t vls = p->waiting & ~(1u << DL_LINK_VL_SMP);
@@ -108,7 +148,7 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint
 		for (; vls; vls &= vls - 1) {
 			unsigned int v = __builtin_ctz(vls);
 
-			if (!starves(e, port, v))
+			if (!starves(e, port, v, idle))
 				continue;
 			if (n < max)
 				out[n] = (struct dl_emu_starved){
@@ -128,8 +168,16 @@ void dl_emu_reset_stats(struct dl_emu *e)
 {
 	uint64_t in_flight = dl_emu_totals(e)->in_flight;
 
-	e->totals = (struct dl_emu_totals){ .injected = in_flight, .since = e->now };
-	memset(e->levels, 0, sizeof(e->levels));
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		struct dl_emu *shard = e->shards[i];
+
+		shard->totals = (struct dl_emu_totals){
+			.since = e->now,
+			.last_delivery = shard->totals.last_delivery,
+		};
+		memset(shard->levels, 0, sizeof(shard->levels));
+	}
+	e->totals.injected = in_flight;
 	memset(e->counters, 0, e->nports * sizeof(*e->counters));
 	if (e->pairs)
 		memset(e->pairs, 0, (size_t)e->nadapters * e->nadapters * sizeof(*e->pairs));

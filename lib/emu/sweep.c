@@ -17,16 +17,8 @@ static int all_levels(const struct dl_emu *emu, struct dl_emu_latency *out)
 
 	if (!sum)
 		return -ENOMEM;
-	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++) {
-		const struct dl_emu_histogram *h = &dl_emu_level(emu, l)->latency;
-
-		sum->count += h->count;
-		sum->sum += h->sum;
-		for (unsigned int i = 0; i < DL_EMU_HISTOGRAM_BUCKETS; i++)
-			sum->bucket[i] += h->bucket[i];
-		if (h->largest > sum->largest)
-			sum->largest = h->largest;
-	}
+	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
+		dl_emu_histogram_join(sum, &dl_emu_level(emu, l)->latency);
 	*out = dl_emu_latency_of(sum);
 	free(sum);
 	return 0;

@@ -89,9 +89,9 @@ static __attribute__((noinline)) void pass_deadlines(struct dl_emu *e, struct dl
 		p->fcp_due = e->now + span;
 }
 
-static bool happens(struct dl_emu *e, uint32_t millionths)
+static bool happens(struct dl_emu *e, uint32_t port, uint32_t millionths)
 {
-	return millionths && dl_random_below(&e->random, 1000000) < millionths;
+	return millionths && dl_random_below(&e->losses[port].random, 1000000) < millionths;
 }
 
 /* An event for credit on its way to an output. */
@@ -129,7 +129,8 @@ bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o)
 	return dl_emu_may_send(&copy, o->units);
 }
 
-static void deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+/* Credit is on its way to an output, where it will be `at` a time. */
+void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
 			   uint64_t at)
 {
 	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
@@ -148,6 +149,7 @@ static void deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, 
 static __attribute__((noinline)) void wait_for_credit(struct dl_emu *e, uint32_t port,
 						      unsigned int vls)
 {
+	e->blocked = true;
 	for (; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
 		struct dl_emu_vl_port *o = &e->ports[port].vl[v];
@@ -166,6 +168,8 @@ static inline void send_fcp(struct dl_emu *e, uint32_t port)
 	struct dl_emu_vl_port *in = &p->vl[v];
 	uint16_t credit = dl_emu_promise(in);
 	bool news = credit != in->told;
+	uint32_t channel;
+	uint64_t at;
 
 	p->fcp &= p->fcp - 1;
 	in->told = credit;
@@ -173,15 +177,21 @@ static inline void send_fcp(struct dl_emu *e, uint32_t port)
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
-	if (__builtin_expect(p->lossy, 0) &&
-	    (happens(e, e->losses[port].fcp_loss) || happens(e, e->losses[port].fcp_corrupt))) {
+	if (__builtin_expect(p->lossy, 0) && (happens(e, port, e->losses[port].fcp_loss) ||
+					      happens(e, port, e->losses[port].fcp_corrupt))) {
 		e->totals.fcps_lost++;
 		return;
 	}
 	/* A number that the sender knows changes nothing, unless one got lost. */
-	if (news || e->timers)
-		deliver_credit(e, dl_emu_channel(p->peer, v), credit, in->lost,
-			       p->busy_until + p->delay);
+	if (!news && !e->timers)
+		return;
+	at = p->busy_until + p->delay;
+	channel = dl_emu_channel(p->peer, v);
+	if (p->to == DL_EMU_TO_SHARD)
+		dl_emu_mail(e, p->peer,
+			    &(struct dl_emu_mail){ at, channel, DL_EMU_NIL, credit, in->lost });
+	else
+		dl_emu_deliver_credit(e, channel, credit, in->lost, at);
 }
 
 /* Room has become free in an input buffer. */
@@ -302,7 +312,7 @@ static inline unsigned int sendable(struct dl_emu *e, uint32_t port, struct dl_e
 static __attribute__((noinline)) void damage(struct dl_emu *e, uint32_t port, struct dl_emu_pkt *pk,
 					     struct dl_emu_vl_port *o)
 {
-	if (!happens(e, e->losses[port].damage))
+	if (!happens(e, port, e->losses[port].damage))
 		return;
 	/* A worm that loses a flit is lost as a whole. */
 	pk->flags |= DL_EMU_PK_LOST;
@@ -348,20 +358,24 @@ static inline void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 			   uint32_t packet)
 {
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet;
+	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet, at;
 
 	pk->since = p->busy_until + p->delay; /* tail in */
-	if (p->to_adapter) {
+	if (p->to == DL_EMU_TO_ADAPTER) {
 		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_ARRIVE, what);
 		return;
 	}
 	__builtin_prefetch(p->far_lft + pk->dlid);
 	if (e->foresees)
 		pk->out = DL_EMU_NIL; /* is not known yet */
-	dl_emu_at(e,
-		  e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
-							 pk->since + e->c.switch_latency_ps,
-		  DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
+	at = e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
+						    pk->since + e->c.switch_latency_ps;
+	if (__builtin_expect(p->to == DL_EMU_TO_SHARD, 0)) {
+		e->live--;
+		dl_emu_mail(e, p->peer, &(struct dl_emu_mail){ at, far, packet, 0, 0 });
+		return;
+	}
+	dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
 }
 
 static inline void send(struct dl_emu *e, uint32_t port, uint32_t packet, unsigned int vl)

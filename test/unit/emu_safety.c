@@ -298,6 +298,55 @@ static void test_flapping_link(void **state)
 	}
 }
 
+/* Faults and losses under traffic, drawn; the same whenever `d` is. */
+static uint64_t run_world(struct draw d, uint32_t threads)
+{
+	struct emu_fixture w;
+	const struct dl_emu_totals *t;
+	uint64_t now = 0, digest;
+
+	draw_fixture(&d, &w);
+	w.c.threads = threads;
+	w.c.hoq_life_ps = draw_below(&d, 2) * 20 * US;
+	everybody(&w, 30, 2000, draw_below(&d, 2) * US);
+	if (w.c.switching != DL_EMU_WORMHOLE)
+		emu_fixture_flow(&w, 0, 0, 100, 10)->mlid = DL_TABLES_MCAST_LID;
+	emu_fixture_start(&w);
+	for (unsigned int i = 0; i < 10; i++) {
+		struct dl_emu_fault fault = { draw_below(&d, DL_EMU_DATA_CORRUPT + 1), 0, 0 };
+
+		if (fault.kind > DL_EMU_LINK_UP)
+			fault.rate = draw_below(&d, 300000);
+		do
+			fault.port = draw_below(&d, w.f->nports);
+		while (w.f->ports[fault.port].peer == DL_NONE || !w.f->ports[fault.port].num);
+		now += draw_below(&d, 10 * US);
+		assert_true(dl_emu_run(w.emu, now) >= 0);
+		assert_int_equal(dl_emu_fault(w.emu, &fault), 0);
+	}
+	run_audited(&w, 2 * MS, 3);
+	t = dl_emu_totals(w.emu);
+	digest = w.digest ^ (t->packet_hops << 32) ^ (t->fcps << 16) ^ t->dropped ^
+		 (t->latency_sum << 20) ^ dl_emu_now(w.emu);
+	emu_fixture_free(&w);
+	return digest;
+}
+
+/* However many threads share the work, the results are the same. */
+static void test_threads(void **state)
+{
+	struct draw d = { .seed = seed };
+
+	(void)state;
+	for (unsigned int i = 0; i < 10; i++) {
+		uint64_t alone = run_world(d, 1);
+
+		assert_int_equal(run_world(d, 2), alone);
+		assert_int_equal(run_world(d, 5), alone);
+		draw32(&d);
+	}
+}
+
 /* An adapter that stops is no deadlock; it goes on when it starts again. */
 static void test_stopped_receiver(void **state)
 {
@@ -416,7 +465,7 @@ int main(void)
 		cmocka_unit_test(test_any_sl),		 cmocka_unit_test(test_lost_credit),
 		cmocka_unit_test(test_flapping_link),	 cmocka_unit_test(test_stopped_receiver),
 		cmocka_unit_test(test_starvation),	 cmocka_unit_test(test_management),
-		cmocka_unit_test(test_new_tables),
+		cmocka_unit_test(test_new_tables),	 cmocka_unit_test(test_threads),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

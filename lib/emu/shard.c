@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One emulation on several cores.
+ *
+ * Problem.  The same results, bit for bit, for any number of threads, and
+ * faster with more of them.
+ *
+ * Method.  Switches are divided into shards, one a thread, neighbours
+ * together; an adapter belongs to its switch's.  Each shard has its own
+ * events and counts.  All run through the same window of time, meet, and go on
+ * to the next.  Nothing that happens in a window at one switch is felt at
+ * another one within it: a window is a bucket of events, no longer than the
+ * quickest flow-control packet takes over the shortest cable between shards,
+ * and a packet's header takes no less.  What is sent to another shard is
+ * mailed; its mail is opened before the next window.
+ *
+ * Why the results are the same.  Events of one time are in order of kind and
+ * channel, whoever runs them; those of different nodes do not touch each other
+ * at one time.  Random numbers belong to ports.  Credit that nobody waits for
+ * has no event (transmit.c), but whether it has one changes only how often a
+ * port looks in vain.  Deliveries are told in the order of their events.  And
+ * whether timers are all that is left is asked at times that do not depend on
+ * windows (engine.c).
+ *
+ * Division.  Breadth first from a switch at the rim, half of the switches in
+ * the order of their distance make one part; and so on with both.
+ *
+ * Complexity: O(switches * ports * log shards) to divide; a window costs a
+ * meeting of all threads, a microsecond or so.
+ */
+#include "config.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "emu/internal.h"
+
+#define SHARDS_MAX 256
+#define SHORTEST_WINDOW 12 /* below 2^12 ps threads only wait for each other */
+
+/* ---- division ---------------------------------------------------------- */
+
+struct division {
+	const struct dl_emu *e;
+	uint16_t *shard; /* by switch; while it is divided: of its part */
+	uint32_t *order; /* switches */
+	uint32_t *queue;
+	uint32_t *seen; /* by switch: search in which it was */
+	uint32_t search;
+};
+
+/* Those of a part by their distance from a switch; who is cut off comes last. */
+static void by_distance(struct division *d, uint32_t *part, uint32_t n, uint32_t start)
+{
+	uint16_t shard = d->shard[start];
+	uint32_t head = 0, tail = 0;
+
+	d->search++;
+	d->queue[tail++] = start;
+	d->seen[start] = d->search;
+	for (uint32_t i = 0; head < n; i += head == tail) {
+		const struct dl_emu_switch *s;
+
+		if (head == tail) { /* the next one that was not reached */
+			if (d->seen[part[i]] == d->search)
+				continue;
+			d->seen[part[i]] = d->search;
+			d->queue[tail++] = part[i];
+		}
+		s = &d->e->switches[d->queue[head++]];
+		for (unsigned int p = 1; p < s->nports; p++) {
+			const struct dl_emu_link_port *port =
+				s->ports[p] == DL_EMU_NIL ? NULL : &d->e->ports[s->ports[p]];
+			uint32_t to = port && port->peer != DL_EMU_NIL ?
+					      d->e->ports[port->peer].sw :
+					      DL_EMU_NIL;
+
+			if (to == DL_EMU_NIL || d->shard[to] != shard || d->seen[to] == d->search)
+				continue;
+			d->seen[to] = d->search;
+			d->queue[tail++] = to;
+		}
+	}
+	memcpy(part, d->queue, n * sizeof(*part));
+}
+
+static void divide(struct division *d, uint32_t *part, uint32_t n, uint32_t shards)
+{
+	uint16_t first = d->shard[part[0]];
+	uint32_t half = shards / 2, here = (uint64_t)n * half / shards;
+
+	if (shards == 1)
+		return;
+	by_distance(d, part, n, part[0]);
+	by_distance(d, part, n, part[n - 1]);
+	for (uint32_t i = here; i < n; i++)
+		d->shard[part[i]] = first + half;
+	divide(d, part, here, half);
+	divide(d, part + here, n - here, shards - half);
+}
+
+/* By port: the shard of its switch, or of the switch that its adapter is at. */
+static int assign_ports(struct dl_emu *e, uint32_t shards)
+{
+	uint32_t n = e->f->nswitches;
+	struct division d = {
+		.e = e,
+		.shard = calloc(n, sizeof(*d.shard)),
+		.order = malloc(n * sizeof(*d.order)),
+		.queue = malloc(n * sizeof(*d.queue)),
+		.seen = calloc(n, sizeof(*d.seen)),
+	};
+	int err = d.shard && d.order && d.queue && d.seen ? 0 : -ENOMEM;
+
+	e->shard_of = dl_arena_array(&e->arena, e->nports + 1ul, sizeof(*e->shard_of));
+	if (!e->shard_of)
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < n; i++)
+		d.order[i] = i;
+	if (!err)
+		divide(&d, d.order, n, shards);
+	for (uint32_t i = 0; !err && i < e->nports; i++) {
+		const struct dl_emu_link_port *p = &e->ports[i];
+		uint32_t sw = p->sw == DL_EMU_NIL && p->peer != DL_EMU_NIL ? e->ports[p->peer].sw :
+									     p->sw;
+
+		e->shard_of[i] = sw == DL_EMU_NIL ? 0 : d.shard[sw];
+	}
+	free(d.shard);
+	free(d.order);
+	free(d.queue);
+	free(d.seen);
+	return err;
+}
+
+/* ---- setting up -------------------------------------------------------- */
+
+static bool has_closed_loops(const struct dl_emu *e)
+{
+	for (uint32_t i = 0; i < e->source.nflows; i++)
+		if (e->flows[i].window)
+			return true;
+	return false;
+}
+
+/* How long it takes at least from one shard to another; links lead there. */
+static uint64_t find_far_links(struct dl_emu *e)
+{
+	uint64_t least = DL_EMU_NEVER;
+
+	for (uint32_t i = 0; e->shard_of && i < e->nports; i++) {
+		struct dl_emu_link_port *p = &e->ports[i];
+
+		if (p->peer == DL_EMU_NIL || e->shard_of[i] == e->shard_of[p->peer])
+			continue;
+		p->to = DL_EMU_TO_SHARD;
+		if (p->fcp_time + (uint64_t)p->delay < least)
+			least = p->fcp_time + (uint64_t)p->delay;
+	}
+	return least;
+}
+
+static void stay_alone(struct dl_emu *e)
+{
+	e->shard_of = NULL;
+	e->nshards = 1;
+	for (uint32_t i = 0; i < e->nports; i++)
+		if (e->ports[i].to == DL_EMU_TO_SHARD)
+			e->ports[i].to = DL_EMU_TO_SWITCH;
+}
+
+static int set_up_shard(struct dl_emu *e, uint32_t number, unsigned int shift)
+{
+	struct dl_emu *s = number ? calloc(1, sizeof(*s)) : e;
+
+	e->shards[number] = s;
+	if (!s)
+		return -ENOMEM;
+	s->number = number;
+	s->free_packet = DL_EMU_NIL;
+	for (unsigned int i = 0; i < 2; i++) {
+		s->box[i] = calloc(e->nshards, sizeof(*s->box[i]));
+		if (!s->box[i])
+			return -ENOMEM;
+	}
+	return dl_emu_events_init(&s->events, shift);
+}
+
+int dl_emu_set_up_shards(struct dl_emu *e)
+{
+	uint32_t shards = e->c.threads < SHARDS_MAX ? e->c.threads : SHARDS_MAX;
+	unsigned int shift = DL_EMU_BUCKET_BITS;
+	uint64_t window = DL_EMU_NEVER;
+	int err = 0;
+
+	if (shards > e->f->nswitches / 2)
+		shards = e->f->nswitches / 2;
+	e->nshards = shards > 1 && !has_closed_loops(e) ? shards : 1;
+	if (e->nshards > 1)
+		err = assign_ports(e, e->nshards);
+	if (!err)
+		window = find_far_links(e);
+	while (shift && UINT64_C(1) << shift > window)
+		shift--;
+	if (shift < SHORTEST_WINDOW) {
+		stay_alone(e);
+		shift = DL_EMU_BUCKET_BITS;
+	}
+	e->shards = dl_arena_array(&e->arena, e->nshards, sizeof(struct dl_emu *));
+	e->all_levels = e->nshards == 1 ?
+				NULL :
+				dl_arena_array(&e->arena, DL_EMU_LEVELS, sizeof(*e->all_levels));
+	if (!err && (!e->shards || (e->nshards > 1 && !e->all_levels)))
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < e->nshards; i++)
+		err = set_up_shard(e, i, shift);
+	if (!err)
+		dl_emu_share(e);
+	return err;
+}
+
+/* What is the same in all shards, from the first one. */
+void dl_emu_share(struct dl_emu *e)
+{
+	for (uint32_t i = 1; i < e->nshards; i++)
+		memcpy(e->shards[i], e, offsetof(struct dl_emu, shared_end));
+}
+
+void dl_emu_free_shards(struct dl_emu *e)
+{
+	for (uint32_t i = 0; e->shards && i < e->nshards; i++) {
+		struct dl_emu *s = e->shards[i];
+
+		if (!s)
+			continue;
+		for (uint32_t k = 0; k < 2 * e->nshards; k++)
+			if (s->box[k % 2])
+				free(s->box[k % 2][k / 2].mail);
+		free(s->box[0]);
+		free(s->box[1]);
+		free(s->notes);
+		dl_emu_events_free(&s->events);
+		if (i)
+			free(s);
+	}
+}
+
+/* ---- mail -------------------------------------------------------------- */
+
+/* A meeting of all shards, and what it decides. */
+struct dl_emu_team {
+	struct dl_emu *e;
+	uint64_t until;
+	uint64_t bucket;  /* the window */
+	uint32_t threads; /* 0: not known yet */
+	uint32_t arrived, meetings;
+	bool over;
+};
+
+void dl_emu_mail(struct dl_emu *e, uint32_t port, const struct dl_emu_mail *mail)
+{
+	struct dl_emu_box *box = &e->box[e->even][e->shard_of[port]];
+	struct dl_emu_mail *grown = dl_array_grow(box->mail, sizeof(*mail), box->n, 1, &box->cap);
+
+	if (!grown) {
+		e->err = -ENOMEM;
+		return;
+	}
+	box->mail = grown;
+	grown[box->n++] = *mail;
+}
+
+/* What others have sent to a shard in even or in odd windows. */
+static void open_mail(struct dl_emu *s, bool even)
+{
+	for (uint32_t from = 0; from < s->nshards; from++) {
+		struct dl_emu_box *box = &s->shards[from]->box[even][s->number];
+
+		for (uint32_t i = 0; i < box->n; i++) {
+			const struct dl_emu_mail *m = &box->mail[i];
+
+			if (m->packet == DL_EMU_NIL) {
+				dl_emu_deliver_credit(s, m->channel, m->credit, m->lost, m->time);
+				continue;
+			}
+			s->live++;
+			dl_emu_at(s, m->time, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE,
+				  (uint64_t)m->channel << DL_EMU_EV_CHANNEL | m->packet);
+		}
+		box->n = 0;
+	}
+}
+
+/* ---- windows ----------------------------------------------------------- */
+
+static bool any_mail(const struct dl_emu *e)
+{
+	for (uint32_t i = 0; i < e->nshards; i++)
+		for (uint32_t to = 0; to < e->nshards; to++)
+			if (e->shards[i]->box[e->even][to].n)
+				return true;
+	return false;
+}
+
+/* The next window; DL_EMU_NEVER: nothing is left. */
+static uint64_t next_window(const struct dl_emu *e)
+{
+	uint64_t next = DL_EMU_NEVER, bucket;
+
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		bucket = dl_emu_events_next(&e->shards[i]->events);
+		next = bucket < next ? bucket : next;
+	}
+	return next;
+}
+
+/* All shards have been through a window. */
+static void decide(struct dl_emu_team *t)
+{
+	struct dl_emu *e = t->e;
+	unsigned int shift = e->events.shift;
+	bool mail = any_mail(e);
+	uint64_t next = mail ? t->bucket + 1 : next_window(e);
+
+	/* (In the last one there may be events after the end.) */
+	t->over = t->bucket >= t->until >> shift || next > t->until >> shift;
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		t->over |= e->shards[i]->err != 0;
+		e->shards[i]->even = !e->shards[i]->even;
+	}
+	if (dl_emu_pauses(e, t->bucket << shift, next << shift) && !mail)
+		t->over = true;
+	t->bucket = next;
+}
+
+/* The last one to arrive decides. */
+static void meet(struct dl_emu_team *t)
+{
+	uint32_t meeting = __atomic_load_n(&t->meetings, __ATOMIC_ACQUIRE), spins = 0;
+
+	if (__atomic_add_fetch(&t->arrived, 1, __ATOMIC_ACQ_REL) == t->threads) {
+		t->arrived = 0;
+		decide(t);
+		__atomic_store_n(&t->meetings, meeting + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	while (__atomic_load_n(&t->meetings, __ATOMIC_ACQUIRE) == meeting)
+		if (++spins > 1000)
+			sched_yield();
+}
+
+struct member {
+	struct dl_emu_team *team;
+	uint32_t number;
+};
+
+static void run_window(const struct dl_emu_team *t, struct dl_emu *s)
+{
+	uint64_t start = t->bucket << s->events.shift;
+	uint64_t end = start + (UINT64_C(1) << s->events.shift) - 1;
+
+	s->credited = start ? start - 1 : 0;
+	open_mail(s, !s->even);
+	dl_emu_run_to(s, end < t->until ? end : t->until);
+}
+
+/* A thread: one shard, or more if fewer threads could be had. */
+static void *work(void *member)
+{
+	const struct member *m = member;
+	struct dl_emu_team *t = m->team;
+	uint32_t threads;
+
+	while (!(threads = __atomic_load_n(&t->threads, __ATOMIC_ACQUIRE)))
+		sched_yield();
+	while (!t->over) {
+		for (uint32_t i = m->number; i < t->e->nshards; i += threads)
+			run_window(t, t->e->shards[i]);
+		meet(t);
+	}
+	return NULL;
+}
+
+/* ---- deliveries -------------------------------------------------------- */
+
+void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d)
+{
+	struct dl_emu_note *grown =
+		dl_array_grow(e->notes, sizeof(*grown), e->nnotes, 1, &e->notes_cap);
+
+	if (!grown) {
+		e->err = -ENOMEM;
+		return;
+	}
+	e->notes = grown;
+	grown[e->nnotes++] = (struct dl_emu_note){ e->event, *d };
+}
+
+static bool earlier(const struct dl_emu_note *a, const struct dl_emu_note *b)
+{
+	return a->delivery.at < b->delivery.at ||
+	       (a->delivery.at == b->delivery.at && a->event < b->event);
+}
+
+/* Tell all deliveries, in the order in which one thread would have. */
+static void tell(struct dl_emu *e)
+{
+	uint32_t at[SHARDS_MAX] = { 0 }, from;
+
+	do {
+		const struct dl_emu_note *next = NULL;
+
+		from = 0;
+		for (uint32_t i = 0; i < e->nshards; i++) {
+			const struct dl_emu *s = e->shards[i];
+
+			if (at[i] < s->nnotes && (!next || earlier(&s->notes[at[i]], next))) {
+				next = &s->notes[at[i]];
+				from = i + 1;
+			}
+		}
+		if (from) {
+			at[from - 1]++;
+			e->source.delivered(e->source.context, &next->delivery);
+		}
+	} while (from);
+	for (uint32_t i = 0; i < e->nshards; i++)
+		e->shards[i]->nnotes = 0;
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+void dl_emu_run_shards(struct dl_emu *e, uint64_t until)
+{
+	struct dl_emu_team t = { .e = e, .until = until, .bucket = next_window(e) };
+	pthread_t thread[SHARDS_MAX];
+	struct member member[SHARDS_MAX];
+	uint32_t started = 1;
+
+	if (t.bucket > until >> e->events.shift)
+		return;
+	for (uint32_t i = 0; i < e->nshards; i++)
+		member[i] = (struct member){ &t, i };
+	while (started < e->nshards &&
+	       !pthread_create(&thread[started], NULL, work, &member[started]))
+		started++;
+	__atomic_store_n(&t.threads, started, __ATOMIC_RELEASE);
+	work(&member[0]);
+	for (uint32_t i = 1; i < started; i++)
+		pthread_join(thread[i], NULL);
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		struct dl_emu *s = e->shards[i];
+
+		open_mail(s, !s->even);
+		if (s->err)
+			e->err = s->err;
+		if (s->now > e->now)
+			e->now = s->now;
+	}
+	tell(e);
+}

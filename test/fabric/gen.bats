@@ -128,10 +128,13 @@ status() {
 	status 3 dateline gen 6 5 1 -o nowhere/f
 	grep -q 'cannot create nowhere/f.net: No such file' err
 	ln -s /dev/full full.net
-	status 3 dateline gen 6 5 1 -o full
-	grep -q 'cannot write full.net: No space left' err
+	# A link is replaced, never followed.
+	status 0 dateline gen 6 5 1 -o full
+	[ ! -L full.net ] && [ -s full.net ]
 	status 0 dateline gen -q 6 5 1 -o f
 	[ ! -s out ] && [ ! -s err ]
+	status 3 dateline discover f.net --write-config /dev/full
+	grep -q 'cannot write /dev/full: No space left' err
 	status 0 dateline gen 1 1 1 -o one
 	grep -q 'one.net: 1 switch, 1 adapter, 1 cable$' err
 }

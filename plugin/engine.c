@@ -230,8 +230,6 @@ static int build_fwd_tables(void *context)
 	}
 	dl_phases_begin(e, sweep);
 	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
-	if (osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
-		dl_coordinates_write(e->osm, sweep, e->osm->subn.opt.dump_files_dir);
 	/* The phases need them. */
 	if (!e->phases)
 		drop_tables(e);

@@ -31,6 +31,7 @@ static void publish(struct dl_engine *e)
 
 	if (!path)
 		return;
+	m->smps = (uint32_t)e->osm->stats.qp0_mads_sent;
 	m->master = m->up && e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 	err = dl_metrics_write(m, path);
 	if (err && !e->metrics.failing)
@@ -187,5 +188,7 @@ void dl_metrics_end(struct dl_engine *e, enum dl_metrics_sweep_result what)
 	if (e->in_force)
 		count_groups(e);
 	dl_metrics_count_sweep(m, what, unix_time());
-	publish(e);
+	/* Else OpenSM is about to say, without its lock, that it has routed. */
+	if (what == DL_METRICS_ASIDE)
+		publish(e);
 }

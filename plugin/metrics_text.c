@@ -332,6 +332,8 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 					     "classic");
 	gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
 	gauge(to, "master", "Is it the master subnet manager (1 or 0)?", m->master);
+	head(to, "smps_sent_total", "counter", "Subnet management packets sent.");
+	fprintf(to, PREFIX "smps_sent_total %" PRIu64 "\n", m->smps);
 	print_sweeps(m, to);
 	print_transition(&m->transition, to);
 	if (m->radix[0]) {

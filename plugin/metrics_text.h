@@ -97,6 +97,7 @@ struct dl_metrics {
 	uint32_t radix[DL_TORUS_DIMS]; /* 0: no torus known */
 	uint64_t number[DL_METRICS_NUMBERS];
 	struct dl_metrics_transition transition;
+	uint64_t smps; /* sent by the subnet manager since it started */
 };
 
 void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode);

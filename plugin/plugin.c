@@ -149,6 +149,9 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 	/* All are reported without OpenSM's lock, by the thread that sweeps. */
 	if (event == OSM_EVENT_ID_HEAVY_SWEEP_DONE)
 		dl_recall_ask(e);
+	if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE && e->in_force &&
+	    osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
+		dl_coordinates_write(e->osm, e->in_force, e->osm->subn.opt.dump_files_dir);
 	if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE)
 		dl_phases_run(e, (uintptr_t)event_data == UCAST_ROUTING_REROUTE);
 	if (event == OSM_EVENT_ID_SUBNET_UP && e->in_force) {

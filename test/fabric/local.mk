@@ -39,6 +39,9 @@ test_fabric_smps_la_SOURCES = test/fabric/smps.c
 test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 test_fabric_smps_la_LIBADD = -libumad
 
+# Beside a subnet manager without plugins.
+FABRIC_TESTS += test/fabric/file_engine.bats
+
 # Damage, sweeps, quality of service.
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 	test/fabric/sweeps.bats test/fabric/proven.bats test/fabric/anysl.bats

@@ -145,6 +145,8 @@ scraped() {
 		links 60 links_missing 0 adapters 30 pairs 3540 \
 		unreachable_pairs 0 forwarding_entries 1800 \
 		'sweeps_total{result="kept"}' 0
+	# Some for each port at least.
+	(($(value smps_sent_total) > 30 * 36))
 	up=$(value last_success_timestamp_seconds)
 	(($(date +%s) - ${up%.*} < 600))
 	kill_switch '"S_3_2_0"'

@@ -221,6 +221,8 @@ static int build_fwd_tables(void *context)
 	int err;
 
 	dl_phases_abandon(e);
+	/* It is still set if OpenSM never said that the last sweep was a success. */
+	e->clear_groups = e->sweeping || (e->osm->subn.first_time_master_sweep && e->set_up_before);
 	e->sweeping = true;
 	dl_metrics_begin(e);
 	err = compute_tables(e, &sweep);

@@ -93,6 +93,7 @@ struct dl_engine {
 	struct dl_plugin_options options;
 	struct dl_sweep *in_force; /* NULL unless we are the engine in use */
 	bool sweeping;		   /* is a heavy sweep writing our tables? */
+	bool clear_groups;	   /* ... and tables of switches without groups? */
 	bool retry;		   /* was this sweep refused? */
 	struct dl_phases *phases;  /* NULL: none under way */
 	bool unfinished;	   /* did the last ones stop half way? */

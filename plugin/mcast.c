@@ -103,14 +103,16 @@ static bool has_top(const struct dl_engine *e, const osm_switch_t *sw)
  * A switch without ports in the group.  OpenSM writes no table that it thinks
  * was never used, but a switch that comes back may still hold the branches of
  * an older tree, and packets of its adapters would take them.  So a heavy sweep
- * has it written all the same, unless OpenSM cuts it off; dl_mcast_rest() lets
- * it rest afterwards.
+ * has it written all the same, unless OpenSM cuts it off, where the switch has
+ * just come, where this subnet manager comes to a fabric that was in use, and
+ * after a sweep with errors; dl_mcast_rest() lets it rest afterwards.
  */
 static void clear_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid)
 {
 	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 
 	if (!e->sweeping || !sw || !osm_switch_supports_mcast(sw) ||
+	    !(e->clear_groups || (sw->need_update && !e->osm->subn.first_time_master_sweep)) ||
 	    (has_top(e, sw) && !e->osm->subn.first_time_master_sweep))
 		return;
 	osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw), mlid, 0);

@@ -30,7 +30,7 @@ test_fabric_join_LDADD = -libmad -libumad
 .PHONY: check-versions
 check-versions: all test/fabric/join test/fabric/smps.la
 	DATELINE_BUILD="$(abs_builddir)" $(srcdir)/test/fabric/versions.bash
-EXTRA_DIST += test/fabric/versions.bash
+EXTRA_DIST += test/fabric/versions.bash test/fabric/bench.bash
 
 # Sick parts of a fabric, devices that lie, and counts of SMPs: preloaded into OpenSM.
 FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats test/fabric/takeover.bats

@@ -470,7 +470,7 @@ only_those() {
 }
 
 @test "a join or leave writes the tables of switches in groups, and no others" {
-	local used all
+	local used all i
 	export SMPS_LOG=$T/smps
 	dateline gen 6 5 1 -o "$T/f" 2>/dev/null
 	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf"
@@ -482,10 +482,22 @@ only_those() {
 	join_group 1 0 "${all[1]}"
 	only_those
 	(($(in_group) < 15))
-	# After each heavy sweep, too, which writes all of them.
+	# So does a heavy sweep.
 	: >"$SMPS_LOG"
 	sm_sweep
-	(($(mft_writes) == 3 * 30))
+	only_those
+	# A switch that has been away may hold an older tree.
+	for i in {1..4}; do
+		sim_console "Unlink \"S_3_3_0\"[$i]" >/dev/null
+	done
+	sm_sweep
+	for i in {1..4}; do
+		sim_console "ReLink \"S_3_3_0\"[$i]" >/dev/null
+	done
+	used=$(in_group)
+	: >"$SMPS_LOG"
+	sm_sweep
+	(($(mft_writes) > 3 * used))
 	: >"$SMPS_LOG"
 	join_group 1 0 "${all[2]}"
 	only_those
@@ -495,4 +507,23 @@ only_those() {
 	join_group -l 1 0 "${all[@]:0:3}"
 	(($(mft_writes) <= 3 * 3 * used))
 	[[ $(in_group) == 0 ]]
+}
+
+@test "a start and an unchanged sweep send no more SMPs than with torus-2QoS" {
+	local engine
+	export SMPS_LOG=$T/smps
+	dateline gen 5 4 3 -q -o "$T/f"
+	for engine in torus-2QoS dateline; do
+		: >"$SMPS_LOG"
+		fabric_up "$T/$engine" $engine "$T/f.net" \
+			torus_config="$T/f.torus.conf"
+		sort "$SMPS_LOG" | grep -v '^[57] ' >"$T/start.$engine"
+		: >"$SMPS_LOG"
+		sm_sweep
+		sort "$SMPS_LOG" | grep -v '^[57] ' >"$T/again.$engine"
+		fabric_down
+	done
+	(($(wc -l <"$T/again.dateline") <= $(wc -l <"$T/again.torus-2QoS")))
+	# 120 LIDs leave no room for the marks in their blocks: a block more.
+	(($(wc -l <"$T/start.dateline") <= $(wc -l <"$T/start.torus-2QoS") + 60))
 }

@@ -151,7 +151,8 @@ static uint32_t ends_without_lid(const struct dl_fabric *f)
 	uint32_t n = 0;
 
 	for (uint32_t p = 0; p < f->nports; p++)
-		n += dl_fabric_is_end_port(f, p) && !f->ports[p].lid;
+		n += dl_fabric_is_end_port(f, p) && !f->ports[p].lid &&
+		     (!f->ports[p].num || f->ports[p].peer != DL_NONE);
 	return n;
 }
 

@@ -582,6 +582,8 @@ agree() {
 
 	rm -rf "$dir"
 	cp -r "$from" "$dir"
+	# Part of a snapshot is no snapshot any more, but a directory of dumps.
+	rm -f "$dir/dateline-manifest.txt"
 	: >"$dir/opensm.mcfdbs"
 	[[ $scope == all ]] || all=
 	loop=$(verdict "$dir" credit_loop --pairs "$scope")

@@ -5,8 +5,8 @@
 noinst_LTLIBRARIES += libdlroute.la libdlread.la
 libdlroute_la_SOURCES =
 libdlread_la_SOURCES =
-libdlread_la_CFLAGS = $(AM_CFLAGS) $(YAML_CFLAGS)
-libdlread_la_LIBADD = $(YAML_LIBS)
+libdlread_la_CFLAGS = $(AM_CFLAGS) $(YAML_CFLAGS) $(ZSTD_CFLAGS)
+libdlread_la_LIBADD = $(YAML_LIBS) $(ZSTD_LIBS)
 include lib/base/local.mk
 include lib/fabric/local.mk
 include lib/torus/local.mk

@@ -10,8 +10,8 @@ UNIT_TESTS += test/unit/test_snapshot
 test_unit_test_snapshot_SOURCES = test/unit/test_snapshot.c test/unit/draw.h \
 	test/unit/fabric_text.c test/unit/fabric_text.h test/unit/random.h \
 	test/unit/grid_fabric.c test/unit/grid_fabric.h
-test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-test_unit_test_snapshot_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS)
+test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(ZSTD_CFLAGS)
+test_unit_test_snapshot_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS) $(ZSTD_LIBS)
 
 UNIT_TESTS += test/unit/test_read
 test_unit_test_read_SOURCES = test/unit/test_read.c test/unit/draw.h \

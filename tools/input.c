@@ -252,7 +252,7 @@ static int read_fabric(const struct tool *tool, const struct tool_input_options 
 {
 	if (o->is_live)
 		return read_live(tool, o, tables, s);
-	if (tables || is_directory(o->from))
+	if (tables || is_directory(o->from) || dl_snapshot_is_packed(o->from))
 		return dl_snapshot_read(o->from, o->net, o->psl, &tool->log, s);
 	if (!strcmp(o->from, "-"))
 		return dl_fabric_read_netlist_stream(stdin, "standard input", &tool->log,

@@ -43,8 +43,8 @@ static const struct tool_usage usage = {
 	.check = need_output,
 	.args_doc = "[DIR]",
 	.doc = "Show a snapshot as one self-contained HTML file."
-	       "\vDIR is a directory written by `dateline route` or "
-	       "`dateline snapshot`, or by OpenSM with -D 0x43.  The page "
+	       "\vDIR is a snapshot, a directory or a .dls file, of `dateline route` or "
+	       "`dateline snapshot`, or a directory of OpenSM's with -D 0x43.  The page "
 	       "shows the torus with its failures, any path with SL and VL "
 	       "at every hop, multicast trees, the load of the cables, and "
 	       "the result of `dateline verify` with a credit loop drawn into the picture.\n"

@@ -15,7 +15,8 @@ struct request {
 	struct tool_input_options input;
 	const char *out;
 	struct dl_route_options options;
-	bool multicast, show_tree;
+	bool show_tree;
+	enum { KEEP_GROUPS, NO_GROUPS, ALL_ADAPTERS } multicast;
 	unsigned int lmc, flags;
 };
 
@@ -53,8 +54,10 @@ static const struct dl_setting options[] = {
 	  .arg = "N",
 	  .doc = "Proven and any-SL mode: after this time, route what is not repaired "
 		 "along a spanning tree (10)" },
-	{ "multicast", DL_SETTING_WORD, MEMBER(multicast), .words = "none all", .arg = "all",
-	  .doc = "Add one multicast group of all adapters, at MLID 0xC000" },
+	{ "multicast", DL_SETTING_WORD, MEMBER(multicast), .words = "keep none all",
+	  .arg = "keep|none|all",
+	  .doc = "Multicast groups: those of the snapshot that is routed (default), none, or "
+		 "one of all adapters, at MLID 0xC000" },
 	{ "qos-weights", .call = read_weights, .arg = "A:B",
 	  .expected = "two weights A:B, each 1 to 255",
 	  .doc = "Shares of QoS levels 0 and 1 in VL arbitration (1:1)" },
@@ -70,7 +73,7 @@ static const struct dl_setting options[] = {
 	  .doc = "Do not write dateline-psl.dump: dateline-sls.dump in its place has path "
 		 "SLs by class" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
-	  .doc = "The directory for the snapshot" },
+	  .doc = "The directory for the snapshot, or one file that ends in .dls" },
 	{ 0 }
 };
 
@@ -107,22 +110,65 @@ static const struct tool_usage usage = {
 	       "SL-to-VL maps, multicast tables, subnet list), files for "
 	       "ibdmchk (dateline-psl.dump, dateline-slvl.dump), VL "
 	       "arbitration tables, the netlist, and dateline-opensm.conf "
-	       "with lines for OpenSM's configuration.\n"
+	       "with lines for OpenSM's configuration.  As one .dls file it is "
+	       "smaller by far, and read in no time.\n"
 	       "\n"
 	       "Exit status: 0 written, 1 the fabric is refused, 2 bad "
 	       "usage or input, 3 no memory or no space.",
 };
 
+/* The members of a snapshot's group: end ports that its entries lead to. */
+static uint32_t list_members(const struct dl_fabric *f, const uint64_t *masks, uint32_t *members)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+
+		for (unsigned int p = 0; p <= node->nports; p++) {
+			uint32_t port = node->first_port + p;
+
+			port = p ? f->ports[port].peer : port;
+			if (dl_tables_mask_get(masks, s, p) && port != DL_NONE &&
+			    dl_fabric_is_end_port(f, port) && f->ports[port].lid)
+				members[n++] = port;
+		}
+	}
+	return n;
+}
+
+static int keep_groups(const struct dl_tables *before, struct dl_route_result *out)
+{
+	const struct dl_fabric *f = before->fabric;
+	uint32_t *members = malloc((f->nports + 1ul) * sizeof(*members));
+	int err = members ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < before->ngroups; i++) {
+		const struct dl_tables_mcast_group *g = &before->groups[i];
+		uint32_t n = list_members(f, g->masks, members);
+		struct dl_tables_mcast_group *now = dl_tables_group(out->tables, g->mlid);
+
+		err = now ? dl_route_tree_group(out->tree, f, g->mlid, members, n, now->masks) :
+			    -ENOMEM;
+	}
+	free(members);
+	return err;
+}
+
 static int compute(const struct request *r, const struct tool_input *in, const struct dl_log *log,
 		   struct dl_route_result *out)
 {
+	const struct dl_tables *before = in->snapshot.tables;
+	bool keep = r->multicast == KEEP_GROUPS && before && before->ngroups;
 	int err = dl_route(in->torus, in->config, &r->options, log, out);
 
-	if (!err && !out->tree && (r->multicast || r->show_tree))
+	if (!err && !out->tree && (keep || r->multicast == ALL_ADAPTERS || r->show_tree))
 		err = -ENOTCONN;
 	if (!err && r->show_tree)
 		tool_draw_tree(in->torus, out->tree, stdout);
-	if (!err && r->multicast)
+	if (!err && keep)
+		err = keep_groups(before, out);
+	if (!err && r->multicast == ALL_ADAPTERS)
 		err = dl_route_tree_group_all(out->tree, out->tables);
 	return err;
 }

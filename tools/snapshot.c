@@ -42,7 +42,7 @@ static const struct dl_setting options[] = {
 	{ "live", DL_SETTING_FLAG, MEMBER(live),
 	  .doc = "Read the fabric that this machine is attached to" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
-	  .doc = "The directory for the snapshot" },
+	  .doc = "The directory for the snapshot, or one file that ends in .dls" },
 	{ "Ca", DL_SETTING_BORROW, MEMBER(options.ca), .key = 'C', .arg = "NAME",
 	  .doc = "The local adapter (any that is up)" },
 	{ "Port", DL_SETTING_NUMBER, MEMBER(options.port), 1, 254, .key = 'P', .arg = "N",
@@ -82,8 +82,8 @@ static const struct tool_usage usage = {
 	       "Nothing is changed.  Needs the right to send management "
 	       "datagrams (root).\n"
 	       "\n"
-	       "  dateline snapshot --live -o today\n"
-	       "  dateline verify today --explain\n"
+	       "  dateline snapshot --live -o today.dls\n"
+	       "  dateline verify today.dls --explain\n"
 	       "\n"
 	       "Exit status: 0 complete, 1 partial (" PARTIAL " lists what did "
 	       "not answer), 2 bad usage, 3 no fabric or no memory.",
@@ -97,10 +97,16 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
 int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
 			unsigned int flags)
 {
-	int err = tool_make_dir(tool, path);
+	const char *end = strrchr(path, '.');
+	int err;
 
-	if (!err)
-		err = dl_snapshot_write(s, path, flags, &tool->log);
+	if (end && !strcmp(end, ".dls")) {
+		err = dl_snapshot_pack(s, path, &tool->log);
+	} else {
+		err = tool_make_dir(tool, path);
+		if (!err)
+			err = dl_snapshot_write(s, path, flags, &tool->log);
+	}
 	return err ? TOOL_UNWRITTEN : 0;
 }
 

@@ -141,8 +141,9 @@ void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree, 
 int tool_add_opensm_conf(struct dl_snapshot *s, const struct dl_route_options *o);
 
 /*
- * Write a snapshot, as dl_snapshot_write() does, into a directory that is made
- * with its parents.  0 or a negative errno, reported.
+ * Write a snapshot: where the name ends in ".dls", as one compact file, else
+ * as dl_snapshot_write() does, into a directory that is made with its parents.
+ * 0 or a negative errno, reported.
  */
 int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
 			unsigned int flags);

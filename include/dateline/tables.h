@@ -366,13 +366,22 @@ int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int
 		      const struct dl_log *log);
 
 /*
- * Read a snapshot, or a directory that OpenSM filled with its dumps.  `net` is a
+ * The same as one compact file, dateline-snapshot(5), which replaces what is
+ * there as a whole.
+ */
+int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct dl_log *log);
+
+/* Is this a compact snapshot, by its first bytes? */
+bool dl_snapshot_is_packed(const char *path);
+
+/*
+ * Read a snapshot, of either form, or a directory that OpenSM filled with its dumps.  `net` is a
  * netlist for a directory without one, `psl` a file of path SLs to be used
  * instead of the directory's; both may be NULL.  Returns 0; -ENOENT and the like
  * (no such directory; no fabric or no forwarding tables in it), -EINVAL (damaged,
  * mixed or contradictory: file and line are reported), -ENOMEM.
  */
-int dl_snapshot_read(const char *dir, const char *net, const char *psl, const struct dl_log *log,
+int dl_snapshot_read(const char *path, const char *net, const char *psl, const struct dl_log *log,
 		     struct dl_snapshot *out);
 void dl_snapshot_release(struct dl_snapshot *s);
 

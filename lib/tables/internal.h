@@ -5,6 +5,9 @@
 
 #include "dateline/tables.h"
 
+/* Which invariant of dl_tables_check() does not hold, or NULL. */
+const char *dl_tables_fault(const struct dl_tables *t);
+
 /* ---- checksums --------------------------------------------------------- */
 
 /* XXH3, 64 bits: against accidents, not against forgers. */
@@ -83,6 +86,10 @@ int dl_snapshot_read_about(const char *text, size_t len, const char *name, const
 			   struct dl_snapshot_manifest *m);
 int dl_snapshot_read_manifest(FILE *from, const char *name, const struct dl_log *log,
 			      struct dl_snapshot_manifest *m);
+
+/* Fill in a snapshot from a compact file.  0 or a negative errno, reported. */
+int dl_snapshot_unpack(FILE *from, const char *name, const struct dl_log *log,
+		       struct dl_snapshot *s);
 
 /* ---- reading ----------------------------------------------------------- */
 

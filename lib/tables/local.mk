@@ -9,6 +9,9 @@ libdlroute_la_SOURCES += \
 	lib/tables/tables.c \
 	lib/tables/write.c
 libdlread_la_SOURCES += \
+	lib/tables/pack.c \
+	lib/tables/pack.h \
+	lib/tables/unpack.c \
 	lib/tables/manifest_read.c \
 	lib/tables/read.c \
 	lib/tables/read_lfts.c \

@@ -231,15 +231,20 @@ static void remove_stale(const struct writer *w, const char *name)
 		unlink(path);
 }
 
-/* From the old snapshot to the new one; the manifest was written last. */
+/*
+ * From the old snapshot to the new one: the manifest, which was written last,
+ * comes first, and path SLs are the last for whoever waits for them.
+ */
 static int replace(struct writer *w)
 {
 	int err = 0;
 
-	for (uint32_t i = w->n; !err && i-- > 0;) {
-		err = dl_file_place(&w->parts[i].file);
+	for (uint32_t i = 0; !err && i < w->n; i++) {
+		struct part *p = &w->parts[(i + w->n - 1) % w->n];
+
+		err = dl_file_place(&p->file);
 		if (err)
-			failed(w, w->parts[i].name, err);
+			failed(w, p->name, err);
 	}
 	for (unsigned int i = 0; !err && i < DL_TABLES_NFILES; i++)
 		remove_stale(w, dl_tables_file_names[i]);
@@ -275,11 +280,11 @@ static int write_parts(struct writer *w, unsigned int flags)
 
 	if (!err)
 		err = write_part(w, DL_SNAPSHOT_SUBNET);
+	for (uint32_t i = 0; !err && i < w->s->nnotes; i++)
+		err = write_part(w, w->s->notes[i].name);
 	for (unsigned int i = 0; !err && i < DL_TABLES_NFILES; i++)
 		if (i != other && (t->psl || (i != DL_TABLES_PSL && i != DL_TABLES_SLS)))
 			err = write_part(w, dl_tables_file_names[i]);
-	for (uint32_t i = 0; !err && i < w->s->nnotes; i++)
-		err = write_part(w, w->s->notes[i].name);
 	return err ? err : write_part(w, DL_SNAPSHOT_MANIFEST);
 }
 

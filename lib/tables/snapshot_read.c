@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dateline/base.h"
@@ -28,6 +29,7 @@ struct source {
 	const struct dl_log *log;
 	char path[PATH_MAX];
 	bool vls_known;			      /* does the fabric's file tell them? */
+	bool skip_sls;			      /* others are given */
 	struct dl_snapshot_manifest manifest; /* without files: there is none */
 };
 
@@ -231,15 +233,13 @@ static int read_file(const struct source *x, const char *path, struct dl_tables 
 	return err;
 }
 
-static int read_tables(struct source *x, const char *psl, struct dl_tables *t, unsigned int *parts)
+static int read_tables(struct source *x, struct dl_tables *t, unsigned int *parts)
 {
 	int err = 0;
 
 	*parts = 0;
-	if (psl) {
-		err = read_file(x, psl, t, DL_TABLES_PSL);
+	if (x->skip_sls)
 		*parts |= DL_SNAPSHOT_HAS_PSL;
-	}
 	for (unsigned int i = 0; !err && i < sizeof(files) / sizeof(*files); i++) {
 		if (*parts & files[i].part || !find(x, dl_tables_file_names[files[i].file]))
 			continue;
@@ -321,25 +321,7 @@ static int read_notes(struct source *x, struct dl_snapshot *s)
 
 /* ---- all --------------------------------------------------------------- */
 
-static void tell_about(const struct source *x, const char *psl, struct dl_snapshot *s)
-{
-	s->about = x->manifest.about;
-	if (x->manifest.n)
-		s->parts |= DL_SNAPSHOT_HAS_MANIFEST;
-	else
-		s->about.fabric = dl_snapshot_fabric_id(s->fabric);
-	if (!s->tables->psl)
-		s->about.sls = DL_SNAPSHOT_SLS_NONE;
-	else if (psl || !x->manifest.n)
-		s->about.sls = DL_SNAPSHOT_SLS_FILE;
-	if (!dl_snapshot_find_note(s, DL_SNAPSHOT_GAPS))
-		return;
-	s->parts |= DL_SNAPSHOT_IS_PARTIAL;
-	dl_log(x->log, DL_LOG_WARNING, "%s: this snapshot is partial: %s says what is missing",
-	       x->dir, DL_SNAPSHOT_GAPS);
-}
-
-static int read_all(struct source *x, const char *net, const char *psl, struct dl_snapshot *s)
+static int read_directory(struct source *x, const char *net, struct dl_snapshot *s)
 {
 	int err = check_manifest(x);
 
@@ -350,26 +332,94 @@ static int read_all(struct source *x, const char *net, const char *psl, struct d
 	if (!err)
 		err = dl_tables_new(s->fabric, &s->tables);
 	if (!err)
-		err = read_tables(x, psl, s->tables, &s->parts);
+		err = read_tables(x, s->tables, &s->parts);
 	if (!err && !x->vls_known)
 		widen_vls(s->fabric, s->tables);
 	if (!err)
 		err = dl_tables_check(s->tables, x->log);
 	if (!err)
 		err = read_notes(x, s);
+	if (err)
+		return err;
+	s->about = x->manifest.about;
+	if (x->manifest.n)
+		s->parts |= DL_SNAPSHOT_HAS_MANIFEST;
+	else
+		s->about.fabric = dl_snapshot_fabric_id(s->fabric);
+	if (!x->manifest.n && s->tables->psl)
+		s->about.sls = DL_SNAPSHOT_SLS_FILE;
+	return 0;
+}
+
+static int read_packed(const struct source *x, struct dl_snapshot *s)
+{
+	FILE *from = fopen(x->dir, "re");
+	int err = from ? dl_snapshot_unpack(from, x->dir, x->log, s) : open_error(x, x->dir);
+
+	if (from)
+		fclose(from);
+	s->parts = DL_SNAPSHOT_HAS_LFTS | DL_SNAPSHOT_HAS_SL2VL | DL_SNAPSHOT_HAS_MCFDBS |
+		   DL_SNAPSHOT_HAS_VLARB | DL_SNAPSHOT_HAS_MANIFEST;
 	return err;
 }
 
-int dl_snapshot_read(const char *dir, const char *net, const char *psl, const struct dl_log *log,
+/* A file that is no snapshot may well be a netlist. */
+static int open_directory(const struct source *x)
+{
+	struct stat st;
+
+	if (stat(x->dir, &st))
+		return open_error(x, x->dir);
+	if (!S_ISDIR(st.st_mode)) {
+		dl_log(x->log, DL_LOG_ERROR, "%s: this is neither a directory nor a snapshot file",
+		       x->dir);
+		return -EINVAL;
+	}
+	return access(x->dir, R_OK | X_OK) ? open_error(x, x->dir) : 0;
+}
+
+/* Path SLs that were given are used in place of others. */
+static int read_given_sls(const struct source *x, const char *psl, struct dl_snapshot *s)
+{
+	int err = read_file(x, psl, s->tables, DL_TABLES_PSL);
+
+	s->about.sls = DL_SNAPSHOT_SLS_FILE;
+	return err ? err : dl_tables_check(s->tables, x->log);
+}
+
+/* What was there, beyond what each reader says. */
+static void tell_parts(const struct source *x, struct dl_snapshot *s)
+{
+	s->tables->checked = true;
+	if (s->tables->psl)
+		s->parts |= DL_SNAPSHOT_HAS_PSL;
+	else
+		s->about.sls = DL_SNAPSHOT_SLS_NONE;
+	if (!dl_snapshot_find_note(s, DL_SNAPSHOT_GAPS))
+		return;
+	s->parts |= DL_SNAPSHOT_IS_PARTIAL;
+	dl_log(x->log, DL_LOG_WARNING, "%s: this snapshot is partial: %s says what is missing",
+	       x->dir, DL_SNAPSHOT_GAPS);
+}
+
+int dl_snapshot_read(const char *path, const char *net, const char *psl, const struct dl_log *log,
 		     struct dl_snapshot *out)
 {
-	struct source x = { .dir = dir, .log = log };
+	struct source x = { .dir = path, .log = log, .skip_sls = psl };
 	struct dl_snapshot s = { 0 };
-	int err = access(dir, R_OK | X_OK) ? open_error(&x, dir) : read_all(&x, net, psl, &s);
+	int err;
 
+	if (dl_snapshot_is_packed(path)) {
+		err = read_packed(&x, &s);
+	} else {
+		err = open_directory(&x);
+		if (!err)
+			err = read_directory(&x, net, &s);
+	}
+	if (!err && psl)
+		err = read_given_sls(&x, psl, &s);
 	if (!err) {
-		tell_about(&x, psl, &s);
-		s.tables->checked = true;
+		tell_parts(&x, &s);
 		*out = s;
 	} else {
 		dl_snapshot_release(&s);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "dateline/base.h"
-#include "dateline/tables.h"
+#include "tables/internal.h"
 
 #define LFT_BLOCK 64 /* entries in one LinearForwardingTable attribute */
 
@@ -89,27 +89,38 @@ static bool sls_in_range(const struct dl_tables *t)
 	return good;
 }
 
-int dl_tables_check(const struct dl_tables *t, const struct dl_log *log)
+#define FAULT_UNLESS(so) \
+	if (!(so))       \
+	return #so
+
+const char *dl_tables_fault(const struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	size_t pairs = t->sl2vl_first[f->nswitches];
 
-	if (dl_broken(log, t->stride > t->top_lid) ||
-	    dl_broken(log, in_range(t->sl2vl, pairs, t->nrows)) ||
-	    dl_broken(log, in_range(t->end_sl2vl, f->nports, t->nrows)) ||
-	    dl_broken(log, in_range(t->vlarb, f->nports, t->narbs)))
-		return -EPROTO;
-	if (t->psl && (dl_broken(log, classes_in_range(t->psl_src, f->nports, t->npsl_src)) ||
-		       dl_broken(log, classes_in_range(t->psl_dst, t->top_lid + 1u, t->npsl_dst)) ||
-		       dl_broken(log, sls_in_range(t))))
-		return -EPROTO;
+	FAULT_UNLESS(t->stride > t->top_lid);
+	FAULT_UNLESS(in_range(t->sl2vl, pairs, t->nrows));
+	FAULT_UNLESS(in_range(t->end_sl2vl, f->nports, t->nrows));
+	FAULT_UNLESS(in_range(t->vlarb, f->nports, t->narbs));
+	if (t->psl) {
+		FAULT_UNLESS(classes_in_range(t->psl_src, f->nports, t->npsl_src));
+		FAULT_UNLESS(classes_in_range(t->psl_dst, t->top_lid + 1u, t->npsl_dst));
+		FAULT_UNLESS(sls_in_range(t));
+	}
 	for (uint32_t i = 0; i < t->narbs; i++)
-		if (dl_broken(log, t->arbs[i].nhigh <= 64) || dl_broken(log, t->arbs[i].nlow <= 64))
-			return -EPROTO;
+		FAULT_UNLESS(t->arbs[i].nhigh <= 64 && t->arbs[i].nlow <= 64);
 	for (uint32_t i = 0; i < t->ngroups; i++)
-		if (dl_broken(log, t->groups[i].mlid >= DL_TABLES_MCAST_LID))
-			return -EPROTO;
-	return 0;
+		FAULT_UNLESS(t->groups[i].mlid >= DL_TABLES_MCAST_LID);
+	return NULL;
+}
+
+int dl_tables_check(const struct dl_tables *t, const struct dl_log *log)
+{
+	const char *fault = dl_tables_fault(t);
+
+	if (fault)
+		dl_broken_at(log, fault, __FILE__, __LINE__);
+	return fault ? -EPROTO : 0;
 }
 
 void dl_tables_free(struct dl_tables *t)

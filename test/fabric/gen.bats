@@ -164,6 +164,36 @@ status() {
 	status 0 dateline route now -o again
 	diff now/opensm-lfts.dump again/opensm-lfts.dump
 	diff now/dateline-psl.dump again/dateline-psl.dump
+	[[ ! -s again/opensm.mcfdbs ]]
+}
+
+@test "a snapshot in one file, and its multicast groups" {
+	local words
+
+	status 0 dateline gen 4 3 1 -o f
+	status 0 dateline route f.net --multicast all -o all
+	status 0 dateline route f.net --multicast all -o all.dls
+	(($(stat -c %s all.dls) < 4000))
+	for words in "verify SNAP" "discover SNAP" "coords SNAP" \
+		"whatif SNAP --links 1 --samples 3" "transition SNAP all" \
+		"verify all --earlier SNAP" "report SNAP -o SNAP.html"; do
+		# shellcheck disable=SC2086
+		status 0 dateline ${words//SNAP/all}
+		mv out want
+		# shellcheck disable=SC2086
+		status 0 dateline ${words//SNAP/all.dls}
+		diff <(sed 's/[0-9.]* s$//; /CPU seconds/d' want) <(sed 's/[0-9.]* s$//; /CPU seconds/d' out)
+	done
+	status 0 dateline route all.dls -o again
+	diff all/opensm.mcfdbs again/opensm.mcfdbs
+	status 0 dateline route all --multicast none -o again
+	[[ ! -s again/opensm.mcfdbs ]]
+	# Damaged, or no snapshot at all.
+	head -c 1000 all.dls >cut.dls
+	status 2 dateline verify cut.dls
+	grep -q 'cut.dls: this snapshot is cut or damaged' err
+	status 2 dateline verify f.net
+	grep -q 'f.net: this is neither a directory nor a snapshot file' err
 }
 
 @test "a configuration that contradicts the fabric is a finding, in every command" {

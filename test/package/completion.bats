@@ -10,7 +10,7 @@ setup() {
 	source "$top/tools/bash-completion/dateline"
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir folder
-	touch a.net b.net "c d.net" torus.conf scenario.yaml other
+	touch a.net b.net "c d.net" torus.conf scenario.yaml other one.dls
 }
 
 # offered WORD...: what completes the last word, as a sorted line.
@@ -57,29 +57,31 @@ subcommands() {
 }
 
 @test "files and folders where they are expected" {
-	local nets=a.net,b.net,"c d.net",folder
+	local nets=a.net,b.net,"c d.net",folder snapshots
 
-	offers "$nets" route ""
-	offers "$nets" coords ""
-	offers "$nets" route -o folder --no-psl ""
-	offers "$nets" route --mode = classic ""
+	snapshots=$nets,one.dls
+	offers "$snapshots" route ""
+	offers "$snapshots" coords ""
+	offers "$snapshots" route -o folder --no-psl ""
+	offers "$snapshots" route --mode = classic ""
 	offers "" route a.net ""
 	offers "c d.net" route c
-	offers folder verify ""
+	offers folder,one.dls verify ""
+	offers folder,one.dls diff ""
 	offers folder,torus.conf verify --torus-config ""
 	offers folder,torus.conf verify --torus-config =
 	offers "$nets" verify folder --net = ""
 	offers folder,scenario.yaml emulate folder --scenario ""
 	offers folder,scenario.yaml arbitrate ""
-	offers folder route -o ""
-	offers other verify --psl o
+	offers folder,one.dls route -o ""
+	offers one.dls,other verify --psl o
 }
 
 @test "words where one of them is expected" {
-	offers classic,proven route --mode ""
+	offers any-sl,classic,proven route --mode ""
 	offers classic route --mode = c
 	offers adapters,all,none snapshot --paths ""
-	offers arbitrate,emulate,route,verify bench ""
+	offers arbitrate,emulate,route,throughput,verify bench ""
 	offers "" bench route ""
 	offers "" route --lmc ""
 	offers "" gen --fail-switch ""

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A snapshot in one compact file: see pack.h for its form, and unpack.c for
+ * the way back.
+ *
+ * Tables go through the compressor as they lie in memory, in one pass; what
+ * repeats itself from switch to switch, and that is nearly all, shrinks to a
+ * fraction of a percent.
+ */
+#include "config.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "dateline/base.h"
+#include "tables/internal.h"
+#include "tables/pack.h"
+
+#define OUT_BYTES (1 << 18)
+#define LEVEL 1
+#define WORDS 4096 /* converted at a time */
+
+struct pack {
+	FILE *to;
+	ZSTD_CCtx *z;
+	struct dl_tables_sum *sum;
+	char *out;
+	uint64_t bytes; /* put so far */
+	int err;	/* the first that happened */
+};
+
+static void compress(struct pack *p, const void *data, size_t len, ZSTD_EndDirective end)
+{
+	ZSTD_inBuffer in = { data, len, 0 };
+	size_t left = 1;
+
+	while (!p->err && (in.pos < len || (end == ZSTD_e_end && left))) {
+		ZSTD_outBuffer out = { p->out, OUT_BYTES, 0 };
+
+		left = ZSTD_compressStream2(p->z, &out, &in, end);
+		if (ZSTD_isError(left))
+			p->err = -ENOMEM; /* nothing else can fail */
+		else if (fwrite(p->out, 1, out.pos, p->to) != out.pos)
+			p->err = -EIO;
+	}
+}
+
+static void put(struct pack *p, const void *data, size_t len)
+{
+	dl_tables_sum_add(p->sum, data, len);
+	p->bytes += len;
+	compress(p, data, len, ZSTD_e_continue);
+}
+
+static void put_16(struct pack *p, const uint16_t *from, size_t n)
+{
+	uint16_t word[WORDS];
+
+	for (size_t i = 0; i < n; i += WORDS) {
+		size_t now = n - i < WORDS ? n - i : WORDS;
+
+		for (size_t k = 0; k < now; k++)
+			word[k] = htole16(from[i + k]);
+		put(p, word, now * sizeof(*word));
+	}
+}
+
+static void put_32(struct pack *p, const uint32_t *from, size_t n)
+{
+	uint32_t word[WORDS];
+
+	for (size_t i = 0; i < n; i += WORDS) {
+		size_t now = n - i < WORDS ? n - i : WORDS;
+
+		for (size_t k = 0; k < now; k++)
+			word[k] = htole32(from[i + k]);
+		put(p, word, now * sizeof(*word));
+	}
+}
+
+static void put_64(struct pack *p, const uint64_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word = htole64(from[i]);
+
+		put(p, &word, sizeof(word));
+	}
+}
+
+static void begin_section(struct pack *p, const char *tag, uint64_t len)
+{
+	char name[DL_PACK_TAG] = "";
+
+	memcpy(name, tag, strlen(tag));
+	put(p, name, sizeof(name));
+	put_64(p, &len, 1);
+}
+
+static void put_text(struct pack *p, const char *tag, const char *text, size_t len)
+{
+	begin_section(p, tag, len);
+	put(p, text, len);
+}
+
+static void put_about(struct pack *p, const struct dl_snapshot_about *about)
+{
+	struct dl_tables_out o;
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	int err = to ? dl_tables_out_begin(&o, to) : -ENOMEM;
+
+	if (!err) {
+		dl_snapshot_put_about(&o, about);
+		err = dl_tables_out_end(&o, 0);
+	}
+	if (to && fclose(to))
+		err = -ENOMEM;
+	if (err)
+		p->err = -ENOMEM;
+	else
+		put_text(p, DL_PACK_ABOUT, text, len);
+	free(text);
+}
+
+static void put_netlist(struct pack *p, const struct dl_fabric *f)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	int err = to ? dl_fabric_write_netlist(f, to) : -ENOMEM;
+
+	if (to && fclose(to))
+		err = -ENOMEM;
+	if (err)
+		p->err = -ENOMEM;
+	else
+		put_text(p, DL_PACK_NETLIST, text, len);
+	free(text);
+}
+
+static void put_tables(struct pack *p, const struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	const uint32_t sizes[] = { f->nnodes, f->nports, f->nswitches, t->top_lid };
+	size_t pairs = t->sl2vl_first[f->nswitches], lfts = (size_t)f->nswitches * t->stride;
+
+	begin_section(p, DL_PACK_LFTS, sizeof(sizes) + lfts);
+	put_32(p, sizes, 4);
+	put(p, t->lft, lfts);
+
+	begin_section(p, DL_PACK_SL2VL, 4 + t->nrows * 8ul + (pairs + f->nports) * 2);
+	put_32(p, &t->nrows, 1);
+	put_64(p, t->rows, t->nrows);
+	put_16(p, t->sl2vl, pairs);
+	put_16(p, t->end_sl2vl, f->nports);
+
+	begin_section(p, DL_PACK_VLARB, 4 + t->narbs * (size_t)DL_PACK_ARB + f->nports * 2ul);
+	put_32(p, &t->narbs, 1);
+	for (uint32_t i = 0; i < t->narbs; i++) {
+		const struct dl_tables_vlarb *a = &t->arbs[i];
+		const uint8_t counts[] = { a->nhigh, a->nlow, a->high_limit };
+
+		put(p, a->high, sizeof(a->high));
+		put(p, a->low, sizeof(a->low));
+		put(p, counts, sizeof(counts));
+	}
+	put_16(p, t->vlarb, f->nports);
+}
+
+static void put_path_sls(struct pack *p, const struct dl_tables *t)
+{
+	const uint32_t sizes[] = { t->npsl_src, t->npsl_dst };
+	size_t matrix = (size_t)t->npsl_src * t->npsl_dst;
+	size_t classes = t->fabric->nports + t->top_lid + 1ul;
+
+	if (!t->psl)
+		return;
+	begin_section(p, DL_PACK_PSL, sizeof(sizes) + 4 * classes + matrix);
+	put_32(p, sizes, 2);
+	put_32(p, t->psl_src, t->fabric->nports);
+	put_32(p, t->psl_dst, t->top_lid + 1ul);
+	put(p, t->psl, matrix);
+}
+
+static bool in_group(const struct dl_tables_mcast_group *g, uint32_t sw)
+{
+	uint64_t any = 0;
+
+	for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+		any |= g->masks[sw * (size_t)DL_TABLES_MASK_WORDS + w];
+	return any;
+}
+
+/* Of each group those switches that forward it. */
+static void put_groups(struct pack *p, const struct dl_tables *t)
+{
+	const uint32_t nswitches = t->fabric->nswitches;
+
+	for (uint32_t i = 0; i < t->ngroups; i++) {
+		const struct dl_tables_mcast_group *g = &t->groups[i];
+		uint32_t head[2] = { g->mlid, 0 };
+
+		for (uint32_t s = 0; s < nswitches; s++)
+			head[1] += in_group(g, s);
+		begin_section(p, DL_PACK_GROUP, sizeof(head) + head[1] * (uint64_t)DL_PACK_MASK);
+		put_32(p, head, 2);
+		for (uint32_t s = 0; s < nswitches; s++) {
+			if (!in_group(g, s))
+				continue;
+			put_32(p, &s, 1);
+			put_64(p, &g->masks[s * (size_t)DL_TABLES_MASK_WORDS],
+			       DL_TABLES_MASK_WORDS);
+		}
+	}
+}
+
+static void put_notes(struct pack *p, const struct dl_snapshot *s)
+{
+	for (uint32_t i = 0; i < s->nnotes; i++) {
+		const struct dl_snapshot_note *n = &s->notes[i];
+		size_t len = strlen(n->name) + 1;
+
+		begin_section(p, DL_PACK_NOTE, len + n->len);
+		put(p, n->name, len);
+		put(p, n->text, n->len);
+	}
+}
+
+static int put_all(struct pack *p, const struct dl_snapshot *s)
+{
+	struct dl_snapshot_about about = s->about;
+
+	about.fabric = dl_snapshot_fabric_id(s->tables->fabric);
+	put_about(p, &about);
+	put_netlist(p, s->tables->fabric);
+	put_tables(p, s->tables);
+	put_path_sls(p, s->tables);
+	put_groups(p, s->tables);
+	put_notes(p, s);
+	begin_section(p, DL_PACK_END, 0);
+	compress(p, NULL, 0, ZSTD_e_end);
+	return p->err;
+}
+
+/* Once all is written, its size and checksum are known. */
+static int put_head(FILE *to, uint64_t bytes, uint64_t checksum)
+{
+	struct dl_pack_head head = { .magic = DL_PACK_MAGIC,
+				     .format = htole32(DL_SNAPSHOT_FORMAT),
+				     .bytes = htole64(bytes),
+				     .checksum = htole64(checksum) };
+
+	if (fseeko(to, 0, SEEK_SET) || fwrite(&head, sizeof(head), 1, to) != 1)
+		return -EIO;
+	return 0;
+}
+
+static int pack(const struct dl_snapshot *s, FILE *to)
+{
+	struct pack p = { .to = to,
+			  .z = ZSTD_createCCtx(),
+			  .sum = dl_tables_sum_new(),
+			  .out = malloc(OUT_BYTES) };
+	int err = p.z && p.sum && p.out ? put_head(to, 0, 0) : -ENOMEM;
+	uint64_t checksum = 0;
+
+	if (!err && ZSTD_isError(ZSTD_CCtx_setParameter(p.z, ZSTD_c_compressionLevel, LEVEL)))
+		err = -ENOMEM;
+	if (!err)
+		err = put_all(&p, s);
+	if (p.sum)
+		checksum = dl_tables_sum_end(p.sum);
+	if (!err)
+		err = put_head(to, p.bytes, checksum);
+	ZSTD_freeCCtx(p.z);
+	free(p.out);
+	return err;
+}
+
+int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct dl_log *log)
+{
+	int err = s->tables->checked ? 0 : dl_tables_check(s->tables, log);
+	struct dl_file f;
+
+	if (err)
+		return err;
+	err = dl_file_begin(&f, path);
+	if (!err)
+		err = dl_file_finish(&f, pack(s, f.to));
+	if (!err)
+		err = dl_file_place(&f);
+	if (err)
+		dl_log(log, DL_LOG_ERROR, "%s: cannot write it: %s", path, strerror(-err));
+	return err;
+}

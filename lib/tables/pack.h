@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The compact snapshot, format 1; dateline-snapshot(5) describes it.  A head of
+ * 32 bytes and one zstd frame.  Its content is a row of sections: a tag, the
+ * length, and that many bytes.  All numbers are little-endian.
+ *
+ *   about    the first lines of a manifest
+ *   netlist  the fabric
+ *   lfts     4 x 32 bits: nodes, ports, switches, highest LID; forwarding
+ *            entries, a row a switch, rows of multiples of 64
+ *   sl2vl    32 bits: number of rows; rows of 64 bits; by switch, input and
+ *            output port a row's number in 16 bits; by port the same
+ *   vlarb    32 bits: number of tables; tables of 64 + 64 entries (VL, weight)
+ *            and three bytes, numbers of entries and limit; by port its table
+ *   psl      2 x 32 bits: classes of sources and destinations; by port and by
+ *            LID its class in 32 bits; SLs in bytes; left out: none is known
+ *   group    any number: 32 bits MLID, 32 bits number of switches; by switch
+ *            its number in 32 bits, and 4 x 64 bits of its ports
+ *   note     any number: a name, a byte 0, the text
+ *   end      nothing
+ */
+#ifndef DL_TABLES_PACK_H
+#define DL_TABLES_PACK_H
+
+#include <stdint.h>
+
+/* A byte above 127 and both ends of lines: what transfers as text destroy. */
+#define DL_PACK_MAGIC \
+	"\x89"        \
+	"DLS\r\n\x1a"
+
+struct dl_pack_head {
+	char magic[8];
+	uint32_t format, zero;
+	uint64_t bytes;	   /* of the content */
+	uint64_t checksum; /* XXH3, 64 bits, of the content */
+};
+
+#define DL_PACK_TAG 8
+#define DL_PACK_ARB (2 * 128 + 3)
+#define DL_PACK_MASK (4 + 4 * 8)
+
+#define DL_PACK_ABOUT "about"
+#define DL_PACK_NETLIST "netlist"
+#define DL_PACK_LFTS "lfts"
+#define DL_PACK_SL2VL "sl2vl"
+#define DL_PACK_VLARB "vlarb"
+#define DL_PACK_PSL "psl"
+#define DL_PACK_GROUP "group"
+#define DL_PACK_NOTE "note"
+#define DL_PACK_END "end"
+
+#endif

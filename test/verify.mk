@@ -6,6 +6,11 @@ test_unit_verify_SOURCES = test/unit/verify.c test/unit/draw.h \
 test_unit_verify_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
 test_unit_verify_LDADD = libdlread.la libdlroute.la $(CMOCKA_LIBS) $(IGRAPH_LIBS)
 
+UNIT_TESTS += test/unit/live_sample
+test_unit_live_sample_SOURCES = test/unit/live_sample.c test/unit/draw.h
+test_unit_live_sample_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+test_unit_live_sample_LDADD = libdllive.la libdlread.la libdlroute.la $(CMOCKA_LIBS)
+
 UNIT_TESTS += test/unit/test_snapshot
 test_unit_test_snapshot_SOURCES = test/unit/test_snapshot.c test/unit/draw.h \
 	test/unit/fabric_text.c test/unit/fabric_text.h test/unit/random.h \

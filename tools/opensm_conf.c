@@ -61,15 +61,5 @@ static int write_conf(const struct dl_route_options *o, FILE *to)
 
 int tool_add_opensm_conf(struct dl_snapshot *s, const struct dl_route_options *o)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *to = open_memstream(&text, &len);
-	int err = to ? write_conf(o, to) : -ENOMEM;
-
-	if (to && fclose(to))
-		err = -ENOMEM;
-	if (!err)
-		return dl_snapshot_add_note(s, OPENSM_CONF, text, len);
-	free(text);
-	return err;
+	return tool_add_note(s, OPENSM_CONF, to, write_conf(o, to));
 }

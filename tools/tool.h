@@ -190,6 +190,26 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
 		err_;                                             \
 	})
 
+/*
+ * Add a note to a snapshot, from a call that writes to `to`; 0 or a negative
+ * errno.
+ */
+#define tool_add_note(snapshot, name, to, call)                                   \
+	({                                                                        \
+		char *text_ = NULL;                                               \
+		size_t len_ = 0;                                                  \
+		FILE *to = open_memstream(&text_, &len_);                         \
+		int err_ = to ? (call) : -ENOMEM;                                 \
+                                                                                  \
+		if (to && fclose(to) && !err_)                                    \
+			err_ = -ENOMEM;                                           \
+		if (!err_)                                                        \
+			err_ = dl_snapshot_add_note(snapshot, name, text_, len_); \
+		else                                                              \
+			free(text_);                                              \
+		err_;                                                             \
+	})
+
 /* ---- documents; see document.c ------------------------------------------- */
 
 /* Names are free text; JSON takes UTF-8 only: what is not becomes "?"s. */

@@ -197,7 +197,11 @@ static const char *assumption(const struct dl_verify_result *v, const struct too
 	if (v->verdict == DL_VERIFY_POSSIBLE)
 		return v->sl_known ? "pairs without a path SL may use any SL" :
 				     "applications may use any SL";
-	return in->snapshot.about.sls == DL_SNAPSHOT_SLS_RULE && !v->sls ?
+	if (v->sls)
+		return NULL;
+	if (in->snapshot.about.sls == DL_SNAPSHOT_SLS_SAMPLED)
+		return "path SLs follow from a sample of the pairs";
+	return in->snapshot.about.sls == DL_SNAPSHOT_SLS_RULE ?
 		       "path SLs follow the rule of torus-2QoS" :
 		       NULL;
 }

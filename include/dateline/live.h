@@ -12,10 +12,11 @@ extern "C" {
 #endif
 
 enum dl_live_paths {
-	DL_LIVE_PATHS_SOME, /* all, if there are not more than two million */
+	DL_LIVE_PATHS_SOME, /* all, or from a sample above two million */
 	DL_LIVE_PATHS_NONE,
 	DL_LIVE_PATHS_ADAPTERS, /* those between adapters */
-	DL_LIVE_PATHS_ALL
+	DL_LIVE_PATHS_ALL,
+	DL_LIVE_PATHS_SAMPLED /* from a sample, which is checked by another */
 };
 
 struct dl_live_options {

@@ -79,6 +79,7 @@ struct dl_live {
 	uint32_t *capabilities;		 /* by port index of an end port */
 	uint8_t *high_limit;		 /* by port index */
 	struct dl_live_mads *mads;
+	bool sampled; /* do path SLs follow from a sample? */
 	/* What is missing: a line each. */
 	FILE *gaps;
 	char *gaps_text;
@@ -122,6 +123,29 @@ ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port);
 
 /* Note something that is missing. */
 void dl_live_gap(struct dl_live *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define DL_LIVE_MANY_PAIRS 2000000
+
+/* A question for a path SL, between any end ports of two switches. */
+struct dl_live_pair {
+	uint32_t from, to; /* switches, by some number */
+	uint32_t choice;   /* of their end ports; 0: always the same */
+};
+
+/* Who answers: SLs of n pairs, DL_TABLES_NO_SL where there is no path. */
+struct dl_live_sample {
+	uint32_t n; /* switches */
+	int (*ask)(void *context, const struct dl_live_pair *pairs, uint32_t n, uint8_t *sls);
+	void *context;
+};
+
+#define DL_LIVE_SAMPLE_CHECKED 20000 /* random pairs that agree at the end */
+
+/*
+ * The SLs of all n x n pairs from answers for some.  0; -ENOTSUP: they do not
+ * follow from so few; -ENOMEM, or what `ask` returned.
+ */
+int dl_live_sample(const struct dl_live_sample *s, uint8_t *sls);
 
 /* Read all tables, and the path SLs.  0 or a negative errno, reported. */
 int dl_live_tables(struct dl_live *l, struct dl_tables *t);

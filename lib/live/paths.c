@@ -4,9 +4,9 @@
  * pair at a time (IBA volume 1, 15.2.5.16).
  *
  * Problem.  Pairs grow with the square of the fabric.  Only what a subnet
- * administrator answers is sure, so nothing is left out to save time unless
- * the caller says so: `paths` tells whether all pairs are asked for, those of
- * adapters, or none; by itself, all up to two million pairs.
+ * administrator answers is sure, so `paths` tells whether all pairs are asked
+ * for, those of adapters, or none.  By itself, all are up to two million pairs;
+ * above, path SLs are found from a sample (sample.c), and the snapshot says so.
  *
  * A subnet manager that does not answer at all is found out by the first
  * question, not by a million of them.
@@ -19,8 +19,6 @@
 
 #include "live/internal.h"
 #include "dateline/base.h"
-
-#define MANY_PAIRS 2000000
 
 #define COMP_DLID (1u << 4) /* components of a PathRecord */
 #define COMP_SLID (1u << 5)
@@ -113,6 +111,17 @@ static void rewind_pairs(void *context)
 	p->src = p->dst = 0;
 }
 
+static void ask_for(const struct pairs *p, struct dl_live_query *q, uint32_t src, uint16_t lid)
+{
+	q->service = DL_LIVE_SA;
+	q->to = p->sm;
+	q->attr = IB_SA_ATTR_PATHRECORD;
+	q->mask = COMP_DLID | COMP_SLID | COMP_NUMPATH;
+	mad_set_field(q->data, 0, IB_SA_PR_DLID_F, lid);
+	mad_set_field(q->data, 0, IB_SA_PR_SLID_F, p->l->f->ports[src].lid);
+	mad_set_field(q->data, 0, IB_SA_PR_NPATH_F, 1);
+}
+
 static bool next_pair(void *context, struct dl_live_query *q)
 {
 	struct pairs *p = context;
@@ -125,13 +134,7 @@ static bool next_pair(void *context, struct dl_live_query *q)
 
 			if (f->lid_port[lid] == src || (p->first_only && (p->src || dst > 1)))
 				continue;
-			q->service = DL_LIVE_SA;
-			q->to = p->sm;
-			q->attr = IB_SA_ATTR_PATHRECORD;
-			q->mask = COMP_DLID | COMP_SLID | COMP_NUMPATH;
-			mad_set_field(q->data, 0, IB_SA_PR_DLID_F, lid);
-			mad_set_field(q->data, 0, IB_SA_PR_SLID_F, f->ports[src].lid);
-			mad_set_field(q->data, 0, IB_SA_PR_NPATH_F, 1);
+			ask_for(p, q, src, lid);
 			q->key[0] = p->src;
 			q->key[1] = dst;
 			return true;
@@ -189,6 +192,16 @@ static int choose(struct pairs *p)
 	return 0;
 }
 
+static int no_answer(const struct pairs *p)
+{
+	dl_log(p->l->log, DL_LOG_WARNING,
+	       "the subnet administrator at LID %u does not answer: path SLs are left out",
+	       p->sm.lid);
+	dl_live_gap(p->l, "path SLs: the subnet administrator at LID %u does not answer",
+		    p->sm.lid);
+	return -ENOTCONN;
+}
+
 static int ask_all(struct pairs *p)
 {
 	struct dl_tables *t = p->t;
@@ -203,17 +216,8 @@ static int ask_all(struct pairs *p)
 	err = ask(p, true);
 	if (err)
 		return err;
-	if (p->silent) {
-		dl_log(p->l->log, DL_LOG_WARNING,
-		       "the subnet administrator at LID "
-		       "%u does not answer: path SLs are left out",
-		       p->sm.lid);
-		dl_live_gap(p->l,
-			    "path SLs: the subnet administrator at LID "
-			    "%u does not answer",
-			    p->sm.lid);
-		return -ENOTCONN;
-	}
+	if (p->silent)
+		return no_answer(p);
 	p->refused = 0;
 	err = ask(p, false);
 	if (p->refused)
@@ -223,6 +227,190 @@ static int ask_all(struct pairs *p)
 	if (p->silent)
 		dl_live_gap(p->l, "path SLs: no answer for %llu pair%s",
 			    (unsigned long long)p->silent, p->silent == 1 ? "" : "s");
+	return err;
+}
+
+/* ---- from a sample ----------------------------------------------------- */
+
+/* Numbers by switch, each switch's side by side. */
+struct by_switch {
+	uint32_t *all, *first; /* those of switch s: first[s] to first[s + 1] - 1 */
+};
+
+struct sampled {
+	struct pairs *p;
+	struct by_switch ends, lids; /* indices into p->ends and p->lids */
+	uint32_t *switches, n;	     /* with an end and a LID; what the sample numbers */
+	const struct dl_live_pair *pairs;
+	uint32_t npairs, at;
+	uint8_t *sls;
+};
+
+static int sort_by_switch(struct by_switch *b, uint32_t nswitches, const uint32_t *sw, uint32_t n)
+{
+	b->all = malloc((n + 1ul) * sizeof(*b->all));
+	b->first = calloc(nswitches + 2ul, sizeof(*b->first));
+	if (!b->all || !b->first)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		if (sw[i] != DL_NONE)
+			b->first[sw[i] + 2]++;
+	for (uint32_t s = 2; s < nswitches + 2; s++)
+		b->first[s] += b->first[s - 1];
+	for (uint32_t i = 0; i < n; i++)
+		if (sw[i] != DL_NONE)
+			b->all[b->first[sw[i] + 1]++] = i;
+	return 0;
+}
+
+static int find_switches(struct sampled *x)
+{
+	const struct pairs *p = x->p;
+	const struct dl_fabric *f = p->l->f;
+	uint32_t most = p->nends > p->nlids ? p->nends : p->nlids;
+	uint32_t *sw = malloc((most + 1ul) * sizeof(*sw));
+	int err = sw ? 0 : -ENOMEM;
+
+	x->switches = malloc((f->nswitches + 1ul) * sizeof(*x->switches));
+	for (uint32_t i = 0; !err && i < p->nends; i++)
+		sw[i] = dl_fabric_access_switch(f, p->ends[i]);
+	if (!err)
+		err = sort_by_switch(&x->ends, f->nswitches, sw, p->nends);
+	for (uint32_t i = 0; !err && i < p->nlids; i++)
+		sw[i] = dl_fabric_access_switch(f, f->lid_port[p->lids[i]]);
+	if (!err)
+		err = sort_by_switch(&x->lids, f->nswitches, sw, p->nlids);
+	free(sw);
+	if (err || !x->switches)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		if (x->ends.first[s] < x->ends.first[s + 1] &&
+		    x->lids.first[s] < x->lids.first[s + 1])
+			x->switches[x->n++] = s;
+	return 0;
+}
+
+/* One of a switch's numbers, by choice. */
+static uint32_t chosen(const struct by_switch *b, uint32_t sw, uint32_t choice)
+{
+	uint32_t n = b->first[sw + 1] - b->first[sw];
+
+	return b->all[b->first[sw] + choice % n];
+}
+
+static void rewind_sample(void *context)
+{
+	((struct sampled *)context)->at = 0;
+}
+
+static bool next_in_sample(void *context, struct dl_live_query *q)
+{
+	struct sampled *x = context;
+	const struct dl_live_pair *pair = &x->pairs[x->at];
+	const struct pairs *p = x->p;
+	uint32_t src, choice;
+	uint16_t lid;
+
+	if (x->at == x->npairs)
+		return false;
+	choice = pair->choice >> 16;
+	src = p->ends[chosen(&x->ends, x->switches[pair->from], pair->choice & 0xFFFF)];
+	lid = p->lids[chosen(&x->lids, x->switches[pair->to], choice)];
+	/* A port's packets to itself are nobody's. */
+	if (p->l->f->lid_port[lid] == src)
+		lid = p->lids[chosen(&x->lids, x->switches[pair->to], choice + 1)];
+	ask_for(p, q, src, lid);
+	q->key[0] = x->at++;
+	return true;
+}
+
+static void answer_in_sample(void *context, const struct dl_live_query *q, enum dl_live_answer how,
+			     unsigned int status)
+{
+	struct sampled *x = context;
+
+	(void)status;
+	x->p->silent += how == DL_LIVE_SILENT;
+	x->sls[q->key[0]] = how == DL_LIVE_ANSWERED ?
+				    mad_get_field((void *)q->data, 0, IB_SA_PR_SL_F) :
+				    DL_TABLES_NO_SL;
+}
+
+static int ask_in_sample(void *context, const struct dl_live_pair *pairs, uint32_t n, uint8_t *sls)
+{
+	struct sampled *x = context;
+	struct dl_live_queries list = {
+		.what = "path SLs",
+		.context = x,
+		.rewind = rewind_sample,
+		.next = next_in_sample,
+		.answer = answer_in_sample,
+	};
+	int err;
+
+	x->pairs = pairs;
+	x->npairs = n;
+	x->sls = sls;
+	err = dl_live_mads_run(x->p->l->mads, &list);
+	if (!err && x->p->silent)
+		err = -ENOTCONN;
+	return err;
+}
+
+static int store_sample(struct sampled *x)
+{
+	const struct pairs *p = x->p;
+	struct dl_tables *t = p->t;
+	const struct dl_live_sample sample = { x->n, ask_in_sample, x };
+	int err = dl_tables_new_psl(t, x->n, x->n);
+
+	if (!err)
+		err = dl_live_sample(&sample, t->psl);
+	for (uint32_t i = 0; !err && i < x->n; i++) {
+		uint32_t s = x->switches[i];
+
+		for (uint32_t k = x->ends.first[s]; k < x->ends.first[s + 1]; k++)
+			t->psl_src[p->ends[x->ends.all[k]]] = i;
+		for (uint32_t k = x->lids.first[s]; k < x->lids.first[s + 1]; k++)
+			t->psl_dst[p->lids[x->lids.all[k]]] = i;
+	}
+	return err;
+}
+
+static int find_from_sample(struct pairs *p, uint64_t npairs)
+{
+	static const struct dl_live_pair first = { 0, 0, 0 };
+	struct sampled x = { .p = p };
+	int err = find_switches(&x);
+	uint8_t sl;
+
+	/* One question first, as ever. */
+	if (!err && x.n)
+		err = ask_in_sample(&x, &first, 1, &sl);
+	if (!err)
+		err = store_sample(&x);
+	if (err == -ENOTCONN)
+		no_answer(p);
+	if (err == -ENOTSUP) {
+		dl_log(p->l->log, DL_LOG_WARNING,
+		       "path SLs of %llu pairs do not follow from a sample: left out; "
+		       "--paths all asks for each, which takes long",
+		       (unsigned long long)npairs);
+		dl_live_gap(p->l, "path SLs: they do not follow from a sample of the pairs");
+		err = -ENOTCONN;
+	}
+	if (!err) {
+		p->l->sampled = true;
+		dl_log(p->l->log, DL_LOG_INFO,
+		       "path SLs of %llu pairs follow from a sample: %d further pairs, drawn at "
+		       "random, agree",
+		       (unsigned long long)npairs, DL_LIVE_SAMPLE_CHECKED);
+	}
+	free(x.ends.all);
+	free(x.ends.first);
+	free(x.lids.all);
+	free(x.lids.first);
+	free(x.switches);
 	return err;
 }
 
@@ -239,6 +427,7 @@ static void forget_path_sls(struct dl_tables *t)
 int dl_live_path_sls(struct dl_live *l, struct dl_tables *t)
 {
 	struct pairs p = { .l = l, .t = t };
+	bool sampled;
 	uint64_t n;
 	int err;
 
@@ -246,16 +435,12 @@ int dl_live_path_sls(struct dl_live *l, struct dl_tables *t)
 		return 0;
 	err = choose(&p);
 	n = (uint64_t)p.nends * p.nlids;
-	if (!err && l->o.paths == DL_LIVE_PATHS_SOME && n > MANY_PAIRS) {
-		dl_log(l->log, DL_LOG_WARNING,
-		       "path SLs of %llu pairs were not "
-		       "asked for: that takes long",
-		       (unsigned long long)n);
-		dl_live_gap(l, "path SLs: not asked for");
-	} else if (!err) {
+	sampled = l->o.paths == DL_LIVE_PATHS_SAMPLED ||
+		  (l->o.paths == DL_LIVE_PATHS_SOME && n > DL_LIVE_MANY_PAIRS);
+	if (!err) {
 		err = find_sm(&p);
 		if (!err)
-			err = ask_all(&p);
+			err = sampled ? find_from_sample(&p, n) : ask_all(&p);
 		/* A snapshot without path SLs is still worth having. */
 		if (err)
 			forget_path_sls(t);

@@ -193,6 +193,20 @@ engine() {
 	as_dumped "$T/sm" "$T/snap"
 }
 
+@test "path SLs and coordinates from a sample" {
+	dateline gen 5 4 3 --hosts 2 --fail-switch 1,1,1 -o "$T/f"
+	# Without a configuration, engine and command see the same torus.
+	fabric_up "$T/sm" dateline "$T/f.net"
+	snapshot "$T/all.dls"
+	snapshot "$T/sampled.dls" --paths sampled
+	grep -q 'follow from a sample: 20000 further pairs' "$T/snapshot.err"
+	dateline verify "$T/sampled.dls" --earlier "$T/all.dls" >"$T/verified"
+	grep -Eq '^path SLs: 0 of [0-9]+ pairs changed' "$T/verified"
+	snapshot "$T/folder" --paths sampled
+	[[ $(wc -l <"$T/folder/dateline-torus.dump") == 59 ]]
+	grep -qx 'path-sls sampled' "$T/folder/dateline-manifest.txt"
+}
+
 @test "a switch that does not answer: partial, and marked so" {
 	dateline gen 4 4 1 -o "$T/f"
 	fabric_up "$T/sm" torus-2QoS "$T/f.net" torus_config="$T/f.torus.conf"

@@ -55,7 +55,8 @@ dateline_SOURCES = \
 	tools/verify_text.c \
 	tools/whatif.c tools/whatif.h \
 	tools/whatif_draw.c \
-	tools/whatif_print.c
+	tools/whatif_print.c \
+	tools/whatif_transition.c
 if MPI
 dateline_SOURCES += tools/campaign_mpi.c
 else

@@ -43,6 +43,9 @@ static const struct dl_setting options[] = {
 	  .doc = "Try N random scenarios (100)" },
 	{ "seed", DL_SETTING_NUMBER, MEMBER(w.seed), 0, DL_NUMBER_ANY, .arg = "N",
 	  .doc = "Seed of the random scenarios (1)" },
+	{ "transitions", DL_SETTING_FLAG, MEMBER(w.transitions),
+	  .doc = "Check the changes of tables, too: from the whole fabric, back to it, and "
+		 "from the scenario before" },
 	{ "exhaustive", DL_SETTING_FLAG, MEMBER(w.exhaustive),
 	  .doc = "Try all scenarios with this number of failures" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(threads), 1, 1024, .arg = "N",
@@ -208,7 +211,7 @@ static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_rout
 }
 
 /* A scenario that is connected. */
-static int look_at(struct worker *k, const struct dl_fabric *f)
+static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 {
 	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { keep_reason, o };
@@ -229,6 +232,9 @@ static int look_at(struct worker *k, const struct dl_fabric *f)
 	if (!err && plain.tables && proven.tables)
 		err = compare_load(plain.tables, proven.tables, o);
 	charge(k, WHATIF_LOAD);
+	if (!err && k->w->transitions && proven.tables)
+		err = whatif_transitions(k->w, &k->failures, item, &proven, o);
+	charge(k, WHATIF_TRANSITION);
 	dl_route_result_release(&plain);
 	dl_route_result_release(&proven);
 	dl_torus_free(t);
@@ -251,7 +257,7 @@ static int run_one(void *context, uint64_t item, void *result)
 	k->outcome->connected = err == 1;
 	charge(k, WHATIF_DEGRADE);
 	if (err == 1)
-		err = look_at(k, f);
+		err = look_at(k, f, item);
 	dl_fabric_free(f);
 	return err;
 }
@@ -323,11 +329,14 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 		c.progress = show_progress;
 	start_time = dl_clock_monotonic();
 	if (!err)
+		err = whatif_transitions_begin(w);
+	if (!err)
 		err = campaign_run(&c, outcomes, done, &interrupted);
 	seconds = dl_clock_monotonic() - start_time;
 	tool_progress(&w->progress, NULL, "", 0, 0);
 	for (uint64_t i = 0; !err && i < w->nitems; i++)
-		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
+		if (done[i] && outcomes[i].connected &&
+		    (!outcomes[i].proven || whatif_is_unsafe(&outcomes[i])))
 			*status = TOOL_EXIT_FINDING;
 	if (!err && campaign_is_leader())
 		err = whatif_print(tool, w, outcomes, done, seconds, interrupted);

@@ -4,6 +4,7 @@
  *
  *   whatif.c        the command, one scenario
  *   whatif_draw.c   which switches and cables fail in scenario number i
+ *   whatif_transition.c  the changes of tables between them
  *   whatif_print.c  what all of them add up to
  */
 #ifndef WHATIF_H
@@ -29,6 +30,8 @@ struct whatif {
 	uint64_t *first; /* exhaustive: by set of switches, its first item */
 	uint64_t nsets;
 	struct tool_progress progress;
+	bool transitions;
+	struct dl_route_result whole_routed; /* for transitions */
 };
 
 /* One scenario's failures, and memory to draw them. */
@@ -63,7 +66,23 @@ enum whatif_stage {
 	WHATIF_VERIFY,
 	WHATIF_PROVEN,
 	WHATIF_LOAD,
+	WHATIF_TRANSITION,
 	WHATIF_STAGES
+};
+
+/* Tables before and after: of the whole fabric, and of what is left. */
+enum whatif_change {
+	WHATIF_FAILURE, /* whole, left */
+	WHATIF_REPAIR,	/* left, whole */
+	WHATIF_BOTH,	/* left in the scenario before, left in this one */
+	WHATIF_CHANGES
+};
+
+struct whatif_transition {
+	bool checked;
+	bool direct, phased; /* safe that way, in any order of writes */
+	uint64_t pairs;	     /* interrupted */
+	uint64_t writes, phased_writes;
 };
 
 /* What came of one scenario; sent between processes as it is. */
@@ -77,9 +96,26 @@ struct whatif_outcome {
 	/* Of a packet, on average over the pairs that DOR delivers. */
 	double hops, plain_hops;
 	uint64_t busiest, common_busiest, plain_busiest;
+	struct whatif_transition transition[WHATIF_CHANGES];
 	double seconds[WHATIF_STAGES];
 	char reason[160]; /* why proven mode has no tables */
 };
+
+/* Route the whole fabric, if transitions are asked for.  0 or negative errno. */
+int whatif_transitions_begin(struct whatif *w);
+
+/* Check those of a scenario.  `f` is scratch.  0 or negative errno. */
+int whatif_transitions(const struct whatif *w, struct whatif_failures *f, uint64_t item,
+		       const struct dl_route_result *now, struct whatif_outcome *o);
+
+/* Was a change in phases checked, and found unsafe? */
+static inline bool whatif_is_unsafe(const struct whatif_outcome *o)
+{
+	for (unsigned int i = 0; i < WHATIF_CHANGES; i++)
+		if (o->transition[i].checked && !o->transition[i].phased)
+			return true;
+	return false;
+}
 
 /* Print the sums: as JSON, or as a table for people.  0 or negative errno. */
 int whatif_print(const struct tool *tool, const struct whatif *w,

@@ -254,5 +254,6 @@ void whatif_release(struct whatif *w)
 	free(w->switches);
 	free(w->cables);
 	free(w->first);
+	dl_route_result_release(&w->whole_routed);
 	tool_input_free(&w->whole);
 }

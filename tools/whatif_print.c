@@ -25,12 +25,24 @@ struct sums {
 	struct spread hops;	       /* per cent above DOR */
 	struct spread busiest;	       /* as a ratio to DOR */
 	struct spread common;	       /* ... for those pairs that it serves */
+	struct change {
+		uint64_t checked, direct, phased, interrupted;
+		struct spread pairs, ratio; /* writes, against those at once */
+	} change[WHATIF_CHANGES];
 	double seconds[WHATIF_STAGES];
 };
 
+static const char *const change_names[WHATIF_CHANGES] = {
+	[WHATIF_FAILURE] = "failures",
+	[WHATIF_REPAIR] = "repairs",
+	[WHATIF_BOTH] = "both",
+};
+
 static const char *const stage_names[WHATIF_STAGES] = {
-	[WHATIF_DEGRADE] = "damage", [WHATIF_DISCOVER] = "discover", [WHATIF_CLASSIC] = "classic",
-	[WHATIF_VERIFY] = "verify",  [WHATIF_PROVEN] = "proven",     [WHATIF_LOAD] = "load",
+	[WHATIF_DEGRADE] = "damage",	     [WHATIF_DISCOVER] = "discover",
+	[WHATIF_CLASSIC] = "classic",	     [WHATIF_VERIFY] = "verify",
+	[WHATIF_PROVEN] = "proven",	     [WHATIF_LOAD] = "load",
+	[WHATIF_TRANSITION] = "transitions",
 };
 
 static void add(struct spread *s, double x, bool first)
@@ -57,6 +69,20 @@ static void add_proven(struct sums *s, const struct whatif_outcome *o)
 	add(&s->common, (double)o->common_busiest / o->plain_busiest, first);
 }
 
+static void add_change(struct change *c, const struct whatif_transition *t)
+{
+	bool first = !c->checked;
+
+	if (!t->checked)
+		return;
+	c->checked++;
+	c->direct += t->direct;
+	c->phased += t->phased;
+	c->interrupted += t->pairs > 0;
+	add(&c->pairs, t->pairs, first);
+	add(&c->ratio, t->writes ? (double)t->phased_writes / t->writes : 1, first);
+}
+
 static void add_outcome(struct sums *s, const struct whatif_outcome *o)
 {
 	s->samples++;
@@ -68,6 +94,8 @@ static void add_outcome(struct sums *s, const struct whatif_outcome *o)
 	s->accepted += o->accepted;
 	s->safe += o->safe;
 	s->unplaced += o->unplaced > 0;
+	for (int i = 0; i < WHATIF_CHANGES; i++)
+		add_change(&s->change[i], &o->transition[i]);
 	if (o->proven)
 		add_proven(s, o);
 	else
@@ -148,6 +176,25 @@ static json_t *stages_json(const struct sums *s)
 	return o;
 }
 
+static json_t *changes_json(const struct sums *s)
+{
+	json_t *all = json_object();
+
+	for (int i = 0; i < WHATIF_CHANGES; i++) {
+		const struct change *c = &s->change[i];
+
+		json_object_set_new(all, change_names[i],
+				    json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "checked",
+					      (json_int_t)c->checked, "direct_safe",
+					      (json_int_t)c->direct, "phased_safe",
+					      (json_int_t)c->phased, "interrupting",
+					      (json_int_t)c->interrupted, "pairs_interrupted",
+					      spread_json(&c->pairs, c->checked), "writes_ratio",
+					      spread_json(&c->ratio, c->checked)));
+	}
+	return all;
+}
+
 static json_t *document(const struct whatif *w, const struct sums *s, json_t *lost, double seconds,
 			bool interrupted)
 {
@@ -173,6 +220,19 @@ static json_t *document(const struct whatif *w, const struct sums *s, json_t *lo
 }
 
 /* ---- for people ---------------------------------------------------------- */
+
+static void print_changes(const json_t *changes, FILE *to)
+{
+	fprintf(to, "\n%-22s%8s%13s%13s%15s%16s%9s\n", "changes of tables", "all", "direct safe",
+		"phased safe", "interrupting", "pairs, mean/max", "writes");
+	for (int i = 0; i < WHATIF_CHANGES; i++) {
+		fprintf(to, "%-22s", change_names[i]);
+		tool_print(to, tool_at(changes, change_names[i]),
+			   "{checked:8}{direct_safe:13}{phased_safe:13}{interrupting:15}"
+			   "{pairs_interrupted.mean:9.1} /{pairs_interrupted.max:5.0}"
+			   "{writes_ratio.mean:8.2}x\n");
+	}
+}
 
 static void print_text(const json_t *d, FILE *to)
 {
@@ -207,6 +267,8 @@ static void print_text(const json_t *d, FILE *to)
 		   "{busiest_channel_ratio.max:12.3}\n"
 		   "... with all other pairs, too       {busiest_channel_ratio_all_pairs.mean:12.3}"
 		   "{busiest_channel_ratio_all_pairs.max:12.3}\n");
+	if (tool_has(d, "transitions"))
+		print_changes(tool_at(d, "transitions"), to);
 	fprintf(to, "\n%.1f scenarios a second.  CPU seconds:",
 		time > 0 ? tool_int_at(d, "samples") / time : 0);
 	json_object_foreach((json_t *)tool_at(d, "cpu_seconds"), stage, seconds)
@@ -246,6 +308,8 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 		       "interrupted: %" PRIu64 " of %" PRIu64 " scenarios were tried", s.samples,
 		       w->nitems);
 	d = document(w, &s, list_lost(w, outcomes, done), seconds, interrupted);
+	if (d && w->transitions)
+		json_object_set_new(d, "transitions", changes_json(&s));
 	if (d && !tool->json)
 		warn(tool, d);
 	return tool_show(tool, d, print_text);

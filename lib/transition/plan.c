@@ -168,6 +168,29 @@ static uint32_t close_maps(struct dl_tables *closed, const struct dl_tables *to,
 	return changed;
 }
 
+/* Maps of cables that come, which no packet has used: those of the new set. */
+static int adopt_maps(struct dl_tables *t, const struct dl_tables *to, uint32_t s,
+		      const bool *recabled)
+{
+	const struct dl_fabric_node *n = &to->fabric->nodes[to->fabric->switches[s]];
+
+	for (unsigned int i = 0; i <= n->nports; i++) {
+		for (unsigned int o = 0; o <= n->nports; o++) {
+			uint32_t at = to->sl2vl_first[s] + i * (n->nports + 1u) + o;
+			int row = to->sl2vl[at];
+
+			if (!recabled[i] && !recabled[o])
+				continue;
+			if (row != DL_TABLES_NO_ROW)
+				row = dl_tables_row(t, to->rows[row]);
+			if (row < 0)
+				return row;
+			t->sl2vl[at] = row;
+		}
+	}
+	return 0;
+}
+
 /* Entries of one switch that differ; returns how many of them had a path. */
 static uint64_t close_entries(struct dl_tables *closed, const struct dl_tables *held,
 			      const struct dl_tables *to, uint32_t s)
@@ -264,11 +287,40 @@ int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
 	return err;
 }
 
+/* One switch of the old set, in the new fabric: what the switches hold. */
+static int settle(struct dl_tables *t, const struct dl_tables *to, uint32_t s, const bool *recabled)
+{
+	unsigned int nports = to->fabric->nodes[to->fabric->switches[s]].nports;
+
+	for (unsigned int p = 1; p <= nports; p++)
+		if (recabled[p])
+			close_port(t, s, p);
+	return adopt_maps(t, to, s, recabled);
+}
+
+static int plan_switch(struct dl_transition *t, const struct dl_fabric *old, uint32_t s)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	bool recabled[DL_FABRIC_MAX_PORTS + 1] = { false };
+	int err;
+
+	for (unsigned int p = 1; p <= f->nodes[f->switches[s]].nports; p++)
+		recabled[p] = dl_transition_is_recabled(old, f, s, p);
+	err = settle(t->held, t->opened, s, recabled);
+	if (!err)
+		err = settle(t->closed, t->opened, s, recabled);
+	if (err)
+		return err;
+	if (dl_fabric_find_guid(old, f->nodes[f->switches[s]].guid) != DL_NONE)
+		t->maps_changed += close_maps(t->closed, t->opened, s, recabled);
+	t->entries_closed += close_entries(t->closed, t->held, t->opened, s);
+	return 0;
+}
+
 int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out)
 {
 	const struct dl_fabric *f = to->fabric;
-	bool recabled[DL_FABRIC_MAX_PORTS + 1];
 	int err;
 
 	memset(out, 0, sizeof(*out));
@@ -276,18 +328,8 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 	err = dl_transition_hold(from, f, &out->held);
 	if (!err)
 		err = dl_transition_hold(from, f, &out->closed);
-	for (uint32_t s = 0; s < f->nswitches && !err; s++) {
-		for (unsigned int p = 0; p <= f->nodes[f->switches[s]].nports; p++) {
-			recabled[p] = dl_transition_is_recabled(from->fabric, f, s, p);
-			if (recabled[p])
-				close_port(out->held, s, p);
-			if (recabled[p])
-				close_port(out->closed, s, p);
-		}
-		if (dl_fabric_find_guid(from->fabric, f->nodes[f->switches[s]].guid) != DL_NONE)
-			out->maps_changed += close_maps(out->closed, to, s, recabled);
-		out->entries_closed += close_entries(out->closed, out->held, to, s);
-	}
+	for (uint32_t s = 0; s < f->nswitches && !err; s++)
+		err = plan_switch(out, from->fabric, s);
 	if (!err) {
 		out->entries_closed += close_groups(out->closed, out->held, to);
 		out->writes = count_writes(out->held, to);

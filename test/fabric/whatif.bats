@@ -26,6 +26,17 @@ whatif() {
 	dateline whatif "$@" --json >"$T/out.json"
 }
 
+@test "every change of tables is safe in phases, and few at once" {
+	dateline gen 4 4 3 --scramble 5 -q -o "$T/f"
+	whatif "$T/f.net" --torus-config "$T/f.torus.conf" --switches 1 \
+		--links 2 --samples 12 --transitions
+	count '[12,12,12,12,12,12]' \
+		'.transitions | [.failures, .repairs, .both | .checked, .phased_safe]'
+	count 0 .transitions.failures.interrupting
+	count true '.transitions | [.[] | .writes_ratio.max <= 2] | all'
+	count true '.transitions | [.[] | .direct_safe < 6] | all'
+}
+
 @test "every failed switch of 6x5: six in thirty have the loop" {
 	dateline gen 6 5 1 -q -o "$T/f"
 	whatif "$T/f.net" --torus-config "$T/f.torus.conf" --switches 1 \

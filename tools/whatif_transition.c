@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The changes of tables in a campaign: from the whole fabric to what is left of
+ * it, back when all is repaired, and from the scenario before, when other parts
+ * fail while those are repaired.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "dateline/transition.h"
+#include "whatif.h"
+
+static int is_safe(const struct dl_tables *a, const struct dl_tables *b, bool *safe)
+{
+	struct dl_verify_mixture m;
+	int err = dl_verify_mixed(a, b, NULL, true, &m);
+
+	*safe = !err && m.safe;
+	dl_verify_mixture_release(&m);
+	return err;
+}
+
+/* Written over one another in any order, and in phases, each in any order. */
+static int check(const struct dl_tables *from, const struct dl_tables *to,
+		 struct whatif_transition *out)
+{
+	struct dl_transition t;
+	bool closing = false, opening = false;
+	int err = dl_transition_plan(from, to, &t);
+
+	if (err)
+		return err;
+	if (!t.maps_changed)
+		err = is_safe(t.held, to, &out->direct);
+	if (!err)
+		err = is_safe(t.closed, t.held, &closing);
+	if (!err)
+		err = is_safe(t.closed, to, &opening);
+	out->checked = !err;
+	out->phased = closing && opening;
+	out->writes = t.writes;
+	if (!out->direct) {
+		out->pairs = t.pairs_interrupted;
+		out->phased_writes = t.writes_close + t.writes_open;
+	} else {
+		out->phased_writes = t.writes;
+	}
+	dl_transition_release(&t);
+	return err;
+}
+
+static int route(const struct whatif *w, const struct dl_fabric *f, struct dl_route_result *out)
+{
+	struct dl_route_options options;
+	struct dl_torus *t;
+	int err = dl_torus_discover(f, w->whole.config, NULL, &t);
+
+	dl_route_options_init(&options);
+	if (w->any_sl)
+		options.mode = DL_ROUTE_ANY_SL;
+	if (err)
+		return err;
+	err = dl_route(t, w->whole.config, &options, NULL, out);
+	dl_torus_free(t);
+	return err ? err : dl_route_tree_group_all(out->tree, out->tables);
+}
+
+int whatif_transitions_begin(struct whatif *w)
+{
+	return w->transitions ? route(w, w->whole.fabric, &w->whole_routed) : 0;
+}
+
+/* From what is left in the scenario before, if that could be routed. */
+static int from_before(const struct whatif *w, struct whatif_failures *f, uint64_t item,
+		       const struct dl_tables *now, struct whatif_transition *out)
+{
+	struct dl_route_result before = { 0 };
+	struct dl_fabric *left = NULL;
+	int err;
+
+	whatif_failures_draw(f, w, item ? item - 1 : w->nitems - 1);
+	err = dl_fabric_degrade(w->whole.fabric, f->dead, f->cut, &left);
+	if (!err && dl_fabric_is_connected(left) == 1) {
+		err = route(w, left, &before);
+		if (!err)
+			err = check(before.tables, now, out);
+	}
+	dl_route_result_release(&before);
+	dl_fabric_free(left);
+	return err == -ENOMEM ? err : 0;
+}
+
+int whatif_transitions(const struct whatif *w, struct whatif_failures *f, uint64_t item,
+		       const struct dl_route_result *now, struct whatif_outcome *o)
+{
+	int err = dl_route_tree_group_all(now->tree, now->tables);
+
+	if (!err)
+		err = check(w->whole_routed.tables, now->tables, &o->transition[WHATIF_FAILURE]);
+	if (!err)
+		err = check(now->tables, w->whole_routed.tables, &o->transition[WHATIF_REPAIR]);
+	if (!err)
+		err = from_before(w, f, item, now->tables, &o->transition[WHATIF_BOTH]);
+	return err;
+}

@@ -9,7 +9,7 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *earlier;
+	const char *earlier, *certificate;
 	struct dl_verify_options options;
 	bool explain;
 	bool multicast_sls; /* given? */
@@ -77,6 +77,8 @@ static const struct dl_setting options[] = {
 	  .arg = "all|adapters",
 	  .doc = "Check packets of all end ports (default), or omit those to "
 		 "and from switches' port 0" },
+	{ "certificate", DL_SETTING_BORROW, MEMBER(certificate), .arg = "FILE",
+	  .doc = "Write why there is no credit loop, for contrib/check" },
 	{ "explain", DL_SETTING_FLAG, MEMBER(explain),
 	  .doc = "Draw the credit loop, and describe what can be done" },
 	{ 0 }
@@ -141,6 +143,16 @@ static int check(struct tool *tool, struct request *r, const struct tool_input *
 	return err;
 }
 
+/* Without one where there is a loop: the result has said so. */
+static int certify(const struct tool *tool, const struct request *r, const struct dl_tables *t)
+{
+	struct tool_out out;
+	int err = tool_out_open(tool, NULL, r->certificate, &out);
+
+	return err ? err :
+		     tool_out_close(tool, &out, dl_verify_certificate(t, &r->options, out.file));
+}
+
 int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 {
 	struct dl_snapshot earlier = { 0 };
@@ -159,6 +171,8 @@ int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 	}
 	if (!err)
 		err = check(tool, &r, &in, &status);
+	if (!err && r.certificate && status == TOOL_EXIT_GOOD)
+		err = certify(tool, &r, in.snapshot.tables);
 	dl_snapshot_release(&earlier);
 	tool_input_free(&in);
 	return err ? (int)tool_exit_status(err) : status;

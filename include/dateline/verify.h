@@ -124,6 +124,14 @@ enum dl_verify_verdict dl_verify_result_verdict(const struct dl_verify_result *v
 int dl_verify_result_credit_loop(const struct dl_verify_result *v);
 void dl_verify_result_free(struct dl_verify_result *v);
 
+/*
+ * Write a certificate that tables have no credit loop: a rank for each channel,
+ * which contrib/check compares with the tables.  The format is described in
+ * lib/verify/certificate.c.  0, -ELOOP (there is a loop, or one is possible),
+ * -EIO, -ENOMEM, -EPROTO as dl_verify().
+ */
+int dl_verify_certificate(const struct dl_tables *t, const struct dl_verify_options *o, FILE *to);
+
 /* ---- states between two sets of tables -------------------------------------- */
 
 /* What can go wrong while switches hold entries of either set. */

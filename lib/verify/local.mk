@@ -1,5 +1,6 @@
 libdlroute_la_SOURCES += \
 	include/dateline/verify.h \
+	lib/verify/certificate.c \
 	lib/verify/columns.c \
 	lib/verify/cycle.c \
 	lib/verify/internal.h \

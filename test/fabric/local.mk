@@ -5,7 +5,7 @@ FABRIC_TESTS = test/fabric/gen.bats \
 	test/fabric/harness.bats test/fabric/netlist.bats \
 	test/fabric/builtin.bats test/fabric/gordon.bats \
 	test/fabric/verify.bats
-EXTRA_DIST += bootstrap .ci/run test/check.bash \
+EXTRA_DIST += bootstrap contrib/check .ci/run test/check.bash \
 	test/fabric/demo.bash test/fabric/events.bash \
 	test/fabric/lib.bash $(FABRIC_TESTS)
 

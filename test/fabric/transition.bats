@@ -200,3 +200,56 @@ judge() {
 		rm -rf held after
 	done
 }
+
+# mutate DIR CERTIFICATE SEED: one number of one of them is another.
+mutate() {
+	python3 - "$@" <<'END'
+import random, re, sys
+directory, certificate, seed = sys.argv[1:]
+random.seed(seed)
+kind, path = random.choice([
+    ("lft", f"{directory}/opensm-lfts.dump"), ("map", f"{directory}/dateline-slvl.dump"),
+    ("sl", f"{directory}/dateline-psl.dump"), ("mft", f"{directory}/opensm.mcfdbs"),
+    ("certificate", certificate)])
+lines = open(path).read().split("\n")
+pattern = {"lft": r"0x\w+ (\d+) ", "map": r"0x\w+ \d+ \d+ 0x(\d)", "sl": r"0x\w+ \d+ (\d)",
+           "mft": r"0xC\w+ : 0x(\w+)", "certificate": r"rank 0x\w+ \d+ \d (\d+)"}[kind]
+cables = open(f"{directory}/opensm-subnet.lst").read()
+used = {(int(g, 16), int(n, 16)) for g, n in re.findall(r"NodeGUID:(\w+) .*?PN:(\w+)", cables)}
+# Maps of ports without a cable are no part of the tables that are certified.
+def counts(line):
+    word = line.split()
+    return kind != "map" or word[1] == "0" or (int(word[0], 16), int(word[1])) in used
+at = random.choice([i for i, l in enumerate(lines) if re.match(pattern, l) and counts(l)])
+found = re.match(pattern, lines[at])
+value = found[1]
+while value == found[1]:
+    value = str(random.randrange(8)).zfill(len(found[1]))
+lines[at] = lines[at][:found.start(1)] + value + lines[at][found.end(1):]
+open(path, "w").write("\n".join(lines))
+print(kind, at, lines[at])
+END
+}
+
+# DATELINE_MUTATIONS=N: more of them.
+@test "the checker accepts certificates, and none for other tables" {
+	local i
+
+	make_snapshot torus 4 3 2
+	dateline verify torus --certificate torus.cert -q >/dev/null
+	[[ $("$DL_TOP/contrib/check" torus torus.cert) == accepted ]]
+	for ((i = 0; i < ${DATELINE_MUTATIONS:-20}; i++)); do
+		rm -rf other other.cert
+		cp -r torus other
+		cp torus.cert other.cert
+		mutate other other.cert "$DATELINE_SEED.$i" >mutation
+		run -1 "$DL_TOP/contrib/check" other other.cert
+		[[ $output == rejected:* ]]
+	done
+	# There is none where there is a loop.
+	dateline gen 6 5 1 --fail-switch 3,2,0 -o loop -q
+	dateline route loop.net --torus-config loop.torus.conf --mode classic \
+		--multicast all -o loop -q
+	run -1 dateline verify loop --certificate loop.cert
+	[[ ! -e loop.cert ]]
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A certificate: why tables have no credit loop, in a form that a program of
+ * one page can check.
+ *
+ * A graph has no cycle if its vertices have numbers that fall along each edge.
+ * The certificate holds such a number, a rank, for each channel between
+ * switches that packets use: no packet waits for a channel of a higher or an
+ * equal rank than the one that it holds.  Who has the tables needs to follow
+ * each packet once and compare.  It also holds checksums of each switch's
+ * tables, so that it belongs to these and no others, and of itself.
+ *
+ *	dateline-certificate 1
+ *	tables 0x00d1000000000000 5c1b3f02	GUID, CRC-32
+ *	rank 0x00d1000000000000 1 0 17		GUID, output port, VL, rank
+ *	end 0b7a9c11				CRC-32 of all lines before
+ *
+ * A switch's checksum is that of zlib over these bytes: for each LID in use, ascending,
+ * the output port, or 255; for each input port, 0 included, and each output port
+ * above 0, both in use, the VLs of SL 0 to 15, or 255 sixteen times where the
+ * map is not known; for each multicast LID with ports there, ascending, the LID
+ * (high byte first), and its ports; for each end port with a LID, by the
+ * switch's port, the path SL to each LID in use, or 255.
+ *
+ * The rank is the length of the longest chain of channels that wait, counted
+ * from its end: Kahn's algorithm backwards.  Complexity: that of dl_verify().
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "verify/internal.h"
+
+/* ---- ranks ---------------------------------------------------------------- */
+
+/* The VLs of output link number `j` that VL `vl` of a link waits for. */
+static uint32_t waits_for(const struct dl_verify_net *net, uint32_t link, unsigned int vl,
+			  uint32_t j)
+{
+	unsigned int bit = vl * net->nvl;
+	const uint64_t *deps = &net->deps[(net->far[link].dep + j) * (size_t)net->words];
+
+	return deps[bit / 64] >> bit % 64 & ((1u << net->nvl) - 1);
+}
+
+struct ranks {
+	const struct dl_verify_net *net;
+	uint32_t *rank; /* by channel */
+	uint32_t *left; /* channels that it waits for and have none yet */
+	uint32_t *queue;
+};
+
+/* Who waits for a channel?  Links into its switch. */
+static uint32_t settle(struct ranks *r, uint32_t channel, uint32_t n)
+{
+	const struct dl_verify_net *net = r->net;
+	uint32_t link = channel / net->nvl, s = net->links.link[link].from;
+
+	for (uint32_t k = net->links.first[s]; k < net->links.first[s + 1]; k++) {
+		uint32_t in = net->links.link[k].back;
+
+		for (unsigned int vl = 0; vl < net->nvl; vl++) {
+			uint32_t waiting = in * net->nvl + vl;
+
+			if (!(waits_for(net, in, vl, link - net->links.first[s]) >>
+				      channel % net->nvl &
+			      1))
+				continue;
+			if (r->rank[waiting] <= r->rank[channel])
+				r->rank[waiting] = r->rank[channel] + 1;
+			if (!--r->left[waiting])
+				r->queue[n++] = waiting;
+		}
+	}
+	return n;
+}
+
+/* Returns how many channels got a rank: all, unless there is a loop. */
+static uint32_t rank_all(struct ranks *r)
+{
+	const struct dl_verify_net *net = r->net;
+	uint32_t n = 0, channels = net->links.n * net->nvl;
+
+	for (uint32_t c = 0; c < channels; c++) {
+		uint32_t link = c / net->nvl, s = net->links.link[link].to;
+
+		for (uint32_t j = 0; j < dl_verify_net_links(net, s); j++)
+			r->left[c] += __builtin_popcount(waits_for(net, link, c % net->nvl, j));
+		if (!r->left[c])
+			r->queue[n++] = c;
+	}
+	for (uint32_t done = 0; done < n; done++)
+		n = settle(r, r->queue[done], n);
+	return n;
+}
+
+/* ---- checksums ------------------------------------------------------------ */
+
+static uint32_t crc(uint32_t state, uint8_t byte)
+{
+	state ^= byte;
+	for (unsigned int i = 0; i < 8; i++)
+		state = state >> 1 ^ (state & 1 ? 0xEDB88320u : 0);
+	return state;
+}
+
+static bool in_use(const struct dl_fabric *f, const struct dl_fabric_node *n, unsigned int port)
+{
+	return !port || f->ports[n->first_port + port].peer != DL_NONE;
+}
+
+static uint32_t crc_maps(const struct dl_tables *t, uint32_t s, uint32_t state)
+{
+	const struct dl_fabric_node *n = &t->fabric->nodes[t->fabric->switches[s]];
+
+	for (unsigned int i = 0; i <= n->nports; i++) {
+		for (unsigned int o = 1; o <= n->nports; o++) {
+			uint16_t row = t->sl2vl[t->sl2vl_first[s] + i * (n->nports + 1u) + o];
+
+			if (!in_use(t->fabric, n, i) || !in_use(t->fabric, n, o))
+				continue;
+			for (unsigned int sl = 0; sl < 16; sl++)
+				state = crc(state, row == DL_TABLES_NO_ROW ?
+							   0xFF :
+							   dl_tables_sl2vl_get(t->rows[row], sl));
+		}
+	}
+	return state;
+}
+
+static uint32_t crc_groups(const struct dl_tables *t, uint32_t s, uint32_t state)
+{
+	uint32_t last = 0;
+
+	for (;;) {
+		const struct dl_tables_mcast_group *next = NULL;
+		const uint64_t *masks;
+		bool any = false;
+
+		for (uint32_t g = 0; g < t->ngroups; g++)
+			if (t->groups[g].mlid > last && (!next || t->groups[g].mlid < next->mlid))
+				next = &t->groups[g];
+		if (!next)
+			return state;
+		last = next->mlid;
+		masks = next->masks;
+		for (unsigned int o = 0; o < 256; o++) {
+			if (!dl_tables_mask_get(masks, s, o))
+				continue;
+			if (!any)
+				state = crc(crc(state, last >> 8), last);
+			any = true;
+			state = crc(state, o);
+		}
+	}
+}
+
+static uint32_t crc_paths(const struct dl_tables *t, uint32_t s, uint32_t state)
+{
+	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+
+	for (unsigned int i = 0; i <= n->nports; i++) {
+		uint32_t end = i ? f->ports[n->first_port + i].peer : n->first_port;
+
+		if (end == DL_NONE || !f->ports[end].lid || !dl_fabric_is_end_port(f, end))
+			continue;
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+			if (f->lid_port[lid] != DL_NONE)
+				state = crc(state, dl_tables_path_sl(t, end, lid));
+	}
+	return state;
+}
+
+static uint32_t checksum(const struct dl_tables *t, uint32_t s)
+{
+	uint32_t state = 0xFFFFFFFF;
+
+	for (uint32_t lid = 1; lid <= t->fabric->top_lid; lid++)
+		if (t->fabric->lid_port[lid] != DL_NONE)
+			state = crc(state, dl_tables_lft(t, s, lid));
+	return ~crc_paths(t, s, crc_groups(t, s, crc_maps(t, s, state)));
+}
+
+/* ---- all ------------------------------------------------------------------ */
+
+static void write_all(const struct ranks *r, FILE *to)
+{
+	const struct dl_verify_net *net = r->net;
+	const struct dl_fabric *f = net->f;
+
+	fprintf(to, "dateline-certificate 1\n");
+	for (uint32_t s = 0; s < net->nsw; s++)
+		fprintf(to, "tables 0x%016" PRIx64 " %08" PRIx32 "\n",
+			f->nodes[f->switches[s]].guid, checksum(net->t, s));
+	for (uint32_t l = 0; l < net->links.n; l++) {
+		const struct dl_fabric_port *port = &f->ports[net->links.link[l].port];
+
+		for (unsigned int vl = 0; vl < net->nvl; vl++)
+			if (net->vls[l] >> vl & 1)
+				fprintf(to, "rank 0x%016" PRIx64 " %u %u %" PRIu32 "\n",
+					f->nodes[port->node].guid, port->num, vl,
+					r->rank[l * net->nvl + vl]);
+	}
+}
+
+/* The lines, and what they add up to. */
+static int write_whole(const struct ranks *r, FILE *to)
+{
+	uint32_t state = 0xFFFFFFFF;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *lines = open_memstream(&text, &size);
+
+	if (!lines)
+		return -ENOMEM;
+	write_all(r, lines);
+	if (fclose(lines)) {
+		free(text);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < size; i++)
+		state = crc(state, text[i]);
+	fwrite(text, 1, size, to);
+	fprintf(to, "end %08" PRIx32 "\n", ~state);
+	free(text);
+	return ferror(to) ? -EIO : 0;
+}
+
+static int certify(struct dl_verify_net *net, const struct dl_verify_options *o, FILE *to)
+{
+	struct dl_verify_result v = { 0 };
+	struct dl_verify_lost none;
+	struct ranks r = { .net = net };
+	uint32_t channels = net->links.n * net->nvl;
+	int err;
+
+	v.lost = &none;
+	r.rank = dl_arena_array(net->arena, channels + 1, sizeof(*r.rank));
+	r.left = dl_arena_array(net->arena, channels + 1, sizeof(*r.left));
+	r.queue = dl_arena_array(net->arena, channels + 1, sizeof(*r.queue));
+	if (!r.rank || !r.left || !r.queue)
+		return -ENOMEM;
+	err = dl_verify_unicast(net, &v, 0, false);
+	if (!err)
+		err = dl_verify_multicast(net, o->multicast_sls & net->alive, &v, 0, false);
+	if (!err && rank_all(&r) != channels)
+		err = -ELOOP;
+	return err ? err : write_whole(&r, to);
+}
+
+int dl_verify_certificate(const struct dl_tables *t, const struct dl_verify_options *o, FILE *to)
+{
+	struct dl_verify_options defaults;
+	struct dl_verify_net net = { 0 };
+	struct dl_arena arena = { 0 };
+	int err = dl_tables_check(t, NULL);
+
+	if (!o) {
+		dl_verify_options_init(&defaults);
+		o = &defaults;
+	}
+	if (!err)
+		err = dl_verify_net_init(&net, &arena, t, o);
+	if (!err && !t->psl)
+		net.sls = net.sls ? net.sls : dl_verify_net_distinct(&net, net.alive);
+	if (!err)
+		err = certify(&net, o, to);
+	dl_verify_net_release(&net);
+	dl_arena_free(&arena);
+	return err;
+}

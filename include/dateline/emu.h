@@ -139,6 +139,7 @@ void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned 
 
 #define DL_EMU_LEVELS 2
 #define DL_EMU_NEVER UINT64_MAX
+#define DL_EMU_BUFFER_MAX 32767 /* blocks */
 #define DL_EMU_VLS 16 /* data VLs 0..14 and VL 15 */
 
 /* Headers of a packet as on the wire, in bytes. */
@@ -155,8 +156,8 @@ struct dl_emu_config {
 	uint32_t mtu;  /* bytes of data: 256 to 4096 */
 	uint32_t flit; /* wormhole: bytes, a multiple of 64 */
 	/*
-	 * Buffer of one VL at an input port: blocks of 64 bytes (IBA, at most
-	 * 2048), or packets (PCIe; flits when wormhole).  Multicast packets
+	 * Buffer of one VL at an input port: blocks of 64 bytes (IBA; of those
+	 * that are free at most 2048 are promised), or packets (PCIe; flits when wormhole).  Multicast packets
 	 * go as a whole under wormhole switching, too, and must fit.
 	 */
 	uint32_t buffer;

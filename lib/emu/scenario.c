@@ -345,7 +345,8 @@ static const struct dl_setting scenario_keys[] = {
 	  .words = "store_and_forward cut_through wormhole" },
 	{ "flow_control", WORD, MEMBER(config.flow_control), .words = "iba pcie" },
 	{ "mtu", .read = read_mtu },
-	{ "buffer_blocks", NUMBER, MEMBER(buffer_blocks), 1, 2048 },
+	{ "buffer_blocks", NUMBER, MEMBER(buffer_blocks), 1, DL_EMU_BUFFER_MAX },
+	{ "hoq_life_ns", NUMBER, MEMBER(config.hoq_life_ps), 0, NS_MAX },
 	{ "buffer_packets", NUMBER, MEMBER(buffer_packets), 1, 2048 },
 	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },
@@ -382,6 +383,7 @@ static void to_units(struct dl_emu_scenario *s)
 	s->sample *= 1000;
 	s->config.switch_latency_ps *= 1000;
 	s->config.qp_change_ps *= 1000;
+	s->config.hoq_life_ps *= 1000;
 	s->config.cable_mm_all *= 1000;
 	s->config.buffer = buffer_of(s);
 	if (s->even) {

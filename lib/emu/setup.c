@@ -65,9 +65,10 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 	if (c->switching == DL_EMU_WORMHOLE && (!c->flit || c->flit % 64 || c->flit > 4096))
 		return refuse(log, "flits must be a multiple of 64 bytes, at "
 				   "most 4096");
-	if (c->buffer > DL_LINK_CREDIT_WINDOW)
-		return refuse(log, "a buffer above 2048 units has no use: "
-				   "credit cannot promise more");
+	if (c->buffer > DL_EMU_BUFFER_MAX ||
+	    (c->flow_control == DL_LINK_CREDIT_PCIE && c->buffer > DL_LINK_CREDIT_WINDOW))
+		return refuse(log, "the buffer of a VL holds at most 32767 blocks, "
+				   "or 2048 packets");
 	if (c->buffer < dl_link_credit_units(c->flow_control, bytes))
 		return refuse(log, "the buffer of a VL does not hold one "
 				   "packet");

@@ -61,7 +61,7 @@ struct queue {
 struct channel {
 	struct queue stored; /* as receiver */
 	bool reading;
-	uint64_t entered, gone, told; /* units, as receiver; gone when last told */
+	uint64_t entered, gone, told; /* units, as receiver; what was promised */
 	struct queue waiting;	      /* as sender */
 	uint64_t sent;		      /* units */
 	uint64_t limit;		      /* units that may be sent */
@@ -141,15 +141,26 @@ static void transmit(struct model *t, uint32_t port);
 
 /* ---- credit ------------------------------------------------------------ */
 
+/* What is promised of so much room. */
+static uint64_t most(uint64_t room)
+{
+	return room < 2048 ? room : 2048;
+}
+
+static uint64_t promise(const struct model *t, const struct channel *c)
+{
+	return c->entered + most(t->w->c.buffer + c->gone - c->entered);
+}
+
 static void maybe_send_credit(struct model *t, uint32_t in)
 {
 	struct channel *c = channel(t, in);
-	uint64_t size = t->w->c.buffer, fresh = c->gone - c->told;
+	uint64_t fresh = promise(t, c) - c->told;
 	unsigned int largest = units(t, t->w->c.mtu + DL_EMU_MCAST_HEADERS);
 
 	if (!fresh)
 		return;
-	if (fresh < (size + 3) / 4 && size + c->told - c->entered >= largest)
+	if (fresh < (most(t->w->c.buffer) + 3) / 4 && c->told - c->entered >= largest)
 		return;
 	if (t->ports[in / VLS].tell >> in % VLS & 1)
 		return;
@@ -172,10 +183,9 @@ static void tell(struct model *t, uint32_t port)
 	struct channel *c = &p->vl[vl];
 
 	p->tell &= ~(1u << vl);
-	c->told = c->gone;
+	c->told = promise(t, c);
 	p->busy_until = t->now + dl_emu_rate_time(t->rate, DL_LINK_FCP_SYMBOLS);
-	later(t, p->busy_until + p->delay, CREDIT, t->w->f->ports[port].peer * VLS + vl,
-	      t->w->c.buffer + c->gone);
+	later(t, p->busy_until + p->delay, CREDIT, t->w->f->ports[port].peer * VLS + vl, c->told);
 }
 
 static void send(struct model *t, uint32_t port, unsigned int vl)
@@ -507,7 +517,7 @@ static void set_up(struct model *t, struct emu_fixture *w)
 			mm = w->c.cable_mm[i] ? w->c.cable_mm[i] : w->c.cable_mm[f->ports[i].peer];
 		p->delay = 5 * (uint64_t)mm;
 		for (unsigned int vl = 0; vl < VLS; vl++)
-			p->vl[vl].limit = w->c.buffer;
+			p->vl[vl].limit = p->vl[vl].told = most(w->c.buffer);
 	}
 	for (uint32_t i = 0; i < w->nflows; i++)
 		t->ports[w->flow_port[i]].flow = i;
@@ -582,6 +592,8 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 	w->c.buffer = w->c.flow_control == DL_LINK_CREDIT_PCIE ?
 			      1 + draw_below(d, 6) :
 			      (w->c.mtu / 64 + 2) * (1 + draw_below(d, 6)) + draw_below(d, 10);
+	if (w->c.flow_control == DL_LINK_CREDIT_IBA && draw_one_in(d, 4))
+		w->c.buffer = 1900 + draw_below(d, 2000); /* more than is promised */
 }
 
 /* One flow an adapter, of any kind. */

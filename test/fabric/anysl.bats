@@ -137,6 +137,7 @@ few_vls() {
 	fails cmp -s <(sort "$T/plain/dateline-psl.dump") <(sort "$T/snap/dateline-psl.dump")
 	snapshot "$T/live"
 	cp "$T/snap/dateline-psl.dump" "$T/live/"
+	rm "$T/live/dateline-manifest.txt"
 	[[ $(verdict "$T/live" credit_loop) == false ]]
 	agree "$T/live" adapters false
 	pairs "$T/snap" CA | awk '$1 != $2' | some 60 | path_sls >"$T/asked"

@@ -3,6 +3,7 @@ EXTRA_DIST += .clang-format
 
 # Unit tests: one program a module, cmocka, linked against the internals.
 UNIT_TESTS =
+check_LTLIBRARIES =
 include test/base.mk
 include test/route.mk
 include test/link.mk
@@ -13,6 +14,7 @@ include test/config.mk
 include test/emu.mk
 include test/emulate.mk
 include test/fuzz/local.mk
+include test/fault/local.mk
 if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -15,6 +15,33 @@
 
 #include "tool.h"
 
+/* ---- memory ------------------------------------------------------------- */
+
+/*
+ * A document is put together by hundreds of calls, each of which may find no
+ * memory.  All of jansson's memory comes through here, so that it is known at
+ * the end whether every one of them did what it should.
+ */
+static volatile bool exhausted; /* threads may warn side by side */
+
+static void *allocate(size_t size)
+{
+	void *memory = malloc(size);
+
+	exhausted |= !memory;
+	return memory;
+}
+
+void tool_json_begin(void)
+{
+	json_set_alloc_funcs(allocate, free);
+}
+
+bool tool_json_failed(void)
+{
+	return exhausted;
+}
+
 /* ---- values ------------------------------------------------------------ */
 
 json_t *tool_json_text(const char *text)
@@ -27,6 +54,7 @@ json_t *tool_json_text(const char *text)
 	plain = strdup(text);
 	for (char *c = plain; c && *c; c++)
 		*c = *c & 0x80 ? '?' : *c;
+	exhausted |= !plain;
 	string = plain ? json_string(plain) : NULL;
 	free(plain);
 	return string;
@@ -215,27 +243,85 @@ static int complete(const struct tool *tool, json_t **document)
 	return err;
 }
 
+/*
+ * A stream into memory that, unlike that of open_memstream(), tells when there
+ * was too little.
+ */
+struct memory {
+	char *text;
+	size_t len, cap;
+};
+
+static ssize_t keep_text(void *cookie, const char *text, size_t len)
+{
+	struct memory *m = cookie;
+
+	if (m->len + len + 1 > m->cap) {
+		size_t cap = 2 * (m->len + len + 1);
+		char *grown = realloc(m->text, cap);
+
+		exhausted |= !grown;
+		if (!grown)
+			return 0;
+		m->text = grown;
+		m->cap = cap;
+	}
+	memcpy(m->text + m->len, text, len);
+	m->len += len;
+	m->text[m->len] = '\0';
+	return len;
+}
+
+char *tool_text_of(const json_t *document, void (*print)(const json_t *document, FILE *to))
+{
+	struct memory m = { 0 };
+	FILE *to = document && !exhausted ?
+			   fopencookie(&m, "w", (cookie_io_functions_t){ .write = keep_text }) :
+			   NULL;
+
+	if (to) {
+		print(document, to);
+		fclose(to);
+	}
+	exhausted |= !to;
+	if (!exhausted)
+		return m.text ? m.text : calloc(1, 1);
+	free(m.text);
+	return NULL;
+}
+
+static void print_document(const json_t *document, FILE *to)
+{
+	/* What fails here has found no memory, which is known. */
+	json_dumpf(document, to, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	putc('\n', to);
+}
+
+static int show(const struct tool *tool, json_t *document,
+		void (*print)(const json_t *document, FILE *to))
+{
+	char *text = tool_text_of(document, print);
+	int err = text ? 0 : -ENOMEM;
+
+	json_decref(document);
+	/* Output that does not arrive is noticed in the end, by main(). */
+	if (text)
+		fputs(text, stdout);
+	else
+		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
+	free(text);
+	return err;
+}
+
 int tool_print_json(const struct tool *tool, json_t *document)
 {
-	int err = document ? complete(tool, &document) : -ENOMEM;
-
-	/* Output that did not arrive is noticed in the end, by main(). */
-	if (!err && json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) &&
-	    !ferror(stdout))
-		err = -ENOMEM;
-	putchar('\n');
-	json_decref(document);
-	if (err)
-		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
-	return err;
+	if (document)
+		exhausted |= complete(tool, &document) == -ENOMEM;
+	return show(tool, document, print_document);
 }
 
 int tool_show(const struct tool *tool, json_t *document,
 	      void (*print)(const json_t *document, FILE *to))
 {
-	if (tool->json || !document)
-		return tool_print_json(tool, document);
-	print(document, stdout);
-	json_decref(document);
-	return 0;
+	return tool->json ? tool_print_json(tool, document) : show(tool, document, print);
 }

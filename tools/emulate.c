@@ -156,7 +156,7 @@ static bool watch(void *context, struct dl_emu *emu, uint64_t end)
 /* With --json the document itself; it is released. */
 static int print(const struct tool *tool, const struct emulate_run *r, json_t *document)
 {
-	if (tool->json || !document)
+	if (tool->json || !document || tool_json_failed())
 		return tool_print_json(tool, document);
 	if (r)
 		emulate_print(document, r, stdout);

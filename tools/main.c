@@ -47,6 +47,7 @@ static void print_message(void *context, enum dl_log_level level, const char *me
 
 	if (level == DL_LOG_WARNING)
 		keep(tool, message);
+	tool->errors += level == DL_LOG_ERROR;
 	if (level > tool->level)
 		return;
 	fprintf(stderr, "dateline: %s%s%s%s\n", tool->colour ? styles[level].colour : "",
@@ -176,32 +177,46 @@ static void hold_streams(void)
 		close(fd);
 }
 
+static int finish(struct tool *tool, int status)
+{
+	if (tool_json_failed())
+		status = TOOL_EXIT_ENVIRONMENT;
+	/* Whatever else fails without a word has found no memory. */
+	if (status == TOOL_EXIT_ENVIRONMENT && !tool->errors)
+		dl_log(&tool->log, DL_LOG_ERROR, "%s", strerror(ENOMEM));
+	return status;
+}
+
 int main(int argc, char **argv)
 {
+	static char output[1 << 16];
 	struct tool tool = {
 		.log = { .write = print_message, .context = &tool },
 		.level = DL_LOG_INFO,
 		.colour = is_terminal(),
-		.warnings = json_array(),
 	};
 	struct choice choice = { 0 };
 	char *name = NULL;
-	int status;
+	int status, err;
 
+	tool_json_begin();
+	tool.warnings = json_array();
 	hold_streams();
 	atexit(close_output);
 	argp_err_exit_status = TOOL_EXIT_USAGE;
 	argp_program_version = PACKAGE_STRING;
-	if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice))
-		return TOOL_EXIT_USAGE;
-
-	if (asprintf(&name, "dateline %s", choice.command->word) < 0)
-		return TOOL_EXIT_ENVIRONMENT;
+	/* A buffer that needs no memory. */
+	setvbuf(stdout, output, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof(output));
+	err = argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
+	if (!err && asprintf(&name, "dateline %s", choice.command->word) < 0)
+		err = ENOMEM;
+	if (err)
+		return finish(&tool, err == EINVAL ? TOOL_EXIT_USAGE : TOOL_EXIT_ENVIRONMENT);
 	argv[choice.first] = name;
 	status = choice.command->run(&tool, argc - choice.first, argv + choice.first);
 	free(name);
 	json_decref(tool.warnings);
 	if (status == TOOL_EXIT_GOOD && tool.contradicted)
 		status = TOOL_EXIT_FINDING;
-	return status;
+	return finish(&tool, status);
 }

@@ -217,20 +217,21 @@ static json_t *step_json(const struct report_page *p, const struct dl_cycle_step
 			 to == DL_NONE ? -1 : or_minus(p->end_of[to]));
 }
 
+static void print_words(const json_t *verdict, FILE *to)
+{
+	verify_print(verdict, true, to);
+}
+
 /* What `dateline verify` says, and what applications must do, in words. */
 static json_t *words_json(const json_t *verdict, const struct dl_tables *t)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *to = open_memstream(&text, &len);
+	char *text = tool_text_of(verdict, print_words), *all = NULL;
 	json_t *words = NULL;
 
-	if (!to)
-		return NULL;
-	verify_print(verdict, true, to);
-	fprintf(to, "\n%s\n", dl_tables_sl_demand(t));
-	if (!fclose(to))
-		words = tool_json_text(text);
+	if (text && asprintf(&all, "%s\n%s\n", text, dl_tables_sl_demand(t)) >= 0) {
+		words = tool_json_text(all);
+		free(all);
+	}
 	free(text);
 	return words;
 }

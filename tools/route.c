@@ -205,7 +205,9 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	r.options.clock = dl_clock_monotonic;
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
-	if (!err && dl_fabric_assign_lids(in.fabric, r.lmc)) {
+	if (!err)
+		err = dl_fabric_assign_lids(in.fabric, r.lmc);
+	if (err == -ENOSPC) {
 		dl_log(&tool->log, DL_LOG_ERROR, "%s: more end ports than unicast LIDs",
 		       r.input.is_live ? "fabric" : r.input.from);
 		err = -EINVAL;

@@ -19,16 +19,17 @@ int steps_add(struct steps *s, json_t *step)
 		return -ENOMEM;
 	if (s->list)
 		return json_array_append_new(s->list, step) ? -ENOMEM : 0;
-	s->model->print_step(step, stdout);
+	if (!tool_json_failed())
+		s->model->print_step(step, stdout);
 	json_decref(step);
-	return 0;
+	return tool_json_failed() ? -ENOMEM : 0;
 }
 
 /* What comes before the steps: printed, or part of the document. */
 static int begin(const struct steps_model *m, const void *model, bool print, json_t *document)
 {
 	json_t *part = m->before ? m->before(model) : json_object();
-	int err = json_object_update(document, part) ? -ENOMEM : 0;
+	int err = json_object_update(document, part) || tool_json_failed() ? -ENOMEM : 0;
 
 	if (!err && print)
 		m->print_before(document, stdout);
@@ -46,7 +47,7 @@ static int end(const struct tool *tool, const struct steps_model *m, const void 
 	if (!m->after)
 		return 0;
 	part = m->after(model, path, &tool->log);
-	err = json_object_update(document, part) ? -ENOMEM : 0;
+	err = json_object_update(document, part) || tool_json_failed() ? -ENOMEM : 0;
 	if (!err && !tool->json)
 		m->print_after(document, stdout);
 	json_decref(part);

@@ -209,8 +209,15 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
 		exit(TOOL_EXIT_ENVIRONMENT);
 	}
-	if (argp_parse(&argp, argc, argv, 0, NULL, &p))
+	switch (argp_parse(&argp, argc, argv, 0, NULL, &p)) {
+	case 0:
+		break;
+	case ENOMEM:
+		dl_log(&tool->log, DL_LOG_ERROR, "%s", strerror(ENOMEM));
+		exit(TOOL_EXIT_ENVIRONMENT);
+	default:
 		exit(TOOL_EXIT_USAGE);
+	}
 	free(options);
 }
 
@@ -322,6 +329,8 @@ int tool_out_open(const struct tool *tool, const char *dir, const char *name, st
 
 int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
 {
+	if (!err && tool_json_failed())
+		err = -ENOMEM;
 	if (out->whole.to) {
 		err = dl_file_finish(&out->whole, err);
 		if (!err)

@@ -36,6 +36,7 @@ struct tool {
 	bool json;		 /* --json: set by tool_options() */
 	json_t *warnings;	 /* texts; NULL: one was lost, no memory */
 	bool contradicted;	 /* does a configuration contradict the fabric? */
+	unsigned int errors;	 /* said so far */
 };
 
 /* A subcommand: returns an exit status; argv[0] is "dateline WORD". */
@@ -212,6 +213,14 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
 
 /* ---- documents; see document.c ------------------------------------------- */
 
+/*
+ * Watch over the memory of all documents, from the beginning on; has some call
+ * found none?  Then no result is whole: none is printed, no file is put in
+ * place, and the exit status is TOOL_EXIT_ENVIRONMENT.
+ */
+void tool_json_begin(void);
+bool tool_json_failed(void);
+
 /* Names are free text; JSON takes UTF-8 only: what is not becomes "?"s. */
 json_t *tool_json_text(const char *text);
 
@@ -238,6 +247,9 @@ bool tool_has(const json_t *document, const char *path); /* and not null? */
  * "{path#switch/es}".
  */
 void tool_print(FILE *to, const json_t *document, const char *template);
+
+/* What `print` prints, for free(); NULL: no memory, which tool_json_failed() tells. */
+char *tool_text_of(const json_t *document, void (*print)(const json_t *document, FILE *to));
 
 /*
  * Print a document to standard output, with "format" and "warnings" added, and

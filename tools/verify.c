@@ -119,7 +119,7 @@ static int check(struct tool *tool, struct request *r, const struct tool_input *
 	seconds = dl_clock_monotonic() - begin;
 	document = verify_json(v, &r->options, in);
 	dl_verify_result_free(v);
-	err = document ? 0 : -ENOMEM;
+	err = document && !tool_json_failed() ? 0 : -ENOMEM;
 	if (!err)
 		*status = verify_status(document);
 	if (!err && r->explain)

@@ -223,7 +223,8 @@ int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struc
 
 static int yaml_wrong(const struct dl_yaml *y, const yaml_parser_t *p)
 {
-	if (p->error == YAML_MEMORY_ERROR) {
+	/* libyaml has no word for it where it makes nodes. */
+	if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR) {
 		dl_log(y->log, DL_LOG_ERROR, "%s: out of memory", y->path);
 		return -ENOMEM;
 	}

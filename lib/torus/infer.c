@@ -52,6 +52,7 @@ struct infer {
 	bool *out;			    /* by switch: taken for none of it */
 	uint32_t nout;
 	unsigned int runs;
+	int err;			/* -ENOMEM ends it */
 	struct candidate fits, whole;	/* first that fits; best whole one */
 	struct candidate faulty;	/* the one with the fewest wiring faults */
 	struct dl_torus_config *config; /* with one seed */
@@ -144,14 +145,18 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 	struct infer *n = context;
 	struct candidate c = { .p = *proposal };
 	uint32_t sites = dl_torus_grid_sites(&c.p.grid);
+	int err;
 
 	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES || !as_wanted(n->wanted, &c.p) ||
 	    n->runs++ >= MAX_RUNS + MAX_PLACED / n->s->n)
 		return false;
 	n->config->grid = c.p.grid;
 	*n->config->seeds = c.p.seed;
-	if (dl_torus_solve(n->s, n->config, NULL, NULL))
-		return false;
+	err = dl_torus_solve(n->s, n->config, NULL, NULL);
+	if (err == -ENOMEM)
+		n->err = err;
+	if (err)
+		return n->err; /* no memory: no further proposal */
 	c.left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
 	if (only_off_torus(n)) {
 		n->fits = c;
@@ -177,7 +182,7 @@ static int look(struct infer *n, struct candidate *found)
 	if (!err)
 		*found = dl_torus_propose(n->s, &n->graph, n->out, try_proposal, n) ? n->fits :
 										      n->whole;
-	return err;
+	return err ? err : n->err;
 }
 
 /* Leave out appendages, or else what may be dual-homed.  Are there such? */

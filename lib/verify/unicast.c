@@ -498,7 +498,8 @@ int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uin
 	int err = pass_init(&p, net, v, max);
 
 	p.delivery = delivery;
-	forget_sets(&p);
+	if (!err)
+		forget_sets(&p);
 	for (uint32_t i = 0; !err && i < p.columns.n; i += DL_VERIFY_BLOCK) {
 		uint32_t n = p.columns.n - i;
 

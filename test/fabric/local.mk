@@ -34,7 +34,7 @@ EXTRA_DIST += test/fabric/versions.bash test/fabric/bench.bash
 
 # Sick parts of a fabric, devices that lie, and counts of SMPs: preloaded into OpenSM.
 FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats test/fabric/takeover.bats
-check_LTLIBRARIES = test/fabric/smps.la
+check_LTLIBRARIES += test/fabric/smps.la
 test_fabric_smps_la_SOURCES = test/fabric/smps.c
 test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 test_fabric_smps_la_LIBADD = -libumad

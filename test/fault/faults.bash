@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# usage: faults.bash [COMMAND...]
+#
+# Every command of dateline, with one allocation, one file or the disk failing:
+# see drive.c.  DATELINE_FAULT_SITES (40; 0: all) of each kind are tried.
+set -euo pipefail
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=$PWD
+drive=$build/test/fault/drive
+faults=$build/test/fault/.libs/faults.so
+sites=${DATELINE_FAULT_SITES:-40}
+dateline=$build/.libs/dateline
+[[ -x $dateline ]] || dateline=$build/dateline
+export LD_LIBRARY_PATH=$build/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+"$dateline" gen 3 3 1 --hosts 2 -q -o f
+"$dateline" route f.net --torus-config f.torus.conf -q -o snap
+"$dateline" gen 4 3 1 --fail-switch 1,1,0 -q -o g
+"$dateline" route g.net -q -o other
+cp "$top"/conf/examples/emulate-*.yaml "$top"/conf/examples/emulate-trace.txt \
+	"$top"/conf/examples/credits-*.yaml "$top"/conf/examples/arbitrate-*.yaml .
+# Short ones: a failure at each of thousands of places.
+sed -i 's/^duration_ns:.*/duration_ns: 4000/; s/^warmup_ns:.*/warmup_ns: 1000/' emulate-*.yaml
+
+commands=(
+	"gen 3 3 1 --hosts 2 -o out/g"
+	"discover f.net --json"
+	"discover g.net"
+	"discover f.net --write-config out/conf"
+	"coords f.net --json"
+	"coords snap --csv"
+	"coords f.net --slurm-nodes out/nodes"
+	"coords f.net --slurm-topology out/topology"
+	"coords f.net --rankfile out/ranks"
+	"route f.net -o out"
+	"verify snap --json"
+	"verify other --explain"
+	"verify snap --earlier snap"
+	"transition snap snap --json"
+	"transition snap snap"
+	"path snap H_0_0_0_1 H_1_1_0_1 --json"
+	"path snap H_0_0_0_1 H_1_1_0_1"
+	"diff snap snap --json"
+	"diff snap snap"
+	"emulate snap --scenario emulate-uniform.yaml --json"
+	"emulate snap --scenario emulate-uniform.yaml"
+	"emulate snap --scenario emulate-uniform.yaml --sweep load=0.1:0.3:0.1 --threads 1 --json"
+	"emulate snap --scenario emulate-uniform.yaml --write-counters out/counters"
+	"report snap -o out/page.html"
+	"report snap --against other -o out/page.html"
+	"whatif f.net --switches 1 --samples 5 --threads 1 --json"
+	"arbitrate arbitrate-priorities.yaml --json"
+	"credits credits-chunks.yaml --json"
+	"credits credits-chunks.yaml"
+)
+(($# == 0)) || commands=("$@")
+
+one() {
+	local dir status=0
+
+	dir=$(mktemp -d "$PWD/run.XXXXXX")
+	cp -r ./*.net ./*.conf ./*.yaml ./*.txt snap other "$dir"
+	cd "$dir" || return
+	# shellcheck disable=SC2086
+	"$drive" "$faults" "$sites" "$dateline" $1 >said || status=1
+	cat said
+	cd .. && rm -rf "$dir"
+	return "$status"
+}
+
+export -f one
+export drive faults sites dateline
+printf '%s\0' "${commands[@]}" |
+	xargs -0 -P "$(nproc)" -I COMMAND bash -c 'one "$1"' one COMMAND

@@ -86,7 +86,7 @@ static char *fingerprint(const struct osm_subn_opt *opt)
 	enum dl_port_kind kind;
 	char *text = NULL, ignored[MAX_IGNORED];
 	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
+	FILE *to = dl_memory_open(&text, &size);
 
 	if (!to)
 		return NULL;

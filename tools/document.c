@@ -243,50 +243,18 @@ static int complete(const struct tool *tool, json_t **document)
 	return err;
 }
 
-/*
- * A stream into memory that, unlike that of open_memstream(), tells when there
- * was too little.
- */
-struct memory {
-	char *text;
-	size_t len, cap;
-};
-
-static ssize_t keep_text(void *cookie, const char *text, size_t len)
-{
-	struct memory *m = cookie;
-
-	if (m->len + len + 1 > m->cap) {
-		size_t cap = 2 * (m->len + len + 1);
-		char *grown = realloc(m->text, cap);
-
-		exhausted |= !grown;
-		if (!grown)
-			return 0;
-		m->text = grown;
-		m->cap = cap;
-	}
-	memcpy(m->text + m->len, text, len);
-	m->len += len;
-	m->text[m->len] = '\0';
-	return len;
-}
-
 char *tool_text_of(const json_t *document, void (*print)(const json_t *document, FILE *to))
 {
-	struct memory m = { 0 };
-	FILE *to = document && !exhausted ?
-			   fopencookie(&m, "w", (cookie_io_functions_t){ .write = keep_text }) :
-			   NULL;
+	char *text = NULL;
+	size_t len;
+	FILE *to = document && !exhausted ? dl_memory_open(&text, &len) : NULL;
 
-	if (to) {
+	if (to)
 		print(document, to);
-		fclose(to);
-	}
-	exhausted |= !to;
+	exhausted |= !to || fclose(to);
 	if (!exhausted)
-		return m.text ? m.text : calloc(1, 1);
-	free(m.text);
+		return text;
+	free(text);
 	return NULL;
 }
 

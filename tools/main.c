@@ -76,15 +76,14 @@ static char *list_commands(int key, const char *text, void *input)
 	(void)input;
 	if (key != ARGP_KEY_HELP_POST_DOC || !text)
 		return (char *)text;
-	to = open_memstream(&list, &len);
+	to = dl_memory_open(&list, &len);
 	if (!to)
 		return (char *)text;
 	fputs("Subcommands:\n", to);
 	for (const struct command *c = commands; c->word; c++)
 		fprintf(to, "  %-10s %s\n", c->word, c->summary);
 	fprintf(to, "\n%s", text);
-	fclose(to);
-	return list;
+	return fclose(to) ? (char *)text : list;
 }
 
 struct choice {

@@ -199,7 +199,7 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
 	({                                                                        \
 		char *text_ = NULL;                                               \
 		size_t len_ = 0;                                                  \
-		FILE *to = open_memstream(&text_, &len_);                         \
+		FILE *to = dl_memory_open(&text_, &len_);                         \
 		int err_ = to ? (call) : -ENOMEM;                                 \
                                                                                   \
 		if (to && fclose(to) && !err_)                                    \

@@ -356,6 +356,13 @@ void dl_file_drop(struct dl_file *f);
  */
 int dl_file_flush(FILE *to, int err);
 
+/*
+ * A stream into memory.  Closed, it leaves in *text what was written, for free(),
+ * ended by NUL; fclose() fails, and leaves NULL, when some of it was lost.  NULL:
+ * there is no memory.
+ */
+FILE *dl_memory_open(char **text, size_t *len);
+
 /* ---- random numbers ---------------------------------------------------- */
 
 /*

@@ -5,6 +5,7 @@ libdlroute_la_SOURCES += \
 	lib/base/clock.c \
 	lib/base/file.c \
 	lib/base/log.c \
+	lib/base/memory.c \
 	lib/base/number.c \
 	lib/base/random.c \
 	lib/base/setting.c \

@@ -373,7 +373,7 @@ static int open_live(const struct dl_live_options *o, const struct dl_log *log, 
 	memset(l, 0, sizeof(*l));
 	l->log = log;
 	l->o = *o;
-	l->gaps = open_memstream(&l->gaps_text, &l->gaps_len);
+	l->gaps = dl_memory_open(&l->gaps_text, &l->gaps_len);
 	return l->gaps ? 0 : -ENOMEM;
 }
 

@@ -11,7 +11,7 @@ int dl_route_describe(const struct dl_torus *t, const struct dl_torus_config *c,
 {
 	char *text = NULL;
 	size_t len;
-	FILE *to = open_memstream(&text, &len);
+	FILE *to = dl_memory_open(&text, &len);
 	int err = to ? dl_torus_write_list(t, to) : -ENOMEM;
 
 	if (to && fclose(to))

@@ -61,7 +61,7 @@ int dl_snapshot_put_manifest(struct dl_tables_out *o, const struct dl_snapshot_m
 {
 	char *text = NULL;
 	size_t len;
-	FILE *to = open_memstream(&text, &len);
+	FILE *to = dl_memory_open(&text, &len);
 	struct dl_tables_out inner;
 	int err = to ? dl_tables_out_begin(&inner, to) : -ENOMEM;
 

@@ -111,7 +111,7 @@ static void put_about(struct pack *p, const struct dl_snapshot_about *about)
 	struct dl_tables_out o;
 	char *text = NULL;
 	size_t len;
-	FILE *to = open_memstream(&text, &len);
+	FILE *to = dl_memory_open(&text, &len);
 	int err = to ? dl_tables_out_begin(&o, to) : -ENOMEM;
 
 	if (!err) {
@@ -131,7 +131,7 @@ static void put_netlist(struct pack *p, const struct dl_fabric *f)
 {
 	char *text = NULL;
 	size_t len;
-	FILE *to = open_memstream(&text, &len);
+	FILE *to = dl_memory_open(&text, &len);
 	int err = to ? dl_fabric_write_netlist(f, to) : -ENOMEM;
 
 	if (to && fclose(to))

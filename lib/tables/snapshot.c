@@ -141,7 +141,7 @@ static int put_fabric(struct dl_tables_out *o, const struct dl_fabric *f,
 {
 	char *text = NULL;
 	size_t len;
-	FILE *to = open_memstream(&text, &len);
+	FILE *to = dl_memory_open(&text, &len);
 	int err = to ? write(f, to) : -ENOMEM;
 
 	if (to && fclose(to))

@@ -210,7 +210,7 @@ static int write_whole(const struct ranks *r, FILE *to)
 	uint32_t state = 0xFFFFFFFF;
 	char *text = NULL;
 	size_t size = 0;
-	FILE *lines = open_memstream(&text, &size);
+	FILE *lines = dl_memory_open(&text, &size);
 
 	if (!lines)
 		return -ENOMEM;

@@ -87,6 +87,9 @@ static char *list_files(bool clear)
 
 		snprintf(path, sizeof(path), "out/%s", list[i]->d_name);
 		content = read_file(path);
+		/* It says when it was written. */
+		if (strstr(list[i]->d_name, "manifest"))
+			*content = '\0';
 		fprintf(to, "== %s\n%s", list[i]->d_name, content);
 		free(content);
 		if (clear)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* `dateline coords`: adapters on the torus, for schedulers and MPI. */
+#include "config.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,6 +195,45 @@ static void say(const struct tool *tool, const struct coords_order *p)
 		       p->unnamed);
 }
 
+/* Adapters in order of description, then of GUID. */
+static int compare_descriptions(const void *a, const void *b, void *fabric)
+{
+	const struct dl_fabric *f = fabric;
+	uint32_t x = f->ports[((const struct coords_adapter *)a)->port].node;
+	uint32_t y = f->ports[((const struct coords_adapter *)b)->port].node;
+	int order = strcmp(dl_fabric_node_name(f, x), dl_fabric_node_name(f, y));
+
+	return order ? order :
+		       (f->nodes[x].guid > f->nodes[y].guid) -
+			       (f->nodes[x].guid < f->nodes[y].guid);
+}
+
+/*
+ * A host chooses the description of its adapter: one that takes another's takes
+ * its place in lists by name.
+ */
+static int warn_of_twins(const struct tool *tool, const struct coords_order *p)
+{
+	const struct dl_fabric *f = p->fabric;
+	struct coords_adapter *list = malloc((p->n + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	memcpy(list, p->list, p->n * sizeof(*list));
+	qsort_r(list, p->n, sizeof(*list), compare_descriptions, (void *)f);
+	for (uint32_t i = 1; i < p->n; i++) {
+		uint32_t x = f->ports[list[i - 1].port].node, y = f->ports[list[i].port].node;
+
+		if (x != y && !strcmp(dl_fabric_node_name(f, x), dl_fabric_node_name(f, y)))
+			dl_log(&tool->log, DL_LOG_WARNING,
+			       "the adapters with GUIDs 0x%016" PRIx64 " and 0x%016" PRIx64
+			       " both call themselves \"%s\": GUIDs tell which host is which",
+			       f->nodes[x].guid, f->nodes[y].guid, dl_fabric_node_name(f, x));
+	}
+	free(list);
+	return 0;
+}
+
 int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { .slots = 1, .style = { .prefix = "torus" } };
@@ -203,6 +245,8 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_COORDS, &in);
 	if (!err)
 		err = coords_order_new(in.snapshot.fabric, &in.coords.grid, in.coords.site, &p);
+	if (!err)
+		err = warn_of_twins(tool, &p);
 	if (!err)
 		err = write_files(tool, &r, &p);
 	if (!err)

@@ -114,6 +114,13 @@ static bool is_product(const char *name, size_t len)
 	return true;
 }
 
+/* Slurm means all nodes by these, whatever their case. */
+static bool is_reserved(const char *name, size_t len)
+{
+	return (len == 7 && !strncasecmp(name, "DEFAULT", len)) ||
+	       (len == 3 && !strncasecmp(name, "ALL", len));
+}
+
 /* The host's name, for free(); NULL with *err 0: none. */
 static char *host_name(const struct dl_fabric *f, uint32_t node, int *err)
 {
@@ -125,7 +132,7 @@ static char *host_name(const struct dl_fabric *f, uint32_t node, int *err)
 	for (i = 0; i < len; i++)
 		if (!isalnum((unsigned char)desc[i]) && !strchr("._-", desc[i]))
 			return NULL;
-	if (!len || is_product(desc, len))
+	if (!len || *desc == '-' || is_product(desc, len) || is_reserved(desc, len))
 		return NULL;
 	name = strndup(desc, len);
 	*err = name ? 0 : -ENOMEM;

@@ -68,15 +68,19 @@ void coords_print(const json_t *document, FILE *to)
 
 /* ---- comma-separated (RFC 4180, but for the ends of lines) --------------- */
 
+/* What a spreadsheet would compute is marked as text, as it asks for. */
+
 static void print_text(const json_t *adapter, const char *path, FILE *to)
 {
 	const char *s = json_string_value(tool_at(adapter, path));
 
-	if (!s || !s[strcspn(s, ",\"\r\n")]) {
+	bool formula = s && strchr("=+-@", *s) && *s;
+
+	if (!s || (!formula && !s[strcspn(s, ",\"\r\n")])) {
 		fprintf(to, "%s,", s ? s : "");
 		return;
 	}
-	putc('"', to);
+	fputs(formula ? "\"'" : "\"", to);
 	for (; *s; s++) {
 		if (*s == '"')
 			putc('"', to);

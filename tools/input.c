@@ -37,6 +37,8 @@
 
 const struct dl_setting tool_input_fabric[] = {
 	LIVE_SETTINGS,
+	{ "include", DL_SETTING_FLAG, MEMBER(include),
+	  .doc = "Follow the netlist's include statements to files beside it" },
 	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
 		 "it, the cabling decides" },
@@ -257,6 +259,8 @@ static int read_fabric(const struct tool *tool, const struct tool_input_options 
 	if (!strcmp(o->from, "-"))
 		return dl_fabric_read_netlist_stream(stdin, "standard input", &tool->log,
 						     &s->fabric);
+	if (o->include)
+		return dl_fabric_read_netlist_including(o->from, &tool->log, &s->fabric);
 	return dl_fabric_read_netlist(o->from, &tool->log, &s->fabric);
 }
 

@@ -18,6 +18,7 @@ struct tool_input_options {
 	const char *net, *psl;	     /* beside a snapshot */
 	const char *config;	     /* torus-2QoS.conf */
 	const char *names;	     /* node name map */
+	bool include;		     /* may the netlist include files? */
 };
 
 /*

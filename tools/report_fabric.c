@@ -225,13 +225,9 @@ static void print_words(const json_t *verdict, FILE *to)
 /* What `dateline verify` says, and what applications must do, in words. */
 static json_t *words_json(const json_t *verdict, const struct dl_tables *t)
 {
-	char *text = tool_text_of(verdict, print_words), *all = NULL;
-	json_t *words = NULL;
+	char *text = tool_text_of(verdict, print_words);
+	json_t *words = text ? json_sprintf("%s\n%s\n", text, dl_tables_sl_demand(t)) : NULL;
 
-	if (text && asprintf(&all, "%s\n%s\n", text, dl_tables_sl_demand(t)) >= 0) {
-		words = tool_json_text(all);
-		free(all);
-	}
 	free(text);
 	return words;
 }

@@ -235,13 +235,17 @@ void dl_fabric_links_release(struct dl_fabric_links *l);
 /* ---- netlists and subnet lists ---------------------------------------------- */
 
 /*
- * Read a netlist: ibnetdiscover's output, ibsim's input.  Damage is reported
+ * Read a netlist: ibnetdiscover's output, ibsim's input, in one file.  Damage is reported
  * with file and line.  Returns 0, -ENOENT and the like (cannot be opened),
  * -EINVAL (damaged), -ENOMEM.
  */
 int dl_fabric_read_netlist(const char *path, const struct dl_log *log, struct dl_fabric **out);
 
-/* The same from an open stream; `name` stands in messages. */
+/* The same, with the files beside it that it includes. */
+int dl_fabric_read_netlist_including(const char *path, const struct dl_log *log,
+				     struct dl_fabric **out);
+
+/* Without them, from an open stream; `name` stands in messages. */
 int dl_fabric_read_netlist_stream(FILE *from, const char *name, const struct dl_log *log,
 				  struct dl_fabric **out);
 

@@ -13,9 +13,20 @@
 
 #include "dateline/base.h"
 
+/*
+ * What a file of ours never needs, and a hostile one uses to cost hours: a flow
+ * list in a list and so on, for which libyaml takes the square of the depth, and
+ * aliases of aliases, by which a few lines stand for millions of values.
+ */
+#define MAX_DEPTH 100
+#define USES 16 /* of each node, on average */
+
 struct dl_yaml {
 	const char *path;
 	const struct dl_log *log;
+	FILE *from;
+	unsigned int depth; /* of flow lists and mappings, about */
+	size_t values;	    /* that may still be used */
 	yaml_document_t document;
 };
 
@@ -127,6 +138,8 @@ int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct 
 	char why[256];
 	int err;
 
+	if (!y->values--)
+		return dl_yaml_error(y, n, "%s: expected fewer values, with all aliases", s->name);
 	if (s->read)
 		return s->read(y, n, s, to);
 	/* The text does not live as long as what is read. */
@@ -228,10 +241,31 @@ static int yaml_wrong(const struct dl_yaml *y, const yaml_parser_t *p)
 		dl_log(y->log, DL_LOG_ERROR, "%s: out of memory", y->path);
 		return -ENOMEM;
 	}
+	if (y->depth > MAX_DEPTH) {
+		dl_log(y->log, DL_LOG_ERROR,
+		       "%s: expected at most %u lists and mappings within each other", y->path,
+		       MAX_DEPTH);
+		return -EINVAL;
+	}
 	dl_log(y->log, DL_LOG_ERROR, "%s:%zu: expected YAML: %s%s%s", y->path,
 	       p->problem_mark.line + 1, p->problem ? p->problem : "damaged",
 	       p->context ? ", " : "", p->context ? p->context : "");
 	return -EINVAL;
+}
+
+/* libyaml's reader of files, but for the depth. */
+static int take_bytes(void *data, unsigned char *buffer, size_t size, size_t *got)
+{
+	struct dl_yaml *y = data;
+
+	*got = fread(buffer, 1, size, y->from);
+	for (size_t i = 0; i < *got && y->depth <= MAX_DEPTH; i++) {
+		if (buffer[i] == '[' || buffer[i] == '{')
+			y->depth++;
+		else if ((buffer[i] == ']' || buffer[i] == '}') && y->depth)
+			y->depth--;
+	}
+	return !ferror(y->from) && y->depth <= MAX_DEPTH;
 }
 
 /* A file holds one document; a second one would be ignored. */
@@ -260,12 +294,14 @@ static int read_stream(FILE *from, struct dl_yaml *y, const struct dl_setting *k
 		dl_log(y->log, DL_LOG_ERROR, "%s: out of memory", y->path);
 		return -ENOMEM;
 	}
-	yaml_parser_set_input_file(&parser, from);
+	y->from = from;
+	yaml_parser_set_input(&parser, take_bytes, y);
 	if (!yaml_parser_load(&parser, &y->document)) {
 		err = yaml_wrong(y, &parser);
 		goto out;
 	}
 	root = yaml_document_get_root_node(&y->document);
+	y->values = USES * (y->document.nodes.top - y->document.nodes.start) + 1;
 	if (!root) {
 		dl_log(y->log, DL_LOG_ERROR, "%s:1: nothing: expected a scenario", y->path);
 		err = -EINVAL;

@@ -36,8 +36,9 @@ int dl_fabric_read_file(const char *path,
  * lines that say so.
  */
 
-#define DL_FABRIC_PARSED_NODES (1u << 17) /* well above all unicast LIDs */
-#define DL_FABRIC_PARSED_PORTS (1u << 24) /* the same times 254, about */
+/* What no subnet has: more nodes than LIDs of 16 bits, 64 ports at each of them. */
+#define DL_FABRIC_PARSED_NODES 65535
+#define DL_FABRIC_PARSED_PORTS (1u << 22)
 
 struct dl_fabric_parsed_place {
 	uint32_t file; /* its name's offset in strings */
@@ -144,6 +145,7 @@ struct dl_fabric_netlist {
 		ino_t ino;
 	} open[DL_FABRIC_NETLIST_DEPTH];
 	unsigned int depth, includes;
+	bool may_include;
 	uint32_t file; /* this file's name in the strings */
 };
 

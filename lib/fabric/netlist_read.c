@@ -10,7 +10,7 @@
  *   Switch|Ca|Hca|Rt  <ports>  "<id>"  (# "<description>" ... lid N lmc N)
  *   [port]((GUID))  "<id>"([port])((GUID))  (w=N s=N e=N)
  *                                 (# lid N lmc N "<description>" ... 4xQDR)
- *   include "<file>"   do <command>                 (ibsim)
+ *   include "<file>"   do <command>                 (ibsim; when allowed)
  *   Chassis ...                                     (ibnetdiscover -g)
  *
  * Comments carry what ibnetdiscover knows beyond the cabling: descriptions,
@@ -31,9 +31,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fabric/internal.h"
 #include "dateline/base.h"
@@ -44,27 +46,36 @@
 
 static int read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name);
 
-static int open_include(struct dl_fabric_netlist *r, const char *path)
+/* Neither a pipe that never speaks nor a device that never ends, nor a link. */
+static FILE *open_plain(const char *path)
 {
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
-	FILE *from;
-	int err;
+	FILE *from = NULL;
 
-	/* Neither a pipe that never speaks nor a device that never ends. */
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return dl_text_error(r->t, "\"%s\": expected a plain file", path);
-	from = fopen(path, "r");
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st))
+		goto out;
+	errno = EINVAL;
+	if (S_ISREG(st.st_mode))
+		from = fdopen(fd, "r");
+out:
 	if (!from)
-		return dl_text_error(r->t, "\"%s\": %s", path, strerror(errno));
-	err = read_stream(r, from, path);
-	fclose(from);
-	return err;
+		close(fd);
+	return from;
 }
 
+/*
+ * Messages quote what cannot be read, so that an include shows the beginning of
+ * whatever file the reader may read: only beside the netlist, and only when that
+ * is asked for.
+ */
 int dl_fabric_netlist_include(struct dl_fabric_netlist *r)
 {
 	const char *name, *slash = strrchr(r->t->name, '/');
 	size_t len, dir = slash ? slash + 1 - r->t->name : 0;
+	FILE *from;
 	char *path;
 	int err;
 
@@ -73,19 +84,30 @@ int dl_fabric_netlist_include(struct dl_fabric_netlist *r)
 		err = dl_text_expected(r->t, "# or the end of the line");
 	if (err)
 		return err;
+	if (!r->may_include)
+		return dl_text_error(r->t, "include: expected none, unless --include allows it");
+	if (memchr(name, '/', len))
+		return dl_text_error(r->t, "\"%.*s\": expected a file beside this one", (int)len,
+				     name);
 	if (r->depth == DL_FABRIC_NETLIST_DEPTH || r->includes == MAX_INCLUDES)
 		return dl_text_error(r->t, "one include too many: expected %u at most, %u deep",
 				     MAX_INCLUDES, DL_FABRIC_NETLIST_DEPTH);
 	r->includes++;
-	if (len && *name == '/')
-		dir = 0;
 	path = malloc(dir + len + 1);
 	if (!path)
 		return -ENOMEM;
 	memcpy(path, r->t->name, dir);
 	memcpy(path + dir, name, len);
 	path[dir + len] = '\0';
-	err = open_include(r, path);
+	from = open_plain(path);
+	if (from) {
+		err = read_stream(r, from, path);
+		fclose(from);
+	} else {
+		err = dl_text_error(r->t, "\"%s\": %s", path,
+				    errno == EINVAL || errno == ELOOP ? "expected a plain file" :
+									strerror(errno));
+	}
 	free(path);
 	return err;
 }
@@ -216,14 +238,15 @@ static int find_peers(struct dl_fabric_parsed *d)
 	return err;
 }
 
-int dl_fabric_read_netlist_stream(FILE *from, const char *name, const struct dl_log *log,
-				  struct dl_fabric **out)
+static int read_netlist(FILE *from, const char *name, bool may_include, const struct dl_log *log,
+			struct dl_fabric **out)
 {
 	struct dl_fabric_netlist *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return -ENOMEM;
+	r->may_include = may_include;
 	r->guid[DL_FABRIC_SWITCH] = r->guid_base[DL_FABRIC_SWITCH] = 0x200000;
 	r->guid[DL_FABRIC_CA] = r->guid_base[DL_FABRIC_CA] = 0x100000;
 	err = dl_fabric_parsed_begin(&r->d, log);
@@ -240,7 +263,25 @@ int dl_fabric_read_netlist_stream(FILE *from, const char *name, const struct dl_
 	return err;
 }
 
+int dl_fabric_read_netlist_stream(FILE *from, const char *name, const struct dl_log *log,
+				  struct dl_fabric **out)
+{
+	return read_netlist(from, name, false, log, out);
+}
+
 int dl_fabric_read_netlist(const char *path, const struct dl_log *log, struct dl_fabric **out)
 {
 	return dl_fabric_read_file(path, dl_fabric_read_netlist_stream, log, out);
+}
+
+static int read_including(FILE *from, const char *name, const struct dl_log *log,
+			  struct dl_fabric **out)
+{
+	return read_netlist(from, name, true, log, out);
+}
+
+int dl_fabric_read_netlist_including(const char *path, const struct dl_log *log,
+				     struct dl_fabric **out)
+{
+	return dl_fabric_read_file(path, read_including, log, out);
 }

@@ -289,6 +289,28 @@ static void yaml_errors(void **state)
 	}
 }
 
+/* Small files that would take minutes, or gigabytes. */
+static void yaml_costs(void **state)
+{
+	static char text[400001];
+	struct target t = { .text = NULL };
+	char message[512];
+	size_t len = sprintf(text, "list: [&a 1");
+
+	(void)state;
+	while (len < sizeof(text) - 10)
+		len += sprintf(text + len, ", *a");
+	sprintf(text + len, "]\n");
+	assert_int_equal(read_yaml(text, &t, message), -EINVAL);
+	assert_string_equal(message, "f:1: an item: expected fewer values, with all aliases");
+	for (const char *c = "[{"; *c; c++) {
+		memset(text, *c, sizeof(text) - 1);
+		assert_int_equal(read_yaml(text, &t, message), -EINVAL);
+		assert_string_equal(message, "f: expected at most 100 lists and mappings within "
+					     "each other");
+	}
+}
+
 /* ---- invariants -------------------------------------------------------- */
 
 static void invariants(void **state)
@@ -313,7 +335,7 @@ int main(void)
 		cmocka_unit_test(numbers),     cmocka_unit_test(decimals),
 		cmocka_unit_test(good_texts),  cmocka_unit_test(bad_texts),
 		cmocka_unit_test(yaml_values), cmocka_unit_test(yaml_errors),
-		cmocka_unit_test(invariants),
+		cmocka_unit_test(yaml_costs),  cmocka_unit_test(invariants),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

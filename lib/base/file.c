@@ -4,7 +4,7 @@
  *
  * Problem.  Who writes as root into a directory that others can write must not
  * follow what they plant there, under the file's own name or a name that they
- * can foresee.  And a full disk, a signal or a loss of power must leave the
+ * can predict.  And a full disk, a signal or a loss of power must leave the
  * file that was there, or the new one, and nothing between them.
  *
  * Method.  The bytes go into a file without a name in the same directory, or,

@@ -131,7 +131,7 @@ static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 		return 0;
 	port_down(e, a);
 	port_down(e, b);
-	e->foresees = false;
+	e->looks_ahead = false;
 	dl_emu_share(e);
 	if (e->worms) {
 		cut_worms(dl_emu_shard(e, a), a);
@@ -283,7 +283,7 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 	free(e->port_there);
 	e->port_there = ports;
 	e->tables = t;
-	e->foresees = false;
+	e->looks_ahead = false;
 	err = dl_emu_program_switches(e, t, switches);
 	free(switches);
 	if (!err)

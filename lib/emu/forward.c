@@ -247,7 +247,7 @@ void dl_emu_look_ahead(struct dl_emu *e)
 {
 	const struct dl_emu_run *r = &e->events.run[DL_EMU_LOG_ARRIVE];
 
-	if (!e->foresees)
+	if (!e->looks_ahead)
 		return;
 	for (const uint64_t *k = r->at; *k != DL_EMU_NO_EVENT; k++) {
 		uint32_t in = *k >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
@@ -370,7 +370,7 @@ void dl_emu_head(struct dl_emu *e, uint32_t in)
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 
 	if (packet != DL_EMU_NIL && (pk->flags & PLAIN_MASK) == PLAIN && pk->out != DL_EMU_NIL &&
-	    e->foresees && !(q->reading >> dl_emu_vl_of(in) & 1))
+	    e->looks_ahead && !(q->reading >> dl_emu_vl_of(in) & 1))
 		ask(e, packet, pk->out);
 	else
 		look(e, in);

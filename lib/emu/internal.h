@@ -358,7 +358,7 @@ struct dl_emu {
 	uint16_t quarter;    /* of what a buffer promises: worth telling */
 	bool worms;	     /* wormhole switching */
 	bool choosy;	     /* the first packet of a queue need not be the next */
-	bool foresees;	     /* the way of a packet that arrives, in pk->out */
+	bool looks_ahead;    /* the way of a packet that arrives, in pk->out */
 	bool timers;	     /* flow-control packets may be lost */
 
 	struct dl_emu_pkt *packets;

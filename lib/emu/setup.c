@@ -393,7 +393,7 @@ static int set_up_worms(struct dl_emu *e)
  * Does a packet that has come find its output at once, wherever it goes?  In
  * cut-through the bits that are to follow must not be too slow for that.
  */
-static bool foresees(const struct dl_emu *e)
+static bool looks_ahead(const struct dl_emu *e)
 {
 	const struct dl_emu_rate *first = NULL;
 
@@ -482,7 +482,7 @@ static int set_up(struct dl_emu *e)
 	err = set_up_packets(e);
 	if (!err)
 		err = set_up_worms(e);
-	e->foresees = foresees(e);
+	e->looks_ahead = looks_ahead(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
 	if (!err)

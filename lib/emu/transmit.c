@@ -366,7 +366,7 @@ static inline void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 		return;
 	}
 	__builtin_prefetch(p->far_lft + pk->dlid);
-	if (e->foresees)
+	if (e->looks_ahead)
 		pk->out = DL_EMU_NIL; /* is not known yet */
 	at = e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
 						    pk->since + e->c.switch_latency_ps;

@@ -36,7 +36,7 @@ ends() {
 "$dateline" route t.net --torus-config t.torus.conf -q --multicast all -o u
 "$dateline" emulate t --scenario "$examples/emulate-uniform.yaml" --json >emulation.json 2>/dev/null
 : >empty
-mkdir folder
+mkdir directory
 
 # What each prints, at once and as JSON.
 while read -r command; do
@@ -81,7 +81,7 @@ END
 
 # What each writes: onto a full device, into a directory that is not there, in
 # the place of a directory, into a directory where none can be.
-for to in /dev/full missing/x folder; do
+for to in /dev/full missing/x directory; do
 	while read -r command; do
 		# shellcheck disable=SC2086 # several words
 		ends 3 'cannot \(create\|write\)' /dev/null $command "$to"
@@ -111,7 +111,7 @@ fi
 
 # What each reads: not there, of the wrong kind, unreadable, of another kind,
 # empty.  A reader of tables wants a directory, others a file.
-for from in missing folder /proc/self/mem emulation.json empty; do
+for from in missing directory /proc/self/mem emulation.json empty; do
 	while read -r command; do
 		# shellcheck disable=SC2086 # several words
 		ends 2 . /dev/null ${command//FROM/$from}
@@ -136,7 +136,7 @@ for from in missing folder /proc/self/mem emulation.json empty; do
 		path t --job FROM
 	END
 done
-for from in missing folder /proc/self/mem; do
+for from in missing directory /proc/self/mem; do
 	while read -r command; do
 		# shellcheck disable=SC2086 # several words
 		ends 2 . /dev/null $command "$from"

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOKEN_MAX 40 /* of a token in a message */
+#define TOKEN_MAX 40	   /* of a token in a message */
+#define LONGEST (1u << 26) /* bytes of a line */
 
 void dl_text_begin(struct dl_text *t, FILE *from, const char *name, const struct dl_log *log)
 {
@@ -22,12 +23,40 @@ void dl_text_end(struct dl_text *t)
 	t->buf = NULL;
 }
 
+/*
+ * As getline(), but ends at a byte 0 or at LONGEST as well: devices such as
+ * /dev/zero have no other end.
+ */
+static ssize_t read_line(struct dl_text *t)
+{
+	size_t len = 0;
+	int c;
+
+	do {
+		if (len + 1 >= t->cap) {
+			size_t cap = t->cap ? 2 * t->cap : 256;
+			char *buf = realloc(t->buf, cap);
+
+			if (!buf)
+				return -1;
+			t->buf = buf;
+			t->cap = cap;
+		}
+		c = getc_unlocked(t->from);
+		if (c == EOF)
+			break;
+		t->buf[len++] = c;
+	} while (c && c != '\n' && len < LONGEST);
+	t->buf[len] = '\0';
+	return len && !ferror(t->from) ? (ssize_t)len : -1;
+}
+
 int dl_text_next(struct dl_text *t)
 {
 	ssize_t len;
 
 	errno = 0;
-	len = getline(&t->buf, &t->cap, t->from);
+	len = read_line(t);
 	if (len < 0) {
 		int err = errno;
 
@@ -39,6 +68,8 @@ int dl_text_next(struct dl_text *t)
 	}
 	t->line++;
 	t->at = t->buf;
+	if (len == LONGEST)
+		return dl_text_error(t, "a line of more than %u bytes", LONGEST - 1);
 	if (len && t->buf[len - 1] == '\n')
 		t->buf[--len] = '\0';
 	if (len && t->buf[len - 1] == '\r')

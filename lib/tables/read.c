@@ -31,6 +31,8 @@ static bool says_something(struct dl_text *text)
 	return !dl_text_at_end(text) && (*text->at != '#' || !strncmp(text->at, "#port", 5));
 }
 
+#define LONGEST (1 << 26) /* bytes of a line */
+
 /* Room behind what is left; one byte more than is ever filled. */
 static int make_room(struct piece *p)
 {
@@ -54,8 +56,14 @@ static int next_piece(struct piece *p, const struct dl_text *text)
 	while (!p->at_end) {
 		size_t n;
 		char *last;
-		int err = make_room(p);
+		int err;
 
+		if (p->end - p->at > LONGEST) {
+			dl_log(text->log, DL_LOG_ERROR, "%s:%u: a line of more than %d bytes",
+			       text->name, text->line + 1, LONGEST);
+			return -EINVAL;
+		}
+		err = make_room(p);
 		if (err)
 			return err;
 		errno = 0;

@@ -58,6 +58,9 @@ at_hand() {
 	cp -r "$T/today" "$T/$1/yesterday"
 	cp -r "$T/routed" "$T/$1/snapshot"
 	cp "$T/first.net" "$T/first.torus.conf" "$T/$1"
+	printf '%s\n' H_0_0_0_1 H_3_2_1_1 >"$T/$1/hosts.txt"
+	echo 'GUID 0xd1000000000000 port 1: [SymbolErrorCounter == 5]' \
+		>"$T/$1/errors.txt"
 }
 
 # running: a torus, with a subnet manager.  The command reaches it when it is
@@ -115,6 +118,7 @@ try() {
 	running
 	cat >findings <<-END
 		1 dateline verify hurt --explain
+		1 dateline diff whole hurt
 		1 dateline emulate hurt --scenario emulate-deadlock-6x5.yaml
 	END
 	for page in "$DL_TOP"/man/*.[0-9]; do

@@ -111,7 +111,7 @@ fi
 
 # What each reads: not there, of the wrong kind, unreadable, of another kind,
 # empty.  A reader of tables wants a directory, others a file.
-for from in missing directory /proc/self/mem emulation.json empty; do
+for from in missing directory /proc/self/mem /dev/zero emulation.json empty; do
 	while read -r command; do
 		# shellcheck disable=SC2086 # several words
 		ends 2 . /dev/null ${command//FROM/$from}
@@ -136,7 +136,7 @@ for from in missing directory /proc/self/mem emulation.json empty; do
 		path t --job FROM
 	END
 done
-for from in missing directory /proc/self/mem; do
+for from in missing directory /proc/self/mem /dev/zero; do
 	while read -r command; do
 		# shellcheck disable=SC2086 # several words
 		ends 2 . /dev/null $command "$from"

@@ -22,11 +22,10 @@ ended() {
 	local began pid status
 
 	runs=$((runs + 1))
-	# In a shell without job control a background command ignores SIGINT.
-	set -m
-	"$dateline" "$@" >out 2>err </dev/null &
+	# A background command, and all of a check that was begun as one, ignore
+	# SIGINT.
+	env --default-signal=INT "$dateline" "$@" >out 2>err </dev/null &
 	pid=$!
-	set +m
 	sleep 0.7
 	began=$(now)
 	if ! kill -INT "$pid" 2>/dev/null; then

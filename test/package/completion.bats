@@ -80,7 +80,7 @@ subcommands() {
 @test "words where one of them is expected" {
 	offers any-sl,classic,proven route --mode ""
 	offers classic route --mode = c
-	offers adapters,all,none snapshot --paths ""
+	offers adapters,all,none,sampled snapshot --paths ""
 	offers arbitrate,emulate,route,throughput,verify bench ""
 	offers "" bench route ""
 	offers "" route --lmc ""

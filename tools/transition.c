@@ -43,7 +43,7 @@ static const struct tool_usage usage = {
 	       "Two ways are checked: the new tables written over the old ones, "
 	       "and in phases, as the engine `dateline` writes them.\n"
 	       "\n"
-	       "  dateline transition before after\n"
+	       "  dateline transition yesterday today\n"
 	       "\n"
 	       "Exit status: 0 the change in phases is safe, 1 it is not, 2 bad "
 	       "usage or input, 3 no memory.",

@@ -279,12 +279,12 @@ int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n, const char *wh
 void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more, uint32_t *cap);
 
 /* The same of a variable that holds the array: is there room? */
-#define dl_array_room(array, used, more, cap)                                                 \
-	({                                                                                    \
-		void *grown_ = dl_array_grow(array, sizeof(*(array)), used, more, cap);       \
-                                                                                              \
-		(array) = grown_ ? grown_ : (array);                                          \
-		grown_ != NULL;                                                               \
+#define dl_array_room(array, used, more, cap)                                           \
+	({                                                                              \
+		void *grown_ = dl_array_grow(array, sizeof(*(array)), used, more, cap); \
+                                                                                        \
+		(array) = grown_ ? grown_ : (array);                                    \
+		grown_ != NULL;                                                         \
 	})
 
 /*

@@ -140,7 +140,7 @@ void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned 
 #define DL_EMU_LEVELS 2
 #define DL_EMU_NEVER UINT64_MAX
 #define DL_EMU_BUFFER_MAX 32767 /* blocks */
-#define DL_EMU_VLS 16 /* data VLs 0..14 and VL 15 */
+#define DL_EMU_VLS 16		/* data VLs 0..14 and VL 15 */
 
 /* Headers of a packet as on the wire, in bytes. */
 #define DL_EMU_HEADERS 26	/* LRH 8, BTH 12, ICRC 4, VCRC 2 */

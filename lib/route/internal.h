@@ -17,8 +17,7 @@ struct dl_route_rule {
 };
 
 /* Are ties shared out in proven mode? */
-bool dl_route_has_balanced_ties(const struct dl_route_options *o,
-				const struct dl_torus_config *c);
+bool dl_route_has_balanced_ties(const struct dl_route_options *o, const struct dl_torus_config *c);
 
 /* The rule of a mode on a grid. */
 struct dl_route_rule dl_route_rule(const struct dl_route_options *o,

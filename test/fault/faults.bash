@@ -76,5 +76,6 @@ one() {
 
 export -f one
 export drive faults sites dateline
+# shellcheck disable=SC2016 # the shells that xargs starts expand it
 printf '%s\0' "${commands[@]}" |
 	xargs -0 -P "$(nproc)" -I COMMAND bash -c 'one "$1"' one COMMAND

@@ -348,13 +348,13 @@ lid_of() {
 	join_group -l 1 0 "$(hosts | head -n 1)"
 	rm -r "$T/snap"
 	sm_sweep
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-slvl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-certificate.txt"
 	same "forwarding tables" <(lfts "$T/a") <(lfts "$T/snap")
 	same "SL to VL" <(sl2vl "$T/a") <(sl2vl "$T/snap")
 	same "multicast tables" <(mfts "$T/a") <(mfts "$T/snap")
 	same "end ports" <(end_ports "$T/a" | sort) <(end_ports "$T/snap" | sort)
 	[[ $(cut -d ' ' -f 2 <(mfts "$T/snap") | sort -u) == 0xC000 ]]
-	[[ $(find "$T/snap" -type f | wc -l) == 11 ]]
+	[[ $(find "$T/snap" -type f | wc -l) == 12 ]]
 }
 
 @test "a snapshot that cannot be written is reported, and routing goes on" {

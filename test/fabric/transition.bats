@@ -233,16 +233,16 @@ END
 
 # DATELINE_MUTATIONS=N: more of them.
 @test "the checker accepts certificates, and none for other tables" {
-	local i
+	local round
 
 	make_snapshot torus 4 3 2
 	dateline verify torus --certificate torus.cert -q >/dev/null
 	[[ $("$DL_TOP/contrib/check" torus torus.cert) == accepted ]]
-	for ((i = 0; i < ${DATELINE_MUTATIONS:-20}; i++)); do
+	for ((round = 0; round < ${DATELINE_MUTATIONS:-20}; round++)); do
 		rm -rf other other.cert
 		cp -r torus other
 		cp torus.cert other.cert
-		mutate other other.cert "$DATELINE_SEED.$i" >mutation
+		mutate other other.cert "$DATELINE_SEED.$round" >mutation
 		run -1 "$DL_TOP/contrib/check" other other.cert
 		[[ $output == rejected:* ]]
 	done

@@ -171,7 +171,10 @@ test("a credit loop: verify's list and words, drawn in its order", async () => {
 		"#verdict pre").textContent, drawn: overlays.loop.steps.map(({ way, label }) =>
 		`${ends.name[wayFrom(way)]} ${wayOut(way)} ${/VL (\d+)/.exec(label)[1]}`),
 	json: doc.verdict }));
-	assert.strictEqual(shown.words, words.trim());
+	// The page adds what applications must do.
+	const [said, demand] = shown.words.split(/\n\n(?=applications )/);
+	assert.strictEqual(said, words.trim());
+	assert.match(demand, /^applications must use the SL of each path record/);
 	assert.deepStrictEqual(shown.drawn, loop);
 	for (const key of Object.keys(verdict))
 		if (key !== "seconds")
@@ -459,6 +462,7 @@ test("names that look like markup stay text", async () => {
 	const file = path.join(T, "odd", "dateline.net");
 	const name = "</script><img src=x onerror=alert(1)>&amp;'";
 
+	fs.unlinkSync(path.join(T, "odd", "dateline-manifest.txt"));
 	// One of them in another character set than the page's.
 	fs.writeFileSync(file, fs.readFileSync(file, "latin1")
 		.replace(/# "H_0_0_0_1"\n/, `# "${name}"\n`)
@@ -543,12 +547,15 @@ test("wrong input is refused with a reason", () => {
 	refused(/no such port.*another fabric/, "hurt", "--emulation", "mix.json", "-o", "x.html");
 	refused(/168 ports.* 240 with.*another fabric/, "grid", "--emulation", "run.json", "-o",
 		"x.html");
-	fs.symlinkSync("/dev/full", path.join(T, "full.html"));
-	const full = attempt("report", "grid", "-o", "full.html");
+	const full = attempt("report", "grid", "-o", "/dev/full");
 	assert.strictEqual(full.status, 3);
-	assert.match(full.stderr, /cannot write full.html: No space left on device/);
-	// What is no file is not removed.
-	fs.lstatSync(path.join(T, "full.html"));
+	assert.match(full.stderr, /cannot write .*full: No space left on device/);
+	// What is no file is not removed; a link is replaced, and not followed.
+	assert(fs.lstatSync("/dev/full").isCharacterDevice());
+	fs.symlinkSync("elsewhere.html", path.join(T, "link.html"));
+	assert.strictEqual(attempt("report", "grid", "-o", "link.html").status, 0);
+	assert(fs.lstatSync(path.join(T, "link.html")).isFile());
+	assert(!fs.existsSync(path.join(T, "elsewhere.html")));
 });
 
 // ---- all of them

@@ -74,18 +74,7 @@ granted() {
 	grep -q 'applications may use any SL' "$T/a/osm.log"
 	lfts "$T/a" >"$T/good"
 	[[ $(granted 0) == 0 && $(granted 8) == 8 ]]
-	for ((i = 1; i <= 30; i++)); do
-		((i % 5 != 1)) || join_groups
-		until event; do :; done
-		expect --no-psl
-		settle
-		in_force
-	done
-	mend_all
-	expect
-	settle
-	same "a whole torus' tables" <(lfts "$T/whole") <(lfts "$T/snap")
-	in_force
+	all_events 30
 	agree "$T/live" adapters false
 	[[ $(granted 0) == 0 && $(granted 8) == 8 ]]
 }

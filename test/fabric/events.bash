@@ -319,3 +319,23 @@ events() {
 	(($1 < 50 || (accepted > $1 / 4 && refused)))
 	(($(memory) < early + early / 10 + 1024))
 }
+
+# all_events N: so many events, then all is mended.  After each, what was
+# expected is in force, as the test's own in_force sees it; its join_groups
+# makes multicast groups again after every fifth.
+all_events() {
+	local i
+
+	for ((i = 1; i <= $1; i++)); do
+		((i % 5 != 1)) || join_groups
+		until event; do :; done
+		expect --no-psl
+		settle
+		in_force
+	done
+	mend_all
+	expect
+	settle
+	same "a whole torus' tables" <(lfts "$T/whole") <(lfts "$T/snap")
+	in_force
+}

@@ -563,6 +563,16 @@ snapshot() {
 	sim dateline snapshot --live -o "$dir" "$@" 2>"$T/snapshot.err"
 }
 
+# routed NAME X Y Z [OPTION...]: the snapshot $T/NAME of a generated torus.
+routed() {
+	local name=$1
+
+	shift
+	dateline gen "$@" -o "$name" -q
+	dateline route "$name.net" --torus-config "$name.torus.conf" \
+		--multicast all -o "$name" -q
+}
+
 # verdict DIR KEY [OPTION...]: one value of the verdict.
 verdict() {
 	local dir=$1 key=$2

@@ -18,16 +18,6 @@ teardown() {
 	fabric_down
 }
 
-# routed NAME X Y Z [OPTION...]: the snapshot $T/NAME of a generated torus.
-routed() {
-	local name=$1
-
-	shift
-	dateline gen "$@" -o "$name" -q
-	dateline route "$name.net" --torus-config "$name.torus.conf" \
-		--multicast all -o "$name" -q
-}
-
 # ours SNAPSHOT A B: the switches that a packet enters, as "GUID port".
 ours() {
 	dateline path "$@" --json | jq -r '.paths[0].hops[] |

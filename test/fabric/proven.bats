@@ -74,22 +74,9 @@ join_groups() {
 }
 
 @test "50 events on a 5x5x4 torus: what is in force is always safe" {
-	local i
-
 	say "DATELINE_SEED=$DATELINE_SEED"
 	up 5 5 4
 	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
 	lfts "$T/a" >"$T/good"
-	for ((i = 1; i <= ${DATELINE_EVENTS:-50}; i++)); do
-		((i % 5 != 1)) || join_groups
-		until event; do :; done
-		expect --no-psl
-		settle
-		in_force
-	done
-	mend_all
-	expect
-	settle
-	same "a whole torus' tables" <(lfts "$T/whole") <(lfts "$T/snap")
-	in_force
+	all_events "${DATELINE_EVENTS:-50}"
 }

@@ -19,16 +19,6 @@ teardown() {
 	fabric_down
 }
 
-# make_snapshot NAME X Y Z [OPTION...]: $T/NAME, of a generated torus.
-make_snapshot() {
-	local name=$1
-
-	shift
-	dateline gen "$@" -o "$name" -q
-	dateline route "$name.net" --torus-config "$name.torus.conf" \
-		--multicast all -o "$name" -q
-}
-
 # ask FILTER OLD NEW [OPTION...]: from the document, by jq; $STATUS.
 ask() {
 	local filter=$1
@@ -40,8 +30,8 @@ ask() {
 }
 
 @test "a cable fails: directly unsafe, in phases safe, nobody interrupted" {
-	make_snapshot whole 6 5 1
-	make_snapshot hurt 6 5 1 --fail-link 2,2,0:+x
+	routed whole 6 5 1
+	routed hurt 6 5 1 --fail-link 2,2,0:+x
 	run ask '[.format, .direct.safe, .phased.safe, .phased.phases, .phased.pairs_interrupted]' \
 		whole hurt
 	[[ $output == '[1,false,true,2,0]' ]]
@@ -57,13 +47,13 @@ ask() {
 }
 
 @test "no change, no phase" {
-	make_snapshot whole 5 4 3
+	routed whole 5 4 3
 	[[ $(ask '[.direct.safe, .direct.writes, .phased.phases, .phased.writes]' \
 		whole whole) == '[true,0,0,0]' ]]
 }
 
 @test "tables that are unsafe themselves stay so in phases" {
-	make_snapshot whole 6 5 1
+	routed whole 6 5 1
 	dateline gen 6 5 1 --fail-switch 3,2,0 -o loop -q
 	dateline route loop.net --torus-config loop.torus.conf --mode classic \
 		--multicast all -o loop -q
@@ -73,7 +63,7 @@ ask() {
 }
 
 @test "what is no snapshot is refused" {
-	make_snapshot whole 3 3 1
+	routed whole 3 3 1
 	run -2 dateline transition whole
 	run -2 dateline transition whole nowhere
 	run -2 dateline transition whole whole --order sideways
@@ -235,7 +225,7 @@ END
 @test "the checker accepts certificates, and none for other tables" {
 	local round
 
-	make_snapshot torus 4 3 2
+	routed torus 4 3 2
 	dateline verify torus --certificate torus.cert -q >/dev/null
 	[[ $("$DL_TOP/contrib/check" torus torus.cert) == accepted ]]
 	for ((round = 0; round < ${DATELINE_MUTATIONS:-20}; round++)); do

@@ -318,3 +318,44 @@ uint32_t text_seed(uint32_t fallback)
 	print_message("seed %u (set DATELINE_TEST_SEED to change it)\n", seed);
 	return seed;
 }
+
+struct dl_fabric *small_fabric(bool lids)
+{
+	static const struct {
+		enum dl_fabric_node_type type;
+		unsigned int nports;
+		uint64_t guid;
+	} nodes[] = {
+		{ DL_FABRIC_SWITCH, 4, 0xA0 },
+		{ DL_FABRIC_SWITCH, 4, 0xB0 },
+		{ DL_FABRIC_CA, 1, 0xC0 },
+		{ DL_FABRIC_CA, 1, 0xD0 },
+	};
+	static const uint8_t cables[][4] = {
+		/* node, port, node, port */
+		{ 0, 1, 1, 1 },
+		{ 0, 2, 2, 1 },
+		{ 1, 2, 3, 1 },
+	};
+	struct dl_fabric *f;
+
+	assert_int_equal(dl_fabric_new(&f), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		const char id[] = { 'a' + i, '\0' };
+
+		assert_int_equal(dl_fabric_add_node(f, nodes[i].type, nodes[i].nports,
+						    nodes[i].guid, id, NULL),
+				 0);
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(
+			dl_fabric_connect(f, f->nodes[cables[i][0]].first_port + cables[i][1],
+					  f->nodes[cables[i][2]].first_port + cables[i][3]),
+			0);
+	for (uint32_t i = 2; i < 4; i++)
+		f->ports[f->nodes[i].first_port + 1].guid = f->nodes[i].guid + 1;
+	assert_int_equal(dl_fabric_finish(f, NULL), 0);
+	if (lids)
+		assert_int_equal(dl_fabric_assign_lids(f, 0), 0);
+	return f;
+}

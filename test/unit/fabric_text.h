@@ -57,6 +57,12 @@ void assert_error(const struct heard *h, unsigned int line, const char *words);
 void mutate(fabric_reader read, fabric_writer write, const char *const *texts, unsigned int ntexts,
 	    struct test_random *r, unsigned int rounds);
 
+/*
+ * Switches A0 (LID 1) and B0 (LID 2), adapters C0 at A0 (3), D0 at B0 (4); LIDs
+ * only if asked for.
+ */
+struct dl_fabric *small_fabric(bool lids);
+
 /* A seed that prints itself: from the environment, or `fallback`. */
 uint32_t text_seed(uint32_t fallback);
 

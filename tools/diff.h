@@ -16,8 +16,7 @@ uint32_t diff_port(const struct diff *d, uint32_t port);
 uint32_t diff_switch(const struct diff *d, uint32_t sw);
 uint16_t diff_lid(const struct diff *d, uint16_t lid);
 
-/* The group of an MLID, or NULL; how many switches' masks of a group differ. */
-const struct dl_tables_mcast_group *diff_group(const struct dl_tables *t, uint16_t mlid);
+/* How many switches' masks of a group differ. */
 uint32_t diff_masks(const struct diff *d, const uint64_t *from, const uint64_t *to);
 
 /*

@@ -198,14 +198,6 @@ json_t *diff_vlarb(const struct diff *d)
 
 /* ---- multicast ----------------------------------------------------------- */
 
-const struct dl_tables_mcast_group *diff_group(const struct dl_tables *t, uint16_t mlid)
-{
-	for (uint32_t g = 0; g < t->ngroups; g++)
-		if (t->groups[g].mlid == mlid)
-			return &t->groups[g];
-	return NULL;
-}
-
 uint32_t diff_masks(const struct diff *d, const uint64_t *a, const uint64_t *b)
 {
 	uint32_t changed = 0;
@@ -226,7 +218,7 @@ static json_t *groups_missing(const struct dl_tables *x, const struct dl_tables 
 	json_t *list = json_array();
 
 	for (uint32_t g = 0; g < x->ngroups; g++)
-		if (!diff_group(y, x->groups[g].mlid) &&
+		if (!dl_tables_find_group(y, x->groups[g].mlid) &&
 		    json_array_append_new(list, json_sprintf("0x%04X", x->groups[g].mlid)))
 			json_decref(list), list = NULL;
 	return list;
@@ -238,7 +230,8 @@ json_t *diff_multicast(const struct diff *d)
 	json_t *changed = json_array();
 
 	for (uint32_t g = 0; g < x->ngroups; g++) {
-		const struct dl_tables_mcast_group *other = diff_group(y, x->groups[g].mlid);
+		const struct dl_tables_mcast_group *other =
+			dl_tables_find_group(y, x->groups[g].mlid);
 		uint32_t n = other ? diff_masks(d, x->groups[g].masks, other->masks) : 0;
 
 		if (n &&

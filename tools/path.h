@@ -53,6 +53,16 @@ void path_print(const json_t *document, FILE *to);
 json_t *path_node_json(const struct tool_input *in, uint32_t node);
 json_t *path_end_json(const struct tool_input *in, uint32_t port);
 
+/* A port with its node; the two ports of a cable, "to" null where there is none. */
+json_t *path_port_json(const struct tool_input *in, uint32_t port);
+json_t *path_cable_json(const struct tool_input *in, uint32_t port);
+
+/*
+ * The indices of the ports whose weight, by port index, is not 0, heaviest
+ * first; for free().  NULL: no memory.
+ */
+uint32_t *path_heaviest(const struct dl_fabric *f, uint64_t *weight, uint32_t *n);
+
 /* One step of a packet. */
 struct path_step {
 	uint32_t in, out;   /* port indices; DL_NONE: none */

@@ -77,42 +77,35 @@ static uint64_t wanted_pairs(const struct cables *c)
 	return (ends - 1) * lids;
 }
 
-static int busier(const void *a, const void *b, void *flows)
+static int heavier(const void *a, const void *b, void *weights)
 {
-	const uint64_t *by = flows;
+	const uint64_t *by = weights;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return by[x] != by[y] ? (by[x] < by[y] ? 1 : -1) : (x > y) - (x < y);
 }
 
-static json_t *cable_json(const struct tool_input *in, uint32_t port)
+uint32_t *path_heaviest(const struct dl_fabric *f, uint64_t *weight, uint32_t *n)
 {
-	const struct dl_fabric_port *p = &in->fabric->ports[port];
-	const struct dl_fabric_port *far = &in->fabric->ports[p->peer];
-	json_t *from = path_node_json(in, p->node), *to = path_node_json(in, far->node);
+	uint32_t *ports = calloc(f->nports + 1, sizeof(*ports));
 
-	if (json_object_set_new(from, "port", json_integer(p->num)) ||
-	    json_object_set_new(to, "port", json_integer(far->num))) {
-		json_decref(from);
-		json_decref(to);
-		return NULL;
-	}
-	return json_pack("{s:o, s:o}", "from", from, "to", to);
+	*n = 0;
+	for (uint32_t p = 0; ports && p < f->nports; p++)
+		if (weight[p])
+			ports[(*n)++] = p;
+	if (ports)
+		qsort_r(ports, *n, sizeof(*ports), heavier, weight);
+	return ports;
 }
 
 static json_t *busiest(const struct cables *c, uint32_t top)
 {
-	uint32_t *ports = calloc(c->f->nports + 1, sizeof(*ports)), n = 0;
+	uint32_t n, *ports = path_heaviest(c->f, c->load.flows, &n);
 	json_t *list = json_array();
 	int err = ports && list ? 0 : -ENOMEM;
 
-	for (uint32_t p = 0; !err && p < c->f->nports; p++)
-		if (c->load.flows[p])
-			ports[n++] = p;
-	if (!err)
-		qsort_r(ports, n, sizeof(*ports), busier, c->load.flows);
 	for (uint32_t i = 0; !err && i < n && i < top; i++) {
-		json_t *cable = cable_json(c->find->in, ports[i]);
+		json_t *cable = path_cable_json(c->find->in, ports[i]);
 
 		err = json_object_set_new(cable, "flows", json_integer(c->load.flows[ports[i]])) ||
 		      json_array_append_new(list, cable);
@@ -203,8 +196,8 @@ static int through_json(const struct cables *c, const struct path_request *r,
 		return -EINVAL;
 	}
 	*out = json_pack("{s:b, s:{s:o, s:I, s:o}}", "delivered", true, "through", "cable",
-			 cable_json(c->find->in, port), "flows", (json_int_t)c->load.flows[port],
-			 "paths", flows(c, port, r->top));
+			 path_cable_json(c->find->in, port), "flows",
+			 (json_int_t)c->load.flows[port], "paths", flows(c, port, r->top));
 	return 0;
 }
 

@@ -46,31 +46,13 @@ struct worst {
 	double *predicted; /* by port index: share of all waiting; NULL: none */
 };
 
-static int heavier(const void *a, const void *b, void *weights)
-{
-	const uint64_t *by = weights;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return by[x] != by[y] ? (by[x] < by[y] ? 1 : -1) : (x > y) - (x < y);
-}
-
-static json_t *end_json(const struct tool_input *in, uint32_t port)
-{
-	json_t *j = path_node_json(in, in->fabric->ports[port].node);
-
-	if (json_object_set_new(j, "port", json_integer(in->fabric->ports[port].num)))
-		json_decref(j), j = NULL;
-	return j;
-}
-
 static json_t *port_json(const struct worst *w, uint32_t port, bool waiting)
 {
-	uint32_t peer = w->in->fabric->ports[port].peer;
-	json_t *j = json_pack("{s:o, s:o, s:I, s:o}", "from", end_json(w->in, port), "to",
-			      peer == DL_NONE ? json_null() : end_json(w->in, peer), "flows",
-			      (json_int_t)w->load->flows[port], "counters",
-			      path_counters_json(w->counters, port));
+	json_t *j = path_cable_json(w->in, port);
 
+	if (json_object_set_new(j, "flows", json_integer(w->load->flows[port])) ||
+	    json_object_set_new(j, "counters", path_counters_json(w->counters, port)))
+		json_decref(j), j = NULL;
 	if (waiting &&
 	    (json_object_set_new(j, "share", json_real(w->weight[port] / (double)w->total)) ||
 	     json_object_set_new(j, "predicted_share",
@@ -82,21 +64,19 @@ static json_t *port_json(const struct worst *w, uint32_t port, bool waiting)
 /* The ports with the largest sums of the counters from `first` to `last`. */
 static json_t *worst_json(struct worst *w, unsigned int first, unsigned int last, uint32_t top)
 {
-	uint32_t n = w->in->fabric->nports, count = 0;
-	uint32_t *ports = calloc(n + 1, sizeof(*ports));
-	json_t *list = ports ? json_array() : NULL;
+	const struct dl_fabric *f = w->in->fabric;
+	uint32_t count, *ports;
+	json_t *list;
 
 	w->total = 0;
-	for (uint32_t p = 0; list && p < n; p++) {
+	for (uint32_t p = 0; p < f->nports; p++) {
 		w->weight[p] = 0;
 		for (unsigned int i = first; i <= last; i++)
 			w->weight[p] += w->counters->value[p][i];
 		w->total += w->weight[p];
-		if (w->weight[p])
-			ports[count++] = p;
 	}
-	if (list)
-		qsort_r(ports, count, sizeof(*ports), heavier, w->weight);
+	ports = path_heaviest(f, w->weight, &count);
+	list = ports ? json_array() : NULL;
 	for (uint32_t i = 0; list && i < count && i < top; i++)
 		if (json_array_append_new(list, port_json(w, ports[i], first == DL_LIVE_XMIT_WAIT)))
 			json_decref(list), list = NULL;

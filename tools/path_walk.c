@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "path.h"
+#include "verify.h"
 
 json_t *path_node_json(const struct tool_input *in, uint32_t node)
 {
@@ -22,12 +23,28 @@ json_t *path_node_json(const struct tool_input *in, uint32_t node)
 	return j;
 }
 
+json_t *path_port_json(const struct tool_input *in, uint32_t port)
+{
+	json_t *j = path_node_json(in, in->fabric->ports[port].node);
+
+	if (json_object_set_new(j, "port", json_integer(in->fabric->ports[port].num)))
+		json_decref(j), j = NULL;
+	return j;
+}
+
+json_t *path_cable_json(const struct tool_input *in, uint32_t port)
+{
+	uint32_t peer = in->fabric->ports[port].peer;
+
+	return json_pack("{s:o, s:o}", "from", path_port_json(in, port), "to",
+			 peer == DL_NONE ? json_null() : path_port_json(in, peer));
+}
+
 json_t *path_end_json(const struct tool_input *in, uint32_t port)
 {
-	const struct dl_fabric_port *p = &in->fabric->ports[port];
-	json_t *j = path_node_json(in, p->node);
+	json_t *j = path_port_json(in, port);
 
-	if (json_object_update_new(j, json_pack("{s:i, s:i}", "port", p->num, "lid", p->lid)))
+	if (json_object_set_new(j, "lid", json_integer(in->fabric->ports[port].lid)))
 		json_decref(j), j = NULL;
 	return j;
 }
@@ -67,23 +84,23 @@ struct path_step path_step(const struct dl_tables *t, uint32_t in, uint16_t lid,
 	uint8_t port = dl_tables_lft(t, n->sw, lid);
 
 	if (port == DL_TABLES_NO_PORT || port > n->nports) {
-		s.reason = "no forwarding entry";
+		s.reason = verify_fault_text(DL_VERIFY_NO_ENTRY);
 		return s;
 	}
 	s.out = n->first_port + port;
 	if (!port) {
 		if (f->lid_port[lid] != s.out)
-			s.reason = "forwarded to the wrong end port";
+			s.reason = verify_fault_text(DL_VERIFY_WRONG_END);
 		return s;
 	}
 	s.vl = path_vl(t, in, s.out, sl);
 	if (f->ports[s.out].peer == DL_NONE)
-		s.reason = "forwarded to a port without a cable";
+		s.reason = verify_fault_text(DL_VERIFY_DEAD_PORT);
 	else if (s.vl == 15)
-		s.reason = "the SL maps to no VL of the port";
+		s.reason = verify_fault_text(DL_VERIFY_NO_VL);
 	else if (dl_fabric_peer_switch(f, s.out) == DL_NONE &&
 		 f->ports[s.out].peer != f->lid_port[lid])
-		s.reason = "forwarded to the wrong end port";
+		s.reason = verify_fault_text(DL_VERIFY_WRONG_END);
 	return s;
 }
 
@@ -133,9 +150,9 @@ static const char *follow(const struct tool_input *in, const struct path_request
 	if (!dl_fabric_is_switch(f, f->ports[from].node))
 		*err |= json_array_append_new(hops, hop_json(in, r, &s, f->ports[from].node));
 	if (at == DL_NONE)
-		return "not attached to any switch";
+		return verify_fault_text(DL_VERIFY_UNATTACHED);
 	if (s.vl == 15 && !dl_fabric_is_switch(f, f->ports[from].node))
-		return "the SL maps to no VL of the port";
+		return verify_fault_text(DL_VERIFY_NO_VL);
 	for (; hop <= f->nswitches; hop++) {
 		s = path_step(t, at, lid, sl);
 		*err |= json_array_append_new(hops, hop_json(in, r, &s, f->ports[at].node));
@@ -143,7 +160,7 @@ static const char *follow(const struct tool_input *in, const struct path_request
 			return s.reason;
 		at = f->ports[s.out].peer;
 	}
-	return "forwarded in a circle";
+	return verify_fault_text(DL_VERIFY_FORWARDING_LOOP);
 }
 
 static json_t *one_path(const struct tool_input *in, const struct path_request *r, uint32_t from,
@@ -254,14 +271,6 @@ static void spread_at(struct spread *s, const struct copy *c)
 	s->err |= json_array_append_new(s->hops, hop);
 }
 
-static const uint64_t *masks_of(const struct dl_tables *t, uint16_t mlid)
-{
-	for (uint32_t g = 0; g < t->ngroups; g++)
-		if (t->groups[g].mlid == mlid)
-			return t->groups[g].masks;
-	return NULL;
-}
-
 static void spread_all(struct spread *s)
 {
 	uint32_t at = path_entrance(s->in->fabric, s->from);
@@ -269,7 +278,7 @@ static void spread_all(struct spread *s)
 	if (!s->masks)
 		s->reason = "the switches have no such group";
 	else if (at == DL_NONE)
-		s->reason = "not attached to any switch";
+		s->reason = verify_fault_text(DL_VERIFY_UNATTACHED);
 	if (s->reason)
 		return;
 	s->seen[s->in->fabric->nodes[s->in->fabric->ports[at].node].sw] = true;
@@ -277,16 +286,17 @@ static void spread_all(struct spread *s)
 	while (s->head < s->tail)
 		spread_at(s, &s->queue[s->head++]);
 	if (s->to != DL_NONE && !s->reached && !s->reason)
-		s->reason = "no copy arrives";
+		s->reason = verify_fault_text(DL_VERIFY_NO_COPY);
 }
 
 json_t *path_multicast_json(const struct tool_input *in, const struct path_request *r,
 			    uint32_t from, uint32_t to)
 {
 	const struct dl_tables *t = in->snapshot.tables;
+	const struct dl_tables_mcast_group *group = dl_tables_find_group(t, r->mlid);
 	uint32_t n = in->fabric->nswitches + 1;
 	struct spread s = { .in = in,
-			    .masks = masks_of(t, r->mlid),
+			    .masks = group ? group->masks : NULL,
 			    .from = from,
 			    .to = to,
 			    .sl = r->sl == PATH_SL ? 0 : r->sl };

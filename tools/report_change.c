@@ -216,7 +216,7 @@ static json_t *only_groups(const struct dl_tables *t, const struct dl_tables *ot
 	json_t *list = json_array();
 
 	for (uint32_t g = 0; g < t->ngroups; g++)
-		if (!diff_group(other, t->groups[g].mlid))
+		if (!dl_tables_find_group(other, t->groups[g].mlid))
 			json_array_append_new(list, json_integer(t->groups[g].mlid));
 	return list;
 }
@@ -229,7 +229,7 @@ static json_t *changed_groups(const struct change *c)
 
 	for (uint32_t g = 0; g < t->ngroups; g++) {
 		const struct dl_tables_mcast_group *was =
-			diff_group(c->then->tables, t->groups[g].mlid);
+			dl_tables_find_group(c->then->tables, t->groups[g].mlid);
 		unsigned int n = was ? diff_masks(&c->d, t->groups[g].masks, was->masks) : 0;
 
 		if (n)

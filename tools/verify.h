@@ -18,6 +18,9 @@
 json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_options *o,
 		    const struct tool_input *in);
 
+/* Why a packet is lost: of an enum dl_verify_fault. */
+const char *verify_fault_text(unsigned int fault);
+
 /* What a document stands for. */
 enum tool_exit verify_status(const json_t *document);
 

@@ -77,7 +77,7 @@ json_t *verify_cycle_json(const struct dl_fabric *f, const struct tool_coords *c
 
 /* ---- losses ------------------------------------------------------------ */
 
-static const char *fault_text(unsigned int fault)
+const char *verify_fault_text(unsigned int fault)
 {
 	static const char *const texts[] = {
 		[DL_VERIFY_NO_ENTRY] = "no forwarding entry",
@@ -107,7 +107,7 @@ static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
 	return json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from", end_json(f, l->src), "to",
 			 end_json(f, l->dst), "lid", l->dlid, "sl",
 			 tool_json_or_null(l->sl != DL_TABLES_NO_SL, l->sl), "reason",
-			 fault_text(l->fault), "at", at);
+			 verify_fault_text(l->fault), "at", at);
 }
 
 /* ---- the verdict ------------------------------------------------------- */

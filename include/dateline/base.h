@@ -64,9 +64,10 @@ bool dl_broken_at(const struct dl_log *log, const char *invariant, const char *f
  * Reading text line by line and token by token, with messages that name file,
  * line, token and what was expected.
  *
- * Lines may be of any length and end in LF, CR LF, or with the file.  A byte
- * 0 is refused, so that a line is a C string.
+ * Lines end in LF, CR LF, or with the file.  A byte 0 is refused, so that a
+ * line is a C string, and a line of more than 64 MB.
  */
+#define DL_TEXT_LONGEST (1 << 26) /* bytes of a line */
 
 struct dl_text {
 	FILE *from;	  /* borrowed */

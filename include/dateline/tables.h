@@ -174,6 +174,9 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst);
  */
 struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid);
 
+/* The group with this MLID; NULL: there is none. */
+const struct dl_tables_mcast_group *dl_tables_find_group(const struct dl_tables *t, uint16_t mlid);
+
 static inline uint8_t dl_tables_lft(const struct dl_tables *t, uint32_t sw, uint16_t lid)
 {
 	return lid > t->top_lid ? DL_TABLES_NO_PORT : t->lft[sw * (size_t)t->stride + lid];

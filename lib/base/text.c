@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOKEN_MAX 40	   /* of a token in a message */
-#define LONGEST (1u << 26) /* bytes of a line */
+#define TOKEN_MAX 40 /* of a token in a message */
 
 void dl_text_begin(struct dl_text *t, FILE *from, const char *name, const struct dl_log *log)
 {
@@ -24,7 +23,7 @@ void dl_text_end(struct dl_text *t)
 }
 
 /*
- * As getline(), but ends at a byte 0 or at LONGEST as well: devices such as
+ * As getline(), but ends at a byte 0 or at DL_TEXT_LONGEST, too: devices such as
  * /dev/zero have no other end.
  */
 static ssize_t read_line(struct dl_text *t)
@@ -46,7 +45,7 @@ static ssize_t read_line(struct dl_text *t)
 		if (c == EOF)
 			break;
 		t->buf[len++] = c;
-	} while (c && c != '\n' && len < LONGEST);
+	} while (c && c != '\n' && len < DL_TEXT_LONGEST);
 	t->buf[len] = '\0';
 	return len && !ferror(t->from) ? (ssize_t)len : -1;
 }
@@ -68,8 +67,8 @@ int dl_text_next(struct dl_text *t)
 	}
 	t->line++;
 	t->at = t->buf;
-	if (len == LONGEST)
-		return dl_text_error(t, "a line of more than %u bytes", LONGEST - 1);
+	if (len == DL_TEXT_LONGEST)
+		return dl_text_error(t, "a line of more than %d bytes", DL_TEXT_LONGEST - 1);
 	if (len && t->buf[len - 1] == '\n')
 		t->buf[--len] = '\0';
 	if (len && t->buf[len - 1] == '\r')

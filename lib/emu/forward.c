@@ -27,12 +27,9 @@
 
 static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 {
-	const struct dl_tables *t = s->tables;
+	const struct dl_tables_mcast_group *g = dl_tables_find_group(s->tables, mlid);
 
-	for (uint32_t g = 0; g < t->ngroups; g++)
-		if (t->groups[g].mlid == mlid)
-			return &t->groups[g].masks[s->their_sw * (size_t)DL_TABLES_MASK_WORDS];
-	return NULL;
+	return g ? &g->masks[s->their_sw * (size_t)DL_TABLES_MASK_WORDS] : NULL;
 }
 
 /* ---- the buffer -------------------------------------------------------- */

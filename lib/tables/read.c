@@ -31,8 +31,6 @@ static bool says_something(struct dl_text *text)
 	return !dl_text_at_end(text) && (*text->at != '#' || !strncmp(text->at, "#port", 5));
 }
 
-#define LONGEST (1 << 26) /* bytes of a line */
-
 /* Room behind what is left; one byte more than is ever filled. */
 static int make_room(struct piece *p)
 {
@@ -58,9 +56,9 @@ static int next_piece(struct piece *p, const struct dl_text *text)
 		char *last;
 		int err;
 
-		if (p->end - p->at > LONGEST) {
+		if (p->end - p->at > DL_TEXT_LONGEST) {
 			dl_log(text->log, DL_LOG_ERROR, "%s:%u: a line of more than %d bytes",
-			       text->name, text->line + 1, LONGEST);
+			       text->name, text->line + 1, DL_TEXT_LONGEST);
 			return -EINVAL;
 		}
 		err = make_room(p);

@@ -246,14 +246,22 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
 	return 0;
 }
 
-struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid)
+const struct dl_tables_mcast_group *dl_tables_find_group(const struct dl_tables *t, uint16_t mlid)
 {
-	struct dl_tables_mcast_group *g;
 	uint32_t i = t->ngroups;
 
 	while (i--)
 		if (t->groups[i].mlid == mlid)
 			return &t->groups[i];
+	return NULL;
+}
+
+struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid)
+{
+	struct dl_tables_mcast_group *g = (void *)dl_tables_find_group(t, mlid);
+
+	if (g)
+		return g;
 	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap, 0x4000))
 		return NULL;
 	t->checked = false;

@@ -79,10 +79,9 @@ bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabr
 
 uint64_t *dl_transition_masks(const struct dl_tables *t, uint16_t mlid)
 {
-	for (uint32_t g = 0; g < t->ngroups; g++)
-		if (t->groups[g].mlid == mlid)
-			return t->groups[g].masks;
-	return NULL;
+	const struct dl_tables_mcast_group *g = dl_tables_find_group(t, mlid);
+
+	return g ? g->masks : NULL;
 }
 
 /* Path SLs to LIDs that are gone: their packets may still be under way. */

@@ -1,18 +1,10 @@
 # check.bash compares the code with it.
 EXTRA_DIST += .clang-format
 
-# Unit tests: one program a module, cmocka, linked against the internals.
 UNIT_TESTS =
 check_LTLIBRARIES =
-include test/base.mk
-include test/route.mk
-include test/link.mk
-include test/netlist.mk
-include test/verify.mk
-include test/plugin.mk
-include test/config.mk
-include test/emu.mk
-include test/emulate.mk
+include test/unit/local.mk
+include test/model/local.mk
 include test/fuzz/local.mk
 include test/fault/local.mk
 if CMOCKA

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "check.h"
+#include "plugin/check.h"
 #include "grid_fabric.h"
 
 struct state {

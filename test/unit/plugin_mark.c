@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "mark.h"
+#include "plugin/mark.h"
 #include "random.h"
 
 static struct dl_mark draw(struct test_random *r)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "options.h"
+#include "plugin/options.h"
 
 /* What was logged last, and how often at each level. */
 struct record {

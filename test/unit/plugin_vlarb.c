@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "vlarb.h"
+#include "plugin/vlarb.h"
 
 #define PLANNED 200 /* weight of the planned entries, and their limit */
 

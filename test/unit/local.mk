@@ -1,0 +1,73 @@
+# Unit tests: a program a module, with cmocka, linked to the internals.
+#
+# A test is a file test/unit/NAME.c and its name below.  It may call all rooms
+# but live/ and all fixtures; what needs more has lines of its own.
+AM_DEFAULT_SOURCE_EXT = .c
+LDADD = test/unit/libfixtures.la libdllink.la libdlread.la libdlroute.la $(CMOCKA_LIBS) -lm
+
+# Fabrics, tables and models that tests share, and the parts of the plugin that
+# need no OpenSM.
+check_LTLIBRARIES += test/unit/libfixtures.la
+test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit/arb_model.h \
+	test/unit/grid_fabric.c test/unit/grid_fabric.h \
+	test/unit/routed.c test/unit/routed.h \
+	test/unit/fabric_text.c test/unit/fabric_text.h \
+	test/unit/verify_model.c test/unit/verify_model.h \
+	test/unit/verify_fixture.c test/unit/verify_fixture.h \
+	test/unit/emu_fixture.c test/unit/emu_fixture.h \
+	plugin/check.c plugin/mark.c plugin/metrics_text.c plugin/options.c plugin/vlarb.c
+# Objects apart from those of the plugin itself.
+test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
+
+# Fabrics, and what reads and writes them.
+UNIT_TESTS += test/unit/settings test/unit/arena test/unit/files test/unit/text \
+	test/unit/test_fabric test/unit/test_netlist test/unit/test_subnet_lst
+# Tori.
+UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_generate \
+	test/unit/test_off_torus test/unit/test_graph test/unit/test_agreement \
+	test/unit/test_faults test/unit/test_curve
+# Routing.
+UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_damage \
+	test/unit/test_proven test/unit/test_carry
+# Tables and the proof.
+UNIT_TESTS += test/unit/test_tables test/unit/test_load test/unit/test_read \
+	test/unit/transition
+# Links and the emulator.
+UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/unit/fcp \
+	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety \
+	test/unit/emu_model test/unit/traffic test/unit/emulate_sweep
+# The plugin without OpenSM.
+UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/plugin_check \
+	test/unit/plugin_mark test/unit/test_metrics
+
+# With igraph as a second opinion on cycles.
+UNIT_TESTS += test/unit/verify test/unit/test_anysl
+test_unit_verify_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
+test_unit_verify_LDADD = $(LDADD) $(IGRAPH_LIBS)
+test_unit_test_anysl_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
+test_unit_test_anysl_LDADD = $(LDADD) $(IGRAPH_LIBS)
+
+UNIT_TESTS += test/unit/test_snapshot
+test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
+test_unit_test_snapshot_LDADD = $(LDADD) $(ZSTD_LIBS)
+
+UNIT_TESTS += test/unit/live_sample
+test_unit_live_sample_LDADD = libdllive.la $(LDADD)
+
+# The shared library through its public headers alone.
+UNIT_TESTS += test/unit/library
+test_unit_library_CPPFLAGS = -I$(srcdir)/include
+test_unit_library_LDADD = libdateline.la $(CMOCKA_LIBS)
+
+# The commands arbitrate and credits, on the documented examples and on damaged
+# files.
+UNIT_TESTS += test/unit/link_cli
+test_unit_link_cli_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+test_unit_link_cli_LDADD = $(CMOCKA_LIBS) $(JANSSON_LIBS)
+
+# Scripts: the public interface, the commands, what is linked into what.
+UNIT_CHECKS = test/unit/api.bash test/unit/small_sizes.bash test/unit/examples.bash \
+	test/unit/verdicts.bash test/unit/exit_statuses.bash test/unit/interrupt.bash \
+	test/unit/link_symbols.bash test/unit/plugin_symbols.bash
+TESTS += $(UNIT_CHECKS)
+EXTRA_DIST += $(UNIT_CHECKS)

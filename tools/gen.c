@@ -18,6 +18,7 @@ static const char doc[] = "Write a torus or mesh of X by Y by Z switches: a netl
 			  "  dateline gen 4 4 4 --hosts 16 --parallel 3 -o gordon\n"
 			  "  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o hurt\n"
 			  "  dateline gen 5 4 3 --mesh xz --scramble 7 -o mixed\n"
+			  "  dateline gen 16 16 16 --speed 4xNDR -o large\n"
 			  "\n"
 			  "To run one of them:\n"
 			  "\n"
@@ -152,6 +153,21 @@ static int read_seed(const struct dl_setting *setting, void *to, const char *tex
 	return 0;
 }
 
+/* Lanes and speed of a lane, as netlists have them: 4xEDR. */
+static int read_speed(const struct dl_setting *setting, void *to, const char *text, char *why,
+		      size_t size)
+{
+	struct dl_torus_plan *plan = &((struct gen *)to)->plan;
+	const char *x = strchr(text, 'x');
+
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	if (!x)
+		return -EINVAL;
+	plan->width = dl_fabric_width_of(text, x + 1 - text);
+	plan->speed = dl_fabric_speed_of(x + 1, strlen(x + 1));
+	return plan->width && plan->speed ? 0 : -EINVAL;
+}
+
 #define MEMBER(member) DL_MEMBER(struct gen, member)
 
 static const struct dl_setting options[] = {
@@ -163,6 +179,10 @@ static const struct dl_setting options[] = {
 	  .doc = "Make these dimensions open, such as xz" },
 	{ "parallel", DL_SETTING_NUMBER, MEMBER(plan.parallel), 1, DL_FABRIC_MAX_PORTS, .arg = "K",
 	  .doc = "Cables between neighbours (default 1)" },
+	{ "speed", .call = read_speed, .arg = "WxSPEED",
+	  .expected = "1x, 2x, 4x, 8x or 12x and SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or "
+		      "XDR, such as 4xHDR",
+	  .doc = "Width and speed of every cable, such as 4xHDR (default 4xEDR)" },
 	{ "scramble", .call = read_seed, .arg = "SEED", .expected = "a whole number",
 	  .doc = "Permute port numbers, GUIDs and the order of nodes" },
 	{ "fail-switch", .call = keep_failure, .arg = "x,y,z",
@@ -223,7 +243,9 @@ static void report(const struct tool *tool, const char *prefix, const struct dl_
 
 int tool_cmd_gen(struct tool *tool, int argc, char **argv)
 {
-	struct gen gen = { .plan = { .hosts = 1, .parallel = 1 } };
+	struct gen gen = {
+		.plan = { .hosts = 1, .parallel = 1, .width = 4, .speed = DL_FABRIC_EDR }
+	};
 	struct dl_torus_config *c = NULL;
 	struct dl_fabric *f = NULL;
 	int err;

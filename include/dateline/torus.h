@@ -328,6 +328,8 @@ struct dl_torus_plan {
 	struct dl_torus_grid grid;
 	uint32_t hosts;	   /* adapters at each switch */
 	uint32_t parallel; /* cables in each direction, at least 1 */
+	uint8_t width;	   /* of every cable: lanes, and enum dl_fabric_speed; */
+	uint8_t speed;	   /* both 0: 4xSDR, as simulators take a cable for */
 	bool scramble;	   /* ports, GUIDs and order by `seed`? */
 	uint64_t seed;
 	const uint32_t *failed_sites; /* in any order, also repeated */

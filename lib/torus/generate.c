@@ -280,6 +280,10 @@ static int build_fabric(struct build *b)
 	for (uint32_t site = 0; !err && site < b->nsites; site++)
 		if (!b->dead[site])
 			err = add_cables(b, site);
+	for (uint32_t i = 0; !err && b->plan->speed && i < b->f->nports; i++) {
+		b->f->ports[i].width = b->plan->width;
+		b->f->ports[i].speed = b->plan->speed;
+	}
 	return err ? err : dl_fabric_finish(b->f, b->log);
 }
 

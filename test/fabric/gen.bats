@@ -103,6 +103,41 @@ status() {
 	[ "$got" -eq "$wanted" ] || { say "$* ended with $got"; return 1; }
 }
 
+# The data rates of a lane in Gbit/s, as the IBA and its annexes have them.
+@test "gen: every width and speed, and an emulation's rate by it" {
+	local width word data want
+
+	printf 'duration_ns: 100000\ntraffic: [{pattern: neighbour, load: 0.5}]\n' >half.yaml
+	dateline gen 3 1 1 -q -o default
+	grep -q ' 4xEDR$' default.net
+	! grep '^\[' default.net | grep -vq ' 4xEDR$' || return
+	while read -r word data; do
+		for width in 1 2 4 8 12; do
+			routed f 3 1 1 --speed "${width}x$word"
+			! grep '^\[' f.net | grep -vq " ${width}x$word$" || return
+			want=$(awk "BEGIN { print 3 * $width * $data }")
+			dateline emulate f --scenario half.yaml --json -q |
+				jq -e --argjson want "$want" '.qos[0].throughput_gbps /
+				.throughput_fraction / $want | . > 0.999 and . < 1.001' >/dev/null ||
+				{ say "${width}x$word: not $want Gbit/s"; return 1; }
+		done
+	done <<-END
+		SDR 2
+		DDR 4
+		QDR 8
+		FDR10 10
+		FDR 13.636364
+		EDR 25
+		HDR 50
+		NDR 100
+		XDR 200
+	END
+	for word in 3xEDR 4xedr EDR x 4x; do
+		status 2 dateline gen 3 1 1 -o f --speed "$word"
+		grep -q "\"$word\": expected 1x, 2x" err
+	done
+}
+
 @test "the command's exit statuses and messages" {
 	status 0 dateline --help
 	grep -q '^  gen ' out

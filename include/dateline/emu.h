@@ -662,6 +662,7 @@ struct dl_emu_result {
 	uint32_t nsamples;
 	char **warnings; /* each only once */
 	uint32_t nwarnings;
+	struct dl_emu_rewrite *rewrite; /* has tables that `emu` refers to */
 };
 
 /* `load` and `watch` may be NULL.  Free the result in either case. */

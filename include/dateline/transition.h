@@ -50,6 +50,29 @@ void dl_transition_release(struct dl_transition *t);
 bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabric *now,
 			       uint32_t sw, unsigned int port);
 
+/* One SMP: a block of 64 LIDs of a switch, or of 32 groups for 16 ports. */
+struct dl_transition_write {
+	uint32_t sw;
+	uint16_t block;
+	uint8_t position; /* of the 16 ports; multicast only */
+	bool multicast;
+};
+
+/*
+ * The writes that lead from `a` to `b`, tables of one fabric, in OpenSM's
+ * order (below).  *out is the caller's to free().  0 or -ENOMEM.
+ */
+int dl_transition_writes(const struct dl_tables *a, const struct dl_tables *b,
+			 struct dl_transition_write **out, uint32_t *n);
+
+/* A copy of tables, with room for the groups of others, too.  0 or -ENOMEM. */
+int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
+		       struct dl_tables **out);
+
+/* Let a copy hold what one write brings from the tables `from`. */
+void dl_transition_put(struct dl_tables *t, const struct dl_tables *from,
+		       const struct dl_transition_write *w);
+
 /* In what order writes take effect. */
 enum dl_transition_order {
 	/*

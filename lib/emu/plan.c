@@ -112,6 +112,12 @@ char *dl_emu_plan_path(struct dl_emu_plan *p, const char *name)
 /* ---- tables and adapters ----------------------------------------------- */
 
 /* All SLs to one VL, whatever was programmed. */
+void dl_emu_plan_force_vl(const struct dl_emu_plan *p, dl_tables_sl2vl_row *rows, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		rows[i] = UINT64_C(0x1111111111111111) * p->scenario->force_vl;
+}
+
 static int force_vl(struct dl_emu_plan *p)
 {
 	uint32_t n = p->tables->nrows;
@@ -119,8 +125,7 @@ static int force_vl(struct dl_emu_plan *p)
 
 	if (!rows)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		rows[i] = UINT64_C(0x1111111111111111) * p->scenario->force_vl;
+	dl_emu_plan_force_vl(p, rows, n);
 	p->forced = *p->tables;
 	p->forced.rows = rows;
 	p->tables = &p->forced;

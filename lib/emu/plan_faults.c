@@ -41,12 +41,15 @@ static int read_tables(struct dl_emu_plan *p, const struct dl_emu_plan_options *
 		       struct dl_snapshot *out)
 {
 	char *dir = dl_emu_plan_path(p, name);
+	int err;
 
 	if (!dir)
 		return -ENOMEM;
-	if (o && o->read_tables)
-		return o->read_tables(o->context, dir, out);
-	return dl_snapshot_read(dir, NULL, NULL, p->log, out);
+	err = o && o->read_tables ? o->read_tables(o->context, dir, out) :
+				    dl_snapshot_read(dir, NULL, NULL, p->log, out);
+	if (!err && p->scenario->force_vl >= 0)
+		dl_emu_plan_force_vl(p, out->tables->rows, out->tables->nrows);
+	return err;
 }
 
 static int by_time(const void *left, const void *right)
@@ -64,7 +67,8 @@ static const struct {
 	      [DL_EMU_SCENARIO_LOSE_FCP] = { DL_EMU_FCP_LOSS, DL_EMU_FCP_LOSS },
 	      [DL_EMU_SCENARIO_CORRUPT_FCP] = { DL_EMU_FCP_CORRUPT, DL_EMU_FCP_CORRUPT },
 	      [DL_EMU_SCENARIO_STOP_DRAINING] = { DL_EMU_DRAIN_STOP, DL_EMU_DRAIN_START },
-	      [DL_EMU_SCENARIO_TABLES] = { 0 } };
+	      [DL_EMU_SCENARIO_TABLES] = { 0 },
+	      [DL_EMU_SCENARIO_REWRITE] = { 0 } };
 
 /* Each time that a fault begins, and that it ends. */
 static void add_actions(struct dl_emu_plan *p, uint32_t i, uint32_t port)
@@ -72,6 +76,7 @@ static void add_actions(struct dl_emu_plan *p, uint32_t i, uint32_t port)
 	const struct dl_emu_scenario_fault *f = &p->scenario->faults[i];
 	struct dl_emu_action action = {
 		.tables = p->later[i].tables,
+		.rewrite = f->kind == DL_EMU_SCENARIO_REWRITE ? f : NULL,
 		.fault = { .port = port },
 	};
 
@@ -107,9 +112,8 @@ int dl_emu_plan_faults(struct dl_emu_plan *p, const struct dl_emu_plan_options *
 	for (uint32_t i = 0; !err && i < s->nfaults; i++) {
 		const struct dl_emu_scenario_fault *f = &s->faults[i];
 
-		err = f->kind == DL_EMU_SCENARIO_TABLES ?
-			      read_tables(p, o, f->snapshot, &p->later[i]) :
-			      find_port(p, f, &port);
+		err = f->snapshot ? read_tables(p, o, f->snapshot, &p->later[i]) :
+				    find_port(p, f, &port);
 		if (!err)
 			add_actions(p, i, port);
 	}

@@ -15,6 +15,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ struct run {
 	struct dl_emu_trace_message *pending; /* by flow: the last one taken */
 	struct dl_emu_source source;
 	uint32_t next_action;
+	const struct dl_tables *tables; /* in force */
 	/* The ends of the warm-up, of the traffic, and of everything. */
 	uint64_t warm, end, last;
 	/* Until measuring stopped: messages that came, packets that arrived. */
@@ -246,7 +248,25 @@ static uint64_t next_stop(const struct run *r, uint64_t now)
 		t = earlier(t, r->end);
 	if (r->next_action < r->plan->nactions)
 		t = earlier(t, r->plan->actions[r->next_action].at);
+	t = earlier(t, r->result->rewrite->next);
 	return step ? earlier(t, (now / step + 1) * step) : t;
+}
+
+static int take_action(struct run *r, const struct dl_emu_action *a)
+{
+	int err;
+
+	if (!a->tables)
+		return dl_emu_fault(r->emu, &a->fault);
+	if (a->rewrite) {
+		err = dl_emu_rewrite_begin(r->result->rewrite, r->emu, a, r->tables,
+					   r->plan->scenario->config.seed);
+		r->tables = r->result->rewrite->now;
+		return err;
+	}
+	r->tables = a->tables;
+	r->result->rewrite->next = UINT64_MAX;
+	return dl_emu_swap_tables(r->emu, a->tables);
 }
 
 /* Everything that is due at `now`. */
@@ -256,11 +276,11 @@ static int act(struct run *r, uint64_t now)
 	int err = 0;
 
 	while (!err && r->next_action < r->plan->nactions &&
-	       r->plan->actions[r->next_action].at <= now) {
-		const struct dl_emu_action *a = &r->plan->actions[r->next_action++];
-
-		err = a->tables ? dl_emu_swap_tables(r->emu, a->tables) :
-				  dl_emu_fault(r->emu, &a->fault);
+	       r->plan->actions[r->next_action].at <= now)
+		err = take_action(r, &r->plan->actions[r->next_action++]);
+	if (!err && r->result->rewrite->next <= now) {
+		err = dl_emu_rewrite_step(r->result->rewrite, r->emu, now);
+		r->tables = r->result->rewrite->now;
 	}
 	if (!err && step && now && now % step == 0)
 		err = add_sample(r, now);
@@ -279,7 +299,8 @@ static bool over(const struct run *r)
 	int state = r->result->state;
 
 	return state == DL_EMU_DEADLOCK || state == DL_EMU_DONE ||
-	       (state != DL_EMU_RUNNING && r->next_action == r->plan->nactions);
+	       (state != DL_EMU_RUNNING && r->next_action == r->plan->nactions &&
+		r->result->rewrite->next == UINT64_MAX);
 }
 
 static int run_clock(struct run *r, dl_emu_watch watch, void *context)
@@ -301,6 +322,10 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 		}
 	}
 	end_measuring(r);
+	if (!err && r->result->rewrite->next != UINT64_MAX)
+		dl_log(&r->log, DL_LOG_WARNING,
+		       "emulation: the run ended before the rewrite that begins at %" PRIu64 " ns",
+		       r->result->rewrite->fault->at / 1000);
 	return err;
 }
 
@@ -311,6 +336,9 @@ static int set_up(struct run *r, const struct dl_emu_load *load)
 	const struct dl_emu_plan *p = r->plan;
 	int err = copy_entries(r, load);
 
+	r->result->rewrite = dl_emu_rewrite_new();
+	if (!r->result->rewrite)
+		err = -ENOMEM;
 	if (!err)
 		err = dl_emu_traffic_new(&r->spec, p->log, &r->traffic);
 	if (!err)
@@ -330,6 +358,7 @@ int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
 		.warm = s->warmup,
 		.end = s->duration,
 		.last = s->duration + s->drain,
+		.tables = p->tables,
 		.log = { .write = keep_warning, .context = &r },
 	};
 	int err;
@@ -351,6 +380,7 @@ int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
 void dl_emu_result_free(struct dl_emu_result *r)
 {
 	dl_emu_free(r->emu);
+	dl_emu_rewrite_free(r->rewrite);
 	free(r->samples);
 	for (uint32_t i = 0; i < r->nwarnings; i++)
 		free(r->warnings[i]);

@@ -253,6 +253,11 @@ static int read_traffic(struct dl_yaml *y, const struct dl_yaml_node *value,
 
 /* ---- faults ------------------------------------------------------------ */
 
+/* Of a rewrite, unless the scenario says otherwise. */
+#define IN_FLIGHT 4
+#define SMP_NS 20000
+#define DRAIN_NS 1000000
+
 #define FAULT(member) DL_MEMBER(struct dl_emu_scenario_fault, member)
 
 static int read_node(struct dl_yaml *y, const struct dl_yaml_node *value,
@@ -264,7 +269,8 @@ static int read_node(struct dl_yaml *y, const struct dl_yaml_node *value,
 static const struct dl_setting fault_keys[] = {
 	{ "at_ns", NUMBER, FAULT(at), 0, NS_MAX, .required = true },
 	{ "fault", WORD, FAULT(kind),
-	  .words = "link_down lose_fcp corrupt_fcp stop_draining tables", .required = true },
+	  .words = "link_down lose_fcp corrupt_fcp stop_draining tables rewrite",
+	  .required = true },
 	{ "node", FAULT(node), .read = read_node },
 	{ "port", NUMBER, FAULT(port), 1, 254 },
 	{ "for_ns", NUMBER, FAULT(length), 1, NS_MAX },
@@ -272,21 +278,35 @@ static const struct dl_setting fault_keys[] = {
 	{ "times", NUMBER, FAULT(times), 1, 10000 },
 	{ "share", DECIMAL, FAULT(share), 1, MILLION },
 	{ "snapshot", TEXT, FAULT(snapshot) },
+	{ "order", WORD, FAULT(order), .words = "opensm any" },
+	{ "smp_ns", NUMBER, FAULT(smp), 1, NS_MAX },
+	{ "in_flight", NUMBER, FAULT(in_flight), 1, 1000 },
+	{ "phases", WORD, FAULT(direct), .words = "true false" },
+	{ "drain_ns", NUMBER, FAULT(drain), 0, NS_MAX },
 	{ NULL }
 };
 
 static int check_fault(struct dl_yaml *y, const struct dl_yaml_node *at,
 		       const struct dl_emu_scenario_fault *f)
 {
-	bool tables = f->kind == DL_EMU_SCENARIO_TABLES;
+	bool rewrite = f->kind == DL_EMU_SCENARIO_REWRITE;
+	bool tables = f->kind == DL_EMU_SCENARIO_TABLES || rewrite;
 	bool draining = f->kind == DL_EMU_SCENARIO_STOP_DRAINING;
 	bool fcp = f->kind == DL_EMU_SCENARIO_LOSE_FCP || f->kind == DL_EMU_SCENARIO_CORRUPT_FCP;
 	const struct rule rules[] = {
 		{ tables != !!f->snapshot,
-		  "expected the key snapshot with tables, and only there" },
-		{ tables == !!f->node.text, "expected the key node, but not with tables" },
+		  "expected the key snapshot with tables and rewrite, and only there" },
+		{ !rewrite && (f->order || f->smp || f->in_flight || f->direct ||
+			       f->drain != UINT64_MAX),
+		  "expected the keys order, smp_ns, in_flight, phases and drain_ns with rewrite "
+		  "only" },
+		{ f->direct && f->drain != UINT64_MAX,
+		  "expected the key drain_ns with phases only" },
+		{ tables == !!f->node.text,
+		  "expected the key node, but not with tables and rewrite" },
 		{ !tables && !draining && !f->port, "expected the key port" },
-		{ tables && (f->port || f->length), "tables: expected neither port nor for_ns" },
+		{ tables && (f->port || f->length),
+		  "tables and rewrite: expected neither port nor for_ns" },
 		{ f->share && !fcp, "expected the key share with lose_fcp and corrupt_fcp only" },
 		{ !f->every != !f->times, "expected every_ns and times together" },
 		{ f->times && (!f->length || f->length >= f->every),
@@ -309,12 +329,16 @@ static int read_faults(struct dl_yaml *y, const struct dl_yaml_node *value,
 		struct dl_emu_scenario_fault *f = &s->faults[s->nfaults++];
 
 		f->line = dl_yaml_line(item);
+		f->drain = UINT64_MAX;
 		err = dl_yaml_mapping(y, item, fault_keys, f);
 		if (!err)
 			err = check_fault(y, item, f);
 		f->at *= 1000;
 		f->length *= 1000;
 		f->every *= 1000;
+		f->in_flight = f->in_flight ? f->in_flight : IN_FLIGHT;
+		f->smp = (f->smp ? f->smp : SMP_NS) * 1000;
+		f->drain = (f->drain == UINT64_MAX ? DRAIN_NS : f->drain) * 1000;
 	}
 	return err;
 }

@@ -11,6 +11,7 @@
 
 #include "dateline/base.h"
 #include "dateline/emu.h"
+#include "dateline/transition.h"
 
 struct dl_emu_name {
 	char *text;
@@ -35,7 +36,8 @@ enum dl_emu_scenario_fault_kind {
 	DL_EMU_SCENARIO_LOSE_FCP,
 	DL_EMU_SCENARIO_CORRUPT_FCP,
 	DL_EMU_SCENARIO_STOP_DRAINING,
-	DL_EMU_SCENARIO_TABLES
+	DL_EMU_SCENARIO_TABLES,
+	DL_EMU_SCENARIO_REWRITE
 };
 
 struct dl_emu_scenario_fault {
@@ -47,7 +49,12 @@ struct dl_emu_scenario_fault {
 	struct dl_emu_name node;
 	uint32_t port;	/* 0: not given */
 	uint32_t share; /* millionths; 0: not given */
-	char *snapshot; /* tables */
+	char *snapshot; /* tables, rewrite */
+	/* Of a rewrite. */
+	enum dl_transition_order order;
+	uint64_t smp, drain; /* ps between writes, and between phases */
+	uint32_t in_flight;
+	bool direct; /* not in phases */
 };
 
 /* Times in picoseconds. */
@@ -77,7 +84,8 @@ int dl_emu_scenario_error(const struct dl_emu_scenario *s, const struct dl_log *
 struct dl_emu_action {
 	uint64_t at;
 	uint32_t order;
-	const struct dl_tables *tables; /* NULL: the fault */
+	const struct dl_tables *tables;		     /* NULL: the fault */
+	const struct dl_emu_scenario_fault *rewrite; /* NULL: tables at once */
 	struct dl_emu_fault fault;
 };
 
@@ -108,11 +116,42 @@ int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text, uint32_t 
 /* A name in a scenario means a file beside it, unless it begins with "/". */
 char *dl_emu_plan_path(struct dl_emu_plan *p, const char *name);
 
+/* Let rows of SL-to-VL maps be as the scenario's force_vl has them. */
+void dl_emu_plan_force_vl(const struct dl_emu_plan *p, dl_tables_sl2vl_row *rows, uint32_t n);
+
 /* What the faults name, and when they happen.  0 or negative, reported. */
 int dl_emu_plan_faults(struct dl_emu_plan *p, const struct dl_emu_plan_options *o);
 
 /* The messages of a trace, by source and time.  0 or negative, reported. */
 int dl_emu_plan_trace(struct dl_emu_plan *p, const struct dl_emu_scenario_traffic *t,
 		      struct dl_emu_traffic_entry *e);
+
+/* rewrite.c: a change of tables that is under way. */
+struct dl_emu_rewrite {
+	const struct dl_emu_scenario_fault *fault;
+	uint64_t next; /* when something happens, or UINT64_MAX */
+	struct dl_transition plan;
+	struct dl_tables *now;	    /* what the switches hold */
+	const struct dl_tables *to; /* of this phase */
+	struct dl_transition_write *writes;
+	uint32_t n, at;
+	uint32_t maps; /* which change before this write */
+	bool closing, mapped;
+	struct dl_random random;
+	struct dl_tables **kept;
+	uint32_t nkept, kept_cap;
+};
+
+/* NULL: no memory. */
+struct dl_emu_rewrite *dl_emu_rewrite_new(void);
+void dl_emu_rewrite_free(struct dl_emu_rewrite *w);
+
+/* Begin with the tables in force.  0 or negative errno. */
+int dl_emu_rewrite_begin(struct dl_emu_rewrite *w, struct dl_emu *e,
+			 const struct dl_emu_action *action, const struct dl_tables *from,
+			 uint64_t seed);
+
+/* What is due at `next`.  0 or negative errno. */
+int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now);
 
 #endif

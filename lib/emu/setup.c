@@ -161,7 +161,10 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		const struct dl_link_arb_program *program;
 		struct dl_emu_program_key key;
 
-		if (p->peer == DL_EMU_NIL || (there == DL_NONE && !first))
+		/* Tables of a fabric without the cable say nothing about it. */
+		if (p->peer == DL_EMU_NIL ||
+		    (!first &&
+		     (there == DL_NONE || e->tables->fabric->ports[there].peer == DL_NONE)))
 			continue;
 		memset(&key, 0, sizeof(key));
 		key.tables = e->tables;

@@ -22,18 +22,10 @@
 
 #define IN_FLIGHT 4
 
-/* One SMP: the number of a block, and for multicast the ports' position. */
-struct write {
-	uint32_t sw;
-	uint16_t block;
-	uint8_t position;
-	bool multicast;
-};
-
 struct search {
 	const struct dl_tables *a, *b;
 	struct dl_tables *from, *to; /* an interval's two ends */
-	struct write *writes;
+	struct dl_transition_write *writes;
 	uint32_t n, cap;
 	uint32_t *order; /* switches as OpenSM walks them */
 	struct dl_transition_result *out;
@@ -49,7 +41,7 @@ static int add(struct search *s, uint32_t sw, unsigned int block, unsigned int p
 	if (!grown)
 		return -ENOMEM;
 	s->writes = grown;
-	s->writes[s->n++] = (struct write){ sw, block, position, multicast };
+	s->writes[s->n++] = (struct dl_transition_write){ sw, block, position, multicast };
 	return 0;
 }
 
@@ -116,9 +108,28 @@ static int list_writes(struct search *s)
 	return err;
 }
 
+int dl_transition_writes(const struct dl_tables *a, const struct dl_tables *b,
+			 struct dl_transition_write **out, uint32_t *n)
+{
+	struct search s = { .a = a, .b = b };
+	int err = sort_switches(&s);
+
+	if (!err)
+		err = list_writes(&s);
+	free(s.order);
+	if (err) {
+		free(s.writes);
+		return err;
+	}
+	*out = s.writes;
+	*n = s.n;
+	return 0;
+}
+
 /* ---- states --------------------------------------------------------------- */
 
-static void put_masks(struct dl_tables *t, const struct dl_tables *from, const struct write *w)
+static void put_masks(struct dl_tables *t, const struct dl_tables *from,
+		      const struct dl_transition_write *w)
 {
 	size_t at = w->sw * (size_t)DL_TABLES_MASK_WORDS + w->position / 4;
 	uint64_t bits = UINT64_C(0xFFFF) << w->position % 4 * DL_TRANSITION_MFT_PORTS;
@@ -132,8 +143,8 @@ static void put_masks(struct dl_tables *t, const struct dl_tables *from, const s
 	}
 }
 
-/* Let tables hold a block as `from` has it. */
-static void put(struct dl_tables *t, const struct dl_tables *from, const struct write *w)
+void dl_transition_put(struct dl_tables *t, const struct dl_tables *from,
+		       const struct dl_transition_write *w)
 {
 	size_t at = w->sw * (size_t)t->stride + w->block * (size_t)DL_TRANSITION_LFT_BLOCK;
 
@@ -143,16 +154,14 @@ static void put(struct dl_tables *t, const struct dl_tables *from, const struct 
 		memcpy(t->lft + at, from->lft + at, DL_TRANSITION_LFT_BLOCK);
 }
 
-/* A copy, with room for the groups of both. */
-static int copy(const struct search *s, const struct dl_tables *t, struct dl_tables **out)
+int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
+		       struct dl_tables **out)
 {
-	const struct dl_tables *of[2] = { s->a, s->b };
 	int err = dl_transition_hold(t, t->fabric, out);
 
-	for (unsigned int i = 0; i < 2; i++)
-		for (uint32_t g = 0; g < of[i]->ngroups && !err; g++)
-			if (!dl_tables_group(*out, of[i]->groups[g].mlid))
-				err = -ENOMEM;
+	for (uint32_t g = 0; g < other->ngroups && !err; g++)
+		if (!dl_tables_group(*out, other->groups[g].mlid))
+			err = -ENOMEM;
 	return err;
 }
 
@@ -160,8 +169,8 @@ static int copy(const struct search *s, const struct dl_tables *t, struct dl_tab
 static void set_ends(const struct search *s, uint32_t i, uint32_t j)
 {
 	for (uint32_t w = 0; w < s->n; w++) {
-		put(s->from, w < i ? s->b : s->a, &s->writes[w]);
-		put(s->to, w < j ? s->b : s->a, &s->writes[w]);
+		dl_transition_put(s->from, w < i ? s->b : s->a, &s->writes[w]);
+		dl_transition_put(s->to, w < j ? s->b : s->a, &s->writes[w]);
 	}
 }
 
@@ -186,8 +195,8 @@ static int check_moment(struct search *s, uint32_t i)
 		for (unsigned int k = 0; k < under_way; k++) {
 			if (!(subset >> k & 1))
 				continue;
-			put(s->from, s->b, &s->writes[i + k]);
-			put(s->to, s->b, &s->writes[i + k]);
+			dl_transition_put(s->from, s->b, &s->writes[i + k]);
+			dl_transition_put(s->to, s->b, &s->writes[i + k]);
 		}
 		err = check_interval(s, false, &m);
 		if (err)
@@ -224,10 +233,10 @@ static int check_moments(struct search *s, uint32_t i, uint32_t j)
 
 static int check_opensm(struct search *s)
 {
-	int err = copy(s, s->a, &s->from);
+	int err = dl_transition_copy(s->a, s->b, &s->from);
 
 	if (!err)
-		err = copy(s, s->b, &s->to);
+		err = dl_transition_copy(s->b, s->a, &s->to);
 	if (!err)
 		err = check_moments(s, 0, s->n + 1);
 	s->out->safe = !err;
@@ -266,9 +275,7 @@ int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = sort_switches(&s);
-	if (!err)
-		err = list_writes(&s);
+	err = dl_transition_writes(a, b, &s.writes, &s.n);
 	out->writes = s.n;
 	out->maps_changed = maps_differ(a, b);
 	if (!err && !out->maps_changed)
@@ -279,7 +286,6 @@ int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
 		err = check_opensm(&s);
 	}
 	free(s.writes);
-	free(s.order);
 	dl_tables_free(s.from);
 	dl_tables_free(s.to);
 	return err;

@@ -35,7 +35,7 @@ UNIT_TESTS += test/unit/test_tables test/unit/test_load test/unit/test_read \
 # Links and the emulator.
 UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/unit/fcp \
 	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety \
-	test/unit/emu_model test/unit/traffic test/unit/emulate_sweep
+	test/unit/emu_model test/unit/rewrite test/unit/traffic test/unit/emulate_sweep
 # The plugin without OpenSM.
 UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/plugin_check \
 	test/unit/plugin_mark test/unit/test_metrics

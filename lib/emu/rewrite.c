@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Tables that change write by write, as a subnet manager changes them.
+ *
+ * A write is a block of a switch: one SMP.  Each takes effect some time after
+ * the one before.  With n of them in flight any of the n that were sent first
+ * may be the next to arrive, so that each order is possible in which none
+ * overtakes n or more.
+ *
+ * Directly the new tables are written over the old ones.  In phases there are
+ * two lists of writes, with the drain between them (close, drain, open: rules
+ * A14).  SL-to-VL maps, VL arbitration and path SLs change together: directly
+ * when the forwarding tables are written, as OpenSM does it, and in phases
+ * before the new entries are opened.
+ *
+ * The emulator reads the tables of a rewrite where they are changed: nothing
+ * runs then, and what was looked up ahead is forgotten with the first of them.
+ * They are kept to the end, as it keeps what it has compiled by their address.
+ *
+ * Other tables that come in the middle find what has been written by then, as
+ * a subnet manager does that takes over.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/scenario.h"
+
+#define STREAM 0xE9000000 /* of random numbers */
+
+/* From now on these tables are in force, and this is theirs to free. */
+static int take(struct dl_emu_rewrite *w, struct dl_emu *e, struct dl_tables *t)
+{
+	void *kept = dl_array_grow(w->kept, sizeof(*w->kept), w->nkept, 1, &w->kept_cap);
+
+	if (!kept) {
+		dl_tables_free(t);
+		return -ENOMEM;
+	}
+	w->kept = kept;
+	w->kept[w->nkept++] = t;
+	w->now = t;
+	return dl_emu_swap_tables(e, t);
+}
+
+/* Maps, arbitration and path SLs of the new set, and the entries as they are. */
+static int take_maps(struct dl_emu_rewrite *w, struct dl_emu *e)
+{
+	const struct dl_tables *held = w->now;
+	size_t masks = held->fabric->nswitches * (size_t)DL_TABLES_MASK_WORDS * sizeof(uint64_t);
+	struct dl_tables *t;
+	int err = dl_transition_copy(w->plan.opened, held, &t);
+
+	if (err)
+		return err;
+	memcpy(t->lft, held->lft, held->fabric->nswitches * (size_t)held->stride);
+	for (uint32_t g = 0; g < t->ngroups; g++) {
+		const struct dl_tables_mcast_group *old =
+			dl_tables_find_group(held, t->groups[g].mlid);
+
+		if (old)
+			memcpy(t->groups[g].masks, old->masks, masks);
+		else
+			memset(t->groups[g].masks, 0, masks);
+	}
+	return take(w, e, t);
+}
+
+static void swap(struct dl_transition_write *a, struct dl_transition_write *b)
+{
+	struct dl_transition_write c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* The writes that lead to these tables. */
+static int list(struct dl_emu_rewrite *w, const struct dl_tables *to)
+{
+	bool any = w->fault->order == DL_TRANSITION_ANY;
+	int err;
+
+	free(w->writes);
+	w->writes = NULL;
+	w->at = w->n = w->maps = 0;
+	w->to = to;
+	err = dl_transition_writes(w->now, to, &w->writes, &w->n);
+	if (err)
+		return err;
+	for (uint32_t i = w->n; any && i > 1; i--)
+		swap(&w->writes[i - 1], &w->writes[dl_random_below(&w->random, i)]);
+	if (w->fault->direct && any)
+		w->maps = dl_random_below(&w->random, w->n + 1);
+	while (w->fault->direct && !any && w->maps < w->n && !w->writes[w->maps].multicast)
+		w->maps++;
+	return 0;
+}
+
+/* The next one to arrive, of those under way; none passes the maps. */
+static void write_next(struct dl_emu_rewrite *w)
+{
+	uint32_t last = w->at < w->maps ? w->maps : w->n, n = last - w->at;
+	struct dl_transition_write next;
+	uint32_t k;
+
+	if (n > w->fault->in_flight)
+		n = w->fault->in_flight;
+	k = dl_random_below(&w->random, n);
+	next = w->writes[w->at + k];
+	/* The others keep their order. */
+	memmove(&w->writes[w->at + 1], &w->writes[w->at], k * sizeof(next));
+	dl_transition_put(w->now, w->to, &next);
+	w->at++;
+}
+
+int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now)
+{
+	int err = 0;
+
+	if (w->closing && w->at == w->n) {
+		w->closing = false;
+		w->next = now + (w->n ? w->fault->drain : 0);
+		return list(w, w->plan.opened);
+	}
+	if (!w->closing && w->at == w->maps && !w->mapped) {
+		w->mapped = true;
+		err = take_maps(w, e);
+	}
+	if (!err && w->at < w->n)
+		write_next(w);
+	w->next = now + w->fault->smp;
+	if (!w->closing && w->at == w->n && w->mapped)
+		w->next = UINT64_MAX;
+	return err;
+}
+
+int dl_emu_rewrite_begin(struct dl_emu_rewrite *w, struct dl_emu *e,
+			 const struct dl_emu_action *action, const struct dl_tables *from,
+			 uint64_t seed)
+{
+	struct dl_tables *held;
+	int err;
+
+	dl_transition_release(&w->plan);
+	w->fault = action->rewrite;
+	w->random = (struct dl_random){ seed, STREAM + action->order, 0 };
+	w->next = action->at;
+	w->closing = !w->fault->direct;
+	w->mapped = false;
+	err = dl_transition_plan(from, action->tables, &w->plan);
+	if (!err)
+		err = dl_transition_copy(w->plan.held, action->tables, &held);
+	if (!err)
+		err = take(w, e, held);
+	if (!err)
+		err = list(w, w->closing ? w->plan.closed : w->plan.opened);
+	return err;
+}
+
+struct dl_emu_rewrite *dl_emu_rewrite_new(void)
+{
+	struct dl_emu_rewrite *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->next = UINT64_MAX;
+	return w;
+}
+
+void dl_emu_rewrite_free(struct dl_emu_rewrite *w)
+{
+	if (!w)
+		return;
+	dl_transition_release(&w->plan);
+	for (uint32_t i = 0; i < w->nkept; i++)
+		dl_tables_free(w->kept[i]);
+	free(w->kept);
+	free(w->writes);
+	free(w);
+}

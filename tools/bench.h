@@ -23,6 +23,7 @@ typedef int bench_run(struct tool *tool, const struct bench_size *size, json_t *
 
 bench_run bench_arbitrate;
 bench_run bench_emulate;
+bench_run bench_latency;
 bench_run bench_route;
 bench_run bench_throughput;
 bench_run bench_verify;

@@ -81,7 +81,7 @@ subcommands() {
 	offers any-sl,classic,proven route --mode ""
 	offers classic route --mode = c
 	offers adapters,all,none,sampled snapshot --paths ""
-	offers arbitrate,emulate,route,throughput,verify bench ""
+	offers arbitrate,emulate,latency,route,throughput,verify bench ""
 	offers "" bench route ""
 	offers "" route --lmc ""
 	offers "" gen --fail-switch ""

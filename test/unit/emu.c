@@ -97,6 +97,75 @@ static void test_zero_load(void **state)
 	emu_fixture_free(&w);
 }
 
+/* Packets of all pairs of a torus, each alone in it. */
+struct alone {
+	const struct emu_fixture *w;
+	uint32_t *sent; /* by adapter */
+	uint32_t right;
+};
+
+static bool next_alone(void *context, uint32_t src, uint64_t now, struct dl_emu_message *out)
+{
+	struct alone *a = context;
+	uint32_t n = a->w->nadapters, k = a->sent[src]++;
+
+	(void)now;
+	if (k == n - 1)
+		return false;
+	*out = (struct dl_emu_message){
+		.at = (src * (n - 1) + k) * 100 * US,
+		.bytes = a->w->flow[0].bytes,
+		.dlid = a->w->f->ports[a->w->adapter[(src + 1 + k) % n]].lid,
+		.sl = DL_TABLES_NO_SL,
+	};
+	return true;
+}
+
+static void check_alone(void *context, const struct dl_emu_delivery *d)
+{
+	struct alone *a = context;
+	const struct dl_fabric *f = a->w->f;
+	uint32_t links = 1, at = a->w->adapter[d->flow];
+
+	for (at = f->ports[at].peer; at != d->dst; links++) {
+		const struct dl_fabric_node *n = &f->nodes[f->ports[at].node];
+
+		at = f->ports[n->first_port + dl_tables_lft(a->w->t, n->sw, d->dlid)].peer;
+	}
+	assert_int_equal(d->at - d->created, closed_form(a->w, 8, links, d->bytes + 26));
+	a->right++;
+}
+
+/* The bench's latency at no load, `alone`, of any pattern: that of its pairs. */
+static void test_alone(void **state)
+{
+	const uint32_t radices[][3] = { { 8, 8, 1 }, { 4, 4, 4 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		struct emu_fixture w;
+		struct alone a = { .w = &w };
+		struct dl_emu_source source = { .context = &a,
+						.next = next_alone,
+						.delivered = check_alone };
+
+		emu_fixture_build(&w, radices[i / 3], false, 1, NULL);
+		emu_fixture_link(&w, rates[8].speed, rates[8].width);
+		w.c.switching = i % 3;
+		/* (Between flits flow-control packets would be due now and then.) */
+		w.flow[0].bytes = w.c.switching == DL_EMU_WORMHOLE ? 38 : 1 + 400 * i;
+		a.sent = calloc(w.nadapters, sizeof(*a.sent));
+		assert_non_null(a.sent);
+		source.nflows = w.nadapters;
+		source.port = w.adapter;
+		assert_int_equal(dl_emu_new(w.t, &w.c, &source, NULL, &w.emu), 0);
+		assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1), DL_EMU_DONE);
+		assert_int_equal(a.right, 64 * 63);
+		free(a.sent);
+		emu_fixture_free(&w);
+	}
+}
+
 /* A faster output must not run out of bits, and need not wait longer. */
 static void test_faster_output(void **state)
 {
@@ -329,10 +398,11 @@ static void test_histogram(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_zero_load),   cmocka_unit_test(test_faster_output),
-		cmocka_unit_test(test_full_link),   cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_shares),	    cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_determinism), cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_zero_load),     cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_faster_output), cmocka_unit_test(test_full_link),
+		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_rings),	      cmocka_unit_test(test_determinism),
+		cmocka_unit_test(test_histogram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,12 +74,13 @@ static void count_event(void *context, uint32_t log, uint64_t what)
 	const struct dl_emu *e = ((struct audit *)context)->e;
 	struct count *n = ((struct audit *)context)->n;
 	uint32_t id = what & DL_EMU_EV_PACKET;
-	uint32_t channel = what >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
+	uint32_t channel = dl_emu_event_channel(what);
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(channel)];
 
 	(void)log;
-	switch ((enum dl_emu_event_kind)(what >> DL_EMU_EV_KIND)) {
+	switch (dl_emu_event_kind(what)) {
 	case DL_EMU_EV_ARRIVE:
+	case DL_EMU_EV_TAKE:
 		one(e, n, id, false);
 		/* What was damaged will be entered nowhere. */
 		if (e->packets[id].epoch == p->epoch &&

@@ -85,12 +85,12 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 
 /* ---- events ------------------------------------------------------------ */
 
+/* What is rarer than tails and arrivals. */
 static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
 {
-	uint32_t channel = what >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
-	uint32_t packet = what & DL_EMU_EV_PACKET;
+	uint32_t channel = dl_emu_event_channel(what), packet = what & DL_EMU_EV_PACKET;
 
-	switch ((enum dl_emu_event_kind)(what >> DL_EMU_EV_KIND)) {
+	switch (dl_emu_event_kind(what)) {
 	case DL_EMU_EV_CREDIT:
 		dl_emu_credit(e, channel, packet);
 		break;
@@ -105,10 +105,10 @@ static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
 		dl_emu_message(e, what & (2 * DL_EMU_EV_ENDED - 1));
 		break;
 	case DL_EMU_EV_QP_SWITCHED:
-		dl_emu_qp_switched(e, what);
+		dl_emu_qp_switched(e, packet);
 		break;
 	case DL_EMU_EV_RECEIVE_DONE:
-		dl_emu_receive_done(e, what);
+		dl_emu_receive_done(e, packet);
 		break;
 	case DL_EMU_EV_HOQ:
 		dl_emu_expire(e, channel, packet);
@@ -117,7 +117,8 @@ static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
 		dl_emu_periodic(e, dl_emu_port_of(channel));
 		break;
 	case DL_EMU_EV_TAIL:
-	case DL_EMU_EV_ARRIVE: /* in logs of their own */
+	case DL_EMU_EV_ARRIVE:
+	case DL_EMU_EV_TAKE: /* in logs of their own */
 		break;
 	}
 }
@@ -200,50 +201,57 @@ bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after)
 	return e->timers && before >> PAUSE_BITS != after >> PAUSE_BITS && !dl_emu_goes_on(e);
 }
 
-void dl_emu_run_to(struct dl_emu *e, uint64_t until)
+/* The events of the present bucket whose keys are below `end`. */
+static void serve(struct dl_emu *e, uint64_t end)
 {
-	struct dl_emu_event ev = { 0 };
-	int found;
+	struct dl_emu_events *q = &e->events;
+	uint64_t key;
 
-	while (!e->err) {
-		uint32_t channel;
+	while ((key = dl_emu_events_first(q)) < end) {
+		uint32_t channel = dl_emu_event_channel(key);
 
-		found = dl_emu_events_pop(&e->events, until, &ev);
-		if (found == 2) {
-			dl_emu_look_ahead(e);
-			if (e->nshards == 1 &&
-			    dl_emu_pauses(e, e->now, e->events.bucket << e->events.shift))
-				return;
-			continue;
-		}
-		if (found <= 0) {
-			e->err = found;
-			return;
-		}
-		channel = ev.what >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
-		e->now = ev.time;
-		e->event = ev.what;
-		/* Tails come before the credit of the same time. */
-		e->credited = ev.time - (ev.log == DL_EMU_LOG_TAIL);
+		e->now = e->credited = q->base + (key >> DL_EMU_KEY_TIME);
+		e->event = key;
 		e->totals.events++;
-		switch (ev.log) {
-		case DL_EMU_LOG_TAIL:
+		switch (dl_emu_event_kind(key)) {
+		case DL_EMU_EV_TAIL:
+			e->credited--; /* tails come before the credit of the same time */
+			dl_emu_events_take(q, DL_EMU_LOG_TAIL);
 			dl_emu_tail_sent(e, dl_emu_port_of(channel));
 			break;
-		case DL_EMU_LOG_ARRIVE:
-			dl_emu_arrive(e, channel, ev.what & DL_EMU_EV_PACKET);
+		case DL_EMU_EV_ARRIVE:
+			dl_emu_events_take(q, DL_EMU_LOG_ARRIVE);
+			dl_emu_arrive(e, channel, key & DL_EMU_EV_PACKET);
 			break;
-		case DL_EMU_LOG_TAKE:
-			dl_emu_take(e, channel, ev.what & DL_EMU_EV_PACKET);
+		case DL_EMU_EV_TAKE:
+			dl_emu_events_take(q, DL_EMU_LOG_TAKE);
+			dl_emu_take(e, channel, key & DL_EMU_EV_PACKET);
 			break;
 		default:
-			dispatch(e, ev.what);
+			dl_emu_events_take(q, DL_EMU_LOG_OTHER);
+			dispatch(e, key);
 		}
 #ifdef DL_EMU_AUDIT
 		if (!e->err && e->nshards == 1)
 			e->err = dl_emu_audit(e, e->log);
 #endif
 	}
+}
+
+/* (After an error what is left of a bucket means nothing.) */
+void dl_emu_run_to(struct dl_emu *e, uint64_t until)
+{
+	int found;
+
+	do {
+		serve(e, dl_emu_events_end(&e->events, until));
+		found = e->err ? e->err : dl_emu_events_open(&e->events, until);
+		if (found <= 0) {
+			e->err = found;
+			return;
+		}
+		dl_emu_look_ahead(e);
+	} while (e->nshards > 1 || !dl_emu_pauses(e, e->now, e->events.bucket << e->events.shift));
 }
 
 static void run_all(struct dl_emu *e, uint64_t until)

@@ -11,51 +11,78 @@
 #define RARE __attribute__((noinline, cold))
 #define WHAT ((UINT64_C(1) << DL_EMU_KEY_TIME) - 1)
 
-/* Room in a run for so many keys and their end. */
-static bool make_room(struct dl_emu_events *q, struct dl_emu_run *r, uint32_t n)
-{
-	size_t at = r->key ? r->at - r->key : 0;
-	uint64_t *grown;
+/* ---- batches ------------------------------------------------------------ */
 
-	if (n < r->cap)
-		return true;
-	grown = realloc(r->key, (2ul * n + 64) * sizeof(*grown));
-	if (!grown) {
-		q->err = -ENOMEM;
-		return false;
+#define FIRST_CAP 13 /* with the rest two cache lines */
+
+/* One with the same keys and room for more, or NULL; without keys, a spare one. */
+static struct dl_emu_batch *grow(struct dl_emu_events *q, struct dl_emu_batch *b, uint32_t log)
+{
+	struct dl_emu_batch *old = b == q->none ? NULL : b;
+	uint32_t cap = old ? 2 * b->cap + 3 : FIRST_CAP;
+
+	if (!old && q->spare[log]) {
+		b = q->spare[log];
+		q->spare[log] = b->next;
+		return b;
 	}
-	r->key = grown;
-	r->at = grown + at;
-	r->cap = 2 * n + 64;
-	return true;
+	b = realloc(old, sizeof(*b) + (cap + 1ul) * sizeof(b->key[0]));
+	if (!b) {
+		q->err = -ENOMEM;
+		return NULL;
+	}
+	if (!old)
+		b->n = 0;
+	b->cap = cap;
+	return b;
+}
+
+RARE struct dl_emu_batch *dl_emu_events_make_room(struct dl_emu_events *q, uint32_t log,
+						  uint32_t slot)
+{
+	struct dl_emu_batch *b = grow(q, q->slot[log][slot], log);
+
+	if (b)
+		q->slot[log][slot] = b;
+	q->used[slot / 64] |= UINT64_C(1) << slot % 64;
+	return b;
 }
 
 int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift)
 {
 	memset(q, 0, sizeof(*q));
 	q->shift = shift;
-	q->block_chunks = 32;
-	q->none.n = DL_EMU_CHUNK;
+	q->none = calloc(1, sizeof(*q->none) + sizeof(q->none->key[0]));
+	if (!q->none)
+		return -ENOMEM;
+	q->none->key[0] = DL_EMU_NO_EVENT;
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++) {
-		struct dl_emu_run *r = &q->run[log];
-
+		q->served[log] = q->none;
+		q->at[log] = q->none->key;
 		for (uint32_t i = 0; i < DL_EMU_SLOTS; i++)
-			q->slot[log][i] = &q->none;
-		if (!make_room(q, r, 0))
-			return -ENOMEM;
-		*r->at = DL_EMU_NO_EVENT;
+			q->slot[log][i] = q->none;
 	}
 	return 0;
 }
 
+static void free_batch(struct dl_emu_events *q, struct dl_emu_batch *b)
+{
+	if (b != q->none)
+		free(b);
+}
+
 void dl_emu_events_free(struct dl_emu_events *q)
 {
-	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
-		free(q->run[log].key);
-	for (struct dl_emu_chunk *b = q->blocks, *next; b; b = next) {
-		next = b->next;
-		free(b);
+	for (uint32_t log = 0; q->none && log < DL_EMU_LOGS; log++) {
+		free_batch(q, q->served[log]);
+		for (uint32_t i = 0; i < DL_EMU_SLOTS; i++)
+			free_batch(q, q->slot[log][i]);
+		for (struct dl_emu_batch *b = q->spare[log], *next; b; b = next) {
+			next = b->next;
+			free(b);
+		}
 	}
+	free(q->none);
 	free(q->far);
 	free(q->scratch);
 }
@@ -98,62 +125,33 @@ static struct dl_emu_far_event pop_far(struct dl_emu_events *q)
 	return first;
 }
 
+/* Into the bucket being served: before the keys that are later. */
+static void insert(struct dl_emu_events *q, uint32_t log, uint64_t key)
+{
+	struct dl_emu_batch *b = q->served[log];
+	uint32_t first = q->at[log] - b->key, at;
+
+	if (b->n == b->cap) {
+		b = grow(q, b, log);
+		if (!b)
+			return;
+		q->served[log] = b;
+		q->at[log] = b->key + first;
+	}
+	at = b->n++;
+	b->key[b->n] = DL_EMU_NO_EVENT;
+	for (; at > first && b->key[at - 1] > key; at--)
+		b->key[at] = b->key[at - 1];
+	b->key[at] = key;
+}
+
 RARE void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log,
 				  uint64_t what)
 {
-	struct dl_emu_run *r = &q->run[log];
-	uint64_t key = time << DL_EMU_KEY_TIME | what;
-	uint32_t at;
-
-	if (time >> q->shift > q->bucket) {
+	if (time >> q->shift > q->bucket)
 		push_far(q, (struct dl_emu_far_event){ time, what, log });
-		return;
-	}
-	if (!make_room(q, r, r->n + 1))
-		return;
-	at = r->n++;
-	r->key[r->n] = DL_EMU_NO_EVENT;
-	for (uint64_t *k = r->key; k + at > r->at && k[at - 1] > key; at--)
-		k[at] = k[at - 1];
-	r->key[at] = key;
-}
-
-/* ---- the wheel ---------------------------------------------------------- */
-
-static void more_chunks(struct dl_emu_events *q)
-{
-	struct dl_emu_chunk *c = dl_array_large(q->block_chunks, sizeof(*c));
-
-	if (!c)
-		return;
-	c->next = q->blocks;
-	q->blocks = c;
-	for (uint32_t i = 1; i < q->block_chunks; i++) {
-		c[i].next = q->free_chunk;
-		q->free_chunk = &c[i];
-	}
-	if (q->block_chunks < 1 << 14)
-		q->block_chunks *= 2;
-}
-
-__attribute__((noinline)) struct dl_emu_chunk *dl_emu_events_add_chunk(struct dl_emu_events *q,
-								       uint32_t log, uint32_t slot)
-{
-	struct dl_emu_chunk *c;
-
-	if (!q->free_chunk)
-		more_chunks(q);
-	c = q->free_chunk;
-	if (!c) {
-		q->err = -ENOMEM;
-		return NULL;
-	}
-	q->free_chunk = c->next;
-	c->next = q->slot[log][slot];
-	c->n = 0;
-	q->slot[log][slot] = c;
-	q->used[slot / 64] |= UINT64_C(1) << slot % 64;
-	return c;
+	else
+		insert(q, log, time << DL_EMU_KEY_TIME | what);
 }
 
 /* ---- the bucket being served -------------------------------------------- */
@@ -190,71 +188,49 @@ static void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n)
 	memcpy(key, q->scratch, n * sizeof(*key));
 }
 
-static void sort(struct dl_emu_events *q, uint64_t *key, uint32_t n)
+/* False: it would take more than so many moves, and is not done. */
+static bool sort_by_insertion(uint64_t *key, uint32_t n, uint64_t moves)
 {
-	uint64_t moves = 0;
-
-	if (n > 16)
-		divide(q, key, n);
-	for (uint32_t i = 1; i < n && moves < 32ul * n; i++) {
+	for (uint32_t i = 1; i < n; i++) {
 		uint64_t k = key[i];
 		uint32_t at = i;
 
+		if (key[i - 1] <= k)
+			continue;
 		for (; at && key[at - 1] > k; at--)
 			key[at] = key[at - 1];
 		key[at] = k;
-		moves += i - at;
+		if (i - at > moves)
+			return false;
+		moves -= i - at;
 	}
-	if (moves >= 32ul * n) /* very many at one time */
+	return true;
+}
+
+static void sort(struct dl_emu_events *q, uint64_t *key, uint32_t n)
+{
+	if (sort_by_insertion(key, n, 4ul * n))
+		return;
+	divide(q, key, n);
+	if (!sort_by_insertion(key, n, 32ul * n)) /* very many at one time */
 		qsort(key, n, sizeof(*key), by_key);
 }
 
-/* A slot's chunks, turned round: the one filled first comes first. */
-static struct dl_emu_chunk *in_order(struct dl_emu_events *q, struct dl_emu_chunk *c, uint32_t *n)
-{
-	struct dl_emu_chunk *first = NULL;
-
-	*n = 0;
-	while (c != &q->none) {
-		struct dl_emu_chunk *next = c->next;
-
-		c->next = first;
-		first = c;
-		c = next;
-		*n += DL_EMU_CHUNK;
-	}
-	return first;
-}
-
+/* The batch of a slot is served, in place of the one before it. */
 static void open_log(struct dl_emu_events *q, uint32_t log, uint32_t slot)
 {
-	struct dl_emu_run *r = &q->run[log];
-	uint64_t *to, last = 0;
-	bool ordered = true;
-	uint32_t most;
-	struct dl_emu_chunk *c = in_order(q, q->slot[log][slot], &most), *next;
+	struct dl_emu_batch *b = q->slot[log][slot], *old = q->served[log];
 
-	q->slot[log][slot] = &q->none;
-	r->n = 0;
-	if (!make_room(q, r, most))
-		return;
-	to = r->at = r->key;
-	for (; c; c = next) {
-		for (uint32_t i = 0; i < c->n; i++) {
-			uint64_t key = c->key[i];
-
-			ordered &= key >= last;
-			last = key;
-			*to++ = key;
-		}
-		next = c->next;
-		c->next = q->free_chunk;
-		q->free_chunk = c;
+	if (old != q->none) {
+		old->n = 0;
+		old->next = q->spare[log];
+		q->spare[log] = old;
 	}
-	r->n = to - r->key;
-	*to = DL_EMU_NO_EVENT;
-	if (!ordered)
-		sort(q, r->key, r->n);
+	q->slot[log][slot] = q->none;
+	q->served[log] = b;
+	q->at[log] = b->key;
+	b->key[b->n] = DL_EMU_NO_EVENT;
+	sort(q, b->key, b->n);
 }
 
 /* The first bucket after the present one that has events in the wheel. */
@@ -277,27 +253,24 @@ uint64_t dl_emu_events_next(const struct dl_emu_events *q)
 {
 	uint64_t bucket = next_used(q);
 
-	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
-		if (*q->run[log].at != DL_EMU_NO_EVENT)
-			return q->bucket;
+	if (dl_emu_events_first(q) != DL_EMU_NO_EVENT)
+		return q->bucket;
 	if (q->nfar && q->far[0].time >> q->shift < bucket)
 		bucket = q->far[0].time >> q->shift;
 	return bucket;
 }
 
-/* (Called when the runs are at their ends.) */
-int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until)
+int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 {
 	uint64_t bucket = dl_emu_events_next(q);
 	uint32_t slot;
 
-	if (q->err || bucket > until >> q->shift)
+	if (q->err || bucket > until >> q->shift || bucket == q->bucket)
 		return q->err;
 	q->bucket = bucket - 1;
 	while (q->nfar && (q->far[0].time >> q->shift) - bucket < DL_EMU_SLOTS - 1) {
 		struct dl_emu_far_event ev = pop_far(q);
 
-		q->count--;
 		dl_emu_events_push(q, ev.time, ev.log, ev.what);
 	}
 	slot = bucket % DL_EMU_SLOTS;
@@ -306,21 +279,31 @@ int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until)
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
 		open_log(q, log, slot);
 	q->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-	return q->err ? q->err : 2;
+	return q->err ? q->err : 1;
 }
 
 void dl_emu_events_each(const struct dl_emu_events *q,
 			void (*visit)(void *context, uint32_t log, uint64_t what), void *context)
 {
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++) {
-		for (const uint64_t *k = q->run[log].at; *k != DL_EMU_NO_EVENT; k++)
+		for (const uint64_t *k = q->at[log]; *k != DL_EMU_NO_EVENT; k++)
 			visit(context, log, *k & WHAT);
 		for (uint32_t slot = 0; slot < DL_EMU_SLOTS; slot++)
-			for (const struct dl_emu_chunk *c = q->slot[log][slot]; c != &q->none;
-			     c = c->next)
-				for (uint32_t i = 0; i < c->n; i++)
-					visit(context, log, c->key[i] & WHAT);
+			for (uint32_t i = 0; i < q->slot[log][slot]->n; i++)
+				visit(context, log, q->slot[log][slot]->key[i] & WHAT);
 	}
 	for (uint32_t i = 0; i < q->nfar; i++)
 		visit(context, q->far[i].log, q->far[i].what);
+}
+
+uint64_t dl_emu_events_count(const struct dl_emu_events *q)
+{
+	uint64_t n = q->nfar;
+
+	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
+		n += q->served[log]->n - (q->at[log] - q->served[log]->key);
+	for (uint32_t i = 0; i < DL_EMU_SLOTS; i++)
+		for (uint32_t log = 0; q->used[i / 64] >> i % 64 & 1 && log < DL_EMU_LOGS; log++)
+			n += q->slot[log][i]->n;
+	return n;
 }

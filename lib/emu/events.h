@@ -9,15 +9,15 @@
  * Representation.  An event is a key of 64 bits: the low 14 bits of its time
  * on top, below them what it is.  Time is divided into buckets of 16 ns or
  * less, so within a bucket the order of keys is the order of events.  A wheel
- * has a slot for each of the next 1024 buckets and, in each, a log for each
- * sort of event: chunks of keys in the order of their coming.  When a bucket's
- * time has come each log becomes a run, and is sorted only if it needs to be.
- * The next event is the least of the runs' heads.  What comes to the bucket
- * being served goes into its run at its place; what comes after the wheel's
+ * has a slot for each of the next 1024 buckets and, in each, a batch for each
+ * log, that is for each sort of event: keys in the order of their coming.  When
+ * a bucket's time has come its batches are sorted where they need to be.  The
+ * next event is the least of their heads.  What comes to the bucket being
+ * served goes into its batch at its place; what comes after the wheel's
  * horizon goes to a heap, `far`, and from there to its bucket.
  *
  *	bucket	...  121    | 122  123  124  ...  1144 | 1145 ...
- *		     runs	    wheel, slot = bucket	 far
+ *		    served	    wheel, slot = bucket	 far
  *			    modulo 1024
  *
  * For example, while bucket 60 of 16,384 ps is served, at 992,000 ps, an
@@ -30,8 +30,8 @@
  * Invariants.  No event is due before the bucket being served; the wheel holds
  * nothing for the bucket being served or an earlier one.
  *
- * Complexity.  O(1) for those that come in order; a log out of order is
- * divided by time and sorted by insertion.  O(log n) in the heap.
+ * Complexity.  O(1) for those that come in order, or nearly; a batch out of
+ * order is divided by time and sorted by insertion.  O(log n) in the heap.
  */
 #ifndef DL_EVENTS_H
 #define DL_EVENTS_H
@@ -42,22 +42,15 @@
 
 #define DL_EMU_LOGS 4
 #define DL_EMU_SLOTS 1024u
-#define DL_EMU_CHUNK 14	      /* keys; with the rest two cache lines */
 #define DL_EMU_BUCKET_BITS 14 /* of time in a key */
 #define DL_EMU_KEY_TIME (64 - DL_EMU_BUCKET_BITS)
 #define DL_EMU_NO_EVENT UINT64_MAX
 
-struct dl_emu_chunk {
-	uint64_t key[DL_EMU_CHUNK];
-	struct dl_emu_chunk *next; /* filled before this one */
-	uint64_t n;
-} __attribute__((aligned(128)));
-
-/* The bucket being served: keys in order, behind them DL_EMU_NO_EVENT. */
-struct dl_emu_run {
-	uint64_t *at; /* the next one */
-	uint64_t *key;
+/* Of the bucket being served: in order, behind them DL_EMU_NO_EVENT. */
+struct dl_emu_batch {
+	struct dl_emu_batch *next; /* of those without keys */
 	uint32_t n, cap;
+	uint64_t key[]; /* cap + 1 */
 };
 
 struct dl_emu_far_event {
@@ -66,22 +59,20 @@ struct dl_emu_far_event {
 };
 
 struct dl_emu_events {
-	struct dl_emu_run run[DL_EMU_LOGS];
-	uint64_t bucket; /* being served */
-	uint64_t base;	 /* its time, without the bits that are in keys */
+	uint64_t *at[DL_EMU_LOGS]; /* in the bucket being served: the next ones */
+	uint64_t bucket;	   /* being served */
+	uint64_t base;		   /* its time, without the bits that are in keys */
 	unsigned int shift;
-	uint32_t count; /* of all events */
-	int err;	/* no memory: an event was lost */
-	struct dl_emu_chunk *free_chunk;
-	struct dl_emu_chunk *blocks; /* the first chunk of each leads to the next */
-	uint32_t block_chunks;
+	int err; /* no memory: an event was lost */
+	struct dl_emu_batch *served[DL_EMU_LOGS];
+	struct dl_emu_batch *none; /* in empty slots: no keys, and full */
+	struct dl_emu_batch *spare[DL_EMU_LOGS];
 	struct dl_emu_far_event *far; /* a heap */
 	uint32_t nfar, far_cap;
 	uint64_t *scratch;
 	uint32_t scratch_cap;
 	uint64_t used[DL_EMU_SLOTS / 64];
-	struct dl_emu_chunk none; /* in empty slots: full */
-	struct dl_emu_chunk *slot[DL_EMU_LOGS][DL_EMU_SLOTS];
+	struct dl_emu_batch *slot[DL_EMU_LOGS][DL_EMU_SLOTS];
 };
 
 /*
@@ -91,12 +82,9 @@ struct dl_emu_events {
 int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift);
 void dl_emu_events_free(struct dl_emu_events *q);
 
-/* Not for the wheel; a new chunk for a slot. */
+/* Not for the wheel; room for one key more in a slot, or NULL. */
 void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log, uint64_t what);
-struct dl_emu_chunk *dl_emu_events_add_chunk(struct dl_emu_events *q, uint32_t log, uint32_t slot);
-
-/* Serve the next bucket with events, up to a time.  2, 0: none, -ENOMEM. */
-int dl_emu_events_advance(struct dl_emu_events *q, uint64_t until);
+struct dl_emu_batch *dl_emu_events_make_room(struct dl_emu_events *q, uint32_t log, uint32_t slot);
 
 /*
  * Not before the last one taken, nor before a time up to which there was none.
@@ -107,57 +95,57 @@ static inline void dl_emu_events_push(struct dl_emu_events *q, uint64_t time, ui
 				      uint64_t what)
 {
 	uint64_t bucket = time >> q->shift;
-	struct dl_emu_chunk *c;
+	struct dl_emu_batch *b;
 
-	q->count++;
 	if (__builtin_expect(bucket - q->bucket - 1 >= DL_EMU_SLOTS - 1, 0)) {
 		dl_emu_events_push_rare(q, time, log, what);
 		return;
 	}
-	c = q->slot[log][bucket % DL_EMU_SLOTS];
-	if (__builtin_expect(c->n >= DL_EMU_CHUNK, 0)) {
-		c = dl_emu_events_add_chunk(q, log, bucket % DL_EMU_SLOTS);
-		if (!c)
+	b = q->slot[log][bucket % DL_EMU_SLOTS];
+	if (__builtin_expect(b->n == b->cap, 0)) {
+		b = dl_emu_events_make_room(q, log, bucket % DL_EMU_SLOTS);
+		if (!b)
 			return;
 	}
-	c->key[c->n++] = time << DL_EMU_KEY_TIME | what;
+	b->key[b->n++] = time << DL_EMU_KEY_TIME | what;
 }
 
-struct dl_emu_event {
-	uint64_t time, what;
-	uint32_t log;
-};
-
 /*
- * The next one, if it is due at `until` or before, and it is taken out.
- * Returns 1; 0: there is none; 2: another bucket was opened: look at what is
- * in it, and ask again; or -ENOMEM.
+ * Serve the next bucket with events, up to a time; what is left of the present
+ * one is gone then.  Returns 1; 0: there is none; or -ENOMEM.
  */
-static inline int dl_emu_events_pop(struct dl_emu_events *q, uint64_t until,
-				    struct dl_emu_event *out)
-{
-	uint64_t a = *q->run[0].at, b = *q->run[1].at, c = *q->run[2].at, d = *q->run[3].at;
-	uint64_t ab = a < b ? a : b, cd = c < d ? c : d, key = ab < cd ? ab : cd;
+int dl_emu_events_open(struct dl_emu_events *q, uint64_t until);
 
-	if (__builtin_expect(key == DL_EMU_NO_EVENT, 0))
-		return dl_emu_events_advance(q, until);
-	out->time = q->base + (key >> DL_EMU_KEY_TIME);
-	if (out->time > until)
+/* In the present bucket, the key from which on events are later than `until`. */
+static inline uint64_t dl_emu_events_end(const struct dl_emu_events *q, uint64_t until)
+{
+	if (until < q->base)
 		return 0;
-	out->what = key & ((UINT64_C(1) << DL_EMU_KEY_TIME) - 1);
-	out->log = key == a ? 0 : key == b ? 1 : key == c ? 2 : 3;
-	q->run[out->log].at++;
-	q->count--;
-	return 1;
+	return until - q->base >= (1u << DL_EMU_BUCKET_BITS) - 1 ?
+		       DL_EMU_NO_EVENT :
+		       (until - q->base + 1) << DL_EMU_KEY_TIME;
+}
+
+/* The first key in the present bucket, or DL_EMU_NO_EVENT. */
+static inline uint64_t dl_emu_events_first(const struct dl_emu_events *q)
+{
+	uint64_t a = *q->at[0], b = *q->at[1], c = *q->at[2], d = *q->at[3];
+	uint64_t ab = a < b ? a : b, cd = c < d ? c : d;
+
+	return ab < cd ? ab : cd;
+}
+
+/* It is taken out of its log. */
+static inline void dl_emu_events_take(struct dl_emu_events *q, uint32_t log)
+{
+	q->at[log]++;
 }
 
 /* The bucket of the next event; UINT64_MAX: there is none. */
 uint64_t dl_emu_events_next(const struct dl_emu_events *q);
 
-static inline uint32_t dl_emu_events_count(const struct dl_emu_events *q)
-{
-	return q->count;
-}
+/* How many there are.  O(slots in use). */
+uint64_t dl_emu_events_count(const struct dl_emu_events *q);
 
 /* Hand out each event, in no order. */
 void dl_emu_events_each(const struct dl_emu_events *q,

@@ -242,12 +242,11 @@ void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output)
  */
 void dl_emu_look_ahead(struct dl_emu *e)
 {
-	const struct dl_emu_run *r = &e->events.run[DL_EMU_LOG_ARRIVE];
 
 	if (!e->looks_ahead)
 		return;
-	for (const uint64_t *k = r->at; *k != DL_EMU_NO_EVENT; k++) {
-		uint32_t in = *k >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
+	for (const uint64_t *k = e->events.at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++) {
+		uint32_t in = dl_emu_event_channel(*k);
 		struct dl_emu_pkt *pk = &e->packets[*k & DL_EMU_EV_PACKET];
 		struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)], *p;
 		unsigned int number = table_entry(q->at, pk->dlid);

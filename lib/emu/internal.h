@@ -89,7 +89,8 @@ void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp, uint32_t byt
 enum dl_emu_event_kind {
 	DL_EMU_EV_TAIL,		/* a port has sent the last bit of a packet */
 	DL_EMU_EV_CREDIT,	/* a flow-control packet has arrived */
-	DL_EMU_EV_ARRIVE,	/* a packet can be looked at by a port */
+	DL_EMU_EV_ARRIVE,	/* a packet can be looked at by a switch */
+	DL_EMU_EV_TAKE,		/* a packet has come to an adapter */
 	DL_EMU_EV_READY,	/* the head of a queue may be passed on */
 	DL_EMU_EV_WAKE,		/* a link is free again */
 	DL_EMU_EV_MESSAGE,	/* a flow's next message is due */
@@ -100,8 +101,8 @@ enum dl_emu_event_kind {
 };
 
 /*
- * The logs (events.h).  Arrivals at switches and at adapters are apart, for
- * the former are looked at together when their bucket is opened.
+ * The logs (events.h).  Arrivals at switches are looked at together when their
+ * bucket is opened.
  */
 enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LOG_OTHER };
 
@@ -109,7 +110,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  * What an event is: the kind, and whom it concerns.
  *
  *	            49  46 45            22 21           0
- *	ARRIVE      | kind | input channel | packet      |
+ *	ARRIVE,TAKE | kind | input channel | packet      |
  *	READY, HOQ  | kind | input channel | output      |
  *	CREDIT      | kind | channel       | record      |
  *	TAIL, WAKE, | kind | channel of VL 0             |
@@ -413,6 +414,16 @@ struct dl_emu {
 };
 
 /* ---- small things ------------------------------------------------------ */
+
+static inline enum dl_emu_event_kind dl_emu_event_kind(uint64_t key)
+{
+	return key >> DL_EMU_EV_KIND & 15;
+}
+
+static inline uint32_t dl_emu_event_channel(uint64_t key)
+{
+	return key >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
+}
 
 static inline void dl_emu_at(struct dl_emu *e, uint64_t time, enum dl_emu_log log,
 			     enum dl_emu_event_kind kind, uint64_t what)

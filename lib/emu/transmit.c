@@ -362,7 +362,7 @@ static inline void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 
 	pk->since = p->busy_until + p->delay; /* tail in */
 	if (p->to == DL_EMU_TO_ADAPTER) {
-		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_ARRIVE, what);
+		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_TAKE, what);
 		return;
 	}
 	__builtin_prefetch(p->far_lft + pk->dlid);

@@ -17,17 +17,22 @@
 
 static uint64_t seed = 20261121;
 
+struct event {
+	uint64_t time, what;
+	uint32_t log;
+};
+
 struct list {
-	struct dl_emu_event event[MOST];
+	struct event event[MOST];
 	uint32_t n;
 };
 
-static bool before(const struct dl_emu_event *a, const struct dl_emu_event *b)
+static bool before(const struct event *a, const struct event *b)
 {
 	return a->time < b->time || (a->time == b->time && a->what < b->what);
 }
 
-static bool take(struct list *l, uint64_t until, struct dl_emu_event *out)
+static bool take(struct list *l, uint64_t until, struct event *out)
 {
 	uint32_t first = 0;
 
@@ -61,11 +66,11 @@ static uint64_t draw_time(struct draw *d, uint64_t now, uint64_t reach, const ui
 }
 
 /* What is alike stands in one log. */
-static struct dl_emu_event draw_event(struct draw *d, uint64_t time, uint32_t most)
+static struct event draw_event(struct draw *d, uint64_t time, uint32_t most)
 {
 	uint64_t what = (uint64_t)draw_below(d, most) << 38 | draw_below(d, 3);
 
-	return (struct dl_emu_event){ time, what, what % 7 % DL_EMU_LOGS };
+	return (struct event){ time, what, what % 7 % DL_EMU_LOGS };
 }
 
 static void add_up(void *sum, uint32_t log, uint64_t what)
@@ -84,6 +89,26 @@ static void check_places(const struct dl_emu_events *q, const struct list *l)
 	assert_int_equal(dl_emu_events_count(q), l->n);
 }
 
+/* The next one, if it is due at `until` or before. */
+static bool pop(struct dl_emu_events *q, uint64_t until, struct event *out)
+{
+	uint64_t key;
+	int found;
+
+	while ((key = dl_emu_events_first(q)) >= dl_emu_events_end(q, until)) {
+		found = dl_emu_events_open(q, until);
+		assert_true(found >= 0);
+		if (!found)
+			return false;
+	}
+	out->time = q->base + (key >> DL_EMU_KEY_TIME);
+	out->what = key & ((UINT64_C(1) << DL_EMU_KEY_TIME) - 1);
+	out->log = out->what % 7 % DL_EMU_LOGS;
+	assert_int_equal(*q->at[out->log], key);
+	dl_emu_events_take(q, out->log);
+	return true;
+}
+
 static void run(struct draw *d, struct list *l)
 {
 	uint64_t reach = 1 + draw_below(d, 900000);
@@ -98,9 +123,8 @@ static void run(struct draw *d, struct list *l)
 	assert_int_equal(dl_emu_events_init(&q, 4 + draw_below(d, 11)), 0);
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint64_t until = now + draw_below(d, 2 * reach);
-		struct dl_emu_event a = { 0 }, b;
+		struct event a = { 0 }, b;
 		bool any;
-		int found;
 
 		/* At times, very many at once. */
 		if (draw_one_in(d, 2000) && l->n + 3000 < MOST)
@@ -117,10 +141,7 @@ static void run(struct draw *d, struct list *l)
 				break;
 		}
 		any = take(l, until, &b);
-		do
-			found = dl_emu_events_pop(&q, until, &a);
-		while (found == 2);
-		assert_int_equal(found, any);
+		assert_int_equal(pop(&q, until, &a), any);
 		if (any) {
 			assert_true(a.time == b.time && a.what == b.what && a.log == b.log);
 			now = a.time;

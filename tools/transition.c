@@ -146,6 +146,43 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 	return err;
 }
 
+/* ---- the two fabrics ------------------------------------------------------ */
+
+static uint64_t owner_guid(const struct dl_fabric *f, uint16_t lid)
+{
+	uint32_t port = lid <= f->top_lid ? f->lid_port[lid] : DL_NONE;
+
+	return port == DL_NONE ? 0 : f->nodes[f->ports[port].node].guid;
+}
+
+/* A change is one of the same fabric: what if these are two? */
+static int compare(const struct dl_log *log, const struct dl_fabric *old,
+		   const struct dl_fabric *new)
+{
+	uint32_t common = 0, moved = 0;
+
+	for (uint32_t s = 0; s < new->nswitches; s++)
+		common += dl_fabric_find_guid(old, new->nodes[new->switches[s]].guid) != DL_NONE;
+	if (!common) {
+		dl_log(log, DL_LOG_ERROR,
+		       "no switch of the old snapshot is in the new one: there is no change of "
+		       "tables to check");
+		return -EINVAL;
+	}
+	for (uint32_t lid = 1; lid <= new->top_lid; lid++) {
+		uint64_t was = owner_guid(old, lid), is = owner_guid(new, lid);
+
+		moved += was && is && was != is;
+	}
+	if (moved)
+		dl_log(log, DL_LOG_WARNING,
+		       "%u LIDs belong to other nodes in the new snapshot than in the old one: is "
+		       "it the same fabric, and were its LIDs kept?  Entries are compared LID by "
+		       "LID",
+		       moved);
+	return 0;
+}
+
 /* ---- for people ----------------------------------------------------------- */
 
 static void print_circle(const json_t *circle, FILE *to)
@@ -196,6 +233,8 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 	err = tool_input_read(tool, &r.old, TOOL_INPUT_TABLES, &old);
 	if (!err)
 		err = tool_input_read(tool, &r.new, TOOL_INPUT_TABLES, &new);
+	if (!err)
+		err = compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
 	if (!err)
 		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order,
 				      &new.coords, &document);

@@ -69,6 +69,17 @@ ask() {
 	run -2 dateline transition whole whole --order sideways
 }
 
+@test "two fabrics are no change, and LIDs that moved are counted" {
+	routed one 3 3 1
+	sed 's/00d1/07d1/g; s/00d2/07d2/g' one.net >other.net
+	dateline route other.net -o other -q
+	run -2 dateline transition one other
+	[[ $output == *"no switch of the old snapshot is in the new one"* ]]
+	routed moved 3 3 1 --fail-switch 1,1,0
+	ask . one moved >/dev/null
+	[[ $(jq -r '.warnings[0]' answer.json) == *"LIDs belong to other nodes"* ]]
+}
+
 #
 # Live.  What OpenSM sends is recorded and replayed by a checker that knows only
 # the fabric and the tables that were there before.

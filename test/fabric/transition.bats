@@ -71,7 +71,7 @@ ask() {
 
 @test "two fabrics are no change, and LIDs that moved are counted" {
 	routed one 3 3 1
-	sed 's/00d1/07d1/g; s/00d2/07d2/g' one.net >other.net
+	sed 's|d100|7100|g; s|d200|7200|g' one.net >other.net
 	dateline route other.net -o other -q
 	run -2 dateline transition one other
 	[[ $output == *"no switch of the old snapshot is in the new one"* ]]

@@ -24,7 +24,8 @@
  * both ways lead to the same switch, no path ever wraps, and no dateline is
  * crossed.  Treating it so leaves no doubt about which cable points which way.
  *
- * Limits.  At most MAX_SEEDS seeds and MAX_TRIES choices are tried.
+ * Limits.  At most MAX_SEEDS seeds and MAX_TRIES choices are tried, and no more
+ * after DL_TORUS_MAX_EFFORT.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -107,10 +108,10 @@ static int grow_from(struct dl_torus_solver *s, const struct dl_torus_config *c,
 	s->seed = i;
 	s->may_choose = false;
 	err = grow(s, &window, seed);
-	if (err || dl_torus_find_ambiguous(s) == DL_NONE)
+	if (err || dl_torus_find_ambiguous(s) == DL_NONE || !dl_torus_may_be_whole(s))
 		return err;
 	s->may_choose = true;
-	for (uint32_t try = 0; !err && try < MAX_TRIES; try++) {
+	for (uint32_t try = 0; !err && try < MAX_TRIES && s->effort < DL_TORUS_MAX_EFFORT; try++) {
 		s->choices = try;
 		err = grow(s, &window, seed);
 		if (!err && dl_torus_is_whole(s))
@@ -145,6 +146,8 @@ static int grow_from_best(struct dl_torus_solver *s, const struct dl_torus_confi
 	for (uint32_t i = 0; !err && i < c->nseeds && tries < MAX_SEEDS; i++) {
 		if (!is_usable(s, &c->seeds[i], log))
 			continue;
+		if (tries && s->effort >= DL_TORUS_MAX_EFFORT)
+			break;
 		tries++;
 		err = grow_from(s, c, i);
 		if (!err && s->nplaced == s->n)

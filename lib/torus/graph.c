@@ -62,10 +62,12 @@ void dl_torus_graph_free(struct dl_torus_graph *g)
 
 bool dl_torus_cabled(const struct dl_torus_graph *g, uint32_t a, uint32_t b)
 {
+	bool swap = dl_torus_degree(g, a) > dl_torus_degree(g, b);
+	uint32_t wanted = swap ? a : b;
 	const uint32_t *n, *end;
 
-	for (n = dl_torus_neighbours(g, a, &end); n < end; n++)
-		if (*n == b)
+	for (n = dl_torus_neighbours(g, swap ? b : a, &end); n < end; n++)
+		if (*n == wanted)
 			return true;
 	return false;
 }

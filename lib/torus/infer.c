@@ -24,7 +24,7 @@
  * machine.
  *
  * Complexity.  A bounded number of runs of the solver: more where they cost
- * little.
+ * little, none after DL_TORUS_MAX_EFFORT.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 	int err;
 
 	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES || !as_wanted(n->wanted, &c.p) ||
-	    n->runs++ >= MAX_RUNS + MAX_PLACED / n->s->n)
+	    n->s->effort >= DL_TORUS_MAX_EFFORT || n->runs++ >= MAX_RUNS + MAX_PLACED / n->s->n)
 		return false;
 	n->config->grid = c.p.grid;
 	*n->config->seeds = c.p.seed;

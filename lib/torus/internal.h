@@ -80,6 +80,37 @@ static inline uint32_t dl_torus_degree(const struct dl_torus_graph *g, uint32_t 
 int dl_torus_find_appendages(const struct dl_torus_graph *g, uint32_t n, const uint32_t *order,
 			     bool *appendage);
 
+/* ---- a heap of numbers (heap.c) --------------------------------------------- */
+
+/*
+ * Some of the items 0 to n - 1, each with a key, by which the first is found: the
+ * least, of equal ones the lowest item.  Each operation: log n.
+ */
+struct dl_torus_heap {
+	uint32_t *items, *key; /* key by item */
+	uint32_t *at;	       /* by item: its place in items, or DL_NONE */
+	uint32_t n, most;
+};
+
+/* 0 or -ENOMEM; empty. */
+int dl_torus_heap_init(struct dl_torus_heap *h, struct dl_arena *arena, uint32_t most);
+void dl_torus_heap_clear(struct dl_torus_heap *h);
+
+/* Add an item or give it another key; take it out, if it is in. */
+void dl_torus_heap_set(struct dl_torus_heap *h, uint32_t item, uint32_t key);
+void dl_torus_heap_remove(struct dl_torus_heap *h, uint32_t item);
+
+/* The first item, or DL_NONE. */
+static inline uint32_t dl_torus_heap_first(const struct dl_torus_heap *h)
+{
+	return h->n ? h->items[0] : DL_NONE;
+}
+
+static inline uint32_t dl_torus_heap_key(const struct dl_torus_heap *h, uint32_t item)
+{
+	return h->key[item];
+}
+
 /* ---- the solver (solver.c) -------------------------------------------------- */
 
 /* Switches that are placed last, and only on a good score (hints.c). */
@@ -91,6 +122,7 @@ struct dl_torus_solver {
 	struct dl_torus_graph graph;
 	struct dl_arena arena; /* of the arrays by switch: */
 	uint32_t *by_guid;     /* switch numbers in order of GUID */
+	uint32_t *rank;	       /* where in by_guid a switch is */
 	uint8_t *weak;	       /* enum dl_torus_weak, or 0 */
 	bool *known_off;       /* had no place before */
 
@@ -106,11 +138,12 @@ struct dl_torus_solver {
 	uint32_t *queue; /* switches to look at, a ring */
 	uint8_t *queued; /* flags: in queue, in single */
 	uint32_t head, waiting;
-	uint32_t *single; /* with one candidate, one placed neighbour */
-	uint32_t nsingle; /* ... from the front, and weak ones ... */
-	uint32_t nweak;	  /* ... from the back */
+	uint32_t *single; /* not weak, with one candidate, one placed neighbour */
+	uint32_t nsingle;
+	struct dl_torus_heap next; /* those that wait until nothing follows; by rank */
 	uint32_t nplaced;
 	bool may_choose;
+	uint64_t effort;  /* neighbours looked at so far */
 	uint32_t choices; /* which alternatives to take, a digit each */
 	uint32_t seed;	  /* that was grown from, or DL_NONE */
 };
@@ -139,11 +172,20 @@ bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 /* Place what follows from the placements so far. */
 void dl_torus_solver_run(struct dl_torus_solver *s);
 
+/*
+ * After this effort nothing else is tried: no fabric that is nearly a torus takes a
+ * tenth of it, and a second or two are enough for one that is none.
+ */
+#define DL_TORUS_MAX_EFFORT (1u << 27)
+
 /* One of those with the fewest candidate sites above one, or DL_NONE. */
 uint32_t dl_torus_find_ambiguous(const struct dl_torus_solver *s);
 
 /* Hops without a cable between placed switches. */
 uint32_t dl_torus_count_uncabled(const struct dl_torus_solver *s);
+
+/* Are there switches and cables enough for the whole grid? */
+bool dl_torus_may_be_whole(const struct dl_torus_solver *s);
 
 /* Is every site of the grid taken, and every hop of it cabled? */
 bool dl_torus_is_whole(const struct dl_torus_solver *s);
@@ -195,8 +237,11 @@ void dl_torus_learn_hints(const struct dl_torus_solver *s, struct dl_torus_hints
 
 /*
  * Is a weak switch likely to be that of this site, the only one left?  0: no;
- * else the more, the sooner it should be placed.
+ * else the more, the sooner it should be placed.  It falls when switches around
+ * the site are placed, but for the switch's own neighbours.
  */
+#define DL_TORUS_BEST_SCORE 0x1FF
+
 unsigned int dl_torus_score(const struct dl_torus_solver *s, const struct dl_torus_hints *h,
 			    uint32_t sw, uint32_t site);
 

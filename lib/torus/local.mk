@@ -8,6 +8,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/faults.c \
 	lib/torus/graph.c \
 	lib/torus/grid.c \
+	lib/torus/heap.c \
 	lib/torus/hints.c \
 	lib/torus/infer.c \
 	lib/torus/internal.h \

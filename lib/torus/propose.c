@@ -82,6 +82,9 @@ static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f, uns
 	const uint32_t *c, *end;
 	struct frame g;
 
+	c = dl_torus_neighbours(n->g, next, &end);
+	if (end - c > DIRS)
+		return DL_NONE; /* some would be left over */
 	memset(&g, 0xFF, sizeof(g));
 	for (unsigned int e = 0; e < DIRS; e++) {
 		if (dl_torus_dir_dim(e) == dl_torus_dir_dim(dir) || f->to[e] == DL_NONE)
@@ -91,7 +94,7 @@ static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f, uns
 			return DL_NONE;
 	}
 	g.to[dl_torus_opposite(dir)] = sw;
-	for (c = dl_torus_neighbours(n->g, next, &end); c < end; c++) {
+	for (; c < end; c++) {
 		if (in_frame(&g, *c))
 			continue;
 		if (g.to[dir] != DL_NONE)

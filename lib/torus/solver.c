@@ -39,8 +39,9 @@
  * grid is then as long as every position takes, and what is placed may not
  * spread over more of it than the dimension is long.
  *
- * Complexity.  Each placement wakes a bounded number of switches, so the whole
- * is linear in the fabric.
+ * Complexity.  Each placement wakes a bounded number of switches, and what to
+ * place when nothing follows any more is the first in a heap (heap.c): n log n
+ * in the fabric.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,22 +82,26 @@ int dl_torus_solver_init(struct dl_torus_solver *s, const struct dl_fabric *f)
 	int err;
 
 	*s = (struct dl_torus_solver){ .f = f, .n = f->nswitches };
-	words = dl_arena_array(&s->arena, n, (4 + DIRS) * sizeof(*words));
+	words = dl_arena_array(&s->arena, n, (5 + DIRS) * sizeof(*words));
 	bytes = dl_arena_array(&s->arena, n, 3);
 	s->known_off = dl_arena_array(&s->arena, n, sizeof(*s->known_off));
-	if (!words || !bytes || !s->known_off)
+	if (!words || !bytes || !s->known_off || dl_torus_heap_init(&s->next, &s->arena, n))
 		return -ENOMEM;
 	s->by_guid = words;
 	s->site_of = words + n;
 	s->queue = words + 2 * n;
 	s->single = words + 3 * n;
-	s->cand = words + 4 * n;
+	s->rank = words + 4 * n;
+	s->cand = words + 5 * n;
 	s->weak = bytes;
 	s->ncand = bytes + n;
 	s->queued = bytes + 2 * n;
 	for (uint32_t i = 0, k = 0; i < f->nnodes; i++)
-		if (dl_fabric_is_switch(f, f->by_guid[i]))
-			s->by_guid[k++] = f->nodes[f->by_guid[i]].sw;
+		if (dl_fabric_is_switch(f, f->by_guid[i])) {
+			s->by_guid[k] = f->nodes[f->by_guid[i]].sw;
+			s->rank[s->by_guid[k]] = k;
+			k++;
+		}
 	err = dl_torus_graph_build(f, NULL, &s->graph);
 	return err ? err : find_weak(s);
 }
@@ -123,7 +128,8 @@ int dl_torus_solver_begin(struct dl_torus_solver *s, const struct dl_torus_grid 
 	memset(s->queued, 0, s->n);
 	memset(s->low, 0xFF, sizeof(s->low));
 	memset(s->high, 0, sizeof(s->high));
-	s->head = s->waiting = s->nsingle = s->nweak = s->nplaced = 0;
+	s->head = s->waiting = s->nsingle = s->nplaced = 0;
+	dl_torus_heap_clear(&s->next);
 	return 0;
 }
 
@@ -163,7 +169,7 @@ static void widen(struct dl_torus_solver *s, uint32_t site)
 		s->high[d] = c[d] > s->high[d] ? c[d] : s->high[d];
 	}
 	for (uint32_t sw = 0; wider && sw < s->n; sw++)
-		if (has_candidates(s, sw))
+		if (s->ncand[sw] != NOT_YET)
 			enqueue(s, sw);
 }
 
@@ -206,6 +212,15 @@ uint32_t dl_torus_count_uncabled(const struct dl_torus_solver *s)
 		}
 	}
 	return n;
+}
+
+bool dl_torus_may_be_whole(const struct dl_torus_solver *s)
+{
+	uint64_t cables = 0;
+
+	for (unsigned int d = 0; d < DIMS; d++)
+		cables += s->nreal / s->real.radix[d] * (s->real.radix[d] - s->real.mesh[d]);
+	return s->n >= s->nreal && s->graph.first[s->n] / 2 >= cables;
 }
 
 bool dl_torus_is_whole(const struct dl_torus_solver *s)
@@ -309,12 +324,39 @@ static unsigned int free_sites_around(const struct dl_torus_solver *s, uint32_t 
 	return n;
 }
 
+/*
+ * What is placed when nothing follows any more, first those whose neighbours
+ * contradict each other; of equals the one with the lowest GUID.
+ */
+enum turn { TURN_MAJORITY, TURN_WEAK, TURN_CHOICE };
+
+static uint32_t turn_key(enum turn turn, uint32_t within)
+{
+	return turn << 16 | within;
+}
+
+/* Weak ones by score, of which a change among the neighbours makes a new one. */
+static void await(struct dl_torus_solver *s, uint32_t sw)
+{
+	uint32_t item = s->rank[sw];
+
+	if (!s->ncand[sw])
+		dl_torus_heap_set(&s->next, item, turn_key(TURN_MAJORITY, 0));
+	else if (s->weak[sw] && s->ncand[sw] == 1)
+		dl_torus_heap_set(&s->next, item, turn_key(TURN_WEAK, 0));
+	else if (s->weak[sw] != DL_TORUS_APPENDAGE && s->ncand[sw] > 1)
+		dl_torus_heap_set(&s->next, item, turn_key(TURN_CHOICE, s->ncand[sw]));
+	else
+		dl_torus_heap_remove(&s->next, item);
+}
+
 /* Look at a switch again: narrow its candidates, place it if one is left. */
 static void revise(struct dl_torus_solver *s, uint32_t sw)
 {
 	uint32_t around[DIRS], *cand = &s->cand[sw * DIRS];
 	unsigned int before = s->ncand[sw], n, kept = 0, placed, near;
 
+	s->effort += dl_torus_degree(&s->graph, sw);
 	placed = dl_torus_count_placed(s, sw, DL_NONE, &near);
 	if (!placed)
 		return;
@@ -329,13 +371,11 @@ static void revise(struct dl_torus_solver *s, uint32_t sw)
 	}
 	if (kept != before)
 		enqueue_neighbours(s, sw);
-	if (kept == 1 && !(s->queued[sw] & IN_SINGLE)) {
+	if (kept == 1 && !s->weak[sw] && !(s->queued[sw] & IN_SINGLE)) {
 		s->queued[sw] |= IN_SINGLE;
-		if (s->weak[sw])
-			s->single[s->n - ++s->nweak] = sw;
-		else
-			s->single[s->nsingle++] = sw;
+		s->single[s->nsingle++] = sw;
 	}
+	await(s, sw);
 }
 
 /* ---- what to place when nothing follows any more ----------------------- */
@@ -365,6 +405,7 @@ static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw)
 	uint32_t around[AROUND_ALL], best = DL_NONE;
 	unsigned int n = free_sites_around(s, sw, true, around), most = 1, near;
 
+	s->effort += n * dl_torus_degree(&s->graph, sw);
 	for (unsigned int i = 0; i < n; i++) {
 		if (!within_span(s, around[i]))
 			continue;
@@ -378,42 +419,31 @@ static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw)
 	return best != DL_NONE;
 }
 
-static bool place_a_contradiction(struct dl_torus_solver *s)
-{
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->site_of[s->by_guid[i]] == DL_NONE && s->ncand[s->by_guid[i]] == 0 &&
-		    place_by_majority(s, s->by_guid[i]))
-			return true;
-	return false;
-}
-
 /*
  * Weak switches come last, and only by score: one that is no part of the torus
- * has nothing to keep it from the site of a switch that is.
+ * has nothing to keep it from the site of a switch that is.  A score that has
+ * fallen since it was taken sends the switch back.
  */
-static bool place_a_weak(struct dl_torus_solver *s, struct dl_torus_hints *h)
+static bool place_by_score(struct dl_torus_solver *s, uint32_t sw, struct dl_torus_hints *h)
 {
-	unsigned int score, most = 0;
-	uint32_t best = DL_NONE;
+	uint32_t site = s->cand[sw * DIRS], key;
+	unsigned int score = 0;
 
-	if (s->nweak && !h->known)
+	if (!h->known)
 		dl_torus_learn_hints(s, h);
-	for (uint32_t i = s->n - s->nweak; i < s->n; i++) {
-		uint32_t sw = s->single[i], site = s->cand[sw * DIRS];
-
-		if (s->site_of[sw] != DL_NONE || s->ncand[sw] != 1 || s->sw_at[site] != DL_NONE)
-			continue;
+	if (s->sw_at[site] == DL_NONE)
 		score = dl_torus_score(s, h, sw, site);
-		if (score > most ||
-		    (score && score == most &&
-		     dl_torus_node(s->f, sw)->guid < dl_torus_node(s->f, best)->guid)) {
-			most = score;
-			best = sw;
-		}
+	if (!score) {
+		dl_torus_heap_remove(&s->next, s->rank[sw]);
+		return false;
 	}
-	if (best != DL_NONE)
-		dl_torus_place(s, best, s->cand[best * DIRS]);
-	return best != DL_NONE;
+	key = turn_key(TURN_WEAK, DL_TORUS_BEST_SCORE + 1 - score);
+	if (key != dl_torus_heap_key(&s->next, s->rank[sw])) {
+		dl_torus_heap_set(&s->next, s->rank[sw], key);
+		return false;
+	}
+	dl_torus_place(s, sw, site);
+	return true;
 }
 
 uint32_t dl_torus_find_ambiguous(const struct dl_torus_solver *s)
@@ -431,23 +461,53 @@ uint32_t dl_torus_find_ambiguous(const struct dl_torus_solver *s)
 	return found;
 }
 
-static bool place_a_choice(struct dl_torus_solver *s)
+static void place_by_choice(struct dl_torus_solver *s, uint32_t sw)
 {
-	uint32_t sw = s->may_choose ? dl_torus_find_ambiguous(s) : DL_NONE;
-	unsigned int n;
+	unsigned int n = s->ncand[sw];
 
-	if (sw == DL_NONE)
-		return false;
-	n = s->ncand[sw];
 	dl_torus_place(s, sw, s->cand[sw * DIRS + s->choices % n]);
 	s->choices /= n;
-	return true;
+}
+
+/* Place the next switch whose turn it is, if there is one. */
+static bool place_next(struct dl_torus_solver *s, struct dl_torus_hints *h)
+{
+	uint32_t item, sw;
+
+	while ((item = dl_torus_heap_first(&s->next)) != DL_NONE) {
+		sw = s->by_guid[item];
+		if (s->site_of[sw] != DL_NONE) {
+			dl_torus_heap_remove(&s->next, item);
+			continue;
+		}
+		switch (dl_torus_heap_key(&s->next, item) >> 16) {
+		case TURN_MAJORITY:
+			dl_torus_heap_remove(&s->next, item);
+			if (place_by_majority(s, sw))
+				return true;
+			break;
+		case TURN_WEAK:
+			if (place_by_score(s, sw, h))
+				return true;
+			break;
+		default:
+			if (s->may_choose)
+				place_by_choice(s, sw);
+			return s->may_choose;
+		}
+	}
+	return false;
 }
 
 void dl_torus_solver_run(struct dl_torus_solver *s)
 {
 	struct dl_torus_hints h = { .known = false };
 
+	/* What waited in an earlier run may go by what is known now. */
+	dl_torus_heap_clear(&s->next);
+	for (uint32_t sw = 0; sw < s->n; sw++)
+		if (s->site_of[sw] == DL_NONE && s->ncand[sw] != NOT_YET)
+			await(s, sw);
 	do {
 		while (s->waiting) {
 			uint32_t sw = s->queue[s->head];
@@ -458,6 +518,5 @@ void dl_torus_solver_run(struct dl_torus_solver *s)
 			if (s->site_of[sw] == DL_NONE)
 				revise(s, sw);
 		}
-	} while (place_a_single(s) || place_a_contradiction(s) || place_a_weak(s, &h) ||
-		 place_a_choice(s));
+	} while (place_a_single(s) || place_next(s, &h));
 }

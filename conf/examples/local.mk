@@ -24,6 +24,7 @@ dist_examples_DATA = conf/dateline.rules.yml \
 	conf/examples/emulate-faults.yaml \
 	conf/examples/emulate-hotspot.yaml \
 	conf/examples/emulate-qos-mix.yaml \
+	conf/examples/emulate-rewrite.yaml \
 	conf/examples/emulate-tornado.yaml \
 	conf/examples/emulate-trace.txt \
 	conf/examples/emulate-trace.yaml \

@@ -324,7 +324,7 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 	end_measuring(r);
 	if (!err && r->result->rewrite->next != UINT64_MAX)
 		dl_log(&r->log, DL_LOG_WARNING,
-		       "emulation: the run ended before the rewrite that begins at %" PRIu64 " ns",
+		       "emulation: the run ended in the middle of the rewrite at %" PRIu64 " ns",
 		       r->result->rewrite->fault->at / 1000);
 	return err;
 }

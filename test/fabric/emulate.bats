@@ -584,6 +584,21 @@ refused() {
 		faults:
 		  - {at_ns: 1, fault: link_down, node: nowhere, port: 1}
 	END
+	refused '3: expected the key snapshot with tables and rewrite' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		faults:
+		  - {at_ns: 1, fault: rewrite}
+	END
+	refused '3: expected the keys order, smp_ns, .* with rewrite only' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		faults:
+		  - {at_ns: 1, fault: tables, snapshot: routed, order: any}
+	END
+	refused '3: expected the key drain_ns with phases only' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		faults:
+		  - {at_ns: 1, fault: rewrite, snapshot: routed, phases: false, drain_ns: 0}
+	END
 	refused '3: port 9 of S_0_0_0: expected a port with a cable' <<-END
 		traffic: [{pattern: uniform, load: 1}]
 		faults:

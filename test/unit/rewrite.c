@@ -384,7 +384,7 @@ static bool deadlocks(const struct change *c, const struct way *w, bool direct)
 	if (!cycle)
 		assert_int_equal(dl_emu_totals(result.emu)->in_flight, 0);
 	for (uint32_t i = 0; !cycle && i < result.nwarnings; i++)
-		assert_null(strstr(result.warnings[i], "before the rewrite"));
+		assert_null(strstr(result.warnings[i], "in the middle of the rewrite"));
 	dl_emu_result_free(&result);
 	fclose(to);
 	return cycle;

@@ -16,8 +16,9 @@
 struct request {
 	struct tool_input_options input;
 	bool csv;
-	const char *nodes, *topology, *ranks, *hosts;
+	const char *nodes, *topology, *torus3d, *ranks, *hosts;
 	struct coords_slurm_style style;
+	struct coords_sizes sizes;
 	uint32_t slots, grid[DL_TORUS_DIMS];
 };
 
@@ -41,6 +42,28 @@ static int read_grid(const struct dl_setting *setting, void *to, const char *tex
 	return text[-1] ? -EINVAL : 0;
 }
 
+static int read_sizes(const struct dl_setting *setting, void *to, const char *text, char *why,
+		      size_t size)
+{
+	struct coords_sizes *s = &((struct request *)to)->sizes;
+	uint64_t value;
+
+	(void)setting, (void)why, (void)size; /* it says what is expected */
+	do {
+		const char *end = dl_number_scan(text, 10, &value);
+		uint32_t *more = reallocarray(s->size, s->n + 1, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		s->size = more;
+		if (end == text || !value || value > UINT32_MAX)
+			return -EINVAL;
+		s->size[s->n++] = value;
+		text = end;
+	} while (*text++ == ',');
+	return text[-1] ? -EINVAL : 0;
+}
+
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
 static const struct dl_setting options[] = {
@@ -50,9 +73,13 @@ static const struct dl_setting options[] = {
 	  .doc = "Write NodeName= lines for slurm.conf" },
 	{ "slurm-topology", DL_SETTING_BORROW, MEMBER(topology), .arg = "FILE",
 	  .doc = "Write a topology.conf for topology/tree" },
+	{ "slurm-torus3d", DL_SETTING_BORROW, MEMBER(torus3d), .arg = "FILE",
+	  .doc = "Write a topology.yaml for topology/torus3d" },
+	{ "slurm-sizes", .call = read_sizes, .arg = "N[,N]", .expected = "job sizes, such as 5,12",
+	  .doc = "Placements in it for jobs of N hosts, beside those that divide the torus" },
 	{ "slurm-names", DL_SETTING_WORD, MEMBER(style.names), .arg = "HOW",
 	  .words = "host index xyz",
-	  .doc = "Node names in both: host (default); index, numbers along "
+	  .doc = "Node names in these: host (default); index, numbers along "
 		 "the curve; xyz, coordinates in base 36" },
 	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(style.prefix), .arg = "NAME",
 	  .doc = "Prefix of names by index or xyz (torus)" },
@@ -74,6 +101,8 @@ static void check(const struct argp_state *state, void *to)
 
 	if (r->grid[0] && !r->ranks)
 		argp_error(state, "--grid is for --rankfile");
+	if (r->sizes.n && !r->torus3d)
+		argp_error(state, "--slurm-sizes is for --slurm-torus3d");
 }
 
 static const struct tool_usage usage = {
@@ -109,7 +138,7 @@ static const struct tool_usage usage = {
 static int check_names(const struct tool *tool, const struct request *r,
 		       const struct coords_order *p)
 {
-	if (r->style.names != COORDS_NAME_XYZ || (!r->nodes && !r->topology))
+	if (r->style.names != COORDS_NAME_XYZ || (!r->nodes && !r->topology && !r->torus3d))
 		return 0;
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		if (p->grid.radix[d] > XYZ_RADIX) {
@@ -145,8 +174,29 @@ static int map_ranks(const struct tool *tool, const struct request *r, const str
 	return err;
 }
 
-static int write_files(const struct tool *tool, const struct request *r,
-		       const struct coords_order *p)
+static int write_torus3d(const struct tool *tool, struct request *r, const struct coords_order *p)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *memory = dl_memory_open(&text, &len);
+	int err = memory ? coords_slurm_torus3d(p, &r->style, &r->sizes, memory) : -ENOMEM;
+
+	if (memory && fclose(memory) && !err)
+		err = -ENOMEM;
+	if (err == -ERANGE) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "--slurm-sizes: there is no box of %u hosts in this torus",
+		       r->sizes.impossible);
+		err = -EINVAL;
+	} else if (!err) {
+		err = tool_write(tool, NULL, r->torus3d, to,
+				 fwrite(text, 1, len, to) < len ? -EIO : 0);
+	}
+	free(text);
+	return err;
+}
+
+static int write_files(const struct tool *tool, struct request *r, const struct coords_order *p)
 {
 	struct coords_ranks ranks = { 0 };
 	int err = check_names(tool, r, p);
@@ -156,6 +206,8 @@ static int write_files(const struct tool *tool, const struct request *r,
 	if (!err && r->topology)
 		err = tool_write(tool, NULL, r->topology, to,
 				 coords_slurm_topology(p, &r->style, to));
+	if (!err && r->torus3d)
+		err = write_torus3d(tool, r, p);
 	if (!err && r->ranks)
 		err = map_ranks(tool, r, p, &ranks);
 	if (!err && r->ranks)
@@ -175,8 +227,8 @@ static bool is_stdout(const char *path)
 
 static int print(const struct tool *tool, const struct request *r, const struct coords_order *p)
 {
-	if (is_stdout(r->nodes) || is_stdout(r->topology) || is_stdout(r->ranks) ||
-	    is_stdout(r->hosts))
+	if (is_stdout(r->nodes) || is_stdout(r->topology) || is_stdout(r->torus3d) ||
+	    is_stdout(r->ranks) || is_stdout(r->hosts))
 		return 0;
 	return tool_show(tool, coords_json(p), r->csv ? coords_print_csv : coords_print);
 }
@@ -259,5 +311,6 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 	}
 	coords_order_free(&p);
 	tool_input_free(&in);
+	free(r.sizes.size);
 	return status;
 }

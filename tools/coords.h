@@ -70,6 +70,20 @@ int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_s
 int coords_slurm_topology(const struct coords_order *p, const struct coords_slurm_style *style,
 			  FILE *to);
 
+/* Job sizes, in hosts. */
+struct coords_sizes {
+	uint32_t *size;
+	uint32_t n;
+	uint32_t impossible; /* one that no box has: after -ERANGE */
+};
+
+/*
+ * A topology.yaml for topology/torus3d, with placements for these sizes, too.
+ * 0, -ERANGE (no box has one of the sizes), -EIO or -ENOMEM.
+ */
+int coords_slurm_torus3d(const struct coords_order *p, const struct coords_slurm_style *style,
+			 struct coords_sizes *sizes, FILE *to);
+
 /* Which host each rank runs on. */
 struct coords_ranks {
 	uint32_t n;

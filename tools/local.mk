@@ -15,6 +15,7 @@ dateline_SOURCES = \
 	tools/coords_print.c \
 	tools/coords_ranks.c \
 	tools/coords_slurm.c \
+	tools/coords_torus3d.c \
 	tools/credits.c \
 	tools/diff.c tools/diff.h \
 	tools/diff_fabric.c \

@@ -228,6 +228,140 @@ slurm() {
 		awk '{ exit $1 == 0 || $1 > 2 }'
 }
 
+# torus3d FILE SIZES < "host x y z" lines, of cells: is this topology.yaml one
+# that Slurm's plugin torus3d takes (src/plugins/topology/torus3d of Slurm
+# 26.05.3), with each host in its cell and placements of these sizes?
+torus3d() {
+	awk -v sizes="$2" '
+		function bad(what) { print FILENAME ":" FNR ": " what >"/dev/stderr"; failed = 1 }
+		# {x: 1, y: 2, z: 3} into v.
+		function xyz(v,  t) {
+			if (!match($0, /\{x: [0-9]+, y: [0-9]+, z: [0-9]+\}$/))
+				return bad("no dims")
+			t = substr($0, RSTART)
+			gsub(/[^0-9]+/, " ", t)
+			split(t, v, " ")
+		}
+		# With x fastest, from the anchor on.
+		function cells(list, anchor, dims,  n, i, host, x, y, z) {
+			n = split(list, host, ",")
+			if (n != dims[1] * dims[2] * dims[3])
+				bad("nodes do not fill the dims")
+			for (i = 0; i < n; i++) {
+				x = anchor[1] + i % dims[1]
+				y = anchor[2] + int(i / dims[1]) % dims[2]
+				z = anchor[3] + int(i / dims[1] / dims[2])
+				if (x >= torus[1] || y >= torus[2] || z >= torus[3])
+					bad("outside of the torus")
+				if ((x " " y " " z) in at)
+					bad("regions overlap")
+				at[x " " y " " z] = host[i + 1]
+			}
+		}
+		NR == FNR { want[$2 " " $3 " " $4] = $1; next }
+		/^#/ { next }
+		/^- topology: / || /^  cluster_default: true$/ || /^  torus3d:$/ ||
+			/^    toruses:$/ || /^      - name: / { keys = keys substr($0, 1, 6); next }
+		/^        dims: / { xyz(torus); next }
+		/^        nodes: / { split("0 0 0", zero, " "); cells($2, zero, torus); whole++; next }
+		/^        (regions|placements):$/ { list = $1; next }
+		list == "regions:" && /^          - anchor: / { xyz(anchor); next }
+		list == "regions:" && /^            dims: / { xyz(dims); next }
+		list == "regions:" && /^            nodes: / { cells($2, anchor, dims); parts++; next }
+		list == "placements:" && /^          - dims: / {
+			xyz(dims)
+			for (i = 1; i <= 3; i++)
+				if (!dims[i] || dims[i] > torus[i])
+					bad("a placement exceeds the torus")
+			have = have (have ? "," : "") dims[1] * dims[2] * dims[3]
+			next
+		}
+		{ bad("what is this?  " $0) }
+		END {
+			if (keys != "- topo" "  clus" "  toru" "    to" "      " || whole && parts)
+				bad("keys")
+			for (cell in want) {
+				if (at[cell] != want[cell])
+					bad("cell " cell ": " at[cell] ", not " want[cell])
+				delete at[cell]
+			}
+			for (cell in at)
+				bad("cell " cell ": " at[cell] " belongs elsewhere")
+			if (have != sizes)
+				bad("sizes " have)
+			exit failed
+		}' - "$1"
+}
+
+# cells K: "host x y z" lines from $T/csv, K hosts side by side in x.
+cells() {
+	awk -F, -v k="$1" 'NR > 1 {
+		print $6, $2 * k + n[$2 "," $3 "," $4]++, $3, $4
+	}' "$T/csv"
+}
+
+@test "Slurm's torus3d: a cell for each host, boxes that fill the torus" {
+	local words k sizes
+
+	while read -r k sizes words; do
+		# shellcheck disable=SC2086
+		dateline gen $words -q -o "$T/f"
+		named 'n\1-\2-\3-\4' "$T/f.net" >"$T/n.net"
+		dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" --csv -q \
+			--slurm-torus3d "$T/topology.yaml" >"$T/csv"
+		cells "$k" | torus3d "$T/topology.yaml" "$sizes"
+	done <<-END
+		1 1,2,3,4,6,8,12,24 4 3 2
+		1 1,2,3,4,6,8,12,24 4 3 2 --fail-switch 1,1,1 --fail-switch 0,2,0
+		3 1,2,3,6,9,12,18,24,36,72 4 3 2 --hosts 3
+		1 1,5,7,35 7 5 1 --mesh x
+	END
+	# Sizes that were asked for; in a mesh a box does not wrap.
+	dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" --csv -q \
+		--slurm-sizes 4,9 --slurm-torus3d "$T/topology.yaml" >"$T/csv" && return 1
+	dateline gen 7 5 1 -q -o "$T/f"
+	named 'n\1-\2-\3-\4' "$T/f.net" >"$T/n.net"
+	dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" --csv -q \
+		--slurm-sizes 4,9 --slurm-torus3d "$T/topology.yaml" >"$T/csv"
+	cells 1 | torus3d "$T/topology.yaml" 1,4,5,7,9,35
+	grep -q 'dims: {x: 2, y: 2, z: 1}' "$T/topology.yaml"
+	grep -q 'dims: {x: 3, y: 3, z: 1}' "$T/topology.yaml"
+	# The check can fail.
+	sed 's/n1-0-0-1/n9/' "$T/topology.yaml" >"$T/wrong.yaml"
+	cells 1 | torus3d "$T/wrong.yaml" 1,4,5,7,9,35 2>/dev/null && return 1
+	[[ ! ${DATELINE_SLURM:-} ]] || torus3d_live
+}
+
+# The real one, where $DATELINE_SLURM is the prefix of a Slurm 26.05 or later.
+torus3d_live() {
+	slurm_conf "$T/nodes"
+	sed -i '/^TopologyPlugin\|^PluginDir/d; s,select/linear,select/cons_tres,' "$SLURM_CONF"
+	dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" -q --slurm-names index \
+		--slurm-nodes "$T/nodes" --slurm-torus3d "$T/topology.yaml" >/dev/null
+	cat >"$T/run" <<-'EOT'
+		ip link set lo up
+		ip addr add 10.255.255.1/32 dev lo
+		"$1/sbin/slurmctld" -D -c -v -f "$SLURM_CONF" >"$2/slurmctld.log" 2>&1 &
+		for i in {1..100}; do
+			sleep 0.1
+			kill -0 $! || break
+			timeout 5 "$1/bin/scontrol" show topology >"$2/topology" 2>/dev/null && break
+		done
+		kill $!
+		wait
+	EOT
+	timeout 60 unshare -n setpriv --pdeathsig KILL \
+		bash "$T/run" "$DATELINE_SLURM" "$T" 3>&-
+	fails grep -i fatal "$T/slurmctld.log"
+	same "what Slurm has read" "$T/topology" - <<-'EOT'
+		TorusName=torus Dims=7x5x1 Nodes=torus[00-34]
+		  TorusName=torus PlacementDims=1x1x1(1) Anchors=35
+		  TorusName=torus PlacementDims=1x5x1(5) Anchors=7
+		  TorusName=torus PlacementDims=7x1x1(7) Anchors=5
+		  TorusName=torus PlacementDims=7x5x1(35) Anchors=1
+	EOT
+}
+
 #
 # Open MPI.
 #

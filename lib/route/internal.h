@@ -71,12 +71,16 @@ enum dl_route_move {
 struct dl_route_rings {
 	const struct dl_torus *torus; /* borrowed */
 	/*
-	 * By dimension and ring: enum dl_route_move by from * radix + to, for
-	 * parity 0 and then for parity 1.  All whole rings of a dimension share
-	 * one table.
+	 * By dimension and ring: enum dl_route_move by from * radix + to, a
+	 * square for parity 0, one for parity 1, and DL_ROUTE_BESIDE further on
+	 * the same for packets that a missing switch in an earlier dimension
+	 * has stopped.  All whole rings of a dimension share one table.
 	 */
 	uint8_t **moves[DL_TORUS_DIMS];
 };
+
+#define DL_ROUTE_BESIDE 2 /* squares */
+#define DL_ROUTE_SQUARES 4
 
 /* The ring along `dim` that a site lies on. */
 uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site, unsigned int dim);
@@ -91,7 +95,7 @@ int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const 
 
 /*
  * The moves out of a site along `dim`: radix of them, by coordinate; those of
- * parity 1 lie radix^2 bytes farther.
+ * the next square lie radix^2 bytes farther.
  */
 static inline const uint8_t *dl_route_moves(const struct dl_route_rings *r, uint32_t site,
 					    unsigned int dim)

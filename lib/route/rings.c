@@ -128,22 +128,30 @@ static enum dl_route_move choose_move(const struct ring *r, uint32_t from, uint3
 	return hops[!first] <= r->reach[!first][from] ? !first : DL_ROUTE_CUT;
 }
 
-/* The moves of one ring, or (by a rule) of all whole rings; NULL: no memory. */
+/*
+ * The moves of one ring, or (by a rule) of all whole rings; NULL: no memory.
+ * A packet beside a hole makes one hop along a whole ring, on which it passes
+ * the hole: in any-SL mode it may take the shorter way, as no dateline is near.
+ */
 static uint8_t *make_moves(const struct ring *r, struct dl_arena *arena,
 			   const struct dl_route_rule *rule)
 {
+	static const struct dl_route_rule shorter = { .balanced = true };
 	uint32_t from, to, n = r->radix;
-	uint8_t *moves = dl_arena_alloc(arena, 2 * n * n), *move = moves;
-	unsigned int parity;
+	uint8_t *moves = dl_arena_alloc(arena, DL_ROUTE_SQUARES * n * n), *move = moves;
+	unsigned int square;
 
-	for (parity = 0; moves && parity < 2; parity++)
+	for (square = 0; moves && square < DL_ROUTE_SQUARES; square++) {
+		if (square == DL_ROUTE_BESIDE && rule && rule->any_sl)
+			rule = &shorter;
 		for (from = 0; from < n; from++)
 			for (to = 0; to < n; to++, move++)
 				*move = from == to ?
 						DL_ROUTE_HERE :
 					rule && !r->mesh ?
-						dl_route_goes_minus(rule, n, from, to, parity) :
+						dl_route_goes_minus(rule, n, from, to, square & 1) :
 						choose_move(r, from, to);
+	}
 	return moves;
 }
 

@@ -56,7 +56,8 @@ struct unicast {
 	 * parity 0, then for parity 1.
 	 */
 	uint8_t *spread;
-	uint8_t *scratch[2];
+	/* By parity of the dimension, and whether an earlier one has a hole. */
+	uint8_t *scratch[2][2];
 	uint8_t port[NCODES * NRANKS]; /* by direction and rank */
 };
 
@@ -153,6 +154,7 @@ static void number_targets(struct unicast *u, const struct dl_torus_config *c)
 struct row {
 	uint8_t code[DL_TORUS_MAX_RADIX]; /* what to do where this row decides */
 	uint8_t open[DL_TORUS_MAX_RADIX]; /* coordinates where it does not */
+	bool hole[DL_TORUS_MAX_RADIX];	  /* ... because a switch is missing */
 	uint32_t nopen;
 };
 
@@ -177,6 +179,7 @@ static void split_row(struct row *r, const uint8_t *moves, uint32_t radix, unsig
 	r->nopen = 0;
 	for (i = 0; i < radix; i++) {
 		r->code[i] = code[NOWHERE];
+		r->hole[r->nopen] = moves[i] == DL_ROUTE_TURN;
 		if (moves[i] == DL_ROUTE_HERE || moves[i] == DL_ROUTE_TURN)
 			r->open[r->nopen++] = i;
 		else if (moves[i] != DL_ROUTE_CUT)
@@ -185,35 +188,54 @@ static void split_row(struct row *r, const uint8_t *moves, uint32_t radix, unsig
 }
 
 /*
+ * What a dimension and all later ones decide, an element for each of their
+ * coordinates: a copy of this dimension's row, its gaps filled by what the
+ * later ones decide, `later[1]` for packets beside a hole.
+ */
+static void fill_gaps(const struct row rows[2], unsigned int parity, const uint32_t *radix,
+		      unsigned int dim, uint32_t n, uint8_t *const later[2], uint8_t *out)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++, out += radix[dim]) {
+		const struct row *r = &rows[parity ^ parity_of(radix, dim, i)];
+
+		memcpy(out, r->code, radix[dim]);
+		for (k = 0; k < r->nopen; k++)
+			out[r->open[k]] = later[r->hole[k]][i];
+	}
+}
+
+/*
  * What to do with a packet for every site: the product of the rows, built up
- * from the last dimension to the first.  What the later dimensions decide, an
- * element for each of their coordinates, fills the gaps of a copy of this
- * dimension's row.
+ * from the last dimension to the first.
  */
 static void spread_parity(struct unicast *u, uint32_t site, const uint8_t code[NCODES],
 			  unsigned int parity, uint8_t *spread)
 {
 	const uint32_t *radix = u->torus->grid.radix;
-	uint8_t *later = u->scratch[DL_TORUS_DIMS & 1], *out = later;
-	uint32_t n = 1, i, k;
-	unsigned int d;
-	struct row rows[2], *r;
+	uint8_t *const *later = u->scratch[DL_TORUS_DIMS & 1];
+	struct row rows[DL_ROUTE_SQUARES];
+	unsigned int d, square;
+	uint32_t n = 1;
 
-	*later = code[NOWHERE];
-	for (d = DL_TORUS_DIMS; d-- > 0; later = out, n *= radix[d]) {
+	*later[0] = *later[1] = code[NOWHERE];
+	for (d = DL_TORUS_DIMS; d-- > 0; n *= radix[d]) {
 		const uint8_t *moves = dl_route_moves(&u->pass->rings, site, d);
 
-		out = d ? u->scratch[d & 1] : spread;
-		split_row(&rows[0], moves, radix[d], d, code);
-		split_row(&rows[1], moves + radix[d] * radix[d], radix[d], d, code);
-		for (i = 0; i < n; i++) {
-			r = &rows[parity ^ parity_of(radix, d, i)];
-			memcpy(out + i * radix[d], r->code, radix[d]);
-			for (k = 0; k < r->nopen; k++)
-				out[i * radix[d] + r->open[k]] = later[i];
-		}
+		for (square = 0; square < DL_ROUTE_SQUARES; square++)
+			split_row(&rows[square], moves + square * radix[d] * radix[d], radix[d], d,
+				  code);
+		if (!d)
+			break;
+		fill_gaps(rows, parity, radix, d, n, later, u->scratch[d & 1][0]);
+		/* Once beside a hole, always. */
+		fill_gaps(rows + DL_ROUTE_BESIDE, parity, radix, d, n,
+			  (uint8_t *const[]){ later[1], later[1] }, u->scratch[d & 1][1]);
+		later = u->scratch[d & 1];
 	}
-	out[n] = code[NOWHERE];
+	fill_gaps(rows, parity, radix, 0, n, later, spread);
+	spread[n * radix[0]] = code[NOWHERE];
 }
 
 static void spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
@@ -349,9 +371,10 @@ int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t)
 	u.lid_site = dl_arena_alloc(&p->arena, nlids * sizeof(*u.lid_site));
 	u.lid_rank = dl_arena_alloc(&p->arena, nlids * sizeof(*u.lid_rank));
 	u.spread = dl_arena_alloc(&p->arena, 2 * (torus->nsites + (size_t)1));
-	u.scratch[0] = dl_arena_alloc(&p->arena, torus->nsites + 1);
-	u.scratch[1] = dl_arena_alloc(&p->arena, torus->nsites + 1);
-	if (!u.lid_site || !u.lid_rank || !u.spread || !u.scratch[0] || !u.scratch[1])
+	for (s = 0; s < 4; s++)
+		if (!(u.scratch[s / 2][s % 2] = dl_arena_alloc(&p->arena, torus->nsites + 1)))
+			return -ENOMEM;
+	if (!u.lid_site || !u.lid_rank || !u.spread)
 		return -ENOMEM;
 	number_targets(&u, p->config);
 	for (s = 0; s < torus->fabric->nswitches; s++)

@@ -5,7 +5,7 @@
  * notes which channel waits for which, and takes channels away that wait for
  * none.  It shares nothing with the router or dl_verify().  On a part igraph
  * gives a second opinion on the cycles.  Then the load of rings against the
- * optimum of a linear program.
+ * optimum of a linear program, and repairs against those of proven mode.
  */
 #include "config.h"
 
@@ -499,6 +499,89 @@ static void busiest(struct scenario *s, double most[DL_TORUS_DIMS])
 	free(load);
 }
 
+/*
+ * With one adapter at each switch, all that comes to a switch of the last
+ * dimension for a target goes one way: flows are whole numbers, and the optimum
+ * of the linear program is out of reach where it is none.
+ */
+static void test_one_adapter(void **state)
+{
+	uint32_t k;
+	double most[DL_TORUS_DIMS];
+
+	(void)state;
+	for (k = 3; k <= 16; k++) {
+		struct scenario s = {
+			.g = { .grid = { { k, 4 + k % 3, 1 }, { 0 } }, .hosts = 1, .parallel = 1 }
+		};
+		uint32_t last = s.g.grid.radix[1];
+
+		build(&s, 8);
+		route(&s, DL_ROUTE_ANY_SL, DL_ROUTE_TIES_CONFIGURED);
+		busiest(&s, most);
+		assert_true(most[0] <= 1.05 * optimum[k]);
+		assert_true(most[1] <= (unsigned int)(optimum[last] + 0.5));
+		release(&s);
+	}
+}
+
+/* Do packets that go straight on twice wait for each other all round the ring? */
+static bool closes_ring(const unsigned int *plus, unsigned int k, bool minus)
+{
+	unsigned int twice = 0, to, i, hops;
+
+	/* Bit i: straight on at switch i and at the next one. */
+	for (to = 0; to < k; to++) {
+		hops = minus ? k - 1 - plus[to] : plus[to];
+		for (i = 2; i < hops; i++)
+			twice |= 1u << (minus ? to + i : to + k - i) % k;
+	}
+	return twice == (1u << k) - 1;
+}
+
+static unsigned int busiest_of(const unsigned int *plus, unsigned int k)
+{
+	unsigned int load[2][16] = { { 0 } }, most = 0, to, i;
+
+	for (to = 0; to < k; to++) {
+		for (i = 1; i <= plus[to]; i++)
+			load[0][(to + k - i) % k] += plus[to] + 1 - i;
+		for (i = 1; i <= k - 1 - plus[to]; i++)
+			load[1][(to + i) % k] += k - i - plus[to];
+	}
+	for (i = 0; i < 2 * k; i++)
+		if (load[i / k][i % k] > most)
+			most = load[i / k][i % k];
+	return most;
+}
+
+/*
+ * All tables of a ring with one LID at each switch: from how many switches the
+ * positive way is taken to each target.
+ */
+static void test_whole_numbers(void **state)
+{
+	unsigned int k, i, least, n;
+	uint32_t tables, t;
+
+	(void)state;
+	for (k = 3; k <= 7; k++) {
+		unsigned int plus[7];
+
+		for (tables = 1, i = 0; i < k; i++)
+			tables *= k;
+		for (least = k * k, t = 0; t < tables; t++) {
+			for (n = t, i = 0; i < k; i++, n /= k)
+				plus[i] = n % k;
+			n = busiest_of(plus, k);
+			if (n < least && !closes_ring(plus, k, false) &&
+			    !closes_ring(plus, k, true))
+				least = n;
+		}
+		assert_int_equal(least, (unsigned int)(optimum[k] + 0.5));
+	}
+}
+
 static void test_busiest_channel(void **state)
 {
 	struct test_random r = { .seed = test_seed(16) };
@@ -527,6 +610,116 @@ static void test_busiest_channel(void **state)
 	}
 }
 
+/* ---- tests: repairs ---------------------------------------------------- */
+
+struct cost {
+	uint64_t changed, busiest;
+	double hops; /* of a pair */
+};
+
+static void add_cost(struct scenario *s, enum dl_route_mode mode, struct cost *cost)
+{
+	struct dl_tables_load l;
+
+	route(s, mode, DL_ROUTE_TIES_CONFIGURED);
+	assert_int_equal(dl_tables_load_count(s->r.tables, NULL, NULL, &l), 0);
+	cost->changed += s->r.report.entries_changed;
+	cost->busiest += l.busiest;
+	cost->hops += (double)l.hops / l.pairs;
+	dl_tables_load_release(&l);
+	dl_route_result_release(&s->r);
+}
+
+/* Both modes on the same fabric. */
+static void add_costs(const struct grid_fabric *g, struct cost *proven, struct cost *any_sl)
+{
+	struct scenario s = { .g = *g };
+
+	build(&s, 8);
+	add_cost(&s, DL_ROUTE_PROVEN, proven);
+	add_cost(&s, DL_ROUTE_ANY_SL, any_sl);
+	release(&s);
+}
+
+/* Without any single switch the busiest channel carries no more than in proven mode. */
+static void test_one_switch_against_proven_mode(void **state)
+{
+	static const struct dl_torus_grid grids[] = {
+		{ { 8, 8, 1 }, { 0 } }, { { 6, 5, 1 }, { 0 } }, { { 7, 9, 1 }, { 0 } },
+		{ { 8, 4, 3 }, { 0 } }, { { 4, 7, 5 }, { 0 } },
+	};
+	unsigned int i;
+	uint32_t site;
+
+	(void)state;
+	for (i = 0; i < sizeof(grids) / sizeof(grids[0]); i++)
+		for (site = 0; site < dl_torus_grid_sites(&grids[i]); site += 1 + 2 * (i > 2)) {
+			struct grid_fabric g = { .grid = grids[i], .hosts = 1, .parallel = 1 };
+			struct cost proven = { 0 }, any_sl = { 0 };
+
+			g.dead_switch[site] = true;
+			add_costs(&g, &proven, &any_sl);
+			assert_int_equal(any_sl.changed, 0);
+			assert_true(any_sl.busiest <= proven.busiest);
+		}
+}
+
+static void fail_at_random(struct grid_fabric *g, struct test_random *r, unsigned int switches,
+			   unsigned int links)
+{
+	uint32_t sites = dl_torus_grid_sites(&g->grid);
+	unsigned int i, d;
+
+	do {
+		memset(g->dead_switch, 0, sizeof(g->dead_switch));
+		memset(g->dead_hop, 0, sizeof(g->dead_hop));
+		for (i = 0; i < switches; i++)
+			g->dead_switch[test_random(r, sites)] = true;
+		for (i = 0; i < links; i++) {
+			do
+				d = test_random(r, DL_TORUS_DIMS);
+			while (g->grid.radix[d] < 2);
+			g->dead_hop[test_random(r, sites)][d] = true;
+		}
+	} while (!grid_connected(g) || seed_site(g) == DL_NONE);
+}
+
+/*
+ * The same random failures in both modes, on average: no more entries changed
+ * and no more flows on the busiest channel than in proven mode (each torus may
+ * be a little above).  Paths are longer by no more than the rule makes them on
+ * the whole torus, and not at all up to radix 6.
+ */
+static void test_repairs_against_proven_mode(void **state)
+{
+	static const struct dl_torus_grid grids[] = {
+		{ { 6, 5, 1 }, { 0 } }, { { 8, 8, 1 }, { 0 } }, { { 5, 5, 5 }, { 0 } },
+		{ { 4, 4, 4 }, { 0 } }, { { 8, 8, 4 }, { 0 } },
+	};
+	static const unsigned int failures[][2] = { { 0, 4 }, { 0, 8 }, { 2, 0 }, { 1, 4 } };
+	struct test_random r = { .seed = test_seed(17) };
+	unsigned int i, k, ngrids = sizeof(grids) / sizeof(grids[0]);
+	double ratio, sum = 0;
+
+	(void)state;
+	for (i = 0; i < ngrids; i++) {
+		struct grid_fabric g = { .grid = grids[i], .hosts = 1, .parallel = 1 };
+		struct cost whole[2] = { { 0 } }, proven = { 0 }, any_sl = { 0 };
+
+		add_costs(&g, &whole[0], &whole[1]);
+		for (k = 0; k < 80; k++) {
+			fail_at_random(&g, &r, failures[k % 4][0], failures[k % 4][1]);
+			add_costs(&g, &proven, &any_sl);
+		}
+		assert_true(any_sl.changed <= proven.changed);
+		assert_true(any_sl.hops / proven.hops <= 1.0005 * whole[1].hops / whole[0].hops);
+		ratio = (double)any_sl.busiest / proven.busiest;
+		assert_true(ratio < 1.01);
+		sum += ratio;
+	}
+	assert_true(sum <= ngrids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +727,10 @@ int main(void)
 		cmocka_unit_test(test_random_tori),
 		cmocka_unit_test(test_balanced_ties),
 		cmocka_unit_test(test_busiest_channel),
+		cmocka_unit_test(test_one_adapter),
+		cmocka_unit_test(test_whole_numbers),
+		cmocka_unit_test(test_one_switch_against_proven_mode),
+		cmocka_unit_test(test_repairs_against_proven_mode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,16 +81,21 @@ static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from, 
 	return p->net->dir_index[from * DL_TORUS_DIRS + dl_torus_dir(dim, minus)];
 }
 
-/* `row`: where the moves of the target's parity are, by dimension. */
+/* `parity`: the target's, by dimension. */
 static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
-			      const uint32_t to[DL_TORUS_DIMS], const size_t row[DL_TORUS_DIMS])
+			      const uint32_t to[DL_TORUS_DIMS],
+			      const unsigned int parity[DL_TORUS_DIMS])
 {
+	const uint32_t *radix = p->net->torus->grid.radix;
 	const uint8_t **moves = &p->moves[from * DL_TORUS_DIMS];
-	unsigned int d, index;
+	unsigned int d, index, beside = 0;
 
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
-		enum dl_route_move move = moves[d][row[d] + to[d]];
+		enum dl_route_move move =
+			moves[d][(beside + parity[d]) * radix[d] * radix[d] + to[d]];
 
+		if (move == DL_ROUTE_TURN)
+			beside = DL_ROUTE_BESIDE;
 		if (move == DL_ROUTE_HERE || move == DL_ROUTE_TURN)
 			continue;
 		if (move != DL_ROUTE_CUT)
@@ -109,8 +114,7 @@ void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t target, struct
 	const struct dl_torus *t = net->torus;
 	const struct dl_repair_link *link;
 	uint32_t s, at, to = net->target_sw[target];
-	unsigned int dim, parity = net->target_parity[target];
-	size_t row[DL_TORUS_DIMS];
+	unsigned int dim, parity = net->target_parity[target], along[DL_TORUS_DIMS];
 
 	d->target = target;
 	d->to = to;
@@ -121,11 +125,10 @@ void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t target, struct
 	dl_route_sls_to(net->rule, t, to, parity, d->sls);
 	at = t->site_sw[t->attachment[to]];
 	for (dim = 0; dim < DL_TORUS_DIMS; dim++)
-		row[dim] = dl_route_parity(parity, p->coord[at], dim) * (size_t)t->grid.radix[dim] *
-			   t->grid.radix[dim];
+		along[dim] = dl_route_parity(parity, p->coord[at], dim);
 	for (s = 0; s < net->nsw; s++)
 		d->next[s] = t->sw_site[s] == DL_NONE ? net->uplink_index[s] :
-							dor_index(p, s, p->coord[at], row);
+							dor_index(p, s, p->coord[at], along);
 	/* An off-torus switch: to where it is attached, then down to it. */
 	d->next[to] = DL_REPAIR_NO_LINK;
 	for (s = to; s != at; s = link->to) {

@@ -146,7 +146,7 @@ void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter)
 	a->changing = false;
 	make_data(e, a, a->changing_to);
 	dl_emu_fill(e, a);
-	dl_emu_transmit(e, a->port);
+	dl_emu_transmit(e, &e->ports[a->port]);
 }
 
 static void start_message(struct dl_emu *e, uint32_t flow)
@@ -203,7 +203,7 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 		start_message(e, flow);
 	dl_emu_flow_next(e, flow);
 	dl_emu_fill(e, a);
-	dl_emu_transmit(e, a->port);
+	dl_emu_transmit(e, &e->ports[a->port]);
 }
 
 /* Which SL goes through which VL of an adapter's port. */

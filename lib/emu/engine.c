@@ -86,9 +86,10 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 /* ---- events ------------------------------------------------------------ */
 
 /* What is rarer than tails and arrivals. */
-static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
+void dl_emu_dispatch(struct dl_emu *e, uint64_t what)
 {
 	uint32_t channel = dl_emu_event_channel(what), packet = what & DL_EMU_EV_PACKET;
+	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(channel)];
 
 	switch (dl_emu_event_kind(what)) {
 	case DL_EMU_EV_CREDIT:
@@ -98,8 +99,8 @@ static __attribute__((noinline)) void dispatch(struct dl_emu *e, uint64_t what)
 		dl_emu_ready(e, channel, packet);
 		break;
 	case DL_EMU_EV_WAKE:
-		e->ports[dl_emu_port_of(channel)].wake = false;
-		dl_emu_transmit(e, dl_emu_port_of(channel));
+		p->wake = false;
+		dl_emu_transmit(e, p);
 		break;
 	case DL_EMU_EV_MESSAGE:
 		dl_emu_message(e, what & (2 * DL_EMU_EV_ENDED - 1));
@@ -189,7 +190,7 @@ static void begin(struct dl_emu *e)
 		struct dl_emu *shard = dl_emu_shard(e, e->adapters[a].port);
 
 		dl_emu_fill(shard, &e->adapters[a]);
-		dl_emu_transmit(shard, e->adapters[a].port);
+		dl_emu_transmit(shard, &e->ports[e->adapters[a].port]);
 	}
 	e->next_check = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
 }
@@ -201,50 +202,13 @@ bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after)
 	return e->timers && before >> PAUSE_BITS != after >> PAUSE_BITS && !dl_emu_goes_on(e);
 }
 
-/* The events of the present bucket whose keys are below `end`. */
-static void serve(struct dl_emu *e, uint64_t end)
-{
-	struct dl_emu_events *q = &e->events;
-	uint64_t key;
-
-	while ((key = dl_emu_events_first(q)) < end) {
-		uint32_t channel = dl_emu_event_channel(key);
-
-		e->now = e->credited = q->base + (key >> DL_EMU_KEY_TIME);
-		e->event = key;
-		e->totals.events++;
-		switch (dl_emu_event_kind(key)) {
-		case DL_EMU_EV_TAIL:
-			e->credited--; /* tails come before the credit of the same time */
-			dl_emu_events_take(q, DL_EMU_LOG_TAIL);
-			dl_emu_tail_sent(e, dl_emu_port_of(channel));
-			break;
-		case DL_EMU_EV_ARRIVE:
-			dl_emu_events_take(q, DL_EMU_LOG_ARRIVE);
-			dl_emu_arrive(e, channel, key & DL_EMU_EV_PACKET);
-			break;
-		case DL_EMU_EV_TAKE:
-			dl_emu_events_take(q, DL_EMU_LOG_TAKE);
-			dl_emu_take(e, channel, key & DL_EMU_EV_PACKET);
-			break;
-		default:
-			dl_emu_events_take(q, DL_EMU_LOG_OTHER);
-			dispatch(e, key);
-		}
-#ifdef DL_EMU_AUDIT
-		if (!e->err && e->nshards == 1)
-			e->err = dl_emu_audit(e, e->log);
-#endif
-	}
-}
-
 /* (After an error what is left of a bucket means nothing.) */
 void dl_emu_run_to(struct dl_emu *e, uint64_t until)
 {
 	int found;
 
 	do {
-		serve(e, dl_emu_events_end(&e->events, until));
+		dl_emu_serve(e, dl_emu_events_end(&e->events, until));
 		found = e->err ? e->err : dl_emu_events_open(&e->events, until);
 		if (found <= 0) {
 			e->err = found;

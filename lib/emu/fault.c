@@ -116,7 +116,7 @@ static void port_up(struct dl_emu *e, uint32_t port)
 		in->room -= in->received;
 		in->received = 0;
 		in->healed = 0;
-		in->told = dl_emu_promise(in);
+		in->told = dl_emu_promise(e, in);
 		out->sent = out->lost = 0;
 		out->credit_at = DL_EMU_NEVER;
 		out->limit = in->told;
@@ -148,8 +148,8 @@ static int link_up(struct dl_emu *e, uint32_t a, uint32_t b)
 		return 0;
 	port_up(e, a);
 	port_up(e, b);
-	dl_emu_transmit(dl_emu_shard(e, a), a);
-	dl_emu_transmit(dl_emu_shard(e, b), b);
+	dl_emu_transmit(dl_emu_shard(e, a), &e->ports[a]);
+	dl_emu_transmit(dl_emu_shard(e, b), &e->ports[b]);
 	return e->err;
 }
 
@@ -292,6 +292,6 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 		dl_emu_adapter_maps(e, &e->adapters[a]);
 	dl_emu_share(e);
 	for (uint32_t i = 0; !err && i < e->nports; i++)
-		dl_emu_transmit(dl_emu_shard(e, i), i);
+		dl_emu_transmit(dl_emu_shard(e, i), &e->ports[i]);
 	return err;
 }

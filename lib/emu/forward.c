@@ -62,7 +62,7 @@ void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent)
 	set_reading(e, in, false);
 	dl_emu_unbuffer(e, in);
 	dl_emu_recycle(e, parent);
-	dl_emu_head(e, in);
+	dl_emu_look(e, in);
 }
 
 /* Throw away the head of a buffer. */
@@ -139,22 +139,6 @@ static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk, ui
 	return through > time ? through - time : 0;
 }
 
-/* An output channel as events name it. */
-static uint32_t output_of(const struct dl_emu *e, uint32_t out)
-{
-	return (uint32_t)e->ports[dl_emu_port_of(out)].num << 4 | dl_emu_vl_of(out);
-}
-
-static inline void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
-{
-	dl_emu_wait_for(e, packet, out);
-	if (e->c.hoq_life_ps && e->packets[packet].flags & DL_EMU_PK_HEAD)
-		dl_emu_channel_at(e, e->now + e->c.hoq_life_ps, DL_EMU_EV_HOQ,
-				  e->packets[packet].in, output_of(e, out));
-	if (!e->ports[dl_emu_port_of(out)].hold)
-		dl_emu_send_next(e, dl_emu_port_of(out));
-}
-
 /* A unicast packet at the head of its buffer.  False: it was dropped. */
 static bool forward(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 {
@@ -181,7 +165,7 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 	out = pk->out;
 	start = earliest(e, pk, out);
 	if (start <= e->now && e->ports[dl_emu_port_of(out)].num) {
-		ask(e, packet, out);
+		dl_emu_ask(e, packet, out);
 		return true;
 	}
 	set_reading(e, in, true);
@@ -194,7 +178,7 @@ static uint32_t take_early(struct dl_emu *e, uint32_t in, uint32_t output)
 {
 	uint32_t *link = &e->origins[dl_emu_vl_at(e, in)->in].early, copy;
 
-	while (output_of(e, e->packets[*link].out) != (output & ~DL_EMU_EV_COPY))
+	while (dl_emu_output_of(e, e->packets[*link].out) != (output & ~DL_EMU_EV_COPY))
 		link = &e->packets[*link].next;
 	copy = *link;
 	*link = e->packets[copy].next;
@@ -210,7 +194,7 @@ void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output)
 	if (!output)
 		set_reading(e, in, false);
 	if (e->ports[port].num) {
-		ask(e, packet, out);
+		dl_emu_ask(e, packet, out);
 		if (e->ports[port].hold & DL_EMU_DOWN && !e->c.hoq_life_ps)
 			dl_emu_drop_waiting(e, packet, DL_EMU_DROP_DEAD_LINK);
 		return;
@@ -221,7 +205,7 @@ void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output)
 		dl_emu_deliver(e, packet, port);
 	else
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
-	dl_emu_head(e, in);
+	dl_emu_look(e, in);
 }
 
 /* ---- what is to come ---------------------------------------------------- */
@@ -300,10 +284,10 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 		pk->next = e->origins[parent].early;
 		e->origins[parent].early = packet;
 		dl_emu_channel_at(e, earliest(e, pk, out), DL_EMU_EV_READY, in,
-				  output_of(e, out) | DL_EMU_EV_COPY);
+				  dl_emu_output_of(e, out) | DL_EMU_EV_COPY);
 		return true;
 	}
-	ask(e, packet, out);
+	dl_emu_ask(e, packet, out);
 	return true;
 }
 
@@ -343,7 +327,7 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 /* ---- events ------------------------------------------------------------ */
 
 /* Let the head of a buffer look for its way; and the next, if it is lost. */
-static __attribute__((noinline)) void look(struct dl_emu *e, uint32_t in)
+void dl_emu_look(struct dl_emu *e, uint32_t in)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
@@ -359,21 +343,8 @@ static __attribute__((noinline)) void look(struct dl_emu *e, uint32_t in)
 	}
 }
 
-void dl_emu_head(struct dl_emu *e, uint32_t in)
-{
-	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
-	uint32_t packet = q->vl[dl_emu_vl_of(in)].in;
-	const struct dl_emu_pkt *pk = &e->packets[packet];
-
-	if (packet != DL_EMU_NIL && (pk->flags & PLAIN_MASK) == PLAIN && pk->out != DL_EMU_NIL &&
-	    e->looks_ahead && !(q->reading >> dl_emu_vl_of(in) & 1))
-		ask(e, packet, pk->out);
-	else
-		look(e, in);
-}
-
 /* Do the packets of this link's epoch still count? */
-static __attribute__((noinline)) bool came_through(struct dl_emu *e, uint32_t in, uint32_t packet)
+bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet)
 {
 	struct dl_emu_pkt *pk = &e->packets[packet];
 	bool data = dl_emu_is_data(in);
@@ -400,72 +371,6 @@ static __attribute__((noinline)) bool came_through(struct dl_emu *e, uint32_t in
 	return false;
 }
 
-/* A packet has arrived: enter it in the books, unless it is lost. */
-static inline bool arrives(struct dl_emu *e, uint32_t in, uint32_t packet)
-{
-	const struct dl_emu_pkt *pk = &e->packets[packet];
-	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
-	struct dl_emu_vl_port *i;
-
-	if (__builtin_expect(pk->flags & DL_EMU_PK_LOST || pk->epoch != q->epoch ||
-				     !dl_emu_is_data(in),
-			     0)) {
-		if (!came_through(e, in, packet))
-			return false;
-		if (!dl_emu_is_data(in))
-			return true;
-	}
-	i = dl_emu_vl_at(e, in);
-	if (dl_broken(e->log, dl_emu_free_units(i) >= pk->units))
-		e->err = -EPROTO;
-	i->received += pk->units;
-	dl_emu_maybe_tell(e, dl_emu_port_of(in), dl_emu_vl_of(in));
-	return true;
-}
-
-/* A packet comes into the buffer of a switch. */
-static inline void store(struct dl_emu *e, uint32_t in, uint32_t packet)
-{
-	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
-	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
-	bool first = i->in == DL_EMU_NIL;
-
-	*(first ? &i->in : &e->packets[i->in_tail].next) = packet;
-	i->in_tail = packet;
-	i->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
-	if (first && !(q->reading >> dl_emu_vl_of(in) & 1))
-		dl_emu_head(e, in);
-}
-
-/* At a switch. */
-void dl_emu_arrive(struct dl_emu *e, uint32_t in, uint32_t packet)
-{
-	if (arrives(e, in, packet))
-		store(e, in, packet);
-}
-
-/* At an adapter. */
-void dl_emu_take(struct dl_emu *e, uint32_t in, uint32_t packet)
-{
-	if (arrives(e, in, packet)) {
-		dl_emu_vl_at(e, in)->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
-		dl_emu_receive(e, packet);
-	}
-}
-
-/* A packet comes into the buffer that it was sent to. */
-void dl_emu_enter(struct dl_emu *e, uint32_t packet)
-{
-	uint32_t in = e->packets[packet].in;
-
-	if (e->ports[dl_emu_port_of(in)].at) {
-		store(e, in, packet);
-		return;
-	}
-	dl_emu_vl_at(e, in)->open = false;
-	dl_emu_receive(e, packet);
-}
-
 void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 {
 	uint32_t in = e->packets[packet].in;
@@ -474,11 +379,19 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cau
 	dl_emu_unwait(e, packet);
 	if (parent == DL_EMU_NIL) {
 		drop_head(e, in, cause);
-		dl_emu_head(e, in);
+		dl_emu_look(e, in);
 		return;
 	}
 	dl_emu_lose(e, packet, cause);
 	dl_emu_copy_gone(e, parent);
+}
+
+/* A packet has begun to wait: it must not do so for ever. */
+void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out)
+{
+	if (e->packets[packet].flags & DL_EMU_PK_HEAD)
+		dl_emu_channel_at(e, e->now + e->c.hoq_life_ps, DL_EMU_EV_HOQ,
+				  e->packets[packet].in, dl_emu_output_of(e, out));
 }
 
 /* Has the head of a buffer waited for all of its lifetime? */

@@ -231,10 +231,10 @@ struct dl_emu_link_port {
 	uint8_t hold;	  /* SENDING, DOWN: nothing can be sent */
 	bool wake;	  /* an event comes when the link is free */
 
-	uint32_t peer;	       /* port, or NIL */
-	uint32_t adapter;      /* number, or NIL */
-	uint32_t sending_in;   /* input channel being read */
-	uint32_t sending_what; /* of a copy: parent; adapters: flow or NIL */
+	uint32_t number;
+	uint32_t peer;	     /* port, or NIL */
+	uint32_t adapter;    /* number, or NIL */
+	uint32_t sending_in; /* input channel being read */
 	struct dl_emu_rate rate;
 	uint64_t look;	/* from first bit to where a switch looks at it */
 	uint32_t delay; /* of the cable */
@@ -249,6 +249,7 @@ struct dl_emu_link_port {
 	uint8_t num;   /* of the port at its node */
 
 	uint64_t wait_ps;
+	uint32_t sending_what;		/* of a copy: parent; adapters: flow or NIL */
 	const struct dl_emu_switch *at; /* NULL: an adapter's port */
 	uint32_t sw;			/* number, or NIL */
 	uint32_t fcps;			/* sent */
@@ -260,7 +261,7 @@ struct dl_emu_link_port {
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct dl_emu_pkt) == 32 && sizeof(struct dl_emu_vl_port) == 64 &&
-		       offsetof(struct dl_emu_link_port, peer) == 64 &&
+		       offsetof(struct dl_emu_link_port, number) == 64 &&
 		       offsetof(struct dl_emu_link_port, wait_ps) == 128,
 	       "cache lines");
 
@@ -438,6 +439,12 @@ static inline void dl_emu_channel_at(struct dl_emu *e, uint64_t time, enum dl_em
 	dl_emu_at(e, time, DL_EMU_LOG_OTHER, kind, (uint64_t)channel << DL_EMU_EV_CHANNEL | packet);
 }
 
+/* An output channel as events name it. */
+static inline uint32_t dl_emu_output_of(const struct dl_emu *e, uint32_t out)
+{
+	return (uint32_t)e->ports[out / DL_EMU_VLS].num << 4 | out % DL_EMU_VLS;
+}
+
 static inline uint32_t dl_emu_channel(uint32_t port, unsigned int vl)
 {
 	return port * DL_EMU_VLS + vl;
@@ -479,8 +486,10 @@ static inline uint16_t dl_emu_free_units(const struct dl_emu_vl_port *in)
 	return in->room - in->received;
 }
 
-static inline uint16_t dl_emu_promise(const struct dl_emu_vl_port *in)
+static inline uint16_t dl_emu_promise(const struct dl_emu *e, const struct dl_emu_vl_port *in)
 {
+	if (__builtin_expect(e->c.buffer <= DL_LINK_CREDIT_WINDOW, 1))
+		return in->room;
 	return in->received + dl_link_credit_promise(dl_emu_free_units(in));
 }
 
@@ -494,6 +503,15 @@ static inline uint16_t dl_emu_coming(const struct dl_emu_vl_port *o,
 static inline bool dl_emu_may_send(const struct dl_emu_vl_port *o, uint16_t units)
 {
 	return (int16_t)(o->limit - o->sent - units) >= 0;
+}
+
+/* What has arrived at an output unseen, counts now. */
+static inline void dl_emu_see_credit(const struct dl_emu *e, struct dl_emu_vl_port *o)
+{
+	bool here = o->credit_at <= e->credited;
+
+	o->limit = here ? o->credit : o->limit;
+	o->credit_at = here ? DL_EMU_NEVER : o->credit_at;
 }
 
 /* A new packet, not initialised; NIL: none to be had (e->err is set). */
@@ -536,16 +554,36 @@ void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 /* setup.c: a port's index in the tables' fabric, or DL_NONE. */
 uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port);
 
-/* transmit.c: the sender of a link. */
-void dl_emu_send_next(struct dl_emu *e, uint32_t port);
-void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
-void dl_emu_tail_sent(struct dl_emu *e, uint32_t port);
+/* hop.c: what every hop does. */
+void dl_emu_serve(struct dl_emu *e, uint64_t end);
+void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p);
+void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out);
+void dl_emu_enter(struct dl_emu *e, uint32_t packet);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
-bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
-void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
+void dl_emu_maybe_tell(struct dl_emu *e, uint32_t port, unsigned int vl);
 void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
 			   uint64_t at);
+
+/* engine.c: an event that is not of every hop. */
+void dl_emu_dispatch(struct dl_emu *e, uint64_t what);
+
+/* transmit.c: the sender of a link. */
+void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
+void dl_emu_pass_deadlines(struct dl_emu *e, struct dl_emu_link_port *p);
+bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p);
+bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
+void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+			  uint64_t at);
+void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vls);
+void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
 void dl_emu_periodic(struct dl_emu *e, uint32_t port);
+unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet);
+uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_t time);
+void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
+		   struct dl_emu_vl_port *o);
+void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet);
+void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p);
+void dl_emu_wake_outputs(struct dl_emu *e, const struct dl_emu_switch *s);
 
 static inline void dl_emu_note_idle(const struct dl_emu *e, struct dl_emu_link_port *p)
 {
@@ -556,33 +594,12 @@ static inline void dl_emu_note_idle(const struct dl_emu *e, struct dl_emu_link_p
 }
 
 /* Does a port have something to send, and is its link free?  Then send. */
-static inline void dl_emu_transmit(struct dl_emu *e, uint32_t port)
+static inline void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	struct dl_emu_link_port *p = &e->ports[port];
-
 	if (!(p->waiting | p->fcp))
 		dl_emu_note_idle(e, p);
 	else if (!p->hold) /* else the tail's event comes */
-		dl_emu_send_next(e, port);
-}
-
-/*
- * Worth telling the sender how much room there is?  Asked when room becomes
- * free, and when a packet arrives: room that was not worth telling may be all
- * that the sender has left then.  See dl_link_credit_should_report().
- */
-static inline void dl_emu_maybe_tell(struct dl_emu *e, uint32_t port, unsigned int vl)
-{
-	struct dl_emu_link_port *p = &e->ports[port];
-	const struct dl_emu_vl_port *in = &p->vl[vl];
-	int16_t fresh = dl_emu_promise(in) - in->told, usable = in->told - in->received;
-
-	if (fresh > 0 && (fresh >= e->quarter || usable < e->units_max) && !(p->fcp >> vl & 1) &&
-	    !(p->hold & DL_EMU_DOWN)) {
-		p->fcp |= 1u << vl;
-		if (!p->hold)
-			dl_emu_send_next(e, port);
-	}
+		dl_emu_send_next(e, p);
 }
 
 /* A packet wants to leave through an output channel. */
@@ -632,10 +649,9 @@ static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t f
 
 /* forward.c: from a switch's input to its outputs. */
 void dl_emu_look_ahead(struct dl_emu *e);
-void dl_emu_arrive(struct dl_emu *e, uint32_t in, uint32_t packet);
-void dl_emu_take(struct dl_emu *e, uint32_t in, uint32_t packet);
-void dl_emu_enter(struct dl_emu *e, uint32_t packet);
-void dl_emu_head(struct dl_emu *e, uint32_t in);
+void dl_emu_look(struct dl_emu *e, uint32_t in);
+bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet);
+void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output);
 void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output);
 /* The head of a buffer, or a copy of it, has left or been thrown away. */

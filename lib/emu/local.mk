@@ -10,6 +10,7 @@ libdllink_la_SOURCES += \
 	lib/emu/fault.c \
 	lib/emu/forward.c \
 	lib/emu/histogram.c \
+	lib/emu/hop.c \
 	lib/emu/internal.h \
 	lib/emu/plan.c \
 	lib/emu/plan_faults.c \

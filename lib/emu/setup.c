@@ -312,7 +312,7 @@ static void set_up_vls(struct dl_emu *e, struct dl_emu_link_port *p)
 			.credit_at = DL_EMU_NEVER,
 			.room = room,
 		};
-		p->vl[v].limit = p->vl[v].told = dl_emu_promise(&p->vl[v]);
+		p->vl[v].limit = p->vl[v].told = dl_emu_promise(e, &p->vl[v]);
 	}
 }
 
@@ -328,6 +328,7 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 		.wait_since = DL_EMU_NEVER,
 		.fcp_due = DL_EMU_NEVER,
 		.hold = linked ? 0 : DL_EMU_DOWN,
+		.number = e->own_port[i],
 		.peer = linked ? e->own_port[port->peer] : DL_EMU_NIL,
 		.sw = e->f->nodes[port->node].sw,
 		.num = port->num,

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a packet does at every hop: it arrives, asks for its output, is sent,
+ * and its tail leaves; and the flow-control packets for it.
+ *
+ * Problem.  A run is billions of hops, all else is rare.  So what every hop
+ * goes through stands here in one piece for the compiler, and what few do in
+ * functions of its own elsewhere: a link's other cases in transmit.c, a
+ * switch's in forward.c.
+ *
+ *	ARRIVE	store() .. ask()     dl_emu_send_next() if the link is free
+ *	TAIL	room is free .. maybe_tell(); the next of the buffer .. ask();
+ *		the next of the link .. dl_emu_send_next()
+ *
+ * For example, a packet of 2074 bytes crosses a switch: at 0 the port sends
+ * its first bit, and events are made for its tail, at 518.5 ns with a quarter
+ * of a nanosecond a byte, and for its arrival, at 10 ns of cable, 2 ns of
+ * header and 100 ns of the switch: 112 ns.  Then it is stored, is the head of
+ * its buffer, asks for its output, which is free, and its first bit goes on.
+ *
+ * Complexity: O(1) a hop; O(VLs that wait) for each choice.
+ */
+#include "config.h"
+
+#include "emu/internal.h"
+
+/* ---- the receiver's side ------------------------------------------------ */
+
+/*
+ * Worth telling the sender how much room there is?  Asked when room becomes
+ * free, and when a packet arrives: room that was not worth telling may be all
+ * that the sender has left then.  See dl_link_credit_should_report().
+ */
+static inline void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
+{
+	const struct dl_emu_vl_port *in = &p->vl[vl];
+	int16_t fresh = dl_emu_promise(e, in) - in->told, usable = in->told - in->received;
+
+	if (fresh > 0 && (fresh >= e->quarter || usable < e->units_max) && !(p->fcp >> vl & 1) &&
+	    !(p->hold & DL_EMU_DOWN)) {
+		p->fcp |= 1u << vl;
+		if (!p->hold)
+			dl_emu_send_next(e, p);
+	}
+}
+
+static inline void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl,
+			   uint32_t units)
+{
+	if (__builtin_expect(vl == DL_LINK_VL_SMP, 0)) {
+		p->vl[vl].room--;
+		return;
+	}
+	p->vl[vl].room += units;
+	maybe_tell(e, p, vl);
+}
+
+void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
+{
+	release(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units);
+}
+
+void dl_emu_maybe_tell(struct dl_emu *e, uint32_t port, unsigned int vl)
+{
+	maybe_tell(e, &e->ports[port], vl);
+}
+
+/* Credit is on its way to an output, where it will be `at` a time. */
+void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+			   uint64_t at)
+{
+	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
+
+	dl_emu_see_credit(e, o);
+	if (e->timers || o->credit_at != DL_EMU_NEVER ||
+	    (o->head != DL_EMU_NIL && !dl_emu_may_send(o, e->units_max))) {
+		dl_emu_expect_credit(e, channel, credit, lost, at);
+		return;
+	}
+	o->credit = credit;
+	o->credit_at = at;
+}
+
+static inline void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	unsigned int v = __builtin_ctz(p->fcp);
+	struct dl_emu_vl_port *in = &p->vl[v];
+	uint16_t credit = dl_emu_promise(e, in);
+	bool news = credit != in->told;
+	uint32_t channel = dl_emu_channel(p->peer, v);
+	uint64_t at;
+
+	p->fcp &= p->fcp - 1;
+	in->told = credit;
+	p->told_at[v] = e->now;
+	p->busy_until = e->now + p->fcp_time;
+	e->totals.fcps++;
+	p->fcps++;
+	if (__builtin_expect(p->lossy, 0) && dl_emu_loses_fcp(e, p))
+		return;
+	/* A number that the sender knows changes nothing, unless one got lost. */
+	if (!news && !e->timers)
+		return;
+	at = p->busy_until + p->delay;
+	if (p->to == DL_EMU_TO_SHARD)
+		dl_emu_mail(e, p->peer,
+			    &(struct dl_emu_mail){ at, channel, DL_EMU_NIL, credit, in->lost });
+	else
+		dl_emu_deliver_credit(e, channel, credit, in->lost, at);
+}
+
+/* ---- the sender's side -------------------------------------------------- */
+
+/* The data VLs whose first packet has credit. */
+static inline unsigned int sendable(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	unsigned int able = 0;
+
+	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
+		unsigned int v = __builtin_ctz(vls);
+		struct dl_emu_vl_port *o = &p->vl[v];
+
+		dl_emu_see_credit(e, o);
+		able |= (unsigned int)dl_emu_may_send(o, o->units) << v;
+	}
+	if (__builtin_expect(able != p->waiting, 0))
+		dl_emu_wait_for_credit(e, p, p->waiting & ~able);
+	return able;
+}
+
+/* A packet leaves its buffer, which is read until the tail has gone. */
+static inline void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p,
+				const struct dl_emu_pkt *pk)
+{
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(pk->in)];
+	unsigned int vl = dl_emu_vl_of(pk->in);
+
+	p->sending_in = pk->in;
+	if (__builtin_expect(pk->flags & DL_EMU_PK_COPY, 0)) {
+		p->sending_what = e->origins[pk - e->packets].parent;
+	} else {
+		q->vl[vl].in = pk->next;
+		q->reading |= 1u << vl;
+	}
+	if (e->c.speedup)
+		q->readers++;
+}
+
+/* The event at which the peer can look at the packet. */
+static inline void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
+			   uint32_t far, uint32_t packet)
+{
+	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet, at;
+
+	pk->since = p->busy_until + p->delay; /* tail in */
+	if (p->to == DL_EMU_TO_ADAPTER) {
+		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_TAKE, what);
+		return;
+	}
+	__builtin_prefetch(p->far_lft + pk->dlid);
+	if (e->looks_ahead)
+		pk->out = DL_EMU_NIL; /* is not known yet */
+	at = e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
+						    pk->since + e->c.switch_latency_ps;
+	if (__builtin_expect(p->to == DL_EMU_TO_SHARD, 0)) {
+		e->live--;
+		dl_emu_mail(e, p->peer, &(struct dl_emu_mail){ at, far, packet, 0, 0 });
+		return;
+	}
+	dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
+}
+
+static inline __attribute__((always_inline)) void send(struct dl_emu *e, struct dl_emu_link_port *p,
+						       uint32_t packet, unsigned int vl)
+{
+	struct dl_emu_vl_port *o = &p->vl[vl];
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	uint32_t far = dl_emu_channel(p->peer, vl);
+	uint64_t time = dl_emu_rate_time(p->rate, pk->bytes);
+
+	if (__builtin_expect(packet == o->head, 1)) {
+		bool last = pk->wait_next == DL_EMU_NIL;
+
+		o->head = pk->wait_next;
+		o->units = e->packets[last ? packet : o->head].units;
+		p->waiting ^= (unsigned int)last << vl;
+	} else {
+		dl_emu_unwait(e, packet);
+	}
+	o->served = e->now;
+	o->packets += pk->flags & DL_EMU_PK_HEAD;
+	o->bytes += pk->bytes;
+	if (__builtin_expect(e->worms, 0))
+		time = dl_emu_worm_sent(e, pk, time);
+	if (vl != DL_LINK_VL_SMP) {
+		o->sent += pk->units;
+		if (__builtin_expect(p->lossy, 0))
+			dl_emu_damage(e, p, pk, o);
+	}
+	if (p->adapter != DL_EMU_NIL)
+		dl_emu_leave_adapter(e, p, packet);
+	else
+		leave_buffer(e, p, pk);
+	p->busy_until = e->now + time;
+	p->hold = DL_EMU_SENDING;
+	p->sending_vl = vl;
+	p->sending_units = pk->units;
+	p->sending_flags = pk->flags;
+	pk->flags &= ~(DL_EMU_PK_WAITING | DL_EMU_PK_COPY);
+	pk->in = far;
+	pk->next = DL_EMU_NIL;
+	pk->epoch = p->epoch;
+	p->busy_ps += time;
+	e->totals.packet_hops += pk->flags & DL_EMU_PK_HEAD;
+	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
+		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL);
+	to_peer(e, p, pk, far, packet);
+}
+
+static __attribute__((noinline)) void send_smp(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP);
+}
+
+/* An event when the link is free. */
+static inline void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	if (!p->wake)
+		dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0),
+				  0);
+	p->wake = true;
+}
+
+/*
+ * See dl_emu_transmit(): there is something to send, and the link is not
+ * sending a packet.
+ */
+void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	uint32_t chosen[DL_EMU_VLS], packet;
+	struct dl_link_pick pick;
+	unsigned int able;
+
+	if (e->now < p->busy_until) {
+		wake_later(e, p);
+		return;
+	}
+	if (__builtin_expect(e->now >= p->fcp_due, 0))
+		dl_emu_pass_deadlines(e, p);
+	if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0)) {
+		send_smp(e, p);
+		return;
+	}
+	if (p->fcp) {
+		send_fcp(e, p);
+		if (p->waiting | p->fcp)
+			wake_later(e, p);
+		else
+			dl_emu_note_idle(e, p);
+		return;
+	}
+	able = __builtin_expect(e->choosy, 0) ? dl_emu_choose(e, p, chosen) : sendable(e, p);
+	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
+		if (p->wait_since == DL_EMU_NEVER)
+			p->wait_since = e->now;
+		return;
+	}
+	dl_emu_note_idle(e, p);
+	packet = __builtin_expect(e->choosy, 0) ? chosen[pick.vl] : p->vl[pick.vl].head;
+	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes, NULL);
+	send(e, p, packet, pick.vl);
+}
+
+/* ---- a switch's buffers ------------------------------------------------- */
+
+static inline void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+{
+	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
+
+	dl_emu_wait_for(e, packet, out);
+	if (__builtin_expect(e->c.hoq_life_ps != 0, 0))
+		dl_emu_limit_wait(e, packet, out);
+	if (!p->hold)
+		dl_emu_send_next(e, p);
+}
+
+void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+{
+	ask(e, packet, out);
+}
+
+/* Let the head of a buffer ask for its output, which mostly is known. */
+static inline void head(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in)
+{
+	uint32_t packet = q->vl[dl_emu_vl_of(in)].in;
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+
+	if (e->looks_ahead && pk->out != DL_EMU_NIL && !(pk->flags & DL_EMU_PK_WAITING))
+		ask(e, packet, pk->out);
+	else
+		dl_emu_look(e, in);
+}
+
+/* A packet comes into the buffer of a switch. */
+static inline void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet)
+{
+	unsigned int vl = dl_emu_vl_of(in);
+	struct dl_emu_vl_port *i = &q->vl[vl];
+	bool first = i->in == DL_EMU_NIL;
+
+	*(first ? &i->in : &e->packets[i->in_tail].next) = packet;
+	i->in_tail = packet;
+	if (__builtin_expect(e->worms, 0))
+		i->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
+	if (first && !(q->reading >> vl & 1))
+		head(e, q, in);
+}
+
+/* A packet has arrived: enter it in the books, unless it is lost. */
+static inline bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in,
+			   uint32_t packet)
+{
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
+
+	if (__builtin_expect(pk->flags & DL_EMU_PK_LOST || pk->epoch != q->epoch ||
+				     !dl_emu_is_data(in),
+			     0)) {
+		if (!dl_emu_came_through(e, in, packet))
+			return false;
+		if (!dl_emu_is_data(in))
+			return true;
+	}
+	if (dl_broken(e->log, dl_emu_free_units(i) >= pk->units))
+		e->err = -EPROTO;
+	i->received += pk->units;
+	maybe_tell(e, q, dl_emu_vl_of(in));
+	return true;
+}
+
+/* At a switch. */
+static inline void arrive(struct dl_emu *e, uint32_t in, uint32_t packet)
+{
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+
+	if (arrives(e, q, in, packet))
+		store(e, q, in, packet);
+}
+
+/* At an adapter. */
+static inline void take(struct dl_emu *e, uint32_t in, uint32_t packet)
+{
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+
+	if (!arrives(e, q, in, packet))
+		return;
+	q->vl[dl_emu_vl_of(in)].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
+	dl_emu_receive(e, packet);
+}
+
+/* A packet comes into the buffer that it was sent to. */
+void dl_emu_enter(struct dl_emu *e, uint32_t packet)
+{
+	uint32_t in = e->packets[packet].in;
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+
+	if (q->at) {
+		store(e, q, in, packet);
+		return;
+	}
+	dl_emu_vl_at(e, in)->open = false;
+	dl_emu_receive(e, packet);
+}
+
+/* The last bit of what a port was sending has left. */
+static inline void tail_sent(struct dl_emu *e, uint32_t port)
+{
+	struct dl_emu_link_port *p = &e->ports[port], *q;
+	uint32_t in = p->sending_in;
+	unsigned int vl = dl_emu_vl_of(in);
+
+	p->hold &= ~DL_EMU_SENDING;
+	if (p->adapter != DL_EMU_NIL) {
+		dl_emu_left_adapter(e, p);
+		dl_emu_transmit(e, p);
+		return;
+	}
+	q = &e->ports[dl_emu_port_of(in)];
+	if (__builtin_expect(e->c.speedup != 0, 0))
+		q->readers--;
+	if (__builtin_expect(p->sending_flags & DL_EMU_PK_COPY, 0)) {
+		dl_emu_copy_gone(e, p->sending_what);
+	} else {
+		q->reading &= ~(1u << vl);
+		release(e, q, vl, p->sending_units);
+		if (q->vl[vl].in != DL_EMU_NIL && !(q->reading >> vl & 1))
+			head(e, q, in);
+	}
+	if (__builtin_expect(e->c.speedup != 0, 0))
+		dl_emu_wake_outputs(e, q->at);
+	dl_emu_transmit(e, p);
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+/* The events of the present bucket whose keys are below `end`. */
+void dl_emu_serve(struct dl_emu *e, uint64_t end)
+{
+	struct dl_emu_events *q = &e->events;
+	uint64_t key;
+
+	while ((key = dl_emu_events_first(q)) < end) {
+		uint32_t channel = dl_emu_event_channel(key);
+
+		e->now = e->credited = q->base + (key >> DL_EMU_KEY_TIME);
+		e->event = key;
+		e->totals.events++;
+		switch (dl_emu_event_kind(key)) {
+		case DL_EMU_EV_TAIL:
+			e->credited--; /* tails come before the credit of the same time */
+			dl_emu_events_take(q, DL_EMU_LOG_TAIL);
+			tail_sent(e, dl_emu_port_of(channel));
+			break;
+		case DL_EMU_EV_ARRIVE:
+			dl_emu_events_take(q, DL_EMU_LOG_ARRIVE);
+			arrive(e, channel, key & DL_EMU_EV_PACKET);
+			break;
+		case DL_EMU_EV_TAKE:
+			dl_emu_events_take(q, DL_EMU_LOG_TAKE);
+			take(e, channel, key & DL_EMU_EV_PACKET);
+			break;
+		default:
+			dl_emu_events_take(q, DL_EMU_LOG_OTHER);
+			dl_emu_dispatch(e, key);
+		}
+#ifdef DL_EMU_AUDIT
+		if (!e->err && e->nshards == 1)
+			e->err = dl_emu_audit(e, e->log);
+#endif
+	}
+}

@@ -126,15 +126,15 @@ void dl_live_gap(struct dl_live *l, const char *format, ...) __attribute__((form
 
 #define DL_LIVE_MANY_PAIRS 2000000
 
-/* A question for a path SL, between any end ports of two switches. */
+/* A question for a path SL, for any end port and LID of the two. */
 struct dl_live_pair {
-	uint32_t from, to; /* switches, by some number */
+	uint32_t from, to; /* source, destination: switches, their LIDs of a parity */
 	uint32_t choice;   /* of their end ports; 0: always the same */
 };
 
 /* Who answers: SLs of n pairs, DL_TABLES_NO_SL where there is no path. */
 struct dl_live_sample {
-	uint32_t n; /* switches */
+	uint32_t nsrc, ndst;
 	int (*ask)(void *context, const struct dl_live_pair *pairs, uint32_t n, uint8_t *sls);
 	void *context;
 };
@@ -142,7 +142,7 @@ struct dl_live_sample {
 #define DL_LIVE_SAMPLE_CHECKED 20000 /* random pairs that agree at the end */
 
 /*
- * The SLs of all n x n pairs from answers for some.  0; -ENOTSUP: they do not
+ * The SLs of all pairs, nsrc x ndst, from answers for some.  0; -ENOTSUP: they do not
  * follow from so few; -ENOMEM, or what `ask` returned.
  */
 int dl_live_sample(const struct dl_live_sample *s, uint8_t *sls);

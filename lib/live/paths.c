@@ -232,70 +232,82 @@ static int ask_all(struct pairs *p)
 
 /* ---- from a sample ----------------------------------------------------- */
 
-/* Numbers by switch, each switch's side by side. */
-struct by_switch {
-	uint32_t *all, *first; /* those of switch s: first[s] to first[s + 1] - 1 */
+/* Numbers by group, each group's side by side. */
+struct by_group {
+	uint32_t *all, *first; /* those of group g: first[g] to first[g + 1] - 1 */
+	uint32_t *groups, n;   /* those with any; what the sample numbers */
 };
 
 struct sampled {
 	struct pairs *p;
-	struct by_switch ends, lids; /* indices into p->ends and p->lids */
-	uint32_t *switches, n;	     /* with an end and a LID; what the sample numbers */
+	struct by_group ends; /* by switch: indices into p->ends */
+	struct by_group lids; /* by switch and parity: indices into p->lids */
 	const struct dl_live_pair *pairs;
 	uint32_t npairs, at;
 	uint8_t *sls;
 };
 
-static int sort_by_switch(struct by_switch *b, uint32_t nswitches, const uint32_t *sw, uint32_t n)
+/* `group`: of each of n numbers, or DL_NONE. */
+static int sort_by_group(struct by_group *b, uint32_t ngroups, const uint32_t *group, uint32_t n)
 {
 	b->all = malloc((n + 1ul) * sizeof(*b->all));
-	b->first = calloc(nswitches + 2ul, sizeof(*b->first));
-	if (!b->all || !b->first)
+	b->first = calloc(ngroups + 2ul, sizeof(*b->first));
+	b->groups = malloc((ngroups + 1ul) * sizeof(*b->groups));
+	if (!b->all || !b->first || !b->groups)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		if (sw[i] != DL_NONE)
-			b->first[sw[i] + 2]++;
-	for (uint32_t s = 2; s < nswitches + 2; s++)
-		b->first[s] += b->first[s - 1];
+		if (group[i] != DL_NONE)
+			b->first[group[i] + 2]++;
+	for (uint32_t g = 2; g < ngroups + 2; g++)
+		b->first[g] += b->first[g - 1];
 	for (uint32_t i = 0; i < n; i++)
-		if (sw[i] != DL_NONE)
-			b->all[b->first[sw[i] + 1]++] = i;
+		if (group[i] != DL_NONE)
+			b->all[b->first[group[i] + 1]++] = i;
+	for (uint32_t g = 0; g < ngroups; g++)
+		if (b->first[g] < b->first[g + 1])
+			b->groups[b->n++] = g;
 	return 0;
 }
 
-static int find_switches(struct sampled *x)
+/*
+ * The group of a LID.  Its parity, with which balanced ties go (rules A5), is
+ * that of the switch's port and of the LID's place among those of its end port.
+ */
+static uint32_t group_of_lid(const struct dl_fabric *f, uint16_t lid)
+{
+	const struct dl_fabric_port *end = &f->ports[f->lid_port[lid]];
+	uint32_t sw = dl_fabric_access_switch(f, f->lid_port[lid]);
+	unsigned int at = end->num && sw != DL_NONE ? f->ports[end->peer].num : 0;
+
+	return sw == DL_NONE ? DL_NONE : 2 * sw + ((at + lid - end->lid) & 1);
+}
+
+static int find_groups(struct sampled *x)
 {
 	const struct pairs *p = x->p;
 	const struct dl_fabric *f = p->l->f;
 	uint32_t most = p->nends > p->nlids ? p->nends : p->nlids;
-	uint32_t *sw = malloc((most + 1ul) * sizeof(*sw));
-	int err = sw ? 0 : -ENOMEM;
+	uint32_t *group = malloc((most + 1ul) * sizeof(*group));
+	int err = group ? 0 : -ENOMEM;
 
-	x->switches = malloc((f->nswitches + 1ul) * sizeof(*x->switches));
 	for (uint32_t i = 0; !err && i < p->nends; i++)
-		sw[i] = dl_fabric_access_switch(f, p->ends[i]);
+		group[i] = dl_fabric_access_switch(f, p->ends[i]);
 	if (!err)
-		err = sort_by_switch(&x->ends, f->nswitches, sw, p->nends);
+		err = sort_by_group(&x->ends, f->nswitches, group, p->nends);
 	for (uint32_t i = 0; !err && i < p->nlids; i++)
-		sw[i] = dl_fabric_access_switch(f, f->lid_port[p->lids[i]]);
+		group[i] = group_of_lid(f, p->lids[i]);
 	if (!err)
-		err = sort_by_switch(&x->lids, f->nswitches, sw, p->nlids);
-	free(sw);
-	if (err || !x->switches)
-		return -ENOMEM;
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		if (x->ends.first[s] < x->ends.first[s + 1] &&
-		    x->lids.first[s] < x->lids.first[s + 1])
-			x->switches[x->n++] = s;
-	return 0;
+		err = sort_by_group(&x->lids, 2 * f->nswitches, group, p->nlids);
+	free(group);
+	return err;
 }
 
-/* One of a switch's numbers, by choice. */
-static uint32_t chosen(const struct by_switch *b, uint32_t sw, uint32_t choice)
+/* One of a group's numbers, by choice. */
+static uint32_t chosen(const struct by_group *b, uint32_t group, uint32_t choice)
 {
-	uint32_t n = b->first[sw + 1] - b->first[sw];
+	uint32_t first = b->first[b->groups[group]], n = b->first[b->groups[group] + 1] - first;
 
-	return b->all[b->first[sw] + choice % n];
+	return b->all[first + choice % n];
 }
 
 static void rewind_sample(void *context)
@@ -314,11 +326,11 @@ static bool next_in_sample(void *context, struct dl_live_query *q)
 	if (x->at == x->npairs)
 		return false;
 	choice = pair->choice >> 16;
-	src = p->ends[chosen(&x->ends, x->switches[pair->from], pair->choice & 0xFFFF)];
-	lid = p->lids[chosen(&x->lids, x->switches[pair->to], choice)];
-	/* A port's packets to itself are nobody's. */
+	src = p->ends[chosen(&x->ends, pair->from, pair->choice & 0xFFFF)];
+	lid = p->lids[chosen(&x->lids, pair->to, choice)];
+	/* A port's packets to itself are nobody's, if there are others. */
 	if (p->l->f->lid_port[lid] == src)
-		lid = p->lids[chosen(&x->lids, x->switches[pair->to], choice + 1)];
+		lid = p->lids[chosen(&x->lids, pair->to, choice + 1)];
 	ask_for(p, q, src, lid);
 	q->key[0] = x->at++;
 	return true;
@@ -361,31 +373,39 @@ static int store_sample(struct sampled *x)
 {
 	const struct pairs *p = x->p;
 	struct dl_tables *t = p->t;
-	const struct dl_live_sample sample = { x->n, ask_in_sample, x };
-	int err = dl_tables_new_psl(t, x->n, x->n);
+	const struct by_group *ends = &x->ends, *lids = &x->lids;
+	const struct dl_live_sample sample = { ends->n, lids->n, ask_in_sample, x };
+	int err = dl_tables_new_psl(t, ends->n, lids->n);
 
 	if (!err)
 		err = dl_live_sample(&sample, t->psl);
-	for (uint32_t i = 0; !err && i < x->n; i++) {
-		uint32_t s = x->switches[i];
-
-		for (uint32_t k = x->ends.first[s]; k < x->ends.first[s + 1]; k++)
-			t->psl_src[p->ends[x->ends.all[k]]] = i;
-		for (uint32_t k = x->lids.first[s]; k < x->lids.first[s + 1]; k++)
-			t->psl_dst[p->lids[x->lids.all[k]]] = i;
-	}
+	for (uint32_t i = 0; !err && i < ends->n; i++)
+		for (uint32_t k = ends->first[ends->groups[i]];
+		     k < ends->first[ends->groups[i] + 1]; k++)
+			t->psl_src[p->ends[ends->all[k]]] = i;
+	for (uint32_t i = 0; !err && i < lids->n; i++)
+		for (uint32_t k = lids->first[lids->groups[i]];
+		     k < lids->first[lids->groups[i] + 1]; k++)
+			t->psl_dst[p->lids[lids->all[k]]] = i;
 	return err;
+}
+
+static void release_groups(struct by_group *b)
+{
+	free(b->all);
+	free(b->first);
+	free(b->groups);
 }
 
 static int find_from_sample(struct pairs *p, uint64_t npairs)
 {
 	static const struct dl_live_pair first = { 0, 0, 0 };
 	struct sampled x = { .p = p };
-	int err = find_switches(&x);
+	int err = find_groups(&x);
 	uint8_t sl;
 
 	/* One question first, as ever. */
-	if (!err && x.n)
+	if (!err && x.ends.n && x.lids.n)
 		err = ask_in_sample(&x, &first, 1, &sl);
 	if (!err)
 		err = store_sample(&x);
@@ -406,11 +426,8 @@ static int find_from_sample(struct pairs *p, uint64_t npairs)
 		       "random, agree",
 		       (unsigned long long)npairs, DL_LIVE_SAMPLE_CHECKED);
 	}
-	free(x.ends.all);
-	free(x.ends.first);
-	free(x.lids.all);
-	free(x.lids.first);
-	free(x.switches);
+	release_groups(&x.ends);
+	release_groups(&x.lids);
 	return err;
 }
 

@@ -4,24 +4,27 @@
  *
  * Problem.  A subnet administrator answers some ten thousand questions a
  * second, and pairs of end ports are a thousand million.  But path SLs of torus
- * engines depend on the switches alone, and there bit by bit on one coordinate
- * of the source and one of the destination.  Neither coordinates nor engine
- * are known here, only that there is some such order.
+ * engines depend on the switches, with balanced ties on the destination LID's
+ * parity, too, and there bit by bit on one coordinate of the source and one of
+ * the destination.  Neither coordinates nor engine are known here, only that
+ * there is some such order.
  *
- * Method.  For each bit (and for "there is no path") switches are sorted into
- * classes of sources and of destinations that the answers so far do not tell
- * apart; a bit is then a function of two classes.  Answers are those to and
- * from some probes: switches that are asked about with all others.  Pairs of
- * classes that no answer covers are asked for by themselves.  Then pairs drawn
- * from all end ports are asked for.  A wrong prediction shows two switches in
- * one class that differ, so its ends become probes, and it begins anew; the
- * result is taken when the last sample has no wrong one.
+ * Method.  Sources are switches; destinations are the LIDs of one parity at a
+ * switch.  For each bit (and for "there is no path") both are sorted into
+ * classes that the answers so far do not tell apart; a bit is then a function
+ * of two classes.  Answers are those to and from some probes, which are asked
+ * about with all others.  Pairs of classes that no answer covers are asked for
+ * by themselves.  Then pairs drawn from all end ports are asked for.  A wrong
+ * prediction shows two members of one class that differ, so its ends become
+ * probes, and it begins anew; the result is taken when the last sample has no
+ * wrong one.
  *
  * Limits.  A fabric without such an order needs too many probes: -ENOTSUP.  An
  * exception of a few pairs among millions can escape the sample: whoever uses
  * the result says that it is one of a sample.
  *
- * Complexity: some dozens of questions for each switch, and two million at most.
+ * Complexity: some dozens of questions for each source and destination, two
+ * million at most.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,14 +42,14 @@
 #define UNKNOWN 2
 
 struct probes {
-	uint32_t at[PROBES_MAX]; /* switches */
-	uint8_t *answers;	 /* a row of n a probe */
+	uint32_t at[PROBES_MAX]; /* destinations or sources */
+	uint8_t *answers;	 /* a row for each: from all sources, or to all destinations */
 	uint32_t n, asked;
 };
 
 /* One bit as a function of classes. */
 struct bit {
-	uint32_t *src, *dst; /* class of each switch */
+	uint32_t *src, *dst; /* class of each */
 	uint32_t nsrc, ndst;
 	uint8_t *value; /* by class of source, class of destination */
 };
@@ -55,7 +58,7 @@ struct sample {
 	const struct dl_live_sample *s;
 	struct dl_arena arena;
 	struct dl_random random;
-	struct probes to, from; /* all switches to the probes; the probes to all */
+	struct probes to, from; /* all sources to the probes; the probes to all */
 	struct bit bits[BITS];
 	struct dl_live_pair *pairs;
 	uint8_t *sls;
@@ -91,38 +94,38 @@ static int ask(struct sample *x)
 	return x->npairs ? x->s->ask(x->s->context, x->pairs, x->npairs, x->sls) : 0;
 }
 
-static void add_probe(struct sample *x, struct probes *p, uint32_t sw)
+static void add_probe(struct sample *x, struct probes *p, uint32_t at)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (p->at[i] == sw)
+		if (p->at[i] == at)
 			return;
 	if (p->n == PROBES_MAX || (p->asked && p->n >= p->asked + MOST_NEW))
 		return;
-	p->at[p->n++] = sw;
+	p->at[p->n++] = at;
 	x->found = true;
 }
 
 static int ask_probes(struct sample *x)
 {
-	uint32_t n = x->s->n;
+	uint32_t nsrc = x->s->nsrc, ndst = x->s->ndst;
 	int err = 0;
 
 	x->npairs = 0;
 	for (uint32_t i = x->to.asked; i < x->to.n; i++)
-		for (uint32_t s = 0; !err && s < n; s++)
+		for (uint32_t s = 0; !err && s < nsrc; s++)
 			err = add_pair(x, s, x->to.at[i], 0);
 	for (uint32_t i = x->from.asked; i < x->from.n; i++)
-		for (uint32_t s = 0; !err && s < n; s++)
-			err = add_pair(x, x->from.at[i], s, 0);
+		for (uint32_t t = 0; !err && t < ndst; t++)
+			err = add_pair(x, x->from.at[i], t, 0);
 	if (!err)
 		err = ask(x);
 	if (err)
 		return err;
-	memcpy(x->to.answers + x->to.asked * (size_t)n, x->sls,
-	       (x->to.n - x->to.asked) * (size_t)n);
-	memcpy(x->from.answers + x->from.asked * (size_t)n,
-	       x->sls + (x->to.n - x->to.asked) * (size_t)n,
-	       (x->from.n - x->from.asked) * (size_t)n);
+	memcpy(x->to.answers + x->to.asked * (size_t)nsrc, x->sls,
+	       (x->to.n - x->to.asked) * (size_t)nsrc);
+	memcpy(x->from.answers + x->from.asked * (size_t)ndst,
+	       x->sls + (x->to.n - x->to.asked) * (size_t)nsrc,
+	       (x->from.n - x->from.asked) * (size_t)ndst);
 	x->to.asked = x->to.n;
 	x->from.asked = x->from.n;
 	return 0;
@@ -154,11 +157,9 @@ static uint32_t refine(uint32_t *class, uint32_t n, uint32_t nclasses, const uin
 	return next;
 }
 
-static int classify(const struct sample *x, const struct probes *p, unsigned int bit,
-		    uint32_t *class, uint32_t *nclasses)
+static int classify(const struct probes *p, unsigned int bit, uint32_t *class, uint32_t n,
+		    uint32_t *nclasses)
 {
-	uint32_t n = x->s->n;
-
 	memset(class, 0, n * sizeof(*class));
 	*nclasses = 1;
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -186,11 +187,11 @@ static void learn(struct sample *x, unsigned int bit, uint32_t from, uint32_t to
 static int learn_bit(struct sample *x, unsigned int bit)
 {
 	struct bit *b = &x->bits[bit];
-	uint32_t n = x->s->n;
-	int err = classify(x, &x->to, bit, b->src, &b->nsrc);
+	uint32_t nsrc = x->s->nsrc, ndst = x->s->ndst;
+	int err = classify(&x->to, bit, b->src, nsrc, &b->nsrc);
 
 	if (!err)
-		err = classify(x, &x->from, bit, b->dst, &b->ndst);
+		err = classify(&x->from, bit, b->dst, ndst, &b->ndst);
 	if (err)
 		return err;
 	free(b->value);
@@ -199,15 +200,15 @@ static int learn_bit(struct sample *x, unsigned int bit)
 		return -ENOMEM;
 	memset(b->value, UNKNOWN, (size_t)b->nsrc * b->ndst);
 	for (uint32_t i = 0; i < x->to.n; i++)
-		for (uint32_t s = 0; s < n; s++)
-			learn(x, bit, s, x->to.at[i], x->to.answers[i * (size_t)n + s]);
+		for (uint32_t s = 0; s < nsrc; s++)
+			learn(x, bit, s, x->to.at[i], x->to.answers[i * (size_t)nsrc + s]);
 	for (uint32_t i = 0; i < x->from.n; i++)
-		for (uint32_t s = 0; s < n; s++)
-			learn(x, bit, x->from.at[i], s, x->from.answers[i * (size_t)n + s]);
+		for (uint32_t t = 0; t < ndst; t++)
+			learn(x, bit, x->from.at[i], t, x->from.answers[i * (size_t)ndst + t]);
 	return 0;
 }
 
-/* Some switch of each class. */
+/* Some member of each class. */
 static void list_members(const uint32_t *class, uint32_t n, uint32_t member[CLASSES_MAX])
 {
 	for (uint32_t s = n; s-- > 0;)
@@ -221,8 +222,8 @@ static int fill_cells(struct sample *x, unsigned int bit)
 	uint32_t src[CLASSES_MAX], dst[CLASSES_MAX];
 	int err = 0;
 
-	list_members(b->src, x->s->n, src);
-	list_members(b->dst, x->s->n, dst);
+	list_members(b->src, x->s->nsrc, src);
+	list_members(b->dst, x->s->ndst, dst);
 	x->npairs = 0;
 	for (uint32_t i = 0; i < b->nsrc; i++)
 		for (uint32_t j = 0; !err && j < b->ndst; j++)
@@ -258,8 +259,8 @@ static int check(struct sample *x, uint32_t npairs)
 	for (uint32_t i = 0; !err && i < npairs; i++) {
 		struct dl_random_block r = dl_random_four(&x->random);
 
-		err = add_pair(x, (uint64_t)r.v[0] * x->s->n >> 32,
-			       (uint64_t)r.v[1] * x->s->n >> 32, r.v[2]);
+		err = add_pair(x, (uint64_t)r.v[0] * x->s->nsrc >> 32,
+			       (uint64_t)r.v[1] * x->s->ndst >> 32, r.v[2]);
 	}
 	if (!err)
 		err = ask(x);
@@ -298,21 +299,21 @@ static int one_round(struct sample *x)
 
 static int begin(struct sample *x)
 {
-	uint32_t n = x->s->n;
+	uint32_t nsrc = x->s->nsrc, ndst = x->s->ndst;
 
-	x->to.answers = dl_arena_alloc(&x->arena, PROBES_MAX * (size_t)n);
-	x->from.answers = dl_arena_alloc(&x->arena, PROBES_MAX * (size_t)n);
+	x->to.answers = dl_arena_alloc(&x->arena, PROBES_MAX * (size_t)nsrc);
+	x->from.answers = dl_arena_alloc(&x->arena, PROBES_MAX * (size_t)ndst);
 	if (!x->to.answers || !x->from.answers)
 		return -ENOMEM;
 	for (unsigned int bit = 0; bit < BITS; bit++) {
-		x->bits[bit].src = dl_arena_alloc(&x->arena, n * sizeof(uint32_t));
-		x->bits[bit].dst = dl_arena_alloc(&x->arena, n * sizeof(uint32_t));
+		x->bits[bit].src = dl_arena_alloc(&x->arena, nsrc * sizeof(uint32_t));
+		x->bits[bit].dst = dl_arena_alloc(&x->arena, ndst * sizeof(uint32_t));
 		if (!x->bits[bit].src || !x->bits[bit].dst)
 			return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < FIRST_PROBES; i++) {
-		add_probe(x, &x->to, dl_random_below(&x->random, n));
-		add_probe(x, &x->from, dl_random_below(&x->random, n));
+		add_probe(x, &x->to, dl_random_below(&x->random, ndst));
+		add_probe(x, &x->from, dl_random_below(&x->random, nsrc));
 	}
 	return 0;
 }
@@ -324,9 +325,9 @@ int dl_live_sample(const struct dl_live_sample *s, uint8_t *sls)
 
 	while (!err && x.found)
 		err = one_round(&x);
-	for (uint32_t from = 0; !err && from < s->n; from++)
-		for (uint32_t to = 0; to < s->n; to++)
-			sls[from * (size_t)s->n + to] = predict(&x, from, to);
+	for (uint32_t from = 0; !err && from < s->nsrc; from++)
+		for (uint32_t to = 0; to < s->ndst; to++)
+			sls[from * (size_t)s->ndst + to] = predict(&x, from, to);
 	for (unsigned int bit = 0; bit < BITS; bit++)
 		free(x.bits[bit].value);
 	free(x.pairs);

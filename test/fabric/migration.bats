@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # dateline-migration(7), command by command as the page has them: from
-# torus-2QoS to Dateline and back, and no SL changes.
+# torus-2QoS to Dateline and back, and no SL changes; and between the modes.
 
 # Each test is a subshell of its own: that is meant.
 # shellcheck disable=SC2030,SC2031
@@ -119,6 +119,39 @@ ways() {
 	follow BACK 6
 	unchanged "back"
 	command diff -r -x dateline-manifest.txt before back
+}
+
+granted_sls() {
+	awk 'NF == 3 { print $3 }' "$1" | sort -nu | xargs
+}
+
+@test "from proven to any-SL mode and back: safe for the SLs that are in use" {
+	dateline gen 6 5 1 --hosts 2 --scramble 6 -o "$T/f"
+	mkdir -p "$T/sm/cache"
+	cp "$T/f.torus.conf" "$T/sm/torus-2QoS.conf"
+	sm_conf "$T/sm" dateline torus_config="$T/sm/torus-2QoS.conf"
+	sim_start "$T/f.net"
+	systemctl restart opensm
+	granted >"$T/granted"
+	[[ $(granted_sls "$T/granted") != '0 8' ]]
+
+	follow BETWEEN 8 >"$T/said"
+	grep -q '^directly, .* not safe, SL-to-VL maps change$' "$T/said"
+	grep -q '^in 3 phases, .* safe;' "$T/said"
+	[[ $(verdict before credit_loop) == false && $(verdict before credit_loop --sl any) == true ]]
+	same "forwarding tables" <(lfts planned) <(lfts after)
+	# Connections may keep their SLs, and new ones get a level's first.
+	[[ $(verdict after credit_loop --sl any) == false ]]
+	granted >"$T/granted.any"
+		[[ $(granted_sls "$T/granted.any") == '0 8' ]]
+
+	sed -i '/mode=any-sl/d' "$T/sm/opensm.conf"
+	systemctl restart opensm
+	dateline snapshot --live -o back
+	unchanged "back in proven mode"
+	diff -r -x dateline-manifest.txt before back
+	# Connections of any-SL mode may not.
+	[[ $(verdict back credit_loop) == false && $(verdict back credit_loop --sl 0) == true ]]
 }
 
 # way_back ARGUMENT...: from a damaged 6x5 torus: 0 if the page lets us go.

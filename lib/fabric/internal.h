@@ -124,6 +124,49 @@ uint16_t dl_fabric_speeds_up_to(unsigned int speed);
 /* Build the fabric, without what contradicts the rest.  0 or -ENOMEM. */
 int dl_fabric_parsed_build(const struct dl_fabric_parsed *d, struct dl_fabric **out);
 
+/*
+ * A list of ports: what each says of itself and of its cable's far end; see
+ * records.c.
+ */
+struct dl_fabric_record {
+	uint64_t guid, system_guid, port_guid; /* guid, the node's: 0: no such end */
+	uint32_t desc;			       /* offset in the strings */
+	uint32_t vendor;
+	uint32_t line;
+	uint32_t node;		      /* its number, once known */
+	uint16_t device, lid, speeds; /* speeds, widths and VLs: of the cable, at its near end */
+	uint8_t type, nports, num, widths, vls, lmc;
+	bool refers; /* to the near end that has this port GUID, or LID and name */
+};
+
+struct dl_fabric_records {
+	struct dl_fabric_parsed *d;
+	struct dl_fabric_record *record; /* two a port: near end, far end; free() */
+	uint32_t n, cap;
+	uint32_t file; /* its name in the strings */
+	bool by_name;  /* what refers, does so by LID and name */
+};
+
+int dl_fabric_records_add(struct dl_fabric_records *r, const struct dl_fabric_record *near,
+			  const struct dl_fabric_record *far);
+
+/* Look up the far ends that refer.  0, -ENOMEM, or -EINVAL (reported). */
+int dl_fabric_records_resolve(struct dl_fabric_records *r);
+
+/* Fill the parsed fabric, without what is at odds with the rest.  0 or -ENOMEM, ... */
+int dl_fabric_records_fill(struct dl_fabric_records *r);
+
+/* Formats of infiniband-diags other than the netlist, into a parsed fabric. */
+
+/* Does a report of ports begin with the line at `at`?  See ports_read.c. */
+bool dl_fabric_is_port_report(const char *at);
+/* Read it, from the current line on. */
+int dl_fabric_read_port_report(struct dl_text *t, struct dl_fabric_parsed *d, uint32_t file);
+
+/* ibnetdiscover's cache begins with this byte, as no text does; see cache_read.c. */
+#define DL_FABRIC_CACHE_BYTE 0x2B
+int dl_fabric_read_cache(FILE *from, const char *name, struct dl_fabric_parsed *d);
+
 /* The parts of the netlist reader; see netlist_read.c. */
 
 #define DL_FABRIC_NETLIST_DEPTH 16 /* of files included by files */
@@ -145,7 +188,8 @@ struct dl_fabric_netlist {
 		ino_t ino;
 	} open[DL_FABRIC_NETLIST_DEPTH];
 	unsigned int depth, includes;
-	bool may_include;
+	bool may_include, begun;
+	bool complete; /* another format, whose far ends are nodes already */
 	uint32_t file; /* this file's name in the strings */
 };
 

@@ -8,8 +8,11 @@ libdlroute_la_SOURCES += \
 	lib/fabric/speed.c \
 	lib/fabric/subnet_lst_write.c
 libdlread_la_SOURCES += \
+	lib/fabric/cache_read.c \
 	lib/fabric/netlist_line.c \
 	lib/fabric/netlist_read.c \
 	lib/fabric/node_names.c \
 	lib/fabric/parsed.c \
+	lib/fabric/ports_read.c \
+	lib/fabric/records.c \
 	lib/fabric/subnet_lst_read.c

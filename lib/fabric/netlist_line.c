@@ -70,7 +70,7 @@ static int comment_number(struct dl_text *t, const char *word, size_t len, uint6
 
 /*
  * "4xQDR", also "4x??", and ibnetdiscover --full's "v=4", PortInfo's
- * OperationalVLs.  A width with another word behind it is a speed that nobody
+ * VLCap.  A width with another word behind it is a speed that nobody
  * knows, and none is guessed.
  */
 static int comment_annotation(struct dl_text *t, const char *word, size_t len, struct comment *c)
@@ -529,6 +529,7 @@ int dl_fabric_netlist_line(struct dl_fabric_netlist *r)
 	}
 	if (*t->at == '#')
 		return 0;
+	r->begun = true;
 	if (*t->at == '[') {
 		r->after_port = true;
 		return read_port_line(r);

@@ -25,6 +25,9 @@
  *
  * ibsim's width and speed options are sets of bits, as in PortInfo.
  *
+ * Other output of infiniband-diags is known by how it begins, and read by
+ * ports_read.c and cache_read.c.
+ *
  * Complexity.  Peers may be declared after they are named, so ids are looked
  * up at the end, in a sorted array: O(n log n) whatever the names are.
  */
@@ -147,6 +150,11 @@ static int read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name
 	r->depth++;
 	r->node = DL_NONE;
 	while ((err = dl_text_next(&text)) > 0) {
+		if (!r->begun && dl_fabric_is_port_report(text.at)) {
+			r->complete = true;
+			err = dl_fabric_read_port_report(&text, &r->d, r->file);
+			break;
+		}
 		err = dl_fabric_netlist_line(r);
 		if (err)
 			break;
@@ -242,7 +250,7 @@ static int read_netlist(FILE *from, const char *name, bool may_include, const st
 			struct dl_fabric **out)
 {
 	struct dl_fabric_netlist *r = calloc(1, sizeof(*r));
-	int err;
+	int err, first;
 
 	if (!r)
 		return -ENOMEM;
@@ -250,9 +258,15 @@ static int read_netlist(FILE *from, const char *name, bool may_include, const st
 	r->guid[DL_FABRIC_SWITCH] = r->guid_base[DL_FABRIC_SWITCH] = 0x200000;
 	r->guid[DL_FABRIC_CA] = r->guid_base[DL_FABRIC_CA] = 0x100000;
 	err = dl_fabric_parsed_begin(&r->d, log);
-	if (!err)
+	first = getc(from);
+	if (first != EOF)
+		ungetc(first, from);
+	r->complete = first == DL_FABRIC_CACHE_BYTE;
+	if (!err && r->complete)
+		err = dl_fabric_read_cache(from, name, &r->d);
+	else if (!err)
 		err = read_stream(r, from, name);
-	if (!err)
+	if (!err && !r->complete)
 		err = find_peers(&r->d);
 	if (!err)
 		err = dl_fabric_parsed_build(&r->d, out);

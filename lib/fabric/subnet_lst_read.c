@@ -4,14 +4,6 @@
  * direction, each with all that is known of the nodes at both ends.  See
  * subnet_lst_write.c for the format.
  *
- * Problem.  The same node is described twice for each of its cables, and all
- * those descriptions must agree.
- *
- * Method.  Every line leaves two records.  Sorted by GUID, port and order of
- * appearance, the records of a node, and within them those of a port, stand
- * together; each is compared with the first of its group, and the first ones
- * become nodes, in the order of the file.  O(n log n).
- *
  * A cable may be stated in one direction only.  LMCs are not in the format.
  */
 #include "config.h"
@@ -24,23 +16,10 @@
 #include "fabric/internal.h"
 #include "dateline/base.h"
 
-/* What one line says about one end of its cable. */
-struct record {
-	uint64_t guid, system_guid, port_guid;
-	uint32_t desc; /* offset in the strings */
-	uint32_t vendor;
-	uint32_t line;
-	uint32_t node;		      /* its number, once known */
-	uint16_t device, lid, speeds; /* speeds and widths: of the cable, at its near end */
-	uint8_t type, nports, num, widths;
-};
-
 struct reader {
 	struct dl_fabric_parsed d;
+	struct dl_fabric_records records;
 	struct dl_text t;
-	struct record *records; /* two a line: near end, far end */
-	uint32_t nrecords, records_cap;
-	uint32_t file; /* its name in the strings */
 };
 
 /* ---- lines -------------------------------------------------------------- */
@@ -63,7 +42,7 @@ static const struct {
 
 static struct dl_fabric_parsed_place here(const struct reader *r)
 {
-	return (struct dl_fabric_parsed_place){ r->file, r->t.line };
+	return (struct dl_fabric_parsed_place){ r->records.file, r->t.line };
 }
 
 static int read_field(struct dl_text *t, const char *name, uint64_t max, const char *what,
@@ -153,13 +132,13 @@ static int read_desc(struct reader *r, bool far, uint32_t *out)
 }
 
 /* *good becomes false: the port claims what cannot be. */
-static int read_end(struct reader *r, bool far, struct record *e, bool *good)
+static int read_end(struct reader *r, bool far, struct dl_fabric_record *e, bool *good)
 {
 	uint64_t v[NFIELDS], lid = 0, num = 0;
 	struct dl_text *t = &r->t;
 	int err;
 
-	*e = (struct record){ .line = t->line };
+	*e = (struct dl_fabric_record){ .line = t->line };
 	err = read_type(t, &e->type);
 	for (unsigned int i = 0; i < NFIELDS && !err; i++)
 		err = read_field(t, fields[i].name, fields[i].max, fields[i].what, &v[i]);
@@ -216,7 +195,7 @@ static bool is_unknown(const char *word, size_t len)
 	return len == 2 && !memcmp(word, "??", 2);
 }
 
-static int read_cable(struct dl_text *t, struct record *near)
+static int read_cable(struct dl_text *t, struct dl_fabric_record *near)
 {
 	const char *word = "";
 	char *at = t->at;
@@ -242,211 +221,30 @@ static int read_cable(struct dl_text *t, struct record *near)
 
 static int read_line(struct reader *r)
 {
+	struct dl_fabric_record near, far;
 	bool good = true;
-	struct record *e;
 	int err;
 
 	if (dl_text_at_end(&r->t))
 		return 0;
-	if (!dl_array_room(r->records, r->nrecords, 2, &r->records_cap))
-		return -ENOMEM;
-	e = &r->records[r->nrecords];
-	err = read_end(r, false, e, &good);
+	err = read_end(r, false, &near, &good);
 	if (!err)
-		err = read_end(r, true, e + 1, &good);
+		err = read_end(r, true, &far, &good);
 	if (!err)
-		err = read_cable(&r->t, e);
-	if (!err && good)
-		r->nrecords += 2;
-	return err;
-}
-
-/* ---- nodes -------------------------------------------------------------- */
-
-static int compare(const void *left, const void *right, void *records)
-{
-	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
-	const struct record *a = (struct record *)records + i;
-	const struct record *b = (struct record *)records + j;
-
-	if (a->guid != b->guid)
-		return a->guid < b->guid ? -1 : 1;
-	if (a->num != b->num)
-		return a->num < b->num ? -1 : 1;
-	return i < j ? -1 : i > j;
-}
-
-static struct dl_fabric_parsed_place place_of(const struct reader *r, uint32_t record)
-{
-	return (struct dl_fabric_parsed_place){ r->file, r->records[record].line };
-}
-
-static void differs(const struct reader *r, uint32_t record, uint32_t first)
-{
-	const struct record *e = &r->records[record];
-
-	dl_fabric_parsed_left_out(&r->d, place_of(r, record),
-				  "node 0x%016" PRIx64
-				  " port %u is described otherwise than in %s:%u",
-				  e->guid, e->num, r->d.strings + r->file, r->records[first].line);
-}
-
-static bool same_node(const struct reader *r, const struct record *a, const struct record *b)
-{
-	const char *s = r->d.strings;
-
-	return a->system_guid == b->system_guid && a->type == b->type && a->nports == b->nports &&
-	       a->vendor == b->vendor && a->device == b->device &&
-	       !strcmp(s + a->desc, s + b->desc);
-}
-
-/* The end port of a switch is the same for all of its ports. */
-static bool same_end(const struct record *a, const struct record *b)
-{
-	return (a->type != DL_FABRIC_SWITCH && a->num != b->num) ||
-	       (a->lid == b->lid && a->port_guid == b->port_guid);
-}
-
-static int add_node(struct reader *r, const struct record *e)
-{
-	struct dl_fabric_parsed_node node = {
-		.guid = e->guid,
-		.system_guid = e->system_guid,
-		.desc = r->d.strings[e->desc] ? e->desc : 0,
-		.vendor = e->vendor,
-		.device = e->device,
-		.place = { r->file, e->line },
-		.type = e->type,
-		.nports = e->nports,
-	};
-	char id[20];
-	int err;
-
-	snprintf(id, sizeof(id), "%c-%016" PRIx64, dl_fabric_letter(e->type), e->guid);
-	err = dl_fabric_parsed_string(&r->d, id, strlen(id), &node.id);
-	return err ? err : dl_fabric_parsed_add_node(&r->d, &node);
-}
-
-/*
- * Nodes in the order of the file.  order[] holds the records sorted,
- * first[] gets the first record of each record's node.
- */
-static int add_nodes(struct reader *r, const uint32_t *order, uint32_t *first)
-{
-	uint32_t j;
-	int err = 0;
-
-	for (uint32_t i = 0; i < r->nrecords; i = j) {
-		uint64_t guid = r->records[order[i]].guid;
-		uint32_t least = order[i];
-
-		for (j = i; j < r->nrecords && r->records[order[j]].guid == guid; j++) {
-			if (order[j] < least)
-				least = order[j];
-		}
-		for (uint32_t k = i; k < j; k++)
-			first[order[k]] = least;
-	}
-	for (uint32_t i = 0; i < r->nrecords && !err; i++) {
-		struct record *e = &r->records[i], *f = &r->records[first[i]];
-
-		if (e == f) {
-			e->node = r->d.nnodes;
-			err = add_node(r, e);
-		} else if (same_node(r, e, f) && same_end(e, f)) {
-			e->node = f->node;
-		} else {
-			e->node = DL_NONE;
-			differs(r, i, first[i]);
-		}
-	}
-	return err;
-}
-
-static int add_ends(struct reader *r, const uint32_t *order)
-{
-	uint32_t i, given = DL_NONE; /* the last port's record */
-	int err = 0;
-
-	for (i = 0; i < r->nrecords && !err; i++) {
-		const struct record *e = &r->records[order[i]];
-		bool sw = e->type == DL_FABRIC_SWITCH;
-
-		if (e->node == DL_NONE)
-			continue;
-		if (given != DL_NONE && e->guid == r->records[given].guid &&
-		    (sw || e->num == r->records[given].num)) {
-			if (!same_end(e, &r->records[given]))
-				differs(r, order[i], given);
-			continue;
-		}
-		given = order[i];
-		err = dl_fabric_parsed_add_end(&r->d, &(struct dl_fabric_parsed_end){
-							      .guid = e->port_guid,
-							      .node = e->node,
-							      .place = place_of(r, order[i]),
-							      .lid = e->lid,
-							      .num = sw ? 0 : e->num,
-						      });
-	}
-	return err;
-}
-
-static int add_links(struct reader *r)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < r->nrecords && !err; i += 2) {
-		const struct record *near = &r->records[i], *far = near + 1;
-
-		if (near->node == DL_NONE || far->node == DL_NONE)
-			continue;
-		err = dl_fabric_parsed_add_link(&r->d, &(struct dl_fabric_parsed_link){
-							       .node = near->node,
-							       .peer = far->node,
-							       .place = place_of(r, i),
-							       .speeds = near->speeds,
-							       .widths = near->widths,
-							       .num = near->num,
-							       .peer_num = far->num,
-						       });
-	}
-	return err;
-}
-
-static int fill_draft(struct reader *r)
-{
-	uint32_t *order = calloc(r->nrecords + 1ul, sizeof(*order));
-	uint32_t *first = calloc(r->nrecords + 1ul, sizeof(*first));
-	int err = -ENOMEM;
-
-	if (!order || !first)
-		goto out;
-	for (uint32_t i = 0; i < r->nrecords; i++)
-		order[i] = i;
-	if (r->nrecords)
-		qsort_r(order, r->nrecords, sizeof(*order), compare, r->records);
-	err = add_nodes(r, order, first);
-	if (!err)
-		err = add_ends(r, order);
-	if (!err)
-		err = add_links(r);
-out:
-	free(order);
-	free(first);
-	return err;
+		err = read_cable(&r->t, &near);
+	return err || !good ? err : dl_fabric_records_add(&r->records, &near, &far);
 }
 
 int dl_fabric_read_subnet_list_stream(FILE *from, const char *name, const struct dl_log *log,
 				      struct dl_fabric **out)
 {
-	struct reader r = { 0 };
+	struct reader r = { .records.d = &r.d };
 	int err;
 
 	dl_text_begin(&r.t, from, name, log);
 	err = dl_fabric_parsed_begin(&r.d, log);
 	if (!err)
-		err = dl_fabric_parsed_string(&r.d, name, strlen(name), &r.file);
+		err = dl_fabric_parsed_string(&r.d, name, strlen(name), &r.records.file);
 	while (!err) {
 		err = dl_text_next(&r.t);
 		if (err <= 0)
@@ -454,14 +252,14 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name, const struct
 		err = read_line(&r);
 	}
 	if (!err)
-		err = fill_draft(&r);
+		err = dl_fabric_records_fill(&r.records);
 	if (!err)
 		err = dl_fabric_parsed_build(&r.d, out);
 	if (err == -ENOMEM)
 		dl_log(log, DL_LOG_ERROR, "%s: out of memory", name);
 	dl_text_end(&r.t);
 	dl_fabric_parsed_end(&r.d);
-	free(r.records);
+	free(r.records.record);
 	return err;
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Our netlist reader against the real ibnetdiscover: what it prints of a live
-# fabric is read, whole, and means the same as the file that ibsim served.
+# fabric is read, whole, and means the same as the file that ibsim served.  So do
+# the reports of ports and the cache of infiniband-diags.
 
 load lib.bash
 
@@ -14,17 +15,49 @@ teardown() {
 	fabric_down
 }
 
+# formats NAME: the live fabric as each tool tells it, in files NAME.FORMAT.
+formats() {
+	sim ibnetdiscover -p >"$T/$1.ports"
+	sim iblinkinfo >"$T/$1.links"
+	sim iblinkinfo -l >"$T/$1.lines"
+	sim iblinkinfo -l -p >"$T/$1.settings"
+	sim ibnetdiscover --cache "$T/$1.cache" >"$T/$1.net"
+}
+
+# told FILE [SED [all]]: each cable as the fabric in FILE has it: port GUIDs, names,
+# port numbers, width and speed; without LIDs, or after SED; or all that is said.
+told() {
+	local drop='s/(System|Node)GUID:\w+ |VenID:\w+ DevID:\w+ Rev:\w+//g'
+
+	# The cache says the rest, too.
+	[[ $1 != *.cache && ! ${3:-} ]] || drop=
+	dateline route "$1" --torus-config "$T/f.torus.conf" -q -o "$1.routed"
+	sed -E "$drop;${2:-s/ LID:[0-9A-F]+//g}" "$1.routed/opensm-subnet.lst" | sort
+}
+
+# same_formats NAME [lids]: all of them tell of the same fabric.
+same_formats() {
+	local format with=${2:+s/lids//}
+
+	for format in ports links lines settings; do
+		same "$1.$format" <(told "$T/$1.net" "$with") <(told "$T/$1.$format" "$with")
+	done
+	same "$1.cache" <(told "$T/$1.net" "$with" all) <(told "$T/$1.cache" "$with")
+}
+
 # round_trip GENERATOR-ARGUMENT...: a generated netlist, what ibnetdiscover
 # makes of it before a subnet manager gave LIDs, and after.
 round_trip() {
 	dateline gen "$@" -o "$T/f"
 	sim_start "$T/f.net"
-	sim ibnetdiscover >"$T/bare.net"
+	formats bare
 	sm_conf "$T/sm" dateline torus_config="$T/f.torus.conf"
 	sm_start "$T/sm"
 	wait_log 'SUBNET UP'
-	sim ibnetdiscover >"$T/live.net"
+	formats live
 	fabric_down
+	same_formats bare
+	same_formats live lids
 	local net
 	for net in f bare live; do
 		dateline route "$T/$net.net" --torus-config "$T/f.torus.conf" \

@@ -65,7 +65,7 @@ fuzz: config.h
 		$(CLANG) $(FUZZ_FLAGS) -std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
 			-o test/fuzz/fuzz_$$t \
 			$(srcdir)/test/fuzz/fuzz_$$t.c $$sources \
-			$(YAML_LIBS); \
+			$(YAML_LIBS) $(ZSTD_LIBS); \
 		dict=$(srcdir)/test/fuzz/$$t.dict; \
 		test -f $$dict && dict=-dict=$$dict || dict=; \
 		nice test/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) \

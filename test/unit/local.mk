@@ -21,7 +21,8 @@ test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
 
 # Fabrics, and what reads and writes them.
 UNIT_TESTS += test/unit/settings test/unit/arena test/unit/files test/unit/text \
-	test/unit/test_fabric test/unit/test_netlist test/unit/test_subnet_lst
+	test/unit/test_fabric test/unit/test_netlist test/unit/test_subnet_lst \
+	test/unit/port_reports
 # Tori.
 UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_generate \
 	test/unit/test_off_torus test/unit/test_graph test/unit/test_agreement \

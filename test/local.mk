@@ -1,5 +1,5 @@
 # check.bash compares the code with it.
-EXTRA_DIST += .clang-format
+EXTRA_DIST += .clang-format test/schemas.py
 
 UNIT_TESTS =
 check_LTLIBRARIES =

@@ -88,11 +88,32 @@ random_seed() {
 fabric_down() {
 	sm_stop
 	sim_stop
+	json_check
 }
 
-# The dateline command of the build tree.
+# The dateline command of the build tree.  Its documents are kept for json_check.
+# Nothing else is run here: sim preloads the simulator.
 dateline() {
-	"$DL_BUILD/dateline" "$@"
+	local status=0 kept
+
+	if [[ ! ${T:-} || " $* " != *" --json "* || $1 == -* ]]; then
+		"$DL_BUILD/dateline" "$@"
+		return
+	fi
+	kept=$T/$1.$BASHPID.$RANDOM.told
+	"$DL_BUILD/dateline" "$@" >"$kept" || status=$?
+	[[ ! -s $kept ]] || printf '%s\n' "$(<"$kept")"
+	return "$status"
+}
+
+# json_check: the documents that commands have printed are as their schemas say.
+json_check() {
+	local -a told
+
+	mapfile -t told < <(find "$T" -maxdepth 1 -name '*.told' -size +0)
+	((${#told[@]})) || return 0
+	python3 "$DL_TOP/test/schemas.py" "$DL_TOP/conf/schema" "${told[@]}" >&2 || return
+	rm "${told[@]}"
 }
 
 # service PROGRAM: where it is, on this machine or unpacked by bootstrap.

@@ -70,6 +70,7 @@ test_unit_link_cli_LDADD = $(CMOCKA_LIBS) $(JANSSON_LIBS)
 UNIT_CHECKS = test/unit/api.bash test/unit/small_sizes.bash test/unit/examples.bash \
 	test/unit/verdicts.bash test/unit/exit_statuses.bash test/unit/interrupt.bash \
 	test/unit/link_symbols.bash test/unit/plugin_symbols.bash test/unit/bounds.bash \
+	test/unit/schemas.bash \
 	test/unit/throughput.bash
 TESTS += $(UNIT_CHECKS)
 EXTRA_DIST += $(UNIT_CHECKS)

@@ -36,8 +36,7 @@ int find_begin(struct find *f, const struct tool_input *in)
 {
 	const struct dl_fabric *fabric = in->fabric;
 
-	f->in = in;
-	f->n = 0;
+	*f = (struct find){ .in = in };
 	f->names = calloc(2 * (size_t)fabric->nnodes + 1, sizeof(*f->names));
 	if (!f->names)
 		return -ENOMEM;
@@ -50,13 +49,14 @@ int find_begin(struct find *f, const struct tool_input *in)
 			f->names[f->n++] = (struct find_name){ name, word, i, false };
 	}
 	qsort(f->names, f->n, sizeof(*f->names), compare);
-	return 0;
+	return dl_fabric_index_ports(fabric, &f->ports);
 }
 
 void find_end(struct find *f)
 {
 	free(f->names);
 	f->names = NULL;
+	dl_fabric_index_free(&f->ports);
 }
 
 /* ---- nodes --------------------------------------------------------------- */
@@ -164,6 +164,7 @@ static bool by_number(const struct find *f, const char *text, struct find_result
 	const struct dl_fabric *fabric = f->in->fabric;
 	uint64_t value;
 	const char *end = dl_number_scan(text, 0, &value);
+	uint32_t port;
 
 	if (end == text || *end)
 		return false;
@@ -171,12 +172,11 @@ static bool by_number(const struct find *f, const char *text, struct find_result
 		*out = (struct find_result){ fabric->lid_port[value], value };
 		return true;
 	}
-	for (uint32_t p = 0; p < fabric->nports && value > UINT16_MAX; p++)
-		if (fabric->ports[p].guid == value && dl_fabric_is_end_port(fabric, p)) {
-			*out = (struct find_result){ p, fabric->ports[p].lid };
-			return true;
-		}
-	return false;
+	port = value > UINT16_MAX ? dl_fabric_find_port(fabric, &f->ports, value) : DL_NONE;
+	if (port == DL_NONE)
+		return false;
+	*out = (struct find_result){ port, fabric->ports[port].lid };
+	return true;
 }
 
 /* A node's first end port that has a LID, else its first one. */

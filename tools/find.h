@@ -20,6 +20,7 @@ struct find {
 	const struct tool_input *in; /* borrowed */
 	struct find_name *names;
 	uint32_t n;
+	struct dl_fabric_index ports; /* by GUID */
 };
 
 /* 0 or -ENOMEM; release in either case. */

@@ -146,6 +146,25 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc);
 /* The node with this GUID, or DL_NONE.  O(log n). */
 uint32_t dl_fabric_find_guid(const struct dl_fabric *f, uint64_t guid);
 
+/*
+ * For many look-ups by what a fabric has no index of: end ports by GUID (a
+ * switch's port 0 also by that of its node), and nodes by name or id.  Of
+ * several, the lowest number is found; DL_NONE: there is none.  Making an index
+ * takes n log n, a look-up log n.  0 or -ENOMEM; released with
+ * dl_fabric_index_free() in either case.
+ */
+struct dl_fabric_index {
+	uint32_t *items, n;
+};
+
+int dl_fabric_index_ports(const struct dl_fabric *f, struct dl_fabric_index *x);
+int dl_fabric_index_names(const struct dl_fabric *f, struct dl_fabric_index *x);
+void dl_fabric_index_free(struct dl_fabric_index *x);
+uint32_t dl_fabric_find_port(const struct dl_fabric *f, const struct dl_fabric_index *ports,
+			     uint64_t guid);
+uint32_t dl_fabric_find_name(const struct dl_fabric *f, const struct dl_fabric_index *names,
+			     const char *text);
+
 static inline const char *dl_fabric_node_id(const struct dl_fabric *f, uint32_t node)
 {
 	return f->names + f->nodes[node].id;

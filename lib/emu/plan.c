@@ -20,11 +20,7 @@ uint32_t dl_emu_plan_node(const struct dl_emu_plan *p, const char *text)
 
 	if (!strncmp(text, "0x", 2) && !*dl_number_scan(text + 2, 16, &guid) && text[2])
 		return dl_fabric_find_guid(f, guid);
-	for (uint32_t i = 0; i < f->nnodes; i++)
-		if (!strcmp(dl_fabric_node_name(f, i), text) ||
-		    !strcmp(dl_fabric_node_id(f, i), text))
-			return i;
-	return DL_NONE;
+	return dl_fabric_find_name(f, &p->names, text);
 }
 
 int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text, uint32_t *out)
@@ -366,7 +362,9 @@ int dl_emu_plan_new(const struct dl_emu_scenario *s, const struct dl_tables *t,
 	p->tables = t;
 	p->fabric = t->fabric;
 	p->log = log;
-	err = number_adapters(p);
+	err = dl_fabric_index_names(p->fabric, &p->names);
+	if (!err)
+		err = number_adapters(p);
 	if (!err && s->force_vl >= 0)
 		err = force_vl(p);
 	if (!err)
@@ -389,6 +387,7 @@ void dl_emu_plan_free(struct dl_emu_plan *p)
 		return;
 	for (uint32_t i = 0; p->later && i < p->scenario->nfaults; i++)
 		dl_snapshot_release(&p->later[i]);
+	dl_fabric_index_free(&p->names);
 	dl_arena_free(&p->arena);
 	free(p);
 }

@@ -94,6 +94,7 @@ struct dl_emu_plan {
 	const struct dl_tables *tables;
 	const struct dl_fabric *fabric;
 	const struct dl_log *log;
+	struct dl_fabric_index names;
 	struct dl_arena arena; /* all that follows */
 	struct dl_tables forced;
 	struct dl_snapshot *later;     /* by fault: its tables */

@@ -39,6 +39,7 @@ int dl_fabric_read_file(const char *path,
 /* What no subnet has: more nodes than LIDs of 16 bits, 64 ports at each of them. */
 #define DL_FABRIC_PARSED_NODES 65535
 #define DL_FABRIC_PARSED_PORTS (1u << 22)
+#define DL_FABRIC_PARSED_PAIRS (1u << 28) /* in and out port, of all switches */
 
 struct dl_fabric_parsed_place {
 	uint32_t file; /* its name's offset in strings */
@@ -92,7 +93,7 @@ struct dl_fabric_parsed {
 	char *strings; /* each ended by NUL; offset 0 is "" */
 	uint32_t nnodes, nends, nlinks, strings_len;
 	uint32_t nodes_cap, ends_cap, links_cap, strings_cap;
-	uint32_t nports; /* of all nodes */
+	uint32_t nports, npairs; /* of all nodes, of all switches */
 	const struct dl_log *log;
 };
 

@@ -9,6 +9,7 @@ libdlroute_la_SOURCES += \
 	lib/fabric/subnet_lst_write.c
 libdlread_la_SOURCES += \
 	lib/fabric/cache_read.c \
+	lib/fabric/index.c \
 	lib/fabric/netlist_line.c \
 	lib/fabric/netlist_read.c \
 	lib/fabric/node_names.c \

@@ -60,16 +60,21 @@ int dl_fabric_parsed_string(struct dl_fabric_parsed *d, const char *s, size_t le
 
 int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_node *node)
 {
-	if (d->nnodes == DL_FABRIC_PARSED_NODES ||
-	    d->nports + node->nports + 1 > DL_FABRIC_PARSED_PORTS)
+	uint32_t ports = node->nports + 1;
+	uint32_t pairs = node->type == DL_FABRIC_SWITCH ? ports * ports : 0;
+
+	if (d->nnodes == DL_FABRIC_PARSED_NODES || d->nports + ports > DL_FABRIC_PARSED_PORTS ||
+	    d->npairs + pairs > DL_FABRIC_PARSED_PAIRS)
 		return dl_fabric_parsed_error(d, node->place,
-					      "one node too many: "
-					      "expected at most %u nodes and %u ports",
-					      DL_FABRIC_PARSED_NODES, DL_FABRIC_PARSED_PORTS);
+					      "one node too many: expected at most %u nodes and %u "
+					      "ports, with %u pairs of ports of a switch",
+					      DL_FABRIC_PARSED_NODES, DL_FABRIC_PARSED_PORTS,
+					      DL_FABRIC_PARSED_PAIRS);
 	if (!dl_array_room(d->nodes, d->nnodes, 1, &d->nodes_cap))
 		return -ENOMEM;
 	d->nodes[d->nnodes++] = *node;
-	d->nports += node->nports + 1;
+	d->nports += ports;
+	d->npairs += pairs;
 	return 0;
 }
 

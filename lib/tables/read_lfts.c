@@ -145,9 +145,8 @@ static char *read_fdbs_fast(struct dl_tables_dump *d, char *at, char *end)
 
 struct lfts {
 	struct dl_tables_dump d;
-	uint32_t *owner; /* reading LIDs: end ports in order of GUID */
-	uint32_t nowners;
-	struct dl_fabric *f; /* and where to put them */
+	struct dl_fabric_index owners; /* reading LIDs: the end ports */
+	struct dl_fabric *f;	       /* and where to put them */
 };
 
 static int read_head(struct lfts *x)
@@ -220,41 +219,10 @@ int dl_tables_read_lfts(struct dl_tables *t, FILE *from, const char *name, const
 
 /* ---- owners of LIDs ---------------------------------------------------- */
 
-static uint64_t end_guid(const struct dl_fabric *f, uint32_t port)
-{
-	const struct dl_fabric_port *p = &f->ports[port];
-
-	return p->guid || p->num ? p->guid : f->nodes[p->node].guid;
-}
-
-static int by_guid(const void *a, const void *b, void *fabric)
-{
-	uint64_t x = end_guid(fabric, *(const uint32_t *)a);
-	uint64_t y = end_guid(fabric, *(const uint32_t *)b);
-
-	return (x > y) - (x < y);
-}
-
-/* All end ports in order of GUID. */
-static int list_owners(struct lfts *x)
-{
-	struct dl_fabric *f = x->f;
-
-	x->owner = malloc((f->nports + 1) * sizeof(*x->owner));
-	if (!x->owner)
-		return -ENOMEM;
-	for (uint32_t p = 0; p < f->nports; p++)
-		if (dl_fabric_is_end_port(f, p) && end_guid(f, p))
-			x->owner[x->nowners++] = p;
-	qsort_r(x->owner, x->nowners, sizeof(*x->owner), by_guid, f);
-	return 0;
-}
-
 /* The owner that a line's comment names, or DL_NONE when it names none. */
 static int read_owner(struct lfts *x, uint32_t *owner)
 {
 	struct dl_text *text = &x->d.text;
-	uint32_t low = 0, high = x->nowners;
 	char *at = strstr(text->at, " portguid ");
 	uint64_t guid;
 	int err;
@@ -266,20 +234,12 @@ static int read_owner(struct lfts *x, uint32_t *owner)
 	err = dl_text_number(text, 16, UINT64_MAX, "a port's GUID", &guid);
 	if (err)
 		return err;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (end_guid(x->f, x->owner[middle]) < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == x->nowners || end_guid(x->f, x->owner[low]) != guid)
+	*owner = dl_fabric_find_port(x->f, &x->owners, guid);
+	if (*owner == DL_NONE)
 		return dl_text_error(text,
 				     "the fabric has no port with the GUID "
 				     "0x%016" PRIx64,
 				     guid);
-	*owner = x->owner[low];
 	return 0;
 }
 
@@ -329,11 +289,11 @@ static int read_lids_line(struct dl_tables_dump *d)
 int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name, const struct dl_log *log)
 {
 	struct lfts x = { .d = { .f = f }, .f = f };
-	int err = list_owners(&x);
+	int err = dl_fabric_index_ports(f, &x.owners);
 
 	if (!err)
 		err = dl_tables_dump_read(&x.d, from, name, log, read_lids_line);
-	free(x.owner);
+	dl_fabric_index_free(&x.owners);
 	return err ? err : dl_fabric_finish(f, log);
 }
 

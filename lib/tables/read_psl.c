@@ -32,8 +32,9 @@
 struct psl {
 	struct dl_tables_dump d;
 	struct dl_arena arena;
-	uint32_t *column; /* by LID, or DL_NONE */
-	uint16_t *lid;	  /* by column */
+	struct dl_fabric_index ports; /* made when a line names one */
+	uint32_t *column;	      /* by LID, or DL_NONE */
+	uint16_t *lid;		      /* by column */
 	uint32_t ncolumns;
 	uint32_t *row_of; /* by port index, or DL_NONE */
 	uint8_t *rows;
@@ -53,15 +54,6 @@ static uint32_t first_port_with_lid(const struct dl_fabric *f, uint32_t node)
 	for (unsigned int i = 0; i <= n->nports; i++)
 		if (dl_fabric_is_end_port(f, n->first_port + i) && f->ports[n->first_port + i].lid)
 			return n->first_port + i;
-	return DL_NONE;
-}
-
-/* Port GUIDs are not indexed; sources named by them are the exception. */
-static uint32_t port_by_guid(const struct dl_fabric *f, uint64_t guid)
-{
-	for (uint32_t p = 0; guid && p < f->nports; p++)
-		if (f->ports[p].guid == guid && f->ports[p].lid && dl_fabric_is_end_port(f, p))
-			return p;
 	return DL_NONE;
 }
 
@@ -101,8 +93,11 @@ static int find_source(struct psl *x, uint64_t guid)
 	const struct dl_fabric *f = x->d.f;
 	uint32_t node = dl_fabric_find_guid(f, guid), port;
 
-	port = node == DL_NONE ? port_by_guid(f, guid) : first_port_with_lid(f, node);
-	if (port == DL_NONE)
+	if (node == DL_NONE && !x->ports.items && dl_fabric_index_ports(f, &x->ports))
+		return -ENOMEM;
+	port = node == DL_NONE ? dl_fabric_find_port(f, &x->ports, guid) :
+				 first_port_with_lid(f, node);
+	if (port == DL_NONE || !f->ports[port].lid)
 		return unknown(x, guid);
 	x->last_guid = guid;
 	return choose_row(x, port);
@@ -449,6 +444,7 @@ int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name, const 
 	if (!err && x.nrows)
 		err = compress(&x);
 	dl_arena_free(&x.arena);
+	dl_fabric_index_free(&x.ports);
 	free(x.rows);
 	return err;
 }

@@ -209,6 +209,27 @@ static int complete_lids(struct source *x, struct dl_fabric *f)
 
 /* ---- the tables -------------------------------------------------------- */
 
+/*
+ * Dumps are larger than the tables that they fill.  Those of a few bytes would
+ * still take gigabytes, for what a netlist says of LIDs and ports.
+ */
+static int check_size(struct source *x, const struct dl_fabric *f)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	for (unsigned int i = 0; i < DL_TABLES_NFILES; i++)
+		if (find(x, dl_tables_file_names[i]) && !stat(x->path, &st))
+			bytes += st.st_size;
+	if (dl_tables_expected(dl_tables_bytes(f), bytes))
+		return 0;
+	dl_log(x->log, DL_LOG_ERROR,
+	       "%s: the tables in this directory have %" PRIu64 " bytes, far too few for the %u "
+	       "switches and LIDs up to %u of its fabric",
+	       x->dir, bytes, f->nswitches, f->top_lid);
+	return -EINVAL;
+}
+
 /* In each group the first file that is there counts. */
 static const struct {
 	enum dl_tables_file file;
@@ -329,6 +350,8 @@ static int read_directory(struct source *x, const char *net, struct dl_snapshot 
 		err = read_fabric(x, net, &s->fabric);
 	if (!err)
 		err = complete_lids(x, s->fabric);
+	if (!err)
+		err = check_size(x, s->fabric);
 	if (!err)
 		err = dl_tables_new(s->fabric, &s->tables);
 	if (!err)

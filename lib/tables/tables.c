@@ -13,6 +13,10 @@
 
 #define LFT_BLOCK 64 /* entries in one LinearForwardingTable attribute */
 
+/* The most regular torus of 13,824 switches packs 180 bytes into one. */
+#define RATIO_MAX 600
+#define SMALL_BYTES (1u << 28)
+
 static int new_sl2vl(struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;
@@ -34,6 +38,23 @@ static int new_sl2vl(struct dl_tables *t)
 		return -ENOMEM;
 	memset(t->sl2vl, 0xFF, total * sizeof(*t->sl2vl));
 	return 0;
+}
+
+uint64_t dl_tables_bytes(const struct dl_fabric *f)
+{
+	uint64_t bytes = f->nswitches * (f->top_lid / LFT_BLOCK + 1) * (uint64_t)LFT_BLOCK;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint64_t n = f->nodes[f->switches[s]].nports + 1;
+
+		bytes += n * n * sizeof(uint16_t);
+	}
+	return bytes;
+}
+
+bool dl_tables_expected(uint64_t bytes, uint64_t file)
+{
+	return bytes <= SMALL_BYTES || bytes / RATIO_MAX <= file;
 }
 
 int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out)

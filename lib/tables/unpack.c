@@ -5,8 +5,8 @@
  * Hostile files.  A few bytes may unfold to gigabytes.  So the length of each
  * section must be that which the fabric calls for, and fit into the content
  * that the head announces, before memory is taken for it; and no more can be
- * announced than the compressor could have made of the file's bytes.  Tables
- * unfold straight to where they belong.
+ * announced than tables of the file's size hold.  Tables unfold straight to
+ * where they belong.
  */
 #include "config.h"
 
@@ -24,7 +24,6 @@
 #include "tables/pack.h"
 
 #define IN_BYTES (1 << 18)
-#define RATIO_MAX 40000 /* zstd makes one of 32768 bytes at best */
 #define TEXT_MAX (1u << 28)
 #define WINDOW_LOG_MAX 24 /* a window of 16 MB; the writer's is far smaller */
 
@@ -455,8 +454,7 @@ static int read_head(struct unpack *u)
 		return -EINVAL;
 	}
 	u->left = le64toh(u->head.bytes);
-	if (u->head.zero || fstat(fileno(u->from), &st) ||
-	    u->left / RATIO_MAX > (uint64_t)st.st_size)
+	if (u->head.zero || fstat(fileno(u->from), &st) || !dl_tables_expected(u->left, st.st_size))
 		return damaged(u, "its head says what cannot be");
 	return 0;
 }

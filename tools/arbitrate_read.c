@@ -8,7 +8,8 @@
 
 #include "arbitrate.h"
 
-#define MANY 1000000   /* packets in one queue, events, credits */
+#define MANY 1000000 /* packets in one queue, events, credits */
+#define PACKETS_MAX (3 * MANY)
 #define BYTES_MAX 8188 /* LRH:PktLen has 11 bits, in 4-byte words */
 
 /* ---- tables ------------------------------------------------------------ */
@@ -282,13 +283,31 @@ static int check_queues(const char *path, const struct dl_log *log,
 	return 0;
 }
 
+/* Packets of any kind that an event brings. */
+static uint64_t count_packets(const struct arbitrate_event *e)
+{
+	uint64_t n = e->smp + e->fcp;
+
+	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
+		n += e->queue[vl].packets;
+	return n;
+}
+
 static int check(const char *path, const struct dl_log *log, const struct arbitrate_scenario *a)
 {
 	int err = check_queues(path, log, a, &a->start);
+	uint64_t packets = count_packets(&a->start);
 
-	for (uint32_t i = 0; !err && i < a->nevents; i++)
+	for (uint32_t i = 0; !err && i < a->nevents; i++) {
 		err = check_queues(path, log, a, &a->events[i]);
-	return err;
+		packets += count_packets(&a->events[i]);
+	}
+	if (a->stop_after >= 0 && packets > (uint64_t)a->stop_after)
+		packets = a->stop_after;
+	if (err || packets <= PACKETS_MAX)
+		return err;
+	dl_log(log, DL_LOG_ERROR, "%s: expected at most %d packets in all", path, PACKETS_MAX);
+	return -EINVAL;
 }
 
 /* By `after`; those of the same packet stay in the order of the file. */

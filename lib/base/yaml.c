@@ -15,18 +15,21 @@
 
 /*
  * What a file of ours never needs, and a hostile one uses to cost hours: a flow
- * list in a list and so on, for which libyaml takes the square of the depth, and
- * aliases of aliases, by which a few lines stand for millions of values.
+ * list in a list and so on, for which libyaml takes the square of the depth, as it
+ * does of the number of anchors ("&") and directives ("%"), and aliases of
+ * aliases, by which a few lines stand for millions of values.
  */
 #define MAX_DEPTH 100
-#define USES 16 /* of each node, on average */
+#define MAX_MARKS 1000 /* of "&" and "%", wherever they stand */
+#define USES 16	       /* of each node, on average */
 
 struct dl_yaml {
 	const char *path;
 	const struct dl_log *log;
 	FILE *from;
 	unsigned int depth; /* of flow lists and mappings, about */
-	size_t values;	    /* that may still be used */
+	unsigned int marks;
+	size_t values; /* that may still be used */
 	yaml_document_t document;
 };
 
@@ -247,25 +250,38 @@ static int yaml_wrong(const struct dl_yaml *y, const yaml_parser_t *p)
 		       MAX_DEPTH);
 		return -EINVAL;
 	}
+	if (y->marks > MAX_MARKS) {
+		dl_log(y->log, DL_LOG_ERROR,
+		       "%s: expected at most %u anchors and directives, with "
+		       "\"&\" and \"%%\"",
+		       y->path, MAX_MARKS);
+		return -EINVAL;
+	}
 	dl_log(y->log, DL_LOG_ERROR, "%s:%zu: expected YAML: %s%s%s", y->path,
 	       p->problem_mark.line + 1, p->problem ? p->problem : "damaged",
 	       p->context ? ", " : "", p->context ? p->context : "");
 	return -EINVAL;
 }
 
-/* libyaml's reader of files, but for the depth. */
+static bool is_modest(const struct dl_yaml *y)
+{
+	return y->depth <= MAX_DEPTH && y->marks <= MAX_MARKS;
+}
+
+/* libyaml's reader of files, but for the depth and the marks. */
 static int take_bytes(void *data, unsigned char *buffer, size_t size, size_t *got)
 {
 	struct dl_yaml *y = data;
 
 	*got = fread(buffer, 1, size, y->from);
-	for (size_t i = 0; i < *got && y->depth <= MAX_DEPTH; i++) {
+	for (size_t i = 0; i < *got && is_modest(y); i++) {
+		y->marks += buffer[i] == '&' || buffer[i] == '%';
 		if (buffer[i] == '[' || buffer[i] == '{')
 			y->depth++;
 		else if ((buffer[i] == ']' || buffer[i] == '}') && y->depth)
 			y->depth--;
 	}
-	return !ferror(y->from) && y->depth <= MAX_DEPTH;
+	return !ferror(y->from) && is_modest(y);
 }
 
 /* A file holds one document; a second one would be ignored. */

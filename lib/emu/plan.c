@@ -386,7 +386,7 @@ void dl_emu_plan_free(struct dl_emu_plan *p)
 	if (!p)
 		return;
 	for (uint32_t i = 0; p->later && i < p->scenario->nfaults; i++)
-		dl_snapshot_release(&p->later[i]);
+		dl_snapshot_release(&p->later[i].snapshot);
 	dl_fabric_index_free(&p->names);
 	dl_arena_free(&p->arena);
 	free(p);

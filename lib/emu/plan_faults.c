@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "emu/scenario.h"
 
@@ -37,18 +38,44 @@ static int find_port(struct dl_emu_plan *p, const struct dl_emu_scenario_fault *
 				     f->node.text, expected);
 }
 
-static int read_tables(struct dl_emu_plan *p, const struct dl_emu_plan_options *o, const char *name,
+static int read_tables(struct dl_emu_plan *p, const struct dl_emu_plan_options *o, const char *dir,
 		       struct dl_snapshot *out)
 {
-	char *dir = dl_emu_plan_path(p, name);
-	int err;
-
-	if (!dir)
-		return -ENOMEM;
-	err = o && o->read_tables ? o->read_tables(o->context, dir, out) :
-				    dl_snapshot_read(dir, NULL, NULL, p->log, out);
+	int err = o && o->read_tables ? o->read_tables(o->context, dir, out) :
+					dl_snapshot_read(dir, NULL, NULL, p->log, out);
 	if (!err && p->scenario->force_vl >= 0)
 		dl_emu_plan_force_vl(p, out->tables->rows, out->tables->nrows);
+	return err;
+}
+
+/*
+ * The tables of a fault with a snapshot; those of an earlier fault, if it is the
+ * same file or directory, however it is named.
+ */
+static int find_tables(struct dl_emu_plan *p, const struct dl_emu_plan_options *o, uint32_t i,
+		       const struct dl_tables **out)
+{
+	const struct dl_emu_scenario_fault *faults = p->scenario->faults;
+	char *path = dl_emu_plan_path(p, faults[i].snapshot);
+	struct dl_emu_later *later = &p->later[i];
+	struct stat st;
+	int err;
+
+	if (!path)
+		return -ENOMEM;
+	if (!stat(path, &st)) {
+		later->device = st.st_dev;
+		later->file = st.st_ino;
+	}
+	for (uint32_t k = 0; k < i && later->file; k++) {
+		if (p->later[k].file != later->file || p->later[k].device != later->device)
+			continue;
+		later->file = 0;
+		*out = p->later[k].snapshot.tables;
+		return 0;
+	}
+	err = read_tables(p, o, path, &later->snapshot);
+	*out = later->snapshot.tables;
 	return err;
 }
 
@@ -71,11 +98,12 @@ static const struct {
 	      [DL_EMU_SCENARIO_REWRITE] = { 0 } };
 
 /* Each time that a fault begins, and that it ends. */
-static void add_actions(struct dl_emu_plan *p, uint32_t i, uint32_t port)
+static void add_actions(struct dl_emu_plan *p, uint32_t i, uint32_t port,
+			const struct dl_tables *tables)
 {
 	const struct dl_emu_scenario_fault *f = &p->scenario->faults[i];
 	struct dl_emu_action action = {
-		.tables = p->later[i].tables,
+		.tables = tables,
 		.rewrite = f->kind == DL_EMU_SCENARIO_REWRITE ? f : NULL,
 		.fault = { .port = port },
 	};
@@ -111,11 +139,11 @@ int dl_emu_plan_faults(struct dl_emu_plan *p, const struct dl_emu_plan_options *
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < s->nfaults; i++) {
 		const struct dl_emu_scenario_fault *f = &s->faults[i];
+		const struct dl_tables *tables = NULL;
 
-		err = f->snapshot ? read_tables(p, o, f->snapshot, &p->later[i]) :
-				    find_port(p, f, &port);
+		err = f->snapshot ? find_tables(p, o, i, &tables) : find_port(p, f, &port);
 		if (!err)
-			add_actions(p, i, port);
+			add_actions(p, i, port, tables);
 	}
 	qsort(p->actions, p->nactions, sizeof(*p->actions), by_time);
 	return err;

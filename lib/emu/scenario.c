@@ -15,6 +15,8 @@
 #define NS_MAX INT64_C(1000000000000) /* a quarter of an hour */
 #define BYTES_MAX (1 << 30)	      /* of a message */
 #define MILLION 1000000
+#define TRACES_MAX 64
+#define TABLES_MAX 256 /* new tables under traffic */
 
 static const struct dl_emu_size default_size = { 2048, 1 };
 
@@ -416,6 +418,30 @@ static void to_units(struct dl_emu_scenario *s)
 	}
 }
 
+/* What repeats, or is a file of its own, may cost far more than its line. */
+static int check_counts(const struct dl_emu_scenario *s, const struct dl_log *log)
+{
+	uint64_t times = 0, tables = 0;
+	uint32_t traces = 0;
+
+	for (uint32_t i = 0; i < s->nfaults; i++) {
+		times += s->faults[i].times;
+		tables += s->faults[i].snapshot ? s->faults[i].times + 1 : 0;
+	}
+	for (uint32_t i = 0; i < s->ntraffic; i++)
+		traces += s->traffic[i].file != NULL;
+	if (times > MILLION)
+		return dl_emu_scenario_error(s, log, 1, "times: expected at most %d in all",
+					     MILLION);
+	if (tables > 2 * TABLES_MAX)
+		return dl_emu_scenario_error(s, log, 1, "snapshot: expected at most %d of them",
+					     TABLES_MAX);
+	if (traces > TRACES_MAX)
+		return dl_emu_scenario_error(s, log, 1, "file: expected at most %d traces",
+					     TRACES_MAX);
+	return 0;
+}
+
 static struct dl_emu_scenario *new_scenario(const char *name)
 {
 	struct dl_emu_scenario *s = calloc(1, sizeof(*s));
@@ -443,6 +469,12 @@ int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_lo
 		err = dl_yaml_read_stream(from, name, log, scenario_keys, s);
 	if (!err && s->warmup >= s->duration)
 		err = dl_emu_scenario_error(s, log, 1, "warmup_ns: expected less than duration_ns");
+	if (!err && s->sample && (s->duration + s->drain) / s->sample > MILLION)
+		err = dl_emu_scenario_error(s, log, 1,
+					    "sample_ns: expected at most %d samples in duration_ns",
+					    MILLION);
+	if (!err)
+		err = check_counts(s, log);
 	if (err) {
 		dl_emu_scenario_free(s);
 		return err;

@@ -89,6 +89,12 @@ struct dl_emu_action {
 	struct dl_emu_fault fault;
 };
 
+/* A snapshot that a fault brings, and its file, so that none is read twice. */
+struct dl_emu_later {
+	struct dl_snapshot snapshot;
+	uint64_t device, file; /* 0: none, or another one's */
+};
+
 struct dl_emu_plan {
 	const struct dl_emu_scenario *scenario;
 	const struct dl_tables *tables;
@@ -97,7 +103,7 @@ struct dl_emu_plan {
 	struct dl_fabric_index names;
 	struct dl_arena arena; /* all that follows */
 	struct dl_tables forced;
-	struct dl_snapshot *later;     /* by fault: its tables */
+	struct dl_emu_later *later;    /* by fault */
 	struct dl_emu_action *actions; /* in order of time */
 	uint32_t nactions;
 	uint32_t *port;	   /* port index by adapter */

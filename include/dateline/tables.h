@@ -113,7 +113,7 @@ struct dl_tables {
 	uint32_t *psl_src, *psl_dst;
 	uint32_t npsl_src, npsl_dst;
 
-	struct dl_tables_mcast_group *groups;
+	struct dl_tables_mcast_group *groups; /* in order of MLID */
 	uint32_t ngroups, groups_cap;
 
 	/*
@@ -173,6 +173,9 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst);
  * The pointer holds until the next call.
  */
 struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid);
+
+/* How many groups have a lower MLID: the number of the first one that has not. */
+uint32_t dl_tables_groups_below(const struct dl_tables *t, uint32_t mlid);
 
 /* The group with this MLID; NULL: there is none. */
 const struct dl_tables_mcast_group *dl_tables_find_group(const struct dl_tables *t, uint16_t mlid);

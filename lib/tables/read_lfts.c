@@ -299,11 +299,6 @@ int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name, const
 
 /* ---- opensm.fdbs and opensm.mcfdbs ------------------------------------- */
 
-struct fdbs {
-	struct dl_tables_dump d;
-	uint16_t *group; /* multicast: by MLID, number + 1 */
-};
-
 /* 1: an entry of this LID follows; 0: the line is a head, and was read. */
 static int read_fdb(struct dl_tables_dump *d, const struct dl_tables_field *lid, uint64_t *value)
 {
@@ -336,20 +331,6 @@ static int read_unicast(struct dl_tables_dump *d)
 	return err ? err : set_route(d, lid, port);
 }
 
-/* Looking a group up by MLID is too slow to be done for every line. */
-static struct dl_tables_mcast_group *find_group(struct fdbs *x, uint16_t mlid)
-{
-	uint16_t *number = &x->group[mlid - DL_TABLES_MCAST_LID];
-	struct dl_tables_mcast_group *g;
-
-	if (*number)
-		return &x->d.t->groups[*number - 1];
-	g = dl_tables_group(x->d.t, mlid);
-	if (g)
-		*number = g - x->d.t->groups + 1;
-	return g;
-}
-
 static int read_multicast(struct dl_tables_dump *d)
 {
 	static const struct dl_tables_field field = { NULL, 16, LAST_MLID, "a multicast LID" };
@@ -366,7 +347,7 @@ static int read_multicast(struct dl_tables_dump *d)
 		err = dl_tables_dump_port(d, dl_tables_switch_node(d->f, d->sw), 16, &port);
 		if (err)
 			break;
-		g = find_group((struct fdbs *)d, mlid);
+		g = dl_tables_group(d->t, mlid);
 		if (!g)
 			return -ENOMEM;
 		dl_tables_mask_set(g->masks, d->sw, port);
@@ -384,12 +365,7 @@ int dl_tables_read_fdbs(struct dl_tables *t, FILE *from, const char *name, const
 int dl_tables_read_mcfdbs(struct dl_tables *t, FILE *from, const char *name,
 			  const struct dl_log *log)
 {
-	struct fdbs x = { .d = { .t = t, .f = t->fabric } };
-	int err = -ENOMEM;
+	struct dl_tables_dump d = { .t = t, .f = t->fabric };
 
-	x.group = calloc(LAST_MLID - DL_TABLES_MCAST_LID + 1, sizeof(*x.group));
-	if (x.group)
-		err = dl_tables_dump_read(&x.d, from, name, log, read_multicast);
-	free(x.group);
-	return err;
+	return dl_tables_dump_read(&d, from, name, log, read_multicast);
 }

@@ -267,31 +267,44 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
 	return 0;
 }
 
+uint32_t dl_tables_groups_below(const struct dl_tables *t, uint32_t mlid)
+{
+	uint32_t low = 0, high = t->ngroups;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (t->groups[middle].mlid < mlid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 const struct dl_tables_mcast_group *dl_tables_find_group(const struct dl_tables *t, uint16_t mlid)
 {
-	uint32_t i = t->ngroups;
+	uint32_t i = dl_tables_groups_below(t, mlid);
 
-	while (i--)
-		if (t->groups[i].mlid == mlid)
-			return &t->groups[i];
-	return NULL;
+	return i < t->ngroups && t->groups[i].mlid == mlid ? &t->groups[i] : NULL;
 }
 
 struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid)
 {
+	size_t words = (size_t)t->fabric->nswitches * DL_TABLES_MASK_WORDS + 1;
 	struct dl_tables_mcast_group *g = (void *)dl_tables_find_group(t, mlid);
+	uint64_t *masks;
 
 	if (g)
 		return g;
 	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap, 0x4000))
 		return NULL;
-	t->checked = false;
-	g = &t->groups[t->ngroups];
-	g->mlid = mlid;
-	g->masks =
-		calloc((size_t)t->fabric->nswitches * DL_TABLES_MASK_WORDS + 1, sizeof(*g->masks));
-	if (!g->masks)
+	masks = calloc(words, sizeof(*masks));
+	if (!masks)
 		return NULL;
-	t->ngroups++;
+	t->checked = false;
+	g = &t->groups[dl_tables_groups_below(t, mlid)];
+	memmove(g + 1, g, (&t->groups[t->ngroups++] - g) * sizeof(*g));
+	*g = (struct dl_tables_mcast_group){ mlid, masks };
 	return g;
 }

@@ -234,14 +234,15 @@ bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables
 	const struct dl_tables *of[2] = { a, b };
 	size_t at = sw * (size_t)DL_TABLES_MASK_WORDS + position / 4;
 	unsigned int shift = position % 4 * DL_TRANSITION_MFT_PORTS;
+	uint32_t first = DL_TABLES_MCAST_LID + block * DL_TRANSITION_MFT_BLOCK;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		for (uint32_t g = 0; g < of[i]->ngroups; g++) {
+		uint32_t end = dl_tables_groups_below(of[i], first + DL_TRANSITION_MFT_BLOCK);
+
+		for (uint32_t g = dl_tables_groups_below(of[i], first); g < end; g++) {
 			uint16_t mlid = of[i]->groups[g].mlid;
 			const uint64_t *other;
 
-			if ((mlid - DL_TABLES_MCAST_LID) / DL_TRANSITION_MFT_BLOCK != (int)block)
-				continue;
 			other = dl_transition_masks(of[!i], mlid);
 			if ((of[i]->groups[g].masks[at] ^ (other ? other[at] : 0)) >> shift &
 			    0xFFFF)

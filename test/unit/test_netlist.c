@@ -519,7 +519,8 @@ static void test_costs(void **state)
 		fprintf(to, "Switch 254 \"%x\"\n", i);
 	fclose(to);
 	assert_int_equal(read_bytes(read_netlist, text, len, &h, &f), -EINVAL);
-	assert_error(&h, (1 << 22) / 255 + 1, "one node too many: expected at most 65535 nodes");
+	assert_error(&h, (1 << 28) / (255 * 255) + 1,
+		     "one node too many: expected at most 65535 nodes");
 	free(text);
 }
 

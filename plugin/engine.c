@@ -7,6 +7,14 @@
  * asks each engine in turn for tables at every heavy sweep, and only the one
  * that made them for SL-to-VL maps, arbitration, path SLs and trees.  They may
  * be older than the subnet: see keep_in_force().
+ *
+ * OpenSM asks with its lock held exclusively, and path queries wait for that
+ * lock.  It is held while the subnet is taken over, given back while tables are
+ * computed from the copy, and taken again before they are handed over.  In
+ * between queries are answered as before, by the tables in force.  Nodes and
+ * LIDs come and go with the thread that sweeps, which is ours; what other threads
+ * change, such as a link that a trap takes down, is as if it had changed after
+ * routing, and is for the sweep that they ask for.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -66,6 +74,15 @@ static int copy_tables(struct dl_engine *e, const struct dl_sweep *sweep)
 	return 0;
 }
 
+static struct osm_routing_engine *find_engine(const struct dl_engine *e)
+{
+	struct osm_routing_engine *re = e->osm->routing_engine_list;
+
+	while (re && re->context != e)
+		re = re->next;
+	return re;
+}
+
 /*
  * Would nothing else route this fabric?  Then OpenSM would go without: it
  * leaves the switches' tables alone, but forgets the routing, so that path
@@ -73,10 +90,8 @@ static int copy_tables(struct dl_engine *e, const struct dl_sweep *sweep)
  */
 static bool is_last_resort(const struct dl_engine *e)
 {
-	const struct osm_routing_engine *re = e->osm->routing_engine_list;
+	const struct osm_routing_engine *re = find_engine(e);
 
-	while (re && re->context != e)
-		re = re->next;
 	return re && !re->next && e->osm->no_fallback_routing_engine;
 }
 
@@ -142,8 +157,63 @@ static void keep_in_force(struct dl_engine *e)
 	       "went are broken");
 }
 
+/*
+ * Give OpenSM's lock back, and take it again.  In between OpenSM is to answer by
+ * the tables in force, where there are any; then all is as it was.
+ */
+static void give_lock_back(struct dl_engine *e)
+{
+	const struct dl_fabric *f = e->in_force ? e->in_force->fabric : NULL;
+
+	for (uint32_t s = 0; f && s < f->nswitches; s++) {
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+
+		if (sw && sw->new_lft)
+			keep_tables(e->in_force, s, sw);
+	}
+	e->osm->routing_engine_used = f ? find_engine(e) : NULL;
+	CL_PLOCK_RELEASE(&e->osm->lock);
+}
+
+static void take_lock_again(struct dl_engine *e)
+{
+	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
+	cl_map_item_t *item;
+
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	e->osm->routing_engine_used = NULL;
+	for (item = cl_qmap_head(switches); e->in_force && item != cl_qmap_end(switches);
+	     item = cl_qmap_next(item)) {
+		osm_switch_t *sw = (osm_switch_t *)item;
+
+		if (sw->new_lft)
+			memset(sw->new_lft, OSM_NO_PATH, sw->lft_size);
+	}
+}
+
+/* Tables and phases for the subnet as it is; not in force before they are taken. */
+static int compute(struct dl_engine *e, struct dl_sweep **out, struct dl_phases **phases)
+{
+	int err = dl_sweep_begin(e, out);
+
+	if (err)
+		return err;
+	give_lock_back(e);
+	err = dl_sweep_run(e, *out);
+	if (!err) {
+		err = dl_qos_apply(e, *out);
+		e->metrics.now.refusal = err ? "DL16" : e->metrics.now.refusal;
+	}
+	dl_metrics_stage_done(e, DL_METRICS_ROUTING);
+	if (!err)
+		*phases = dl_phases_plan(e, *out);
+	dl_metrics_stage_done(e, DL_METRICS_PROOF);
+	take_lock_again(e);
+	return err;
+}
+
 /* All that may refuse the fabric, each under its number. */
-static int compute_tables(struct dl_engine *e, struct dl_sweep **out)
+static int compute_tables(struct dl_engine *e, struct dl_sweep **out, struct dl_phases **phases)
 {
 	struct dl_metrics *m = &e->metrics.now;
 	int err;
@@ -156,17 +226,14 @@ static int compute_tables(struct dl_engine *e, struct dl_sweep **out)
 		       "with -Q or set qos TRUE");
 		return -ENOTSUP;
 	}
-	err = dl_sweep_run(e, out);
+	err = compute(e, out, phases);
 	if (err)
 		return err;
-	err = dl_qos_apply(e, *out);
-	if (!err)
-		err = dl_qos_count_cut(e, *out);
+	err = dl_qos_count_cut(e, *out);
 	if (err) {
 		m->refusal = "DL16";
 		return err;
 	}
-	dl_metrics_stage_done(e, DL_METRICS_ROUTING);
 	err = copy_tables(e, *out);
 	if (err) {
 		m->refusal = "DL17";
@@ -216,6 +283,7 @@ void dl_engine_retry(struct dl_engine *e)
 static int build_fwd_tables(void *context)
 {
 	struct dl_engine *e = context;
+	struct dl_phases *phases = NULL;
 	struct dl_sweep *sweep = NULL;
 	double start = dl_clock_monotonic();
 	int err;
@@ -225,12 +293,13 @@ static int build_fwd_tables(void *context)
 	e->clear_groups = e->sweeping || (e->osm->subn.first_time_master_sweep && e->set_up_before);
 	e->sweeping = true;
 	dl_metrics_begin(e);
-	err = compute_tables(e, &sweep);
+	err = compute_tables(e, &sweep, &phases);
 	if (err) {
+		dl_phases_discard(phases);
 		dl_sweep_free(sweep);
 		return refuse(e, err);
 	}
-	dl_phases_begin(e, sweep);
+	dl_phases_begin(e, sweep, phases);
 	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
 	/* The phases need them. */
 	if (!e->phases)

@@ -11,7 +11,8 @@
  *
  * Locks.  OpenSM builds tables and multicast trees, and frees nothing, under
  * its lock held exclusively, and asks for path SLs with that lock shared;
- * tables are therefore swapped and released without a lock of our own.
+ * tables are therefore swapped and released without a lock of our own.  They
+ * are computed without OpenSM's, which is given back for that time (engine.c).
  *
  * Errors carry numbers, DL01 to DL99, each from one place; osmdateline(8)
  * lists them.
@@ -126,10 +127,12 @@ int dl_import(struct osm_opensm *osm, struct dl_arena *arena, const struct dl_lo
 	      struct dl_fabric **out);
 
 /*
- * Compute tables for the subnet as it is.  On failure the log says why and
- * the result is negative; -EPROTO: a fault of Dateline's own.
+ * Take over the subnet as it is (OpenSM's lock is held), and compute tables for
+ * it (it is not).  On failure the log says why and the result is negative;
+ * -EPROTO: a fault of Dateline's own.
  */
-int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out);
+int dl_sweep_begin(struct dl_engine *e, struct dl_sweep **out);
+int dl_sweep_run(struct dl_engine *e, struct dl_sweep *sweep);
 void dl_sweep_free(struct dl_sweep *sweep);
 
 /* OpenSM's switch for the fabric's switch number s; NULL if it is gone. */
@@ -210,10 +213,17 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep, 
 void dl_engine_retry(struct dl_engine *e);
 
 /*
- * OpenSM is about to get tables that are not in force yet: plan the phases, and
- * hand it the old ones instead where there are any.  OpenSM's lock is held.
+ * Plan the phases from the tables in force to these, without OpenSM's lock, or
+ * its subnet.  NULL: there is nothing to change, or no memory, or it cannot be
+ * proven.
  */
-void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next);
+struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next);
+
+/*
+ * OpenSM is about to get tables that are not in force yet: complete the plan, if
+ * there is one, and hand it the old ones instead.  OpenSM's lock is held.
+ */
+void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phases *planned);
 
 /*
  * OpenSM reports that unicast routing is done, at the end of a heavy sweep's
@@ -221,6 +231,9 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next);
  * OpenSM's lock, and waits for answers without it.
  */
 void dl_phases_run(struct dl_engine *e, bool rerouted);
+
+/* Forget a plan that was not begun. */
+void dl_phases_discard(struct dl_phases *planned);
 
 /* What has begun and was not finished: the old tables are in force again. */
 void dl_phases_abandon(struct dl_engine *e);

@@ -127,7 +127,7 @@ static void count_tables(struct dl_engine *e)
 		return;
 	}
 	stage[DL_METRICS_REPAIR] = r->search_seconds;
-	stage[DL_METRICS_PROOF] = r->verify_seconds;
+	stage[DL_METRICS_PROOF] += r->verify_seconds;
 	stage[DL_METRICS_ROUTING] -= r->search_seconds + r->verify_seconds;
 }
 

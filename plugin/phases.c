@@ -269,6 +269,13 @@ void dl_phases_free(struct dl_phases *p)
 	free(p);
 }
 
+void dl_phases_discard(struct dl_phases *planned)
+{
+	if (planned)
+		planned->from = NULL;
+	dl_phases_free(planned);
+}
+
 /* Is what the switches hold a part of the tables in force? */
 static bool is_known(const struct dl_engine *e)
 {
@@ -296,46 +303,53 @@ static int plan(struct dl_phases *p)
 	return dl_transition_plan(&from, &p->opened, &p->plan);
 }
 
-static int decide(struct dl_engine *e, struct dl_phases *p)
+/* What the tables alone tell. */
+static int decide(const struct dl_engine *e, struct dl_phases *p)
 {
 	struct dl_sweep *next = p->next;
-	bool safe, any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
+	bool any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
 	int err = plan(p);
 
 	if (err)
 		return err;
-	look_at_cables(e, p);
-	err = look_at_groups(e, p);
-	if (err)
-		return err;
 	p->old_maps = p->plan.maps_changed;
-	if (p->old_maps || p->haunted || p->close_groups)
+	p->direct = !p->old_maps && (!p->plan.writes_close || !p->plan.writes_open);
+	if (p->old_maps || p->direct)
 		return 0;
-	p->direct = !p->plan.writes_close || !p->plan.writes_open;
-	if (p->direct)
-		return 0;
-	err = dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
-				       any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &safe);
-	p->direct = !err && safe;
-	return err;
+	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
+					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);
 }
 
-static struct dl_phases *new_phases(struct dl_engine *e, struct dl_sweep *next)
+struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next)
 {
-	struct dl_phases *p = calloc(1, sizeof(*p));
+	struct dl_phases *p;
 
+	if (!next->proven || !e->options.transitions || !is_known(e) || !can_run() ||
+	    same_routing(e->in_force, next))
+		return NULL;
+	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->from = e->in_force;
 	p->next = next;
 	if (!decide(e, p))
 		return p;
-	p->from = NULL;
-	dl_phases_free(p);
+	dl_phases_discard(p);
 	return NULL;
 }
 
-void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next)
+/* What OpenSM's view of ports and groups says besides.  0 or -ENOMEM. */
+static int look_around(const struct dl_engine *e, struct dl_phases *p)
+{
+	int err;
+
+	look_at_cables(e, p);
+	err = look_at_groups(e, p);
+	p->direct &= !p->haunted && !p->close_groups;
+	return err;
+}
+
+void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phases *planned)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
 
@@ -344,13 +358,16 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next)
 	m->result = DL_METRICS_UNPROVEN;
 	if (!next->proven || !e->options.transitions)
 		return;
-	if (is_known(e) && same_routing(e->in_force, next)) {
+	if (!planned && is_known(e) && same_routing(e->in_force, next)) {
 		m->result = DL_METRICS_UNCHANGED;
 		next->placed = true;
 		return;
 	}
-	if (is_known(e) && can_run())
-		e->phases = new_phases(e, next);
+	if (planned && look_around(e, planned)) {
+		dl_phases_discard(planned);
+		planned = NULL;
+	}
+	e->phases = planned;
 	if (!e->phases) {
 		DL_SAY(e->osm, OSM_LOG_INFO,
 		       "transition: not proven this one time, as what the switches hold is %s",

@@ -98,15 +98,15 @@ static const struct stage {
 	osm_log_level_t info; /* level of the library's information */
 	const char *what;
 	int (*run)(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
-} stages[] = {
-	{ "DL12", DL_METRICS_IMPORT, OSM_LOG_INFO, "taking over the subnet", stage_import },
-	{ "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config", stage_config },
-	{ "DL13", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "finding the torus", stage_discover },
-	/* The line at the end of the sweep says what there is to say. */
-	{ "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
-	{ "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO, "building the multicast tree", stage_tree },
-	{ FAULT, DL_METRICS_ROUTING, OSM_LOG_INFO, "checking the tables", stage_check },
-};
+} import = { "DL12", DL_METRICS_IMPORT, OSM_LOG_INFO, "taking over the subnet", stage_import },
+  stages[] = {
+	  { "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config", stage_config },
+	  { "DL13", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "finding the torus", stage_discover },
+	  /* The line at the end of the sweep says what there is to say. */
+	  { "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
+	  { "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO, "building the multicast tree", stage_tree },
+	  { FAULT, DL_METRICS_ROUTING, OSM_LOG_INFO, "checking the tables", stage_check },
+  };
 #define NSTAGES (sizeof(stages) / sizeof(stages[0]))
 
 /* A broken invariant, or tables that failed verification. */
@@ -119,40 +119,53 @@ static void report_fault(struct dl_engine *e, const char *what)
 	       what);
 }
 
-/*
- * Run the stages.  Out of memory has no words of its own in the library.
- */
-int dl_sweep_run(struct dl_engine *e, struct dl_sweep **out)
+/* Out of memory has no words of its own in the library. */
+static int run_stage(struct dl_engine *e, const struct stage *stage, struct dl_sweep *sweep)
+{
+	struct dl_osm_log l;
+	int err;
+
+	dl_osm_log_init(&l, e->osm, stage->number);
+	l.info = stage->info;
+	err = stage->run(e, &l.log, sweep);
+	dl_metrics_stage_done(e, stage->time);
+	if (!err && sweep->torus && !sweep->routed.tables)
+		err = dl_metrics_torus(&e->metrics.now, sweep->torus);
+	if (!err)
+		return 0;
+	e->metrics.now.refusal = stage->number;
+	if (!l.errors)
+		dl_log(&l.log, DL_LOG_ERROR, "%s failed: %s", stage->what, strerror(-err));
+	if (err == -EPROTO)
+		report_fault(e, stage->what);
+	return err;
+}
+
+int dl_sweep_begin(struct dl_engine *e, struct dl_sweep **out)
 {
 	struct dl_arena arena = { 0 };
 	struct dl_sweep *sweep = dl_arena_zalloc(&arena, sizeof(*sweep));
-	const struct stage *stage;
-	struct dl_osm_log l;
-	int err = sweep ? 0 : -ENOMEM;
+	int err;
 
-	if (sweep)
-		sweep->arena = arena;
-	for (stage = stages; !err && stage < stages + NSTAGES; stage++) {
-		dl_osm_log_init(&l, e->osm, stage->number);
-		l.info = stage->info;
-		err = stage->run(e, &l.log, sweep);
-		dl_metrics_stage_done(e, stage->time);
-		if (!err && sweep->torus && !sweep->routed.tables)
-			err = dl_metrics_torus(&e->metrics.now, sweep->torus);
-		if (!err)
-			continue;
-		e->metrics.now.refusal = stage->number;
-		if (!l.errors)
-			dl_log(&l.log, DL_LOG_ERROR, "%s failed: %s", stage->what, strerror(-err));
-		if (err == -EPROTO)
-			report_fault(e, stage->what);
-	}
-	if (err) {
+	if (!sweep)
+		return -ENOMEM;
+	sweep->arena = arena;
+	err = run_stage(e, &import, sweep);
+	if (err)
 		dl_sweep_free(sweep);
-		return err;
-	}
-	*out = sweep;
-	return 0;
+	else
+		*out = sweep;
+	return err;
+}
+
+int dl_sweep_run(struct dl_engine *e, struct dl_sweep *sweep)
+{
+	const struct stage *stage;
+	int err = 0;
+
+	for (stage = stages; !err && stage < stages + NSTAGES; stage++)
+		err = run_stage(e, stage, sweep);
+	return err;
 }
 
 void dl_sweep_free(struct dl_sweep *sweep)

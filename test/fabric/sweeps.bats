@@ -222,6 +222,27 @@ sends_nothing() {
 	same "path SLs" "$T/sls" <(path_sls <"$T/pairs")
 }
 
+@test "path queries are answered while tables are computed" {
+	local at
+
+	up 5 4 1
+	pairs "$T/a" CA | some 10 >"$T/pairs"
+	path_sls <"$T/pairs" >"$T/sls"
+	[[ $(wc -l <"$T/sls") == 10 ]]
+	# From now on its configuration comes when the test says so.
+	mv "$T/f.torus.conf" "$T/kept"
+	mkfifo "$T/f.torus.conf"
+	at=$(log_count 'SUBNET UP')
+	kill -HUP "$SM_PID"
+	exec {gate}>"$T/f.torus.conf"
+	same "path SLs" "$T/sls" <(path_sls <"$T/pairs")
+	(($(log_count 'SUBNET UP') == at))
+	cat "$T/kept" >&"$gate"
+	exec {gate}>&-
+	wait_log 'SUBNET UP' $((at + 1))
+	same "path SLs" "$T/sls" <(path_sls <"$T/pairs")
+}
+
 @test "what changed is told, and no more lines than asked for" {
 	up 5 4 1
 	cut_cable '"S_1_1_0"[1]'

@@ -232,6 +232,7 @@ static int look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 			err = full_group(next, mlid, after);
 		p->close_groups = p->branches || leaves_tree(p, next->fabric, before, after);
 	}
+	p->direct &= !p->close_groups;
 	free(before);
 	free(after);
 	return err;
@@ -295,26 +296,36 @@ static bool can_run(void)
 static int plan(struct dl_phases *p)
 {
 	struct dl_tables from = *p->from->routed.tables;
+	int err;
 
 	from.ngroups = 0;
 	p->opened = *p->next->routed.tables;
 	p->opened.ngroups = 0;
 	p->opened.groups = NULL;
-	return dl_transition_plan(&from, &p->opened, &p->plan);
+	err = dl_transition_plan(&from, &p->opened, &p->plan);
+	if (!err && !p->haunted)
+		dl_transition_spare(&p->plan);
+	return err;
 }
 
-/* What the tables alone tell. */
+/* What the cables and the tables tell. */
 static int decide(const struct dl_engine *e, struct dl_phases *p)
 {
 	struct dl_sweep *next = p->next;
 	bool any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
-	int err = plan(p);
+	int err;
 
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	look_at_cables(e, p);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	err = plan(p);
 	if (err)
 		return err;
 	p->old_maps = p->plan.maps_changed;
-	p->direct = !p->old_maps && (!p->plan.writes_close || !p->plan.writes_open);
-	if (p->old_maps || p->direct)
+	if (p->old_maps || p->haunted)
+		return 0;
+	p->direct = !p->plan.writes_close || !p->plan.writes_open;
+	if (p->direct)
 		return 0;
 	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
 					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);
@@ -338,17 +349,6 @@ struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *nex
 	return NULL;
 }
 
-/* What OpenSM's view of ports and groups says besides.  0 or -ENOMEM. */
-static int look_around(const struct dl_engine *e, struct dl_phases *p)
-{
-	int err;
-
-	look_at_cables(e, p);
-	err = look_at_groups(e, p);
-	p->direct &= !p->haunted && !p->close_groups;
-	return err;
-}
-
 void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phases *planned)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
@@ -363,7 +363,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 		next->placed = true;
 		return;
 	}
-	if (planned && look_around(e, planned)) {
+	if (planned && look_at_groups(e, planned)) {
 		dl_phases_discard(planned);
 		planned = NULL;
 	}

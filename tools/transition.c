@@ -132,6 +132,7 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 
 	if (err)
 		return err;
+	dl_transition_spare(&t);
 	direct = direct_json(&t, order, coords, &err);
 	if (!err)
 		phased = phased_json(&t, &err);

@@ -30,6 +30,7 @@ static int check(const struct dl_tables *from, const struct dl_tables *to,
 
 	if (err)
 		return err;
+	dl_transition_spare(&t);
 	if (!t.maps_changed)
 		err = is_safe(t.held, to, &out->direct);
 	if (!err)

@@ -46,6 +46,13 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out);
 void dl_transition_release(struct dl_transition *t);
 
+/*
+ * Leave entries for ports without a cable as they are, in place of closing them
+ * for a write each: packets take these ports only if the cable is still there,
+ * and a switch that does not answer behind it.
+ */
+void dl_transition_spare(struct dl_transition *t);
+
 /* Does the cable of a switch's port lead elsewhere than in the other fabric? */
 bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabric *now,
 			       uint32_t sw, unsigned int port);

@@ -37,7 +37,8 @@
  * M does not.  After failures from a whole fabric there is none: N leaves alone
  * what still works.  Repairs move pairs back, and these wait.
  *
- * A cable that has gone carries nothing, whatever entries say.  One that comes
+ * A cable that has gone carries nothing, whatever entries say, so that these may
+ * stay until 3 (dl_transition_spare()).  One that comes
  * carries nothing before its ports are active, which must not be before step 1
  * begins, or is finished where a port's cable leads elsewhere than it did.
  *
@@ -340,6 +341,27 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 	if (err)
 		dl_transition_release(out);
 	return err;
+}
+
+void dl_transition_spare(struct dl_transition *t)
+{
+	const struct dl_fabric *f = t->closed->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		const uint8_t *held = t->held->lft + s * (size_t)t->held->stride;
+		uint8_t *row = t->closed->lft + s * (size_t)t->closed->stride;
+
+		for (uint32_t lid = 0; lid <= t->closed->top_lid; lid++) {
+			if (row[lid] == held[lid] || held[lid] > n->nports ||
+			    in_use(f, n, held[lid]))
+				continue;
+			row[lid] = held[lid];
+			t->entries_closed--;
+		}
+	}
+	t->writes_close = count_writes(t->held, t->closed);
+	t->writes_open = count_writes(t->closed, t->opened);
 }
 
 void dl_transition_release(struct dl_transition *t)

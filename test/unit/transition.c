@@ -34,7 +34,7 @@ struct pair {
 
 /* How often a question had each answer. */
 struct tally {
-	uint32_t safe, unsafe, circles, moments, late, closed_safe;
+	uint32_t safe, unsafe, circles, moments, late, closed_safe, spared;
 };
 
 static size_t masks_size(const struct dl_tables *t)
@@ -233,6 +233,53 @@ static void check_closing(struct pair *p, struct tally *tally)
 	dl_transition_release(&t);
 }
 
+/* A port of a switch without a cable, or 0. */
+static unsigned int dead_port(const struct dl_fabric *f, uint32_t s)
+{
+	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+
+	for (unsigned int p = 1; p <= n->nports; p++)
+		if (f->ports[n->first_port + p].peer == DL_NONE)
+			return p;
+	return 0;
+}
+
+/* Some entries that change have lost their cables: they need no closing. */
+static void check_spared(struct draw *d, struct pair *p, struct tally *tally)
+{
+	const struct dl_fabric *f = p->a->fabric;
+	struct dl_tables *a = copy(p->a);
+	struct dl_verify_mixture alone, m;
+	struct dl_transition t;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (uint32_t lid = 0; lid <= a->top_lid && dead_port(f, s); lid++)
+			if (dl_tables_lft(a, s, lid) != dl_tables_lft(p->b, s, lid) &&
+			    draw_one_in(d, 2))
+				a->lft[s * (size_t)a->stride + lid] = dead_port(f, s);
+	assert_int_equal(dl_transition_plan(a, p->b, &t), 0);
+	dl_transition_spare(&t);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (uint32_t lid = 0; lid <= a->top_lid; lid++) {
+			const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+			uint8_t old = dl_tables_lft(a, s, lid), new = dl_tables_lft(p->b, s, lid);
+			bool dead = old && old <= n->nports &&
+				    f->ports[n->first_port + old].peer == DL_NONE;
+
+			assert_int_equal(dl_tables_lft(t.closed, s, lid),
+					 old == new || dead ? old : DL_TABLES_NO_PORT);
+			tally->spared += dead && old != new;
+		}
+	assert_int_equal(dl_verify_mixed(p->b, p->b, NULL, false, &alone), 0);
+	assert_int_equal(dl_verify_mixed(p->b, t.closed, NULL, false, &m), 0);
+	if (alone.safe)
+		assert_true(m.safe);
+	dl_verify_mixture_release(&alone);
+	dl_verify_mixture_release(&m);
+	dl_transition_release(&t);
+	dl_tables_free(a);
+}
+
 static void matches_model(void **state)
 {
 	const char *text = getenv("DATELINE_SEED");
@@ -255,6 +302,7 @@ static void matches_model(void **state)
 		if (p.n <= MAX_WRITES) {
 			check_pair(&p, &tally);
 			check_closing(&p, &tally);
+			check_spared(&d, &p, &tally);
 		}
 		dl_tables_free(p.state);
 		dl_tables_free(p.b);
@@ -268,6 +316,7 @@ static void matches_model(void **state)
 	assert_true(tally.circles > FIXTURES / 10);
 	assert_true(tally.late > FIXTURES / 20);
 	assert_true(tally.closed_safe > FIXTURES / 4);
+	assert_true(tally.spared > FIXTURES / 10);
 }
 
 static int print_seed(void **state)

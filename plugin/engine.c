@@ -251,8 +251,11 @@ static int refuse(struct dl_engine *e, int err)
 		dl_metrics_end(e, DL_METRICS_KEPT);
 		return DONE;
 	}
-	drop_tables(e);
+	/* Files are written without OpenSM's lock. */
+	give_lock_back(e);
 	dl_metrics_end(e, DL_METRICS_ASIDE);
+	take_lock_again(e);
+	drop_tables(e);
 	DL_SAY(e->osm, OSM_LOG_INFO,
 	       "this fabric is not routed by dateline; OpenSM tries the next "
 	       "routing engine, if there is one");
@@ -412,6 +415,7 @@ static void destroy(void *context)
 {
 	/* With opensm -o the end comes before the report of SUBNET UP. */
 	dl_dump_dir_write(context);
+	dl_dump_dir_end(context);
 	drop_tables(context);
 }
 

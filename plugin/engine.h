@@ -49,6 +49,7 @@ extern int wait_for_pending_transactions(osm_stats_t *stats) DL_OPENSM;
 /* All that one sweep found out and decided. */
 struct dl_sweep {
 	struct dl_arena arena; /* of the sweep itself, and its small pieces */
+	unsigned int shares;   /* who else holds it; atomic */
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
@@ -60,7 +61,7 @@ struct dl_sweep {
 	/* SLs that groups may use, verified together; others that failed. */
 	uint16_t safe_sls, unsafe_sls;
 	uint8_t *refused; /* by MLID from 0xC000 on: has it been named? */
-	bool written;	  /* is its snapshot on disk? */
+	bool dumped;	  /* is its snapshot written, or about to be?  Atomic */
 	bool placed;	  /* do the switches hold nothing but a part of it? */
 };
 
@@ -89,6 +90,8 @@ struct dl_metrics_state {
 /* What the coordinate cache holds of this fabric. */
 enum dl_remembered { DL_NOT_REMEMBERED, DL_REMEMBERED_PARTLY, DL_REMEMBERED };
 
+struct dl_writer; /* snapshot.c */
+
 struct dl_engine {
 	struct osm_opensm *osm;
 	struct dl_plugin_options options;
@@ -102,7 +105,8 @@ struct dl_engine {
 	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */
 	bool set_up_before;	   /* did switches hold tables at a start or takeover? */
 	enum dl_remembered remembered;
-	char *qos_seen; /* QoS options when last checked */
+	struct dl_writer *writer; /* NULL: nothing was written yet */
+	char *qos_seen;		  /* QoS options when last checked */
 	struct dl_metrics_state metrics;
 };
 
@@ -134,6 +138,9 @@ int dl_import(struct osm_opensm *osm, struct dl_arena *arena, const struct dl_lo
 int dl_sweep_begin(struct dl_engine *e, struct dl_sweep **out);
 int dl_sweep_run(struct dl_engine *e, struct dl_sweep *sweep);
 void dl_sweep_free(struct dl_sweep *sweep);
+
+/* One more holder, who frees it as well. */
+struct dl_sweep *dl_sweep_share(struct dl_sweep *sweep);
 
 /* OpenSM's switch for the fabric's switch number s; NULL if it is gone. */
 osm_switch_t *dl_sweep_switch(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s);
@@ -190,8 +197,12 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep);
  */
 int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep);
 
-/* Write the snapshot in force to dump_dir, if there is one and it is new. */
-void dl_dump_dir_write(const struct dl_engine *e);
+/*
+ * Have the snapshot in force written to dump_dir, if there is one and it is
+ * new; and wait until all are.
+ */
+void dl_dump_dir_write(struct dl_engine *e);
+void dl_dump_dir_end(struct dl_engine *e);
 
 /*
  * Metrics: begin a sweep, account the time since the end of the stage before
@@ -213,9 +224,9 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep, 
 void dl_engine_retry(struct dl_engine *e);
 
 /*
- * Plan the phases from the tables in force to these, without OpenSM's lock, or
- * its subnet.  NULL: there is nothing to change, or no memory, or it cannot be
- * proven.
+ * Plan the phases from the tables in force to these, but for the groups; takes
+ * OpenSM's lock for a moment.  NULL: there is nothing to change, or no memory, or
+ * it cannot be proven.
  */
 struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next);
 

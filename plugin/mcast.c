@@ -67,7 +67,7 @@ static uint64_t *masks_for(const struct dl_engine *e, uint16_t mlid)
 	if (!e->options.dump_dir)
 		return e->in_force->masks;
 	g = dl_tables_group(e->in_force->routed.tables, mlid);
-	e->in_force->written = false;
+	__atomic_store_n(&e->in_force->dumped, false, __ATOMIC_RELAXED);
 	return g ? g->masks : NULL;
 }
 

@@ -185,7 +185,7 @@ void dl_metrics_end(struct dl_engine *e, enum dl_metrics_sweep_result what)
 		count_tables(e);
 	else if (what == DL_METRICS_ASIDE || verify_kept(e))
 		dl_metrics_no_tables(m);
-	if (e->in_force)
+	if (e->in_force && what != DL_METRICS_ASIDE)
 		count_groups(e);
 	dl_metrics_count_sweep(m, what, unix_time());
 	/* Else OpenSM is about to say, without its lock, that it has routed. */

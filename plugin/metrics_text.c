@@ -334,6 +334,9 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 	gauge(to, "master", "Is it the master subnet manager (1 or 0)?", m->master);
 	head(to, "smps_sent_total", "counter", "Subnet management packets sent.");
 	fprintf(to, PREFIX "smps_sent_total %" PRIu64 "\n", m->smps);
+	head(to, "snapshots_dropped_total", "counter",
+	     "Snapshots for dump_dir left out for newer ones.");
+	fprintf(to, PREFIX "snapshots_dropped_total %" PRIu64 "\n", m->snapshots_dropped);
 	print_sweeps(m, to);
 	print_transition(&m->transition, to);
 	if (m->radix[0]) {

@@ -98,6 +98,7 @@ struct dl_metrics {
 	uint64_t number[DL_METRICS_NUMBERS];
 	struct dl_metrics_transition transition;
 	uint64_t smps; /* sent by the subnet manager since it started */
+	uint64_t snapshots_dropped;
 };
 
 void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode);

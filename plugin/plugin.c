@@ -61,6 +61,7 @@ static void delete (void *data)
 	struct dl_engine *e = data;
 
 	withdraw_engine(e);
+	dl_dump_dir_end(e);
 	dl_metrics_stop(e);
 	dl_phases_abandon(e);
 	dl_sweep_free(e->in_force);

@@ -168,11 +168,17 @@ int dl_sweep_run(struct dl_engine *e, struct dl_sweep *sweep)
 	return err;
 }
 
+struct dl_sweep *dl_sweep_share(struct dl_sweep *sweep)
+{
+	__atomic_add_fetch(&sweep->shares, 1, __ATOMIC_RELAXED);
+	return sweep;
+}
+
 void dl_sweep_free(struct dl_sweep *sweep)
 {
 	struct dl_arena arena;
 
-	if (!sweep)
+	if (!sweep || __atomic_fetch_sub(&sweep->shares, 1, __ATOMIC_ACQ_REL))
 		return;
 	dl_route_result_release(&sweep->routed);
 	dl_torus_free(sweep->torus);

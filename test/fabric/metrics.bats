@@ -285,9 +285,10 @@ swept() {
 	sm_sweep
 	fails cmp -s "$PROM" "$T/once"
 	sm_stop
-	sm_conf "$T/b" dateline torus_config="$T/f.torus.conf"
+	sm_conf "$T/b" dateline torus_config="$T/f.torus.conf" \
+		event_plugin_options="dump_dir=$T/snap.b"
 	sm_start "$T/b"
-	wait_log 'SUBNET UP'
+	wait_for "$DL_PATIENCE" test -e "$T/snap.b/dateline-psl.dump"
 	[[ $(threads) == "$with" ]]
 }
 

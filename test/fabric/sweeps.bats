@@ -243,6 +243,26 @@ sends_nothing() {
 	same "path SLs" "$T/sls" <(path_sls <"$T/pairs")
 }
 
+@test "a disk that hangs holds up no sweep, and the last snapshot is whole" {
+	export SMPS_STUCK=$T/snap
+	up 5 4 1
+	touch "$T/snap/stuck"
+	# One is being written, one waits, and then others take its place.
+	sm_sweep
+	sm_sweep
+	cut_cable '"S_1_1_0"[1]'
+	sm_sweep
+	sm_sweep
+	(($(log_count 'a snapshot is left out|is left out for a newer one') >= 1))
+	cp -r "$T/snap" "$T/meanwhile"
+	dateline verify "$T/meanwhile"
+	same "forwarding tables" <(lfts "$T/whole") <(lfts "$T/meanwhile")
+	rm "$T/snap/stuck"
+	sm_stop
+	expect
+	check_snapshot
+}
+
 @test "what changed is told, and no more lines than asked for" {
 	up 5 4 1
 	cut_cable '"S_1_1_0"[1]'

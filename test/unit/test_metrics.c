@@ -140,11 +140,13 @@ static void sweeps_add_up(void **state)
 	m.refusal = "DL14";
 	m.stage[DL_METRICS_PROOF] = 0;
 	m.smps = 5000000000;
+	m.snapshots_dropped = 3;
 	dl_metrics_count_sweep(&m, DL_METRICS_KEPT, 1002.5);
 	print(&m, &t);
 	assert_value(&t, "sweeps_total{result=\"routed\"}", 2);
 	assert_value(&t, "sweeps_total{result=\"kept\"}", 1);
 	assert_value(&t, "smps_sent_total", 5e9);
+	assert_value(&t, "snapshots_dropped_total", 3);
 	assert_value(&t, "sweeps_total{result=\"aside\"}", 0);
 	assert_value(&t, "last_sweep_routed", 0);
 	assert_value(&t, "refusal_info{error=\"DL14\"}", 1);

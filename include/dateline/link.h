@@ -63,8 +63,9 @@ struct dl_link_arb_table {
 struct dl_link_arb_program {
 	struct dl_link_arb_table table[2]; /* by enum dl_link_arb_side */
 	struct dl_link_arb_options options;
-	uint16_t enabled; /* VLs 0..nvls-1 */
-	uint16_t listed;  /* VLs that a usable entry names */
+	uint16_t enabled;    /* VLs 0..nvls-1 */
+	uint16_t listed;     /* VLs that a usable entry names */
+	uint32_t counted[2]; /* of a packet's words: all bits, or none */
 	uint8_t high_limit;
 	bool programmed; /* false: power-up contents (B8) */
 };
@@ -90,10 +91,10 @@ enum dl_link_kind { DL_LINK_NOTHING, DL_LINK_SMP, DL_LINK_FCP, DL_LINK_DATA };
 
 /* A decision. */
 struct dl_link_pick {
-	uint8_t kind;  /* enum dl_link_kind */
-	uint8_t vl;    /* of data packets; DL_LINK_VL_SMP for SMPs */
-	uint8_t side;  /* enum dl_link_arb_side; NONE: sent by no entry */
-	uint8_t entry; /* its index, where `side` is a table */
+	unsigned int kind;  /* enum dl_link_kind */
+	unsigned int vl;    /* of data packets; DL_LINK_VL_SMP for SMPs */
+	unsigned int side;  /* enum dl_link_arb_side; NONE: sent by no entry */
+	unsigned int entry; /* its index, where `side` is a table */
 };
 
 /* What stands in the registers after a packet, before any reload. */
@@ -151,9 +152,9 @@ static inline uint64_t dl_link_arb_ready(const struct dl_link_arb_table *t, unsi
  * is a choice between high and low in nearly every decision, and nobody can
  * foretell it: so it is worked out, and not branched upon.
  */
-static inline enum dl_link_kind dl_link_arbiter_pick_data(struct dl_link_arbiter *a,
-							  unsigned int sendable,
-							  struct dl_link_pick *out)
+static inline __attribute__((always_inline)) enum dl_link_kind
+dl_link_arbiter_pick_data(struct dl_link_arbiter *a, unsigned int sendable,
+			  struct dl_link_pick *out)
 {
 	const struct dl_link_arb_program *p = a->program;
 	const struct dl_link_arb_position *low_at = &a->place[DL_LINK_ARB_LOW];
@@ -177,7 +178,7 @@ static inline enum dl_link_kind dl_link_arbiter_pick_data(struct dl_link_arbiter
 			return DL_LINK_NOTHING;
 		goto outside;
 	}
-	stays = a->turn == DL_LINK_TURN_LOW && low;
+	stays = (a->turn == DL_LINK_TURN_LOW) & (low != 0);
 	if (__builtin_expect(a->turn == DL_LINK_TURN_LOW_MORE, 0))
 		stays = low_at->live &&
 			(sendable & t[DL_LINK_ARB_LOW].sends[low_at->at]); /* goes on */
@@ -224,9 +225,9 @@ static inline enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, 
  * entry in 64-byte blocks and, in the high table, to the counter in 4-byte
  * words, both rounded up.  `after` may be NULL.
  */
-static inline void dl_link_arbiter_charge(struct dl_link_arbiter *a,
-					  const struct dl_link_pick *pick, uint32_t bytes,
-					  struct dl_link_arb_after *after)
+static inline __attribute__((always_inline)) void
+dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pick, uint32_t bytes,
+		       struct dl_link_arb_after *after)
 {
 	const struct dl_link_arb_program *p = a->program;
 	bool low = pick->side == DL_LINK_ARB_LOW;
@@ -241,7 +242,7 @@ static inline void dl_link_arbiter_charge(struct dl_link_arbiter *a,
 		place->left -= (bytes + 63) / 64;
 		place->live = place->left > 0;
 		place->at = place->live ? pick->entry : next;
-		a->counter -= low || p->high_limit == DL_LINK_ARB_UNLIMITED ? 0 : (bytes + 3) / 4;
+		a->counter -= (bytes + 3) / 4 & p->counted[pick->side];
 		if (low)
 			a->turn = place->live && p->options.low_turn == DL_LINK_LOW_WEIGHT ?
 					  DL_LINK_TURN_LOW_MORE :

@@ -241,6 +241,7 @@ int dl_emu_run(struct dl_emu *e, uint64_t until)
 		e->begun = true;
 		begin(e);
 	}
+	e->plain = dl_emu_is_plain(e);
 	dl_emu_share(e);
 	while (!err && !e->err && dl_emu_goes_on(e) && e->next_check <= until) {
 		run_all(e, e->next_check);

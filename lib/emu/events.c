@@ -191,18 +191,20 @@ static void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n)
 /* False: it would take more than so many moves, and is not done. */
 static bool sort_by_insertion(uint64_t *key, uint32_t n, uint64_t moves)
 {
-	for (uint32_t i = 1; i < n; i++) {
-		uint64_t k = key[i];
-		uint32_t at = i;
+	uint64_t *at = key, *end = key + n, *to, before = 0, k;
 
-		if (key[i - 1] <= k)
+	for (; at < end; at++) {
+		k = *at;
+		if (__builtin_expect(k >= before, 1)) {
+			before = k;
 			continue;
-		for (; at && key[at - 1] > k; at--)
-			key[at] = key[at - 1];
-		key[at] = k;
-		if (i - at > moves)
+		}
+		for (to = at; to > key && to[-1] > k; to--)
+			*to = to[-1];
+		*to = k;
+		if ((uint64_t)(at - to) > moves)
 			return false;
-		moves -= i - at;
+		moves -= at - to;
 	}
 	return true;
 }
@@ -229,8 +231,8 @@ static void open_log(struct dl_emu_events *q, uint32_t log, uint32_t slot)
 	q->slot[log][slot] = q->none;
 	q->served[log] = b;
 	q->at[log] = b->key;
-	b->key[b->n] = DL_EMU_NO_EVENT;
 	sort(q, b->key, b->n);
+	b->key[b->n] = DL_EMU_NO_EVENT;
 }
 
 /* The first bucket after the present one that has events in the wheel. */

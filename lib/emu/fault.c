@@ -116,7 +116,7 @@ static void port_up(struct dl_emu *e, uint32_t port)
 		in->room -= in->received;
 		in->received = 0;
 		in->healed = 0;
-		in->told = dl_emu_promise(e, in);
+		in->told = dl_emu_promise(in);
 		out->sent = out->lost = 0;
 		out->credit_at = DL_EMU_NEVER;
 		out->limit = in->told;

@@ -88,8 +88,8 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
  * Why a packet cannot go that way; -1: it can, *out is the channel.  If it
  * cannot because of the output, *out is one of its channels.
  */
-static inline int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in,
-			       const struct dl_emu_pkt *pk, unsigned int number, uint32_t *out)
+static int find_channel(const struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in,
+			const struct dl_emu_pkt *pk, unsigned int number, uint32_t *out)
 {
 	uint32_t port = number < s->nports ? s->ports[number] : DL_EMU_NIL;
 	const struct dl_emu_link_port *p;
@@ -211,42 +211,49 @@ void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output)
 /* ---- what is to come ---------------------------------------------------- */
 
 /* Packets as most are: they have one way, and need no looking after. */
-#define PLAIN_MASK \
-	(DL_EMU_PK_HEAD | DL_EMU_PK_TAIL | DL_EMU_PK_MCAST | DL_EMU_PK_LOST | DL_EMU_PK_WAITING)
+#define PLAIN_MASK (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL | DL_EMU_PK_MCAST | DL_EMU_PK_LOST)
 #define PLAIN (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL)
+
+/* Where does a packet that comes to a port want to go?  See pk->out. */
+static inline void look_ahead(struct dl_emu *e, uint32_t in, struct dl_emu_pkt *pk)
+{
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)], *p;
+	const struct dl_emu_switch *s = q->at;
+	unsigned int number = table_entry(s, pk->dlid), vl;
+	uint32_t port;
+
+	__builtin_prefetch(q);
+	__builtin_prefetch(&q->vl[dl_emu_vl_of(in)]);
+	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) || !number ||
+	    number >= s->nports)
+		return;
+	port = s->ports[number];
+	if (port == DL_EMU_NIL)
+		return;
+	p = &e->ports[port];
+	vl = dl_emu_map_vl(s, q->num, number, pk->sl, p->vls);
+	if (vl == DL_EMU_NO_VL)
+		return;
+	pk->out = dl_emu_channel(port, vl);
+	__builtin_prefetch(p);
+	__builtin_prefetch(&p->number);
+	__builtin_prefetch(&p->vl[vl]);
+}
 
 /*
  * A bucket has been opened.  Where will those want to go that arrive at
  * switches in it?  What they will touch is fetched from memory, and the way
  * kept in pk->out: it is right as long as nobody changes tables or links.
- * NIL: look then.
  *
  * A large fabric does not fit into the processor's caches, and an event touches
  * a dozen places that nobody has touched for long.
  */
 void dl_emu_look_ahead(struct dl_emu *e)
 {
-
 	if (!e->looks_ahead)
 		return;
-	for (const uint64_t *k = e->events.at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++) {
-		uint32_t in = dl_emu_event_channel(*k);
-		struct dl_emu_pkt *pk = &e->packets[*k & DL_EMU_EV_PACKET];
-		struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)], *p;
-		unsigned int number = table_entry(q->at, pk->dlid);
-
-		__builtin_prefetch(q);
-		__builtin_prefetch(&q->vl[dl_emu_vl_of(in)]);
-		if (!number || number == DL_TABLES_NO_PORT || (pk->flags & PLAIN_MASK) != PLAIN ||
-		    find_channel(e, q->at, in, pk, number, &pk->out) >= 0) {
-			pk->out = DL_EMU_NIL;
-			continue;
-		}
-		p = &e->ports[dl_emu_port_of(pk->out)];
-		__builtin_prefetch(p);
-		__builtin_prefetch(&p->peer);
-		__builtin_prefetch(&p->vl[dl_emu_vl_of(pk->out)]);
-	}
+	for (const uint64_t *k = e->events.at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++)
+		look_ahead(e, dl_emu_event_channel(*k), &e->packets[*k & DL_EMU_EV_PACKET]);
 }
 
 /* ---- multicast --------------------------------------------------------- */

@@ -18,11 +18,47 @@
  * header and 100 ns of the switch: 112 ns.  Then it is stored, is the head of
  * its buffer, asks for its output, which is free, and its first bit goes on.
  *
+ * Two copies.  Most runs are plain: cut-through, links of one rate, none of
+ * which has failed or loses anything, unchanged tables, a speedup without
+ * limit, buffers that can be promised as a whole, no lifetime limit.  All
+ * functions here take that as a constant, `plain`, and are compiled for both;
+ * a test compares them.
+ *
  * Complexity: O(1) a hop; O(VLs that wait) for each choice.
  */
 #include "config.h"
 
 #include "emu/internal.h"
+
+/* Inline, also where it makes a function large. */
+#define HOT static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
+
+bool dl_emu_is_plain(const struct dl_emu *e)
+{
+	return e->looks_ahead && !e->timers && !e->choosy && !e->c.hoq_life_ps &&
+	       e->c.switching == DL_EMU_CUT_THROUGH && e->c.buffer <= DL_LINK_CREDIT_WINDOW;
+}
+
+APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p);
+APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p);
+
+/*
+ * See dl_emu_transmit(): there is something to send, and the link is not
+ * sending a packet.
+ */
+HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
+{
+	if (plain)
+		send_plain(e, p);
+	else
+		send_any(e, p);
+}
+
+void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_next(e, p, e->plain);
+}
 
 /* ---- the receiver's side ------------------------------------------------ */
 
@@ -31,48 +67,49 @@
  * free, and when a packet arrives: room that was not worth telling may be all
  * that the sender has left then.  See dl_link_credit_should_report().
  */
-static inline void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
+HOT void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, bool plain)
 {
 	const struct dl_emu_vl_port *in = &p->vl[vl];
-	int16_t fresh = dl_emu_promise(e, in) - in->told, usable = in->told - in->received;
+	uint16_t promise = plain ? in->room : dl_emu_promise(in);
+	int16_t fresh = promise - in->told, usable = in->told - in->received;
 
 	if (fresh > 0 && (fresh >= e->quarter || usable < e->units_max) && !(p->fcp >> vl & 1) &&
 	    !(p->hold & DL_EMU_DOWN)) {
 		p->fcp |= 1u << vl;
 		if (!p->hold)
-			dl_emu_send_next(e, p);
+			send_next(e, p, plain);
 	}
 }
 
-static inline void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl,
-			   uint32_t units)
+HOT void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,
+		 bool plain)
 {
 	if (__builtin_expect(vl == DL_LINK_VL_SMP, 0)) {
 		p->vl[vl].room--;
 		return;
 	}
 	p->vl[vl].room += units;
-	maybe_tell(e, p, vl);
+	maybe_tell(e, p, vl, plain);
 }
 
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
 {
-	release(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units);
+	release(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, false);
 }
 
-void dl_emu_maybe_tell(struct dl_emu *e, uint32_t port, unsigned int vl)
+void dl_emu_maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
 {
-	maybe_tell(e, &e->ports[port], vl);
+	maybe_tell(e, p, vl, false);
 }
 
 /* Credit is on its way to an output, where it will be `at` a time. */
-void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
-			   uint64_t at)
+HOT void deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+			uint64_t at, bool plain)
 {
 	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
 
 	dl_emu_see_credit(e, o);
-	if (e->timers || o->credit_at != DL_EMU_NEVER ||
+	if ((!plain && e->timers) || o->credit_at != DL_EMU_NEVER ||
 	    (o->head != DL_EMU_NIL && !dl_emu_may_send(o, e->units_max))) {
 		dl_emu_expect_credit(e, channel, credit, lost, at);
 		return;
@@ -81,11 +118,26 @@ void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, 
 	o->credit_at = at;
 }
 
-static inline void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p)
+void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+			   uint64_t at)
+{
+	deliver_credit(e, channel, credit, lost, at, false);
+}
+
+/* An event when the link is free. */
+APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	if (!p->wake)
+		dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0),
+				  0);
+	p->wake = true;
+}
+
+HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 {
 	unsigned int v = __builtin_ctz(p->fcp);
 	struct dl_emu_vl_port *in = &p->vl[v];
-	uint16_t credit = dl_emu_promise(e, in);
+	uint16_t credit = plain ? in->room : dl_emu_promise(in);
 	bool news = credit != in->told;
 	uint32_t channel = dl_emu_channel(p->peer, v);
 	uint64_t at;
@@ -96,23 +148,27 @@ static inline void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p)
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
-	if (__builtin_expect(p->lossy, 0) && dl_emu_loses_fcp(e, p))
+	if (p->waiting | p->fcp)
+		wake_later(e, p);
+	else
+		dl_emu_note_idle(e, p);
+	if (!plain && p->lossy && dl_emu_loses_fcp(e, p))
 		return;
 	/* A number that the sender knows changes nothing, unless one got lost. */
-	if (!news && !e->timers)
+	if (!news && (plain || !e->timers))
 		return;
 	at = p->busy_until + p->delay;
 	if (p->to == DL_EMU_TO_SHARD)
 		dl_emu_mail(e, p->peer,
 			    &(struct dl_emu_mail){ at, channel, DL_EMU_NIL, credit, in->lost });
 	else
-		dl_emu_deliver_credit(e, channel, credit, in->lost, at);
+		deliver_credit(e, channel, credit, in->lost, at, plain);
 }
 
 /* ---- the sender's side -------------------------------------------------- */
 
 /* The data VLs whose first packet has credit. */
-static inline unsigned int sendable(struct dl_emu *e, struct dl_emu_link_port *p)
+HOT unsigned int sendable(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	unsigned int able = 0;
 
@@ -129,8 +185,8 @@ static inline unsigned int sendable(struct dl_emu *e, struct dl_emu_link_port *p
 }
 
 /* A packet leaves its buffer, which is read until the tail has gone. */
-static inline void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p,
-				const struct dl_emu_pkt *pk)
+HOT void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p, const struct dl_emu_pkt *pk,
+		      bool plain)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(pk->in)];
 	unsigned int vl = dl_emu_vl_of(pk->in);
@@ -142,15 +198,15 @@ static inline void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p,
 		q->vl[vl].in = pk->next;
 		q->reading |= 1u << vl;
 	}
-	if (e->c.speedup)
+	if (!plain && e->c.speedup)
 		q->readers++;
 }
 
 /* The event at which the peer can look at the packet. */
-static inline void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
-			   uint32_t far, uint32_t packet)
+HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, struct dl_emu_pkt *pk, uint32_t far,
+		 bool plain)
 {
-	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet, at;
+	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | (pk - e->packets), at;
 
 	pk->since = p->busy_until + p->delay; /* tail in */
 	if (p->to == DL_EMU_TO_ADAPTER) {
@@ -158,49 +214,51 @@ static inline void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, struct 
 		return;
 	}
 	__builtin_prefetch(p->far_lft + pk->dlid);
-	if (e->looks_ahead)
+	if (plain || e->looks_ahead)
 		pk->out = DL_EMU_NIL; /* is not known yet */
-	at = e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
-						    pk->since + e->c.switch_latency_ps;
+	at = plain || e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
+							     pk->since + e->c.switch_latency_ps;
 	if (__builtin_expect(p->to == DL_EMU_TO_SHARD, 0)) {
 		e->live--;
-		dl_emu_mail(e, p->peer, &(struct dl_emu_mail){ at, far, packet, 0, 0 });
+		dl_emu_mail(e, p->peer,
+			    &(struct dl_emu_mail){ at, far, what & DL_EMU_EV_PACKET, 0, 0 });
 		return;
 	}
 	dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
 }
 
-static inline __attribute__((always_inline)) void send(struct dl_emu *e, struct dl_emu_link_port *p,
-						       uint32_t packet, unsigned int vl)
+/* A plain one is one flit, the first in its queue, on a data VL. */
+HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, unsigned int vl,
+	      bool plain)
 {
 	struct dl_emu_vl_port *o = &p->vl[vl];
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t far = dl_emu_channel(p->peer, vl);
+	uint32_t far = dl_emu_channel(p->peer, vl), hops = plain || pk->flags & DL_EMU_PK_HEAD;
 	uint64_t time = dl_emu_rate_time(p->rate, pk->bytes);
 
-	if (__builtin_expect(packet == o->head, 1)) {
+	if (plain || packet == o->head) {
 		bool last = pk->wait_next == DL_EMU_NIL;
 
 		o->head = pk->wait_next;
-		o->units = e->packets[last ? packet : o->head].units;
+		o->units = e->packets[last ? packet : pk->wait_next].units;
 		p->waiting ^= (unsigned int)last << vl;
 	} else {
 		dl_emu_unwait(e, packet);
 	}
 	o->served = e->now;
-	o->packets += pk->flags & DL_EMU_PK_HEAD;
+	o->packets += hops;
 	o->bytes += pk->bytes;
-	if (__builtin_expect(e->worms, 0))
+	if (!plain && e->worms)
 		time = dl_emu_worm_sent(e, pk, time);
-	if (vl != DL_LINK_VL_SMP) {
+	if (plain || vl != DL_LINK_VL_SMP) {
 		o->sent += pk->units;
-		if (__builtin_expect(p->lossy, 0))
+		if (!plain && p->lossy)
 			dl_emu_damage(e, p, pk, o);
 	}
 	if (p->adapter != DL_EMU_NIL)
 		dl_emu_leave_adapter(e, p, packet);
 	else
-		leave_buffer(e, p, pk);
+		leave_buffer(e, p, pk, plain);
 	p->busy_until = e->now + time;
 	p->hold = DL_EMU_SENDING;
 	p->sending_vl = vl;
@@ -211,98 +269,114 @@ static inline __attribute__((always_inline)) void send(struct dl_emu *e, struct 
 	pk->next = DL_EMU_NIL;
 	pk->epoch = p->epoch;
 	p->busy_ps += time;
-	e->totals.packet_hops += pk->flags & DL_EMU_PK_HEAD;
+	e->totals.packet_hops += hops;
 	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
 		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL);
-	to_peer(e, p, pk, far, packet);
+	to_peer(e, p, pk, far, plain);
 }
 
-static __attribute__((noinline)) void send_smp(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP);
-}
-
-/* An event when the link is free. */
-static inline void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	if (!p->wake)
-		dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0),
-				  0);
-	p->wake = true;
-}
-
-/*
- * See dl_emu_transmit(): there is something to send, and the link is not
- * sending a packet.
- */
-void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p)
+/* The arbiter has the choice. */
+HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 {
 	uint32_t chosen[DL_EMU_VLS], packet;
+	bool choosy = !plain && e->choosy;
+	unsigned int able = choosy ? dl_emu_choose(e, p, chosen) : sendable(e, p);
 	struct dl_link_pick pick;
-	unsigned int able;
 
-	if (e->now < p->busy_until) {
-		wake_later(e, p);
-		return;
-	}
-	if (__builtin_expect(e->now >= p->fcp_due, 0))
-		dl_emu_pass_deadlines(e, p);
-	if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0)) {
-		send_smp(e, p);
-		return;
-	}
-	if (p->fcp) {
-		send_fcp(e, p);
-		if (p->waiting | p->fcp)
-			wake_later(e, p);
-		else
-			dl_emu_note_idle(e, p);
-		return;
-	}
-	able = __builtin_expect(e->choosy, 0) ? dl_emu_choose(e, p, chosen) : sendable(e, p);
 	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
 		if (p->wait_since == DL_EMU_NEVER)
 			p->wait_since = e->now;
 		return;
 	}
 	dl_emu_note_idle(e, p);
-	packet = __builtin_expect(e->choosy, 0) ? chosen[pick.vl] : p->vl[pick.vl].head;
+	packet = choosy ? chosen[pick.vl] : p->vl[pick.vl].head;
 	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes, NULL);
-	send(e, p, packet, pick.vl);
+	send(e, p, packet, pick.vl, plain);
+}
+
+APART void send_smp(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP, false);
+}
+
+APART void send_fcp_plain(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_fcp(e, p, true);
+}
+
+APART void send_data_plain(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_data(e, p, true);
+}
+
+APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	dl_emu_pass_deadlines(e, p);
+	send_next(e, p, e->plain);
+}
+
+/* Management packets come first, flow-control packets second. */
+APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	if (__builtin_expect(e->now < p->busy_until, 0))
+		wake_later(e, p);
+	else if (__builtin_expect(e->now >= p->fcp_due, 0))
+		send_after_deadline(e, p);
+	else if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0))
+		send_smp(e, p);
+	else if (p->fcp)
+		send_fcp_plain(e, p);
+	else
+		send_data_plain(e, p);
+}
+
+APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	if (e->now < p->busy_until)
+		wake_later(e, p);
+	else if (e->now >= p->fcp_due)
+		send_after_deadline(e, p);
+	else if (p->waiting >> DL_LINK_VL_SMP & 1)
+		send_smp(e, p);
+	else if (p->fcp)
+		send_fcp(e, p, false);
+	else
+		send_data(e, p, false);
 }
 
 /* ---- a switch's buffers ------------------------------------------------- */
 
-static inline void ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+HOT void ask(struct dl_emu *e, uint32_t packet, uint32_t out, bool plain)
 {
 	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 
 	dl_emu_wait_for(e, packet, out);
-	if (__builtin_expect(e->c.hoq_life_ps != 0, 0))
+	if (!plain && e->c.hoq_life_ps)
 		dl_emu_limit_wait(e, packet, out);
 	if (!p->hold)
-		dl_emu_send_next(e, p);
+		send_next(e, p, plain);
 }
 
 void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
-	ask(e, packet, out);
+	ask(e, packet, out, false);
 }
 
 /* Let the head of a buffer ask for its output, which mostly is known. */
-static inline void head(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in)
+HOT void head(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in, bool plain)
 {
 	uint32_t packet = q->vl[dl_emu_vl_of(in)].in;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 
-	if (e->looks_ahead && pk->out != DL_EMU_NIL && !(pk->flags & DL_EMU_PK_WAITING))
-		ask(e, packet, pk->out);
+	if ((plain || e->looks_ahead) && pk->out != DL_EMU_NIL && !(pk->flags & DL_EMU_PK_WAITING))
+		ask(e, packet, pk->out, plain);
 	else
 		dl_emu_look(e, in);
 }
 
 /* A packet comes into the buffer of a switch. */
-static inline void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet)
+HOT void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet,
+	       bool plain)
 {
 	unsigned int vl = dl_emu_vl_of(in);
 	struct dl_emu_vl_port *i = &q->vl[vl];
@@ -310,22 +384,21 @@ static inline void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t 
 
 	*(first ? &i->in : &e->packets[i->in_tail].next) = packet;
 	i->in_tail = packet;
-	if (__builtin_expect(e->worms, 0))
+	if (!plain)
 		i->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
 	if (first && !(q->reading >> vl & 1))
-		head(e, q, in);
+		head(e, q, in, plain);
 }
 
 /* A packet has arrived: enter it in the books, unless it is lost. */
-static inline bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in,
-			   uint32_t packet)
+HOT bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet,
+		 bool plain)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
+	bool odd = !plain && (pk->flags & DL_EMU_PK_LOST || pk->epoch != q->epoch);
 
-	if (__builtin_expect(pk->flags & DL_EMU_PK_LOST || pk->epoch != q->epoch ||
-				     !dl_emu_is_data(in),
-			     0)) {
+	if (__builtin_expect(odd || !dl_emu_is_data(in), 0)) {
 		if (!dl_emu_came_through(e, in, packet))
 			return false;
 		if (!dl_emu_is_data(in))
@@ -334,27 +407,28 @@ static inline bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_
 	if (dl_broken(e->log, dl_emu_free_units(i) >= pk->units))
 		e->err = -EPROTO;
 	i->received += pk->units;
-	maybe_tell(e, q, dl_emu_vl_of(in));
+	maybe_tell(e, q, dl_emu_vl_of(in), plain);
 	return true;
 }
 
 /* At a switch. */
-static inline void arrive(struct dl_emu *e, uint32_t in, uint32_t packet)
+HOT void arrive(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
-	if (arrives(e, q, in, packet))
-		store(e, q, in, packet);
+	if (arrives(e, q, in, packet, plain))
+		store(e, q, in, packet, plain);
 }
 
 /* At an adapter. */
-static inline void take(struct dl_emu *e, uint32_t in, uint32_t packet)
+HOT void take(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
-	if (!arrives(e, q, in, packet))
+	if (!arrives(e, q, in, packet, plain))
 		return;
-	q->vl[dl_emu_vl_of(in)].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
+	if (!plain)
+		q->vl[dl_emu_vl_of(in)].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
 	dl_emu_receive(e, packet);
 }
 
@@ -365,15 +439,29 @@ void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
 	if (q->at) {
-		store(e, q, in, packet);
+		store(e, q, in, packet, false);
 		return;
 	}
 	dl_emu_vl_at(e, in)->open = false;
 	dl_emu_receive(e, packet);
 }
 
+HOT void transmit(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
+{
+	if (!(p->waiting | p->fcp))
+		dl_emu_note_idle(e, p);
+	else if (!p->hold) /* else the tail's event comes */
+		send_next(e, p, plain);
+}
+
+/* Does a port have something to send, and is its link free?  Then send. */
+void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	transmit(e, p, e->plain);
+}
+
 /* The last bit of what a port was sending has left. */
-static inline void tail_sent(struct dl_emu *e, uint32_t port)
+HOT void tail_sent(struct dl_emu *e, uint32_t port, bool plain)
 {
 	struct dl_emu_link_port *p = &e->ports[port], *q;
 	uint32_t in = p->sending_in;
@@ -382,29 +470,29 @@ static inline void tail_sent(struct dl_emu *e, uint32_t port)
 	p->hold &= ~DL_EMU_SENDING;
 	if (p->adapter != DL_EMU_NIL) {
 		dl_emu_left_adapter(e, p);
-		dl_emu_transmit(e, p);
+		transmit(e, p, plain);
 		return;
 	}
 	q = &e->ports[dl_emu_port_of(in)];
-	if (__builtin_expect(e->c.speedup != 0, 0))
+	if (!plain && e->c.speedup)
 		q->readers--;
 	if (__builtin_expect(p->sending_flags & DL_EMU_PK_COPY, 0)) {
 		dl_emu_copy_gone(e, p->sending_what);
 	} else {
 		q->reading &= ~(1u << vl);
-		release(e, q, vl, p->sending_units);
+		release(e, q, vl, p->sending_units, plain);
 		if (q->vl[vl].in != DL_EMU_NIL && !(q->reading >> vl & 1))
-			head(e, q, in);
+			head(e, q, in, plain);
 	}
-	if (__builtin_expect(e->c.speedup != 0, 0))
+	if (!plain && e->c.speedup)
 		dl_emu_wake_outputs(e, q->at);
-	dl_emu_transmit(e, p);
+	transmit(e, p, plain);
 }
 
 /* ---- events ------------------------------------------------------------- */
 
 /* The events of the present bucket whose keys are below `end`. */
-void dl_emu_serve(struct dl_emu *e, uint64_t end)
+HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
 {
 	struct dl_emu_events *q = &e->events;
 	uint64_t key;
@@ -419,15 +507,15 @@ void dl_emu_serve(struct dl_emu *e, uint64_t end)
 		case DL_EMU_EV_TAIL:
 			e->credited--; /* tails come before the credit of the same time */
 			dl_emu_events_take(q, DL_EMU_LOG_TAIL);
-			tail_sent(e, dl_emu_port_of(channel));
+			tail_sent(e, dl_emu_port_of(channel), plain);
 			break;
 		case DL_EMU_EV_ARRIVE:
 			dl_emu_events_take(q, DL_EMU_LOG_ARRIVE);
-			arrive(e, channel, key & DL_EMU_EV_PACKET);
+			arrive(e, channel, key & DL_EMU_EV_PACKET, plain);
 			break;
 		case DL_EMU_EV_TAKE:
 			dl_emu_events_take(q, DL_EMU_LOG_TAKE);
-			take(e, channel, key & DL_EMU_EV_PACKET);
+			take(e, channel, key & DL_EMU_EV_PACKET, plain);
 			break;
 		default:
 			dl_emu_events_take(q, DL_EMU_LOG_OTHER);
@@ -438,4 +526,12 @@ void dl_emu_serve(struct dl_emu *e, uint64_t end)
 			e->err = dl_emu_audit(e, e->log);
 #endif
 	}
+}
+
+void dl_emu_serve(struct dl_emu *e, uint64_t end)
+{
+	if (e->plain)
+		serve(e, end, true);
+	else
+		serve(e, end, false);
 }

@@ -194,8 +194,8 @@ struct dl_emu_vl_port {
 	uint16_t units;	     /* of the first packet waiting */
 	uint16_t credit;     /* under way, here at `credit_at`, or NEVER */
 	uint32_t head, tail; /* packets waiting, in order */
+	uint64_t served;     /* last time, or when waiting began */
 	uint64_t credit_at;
-	uint64_t served; /* last time, or when waiting began */
 	uint64_t bytes;
 	uint32_t packets;
 	/* As receiver. */
@@ -360,6 +360,7 @@ struct dl_emu {
 	uint16_t quarter;    /* of what a buffer promises: worth telling */
 	bool worms;	     /* wormhole switching */
 	bool choosy;	     /* the first packet of a queue need not be the next */
+	bool plain;	     /* see hop.c */
 	bool looks_ahead;    /* the way of a packet that arrives, in pk->out */
 	bool timers;	     /* flow-control packets may be lost */
 
@@ -388,11 +389,11 @@ struct dl_emu {
 
 	uint64_t shared_end;
 	uint64_t now;
-	uint64_t credited; /* credit that came until then counts */
-	uint64_t event;	   /* that is happening */
 	int err;
 	uint32_t number;	   /* of the shard */
+	uint64_t credited;	   /* credit that came until then counts */
 	uint32_t fresh, fresh_end; /* packets given, and never used */
+	uint64_t event;		   /* that is happening */
 	uint32_t free_packet;
 	int64_t live;		   /* below 0: the others have more than all */
 	bool blocked;		   /* something has lacked credit since the last look */
@@ -486,10 +487,8 @@ static inline uint16_t dl_emu_free_units(const struct dl_emu_vl_port *in)
 	return in->room - in->received;
 }
 
-static inline uint16_t dl_emu_promise(const struct dl_emu *e, const struct dl_emu_vl_port *in)
+static inline uint16_t dl_emu_promise(const struct dl_emu_vl_port *in)
 {
-	if (__builtin_expect(e->c.buffer <= DL_LINK_CREDIT_WINDOW, 1))
-		return in->room;
 	return in->received + dl_link_credit_promise(dl_emu_free_units(in));
 }
 
@@ -560,7 +559,9 @@ void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p);
 void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_enter(struct dl_emu *e, uint32_t packet);
 void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
-void dl_emu_maybe_tell(struct dl_emu *e, uint32_t port, unsigned int vl);
+void dl_emu_maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl);
+void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p);
+bool dl_emu_is_plain(const struct dl_emu *e);
 void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
 			   uint64_t at);
 
@@ -591,15 +592,6 @@ static inline void dl_emu_note_idle(const struct dl_emu *e, struct dl_emu_link_p
 		p->wait_ps += e->now - p->wait_since;
 		p->wait_since = DL_EMU_NEVER;
 	}
-}
-
-/* Does a port have something to send, and is its link free?  Then send. */
-static inline void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	if (!(p->waiting | p->fcp))
-		dl_emu_note_idle(e, p);
-	else if (!p->hold) /* else the tail's event comes */
-		dl_emu_send_next(e, p);
 }
 
 /* A packet wants to leave through an output channel. */

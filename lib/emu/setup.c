@@ -312,7 +312,7 @@ static void set_up_vls(struct dl_emu *e, struct dl_emu_link_port *p)
 			.credit_at = DL_EMU_NEVER,
 			.room = room,
 		};
-		p->vl[v].limit = p->vl[v].told = dl_emu_promise(e, &p->vl[v]);
+		p->vl[v].limit = p->vl[v].told = dl_emu_promise(&p->vl[v]);
 	}
 }
 
@@ -395,7 +395,8 @@ static int set_up_worms(struct dl_emu *e)
 
 /*
  * Does a packet that has come find its output at once, wherever it goes?  In
- * cut-through the bits that are to follow must not be too slow for that.
+ * cut-through the bits that are to follow must not be too slow for that; and
+ * none may be dropped for its VL.
  */
 static bool looks_ahead(const struct dl_emu *e)
 {
@@ -410,7 +411,7 @@ static bool looks_ahead(const struct dl_emu *e)
 			return false;
 		first = r;
 	}
-	return !e->worms;
+	return !e->worms && e->c.arbitration.unlisted_vl != DL_LINK_UNLISTED_DROP;
 }
 
 static int set_up_adapters(struct dl_emu *e)

@@ -69,21 +69,18 @@ void dl_emu_pass_deadlines(struct dl_emu *e, struct dl_emu_link_port *p)
 	for (unsigned int v = 0; v < p->vls; v++) {
 		uint64_t due = p->told_at[v] + span;
 
-		if (due > e->now)
-			continue;
-		if (p->periodic || p->busy_until >= e->now) {
+		if (due <= e->now && (p->periodic || p->busy_until >= e->now)) {
 			p->fcp |= 1u << v;
-			continue;
+		} else if (due <= e->now) {
+			if (due < p->busy_until)
+				due = p->busy_until;
+			if (e->now - due >= span)
+				due += (e->now - due) / span * span;
+			p->told_at[v] = due;
 		}
-		if (due < p->busy_until)
-			due = p->busy_until;
-		if (e->now - due >= span)
-			due += (e->now - due) / span * span;
-		p->told_at[v] = due;
-	}
-	for (unsigned int v = 0; v < p->vls; v++)
 		if (p->told_at[v] < first)
 			first = p->told_at[v];
+	}
 	p->fcp_due = first + span;
 	if (p->fcp_due <= e->now) /* until they are sent */
 		p->fcp_due = e->now + span;
@@ -165,7 +162,7 @@ void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record)
 		o->healed += healed;
 		o->received += healed;
 		o->room += healed;
-		dl_emu_maybe_tell(e, port, dl_emu_vl_of(channel));
+		dl_emu_maybe_tell(e, p, dl_emu_vl_of(channel));
 	}
 	dl_emu_transmit(e, p);
 }

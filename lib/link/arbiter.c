@@ -97,6 +97,8 @@ void dl_link_arb_compile(const struct dl_tables_vlarb *arb, const struct dl_link
 	memset(out, 0, sizeof(*out));
 	out->options = *o;
 	out->high_limit = arb->high_limit;
+	if (arb->high_limit != DL_LINK_ARB_UNLIMITED)
+		out->counted[DL_LINK_ARB_HIGH] = UINT32_MAX;
 	out->enabled = (1u << o->nvls) - 1;
 	out->programmed = true;
 	out->listed = compile_table(arb->high, cut(arb->nhigh, o->high_cap), o,

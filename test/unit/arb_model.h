@@ -117,7 +117,7 @@ static inline enum dl_link_kind model_pick(struct model *w, const bool *sendable
 		if (!w->low_begun && model_walk(w, DL_LINK_ARB_LOW, sendable, out))
 			return DL_LINK_DATA;
 		if (w->low_begun && low->visited && model_walk(w, DL_LINK_ARB_LOW, sendable, out) &&
-		    out->entry == low->at)
+		    (int)out->entry == low->at)
 			return DL_LINK_DATA;
 		w->low_turn = false;
 		w->low_begun = false;
@@ -151,7 +151,7 @@ static inline void model_charge(struct model *w, const struct dl_link_pick *p, i
 		after->counter = w->counter;
 		return;
 	}
-	if (p->entry != t->at || !t->visited) {
+	if ((int)p->entry != t->at || !t->visited) {
 		t->at = p->entry;
 		t->left = t->entry[t->at].weight;
 		t->visited = true;

@@ -347,6 +347,48 @@ static void test_threads(void **state)
 	}
 }
 
+/* A run that is plain by its configuration, by either copy of hop.c. */
+static uint64_t run_plain(struct draw d, bool plain)
+{
+	struct emu_fixture w;
+	uint64_t digest;
+
+	draw_fixture(&d, &w);
+	w.c.switching = DL_EMU_CUT_THROUGH;
+	w.c.speedup = 0;
+	if (w.c.flow_control == DL_LINK_CREDIT_IBA)
+		w.c.buffer = (w.c.mtu / 64 + 2) * (1 + draw_below(&d, 9));
+	everybody(&w, 40, 1 + draw_below(&d, 3000), draw_below(&d, 2) * US);
+	emu_fixture_flow(&w, 0, 0, 100, 10)->mlid = DL_TABLES_MCAST_LID;
+	emu_fixture_flow(&w, 0, w.nadapters - 1, 0, 10)->smp = true;
+	emu_fixture_start(&w);
+	w.emu->looks_ahead = plain;
+	run_audited(&w, 4 * MS, 3);
+	assert_int_equal(w.emu->plain, plain);
+	digest = w.digest ^ dl_emu_now(w.emu);
+	for (uint32_t i = 0; i < w.f->nports; i++) {
+		const struct dl_emu_port *p = dl_emu_port(w.emu, i);
+
+		digest = digest * 31 + p->bytes;
+		digest = digest * 31 + p->busy_ps;
+		digest = digest * 31 + p->wait_ps;
+		digest = digest * 31 + p->fcps;
+	}
+	emu_fixture_free(&w);
+	return digest;
+}
+
+static void test_plain(void **state)
+{
+	struct draw d = { .seed = seed };
+
+	(void)state;
+	for (unsigned int i = 0; i < 40; i++) {
+		assert_int_equal(run_plain(d, true), run_plain(d, false));
+		draw32(&d);
+	}
+}
+
 /* An adapter that stops is no deadlock; it goes on when it starts again. */
 static void test_stopped_receiver(void **state)
 {
@@ -461,11 +503,17 @@ static void test_new_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_vl_deadlocks), cmocka_unit_test(test_safe_tables),
-		cmocka_unit_test(test_any_sl),		 cmocka_unit_test(test_lost_credit),
-		cmocka_unit_test(test_flapping_link),	 cmocka_unit_test(test_stopped_receiver),
-		cmocka_unit_test(test_starvation),	 cmocka_unit_test(test_management),
-		cmocka_unit_test(test_new_tables),	 cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_one_vl_deadlocks),
+		cmocka_unit_test(test_safe_tables),
+		cmocka_unit_test(test_any_sl),
+		cmocka_unit_test(test_lost_credit),
+		cmocka_unit_test(test_flapping_link),
+		cmocka_unit_test(test_stopped_receiver),
+		cmocka_unit_test(test_starvation),
+		cmocka_unit_test(test_management),
+		cmocka_unit_test(test_new_tables),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_plain),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

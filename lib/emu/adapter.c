@@ -124,7 +124,7 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 	bool change;
 	uint32_t flow;
 
-	while (!a->changing && !e->err) {
+	while (a->sched.ready & a->free_sls && !a->changing && !e->err) {
 		flow = dl_emu_sl_sched_pick(&a->sched, a->free_sls, &change);
 		if (flow == DL_EMU_NO_QP)
 			break;
@@ -201,7 +201,8 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 		f->under_way--;
 	else
 		start_message(e, flow);
-	dl_emu_flow_next(e, flow);
+	if (!f->active)
+		dl_emu_flow_next(e, flow);
 	dl_emu_fill(e, a);
 	dl_emu_transmit(e, &e->ports[a->port]);
 }
@@ -347,12 +348,6 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 			dl_emu_note(e, &d);
 	}
 	finish(e, packet);
-}
-
-bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port)
-{
-	return dlid >= DL_TABLES_MCAST_LID ||
-	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == e->fabric_port[port]);
 }
 
 /* A packet's last bit has come to an adapter, which takes it in. */

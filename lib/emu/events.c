@@ -15,35 +15,37 @@
 
 #define FIRST_CAP 13 /* with the rest two cache lines */
 
-/* One with the same keys and room for more, or NULL; without keys, a spare one. */
-static struct dl_emu_batch *grow(struct dl_emu_events *q, struct dl_emu_batch *b, uint32_t log)
+/* One with the same keys and room for more, or NULL. */
+static struct dl_emu_batch *grow(struct dl_emu_events *q, struct dl_emu_batch *b)
 {
-	struct dl_emu_batch *old = b == q->none ? NULL : b;
-	uint32_t cap = old ? 2 * b->cap + 3 : FIRST_CAP;
+	bool first = b == q->none;
+	uint32_t cap = first ? FIRST_CAP : 2 * b->cap + 3;
 
-	if (!old && q->spare[log]) {
-		b = q->spare[log];
-		q->spare[log] = b->next;
-		return b;
-	}
-	b = realloc(old, sizeof(*b) + (cap + 1ul) * sizeof(b->key[0]));
+	b = realloc(first ? NULL : b, sizeof(*b) + (cap + 1ul) * sizeof(b->key[0]));
 	if (!b) {
 		q->err = -ENOMEM;
 		return NULL;
 	}
-	if (!old)
+	if (first)
 		b->n = 0;
 	b->cap = cap;
 	return b;
 }
 
-RARE struct dl_emu_batch *dl_emu_events_make_room(struct dl_emu_events *q, uint32_t log,
-						  uint32_t slot)
+__attribute__((noinline)) struct dl_emu_batch *dl_emu_events_make_room(struct dl_emu_events *q,
+								       uint32_t log, uint32_t slot)
 {
-	struct dl_emu_batch *b = grow(q, q->slot[log][slot], log);
+	struct dl_emu_batch *b = q->slot[log][slot], *spare = q->spare[log];
 
-	if (b)
-		q->slot[log][slot] = b;
+	if (b == q->none && spare) {
+		q->spare[log] = spare->next;
+		b = spare;
+	} else {
+		b = grow(q, b);
+		if (!b)
+			return NULL;
+	}
+	q->slot[log][slot] = b;
 	q->used[slot / 64] |= UINT64_C(1) << slot % 64;
 	return b;
 }
@@ -132,7 +134,7 @@ static void insert(struct dl_emu_events *q, uint32_t log, uint64_t key)
 	uint32_t first = q->at[log] - b->key, at;
 
 	if (b->n == b->cap) {
-		b = grow(q, b, log);
+		b = grow(q, b);
 		if (!b)
 			return;
 		q->served[log] = b;

@@ -129,10 +129,11 @@ static inline uint64_t dl_emu_events_end(const struct dl_emu_events *q, uint64_t
 /* The first key in the present bucket, or DL_EMU_NO_EVENT. */
 static inline uint64_t dl_emu_events_first(const struct dl_emu_events *q)
 {
-	uint64_t a = *q->at[0], b = *q->at[1], c = *q->at[2], d = *q->at[3];
-	uint64_t ab = a < b ? a : b, cd = c < d ? c : d;
+	uint64_t first = *q->at[0];
 
-	return ab < cd ? ab : cd;
+	for (unsigned int log = 1; log < DL_EMU_LOGS; log++)
+		first = *q->at[log] < first ? *q->at[log] : first;
+	return first;
 }
 
 /* It is taken out of its log. */

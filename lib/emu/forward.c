@@ -224,8 +224,8 @@ static inline void look_ahead(struct dl_emu *e, uint32_t in, struct dl_emu_pkt *
 
 	__builtin_prefetch(q);
 	__builtin_prefetch(&q->vl[dl_emu_vl_of(in)]);
-	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) || !number ||
-	    number >= s->nports)
+	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) ||
+	    number - 1 >= s->nports - 1u)
 		return;
 	port = s->ports[number];
 	if (port == DL_EMU_NIL)

@@ -150,7 +150,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 	p->fcps++;
 	if (p->waiting | p->fcp)
 		wake_later(e, p);
-	else
+	else if (!plain)
 		dl_emu_note_idle(e, p);
 	if (!plain && p->lossy && dl_emu_loses_fcp(e, p))
 		return;
@@ -203,28 +203,28 @@ HOT void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p, const struct
 }
 
 /* The event at which the peer can look at the packet. */
-HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, struct dl_emu_pkt *pk, uint32_t far,
+HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uint32_t far,
 		 bool plain)
 {
-	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | (pk - e->packets), at;
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet, at;
 
 	pk->since = p->busy_until + p->delay; /* tail in */
 	if (p->to == DL_EMU_TO_ADAPTER) {
 		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_TAKE, what);
 		return;
 	}
-	__builtin_prefetch(p->far_lft + pk->dlid);
 	if (plain || e->looks_ahead)
 		pk->out = DL_EMU_NIL; /* is not known yet */
 	at = plain || e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
 							     pk->since + e->c.switch_latency_ps;
-	if (__builtin_expect(p->to == DL_EMU_TO_SHARD, 0)) {
-		e->live--;
-		dl_emu_mail(e, p->peer,
-			    &(struct dl_emu_mail){ at, far, what & DL_EMU_EV_PACKET, 0, 0 });
+	if (p->to == DL_EMU_TO_SWITCH) {
+		__builtin_prefetch(p->far_lft + pk->dlid);
+		dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
 		return;
 	}
-	dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
+	e->live--;
+	dl_emu_mail(e, p->peer, &(struct dl_emu_mail){ at, far, packet, 0, 0 });
 }
 
 /* A plain one is one flit, the first in its queue, on a data VL. */
@@ -272,7 +272,7 @@ HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uns
 	e->totals.packet_hops += hops;
 	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
 		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL);
-	to_peer(e, p, pk, far, plain);
+	to_peer(e, p, packet, far, plain);
 }
 
 /* The arbiter has the choice. */
@@ -404,9 +404,15 @@ HOT bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint
 		if (!dl_emu_is_data(in))
 			return true;
 	}
-	if (dl_broken(e->log, dl_emu_free_units(i) >= pk->units))
-		e->err = -EPROTO;
 	i->received += pk->units;
+	/*
+	 * Room that was worth telling was told when it became free, and what was
+	 * told was there: so as long as the sender has some of it left, all is well.
+	 */
+	if (plain && (int16_t)(i->told - i->received) >= (int16_t)e->units_max)
+		return true;
+	if (dl_broken(e->log, (int16_t)dl_emu_free_units(i) >= 0))
+		e->err = -EPROTO;
 	maybe_tell(e, q, dl_emu_vl_of(in), plain);
 	return true;
 }
@@ -448,10 +454,12 @@ void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 
 HOT void transmit(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 {
-	if (!(p->waiting | p->fcp))
+	if (p->waiting | p->fcp) {
+		if (!p->hold) /* else the tail's event comes */
+			send_next(e, p, plain);
+	} else if (!plain) { /* in a plain run what has waited was sent */
 		dl_emu_note_idle(e, p);
-	else if (!p->hold) /* else the tail's event comes */
-		send_next(e, p, plain);
+	}
 }
 
 /* Does a port have something to send, and is its link free?  Then send. */
@@ -498,26 +506,24 @@ HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
 	uint64_t key;
 
 	while ((key = dl_emu_events_first(q)) < end) {
+		enum dl_emu_event_kind kind = dl_emu_event_kind(key);
 		uint32_t channel = dl_emu_event_channel(key);
 
-		e->now = e->credited = q->base + (key >> DL_EMU_KEY_TIME);
+		e->now = q->base + (key >> DL_EMU_KEY_TIME);
+		/* Tails come before the credit of the same time. */
+		e->credited = e->now - (kind == DL_EMU_EV_TAIL);
 		e->event = key;
 		e->totals.events++;
-		switch (dl_emu_event_kind(key)) {
-		case DL_EMU_EV_TAIL:
-			e->credited--; /* tails come before the credit of the same time */
+		if (kind == DL_EMU_EV_TAIL) {
 			dl_emu_events_take(q, DL_EMU_LOG_TAIL);
 			tail_sent(e, dl_emu_port_of(channel), plain);
-			break;
-		case DL_EMU_EV_ARRIVE:
+		} else if (kind == DL_EMU_EV_ARRIVE) {
 			dl_emu_events_take(q, DL_EMU_LOG_ARRIVE);
 			arrive(e, channel, key & DL_EMU_EV_PACKET, plain);
-			break;
-		case DL_EMU_EV_TAKE:
+		} else if (kind == DL_EMU_EV_TAKE) {
 			dl_emu_events_take(q, DL_EMU_LOG_TAKE);
 			take(e, channel, key & DL_EMU_EV_PACKET, plain);
-			break;
-		default:
+		} else {
 			dl_emu_events_take(q, DL_EMU_LOG_OTHER);
 			dl_emu_dispatch(e, key);
 		}

@@ -632,6 +632,12 @@ static inline unsigned int dl_emu_map_vl(const struct dl_emu_switch *s, unsigned
 	return vl < vls ? vl : DL_EMU_NO_VL;
 }
 
+static inline bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port)
+{
+	return dlid >= DL_TABLES_MCAST_LID ||
+	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == e->fabric_port[port]);
+}
+
 /* An event about a flow: its next message is due; or one has ended. */
 static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t flow, bool ended)
 {
@@ -663,7 +669,6 @@ void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
 /* A packet has come to an end port: count it and free it. */
 void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port);
 void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
-bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t port);
 void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
 
 /* deadlock.c: fill in e->cycle; 0, 1 (there is one) or -ENOMEM. */

@@ -23,7 +23,7 @@
 
 /* The watcher looks at least so often. */
 #define WATCHES 1000
-#define WATCH_PS UINT64_C(1000000000)
+#define WATCH_PS UINT64_C(200000000)
 
 struct run {
 	const struct dl_emu_plan *plan;

@@ -154,6 +154,36 @@ granted_sls() {
 	[[ $(verdict back credit_loop) == false && $(verdict back credit_loop --sl 0) == true ]]
 }
 
+# managed_by HOST DIR [KEY=VALUE...]: a subnet manager there.
+managed_by() {
+	local host=$1 dir=$T/$2
+
+	shift 2
+	sm_conf "$dir" dateline torus_config="$T/f.torus.conf" sminfo_polling_timeout=300 \
+		polling_retry_number=2 "$@"
+	SIM_HOST=$host sm_start "$dir"
+}
+
+@test "a standby changed to any-SL mode writes nothing until it takes over" {
+	local master
+
+	dateline gen 5 4 3 --scramble 7 -o "$T/f"
+	sim_start "$T/f.net"
+	managed_by H_0_0_0_1 a sm_priority=3
+	wait_log 'SUBNET UP'
+	master=$SM_PID
+	dateline snapshot --live -o before
+	managed_by H_2_1_0_1 b sm_priority=1 event_plugin_options=mode=any-sl
+	wait_log 'Entering STANDBY'
+	dateline snapshot --live -o standby
+	diff -r -x dateline-manifest.txt before standby
+	[[ $(verdict standby credit_loop) == false ]]
+	SIM_HOST=H_0_0_0_1 sm_hand_over "$master"
+	wait_log 'SUBNET UP'
+	dateline snapshot --live -o after
+	[[ $(verdict after credit_loop --sl any) == false ]]
+}
+
 # way_back ARGUMENT...: from a damaged 6x5 torus: 0 if the page lets us go.
 way_back() {
 	dateline gen 6 5 1 "$@" -o "$T/f"

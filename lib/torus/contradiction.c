@@ -9,9 +9,9 @@
  * Method.  What only a mistake explains: a seed that names a switch which is
  * not there, for a site that another one has; a seed's link between two
  * switches whose sites are not neighbours.  And where switches do not fit, the
- * cabling is asked without the configuration: it contradicts if it shows
- * another grid under which fewer do not fit, or, as wiring faults are few, if
- * more than one in ten does not.
+ * cabling is asked without the configuration: it contradicts if it shows a grid
+ * under which all fit, another one under which fewer do not, or, as wiring
+ * faults are few, if more than one in ten does not.
  *
  * Complexity: linear in the fabric; where something does not fit, that of
  * dl_torus_infer().
@@ -189,8 +189,9 @@ static int check_shape(const struct check *k, bool *contradicts)
 	/* Failures cross no cables, and leave room for all that is there. */
 	mistake = crossed || wrong > t->nsites - t->nplaced;
 	if (alone)
-		*contradicts = less < wrong && (wrong * FAULTY > n ||
-						(mistake && !same_shape(&t->grid, &alone->grid)));
+		*contradicts = less < wrong &&
+			       (wrong * FAULTY > n ||
+				(mistake && (!less || !same_shape(&t->grid, &alone->grid))));
 	else
 		*contradicts = crossed * FAULTY > n || (t->nplaced * PLACED < n && nearly_whole(t));
 	if (!*contradicts)

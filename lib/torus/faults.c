@@ -7,14 +7,16 @@
  * cables that join no neighbours are to be named with what is to be done.
  *
  * Method.  Two such cables are exchanged if exchanging one end of each makes
- * two hops that lack a cable.  One that is left has one end at its place if
- * the switch there lacks a cable; then the other end is to be moved.  Any
- * other is to be removed, and what hops still lack is to be added.
+ * two hops that lack a cable; so are one such cable and one of a hop that has
+ * too many.  One that is left has one end at its place if the switch there
+ * lacks a cable; then the other end is to be moved.  Any other is to be
+ * removed, and what hops still lack is to be added.
  *
  * A hop lacks cables if it has none, or fewer than nearly all of its dimension
- * have.
+ * have; it has too many if it has more.
  *
- * Invariant.  A cable between neighbours is never named.
+ * Invariant.  A cable between neighbours is never named, unless its hop has too
+ * many.
  *
  * Complexity: linear in the fabric, and quadratic in the wrong cables, of
  * which only MAX_WRONG are looked at.
@@ -29,13 +31,13 @@
 
 struct finder {
 	const struct dl_torus *t;
-	uint8_t *lacks;	 /* cables, by site * DIMS + d, towards +d */
+	int16_t *lacks;	 /* cables, by site * DIMS + d, towards +d; below 0: too many */
 	uint32_t *wrong; /* one port of each cable that is left */
 	uint32_t nwrong, nfaults;
 	struct dl_torus_fault *faults;
 };
 
-/* The cables that most hops of a dimension have; 1 where they differ. */
+/* The cables that most hops of a dimension have; 0 where they differ. */
 static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim)
 {
 	uint32_t count[DL_FABRIC_MAX_PORTS + 1] = { 0 }, all = 0, most = 0;
@@ -50,7 +52,7 @@ static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim)
 		count[n]++;
 		most = n && (!most || count[n] > count[most]) ? n : most;
 	}
-	return most && 10 * count[most] >= 9 * all ? most : 1;
+	return 10 * count[most] >= 9 * all ? most : 0;
 }
 
 static void find_lacking(struct finder *n)
@@ -69,21 +71,25 @@ static void find_lacking(struct finder *n)
 			    t->site_sw[next] == DL_NONE)
 				continue;
 			has = dl_torus_group_size(t, t->site_sw[site], dir);
-			n->lacks[site * DIMS + d] = has < usual ? usual - has : 0;
+			n->lacks[site * DIMS + d] = usual ? (int)usual - (int)has : !has;
 		}
 	}
 }
 
-/* What the hop between two sites lacks; NULL: it is none, or lacks nothing. */
-static uint8_t *lacking(const struct finder *n, uint32_t a, uint32_t b)
+/* What the hop between two sites lacks; NULL: it is none. */
+static int16_t *hop(const struct finder *n, uint32_t a, uint32_t b)
 {
 	unsigned int dir = dl_torus_direction(&n->t->grid, a, b);
-	uint8_t *lacks;
 
-	if (dir == DIRS)
-		return NULL;
-	lacks = &n->lacks[(dir & 1 ? b : a) * DIMS + dl_torus_dir_dim(dir)];
-	return *lacks ? lacks : NULL;
+	return dir == DIRS ? NULL : &n->lacks[(dir & 1 ? b : a) * DIMS + dl_torus_dir_dim(dir)];
+}
+
+/* ... or lacks nothing. */
+static int16_t *lacking(const struct finder *n, uint32_t a, uint32_t b)
+{
+	int16_t *lacks = hop(n, a, b);
+
+	return lacks && *lacks > 0 ? lacks : NULL;
 }
 
 static void add_fault(struct finder *n, enum dl_torus_repair repair, uint32_t a, uint32_t b,
@@ -100,9 +106,9 @@ static bool exchange(struct finder *n, uint32_t one, uint32_t other)
 	for (unsigned int flip = 0; flip < 2; flip++) {
 		uint32_t to = ports[one].peer;
 		uint32_t a = flip ? ports[other].peer : other;
-		uint8_t *x = lacking(n, dl_torus_site_of(n->t, one),
+		int16_t *x = lacking(n, dl_torus_site_of(n->t, one),
 				     dl_torus_site_of(n->t, ports[a].peer));
-		uint8_t *y = lacking(n, dl_torus_site_of(n->t, to), dl_torus_site_of(n->t, a));
+		int16_t *y = lacking(n, dl_torus_site_of(n->t, to), dl_torus_site_of(n->t, a));
 
 		if (!x || !y || (x == y && *x < 2))
 			continue;
@@ -127,6 +133,43 @@ static void find_exchanged(struct finder *n)
 	}
 }
 
+/*
+ * Is the other end of a wrong cable, which has this one at its place, to be
+ * exchanged with a cable of a hop that has too many?
+ */
+static bool exchange_surplus(struct finder *n, uint32_t port)
+{
+	const struct dl_torus *t = n->t;
+	const struct dl_fabric *f = t->fabric;
+	uint32_t wrong = f->ports[port].peer, here = dl_torus_site_of(t, port);
+
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t next = dl_torus_site_next(&t->grid, here, dir);
+		int16_t *x = next == DL_NONE ? NULL : lacking(n, here, next);
+		const struct dl_fabric_node *node = x ? dl_torus_node(f, t->site_sw[next]) : NULL;
+
+		for (unsigned int k = 1; x && k <= node->nports; k++) {
+			uint32_t other = node->first_port + k;
+			uint32_t there = f->ports[other].peer == DL_NONE ?
+						 DL_NONE :
+						 dl_torus_site_of(t, f->ports[other].peer);
+			int16_t *surplus = there == DL_NONE ? NULL : hop(n, next, there);
+			int16_t *y = there == DL_NONE ?
+					     NULL :
+					     lacking(n, dl_torus_site_of(t, wrong), there);
+
+			if (!surplus || *surplus >= 0 || !y || (x == y && *x < 2))
+				continue;
+			--*x;
+			--*y;
+			++*surplus;
+			add_fault(n, DL_TORUS_EXCHANGE, wrong, other, DL_NONE, 0);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Has this end of a cable its place?  Then the other is to be moved. */
 static bool move(struct finder *n, uint32_t port)
 {
@@ -135,7 +178,7 @@ static bool move(struct finder *n, uint32_t port)
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		uint32_t here = dl_torus_site_of(n->t, port);
 		uint32_t next = dl_torus_site_next(&t->grid, here, dir);
-		uint8_t *lacks = next == DL_NONE ? NULL : lacking(n, here, next);
+		int16_t *lacks = next == DL_NONE ? NULL : lacking(n, here, next);
 
 		if (!lacks)
 			continue;
@@ -160,11 +203,12 @@ static void find_all(struct finder *n)
 	for (uint32_t i = 0; i < n->nwrong; i++) {
 		uint32_t a = n->wrong[i], b = ports[a].peer;
 
-		if (!move(n, a) && !move(n, b))
+		if (!exchange_surplus(n, a) && !exchange_surplus(n, b) && !move(n, a) &&
+		    !move(n, b))
 			add_fault(n, DL_TORUS_REMOVE, a, b, DL_NONE, 0);
 	}
 	for (uint32_t i = 0; i < t->nsites * DIMS; i++)
-		if (n->lacks[i])
+		if (n->lacks[i] > 0)
 			add_fault(n, DL_TORUS_ADD, DL_NONE, DL_NONE, i / DIMS,
 				  dl_torus_dir(i % DIMS, false));
 }
@@ -174,7 +218,7 @@ int dl_torus_find_faults(const struct dl_torus *t, struct dl_torus_fault **fault
 	struct finder n = { .t = t };
 	int err = -ENOMEM;
 
-	n.lacks = calloc(t->nsites, DIMS);
+	n.lacks = calloc(t->nsites, DIMS * sizeof(*n.lacks));
 	n.wrong = malloc(MAX_WRONG * sizeof(*n.wrong));
 	n.faults = calloc(t->nsites * DIMS + MAX_WRONG, sizeof(*n.faults));
 	if (n.lacks && n.wrong && n.faults) {

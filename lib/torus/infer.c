@@ -13,12 +13,15 @@
  * neighbours, or, if there is none, to be whole with most switches in it.  Of
  * the two, the one is taken with fewer switches without a site and sites
  * without a switch.  If there is none yet, what has no more than two
- * neighbours is left out as well.
+ * neighbours is left out as well; and if there is still none, the number of
+ * switches tells the length of one dimension.
  *
  * Wiring faults.  Where nothing fits, or only a grid that leaves more than one
- * switch in ten over, the proposal is taken under which most
- * switches are wired right: placed, next to all placed neighbours, and cabled
- * to each that the grid gives them.  Nine in ten must be.
+ * switch in ten over or takes more repairs, the proposal is taken under which
+ * most switches are wired right: placed, next to all placed neighbours, and
+ * cabled to each that the grid gives them.  Nine in ten must be.  (A ring of
+ * six with a cable across fits two rows of three, if most cables between the
+ * rows are taken for missing.)
  *
  * Invariant.  A given fabric gives the same configuration every time, on any
  * machine.
@@ -39,10 +42,12 @@
 #define FAULTY 10 /* one switch in so many may be wired wrong */
 #define FEW 2	  /* neighbours of what may be dual-homed */
 
-/* A proposal that was tried, and how many sites and switches it leaves over. */
+/* A proposal that was tried. */
 struct candidate {
 	struct dl_torus_proposal p;
-	uint32_t left; /* DL_NONE: there is none */
+	uint32_t left;	  /* sites and switches left over; DL_NONE: there is none */
+	uint32_t wrong;	  /* sites and switches that are not wired right */
+	uint32_t repairs; /* cables that are missing or wrong */
 };
 
 struct infer {
@@ -53,7 +58,7 @@ struct infer {
 	uint32_t nout;
 	unsigned int runs;
 	int err;			/* -ENOMEM ends it */
-	struct candidate fits, whole;	/* first that fits; best whole one */
+	struct candidate fits, whole;	/* the best that fits; the best whole one */
 	struct candidate faulty;	/* the one with the fewest wiring faults */
 	struct dl_torus_config *config; /* with one seed */
 };
@@ -111,6 +116,18 @@ static bool only_off_torus(const struct infer *n)
 	return true;
 }
 
+/* Cables that the grid lacks, and such as join no neighbours in it. */
+static uint32_t count_repairs(const struct dl_torus_solver *s)
+{
+	uint32_t wrong = 0;
+	unsigned int near;
+
+	for (uint32_t sw = 0; sw < s->n; sw++)
+		if (s->site_of[sw] != DL_NONE)
+			wrong += dl_torus_count_placed(s, sw, s->site_of[sw], &near) - near;
+	return dl_torus_count_uncabled(s) + wrong / 2;
+}
+
 /* How many switches and sites are not wired right? */
 static uint32_t count_wrong(const struct dl_torus_solver *s)
 {
@@ -158,31 +175,34 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 	if (err)
 		return n->err; /* no memory: no further proposal */
 	c.left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
+	c.repairs = count_repairs(n->s);
 	if (only_off_torus(n)) {
-		n->fits = c;
-		return true;
+		if (n->fits.left == DL_NONE || c.repairs < n->fits.repairs)
+			n->fits = c;
+		return !c.repairs;
 	}
 	if (n->nout && c.left < n->whole.left && dl_torus_is_whole(n->s))
 		n->whole = c;
-	c.left = count_wrong(n->s);
-	if (c.left < n->faulty.left)
+	c.wrong = count_wrong(n->s);
+	if (c.wrong < n->faulty.wrong)
 		n->faulty = c;
 	return false;
 }
 
 /* What the graph without `out` shows: a fit, else the best whole grid. */
-static int look(struct infer *n, struct candidate *found)
+static int look(struct infer *n, bool guess, struct candidate *found)
 {
 	int err;
 
 	dl_torus_graph_free(&n->graph);
 	err = dl_torus_graph_build(n->s->f, n->out, &n->graph);
 	n->runs = 0;
-	n->whole.left = DL_NONE;
-	if (!err)
-		*found = dl_torus_propose(n->s, &n->graph, n->out, try_proposal, n) ? n->fits :
-										      n->whole;
-	return err ? err : n->err;
+	n->whole.left = n->fits.left = DL_NONE;
+	if (err)
+		return err;
+	dl_torus_propose(n->s, &n->graph, n->out, guess, try_proposal, n);
+	*found = n->fits.left == DL_NONE ? n->whole : n->fits;
+	return n->err;
 }
 
 /* Leave out appendages, or else what may be dual-homed.  Are there such? */
@@ -202,20 +222,27 @@ static bool leave_out(struct infer *n, bool appendages)
 
 static int find_grid(struct infer *n)
 {
-	struct candidate found, without = { .left = DL_NONE };
-	int err = look(n, &found);
+	struct candidate found = { .left = DL_NONE }, without = found;
+	uint32_t few = n->s->n / FAULTY;
+	int err = look(n, false, &found);
 
 	if (!err && found.left && leave_out(n, true))
-		err = look(n, &without);
+		err = look(n, false, &without);
 	if (!err && without.left < found.left)
 		found = without;
 	if (!err && found.left == DL_NONE && leave_out(n, false))
-		err = look(n, &found);
+		err = look(n, false, &found);
+	if (!err && found.left == DL_NONE && n->faulty.wrong > few) {
+		memset(n->out, 0, n->s->n * sizeof(*n->out));
+		n->nout = 0;
+		err = look(n, true, &found);
+	}
 	if (err)
 		return err;
 	/* Also in place of a whole grid that leaves out a plane of the torus. */
-	if (n->faulty.left < found.left && found.left > n->s->n / FAULTY &&
-	    n->faulty.left <= n->s->n / FAULTY)
+	if (n->faulty.wrong <= few &&
+	    ((found.left > few && n->faulty.wrong < found.left) ||
+	     (n->faulty.left <= found.left && n->faulty.repairs < found.repairs)))
 		found = n->faulty;
 	err = found.left == DL_NONE ? -ENOTSUP : 0;
 	if (err)
@@ -228,7 +255,9 @@ static int find_grid(struct infer *n)
 int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *wanted,
 			const struct dl_log *log, struct dl_torus_config **out)
 {
-	struct infer n = { .s = s, .wanted = wanted, .faulty.left = DL_NONE };
+	struct infer n = { .s = s,
+			   .wanted = wanted,
+			   .faulty = { .left = DL_NONE, .wrong = DL_NONE } };
 	int err = -ENOMEM;
 
 	n.out = calloc(s->n + 1, sizeof(*n.out));
@@ -238,7 +267,7 @@ int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *w
 		err = find_grid(&n);
 	}
 	if (err == -ENOTSUP && log)
-		dl_torus_name_obstacle(s, wanted, n.config, n.faulty.left, log);
+		dl_torus_name_obstacle(s, wanted, n.config, n.faulty.wrong, log);
 	if (err)
 		dl_torus_config_free(n.config);
 	else

@@ -256,10 +256,11 @@ struct dl_torus_proposal {
 /*
  * Propose grids from the surroundings of one switch after the other, in order
  * of GUID, until one is accepted (propose.c).  `g` is the part of the graph to
- * look at.  Returns whether one was.
+ * look at; with `guess`, damage may hide the length of one dimension.  Returns
+ * whether one was.
  */
 bool dl_torus_propose(const struct dl_torus_solver *s, const struct dl_torus_graph *g,
-		      const bool *without,
+		      const bool *without, bool guess,
 		      bool (*accept)(void *context, const struct dl_torus_proposal *p),
 		      void *context);
 

@@ -21,7 +21,8 @@
  * the same, whatever the ports and wherever the subnet manager is.
  *
  * Limits.  The surroundings of at least one origin, out to the ends of its
- * rings, must be undamaged.  A 4-ring and a 2x2 square are the same graph; a
+ * rings but one, must be undamaged; the length of that one follows from the
+ * number of switches.  A 4-ring and a 2x2 square are the same graph; a
  * ring is what is proposed.
  *
  * Complexity.  At most 15 pairings an origin, and a walk along each ring.
@@ -36,6 +37,7 @@ struct proposer {
 	bool (*accept)(void *context, const struct dl_torus_proposal *p);
 	void *context;
 	struct dl_torus_proposal p; /* the one in the making */
+	bool guesses;		    /* may one dimension be left to propose_rest()? */
 };
 
 /* A switch's neighbours by direction, DL_NONE where there is none. */
@@ -142,15 +144,44 @@ static bool measure(struct proposer *n, uint32_t origin, const struct frame *f, 
 	return *radix <= DL_TORUS_MAX_RADIX;
 }
 
+/*
+ * Take one dimension that cannot be measured for as long as the number of
+ * switches says: open, or else closed.
+ */
+static bool propose_rest(struct proposer *n, unsigned int dim)
+{
+	uint32_t *radix = &n->p.grid.radix[dim], others;
+
+	*radix = 1;
+	others = dl_torus_grid_sites(&n->p.grid);
+	*radix = n->s->n / others;
+	if (others < 2 || *radix * others != n->s->n || *radix < 3 || *radix > DL_TORUS_MAX_RADIX)
+		return false;
+	n->p.seed.dateline[dim] = 0;
+	for (unsigned int closed = 0; closed < 2; closed++) {
+		n->p.grid.mesh[dim] = !closed;
+		n->p.seed.has_dateline[dim] = closed;
+		if (n->accept(n->context, &n->p))
+			return true;
+	}
+	return false;
+}
+
 static bool propose_frame(struct proposer *n, uint32_t origin, const struct frame *f)
 {
+	unsigned int unknown = DIMS;
+
 	n->p.seed.from = guid_of(n, origin);
 	for (unsigned int dir = 0; dir < DIRS; dir++)
 		n->p.seed.to[dir] = guid_of(n, f->to[dir]);
-	for (unsigned int d = 0; d < DIMS; d++)
-		if (!measure(n, origin, f, d))
+	for (unsigned int d = 0; d < DIMS; d++) {
+		if (measure(n, origin, f, d))
+			continue;
+		if (!n->guesses || unknown < DIMS)
 			return false;
-	return n->accept(n->context, &n->p);
+		unknown = d;
+	}
+	return unknown < DIMS ? propose_rest(n, unknown) : n->accept(n->context, &n->p);
 }
 
 /* Are two neighbours opposite each other for sure (and no ring of four)? */
@@ -213,11 +244,13 @@ static bool try_origin(struct proposer *n, uint32_t origin)
 }
 
 bool dl_torus_propose(const struct dl_torus_solver *s, const struct dl_torus_graph *g,
-		      const bool *without,
+		      const bool *without, bool guess,
 		      bool (*accept)(void *context, const struct dl_torus_proposal *p),
 		      void *context)
 {
-	struct proposer n = { .s = s, .g = g, .accept = accept, .context = context };
+	struct proposer n = {
+		.s = s, .g = g, .accept = accept, .context = context, .guesses = guess
+	};
 
 	for (uint32_t i = 0; i < s->n; i++)
 		if (!without[s->by_guid[i]] && try_origin(&n, s->by_guid[i]))

@@ -328,7 +328,7 @@ static unsigned int free_sites_around(const struct dl_torus_solver *s, uint32_t 
  * What is placed when nothing follows any more, first those whose neighbours
  * contradict each other; of equals the one with the lowest GUID.
  */
-enum turn { TURN_MAJORITY, TURN_WEAK, TURN_CHOICE };
+enum turn { TURN_MAJORITY, TURN_WEAK, TURN_TIE, TURN_CHOICE };
 
 static uint32_t turn_key(enum turn turn, uint32_t within)
 {
@@ -396,27 +396,68 @@ static bool place_a_single(struct dl_torus_solver *s)
 	return false;
 }
 
+/* How many placed neighbours of any other unplaced switch are next to a site? */
+static unsigned int best_rival(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+{
+	unsigned int best = 0, near;
+
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t at = dl_torus_site_next(&s->grid, site, dir);
+		const uint32_t *n, *end;
+
+		if (at == DL_NONE || s->sw_at[at] == DL_NONE)
+			continue;
+		for (n = dl_torus_neighbours(&s->graph, s->sw_at[at], &end); n < end; n++) {
+			if (*n == sw || s->site_of[*n] != DL_NONE)
+				continue;
+			s->effort += dl_torus_degree(&s->graph, *n);
+			dl_torus_count_placed(s, *n, site, &near);
+			best = near > best ? near : best;
+		}
+	}
+	return best;
+}
+
 /*
  * The placed neighbours of this switch contradict each other, so some cable
- * does not belong: take the site that most of them are next to, if it is one.
+ * does not belong: take the site that most of them are next to.  Of several
+ * such sites none is taken before its turn for ties, and then the one that
+ * others have least claim to: when neighbours have exchanged a plug, each may
+ * be as near to the other's site as to its own.
  */
-static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw)
+static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw, enum turn turn)
 {
 	uint32_t around[AROUND_ALL], best = DL_NONE;
-	unsigned int n = free_sites_around(s, sw, true, around), most = 1, near;
+	unsigned int n = free_sites_around(s, sw, true, around), most = 0, ties = 0;
+	unsigned int placed = 0, near, rival, least = 0;
+	bool sure, likely;
 
 	s->effort += n * dl_torus_degree(&s->graph, sw);
 	for (unsigned int i = 0; i < n; i++) {
 		if (!within_span(s, around[i]))
 			continue;
-		dl_torus_count_placed(s, sw, around[i], &near);
-		if (near >= most)
-			best = near > most ? around[i] : DL_NONE;
-		most = near > most ? near : most;
+		placed = dl_torus_count_placed(s, sw, around[i], &near);
+		if (near < most)
+			continue;
+		ties = near > most ? 1 : ties + 1;
+		rival = turn == TURN_TIE ? best_rival(s, sw, around[i]) : 0;
+		if (near > most || rival < least) {
+			best = around[i];
+			least = rival;
+		}
+		most = near;
 	}
-	if (best != DL_NONE)
-		dl_torus_place(s, sw, best);
-	return best != DL_NONE;
+	sure = most > 1 && ties == 1;
+	likely = 2 * most + !s->weak[sw] > placed;
+	if (!sure && likely && turn == TURN_MAJORITY) {
+		dl_torus_heap_set(&s->next, s->rank[sw], turn_key(TURN_TIE, 0));
+		return false;
+	}
+	dl_torus_heap_remove(&s->next, s->rank[sw]);
+	if (best == DL_NONE || (!sure && !likely))
+		return false;
+	dl_torus_place(s, sw, best);
+	return true;
 }
 
 /*
@@ -469,10 +510,10 @@ static void place_by_choice(struct dl_torus_solver *s, uint32_t sw)
 	s->choices /= n;
 }
 
-/* Place the next switch whose turn it is, if there is one. */
-static bool place_next(struct dl_torus_solver *s, struct dl_torus_hints *h)
+/* Place the next switch whose turn it is, if that is not after `last`. */
+static bool place_next(struct dl_torus_solver *s, enum turn last, struct dl_torus_hints *h)
 {
-	uint32_t item, sw;
+	uint32_t item, sw, key;
 
 	while ((item = dl_torus_heap_first(&s->next)) != DL_NONE) {
 		sw = s->by_guid[item];
@@ -480,10 +521,13 @@ static bool place_next(struct dl_torus_solver *s, struct dl_torus_hints *h)
 			dl_torus_heap_remove(&s->next, item);
 			continue;
 		}
-		switch (dl_torus_heap_key(&s->next, item) >> 16) {
+		key = dl_torus_heap_key(&s->next, item);
+		if (key >> 16 > last)
+			return false;
+		switch (key >> 16) {
 		case TURN_MAJORITY:
-			dl_torus_heap_remove(&s->next, item);
-			if (place_by_majority(s, sw))
+		case TURN_TIE:
+			if (place_by_majority(s, sw, key >> 16))
 				return true;
 			break;
 		case TURN_WEAK:
@@ -518,5 +562,6 @@ void dl_torus_solver_run(struct dl_torus_solver *s)
 			if (s->site_of[sw] == DL_NONE)
 				revise(s, sw);
 		}
-	} while (place_a_single(s) || place_next(s, &h));
+	} while (place_next(s, TURN_MAJORITY, &h) || place_a_single(s) ||
+		 place_next(s, TURN_CHOICE, &h));
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "grid_fabric.h"
+#include "torus/internal.h"
 
 #define MAX_FAULTS 3
 
@@ -86,6 +87,20 @@ static uint32_t free_port(const struct fixture *x, uint32_t site)
 	return port;
 }
 
+/*
+ * Are two cables so far apart that each fault is told for sure?  When diagonal
+ * neighbours have exchanged a plug, two repairs are as good.
+ */
+static bool apart(const struct fixture *x, const uint32_t p[4])
+{
+	bool far = true;
+
+	for (unsigned int i = 0; i < 4; i++)
+		far &= dl_torus_site_distance(&x->g.grid, site_of(x, p[i / 2]),
+					      site_of(x, p[2 + i % 2])) > 2;
+	return far;
+}
+
 static bool make_fault(struct fixture *x, struct test_random *r, struct made *m)
 {
 	uint32_t a = draw_cable(x, r), b = ports_of(x)[a].peer;
@@ -96,7 +111,7 @@ static bool make_fault(struct fixture *x, struct test_random *r, struct made *m)
 	m->port[1] = b;
 	m->port[2] = c;
 	m->port[3] = d;
-	if (near(x, a, c) || near(x, a, d) || near(x, b, c) || near(x, b, d))
+	if (!apart(x, m->port))
 		return false;
 	switch (m->repair) {
 	case DL_TORUS_EXCHANGE:
@@ -198,6 +213,129 @@ static void faults_are_named(void **state)
 	free(x);
 }
 
+/* ---- close together, on small tori --------------------------------------- */
+
+static const struct dl_torus_grid small[] = {
+	{ { 8, 5, 1 }, { 0 } },	 { { 5, 10, 1 }, { 0 } }, { { 9, 6, 1 }, { 0 } },
+	{ { 10, 4, 1 }, { 0 } }, { { 3, 4, 5 }, { 0 } },  { { 7, 8, 1 }, { false, true, false } },
+};
+#define NSMALL (sizeof(small) / sizeof(*small))
+
+/* Two cables exchange an end, or one is stray or gone; four switches at most. */
+static bool make_any_fault(struct fixture *x, struct test_random *r)
+{
+	const struct dl_fabric_port *ports = ports_of(x);
+	uint32_t a = draw_cable(x, r), b = ports[a].peer, c = draw_cable(x, r), d = ports[c].peer;
+	uint32_t at[4] = { site_of(x, a), site_of(x, b), site_of(x, c), site_of(x, d) };
+
+	if (at[0] == at[2] || at[0] == at[3] || at[1] == at[2] || at[1] == at[3])
+		return false;
+	switch (test_random(r, 3)) {
+	case 0:
+		/* Not such that both are cables of the grid again. */
+		if (near(x, a, d) && near(x, c, b))
+			return false;
+		join(x, a, d);
+		join(x, c, b);
+		break;
+	case 1:
+		if (near(x, a, c))
+			return false;
+		join(x, free_port(x, at[0]), free_port(x, at[2]));
+		break;
+	default:
+		ports_of(x)[a].peer = ports_of(x)[b].peer = DL_NONE;
+		break;
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		x->touched[at[i]] = true;
+	return true;
+}
+
+/* What a person does who reads the list. */
+static void repair(struct fixture *x, const struct dl_torus *t, const struct dl_torus_fault *fault)
+{
+	struct dl_fabric_port *ports = ports_of(x);
+	const uint32_t *p = fault->port;
+	uint32_t a, b, next, sw[2];
+
+	switch (fault->repair) {
+	case DL_TORUS_EXCHANGE:
+		a = ports[p[0]].peer;
+		b = ports[p[1]].peer;
+		join(x, p[0], b);
+		join(x, p[1], a);
+		return;
+	case DL_TORUS_REMOVE:
+		ports[p[0]].peer = ports[p[1]].peer = DL_NONE;
+		return;
+	case DL_TORUS_MOVE:
+		ports[p[0]].peer = DL_NONE;
+		for (a = dl_torus_node(x->g.fabric, t->site_sw[fault->site])->first_port + 1;
+		     ports[a].peer != DL_NONE; a++)
+			;
+		join(x, a, p[1]);
+		return;
+	default:
+		next = dl_torus_site_next(&t->grid, fault->site, fault->dir);
+		sw[0] = t->site_sw[fault->site];
+		sw[1] = t->site_sw[next];
+		for (unsigned int i = 0; i < 2; i++)
+			for (sw[i] = dl_torus_node(x->g.fabric, sw[i])->first_port + 1;
+			     ports[sw[i]].peer != DL_NONE; sw[i]++)
+				;
+		join(x, sw[0], sw[1]);
+	}
+}
+
+/* One repair for each fault, and the torus is whole. */
+static void repairs_make_it_whole(void **state)
+{
+	struct test_random r = { test_seed(53), 0 };
+	struct fixture *x = malloc(sizeof(*x));
+
+	(void)state;
+	assert_non_null(x);
+	for (unsigned int k = 0; k < 600; k++) {
+		const struct dl_torus_grid *g = &small[k % NSMALL];
+		unsigned int made = 0, most = dl_torus_grid_sites(g) / 10;
+		struct dl_torus_fault *faults;
+		struct dl_torus_config *c;
+		struct dl_torus *t;
+		uint32_t n;
+
+		memset(x, 0, sizeof(*x));
+		x->g.grid = *g;
+		x->g.hosts = x->g.parallel = 1;
+		x->g.spare = 4;
+		x->g.shuffle = k % 2 ? &r : NULL;
+		grid_build(&x->g);
+		/* At most one switch in ten is wired wrong. */
+		while (made < most / 4)
+			made += make_any_fault(x, &r);
+		assert_int_equal(dl_fabric_finish(x->g.fabric, NULL), 0);
+		assert_int_equal(dl_torus_infer(x->g.fabric, NULL, &c), 0);
+		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t), 0);
+		assert_int_equal(dl_torus_find_faults(t, &faults, &n), 0);
+		assert_int_equal(t->nplaced, t->nsites);
+		assert_int_equal(n, made);
+		for (uint32_t i = 0; i < n; i++)
+			repair(x, t, &faults[i]);
+		free(faults);
+		dl_torus_free(t);
+		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t), 0);
+		assert_int_equal(dl_torus_find_faults(t, &faults, &n), 0);
+		assert_int_equal(n, 0);
+		assert_int_equal(t->noff_links, 0);
+		assert_int_equal(t->nplaced, t->nsites);
+		free(faults);
+		dl_torus_free(t);
+		dl_torus_config_free(c);
+		grid_free(&x->g);
+	}
+	free(x);
+}
+
 /* A cable with one wrong end is to be moved to where it belongs. */
 static void one_end_is_moved(void **state)
 {
@@ -287,6 +425,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(faults_are_named),
+		cmocka_unit_test(repairs_make_it_whole),
 		cmocka_unit_test(one_end_is_moved),
 		cmocka_unit_test(what_is_missing_is_told),
 	};

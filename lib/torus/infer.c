@@ -16,8 +16,8 @@
  * neighbours is left out as well; and if there is still none, the number of
  * switches tells the length of one dimension.
  *
- * Wiring faults.  Where nothing fits, or only a grid that leaves more than one
- * switch in ten over or takes more repairs, the proposal is taken under which
+ * Wiring faults.  Where nothing fits, or only a grid that leaves more
+ * switches over or takes more repairs, the proposal is taken under which
  * most switches are wired right: placed, next to all placed neighbours, and
  * cabled to each that the grid gives them.  Nine in ten must be.  (A ring of
  * six with a cable across fits two rows of three, if most cables between the
@@ -241,7 +241,7 @@ static int find_grid(struct infer *n)
 		return err;
 	/* Also in place of a whole grid that leaves out a plane of the torus. */
 	if (n->faulty.wrong <= few &&
-	    ((found.left > few && n->faulty.wrong < found.left) ||
+	    (n->faulty.wrong < found.left ||
 	     (n->faulty.left <= found.left && n->faulty.repairs < found.repairs)))
 		found = n->faulty;
 	err = found.left == DL_NONE ? -ENOTSUP : 0;

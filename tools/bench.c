@@ -92,6 +92,11 @@ static int read_radix(const struct dl_setting *setting, void *to, const char *te
 static const struct dl_setting options[] = {
 	{ "hosts", DL_SETTING_NUMBER, DL_MEMBER(struct request, size.hosts), 1, 200, .arg = "N",
 	  .doc = "throughput and latency: adapters at each switch (1)" },
+	{ "load", DL_SETTING_DECIMAL, DL_MEMBER(struct request, size.load), 1, DL_EMU_LOAD_ONE,
+	  .arg = "SHARE",
+	  .doc = "emulate: of the adapters' links (half of what the torus delivers at most)" },
+	{ "threads", DL_SETTING_NUMBER, DL_MEMBER(struct request, size.threads), 1, 256, .arg = "N",
+	  .doc = "emulate: threads that share the work (1)" },
 	{ 0 }
 };
 
@@ -114,6 +119,8 @@ static void check(const struct argp_state *state, void *to)
 	if (r->size.hosts > 1 && benches[r->bench].run != bench_throughput &&
 	    benches[r->bench].run != bench_latency)
 		argp_error(state, "--hosts is for throughput and latency");
+	if ((r->size.load || r->size.threads > 1) && benches[r->bench].run != bench_emulate)
+		argp_error(state, "--load and --threads are for emulate");
 }
 
 static const struct tool_usage usage = {
@@ -131,7 +138,7 @@ static const struct tool_usage usage = {
 	       "verify: verify the tables of such a torus, with one "
 	       "multicast group of all adapters, on one core.\n"
 	       "emulate: packets per second through the switches of such a "
-	       "torus, under uniform traffic at half of what it can carry.\n"
+	       "torus, under uniform traffic at half of what it delivers at most.\n"
 	       "throughput: what such a torus delivers while every adapter "
 	       "always has something to send, by torus-2QoS's rule, with "
 	       "balanced ties and in any-SL mode, and what its busiest cable "
@@ -213,7 +220,7 @@ static void print(const json_t *figures, FILE *to)
 
 int tool_cmd_bench(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { .size.hosts = 1 };
+	struct request r = { .size = { .hosts = 1, .threads = 1 } };
 	json_t *figures = NULL;
 	int err;
 

@@ -2,13 +2,8 @@
 /*
  * How many packet-hops the emulator does in a second of processor time: a
  * whole torus with one adapter a switch, uniform traffic of messages of 2048
- * bytes, one packet each, at half of what the fabric could carry at best.
- *
- * What it could carry: in a ring of k switches a packet goes k / 4 links on
- * average (for odd k a little less), one way or the other; each switch has
- * one link each way in each dimension.  So a load of 8 / k of the adapters'
- * links, or all of it for short rings, fills the links of the longest
- * dimension.
+ * bytes, one packet each, at half of what the torus delivers when every
+ * adapter always has something to send.
  */
 #include "config.h"
 
@@ -24,6 +19,7 @@
 #define BYTES 2048
 #define MIN_HOPS 3000000 /* enough for a steady figure */
 #define WARM_UP_PS UINT64_C(20000000)
+#define FILL_PS UINT64_C(100000000) /* until all buffers are full */
 #define STEP_PS UINT64_C(10000000)
 
 bool bench_traffic_next(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out)
@@ -79,75 +75,102 @@ static double cpu_seconds(void)
 	return u.ru_utime.tv_sec + 1e-6 * u.ru_utime.tv_usec;
 }
 
-static uint32_t half_load(const uint32_t dims[3])
-{
-	uint32_t longest = 8;
-
-	for (unsigned int d = 0; d < 3; d++)
-		if (dims[d] > longest)
-			longest = dims[d];
-	return DL_EMU_LOAD_ONE / 2 * 8 / longest;
-}
-
-static int measure(struct bench_traffic *j, const struct dl_tables *t,
-		   const struct dl_emu_config *c, struct tool *tool, const struct bench_size *size,
-		   json_t **out)
+static int start(struct bench_traffic *j, struct dl_emu_traffic_spec *spec, const struct tool *tool,
+		 const struct dl_tables *t, const struct dl_emu_config *c, struct dl_emu **emu)
 {
 	struct dl_emu_source source = {
 		.context = j, .nflows = j->n, .port = j->port, .next = bench_traffic_next
 	};
-	const struct dl_emu_totals *totals;
-	struct dl_emu *emu = NULL;
-	uint64_t until = WARM_UP_PS;
-	double seconds;
-	int err = dl_emu_new(t, c, &source, &tool->log, &emu);
+	int err;
 
-	if (err)
-		return err;
-	err = dl_emu_run(emu, until);
+	dl_emu_traffic_free(j->traffic);
+	j->traffic = NULL;
+	err = dl_emu_traffic_new(spec, &tool->log, &j->traffic);
+	return err ? err : dl_emu_new(t, c, &source, &tool->log, emu);
+}
+
+/* Run until `until`, the first part of it uncounted. */
+static int run(struct dl_emu *emu, uint64_t warm_up, uint64_t until)
+{
+	int err = dl_emu_run(emu, warm_up);
+
 	dl_emu_reset_stats(emu);
-	seconds = cpu_seconds();
-	do {
-		err = dl_emu_run(emu, until += STEP_PS);
-		totals = dl_emu_totals(emu);
-	} while (err == DL_EMU_RUNNING && totals->packet_hops < MIN_HOPS);
-	seconds = cpu_seconds() - seconds;
-	if (err == DL_EMU_RUNNING) {
-		err = 0;
-		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:f, s:I, s:I}", "what",
-				 "emulate", "dims", size->dims[0], size->dims[1], size->dims[2],
-				 "packet_hops", (json_int_t)totals->packet_hops, "cpu_seconds",
-				 seconds, "packet_hops_per_cpu_second",
-				 totals->packet_hops / seconds, "events_per_packet_hop",
-				 (double)totals->events / totals->packet_hops, "sim_seconds",
-				 1e-12 * (totals->at - totals->since), "in_flight",
-				 (json_int_t)totals->in_flight, "peak_bytes",
-				 (json_int_t)bench_peak_bytes());
-	} else if (err > 0) {
-		err = -EPROTO; /* safe tables and endless traffic: never */
-	}
+	if (err == DL_EMU_RUNNING)
+		err = dl_emu_run(emu, until);
+	return err > 0 ? -EPROTO : err; /* safe tables and endless traffic: never */
+}
+
+/* Half of what is delivered when every adapter always has something to send. */
+static int find_load(struct bench_traffic *j, struct dl_emu_traffic_spec *spec,
+		     struct dl_emu_traffic_entry *entry, const struct tool *tool,
+		     const struct dl_tables *t, const struct dl_emu_config *c)
+{
+	struct dl_emu *emu = NULL;
+	int err;
+
+	entry->load = DL_EMU_LOAD_ONE;
+	err = start(j, spec, tool, t, c, &emu);
+	if (!err)
+		err = run(emu, FILL_PS, 2 * FILL_PS);
+	if (!err)
+		entry->load = dl_emu_totals(emu)->delivered_bytes * (DL_EMU_LOAD_ONE / 2.0) /
+			      (j->rate[0] * 1e-12 * j->n * FILL_PS);
 	dl_emu_free(emu);
 	return err;
+}
+
+static int measure(struct dl_emu *emu, const struct bench_size *size, uint32_t load, json_t **out)
+{
+	const struct dl_emu_totals *totals;
+	uint64_t until = WARM_UP_PS + STEP_PS;
+	double cpu, seconds;
+	int err = run(emu, WARM_UP_PS, WARM_UP_PS);
+
+	seconds = dl_clock_monotonic();
+	cpu = cpu_seconds();
+	do {
+		if (!err)
+			err = dl_emu_run(emu, until);
+		until += STEP_PS;
+		totals = dl_emu_totals(emu);
+	} while (!err && totals->packet_hops < MIN_HOPS);
+	cpu = cpu_seconds() - cpu;
+	seconds = dl_clock_monotonic() - seconds;
+	if (err)
+		return err > 0 ? -EPROTO : err;
+	*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I}", "what",
+			 "emulate", "dims", size->dims[0], size->dims[1], size->dims[2], "threads",
+			 (json_int_t)size->threads, "load", load * 1e-6, "packet_hops",
+			 (json_int_t)totals->packet_hops, "seconds", seconds, "cpu_seconds", cpu,
+			 "packet_hops_per_cpu_second", totals->packet_hops / cpu,
+			 "events_per_packet_hop", (double)totals->events / totals->packet_hops,
+			 "sim_seconds", 1e-12 * (totals->at - totals->since), "in_flight",
+			 (json_int_t)totals->in_flight, "peak_bytes",
+			 (json_int_t)bench_peak_bytes());
+	return *out ? 0 : -ENOMEM;
 }
 
 int bench_emulate(struct tool *tool, const struct bench_size *size, json_t **out)
 {
 	static const struct dl_emu_size bytes = { BYTES, 1 };
-	struct dl_emu_traffic_entry entry = {
-		.pattern = DL_EMU_PATTERN_UNIFORM, .sizes = &bytes, .nsizes = 1, .stop = UINT64_MAX
-	};
+	struct dl_emu_traffic_entry entry = { .pattern = DL_EMU_PATTERN_UNIFORM,
+					      .sizes = &bytes,
+					      .nsizes = 1,
+					      .stop = UINT64_MAX,
+					      .load = size->load };
 	struct dl_emu_traffic_spec spec = { .seed = 1, .entries = &entry, .nentries = 1 };
 	struct dl_route_options options;
 	struct dl_emu_config c;
 	struct dl_route_result r = { 0 };
 	struct tool_input s;
 	struct bench_traffic j = { 0 };
+	struct dl_emu *emu = NULL;
 	int err;
 
 	dl_emu_config_init(&c);
+	c.threads = size->threads;
 	dl_route_options_init(&options);
 	options.mode = DL_ROUTE_CLASSIC;
-	entry.load = half_load(size->dims);
 	err = bench_setup(tool, size, &s);
 	if (!err)
 		err = dl_route(s.torus, s.config, &options, &tool->log, &r);
@@ -155,10 +178,13 @@ int bench_emulate(struct tool *tool, const struct bench_size *size, json_t **out
 		err = bench_traffic_init(&j, s.fabric, &c);
 	spec.nadapters = j.n;
 	spec.rate = j.rate;
+	if (!err && !entry.load)
+		err = find_load(&j, &spec, &entry, tool, r.tables, &c);
 	if (!err)
-		err = dl_emu_traffic_new(&spec, &tool->log, &j.traffic);
+		err = start(&j, &spec, tool, r.tables, &c, &emu);
 	if (!err)
-		err = measure(&j, r.tables, &c, tool, size, out);
+		err = measure(emu, size, entry.load, out);
+	dl_emu_free(emu);
 	bench_traffic_release(&j);
 	dl_route_result_release(&r);
 	tool_input_free(&s);

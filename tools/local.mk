@@ -78,6 +78,7 @@ PAGE_PROGRAM = \
 	tools/report/charts.js \
 	tools/report/panels.js \
 	tools/report/emulation.js \
+	tools/report/flows.js \
 	tools/report/main.js
 PAGE_FILES = tools/report/report.html tools/report/report.css \
 	$(PAGE_PROGRAM)

@@ -96,6 +96,14 @@ static int check(const struct request *r, struct inputs *in, json_t *document)
 	return err;
 }
 
+/* When and by what the tables were made, as far as the snapshot tells. */
+static json_t *made_json(const struct dl_snapshot_about *about)
+{
+	return json_pack("{s:o, s:o, s:o}", "written",
+			 tool_json_or_null(about->written, about->written), "engine",
+			 tool_json_text(about->engine), "mode", tool_json_text(about->mode));
+}
+
 static int fill(const struct tool *tool, const struct request *r, struct inputs *in,
 		json_t *document)
 {
@@ -112,6 +120,8 @@ static int fill(const struct tool *tool, const struct request *r, struct inputs 
 		err = add(document, "missing", report_missing(&in->page));
 	if (!err)
 		err = add(document, "tables", report_tables(&in->page));
+	if (!err)
+		err = add(document, "made", made_json(&in->now.snapshot.about));
 	if (!err)
 		err = add(document, "partial",
 			  json_boolean(in->now.snapshot.parts & DL_SNAPSHOT_IS_PARTIAL));

@@ -15,6 +15,7 @@
 
 #include "diff.h"
 #include "report.h"
+#include "transition.h"
 #include "dateline/tables.h"
 
 struct change {
@@ -255,6 +256,24 @@ static int add_load(const struct change *c, json_t *out)
 	return 0;
 }
 
+/*
+ * Whether the new tables may be written over the old ones, and in phases; only
+ * where LIDs name the same ports both times.
+ */
+static int add_transition(const struct change *c, json_t *out)
+{
+	json_t *document;
+	int err;
+
+	if (tool_int_at(out, "lids_moved_count"))
+		return 0;
+	err = transition_json(c->then->tables, c->now->tables, DL_TRANSITION_OPENSM, c->now->coords,
+			      &document);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	return json_object_set_new(out, "transition", document) ? -ENOMEM : 0;
+}
+
 static int compare(const struct change *c, json_t *out)
 {
 	const struct report_page *now = c->now, *then = c->then;
@@ -273,6 +292,8 @@ static int compare(const struct change *c, json_t *out)
 	json_object_set_new(out, "groups_changed", changed_groups(c));
 	compare_maps(c, out);
 	err = compare_lfts(c, out);
+	if (!err)
+		err = add_transition(c, out);
 	return err ? err : add_load(c, out);
 }
 

@@ -17,12 +17,13 @@
 #include "report.h"
 
 #define VLS 16
+#define SLOWEST 100 /* pairs that are listed */
 
 struct emulation {
 	const struct report_page *page;
 	const struct dl_log *log;
 	const char *path;
-	json_t *bytes, *wait, *vl[VLS];
+	json_t *bytes, *wait, *busy, *vl[VLS];
 };
 
 /* The port index of {"guid": .., "port": ..}, or DL_NONE. */
@@ -80,6 +81,7 @@ static void take_port(struct emulation *e, uint32_t way, const json_t *object)
 
 	take(e->bytes, way, object, "xmit_data_bytes");
 	take(e->wait, way, object, "xmit_wait_ns");
+	take(e->busy, way, object, "xmit_busy_ns");
 	json_object_foreach(json_object_get(object, "vl"), name, vl)
 	{
 		uint64_t number;
@@ -130,7 +132,8 @@ static json_t *ways_json(struct emulation *e)
 		snprintf(name, sizeof(name), "%u", vl);
 		json_object_set(vls, name, e->vl[vl]);
 	}
-	return json_pack("{s:O, s:O, s:o}", "bytes", e->bytes, "wait_ns", e->wait, "vl_bytes", vls);
+	return json_pack("{s:O, s:O, s:O, s:o}", "bytes", e->bytes, "wait_ns", e->wait, "busy_ns",
+			 e->busy, "vl_bytes", vls);
 }
 
 /* ---- the rest ---------------------------------------------------------- */
@@ -153,6 +156,40 @@ static int steps_json(const struct emulation *e, const json_t *cycle, json_t *st
 	return 0;
 }
 
+static int by_latency(const void *left, const void *right)
+{
+	const json_t *const *a = left, *const *b = right;
+	double x = json_number_value(json_object_get(*a, "latency_ns_mean"));
+	double y = json_number_value(json_object_get(*b, "latency_ns_mean"));
+
+	return x > y ? -1 : x < y;
+}
+
+/* Of the results by pair, those that took longest; and how many there were. */
+static int keep_slowest(json_t *document)
+{
+	const json_t *pairs = json_object_get(document, "pairs");
+	size_t n = json_array_size(pairs);
+	json_t **order = calloc(n + 1, sizeof(*order)), *list = json_array();
+	int err = order && list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		order[i] = json_array_get(pairs, i);
+	if (!err)
+		qsort(order, n, sizeof(*order), by_latency);
+	for (size_t i = 0; i < n && i < SLOWEST && !err; i++)
+		err = json_array_append(list, order[i]) ? -ENOMEM : 0;
+	free(order);
+	if (!err && n)
+		err = json_object_set(document, "pairs", list) ||
+				      json_object_set_new(document, "pairs_count",
+							  json_integer(n)) ?
+			    -ENOMEM :
+			    0;
+	json_decref(list);
+	return err;
+}
+
 static int digest(struct emulation *e, json_t *document)
 {
 	uint32_t ways = 2 * e->page->ncables;
@@ -161,6 +198,7 @@ static int digest(struct emulation *e, json_t *document)
 
 	e->bytes = zeroes(ways);
 	e->wait = zeroes(ways);
+	e->busy = zeroes(ways);
 	err = take_ports(e, json_object_get(document, "ports"));
 	if (!err)
 		err = steps_json(e, json_object_get(document, "cycle"), steps);
@@ -169,10 +207,12 @@ static int digest(struct emulation *e, json_t *document)
 	if (!err)
 		json_object_set(document, "steps", steps);
 	json_object_del(document, "ports");
-	json_object_del(document, "pairs");
+	if (!err)
+		err = keep_slowest(document);
 	json_decref(steps);
 	json_decref(e->bytes);
 	json_decref(e->wait);
+	json_decref(e->busy);
 	for (unsigned int vl = 0; vl < VLS; vl++)
 		json_decref(e->vl[vl]);
 	return err;

@@ -111,8 +111,7 @@ json_t *report_fabric(const struct report_page *p)
 
 /*
  * Cables of a hop are missing when another hop of the same dimension has
- * more.  Hops at a site without a switch are not counted: they are missing
- * with it.
+ * more; so are all those of a hop at a site without a switch.
  */
 struct hops {
 	uint32_t *sw;	 /* by site: switch number, or DL_NONE */
@@ -162,15 +161,12 @@ static void list_missing(const struct report_page *p, const struct hops *h, json
 	const struct dl_torus_grid *g = &p->coords->grid;
 
 	for (uint32_t site = 0; site < dl_torus_grid_sites(g); site++) {
-		if (h->sw[site] == DL_NONE) {
+		if (h->sw[site] == DL_NONE)
 			push(switches, site);
-			continue;
-		}
 		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-			uint32_t next = dl_torus_site_next(g, site, dl_torus_dir(d, false));
 			uint32_t n = h->count[site * DL_TORUS_DIMS + d];
 
-			if (!has_hop(g, site, d) || h->sw[next] == DL_NONE || n == h->usual[d])
+			if (!has_hop(g, site, d) || n == h->usual[d])
 				continue;
 			json_array_append_new(cables, json_pack("[iiii]", site, d, n, h->usual[d]));
 		}

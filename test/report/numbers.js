@@ -149,8 +149,9 @@ async function agreeOnCables(page, s, e, list) {
 		const p = byName.get(`${r[1]} ${r[2]}`);
 		const peer = s.byGuid.get(p.guid).peers.get(p.port);
 
-		assert.deepStrictEqual([r[0], r[3], r[4], r[6]], [number(p.xmit_data_bytes),
+		assert.deepStrictEqual([r[0], r[3], r[4], ...r.slice(6)], [number(p.xmit_data_bytes),
 			switchName(s.nodes.get(peer.id).name), String(peer.port),
+			percent(p.xmit_busy_ns, e.sim_seconds * 1e9 - e.counted_from_ns, 1),
 			time(p.xmit_wait_ns)]);
 	}
 	const shown = await page.evaluate(() => doc.emulation.ways.bytes.map((n, w) =>
@@ -196,6 +197,20 @@ async function agreeOnRun(page, s, e) {
 		assert.deepStrictEqual(await page.$$eval("#emulation svg[aria-label^=Shares] text",
 			(list) => list.map((t) => t.textContent)), e.qos.map((q) =>
 			`Level ${q.level}: ${number(q.throughput_gbps, 2)} Gb/s`));
+	if (e.pairs) {
+		const [caption, list] = [...tables].find(([k]) => /slowest/.test(k));
+		const name = (guid) => s.byGuid.get(guid).name;
+		const slowest = [...e.pairs].sort((a, b) => b.latency_ns_mean - a.latency_ns_mean);
+
+		assert(caption.startsWith(`The ${Math.min(100, e.pairs.length)} slowest of ` +
+			`${number(e.pairs.length)} pairs`), caption);
+		assert.deepStrictEqual(list.map((r) => r[4]), slowest.slice(0, 100).map((p) =>
+			time(p.latency_ns_mean)));
+		for (const r of list)
+			assert(e.pairs.some((p) => name(p.from) === r[0] && name(p.to) === r[1] &&
+				number(p.packets) === r[2] && number(p.bytes) === r[3] &&
+				time(p.latency_ns_max) === r[5]), r.join());
+	}
 	const lines = await readLines(page, "#emulation svg[aria-label^='Share of']");
 	e.qos.forEach((q, i) => {
 		const all = q.latency_histogram_ns.reduce((a, [, n]) => a + n, 0);

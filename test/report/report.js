@@ -184,7 +184,11 @@ test("a credit loop: verify's list and words, drawn in its order", async () => {
 	await agreeOnPaths(page, s);
 	await agreeOnLoad(page, s);
 	const missing = await rows(page, "#missing");
-	assert.deepStrictEqual(missing, [["(3,2)"], ["(0,0)", "+x", "0", "1"]]);
+	assert.deepStrictEqual(missing, [["(3,2)"], ["(0,0)", "+x", "0", "1"],
+		["(3,1)", "+y", "0", "1"], ["(2,2)", "+x", "0", "1"], ["(3,2)", "+x", "0", "1"],
+		["(3,2)", "+y", "0", "1"]]);
+	assert.strictEqual(await page.$eval("#tiles li:nth-child(4) .more", (e) => e.textContent),
+		"5 missing at 5 hops");
 	for (const [i, string] of ["Missing switch at (3,2)", "0 of 1 cables from (0,0) to (1,0)"]
 		.entries()) {
 		await (await page.$$("#missing tr.pick"))[i].click();
@@ -284,6 +288,113 @@ test("the change against an earlier snapshot", async () => {
 	await closed(page);
 });
 
+test("the way from one snapshot's tables to another's", async () => {
+	const net = fs.readFileSync(path.join(T, "whole", "dateline.net"), "utf8");
+	// Without a cable; the LIDs stay.
+	const [line, id, port] = /^\[\d+\]\t"(S[^"]+)"\[(\d+)\].*\n/m.exec(net);
+	const back = net.indexOf(`\n[${port}]`, net.indexOf(` "${id}"\t`)) + 1;
+	const lines = [line, net.slice(back, net.indexOf("\n", back) + 1)];
+
+	fs.writeFileSync(path.join(T, "kept.net"), lines.reduce((n, l) => n.replace(l, ""), net));
+	dateline("route", "kept.net", "--torus-config", "whole.torus.conf", "--multicast", "all",
+		"-o", "kept");
+	dateline("report", "kept", "--against", "whole", "-o", "kept.html");
+	const page = await opened("kept.html");
+	const t = JSON.parse(output("transition", "whole", "kept", "--json"));
+	const [, list] = [...await tablesOf(page, "change")].find(([c]) => c.startsWith("Transition"));
+	assert.deepStrictEqual(list.map((r) => [/^safe/.test(r[1]), ...r.slice(2)]), [
+		[t.direct.safe, number(t.direct.writes), "0", "0"],
+		[t.phased.safe, ...["writes", "entries_closed", "pairs_interrupted"].map((k) =>
+			number(t.phased[k]))]]);
+	assert.strictEqual(list[1][0], `in ${t.phased.phases} phase${t.phased.phases === 1 ? "" : "s"}`);
+	await shoot(page, "transition");
+	await closed(page);
+});
+
+test("the pairs that use a cable: as many as the load says, and those of path", async () => {
+	for (const name of ["grid", "hurt"]) {
+		const page = await opened(`${name}.html`);
+		const differ = await page.evaluate(async () => {
+			await loadTables();
+			return doc.load.flows.map((n, w) => [n, flowsThrough(w).flows])
+				.filter(([a, b]) => a !== b);
+		});
+
+		assert.deepStrictEqual(differ, []);
+		await page.focus("#load tr.pick");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector("#cable-body table");
+		const [first] = await rows(page, "#load");
+		assert((await textOf(page, "#cable-body")).includes(
+			`${first[1]} port ${first[2]} \u2192 ${first[3]} port ${first[4]}: ${first[0]} pairs.`));
+		const there = JSON.parse(output("path", name, "--through",
+			`${first[1].split(" ")[0]}/${first[2]}`, "--top", "100000", "--json"));
+		const pairs = new Set(there.through.paths.map((p) => `${p.from.name} ${p.lid} ${p.sl}`));
+		for (const [from, , lid, sl] of await rows(page, "#cable-body"))
+			assert(from.startsWith("S_") || pairs.has(`${from} ${lid} ${sl}`), `${from} ${lid}`);
+		await closed(page);
+	}
+});
+
+test("the cables of a job's hosts are those of dateline path", async () => {
+	const page = await opened("hurt.html"), hosts = ["H_0_0_0_1", "H_4_4_0_1", "H_2_1_0_1",
+		"H_5_0_0_1"];
+
+	fs.writeFileSync(path.join(T, "job"), hosts.join("\n"));
+	const { job } = JSON.parse(output("path", "hurt", "--job", "job", "--json"));
+	const write = async (text) => {
+		await page.$eval("#job-hosts", (e) => { e.value = ""; });
+		await page.type("#job-hosts", text);
+		await page.$eval("#job-hosts", (e) => e.blur());
+	};
+	await write(["# a job", ...hosts].join("\n"));
+	await page.waitForSelector("#job-result table");
+	const text = await textOf(page, "#job-result");
+	assert(text.includes(`4 hosts, ${job.pairs} pairs, ${number(job.hops_mean, 2)} cables on ` +
+		`average; the busiest direction of a cable carries ${job.busiest_flows} pairs.`), text);
+	assert.deepStrictEqual((await rows(page, "#job-result")).map((r) => Number(r[0])),
+		job.cables.map((c) => c.flows).sort((a, b) => b - a).slice(0, 20));
+	await shoot(page, "job-dark");
+	await write("H_0_0_0_1\nnobody");
+	assert(await page.$eval("#job-hosts", (e) => !e.checkValidity()));
+	await closed(page);
+});
+
+test("when and by what the tables were made; tables as CSV", async () => {
+	const page = await opened("hurt.html");
+	const made = fs.readFileSync(path.join(T, "hurt", "dateline-manifest.txt"), "utf8");
+	const seconds = Number(/^written (\d+)/m.exec(made)[1]);
+
+	assert((await textOf(page, "#subtitle")).includes("routed by dateline (classic), snapshot of " +
+		`${new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC`));
+	const [csv, buttons, tables] = await page.evaluate(() => {
+		let text = null;
+
+		URL.createObjectURL = (blob) => {
+			text = blob.text();
+			return "#";
+		};
+		document.querySelector("#missing .csv").click();
+		return text.then((t) => [t, document.querySelectorAll(".table > .csv").length,
+			document.querySelectorAll(".table > table").length]);
+	});
+	assert.strictEqual(csv, '"Missing switch at"\r\n"(3,2)"\r\n');
+	assert.strictEqual(buttons, tables);
+	assert.strictEqual(await page.evaluate(() => {
+		const body = [element("tr", {}, element("td", { text: "=1+2" }),
+			element("td", { text: "1,234" }), element("td", { text: 'a "b"' }))];
+
+		return csvText(["Name", "#Pairs", "What"], body);
+	}), '"Name","Pairs","What"\r\n"\'=1+2","1234","a ""b"""\r\n');
+	await closed(page);
+	fs.cpSync(path.join(T, "hurt"), path.join(T, "unnamed"), { recursive: true });
+	fs.rmSync(path.join(T, "unnamed", "dateline-manifest.txt"));
+	dateline("report", "unnamed", "-o", "unnamed.html");
+	const plain = await opened("unnamed.html");
+	assert((await textOf(plain, "#subtitle")).includes("an engine that the snapshot does not name"));
+	await closed(plain);
+});
+
 test("4x4x4: planes in each direction, and the view that turns", async () => {
 	const s = snapshot("cube", ["4", "4", "4", "--fail-switch", "1,1,1", "--fail-link",
 		"2,2,2:+z", "--scramble", "5"], ["--multicast", "all"]);
@@ -362,7 +473,8 @@ test("a ring, a line, the smallest torus, no adapters, many", async () => {
 
 		dateline("report", name, "-o", `${name}.html`);
 		const page = await opened(`${name}.html`, { width: 390, height: 844 });
-		assert.strictEqual(await textOf(page, "#subtitle"), `Dateline report: ${title}`);
+		assert.strictEqual((await textOf(page, "#subtitle")).split(";")[0],
+			`Dateline report: ${title}`);
 		assert(await page.evaluate(() => document.documentElement.scrollWidth <= 390));
 		await agreeOnPaths(page, s);
 		await agreeOnLoad(page, s);

@@ -92,6 +92,8 @@ function fillRun(e, body) {
 	levelKey(e.qos), latencyChart(e.qos));
 	if (e.samples && e.samples.length > 1)
 		body.append(element("h3", { text: "Throughput over time, in Gb/s" }), sampleChart(e));
+	if (e.pairs)
+		fillPairs(e, body);
 	if (e.ways)
 		fillEmulatedLoad(e, body);
 }
@@ -106,6 +108,20 @@ function sampleChart(e) {
 	{ low: 0, high: most || 1, text: (v) => fixed(v, most < 10 ? 2 : 0) });
 }
 
+// Of the time that is measured, how much of it was this way busy?
+const utilisation = (w) => 100 * doc.emulation.ways.busy_ns[w] /
+	(doc.emulation.sim_seconds * 1e9 - doc.emulation.counted_from_ns);
+const percent = (share) => `${fixed(share, 1)} %`;
+
+function fillPairs(e, body) {
+	const name = (guid) => endText(endByGuid.get(guid) ?? NONE) || String(guid);
+
+	body.append(table(["From", "To", "#Packets", "#Bytes", "#Mean", "#Max"],
+		e.pairs.map((p) => [name(p.from), name(p.to), count(p.packets), count(p.bytes),
+			nsText(p.latency_ns_mean), nsText(p.latency_ns_max)]),
+		`The ${e.pairs.length} slowest of ${count(e.pairs_count)} pairs, by mean latency`));
+}
+
 function fillEmulatedLoad(e, body) {
 	const vls = Object.entries(e.ways.vl_bytes).map(([vl, bytes]) => ({
 		vl, sum: bytes.reduce((a, b) => a + b, 0) }));
@@ -117,12 +133,16 @@ function fillEmulatedLoad(e, body) {
 	colourings.push(colouring("wait", "Time waited (emulation)",
 		"time in which packets waited to be sent, and could not",
 		e.ways.wait_ns, nsText));
+	colourings.push(colouring("utilisation", "Utilisation (emulation)",
+		"per cent of the time in which this direction of a cable was in use",
+		e.ways.busy_ns.map((_, w) => utilisation(w)), percent));
 	body.append(element("h3", { text: "Virtual lanes between switches" }),
 		table(["#VL", "#Bytes sent", "#Share"], vls.map((v) => [v.vl,
 			count(v.sum), fixed(100 * v.sum / (all || 1), 1) + " %"])),
 		element("h3", { text: "Busiest cables" }),
-		busiestTable(e.ways.bytes, "Bytes", count, { head: "Waited",
-			cell: (w) => nsText(e.ways.wait_ns[w]) }));
+		busiestTable(e.ways.bytes, "Bytes", count, [{ head: "Utilisation",
+			cell: (w) => percent(utilisation(w)) }, { head: "Waited",
+			cell: (w) => nsText(e.ways.wait_ns[w]) }]));
 }
 
 function fillSweep(e, body) {

@@ -448,7 +448,8 @@ function connect() {
 		showPath();
 	});
 	byId("clear").addEventListener("click", clearEnds);
-	for (const form of ["controls", "ends"])
+	byId("job-hosts").addEventListener("change", () => showJob());
+	for (const form of ["controls", "ends", "job-form"])
 		byId(form).addEventListener("submit", (event) => event.preventDefault());
 	canvas.addEventListener("keydown", pressed);
 	canvas.addEventListener("focus", redraw);
@@ -462,12 +463,22 @@ function connect() {
 	paper.addEventListener("change", recolourNow);
 }
 
+// When and by what the tables were made.
+function madeText() {
+	const { written, engine, mode } = doc.made;
+	const when = written === null ? "" : `, snapshot of ${new Date(written * 1000)
+		.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
+	return `; routed by ${engine || "an engine that the snapshot does not name"}` +
+		(mode ? ` (${mode})` : "") + when;
+}
+
 function open() {
 	document.title = `${doc.title} \u2013 Dateline report`;
 	byId("title").textContent = doc.title;
 	byId("subtitle").textContent = "Dateline report: " +
 		(grid ? gridText() : "no coordinates known") +
-		(grid && !grid.certain ? ", coordinates found from the cabling" : "");
+		(grid && !grid.certain ? ", coordinates found from the cabling" : "") + madeText();
 	byId("footer").textContent = `Made by ${doc.program}. This file needs nothing ` +
 		"else: no network, no server.";
 	readTheme();
@@ -475,6 +486,8 @@ function open() {
 	fillVerdict();
 	fillMissing();
 	fillLoad();
+	byId("cable-body").append(note("Choose a row of a table that names a cable, and " +
+		"the pairs that use it are listed here."));
 	fillMulticast();
 	fillEmulation();
 	fillChange();

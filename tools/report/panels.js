@@ -5,8 +5,9 @@
 
 // Columns whose head begins with "#" hold numbers.  `groups` are heads above
 // heads, as [text, columns].
+const numeric = (h) => h.startsWith("#");
+
 function table(head, rows, caption, groups) {
-	const numeric = (h) => h.startsWith("#");
 	const heads = [element("tr", {}, ...head.map((h) => element("th",
 		{ scope: "col", class: numeric(h) && "n", text: h.replace("#", "") })))];
 	if (groups)
@@ -26,12 +27,42 @@ function table(head, rows, caption, groups) {
 		return tr;
 	});
 
+	const name = caption || head.join(", ").replaceAll("#", "");
+
 	// What scrolls must be within reach of the keyboard.
 	return element("div", { class: "table", role: "region",
-		tabindex: rows.some((row) => row.pick) ? null : 0,
-		"aria-label": caption || head.join(", ").replaceAll("#", "") },
+		tabindex: rows.some((row) => row.pick) ? null : 0, "aria-label": name },
 	element("table", {}, ...(caption ? [element("caption", { text: caption })] : []),
-		element("thead", {}, ...heads), element("tbody", {}, ...body)));
+		element("thead", {}, ...heads), element("tbody", {}, ...body)),
+	element("button", { type: "button", class: "csv", text: "CSV",
+		"aria-label": `Save as CSV: ${name}`, onclick: () => saveCsv(name,
+			csvText(head, body)) }));
+}
+
+// Numbers without the commas that group digits; no cell that a spreadsheet would
+// take for a formula.
+function csvText(head, body) {
+	const cell = (td, i) => {
+		let s = td.textContent.trim();
+
+		if (numeric(head[i]) && /^[\d,]+(\.\d+)?$/.test(s))
+			s = s.replaceAll(",", "");
+		else if (/^[=+\-@\t]/.test(s) && !/^[+-][xyz]$/.test(s))
+			s = `'${s}`;
+		return `"${s.replaceAll('"', '""')}"`;
+	};
+
+	return [head.map((h) => `"${h.replace("#", "")}"`),
+		...body.map((tr) => [...tr.cells].map(cell))]
+		.map((row) => row.join(",") + "\r\n").join("");
+}
+
+function saveCsv(name, text) {
+	const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+
+	element("a", { href, download: `${name.replace(/[^a-z0-9]+/gi, "-").slice(0, 60)}.csv` })
+		.click();
+	setTimeout(() => URL.revokeObjectURL(href), 10000);
 }
 
 const word = (good, string) =>
@@ -63,7 +94,10 @@ function pointAt({ cable = NONE, marks = [] }, string) {
 	redraw();
 }
 
-const pointAtCable = (cable) => pointAt({ cable }, inOneLine(wayTip(cable)));
+function pointAtCable(cable) {
+	pointAt({ cable }, inOneLine(wayTip(cable)));
+	showFlows(cable);
+}
 
 // ---- the summary
 
@@ -105,6 +139,7 @@ function fillTiles() {
 		grid ? gridText() : "no coordinates",
 	missing.switches.length ? "bad" : "");
 	tile("Cables", count(ncables), missing.cables.length ?
+		`${count(missing.cables.reduce((a, [, , have, usual]) => a + usual - have, 0))} ` +
 		`missing at ${plural(missing.cables.length, "hop")}` :
 		"between switches",
 	missing.cables.length ? "bad" : "");
@@ -322,8 +357,8 @@ function fillMissing() {
 				pick: () => pointAt({ marks: [site, siteAfter(site, dim)] },
 					`${have} of ${usual} cables from ${siteText(site)} to ` +
 					siteText(siteAfter(site, dim))) })),
-			`${plural(m.cables.length, "hop")} with missing cables; those of ` +
-			"missing switches are not listed"));
+			`${plural(m.cables.length, "hop")} with missing cables, those at ` +
+			"missing switches among them"));
 	if (unplaced.length)
 		body.append(table(["Switch without a place in the grid"],
 			unplaced.slice(0, 1000).map((s) => [ends.name[s]])));
@@ -331,15 +366,15 @@ function fillMissing() {
 
 // ---- load
 
-function busiestTable(values, what, format, extra) {
+function busiestTable(values, what, format, extra = []) {
 	const order = Array.from(values.keys()).filter((w) => values[w] > 0)
 		.sort((a, b) => values[b] - values[a] || a - b).slice(0, 20);
 
 	return table(["#" + what, "From", "Port", "To", "Port", "Leads",
-		...(extra ? ["#" + extra.head] : [])],
+		...extra.map((x) => "#" + x.head)],
 	order.map((w) => ({ pick: () => pointAtCable(w), cells: [format(values[w]),
 		switchText(wayFrom(w)), String(wayOut(w)), switchText(wayTo(w)),
-		String(wayIn(w)), wayStepText(w), ...(extra ? [extra.cell(w)] : [])] })),
+		String(wayIn(w)), wayStepText(w), ...extra.map((x) => x.cell(w))] })),
 	`The ${order.length} busiest of ${count(values.length)} directions`);
 }
 
@@ -434,6 +469,22 @@ function fillGroupChanges(c, body) {
 			"Multicast groups changed"));
 }
 
+// From the old tables to the new ones, with packets under way.
+function fillTransition({ direct, phased }, body) {
+	const safe = (good) => word(good, good ? "safe" : "not safe");
+	const why = direct.safe ? "" : direct.maps_changed ? ": SL-to-VL maps change" :
+		direct.cycle.length ? `: a credit loop of ${plural(direct.cycle.length, "channel")}` :
+			direct.forwarding_loop.length ? ": packets go in a circle" : "";
+
+	body.append(table(["Way from the old tables to the new ones", "Result", "#Writes",
+		"#Entries closed", "#Pairs interrupted"],
+	[["written over the old ones", element("span", {}, safe(direct.safe), why),
+		count(direct.writes), "0", "0"],
+	[`in ${plural(phased.phases, "phase")}`, safe(phased.safe), count(phased.writes),
+		count(phased.entries_closed), count(phased.pairs_interrupted)]],
+	"Transition, as dateline transition checks it"));
+}
+
 function fillChange() {
 	const c = doc.change, body = byId("change-body");
 
@@ -451,6 +502,8 @@ function fillChange() {
 		`${count(doc.load.busiest)} now; hops on average: ` +
 		`${fixed(c.load.pairs ? c.load.hops / c.load.pairs : 0, 2)} before, ` +
 		`${fixed(doc.load.pairs ? doc.load.hops / doc.load.pairs : 0, 2)} now.`));
+	if (c.transition)
+		fillTransition(c.transition, body);
 	changedNodes(body, c.switches_gone, "Switches gone");
 	changedNodes(body, c.switches_new, "Switches that are new or came back");
 	changedNodes(body, c.ends_gone, "Adapters gone");

@@ -26,6 +26,7 @@ const view = {
 // What is drawn over the picture: lists of {way, label}, or null.
 const overlays = {
 	fresh: { title: "New cables", steps: null, shown: true, arrows: false },
+	job: { title: "Job", steps: null, shown: true, arrows: false },
 	tree: { title: "Tree", steps: null, shown: true, arrows: false },
 	path: { title: "Path", steps: null, shown: true, arrows: true },
 	loop: { title: "Credit loop", steps: null, shown: true, arrows: true },
@@ -49,7 +50,8 @@ function readTheme() {
 
 	theme = {};
 	for (const name of ["surface", "ink", "soft", "line", "node", "node-line",
-		"path", "tree", "loop", "missing", "cable", "from", "fresh", "accent"])
+		"path", "tree", "loop", "missing", "cable", "from", "fresh", "job",
+		"accent"])
 		theme[name] = colour(name);
 	theme.dark = !paper.matches &&
 		matchMedia("(prefers-color-scheme: dark)").matches;

@@ -200,6 +200,120 @@ static void comes_back(void **state)
 	}
 }
 
+/* ---- the fast reader and the careful one -------------------------------- */
+
+#define DAMAGED 40 /* texts for each dump of a fixture */
+
+/* Each line behind a tab: the same text, but none of it for the fast readers. */
+static char *behind_tabs(const char *text, size_t len, size_t *out)
+{
+	char *copy = malloc(2 * len + 1), *to = copy;
+
+	assert_non_null(copy);
+	for (size_t i = 0; i < len; i++) {
+		if (!i || text[i - 1] == '\n')
+			*to++ = '\t';
+		*to++ = text[i];
+	}
+	*out = to - copy;
+	return copy;
+}
+
+/* Another byte, none, one more, or a line again elsewhere. */
+static size_t damage(struct draw *d, char *text, size_t len, size_t room)
+{
+	static const char bytes[] = "0123456789abcdefx: \n\t#F";
+	size_t at = draw_below(d, len), from = draw_below(d, len), n = 1;
+
+	switch (draw_below(d, 4)) {
+	case 0:
+		text[at] = bytes[draw_below(d, sizeof(bytes) - 1)];
+		return len;
+	case 1:
+		memmove(text + at, text + at + 1, len - at - 1);
+		return len - 1;
+	case 2:
+		memmove(text + at + 1, text + at, len - at);
+		text[at] = bytes[draw_below(d, sizeof(bytes) - 1)];
+		return len + 1;
+	default:
+		while (from && text[from - 1] != '\n')
+			from--;
+		while (at && text[at - 1] != '\n')
+			at--;
+		while (from + n < len && text[from + n - 1] != '\n')
+			n++;
+		if (len + n > room || n > 80)
+			return len;
+		memmove(text + at + n, text + at, len - at);
+		memmove(text + at, text + from + (from >= at ? n : 0), n);
+		return len + n;
+	}
+}
+
+static void same_readings(const struct dl_fabric *f, enum dl_tables_file which, const char *text,
+			  size_t len, unsigned int *good)
+{
+	struct dl_tables *a, *b;
+	struct heard h, careful;
+	size_t len2;
+	char *tabs = behind_tabs(text, len, &len2);
+	int err;
+
+	assert_int_equal(dl_tables_new(f, &a), 0);
+	assert_int_equal(dl_tables_new(f, &b), 0);
+	err = read_text(which, a, text, len, &h);
+	assert_int_equal(read_text(which, b, tabs, len2, &careful), err);
+	assert_string_equal(h.error, careful.error);
+	same_forwarding(a, b, false);
+	same_maps(a, b, true);
+	if (!err)
+		same_sls(a, b);
+	*good += !err;
+	dl_tables_free(a);
+	dl_tables_free(b);
+	free(tabs);
+}
+
+static void fast_as_careful(void **state)
+{
+	static const enum dl_tables_file files[] = { DL_TABLES_LFTS, DL_TABLES_FDBS,
+						     DL_TABLES_SL2VL, DL_TABLES_PSL };
+	unsigned int good = 0, all = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < FIXTURES / 10; i++) {
+		struct draw d = { .seed = 7000 + i };
+		struct fixture w;
+
+		fixture_make(&d, &w);
+		for (size_t k = 0; k < sizeof(files) / sizeof(*files); k++) {
+			char *text, *copy;
+			size_t len;
+			FILE *to = open_memstream(&text, &len);
+
+			assert_non_null(to);
+			assert_int_equal(dl_tables_write_file(w.tables, files[k], to), 0);
+			fclose(to);
+			copy = malloc(len + 1000);
+			assert_non_null(copy);
+			for (unsigned int n = 0; len && n < DAMAGED; n++, all++) {
+				size_t now = len;
+
+				memcpy(copy, text, len);
+				for (unsigned int j = draw_below(&d, 4); j; j--)
+					now = damage(&d, copy, now, len + 1000);
+				same_readings(w.fabric, files[k], copy, now, &good);
+			}
+			free(copy);
+			free(text);
+		}
+		fixture_free(&w);
+	}
+	/* Neither all refused nor all read. */
+	assert_in_range(good, all / 5, all - all / 5);
+}
+
 /* ---- one small fabric -------------------------------------------------- */
 
 #define LFT_HEAD "Unicast lids [0-4] of switch Lid 1 guid 0x00a0 ('x'):\n"
@@ -401,9 +515,8 @@ static void completes_lids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comes_back),
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(reads_what_others_write),
+		cmocka_unit_test(comes_back),	  cmocka_unit_test(fast_as_careful),
+		cmocka_unit_test(refuses),	  cmocka_unit_test(reads_what_others_write),
 		cmocka_unit_test(completes_lids),
 	};
 

@@ -357,8 +357,8 @@ function fillMissing() {
 				pick: () => pointAt({ marks: [site, siteAfter(site, dim)] },
 					`${have} of ${usual} cables from ${siteText(site)} to ` +
 					siteText(siteAfter(site, dim))) })),
-			`${plural(m.cables.length, "hop")} with missing cables, those at ` +
-			"missing switches among them"));
+			`${plural(m.cables.length, "hop")} with missing cables` +
+			(m.switches.length ? ", those at missing switches among them" : "")));
 	if (unplaced.length)
 		body.append(table(["Switch without a place in the grid"],
 			unplaced.slice(0, 1000).map((s) => [ends.name[s]])));

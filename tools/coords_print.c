@@ -66,27 +66,12 @@ void coords_print(const json_t *document, FILE *to)
 			   "{port} LID {lid} ({description}): {lacking}\n");
 }
 
-/* ---- comma-separated (RFC 4180, but for the ends of lines) --------------- */
-
-/* What a spreadsheet would compute is marked as text, as it asks for. */
+/* ---- comma-separated values ---------------------------------------------- */
 
 static void print_text(const json_t *adapter, const char *path, FILE *to)
 {
-	const char *s = json_string_value(tool_at(adapter, path));
-
-	bool formula = s && strchr("=+-@", *s) && *s;
-
-	if (!s || (!formula && !s[strcspn(s, ",\"\r\n")])) {
-		fprintf(to, "%s,", s ? s : "");
-		return;
-	}
-	fputs(formula ? "\"'" : "\"", to);
-	for (; *s; s++) {
-		if (*s == '"')
-			putc('"', to);
-		putc(*s, to);
-	}
-	fputs("\",", to);
+	tool_print_csv(to, tool_at(adapter, path));
+	putc(',', to);
 }
 
 static void print_row(const json_t *adapter, FILE *to)

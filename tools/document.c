@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,26 @@ void tool_print(FILE *to, const json_t *document, const char *template)
 	}
 }
 
+/* RFC 4180, but for the ends of lines. */
+void tool_print_csv(FILE *to, const json_t *value)
+{
+	const char *s = json_string_value(value);
+	/* What a spreadsheet would compute is marked as text, as it asks for. */
+	bool formula = s && *s && strchr("=+-@", *s);
+
+	if (!s || (!formula && !s[strcspn(s, ",\"\r\n")])) {
+		fputs(s ? s : "", to);
+		return;
+	}
+	fputs(formula ? "\"'" : "\"", to);
+	for (; *s; s++) {
+		if (*s == '"')
+			putc('"', to);
+		putc(*s, to);
+	}
+	putc('"', to);
+}
+
 /* Is this text in the list? */
 static bool has_text(const json_t *list, const char *text)
 {
@@ -249,8 +270,11 @@ char *tool_text_of(const json_t *document, void (*print)(const json_t *document,
 	size_t len;
 	FILE *to = document && !exhausted ? dl_memory_open(&text, &len) : NULL;
 
-	if (to)
+	if (to) {
+		/* Nobody else has the stream: no lock for each small piece. */
+		__fsetlocking(to, FSETLOCKING_BYCALLER);
 		print(document, to);
+	}
 	exhausted |= !to || fclose(to);
 	if (!exhausted)
 		return text;

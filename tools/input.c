@@ -282,7 +282,7 @@ static int find_torus(struct tool *tool, const struct tool_input_options *o, str
 int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		    enum tool_input_kind kind, struct tool_input *in)
 {
-	bool tables = kind == TOOL_INPUT_TABLES;
+	bool tables = kind == TOOL_INPUT_TABLES, needed;
 	int err;
 
 	memset(in, 0, sizeof(*in));
@@ -303,10 +303,11 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	if (!tables && (kind == TOOL_INPUT_TORUS || !in->snapshot.tables))
 		return find_torus(tool, o, in);
 	/* Where coordinates are not needed, that there are none is no fault. */
-	err = find_coords(tool, &in->snapshot, o->config, tables ? NULL : &tool->log, &in->coords);
+	needed = kind == TOOL_INPUT_COORDS;
+	err = find_coords(tool, &in->snapshot, o->config, needed ? &tool->log : NULL, &in->coords);
 	if (!err && tables)
 		return complete_sls(tool, &in->coords, &in->snapshot);
-	if (!err && !in->coords.site) {
+	if (!err && !in->coords.site && needed) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: no coordinates: there is no list of a torus "
 		       "engine's in it, and the cabling is that of no torus",

@@ -44,6 +44,7 @@ struct tool_input {
 enum tool_input_kind {
 	TOOL_INPUT_TORUS,  /* fabric, configuration, torus and coordinates */
 	TOOL_INPUT_COORDS, /* fabric and coordinates */
+	TOOL_INPUT_HOPS,   /* fabric, and a snapshot's tables or else coordinates */
 	/*
 	 * A snapshot, and coordinates if they can be known: from the
 	 * configuration, else from the list that a torus engine left in the

@@ -10,6 +10,7 @@ dateline_SOURCES = \
 	tools/bench_throughput.c \
 	tools/bench_verify.c \
 	tools/campaign.c tools/campaign.h \
+	tools/compact.c tools/compact.h \
 	tools/coords.c tools/coords.h \
 	tools/coords_order.c \
 	tools/coords_print.c \
@@ -30,6 +31,8 @@ dateline_SOURCES = \
 	tools/emulate_text.c \
 	tools/find.c tools/find.h \
 	tools/gen.c \
+	tools/hops.c \
+	tools/hosts.c tools/hosts.h \
 	tools/input.c tools/input.h \
 	tools/main.c tools/commands.def \
 	tools/opensm_conf.c \

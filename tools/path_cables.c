@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hosts.h"
 #include "path.h"
 
 struct cables {
@@ -23,41 +24,30 @@ static bool sends(const struct cables *c, uint32_t port)
 
 /* ---- the job ------------------------------------------------------------- */
 
-static int read_job(struct cables *c, const char *path, const struct dl_log *log)
+struct job {
+	struct cables *c;
+	const struct dl_log *log;
+};
+
+static int add_end(void *context, const char *name, const struct find_result *end)
 {
-	FILE *from = strcmp(path, "-") ? fopen(path, "r") : stdin;
-	struct find_result end;
-	struct dl_text text;
-	int err = from ? 0 : -errno, state = 0;
+	struct job *j = context;
 
-	if (err) {
-		dl_log(log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
-		return err;
+	if (!j->c->f->ports[end->port].lid) {
+		dl_log(j->log, DL_LOG_ERROR, "\"%s\" has no LID", name);
+		return -EINVAL;
 	}
-	dl_text_begin(&text, from, path, log);
-	while (!err && (state = dl_text_next(&text)) > 0) {
-		size_t len;
+	j->c->ends += !j->c->among[end->port];
+	j->c->among[end->port] = true;
+	return 0;
+}
 
-		if (dl_text_at_end(&text) || *text.at == '#')
-			continue;
-		for (len = strlen(text.at); strchr(" \t\r", text.at[len - 1]);)
-			text.at[--len] = '\0';
-		err = find_end_port(c->find, log, text.at, &end);
-		if (err)
-			err = dl_text_error(&text, "no such end port");
-		if (!err && !c->f->ports[end.port].lid)
-			err = dl_text_error(&text, "\"%s\" has no LID", text.at);
-		if (!err && !c->among[end.port])
-			c->ends++;
-		if (!err)
-			c->among[end.port] = true;
-	}
-	dl_text_end(&text);
-	if (from != stdin)
-		fclose(from);
-	err = err ? err : state;
+static int read_job(struct cables *c, const char *list, const struct dl_log *log)
+{
+	int err = hosts_read(c->find, list, log, add_end, &(struct job){ c, log });
+
 	if (!err && c->ends < 2) {
-		dl_log(log, DL_LOG_ERROR, "%s names %u end port%s: there are no pairs", path,
+		dl_log(log, DL_LOG_ERROR, "%s names %u end port%s: there are no pairs", list,
 		       c->ends, tool_s(c->ends));
 		err = -EINVAL;
 	}

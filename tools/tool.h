@@ -248,6 +248,9 @@ bool tool_has(const json_t *document, const char *path); /* and not null? */
  */
 void tool_print(FILE *to, const json_t *document, const char *template);
 
+/* A text, or nothing for null, as a field of comma-separated values. */
+void tool_print_csv(FILE *to, const json_t *value);
+
 /* What `print` prints, for free(); NULL: no memory, which tool_json_failed() tells. */
 char *tool_text_of(const json_t *document, void (*print)(const json_t *document, FILE *to));
 

@@ -293,6 +293,15 @@ int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *othe
 			 const bool *among, struct dl_tables_load *out);
 void dl_tables_load_release(struct dl_tables_load *l);
 
+#define DL_TABLES_NO_HOPS UINT16_MAX
+
+/*
+ * The cables between switches that packets to n LIDs pass: hops[i * nswitches +
+ * sw] for LID i from switch sw, or DL_TABLES_NO_HOPS where they do not arrive.
+ * O(switches) for each LID; LIDs in ascending order are fastest.  0 or -ENOMEM.
+ */
+int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, uint16_t *hops);
+
 /* ---- snapshots -------------------------------------------------------------- */
 
 /* Where the path SLs of a snapshot come from. */

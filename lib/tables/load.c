@@ -170,6 +170,16 @@ static int reachable_init(struct reachable *b, struct dl_arena *arena, const str
 	return b->order && b->walk && b->state && b->columns ? 0 : -ENOMEM;
 }
 
+/* By port index: the switch at the far end of its cable, or DL_NONE. */
+static uint32_t *next_switches(struct dl_arena *arena, const struct dl_fabric *f)
+{
+	uint32_t *next = dl_arena_array(arena, f->nports, sizeof(*next));
+
+	for (uint32_t p = 0; next && p < f->nports; p++)
+		next[p] = f->ports[p].num ? dl_fabric_peer_switch(f, p) : DL_NONE;
+	return next;
+}
+
 static int counter_init(struct counter *c, struct dl_arena *arena, const struct dl_tables *t,
 			const struct dl_tables *other, const bool *among)
 {
@@ -177,7 +187,7 @@ static int counter_init(struct counter *c, struct dl_arena *arena, const struct 
 	uint32_t p, s;
 	int err;
 
-	c->next = dl_arena_array(arena, f->nports, sizeof(*c->next));
+	c->next = next_switches(arena, f);
 	c->sources = dl_arena_array(arena, f->nswitches, sizeof(*c->sources));
 	c->gathered = dl_arena_array(arena, f->nswitches, sizeof(*c->gathered));
 	c->common = dl_arena_array(arena, f->nports, sizeof(*c->common));
@@ -189,7 +199,6 @@ static int counter_init(struct counter *c, struct dl_arena *arena, const struct 
 	if (err)
 		return err;
 	for (p = 0; p < f->nports; p++) {
-		c->next[p] = f->ports[p].num ? dl_fabric_peer_switch(f, p) : DL_NONE;
 		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p) || (among && !among[p]))
 			continue;
 		s = dl_fabric_access_switch(f, p);
@@ -241,4 +250,33 @@ void dl_tables_load_release(struct dl_tables_load *l)
 {
 	free(l->flows);
 	memset(l, 0, sizeof(*l));
+}
+
+int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, uint16_t *hops)
+{
+	uint32_t nswitches = t->fabric->nswitches, block = DL_NONE;
+	struct dl_arena arena = { 0 };
+	struct reachable b = { 0 };
+	uint32_t *next = next_switches(&arena, t->fabric);
+	int err = next ? reachable_init(&b, &arena, t, next) : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < n; i++, hops += nswitches) {
+		memset(hops, 0xFF, nswitches * sizeof(*hops)); /* DL_TABLES_NO_HOPS */
+		if (!lids[i] || lids[i] > t->fabric->top_lid ||
+		    t->fabric->lid_port[lids[i]] == DL_NONE)
+			continue;
+		if (lids[i] / BLOCK != block) {
+			block = lids[i] / BLOCK;
+			turn_block(&b, block * BLOCK);
+		}
+		fill(&b, lids[i]);
+		for (uint32_t k = 0; k < b.norder; k++) {
+			uint32_t sw = b.order[k], out = way_out(&b, sw);
+			bool there = hands_over(t->fabric, out, lids[i]);
+
+			hops[sw] = there ? 0 : hops[next[out]] + 1;
+		}
+	}
+	dl_arena_free(&arena);
+	return err;
 }

@@ -130,6 +130,7 @@ try() {
 		[[ -e $name.steps/001.sh || $name == dateline-s[cn]*.5 ]]
 		leave_out "$name.steps" "$name" <<-END
 			dateline-coords.1: mpirun -- 7680 processes; see coords.bats
+			dateline-hops.1: sinfo -- Slurm; see hops.bats
 			dateline-whatif.1: mpirun -- 64 processes; see whatif.bats
 		END
 		try "$name"
@@ -140,7 +141,7 @@ try() {
 	local word file name
 
 	running
-	echo '1 dateline emulate hurt' >findings
+	printf '1 dateline emulate %s\n' hurt 'whole --scenario emulate-rewrite.yaml' >findings
 	for word in '' $(sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' \
 		"$DL_TOP/tools/commands.def"); do
 		name="dateline${word:+ $word} --help"

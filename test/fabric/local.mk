@@ -53,6 +53,7 @@ test_fabric_replay_LDADD = libdateline.la
 
 # Paths of packets, and what two snapshots differ in.
 FABRIC_TESTS += test/fabric/path.bats
+FABRIC_TESTS += test/fabric/hops.bats
 
 # What hangs beside a torus.
 FABRIC_TESTS += test/fabric/off_torus.bats

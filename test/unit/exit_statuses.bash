@@ -54,6 +54,9 @@ coords t.net
 coords t.net --csv
 coords t.net --json
 coords t.net --hostfile -
+hops t.net
+hops t --csv
+hops t --json
 verify t
 verify t --json
 verify t --explain
@@ -119,6 +122,7 @@ for from in missing directory /proc/self/mem /dev/zero emulation.json empty; do
 	done <<-END
 		discover FROM
 		coords FROM
+		hops FROM
 		route FROM -o t2
 		whatif FROM --switches 1
 		verify FROM

@@ -33,6 +33,9 @@ UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_d
 # Tables and the proof.
 UNIT_TESTS += test/unit/test_tables test/unit/test_load test/unit/test_read \
 	test/unit/transition
+# Placement: a part of the command.
+UNIT_TESTS += test/unit/compact
+test_unit_compact_SOURCES = test/unit/compact.c tools/compact.c
 # Links and the emulator.
 UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/unit/fcp \
 	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety \

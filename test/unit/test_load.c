@@ -210,6 +210,38 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other, co
 	free(common);
 }
 
+/* The hops to all LIDs, in a random order, also such as nobody has. */
+static void compare_hops(const struct dl_tables *t, struct test_random *random)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint16_t *hops = calloc((f->top_lid + 3u) * f->nswitches, sizeof(*hops));
+	uint16_t *lids = calloc(f->top_lid + 3u, sizeof(*lids));
+	uint32_t n = f->top_lid + 2u;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t j = test_random(random, i + 1);
+
+		lids[i] = lids[j];
+		lids[j] = i;
+	}
+	assert_int_equal(dl_tables_hops(t, lids, n, hops), 0);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t src = 0; src < f->nports; src++) {
+			uint32_t sw = dl_fabric_access_switch(f, src);
+			bool some = lids[i] && lids[i] <= f->top_lid &&
+				    f->lid_port[lids[i]] != DL_NONE;
+			int want;
+
+			if (!dl_fabric_is_end_port(f, src) || sw == DL_NONE)
+				continue;
+			want = some ? follow(t, src, lids[i], NULL) : -1;
+			assert_int_equal(hops[i * f->nswitches + sw],
+					 want < 0 ? DL_TABLES_NO_HOPS : want);
+		}
+	free(hops);
+	free(lids);
+}
+
 /* Entries that lead nowhere, in circles, or to the wrong end. */
 static void spoil(struct dl_tables *t, struct test_random *random)
 {
@@ -260,6 +292,8 @@ static void load_is_what_packets_do(void **state)
 		for (uint32_t p = 0; p < g->fabric->nports; p++)
 			among[p] = test_random(&random, 3) == 0;
 		compare(b.tables, a.tables, among);
+		compare_hops(a.tables, &random);
+		compare_hops(b.tables, &random);
 		free(among);
 		dl_route_result_release(&a);
 		dl_route_result_release(&b);

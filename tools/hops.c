@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * `dateline hops`: how far hosts are from each other, and which are nearest.
+ *
+ * Hosts of one switch stand at one place.  With tables, the hops from a place
+ * to another are those of packets from the one to the first host of the other;
+ * without, the shorter way round each ring.  A choice of hosts counts both
+ * directions of each pair.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compact.h"
+#include "coords.h"
+#include "hosts.h"
+
+#define FAR 16384 /* what a choice takes for the hops where no packet arrives */
+
+struct request {
+	struct tool_input_options input;
+	const char *hosts;
+	uint32_t compact; /* 0: all of them */
+	uint8_t objective;
+	bool csv;
+};
+
+enum { LEAST_SUM, LEAST_MAX };
+
+struct host {
+	char *name;
+	uint32_t port, place;
+};
+
+struct hops {
+	const struct tool_input *in;
+	struct host *hosts;
+	uint32_t nhosts, cap;
+	uint32_t *at;	/* by switch: its place, or DL_NONE */
+	uint32_t *port; /* by place: port of its first host */
+	uint32_t nplaces;
+	uint16_t *hops;	   /* [from * nplaces + to] */
+	bool *listed;	   /* by port index */
+	double first_mean; /* of the hosts listed first, before a choice */
+	uint32_t of;	   /* hosts to choose from */
+};
+
+#define MEMBER(member) DL_MEMBER(struct request, member)
+
+static const struct dl_setting options[] = {
+	{ "hosts", DL_SETTING_BORROW, MEMBER(hosts), .arg = "HOSTS",
+	  .doc = "These hosts: node[01-20],login, or a file of such lists (all hosts)" },
+	{ "compact", DL_SETTING_NUMBER, MEMBER(compact), 1, UINT16_MAX, .arg = "N",
+	  .doc = "Choose the N of them that are nearest to each other" },
+	{ "objective", DL_SETTING_WORD, MEMBER(objective), .words = "sum max", .arg = "sum|max",
+	  .doc = "What is least: the sum of the hops of all pairs (default), or the most hops "
+		 "of a pair" },
+	{ "csv", DL_SETTING_FLAG, MEMBER(csv),
+	  .doc = "Print the hops of all pairs as comma-separated values, with a header line" },
+	{ 0 }
+};
+
+static const struct tool_usage usage = {
+	.options = options,
+	.what = "netlist or snapshot",
+	.input = tool_input_fabric,
+	.input_at = offsetof(struct request, input),
+	.flags = TOOL_JSON,
+	.args_doc = "[NET|DIR]",
+	.doc = "Print how many hops hosts are from each other, or choose the most compact of "
+	       "them for a job."
+	       "\vHops are cables between switches: of a snapshot, those that packets "
+	       "pass by its tables; of a netlist or the running fabric, the distance in the "
+	       "torus.\n"
+	       "\n"
+	       "  dateline hops first.net\n"
+	       "  dateline hops today --csv\n"
+	       "  dateline hops today --hosts H_[0-3]_[0-2]_0_1 --compact 8\n"
+	       "  dateline hops --live --compact 16 --objective max\n"
+	       "\n"
+	       "Exit status: 0 good, 1 some packets do not arrive, 2 bad usage or input, 3 no "
+	       "fabric or no memory.",
+};
+
+/* ---- hosts --------------------------------------------------------------- */
+
+static int add_host(void *context, const char *name, const struct find_result *end)
+{
+	struct hops *h = context;
+	struct host *host;
+	uint32_t sw = dl_fabric_access_switch(h->in->fabric, end->port);
+
+	if (h->listed[end->port])
+		return 0;
+	if (h->nhosts == h->cap) {
+		struct host *more;
+
+		h->cap = 2 * h->cap + 64;
+		more = reallocarray(h->hosts, h->cap, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		h->hosts = more;
+	}
+	host = &h->hosts[h->nhosts];
+	host->name = strdup(name);
+	host->port = end->port;
+	host->place = sw == DL_NONE ? DL_NONE : h->at[sw];
+	if (!host->name)
+		return -ENOMEM;
+	h->nhosts++;
+	h->listed[end->port] = true;
+	if (sw != DL_NONE && host->place == DL_NONE) {
+		h->port[h->nplaces] = end->port;
+		host->place = h->at[sw] = h->nplaces++;
+	}
+	return 0;
+}
+
+/* All that name themselves, along the curve through the torus. */
+static int add_all(struct hops *h)
+{
+	struct coords_order order;
+	uint32_t *nowhere = NULL;
+	const uint32_t *site = h->in->coords.site;
+	size_t size = h->in->fabric->nswitches * sizeof(*nowhere);
+	int err;
+
+	if (!site) {
+		site = nowhere = malloc(size + 1);
+		if (!nowhere)
+			return -ENOMEM;
+		memset(nowhere, 0xFF, size); /* DL_NONE */
+	}
+	err = coords_order_new(h->in->fabric, &h->in->coords.grid, site, &order);
+	free(nowhere);
+	if (err)
+		return err;
+	for (uint32_t i = 0; !err && i < order.nhosts; i++) {
+		struct find_result end = { .port = order.list[order.hosts[i].adapter].port };
+
+		err = add_host(h, order.hosts[i].name, &end);
+	}
+	coords_order_free(&order);
+	return err;
+}
+
+/* A host that hangs on no switch, or on one without coordinates, is no use. */
+static int check_places(const struct hops *h, const struct dl_log *log)
+{
+	const struct dl_fabric *f = h->in->fabric;
+
+	for (uint32_t i = 0; i < h->nhosts; i++) {
+		const struct host *host = &h->hosts[i];
+		const char *lacking = NULL;
+
+		if (host->place == DL_NONE)
+			lacking = "is attached to no switch";
+		else if (!h->in->snapshot.tables &&
+			 h->in->coords.site[dl_fabric_access_switch(f, host->port)] == DL_NONE)
+			lacking = "has no coordinates";
+		if (lacking) {
+			dl_log(log, DL_LOG_ERROR, "\"%s\" %s", host->name, lacking);
+			return -EINVAL;
+		}
+	}
+	if (h->nhosts)
+		return 0;
+	dl_log(log, DL_LOG_ERROR, "there are no hosts");
+	return -EINVAL;
+}
+
+static int list_hosts(struct hops *h, const struct request *r, const struct dl_log *log)
+{
+	const struct dl_fabric *f = h->in->fabric;
+	struct find find = { 0 };
+	int err = -ENOMEM;
+
+	h->at = malloc((f->nswitches + 1) * sizeof(*h->at));
+	h->port = malloc((f->nswitches + 1) * sizeof(*h->port));
+	h->listed = calloc(f->nports + 1, sizeof(*h->listed));
+	if (!h->at || !h->port || !h->listed)
+		return err;
+	memset(h->at, 0xFF, f->nswitches * sizeof(*h->at)); /* DL_NONE */
+	if (!r->hosts) {
+		err = add_all(h);
+	} else {
+		err = find_begin(&find, h->in);
+		if (!err)
+			err = hosts_read(&find, r->hosts, log, add_host, h);
+		find_end(&find);
+	}
+	return err ? err : check_places(h, log);
+}
+
+/* ---- distances ----------------------------------------------------------- */
+
+static uint32_t switch_of(const struct hops *h, uint32_t place)
+{
+	return dl_fabric_access_switch(h->in->fabric, h->port[place]);
+}
+
+/* By the LID that packets to a place are sent to: so tables are read in order. */
+static int compare_lids(const void *a, const void *b, void *hops)
+{
+	const struct hops *h = hops;
+	const struct dl_fabric_port *ports = h->in->fabric->ports;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return ports[h->port[x]].lid - ports[h->port[y]].lid;
+}
+
+/* A few places at a time: the hops to each come from all switches. */
+static int count_by_tables(struct hops *h)
+{
+	enum { BLOCK = 64 };
+	uint32_t nswitches = h->in->fabric->nswitches;
+	uint16_t *rows = malloc(BLOCK * (size_t)nswitches * sizeof(*rows)), lids[BLOCK];
+	uint32_t *places = calloc(h->nplaces, sizeof(*places));
+	int err = rows && places ? 0 : -ENOMEM;
+
+	for (uint32_t p = 0; !err && p < h->nplaces; p++)
+		places[p] = p;
+	if (!err)
+		qsort_r(places, h->nplaces, sizeof(*places), compare_lids, h);
+	for (uint32_t to = 0; !err && to < h->nplaces; to += BLOCK) {
+		uint32_t n = h->nplaces - to < BLOCK ? h->nplaces - to : BLOCK;
+
+		for (uint32_t i = 0; i < n; i++)
+			lids[i] = h->in->fabric->ports[h->port[places[to + i]]].lid;
+		err = dl_tables_hops(h->in->snapshot.tables, lids, n, rows);
+		for (uint32_t from = 0; !err && from < h->nplaces; from++) {
+			uint16_t *out = &h->hops[from * (size_t)h->nplaces];
+
+			for (uint32_t i = 0; i < n; i++)
+				out[places[to + i]] =
+					rows[i * (size_t)nswitches + switch_of(h, from)];
+		}
+	}
+	free(places);
+	free(rows);
+	return err;
+}
+
+static void count_by_torus(struct hops *h)
+{
+	const struct tool_coords *c = &h->in->coords;
+
+	for (uint32_t p = 0; p < h->nplaces; p++)
+		for (uint32_t q = 0; q < h->nplaces; q++)
+			h->hops[p * (size_t)h->nplaces + q] = dl_torus_site_distance(
+				&c->grid, c->site[switch_of(h, p)], c->site[switch_of(h, q)]);
+}
+
+static uint16_t hops_between(const struct hops *h, uint32_t a, uint32_t b)
+{
+	uint32_t from = h->hosts[a].place, to = h->hosts[b].place;
+
+	/* Some tables have no entry for a switch's own hosts. */
+	return from == to ? 0 : h->hops[from * (size_t)h->nplaces + to];
+}
+
+/* ---- the choice ---------------------------------------------------------- */
+
+static uint16_t both_ways(const struct hops *h, uint32_t p, uint32_t q, bool largest)
+{
+	uint16_t there = h->hops[p * (size_t)h->nplaces + q];
+	uint16_t back = h->hops[q * (size_t)h->nplaces + p];
+
+	there = there < FAR ? there : FAR;
+	back = back < FAR ? back : FAR;
+	if (p == q)
+		return 0;
+	return largest ? (there > back ? there : back) : there + back;
+}
+
+/* Leave only the chosen hosts: of each place those that are listed first. */
+static void leave(struct hops *h, uint32_t *take)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < h->nhosts; i++) {
+		struct host host = h->hosts[i];
+
+		if (take[host.place]) {
+			take[host.place]--;
+			h->hosts[n++] = host;
+		} else {
+			free(host.name);
+		}
+	}
+	h->nhosts = n;
+}
+
+static int choose(struct hops *h, const struct request *r, const struct dl_log *log)
+{
+	struct compact c = { .n = h->nplaces, .want = r->compact };
+	uint16_t *distance = malloc(h->nplaces * (size_t)h->nplaces * sizeof(*distance));
+	uint32_t *room = calloc(h->nplaces, sizeof(*room));
+	uint32_t *take = calloc(h->nplaces, sizeof(*take));
+	struct compact_result value;
+	int err = distance && room && take ? 0 : -ENOMEM;
+
+	if (!err && r->compact > h->nhosts) {
+		dl_log(log, DL_LOG_ERROR, "--compact %u: there are %u host%s", r->compact,
+		       h->nhosts, tool_s(h->nhosts));
+		err = -EINVAL;
+	}
+	if (err)
+		goto out;
+	c.largest = r->objective == LEAST_MAX;
+	c.distance = distance;
+	c.room = room;
+	for (uint32_t p = 0; p < h->nplaces; p++)
+		for (uint32_t q = 0; q < h->nplaces; q++)
+			distance[p * (size_t)h->nplaces + q] = both_ways(h, p, q, c.largest);
+	for (uint32_t i = 0; i < h->nhosts; i++)
+		room[h->hosts[i].place]++;
+	err = compact_choose(&c, take, &value);
+	if (!err)
+		leave(h, take);
+out:
+	free(distance);
+	free(room);
+	free(take);
+	return err;
+}
+
+/* ---- the document -------------------------------------------------------- */
+
+struct sums {
+	uint64_t pairs, hops, lost;
+	uint32_t most, from, to; /* hops, and hosts that have them */
+};
+
+/* Over all ordered pairs of the first `n` hosts. */
+static struct sums add_up(const struct hops *h, uint32_t n)
+{
+	struct sums s = { 0 };
+
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < n; b++) {
+			uint16_t hops = hops_between(h, a, b);
+
+			s.pairs += a != b;
+			if (hops == DL_TABLES_NO_HOPS) {
+				s.lost++;
+				continue;
+			}
+			s.hops += hops;
+			if (hops > s.most) {
+				s.most = hops;
+				s.from = a;
+				s.to = b;
+			}
+		}
+	return s;
+}
+
+static double mean(const struct sums *s)
+{
+	return s->pairs > s->lost ? (double)s->hops / (s->pairs - s->lost) : 0;
+}
+
+static json_t *host_json(const struct hops *h, const struct host *host)
+{
+	const struct dl_fabric *f = h->in->fabric;
+	uint32_t sw = dl_fabric_access_switch(f, host->port);
+	const uint32_t *site = h->in->coords.site;
+
+	return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", tool_json_text(host->name),
+			 "guid", tool_json_guid(f, f->ports[host->port].node), "port",
+			 f->ports[host->port].num, "lid", f->ports[host->port].lid, "switch",
+			 tool_json_text(dl_fabric_node_name(f, f->switches[sw])), "coord",
+			 tool_json_coord(&h->in->coords.grid, site ? site[sw] : DL_NONE));
+}
+
+/* Millions of numbers, and few different ones: each is made once. */
+static json_t *matrix_json(const struct hops *h, const struct sums *s)
+{
+	json_t **number = calloc(s->most + 1u, sizeof(*number)), *rows = json_array();
+	int err = number && rows ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i <= s->most; i++)
+		err = (number[i] = json_integer(i)) ? 0 : -ENOMEM;
+	for (uint32_t a = 0; !err && a < h->nhosts; a++) {
+		json_t *row = json_array();
+
+		for (uint32_t b = 0; !err && b < h->nhosts; b++) {
+			uint16_t hops = hops_between(h, a, b);
+
+			err = json_array_append(row, hops == DL_TABLES_NO_HOPS ? json_null() :
+										 number[hops]);
+		}
+		err |= json_array_append_new(rows, row);
+	}
+	for (uint32_t i = 0; number && i <= s->most; i++)
+		json_decref(number[i]);
+	free(number);
+	if (!err)
+		return rows;
+	json_decref(rows);
+	return NULL;
+}
+
+static json_t *document(const struct hops *h, const struct request *r, bool matrix)
+{
+	struct sums s = add_up(h, h->nhosts);
+	json_t *hosts = json_array(), *d;
+
+	for (uint32_t i = 0; i < h->nhosts; i++)
+		json_array_append_new(hosts, host_json(h, &h->hosts[i]));
+	d = json_pack("{s:s, s:o, s:I, s:I, s:I, s:f, s:i, s:o, s:o}", "distance",
+		      h->in->snapshot.tables ? "routes" : "torus", "hosts", hosts, "pairs",
+		      (json_int_t)s.pairs, "undelivered", (json_int_t)s.lost, "hops",
+		      (json_int_t)s.hops, "hops_mean", mean(&s), "hops_max", s.most, "from",
+		      tool_json_text(h->hosts[s.from].name), "to",
+		      tool_json_text(h->hosts[s.to].name));
+	if (r->compact)
+		json_object_set_new(d, "compact",
+				    json_pack("{s:s, s:i, s:f}", "objective",
+					      r->objective == LEAST_MAX ? "max" : "sum", "of",
+					      h->of, "first_hops_mean", h->first_mean));
+	if (matrix)
+		json_object_set_new(d, "matrix", matrix_json(h, &s));
+	return d;
+}
+
+static void print_text(const json_t *d, FILE *to)
+{
+	const json_t *host;
+	size_t i;
+
+	json_array_foreach(tool_at(d, "hosts"), i, host)
+		fprintf(to, "%s%s", i ? "," : "", json_string_value(tool_at(host, "name")));
+	tool_print(to, d, "\n{pairs#pair}: {hops_mean:0.3} hops on average, {hops_max} at most");
+	if (tool_int_at(d, "hops_max"))
+		tool_print(to, d, " ({from} to {to})");
+	fputs(strcmp(json_string_value(tool_at(d, "distance")), "torus") ?
+		      ", along the routes\n" :
+		      ", the shortest ways in the torus\n",
+	      to);
+	if (tool_int_at(d, "undelivered"))
+		tool_print(to, d, "{undelivered#pair} whose packets do not arrive\n");
+	if (tool_has(d, "compact"))
+		tool_print(to, tool_at(d, "compact"),
+			   "chosen of {of#host} for the least {objective}; those listed first "
+			   "have {first_hops_mean:0.3} hops on average\n");
+}
+
+static void print_csv(const json_t *d, FILE *to)
+{
+	const json_t *hosts = tool_at(d, "hosts"), *row, *hops;
+	size_t a, b;
+
+	fputs("host", to);
+	json_array_foreach(hosts, a, row)
+	{
+		putc(',', to);
+		tool_print_csv(to, tool_at(row, "name"));
+	}
+	putc('\n', to);
+	json_array_foreach(tool_at(d, "matrix"), a, row)
+	{
+		tool_print_csv(to, tool_at(json_array_get(hosts, a), "name"));
+		json_array_foreach(row, b, hops)
+		{
+			/* Most are small, and there are millions. */
+			json_int_t n = json_integer_value(hops);
+
+			putc(',', to);
+			if (!json_is_null(hops) && n < 10)
+				putc('0' + (int)n, to);
+			else if (!json_is_null(hops))
+				fprintf(to, "%lld", (long long)n);
+		}
+		putc('\n', to);
+	}
+}
+
+/* ---- the whole ----------------------------------------------------------- */
+
+static int count_hops(struct hops *h, const struct request *r, const struct dl_log *log)
+{
+	struct sums first;
+	int err = 0;
+
+	h->hops = malloc(h->nplaces * (size_t)h->nplaces * sizeof(*h->hops));
+	if (!h->hops)
+		return -ENOMEM;
+	if (h->in->snapshot.tables)
+		err = count_by_tables(h);
+	else
+		count_by_torus(h);
+	if (err || !r->compact)
+		return err;
+	h->of = h->nhosts;
+	first = add_up(h, r->compact < h->nhosts ? r->compact : h->nhosts);
+	h->first_mean = mean(&first);
+	return choose(h, r, log);
+}
+
+static void release(struct hops *h)
+{
+	for (uint32_t i = 0; i < h->nhosts; i++)
+		free(h->hosts[i].name);
+	free(h->hosts);
+	free(h->at);
+	free(h->port);
+	free(h->hops);
+	free(h->listed);
+}
+
+int tool_cmd_hops(struct tool *tool, int argc, char **argv)
+{
+	struct request r = { 0 };
+	struct tool_input in;
+	struct hops h = { .in = &in };
+	int err, status = TOOL_EXIT_GOOD;
+
+	tool_options(tool, &usage, argc, argv, &r);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_HOPS, &in);
+	if (!err)
+		err = list_hosts(&h, &r, &tool->log);
+	if (!err)
+		err = count_hops(&h, &r, &tool->log);
+	if (!err) {
+		json_t *d = document(&h, &r, r.csv || tool->json);
+
+		if (tool_int_at(d, "undelivered"))
+			status = TOOL_EXIT_FINDING;
+		err = tool_show(tool, d, r.csv ? print_csv : print_text);
+	}
+	release(&h);
+	tool_input_free(&in);
+	return err ? (int)tool_exit_status(err) : status;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Lists of hosts; see hosts.h. */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "hosts.h"
+
+#define MAX_NAME 256
+#define MAX_NAMES 1000000 /* that a list may stand for */
+
+struct list {
+	const struct find *find;
+	const struct dl_log *log;
+	const struct dl_text *text; /* the line at hand; NULL: the command line */
+	hosts_add *add;
+	void *context;
+	uint32_t names;
+};
+
+static int bad(const struct list *l, const char *what, const char *item)
+{
+	if (l->text)
+		return dl_text_error(l->text, "\"%s\": %s", item, what);
+	dl_log(l->log, DL_LOG_ERROR, "\"%s\": %s", item, what);
+	return -EINVAL;
+}
+
+static int add_name(struct list *l, const char *name)
+{
+	struct find_result end;
+	int err;
+
+	if (++l->names > MAX_NAMES)
+		return bad(l, "this list stands for too many hosts", name);
+	err = find_end_port(l->find, l->log, name, &end);
+	if (err)
+		return l->text ? dl_text_error(l->text, "\"%s\": no such end port", name) : err;
+	return l->add(l->context, name, &end);
+}
+
+static int expand(struct list *l, char name[MAX_NAME], size_t len, const char *item);
+
+/* Each number of "01-20" or "7", then what follows the brackets. */
+static int expand_range(struct list *l, char name[MAX_NAME], size_t len, const char **at,
+			const char *after)
+{
+	const char *start = *at;
+	uint64_t first, last;
+	int width, err = 0;
+
+	*at = dl_number_scan(start, 10, &first);
+	last = first;
+	width = *at - start;
+	if (width && **at == '-') {
+		start = *at + 1;
+		*at = dl_number_scan(start, 10, &last);
+	}
+	if (*at == start || !isdigit((unsigned char)*start) || last < first || width > 18 ||
+	    last - first >= MAX_NAMES)
+		return bad(l, "expected a range such as 1-20", start);
+	for (uint64_t i = first; !err && i <= last; i++) {
+		int n = snprintf(name + len, MAX_NAME - len, "%0*llu", width,
+				 (unsigned long long)i);
+
+		err = n < (int)(MAX_NAME - len) ? expand(l, name, len + n, after) :
+						  bad(l, "this name is too long", name);
+	}
+	return err;
+}
+
+/* `name` has `len` characters so far; `item` is the rest, with its brackets. */
+static int expand(struct list *l, char name[MAX_NAME], size_t len, const char *item)
+{
+	size_t plain = strcspn(item, "[");
+	const char *end, *at;
+	int err = 0;
+
+	if (plain >= MAX_NAME - len)
+		return bad(l, "this name is too long", item);
+	memcpy(name + len, item, plain);
+	len += plain;
+	name[len] = '\0';
+	if (!item[plain])
+		return add_name(l, name);
+	end = strchr(item, ']');
+	if (!end)
+		return bad(l, "a bracket has no end", item);
+	for (at = item + plain + 1; !err; at++) {
+		err = expand_range(l, name, len, &at, end + 1);
+		if (err || at == end)
+			break;
+		if (*at != ',')
+			return bad(l, "expected a comma or ]", at);
+	}
+	return err;
+}
+
+/* The items between commas that are in no brackets; or all of it is a name. */
+static int take_items(struct list *l, char *items)
+{
+	char name[MAX_NAME], *from = items;
+	struct find_result end;
+	bool within = false;
+	int err = 0;
+
+	if (!find_end_port(l->find, NULL, items, &end))
+		return add_name(l, items);
+	for (char *c = items; !err; c++) {
+		within = *c == '[' || (within && *c != ']');
+		if (*c && (*c != ',' || within))
+			continue;
+		items = *c ? c + 1 : c;
+		*c = '\0';
+		from += strspn(from, " \t");
+		for (char *back = c; back > from && strchr(" \t\r", back[-1]);)
+			*--back = '\0';
+		if (*from)
+			err = expand(l, name, 0, from);
+		if (c == items)
+			break;
+		from = items;
+	}
+	return err;
+}
+
+static int read_file(struct list *l, const char *path)
+{
+	FILE *from = strcmp(path, "-") ? fopen(path, "r") : stdin;
+	struct dl_text text;
+	int err = from ? 0 : -errno, state = 0;
+
+	if (err) {
+		dl_log(l->log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
+		return err;
+	}
+	dl_text_begin(&text, from, path, l->log);
+	l->text = &text;
+	while (!err && (state = dl_text_next(&text)) > 0) {
+		if (dl_text_at_end(&text) || *text.at == '#')
+			continue;
+		for (size_t len = strlen(text.at); len && strchr(" \t\r", text.at[len - 1]);)
+			text.at[--len] = '\0';
+		err = take_items(l, text.at);
+	}
+	dl_text_end(&text);
+	if (from != stdin)
+		fclose(from);
+	return err ? err : state;
+}
+
+int hosts_read(const struct find *find, const char *list, const struct dl_log *log, hosts_add *add,
+	       void *context)
+{
+	struct list l = { .find = find, .log = log, .add = add, .context = context };
+	struct stat st;
+	char *items;
+	int err;
+
+	if (!strcmp(list, "-") || (!stat(list, &st) && !S_ISDIR(st.st_mode)))
+		return read_file(&l, list);
+	items = strdup(list);
+	err = items ? take_items(&l, items) : -ENOMEM;
+	free(items);
+	return err;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Lists of hosts, as schedulers have them: "node[01-20,33]x[1-2],login", or a
+ * file (- for standard input) with such a list, or one name, in each line.
+ */
+#ifndef TOOL_HOSTS_H
+#define TOOL_HOSTS_H
+
+#include "find.h"
+
+/* Takes one host.  0 or a negative errno. */
+typedef int hosts_add(void *context, const char *name, const struct find_result *end);
+
+/*
+ * Read a list: between its commas may stand whatever names an end port (find.h),
+ * coordinates only alone, or alone in a line.  0 or a negative errno, reported.
+ */
+int hosts_read(const struct find *find, const char *list, const struct dl_log *log, hosts_add *add,
+	       void *context);
+
+#endif

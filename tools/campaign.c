@@ -68,6 +68,8 @@ static void *work(void *context)
 		i = i * j->nranks + j->rank;
 		err = c->run(worker, i, j->results + i * c->result_size);
 		j->done[i] = !err;
+		if (err == -ECANCELED && interrupted)
+			err = 0;
 		atomic_fetch_add(&j->finished, 1);
 	}
 	if (err)

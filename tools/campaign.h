@@ -24,7 +24,10 @@ struct campaign {
 	int (*start)(void *shared, void **worker);
 	void (*stop)(void *worker);
 
-	/* One item, into zeroed memory.  0, or a negative errno: the end. */
+	/*
+	 * One item, into zeroed memory.  0, or a negative errno: the end;
+	 * -ECANCELED when it has noticed an interrupt.
+	 */
 	int (*run)(void *worker, uint64_t item, void *result);
 
 	/* May be NULL.  Called now and then, by one thread, while it runs. */

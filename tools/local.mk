@@ -60,7 +60,8 @@ dateline_SOURCES = \
 	tools/whatif.c tools/whatif.h \
 	tools/whatif_draw.c \
 	tools/whatif_print.c \
-	tools/whatif_transition.c
+	tools/whatif_transition.c \
+	tools/whatif_worst.c
 if MPI
 dateline_SOURCES += tools/campaign_mpi.c
 else

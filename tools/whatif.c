@@ -48,6 +48,10 @@ static const struct dl_setting options[] = {
 		 "from the scenario before" },
 	{ "exhaustive", DL_SETTING_FLAG, MEMBER(w.exhaustive),
 	  .doc = "Try all scenarios with this number of failures" },
+	{ "worst", DL_SETTING_NUMBER, MEMBER(w.worst), 1, 100000, .arg = "N",
+	  .doc = "Name the N worst scenarios (10)" },
+	{ "csv", DL_SETTING_FLAG, MEMBER(w.csv),
+	  .doc = "Print all scenarios as comma-separated values, with a header line" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(threads), 1, 1024, .arg = "N",
 	  .doc = "Number of threads (one for each core)" },
 	{ 0 }
@@ -85,6 +89,7 @@ static const struct tool_usage usage = {
 	       "  dateline gen 6 5 1 -o first\n"
 	       "  dateline whatif first.net --switches 1 --exhaustive\n"
 	       "  dateline whatif first.net --switches 2 --links 4 --samples 500\n"
+	       "  dateline whatif first.net --links 1 --exhaustive --csv\n"
 	       "\n"
 	       "Built with MPI: mpirun -n 64 dateline whatif ...\n"
 	       "\n"
@@ -150,7 +155,7 @@ static int try_classic(struct worker *k, const struct dl_torus *t, struct dl_rou
 	options.mode = DL_ROUTE_CLASSIC;
 	err = dl_route(t, c, &options, NULL, out);
 	o->accepted = out->tables && out->tree;
-	if (o->accepted) {
+	if (o->accepted && !campaign_is_interrupted()) {
 		charge(k, WHATIF_CLASSIC);
 		err = verify_tables(out->tables, out->tree, &o->safe);
 		charge(k, WHATIF_VERIFY);
@@ -220,6 +225,10 @@ static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 	int err = dl_torus_discover(f, k->w->whole.config, &log, &t);
 
 	charge(k, WHATIF_DISCOVER);
+	if (!err && campaign_is_interrupted())
+		err = -ECANCELED;
+	if (err == -ECANCELED)
+		goto out;
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	*o->reason = '\0';
@@ -227,14 +236,19 @@ static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 	if (t->nunplaced > k->w->whole.torus->nunplaced)
 		o->unplaced = t->nunplaced - k->w->whole.torus->nunplaced;
 	err = try_classic(k, t, &plain);
+	if (!err && campaign_is_interrupted())
+		err = -ECANCELED;
 	if (!err)
 		err = try_proven(k, t, &proven);
+	if (!err && campaign_is_interrupted())
+		err = -ECANCELED;
 	if (!err && plain.tables && proven.tables)
 		err = compare_load(plain.tables, proven.tables, o);
 	charge(k, WHATIF_LOAD);
 	if (!err && k->w->transitions && proven.tables)
 		err = whatif_transitions(k->w, &k->failures, item, &proven, o);
 	charge(k, WHATIF_TRANSITION);
+out:
 	dl_route_result_release(&plain);
 	dl_route_result_release(&proven);
 	dl_torus_free(t);
@@ -347,7 +361,7 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 
 int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { .w = { .seed = 1 } };
+	struct request r = { .w = { .seed = 1, .worst = 10 } };
 	int err, status = TOOL_EXIT_GOOD;
 
 	tool_options(tool, &usage, argc, argv, &r);

@@ -6,6 +6,7 @@
  *   whatif_draw.c   which switches and cables fail in scenario number i
  *   whatif_transition.c  the changes of tables between them
  *   whatif_print.c  what all of them add up to
+ *   whatif_worst.c  which are the worst, and all one by one
  */
 #ifndef WHATIF_H
 #define WHATIF_H
@@ -30,6 +31,8 @@ struct whatif {
 	uint64_t *first; /* exhaustive: by set of switches, its first item */
 	uint64_t nsets;
 	struct tool_progress progress;
+	uint32_t worst; /* so many are named */
+	bool csv;
 	bool transitions;
 	struct dl_route_result whole_routed; /* for transitions */
 };
@@ -116,6 +119,15 @@ static inline bool whatif_is_unsafe(const struct whatif_outcome *o)
 			return true;
 	return false;
 }
+
+/* The worst, worst first, with the names of what fails; NULL: no memory. */
+json_t *whatif_worst_json(const struct whatif *w, const struct whatif_outcome *outcomes,
+			  const bool *done);
+void whatif_print_worst(const json_t *list, FILE *to);
+
+/* All, one in a line.  0 or a negative errno. */
+int whatif_print_csv(const struct whatif *w, const struct whatif_outcome *outcomes,
+		     const bool *done, FILE *to);
 
 /* Print the sums: as JSON, or as a table for people.  0 or negative errno. */
 int whatif_print(const struct tool *tool, const struct whatif *w,

@@ -269,6 +269,7 @@ static void print_text(const json_t *d, FILE *to)
 		   "{busiest_channel_ratio_all_pairs.max:12.3}\n");
 	if (tool_has(d, "transitions"))
 		print_changes(tool_at(d, "transitions"), to);
+	whatif_print_worst(tool_at(d, "worst"), to);
 	fprintf(to, "\n%.1f scenarios a second.  CPU seconds:",
 		time > 0 ? tool_int_at(d, "samples") / time : 0);
 	json_object_foreach((json_t *)tool_at(d, "cpu_seconds"), stage, seconds)
@@ -307,7 +308,11 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "interrupted: %" PRIu64 " of %" PRIu64 " scenarios were tried", s.samples,
 		       w->nitems);
+	if (w->csv && !tool->json)
+		return whatif_print_csv(w, outcomes, done, stdout);
 	d = document(w, &s, list_lost(w, outcomes, done), seconds, interrupted);
+	if (d)
+		json_object_set_new(d, "worst", whatif_worst_json(w, outcomes, done));
 	if (d && w->transitions)
 		json_object_set_new(d, "transitions", changes_json(&s));
 	if (d && !tool->json)

@@ -49,6 +49,38 @@ whatif() {
 	count '[]' .lost
 }
 
+@test "each scenario by name, as if it had happened" {
+	local sample failed connected classic rest name want unsafe
+
+	dateline gen 6 5 1 -o f -q
+	dateline whatif f.net --torus-config f.torus.conf --switches 1 --exhaustive --csv >csv
+	[[ $(wc -l <csv) == 31 ]]
+	while IFS=, read -r sample failed rest; do
+		name=$(grep -o 'S_[0-9_]*' <<<"$failed")
+		# The coordinates follow, with commas.
+		IFS=, read -r _ _ connected classic rest <<<"$rest"
+		[[ $connected == yes ]]
+		name=${name#S_}
+		dateline gen 6 5 1 --fail-switch "${name//_/,}" -o one -q
+		want=safe
+		if ! dateline route one.net --torus-config f.torus.conf --mode classic \
+			--multicast all -q -o one 2>/dev/null; then
+			want=refused
+		elif ! dateline verify one -q >/dev/null; then
+			want=unsafe
+			unsafe+=$sample,
+		fi
+		[[ $classic == "$want" ]] || { say "S_$name: $classic, not $want"; return 1; }
+	done < <(sed 1d csv)
+	# Those are the worst, and named.
+	dateline whatif f.net --torus-config f.torus.conf --switches 1 --exhaustive --worst 6 \
+		--json >json
+	[[ $(jq '[.worst[] | select(.classic == "unsafe") | .sample] | sort | map("\(.),") | add' \
+		-r json) == "$unsafe" ]]
+	dateline whatif f.net --torus-config f.torus.conf --links 1 --samples 5 >text
+	grep -qE '^  1\. "S_[0-9_]*" port [0-9]* - "S_[0-9_]*" port [0-9]*: classic mode' text
+}
+
 @test "all pairs of cut cables of 3x3: sets are counted once" {
 	dateline gen 3 3 1 -q -o "$T/f"
 	whatif "$T/f.net" --links 2 --exhaustive

@@ -56,6 +56,10 @@ sed -i 's/^0x0005 .*/0x0005 : 255 : no/' lost/opensm.fdbs
 for name in whole large services; do
 	told coords $name
 done
+told hops whole
+told hops large --compact 5 --objective max
+told hops large.net --hosts 'H_[0-3]_0_0_1'
+told hops lost
 told discover "$examples/torus-5x4x2-services.net"
 told discover large.net
 told discover hurt.net --torus-config hurt.torus.conf

@@ -100,3 +100,5 @@ EXTRA_DIST += tools/bash-completion/dateline
 if BASH_COMPLETION
 bashcompletion_DATA = tools/bash-completion/dateline
 endif
+dist_zshcompletion_DATA = tools/zsh-completion/_dateline
+dist_fishcompletion_DATA = tools/fish-completion/dateline.fish

@@ -127,7 +127,8 @@ try() {
 		[[ $name != dateline-migration.7 && $name != osmdateline.8 ]] ||
 			continue
 		manual "$page" "$name.steps"
-		[[ -e $name.steps/001.sh || $name == dateline-s[cn]*.5 ]]
+		[[ -e $name.steps/001.sh || $name == dateline-s[cn]*.5 ||
+			$name == dateline-metrics.7 ]]
 		leave_out "$name.steps" "$name" <<-END
 			dateline-coords.1: mpirun -- 7680 processes; see coords.bats
 			dateline-hops.1: sinfo -- Slurm; see hops.bats

@@ -271,6 +271,29 @@ swept() {
 		$(value sweep_start_timestamp_seconds | tr -d .)))
 }
 
+@test "the manual page has every metric, with its type and labels" {
+	metrics_up 6 5 1
+	# Names, types and labels in the file.
+	awk '/^# TYPE/ { type[$3] = $4; next }
+		/^#/ { next }
+		{
+			name = $1; labels = ""
+			if (match(name, /\{.*\}/)) {
+				labels = substr(name, RSTART + 1, RLENGTH - 2)
+				name = substr(name, 1, RSTART - 1)
+				gsub(/="[^"]*"/, "", labels)
+				gsub(/,/, ", ", labels)
+			}
+			print name, type[name] (labels ? "; " labels : "")
+		}' "$PROM" | sort -u >"$T/told"
+	# The last thing in the brackets is the unit.
+	sed -nE 's/^\.It Cm (dateline_[a-z_]+) Pq (.*); [^;]*$/\1 \2/p' \
+		"$DL_TOP/man/dateline-metrics.7" | sort >"$T/page"
+	# There after a refusal only.
+	echo 'dateline_refusal_info gauge; error' >>"$T/told"
+	same "metrics" <(sort "$T/told") "$T/page"
+}
+
 @test "metrics cost no thread, and change at sweeps only" {
 	local with
 

@@ -56,6 +56,56 @@ subcommands() {
 	offers --help,--usage,--version --
 }
 
+# shell NAME: where it is, on this machine or in $DATELINE_SHELLS; skips the test
+# where it is nowhere.
+shell() {
+	command -v "$1" || command -v "${DATELINE_SHELLS:-/nowhere}/bin/$1" ||
+		command -v "${DATELINE_SHELLS:-/nowhere}/usr/bin/$1"
+}
+
+# zsh_offers LINE: what the function hands to zsh, without what explains it.
+zsh_offers() {
+	cat >zsh.rc <<-'END'
+		_describe() { print -rl -- ${(P)argv[-1]%%:*} }
+		_files() { print -rl -- * }
+		words=(${=LINE})
+		[[ $LINE == *' ' ]] && words+=('')
+		CURRENT=$#words PREFIX=$words[-1]
+		source $COMPLETION
+	END
+	LINE=$1 COMPLETION=$TOP/tools/zsh-completion/_dateline "$SHELL_UNDER_TEST" -f zsh.rc
+}
+
+fish_offers() {
+	HOME=$PWD "$SHELL_UNDER_TEST" --no-config -c \
+		"source $TOP/tools/fish-completion/dateline.fish; complete -C '$1'" | cut -f 1
+}
+
+# in_shell NAME FUNCTION: subcommands and every option of each.
+in_shell() {
+	local sub usage
+
+	SHELL_UNDER_TEST=$(shell "$1") || skip "no $1"
+	TOP=$BATS_TEST_DIRNAME/../..
+	PATH=$DATELINE_BUILD:$PATH
+	diff <(subcommands) <("$2" "dateline " | sort)
+	for sub in $(subcommands); do
+		usage=$("$DATELINE_BUILD/dateline" "$sub" --usage)
+		diff <(grep -oE -e '--[A-Za-z-]+' <<<"$usage" | sort) \
+			<("$2" "dateline $sub --" | sort)
+		diff <(printf '%s\n' --help --usage --version) <("$2" "dateline --" | sort)
+	done
+	"$2" "dateline route a" | grep -qx a.net
+}
+
+@test "zsh: subcommands, and every option of each" {
+	in_shell zsh zsh_offers
+}
+
+@test "fish: subcommands, and every option of each" {
+	in_shell fish fish_offers
+}
+
 @test "files and folders where they are expected" {
 	local nets=a.net,b.net,"c d.net",folder snapshots
 

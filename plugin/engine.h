@@ -100,6 +100,7 @@ struct dl_engine {
 	bool clear_groups;	   /* ... and tables of switches without groups? */
 	bool retry;		   /* was this sweep refused? */
 	struct dl_phases *phases;  /* NULL: none under way */
+	const char *unproven;	   /* why this sweep's transition is, or NULL */
 	bool unfinished;	   /* did the last ones stop half way? */
 	bool again;		   /* is the next sweep to follow at once? */
 	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */

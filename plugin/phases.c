@@ -356,6 +356,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	m->phases = m->entries_closed = m->blocks = m->pairs_interrupted = 0;
 	m->closed_seconds = 0;
 	m->result = DL_METRICS_UNPROVEN;
+	e->unproven = NULL;
 	if (!next->proven || !e->options.transitions)
 		return;
 	if (!planned && is_known(e) && same_routing(e->in_force, next)) {
@@ -369,9 +370,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	}
 	e->phases = planned;
 	if (!e->phases) {
-		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: not proven this one time, as what the switches hold is %s",
-		       is_known(e) ? "out of reach" : "not known");
+		e->unproven = is_known(e) ? "out of reach" : "not known";
 		return;
 	}
 	fill_all(e, e->phases->plan.held);
@@ -641,6 +640,12 @@ void dl_phases_run(struct dl_engine *e, bool rerouted)
 	if (!e->in_force)
 		return;
 	if (!p) {
+		if (e->unproven)
+			DL_SAY(e->osm, OSM_LOG_INFO,
+			       "transition: not proven this one time, as what the switches held "
+			       "was %s",
+			       e->unproven);
+		e->unproven = NULL;
 		e->in_force->placed |= !missing(e, e->in_force->routed.tables);
 		if (m->result != DL_METRICS_TRANSITIONS)
 			m->total[m->result]++;

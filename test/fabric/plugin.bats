@@ -74,6 +74,9 @@ lid_of() {
 	routed_by dateline
 	logged 'dateline: verified free of credit loops; repairs: none; routed a 6 x 5 x 1 torus: 30 of 30 switches, 60 cables .* 30 adapters .* 8 data VLs between switches and 8 on end ports'
 	logged 'dateline.*ERR' 0
+	# The verdict goes before what is said of the change.
+	[[ $(grep -oE 'dateline: (verified|transition)' "$T/a/osm.log" | xargs) == \
+		'dateline: verified dateline: transition' ]]
 	grep -qE '^switch 5,4,0 GUID 0x0000000000100540 \(\+\(5,4\)\)$' \
 		"$T/a/dateline-torus.dump"
 	[[ $(wc -l <"$T/a/dateline-torus.dump") == 30 ]]

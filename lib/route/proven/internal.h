@@ -248,6 +248,7 @@ struct dl_repair_tree {
 	uint32_t norder;
 	uint32_t *order; /* parents before children */
 	uint32_t *up;	 /* by switch: link to the parent, or DL_NONE */
+	uint32_t *place; /* by switch: in the order; of dl_repair_tree_any() only */
 	bool *in;	 /* by switch: is it in the tree? */
 	bool *used;	 /* by link: is it part of the tree? */
 	uint8_t *vls;	 /* by link: VLs on which packets travel */
@@ -314,6 +315,13 @@ uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t target);
 /* Put all packets to a target on the tree's links.  False: a cycle. */
 bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m, const struct dl_repair_tree *s,
 			       uint32_t target);
+
+/*
+ * Route a target up and down: first to switches that stand earlier in the order
+ * of the tree, then to later ones, on as few links as that allows.
+ */
+void dl_repair_up_down(struct dl_repair_rerouter *m, const struct dl_repair_tree *s,
+		       uint32_t target);
 
 /* ---- from paths to tables (write.c) ------------------------------------ */
 

@@ -12,9 +12,10 @@
  *
  * Why there always are some.  Channels of a spanning tree do not depend on
  * each other in a circle, whatever their VLs: from the root outwards and back
- * a packet never turns round.  So routing every destination along the tree on
- * which multicast travels is safe on any connected fabric.  It is slow, and
- * the last resort.
+ * a packet never turns round.  The same holds of all links, if packets go to
+ * switches that the tree lists earlier first, and to later ones then (up*, down*).
+ * So routing every destination in this way, and multicast along the tree, is
+ * safe on any connected fabric.  It is slow, and the last resort.
  *
  * Method.  One channel dependency graph (CDG) holds all that is routed.
  *
@@ -32,10 +33,11 @@
  *    along the tree.  If even that closes a cycle, the search begins anew with
  *    those destinations, and the tree, in the CDG first: together they are
  *    safe, everything else is added only where it closes no cycle.
- * 6. After MAX_ROUNDS all destinations are routed along the tree.
+ * 6. After MAX_ROUNDS all destinations are routed up and down the tree's order.
  *
  * When the caller's time is over, nothing begins anew for the sake of better
- * paths: what failed is routed along the tree at once (finish_in_time()).
+ * paths: what failed is routed along the tree at once (finish_in_time()).  When as
+ * much time and a second more has passed, step 6 ends it.
  *
  * Then the tables are written and dl_verify() checks them, knowing nothing of
  * the above; with them groups of all end ports on the tree, which may do all
@@ -103,7 +105,8 @@ struct repair {
 	bool *open;			/* by target: not all paths conform to DOR */
 	struct dl_route_report *report; /* of the result */
 	double (*clock)(void);		/* or NULL */
-	double deadline;
+	double deadline, end;
+	bool over; /* has the end come? */
 };
 
 static double now(const struct repair *r)
@@ -117,6 +120,14 @@ static bool is_late(struct repair *r)
 	if (!r->report->timed_out && r->clock && r->clock() >= r->deadline)
 		r->report->timed_out = true;
 	return r->report->timed_out;
+}
+
+/* Must the search end, whatever it has found?  The first round counts for the report. */
+static bool is_over(struct repair *r)
+{
+	r->over |= r->report->rounds > 1 && r->clock && r->clock() >= r->end;
+	r->report->timed_out |= r->over;
+	return r->over;
 }
 
 static uint32_t count(const struct repair *r, const bool *which)
@@ -150,7 +161,7 @@ static int add_pinned(struct repair *r)
 	if (!dl_repair_tree_add(&r->tree))
 		return -EAGAIN;
 	for (to = 0; to < r->net.ntargets; to++)
-		if (r->tree_routed[to])
+		if (r->tree_routed[to] && !is_over(r))
 			dl_repair_reroute_by_tree(&r->rerouter, &r->tree, to);
 	return 0;
 }
@@ -182,7 +193,7 @@ static uint32_t add_conformant(struct repair *r)
 	uint32_t to, s, refused = 0, lost = 0;
 
 	for (to = 0; to < r->net.ntargets; to++) {
-		if (r->tree_routed[to])
+		if (r->tree_routed[to] || is_over(r))
 			continue;
 		dl_repair_dor_follow(&r->paths, to, d);
 		r->open[to] = r->cdg.ordered;
@@ -213,7 +224,7 @@ static uint32_t add_turns(struct repair *r, bool prioritised)
 	uint32_t to, refused = 0;
 
 	for (to = 0; to < r->net.ntargets; to++) {
-		if (!is_due(r, to, prioritised))
+		if (!is_due(r, to, prioritised) || is_over(r))
 			continue;
 		dl_repair_dor_follow(&r->paths, to, &r->rerouter.dor);
 		refused += add_dor(r, to, DL_REPAIR_ILLEGAL_TURN);
@@ -274,7 +285,7 @@ static uint32_t reroute_all(struct repair *r, bool prioritised)
 	uint32_t to, failed = 0;
 
 	for (to = 0; to < r->net.ntargets; to++) {
-		if (!is_due(r, to, prioritised) || reroute(r, to))
+		if (!is_due(r, to, prioritised) || is_over(r) || reroute(r, to))
 			continue;
 		r->failed[to] = true;
 		failed++;
@@ -384,6 +395,8 @@ static int try_round(struct repair *r)
 		return err;
 	r->have_tree = true;
 	failed += reroute_all(r, false);
+	if (r->over)
+		return -ETIME;
 	if (!failed)
 		return 0;
 	if (!r->report->timed_out)
@@ -411,16 +424,17 @@ static int finish_in_time(struct repair *r)
 	return err;
 }
 
-/* Step 6: everything along any spanning tree. */
-static int route_by_tree(struct repair *r)
+/* Step 6: everything by any spanning tree.  Nothing is added to the CDG. */
+static int route_up_down(struct repair *r)
 {
-	int err = r->have_tree ? 0 : dl_repair_tree_any(&r->tree);
+	int err = dl_repair_tree_any(&r->tree);
 
 	memset(r->tree_routed, true, r->net.ntargets * sizeof(*r->tree_routed));
 	memset(r->open, true, r->net.ntargets * sizeof(*r->open));
 	r->report->tree_routed = r->net.ntargets;
-	r->have_tree = true;
-	return err ? err : add_pinned(r);
+	for (uint32_t to = 0; !err && to < r->net.ntargets; to++)
+		dl_repair_up_down(&r->rerouter, &r->tree, to);
+	return err;
 }
 
 static int search(struct repair *r)
@@ -432,7 +446,7 @@ static int search(struct repair *r)
 		err = try_round(r);
 	if (err == -EAGAIN && r->report->timed_out)
 		err = finish_in_time(r);
-	return err == -EAGAIN ? route_by_tree(r) : err;
+	return err == -EAGAIN || err == -ETIME ? route_up_down(r) : err;
 }
 
 /* ---- the whole --------------------------------------------------------- */
@@ -569,6 +583,7 @@ int dl_route_proven(struct dl_route_pass *pass)
 
 	if (r.clock)
 		r.deadline = r.clock() + o->repair_seconds;
+	r.end = r.deadline + o->repair_seconds + 1;
 	err = dl_route_dor_tables(pass);
 	if (!err && is_whole(pass->torus)) {
 		err = try_unchanged(&r);
@@ -589,10 +604,9 @@ int dl_route_proven(struct dl_route_pass *pass)
 	if (err != -EPROTO)
 		goto out;
 	/* A defect of the search: the last resort. */
-	r.have_tree = false;
 	err = dl_route_dor_tables(pass);
 	if (!err)
-		err = route_by_tree(&r);
+		err = route_up_down(&r);
 	if (!err)
 		err = finish(&r);
 	if (err == -EPROTO)

@@ -189,3 +189,42 @@ bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m, const struct dl_rep
 	}
 	return true;
 }
+
+/* ---- up and down --------------------------------------------------------- */
+
+/* Let a switch take the shortest way by a link up, or by one down. */
+static void choose(struct dl_repair_rerouter *m, const struct dl_repair_tree *tree, uint32_t target,
+		   uint32_t sw, bool down)
+{
+	const struct dl_repair_net *net = m->paths->net;
+	uint8_t *next = &m->paths->next[target * (size_t)net->nsw + sw];
+
+	for (uint32_t l = net->first[sw]; l < net->first[sw + 1]; l++) {
+		uint32_t to = net->links[l].to;
+
+		if ((tree->place[to] > tree->place[sw]) != down || m->hops[to] == DL_NONE ||
+		    m->hops[to] + 1 > m->hops[sw] ||
+		    /* Of equals the first or the last, in turn. */
+		    (m->hops[to] + 1 == m->hops[sw] && (target ^ sw) % 2))
+			continue;
+		m->hops[sw] = m->hops[to] + 1;
+		*next = net->links[l].index;
+	}
+}
+
+void dl_repair_up_down(struct dl_repair_rerouter *m, const struct dl_repair_tree *tree,
+		       uint32_t target)
+{
+	const struct dl_repair_net *net = m->paths->net;
+	uint32_t to = net->target_sw[target], i;
+
+	memset(&m->paths->next[target * (size_t)net->nsw], DL_REPAIR_NO_LINK, net->nsw);
+	memset(m->hops, 0xFF, net->nsw * sizeof(*m->hops));
+	m->hops[to] = 0;
+	/* Who can go down all the way must: packets may have come down to it. */
+	for (i = tree->place[to]; i-- > 0;)
+		choose(m, tree, target, tree->order[i], true);
+	for (i = 0; i < tree->norder; i++)
+		if (m->hops[tree->order[i]] == DL_NONE)
+			choose(m, tree, target, tree->order[i], false);
+}

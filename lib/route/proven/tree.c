@@ -39,7 +39,8 @@ int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena, struct
 	s->root = DL_NONE;
 	/* Each edge and each VL of a link is added once at most. */
 	if (!(DL_REPAIR_NEW(arena, s->order, net->nsw) && DL_REPAIR_NEW(arena, s->up, net->nsw) &&
-	      DL_REPAIR_NEW(arena, s->in, net->nsw) && DL_REPAIR_NEW(arena, s->used, net->nlinks) &&
+	      DL_REPAIR_NEW(arena, s->place, net->nsw) && DL_REPAIR_NEW(arena, s->in, net->nsw) &&
+	      DL_REPAIR_NEW(arena, s->used, net->nlinks) &&
 	      DL_REPAIR_NEW(arena, s->vls, net->nlinks) &&
 	      DL_REPAIR_NEW(arena, s->changes,
 			    DL_REPAIR_VLS * ((size_t)net->npairs + net->nlinks))))
@@ -254,6 +255,8 @@ int dl_repair_tree_any(struct dl_repair_tree *s)
 		return err;
 	grow(s, model, false);
 	dl_route_tree_free(model);
+	for (uint32_t i = 0; i < s->norder; i++)
+		s->place[s->order[i]] = i;
 	return 0;
 }
 

@@ -324,36 +324,43 @@ static uint32_t find_port(const struct dl_sweep *sweep, const osm_physp_t *physp
 	return f->nodes[node].first_port + num;
 }
 
-static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
-			 ib_slvl_table_t *table)
+/* A sweep's map of a pair of ports; false: it has none. */
+static bool find_row(const struct dl_sweep *sweep, const osm_physp_t *physp, uint8_t in,
+		     uint8_t out, dl_tables_sl2vl_row *row)
 {
-	const struct dl_engine *e = context;
-	const struct dl_sweep *sweep = e->in_force;
-	const struct dl_tables *t;
+	const struct dl_tables *t = sweep->routed.tables;
+	uint32_t port = find_port(sweep, physp);
+	uint16_t number = DL_TABLES_NO_ROW;
 	const struct dl_fabric_node *node;
-	uint32_t port;
-	uint16_t number;
-	unsigned int sl;
 
-	if (!sweep)
-		return;
-	if (e->phases && e->phases->old_maps && find_port(e->phases->from, physp) != DL_NONE)
-		sweep = e->phases->from;
-	t = sweep->routed.tables;
-	port = find_port(sweep, physp);
 	if (port == DL_NONE)
-		return;
+		return false;
 	node = &t->fabric->nodes[t->fabric->ports[port].node];
 	if (node->sw == DL_NONE)
 		number = t->end_sl2vl[port];
 	else if (in <= node->nports && out <= node->nports)
 		number = t->sl2vl[t->sl2vl_first[node->sw] + in * (node->nports + 1u) + out];
-	else
-		number = DL_TABLES_NO_ROW;
 	if (number == DL_TABLES_NO_ROW)
+		return false;
+	*row = t->rows[number];
+	return true;
+}
+
+static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
+			 ib_slvl_table_t *table)
+{
+	const struct dl_engine *e = context;
+	dl_tables_sl2vl_row row;
+	unsigned int sl;
+
+	if (!e->in_force)
+		return;
+	if (!(e->phases && e->phases->old_maps &&
+	      find_row(e->phases->from, physp, in, out, &row)) &&
+	    !find_row(e->in_force, physp, in, out, &row))
 		return;
 	for (sl = 0; sl < 16; sl++)
-		ib_slvl_table_set(table, sl, dl_tables_sl2vl_get(t->rows[number], sl));
+		ib_slvl_table_set(table, sl, dl_tables_sl2vl_get(row, sl));
 }
 
 /*

@@ -78,6 +78,8 @@ struct dl_phases {
 	bool close_groups; /* the old tree has cables that the new one lacks */
 	bool closing;	   /* do groups get the ports of both trees only? */
 	bool old_maps;	   /* do SL-to-VL maps still have to wait? */
+	bool recalled;	   /* `from` was read from the switches: it has no tree */
+	bool unproven;	   /* ... and could not be closed */
 	double closed_at;
 };
 
@@ -105,6 +107,7 @@ struct dl_engine {
 	bool again;		   /* is the next sweep to follow at once? */
 	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */
 	bool set_up_before;	   /* did switches hold tables at a start or takeover? */
+	bool held_known;	   /* ... and have all been read? */
 	enum dl_remembered remembered;
 	struct dl_writer *writer; /* NULL: nothing was written yet */
 	char *qos_seen;		  /* QoS options when last checked */
@@ -180,6 +183,16 @@ void dl_recall_ask(struct dl_engine *e);
  */
 int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
 		    unsigned int *mode, struct dl_torus **out);
+
+/*
+ * The tables that the switches held at a start or takeover, as a sweep with
+ * fabric and tables only; its cables are those that are active.  `next` has the
+ * maps where OpenSM sets none.  0, -EINVAL (not known), -ENOMEM.
+ */
+int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struct dl_sweep **out);
+
+/* Let OpenSM not write the multicast blocks that were found in use. */
+void dl_recall_forget_groups(const struct dl_engine *e);
 
 /* Put the mark of switch s into the table that OpenSM is going to write. */
 void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s,

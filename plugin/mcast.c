@@ -235,7 +235,14 @@ static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qli
 {
 	const struct dl_sweep *from = e->phases->from;
 	uint32_t *members, n;
-	int err = find_members(e, from, true, arena, list, mlid, &members, &n);
+	int err;
+
+	if (e->phases->recalled) {
+		memset(masks, 0,
+		       e->in_force->fabric->nswitches * DL_TABLES_MASK_WORDS * sizeof(*masks));
+		return 0;
+	}
+	err = find_members(e, from, true, arena, list, mlid, &members, &n);
 
 	if (!err)
 		err = dl_route_tree_group(from->routed.tree, from->fabric, mlid, members, n,

@@ -31,8 +31,11 @@
  * by which path queries are answered, holds the closed tables only while the
  * lock is held.  Forced writes (need_update) are made once, with the first pass.
  *
- * Nothing is proven of tables that OpenSM did not write: after a start, and
- * when a standby takes over.  Those are replaced at once, and the log says so.
+ * After a start, and when a standby takes over, the old tables are those that
+ * the switches hold: recall.c has read them.  They may be anybody's; what is
+ * closed is a part of them, and what is opened a part of the new ones.  All
+ * multicast groups are closed then, as the old tree is not known.  Where an
+ * answer is missing the new tables are written at once, and the log says so.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -222,6 +225,8 @@ static int look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 	uint64_t *after = calloc(next->fabric->nswitches + 1, size);
 	int err = before && after ? 0 : -ENOMEM;
 
+	/* An old tree that is not known. */
+	p->close_groups = p->recalled;
 	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO && !err; i++) {
 		uint16_t mlid = i + IB_LID_MCAST_START_HO;
 
@@ -272,7 +277,7 @@ void dl_phases_free(struct dl_phases *p)
 
 void dl_phases_discard(struct dl_phases *planned)
 {
-	if (planned)
+	if (planned && !planned->recalled)
 		planned->from = NULL;
 	dl_phases_free(planned);
 }
@@ -322,7 +327,7 @@ static int decide(const struct dl_engine *e, struct dl_phases *p)
 	if (err)
 		return err;
 	p->old_maps = p->plan.maps_changed;
-	if (p->old_maps || p->haunted)
+	if (p->old_maps || p->haunted || p->recalled)
 		return 0;
 	p->direct = !p->plan.writes_close || !p->plan.writes_open;
 	if (p->direct)
@@ -333,20 +338,45 @@ static int decide(const struct dl_engine *e, struct dl_phases *p)
 
 struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next)
 {
+	bool known = is_known(e);
 	struct dl_phases *p;
+	int err = 0;
 
-	if (!next->proven || !e->options.transitions || !is_known(e) || !can_run() ||
-	    same_routing(e->in_force, next))
+	if (!next->proven || !e->options.transitions || !(known || e->held_known) || !can_run() ||
+	    (known && same_routing(e->in_force, next)))
 		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->from = e->in_force;
 	p->next = next;
-	if (!decide(e, p))
+	p->recalled = !known;
+	if (p->recalled) {
+		CL_PLOCK_ACQUIRE(&e->osm->lock);
+		p->from = NULL;
+		err = dl_recall_held(e, next, &p->from);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+	}
+	if (!err && !decide(e, p))
 		return p;
 	dl_phases_discard(p);
 	return NULL;
+}
+
+/* Do the switches hold, as has been read, what they are to hold? */
+static void take_over(struct dl_engine *e)
+{
+	struct dl_phases *p = e->phases;
+
+	dl_sweep_free(e->in_force);
+	e->in_force = NULL;
+	if (p->plan.writes || p->plan.maps_changed || p->activate || p->haunted)
+		return;
+	dl_recall_forget_groups(e);
+	e->metrics.now.transition.result = DL_METRICS_UNCHANGED;
+	p->next->placed = true;
+	e->phases = NULL;
+	dl_phases_free(p);
 }
 
 void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phases *planned)
@@ -369,6 +399,11 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 		planned = NULL;
 	}
 	e->phases = planned;
+	e->held_known = false;
+	if (e->phases && e->phases->recalled)
+		take_over(e);
+	if (next->placed)
+		return;
 	if (!e->phases) {
 		e->unproven = is_known(e) ? "out of reach" : "not known";
 		return;
@@ -387,8 +422,11 @@ void dl_phases_abandon(struct dl_engine *e)
 	if (!p)
 		return;
 	dl_sweep_free(e->in_force);
-	e->in_force = p->from;
-	p->from = NULL;
+	e->in_force = NULL;
+	if (!p->recalled) {
+		e->in_force = p->from;
+		p->from = NULL;
+	}
 	e->phases = NULL;
 	dl_phases_free(p);
 }
@@ -572,6 +610,13 @@ static void report(struct dl_engine *e, struct dl_phases *p)
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
 	const char *links = p->activate ? "new links active first; " : "";
 
+	if (p->unproven) {
+		m->result = DL_METRICS_UNPROVEN;
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "transition: not proven this one time, as not all switches confirm that "
+		       "entries are closed");
+		return;
+	}
 	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
 	m->phases = p->direct ? 1 : 2 + (p->plan.maps_changed != 0);
 	if (p->direct) {
@@ -584,10 +629,11 @@ static void report(struct dl_engine *e, struct dl_phases *p)
 	m->pairs_interrupted = p->plan.pairs_interrupted;
 	m->closed_seconds = dl_clock_monotonic() - p->closed_at;
 	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "transition: %s%" PRIu64 " phases, %" PRIu64 " entries closed, %" PRIu64
+	       "transition: %s%s%" PRIu64 " phases, %" PRIu64 " entries closed, %" PRIu64
 	       " blocks written, closed for %.6f s, %" PRIu64 " pairs interrupted%s",
-	       links, m->phases, m->entries_closed, m->blocks, m->closed_seconds,
-	       m->pairs_interrupted, p->close_groups ? "; multicast closed as well" : "");
+	       p->recalled ? "from the tables that the switches held; " : "", links, m->phases,
+	       m->entries_closed, m->blocks, m->closed_seconds, m->pairs_interrupted,
+	       p->close_groups ? "; multicast closed as well" : "");
 }
 
 /* The old tables stay, as far as they are not closed, until the next sweep. */
@@ -655,7 +701,9 @@ void dl_phases_run(struct dl_engine *e, bool rerouted)
 	err = close_old(e, p);
 	if (err == -EINTR)
 		return;
-	if (err) {
+	/* There are no tables of our own to stay with. */
+	p->unproven = err && p->recalled;
+	if (err && !p->recalled) {
 		stay_closed(e);
 	} else {
 		groups = p->close_groups;

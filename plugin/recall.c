@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The marks (mark.h) in OpenSM: asked of the switches when this subnet manager
- * becomes the master, and written with the forwarding tables.
+ * What switches hold when this subnet manager becomes the master: the marks
+ * (mark.h), which are written with the forwarding tables, and the tables
+ * themselves, which the first transition begins with (phases.c).
  *
  * They are asked for between discovery and routing, without OpenSM's lock,
  * which the thread that takes the answers needs, and stored where OpenSM keeps
- * what it knows of a forwarding table.  Only switches that somebody has set up
- * before are asked: those with a LinearFDBTop.
+ * what it knows of them.  Only switches that somebody has set up before are
+ * asked: those with a LinearFDBTop.
+ *
+ * Tables.  All forwarding entries up to LinearFDBTop, block by block, and the
+ * SL-to-VL maps of ports with cables.  What comes no answer for is unknown, and
+ * then all is.  Of multicast only the blocks in use are found out, up to the
+ * first one that is empty: OpenSM clears them in the first phase.
  *
  * A mark that has no room in the block of the highest LID is a block more,
  * which OpenSM knows nothing of: it is written here, if it changes or the switch
@@ -72,8 +78,18 @@ static osm_physp_t *port0_of(const osm_switch_t *sw)
 	return osm_node_get_physp_ptr(sw->p_node, 0);
 }
 
+static void get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribute,
+		uint32_t modifier, const osm_madw_context_t *context)
+{
+	osm_physp_t *p = port0_of(sw);
+
+	osm_req_get(&e->osm->sm, osm_physp_get_dr_path_ptr(p), attribute, cl_hton32(modifier),
+		    FALSE, ib_port_info_get_m_key(&p->port_info), OSM_TIMEOUT CL_DISP_MSGID_NONE,
+		    context);
+}
+
 /* Returns whether the switch has been set up before. */
-static bool ask(struct dl_engine *e, osm_switch_t *sw)
+static bool ask_mark(struct dl_engine *e, osm_switch_t *sw)
 {
 	uint32_t top = cl_ntoh16(sw->switch_info.lin_top), block;
 	osm_madw_context_t context = context_of(sw, false);
@@ -86,18 +102,299 @@ static bool ask(struct dl_engine *e, osm_switch_t *sw)
 		return true;
 	/* What comes no answer for is no mark. */
 	memset(sw->lft + block * DL_MARK_BLOCK, OSM_NO_PATH, DL_MARK_BLOCK);
-	osm_req_get(&e->osm->sm, osm_physp_get_dr_path_ptr(p), IB_MAD_ATTR_LIN_FWD_TBL,
-		    cl_hton32(block), FALSE, ib_port_info_get_m_key(&p->port_info),
-		    OSM_TIMEOUT CL_DISP_MSGID_NONE, &context);
+	get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
 	return true;
 }
+
+/* ---- tables --------------------------------------------------------------- */
+
+#define NO_ANSWER 0xFE /* a port that no switch has */
+#define NO_MAP 0xFF    /* all SLs to VL 15 */
+#define MFT_BLOCK 32
+#define MFT_PORTS 16
+
+static uint32_t top_of(const osm_switch_t *sw)
+{
+	osm_physp_t *p = port0_of(sw);
+
+	return p && osm_physp_is_valid(p) ? cl_ntoh16(sw->switch_info.lin_top) : 0;
+}
+
+/* The k-th piece of a switch.  Returns whether there may be more. */
+static bool ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
+{
+	osm_madw_context_t context = context_of(sw, false);
+	uint32_t top = top_of(sw);
+
+	if (!top || k > top / DL_MARK_BLOCK || !reserve(sw, (k + 1) * DL_MARK_BLOCK))
+		return false;
+	memset(sw->lft + k * DL_MARK_BLOCK, NO_ANSWER, DL_MARK_BLOCK);
+	get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
+	return true;
+}
+
+/* With a cable, or an enhanced port 0, which has maps, too. */
+static osm_physp_t *port_in_use(const osm_switch_t *sw, unsigned int port)
+{
+	osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, port);
+
+	if (!p || !osm_physp_is_valid(p))
+		return NULL;
+	if (!port)
+		return ib_switch_info_is_enhanced_port0(&sw->switch_info) ? p : NULL;
+	return osm_physp_get_remote(p) ? p : NULL;
+}
+
+static bool has_maps(const osm_switch_t *sw)
+{
+	return top_of(sw) && port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
+}
+
+static bool ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
+{
+	osm_madw_context_t context = { .slvl_context.node_guid =
+					       osm_node_get_node_guid(sw->p_node) };
+
+	if (in >= sw->num_ports || !has_maps(sw))
+		return false;
+	context.slvl_context.port_guid = osm_physp_get_port_guid(port0_of(sw));
+	context.slvl_context.set_method = FALSE;
+	for (unsigned int out = 1; port_in_use(sw, in) && out < sw->num_ports; out++) {
+		osm_physp_t *p = port_in_use(sw, out);
+
+		if (!p)
+			continue;
+		memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
+		get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
+	}
+	return true;
+}
+
+static bool has_ports(const osm_mcast_tbl_t *t, uint32_t block)
+{
+	for (unsigned int i = 0; i < MFT_BLOCK; i++)
+		if (osm_mcast_tbl_is_any_port(t, IB_LID_MCAST_START_HO + block * MFT_BLOCK + i))
+			return true;
+	return false;
+}
+
+static bool ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
+{
+	osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);
+	osm_madw_context_t context = { .mft_context.node_guid =
+					       osm_node_get_node_guid(sw->p_node) };
+
+	context.mft_context.set_method = FALSE;
+	if (!top_of(sw) || !osm_switch_supports_mcast(sw) || k > t->max_block ||
+	    (k && !has_ports(t, k - 1)) || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
+		return false;
+	for (unsigned int p = 0; p <= t->max_position; p++) {
+		/* Without an answer it counts as used. */
+		osm_mcast_tbl_set(t, IB_LID_MCAST_START_HO + k * MFT_BLOCK, p * MFT_PORTS);
+		get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
+	}
+	return true;
+}
+
+/* One piece of each switch after the other, and wait for it. */
+static void ask_all(struct dl_engine *e,
+		    bool (*ask)(struct dl_engine *e, osm_switch_t *sw, uint32_t k))
+{
+	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
+	cl_map_item_t *item;
+	bool more = true;
+
+	for (uint32_t k = 0; more && !osm_exit_flag; k++) {
+		more = false;
+		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+		for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
+		     item = cl_qmap_next(item))
+			more |= ask(e, (osm_switch_t *)item, k);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+		if (more)
+			wait_for_pending_transactions(&e->osm->stats);
+	}
+}
+
+static bool is_all(const void *bytes, size_t n, uint8_t value)
+{
+	const uint8_t *b = bytes;
+
+	while (n && b[n - 1] == value)
+		n--;
+	return !n;
+}
+
+/* Have all answers come?  What has none is left as OpenSM would have it. */
+static bool is_answered(osm_switch_t *sw)
+{
+	uint32_t top = top_of(sw);
+	bool all = top < sw->lft_size;
+
+	for (uint32_t at = 0; top && at <= top && at + DL_MARK_BLOCK <= sw->lft_size;
+	     at += DL_MARK_BLOCK) {
+		if (!is_all(sw->lft + at, DL_MARK_BLOCK, NO_ANSWER))
+			continue;
+		memset(sw->lft + at, OSM_NO_PATH, DL_MARK_BLOCK);
+		all = false;
+	}
+	for (unsigned int in = 0; has_maps(sw) && in < sw->num_ports; in++) {
+		for (unsigned int out = 1; port_in_use(sw, in) && out < sw->num_ports; out++) {
+			osm_physp_t *p = port_in_use(sw, out);
+
+			if (!p ||
+			    !is_all(osm_physp_get_slvl_tbl(p, in), sizeof(ib_slvl_table_t), NO_MAP))
+				continue;
+			memset(osm_physp_get_slvl_tbl(p, in), 0, sizeof(ib_slvl_table_t));
+			all = false;
+		}
+	}
+	return all;
+}
+
+/* Blocks that were in use are to be written; what they held is to be forgotten. */
+static void clear_groups(osm_mcast_tbl_t *t)
+{
+	for (uint32_t i = 0; t->p_mask_tbl && i < t->mft_depth; i++)
+		osm_mcast_tbl_clear_mlid(t, IB_LID_MCAST_START_HO + i);
+}
+
+static void ask_tables(struct dl_engine *e)
+{
+	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
+	cl_map_item_t *item;
+
+	ask_all(e, ask_block);
+	ask_all(e, ask_maps);
+	ask_all(e, ask_groups);
+	e->held_known = !osm_exit_flag;
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
+	     item = cl_qmap_next(item)) {
+		clear_groups(osm_switch_get_mcast_tbl_ptr((osm_switch_t *)item));
+		e->held_known &= is_answered((osm_switch_t *)item);
+	}
+	CL_PLOCK_RELEASE(&e->osm->lock);
+}
+
+/* The map that a switch has, or that of `next` where OpenSM has not set it. */
+static int held_map(const osm_switch_t *sw, unsigned int in, unsigned int out,
+		    const struct dl_tables *next, uint16_t planned, struct dl_tables *t)
+{
+	osm_physp_t *p = port_in_use(sw, out);
+	dl_tables_sl2vl_row row = planned == DL_TABLES_NO_ROW ? 0 : next->rows[planned], held = 0;
+	unsigned int mask;
+
+	if (planned == DL_TABLES_NO_ROW)
+		return planned;
+	if (!p || !port_in_use(sw, in) || !has_maps(sw))
+		return dl_tables_row(t, row);
+	mask = (1u << (ib_port_info_get_op_vls(&p->port_info) - 1)) - 1;
+	for (unsigned int sl = 0; sl < 16; sl++) {
+		unsigned int vl = ib_slvl_table_get(osm_physp_get_slvl_tbl(p, in), sl);
+		unsigned int own = dl_tables_sl2vl_get(row, sl);
+
+		/* OpenSM cuts maps to OperVLs. */
+		if (vl == (own == 15 ? own : own & mask))
+			vl = own;
+		held |= (dl_tables_sl2vl_row)vl << 4 * sl;
+	}
+	return dl_tables_row(t, held);
+}
+
+static int held_switch(const osm_switch_t *sw, uint32_t s, const struct dl_tables *next,
+		       struct dl_tables *t)
+{
+	uint32_t top = top_of(sw) < t->top_lid ? top_of(sw) : t->top_lid;
+	unsigned int n = sw->num_ports;
+
+	if (!top_of(sw))
+		memset(t->lft + s * (size_t)t->stride, DL_TABLES_NO_PORT, t->top_lid + 1u);
+	else
+		memcpy(t->lft + s * (size_t)t->stride, sw->lft, top + 1u);
+	if (next->sl2vl_first[s + 1] - next->sl2vl_first[s] != n * n ||
+	    t->sl2vl_first[s + 1] - t->sl2vl_first[s] != n * n)
+		return -EINVAL;
+	for (unsigned int i = 0; i < n * n; i++) {
+		int row =
+			held_map(sw, i / n, i % n, next, next->sl2vl[next->sl2vl_first[s] + i], t);
+
+		if (row < 0)
+			return row;
+		t->sl2vl[t->sl2vl_first[s] + i] = row;
+	}
+	return 0;
+}
+
+/* Cables whose ports are not active carry nothing yet: as if they came. */
+static int active_fabric(const struct dl_engine *e, const struct dl_fabric *f,
+			 struct dl_fabric **out)
+{
+	bool *dead = calloc(f->nnodes + 1, sizeof(*dead)),
+	     *cut = calloc(f->nports + 1, sizeof(*cut));
+	int err = dead && cut ? 0 : -ENOMEM;
+
+	for (uint32_t s = 0; s < f->nswitches && !err; s++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+
+		for (unsigned int o = 1; sw && o <= n->nports; o++) {
+			osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
+
+			cut[n->first_port + o] = f->ports[n->first_port + o].peer != DL_NONE && p &&
+						 osm_physp_get_port_state(p) < IB_LINK_ACTIVE;
+		}
+	}
+	if (!err)
+		err = dl_fabric_degrade(f, dead, cut, out);
+	free(dead);
+	free(cut);
+	return err;
+}
+
+int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struct dl_sweep **out)
+{
+	struct dl_arena arena = { 0 };
+	struct dl_sweep *held = dl_arena_zalloc(&arena, sizeof(*held));
+	int err;
+
+	if (!held)
+		return -ENOMEM;
+	held->arena = arena;
+	err = active_fabric(e, next->fabric, &held->fabric);
+	if (!err)
+		err = dl_tables_new(held->fabric, &held->routed.tables);
+	for (uint32_t s = 0; !err && s < held->fabric->nswitches; s++) {
+		const osm_switch_t *sw = dl_sweep_switch(e, held->fabric, s);
+
+		err = sw ? held_switch(sw, s, next->routed.tables, held->routed.tables) : -EINVAL;
+	}
+	if (err) {
+		dl_sweep_free(held);
+		return err;
+	}
+	*out = held;
+	return 0;
+}
+
+void dl_recall_forget_groups(const struct dl_engine *e)
+{
+	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
+	cl_map_item_t *item;
+
+	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
+	     item = cl_qmap_next(item))
+		osm_switch_get_mcast_tbl_ptr((osm_switch_t *)item)->max_block_in_use = -1;
+}
+
+/* ---- marks ---------------------------------------------------------------- */
 
 void dl_recall_ask(struct dl_engine *e)
 {
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
 
-	e->set_up_before = false;
+	e->set_up_before = e->held_known = false;
 	/* Else it has been the master for a while. */
 	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
 	     !e->osm->subn.first_time_master_sweep) ||
@@ -106,10 +403,13 @@ void dl_recall_ask(struct dl_engine *e)
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item))
-		e->set_up_before |= ask(e, (osm_switch_t *)item);
+		e->set_up_before |= ask_mark(e, (osm_switch_t *)item);
 	CL_PLOCK_RELEASE(&e->osm->lock);
-	if (e->set_up_before)
-		wait_for_pending_transactions(&e->osm->stats);
+	if (!e->set_up_before)
+		return;
+	wait_for_pending_transactions(&e->osm->stats);
+	if (e->options.transitions && e->options.route.mode != DL_ROUTE_CLASSIC)
+		ask_tables(e);
 }
 
 /* The marks that can be read, and whose they are. */

@@ -15,6 +15,8 @@
  *			VL maps.
  * SMPS_SPEED=N		LinkSpeedExtActive of all ports, such as 8 for NDR.
  * SMPS_LOSS=PERCENT	so many of the answers get lost, by SMPS_SEED.
+ * SMPS_MUTE=RANGE	"ATTRIBUTE FROM TO": answers of this attribute get lost, from
+ *			the number FROM (0) up to, not including, TO.
  * SMPS_LIES=FILE	lines "GUID ATTRIBUTE MODIFIER OFFSET BYTES [FROM [TO]]", all
  *			in hexadecimal: what the node with that GUID answers for
  *			this attribute and modifier ("-": any), in its data from
@@ -137,6 +139,18 @@ static bool is_lost(void)
 		state = 2 * strtoull(seed ? seed : "0", NULL, 10) + 1;
 	state = state * 6364136223846793005ull + 1442695040888963407ull;
 	return (state >> 33) % 100 < strtoul(percent, NULL, 10);
+}
+
+static bool is_muted(const uint8_t *mad)
+{
+	static unsigned int answers;
+	const char *range = getenv("SMPS_MUTE");
+	unsigned int attr, from, to, n;
+
+	if (!range || sscanf(range, "%x %u %u", &attr, &from, &to) != 3 || attr != attribute(mad))
+		return false;
+	n = answers++;
+	return n >= from && n < to;
 }
 
 static unsigned int digit(char c)
@@ -266,7 +280,7 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 	if (agent < 0 || umad_status(umad) || mad[1] != DR_CLASS || mad[3] != GET_RESP)
 		return agent;
 	if ((attribute(mad) == PORT_INFO && modifier(mad) && is_listed(mad, "SMPS_SICK")) ||
-	    is_lost())
+	    is_lost() || is_muted(mad))
 		((struct ib_user_mad *)umad)->status = ETIMEDOUT;
 	else if (sets && is_table(mad, GET_RESP))
 		fprintf(sets, "done %x\n", transaction(mad));

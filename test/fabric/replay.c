@@ -3,8 +3,9 @@
  * replay BEFORE AFTER RECORD: what OpenSM has sent (SMPS_RECORD of smps.c)
  * between two snapshots, write by write.  At each moment any of the writes that
  * are sent and not answered may have arrived: all these states together must be
- * free of credit loops and of packets in a circle.  Prints "safe WRITES", or "unsafe UNSAFE of WRITES";
- * and then "held", or "lost" when the last state is not that of AFTER.
+ * free of credit loops and of packets in a circle, with each combination of the
+ * SL-to-VL maps that may have arrived; maps that change nothing are no writes.
+ * Prints "safe WRITES", or "unsafe UNSAFE of WRITES"; and then "held", or "lost" when the last state is not that of AFTER.
  *
  * Only fabric and tables are known here.  A cable that AFTER has is there from
  * the beginning, one that it lacks is not.
@@ -17,8 +18,10 @@
 #include "dateline/transition.h"
 
 #define DATA 64
+#define SLVL 0x17
 #define LFT 0x19
 #define MFT 0x1B
+#define MAX_MAPS 12 /* under way at once */
 
 struct write {
 	uint64_t guid;
@@ -90,15 +93,72 @@ static void apply_mft(struct dl_tables *t, const struct write *w, uint32_t sw)
 	}
 }
 
-static void apply(struct dl_tables *t, const struct write *w)
+/* The map of a pair of ports with cables, by its place in the tables; or NULL. */
+static uint16_t *map_at(struct dl_tables *t, uint32_t sw, unsigned int in, unsigned int out)
+{
+	const struct dl_fabric_node *node = &t->fabric->nodes[t->fabric->switches[sw]];
+	const struct dl_fabric_port *ports = &t->fabric->ports[node->first_port];
+
+	if (in > node->nports || out > node->nports || (in && ports[in].peer == DL_NONE) || !out ||
+	    ports[out].peer == DL_NONE)
+		return NULL;
+	return &t->sl2vl[t->sl2vl_first[sw] + in * (node->nports + 1u) + out];
+}
+
+static dl_tables_sl2vl_row map_of(const struct write *w)
+{
+	dl_tables_sl2vl_row row = 0;
+
+	for (unsigned int sl = 0; sl < 16; sl++)
+		row |= (dl_tables_sl2vl_row)(w->data[sl / 2] >> (sl % 2 ? 0 : 4) & 15) << 4 * sl;
+	return row;
+}
+
+/*
+ * A map as it is written or, with `from`, as those tables have it; the modifier
+ * may mean all inputs, all outputs.  Returns whether that is a change.
+ */
+static bool apply_map(struct dl_tables *t, const struct write *w, uint32_t sw,
+		      struct dl_tables *from)
+{
+	bool all_out = w->modifier & 0x10000, all_in = w->modifier & 0x20000, changed = false;
+
+	for (unsigned int in = 0; in < 255; in++) {
+		for (unsigned int out = 0; out < 255; out++) {
+			uint16_t *map = map_at(t, sw, in, out);
+			dl_tables_sl2vl_row row = map_of(w);
+
+			if (!map || (!all_in && in != (w->modifier >> 8 & 0xFF)) ||
+			    (!all_out && out != (w->modifier & 0xFF)))
+				continue;
+			if (from && *map_at(from, sw, in, out) != DL_TABLES_NO_ROW)
+				row = from->rows[*map_at(from, sw, in, out)];
+			if (*map != DL_TABLES_NO_ROW && t->rows[*map] == row)
+				continue;
+			*map = dl_tables_row(t, row);
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+static uint32_t switch_of(const struct dl_tables *t, const struct write *w)
 {
 	uint32_t node = dl_fabric_find_guid(t->fabric, w->guid);
-	uint32_t sw = node == DL_NONE ? DL_NONE : t->fabric->nodes[node].sw;
+
+	return node == DL_NONE ? DL_NONE : t->fabric->nodes[node].sw;
+}
+
+static void apply(struct dl_tables *t, const struct write *w)
+{
+	uint32_t sw = switch_of(t, w);
 
 	if (sw == DL_NONE)
 		return;
 	if (w->attribute == MFT)
 		apply_mft(t, w, sw);
+	else if (w->attribute == SLVL)
+		apply_map(t, w, sw, NULL);
 	else if (w->modifier * DATA < t->stride)
 		memcpy(t->lft + sw * (size_t)t->stride + w->modifier * DATA, w->data, DATA);
 }
@@ -112,6 +172,34 @@ static bool is_state_safe(const struct dl_tables *a, const struct dl_tables *b)
 		fail("no memory");
 	safe = m.safe;
 	dl_verify_mixture_release(&m);
+	return safe;
+}
+
+/*
+ * With each combination of the maps that are under way; where the last write is
+ * one of them, those without it have been checked before.
+ */
+static bool are_states_safe(const struct record *r, struct dl_tables *a, struct dl_tables *b)
+{
+	const struct write *maps[MAX_MAPS];
+	unsigned int n = 0, first;
+	bool safe = true;
+
+	for (uint32_t i = r->arrived; i < r->n; i++) {
+		if (r->writes[i].attribute != SLVL)
+			continue;
+		if (n == MAX_MAPS)
+			fail("too many maps under way");
+		maps[n++] = &r->writes[i];
+	}
+	first = r->writes[r->n - 1].attribute == SLVL ? 1u << (n - 1) : 0;
+	for (unsigned int subset = first; safe && subset < 1u << n; subset++) {
+		for (unsigned int k = 0; k < n; k++)
+			apply_map(b, maps[k], switch_of(b, maps[k]), subset >> k & 1 ? NULL : a);
+		safe = is_state_safe(a, b);
+	}
+	for (unsigned int k = 0; k < n; k++)
+		apply(b, maps[k]);
 	return safe;
 }
 
@@ -131,7 +219,8 @@ int main(int argc, char **argv)
 	struct dl_transition first, ahead; /* their `held` */
 	struct dl_snapshot before, after;
 	struct record r = { .n = 0 };
-	uint32_t unsafe = 0;
+	const struct write *last;
+	uint32_t unsafe = 0, sw;
 	char word[5];
 	FILE *from;
 
@@ -151,8 +240,15 @@ int main(int argc, char **argv)
 		for (; r.arrived < r.n && r.writes[r.arrived].answered; r.arrived++)
 			apply(first.held, &r.writes[r.arrived]);
 		add_write(&r, from);
-		apply(ahead.held, &r.writes[r.n - 1]);
-		unsafe += !is_state_safe(first.held, ahead.held);
+		last = &r.writes[r.n - 1];
+		sw = switch_of(ahead.held, last);
+		if (last->attribute == SLVL &&
+		    (sw == DL_NONE || !apply_map(ahead.held, last, sw, NULL))) {
+			r.n--;
+			continue;
+		}
+		apply(ahead.held, last);
+		unsafe += !are_states_safe(&r, first.held, ahead.held);
 	}
 	if (unsafe)
 		printf("unsafe %" PRIu32 " of %" PRIu32, unsafe, r.n);

@@ -6,8 +6,8 @@
  * SMPS_LOG=FILE	append "method attribute modifier" of each SMP sent, in
  *			hexadecimal.
  * SMPS_RECORD=FILE	append "set TRANSACTION GUID attribute modifier data" when a
- *			forwarding table or a multicast table is set, and "done
- *			TRANSACTION" when the answer comes.
+ *			forwarding table, a multicast table or an SL-to-VL map is
+ *			set, and "done TRANSACTION" when the answer comes.
  * SMPS_SICK=FILE	node GUIDs, in hexadecimal, of switches that answer for
  *			themselves and for port 0, but not PortInfo of their
  *			other ports.  The file may change at any time.
@@ -43,6 +43,7 @@
 #define LID_CLASS 0x01
 #define SET 0x02
 #define GET_RESP 0x81
+#define SLVL 0x17
 #define LFT 0x19
 #define MFT 0x1B
 #define DATA 64 /* offset of the data in an SMP, and their length */
@@ -195,7 +196,7 @@ static void tell_lies(uint8_t *mad)
 static bool is_table(const uint8_t *mad, unsigned int method)
 {
 	return mad[1] == DR_CLASS && mad[3] == method &&
-	       (attribute(mad) == LFT || attribute(mad) == MFT);
+	       (attribute(mad) == LFT || attribute(mad) == MFT || attribute(mad) == SLVL);
 }
 
 /* The half of it that the sender has chosen. */

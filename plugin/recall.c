@@ -229,7 +229,7 @@ static bool is_all(const void *bytes, size_t n, uint8_t value)
 static bool is_answered(osm_switch_t *sw)
 {
 	uint32_t top = top_of(sw);
-	bool all = top < sw->lft_size;
+	bool all = !top || top < sw->lft_size;
 
 	for (uint32_t at = 0; top && at <= top && at + DL_MARK_BLOCK <= sw->lft_size;
 	     at += DL_MARK_BLOCK) {

@@ -226,8 +226,7 @@ to_any_sl() {
 		SMPS_MUTE=$attribute restart
 		[[ $(log_count 'transition: not proven this one time') == 1 ]]
 		snapshot after --paths none
-		verdict after delivered --torus-config torus.torus.conf >delivered
-		[[ $(<delivered) == true ]]
+		[[ $(verdict after delivered --torus-config torus.torus.conf) == true ]]
 		[[ $(jq .credit_loop verdict) == false ]]
 		rm -rf after
 	done

@@ -10,9 +10,9 @@
  * 2. the torus in force;
  * 3. the coordinate cache, a file beside OpenSM's cache: an ordinary
  *    torus-2QoS.conf with many seeds that share no switch, so that all
- *    coordinates come back as long as one of them is whole.  A directory may
- *    hold the files of several fabrics: a fabric's own is the one that names
- *    most of its switches.
+ *    coordinates come back as long as one of them is whole (cache_file.c).  A
+ *    directory may hold the files of several fabrics: a fabric's own is the one
+ *    that names most of its switches.
  *
  * A configuration of the user's goes before all of them: what it contradicts is
  * not used.  Without one, coordinates are found from the cabling only if
@@ -24,18 +24,15 @@
 #include "config.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cache_file.h"
 #include "engine.h"
 #include "dateline/base.h"
-
-#define FILE_NAME "dateline-torus"
-#define MAX_SEEDS 64
 
 bool dl_cache_wanted(const char *torus_config)
 {
@@ -52,74 +49,12 @@ static const char *cache_dir(void)
 	return dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR;
 }
 
-/* How many seeds begin at a switch of this fabric? */
-static uint32_t count_seeds(const struct dl_torus_config *c, const struct dl_fabric *f)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->nseeds; i++)
-		n += dl_fabric_find_guid(f, c->seeds[i].from) != DL_NONE;
-	return n;
-}
-
-/* The fabric's own file, or NULL: there is none. */
-static struct dl_torus_config *read_file(const struct dl_log *log, const struct dl_fabric *f)
-{
-	struct dl_torus_config *best = NULL, *c;
-	char pattern[PATH_MAX];
-	uint32_t most = 0, n;
-	glob_t files;
-
-	if (snprintf(pattern, sizeof(pattern), "%s/" FILE_NAME "*.conf", cache_dir()) >=
-		    (int)sizeof(pattern) ||
-	    glob(pattern, 0, NULL, &files))
-		return NULL;
-	for (size_t i = 0; i < files.gl_pathc; i++) {
-		if (dl_torus_config_read(files.gl_pathv[i], log, &c))
-			continue;
-		n = count_seeds(c, f);
-		if (n > most) {
-			dl_torus_config_free(best);
-			best = c;
-			most = n;
-		} else {
-			dl_torus_config_free(c);
-		}
-	}
-	globfree(&files);
-	return best;
-}
-
-/* Where it is; a fabric that has none gets one by its lowest switch. */
-static bool file_path(char path[PATH_MAX], const struct dl_torus_config *file,
-		      const struct dl_fabric *f)
-{
-	uint64_t lowest = UINT64_MAX;
-
-	if (file)
-		return snprintf(path, PATH_MAX, "%s", file->path) < PATH_MAX;
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		if (f->nodes[f->switches[s]].guid < lowest)
-			lowest = f->nodes[f->switches[s]].guid;
-	return snprintf(path, PATH_MAX, "%s/" FILE_NAME "-%016" PRIx64 ".conf", cache_dir(),
-			lowest) < PATH_MAX;
-}
-
 static void write_file(const struct dl_log *log, const struct dl_torus_config *file,
 		       const struct dl_torus *t)
 {
-	struct dl_torus_config *c = NULL;
 	char path[PATH_MAX];
-	struct dl_file f;
-	int err = file_path(path, file, t->fabric) ? dl_torus_describe(t, MAX_SEEDS, &c) :
-						     -ENAMETOOLONG;
+	int err = dl_cache_file_write(cache_dir(), file, t, path);
 
-	if (!err)
-		err = dl_file_begin(&f, path);
-	if (!err)
-		err = dl_file_finish(&f, dl_torus_config_write(c, f.to));
-	if (!err)
-		err = dl_file_place(&f);
 	if (err)
 		dl_log(log, DL_LOG_WARNING,
 		       "cannot remember the coordinates in %s: %s; the switches "
@@ -127,7 +62,6 @@ static void write_file(const struct dl_log *log, const struct dl_torus_config *f
 		       path, strerror(-err));
 	else
 		dl_log(log, DL_LOG_INFO, "coordinates remembered in %s", path);
-	dl_torus_config_free(c);
 }
 
 /* Does a torus put all its switches where another one puts them? */
@@ -179,12 +113,13 @@ static uint64_t count_sls(const struct dl_torus *was, const struct dl_torus *is,
 static void remember(struct dl_engine *e, const struct dl_log *log, const struct dl_torus *t)
 {
 	bool whole = t->nplaced == t->nsites;
-	struct dl_torus_config *file;
+	struct dl_torus_config *file = NULL;
 	struct dl_torus *known = NULL;
 
 	if (e->remembered && e->remembered >= (whole ? DL_REMEMBERED : DL_REMEMBERED_PARTLY))
 		return;
-	file = read_file(NULL, t->fabric);
+	if (dl_cache_file_read(cache_dir(), t->fabric, NULL, &file) == -ENOMEM)
+		return;
 	if (!file || dl_torus_discover(t->fabric, file, NULL, &known) ||
 	    (!same_sites(known, t) && known->nplaced <= t->nplaced))
 		write_file(log, file, t);
@@ -202,10 +137,10 @@ struct known {
 	unsigned int mode;
 };
 
-static int find_known(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep,
-		      struct known *k)
+static int find_known(struct dl_engine *e, struct dl_sweep *sweep, struct known *k)
 {
 	struct dl_torus_config *file;
+	struct dl_osm_log l;
 	int err;
 
 	*k = (struct known){ .own = NULL };
@@ -218,7 +153,9 @@ static int find_known(struct dl_engine *e, const struct dl_log *log, struct dl_s
 		k->torus = e->in_force->torus;
 	if (k->torus)
 		return 0;
-	file = read_file(log, sweep->fabric);
+	dl_osm_log_init(&l, e->osm, "DL28");
+	if (dl_cache_file_read(cache_dir(), sweep->fabric, &l.log, &file) == -ENOMEM)
+		return -ENOMEM;
 	if (file && !dl_torus_discover(sweep->fabric, file, NULL, &k->own))
 		k->torus = k->own;
 	dl_torus_config_free(file);
@@ -306,7 +243,7 @@ static int find_anew(const struct dl_log *log, struct dl_sweep *sweep)
 int dl_cache_discover(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	struct known k;
-	int err = find_known(e, log, sweep, &k);
+	int err = find_known(e, sweep, &k);
 
 	/* What is contradicted altogether is as good as unknown. */
 	if (!err && k.torus)
@@ -343,7 +280,7 @@ int dl_cache_complete(struct dl_engine *e, const struct dl_log *log, struct dl_s
 {
 	bool documented = e->options.route.mode == DL_ROUTE_CLASSIC;
 	struct known k;
-	int err = find_known(e, NULL, sweep, &k);
+	int err = find_known(e, sweep, &k);
 
 	/* It counts from the configuration's first seed. */
 	if (k.own)

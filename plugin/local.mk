@@ -4,6 +4,7 @@ lib_LTLIBRARIES += plugin/libosmdateline.la
 plugin_libosmdateline_la_SOURCES = \
 	plugin/plugin.c \
 	plugin/options.c plugin/options.h \
+	plugin/cache_file.c plugin/cache_file.h \
 	plugin/check.c plugin/check.h \
 	plugin/coordinate_cache.c \
 	plugin/engine.c plugin/engine.h \

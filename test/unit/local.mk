@@ -15,7 +15,8 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/verify_model.c test/unit/verify_model.h \
 	test/unit/verify_fixture.c test/unit/verify_fixture.h \
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
-	plugin/check.c plugin/mark.c plugin/metrics_text.c plugin/options.c plugin/vlarb.c
+	plugin/cache_file.c plugin/check.c plugin/mark.c plugin/metrics_text.c plugin/options.c \
+	plugin/vlarb.c
 # Objects apart from those of the plugin itself.
 test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
 
@@ -42,7 +43,7 @@ UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/u
 	test/unit/emu_model test/unit/rewrite test/unit/traffic test/unit/emulate_sweep
 # The plugin without OpenSM.
 UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/plugin_check \
-	test/unit/plugin_mark test/unit/test_metrics
+	test/unit/plugin_cache test/unit/plugin_mark test/unit/test_metrics
 
 # With igraph as a second opinion on cycles.
 UNIT_TESTS += test/unit/verify test/unit/test_anysl

@@ -66,6 +66,41 @@ try() {
 	[[ ! $output ]] || { printf '%s\n' "$output"; return 1; }
 }
 
+# flaws FILE: what a hardened build has, and this file lacks.
+flaws() {
+	local segments dynamic symbols
+
+	segments=$(readelf -lW "$1")
+	dynamic=$(readelf -dW "$1")
+	symbols=$(readelf --dyn-syms -W "$1")
+	[[ $(readelf -hW "$1") == *'Type: '*DYN* ]] || echo "$1: not position independent"
+	[[ $1 == *.so* || $dynamic == *PIE* ]] || echo "$1: not position independent"
+	[[ $segments == *GNU_RELRO* ]] || echo "$1: relocations stay writable"
+	[[ $dynamic == *BIND_NOW* || $dynamic == *'Flags: NOW'* ]] ||
+		echo "$1: functions are bound late"
+	[[ $segments == *GNU_STACK*' RW '* ]] || echo "$1: executable stack"
+	[[ $segments != *' RWE '* ]] || echo "$1: memory that is writable and executable"
+	[[ $symbols == *' __stack_chk_fail'* ]] || echo "$1: no stack protector"
+	[[ $symbols == *' __'*'_chk@'* ]] || echo "$1: no fortified functions"
+	[[ $dynamic != *TEXTREL* ]] || echo "$1: relocations in its text"
+	[[ $dynamic != *RPATH* && $dynamic != *RUNPATH* ]] || echo "$1: a path of its own"
+}
+
+@test "the binaries are hardened" {
+	local deb file n=0
+
+	for deb in "$DEBS"/*.deb; do
+		dpkg-deb -x "$deb" "$T/root"
+	done
+	while read -r file; do
+		flaws "$file"
+		n=$((n + 1))
+	done < <(find "$T/root" -type f \( -path '*/bin/*' -o -name '*.so*' \)) >"$T/flaws"
+	cat "$T/flaws"
+	[[ ! -s $T/flaws ]]
+	((n == 3))
+}
+
 @test "the packages have the version of the tarball" {
 	local version
 

@@ -7,6 +7,7 @@ include test/unit/local.mk
 include test/model/local.mk
 include test/fuzz/local.mk
 include test/fault/local.mk
+include test/slow/local.mk
 if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -232,25 +232,26 @@ static uint64_t close_groups(struct dl_tables *closed, const struct dl_tables *h
 bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
 			       unsigned int block, unsigned int position)
 {
-	const struct dl_tables *of[2] = { a, b };
 	size_t at = sw * (size_t)DL_TABLES_MASK_WORDS + position / 4;
 	unsigned int shift = position % 4 * DL_TRANSITION_MFT_PORTS;
 	uint32_t first = DL_TABLES_MCAST_LID + block * DL_TRANSITION_MFT_BLOCK;
+	uint32_t end = first + DL_TRANSITION_MFT_BLOCK;
+	uint32_t x = dl_tables_groups_below(a, first), y = dl_tables_groups_below(b, first);
 
-	for (unsigned int i = 0; i < 2; i++) {
-		uint32_t end = dl_tables_groups_below(of[i], first + DL_TRANSITION_MFT_BLOCK);
+	for (;;) {
+		uint32_t p = x < a->ngroups ? a->groups[x].mlid : end;
+		uint32_t q = y < b->ngroups ? b->groups[y].mlid : end;
+		uint64_t differ = 0;
 
-		for (uint32_t g = dl_tables_groups_below(of[i], first); g < end; g++) {
-			uint16_t mlid = of[i]->groups[g].mlid;
-			const uint64_t *other;
-
-			other = dl_transition_masks(of[!i], mlid);
-			if ((of[i]->groups[g].masks[at] ^ (other ? other[at] : 0)) >> shift &
-			    0xFFFF)
-				return true;
-		}
+		if (p >= end && q >= end)
+			return false;
+		if (p <= q)
+			differ ^= a->groups[x++].masks[at];
+		if (q <= p)
+			differ ^= b->groups[y++].masks[at];
+		if (differ >> shift & 0xFFFF)
+			return true;
 	}
-	return false;
 }
 
 static uint64_t count_writes(const struct dl_tables *a, const struct dl_tables *b)

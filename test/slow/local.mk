@@ -1,0 +1,15 @@
+# Small inputs that once took minutes or gigabytes, on a command that counts its
+# steps (steps.c).
+EXTRA_DIST += test/slow/slow.bash
+if !SANITIZERS
+TESTS += test/slow/slow.bash
+check_PROGRAMS += test/slow/counted
+endif
+test_slow_counted_SOURCES = test/slow/steps.c $(dateline_SOURCES) $(libdlroute_la_SOURCES) \
+	$(libdlread_la_SOURCES) $(libdllink_la_SOURCES) \
+	$(libdllive_la_SOURCES)
+nodist_test_slow_counted_SOURCES = $(nodist_dateline_SOURCES)
+test_slow_counted_CPPFLAGS = $(dateline_CPPFLAGS)
+test_slow_counted_CFLAGS = $(dateline_CFLAGS) -g0 -O1 -fsanitize-coverage=trace-pc
+test_slow_counted_LDADD = $(libdlread_la_LIBADD) $(libdllive_la_LIBADD) $(JANSSON_LIBS) \
+	$(ZLIB_LIBS) $(MPI_LIBS) -lm

@@ -1,8 +1,8 @@
 # Fuzz targets: fuzz_NAME.c defines LLVMFuzzerTestOneInput(); its inputs are
 # the files of corpus/NAME, and NAME.dict, if there is one, lists its words.
 # `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check`
-# replays the corpus with any compiler.
-FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario
+# replays the corpus with any compiler, and FUZZ_INPUTS that replay.c makes of it.
+FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files
 FUZZ_SECONDS = 60
 CLANG = clang
 FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
@@ -41,6 +41,13 @@ test_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"test/fuzz/corpus/scenario"'
 test_fuzz_replay_scenario_LDADD = libdllink.la libdlread.la libdlroute.la
 
+UNIT_TESTS += test/fuzz/replay_files
+test_fuzz_replay_files_SOURCES = test/fuzz/fuzz_files.c test/fuzz/fuzz.h test/fuzz/replay.c \
+	tools/arbitrate_read.c
+test_fuzz_replay_files_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
+	-DCORPUS='"test/fuzz/corpus/files"'
+test_fuzz_replay_files_LDADD = libdllive.la libdllink.la libdlread.la libdlroute.la
+
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \
 	test/fuzz/dumps.dict test/fuzz/scenario.dict
@@ -57,15 +64,16 @@ fuzz: config.h
 	set -e; \
 	sources=; \
 	for s in $(libdlroute_la_SOURCES) $(libdlread_la_SOURCES) \
-		$(libdllink_la_SOURCES); do \
+		$(libdllink_la_SOURCES) $(libdllive_la_SOURCES) \
+		tools/arbitrate_read.c; do \
 		case $$s in *.c) sources="$$sources $(srcdir)/$$s";; esac; \
 	done; \
 	for t in $(FUZZ_TARGETS); do \
 		$(MKDIR_P) test/fuzz/found/$$t; \
 		$(CLANG) $(FUZZ_FLAGS) -std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
-			-o test/fuzz/fuzz_$$t \
+			-I$(srcdir)/tools -o test/fuzz/fuzz_$$t \
 			$(srcdir)/test/fuzz/fuzz_$$t.c $$sources \
-			$(YAML_LIBS) $(ZSTD_LIBS); \
+			$(YAML_LIBS) $(ZSTD_LIBS) $(libdllive_la_LIBADD); \
 		dict=$(srcdir)/test/fuzz/$$t.dict; \
 		test -f $$dict && dict=-dict=$$dict || dict=; \
 		nice test/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) \

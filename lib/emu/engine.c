@@ -114,8 +114,8 @@ void dl_emu_dispatch(struct dl_emu *e, uint64_t what)
 	case DL_EMU_EV_HOQ:
 		dl_emu_expire(e, channel, packet);
 		break;
-	case DL_EMU_EV_PERIODIC:
-		dl_emu_periodic(e, dl_emu_port_of(channel));
+	case DL_EMU_EV_DEADLINE:
+		dl_emu_deadline(e, dl_emu_port_of(channel));
 		break;
 	case DL_EMU_EV_TAIL:
 	case DL_EMU_EV_ARRIVE:
@@ -124,19 +124,18 @@ void dl_emu_dispatch(struct dl_emu *e, uint64_t what)
 	}
 }
 
-/*
- * Timers alone bring nothing, unless there are packets whose credit was lost.
- */
+/* Deadlines alone bring nothing, unless there are packets. */
 bool dl_emu_goes_on(const struct dl_emu *e)
 {
-	uint64_t events = 0;
+	uint64_t events = 0, deadlines = 0;
 	int64_t live = 0;
 
 	for (uint32_t i = 0; i < e->nshards; i++) {
 		events += dl_emu_events_count(&e->shards[i]->events);
+		deadlines += e->shards[i]->background;
 		live += e->shards[i]->live;
 	}
-	return events > e->background || (e->timers && live);
+	return events > deadlines || (events && live);
 }
 
 static bool is_empty(const struct dl_emu *e)
@@ -195,11 +194,9 @@ static void begin(struct dl_emu *e)
 	e->next_check = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
 }
 
-#define PAUSE_BITS 20 /* every microsecond */
-
 bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after)
 {
-	return e->timers && before >> PAUSE_BITS != after >> PAUSE_BITS && !dl_emu_goes_on(e);
+	return before >> DL_EMU_PAUSE_BITS != after >> DL_EMU_PAUSE_BITS && !dl_emu_goes_on(e);
 }
 
 /* (After an error what is left of a bucket means nothing.) */

@@ -120,8 +120,8 @@ static void port_up(struct dl_emu *e, uint32_t port)
 		out->sent = out->lost = 0;
 		out->credit_at = DL_EMU_NEVER;
 		out->limit = in->told;
-		p->told_at[v] = e->now;
 	}
+	p->fcp_due = e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 	p->hold &= ~DL_EMU_DOWN;
 }
 
@@ -161,17 +161,9 @@ static void start_timers(struct dl_emu *e)
 	if (e->timers)
 		return;
 	e->timers = true;
-	for (uint32_t i = 0; i < e->nports; i++) {
-		struct dl_emu_link_port *p = &e->ports[i];
-
-		if (p->peer == DL_EMU_NIL)
-			continue;
-		p->periodic = true;
-		e->background++;
-		dl_emu_channel_at(dl_emu_shard(e, i),
-				  e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
-				  DL_EMU_EV_PERIODIC, dl_emu_channel(i, 0), 0);
-	}
+	dl_emu_share(e);
+	for (uint32_t i = 0; i < e->nports; i++)
+		dl_emu_tell_later(dl_emu_shard(e, i), &e->ports[i]);
 }
 
 static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_t port)

@@ -73,11 +73,14 @@ HOT void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v
 	uint16_t promise = plain ? in->room : dl_emu_promise(in);
 	int16_t fresh = promise - in->told, usable = in->told - in->received;
 
-	if (fresh > 0 && (fresh >= e->quarter || usable < e->units_max) && !(p->fcp >> vl & 1) &&
-	    !(p->hold & DL_EMU_DOWN)) {
+	if (fresh <= 0 || p->fcp >> vl & 1 || p->hold & DL_EMU_DOWN)
+		return;
+	if (fresh >= e->quarter || usable < e->units_max) {
 		p->fcp |= 1u << vl;
 		if (!p->hold)
 			send_next(e, p, plain);
+	} else if (__builtin_expect(!p->timer, 0)) {
+		dl_emu_tell_later(e, p);
 	}
 }
 
@@ -144,7 +147,6 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 
 	p->fcp &= p->fcp - 1;
 	in->told = credit;
-	p->told_at[v] = e->now;
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
@@ -311,7 +313,7 @@ APART void send_data_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 
 APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	dl_emu_pass_deadlines(e, p);
+	dl_emu_pass_deadline(e, p, e->now == p->fcp_due);
 	send_next(e, p, e->plain);
 }
 

@@ -97,7 +97,7 @@ enum dl_emu_event_kind {
 	DL_EMU_EV_QP_SWITCHED,	/* an adapter has changed queue pair */
 	DL_EMU_EV_RECEIVE_DONE, /* an adapter has taken a packet in */
 	DL_EMU_EV_HOQ,		/* the head of a queue has waited too long */
-	DL_EMU_EV_PERIODIC	/* flow-control packets are due */
+	DL_EMU_EV_DEADLINE	/* flow-control packets are due */
 };
 
 /*
@@ -114,7 +114,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  *	READY, HOQ  | kind | input channel | output      |
  *	CREDIT      | kind | channel       | record      |
  *	TAIL, WAKE, | kind | channel of VL 0             |
- *	PERIODIC
+ *	DEADLINE
  *	MESSAGE     | kind | ended | flow                |
  *	                       45   44 ... 0
  *	QP_SWITCHED, RECEIVE_DONE: adapter
@@ -222,14 +222,15 @@ enum dl_emu_to { DL_EMU_TO_SWITCH, DL_EMU_TO_ADAPTER, DL_EMU_TO_SHARD };
 /* A port.  Lines: deciding; sending; rare and fixed; channels. */
 struct dl_emu_link_port {
 	uint64_t busy_until;
-	uint64_t fcp_due;    /* the earliest deadline */
+	uint64_t fcp_due;    /* their deadline; unless seen to, an earlier one */
 	uint64_t wait_since; /* or NEVER */
 	struct dl_link_arbiter arb;
 	uint16_t waiting; /* VLs with packets waiting */
 	uint16_t fcp;	  /* VLs with a flow-control packet to send */
 	uint16_t reading; /* VLs whose head is leaving, or has copies waiting */
 	uint8_t hold;	  /* SENDING, DOWN: nothing can be sent */
-	bool wake;	  /* an event comes when the link is free */
+	bool wake : 1;	  /* an event comes when the link is free */
+	bool timer : 1;	  /* an event comes at the deadline, or before */
 
 	uint32_t number;
 	uint32_t peer;	     /* port, or NIL */
@@ -254,10 +255,8 @@ struct dl_emu_link_port {
 	uint32_t sw;			/* number, or NIL */
 	uint32_t fcps;			/* sent */
 	uint8_t readers;		/* as input: packets being passed on */
-	bool periodic;
 
 	struct dl_emu_vl_port vl[DL_EMU_VLS] __attribute__((aligned(64)));
-	uint64_t told_at[DL_EMU_VLS]; /* when credit was last sent */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct dl_emu_pkt) == 32 && sizeof(struct dl_emu_vl_port) == 64 &&
@@ -355,14 +354,13 @@ struct dl_emu {
 	struct dl_emu_config c;
 	struct dl_emu_source source;
 	const struct dl_log *log;
-	uint32_t background; /* periodic events */
-	uint16_t units_max;  /* of what may go as a whole, the largest */
-	uint16_t quarter;    /* of what a buffer promises: worth telling */
-	bool worms;	     /* wormhole switching */
-	bool choosy;	     /* the first packet of a queue need not be the next */
-	bool plain;	     /* see hop.c */
-	bool looks_ahead;    /* the way of a packet that arrives, in pk->out */
-	bool timers;	     /* flow-control packets may be lost */
+	uint16_t units_max; /* of what may go as a whole, the largest */
+	uint16_t quarter;   /* of what a buffer promises: worth telling */
+	bool worms;	    /* wormhole switching */
+	bool choosy;	    /* the first packet of a queue need not be the next */
+	bool plain;	    /* see hop.c */
+	bool looks_ahead;   /* the way of a packet that arrives, in pk->out */
+	bool timers;	    /* flow-control packets may be lost */
 
 	struct dl_emu_pkt *packets;
 	struct dl_emu_origin *origins; /* by packet */
@@ -395,6 +393,7 @@ struct dl_emu {
 	uint32_t fresh, fresh_end; /* packets given, and never used */
 	uint64_t event;		   /* that is happening */
 	uint32_t free_packet;
+	uint32_t background;	   /* events that are deadlines */
 	int64_t live;		   /* below 0: the others have more than all */
 	bool blocked;		   /* something has lacked credit since the last look */
 	struct dl_emu_box *box[2]; /* by shard: mail of odd and even windows */
@@ -539,6 +538,7 @@ static inline uint32_t dl_emu_parent(const struct dl_emu *e, uint32_t packet)
 void dl_emu_run_to(struct dl_emu *e, uint64_t until);
 /* May something happen yet? */
 bool dl_emu_goes_on(const struct dl_emu *e);
+#define DL_EMU_PAUSE_BITS 20 /* every microsecond */
 /* Is it time, between two events, to ask, and is nothing left but timers? */
 bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after);
 
@@ -570,14 +570,15 @@ void dl_emu_dispatch(struct dl_emu *e, uint64_t what);
 
 /* transmit.c: the sender of a link. */
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
-void dl_emu_pass_deadlines(struct dl_emu *e, struct dl_emu_link_port *p);
+void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now);
 bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p);
 bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
 void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
 			  uint64_t at);
 void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vls);
 void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
-void dl_emu_periodic(struct dl_emu *e, uint32_t port);
+void dl_emu_deadline(struct dl_emu *e, uint32_t port);
+void dl_emu_tell_later(struct dl_emu *e, struct dl_emu_link_port *p);
 unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet);
 uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_t time);
 void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,

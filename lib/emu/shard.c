@@ -315,22 +315,42 @@ static uint64_t next_window(const struct dl_emu *e)
 	return next;
 }
 
-/* All shards have been through a window. */
+/* What others have sent to a shard, before a window. */
+static void receive(struct dl_emu *s, uint64_t bucket)
+{
+	uint64_t start = bucket << s->events.shift;
+
+	s->credited = start ? start - 1 : 0;
+	open_mail(s, !s->even);
+}
+
+/*
+ * All shards have been through a window.  Where one thread would ask whether
+ * anything is left but deadlines, mail that has not been opened must not hide
+ * the answer: most credit is no event.
+ */
 static void decide(struct dl_emu_team *t)
 {
 	struct dl_emu *e = t->e;
 	unsigned int shift = e->events.shift;
 	bool mail = any_mail(e);
-	uint64_t next = mail ? t->bucket + 1 : next_window(e);
+	uint64_t next = mail ? t->bucket + 1 : next_window(e), last = 0;
 
 	/* (In the last one there may be events after the end.) */
 	t->over = t->bucket >= t->until >> shift || next > t->until >> shift;
 	for (uint32_t i = 0; i < e->nshards; i++) {
-		t->over |= e->shards[i]->err != 0;
-		e->shards[i]->even = !e->shards[i]->even;
+		struct dl_emu *s = e->shards[i];
+
+		t->over |= s->err != 0;
+		s->even = !s->even;
+		last = s->now > last ? s->now : last;
 	}
-	if (dl_emu_pauses(e, t->bucket << shift, next << shift) && !mail)
-		t->over = true;
+	for (uint32_t i = 0;
+	     mail && next << shift >> DL_EMU_PAUSE_BITS != last >> DL_EMU_PAUSE_BITS &&
+	     i < e->nshards;
+	     i++)
+		receive(e->shards[i], next);
+	t->over |= dl_emu_pauses(e, last, next << shift);
 	t->bucket = next;
 }
 
@@ -357,11 +377,9 @@ struct member {
 
 static void run_window(const struct dl_emu_team *t, struct dl_emu *s)
 {
-	uint64_t start = t->bucket << s->events.shift;
-	uint64_t end = start + (UINT64_C(1) << s->events.shift) - 1;
+	uint64_t end = ((t->bucket + 1) << s->events.shift) - 1;
 
-	s->credited = start ? start - 1 : 0;
-	open_mail(s, !s->even);
+	receive(s, t->bucket);
 	dl_emu_run_to(s, end < t->until ? end : t->until);
 }
 

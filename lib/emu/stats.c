@@ -134,13 +134,11 @@ static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v, bool 
 
 uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint32_t max)
 {
-	uint64_t events = 0;
+	bool idle = true;
 	uint32_t n = 0;
-	bool idle;
 
 	for (uint32_t i = 0; i < e->nshards; i++)
-		events += dl_emu_events_count(&e->shards[i]->events);
-	idle = events <= e->background;
+		idle &= dl_emu_events_count(&e->shards[i]->events) == e->shards[i]->background;
 	for (uint32_t port = 0; port < e->nports; port++) {
 		const struct dl_emu_link_port *p = &e->ports[port];
 		uint32_t vls = p->waiting & ~(1u << DL_LINK_VL_SMP);

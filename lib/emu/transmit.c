@@ -25,10 +25,12 @@
  * that comes close behind another, takes an event of its own.
  *
  * Flow-control packets are sent when there is something worth telling, and
- * when the 65,536 symbol times are over.  The latter change nothing as long
- * as nothing is lost, except that they take link time.  So a busy port looks
- * at the deadline at its packet boundaries, an idle one lets it pass; only
- * when losses were asked for a timer runs at every port.
+ * when 65,536 symbol times are over (IBA 7.9.4, rules C2): a port has one
+ * timer, and sends one for each VL then.  Most of these say what the sender
+ * knows, and change nothing but that they take link time.  So a busy port
+ * looks at the deadline at its packet boundaries; an idle one lets it pass
+ * unless it has news, for which alone there is an event.  Where losses were
+ * asked for there always is.
  */
 #include "config.h"
 
@@ -58,32 +60,38 @@ void dl_emu_unwait(struct dl_emu *e, uint32_t packet)
 
 /* ---- flow-control packets ---------------------------------------------- */
 
-/*
- * A deadline has passed.  Was the link free then?  In that case the packet
- * has gone out unseen, and took nothing from anybody.
- */
-void dl_emu_pass_deadlines(struct dl_emu *e, struct dl_emu_link_port *p)
+/* The first of a port's deadlines, all one span apart, that is still to come. */
+static uint64_t next_deadline(const struct dl_emu *e, const struct dl_emu_link_port *p)
 {
-	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE), first = DL_EMU_NEVER;
+	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 
-	for (unsigned int v = 0; v < p->vls; v++) {
-		uint64_t due = p->told_at[v] + span;
+	return p->fcp_due > e->now ? p->fcp_due :
+				     p->fcp_due + ((e->now - p->fcp_due) / span + 1) * span;
+}
 
-		if (due <= e->now && (p->periodic || p->busy_until >= e->now)) {
+/*
+ * A deadline has passed.  Was the link free then?  In that case what brings no
+ * news has gone out unseen, and took nothing from anybody.
+ */
+void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now)
+{
+	bool unseen = !e->timers && p->busy_until < e->now;
+
+	for (unsigned int v = 0; v < p->vls; v++)
+		if (!unseen || (now && dl_emu_promise(&p->vl[v]) != p->vl[v].told))
 			p->fcp |= 1u << v;
-		} else if (due <= e->now) {
-			if (due < p->busy_until)
-				due = p->busy_until;
-			if (e->now - due >= span)
-				due += (e->now - due) / span * span;
-			p->told_at[v] = due;
-		}
-		if (p->told_at[v] < first)
-			first = p->told_at[v];
-	}
-	p->fcp_due = first + span;
-	if (p->fcp_due <= e->now) /* until they are sent */
-		p->fcp_due = e->now + span;
+	p->fcp_due = next_deadline(e, p);
+}
+
+/* An event for a port at its next deadline. */
+void dl_emu_tell_later(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	if (p->timer || p->peer == DL_EMU_NIL)
+		return;
+	p->timer = true;
+	e->background++;
+	dl_emu_channel_at(e, next_deadline(e, p), DL_EMU_EV_DEADLINE, dl_emu_channel(p->number, 0),
+			  0);
 }
 
 static bool happens(struct dl_emu_losses *l, uint32_t millionths)
@@ -164,20 +172,35 @@ void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record)
 		o->room += healed;
 		dl_emu_maybe_tell(e, p, dl_emu_vl_of(channel));
 	}
-	dl_emu_transmit(e, p);
+	/* What credit has no event waits for the link's, too, at the same time. */
+	if (!p->wake)
+		dl_emu_transmit(e, p);
 }
 
-/* The timer that runs where losses were asked for. */
-void dl_emu_periodic(struct dl_emu *e, uint32_t port)
+static bool has_news(const struct dl_emu_link_port *p)
+{
+	bool news = false;
+
+	for (unsigned int v = 0; v < p->vls; v++)
+		news |= dl_emu_promise(&p->vl[v]) != p->vl[v].told;
+	return news;
+}
+
+void dl_emu_deadline(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
+	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 
-	if (!(p->hold & DL_EMU_DOWN)) {
-		p->fcp |= (1u << p->vls) - 1;
+	p->timer = false;
+	e->background--;
+	/* (The link may have been down and up again, and has others now.) */
+	if (!(p->hold & DL_EMU_DOWN) && e->now >= p->fcp_due && (e->now - p->fcp_due) % span == 0 &&
+	    (e->timers || has_news(p))) {
+		dl_emu_pass_deadline(e, p, true);
 		dl_emu_transmit(e, p);
 	}
-	dl_emu_channel_at(e, e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE),
-			  DL_EMU_EV_PERIODIC, dl_emu_channel(port, 0), 0);
+	if (e->timers || has_news(p))
+		dl_emu_tell_later(e, p);
 }
 
 /* ---- packets ----------------------------------------------------------- */

@@ -197,7 +197,7 @@ static void test_full_link(void **state)
 	emu_fixture_build(&w, radix, false, 2, NULL);
 	for (unsigned int i = 0; i < NRATES * 2; i++) {
 		const struct dl_emu_port *p;
-		uint64_t fcp, used, packet;
+		uint64_t fcp, used, packet, span;
 		unsigned int rate = i / 2;
 
 		emu_fixture_link(&w, rates[rate].speed, rates[rate].width);
@@ -216,10 +216,42 @@ static void test_full_link(void **state)
 		assert_true(used + fcp + packet > 20 * MS);
 		/* 8 VLs at least once in 65,536 symbol times, and the packet
 		 * that was under way then. */
-		assert_true(p->fcps <= 8 * (20 * MS / (fcp * 8192)));
-		assert_true(p->fcps + 16 >= 8 * (20 * MS / (fcp * 8192 + packet)));
+		span = wire_time(65536, rates[rate].num, rates[rate].den);
+		assert_true(p->fcps <= 8 * (20 * MS / span));
+		assert_true(p->fcps + 8 >= 8 * (20 * MS / span));
 		assert_int_equal(p->bytes, p->packets * 2074);
 		assert_int_equal(dl_emu_audit(w.emu, NULL), 0);
+		emu_fixture_stop(&w);
+	}
+	emu_fixture_free(&w);
+}
+
+/* What is not worth telling is told when 65,536 symbol times are over. */
+static void test_deadline(void **state)
+{
+	const uint32_t radix[3] = { 1, 1, 1 };
+	uint64_t span = wire_time(65536, 32, 1);
+	struct emu_fixture w;
+
+	(void)state;
+	emu_fixture_build(&w, radix, false, 2, NULL);
+	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct dl_emu_vl_port *o;
+
+		w.c.flow_control = i;
+		w.c.buffer = i ? 8 : 8 * 33;
+		w.nflows = 0;
+		emu_fixture_flow(&w, 0, 1, 2048, 3)->gap = 2 * span;
+		emu_fixture_start(&w);
+		o = &w.emu->ports[w.emu->own_port[w.adapter[0]]].vl[0];
+		for (uint64_t k = 1; k < 4; k += 2) {
+			assert_int_equal(dl_emu_run(w.emu, k * span - 1), DL_EMU_RUNNING);
+			assert_true((uint16_t)(o->limit - o->sent) < w.c.buffer);
+			assert_int_equal(dl_emu_run(w.emu, k * span + 1 * US), DL_EMU_RUNNING);
+			assert_int_equal((uint16_t)(o->credit - o->sent), w.c.buffer);
+			assert_true(o->credit_at < k * span + wire_time(16, 32, 1) + 10000);
+		}
 		emu_fixture_stop(&w);
 	}
 	emu_fixture_free(&w);
@@ -400,9 +432,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_zero_load),     cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_faster_output), cmocka_unit_test(test_full_link),
-		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_rings),	      cmocka_unit_test(test_determinism),
-		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_deadline),      cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_shares),	      cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_determinism),   cmocka_unit_test(test_histogram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

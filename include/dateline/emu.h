@@ -164,6 +164,11 @@ struct dl_emu_config {
 	uint32_t smp_buffer;	    /* packets of VL 15; 1 or more */
 	uint32_t max_packets;	    /* in flight at a time; 0: as buffers allow */
 	uint64_t switch_latency_ps; /* header in to header out */
+	/*
+	 * From room that is free to credit that the sender can use, beside the
+	 * flow-control packet's own time; 0: at once.
+	 */
+	uint64_t credit_latency_ps;
 	/* Cable lengths by port index (either end), or one for all. */
 	const uint32_t *cable_mm; /* NULL: cable_mm_all */
 	uint32_t cable_mm_all;

@@ -159,7 +159,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 	/* A number that the sender knows changes nothing, unless one got lost. */
 	if (!news && (plain || !e->timers))
 		return;
-	at = p->busy_until + p->delay;
+	at = p->busy_until + p->delay + e->c.credit_latency_ps;
 	if (p->to == DL_EMU_TO_SHARD)
 		dl_emu_mail(e, p->peer,
 			    &(struct dl_emu_mail){ at, channel, DL_EMU_NIL, credit, in->lost });

@@ -383,6 +383,7 @@ struct dl_emu {
 	struct dl_emu_pair *pairs;
 	struct dl_emu **shards;
 	uint32_t nshards;
+	uint64_t buckets;   /* of a window */
 	uint16_t *shard_of; /* by port; NULL: there is one */
 
 	uint64_t shared_end;

@@ -375,6 +375,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "hoq_life_ns", NUMBER, MEMBER(config.hoq_life_ps), 0, NS_MAX },
 	{ "buffer_packets", NUMBER, MEMBER(buffer_packets), 1, 2048 },
 	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
+	{ "credit_ns", NUMBER, MEMBER(config.credit_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },
 	{ "speedup", NUMBER, MEMBER(config.speedup), 0, 16 },
 	{ "force_vl", NUMBER, MEMBER(force_vl), 0, 14 },
@@ -408,6 +409,7 @@ static void to_units(struct dl_emu_scenario *s)
 	s->drain *= 1000;
 	s->sample *= 1000;
 	s->config.switch_latency_ps *= 1000;
+	s->config.credit_latency_ps *= 1000;
 	s->config.qp_change_ps *= 1000;
 	s->config.hoq_life_ps *= 1000;
 	s->config.cable_mm_all *= 1000;

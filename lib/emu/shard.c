@@ -9,10 +9,10 @@
  * together; an adapter belongs to its switch's.  Each shard has its own
  * events and counts.  All run through the same window of time, meet, and go on
  * to the next.  Nothing that happens in a window at one switch is felt at
- * another one within it: a window is a bucket of events, no longer than the
- * quickest flow-control packet takes over the shortest cable between shards,
- * and a packet's header takes no less.  What is sent to another shard is
- * mailed; its mail is opened before the next window.
+ * another one within it: a window is some buckets of events, no longer than
+ * the quickest packet and the quickest credit need over the shortest cable
+ * between shards.  What is sent to another shard is mailed; its mail is opened
+ * before the next window.
  *
  * Why the results are the same.  Events of one time are in order of kind and
  * channel, whoever runs them; those of different nodes do not touch each other
@@ -20,7 +20,7 @@
  * has no event (transmit.c), but whether it has one changes only how often a
  * port looks in vain.  Deliveries are told in the order of their events.  And
  * whether timers are all that is left is asked at times that do not depend on
- * windows (engine.c).
+ * windows (engine.c); no window goes beyond them.
  *
  * Division.  Breadth first from a switch at the rim, half of the switches in
  * the order of their distance make one part; and so on with both.
@@ -144,6 +144,17 @@ static bool has_closed_loops(const struct dl_emu *e)
 	return false;
 }
 
+/* How long a packet needs at least until a switch looks at it. */
+static uint64_t least_time(const struct dl_emu *e, const struct dl_emu_link_port *p)
+{
+	uint64_t packet = e->c.switching == DL_EMU_CUT_THROUGH ?
+				  p->look :
+				  p->delay + dl_emu_rate_time(p->rate, 1) + e->c.switch_latency_ps;
+	uint64_t credit = p->fcp_time + (uint64_t)p->delay + e->c.credit_latency_ps;
+
+	return packet < credit ? packet : credit;
+}
+
 /* How long it takes at least from one shard to another; links lead there. */
 static uint64_t find_far_links(struct dl_emu *e)
 {
@@ -155,8 +166,8 @@ static uint64_t find_far_links(struct dl_emu *e)
 		if (p->peer == DL_EMU_NIL || e->shard_of[i] == e->shard_of[p->peer])
 			continue;
 		p->to = DL_EMU_TO_SHARD;
-		if (p->fcp_time + (uint64_t)p->delay < least)
-			least = p->fcp_time + (uint64_t)p->delay;
+		if (least_time(e, p) < least)
+			least = least_time(e, p);
 	}
 	return least;
 }
@@ -207,6 +218,7 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 		stay_alone(e);
 		shift = DL_EMU_BUCKET_BITS;
 	}
+	e->buckets = e->nshards == 1 ? 1 : window >> shift;
 	e->shards = dl_arena_array(&e->arena, e->nshards, sizeof(struct dl_emu *));
 	e->all_levels = e->nshards == 1 ?
 				NULL :
@@ -303,6 +315,15 @@ static bool any_mail(const struct dl_emu *e)
 	return false;
 }
 
+/* The last moment of the window that begins with a bucket. */
+static uint64_t window_end(const struct dl_emu *e, uint64_t bucket)
+{
+	uint64_t end = ((bucket + e->buckets) << e->events.shift) - 1;
+	uint64_t pause = (bucket << e->events.shift) | ((UINT64_C(1) << DL_EMU_PAUSE_BITS) - 1);
+
+	return end < pause ? end : pause;
+}
+
 /* The next window; DL_EMU_NEVER: nothing is left. */
 static uint64_t next_window(const struct dl_emu *e)
 {
@@ -334,10 +355,11 @@ static void decide(struct dl_emu_team *t)
 	struct dl_emu *e = t->e;
 	unsigned int shift = e->events.shift;
 	bool mail = any_mail(e);
-	uint64_t next = mail ? t->bucket + 1 : next_window(e), last = 0;
+	uint64_t end = window_end(e, t->bucket), last = 0;
+	uint64_t next = mail ? (end + 1) >> shift : next_window(e);
 
 	/* (In the last one there may be events after the end.) */
-	t->over = t->bucket >= t->until >> shift || next > t->until >> shift;
+	t->over = end >= t->until || next > t->until >> shift;
 	for (uint32_t i = 0; i < e->nshards; i++) {
 		struct dl_emu *s = e->shards[i];
 
@@ -377,7 +399,7 @@ struct member {
 
 static void run_window(const struct dl_emu_team *t, struct dl_emu *s)
 {
-	uint64_t end = ((t->bucket + 1) << s->events.shift) - 1;
+	uint64_t end = window_end(s, t->bucket);
 
 	receive(s, t->bucket);
 	dl_emu_run_to(s, end < t->until ? end : t->until);

@@ -24,6 +24,9 @@
  * its arrival, and counts once that has come; only one that is waited for, or
  * that comes close behind another, takes an event of its own.
  *
+ * What a receiver takes to find room free and to build a flow-control packet,
+ * and its peer to read it, is one time (`credit_latency_ps`), after its arrival.
+ *
  * Flow-control packets are sent when there is something worth telling, and
  * when 65,536 symbol times are over (IBA 7.9.4, rules C2): a port has one
  * timer, and sends one for each VL then.  Most of these say what the sender

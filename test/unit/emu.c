@@ -267,19 +267,20 @@ static void test_round_trip(void **state)
 	emu_fixture_build(&w, radix, false, 2, NULL);
 	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
 	w.c.cable_mm_all = 1000000; /* a kilometre */
-	for (unsigned int i = 0; i < 8; i++) {
-		unsigned int packets = 1 + i / 2;
+	for (unsigned int i = 0; i < 16; i++) {
+		unsigned int packets = 1 + i / 2 % 4;
 		uint64_t trip, expected, got;
 
 		w.c.flow_control = i % 2;
 		w.c.buffer = i % 2 ? packets : packets * 33;
+		w.c.credit_latency_ps = i / 8 * 2 * US;
 		w.nflows = 0;
 		emu_fixture_flow(&w, 0, 1, 1 << 20, 0);
 		emu_fixture_start(&w);
 		assert_int_equal(dl_emu_run(w.emu, 20 * MS), DL_EMU_RUNNING);
 		/* To the adapter: room is free when the tail is in. */
 		trip = wire_time(2074, 32, 1) + wire_time(8, 32, 1) +
-		       2 * 5 * (uint64_t)w.c.cable_mm_all;
+		       2 * 5 * (uint64_t)w.c.cable_mm_all + w.c.credit_latency_ps;
 		if (w.c.switching == DL_EMU_CUT_THROUGH) /* to the switch */
 			trip += w.c.switch_latency_ps + wire_time(8, 32, 1);
 		expected = packets * 20 * MS / trip;

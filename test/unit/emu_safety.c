@@ -133,6 +133,7 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 	else
 		w->c.buffer = (w->c.mtu / 64 + 2) * (1 + draw_below(d, 3));
 	w->c.qp_change_ps = draw_below(d, 2) * 50000;
+	w->c.credit_latency_ps = draw_below(d, 2) * draw_below(d, 300000);
 	w->c.check_ps = 3 * US;
 }
 

@@ -299,53 +299,128 @@ static void test_flapping_link(void **state)
 	}
 }
 
-/* Faults and losses under traffic, drawn; the same whenever `d` is. */
+/* A block of a switch's forwarding table is written, from other tables. */
+static void rewrite(struct draw *d, struct emu_fixture *w, const struct dl_tables *other)
+{
+	uint32_t sw = draw_below(d, w->f->nswitches), lids = w->t->top_lid + 1;
+	uint32_t first = draw_below(d, lids) / 64 * 64, n = lids - first < 64 ? lids - first : 64;
+
+	assert_true(other->top_lid == w->t->top_lid);
+	memcpy(w->t->lft + sw * (size_t)w->t->stride + first,
+	       other->lft + sw * (size_t)other->stride + first, n);
+	assert_int_equal(dl_emu_swap_tables(w->emu, w->t), 0);
+}
+
+/* A fault of any kind, or a write of tables. */
+static void change(struct draw *d, struct emu_fixture *w, const struct dl_tables *other)
+{
+	struct dl_emu_fault fault = { draw_below(d, DL_EMU_DRAIN_RATE + 2), 0, 0 };
+
+	if (fault.kind > DL_EMU_DRAIN_RATE) {
+		rewrite(d, w, other);
+		return;
+	}
+	if (fault.kind > DL_EMU_LINK_UP)
+		fault.rate = draw_below(d, 300000);
+	do
+		fault.port = draw_below(d, w->f->nports);
+	while (w->f->ports[fault.port].peer == DL_NONE || !w->f->ports[fault.port].num);
+	if (fault.kind >= DL_EMU_DRAIN_STOP)
+		fault.port = w->adapter[draw_below(d, w->nadapters)];
+	assert_int_equal(dl_emu_fault(w->emu, &fault), 0);
+}
+
+/* Faults, losses and rewrites under traffic; the same whenever `d` is. */
 static uint64_t run_world(struct draw d, uint32_t threads)
 {
-	struct emu_fixture w;
+	struct draw again = d;
+	struct emu_fixture w, other;
 	const struct dl_emu_totals *t;
 	uint64_t now = 0, digest;
+	int state = 0;
 
 	draw_fixture(&d, &w);
+	draw_fixture(&again, &other);
+	emu_fixture_route(&other, DL_ROUTE_ANY_SL);
 	w.c.threads = threads;
 	w.c.hoq_life_ps = draw_below(&d, 2) * 20 * US;
 	everybody(&w, 30, 2000, draw_below(&d, 2) * US);
 	if (w.c.switching != DL_EMU_WORMHOLE)
 		emu_fixture_flow(&w, 0, 0, 100, 10)->mlid = DL_TABLES_MCAST_LID;
 	emu_fixture_start(&w);
-	for (unsigned int i = 0; i < 10; i++) {
-		struct dl_emu_fault fault = { draw_below(&d, DL_EMU_DATA_CORRUPT + 1), 0, 0 };
-
-		if (fault.kind > DL_EMU_LINK_UP)
-			fault.rate = draw_below(&d, 300000);
-		do
-			fault.port = draw_below(&d, w.f->nports);
-		while (w.f->ports[fault.port].peer == DL_NONE || !w.f->ports[fault.port].num);
+	for (unsigned int i = 0; i < 12 && state != DL_EMU_DEADLOCK; i++) {
 		now += draw_below(&d, 10 * US);
-		assert_true(dl_emu_run(w.emu, now) >= 0);
-		assert_int_equal(dl_emu_fault(w.emu, &fault), 0);
+		state = dl_emu_run(w.emu, now);
+		assert_true(state >= 0);
+		change(&d, &w, other.t);
+		assert_int_equal(dl_emu_audit(w.emu, w.emu->log), 0);
 	}
 	run_audited(&w, 2 * MS, 3);
 	t = dl_emu_totals(w.emu);
 	digest = w.digest ^ (t->packet_hops << 32) ^ (t->fcps << 16) ^ t->dropped ^
 		 (t->latency_sum << 20) ^ dl_emu_now(w.emu);
 	emu_fixture_free(&w);
+	emu_fixture_free(&other);
 	return digest;
 }
 
-/* However many threads share the work, the results are the same. */
+/*
+ * However many threads share the work, the results are the same.  As many
+ * worlds as DATELINE_WORLDS says.
+ */
 static void test_threads(void **state)
 {
+	static const uint32_t threads[] = { 2, 3, 4, 8 };
+	const char *given = getenv("DATELINE_WORLDS");
+	unsigned int worlds = given ? strtoul(given, NULL, 0) : 8;
 	struct draw d = { .seed = seed };
 
 	(void)state;
-	for (unsigned int i = 0; i < 10; i++) {
+	for (unsigned int i = 0; i < worlds; i++) {
 		uint64_t alone = run_world(d, 1);
 
-		assert_int_equal(run_world(d, 2), alone);
-		assert_int_equal(run_world(d, 5), alone);
+		for (unsigned int k = 0; k < sizeof(threads) / sizeof(*threads); k++)
+			if (run_world(d, threads[k]) != alone) {
+				print_message("seed %llu, world %u, %u threads\n",
+					      (unsigned long long)seed, i, threads[k]);
+				fail();
+			}
 		draw32(&d);
 	}
+	if (given)
+		print_message("%u worlds\n", worlds);
+}
+
+/* The head of a queue waits for all of its lifetime, and not longer. */
+static void test_hoq_life(void **state)
+{
+	const uint32_t radix[3] = { 2, 1, 1 };
+	struct dl_emu_fault stop = { .kind = DL_EMU_DRAIN_STOP };
+	const uint64_t life = 20 * US;
+	struct emu_fixture w;
+	uint64_t head; /* when the third packet is at the head, before the adapter */
+
+	(void)state;
+	emu_fixture_build(&w, radix, true, 1, NULL);
+	emu_fixture_link(&w, DL_FABRIC_QDR, 4); /* a quarter of a nanosecond a byte */
+	w.c.buffer = 2 * 33;
+	w.c.hoq_life_ps = life;
+	head = 2 * 2074 * 250 + 2 * (10000 + 2000 + w.c.switch_latency_ps);
+	emu_fixture_flow(&w, 0, 1, 2048, 4);
+	emu_fixture_start(&w);
+	stop.port = w.adapter[1];
+	assert_int_equal(dl_emu_fault(w.emu, &stop), 0);
+	for (uint64_t n = 1; n <= 2; n++) {
+		assert_int_equal(dl_emu_run(w.emu, head + n * life - 1), DL_EMU_RUNNING);
+		assert_int_equal(dl_emu_totals(w.emu)->dropped, n - 1);
+		assert_true(dl_emu_run(w.emu, head + n * life) >= 0);
+		assert_int_equal(dl_emu_totals(w.emu)->drops[DL_EMU_DROP_HOQ_LIFE], n);
+	}
+	/* The two that the adapter has stay there. */
+	assert_int_equal(run_audited(&w, MS, 1), DL_EMU_STUCK);
+	assert_int_equal(dl_emu_totals(w.emu)->in_flight, 2);
+	assert_int_equal(dl_emu_totals(w.emu)->dropped, 2);
+	emu_fixture_free(&w);
 }
 
 /* A run that is plain by its configuration, by either copy of hop.c. */
@@ -515,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_new_tables),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_hoq_life),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

@@ -15,7 +15,8 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/verify_model.c test/unit/verify_model.h \
 	test/unit/verify_fixture.c test/unit/verify_fixture.h \
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
-	test/unit/emu_reference.c test/unit/emu_reference.h \
+	test/unit/emu_reference.c test/unit/emu_reference.h test/unit/emu_reference_model.h \
+	test/unit/emu_reference_link.c test/unit/emu_reference_node.c \
 	plugin/cache_file.c plugin/check.c plugin/mark.c plugin/metrics_text.c plugin/options.c \
 	plugin/vlarb.c
 # Objects apart from those of the plugin itself.

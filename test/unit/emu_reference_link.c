@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The emulator's reference model: a link, both ends; see emu_reference.c. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "emu_reference_model.h"
+
+/* ---- credit ------------------------------------------------------------ */
+
+void emu_ref_maybe_send_credit(struct model *t, uint32_t in)
+{
+	struct channel *c = channel(t, in);
+	int64_t fresh = promise(t, c) - c->told;
+	unsigned int largest = units(t, t->w->c.mtu + DL_EMU_MCAST_HEADERS);
+
+	if (largest > t->w->c.buffer)
+		largest = units(t, t->w->c.flit);
+	if (!fresh || t->ports[in / VLS].down)
+		return;
+	if (fresh < (most(t->w->c.buffer) + 3) / 4 && c->told - c->entered >= largest)
+		return;
+	if (t->ports[in / VLS].tell >> in % VLS & 1)
+		return;
+	t->ports[in / VLS].tell |= 1u << in % VLS;
+	emu_ref_transmit(t, in / VLS);
+}
+
+void emu_ref_release(struct model *t, uint32_t in, unsigned int n)
+{
+	channel(t, in)->gone += n;
+	emu_ref_maybe_send_credit(t, in);
+}
+
+static bool has_news(const struct model *t, const struct port *p, unsigned int vl)
+{
+	return promise(t, &p->vl[vl]) != p->vl[vl].told;
+}
+
+/*
+ * One or more of a port's deadlines have passed.  If the link was busy until
+ * now all VLs are told; if it is free only those with news, and in time.
+ */
+static void pass_deadline(struct model *t, struct port *p, bool in_time)
+{
+	bool is_free = !t->losses && p->busy_until < t->now;
+
+	for (unsigned int vl = 0; vl < p->vls; vl++)
+		if (!is_free || (in_time && has_news(t, p, vl)))
+			p->tell |= 1u << vl;
+	while (p->due <= t->now)
+		p->due += span(t);
+}
+
+void emu_ref_deadline(struct model *t, uint32_t port, uint64_t start)
+{
+	struct port *p = &t->ports[port];
+	bool news = t->losses;
+
+	if (p->start != start) /* the link was down since */
+		return;
+	for (unsigned int vl = 0; vl < p->vls; vl++)
+		news |= has_news(t, p, vl);
+	if (news && !p->down) {
+		pass_deadline(t, p, true);
+		emu_ref_transmit(t, port);
+	}
+	later(t, t->now + span(t), DEADLINE, port, start);
+}
+
+/* ---- the sending end --------------------------------------------------- */
+
+static bool happens(struct port *p, uint32_t millionths)
+{
+	return millionths && dl_random_below(&p->random, 1000000) < millionths;
+}
+
+static void tell(struct model *t, uint32_t port)
+{
+	struct port *p = &t->ports[port];
+	unsigned int vl = __builtin_ctz(p->tell);
+	struct channel *c = &p->vl[vl];
+	uint32_t peer = t->w->f->ports[port].peer;
+	struct soon *s;
+
+	p->tell &= ~(1u << vl);
+	c->told = promise(t, c);
+	p->busy_until = t->now + wire_time(t, DL_LINK_FCP_SYMBOLS);
+	if (happens(p, p->fcp_loss) || happens(p, p->fcp_corrupt))
+		return;
+	s = later(t, p->busy_until + p->delay + t->w->c.credit_latency_ps, CREDIT, peer * VLS + vl,
+		  c->told);
+	s->lost = c->lost;
+	s->epoch = p->epoch;
+}
+
+void emu_ref_take_credit(struct model *t, const struct soon *s)
+{
+	struct port *p = &t->ports[s->who / VLS];
+	struct channel *c = channel(t, s->who);
+
+	if (p->down || p->epoch != s->epoch)
+		return;
+	c->limit = s->value;
+	if ((int64_t)s->lost != c->healed) {
+		c->entered += s->lost - c->healed;
+		c->gone += s->lost - c->healed;
+		c->healed = s->lost;
+		emu_ref_maybe_send_credit(t, s->who);
+	}
+	/* At the same time the link becomes free: that comes later. */
+	if (!p->wake)
+		emu_ref_transmit(t, s->who / VLS);
+}
+
+/* Which of those that wait for a channel can go, as far as inputs go; or -1. */
+static int candidate(struct model *t, const struct channel *c)
+{
+	for (unsigned int i = 0; i < c->waiting.n; i++) {
+		uint32_t in = t->packets[c->waiting.packet[i]].in;
+
+		if (c->owner != NOBODY && (i || in != c->owner))
+			return -1;
+		if (!t->w->c.speedup || !is_switch(t, in / VLS) ||
+		    t->ports[in / VLS].readers < t->w->c.speedup)
+			return i;
+	}
+	return -1;
+}
+
+static void send(struct model *t, uint32_t port, unsigned int vl, unsigned int at)
+{
+	struct port *p = &t->ports[port];
+	int id = leave(&p->vl[vl].waiting, at);
+	struct packet *pk = &t->packets[id];
+	uint32_t peer = t->w->f->ports[port].peer;
+
+	pk->waiting = false;
+	p->sending = id;
+	p->sent = *pk;
+	p->sent_vl = vl;
+	if (has_worms(t))
+		p->vl[vl].owner = pk->final ? NOBODY : pk->in;
+	if (!is_switch(t, port)) {
+		if (pk->first)
+			p->started[vl] = t->now;
+		pk->injected = p->started[vl];
+	} else {
+		t->ports[pk->in / VLS].readers++;
+		if (pk->parent < 0) {
+			leave(&channel(t, pk->in)->stored, 0);
+			channel(t, pk->in)->reading = true;
+		}
+	}
+	p->vl[vl].sent += units(t, pk->bytes);
+	if (happens(p, p->damage)) {
+		pk->damaged = true;
+		if (!has_worms(t))
+			p->vl[vl].lost += units(t, pk->bytes);
+	}
+	t->totals.packet_hops += pk->first;
+	p->busy_until = t->now + wire_time(t, pk->bytes ? pk->bytes : 1);
+	later(t, p->busy_until, TAIL, port, 0);
+	pk->in = peer * VLS + vl;
+	pk->parent = -1;
+	pk->epoch = p->epoch;
+	pk->tail_in = p->busy_until + p->delay;
+	if (!is_switch(t, peer))
+		later(t, pk->tail_in, ARRIVE, pk->in, id);
+	else if (t->w->c.switching == DL_EMU_CUT_THROUGH)
+		later(t, t->now + p->delay + wire_time(t, 8) + t->w->c.switch_latency_ps, ARRIVE,
+		      pk->in, id);
+	else
+		later(t, pk->tail_in + t->w->c.switch_latency_ps, ARRIVE, pk->in, id);
+}
+
+/* What can be sent by each VL: which of its queue, or -1. */
+static unsigned int find_able(struct model *t, const struct port *p, int at[VLS])
+{
+	unsigned int able = 0;
+
+	for (unsigned int vl = 0; vl < VLS; vl++) {
+		const struct channel *c = &p->vl[vl];
+
+		at[vl] = candidate(t, c);
+		if (at[vl] >= 0 &&
+		    c->sent + units(t, t->packets[c->waiting.packet[at[vl]]].bytes) <= c->limit)
+			able |= 1u << vl;
+	}
+	return able;
+}
+
+static bool is_wanted(const struct port *p)
+{
+	bool wanted = p->tell != 0;
+
+	for (unsigned int vl = 0; vl < VLS; vl++)
+		wanted |= p->vl[vl].waiting.n > 0;
+	return wanted && p->sending < 0 && !p->down;
+}
+
+void emu_ref_transmit(struct model *t, uint32_t port)
+{
+	struct port *p = &t->ports[port];
+	struct dl_link_pick pick;
+	int at[VLS];
+
+	while (is_wanted(p)) {
+		unsigned int able;
+
+		if (t->now < p->busy_until) {
+			if (!p->wake)
+				later(t, p->busy_until, WAKE, port, 0);
+			p->wake = true;
+			return;
+		}
+		if (t->now >= p->due)
+			pass_deadline(t, p, t->now == p->due);
+		if (p->tell) {
+			tell(t, port);
+			continue;
+		}
+		able = find_able(t, p, at);
+		if (dl_link_arbiter_pick(&p->arb, false, false, able, &pick) != DL_LINK_DATA)
+			return;
+		dl_link_arbiter_charge(&p->arb, &pick,
+				       t->packets[p->vl[pick.vl].waiting.packet[at[pick.vl]]].bytes,
+				       NULL);
+		send(t, port, pick.vl, at[pick.vl]);
+	}
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The inside of the emulator's reference model; see emu_reference.c. */
+#ifndef TEST_EMU_REFERENCE_MODEL_H
+#define TEST_EMU_REFERENCE_MODEL_H
+
+#include "emu_reference.h"
+#include "dateline/link.h"
+
+#define VLS 16
+#define MAX_QUEUE 256
+#define MAX_SOON 20000
+#define MAX_PACKETS 1000000
+#define NOBODY UINT32_MAX
+
+/* In the order in which they happen when their time is the same. */
+enum kind { TAIL, CREDIT, ARRIVE, WAKE, MESSAGE, ENDED, TAKEN, HOQ, DEADLINE };
+
+struct soon {
+	uint64_t time;
+	enum kind kind;
+	uint32_t who;	/* port, channel or flow */
+	uint64_t value; /* packet; credit; output; generation */
+	uint64_t lost;	/* credit: what its sender has lost */
+	unsigned int epoch;
+};
+
+/* A packet, or a flit of one. */
+struct packet {
+	uint64_t created, injected, tail_in, since;
+	uint32_t flow, bytes, data, in, out; /* in, out: channels */
+	int parent;			     /* of a copy; else -1 */
+	unsigned int copies, epoch;
+	uint16_t dlid;
+	uint8_t sl, level;
+	bool first, final; /* flit of its packet */
+	bool last, waiting, damaged;
+};
+
+struct queue {
+	int packet[MAX_QUEUE];
+	unsigned int n;
+};
+
+struct channel {
+	struct queue stored; /* as receiver */
+	bool reading;
+	bool open;		     /* the rest of a worm is still to come */
+	int discard;		     /* throw away up to the tail, counted as this; or -1 */
+	uint32_t to;		     /* of the worm that passes: its output */
+	int64_t entered, gone, told; /* units, as receiver; what was promised */
+	int64_t healed;
+	struct queue waiting; /* as sender */
+	uint32_t owner;	      /* input channel of the worm that has it, or NOBODY */
+	int64_t sent, limit;  /* units; that may be sent */
+	int64_t lost;
+};
+
+struct port {
+	struct dl_link_arbiter arb;
+	struct dl_link_arb_program program;
+	struct channel vl[VLS];
+	unsigned int vls;
+	unsigned int tell; /* VLs with a flow-control packet to send */
+	uint64_t busy_until, due;
+	uint64_t start; /* deadlines are whole spans later */
+	int sending;	/* packet, or -1 */
+	struct packet sent;
+	unsigned int sent_vl, readers, epoch;
+	bool wake, down;
+	uint64_t delay;
+	uint32_t fcp_loss, fcp_corrupt, damage; /* millionths */
+	struct dl_random random;
+	/* Adapters: the flow, one each, and the places in front of the link. */
+	int flow;
+	bool taken[VLS];
+	uint64_t started[VLS];
+	struct queue arrived; /* to be taken in */
+	bool stopped, draining;
+	uint32_t rate;
+};
+
+struct flow {
+	struct dl_emu_message m;
+	uint32_t left, under_way;
+	uint8_t sl;
+	bool active, waiting, ended;
+};
+
+struct model {
+	struct emu_fixture *w;
+	uint64_t now;
+	struct dl_emu_rate rate;
+	struct port *ports;
+	struct flow flows[EMU_MAX_FLOWS];
+	struct soon *soon;
+	unsigned int nsoon, ndeadlines;
+	struct packet *packets;
+	int npackets;
+	bool losses; /* were asked for */
+	struct dl_emu_totals totals;
+};
+
+static inline bool has_worms(const struct model *t)
+{
+	return t->w->c.switching == DL_EMU_WORMHOLE;
+}
+
+static inline unsigned int units(const struct model *t, uint32_t bytes)
+{
+	uint32_t unit = 64;
+
+	if (t->w->c.flow_control == DL_LINK_CREDIT_PCIE) {
+		if (!has_worms(t))
+			return 1;
+		unit = t->w->c.flit;
+	}
+	return ((has_worms(t) ? bytes : bytes - 10) + unit - 1) / unit;
+}
+
+static inline uint64_t wire_time(const struct model *t, uint32_t bytes)
+{
+	return dl_emu_rate_time(t->rate, bytes);
+}
+
+static inline struct soon *later(struct model *t, uint64_t time, enum kind kind, uint32_t who,
+				 uint64_t value)
+{
+	assert_true(t->nsoon < MAX_SOON);
+	t->soon[t->nsoon] = (struct soon){ .time = time, .kind = kind, .who = who, .value = value };
+	t->ndeadlines += kind == DEADLINE;
+	return &t->soon[t->nsoon++];
+}
+
+static inline void insert(struct queue *q, unsigned int at, int packet)
+{
+	assert_true(q->n < MAX_QUEUE);
+	for (unsigned int i = q->n++; i > at; i--)
+		q->packet[i] = q->packet[i - 1];
+	q->packet[at] = packet;
+}
+
+static inline int leave(struct queue *q, unsigned int at)
+{
+	int packet = q->packet[at];
+
+	q->n--;
+	for (unsigned int i = at; i < q->n; i++)
+		q->packet[i] = q->packet[i + 1];
+	return packet;
+}
+
+static inline struct channel *channel(struct model *t, uint32_t number)
+{
+	return &t->ports[number / VLS].vl[number % VLS];
+}
+
+static inline bool is_switch(const struct model *t, uint32_t port)
+{
+	return dl_fabric_is_switch(t->w->f, t->w->f->ports[port].node);
+}
+
+static inline const struct dl_fabric_node *node_of(const struct model *t, uint32_t port)
+{
+	return &t->w->f->nodes[t->w->f->ports[port].node];
+}
+
+/* What is promised of so much room. */
+static inline int64_t most(int64_t room)
+{
+	return room < 2048 ? room : 2048;
+}
+
+static inline int64_t promise(const struct model *t, const struct channel *c)
+{
+	return c->entered + most(t->w->c.buffer + c->gone - c->entered);
+}
+
+static inline uint64_t span(const struct model *t)
+{
+	return wire_time(t, DL_LINK_FCP_DEADLINE);
+}
+
+/* A link, both ends: emu_reference_link.c. */
+void emu_ref_deadline(struct model *t, uint32_t port, uint64_t start);
+void emu_ref_maybe_send_credit(struct model *t, uint32_t in);
+void emu_ref_release(struct model *t, uint32_t in, unsigned int n);
+void emu_ref_take_credit(struct model *t, const struct soon *s);
+void emu_ref_transmit(struct model *t, uint32_t port);
+
+/* Switches and adapters: emu_reference_node.c. */
+void emu_ref_arrive(struct model *t, uint32_t in, int id);
+void emu_ref_drop_waiting(struct model *t, uint32_t out, unsigned int at, enum dl_emu_drop cause);
+void emu_ref_enter(struct model *t, uint32_t in, int id);
+void emu_ref_expire(struct model *t, uint32_t in, uint32_t out);
+void emu_ref_fill(struct model *t, uint32_t port);
+void emu_ref_lose(struct model *t, int id, enum dl_emu_drop cause);
+int emu_ref_new_packet(struct model *t, struct packet like);
+void emu_ref_next_message(struct model *t, int flow);
+void emu_ref_start(struct model *t, int flow);
+void emu_ref_tail(struct model *t, uint32_t port);
+void emu_ref_take(struct model *t, int id);
+void emu_ref_take_in(struct model *t, uint32_t port);
+
+#endif

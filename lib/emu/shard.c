@@ -59,12 +59,12 @@ static void by_distance(struct division *d, uint32_t *part, uint32_t n, uint32_t
 	d->search++;
 	d->queue[tail++] = start;
 	d->seen[start] = d->search;
-	for (uint32_t i = 0; head < n; i += head == tail) {
+	for (uint32_t i = 0; head < n;) {
 		const struct dl_emu_switch *s;
 
 		if (head == tail) { /* the next one that was not reached */
-			if (d->seen[part[i]] == d->search)
-				continue;
+			while (d->seen[part[i]] == d->search)
+				i++;
 			d->seen[part[i]] = d->search;
 			d->queue[tail++] = part[i];
 		}

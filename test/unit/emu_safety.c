@@ -391,6 +391,28 @@ static void test_threads(void **state)
 		print_message("%u worlds\n", worlds);
 }
 
+/* Shards have the same number of switches, give or take what does not divide. */
+static void test_division(void **state)
+{
+	const uint32_t radix[3] = { 8, 8, 2 };
+
+	(void)state;
+	for (uint32_t shards = 2; shards <= 64; shards++) {
+		uint32_t switches[64] = { 0 };
+		struct emu_fixture w;
+
+		emu_fixture_build(&w, radix, false, 1, NULL);
+		w.c.threads = shards;
+		emu_fixture_start(&w);
+		assert_int_equal(w.emu->nshards, shards);
+		for (uint32_t i = 0; i < w.nadapters; i++)
+			switches[w.emu->shard_of[w.emu->own_port[w.adapter[i]]]]++;
+		for (uint32_t i = 0; i < shards; i++)
+			assert_in_range(switches[i], 128 / shards, (128 + shards - 1) / shards);
+		emu_fixture_free(&w);
+	}
+}
+
 /* The head of a queue waits for all of its lifetime, and not longer. */
 static void test_hoq_life(void **state)
 {
@@ -591,6 +613,7 @@ int main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_hoq_life),
+		cmocka_unit_test(test_division),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

@@ -237,6 +237,20 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep, 
 /* A heavy sweep has ended: if it was refused, let the next be heavy, too. */
 void dl_engine_retry(struct dl_engine *e);
 
+/* An OpenSM that hides these gets its tables at once. */
+extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) DL_OPENSM;
+extern int osm_qos_setup(osm_opensm_t *osm) DL_OPENSM;
+extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) DL_OPENSM;
+
+/* Do two sweeps route the same fabric the same way? */
+bool dl_phases_same_routing(const struct dl_sweep *a, const struct dl_sweep *b);
+
+/* Is what the switches hold a part of the tables in force? */
+bool dl_phases_are_known(const struct dl_engine *e);
+
+/* Must groups be closed, too?  Holding OpenSM's lock; 0 or -ENOMEM. */
+int dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p);
+
 /*
  * Plan the phases from the tables in force to these, but for the groups; takes
  * OpenSM's lock for a moment.  NULL: there is nothing to change, or no memory, or

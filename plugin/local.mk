@@ -15,6 +15,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/metrics.c \
 	plugin/metrics_text.c plugin/metrics_text.h \
 	plugin/phases.c \
+	plugin/phases_plan.c \
 	plugin/sweep.c \
 	plugin/qos.c \
 	plugin/snapshot.c \

@@ -50,199 +50,6 @@
 /* IBA: the life time is 4.096 us times two to the power of this; more: none. */
 #define HOQ_MAX 19
 
-/* An OpenSM that hides these gets its tables at once. */
-extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) DL_OPENSM;
-extern int osm_qos_setup(osm_opensm_t *osm) DL_OPENSM;
-extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) DL_OPENSM;
-
-/* ---- what changes --------------------------------------------------------- */
-
-static bool same_cables(const struct dl_fabric *a, const struct dl_fabric *b)
-{
-	if (a->nports != b->nports || a->nnodes != b->nnodes || a->top_lid != b->top_lid)
-		return false;
-	for (uint32_t n = 0; n < a->nnodes; n++)
-		if (a->nodes[n].guid != b->nodes[n].guid ||
-		    a->nodes[n].nports != b->nodes[n].nports)
-			return false;
-	for (uint32_t p = 0; p < a->nports; p++)
-		if (a->ports[p].peer != b->ports[p].peer || a->ports[p].lid != b->ports[p].lid)
-			return false;
-	return true;
-}
-
-static bool same_maps(const struct dl_tables *a, const struct dl_tables *b)
-{
-	for (uint32_t i = 0; i < a->sl2vl_first[a->fabric->nswitches]; i++) {
-		uint16_t x = a->sl2vl[i], y = b->sl2vl[i];
-
-		if ((x == DL_TABLES_NO_ROW) != (y == DL_TABLES_NO_ROW) ||
-		    (x != DL_TABLES_NO_ROW && a->rows[x] != b->rows[y]))
-			return false;
-	}
-	return true;
-}
-
-static bool same_tree(const struct dl_route_tree *a, const struct dl_route_tree *b)
-{
-	size_t n = a->nswitches;
-
-	return a->root == b->root && !memcmp(a->parent, b->parent, n * sizeof(*a->parent)) &&
-	       !memcmp(a->cable_first, b->cable_first, (n + 1) * sizeof(*a->cable_first)) &&
-	       !memcmp(a->cables, b->cables, a->cable_first[n] * sizeof(*a->cables));
-}
-
-/* Most sweeps find what was there before. */
-static bool same_routing(const struct dl_sweep *a, const struct dl_sweep *b)
-{
-	const struct dl_tables *x = a->routed.tables, *y = b->routed.tables;
-
-	return same_cables(a->fabric, b->fabric) && x->stride == y->stride &&
-	       !memcmp(x->lft, y->lft, a->fabric->nswitches * (size_t)x->stride) &&
-	       same_maps(x, y) && same_tree(a->routed.tree, b->routed.tree);
-}
-
-static osm_physp_t *find_physp(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
-			       unsigned int port)
-{
-	osm_switch_t *sw = dl_sweep_switch(e, f, s);
-
-	return sw ? osm_node_get_physp_ptr(sw->p_node, port) : NULL;
-}
-
-static bool leads_to_switch(const struct dl_fabric *f, uint32_t s, unsigned int port)
-{
-	return dl_fabric_peer_switch(f, f->nodes[f->switches[s]].first_port + port) != DL_NONE;
-}
-
-/*
- * Cables between switches that come must go active before entries name them.
- * A port whose cable has gone from OpenSM's view, while the port is still
- * active, may carry packets to a switch that does not answer: the mixture is
- * then more than the fabric shows.
- */
-static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_t s, unsigned int o)
-{
-	const struct dl_fabric *f = p->next->fabric, *before = p->from->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-	osm_physp_t *physp = find_physp(e, f, s, o);
-	unsigned int state = physp ? osm_physp_get_port_state(physp) : 0;
-	uint32_t was;
-
-	if (f->ports[n->first_port + o].peer == DL_NONE)
-		p->haunted |= state > IB_LINK_INIT;
-	if (!leads_to_switch(f, s, o) || !dl_transition_is_recabled(before, f, s, o))
-		return;
-	p->activate |= state < IB_LINK_ACTIVE;
-	was = dl_fabric_find_guid(before, n->guid);
-	/* A switch that has come, or a cable that has moved: old branches. */
-	p->branches |= was == DL_NONE || o > before->nodes[was].nports ||
-		       before->ports[before->nodes[was].first_port + o].peer != DL_NONE;
-}
-
-static void look_at_cables(const struct dl_engine *e, struct dl_phases *p)
-{
-	const struct dl_fabric *f = p->next->fabric;
-
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
-			look_at_port(e, p, s, o);
-}
-
-/* ---- groups --------------------------------------------------------------- */
-
-/* Masks of a group of all end ports, on a sweep's tree. */
-static int full_group(const struct dl_sweep *sweep, uint16_t mlid, uint64_t *masks)
-{
-	const struct dl_fabric *f = sweep->fabric;
-	uint32_t *members = malloc((f->nports + 1) * sizeof(*members)), n = 0;
-	int err = -ENOMEM;
-
-	for (uint32_t p = 0; members && p < f->nports; p++)
-		if (f->ports[p].lid && dl_fabric_is_end_port(f, p))
-			members[n++] = p;
-	if (members)
-		err = dl_route_tree_group(sweep->routed.tree, f, mlid, members, n, masks);
-	free(members);
-	return err == -ENOMEM ? err : 0;
-}
-
-/* Old masks at a switch of the new fabric; NULL: it had none. */
-static const uint64_t *old_masks(const struct dl_phases *p, const struct dl_fabric *f, uint32_t s,
-				 const uint64_t *masks)
-{
-	const struct dl_fabric *before = p->from->fabric;
-	uint32_t node = dl_fabric_find_guid(before, f->nodes[f->switches[s]].guid);
-
-	if (node == DL_NONE || !dl_fabric_is_switch(before, node))
-		return NULL;
-	return &masks[before->nodes[node].sw * (size_t)DL_TABLES_MASK_WORDS];
-}
-
-void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
-			   const uint64_t *before, uint64_t *masks)
-{
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const uint64_t *old = old_masks(p, f, s, before);
-		uint64_t *new = &masks[s * (size_t)DL_TABLES_MASK_WORDS];
-		unsigned int ports = f->nodes[f->switches[s]].nports;
-
-		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
-			new[w] &= old ? old[w] : 0;
-		for (unsigned int o = 1; o <= ports; o++)
-			if (dl_tables_mask_get(masks, s, o) &&
-			    dl_transition_is_recabled(p->from->fabric, f, s, o))
-				new[o / 64] &= ~(UINT64_C(1) << o % 64);
-	}
-}
-
-/* Does the old tree use cables that the new one does not? */
-static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
-			const uint64_t *before, const uint64_t *after)
-{
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const uint64_t *old = old_masks(p, f, s, before);
-		unsigned int ports = f->nodes[f->switches[s]].nports;
-
-		for (unsigned int o = 1; old && o <= ports; o++)
-			if (old[o / 64] >> o % 64 & 1 && leads_to_switch(f, s, o) &&
-			    (!dl_tables_mask_get(after, s, o) ||
-			     dl_transition_is_recabled(p->from->fabric, f, s, o)))
-				return true;
-	}
-	return false;
-}
-
-/*
- * Must groups be closed, too?  For any group in use; old branches must be
- * forgotten before links are active.
- */
-static int look_at_groups(const struct dl_engine *e, struct dl_phases *p)
-{
-	const struct dl_sweep *next = p->next;
-	size_t size = DL_TABLES_MASK_WORDS * sizeof(uint64_t);
-	uint64_t *before = calloc(p->from->fabric->nswitches + 1, size);
-	uint64_t *after = calloc(next->fabric->nswitches + 1, size);
-	int err = before && after ? 0 : -ENOMEM;
-
-	/* An old tree that is not known. */
-	p->close_groups = p->recalled;
-	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO && !err; i++) {
-		uint16_t mlid = i + IB_LID_MCAST_START_HO;
-
-		if (!e->osm->subn.mboxes[i] || p->close_groups)
-			continue;
-		err = full_group(p->from, mlid, before);
-		if (!err)
-			err = full_group(next, mlid, after);
-		p->close_groups = p->branches || leaves_tree(p, next->fabric, before, after);
-	}
-	p->direct &= !p->close_groups;
-	free(before);
-	free(after);
-	return err;
-}
-
 /* ---- OpenSM's tables ------------------------------------------------------- */
 
 /* A switch's row of tables into OpenSM's; LIDs above have no path, or are its mark. */
@@ -264,104 +71,7 @@ static void fill_all(const struct dl_engine *e, const struct dl_tables *t)
 		fill(e, t, s);
 }
 
-/* ---- deciding ------------------------------------------------------------- */
-
-void dl_phases_free(struct dl_phases *p)
-{
-	if (!p)
-		return;
-	dl_transition_release(&p->plan);
-	dl_sweep_free(p->from);
-	free(p);
-}
-
-void dl_phases_discard(struct dl_phases *planned)
-{
-	if (planned && !planned->recalled)
-		planned->from = NULL;
-	dl_phases_free(planned);
-}
-
-/* Is what the switches hold a part of the tables in force? */
-static bool is_known(const struct dl_engine *e)
-{
-	const struct osm_subn *subn = &e->osm->subn;
-
-	return e->in_force && e->in_force->placed && e->in_force->proven &&
-	       !subn->first_time_master_sweep && !subn->coming_out_of_standby;
-}
-
-static bool can_run(void)
-{
-	return wait_for_pending_transactions && osm_link_mgr_process && osm_qos_setup &&
-	       osm_mcast_mgr_process;
-}
-
-/* Without the groups, whose tables are a matter of their own. */
-static int plan(struct dl_phases *p)
-{
-	struct dl_tables from = *p->from->routed.tables;
-	int err;
-
-	from.ngroups = 0;
-	p->opened = *p->next->routed.tables;
-	p->opened.ngroups = 0;
-	p->opened.groups = NULL;
-	err = dl_transition_plan(&from, &p->opened, &p->plan);
-	if (!err && !p->haunted)
-		dl_transition_spare(&p->plan);
-	return err;
-}
-
-/* What the cables and the tables tell. */
-static int decide(const struct dl_engine *e, struct dl_phases *p)
-{
-	struct dl_sweep *next = p->next;
-	bool any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
-	int err;
-
-	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	look_at_cables(e, p);
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	err = plan(p);
-	if (err)
-		return err;
-	p->old_maps = p->plan.maps_changed;
-	if (p->old_maps || p->haunted || p->recalled)
-		return 0;
-	p->direct = !p->plan.writes_close || !p->plan.writes_open;
-	if (p->direct)
-		return 0;
-	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
-					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);
-}
-
-struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next)
-{
-	bool known = is_known(e);
-	struct dl_phases *p;
-	int err = 0;
-
-	if (!next->proven || !e->options.transitions || !(known || e->held_known) || !can_run() ||
-	    (known && same_routing(e->in_force, next)))
-		return NULL;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->from = e->in_force;
-	p->next = next;
-	p->recalled = !known;
-	if (p->recalled) {
-		CL_PLOCK_ACQUIRE(&e->osm->lock);
-		p->from = NULL;
-		err = dl_recall_held(e, next, &p->from);
-		CL_PLOCK_RELEASE(&e->osm->lock);
-	}
-	if (!err && !decide(e, p))
-		return p;
-	dl_phases_discard(p);
-	return NULL;
-}
+/* ---- beginning -------------------------------------------------------- */
 
 /* Do the switches hold, as has been read, what they are to hold? */
 static void take_over(struct dl_engine *e)
@@ -389,12 +99,12 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	e->unproven = NULL;
 	if (!next->proven || !e->options.transitions)
 		return;
-	if (!planned && is_known(e) && same_routing(e->in_force, next)) {
+	if (!planned && dl_phases_are_known(e) && dl_phases_same_routing(e->in_force, next)) {
 		m->result = DL_METRICS_UNCHANGED;
 		next->placed = true;
 		return;
 	}
-	if (planned && look_at_groups(e, planned)) {
+	if (planned && dl_phases_look_at_groups(e, planned)) {
 		dl_phases_discard(planned);
 		planned = NULL;
 	}
@@ -405,7 +115,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	if (next->placed)
 		return;
 	if (!e->phases) {
-		e->unproven = is_known(e) ? "out of reach" : "not known";
+		e->unproven = dl_phases_are_known(e) ? "out of reach" : "not known";
 		return;
 	}
 	fill_all(e, e->phases->plan.held);

@@ -348,7 +348,8 @@ static void receive(struct dl_emu *s, uint64_t bucket)
 /*
  * All shards have been through a window.  Where one thread would ask whether
  * anything is left but deadlines, mail that has not been opened must not hide
- * the answer: most credit is no event.
+ * the answer: most credit is no event.  A window that goes on in the next run
+ * is not over: credit that comes later in it must not count yet.
  */
 static void decide(struct dl_emu_team *t)
 {
@@ -368,8 +369,8 @@ static void decide(struct dl_emu_team *t)
 		last = s->now > last ? s->now : last;
 	}
 	for (uint32_t i = 0;
-	     mail && next << shift >> DL_EMU_PAUSE_BITS != last >> DL_EMU_PAUSE_BITS &&
-	     i < e->nshards;
+	     mail && end < t->until &&
+	     next << shift >> DL_EMU_PAUSE_BITS != last >> DL_EMU_PAUSE_BITS && i < e->nshards;
 	     i++)
 		receive(e->shards[i], next);
 	t->over |= dl_emu_pauses(e, last, next << shift);

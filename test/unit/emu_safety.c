@@ -364,6 +364,8 @@ static uint64_t run_world(struct draw d, uint32_t threads)
 	return digest;
 }
 
+#define HALTED 171 /* a run ends in the middle of a window, with credit under way */
+
 /*
  * However many threads share the work, the results are the same.  As many
  * worlds as DATELINE_WORLDS says.
@@ -372,20 +374,22 @@ static void test_threads(void **state)
 {
 	static const uint32_t threads[] = { 2, 3, 4, 8 };
 	const char *given = getenv("DATELINE_WORLDS");
-	unsigned int worlds = given ? strtoul(given, NULL, 0) : 8;
+	unsigned int worlds = given ? strtoul(given, NULL, 0) : HALTED + 1;
 	struct draw d = { .seed = seed };
 
 	(void)state;
-	for (unsigned int i = 0; i < worlds; i++) {
-		uint64_t alone = run_world(d, 1);
+	for (unsigned int i = 0; i < worlds; i++, draw32(&d)) {
+		uint64_t alone;
 
+		if (!given && i >= 8 && i != HALTED)
+			continue;
+		alone = run_world(d, 1);
 		for (unsigned int k = 0; k < sizeof(threads) / sizeof(*threads); k++)
 			if (run_world(d, threads[k]) != alone) {
 				print_message("seed %llu, world %u, %u threads\n",
 					      (unsigned long long)seed, i, threads[k]);
 				fail();
 			}
-		draw32(&d);
 	}
 	if (given)
 		print_message("%u worlds\n", worlds);

@@ -181,7 +181,7 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_
 	return e->err;
 }
 
-int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
+static int apply(struct dl_emu *e, const struct dl_emu_fault *fault)
 {
 	struct dl_emu_losses *loss;
 	uint32_t port = DL_EMU_NIL, peer;
@@ -214,6 +214,14 @@ int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 	e->ports[port].lossy = loss->fcp_loss || loss->fcp_corrupt || loss->damage;
 	start_timers(e);
 	return e->err;
+}
+
+int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
+{
+	int err = apply(e, fault);
+
+	dl_emu_open_mail(e);
+	return err;
 }
 
 /* ---- new tables -------------------------------------------------------- */
@@ -285,5 +293,6 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 	dl_emu_share(e);
 	for (uint32_t i = 0; !err && i < e->nports; i++)
 		dl_emu_transmit(dl_emu_shard(e, i), &e->ports[i]);
+	dl_emu_open_mail(e);
 	return err;
 }

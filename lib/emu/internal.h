@@ -549,6 +549,7 @@ void dl_emu_free_shards(struct dl_emu *e);
 void dl_emu_share(struct dl_emu *e);
 void dl_emu_run_shards(struct dl_emu *e, uint64_t until);
 void dl_emu_mail(struct dl_emu *e, uint32_t port, const struct dl_emu_mail *mail);
+void dl_emu_open_mail(struct dl_emu *e);
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 
 /* setup.c: a port's index in the tables' fabric, or DL_NONE. */

@@ -304,6 +304,13 @@ static void open_mail(struct dl_emu *s, bool even)
 	}
 }
 
+/* What was sent between two runs: the next one may begin with a later window. */
+void dl_emu_open_mail(struct dl_emu *e)
+{
+	for (uint32_t i = 0; e->nshards > 1 && i < e->nshards; i++)
+		open_mail(e->shards[i], e->shards[i]->even);
+}
+
 /* ---- windows ----------------------------------------------------------- */
 
 static bool any_mail(const struct dl_emu *e)

@@ -364,7 +364,14 @@ static uint64_t run_world(struct draw d, uint32_t threads)
 	return digest;
 }
 
-#define HALTED 171 /* a run ends in the middle of a window, with credit under way */
+/*
+ * Worlds that showed faults: a run ends in the middle of a window, with credit
+ * under way; a link that fails between two runs lets a packet go elsewhere.
+ */
+static bool is_special(unsigned int world)
+{
+	return world == 171 || world == 190;
+}
 
 /*
  * However many threads share the work, the results are the same.  As many
@@ -374,14 +381,14 @@ static void test_threads(void **state)
 {
 	static const uint32_t threads[] = { 2, 3, 4, 8 };
 	const char *given = getenv("DATELINE_WORLDS");
-	unsigned int worlds = given ? strtoul(given, NULL, 0) : HALTED + 1;
+	unsigned int worlds = given ? strtoul(given, NULL, 0) : 191;
 	struct draw d = { .seed = seed };
 
 	(void)state;
 	for (unsigned int i = 0; i < worlds; i++, draw32(&d)) {
 		uint64_t alone;
 
-		if (!given && i >= 8 && i != HALTED)
+		if (!given && i >= 8 && !is_special(i))
 			continue;
 		alone = run_world(d, 1);
 		for (unsigned int k = 0; k < sizeof(threads) / sizeof(*threads); k++)

@@ -2,7 +2,7 @@
 /*
  * Tables that are rewritten under traffic, in the emulator.
  *
- * First against an obvious twin: the same writes as one fault `tables` each,
+ * First against an obvious model: the same writes as one fault `tables` each,
  * with all that has been written by then.  Then a campaign: random failures and
  * repairs of scrambled tori, each written directly and in phases.  Directly
  * some deadlock; in phases none does, and all packets leave the fabric.
@@ -215,10 +215,10 @@ static void assert_same(const struct change *c, const struct dl_emu_result *a,
 				    sizeof(struct dl_emu_port));
 }
 
-/* ---- the twin --------------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------------- */
 
 /* Tables by the number of writes. */
-struct twin {
+struct model {
 	const struct change *c;
 	struct dl_transition plan;
 	struct dl_transition_write *writes[2]; /* close, open; or directly, open */
@@ -244,7 +244,7 @@ static void put_prefix(struct dl_tables *t, const struct dl_tables *from,
 
 static int read_prefix(void *context, const char *dir, struct dl_snapshot *out)
 {
-	const struct twin *w = context;
+	const struct model *w = context;
 	const struct dl_tables *opened = w->plan.opened;
 	unsigned int phase, n;
 	int err;
@@ -265,7 +265,7 @@ static int read_prefix(void *context, const char *dir, struct dl_snapshot *out)
 	return err;
 }
 
-static void list_twin(struct twin *w, FILE *to, bool direct)
+static void list_model(struct model *w, FILE *to, bool direct)
 {
 	uint32_t at = AT_NS;
 
@@ -294,16 +294,16 @@ static void list_twin(struct twin *w, FILE *to, bool direct)
 static void compare(const struct change *c, bool direct)
 {
 	struct dl_emu_result a, b, d;
-	struct twin w = { .c = c };
-	FILE *plain = begin_scenario(c, 800000), *twin = begin_scenario(c, 800000);
+	struct model w = { .c = c };
+	FILE *plain = begin_scenario(c, 800000), *model = begin_scenario(c, 800000);
 
 	fprintf(plain,
 		"  - {at_ns: %u, fault: rewrite, snapshot: after, smp_ns: %u, in_flight: 1, %s}\n",
 		AT_NS, SMP_NS, direct ? "phases: false" : "drain_ns: 200000");
-	list_twin(&w, twin, direct);
+	list_model(&w, model, direct);
 	assert_true(w.n[1] > 1 && (direct || w.n[0] > 1));
 	run(c, plain, read_after, (void *)c, 1, &a);
-	run(c, twin, read_prefix, &w, 1, &b);
+	run(c, model, read_prefix, &w, 1, &b);
 	assert_same(c, &a, &b);
 	run(c, plain, read_after, (void *)c, 3, &d);
 	assert_same(c, &a, &d);
@@ -314,7 +314,7 @@ static void compare(const struct change *c, bool direct)
 	free(w.writes[0]);
 	free(w.writes[1]);
 	fclose(plain);
-	fclose(twin);
+	fclose(model);
 }
 
 static void same_as_tables_one_by_one(void **state)

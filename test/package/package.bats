@@ -185,9 +185,10 @@ flaws() {
 
 # listed NAME < FILES: without folders and what each kind has of its own.
 listed() {
-	sed -E -e '/\/$|\/(examples|include\/dateline)$|^\/var\/|\.build-id/d' \
+	sed -E -e '/\/$|\/(examples|include\/dateline|dateline\/schema)$|^\/var\/|\.build-id/d' \
 		-e '/\/share\/(licenses|lintian)\//d' \
 		-e '/\/share\/doc\/[^/]*(\/(README.md|copyright|changelog.*))?$/d' \
+		-e 's|/zsh/vendor-completions/|/zsh/site-functions/|' \
 		-e 's/\.gz$//' -e "s|^|$1: |"
 }
 

@@ -112,7 +112,9 @@ static void all_choices(void **state)
 static void boxes(void **state)
 {
 	static const uint32_t sides[][DL_TORUS_DIMS] = {
-		{ 3, 3, 3 }, { 4, 4, 4 }, { 8, 8, 4 },
+		{ 3, 3, 3 },
+		{ 4, 4, 4 },
+		{ 8, 8, 4 },
 	};
 	struct dl_torus_grid g = { .radix = { 8, 8, 8 } };
 	uint32_t n = dl_torus_grid_sites(&g);

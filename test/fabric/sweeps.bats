@@ -113,12 +113,13 @@ sends_nothing() {
 	a=$(end_ports "$T/whole" | awk '$5 == "S_1_1_0" { print $2 }')
 	b=$(lid_of S_2_1_0)
 	grep -q "^$a $b 1$" "$T/good"
-	# Two cables towards +x, crossed; and a reason to refuse.
+	# A reason to refuse, before the cables are touched: their traps start sweeps.
+	echo nonsense >>"$T/f.torus.conf"
+	# Two cables towards +x, crossed.
 	sim_console 'Unlink "S_1_1_0"[1]' >/dev/null
 	sim_console 'Unlink "S_1_2_0"[1]' >/dev/null
 	sim_console 'Link "S_1_1_0"[1] "S_2_2_0"[2]' >/dev/null
 	sim_console 'Link "S_1_2_0"[1] "S_2_1_0"[2]' >/dev/null
-	echo nonsense >>"$T/f.torus.conf"
 	sm_sweep
 	wait_log 'ERR DL19'
 	wait_for "$DL_PATIENCE" sends_nothing "$a" 1 ||

@@ -85,7 +85,35 @@ static const struct dl_setting settings[] = {
 	{ 0 }
 };
 
-static int parse_word(struct dl_plugin_options *o, char *word, bool shared,
+/* Words that were given, and that others leave without effect. */
+static void warn_unused(const struct dl_plugin_options *o, uint32_t given, const struct dl_log *log)
+{
+	static const char *const modes[] = { "mode=classic", "mode=proven", "mode=any-sl" };
+	bool classic = o->route.mode == DL_ROUTE_CLASSIC;
+	const char *mode = modes[o->route.mode], *drain = classic ? mode : "transitions=none";
+	const struct {
+		const char *name;
+		bool unused;
+		const char *other;
+	} words[] = {
+		{ "ties", o->route.mode != DL_ROUTE_PROVEN, mode },
+		{ "repair_seconds", classic, mode },
+		{ "transitions", classic && o->transitions, mode },
+		{ "drain_ms", classic || !o->transitions, drain },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t at =
+			dl_setting_find(settings, words[i].name, strlen(words[i].name)) - settings;
+
+		if (words[i].unused && given >> at & 1)
+			dl_log(log, DL_LOG_WARNING,
+			       "event_plugin_options: %s has no effect with %s", words[i].name,
+			       words[i].other);
+	}
+}
+
+static int parse_word(struct dl_plugin_options *o, char *word, bool shared, uint32_t *given,
 		      const struct dl_log *log)
 {
 	size_t len = strcspn(word, "=");
@@ -108,6 +136,11 @@ static int parse_word(struct dl_plugin_options *o, char *word, bool shared,
 		       s->name, text);
 		return 0;
 	}
+	if (!err && *given >> (s - settings) & 1)
+		dl_log(log, DL_LOG_WARNING,
+		       "event_plugin_options: %s is given more than once: \"%s\" counts", s->name,
+		       word);
+	*given |= UINT32_C(1) << (s - settings);
 	return err;
 }
 
@@ -116,6 +149,7 @@ int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log 
 {
 	struct dl_plugin_options o = { .transitions = true, .drain_ms = DRAIN_MS };
 	char *copy, *word, *rest = NULL;
+	uint32_t given = 0;
 	int err = 0;
 
 	dl_route_options_init(&o.route);
@@ -125,8 +159,9 @@ int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log 
 		return -ENOMEM;
 	for (word = strtok_r(copy, SEPARATORS, &rest); word && !err;
 	     word = strtok_r(NULL, SEPARATORS, &rest))
-		err = parse_word(&o, word, shared, log);
+		err = parse_word(&o, word, shared, &given, log);
 	free(copy);
+	warn_unused(&o, given, log);
 	if (err) {
 		dl_plugin_options_clear(&o);
 		return err;

@@ -23,7 +23,8 @@ struct dl_plugin_options {
  * string.  A bad value or an unknown word is reported, with what was expected,
  * and otherwise ignored: the option keeps its default.  With `shared` (other
  * plugins read the same string) an unknown word is no error, only
- * information.  Returns 0 or -ENOMEM; *out is released with
+ * information.  Words without effect, because of others or because they are
+ * repeated, are warned of.  Returns 0 or -ENOMEM; *out is released with
  * dl_plugin_options_clear().
  */
 int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log *log,

@@ -166,6 +166,43 @@ static void words_of_other_plugins_are_no_error(void **state)
 	assert_int_equal(r.count[DL_LOG_ERROR], 1);
 }
 
+static void words_without_effect_are_warned_of(void **state)
+{
+	static const struct {
+		const char *words, *warning;
+	} cases[] = {
+		{ "mode=classic repair_seconds=3",
+		  "repair_seconds has no effect with mode=classic" },
+		{ "repair_seconds=3 mode=classic",
+		  "repair_seconds has no effect with mode=classic" },
+		{ "mode=classic transitions=proven",
+		  "transitions has no effect with mode=classic" },
+		{ "mode=classic drain_ms=5", "drain_ms has no effect with mode=classic" },
+		{ "drain_ms=5 transitions=none", "drain_ms has no effect with transitions=none" },
+		{ "mode=any-sl ties=balanced", "ties has no effect with mode=any-sl" },
+		{ "mode=classic ties=balanced", "ties has no effect with mode=classic" },
+		{ "high_limit=1 high_limit=2",
+		  "high_limit is given more than once: \"high_limit=2\"" },
+		/* Each of these counts. */
+		{ "mode=classic transitions=none", NULL },
+		{ "mode=any-sl repair_seconds=3 drain_ms=0", NULL },
+		{ "mode=proven ties=balanced transitions=proven drain_ms=bound", NULL },
+		{ "high_limit=x high_limit=9", NULL },
+		{ "mode=classic drain_ms=x", NULL },
+	};
+	struct dl_plugin_options o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct record r = parse(cases[i].words, false, &o);
+
+		assert_int_equal(r.count[DL_LOG_WARNING], cases[i].warning != NULL);
+		if (cases[i].warning)
+			assert_non_null(strstr(r.last, cases[i].warning));
+		dl_plugin_options_clear(&o);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +210,7 @@ int main(void)
 		cmocka_unit_test(every_word_is_read),
 		cmocka_unit_test(bad_words_are_named_and_ignored),
 		cmocka_unit_test(words_of_other_plugins_are_no_error),
+		cmocka_unit_test(words_without_effect_are_warned_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

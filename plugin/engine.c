@@ -95,15 +95,22 @@ static bool is_last_resort(const struct dl_engine *e)
 	return re && !re->next && e->osm->no_fallback_routing_engine;
 }
 
-/* Does this port's cable lead elsewhere than the tables know? */
+/*
+ * Does this port's cable lead elsewhere than the tables know?  OpenSM may not
+ * find out at once where a cable that was moved ends; but a link that is up and
+ * not yet active has been down since it was routed.
+ */
 static bool is_recabled(const struct dl_fabric *f, uint32_t port, const osm_switch_t *sw)
 {
 	uint32_t peer = f->ports[port].peer;
 	osm_physp_t *near = osm_node_get_physp_ptr(sw->p_node, f->ports[port].num);
 	osm_physp_t *far = near ? osm_physp_get_remote(near) : NULL;
+	unsigned int state = near ? osm_physp_get_port_state(near) : IB_LINK_DOWN;
 
-	if (!far || peer == DL_NONE)
+	if (peer == DL_NONE)
 		return false;
+	if (!far)
+		return state == IB_LINK_INIT || state == IB_LINK_ARMED;
 	return osm_physp_get_port_num(far) != f->ports[peer].num ||
 	       osm_node_get_node_guid(osm_physp_get_node_ptr(far)) !=
 		       cl_hton64(f->nodes[f->ports[peer].node].guid);

@@ -11,6 +11,7 @@
  * SMPS_SICK=FILE	node GUIDs, in hexadecimal, of switches that answer for
  *			themselves and for port 0, but not PortInfo of their
  *			other ports.  The file may change at any time.
+ * SMPS_SILENT=FILE	node GUIDs of nodes that do not answer NodeInfo.
  * SMPS_PLAIN=FILE	node GUIDs of switches that say that they have no SL to
  *			VL maps.
  * SMPS_SPEED=N		LinkSpeedExtActive of all ports, such as 8 for NDR.
@@ -112,17 +113,28 @@ static void learn(const uint8_t *mad)
 	}
 }
 
+/* Whom a MAD comes from; 0: unknown.  NodeInfo says so itself. */
+static uint64_t sender(const uint8_t *mad)
+{
+	const struct place *p = find_place(mad);
+	uint64_t guid = p ? p->guid : 0;
+
+	if (attribute(mad) != NODE_INFO)
+		return guid;
+	memcpy(&guid, mad + 64 + 12, sizeof(guid));
+	return be64toh(guid);
+}
+
 /* Is the node that a MAD comes from listed in the file of a variable? */
 static bool is_listed(const uint8_t *mad, const char *variable)
 {
 	const char *path = getenv(variable);
-	const struct place *p = path ? find_place(mad) : NULL;
 	unsigned long long guid;
 	bool listed = false;
-	FILE *from = p ? fopen(path, "r") : NULL;
+	FILE *from = path ? fopen(path, "r") : NULL;
 
 	while (from && fscanf(from, "%llx", &guid) == 1)
-		listed |= guid == p->guid;
+		listed |= guid == sender(mad);
 	if (from)
 		fclose(from);
 	return listed;
@@ -281,7 +293,8 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 	if (agent < 0 || umad_status(umad) || mad[1] != DR_CLASS || mad[3] != GET_RESP)
 		return agent;
 	if ((attribute(mad) == PORT_INFO && modifier(mad) && is_listed(mad, "SMPS_SICK")) ||
-	    is_lost() || is_muted(mad))
+	    (attribute(mad) == NODE_INFO && is_listed(mad, "SMPS_SILENT")) || is_lost() ||
+	    is_muted(mad))
 		((struct ib_user_mad *)umad)->status = ETIMEDOUT;
 	else if (sets && is_table(mad, GET_RESP))
 		fprintf(sets, "done %x\n", transaction(mad));

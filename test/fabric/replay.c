@@ -122,14 +122,16 @@ static bool apply_map(struct dl_tables *t, const struct write *w, uint32_t sw,
 		      struct dl_tables *from)
 {
 	bool all_out = w->modifier & 0x10000, all_in = w->modifier & 0x20000, changed = false;
+	unsigned int first_in = all_in ? 0 : w->modifier >> 8 & 0xFF;
+	unsigned int first_out = all_out ? 0 : w->modifier & 0xFF;
+	unsigned int nports = t->fabric->nodes[t->fabric->switches[sw]].nports;
 
-	for (unsigned int in = 0; in < 255; in++) {
-		for (unsigned int out = 0; out < 255; out++) {
+	for (unsigned int in = first_in; in <= (all_in ? nports : first_in); in++) {
+		for (unsigned int out = first_out; out <= (all_out ? nports : first_out); out++) {
 			uint16_t *map = map_at(t, sw, in, out);
 			dl_tables_sl2vl_row row = map_of(w);
 
-			if (!map || (!all_in && in != (w->modifier >> 8 & 0xFF)) ||
-			    (!all_out && out != (w->modifier & 0xFF)))
+			if (!map)
 				continue;
 			if (from && *map_at(from, sw, in, out) != DL_TABLES_NO_ROW)
 				row = from->rows[*map_at(from, sw, in, out)];

@@ -101,7 +101,7 @@ healthy() {
 	wait_log 'SUBNET UP' 2
 	healthy 30
 	# No third one.
-	sleep 3
+	sleep 1
 	[[ $(log_count 'routed a') == 2 ]]
 }
 

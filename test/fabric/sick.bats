@@ -80,7 +80,8 @@ healthy() {
 }
 
 @test "six of a hundred answers get lost: the rest is routed all the same" {
-	export SMPS_LOSS=6 SMPS_SEED=$DATELINE_SEED
+	export SMPS_LOSS=$T/loss SMPS_SEED=$DATELINE_SEED
+	echo 6 >"$SMPS_LOSS"
 	dateline gen 5 4 1 -o "$T/f" 2>/dev/null
 	sim_start "$T/f.net"
 	sm_conf "$T/a" dateline torus_config="$T/f.torus.conf" sweep_interval=1
@@ -123,4 +124,117 @@ healthy() {
 	up 3 3 1
 	grep -q '4xNDR' "$T"/snap/*.net*
 	fails grep -qE '4x[QHES]DR' "$T"/snap/*.net*
+}
+
+# broken DIR: "slid dlid switch" of each pair of adapters that no sick switch cuts
+# off from H_0_0_0_1, and whose packets the forwarding tables in DIR lose, with the
+# switch where it happens.
+broken() {
+	{
+		sed 's/^/sick 0x/' "$SMPS_SICK"
+		end_ports "$1" | sed 's/^/end /'
+		cables "$1" | sed 's/^/cable /'
+		lfts "$1" | sed 's/^/entry /'
+	} | awk '
+		$1 == "sick" { sick[$2] }
+		$1 == "entry" { entry[$2, $3] = $4 }
+		$1 == "end" && $2 == "CA" { host[$5] = $3; name[$6] = $5 }
+		$1 == "cable" {
+			far[$3, $5] = $7
+			if ($2 == "CA")
+				at[$4] = $7
+			else if ($6 == "SW")
+				near[$3] = near[$3] " " $7
+		}
+		function reach(sw,  n, i, next_to) {
+			if (sw in sick || sw in reached)
+				return
+			reached[sw]
+			n = split(near[sw], next_to)
+			for (i = 1; i <= n; i++)
+				reach(next_to[i])
+		}
+		function walk(sw, to,  hops) {
+			for (hops = 0; hops < 64 && (sw, to) in entry; hops++) {
+				if (far[sw, entry[sw, to]] == host[to])
+					return ""
+				sw = far[sw, entry[sw, to]]
+			}
+			return sw
+		}
+		END {
+			reach(at[name["H_0_0_0_1"]])
+			for (from in host)
+				for (to in host)
+					if (from != to && at[from] in reached && at[to] in reached) {
+						n++
+						lost = walk(at[from], to)
+						if (lost != "")
+							print from, to, lost
+					}
+			if (n < 500)
+				print "only " n " pairs"
+		}'
+}
+
+# all_well: by what the switches hold, the healthy pairs are connected.
+all_well() {
+	rm -rf "$T/live"
+	snapshot "$T/live" --paths none || return
+	broken "$T/live" >"$T/broken"
+	[[ ! -s $T/broken ]]
+}
+
+# sick_event: something fails or comes back, while answers get lost or not.
+sick_event() {
+	local swept
+
+	((RANDOM % 3)) || echo $((1 + RANDOM % 6)) >"$SMPS_LOSS"
+	case $((RANDOM % 6)) in
+	0)
+		pick_switch
+		IFS='_"' read -ra PICKED <<<"$PICKED"
+		guid_of "${PICKED[@]:2:3}" >>"$SMPS_SICK"
+		echo >>"$SMPS_SICK"
+		(($(wc -l <"$SMPS_SICK") < 4)) || : >"$SMPS_SICK"
+		;;
+	1) : >"$SMPS_SICK" ;;
+	*) until event; do :; done ;;
+	esac
+	swept=$(log_count "$SWEPT") || true
+	kill -HUP "$SM_PID"
+	wait_log "$SWEPT" $((swept + 1))
+	echo 0 >"$SMPS_LOSS"
+}
+
+# The end of a sweep, or of an attempt.
+SWEPT='SUBNET UP|Errors during initialization|dateline: ERR DL19'
+
+# DATELINE_EVENTS=N: more of them.
+@test "random events with sick parts and lost answers: what is healthy is connected, without loops" {
+	local i
+
+	say "DATELINE_SEED=$DATELINE_SEED"
+	export SMPS_LOSS=$T/loss SMPS_SEED=$DATELINE_SEED
+	echo 0 >"$SMPS_LOSS"
+	up 5 4 3 sweep_interval=1
+	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
+	for ((i = 0; i < ${DATELINE_EVENTS:-12}; i++)); do
+		sick_event
+		wait_for "$DL_PATIENCE" all_well || {
+			say "event $i: $(wc -l <"$T/broken") pairs lost, such as" \
+				"$(head -n 1 "$T/broken")"
+			return 1
+		}
+		dateline verify "$T/live" --torus-config "$T/f.torus.conf" --pairs adapters \
+			--json >"$T/verdict" || [[ $? == 1 ]]
+		[[ $(jq .credit_loop "$T/verdict") == false ]]
+	done
+	# All is well again, as it was.
+	: >"$SMPS_SICK"
+	mend_all
+	sm_sweep
+	wait_log 'dateline: verified free of credit loops; repairs: none; .*: 60 of 60 switches'
+	sort "$T/snap/dateline-psl.dump" >"$T/psl"
+	cmp "$T/whole.psl" "$T/psl"
 }

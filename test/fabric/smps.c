@@ -15,7 +15,8 @@
  * SMPS_PLAIN=FILE	node GUIDs of switches that say that they have no SL to
  *			VL maps.
  * SMPS_SPEED=N		LinkSpeedExtActive of all ports, such as 8 for NDR.
- * SMPS_LOSS=PERCENT	so many of the answers get lost, by SMPS_SEED.
+ * SMPS_LOSS=FILE	the per cent of the answers that get lost, by SMPS_SEED.
+ *			The file may change at any time.
  * SMPS_MUTE=RANGE	"ATTRIBUTE FROM TO": answers of this attribute get lost, from
  *			the number FROM (0) up to, not including, TO.
  * SMPS_LIES=FILE	lines "GUID ATTRIBUTE MODIFIER OFFSET BYTES [FROM [TO]]", all
@@ -143,15 +144,19 @@ static bool is_listed(const uint8_t *mad, const char *variable)
 static bool is_lost(void)
 {
 	static uint64_t state;
-	const char *percent = getenv("SMPS_LOSS");
-	const char *seed = getenv("SMPS_SEED");
+	const char *path = getenv("SMPS_LOSS"), *seed = getenv("SMPS_SEED");
+	FILE *from = path ? fopen(path, "r") : NULL;
+	unsigned int percent = 0;
 
-	if (!percent)
+	if (!from)
 		return false;
+	if (fscanf(from, "%u", &percent) != 1)
+		percent = 0;
+	fclose(from);
 	if (!state)
 		state = 2 * strtoull(seed ? seed : "0", NULL, 10) + 1;
 	state = state * 6364136223846793005ull + 1442695040888963407ull;
-	return (state >> 33) % 100 < strtoul(percent, NULL, 10);
+	return (state >> 33) % 100 < percent;
 }
 
 static bool is_muted(const uint8_t *mad)

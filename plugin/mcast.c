@@ -23,6 +23,8 @@
 /* Needs what OpenSM's other headers declare. */
 #include <opensm/osm_mcast_mgr.h>
 
+#define JUST_COME 2 /* need_update of a switch that OpenSM did not know before */
+
 /*
  * Port indices of a group's members; those that were not routed are left out,
  * and named unless `quiet`.
@@ -112,7 +114,8 @@ static void clear_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid)
 	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 
 	if (!e->sweeping || !sw || !osm_switch_supports_mcast(sw) ||
-	    !(e->clear_groups || (sw->need_update && !e->osm->subn.first_time_master_sweep)) ||
+	    !(e->clear_groups ||
+	      (sw->need_update >= JUST_COME && !e->osm->subn.first_time_master_sweep)) ||
 	    (has_top(e, sw) && !e->osm->subn.first_time_master_sweep))
 		return;
 	osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw), mlid, 0);

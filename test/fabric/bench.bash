@@ -4,10 +4,14 @@
 # usage: bench.bash X Y Z [RUNS]
 #
 # Dateline and torus-2QoS under OpenSM on the same simulated torus, in turn:
-# seconds from start to each stage, SMPs by kind, peak memory, and sweeps after
-# nothing, a cable and a switch have gone, with the longest path query
-# meanwhile.  One line a run; compare only runs beside each other, on a machine
-# that does nothing else.
+# seconds of each stage, SMPs by kind, peak memory, and sweeps after nothing, a
+# cable and a switch have gone, with the longest path query meanwhile.  A line a
+# sweep; compare only runs beside each other, on a machine that does nothing
+# else.
+#
+# Stages are told apart by what is sent: discovery ends when OpenSM asks for
+# nothing any more, tables when it begins to write some; then forwarding tables,
+# SL to VL maps with VL arbitration, and all that is left.
 
 set -euo pipefail
 
@@ -21,24 +25,39 @@ DL_PATIENCE=${DATELINE_PATIENCE:-1200}
 DL_PATIENCE_MS=$((DL_PATIENCE * 1000))
 trap 'fabric_down; rm -rf "$T"' EXIT
 
-# at PATTERN N: the N-th such line's time of day in the log, in seconds.
-at() {
-	grep -E -- "$1" "$SM_DIR/osm.log" | sed -n "${2}p" |
-		awk '{ split($3, t, ":"); print 3600 * t[1] + 60 * t[2] + t[3] + $4 / 1e6 }'
-}
-
-# smps FROM: those sent since line FROM of the record, by kind.
-smps() {
-	tail -n +"$1" "$SMPS_LOG" | awk '
+# report NAME FROM START: the sweep from line FROM of the record on, which began
+# then and has ended now.
+report() {
+	tail -n +"$2" "$SMPS_LOG" | awk -v name="$1" -v start="$3" -v end="$(date +%s.%N)" '
 		BEGIN {
 			kind["17"] = "SL2VL"; kind["18"] = "VLArb"; kind["19"] = "LFT"
 			kind["1b"] = "MFT"; kind["15"] = "PortInfo"
 		}
-		{ n[$1 == 1 ? "discovery" : $2 in kind ? kind[$2] : "other"]++; all++ }
+		{
+			k = $1 == 1 ? "discovery" : $2 in kind ? kind[$2] : "other"
+			n[k]++
+			if (k == "LFT" && !first)
+				first = $4
+			if (k != "discovery" || !first)
+				last[k == "VLArb" ? "SL2VL" : k] = $4
+		}
 		END {
-			printf "%d SMPs", all
+			printf "  %s: %.2f s", name, end - start
+			at = start
+			stage("discovery", last["discovery"])
+			stage("tables", first)
+			stage("LFT", last["LFT"])
+			stage("SL2VL and VLArb", last["SL2VL"])
+			stage("rest", end)
+			printf "; %d SMPs", NR
 			for (k in n)
 				printf ", %d %s", n[k], k
+		}
+		function stage(what, to) {
+			if (!to || to < at)
+				return
+			printf "%s %s %.2f", at == start ? ":" : ",", what, to - at
+			at = to
 		}'
 }
 
@@ -57,7 +76,7 @@ queries() {
 
 # again NAME: a sweep, and what it took.
 again() {
-	local from pid start end
+	local from pid start said
 
 	from=$(($(wc -l <"$SMPS_LOG") + 1))
 	rm -f "$T/longest"
@@ -65,13 +84,11 @@ again() {
 	pid=$!
 	start=$(date +%s.%N)
 	sm_sweep
-	end=$(date +%s.%N)
+	said=$(report "$1" "$from" "$start")
 	wait_for 60 test -s "$T/longest"
 	kill "$pid"
 	wait "$pid" 2>/dev/null || true
-	awk -v a="$start" -v b="$end" -v n="$1" -v s="$(smps "$from")" \
-		-v q="$(<"$T/longest")" 'BEGIN {
-		printf "  %s: %.2f s, %s; longest path query %d ms\n", n, b - a, s, q }'
+	echo "$said; longest path query $(<"$T/longest") ms"
 }
 
 # run ENGINE
@@ -87,12 +104,9 @@ run() {
 	start=$(date +%s.%N)
 	SM_FLAGS=0x03 sm_start "$dir"
 	wait_log 'SUBNET UP'
-	awk -v a="$start" -v b="$(date +%s.%N)" -v e="$1" -v s="$(smps 1)" \
-		-v d="$(at 'Entering MASTER' 1)" -v t="$(at 'tables configured' 1)" \
-		-v u="$(at 'SUBNET UP' 1)" \
-		-v m="$(awk '/^VmHWM/ { print $2 / 1024 }' "/proc/$SM_PID/status")" 'BEGIN {
-		printf "%s: SUBNET UP after %.2f s: tables after %.2f s of discovery, rest %.2f s; %s; peak %.0f MB\n",
-			e, b - a, (b - a) - (u - d), u - t, s, m }'
+	echo "$1"
+	report start 1 "$start"
+	awk '/^VmHWM/ { printf "; peak %.0f MB\n", $2 / 1024 }' "/proc/$SM_PID/status"
 	again unchanged
 	sim_console 'Unlink "S_1_1_0"[1]' >/dev/null
 	again "a cable gone"

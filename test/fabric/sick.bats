@@ -227,8 +227,12 @@ SWEPT='SUBNET UP|Errors during initialization|dateline: ERR DL19'
 			return 1
 		}
 		dateline verify "$T/live" --torus-config "$T/f.torus.conf" --pairs adapters \
-			--json >"$T/verdict" || [[ $? == 1 ]]
-		[[ $(jq .credit_loop "$T/verdict") == false ]]
+			-q --json >"$T/verdict" || [[ $? == 1 ]]
+		[[ $(jq .credit_loop "$T/verdict") == false ]] || {
+			say "event $i: credit loop"
+			cat "$T/verdict" "$SMPS_SICK" >&2
+			return 1
+		}
 	done
 	# All is well again, as it was.
 	: >"$SMPS_SICK"

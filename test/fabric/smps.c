@@ -3,8 +3,8 @@
  * Between OpenSM and the simulator: counts SMPs, and makes parts of the fabric
  * sick.  Preloaded before libumad2sim; the environment says what to do:
  *
- * SMPS_LOG=FILE	append "method attribute modifier" of each SMP sent, in
- *			hexadecimal.
+ * SMPS_LOG=FILE	append "method attribute modifier time" of each SMP sent, in
+ *			hexadecimal, and the time in seconds.
  * SMPS_RECORD=FILE	append "set TRANSACTION GUID attribute modifier data" when a
  *			forwarding table, a multicast table or an SL-to-VL map is
  *			set, and "done TRANSACTION" when the answer comes.
@@ -37,6 +37,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <infiniband/umad.h>
@@ -271,14 +272,18 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, i
 	static int (*next)(int, int, void *, int, int, int);
 	static FILE *to;
 	const uint8_t *mad = umad_get_mad(umad);
+	struct timespec now;
 
 	if (!next) {
 		next = dlsym(RTLD_NEXT, "umad_send");
 		to = open_lines("SMPS_LOG");
 		sets = open_lines("SMPS_RECORD");
 	}
-	if (to && is_smp(mad))
-		fprintf(to, "%x %x %x\n", mad[3], attribute(mad), modifier(mad));
+	if (to && is_smp(mad)) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		fprintf(to, "%x %x %x %.6f\n", mad[3], attribute(mad), modifier(mad),
+			now.tv_sec + now.tv_nsec / 1e9);
+	}
 	if (sets && is_table(mad, SET))
 		record(sets, mad);
 	return next(portid, agentid, umad, length, timeout_ms, retries);

@@ -35,9 +35,14 @@ make_torus() {
 
 # up X Y Z [KEY=VALUE...]: that torus, routed by dateline in $MODE.
 up() {
+	up_unconfigured "$1" "$2" "$3" torus_config="$T/f.torus.conf" "${@:4}"
+}
+
+# up_unconfigured X Y Z [KEY=VALUE...]: the same without a torus_config.
+up_unconfigured() {
 	make_torus "$1" "$2" "$3"
 	shift 3
-	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
+	fabric_up "$T/a" dateline "$T/f.net" \
 		"event_plugin_options=mode=$MODE dump_dir=$T/snap" "$@"
 	# The last of its files.
 	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"

@@ -311,7 +311,7 @@ guids() {
 	local i
 	[[ ! -e /etc/opensm/torus-2QoS.conf ]] || skip "OpenSM's default exists"
 	RANDOM=7
-	up 5 4 3 torus_config=/etc/opensm/torus-2QoS.conf
+	up_unconfigured 5 4 3
 	log_count 'coordinates remembered'
 	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
 	for ((i = 0; i < 4; i++)); do

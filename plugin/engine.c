@@ -353,6 +353,20 @@ static bool find_row(const struct dl_sweep *sweep, const osm_physp_t *physp, uin
 	return true;
 }
 
+/*
+ * A port that is up, but behind which OpenSM sees nothing, as an answer was lost
+ * or a switch is sick, may still carry packets, and entries that lead there are
+ * closed only later; the same holds for switches that are left out.
+ */
+static bool is_out_of_sight(const struct dl_sweep *sweep, osm_node_t *node, unsigned int num)
+{
+	const osm_physp_t *physp = osm_node_get_physp_ptr(node, num);
+	uint32_t port = physp ? find_port(sweep, physp) : DL_NONE;
+
+	return port == DL_NONE || (num && sweep->fabric->ports[port].peer == DL_NONE &&
+				   osm_physp_get_port_state(physp) > IB_LINK_DOWN);
+}
+
 static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
 			 ib_slvl_table_t *table)
 {
@@ -362,6 +376,11 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 
 	if (!e->in_force)
 		return;
+	if (physp->p_node->sw && (is_out_of_sight(e->in_force, physp->p_node, in) ||
+				  is_out_of_sight(e->in_force, physp->p_node, out))) {
+		*table = *osm_physp_get_slvl_tbl(physp, in);
+		return;
+	}
 	if (!(e->phases && e->phases->old_maps &&
 	      find_row(e->phases->from, physp, in, out, &row)) &&
 	    !find_row(e->in_force, physp, in, out, &row))

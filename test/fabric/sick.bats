@@ -126,6 +126,18 @@ healthy() {
 	fails grep -qE '4x[QHES]DR' "$T"/snap/*.net*
 }
 
+@test "SL to VL maps stay towards a switch that does not answer, and its own" {
+	export SMPS_SILENT=$T/silent
+	: >"$SMPS_SILENT"
+	up 5 4 1
+	snapshot "$T/before" --paths none
+	guid_of 2 2 0 >"$SMPS_SILENT"
+	sm_sweep
+	wait_log 'routed a .*: 19 of 19 switches'
+	snapshot "$T/after" --paths none
+	same "SL to VL maps" <(sl2vl "$T/before") <(sl2vl "$T/after")
+}
+
 # broken DIR: "slid dlid switch" of each pair of adapters that no sick switch cuts
 # off from H_0_0_0_1, and whose packets the forwarding tables in DIR lose, with the
 # switch where it happens.

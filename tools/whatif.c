@@ -126,17 +126,36 @@ static void keep_reason(void *context, enum dl_log_level level, const char *mess
 		snprintf(o->reason, sizeof(o->reason), "%s", message);
 }
 
-/* Are these tables safe, with one group of all adapters on the tree? */
-static int verify_tables(struct dl_tables *t, const struct dl_route_tree *tree, bool *safe)
+/* Are these the tables, and the tree, that proven mode has verified? */
+static bool is_verified(const struct dl_route_result *plain, const struct dl_route_result *proven)
 {
-	struct dl_verify_result *v = NULL;
-	int err = dl_route_tree_group_all(tree, t);
+	const struct dl_tables *a = plain->tables, *b = proven->tables;
+	uint32_t n = a->fabric->nswitches;
 
+	return b && a->npsl_src == b->npsl_src && a->npsl_dst == b->npsl_dst &&
+	       !memcmp(a->lft, b->lft, n * (size_t)a->stride) &&
+	       !memcmp(a->psl, b->psl, (size_t)a->npsl_src * a->npsl_dst) &&
+	       !memcmp(plain->tree->parent, proven->tree->parent, n * sizeof(*plain->tree->parent));
+}
+
+/* Are those of classic mode safe, with one group of all adapters on the tree? */
+static int verify_classic(struct worker *k, const struct dl_route_result *plain,
+			  const struct dl_route_result *proven)
+{
+	struct whatif_outcome *o = k->outcome;
+	struct dl_verify_result *v = NULL;
+	int err = 0;
+
+	o->safe = o->accepted && o->proven && is_verified(plain, proven);
+	if (o->safe || !o->accepted)
+		return 0;
+	err = dl_route_tree_group_all(plain->tree, plain->tables);
 	if (!err)
-		err = dl_verify(t, NULL, NULL, &v);
+		err = dl_verify(plain->tables, NULL, NULL, &v);
 	if (!err)
-		*safe = v->delivered && v->verdict == DL_VERIFY_FREE;
+		o->safe = v->delivered && v->verdict == DL_VERIFY_FREE;
 	dl_verify_result_free(v);
+	charge(k, WHATIF_VERIFY);
 	return err;
 }
 
@@ -155,11 +174,7 @@ static int try_classic(struct worker *k, const struct dl_torus *t, struct dl_rou
 	options.mode = DL_ROUTE_CLASSIC;
 	err = dl_route(t, c, &options, NULL, out);
 	o->accepted = out->tables && out->tree;
-	if (o->accepted && !campaign_is_interrupted()) {
-		charge(k, WHATIF_CLASSIC);
-		err = verify_tables(out->tables, out->tree, &o->safe);
-		charge(k, WHATIF_VERIFY);
-	} else if (err == -ENOTSUP) {
+	if (err == -ENOTSUP) {
 		options.mode = DL_ROUTE_UNCHECKED;
 		err = dl_route(t, c, &options, NULL, out);
 	}
@@ -171,22 +186,18 @@ static int try_classic(struct worker *k, const struct dl_torus *t, struct dl_rou
 static int compare_load(const struct dl_tables *plain, const struct dl_tables *proven,
 			struct whatif_outcome *o)
 {
-	struct dl_tables_load before, after;
-	int err = dl_tables_load_count(plain, NULL, NULL, &before);
+	struct dl_tables_load l;
+	int err = dl_tables_load_count(proven, plain, NULL, &l);
 
 	if (err)
 		return err;
-	err = dl_tables_load_count(proven, plain, NULL, &after);
-	if (!err) {
-		o->plain_hops = before.pairs ? (double)before.hops / before.pairs : 0;
-		o->hops = after.common_pairs ? (double)after.common_hops / after.common_pairs : 0;
-		o->plain_busiest = before.busiest;
-		o->busiest = after.busiest;
-		o->common_busiest = after.common_busiest;
-		dl_tables_load_release(&after);
-	}
-	dl_tables_load_release(&before);
-	return err;
+	o->plain_hops = l.other_pairs ? (double)l.other_hops / l.other_pairs : 0;
+	o->hops = l.common_pairs ? (double)l.common_hops / l.common_pairs : 0;
+	o->plain_busiest = l.other_busiest;
+	o->busiest = l.busiest;
+	o->common_busiest = l.common_busiest;
+	dl_tables_load_release(&l);
+	return 0;
 }
 
 static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_route_result *out)
@@ -240,6 +251,10 @@ static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 		err = -ECANCELED;
 	if (!err)
 		err = try_proven(k, t, &proven);
+	if (!err && campaign_is_interrupted())
+		err = -ECANCELED;
+	if (!err)
+		err = verify_classic(k, &plain, &proven);
 	if (!err && campaign_is_interrupted())
 		err = -ECANCELED;
 	if (!err && plain.tables && proven.tables)

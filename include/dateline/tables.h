@@ -279,6 +279,8 @@ struct dl_tables_load {
 	uint64_t hops;	  /* cables between switches that they pass */
 	/* The same for those pairs that other tables deliver, too. */
 	uint64_t common_pairs, common_hops, common_busiest;
+	/* And of the other tables. */
+	uint64_t other_pairs, other_hops, other_busiest;
 };
 
 /*

@@ -18,41 +18,46 @@
 
 #include "dateline/tables.h"
 
-#define BLOCK 64  /* LIDs; divides a table's stride */
-#define COMMON 32 /* where the counts of common pairs stand */
+#define BLOCK 64 /* LIDs; divides a table's stride */
+#define APART 64 /* bytes, so that columns do not fall into one set of a cache */
 
 enum { UNKNOWN, WALKING, ARRIVES, FAILS };
+
+/* How a switch's ports are numbered. */
+struct ports {
+	uint32_t first; /* port index of port 0 */
+	uint32_t n;	/* without port 0 */
+};
 
 /* The switches whose packets to one LID arrive. */
 struct reachable {
 	const struct dl_tables *t;
-	uint32_t *order; /* nearest to the destination first */
+	const struct ports *ports; /* by switch */
+	const uint32_t *next;	   /* by port index: switch at the far end */
+	uint32_t *order;	   /* nearest to the destination first */
 	uint32_t norder;
+	uint32_t *out;	       /* by switch in `order`: port index by which it sends */
 	uint32_t *walk;	       /* of switches, until its end is known */
 	uint8_t *state;	       /* by switch */
 	uint8_t *columns;      /* a block of LIDs by switch */
+	size_t apart;	       /* from one column to the next */
 	const uint8_t *column; /* the one at hand */
-	const uint32_t *next;  /* by port index: switch at the far end */
+};
+
+/* The packets of some pairs. */
+struct sums {
+	uint64_t pairs, hops;
+	uint64_t *flows; /* by port index */
 };
 
 struct counter {
 	struct reachable own, other;
-	uint32_t *sources;  /* by switch: end ports that send from it */
-	uint32_t *next;	    /* by port index: switch at the far end */
-	uint64_t *common;   /* by port index: flows of common pairs */
-	uint64_t *gathered; /* by switch: packets that leave it; common ones
-				   in the upper half */
+	uint64_t *sources; /* by switch: end ports that send from it */
+	/* Where both tables agree on a LID, or there is one; else of each ... */
+	struct sums both, mine, theirs, common;
+	struct sums all;    /* ... but where the other ones deliver all: mine and common */
+	uint64_t *gathered; /* by switch: packets that leave it */
 };
-
-/* The port index by which a switch sends the LID on, or DL_NONE. */
-static uint32_t way_out(const struct reachable *b, uint32_t sw)
-{
-	const struct dl_fabric *f = b->t->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
-	uint8_t port = b->column[sw];
-
-	return port > n->nports ? DL_NONE : n->first_port + port;
-}
 
 /* Does this entry hand the packet to its destination? */
 static bool hands_over(const struct dl_fabric *f, uint32_t out, uint16_t lid)
@@ -62,29 +67,29 @@ static bool hands_over(const struct dl_fabric *f, uint32_t out, uint16_t lid)
 	return f->ports[out].num ? f->ports[out].peer == dst : out == dst;
 }
 
-/* Walk from one switch to the destination, or to what is known. */
+/*
+ * Walk from one switch to the destination, or to what is known.  A port that
+ * leads to another switch hands nothing over.
+ */
 static void walk(struct reachable *b, uint32_t sw, uint16_t lid)
 {
-	const struct dl_fabric *f = b->t->fabric;
-	uint32_t n = 0, out;
+	uint32_t n = 0;
 	uint8_t end = FAILS;
 
-	while (sw != DL_NONE) {
-		if (b->state[sw] != UNKNOWN) {
-			end = b->state[sw] == ARRIVES ? ARRIVES : FAILS;
-			break;
-		}
+	do {
+		uint32_t out = b->ports[sw].first + b->column[sw];
+
 		b->state[sw] = WALKING;
 		b->walk[n++] = sw;
-		out = way_out(b, sw);
-		if (out == DL_NONE)
+		if (b->column[sw] > b->ports[sw].n)
 			break;
-		if (hands_over(f, out, lid)) {
-			end = ARRIVES;
-			break;
-		}
+		b->out[sw] = out;
 		sw = b->next[out];
-	}
+		if (sw == DL_NONE)
+			end = hands_over(b->t->fabric, out, lid) ? ARRIVES : FAILS;
+		else if (b->state[sw] == ARRIVES)
+			end = ARRIVES;
+	} while (sw != DL_NONE && b->state[sw] == UNKNOWN);
 	while (n--) {
 		b->state[b->walk[n]] = end;
 		if (end == ARRIVES)
@@ -98,76 +103,93 @@ static void turn_block(struct reachable *b, uint32_t lid)
 
 	for (s = 0; s < n; s++)
 		for (i = 0; i < BLOCK; i++)
-			b->columns[i * (size_t)n + s] =
+			b->columns[i * b->apart + s] =
 				b->t->lft[s * (size_t)b->t->stride + lid + i];
+}
+
+static void choose_column(struct reachable *b, uint16_t lid)
+{
+	b->column = &b->columns[lid % BLOCK * b->apart];
 }
 
 static void fill(struct reachable *b, uint16_t lid)
 {
 	uint32_t s;
 
-	b->column = &b->columns[lid % BLOCK * (size_t)b->t->fabric->nswitches];
-
+	choose_column(b, lid);
 	memset(b->state, UNKNOWN, b->t->fabric->nswitches);
 	b->norder = 0;
 	for (s = 0; s < b->t->fabric->nswitches; s++)
-		walk(b, s, lid);
+		if (b->state[s] == UNKNOWN)
+			walk(b, s, lid);
 }
 
-/* What each switch has to send, before it gathers. */
-static void load_sources(struct counter *c, uint16_t lid)
+/* Add the packets to a LID that `b` delivers, and so does `common` (NULL: any). */
+static void add_up(struct counter *c, const struct reachable *b, const struct reachable *common,
+		   uint16_t lid, struct sums *to)
 {
-	const struct dl_fabric *f = c->own.t->fabric;
-	uint32_t home = dl_fabric_access_switch(f, f->lid_port[lid]), s;
+	const struct dl_fabric *f = b->t->fabric;
+	uint32_t home = dl_fabric_access_switch(f, f->lid_port[lid]);
 
-	for (s = 0; s < f->nswitches; s++) {
-		/* It does not send to itself. */
-		uint64_t n = c->sources[s] - (s == home);
-		bool common = c->other.t && c->other.state[s] == ARRIVES;
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		c->gathered[s] = !common || common->state[s] == ARRIVES ? c->sources[s] : 0;
+	/* It does not send to itself. */
+	if (home != DL_NONE)
+		c->gathered[home] -= c->gathered[home] > 0;
+	for (uint32_t i = b->norder; i--;) {
+		uint32_t s = b->order[i], out = b->out[s];
 
-		c->gathered[s] = common ? n << COMMON | n : n;
+		if (b->next[out] == DL_NONE) {
+			to->pairs += c->gathered[s];
+			continue;
+		}
+		to->flows[out] += c->gathered[s];
+		to->hops += c->gathered[s];
+		c->gathered[b->next[out]] += c->gathered[s];
 	}
 }
 
-static void count_lid(struct counter *c, uint16_t lid, struct dl_tables_load *l)
+static void count_lid(struct counter *c, uint16_t lid)
 {
-	const struct dl_fabric *f = c->own.t->fabric;
-	uint32_t i;
+	uint32_t n = c->own.t->fabric->nswitches;
 
 	fill(&c->own, lid);
 	if (c->other.t)
-		fill(&c->other, lid);
-	load_sources(c, lid);
-	for (i = c->own.norder; i--;) {
-		uint32_t s = c->own.order[i];
-		uint32_t out = way_out(&c->own, s);
-		uint32_t n = c->gathered[s], common = c->gathered[s] >> COMMON;
-
-		if (hands_over(f, out, lid)) {
-			l->pairs += n;
-			l->common_pairs += common;
-			continue;
-		}
-		l->flows[out] += n;
-		l->hops += n;
-		l->common_hops += common;
-		c->common[out] += common;
-		c->gathered[c->next[out]] += c->gathered[s];
+		choose_column(&c->other, lid);
+	if (!c->other.t || !memcmp(c->own.column, c->other.column, n)) {
+		add_up(c, &c->own, NULL, lid, &c->both);
+		return;
 	}
+	fill(&c->other, lid);
+	if (c->other.norder == n) {
+		add_up(c, &c->own, NULL, lid, &c->all);
+	} else {
+		add_up(c, &c->own, NULL, lid, &c->mine);
+		add_up(c, &c->own, &c->other, lid, &c->common);
+	}
+	add_up(c, &c->other, NULL, lid, &c->theirs);
 }
 
 static int reachable_init(struct reachable *b, struct dl_arena *arena, const struct dl_tables *t,
 			  const uint32_t *next)
 {
-	uint32_t n = t->fabric->nswitches + 1;
+	const struct dl_fabric *f = t->fabric;
+	uint32_t n = f->nswitches + 1;
+	struct ports *ports = dl_arena_array(arena, n, sizeof(*ports));
 
+	for (uint32_t s = 0; ports && s < f->nswitches; s++)
+		ports[s] = (struct ports){ f->nodes[f->switches[s]].first_port,
+					   f->nodes[f->switches[s]].nports };
 	b->t = t;
+	b->ports = ports;
 	b->next = next;
-	b->columns = dl_arena_array(arena, n, BLOCK);
+	b->apart = (n / APART | 1) * APART + 2 * APART;
+	b->columns = dl_arena_array(arena, b->apart, BLOCK);
 	b->order = dl_arena_array(arena, n, sizeof(*b->order));
+	b->out = dl_arena_array(arena, n, sizeof(*b->out));
 	b->walk = dl_arena_array(arena, n, sizeof(*b->walk));
 	b->state = dl_arena_alloc(arena, n);
-	return b->order && b->walk && b->state && b->columns ? 0 : -ENOMEM;
+	return ports && b->order && b->out && b->walk && b->state && b->columns ? 0 : -ENOMEM;
 }
 
 /* By port index: the switch at the far end of its cable, or DL_NONE. */
@@ -183,28 +205,70 @@ static uint32_t *next_switches(struct dl_arena *arena, const struct dl_fabric *f
 static int counter_init(struct counter *c, struct dl_arena *arena, const struct dl_tables *t,
 			const struct dl_tables *other, const bool *among)
 {
+	struct sums *all[] = { &c->both, &c->mine, &c->theirs, &c->common, &c->all };
 	const struct dl_fabric *f = t->fabric;
-	uint32_t p, s;
-	int err;
+	uint32_t *next = next_switches(arena, f);
+	int err = next ? reachable_init(&c->own, arena, t, next) : -ENOMEM;
 
-	c->next = next_switches(arena, f);
+	if (!err && other)
+		err = reachable_init(&c->other, arena, other, next);
+	for (unsigned int i = 0; !err && i < sizeof(all) / sizeof(*all); i++) {
+		all[i]->flows = dl_arena_array(arena, f->nports + 1, sizeof(*all[i]->flows));
+		err = all[i]->flows ? 0 : -ENOMEM;
+	}
 	c->sources = dl_arena_array(arena, f->nswitches, sizeof(*c->sources));
 	c->gathered = dl_arena_array(arena, f->nswitches, sizeof(*c->gathered));
-	c->common = dl_arena_array(arena, f->nports, sizeof(*c->common));
-	if (!c->next || !c->sources || !c->gathered || !c->common)
+	if (err || !c->sources || !c->gathered)
 		return -ENOMEM;
-	err = reachable_init(&c->own, arena, t, c->next);
-	if (!err && other)
-		err = reachable_init(&c->other, arena, other, c->next);
-	if (err)
-		return err;
-	for (p = 0; p < f->nports; p++) {
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint32_t s;
+
 		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p) || (among && !among[p]))
 			continue;
 		s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE)
 			c->sources[s]++;
 	}
+	return 0;
+}
+
+/* Add `more` to some sums; returns the flows of the busiest cable. */
+static uint64_t sums_add(struct sums *s, const struct sums *more, uint32_t nports)
+{
+	uint64_t busiest = 0;
+
+	s->pairs += more->pairs;
+	s->hops += more->hops;
+	for (uint32_t p = 0; p < nports; p++) {
+		s->flows[p] += more->flows[p];
+		if (s->flows[p] > busiest)
+			busiest = s->flows[p];
+	}
+	return busiest;
+}
+
+static int load_finish(struct counter *c, struct dl_tables_load *l)
+{
+	uint32_t n = c->own.t->fabric->nports;
+
+	l->flows = calloc(n + 1, sizeof(*l->flows));
+	if (!l->flows)
+		return -ENOMEM;
+	l->other_busiest = sums_add(&c->theirs, &c->both, n);
+	sums_add(&c->all, &c->both, n);
+	l->common_busiest = sums_add(&c->common, &c->all, n);
+	l->busiest = sums_add(&c->mine, &c->all, n);
+	l->pairs = c->mine.pairs;
+	l->hops = c->mine.hops;
+	memcpy(l->flows, c->mine.flows, n * sizeof(*l->flows));
+	if (!c->other.t) {
+		l->other_busiest = l->common_busiest = 0;
+		return 0;
+	}
+	l->common_pairs = c->common.pairs;
+	l->common_hops = c->common.hops;
+	l->other_pairs = c->theirs.pairs;
+	l->other_hops = c->theirs.hops;
 	return 0;
 }
 
@@ -215,34 +279,22 @@ int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *othe
 	struct dl_tables_load l = { 0 };
 	struct dl_arena arena = { 0 };
 	struct counter c = { 0 };
-	uint32_t lid, p;
 	int err = counter_init(&c, &arena, t, other, among);
 
-	l.flows = calloc(f->nports + 1, sizeof(*l.flows));
-	if (!l.flows)
-		err = -ENOMEM;
-	if (err)
-		goto out;
-	for (lid = 0; lid <= f->top_lid; lid++) {
+	for (uint32_t lid = 0; !err && lid <= f->top_lid; lid++) {
 		if (lid % BLOCK == 0) {
 			turn_block(&c.own, lid);
 			if (other)
 				turn_block(&c.other, lid);
 		}
 		if (lid && f->lid_port[lid] != DL_NONE && (!among || among[f->lid_port[lid]]))
-			count_lid(&c, lid, &l);
+			count_lid(&c, lid);
 	}
-	for (p = 0; p < f->nports; p++) {
-		if (l.flows[p] > l.busiest)
-			l.busiest = l.flows[p];
-		if (c.common[p] > l.common_busiest)
-			l.common_busiest = c.common[p];
-	}
-	*out = l;
-	l.flows = NULL;
-out:
+	if (!err)
+		err = load_finish(&c, &l);
+	if (!err)
+		*out = l;
 	dl_arena_free(&arena);
-	free(l.flows);
 	return err;
 }
 
@@ -271,10 +323,9 @@ int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, 
 		}
 		fill(&b, lids[i]);
 		for (uint32_t k = 0; k < b.norder; k++) {
-			uint32_t sw = b.order[k], out = way_out(&b, sw);
-			bool there = hands_over(t->fabric, out, lids[i]);
+			uint32_t sw = b.order[k], to = next[b.out[sw]];
 
-			hops[sw] = there ? 0 : hops[next[out]] + 1;
+			hops[sw] = to == DL_NONE ? 0 : hops[to] + 1;
 		}
 	}
 	dl_arena_free(&arena);

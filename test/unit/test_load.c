@@ -166,6 +166,7 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other, co
 	const struct dl_fabric *f = t->fabric;
 	uint64_t *flows = calloc(f->nports + 1, sizeof(*flows));
 	uint64_t *common = calloc(f->nports + 1, sizeof(*common));
+	uint64_t *theirs = calloc(f->nports + 1, sizeof(*theirs));
 	struct dl_tables_load want = { 0 }, have;
 	uint32_t src, lid;
 
@@ -178,6 +179,12 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other, co
 
 			if (dst == DL_NONE || dst == src || (among && !among[dst]))
 				continue;
+			hops = other ? follow(other, src, lid, NULL) : -1;
+			if (hops >= 0) {
+				want.other_pairs++;
+				want.other_hops += hops;
+				follow(other, src, lid, theirs);
+			}
 			hops = follow(t, src, lid, NULL);
 			if (hops < 0)
 				continue;
@@ -202,12 +209,18 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other, co
 			want.busiest = flows[src];
 		if (common[src] > want.common_busiest)
 			want.common_busiest = common[src];
+		if (theirs[src] > want.other_busiest)
+			want.other_busiest = theirs[src];
 	}
+	assert_int_equal(have.other_pairs, want.other_pairs);
+	assert_int_equal(have.other_hops, want.other_hops);
+	assert_int_equal(have.other_busiest, want.other_busiest);
 	assert_int_equal(have.busiest, want.busiest);
 	assert_int_equal(have.common_busiest, want.common_busiest);
 	dl_tables_load_release(&have);
 	free(flows);
 	free(common);
+	free(theirs);
 }
 
 /* The hops to all LIDs, in a random order, also such as nobody has. */

@@ -70,31 +70,42 @@ static json_t *shares_json(const struct diff *d, struct share *shares, uint32_t 
 	return list;
 }
 
-static json_t *entries(const struct diff *d, struct share *by_lid, struct share *by_switch)
+/* By LID of `from`: the same end port's in `to`, or 0. */
+static uint16_t *lid_map(const struct diff *d)
+{
+	uint16_t *map = calloc(d->from->fabric->top_lid + 1u, sizeof(*map));
+
+	for (uint32_t lid = 1; map && lid <= d->from->fabric->top_lid; lid++)
+		map[lid] = diff_lid(d, lid);
+	return map;
+}
+
+/* Switch by switch: so both tables are read in order. */
+static json_t *entries(const struct diff *d, const uint16_t *lids, struct share *by_lid,
+		       struct share *by_switch)
 {
 	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
 	const struct dl_fabric *f = d->from->fabric;
 	uint64_t compared = 0, changed = 0;
 	json_t *j;
 
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		by_switch[s].key = s;
-	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
-		uint16_t other = diff_lid(d, lid);
-
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
 		by_lid[lid].key = lid;
-		for (uint32_t s = 0; other && s < f->nswitches; s++) {
-			uint32_t t = diff_switch(d, s);
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint32_t t = diff_switch(d, s);
+
+		by_switch[s].key = s;
+		for (uint32_t lid = 1; t != DL_NONE && lid <= f->top_lid; lid++) {
 			bool differs;
 
-			if (t == DL_NONE)
+			if (!lids[lid])
 				continue;
-			differs = dl_tables_lft(x, s, lid) != dl_tables_lft(y, t, other);
+			differs = dl_tables_lft(x, s, lid) != dl_tables_lft(y, t, lids[lid]);
 			compared++;
-			changed += differs;
 			by_lid[lid].changed += differs;
 			by_switch[s].changed += differs;
 		}
+		changed += by_switch[s].changed;
 	}
 	j = counts_json(compared, changed);
 	if (json_object_set_new(j, "destinations", shares_json(d, by_lid, f->top_lid + 1, true)) ||
@@ -106,12 +117,14 @@ static json_t *entries(const struct diff *d, struct share *by_lid, struct share 
 json_t *diff_entries(const struct diff *d)
 {
 	const struct dl_fabric *f = d->from->fabric;
-	struct share *by_lid = calloc(f->top_lid + 1, sizeof(*by_lid));
+	struct share *by_lid = calloc(f->top_lid + 1u, sizeof(*by_lid));
 	struct share *by_switch = calloc(f->nswitches + 1, sizeof(*by_switch));
-	json_t *j = by_lid && by_switch ? entries(d, by_lid, by_switch) : NULL;
+	uint16_t *lids = lid_map(d);
+	json_t *j = by_lid && by_switch && lids ? entries(d, lids, by_lid, by_switch) : NULL;
 
 	free(by_lid);
 	free(by_switch);
+	free(lids);
 	return j;
 }
 
@@ -122,8 +135,9 @@ json_t *diff_sls(const struct diff *d)
 	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
 	const struct dl_fabric *f = d->from->fabric;
 	uint64_t compared = 0, changed = 0;
+	uint16_t *lids = lid_map(d);
 
-	for (uint32_t p = 0; x->psl && y->psl && p < f->nports; p++) {
+	for (uint32_t p = 0; lids && x->psl && y->psl && p < f->nports; p++) {
 		uint32_t q;
 
 		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p) ||
@@ -134,14 +148,15 @@ json_t *diff_sls(const struct diff *d)
 
 			if (sl == DL_TABLES_NO_SL || f->lid_port[lid] == p)
 				continue;
-			other = dl_tables_path_sl(y, q, diff_lid(d, lid));
+			other = dl_tables_path_sl(y, q, lids[lid]);
 			if (other == DL_TABLES_NO_SL)
 				continue;
 			compared++;
 			changed += sl != other;
 		}
 	}
-	return counts_json(compared, changed);
+	free(lids);
+	return lids ? counts_json(compared, changed) : NULL;
 }
 
 /* ---- maps and arbitration ------------------------------------------------ */

@@ -247,10 +247,12 @@ static void count_by_torus(struct hops *h)
 {
 	const struct tool_coords *c = &h->in->coords;
 
+	/* The same both ways. */
 	for (uint32_t p = 0; p < h->nplaces; p++)
-		for (uint32_t q = 0; q < h->nplaces; q++)
-			h->hops[p * (size_t)h->nplaces + q] = dl_torus_site_distance(
-				&c->grid, c->site[switch_of(h, p)], c->site[switch_of(h, q)]);
+		for (uint32_t q = 0; q < p; q++)
+			h->hops[p * (size_t)h->nplaces + q] = h->hops[q * (size_t)h->nplaces + p] =
+				dl_torus_site_distance(&c->grid, c->site[switch_of(h, p)],
+						       c->site[switch_of(h, q)]);
 }
 
 static uint16_t hops_between(const struct hops *h, uint32_t a, uint32_t b)
@@ -486,7 +488,7 @@ static int count_hops(struct hops *h, const struct request *r, const struct dl_l
 	struct sums first;
 	int err = 0;
 
-	h->hops = malloc(h->nplaces * (size_t)h->nplaces * sizeof(*h->hops));
+	h->hops = calloc(h->nplaces * (size_t)h->nplaces, sizeof(*h->hops));
 	if (!h->hops)
 		return -ENOMEM;
 	if (h->in->snapshot.tables)

@@ -1,13 +1,23 @@
 # check.bash compares the code with it.
 EXTRA_DIST += .clang-format test/schemas.py
 
+# How many random inputs the tests try: one of so many (test/unit/share.h).
+if SANITIZERS
+TEST_SHARE = 5
+else
+TEST_SHARE = 1
+endif
+AM_TESTS_ENVIRONMENT = DATELINE_SHARE=$${DATELINE_SHARE:-$(TEST_SHARE)}; \
+	export DATELINE_SHARE;
+
+# Those that take longest first: no processor waits for the last one.
 UNIT_TESTS =
 check_LTLIBRARIES =
-include test/unit/local.mk
-include test/model/local.mk
-include test/fuzz/local.mk
-include test/fault/local.mk
 include test/slow/local.mk
+include test/model/local.mk
+include test/fault/local.mk
+include test/unit/local.mk
+include test/fuzz/local.mk
 if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

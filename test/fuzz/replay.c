@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "test/unit/share.h"
 
 /* The corpus. */
 #define MAX_FILES 256
@@ -103,7 +104,7 @@ static void keep(const char *path, const uint8_t *data, size_t size)
 
 static void fuzz(void)
 {
-	unsigned long seed = number("FUZZ_SEED", 1), n = number("FUZZ_INPUTS", 10000);
+	unsigned long seed = number("FUZZ_SEED", 1), n = number("FUZZ_INPUTS", share(10000));
 	uint8_t *data = malloc(INPUT_BYTES);
 	uint64_t state = seed;
 	char path[64];

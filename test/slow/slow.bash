@@ -8,6 +8,11 @@
 # result or a message within STEPS basic blocks (3 to 10 seconds) and a gigabyte.
 set -euo pipefail
 
+((${DATELINE_SHARE:-1} == 1)) || {
+	echo "the inputs are the same in every build"
+	exit 77
+}
+
 STEPS=10000000000
 KILOBYTES=1100000 # of address space
 SECONDS_MAX=120	  # for what is not counted: other libraries

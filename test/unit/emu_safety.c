@@ -16,6 +16,7 @@
 #include "draw.h"
 #include "emu/internal.h"
 #include "emu_fixture.h"
+#include "share.h"
 
 #define US UINT64_C(1000000)
 #define MS UINT64_C(1000000000)
@@ -143,7 +144,7 @@ static void test_safe_tables(void **state)
 	struct draw d = { .seed = seed };
 
 	(void)state;
-	for (unsigned int i = 0; i < 150; i++) {
+	for (unsigned int i = 0; i < share(150); i++) {
 		struct emu_fixture w;
 		const struct dl_emu_totals *totals;
 		uint64_t messages, copies = 0;
@@ -261,7 +262,7 @@ static void test_flapping_link(void **state)
 	struct draw d = { .seed = seed };
 
 	(void)state;
-	for (unsigned int i = 0; i < 60; i++) {
+	for (unsigned int i = 0; i < share(60); i++) {
 		struct emu_fixture w;
 		const struct dl_emu_totals *totals;
 		uint64_t now = 0;
@@ -388,7 +389,7 @@ static void test_threads(void **state)
 	for (unsigned int i = 0; i < worlds; i++, draw32(&d)) {
 		uint64_t alone;
 
-		if (!given && i >= 8 && !is_special(i))
+		if (!given && i >= share(8) && !is_special(i))
 			continue;
 		alone = run_world(d, 1);
 		for (unsigned int k = 0; k < sizeof(threads) / sizeof(*threads); k++)
@@ -492,7 +493,7 @@ static void test_plain(void **state)
 	struct draw d = { .seed = seed };
 
 	(void)state;
-	for (unsigned int i = 0; i < 40; i++) {
+	for (unsigned int i = 0; i < share(40); i++) {
 		assert_int_equal(run_plain(d, true), run_plain(d, false));
 		draw32(&d);
 	}

@@ -22,6 +22,13 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 # Objects apart from those of the plugin itself.
 test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
 
+# With igraph as a second opinion on cycles.
+UNIT_TESTS += test/unit/verify test/unit/test_anysl
+test_unit_verify_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
+test_unit_verify_LDADD = $(LDADD) $(IGRAPH_LIBS)
+test_unit_test_anysl_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
+test_unit_test_anysl_LDADD = $(LDADD) $(IGRAPH_LIBS)
+
 # Fabrics, and what reads and writes them.
 UNIT_TESTS += test/unit/settings test/unit/arena test/unit/files test/unit/text \
 	test/unit/test_fabric test/unit/test_netlist test/unit/test_subnet_lst \
@@ -47,13 +54,6 @@ UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/u
 UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/plugin_check \
 	test/unit/plugin_cache test/unit/plugin_mark test/unit/test_metrics
 
-# With igraph as a second opinion on cycles.
-UNIT_TESTS += test/unit/verify test/unit/test_anysl
-test_unit_verify_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
-test_unit_verify_LDADD = $(LDADD) $(IGRAPH_LIBS)
-test_unit_test_anysl_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
-test_unit_test_anysl_LDADD = $(LDADD) $(IGRAPH_LIBS)
-
 UNIT_TESTS += test/unit/test_snapshot
 test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
 test_unit_test_snapshot_LDADD = $(LDADD) $(ZSTD_LIBS)
@@ -73,10 +73,14 @@ test_unit_link_cli_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 test_unit_link_cli_LDADD = $(CMOCKA_LIBS) $(JANSSON_LIBS)
 
 # Scripts: the public interface, the commands, what is linked into what.
-UNIT_CHECKS = test/unit/api.bash test/unit/small_sizes.bash test/unit/examples.bash \
+UNIT_CHECKS = test/unit/api.bash test/unit/examples.bash \
 	test/unit/verdicts.bash test/unit/exit_statuses.bash test/unit/interrupt.bash \
 	test/unit/link_symbols.bash test/unit/plugin_symbols.bash test/unit/bounds.bash \
 	test/unit/schemas.bash \
 	test/unit/throughput.bash
 TESTS += $(UNIT_CHECKS)
-EXTRA_DIST += $(UNIT_CHECKS)
+# A thousand short commands: sanitizers see what their exit statuses do not show.
+if SANITIZERS
+TESTS += test/unit/small_sizes.bash
+endif
+EXTRA_DIST += $(UNIT_CHECKS) test/unit/small_sizes.bash

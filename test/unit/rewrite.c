@@ -21,9 +21,10 @@
 #include "dateline/emu.h"
 #include "dateline/route.h"
 #include "grid_fabric.h"
+#include "share.h"
 #include "transition/internal.h"
 
-#define REWRITES 30
+#define REWRITES share(30)
 #define AT_NS 30000
 #define SMP_NS 5000
 #define DRAIN_NS 200000

@@ -23,8 +23,9 @@
 #include "dateline/route.h"
 #include "dateline/verify.h"
 #include "grid_fabric.h"
+#include "share.h"
 
-#define RUNS 1000
+#define RUNS share(1000)
 #define VLS 16
 #define MOST_SITES 100
 #define IGRAPH_EVERY 10
@@ -429,7 +430,7 @@ static void test_balanced_ties(void **state)
 	uint32_t src, lid;
 
 	(void)state;
-	for (i = 0; i < 60; i++) {
+	for (i = 0; i < share(60); i++) {
 		draw_shape(&s.g, &r);
 		s.g.shuffle = NULL;
 		hurt.g = s.g;

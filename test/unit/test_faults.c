@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "grid_fabric.h"
+#include "share.h"
 #include "torus/internal.h"
 
 #define MAX_FAULTS 3
@@ -199,7 +200,7 @@ static void faults_are_named(void **state)
 
 	(void)state;
 	assert_non_null(x);
-	for (unsigned int k = 0; k < 300; k++) {
+	for (unsigned int k = 0; k < share(300); k++) {
 		struct dl_torus_config *c;
 		struct dl_torus *t;
 
@@ -296,7 +297,7 @@ static void repairs_make_it_whole(void **state)
 
 	(void)state;
 	assert_non_null(x);
-	for (unsigned int k = 0; k < 600; k++) {
+	for (unsigned int k = 0; k < share(600); k++) {
 		const struct dl_torus_grid *g = &small[k % NSMALL];
 		unsigned int made = 0, most = dl_torus_grid_sites(g) / 10;
 		struct dl_torus_fault *faults;
@@ -344,7 +345,7 @@ static void one_end_is_moved(void **state)
 
 	(void)state;
 	assert_non_null(x);
-	for (unsigned int k = 0; k < 60; k++) {
+	for (unsigned int k = 0; k < share(60); k++) {
 		struct dl_torus_config *c;
 		struct dl_torus_fault *faults;
 		struct dl_torus *t;

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "grid_fabric.h"
+#include "share.h"
 #include "dateline/route.h"
 #include "dateline/verify.h"
 #include "verify_model.h"
@@ -374,7 +375,7 @@ static void whole(void **state)
 	unsigned int k, d;
 
 	(void)state;
-	for (k = 0; k < 160; k++) {
+	for (k = 0; k < share(160); k++) {
 		struct test_random wiring;
 		struct fixture *w = calloc(1, sizeof(*w));
 		struct dl_route_result routed;
@@ -420,7 +421,7 @@ static void no_configuration(void **state)
 	unsigned int k;
 
 	(void)state;
-	for (k = 0; k < 160; k++) {
+	for (k = 0; k < share(160); k++) {
 		struct fixture *w = calloc(1, sizeof(*w));
 		struct dl_torus_config *c;
 		struct dl_torus *t;
@@ -452,7 +453,7 @@ static void beside_a_failed_switch(void **state)
 	unsigned int k, dir;
 
 	(void)state;
-	for (k = 0; k < 240; k++) {
+	for (k = 0; k < share(240); k++) {
 		struct fixture *w = calloc(1, sizeof(*w));
 		struct dl_torus_config *c = NULL;
 		struct dl_torus *t;
@@ -496,7 +497,7 @@ static void one_hop_left(void **state)
 	unsigned int k, d;
 
 	(void)state;
-	for (k = 0; k < 60; k++) {
+	for (k = 0; k < share(60); k++) {
 		struct grid_fabric *g = calloc(1, sizeof(*g));
 		bool shuffled = k & 1;
 		struct dl_torus *t;

@@ -17,10 +17,11 @@
 #include <cmocka.h>
 
 #include "fabric_text.h"
+#include "share.h"
 #include "dateline/tables.h"
 #include "verify_fixture.h"
 
-#define FIXTURES 300
+#define FIXTURES share(300)
 
 static int read_text(enum dl_tables_file which, struct dl_tables *t, const char *text, size_t len,
 		     struct heard *h)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "routed.h"
+#include "share.h"
 #include "route/internal.h"
 
 /* ---- the reference model ----------------------------------------------- */
@@ -206,7 +207,7 @@ static void damaged_fabrics(void **state)
 	unsigned int k, accepted = 0, tried = 0, with_dead = 0;
 
 	(void)state;
-	for (k = 0; k < 2400; k++) {
+	for (k = 0; k < share(2400); k++) {
 		struct routed r = { .g = { .grid = routed_shapes[k % ROUTED_SHAPES],
 					   .hosts = 1,
 					   .parallel = 1,
@@ -244,7 +245,7 @@ static void damaged_fabrics(void **state)
 		      "switches\n",
 		      tried, accepted, with_dead);
 	assert_true(accepted > tried / 5 && accepted < tried);
-	assert_true(with_dead > 50);
+	assert_true(with_dead > share(50));
 }
 
 /* To each target, every hop's parallel cables carry the same share. */

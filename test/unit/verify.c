@@ -15,6 +15,7 @@
 #endif
 
 #include "dateline/verify.h"
+#include "share.h"
 #include "verify_model.h"
 #include "verify_fixture.h"
 
@@ -152,7 +153,7 @@ static void check_fixture(const struct fixture *fixture, struct tally *tally)
 static void agrees_with_models(void **state)
 {
 	uint64_t seed = from_environment("DATELINE_SEED", 1);
-	uint32_t fixtures = from_environment("DATELINE_WORLDS", FIXTURES);
+	uint32_t fixtures = from_environment("DATELINE_WORLDS", share(FIXTURES));
 	uint64_t *current = *state;
 	struct tally tally = { 0 };
 
@@ -195,7 +196,7 @@ static void notices_changed_sls(void **state)
 	uint64_t *current = *state;
 	uint32_t changed = 0;
 
-	for (uint32_t i = 0; i < 200; i++) {
+	for (uint32_t i = 0; i < share(200); i++) {
 		struct draw d = { .seed = *current = i };
 		struct dl_verify_options o;
 		struct fixture before, now;
@@ -224,7 +225,7 @@ static void notices_changed_sls(void **state)
 		fixture_free(&before);
 		fixture_free(&now);
 	}
-	assert_true(changed > 50);
+	assert_true(changed > share(50));
 }
 
 /* A failed assertion leaves the test at once: say which fixture it was. */

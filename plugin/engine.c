@@ -367,6 +367,16 @@ static bool is_out_of_sight(const struct dl_sweep *sweep, osm_node_t *node, unsi
 				   osm_physp_get_port_state(physp) > IB_LINK_DOWN);
 }
 
+bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
+			uint8_t out, dl_tables_sl2vl_row *row)
+{
+	if (!e->in_force)
+		return false;
+	return (e->phases && e->phases->old_maps &&
+		find_row(e->phases->from, physp, in, out, row)) ||
+	       find_row(e->in_force, physp, in, out, row);
+}
+
 static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
 			 ib_slvl_table_t *table)
 {
@@ -381,9 +391,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 		*table = *osm_physp_get_slvl_tbl(physp, in);
 		return;
 	}
-	if (!(e->phases && e->phases->old_maps &&
-	      find_row(e->phases->from, physp, in, out, &row)) &&
-	    !find_row(e->in_force, physp, in, out, &row))
+	if (!dl_engine_find_map(e, physp, in, out, &row))
 		return;
 	for (sl = 0; sl < 16; sl++)
 		ib_slvl_table_set(table, sl, dl_tables_sl2vl_get(row, sl));
@@ -424,7 +432,13 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 	}
 }
 
-/* Rules A5: from the tables; the QoS level is bit 3 of the hint. */
+/*
+ * Rules A5: from the tables; the QoS level is bit 3 of the hint.  While phases are
+ * under way these are the new tables: SLs that were granted stay as long as mode
+ * and grid do, so that both sets say the same; where they differ traffic has to stop
+ * all the same, as whoever has asked before keeps the old ones
+ * (dateline-migration(7)).
+ */
 static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const ib_net16_t dlid)
 {
 	const struct dl_engine *e = context;

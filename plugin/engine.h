@@ -79,6 +79,7 @@ struct dl_phases {
 	bool closing;	   /* do groups get the ports of both trees only? */
 	bool old_maps;	   /* do SL-to-VL maps still have to wait? */
 	bool recalled;	   /* `from` was read from the switches: it has no tree */
+	bool fresh;	   /* ... which had never been set up */
 	bool unproven;	   /* ... and could not be closed */
 	double closed_at;
 };
@@ -94,6 +95,11 @@ enum dl_remembered { DL_NOT_REMEMBERED, DL_REMEMBERED_PARTLY, DL_REMEMBERED };
 
 struct dl_writer; /* snapshot.c */
 
+/* Ports that any multicast group had at a switch at a start or takeover. */
+struct dl_recall_groups {
+	uint64_t guid, ports[DL_TABLES_MASK_WORDS];
+};
+
 struct dl_engine {
 	struct osm_opensm *osm;
 	struct dl_plugin_options options;
@@ -108,6 +114,9 @@ struct dl_engine {
 	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */
 	bool set_up_before;	   /* did switches hold tables at a start or takeover? */
 	bool held_known;	   /* ... and have all been read? */
+	struct dl_recall_groups *held_groups;
+	uint32_t nheld_groups;
+	unsigned int forced; /* OpenSM's need_update, while it is set aside */
 	enum dl_remembered remembered;
 	struct dl_writer *writer; /* NULL: nothing was written yet */
 	char *qos_seen;		  /* QoS options when last checked */
@@ -191,8 +200,16 @@ int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const str
  */
 int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struct dl_sweep **out);
 
-/* Let OpenSM not write the multicast blocks that were found in use. */
-void dl_recall_forget_groups(const struct dl_engine *e);
+/* Are the groups that switches held a part of one with these masks? */
+bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
+			  const uint64_t *masks);
+
+/*
+ * Let OpenSM, which would write all tables at a start or takeover, write only what
+ * differs from what has been read, up to this LID.  Its lock is held; whoever calls
+ * this gives need_update back when unicast routing is done.
+ */
+void dl_recall_spare(struct dl_engine *e, uint32_t top_lid);
 
 /* Put the mark of switch s into the table that OpenSM is going to write. */
 void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s,
@@ -241,6 +258,16 @@ void dl_engine_retry(struct dl_engine *e);
 extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) DL_OPENSM;
 extern int osm_qos_setup(osm_opensm_t *osm) DL_OPENSM;
 extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) DL_OPENSM;
+
+/*
+ * SL-to-VL maps of ports in use that switches have not confirmed as they should
+ * be, cut to OperVLs as OpenSM does.  Holding OpenSM's lock.
+ */
+uint64_t dl_qos_count_missing_maps(const struct dl_engine *e);
+
+/* The map that OpenSM is to write now; false: its own. */
+bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
+			uint8_t out, dl_tables_sl2vl_row *row);
 
 /* Do two sweeps route the same fabric the same way? */
 bool dl_phases_same_routing(const struct dl_sweep *a, const struct dl_sweep *b);

@@ -64,6 +64,19 @@ static int read_drain(const struct dl_setting *s, void *to, const char *text, ch
 	return 0;
 }
 
+static int read_hoq_life(const struct dl_setting *s, void *to, const char *text, char *why,
+			 size_t size)
+{
+	struct dl_plugin_options *o = to;
+	int64_t life;
+
+	(void)s, (void)why, (void)size;
+	if (!dl_number_parse(text, 0, 20, &life))
+		return -EINVAL;
+	o->hoq_life = life;
+	return 0;
+}
+
 #define MEMBER(member) DL_MEMBER(struct dl_plugin_options, member)
 
 static const struct dl_setting settings[] = {
@@ -77,6 +90,7 @@ static const struct dl_setting settings[] = {
 	  .expected = "proven or none" },
 	{ "drain_ms", .call = read_drain,
 	  .expected = "a number of milliseconds, at most 600000, or bound" },
+	{ "hoq_life", .call = read_hoq_life, .expected = "a number from 0 to 20" },
 	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory" },
 	{ "qos_weights", .call = read_weights,
 	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
@@ -147,7 +161,7 @@ static int parse_word(struct dl_plugin_options *o, char *word, bool shared, uint
 int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log *log,
 			    struct dl_plugin_options *out)
 {
-	struct dl_plugin_options o = { .transitions = true, .drain_ms = DRAIN_MS };
+	struct dl_plugin_options o = { .transitions = true, .drain_ms = DRAIN_MS, .hoq_life = -1 };
 	char *copy, *word, *rest = NULL;
 	uint32_t given = 0;
 	int err = 0;

@@ -14,6 +14,7 @@ struct dl_plugin_options {
 	bool has_high_limit;	  /* did the user give high_limit=? */
 	unsigned int transitions; /* 1: new tables in proven phases */
 	int drain_ms;		  /* between them; negative: the hard bound */
+	int hoq_life;		  /* head-of-queue lifetime to program, or negative */
 	char *dump_dir;		  /* where snapshots go, or NULL */
 	char *metrics;		  /* where metrics are to go, or NULL */
 };

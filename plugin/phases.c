@@ -15,7 +15,7 @@
  *		 maps once more, for VLs that a link got only now
  *	close    entries on which both agree; again until all are confirmed
  *	drain    wait for packets that went by the others
- *	maps     those that change on ports in use
+ *	maps     those that change on ports in use; again until all are confirmed
  *	open     the new entries
  *
  * Then OpenSM goes on with its sweep: the multicast tables of the new tree, and
@@ -33,9 +33,12 @@
  *
  * After a start, and when a standby takes over, the old tables are those that
  * the switches hold: recall.c has read them.  They may be anybody's; what is
- * closed is a part of them, and what is opened a part of the new ones.  All
- * multicast groups are closed then, as the old tree is not known.  Where an
- * answer is missing the new tables are written at once, and the log says so.
+ * closed is a part of them, and what is opened a part of the new ones.
+ * Multicast groups are closed unless all that the switches hold of them is a
+ * part of the new tree.  Switches that were never set up hold nothing, and their
+ * links are not active: OpenSM writes the new tables in one phase, and links wait
+ * until the maps are confirmed.  Where an answer is missing the new tables are
+ * written at once, and the log says so.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -80,9 +83,9 @@ static void take_over(struct dl_engine *e)
 
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
-	if (p->plan.writes || p->plan.maps_changed || p->activate || p->haunted)
+	dl_recall_spare(e, p->opened.top_lid);
+	if (p->plan.writes || p->plan.maps_changed || p->activate || p->haunted || p->close_groups)
 		return;
-	dl_recall_forget_groups(e);
 	e->metrics.now.transition.result = DL_METRICS_UNCHANGED;
 	p->next->placed = true;
 	e->phases = NULL;
@@ -110,6 +113,10 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	}
 	e->phases = planned;
 	e->held_known = false;
+	if (e->phases && e->phases->fresh) {
+		m->blocks = e->phases->plan.writes;
+		return;
+	}
 	if (e->phases && e->phases->recalled)
 		take_over(e);
 	if (next->placed)
@@ -243,8 +250,33 @@ static int write_groups(struct dl_engine *e)
 
 static int write_maps(struct dl_engine *e)
 {
+	if (!osm_qos_setup)
+		return -EIO;
 	osm_qos_setup(e->osm);
 	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
+}
+
+static uint64_t missing_maps(const struct dl_engine *e)
+{
+	uint64_t n;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	n = dl_qos_count_missing_maps(e);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return n;
+}
+
+/* No entry leads where a switch may still have another map. */
+static int confirm_maps(struct dl_engine *e)
+{
+	int err = 0;
+
+	for (unsigned int round = 0; !err && round < CONFIRM_ROUNDS; round++) {
+		if (!missing_maps(e))
+			return 0;
+		err = write_maps(e);
+	}
+	return err ? err : missing_maps(e) ? -EIO : 0;
 }
 
 static int raise_links(struct dl_engine *e)
@@ -304,15 +336,11 @@ static int close_old(struct dl_engine *e, struct dl_phases *p)
 	return err;
 }
 
-static int open_new(struct dl_engine *e, struct dl_phases *p)
+/* The maps of the new tables, before entries lead by them. */
+static int change_maps(struct dl_engine *e, struct dl_phases *p)
 {
-	int err = 0;
-
-	if (p->old_maps) {
-		p->old_maps = false;
-		err = write_maps(e);
-	}
-	return err ? err : write_tables(e, &p->opened, &p->opened);
+	p->old_maps = false;
+	return confirm_maps(e);
 }
 
 static void report(struct dl_engine *e, struct dl_phases *p)
@@ -324,11 +352,18 @@ static void report(struct dl_engine *e, struct dl_phases *p)
 		m->result = DL_METRICS_UNPROVEN;
 		DL_SAY(e->osm, OSM_LOG_INFO,
 		       "transition: not proven this one time, as not all switches confirm that "
-		       "entries are closed");
+		       "entries are closed, or their SL to VL maps");
 		return;
 	}
 	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
 	m->phases = p->direct ? 1 : 2 + (p->plan.maps_changed != 0);
+	if (p->fresh) {
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "transition: from switches that held nothing: 1 phase, %" PRIu64
+		       " blocks written",
+		       m->blocks);
+		return;
+	}
 	if (p->direct) {
 		DL_SAY(e->osm, OSM_LOG_INFO,
 		       "transition: %sany mixture is safe: 1 phase, %" PRIu64 " blocks written",
@@ -351,10 +386,10 @@ static void stay_closed(struct dl_engine *e)
 {
 	e->metrics.now.transition.result = DL_METRICS_UNFINISHED;
 	DL_SAY(e->osm, OSM_LOG_ERROR,
-	       "ERR DL26: not all switches confirm that entries are closed: what differs stays "
-	       "closed, and the new tables wait for the next sweep");
+	       "ERR DL26: not all switches confirm that entries are closed, or their SL to VL "
+	       "maps: what differs stays closed, and the new tables wait for the next sweep");
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	fill_all(e, e->phases->plan.closed);
+	fill_all(e, e->phases->direct ? e->phases->plan.held : e->phases->plan.closed);
 	dl_phases_abandon(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->retry = true;
@@ -379,52 +414,85 @@ static void finish(struct dl_engine *e, bool confirmed)
 	report(e, p);
 	if (p->activate)
 		count_cut(e);
-	/* What a direct write left open is a mixture of both. */
-	e->in_force->placed = confirmed || !p->direct;
+	/* What a direct write left open is a mixture, unless the old ones are a part. */
+	e->in_force->placed = confirmed || !p->direct || !p->plan.writes_close;
 	e->unfinished = false;
 	e->phases = NULL;
 	dl_phases_free(p);
 }
 
-void dl_phases_run(struct dl_engine *e, bool rerouted)
+/* What OpenSM has written was proven before, or nothing says that it is safe. */
+static void report_written(struct dl_engine *e)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
-	struct dl_phases *p = e->phases;
-	bool groups;
-	int err;
 
-	if (!e->in_force)
-		return;
-	if (!p) {
-		if (e->unproven)
-			DL_SAY(e->osm, OSM_LOG_INFO,
-			       "transition: not proven this one time, as what the switches held "
-			       "was %s",
-			       e->unproven);
-		e->unproven = NULL;
-		e->in_force->placed |= !missing(e, e->in_force->routed.tables);
-		if (m->result != DL_METRICS_TRANSITIONS)
-			m->total[m->result]++;
-		m->result = DL_METRICS_TRANSITIONS;
-		return;
+	if (e->options.transitions && m->result == DL_METRICS_UNCHANGED &&
+	    confirm_maps(e) == -EIO) {
+		m->result = DL_METRICS_UNPROVEN;
+		e->unproven = "not confirmed";
 	}
-	err = close_old(e, p);
+	if (e->unproven)
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "transition: not proven this one time, as what the switches held was %s",
+		       e->unproven);
+	e->unproven = NULL;
+	e->in_force->placed |= !missing(e, e->in_force->routed.tables);
+}
+
+/* Returns -EINTR when OpenSM ends. */
+static int run(struct dl_engine *e, bool rerouted)
+{
+	struct dl_phases *p = e->phases;
+	bool groups = p->close_groups;
+	int err = close_old(e, p);
+
+	if (!err)
+		err = change_maps(e, p);
 	if (err == -EINTR)
-		return;
+		return err;
 	/* There are no tables of our own to stay with. */
 	p->unproven = err && p->recalled;
 	if (err && !p->recalled) {
 		stay_closed(e);
-	} else {
-		groups = p->close_groups;
-		err = open_new(e, p);
-		if (err == -EINTR)
-			return;
-		finish(e, !err);
-		/* A heavy sweep goes on with the groups; this one does not. */
-		if (rerouted && groups)
-			write_groups(e);
+		return 0;
 	}
-	m->total[m->result]++;
+	err = write_tables(e, &p->opened, &p->opened);
+	if (err == -EINTR)
+		return err;
+	finish(e, !err);
+	/* A heavy sweep goes on with the groups; this one does not. */
+	return rerouted && groups ? write_groups(e) : 0;
+}
+
+/* See dl_recall_spare(): what comes behind unicast routing asks for it, too. */
+static void give_need_update_back(struct dl_engine *e)
+{
+	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
+	cl_map_item_t *item;
+
+	if (!e->forced)
+		return;
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	e->osm->subn.need_update = e->forced;
+	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
+	     item = cl_qmap_next(item))
+		((osm_switch_t *)item)->need_update = 1;
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	e->forced = 0;
+}
+
+void dl_phases_run(struct dl_engine *e, bool rerouted)
+{
+	struct dl_metrics_transition *m = &e->metrics.now.transition;
+
+	if (!e->in_force)
+		return;
+	if (!e->phases)
+		report_written(e);
+	else if (run(e, rerouted) == -EINTR)
+		return;
+	give_need_update_back(e);
+	if (m->result != DL_METRICS_TRANSITIONS)
+		m->total[m->result]++;
 	m->result = DL_METRICS_TRANSITIONS;
 }

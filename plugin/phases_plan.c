@@ -183,12 +183,15 @@ int dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 	uint64_t *after = calloc(next->fabric->nswitches + 1, size);
 	int err = before && after ? 0 : -ENOMEM;
 
-	/* An old tree that is not known. */
-	p->close_groups = p->recalled;
+	/* An old tree that is not known: is it a part of the new one? */
+	if (p->recalled && !err) {
+		err = full_group(next, IB_LID_MCAST_START_HO, after);
+		p->close_groups = p->branches || !dl_recall_groups_fit(e, next->fabric, after);
+	}
 	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO && !err; i++) {
 		uint16_t mlid = i + IB_LID_MCAST_START_HO;
 
-		if (!e->osm->subn.mboxes[i] || p->close_groups)
+		if (!e->osm->subn.mboxes[i] || p->recalled || p->close_groups)
 			continue;
 		err = full_group(p->from, mlid, before);
 		if (!err)
@@ -264,10 +267,13 @@ static int decide(const struct dl_engine *e, struct dl_phases *p)
 	if (err)
 		return err;
 	p->old_maps = p->plan.maps_changed;
-	if (p->old_maps || p->haunted || p->recalled)
+	p->fresh = p->recalled && !e->set_up_before;
+	if (p->fresh)
+		p->activate = p->haunted = false;
+	if (p->old_maps || p->haunted)
 		return 0;
 	p->direct = !p->plan.writes_close || !p->plan.writes_open;
-	if (p->direct)
+	if (p->direct || p->recalled)
 		return 0;
 	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
 					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);

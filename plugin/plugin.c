@@ -66,6 +66,7 @@ static void delete (void *data)
 	dl_phases_abandon(e);
 	dl_sweep_free(e->in_force);
 	dl_plugin_options_clear(&e->options);
+	free(e->held_groups);
 	free(e->qos_seen);
 	free(e);
 }
@@ -148,6 +149,9 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 	struct dl_engine *e = data;
 
 	/* All are reported without OpenSM's lock, by the thread that sweeps. */
+	/* OpenSM programs it later in this sweep, and reads its options before. */
+	if (event == OSM_EVENT_ID_HEAVY_SWEEP_DONE && e->options.hoq_life >= 0)
+		e->osm->subn.opt.head_of_queue_lifetime = e->options.hoq_life;
 	if (event == OSM_EVENT_ID_HEAVY_SWEEP_DONE)
 		dl_recall_ask(e);
 	if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE && e->in_force &&

@@ -220,3 +220,53 @@ int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep)
 	}
 	return 0;
 }
+
+/* As OpenSM cuts it: all but VL 15 to OperVLs. */
+static bool holds_map(osm_physp_t *p, uint8_t in, dl_tables_sl2vl_row row)
+{
+	unsigned int op_vls = ib_port_info_get_op_vls(&p->port_info);
+	unsigned int mask = op_vls ? (1u << (op_vls - 1)) - 1 : 0;
+
+	for (unsigned int sl = 0; sl < 16; sl++) {
+		unsigned int vl = dl_tables_sl2vl_get(row, sl);
+
+		if (ib_slvl_table_get(osm_physp_get_slvl_tbl(p, in), sl) !=
+		    (vl == 15 ? vl : vl & mask))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t count_missing_at(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s)
+{
+	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+	const struct dl_fabric_port *ports = &f->ports[n->first_port];
+	osm_switch_t *sw = dl_sweep_switch(e, f, s);
+	osm_physp_t *port0 = sw ? osm_node_get_physp_ptr(sw->p_node, 0) : NULL;
+	dl_tables_sl2vl_row row;
+	uint64_t missing = 0;
+
+	if (!port0 || !(port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP))
+		return 0;
+	for (unsigned int out = 1; out <= n->nports; out++) {
+		osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, out);
+
+		if (!p || ports[out].peer == DL_NONE || osm_physp_get_port_state(p) == IB_LINK_DOWN)
+			continue;
+		for (unsigned int in = 0; in <= n->nports; in++)
+			if ((!in || ports[in].peer != DL_NONE) &&
+			    dl_engine_find_map(e, p, in, out, &row))
+				missing += !holds_map(p, in, row);
+	}
+	return missing;
+}
+
+uint64_t dl_qos_count_missing_maps(const struct dl_engine *e)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+	uint64_t missing = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		missing += count_missing_at(e, f, s);
+	return missing;
+}

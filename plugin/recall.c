@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What switches hold when this subnet manager becomes the master: the marks
+ * What switches hold when this subnet manager becomes the master, or does not
+ * know any more: the marks
  * (mark.h), which are written with the forwarding tables, and the tables
  * themselves, which the first transition begins with (phases.c).
  *
@@ -9,10 +10,16 @@
  * what it knows of them.  Only switches that somebody has set up before are
  * asked: those with a LinearFDBTop.
  *
- * Tables.  All forwarding entries up to LinearFDBTop, block by block, and the
- * SL-to-VL maps of ports with cables.  What comes no answer for is unknown, and
- * then all is.  Of multicast only the blocks in use are found out, up to the
- * first one that is empty: OpenSM clears them in the first phase.
+ * Tables.  All forwarding entries up to LinearFDBTop, block by block, the
+ * SL-to-VL maps of ports with cables, and for these ports all multicast blocks
+ * that the switch has, or up to MulticastFDBTop where it tells; blocks in use may
+ * stand behind empty ones.  What comes no answer for is
+ * unknown, and then all is.  Of multicast the ports are kept that any group
+ * has, and the last block in use: OpenSM clears them, in the first phase unless
+ * they are a part of the new tree.  Where no switch has been set up there is
+ * nothing to read: they hold nothing.
+ *
+ * What has been read need not be written again: see dl_recall_spare().
  *
  * A mark that has no room in the block of the highest LID is a block more,
  * which OpenSM knows nothing of: it is written here, if it changes or the switch
@@ -133,7 +140,7 @@ static bool ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 	return true;
 }
 
-/* With a cable, or an enhanced port 0, which has maps, too. */
+/* With a cable, seen or not, or an enhanced port 0, which has maps, too. */
 static osm_physp_t *port_in_use(const osm_switch_t *sw, unsigned int port)
 {
 	osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, port);
@@ -142,7 +149,7 @@ static osm_physp_t *port_in_use(const osm_switch_t *sw, unsigned int port)
 		return NULL;
 	if (!port)
 		return ib_switch_info_is_enhanced_port0(&sw->switch_info) ? p : NULL;
-	return osm_physp_get_remote(p) ? p : NULL;
+	return osm_physp_get_remote(p) || osm_physp_get_port_state(p) > IB_LINK_DOWN ? p : NULL;
 }
 
 static bool has_maps(const osm_switch_t *sw)
@@ -170,10 +177,25 @@ static bool ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
 	return true;
 }
 
-static bool has_ports(const osm_mcast_tbl_t *t, uint32_t block)
+/* Multicast blocks of a switch that may be in use. */
+static uint32_t mft_blocks(const osm_switch_t *sw)
 {
-	for (unsigned int i = 0; i < MFT_BLOCK; i++)
-		if (osm_mcast_tbl_is_any_port(t, IB_LID_MCAST_START_HO + block * MFT_BLOCK + i))
+	uint32_t all = osm_switch_get_mcast_tbl_ptr(sw)->max_block + 1u;
+	uint32_t top = cl_ntoh16(sw->switch_info.mcast_top), used;
+
+	if (!top_of(sw) || !osm_switch_supports_mcast(sw))
+		return 0;
+	if (!(port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP) || !top)
+		return all;
+	used = top < IB_LID_MCAST_START_HO ? 0 : (top - IB_LID_MCAST_START_HO) / MFT_BLOCK + 1;
+	return used < all ? used : all;
+}
+
+/* Is there a cable at one of the ports of this position? */
+static bool has_cable(const osm_switch_t *sw, unsigned int position)
+{
+	for (unsigned int o = position * MFT_PORTS; o < (position + 1) * MFT_PORTS; o++)
+		if (o && o < sw->num_ports && port_in_use(sw, o))
 			return true;
 	return false;
 }
@@ -185,13 +207,15 @@ static bool ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 					       osm_node_get_node_guid(sw->p_node) };
 
 	context.mft_context.set_method = FALSE;
-	if (!top_of(sw) || !osm_switch_supports_mcast(sw) || k > t->max_block ||
-	    (k && !has_ports(t, k - 1)) || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
+	if (k >= mft_blocks(sw) || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
 		return false;
 	for (unsigned int p = 0; p <= t->max_position; p++) {
-		/* Without an answer it counts as used. */
-		osm_mcast_tbl_set(t, IB_LID_MCAST_START_HO + k * MFT_BLOCK, p * MFT_PORTS);
-		get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
+		/* Without an answer all of it counts as used. */
+		for (unsigned int o = 0; has_cable(sw, p) && o < MFT_PORTS; o++)
+			osm_mcast_tbl_set(t, IB_LID_MCAST_START_HO + k * MFT_BLOCK,
+					  p * MFT_PORTS + o);
+		if (has_cable(sw, p))
+			get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
 	}
 	return true;
 }
@@ -252,11 +276,40 @@ static bool is_answered(osm_switch_t *sw)
 	return all;
 }
 
-/* Blocks that were in use are to be written; what they held is to be forgotten. */
-static void clear_groups(osm_mcast_tbl_t *t)
+/* Reading has made room for all blocks. */
+static void shrink(osm_mcast_tbl_t *t)
 {
-	for (uint32_t i = 0; t->p_mask_tbl && i < t->mft_depth; i++)
-		osm_mcast_tbl_clear_mlid(t, IB_LID_MCAST_START_HO + i);
+	uint32_t depth = MFT_BLOCK * (t->max_block_in_use < 0 ? 1 : t->max_block_in_use + 1);
+	void *fits = NULL;
+
+	if (t->p_mask_tbl && depth < t->mft_depth)
+		fits = realloc(t->p_mask_tbl, depth * sizeof((*t->p_mask_tbl)[0]));
+	if (!fits)
+		return;
+	t->p_mask_tbl = fits;
+	t->mft_depth = depth;
+	t->max_mlid_ho = IB_LID_MCAST_START_HO + depth - 1;
+}
+
+/*
+ * Ports that any group has at a switch, and the last block in use, which is to
+ * be written; what it held is to be forgotten.
+ */
+static void keep_groups(osm_mcast_tbl_t *t, unsigned int nports, uint64_t *ports)
+{
+	t->max_block_in_use = -1;
+	for (uint32_t i = 0; t->p_mask_tbl && i < t->mft_depth; i++) {
+		uint16_t mlid = IB_LID_MCAST_START_HO + i;
+
+		if (!osm_mcast_tbl_is_any_port(t, mlid))
+			continue;
+		t->max_block_in_use = i / MFT_BLOCK;
+		for (unsigned int o = 0; o < nports; o++)
+			if (osm_mcast_tbl_is_port(t, mlid, o))
+				ports[o / 64] |= UINT64_C(1) << o % 64;
+		osm_mcast_tbl_clear_mlid(t, mlid);
+	}
+	shrink(t);
 }
 
 static void ask_tables(struct dl_engine *e)
@@ -264,16 +317,25 @@ static void ask_tables(struct dl_engine *e)
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
 
+	uint32_t n = 0;
+
 	ask_all(e, ask_block);
 	ask_all(e, ask_maps);
 	ask_all(e, ask_groups);
-	e->held_known = !osm_exit_flag;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	e->held_groups = calloc(cl_qmap_count(switches) + 1, sizeof(*e->held_groups));
+	e->held_known = !osm_exit_flag && e->held_groups;
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item)) {
-		clear_groups(osm_switch_get_mcast_tbl_ptr((osm_switch_t *)item));
-		e->held_known &= is_answered((osm_switch_t *)item);
+		osm_switch_t *sw = (osm_switch_t *)item;
+		struct dl_recall_groups none = { 0 },
+					*g = e->held_groups ? &e->held_groups[n++] : &none;
+
+		g->guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
+		keep_groups(osm_switch_get_mcast_tbl_ptr(sw), sw->num_ports, g->ports);
+		e->held_known &= is_answered(sw);
 	}
+	e->nheld_groups = n;
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
@@ -377,14 +439,57 @@ int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struc
 	return 0;
 }
 
-void dl_recall_forget_groups(const struct dl_engine *e)
+bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
+			  const uint64_t *masks)
+{
+	for (uint32_t i = 0; i < e->nheld_groups; i++) {
+		const struct dl_recall_groups *g = &e->held_groups[i];
+		uint32_t node = dl_fabric_find_guid(f, g->guid);
+		const uint64_t *own = NULL;
+
+		if (node != DL_NONE && dl_fabric_is_switch(f, node))
+			own = &masks[f->nodes[node].sw * (size_t)DL_TABLES_MASK_WORDS];
+		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+			if (g->ports[w] & ~(own ? own[w] : 0))
+				return false;
+	}
+	return true;
+}
+
+/* Maps that were not read, and arbitration tables, are to be written all the same. */
+static void spare_port(osm_switch_t *sw, unsigned int out)
+{
+	osm_physp_t *p = port_in_use(sw, out);
+
+	if (!p || osm_physp_get_port_state(p) < IB_LINK_ARMED)
+		return;
+	p->need_update = 0;
+	memset(p->vl_arb, 0xFF, sizeof(p->vl_arb));
+	for (unsigned int in = 0; in < sw->num_ports; in++)
+		if (!port_in_use(sw, in))
+			memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
+}
+
+void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)
 {
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
 
+	e->forced = e->osm->subn.need_update;
+	e->osm->subn.need_update = 0;
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item))
-		osm_switch_get_mcast_tbl_ptr((osm_switch_t *)item)->max_block_in_use = -1;
+	     item = cl_qmap_next(item)) {
+		osm_switch_t *sw = (osm_switch_t *)item;
+
+		/* Blocks behind its top were not read. */
+		if (top_of(sw) < top_lid) {
+			sw->need_update = 1;
+			continue;
+		}
+		sw->need_update = 0;
+		for (unsigned int out = 1; has_maps(sw) && out < sw->num_ports; out++)
+			spare_port(sw, out);
+	}
 }
 
 /* ---- marks ---------------------------------------------------------------- */
@@ -395,9 +500,12 @@ void dl_recall_ask(struct dl_engine *e)
 	cl_map_item_t *item;
 
 	e->set_up_before = e->held_known = false;
-	/* Else it has been the master for a while. */
+	free(e->held_groups);
+	e->held_groups = NULL;
+	e->nheld_groups = 0;
+	/* Else it has been the master for a while, and knows. */
 	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
-	     !e->osm->subn.first_time_master_sweep) ||
+	     !e->osm->subn.first_time_master_sweep && (!e->in_force || e->in_force->placed)) ||
 	    !wait_for_pending_transactions)
 		return;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
@@ -405,6 +513,7 @@ void dl_recall_ask(struct dl_engine *e)
 	     item = cl_qmap_next(item))
 		e->set_up_before |= ask_mark(e, (osm_switch_t *)item);
 	CL_PLOCK_RELEASE(&e->osm->lock);
+	e->held_known = !e->set_up_before;
 	if (!e->set_up_before)
 		return;
 	wait_for_pending_transactions(&e->osm->stats);

@@ -5,10 +5,14 @@
  * are sent and not answered may have arrived: all these states together must be
  * free of credit loops and of packets in a circle, with each combination of the
  * SL-to-VL maps that may have arrived; maps that change nothing are no writes.
- * Prints "safe WRITES", or "unsafe UNSAFE of WRITES"; and then "held", or "lost" when the last state is not that of AFTER.
+ * Ports count, too: "early N" tells of entries that named a cable which had come
+ * before both its ports were told to be active, so that packets were lost.
+ * Prints "safe WRITES", or "unsafe UNSAFE of WRITES"; "early N" if there are any;
+ * and then "held", or "lost" when the last state is not that of AFTER.
  *
- * Only fabric and tables are known here.  A cable that AFTER has is there from
- * the beginning, one that it lacks is not.
+ * Only fabric and tables are known here.  A cable that AFTER has counts for the
+ * graph from the beginning, whatever the state of its ports: no state has more.
+ * One that it lacks is not there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +22,9 @@
 #include "dateline/transition.h"
 
 #define DATA 64
+#define PORT_INFO 0x15
+#define PORT_STATE 32 /* its offset, in the lower half */
+#define ACTIVE 4
 #define SLVL 0x17
 #define LFT 0x19
 #define MFT 0x1B
@@ -35,6 +42,8 @@ struct record {
 	struct write *writes;
 	uint32_t n, cap;
 	uint32_t arrived; /* those before are answered, and applied */
+	bool *active;	  /* by port of the fabric after: may it carry packets? */
+	uint32_t early;	  /* entries for ports that may not */
 };
 
 static void fail(const char *what)
@@ -151,6 +160,49 @@ static uint32_t switch_of(const struct dl_tables *t, const struct write *w)
 	return node == DL_NONE ? DL_NONE : t->fabric->nodes[node].sw;
 }
 
+/* Cables that were there before are in use; of others nothing is known. */
+static void find_active(struct record *r, const struct dl_fabric *before, const struct dl_fabric *f)
+{
+	r->active = calloc(f->nports + 1, sizeof(*r->active));
+	if (!r->active)
+		fail("no memory");
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint32_t sw = f->nodes[f->ports[p].node].sw;
+
+		r->active[p] = sw == DL_NONE ||
+			       !dl_transition_is_recabled(before, f, sw, f->ports[p].num);
+	}
+}
+
+static void set_port(struct record *r, const struct dl_tables *t, const struct write *w)
+{
+	uint32_t node = dl_fabric_find_guid(t->fabric, w->guid);
+
+	if (node != DL_NONE && w->modifier <= t->fabric->nodes[node].nports &&
+	    (w->data[PORT_STATE] & 0xF) == ACTIVE)
+		r->active[t->fabric->nodes[node].first_port + w->modifier] = true;
+}
+
+/* Entries that a write changes, for cables between switches that are not active. */
+static void count_early(struct record *r, const struct dl_tables *t, const struct write *w)
+{
+	uint32_t sw = switch_of(t, w), at = w->modifier * DATA;
+	const struct dl_fabric_node *n;
+
+	if (w->attribute != LFT || sw == DL_NONE || at >= t->stride)
+		return;
+	n = &t->fabric->nodes[t->fabric->switches[sw]];
+	for (unsigned int i = 0; i < DATA; i++) {
+		uint32_t out = n->first_port + w->data[i];
+
+		if (!w->data[i] || w->data[i] > n->nports ||
+		    w->data[i] == t->lft[sw * (size_t)t->stride + at + i] ||
+		    dl_fabric_peer_switch(t->fabric, out) == DL_NONE)
+			continue;
+		r->early += !r->active[out] || !r->active[t->fabric->ports[out].peer];
+	}
+}
+
 static void apply(struct dl_tables *t, const struct write *w)
 {
 	uint32_t sw = switch_of(t, w);
@@ -233,6 +285,7 @@ int main(int argc, char **argv)
 	if (!from || dl_transition_plan(before.tables, after.tables, &first) ||
 	    dl_transition_plan(before.tables, after.tables, &ahead))
 		fail("cannot begin");
+	find_active(&r, before.fabric, after.fabric);
 	while (fscanf(from, "%4s", word) == 1) {
 		if (!strcmp(word, "done")) {
 			answer(&r, from);
@@ -243,6 +296,12 @@ int main(int argc, char **argv)
 			apply(first.held, &r.writes[r.arrived]);
 		add_write(&r, from);
 		last = &r.writes[r.n - 1];
+		if (last->attribute == PORT_INFO) {
+			set_port(&r, ahead.held, last);
+			r.n--;
+			continue;
+		}
+		count_early(&r, ahead.held, last);
 		sw = switch_of(ahead.held, last);
 		if (last->attribute == SLVL &&
 		    (sw == DL_NONE || !apply_map(ahead.held, last, sw, NULL))) {
@@ -256,6 +315,8 @@ int main(int argc, char **argv)
 		printf("unsafe %" PRIu32 " of %" PRIu32, unsafe, r.n);
 	else
 		printf("safe %" PRIu32, r.n);
+	if (r.early)
+		printf(" early %" PRIu32, r.early);
 	puts(same_forwarding(ahead.held, after.tables) ? " held" : " lost");
 	return unsafe != 0;
 }

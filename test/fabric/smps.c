@@ -6,8 +6,9 @@
  * SMPS_LOG=FILE	append "method attribute modifier time" of each SMP sent, in
  *			hexadecimal, and the time in seconds.
  * SMPS_RECORD=FILE	append "set TRANSACTION GUID attribute modifier data" when a
- *			forwarding table, a multicast table or an SL-to-VL map is
- *			set, and "done TRANSACTION" when the answer comes.
+ *			forwarding table, a multicast table, an SL-to-VL map or a
+ *			port's state is set, and "done TRANSACTION" when the answer
+ *			comes.
  * SMPS_SICK=FILE	node GUIDs, in hexadecimal, of switches that answer for
  *			themselves and for port 0, but not PortInfo of their
  *			other ports.  The file may change at any time.
@@ -210,11 +211,12 @@ static void tell_lies(uint8_t *mad)
 		fclose(from);
 }
 
-/* Is a table set, or was it? */
-static bool is_table(const uint8_t *mad, unsigned int method)
+/* Is a table or a port set, or was it? */
+static bool is_recorded(const uint8_t *mad, unsigned int method)
 {
 	return mad[1] == DR_CLASS && mad[3] == method &&
-	       (attribute(mad) == LFT || attribute(mad) == MFT || attribute(mad) == SLVL);
+	       (attribute(mad) == LFT || attribute(mad) == MFT || attribute(mad) == SLVL ||
+		attribute(mad) == PORT_INFO);
 }
 
 /* The half of it that the sender has chosen. */
@@ -284,7 +286,7 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, i
 		fprintf(to, "%x %x %x %.6f\n", mad[3], attribute(mad), modifier(mad),
 			now.tv_sec + now.tv_nsec / 1e9);
 	}
-	if (sets && is_table(mad, SET))
+	if (sets && is_recorded(mad, SET))
 		record(sets, mad);
 	return next(portid, agentid, umad, length, timeout_ms, retries);
 }
@@ -306,15 +308,16 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 	    (attribute(mad) == NODE_INFO && is_listed(mad, "SMPS_SILENT")) || is_lost() ||
 	    is_muted(mad))
 		((struct ib_user_mad *)umad)->status = ETIMEDOUT;
-	else if (sets && is_table(mad, GET_RESP))
-		fprintf(sets, "done %x\n", transaction(mad));
 	else if (attribute(mad) == NODE_INFO)
 		learn(mad);
 	else if (attribute(mad) == PORT_INFO && is_listed(mad, "SMPS_PLAIN"))
 		mad[64 + 23] &= ~0x40; /* of the capability mask */
 	else if (attribute(mad) == PORT_INFO && speed)
 		mad[64 + 62] = (mad[64 + 62] & 0xF) | strtoul(speed, NULL, 0) << 4;
-	if (!umad_status(umad))
+	if (!umad_status(umad)) {
 		tell_lies(mad);
+		if (sets && is_recorded(mad, GET_RESP))
+			fprintf(sets, "done %x\n", transaction(mad));
+	}
 	return agent;
 }

@@ -148,7 +148,7 @@ replay_changes() {
 	up dateline torus event_plugin_options=drain_ms=0
 	replay_changes "${DATELINE_CHANGES:-12}" >said
 	cat said
-	[[ $(grep -c '^safe .* held$' said) == "${DATELINE_CHANGES:-12}" ]]
+	[[ $(grep -cE '^safe [0-9]+ held$' said) == "${DATELINE_CHANGES:-12}" ]]
 	(($(log_count 'transition: .*2 phases, ') > 0))
 }
 
@@ -164,17 +164,29 @@ restart() {
 
 # DATELINE_RESTARTS=N: more of them.
 @test "a start begins with the tables that the switches hold" {
-	local i
+	local i switch
 
 	RANDOM=$DATELINE_SEED
 	dateline gen 5 4 1 --scramble "$DATELINE_SEED" -o torus -q
 	up dateline torus event_plugin_options=drain_ms=0
-	# Nothing has changed: no phase.
+	[[ $(log_count 'transition: from switches that held nothing: 1 phase') == 1 ]]
+	# Nothing has changed: no phase, no entry written again.
 	sm_stop
+	: >record
 	sm_start sm
 	wait_log 'SUBNET UP'
 	run -1 log_count 'transition: '
-	for ((i = 0; i < ${DATELINE_RESTARTS:-4}; i++)); do
+	run -1 grep '^set [^ ]* [^ ]* 19 ' record
+	# A switch holds branches that nobody knows of, behind empty blocks.
+	sm_stop
+	: >record
+	switch=$(sed -n 's/switchguid=.*(\(.*\))/\1/p' torus.net | head -n 1)
+	printf "$switch 1b %s 0 fffe\n" 14 10000014 20000014 >lies
+	SMPS_LIES=$T/lies sm_start sm
+	wait_log 'SUBNET UP'
+	log_count 'transition: .* multicast closed as well'
+	grep "^set [^ ]* $switch 1b 14 0000" record
+	for ((i = 0; i < ${DATELINE_RESTARTS:-3}; i++)); do
 		snapshot before
 		restart
 		snapshot after
@@ -183,7 +195,7 @@ restart() {
 		rm -rf before after
 	done
 	cat said
-	[[ $(grep -c '^safe .* held$' said) == "${DATELINE_RESTARTS:-4}" ]]
+	[[ $(grep -cE '^safe [0-9]+ held$' said) == "${DATELINE_RESTARTS:-3}" ]]
 }
 
 # to_any_sl TRANSITIONS SEED: another start, in the mode any-sl, and what the checker says.
@@ -205,7 +217,7 @@ to_any_sl() {
 @test "SL-to-VL maps change between the phases" {
 	to_any_sl proven "$DATELINE_SEED" >said
 	cat said
-	[[ $(<said) == safe*held ]]
+	[[ $(<said) =~ ^safe\ [0-9]+\ held$ ]]
 	[[ $(log_count 'transition: .* 3 phases, ') == 1 ]]
 }
 
@@ -215,12 +227,31 @@ to_any_sl() {
 	[[ $(<said) == unsafe* ]]
 }
 
+# confirmed: no port of a switch was told to be active before all SL-to-VL maps of
+# switches were answered; and some of them were sent again.
+confirmed() {
+	awk '$1 == "set" { key = $3 " " $5 }
+		$1 == "set" && $4 == "17" && $3 ~ /^d1/ {
+			sent[$2] = key
+			again += key in open
+			open[key] = 1
+		}
+		$1 == "set" && $4 == "15" && substr($6, 66, 1) == 4 {
+			for (key in open)
+				early += open[key]
+		}
+		$1 == "done" && $2 in sent { open[sent[$2]] = 0 }
+		END { exit !(again && !early) }' record
+}
+
 @test "a start where a switch does not tell what it holds: not proven, and routed" {
 	local attribute
 
 	RANDOM=$DATELINE_SEED
 	dateline gen 5 4 1 -o torus -q
-	up dateline torus event_plugin_options=drain_ms=0
+	# Answers to some of the first SL-to-VL maps get lost.
+	SMPS_MUTE='17 100 110' up dateline torus event_plugin_options=drain_ms=0
+	confirmed
 	# A block of forwarding entries, behind one with a mark for each switch; a map.
 	for attribute in '19 25 26' '17 5 6'; do
 		SMPS_MUTE=$attribute restart

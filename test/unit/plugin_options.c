@@ -45,6 +45,7 @@ static void assert_default(const struct dl_plugin_options *o)
 	assert_null(o->metrics);
 	assert_int_equal(o->transitions, 1);
 	assert_int_equal(o->drain_ms, 100);
+	assert_true(o->hoq_life < 0);
 }
 
 static void nothing_means_defaults(void **state)
@@ -90,9 +91,10 @@ static void every_word_is_read(void **state)
 	parse("transitions=none drain_ms=0", false, &o);
 	assert_int_equal(o.transitions, 0);
 	assert_int_equal(o.drain_ms, 0);
-	parse("transitions=proven drain_ms=bound", false, &o);
+	parse("transitions=proven drain_ms=bound hoq_life=10", false, &o);
 	assert_int_equal(o.transitions, 1);
 	assert_true(o.drain_ms < 0);
+	assert_int_equal(o.hoq_life, 10);
 
 	/* The last of two counts, and the first is not leaked. */
 	parse("mode=proven mode=classic dump_dir=/a dump_dir=/b ties=balanced", false, &o);
@@ -127,6 +129,7 @@ static void bad_words_are_named_and_ignored(void **state)
 		{ "transitions=all", "transitions=proven or none" },
 		{ "drain_ms=-1", "drain_ms=a number of milliseconds" },
 		{ "drain_ms=600001", "or bound" },
+		{ "hoq_life=21", "hoq_life=a number from 0 to 20" },
 		{ "high=1", "none of dateline's words" },
 		{ "high_limits=1", "none of dateline's words" },
 		{ "=", "none of dateline's words" },

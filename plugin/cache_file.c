@@ -45,6 +45,8 @@ static int load(const char *path, struct content *c)
 	size_t len;
 
 	*c = (struct content){ .text = NULL };
+	if (!from && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return -ENOMEM; /* what there is may be whole */
 	if (!from)
 		return errno == ENOENT ? -ENOENT : -EUCLEAN;
 	c->text = malloc(BYTES_MAX + sizeof(OTHERS));
@@ -157,20 +159,29 @@ static bool configs_agree(const struct dl_fabric *f, const struct dl_torus_confi
 	return same;
 }
 
+/* For glob(): is there no telling what the directory holds? */
+static int lacks_memory(const char *path, int error)
+{
+	(void)path;
+	return error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
 int dl_cache_file_read(const char *dir, const struct dl_fabric *f, const struct dl_log *log,
 		       struct dl_torus_config **out)
 {
 	struct dl_torus_config *best = NULL, *c;
 	char pattern[PATH_MAX];
 	uint32_t most = 0;
-	int err = 0, refused = 0;
+	int err, refused = 0;
 	glob_t files;
 
 	*out = NULL;
 	if (snprintf(pattern, sizeof(pattern), "%s/" FILE_NAME "*.conf", dir) >=
-		    (int)sizeof(pattern) ||
-	    glob(pattern, 0, NULL, &files))
+	    (int)sizeof(pattern))
 		return 0;
+	err = glob(pattern, 0, lacks_memory, &files);
+	if (err)
+		return err == GLOB_NOMATCH ? 0 : -ENOMEM;
 	for (size_t i = 0; i < files.gl_pathc && err != -ENOMEM; i++) {
 		uint32_t n;
 
@@ -270,8 +281,11 @@ int dl_cache_file_write(const char *dir, const struct dl_torus_config *file,
 	int err = file_path(path, dir, file, t->fabric) ? dl_torus_describe(t, MAX_SEEDS, &c) :
 							  -ENAMETOOLONG;
 
+	/* Too little of it is placed: what there was says more. */
+	if (!err && !c->nseeds)
+		err = -ENODATA;
 	if (!err) {
-		to = open_memstream(&text, &len);
+		to = dl_memory_open(&text, &len);
 		err = to ? dl_torus_config_write(c, to) : -ENOMEM;
 	}
 	if (to)

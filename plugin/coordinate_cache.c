@@ -80,13 +80,15 @@ static uint32_t find_switch(const struct dl_fabric *f, const struct dl_torus *of
 	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
 }
 
-/* How many path SLs between switches that both have differ?  *all: of how many. */
-static uint64_t count_sls(const struct dl_torus *was, const struct dl_torus *is, uint64_t *all)
+/* How many path SLs between switches that both have differ, and of how many? */
+static int count_sls(const struct dl_torus *was, const struct dl_torus *is, uint64_t *differ,
+		     uint64_t *all)
 {
 	uint32_t *then = malloc((is->nsites + 1) * sizeof(*then)), n = 0;
 	uint32_t *now = malloc((is->nsites + 1) * sizeof(*now));
-	uint64_t differ = 0;
+	int err = then && now ? 0 : -ENOMEM;
 
+	*differ = 0;
 	for (uint32_t site = 0; then && now && site < was->nsites; site++) {
 		uint32_t sw = was->site_sw[site];
 
@@ -98,12 +100,12 @@ static uint64_t count_sls(const struct dl_torus *was, const struct dl_torus *is,
 	}
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < n; k++)
-			differ += dl_route_sl(&was->grid, then[i], then[k]) !=
-				  dl_route_sl(&is->grid, now[i], now[k]);
+			*differ += dl_route_sl(&was->grid, then[i], then[k]) !=
+				   dl_route_sl(&is->grid, now[i], now[k]);
 	free(then);
 	free(now);
 	*all = (uint64_t)n * n;
-	return differ;
+	return err;
 }
 
 /*
@@ -115,15 +117,21 @@ static void remember(struct dl_engine *e, const struct dl_log *log, const struct
 	bool whole = t->nplaced == t->nsites;
 	struct dl_torus_config *file = NULL;
 	struct dl_torus *known = NULL;
+	int err;
 
 	if (e->remembered && e->remembered >= (whole ? DL_REMEMBERED : DL_REMEMBERED_PARTLY))
 		return;
-	if (dl_cache_file_read(cache_dir(), t->fabric, NULL, &file) == -ENOMEM)
-		return;
-	if (!file || dl_torus_discover(t->fabric, file, NULL, &known) ||
-	    (!same_sites(known, t) && known->nplaced <= t->nplaced))
-		write_file(log, file, t);
-	e->remembered = whole ? DL_REMEMBERED : DL_REMEMBERED_PARTLY;
+	err = dl_cache_file_read(cache_dir(), t->fabric, NULL, &file);
+	if (!err && file)
+		err = dl_torus_discover(t->fabric, file, NULL, &known);
+	if (err == -ENOMEM) {
+		dl_log(log, DL_LOG_WARNING,
+		       "no memory to remember the coordinates: the next sweep tries again");
+	} else {
+		if (!known || (!same_sites(known, t) && known->nplaced <= t->nplaced))
+			write_file(log, file, t);
+		e->remembered = whole ? DL_REMEMBERED : DL_REMEMBERED_PARTLY;
+	}
 	dl_torus_free(known);
 	dl_torus_config_free(file);
 }
@@ -156,22 +164,24 @@ static int find_known(struct dl_engine *e, struct dl_sweep *sweep, struct known 
 	dl_osm_log_init(&l, e->osm, "DL28");
 	if (dl_cache_file_read(cache_dir(), sweep->fabric, &l.log, &file) == -ENOMEM)
 		return -ENOMEM;
-	if (file && !dl_torus_discover(sweep->fabric, file, NULL, &k->own))
-		k->torus = k->own;
+	if (file)
+		err = dl_torus_discover(sweep->fabric, file, NULL, &k->own);
+	k->torus = k->own;
 	dl_torus_config_free(file);
-	return 0;
+	return err == -ENOMEM ? err : 0;
 }
 
 /*
  * Say what changes for those who hold path SLs, before it does.  In any-SL mode
  * all that were granted stay safe.
  */
-static void report_sls(struct dl_engine *e, const struct known *k, const struct dl_torus *t)
+static int report_sls(struct dl_engine *e, const struct known *k, const struct dl_torus *t)
 {
 	uint64_t all, differ;
+	int err;
 
 	if ((!e->set_up_before && !e->in_force) || e->options.route.mode == DL_ROUTE_ANY_SL)
-		return;
+		return 0;
 	if (!k->torus) {
 		if (!e->in_force)
 			DL_SAY(e->osm, OSM_LOG_ERROR,
@@ -181,9 +191,11 @@ static void report_sls(struct dl_engine *e, const struct known *k, const struct 
 			       "may "
 			       "change; applications that keep them must ask for new ones",
 			       cache_dir());
-		return;
+		return 0;
 	}
-	differ = count_sls(k->torus, t, &all);
+	err = count_sls(k->torus, t, &differ, &all);
+	if (err)
+		return err;
 	if (differ)
 		e->remembered = DL_NOT_REMEMBERED;
 	if (k->marked && k->mode == DL_ROUTE_ANY_SL)
@@ -194,6 +206,7 @@ static void report_sls(struct dl_engine *e, const struct known *k, const struct 
 		       " path SLs between switches change; applications that keep them must ask "
 		       "for new ones",
 		       differ == all ? "mode or coordinates" : "coordinates", differ, all);
+	return 0;
 }
 
 /* How much of the fabric has no place here? */
@@ -227,17 +240,17 @@ static int find_anew(const struct dl_log *log, struct dl_sweep *sweep)
 	if (err || !is_another(t, sweep->torus)) {
 		dl_torus_free(t);
 		dl_torus_config_free(c);
-		return sweep->torus ? 0 : err;
+		return sweep->torus && err != -ENOMEM ? 0 : err;
 	}
 	if (sweep->torus) {
 		dl_log(log, DL_LOG_WARNING, "the cabling is another one than was remembered");
-		dl_torus_report_off_torus(t, log);
+		err = dl_torus_report_off_torus(t, log);
 	}
 	dl_torus_free(sweep->torus);
 	dl_torus_config_free(sweep->config);
 	sweep->torus = t;
 	sweep->config = c;
-	return 0;
+	return err;
 }
 
 int dl_cache_discover(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
@@ -252,10 +265,10 @@ int dl_cache_discover(struct dl_engine *e, const struct dl_log *log, struct dl_s
 		err = 0;
 	if (!err && (!sweep->torus || count_unplaced(sweep->torus)))
 		err = find_anew(log, sweep);
-	if (!err) {
-		report_sls(e, &k, sweep->torus);
+	if (!err)
+		err = report_sls(e, &k, sweep->torus);
+	if (!err)
 		remember(e, log, sweep->torus);
-	}
 	dl_torus_free(k.own);
 	return err;
 }
@@ -291,7 +304,7 @@ int dl_cache_complete(struct dl_engine *e, const struct dl_log *log, struct dl_s
 	if (!err)
 		err = check_config(e, sweep);
 	if (!err && k.torus)
-		report_sls(e, &k, sweep->torus);
+		err = report_sls(e, &k, sweep->torus);
 	if (!err && !documented && !sweep->contradicted)
 		remember(e, log, sweep->torus);
 	dl_torus_free(k.own);

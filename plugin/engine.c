@@ -212,8 +212,10 @@ static int compute(struct dl_engine *e, struct dl_sweep **out, struct dl_phases 
 		e->metrics.now.refusal = err ? "DL16" : e->metrics.now.refusal;
 	}
 	dl_metrics_stage_done(e, DL_METRICS_ROUTING);
-	if (!err)
-		*phases = dl_phases_plan(e, *out);
+	if (!err) {
+		err = dl_phases_plan(e, *out, phases);
+		e->metrics.now.refusal = err ? "DL29" : e->metrics.now.refusal;
+	}
 	dl_metrics_stage_done(e, DL_METRICS_PROOF);
 	take_lock_again(e);
 	return err;
@@ -250,10 +252,10 @@ static int compute_tables(struct dl_engine *e, struct dl_sweep **out, struct dl_
 	return 0;
 }
 
-/* After a fault of Dateline's own its tables stay: they were good before. */
+/* After a fault of Dateline's own, or without memory, its tables stay: they are good. */
 static int refuse(struct dl_engine *e, int err)
 {
-	if (e->in_force && (err == -EPROTO || is_last_resort(e))) {
+	if (e->in_force && (err == -EPROTO || err == -ENOMEM || is_last_resort(e))) {
 		keep_in_force(e);
 		dl_metrics_end(e, DL_METRICS_KEPT);
 		return DONE;

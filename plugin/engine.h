@@ -275,15 +275,15 @@ bool dl_phases_same_routing(const struct dl_sweep *a, const struct dl_sweep *b);
 /* Is what the switches hold a part of the tables in force? */
 bool dl_phases_are_known(const struct dl_engine *e);
 
-/* Must groups be closed, too?  Holding OpenSM's lock; 0 or -ENOMEM. */
-int dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p);
+/* Must groups be closed, too?  Holding OpenSM's lock. */
+void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p);
 
 /*
  * Plan the phases from the tables in force to these, but for the groups; takes
- * OpenSM's lock for a moment.  NULL: there is nothing to change, or no memory, or
- * it cannot be proven.
+ * OpenSM's lock for a moment.  0, and *out stays as it is where there is nothing
+ * to change, or it cannot be proven; or -ENOMEM.
  */
-struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next);
+int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_phases **out);
 
 /*
  * OpenSM is about to get tables that are not in force yet: complete the plan, if

@@ -320,5 +320,14 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 		status = set_group(e, box->mlid, NULL, 0, &arena, &list); /* clear it */
 	dl_arena_free(&arena);
 	osm_mcast_drop_port_list(&list);
+	if (status == IB_INSUFFICIENT_MEMORY) {
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL29: no memory to route multicast group 0x%04x: it gets no packets "
+		       "until the next sweep",
+		       box->mlid);
+		/* A heavy one; during a sweep this would keep its dumps from being written. */
+		e->retry = true;
+		e->osm->subn.subnet_initialization_error |= !e->sweeping;
+	}
 	return status;
 }

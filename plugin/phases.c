@@ -107,10 +107,8 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 		next->placed = true;
 		return;
 	}
-	if (planned && dl_phases_look_at_groups(e, planned)) {
-		dl_phases_discard(planned);
-		planned = NULL;
-	}
+	if (planned)
+		dl_phases_look_at_groups(e, planned);
 	e->phases = planned;
 	e->held_known = false;
 	if (e->phases && e->phases->fresh) {

@@ -175,7 +175,7 @@ static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
  * Must groups be closed, too?  For any group in use; old branches must be
  * forgotten before links are active.
  */
-int dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
+void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 {
 	const struct dl_sweep *next = p->next;
 	size_t size = DL_TABLES_MASK_WORDS * sizeof(uint64_t);
@@ -198,10 +198,11 @@ int dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 			err = full_group(next, mlid, after);
 		p->close_groups = p->branches || leaves_tree(p, next->fabric, before, after);
 	}
+	/* Without memory to look: as if it were so. */
+	p->close_groups |= err != 0;
 	p->direct &= !p->close_groups;
 	free(before);
 	free(after);
-	return err;
 }
 
 /* ---- deciding ------------------------------------------------------------- */
@@ -279,7 +280,7 @@ static int decide(const struct dl_engine *e, struct dl_phases *p)
 					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);
 }
 
-struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next)
+int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_phases **out)
 {
 	bool known = dl_phases_are_known(e);
 	struct dl_phases *p;
@@ -287,10 +288,10 @@ struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *nex
 
 	if (!next->proven || !e->options.transitions || !(known || e->held_known) || !can_run() ||
 	    (known && dl_phases_same_routing(e->in_force, next)))
-		return NULL;
+		return 0;
 	p = calloc(1, sizeof(*p));
 	if (!p)
-		return NULL;
+		goto no_memory;
 	p->from = e->in_force;
 	p->next = next;
 	p->recalled = !known;
@@ -300,8 +301,16 @@ struct dl_phases *dl_phases_plan(const struct dl_engine *e, struct dl_sweep *nex
 		err = dl_recall_held(e, next, &p->from);
 		CL_PLOCK_RELEASE(&e->osm->lock);
 	}
-	if (!err && !decide(e, p))
-		return p;
+	if (!err)
+		err = decide(e, p);
+	if (!err) {
+		*out = p;
+		return 0;
+	}
 	dl_phases_discard(p);
-	return NULL;
+	if (err != -ENOMEM)
+		return 0;
+no_memory:
+	DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory to plan how the new tables come");
+	return -ENOMEM;
 }

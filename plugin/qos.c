@@ -121,15 +121,17 @@ static void check_sl2vl(const struct osm_subn_opt *opt, const struct dl_log *log
 }
 
 /* Warn about options that have changed since they were last looked at. */
-static void check(struct dl_engine *e, const struct dl_vlarb_config *c)
+static int check(struct dl_engine *e, const struct dl_vlarb_config *c)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
 	char *now = fingerprint(opt), ignored[MAX_IGNORED];
 	struct dl_osm_log l;
+	int err;
 
 	if (!now || (e->qos_seen && !strcmp(now, e->qos_seen))) {
+		err = now ? 0 : -ENOMEM;
 		free(now);
-		return;
+		return err;
 	}
 	free(e->qos_seen);
 	e->qos_seen = now;
@@ -139,6 +141,7 @@ static void check(struct dl_engine *e, const struct dl_vlarb_config *c)
 		dl_log(&l.log, DL_LOG_WARNING, "not used by this routing engine: %s", ignored);
 	check_sl2vl(opt, &l.log);
 	dl_vlarb_check(c, &l.log);
+	return 0;
 }
 
 int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
@@ -154,8 +157,9 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 		words_of(options_of(opt, kind), false, &c.kind[kind]);
 	/* Who writes tables for OpenSM counts on its default, too. */
 	c.default_high_limit = e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
-	check(e, &c);
-	err = dl_vlarb_apply(&c, sweep->routed.tables);
+	err = check(e, &c);
+	if (!err)
+		err = dl_vlarb_apply(&c, sweep->routed.tables);
 	if (err) {
 		dl_osm_log_init(&l, e->osm, "DL16");
 		dl_log(&l.log, DL_LOG_ERROR,

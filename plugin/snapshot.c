@@ -72,6 +72,9 @@ static void write_snapshot(const struct dl_engine *e, struct job *j)
 	err = dl_route_describe(j->sweep->torus, j->sweep->config, &e->options.route, &s);
 	if (!err)
 		err = dl_snapshot_write(&s, dir, 0, &l.log);
+	if (err && !l.errors)
+		dl_log(&l.log, DL_LOG_ERROR, "cannot write a snapshot to %s: %s", dir,
+		       strerror(-err));
 	s.tables = NULL; /* they stay in force */
 	dl_snapshot_release(&s);
 	if (err) {

@@ -147,8 +147,11 @@ int dl_sweep_begin(struct dl_engine *e, struct dl_sweep **out)
 	struct dl_sweep *sweep = dl_arena_zalloc(&arena, sizeof(*sweep));
 	int err;
 
-	if (!sweep)
+	if (!sweep) {
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL12: no memory to take over the subnet");
+		e->metrics.now.refusal = "DL12";
 		return -ENOMEM;
+	}
 	sweep->arena = arena;
 	err = run_stage(e, &import, sweep);
 	if (err)

@@ -200,8 +200,8 @@ uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables);
  */
 uint32_t dl_torus_possible_site(const struct dl_torus *t, uint32_t sw);
 
-/* Log what does not fit, and how it is routed. */
-void dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *log);
+/* Log what does not fit, and how it is routed; 0 or -ENOMEM. */
+int dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *log);
 
 /* How a wiring fault between placed switches is repaired. */
 enum dl_torus_repair {

@@ -14,7 +14,7 @@
 #include "route/internal.h"
 
 #define DEFAULT_HIGH_LIMIT 4 /* 16 KiB */
-#define DEFAULT_REPAIR_SECONDS 10
+#define DEFAULT_REPAIR_SECONDS 7
 
 void dl_route_options_init(struct dl_route_options *o)
 {

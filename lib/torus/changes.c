@@ -50,8 +50,10 @@ void dl_torus_report_missing(const struct dl_torus *t, uint32_t max, const struc
 	uint32_t nfaults, n = 0;
 
 	report_switches(t, max, log);
-	if (dl_torus_find_faults(t, &faults, &nfaults))
+	if (dl_torus_find_faults(t, &faults, &nfaults)) {
+		dl_log(log, DL_LOG_WARNING, "no memory to list the cables that are missing");
 		return;
+	}
 	for (uint32_t i = 0; i < nfaults; i++) {
 		if (faults[i].repair != DL_TORUS_ADD)
 			continue;

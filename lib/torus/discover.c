@@ -356,6 +356,12 @@ int dl_torus_make(const struct dl_fabric *f, const struct dl_torus_grid *g, cons
 	return err;
 }
 
+static void drop(struct dl_torus **t)
+{
+	dl_torus_free(*t);
+	*t = NULL;
+}
+
 int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_config *c,
 			    const struct dl_torus *before, const struct dl_log *log,
 			    struct dl_torus **out)
@@ -375,7 +381,9 @@ int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_con
 	}
 	if (!err) {
 		(*out)->seed = s.seed == DL_NONE ? 0 : s.seed;
-		dl_torus_report_off_torus(*out, log);
+		err = dl_torus_report_off_torus(*out, log);
+		if (err)
+			drop(out);
 	}
 	dl_torus_config_free(inferred);
 	dl_torus_solver_free(&s);
@@ -399,11 +407,11 @@ int dl_torus_recall(const struct dl_fabric *f, const struct dl_torus *before,
 	dl_torus_config_free(grid);
 	if (err)
 		return err;
-	err = dl_torus_describe(*out, MAX_RECALLED, c);
+	err = dl_torus_report_off_torus(*out, log);
+	if (!err)
+		err = dl_torus_describe(*out, MAX_RECALLED, c);
 	if (err)
-		dl_torus_free(*out);
-	else
-		dl_torus_report_off_torus(*out, log);
+		drop(out);
 	return err;
 }
 

@@ -255,17 +255,19 @@ static void report_fault(const struct dl_torus *t, const struct dl_torus_fault *
 		       "cable from %s to %s unused: it does not join neighbours", a.text, b.text);
 }
 
-void dl_torus_report_faults(const struct dl_torus *t, uint32_t max, const struct dl_log *log)
+int dl_torus_report_faults(const struct dl_torus *t, uint32_t max, const struct dl_log *log)
 {
 	struct dl_torus_fault *faults;
 	uint32_t n, cables = 0;
+	int err = dl_torus_find_faults(t, &faults, &n);
 
-	if (dl_torus_find_faults(t, &faults, &n))
-		return;
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < n; i++)
 		if (faults[i].repair != DL_TORUS_ADD && cables++ < max)
 			report_fault(t, &faults[i], log);
 	if (cables > max)
 		dl_log(log, DL_LOG_WARNING, "and %u more cables", cables - max);
 	free(faults);
+	return 0;
 }

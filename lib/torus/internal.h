@@ -288,7 +288,7 @@ void dl_torus_name_obstacle(const struct dl_torus_solver *s, const struct dl_tor
 int dl_torus_find_off_torus(struct dl_torus *t);
 
 /* Log at most `max` cables that do not join neighbours (faults.c). */
-void dl_torus_report_faults(const struct dl_torus *t, uint32_t max, const struct dl_log *log);
+int dl_torus_report_faults(const struct dl_torus *t, uint32_t max, const struct dl_log *log);
 
 /* A configuration without seeds, with room for some.  NULL: no memory. */
 struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid, const char *path,

@@ -158,8 +158,9 @@ static bool name_faults(const struct obstacle *o, const struct dl_torus_config *
 	       "too many wiring faults: the cabling resembles %s most, where %u of %u switches "
 	       "are wired right, and nine in ten must be",
 	       dl_torus_show_grid(&near->grid).text, o->s->n - wrong, o->s->n);
-	if (!dl_torus_discover(o->s->f, near, NULL, &t))
-		dl_torus_report_faults(t, MAX_LISTED, o->log);
+	if (dl_torus_discover(o->s->f, near, NULL, &t) ||
+	    dl_torus_report_faults(t, MAX_LISTED, o->log))
+		dl_log(o->log, DL_LOG_ERROR, "no memory to list them");
 	dl_torus_free(t);
 	return true;
 }

@@ -297,9 +297,10 @@ static void report_unused(const struct dl_torus *t, uint32_t port, const struct 
 	       dl_torus_show_port(t->fabric, t->fabric->ports[port].peer).text);
 }
 
-void dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *log)
+int dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *log)
 {
 	uint32_t n = 0;
+	int err;
 
 	for (uint32_t i = 0; i < t->nunplaced && i < MAX_LISTED; i++) {
 		report_route(t, t->unplaced[i], log);
@@ -308,11 +309,12 @@ void dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *lo
 	if (t->nunplaced > MAX_LISTED)
 		dl_log(log, DL_LOG_WARNING, "and %u more switches", t->nunplaced - MAX_LISTED);
 	report_doubtful(t, log);
-	dl_torus_report_faults(t, MAX_LISTED, log);
+	err = dl_torus_report_faults(t, MAX_LISTED, log);
 	for (uint32_t i = 0; i < t->noff_links; i++)
 		if (!dl_torus_is_uplink(t, t->off_links[i]) &&
 		    !dl_torus_is_inside(t, t->off_links[i]) && n++ < MAX_LISTED)
 			report_unused(t, t->off_links[i], log);
 	if (n > MAX_LISTED)
 		dl_log(log, DL_LOG_WARNING, "and %u more cables", n - MAX_LISTED);
+	return err;
 }

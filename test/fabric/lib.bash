@@ -288,7 +288,7 @@ smps_preloaded() {
 }
 
 # sm_start DIR: run OpenSM with DIR/opensm.conf; dumps and caches go to DIR.
-# With a variable of smps.c exported, through that.
+# With a variable of smps.c exported, through that; SM_PRELOAD comes first.
 sm_start() {
 	local smps
 
@@ -296,7 +296,7 @@ sm_start() {
 	SM_DIR=$1
 	: >"$SM_DIR/osm.log"
 	OSM_TMP_DIR=$SM_DIR OSM_CACHE_DIR=$SM_DIR/cache \
-		LD_PRELOAD=$smps$DL_UMAD2SIM \
+		LD_PRELOAD=${SM_PRELOAD:+$SM_PRELOAD:}$smps$DL_UMAD2SIM \
 		LD_LIBRARY_PATH=$DL_PLUGIN${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
 		setpriv --pdeathsig KILL opensm -D "${SM_FLAGS:-0x43}" \
 		-F "$SM_DIR/opensm.conf" \

@@ -15,7 +15,8 @@ FABRIC_LONGEST = test/fabric/sweeps.bats test/fabric/proven.bats \
 	test/fabric/failures.bats
 
 .PHONY: check-fabric
-check-fabric: all test/fabric/join test/fabric/replay test/fabric/smps.la
+check-fabric: all test/fabric/join test/fabric/replay test/fabric/smps.la \
+	$(filter test/fault/faults.la,$(check_LTLIBRARIES))
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \
 		$(filter-out $(FABRIC_LONGEST),$(FABRIC_TESTS)))
@@ -33,7 +34,8 @@ check-versions: all test/fabric/join test/fabric/smps.la
 EXTRA_DIST += test/fabric/versions.bash test/fabric/bench.bash
 
 # Sick parts of a fabric, devices that lie, and counts of SMPs: preloaded into OpenSM.
-FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats test/fabric/takeover.bats
+FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats test/fabric/takeover.bats \
+	test/fabric/faults.bats
 check_LTLIBRARIES += test/fabric/smps.la
 test_fabric_smps_la_SOURCES = test/fabric/smps.c
 test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

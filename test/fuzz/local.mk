@@ -2,11 +2,10 @@
 # the files of corpus/NAME, and NAME.dict, if there is one, lists its words.
 # `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check`
 # replays the corpus with any compiler, and FUZZ_INPUTS that replay.c makes of it.
-FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files
+FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files steps cache
 FUZZ_SECONDS = 60
 CLANG = clang
-FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined \
-	-fno-sanitize-recover=all
+FUZZ_FLAGS = -g -O1 -fno-sanitize-recover=all -fsanitize=address,undefined
 
 UNIT_TESTS += test/fuzz/replay_torus_config
 test_fuzz_replay_torus_config_SOURCES = \
@@ -48,6 +47,18 @@ test_fuzz_replay_files_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
 	-DCORPUS='"test/fuzz/corpus/files"'
 test_fuzz_replay_files_LDADD = libdllive.la libdllink.la libdlread.la libdlroute.la
 
+UNIT_TESTS += test/fuzz/replay_steps test/fuzz/replay_cache
+test_fuzz_replay_steps_SOURCES = test/fuzz/fuzz_steps.c test/fuzz/fuzz.h test/fuzz/replay.c \
+	$(fuzzed_tools)
+test_fuzz_replay_steps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
+	-DCORPUS='"test/fuzz/corpus/steps"'
+test_fuzz_replay_steps_LDADD = libdllink.la libdlread.la libdlroute.la $(JANSSON_LIBS)
+fuzzed_tools = tools/credits.c tools/arbitrate.c tools/arbitrate_read.c tools/document.c
+test_fuzz_replay_cache_SOURCES = test/fuzz/fuzz_cache.c test/fuzz/fuzz.h test/fuzz/replay.c \
+	plugin/cache_file.c
+test_fuzz_replay_cache_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"test/fuzz/corpus/cache"'
+test_fuzz_replay_cache_LDADD = libdlread.la libdlroute.la
+
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \
 	test/fuzz/dumps.dict test/fuzz/scenario.dict
@@ -56,24 +67,29 @@ EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 fuzz: config.h
 	@$(MKDIR_P) test/fuzz/found; \
 	if ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
-		$(CLANG) $(FUZZ_FLAGS) -x c -o test/fuzz/found/probe - \
+		$(CLANG) $(FUZZ_FLAGS),fuzzer -x c -o test/fuzz/found/probe - \
 		2>/dev/null; then \
 		echo "fuzz: skipped: $(CLANG) with libFuzzer is missing"; \
 		exit 0; \
 	fi; \
 	set -e; \
-	sources=; \
 	for s in $(libdlroute_la_SOURCES) $(libdlread_la_SOURCES) \
 		$(libdllink_la_SOURCES) $(libdllive_la_SOURCES) \
-		tools/arbitrate_read.c; do \
-		case $$s in *.c) sources="$$sources $(srcdir)/$$s";; esac; \
+		$(fuzzed_tools) plugin/cache_file.c; do \
+		case $$s in *.c) ;; *) continue;; esac; \
+		o=test/fuzz/found/`echo $$s | tr / _`.o; \
+		test $$o -nt $(srcdir)/$$s || $(CLANG) $(FUZZ_FLAGS),fuzzer-no-link \
+			-std=gnu11 $(DEFS) $(AM_CPPFLAGS) -I$(srcdir)/tools \
+			-c -o $$o $(srcdir)/$$s; \
+		$(AR) rs test/fuzz/found/all.a $$o 2>/dev/null; \
 	done; \
 	for t in $(FUZZ_TARGETS); do \
 		$(MKDIR_P) test/fuzz/found/$$t; \
-		$(CLANG) $(FUZZ_FLAGS) -std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
+		$(CLANG) $(FUZZ_FLAGS),fuzzer -std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
 			-I$(srcdir)/tools -o test/fuzz/fuzz_$$t \
-			$(srcdir)/test/fuzz/fuzz_$$t.c $$sources \
-			$(YAML_LIBS) $(ZSTD_LIBS) $(libdllive_la_LIBADD); \
+			$(srcdir)/test/fuzz/fuzz_$$t.c test/fuzz/found/all.a \
+			$(YAML_LIBS) $(ZSTD_LIBS) $(libdllive_la_LIBADD) \
+			$(JANSSON_LIBS); \
 		dict=$(srcdir)/test/fuzz/$$t.dict; \
 		test -f $$dict && dict=-dict=$$dict || dict=; \
 		nice test/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) \

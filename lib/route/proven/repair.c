@@ -36,8 +36,8 @@
  * 6. After MAX_ROUNDS all destinations are routed up and down the tree's order.
  *
  * When the caller's time is over, nothing begins anew for the sake of better
- * paths: what failed is routed along the tree at once (finish_in_time()).  When as
- * much time and a second more has passed, step 6 ends it.
+ * paths: what failed is routed along the tree at once (finish_in_time()).  When a
+ * quarter of that time and a second more has passed, step 6 ends it.
  *
  * Then the tables are written and dl_verify() checks them, knowing nothing of
  * the above; with them groups of all end ports on the tree, which may do all
@@ -106,7 +106,8 @@ struct repair {
 	struct dl_route_report *report; /* of the result */
 	double (*clock)(void);		/* or NULL */
 	double deadline, end;
-	bool over; /* has the end come? */
+	bool counted; /* are the pairs that DOR loses? */
+	bool over;    /* has the end come? */
 };
 
 static double now(const struct repair *r)
@@ -122,10 +123,10 @@ static bool is_late(struct repair *r)
 	return r->report->timed_out;
 }
 
-/* Must the search end, whatever it has found?  The first round counts for the report. */
+/* Must the search end, whatever it has found?  Not before pairs without a path are counted. */
 static bool is_over(struct repair *r)
 {
-	r->over |= r->report->rounds > 1 && r->clock && r->clock() >= r->end;
+	r->over |= r->counted && r->clock && r->clock() >= r->end;
 	r->report->timed_out |= r->over;
 	return r->over;
 }
@@ -207,8 +208,9 @@ static uint32_t add_conformant(struct repair *r)
 		else
 			dl_repair_paths_add_conformant(&r->paths, d);
 	}
-	if (r->report->rounds == 1)
+	if (!r->counted)
 		r->report->lost = lost;
+	r->counted = true;
 	return refused;
 }
 
@@ -583,7 +585,7 @@ int dl_route_proven(struct dl_route_pass *pass)
 
 	if (r.clock)
 		r.deadline = r.clock() + o->repair_seconds;
-	r.end = r.deadline + o->repair_seconds + 1;
+	r.end = r.deadline + o->repair_seconds / 4.0 + 1;
 	err = dl_route_dor_tables(pass);
 	if (!err && is_whole(pass->torus)) {
 		err = try_unchanged(&r);

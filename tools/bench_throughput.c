@@ -233,7 +233,7 @@ static int saturate(struct job *j, json_t **out)
 static int draw_curve(struct job *j, json_t **out)
 {
 	struct dl_emu_point p[POINTS + 1];
-	double bound, alone, saturation, load, time;
+	double bound = 0, alone, saturation, load, time;
 	json_t *curve = json_array();
 	int err = find_bound(j, &bound, &alone);
 

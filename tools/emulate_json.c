@@ -147,7 +147,7 @@ static json_t *pairs_json(const struct emulate_run *r)
 
 static json_t *samples_json(const struct emulate_run *r)
 {
-	double step = r->result.sample_ps / 1000;
+	double step = r->result.sample_ps / 1e3;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < r->result.nsamples; i++) {

@@ -201,7 +201,8 @@ int main(int argc, char **argv)
 	tool_json_begin();
 	tool.warnings = json_array();
 	hold_streams();
-	atexit(close_output);
+	if (atexit(close_output))
+		return TOOL_EXIT_ENVIRONMENT;
 	argp_err_exit_status = TOOL_EXIT_USAGE;
 	argp_program_version = PACKAGE_STRING;
 	/* A buffer that needs no memory. */

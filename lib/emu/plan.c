@@ -100,7 +100,7 @@ char *dl_emu_plan_path(struct dl_emu_plan *p, const char *name)
 
 	if (path) {
 		memcpy(path, scenario, dir);
-		strcpy(path + dir, name);
+		memcpy(path + dir, name, strlen(name) + 1);
 	}
 	return path;
 }

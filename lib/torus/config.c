@@ -97,7 +97,7 @@ static struct shown show(const char *token)
 	s.text[0] = '"';
 	for (i = 1; *token && i < sizeof(s.text) - 5; i++, token++)
 		s.text[i] = isprint((unsigned char)*token) ? *token : '?';
-	strcpy(s.text + i, *token ? "...\"" : "\"");
+	snprintf(s.text + i, sizeof(s.text) - i, "%s", *token ? "...\"" : "\"");
 	return s;
 }
 
@@ -116,7 +116,7 @@ static bool scan_number(const char *token, int64_t min, uint64_t max, uint64_t *
 			const char **junk)
 {
 	bool negative = token && token[0] == '-';
-	const char *digits = token + (negative || (token && token[0] == '+'));
+	const char *digits = negative || (token && token[0] == '+') ? token + 1 : token;
 
 	if (!token || (*junk = dl_number_scan(digits, 0, out)) == digits)
 		return false;

@@ -142,3 +142,21 @@ change() {
 	say "$FAILED places"
 	((FAILED))
 }
+
+@test "a failure at each place of what reads the running fabric" {
+	local words
+
+	unset FAULT_ONCE
+	dateline gen 3 3 1 -o "$T/f" -q
+	SM_PRELOAD='' fabric_up "$T/a" dateline "$T/f.net" "torus_config=$T/f.torus.conf"
+	mapfile -t all < <(hosts)
+	join_group 1 0 "${all[@]}"
+	export LD_LIBRARY_PATH=$DL_BUILD/.libs
+	for words in 'snapshot --live --paths none -o out' \
+		'snapshot --live --paths none -o out/one.dls' \
+		'discover --live --json' 'coords --live --csv'; do
+		# shellcheck disable=SC2086
+		"$DL_BUILD/test/fault/drive" "$FAULTS:$DL_UMAD2SIM" "$SITES" \
+			"$DL_BUILD/.libs/dateline" $words >&2
+	done
+}

@@ -16,7 +16,7 @@ FABRIC_LONGEST = test/fabric/sweeps.bats test/fabric/proven.bats \
 
 .PHONY: check-fabric
 check-fabric: all test/fabric/join test/fabric/replay test/fabric/smps.la \
-	$(filter test/fault/faults.la,$(check_LTLIBRARIES))
+	$(filter test/fault/%,$(check_PROGRAMS) $(check_LTLIBRARIES))
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \
 		$(filter-out $(FABRIC_LONGEST),$(FABRIC_TESTS)))

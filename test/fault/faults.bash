@@ -4,14 +4,14 @@
 # usage: faults.bash [COMMAND...]
 #
 # Every command of dateline, with one allocation, one file or the disk failing:
-# see drive.c.  DATELINE_FAULT_SITES (40; 0: all) of each kind are tried.
+# see drive.c.  DATELINE_FAULT_SITES (24; 0: all) of each kind are tried.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$PWD
 drive=$build/test/fault/drive
 faults=$build/test/fault/.libs/faults.so
-sites=${DATELINE_FAULT_SITES:-40}
+sites=${DATELINE_FAULT_SITES:-24}
 dateline=$build/.libs/dateline
 [[ -x $dateline ]] || dateline=$build/dateline
 export LD_LIBRARY_PATH=$build/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -37,15 +37,23 @@ commands=(
 	"coords snap --csv"
 	"coords f.net --slurm-nodes out/nodes"
 	"coords f.net --slurm-topology out/topology"
+	"coords f.net --slurm-torus3d out/torus3d"
 	"coords f.net --rankfile out/ranks"
+	"hops f.net --json"
+	"hops f.net --csv"
+	"hops f.net --compact 4"
 	"route f.net -o out"
+	"route f.net --mode any-sl -o out/one.dls"
 	"verify snap --json"
 	"verify other --explain"
 	"verify snap --earlier snap"
+	"verify snap --certificate out/certificate"
 	"transition snap snap --json"
-	"transition snap snap"
+	"transition snap snap --order any"
 	"path snap H_0_0_0_1 H_1_1_0_1 --json"
 	"path snap H_0_0_0_1 H_1_1_0_1"
+	"path snap --job H_0_0_0_1,H_1_1_0_1,H_2_2_0_1 --json"
+	"path snap --through S_0_0_0/1"
 	"diff snap snap --json"
 	"diff snap snap"
 	"emulate snap --scenario emulate-uniform.yaml --json"

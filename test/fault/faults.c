@@ -268,9 +268,10 @@ FILE *fdopen(int fd, const char *mode)
 	return file_fails("fdopen", EMFILE) ? NULL : NEXT(fdopen)(fd, mode);
 }
 
+/* What a standard output keeps it may still write, when the process ends. */
 int fflush(FILE *to)
 {
-	return file_fails("fflush", ENOSPC) ? EOF : NEXT(fflush)(to);
+	return to != stdout && file_fails("fflush", ENOSPC) ? EOF : NEXT(fflush)(to);
 }
 
 int fsync(int fd)

@@ -151,7 +151,7 @@ void whatif_print_worst(const json_t *list, FILE *to)
 	}
 }
 
-static void print_csv_row(const json_t *s, FILE *to)
+static int print_csv_row(const json_t *s, FILE *to)
 {
 	char *text = NULL;
 	size_t len;
@@ -161,6 +161,11 @@ static void print_csv_row(const json_t *s, FILE *to)
 	if (memory)
 		print_parts(s, "; ", memory);
 	parts = memory && !fclose(memory) ? tool_json_text(text) : NULL;
+	free(text);
+	if (!parts || tool_json_failed()) {
+		json_decref(parts);
+		return -ENOMEM;
+	}
 	tool_print(to, s, "{sample},");
 	tool_print_csv(to, parts);
 	tool_print(to, s, ",{connected},{classic},{routed},");
@@ -174,7 +179,7 @@ static void print_csv_row(const json_t *s, FILE *to)
 	tool_print_csv(to, tool_at(s, "reason"));
 	putc('\n', to);
 	json_decref(parts);
-	free(text);
+	return 0;
 }
 
 int whatif_print_csv(const struct whatif *w, const struct whatif_outcome *outcomes,
@@ -189,8 +194,8 @@ int whatif_print_csv(const struct whatif *w, const struct whatif_outcome *outcom
 	for (uint64_t i = 0; !err && i < w->nitems; i++) {
 		json_t *s = done[i] ? scenario_json(w, &f, &outcomes[i], i) : NULL;
 
-		if (s)
-			print_csv_row(s, to);
+		if (done[i])
+			err = s ? print_csv_row(s, to) : -ENOMEM;
 		json_decref(s);
 	}
 	whatif_failures_release(&f);

@@ -63,6 +63,7 @@ commands=(
 	"report snap -o out/page.html"
 	"report snap --against other -o out/page.html"
 	"whatif f.net --switches 1 --samples 5 --threads 1 --json"
+	"whatif f.net --switches 1 --samples 5 --threads 1 --csv"
 	"arbitrate arbitrate-priorities.yaml --json"
 	"credits credits-chunks.yaml --json"
 	"credits credits-chunks.yaml"

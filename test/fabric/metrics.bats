@@ -303,7 +303,7 @@ swept() {
 	values switches 9
 	wait_for "$DL_PATIENCE" swept
 	cp "$PROM" "$T/once"
-	sleep 3
+	sleep 1
 	cmp "$PROM" "$T/once"
 	sm_sweep
 	fails cmp -s "$PROM" "$T/once"

@@ -54,7 +54,8 @@ healthy() {
 	# It gets well, and is routed like the others.
 	: >"$SMPS_SICK"
 	wait_log 'verified free of credit loops; .*: 20 of 20 switches'
-	wait_log 'SUBNET UP'
+	# The line comes before the tables are written.
+	sm_sweep
 	healthy 20
 }
 
@@ -75,7 +76,7 @@ healthy() {
 	[[ $(verdict "$T/live" credit_loop --pairs adapters) == false ]]
 	: >"$SMPS_SICK"
 	wait_log 'routed a .*: 20 of 20 switches' 2
-	wait_log 'SUBNET UP' 3
+	sm_sweep
 	healthy 20
 }
 

@@ -367,7 +367,7 @@ light_sweeps() {
 	mv "$T/good.conf" "$T/f.torus.conf"
 	wait_log 'routed a .*: 29 of 29 switches'
 	# Then OpenSM rests.
-	light_sweeps 2
+	light_sweeps 3
 	log_count 'routed a' >"$T/routed"
 	light_sweeps 2
 	log_count 'routed a' | cmp - "$T/routed"

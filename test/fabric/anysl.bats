@@ -93,9 +93,7 @@ granted() {
 few_vls() {
 	up 6 5 1 max_op_vls="$1"
 	wait_log "at least $2 data VLs between switches and $2 on"
-	rm -rf "$T/snap"
-	sm_sweep
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+	sm_sweep_and_dump "$T/snap"
 	snapshot "$T/live"
 	any_sl "$T/live"
 }

@@ -213,6 +213,8 @@ settle() {
 		return 1
 	}
 	mv "$T/want" "$T/good"
+	# So that none is late when the next one is asked for.
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
 }
 
 # The snapshot delivers, without credit loops, and no path SL has changed.

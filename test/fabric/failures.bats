@@ -230,9 +230,7 @@ scenarios() {
 		# shellcheck disable=SC2046
 		join_group "$group" 0 $(hosts)
 	done
-	rm -r "$T/snap"
-	sm_sweep
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+	sm_sweep_and_dump "$T/snap"
 	dateline verify --json "$T/snap" >"$T/verify.json"
 	grep -Eq '"multicast_groups": *2' "$T/verify.json"
 	mfts "$T/snap" >"$T/mfts"

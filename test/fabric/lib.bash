@@ -333,6 +333,13 @@ sm_sweep() {
 	wait_log 'SUBNET UP' $((before + 1))
 }
 
+# sm_sweep_and_dump DIR: the same, and wait for the engine's snapshot of it, whose
+# last file is that of the path SLs.  That of the sweep before may be late.
+sm_sweep_and_dump() {
+	wait_for "$DL_PATIENCE" test -e "$1/dateline-psl.dump" && rm -r "$1" &&
+		sm_sweep && wait_for "$DL_PATIENCE" test -e "$1/dateline-psl.dump"
+}
+
 sm_stop() {
 	[[ ${SM_PID:-} ]] || return 0
 	end_process "$SM_PID"

@@ -183,9 +183,7 @@ judged() {
 	wait_log 'routed a 5 x 4 x 2M torus: 40 of 45 switches'
 	# shellcheck disable=SC2046
 	join_group 0 0 $(hosts)
-	rm -r "$T/snap"
-	sm_sweep
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+	sm_sweep_and_dump "$T/snap"
 	safe "$T/snap"
 	[[ $(jq .multicast_groups "$T/verify.json") == 1 ]]
 	snapshot "$T/now"

@@ -349,9 +349,7 @@ lid_of() {
 	join_group 0 0 $(hosts)
 	join_group 1 0 "$(hosts | head -n 1)"
 	join_group -l 1 0 "$(hosts | head -n 1)"
-	rm -r "$T/snap"
-	sm_sweep
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-certificate.txt"
+	sm_sweep_and_dump "$T/snap"
 	same "forwarding tables" <(lfts "$T/a") <(lfts "$T/snap")
 	same "SL to VL" <(sl2vl "$T/a") <(sl2vl "$T/snap")
 	same "multicast tables" <(mfts "$T/a") <(mfts "$T/snap")

@@ -29,9 +29,7 @@ prove() {
 		"event_plugin_options=dump_dir=$T/snap"
 	# shellcheck disable=SC2046
 	join_group 0 0 $(hosts)
-	rm -r "$T/snap"
-	sm_sweep
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+	sm_sweep_and_dump "$T/snap"
 	grep -Eq 'verified free of credit loops; repairs: .*(entries changed|switches moved)' \
 		"$T/a/osm.log"
 	dateline verify --json "$T/snap" >"$T/verify.json"

@@ -304,7 +304,8 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 	mad = umad_get_mad(umad);
 	if (agent < 0 || umad_status(umad) || mad[1] != DR_CLASS || mad[3] != GET_RESP)
 		return agent;
-	if ((attribute(mad) == PORT_INFO && modifier(mad) && is_listed(mad, "SMPS_SICK")) ||
+	/* The highest bit may ask for extended speeds. */
+	if ((attribute(mad) == PORT_INFO && modifier(mad) & 0xFF && is_listed(mad, "SMPS_SICK")) ||
 	    (attribute(mad) == NODE_INFO && is_listed(mad, "SMPS_SILENT")) || is_lost() ||
 	    is_muted(mad))
 		((struct ib_user_mad *)umad)->status = ETIMEDOUT;

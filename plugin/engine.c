@@ -360,13 +360,25 @@ static bool find_row(const struct dl_sweep *sweep, const osm_physp_t *physp, uin
  * or a switch is sick, may still carry packets, and entries that lead there are
  * closed only later; the same holds for switches that are left out.
  */
-static bool is_out_of_sight(const struct dl_sweep *sweep, osm_node_t *node, unsigned int num)
+static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out, unsigned int in)
 {
-	const osm_physp_t *physp = osm_node_get_physp_ptr(node, num);
-	uint32_t port = physp ? find_port(sweep, physp) : DL_NONE;
+	const unsigned int ends[] = { in, osm_physp_get_port_num(out) };
+	const struct dl_fabric *f = sweep->fabric;
+	uint32_t port = find_port(sweep, out);
+	const struct dl_fabric_node *node;
 
-	return port == DL_NONE || (num && sweep->fabric->ports[port].peer == DL_NONE &&
-				   osm_physp_get_port_state(physp) > IB_LINK_DOWN);
+	if (port == DL_NONE)
+		return true;
+	node = &f->nodes[f->ports[port].node];
+	for (unsigned int i = 0; i < 2; i++) {
+		const osm_physp_t *p = osm_node_get_physp_ptr(out->p_node, ends[i]);
+
+		if (!p || ends[i] > node->nports ||
+		    (ends[i] && f->ports[node->first_port + ends[i]].peer == DL_NONE &&
+		     osm_physp_get_port_state(p) > IB_LINK_DOWN))
+			return true;
+	}
+	return false;
 }
 
 bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
@@ -388,8 +400,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 
 	if (!e->in_force)
 		return;
-	if (physp->p_node->sw && (is_out_of_sight(e->in_force, physp->p_node, in) ||
-				  is_out_of_sight(e->in_force, physp->p_node, out))) {
+	if (physp->p_node->sw && is_out_of_sight(e->in_force, physp, in)) {
 		*table = *osm_physp_get_slvl_tbl(physp, in);
 		return;
 	}

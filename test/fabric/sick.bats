@@ -198,11 +198,12 @@ all_well() {
 	[[ ! -s $T/broken ]]
 }
 
-# sick_event: something fails or comes back, while answers get lost or not.
+# sick_event: something fails or comes back; in a campaign, with DATELINE_EVENTS,
+# answers get lost meanwhile every third time.
 sick_event() {
 	local swept
 
-	((RANDOM % 3)) || echo $((1 + RANDOM % 6)) >"$SMPS_LOSS"
+	[[ ! ${DATELINE_EVENTS:-} ]] || ((RANDOM % 3)) || echo $((1 + RANDOM % 6)) >"$SMPS_LOSS"
 	case $((RANDOM % 6)) in
 	0)
 		pick_switch
@@ -224,7 +225,7 @@ sick_event() {
 SWEPT='SUBNET UP|Errors during initialization|dateline: ERR DL19'
 
 # DATELINE_EVENTS=N: more of them.
-@test "random events with sick parts and lost answers: what is healthy is connected, without loops" {
+@test "random events with sick parts: what is healthy is connected, without loops" {
 	local i
 
 	say "DATELINE_SEED=$DATELINE_SEED"

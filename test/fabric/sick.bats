@@ -233,7 +233,7 @@ SWEPT='SUBNET UP|Errors during initialization|dateline: ERR DL19'
 	echo 0 >"$SMPS_LOSS"
 	up 5 4 3 sweep_interval=1
 	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
-	for ((i = 0; i < ${DATELINE_EVENTS:-12}; i++)); do
+	for ((i = 0; i < ${DATELINE_EVENTS:-8}; i++)); do
 		sick_event
 		wait_for "$DL_PATIENCE" all_well || {
 			say "event $i: $(wc -l <"$T/broken") pairs lost, such as" \

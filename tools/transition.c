@@ -65,7 +65,7 @@ static json_t *circle_json(const struct dl_fabric *f, const struct dl_verify_mix
 
 /* NULL and *err: no memory, or the tables do not hold together. */
 static json_t *direct_json(const struct dl_transition *t, enum dl_transition_order order,
-			   const struct tool_coords *coords, int *err)
+			   const struct tool_coords *coords, bool *any_order, int *err)
 {
 	const struct dl_fabric *f = t->opened->fabric;
 	struct dl_transition_result v;
@@ -74,6 +74,7 @@ static json_t *direct_json(const struct dl_transition *t, enum dl_transition_ord
 	*err = dl_transition_check(t->held, t->opened, order, &v);
 	if (*err)
 		return NULL;
+	*any_order = v.any_order;
 	direct = json_pack("{s:b, s:o, s:o, s:I, s:o, s:b}", "safe", v.safe, "cycle",
 			   verify_cycle_json(f, coords, &v.found.cycle), "forwarding_loop",
 			   circle_json(f, &v.found), "writes", (json_int_t)v.writes, "at_write",
@@ -88,7 +89,7 @@ static json_t *direct_json(const struct dl_transition *t, enum dl_transition_ord
 static int is_safe(const struct dl_tables *a, const struct dl_tables *b, bool *safe)
 {
 	struct dl_verify_mixture m;
-	int err = dl_verify_mixed(a, b, NULL, false, &m);
+	int err = dl_verify_mixed(a, b, NULL, true, &m);
 
 	if (!err) {
 		*safe &= m.safe;
@@ -98,14 +99,12 @@ static int is_safe(const struct dl_tables *a, const struct dl_tables *b, bool *s
 }
 
 /* Each phase in any order, whatever the argument for them says. */
-static json_t *phased_json(const struct dl_transition *t, int *err)
+static json_t *phased_json(const struct dl_transition *t, bool any_order, int *err)
 {
-	bool direct = true, safe = true;
-	bool phases = true;
+	bool safe = true, phases = t->maps_changed || !any_order;
 
-	*err = t->maps_changed ? 0 : is_safe(t->held, t->opened, &direct);
-	phases = t->maps_changed || !direct;
-	if (!*err && phases)
+	*err = 0;
+	if (phases)
 		*err = is_safe(t->closed, t->held, &safe);
 	if (!*err && phases)
 		*err = is_safe(t->closed, t->opened, &safe);
@@ -128,14 +127,15 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 {
 	json_t *direct = NULL, *phased = NULL;
 	struct dl_transition t;
+	bool any_order = false;
 	int err = dl_transition_plan(old, new, &t);
 
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	direct = direct_json(&t, order, coords, &err);
+	direct = direct_json(&t, order, coords, &any_order, &err);
 	if (!err)
-		phased = phased_json(&t, &err);
+		phased = phased_json(&t, any_order, &err);
 	if (!err)
 		*out = json_pack("{s:i, s:O, s:O}", "format", 1, "direct", direct, "phased",
 				 phased);

@@ -94,6 +94,7 @@ enum dl_transition_order {
 /* Whether writes can go wrong, and the first moment at which they do. */
 struct dl_transition_result {
 	bool safe;
+	bool any_order;			/* ... in any order, too */
 	bool maps_changed;		/* ... which alone decides: nothing else was checked */
 	struct dl_verify_mixture found; /* what is wrong at that moment */
 	uint64_t writes;

@@ -61,12 +61,16 @@ static uint8_t settle(const struct walk *w, const struct dl_tables *t, uint16_t 
 	return result;
 }
 
-static bool is_closed(const struct dl_transition *t, uint32_t lid)
+/* LIDs with a closed entry; row by row, as they lie in memory. */
+static void find_closed(const struct dl_transition *t, bool *closed)
 {
-	for (uint32_t s = 0; s < t->held->fabric->nswitches; s++)
-		if (dl_tables_lft(t->closed, s, lid) != dl_tables_lft(t->held, s, lid))
-			return true;
-	return false;
+	for (uint32_t s = 0; s < t->held->fabric->nswitches; s++) {
+		const uint8_t *a = t->closed->lft + s * (size_t)t->closed->stride;
+		const uint8_t *b = t->held->lft + s * (size_t)t->held->stride;
+
+		for (uint32_t lid = 1; lid <= t->held->top_lid; lid++)
+			closed[lid] |= a[lid] != b[lid];
+	}
 }
 
 static uint64_t count_lid(const struct walk *w, struct dl_transition *t, uint32_t lid)
@@ -96,7 +100,8 @@ int dl_transition_interrupted(struct dl_transition *t)
 	const struct dl_fabric *f = t->opened->fabric;
 	struct dl_arena arena = { 0 };
 	struct walk w = { .f = f };
-	int err = 0;
+	bool *closed = dl_arena_alloc(&arena, f->top_lid + 1u);
+	int err = closed ? 0 : -ENOMEM;
 
 	w.ends = dl_arena_array(&arena, f->nswitches + 1, sizeof(*w.ends));
 	w.path = dl_arena_array(&arena, f->nswitches + 1, sizeof(*w.path));
@@ -116,8 +121,12 @@ int dl_transition_interrupted(struct dl_transition *t)
 		if (s != DL_NONE)
 			w.ends[s]++;
 	}
+	if (!err) {
+		memset(closed, 0, f->top_lid + 1u);
+		find_closed(t, closed);
+	}
 	for (uint32_t lid = 1; lid <= f->top_lid && !err; lid++)
-		if (f->lid_port[lid] != DL_NONE && is_closed(t, lid))
+		if (f->lid_port[lid] != DL_NONE && closed[lid])
 			t->pairs_interrupted += count_lid(&w, t, lid);
 	dl_arena_free(&arena);
 	return err;

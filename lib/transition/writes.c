@@ -280,7 +280,7 @@ int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
 	out->maps_changed = maps_differ(a, b);
 	if (!err && !out->maps_changed)
 		err = dl_verify_mixed(a, b, NULL, order == DL_TRANSITION_OPENSM, &out->found);
-	out->safe = !err && out->found.safe;
+	out->safe = out->any_order = !err && out->found.safe;
 	if (!err && !out->safe && !out->maps_changed && order == DL_TRANSITION_OPENSM) {
 		dl_verify_mixture_release(&out->found);
 		err = check_opensm(&s);

@@ -9,18 +9,20 @@
  *
  * Method.  The graph that dl_verify() searches, with the dependencies of all
  * combinations: packets flow along both next hops until the sets on the links
- * (sets.c) grow no more.  LIDs whose entries agree everywhere are the pass of
- * unicast.c, too.  Multicast masks are joined.  Every state that writes can
+ * (sets.c) grow no more.  That is needed only for LIDs for which the one set adds
+ * a next hop to the other; all others are the pass of unicast.c, which looks at all
+ * LIDs.  Multicast masks are joined.  Every state that writes can
  * pass through, and whatever packets are under way then, is a part of this
  * graph: without a cycle all of them are safe.  A cycle may need two LIDs at one
  * switch, one old and one new, though both stand in one block; whoever knows
  * the writes asks again with less in between (transition.h).
  *
  * Packets in a circle need no check of their own, since a circle of links is
- * one of channels too; one is looked for because it says more, and sooner.
+ * one of channels too; one is looked for because it says more: when there is a
+ * cycle, or sooner, where one finding is enough.
  *
- * Complexity: that of dl_verify(), and for a LID that differs the links times
- * the growth of their sets, at most 256.
+ * Complexity: that of dl_verify(), and for a LID with a next hop more the links
+ * times the growth of their sets, at most 256.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +43,8 @@ struct flow {
 	uint8_t *colour;
 	uint32_t *stack;
 	struct dl_verify_mixture *out;
+	bool *added;  /* by LID: is there a next hop more? */
+	bool circles; /* are only circles looked for? */
 };
 
 /* The next hops of a switch for a LID: one or two links, or none. */
@@ -228,11 +232,62 @@ static int find_circle(struct flow *w, const struct dl_verify_column *c)
 
 /* ---- all ------------------------------------------------------------------ */
 
-static bool differs(const struct flow *w, const struct dl_verify_column *c)
+/* LIDs for which the one set adds a next hop; row by row, as they lie in memory. */
+static void find_added(struct flow *w)
 {
-	for (uint32_t s = 0; s < w->net->nsw; s++)
-		if (c->out[s] != dl_tables_lft(w->with, s, c->lid))
+	const struct dl_tables *t = w->net->t;
+
+	for (uint32_t s = 0; s < w->net->nsw; s++) {
+		const uint8_t *more = w->with->lft + s * (size_t)w->with->stride;
+		const uint8_t *own = t->lft + s * (size_t)t->stride;
+
+		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+			if (more[lid] != own[lid] &&
+			    dl_verify_net_link(w->net, s, more[lid]) != DL_NONE)
+				w->added[lid] = true;
+	}
+}
+
+/* Is there anything to look at in a block of columns? */
+static bool has_added(const struct flow *w, const struct dl_verify_column *c, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (w->circles || w->added[c[i].lid])
 			return true;
+	return false;
+}
+
+/* Without packets: do the next hops lead round? */
+static bool leads_round(struct flow *w, const struct dl_verify_column *c)
+{
+	enum { UNSEEN, OPEN, DONE = 9 }; /* as in find_circle() */
+	const struct dl_verify_net *net = w->net;
+
+	memset(w->colour, UNSEEN, net->nsw);
+	for (uint32_t start = 0; start < net->nsw; start++) {
+		uint32_t depth = 0, s = start;
+
+		while (w->colour[s] != DONE) {
+			struct hops h = hops_of(w, c, s);
+			unsigned int i = w->colour[s] ? w->colour[s] - OPEN : 0;
+
+			if (i < h.n) {
+				uint32_t to = net->links.link[h.link[i]].to;
+
+				w->colour[s] = OPEN + i + 1;
+				if (w->colour[to] != UNSEEN && w->colour[to] != DONE)
+					return true;
+				if (w->colour[to] == UNSEEN) {
+					w->stack[depth++] = s;
+					s = to;
+				}
+				continue;
+			}
+			w->colour[s] = DONE;
+			if (depth)
+				s = w->stack[--depth];
+		}
+	}
 	return false;
 }
 
@@ -246,9 +301,15 @@ static bool has_path(const struct flow *w, const struct dl_verify_column *c)
 
 static int mix_column(struct flow *w, const struct dl_verify_column *c)
 {
-	int err = mix_lid(w, c);
+	int err = 0;
 
-	return err ? err : find_circle(w, c);
+	if (!w->circles)
+		err = mix_lid(w, c);
+	if (!err && (w->circles || w->out->quick) && leads_round(w, c)) {
+		err = w->circles ? mix_lid(w, c) : 0;
+		err = err ? err : find_circle(w, c);
+	}
+	return err;
 }
 
 /* LIDs that nobody owns, for which there are entries all the same. */
@@ -274,16 +335,18 @@ static int mix_lost(struct flow *w)
 static int mix_unicast(struct flow *w)
 {
 	struct dl_verify_columns *x = &w->columns;
-	int err = dl_verify_columns_init(x, w->net);
+	int err = 0;
 
 	for (uint32_t at = 0; at < x->n && !err; at += DL_VERIFY_BLOCK) {
 		uint32_t n = x->n - at < DL_VERIFY_BLOCK ? x->n - at : DL_VERIFY_BLOCK;
 
+		if (!has_added(w, &x->list[at], n))
+			continue;
 		dl_verify_columns_gather(x, &x->list[at], n);
 		for (uint32_t k = at; k < at + n && !err; k++) {
 			if (x->list[k].root == DL_NONE)
 				continue;
-			if (!w->out->quick || differs(w, &x->list[k]))
+			if (w->circles || w->added[x->list[k].lid])
 				err = mix_column(w, &x->list[k]);
 			if (w->out->quick && w->out->loop_lid)
 				return err;
@@ -322,7 +385,11 @@ static int flow_init(struct flow *w)
 	w->queued = dl_arena_array(arena, nlinks, 1);
 	w->colour = dl_arena_array(arena, nsw, 1);
 	w->stack = dl_arena_array(arena, nsw + 1, sizeof(*w->stack));
-	if (!w->set || !w->work || !w->queued || !w->colour || !w->stack)
+	w->added = dl_arena_zalloc(arena, w->net->t->top_lid + 1u);
+	if (!w->set || !w->work || !w->queued || !w->colour || !w->stack || !w->added)
+		return -ENOMEM;
+	find_added(w);
+	if (dl_verify_columns_init(&w->columns, w->net))
 		return -ENOMEM;
 	return dl_verify_sets_init(&w->sets, w->net->values, w->net->nvl);
 }
@@ -336,14 +403,18 @@ static int mix(struct dl_verify_net *net, const struct dl_tables *a, uint16_t sl
 
 	if (!err)
 		err = mix_unicast(&w);
-	dl_verify_sets_release(&w.sets);
 	if (err || (out->quick && out->loop_lid))
-		return err;
-	err = dl_verify_unicast(net, v, 0, true);
+		goto end;
+	err = dl_verify_unicast(net, v, 0, false);
 	if (!err)
-		err = dl_verify_multicast(net, sls & net->alive, v, 0, true);
+		err = dl_verify_multicast(net, sls & net->alive, v, 0, false);
 	if (!err)
 		err = dl_verify_cycle(net, v);
+	w.circles = !out->quick && v->cycle.n;
+	if (!err && w.circles)
+		err = mix_unicast(&w);
+end:
+	dl_verify_sets_release(&w.sets);
 	return err;
 }
 
@@ -378,9 +449,6 @@ int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
 		net.sls = net.sls ? net.sls : dl_verify_net_distinct(&net, net.alive);
 	if (!err)
 		err = mix(&net, a, o->multicast_sls, &v, out);
-	/* A circle that maps drop all packets from is none. */
-	if (!quick && !v.cycle.n)
-		out->loop_lid = out->nloop = 0;
 	out->safe = !err && !v.cycle.n && !out->loop_lid;
 	out->cycle = v.cycle;
 	for (uint32_t i = 0; i < v.cycle.n; i++)

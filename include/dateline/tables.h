@@ -185,18 +185,25 @@ static inline uint8_t dl_tables_lft(const struct dl_tables *t, uint32_t sw, uint
 	return lid > t->top_lid ? DL_TABLES_NO_PORT : t->lft[sw * (size_t)t->stride + lid];
 }
 
-static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t src_port,
-					     uint16_t dlid)
+/* Where the SL of a path stands, or NULL. */
+static inline const uint8_t *dl_tables_psl(const struct dl_tables *t, uint32_t src_port,
+					   uint16_t dlid)
 {
 	uint32_t s, d;
 
 	if (!t->psl || dlid > t->top_lid)
-		return DL_TABLES_NO_SL;
+		return NULL;
 	s = t->psl_src[src_port];
 	d = t->psl_dst[dlid];
-	if (s == DL_NONE || d == DL_NONE)
-		return DL_TABLES_NO_SL;
-	return t->psl[s * (size_t)t->npsl_dst + d];
+	return s == DL_NONE || d == DL_NONE ? NULL : &t->psl[s * (size_t)t->npsl_dst + d];
+}
+
+static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t src_port,
+					     uint16_t dlid)
+{
+	const uint8_t *sl = dl_tables_psl(t, src_port, dlid);
+
+	return sl ? *sl : DL_TABLES_NO_SL;
 }
 
 static inline void dl_tables_mask_set(uint64_t *masks, uint32_t sw, unsigned int port)

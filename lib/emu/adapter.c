@@ -190,6 +190,21 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 	}
 }
 
+/* To the processor's cache: what a flow's next message will need. */
+void dl_emu_fetch_message(const struct dl_emu *e, const struct dl_emu_flow *f)
+{
+	const struct dl_emu_adapter *a = &e->adapters[f->adapter];
+	const struct dl_emu_link_port *p = &e->ports[a->port];
+	uint32_t there = dl_emu_their_port(e, a->port);
+
+	for (size_t i = 0; i < sizeof(*a); i += 64)
+		__builtin_prefetch((const char *)a + i);
+	__builtin_prefetch(p);
+	__builtin_prefetch(&p->number);
+	if (there != DL_NONE)
+		__builtin_prefetch(dl_tables_psl(e->tables, there, f->message.dlid));
+}
+
 /* See dl_emu_message_at(). */
 void dl_emu_message(struct dl_emu *e, uint64_t what)
 {

@@ -90,8 +90,8 @@ static void count_event(void *context, uint32_t log, uint64_t what)
 	case DL_EMU_EV_TAIL:
 		/* The buffer that it is leaving. */
 		if (p->adapter == DL_EMU_NIL && !(p->sending_flags & DL_EMU_PK_COPY) &&
-		    dl_emu_is_data(p->sending_in))
-			n->used[p->sending_in] += p->sending_units;
+		    dl_emu_is_data(what & DL_EMU_EV_INPUT))
+			n->used[what & DL_EMU_EV_INPUT] += p->sending_units;
 		break;
 	default:
 		break;

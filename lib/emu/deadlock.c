@@ -30,7 +30,7 @@
  * buffer, in verify's form: the channel that feeds the buffer, and the packet
  * at its head.
  *
- * Complexity: O(channels + packets waiting) for a look that finds nothing;
+ * Complexity: O(ports + packets waiting) for a look that finds nothing;
  * the circle is O(buffers of the set * what waits there), once.
  */
 #include "config.h"
@@ -41,8 +41,10 @@
 
 struct look {
 	const struct dl_emu *e;
-	uint8_t *suspect; /* by input channel */
-	uint32_t *queue;  /* cleared, to be looked at */
+	uint8_t *suspect;   /* by input channel */
+	uint32_t *suspects; /* those suspected at first */
+	uint32_t n;
+	uint32_t *queue; /* cleared, to be looked at */
 	uint32_t head, tail;
 	uint32_t *parent; /* breadth first */
 };
@@ -143,18 +145,6 @@ static bool held(const struct look *l, uint32_t in)
 	return false;
 }
 
-/* Does the head stand in a queue, with nothing of it moving? */
-static bool stands(const struct dl_emu *e, uint32_t in)
-{
-	uint32_t head = dl_emu_vl_at(e, in)->in;
-
-	if (head == DL_EMU_NIL)
-		return false;
-	return e->packets[head].flags & DL_EMU_PK_MCAST ?
-		       e->origins[head].copies > 0 :
-		       (e->packets[head].flags & DL_EMU_PK_WAITING) != 0;
-}
-
 static void clear(struct look *l, uint32_t in)
 {
 	l->suspect[in] = false;
@@ -178,21 +168,39 @@ static void look_behind(struct look *l, uint32_t in)
 	}
 }
 
-static uint32_t find_set(struct look *l, uint32_t n)
+/* Suspect the buffers whose heads wait for an output without room behind it. */
+static void suspect_those_at(struct look *l, uint32_t out)
+{
+	const struct dl_emu *e = l->e;
+	uint32_t packet = dl_emu_vl_at(e, out)->head;
+
+	if (waits_for(e, packet) == DL_EMU_NIL)
+		return;
+	for (; packet != DL_EMU_NIL; packet = e->packets[packet].wait_next) {
+		uint32_t in = e->packets[packet].in;
+
+		if (!e->ports[dl_emu_port_of(in)].at || !dl_emu_is_data(in) || l->suspect[in])
+			continue;
+		l->suspect[in] = true;
+		l->suspects[l->n++] = in;
+	}
+}
+
+static uint32_t find_set(struct look *l)
 {
 	const struct dl_emu *e = l->e;
 	uint32_t left = 0;
 
-	for (uint32_t in = 0; in < n; in++)
-		l->suspect[in] = e->ports[dl_emu_port_of(in)].at && dl_emu_is_data(in) &&
-				 stands(e, in);
-	for (uint32_t in = 0; in < n; in++)
-		if (l->suspect[in] && !held(l, in))
-			clear(l, in);
+	for (uint32_t i = 0; i < e->nports; i++)
+		for (unsigned int vls = e->ports[i].waiting; vls; vls &= vls - 1)
+			suspect_those_at(l, dl_emu_channel(i, __builtin_ctz(vls)));
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->suspect[l->suspects[i]] && !held(l, l->suspects[i]))
+			clear(l, l->suspects[i]);
 	while (l->head < l->tail)
 		look_behind(l, l->queue[l->head++]);
-	for (uint32_t in = 0; in < n; in++)
-		left += l->suspect[in];
+	for (uint32_t i = 0; i < l->n; i++)
+		left += l->suspect[l->suspects[i]];
 	return left;
 }
 
@@ -297,12 +305,14 @@ int dl_emu_look_for_deadlock(struct dl_emu *e)
 	struct look l = { .e = e };
 	int err = -ENOMEM;
 
-	l.suspect = malloc(n + 1ul);
+	l.suspect = calloc(n + 1ul, sizeof(*l.suspect));
+	l.suspects = malloc((n + 1ul) * sizeof(*l.suspects));
 	l.queue = malloc((n + 1ul) * sizeof(*l.queue));
 	l.parent = malloc((n + 1ul) * sizeof(*l.parent));
-	if (l.suspect && l.queue && l.parent)
-		err = find_set(&l, n) ? shortest_circle(e, &l, n) : 0;
+	if (l.suspect && l.suspects && l.queue && l.parent)
+		err = find_set(&l) ? shortest_circle(e, &l, n) : 0;
 	free(l.suspect);
+	free(l.suspects);
 	free(l.queue);
 	free(l.parent);
 	return err;

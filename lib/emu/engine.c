@@ -89,7 +89,6 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 void dl_emu_dispatch(struct dl_emu *e, uint64_t what)
 {
 	uint32_t channel = dl_emu_event_channel(what), packet = what & DL_EMU_EV_PACKET;
-	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(channel)];
 
 	switch (dl_emu_event_kind(what)) {
 	case DL_EMU_EV_CREDIT:
@@ -97,10 +96,6 @@ void dl_emu_dispatch(struct dl_emu *e, uint64_t what)
 		break;
 	case DL_EMU_EV_READY:
 		dl_emu_ready(e, channel, packet);
-		break;
-	case DL_EMU_EV_WAKE:
-		p->wake = false;
-		dl_emu_transmit(e, p);
 		break;
 	case DL_EMU_EV_MESSAGE:
 		dl_emu_message(e, what & (2 * DL_EMU_EV_ENDED - 1));
@@ -119,23 +114,10 @@ void dl_emu_dispatch(struct dl_emu *e, uint64_t what)
 		break;
 	case DL_EMU_EV_TAIL:
 	case DL_EMU_EV_ARRIVE:
-	case DL_EMU_EV_TAKE: /* in logs of their own */
+	case DL_EMU_EV_TAKE:
+	case DL_EMU_EV_WAKE: /* see hop.c */
 		break;
 	}
-}
-
-/* Deadlines alone bring nothing, unless there are packets. */
-bool dl_emu_goes_on(const struct dl_emu *e)
-{
-	uint64_t events = 0, deadlines = 0;
-	int64_t live = 0;
-
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		events += dl_emu_events_count(&e->shards[i]->events);
-		deadlines += e->shards[i]->background;
-		live += e->shards[i]->live;
-	}
-	return events > deadlines || (events && live);
 }
 
 static bool is_empty(const struct dl_emu *e)
@@ -145,6 +127,23 @@ static bool is_empty(const struct dl_emu *e)
 	for (uint32_t i = 0; i < e->nshards; i++)
 		live += e->shards[i]->live;
 	return !live;
+}
+
+/* Deadlines alone bring nothing, unless there are packets. */
+bool dl_emu_goes_on(const struct dl_emu *e)
+{
+	uint64_t events = 0, deadlines = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < e->nshards; i++)
+		any |= dl_emu_events_next(&e->shards[i]->events) != UINT64_MAX;
+	if (!any || !is_empty(e))
+		return any;
+	for (uint32_t i = 0; i < e->nshards; i++) {
+		events += dl_emu_events_count(&e->shards[i]->events);
+		deadlines += e->shards[i]->background;
+	}
+	return events > deadlines;
 }
 
 /* Nothing can happen any more: why?  The books must balance then. */

@@ -160,36 +160,6 @@ RARE void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32
 
 #define PARTS 64
 
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Divided by the high bits of time, most keys are at their place or near it. */
-static void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n)
-{
-	unsigned int low =
-		DL_EMU_KEY_TIME + (q->shift > 6 ? q->shift - 6 : 0); /* of those that divide */
-	uint32_t start[PARTS + 1] = { 0 };
-
-	if (q->scratch_cap < n) {
-		free(q->scratch);
-		q->scratch = malloc(2ul * n * sizeof(*q->scratch));
-		q->scratch_cap = q->scratch ? 2 * n : 0;
-	}
-	if (!q->scratch) /* it only takes longer */
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		start[(key[i] >> low) % PARTS + 1]++;
-	for (uint32_t i = 1; i < PARTS; i++)
-		start[i] += start[i - 1];
-	for (uint32_t i = 0; i < n; i++)
-		q->scratch[start[(key[i] >> low) % PARTS]++] = key[i];
-	memcpy(key, q->scratch, n * sizeof(*key));
-}
-
 /* False: it would take more than so many moves, and is not done. */
 static bool sort_by_insertion(uint64_t *key, uint32_t n, uint64_t moves)
 {
@@ -211,13 +181,49 @@ static bool sort_by_insertion(uint64_t *key, uint32_t n, uint64_t moves)
 	return true;
 }
 
-static void sort(struct dl_emu_events *q, uint64_t *key, uint32_t n)
+/* False: there is no memory. */
+static bool reserve_scratch(struct dl_emu_events *q, uint32_t n)
 {
-	if (sort_by_insertion(key, n, 4ul * n))
+	if (q->scratch_cap < n) {
+		free(q->scratch);
+		q->scratch = malloc(2ul * n * sizeof(*q->scratch));
+		q->scratch_cap = q->scratch ? 2 * n : 0;
+	}
+	return q->scratch;
+}
+
+static void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n);
+
+static inline void sort(struct dl_emu_events *q, uint64_t *key, uint32_t n)
+{
+	if (!sort_by_insertion(key, n, 4ul * n))
+		divide(q, key, n);
+}
+
+/* Many out of order are divided by the highest bits in which they differ. */
+RARE void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n)
+{
+	uint32_t start[PARTS + 1] = { 0 };
+	unsigned int low;
+	uint64_t differ = 0;
+
+	for (uint32_t i = 1; i < n; i++)
+		differ |= key[i] ^ key[0];
+	low = 63 - __builtin_clzll(differ);
+	low = low > 5 ? low - 5 : 0;
+	if (!reserve_scratch(q, n)) { /* it only takes longer */
+		sort_by_insertion(key, n, UINT64_MAX);
 		return;
-	divide(q, key, n);
-	if (!sort_by_insertion(key, n, 32ul * n)) /* very many at one time */
-		qsort(key, n, sizeof(*key), by_key);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		start[(key[i] >> low) % PARTS + 1]++;
+	for (uint32_t i = 1; i < PARTS; i++)
+		start[i] += start[i - 1];
+	for (uint32_t i = 0; i < n; i++)
+		q->scratch[start[(key[i] >> low) % PARTS]++] = key[i];
+	memcpy(key, q->scratch, n * sizeof(*key));
+	for (uint32_t i = 0, from = 0; i < PARTS; from = start[i++])
+		sort(q, key + from, start[i] - from);
 }
 
 /* The batch of a slot is served, in place of the one before it. */
@@ -233,7 +239,8 @@ static void open_log(struct dl_emu_events *q, uint32_t log, uint32_t slot)
 	q->slot[log][slot] = q->none;
 	q->served[log] = b;
 	q->at[log] = b->key;
-	sort(q, b->key, b->n);
+	if (b->n > 1)
+		sort(q, b->key, b->n);
 	b->key[b->n] = DL_EMU_NO_EVENT;
 }
 

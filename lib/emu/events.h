@@ -31,7 +31,7 @@
  * nothing for the bucket being served or an earlier one.
  *
  * Complexity.  O(1) for those that come in order, or nearly; a batch out of
- * order is divided by time and sorted by insertion.  O(log n) in the heap.
+ * order is divided, by time at first, and sorted by insertion.  O(log n) in the heap.
  */
 #ifndef DL_EVENTS_H
 #define DL_EVENTS_H

@@ -214,16 +214,19 @@ void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output)
 #define PLAIN_MASK (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL | DL_EMU_PK_MCAST | DL_EMU_PK_LOST)
 #define PLAIN (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL)
 
+static inline void fetch(const void *line)
+{
+	__builtin_prefetch(line);
+}
+
 /* Where does a packet that comes to a port want to go?  See pk->out. */
 static inline void look_ahead(struct dl_emu *e, uint32_t in, struct dl_emu_pkt *pk)
 {
-	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)], *p;
+	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)], *p;
 	const struct dl_emu_switch *s = q->at;
 	unsigned int number = table_entry(s, pk->dlid), vl;
 	uint32_t port;
 
-	__builtin_prefetch(q);
-	__builtin_prefetch(&q->vl[dl_emu_vl_of(in)]);
 	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) ||
 	    number - 1 >= s->nports - 1u)
 		return;
@@ -235,9 +238,73 @@ static inline void look_ahead(struct dl_emu *e, uint32_t in, struct dl_emu_pkt *
 	if (vl == DL_EMU_NO_VL)
 		return;
 	pk->out = dl_emu_channel(port, vl);
-	__builtin_prefetch(p);
-	__builtin_prefetch(&p->number);
-	__builtin_prefetch(&p->vl[vl]);
+	if (!e->large)
+		return;
+	fetch(p);
+	fetch(&p->number);
+	fetch(&p->vl[vl]);
+}
+
+/* What an event at a channel will touch. */
+static inline void fetch_channel(const struct dl_emu *e, uint32_t channel)
+{
+	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(channel)];
+
+	fetch(p);
+	fetch(&p->vl[dl_emu_vl_of(channel)]);
+}
+
+/* Messages: the adapter's flow, and then, one by one, what that leads to. */
+static void fetch_messages(const struct dl_emu *e)
+{
+	const uint64_t *k, *all = e->events.at[DL_EMU_LOG_OTHER];
+
+	for (k = all; *k != DL_EMU_NO_EVENT; k++)
+		if (dl_emu_event_kind(*k) == DL_EMU_EV_MESSAGE)
+			fetch(&e->flows[(uint32_t)*k]);
+	for (k = all; *k != DL_EMU_NO_EVENT; k++)
+		if (dl_emu_event_kind(*k) == DL_EMU_EV_MESSAGE)
+			dl_emu_fetch_message(e, &e->flows[(uint32_t)*k]);
+}
+
+/*
+ * A large fabric does not fit into the processor's caches, and an event touches
+ * a dozen places that nobody has touched for long.  So all that the events of a
+ * bucket name is asked for before the first of them is served.
+ */
+static void fetch_events(const struct dl_emu *e)
+{
+	uint64_t *const *at = e->events.at;
+	const uint64_t *k;
+
+	for (k = at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++) {
+		fetch_channel(e, dl_emu_event_channel(*k));
+		fetch(&e->ports[dl_emu_event_port(*k)].wait_ps);
+		fetch(&e->packets[*k & DL_EMU_EV_PACKET]);
+	}
+	for (k = at[DL_EMU_LOG_TAIL]; *k != DL_EMU_NO_EVENT; k++) {
+		const struct dl_emu_link_port *p = &e->ports[dl_emu_event_port(*k)];
+
+		fetch(p);
+		fetch(&p->number);
+		fetch_channel(e, *k & DL_EMU_EV_INPUT);
+		fetch(&e->ports[dl_emu_port_of(*k & DL_EMU_EV_INPUT)].number);
+	}
+	for (k = at[DL_EMU_LOG_TAKE]; *k != DL_EMU_NO_EVENT; k++) {
+		fetch_channel(e, dl_emu_event_channel(*k));
+		fetch(&e->ports[dl_emu_event_port(*k)].number);
+		fetch(&e->packets[*k & DL_EMU_EV_PACKET]);
+		fetch(&e->origins[*k & DL_EMU_EV_PACKET]);
+		fetch(&e->counters[dl_emu_event_port(*k)]);
+	}
+	fetch_messages(e);
+	/* Flow-control packets for the room that becomes free go to the peer. */
+	for (k = at[DL_EMU_LOG_TAIL]; *k != DL_EMU_NO_EVENT; k++) {
+		uint32_t in = *k & DL_EMU_EV_INPUT;
+		uint32_t peer = e->ports[dl_emu_port_of(in)].peer;
+
+		fetch(&e->ports[peer].vl[dl_emu_vl_of(in)]);
+	}
 }
 
 /*
@@ -245,11 +312,11 @@ static inline void look_ahead(struct dl_emu *e, uint32_t in, struct dl_emu_pkt *
  * switches in it?  What they will touch is fetched from memory, and the way
  * kept in pk->out: it is right as long as nobody changes tables or links.
  *
- * A large fabric does not fit into the processor's caches, and an event touches
- * a dozen places that nobody has touched for long.
  */
 void dl_emu_look_ahead(struct dl_emu *e)
 {
+	if (e->large)
+		fetch_events(e);
 	if (!e->looks_ahead)
 		return;
 	for (const uint64_t *k = e->events.at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++)

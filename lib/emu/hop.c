@@ -193,7 +193,6 @@ HOT void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p, const struct
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(pk->in)];
 	unsigned int vl = dl_emu_vl_of(pk->in);
 
-	p->sending_in = pk->in;
 	if (__builtin_expect(pk->flags & DL_EMU_PK_COPY, 0)) {
 		p->sending_what = e->origins[pk - e->packets].parent;
 	} else {
@@ -235,7 +234,8 @@ HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uns
 {
 	struct dl_emu_vl_port *o = &p->vl[vl];
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t far = dl_emu_channel(p->peer, vl), hops = plain || pk->flags & DL_EMU_PK_HEAD;
+	uint32_t in = pk->in, far = dl_emu_channel(p->peer, vl);
+	uint32_t hops = plain || pk->flags & DL_EMU_PK_HEAD;
 	uint64_t time = dl_emu_rate_time(p->rate, pk->bytes);
 
 	if (plain || packet == o->head) {
@@ -269,11 +269,12 @@ HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uns
 	pk->flags &= ~(DL_EMU_PK_WAITING | DL_EMU_PK_COPY);
 	pk->in = far;
 	pk->next = DL_EMU_NIL;
-	pk->epoch = p->epoch;
+	if (!plain) /* in a plain run no link has failed */
+		pk->epoch = p->epoch;
 	p->busy_ps += time;
 	e->totals.packet_hops += hops;
 	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
-		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL);
+		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL | in);
 	to_peer(e, p, packet, far, plain);
 }
 
@@ -470,11 +471,17 @@ void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p)
 	transmit(e, p, e->plain);
 }
 
+/* A link is free again. */
+HOT void wake(struct dl_emu *e, uint32_t port, bool plain)
+{
+	e->ports[port].wake = false;
+	transmit(e, &e->ports[port], plain);
+}
+
 /* The last bit of what a port was sending has left. */
-HOT void tail_sent(struct dl_emu *e, uint32_t port, bool plain)
+HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, bool plain)
 {
 	struct dl_emu_link_port *p = &e->ports[port], *q;
-	uint32_t in = p->sending_in;
 	unsigned int vl = dl_emu_vl_of(in);
 
 	p->hold &= ~DL_EMU_SENDING;
@@ -501,6 +508,13 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, bool plain)
 
 /* ---- events ------------------------------------------------------------- */
 
+/* An event is taken out of its log; credit of the same time counts. */
+HOT void next_of(struct dl_emu *e, enum dl_emu_log log)
+{
+	dl_emu_events_take(&e->events, log);
+	e->credited = e->now;
+}
+
 /* The events of the present bucket whose keys are below `end`. */
 HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
 {
@@ -512,21 +526,23 @@ HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
 		uint32_t channel = dl_emu_event_channel(key);
 
 		e->now = q->base + (key >> DL_EMU_KEY_TIME);
-		/* Tails come before the credit of the same time. */
-		e->credited = e->now - (kind == DL_EMU_EV_TAIL);
 		e->event = key;
 		e->totals.events++;
 		if (kind == DL_EMU_EV_TAIL) {
 			dl_emu_events_take(q, DL_EMU_LOG_TAIL);
-			tail_sent(e, dl_emu_port_of(channel), plain);
+			e->credited = e->now - 1; /* tails come before credit */
+			tail_sent(e, dl_emu_port_of(channel), key & DL_EMU_EV_INPUT, plain);
 		} else if (kind == DL_EMU_EV_ARRIVE) {
-			dl_emu_events_take(q, DL_EMU_LOG_ARRIVE);
+			next_of(e, DL_EMU_LOG_ARRIVE);
 			arrive(e, channel, key & DL_EMU_EV_PACKET, plain);
 		} else if (kind == DL_EMU_EV_TAKE) {
-			dl_emu_events_take(q, DL_EMU_LOG_TAKE);
+			next_of(e, DL_EMU_LOG_TAKE);
 			take(e, channel, key & DL_EMU_EV_PACKET, plain);
+		} else if (kind == DL_EMU_EV_WAKE) {
+			next_of(e, DL_EMU_LOG_OTHER);
+			wake(e, dl_emu_port_of(channel), plain);
 		} else {
-			dl_emu_events_take(q, DL_EMU_LOG_OTHER);
+			next_of(e, DL_EMU_LOG_OTHER);
 			dl_emu_dispatch(e, key);
 		}
 #ifdef DL_EMU_AUDIT

@@ -113,14 +113,17 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  *	ARRIVE,TAKE | kind | input channel | packet      |
  *	READY, HOQ  | kind | input channel | output      |
  *	CREDIT      | kind | channel       | record      |
- *	TAIL, WAKE, | kind | channel of VL 0             |
+ *	TAIL        | kind | port   | input channel      |
+ *	WAKE,       | kind | channel of VL 0             |
  *	DEADLINE
  *	MESSAGE     | kind | ended | flow                |
  *	                       45   44 ... 0
  *	QP_SWITCHED, RECEIVE_DONE: adapter
  *
- * A channel is port * 16 + VL.  For example, packet 5 on its way to port 3,
- * VL 2, that is to channel 0x32, arrives with 2 << 46 | 0x32 << 22 | 5.
+ * A channel is port * 16 + VL.  The input channel that a packet has left, in
+ * the event of its tail, takes the bits of the VL, too.  For example, packet 5
+ * on its way to port 3, VL 2, that is to channel 0x32, arrives with 2 << 46 |
+ * 0x32 << 22 | 5.
  * What a flow-control packet carries stands in the record of a packet.  An
  * output is the number of a switch's port and a VL, for it must not matter
  * which records packets have; READY without one is about the buffer's head.
@@ -128,7 +131,8 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
 #define DL_EMU_EV_KIND 46
 #define DL_EMU_EV_CHANNEL 22
 #define DL_EMU_EV_PACKET ((1u << DL_EMU_EV_CHANNEL) - 1)
-#define DL_EMU_EV_COPY (1u << 12) /* an output */
+#define DL_EMU_EV_INPUT (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1) /* of a tail */
+#define DL_EMU_EV_COPY (1u << 12)			    /* an output */
 #define DL_EMU_EV_ENDED (UINT64_C(1) << 45)
 #define DL_EMU_PORTS_MAX (1u << 20)
 
@@ -233,9 +237,9 @@ struct dl_emu_link_port {
 	bool timer : 1;	  /* an event comes at the deadline, or before */
 
 	uint32_t number;
-	uint32_t peer;	     /* port, or NIL */
-	uint32_t adapter;    /* number, or NIL */
-	uint32_t sending_in; /* input channel being read */
+	uint32_t peer;	  /* port, or NIL */
+	uint32_t adapter; /* number, or NIL */
+	uint32_t fcps;	  /* sent */
 	struct dl_emu_rate rate;
 	uint64_t look;	/* from first bit to where a switch looks at it */
 	uint32_t delay; /* of the cable */
@@ -247,13 +251,12 @@ struct dl_emu_link_port {
 	uint8_t to;    /* enum dl_emu_to: what the peer is */
 	bool lossy;    /* one of the rates of dl_emu_losses is not 0 */
 	uint8_t vls;   /* data VLs */
-	uint8_t num;   /* of the port at its node */
 
 	uint64_t wait_ps;
 	uint32_t sending_what;		/* of a copy: parent; adapters: flow or NIL */
 	const struct dl_emu_switch *at; /* NULL: an adapter's port */
 	uint32_t sw;			/* number, or NIL */
-	uint32_t fcps;			/* sent */
+	uint8_t num;			/* of the port at its node */
 	uint8_t readers;		/* as input: packets being passed on */
 
 	struct dl_emu_vl_port vl[DL_EMU_VLS] __attribute__((aligned(64)));
@@ -361,6 +364,7 @@ struct dl_emu {
 	bool plain;	    /* see hop.c */
 	bool looks_ahead;   /* the way of a packet that arrives, in pk->out */
 	bool timers;	    /* flow-control packets may be lost */
+	bool large;	    /* the processor's caches do not hold it */
 
 	struct dl_emu_pkt *packets;
 	struct dl_emu_origin *origins; /* by packet */
@@ -425,6 +429,11 @@ static inline enum dl_emu_event_kind dl_emu_event_kind(uint64_t key)
 static inline uint32_t dl_emu_event_channel(uint64_t key)
 {
 	return key >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
+}
+
+static inline uint32_t dl_emu_event_port(uint64_t key)
+{
+	return key >> (DL_EMU_EV_CHANNEL + 4) & (DL_EMU_PORTS_MAX - 1);
 }
 
 static inline void dl_emu_at(struct dl_emu *e, uint64_t time, enum dl_emu_log log,
@@ -664,6 +673,7 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cau
 /* adapter.c */
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
 void dl_emu_message(struct dl_emu *e, uint64_t what);
+void dl_emu_fetch_message(const struct dl_emu *e, const struct dl_emu_flow *f);
 void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
 void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter);
 void dl_emu_receive(struct dl_emu *e, uint32_t packet);

@@ -196,23 +196,30 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 
 /* ---- switches ---------------------------------------------------------- */
 
-#define MAPS_COMPARED 32
+/* Maps that differ; a torus has few, one for each place relative to datelines. */
+struct different_maps {
+	uint32_t n;
+	struct {
+		const uint16_t *maps;
+		unsigned int nports;
+	} at[64];
+};
 
 /*
  * The maps of a switch, or the same ones of a switch before it: then they
  * stay in the processor's cache.
  */
-static const uint16_t *shared_maps(const struct dl_emu *e, uint32_t s, const uint16_t *maps,
+static const uint16_t *shared_maps(struct different_maps *d, const uint16_t *maps,
 				   unsigned int nports)
 {
 	size_t size = nports * (size_t)nports * sizeof(*maps);
 
-	for (uint32_t i = 0; i < s && i < MAPS_COMPARED; i++) {
-		const struct dl_emu_switch *other = &e->switches[i];
-
-		if (other->tables == e->tables && other->nports == nports &&
-		    !memcmp(other->sl2vl, maps, size))
-			return other->sl2vl;
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->at[i].nports == nports && !memcmp(d->at[i].maps, maps, size))
+			return d->at[i].maps;
+	if (d->n < sizeof(d->at) / sizeof(d->at[0])) {
+		d->at[d->n].maps = maps;
+		d->at[d->n++].nports = nports;
 	}
 	return maps;
 }
@@ -229,6 +236,8 @@ static uint32_t count_linked(const struct dl_emu *e, const struct dl_fabric_node
 /* `there`: the number in the tables of each switch, or NULL: the same. */
 int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const uint32_t *there)
 {
+	struct different_maps maps = { 0 };
+
 	for (uint32_t s = 0; s < e->f->nswitches; s++) {
 		const struct dl_fabric_node *n = &e->f->nodes[e->f->switches[s]];
 		uint32_t theirs = there ? there[s] : s;
@@ -238,8 +247,8 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const u
 		e->switches[s] = (struct dl_emu_switch){
 			.lft = t->lft + theirs * (size_t)t->stride,
 			.top_lid = t->top_lid,
-			.sl2vl =
-				shared_maps(e, s, t->sl2vl + t->sl2vl_first[theirs], n->nports + 1),
+			.sl2vl = shared_maps(&maps, t->sl2vl + t->sl2vl_first[theirs],
+					     n->nports + 1),
 			.rows = t->rows,
 			.tables = t,
 			.their_sw = theirs,
@@ -460,6 +469,8 @@ static int set_up_pairs(struct dl_emu *e)
 	return e->pairs ? 0 : -ENOMEM;
 }
 
+#define LARGE 6000 /* ports, of some 400 bytes in use, are more than a second-level cache */
+
 static int set_up(struct dl_emu *e)
 {
 	int err = number_ports(e);
@@ -469,6 +480,7 @@ static int set_up(struct dl_emu *e)
 	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
 	e->worms = e->c.switching == DL_EMU_WORMHOLE;
 	e->choosy = e->worms || e->c.speedup;
+	e->large = e->nports > LARGE;
 	e->quarter = (dl_link_credit_promise(e->c.buffer) + 3) / 4;
 	e->losses = new_array(e, e->nports, sizeof(*e->losses));
 	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));

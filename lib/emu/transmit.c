@@ -72,6 +72,16 @@ static uint64_t next_deadline(const struct dl_emu *e, const struct dl_emu_link_p
 				     p->fcp_due + ((e->now - p->fcp_due) / span + 1) * span;
 }
 
+/* The VLs of which the sender does not know all. */
+static unsigned int news(const struct dl_emu_link_port *p)
+{
+	unsigned int vls = 0;
+
+	for (unsigned int v = 0; v < p->vls; v++)
+		vls |= (unsigned int)(dl_emu_promise(&p->vl[v]) != p->vl[v].told) << v;
+	return vls;
+}
+
 /*
  * A deadline has passed.  Was the link free then?  In that case what brings no
  * news has gone out unseen, and took nothing from anybody.
@@ -80,9 +90,10 @@ void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now
 {
 	bool unseen = !e->timers && p->busy_until < e->now;
 
-	for (unsigned int v = 0; v < p->vls; v++)
-		if (!unseen || (now && dl_emu_promise(&p->vl[v]) != p->vl[v].told))
-			p->fcp |= 1u << v;
+	if (!unseen)
+		p->fcp |= (1u << p->vls) - 1;
+	else if (now)
+		p->fcp |= news(p);
 	p->fcp_due = next_deadline(e, p);
 }
 
@@ -180,29 +191,23 @@ void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record)
 		dl_emu_transmit(e, p);
 }
 
-static bool has_news(const struct dl_emu_link_port *p)
-{
-	bool news = false;
-
-	for (unsigned int v = 0; v < p->vls; v++)
-		news |= dl_emu_promise(&p->vl[v]) != p->vl[v].told;
-	return news;
-}
-
 void dl_emu_deadline(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
 	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
+	/* (The link may have been down and up again, and has others now.) */
+	bool due = !(p->hold & DL_EMU_DOWN) && e->now >= p->fcp_due &&
+		   (e->now - p->fcp_due) % span == 0;
+	bool more = e->timers || news(p);
 
 	p->timer = false;
 	e->background--;
-	/* (The link may have been down and up again, and has others now.) */
-	if (!(p->hold & DL_EMU_DOWN) && e->now >= p->fcp_due && (e->now - p->fcp_due) % span == 0 &&
-	    (e->timers || has_news(p))) {
+	if (due && more) {
 		dl_emu_pass_deadline(e, p, true);
 		dl_emu_transmit(e, p);
+		more = e->timers || news(p);
 	}
-	if (e->timers || has_news(p))
+	if (more)
 		dl_emu_tell_later(e, p);
 }
 

@@ -1,5 +1,10 @@
 # check.bash compares the code with it.
-EXTRA_DIST += .clang-format test/schemas.py
+EXTRA_DIST += .clang-format .clang-tidy test/schemas.py test/tidy.bash test/tidy.argued
+
+# Minutes: not part of the check.
+.PHONY: tidy
+tidy: config.h
+	@$(srcdir)/test/tidy.bash "$(abs_builddir)"
 
 # How many random inputs the tests try: one of so many (test/unit/share.h).
 if SANITIZERS

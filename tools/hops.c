@@ -17,7 +17,8 @@
 #include "coords.h"
 #include "hosts.h"
 
-#define FAR 16384 /* what a choice takes for the hops where no packet arrives */
+#define MATRIX_MAX 8192 /* hosts: 67 million pairs */
+#define FAR 16384	/* what a choice takes for the hops where no packet arrives */
 
 struct request {
 	struct tool_input_options input;
@@ -527,6 +528,13 @@ int tool_cmd_hops(struct tool *tool, int argc, char **argv)
 		err = list_hosts(&h, &r, &tool->log);
 	if (!err)
 		err = count_hops(&h, &r, &tool->log);
+	if (!err && (r.csv || tool->json) && h.nhosts > MATRIX_MAX) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "the hops of all pairs of %u hosts are too many to list: choose at most %u "
+		       "by --hosts or --compact",
+		       h.nhosts, MATRIX_MAX);
+		err = -EINVAL;
+	}
 	if (!err) {
 		json_t *d = document(&h, &r, r.csv || tool->json);
 

@@ -31,6 +31,7 @@
 #include "dateline/base.h"
 
 #define DL_LID_SPACE (DL_FABRIC_MAX_LID + 1u)
+#define GUID_PASSES 8
 #define NO_LID 0xFFFF /* of a port that no subnet manager has met */
 
 /* What a port is taken for until somebody says otherwise (see ibsim). */
@@ -213,41 +214,65 @@ static uint64_t usual_guid(const struct dl_fabric *f, uint32_t port)
 	return f->nodes[f->ports[port].node].guid + f->ports[port].num;
 }
 
-/* Of two that say the same, the one that does not follow from its node. */
-static void renumber_port(struct dl_fabric *f, const struct dl_log *log, uint32_t first,
-			  uint32_t second)
+/* Takes for a port's GUID the one that follows from its node. */
+static bool renumber_port(struct dl_fabric *f, const struct dl_log *log, uint32_t port)
 {
-	uint32_t port = f->ports[second].guid == usual_guid(f, second) ? first : second;
 	struct dl_fabric_port *p = &f->ports[port];
 
 	if (p->guid == usual_guid(f, port))
-		return;
+		return false;
 	dl_log(log, DL_LOG_WARNING,
 	       "\"%.64s\" (node GUID 0x%016" PRIx64 ") port %u claims port GUID 0x%016" PRIx64
 	       ", which is that of another: taken for 0x%016" PRIx64,
 	       dl_fabric_node_name(f, p->node), f->nodes[p->node].guid, p->num, p->guid,
 	       usual_guid(f, port));
 	p->guid = usual_guid(f, port);
+	return true;
+}
+
+/* Of ports that say the same, all but the one that follows from its node, or the first. */
+static bool renumber_ports(struct dl_fabric *f, const struct dl_log *log,
+			   const struct dl_fabric_guid_key *keys, uint32_t n)
+{
+	uint32_t owner = 0;
+	bool changed = false;
+
+	for (uint32_t i = n; i-- > 0;)
+		if (keys[i].guid == usual_guid(f, keys[i].node))
+			owner = i;
+	for (uint32_t i = 0; i < n; i++)
+		if (i != owner)
+			changed |= renumber_port(f, log, keys[i].node);
+	return changed;
 }
 
 /*
- * Dumps name end ports by their GUIDs: one that says another's gets the one that
- * follows from its node, as adapters number their ports.
+ * Dumps name end ports by their GUIDs: those that say another's get the ones that
+ * follow from their nodes, as adapters number their ports.  Such a GUID may be what
+ * yet another one says; each port gives way once, so some passes end it.
  */
 static int settle_port_guids(struct dl_fabric *f, const struct dl_log *log)
 {
 	struct dl_fabric_guid_key *keys = calloc(f->nports + 1ul, sizeof(*keys));
-	uint32_t i, n = 0;
+	bool changed = true;
 
 	if (!keys)
 		return -ENOMEM;
-	for (i = 0; i < f->nports; i++)
-		if (f->ports[i].guid && dl_fabric_is_end_port(f, i))
-			keys[n++] = (struct dl_fabric_guid_key){ f->ports[i].guid, i };
-	qsort(keys, n, sizeof(*keys), dl_fabric_compare_guids);
-	for (i = 1; i < n; i++)
-		if (keys[i].guid == keys[i - 1].guid)
-			renumber_port(f, log, keys[i - 1].node, keys[i].node);
+	for (unsigned int pass = 0; changed && pass < GUID_PASSES; pass++) {
+		uint32_t n = 0;
+
+		changed = false;
+		for (uint32_t i = 0; i < f->nports; i++)
+			if (f->ports[i].guid && dl_fabric_is_end_port(f, i))
+				keys[n++] = (struct dl_fabric_guid_key){ f->ports[i].guid, i };
+		qsort(keys, n, sizeof(*keys), dl_fabric_compare_guids);
+		for (uint32_t i = 0, end; i < n; i = end) {
+			for (end = i + 1; end < n && keys[end].guid == keys[i].guid;)
+				end++;
+			if (end - i > 1)
+				changed |= renumber_ports(f, log, keys + i, end - i);
+		}
+	}
 	free(keys);
 	return 0;
 }

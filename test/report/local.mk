@@ -3,7 +3,8 @@
 # the build tree; afterwards no network is needed.
 EXTRA_DIST += test/report/report.js test/report/agree.js test/report/numbers.js \
 	test/report/change.js test/report/browser.js test/report/snapshot.js \
-	test/report/package.json test/report/package-lock.json
+	test/report/package.json test/report/package-lock.json \
+	test/metrics/dashboard.js
 
 REPORT_DRIVER = report-driver
 $(REPORT_DRIVER)/.installed: test/report/package-lock.json

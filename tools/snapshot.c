@@ -15,7 +15,7 @@
 
 struct request {
 	struct dl_live_options options;
-	const char *out;
+	const char *out, *names;
 	bool live;
 };
 
@@ -51,6 +51,8 @@ static const struct dl_setting options[] = {
 	  .expected = "one of: all adapters sampled none",
 	  .doc = "Path SLs to query from the subnet administrator (all; sampled above two "
 		 "million pairs)" },
+	{ "node-name-map", DL_SETTING_BORROW, MEMBER(names), .arg = "FILE",
+	  .doc = "Names of nodes by GUID, as for infiniband-diags" },
 	{ "timeout", DL_SETTING_NUMBER, MEMBER(options.timeout_ms), 1, 60000, .arg = "MS",
 	  .doc = "Milliseconds to wait for an answer (500)" },
 	{ "retries", DL_SETTING_NUMBER, MEMBER(options.retries), 0, 100, .arg = "N",
@@ -181,7 +183,7 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 	struct request r = { 0 };
 	struct dl_snapshot s = { 0 };
 	struct tool_progress progress = { 0 };
-	int err, status;
+	int err, status = TOOL_EXIT_ENVIRONMENT;
 
 	dl_live_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
@@ -189,12 +191,16 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 		r.options.progress = show_progress;
 	r.options.context = &progress;
 	err = dl_live_read(&r.options, &tool->log, &s);
+	if (!err && r.names) {
+		err = dl_fabric_read_node_names(s.fabric, r.names, &tool->log);
+		status = err ? (int)tool_exit_status(err) : status;
+	}
 	s.about.written = time(NULL);
 	if (!err)
 		err = add_coordinates(&s);
 	if (!err)
 		err = tool_write_snapshot(tool, &s, r.out, 0);
-	status = err ? TOOL_EXIT_ENVIRONMENT : TOOL_EXIT_GOOD;
+	status = err ? status : TOOL_EXIT_GOOD;
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
 		       "%u node%s, %u switch%s, highest LID %u read into "

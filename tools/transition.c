@@ -22,6 +22,8 @@ static const struct dl_setting options[] = {
 	{ "torus-config", DL_SETTING_BORROW, MEMBER(new.config), .arg = "FILE",
 	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
 		 "torus-2QoS's rule when there are none" },
+	{ "node-name-map", DL_SETTING_BORROW, MEMBER(new.names), .arg = "FILE",
+	  .doc = "Names of nodes by GUID, as for infiniband-diags" },
 	{ 0 }
 };
 
@@ -231,6 +233,7 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 
 	tool_options(tool, &usage, argc, argv, &r);
 	r.old.config = r.new.config;
+	r.old.names = r.new.names;
 	err = tool_input_read(tool, &r.old, TOOL_INPUT_TABLES, &old);
 	if (!err)
 		err = tool_input_read(tool, &r.new, TOOL_INPUT_TABLES, &new);

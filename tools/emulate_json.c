@@ -9,17 +9,12 @@
 #include "emulate.h"
 #include "verify.h"
 
-static const char *drop_key(unsigned int drop)
-{
-	static const char *const keys[] = {
-		[DL_EMU_DROP_NO_ENTRY] = "no_entry", [DL_EMU_DROP_DEAD_LINK] = "dead_link",
-		[DL_EMU_DROP_HOQ_LIFE] = "hoq_life", [DL_EMU_DROP_CORRUPT] = "corrupt",
-		[DL_EMU_DROP_SMP_FULL] = "smp_full", [DL_EMU_DROP_NO_VL] = "no_vl",
-		[DL_EMU_DROP_UNLISTED] = "unlisted", [DL_EMU_DROP_WRONG_END] = "wrong_end",
-	};
-
-	return drop < sizeof(keys) / sizeof(*keys) ? keys[drop] : "other";
-}
+static const char *const drop_keys[DL_EMU_DROPS] = {
+	[DL_EMU_DROP_NO_ENTRY] = "no_entry", [DL_EMU_DROP_DEAD_LINK] = "dead_link",
+	[DL_EMU_DROP_HOQ_LIFE] = "hoq_life", [DL_EMU_DROP_CORRUPT] = "corrupt",
+	[DL_EMU_DROP_SMP_FULL] = "smp_full", [DL_EMU_DROP_NO_VL] = "no_vl",
+	[DL_EMU_DROP_UNLISTED] = "unlisted", [DL_EMU_DROP_WRONG_END] = "wrong_end",
+};
 
 /* ---- parts ------------------------------------------------------------- */
 
@@ -170,7 +165,7 @@ static json_t *drops_json(const struct dl_emu_totals *t)
 
 	for (unsigned int i = 0; i < DL_EMU_DROPS; i++)
 		if (t->drops[i])
-			json_object_set_new(drops, drop_key(i), json_integer(t->drops[i]));
+			json_object_set_new(drops, drop_keys[i], json_integer(t->drops[i]));
 	return drops;
 }
 

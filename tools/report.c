@@ -10,7 +10,7 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *emulation, *against, *title, *out;
+	const char *emulation, *against, *counters, *title, *out;
 };
 
 #define MEMBER(member) DL_MEMBER(struct request, member)
@@ -20,6 +20,9 @@ static const struct dl_setting options[] = {
 	  .doc = "The output of `dateline emulate --json` for this snapshot" },
 	{ "against", DL_SETTING_BORROW, MEMBER(against), .arg = "DIR",
 	  .doc = "An earlier snapshot: show what has changed since" },
+	{ "counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE|live",
+	  .doc = "What ports counted: the output of ibqueryerrors --data or perfquery, or the "
+		 "running fabric's" },
 	{ "title", DL_SETTING_BORROW, MEMBER(title), .arg = "TEXT",
 	  .doc = "The page's heading (the directory's name)" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "FILE",
@@ -51,6 +54,7 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline report snapshot -o snapshot.html\n"
 	       "  dateline report today --against yesterday -o change.html\n"
+	       "  dateline report --live --counters live -o now.html\n"
 	       "\n"
 	       "Exit status: 0 written, whatever the result, 2 bad usage "
 	       "or input, 3 no memory or no space.",
@@ -64,16 +68,10 @@ struct inputs {
 	struct report_page page, page_then;
 };
 
-/* Part of the document; NULL stands for no memory. */
-static int add(json_t *document, const char *key, json_t *part)
-{
-	return json_object_set_new(document, key, part) ? -ENOMEM : 0;
-}
-
 static int check(const struct request *r, struct inputs *in, json_t *document)
 {
-	json_t *change, *verdict = NULL;
 	struct dl_verify_options o;
+	json_t *verdict;
 	struct dl_verify_result *v;
 	int err;
 
@@ -83,15 +81,10 @@ static int check(const struct request *r, struct inputs *in, json_t *document)
 	if (err)
 		return err;
 	verdict = verify_json(v, &o, &in->now);
-	err = verdict ? verify_explain(verdict, in->now.snapshot.tables, &o) : -ENOMEM;
-	if (!err)
-		err = add(document, "verdict", report_verdict(&in->page, v, json_incref(verdict)));
-	if (!err && r->against) {
-		err = report_change(&in->page, &in->page_then, r->against, v, &change);
-		if (!err)
-			err = add(document, "change", change);
-	}
-	json_decref(verdict);
+	err = verify_explain(verdict, in->now.snapshot.tables, &o);
+	json_object_set_new(document, "verdict", report_verdict(&in->page, v, verdict));
+	if (!err && r->against)
+		err = report_change(&in->page, &in->page_then, r->against, v, document);
 	dl_verify_result_free(v);
 	return err;
 }
@@ -104,40 +97,43 @@ static json_t *made_json(const struct dl_snapshot_about *about)
 			 tool_json_text(about->engine), "mode", tool_json_text(about->mode));
 }
 
-static int fill(const struct tool *tool, const struct request *r, struct inputs *in,
-		json_t *document)
+/* Ports that waited, beside those that wait in the emulation, if any do. */
+static int add_counters(struct tool *tool, const struct request *r, const struct inputs *in,
+			json_t *document)
 {
-	json_t *load, *emulation;
+	struct path_request worst = { .input = r->input, .counters = r->counters, .top = 100 };
+	const json_t *wait = tool_at(document, "emulation.ways.wait_ns"), *ns;
+	size_t i;
+
+	json_array_foreach(wait, i, ns) if (json_number_value(ns) > 0)
+		worst.predicted = r->emulation;
+	return report_counters(tool, &in->page, &worst, document);
+}
+
+static int fill(struct tool *tool, const struct request *r, struct inputs *in, json_t *document)
+{
 	int err = check(r, in, document);
 
 	if (!err)
-		err = report_load(&in->page, &load);
-	if (!err)
-		err = add(document, "load", load);
-	if (!err)
-		err = add(document, "fabric", report_fabric(&in->page));
-	if (!err)
-		err = add(document, "missing", report_missing(&in->page));
-	if (!err)
-		err = add(document, "tables", report_tables(&in->page));
-	if (!err)
-		err = add(document, "made", made_json(&in->now.snapshot.about));
-	if (!err)
-		err = add(document, "partial",
-			  json_boolean(in->now.snapshot.parts & DL_SNAPSHOT_IS_PARTIAL));
-	if (err || !r->emulation)
-		return err;
-	err = report_emulation(&in->page, r->emulation, &tool->log, &emulation);
-	return err ? err : add(document, "emulation", emulation);
+		err = report_load(&in->page, document);
+	json_object_set_new(document, "fabric", report_fabric(&in->page));
+	json_object_set_new(document, "missing", report_missing(&in->page));
+	json_object_set_new(document, "tables", report_tables(&in->page));
+	json_object_set_new(document, "made", made_json(&in->now.snapshot.about));
+	json_object_set_new(document, "partial",
+			    json_boolean(in->now.snapshot.parts & DL_SNAPSHOT_IS_PARTIAL));
+	if (!err && r->emulation)
+		err = report_emulation(&in->page, r->emulation, &tool->log, document);
+	return !err && r->counters ? add_counters(tool, r, in, document) : err;
 }
 
-static int write_page(const struct tool *tool, const struct request *r, struct inputs *in)
+static int write_page(struct tool *tool, const struct request *r, struct inputs *in)
 {
 	const char *from = r->input.is_live ? "live" : r->input.from;
 	char *path = realpath(from, NULL);
 	const char *name = path ? strrchr(path, '/') + 1 : from;
-	json_t *document = json_pack("{s:s, s:o}", "program", PACKAGE_STRING, "title",
-				     tool_json_text(r->title ? r->title : name));
+	json_t *document = json_pack("{s:i, s:s, s:o}", "format", 1, "program", PACKAGE_STRING,
+				     "title", tool_json_text(r->title ? r->title : name));
 	int err = document ? fill(tool, r, in, document) : -ENOMEM;
 
 	free(path);

@@ -19,7 +19,7 @@
 #ifndef TOOL_REPORT_H
 #define TOOL_REPORT_H
 
-#include "input.h"
+#include "path.h"
 #include "dateline/tables.h"
 #include "verify.h"
 
@@ -62,14 +62,22 @@ void report_page_release(struct report_page *p);
 /* A node's coordinates, or null. */
 json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node);
 
-/* Parts of the document.  NULL: no memory. */
+/* Parts of the document. */
 json_t *report_fabric(const struct report_page *p);
 json_t *report_missing(const struct report_page *p);
 /* `verdict` is what verify found, as its document, which becomes the part. */
 json_t *report_verdict(const struct report_page *p, const struct dl_verify_result *v,
 		       json_t *verdict);
-/* The loads of the ways: 0 or -ENOMEM. */
-int report_load(const struct report_page *p, json_t **out);
+/* Those that may fail are added to it.  The loads of the ways: 0 or -ENOMEM. */
+int report_load(const struct report_page *p, json_t *document);
+
+/*
+ * What ports counted, `from` a file or "live"; beside it what `predicted`, a
+ * document of an emulation, foretells, unless it is NULL.  0 or a negative errno,
+ * reported.
+ */
+int report_counters(struct tool *tool, const struct report_page *p, const struct path_request *r,
+		    json_t *document);
 
 /* What describes the tables, which report_write_tables() writes. */
 json_t *report_tables(const struct report_page *p);
@@ -79,14 +87,14 @@ json_t *report_tables(const struct report_page *p);
  * -ENOMEM.
  */
 int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
-		  const struct dl_verify_result *v, json_t **out);
+		  const struct dl_verify_result *v, json_t *document);
 
 /*
  * Read what `dateline emulate --json` printed.  0, -EINVAL (not such a
  * document, or of another fabric; reported), -ENOMEM.
  */
 int report_emulation(const struct report_page *p, const char *path, const struct dl_log *log,
-		     json_t **out);
+		     json_t *document);
 
 /* The tables, as elements of the page.  0, -EIO, -ENOMEM. */
 int report_write_tables(const struct report_page *p, FILE *to);

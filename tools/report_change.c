@@ -298,23 +298,20 @@ static int compare(const struct change *c, json_t *out)
 }
 
 int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
-		  const struct dl_verify_result *v, json_t **out)
+		  const struct dl_verify_result *v, json_t *document)
 {
 	struct change c = { now, then, { now->input, then->input, { NULL, NULL } } };
-	json_t *document = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
-				     (json_int_t)v->sl_compared, "sl_changed",
-				     (json_int_t)v->sl_changes);
+	json_t *change = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
+				   (json_int_t)v->sl_compared, "sl_changed",
+				   (json_int_t)v->sl_changes);
 	int err = -ENOMEM;
 
 	c.d.node[0] = match(now->fabric, then->fabric);
 	c.d.node[1] = match(then->fabric, now->fabric);
-	if (c.d.node[0] && c.d.node[1] && document)
-		err = compare(&c, document);
+	if (c.d.node[0] && c.d.node[1])
+		err = compare(&c, change);
 	free(c.d.node[0]);
 	free(c.d.node[1]);
-	if (err)
-		json_decref(document);
-	else
-		*out = document;
+	json_object_set_new(document, "change", change);
 	return err;
 }

@@ -170,24 +170,23 @@ static int keep_slowest(json_t *document)
 {
 	const json_t *pairs = json_object_get(document, "pairs");
 	size_t n = json_array_size(pairs);
-	json_t **order = calloc(n + 1, sizeof(*order)), *list = json_array();
-	int err = order && list ? 0 : -ENOMEM;
+	json_t **order = calloc(n + 1, sizeof(*order)), *list;
 
-	for (size_t i = 0; i < n && !err; i++)
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
 		order[i] = json_array_get(pairs, i);
-	if (!err)
-		qsort(order, n, sizeof(*order), by_latency);
-	for (size_t i = 0; i < n && i < SLOWEST && !err; i++)
-		err = json_array_append(list, order[i]) ? -ENOMEM : 0;
+	qsort(order, n, sizeof(*order), by_latency);
+	list = json_array();
+	for (size_t i = 0; i < n && i < SLOWEST; i++)
+		json_array_append(list, order[i]);
 	free(order);
-	if (!err && n)
-		err = json_object_set(document, "pairs", list) ||
-				      json_object_set_new(document, "pairs_count",
-							  json_integer(n)) ?
-			    -ENOMEM :
-			    0;
+	if (n)
+		json_object_set_new(document, "pairs_count", json_integer(n));
+	if (n)
+		json_object_set(document, "pairs", list);
 	json_decref(list);
-	return err;
+	return 0;
 }
 
 static int digest(struct emulation *e, json_t *document)
@@ -273,26 +272,23 @@ static int check(const struct emulation *e, json_t *d)
 }
 
 int report_emulation(const struct report_page *p, const char *path, const struct dl_log *log,
-		     json_t **out)
+		     json_t *document)
 {
 	struct emulation e = { .page = p, .log = log, .path = path };
 	json_error_t error;
-	json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	json_t *emulation = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
 	int err;
 
-	if (!document) {
+	if (!emulation) {
 		if (error.line > 0)
 			dl_log(log, DL_LOG_ERROR, "%s:%d: %s", path, error.line, error.text);
 		else
 			dl_log(log, DL_LOG_ERROR, "%s", error.text);
 		return -EINVAL;
 	}
-	err = check(&e, document);
+	err = check(&e, emulation);
 	if (!err)
-		err = digest(&e, document);
-	if (err)
-		json_decref(document);
-	else
-		*out = document;
+		err = digest(&e, emulation);
+	json_object_set_new(document, "emulation", emulation);
 	return err;
 }

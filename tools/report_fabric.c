@@ -240,24 +240,71 @@ json_t *report_verdict(const struct report_page *p, const struct dl_verify_resul
 	return verdict;
 }
 
+/* ---- counters ---------------------------------------------------------- */
+
+/* Counters from the first to the last, by way. */
+static json_t *ways_json(const struct report_page *p, const struct dl_live_counters *c,
+			 unsigned int first, unsigned int last, unsigned int unit)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < 2 * p->ncables; i++) {
+		uint32_t port = p->cables[i / 2].port[i % 2];
+		uint64_t sum = 0;
+
+		for (unsigned int k = first; k <= last; k++)
+			sum += c->value[port][k] * unit;
+		push(list, sum);
+	}
+	return list;
+}
+
+int report_counters(struct tool *tool, const struct report_page *p, const struct path_request *r,
+		    json_t *document)
+{
+	struct dl_live_counters c = { 0 };
+	struct path_request worst = *r;
+	json_t *found, *fabric;
+	int err = path_counters_read(tool, r, p->fabric, &c);
+
+	worst.counted = &c;
+	if (!err)
+		err = path_fabric_json(p->input, &worst, &tool->log, &found);
+	if (!err) {
+		fabric = json_object_get(found, "fabric");
+		/* Data are counted in units of four bytes. */
+		json_object_set_new(
+			fabric, "ways",
+			json_pack("{s:o, s:o, s:o}", "bytes",
+				  ways_json(p, &c, DL_LIVE_XMIT_DATA, DL_LIVE_XMIT_DATA, 4), "wait",
+				  ways_json(p, &c, DL_LIVE_XMIT_WAIT, DL_LIVE_XMIT_WAIT, 1),
+				  "errors",
+				  ways_json(p, &c, DL_LIVE_FIRST_ERROR, DL_LIVE_COUNTERS - 1, 1)));
+		json_object_set(document, "counters", fabric);
+		json_decref(found);
+	}
+	dl_live_counters_release(&c);
+	return err;
+}
+
 /* ---- load -------------------------------------------------------------- */
 
-int report_load(const struct report_page *p, json_t **out)
+int report_load(const struct report_page *p, json_t *document)
 {
-	json_t *flows = json_array();
 	struct dl_tables_load load;
 	int err = dl_tables_load_count(p->tables, NULL, NULL, &load);
+	json_t *flows;
 
-	if (err) {
-		json_decref(flows);
+	if (err)
 		return err;
-	}
+	flows = json_array();
 	for (uint32_t i = 0; i < p->ncables; i++)
 		for (unsigned int e = 0; e < 2; e++)
 			push(flows, load.flows[p->cables[i].port[e]]);
-	*out = json_pack("{s:o, s:I, s:I, s:I}", "flows", flows, "busiest",
-			 (json_int_t)load.busiest, "pairs", (json_int_t)load.pairs, "hops",
-			 (json_int_t)load.hops);
+	json_object_set_new(document, "load",
+			    json_pack("{s:o, s:I, s:I, s:I}", "flows", flows, "busiest",
+				      (json_int_t)load.busiest, "pairs", (json_int_t)load.pairs,
+				      "hops", (json_int_t)load.hops));
 	dl_tables_load_release(&load);
-	return *out ? 0 : -ENOMEM;
+	return 0;
 }

@@ -9,6 +9,7 @@ dist_schema_DATA = conf/schema/arbitrate.json \
 	conf/schema/emulate.json \
 	conf/schema/hops.json \
 	conf/schema/path.json \
+	conf/schema/report.json \
 	conf/schema/transition.json \
 	conf/schema/verify.json \
 	conf/schema/whatif.json

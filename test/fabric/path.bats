@@ -164,6 +164,9 @@ traced() {
 	dateline gen 3 3 1 -o f -q
 	fabric_up "$T/sm" dateline f.net torus_config="$T/f.torus.conf"
 	snapshot "$T/now"
+	echo '0xd1000001000000 "leaf"' >names
+	sim dateline snapshot --live --paths none --node-name-map names -q -o named
+	grep -q '"leaf"' named/dateline.net
 	sim_console 'PerformanceSet "S_1_0_0"[1] PortCounters.SymbolErrorCounter=5'
 	sim_console 'PerformanceSet "S_2_0_0"[3] PortCounters.LinkDownedCounter=2'
 	sim_console 'PerformanceSet "S_1_0_0"[1] PortCounters.PortXmitWait=3000'
@@ -175,6 +178,11 @@ traced() {
 		sim perfquery "$lid" 1 && sim perfquery "$lid" 2 && sim perfquery "$lid" 3 &&
 			sim perfquery -x "$lid" 2
 	done >queried
+	sim dateline report --live --counters live -q -o page.html
+	sed -n 's|.* id="data">\(.*\)</script>$|\1|p' page.html >page.json
+	[[ $(jq -c '[.counters.errors[] | .from.name, .from.port]' page.json) == \
+		'["S_1_0_0",1,"S_2_0_0",3]' ]]
+	[[ $(jq '.counters.ways.wait | add' page.json) == 4000 ]]
 	# What was sent meanwhile does not matter.
 	for how in live errors queried; do
 		sim dateline path now --counters "$how" --json >"$how.json"

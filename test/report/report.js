@@ -269,6 +269,43 @@ test("both QoS levels, and a sweep, in charts", async () => {
 	}
 });
 
+test("what ports counted, beside an emulation", async () => {
+	const guid = (name) => [...readSnapshot(path.join(T, "grid")).byGuid].find(([, n]) =>
+		n.name === name)[0];
+	const count = (name, port, what) => `Errors for "${name}"\n   GUID ${guid(name)} port ` +
+		`${port}: ${what.map(([k, v]) => `[${k} == ${v}]`).join(" ")}\n`;
+
+	fs.writeFileSync(path.join(T, "counted"), count("S_1_0_0", 1, [["SymbolErrorCounter", 5],
+		["PortXmitWait", 3000], ["PortXmitData", 25000]]) + count("S_2_3_0", 3,
+		[["LinkDownedCounter", 2], ["PortXmitWait", 1000]]) + count("H_0_0_0_1", 1,
+		[["PortRcvErrors", 1]]));
+	dateline("report", "grid", "--counters", "counted", "--emulation", "mix.json", "-o",
+		"counted.html");
+	const { errors, waiting } = JSON.parse(output("path", "grid", "--counters", "counted",
+		"--predicted", "mix.json", "--json")).fabric;
+	const page = await opened("counted.html", { height: 3600 });
+	const tables = await tablesOf(page, "counters");
+	const where = ({ from, to, flows }) => [[from, 0], [to, 0]].flatMap(([end]) =>
+		[end.coord ? `${end.name} (${end.coord.slice(0, 2)})` : end.name, String(end.port)])
+		.concat(number(flows));
+	assert.deepStrictEqual(tables.get("Ports with errors, most first"), errors.map((p, i) =>
+		[["SymbolErrorCounter 5", "LinkDownedCounter 2", "PortRcvErrors 1"][i], ...where(p)]));
+	assert.deepStrictEqual(tables.get("Ports that waited to send, longest first"),
+		waiting.map((p) => [`${number(100 * p.share, 1)} %`,
+			`${number(100 * p.predicted_share, 1)} %`, ...where(p)]));
+	await page.click("#counters tr.pick");
+	await page.waitForFunction(() => byId("cable-body").textContent.includes("Counted"));
+	assert.match(await textOf(page, "#cable"),
+		/Counted: 100 kB, 5 errors, waited for 3,000 ticks\./);
+	assert.deepStrictEqual(await page.evaluate(() => colourings.map((c) => [c.id, c.most])
+		.filter(([id]) => ["counted", "waited", "errors"].includes(id))),
+	[["counted", 100000], ["waited", 3000], ["errors", 5]]);
+	await page.select("#colour", await page.evaluate(() =>
+		String(colourings.findIndex((c) => c.id === "waited"))));
+	await shoot(page, "counted");
+	await closed(page);
+});
+
 test("the change against an earlier snapshot", async () => {
 	const then = readSnapshot(path.join(T, "hurt"));
 	const now = snapshot("whole", ["6", "5", "1"], ["--multicast", "all"]);
@@ -669,6 +706,8 @@ test("wrong input is refused with a reason", () => {
 	assert(fs.lstatSync(path.join(T, "link.html")).isFile());
 	assert(!fs.existsSync(path.join(T, "elsewhere.html")));
 });
+
+test("the dashboard is what Grafana's types say", () => require("../metrics/dashboard.js"));
 
 // ---- all of them
 

@@ -28,6 +28,22 @@ told() {
 	exit 1
 }
 
+# emulated NAME SNAPSHOT SCENARIO [OPTION...]: an emulation, kept by this name.
+emulated() {
+	local name=$1 snapshot=$2 scenario=$3
+
+	shift 3
+	told emulate "$snapshot" --scenario "$scenario" "$@"
+	mv "json/emulate.$runs.json" "json/emulate.$name.json"
+}
+
+# shown SNAPSHOT [OPTION...]: the document in the report's page.
+shown() {
+	runs=$((runs + 1))
+	"$dateline" report "$@" -q -o page.html &&
+		sed -n 's|.* id="data">\(.*\)</script>$|\1|p' page.html >"json/report.$runs.json"
+}
+
 # routed NAME X Y Z [OPTION...]
 routed() {
 	local name=$1
@@ -44,12 +60,35 @@ routed large 4 4 2 --hosts 2 --fail-link 1,1,0:+x --fail-switch 2,2,1
 routed six 6 5 1
 "$dateline" route whole.net -q --mode any-sl -o any
 "$dateline" route "$examples/torus-5x4x2-services.net" -q -o services
-# Each packet on VL 0: credit loops.  No path SLs; a LID without entries.
-for name in loop unknown lost; do
+routed broken 6 5 1 --fail-link 2,2,0:+x
+"$dateline" gen 6 5 1 --fail-switch 3,2,0 -q -o old
+"$dateline" route old.net --torus-config old.torus.conf --mode classic --multicast all -q -o old
+printf '%s\n' '0xd2000000000100 "host"' '0xd1000001000000 "leaf"' >names
+"$dateline" gen 3 3 1 --speed 4xHDR -q -o fast
+"$dateline" route fast.net --node-name-map names -q -o fast
+# With one VL, a torus cannot be routed.
+sed 's/4xEDR/& v=1/' whole.net >thin.net
+# Two plugs in each other's port; a switch that may sit where one is missing.
+"$dateline" gen 5 5 5 --fail-link 3,3,3:+x -q -o wrong
+awk 'BEGIN { RS = ""; ORS = "\n\n" }
+	/Switch.*"S_0_0_0"/ { sub(/"S_1_0_0"\[2\]/, "\"S_3_2_2\"[2]") }
+	/Switch.*"S_3_2_2"/ { sub(/"S_2_2_2"\[1\]/, "\"S_0_0_0\"[1]") }
+	/Switch.*"S_2_2_2"/ { sub(/"S_3_2_2"\[2\]/, "\"S_1_0_0\"[2]") }
+	/Switch.*"S_1_0_0"/ { sub(/"S_0_0_0"\[1\]/, "\"S_2_2_2\"[1]") }
+	{ print }' wrong.net >plugs.net
+"$dateline" gen 5 5 5 --scramble 1 --fail-link 2,2,2:+y --fail-link 2,1,2:+y \
+	--fail-link 2,2,2:+z --fail-link 2,2,1:+z -q -o moved
+printf '%s\n' 'Errors for "S_1_0_0"' \
+	'   GUID 0xd1000100000000 port 1: [SymbolErrorCounter == 5] [PortXmitWait == 30] [PortXmitData == 7]' \
+	'Errors for "S_2_0_0"' \
+	'   GUID 0xd1000200000000 port 3: [LinkDownedCounter == 2] [PortXmitWait == 10]' >counted
+# Each packet on VL 0: credit loops; or no other VL is served.  No path SLs; a LID without entries.
+for name in loop unknown lost starved; do
 	cp -r six "$name"
 	rm "$name"/dateline-manifest*
 done
 sed -i 's/^\( *[0-9]* *[0-9]* *:\).*/\1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0/' loop/opensm-sl2vl.dump
+sed -i 's/ high .*/ high 0:64 low 0:64/' starved/dateline-vlarb.dump
 rm unknown/dateline-psl* unknown/*torus.dump lost/opensm-lfts.dump
 sed -i 's/^0x0005 .*/0x0005 : 255 : no/' lost/opensm.fdbs
 
@@ -63,6 +102,8 @@ told hops lost
 told discover "$examples/torus-5x4x2-services.net"
 told discover large.net
 told discover hurt.net --torus-config hurt.torus.conf
+told discover plugs.net
+told discover moved.net --torus-config moved.torus.conf
 for name in whole large any loop unknown lost services; do
 	told verify $name
 	told verify $name --explain
@@ -73,7 +114,10 @@ told verify whole --earlier hurt
 told transition whole hurt
 told transition whole any
 told transition loop six
+told transition six broken
 told path whole H_0_0_0_1 H_2_2_0_1
+told path whole H_0_0_0_1 H_2_2_0_1 --counters counted
+told path whole --counters counted
 told path large 0,0,0 3,3,1 --return --all-lids
 told path whole H_2_2_0_1 --multicast 0xC000
 told path whole H_2_2_0_1 H_1_1_0_1 --multicast 0xC000
@@ -87,14 +131,21 @@ told diff whole hurt
 told diff whole large
 told diff whole any
 told diff hurt lost
+told diff large whole
+told diff whole fast
 for scenario in all-to-all faults hotspot qos-mix tornado trace uniform; do
-	told emulate six --scenario "$examples/emulate-$scenario.yaml"
+	emulated $scenario six "$examples/emulate-$scenario.yaml"
 done
 told emulate loop --scenario "$examples/emulate-uniform.yaml"
-told emulate whole --scenario "$examples/emulate-uniform.yaml" --sweep load=0.1:0.5:0.2
+emulated dead old "$examples/emulate-deadlock-6x5.yaml"
+emulated starved starved "$examples/emulate-uniform.yaml"
+emulated sweep whole "$examples/emulate-uniform.yaml" --sweep load=0.1:0.5:0.2
+echo 'pairs: true' | cat "$examples/emulate-uniform.yaml" - >pairs.yaml
+emulated pairs whole pairs.yaml
 told whatif whole.net --switches 1 --samples 3
 told whatif six.net --switches 2 --links 3 --samples 8 --transitions
 told whatif whole.net --switches 9
+told whatif thin.net --links 1 --samples 2
 for scenario in "$examples"/arbitrate-*.yaml; do
 	told arbitrate "$scenario"
 done
@@ -105,7 +156,19 @@ told bench arbitrate
 for what in route verify emulate latency throughput; do
 	told bench $what 3 3 1
 done
-python3 "$top/test/schemas.py" "$top/conf/schema" json/* || exit 1
+for name in whole large any loop unknown lost services; do
+	shown $name
+done
+shown whole --emulation json/emulate.pairs.json --counters counted
+shown hurt --against whole
+shown fast --against large
+shown broken --against six
+shown large --against whole
+shown old --emulation json/emulate.dead.json
+shown starved --emulation json/emulate.starved.json
+shown six --emulation json/emulate.faults.json
+shown whole --emulation json/emulate.sweep.json
+python3 "$top/test/schemas.py" "$top/conf/schema" --whole json/* || exit 1
 jq '. + {stray: 1}' "$(printf "%s\n" json/verify.* | head -n 1)" >verify.stray.json
 if python3 "$top/test/schemas.py" "$top/conf/schema" verify.stray.json >out; then
 	echo "FAILED: a key without a schema passes"

@@ -59,6 +59,10 @@ async function showFlows(way) {
 		body.append(paragraph(`In the emulation: ${bytesText(doc.emulation.ways.bytes[way])}` +
 			`, ${percent(utilisation(way))} of its time in use, packets waited ` +
 			`${nsText(doc.emulation.ways.wait_ns[way])}.`));
+	if (doc.counters)
+		body.append(paragraph(`Counted: ${bytesText(doc.counters.ways.bytes[way])}, ` +
+			`${count(doc.counters.ways.errors[way])} errors, waited for ` +
+			`${plural(doc.counters.ways.wait[way], "tick")}.`));
 	if (list.length)
 		body.append(table(["From", "To", "#LID", "#SL"], list.map(([e, l]) => [endText(e),
 			endText(doc.tables.owner[l]), String(doc.tables.lids[l]),

@@ -490,6 +490,7 @@ function open() {
 		"the pairs that use it are listed here."));
 	fillMulticast();
 	fillEmulation();
+	fillCounters();
 	fillChange();
 	listLayouts();
 	fillColours();

@@ -398,6 +398,47 @@ function fillLoad() {
 	"pairs (across), directions of cables (up)")));
 }
 
+// ---- counters
+
+// What ports counted.  Their cables may lead to adapters, which are no ways.
+function counterTable(list, caption, heads, cells) {
+	const text = (end) => (end ? placedText(end) : "no cable");
+
+	return table([...heads, "From", "#Port", "To", "#Port", "#Pairs"], list.map((p) => {
+		const e = endByGuid.get(p.from.guid) ?? NONE;
+		const way = e >= 0 && e < nswitches ? portWay[e * PORTS + p.from.port] : NONE;
+
+		return { pick: way === NONE ? null : () => pointAtCable(way),
+			cells: [...cells(p), text(p.from), String(p.from.port), text(p.to),
+				p.to ? String(p.to.port) : "", count(p.flows)] };
+	}), caption);
+}
+
+function fillCounters() {
+	const c = doc.counters, body = byId("counters-body");
+
+	if (!c)
+		return;
+	byId("counters").hidden = false;
+	body.append(paragraph(`Counters of ${plural(c.ports, "port")}. `,
+		word(!c.errors.length, c.errors.length ? "Some counted errors." : "No errors."),
+		c.waiting.length ? "" : " No port waited to send."));
+	if (c.errors.length)
+		body.append(counterTable(c.errors, "Ports with errors, most first", ["Errors"],
+			(p) => [Object.entries(p.counters).filter(([name]) => !/^Port(Xmit|Rcv)(Data|Pkts|Wait)$/
+				.test(name)).map(([name, n]) => `${name} ${count(n)}`).join(", ")]));
+	if (c.waiting.length)
+		body.append(counterTable(c.waiting, "Ports that waited to send, longest first",
+			["#Share of all waiting", "#In the emulation"], (p) => [percent(100 * p.share),
+				p.predicted_share === null ? "\u2013" : percent(100 * p.predicted_share)]));
+	colourings.push(colouring("counted", "Bytes sent (counters)",
+		"bytes that the port of this direction of a cable counted", c.ways.bytes, bytesText));
+	colourings.push(colouring("waited", "Time waited (counters)",
+		"ticks in which packets waited at this direction of a cable", c.ways.wait, count));
+	colourings.push(colouring("errors", "Errors (counters)",
+		"errors that the port of this direction of a cable counted", c.ways.errors, count));
+}
+
 // Drawn again when the colours change.
 const themed = [];
 

@@ -272,14 +272,13 @@ static void warn(const struct dl_log *log, const char *path, const struct port *
 
 /* ---- the document ------------------------------------------------------ */
 
-static int set_count(json_t *object, unsigned int vl, uint32_t count)
+static void set_count(json_t *object, unsigned int vl, uint32_t count)
 {
 	char name[4];
 
-	if (!count)
-		return 0;
 	snprintf(name, sizeof(name), "%u", vl);
-	return json_object_set_new(object, name, json_integer(count));
+	if (count)
+		json_object_set_new(object, name, json_integer(count));
 }
 
 /* A queue in which something is left or was dropped. */
@@ -303,24 +302,17 @@ static json_t *after(const void *model, const char *path, const struct dl_log *l
 	const struct port *p = model;
 	json_t *left = json_object(), *dropped = json_object();
 	json_t *queues = json_array();
-	int err = 0;
 
 	warn(log, path, p);
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct queue *q = &p->queue[vl];
 
-		err |= set_count(left, vl, q->n - q->head);
-		err |= set_count(dropped, vl, q->dropped);
+		set_count(left, vl, q->n - q->head);
+		set_count(dropped, vl, q->dropped);
 		if (q->head < q->n || q->dropped)
-			err |= json_array_append_new(queues, queue_json(p, vl));
+			json_array_append_new(queues, queue_json(p, vl));
 	}
-	if (!err)
-		return json_pack("{s:o, s:o, s:o}", "left", left, "dropped", dropped, "queues",
-				 queues);
-	json_decref(left);
-	json_decref(dropped);
-	json_decref(queues);
-	return NULL;
+	return json_pack("{s:o, s:o, s:o}", "left", left, "dropped", dropped, "queues", queues);
 }
 
 /* ---- for people -------------------------------------------------------- */

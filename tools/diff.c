@@ -59,7 +59,7 @@ static bool is_same(const json_t *part)
 	return true;
 }
 
-static int compare(const struct diff *d, json_t **out)
+static json_t *compare(const struct diff *d)
 {
 	const struct {
 		const char *name;
@@ -73,19 +73,12 @@ static int compare(const struct diff *d, json_t **out)
 	};
 	json_t *document = json_object();
 	bool same = true;
-	int err = document ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		same &= is_same(parts[i].part);
-		if (json_object_set_new(document, parts[i].name, parts[i].part))
-			err = -ENOMEM;
+		json_object_set_new(document, parts[i].name, parts[i].part);
 	}
-	if (err || json_object_set_new(document, "same", json_boolean(same))) {
-		json_decref(document);
-		return -ENOMEM;
-	}
-	*out = document;
-	return 0;
+	return tool_json_with(document, "same", json_boolean(same));
 }
 
 int tool_cmd_diff(struct tool *tool, int argc, char **argv)
@@ -107,9 +100,8 @@ int tool_cmd_diff(struct tool *tool, int argc, char **argv)
 		err = match(from.fabric, to.fabric, &d.node[0]);
 	if (!err)
 		err = match(to.fabric, from.fabric, &d.node[1]);
-	if (!err)
-		err = compare(&d, &document);
 	if (!err) {
+		document = compare(&d);
 		status = tool_true_at(document, "same") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;
 		err = tool_show(tool, document, diff_print);
 	}

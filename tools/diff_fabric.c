@@ -7,30 +7,19 @@
 
 #include "diff.h"
 
-/* {added, removed, changed}: lists that only grow, and whether one could not. */
 struct lists {
 	json_t *added, *removed, *changed;
-	bool failed;
 };
 
 static struct lists lists_new(void)
 {
-	return (struct lists){ json_array(), json_array(), json_array(), false };
+	return (struct lists){ json_array(), json_array(), json_array() };
 }
 
-static void add(struct lists *l, json_t *list, json_t *item)
+static json_t *lists_json(const struct lists *l)
 {
-	l->failed |= json_array_append_new(list, item) != 0;
-}
-
-static json_t *lists_json(struct lists *l)
-{
-	json_t *j = json_pack("{s:o, s:o, s:o}", "added", l->added, "removed", l->removed,
-			      "changed", l->changed);
-
-	if (l->failed)
-		json_decref(j), j = NULL;
-	return j;
+	return json_pack("{s:o, s:o, s:o}", "added", l->added, "removed", l->removed, "changed",
+			 l->changed);
 }
 
 uint32_t diff_port(const struct diff *d, uint32_t port)
@@ -58,16 +47,17 @@ json_t *diff_nodes(const struct diff *d, bool switches)
 		if (dl_fabric_is_switch(a, i) != switches)
 			continue;
 		if (other == DL_NONE)
-			add(&l, l.removed, tool_json_node(a, i));
+			json_array_append_new(l.removed, tool_json_node(a, i));
 		else if (strcmp(dl_fabric_node_name(a, i), dl_fabric_node_name(b, other)))
-			add(&l, l.changed,
-			    json_pack("{s:o, s:o, s:o}", "guid", tool_json_guid(a, i), "old",
-				      tool_json_text(dl_fabric_node_name(a, i)), "new",
-				      tool_json_text(dl_fabric_node_name(b, other))));
+			json_array_append_new(
+				l.changed,
+				json_pack("{s:o, s:o, s:o}", "guid", tool_json_guid(a, i), "old",
+					  tool_json_text(dl_fabric_node_name(a, i)), "new",
+					  tool_json_text(dl_fabric_node_name(b, other))));
 	}
 	for (uint32_t i = 0; i < b->nnodes; i++)
 		if (dl_fabric_is_switch(b, i) == switches && d->node[1][i] == DL_NONE)
-			add(&l, l.added, tool_json_node(b, i));
+			json_array_append_new(l.added, tool_json_node(b, i));
 	return lists_json(&l);
 }
 
@@ -75,11 +65,8 @@ json_t *diff_nodes(const struct diff *d, bool switches)
 
 static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 {
-	json_t *j = tool_json_node(f, f->ports[port].node);
-
-	if (json_object_set_new(j, "port", json_integer(f->ports[port].num)))
-		json_decref(j), j = NULL;
-	return j;
+	return tool_json_with(tool_json_node(f, f->ports[port].node), "port",
+			      json_integer(f->ports[port].num));
 }
 
 static json_t *cable_json(const struct dl_fabric *f, uint32_t port)
@@ -108,27 +95,26 @@ json_t *diff_cables(const struct diff *d)
 	for (uint32_t p = 0; p < a->nports; p++) {
 		uint32_t q = is_cable(a, p) ? diff_port(d, p) : DL_NONE;
 		const struct dl_fabric_port *x = &a->ports[p], *y = &b->ports[q];
-		json_t *item;
 
 		if (!is_cable(a, p))
 			continue;
 		if (q == DL_NONE || y->peer == DL_NONE || diff_port(d, x->peer) != y->peer) {
-			add(&l, l.removed, cable_json(a, p));
+			json_array_append_new(l.removed, cable_json(a, p));
 			continue;
 		}
 		if (x->width == y->width && x->speed == y->speed)
 			continue;
-		item = cable_json(b, q);
-		l.failed |= json_object_set_new(item, "old", speed_json(x)) != 0;
-		l.failed |= json_object_set_new(item, "new", speed_json(y)) != 0;
-		add(&l, l.changed, item);
+		json_array_append_new(
+			l.changed,
+			tool_json_with(tool_json_with(cable_json(b, q), "old", speed_json(x)),
+				       "new", speed_json(y)));
 	}
 	for (uint32_t q = 0; q < b->nports; q++) {
 		uint32_t p = is_cable(b, q) ? diff_port(&back, q) : DL_NONE;
 
 		if (is_cable(b, q) && (p == DL_NONE || a->ports[p].peer == DL_NONE ||
 				       diff_port(&back, b->ports[q].peer) != a->ports[p].peer))
-			add(&l, l.added, cable_json(b, q));
+			json_array_append_new(l.added, cable_json(b, q));
 	}
 	return lists_json(&l);
 }
@@ -148,10 +134,10 @@ json_t *diff_lids(const struct diff *d)
 		if (q == DL_NONE || (x->lid == y->lid && x->lmc == y->lmc))
 			continue;
 		item = end_json(b, q);
-		l.failed |= json_object_update_new(item, json_pack("{s:i, s:i, s:i, s:i}", "old",
-								   x->lid, "new", y->lid, "old_lmc",
-								   x->lmc, "new_lmc", y->lmc)) != 0;
-		add(&l, l.changed, item);
+		json_object_update_new(item,
+				       json_pack("{s:i, s:i, s:i, s:i}", "old", x->lid, "new",
+						 y->lid, "old_lmc", x->lmc, "new_lmc", y->lmc));
+		json_array_append_new(l.changed, item);
 	}
 	return lists_json(&l);
 }
@@ -162,7 +148,6 @@ json_t *diff_coords(const struct diff *d)
 	const struct tool_coords *x = &d->from->coords, *y = &d->to->coords;
 	uint32_t compared = 0;
 	struct lists l = lists_new();
-	json_t *j;
 
 	for (uint32_t s = 0; x->site && y->site && s < a->nswitches; s++) {
 		uint32_t node = d->node[0][a->switches[s]], other;
@@ -176,14 +161,11 @@ json_t *diff_coords(const struct diff *d)
 		has = tool_coords_of(y, other, to);
 		if (had == has && (!had || !memcmp(from, to, sizeof(to))))
 			continue;
-		j = tool_json_node(b, node);
-		l.failed |=
-			json_object_set_new(j, "old", tool_json_coord(&x->grid, x->site[s])) ||
-			json_object_set_new(j, "new", tool_json_coord(&y->grid, y->site[other]));
-		add(&l, l.changed, j);
+		json_array_append_new(
+			l.changed,
+			tool_json_with(tool_json_with(tool_json_node(b, node), "old",
+						      tool_json_coord(&x->grid, x->site[s])),
+				       "new", tool_json_coord(&y->grid, y->site[other])));
 	}
-	j = lists_json(&l);
-	if (json_object_set_new(j, "compared", json_integer(compared)))
-		json_decref(j), j = NULL;
-	return j;
+	return tool_json_with(lists_json(&l), "compared", json_integer(compared));
 }

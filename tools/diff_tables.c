@@ -62,10 +62,10 @@ static json_t *shares_json(const struct diff *d, struct share *shares, uint32_t 
 		json_t *item = tool_json_node(f, lids ? f->ports[f->lid_port[key]].node :
 							f->switches[key]);
 
-		if ((lids && json_object_set_new(item, "lid", json_integer(key))) ||
-		    json_object_set_new(item, "changed", json_integer(shares[i].changed)) ||
-		    json_array_append_new(list, item))
-			json_decref(list), list = NULL;
+		if (lids)
+			json_object_set_new(item, "lid", json_integer(key));
+		json_array_append_new(list, tool_json_with(item, "changed",
+							   json_integer(shares[i].changed)));
 	}
 	return list;
 }
@@ -87,7 +87,6 @@ static json_t *entries(const struct diff *d, const uint16_t *lids, struct share 
 	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
 	const struct dl_fabric *f = d->from->fabric;
 	uint64_t compared = 0, changed = 0;
-	json_t *j;
 
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
 		by_lid[lid].key = lid;
@@ -107,11 +106,9 @@ static json_t *entries(const struct diff *d, const uint16_t *lids, struct share 
 		}
 		changed += by_switch[s].changed;
 	}
-	j = counts_json(compared, changed);
-	if (json_object_set_new(j, "destinations", shares_json(d, by_lid, f->top_lid + 1, true)) ||
-	    json_object_set_new(j, "switches", shares_json(d, by_switch, f->nswitches, false)))
-		json_decref(j), j = NULL;
-	return j;
+	return tool_json_with(tool_json_with(counts_json(compared, changed), "destinations",
+					     shares_json(d, by_lid, f->top_lid + 1, true)),
+			      "switches", shares_json(d, by_switch, f->nswitches, false));
 }
 
 json_t *diff_entries(const struct diff *d)
@@ -233,9 +230,8 @@ static json_t *groups_missing(const struct dl_tables *x, const struct dl_tables 
 	json_t *list = json_array();
 
 	for (uint32_t g = 0; g < x->ngroups; g++)
-		if (!dl_tables_find_group(y, x->groups[g].mlid) &&
-		    json_array_append_new(list, json_sprintf("0x%04X", x->groups[g].mlid)))
-			json_decref(list), list = NULL;
+		if (!dl_tables_find_group(y, x->groups[g].mlid))
+			json_array_append_new(list, json_sprintf("0x%04X", x->groups[g].mlid));
 	return list;
 }
 
@@ -249,11 +245,11 @@ json_t *diff_multicast(const struct diff *d)
 			dl_tables_find_group(y, x->groups[g].mlid);
 		uint32_t n = other ? diff_masks(d, x->groups[g].masks, other->masks) : 0;
 
-		if (n &&
-		    json_array_append_new(changed, json_pack("{s:o, s:i}", "mlid",
-							     json_sprintf("0x%04X", other->mlid),
-							     "switches", n)))
-			json_decref(changed), changed = NULL;
+		if (n)
+			json_array_append_new(changed,
+					      json_pack("{s:o, s:i}", "mlid",
+							json_sprintf("0x%04X", other->mlid),
+							"switches", n));
 	}
 	return json_pack("{s:o, s:o, s:o}", "added", groups_missing(y, x), "removed",
 			 groups_missing(x, y), "changed", changed);

@@ -95,6 +95,12 @@ json_t *tool_json_or_null(bool meaningful, json_int_t number)
 	return meaningful ? json_integer(number) : json_null();
 }
 
+json_t *tool_json_with(json_t *object, const char *key, json_t *value)
+{
+	json_object_set_new(object, key, value);
+	return object;
+}
+
 /* ---- looking things up ------------------------------------------------- */
 
 const json_t *tool_at(const json_t *document, const char *path)

@@ -383,28 +383,28 @@ static json_t *host_json(const struct hops *h, const struct host *host)
 static json_t *matrix_json(const struct hops *h, const struct sums *s)
 {
 	json_t **number = calloc(s->most + 1u, sizeof(*number)), *rows = json_array();
-	int err = number && rows ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; !err && i <= s->most; i++)
-		err = (number[i] = json_integer(i)) ? 0 : -ENOMEM;
-	for (uint32_t a = 0; !err && a < h->nhosts; a++) {
+	for (uint32_t i = 0; number && i <= s->most; i++)
+		number[i] = json_integer(i);
+	for (uint32_t a = 0; number && a < h->nhosts; a++) {
 		json_t *row = json_array();
 
-		for (uint32_t b = 0; !err && b < h->nhosts; b++) {
+		for (uint32_t b = 0; b < h->nhosts; b++) {
 			uint16_t hops = hops_between(h, a, b);
 
-			err = json_array_append(row, hops == DL_TABLES_NO_HOPS ? json_null() :
-										 number[hops]);
+			json_array_append(row,
+					  hops == DL_TABLES_NO_HOPS ? json_null() : number[hops]);
 		}
-		err |= json_array_append_new(rows, row);
+		json_array_append_new(rows, row);
 	}
 	for (uint32_t i = 0; number && i <= s->most; i++)
 		json_decref(number[i]);
+	if (!number) {
+		json_decref(rows);
+		return NULL;
+	}
 	free(number);
-	if (!err)
-		return rows;
-	json_decref(rows);
-	return NULL;
+	return rows;
 }
 
 static json_t *document(const struct hops *h, const struct request *r, bool matrix)

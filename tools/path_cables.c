@@ -91,18 +91,13 @@ uint32_t *path_heaviest(const struct dl_fabric *f, uint64_t *weight, uint32_t *n
 static json_t *busiest(const struct cables *c, uint32_t top)
 {
 	uint32_t n, *ports = path_heaviest(c->f, c->load.flows, &n);
-	json_t *list = json_array();
-	int err = ports && list ? 0 : -ENOMEM;
+	json_t *list = ports ? json_array() : NULL;
 
-	for (uint32_t i = 0; !err && i < n && i < top; i++) {
-		json_t *cable = path_cable_json(c->find->in, ports[i]);
-
-		err = json_object_set_new(cable, "flows", json_integer(c->load.flows[ports[i]])) ||
-		      json_array_append_new(list, cable);
-	}
+	for (uint32_t i = 0; list && i < n && i < top; i++)
+		json_array_append_new(list, tool_json_with(path_cable_json(c->find->in, ports[i]),
+							   "flows",
+							   json_integer(c->load.flows[ports[i]])));
 	free(ports);
-	if (err)
-		json_decref(list), list = NULL;
 	return list;
 }
 
@@ -162,11 +157,8 @@ static json_t *flows(const struct cables *c, uint32_t port, uint32_t top)
 		    !sends(c, to))
 			continue;
 		for (uint32_t p = 0; p < c->f->nports && json_array_size(list) < top; p++)
-			if (p != to && sends(c, p) && passes(t, p, lid, port) &&
-			    json_array_append_new(list, flow_json(c, p, lid))) {
-				json_decref(list);
-				return NULL;
-			}
+			if (p != to && sends(c, p) && passes(t, p, lid, port))
+				json_array_append_new(list, flow_json(c, p, lid));
 	}
 	return list;
 }

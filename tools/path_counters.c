@@ -29,9 +29,9 @@ json_t *path_counters_json(const struct dl_live_counters *c, uint32_t port)
 	json_t *j = c && c->known[port] ? json_object() : NULL;
 
 	for (unsigned int i = 0; j && i < DL_LIVE_COUNTERS; i++)
-		if (c->value[port][i] && json_object_set_new(j, dl_live_counter_name(i),
-							     json_integer(c->value[port][i])))
-			json_decref(j), j = NULL;
+		if (c->value[port][i])
+			json_object_set_new(j, dl_live_counter_name(i),
+					    json_integer(c->value[port][i]));
 	return c && c->known[port] ? j : json_null();
 }
 
@@ -50,15 +50,13 @@ static json_t *port_json(const struct worst *w, uint32_t port, bool waiting)
 {
 	json_t *j = path_cable_json(w->in, port);
 
-	if (json_object_set_new(j, "flows", json_integer(w->load->flows[port])) ||
-	    json_object_set_new(j, "counters", path_counters_json(w->counters, port)))
-		json_decref(j), j = NULL;
-	if (waiting &&
-	    (json_object_set_new(j, "share", json_real(w->weight[port] / (double)w->total)) ||
-	     json_object_set_new(j, "predicted_share",
-				 w->predicted ? json_real(w->predicted[port]) : json_null())))
-		json_decref(j), j = NULL;
-	return j;
+	json_object_set_new(j, "flows", json_integer(w->load->flows[port]));
+	json_object_set_new(j, "counters", path_counters_json(w->counters, port));
+	if (!waiting)
+		return j;
+	json_object_set_new(j, "share", json_real(w->weight[port] / (double)w->total));
+	return tool_json_with(j, "predicted_share",
+			      w->predicted ? json_real(w->predicted[port]) : json_null());
 }
 
 /* The ports with the largest sums of the counters from `first` to `last`. */
@@ -78,8 +76,7 @@ static json_t *worst_json(struct worst *w, unsigned int first, unsigned int last
 	ports = path_heaviest(f, w->weight, &count);
 	list = ports ? json_array() : NULL;
 	for (uint32_t i = 0; list && i < count && i < top; i++)
-		if (json_array_append_new(list, port_json(w, ports[i], first == DL_LIVE_XMIT_WAIT)))
-			json_decref(list), list = NULL;
+		json_array_append_new(list, port_json(w, ports[i], first == DL_LIVE_XMIT_WAIT));
 	free(ports);
 	return list;
 }

@@ -12,24 +12,18 @@
 json_t *path_node_json(const struct tool_input *in, uint32_t node)
 {
 	const struct dl_fabric *f = in->fabric;
-	json_t *j = tool_json_node(f, node);
 	uint32_t sw = f->nodes[node].sw;
 	bool placed = in->coords.site && sw != DL_NONE;
 
-	if (json_object_set_new(j, "coord",
-				tool_json_coord(&in->coords.grid,
-						placed ? in->coords.site[sw] : DL_NONE)))
-		json_decref(j), j = NULL;
-	return j;
+	return tool_json_with(tool_json_node(f, node), "coord",
+			      tool_json_coord(&in->coords.grid,
+					      placed ? in->coords.site[sw] : DL_NONE));
 }
 
 json_t *path_port_json(const struct tool_input *in, uint32_t port)
 {
-	json_t *j = path_node_json(in, in->fabric->ports[port].node);
-
-	if (json_object_set_new(j, "port", json_integer(in->fabric->ports[port].num)))
-		json_decref(j), j = NULL;
-	return j;
+	return tool_json_with(path_node_json(in, in->fabric->ports[port].node), "port",
+			      json_integer(in->fabric->ports[port].num));
 }
 
 json_t *path_cable_json(const struct tool_input *in, uint32_t port)
@@ -42,11 +36,8 @@ json_t *path_cable_json(const struct tool_input *in, uint32_t port)
 
 json_t *path_end_json(const struct tool_input *in, uint32_t port)
 {
-	json_t *j = path_port_json(in, port);
-
-	if (json_object_set_new(j, "lid", json_integer(in->fabric->ports[port].lid)))
-		json_decref(j), j = NULL;
-	return j;
+	return tool_json_with(path_port_json(in, port), "lid",
+			      json_integer(in->fabric->ports[port].lid));
 }
 
 /* ---- steps --------------------------------------------------------------- */
@@ -115,6 +106,11 @@ static json_t *speed_json(const struct dl_fabric *f, uint32_t port)
 	return json_sprintf("%ux%s", p->width, dl_fabric_speed_name(p->speed));
 }
 
+static json_t *port_number(const struct dl_fabric *f, uint32_t port)
+{
+	return port == DL_NONE ? json_null() : json_integer(f->ports[port].num);
+}
+
 static json_t *hop_json(const struct tool_input *in, const struct path_request *r,
 			const struct path_step *s, uint32_t node)
 {
@@ -122,25 +118,18 @@ static json_t *hop_json(const struct tool_input *in, const struct path_request *
 	bool cabled = s->out != DL_NONE && f->ports[s->out].num;
 	json_t *j = path_node_json(in, node);
 
-	if (json_object_update_new(
-		    j, json_pack("{s:o, s:o, s:o, s:o}", "in",
-				 tool_json_or_null(s->in != DL_NONE,
-						   s->in == DL_NONE ? 0 : f->ports[s->in].num),
-				 "out",
-				 tool_json_or_null(s->out != DL_NONE,
-						   s->out == DL_NONE ? 0 : f->ports[s->out].num),
-				 "vl", tool_json_or_null(s->vl != PATH_VL, s->vl), "speed",
-				 cabled ? speed_json(f, s->out) : json_null())))
-		json_decref(j), j = NULL;
-	if (cabled && r->counted &&
-	    json_object_set_new(j, "counters", path_counters_json(r->counted, s->out)))
-		json_decref(j), j = NULL;
+	json_object_update_new(j, json_pack("{s:o, s:o, s:o, s:o}", "in", port_number(f, s->in),
+					    "out", port_number(f, s->out), "vl",
+					    tool_json_or_null(s->vl != PATH_VL, s->vl), "speed",
+					    cabled ? speed_json(f, s->out) : json_null()));
+	if (cabled && r->counted)
+		json_object_set_new(j, "counters", path_counters_json(r->counted, s->out));
 	return j;
 }
 
 /* The hops into `hops`; returns why the packet does not arrive, or NULL. */
 static const char *follow(const struct tool_input *in, const struct path_request *r, uint32_t from,
-			  uint16_t lid, unsigned int sl, json_t *hops, int *err)
+			  uint16_t lid, unsigned int sl, json_t *hops)
 {
 	const struct dl_tables *t = in->snapshot.tables;
 	const struct dl_fabric *f = in->fabric;
@@ -148,14 +137,14 @@ static const char *follow(const struct tool_input *in, const struct path_request
 	struct path_step s = { DL_NONE, from, path_vl(t, from, from, sl), NULL };
 
 	if (!dl_fabric_is_switch(f, f->ports[from].node))
-		*err |= json_array_append_new(hops, hop_json(in, r, &s, f->ports[from].node));
+		json_array_append_new(hops, hop_json(in, r, &s, f->ports[from].node));
 	if (at == DL_NONE)
 		return verify_fault_text(DL_VERIFY_UNATTACHED);
 	if (s.vl == 15 && !dl_fabric_is_switch(f, f->ports[from].node))
 		return verify_fault_text(DL_VERIFY_NO_VL);
 	for (; hop <= f->nswitches; hop++) {
 		s = path_step(t, at, lid, sl);
-		*err |= json_array_append_new(hops, hop_json(in, r, &s, f->ports[at].node));
+		json_array_append_new(hops, hop_json(in, r, &s, f->ports[at].node));
 		if (s.reason || !f->ports[s.out].num || dl_fabric_peer_switch(f, s.out) == DL_NONE)
 			return s.reason;
 		at = f->ports[s.out].peer;
@@ -170,15 +159,9 @@ static json_t *one_path(const struct tool_input *in, const struct path_request *
 	uint32_t to = in->fabric->lid_port[lid];
 	unsigned int sl = r->sl == PATH_SL ? dl_tables_path_sl(t, from, lid) : r->sl;
 	json_t *hops = json_array();
-	const char *reason;
-	int err = hops ? 0 : -ENOMEM;
+	const char *reason = follow(in, r, from, lid, sl, hops);
 
-	reason = follow(in, r, from, lid, sl, hops, &err);
 	*delivered &= !reason;
-	if (err) {
-		json_decref(hops);
-		return NULL;
-	}
 	return json_pack("{s:o, s:o, s:i, s:o, s:b, s:s?, s:o}", "from", path_end_json(in, from),
 			 "to", path_end_json(in, to), "lid", lid, "sl",
 			 tool_json_or_null(sl != DL_TABLES_NO_SL, sl), "delivered", !reason,
@@ -191,7 +174,6 @@ json_t *path_pair_json(const struct tool_input *in, const struct path_request *r
 	const struct find_result *ends[3] = { from, to, from };
 	json_t *paths = json_array();
 	bool delivered = true;
-	int err = 0;
 
 	for (unsigned int way = 0; way < 1u + r->both_ways; way++) {
 		const struct dl_fabric_port *p = &in->fabric->ports[ends[way + 1]->port];
@@ -199,11 +181,9 @@ json_t *path_pair_json(const struct tool_input *in, const struct path_request *r
 		uint32_t n = r->all_lids ? 1u << p->lmc : 1;
 
 		for (uint32_t i = 0; i < n; i++)
-			err |= json_array_append_new(paths, one_path(in, r, ends[way]->port,
-								     first + i, &delivered));
+			json_array_append_new(paths, one_path(in, r, ends[way]->port, first + i,
+							      &delivered));
 	}
-	if (err)
-		json_decref(paths), paths = NULL;
 	return json_pack("{s:b, s:o}", "delivered", delivered, "paths", paths);
 }
 
@@ -226,7 +206,6 @@ struct spread {
 	uint32_t head, tail; /* of the queue */
 	bool *seen;	     /* by switch */
 	json_t *hops, *members;
-	int err;
 };
 
 static void copy_out(struct spread *s, uint32_t in, uint32_t out, uint32_t depth, json_t *outs)
@@ -236,16 +215,15 @@ static void copy_out(struct spread *s, uint32_t in, uint32_t out, uint32_t depth
 					      PATH_VL;
 	uint32_t far = f->ports[out].num ? f->ports[out].peer : out, sw;
 
-	s->err |=
-		json_array_append_new(outs, json_pack("{s:i, s:o}", "port", f->ports[out].num, "vl",
-						      tool_json_or_null(vl != PATH_VL, vl)));
+	json_array_append_new(outs, json_pack("{s:i, s:o}", "port", f->ports[out].num, "vl",
+					      tool_json_or_null(vl != PATH_VL, vl)));
 	if (vl == 15)
 		s->reason = "the SL maps to no VL of a port";
 	if (far == DL_NONE || vl == 15)
 		return;
 	if (dl_fabric_is_end_port(f, far)) {
 		s->reached |= far == s->to;
-		s->err |= json_array_append_new(s->members, path_end_json(s->in, far));
+		json_array_append_new(s->members, path_end_json(s->in, far));
 		return;
 	}
 	sw = f->nodes[f->ports[far].node].sw;
@@ -266,9 +244,9 @@ static void spread_at(struct spread *s, const struct copy *c)
 	for (unsigned int p = 0; p <= n->nports; p++)
 		if (p != f->ports[c->in].num && dl_tables_mask_get(s->masks, n->sw, p))
 			copy_out(s, c->in, n->first_port + p, c->depth, outs);
-	s->err |= json_object_update_new(hop, json_pack("{s:i, s:i, s:o}", "depth", c->depth, "in",
-							f->ports[c->in].num, "out", outs));
-	s->err |= json_array_append_new(s->hops, hop);
+	json_object_update_new(hop, json_pack("{s:i, s:i, s:o}", "depth", c->depth, "in",
+					      f->ports[c->in].num, "out", outs));
+	json_array_append_new(s->hops, hop);
 }
 
 static void spread_all(struct spread *s)
@@ -304,22 +282,16 @@ json_t *path_multicast_json(const struct tool_input *in, const struct path_reque
 
 	s.queue = calloc(n, sizeof(*s.queue));
 	s.seen = calloc(n, sizeof(*s.seen));
-	s.hops = json_array();
-	s.members = json_array();
-	if (s.queue && s.seen && s.hops && s.members) {
+	if (s.queue && s.seen) {
+		s.hops = json_array();
+		s.members = json_array();
 		spread_all(&s);
-		document = json_pack("{s:b, s:{s:o, s:o, s:s, s:i, s:s?, s:O, s:O}}", "delivered",
+		document = json_pack("{s:b, s:{s:o, s:o, s:o, s:i, s:s?, s:o, s:o}}", "delivered",
 				     !s.reason, "multicast", "from", path_end_json(in, from), "to",
 				     to == DL_NONE ? json_null() : path_end_json(in, to), "mlid",
-				     "", "sl", s.sl, "reason", s.reason, "hops", s.hops, "members",
-				     s.members);
-		s.err |= json_object_set_new(json_object_get(document, "multicast"), "mlid",
-					     json_sprintf("0x%04X", r->mlid));
+				     json_sprintf("0x%04X", r->mlid), "sl", s.sl, "reason",
+				     s.reason, "hops", s.hops, "members", s.members);
 	}
-	if (s.err)
-		json_decref(document), document = NULL;
-	json_decref(s.hops);
-	json_decref(s.members);
 	free(s.queue);
 	free(s.seen);
 	return document;

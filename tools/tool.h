@@ -233,6 +233,12 @@ json_t *tool_json_port(const struct dl_fabric *f, uint32_t port);
 json_t *tool_json_coord(const struct dl_torus_grid *g, uint32_t site);
 json_t *tool_json_or_null(bool meaningful, json_int_t number);
 
+/*
+ * The object, with another key.  As everywhere, a call that finds no memory need not
+ * be noticed: tool_json_failed() tells.
+ */
+json_t *tool_json_with(json_t *object, const char *key, json_t *value);
+
 /* A value by its keys, such as "switch.name"; NULL, 0 or false: none there. */
 const json_t *tool_at(const json_t *document, const char *path);
 json_int_t tool_int_at(const json_t *document, const char *path);

@@ -206,8 +206,8 @@ static const char *assumption(const struct dl_verify_result *v, const struct too
 		       NULL;
 }
 
-static int add_verdict(json_t *document, const struct dl_verify_result *v,
-		       const struct dl_verify_options *o, const struct tool_input *in)
+static void add_verdict(json_t *document, const struct dl_verify_result *v,
+			const struct dl_verify_options *o, const struct tool_input *in)
 {
 	static const char *const words[] = {
 		[DL_VERIFY_FREE] = "proven free",
@@ -218,13 +218,13 @@ static int add_verdict(json_t *document, const struct dl_verify_result *v,
 	enum dl_verify_verdict verdict = v->verdict;
 	json_t *missing = missing_json(v, in, &verdict);
 
-	return json_object_update_new(
-		document, json_pack("{s:s, s:s?, s:o, s:o, s:o, s:i, s:i}", "verdict",
-				    words[verdict], "assumption", assumption(v, in), "missing",
-				    missing, "sls", sls_json(v->sls), "multicast_sls",
-				    multicast_sls_json(o->multicast_sls), "ends_without_lid",
-				    ends_without_lid(v->fabric), "switches_without_entries",
-				    switches_without_entries(in->snapshot.tables)));
+	json_object_update_new(document,
+			       json_pack("{s:s, s:s?, s:o, s:o, s:o, s:i, s:i}", "verdict",
+					 words[verdict], "assumption", assumption(v, in), "missing",
+					 missing, "sls", sls_json(v->sls), "multicast_sls",
+					 multicast_sls_json(o->multicast_sls), "ends_without_lid",
+					 ends_without_lid(v->fabric), "switches_without_entries",
+					 switches_without_entries(in->snapshot.tables)));
 }
 
 enum tool_exit verify_status(const json_t *document)
@@ -261,10 +261,7 @@ json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_opt
 		"port_pairs_without_map", (json_int_t)v->without_vl, "sl_compared",
 		tool_json_or_null(o->earlier, v->sl_compared), "sl_changed",
 		(json_int_t)v->sl_changes);
-	if (document && add_verdict(document, v, o, in)) {
-		json_decref(document);
-		document = NULL;
-	}
+	add_verdict(document, v, o, in);
 	return document;
 }
 
@@ -299,11 +296,9 @@ int verify_explain(json_t *document, const struct dl_tables *t, const struct dl_
 	err = check_part(t, o, false, false, &unicast);
 	if (!err)
 		err = check_part(t, o, true, true, &adapters);
-	if (!err)
-		err = json_object_set_new(document, "loop_without_multicast", unicast) ||
-				      json_object_set_new(document, "loop_between_adapters",
-							  adapters) ?
-			    -ENOMEM :
-			    0;
-	return err;
+	if (err)
+		return err;
+	json_object_set_new(document, "loop_without_multicast", unicast);
+	json_object_set_new(document, "loop_between_adapters", adapters);
+	return 0;
 }

@@ -120,10 +120,7 @@ static json_t *cable_json(const struct dl_torus *t, uint32_t port)
 	char dir[] = { '+', "xyz"[dl_torus_dir_dim(t->port_dir[port])], '\0' };
 	json_t *cable = tool_json_coord(&t->grid, t->sw_site[sw]);
 
-	if (cable && json_array_append_new(cable, json_string(dir))) {
-		json_decref(cable);
-		return NULL;
-	}
+	json_array_append_new(cable, json_string(dir));
 	return cable;
 }
 
@@ -132,19 +129,13 @@ static json_t *lost_json(const struct whatif *w, struct whatif_failures *f,
 {
 	const struct dl_torus *t = w->whole.torus;
 	json_t *switches = json_array(), *links = json_array();
-	int err = 0;
 
 	whatif_failures_draw(f, w, item);
 	for (uint32_t i = 0; i < f->nswitches; i++)
-		err |= json_array_append_new(switches,
-					     tool_json_coord(&t->grid, t->sw_site[f->switches[i]]));
+		json_array_append_new(switches,
+				      tool_json_coord(&t->grid, t->sw_site[f->switches[i]]));
 	for (uint32_t i = 0; i < f->ncables; i++)
-		err |= json_array_append_new(links, cable_json(t, f->cables[i]));
-	if (err) {
-		json_decref(switches);
-		json_decref(links);
-		return NULL;
-	}
+		json_array_append_new(links, cable_json(t, f->cables[i]));
 	return json_pack("{s:I, s:o, s:o, s:s}", "sample", (json_int_t)item, "switches", switches,
 			 "links", links, "reason", o->reason);
 }
@@ -158,13 +149,12 @@ static json_t *list_lost(const struct whatif *w, const struct whatif_outcome *ou
 
 	for (uint64_t i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
-			err = json_array_append_new(list, lost_json(w, &f, &outcomes[i], i));
+			json_array_append_new(list, lost_json(w, &f, &outcomes[i], i));
 	whatif_failures_release(&f);
-	if (err) {
-		json_decref(list);
-		return NULL;
-	}
-	return list;
+	if (!err)
+		return list;
+	json_decref(list);
+	return NULL;
 }
 
 static json_t *stages_json(const struct sums *s)

@@ -95,8 +95,7 @@ json_t *whatif_worst_json(const struct whatif *w, const struct whatif_outcome *o
 		n += n < w->worst;
 	}
 	for (k = 0; worst && !err && k < n; k++)
-		err = json_array_append_new(list,
-					    scenario_json(w, &f, &outcomes[worst[k]], worst[k]));
+		json_array_append_new(list, scenario_json(w, &f, &outcomes[worst[k]], worst[k]));
 	whatif_failures_release(&f);
 	free(worst);
 	if (!err && worst)

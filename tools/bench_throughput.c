@@ -245,13 +245,13 @@ static int draw_curve(struct job *j, json_t **out)
 		time = PACKETS * (BYTES / (load * j->traffic.rate[0] * 1e-12 * j->traffic.n));
 		err = deliver(j, load * DL_EMU_LOAD_ONE, WARM_UP_PS,
 			      WARM_UP_PS + (time > LONG_PS ? (uint64_t)time : LONG_PS), &p[i]);
-		if (!err &&
-		    json_array_append_new(
-			    curve, json_pack("{s:i, s:f, s:f, s:f, s:f}", "bound_percent",
-					     100 * i / PER_BOUND, "load", p[i].offered, "delivered",
-					     p[i].throughput, "latency_ns", p[i].latency.mean,
-					     "latency_p99_ns", p[i].latency.p99)))
-			err = -ENOMEM;
+		if (!err)
+			json_array_append_new(
+				curve, json_pack("{s:i, s:f, s:f, s:f, s:f}", "bound_percent",
+						 100 * i / PER_BOUND, "load", p[i].offered,
+						 "delivered", p[i].throughput, "latency_ns",
+						 p[i].latency.mean, "latency_p99_ns",
+						 p[i].latency.p99));
 	}
 	saturation = err || !alone ? -1 : dl_emu_saturation(p + 1, POINTS);
 	if (!err)
@@ -339,9 +339,10 @@ static int run_routing(struct job *j, const struct tool_input *s, unsigned int r
 		if (err)
 			break;
 		result = json_array_get(results, p);
-		err = j->curves ? json_object_update(result, figures) :
-				  json_object_set(result, routings[routing].name, figures);
-		err = err ? -ENOMEM : 0;
+		if (j->curves)
+			json_object_update(result, figures);
+		else
+			json_object_set(result, routings[routing].name, figures);
 		json_decref(figures);
 	}
 	dl_route_result_release(&r);
@@ -364,8 +365,7 @@ static int run_all(struct tool *tool, const struct bench_size *size, bool curves
 
 	dl_emu_config_init(&config);
 	for (unsigned int p = 0; !err && p < (curves ? CURVES : N(patterns)); p++)
-		if (json_array_append_new(results, json_pack("{s:s}", "pattern", patterns[p].name)))
-			err = -ENOMEM;
+		json_array_append_new(results, json_pack("{s:s}", "pattern", patterns[p].name));
 	if (!err)
 		err = bench_traffic_init(&j.traffic, s.fabric, &config);
 	if (!err)

@@ -38,14 +38,31 @@ static const struct tool_usage usage = {
 	       "input, 3 no fabric or no memory.",
 };
 
-static int match(const struct dl_fabric *from, const struct dl_fabric *to, uint32_t **out)
+/* By node: the same one in the other fabric, or DL_NONE. */
+static uint32_t *match(const struct dl_fabric *from, const struct dl_fabric *to)
 {
-	*out = calloc(from->nnodes + 1, sizeof(**out));
-	if (!*out)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < from->nnodes; i++)
-		(*out)[i] = dl_fabric_find_guid(to, from->nodes[i].guid);
-	return 0;
+	uint32_t *out = calloc(from->nnodes + 1, sizeof(*out));
+
+	for (uint32_t i = 0; out && i < from->nnodes; i++) {
+		uint32_t node = dl_fabric_find_guid(to, from->nodes[i].guid);
+
+		out[i] = node != DL_NONE && to->nodes[node].type == from->nodes[i].type ? node :
+											  DL_NONE;
+	}
+	return out;
+}
+
+int diff_match(struct diff *d)
+{
+	d->node[0] = match(d->from->fabric, d->to->fabric);
+	d->node[1] = match(d->to->fabric, d->from->fabric);
+	return d->node[0] && d->node[1] ? 0 : -ENOMEM;
+}
+
+void diff_release(struct diff *d)
+{
+	free(d->node[0]);
+	free(d->node[1]);
 }
 
 /* Does a part say that nothing differs? */
@@ -97,16 +114,13 @@ int tool_cmd_diff(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &to);
 	if (!err)
-		err = match(from.fabric, to.fabric, &d.node[0]);
-	if (!err)
-		err = match(to.fabric, from.fabric, &d.node[1]);
+		err = diff_match(&d);
 	if (!err) {
 		document = compare(&d);
 		status = tool_true_at(document, "same") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;
 		err = tool_show(tool, document, diff_print);
 	}
-	free(d.node[0]);
-	free(d.node[1]);
+	diff_release(&d);
 	tool_input_free(&to);
 	tool_input_free(&from);
 	return err ? (int)tool_exit_status(err) : status;

@@ -158,28 +158,51 @@ json_t *diff_sls(const struct diff *d)
 
 /* ---- maps and arbitration ------------------------------------------------ */
 
+/* A switch's port that packets pass: its own, or one with a cable. */
+static bool in_use(const struct dl_fabric *f, uint32_t node, unsigned int port)
+{
+	return !port || f->ports[f->nodes[node].first_port + port].peer != DL_NONE;
+}
+
+/* Those of a switch, between ports that are in use both times. */
+static uint64_t changed_maps(const struct diff *d, uint32_t s, uint64_t *compared)
+{
+	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
+	const struct dl_fabric *f = x->fabric, *g = y->fabric;
+	uint32_t t = diff_switch(d, s), a = f->switches[s], b, n = f->nodes[a].nports + 1u;
+	uint64_t changed = 0;
+
+	if (t == DL_NONE || g->nodes[g->switches[t]].nports + 1u != n)
+		return 0;
+	b = g->switches[t];
+	for (uint32_t i = 0; i < n * n; i++) {
+		uint16_t old = x->sl2vl[x->sl2vl_first[s] + i];
+		uint16_t new = y->sl2vl[y->sl2vl_first[t] + i];
+
+		if (old == DL_TABLES_NO_ROW || new == DL_TABLES_NO_ROW || !in_use(f, a, i / n) ||
+		    !in_use(f, a, i % n) || !in_use(g, b, i / n) || !in_use(g, b, i % n))
+			continue;
+		++*compared;
+		changed += x->rows[old] != y->rows[new];
+	}
+	return changed;
+}
+
+uint64_t diff_switch_maps(const struct diff *d, uint64_t *compared)
+{
+	uint64_t changed = 0;
+
+	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++)
+		changed += changed_maps(d, s, compared);
+	return changed;
+}
+
 json_t *diff_sl2vl(const struct diff *d)
 {
 	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
 	const struct dl_fabric *f = d->from->fabric;
-	uint64_t compared = 0, changed = 0;
+	uint64_t compared = 0, changed = diff_switch_maps(d, &compared);
 
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		uint32_t t = diff_switch(d, s), n = f->nodes[f->switches[s]].nports + 1u;
-
-		if (t == DL_NONE ||
-		    d->to->fabric->nodes[d->to->fabric->switches[t]].nports + 1u != n)
-			continue;
-		for (uint32_t i = 0; i < n * n; i++) {
-			uint16_t a = x->sl2vl[x->sl2vl_first[s] + i];
-			uint16_t b = y->sl2vl[y->sl2vl_first[t] + i];
-
-			if (a == DL_TABLES_NO_ROW || b == DL_TABLES_NO_ROW)
-				continue;
-			compared++;
-			changed += x->rows[a] != y->rows[b];
-		}
-	}
 	for (uint32_t p = 0; p < f->nports; p++) {
 		uint32_t q = x->end_sl2vl[p] == DL_TABLES_NO_ROW ? DL_NONE : diff_port(d, p);
 

@@ -23,26 +23,6 @@ struct change {
 	struct diff d; /* from now to then */
 };
 
-/* The same node in the other fabric, or DL_NONE. */
-static uint32_t node_in(const struct dl_fabric *other, const struct dl_fabric *f, uint32_t node)
-{
-	uint32_t found = dl_fabric_find_guid(other, f->nodes[node].guid);
-
-	return found != DL_NONE && other->nodes[found].type == f->nodes[node].type &&
-			       other->nodes[found].nports == f->nodes[node].nports ?
-		       found :
-		       DL_NONE;
-}
-
-static uint32_t *match(const struct dl_fabric *f, const struct dl_fabric *other)
-{
-	uint32_t *node = calloc(f->nnodes + 1, sizeof(*node));
-
-	for (uint32_t n = 0; node && n < f->nnodes; n++)
-		node[n] = node_in(other, f, n);
-	return node;
-}
-
 /* ---- what is there ----------------------------------------------------- */
 
 static json_t *node_json(const struct report_page *p, uint32_t node)
@@ -165,51 +145,6 @@ static int compare_lfts(const struct change *c, json_t *out)
 	return 0;
 }
 
-/* ---- SL-to-VL maps ----------------------------------------------------- */
-
-static dl_tables_sl2vl_row map_of(const struct dl_tables *t, uint32_t at, bool *known)
-{
-	*known = t->sl2vl[at] != DL_TABLES_NO_ROW;
-	return *known ? t->rows[t->sl2vl[at]] : 0;
-}
-
-/* A switch's port that packets pass: its own, or one with a cable. */
-static bool in_use(const struct dl_tables *t, uint32_t sw, unsigned int port)
-{
-	const struct dl_fabric *f = t->fabric;
-
-	return !port || f->ports[f->nodes[f->switches[sw]].first_port + port].peer != DL_NONE;
-}
-
-/* Maps of a switch that differ, of ports that are in use both times. */
-static unsigned int changed_maps(const struct change *c, uint32_t sw, uint32_t there)
-{
-	const struct dl_tables *a = c->now->tables, *b = c->then->tables;
-	unsigned int n = 0, ports;
-
-	ports = a->fabric->nodes[a->fabric->switches[sw]].nports + 1;
-	for (unsigned int k = 0; k < ports * ports; k++) {
-		bool known[2];
-		dl_tables_sl2vl_row now = map_of(a, a->sl2vl_first[sw] + k, known);
-		dl_tables_sl2vl_row then = map_of(b, b->sl2vl_first[there] + k, known + 1);
-
-		n += known[0] && known[1] && now != then && in_use(a, sw, k / ports) &&
-		     in_use(a, sw, k % ports) && in_use(b, there, k / ports) &&
-		     in_use(b, there, k % ports);
-	}
-	return n;
-}
-
-static void compare_maps(const struct change *c, json_t *out)
-{
-	uint64_t changed = 0;
-
-	for (uint32_t sw = 0; sw < c->now->fabric->nswitches; sw++)
-		if (diff_switch(&c->d, sw) != DL_NONE)
-			changed += changed_maps(c, sw, diff_switch(&c->d, sw));
-	json_object_set_new(out, "sl2vl_changed", json_integer(changed));
-}
-
 /* ---- groups ------------------------------------------------------------ */
 
 static json_t *only_groups(const struct dl_tables *t, const struct dl_tables *other)
@@ -278,6 +213,7 @@ static int compare(const struct change *c, json_t *out)
 {
 	const struct report_page *now = c->now, *then = c->then;
 	const struct diff back = { c->d.to, c->d.from, { c->d.node[1], c->d.node[0] } };
+	uint64_t maps = 0;
 	int err;
 
 	json_object_set_new(out, "switches_gone", only_nodes(then, back.node[0], true));
@@ -290,7 +226,7 @@ static int compare(const struct change *c, json_t *out)
 	json_object_set_new(out, "groups_gone", only_groups(then->tables, now->tables));
 	json_object_set_new(out, "groups_new", only_groups(now->tables, then->tables));
 	json_object_set_new(out, "groups_changed", changed_groups(c));
-	compare_maps(c, out);
+	json_object_set_new(out, "sl2vl_changed", json_integer(diff_switch_maps(&c->d, &maps)));
 	err = compare_lfts(c, out);
 	if (!err)
 		err = add_transition(c, out);
@@ -304,14 +240,11 @@ int report_change(const struct report_page *now, const struct report_page *then,
 	json_t *change = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				   (json_int_t)v->sl_compared, "sl_changed",
 				   (json_int_t)v->sl_changes);
-	int err = -ENOMEM;
+	int err = diff_match(&c.d);
 
-	c.d.node[0] = match(now->fabric, then->fabric);
-	c.d.node[1] = match(then->fabric, now->fabric);
-	if (c.d.node[0] && c.d.node[1])
+	if (!err)
 		err = compare(&c, change);
-	free(c.d.node[0]);
-	free(c.d.node[1]);
+	diff_release(&c.d);
 	json_object_set_new(document, "change", change);
 	return err;
 }

@@ -246,12 +246,12 @@ static int draw_curve(struct job *j, json_t **out)
 		err = deliver(j, load * DL_EMU_LOAD_ONE, WARM_UP_PS,
 			      WARM_UP_PS + (time > LONG_PS ? (uint64_t)time : LONG_PS), &p[i]);
 		if (!err)
-			json_array_append_new(
-				curve, json_pack("{s:i, s:f, s:f, s:f, s:f}", "bound_percent",
-						 100 * i / PER_BOUND, "load", p[i].offered,
-						 "delivered", p[i].throughput, "latency_ns",
-						 p[i].latency.mean, "latency_p99_ns",
-						 p[i].latency.p99));
+			json_array_append_new(curve, json_pack("{s:i, s:f, s:f, s:f, s:f}",
+							       "bound_percent", 100 * i / PER_BOUND,
+							       "load", p[i].offered, "delivered",
+							       p[i].throughput, "latency_ns",
+							       p[i].latency.mean, "latency_p99_ns",
+							       p[i].latency.p99));
 	}
 	saturation = err || !alone ? -1 : dl_emu_saturation(p + 1, POINTS);
 	if (!err)

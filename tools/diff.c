@@ -93,7 +93,7 @@ static json_t *compare(const struct diff *d)
 
 	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		same &= is_same(parts[i].part);
-		json_object_set_new(document, parts[i].name, parts[i].part);
+		tool_json_with(document, parts[i].name, parts[i].part);
 	}
 	return tool_json_with(document, "same", json_boolean(same));
 }

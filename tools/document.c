@@ -97,7 +97,7 @@ json_t *tool_json_or_null(bool meaningful, json_int_t number)
 
 json_t *tool_json_with(json_t *object, const char *key, json_t *value)
 {
-	json_object_set_new(object, key, value);
+	exhausted |= json_object_set_new(object, key, value) != 0;
 	return object;
 }
 

@@ -426,7 +426,7 @@ static json_t *document(const struct hops *h, const struct request *r, bool matr
 					      r->objective == LEAST_MAX ? "max" : "sum", "of",
 					      h->of, "first_hops_mean", h->first_mean));
 	if (matrix)
-		json_object_set_new(d, "matrix", matrix_json(h, &s));
+		tool_json_with(d, "matrix", matrix_json(h, &s));
 	return d;
 }
 

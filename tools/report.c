@@ -82,7 +82,7 @@ static int check(const struct request *r, struct inputs *in, json_t *document)
 		return err;
 	verdict = verify_json(v, &o, &in->now);
 	err = verify_explain(verdict, in->now.snapshot.tables, &o);
-	json_object_set_new(document, "verdict", report_verdict(&in->page, v, verdict));
+	tool_json_with(document, "verdict", report_verdict(&in->page, v, verdict));
 	if (!err && r->against)
 		err = report_change(&in->page, &in->page_then, r->against, v, document);
 	dl_verify_result_free(v);
@@ -116,12 +116,12 @@ static int fill(struct tool *tool, const struct request *r, struct inputs *in, j
 
 	if (!err)
 		err = report_load(&in->page, document);
-	json_object_set_new(document, "fabric", report_fabric(&in->page));
-	json_object_set_new(document, "missing", report_missing(&in->page));
-	json_object_set_new(document, "tables", report_tables(&in->page));
-	json_object_set_new(document, "made", made_json(&in->now.snapshot.about));
-	json_object_set_new(document, "partial",
-			    json_boolean(in->now.snapshot.parts & DL_SNAPSHOT_IS_PARTIAL));
+	tool_json_with(document, "fabric", report_fabric(&in->page));
+	tool_json_with(document, "missing", report_missing(&in->page));
+	tool_json_with(document, "tables", report_tables(&in->page));
+	tool_json_with(document, "made", made_json(&in->now.snapshot.about));
+	tool_json_with(document, "partial",
+		       json_boolean(in->now.snapshot.parts & DL_SNAPSHOT_IS_PARTIAL));
 	if (!err && r->emulation)
 		err = report_emulation(&in->page, r->emulation, &tool->log, document);
 	return !err && r->counters ? add_counters(tool, r, in, document) : err;

@@ -245,6 +245,6 @@ int report_change(const struct report_page *now, const struct report_page *then,
 	if (!err)
 		err = compare(&c, change);
 	diff_release(&c.d);
-	json_object_set_new(document, "change", change);
+	tool_json_with(document, "change", change);
 	return err;
 }

@@ -289,6 +289,6 @@ int report_emulation(const struct report_page *p, const char *path, const struct
 	err = check(&e, emulation);
 	if (!err)
 		err = digest(&e, emulation);
-	json_object_set_new(document, "emulation", emulation);
+	tool_json_with(document, "emulation", emulation);
 	return err;
 }

@@ -301,10 +301,10 @@ int report_load(const struct report_page *p, json_t *document)
 	for (uint32_t i = 0; i < p->ncables; i++)
 		for (unsigned int e = 0; e < 2; e++)
 			push(flows, load.flows[p->cables[i].port[e]]);
-	json_object_set_new(document, "load",
-			    json_pack("{s:o, s:I, s:I, s:I}", "flows", flows, "busiest",
-				      (json_int_t)load.busiest, "pairs", (json_int_t)load.pairs,
-				      "hops", (json_int_t)load.hops));
+	tool_json_with(document, "load",
+		       json_pack("{s:o, s:I, s:I, s:I}", "flows", flows, "busiest",
+				 (json_int_t)load.busiest, "pairs", (json_int_t)load.pairs, "hops",
+				 (json_int_t)load.hops));
 	dl_tables_load_release(&load);
 	return 0;
 }

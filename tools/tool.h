@@ -235,7 +235,8 @@ json_t *tool_json_or_null(bool meaningful, json_int_t number);
 
 /*
  * The object, with another key.  As everywhere, a call that finds no memory need not
- * be noticed: tool_json_failed() tells.
+ * be noticed: tool_json_failed() tells; also of a value that is NULL because of
+ * other memory.
  */
 json_t *tool_json_with(json_t *object, const char *key, json_t *value);
 

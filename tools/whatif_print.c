@@ -301,11 +301,8 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 	if (w->csv && !tool->json)
 		return whatif_print_csv(w, outcomes, done, stdout);
 	d = document(w, &s, list_lost(w, outcomes, done), seconds, interrupted);
-	/* What it works with is no memory of documents. */
-	if (d && json_object_set_new(d, "worst", whatif_worst_json(w, outcomes, done))) {
-		json_decref(d);
-		d = NULL;
-	}
+	if (d)
+		tool_json_with(d, "worst", whatif_worst_json(w, outcomes, done));
 	if (d && w->transitions)
 		json_object_set_new(d, "transitions", changes_json(&s));
 	if (d && !tool->json)

@@ -401,11 +401,20 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 	if (!e->in_force)
 		return;
 	if (physp->p_node->sw && is_out_of_sight(e->in_force, physp, in)) {
-		*table = *osm_physp_get_slvl_tbl(physp, in);
+		const ib_slvl_table_t none = { { 0 } }, *held = osm_physp_get_slvl_tbl(physp, in);
+
+		/* OpenSM forgets what a port holds that it drops and finds again. */
+		if (memcmp(held, &none, sizeof(none))) {
+			*table = *held;
+			return;
+		}
+		if (!(e->phases && e->phases->from &&
+		      find_row(e->phases->from, physp, in, out, &row)) &&
+		    !find_row(e->in_force, physp, in, out, &row))
+			return;
+	} else if (!dl_engine_find_map(e, physp, in, out, &row)) {
 		return;
 	}
-	if (!dl_engine_find_map(e, physp, in, out, &row))
-		return;
 	for (sl = 0; sl < 16; sl++)
 		ib_slvl_table_set(table, sl, dl_tables_sl2vl_get(row, sl));
 }

@@ -9,7 +9,6 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/coordinate_cache.c \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c \
-	plugin/mark.c plugin/mark.h \
 	plugin/recall.c \
 	plugin/mcast.c \
 	plugin/metrics.c \

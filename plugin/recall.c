@@ -2,7 +2,7 @@
 /*
  * What switches hold when this subnet manager becomes the master, or does not
  * know any more: the marks
- * (mark.h), which are written with the forwarding tables, and the tables
+ * (torus.h), which are written with the forwarding tables, and the tables
  * themselves, which the first transition begins with (phases.c).
  *
  * They are asked for between discovery and routing, without OpenSM's lock,
@@ -32,7 +32,6 @@
 #include "config.h"
 
 #include "engine.h"
-#include "mark.h"
 
 /* OpenSM 3.3.20 knows of no timeout other than its own. */
 #ifdef HAVE_OSM_REQ_TIMEOUT
@@ -68,7 +67,7 @@ static bool reserve(osm_switch_t *sw, uint32_t size)
 
 static uint32_t first_entry(const osm_switch_t *sw, uint32_t top)
 {
-	return dl_mark_first(top, sw->num_ports - 1);
+	return dl_torus_mark_first(top, sw->num_ports - 1);
 }
 
 static osm_madw_context_t context_of(const osm_switch_t *sw, bool set)
@@ -104,11 +103,11 @@ static bool ask_mark(struct dl_engine *e, osm_switch_t *sw)
 
 	if (!top || !p || !osm_physp_is_valid(p))
 		return false;
-	block = first_entry(sw, top) / DL_MARK_BLOCK;
-	if (!reserve(sw, (block + 1) * DL_MARK_BLOCK))
+	block = first_entry(sw, top) / DL_TORUS_MARK_BLOCK;
+	if (!reserve(sw, (block + 1) * DL_TORUS_MARK_BLOCK))
 		return true;
 	/* What comes no answer for is no mark. */
-	memset(sw->lft + block * DL_MARK_BLOCK, OSM_NO_PATH, DL_MARK_BLOCK);
+	memset(sw->lft + block * DL_TORUS_MARK_BLOCK, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
 	get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
 	return true;
 }
@@ -133,9 +132,9 @@ static bool ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 	osm_madw_context_t context = context_of(sw, false);
 	uint32_t top = top_of(sw);
 
-	if (!top || k > top / DL_MARK_BLOCK || !reserve(sw, (k + 1) * DL_MARK_BLOCK))
+	if (!top || k > top / DL_TORUS_MARK_BLOCK || !reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
-	memset(sw->lft + k * DL_MARK_BLOCK, NO_ANSWER, DL_MARK_BLOCK);
+	memset(sw->lft + k * DL_TORUS_MARK_BLOCK, NO_ANSWER, DL_TORUS_MARK_BLOCK);
 	get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
 	return true;
 }
@@ -255,11 +254,11 @@ static bool is_answered(osm_switch_t *sw)
 	uint32_t top = top_of(sw);
 	bool all = !top || top < sw->lft_size;
 
-	for (uint32_t at = 0; top && at <= top && at + DL_MARK_BLOCK <= sw->lft_size;
-	     at += DL_MARK_BLOCK) {
-		if (!is_all(sw->lft + at, DL_MARK_BLOCK, NO_ANSWER))
+	for (uint32_t at = 0; top && at <= top && at + DL_TORUS_MARK_BLOCK <= sw->lft_size;
+	     at += DL_TORUS_MARK_BLOCK) {
+		if (!is_all(sw->lft + at, DL_TORUS_MARK_BLOCK, NO_ANSWER))
 			continue;
-		memset(sw->lft + at, OSM_NO_PATH, DL_MARK_BLOCK);
+		memset(sw->lft + at, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
 		all = false;
 	}
 	for (unsigned int in = 0; has_maps(sw) && in < sw->num_ports; in++) {
@@ -521,61 +520,32 @@ void dl_recall_ask(struct dl_engine *e)
 		ask_tables(e);
 }
 
-/* The marks that can be read, and whose they are. */
-static uint32_t read_marks(const struct dl_engine *e, const struct dl_fabric *f,
-			   struct dl_mark *marks, uint32_t *sw_of)
+/* The mark that a switch holds; its site is DL_NONE if there is none. */
+static struct dl_torus_mark read_mark(const osm_switch_t *sw, uint64_t guid)
 {
-	uint32_t n = 0;
+	struct dl_torus_mark m = { .site = DL_NONE };
+	uint32_t top = sw ? cl_ntoh16(sw->switch_info.lin_top) : 0;
+	uint32_t first = top ? first_entry(sw, top) : 0;
 
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const osm_switch_t *sw = dl_sweep_switch(e, f, s);
-		uint32_t top = sw ? cl_ntoh16(sw->switch_info.lin_top) : 0, first;
-
-		if (!top)
-			continue;
-		first = first_entry(sw, top);
-		if (sw->lft && first + dl_mark_length(sw->num_ports - 1) <= sw->lft_size &&
-		    dl_mark_read(sw->lft + first, f->nodes[f->switches[s]].guid, sw->num_ports - 1,
-				 &marks[n]))
-			sw_of[n++] = s;
-	}
-	return n;
+	if (!top || !sw->lft || first + dl_torus_mark_length(sw->num_ports - 1) > sw->lft_size ||
+	    !dl_torus_mark_read(sw->lft + first, guid, sw->num_ports - 1, &m))
+		m.site = DL_NONE;
+	return m;
 }
 
 int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
 		    unsigned int *mode, struct dl_torus **out)
 {
-	struct dl_mark *marks = dl_arena_array(arena, f->nswitches + 1, sizeof(*marks));
-	uint32_t *sw_of = dl_arena_array(arena, f->nswitches + 1, sizeof(*sw_of));
-	struct dl_torus *t;
-	uint32_t n;
+	struct dl_torus_mark *marks = dl_arena_array(arena, f->nswitches + 1, sizeof(*marks));
 
 	*out = NULL;
 	if (!e->osm->subn.first_time_master_sweep || !e->set_up_before)
 		return 0;
-	if (!marks || !sw_of)
+	if (!marks)
 		return -ENOMEM;
-	n = read_marks(e, f, marks, sw_of);
-	if (!n)
-		return 0;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return -ENOMEM;
-	t->fabric = f;
-	t->grid = dl_mark_common_grid(marks, n);
-	t->nsites = dl_torus_grid_sites(&t->grid);
-	t->site_sw = dl_arena_array(&t->arena, t->nsites, sizeof(*t->site_sw));
-	if (!t->site_sw) {
-		dl_torus_free(t);
-		return -ENOMEM;
-	}
-	memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw));
-	for (uint32_t i = 0; i < n; i++)
-		if (!memcmp(marks[i].grid.radix, t->grid.radix, sizeof(t->grid.radix)))
-			t->site_sw[marks[i].site] = sw_of[i];
-	*mode = marks[0].mode;
-	*out = t;
-	return 0;
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		marks[s] = read_mark(dl_sweep_switch(e, f, s), f->nodes[f->switches[s]].guid);
+	return dl_torus_of_marks(f, marks, mode, out);
 }
 
 /* A block that OpenSM does not write: see above. */
@@ -584,13 +554,14 @@ static void write_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first)
 	osm_madw_context_t context = context_of(sw, true);
 	osm_physp_t *p = port0_of(sw);
 
-	if (!p ||
-	    (!sw->need_update && !memcmp(sw->lft + first, sw->new_lft + first, DL_MARK_BLOCK)))
+	if (!p || (!sw->need_update &&
+		   !memcmp(sw->lft + first, sw->new_lft + first, DL_TORUS_MARK_BLOCK)))
 		return;
 	/* Should the answer get lost, the next sweep writes it again. */
-	memset(sw->lft + first, 0, DL_MARK_BLOCK);
-	osm_req_set(&e->osm->sm, osm_physp_get_dr_path_ptr(p), sw->new_lft + first, DL_MARK_BLOCK,
-		    IB_MAD_ATTR_LIN_FWD_TBL, cl_hton32(first / DL_MARK_BLOCK), FALSE,
+	memset(sw->lft + first, 0, DL_TORUS_MARK_BLOCK);
+	osm_req_set(&e->osm->sm, osm_physp_get_dr_path_ptr(p), sw->new_lft + first,
+		    DL_TORUS_MARK_BLOCK, IB_MAD_ATTR_LIN_FWD_TBL,
+		    cl_hton32(first / DL_TORUS_MARK_BLOCK), FALSE,
 		    ib_port_info_get_m_key(&p->port_info), OSM_TIMEOUT CL_DISP_MSGID_NONE,
 		    &context);
 }
@@ -598,14 +569,14 @@ static void write_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first)
 void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)
 {
 	const struct dl_torus *t = sweep->torus;
-	struct dl_mark m = { t->grid, t->sw_site[s], e->options.route.mode };
+	struct dl_torus_mark m = { t->grid, t->sw_site[s], e->options.route.mode };
 	uint32_t first = first_entry(sw, sw->max_lid_ho);
 
 	if (m.site == DL_NONE || sweep->contradicted ||
-	    !reserve(sw, (first / DL_MARK_BLOCK + 1) * DL_MARK_BLOCK))
+	    !reserve(sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
 		return;
-	dl_mark_write(&m, t->fabric->nodes[t->fabric->switches[s]].guid, sw->num_ports - 1,
-		      sw->new_lft + first);
-	if (first / DL_MARK_BLOCK > sw->max_lid_ho / DL_MARK_BLOCK)
+	dl_torus_mark_write(&m, t->fabric->nodes[t->fabric->switches[s]].guid, sw->num_ports - 1,
+			    sw->new_lft + first);
+	if (first / DL_TORUS_MARK_BLOCK > sw->max_lid_ho / DL_TORUS_MARK_BLOCK)
 		write_block(e, sw, first);
 }

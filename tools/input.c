@@ -231,7 +231,7 @@ static int read_live(const struct tool *tool, const struct tool_input_options *o
 	live.port = o->live.port;
 	live.paths = o->live.paths;
 	if (tables)
-		err = dl_live_read(&live, &tool->log, s);
+		err = tool_read_live(tool, &live, s);
 	else
 		err = dl_live_fabric(&live, &tool->log, &s->fabric);
 	if (s->parts & DL_SNAPSHOT_IS_PARTIAL)

@@ -59,6 +59,12 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		    enum tool_input_kind kind, struct tool_input *in);
 void tool_input_free(struct tool_input *in);
 
+/*
+ * dl_live_read(), and what can be said of engine, mode and coordinates: that is
+ * logged, too.
+ */
+int tool_read_live(const struct tool *tool, const struct dl_live_options *o, struct dl_snapshot *s);
+
 /* The coordinates of a switch; false when they are not known. */
 bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS]);
 

@@ -34,6 +34,7 @@ dateline_SOURCES = \
 	tools/hops.c \
 	tools/hosts.c tools/hosts.h \
 	tools/input.c tools/input.h \
+	tools/live.c \
 	tools/main.c tools/commands.def \
 	tools/opensm_conf.c \
 	tools/path.c tools/path.h \

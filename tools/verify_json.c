@@ -215,16 +215,19 @@ static void add_verdict(json_t *document, const struct dl_verify_result *v,
 		[DL_VERIFY_NOT_JUDGED] = "not judged",
 		[DL_VERIFY_POSSIBLE] = "loop possible",
 	};
+	const struct dl_snapshot_about *about = &in->snapshot.about;
 	enum dl_verify_verdict verdict = v->verdict;
 	json_t *missing = missing_json(v, in, &verdict);
 
-	json_object_update_new(document,
-			       json_pack("{s:s, s:s?, s:o, s:o, s:o, s:i, s:i}", "verdict",
-					 words[verdict], "assumption", assumption(v, in), "missing",
-					 missing, "sls", sls_json(v->sls), "multicast_sls",
-					 multicast_sls_json(o->multicast_sls), "ends_without_lid",
-					 ends_without_lid(v->fabric), "switches_without_entries",
-					 switches_without_entries(in->snapshot.tables)));
+	json_object_update_new(
+		document, json_pack("{s:s, s:s?, s:o, s:o, s:o, s:i, s:i, s:s?, s:s?}", "verdict",
+				    words[verdict], "assumption", assumption(v, in), "missing",
+				    missing, "sls", sls_json(v->sls), "multicast_sls",
+				    multicast_sls_json(o->multicast_sls), "ends_without_lid",
+				    ends_without_lid(v->fabric), "switches_without_entries",
+				    switches_without_entries(in->snapshot.tables), "engine",
+				    *about->engine ? about->engine : NULL, "mode",
+				    *about->mode ? about->mode : NULL));
 }
 
 enum tool_exit verify_status(const json_t *document)

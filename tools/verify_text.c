@@ -290,6 +290,8 @@ static void print_gaps(const json_t *d, FILE *to)
 			", which hold no entry\n");
 	if (tool_int_at(d, "ends_without_lid"))
 		tool_print(to, d, "not checked: {ends_without_lid#end port} without a LID\n");
+	if (!tool_has(d, "engine"))
+		fprintf(to, "not known: the routing engine, and its mode\n");
 }
 
 void verify_print(const json_t *d, bool explain, FILE *to)

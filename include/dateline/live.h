@@ -6,6 +6,7 @@
 #define DATELINE_LIVE_H
 
 #include "tables.h"
+#include "torus.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,11 +46,12 @@ int dl_live_fabric(const struct dl_live_options *o, const struct dl_log *log,
 /*
  * The same, and read all tables that are programmed into it, and the path SLs
  * that its subnet administrator grants.  What did not answer is listed in the
- * note dateline-partial.txt.  Errors as above, and -ENOTCONN when no port has
- * a LID.
+ * note dateline-partial.txt.  *marks are those of the switches, by number, for
+ * free(); they may be stale.  Errors as above, and -ENOTCONN when no port has a
+ * LID.
  */
-int dl_live_read(const struct dl_live_options *o, const struct dl_log *log,
-		 struct dl_snapshot *out);
+int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out,
+		 struct dl_torus_mark **marks);
 
 /* ---- counters of ports ------------------------------------------------------- */
 

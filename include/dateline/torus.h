@@ -251,6 +251,56 @@ int dl_torus_write_list(const struct dl_torus *t, FILE *to);
 int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
 		       const struct dl_log *log, struct dl_torus_grid *grid, uint32_t **site);
 
+/* ---- marks ------------------------------------------------------------------- */
+
+/*
+ * A mark: a switch's coordinates, as it holds them itself.
+ *
+ * Path SLs follow from coordinates (rules A5), and whoever manages the subnet
+ * next must find the same ones: after a failover, after a restart with an empty
+ * cache, on a fabric that has been damaged meanwhile.  Cabling does not tell
+ * where datelines are, nor do tables: around a ring of odd radix they are the
+ * same wherever it begins.  So each switch is told where it is, in entries of
+ * its forwarding table above LinearFDBTop, by which nothing is forwarded.
+ *
+ * All entries are numbers of ports that the switch has: 64 bits in digits of as
+ * many bits as these allow.  They stand behind the top, in the block of LIDs
+ * that holds it and is written anyway, or, if there is no room for them, at the
+ * beginning of the next block.
+ */
+#define DL_TORUS_MARK_BLOCK 64 /* LIDs that are written at a time */
+
+struct dl_torus_mark {
+	struct dl_torus_grid grid;
+	uint32_t site;	   /* DL_NONE: there is no mark */
+	unsigned int mode; /* enum dl_route_mode, which path SLs follow from, too */
+};
+
+/* How many entries a mark takes on a switch of so many ports (1..254). */
+unsigned int dl_torus_mark_length(unsigned int nports);
+
+/* The LID of its first entry, where `top` is the last one in use. */
+uint32_t dl_torus_mark_first(uint32_t top, unsigned int nports);
+
+/* Write the mark of the switch with this GUID into entries[0..length - 1]. */
+void dl_torus_mark_write(const struct dl_torus_mark *m, uint64_t guid, unsigned int nports,
+			 uint8_t *entries);
+
+/* Read it.  False: these entries are none. */
+bool dl_torus_mark_read(const uint8_t *entries, uint64_t guid, unsigned int nports,
+			struct dl_torus_mark *m);
+
+/* The grid on which most of the marks agree. */
+struct dl_torus_grid dl_torus_mark_grid(const struct dl_torus_mark *marks, uint32_t n);
+
+/*
+ * The torus that marks, by switch, tell, for dl_torus_recall(): grid, fabric,
+ * nsites and site_sw are set; and the mode in which they were made.  NULL: there
+ * is no mark.  0 or -ENOMEM.
+ */
+int dl_torus_of_marks(const struct dl_fabric *f, const struct dl_torus_mark *marks,
+		      unsigned int *mode, struct dl_torus **out);
+
 /* ---- configuration and discovery -------------------------------------------- */
 
 /*

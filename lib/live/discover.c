@@ -384,6 +384,7 @@ static void close_live(struct dl_live *l)
 	free(l->switches);
 	free(l->capabilities);
 	free(l->high_limit);
+	free(l->marks);
 	if (l->gaps)
 		fclose(l->gaps);
 	free(l->gaps_text);
@@ -424,7 +425,8 @@ static int take_gaps(struct dl_live *l, struct dl_snapshot *s)
 	return err;
 }
 
-int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out)
+int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, struct dl_snapshot *out,
+		 struct dl_torus_mark **marks)
 {
 	struct dl_snapshot s = { 0 };
 	struct dl_live l;
@@ -457,6 +459,8 @@ int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, stru
 			s.about.sls = l.sampled ? DL_SNAPSHOT_SLS_SAMPLED : DL_SNAPSHOT_SLS_ASKED;
 		l.f = NULL;
 		*out = s;
+		*marks = l.marks;
+		l.marks = NULL;
 	}
 	close_live(&l);
 	return err;

@@ -79,7 +79,8 @@ struct dl_live {
 	uint32_t *capabilities;		 /* by port index of an end port */
 	uint8_t *high_limit;		 /* by port index */
 	struct dl_live_mads *mads;
-	bool sampled; /* do path SLs follow from a sample? */
+	bool sampled;		     /* do path SLs follow from a sample? */
+	struct dl_torus_mark *marks; /* by switch */
 	/* What is missing: a line each. */
 	FILE *gaps;
 	char *gaps_text;

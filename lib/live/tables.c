@@ -27,6 +27,7 @@ struct list {
 	const char *what;  /* in one piece, for messages */
 	uint32_t rounds;   /* blocks, or pairs of ports, at most */
 	bool of_ports;	   /* a round goes over ports, not over switches */
+	bool optional;	   /* nothing is missing without an answer */
 	/* Does this round concern this one?  Then fill in the query. */
 	bool (*ask)(struct reader *r, uint32_t round, uint32_t at, struct dl_live_query *q);
 	void (*store)(struct reader *r, const struct dl_live_query *q);
@@ -88,6 +89,8 @@ static void take_answer(void *context, const struct dl_live_query *q, enum dl_li
 	}
 	if (how == DL_LIVE_REFUSED)
 		snprintf(why, sizeof(why), "refuses (0x%04x)", status);
+	if (r->list->optional)
+		return;
 	dl_live_gap(r->l, "\"%s\" (0x%016llx) %s %s %u", dl_fabric_node_name(f, node),
 		    (unsigned long long)f->nodes[node].guid, why, r->list->what, q->mod);
 }
@@ -135,6 +138,33 @@ static void store_lft(struct reader *r, const struct dl_live_query *q)
 		if (lid && lid <= r->t->top_lid && lid <= r->l->switches[s].lft_top)
 			r->t->lft[s * (size_t)r->t->stride + lid] = q->data[i];
 	}
+}
+
+/* ---- marks ------------------------------------------------------------- */
+
+static uint32_t mark_at(const struct reader *r, uint32_t s)
+{
+	return dl_torus_mark_first(r->l->switches[s].lft_top, switch_node(r, s)->nports);
+}
+
+static bool ask_mark(struct reader *r, uint32_t round, uint32_t s, struct dl_live_query *q)
+{
+	(void)round;
+	r->l->marks[s].site = DL_NONE;
+	if (!r->l->switches[s].lft_top || mark_at(r, s) > DL_FABRIC_MAX_LID)
+		return false;
+	ask_switch(r, s, q, IB_ATTR_LINEARFORWTBL, mark_at(r, s) / LFT_BLOCK);
+	return true;
+}
+
+static void store_mark(struct reader *r, const struct dl_live_query *q)
+{
+	uint32_t s = q->key[0];
+	const struct dl_fabric_node *n = switch_node(r, s);
+
+	if (!dl_torus_mark_read(q->data + mark_at(r, s) % LFT_BLOCK, n->guid, n->nports,
+				&r->l->marks[s]))
+		r->l->marks[s].site = DL_NONE;
 }
 
 /* ---- multicast --------------------------------------------------------- */
@@ -321,13 +351,15 @@ static int keep_arbs(struct reader *r)
 #define MFT_BLOCKS ((0x10000 - DL_TABLES_MCAST_LID) / MFT_BLOCK)
 
 static const struct list lists[] = {
-	{ "forwarding tables", "block of forwarding entries", LFT_BLOCKS, false, ask_lft,
+	{ "forwarding tables", "block of forwarding entries", LFT_BLOCKS, false, false, ask_lft,
 	  store_lft },
-	{ "multicast tables", "block of multicast entries", MFT_BLOCKS * 16, false, ask_mft,
+	{ "marks", "mark", 1, false, true, ask_mark, store_mark },
+	{ "multicast tables", "block of multicast entries", MFT_BLOCKS * 16, false, false, ask_mft,
 	  store_mft },
-	{ "SL-to-VL maps of switches", "SL-to-VL map", 256 * 256, false, ask_map, store_map },
-	{ "SL-to-VL maps of adapters", "SL-to-VL map", 1, true, ask_end_map, store_end_map },
-	{ "VL arbitration tables", "VL arbitration table", 4, true, ask_arb, store_arb },
+	{ "SL-to-VL maps of switches", "SL-to-VL map", 256 * 256, false, false, ask_map,
+	  store_map },
+	{ "SL-to-VL maps of adapters", "SL-to-VL map", 1, true, false, ask_end_map, store_end_map },
+	{ "VL arbitration tables", "VL arbitration table", 4, true, false, ask_arb, store_arb },
 };
 
 /* Groups come up in the order in which switches answer. */
@@ -344,8 +376,11 @@ int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 	int err = 0;
 
 	r.arbs = calloc(l->f->nports + 1, sizeof(*r.arbs));
-	if (!r.arbs)
+	l->marks = calloc(l->f->nswitches + 1, sizeof(*l->marks));
+	if (!r.arbs || !l->marks) {
+		free(r.arbs);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; !err && i < sizeof(lists) / sizeof(*lists); i++) {
 		r.list = &lists[i];
 		err = read_list(&r);

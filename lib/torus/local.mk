@@ -12,6 +12,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/hints.c \
 	lib/torus/infer.c \
 	lib/torus/internal.h \
+	lib/torus/mark.c \
 	lib/torus/obstacle.c \
 	lib/torus/off_torus.c \
 	lib/torus/propose.c \

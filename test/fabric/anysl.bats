@@ -130,6 +130,7 @@ few_vls() {
 	agree "$T/live" adapters false
 	# A sample tells LIDs of both parities apart.
 	snapshot "$T/all"
+	[[ $(verdict "$T/all" mode) == '"proven-balanced"' ]]
 	snapshot "$T/sampled" --paths sampled
 	dateline verify "$T/sampled" --earlier "$T/all" >"$T/verified"
 	grep -Eq '^path SLs: 0 of [0-9]+ pairs changed' "$T/verified"

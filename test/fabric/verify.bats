@@ -243,6 +243,27 @@ engine() {
 		--torus-config "$T/f.torus.conf") == false ]]
 }
 
+@test "engine, mode and coordinates of the running fabric" {
+	# LIDs up to 63: marks have no room behind them, and stay when others route.
+	dateline gen 7 3 1 --hosts 2 --scramble 5 -o "$T/f"
+	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
+		"event_plugin_options=mode=any-sl dump_dir=$T/dump"
+	snapshot "$T/live"
+	[[ $(verdict "$T/live" engine,.mode | paste -sd ' ') == '"dateline" "any-sl"' ]]
+	wait_for "$DL_PATIENCE" test -e "$T/dump/dateline-manifest.txt"
+	cmp "$T/dump/dateline-torus.dump" "$T/live/dateline-torus.dump"
+	sm_stop
+	# Only the path SLs are those that the marks promise.
+	sm_conf "$T/b" minhop
+	sm_start "$T/b"
+	wait_log 'SUBNET UP'
+	snapshot "$T/other"
+	grep -q 'mode: unknown: the switches hold marks of .* but not its tables' "$T/snapshot.err"
+	grep -qx 'engine -' "$T/other/dateline-manifest.txt"
+	[[ $(verdict "$T/other" engine,.mode | paste -sd ' ') == 'null null' ]]
+	grep -q '^not known: the routing engine' <(dateline verify "$T/other")
+}
+
 @test "coordinates of the running fabric" {
 	dateline gen 5 4 1 --scramble 3 -o "$T/f"
 	sim_start "$T/f.net"

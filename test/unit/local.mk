@@ -17,7 +17,7 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
 	test/unit/emu_reference.c test/unit/emu_reference.h test/unit/emu_reference_model.h \
 	test/unit/emu_reference_link.c test/unit/emu_reference_node.c \
-	plugin/cache_file.c plugin/check.c plugin/mark.c plugin/metrics_text.c plugin/options.c \
+	plugin/cache_file.c plugin/check.c plugin/metrics_text.c plugin/options.c \
 	plugin/vlarb.c
 # Objects apart from those of the plugin itself.
 test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
@@ -36,7 +36,7 @@ UNIT_TESTS += test/unit/settings test/unit/arena test/unit/files test/unit/text 
 # Tori.
 UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_generate \
 	test/unit/test_off_torus test/unit/test_graph test/unit/test_agreement \
-	test/unit/test_faults test/unit/test_curve
+	test/unit/test_faults test/unit/test_curve test/unit/test_mark
 # Routing.
 UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_damage \
 	test/unit/test_proven test/unit/test_carry
@@ -52,7 +52,7 @@ UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/u
 	test/unit/emu_model test/unit/rewrite test/unit/traffic test/unit/emulate_sweep
 # The plugin without OpenSM.
 UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/plugin_check \
-	test/unit/plugin_cache test/unit/plugin_mark test/unit/test_metrics
+	test/unit/plugin_cache test/unit/test_metrics
 
 UNIT_TESTS += test/unit/test_snapshot
 test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Marks as numbers.  From the lowest bit on: for each dimension 8 bits of
+ * Marks, see torus.h, as numbers.  From the lowest bit on: for each dimension 8 bits of
  * coordinate, 8 of radix, 1 for a mesh; 2 bits of mode; CHECK_BITS that depend
  * on all of these and on the GUID, for entries may be anything.
  */
-#include "mark.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "torus/internal.h"
 
 #define BITS 64
 #define MODE_BITS 2
@@ -19,18 +23,18 @@ static unsigned int digit_bits(unsigned int nports)
 	return bits;
 }
 
-unsigned int dl_mark_length(unsigned int nports)
+unsigned int dl_torus_mark_length(unsigned int nports)
 {
 	unsigned int bits = digit_bits(nports);
 
 	return (BITS + bits - 1) / bits;
 }
 
-uint32_t dl_mark_first(uint32_t top, unsigned int nports)
+uint32_t dl_torus_mark_first(uint32_t top, unsigned int nports)
 {
-	uint32_t next = (top / DL_MARK_BLOCK + 1) * DL_MARK_BLOCK;
+	uint32_t next = (top / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK;
 
-	return top + 1 + dl_mark_length(nports) <= next ? top + 1 : next;
+	return top + 1 + dl_torus_mark_length(nports) <= next ? top + 1 : next;
 }
 
 /* The finaliser of splitmix64. */
@@ -55,7 +59,8 @@ static uint64_t take(uint64_t word, unsigned int *at, unsigned int bits)
 	return word >> (*at - bits) & ((1u << bits) - 1);
 }
 
-void dl_mark_write(const struct dl_mark *m, uint64_t guid, unsigned int nports, uint8_t *entries)
+void dl_torus_mark_write(const struct dl_torus_mark *m, uint64_t guid, unsigned int nports,
+			 uint8_t *entries)
 {
 	unsigned int bits = digit_bits(nports), at = 0;
 	uint32_t c[DL_TORUS_DIMS];
@@ -69,17 +74,18 @@ void dl_mark_write(const struct dl_mark *m, uint64_t guid, unsigned int nports, 
 	}
 	put(&word, &at, MODE_BITS, m->mode);
 	put(&word, &at, CHECK_BITS, check(word, guid));
-	for (unsigned int i = 0; i < dl_mark_length(nports); i++, word >>= bits)
+	for (unsigned int i = 0; i < dl_torus_mark_length(nports); i++, word >>= bits)
 		entries[i] = word & ((1u << bits) - 1);
 }
 
-bool dl_mark_read(const uint8_t *entries, uint64_t guid, unsigned int nports, struct dl_mark *m)
+bool dl_torus_mark_read(const uint8_t *entries, uint64_t guid, unsigned int nports,
+			struct dl_torus_mark *m)
 {
 	unsigned int bits = digit_bits(nports), at = 0;
 	uint32_t c[DL_TORUS_DIMS];
 	uint64_t word = 0;
 
-	for (unsigned int i = dl_mark_length(nports); i-- > 0;) {
+	for (unsigned int i = dl_torus_mark_length(nports); i-- > 0;) {
 		if (entries[i] >> bits)
 			return false;
 		word = word << bits | entries[i];
@@ -106,15 +112,56 @@ static bool same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid 
 }
 
 /* The majority, by voting in pairs. */
-struct dl_torus_grid dl_mark_common_grid(const struct dl_mark *marks, uint32_t n)
+struct dl_torus_grid dl_torus_mark_grid(const struct dl_torus_mark *marks, uint32_t n)
 {
 	struct dl_torus_grid common = { .radix = { 0 } };
 	uint32_t votes = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
+		if (marks[i].site == DL_NONE)
+			continue;
 		if (!votes)
 			common = marks[i].grid;
 		votes += same_grid(&common, &marks[i].grid) ? 1 : -1;
 	}
 	return common;
+}
+
+static struct dl_torus *new_torus(const struct dl_fabric *f, const struct dl_torus_grid *grid)
+{
+	struct dl_torus *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->fabric = f;
+	t->grid = *grid;
+	t->nsites = dl_torus_grid_sites(grid);
+	t->site_sw = dl_arena_array(&t->arena, t->nsites, sizeof(*t->site_sw));
+	if (t->site_sw) {
+		memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw)); /* DL_NONE */
+		return t;
+	}
+	dl_torus_free(t);
+	return NULL;
+}
+
+int dl_torus_of_marks(const struct dl_fabric *f, const struct dl_torus_mark *marks,
+		      unsigned int *mode, struct dl_torus **out)
+{
+	struct dl_torus_grid grid = dl_torus_mark_grid(marks, f->nswitches);
+
+	*out = NULL;
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		if (marks[s].site == DL_NONE ||
+		    memcmp(marks[s].grid.radix, grid.radix, sizeof(grid.radix)))
+			continue;
+		if (!*out) {
+			*out = new_torus(f, &grid);
+			*mode = marks[s].mode;
+		}
+		if (!*out)
+			return -ENOMEM;
+		(*out)->site_sw[marks[s].site] = s;
+	}
+	return 0;
 }

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The running fabric as a snapshot, and which engine and mode routed it.
+ *
+ * Switches that Dateline routes hold marks: their coordinates and its mode.  A
+ * mark may be older than the tables, if another engine has replaced those.  So
+ * the fabric is routed again with what the marks say: only where this gives all
+ * path SLs that were read, and most forwarding entries, are they believed.  Not
+ * all entries, for those of a damaged fabric depend on what was there before.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "dateline/base.h"
+#include "dateline/route.h"
+
+#define LOOK_UPS 20000000.0 /* path SLs compared, about, at most */
+
+/* What routing again has found. */
+struct again {
+	struct dl_torus *torus;
+	struct dl_torus_config *config;
+	struct dl_route_options options;
+};
+
+static bool same_sls(const struct dl_tables *a, const struct dl_tables *b)
+{
+	const struct dl_fabric *f = a->fabric;
+	uint32_t step = 1 + (uint32_t)((double)f->top_lid * f->top_lid / LOOK_UPS);
+	bool same = true;
+
+	for (uint32_t p = 0; a->psl && p < f->nports; p++) {
+		if (a->psl_src[p] == DL_NONE)
+			continue;
+		for (uint32_t lid = 1 + p % step; lid <= f->top_lid; lid += step) {
+			unsigned int sl = dl_tables_path_sl(a, p, lid);
+
+			same &= sl == DL_TABLES_NO_SL || f->lid_port[lid] == p ||
+				sl == dl_tables_path_sl(b, p, lid);
+		}
+	}
+	return same;
+}
+
+/* Three in four, of those that are set. */
+static bool similar_entries(const struct dl_tables *a, const struct dl_tables *b)
+{
+	const struct dl_fabric *f = a->fabric;
+	uint64_t all = 0, same = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+			uint8_t port = dl_tables_lft(a, s, lid);
+
+			all += port != DL_TABLES_NO_PORT;
+			same += port != DL_TABLES_NO_PORT && port == dl_tables_lft(b, s, lid);
+		}
+	return all && same >= all - all / 4;
+}
+
+/* 1: these options give the tables that were read; 0: others; or -ENOMEM. */
+static int try_ties(struct again *a, const struct dl_tables *t, enum dl_route_ties ties)
+{
+	struct dl_route_result routed = { 0 };
+	int err;
+
+	a->options.ties = ties;
+	err = dl_route(a->torus, a->config, &a->options, NULL, &routed);
+	if (!err)
+		err = same_sls(t, routed.tables) && similar_entries(t, routed.tables);
+	dl_route_result_release(&routed);
+	return err == -ENOMEM || err > 0 ? err : 0;
+}
+
+/* Does every switch still have the place that it was told? */
+static bool in_place(const struct dl_torus *t, const struct dl_torus *marked)
+{
+	bool same = t->nsites == marked->nsites;
+
+	for (uint32_t i = 0; same && i < t->nsites; i++)
+		same = marked->site_sw[i] == DL_NONE || marked->site_sw[i] == t->site_sw[i];
+	return same;
+}
+
+/* 1: the marks are believed; 0: not; or -ENOMEM. */
+static int route_again(struct again *a, const struct dl_tables *t, const struct dl_torus *marked)
+{
+	int err = dl_torus_recall(t->fabric, marked, NULL, &a->config, &a->torus);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	if (!in_place(a->torus, marked))
+		return 0;
+	err = try_ties(a, t, DL_ROUTE_TIES_TORUS_2QOS);
+	if (!err && a->options.mode == DL_ROUTE_PROVEN)
+		err = try_ties(a, t, DL_ROUTE_TIES_BALANCED);
+	return err;
+}
+
+/* What is told of it, but for where its path SLs come from. */
+static int describe(const struct tool *tool, const struct again *a, struct dl_snapshot *s)
+{
+	enum dl_snapshot_sls sls = s->about.sls;
+	int err = dl_route_describe(a->torus, a->config, &a->options, s);
+
+	s->about.sls = sls;
+	if (!err)
+		dl_log(&tool->log, DL_LOG_INFO,
+		       "routed by Dateline in mode %s: so say marks in the switches, and so it "
+		       "would be routed again",
+		       s->about.mode);
+	return err;
+}
+
+/* Some end port, or LID, of each switch whose path SLs are known. */
+static void list_ends(const struct dl_tables *t, uint32_t *port, uint32_t *lid)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	memset(port, 0xFF, f->nswitches * sizeof(*port));
+	memset(lid, 0xFF, f->nswitches * sizeof(*lid));
+	for (uint32_t l = 1; l <= t->top_lid; l++) {
+		uint32_t owner = f->lid_port[l];
+		uint32_t sw = owner == DL_NONE ? DL_NONE : dl_fabric_access_switch(f, owner);
+
+		if (sw == DL_NONE)
+			continue;
+		if (t->psl_src[owner] != DL_NONE)
+			port[sw] = owner;
+		if (t->psl_dst[l] != DL_NONE)
+			lid[sw] = l;
+	}
+}
+
+/* Are the path SLs between switches those of torus-2QoS's rule? */
+static bool by_rule(const struct dl_torus *torus, const struct dl_tables *t)
+{
+	uint32_t n = t->fabric->nswitches;
+	uint32_t *port = calloc(2 * n + 1ul, sizeof(*port)), *lid = port ? port + n : NULL;
+	uint64_t known = 0, wrong = 0;
+
+	if (port)
+		list_ends(t, port, lid);
+	for (uint32_t a = 0; port && a < n; a++) {
+		for (uint32_t b = 0; b < n; b++) {
+			unsigned int sl = DL_TABLES_NO_SL;
+
+			if (a != b && port[a] != DL_NONE && lid[b] != DL_NONE)
+				sl = dl_tables_path_sl(t, port[a], lid[b]);
+			if (sl == DL_TABLES_NO_SL || torus->sw_site[a] == DL_NONE ||
+			    torus->sw_site[b] == DL_NONE)
+				continue;
+			known++;
+			wrong += sl !=
+				 dl_route_sl(&torus->grid, torus->sw_site[a], torus->sw_site[b]);
+		}
+	}
+	free(port);
+	return known && !wrong;
+}
+
+/*
+ * The coordinates that the cabling shows, where the path SLs follow from them:
+ * then the engine sees the same torus.
+ */
+static int add_coordinates(struct dl_snapshot *s)
+{
+	struct dl_torus_config *config = NULL;
+	struct dl_torus *torus = NULL;
+	int err = s->tables->psl ? dl_torus_infer(s->fabric, NULL, &config) : -ENOTSUP;
+
+	if (!err)
+		err = dl_torus_discover(s->fabric, config, NULL, &torus);
+	if (!err && by_rule(torus, s->tables))
+		err = tool_add_note(s, "dateline-torus.dump", to, dl_torus_write_list(torus, to));
+	dl_torus_free(torus);
+	dl_torus_config_free(config);
+	return err == -ENOMEM ? err : 0;
+}
+
+int tool_read_live(const struct tool *tool, const struct dl_live_options *o, struct dl_snapshot *s)
+{
+	struct dl_torus_mark *marks = NULL;
+	struct dl_torus *marked = NULL;
+	struct again a = { .torus = NULL };
+	unsigned int mode = 0;
+	int err = dl_live_read(o, &tool->log, s, &marks);
+
+	dl_route_options_init(&a.options);
+	a.options.clock = dl_clock_monotonic;
+	if (!err)
+		err = dl_torus_of_marks(s->fabric, marks, &mode, &marked);
+	a.options.mode = mode;
+	if (!err && marked)
+		err = route_again(&a, s->tables, marked);
+	if (err > 0) {
+		err = describe(tool, &a, s);
+	} else if (!err) {
+		dl_log(&tool->log, DL_LOG_INFO, "routing engine and mode: unknown: %s",
+		       marked ? "the switches hold marks of Dateline's, but not its tables" :
+				"no switch holds a mark of Dateline's");
+		err = add_coordinates(s);
+	}
+	dl_torus_free(a.torus);
+	dl_torus_config_free(a.config);
+	dl_torus_free(marked);
+	free(marks);
+	return err;
+}

@@ -5,6 +5,10 @@
  * Item i belongs to process i mod n, which spreads items that grow with their
  * number evenly.  Within a process the threads take the next item from a
  * common counter, whoever is free.  Neither shows in the results.
+ *
+ * An interrupt is answered at once, however long an item takes: what is at work
+ * then gets a moment to end.  After that its threads are left alone, nothing of
+ * theirs counts any more, and the process has to end with campaign_exit().
  */
 #include "config.h"
 
@@ -18,20 +22,29 @@
 #include <unistd.h>
 
 #include "campaign.h"
+#include "dateline/base.h"
 
 #define MAX_THREADS 1024
 #define PROGRESS_NS 200000000 /* between two calls of progress() */
+#define MOMENT 0.3	      /* seconds, after an interrupt */
 
 static volatile sig_atomic_t interrupted;
+static bool abandoned; /* do threads still run? */
 
+/* Allocated, and kept for good if its threads are abandoned. */
 struct job {
-	const struct campaign *c;
+	struct campaign c;
 	char *results;
 	bool *done;
 	unsigned int rank, nranks;
 	uint64_t mine; /* items of this process */
-	atomic_uint_fast64_t next, finished;
-	atomic_int err;
+	atomic_uint_fast64_t next;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t end;   /* a thread has ended */
+	uint64_t finished;
+	unsigned int running;
+	bool closed; /* results that come do not count */
+	int err;
 };
 
 static void interrupt(int signal)
@@ -53,106 +66,138 @@ unsigned int campaign_cores(void)
 	return n > 0 ? n : 1;
 }
 
+/* An item has ended; false: so must its thread. */
+static bool finish(struct job *j, uint64_t i, int err)
+{
+	bool more;
+
+	pthread_mutex_lock(&j->lock);
+	if (!j->closed)
+		j->done[i] = !err;
+	if (err == -ECANCELED && interrupted)
+		err = 0;
+	if (!j->err)
+		j->err = err;
+	j->finished++;
+	more = !j->err && !j->closed;
+	pthread_mutex_unlock(&j->lock);
+	return more;
+}
+
 static void *work(void *context)
 {
 	struct job *j = context;
-	const struct campaign *c = j->c;
 	void *worker = NULL;
-	int err = c->start(c->shared, &worker), none = 0;
+	int err = j->c.start(j->c.shared, &worker);
+	bool more = !err;
 
-	while (!err && !interrupted && !atomic_load(&j->err)) {
+	while (more && !interrupted) {
 		uint64_t i = atomic_fetch_add(&j->next, 1);
 
 		if (i >= j->mine)
 			break;
 		i = i * j->nranks + j->rank;
-		err = c->run(worker, i, j->results + i * c->result_size);
-		j->done[i] = !err;
-		if (err == -ECANCELED && interrupted)
-			err = 0;
-		atomic_fetch_add(&j->finished, 1);
+		err = j->c.run(worker, i, j->results + i * j->c.result_size);
+		more = finish(j, i, err);
 	}
-	if (err)
-		atomic_compare_exchange_strong(&j->err, &none, err);
 	if (worker)
-		c->stop(worker);
+		j->c.stop(worker);
+	pthread_mutex_lock(&j->lock);
+	if (!worker && err && !j->err)
+		j->err = err;
+	j->running--;
+	pthread_cond_signal(&j->end);
+	pthread_mutex_unlock(&j->lock);
 	return NULL;
 }
 
-struct watch {
-	struct job *job;
-	pthread_mutex_t lock;
-	pthread_cond_t end;
-	bool over;
-};
-
-static void *tell(void *context)
+/* Until all have ended, or for a moment after an interrupt; tells how far they are. */
+static void wait_for_threads(struct job *j)
 {
-	struct watch *w = context;
+	double end = 0; /* none yet */
 	struct timespec at;
 
-	pthread_mutex_lock(&w->lock);
-	while (!w->over) {
+	pthread_mutex_lock(&j->lock);
+	while (j->running && (!end || dl_clock_monotonic() < end)) {
+		if (interrupted && !end)
+			end = dl_clock_monotonic() + MOMENT;
 		clock_gettime(CLOCK_REALTIME, &at);
 		at.tv_nsec += PROGRESS_NS;
 		at.tv_sec += at.tv_nsec / 1000000000;
 		at.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&w->end, &w->lock, &at);
-		w->job->c->progress(w->job->c->shared, atomic_load(&w->job->finished),
-				    w->job->mine);
+		pthread_cond_timedwait(&j->end, &j->lock, &at);
+		if (j->c.progress)
+			j->c.progress(j->c.shared, j->finished, j->mine);
 	}
-	pthread_mutex_unlock(&w->lock);
-	return NULL;
+	j->closed = true;
+	abandoned = j->running;
+	pthread_mutex_unlock(&j->lock);
 }
 
-/* Run the threads, and one more that tells how far they are. */
-static void run_threads(struct job *j, unsigned int n)
+static int run_threads(struct job *j, unsigned int n)
 {
-	struct watch w = { .job = j,
-			   .lock = PTHREAD_MUTEX_INITIALIZER,
-			   .end = PTHREAD_COND_INITIALIZER };
-	pthread_t threads[MAX_THREADS], teller;
-	bool telling = j->c->progress && !pthread_create(&teller, NULL, tell, &w);
+	pthread_t *threads = calloc(n, sizeof(*threads));
 	unsigned int started = 0;
+	int err = threads ? 0 : -ENOMEM;
 
-	for (unsigned int i = 1; i < n; i++)
-		if (!pthread_create(&threads[started], NULL, work, j))
-			started++;
-	work(j);
-	while (started)
+	while (!err && started < n) {
+		pthread_mutex_lock(&j->lock);
+		j->running++;
+		pthread_mutex_unlock(&j->lock);
+		if (pthread_create(&threads[started], NULL, work, j))
+			break;
+		started++;
+	}
+	if (!err && started < n) {
+		pthread_mutex_lock(&j->lock);
+		j->running--;
+		pthread_mutex_unlock(&j->lock);
+	}
+	if (!err && !started)
+		err = -EAGAIN;
+	if (!err)
+		wait_for_threads(j);
+	while (!abandoned && started)
 		pthread_join(threads[--started], NULL);
-	if (!telling)
-		return;
-	pthread_mutex_lock(&w.lock);
-	w.over = true;
-	pthread_cond_signal(&w.end);
-	pthread_mutex_unlock(&w.lock);
-	pthread_join(teller, NULL);
+	free(threads);
+	return err ? err : j->err;
+}
+
+void campaign_exit(int status)
+{
+	if (abandoned)
+		exit(status);
 }
 
 int campaign_run(const struct campaign *c, void *results, bool *done, bool *was_interrupted)
 {
 	struct sigaction action = { .sa_handler = interrupt }, before[2];
-	struct job j = { .c = c, .results = results, .done = done };
+	struct job *j = malloc(sizeof(*j));
 	unsigned int threads = c->threads ? c->threads : campaign_cores();
 	int err, gathered;
 
-	campaign_ranks(&j.rank, &j.nranks);
-	j.mine = c->nitems / j.nranks + (j.rank < c->nitems % j.nranks);
+	if (!j)
+		return -ENOMEM;
+	*j = (struct job){ .c = *c, .results = results, .done = done };
+	pthread_mutex_init(&j->lock, NULL);
+	pthread_cond_init(&j->end, NULL);
+	campaign_ranks(&j->rank, &j->nranks);
+	j->mine = c->nitems / j->nranks + (j->rank < c->nitems % j->nranks);
 	if (threads > MAX_THREADS)
 		threads = MAX_THREADS;
-	if (threads > j.mine)
-		threads = j.mine ? j.mine : 1;
+	if (threads > j->mine)
+		threads = j->mine ? j->mine : 1;
 	interrupted = 0;
 	/* A second one ends the process. */
 	action.sa_flags = SA_RESETHAND;
 	sigaction(SIGINT, &action, &before[0]);
 	/* What mpirun sends when it is interrupted. */
 	sigaction(SIGTERM, &action, &before[1]);
-	run_threads(&j, threads);
+	err = run_threads(j, threads);
 	sigaction(SIGINT, &before[0], NULL);
 	sigaction(SIGTERM, &before[1], NULL);
-	err = atomic_load(&j.err);
+	if (!abandoned)
+		free(j);
 	*was_interrupted = interrupted;
 	gathered = campaign_ranks_gather(c, results, done, &err, was_interrupted);
 	return err ? err : gathered;

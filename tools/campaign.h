@@ -45,6 +45,12 @@ bool campaign_is_leader(void);
  */
 int campaign_run(const struct campaign *c, void *results, bool *done, bool *interrupted);
 
+/*
+ * After an interrupt, threads may still be at what they were: then whatever the
+ * campaign was given must stay as it is, and this ends the process.
+ */
+void campaign_exit(int status);
+
 /* Has the user interrupted the campaign?  For items that take long. */
 bool campaign_is_interrupted(void);
 

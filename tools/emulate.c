@@ -222,6 +222,7 @@ static int run_sweep(const struct tool *tool, struct request *r, const struct dl
 			if (!points[i].point.done || points[i].point.finding)
 				*status = TOOL_EXIT_FINDING;
 	}
+	campaign_exit(err ? (int)tool_exit_status(err) : *status);
 	free(points);
 	return err;
 }

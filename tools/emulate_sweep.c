@@ -66,7 +66,7 @@ static void show_progress(void *shared, uint64_t done, uint64_t total)
 int emulate_sweep(const struct dl_emu_plan *p, const struct emulate_sweep *s,
 		  struct emulate_point **out, uint32_t *n)
 {
-	struct job j = { .plan = p, .sweep = s };
+	static struct job j; /* after an interrupt, threads may still be at work */
 	struct campaign c = {
 		.nitems = (s->to - s->from) / s->step + 1,
 		.result_size = sizeof(**out),
@@ -80,6 +80,7 @@ int emulate_sweep(const struct dl_emu_plan *p, const struct emulate_sweep *s,
 	bool *done = calloc(c.nitems, sizeof(*done)), interrupted;
 	int err = -ENOMEM;
 
+	j = (struct job){ .plan = p, .sweep = s };
 	*n = c.nitems;
 	*out = calloc(c.nitems, sizeof(**out));
 	if (done && *out)

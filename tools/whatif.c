@@ -94,7 +94,8 @@ static const struct tool_usage usage = {
 	       "Built with MPI: mpirun -n 64 dateline whatif ...\n"
 	       "\n"
 	       "Exit status: 0 the mode routes every connected "
-	       "scenario, 1 it does not, 2 bad usage or input, 3 no memory.",
+	       "scenario, 1 it does not, 2 not all were tried, bad usage or input, 3 no "
+	       "memory.",
 };
 
 /* ---- one scenario -------------------------------------------------------- */
@@ -203,7 +204,7 @@ static int compare_load(const struct dl_tables *plain, const struct dl_tables *p
 static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_route_result *out)
 {
 	struct whatif_outcome *o = k->outcome;
-	const struct dl_log log = { keep_reason, o };
+	const struct dl_log log = { .write = keep_reason, .context = o };
 	const struct dl_route_report *report = &out->report;
 	struct dl_route_options options;
 	int err;
@@ -230,7 +231,7 @@ static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_rout
 static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 {
 	struct whatif_outcome *o = k->outcome;
-	const struct dl_log log = { keep_reason, o };
+	const struct dl_log log = { .write = keep_reason, .context = o };
 	struct dl_route_result plain = { 0 }, proven = { 0 };
 	struct dl_torus *t = NULL;
 	int err = dl_torus_discover(f, k->w->whole.config, &log, &t);
@@ -369,6 +370,10 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 			*status = TOOL_EXIT_FINDING;
 	if (!err && campaign_is_leader())
 		err = whatif_print(tool, w, outcomes, done, seconds, interrupted);
+	/* What was not tried may still hold a finding. */
+	if (interrupted && *status == TOOL_EXIT_GOOD)
+		*status = TOOL_EXIT_USAGE;
+	campaign_exit(err ? (int)tool_exit_status(err) : *status);
 	free(outcomes);
 	free(done);
 	return err;

@@ -126,7 +126,9 @@ whatif() {
 		(( 0x\$(awk '/^SigCgt/ { print \$2 }' /proc/$pid/status) & 2 ))"
 	sleep 1
 	kill -INT "$pid"
-	wait "$pid"
+	status=0
+	wait "$pid" || status=$?
+	((status == 2))
 	count true .interrupted
 	((0 < $(jq .samples "$T/out.json") && $(jq .samples "$T/out.json") < 100000))
 	grep -q 'interrupted: .* of 100000 scenarios' "$T/err"

@@ -19,9 +19,12 @@ used() {
 	awk -v at="$2" '{ sub(/.*\) /, ""); print $at + $(at + 1) }' "/proc/$1/stat"
 }
 
-# ended COMMAND...: interrupted after a moment, it ends within a second.
+# ended [-c TIME] COMMAND...: interrupted after a moment, or once it has used so
+# many hundredths of a second of the processor, it ends within a second.
 ended() {
-	local before spent pid status
+	local before spent pid status after=0
+
+	[[ $1 != -c ]] || { after=$2; shift 2; }
 
 	runs=$((runs + 1))
 	before=$(used $$ 14)
@@ -30,7 +33,9 @@ ended() {
 	env --default-signal=INT "$dateline" "$@" >out 2>err </dev/null &
 	pid=$!
 	sleep 0.7
-	spent=$(used "$pid" 12)
+	while spent=$(used "$pid" 12) && ((spent < after)); do
+		sleep 0.05
+	done
 	if ! kill -INT "$pid" 2>/dev/null; then
 		wait "$pid"
 		echo "FAILED: dateline $*: was over before: $(tail -n 1 err)"
@@ -62,6 +67,13 @@ ended route big.net --torus-config big.torus.conf -o old/small
 ended emulate small --scenario long.yaml
 ended emulate small --scenario long.yaml --sweep load=0.1:0.9:0.1 --json
 ended whatif small.net --switches 2 --samples 10000000
+# One scenario takes several seconds: it does not count.
+"$dateline" gen 16 16 16 -q -o one
+ended -c 100 whatif one.net --torus-config one.torus.conf --links 1 --threads 1
+grep -q 'interrupted: 0 of 100 scenarios' err || {
+	echo "FAILED: whatif said: $(cat err)"
+	failed=$((failed + 1))
+}
 [[ $(cd old && find . -type f -exec sha256sum {} + | sort) == "$before" ]] || {
 	echo "FAILED: the old snapshot has changed, or is not alone"
 	ls -A old old/small

@@ -50,8 +50,19 @@ static void print_message(void *context, enum dl_log_level level, const char *me
 	tool->errors += level == DL_LOG_ERROR;
 	if (level > tool->level)
 		return;
+	if (tool->progress.shown > 0)
+		tool_progress(&tool->progress, NULL, "", 0, 0);
 	fprintf(stderr, "dateline: %s%s%s%s\n", tool->colour ? styles[level].colour : "",
 		styles[level].label, tool->colour ? "\033[0m" : "", message);
+}
+
+static void show_progress(void *context, const char *what, const char *unit, double done,
+			  double total)
+{
+	struct tool *tool = context;
+
+	if (tool_shows_progress(tool))
+		tool_progress(&tool->progress, what, unit, done, done < total ? total : 0);
 }
 
 void tool_assume(struct tool *tool, const char *format, ...)
@@ -190,7 +201,7 @@ int main(int argc, char **argv)
 {
 	static char output[1 << 16];
 	struct tool tool = {
-		.log = { .write = print_message, .context = &tool },
+		.log = { .write = print_message, .context = &tool, .progress = show_progress },
 		.level = DL_LOG_INFO,
 		.colour = is_terminal(),
 	};

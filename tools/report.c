@@ -68,8 +68,11 @@ struct inputs {
 	struct report_page page, page_then;
 };
 
-static int check(const struct request *r, struct inputs *in, json_t *document)
+static int check(const struct tool *tool, const struct request *r, struct inputs *in,
+		 json_t *document)
 {
+	const struct dl_log progress = { .context = tool->log.context,
+					 .progress = tool->log.progress };
 	struct dl_verify_options o;
 	json_t *verdict;
 	struct dl_verify_result *v;
@@ -77,7 +80,7 @@ static int check(const struct request *r, struct inputs *in, json_t *document)
 
 	dl_verify_options_init(&o);
 	o.earlier = in->then.snapshot.tables;
-	err = dl_verify(in->now.snapshot.tables, &o, NULL, &v);
+	err = dl_verify(in->now.snapshot.tables, &o, &progress, &v);
 	if (err)
 		return err;
 	verdict = verify_json(v, &o, &in->now);
@@ -112,7 +115,7 @@ static int add_counters(struct tool *tool, const struct request *r, const struct
 
 static int fill(struct tool *tool, const struct request *r, struct inputs *in, json_t *document)
 {
-	int err = check(r, in, document);
+	int err = check(tool, r, in, document);
 
 	if (!err)
 		err = report_load(&in->page, document);

@@ -236,10 +236,10 @@ void tool_progress(struct tool_progress *p, const char *what, const char *unit, 
 {
 	double now = dl_clock_monotonic(), rate, left;
 
-	if (p->what != what || !total) {
+	if (p->what != what || p->total != total || !total) {
 		if (p->shown > 0)
 			fputs("\r\033[K", stderr);
-		*p = (struct tool_progress){ .what = what, .begin = now };
+		*p = (struct tool_progress){ .what = what, .total = total, .begin = now };
 	}
 	if (!total || done <= 0 || now < p->begin + PROGRESS_AFTER ||
 	    now < p->shown + PROGRESS_EVERY)

@@ -28,6 +28,13 @@ enum tool_exit {
 	TOOL_EXIT_ENVIRONMENT = 3 /* no fabric, no memory, no space */
 };
 
+/* How far something is that may take long; from zeroed memory. */
+struct tool_progress {
+	const char *what;    /* this runs since ... */
+	double total;	     /* ... up to that, */
+	double begin, shown; /* ... and was last shown, in seconds */
+};
+
 /* One run of the command.  A subcommand gets it from main(). */
 struct tool {
 	struct dl_log log;	 /* prints to standard error */
@@ -37,6 +44,7 @@ struct tool {
 	json_t *warnings;	 /* texts; NULL: one was lost, no memory */
 	bool contradicted;	 /* does a configuration contradict the fabric? */
 	unsigned int errors;	 /* said so far */
+	struct tool_progress progress;
 };
 
 /* A subcommand: returns an exit status; argv[0] is "dateline WORD". */
@@ -109,12 +117,6 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 		  void *to);
 
 /* ---- progress ---------------------------------------------------------- */
-
-/* How far something is that may take long; from zeroed memory. */
-struct tool_progress {
-	const char *what;    /* this runs since ... */
-	double begin, shown; /* ... and was last shown, in seconds */
-};
 
 /* Is there a terminal for it, and is it wanted? */
 bool tool_shows_progress(const struct tool *tool);

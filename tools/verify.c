@@ -112,7 +112,9 @@ static int check(struct tool *tool, struct request *r, const struct tool_input *
 	struct dl_verify_result *v;
 	json_t *document;
 	bool nothing;
-	int err = dl_verify(in->snapshot.tables, &r->options, NULL, &v);
+	const struct dl_log progress = { .context = tool->log.context,
+					 .progress = tool->log.progress };
+	int err = dl_verify(in->snapshot.tables, &r->options, &progress, &v);
 
 	if (err)
 		return err;

@@ -23,7 +23,7 @@ static void print_message(void *context, enum dl_log_level level, const char *me
 		fprintf(stderr, "%s\n", message);
 }
 
-static const struct dl_log log_to_stderr = { print_message, NULL };
+static const struct dl_log log_to_stderr = { .write = print_message, .context = NULL };
 
 /* A scenario could also be a file: see dateline-scenario(5). */
 static int read_scenario(unsigned int percent, struct dl_emu_scenario **out)

@@ -24,7 +24,7 @@ static void print_message(void *context, enum dl_log_level level, const char *me
 		fprintf(stderr, "%s\n", message);
 }
 
-static const struct dl_log log_to_stderr = { print_message, NULL };
+static const struct dl_log log_to_stderr = { .write = print_message, .context = NULL };
 
 /* The channels of a credit loop, each waiting for the next. */
 static void print_loop(const struct dl_verify_result *v)

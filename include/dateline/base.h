@@ -32,7 +32,21 @@ enum dl_log_level { DL_LOG_ERROR, DL_LOG_WARNING, DL_LOG_INFO, DL_LOG_VERBOSE };
 struct dl_log {
 	void (*write)(void *context, enum dl_log_level level, const char *message);
 	void *context;
+	/*
+	 * How much of something is done, now and then while it takes long; `unit`
+	 * follows the numbers.  In the end done is total.  NULL: no need to know.
+	 */
+	void (*progress)(void *context, const char *what, const char *unit, double done,
+			 double total);
 };
+
+/* Tell progress; `log` may be NULL. */
+static inline void dl_progress(const struct dl_log *log, const char *what, const char *unit,
+			       double done, double total)
+{
+	if (log && log->progress)
+		log->progress(log->context, what, unit, done, total);
+}
 
 /* Format a message, at most 1023 bytes, and hand it to `log`, which may be NULL. */
 void dl_log(const struct dl_log *log, enum dl_log_level level, const char *format, ...)

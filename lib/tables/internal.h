@@ -33,6 +33,9 @@ struct dl_tables_out {
 	struct dl_tables_sum *sum;
 	uint64_t bytes, checksum; /* when it is at its end */
 	bool failed;
+	/* For progress, or NULL: what was written before, and will be in all. */
+	const struct dl_log *log;
+	double before, expected;
 };
 
 /* 0 or -ENOMEM; the end returns `err`, or -EIO. */

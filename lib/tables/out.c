@@ -70,6 +70,8 @@ static void write_out(struct dl_tables_out *o)
 		o->failed = true;
 	o->bytes += n;
 	o->at = o->buffer;
+	dl_progress(o->log, "writing tables", " MB", 1e-6 * (o->before + o->bytes),
+		    1e-6 * o->expected);
 }
 
 char *dl_tables_out_more(struct dl_tables_out *o)

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tables/internal.h"
 
@@ -120,18 +121,32 @@ static int read_piece(struct dl_tables_dump *d, struct piece *p,
 	return err;
 }
 
+/* 0: it is a pipe, or empty. */
+static double bytes_of(FILE *from)
+{
+	struct stat st;
+
+	return fileno(from) < 0 || fstat(fileno(from), &st) || !S_ISREG(st.st_mode) ? 0 :
+										      st.st_size;
+}
+
 int dl_tables_dump_read(struct dl_tables_dump *d, FILE *from, const char *name,
 			const struct dl_log *log, int (*line)(struct dl_tables_dump *d))
 {
 	struct piece p = { .from = from, .size = PIECE_BYTES };
+	double done = 0, total = bytes_of(from);
 	int err, state = 0;
 
 	d->sw = DL_NONE;
 	d->met = calloc(d->f->nswitches + 1, 1);
 	err = d->met ? 0 : -ENOMEM;
 	dl_text_begin(&d->text, from, name, log);
-	while (!err && (state = next_piece(&p, &d->text)) > 0)
+	while (!err && (state = next_piece(&p, &d->text)) > 0) {
+		done += p.lines - p.at;
+		dl_progress(log, "reading tables", " MB", 1e-6 * done, 1e-6 * total);
 		err = read_piece(d, &p, line);
+	}
+	dl_progress(log, "reading tables", " MB", 1, 1);
 	free(p.buffer);
 	free(d->met);
 	return err < 0 ? err : state < 0 ? state : 0;

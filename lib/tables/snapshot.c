@@ -120,6 +120,7 @@ struct writer {
 	struct part *parts;
 	uint32_t n;
 	struct dl_snapshot_manifest manifest;
+	double written, expected; /* bytes, for progress */
 };
 
 static int make_path(char path[PATH_MAX], const char *dir, const char *name)
@@ -202,8 +203,12 @@ static int write_part(struct writer *w, const char *name)
 	p->name = name;
 	w->n++;
 	err = dl_tables_out_begin(&o, p->file.to);
+	o.log = w->log;
+	o.before = w->written;
+	o.expected = w->expected;
 	if (!err)
 		err = dl_tables_out_end(&o, put_part(w, &o, name));
+	w->written += o.bytes;
 	/* After a loss of power, the manifest tells what did not reach the disk. */
 	p->file.hasty = strcmp(name, DL_SNAPSHOT_MANIFEST) != 0;
 	err = dl_file_finish(&p->file, err);
@@ -270,14 +275,28 @@ static bool by_class(const struct dl_tables *t, unsigned int flags)
 	       (!(flags & DL_SNAPSHOT_PSL_BY_PAIR) && psl_pairs(t) > PSL_PAIRS_MAX);
 }
 
+/*
+ * What the files that may be large take, about: in each line of a dump of
+ * forwarding tables a name of some 15 bytes.
+ */
+static double expected_bytes(const struct dl_tables *t, bool by_pair)
+{
+	double lines = (double)t->fabric->nswitches * t->top_lid;
+	double maps = t->sl2vl_first[t->fabric->nswitches];
+
+	return lines * (57 + 15 + 29) + maps * (59 + 64) + by_pair * 26.0 * psl_pairs(t);
+}
+
 static int write_parts(struct writer *w, unsigned int flags)
 {
 	const struct dl_tables *t = w->s->tables;
 	unsigned int other = !t->psl		? DL_TABLES_NFILES :
 			     by_class(t, flags) ? DL_TABLES_PSL :
 						  DL_TABLES_SLS;
-	int err = write_part(w, DL_SNAPSHOT_NET);
+	int err;
 
+	w->expected = expected_bytes(t, other == DL_TABLES_SLS);
+	err = write_part(w, DL_SNAPSHOT_NET);
 	if (!err)
 		err = write_part(w, DL_SNAPSHOT_SUBNET);
 	for (uint32_t i = 0; !err && i < w->s->nnotes; i++)
@@ -309,6 +328,7 @@ int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int
 		err = replace(&w);
 	for (uint32_t i = 0; i < w.n; i++)
 		dl_file_drop(&w.parts[i].file);
+	dl_progress(log, "writing tables", " MB", 1, 1);
 	free(w.parts);
 	free(w.manifest.files);
 	return err;

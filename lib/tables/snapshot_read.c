@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -31,6 +32,7 @@ struct source {
 	bool vls_known;			      /* does the fabric's file tell them? */
 	bool skip_sls;			      /* others are given */
 	struct dl_snapshot_manifest manifest; /* without files: there is none */
+	double done, total;		      /* bytes of listed files, for progress */
 };
 
 /* The path of a file in the directory, or NULL when there is none such. */
@@ -54,6 +56,7 @@ static int open_error(const struct source *x, const char *path)
 /* ---- the manifest ------------------------------------------------------ */
 
 #define PIECE_BYTES (1 << 18)
+#define STREAM_BYTES (1 << 16)
 
 __attribute__((format(printf, 3, 4))) static int mismatch(const struct source *x, const char *name,
 							  const char *format, ...)
@@ -71,53 +74,93 @@ __attribute__((format(printf, 3, 4))) static int mismatch(const struct source *x
 	return -EINVAL;
 }
 
-static int sum_file(FILE *from, uint64_t *bytes, uint64_t *checksum)
-{
-	struct dl_tables_sum *sum = dl_tables_sum_new();
-	char *buffer = malloc(PIECE_BYTES);
-	int err = sum && buffer ? 0 : -ENOMEM;
-	size_t n;
+/* A file whose bytes are summed as they are read. */
+struct summed {
+	struct source *x;
+	int fd;
+	struct dl_tables_sum *sum;
+	uint64_t bytes;
+};
 
-	*bytes = 0;
-	while (!err && (n = fread_unlocked(buffer, 1, PIECE_BYTES, from)) > 0) {
-		dl_tables_sum_add(sum, buffer, n);
-		*bytes += n;
-	}
+static ssize_t read_summed(void *cookie, char *to, size_t size)
+{
+	struct summed *s = cookie;
+	ssize_t n = read(s->fd, to, size);
+
+	if (n <= 0)
+		return n;
+	dl_tables_sum_add(s->sum, to, n);
+	s->bytes += n;
+	s->x->done += n;
+	dl_progress(s->x->log, "reading", " MB", 1e-6 * s->x->done, 1e-6 * s->x->total);
+	return n;
+}
+
+static FILE *open_summed(struct source *x, const char *path, struct summed *s)
+{
+	static const cookie_io_functions_t functions = { .read = read_summed };
+	FILE *from;
+
+	*s = (struct summed){ x, open(path, O_RDONLY | O_CLOEXEC), dl_tables_sum_new(), 0 };
+	from = s->fd >= 0 && s->sum ? fopencookie(s, "r", functions) : NULL;
+	if (from)
+		setvbuf(from, NULL, _IOFBF, STREAM_BYTES);
+	return from;
+}
+
+static int check_bytes(const struct source *x, const struct dl_snapshot_file *f, uint64_t bytes)
+{
+	if (bytes == f->bytes)
+		return 0;
+	return mismatch(x, f->name,
+			"this file is not that of the snapshot: it has %" PRIu64
+			" bytes, and by the manifest %" PRIu64,
+			bytes, f->bytes);
+}
+
+/* Read on to the end: is it the file that the manifest lists?  Closes it. */
+static int check_summed(struct source *x, FILE *from, struct summed *s,
+			const struct dl_snapshot_file *f)
+{
+	char *buffer = from ? malloc(PIECE_BYTES) : NULL;
+	uint64_t checksum = 0;
+	int err = !s->sum || (from && !buffer) ? -ENOMEM : from ? 0 : -errno;
+
+	while (!err && fread_unlocked(buffer, 1, PIECE_BYTES, from) > 0)
+		continue;
 	if (!err && ferror(from))
 		err = errno && errno != EIO ? -errno : -EINVAL;
-	if (sum)
-		*checksum = dl_tables_sum_end(sum);
+	if (from)
+		fclose(from);
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->sum)
+		checksum = dl_tables_sum_end(s->sum);
 	free(buffer);
+	if (err)
+		dl_log(x->log, DL_LOG_ERROR, "%s/%s: %s", x->dir, f->name, strerror(-err));
+	else
+		err = check_bytes(x, f, s->bytes);
+	if (!err && checksum != f->checksum)
+		err = mismatch(x, f->name,
+			       "this file is not that of the snapshot: its checksum is not "
+			       "that in the manifest");
 	return err;
 }
 
-static int check_file(struct source *x, const struct dl_snapshot_file *f)
+/* Of tables only the size: all else is checked while they are read. */
+static int check_file(struct source *x, const struct dl_snapshot_file *f, bool size_only)
 {
-	uint64_t bytes = 0, checksum = 0;
+	struct summed s;
+	struct stat st;
 	FILE *from;
-	int err;
 
 	if (!find(x, f->name))
 		return mismatch(x, f->name, "this file is missing: the manifest lists it");
-	from = fopen(x->path, "re");
-	if (!from)
-		return open_error(x, x->path);
-	err = sum_file(from, &bytes, &checksum);
-	fclose(from);
-	if (err) {
-		dl_log(x->log, DL_LOG_ERROR, "%s: %s", x->path, strerror(-err));
-		return err;
-	}
-	if (bytes != f->bytes)
-		return mismatch(x, f->name,
-				"this file is not that of the snapshot: it has %" PRIu64
-				" bytes, and by the manifest %" PRIu64,
-				bytes, f->bytes);
-	if (checksum != f->checksum)
-		return mismatch(x, f->name,
-				"this file is not that of the snapshot: its checksum is not "
-				"that in the manifest");
-	return 0;
+	if (size_only)
+		return stat(x->path, &st) ? open_error(x, x->path) : check_bytes(x, f, st.st_size);
+	from = open_summed(x, x->path, &s);
+	return check_summed(x, from, &s, f);
 }
 
 static const struct dl_snapshot_file *listed(const struct source *x, const char *name)
@@ -136,6 +179,34 @@ static int check_unlisted(struct source *x, const char *name)
 	return mismatch(x, name, "this file is not of the snapshot: the manifest does not list it");
 }
 
+/* In each group the first file that is there counts. */
+static const struct {
+	enum dl_tables_file file;
+	unsigned int part;
+} files[] = {
+	{ DL_TABLES_LFTS, DL_SNAPSHOT_HAS_LFTS },     { DL_TABLES_FDBS, DL_SNAPSHOT_HAS_LFTS },
+	{ DL_TABLES_SL2VL, DL_SNAPSHOT_HAS_SL2VL },   { DL_TABLES_SLVL, DL_SNAPSHOT_HAS_SL2VL },
+	{ DL_TABLES_MCFDBS, DL_SNAPSHOT_HAS_MCFDBS }, { DL_TABLES_VLARB, DL_SNAPSHOT_HAS_VLARB },
+	{ DL_TABLES_SLS, DL_SNAPSHOT_HAS_PSL },	      { DL_TABLES_PSL, DL_SNAPSHOT_HAS_PSL },
+};
+
+#define NFILES (sizeof(files) / sizeof(*files))
+
+/* Such a file is checked while it is read. */
+static bool is_read_as_table(struct source *x, const char *name)
+{
+	unsigned int met = x->skip_sls ? DL_SNAPSHOT_HAS_PSL : 0;
+
+	for (unsigned int i = 0; i < NFILES; i++) {
+		if (met & files[i].part || !find(x, dl_tables_file_names[files[i].file]))
+			continue;
+		if (!strcmp(dl_tables_file_names[files[i].file], name))
+			return true;
+		met |= files[i].part;
+	}
+	return false;
+}
+
 static int check_manifest(struct source *x)
 {
 	FILE *from;
@@ -152,8 +223,11 @@ static int check_manifest(struct source *x)
 		return open_error(x, x->path);
 	err = dl_snapshot_read_manifest(from, x->path, x->log, &x->manifest);
 	fclose(from);
+	for (uint32_t i = 0; i < x->manifest.n; i++)
+		x->total += x->manifest.files[i].bytes;
 	for (uint32_t i = 0; !err && i < x->manifest.n; i++)
-		err = check_file(x, &x->manifest.files[i]);
+		err = check_file(x, &x->manifest.files[i],
+				 is_read_as_table(x, x->manifest.files[i].name));
 	if (!err)
 		err = check_unlisted(x, DL_SNAPSHOT_NET);
 	if (!err)
@@ -190,7 +264,8 @@ static int complete_lids(struct source *x, struct dl_fabric *f)
 	FILE *from;
 	int err;
 
-	if (!find(x, "opensm-lfts.dump"))
+	/* The netlist of a snapshot knows them. */
+	if ((x->manifest.n && f->top_lid) || !find(x, "opensm-lfts.dump"))
 		return 0;
 	from = fopen(x->path, "r");
 	if (!from)
@@ -230,17 +305,6 @@ static int check_size(struct source *x, const struct dl_fabric *f)
 	return -EINVAL;
 }
 
-/* In each group the first file that is there counts. */
-static const struct {
-	enum dl_tables_file file;
-	unsigned int part;
-} files[] = {
-	{ DL_TABLES_LFTS, DL_SNAPSHOT_HAS_LFTS },     { DL_TABLES_FDBS, DL_SNAPSHOT_HAS_LFTS },
-	{ DL_TABLES_SL2VL, DL_SNAPSHOT_HAS_SL2VL },   { DL_TABLES_SLVL, DL_SNAPSHOT_HAS_SL2VL },
-	{ DL_TABLES_MCFDBS, DL_SNAPSHOT_HAS_MCFDBS }, { DL_TABLES_VLARB, DL_SNAPSHOT_HAS_VLARB },
-	{ DL_TABLES_SLS, DL_SNAPSHOT_HAS_PSL },	      { DL_TABLES_PSL, DL_SNAPSHOT_HAS_PSL },
-};
-
 static int read_file(const struct source *x, const char *path, struct dl_tables *t,
 		     enum dl_tables_file which)
 {
@@ -254,6 +318,23 @@ static int read_file(const struct source *x, const char *path, struct dl_tables 
 	return err;
 }
 
+/*
+ * A file that the manifest lists is checked while it is read.  If it is not the
+ * one that is listed, then that is wrong, not what it says.
+ */
+static int read_listed(struct source *x, const struct dl_snapshot_file *f, struct dl_tables *t,
+		       enum dl_tables_file which)
+{
+	struct summed s;
+	FILE *from = open_summed(x, x->path, &s);
+	int wrong = from ? dl_tables_read_file(t, which, from, x->path, NULL) : 0;
+	int err = check_summed(x, from, &s, f);
+
+	if (!err && wrong && find(x, f->name))
+		err = read_file(x, x->path, t, which); /* it says what */
+	return err ? err : wrong;
+}
+
 static int read_tables(struct source *x, struct dl_tables *t, unsigned int *parts)
 {
 	int err = 0;
@@ -261,10 +342,14 @@ static int read_tables(struct source *x, struct dl_tables *t, unsigned int *part
 	*parts = 0;
 	if (x->skip_sls)
 		*parts |= DL_SNAPSHOT_HAS_PSL;
-	for (unsigned int i = 0; !err && i < sizeof(files) / sizeof(*files); i++) {
-		if (*parts & files[i].part || !find(x, dl_tables_file_names[files[i].file]))
+	for (unsigned int i = 0; !err && i < NFILES; i++) {
+		const char *name = dl_tables_file_names[files[i].file];
+		const struct dl_snapshot_file *f = listed(x, name);
+
+		if (*parts & files[i].part || !find(x, name))
 			continue;
-		err = read_file(x, x->path, t, files[i].file);
+		err = f ? read_listed(x, f, t, files[i].file) :
+			  read_file(x, x->path, t, files[i].file);
 		*parts |= files[i].part;
 	}
 	if (!err && !(*parts & DL_SNAPSHOT_HAS_LFTS)) {

@@ -151,7 +151,8 @@ struct dl_verify_source {
 };
 
 struct dl_verify_net {
-	struct dl_arena *arena; /* of all that one verification needs */
+	struct dl_arena *arena;	  /* of all that one verification needs */
+	const struct dl_log *log; /* hears progress */
 	const struct dl_tables *t;
 	const struct dl_fabric *f;
 	uint32_t nsw;

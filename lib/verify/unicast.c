@@ -503,9 +503,11 @@ int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uin
 	for (uint32_t i = 0; !err && i < p.columns.n; i += DL_VERIFY_BLOCK) {
 		uint32_t n = p.columns.n - i;
 
+		dl_progress(net->log, "verifying", " LIDs", i, p.columns.n);
 		err = judge_block(&p, &p.columns.list[i],
 				  n < DL_VERIFY_BLOCK ? n : DL_VERIFY_BLOCK);
 	}
+	dl_progress(net->log, "verifying", " LIDs", 1, 1);
 	dl_verify_sets_release(&p.sets);
 	return err;
 }

@@ -214,7 +214,7 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 {
 	struct dl_verify_options defaults;
 	struct dl_verify_result *v = calloc(1, sizeof(*v));
-	struct dl_verify_net net = { .t = t };
+	struct dl_verify_net net = { .t = t, .log = log };
 	struct dl_arena arena = { 0 };
 	int err;
 

@@ -32,7 +32,7 @@ static struct dl_fabric *read_text(const struct fabric_format *format, const voi
 				   size_t size)
 {
 	bool error = false;
-	struct dl_log log = { hear, &error };
+	struct dl_log log = { .write = hear, .context = &error };
 	struct dl_fabric *f = NULL;
 	FILE *from;
 	int err;

@@ -34,7 +34,7 @@ static void hear(void *context, enum dl_log_level level, const char *message)
 	errors += level == DL_LOG_ERROR;
 }
 
-static const struct dl_log listener = { hear, NULL };
+static const struct dl_log listener = { .write = hear };
 
 static const char *path_of(unsigned int i)
 {

@@ -62,7 +62,7 @@ static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter, con
 		      size_t len)
 {
 	bool error = false;
-	struct dl_log log = { hear, &error };
+	struct dl_log log = { .write = hear, .context = &error };
 	FILE *from;
 	int err = 0;
 

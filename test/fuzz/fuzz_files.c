@@ -36,7 +36,7 @@ static void hear(void *context, enum dl_log_level level, const char *message)
 	error |= level == DL_LOG_ERROR;
 }
 
-static const struct dl_log listener = { hear, NULL };
+static const struct dl_log listener = { .write = hear, .context = NULL };
 
 /* Two switches with an adapter each. */
 static struct dl_fabric *pair(void)

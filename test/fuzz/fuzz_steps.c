@@ -53,7 +53,7 @@ static void hear(void *context, enum dl_log_level level, const char *message)
 
 static void run(const struct steps_model *m, const char *path, FILE *to)
 {
-	static const struct dl_log log = { hear, NULL };
+	static const struct dl_log log = { .write = hear };
 	struct steps steps = { .model = m, .to = to };
 	void *model = calloc(1, m->size);
 	json_t *document = json_object(), *part;

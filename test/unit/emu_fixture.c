@@ -22,7 +22,7 @@ static void complain(void *context, enum dl_log_level level, const char *message
 		fprintf(stderr, "%s\n", message);
 }
 
-static const struct dl_log log_to_stderr = { complain, NULL };
+static const struct dl_log log_to_stderr = { .write = complain, .context = NULL };
 
 static void add_group(struct emu_fixture *w)
 {

@@ -34,7 +34,7 @@ static void keep_errors(void *context, enum dl_log_level level, const char *mess
 
 static int route(struct damaged *d, enum dl_route_mode mode)
 {
-	const struct dl_log log = { keep_errors, d };
+	const struct dl_log log = { .write = keep_errors, .context = d };
 
 	dl_route_result_release(&d->result);
 	d->options.mode = mode;

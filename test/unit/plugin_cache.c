@@ -30,7 +30,7 @@ static void hear(void *context, enum dl_log_level level, const char *message)
 	errors += level == DL_LOG_ERROR;
 }
 
-static const struct dl_log listener = { hear, NULL };
+static const struct dl_log listener = { .write = hear, .context = NULL };
 
 /* A 5x4x3 torus; its coordinates by a seed at `site`. */
 struct torus {

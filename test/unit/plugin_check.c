@@ -58,7 +58,7 @@ static int tear_down(void **state)
 
 static int check(struct state *s, bool proven)
 {
-	const struct dl_log log = { count, s };
+	const struct dl_log log = { .write = count, .context = s };
 
 	return dl_check_routed(s->g.fabric, &s->r, proven, &log);
 }

@@ -25,7 +25,7 @@ static void note(void *context, enum dl_log_level level, const char *message)
 static struct record parse(const char *words, bool shared, struct dl_plugin_options *o)
 {
 	struct record r = { .last = "" };
-	const struct dl_log log = { note, &r };
+	const struct dl_log log = { .write = note, .context = &r };
 
 	assert_int_equal(dl_plugin_options_parse(words, shared, &log, o), 0);
 	return r;

@@ -285,7 +285,7 @@ static void note(void *context, enum dl_log_level level, const char *message)
 static void assert_warned(const struct setup *s, const char *want)
 {
 	char got[256] = "";
-	const struct dl_log log = { note, got };
+	const struct dl_log log = { .write = note, .context = got };
 
 	dl_vlarb_check(&s->c, &log);
 	assert_string_equal(got, want);

@@ -228,7 +228,7 @@ static void note(void *context, enum dl_log_level level, const char *message)
 
 static int read_yaml(const char *text, struct target *t, char *message)
 {
-	const struct dl_log log = { note, message };
+	const struct dl_log log = { .write = note, .context = message };
 	FILE *from = fmemopen((void *)text, strlen(text), "r");
 	int err;
 
@@ -316,7 +316,7 @@ static void yaml_costs(void **state)
 static void invariants(void **state)
 {
 	char message[512] = "";
-	const struct dl_log log = { note, message };
+	const struct dl_log log = { .write = note, .context = message };
 
 	(void)state;
 	assert_false(dl_broken(&log, 1 + 1 == 2));

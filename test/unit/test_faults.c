@@ -404,7 +404,7 @@ static void what_is_missing_is_told(void **state)
 	for (unsigned int i = 0; i < 3; i++) {
 		struct grid_fabric *g = calloc(1, sizeof(*g));
 		char lines[512] = "";
-		const struct dl_log log = { keep_lines, lines };
+		const struct dl_log log = { .write = keep_lines, .context = lines };
 		struct dl_torus *torus;
 
 		assert_non_null(g);

@@ -289,7 +289,7 @@ static void replaces_whole(void **state)
 	in_folder(from, sizeof(from), other, "dateline-manifest.txt");
 	in_folder(to, sizeof(to), dir, "dateline-manifest.txt");
 	assert_int_equal(rename(from, to), 0);
-	assert_refused(dir, "opensm-lfts.dump: this file is not that of the snapshot");
+	assert_refused(dir, "opensm.fdbs: this file is not that of the snapshot");
 	make_file(dir, "dateline-manifest.txt");
 	assert_refused(dir, "this manifest is cut or damaged");
 	assert_int_equal(write_tables(u, dir, 0), 0);

@@ -130,7 +130,7 @@ static void heard(void *context, enum dl_log_level level, const char *message)
 static void messages(void **state)
 {
 	char line[2000];
-	struct dl_log log = { heard, line };
+	struct dl_log log = { .write = heard, .context = line };
 
 	(void)state;
 	dl_log(&log, DL_LOG_ERROR, "%s: no such host", "\033]0;x\007\xc2\x9b");

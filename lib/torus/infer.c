@@ -19,7 +19,10 @@
  * Wiring faults.  Where nothing fits, or only a grid that leaves more
  * switches over or takes more repairs, the proposal is taken under which
  * most switches are wired right: placed, next to all placed neighbours, and
- * cabled to each that the grid gives them.  Nine in ten must be.  (A ring of
+ * cabled to each that the grid gives them.  Nine in ten must be.  Faults at
+ * every ring of an end, or of the cables that close it, hide from a proposal
+ * that there is more of the torus: of the best one, longer and closed
+ * dimensions are tried, too.  (A ring of
  * six with a cable across fits two rows of three, if most cables between the
  * rows are taken for missing.)
  *
@@ -38,9 +41,10 @@
 
 #define MAX_RUNS 16
 #define MAX_PLACED (1 << 14)
-#define MOST 4	  /* at most one switch in so many is off the torus */
-#define FAULTY 10 /* one switch in so many may be wired wrong */
-#define FEW 2	  /* neighbours of what may be dual-homed */
+#define MOST 4	      /* at most one switch in so many is off the torus */
+#define FAULTY 10     /* one switch in so many may be wired wrong */
+#define MOST_PLANES 3 /* at the ends of a grid that was found */
+#define FEW 2	      /* neighbours of what may be dual-homed */
 
 /* A proposal that was tried. */
 struct candidate {
@@ -176,6 +180,7 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 		return n->err; /* no memory: no further proposal */
 	c.left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
 	c.repairs = count_repairs(n->s);
+	c.wrong = count_wrong(n->s);
 	if (only_off_torus(n)) {
 		if (n->fits.left == DL_NONE || c.repairs < n->fits.repairs)
 			n->fits = c;
@@ -183,7 +188,6 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 	}
 	if (n->nout && c.left < n->whole.left && dl_torus_is_whole(n->s))
 		n->whole = c;
-	c.wrong = count_wrong(n->s);
 	if (c.wrong < n->faulty.wrong)
 		n->faulty = c;
 	return false;
@@ -220,6 +224,59 @@ static bool leave_out(struct infer *n, bool appendages)
 	return n->nout > before;
 }
 
+/*
+ * A plane that lacks a cable looks like no more of the torus: are fewer switches
+ * wired wrong if those left over are planes at the ends of an open dimension?
+ */
+static void stretch(struct infer *n, const struct dl_torus_proposal *from)
+{
+	uint32_t sites = dl_torus_grid_sites(&from->grid);
+	uint32_t rest = n->s->n > sites ? n->s->n - sites : 0;
+
+	for (unsigned int d = 0; d < DIMS && !n->err; d++) {
+		uint32_t radix = from->grid.radix[d], more = rest / (sites / radix);
+
+		if (!more || more > MOST_PLANES || rest % (sites / radix) ||
+		    radix + more > DL_TORUS_MAX_RADIX || (radix > 2 && !from->grid.mesh[d]))
+			continue;
+		for (uint32_t before = 0; before <= more; before++) {
+			struct dl_torus_proposal p = *from;
+
+			p.grid.radix[d] += more;
+			p.grid.mesh[d] = p.grid.radix[d] > 2;
+			p.seed.dateline[d] -= (int32_t)before;
+			p.seed.has_dateline[d] = true;
+			try_proposal(n, &p);
+			p.grid.mesh[d] = false;
+			if (!before && !n->err)
+				try_proposal(n, &p);
+		}
+	}
+}
+
+/*
+ * A ring that lacks a cable looks like an open dimension: are fewer switches
+ * wired wrong if it is closed?
+ */
+static int adjust(struct infer *n, struct candidate *found)
+{
+	n->fits.left = DL_NONE;
+	n->runs = 0;
+	stretch(n, found->left == DL_NONE ? &n->faulty.p : &found->p);
+	for (unsigned int d = 0; d < DIMS && !n->err; d++) {
+		struct dl_torus_proposal p = n->faulty.p;
+
+		if (!p.grid.mesh[d])
+			continue;
+		p.grid.mesh[d] = false;
+		n->runs = 0;
+		try_proposal(n, &p);
+	}
+	if (n->fits.left != DL_NONE && (found->left == DL_NONE || n->fits.wrong < found->wrong))
+		*found = n->fits;
+	return n->err;
+}
+
 static int find_grid(struct infer *n)
 {
 	struct candidate found = { .left = DL_NONE }, without = found;
@@ -237,11 +294,13 @@ static int find_grid(struct infer *n)
 		n->nout = 0;
 		err = look(n, true, &found);
 	}
+	if (!err && (found.left || found.repairs) && n->faulty.wrong != DL_NONE)
+		err = adjust(n, &found);
 	if (err)
 		return err;
 	/* Also in place of a whole grid that leaves out a plane of the torus. */
 	if (n->faulty.wrong <= few &&
-	    (n->faulty.wrong < found.left ||
+	    (found.left == DL_NONE || n->faulty.wrong < found.wrong ||
 	     (n->faulty.left <= found.left && n->faulty.repairs < found.repairs)))
 		found = n->faulty;
 	err = found.left == DL_NONE ? -ENOTSUP : 0;

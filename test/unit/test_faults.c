@@ -337,6 +337,63 @@ static void repairs_make_it_whole(void **state)
 	free(x);
 }
 
+/*
+ * Whichever cable is missing, with a stray one or without: where it closes a
+ * ring, or lies in the last row, what is left looks like a smaller or an open
+ * grid.
+ */
+static void any_cable_is_missed(void **state)
+{
+	static const struct dl_torus_grid narrow[] = {
+		{ { 3, 14, 1 }, { true, false, false } },
+		{ { 5, 8, 1 }, { false, true, false } },
+		{ { 4, 11, 1 }, { false, true, false } },
+	};
+	struct fixture *x = malloc(sizeof(*x));
+
+	(void)state;
+	assert_non_null(x);
+	for (unsigned int k = 0; k < 6 * 44 * 2; k++) {
+		uint32_t site = k / 12, next, n, from, to;
+		bool stray = k / 6 % 2;
+		struct dl_torus_fault *faults;
+		struct dl_torus_config *c;
+		struct dl_torus *t;
+
+		memset(x, 0, sizeof(*x));
+		x->g.grid = narrow[k % 3];
+		if (site >= dl_torus_grid_sites(&x->g.grid))
+			continue;
+		next = dl_torus_site_next(&x->g.grid, site, 2 * (k / 3 % 2));
+		from = x->g.grid.radix[0] + 1;
+		to = 3 * x->g.grid.radix[0];
+		/* Side by side, both may be one cable with a wrong end. */
+		if (next == DL_NONE ||
+		    (stray && (dl_torus_site_distance(&x->g.grid, site, from) < 2 ||
+			       dl_torus_site_distance(&x->g.grid, site, to) < 2 ||
+			       dl_torus_site_distance(&x->g.grid, next, from) < 2 ||
+			       dl_torus_site_distance(&x->g.grid, next, to) < 2)))
+			continue;
+		x->g.hosts = x->g.parallel = 1;
+		x->g.spare = 4;
+		x->g.dead_hop[site][k / 3 % 2] = true;
+		grid_build(&x->g);
+		if (stray)
+			join(x, free_port(x, from), free_port(x, to));
+		assert_int_equal(dl_fabric_finish(x->g.fabric, NULL), 0);
+		assert_int_equal(dl_torus_infer(x->g.fabric, NULL, &c), 0);
+		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t), 0);
+		assert_int_equal(dl_torus_find_faults(t, &faults, &n), 0);
+		assert_int_equal(n, 1 + stray);
+		assert_int_equal(t->nplaced, dl_torus_grid_sites(&x->g.grid));
+		free(faults);
+		dl_torus_free(t);
+		dl_torus_config_free(c);
+		grid_free(&x->g);
+	}
+	free(x);
+}
+
 /* A cable with one wrong end is to be moved to where it belongs. */
 static void one_end_is_moved(void **state)
 {
@@ -425,9 +482,8 @@ static void what_is_missing_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(faults_are_named),
-		cmocka_unit_test(repairs_make_it_whole),
-		cmocka_unit_test(one_end_is_moved),
+		cmocka_unit_test(faults_are_named),	   cmocka_unit_test(repairs_make_it_whole),
+		cmocka_unit_test(any_cable_is_missed),	   cmocka_unit_test(one_end_is_moved),
 		cmocka_unit_test(what_is_missing_is_told),
 	};
 

@@ -94,7 +94,8 @@ static const struct tool_usage usage = {
 	       "Built with MPI: mpirun -n 64 dateline whatif ...\n"
 	       "\n"
 	       "Exit status: 0 the mode routes every connected "
-	       "scenario, 1 it does not, 2 not all were tried, bad usage or input, 3 no "
+	       "scenario, 1 it does not, 2 none was judged, or not all "
+	       "were tried, bad usage or input, 3 no "
 	       "memory.",
 };
 
@@ -354,6 +355,7 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 	};
 	int err = outcomes && done ? 0 : -ENOMEM;
 	double start_time, seconds;
+	uint64_t judged = 0;
 
 	if (tool_shows_progress(tool) && campaign_is_leader())
 		c.progress = show_progress;
@@ -364,12 +366,20 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 		err = campaign_run(&c, outcomes, done, &interrupted);
 	seconds = dl_clock_monotonic() - start_time;
 	tool_progress(&w->progress, NULL, "", 0, 0);
-	for (uint64_t i = 0; !err && i < w->nitems; i++)
-		if (done[i] && outcomes[i].connected &&
-		    (!outcomes[i].proven || whatif_is_unsafe(&outcomes[i])))
+	for (uint64_t i = 0; !err && i < w->nitems; i++) {
+		if (!done[i] || !outcomes[i].connected)
+			continue;
+		judged++;
+		if (!outcomes[i].proven || whatif_is_unsafe(&outcomes[i]))
 			*status = TOOL_EXIT_FINDING;
+	}
 	if (!err && campaign_is_leader())
 		err = whatif_print(tool, w, outcomes, done, seconds, interrupted);
+	if (!err && !judged && !interrupted && campaign_is_leader()) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "nothing was judged: no scenario leaves a connected fabric");
+		*status = TOOL_EXIT_USAGE;
+	}
 	/* What was not tried may still hold a finding. */
 	if (interrupted && *status == TOOL_EXIT_GOOD)
 		*status = TOOL_EXIT_USAGE;

@@ -37,12 +37,10 @@ static void log_write(void *context, enum dl_log_level level, const char *messag
 
 void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *number)
 {
-	l->log.write = log_write;
-	l->log.context = l;
-	l->osm = osm;
-	l->number = number;
-	l->info = OSM_LOG_INFO;
-	l->errors = 0;
+	*l = (struct dl_osm_log){ .log = { .write = log_write, .context = l },
+				  .osm = osm,
+				  .number = number,
+				  .info = OSM_LOG_INFO };
 }
 
 static int stage_import(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)

@@ -4,6 +4,8 @@
 # libdlread: readers of files and makers of fabrics, which it does not need.
 noinst_LTLIBRARIES += libdlroute.la libdlread.la
 libdlroute_la_SOURCES =
+libdlroute_la_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
+libdlroute_la_LIBADD = $(ZSTD_LIBS)
 libdlread_la_SOURCES =
 libdlread_la_CFLAGS = $(AM_CFLAGS) $(YAML_CFLAGS) $(ZSTD_CFLAGS)
 libdlread_la_LIBADD = $(YAML_LIBS) $(ZSTD_LIBS)

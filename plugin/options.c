@@ -91,7 +91,7 @@ static const struct dl_setting settings[] = {
 	{ "drain_ms", .call = read_drain,
 	  .expected = "a number of milliseconds, at most 600000, or bound" },
 	{ "hoq_life", .call = read_hoq_life, .expected = "a number from 0 to 20" },
-	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory" },
+	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory or FILE.dls" },
 	{ "qos_weights", .call = read_weights,
 	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
 	{ "high_limit", .call = read_high_limit, .expected = "a number from 0 to 255" },

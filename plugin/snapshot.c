@@ -40,13 +40,22 @@ struct dl_writer {
 	bool ends;
 };
 
-/* Beside it, why its tables have no credit loop: for contrib/check. */
-static void write_certificate(struct osm_opensm *osm, const struct job *j, const char *dir)
+/* A compact snapshot, one file, rather than a directory. */
+static bool is_file(const char *path)
+{
+	const char *end = strrchr(path, '.');
+
+	return end && !strcmp(end, ".dls");
+}
+
+/* In it, or beside a file, why its tables have no credit loop: for contrib/check. */
+static void write_certificate(struct osm_opensm *osm, const struct job *j, const char *to)
 {
 	char path[PATH_MAX];
 	struct dl_verify_options o;
 	struct dl_file f;
-	int err = snprintf(path, sizeof(path), "%s/dateline-certificate.txt", dir) < PATH_MAX ?
+	int err = snprintf(path, sizeof(path), "%s%sdateline-certificate.txt", to,
+			   is_file(to) ? "." : "/") < PATH_MAX ?
 			  dl_file_begin(&f, path) :
 			  -ENAMETOOLONG;
 
@@ -62,7 +71,7 @@ static void write_certificate(struct osm_opensm *osm, const struct job *j, const
 
 static void write_snapshot(const struct dl_engine *e, struct job *j)
 {
-	const char *dir = e->options.dump_dir;
+	const char *to = e->options.dump_dir;
 	struct dl_snapshot s = { .about.written = j->at };
 	struct dl_osm_log l;
 	int err;
@@ -71,9 +80,10 @@ static void write_snapshot(const struct dl_engine *e, struct job *j)
 	s.tables = &j->tables;
 	err = dl_route_describe(j->sweep->torus, j->sweep->config, &e->options.route, &s);
 	if (!err)
-		err = dl_snapshot_write(&s, dir, 0, &l.log);
+		err = is_file(to) ? dl_snapshot_pack(&s, to, &l.log) :
+				    dl_snapshot_write(&s, to, 0, &l.log);
 	if (err && !l.errors)
-		dl_log(&l.log, DL_LOG_ERROR, "cannot write a snapshot to %s: %s", dir,
+		dl_log(&l.log, DL_LOG_ERROR, "cannot write a snapshot to %s: %s", to,
 		       strerror(-err));
 	s.tables = NULL; /* they stay in force */
 	dl_snapshot_release(&s);
@@ -82,9 +92,9 @@ static void write_snapshot(const struct dl_engine *e, struct job *j)
 		__atomic_store_n(&j->sweep->dumped, false, __ATOMIC_RELAXED);
 		return;
 	}
-	DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", dir);
+	DL_SAY(e->osm, OSM_LOG_VERBOSE, "snapshot written to %s", to);
 	if (j->sweep->proven)
-		write_certificate(e->osm, j, dir);
+		write_certificate(e->osm, j, to);
 }
 
 static void free_job(struct job *j)

@@ -4,13 +4,13 @@ libdlroute_la_SOURCES += \
 	lib/tables/load.c \
 	lib/tables/manifest.c \
 	lib/tables/out.c \
+	lib/tables/pack.c \
+	lib/tables/pack.h \
 	lib/tables/remap.c \
 	lib/tables/snapshot.c \
 	lib/tables/tables.c \
 	lib/tables/write.c
 libdlread_la_SOURCES += \
-	lib/tables/pack.c \
-	lib/tables/pack.h \
 	lib/tables/unpack.c \
 	lib/tables/manifest_read.c \
 	lib/tables/read.c \

@@ -196,7 +196,7 @@ static bool in_group(const struct dl_tables_mcast_group *g, uint32_t sw)
 	return any;
 }
 
-/* Of each group those switches that forward it. */
+/* Of each group those switches that forward it; none without one, as in the text. */
 static void put_groups(struct pack *p, const struct dl_tables *t)
 {
 	const uint32_t nswitches = t->fabric->nswitches;
@@ -207,6 +207,8 @@ static void put_groups(struct pack *p, const struct dl_tables *t)
 
 		for (uint32_t s = 0; s < nswitches; s++)
 			head[1] += in_group(g, s);
+		if (!head[1])
+			continue;
 		begin_section(p, DL_PACK_GROUP, sizeof(head) + head[1] * (uint64_t)DL_PACK_MASK);
 		put_32(p, head, 2);
 		for (uint32_t s = 0; s < nswitches; s++) {

@@ -94,6 +94,15 @@ lid_of() {
 		LD_LIBRARY_PATH=$DL_PLUGIN \
 		timeout 60 opensm -o -F "$T/a/opensm.conf" >"$T/a/osm.out" 2>&1
 	[[ $(lfts "$T/snap" | wc -l) == 1800 ]]
+	# The same as one file, with its certificate beside it.
+	sm_conf "$T/b" dateline torus_config="$CONF" \
+		event_plugin_options="dump_dir=$T/snap.dls"
+	OSM_TMP_DIR=$T/b OSM_CACHE_DIR=$T/b/cache LD_PRELOAD=$DL_UMAD2SIM \
+		LD_LIBRARY_PATH=$DL_PLUGIN \
+		timeout 60 opensm -o -F "$T/b/opensm.conf" >"$T/b/osm.out" 2>&1
+	dateline diff "$T/snap" "$T/snap.dls"
+	same certificate "$T/snap/dateline-certificate.txt" \
+		"$T/snap.dls.dateline-certificate.txt"
 }
 
 @test "a plugin for another OpenSM is refused, not run" {

@@ -113,7 +113,7 @@ static void bad_words_are_named_and_ignored(void **state)
 		{ "mode", "mode=proven, any-sl or classic" },
 		{ "mode=Classic", "mode=proven, any-sl or classic" },
 		{ "ties=even", "ties=balanced or torus-2QoS" },
-		{ "dump_dir=", "dump_dir=a directory" },
+		{ "dump_dir=", "dump_dir=a directory or FILE.dls" },
 		{ "qos_weights=1", "qos_weights=A:B" },
 		{ "qos_weights=0:1", "qos_weights=A:B" },
 		{ "qos_weights=1:256", "qos_weights=A:B" },

@@ -3,7 +3,8 @@
 #
 # What OpenSM loads holds no reader of dumps and netlists, no maker of fabrics,
 # and no client of the running fabric; it starts no thread but the one that
-# writes snapshots, and needs no library but the C library.
+# writes snapshots, and needs no library but the C library and zstd, for compact
+# snapshots.
 set -uo pipefail
 
 BUILD=${DATELINE_BUILD:-$PWD}
@@ -41,7 +42,7 @@ starters=$(nm -A --undefined-only "$BUILD/.libs/libdlroute.a" \
 }
 # Sanitizers bring libraries of their own.
 if readelf -d "$PLUGIN" | grep NEEDED |
-	grep -vE 'lib(c|m|asan|ubsan|pthread|gcc_s)\.so'; then
+	grep -vE 'lib(c|m|zstd|asan|ubsan|pthread|gcc_s)\.so'; then
 	echo "FAILED: the plugin needs the above"
 	failed=1
 fi

@@ -149,12 +149,13 @@ void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
 			new[w] &= old ? old[w] : 0;
 		for (unsigned int o = 1; o <= ports; o++)
 			if (dl_tables_mask_get(masks, s, o) &&
-			    dl_transition_is_recabled(p->from->fabric, f, s, o))
+			    (dl_transition_is_recabled(p->from->fabric, f, s, o) ||
+			     dl_transition_changes_map(&p->plan, s, o)))
 				new[o / 64] &= ~(UINT64_C(1) << o % 64);
 	}
 }
 
-/* Does the old tree use cables that the new one does not? */
+/* Does the old tree use cables that the new one does not, or maps that change? */
 static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
 			const uint64_t *before, const uint64_t *after)
 {
@@ -165,7 +166,8 @@ static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
 		for (unsigned int o = 1; old && o <= ports; o++)
 			if (old[o / 64] >> o % 64 & 1 && leads_to_switch(f, s, o) &&
 			    (!dl_tables_mask_get(after, s, o) ||
-			     dl_transition_is_recabled(p->from->fabric, f, s, o)))
+			     dl_transition_is_recabled(p->from->fabric, f, s, o) ||
+			     dl_transition_changes_map(&p->plan, s, o)))
 				return true;
 	}
 	return false;
@@ -186,7 +188,8 @@ void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 	/* An old tree that is not known: is it a part of the new one? */
 	if (p->recalled && !err) {
 		err = full_group(next, IB_LID_MCAST_START_HO, after);
-		p->close_groups = p->branches || !dl_recall_groups_fit(e, next->fabric, after);
+		p->close_groups = p->branches || (p->old_maps && !p->fresh) ||
+				  !dl_recall_groups_fit(e, next->fabric, after);
 	}
 	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO && !err; i++) {
 		uint16_t mlid = i + IB_LID_MCAST_START_HO;

@@ -57,6 +57,12 @@ void dl_transition_spare(struct dl_transition *t);
 bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabric *now,
 			       uint32_t sw, unsigned int port);
 
+/*
+ * Does a map of packets that leave through a switch's port change?  Nothing may
+ * then leave through it between both sets.
+ */
+bool dl_transition_changes_map(const struct dl_transition *t, uint32_t sw, unsigned int port);
+
 /* One SMP: a block of 64 LIDs of a switch, or of 32 groups for 16 ports. */
 struct dl_transition_write {
 	uint32_t sw;

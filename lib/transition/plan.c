@@ -144,25 +144,36 @@ static dl_tables_sl2vl_row row_at(const struct dl_tables *t, uint32_t at)
 	return t->sl2vl[at] == DL_TABLES_NO_ROW ? 0 : t->rows[t->sl2vl[at]];
 }
 
-/* Close what crosses a map that changes; `recabled` ports have no packets. */
-static uint32_t close_maps(struct dl_tables *closed, const struct dl_tables *to, uint32_t s,
-			   const bool *recabled)
+/* Maps that differ at an output port; those of recabled ports are adopted. */
+static uint32_t count_maps(const struct dl_tables *a, const struct dl_tables *b, uint32_t s,
+			   unsigned int o)
 {
-	const struct dl_fabric_node *n = &to->fabric->nodes[to->fabric->switches[s]];
+	const struct dl_fabric_node *n = &b->fabric->nodes[b->fabric->switches[s]];
+	uint32_t differ = 0;
+
+	for (unsigned int i = 0; i <= n->nports && in_use(b->fabric, n, o); i++) {
+		uint32_t at = b->sl2vl_first[s] + i * (n->nports + 1u) + o;
+
+		differ += in_use(b->fabric, n, i) && row_at(a, at) != row_at(b, at);
+	}
+	return differ;
+}
+
+bool dl_transition_changes_map(const struct dl_transition *t, uint32_t sw, unsigned int port)
+{
+	return count_maps(t->held, t->opened, sw, port);
+}
+
+/* Close what crosses a map that changes. */
+static uint32_t close_maps(struct dl_tables *closed, const struct dl_tables *to, uint32_t s)
+{
 	uint32_t changed = 0;
 
-	for (unsigned int o = 1; o <= n->nports; o++) {
-		uint32_t before = changed;
+	for (unsigned int o = 1; o <= to->fabric->nodes[to->fabric->switches[s]].nports; o++) {
+		uint32_t differ = count_maps(closed, to, s, o);
 
-		if (!in_use(to->fabric, n, o) || recabled[o])
-			continue;
-		for (unsigned int i = 0; i <= n->nports; i++) {
-			uint32_t at = to->sl2vl_first[s] + i * (n->nports + 1u) + o;
-
-			changed += in_use(to->fabric, n, i) && !recabled[i] &&
-				   row_at(closed, at) != row_at(to, at);
-		}
-		if (changed != before)
+		changed += differ;
+		if (differ)
 			close_port(closed, s, o);
 	}
 	return changed;
@@ -314,7 +325,7 @@ static int plan_switch(struct dl_transition *t, const struct dl_fabric *old, uin
 	if (err)
 		return err;
 	if (dl_fabric_find_guid(old, f->nodes[f->switches[s]].guid) != DL_NONE)
-		t->maps_changed += close_maps(t->closed, t->opened, s, recabled);
+		t->maps_changed += close_maps(t->closed, t->opened, s);
 	t->entries_closed += close_entries(t->closed, t->held, t->opened, s);
 	return 0;
 }

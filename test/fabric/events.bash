@@ -337,6 +337,7 @@ events() {
 # expected is in force, as the test's own in_force sees it; its join_groups
 # makes multicast groups again after every fifth.  Then $PATHS is all, that
 # in_force ask for the path SLs of all end ports; adapters otherwise.
+# shellcheck disable=SC2034 # in_force reads PATHS
 all_events() {
 	local i
 

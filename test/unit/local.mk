@@ -8,7 +8,7 @@ LDADD = test/unit/libfixtures.la libdllink.la libdlread.la libdlroute.la $(CMOCK
 # Fabrics, tables and models that tests share, and the parts of the plugin that
 # need no OpenSM.
 check_LTLIBRARIES += test/unit/libfixtures.la
-test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit/arb_model.h \
+test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit/share.h test/unit/arb_model.h \
 	test/unit/grid_fabric.c test/unit/grid_fabric.h \
 	test/unit/routed.c test/unit/routed.h \
 	test/unit/fabric_text.c test/unit/fabric_text.h \

@@ -336,6 +336,8 @@ static void ask_tables(struct dl_engine *e)
 	}
 	e->nheld_groups = n;
 	CL_PLOCK_RELEASE(&e->osm->lock);
+	if (!e->held_groups)
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for what the switches hold");
 }
 
 /* The map that a switch has, or that of `next` where OpenSM has not set it. */

@@ -259,13 +259,22 @@ static int read_fabric(struct source *x, const char *net, struct dl_fabric **f)
 	return -ENOENT;
 }
 
+static bool all_have_lids(const struct dl_fabric *f)
+{
+	bool all = true;
+
+	for (uint32_t p = 0; p < f->nports && all; p++)
+		all = f->ports[p].lid || !dl_fabric_is_end_port(f, p);
+	return all;
+}
+
 static int complete_lids(struct source *x, struct dl_fabric *f)
 {
 	FILE *from;
 	int err;
 
-	/* The netlist of a snapshot knows them. */
-	if ((x->manifest.n && f->top_lid) || !find(x, "opensm-lfts.dump"))
+	/* The netlist of a snapshot knows them, but of ports without a cable. */
+	if ((x->manifest.n && all_have_lids(f)) || !find(x, "opensm-lfts.dump"))
 		return 0;
 	from = fopen(x->path, "r");
 	if (!from)

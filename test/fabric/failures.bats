@@ -101,15 +101,20 @@ built_in_is_wrong() {
 		grep -q 'ERR 4E38' "$T/torus-2QoS/osm.log"
 }
 
+# routes_all: Dateline's tables deliver everything, and are free of credit loops.
+routes_all() {
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" \
+		--mode classic -q -o "$T/offline" &&
+		dateline verify -q "$T/offline"
+}
+
 # built_in_misses_switches: it refuses because it cannot place a switch that
 # works; Dateline's tables, which have it, are free of credit loops.
 built_in_misses_switches() {
 	(($(grep -o 'Missing torus switch at .*' "$T/torus-2QoS/osm.log" |
 		sort -u | wc -l) > ${#DEAD[@]})) &&
 		grep -q 'ERR 4E38' "$T/torus-2QoS/osm.log" &&
-		dateline route "$T/f.net" --torus-config "$T/f.torus.conf" \
-			--mode classic -q -o "$T/offline" &&
-		dateline verify -q "$T/offline"
+		routes_all
 }
 
 built_in_lost_switches() {
@@ -142,6 +147,12 @@ compare() {
 		REFUSED=$((REFUSED + 1))
 		return
 	fi
+	if built_in_lost_switches; then
+		# What hangs beside its torus is routed by dateline alone.
+		routes_all || return
+		LOST=$((LOST + 1))
+		return
+	fi
 	SAME=$((SAME + 1))
 	same "forwarding tables" <(lfts "$T/torus-2QoS") \
 		<(lfts "$T/dateline") &&
@@ -172,8 +183,8 @@ scenarios() {
 		}
 	done
 	say "$SAME accepted and the same, $REFUSED refused by both," \
-		"$MEANT accepted by dateline alone, $LOST by torus-2QoS alone," \
-		"against the documentation"
+		"$MEANT accepted by dateline alone, $LOST where torus-2QoS leaves" \
+		"switches out, against the documentation"
 	((SAME > $1 / 4))
 }
 

@@ -40,14 +40,6 @@ struct dl_writer {
 	bool ends;
 };
 
-/* A compact snapshot, one file, rather than a directory. */
-static bool is_file(const char *path)
-{
-	const char *end = strrchr(path, '.');
-
-	return end && !strcmp(end, ".dls");
-}
-
 /* In it, or beside a file, why its tables have no credit loop: for contrib/check. */
 static void write_certificate(struct osm_opensm *osm, const struct job *j, const char *to)
 {
@@ -55,7 +47,7 @@ static void write_certificate(struct osm_opensm *osm, const struct job *j, const
 	struct dl_verify_options o;
 	struct dl_file f;
 	int err = snprintf(path, sizeof(path), "%s%sdateline-certificate.txt", to,
-			   is_file(to) ? "." : "/") < PATH_MAX ?
+			   dl_snapshot_names_file(to) ? "." : "/") < PATH_MAX ?
 			  dl_file_begin(&f, path) :
 			  -ENAMETOOLONG;
 
@@ -80,8 +72,8 @@ static void write_snapshot(const struct dl_engine *e, struct job *j)
 	s.tables = &j->tables;
 	err = dl_route_describe(j->sweep->torus, j->sweep->config, &e->options.route, &s);
 	if (!err)
-		err = is_file(to) ? dl_snapshot_pack(&s, to, &l.log) :
-				    dl_snapshot_write(&s, to, 0, &l.log);
+		err = dl_snapshot_names_file(to) ? dl_snapshot_pack(&s, to, &l.log) :
+						   dl_snapshot_write(&s, to, 0, &l.log);
 	if (err && !l.errors)
 		dl_log(&l.log, DL_LOG_ERROR, "cannot write a snapshot to %s: %s", to,
 		       strerror(-err));

@@ -98,10 +98,9 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
 int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
 			unsigned int flags)
 {
-	const char *end = strrchr(path, '.');
 	int err;
 
-	if (end && !strcmp(end, ".dls")) {
+	if (dl_snapshot_names_file(path)) {
 		err = dl_snapshot_pack(s, path, &tool->log);
 	} else {
 		err = tool_make_dir(tool, path);

@@ -395,6 +395,9 @@ int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int
  */
 int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct dl_log *log);
 
+/* Is a snapshot of that name to be a compact one: does it end in ".dls"? */
+bool dl_snapshot_names_file(const char *path);
+
 /* Is this a compact snapshot, by its first bytes? */
 bool dl_snapshot_is_packed(const char *path);
 

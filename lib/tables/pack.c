@@ -284,6 +284,13 @@ static int pack(const struct dl_snapshot *s, FILE *to)
 	return err;
 }
 
+bool dl_snapshot_names_file(const char *path)
+{
+	const char *end = strrchr(path, '.');
+
+	return end && !strcmp(end, ".dls");
+}
+
 int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct dl_log *log)
 {
 	int err = s->tables->checked ? 0 : dl_tables_check(s->tables, log);

@@ -192,18 +192,23 @@ static const struct {
 
 #define NFILES (sizeof(files) / sizeof(*files))
 
+/* Is a file the one that counts?  Then its part is met, and its path is x->path. */
+static bool counts(struct source *x, unsigned int i, unsigned int *met)
+{
+	if (*met & files[i].part || !find(x, dl_tables_file_names[files[i].file]))
+		return false;
+	*met |= files[i].part;
+	return true;
+}
+
 /* Such a file is checked while it is read. */
 static bool is_read_as_table(struct source *x, const char *name)
 {
 	unsigned int met = x->skip_sls ? DL_SNAPSHOT_HAS_PSL : 0;
 
-	for (unsigned int i = 0; i < NFILES; i++) {
-		if (met & files[i].part || !find(x, dl_tables_file_names[files[i].file]))
-			continue;
-		if (!strcmp(dl_tables_file_names[files[i].file], name))
+	for (unsigned int i = 0; i < NFILES; i++)
+		if (counts(x, i, &met) && !strcmp(dl_tables_file_names[files[i].file], name))
 			return true;
-		met |= files[i].part;
-	}
 	return false;
 }
 
@@ -352,14 +357,11 @@ static int read_tables(struct source *x, struct dl_tables *t, unsigned int *part
 	if (x->skip_sls)
 		*parts |= DL_SNAPSHOT_HAS_PSL;
 	for (unsigned int i = 0; !err && i < NFILES; i++) {
-		const char *name = dl_tables_file_names[files[i].file];
-		const struct dl_snapshot_file *f = listed(x, name);
+		const struct dl_snapshot_file *f = listed(x, dl_tables_file_names[files[i].file]);
 
-		if (*parts & files[i].part || !find(x, name))
-			continue;
-		err = f ? read_listed(x, f, t, files[i].file) :
-			  read_file(x, x->path, t, files[i].file);
-		*parts |= files[i].part;
+		if (counts(x, i, parts))
+			err = f ? read_listed(x, f, t, files[i].file) :
+				  read_file(x, x->path, t, files[i].file);
 	}
 	if (!err && !(*parts & DL_SNAPSHOT_HAS_LFTS)) {
 		dl_log(x->log, DL_LOG_ERROR,

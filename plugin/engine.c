@@ -381,14 +381,20 @@ static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out
 	return false;
 }
 
+/* held: what a port holds now, not what it is to hold when all phases are done. */
+static bool find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in, uint8_t out,
+		     bool held, dl_tables_sl2vl_row *row)
+{
+	const struct dl_sweep *from = e->phases && held ? e->phases->from : NULL;
+
+	return (from && find_row(from, physp, in, out, row)) ||
+	       find_row(e->in_force, physp, in, out, row);
+}
+
 bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
 			uint8_t out, dl_tables_sl2vl_row *row)
 {
-	if (!e->in_force)
-		return false;
-	return (e->phases && e->phases->old_maps &&
-		find_row(e->phases->from, physp, in, out, row)) ||
-	       find_row(e->in_force, physp, in, out, row);
+	return e->in_force && find_map(e, physp, in, out, e->phases && e->phases->old_maps, row);
 }
 
 static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
@@ -408,9 +414,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 			*table = *held;
 			return;
 		}
-		if (!(e->phases && e->phases->from &&
-		      find_row(e->phases->from, physp, in, out, &row)) &&
-		    !find_row(e->in_force, physp, in, out, &row))
+		if (!find_map(e, physp, in, out, true, &row))
 			return;
 	} else if (!dl_engine_find_map(e, physp, in, out, &row)) {
 		return;

@@ -192,13 +192,6 @@ unsigned int dl_route_levels(const struct dl_route_vls *vls);
 unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from, uint32_t to);
 
 /*
- * The same from one switch to all: row[switch].  A switch that is no part of
- * the torus goes by the nearest one that is (torus.attachment); entries of those
- * that are disconnected from it are left alone.
- */
-void dl_route_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row);
-
-/*
  * The SL-to-VL map between switches for packets that came in from direction
  * `in` (DL_TORUS_DIRS: from an end port or any other place outside the torus) and
  * leave in direction `out` (DL_TORUS_DIRS: to an end port), with that many data

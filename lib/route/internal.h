@@ -48,7 +48,11 @@ static inline unsigned int dl_route_parity(unsigned int lid_parity,
 int dl_route_lid_parities(const struct dl_route_rule *r, const struct dl_fabric *f,
 			  struct dl_arena *arena, uint8_t **out);
 
-/* Path SLs from all switches to one, for LIDs of a parity, as dl_route_sl_row(). */
+/*
+ * Path SLs from all switches to one, for LIDs of a parity: row[switch].  A switch
+ * that is no part of the torus goes by the nearest one that is (torus.attachment);
+ * entries of those that are disconnected from it are left alone.
+ */
 void dl_route_sls_to(const struct dl_route_rule *r, const struct dl_torus *t, uint32_t to,
 		     unsigned int parity, uint8_t *row);
 

@@ -79,14 +79,6 @@ void dl_route_sls_to(const struct dl_route_rule *r, const struct dl_torus *t, ui
 	}
 }
 
-void dl_route_sl_row(const struct dl_torus *t, uint32_t from, uint8_t *row)
-{
-	static const struct dl_route_rule plain;
-
-	/* The same both ways. */
-	dl_route_sls_to(&plain, t, from, 0, row);
-}
-
 unsigned int dl_route_levels(const struct dl_route_vls *vls)
 {
 	return vls->between >= 8 || (vls->any_sl && vls->between >= 4) ? 2 : 1;

@@ -200,9 +200,10 @@ struct dl_emu_config {
 	bool stop_on_deadlock;
 	bool pairs; /* keep statistics of pairs */
 	/*
-	 * Threads that share the work; 0 or 1: the caller alone.  The results
-	 * are the same.  Closed loops have one, for a delivery asks for the
-	 * next message at once, wherever its source is.
+	 * Threads that share the work (1); 0: as many as the process has cores
+	 * and pay on such a fabric.  The results are the same.  Closed loops
+	 * have one, for a delivery asks for the next message at once, wherever
+	 * its source is.
 	 */
 	uint32_t threads;
 };

@@ -161,8 +161,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 		return;
 	at = p->busy_until + p->delay + e->c.credit_latency_ps;
 	if (p->to == DL_EMU_TO_SHARD)
-		dl_emu_mail(e, p->peer,
-			    &(struct dl_emu_mail){ at, channel, DL_EMU_NIL, credit, in->lost });
+		dl_emu_mail_credit(e, p->peer, channel, at, credit, in->lost);
 	else
 		deliver_credit(e, channel, credit, in->lost, at, plain);
 }
@@ -224,8 +223,7 @@ HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, 
 		dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
 		return;
 	}
-	e->live--;
-	dl_emu_mail(e, p->peer, &(struct dl_emu_mail){ at, far, packet, 0, 0 });
+	dl_emu_mail_packet(e, p->peer, far, at, packet);
 }
 
 /* A plain one is one flit, the first in its queue, on a data VL. */

@@ -172,7 +172,7 @@ struct dl_emu_pkt {
 	uint8_t flags;
 	uint8_t units; /* of credit */
 	uint8_t epoch; /* of the link that it was sent over */
-} __attribute__((aligned(32)));
+};
 
 struct dl_emu_origin {
 	uint64_t created, injected;
@@ -181,7 +181,7 @@ struct dl_emu_origin {
 	uint16_t data;
 	uint8_t copies; /* that still have to leave */
 	uint32_t early; /* copies that wait for their own bits */
-} __attribute__((aligned(32)));
+};
 
 /*
  * A channel.  All counts of units go round at 65,536; only differences mean
@@ -262,7 +262,8 @@ struct dl_emu_link_port {
 	struct dl_emu_vl_port vl[DL_EMU_VLS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct dl_emu_pkt) == 32 && sizeof(struct dl_emu_vl_port) == 64 &&
+_Static_assert(sizeof(struct dl_emu_pkt) == 32 && sizeof(struct dl_emu_origin) == 32 &&
+		       sizeof(struct dl_emu_vl_port) == 64 &&
 		       offsetof(struct dl_emu_link_port, number) == 64 &&
 		       offsetof(struct dl_emu_link_port, wait_ps) == 128,
 	       "cache lines");
@@ -328,11 +329,17 @@ struct dl_emu_program {
 	struct dl_emu_program *next;
 };
 
-/* From one shard to another: a packet or, with packet NIL, credit. */
+/*
+ * From one shard to another: credit or a packet.  That is copied, so that each
+ * shard writes to packets of its own.
+ */
 struct dl_emu_mail {
 	uint64_t time;
-	uint32_t channel, packet;
+	uint32_t channel;
 	uint16_t credit, lost;
+	bool is_packet;
+	struct dl_emu_pkt packet;
+	struct dl_emu_origin from;
 };
 
 struct dl_emu_box {
@@ -557,7 +564,10 @@ int dl_emu_set_up_shards(struct dl_emu *e);
 void dl_emu_free_shards(struct dl_emu *e);
 void dl_emu_share(struct dl_emu *e);
 void dl_emu_run_shards(struct dl_emu *e, uint64_t until);
-void dl_emu_mail(struct dl_emu *e, uint32_t port, const struct dl_emu_mail *mail);
+void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
+			uint32_t packet);
+void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
+			uint16_t credit, uint16_t lost);
 void dl_emu_open_mail(struct dl_emu *e);
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 

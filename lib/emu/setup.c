@@ -37,6 +37,7 @@ void dl_emu_config_init(struct dl_emu_config *c)
 		.check_ps = UINT64_C(100000000),
 		.starvation_ps = UINT64_C(1000000000),
 		.stop_on_deadlock = true,
+		.threads = 1,
 	};
 	dl_link_arb_options_init(&c->arbitration);
 }

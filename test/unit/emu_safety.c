@@ -21,6 +21,17 @@
 #define US UINT64_C(1000000)
 #define MS UINT64_C(1000000000)
 
+/* Under ThreadSanitizer (emu_races) threads alone are tested, and a few worlds do. */
+#ifdef RACES
+#define WORLDS 3
+#define THREADS 2, 4
+#define TESTS "test_threads"
+#else
+#define WORLDS 191
+#define THREADS 2, 3, 4, 8
+#define TESTS "*"
+#endif
+
 static uint64_t seed = 20261121;
 
 /* Run in pieces, with the books checked after each. */
@@ -380,9 +391,9 @@ static bool is_special(unsigned int world)
  */
 static void test_threads(void **state)
 {
-	static const uint32_t threads[] = { 2, 3, 4, 8 };
+	static const uint32_t threads[] = { THREADS };
 	const char *given = getenv("DATELINE_WORLDS");
-	unsigned int worlds = given ? strtoul(given, NULL, 0) : 191;
+	unsigned int worlds = given ? strtoul(given, NULL, 0) : WORLDS;
 	struct draw d = { .seed = seed };
 
 	(void)state;
@@ -403,14 +414,17 @@ static void test_threads(void **state)
 		print_message("%u worlds\n", worlds);
 }
 
-/* Shards have the same number of switches, give or take what does not divide. */
+/*
+ * Shards have the same number of switches, give or take what does not divide.
+ * Two are parted by two planes, and eight are blocks.
+ */
 static void test_division(void **state)
 {
 	const uint32_t radix[3] = { 8, 8, 2 };
 
 	(void)state;
 	for (uint32_t shards = 2; shards <= 64; shards++) {
-		uint32_t switches[64] = { 0 };
+		uint32_t switches[64] = { 0 }, cut = 0;
 		struct emu_fixture w;
 
 		emu_fixture_build(&w, radix, false, 1, NULL);
@@ -421,6 +435,12 @@ static void test_division(void **state)
 			switches[w.emu->shard_of[w.emu->own_port[w.adapter[i]]]]++;
 		for (uint32_t i = 0; i < shards; i++)
 			assert_in_range(switches[i], 128 / shards, (128 + shards - 1) / shards);
+		for (uint32_t i = 0; i < w.emu->nports; i++)
+			cut += w.emu->ports[i].to == DL_EMU_TO_SHARD;
+		if (shards == 2)
+			assert_int_equal(cut / 2, 2 * 8 * 2);
+		if (shards == 8)
+			assert_true(cut / 2 <= 4 * 8 * 2 + 2 * 8 * 2);
 		emu_fixture_free(&w);
 	}
 }
@@ -631,5 +651,6 @@ int main(void)
 
 	if (given)
 		seed = strtoull(given, NULL, 0);
+	cmocka_set_test_filter(TESTS);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,18 @@ test_unit_compact_SOURCES = test/unit/compact.c tools/compact.c
 UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/unit/fcp \
 	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety \
 	test/unit/emu_model test/unit/rewrite test/unit/traffic test/unit/emulate_sweep
+# The emulator's threads under ThreadSanitizer, which sees only what is compiled
+# for it, and does not go with AddressSanitizer.
+if !SANITIZERS
+UNIT_TESTS += test/unit/emu_races
+test_unit_emu_races_SOURCES = test/unit/emu_safety.c lib/emu/adapter.c lib/emu/audit.c \
+	lib/emu/deadlock.c lib/emu/engine.c lib/emu/events.c lib/emu/fault.c lib/emu/forward.c \
+	lib/emu/hop.c lib/emu/setup.c lib/emu/shard.c lib/emu/slarb.c lib/emu/stats.c \
+	lib/emu/transmit.c
+test_unit_emu_races_CPPFLAGS = $(AM_CPPFLAGS) -DRACES
+test_unit_emu_races_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+test_unit_emu_races_LDFLAGS = -fsanitize=thread
+endif
 # The plugin without OpenSM.
 UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/plugin_check \
 	test/unit/plugin_cache test/unit/test_metrics

@@ -97,6 +97,8 @@ static const struct dl_setting options[] = {
 	  .doc = "emulate: of the adapters' links (half of what the torus delivers at most)" },
 	{ "threads", DL_SETTING_NUMBER, DL_MEMBER(struct request, size.threads), 1, 256, .arg = "N",
 	  .doc = "emulate: threads that share the work (1)" },
+	{ "credit", DL_SETTING_NUMBER, DL_MEMBER(struct request, size.credit_ns), 0, 1000000,
+	  .arg = "NS", .doc = "emulate: what credit takes inside ports, in ns (0)" },
 	{ 0 }
 };
 
@@ -119,8 +121,9 @@ static void check(const struct argp_state *state, void *to)
 	if (r->size.hosts > 1 && benches[r->bench].run != bench_throughput &&
 	    benches[r->bench].run != bench_latency)
 		argp_error(state, "--hosts is for throughput and latency");
-	if ((r->size.load || r->size.threads > 1) && benches[r->bench].run != bench_emulate)
-		argp_error(state, "--load and --threads are for emulate");
+	if ((r->size.load || r->size.threads > 1 || r->size.credit_ns) &&
+	    benches[r->bench].run != bench_emulate)
+		argp_error(state, "--load, --threads and --credit are for emulate");
 }
 
 static const struct tool_usage usage = {

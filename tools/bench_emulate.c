@@ -169,6 +169,7 @@ int bench_emulate(struct tool *tool, const struct bench_size *size, json_t **out
 
 	dl_emu_config_init(&c);
 	c.threads = size->threads;
+	c.credit_latency_ps = size->credit_ns * UINT64_C(1000);
 	dl_route_options_init(&options);
 	options.mode = DL_ROUTE_CLASSIC;
 	err = bench_setup(tool, size, &s);

@@ -75,7 +75,7 @@ static const struct dl_setting options[] = {
 		 "all entries with a load" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(sweep.threads), 1, 1024, .arg = "N",
 	  .doc = "Threads for the runs of a sweep (one for each core), or for a "
-		 "single run (1)" },
+		 "single run (as many as pay)" },
 	{ "write-counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE",
 	  .doc = "Write the ports' counters as commands for ibsim's console" },
 	{ 0 }

@@ -65,86 +65,52 @@ static json_t *circle_json(const struct dl_fabric *f, const struct dl_verify_mix
 	return list;
 }
 
-/* NULL and *err: no memory, or the tables do not hold together. */
-static json_t *direct_json(const struct dl_transition *t, enum dl_transition_order order,
-			   const struct tool_coords *coords, bool *any_order, int *err)
+static json_t *direct_json(const struct dl_fabric *f, const struct dl_transition_result *v,
+			   enum dl_transition_order order, const struct tool_coords *coords)
 {
-	const struct dl_fabric *f = t->opened->fabric;
-	struct dl_transition_result v;
-	json_t *direct;
-
-	*err = dl_transition_check(t->held, t->opened, order, &v);
-	if (*err)
-		return NULL;
-	*any_order = v.any_order;
-	direct = json_pack("{s:b, s:o, s:o, s:I, s:o, s:b}", "safe", v.safe, "cycle",
-			   verify_cycle_json(f, coords, &v.found.cycle), "forwarding_loop",
-			   circle_json(f, &v.found), "writes", (json_int_t)v.writes, "at_write",
-			   tool_json_or_null(!v.safe && !v.maps_changed &&
-						     order == DL_TRANSITION_OPENSM,
-					     v.at_write),
-			   "maps_changed", v.maps_changed);
-	dl_verify_mixture_release(&v.found);
-	return direct;
-}
-
-static int is_safe(const struct dl_tables *a, const struct dl_tables *b, bool *safe)
-{
-	struct dl_verify_mixture m;
-	int err = dl_verify_mixed(a, b, NULL, true, &m);
-
-	if (!err) {
-		*safe &= m.safe;
-		dl_verify_mixture_release(&m);
-	}
-	return err;
+	return json_pack("{s:b, s:o, s:o, s:I, s:o, s:b}", "safe", v->safe, "cycle",
+			 verify_cycle_json(f, coords, &v->found.cycle), "forwarding_loop",
+			 circle_json(f, &v->found), "writes", (json_int_t)v->writes, "at_write",
+			 tool_json_or_null(!v->safe && !v->maps_changed &&
+						   order == DL_TRANSITION_OPENSM,
+					   v->at_write),
+			 "maps_changed", v->maps_changed);
 }
 
 /* Each phase in any order, whatever the argument for them says. */
-static json_t *phased_json(const struct dl_transition *t, bool any_order, int *err)
+static json_t *phased_json(const struct dl_transition *t, const struct dl_transition_result *v)
 {
-	bool safe = true, phases = t->maps_changed || !any_order;
+	bool phases = t->maps_changed || !v->any_order;
+	uint64_t writes = t->writes_close + t->writes_open;
+	uint64_t pairs = phases ? t->pairs_interrupted : 0;
 
-	*err = 0;
-	if (phases)
-		*err = is_safe(t->closed, t->held, &safe);
-	if (!*err && phases)
-		*err = is_safe(t->closed, t->opened, &safe);
-	if (*err)
-		return NULL;
-	return json_pack(
-		"{s:b, s:i, s:I, s:I, s:I, s:I}", "safe", safe, "phases",
-		t->maps_changed ? 3 :
-		phases		? 2 :
-				  t->writes != 0,
-		"writes", (json_int_t)(phases ? t->writes_close + t->writes_open : t->writes),
-		"entries_closed", (json_int_t)(phases ? t->entries_closed : 0), "pairs_interrupted",
-		(json_int_t)(phases ? t->pairs_interrupted : 0), "interrupted_writes",
-		(json_int_t)(phases && t->pairs_interrupted ? t->writes_close + t->writes_open :
-							      0));
+	return json_pack("{s:b, s:i, s:I, s:I, s:I, s:I}", "safe", !phases || v->phased, "phases",
+			 t->maps_changed ? 3 :
+			 phases		 ? 2 :
+					   t->writes != 0,
+			 "writes", (json_int_t)(phases ? writes : t->writes), "entries_closed",
+			 (json_int_t)(phases ? t->entries_closed : 0), "pairs_interrupted",
+			 (json_int_t)pairs, "interrupted_writes", (json_int_t)(pairs ? writes : 0));
 }
 
 int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 		    enum dl_transition_order order, const struct tool_coords *coords, json_t **out)
 {
-	json_t *direct = NULL, *phased = NULL;
+	struct dl_transition_result v;
 	struct dl_transition t;
-	bool any_order = false;
 	int err = dl_transition_plan(old, new, &t);
 
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	direct = direct_json(&t, order, coords, &any_order, &err);
-	if (!err)
-		phased = phased_json(&t, any_order, &err);
-	if (!err)
-		*out = json_pack("{s:i, s:O, s:O}", "format", 1, "direct", direct, "phased",
-				 phased);
-	if (!err && !*out)
-		err = -ENOMEM;
-	json_decref(direct);
-	json_decref(phased);
+	err = dl_transition_check_plan(&t, order, &v);
+	if (!err) {
+		*out = json_pack("{s:i, s:o, s:o}", "format", 1, "direct",
+				 direct_json(new->fabric, &v, order, coords), "phased",
+				 phased_json(&t, &v));
+		err = *out ? 0 : -ENOMEM;
+		dl_verify_mixture_release(&v.found);
+	}
 	dl_transition_release(&t);
 	return err;
 }

@@ -10,35 +10,23 @@
 #include "dateline/transition.h"
 #include "whatif.h"
 
-static int is_safe(const struct dl_tables *a, const struct dl_tables *b, bool *safe)
-{
-	struct dl_verify_mixture m;
-	int err = dl_verify_mixed(a, b, NULL, true, &m);
-
-	*safe = !err && m.safe;
-	dl_verify_mixture_release(&m);
-	return err;
-}
-
 /* Written over one another in any order, and in phases, each in any order. */
 static int check(const struct dl_tables *from, const struct dl_tables *to,
 		 struct whatif_transition *out)
 {
+	struct dl_transition_result v;
 	struct dl_transition t;
-	bool closing = false, opening = false;
 	int err = dl_transition_plan(from, to, &t);
 
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	if (!t.maps_changed)
-		err = is_safe(t.held, to, &out->direct);
+	err = dl_transition_check_plan(&t, DL_TRANSITION_ANY_QUICK, &v);
 	if (!err)
-		err = is_safe(t.closed, t.held, &closing);
-	if (!err)
-		err = is_safe(t.closed, to, &opening);
+		dl_verify_mixture_release(&v.found);
 	out->checked = !err;
-	out->phased = closing && opening;
+	out->direct = !err && v.safe;
+	out->phased = !err && v.phased;
 	out->writes = t.writes;
 	if (!out->direct) {
 		out->pairs = t.pairs_interrupted;

@@ -94,7 +94,8 @@ enum dl_transition_order {
 	 * four SMPs under way, which may arrive in any order.
 	 */
 	DL_TRANSITION_OPENSM,
-	DL_TRANSITION_ANY
+	DL_TRANSITION_ANY,
+	DL_TRANSITION_ANY_QUICK /* ... where one finding is enough */
 };
 
 /* Whether writes can go wrong, and the first moment at which they do. */
@@ -102,6 +103,7 @@ struct dl_transition_result {
 	bool safe;
 	bool any_order;			/* ... in any order, too */
 	bool maps_changed;		/* ... which alone decides: nothing else was checked */
+	bool phased;			/* each phase in any order; of a plan */
 	struct dl_verify_mixture found; /* what is wrong at that moment */
 	uint64_t writes;
 	uint64_t at_write; /* writes sent by then; 0: safe, or any order */
@@ -115,6 +117,10 @@ struct dl_transition_result {
  */
 int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
 			enum dl_transition_order order, struct dl_transition_result *out);
+
+/* The same for what a plan begins and ends with, and for its phases. */
+int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
+			     struct dl_transition_result *out);
 
 #ifdef __cplusplus
 }

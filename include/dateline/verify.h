@@ -156,6 +156,24 @@ int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
 		    const struct dl_verify_options *o, bool quick, struct dl_verify_mixture *out);
 void dl_verify_mixture_release(struct dl_verify_mixture *m);
 
+/*
+ * What several mixtures of the same n sets of tables, of one fabric, have in
+ * common: it is worked out once.  The tables must stay as they are until
+ * dl_verify_common_free(); NULL options are the defaults.  0, -ENOMEM or
+ * -EPROTO as dl_verify().
+ */
+struct dl_verify_common;
+int dl_verify_common_new(const struct dl_tables *const *tables, unsigned int n,
+			 const struct dl_verify_options *o, struct dl_verify_common **out);
+void dl_verify_common_free(struct dl_verify_common *c);
+
+/*
+ * dl_verify_mixed() for tables each of whose entries one of those sets has.
+ * Cheap where `b` has the maps and path SLs of the first of them.
+ */
+int dl_verify_mixed_of(struct dl_verify_common *c, const struct dl_tables *a,
+		       const struct dl_tables *b, bool quick, struct dl_verify_mixture *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -343,7 +343,10 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		err = dl_transition_hold(from, f, &out->closed);
 	for (uint32_t s = 0; s < f->nswitches && !err; s++)
 		err = plan_switch(out, from->fabric, s);
+	if (!err)
+		err = dl_tables_check(out->held, NULL);
 	if (!err) {
+		out->held->checked = out->closed->checked = true;
 		out->entries_closed += close_groups(out->closed, out->held, to);
 		out->writes = count_writes(out->held, to);
 		out->writes_close = count_writes(out->held, out->closed);

@@ -12,7 +12,8 @@
  * then, is taken apart into its states, each of which is checked as it is.  So
  * what is found is real, and the first; what is not found does not exist.
  *
- * Complexity: a verification each for a few dozen intervals.
+ * Complexity: a verification once, and for each of a few dozen intervals one of
+ * the LIDs that change (dl_verify_common_new()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 
 struct search {
 	const struct dl_tables *a, *b;
-	struct dl_tables *from, *to; /* an interval's two ends */
+	struct dl_verify_common *common;
+	struct dl_tables from, to; /* an interval's two ends */
 	struct dl_transition_write *writes;
 	uint32_t n, cap;
 	uint32_t *order; /* switches as OpenSM walks them */
@@ -154,29 +156,34 @@ void dl_transition_put(struct dl_tables *t, const struct dl_tables *from,
 		memcpy(t->lft + at, from->lft + at, DL_TRANSITION_LFT_BLOCK);
 }
 
+static int add_groups(const struct dl_tables *from, struct dl_tables *to)
+{
+	for (uint32_t g = 0; g < from->ngroups; g++)
+		if (!dl_tables_group(to, from->groups[g].mlid))
+			return -ENOMEM;
+	return 0;
+}
+
 int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
 		       struct dl_tables **out)
 {
 	int err = dl_transition_hold(t, t->fabric, out);
 
-	for (uint32_t g = 0; g < other->ngroups && !err; g++)
-		if (!dl_tables_group(*out, other->groups[g].mlid))
-			err = -ENOMEM;
-	return err;
+	return err ? err : add_groups(other, *out);
 }
 
 /* Both ends of an interval: written are those before i, and those before j. */
-static void set_ends(const struct search *s, uint32_t i, uint32_t j)
+static void set_ends(struct search *s, uint32_t i, uint32_t j)
 {
 	for (uint32_t w = 0; w < s->n; w++) {
-		dl_transition_put(s->from, w < i ? s->b : s->a, &s->writes[w]);
-		dl_transition_put(s->to, w < j ? s->b : s->a, &s->writes[w]);
+		dl_transition_put(&s->from, w < i ? s->b : s->a, &s->writes[w]);
+		dl_transition_put(&s->to, w < j ? s->b : s->a, &s->writes[w]);
 	}
 }
 
 static int check_interval(const struct search *s, bool quick, struct dl_verify_mixture *m)
 {
-	return dl_verify_mixed(s->from, s->to, NULL, quick, m);
+	return dl_verify_mixed_of(s->common, &s->from, &s->to, quick, m);
 }
 
 /*
@@ -195,8 +202,8 @@ static int check_moment(struct search *s, uint32_t i)
 		for (unsigned int k = 0; k < under_way; k++) {
 			if (!(subset >> k & 1))
 				continue;
-			dl_transition_put(s->from, s->b, &s->writes[i + k]);
-			dl_transition_put(s->to, s->b, &s->writes[i + k]);
+			dl_transition_put(&s->from, s->b, &s->writes[i + k]);
+			dl_transition_put(&s->to, s->b, &s->writes[i + k]);
 		}
 		err = check_interval(s, false, &m);
 		if (err)
@@ -231,15 +238,48 @@ static int check_moments(struct search *s, uint32_t i, uint32_t j)
 	return err ? err : check_moments(s, half, j);
 }
 
+/* An end of an interval: entries and masks of its own, all else that of `t`. */
+static int copy_end(const struct dl_tables *t, const struct dl_tables *other, struct dl_tables *out)
+{
+	size_t size = t->fabric->nswitches * (size_t)t->stride;
+	size_t masks = t->fabric->nswitches * DL_TABLES_MASK_WORDS * sizeof(uint64_t);
+	int err;
+
+	*out = *t;
+	out->groups = NULL;
+	out->ngroups = out->groups_cap = 0;
+	out->lft = malloc(size + 1);
+	if (!out->lft)
+		return -ENOMEM;
+	memcpy(out->lft, t->lft, size);
+	err = add_groups(t, out);
+	if (!err)
+		err = add_groups(other, out);
+	for (uint32_t g = 0; g < t->ngroups && !err; g++)
+		memcpy(dl_transition_masks(out, t->groups[g].mlid), t->groups[g].masks, masks);
+	out->checked = true; /* as `t` was for what the search has in common */
+	return err;
+}
+
+static void free_end(struct dl_tables *t)
+{
+	while (t->ngroups)
+		free(t->groups[--t->ngroups].masks);
+	free(t->groups);
+	free(t->lft);
+}
+
 static int check_opensm(struct search *s)
 {
-	int err = dl_transition_copy(s->a, s->b, &s->from);
+	int err = copy_end(s->a, s->b, &s->from);
 
 	if (!err)
-		err = dl_transition_copy(s->b, s->a, &s->to);
+		err = copy_end(s->b, s->a, &s->to);
 	if (!err)
 		err = check_moments(s, 0, s->n + 1);
 	s->out->safe = !err;
+	free_end(&s->from);
+	free_end(&s->to);
 	return err > 0 ? 0 : err;
 }
 
@@ -268,25 +308,72 @@ static bool maps_differ(const struct dl_tables *a, const struct dl_tables *b)
 	return false;
 }
 
-int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
-			enum dl_transition_order order, struct dl_transition_result *out)
+/* The direct change, with what its mixtures have in common. */
+static int check_direct(struct dl_verify_common *common, const struct dl_tables *a,
+			const struct dl_tables *b, enum dl_transition_order order,
+			struct dl_transition_result *out)
 {
-	struct search s = { .a = a, .b = b, .out = out };
-	int err;
+	struct search s = { .common = common, .a = a, .b = b, .out = out };
+	int err = dl_transition_writes(a, b, &s.writes, &s.n);
 
-	memset(out, 0, sizeof(*out));
-	err = dl_transition_writes(a, b, &s.writes, &s.n);
 	out->writes = s.n;
 	out->maps_changed = maps_differ(a, b);
 	if (!err && !out->maps_changed)
-		err = dl_verify_mixed(a, b, NULL, order == DL_TRANSITION_OPENSM, &out->found);
+		err = dl_verify_mixed_of(common, a, b, order != DL_TRANSITION_ANY, &out->found);
 	out->safe = out->any_order = !err && out->found.safe;
 	if (!err && !out->safe && !out->maps_changed && order == DL_TRANSITION_OPENSM) {
 		dl_verify_mixture_release(&out->found);
 		err = check_opensm(&s);
 	}
 	free(s.writes);
-	dl_tables_free(s.from);
-	dl_tables_free(s.to);
+	return err;
+}
+
+int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
+			enum dl_transition_order order, struct dl_transition_result *out)
+{
+	const struct dl_tables *both[2] = { b, a };
+	struct dl_verify_common *common;
+	int err = dl_verify_common_new(both, 2, NULL, &common);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	err = check_direct(common, a, b, order, out);
+	dl_verify_common_free(common);
+	return err;
+}
+
+static int check_phase(struct dl_verify_common *common, const struct dl_tables *closed,
+		       const struct dl_tables *other, bool *safe)
+{
+	struct dl_verify_mixture m;
+	int err = dl_verify_mixed_of(common, closed, other, true, &m);
+
+	*safe &= !err && m.safe;
+	if (!err)
+		dl_verify_mixture_release(&m);
+	return err;
+}
+
+int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
+			     struct dl_transition_result *out)
+{
+	const struct dl_tables *all[3] = { t->opened, t->held, t->closed };
+	struct dl_verify_common *common;
+	int err = dl_verify_common_new(all, 3, NULL, &common);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	err = check_direct(common, t->held, t->opened, order, out);
+	out->phased = true;
+	if (!err)
+		err = check_phase(common, t->closed, t->held, &out->phased);
+	if (!err)
+		err = check_phase(common, t->closed, t->opened, &out->phased);
+	if (err)
+		dl_verify_mixture_release(&out->found);
+	dl_verify_common_free(common);
 	return err;
 }

@@ -214,6 +214,9 @@ struct dl_verify_net {
 	bool *vague;	  /* by link: some packets' VL on it is not known */
 	bool certain;	  /* leave those links out of cycles */
 	uint64_t without_vl;
+
+	const bool *left_out; /* by LID: its packets are counted elsewhere; NULL: none */
+	bool *rings;	      /* by LID: set if its entries lead round; NULL: not asked */
 };
 
 /* Everything in `arena`, but the links.  0 or -ENOMEM; release in either case. */
@@ -295,6 +298,9 @@ static inline uint16_t dl_verify_net_sls(const struct dl_verify_net *net, unsign
  */
 uint16_t dl_verify_net_distinct(const struct dl_verify_net *net, uint16_t sls);
 
+/* Does a path SL use bit 3 already?  Then there is one level, else two. */
+unsigned int dl_verify_net_levels(const struct dl_tables *t, const struct dl_verify_options *o);
+
 /* Record that packets on VL a of an incoming link wait for VL b of another. */
 static inline void dl_verify_net_depend(struct dl_verify_net *net, uint32_t pair, unsigned int a,
 					unsigned int b)
@@ -355,6 +361,24 @@ int dl_verify_walk_start(const struct dl_verify_net *net, struct dl_verify_walk 
  * is a next switch, 0 when it arrived, or minus (1 + the fault).
  */
 int dl_verify_walk_step(const struct dl_verify_net *net, struct dl_verify_walk *w, uint32_t *link);
+
+/* ---- what several mixtures share (common.c) ------------------------------ */
+
+struct dl_verify_common {
+	struct dl_verify_options options;
+	struct dl_arena arena;
+	struct dl_verify_net net; /* of the first tables */
+	bool *varied;		  /* by LID: are the tables of more than one mind? */
+	bool *blocks;		  /* ... by the number of its block of LIDs */
+	bool *rings;		  /* by LID that is not varied */
+	bool counted;		  /* does the net hold what depends on those? */
+};
+
+/* Can tables be laid out as the common ones are?  Maps and path SLs are alike. */
+bool dl_verify_common_fits(const struct dl_verify_common *c, const struct dl_tables *t);
+
+/* Count the packets to LIDs that are not varied, if that was not done.  0 or -ENOMEM. */
+int dl_verify_common_count(struct dl_verify_common *c);
 
 /* ---- the parts --------------------------------------------------------- */
 

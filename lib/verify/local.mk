@@ -2,6 +2,7 @@ libdlroute_la_SOURCES += \
 	include/dateline/verify.h \
 	lib/verify/certificate.c \
 	lib/verify/columns.c \
+	lib/verify/common.c \
 	lib/verify/cycle.c \
 	lib/verify/internal.h \
 	lib/verify/mixed.c \

@@ -10,8 +10,9 @@
  * Method.  The graph that dl_verify() searches, with the dependencies of all
  * combinations: packets flow along both next hops until the sets on the links
  * (sets.c) grow no more.  That is needed only for LIDs for which the one set adds
- * a next hop to the other; all others are the pass of unicast.c, which looks at all
- * LIDs.  Multicast masks are joined.  Every state that writes can
+ * a next hop to the other; all others are the pass of unicast.c, and those on
+ * which all sets agree are counted once for several mixtures (common.c).
+ * Multicast masks are joined.  Every state that writes can
  * pass through, and whatever packets are under way then, is a part of this
  * graph: without a cycle all of them are safe.  A cycle may need two LIDs at one
  * switch, one old and one new, though both stand in one block; whoever knows
@@ -32,6 +33,7 @@
 
 /* Packets of one LID on a link, by its number. */
 struct flow {
+	struct dl_verify_common *common;
 	struct dl_verify_net *net;
 	const struct dl_tables *with;
 	struct dl_verify_sets sets;
@@ -44,6 +46,8 @@ struct flow {
 	uint32_t *stack;
 	struct dl_verify_mixture *out;
 	bool *added;  /* by LID: is there a next hop more? */
+	bool *known;  /* by LID: its packets are counted, here or for all mixtures */
+	bool *rings;  /* by LID: entries of one set lead round */
 	bool circles; /* are only circles looked for? */
 };
 
@@ -241,18 +245,30 @@ static void find_added(struct flow *w)
 		const uint8_t *more = w->with->lft + s * (size_t)w->with->stride;
 		const uint8_t *own = t->lft + s * (size_t)t->stride;
 
-		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+		for (uint32_t lid = 0; lid <= t->top_lid; lid++) {
+			if (lid % DL_VERIFY_BLOCK == 0 &&
+			    !w->common->blocks[lid / DL_VERIFY_BLOCK]) {
+				lid += DL_VERIFY_BLOCK - 1;
+				continue;
+			}
 			if (more[lid] != own[lid] &&
 			    dl_verify_net_link(w->net, s, more[lid]) != DL_NONE)
 				w->added[lid] = true;
+		}
 	}
 }
 
+/* Where entries of one set lead round, both do. */
+static bool is_asked(const struct flow *w, const struct dl_verify_column *c)
+{
+	return c->root != DL_NONE && (w->added[c->lid] || (w->circles && w->rings[c->lid]));
+}
+
 /* Is there anything to look at in a block of columns? */
-static bool has_added(const struct flow *w, const struct dl_verify_column *c, uint32_t n)
+static bool has_asked(const struct flow *w, const struct dl_verify_column *c, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (w->circles || w->added[c[i].lid])
+		if (is_asked(w, &c[i]))
 			return true;
 	return false;
 }
@@ -340,14 +356,14 @@ static int mix_unicast(struct flow *w)
 	for (uint32_t at = 0; at < x->n && !err; at += DL_VERIFY_BLOCK) {
 		uint32_t n = x->n - at < DL_VERIFY_BLOCK ? x->n - at : DL_VERIFY_BLOCK;
 
-		if (!has_added(w, &x->list[at], n))
+		if (!has_asked(w, &x->list[at], n))
 			continue;
 		dl_verify_columns_gather(x, &x->list[at], n);
 		for (uint32_t k = at; k < at + n && !err; k++) {
-			if (x->list[k].root == DL_NONE)
+			if (!is_asked(w, &x->list[k]))
 				continue;
-			if (w->circles || w->added[x->list[k].lid])
-				err = mix_column(w, &x->list[k]);
+			err = mix_column(w, &x->list[k]);
+			w->known[x->list[k].lid] = true;
 			if (w->out->quick && w->out->loop_lid)
 				return err;
 		}
@@ -379,76 +395,116 @@ static int flow_init(struct flow *w)
 {
 	struct dl_arena *arena = w->net->arena;
 	size_t nlinks = w->net->links.n + 1, nsw = w->net->nsw + 1;
+	uint32_t nlids = w->net->t->top_lid + 1u;
 
 	w->set = dl_arena_array(arena, nlinks, sizeof(*w->set));
 	w->work = dl_arena_array(arena, nlinks, sizeof(*w->work));
 	w->queued = dl_arena_array(arena, nlinks, 1);
 	w->colour = dl_arena_array(arena, nsw, 1);
 	w->stack = dl_arena_array(arena, nsw + 1, sizeof(*w->stack));
-	w->added = dl_arena_zalloc(arena, w->net->t->top_lid + 1u);
-	if (!w->set || !w->work || !w->queued || !w->colour || !w->stack || !w->added)
+	w->added = dl_arena_zalloc(arena, nlids);
+	w->known = dl_arena_alloc(arena, nlids);
+	w->rings = dl_arena_zalloc(arena, nlids);
+	if (!w->set || !w->work || !w->queued || !w->colour || !w->stack || !w->added ||
+	    !w->known || !w->rings)
 		return -ENOMEM;
+	for (uint32_t lid = 0; lid < nlids; lid++)
+		w->known[lid] = !w->common->varied[lid];
+	w->net->left_out = w->known;
+	w->net->rings = w->rings;
 	find_added(w);
 	if (dl_verify_columns_init(&w->columns, w->net))
 		return -ENOMEM;
 	return dl_verify_sets_init(&w->sets, w->net->values, w->net->nvl);
 }
 
-/* Unicast and multicast of `both`, whose forwarding is that of `b`. */
-static int mix(struct dl_verify_net *net, const struct dl_tables *a, uint16_t sls,
-	       struct dl_verify_result *v, struct dl_verify_mixture *out)
+/* What all mixtures have in common, on top of this one's own. */
+static int add_common(struct flow *w)
 {
-	struct flow w = { .net = net, .with = a, .out = out };
-	int err = flow_init(&w);
+	const struct dl_verify_net *shared = &w->common->net;
+	struct dl_verify_net *net = w->net;
+	size_t words = net->pair_first[net->nsw] * (size_t)net->words;
+	int err = dl_verify_common_count(w->common);
+
+	for (size_t i = 0; i < words; i++)
+		net->deps[i] |= shared->deps[i];
+	for (uint32_t lid = 0; lid <= net->t->top_lid; lid++)
+		w->rings[lid] |= w->common->rings[lid];
+	return err;
+}
+
+/* Unicast and multicast of a net's tables, whose forwarding is that of `b`. */
+static int mix(struct flow *w, uint16_t sls, struct dl_verify_result *v)
+{
+	struct dl_verify_net *net = w->net;
+	bool quick = w->out->quick;
+	int err = flow_init(w);
 
 	if (!err)
-		err = mix_unicast(&w);
-	if (err || (out->quick && out->loop_lid))
-		goto end;
+		err = mix_unicast(w);
+	if (err || (quick && w->out->loop_lid))
+		return err;
 	err = dl_verify_unicast(net, v, 0, false);
+	if (!err)
+		err = add_common(w);
 	if (!err)
 		err = dl_verify_multicast(net, sls & net->alive, v, 0, false);
 	if (!err)
 		err = dl_verify_cycle(net, v);
-	w.circles = !out->quick && v->cycle.n;
-	if (!err && w.circles)
-		err = mix_unicast(&w);
-end:
-	dl_verify_sets_release(&w.sets);
+	w->circles = !quick && v->cycle.n;
+	if (!err && w->circles)
+		err = mix_unicast(w);
 	return err;
 }
 
-int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
-		    const struct dl_verify_options *o, bool quick, struct dl_verify_mixture *out)
+/* The common net with nothing counted yet, for tables that fit it. */
+static int share_net(const struct dl_verify_common *c, struct dl_tables *both,
+		     struct dl_arena *arena, struct dl_verify_net *net)
 {
-	struct dl_verify_options defaults;
+	size_t npairs = c->net.pair_first[c->net.nsw];
+	const struct dl_tables *own = c->net.t;
+
+	*net = c->net;
+	net->arena = arena;
+	net->t = both;
+	/* The same path SLs, by the classes of the net's sources. */
+	both->psl = own->psl;
+	both->psl_src = own->psl_src;
+	both->psl_dst = own->psl_dst;
+	both->npsl_src = own->npsl_src;
+	both->npsl_dst = own->npsl_dst;
+	net->pairs = dl_arena_array(arena, npairs, sizeof(*net->pairs));
+	net->deps = dl_arena_array(arena, npairs * net->words, sizeof(*net->deps));
+	net->vls = dl_arena_array(arena, net->links.n + 1, sizeof(*net->vls));
+	if (!net->pairs || !net->deps || !net->vls)
+		return -ENOMEM;
+	memcpy(net->pairs, c->net.pairs, npairs * sizeof(*net->pairs));
+	return 0;
+}
+
+int dl_verify_mixed_of(struct dl_verify_common *c, const struct dl_tables *a,
+		       const struct dl_tables *b, bool quick, struct dl_verify_mixture *out)
+{
 	struct dl_verify_result v = { 0 };
 	struct dl_verify_lost none;
-	struct dl_verify_net net = { 0 };
+	struct dl_verify_net net;
 	struct dl_arena arena = { 0 };
+	struct flow w = { .common = c, .net = &net, .with = a, .out = out };
 	struct dl_tables both = *b;
 	int err;
 
-	if (!o) {
-		dl_verify_options_init(&defaults);
-		o = &defaults;
-	}
+	if (!dl_verify_common_fits(c, b))
+		return dl_verify_mixed(a, b, &c->options, quick, out);
 	memset(out, 0, sizeof(*out));
 	out->quick = quick;
 	v.lost = &none;
 	both.groups = NULL;
 	both.ngroups = both.groups_cap = 0;
-	err = dl_tables_check(a, NULL);
+	err = join_groups(a, b, &both);
 	if (!err)
-		err = dl_tables_check(b, NULL);
+		err = share_net(c, &both, &arena, &net);
 	if (!err)
-		err = join_groups(a, b, &both);
-	if (!err)
-		err = dl_verify_net_init(&net, &arena, &both, o);
-	if (!err && !b->psl)
-		net.sls = net.sls ? net.sls : dl_verify_net_distinct(&net, net.alive);
-	if (!err)
-		err = mix(&net, a, o->multicast_sls, &v, out);
+		err = mix(&w, c->options.multicast_sls, &v);
 	out->safe = !err && !v.cycle.n && !out->loop_lid;
 	out->cycle = v.cycle;
 	for (uint32_t i = 0; i < v.cycle.n; i++)
@@ -456,10 +512,25 @@ int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
 	for (uint32_t g = 0; g < both.ngroups; g++)
 		free(both.groups[g].masks);
 	free(both.groups);
-	dl_verify_net_release(&net);
+	dl_verify_sets_release(&w.sets);
 	dl_arena_free(&arena);
 	if (err)
 		dl_verify_mixture_release(out);
+	return err;
+}
+
+int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
+		    const struct dl_verify_options *o, bool quick, struct dl_verify_mixture *out)
+{
+	const struct dl_tables *tables[2] = { b, a };
+	struct dl_verify_common *c;
+	int err = dl_verify_common_new(tables, 2, o, &c);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	err = dl_verify_mixed_of(c, a, b, quick, out);
+	dl_verify_common_free(c);
 	return err;
 }
 

@@ -438,6 +438,13 @@ static bool uses_upper_sls(const struct dl_tables *t)
 	return false;
 }
 
+unsigned int dl_verify_net_levels(const struct dl_tables *t, const struct dl_verify_options *o)
+{
+	if (o->levels)
+		return o->levels;
+	return t->psl && uses_upper_sls(t) ? 1 : 2;
+}
+
 int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const struct dl_tables *t,
 		       const struct dl_verify_options *o)
 {
@@ -450,9 +457,7 @@ int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const 
 	net->nsw = net->f->nswitches;
 	net->sls = o->sls; /* of any, those in use show when the maps are laid out */
 	net->adapters_only = o->adapters_only;
-	net->levels = o->levels;
-	if (!net->levels)
-		net->levels = t->psl && uses_upper_sls(t) ? 1 : 2;
+	net->levels = dl_verify_net_levels(t, o);
 	err = lay_out_links(net);
 	if (!err)
 		err = lay_out_maps(net);

@@ -63,6 +63,7 @@ struct pass {
 	uint32_t norder;
 	uint32_t *alive; /* audit: what survives from a switch on */
 	bool suspicious; /* something is not delivered */
+	bool ring;	 /* entries lead round */
 	bool delivery;	 /* check it? */
 
 	struct dl_verify_columns columns;
@@ -290,7 +291,8 @@ static void flow(struct pass *p)
 		}
 	}
 	p->norder = n;
-	if (n == nsw)
+	p->ring = n < nsw;
+	if (!p->ring)
 		return;
 	p->suspicious = true;
 	for (uint32_t s = 0; s < nsw; s++)
@@ -445,6 +447,8 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 	p->suspicious = false;
 	set_out(p, c, root);
 	flow(p);
+	for (const struct dl_verify_column *i = c; p->ring && p->net->rings && i < end; i++)
+		p->net->rings[i->lid] = true;
 	/* What one LID lacks, all of the class lack. */
 	p->v->without_sl += (end - c - 1) * (p->v->without_sl - without_sl);
 	for (const struct dl_verify_column *i = c; root != DL_NONE && i < end; i++)
@@ -470,6 +474,16 @@ static int judge_block(struct pass *p, struct dl_verify_column *c, uint32_t n)
 	return err;
 }
 
+static void leave_out(struct dl_verify_columns *x, const bool *left_out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->n; i++)
+		if (!left_out[x->list[i].lid])
+			x->list[n++] = x->list[i];
+	x->n = n;
+}
+
 static int pass_init(struct pass *p, struct dl_verify_net *net, struct dl_verify_result *v,
 		     uint32_t max)
 {
@@ -488,7 +502,10 @@ static int pass_init(struct pass *p, struct dl_verify_net *net, struct dl_verify
 	p->alive = dl_arena_array(net->arena, nsw, sizeof(*p->alive));
 	if (!p->stops || !p->order || !p->alive)
 		return -ENOMEM;
-	return dl_verify_columns_init(&p->columns, net);
+	err = dl_verify_columns_init(&p->columns, net);
+	if (!err && net->left_out)
+		leave_out(&p->columns, net->left_out);
+	return err;
 }
 
 int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max,

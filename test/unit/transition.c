@@ -35,6 +35,7 @@ struct pair {
 /* How often a question had each answer. */
 struct tally {
 	uint32_t safe, unsafe, circles, moments, late, closed_safe, spared;
+	uint32_t phased, not_phased, renumbered, other_sls;
 };
 
 static size_t masks_size(const struct dl_tables *t)
@@ -203,6 +204,81 @@ static void check_pair(struct pair *p, struct tally *tally)
 	dl_verify_mixture_release(&v.found);
 }
 
+/* Path SLs by classes of other numbers, and at times none. */
+static void change_path_sls(struct draw *d, struct dl_tables *t, struct tally *tally)
+{
+	uint32_t n = t->psl ? t->npsl_dst : 0;
+
+	for (uint32_t row = 0; n > 1 && row < t->npsl_src; row++) {
+		uint8_t *sls = t->psl + row * (size_t)n, first = sls[0];
+
+		memmove(sls, sls + 1, n - 1);
+		sls[n - 1] = first;
+	}
+	for (uint32_t lid = 0; n > 1 && lid <= t->top_lid; lid++)
+		if (t->psl_dst[lid] != DL_NONE)
+			t->psl_dst[lid] = (t->psl_dst[lid] + n - 1) % n;
+	tally->renumbered += n > 1;
+	if (n && draw_one_in(d, 2)) {
+		/* Of pairs without an SL there are no packets. */
+		memset(t->psl, DL_TABLES_NO_SL, t->npsl_src * (size_t)n);
+		tally->other_sls++;
+	}
+}
+
+/* Two sets by themselves, and with what they have in common with others. */
+static bool check_shared(struct dl_verify_common *c, const struct dl_tables *a,
+			 const struct dl_tables *b)
+{
+	struct dl_verify_mixture alone, shared;
+	bool safe;
+
+	assert_int_equal(dl_verify_mixed(a, b, NULL, false, &alone), 0);
+	assert_int_equal(dl_verify_mixed_of(c, a, b, false, &shared), 0);
+	assert_int_equal(shared.safe, alone.safe);
+	assert_int_equal(shared.loop_lid, alone.loop_lid);
+	assert_int_equal(shared.nloop, alone.nloop);
+	assert_int_equal(shared.cycle.n, alone.cycle.n);
+	for (uint32_t i = 0; i < alone.cycle.n; i++) {
+		assert_int_equal(shared.cycle.steps[i].port, alone.cycle.steps[i].port);
+		assert_int_equal(shared.cycle.steps[i].vl, alone.cycle.steps[i].vl);
+	}
+	safe = alone.safe;
+	dl_verify_mixture_release(&alone);
+	dl_verify_mixture_release(&shared);
+	return safe;
+}
+
+/* A plan is judged as its mixtures are, one by one. */
+static void check_judged(struct draw *d, const struct pair *p, struct tally *tally)
+{
+	const struct dl_tables *sets[3];
+	struct dl_tables *to = copy(p->b);
+	struct dl_transition_result v;
+	struct dl_verify_common *c;
+	struct dl_transition t;
+	bool direct, phased;
+
+	if (!draw_one_in(d, 4))
+		change_path_sls(d, to, tally);
+	assert_int_equal(dl_transition_plan(p->a, to, &t), 0);
+	sets[0] = t.opened;
+	sets[1] = t.held;
+	sets[2] = t.closed;
+	assert_int_equal(dl_verify_common_new(sets, 3, NULL, &c), 0);
+	direct = check_shared(c, t.held, t.opened);
+	phased = check_shared(c, t.closed, t.held);
+	phased &= check_shared(c, t.closed, t.opened);
+	dl_verify_common_free(c);
+	assert_int_equal(dl_transition_check_plan(&t, DL_TRANSITION_ANY, &v), 0);
+	assert_int_equal(v.safe, direct);
+	assert_int_equal(v.phased, phased);
+	*(v.phased ? &tally->phased : &tally->not_phased) += 1;
+	dl_verify_mixture_release(&v.found);
+	dl_transition_release(&t);
+	dl_tables_free(to);
+}
+
 /* Of two safe sets: closing and opening are safe in any order. */
 static void check_closing(struct pair *p, struct tally *tally)
 {
@@ -302,6 +378,7 @@ static void matches_model(void **state)
 		if (p.n <= MAX_WRITES) {
 			check_pair(&p, &tally);
 			check_closing(&p, &tally);
+			check_judged(&d, &p, &tally);
 			check_spared(&d, &p, &tally);
 		}
 		dl_tables_free(p.state);
@@ -317,6 +394,10 @@ static void matches_model(void **state)
 	assert_true(tally.late > FIXTURES / 20);
 	assert_true(tally.closed_safe > FIXTURES / 4);
 	assert_true(tally.spared > FIXTURES / 10);
+	print_message("%u plans safe in phases, %u not; path SLs renumbered in %u, changed in %u\n",
+		      tally.phased, tally.not_phased, tally.renumbered, tally.other_sls);
+	assert_true(tally.phased > FIXTURES / 10 && tally.not_phased > FIXTURES / 10);
+	assert_true(tally.renumbered > FIXTURES / 10 && tally.other_sls > FIXTURES / 20);
 }
 
 static int print_seed(void **state)

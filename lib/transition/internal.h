@@ -20,6 +20,14 @@ uint64_t *dl_transition_masks(const struct dl_tables *t, uint16_t mlid);
 int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
 		       struct dl_tables **out);
 
+/*
+ * Tables with entries and masks of their own, which share all else with `t`.
+ * 0 or -ENOMEM; release in either case.
+ */
+int dl_transition_share(const struct dl_tables *t, struct dl_tables *out);
+void dl_transition_unshare(struct dl_tables *t);
+int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to);
+
 /* Does a multicast block of a switch, by its number and position, differ? */
 bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
 			       unsigned int block, unsigned int position);

@@ -300,53 +300,97 @@ int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
 	return err;
 }
 
-/* One switch of the old set, in the new fabric: what the switches hold. */
-static int settle(struct dl_tables *t, const struct dl_tables *to, uint32_t s, const bool *recabled)
+int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to)
 {
-	unsigned int nports = to->fabric->nodes[to->fabric->switches[s]].nports;
-
-	for (unsigned int p = 1; p <= nports; p++)
-		if (recabled[p])
-			close_port(t, s, p);
-	return adopt_maps(t, to, s, recabled);
+	for (uint32_t g = 0; g < from->ngroups; g++)
+		if (!dl_tables_group(to, from->groups[g].mlid))
+			return -ENOMEM;
+	return 0;
 }
 
-static int plan_switch(struct dl_transition *t, const struct dl_fabric *old, uint32_t s)
+int dl_transition_share(const struct dl_tables *t, struct dl_tables *out)
 {
-	const struct dl_fabric *f = t->opened->fabric;
-	bool recabled[DL_FABRIC_MAX_PORTS + 1] = { false };
+	size_t size = t->fabric->nswitches * (size_t)t->stride;
+	size_t masks = t->fabric->nswitches * DL_TABLES_MASK_WORDS * sizeof(uint64_t);
 	int err;
 
-	for (unsigned int p = 1; p <= f->nodes[f->switches[s]].nports; p++)
-		recabled[p] = dl_transition_is_recabled(old, f, s, p);
-	err = settle(t->held, t->opened, s, recabled);
-	if (!err)
-		err = settle(t->closed, t->opened, s, recabled);
-	if (err)
-		return err;
+	*out = *t;
+	out->groups = NULL;
+	out->ngroups = out->groups_cap = 0;
+	out->lft = malloc(size + 1);
+	if (!out->lft)
+		return -ENOMEM;
+	memcpy(out->lft, t->lft, size);
+	err = dl_transition_add_groups(t, out);
+	for (uint32_t g = 0; g < t->ngroups && !err; g++)
+		memcpy(out->groups[g].masks, t->groups[g].masks, masks);
+	return err;
+}
+
+void dl_transition_unshare(struct dl_tables *t)
+{
+	while (t->ngroups)
+		free(t->groups[--t->ngroups].masks);
+	free(t->groups);
+	free(t->lft);
+}
+
+/* One switch of the old set, in the new fabric: what the switches hold. */
+static int settle(struct dl_tables *t, const struct dl_tables *old, const struct dl_tables *to,
+		  uint32_t s)
+{
+	unsigned int nports = to->fabric->nodes[to->fabric->switches[s]].nports;
+	bool recabled[DL_FABRIC_MAX_PORTS + 1] = { false }, any = false;
+
+	for (unsigned int p = 1; p <= nports; p++) {
+		recabled[p] = dl_transition_is_recabled(old->fabric, to->fabric, s, p);
+		if (recabled[p])
+			close_port(t, s, p);
+		any |= recabled[p];
+	}
+	return any ? adopt_maps(t, to, s, recabled) : 0;
+}
+
+static void close_switch(struct dl_transition *t, const struct dl_fabric *old, uint32_t s)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+
 	if (dl_fabric_find_guid(old, f->nodes[f->switches[s]].guid) != DL_NONE)
 		t->maps_changed += close_maps(t->closed, t->opened, s);
 	t->entries_closed += close_entries(t->closed, t->held, t->opened, s);
-	return 0;
+}
+
+static int close_all(struct dl_transition *t, const struct dl_fabric *old)
+{
+	int err;
+
+	t->closed = calloc(1, sizeof(*t->closed));
+	if (!t->closed)
+		return -ENOMEM;
+	err = dl_transition_share(t->held, t->closed);
+	for (uint32_t s = 0; s < t->opened->fabric->nswitches && !err; s++)
+		close_switch(t, old, s);
+	return err;
 }
 
 int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out)
 {
-	const struct dl_fabric *f = to->fabric;
+	uint32_t nsw = to->fabric->nswitches;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	out->opened = to;
-	err = dl_transition_hold(from, f, &out->held);
-	if (!err)
-		err = dl_transition_hold(from, f, &out->closed);
-	for (uint32_t s = 0; s < f->nswitches && !err; s++)
-		err = plan_switch(out, from->fabric, s);
+	err = dl_transition_hold(from, to->fabric, &out->held);
+	for (uint32_t s = 0; s < nsw && !err; s++)
+		err = settle(out->held, from, to, s);
 	if (!err)
 		err = dl_tables_check(out->held, NULL);
 	if (!err) {
-		out->held->checked = out->closed->checked = true;
+		out->held->checked = true;
+		err = close_all(out, from->fabric);
+	}
+	if (!err) {
 		out->entries_closed += close_groups(out->closed, out->held, to);
 		out->writes = count_writes(out->held, to);
 		out->writes_close = count_writes(out->held, out->closed);
@@ -381,7 +425,9 @@ void dl_transition_spare(struct dl_transition *t)
 
 void dl_transition_release(struct dl_transition *t)
 {
+	if (t->closed)
+		dl_transition_unshare(t->closed);
+	free(t->closed);
 	dl_tables_free(t->held);
-	dl_tables_free(t->closed);
 	memset(t, 0, sizeof(*t));
 }

@@ -156,20 +156,12 @@ void dl_transition_put(struct dl_tables *t, const struct dl_tables *from,
 		memcpy(t->lft + at, from->lft + at, DL_TRANSITION_LFT_BLOCK);
 }
 
-static int add_groups(const struct dl_tables *from, struct dl_tables *to)
-{
-	for (uint32_t g = 0; g < from->ngroups; g++)
-		if (!dl_tables_group(to, from->groups[g].mlid))
-			return -ENOMEM;
-	return 0;
-}
-
 int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
 		       struct dl_tables **out)
 {
 	int err = dl_transition_hold(t, t->fabric, out);
 
-	return err ? err : add_groups(other, *out);
+	return err ? err : dl_transition_add_groups(other, *out);
 }
 
 /* Both ends of an interval: written are those before i, and those before j. */
@@ -238,35 +230,14 @@ static int check_moments(struct search *s, uint32_t i, uint32_t j)
 	return err ? err : check_moments(s, half, j);
 }
 
-/* An end of an interval: entries and masks of its own, all else that of `t`. */
 static int copy_end(const struct dl_tables *t, const struct dl_tables *other, struct dl_tables *out)
 {
-	size_t size = t->fabric->nswitches * (size_t)t->stride;
-	size_t masks = t->fabric->nswitches * DL_TABLES_MASK_WORDS * sizeof(uint64_t);
-	int err;
+	int err = dl_transition_share(t, out);
 
-	*out = *t;
-	out->groups = NULL;
-	out->ngroups = out->groups_cap = 0;
-	out->lft = malloc(size + 1);
-	if (!out->lft)
-		return -ENOMEM;
-	memcpy(out->lft, t->lft, size);
-	err = add_groups(t, out);
 	if (!err)
-		err = add_groups(other, out);
-	for (uint32_t g = 0; g < t->ngroups && !err; g++)
-		memcpy(dl_transition_masks(out, t->groups[g].mlid), t->groups[g].masks, masks);
+		err = dl_transition_add_groups(other, out);
 	out->checked = true; /* as `t` was for what the search has in common */
 	return err;
-}
-
-static void free_end(struct dl_tables *t)
-{
-	while (t->ngroups)
-		free(t->groups[--t->ngroups].masks);
-	free(t->groups);
-	free(t->lft);
 }
 
 static int check_opensm(struct search *s)
@@ -278,8 +249,8 @@ static int check_opensm(struct search *s)
 	if (!err)
 		err = check_moments(s, 0, s->n + 1);
 	s->out->safe = !err;
-	free_end(&s->from);
-	free_end(&s->to);
+	dl_transition_unshare(&s->from);
+	dl_transition_unshare(&s->to);
 	return err > 0 ? 0 : err;
 }
 

@@ -223,6 +223,7 @@ int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 		return err;
 	if (s->nplaced < s->n)
 		ask_further(s, c, log);
+	dl_torus_improve(s);
 	/* A seed that is wrong must not pass for one that is damaged. */
 	if (s->seed == DL_NONE && s->nplaced * PLACED_WITHOUT_SEED < s->n) {
 		dl_log(log, DL_LOG_ERROR,
@@ -374,6 +375,8 @@ int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_con
 		err = dl_torus_infer_grid(&s, &c->grid, log, &inferred);
 	if (!err)
 		err = dl_torus_solve(&s, inferred ? inferred : c, before, log);
+	if (!err && !before)
+		err = dl_torus_grow_elsewhere(&s, inferred ? inferred : c);
 	if (!err) {
 		/* The queue has done its work. */
 		shift_sites(&s, s.queue);

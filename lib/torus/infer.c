@@ -22,9 +22,9 @@
  * cabled to each that the grid gives them.  Nine in ten must be.  Faults at
  * every ring of an end, or of the cables that close it, hide from a proposal
  * that there is more of the torus: of the best one, longer and closed
- * dimensions are tried, too.  (A ring of
- * six with a cable across fits two rows of three, if most cables between the
- * rows are taken for missing.)
+ * dimensions are tried, too, and taken if fewer cables, sites and switches
+ * (appendages apart) need an excuse.  (A ring of six with a cable across fits
+ * two rows of three, if most cables between the rows are taken for missing.)
  *
  * Invariant.  A given fabric gives the same configuration every time, on any
  * machine.
@@ -51,7 +51,9 @@ struct candidate {
 	struct dl_torus_proposal p;
 	uint32_t left;	  /* sites and switches left over; DL_NONE: there is none */
 	uint32_t wrong;	  /* sites and switches that are not wired right */
+	uint32_t faulty;  /* switches only */
 	uint32_t repairs; /* cables that are missing or wrong */
+	uint32_t faults;  /* these, empty sites, and switches left over, but for appendages */
 };
 
 struct infer {
@@ -120,20 +122,8 @@ static bool only_off_torus(const struct infer *n)
 	return true;
 }
 
-/* Cables that the grid lacks, and such as join no neighbours in it. */
-static uint32_t count_repairs(const struct dl_torus_solver *s)
-{
-	uint32_t wrong = 0;
-	unsigned int near;
-
-	for (uint32_t sw = 0; sw < s->n; sw++)
-		if (s->site_of[sw] != DL_NONE)
-			wrong += dl_torus_count_placed(s, sw, s->site_of[sw], &near) - near;
-	return dl_torus_count_uncabled(s) + wrong / 2;
-}
-
-/* How many switches and sites are not wired right? */
-static uint32_t count_wrong(const struct dl_torus_solver *s)
+/* How many switches are placed, next to all placed neighbours, and cabled to them? */
+static uint32_t count_right(const struct dl_torus_solver *s)
 {
 	uint32_t right = 0;
 	unsigned int near;
@@ -150,7 +140,7 @@ static uint32_t count_wrong(const struct dl_torus_solver *s)
 		right += site != DL_NONE && dl_torus_count_placed(s, sw, site, &near) == there &&
 			 near == there;
 	}
-	return (s->n > s->nreal ? s->n : s->nreal) - right;
+	return right;
 }
 
 /* May a grid of so many sites be it? */
@@ -179,8 +169,10 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 	if (err)
 		return n->err; /* no memory: no further proposal */
 	c.left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
-	c.repairs = count_repairs(n->s);
-	c.wrong = count_wrong(n->s);
+	c.repairs = dl_torus_count_repairs(n->s);
+	c.faults = dl_torus_count_faults(n->s);
+	c.faulty = n->s->n - count_right(n->s);
+	c.wrong = c.faulty + (sites > n->s->n ? sites - n->s->n : 0);
 	if (only_off_torus(n)) {
 		if (n->fits.left == DL_NONE || c.repairs < n->fits.repairs)
 			n->fits = c;
@@ -224,6 +216,14 @@ static bool leave_out(struct infer *n, bool appendages)
 	return n->nout > before;
 }
 
+/* Does one tell of fewer faults than the other, if there is another? */
+static bool is_better(const struct candidate *c, const struct candidate *other)
+{
+	if (other->left == DL_NONE || c->faults != other->faults)
+		return other->left == DL_NONE || c->faults < other->faults;
+	return c->wrong < other->wrong;
+}
+
 /*
  * A plane that lacks a cable looks like no more of the torus: are fewer switches
  * wired wrong if those left over are planes at the ends of an open dimension?
@@ -254,17 +254,11 @@ static void stretch(struct infer *n, const struct dl_torus_proposal *from)
 	}
 }
 
-/*
- * A ring that lacks a cable looks like an open dimension: are fewer switches
- * wired wrong if it is closed?
- */
-static int adjust(struct infer *n, struct candidate *found)
+/* A ring that lacks a cable looks like an open dimension: is it better closed? */
+static void close_rings(struct infer *n, const struct dl_torus_proposal *from)
 {
-	n->fits.left = DL_NONE;
-	n->runs = 0;
-	stretch(n, found->left == DL_NONE ? &n->faulty.p : &found->p);
 	for (unsigned int d = 0; d < DIMS && !n->err; d++) {
-		struct dl_torus_proposal p = n->faulty.p;
+		struct dl_torus_proposal p = *from;
 
 		if (!p.grid.mesh[d])
 			continue;
@@ -272,7 +266,20 @@ static int adjust(struct infer *n, struct candidate *found)
 		n->runs = 0;
 		try_proposal(n, &p);
 	}
-	if (n->fits.left != DL_NONE && (found->left == DL_NONE || n->fits.wrong < found->wrong))
+}
+
+static int adjust(struct infer *n, struct candidate *found)
+{
+	struct dl_torus_proposal near = n->faulty.p;
+
+	n->fits.left = DL_NONE;
+	n->runs = 0;
+	stretch(n, found->left == DL_NONE ? &near : &found->p);
+	if (n->faulty.wrong != DL_NONE)
+		close_rings(n, &n->faulty.p);
+	if (found->left != DL_NONE)
+		close_rings(n, &found->p);
+	if (n->fits.left != DL_NONE && is_better(&n->fits, found))
 		*found = n->fits;
 	return n->err;
 }
@@ -289,19 +296,18 @@ static int find_grid(struct infer *n)
 		found = without;
 	if (!err && found.left == DL_NONE && leave_out(n, false))
 		err = look(n, false, &found);
-	if (!err && found.left == DL_NONE && n->faulty.wrong > few) {
+	if (!err && found.left == DL_NONE && n->faulty.faulty > few) {
 		memset(n->out, 0, n->s->n * sizeof(*n->out));
 		n->nout = 0;
 		err = look(n, true, &found);
 	}
-	if (!err && (found.left || found.repairs) && n->faulty.wrong != DL_NONE)
+	if (!err && (n->faulty.wrong != DL_NONE ? found.left || found.repairs :
+						  found.left != DL_NONE && found.repairs))
 		err = adjust(n, &found);
 	if (err)
 		return err;
 	/* Also in place of a whole grid that leaves out a plane of the torus. */
-	if (n->faulty.wrong <= few &&
-	    (found.left == DL_NONE || n->faulty.wrong < found.wrong ||
-	     (n->faulty.left <= found.left && n->faulty.repairs < found.repairs)))
+	if (n->faulty.faulty <= few && is_better(&n->faulty, &found))
 		found = n->faulty;
 	err = found.left == DL_NONE ? -ENOTSUP : 0;
 	if (err)
@@ -316,7 +322,7 @@ int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *w
 {
 	struct infer n = { .s = s,
 			   .wanted = wanted,
-			   .faulty = { .left = DL_NONE, .wrong = DL_NONE } };
+			   .faulty = { .left = DL_NONE, .wrong = DL_NONE, .faulty = DL_NONE } };
 	int err = -ENOMEM;
 
 	n.out = calloc(s->n + 1, sizeof(*n.out));
@@ -326,7 +332,7 @@ int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *w
 		err = find_grid(&n);
 	}
 	if (err == -ENOTSUP && log)
-		dl_torus_name_obstacle(s, wanted, n.config, n.faulty.wrong, log);
+		dl_torus_name_obstacle(s, wanted, n.config, n.faulty.faulty, log);
 	if (err)
 		dl_torus_config_free(n.config);
 	else

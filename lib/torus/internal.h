@@ -162,6 +162,9 @@ int dl_torus_solver_begin(struct dl_torus_solver *s, const struct dl_torus_grid 
 void dl_torus_place(struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 void dl_torus_unplace(struct dl_torus_solver *s, uint32_t sw);
 
+/* In a window, does a site keep all that is placed within the real radix? */
+bool dl_torus_within_span(const struct dl_torus_solver *s, uint32_t site);
+
 /* A switch's placed neighbours, and how many of them are next to a site. */
 unsigned int dl_torus_count_placed(const struct dl_torus_solver *s, uint32_t sw, uint32_t site,
 				   unsigned int *near);
@@ -171,6 +174,24 @@ bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 
 /* Place what follows from the placements so far. */
 void dl_torus_solver_run(struct dl_torus_solver *s);
+
+/* The same, after switches have been placed otherwise: all others are asked anew. */
+void dl_torus_solver_resume(struct dl_torus_solver *s);
+
+/* Cables that the grid lacks, and such as join no neighbours in it (improve.c). */
+uint32_t dl_torus_count_repairs(const struct dl_torus_solver *s);
+
+/* These, sites without a switch, and switches without a site, but for appendages. */
+uint32_t dl_torus_count_faults(const struct dl_torus_solver *s);
+
+/* Place switches otherwise if more cables join neighbours then. */
+void dl_torus_improve(struct dl_torus_solver *s);
+
+/*
+ * If there are faults, grow anew from elsewhere, and take what has fewer of them
+ * and agrees with the configuration's seeds.  0 or -ENOMEM.
+ */
+int dl_torus_grow_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c);
 
 /*
  * After this effort nothing else is tried: no fabric that is nearly a torus takes a

@@ -10,6 +10,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/grid.c \
 	lib/torus/heap.c \
 	lib/torus/hints.c \
+	lib/torus/improve.c \
 	lib/torus/infer.c \
 	lib/torus/internal.h \
 	lib/torus/mark.c \

@@ -31,6 +31,8 @@
 
 #include "torus/internal.h"
 
+#define MISSING 10 /* one switch in so many, where the number of switches is asked */
+
 struct proposer {
 	const struct dl_torus_solver *s;
 	const struct dl_torus_graph *g;
@@ -146,7 +148,7 @@ static bool measure(struct proposer *n, uint32_t origin, const struct frame *f, 
 
 /*
  * Take one dimension that cannot be measured for as long as the number of
- * switches says: open, or else closed.
+ * switches says, of which a few may be missing: open, or else closed.
  */
 static bool propose_rest(struct proposer *n, unsigned int dim)
 {
@@ -154,16 +156,19 @@ static bool propose_rest(struct proposer *n, unsigned int dim)
 
 	*radix = 1;
 	others = dl_torus_grid_sites(&n->p.grid);
-	*radix = n->s->n / others;
-	if (others < 2 || *radix * others != n->s->n || *radix < 3 || *radix > DL_TORUS_MAX_RADIX)
+	if (others < 2)
 		return false;
 	n->p.seed.dateline[dim] = 0;
-	for (unsigned int closed = 0; closed < 2; closed++) {
-		n->p.grid.mesh[dim] = !closed;
-		n->p.seed.has_dateline[dim] = closed;
-		if (n->accept(n->context, &n->p))
-			return true;
-	}
+	for (*radix = (n->s->n + others - 1) / others;
+	     *radix >= 3 && *radix <= DL_TORUS_MAX_RADIX &&
+	     (*radix * others - n->s->n) * MISSING <= n->s->n;
+	     ++*radix)
+		for (unsigned int closed = 0; closed < 2; closed++) {
+			n->p.grid.mesh[dim] = !closed;
+			n->p.seed.has_dateline[dim] = closed;
+			if (n->accept(n->context, &n->p))
+				return true;
+		}
 	return false;
 }
 
@@ -190,6 +195,44 @@ static bool straight(const struct proposer *n, uint32_t origin, uint32_t a, uint
 	return dl_torus_cabled(n->g, a, b) || across(n, a, b, origin) == DL_NONE;
 }
 
+static unsigned int count_cables(const struct proposer *n, uint32_t a, uint32_t b)
+{
+	const struct dl_fabric_node *node = dl_torus_node(n->s->f, a);
+	unsigned int count = 0;
+
+	for (unsigned int k = 1; k <= node->nports; k++)
+		count += dl_fabric_peer_switch(n->s->f, node->first_port + k) == b;
+	return count;
+}
+
+/*
+ * The order in which list[1..count) may be opposite list[0], ending with
+ * `count`, none: who is opposite for sure; else those with as many cables, then
+ * none, then the rest.  A closed dimension of radix 2 has twice as many as
+ * rings, and a ring of four by its side could be taken for it.
+ */
+static unsigned int order_opposite(const struct proposer *n, uint32_t origin, const uint32_t *list,
+				   unsigned int count, unsigned int order[DIRS])
+{
+	unsigned int cables = count_cables(n, origin, list[0]), k = 0;
+
+	for (unsigned int i = 1; i < count; i++)
+		if (straight(n, origin, list[0], list[i])) {
+			order[0] = i;
+			k = 1;
+		}
+	if (k)
+		return k;
+	for (unsigned int i = 1; i < count; i++)
+		if (count_cables(n, origin, list[i]) == cables)
+			order[k++] = i;
+	order[k++] = count;
+	for (unsigned int i = 1; i < count; i++)
+		if (count_cables(n, origin, list[i]) != cables)
+			order[k++] = i;
+	return k;
+}
+
 /*
  * Turn the origin's neighbours list[0..count) into directions from dimension
  * `dim` on: the first one is positive, and its opposite is one that may be,
@@ -199,23 +242,19 @@ static bool pair_up(struct proposer *n, uint32_t origin, const uint32_t *list, u
 		    unsigned int dim, struct frame *f)
 {
 	uint32_t rest[DIRS], *two = &f->to[dl_torus_dir(dim, false)];
-	unsigned int left, only = 0;
+	unsigned int order[DIRS], norder, left;
 
 	if (!count)
 		return propose_frame(n, origin, f);
 	if (dim == DIMS)
 		return false;
 	two[0] = list[0];
-	for (unsigned int i = 1; i < count; i++)
-		if (straight(n, origin, list[0], list[i]))
-			only = i;
-	for (unsigned int i = 1; i <= count; i++) {
-		if (only && i != only)
-			continue;
-		two[1] = i == count ? DL_NONE : list[i];
+	norder = order_opposite(n, origin, list, count, order);
+	for (unsigned int i = 0; i < norder; i++) {
+		two[1] = order[i] == count ? DL_NONE : list[order[i]];
 		left = 0;
 		for (unsigned int k = 1; k < count; k++)
-			if (k != i)
+			if (k != order[i])
 				rest[left++] = list[k];
 		if (pair_up(n, origin, rest, left, dim + 1, f))
 			return true;

@@ -230,8 +230,7 @@ bool dl_torus_is_whole(const struct dl_torus_solver *s)
 
 /* ---- candidates -------------------------------------------------------- */
 
-/* In a window, does a site keep all that is placed within the real radix? */
-static bool within_span(const struct dl_torus_solver *s, uint32_t site)
+bool dl_torus_within_span(const struct dl_torus_solver *s, uint32_t site)
 {
 	const uint32_t *span = s->real.radix;
 	uint32_t c[DIMS];
@@ -289,7 +288,7 @@ static bool is_candidate(const struct dl_torus_solver *s, uint32_t sw, uint32_t 
 {
 	const uint32_t *n, *end;
 
-	if (!within_span(s, site) || !dl_torus_fits(s, sw, site))
+	if (!dl_torus_within_span(s, site) || !dl_torus_fits(s, sw, site))
 		return false;
 	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++)
 		if (s->site_of[*n] == DL_NONE && !s->weak[*n] && has_candidates(s, *n) &&
@@ -434,7 +433,7 @@ static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw, enum turn 
 
 	s->effort += n * dl_torus_degree(&s->graph, sw);
 	for (unsigned int i = 0; i < n; i++) {
-		if (!within_span(s, around[i]))
+		if (!dl_torus_within_span(s, around[i]))
 			continue;
 		placed = dl_torus_count_placed(s, sw, around[i], &near);
 		if (near < most)
@@ -564,4 +563,15 @@ void dl_torus_solver_run(struct dl_torus_solver *s)
 		}
 	} while (place_next(s, TURN_MAJORITY, &h) || place_a_single(s) ||
 		 place_next(s, TURN_CHOICE, &h));
+}
+
+void dl_torus_solver_resume(struct dl_torus_solver *s)
+{
+	for (uint32_t sw = 0; sw < s->n; sw++) {
+		if (s->site_of[sw] != DL_NONE)
+			continue;
+		s->ncand[sw] = NOT_YET;
+		enqueue(s, sw);
+	}
+	dl_torus_solver_run(s);
 }

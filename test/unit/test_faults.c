@@ -217,10 +217,27 @@ static void faults_are_named(void **state)
 /* ---- close together, on small tori --------------------------------------- */
 
 static const struct dl_torus_grid small[] = {
-	{ { 8, 5, 1 }, { 0 } },	 { { 5, 10, 1 }, { 0 } }, { { 9, 6, 1 }, { 0 } },
-	{ { 10, 4, 1 }, { 0 } }, { { 3, 4, 5 }, { 0 } },  { { 7, 8, 1 }, { false, true, false } },
+	{ { 8, 5, 1 }, { 0 } },
+	{ { 5, 10, 1 }, { 0 } },
+	{ { 9, 6, 1 }, { 0 } },
+	{ { 10, 4, 1 }, { 0 } },
+	{ { 3, 4, 5 }, { 0 } },
+	{ { 7, 8, 1 }, { false, true, false } },
+	{ { 11, 4, 1 }, { true, true, false } },
+	{ { 8, 12, 1 }, { 0 } },
+	{ { 5, 8, 2 }, { 0 } },
 };
 #define NSMALL (sizeof(small) / sizeof(*small))
+
+/* With two cables, of which one is wrong, it could be dual-homed. */
+static bool is_corner(const struct fixture *x, uint32_t site)
+{
+	unsigned int hops = 0;
+
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++)
+		hops += grid_hop(&x->g, site, dir);
+	return hops < 3;
+}
 
 /* Two cables exchange an end, or one is stray or gone; four switches at most. */
 static bool make_any_fault(struct fixture *x, struct test_random *r)
@@ -230,6 +247,9 @@ static bool make_any_fault(struct fixture *x, struct test_random *r)
 	uint32_t at[4] = { site_of(x, a), site_of(x, b), site_of(x, c), site_of(x, d) };
 
 	if (at[0] == at[2] || at[0] == at[3] || at[1] == at[2] || at[1] == at[3])
+		return false;
+	if ((is_corner(x, at[0]) || is_corner(x, at[1])) &&
+	    (is_corner(x, at[2]) || is_corner(x, at[3])))
 		return false;
 	switch (test_random(r, 3)) {
 	case 0:
@@ -289,7 +309,38 @@ static void repair(struct fixture *x, const struct dl_torus *t, const struct dl_
 	}
 }
 
-/* One repair for each fault, and the torus is whole. */
+/* A switch with whole surroundings, for the seed of a configuration. */
+static uint32_t draw_origin(const struct fixture *x, struct test_random *r)
+{
+	uint32_t site;
+	unsigned int dir;
+
+	do {
+		site = test_random(r, dl_torus_grid_sites(&x->g.grid));
+		for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
+			uint32_t next = dl_torus_site_next(&x->g.grid, site, dir);
+
+			if (next != DL_NONE && (x->touched[next] || x->g.dead_switch[next]))
+				break;
+		}
+	} while (dir < DL_TORUS_DIRS || x->touched[site] || x->g.dead_switch[site]);
+	return site;
+}
+
+/* From the cabling alone, or from a seed that no fault has touched. */
+static struct dl_torus *find(struct fixture *x, const struct dl_torus_config *c)
+{
+	struct dl_torus *t;
+
+	assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t), 0);
+	assert_int_equal(t->nplaced, x->g.fabric->nswitches);
+	return t;
+}
+
+/*
+ * One repair for each fault, and the torus is whole, but for the switch that
+ * has failed.
+ */
 static void repairs_make_it_whole(void **state)
 {
 	struct test_random r = { test_seed(53), 0 };
@@ -299,9 +350,10 @@ static void repairs_make_it_whole(void **state)
 	assert_non_null(x);
 	for (unsigned int k = 0; k < share(600); k++) {
 		const struct dl_torus_grid *g = &small[k % NSMALL];
-		unsigned int made = 0, most = dl_torus_grid_sites(g) / 10;
+		bool with_seed = k / NSMALL % 4 == 3;
+		uint32_t sites = dl_torus_grid_sites(g), made = 0;
+		struct dl_torus_config *found = NULL, *c;
 		struct dl_torus_fault *faults;
-		struct dl_torus_config *c;
 		struct dl_torus *t;
 		uint32_t n;
 
@@ -310,28 +362,32 @@ static void repairs_make_it_whole(void **state)
 		x->g.hosts = x->g.parallel = 1;
 		x->g.spare = 4;
 		x->g.shuffle = k % 2 ? &r : NULL;
+		if (sites > 50 && k / NSMALL % 2)
+			x->g.dead_switch[test_random(&r, sites)] = true;
 		grid_build(&x->g);
 		/* At most one switch in ten is wired wrong. */
-		while (made < most / 4)
+		while (made < x->g.fabric->nswitches / 40)
 			made += make_any_fault(x, &r);
 		assert_int_equal(dl_fabric_finish(x->g.fabric, NULL), 0);
-		assert_int_equal(dl_torus_infer(x->g.fabric, NULL, &c), 0);
-		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t), 0);
+		if (with_seed)
+			grid_seed(&x->g, draw_origin(x, &r), true);
+		else
+			assert_int_equal(dl_torus_infer(x->g.fabric, NULL, &found), 0);
+		c = with_seed ? &x->g.config : found;
+		t = find(x, c);
 		assert_int_equal(dl_torus_find_faults(t, &faults, &n), 0);
-		assert_int_equal(t->nplaced, t->nsites);
 		assert_int_equal(n, made);
 		for (uint32_t i = 0; i < n; i++)
 			repair(x, t, &faults[i]);
 		free(faults);
 		dl_torus_free(t);
-		assert_int_equal(dl_torus_discover(x->g.fabric, c, NULL, &t), 0);
+		t = find(x, c);
 		assert_int_equal(dl_torus_find_faults(t, &faults, &n), 0);
 		assert_int_equal(n, 0);
 		assert_int_equal(t->noff_links, 0);
-		assert_int_equal(t->nplaced, t->nsites);
 		free(faults);
 		dl_torus_free(t);
-		dl_torus_config_free(c);
+		dl_torus_config_free(found);
 		grid_free(&x->g);
 	}
 	free(x);

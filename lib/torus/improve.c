@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Improvement: switches that a wrong cable has led to a site of another one
+ * (rules A3).
+ *
+ * Problem.  The solver (solver.c) places a switch where its first placed
+ * neighbours say.  If the cables to these do not belong, it takes the site of
+ * another switch, which then has none, or takes that of a third.
+ *
+ * Method.  Local search.  A switch with a cable that joins no neighbours is
+ * tried at each site next to one of its placed neighbours, and so is one
+ * without a site; whoever is there takes its former site, or has none.  A step
+ * is taken if more cables join neighbours then.  And what has no site takes a
+ * free one if all around it are its neighbours, or have a cable that belongs
+ * elsewhere: a corner, one of whose two cables is wrong, is as weak as what is
+ * dual-homed.
+ *
+ * What is left may have gone wrong from the start, if the solver came to the
+ * faults before it had placed enough around them.  So it runs again from a few
+ * switches that are right, where they are, and what has the fewest faults is
+ * taken.
+ *
+ * Invariant.  Where all cables between placed switches join neighbours,
+ * nothing changes.  No step makes fewer cables join neighbours, so this ends.
+ * In windows nothing moves to a free site.
+ *
+ * Complexity: linear in the switches, and a bounded number of sites for each of
+ * those that do not fit.  If these are many, the grid is wrong, and it is not
+ * tried.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "torus/internal.h"
+
+#define MOST 4 /* one switch in so many may not fit */
+#define ROUNDS 4
+#define ELSEWHERE 8 /* switches to grow from anew */
+
+uint32_t dl_torus_count_repairs(const struct dl_torus_solver *s)
+{
+	uint32_t wrong = 0;
+	unsigned int near;
+
+	for (uint32_t sw = 0; sw < s->n; sw++)
+		if (s->site_of[sw] != DL_NONE)
+			wrong += dl_torus_count_placed(s, sw, s->site_of[sw], &near) - near;
+	return dl_torus_count_uncabled(s) + wrong / 2;
+}
+
+uint32_t dl_torus_count_faults(const struct dl_torus_solver *s)
+{
+	uint32_t faults = dl_torus_count_repairs(s) + s->nreal - s->nplaced;
+
+	for (uint32_t sw = 0; sw < s->n; sw++)
+		faults += s->site_of[sw] == DL_NONE && s->weak[sw] != DL_TORUS_APPENDAGE;
+	return faults;
+}
+
+/* Put a switch at a site, and whoever is there where it was. */
+static void exchange(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+{
+	uint32_t other = s->sw_at[site], was = s->site_of[sw];
+
+	s->sw_at[site] = sw;
+	s->site_of[sw] = site;
+	if (was != DL_NONE)
+		s->sw_at[was] = other;
+	if (other != DL_NONE)
+		s->site_of[other] = was;
+}
+
+/* Cables of a switch that join neighbours. */
+static unsigned int count_joined(struct dl_torus_solver *s, uint32_t sw)
+{
+	unsigned int near = 0;
+
+	if (sw == DL_NONE || s->site_of[sw] == DL_NONE)
+		return 0;
+	s->effort += dl_torus_degree(&s->graph, sw);
+	dl_torus_count_placed(s, sw, s->site_of[sw], &near);
+	return near;
+}
+
+/* Is a switch better off at this site, and whoever is there where it was? */
+static bool try_site(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+{
+	uint32_t other = s->sw_at[site], was = s->site_of[sw];
+	unsigned int before;
+
+	if (other == DL_NONE ? was == DL_NONE || s->nsites != s->nreal :
+			       was == DL_NONE && s->weak[sw])
+		return false;
+	before = count_joined(s, sw) + count_joined(s, other);
+	exchange(s, sw, site);
+	if (count_joined(s, sw) + count_joined(s, other) > before)
+		return true;
+	if (was == DL_NONE)
+		exchange(s, other, site);
+	else
+		exchange(s, sw, was);
+	return false;
+}
+
+/* Has a placed switch a cable that joins no neighbours? */
+static bool is_crossed(const struct dl_torus_solver *s, uint32_t sw)
+{
+	unsigned int near, placed;
+
+	placed = dl_torus_count_placed(s, sw, s->site_of[sw], &near);
+	return s->site_of[sw] != DL_NONE && placed > near;
+}
+
+/*
+ * May a switch that has no site take a free one?  If it has a neighbour there,
+ * and all others there have a cable that belongs elsewhere.
+ */
+static bool take_site(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+{
+	unsigned int there = 0;
+
+	if (s->site_of[sw] != DL_NONE || s->sw_at[site] != DL_NONE ||
+	    !dl_torus_within_span(s, site))
+		return false;
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t at = dl_torus_site_next(&s->grid, site, dir);
+		uint32_t next = at == DL_NONE ? DL_NONE : s->sw_at[at];
+
+		if (next == DL_NONE)
+			continue;
+		if (!dl_torus_cabled(&s->graph, sw, next) && !is_crossed(s, next))
+			return false;
+		there++;
+	}
+	if (there > 1)
+		dl_torus_place(s, sw, site);
+	return there > 1;
+}
+
+static bool try_sites(struct dl_torus_solver *s, uint32_t sw)
+{
+	const uint32_t *n, *end;
+
+	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++) {
+		for (unsigned int dir = 0; dir < DIRS && s->site_of[*n] != DL_NONE; dir++) {
+			uint32_t site = dl_torus_site_next(&s->grid, s->site_of[*n], dir);
+
+			if (site != DL_NONE && site != s->site_of[sw] &&
+			    (try_site(s, sw, site) || take_site(s, sw, site)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ... or no site, and more than one placed neighbour? */
+static bool is_misplaced(const struct dl_torus_solver *s, uint32_t sw)
+{
+	unsigned int near;
+
+	return s->site_of[sw] == DL_NONE ? dl_torus_count_placed(s, sw, DL_NONE, &near) > 1 :
+					   is_crossed(s, sw);
+}
+
+/* How many do not fit?  0, too, where no cable tells of it. */
+static uint32_t count_misplaced(const struct dl_torus_solver *s)
+{
+	uint32_t count = 0;
+	bool crossed = false;
+
+	for (uint32_t sw = 0; sw < s->n; sw++) {
+		count += is_misplaced(s, sw);
+		crossed |= is_crossed(s, sw);
+	}
+	return crossed ? count : 0;
+}
+
+void dl_torus_improve(struct dl_torus_solver *s)
+{
+	uint32_t misplaced = count_misplaced(s);
+	bool better = misplaced && misplaced * MOST <= s->n;
+
+	for (unsigned int round = 0; better && round < ROUNDS; round++) {
+		better = false;
+		for (uint32_t i = 0; i < s->n && s->effort < DL_TORUS_MAX_EFFORT; i++)
+			if (is_misplaced(s, s->by_guid[i]) && try_sites(s, s->by_guid[i]))
+				better = true;
+		if (better)
+			dl_torus_solver_resume(s);
+	}
+}
+
+/* ---- from elsewhere ---------------------------------------------------- */
+
+/* Is a switch right, as far as can be told from its cables? */
+static bool is_right(const struct dl_torus_solver *s, const uint32_t *sites, uint32_t sw)
+{
+	const uint32_t *n, *end;
+	unsigned int directions = 0;
+
+	for (unsigned int dir = 0; dir < DIRS && sites[sw] != DL_NONE; dir++)
+		directions += dl_torus_site_next(&s->grid, sites[sw], dir) != DL_NONE;
+	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++) {
+		if (sites[*n] == DL_NONE || sites[sw] == DL_NONE ||
+		    dl_torus_direction(&s->grid, sites[sw], sites[*n]) == DIRS)
+			return false;
+		directions--;
+	}
+	return sites[sw] != DL_NONE && !directions;
+}
+
+static int place_again(struct dl_torus_solver *s, const uint32_t *sites)
+{
+	struct dl_torus_grid grid = s->grid;
+	int err = dl_torus_solver_begin(s, &grid);
+
+	for (uint32_t sw = 0; !err && sw < s->n; sw++)
+		if (sites[sw] != DL_NONE)
+			dl_torus_place(s, sw, sites[sw]);
+	return err;
+}
+
+static int grow_around(struct dl_torus_solver *s, const uint32_t *sites, uint32_t sw)
+{
+	struct dl_torus_grid grid = s->grid;
+	const uint32_t *n, *end;
+	int err = dl_torus_solver_begin(s, &grid);
+
+	if (err)
+		return err;
+	dl_torus_place(s, sw, sites[sw]);
+	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++)
+		dl_torus_place(s, *n, sites[*n]);
+	dl_torus_solver_run(s);
+	dl_torus_improve(s);
+	return 0;
+}
+
+/* The next switch in order of GUID that is right, from one on and before another. */
+static uint32_t next_right(const struct dl_torus_solver *s, const uint32_t *sites, uint32_t from,
+			   uint32_t to)
+{
+	for (uint32_t i = from; i < to && i < s->n; i++)
+		if (is_right(s, sites, s->by_guid[i]))
+			return s->by_guid[i];
+	return DL_NONE;
+}
+
+static int try_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c,
+			 const uint32_t *sites, uint32_t *best)
+{
+	uint32_t least = dl_torus_count_faults(s), stride = s->n / ELSEWHERE + 1;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && least && i < s->n; i += stride) {
+		uint32_t sw = next_right(s, sites, i, i + stride);
+
+		if (sw == DL_NONE || s->effort >= DL_TORUS_MAX_EFFORT)
+			continue;
+		err = grow_around(s, sites, sw);
+		if (err || dl_torus_count_faults(s) >= least || !dl_torus_hints_agree(s, c))
+			continue;
+		least = dl_torus_count_faults(s);
+		memcpy(best, s->site_of, s->n * sizeof(*best));
+	}
+	return err ? err : place_again(s, best);
+}
+
+int dl_torus_grow_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c)
+{
+	uint32_t *sites;
+	int err = -ENOMEM;
+
+	if (!count_misplaced(s))
+		return 0;
+	sites = malloc(2 * s->n * sizeof(*sites));
+	if (sites) {
+		memcpy(sites, s->site_of, s->n * sizeof(*sites));
+		memcpy(sites + s->n, s->site_of, s->n * sizeof(*sites));
+		err = try_elsewhere(s, c, sites, sites + s->n);
+	}
+	free(sites);
+	return err;
+}

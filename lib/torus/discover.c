@@ -223,7 +223,7 @@ int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 		return err;
 	if (s->nplaced < s->n)
 		ask_further(s, c, log);
-	dl_torus_improve(s);
+	dl_torus_improve(s, c);
 	/* A seed that is wrong must not pass for one that is damaged. */
 	if (s->seed == DL_NONE && s->nplaced * PLACED_WITHOUT_SEED < s->n) {
 		dl_log(log, DL_LOG_ERROR,

@@ -22,7 +22,8 @@
  *
  * Invariant.  Where all cables between placed switches join neighbours,
  * nothing changes.  No step makes fewer cables join neighbours, so this ends.
- * In windows nothing moves to a free site.
+ * In windows nothing moves to a free site.  What the seed names stays: a seed that
+ * is wrong must not pass for one that is right.
  *
  * Complexity: linear in the switches, and a bounded number of sites for each of
  * those that do not fit.  If these are many, the grid is wrong, and it is not
@@ -83,12 +84,27 @@ static unsigned int count_joined(struct dl_torus_solver *s, uint32_t sw)
 	return near;
 }
 
+/* Does the seed that was grown from name a switch?  Then it says where that is. */
+static bool is_named(const struct dl_torus_solver *s, const struct dl_torus_config *c, uint32_t sw)
+{
+	const struct dl_torus_seed *seed = s->seed < c->nseeds ? &c->seeds[s->seed] : NULL;
+	uint64_t guid = sw == DL_NONE ? 0 : dl_torus_node(s->f, sw)->guid;
+	bool named = seed && guid && seed->from == guid;
+
+	for (unsigned int dir = 0; seed && guid && dir < DIRS; dir++)
+		named |= seed->to[dir] == guid;
+	return named;
+}
+
 /* Is a switch better off at this site, and whoever is there where it was? */
-static bool try_site(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+static bool try_site(struct dl_torus_solver *s, const struct dl_torus_config *c, uint32_t sw,
+		     uint32_t site)
 {
 	uint32_t other = s->sw_at[site], was = s->site_of[sw];
 	unsigned int before;
 
+	if (is_named(s, c, sw) || is_named(s, c, other))
+		return false;
 	if (other == DL_NONE ? was == DL_NONE || s->nsites != s->nreal :
 			       was == DL_NONE && s->weak[sw])
 		return false;
@@ -138,7 +154,7 @@ static bool take_site(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 	return there > 1;
 }
 
-static bool try_sites(struct dl_torus_solver *s, uint32_t sw)
+static bool try_sites(struct dl_torus_solver *s, const struct dl_torus_config *c, uint32_t sw)
 {
 	const uint32_t *n, *end;
 
@@ -147,7 +163,7 @@ static bool try_sites(struct dl_torus_solver *s, uint32_t sw)
 			uint32_t site = dl_torus_site_next(&s->grid, s->site_of[*n], dir);
 
 			if (site != DL_NONE && site != s->site_of[sw] &&
-			    (try_site(s, sw, site) || take_site(s, sw, site)))
+			    (try_site(s, c, sw, site) || take_site(s, sw, site)))
 				return true;
 		}
 	}
@@ -176,7 +192,7 @@ static uint32_t count_misplaced(const struct dl_torus_solver *s)
 	return crossed ? count : 0;
 }
 
-void dl_torus_improve(struct dl_torus_solver *s)
+void dl_torus_improve(struct dl_torus_solver *s, const struct dl_torus_config *c)
 {
 	uint32_t misplaced = count_misplaced(s);
 	bool better = misplaced && misplaced * MOST <= s->n;
@@ -184,7 +200,7 @@ void dl_torus_improve(struct dl_torus_solver *s)
 	for (unsigned int round = 0; better && round < ROUNDS; round++) {
 		better = false;
 		for (uint32_t i = 0; i < s->n && s->effort < DL_TORUS_MAX_EFFORT; i++)
-			if (is_misplaced(s, s->by_guid[i]) && try_sites(s, s->by_guid[i]))
+			if (is_misplaced(s, s->by_guid[i]) && try_sites(s, c, s->by_guid[i]))
 				better = true;
 		if (better)
 			dl_torus_solver_resume(s);
@@ -221,7 +237,8 @@ static int place_again(struct dl_torus_solver *s, const uint32_t *sites)
 	return err;
 }
 
-static int grow_around(struct dl_torus_solver *s, const uint32_t *sites, uint32_t sw)
+static int grow_around(struct dl_torus_solver *s, const struct dl_torus_config *c,
+		       const uint32_t *sites, uint32_t sw)
 {
 	struct dl_torus_grid grid = s->grid;
 	const uint32_t *n, *end;
@@ -233,7 +250,7 @@ static int grow_around(struct dl_torus_solver *s, const uint32_t *sites, uint32_
 	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++)
 		dl_torus_place(s, *n, sites[*n]);
 	dl_torus_solver_run(s);
-	dl_torus_improve(s);
+	dl_torus_improve(s, c);
 	return 0;
 }
 
@@ -247,6 +264,15 @@ static uint32_t next_right(const struct dl_torus_solver *s, const uint32_t *site
 	return DL_NONE;
 }
 
+static bool keeps_seed(const struct dl_torus_solver *s, const struct dl_torus_config *c,
+		       const uint32_t *sites)
+{
+	for (uint32_t sw = 0; sw < s->n; sw++)
+		if (s->site_of[sw] != sites[sw] && is_named(s, c, sw))
+			return false;
+	return true;
+}
+
 static int try_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c,
 			 const uint32_t *sites, uint32_t *best)
 {
@@ -258,8 +284,8 @@ static int try_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config
 
 		if (sw == DL_NONE || s->effort >= DL_TORUS_MAX_EFFORT)
 			continue;
-		err = grow_around(s, sites, sw);
-		if (err || dl_torus_count_faults(s) >= least || !dl_torus_hints_agree(s, c))
+		err = grow_around(s, c, sites, sw);
+		if (err || dl_torus_count_faults(s) >= least || !keeps_seed(s, c, sites))
 			continue;
 		least = dl_torus_count_faults(s);
 		memcpy(best, s->site_of, s->n * sizeof(*best));

@@ -51,7 +51,7 @@ struct candidate {
 	struct dl_torus_proposal p;
 	uint32_t left;	  /* sites and switches left over; DL_NONE: there is none */
 	uint32_t wrong;	  /* sites and switches that are not wired right */
-	uint32_t faulty;  /* switches only */
+	uint32_t faulty;  /* switches; and sites, if more than one in ten is empty */
 	uint32_t repairs; /* cables that are missing or wrong */
 	uint32_t faults;  /* these, empty sites, and switches left over, but for appendages */
 };
@@ -155,7 +155,7 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 {
 	struct infer *n = context;
 	struct candidate c = { .p = *proposal };
-	uint32_t sites = dl_torus_grid_sites(&c.p.grid);
+	uint32_t sites = dl_torus_grid_sites(&c.p.grid), empty;
 	int err;
 
 	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES || !as_wanted(n->wanted, &c.p) ||
@@ -171,8 +171,10 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 	c.left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
 	c.repairs = dl_torus_count_repairs(n->s);
 	c.faults = dl_torus_count_faults(n->s);
+	empty = sites > n->s->n ? sites - n->s->n : 0;
 	c.faulty = n->s->n - count_right(n->s);
-	c.wrong = c.faulty + (sites > n->s->n ? sites - n->s->n : 0);
+	c.wrong = c.faulty + empty;
+	c.faulty += empty > n->s->n / FAULTY ? empty : 0;
 	if (only_off_torus(n)) {
 		if (n->fits.left == DL_NONE || c.repairs < n->fits.repairs)
 			n->fits = c;

@@ -185,11 +185,11 @@ uint32_t dl_torus_count_repairs(const struct dl_torus_solver *s);
 uint32_t dl_torus_count_faults(const struct dl_torus_solver *s);
 
 /* Place switches otherwise if more cables join neighbours then. */
-void dl_torus_improve(struct dl_torus_solver *s);
+void dl_torus_improve(struct dl_torus_solver *s, const struct dl_torus_config *c);
 
 /*
  * If there are faults, grow anew from elsewhere, and take what has fewer of them
- * and agrees with the configuration's seeds.  0 or -ENOMEM.
+ * and leaves what the seed names where it is.  0 or -ENOMEM.
  */
 int dl_torus_grow_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c);
 

@@ -297,6 +297,10 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_COORDS, &in);
 	if (!err)
 		err = coords_order_new(in.snapshot.fabric, &in.coords.grid, in.coords.site, &p);
+	if (!err && !p.n) {
+		dl_log(&tool->log, DL_LOG_ERROR, "there are no adapters");
+		err = -EINVAL;
+	}
 	if (!err)
 		err = warn_of_twins(tool, &p);
 	if (!err)

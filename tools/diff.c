@@ -52,11 +52,18 @@ static uint32_t *match(const struct dl_fabric *from, const struct dl_fabric *to)
 	return out;
 }
 
-int diff_match(struct diff *d)
+int diff_match(struct diff *d, const struct dl_log *log)
 {
 	d->node[0] = match(d->from->fabric, d->to->fabric);
 	d->node[1] = match(d->to->fabric, d->from->fabric);
-	return d->node[0] && d->node[1] ? 0 : -ENOMEM;
+	if (!d->node[0] || !d->node[1])
+		return -ENOMEM;
+	for (uint32_t i = 0; i < d->from->fabric->nnodes; i++)
+		if (d->node[0][i] != DL_NONE)
+			return 0;
+	dl_log(log, DL_LOG_ERROR,
+	       "no GUID is in both: these are two fabrics, and there is nothing to compare");
+	return -EINVAL;
 }
 
 void diff_release(struct diff *d)
@@ -114,7 +121,7 @@ int tool_cmd_diff(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &to);
 	if (!err)
-		err = diff_match(&d);
+		err = diff_match(&d, &tool->log);
 	if (!err) {
 		document = compare(&d);
 		status = tool_true_at(document, "same") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;

@@ -11,8 +11,8 @@ struct diff {
 	uint32_t *node[2];		    /* in `to`, of nodes in `from`, and back; or DL_NONE */
 };
 
-/* Find them.  0 or -ENOMEM; release either way. */
-int diff_match(struct diff *d);
+/* Find them.  0, -EINVAL if there are none, reported, or -ENOMEM; release either way. */
+int diff_match(struct diff *d, const struct dl_log *log);
 void diff_release(struct diff *d);
 
 /* The same port, switch (by number) or end port's LID in `to`; DL_NONE or 0: none. */

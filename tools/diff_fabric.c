@@ -149,7 +149,9 @@ json_t *diff_coords(const struct diff *d)
 	uint32_t compared = 0;
 	struct lists l = lists_new();
 
-	for (uint32_t s = 0; x->site && y->site && s < a->nswitches; s++) {
+	/* Which dimension is x, the cabling alone does not tell. */
+	for (uint32_t s = 0; x->site && y->site && x->certain == y->certain && s < a->nswitches;
+	     s++) {
 		uint32_t node = d->node[0][a->switches[s]], other;
 		uint32_t from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
 		bool had, has;

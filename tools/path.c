@@ -107,6 +107,12 @@ static int between(const struct path_request *r, const struct find *f, const str
 		err = find_end_port(f, log, r->to, &to);
 	if (err)
 		return err;
+	if (!r->mlid && from.port == to.port) {
+		dl_log(log, DL_LOG_ERROR,
+		       "%s and %s are the same end port, whose packets to itself use no cable",
+		       r->from, r->to);
+		return -EINVAL;
+	}
 	*out = r->mlid ? path_multicast_json(f->in, r, from.port, to.port) :
 			 path_pair_json(f->in, r, &from, &to);
 	return *out ? 0 : -ENOMEM;

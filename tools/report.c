@@ -87,7 +87,7 @@ static int check(const struct tool *tool, const struct request *r, struct inputs
 	err = verify_explain(verdict, in->now.snapshot.tables, &o);
 	tool_json_with(document, "verdict", report_verdict(&in->page, v, verdict));
 	if (!err && r->against)
-		err = report_change(&in->page, &in->page_then, r->against, v, document);
+		err = report_change(&in->page, &in->page_then, r->against, v, &tool->log, document);
 	dl_verify_result_free(v);
 	return err;
 }

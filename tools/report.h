@@ -87,7 +87,7 @@ json_t *report_tables(const struct report_page *p);
  * -ENOMEM.
  */
 int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
-		  const struct dl_verify_result *v, json_t *document);
+		  const struct dl_verify_result *v, const struct dl_log *log, json_t *document);
 
 /*
  * Read what `dateline emulate --json` printed.  0, -EINVAL (not such a

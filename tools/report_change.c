@@ -234,13 +234,13 @@ static int compare(const struct change *c, json_t *out)
 }
 
 int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
-		  const struct dl_verify_result *v, json_t *document)
+		  const struct dl_verify_result *v, const struct dl_log *log, json_t *document)
 {
 	struct change c = { now, then, { now->input, then->input, { NULL, NULL } } };
 	json_t *change = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				   (json_int_t)v->sl_compared, "sl_changed",
 				   (json_int_t)v->sl_changes);
-	int err = diff_match(&c.d);
+	int err = diff_match(&c.d, log);
 
 	if (!err)
 		err = compare(&c, change);

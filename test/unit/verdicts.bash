@@ -112,16 +112,41 @@ cp opensm-sl2vl.dump torus
 judged 1 'not judged' 'not judged' torus
 said '.switches_without_entries == 1 and .lost > 0'
 
-# No pair to compare.
-for json in '' --json; do
+# empty WORDS COMMAND...: nothing to look at, and a message with these words.
+empty() {
+	local words=$1 got
+
+	shift
 	runs=$((runs + 1))
-	# shellcheck disable=SC2086 # nothing, or one word
-	"$dateline" verify line --earlier line $json >out 2>err
-	if (($? != 2)) || ! grep -q 'no path SLs to compare' err; then
-		echo "FAILED: nothing was compared"
+	"$dateline" "$@" >out 2>err
+	got=$?
+	if ((got != 2)) || ! grep -q "$words" err; then
+		echo "FAILED: dateline $*: status $got: $(cat err)"
 		failed=$((failed + 1))
 	fi
+}
+
+empty 'no path SLs to compare' verify line --earlier line
+empty 'no path SLs to compare' verify line --earlier line --json
+"$dateline" gen 3 3 1 -q -o one
+# Names and GUIDs of another fabric.
+sed -e 's/0xd\([12]\)/0xab\1/g; s/(d\([12]\)/(ab\1/g; s/"\([SH]\)_/"other-\1_/g' one.net >two.net
+for name in one two; do
+	"$dateline" route "$name.net" -q -o "$name"
 done
+empty 'no GUID is in both' diff one two
+empty 'no GUID is in both' report one --against two -o page.html
+empty 'the same end port' path one H_0_0_0_1 H_0_0_0_1
+empty 'there are no adapters' coords none.net
+# Coordinates from the cabling alone are not those of an engine.
+rm one/dateline-torus.dump one/dateline-manifest.txt
+"$dateline" route one.net --torus-config one.torus.conf -q -o own
+runs=$((runs + 1))
+"$dateline" diff one own -q >out
+if grep -q '^~.*switch' out || ! grep -q '? coordinates: not compared' out; then
+	echo "FAILED: coordinates compared: $(cat out)"
+	failed=$((failed + 1))
+fi
 
 echo "$runs checks, $failed failed"
-((runs >= 25 && !failed))
+((runs >= 30 && !failed))

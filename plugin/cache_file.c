@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cache_file.h"
 #include "dateline/base.h"
@@ -41,6 +42,7 @@ struct content {
 static int load(const char *path, struct content *c)
 {
 	FILE *from = fopen(path, "re");
+	struct stat st = { .st_size = 0 };
 	uint64_t sum;
 	size_t len;
 
@@ -49,8 +51,10 @@ static int load(const char *path, struct content *c)
 		return -ENOMEM; /* what there is may be whole */
 	if (!from)
 		return errno == ENOENT ? -ENOENT : -EUCLEAN;
-	c->text = malloc(BYTES_MAX + sizeof(OTHERS));
-	len = c->text ? fread(c->text, 1, BYTES_MAX - 1, from) : 0;
+	if (fstat(fileno(from), &st) || st.st_size >= BYTES_MAX)
+		st.st_size = 0; /* not what has been written */
+	c->text = malloc(st.st_size + sizeof(OTHERS));
+	len = c->text ? fread(c->text, 1, st.st_size, from) : 0;
 	fclose(from);
 	if (!c->text)
 		return -ENOMEM;

@@ -169,6 +169,15 @@ static int read_port(struct reader *c)
 	far.refers = b[85] && near.num;
 	far.port_guid = little(b + 86, 8);
 	far.num = b[94];
+	if (far.refers && far.num > DL_FABRIC_MAX_PORTS) {
+		dl_fabric_parsed_left_out(c->r.d,
+					  (struct dl_fabric_parsed_place){ c->r.file, line },
+					  "a cable from port %u of \"%.64s\" to port %u, where the "
+					  "highest is %u",
+					  near.num, c->r.d->strings + near.desc, far.num,
+					  DL_FABRIC_MAX_PORTS);
+		far.refers = false;
+	}
 	return dl_fabric_records_add(&c->r, &near, &far);
 }
 

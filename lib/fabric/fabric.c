@@ -357,24 +357,36 @@ static unsigned int claim_rank(const struct dl_fabric *f, uint32_t port)
 	return 2 * lmc + !dl_fabric_is_switch(f, p->node);
 }
 
-/* *out gets the whole LID space; *top the highest LID in use. */
-static int index_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t **out, uint16_t *top)
+/*
+ * *out gets a port for each LID up to the highest that is claimed, and `more` after
+ * it, all below *end; *top is the highest LID in use.
+ */
+static int index_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t more, uint32_t **out,
+		      uint32_t *end, uint16_t *top)
 {
-	uint32_t *lid_port = malloc(DL_LID_SPACE * sizeof(*lid_port));
-	uint32_t ranks = 0;
+	uint32_t *lid_port, ranks = 0, last = 0;
 
+	for (uint32_t i = 0; i < f->nports; i++) {
+		const struct dl_fabric_port *p = &f->ports[i];
+		uint32_t highest = p->lid + (1u << (p->lmc & 31)) - 1;
+
+		if (!p->lid || !dl_fabric_is_end_port(f, i))
+			continue;
+		ranks |= 1u << claim_rank(f, i);
+		if (highest <= DL_FABRIC_MAX_LID && highest > last)
+			last = highest;
+	}
+	*end = last + more < DL_LID_SPACE ? last + more + 1 : DL_LID_SPACE;
+	lid_port = malloc(*end * sizeof(*lid_port));
 	if (!lid_port)
 		return -ENOMEM;
-	memset(lid_port, 0xff, DL_LID_SPACE * sizeof(*lid_port));
-	for (uint32_t i = 0; i < f->nports; i++)
-		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
-			ranks |= 1u << claim_rank(f, i);
+	memset(lid_port, 0xff, *end * sizeof(*lid_port));
 	for (uint32_t rank = 0; ranks >> rank; rank++)
 		for (uint32_t i = 0; ranks >> rank & 1 && i < f->nports; i++)
 			if (f->ports[i].lid && dl_fabric_is_end_port(f, i) &&
 			    claim_rank(f, i) == rank)
 				enter_lids(f, log, i, lid_port);
-	*top = DL_FABRIC_MAX_LID;
+	*top = last;
 	while (*top && lid_port[*top] == DL_NONE)
 		--*top;
 	*out = lid_port;
@@ -384,7 +396,7 @@ static int index_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t **
 int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
 {
 	uint32_t *switches = calloc(f->nnodes + 1ul, sizeof(*switches));
-	uint32_t *by_guid = NULL, *lid_port = NULL;
+	uint32_t *by_guid = NULL, *lid_port = NULL, end;
 	uint16_t top_lid = 0;
 	int err;
 
@@ -394,7 +406,7 @@ int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
 	if (!err)
 		err = settle_port_guids(f, log);
 	if (!err)
-		err = index_lids(f, log, &lid_port, &top_lid);
+		err = index_lids(f, log, 0, &lid_port, &end, &top_lid);
 	if (err) {
 		free(switches);
 		free(by_guid);
@@ -418,11 +430,12 @@ int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
  * never given back, so the next search for this size starts where this one
  * ended.
  */
-static int take_range(uint32_t *lid_port, uint32_t size, uint32_t *next, uint32_t port)
+static int take_range(uint32_t *lid_port, uint32_t end, uint32_t size, uint32_t *next,
+		      uint32_t port)
 {
 	uint32_t i;
 
-	for (uint32_t base = *next; base + size <= DL_LID_SPACE; base += size) {
+	for (uint32_t base = *next; base + size <= end; base += size) {
 		for (i = 0; i < size && lid_port[base + i] == DL_NONE; i++)
 			;
 		if (i < size)
@@ -449,13 +462,16 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 {
 	/* Where to look next, for one LID and for 2^lmc of them. */
 	uint32_t next[2] = { 1, 1u << (lmc & 7) };
-	uint32_t *lid_port;
+	uint32_t *lid_port, end, more = 1u << (lmc & 7);
 	uint16_t top;
 	int base, err;
 
 	if (lmc > DL_FABRIC_MAX_LMC)
 		return -EINVAL;
-	err = index_lids(f, NULL, &lid_port, &top);
+	for (uint32_t i = 0; i < f->nports; i++)
+		if (wants_lid(f, i))
+			more += 1u << lmc;
+	err = index_lids(f, NULL, more, &lid_port, &end, &top);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < f->nports; i++) {
@@ -464,18 +480,19 @@ int dl_fabric_assign_lids(struct dl_fabric *f, unsigned int lmc)
 		if (!wants_lid(f, i))
 			continue;
 		many = !dl_fabric_is_switch(f, f->ports[i].node);
-		base = take_range(lid_port, many ? 1u << lmc : 1, &next[many], i);
+		base = take_range(lid_port, end, many ? 1u << lmc : 1, &next[many], i);
 		if (base < 0)
 			goto undo;
+		if (next[many] > top)
+			top = next[many] - 1;
 	}
 
 	/* All fit: only now touch the ports, each at the first of its LIDs. */
-	for (uint32_t i = 1; i <= DL_FABRIC_MAX_LID; i++) {
+	for (uint32_t i = 1; i <= top; i++) {
 		struct dl_fabric_port *p;
 
 		if (lid_port[i] == DL_NONE)
 			continue;
-		top = i;
 		p = &f->ports[lid_port[i]];
 		if (p->lid)
 			continue;

@@ -69,6 +69,8 @@ static int read_type(struct dl_text *t, uint8_t *type)
 	return 0;
 }
 
+#define DESC_BYTES 64 /* IBA volume 1, 14.2.5.2: NodeDescription */
+
 /* How long is "} LID:hex PN:hex }", if it stands here?  Else 0. */
 static size_t tail_length(const char *at)
 {
@@ -115,7 +117,8 @@ static int read_desc(struct reader *r, bool far, uint32_t *out)
 	if (!dl_text_take(&r->t, '{'))
 		return dl_text_expected(&r->t, "{ and a description");
 	begin = r->t.at;
-	for (end = strchr(begin, '}'); end && (far || !last); end = strchr(end + 1, '}')) {
+	for (end = strchr(begin, '}'); end && end - begin <= DESC_BYTES && (far || !last);
+	     end = strchr(end + 1, '}')) {
 		size_t len = tail_length(end);
 
 		bool more = len && is_next(end + len);
@@ -125,7 +128,7 @@ static int read_desc(struct reader *r, bool far, uint32_t *out)
 		if (len && (far || more))
 			last = end;
 	}
-	if (!last || (far && end))
+	if (!last || (far && end && end - begin <= DESC_BYTES))
 		return dl_text_expected(&r->t, "a description and } LID:.. PN:.. }");
 	r->t.at = last + 1;
 	return dl_fabric_parsed_string(&r->d, begin, last - begin, out);

@@ -44,7 +44,8 @@ static void write_end(const struct dl_fabric *f, uint32_t port, bool far, FILE *
 		" PortGUID:%016" PRIx64 " VenID:%0*" PRIX32 " DevID:%04" PRIX32 " Rev:%08X {",
 		types[n->type], n->nports, n->system_guid ? n->system_guid : n->guid, n->guid,
 		end->guid, far ? 8 : 6, n->vendor, (uint32_t)n->device << (far ? 16 : 0), REVISION);
-	fprintf(to, "%s} LID:%04X PN:%02X } ", dl_fabric_node_name(f, p->node), end->lid, p->num);
+	fprintf(to, "%.64s} LID:%04X PN:%02X } ", dl_fabric_node_name(f, p->node), end->lid,
+		p->num);
 }
 
 static void write_cable(const struct dl_fabric *f, uint32_t port, FILE *to)

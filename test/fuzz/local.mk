@@ -1,63 +1,60 @@
 # Fuzz targets: fuzz_NAME.c defines LLVMFuzzerTestOneInput(); its inputs are
 # the files of corpus/NAME, and NAME.dict, if there is one, lists its words.
-# `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check`
-# replays the corpus with any compiler, and FUZZ_INPUTS that replay.c makes of it.
+# `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check` replays
+# the corpus with any compiler, and then fuzzes for a minute in all, guided by
+# coverage (replay.c).
 FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files steps cache
 FUZZ_SECONDS = 60
 CLANG = clang
 FUZZ_FLAGS = -g -O1 -fno-sanitize-recover=all -fsanitize=address,undefined
 
-UNIT_TESTS += test/fuzz/replay_torus_config
-test_fuzz_replay_torus_config_SOURCES = \
-	test/fuzz/fuzz_torus_config.c test/fuzz/fuzz.h test/fuzz/replay.c
-test_fuzz_replay_torus_config_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DCORPUS='"test/fuzz/corpus/torus_config"'
-test_fuzz_replay_torus_config_LDADD = libdlread.la libdlroute.la
+if SANITIZERS
+fuzzed_libs = libdllive.la libdllink.la libdlread.la libdlroute.la $(JANSSON_LIBS)
+FUZZED_FLAGS =
+else
+fuzzed_libs = $(counted_libs)
+FUZZED_FLAGS = $(COUNTED_FLAGS)
+endif
+replayed = test/fuzz/fuzz.h test/fuzz/replay.c
+fuzzed_tools = tools/credits.c tools/arbitrate.c tools/arbitrate_read.c tools/document.c
 
-UNIT_TESTS += test/fuzz/replay_netlist test/fuzz/replay_subnet_lst
-test_fuzz_replay_netlist_SOURCES = test/fuzz/fuzz_netlist.c \
-	test/fuzz/fabric_file.h test/fuzz/replay.c
-test_fuzz_replay_netlist_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DCORPUS='"test/fuzz/corpus/netlist"'
-test_fuzz_replay_netlist_LDADD = libdlread.la libdlroute.la
-test_fuzz_replay_subnet_lst_SOURCES = test/fuzz/fuzz_subnet_lst.c \
-	test/fuzz/fabric_file.h test/fuzz/replay.c
-test_fuzz_replay_subnet_lst_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DCORPUS='"test/fuzz/corpus/subnet_lst"'
-test_fuzz_replay_subnet_lst_LDADD = libdlread.la libdlroute.la
+UNIT_TESTS += test/fuzz/replay_torus_config
+test_fuzz_replay_torus_config_SOURCES = test/fuzz/fuzz_torus_config.c $(replayed)
+test_fuzz_replay_torus_config_LDADD = $(fuzzed_libs)
+
+UNIT_TESTS += test/fuzz/replay_netlist
+test_fuzz_replay_netlist_SOURCES = test/fuzz/fuzz_netlist.c $(replayed) test/fuzz/fabric_file.h
+test_fuzz_replay_netlist_LDADD = $(fuzzed_libs)
+
+UNIT_TESTS += test/fuzz/replay_subnet_lst
+test_fuzz_replay_subnet_lst_SOURCES = test/fuzz/fuzz_subnet_lst.c $(replayed) test/fuzz/fabric_file.h
+test_fuzz_replay_subnet_lst_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_dumps
-test_fuzz_replay_dumps_SOURCES = test/fuzz/fuzz_dumps.c test/fuzz/fuzz.h \
-	test/fuzz/replay.c
-test_fuzz_replay_dumps_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DCORPUS='"test/fuzz/corpus/dumps"'
-test_fuzz_replay_dumps_LDADD = libdlread.la libdlroute.la
+test_fuzz_replay_dumps_SOURCES = test/fuzz/fuzz_dumps.c $(replayed)
+test_fuzz_replay_dumps_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_scenario
-test_fuzz_replay_scenario_SOURCES = test/fuzz/fuzz_scenario.c \
-	test/fuzz/fuzz.h test/fuzz/replay.c
-test_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DCORPUS='"test/fuzz/corpus/scenario"'
-test_fuzz_replay_scenario_LDADD = libdllink.la libdlread.la libdlroute.la
+test_fuzz_replay_scenario_SOURCES = test/fuzz/fuzz_scenario.c $(replayed)
+test_fuzz_replay_scenario_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_files
-test_fuzz_replay_files_SOURCES = test/fuzz/fuzz_files.c test/fuzz/fuzz.h test/fuzz/replay.c \
-	tools/arbitrate_read.c
-test_fuzz_replay_files_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
-	-DCORPUS='"test/fuzz/corpus/files"'
-test_fuzz_replay_files_LDADD = libdllive.la libdllink.la libdlread.la libdlroute.la
+test_fuzz_replay_files_SOURCES = test/fuzz/fuzz_files.c $(replayed) tools/arbitrate_read.c
+test_fuzz_replay_files_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+test_fuzz_replay_files_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
+test_fuzz_replay_files_LDADD = $(fuzzed_libs)
 
-UNIT_TESTS += test/fuzz/replay_steps test/fuzz/replay_cache
-test_fuzz_replay_steps_SOURCES = test/fuzz/fuzz_steps.c test/fuzz/fuzz.h test/fuzz/replay.c \
-	$(fuzzed_tools)
-test_fuzz_replay_steps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
-	-DCORPUS='"test/fuzz/corpus/steps"'
-test_fuzz_replay_steps_LDADD = libdllink.la libdlread.la libdlroute.la $(JANSSON_LIBS)
-fuzzed_tools = tools/credits.c tools/arbitrate.c tools/arbitrate_read.c tools/document.c
-test_fuzz_replay_cache_SOURCES = test/fuzz/fuzz_cache.c test/fuzz/fuzz.h test/fuzz/replay.c \
-	plugin/cache_file.c
-test_fuzz_replay_cache_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"test/fuzz/corpus/cache"'
-test_fuzz_replay_cache_LDADD = libdlread.la libdlroute.la
+UNIT_TESTS += test/fuzz/replay_steps
+test_fuzz_replay_steps_SOURCES = test/fuzz/fuzz_steps.c $(replayed) $(fuzzed_tools)
+test_fuzz_replay_steps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+test_fuzz_replay_steps_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
+test_fuzz_replay_steps_LDADD = $(fuzzed_libs)
+
+UNIT_TESTS += test/fuzz/replay_cache
+test_fuzz_replay_cache_SOURCES = test/fuzz/fuzz_cache.c $(replayed) plugin/cache_file.c
+test_fuzz_replay_cache_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+test_fuzz_replay_cache_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
+test_fuzz_replay_cache_LDADD = $(fuzzed_libs)
 
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \
@@ -99,5 +96,5 @@ fuzz: config.h
 	done
 
 clean-local:
-	-rm -rf test/fuzz/found
+	-rm -rf test/fuzz/found test/fuzz/grown
 	-for t in $(FUZZ_TARGETS); do rm -f test/fuzz/fuzz_$$t; done

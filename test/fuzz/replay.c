@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Feeds a fuzz target from files: those named on the command line, or else
- * the whole of its corpus, and FUZZ_INPUTS (10000) that are made of it by cutting,
+ * the whole of its corpus, and FUZZ_INPUTS that are made of it by cutting,
  * joining and altering, the same ones in every run of a FUZZ_SEED (1).  One that
  * kills the program is left in fuzz-input-NAME.
+ *
+ * Where the readers are compiled with -fsanitize-coverage=trace-pc, an input that
+ * takes a branch that none before it took, or far more often, joins the corpus of
+ * this run, and is left in test/fuzz/grown/NAME.  A build in a directory below, with
+ * sanitizers and without coverage, begins with these, too.
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fuzz.h"
 #include "test/unit/share.h"
 
 /* The corpus. */
-#define MAX_FILES 256
-#define INPUT_BYTES (1 << 16)
+#define MAX_FILES 8192
+#define INPUT_BYTES (1 << 11) /* of those that are made */
+#define GROWN "test/fuzz/grown"
+
+/* With those of the other targets, a minute of a processor. */
+#ifdef __SANITIZE_ADDRESS__
+#define INPUTS 10000
+#else
+#define INPUTS 200000
+#endif
 
 static struct {
 	uint8_t *data;
@@ -25,6 +40,60 @@ static struct {
 } files[MAX_FILES];
 
 static unsigned int nfiles;
+static const char *name; /* of the target, as in replay_NAME */
+
+/* ---- coverage -------------------------------------------------------------- */
+
+#define EDGES (1u << 16)
+
+static struct {
+	bool on;
+	uint32_t last, ntouched;
+	uint16_t touched[EDGES];
+	uint8_t hits[EDGES];  /* of this input */
+	uint8_t known[EDGES]; /* bit k: 2^k hits, or up to twice as many */
+} coverage;
+
+void __sanitizer_cov_trace_pc(void);
+
+__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
+{
+	uintptr_t pc, here = (uintptr_t)LLVMFuzzerTestOneInput; /* wherever it was loaded */
+	uint32_t block;
+	uint16_t edge;
+
+	if (!coverage.on)
+		return;
+	pc = (uintptr_t)__builtin_return_address(0) - here;
+	block = (uint32_t)pc * UINT32_C(2654435761) >> 16;
+	edge = coverage.last >> 1 ^ block;
+	coverage.last = block;
+	if (!coverage.hits[edge])
+		coverage.touched[coverage.ntouched++] = edge;
+	coverage.hits[edge] += coverage.hits[edge] < UINT8_MAX;
+}
+
+/* Did this input reach what none has reached before? */
+static bool run(const uint8_t *data, size_t size)
+{
+	bool news = false;
+
+	coverage.last = 0;
+	coverage.on = true;
+	LLVMFuzzerTestOneInput(data, size);
+	coverage.on = false;
+	for (; coverage.ntouched; coverage.ntouched--) {
+		uint16_t edge = coverage.touched[coverage.ntouched - 1];
+		uint8_t bit = 1u << (31 - __builtin_clz(coverage.hits[edge]));
+
+		news |= !(coverage.known[edge] & bit);
+		coverage.known[edge] |= bit;
+		coverage.hits[edge] = 0;
+	}
+	return news;
+}
+
+/* ---- files ----------------------------------------------------------------- */
 
 static int replay(const char *path)
 {
@@ -46,7 +115,7 @@ static int replay(const char *path)
 	fclose(from);
 	printf("%s: %zu bytes\n", path, size);
 	fflush(stdout);
-	LLVMFuzzerTestOneInput(data, size);
+	run(data, size);
 	if (nfiles < MAX_FILES) {
 		files[nfiles].data = data;
 		files[nfiles++].size = size;
@@ -102,15 +171,33 @@ static void keep(int fd, const uint8_t *data, size_t size)
 		abort();
 }
 
+/* It joins the corpus, here and for builds below. */
+static void grow(const uint8_t *data, size_t size)
+{
+	char path[4096];
+	FILE *to;
+
+	if (nfiles == MAX_FILES)
+		return;
+	snprintf(path, sizeof(path), GROWN "/%s/%05u", name, nfiles);
+	files[nfiles].data = malloc(size + 1);
+	files[nfiles].size = size;
+	to = fopen(path, "w");
+	if (!files[nfiles].data || !to || fwrite(data, 1, size, to) != size || fclose(to))
+		abort();
+	memcpy(files[nfiles++].data, data, size);
+}
+
 static void fuzz(void)
 {
-	unsigned long seed = number("FUZZ_SEED", 1), n = number("FUZZ_INPUTS", share(10000));
+	unsigned long seed = number("FUZZ_SEED", 1), n = number("FUZZ_INPUTS", share(INPUTS));
 	uint8_t *data = malloc(INPUT_BYTES);
+	unsigned int before = nfiles;
 	uint64_t state = seed;
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "fuzz-input-%s", strrchr(CORPUS, '/') + 1);
+	snprintf(path, sizeof(path), "fuzz-input-%s", name);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
 	if (!data || fd < 0)
 		abort();
@@ -120,45 +207,66 @@ static void fuzz(void)
 		size_t size = mutate(&state, data, INPUT_BYTES);
 
 		keep(fd, data, size);
-		LLVMFuzzerTestOneInput(data, size);
+		if (run(data, size))
+			grow(data, size);
 	}
+	printf("%u of them joined the corpus\n", nfiles - before);
 	close(fd);
 	remove(path);
 	free(data);
 }
 
+static int visible(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+/* All files of a directory, in order, each replayed, or else removed: how many; or -1. */
+static int each_file(const char *dir, bool remove_them)
+{
+	struct dirent **list;
+	int n = scandir(dir, &list, visible, alphasort), bad = 0;
+
+	for (int i = 0; i < n; i++) {
+		char path[8192];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
+		bad |= remove_them ? remove(path) : replay(path);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+	return bad ? -1 : n;
+}
+
 static int replay_corpus(void)
 {
 	const char *top = getenv("srcdir");
-	char folder[4096], path[8192];
-	struct dirent *entry;
-	int replayed = 0;
-	DIR *dir;
+	char dir[4096];
 
-	snprintf(folder, sizeof(folder), "%s/%s", top ? top : ".", CORPUS);
-	dir = opendir(folder);
-	if (!dir) {
-		perror(folder);
+	snprintf(dir, sizeof(dir), "%s/test/fuzz/corpus/%s", top ? top : ".", name);
+	if (each_file(dir, false) <= 0) {
+		perror(dir);
 		return 1;
 	}
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		if (replay(path))
-			break;
-		replayed++;
-	}
-	closedir(dir);
-	if (!entry && replayed)
-		fuzz();
-	return entry || !replayed;
+	snprintf(dir, sizeof(dir), "../" GROWN "/%s", name);
+	each_file(dir, false);
+	snprintf(dir, sizeof(dir), GROWN "/%s", name);
+	mkdir(GROWN, 0777);
+	mkdir(dir, 0777);
+	each_file(dir, true);
+	fuzz();
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	int err = 0;
 
+	name = strstr(argv[0], "replay_");
+	if (!name)
+		return 2;
+	name += strlen("replay_");
 	for (int i = 1; i < argc; i++)
 		err |= replay(argv[i]);
 	return argc > 1 ? err : replay_corpus();

@@ -4,12 +4,18 @@ EXTRA_DIST += test/slow/slow.bash
 if !SANITIZERS
 TESTS += test/slow/slow.bash
 check_PROGRAMS += test/slow/counted
+check_LIBRARIES = test/slow/libcounted.a
 endif
-test_slow_counted_SOURCES = test/slow/steps.c $(dateline_SOURCES) $(libdlroute_la_SOURCES) \
-	$(libdlread_la_SOURCES) $(libdllink_la_SOURCES) \
-	$(libdllive_la_SOURCES)
+ARFLAGS = cr
+COUNTED_FLAGS = -g0 -O1 -fsanitize-coverage=trace-pc
+test_slow_counted_SOURCES = test/slow/steps.c $(dateline_SOURCES)
 nodist_test_slow_counted_SOURCES = $(nodist_dateline_SOURCES)
 test_slow_counted_CPPFLAGS = $(dateline_CPPFLAGS)
-test_slow_counted_CFLAGS = $(dateline_CFLAGS) -g0 -O1 -fsanitize-coverage=trace-pc
-test_slow_counted_LDADD = $(libdlread_la_LIBADD) $(libdllive_la_LIBADD) $(JANSSON_LIBS) \
-	$(ZLIB_LIBS) $(MPI_LIBS) -lm
+test_slow_counted_CFLAGS = $(dateline_CFLAGS) $(COUNTED_FLAGS)
+test_slow_counted_LDADD = $(counted_libs) $(ZLIB_LIBS) $(MPI_LIBS) -lm
+# The fuzz targets learn from it, too, where an input goes (test/fuzz/replay.c).
+test_slow_libcounted_a_SOURCES = $(libdlroute_la_SOURCES) $(libdlread_la_SOURCES) \
+	$(libdllink_la_SOURCES) $(libdllive_la_SOURCES)
+test_slow_libcounted_a_CFLAGS = $(dateline_CFLAGS) $(COUNTED_FLAGS)
+counted_libs = test/slow/libcounted.a $(libdlread_la_LIBADD) $(libdllive_la_LIBADD) \
+	$(JANSSON_LIBS)

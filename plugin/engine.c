@@ -273,16 +273,23 @@ static int refuse(struct dl_engine *e, int err)
 
 /*
  * The flag lets OpenSM's next sweep be a heavy one.  It is set when a sweep has
- * ended, for within one it would keep OpenSM from writing its dumps.  Where
- * OpenSM has cut SL-to-VL maps, the next sweep follows at once: see qos.c.
+ * ended, for within one it would keep OpenSM from writing its dumps.
  */
-void dl_engine_retry(struct dl_engine *e)
+void dl_engine_ask_again(struct dl_engine *e)
 {
 	if (e->retry)
 		e->osm->subn.subnet_initialization_error = TRUE;
-	if (e->again)
+	/* Once at once, then whenever OpenSM sweeps. */
+	if (e->again && !e->hurried)
 		osm_sm_sweep(&e->osm->sm);
+	e->hurried = e->again;
 	e->retry = e->again = false;
+}
+
+/* Where OpenSM has cut SL-to-VL maps, the next sweep follows at once: see qos.c. */
+void dl_engine_retry(struct dl_engine *e)
+{
+	dl_engine_ask_again(e);
 	/* Once: where OperVLs does not rise, another sweep would not help. */
 	if (e->in_force->cut && e->in_force->cut != e->cut_before) {
 		e->osm->subn.force_heavy_sweep = TRUE;

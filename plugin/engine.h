@@ -109,8 +109,8 @@ struct dl_engine {
 	bool retry;		   /* was this sweep refused? */
 	struct dl_phases *phases;  /* NULL: none under way */
 	const char *unproven;	   /* why this sweep's transition is, or NULL */
-	bool unfinished;	   /* did the last ones stop half way? */
 	bool again;		   /* is the next sweep to follow at once? */
+	bool hurried;		   /* ... as this one has? */
 	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */
 	bool set_up_before;	   /* did switches hold tables at a start or takeover? */
 	bool held_known;	   /* ... and have all been read? */
@@ -253,6 +253,8 @@ void dl_coordinates_write(struct osm_opensm *osm, const struct dl_sweep *sweep, 
 
 /* A heavy sweep has ended: if it was refused, let the next be heavy, too. */
 void dl_engine_retry(struct dl_engine *e);
+/* The same where what has ended is no sweep. */
+void dl_engine_ask_again(struct dl_engine *e);
 
 /* An OpenSM that hides these gets its tables at once. */
 extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) DL_OPENSM;

@@ -325,9 +325,9 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 		       "ERR DL29: no memory to route multicast group 0x%04x: it gets no packets "
 		       "until the next sweep",
 		       box->mlid);
-		/* A heavy one; during a sweep this would keep its dumps from being written. */
-		e->retry = true;
-		e->osm->subn.subnet_initialization_error |= !e->sweeping;
+		e->retry = e->again = true;
+		if (!e->sweeping)
+			dl_engine_ask_again(e);
 	}
 	return status;
 }

@@ -390,10 +390,7 @@ static void stay_closed(struct dl_engine *e)
 	fill_all(e, e->phases->direct ? e->phases->plan.held : e->phases->plan.closed);
 	dl_phases_abandon(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
-	e->retry = true;
-	/* Once at once, then whenever OpenSM sweeps. */
-	e->again = !e->unfinished;
-	e->unfinished = true;
+	e->retry = e->again = true;
 }
 
 /* Which ports' maps does OpenSM still cut, now that links are active? */
@@ -414,7 +411,6 @@ static void finish(struct dl_engine *e, bool confirmed)
 		count_cut(e);
 	/* What a direct write left open is a mixture, unless the old ones are a part. */
 	e->in_force->placed = confirmed || !p->direct || !p->plan.writes_close;
-	e->unfinished = false;
 	e->phases = NULL;
 	dl_phases_free(p);
 }

@@ -111,6 +111,30 @@ change() {
 	[[ $(verdict "$T/live" credit_loop) == false ]]
 }
 
+# Nothing else sweeps here.
+@test "a failure at each place of a join: the next sweep follows at once" {
+	local group=0 mlid lines
+
+	dateline gen 3 3 1 -o "$T/f" -q
+	fabric_up "$T/a" dateline "$T/f.net" "torus_config=$T/f.torus.conf" \
+		"event_plugin_options=dump_dir=$T/snap"
+	mapfile -t all < <(hosts)
+	while ((NONE < 2)); do
+		group=$((group + 1))
+		arm
+		echo 0 >"$FAULT_ONCE"
+		lines=$(log_count 'SUBNET UP')
+		join_group "$group" 0 "${all[group]}"
+		disarm || continue
+		wait_log 'ERR DL29: no memory to route multicast group' "$FAILED"
+		wait_log 'SUBNET UP' $((lines + 1))
+		say "$(<"$FAULT_ONCE.was")"
+		mlid=$(grep -oE 'group 0xc[0-9a-f]+' "$T/a/osm.log" | tail -n 1)
+		mfts "$T/a" | grep -qi "${mlid#group }"
+	done
+	((FAILED))
+}
+
 # A fabric that is new or set up, a cache that is empty or not.
 @test "a failure at each place of a start: routed, or at the next sweep" {
 	local kind=2

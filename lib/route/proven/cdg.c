@@ -6,20 +6,21 @@
  * after each addition the dependencies must still be free of cycles.
  *
  * Representation.  Edges are counted (how many classes of packets cause each),
- * in a matrix of VLs for each pair of links that meet at a switch.  Once they
- * are ordered, every channel has a position such that all edges go from lower
- * to higher.  A new one that does so too costs one comparison.  One that does
- * not makes the channels between the two positions change places (Pearce and
- * Kelly, A dynamic topological sort algorithm for directed acyclic graphs,
- * 2006), unless its end leads back to its start: then it is refused.  Taking
- * edges away never spoils the order.
+ * in a matrix of VLs for each pair of links that meet at a switch and has edges:
+ * where switches have hundreds of links, few pairs have.  Once they are ordered,
+ * every channel has a position such that all edges go from lower to higher.  A
+ * new one that does so too costs one comparison.  One that does not makes the
+ * channels between the two positions change places (Pearce and Kelly, A dynamic
+ * topological sort algorithm for directed acyclic graphs, 2006), unless its end
+ * leads back to its start: then it is refused.  Taking edges away never spoils the
+ * order.
  *
  * Invariant once ordered: position(x) < position(y) for every edge from x to y
  * with a count above 0.
  *
  * Complexity: an edge against the order costs a search of the channels between
- * the two positions that are connected with them; memory is 64 bytes a pair of
- * links and 32 a channel.
+ * the two positions that are connected with them; memory is 8 bytes a pair of
+ * links, 64 a pair with edges and 32 a channel.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,18 @@
 /* Channels next to one: more than a switch has. */
 #define NEIGHBOURS (DL_REPAIR_VLS * DL_FABRIC_MAX_PORTS)
 
+/*
+ * No more pairs have edges at a time: a target's paths go on at each switch by one
+ * link, and their permanent edges may stay when other paths take their place; a
+ * tree's links are two for each switch, and each meets a switch's others.
+ */
+static uint32_t most_used(const struct dl_repair_net *net)
+{
+	uint64_t n = 2 * (uint64_t)net->nsw * net->ntargets + dl_repair_tree_pairs(net);
+
+	return n < net->npairs ? n : net->npairs;
+}
+
 int dl_repair_cdg_init(struct dl_repair_cdg *g, struct dl_arena *arena,
 		       const struct dl_repair_net *net)
 {
@@ -38,19 +51,38 @@ int dl_repair_cdg_init(struct dl_repair_cdg *g, struct dl_arena *arena,
 	memset(g, 0, sizeof(*g));
 	g->net = net;
 	g->nchannels = n;
-	if (!(DL_REPAIR_NEW(arena, g->count, net->npairs) &&
+	g->nrows = most_used(net);
+	if (!(DL_REPAIR_NEW(arena, g->count, g->nrows) &&
+	      DL_REPAIR_NEW(arena, g->row, net->npairs) &&
 	      DL_REPAIR_NEW(arena, g->mask, net->npairs) &&
 	      DL_REPAIR_NEW(arena, g->permanent, net->npairs) && DL_REPAIR_NEW(arena, g->at, n) &&
 	      DL_REPAIR_NEW(arena, g->pos, n) && DL_REPAIR_NEW(arena, g->seen, n) &&
 	      DL_REPAIR_NEW(arena, g->before, n) && DL_REPAIR_NEW(arena, g->after, n) &&
 	      DL_REPAIR_NEW(arena, g->stack, n) && DL_REPAIR_NEW(arena, g->bits, n / 64)))
 		return -ENOMEM;
+	g->free_row = DL_NONE;
 	return 0;
+}
+
+bool dl_repair_cdg_take_row(struct dl_repair_cdg *g, uint32_t pair)
+{
+	uint32_t row = g->free_row;
+
+	if (row != DL_NONE)
+		g->free_row = g->count[row][0];
+	else if (g->rows_used < g->nrows)
+		row = g->rows_used++;
+	else
+		return false;
+	memset(g->count[row], 0, sizeof(*g->count));
+	g->row[pair] = row;
+	return true;
 }
 
 void dl_repair_cdg_clear(struct dl_repair_cdg *g)
 {
-	memset(g->count, 0, g->net->npairs * sizeof(*g->count));
+	g->rows_used = 0;
+	g->free_row = DL_NONE;
 	memset(g->mask, 0, g->net->npairs * sizeof(*g->mask));
 	memset(g->permanent, 0, g->net->npairs * sizeof(*g->permanent));
 	g->ordered = false;

@@ -77,6 +77,14 @@ struct dl_repair_net {
 /* Returns 0 or -ENOMEM; a port of a switch may lead to no switch. */
 int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p);
 
+/* No spanning tree has more pairs of links that meet. */
+static inline size_t dl_repair_tree_pairs(const struct dl_repair_net *net)
+{
+	size_t n = 2 * DL_FABRIC_MAX_PORTS * (size_t)net->nsw;
+
+	return n < net->npairs ? n : net->npairs;
+}
+
 /* ---- the channel dependency graph (cdg.c) ------------------------------ */
 
 /*
@@ -85,9 +93,11 @@ int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p);
  */
 struct dl_repair_cdg {
 	const struct dl_repair_net *net;
-	uint32_t (*count)[16]; /* by pair: bit 4 * VL in + VL out */
 	uint16_t *mask;	       /* by pair: which counts are not 0 */
-	uint16_t *permanent;   /* by pair: classes whose edges stay for good */
+	uint32_t *row;	       /* by pair whose mask is not 0: its counts */
+	uint32_t (*count)[16]; /* by row: bit 4 * VL in + VL out; [0]: the next free row */
+	uint32_t nrows, rows_used, free_row; /* rows_used: from there on, none was taken */
+	uint16_t *permanent;		     /* by pair: classes whose edges stay for good */
 	bool ordered;
 	uint32_t nchannels;
 	uint32_t *at, *pos; /* channel by position, position by channel */
@@ -119,6 +129,9 @@ static inline uint32_t dl_repair_pair(const struct dl_repair_net *net, uint32_t 
 	return net->links[a].pair + net->links[b].index;
 }
 
+/* Counts for one more pair.  False: there are no more. */
+bool dl_repair_cdg_take_row(struct dl_repair_cdg *g, uint32_t pair);
+
 /*
  * Add the dependency of VL `out` of link b on VL `in` of link a (b starts
  * where a ends).  False: it would close a cycle.
@@ -129,8 +142,8 @@ static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g, uint32_t a, unsign
 	uint32_t pair = dl_repair_pair(g->net, a, b);
 	unsigned int bit = DL_REPAIR_VLS * in + out;
 
-	if (g->count[pair][bit]) {
-		g->count[pair][bit]++;
+	if (g->mask[pair] >> bit & 1) {
+		g->count[g->row[pair]][bit]++;
 		return true;
 	}
 	if (g->ordered) {
@@ -140,15 +153,24 @@ static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g, uint32_t a, unsign
 		if (g->pos[x] >= g->pos[y] && !dl_repair_cdg_reorder(g, x, y))
 			return false;
 	}
-	g->count[pair][bit] = 1;
+	if (!g->mask[pair] && !dl_repair_cdg_take_row(g, pair))
+		return false;
+	g->count[g->row[pair]][bit] = 1;
 	g->mask[pair] |= 1u << bit;
 	return true;
 }
 
 static inline void dl_repair_cdg_drop(struct dl_repair_cdg *g, uint32_t pair, unsigned int bit)
 {
-	if (!--g->count[pair][bit])
-		g->mask[pair] &= ~(1u << bit);
+	uint32_t row = g->row[pair];
+
+	if (--g->count[row][bit])
+		return;
+	g->mask[pair] &= ~(1u << bit);
+	if (g->mask[pair])
+		return;
+	g->count[row][0] = g->free_row;
+	g->free_row = row;
 }
 
 /* ---- paths (paths.c) --------------------------------------------------- */

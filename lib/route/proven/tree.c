@@ -43,7 +43,7 @@ int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena, struct
 	      DL_REPAIR_NEW(arena, s->used, net->nlinks) &&
 	      DL_REPAIR_NEW(arena, s->vls, net->nlinks) &&
 	      DL_REPAIR_NEW(arena, s->changes,
-			    DL_REPAIR_VLS * ((size_t)net->npairs + net->nlinks))))
+			    DL_REPAIR_VLS * (dl_repair_tree_pairs(net) + net->nlinks))))
 		return -ENOMEM;
 	return 0;
 }

@@ -19,12 +19,14 @@ files=("$@")
 ((${#files[@]})) || mapfile -t files < <(find lib plugin tools -name '*.c' | sort)
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
+mpi=$(mpicc --showme:compile 2>/dev/null) || mpi=
+export mpi
 # One file a run: version 14 mixes up the arguments of functions otherwise.
 # shellcheck disable=SC2016 # the shells that xargs starts expand it
 printf '%s\n' "${files[@]}" |
 	xargs -P "$(nproc)" -n 1 bash -c 'clang-tidy -quiet "$2" -- -std=gnu11 \
 		-DHAVE_CONFIG_H -I"$1" -I"$1/tools" -Iinclude -Ilib -I. -Itools \
-		-I/usr/include/infiniband 2>/dev/null || :' tidy "$build" |
+		-I/usr/include/infiniband $mpi 2>/dev/null || :' tidy "$build" |
 	sed -nE "s#^$top/([^:]*:[0-9]+):[0-9]+: (warning|error): (.*) \[([^],]*).*#\1 \4 \3#p" |
 	sort -u >"$found"
 awk 'NR == FNR { argued[$1, $2]; next }

@@ -438,12 +438,24 @@ static int read_notes(struct source *x, struct dl_snapshot *s)
 
 /* ---- all --------------------------------------------------------------- */
 
+/* A manifest tells of which fabric it is. */
+static int check_fabric(const struct source *x, const struct dl_fabric *f)
+{
+	if (!x->manifest.n || x->manifest.about.fabric == dl_snapshot_fabric_id(f))
+		return 0;
+	dl_log(x->log, DL_LOG_ERROR, "%s: this snapshot is of another fabric than its netlist",
+	       x->dir);
+	return -EINVAL;
+}
+
 static int read_directory(struct source *x, const char *net, struct dl_snapshot *s)
 {
 	int err = check_manifest(x);
 
 	if (!err)
 		err = read_fabric(x, net, &s->fabric);
+	if (!err)
+		err = check_fabric(x, s->fabric);
 	if (!err)
 		err = complete_lids(x, s->fabric);
 	if (!err)

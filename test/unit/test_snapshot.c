@@ -7,6 +7,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -745,12 +746,46 @@ static void bombs(void **state)
 	unlink(ONE);
 }
 
+/* A manifest that is whole, but of another fabric. */
+static void of_another_fabric(void **state)
+{
+	char dir[] = "other-XXXXXX", path[256], sum[32], *digit, *end;
+	struct dl_fabric *f = small_fabric(true);
+	struct dl_tables *t = small_tables(f);
+	struct dl_snapshot s;
+	struct bytes b;
+	struct heard h;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(write_tables(t, dir, 0), 0);
+	in_folder(path, sizeof(path), dir, "dateline-manifest.txt");
+	b = load(path);
+	digit = strstr(b.at, "fabric 0x") + strlen("fabric 0x");
+	*digit = *digit == '1' ? '2' : '1';
+	end = strstr(digit, "end 0x");
+	snprintf(sum, sizeof(sum), "%016" PRIx64, (uint64_t)XXH3_64bits(b.at, end - b.at));
+	memcpy(end + strlen("end 0x"), sum, 16);
+	save(path, b);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), -EINVAL);
+	assert_non_null(strstr(h.error, "another fabric than its netlist"));
+	dl_snapshot_release(&s);
+	free(b.at);
+	remove_all(dir);
+	dl_tables_free(t);
+	dl_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_folders),      cmocka_unit_test(replaces_whole),
-		cmocka_unit_test(outlives_mutations), cmocka_unit_test(file_outlives_mutations),
-		cmocka_unit_test(hostile_content),    cmocka_unit_test(bombs),
+		cmocka_unit_test(of_another_fabric),
+		cmocka_unit_test(reads_folders),
+		cmocka_unit_test(replaces_whole),
+		cmocka_unit_test(outlives_mutations),
+		cmocka_unit_test(file_outlives_mutations),
+		cmocka_unit_test(hostile_content),
+		cmocka_unit_test(bombs),
 	};
 
 	return cmocka_run_group_tests_name("snapshot", tests, NULL, NULL);

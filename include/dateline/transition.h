@@ -34,6 +34,7 @@ struct dl_transition {
 	uint64_t writes; /* at once */
 	uint64_t writes_close, writes_open;
 	uint32_t maps_changed; /* SL-to-VL maps of pairs of ports in use */
+	bool *on_ring;	       /* by switch: not on a branch; NULL: no map changes */
 };
 
 /*
@@ -58,8 +59,8 @@ bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabr
 			       uint32_t sw, unsigned int port);
 
 /*
- * Does a map of packets that leave through a switch's port change?  Nothing may
- * then leave through it between both sets.
+ * Does a map of packets that leave through a switch's port change, and may they
+ * wait in a loop there?  Groups must not use it between both sets.
  */
 bool dl_transition_changes_map(const struct dl_transition *t, uint32_t sw, unsigned int port);
 

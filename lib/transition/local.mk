@@ -2,5 +2,6 @@ libdlroute_la_SOURCES += \
 	include/dateline/transition.h \
 	lib/transition/plan.c \
 	lib/transition/interrupted.c \
+	lib/transition/maps.c \
 	lib/transition/internal.h
 libdlread_la_SOURCES += lib/transition/writes.c

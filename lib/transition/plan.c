@@ -28,10 +28,10 @@
  * manager that dies leaves a part of O or a part of N, and its successor begins
  * from there.
  *
- * SL-to-VL maps belong to the graph.  Where the map of a pair of ports differs,
- * M has no entry for its output port, so that no packet meets the change, which
- * is made between 2 and 3.  Torus ports keep their maps as long as cables with
- * fewer VLs neither come nor go.
+ * SL-to-VL maps belong to the graph.  Where the maps of a pair of ports differ at
+ * an SL of packets that cross it, M has no entry for these (maps.c), so that no
+ * packet meets the change, which is made between 2 and 3.  Torus ports keep their
+ * maps as long as cables with fewer VLs neither come nor go.
  *
  * What it costs.  A pair of end ports is interrupted if O and N deliver it, and
  * M does not.  After failures from a whole fabric there is none: N leaves alone
@@ -132,51 +132,6 @@ static void close_port(struct dl_tables *t, uint32_t s, unsigned int port)
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		t->groups[g].masks[s * (size_t)DL_TABLES_MASK_WORDS + port / 64] &=
 			~(UINT64_C(1) << port % 64);
-}
-
-static bool in_use(const struct dl_fabric *f, const struct dl_fabric_node *n, unsigned int port)
-{
-	return !port || f->ports[n->first_port + port].peer != DL_NONE;
-}
-
-static dl_tables_sl2vl_row row_at(const struct dl_tables *t, uint32_t at)
-{
-	return t->sl2vl[at] == DL_TABLES_NO_ROW ? 0 : t->rows[t->sl2vl[at]];
-}
-
-/* Maps that differ at an output port; those of recabled ports are adopted. */
-static uint32_t count_maps(const struct dl_tables *a, const struct dl_tables *b, uint32_t s,
-			   unsigned int o)
-{
-	const struct dl_fabric_node *n = &b->fabric->nodes[b->fabric->switches[s]];
-	uint32_t differ = 0;
-
-	for (unsigned int i = 0; i <= n->nports && in_use(b->fabric, n, o); i++) {
-		uint32_t at = b->sl2vl_first[s] + i * (n->nports + 1u) + o;
-
-		differ += in_use(b->fabric, n, i) && row_at(a, at) != row_at(b, at);
-	}
-	return differ;
-}
-
-bool dl_transition_changes_map(const struct dl_transition *t, uint32_t sw, unsigned int port)
-{
-	return count_maps(t->held, t->opened, sw, port);
-}
-
-/* Close what crosses a map that changes. */
-static uint32_t close_maps(struct dl_tables *closed, const struct dl_tables *to, uint32_t s)
-{
-	uint32_t changed = 0;
-
-	for (unsigned int o = 1; o <= to->fabric->nodes[to->fabric->switches[s]].nports; o++) {
-		uint32_t differ = count_maps(closed, to, s, o);
-
-		changed += differ;
-		if (differ)
-			close_port(closed, s, o);
-	}
-	return changed;
 }
 
 /* Maps of cables that come, which no packet has used: those of the new set. */
@@ -351,16 +306,7 @@ static int settle(struct dl_tables *t, const struct dl_tables *old, const struct
 	return any ? adopt_maps(t, to, s, recabled) : 0;
 }
 
-static void close_switch(struct dl_transition *t, const struct dl_fabric *old, uint32_t s)
-{
-	const struct dl_fabric *f = t->opened->fabric;
-
-	if (dl_fabric_find_guid(old, f->nodes[f->switches[s]].guid) != DL_NONE)
-		t->maps_changed += close_maps(t->closed, t->opened, s);
-	t->entries_closed += close_entries(t->closed, t->held, t->opened, s);
-}
-
-static int close_all(struct dl_transition *t, const struct dl_fabric *old)
+static int close_all(struct dl_transition *t)
 {
 	int err;
 
@@ -369,8 +315,8 @@ static int close_all(struct dl_transition *t, const struct dl_fabric *old)
 		return -ENOMEM;
 	err = dl_transition_share(t->held, t->closed);
 	for (uint32_t s = 0; s < t->opened->fabric->nswitches && !err; s++)
-		close_switch(t, old, s);
-	return err;
+		t->entries_closed += close_entries(t->closed, t->held, t->opened, s);
+	return err ? err : dl_transition_close_maps(t);
 }
 
 int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
@@ -388,7 +334,7 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		err = dl_tables_check(out->held, NULL);
 	if (!err) {
 		out->held->checked = true;
-		err = close_all(out, from->fabric);
+		err = close_all(out);
 	}
 	if (!err) {
 		out->entries_closed += close_groups(out->closed, out->held, to);
@@ -413,7 +359,7 @@ void dl_transition_spare(struct dl_transition *t)
 
 		for (uint32_t lid = 0; lid <= t->closed->top_lid; lid++) {
 			if (row[lid] == held[lid] || held[lid] > n->nports ||
-			    in_use(f, n, held[lid]))
+			    dl_transition_in_use(f, n, held[lid]))
 				continue;
 			row[lid] = held[lid];
 			t->entries_closed--;
@@ -428,6 +374,7 @@ void dl_transition_release(struct dl_transition *t)
 	if (t->closed)
 		dl_transition_unshare(t->closed);
 	free(t->closed);
+	free(t->on_ring);
 	dl_tables_free(t->held);
 	memset(t, 0, sizeof(*t));
 }

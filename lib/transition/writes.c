@@ -258,25 +258,12 @@ static int check_opensm(struct search *s)
 static bool maps_differ(const struct dl_tables *a, const struct dl_tables *b)
 {
 	const struct dl_fabric *f = a->fabric;
+	bool differ = false;
 
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-
-		for (unsigned int i = 0; i <= n->nports; i++) {
-			for (unsigned int o = 1; o <= n->nports; o++) {
-				uint32_t at = a->sl2vl_first[s] + i * (n->nports + 1u) + o;
-				uint16_t x = a->sl2vl[at], y = b->sl2vl[at];
-
-				if (f->ports[n->first_port + o].peer == DL_NONE ||
-				    (i && f->ports[n->first_port + i].peer == DL_NONE) ||
-				    x == DL_TABLES_NO_ROW)
-					continue;
-				if (y == DL_TABLES_NO_ROW || a->rows[x] != b->rows[y])
-					return true;
-			}
-		}
-	}
-	return false;
+	for (uint32_t s = 0; s < f->nswitches && !differ; s++)
+		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports && !differ; o++)
+			differ = dl_transition_count_maps(a, b, s, o);
+	return differ;
 }
 
 /* The direct change, with what its mixtures have in common. */

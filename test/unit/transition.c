@@ -36,6 +36,7 @@ struct pair {
 struct tally {
 	uint32_t safe, unsafe, circles, moments, late, closed_safe, spared;
 	uint32_t phased, not_phased, renumbered, other_sls;
+	uint32_t maps, maps_safe, crossed, branches;
 };
 
 static size_t masks_size(const struct dl_tables *t)
@@ -279,6 +280,139 @@ static void check_judged(struct draw *d, const struct pair *p, struct tally *tal
 	dl_tables_free(to);
 }
 
+/* ---- SL-to-VL maps that change --------------------------------------------- */
+
+static uint32_t peer_switch(const struct dl_fabric *f, uint32_t s, unsigned int port)
+{
+	return dl_fabric_peer_switch(f, f->nodes[f->switches[s]].first_port + port);
+}
+
+/* Is a switch a neighbour of two that stay, when all that are not have been taken away? */
+static void find_rings(const struct dl_fabric *f, bool *ring)
+{
+	bool changed = true;
+
+	memset(ring, true, f->nswitches);
+	while (changed) {
+		changed = false;
+		for (uint32_t s = 0; s < f->nswitches; s++) {
+			uint32_t n = 0;
+
+			for (uint32_t to = 0; to < f->nswitches; to++) {
+				bool joined = false;
+
+				for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
+					joined |= peer_switch(f, s, o) == to;
+				n += joined && to != s && ring[to];
+			}
+			changed |= ring[s] && n < 2;
+			ring[s] &= n >= 2;
+		}
+	}
+}
+
+static unsigned int vl_at(const struct dl_tables *t, uint32_t at, unsigned int sl)
+{
+	uint16_t row = t->sl2vl[at];
+
+	return dl_tables_sl2vl_get(row == DL_TABLES_NO_ROW ? 0 : t->rows[row], sl);
+}
+
+/* A packet meets no map on a ring that says another VL afterwards. */
+static void check_packet(const struct dl_transition *t, const bool *ring, uint32_t src,
+			 uint16_t lid, unsigned int sl, struct tally *tally)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	const struct dl_fabric_port *from = &f->ports[src];
+	uint32_t s = dl_fabric_access_switch(f, src);
+	unsigned int in = from->num ? f->ports[from->peer].num : 0;
+
+	for (uint32_t hops = 0; s != DL_NONE && hops <= f->nswitches; hops++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		unsigned int out = dl_tables_lft(t->closed, s, lid);
+		uint32_t at = t->held->sl2vl_first[s] + in * (n->nports + 1u) + out, to;
+
+		if (!out || out > n->nports)
+			return;
+		to = peer_switch(f, s, out);
+		if (to == DL_NONE)
+			return;
+		if (vl_at(t->held, at, sl) != vl_at(t->opened, at, sl)) {
+			assert_false(ring[s] && ring[to]);
+			tally->branches++;
+		}
+		tally->crossed += t->held->sl2vl[at] != t->opened->sl2vl[at];
+		in = f->ports[f->ports[n->first_port + out].peer].num;
+		s = to;
+	}
+}
+
+static void check_packets(const struct dl_transition *t, struct tally *tally)
+{
+	const struct dl_tables *sets[2] = { t->held, t->opened };
+	const struct dl_fabric *f = t->opened->fabric;
+	bool ring[64];
+
+	assert_true(f->nswitches < 64);
+	find_rings(f, ring);
+	for (uint32_t src = 0; src < f->nports; src++)
+		for (uint32_t lid = 1; lid <= f->top_lid && f->ports[src].lid; lid++)
+			for (unsigned int i = 0; i < 2 && dl_fabric_is_end_port(f, src); i++) {
+				unsigned int sl = dl_tables_path_sl(sets[i], src, lid);
+
+				for (unsigned int any = 0; any < 16; any++)
+					if (sl > 15 || sl % 8 == any % 8)
+						check_packet(t, ring, src, lid, any, tally);
+			}
+}
+
+static bool is_acyclic(const struct dl_tables *t)
+{
+	struct dl_verify_mixture m;
+	bool safe;
+
+	assert_int_equal(dl_verify_mixed(t, t, NULL, true, &m), 0);
+	safe = m.safe;
+	dl_verify_mixture_release(&m);
+	return safe;
+}
+
+/* What is open is safe by old maps, by new ones, and by any mixture. */
+static void check_maps(struct draw *d, const struct pair *p, struct tally *tally)
+{
+	struct dl_tables *to = copy(p->b), *state;
+	struct dl_transition t;
+	uint32_t at[3];
+
+	if (!to->nrows || !to->sl2vl_first[to->fabric->nswitches]) {
+		dl_tables_free(to);
+		return;
+	}
+	for (unsigned int k = 0; k < 3; k++) {
+		dl_tables_sl2vl_row row = to->rows[draw_below(d, to->nrows)];
+
+		at[k] = draw_below(d, to->sl2vl_first[to->fabric->nswitches]);
+		to->sl2vl[at[k]] = dl_tables_row(to, row ^ UINT64_C(1) << 4 * draw_below(d, 16));
+	}
+	assert_int_equal(dl_transition_plan(p->a, to, &t), 0);
+	check_packets(&t, tally);
+	tally->maps += t.maps_changed != 0;
+	if (is_acyclic(t.held) && is_acyclic(to)) {
+		tally->maps_safe++;
+		for (unsigned int written = 0; written < 8; written++) {
+			state = copy(t.closed);
+			for (unsigned int k = 0; k < 3; k++)
+				if (written >> k & 1)
+					state->sl2vl[at[k]] =
+						dl_tables_row(state, to->rows[to->sl2vl[at[k]]]);
+			assert_true(is_acyclic(state));
+			dl_tables_free(state);
+		}
+	}
+	dl_transition_release(&t);
+	dl_tables_free(to);
+}
+
 /* Of two safe sets: closing and opening are safe in any order. */
 static void check_closing(struct pair *p, struct tally *tally)
 {
@@ -379,6 +513,7 @@ static void matches_model(void **state)
 			check_pair(&p, &tally);
 			check_closing(&p, &tally);
 			check_judged(&d, &p, &tally);
+			check_maps(&d, &p, &tally);
 			check_spared(&d, &p, &tally);
 		}
 		dl_tables_free(p.state);
@@ -396,6 +531,11 @@ static void matches_model(void **state)
 	assert_true(tally.spared > FIXTURES / 10);
 	print_message("%u plans safe in phases, %u not; path SLs renumbered in %u, changed in %u\n",
 		      tally.phased, tally.not_phased, tally.renumbered, tally.other_sls);
+	print_message(
+		"maps change in %u, %u of them safe; %u packets over such maps, %u by another VL\n",
+		tally.maps, tally.maps_safe, tally.crossed, tally.branches);
+	assert_true(tally.maps > FIXTURES / 10 && tally.maps_safe > FIXTURES / 10);
+	assert_true(tally.crossed && tally.branches);
 	assert_true(tally.phased > FIXTURES / 10 && tally.not_phased > FIXTURES / 10);
 	assert_true(tally.renumbered > FIXTURES / 10 && tally.other_sls > FIXTURES / 20);
 }

@@ -239,10 +239,13 @@ void tool_progress(struct tool_progress *p, const char *what, const char *unit, 
 	if (p->what != what || p->total != total || !total) {
 		if (p->shown > 0)
 			fputs("\r\033[K", stderr);
-		*p = (struct tool_progress){ .what = what, .total = total, .begin = now };
+		*p = (struct tool_progress){ .what = what,
+					     .total = total,
+					     .begin = now,
+					     .first = p->first ? p->first : now };
 	}
-	if (!total || done <= 0 || now < p->begin + PROGRESS_AFTER ||
-	    now < p->shown + PROGRESS_EVERY)
+	if (!total || done <= 0 || now < p->first + PROGRESS_AFTER ||
+	    now < p->begin + PROGRESS_EVERY || now < p->shown + PROGRESS_EVERY)
 		return;
 	p->shown = now;
 	rate = done / (now - p->begin);

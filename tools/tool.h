@@ -33,6 +33,7 @@ struct tool_progress {
 	const char *what;    /* this runs since ... */
 	double total;	     /* ... up to that, */
 	double begin, shown; /* ... and was last shown, in seconds */
+	double first;	     /* when anything began */
 };
 
 /* One run of the command.  A subcommand gets it from main(). */

@@ -14,6 +14,7 @@
 #include "dateline/base.h"
 #include "route/internal.h"
 
+#define MULTICAST_SLS (1u << 0 | 1u << 8)
 #define MAX_GROUPS 32 /* choices of parallel cables that are verified */
 
 /* After so many MLIDs the choice of cables starts again. */
@@ -67,8 +68,8 @@ static void take_groups(const struct stand_in *in)
 	tables->groups_cap = in->cap;
 }
 
-int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
-			uint16_t multicast_sls, struct dl_verify_result **out)
+static int verify(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
+		  uint16_t multicast_sls, const struct dl_log *log, struct dl_verify_result **out)
 {
 	struct dl_verify_options o;
 	struct stand_in in;
@@ -78,9 +79,15 @@ int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tr
 	o.sls = sls;
 	o.multicast_sls = multicast_sls;
 	if (!err)
-		err = dl_verify(tables, &o, NULL, out);
+		err = dl_verify(tables, &o, log, out);
 	take_groups(&in);
 	return err;
+}
+
+int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
+			uint16_t multicast_sls, struct dl_verify_result **out)
+{
+	return verify(tables, tree, sls, multicast_sls, NULL, out);
 }
 
 int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
@@ -106,7 +113,18 @@ int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tab
 int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
 		    struct dl_verify_result **out)
 {
-	return dl_route_verify_sls(tables, tree, 0, 1u << 0 | 1u << 8, out);
+	return verify(tables, tree, 0, MULTICAST_SLS, NULL, out);
+}
+
+int dl_route_verify_result(struct dl_route_pass *p)
+{
+	/* Its progress; what it finds is told by who asks. */
+	const struct dl_log log = { .context = p->log ? p->log->context : NULL,
+				    .progress = p->log ? p->log->progress : NULL };
+	uint16_t any = p->rule.any_sl ? DL_VERIFY_ANY_SL : 0;
+
+	return verify(p->out->tables, p->out->tree, any, any ? any : MULTICAST_SLS, &log,
+		      &p->out->verification);
 }
 
 bool dl_route_is_safe(const struct dl_verify_result *v, const struct dl_log *log)

@@ -177,6 +177,9 @@ int dl_route_tree_add_group(const struct dl_route_tree *tree, struct dl_tables *
 /* Are the tables safe?  Otherwise the log says what is wrong with them. */
 bool dl_route_is_safe(const struct dl_verify_result *v, const struct dl_log *log);
 
+/* Verify what stands in the pass's result, by its mode; tells progress.  Errno. */
+int dl_route_verify_result(struct dl_route_pass *p);
+
 /* What dl_route() relies on, and what it promises of its result. */
 bool dl_route_input_sound(const struct dl_route_pass *p);
 bool dl_route_result_sound(const struct dl_route_pass *p);

@@ -228,7 +228,8 @@ static int fill_psl(struct dl_route_pass *p, struct dl_tables *tables)
 	classify(p, tables);
 	/* What is disconnected from the torus crosses no dateline: SL 0. */
 	memset(tables->psl, 0, (size_t)parities * n * n);
-	for (to = 0; to < n && !p->rule.any_sl; to++)
+	for (to = 0; to < n && !p->rule.any_sl; to++) {
+		dl_progress(p->log, "path SLs", " switches", to, n);
 		for (k = 0; k < parities && t->attachment[to] != DL_NONE; k++) {
 			if (parities == 1) {
 				/* The same both ways. */
@@ -239,6 +240,8 @@ static int fill_psl(struct dl_route_pass *p, struct dl_tables *tables)
 			for (a = 0; a < n; a++)
 				tables->psl[a * (size_t)(2 * n) + psl_class(p, to, k)] = row[a];
 		}
+	}
+	dl_progress(p->log, "path SLs", " switches", 1, 1);
 	return 0;
 }
 

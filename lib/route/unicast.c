@@ -377,9 +377,12 @@ int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t)
 	if (!u.lid_site || !u.lid_rank || !u.spread)
 		return -ENOMEM;
 	number_targets(&u, p->config);
-	for (s = 0; s < torus->fabric->nswitches; s++)
+	for (s = 0; s < torus->fabric->nswitches; s++) {
+		dl_progress(p->log, "routing", " switches", s, torus->fabric->nswitches);
 		if (torus->sw_site[s] != DL_NONE)
 			fill_row(&u, s);
+	}
+	dl_progress(p->log, "routing", " switches", 1, 1);
 	for (s = 0; s < torus->nunplaced; s++)
 		fill_up(&u, torus->unplaced[s]);
 	for (s = 0; s < torus->nunplaced; s++)

@@ -22,7 +22,8 @@
 
 #define OUT_BYTES (1 << 18)
 #define LEVEL 1
-#define WORDS 4096 /* converted at a time */
+#define CHUNK (1 << 20) /* summed and compressed at a time */
+#define WORDS 4096	/* converted at a time */
 
 struct pack {
 	FILE *to;
@@ -30,7 +31,9 @@ struct pack {
 	struct dl_tables_sum *sum;
 	char *out;
 	uint64_t bytes; /* put so far */
-	int err;	/* the first that happened */
+	uint64_t total; /* of nearly all that there is */
+	const struct dl_log *log;
+	int err; /* the first that happened */
 };
 
 static void compress(struct pack *p, const void *data, size_t len, ZSTD_EndDirective end)
@@ -51,9 +54,16 @@ static void compress(struct pack *p, const void *data, size_t len, ZSTD_EndDirec
 
 static void put(struct pack *p, const void *data, size_t len)
 {
-	dl_tables_sum_add(p->sum, data, len);
-	p->bytes += len;
-	compress(p, data, len, ZSTD_e_continue);
+	for (const char *at = data; len; at += CHUNK) {
+		size_t now = len < CHUNK ? len : CHUNK;
+
+		dl_tables_sum_add(p->sum, at, now);
+		compress(p, at, now, ZSTD_e_continue);
+		p->bytes += now;
+		len -= now;
+		if (now == CHUNK)
+			dl_progress(p->log, "packing", " MB", 1e-6 * p->bytes, 1e-6 * p->total);
+	}
 }
 
 static void put_16(struct pack *p, const uint16_t *from, size_t n)
@@ -233,6 +243,14 @@ static void put_notes(struct pack *p, const struct dl_snapshot *s)
 	}
 }
 
+/* What grows with the square of the fabric. */
+static uint64_t size_of_tables(const struct dl_tables *t)
+{
+	return (uint64_t)t->fabric->nswitches * t->stride +
+	       2ul * t->sl2vl_first[t->fabric->nswitches] +
+	       (t->psl ? (uint64_t)t->npsl_src * t->npsl_dst : 0);
+}
+
 static int put_all(struct pack *p, const struct dl_snapshot *s)
 {
 	struct dl_snapshot_about about = s->about;
@@ -240,12 +258,14 @@ static int put_all(struct pack *p, const struct dl_snapshot *s)
 	about.fabric = dl_snapshot_fabric_id(s->tables->fabric);
 	put_about(p, &about);
 	put_netlist(p, s->tables->fabric);
+	p->total = p->bytes + size_of_tables(s->tables);
 	put_tables(p, s->tables);
 	put_path_sls(p, s->tables);
 	put_groups(p, s->tables);
 	put_notes(p, s);
 	begin_section(p, DL_PACK_END, 0);
 	compress(p, NULL, 0, ZSTD_e_end);
+	dl_progress(p->log, "packing", " MB", 1, 1);
 	return p->err;
 }
 
@@ -262,9 +282,10 @@ static int put_head(FILE *to, uint64_t bytes, uint64_t checksum)
 	return 0;
 }
 
-static int pack(const struct dl_snapshot *s, FILE *to)
+static int pack(const struct dl_snapshot *s, FILE *to, const struct dl_log *log)
 {
 	struct pack p = { .to = to,
+			  .log = log,
 			  .z = ZSTD_createCCtx(),
 			  .sum = dl_tables_sum_new(),
 			  .out = malloc(OUT_BYTES) };
@@ -300,7 +321,7 @@ int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct
 		return err;
 	err = dl_file_begin(&f, path);
 	if (!err)
-		err = dl_file_finish(&f, pack(s, f.to));
+		err = dl_file_finish(&f, pack(s, f.to, log));
 	if (!err)
 		err = dl_file_place(&f);
 	if (err)

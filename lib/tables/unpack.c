@@ -24,6 +24,7 @@
 #include "tables/pack.h"
 
 #define IN_BYTES (1 << 18)
+#define SHOWN (1 << 20) /* bytes of content from one progress to the next */
 #define TEXT_MAX (1u << 28)
 #define WINDOW_LOG_MAX 24 /* a window of 16 MB; the writer's is far smaller */
 
@@ -37,6 +38,8 @@ struct unpack {
 	struct dl_tables_sum *sum;
 	struct dl_pack_head head;
 	uint64_t left;	  /* of the content */
+	uint64_t total;	  /* content */
+	uint64_t shown;	  /* progress is told when less than this is left */
 	uint64_t section; /* of the present section */
 	char tag[DL_PACK_TAG + 1];
 	bool at_end; /* of the frame */
@@ -74,7 +77,7 @@ static int get_raw(struct unpack *u, void *to, size_t len)
 	if (len > u->left)
 		return damaged(u, "section %s is too long", u->tag);
 	while (out.pos < len) {
-		size_t hint;
+		size_t hint, before = out.pos;
 		int err = u->at_end ? damaged(u, "it holds less than it announces") : refill(u);
 
 		if (err)
@@ -83,9 +86,14 @@ static int get_raw(struct unpack *u, void *to, size_t len)
 		if (ZSTD_isError(hint))
 			return damaged(u, "%s", ZSTD_getErrorName(hint));
 		u->at_end = !hint;
+		dl_tables_sum_add(u->sum, (char *)to + before, out.pos - before);
+		u->left -= out.pos - before;
+		if (u->left < u->shown) {
+			u->shown = u->left > SHOWN ? u->left - SHOWN : 0;
+			dl_progress(u->log, "unpacking", " MB", 1e-6 * (u->total - u->left),
+				    1e-6 * u->total);
+		}
 	}
-	dl_tables_sum_add(u->sum, to, len);
-	u->left -= len;
 	return 0;
 }
 
@@ -453,7 +461,7 @@ static int read_head(struct unpack *u)
 		       u->name, le32toh(u->head.format), DL_SNAPSHOT_FORMAT);
 		return -EINVAL;
 	}
-	u->left = le64toh(u->head.bytes);
+	u->total = u->shown = u->left = le64toh(u->head.bytes);
 	if (u->head.zero || fstat(fileno(u->from), &st) || !dl_tables_expected(u->left, st.st_size))
 		return damaged(u, "its head says what cannot be");
 	return 0;
@@ -524,6 +532,7 @@ int dl_snapshot_unpack(FILE *from, const char *name, const struct dl_log *log,
 		err = -ENOMEM;
 	if (!err)
 		err = read_all(&u);
+	dl_progress(log, "unpacking", " MB", 1, 1);
 	if (u.sum)
 		checksum = dl_tables_sum_end(u.sum);
 	if (!err)

@@ -287,11 +287,13 @@ static uint32_t reroute_all(struct repair *r, bool prioritised)
 	uint32_t to, failed = 0;
 
 	for (to = 0; to < r->net.ntargets; to++) {
+		dl_progress(r->pass->log, "repairing", " destinations", to, r->net.ntargets);
 		if (!is_due(r, to, prioritised) || is_over(r) || reroute(r, to))
 			continue;
 		r->failed[to] = true;
 		failed++;
 	}
+	dl_progress(r->pass->log, "repairing", " destinations", 1, 1);
 	return failed;
 }
 
@@ -536,11 +538,7 @@ static int verify(struct repair *r, const struct dl_log *log)
 
 	dl_verify_result_free(out->verification);
 	out->verification = NULL;
-	if (r->pass->rule.any_sl)
-		err = dl_route_verify_sls(out->tables, out->tree, DL_VERIFY_ANY_SL,
-					  DL_VERIFY_ANY_SL, &out->verification);
-	else
-		err = dl_route_verify(out->tables, out->tree, &out->verification);
+	err = dl_route_verify_result(r->pass);
 	r->report->verify_seconds += now(r) - start;
 	if (err)
 		return err;

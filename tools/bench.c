@@ -23,6 +23,9 @@ static const struct {
 #define MIN_SECONDS 0.4
 #define MIN_CALLS 5
 #define MAX_CALLS 1001
+/* Long calls vary less, and nobody likes to wait: */
+#define LONG_SECONDS 0.2
+#define MIN_LONG_CALLS 3
 
 int bench_setup(const struct tool *tool, const struct bench_size *size, struct tool_input *s)
 {
@@ -54,6 +57,8 @@ double bench_median(void (*once)(void *context), void *context)
 
 	once(context);
 	for (n = 0; n < MAX_CALLS && (n < MIN_CALLS || total < MIN_SECONDS); n++) {
+		if (n >= MIN_LONG_CALLS && total / n > LONG_SECONDS)
+			break;
 		begin = dl_clock_monotonic();
 		once(context);
 		seconds[n] = dl_clock_monotonic() - begin;

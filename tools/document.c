@@ -288,38 +288,42 @@ char *tool_text_of(const json_t *document, void (*print)(const json_t *document,
 	return NULL;
 }
 
-static void print_document(const json_t *document, FILE *to)
+/* `end` follows the text, which goes. */
+static int show(const struct tool *tool, char *text, const char *end)
 {
-	/* What fails here has found no memory, which is known. */
-	json_dumpf(document, to, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-	putc('\n', to);
-}
-
-static int show(const struct tool *tool, json_t *document,
-		void (*print)(const json_t *document, FILE *to))
-{
-	char *text = tool_text_of(document, print);
 	int err = text ? 0 : -ENOMEM;
 
-	json_decref(document);
 	/* Output that does not arrive is noticed in the end, by main(). */
-	if (text)
+	if (text) {
 		fputs(text, stdout);
-	else
+		fputs(end, stdout);
+	} else {
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
+	}
 	free(text);
 	return err;
 }
 
 int tool_print_json(const struct tool *tool, json_t *document)
 {
+	char *text = NULL;
+
 	if (document)
 		exhausted |= complete(tool, &document) == -ENOMEM;
-	return show(tool, document, print_document);
+	if (document && !exhausted)
+		text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	json_decref(document);
+	return show(tool, text, "\n");
 }
 
 int tool_show(const struct tool *tool, json_t *document,
 	      void (*print)(const json_t *document, FILE *to))
 {
-	return tool->json ? tool_print_json(tool, document) : show(tool, document, print);
+	char *text;
+
+	if (tool->json)
+		return tool_print_json(tool, document);
+	text = tool_text_of(document, print);
+	json_decref(document);
+	return show(tool, text, "");
 }

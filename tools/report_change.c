@@ -203,7 +203,7 @@ static int add_transition(const struct change *c, json_t *out)
 	if (tool_int_at(out, "lids_moved_count"))
 		return 0;
 	err = transition_json(c->then->tables, c->now->tables, DL_TRANSITION_OPENSM, c->now->coords,
-			      &document);
+			      NULL, &document);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	return json_object_set_new(out, "transition", document) ? -ENOMEM : 0;

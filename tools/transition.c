@@ -94,7 +94,8 @@ static json_t *phased_json(const struct dl_transition *t, const struct dl_transi
 }
 
 int transition_json(const struct dl_tables *old, const struct dl_tables *new,
-		    enum dl_transition_order order, const struct tool_coords *coords, json_t **out)
+		    enum dl_transition_order order, const struct tool_coords *coords,
+		    const struct dl_log *log, json_t **out)
 {
 	struct dl_transition_result v;
 	struct dl_transition t;
@@ -103,7 +104,7 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	err = dl_transition_check_plan(&t, order, &v);
+	err = dl_transition_check_plan(&t, order, log, &v);
 	if (!err) {
 		*out = json_pack("{s:i, s:o, s:o}", "format", 1, "direct",
 				 direct_json(new->fabric, &v, order, coords), "phased",
@@ -207,7 +208,7 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 		err = compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
 	if (!err)
 		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order,
-				      &new.coords, &document);
+				      &new.coords, &tool->log, &document);
 	if (!err) {
 		if (!tool_true_at(document, "phased.safe"))
 			status = TOOL_EXIT_FINDING;

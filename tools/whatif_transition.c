@@ -21,7 +21,7 @@ static int check(const struct dl_tables *from, const struct dl_tables *to,
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	err = dl_transition_check_plan(&t, DL_TRANSITION_ANY_QUICK, &v);
+	err = dl_transition_check_plan(&t, DL_TRANSITION_ANY_QUICK, NULL, &v);
 	if (!err)
 		dl_verify_mixture_release(&v.found);
 	out->checked = !err;

@@ -119,9 +119,9 @@ struct dl_transition_result {
 int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
 			enum dl_transition_order order, struct dl_transition_result *out);
 
-/* The same for what a plan begins and ends with, and for its phases. */
+/* The same for what a plan begins and ends with, and for its phases; `log` hears progress. */
 int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
-			     struct dl_transition_result *out);
+			     const struct dl_log *log, struct dl_transition_result *out);
 
 #ifdef __cplusplus
 }

@@ -159,12 +159,13 @@ void dl_verify_mixture_release(struct dl_verify_mixture *m);
 /*
  * What several mixtures of the same n sets of tables, of one fabric, have in
  * common: it is worked out once.  The tables must stay as they are until
- * dl_verify_common_free(); NULL options are the defaults.  0, -ENOMEM or
- * -EPROTO as dl_verify().
+ * dl_verify_common_free(); NULL options are the defaults; the log hears
+ * progress.  0, -ENOMEM or -EPROTO as dl_verify().
  */
 struct dl_verify_common;
 int dl_verify_common_new(const struct dl_tables *const *tables, unsigned int n,
-			 const struct dl_verify_options *o, struct dl_verify_common **out);
+			 const struct dl_verify_options *o, const struct dl_log *log,
+			 struct dl_verify_common **out);
 void dl_verify_common_free(struct dl_verify_common *c);
 
 /*

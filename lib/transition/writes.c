@@ -292,7 +292,7 @@ int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
 {
 	const struct dl_tables *both[2] = { b, a };
 	struct dl_verify_common *common;
-	int err = dl_verify_common_new(both, 2, NULL, &common);
+	int err = dl_verify_common_new(both, 2, NULL, NULL, &common);
 
 	memset(out, 0, sizeof(*out));
 	if (err)
@@ -315,11 +315,11 @@ static int check_phase(struct dl_verify_common *common, const struct dl_tables *
 }
 
 int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
-			     struct dl_transition_result *out)
+			     const struct dl_log *log, struct dl_transition_result *out)
 {
 	const struct dl_tables *all[3] = { t->opened, t->held, t->closed };
 	struct dl_verify_common *common;
-	int err = dl_verify_common_new(all, 3, NULL, &common);
+	int err = dl_verify_common_new(all, 3, NULL, log, &common);
 
 	memset(out, 0, sizeof(*out));
 	if (err)

@@ -179,7 +179,8 @@ static void find_varied(struct dl_verify_common *c, const struct dl_tables *t)
 }
 
 int dl_verify_common_new(const struct dl_tables *const *tables, unsigned int n,
-			 const struct dl_verify_options *o, struct dl_verify_common **out)
+			 const struct dl_verify_options *o, const struct dl_log *log,
+			 struct dl_verify_common **out)
 {
 	const struct dl_tables *t = tables[0];
 	struct dl_verify_common *c = calloc(1, sizeof(*c));
@@ -195,6 +196,7 @@ int dl_verify_common_new(const struct dl_tables *const *tables, unsigned int n,
 	err = dl_verify_net_init(&c->net, &c->arena, t, &c->options);
 	if (err)
 		goto fail;
+	c->net.log = log;
 	if (!t->psl && !c->net.sls)
 		c->net.sls = dl_verify_net_distinct(&c->net, c->net.alive);
 	c->varied = dl_arena_zalloc(&c->arena, t->top_lid + 1u);

@@ -524,7 +524,7 @@ int dl_verify_mixed(const struct dl_tables *a, const struct dl_tables *b,
 {
 	const struct dl_tables *tables[2] = { b, a };
 	struct dl_verify_common *c;
-	int err = dl_verify_common_new(tables, 2, o, &c);
+	int err = dl_verify_common_new(tables, 2, o, NULL, &c);
 
 	memset(out, 0, sizeof(*out));
 	if (err)

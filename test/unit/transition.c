@@ -266,12 +266,12 @@ static void check_judged(struct draw *d, const struct pair *p, struct tally *tal
 	sets[0] = t.opened;
 	sets[1] = t.held;
 	sets[2] = t.closed;
-	assert_int_equal(dl_verify_common_new(sets, 3, NULL, &c), 0);
+	assert_int_equal(dl_verify_common_new(sets, 3, NULL, NULL, &c), 0);
 	direct = check_shared(c, t.held, t.opened);
 	phased = check_shared(c, t.closed, t.held);
 	phased &= check_shared(c, t.closed, t.opened);
 	dl_verify_common_free(c);
-	assert_int_equal(dl_transition_check_plan(&t, DL_TRANSITION_ANY, &v), 0);
+	assert_int_equal(dl_transition_check_plan(&t, DL_TRANSITION_ANY, NULL, &v), 0);
 	assert_int_equal(v.safe, direct);
 	assert_int_equal(v.phased, phased);
 	*(v.phased ? &tally->phased : &tally->not_phased) += 1;

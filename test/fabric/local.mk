@@ -6,7 +6,7 @@ FABRIC_TESTS = test/fabric/gen.bats \
 	test/fabric/builtin.bats test/fabric/gordon.bats \
 	test/fabric/verify.bats
 EXTRA_DIST += bootstrap contrib/check .ci/run test/check.bash \
-	test/fabric/demo.bash test/fabric/events.bash \
+	test/fabric/campaign.bash test/fabric/demo.bash test/fabric/events.bash \
 	test/fabric/lib.bash $(FABRIC_TESTS)
 
 # Files run side by side: those that take longest begin first.

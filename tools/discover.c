@@ -2,6 +2,7 @@
 /* `dateline discover`: where every switch sits. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "input.h"
 
@@ -261,7 +262,7 @@ int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
-	if (!err)
+	if (!err && (!r.write || strcmp(r.write, "-")))
 		err = tool_show(tool, document(in.torus), print);
 	if (!err && r.write)
 		err = write_config(tool, in.torus, r.write);

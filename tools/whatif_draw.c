@@ -231,8 +231,9 @@ int whatif_plan(struct whatif *w, uint64_t samples, const struct dl_log *log)
 		return err;
 	if (w->fail_switches > w->nswitches || w->fail_cables > w->ncables) {
 		dl_log(log, DL_LOG_ERROR,
-		       "%u switches and %u cables cannot fail: this torus has %u and %u",
-		       w->fail_switches, w->fail_cables, w->nswitches, w->ncables);
+		       "%u switch%s and %u cable%s cannot fail: this torus has %u and %u",
+		       w->fail_switches, tool_es(w->fail_switches), w->fail_cables,
+		       tool_s(w->fail_cables), w->nswitches, w->ncables);
 		return -EINVAL;
 	}
 	w->nitems = samples;

@@ -79,7 +79,7 @@ static int check_plan(struct build *b)
 	ports += p->hosts;
 	if (ports > DL_FABRIC_MAX_PORTS)
 		dl_log(b->log, DL_LOG_ERROR,
-		       "%u adapters and %u cables a direction take %" PRIu64
+		       "adapters (%u) and cables in each direction (%u) take %" PRIu64
 		       " ports of a switch, which has at most %d",
 		       p->hosts, p->parallel, ports, DL_FABRIC_MAX_PORTS);
 	else if (nodes > DL_FABRIC_MAX_LID)

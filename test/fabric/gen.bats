@@ -170,6 +170,10 @@ status() {
 	[ ! -s out ] && [ ! -s err ]
 	status 3 dateline discover f.net --write-config /dev/full
 	grep -q 'cannot write /dev/full: No space left' err
+	# On standard output the configuration is alone.
+	status 0 dateline discover f.net --write-config -
+	mv out found.conf
+	status 0 dateline discover f.net --torus-config found.conf
 	status 0 dateline gen 1 1 1 -o one
 	grep -q 'one.net: 1 switch, 1 adapter, 1 cable$' err
 }

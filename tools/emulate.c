@@ -169,7 +169,8 @@ static int print(const struct tool *tool, const struct emulate_run *r, json_t *d
 static int run_once(const struct tool *tool, const struct request *r, struct emulate_run *run,
 		    int *status)
 {
-	struct watcher w = { .show = tool_shows_progress(tool) };
+	bool leads = campaign_is_leader();
+	struct watcher w = { .show = tool_shows_progress(tool) && leads };
 	double begin = emulate_cpu();
 	sigset_t ending, before;
 	int err;
@@ -179,11 +180,12 @@ static int run_once(const struct tool *tool, const struct request *r, struct emu
 	err = dl_emu_plan_run(run->plan, NULL, watch, &w, &run->result);
 	run->cpu_seconds = emulate_cpu() - begin;
 	tool_progress(&w.progress, NULL, "", 0, 0);
-	if (!err)
+	if (!err && leads)
 		err = print(tool, run, emulate_json(run));
-	if (!err && r->counters)
+	if (!err && leads && r->counters)
 		err = tool_write(tool, NULL, r->counters, to, emulate_counters(run, to));
-	if (!err && dl_emu_result_finding(&run->result))
+	/* (mpirun ends all processes when one has a status.) */
+	if (!err && leads && dl_emu_result_finding(&run->result))
 		*status = TOOL_EXIT_FINDING;
 	if (!err && !dl_emu_totals(run->result.emu)->injected && !interrupted()) {
 		dl_log(&tool->log, DL_LOG_ERROR,
@@ -269,17 +271,18 @@ int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 	struct dl_emu_scenario *scenario = NULL;
 	struct request r = { .seed = -1, .input.live.paths = DL_LIVE_PATHS_ADAPTERS };
 	struct tool_input in = { 0 };
+	struct dl_emu_ranks ranks;
 	int err, status = TOOL_EXIT_GOOD;
 
 	tool_options(tool, &usage, argc, argv, &r);
-	/* One run is not divided: under mpirun the first process does it. */
-	if (!r.sweep.step && !campaign_is_leader())
-		return TOOL_EXIT_GOOD;
 	err = dl_emu_scenario_read(r.scenario, &tool->log, &scenario);
 	if (!err && r.seed >= 0)
 		dl_emu_scenario_set_seed(scenario, r.seed);
 	if (!err && !r.sweep.step)
 		dl_emu_scenario_set_threads(scenario, r.sweep.threads);
+	/* Under mpirun all processes do one run together. */
+	if (!err && !r.sweep.step && campaign_emulates_together(&ranks))
+		dl_emu_scenario_set_ranks(scenario, &ranks);
 	if (!err)
 		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err)

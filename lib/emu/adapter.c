@@ -104,7 +104,7 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		e->totals.injected++;
 		e->totals.dropped++;
 		e->totals.drops[DL_EMU_DROP_NO_VL]++;
-		e->counters[a->port].xmit_discards++;
+		e->ports[a->port].discards++;
 		if (last && f->window)
 			dl_emu_message_at(e,
 					  e->now + dl_emu_rate_time(e->ports[a->port].rate, bytes),
@@ -180,6 +180,7 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 			f->ended = true;
 			return;
 		}
+		f->taken++;
 		f->under_way++;
 		if (f->message.at > e->now) {
 			f->waiting = true;
@@ -273,8 +274,10 @@ static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk, enum dl_em
 	case DL_EMU_DROP_DEAD_LINK:
 	case DL_EMU_DROP_HOQ_LIFE:
 	case DL_EMU_DROP_UNLISTED:
-		if (pk->out != DL_EMU_NIL)
-			e->counters[dl_emu_port_of(pk->out)].xmit_discards++;
+		if (pk->out == pk->in) /* what was on the wire: the peer's */
+			e->ports[dl_emu_port_of(pk->in)].cut++;
+		else if (pk->out != DL_EMU_NIL)
+			e->ports[dl_emu_port_of(pk->out)].discards++;
 		else /* the table names a port without a cable */
 			in->relay_errors++;
 		break;

@@ -69,7 +69,7 @@ struct audit {
 	struct count *n;
 };
 
-static void count_event(void *context, uint32_t log, uint64_t what)
+static void count_event(void *context, uint64_t time, uint32_t log, uint64_t what)
 {
 	const struct dl_emu *e = ((struct audit *)context)->e;
 	struct count *n = ((struct audit *)context)->n;
@@ -77,6 +77,7 @@ static void count_event(void *context, uint32_t log, uint64_t what)
 	uint32_t channel = dl_emu_event_channel(what);
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(channel)];
 
+	(void)time;
 	(void)log;
 	switch (dl_emu_event_kind(what)) {
 	case DL_EMU_EV_ARRIVE:
@@ -125,6 +126,7 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 
 	if (!count.used)
 		return -ENOMEM;
+	dl_emu_gather(e->shards[0]);
 	count.coming = count.used + n + 1;
 	count_queues(e, &count);
 	for (uint32_t i = 0; i < e->nshards; i++) {
@@ -140,5 +142,5 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 	for (uint32_t in = 0; !broken && in < n; in++)
 		broken = dl_broken(log, is_balanced(e, in, count.used[in], count.coming[in]));
 	free(count.used);
-	return broken ? -EPROTO : 0;
+	return e->err ? e->err : broken ? -EPROTO : 0;
 }

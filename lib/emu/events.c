@@ -226,16 +226,22 @@ RARE void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n)
 		sort(q, key + from, start[i] - from);
 }
 
+/* A batch with keys is done with. */
+static void spare(struct dl_emu_events *q, uint32_t log, struct dl_emu_batch **b)
+{
+	(*b)->n = 0;
+	(*b)->next = q->spare[log];
+	q->spare[log] = *b;
+	*b = q->none;
+}
+
 /* The batch of a slot is served, in place of the one before it. */
 static void open_log(struct dl_emu_events *q, uint32_t log, uint32_t slot)
 {
-	struct dl_emu_batch *b = q->slot[log][slot], *old = q->served[log];
+	struct dl_emu_batch *b = q->slot[log][slot];
 
-	if (old != q->none) {
-		old->n = 0;
-		old->next = q->spare[log];
-		q->spare[log] = old;
-	}
+	if (q->served[log] != q->none)
+		spare(q, log, &q->served[log]);
 	q->slot[log][slot] = q->none;
 	q->served[log] = b;
 	q->at[log] = b->key;
@@ -271,6 +277,12 @@ uint64_t dl_emu_events_next(const struct dl_emu_events *q)
 	return bucket;
 }
 
+/* A bucket's time, without the bits that are in keys. */
+static uint64_t base_of(const struct dl_emu_events *q, uint64_t bucket)
+{
+	return bucket << q->shift >> DL_EMU_BUCKET_BITS << DL_EMU_BUCKET_BITS;
+}
+
 int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 {
 	uint64_t bucket = dl_emu_events_next(q);
@@ -286,7 +298,7 @@ int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 	}
 	slot = bucket % DL_EMU_SLOTS;
 	q->bucket = bucket;
-	q->base = bucket << q->shift >> DL_EMU_BUCKET_BITS << DL_EMU_BUCKET_BITS;
+	q->base = base_of(q, bucket);
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
 		open_log(q, log, slot);
 	q->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
@@ -294,17 +306,38 @@ int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 }
 
 void dl_emu_events_each(const struct dl_emu_events *q,
-			void (*visit)(void *context, uint32_t log, uint64_t what), void *context)
+			void (*visit)(void *context, uint64_t time, uint32_t log, uint64_t what),
+			void *context)
 {
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++) {
 		for (const uint64_t *k = q->at[log]; *k != DL_EMU_NO_EVENT; k++)
-			visit(context, log, *k & WHAT);
-		for (uint32_t slot = 0; slot < DL_EMU_SLOTS; slot++)
-			for (uint32_t i = 0; i < q->slot[log][slot]->n; i++)
-				visit(context, log, q->slot[log][slot]->key[i] & WHAT);
+			visit(context, q->base + (*k >> DL_EMU_KEY_TIME), log, *k & WHAT);
+		for (uint64_t bucket = q->bucket + 1; bucket < q->bucket + DL_EMU_SLOTS; bucket++) {
+			const struct dl_emu_batch *b = q->slot[log][bucket % DL_EMU_SLOTS];
+
+			for (uint32_t i = 0; i < b->n; i++)
+				visit(context, base_of(q, bucket) + (b->key[i] >> DL_EMU_KEY_TIME),
+				      log, b->key[i] & WHAT);
+		}
 	}
 	for (uint32_t i = 0; i < q->nfar; i++)
-		visit(context, q->far[i].log, q->far[i].what);
+		visit(context, q->far[i].time, q->far[i].log, q->far[i].what);
+}
+
+void dl_emu_events_clear(struct dl_emu_events *q, uint64_t bucket)
+{
+	for (uint32_t log = 0; log < DL_EMU_LOGS; log++) {
+		for (uint32_t slot = 0; slot < DL_EMU_SLOTS; slot++)
+			if (q->slot[log][slot] != q->none)
+				spare(q, log, &q->slot[log][slot]);
+		if (q->served[log] != q->none)
+			spare(q, log, &q->served[log]);
+		q->at[log] = q->served[log]->key;
+	}
+	memset(q->used, 0, sizeof(q->used));
+	q->nfar = 0;
+	q->bucket = bucket;
+	q->base = base_of(q, bucket);
 }
 
 uint64_t dl_emu_events_count(const struct dl_emu_events *q)

@@ -150,6 +150,10 @@ uint64_t dl_emu_events_count(const struct dl_emu_events *q);
 
 /* Hand out each event, in no order. */
 void dl_emu_events_each(const struct dl_emu_events *q,
-			void (*visit)(void *context, uint32_t log, uint64_t what), void *context);
+			void (*visit)(void *context, uint64_t time, uint32_t log, uint64_t what),
+			void *context);
+
+/* There are none any more, and a bucket without any is being served. */
+void dl_emu_events_clear(struct dl_emu_events *q, uint64_t bucket);
 
 #endif

@@ -437,7 +437,7 @@ bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet)
 		}
 		cause = DL_EMU_DROP_SMP_FULL;
 	}
-	pk->out = dl_emu_channel(e->ports[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
+	pk->out = in; /* see count_drop() */
 	if (pk->flags & DL_EMU_PK_TAIL)
 		dl_emu_lose(e, packet, cause);
 	else

@@ -253,6 +253,8 @@ struct dl_emu_link_port {
 	uint8_t vls;   /* data VLs */
 
 	uint64_t wait_ps;
+	uint32_t discards;		/* see struct dl_emu_port; but for */
+	uint32_t cut;			/* what came from the peer when the link failed */
 	uint32_t sending_what;		/* of a copy: parent; adapters: flow or NIL */
 	const struct dl_emu_switch *at; /* NULL: an adapter's port */
 	uint32_t sw;			/* number, or NIL */
@@ -313,6 +315,7 @@ struct dl_emu_flow {
 	bool active;  /* the message is being sent */
 	bool waiting; /* for its time */
 	bool ended;
+	uint32_t taken; /* messages, of the source */
 };
 
 /* What makes two ports have the same arbitration. */
@@ -376,7 +379,7 @@ struct dl_emu {
 	struct dl_emu_pkt *packets;
 	struct dl_emu_origin *origins; /* by packet */
 	uint32_t packets_cap;
-	uint32_t *given; /* packets given to shards so far */
+	uint32_t *given; /* by process: packets given to shards so far */
 	struct dl_emu_link_port *ports;
 	struct dl_emu_worm *worm;     /* by channel; NULL: no wormhole switching */
 	struct dl_emu_losses *losses; /* by port */
@@ -394,27 +397,34 @@ struct dl_emu {
 	struct dl_emu_pair *pairs;
 	struct dl_emu **shards;
 	uint32_t nshards;
-	uint64_t buckets;   /* of a window */
-	uint16_t *shard_of; /* by port; NULL: there is one */
+	uint64_t buckets;	  /* of a window */
+	uint16_t *shard_of;	  /* by port; NULL: there is one */
+	struct dl_emu_post *post; /* ranks.c; NULL: this process has all shards */
 
 	uint64_t shared_end;
+	uint32_t number; /* of the shard */
+	/* What becomes of a shard, but for events, deliveries and mail. */
+	uint64_t own_begin;
 	uint64_t now;
 	int err;
-	uint32_t number;	   /* of the shard */
 	uint64_t credited;	   /* credit that came until then counts */
 	uint32_t fresh, fresh_end; /* packets given, and never used */
 	uint64_t event;		   /* that is happening */
 	uint32_t free_packet;
-	uint32_t background;	   /* events that are deadlines */
-	int64_t live;		   /* below 0: the others have more than all */
-	bool blocked;		   /* something has lacked credit since the last look */
-	struct dl_emu_box *box[2]; /* by shard: mail of odd and even windows */
-	bool even;		   /* the window */
-	struct dl_emu_note *notes;
-	uint32_t nnotes, notes_cap;
+	uint32_t background; /* events that are deadlines */
+	int64_t live;	     /* packets */
+	bool blocked;	     /* something has lacked credit since the last look */
+	bool even;	     /* the window */
 	struct dl_emu_totals totals;
 	struct dl_emu_level levels[DL_EMU_LEVELS];
+	uint64_t own_end;
+	struct dl_emu_box *box[2]; /* by shard: mail of odd and even windows */
+	struct dl_emu_note *notes;
+	uint32_t nnotes, notes_cap;
 	struct dl_emu_events events;
+	/* As others need to know, after a window. */
+	uint64_t next_bucket, left; /* with events; events, if there are no packets */
+	bool sent;		    /* mail */
 
 	/* Of the emulation alone. */
 	struct dl_arena arena; /* arrays that neither move nor are large */
@@ -422,6 +432,7 @@ struct dl_emu {
 	struct dl_emu_program *programs;
 	struct dl_cycle cycle;
 	bool begun;
+	bool away;			 /* other processes' shards have gone on without us */
 	struct dl_emu_totals all;	 /* shards' sum */
 	struct dl_emu_level *all_levels; /* the same; NULL: there is one shard */
 };
@@ -559,7 +570,22 @@ bool dl_emu_goes_on(const struct dl_emu *e);
 /* Is it time, between two events, to ask, and is nothing left but timers? */
 bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after);
 
+/* ranks.c: an emulation over several processes, each with some of the shards. */
+uint32_t dl_emu_first_shard(const struct dl_emu *e, uint32_t rank);
+uint32_t dl_emu_rank_of(const struct dl_emu *e, uint32_t shard);
+uint32_t dl_emu_first_packet(const struct dl_emu *e, uint32_t rank);
+int dl_emu_set_up_post(struct dl_emu *e);
+void dl_emu_free_post(struct dl_emu *e);
+/* After a window: mail, and what decides about the next one. */
+void dl_emu_trade(struct dl_emu *e);
+/* Before anything looks at all shards; failures are in e->err. */
+void dl_emu_gather(struct dl_emu *e);
+/* Is something so in any process? */
+bool dl_emu_agree(struct dl_emu *e, bool any);
+
 /* shard.c: an emulation on several cores. */
+uint64_t dl_emu_next_bucket(const struct dl_emu *e, uint32_t shard);
+bool dl_emu_is_away(const struct dl_emu *e, uint32_t shard);
 int dl_emu_set_up_shards(struct dl_emu *e);
 void dl_emu_free_shards(struct dl_emu *e);
 void dl_emu_share(struct dl_emu *e);

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/internal.h"
 #include "emu/scenario.h"
 
 /* The watcher looks at least so often. */
@@ -218,6 +219,7 @@ static void finish_measuring(struct run *r)
 	struct dl_emu_result *result = r->result;
 	double capacity = 0;
 
+	dl_emu_gather(r->emu);
 	count_rest(r);
 	difference_samples(result);
 	for (uint32_t a = 0; a < r->spec.nadapters; a++)
@@ -316,7 +318,7 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 		if (over(r))
 			break;
 		err = act(r, now);
-		if (watch && watch(context, r->emu, r->end)) {
+		if (watch && dl_emu_agree(r->emu, watch(context, r->emu, r->end))) {
 			r->result->interrupted = true;
 			break;
 		}
@@ -368,7 +370,7 @@ int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
 	if (!err)
 		err = run_clock(&r, watch, context);
 	if (!err)
-		finish_measuring(&r);
+		finish_measuring(&r); /* brings all of it here, from other processes */
 	dl_emu_traffic_free(r.traffic);
 	dl_arena_free(&r.arena);
 	out->emu = r.emu;

@@ -307,8 +307,10 @@ static uint32_t threads_that_pay(const struct dl_emu *e)
 
 int dl_emu_set_up_shards(struct dl_emu *e)
 {
-	uint32_t threads = e->c.threads ? e->c.threads : threads_that_pay(e);
-	uint32_t shards = threads < SHARDS_MAX ? threads : SHARDS_MAX;
+	uint32_t ranks = e->c.ranks ? e->c.ranks->n : 1;
+	uint32_t threads = e->c.threads ? e->c.threads : ranks > 1 ? 1 : threads_that_pay(e);
+	uint64_t wanted = (uint64_t)threads * ranks;
+	uint32_t shards = wanted < SHARDS_MAX ? wanted : SHARDS_MAX;
 	unsigned int shift = DL_EMU_BUCKET_BITS;
 	uint64_t window = DL_EMU_NEVER;
 	int err = 0;
@@ -326,6 +328,8 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 		stay_alone(e);
 		shift = DL_EMU_BUCKET_BITS;
 	}
+	if (e->nshards == 1) /* every process does all of it */
+		e->c.ranks = NULL;
 	e->buckets = e->nshards == 1 ? 1 : window >> shift;
 	e->shards = dl_arena_array(&e->arena, e->nshards, sizeof(struct dl_emu *));
 	e->all_levels = e->nshards == 1 ?
@@ -333,6 +337,8 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 				dl_arena_array(&e->arena, DL_EMU_LEVELS, sizeof(*e->all_levels));
 	if (!err && (!e->shards || (e->nshards > 1 && !e->all_levels)))
 		err = -ENOMEM;
+	if (!err)
+		err = dl_emu_set_up_post(e);
 	for (uint32_t i = 0; !err && i < e->nshards; i++)
 		err = set_up_shard(e, i, shift);
 	if (!err)
@@ -372,8 +378,9 @@ void dl_emu_free_shards(struct dl_emu *e)
 struct dl_emu_team {
 	struct dl_emu *e;
 	uint64_t until;
-	uint64_t bucket;  /* the window */
-	uint32_t threads; /* 0: not known yet */
+	uint64_t bucket;     /* the window */
+	uint32_t first, end; /* shards of this process */
+	uint32_t threads;    /* 0: not known yet */
 	uint32_t arrived, meetings;
 	bool over;
 };
@@ -389,6 +396,7 @@ static struct dl_emu_mail *new_mail(struct dl_emu *e, uint32_t port)
 		return NULL;
 	}
 	box->mail = grown;
+	e->sent = true;
 	return &grown[box->n++];
 }
 
@@ -454,19 +462,21 @@ static void open_mail(struct dl_emu *s, bool even)
 /* What was sent between two runs: the next one may begin with a later window. */
 void dl_emu_open_mail(struct dl_emu *e)
 {
-	for (uint32_t i = 0; e->nshards > 1 && i < e->nshards; i++)
+	for (uint32_t i = 0; e->nshards > 1 && i < e->nshards; i++) {
 		open_mail(e->shards[i], e->shards[i]->even);
+		e->shards[i]->sent = false;
+	}
 }
 
 /* ---- windows ----------------------------------------------------------- */
 
 static bool any_mail(const struct dl_emu *e)
 {
+	bool any = false;
+
 	for (uint32_t i = 0; i < e->nshards; i++)
-		for (uint32_t to = 0; to < e->nshards; to++)
-			if (e->shards[i]->box[e->even][to].n)
-				return true;
-	return false;
+		any |= e->shards[i]->sent;
+	return any;
 }
 
 /* The last moment of the window that begins with a bucket. */
@@ -478,13 +488,26 @@ static uint64_t window_end(const struct dl_emu *e, uint64_t bucket)
 	return end < pause ? end : pause;
 }
 
+/* Is a shard in another process, and nothing known of it but its last report? */
+bool dl_emu_is_away(const struct dl_emu *e, uint32_t shard)
+{
+	return e->away && dl_emu_rank_of(e, shard) != e->c.ranks->rank;
+}
+
+uint64_t dl_emu_next_bucket(const struct dl_emu *e, uint32_t shard)
+{
+	const struct dl_emu *s = e->shards[shard];
+
+	return dl_emu_is_away(e, shard) ? s->next_bucket : dl_emu_events_next(&s->events);
+}
+
 /* The next window; DL_EMU_NEVER: nothing is left. */
 static uint64_t next_window(const struct dl_emu *e)
 {
 	uint64_t next = DL_EMU_NEVER, bucket;
 
 	for (uint32_t i = 0; i < e->nshards; i++) {
-		bucket = dl_emu_events_next(&e->shards[i]->events);
+		bucket = dl_emu_next_bucket(e, i);
 		next = bucket < next ? bucket : next;
 	}
 	return next;
@@ -509,9 +532,12 @@ static void decide(struct dl_emu_team *t)
 {
 	struct dl_emu *e = t->e;
 	unsigned int shift = e->events.shift;
-	bool mail = any_mail(e);
-	uint64_t end = window_end(e, t->bucket), last = 0;
-	uint64_t next = mail ? (end + 1) >> shift : next_window(e);
+	uint64_t end = window_end(e, t->bucket), last = 0, next;
+	bool mail, asks;
+
+	dl_emu_trade(e);
+	mail = any_mail(e);
+	next = mail ? (end + 1) >> shift : next_window(e);
 
 	/* (In the last one there may be events after the end.) */
 	t->over = end >= t->until || next > t->until >> shift;
@@ -520,13 +546,15 @@ static void decide(struct dl_emu_team *t)
 
 		t->over |= s->err != 0;
 		s->even = !s->even;
+		s->sent = false;
 		last = s->now > last ? s->now : last;
 	}
-	for (uint32_t i = 0;
-	     mail && end < t->until &&
-	     next << shift >> DL_EMU_PAUSE_BITS != last >> DL_EMU_PAUSE_BITS && i < e->nshards;
-	     i++)
+	asks = mail && end < t->until &&
+	       next << shift >> DL_EMU_PAUSE_BITS != last >> DL_EMU_PAUSE_BITS;
+	for (uint32_t i = t->first; asks && i < t->end; i++)
 		receive(e->shards[i], next);
+	if (asks)
+		dl_emu_trade(e);
 	t->over |= dl_emu_pauses(e, last, next << shift);
 	t->bucket = next;
 }
@@ -570,7 +598,7 @@ static void *work(void *member)
 	while (!(threads = __atomic_load_n(&t->threads, __ATOMIC_ACQUIRE)))
 		sched_yield();
 	while (!t->over) {
-		for (uint32_t i = m->number; i < t->e->nshards; i += threads)
+		for (uint32_t i = t->first + m->number; i < t->end; i += threads)
 			run_window(t, t->e->shards[i]);
 		meet(t);
 	}
@@ -628,26 +656,38 @@ static void tell(struct dl_emu *e)
 
 void dl_emu_run_shards(struct dl_emu *e, uint64_t until)
 {
-	struct dl_emu_team t = { .e = e, .until = until, .bucket = next_window(e) };
+	uint32_t rank = e->post ? e->c.ranks->rank : 0;
+	struct dl_emu_team t = {
+		.e = e,
+		.until = until,
+		.bucket = next_window(e),
+		.first = e->post ? dl_emu_first_shard(e, rank) : 0,
+		.end = e->post ? dl_emu_first_shard(e, rank + 1) : e->nshards,
+	};
 	pthread_t thread[SHARDS_MAX];
 	struct member member[SHARDS_MAX];
 	uint32_t started = 1;
 
 	if (t.bucket > until >> e->events.shift)
 		return;
-	for (uint32_t i = 0; i < e->nshards; i++)
+	e->away = e->post;
+	for (uint32_t i = 0; !i || i < t.end - t.first; i++)
 		member[i] = (struct member){ &t, i };
-	while (started < e->nshards &&
+	while (started < t.end - t.first &&
 	       !pthread_create(&thread[started], NULL, work, &member[started]))
 		started++;
 	__atomic_store_n(&t.threads, started, __ATOMIC_RELEASE);
 	work(&member[0]);
 	for (uint32_t i = 1; i < started; i++)
 		pthread_join(thread[i], NULL);
+	for (uint32_t i = t.first; i < t.end; i++)
+		open_mail(e->shards[i], !e->shards[i]->even);
+	dl_emu_trade(e);
+	if (e->source.delivered)
+		dl_emu_gather(e);
 	for (uint32_t i = 0; i < e->nshards; i++) {
 		struct dl_emu *s = e->shards[i];
 
-		open_mail(s, !s->even);
 		if (s->err)
 			e->err = s->err;
 		if (s->now > e->now)

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "draw.h"
+#include "draw.h"
+#include "emu/internal.h"
 #include "emu_fixture.h"
 #include "dateline/route.h"
 #include "dateline/torus.h"
@@ -193,4 +195,57 @@ void emu_fixture_one_vl(struct emu_fixture *w)
 		w->t->sl2vl[i] = row;
 	for (uint32_t p = 0; p < w->f->nports; p++)
 		w->t->end_sl2vl[p] = row;
+}
+
+/* Run in pieces, with the books checked after each. */
+int emu_fixture_run_audited(struct emu_fixture *w, uint64_t until, unsigned int pieces)
+{
+	int state = DL_EMU_RUNNING;
+
+	for (unsigned int i = 1; i <= pieces && state == DL_EMU_RUNNING; i++) {
+		state = dl_emu_run(w->emu, until / pieces * i);
+		assert_true(state >= 0);
+		assert_int_equal(dl_emu_audit(w->emu, w->emu->log), 0);
+	}
+	return state;
+}
+
+void emu_fixture_everybody(struct emu_fixture *w, uint64_t count, uint32_t bytes, uint64_t gap)
+{
+	for (uint32_t i = 0; i < w->nadapters; i++) {
+		struct emu_flow *flow = emu_fixture_flow(w, i, 0, bytes, count);
+
+		flow->random = true;
+		flow->level = i % 2;
+		flow->gap = gap;
+	}
+}
+
+void emu_fixture_draw(struct draw *d, struct emu_fixture *w)
+{
+	uint32_t radix[3];
+
+	for (unsigned int i = 0; i < 3; i++)
+		radix[i] = 1 + draw_below(d, i < 2 ? 5 : 2);
+	if (radix[0] * radix[1] * radix[2] < 2)
+		radix[0] = 2;
+	emu_fixture_build(w, radix, draw_one_in(d, 4), 1 + draw_below(d, 2), NULL);
+	emu_fixture_link(w, DL_FABRIC_SDR + draw_below(d, 8), 4);
+	w->c.seed = draw32(d);
+	w->c.mtu = 256u << draw_below(d, 5);
+	w->c.switching = draw_below(d, 3);
+	w->c.flow_control = draw_below(d, 2);
+	w->c.speedup = draw_below(d, 3);
+	w->c.flit = 64 << draw_below(d, 3);
+	w->c.cable_mm_all = draw_below(d, 20000);
+	w->c.switch_latency_ps = draw_below(d, 200000);
+	if (w->c.flow_control == DL_LINK_CREDIT_PCIE)
+		w->c.buffer = 1 + draw_below(d, 3);
+	else if (w->c.switching == DL_EMU_WORMHOLE)
+		w->c.buffer = w->c.flit / 64 * (1 + draw_below(d, 4));
+	else
+		w->c.buffer = (w->c.mtu / 64 + 2) * (1 + draw_below(d, 3));
+	w->c.qp_change_ps = draw_below(d, 2) * 50000;
+	w->c.credit_latency_ps = draw_below(d, 2) * draw_below(d, 300000);
+	w->c.check_ps = 3000000;
 }

@@ -66,6 +66,15 @@ void emu_fixture_note(void *context, const struct dl_emu_delivery *d);
 void emu_fixture_stop(struct emu_fixture *w);
 void emu_fixture_free(struct emu_fixture *w);
 
+struct draw;
+
+/* A drawn torus, and how it is emulated. */
+void emu_fixture_draw(struct draw *d, struct emu_fixture *w);
+/* A flow from each adapter to others, anybody each time. */
+void emu_fixture_everybody(struct emu_fixture *w, uint64_t count, uint32_t bytes, uint64_t gap);
+/* Run in pieces, with the books checked after each. */
+int emu_fixture_run_audited(struct emu_fixture *w, uint64_t until, unsigned int pieces);
+
 /* All packets to VL 0, whatever the SL: loops on any whole torus. */
 void emu_fixture_one_vl(struct emu_fixture *w);
 

@@ -73,8 +73,9 @@ static struct event draw_event(struct draw *d, uint64_t time, uint32_t most)
 	return (struct event){ time, what, what % 7 % DL_EMU_LOGS };
 }
 
-static void add_up(void *sum, uint32_t log, uint64_t what)
+static void add_up(void *sum, uint64_t time, uint32_t log, uint64_t what)
 {
+	(void)time;
 	*(uint64_t *)sum += (what + 1) << log;
 }
 

@@ -48,15 +48,15 @@ UNIT_TESTS += test/unit/compact
 test_unit_compact_SOURCES = test/unit/compact.c tools/compact.c
 # Links and the emulator.
 UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/unit/fcp \
-	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety \
+	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety test/unit/emu_shards \
 	test/unit/emu_model test/unit/rewrite test/unit/traffic test/unit/emulate_sweep
 # The emulator's threads under ThreadSanitizer, which sees only what is compiled
 # for it, and does not go with AddressSanitizer.
 if !SANITIZERS
 UNIT_TESTS += test/unit/emu_races
-test_unit_emu_races_SOURCES = test/unit/emu_safety.c lib/emu/adapter.c lib/emu/audit.c \
+test_unit_emu_races_SOURCES = test/unit/emu_shards.c lib/emu/adapter.c lib/emu/audit.c \
 	lib/emu/deadlock.c lib/emu/engine.c lib/emu/events.c lib/emu/fault.c lib/emu/forward.c \
-	lib/emu/hop.c lib/emu/setup.c lib/emu/shard.c lib/emu/slarb.c lib/emu/stats.c \
+	lib/emu/hop.c lib/emu/ranks.c lib/emu/setup.c lib/emu/shard.c lib/emu/slarb.c lib/emu/stats.c \
 	lib/emu/transmit.c
 test_unit_emu_races_CPPFLAGS = $(AM_CPPFLAGS) -DRACES
 test_unit_emu_races_CFLAGS = $(AM_CFLAGS) -fsanitize=thread

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* One emulation on several threads and in several processes, with the same results. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <cmocka.h>
+
+#include "draw.h"
+#include "emu/internal.h"
+#include "emu_fixture.h"
+#include "share.h"
+
+#define US UINT64_C(1000000)
+#define MS UINT64_C(1000000000)
+
+/* Under ThreadSanitizer (emu_races) threads alone are tested, and a few worlds do. */
+#ifdef RACES
+#define WORLDS 3
+#define THREADS 2, 4
+#define TESTS "test_threads"
+#else
+#define WORLDS 191
+#define THREADS 2, 3, 4, 8
+#define TESTS "*"
+#endif
+
+static uint64_t seed = 20261121;
+
+/* A block of a switch's forwarding table is written, from other tables. */
+static void rewrite(struct draw *d, struct emu_fixture *w, const struct dl_tables *other)
+{
+	uint32_t sw = draw_below(d, w->f->nswitches), lids = w->t->top_lid + 1;
+	uint32_t first = draw_below(d, lids) / 64 * 64, n = lids - first < 64 ? lids - first : 64;
+
+	assert_true(other->top_lid == w->t->top_lid);
+	memcpy(w->t->lft + sw * (size_t)w->t->stride + first,
+	       other->lft + sw * (size_t)other->stride + first, n);
+	assert_int_equal(dl_emu_swap_tables(w->emu, w->t), 0);
+}
+
+/* A fault of any kind, or a write of tables. */
+static void change(struct draw *d, struct emu_fixture *w, const struct dl_tables *other)
+{
+	struct dl_emu_fault fault = { draw_below(d, DL_EMU_DRAIN_RATE + 2), 0, 0 };
+
+	if (fault.kind > DL_EMU_DRAIN_RATE) {
+		rewrite(d, w, other);
+		return;
+	}
+	if (fault.kind > DL_EMU_LINK_UP)
+		fault.rate = draw_below(d, 300000);
+	do
+		fault.port = draw_below(d, w->f->nports);
+	while (w->f->ports[fault.port].peer == DL_NONE || !w->f->ports[fault.port].num);
+	if (fault.kind >= DL_EMU_DRAIN_STOP)
+		fault.port = w->adapter[draw_below(d, w->nadapters)];
+	assert_int_equal(dl_emu_fault(w->emu, &fault), 0);
+}
+
+/* Faults, losses and rewrites under traffic; the same whenever `d` is. */
+static uint64_t run_world(struct draw d, uint32_t threads, const struct dl_emu_ranks *ranks)
+{
+	struct draw again = d;
+	struct emu_fixture w, other;
+	const struct dl_emu_totals *t;
+	uint64_t now = 0, digest;
+	int state = 0;
+
+	emu_fixture_draw(&d, &w);
+	emu_fixture_draw(&again, &other);
+	emu_fixture_route(&other, DL_ROUTE_ANY_SL);
+	w.c.threads = threads;
+	w.c.ranks = ranks;
+	w.c.hoq_life_ps = draw_below(&d, 2) * 20 * US;
+	emu_fixture_everybody(&w, 30, 2000, draw_below(&d, 2) * US);
+	if (w.c.switching != DL_EMU_WORMHOLE)
+		emu_fixture_flow(&w, 0, 0, 100, 10)->mlid = DL_TABLES_MCAST_LID;
+	emu_fixture_start(&w);
+	for (unsigned int i = 0; i < 12 && state != DL_EMU_DEADLOCK; i++) {
+		now += draw_below(&d, 10 * US);
+		state = dl_emu_run(w.emu, now);
+		assert_true(state >= 0);
+		change(&d, &w, other.t);
+		assert_int_equal(dl_emu_audit(w.emu, w.emu->log), 0);
+	}
+	emu_fixture_run_audited(&w, 2 * MS, 3);
+	t = dl_emu_totals(w.emu);
+	digest = w.digest ^ (t->packet_hops << 32) ^ (t->fcps << 16) ^ t->dropped ^
+		 (t->latency_sum << 20) ^ dl_emu_now(w.emu);
+	emu_fixture_free(&w);
+	emu_fixture_free(&other);
+	return digest;
+}
+
+/*
+ * Worlds that showed faults: a run ends in the middle of a window, with credit
+ * under way; a link that fails between two runs lets a packet go elsewhere.
+ */
+static bool is_special(unsigned int world)
+{
+	return world == 171 || world == 190;
+}
+
+/*
+ * However many threads share the work, the results are the same.  As many
+ * worlds as DATELINE_WORLDS says.
+ */
+static void test_threads(void **state)
+{
+	static const uint32_t threads[] = { THREADS };
+	const char *given = getenv("DATELINE_WORLDS");
+	unsigned int worlds = given ? strtoul(given, NULL, 0) : WORLDS;
+	struct draw d = { .seed = seed };
+
+	(void)state;
+	for (unsigned int i = 0; i < worlds; i++, draw32(&d)) {
+		uint64_t alone;
+
+		if (!given && i >= share(8) && !is_special(i))
+			continue;
+		alone = run_world(d, 1, NULL);
+		for (unsigned int k = 0; k < sizeof(threads) / sizeof(*threads); k++)
+			if (run_world(d, threads[k], NULL) != alone) {
+				print_message("seed %llu, world %u, %u threads\n",
+					      (unsigned long long)seed, i, threads[k]);
+				fail();
+			}
+	}
+	if (given)
+		print_message("%u worlds\n", worlds);
+}
+
+/*
+ * Processes that share an emulation are coroutines here, each with one of its
+ * own: so there is nothing that depends on time.
+ */
+#define RANKS_MAX 3
+#define STACK (1u << 20)
+
+struct hall {
+	ucontext_t begin;
+	uint32_t n;
+	uint64_t rounds[RANKS_MAX];			   /* that each has sent for */
+	struct dl_emu_bytes mail[2][RANKS_MAX][RANKS_MAX]; /* of two rounds: from, to */
+	struct seat {
+		ucontext_t context;
+		char *stack;
+		struct dl_emu_ranks ranks;
+		uint64_t digest;
+		bool over;
+	} seat[RANKS_MAX];
+	struct draw d;
+};
+
+static struct hall *hall; /* makecontext() takes no pointers */
+
+static void pass_on(uint32_t from, uint32_t to)
+{
+	assert_false(hall->seat[to].over);
+	swapcontext(&hall->seat[from].context, &hall->seat[to].context);
+}
+
+static int exchange(void *context, const struct dl_emu_bytes *out, struct dl_emu_bytes *in)
+{
+	struct seat *s = context;
+	struct hall *h = hall;
+	uint32_t rank = s->ranks.rank;
+	uint64_t round = ++h->rounds[rank];
+
+	for (uint32_t to = 0; to < h->n; to++) {
+		struct dl_emu_bytes *mail = &h->mail[round % 2][rank][to];
+
+		free(mail->data);
+		mail->n = to == rank ? 0 : out[to].n;
+		mail->data = malloc(mail->n + 1);
+		if (mail->n)
+			memcpy(mail->data, out[to].data, mail->n);
+	}
+	for (uint32_t from = 0; from < h->n; from++) {
+		while (h->rounds[from] < round)
+			pass_on(rank, from);
+		in[from] = h->mail[round % 2][from][rank];
+	}
+	return 0;
+}
+
+static void sit(int rank)
+{
+	struct seat *s = &hall->seat[rank];
+
+	s->digest = run_world(hall->d, 1, &s->ranks);
+	s->over = true;
+	for (uint32_t k = 0; k < hall->n; k++)
+		if (!hall->seat[k].over)
+			pass_on(rank, k);
+	setcontext(&hall->begin);
+}
+
+static void prepare(struct seat *s, uint32_t n, uint32_t rank)
+{
+	s->ranks = (struct dl_emu_ranks){ s, n, rank, exchange };
+	s->stack = malloc(STACK);
+	assert_non_null(s->stack);
+	getcontext(&s->context);
+	s->context.uc_stack.ss_sp = s->stack;
+	s->context.uc_stack.ss_size = STACK;
+	makecontext(&s->context, (void (*)(void))sit, 1, (int)rank);
+}
+
+static void run_together(struct hall *h)
+{
+	hall = h;
+	for (uint32_t k = 0; k < h->n; k++)
+		prepare(&h->seat[k], h->n, k);
+	swapcontext(&h->begin, &h->seat[0].context);
+}
+
+/* However many processes share the work, the results are the same, in each. */
+static void test_ranks(void **state)
+{
+	const char *given = getenv("DATELINE_WORLDS");
+	unsigned int worlds = given ? strtoul(given, NULL, 0) : share(16);
+	struct draw d = { .seed = seed };
+
+	(void)state;
+	for (unsigned int i = 0; i < worlds; i++, draw32(&d)) {
+		struct hall h = { .n = 2 + i % 2, .d = d };
+		uint64_t alone = run_world(d, 1, NULL);
+
+		run_together(&h);
+		for (uint32_t k = 0; k < h.n; k++) {
+			if (h.seat[k].digest != alone)
+				fail_msg("seed %llu, world %u, process %u of %u",
+					 (unsigned long long)seed, i, k, h.n);
+			free(h.seat[k].stack);
+		}
+		for (uint32_t k = 0; k < h.n * h.n; k++)
+			for (unsigned int odd = 0; odd < 2; odd++)
+				free(h.mail[odd][k / h.n][k % h.n].data);
+	}
+}
+
+/*
+ * Shards have the same number of switches, give or take what does not divide.
+ * Two are parted by two planes, and eight are blocks.
+ */
+static void test_division(void **state)
+{
+	const uint32_t radix[3] = { 8, 8, 2 };
+
+	(void)state;
+	for (uint32_t shards = 2; shards <= 64; shards++) {
+		uint32_t switches[64] = { 0 }, cut = 0;
+		struct emu_fixture w;
+
+		emu_fixture_build(&w, radix, false, 1, NULL);
+		w.c.threads = shards;
+		emu_fixture_start(&w);
+		assert_int_equal(w.emu->nshards, shards);
+		for (uint32_t i = 0; i < w.nadapters; i++)
+			switches[w.emu->shard_of[w.emu->own_port[w.adapter[i]]]]++;
+		for (uint32_t i = 0; i < shards; i++)
+			assert_in_range(switches[i], 128 / shards, (128 + shards - 1) / shards);
+		for (uint32_t i = 0; i < w.emu->nports; i++)
+			cut += w.emu->ports[i].to == DL_EMU_TO_SHARD;
+		if (shards == 2)
+			assert_int_equal(cut / 2, 2 * 8 * 2);
+		if (shards == 8)
+			assert_true(cut / 2 <= 4 * 8 * 2 + 2 * 8 * 2);
+		emu_fixture_free(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_division),
+	};
+	const char *given = getenv("DATELINE_SEED");
+
+	if (given)
+		seed = strtoull(given, NULL, 0);
+	cmocka_set_test_filter(TESTS);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

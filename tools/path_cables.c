@@ -198,7 +198,7 @@ int path_cables_json(const struct find *f, const struct path_request *r, const s
 	if (r->job)
 		err = read_job(&c, r->job, log);
 	if (!err)
-		err = dl_tables_load_count(f->in->snapshot.tables, NULL, c.among, &c.load);
+		err = dl_tables_load_count(f->in->snapshot.tables, NULL, c.among, log, &c.load);
 	if (!err && r->through)
 		err = through_json(&c, r, log, out);
 	else if (!err)

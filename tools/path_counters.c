@@ -132,7 +132,7 @@ int path_fabric_json(const struct tool_input *in, const struct path_request *r,
 	if (!err && r->predicted)
 		err = read_predicted(log, r->predicted, in->fabric, w.predicted);
 	if (!err)
-		err = dl_tables_load_count(in->snapshot.tables, NULL, NULL, &load);
+		err = dl_tables_load_count(in->snapshot.tables, NULL, NULL, log, &load);
 	if (!err) {
 		errors = worst_json(&w, DL_LIVE_FIRST_ERROR, DL_LIVE_COUNTERS - 1, r->top);
 		waiting = worst_json(&w, DL_LIVE_XMIT_WAIT, DL_LIVE_XMIT_WAIT, r->top);

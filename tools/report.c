@@ -118,7 +118,7 @@ static int fill(struct tool *tool, const struct request *r, struct inputs *in, j
 	int err = check(tool, r, in, document);
 
 	if (!err)
-		err = report_load(&in->page, document);
+		err = report_load(&in->page, &tool->log, document);
 	tool_json_with(document, "fabric", report_fabric(&in->page));
 	tool_json_with(document, "missing", report_missing(&in->page));
 	tool_json_with(document, "tables", report_tables(&in->page));

@@ -69,7 +69,7 @@ json_t *report_missing(const struct report_page *p);
 json_t *report_verdict(const struct report_page *p, const struct dl_verify_result *v,
 		       json_t *verdict);
 /* Those that may fail are added to it.  The loads of the ways: 0 or -ENOMEM. */
-int report_load(const struct report_page *p, json_t *document);
+int report_load(const struct report_page *p, const struct dl_log *log, json_t *document);
 
 /*
  * What ports counted, `from` a file or "live"; beside it what `predicted`, a

@@ -21,6 +21,7 @@
 struct change {
 	const struct report_page *now, *then;
 	struct diff d; /* from now to then */
+	const struct dl_log *log;
 };
 
 /* ---- what is there ----------------------------------------------------- */
@@ -179,7 +180,7 @@ static json_t *changed_groups(const struct change *c)
 static int add_load(const struct change *c, json_t *out)
 {
 	struct dl_tables_load load;
-	int err = dl_tables_load_count(c->then->tables, NULL, NULL, &load);
+	int err = dl_tables_load_count(c->then->tables, NULL, NULL, c->log, &load);
 
 	if (err)
 		return err;
@@ -236,7 +237,7 @@ static int compare(const struct change *c, json_t *out)
 int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
 		  const struct dl_verify_result *v, const struct dl_log *log, json_t *document)
 {
-	struct change c = { now, then, { now->input, then->input, { NULL, NULL } } };
+	struct change c = { now, then, { now->input, then->input, { NULL, NULL } }, log };
 	json_t *change = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				   (json_int_t)v->sl_compared, "sl_changed",
 				   (json_int_t)v->sl_changes);

@@ -289,10 +289,10 @@ int report_counters(struct tool *tool, const struct report_page *p, const struct
 
 /* ---- load -------------------------------------------------------------- */
 
-int report_load(const struct report_page *p, json_t *document)
+int report_load(const struct report_page *p, const struct dl_log *log, json_t *document)
 {
 	struct dl_tables_load load;
-	int err = dl_tables_load_count(p->tables, NULL, NULL, &load);
+	int err = dl_tables_load_count(p->tables, NULL, NULL, log, &load);
 	json_t *flows;
 
 	if (err)

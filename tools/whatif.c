@@ -189,7 +189,7 @@ static int compare_load(const struct dl_tables *plain, const struct dl_tables *p
 			struct whatif_outcome *o)
 {
 	struct dl_tables_load l;
-	int err = dl_tables_load_count(proven, plain, NULL, &l);
+	int err = dl_tables_load_count(proven, plain, NULL, NULL, &l);
 
 	if (err)
 		return err;

@@ -295,11 +295,11 @@ struct dl_tables_load {
  * packets to itself; a switch's own port 0 counts as an end port.  The fabric
  * needs LIDs.  `other` are other tables of the same fabric to compare with, or
  * NULL.  `among`, by port index, are the end ports whose packets to each other
- * count; NULL: all.  O(switches) for each LID.  Returns 0 or -ENOMEM; released
- * with dl_tables_load_release().
+ * count; NULL: all.  `log`, which may be NULL, is told progress.  O(switches) for
+ * each LID.  Returns 0 or -ENOMEM; released with dl_tables_load_release().
  */
 int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
-			 const bool *among, struct dl_tables_load *out);
+			 const bool *among, const struct dl_log *log, struct dl_tables_load *out);
 void dl_tables_load_release(struct dl_tables_load *l);
 
 #define DL_TABLES_NO_HOPS UINT16_MAX

@@ -273,7 +273,7 @@ static int load_finish(struct counter *c, struct dl_tables_load *l)
 }
 
 int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
-			 const bool *among, struct dl_tables_load *out)
+			 const bool *among, const struct dl_log *log, struct dl_tables_load *out)
 {
 	const struct dl_fabric *f = t->fabric;
 	struct dl_tables_load l = { 0 };
@@ -283,6 +283,7 @@ int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *othe
 
 	for (uint32_t lid = 0; !err && lid <= f->top_lid; lid++) {
 		if (lid % BLOCK == 0) {
+			dl_progress(log, "counting load", " LIDs", lid, f->top_lid);
 			turn_block(&c.own, lid);
 			if (other)
 				turn_block(&c.other, lid);
@@ -290,6 +291,7 @@ int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *othe
 		if (lid && f->lid_port[lid] != DL_NONE && (!among || among[f->lid_port[lid]]))
 			count_lid(&c, lid);
 	}
+	dl_progress(log, "counting load", " LIDs", 1, 1);
 	if (!err)
 		err = load_finish(&c, &l);
 	if (!err)

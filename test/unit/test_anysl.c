@@ -623,7 +623,7 @@ static void add_cost(struct scenario *s, enum dl_route_mode mode, struct cost *c
 	struct dl_tables_load l;
 
 	route(s, mode, DL_ROUTE_TIES_CONFIGURED);
-	assert_int_equal(dl_tables_load_count(s->r.tables, NULL, NULL, &l), 0);
+	assert_int_equal(dl_tables_load_count(s->r.tables, NULL, NULL, NULL, &l), 0);
 	cost->changed += s->r.report.entries_changed;
 	cost->busiest += l.busiest;
 	cost->hops += (double)l.hops / l.pairs;

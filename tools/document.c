@@ -38,6 +38,21 @@ void tool_json_begin(void)
 	json_set_alloc_funcs(allocate, free);
 }
 
+int tool_json_read(const char *path, const struct dl_log *log, json_t **out)
+{
+	json_error_t error;
+
+	errno = 0;
+	*out = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	if (*out)
+		return 0;
+	if (error.line > 0)
+		dl_log(log, DL_LOG_ERROR, "%s:%d: %s", path, error.line, error.text);
+	else
+		dl_log(log, DL_LOG_ERROR, "%s", error.text);
+	return error.line < 0 && errno ? -errno : -EINVAL;
+}
+
 bool tool_json_failed(void)
 {
 	return exhausted;

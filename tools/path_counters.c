@@ -85,12 +85,15 @@ static json_t *worst_json(struct worst *w, unsigned int first, unsigned int last
 static int read_predicted(const struct dl_log *log, const char *path, const struct dl_fabric *f,
 			  double *share)
 {
-	json_error_t error;
-	json_t *document = json_load_file(path, 0, &error);
-	const json_t *ports = tool_at(document, "ports"), *port;
+	const json_t *ports, *port;
+	json_t *document;
 	double total = 0;
 	size_t i;
+	int err = tool_json_read(path, log, &document);
 
+	if (err)
+		return err;
+	ports = tool_at(document, "ports");
 	json_array_foreach(ports, i, port)
 		total += json_number_value(tool_at(port, "xmit_wait_ns"));
 	json_array_foreach(ports, i, port)
@@ -110,9 +113,8 @@ static int read_predicted(const struct dl_log *log, const char *path, const stru
 	json_decref(document);
 	if (total > 0)
 		return 0;
-	dl_log(log, DL_LOG_ERROR, "%s: %s", path,
-	       !document ? error.text :
-			   "no port waited: expected the output of dateline emulate --json");
+	dl_log(log, DL_LOG_ERROR,
+	       "%s: no port waited: expected the output of dateline emulate --json", path);
 	return -EINVAL;
 }
 

@@ -275,17 +275,11 @@ int report_emulation(const struct report_page *p, const char *path, const struct
 		     json_t *document)
 {
 	struct emulation e = { .page = p, .log = log, .path = path };
-	json_error_t error;
-	json_t *emulation = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-	int err;
+	json_t *emulation;
+	int err = tool_json_read(path, log, &emulation);
 
-	if (!emulation) {
-		if (error.line > 0)
-			dl_log(log, DL_LOG_ERROR, "%s:%d: %s", path, error.line, error.text);
-		else
-			dl_log(log, DL_LOG_ERROR, "%s", error.text);
-		return -EINVAL;
-	}
+	if (err)
+		return err;
 	err = check(&e, emulation);
 	if (!err)
 		err = digest(&e, emulation);

@@ -224,6 +224,9 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
 void tool_json_begin(void);
 bool tool_json_failed(void);
 
+/* Read a document.  0 or a negative errno, reported. */
+int tool_json_read(const char *path, const struct dl_log *log, json_t **out);
+
 /* Names are free text; JSON takes UTF-8 only: what is not becomes "?"s. */
 json_t *tool_json_text(const char *text);
 

@@ -27,6 +27,10 @@ cp "$top"/conf/examples/emulate-*.yaml "$top"/conf/examples/emulate-trace.txt \
 	"$top"/conf/examples/credits-*.yaml "$top"/conf/examples/arbitrate-*.yaml .
 # Short ones: a failure at each of thousands of places.
 sed -i 's/^duration_ns:.*/duration_ns: 4000/; s/^warmup_ns:.*/warmup_ns: 1000/' emulate-*.yaml
+"$dateline" emulate snap --scenario emulate-uniform.yaml --json |
+	sed 's/"xmit_wait_ns": *0/"xmit_wait_ns": 5/' >emulated
+printf 'Errors for "S_0_0_0"\n   GUID 0x00d1000000000000 port 1: [SymbolErrorCounter == 3] [PortXmitWait == 7]\n' \
+	>counters
 
 commands=(
 	"gen 3 3 1 --hosts 2 -o out/g"
@@ -54,6 +58,7 @@ commands=(
 	"path snap H_0_0_0_1 H_1_1_0_1"
 	"path snap --job H_0_0_0_1,H_1_1_0_1,H_2_2_0_1 --json"
 	"path snap --through S_0_0_0/1"
+	"path snap --counters counters --predicted emulated --json"
 	"diff snap snap --json"
 	"diff snap snap"
 	"emulate snap --scenario emulate-uniform.yaml --json"
@@ -62,6 +67,7 @@ commands=(
 	"emulate snap --scenario emulate-uniform.yaml --write-counters out/counters"
 	"report snap -o out/page.html"
 	"report snap --against other -o out/page.html"
+	"report snap --emulation emulated --counters counters -o out/page.html"
 	"whatif f.net --switches 1 --samples 5 --threads 1 --json"
 	"whatif f.net --switches 1 --samples 5 --threads 1 --csv"
 	"arbitrate arbitrate-priorities.yaml --json"
@@ -74,7 +80,7 @@ one() {
 	local dir status=0
 
 	dir=$(mktemp -d "$PWD/run.XXXXXX")
-	cp -r ./*.net ./*.conf ./*.yaml ./*.txt snap other "$dir"
+	cp -r ./*.net ./*.conf ./*.yaml ./*.txt snap other emulated counters "$dir"
 	cd "$dir" || return
 	# shellcheck disable=SC2086
 	"$drive" "$faults" "$sites" "$dateline" $1 >said || status=1

@@ -137,6 +137,14 @@ static void fill_port(struct dl_live *l, uint32_t at, const struct dl_live_node 
 			   mad_get_field64((void *)n->info, 0, IB_NODE_PORT_GUID_F);
 	p->lid = field(info, IB_PORT_LID_F);
 	p->lmc = field(info, IB_PORT_LMC_F);
+	if (p->guid || !p->lid)
+		return;
+	/* Dumps name an end port by its GUID. */
+	p->guid = n->guid + p->num;
+	dl_log(l->log, DL_LOG_WARNING,
+	       "\"%s\" (node GUID 0x%016" PRIx64
+	       ") port %u says that it has no GUID: taken for 0x%016" PRIx64,
+	       n->desc, n->guid, p->num, p->guid);
 }
 
 static void fill_switch(struct dl_live *l, const struct dl_live_node *n, uint32_t s)

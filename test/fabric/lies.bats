@@ -163,6 +163,7 @@ truthful_fabric() {
 	look 30 "$HOST 11 - c $SWITCH"
 	look 30 "$HOST 11 - c 0000000000000000"
 	look 0 "$HOST 11 - 14 00d2000202000101"
+	look 0 "$HOST 11 - 14 0000000000000000"
 	look 30 "$HOST 11 - 2 02"
 	look 0 "$HOST 11 - 2 03"
 	look 30 "$HOST 11 - 2 07"

@@ -191,6 +191,7 @@ slow dense_route route dense.net --torus-config dense.conf --repair-seconds 0 -o
 mesh 250 >mesh.net
 seeds mesh.net "5m 5m 10m" 3 >mesh.conf
 slow mesh discover mesh.net --torus-config mesh.conf
+slow mesh_whatif whatif mesh.net --torus-config mesh.conf --samples 2 --switches 1 --threads 2
 hubs 8000 130 >hubs.net
 seeds hubs.net "20 20 20" 3 >hubs.conf
 slow hubs discover hubs.net --torus-config hubs.conf

@@ -328,6 +328,10 @@ int tool_print_json(const struct tool *tool, json_t *document)
 	if (document && !exhausted)
 		text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	json_decref(document);
+	if (exhausted) { /* jansson gives what it has put together so far */
+		free(text);
+		text = NULL;
+	}
 	return show(tool, text, "\n");
 }
 

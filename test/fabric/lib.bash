@@ -71,13 +71,14 @@ fabric_init() {
 	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT
 }
 
-# random_seed: one for the whole run, unless DATELINE_SEED is set.  Of tests
-# that begin at the same time the first names it, complete.
+# random_seed: one for the whole run, DATELINE_LIVE_SEED or by the clock, unless
+# DATELINE_SEED is set.  Of tests that begin at the same time the first names it,
+# complete.
 random_seed() {
 	local file=${BATS_RUN_TMPDIR:-$T}/seed
 
 	if [[ ! -e $file ]]; then
-		echo $(($(date +%s) % 32768)) >"$file.$BASHPID"
+		echo "${DATELINE_LIVE_SEED:-$(($(date +%s) % 32768))}" >"$file.$BASHPID"
 		ln "$file.$BASHPID" "$file" 2>/dev/null || true
 	fi
 	cat "$file"

@@ -16,7 +16,8 @@ const DATELINE = process.env.DATELINE;
 const PATIENCE_MS = 60000;
 const T = fs.mkdtempSync(path.join(os.tmpdir(), "dateline-report-"));
 const SHOTS = process.env.DATELINE_SHOTS || T;
-const SEED = Number(process.env.DATELINE_SEED || Math.floor(Math.random() * 1e6));
+const SEED = Number(process.env.DATELINE_SEED || process.env.DATELINE_LIVE_SEED ||
+	Math.floor(Math.random() * 1e6));
 
 // ---- snapshots and pages
 

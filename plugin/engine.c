@@ -363,29 +363,22 @@ static bool find_row(const struct dl_sweep *sweep, const osm_physp_t *physp, uin
 }
 
 /*
- * A port that is up, but behind which OpenSM sees nothing, as an answer was lost
- * or a switch is sick, may still carry packets, and entries that lead there are
- * closed only later; the same holds for switches that are left out.
+ * Does OpenSM see no cable at one of two ports of a switch, or not the switch?
+ * Packets may still cross, as an answer was lost or a neighbour is sick, by entries
+ * that are closed only later.  And nobody looks whether a map that is written here
+ * is confirmed: where the confirmation gets lost OpenSM believes that the port holds
+ * the old one, and does not write it when it sees the cable again.
  */
 static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out, unsigned int in)
 {
-	const unsigned int ends[] = { in, osm_physp_get_port_num(out) };
 	const struct dl_fabric *f = sweep->fabric;
-	uint32_t port = find_port(sweep, out);
-	const struct dl_fabric_node *node;
+	uint32_t port = find_port(sweep, out), first;
 
-	if (port == DL_NONE)
+	if (port == DL_NONE || in > f->nodes[f->ports[port].node].nports)
 		return true;
-	node = &f->nodes[f->ports[port].node];
-	for (unsigned int i = 0; i < 2; i++) {
-		const osm_physp_t *p = osm_node_get_physp_ptr(out->p_node, ends[i]);
-
-		if (!p || ends[i] > node->nports ||
-		    (ends[i] && f->ports[node->first_port + ends[i]].peer == DL_NONE &&
-		     osm_physp_get_port_state(p) > IB_LINK_DOWN))
-			return true;
-	}
-	return false;
+	first = f->nodes[f->ports[port].node].first_port;
+	return (port != first && f->ports[port].peer == DL_NONE) ||
+	       (in && f->ports[first + in].peer == DL_NONE);
 }
 
 /* held: what a port holds now, not what it is to hold when all phases are done. */
@@ -416,7 +409,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 	if (physp->p_node->sw && is_out_of_sight(e->in_force, physp, in)) {
 		const ib_slvl_table_t none = { { 0 } }, *held = osm_physp_get_slvl_tbl(physp, in);
 
-		/* OpenSM forgets what a port holds that it drops and finds again. */
+		/* What the port holds stays; but OpenSM forgets it of one that it drops. */
 		if (memcmp(held, &none, sizeof(none))) {
 			*table = *held;
 			return;

@@ -139,6 +139,24 @@ healthy() {
 	same "SL to VL maps" <(sl2vl "$T/before") <(sl2vl "$T/after")
 }
 
+# When the first switch does not answer, OpenSM forgets all others, and what they
+# hold; and a port has no state while the answer about it is lost.
+@test "SL to VL maps stay where OpenSM has forgotten them and does not see a cable" {
+	export SMPS_SILENT=$T/silent SMPS_LIES=$T/lies
+	: >"$SMPS_SILENT"
+	: >"$SMPS_LIES"
+	up 5 4 1
+	SMPS_LIES='' snapshot "$T/before" --paths none
+	guid_of 0 0 0 >"$SMPS_SILENT"
+	sm_sweep
+	printf '%s 15 %d 20 10\n' "$(guid_of 2 2 0)" 1 "$(guid_of 3 2 0)" 2 >"$SMPS_LIES"
+	: >"$SMPS_SILENT"
+	sm_sweep
+	wait_log 'dateline: [(]2,2,0[)]: 0 cables towards [+]x, 1 before'
+	SMPS_LIES='' snapshot "$T/after" --paths none
+	same "SL to VL maps" <(sl2vl "$T/before") <(sl2vl "$T/after")
+}
+
 # broken DIR: "slid dlid switch" of each pair of adapters that no sick switch cuts
 # off from H_0_0_0_1, and whose packets the forwarding tables in DIR lose, with the
 # switch where it happens.

@@ -216,11 +216,15 @@ static void print_changes(const json_t *changes, FILE *to)
 	fprintf(to, "\n%-22s%8s%13s%13s%15s%16s%9s\n", "changes of tables", "all", "direct safe",
 		"phased safe", "interrupting", "pairs, mean/max", "writes");
 	for (int i = 0; i < WHATIF_CHANGES; i++) {
+		const json_t *change = tool_at(changes, change_names[i]);
+
 		fprintf(to, "%-22s", change_names[i]);
-		tool_print(to, tool_at(changes, change_names[i]),
-			   "{checked:8}{direct_safe:13}{phased_safe:13}{interrupting:15}"
-			   "{pairs_interrupted.mean:9.1} /{pairs_interrupted.max:5.0}"
-			   "{writes_ratio.mean:8.2}x\n");
+		tool_print(to, change,
+			   !tool_int_at(change, "checked") ?
+				   "{checked:8}\n" :
+				   "{checked:8}{direct_safe:13}{phased_safe:13}{interrupting:15}"
+				   "{pairs_interrupted.mean:9.1} /{pairs_interrupted.max:5.0}"
+				   "{writes_ratio.mean:8.2}x\n");
 	}
 }
 

@@ -179,6 +179,9 @@ int dl_cache_discover(struct dl_engine *e, const struct dl_log *log, struct dl_s
 /* Find the sweep's torus by its configuration, and by what is known. */
 int dl_cache_complete(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 
+/* Each byte of a map that has not been read: all SLs to VL 15. */
+#define DL_RECALL_NO_MAP 0xFF
+
 /*
  * Between discovery and routing, when this subnet manager becomes the master:
  * ask all switches for their marks, and wait for them.  Takes OpenSM's lock.

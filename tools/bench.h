@@ -14,7 +14,7 @@ struct bench_size {
 	uint32_t dims[3];
 	uint32_t hosts; /* adapters at each switch */
 	uint32_t threads;
-	uint32_t load; /* in millionths; 0: half of what it delivers at most */
+	uint32_t load;	    /* in millionths; 0: half of what it delivers at most */
 	uint32_t credit_ns; /* that flow-control packets take inside ports */
 };
 

@@ -294,10 +294,13 @@ static uint32_t threads_that_pay(const struct dl_emu *e)
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		return 1;
-	for (uint32_t i = 0; i < e->nports; i++)
-		if (e->ports[i].to == DL_EMU_TO_SWITCH && e->ports[i].at &&
-		    least_time(e, &e->ports[i]) < window)
-			window = least_time(e, &e->ports[i]);
+	for (uint32_t i = 0; i < e->nports; i++) {
+		const struct dl_emu_link_port *p = &e->ports[i];
+
+		if (p->peer != DL_EMU_NIL && p->at && p->to == DL_EMU_TO_SWITCH &&
+		    least_time(e, p) < window)
+			window = least_time(e, p);
+	}
 	for (uint32_t i = 0; window != DL_EMU_NEVER && i < e->nports; i++)
 		if (e->ports[i].peer != DL_EMU_NIL)
 			packets += (window << 10) / dl_emu_rate_time(e->ports[i].rate, e->c.mtu);

@@ -21,6 +21,17 @@ teardown() {
 	fabric_down
 }
 
+# maps_in_use DIR: sl2vl's of adapters, and of switches for ports with cables: the
+# others keep what they hold.
+maps_in_use() {
+	{
+		cables "$1" | sed 's/^/cable /'
+		sl2vl "$1" | sed 's/^/map /'
+	} | awk '
+		$1 == "cable" { used[$3, $5] }
+		$1 == "map" && (!$4 || (($2, $4) in used && (!$3 || ($2, $3) in used)))'
+}
+
 @test "100 events on a 5x4x3 torus, a sweep after each" {
 	up 5 4 3
 	events "${DATELINE_EVENTS:-100}"
@@ -34,7 +45,7 @@ teardown() {
 	sm_start "$T/b"
 	wait_log 'SUBNET UP'
 	same "forwarding tables" <(lfts "$T/a") <(lfts "$T/b")
-	same "SL to VL" <(sl2vl "$T/a") <(sl2vl "$T/b")
+	same "SL to VL" <(maps_in_use "$T/a") <(maps_in_use "$T/b")
 }
 
 # hardware LID PORT...: what the switch of that LID and its ports hold.

@@ -284,7 +284,7 @@ static int set_up_shard(struct dl_emu *e, uint32_t number, unsigned int shift)
  * Of the cores that the process may use, as many as find enough to do in a
  * window.  What its ports could send in it, in packets, says how much there is:
  * at half of what fills the links, on 16x16x16, 1000 of them are 270 events, and
- * two threads were 1.6 times as fast as one; on 8x8x8 160 are 40 events, and one
+ * two threads were 1.8 times as fast as one; on 8x8x8 160 are 40 events, and one
  * was faster.
  */
 static uint32_t threads_that_pay(const struct dl_emu *e)

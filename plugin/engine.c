@@ -397,16 +397,6 @@ bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uin
 	return e->in_force && find_map(e, physp, in, out, e->phases && e->phases->old_maps, row);
 }
 
-/* Does OpenSM know what a port holds?  It forgets it of one that it drops. */
-static bool is_known(const ib_slvl_table_t *held)
-{
-	const ib_slvl_table_t none = { { 0 } };
-	ib_slvl_table_t unread;
-
-	memset(&unread, DL_RECALL_NO_MAP, sizeof(unread));
-	return memcmp(held, &none, sizeof(none)) && memcmp(held, &unread, sizeof(unread));
-}
-
 static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
 			 ib_slvl_table_t *table)
 {
@@ -417,7 +407,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 	if (!e->in_force)
 		return;
 	if (physp->p_node->sw && is_out_of_sight(e->in_force, physp, in)) {
-		if (is_known(osm_physp_get_slvl_tbl(physp, in))) {
+		if (dl_recall_knows_map(osm_physp_get_slvl_tbl(physp, in))) {
 			*table = *osm_physp_get_slvl_tbl(physp, in);
 			return;
 		}

@@ -179,8 +179,8 @@ int dl_cache_discover(struct dl_engine *e, const struct dl_log *log, struct dl_s
 /* Find the sweep's torus by its configuration, and by what is known. */
 int dl_cache_complete(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 
-/* Each byte of a map that has not been read: all SLs to VL 15. */
-#define DL_RECALL_NO_MAP 0xFF
+/* Does OpenSM know what a port holds?  It forgets it of one that it drops. */
+bool dl_recall_knows_map(const ib_slvl_table_t *held);
 
 /*
  * Between discovery and routing, when this subnet manager becomes the master:

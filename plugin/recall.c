@@ -115,6 +115,7 @@ static bool ask_mark(struct dl_engine *e, osm_switch_t *sw)
 /* ---- tables --------------------------------------------------------------- */
 
 #define NO_ANSWER 0xFE /* a port that no switch has */
+#define NO_MAP 0xFF    /* all SLs to VL 15 */
 #define MFT_BLOCK 32
 #define MFT_PORTS 16
 
@@ -169,7 +170,7 @@ static bool ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
 
 		if (!p)
 			continue;
-		memset(osm_physp_get_slvl_tbl(p, in), DL_RECALL_NO_MAP, sizeof(ib_slvl_table_t));
+		memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
 		get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
 	}
 	return true;
@@ -247,6 +248,11 @@ static bool is_all(const void *bytes, size_t n, uint8_t value)
 	return !n;
 }
 
+bool dl_recall_knows_map(const ib_slvl_table_t *held)
+{
+	return !is_all(held, sizeof(*held), 0) && !is_all(held, sizeof(*held), NO_MAP);
+}
+
 /* Have all answers come?  What has none is left as OpenSM would have it. */
 static bool is_answered(osm_switch_t *sw)
 {
@@ -264,8 +270,8 @@ static bool is_answered(osm_switch_t *sw)
 		for (unsigned int out = 1; port_in_use(sw, in) && out < sw->num_ports; out++) {
 			osm_physp_t *p = port_in_use(sw, out);
 
-			if (!p || !is_all(osm_physp_get_slvl_tbl(p, in), sizeof(ib_slvl_table_t),
-					  DL_RECALL_NO_MAP))
+			if (!p ||
+			    !is_all(osm_physp_get_slvl_tbl(p, in), sizeof(ib_slvl_table_t), NO_MAP))
 				continue;
 			memset(osm_physp_get_slvl_tbl(p, in), 0, sizeof(ib_slvl_table_t));
 			all = false;
@@ -467,8 +473,7 @@ static void spare_port(osm_switch_t *sw, unsigned int out)
 	memset(p->vl_arb, 0xFF, sizeof(p->vl_arb));
 	for (unsigned int in = 0; in < sw->num_ports; in++)
 		if (!port_in_use(sw, in))
-			memset(osm_physp_get_slvl_tbl(p, in), DL_RECALL_NO_MAP,
-			       sizeof(ib_slvl_table_t));
+			memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
 }
 
 void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)

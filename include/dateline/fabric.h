@@ -207,6 +207,13 @@ static inline uint32_t dl_fabric_peer_switch(const struct dl_fabric *f, uint32_t
 	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
 }
 
+/* Can packets come in or leave at a node's port: has it a cable, or is it port 0? */
+static inline bool dl_fabric_in_use(const struct dl_fabric *f, const struct dl_fabric_node *n,
+				    unsigned int port)
+{
+	return !port || f->ports[n->first_port + port].peer != DL_NONE;
+}
+
 /*
  * The switch (dense number) at which an end port enters the fabric: itself
  * for a switch's port 0, the far end of the cable for an adapter's port.

@@ -28,13 +28,6 @@ int dl_transition_share(const struct dl_tables *t, struct dl_tables *out);
 void dl_transition_unshare(struct dl_tables *t);
 int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to);
 
-/* Can packets come in or leave at a port? */
-static inline bool dl_transition_in_use(const struct dl_fabric *f, const struct dl_fabric_node *n,
-					unsigned int port)
-{
-	return !port || f->ports[n->first_port + port].peer != DL_NONE;
-}
-
 /* Maps towards an output port in use that differ, from input ports in use. */
 uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tables *b, uint32_t s,
 				  unsigned int out);

@@ -80,9 +80,8 @@ uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tab
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 	uint32_t differ = 0;
 
-	for (unsigned int i = 0; i <= n->nports && dl_transition_in_use(f, n, out); i++)
-		differ += dl_transition_in_use(f, n, i) &&
-			  differing_sls(a, b, map_index(b, s, i, out));
+	for (unsigned int i = 0; i <= n->nports && dl_fabric_in_use(f, n, out); i++)
+		differ += dl_fabric_in_use(f, n, i) && differing_sls(a, b, map_index(b, s, i, out));
 	return differ;
 }
 
@@ -156,7 +155,7 @@ static void find_changed(struct crossing *c, uint32_t s)
 		for (unsigned int i = 0; i <= n->nports; i++) {
 			uint32_t at = map_index(held, s, i, o);
 
-			if (dl_transition_in_use(c->f, n, i))
+			if (dl_fabric_in_use(c->f, n, i))
 				c->changed[at] = differing_sls(held, c->t->opened, at);
 			changes[o] |= c->changed[at] != 0;
 		}
@@ -258,10 +257,13 @@ static void close_in_groups(struct dl_transition *t, uint32_t s)
 	struct dl_tables *closed = t->closed;
 
 	for (unsigned int o = 1; o <= closed->fabric->nodes[closed->fabric->switches[s]].nports;
-	     o++)
-		for (uint32_t g = 0; g < closed->ngroups && dl_transition_changes_map(t, s, o); g++)
+	     o++) {
+		if (!closed->ngroups || !dl_transition_changes_map(t, s, o))
+			continue;
+		for (uint32_t g = 0; g < closed->ngroups; g++)
 			closed->groups[g].masks[s * (size_t)DL_TABLES_MASK_WORDS + o / 64] &=
 				~(UINT64_C(1) << o % 64);
+	}
 }
 
 /* ---- all ------------------------------------------------------------------ */

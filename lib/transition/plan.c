@@ -359,7 +359,7 @@ void dl_transition_spare(struct dl_transition *t)
 
 		for (uint32_t lid = 0; lid <= t->closed->top_lid; lid++) {
 			if (row[lid] == held[lid] || held[lid] > n->nports ||
-			    dl_transition_in_use(f, n, held[lid]))
+			    dl_fabric_in_use(f, n, held[lid]))
 				continue;
 			row[lid] = held[lid];
 			t->entries_closed--;

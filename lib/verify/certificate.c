@@ -104,11 +104,6 @@ static uint32_t crc(uint32_t state, uint8_t byte)
 	return state;
 }
 
-static bool in_use(const struct dl_fabric *f, const struct dl_fabric_node *n, unsigned int port)
-{
-	return !port || f->ports[n->first_port + port].peer != DL_NONE;
-}
-
 static uint32_t crc_maps(const struct dl_tables *t, uint32_t s, uint32_t state)
 {
 	const struct dl_fabric_node *n = &t->fabric->nodes[t->fabric->switches[s]];
@@ -117,7 +112,8 @@ static uint32_t crc_maps(const struct dl_tables *t, uint32_t s, uint32_t state)
 		for (unsigned int o = 1; o <= n->nports; o++) {
 			uint16_t row = t->sl2vl[t->sl2vl_first[s] + i * (n->nports + 1u) + o];
 
-			if (!in_use(t->fabric, n, i) || !in_use(t->fabric, n, o))
+			if (!dl_fabric_in_use(t->fabric, n, i) ||
+			    !dl_fabric_in_use(t->fabric, n, o))
 				continue;
 			for (unsigned int sl = 0; sl < 16; sl++)
 				state = crc(state, row == DL_TABLES_NO_ROW ?

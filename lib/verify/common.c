@@ -30,11 +30,6 @@ static bool same_row(const struct dl_tables *a, uint16_t x, const struct dl_tabl
 	return a->rows[x] == b->rows[y];
 }
 
-static bool in_use(const struct dl_fabric *f, const struct dl_fabric_node *n, unsigned int port)
-{
-	return !port || f->ports[n->first_port + port].peer != DL_NONE;
-}
-
 static bool same_maps_at(const struct dl_tables *a, const struct dl_tables *b, uint32_t s)
 {
 	const struct dl_fabric *f = a->fabric;
@@ -43,8 +38,9 @@ static bool same_maps_at(const struct dl_tables *a, const struct dl_tables *b, u
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		uint32_t at = a->sl2vl_first[s] + i * (n->nports + 1u);
 
-		for (unsigned int o = 1; o <= n->nports && in_use(f, n, i); o++)
-			if (in_use(f, n, o) && !same_row(a, a->sl2vl[at + o], b, b->sl2vl[at + o]))
+		for (unsigned int o = 1; o <= n->nports && dl_fabric_in_use(f, n, i); o++)
+			if (dl_fabric_in_use(f, n, o) &&
+			    !same_row(a, a->sl2vl[at + o], b, b->sl2vl[at + o]))
 				return false;
 	}
 	return true;
@@ -65,53 +61,9 @@ static bool same_maps(const struct dl_tables *a, const struct dl_tables *b)
 
 /* ---- path SLs ---------------------------------------------------------- */
 
-/* A class of end ports, or of LIDs, in both. */
-struct classes {
-	uint32_t a, b;
-};
-
-static int compare_classes(const void *x, const void *y)
-{
-	const struct classes *p = x, *q = y;
-
-	if (p->a != q->a)
-		return p->a < q->a ? -1 : 1;
-	return (p->b > q->b) - (p->b < q->b);
-}
-
-/* Each once. */
-static uint32_t unite(struct classes *list, uint32_t n)
-{
-	uint32_t kept = 0;
-
-	qsort(list, n, sizeof(*list), compare_classes);
-	for (uint32_t i = 0; i < n; i++)
-		if (!kept || compare_classes(&list[kept - 1], &list[i]))
-			list[kept++] = list[i];
-	return kept;
-}
-
-static const uint8_t *psl_row(const struct dl_tables *t, uint32_t src)
-{
-	return src == DL_NONE ? NULL : t->psl + src * (size_t)t->npsl_dst;
-}
-
-static bool same_psl_row(const uint8_t *a, const uint8_t *b, const struct classes *dst, uint32_t n)
-{
-	bool same = true;
-
-	for (uint32_t i = 0; i < n; i++) {
-		unsigned int x = a && dst[i].a != DL_NONE ? a[dst[i].a] : DL_TABLES_NO_SL;
-		unsigned int y = b && dst[i].b != DL_NONE ? b[dst[i].b] : DL_TABLES_NO_SL;
-
-		same &= x == y;
-	}
-	return same;
-}
-
 /* Classes may have other numbers, as they have when a switch has gone. */
-static bool same_path_sls(const struct dl_tables *a, const struct dl_tables *b, struct classes *src,
-			  struct classes *dst)
+static bool same_path_sls(const struct dl_tables *a, const struct dl_tables *b,
+			  struct dl_verify_class *src, struct dl_verify_class *dst)
 {
 	const struct dl_fabric *f = a->fabric;
 	uint32_t nsrc = 0, ndst = 0;
@@ -119,21 +71,24 @@ static bool same_path_sls(const struct dl_tables *a, const struct dl_tables *b, 
 
 	for (uint32_t p = 0; p < f->nports; p++)
 		if (dl_fabric_is_end_port(f, p) && f->ports[p].lid)
-			src[nsrc++] = (struct classes){ a->psl_src[p], b->psl_src[p] };
+			src[nsrc++] = (struct dl_verify_class){ a->psl_src[p], b->psl_src[p], 1 };
 	for (uint32_t lid = 1; lid <= a->top_lid; lid++)
 		if (f->lid_port[lid] != DL_NONE)
-			dst[ndst++] = (struct classes){ a->psl_dst[lid], b->psl_dst[lid] };
-	nsrc = unite(src, nsrc);
-	ndst = unite(dst, ndst);
+			dst[ndst++] =
+				(struct dl_verify_class){ a->psl_dst[lid], b->psl_dst[lid], 1 };
+	nsrc = dl_verify_unite_classes(src, nsrc);
+	ndst = dl_verify_unite_classes(dst, ndst);
 	for (uint32_t i = 0; i < nsrc && same; i++)
-		same = same_psl_row(psl_row(a, src[i].a), psl_row(b, src[i].b), dst, ndst);
+		for (uint32_t k = 0; k < ndst; k++)
+			same &= dl_verify_class_sl(a, src[i].now, dst[k].now) ==
+				dl_verify_class_sl(b, src[i].before, dst[k].before);
 	return same;
 }
 
 /* Without memory to compare: as if they differed. */
 static bool fits_path_sls(const struct dl_tables *a, const struct dl_tables *b)
 {
-	struct classes *src, *dst;
+	struct dl_verify_class *src, *dst;
 	bool same;
 
 	if (!a->psl || !b->psl)

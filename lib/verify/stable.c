@@ -54,23 +54,16 @@ static int match_ports(const struct dl_fabric *now, const struct dl_fabric *befo
 	return 0;
 }
 
-/* End ports of one class now and of one before, as sources or as destinations. */
-struct class
-{
-	uint32_t now, before, n;
-};
-
 static int compare_classes(const void *x, const void *y)
 {
-	const struct class *a = x, *b = y;
+	const struct dl_verify_class *a = x, *b = y;
 
 	if (a->now != b->now)
 		return a->now < b->now ? -1 : 1;
 	return (a->before > b->before) - (a->before < b->before);
 }
 
-/* Each once, with how many ports it has.  Returns how many there are. */
-static uint32_t unite(struct class *list, uint32_t n)
+uint32_t dl_verify_unite_classes(struct dl_verify_class *list, uint32_t n)
 {
 	uint32_t kept = 0;
 
@@ -84,7 +77,7 @@ static uint32_t unite(struct class *list, uint32_t n)
 	return kept;
 }
 
-static unsigned int sl_at(const struct dl_tables *t, uint32_t src, uint32_t dst)
+unsigned int dl_verify_class_sl(const struct dl_tables *t, uint32_t src, uint32_t dst)
 {
 	if (src == DL_NONE || dst == DL_NONE)
 		return DL_TABLES_NO_SL;
@@ -92,11 +85,11 @@ static unsigned int sl_at(const struct dl_tables *t, uint32_t src, uint32_t dst)
 }
 
 static void compare(const struct dl_tables *now, const struct dl_tables *before,
-		    const struct class *src, const struct class *dst, int64_t n,
+		    const struct dl_verify_class *src, const struct dl_verify_class *dst, int64_t n,
 		    struct dl_verify_result *v)
 {
-	unsigned int is = sl_at(now, src->now, dst->now);
-	unsigned int was = sl_at(before, src->before, dst->before);
+	unsigned int is = dl_verify_class_sl(now, src->now, dst->now);
+	unsigned int was = dl_verify_class_sl(before, src->before, dst->before);
 
 	if (is == DL_TABLES_NO_SL || was == DL_TABLES_NO_SL)
 		return;
@@ -105,22 +98,23 @@ static void compare(const struct dl_tables *now, const struct dl_tables *before,
 }
 
 static void compare_all(const struct dl_tables *now, const struct dl_tables *before,
-			const struct match *matches, uint32_t n, struct class *src,
-			struct class *dst, struct dl_verify_result *v)
+			const struct match *matches, uint32_t n, struct dl_verify_class *src,
+			struct dl_verify_class *dst, struct dl_verify_result *v)
 {
 	uint32_t nsrc, ndst;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t a = matches[i].now, b = matches[i].before;
 
-		src[i] = (struct class){ now->psl_src[a], before->psl_src[b], 1 };
-		dst[i] = (struct class){ now->psl_dst[now->fabric->ports[a].lid],
-					 before->psl_dst[before->fabric->ports[b].lid], 1 };
+		src[i] = (struct dl_verify_class){ now->psl_src[a], before->psl_src[b], 1 };
+		dst[i] = (struct dl_verify_class){ now->psl_dst[now->fabric->ports[a].lid],
+						   before->psl_dst[before->fabric->ports[b].lid],
+						   1 };
 		/* A port's packets to itself are none. */
 		compare(now, before, &src[i], &dst[i], -1, v);
 	}
-	nsrc = unite(src, n);
-	ndst = unite(dst, n);
+	nsrc = dl_verify_unite_classes(src, n);
+	ndst = dl_verify_unite_classes(dst, n);
 	for (uint32_t i = 0; i < nsrc; i++)
 		for (uint32_t k = 0; k < ndst; k++)
 			compare(now, before, &src[i], &dst[k], (int64_t)src[i].n * dst[k].n, v);
@@ -129,7 +123,7 @@ static void compare_all(const struct dl_tables *now, const struct dl_tables *bef
 int dl_verify_stable(const struct dl_tables *now, const struct dl_tables *before,
 		     struct dl_verify_result *v)
 {
-	struct class *src = NULL, *dst = NULL;
+	struct dl_verify_class *src = NULL, *dst = NULL;
 	struct match *matches;
 	uint32_t n;
 	int err = match_ports(now->fabric, before->fabric, &matches, &n);

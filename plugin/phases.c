@@ -113,6 +113,9 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	e->held_known = false;
 	if (e->phases && e->phases->fresh) {
 		m->blocks = e->phases->plan.writes;
+		/* What is not to be closed need not wait in memory while OpenSM writes. */
+		if (e->phases->direct && !e->phases->plan.writes_close)
+			dl_transition_release(&e->phases->plan);
 		return;
 	}
 	if (e->phases && e->phases->recalled)

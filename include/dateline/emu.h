@@ -169,6 +169,11 @@ struct dl_emu_config {
 	 * flow-control packet's own time; 0: at once.
 	 */
 	uint64_t credit_latency_ps;
+	/*
+	 * From the end of a message, delivered or lost, until its source knows
+	 * and, in a closed loop, sends the next one; 0: at once.
+	 */
+	uint64_t ack_latency_ps;
 	/* Cable lengths by port index (either end), or one for all. */
 	const uint32_t *cable_mm; /* NULL: cable_mm_all */
 	uint32_t cable_mm_all;
@@ -202,8 +207,8 @@ struct dl_emu_config {
 	/*
 	 * Threads that share the work (1); 0: as many as the process has cores
 	 * and pay on such a fabric.  The results are the same.  Closed loops
-	 * have one, for a delivery asks for the next message at once, wherever
-	 * its source is.
+	 * have one if `ack_latency_ps` is below 4096: a delivery asks for the
+	 * next message then at once, wherever its source is.
 	 */
 	uint32_t threads;
 	const struct dl_emu_ranks *ranks; /* NULL: this process alone */
@@ -263,8 +268,9 @@ struct dl_emu_delivery {
  * its messages one after the other.  In an open loop (window 0) messages come
  * at rising times; those that the adapter cannot send yet wait.  In a closed
  * loop the engine asks for `window` messages at the start, and for one more
- * whenever one has been delivered (or lost); a multicast message counts as
- * delivered when it has left the adapter.
+ * whenever one has been delivered (or lost) and it knows of that; a multicast
+ * message counts as delivered when it has left the adapter, which it knows at
+ * once.
  */
 struct dl_emu_source {
 	void *context;

@@ -257,7 +257,7 @@ static void finish(struct dl_emu *e, uint32_t packet)
 	uint32_t flow = e->origins[packet].flow;
 
 	if (flags & DL_EMU_PK_LAST && !(flags & DL_EMU_PK_MCAST) && e->flows[flow].window)
-		dl_emu_message_at(e, e->now, flow, true);
+		dl_emu_end_message(e, flow);
 	dl_emu_recycle(e, packet);
 }
 

@@ -333,14 +333,16 @@ struct dl_emu_program {
 };
 
 /*
- * From one shard to another: credit or a packet.  That is copied, so that each
- * shard writes to packets of its own.
+ * From one shard to another: credit, that a message has ended, or a packet.
+ * That is copied, so that each shard writes to packets of its own.
  */
+enum dl_emu_mail_kind { DL_EMU_MAIL_CREDIT, DL_EMU_MAIL_ENDED, DL_EMU_MAIL_PACKET };
+
 struct dl_emu_mail {
 	uint64_t time;
-	uint32_t channel;
+	enum dl_emu_mail_kind kind;
+	uint32_t what; /* channel, or flow */
 	uint16_t credit, lost;
-	bool is_packet;
 	struct dl_emu_pkt packet;
 	struct dl_emu_origin from;
 };
@@ -583,6 +585,9 @@ void dl_emu_gather(struct dl_emu *e);
 /* Is something so in any process? */
 bool dl_emu_agree(struct dl_emu *e, bool any);
 
+/* divide.c: so many shards of about the same size, in e->shard_of. */
+int dl_emu_divide(struct dl_emu *e, uint32_t shards);
+
 /* shard.c: an emulation on several cores. */
 uint64_t dl_emu_next_bucket(const struct dl_emu *e, uint32_t shard);
 bool dl_emu_is_away(const struct dl_emu *e, uint32_t shard);
@@ -594,6 +599,8 @@ void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint6
 			uint32_t packet);
 void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
 			uint16_t credit, uint16_t lost);
+/* The source of a closed loop is to learn that a message has ended. */
+void dl_emu_end_message(struct dl_emu *e, uint32_t flow);
 void dl_emu_open_mail(struct dl_emu *e);
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 

@@ -4,6 +4,7 @@ libdllink_la_SOURCES += \
 	lib/emu/adapter.c \
 	lib/emu/audit.c \
 	lib/emu/deadlock.c \
+	lib/emu/divide.c \
 	lib/emu/engine.c \
 	lib/emu/events.c \
 	lib/emu/events.h \

@@ -314,7 +314,7 @@ static void move_flow(struct parcel *p, struct dl_emu *e, uint32_t flow)
 	MOVE(p, *f);
 	MOVE(p, e->qps[flow]);
 	for (; !p->err && taken != f->taken; taken++)
-		e->source.next(e->source.context, flow, 0, &again);
+		e->source.next(e->source.context, flow, f->message.at, &again);
 }
 
 static void move_all(struct parcel *p, struct dl_emu *e, uint32_t rank)

@@ -289,6 +289,7 @@ static int act(struct run *r, uint64_t now)
 	if (now == r->end)
 		end_measuring(r);
 	if (now == r->warm && now) {
+		dl_emu_gather(r->emu); /* also what was offered so far */
 		r->before = *dl_emu_totals(r->emu);
 		dl_emu_reset_stats(r->emu);
 	}

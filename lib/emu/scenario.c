@@ -376,6 +376,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "buffer_packets", NUMBER, MEMBER(buffer_packets), 1, 2048 },
 	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
 	{ "credit_ns", NUMBER, MEMBER(config.credit_latency_ps), 0, MILLION },
+	{ "ack_ns", NUMBER, MEMBER(config.ack_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },
 	{ "speedup", NUMBER, MEMBER(config.speedup), 0, 16 },
 	{ "force_vl", NUMBER, MEMBER(force_vl), 0, 14 },
@@ -410,6 +411,7 @@ static void to_units(struct dl_emu_scenario *s)
 	s->sample *= 1000;
 	s->config.switch_latency_ps *= 1000;
 	s->config.credit_latency_ps *= 1000;
+	s->config.ack_latency_ps *= 1000;
 	s->config.qp_change_ps *= 1000;
 	s->config.hoq_life_ps *= 1000;
 	s->config.cable_mm_all *= 1000;

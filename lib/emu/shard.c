@@ -22,14 +22,7 @@
  * whether timers are all that is left is asked at times that do not depend on
  * windows (engine.c); no window goes beyond them.
  *
- * Division.  From a switch at the rim a straight line leads as far as one
- * shortest path alone does; half of the switches, those nearer to its beginning
- * than to its end, make one part; and so on with both.  In a torus that cuts
- * between planes.  Where distance from the beginning alone cuts fewer links, it
- * counts.
- *
- * Complexity: O(switches * (ports + log switches) * log shards) to divide; a window costs a
- * meeting of all threads, a microsecond or so.
+ * Complexity: a window costs a meeting of all threads, a microsecond or so.
  */
 #include "config.h"
 
@@ -43,187 +36,15 @@
 #define SHORTEST_WINDOW 12 /* below 2^12 ps threads only wait for each other */
 #define PAYS 256	   /* packets that a thread could send in a window */
 
-/* ---- division ---------------------------------------------------------- */
-
-struct division {
-	const struct dl_emu *e;
-	uint16_t *shard; /* by switch; while it is divided: of its part */
-	uint32_t *order; /* switches */
-	uint32_t *queue;
-	int32_t *near, *far; /* by switch: distances from two ends of a part */
-	uint32_t *seen;	     /* by switch: search in which it was, and */
-	bool *forked;	     /* whether several shortest paths lead to it */
-	int64_t *key;
-	uint32_t search;
-};
-
-/* The switch behind a port, if it belongs to the same part; else DL_EMU_NIL. */
-static uint32_t neighbour(const struct division *d, uint32_t sw, unsigned int number)
-{
-	const struct dl_emu *e = d->e;
-	uint32_t port = e->switches[sw].ports[number];
-	uint32_t peer = port == DL_EMU_NIL ? DL_EMU_NIL : e->ports[port].peer;
-	uint32_t to = peer == DL_EMU_NIL ? DL_EMU_NIL : e->ports[peer].sw;
-
-	return to != DL_EMU_NIL && d->shard[to] == d->shard[sw] ? to : DL_EMU_NIL;
-}
-
-/* Behind all others: the next one of a part that was not reached. */
-static void go_elsewhere(struct division *d, const uint32_t *part, uint32_t at, int32_t *distance)
-{
-	while (d->seen[*part] == d->search)
-		part++;
-	d->queue[at] = *part;
-	d->seen[*part] = d->search;
-	d->forked[*part] = true;
-	distance[*part] = at ? distance[d->queue[at - 1]] + 1 : 0;
-}
-
-/*
- * Distances of a part's switches from one of them; who is cut off comes last.
- * Returns the farthest one, or the farthest at the end of a straight line, to
- * which there is one shortest path alone.
- */
-static uint32_t measure(struct division *d, const uint32_t *part, uint32_t n, uint32_t start,
-			int32_t *distance, bool straight)
-{
-	uint32_t tail = 1, end = start;
-
-	d->search++;
-	d->queue[0] = start;
-	d->seen[start] = d->search;
-	d->forked[start] = false;
-	distance[start] = 0;
-	for (uint32_t head = 0; head < n; head++) {
-		uint32_t sw, to;
-
-		if (head == tail)
-			go_elsewhere(d, part, tail++, distance);
-		sw = d->queue[head];
-		if (!straight || !d->forked[sw])
-			end = sw;
-		for (unsigned int p = 1; p < d->e->switches[sw].nports; p++) {
-			to = neighbour(d, sw, p);
-			if (to == DL_EMU_NIL)
-				continue;
-			if (d->seen[to] == d->search) {
-				d->forked[to] |= distance[to] > distance[sw];
-				continue;
-			}
-			d->seen[to] = d->search;
-			d->forked[to] = d->forked[sw];
-			distance[to] = distance[sw] + 1;
-			d->queue[tail++] = to;
-		}
-	}
-	return end;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * The first `here` switches by their distance from one end, or by how much
- * nearer they are to it than to the other, form a part of their own.  Returns
- * how many links it has to the rest.
- */
-static uint32_t cut(struct division *d, uint32_t *part, uint32_t n, uint32_t here, bool both)
-{
-	uint32_t links = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		d->key[i] = (int64_t)(d->near[part[i]] - (both ? d->far[part[i]] : 0)) *
-				    (INT64_C(1) << 32) +
-			    part[i];
-	qsort(d->key, n, sizeof(*d->key), compare_keys);
-	d->search++;
-	for (uint32_t i = 0; i < n; i++) {
-		part[i] = (uint32_t)d->key[i];
-		if (i < here)
-			d->seen[part[i]] = d->search;
-	}
-	for (uint32_t i = 0; i < here; i++)
-		for (unsigned int p = 1; p < d->e->switches[part[i]].nports; p++) {
-			uint32_t to = neighbour(d, part[i], p);
-
-			links += to != DL_EMU_NIL && d->seen[to] != d->search;
-		}
-	return links;
-}
-
-static void divide(struct division *d, uint32_t *part, uint32_t n, uint32_t shards)
-{
-	uint16_t first = d->shard[part[0]];
-	uint32_t half = shards / 2, here = (uint64_t)n * half / shards, end;
-
-	if (shards == 1)
-		return;
-	end = measure(d, part, n, part[0], d->near, false);
-	end = measure(d, part, n, end, d->near, true);
-	measure(d, part, n, end, d->far, false);
-	if (cut(d, part, n, here, false) < cut(d, part, n, here, true))
-		cut(d, part, n, here, false);
-	for (uint32_t i = here; i < n; i++)
-		d->shard[part[i]] = first + half;
-	divide(d, part, here, half);
-	divide(d, part + here, n - here, shards - half);
-}
-
-/* By port: the shard of its switch, or of the switch that its adapter is at. */
-static int assign_ports(struct dl_emu *e, uint32_t shards)
-{
-	uint32_t n = e->f->nswitches;
-	struct division d = {
-		.e = e,
-		.shard = calloc(n, sizeof(*d.shard)),
-		.order = malloc(n * sizeof(*d.order)),
-		.queue = malloc(n * sizeof(*d.queue)),
-		.near = malloc(n * sizeof(*d.near)),
-		.far = malloc(n * sizeof(*d.far)),
-		.seen = calloc(n, sizeof(*d.seen)),
-		.forked = calloc(n, sizeof(*d.forked)),
-		.key = malloc(n * sizeof(*d.key)),
-	};
-	bool fits = d.shard && d.order && d.queue && d.near && d.far && d.seen && d.forked && d.key;
-	int err = fits ? 0 : -ENOMEM;
-
-	e->shard_of = dl_arena_array(&e->arena, e->nports + 1ul, sizeof(*e->shard_of));
-	if (!e->shard_of)
-		err = -ENOMEM;
-	for (uint32_t i = 0; !err && i < n; i++)
-		d.order[i] = i;
-	if (!err)
-		divide(&d, d.order, n, shards);
-	for (uint32_t i = 0; !err && i < e->nports; i++) {
-		const struct dl_emu_link_port *p = &e->ports[i];
-		uint32_t sw = p->sw == DL_EMU_NIL && p->peer != DL_EMU_NIL ? e->ports[p->peer].sw :
-									     p->sw;
-
-		e->shard_of[i] = sw == DL_EMU_NIL ? 0 : d.shard[sw];
-	}
-	free(d.shard);
-	free(d.order);
-	free(d.queue);
-	free(d.near);
-	free(d.far);
-	free(d.seen);
-	free(d.forked);
-	free(d.key);
-	return err;
-}
-
 /* ---- setting up -------------------------------------------------------- */
 
-static bool has_closed_loops(const struct dl_emu *e)
+/* How long it takes at least until a source learns of a delivery. */
+static uint64_t least_ack_time(const struct dl_emu *e)
 {
 	for (uint32_t i = 0; i < e->source.nflows; i++)
 		if (e->flows[i].window)
-			return true;
-	return false;
+			return e->c.ack_latency_ps;
+	return DL_EMU_NEVER;
 }
 
 /* How long a packet needs at least until a switch looks at it. */
@@ -240,7 +61,7 @@ static uint64_t least_time(const struct dl_emu *e, const struct dl_emu_link_port
 /* How long it takes at least from one shard to another; links lead there. */
 static uint64_t find_far_links(struct dl_emu *e)
 {
-	uint64_t least = DL_EMU_NEVER;
+	uint64_t least = least_ack_time(e);
 
 	for (uint32_t i = 0; e->shard_of && i < e->nports; i++) {
 		struct dl_emu_link_port *p = &e->ports[i];
@@ -290,7 +111,7 @@ static int set_up_shard(struct dl_emu *e, uint32_t number, unsigned int shift)
 static uint32_t threads_that_pay(const struct dl_emu *e)
 {
 	cpu_set_t set;
-	uint64_t window = DL_EMU_NEVER, packets = 0, most;
+	uint64_t window = least_ack_time(e), packets = 0, most;
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		return 1;
@@ -320,9 +141,9 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 
 	if (shards > e->f->nswitches / 2)
 		shards = e->f->nswitches / 2;
-	e->nshards = shards > 1 && !has_closed_loops(e) ? shards : 1;
+	e->nshards = shards > 1 ? shards : 1;
 	if (e->nshards > 1)
-		err = assign_ports(e, e->nshards);
+		err = dl_emu_divide(e, e->nshards);
 	if (!err)
 		window = find_far_links(e);
 	while (shift && UINT64_C(1) << shift > window)
@@ -389,7 +210,8 @@ struct dl_emu_team {
 };
 
 /* A place for one more to the shard of a port, or NULL. */
-static struct dl_emu_mail *new_mail(struct dl_emu *e, uint32_t port)
+static struct dl_emu_mail *new_mail(struct dl_emu *e, uint32_t port, uint64_t at,
+				    enum dl_emu_mail_kind kind, uint32_t what)
 {
 	struct dl_emu_box *box = &e->box[e->even][e->shard_of[port]];
 	struct dl_emu_mail *grown = dl_array_grow(box->mail, sizeof(*grown), box->n, 1, &box->cap);
@@ -400,19 +222,20 @@ static struct dl_emu_mail *new_mail(struct dl_emu *e, uint32_t port)
 	}
 	box->mail = grown;
 	e->sent = true;
-	return &grown[box->n++];
+	grown += box->n++;
+	grown->time = at;
+	grown->kind = kind;
+	grown->what = what;
+	return grown;
 }
 
 void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
 			uint32_t packet)
 {
-	struct dl_emu_mail *m = new_mail(e, port);
+	struct dl_emu_mail *m = new_mail(e, port, at, DL_EMU_MAIL_PACKET, channel);
 
 	if (!m)
 		return;
-	m->time = at;
-	m->channel = channel;
-	m->is_packet = true;
 	m->packet = e->packets[packet];
 	m->from = e->origins[packet];
 	dl_emu_recycle(e, packet);
@@ -421,15 +244,23 @@ void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint6
 void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
 			uint16_t credit, uint16_t lost)
 {
-	struct dl_emu_mail *m = new_mail(e, port);
+	struct dl_emu_mail *m = new_mail(e, port, at, DL_EMU_MAIL_CREDIT, channel);
 
 	if (!m)
 		return;
-	m->time = at;
-	m->channel = channel;
-	m->is_packet = false;
 	m->credit = credit;
 	m->lost = lost;
+}
+
+void dl_emu_end_message(struct dl_emu *e, uint32_t flow)
+{
+	uint32_t port = e->adapters[e->flows[flow].adapter].port;
+	uint64_t at = e->now + e->c.ack_latency_ps;
+
+	if (dl_emu_shard(e, port) == e)
+		dl_emu_message_at(e, at, flow, true);
+	else
+		new_mail(e, port, at, DL_EMU_MAIL_ENDED, flow);
 }
 
 static void open_packet(struct dl_emu *s, const struct dl_emu_mail *m)
@@ -441,7 +272,7 @@ static void open_packet(struct dl_emu *s, const struct dl_emu_mail *m)
 	s->packets[packet] = m->packet;
 	s->origins[packet] = m->from;
 	dl_emu_at(s, m->time, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE,
-		  (uint64_t)m->channel << DL_EMU_EV_CHANNEL | packet);
+		  (uint64_t)m->what << DL_EMU_EV_CHANNEL | packet);
 }
 
 /* What others have sent to a shard in even or in odd windows. */
@@ -453,10 +284,12 @@ static void open_mail(struct dl_emu *s, bool even)
 		for (uint32_t i = 0; i < box->n; i++) {
 			const struct dl_emu_mail *m = &box->mail[i];
 
-			if (m->is_packet)
+			if (m->kind == DL_EMU_MAIL_PACKET)
 				open_packet(s, m);
+			else if (m->kind == DL_EMU_MAIL_CREDIT)
+				dl_emu_deliver_credit(s, m->what, m->credit, m->lost, m->time);
 			else
-				dl_emu_deliver_credit(s, m->channel, m->credit, m->lost, m->time);
+				dl_emu_message_at(s, m->time, m->what, true);
 		}
 		box->n = 0;
 	}

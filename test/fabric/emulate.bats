@@ -326,6 +326,7 @@ drawn() {
 		print "buffer_blocks: " 66 + below(300)
 		print "buffer_packets: " 70 + below(20)
 		maybe("switch_ns: " below(500))
+		maybe("ack_ns: " below(2000))
 		maybe("cable_m: " below(100))
 		maybe("speedup: " below(4))
 		maybe("sl_table: even")
@@ -505,6 +506,12 @@ some_ports() {
 	sed '/cpu_seconds/d' "$T/result" >"$T/sweep.mpi"
 	cmp "$T/sweep.1" "$T/sweep.mpi"
 	# Without a sweep there is one run, which they do together, and one answer.
+	scenario >/dev/null <<-END
+		duration_ns: 100000
+		warmup_ns: 30000
+		ack_ns: 465
+		traffic: [{pattern: uniform, load: 0.5}, {pattern: uniform, window: 2}]
+	END
 	dateline emulate "$T/routed" --scenario "$T/scenario.yaml" --json >"$T/result"
 	holds '.delivered_packets > 0'
 	sed '/cpu_seconds/d' "$T/result" >"$T/alone"

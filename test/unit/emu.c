@@ -292,6 +292,32 @@ static void test_round_trip(void **state)
 	emu_fixture_free(&w);
 }
 
+/* A closed loop: a message at a time, and the next when its end is known. */
+static void test_acks(void **state)
+{
+	const uint32_t radix[3] = { 4, 1, 1 };
+	struct emu_fixture w;
+	uint64_t latency = 0;
+
+	(void)state;
+	emu_fixture_build(&w, radix, true, 1, NULL);
+	emu_fixture_flow(&w, 0, 3, 3000, 10)->window = 1;
+	for (unsigned int i = 0; i < 3; i++) {
+		w.c.ack_latency_ps = i * 470123;
+		w.c.threads = 2;
+		emu_fixture_start(&w);
+		assert_int_equal(w.emu->nshards, i ? 2 : 1);
+		assert_int_equal(dl_emu_run(w.emu, MS), DL_EMU_DONE);
+		assert_int_equal(w.delivered, 20);
+		if (!i)
+			latency = w.last.at / 10;
+		assert_int_equal(w.last.at, 10 * latency + 9 * w.c.ack_latency_ps);
+		assert_int_equal(dl_emu_now(w.emu), w.last.at + w.c.ack_latency_ps);
+		emu_fixture_stop(&w);
+	}
+	emu_fixture_free(&w);
+}
+
 /* Two levels with work share a link as the tables weigh their VLs. */
 static void test_shares(void **state)
 {
@@ -434,8 +460,9 @@ int main(void)
 		cmocka_unit_test(test_zero_load),     cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_faster_output), cmocka_unit_test(test_full_link),
 		cmocka_unit_test(test_deadline),      cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_shares),	      cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_determinism),   cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_acks),	      cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_rings),	      cmocka_unit_test(test_determinism),
+		cmocka_unit_test(test_histogram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,7 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 	if (draw_below(d, 2))
 		w->c.cable_mm = draw_cables(d, w);
 	w->c.credit_latency_ps = draw_below(d, 2) * draw_below(d, 300000);
+	w->c.ack_latency_ps = w->c.seed % 2 * (w->c.seed % 1000003);
 	draw_buffer(d, w);
 	if (w->c.flow_control == DL_LINK_CREDIT_IBA && draw_one_in(d, 4))
 		w->c.buffer = 1900 + draw_below(d, 2000); /* more than is promised */

@@ -18,7 +18,7 @@ static void look(struct model *t, uint32_t in);
 static void finish(struct model *t, const struct packet *pk)
 {
 	if (pk->last && pk->dlid < DL_TABLES_MCAST_LID && t->w->flow_window[pk->flow])
-		later(t, t->now, ENDED, pk->flow, 0);
+		later(t, t->now + t->w->c.ack_latency_ps, ENDED, pk->flow, 0);
 }
 
 void emu_ref_lose(struct model *t, int id, enum dl_emu_drop cause)

@@ -296,7 +296,8 @@ static void improve(struct search *s, struct choice *a)
 		memcpy(better.take, a->take, s->c->n * sizeof(*a->take));
 		count(s, better.take, limit);
 		while (exchange_one(s, better.take, limit))
-			;
+			dl_progress(s->c->log, "exchanging hosts", " steps", EFFORT - s->effort,
+				    EFFORT);
 		better.value = compact_value(s->c, better.take);
 		if (!is_better(s->c, &better.value, &a->value))
 			return;
@@ -342,6 +343,7 @@ int compact_choose(const struct compact *c, uint32_t *take, struct compact_resul
 	if (starts > MAX_STARTS)
 		starts = MAX_STARTS;
 	for (uint64_t i = 0; i < starts; i++) {
+		dl_progress(c->log, "choosing hosts", " starts", i, starts);
 		s.by_most = c->largest && i % 2;
 		grow(&s, s.starts[(c->largest ? i / 2 : i) % nstarts]);
 		keep(&s);
@@ -352,6 +354,7 @@ int compact_choose(const struct compact *c, uint32_t *take, struct compact_resul
 		if (is_better(c, &s.kept[i].value, &s.kept[best].value))
 			best = i;
 	}
+	dl_progress(c->log, "exchanging hosts", " steps", EFFORT, EFFORT);
 	memcpy(take, s.kept[best].take, c->n * sizeof(*take));
 	*out = s.kept[best].value;
 out:

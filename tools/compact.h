@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dateline/base.h"
+
 struct compact {
 	uint32_t n;		  /* places */
 	const uint16_t *distance; /* n * n, symmetric, 0 from a place to itself */
@@ -16,6 +18,7 @@ struct compact {
 	 * sum of all; else least sum alone.
 	 */
 	bool largest;
+	const struct dl_log *log; /* hears progress; may be NULL */
 };
 
 struct compact_result {

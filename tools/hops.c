@@ -213,7 +213,7 @@ static int compare_lids(const void *a, const void *b, void *hops)
 }
 
 /* A few places at a time: the hops to each come from all switches. */
-static int count_by_tables(struct hops *h)
+static int count_by_tables(struct hops *h, const struct dl_log *log)
 {
 	enum { BLOCK = 64 };
 	uint32_t nswitches = h->in->fabric->nswitches;
@@ -228,6 +228,7 @@ static int count_by_tables(struct hops *h)
 	for (uint32_t to = 0; !err && to < h->nplaces; to += BLOCK) {
 		uint32_t n = h->nplaces - to < BLOCK ? h->nplaces - to : BLOCK;
 
+		dl_progress(log, "counting hops", " switches", to, h->nplaces);
 		for (uint32_t i = 0; i < n; i++)
 			lids[i] = h->in->fabric->ports[h->port[places[to + i]]].lid;
 		err = dl_tables_hops(h->in->snapshot.tables, lids, n, rows);
@@ -239,6 +240,7 @@ static int count_by_tables(struct hops *h)
 					rows[i * (size_t)nswitches + switch_of(h, from)];
 		}
 	}
+	dl_progress(log, "counting hops", " switches", 1, 1);
 	free(places);
 	free(rows);
 	return err;
@@ -298,7 +300,7 @@ static void leave(struct hops *h, uint32_t *take)
 
 static int choose(struct hops *h, const struct request *r, const struct dl_log *log)
 {
-	struct compact c = { .n = h->nplaces, .want = r->compact };
+	struct compact c = { .n = h->nplaces, .want = r->compact, .log = log };
 	uint16_t *distance = malloc(h->nplaces * (size_t)h->nplaces * sizeof(*distance));
 	uint32_t *room = calloc(h->nplaces, sizeof(*room));
 	uint32_t *take = calloc(h->nplaces, sizeof(*take));
@@ -380,7 +382,7 @@ static json_t *host_json(const struct hops *h, const struct host *host)
 }
 
 /* Millions of numbers, and few different ones: each is made once. */
-static json_t *matrix_json(const struct hops *h, const struct sums *s)
+static json_t *matrix_json(const struct hops *h, const struct sums *s, const struct dl_log *log)
 {
 	json_t **number = calloc(s->most + 1u, sizeof(*number)), *rows = json_array();
 
@@ -389,6 +391,7 @@ static json_t *matrix_json(const struct hops *h, const struct sums *s)
 	for (uint32_t a = 0; number && a < h->nhosts; a++) {
 		json_t *row = json_array();
 
+		dl_progress(log, "listing pairs", " hosts", a, h->nhosts);
 		for (uint32_t b = 0; b < h->nhosts; b++) {
 			uint16_t hops = hops_between(h, a, b);
 
@@ -397,6 +400,7 @@ static json_t *matrix_json(const struct hops *h, const struct sums *s)
 		}
 		json_array_append_new(rows, row);
 	}
+	dl_progress(log, "listing pairs", " hosts", 1, 1);
 	for (uint32_t i = 0; number && i <= s->most; i++)
 		json_decref(number[i]);
 	if (!number) {
@@ -407,7 +411,8 @@ static json_t *matrix_json(const struct hops *h, const struct sums *s)
 	return rows;
 }
 
-static json_t *document(const struct hops *h, const struct request *r, bool matrix)
+static json_t *document(const struct hops *h, const struct request *r, bool matrix,
+			const struct dl_log *log)
 {
 	struct sums s = add_up(h, h->nhosts);
 	json_t *hosts = json_array(), *d;
@@ -426,7 +431,7 @@ static json_t *document(const struct hops *h, const struct request *r, bool matr
 					      r->objective == LEAST_MAX ? "max" : "sum", "of",
 					      h->of, "first_hops_mean", h->first_mean));
 	if (matrix)
-		tool_json_with(d, "matrix", matrix_json(h, &s));
+		tool_json_with(d, "matrix", matrix_json(h, &s, log));
 	return d;
 }
 
@@ -493,7 +498,7 @@ static int count_hops(struct hops *h, const struct request *r, const struct dl_l
 	if (!h->hops)
 		return -ENOMEM;
 	if (h->in->snapshot.tables)
-		err = count_by_tables(h);
+		err = count_by_tables(h, log);
 	else
 		count_by_torus(h);
 	if (err || !r->compact)
@@ -536,7 +541,7 @@ int tool_cmd_hops(struct tool *tool, int argc, char **argv)
 		err = -EINVAL;
 	}
 	if (!err) {
-		json_t *d = document(&h, &r, r.csv || tool->json);
+		json_t *d = document(&h, &r, r.csv || tool->json, &tool->log);
 
 		if (tool_int_at(d, "undelivered"))
 			status = TOOL_EXIT_FINDING;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +24,14 @@
  * memory.  All of jansson's memory comes through here, so that it is known at
  * the end whether every one of them did what it should.
  */
-static volatile bool exhausted; /* threads may warn side by side */
+static atomic_bool exhausted; /* threads may work side by side */
 
 static void *allocate(size_t size)
 {
 	void *memory = malloc(size);
 
-	exhausted |= !memory;
+	if (!memory)
+		exhausted = true;
 	return memory;
 }
 

@@ -3,6 +3,7 @@ bin_PROGRAMS += dateline
 dateline_SOURCES = \
 	tools/arbitrate.c tools/arbitrate.h \
 	tools/arbitrate_read.c \
+	tools/beside.c tools/beside.h \
 	tools/bench.c tools/bench.h \
 	tools/bench_arbitrate.c \
 	tools/bench_emulate.c \

@@ -66,6 +66,7 @@ static const struct tool_usage usage = {
 struct inputs {
 	struct tool_input now, then;
 	struct report_page page, page_then;
+	struct report_change change;
 };
 
 static int check(const struct tool *tool, const struct request *r, struct inputs *in,
@@ -87,7 +88,7 @@ static int check(const struct tool *tool, const struct request *r, struct inputs
 	err = verify_explain(verdict, in->now.snapshot.tables, &o);
 	tool_json_with(document, "verdict", report_verdict(&in->page, v, verdict));
 	if (!err && r->against)
-		err = report_change(&in->page, &in->page_then, r->against, v, &tool->log, document);
+		err = report_change_json(&in->change, r->against, v, document);
 	dl_verify_result_free(v);
 	return err;
 }
@@ -115,8 +116,15 @@ static int add_counters(struct tool *tool, const struct request *r, const struct
 
 static int fill(struct tool *tool, const struct request *r, struct inputs *in, json_t *document)
 {
-	int err = check(tool, r, in, document);
+	int err = 0;
 
+	in->change = (struct report_change){ .now = &in->page,
+					     .then = &in->page_then,
+					     .log = &tool->log };
+	if (r->against)
+		err = report_change_begin(&in->change);
+	if (!err)
+		err = check(tool, r, in, document);
 	if (!err)
 		err = report_load(&in->page, &tool->log, document);
 	tool_json_with(document, "fabric", report_fabric(&in->page));
@@ -172,6 +180,7 @@ int tool_cmd_report(struct tool *tool, int argc, char **argv)
 		err = read_one(tool, &then, &in.then, &in.page_then);
 	if (!err)
 		err = write_page(tool, &r, &in);
+	report_change_release(&in.change);
 	report_page_release(&in.page);
 	report_page_release(&in.page_then);
 	tool_input_free(&in.now);

@@ -19,6 +19,8 @@
 #ifndef TOOL_REPORT_H
 #define TOOL_REPORT_H
 
+#include "beside.h"
+#include "diff.h"
 #include "path.h"
 #include "dateline/tables.h"
 #include "verify.h"
@@ -83,11 +85,23 @@ int report_counters(struct tool *tool, const struct report_page *p, const struct
 json_t *report_tables(const struct report_page *p);
 
 /*
- * The difference between two snapshots; `v` compared their path SLs.  0 or
- * -ENOMEM.
+ * The difference between two snapshots.  From the beginning to the document,
+ * the change of tables is checked on another core.
  */
-int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
-		  const struct dl_verify_result *v, const struct dl_log *log, json_t *document);
+struct report_change {
+	const struct report_page *now, *then;
+	const struct dl_log *log;
+	struct diff d; /* from now to then */
+	struct beside beside;
+	json_t *transition;
+};
+
+/* With now, then and log.  0, -EINVAL (reported), -ENOMEM; release in any case. */
+int report_change_begin(struct report_change *c);
+/* `v` compared their path SLs.  0 or -ENOMEM. */
+int report_change_json(struct report_change *c, const char *dir, const struct dl_verify_result *v,
+		       json_t *document);
+void report_change_release(struct report_change *c);
 
 /*
  * Read what `dateline emulate --json` printed.  0, -EINVAL (not such a

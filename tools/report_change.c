@@ -13,16 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "diff.h"
 #include "report.h"
 #include "transition.h"
 #include "dateline/tables.h"
-
-struct change {
-	const struct report_page *now, *then;
-	struct diff d; /* from now to then */
-	const struct dl_log *log;
-};
 
 /* ---- what is there ----------------------------------------------------- */
 
@@ -76,24 +69,30 @@ static json_t *only_cables(const struct report_page *p, const struct diff *d)
 /* When a fabric's LIDs were given anew, this is all of them: some will do. */
 #define LISTED 1000
 
-static void add_moved_lids(const struct change *c, json_t *out)
+/* An end port's LID then, if it has another one now; else its own. */
+static uint16_t lid_then(const struct report_change *c, uint32_t port)
 {
-	const struct dl_fabric *f = c->now->fabric, *o = c->then->fabric;
+	uint32_t there = diff_port(&c->d, port);
+
+	return there == DL_NONE ? c->now->fabric->ports[port].lid :
+				  c->then->fabric->ports[there].lid;
+}
+
+static void add_moved_lids(const struct report_change *c, json_t *out)
+{
 	json_t *list = json_array();
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < c->now->nends; i++) {
 		uint32_t port = c->now->ends[i];
-		uint32_t there = diff_port(&c->d, port);
+		uint16_t lid = c->now->fabric->ports[port].lid, was = lid_then(c, port);
 		json_t *end;
 
-		if (there == DL_NONE || o->ports[there].lid == f->ports[port].lid)
-			continue;
-		if (n++ >= LISTED)
+		if (was == lid || n++ >= LISTED)
 			continue;
 		end = end_json(c->now, port);
-		json_object_set_new(end, "before", json_integer(o->ports[there].lid));
-		json_object_set_new(end, "now", json_integer(f->ports[port].lid));
+		json_object_set_new(end, "before", json_integer(was));
+		json_object_set_new(end, "now", json_integer(lid));
 		json_array_append_new(list, end);
 	}
 	json_object_set_new(out, "lids_moved", list);
@@ -103,7 +102,7 @@ static void add_moved_lids(const struct change *c, json_t *out)
 /* ---- forwarding -------------------------------------------------------- */
 
 /* By LID in use now: the LID of the same end port then, or 0. */
-static uint16_t *match_lids(const struct change *c)
+static uint16_t *match_lids(const struct report_change *c)
 {
 	const struct dl_fabric *o = c->then->fabric;
 	uint16_t *then = calloc(c->now->nlids + 1, sizeof(*then));
@@ -117,7 +116,7 @@ static uint16_t *match_lids(const struct change *c)
 	return then;
 }
 
-static int compare_lfts(const struct change *c, json_t *out)
+static int compare_lfts(const struct report_change *c, json_t *out)
 {
 	uint16_t *lid_then = match_lids(c);
 	json_t *list = json_array();
@@ -159,7 +158,7 @@ static json_t *only_groups(const struct dl_tables *t, const struct dl_tables *ot
 }
 
 /* [MLID, switches that copy to other ports] */
-static json_t *changed_groups(const struct change *c)
+static json_t *changed_groups(const struct report_change *c)
 {
 	const struct dl_tables *t = c->now->tables;
 	json_t *list = json_array();
@@ -177,43 +176,34 @@ static json_t *changed_groups(const struct change *c)
 
 /* ---- all --------------------------------------------------------------- */
 
-static int add_load(const struct change *c, json_t *out)
+static int count_load(const struct report_change *c, json_t **out)
 {
 	struct dl_tables_load load;
 	int err = dl_tables_load_count(c->then->tables, NULL, NULL, c->log, &load);
 
 	if (err)
 		return err;
-	json_object_set_new(out, "load",
-			    json_pack("{s:I, s:I, s:I}", "busiest", (json_int_t)load.busiest,
-				      "pairs", (json_int_t)load.pairs, "hops",
-				      (json_int_t)load.hops));
+	*out = json_pack("{s:I, s:I, s:I}", "busiest", (json_int_t)load.busiest, "pairs",
+			 (json_int_t)load.pairs, "hops", (json_int_t)load.hops);
 	dl_tables_load_release(&load);
 	return 0;
 }
 
-/*
- * Whether the new tables may be written over the old ones, and in phases; only
- * where LIDs name the same ports both times.
- */
-static int add_transition(const struct change *c, json_t *out)
+/* Whether the new tables may be written over the old ones, and in phases. */
+static int check_transition(void *context, const struct dl_log *log)
 {
-	json_t *document;
-	int err;
+	struct report_change *c = context;
+	int err = transition_json(c->then->tables, c->now->tables, DL_TRANSITION_OPENSM,
+				  c->now->coords, log, &c->transition);
 
-	if (tool_int_at(out, "lids_moved_count"))
-		return 0;
-	err = transition_json(c->then->tables, c->now->tables, DL_TRANSITION_OPENSM, c->now->coords,
-			      NULL, &document);
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	return json_object_set_new(out, "transition", document) ? -ENOMEM : 0;
+	return err == -ENOMEM ? err : 0;
 }
 
-static int compare(const struct change *c, json_t *out)
+static int compare(struct report_change *c, json_t *out)
 {
 	const struct report_page *now = c->now, *then = c->then;
 	const struct diff back = { c->d.to, c->d.from, { c->d.node[1], c->d.node[0] } };
+	json_t *load = NULL;
 	uint64_t maps = 0;
 	int err;
 
@@ -230,22 +220,48 @@ static int compare(const struct change *c, json_t *out)
 	json_object_set_new(out, "sl2vl_changed", json_integer(diff_switch_maps(&c->d, &maps)));
 	err = compare_lfts(c, out);
 	if (!err)
-		err = add_transition(c, out);
-	return err ? err : add_load(c, out);
+		err = count_load(c, &load);
+	if (!err)
+		err = beside_end(&c->beside);
+	if (c->transition)
+		json_object_set(out, "transition", c->transition);
+	json_object_set_new(out, "load", load);
+	return err;
 }
 
-int report_change(const struct report_page *now, const struct report_page *then, const char *dir,
-		  const struct dl_verify_result *v, const struct dl_log *log, json_t *document)
+int report_change_begin(struct report_change *c)
 {
-	struct change c = { now, then, { now->input, then->input, { NULL, NULL } }, log };
+	bool moved = false;
+	int err;
+
+	c->d = (struct diff){ c->now->input, c->then->input, { NULL, NULL } };
+	err = diff_match(&c->d, c->log);
+	if (err)
+		return err;
+	c->beside = (struct beside){ .run = check_transition, .context = c, .log = c->log };
+	for (uint32_t i = 0; i < c->now->nends && !moved; i++)
+		moved = lid_then(c, c->now->ends[i]) != c->now->fabric->ports[c->now->ends[i]].lid;
+	/* Only where LIDs name the same ports both times. */
+	if (!moved)
+		beside_start(&c->beside, true);
+	return 0;
+}
+
+int report_change_json(struct report_change *c, const char *dir, const struct dl_verify_result *v,
+		       json_t *document)
+{
 	json_t *change = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				   (json_int_t)v->sl_compared, "sl_changed",
 				   (json_int_t)v->sl_changes);
-	int err = diff_match(&c.d, log);
+	int err = compare(c, change);
 
-	if (!err)
-		err = compare(&c, change);
-	diff_release(&c.d);
 	tool_json_with(document, "change", change);
 	return err;
+}
+
+void report_change_release(struct report_change *c)
+{
+	beside_drop(&c->beside);
+	json_decref(c->transition);
+	diff_release(&c->d);
 }

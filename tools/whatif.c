@@ -102,7 +102,7 @@ static const struct tool_usage usage = {
 /* ---- one scenario -------------------------------------------------------- */
 
 struct worker {
-	const struct whatif *w;
+	struct whatif *w;
 	struct whatif_failures failures;
 	struct whatif_outcome *outcome; /* of the scenario at hand */
 	struct timespec mark;
@@ -360,10 +360,13 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 	if (tool_shows_progress(tool) && campaign_is_leader())
 		c.progress = show_progress;
 	start_time = dl_clock_monotonic();
+	w->has_spare = w->nitems == 1 && r->threads != 1;
 	if (!err)
 		err = whatif_transitions_begin(w);
 	if (!err)
 		err = campaign_run(&c, outcomes, done, &interrupted);
+	if (!err && !interrupted)
+		err = whatif_transitions_end(w);
 	seconds = dl_clock_monotonic() - start_time;
 	tool_progress(&w->progress, NULL, "", 0, 0);
 	for (uint64_t i = 0; !err && i < w->nitems; i++) {

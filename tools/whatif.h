@@ -11,6 +11,7 @@
 #ifndef WHATIF_H
 #define WHATIF_H
 
+#include "beside.h"
 #include "dateline/route.h"
 #include "input.h"
 
@@ -34,7 +35,9 @@ struct whatif {
 	uint32_t worst; /* so many are named */
 	bool csv;
 	bool transitions;
-	struct dl_route_result whole_routed; /* for transitions */
+	bool has_spare;		   /* for one worker, a core that has nothing to do? */
+	struct beside route_whole; /* for transitions */
+	struct dl_route_result whole_routed;
 };
 
 /* One scenario's failures, and memory to draw them. */
@@ -104,11 +107,15 @@ struct whatif_outcome {
 	char reason[160]; /* why proven mode has no tables */
 };
 
-/* Route the whole fabric, if transitions are asked for.  0 or negative errno. */
+/*
+ * Route the whole fabric, if transitions are asked for; that may have failed only at
+ * the end, when no scenario needed it.  0 or negative errno.
+ */
 int whatif_transitions_begin(struct whatif *w);
+int whatif_transitions_end(struct whatif *w);
 
 /* Check those of a scenario.  `f` is scratch.  0 or negative errno. */
-int whatif_transitions(const struct whatif *w, struct whatif_failures *f, uint64_t item,
+int whatif_transitions(struct whatif *w, struct whatif_failures *f, uint64_t item,
 		       const struct dl_route_result *now, struct whatif_outcome *o);
 
 /* Was a change in phases checked, and found unsafe? */

@@ -21,6 +21,7 @@ static int check(const struct dl_tables *from, const struct dl_tables *to,
 	if (err)
 		return err;
 	dl_transition_spare(&t);
+	t.is_opened_verified = true; /* or dl_route() had refused them */
 	err = dl_transition_check_plan(&t, DL_TRANSITION_ANY_QUICK, NULL, &v);
 	if (!err)
 		dl_verify_mixture_release(&v.found);
@@ -54,9 +55,27 @@ static int route(const struct whatif *w, const struct dl_fabric *f, struct dl_ro
 	return err ? err : dl_route_tree_group_all(out->tree, out->tables);
 }
 
+static int route_whole(void *context, const struct dl_log *log)
+{
+	struct whatif *w = context;
+
+	(void)log;
+	return route(w, w->whole.fabric, &w->whole_routed);
+}
+
 int whatif_transitions_begin(struct whatif *w)
 {
-	return w->transitions ? route(w, w->whole.fabric, &w->whole_routed) : 0;
+	w->route_whole = (struct beside){ .run = route_whole, .context = w };
+	if (!w->transitions)
+		return 0;
+	beside_start(&w->route_whole, w->has_spare);
+	/* Several workers would wait for it. */
+	return w->has_spare ? 0 : beside_end(&w->route_whole);
+}
+
+int whatif_transitions_end(struct whatif *w)
+{
+	return beside_end(&w->route_whole);
 }
 
 /* From what is left in the scenario before, if that could be routed. */
@@ -82,15 +101,43 @@ static int from_before(const struct whatif *w, struct whatif_failures *f, uint64
 	return err == -ENOMEM ? err : 0;
 }
 
-int whatif_transitions(const struct whatif *w, struct whatif_failures *f, uint64_t item,
+/* Of a failure, the way back. */
+struct repair {
+	const struct dl_tables *left, *whole;
+	struct whatif_transition *out;
+};
+
+static int check_repair(void *context, const struct dl_log *log)
+{
+	const struct repair *r = context;
+
+	(void)log;
+	return check(r->left, r->whole, r->out);
+}
+
+/* Side by side, if the cores have nothing else to do. */
+static int check_both_ways(struct whatif *w, const struct dl_tables *left, struct whatif_outcome *o)
+{
+	struct repair r = { left, w->whole_routed.tables, &o->transition[WHATIF_REPAIR] };
+	struct beside repair = { .run = check_repair, .context = &r };
+	int err, back;
+
+	beside_start(&repair, w->has_spare);
+	err = check(r.whole, left, &o->transition[WHATIF_FAILURE]);
+	back = beside_end(&repair);
+	o->seconds[WHATIF_TRANSITION] += repair.seconds;
+	return err ? err : back;
+}
+
+int whatif_transitions(struct whatif *w, struct whatif_failures *f, uint64_t item,
 		       const struct dl_route_result *now, struct whatif_outcome *o)
 {
-	int err = dl_route_tree_group_all(now->tree, now->tables);
+	int err = beside_end(&w->route_whole);
 
 	if (!err)
-		err = check(w->whole_routed.tables, now->tables, &o->transition[WHATIF_FAILURE]);
+		err = dl_route_tree_group_all(now->tree, now->tables);
 	if (!err)
-		err = check(now->tables, w->whole_routed.tables, &o->transition[WHATIF_REPAIR]);
+		err = check_both_ways(w, now->tables, o);
 	if (!err)
 		err = from_before(w, f, item, now->tables, &o->transition[WHATIF_BOTH]);
 	return err;

@@ -27,6 +27,7 @@ struct dl_transition {
 	struct dl_tables *held;	  /* what the switches hold */
 	struct dl_tables *closed; /* ... while the rest is closed */
 	const struct dl_tables *opened;
+	bool is_opened_verified;    /* the caller's: dl_verify() finds no fault in these */
 	uint64_t entries_closed;    /* forwarding entries, ports in masks */
 	uint64_t pairs_interrupted; /* work before and after, not in between */
 	uint32_t longest_route;	    /* to a LID with a closed entry; switches */

@@ -36,6 +36,7 @@ struct pair {
 struct tally {
 	uint32_t safe, unsafe, circles, moments, late, closed_safe, spared;
 	uint32_t phased, not_phased, renumbered, other_sls;
+	uint32_t verified, too_open;
 	uint32_t maps, maps_safe, crossed, branches;
 };
 
@@ -248,6 +249,61 @@ static bool check_shared(struct dl_verify_common *c, const struct dl_tables *a,
 	dl_verify_mixture_release(&alone);
 	dl_verify_mixture_release(&shared);
 	return safe;
+}
+
+static bool are_phases_safe(const struct dl_transition *t)
+{
+	struct dl_transition_result v;
+
+	assert_int_equal(dl_transition_check_plan(t, DL_TRANSITION_ANY, NULL, &v), 0);
+	dl_verify_mixture_release(&v.found);
+	return v.phased;
+}
+
+/* Without what other tables hold, too: all that had to be closed. */
+static struct dl_tables *differing(const struct dl_tables *held, const struct dl_tables *opened)
+{
+	size_t words = (size_t)held->fabric->nswitches * DL_TABLES_MASK_WORDS;
+	struct dl_tables *t = copy(held);
+
+	for (uint32_t at = 0; at < held->fabric->nswitches * held->stride; at++)
+		if (t->lft[at] == opened->lft[at])
+			t->lft[at] = DL_TABLES_NO_PORT;
+	for (uint32_t g = 0; g < opened->ngroups; g++)
+		for (size_t w = 0; w < words; w++)
+			t->groups[g].masks[w] &= ~opened->groups[g].masks[w];
+	return t;
+}
+
+/* That the new tables have been verified saves work, and changes nothing. */
+static bool check_saved(struct dl_transition *t)
+{
+	bool phased;
+
+	t->is_opened_verified = false;
+	phased = are_phases_safe(t);
+	t->is_opened_verified = true;
+	assert_int_equal(are_phases_safe(t), phased);
+	return phased;
+}
+
+/* The same, too, where a plan leaves open what it must close. */
+static void check_verified(const struct pair *p, struct tally *tally)
+{
+	struct dl_transition t, open;
+	struct dl_verify_result *v;
+
+	assert_int_equal(dl_verify(p->a, NULL, NULL, &v), 0);
+	if (v->delivered && v->verdict == DL_VERIFY_FREE) {
+		assert_int_equal(dl_transition_plan(p->b, p->a, &t), 0);
+		open = t;
+		open.held = open.closed = differing(t.held, t.opened);
+		tally->verified += check_saved(&t);
+		tally->too_open += !check_saved(&open);
+		dl_tables_free(open.held);
+		dl_transition_release(&t);
+	}
+	dl_verify_result_free(v);
 }
 
 /* A plan is judged as its mixtures are, one by one. */
@@ -513,6 +569,7 @@ static void matches_model(void **state)
 			check_pair(&p, &tally);
 			check_closing(&p, &tally);
 			check_judged(&d, &p, &tally);
+			check_verified(&p, &tally);
 			check_maps(&d, &p, &tally);
 			check_spared(&d, &p, &tally);
 		}
@@ -534,9 +591,13 @@ static void matches_model(void **state)
 	print_message(
 		"maps change in %u, %u of them safe; %u packets over such maps, %u by another VL\n",
 		tally.maps, tally.maps_safe, tally.crossed, tally.branches);
+	print_message("new tables verified before: %u plans safe in phases, %u that close too "
+		      "little not\n",
+		      tally.verified, tally.too_open);
 	assert_true(tally.maps > FIXTURES / 10 && tally.maps_safe > FIXTURES / 10);
 	assert_true(tally.crossed && tally.branches);
 	assert_true(tally.phased > FIXTURES / 10 && tally.not_phased > FIXTURES / 10);
+	assert_true(tally.verified > FIXTURES / 50 && tally.too_open > FIXTURES / 50);
 	assert_true(tally.renumbered > FIXTURES / 10 && tally.other_sls > FIXTURES / 20);
 }
 

@@ -3,7 +3,7 @@
 # `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check` replays
 # the corpus with any compiler, and then fuzzes for a minute in all, guided by
 # coverage (replay.c).
-FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files steps cache
+FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files steps cache tools
 FUZZ_SECONDS = 60
 CLANG = clang
 FUZZ_FLAGS = -g -O1 -fno-sanitize-recover=all -fsanitize=address,undefined
@@ -16,7 +16,8 @@ fuzzed_libs = $(counted_libs)
 FUZZED_FLAGS = $(COUNTED_FLAGS)
 endif
 replayed = test/fuzz/fuzz.h test/fuzz/replay.c
-fuzzed_tools = tools/credits.c tools/arbitrate.c tools/arbitrate_read.c tools/document.c
+fuzzed_tools = tools/credits.c tools/arbitrate.c tools/arbitrate_read.c tools/document.c \
+	tools/hosts.c tools/find.c tools/report_emulation.c tools/path_counters.c
 
 UNIT_TESTS += test/fuzz/replay_torus_config
 test_fuzz_replay_torus_config_SOURCES = test/fuzz/fuzz_torus_config.c $(replayed)
@@ -45,7 +46,8 @@ test_fuzz_replay_files_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_files_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_steps
-test_fuzz_replay_steps_SOURCES = test/fuzz/fuzz_steps.c $(replayed) $(fuzzed_tools)
+test_fuzz_replay_steps_SOURCES = test/fuzz/fuzz_steps.c $(replayed) tools/credits.c \
+	tools/arbitrate.c tools/arbitrate_read.c tools/document.c
 test_fuzz_replay_steps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 test_fuzz_replay_steps_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_steps_LDADD = $(fuzzed_libs)
@@ -55,6 +57,13 @@ test_fuzz_replay_cache_SOURCES = test/fuzz/fuzz_cache.c $(replayed) plugin/cache
 test_fuzz_replay_cache_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 test_fuzz_replay_cache_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_cache_LDADD = $(fuzzed_libs)
+
+UNIT_TESTS += test/fuzz/replay_tools
+test_fuzz_replay_tools_SOURCES = test/fuzz/fuzz_tools.c $(replayed) tools/document.c \
+	tools/hosts.c tools/find.c tools/report_emulation.c tools/path_counters.c
+test_fuzz_replay_tools_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+test_fuzz_replay_tools_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
+test_fuzz_replay_tools_LDADD = $(fuzzed_libs)
 
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \

@@ -143,6 +143,29 @@ formatted() {
 	expect "clang-format" "$format" --dry-run -Werror "${files[@]}"
 }
 
+# What clang-tidy finds, beside tests that leave a core idle now and then.  Begun
+# here, counted by `analyzed` once they are done.
+analysis() {
+	nice -n 19 bash "$TOP/test/tidy.bash" "$BUILD" >"$LOGS/tidy" 2>&1 &
+	ANALYSIS=$!
+}
+
+analyzed() {
+	local status=0
+
+	wait "$ANALYSIS" || status=$?
+	if ((status == 77)); then
+		skip "clang-tidy" "this machine has no clang-tidy 14"
+		return
+	fi
+	expect "clang-tidy" analysis_is_good "$status"
+}
+
+analysis_is_good() {
+	cat "$LOGS/tidy"
+	return "$1"
+}
+
 # A script, with the files beside it that it reads.
 script() {
 	shellcheck -x -P "$(dirname "$1")" "$1"
@@ -287,8 +310,10 @@ section "Demonstration" demonstration
 # As many at a time as there are cores, and one more: OpenSM sleeps at times.
 section "Fabric tests: ibsim and stock OpenSM" \
 	tap_tests fabric check-fabric --jobs "$(($(nproc) + 1))"
+analysis
 section "Packages" tap_tests package check-package
 section "The report in a browser" report_tests
+section "Static analysis, since the packages" analyzed
 
 heading "Result after $((SECONDS / 60)) min $((SECONDS % 60)) s"
 printf '%s\n' "${times[@]}"

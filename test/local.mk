@@ -1,7 +1,7 @@
 # check.bash compares the code with it.
 EXTRA_DIST += .clang-format .clang-tidy test/schemas.py test/tidy.bash test/tidy.argued
 
-# Minutes: not part of the check.
+# As in the check, which runs it beside other tests.
 .PHONY: tidy
 tidy: config.h
 	@$(srcdir)/test/tidy.bash "$(abs_builddir)"

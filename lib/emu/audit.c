@@ -69,7 +69,8 @@ struct audit {
 	struct count *n;
 };
 
-static void count_event(void *context, uint64_t time, uint32_t log, uint64_t what)
+static void count_event(void *context, uint64_t time, uint32_t log, unsigned int kind,
+			uint64_t what)
 {
 	const struct dl_emu *e = ((struct audit *)context)->e;
 	struct count *n = ((struct audit *)context)->n;
@@ -79,7 +80,7 @@ static void count_event(void *context, uint64_t time, uint32_t log, uint64_t wha
 
 	(void)time;
 	(void)log;
-	switch (dl_emu_event_kind(what)) {
+	switch (kind) {
 	case DL_EMU_EV_ARRIVE:
 	case DL_EMU_EV_TAKE:
 		one(e, n, id, false);

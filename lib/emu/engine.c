@@ -87,11 +87,11 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 /* ---- events ------------------------------------------------------------ */
 
 /* What is rarer than tails and arrivals. */
-void dl_emu_dispatch(struct dl_emu *e, uint64_t what)
+void dl_emu_dispatch(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t what)
 {
 	uint32_t channel = dl_emu_event_channel(what), packet = what & DL_EMU_EV_PACKET;
 
-	switch (dl_emu_event_kind(what)) {
+	switch (kind) {
 	case DL_EMU_EV_CREDIT:
 		dl_emu_credit(e, channel, packet);
 		break;
@@ -99,7 +99,7 @@ void dl_emu_dispatch(struct dl_emu *e, uint64_t what)
 		dl_emu_ready(e, channel, packet);
 		break;
 	case DL_EMU_EV_MESSAGE:
-		dl_emu_message(e, what & (2 * DL_EMU_EV_ENDED - 1));
+		dl_emu_message(e, what);
 		break;
 	case DL_EMU_EV_QP_SWITCHED:
 		dl_emu_qp_switched(e, packet);

@@ -9,7 +9,6 @@
 #include "emu/events.h"
 
 #define RARE __attribute__((noinline, cold))
-#define WHAT ((UINT64_C(1) << DL_EMU_KEY_TIME) - 1)
 
 /* ---- batches ------------------------------------------------------------ */
 
@@ -54,6 +53,8 @@ int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift)
 {
 	memset(q, 0, sizeof(*q));
 	q->shift = shift;
+	q->kind_at = 60 - shift;
+	q->below = (UINT64_C(1) << q->kind_at) - 1;
 	q->none = calloc(1, sizeof(*q->none) + sizeof(q->none->key[0]));
 	if (!q->none)
 		return -ENOMEM;
@@ -148,12 +149,12 @@ static void insert(struct dl_emu_events *q, uint32_t log, uint64_t key)
 }
 
 RARE void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log,
-				  uint64_t what)
+				  uint64_t key)
 {
 	if (time >> q->shift > q->bucket)
-		push_far(q, (struct dl_emu_far_event){ time, what, log });
+		push_far(q, (struct dl_emu_far_event){ time, key, log });
 	else
-		insert(q, log, time << DL_EMU_KEY_TIME | what);
+		insert(q, log, key);
 }
 
 /* ---- the bucket being served -------------------------------------------- */
@@ -277,12 +278,6 @@ uint64_t dl_emu_events_next(const struct dl_emu_events *q)
 	return bucket;
 }
 
-/* A bucket's time, without the bits that are in keys. */
-static uint64_t base_of(const struct dl_emu_events *q, uint64_t bucket)
-{
-	return bucket << q->shift >> DL_EMU_BUCKET_BITS << DL_EMU_BUCKET_BITS;
-}
-
 int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 {
 	uint64_t bucket = dl_emu_events_next(q);
@@ -294,11 +289,12 @@ int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 	while (q->nfar && (q->far[0].time >> q->shift) - bucket < DL_EMU_SLOTS - 1) {
 		struct dl_emu_far_event ev = pop_far(q);
 
-		dl_emu_events_push(q, ev.time, ev.log, ev.what);
+		dl_emu_events_push(q, ev.time, ev.log, dl_emu_events_kind(q, ev.key),
+				   dl_emu_events_what(q, ev.key));
 	}
 	slot = bucket % DL_EMU_SLOTS;
 	q->bucket = bucket;
-	q->base = base_of(q, bucket);
+	q->base = bucket << q->shift;
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
 		open_log(q, log, slot);
 	q->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
@@ -306,22 +302,28 @@ int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 }
 
 void dl_emu_events_each(const struct dl_emu_events *q,
-			void (*visit)(void *context, uint64_t time, uint32_t log, uint64_t what),
+			void (*visit)(void *context, uint64_t time, uint32_t log, unsigned int kind,
+				      uint64_t what),
 			void *context)
 {
+	unsigned int kind_at = q->kind_at;
+
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++) {
 		for (const uint64_t *k = q->at[log]; *k != DL_EMU_NO_EVENT; k++)
-			visit(context, q->base + (*k >> DL_EMU_KEY_TIME), log, *k & WHAT);
+			visit(context, dl_emu_events_time(q, *k), log, dl_emu_events_kind(q, *k),
+			      dl_emu_events_what(q, *k));
 		for (uint64_t bucket = q->bucket + 1; bucket < q->bucket + DL_EMU_SLOTS; bucket++) {
 			const struct dl_emu_batch *b = q->slot[log][bucket % DL_EMU_SLOTS];
 
 			for (uint32_t i = 0; i < b->n; i++)
-				visit(context, base_of(q, bucket) + (b->key[i] >> DL_EMU_KEY_TIME),
-				      log, b->key[i] & WHAT);
+				visit(context, (bucket << q->shift) + (b->key[i] >> kind_at >> 4),
+				      log, dl_emu_events_kind(q, b->key[i]),
+				      dl_emu_events_what(q, b->key[i]));
 		}
 	}
 	for (uint32_t i = 0; i < q->nfar; i++)
-		visit(context, q->far[i].time, q->far[i].log, q->far[i].what);
+		visit(context, q->far[i].time, q->far[i].log, dl_emu_events_kind(q, q->far[i].key),
+		      dl_emu_events_what(q, q->far[i].key));
 }
 
 void dl_emu_events_clear(struct dl_emu_events *q, uint64_t bucket)
@@ -337,7 +339,7 @@ void dl_emu_events_clear(struct dl_emu_events *q, uint64_t bucket)
 	memset(q->used, 0, sizeof(q->used));
 	q->nfar = 0;
 	q->bucket = bucket;
-	q->base = base_of(q, bucket);
+	q->base = bucket << q->shift;
 }
 
 uint64_t dl_emu_events_count(const struct dl_emu_events *q)

@@ -6,9 +6,10 @@
  * pending.  Nearly all are due within a few microseconds, and those of one
  * sort mostly come in the order in which they are due.
  *
- * Representation.  An event is a key of 64 bits: the low 14 bits of its time
- * on top, below them what it is.  Time is divided into buckets of 16 ns or
- * less, so within a bucket the order of keys is the order of events.  A wheel
+ * Representation.  Time is divided into buckets of 2^shift ps.  An event is a
+ * key of 64 bits: on top its time since the bucket began, then its kind, in 4
+ * bits, then whom it concerns.  So within a bucket the order of keys is the
+ * order of events.  A wheel
  * has a slot for each of the next 1024 buckets and, in each, a batch for each
  * log, that is for each sort of event: keys in the order of their coming.  When
  * a bucket's time has come its batches are sorted where they need to be.  The
@@ -24,7 +25,7 @@
  * event 518,500 ps later falls into bucket 1510500 / 16384 = 92, slot 92; its
  * key has 1510500 modulo 16384 = 3172 on top.
  *
- * Order.  By time, then by what the event is: one number.  Keys that are alike
+ * Order.  By time, then by kind, then by whom it concerns: one number.  Keys that are alike
  * do the same, so their order means nothing.
  *
  * Invariants.  No event is due before the bucket being served; the wheel holds
@@ -42,8 +43,6 @@
 
 #define DL_EMU_LOGS 4
 #define DL_EMU_SLOTS 1024u
-#define DL_EMU_BUCKET_BITS 14 /* of time in a key */
-#define DL_EMU_KEY_TIME (64 - DL_EMU_BUCKET_BITS)
 #define DL_EMU_NO_EVENT UINT64_MAX
 
 /* Of the bucket being served: in order, behind them DL_EMU_NO_EVENT. */
@@ -54,16 +53,18 @@ struct dl_emu_batch {
 };
 
 struct dl_emu_far_event {
-	uint64_t time, what;
+	uint64_t time, key;
 	uint32_t log;
 };
 
 struct dl_emu_events {
 	uint64_t *at[DL_EMU_LOGS]; /* in the bucket being served: the next ones */
 	uint64_t bucket;	   /* being served */
-	uint64_t base;		   /* its time, without the bits that are in keys */
+	uint64_t base;		   /* when it begins */
 	unsigned int shift;
-	int err; /* no memory: an event was lost */
+	unsigned int kind_at; /* in keys: 60 - shift */
+	uint64_t below;	      /* the kind: all these bits */
+	int err;	      /* no memory: an event was lost */
 	struct dl_emu_batch *served[DL_EMU_LOGS];
 	struct dl_emu_batch *none; /* in empty slots: no keys, and full */
 	struct dl_emu_batch *spare[DL_EMU_LOGS];
@@ -76,29 +77,29 @@ struct dl_emu_events {
 };
 
 /*
- * Buckets of 2^shift picoseconds, 14 at most.  Must stay where it is.  Returns
- * 0 or -ENOMEM.
+ * Buckets of 2^shift picoseconds.  Must stay where it is.  Returns 0 or
+ * -ENOMEM.
  */
 int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift);
 void dl_emu_events_free(struct dl_emu_events *q);
 
 /* Not for the wheel; room for one key more in a slot, or NULL. */
-void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log, uint64_t what);
+void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log, uint64_t key);
 struct dl_emu_batch *dl_emu_events_make_room(struct dl_emu_events *q, uint32_t log, uint32_t slot);
 
 /*
  * Not before the last one taken, nor before a time up to which there was none.
- * What it is, `what`, is below 2^50.  Without
- * memory the event is lost, and q->err set.
+ * `kind` is below 16, `what` below 2^(60 - shift).  Without memory the event is
+ * lost, and q->err set.
  */
 static inline void dl_emu_events_push(struct dl_emu_events *q, uint64_t time, uint32_t log,
-				      uint64_t what)
+				      unsigned int kind, uint64_t what)
 {
-	uint64_t bucket = time >> q->shift;
+	uint64_t bucket = time >> q->shift, key = (time << 4 | kind) << q->kind_at | what;
 	struct dl_emu_batch *b;
 
 	if (__builtin_expect(bucket - q->bucket - 1 >= DL_EMU_SLOTS - 1, 0)) {
-		dl_emu_events_push_rare(q, time, log, what);
+		dl_emu_events_push_rare(q, time, log, key);
 		return;
 	}
 	b = q->slot[log][bucket % DL_EMU_SLOTS];
@@ -107,7 +108,7 @@ static inline void dl_emu_events_push(struct dl_emu_events *q, uint64_t time, ui
 		if (!b)
 			return;
 	}
-	b->key[b->n++] = time << DL_EMU_KEY_TIME | what;
+	b->key[b->n++] = key;
 }
 
 /*
@@ -121,9 +122,25 @@ static inline uint64_t dl_emu_events_end(const struct dl_emu_events *q, uint64_t
 {
 	if (until < q->base)
 		return 0;
-	return until - q->base >= (1u << DL_EMU_BUCKET_BITS) - 1 ?
+	return until - q->base >= (UINT64_C(1) << q->shift) - 1 ?
 		       DL_EMU_NO_EVENT :
-		       (until - q->base + 1) << DL_EMU_KEY_TIME;
+		       (until - q->base + 1) << (64 - q->shift);
+}
+
+/* Of a key in the present bucket: time and kind, and the rest. */
+static inline uint64_t dl_emu_events_time(const struct dl_emu_events *q, uint64_t key)
+{
+	return q->base + (key >> q->kind_at >> 4);
+}
+
+static inline unsigned int dl_emu_events_kind(const struct dl_emu_events *q, uint64_t key)
+{
+	return key >> q->kind_at & 15;
+}
+
+static inline uint64_t dl_emu_events_what(const struct dl_emu_events *q, uint64_t key)
+{
+	return key & q->below;
 }
 
 /* The first key in the present bucket, or DL_EMU_NO_EVENT. */
@@ -150,7 +167,8 @@ uint64_t dl_emu_events_count(const struct dl_emu_events *q);
 
 /* Hand out each event, in no order. */
 void dl_emu_events_each(const struct dl_emu_events *q,
-			void (*visit)(void *context, uint64_t time, uint32_t log, uint64_t what),
+			void (*visit)(void *context, uint64_t time, uint32_t log, unsigned int kind,
+				      uint64_t what),
 			void *context);
 
 /* There are none any more, and a bucket without any is being served. */

@@ -257,13 +257,14 @@ static inline void fetch_channel(const struct dl_emu *e, uint32_t channel)
 /* Messages: the adapter's flow, and then, one by one, what that leads to. */
 static void fetch_messages(const struct dl_emu *e)
 {
-	const uint64_t *k, *all = e->events.at[DL_EMU_LOG_OTHER];
+	const struct dl_emu_events *q = &e->events;
+	const uint64_t *k, *all = q->at[DL_EMU_LOG_OTHER];
 
 	for (k = all; *k != DL_EMU_NO_EVENT; k++)
-		if (dl_emu_event_kind(*k) == DL_EMU_EV_MESSAGE)
+		if (dl_emu_events_kind(q, *k) == DL_EMU_EV_MESSAGE)
 			fetch(&e->flows[(uint32_t)*k]);
 	for (k = all; *k != DL_EMU_NO_EVENT; k++)
-		if (dl_emu_event_kind(*k) == DL_EMU_EV_MESSAGE)
+		if (dl_emu_events_kind(q, *k) == DL_EMU_EV_MESSAGE)
 			dl_emu_fetch_message(e, &e->flows[(uint32_t)*k]);
 }
 
@@ -275,15 +276,16 @@ static void fetch_messages(const struct dl_emu *e)
 static void fetch_events(const struct dl_emu *e)
 {
 	uint64_t *const *at = e->events.at;
+	uint64_t below = e->events.below;
 	const uint64_t *k;
 
 	for (k = at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++) {
-		fetch_channel(e, dl_emu_event_channel(*k));
-		fetch(&e->ports[dl_emu_event_port(*k)].wait_ps);
+		fetch_channel(e, dl_emu_event_channel(*k & below));
+		fetch(&e->ports[dl_emu_event_port(*k & below)].wait_ps);
 		fetch(&e->packets[*k & DL_EMU_EV_PACKET]);
 	}
 	for (k = at[DL_EMU_LOG_TAIL]; *k != DL_EMU_NO_EVENT; k++) {
-		const struct dl_emu_link_port *p = &e->ports[dl_emu_event_port(*k)];
+		const struct dl_emu_link_port *p = &e->ports[dl_emu_event_port(*k & below)];
 
 		fetch(p);
 		fetch(&p->number);
@@ -291,11 +293,11 @@ static void fetch_events(const struct dl_emu *e)
 		fetch(&e->ports[dl_emu_port_of(*k & DL_EMU_EV_INPUT)].number);
 	}
 	for (k = at[DL_EMU_LOG_TAKE]; *k != DL_EMU_NO_EVENT; k++) {
-		fetch_channel(e, dl_emu_event_channel(*k));
-		fetch(&e->ports[dl_emu_event_port(*k)].number);
+		fetch_channel(e, dl_emu_event_channel(*k & below));
+		fetch(&e->ports[dl_emu_event_port(*k & below)].number);
 		fetch(&e->packets[*k & DL_EMU_EV_PACKET]);
 		fetch(&e->origins[*k & DL_EMU_EV_PACKET]);
-		fetch(&e->counters[dl_emu_event_port(*k)]);
+		fetch(&e->counters[dl_emu_event_port(*k & below)]);
 	}
 	fetch_messages(e);
 	/* Flow-control packets for the room that becomes free go to the peer. */
@@ -320,7 +322,8 @@ void dl_emu_look_ahead(struct dl_emu *e)
 	if (!e->looks_ahead)
 		return;
 	for (const uint64_t *k = e->events.at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++)
-		look_ahead(e, dl_emu_event_channel(*k), &e->packets[*k & DL_EMU_EV_PACKET]);
+		look_ahead(e, dl_emu_event_channel(dl_emu_events_what(&e->events, *k)),
+			   &e->packets[*k & DL_EMU_EV_PACKET]);
 }
 
 /* ---- multicast --------------------------------------------------------- */

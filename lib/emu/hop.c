@@ -520,28 +520,29 @@ HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
 	uint64_t key;
 
 	while ((key = dl_emu_events_first(q)) < end) {
-		enum dl_emu_event_kind kind = dl_emu_event_kind(key);
-		uint32_t channel = dl_emu_event_channel(key);
+		enum dl_emu_event_kind kind = dl_emu_events_kind(q, key);
+		uint64_t what = dl_emu_events_what(q, key);
+		uint32_t channel = dl_emu_event_channel(what);
 
-		e->now = q->base + (key >> DL_EMU_KEY_TIME);
+		e->now = dl_emu_events_time(q, key);
 		e->event = key;
 		e->totals.events++;
 		if (kind == DL_EMU_EV_TAIL) {
 			dl_emu_events_take(q, DL_EMU_LOG_TAIL);
 			e->credited = e->now - 1; /* tails come before credit */
-			tail_sent(e, dl_emu_port_of(channel), key & DL_EMU_EV_INPUT, plain);
+			tail_sent(e, dl_emu_port_of(channel), what & DL_EMU_EV_INPUT, plain);
 		} else if (kind == DL_EMU_EV_ARRIVE) {
 			next_of(e, DL_EMU_LOG_ARRIVE);
-			arrive(e, channel, key & DL_EMU_EV_PACKET, plain);
+			arrive(e, channel, what & DL_EMU_EV_PACKET, plain);
 		} else if (kind == DL_EMU_EV_TAKE) {
 			next_of(e, DL_EMU_LOG_TAKE);
-			take(e, channel, key & DL_EMU_EV_PACKET, plain);
+			take(e, channel, what & DL_EMU_EV_PACKET, plain);
 		} else if (kind == DL_EMU_EV_WAKE) {
 			next_of(e, DL_EMU_LOG_OTHER);
 			wake(e, dl_emu_port_of(channel), plain);
 		} else {
 			next_of(e, DL_EMU_LOG_OTHER);
-			dl_emu_dispatch(e, key);
+			dl_emu_dispatch(e, kind, what);
 		}
 #ifdef DL_EMU_AUDIT
 		if (!e->err && e->nshards == 1)

@@ -107,34 +107,34 @@ enum dl_emu_event_kind {
 enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LOG_OTHER };
 
 /*
- * What an event is: the kind, and whom it concerns.
+ * Whom an event concerns, below its kind; fewer ports take fewer bits, which
+ * leaves more for the time.
  *
- *	            49  46 45            22 21           0
- *	ARRIVE,TAKE | kind | input channel | packet      |
- *	READY, HOQ  | kind | input channel | output      |
- *	CREDIT      | kind | channel       | record      |
- *	TAIL        | kind | port   | input channel      |
- *	WAKE,       | kind | channel of VL 0             |
+ *	              45            22 21           0
+ *	ARRIVE, TAKE | input channel | packet       |
+ *	READY, HOQ   | input channel | output       |
+ *	CREDIT       | channel       | record       |
+ *	TAIL         | port    | input channel      |
+ *	WAKE,        | channel of VL 0              |
  *	DEADLINE
- *	MESSAGE     | kind | ended | flow                |
- *	                       45   44 ... 0
+ *	MESSAGE      | ended (32)   | flow          |
  *	QP_SWITCHED, RECEIVE_DONE: adapter
  *
  * A channel is port * 16 + VL.  The input channel that a packet has left, in
  * the event of its tail, takes the bits of the VL, too.  For example, packet 5
- * on its way to port 3, VL 2, that is to channel 0x32, arrives with 2 << 46 |
- * 0x32 << 22 | 5.
+ * on its way to port 3, VL 2, that is to channel 0x32, arrives with 0x32 << 22
+ * | 5.
  * What a flow-control packet carries stands in the record of a packet.  An
  * output is the number of a switch's port and a VL, for it must not matter
  * which records packets have; READY without one is about the buffer's head.
  */
-#define DL_EMU_EV_KIND 46
 #define DL_EMU_EV_CHANNEL 22
 #define DL_EMU_EV_PACKET ((1u << DL_EMU_EV_CHANNEL) - 1)
 #define DL_EMU_EV_INPUT (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1) /* of a tail */
 #define DL_EMU_EV_COPY (1u << 12)			    /* an output */
-#define DL_EMU_EV_ENDED (UINT64_C(1) << 45)
+#define DL_EMU_EV_ENDED (UINT64_C(1) << 32)
 #define DL_EMU_PORTS_MAX (1u << 20)
+#define DL_EMU_BUCKET_BITS_LEAST 14 /* 60 less those of a channel and a packet */
 
 enum {
 	DL_EMU_PK_HEAD = 1,
@@ -441,25 +441,21 @@ struct dl_emu {
 
 /* ---- small things ------------------------------------------------------ */
 
-static inline enum dl_emu_event_kind dl_emu_event_kind(uint64_t key)
+/* Of what an event concerns. */
+static inline uint32_t dl_emu_event_channel(uint64_t what)
 {
-	return key >> DL_EMU_EV_KIND & 15;
+	return what >> DL_EMU_EV_CHANNEL;
 }
 
-static inline uint32_t dl_emu_event_channel(uint64_t key)
+static inline uint32_t dl_emu_event_port(uint64_t what)
 {
-	return key >> DL_EMU_EV_CHANNEL & (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1);
-}
-
-static inline uint32_t dl_emu_event_port(uint64_t key)
-{
-	return key >> (DL_EMU_EV_CHANNEL + 4) & (DL_EMU_PORTS_MAX - 1);
+	return what >> (DL_EMU_EV_CHANNEL + 4);
 }
 
 static inline void dl_emu_at(struct dl_emu *e, uint64_t time, enum dl_emu_log log,
 			     enum dl_emu_event_kind kind, uint64_t what)
 {
-	dl_emu_events_push(&e->events, time, log, (uint64_t)kind << DL_EMU_EV_KIND | what);
+	dl_emu_events_push(&e->events, time, log, kind, what);
 }
 
 /* An event about a channel. */
@@ -604,7 +600,9 @@ void dl_emu_end_message(struct dl_emu *e, uint32_t flow);
 void dl_emu_open_mail(struct dl_emu *e);
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 
-/* setup.c: a port's index in the tables' fabric, or DL_NONE. */
+/* setup.c: of a bucket of events, with one thread. */
+unsigned int dl_emu_bucket_bits(const struct dl_emu *e);
+/* A port's index in the tables' fabric, or DL_NONE. */
 uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port);
 
 /* hop.c: what every hop does. */
@@ -620,7 +618,7 @@ void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, 
 			   uint64_t at);
 
 /* engine.c: an event that is not of every hop. */
-void dl_emu_dispatch(struct dl_emu *e, uint64_t what);
+void dl_emu_dispatch(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t what);
 
 /* transmit.c: the sender of a link. */
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);

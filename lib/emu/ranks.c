@@ -231,12 +231,13 @@ struct filling {
 	uint64_t n;
 };
 
-static void fill_event(void *context, uint64_t time, uint32_t log, uint64_t what)
+static void fill_event(void *context, uint64_t time, uint32_t log, unsigned int kind, uint64_t what)
 {
 	struct filling *f = context;
 
 	MOVE(f->p, time);
 	MOVE(f->p, log);
+	MOVE(f->p, kind);
 	MOVE(f->p, what);
 	f->n++;
 }
@@ -245,6 +246,7 @@ static void move_events(struct parcel *p, struct dl_emu_events *q)
 {
 	uint64_t n = p->from ? 0 : dl_emu_events_count(q), bucket = q->bucket, time, what;
 	struct filling f = { .p = p };
+	unsigned int kind;
 	uint32_t log;
 
 	MOVE(p, n);
@@ -257,9 +259,10 @@ static void move_events(struct parcel *p, struct dl_emu_events *q)
 	for (; n && !p->err; n--) {
 		MOVE(p, time);
 		MOVE(p, log);
+		MOVE(p, kind);
 		MOVE(p, what);
 		if (!p->err)
-			dl_emu_events_push(q, time, log, what);
+			dl_emu_events_push(q, time, log, kind, what);
 	}
 	if (q->err)
 		p->err = q->err;

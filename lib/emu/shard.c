@@ -135,7 +135,7 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 	uint32_t threads = e->c.threads ? e->c.threads : ranks > 1 ? 1 : threads_that_pay(e);
 	uint64_t wanted = (uint64_t)threads * ranks;
 	uint32_t shards = wanted < SHARDS_MAX ? wanted : SHARDS_MAX;
-	unsigned int shift = DL_EMU_BUCKET_BITS;
+	unsigned int shift = DL_EMU_BUCKET_BITS_LEAST;
 	uint64_t window = DL_EMU_NEVER;
 	int err = 0;
 
@@ -148,12 +148,12 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 		window = find_far_links(e);
 	while (shift && UINT64_C(1) << shift > window)
 		shift--;
-	if (shift < SHORTEST_WINDOW) {
+	if (shift < SHORTEST_WINDOW)
 		stay_alone(e);
-		shift = DL_EMU_BUCKET_BITS;
-	}
-	if (e->nshards == 1) /* every process does all of it */
+	if (e->nshards == 1) { /* every process does all of it */
 		e->c.ranks = NULL;
+		shift = dl_emu_bucket_bits(e);
+	}
 	e->buckets = e->nshards == 1 ? 1 : window >> shift;
 	e->shards = dl_arena_array(&e->arena, e->nshards, sizeof(struct dl_emu *));
 	e->all_levels = e->nshards == 1 ?

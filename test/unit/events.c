@@ -14,11 +14,12 @@
 #define MOST 6000
 #define STEPS 20000
 #define DELAYS 20
+#define KIND 42 /* where it stands in struct event */
 
 static uint64_t seed = 20261121;
 
 struct event {
-	uint64_t time, what;
+	uint64_t time, what; /* the kind on top */
 	uint32_t log;
 };
 
@@ -68,15 +69,21 @@ static uint64_t draw_time(struct draw *d, uint64_t now, uint64_t reach, const ui
 /* What is alike stands in one log. */
 static struct event draw_event(struct draw *d, uint64_t time, uint32_t most)
 {
-	uint64_t what = (uint64_t)draw_below(d, most) << 38 | draw_below(d, 3);
+	uint64_t what = (uint64_t)draw_below(d, most) << 32 | draw_below(d, 3);
+	uint64_t kind = draw_below(d, 11);
 
-	return (struct event){ time, what, what % 7 % DL_EMU_LOGS };
+	return (struct event){ time, kind << KIND | what, what % 7 % DL_EMU_LOGS };
 }
 
-static void add_up(void *sum, uint64_t time, uint32_t log, uint64_t what)
+static void push(struct dl_emu_events *q, const struct event *ev)
 {
-	(void)time;
-	*(uint64_t *)sum += (what + 1) << log;
+	dl_emu_events_push(q, ev->time, ev->log, ev->what >> KIND,
+			   ev->what % (UINT64_C(1) << KIND));
+}
+
+static void add_up(void *sum, uint64_t time, uint32_t log, unsigned int kind, uint64_t what)
+{
+	*(uint64_t *)sum += (((uint64_t)kind << KIND | what) + 1 + time) << log;
 }
 
 static void check_places(const struct dl_emu_events *q, const struct list *l)
@@ -84,7 +91,7 @@ static void check_places(const struct dl_emu_events *q, const struct list *l)
 	uint64_t sum = 0, found = 0;
 
 	for (uint32_t i = 0; i < l->n; i++)
-		sum += (l->event[i].what + 1) << l->event[i].log;
+		sum += (l->event[i].what + 1 + l->event[i].time) << l->event[i].log;
 	dl_emu_events_each(q, add_up, &found);
 	assert_int_equal(found, sum);
 	assert_int_equal(dl_emu_events_count(q), l->n);
@@ -102,9 +109,9 @@ static bool pop(struct dl_emu_events *q, uint64_t until, struct event *out)
 		if (!found)
 			return false;
 	}
-	out->time = q->base + (key >> DL_EMU_KEY_TIME);
-	out->what = key & ((UINT64_C(1) << DL_EMU_KEY_TIME) - 1);
-	out->log = out->what % 7 % DL_EMU_LOGS;
+	out->time = dl_emu_events_time(q, key);
+	out->log = dl_emu_events_what(q, key) % 7 % DL_EMU_LOGS;
+	out->what = (uint64_t)dl_emu_events_kind(q, key) << KIND | dl_emu_events_what(q, key);
 	assert_int_equal(*q->at[out->log], key);
 	dl_emu_events_take(q, out->log);
 	return true;
@@ -121,7 +128,7 @@ static void run(struct draw *d, struct list *l)
 	l->n = 0;
 	for (unsigned int i = 0; i < DELAYS; i++)
 		delay[i] = draw_below(d, reach);
-	assert_int_equal(dl_emu_events_init(&q, 4 + draw_below(d, 11)), 0);
+	assert_int_equal(dl_emu_events_init(&q, 4 + draw_below(d, 15)), 0);
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint64_t until = now + draw_below(d, 2 * reach);
 		struct event a = { 0 }, b;
@@ -132,12 +139,12 @@ static void run(struct draw *d, struct list *l)
 			for (uint32_t i = 0; i < 2000; i++) {
 				b = draw_event(d, now + 77, 500);
 				l->event[l->n++] = b;
-				dl_emu_events_push(&q, b.time, b.log, b.what);
+				push(&q, &b);
 			}
 		while (l->n < most) {
 			b = draw_event(d, draw_time(d, now, reach, delay), 1000);
 			l->event[l->n++] = b;
-			dl_emu_events_push(&q, b.time, b.log, b.what);
+			push(&q, &b);
 			if (draw_below(d, 2))
 				break;
 		}

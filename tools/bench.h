@@ -39,9 +39,9 @@ int bench_setup(const struct tool *tool, const struct bench_size *size, struct t
 
 /* Adapters with traffic between them, as a source for the emulator. */
 struct bench_traffic {
-	const struct dl_fabric *f;
 	struct dl_emu_traffic *traffic;
 	uint32_t *port; /* by adapter */
+	uint16_t *lid;
 	uint64_t *rate;
 	uint32_t n;
 };

@@ -32,7 +32,7 @@ bool bench_traffic_next(void *context, uint32_t flow, uint64_t now, struct dl_em
 	*out = (struct dl_emu_message){
 		.at = m.at,
 		.bytes = m.bytes,
-		.dlid = j->f->ports[j->port[m.dst]].lid,
+		.dlid = j->lid[m.dst],
 		.level = m.level,
 		.sl = DL_TABLES_NO_SL,
 	};
@@ -42,10 +42,11 @@ bool bench_traffic_next(void *context, uint32_t flow, uint64_t now, struct dl_em
 int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f,
 		       const struct dl_emu_config *c)
 {
-	*j = (struct bench_traffic){ .f = f };
+	*j = (struct bench_traffic){ 0 };
 	j->port = malloc((f->nports + 1) * sizeof(*j->port));
+	j->lid = malloc((f->nports + 1) * sizeof(*j->lid));
 	j->rate = malloc((f->nports + 1) * sizeof(*j->rate));
-	if (!j->port || !j->rate)
+	if (!j->port || !j->lid || !j->rate)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < f->nports; p++) {
 		struct dl_emu_rate rate;
@@ -55,6 +56,7 @@ int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f,
 		if (dl_emu_link_rate(f, c, p, &rate))
 			return -EINVAL;
 		j->rate[j->n] = dl_emu_rate_bytes(rate);
+		j->lid[j->n] = f->ports[p].lid;
 		j->port[j->n++] = p;
 	}
 	return j->n > 1 ? 0 : -EINVAL;
@@ -64,6 +66,7 @@ void bench_traffic_release(struct bench_traffic *j)
 {
 	dl_emu_traffic_free(j->traffic);
 	free(j->port);
+	free(j->lid);
 	free(j->rate);
 }
 

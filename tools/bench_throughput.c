@@ -199,7 +199,7 @@ static bool next_alone(void *context, uint32_t src, uint64_t now, struct dl_emu_
 	*out = (struct dl_emu_message){
 		.at = (src * (uint64_t)j->ndsts + k) * ALONE_PS,
 		.bytes = BYTES,
-		.dlid = j->traffic.f->ports[j->traffic.port[dst]].lid,
+		.dlid = j->traffic.lid[dst],
 		.sl = DL_TABLES_NO_SL,
 	};
 	return true;

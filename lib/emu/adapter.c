@@ -168,6 +168,15 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	dl_emu_sl_sched_work(&a->sched, flow, f->sl);
 }
 
+/* To the processor's cache: the SL that the next message will need. */
+static void fetch_path_sl(const struct dl_emu *e, const struct dl_emu_flow *f)
+{
+	uint32_t there = dl_emu_their_port(e, e->adapters[f->adapter].port);
+
+	if (there != DL_NONE)
+		__builtin_prefetch(dl_tables_psl(e->tables, there, f->message.dlid));
+}
+
 /* A flow without a message under way: take its next one. */
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 {
@@ -184,6 +193,7 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 		f->under_way++;
 		if (f->message.at > e->now) {
 			f->waiting = true;
+			fetch_path_sl(e, f);
 			dl_emu_message_at(e, f->message.at, flow, false);
 			return;
 		}
@@ -191,19 +201,17 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 	}
 }
 
-/* To the processor's cache: what a flow's next message will need. */
+/* The same for all else that it will need. */
 void dl_emu_fetch_message(const struct dl_emu *e, const struct dl_emu_flow *f)
 {
 	const struct dl_emu_adapter *a = &e->adapters[f->adapter];
 	const struct dl_emu_link_port *p = &e->ports[a->port];
-	uint32_t there = dl_emu_their_port(e, a->port);
 
 	for (size_t i = 0; i < sizeof(*a); i += 64)
 		__builtin_prefetch((const char *)a + i);
 	__builtin_prefetch(p);
 	__builtin_prefetch(&p->number);
-	if (there != DL_NONE)
-		__builtin_prefetch(dl_tables_psl(e->tables, there, f->message.dlid));
+	fetch_path_sl(e, f);
 }
 
 /* See dl_emu_message_at(). */

@@ -79,9 +79,11 @@ HOT void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v
 		p->fcp |= 1u << vl;
 		if (!p->hold)
 			send_next(e, p, plain);
-	} else if (__builtin_expect(!p->timer, 0)) {
-		dl_emu_tell_later(e, p);
+		return;
 	}
+	p->untold |= 1u << vl;
+	if (__builtin_expect(!p->timer, 0))
+		dl_emu_tell_later(e, p);
 }
 
 HOT void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,

@@ -260,6 +260,7 @@ struct dl_emu_link_port {
 	uint32_t sw;			/* number, or NIL */
 	uint8_t num;			/* of the port at its node */
 	uint8_t readers;		/* as input: packets being passed on */
+	uint16_t untold;		/* VLs with room that was not worth telling */
 
 	struct dl_emu_vl_port vl[DL_EMU_VLS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));

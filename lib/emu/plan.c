@@ -135,9 +135,10 @@ static int number_adapters(struct dl_emu_plan *p)
 	uint32_t n = 0;
 
 	p->port = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->port));
+	p->lid = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->lid));
 	p->rate = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->rate));
 	p->adapter = dl_arena_array(&p->arena, f->nports + 1, sizeof(*p->adapter));
-	if (!p->port || !p->rate || !p->adapter)
+	if (!p->port || !p->lid || !p->rate || !p->adapter)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nports; i++)
 		p->adapter[i] = DL_EMU_NO_ADAPTER;
@@ -151,6 +152,7 @@ static int number_adapters(struct dl_emu_plan *p)
 			continue;
 		p->adapter[port] = n;
 		p->rate[n] = dl_emu_rate_bytes(rate);
+		p->lid[n] = lid;
 		p->port[n++] = port;
 	}
 	p->spec.nadapters = n;

@@ -77,7 +77,6 @@ static void keep_warning(void *context, enum dl_log_level level, const char *mes
 static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out)
 {
 	struct run *r = context;
-	const struct dl_fabric *f = r->plan->fabric;
 	struct dl_emu_trace_message m;
 
 	/* What has not been begun by the end is not sent any more. */
@@ -90,7 +89,7 @@ static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_e
 	*out = (struct dl_emu_message){
 		.at = m.at,
 		.bytes = m.bytes,
-		.dlid = m.dst == DL_EMU_NO_ADAPTER ? m.mlid : f->ports[r->plan->port[m.dst]].lid,
+		.dlid = m.dst == DL_EMU_NO_ADAPTER ? m.mlid : r->plan->lid[m.dst],
 		.level = m.level,
 		.sl = DL_TABLES_NO_SL,
 	};

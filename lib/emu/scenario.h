@@ -106,6 +106,7 @@ struct dl_emu_plan {
 	struct dl_emu_later *later;    /* by fault */
 	struct dl_emu_action *actions; /* in order of time */
 	uint32_t nactions;
+	uint16_t *lid;	   /* by adapter */
 	uint32_t *port;	   /* port index by adapter */
 	uint32_t *adapter; /* by port index; DL_EMU_NO_ADAPTER */
 	uint64_t *rate;	   /* by adapter */

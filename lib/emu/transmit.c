@@ -72,13 +72,20 @@ static uint64_t next_deadline(const struct dl_emu *e, const struct dl_emu_link_p
 				     p->fcp_due + ((e->now - p->fcp_due) / span + 1) * span;
 }
 
-/* The VLs of which the sender does not know all. */
-static unsigned int news(const struct dl_emu_link_port *p)
+/*
+ * The VLs of which the sender does not know all.  In a plain run that can only
+ * be those that are about to tell, or were not worth it.
+ */
+static unsigned int news(const struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	unsigned int vls = 0;
+	unsigned int ask = e->plain ? p->untold | p->fcp : (1u << p->vls) - 1, vls = 0;
 
-	for (unsigned int v = 0; v < p->vls; v++)
+	for (; ask; ask &= ask - 1) {
+		unsigned int v = __builtin_ctz(ask);
+
 		vls |= (unsigned int)(dl_emu_promise(&p->vl[v]) != p->vl[v].told) << v;
+	}
+	p->untold = vls;
 	return vls;
 }
 
@@ -93,7 +100,7 @@ void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now
 	if (!unseen)
 		p->fcp |= (1u << p->vls) - 1;
 	else if (now)
-		p->fcp |= news(p);
+		p->fcp |= news(e, p);
 	p->fcp_due = next_deadline(e, p);
 }
 
@@ -198,14 +205,14 @@ void dl_emu_deadline(struct dl_emu *e, uint32_t port)
 	/* (The link may have been down and up again, and has others now.) */
 	bool due = !(p->hold & DL_EMU_DOWN) && e->now >= p->fcp_due &&
 		   (e->now - p->fcp_due) % span == 0;
-	bool more = e->timers || news(p);
+	bool more = e->timers || news(e, p);
 
 	p->timer = false;
 	e->background--;
 	if (due && more) {
 		dl_emu_pass_deadline(e, p, true);
 		dl_emu_transmit(e, p);
-		more = e->timers || news(p);
+		more = e->timers || news(e, p);
 	}
 	if (more)
 		dl_emu_tell_later(e, p);

@@ -442,6 +442,10 @@ static void print_text(const json_t *d, FILE *to)
 
 	json_array_foreach(tool_at(d, "hosts"), i, host)
 		fprintf(to, "%s%s", i ? "," : "", json_string_value(tool_at(host, "name")));
+	if (!tool_int_at(d, "pairs")) {
+		fputs("\none host: there are no pairs\n", to);
+		return;
+	}
 	tool_print(to, d, "\n{pairs#pair}: {hops_mean:0.3} hops on average, {hops_max} at most");
 	if (tool_int_at(d, "hops_max"))
 		tool_print(to, d, " ({from} to {to})");

@@ -146,6 +146,6 @@ value() {
 	# All of them; one; too many.
 	dateline hops f --hosts free --compact "$(wc -l <free)" >all
 	[[ $(head -n 1 all | tr , '\n' | sort) == "$(sort free)" ]]
-	dateline hops f --hosts free --compact 1 | grep -q '^0 pairs: 0.000 hops'
+	dateline hops f --hosts free --compact 1 | grep -qx 'one host: there are no pairs'
 	run -2 dateline hops f --hosts free --compact $(($(wc -l <free) + 1))
 }

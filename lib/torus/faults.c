@@ -236,16 +236,52 @@ int dl_torus_find_faults(const struct dl_torus *t, struct dl_torus_fault **fault
 
 /* ---- report ------------------------------------------------------------ */
 
+/* Cables of a switch that would join neighbours if it were at a site. */
+static unsigned int count_joined(const struct dl_torus *t, uint32_t sw, uint32_t site)
+{
+	const struct dl_fabric_node *node = dl_torus_node(t->fabric, sw);
+	unsigned int n = 0;
+
+	for (unsigned int k = 1; k <= node->nports; k++) {
+		uint32_t far = dl_fabric_peer_switch(t->fabric, node->first_port + k);
+
+		n += far != DL_NONE && t->sw_site[far] != DL_NONE &&
+		     dl_torus_direction(&t->grid, site, t->sw_site[far]) != DIRS;
+	}
+	return n;
+}
+
+/* Would the switches of two ports be as right at each other's site?  Corners may be. */
+static void report_doubt(const struct dl_torus *t, uint32_t a, uint32_t b, const struct dl_log *log)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t one = f->nodes[f->ports[a].node].sw, two = f->nodes[f->ports[b].node].sw;
+	uint32_t here = t->sw_site[one], there = t->sw_site[two];
+
+	if (count_joined(t, one, there) + count_joined(t, two, here) >=
+	    count_joined(t, one, here) + count_joined(t, two, there))
+		dl_log(log, DL_LOG_WARNING,
+		       "which of switches %s and %s is at %s and which at %s does not follow from "
+		       "the cabling: name one in a seed of a torus-2QoS.conf",
+		       dl_torus_show_switch(f, one).text, dl_torus_show_switch(f, two).text,
+		       dl_torus_show_site(&t->grid, here).text,
+		       dl_torus_show_site(&t->grid, there).text);
+}
+
 static void report_fault(const struct dl_torus *t, const struct dl_torus_fault *fault,
 			 const struct dl_log *log)
 {
 	struct dl_torus_shown a = dl_torus_show_port(t->fabric, fault->port[0]);
 	struct dl_torus_shown b = dl_torus_show_port(t->fabric, fault->port[1]);
 
-	if (fault->repair == DL_TORUS_EXCHANGE)
+	if (fault->repair == DL_TORUS_EXCHANGE) {
+		const struct dl_fabric_port *ports = t->fabric->ports;
+
 		dl_log(log, DL_LOG_WARNING, "wiring fault: exchange the cables in %s and %s",
 		       a.text, b.text);
-	else if (fault->repair == DL_TORUS_MOVE)
+		report_doubt(t, fault->port[0], fault->port[1], log);
+		report_doubt(t, ports[fault->port[0]].peer, ports[fault->port[1]].peer, log);
+	} else if (fault->repair == DL_TORUS_MOVE)
 		dl_log(log, DL_LOG_WARNING,
 		       "wiring fault: move the cable in %s to the switch of %s; its other end, in "
 		       "%s, is right",

@@ -323,7 +323,10 @@ uint32_t dl_torus_hint_ports(struct dl_torus_solver *s)
 
 /* ---- the score of weak switches ---------------------------------------- */
 
-/* Do the ports that a switch is attached to lead to a site?  1, -1; 0: unknown. */
+/*
+ * Do most ports that a switch is attached to lead to a site?  1, -1; 0: unknown, for one
+ * plug may be in a wrong port.
+ */
 static int ports_agree(const struct dl_torus_solver *s, const struct dl_torus_hints *h, uint32_t sw,
 		       uint32_t site)
 {
@@ -337,11 +340,9 @@ static int ports_agree(const struct dl_torus_solver *s, const struct dl_torus_hi
 		/* Is it known at all which ports lead there? */
 		if (dir == DIRS || !(h->meant >> dir & 1))
 			continue;
-		if (h->dir[far] != dir)
-			return -1;
-		agree = 1;
+		agree += h->dir[far] == dir ? 1 : -1;
 	}
-	return agree;
+	return (agree > 0) - (agree < 0);
 }
 
 /* Is a site beyond all placed switches, where the grid might end? */

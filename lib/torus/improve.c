@@ -12,13 +12,13 @@
  * without a site; whoever is there takes its former site, or has none.  A step
  * is taken if more cables join neighbours then.  And what has no site takes a
  * free one if all around it are its neighbours, or have a cable that belongs
- * elsewhere: a corner, one of whose two cables is wrong, is as weak as what is
- * dual-homed.
+ * elsewhere, or if there is no more to repair then: a corner, one of whose two
+ * cables is wrong, is as weak as what is dual-homed.
  *
  * What is left may have gone wrong from the start, if the solver came to the
  * faults before it had placed enough around them.  So it runs again from a few
  * switches that are right, where they are, and what has the fewest faults is
- * taken.
+ * taken, of equals that with fewest switches at them.
  *
  * Invariant.  Where all cables between placed switches join neighbours,
  * nothing changes.  No step makes fewer cables join neighbours, so this ends.
@@ -37,7 +37,8 @@
 
 #define MOST 4 /* one switch in so many may not fit */
 #define ROUNDS 4
-#define ELSEWHERE 8 /* switches to grow from anew */
+#define ELSEWHERE 8	     /* switches to grow from anew, at least */
+#define MAX_PLACED (1 << 10) /* ... or until so many have been placed */
 
 uint32_t dl_torus_count_repairs(const struct dl_torus_solver *s)
 {
@@ -57,6 +58,26 @@ uint32_t dl_torus_count_faults(const struct dl_torus_solver *s)
 	for (uint32_t sw = 0; sw < s->n; sw++)
 		faults += s->site_of[sw] == DL_NONE && s->weak[sw] != DL_TORUS_APPENDAGE;
 	return faults;
+}
+
+uint32_t dl_torus_count_right(const struct dl_torus_solver *s)
+{
+	uint32_t right = 0;
+	unsigned int near;
+
+	for (uint32_t sw = 0; sw < s->n; sw++) {
+		uint32_t site = s->site_of[sw];
+		unsigned int there = 0;
+
+		for (unsigned int dir = 0; dir < DIRS && site != DL_NONE; dir++) {
+			uint32_t at = dl_torus_site_next(&s->grid, site, dir);
+
+			there += at != DL_NONE && s->sw_at[at] != DL_NONE;
+		}
+		right += site != DL_NONE && dl_torus_count_placed(s, sw, site, &near) == there &&
+			 near == there;
+	}
+	return right;
 }
 
 /* Put a switch at a site, and whoever is there where it was. */
@@ -128,13 +149,25 @@ static bool is_crossed(const struct dl_torus_solver *s, uint32_t sw)
 	return s->site_of[sw] != DL_NONE && placed > near;
 }
 
+/* Is nothing known against a switch's being that of a site (hints.c)? */
+static bool is_likely(const struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+{
+	struct dl_torus_hints h;
+
+	dl_torus_learn_hints(s, &h);
+	return dl_torus_score(s, &h, sw, site) > 0;
+}
+
 /*
- * May a switch that has no site take a free one?  If it has a neighbour there,
- * and all others there have a cable that belongs elsewhere.
+ * May a switch that has no site take a free one?  If it has a neighbour there, and
+ * all others there have a cable that belongs elsewhere; or if its cables contradict
+ * each other, and that leaves no more to explain than a switch without a site and a
+ * site without a switch.
  */
 static bool take_site(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 {
-	unsigned int there = 0;
+	unsigned int there = 0, lacking = 0, placed, near;
+	bool crossed = true;
 
 	if (s->site_of[sw] != DL_NONE || s->sw_at[site] != DL_NONE ||
 	    !dl_torus_within_span(s, site))
@@ -145,13 +178,17 @@ static bool take_site(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 
 		if (next == DL_NONE)
 			continue;
-		if (!dl_torus_cabled(&s->graph, sw, next) && !is_crossed(s, next))
-			return false;
 		there++;
+		bool joined = dl_torus_cabled(&s->graph, sw, next);
+		lacking += !joined;
+		crossed &= joined || is_crossed(s, next);
 	}
-	if (there > 1)
-		dl_torus_place(s, sw, site);
-	return there > 1;
+	placed = dl_torus_count_placed(s, sw, site, &near);
+	if (there < 2 || (s->ncand[sw] && !(crossed && lacking)) ||
+	    (!crossed && (lacking + placed - near > 2 || !is_likely(s, sw, site))))
+		return false;
+	dl_torus_place(s, sw, site);
+	return true;
 }
 
 static bool try_sites(struct dl_torus_solver *s, const struct dl_torus_config *c, uint32_t sw)
@@ -186,8 +223,10 @@ static uint32_t count_misplaced(const struct dl_torus_solver *s)
 	bool crossed = false;
 
 	for (uint32_t sw = 0; sw < s->n; sw++) {
-		count += is_misplaced(s, sw);
-		crossed |= is_crossed(s, sw);
+		bool misplaced = is_misplaced(s, sw);
+
+		count += misplaced;
+		crossed |= s->site_of[sw] == DL_NONE ? misplaced && !s->ncand[sw] : misplaced;
 	}
 	return crossed ? count : 0;
 }
@@ -273,10 +312,17 @@ static bool keeps_seed(const struct dl_torus_solver *s, const struct dl_torus_co
 	return true;
 }
 
+/* Faults, and of as many the switches that they are at. */
+static uint64_t rate(const struct dl_torus_solver *s)
+{
+	return (uint64_t)dl_torus_count_faults(s) << 32 | (s->n - dl_torus_count_right(s));
+}
+
 static int try_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c,
 			 const uint32_t *sites, uint32_t *best)
 {
-	uint32_t least = dl_torus_count_faults(s), stride = s->n / ELSEWHERE + 1;
+	uint64_t least = rate(s);
+	uint32_t stride = s->n / (ELSEWHERE + MAX_PLACED / s->n) + 1;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && least && i < s->n; i += stride) {
@@ -285,9 +331,9 @@ static int try_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config
 		if (sw == DL_NONE || s->effort >= DL_TORUS_MAX_EFFORT)
 			continue;
 		err = grow_around(s, c, sites, sw);
-		if (err || dl_torus_count_faults(s) >= least || !keeps_seed(s, c, sites))
+		if (err || rate(s) >= least || !keeps_seed(s, c, sites))
 			continue;
-		least = dl_torus_count_faults(s);
+		least = rate(s);
 		memcpy(best, s->site_of, s->n * sizeof(*best));
 	}
 	return err ? err : place_again(s, best);

@@ -122,27 +122,6 @@ static bool only_off_torus(const struct infer *n)
 	return true;
 }
 
-/* How many switches are placed, next to all placed neighbours, and cabled to them? */
-static uint32_t count_right(const struct dl_torus_solver *s)
-{
-	uint32_t right = 0;
-	unsigned int near;
-
-	for (uint32_t sw = 0; sw < s->n; sw++) {
-		uint32_t site = s->site_of[sw];
-		unsigned int there = 0;
-
-		for (unsigned int dir = 0; dir < DIRS && site != DL_NONE; dir++) {
-			uint32_t at = dl_torus_site_next(&s->grid, site, dir);
-
-			there += at != DL_NONE && s->sw_at[at] != DL_NONE;
-		}
-		right += site != DL_NONE && dl_torus_count_placed(s, sw, site, &near) == there &&
-			 near == there;
-	}
-	return right;
-}
-
 /* May a grid of so many sites be it? */
 static bool large_enough(const struct infer *n, uint32_t sites)
 {
@@ -151,30 +130,43 @@ static bool large_enough(const struct infer *n, uint32_t sites)
 	return n->nout ? (uint64_t)sites * MOST >= nsw * (MOST - 1) : sites >= nsw;
 }
 
+/* How well does what the solver has found fit? */
+static void measure(const struct infer *n, struct candidate *c)
+{
+	uint32_t sites = dl_torus_grid_sites(&c->p.grid);
+	uint32_t empty = sites > n->s->n ? sites - n->s->n : 0;
+
+	c->left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
+	c->repairs = dl_torus_count_repairs(n->s);
+	c->faults = dl_torus_count_faults(n->s);
+	c->faulty = n->s->n - dl_torus_count_right(n->s);
+	c->wrong = c->faulty + empty;
+	c->faulty += empty > n->s->n / FAULTY ? empty : 0;
+}
+
+static int solve(struct infer *n, const struct candidate *c)
+{
+	n->config->grid = c->p.grid;
+	*n->config->seeds = c->p.seed;
+	return dl_torus_solve(n->s, n->config, NULL, NULL);
+}
+
 static bool try_proposal(void *context, const struct dl_torus_proposal *proposal)
 {
 	struct infer *n = context;
 	struct candidate c = { .p = *proposal };
-	uint32_t sites = dl_torus_grid_sites(&c.p.grid), empty;
+	uint32_t sites = dl_torus_grid_sites(&c.p.grid);
 	int err;
 
 	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES || !as_wanted(n->wanted, &c.p) ||
 	    n->s->effort >= DL_TORUS_MAX_EFFORT || n->runs++ >= MAX_RUNS + MAX_PLACED / n->s->n)
 		return false;
-	n->config->grid = c.p.grid;
-	*n->config->seeds = c.p.seed;
-	err = dl_torus_solve(n->s, n->config, NULL, NULL);
+	err = solve(n, &c);
 	if (err == -ENOMEM)
 		n->err = err;
 	if (err)
 		return n->err; /* no memory: no further proposal */
-	c.left = sites - n->s->nplaced + n->s->n - n->s->nplaced;
-	c.repairs = dl_torus_count_repairs(n->s);
-	c.faults = dl_torus_count_faults(n->s);
-	empty = sites > n->s->n ? sites - n->s->n : 0;
-	c.faulty = n->s->n - count_right(n->s);
-	c.wrong = c.faulty + empty;
-	c.faulty += empty > n->s->n / FAULTY ? empty : 0;
+	measure(n, &c);
 	if (only_off_torus(n)) {
 		if (n->fits.left == DL_NONE || c.repairs < n->fits.repairs)
 			n->fits = c;
@@ -236,9 +228,10 @@ static void stretch(struct infer *n, const struct dl_torus_proposal *from)
 	uint32_t rest = n->s->n > sites ? n->s->n - sites : 0;
 
 	for (unsigned int d = 0; d < DIMS && !n->err; d++) {
-		uint32_t radix = from->grid.radix[d], more = rest / (sites / radix);
+		uint32_t radix = from->grid.radix[d], plane = sites / radix;
+		uint32_t more = (rest + plane - 1) / plane;
 
-		if (!more || more > MOST_PLANES || rest % (sites / radix) ||
+		if (!more || more > MOST_PLANES || (more * plane - rest) * FAULTY > n->s->n ||
 		    radix + more > DL_TORUS_MAX_RADIX || (radix > 2 && !from->grid.mesh[d]))
 			continue;
 		for (uint32_t before = 0; before <= more; before++) {
@@ -286,6 +279,18 @@ static int adjust(struct infer *n, struct candidate *found)
 	return n->err;
 }
 
+/* What discovery will make of the proposal with the fewest wiring faults. */
+static int grow_faulty(struct infer *n)
+{
+	int err = solve(n, &n->faulty);
+
+	if (!err)
+		err = dl_torus_grow_elsewhere(n->s, n->config);
+	if (!err)
+		measure(n, &n->faulty);
+	return err;
+}
+
 static int find_grid(struct infer *n)
 {
 	struct candidate found = { .left = DL_NONE }, without = found;
@@ -306,6 +311,8 @@ static int find_grid(struct infer *n)
 	if (!err && (n->faulty.wrong != DL_NONE ? found.left || found.repairs :
 						  found.left != DL_NONE && found.repairs))
 		err = adjust(n, &found);
+	if (!err && n->faulty.wrong != DL_NONE)
+		err = grow_faulty(n);
 	if (err)
 		return err;
 	/* Also in place of a whole grid that leaves out a plane of the torus. */

@@ -184,12 +184,15 @@ uint32_t dl_torus_count_repairs(const struct dl_torus_solver *s);
 /* These, sites without a switch, and switches without a site, but for appendages. */
 uint32_t dl_torus_count_faults(const struct dl_torus_solver *s);
 
+/* Switches that are placed, next to all placed neighbours, and cabled to them. */
+uint32_t dl_torus_count_right(const struct dl_torus_solver *s);
+
 /* Place switches otherwise if more cables join neighbours then. */
 void dl_torus_improve(struct dl_torus_solver *s, const struct dl_torus_config *c);
 
 /*
- * If there are faults, grow anew from elsewhere, and take what has fewer of them
- * and leaves what the seed names where it is.  0 or -ENOMEM.
+ * If there are faults, grow anew from elsewhere, and take what has fewer of them, or
+ * as many at fewer switches, and leaves what the seed names where it is.  0 or -ENOMEM.
  */
 int dl_torus_grow_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c);
 

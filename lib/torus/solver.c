@@ -23,7 +23,8 @@
  * belong to the grid, each step removes only candidates that no complete
  * assignment has, so nothing is ever misplaced, however many switches and
  * cables are missing.  To stand up to a few cables that do not belong,
- * switches with two placed neighbours or more go first, and a switch whose
+ * switches with two placed neighbours or more go first, a site that two
+ * switches claim waits until more is known of either, and a switch whose
  * neighbours contradict each other follows the majority.  What is attached to
  * one switch (graph.c), or has no more than two neighbours, may not belong
  * either: such weak switches narrow nothing, and are placed last, by score
@@ -327,7 +328,7 @@ static unsigned int free_sites_around(const struct dl_torus_solver *s, uint32_t 
  * What is placed when nothing follows any more, first those whose neighbours
  * contradict each other; of equals the one with the lowest GUID.
  */
-enum turn { TURN_MAJORITY, TURN_WEAK, TURN_TIE, TURN_CHOICE };
+enum turn { TURN_MAJORITY, TURN_CLAIM, TURN_WEAK, TURN_TIE, TURN_CHOICE };
 
 static uint32_t turn_key(enum turn turn, uint32_t within)
 {
@@ -343,10 +344,39 @@ static void await(struct dl_torus_solver *s, uint32_t sw)
 		dl_torus_heap_set(&s->next, item, turn_key(TURN_MAJORITY, 0));
 	else if (s->weak[sw] && s->ncand[sw] == 1)
 		dl_torus_heap_set(&s->next, item, turn_key(TURN_WEAK, 0));
+	else if (s->ncand[sw] == 1)
+		dl_torus_heap_set(&s->next, item, turn_key(TURN_CLAIM, 0));
 	else if (s->weak[sw] != DL_TORUS_APPENDAGE && s->ncand[sw] > 1)
 		dl_torus_heap_set(&s->next, item, turn_key(TURN_CHOICE, s->ncand[sw]));
 	else
 		dl_torus_heap_remove(&s->next, item);
+}
+
+/*
+ * Which other switch without a site is next to a site with most of its placed
+ * neighbours?  With how many; with one only if it can be nowhere else.
+ */
+static unsigned int best_rival(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+{
+	unsigned int best = 0, near;
+
+	for (unsigned int dir = 0; dir < DIRS; dir++) {
+		uint32_t at = dl_torus_site_next(&s->grid, site, dir);
+		const uint32_t *n, *end;
+
+		if (at == DL_NONE || s->sw_at[at] == DL_NONE)
+			continue;
+		for (n = dl_torus_neighbours(&s->graph, s->sw_at[at], &end); n < end; n++) {
+			if (*n == sw || s->site_of[*n] != DL_NONE || s->weak[*n])
+				continue;
+			s->effort += dl_torus_degree(&s->graph, *n);
+			dl_torus_count_placed(s, *n, site, &near);
+			if (near > best &&
+			    (near > 1 || (s->ncand[*n] == 1 && s->cand[*n * DIRS] == site)))
+				best = near;
+		}
+	}
+	return best;
 }
 
 /* Look at a switch again: narrow its candidates, place it if one is left. */
@@ -364,13 +394,13 @@ static void revise(struct dl_torus_solver *s, uint32_t sw)
 		if (is_candidate(s, sw, around[i]))
 			cand[kept++] = around[i];
 	s->ncand[sw] = kept;
-	if (kept == 1 && placed > 1 && !s->weak[sw]) {
+	if (kept == 1 && placed > 1 && !s->weak[sw] && best_rival(s, sw, cand[0]) < placed) {
 		dl_torus_place(s, sw, cand[0]);
 		return;
 	}
 	if (kept != before)
 		enqueue_neighbours(s, sw);
-	if (kept == 1 && !s->weak[sw] && !(s->queued[sw] & IN_SINGLE)) {
+	if (kept == 1 && placed == 1 && !s->weak[sw] && !(s->queued[sw] & IN_SINGLE)) {
 		s->queued[sw] |= IN_SINGLE;
 		s->single[s->nsingle++] = sw;
 	}
@@ -379,7 +409,7 @@ static void revise(struct dl_torus_solver *s, uint32_t sw)
 
 /* ---- what to place when nothing follows any more ----------------------- */
 
-/* Place one that could be at one site only. */
+/* Place one that could be at one site only, and is the only one that could be there. */
 static bool place_a_single(struct dl_torus_solver *s)
 {
 	for (uint32_t i = s->nsingle; i--;) {
@@ -387,34 +417,13 @@ static bool place_a_single(struct dl_torus_solver *s)
 
 		s->single[i] = s->single[--s->nsingle];
 		s->queued[sw] &= ~IN_SINGLE;
-		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 && s->sw_at[site] == DL_NONE) {
+		if (s->site_of[sw] == DL_NONE && s->ncand[sw] == 1 && s->sw_at[site] == DL_NONE &&
+		    !best_rival(s, sw, site)) {
 			dl_torus_place(s, sw, site);
 			return true;
 		}
 	}
 	return false;
-}
-
-/* How many placed neighbours of any other unplaced switch are next to a site? */
-static unsigned int best_rival(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
-{
-	unsigned int best = 0, near;
-
-	for (unsigned int dir = 0; dir < DIRS; dir++) {
-		uint32_t at = dl_torus_site_next(&s->grid, site, dir);
-		const uint32_t *n, *end;
-
-		if (at == DL_NONE || s->sw_at[at] == DL_NONE)
-			continue;
-		for (n = dl_torus_neighbours(&s->graph, s->sw_at[at], &end); n < end; n++) {
-			if (*n == sw || s->site_of[*n] != DL_NONE)
-				continue;
-			s->effort += dl_torus_degree(&s->graph, *n);
-			dl_torus_count_placed(s, *n, site, &near);
-			best = near > best ? near : best;
-		}
-	}
-	return best;
 }
 
 /*
@@ -457,6 +466,25 @@ static bool place_by_majority(struct dl_torus_solver *s, uint32_t sw, enum turn 
 		return false;
 	dl_torus_place(s, sw, best);
 	return true;
+}
+
+/* What another switch claims, too, goes last, when more is known of either. */
+static bool place_by_claim(struct dl_torus_solver *s, uint32_t sw, bool last)
+{
+	uint32_t site = s->cand[sw * DIRS];
+	unsigned int placed, near;
+
+	if (s->sw_at[site] == DL_NONE) {
+		placed = dl_torus_count_placed(s, sw, site, &near);
+		if (!last && best_rival(s, sw, site) >= placed) {
+			dl_torus_heap_set(&s->next, s->rank[sw], turn_key(TURN_CLAIM, 1));
+			return false;
+		}
+		dl_torus_place(s, sw, site);
+		return true;
+	}
+	dl_torus_heap_remove(&s->next, s->rank[sw]);
+	return false;
 }
 
 /*
@@ -527,6 +555,10 @@ static bool place_next(struct dl_torus_solver *s, enum turn last, struct dl_toru
 		case TURN_MAJORITY:
 		case TURN_TIE:
 			if (place_by_majority(s, sw, key >> 16))
+				return true;
+			break;
+		case TURN_CLAIM:
+			if (place_by_claim(s, sw, key & 0xFFFF))
 				return true;
 			break;
 		case TURN_WEAK:

@@ -24,11 +24,10 @@ uint32_t dl_random_next(struct dl_random *r)
 
 uint32_t dl_random_below(struct dl_random *r, uint32_t below)
 {
-	uint32_t reject = -below % below; /* 2^32 mod below */
 	uint64_t product;
 
-	do {
+	do { /* until the low half is 2^32 mod below or more, which is less than below */
 		product = (uint64_t)dl_random_next(r) * below;
-	} while ((uint32_t)product < reject);
+	} while ((uint32_t)product < below && (uint32_t)product < -below % below);
 	return product >> 32;
 }

@@ -46,10 +46,11 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 	bool worm = e->worms && !multicast && vl != DL_LINK_VL_SMP;
 	uint32_t flit = worm ? e->c.flit : bytes;
 	uint32_t channel = dl_emu_channel(a->port, vl);
+	uint16_t units = dl_emu_units(e, bytes);
 
 	flags |= DL_EMU_PK_HEAD | (f->message.level ? DL_EMU_PK_LEVEL : 0) |
 		 (multicast ? DL_EMU_PK_MCAST : 0);
-	if (dl_emu_units(e, bytes) > e->c.buffer && !worm && vl != DL_LINK_VL_SMP) {
+	if (units > e->c.buffer && !worm && vl != DL_LINK_VL_SMP) {
 		dl_log(e->log, DL_LOG_ERROR,
 		       "emulation: the buffer of a VL does "
 		       "not hold a multicast packet");
@@ -70,7 +71,7 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 			.bytes = left,
 			.sl = f->sl,
 			.flags = flags | (sent + left == bytes ? DL_EMU_PK_TAIL : 0),
-			.units = dl_emu_units(e, left),
+			.units = left == bytes ? units : dl_emu_units(e, left),
 		};
 		e->origins[packet] = (struct dl_emu_origin){
 			.created = f->message.at,
@@ -259,7 +260,7 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 /* ---- receiving --------------------------------------------------------- */
 
 /* A packet ends; if it was the last of a message in a closed loop, tell. */
-static void finish(struct dl_emu *e, uint32_t packet)
+static inline void finish(struct dl_emu *e, uint32_t packet)
 {
 	uint8_t flags = e->packets[packet].flags;
 	uint32_t flow = e->origins[packet].flow;

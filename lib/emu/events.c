@@ -31,8 +31,8 @@ static struct dl_emu_batch *grow(struct dl_emu_events *q, struct dl_emu_batch *b
 	return b;
 }
 
-__attribute__((noinline)) struct dl_emu_batch *dl_emu_events_make_room(struct dl_emu_events *q,
-								       uint32_t log, uint32_t slot)
+/* A batch of a slot with room for one key more, or NULL. */
+static struct dl_emu_batch *make_room(struct dl_emu_events *q, uint32_t log, uint32_t slot)
 {
 	struct dl_emu_batch *b = q->slot[log][slot], *spare = q->spare[log];
 
@@ -148,13 +148,21 @@ static void insert(struct dl_emu_events *q, uint32_t log, uint64_t key)
 	b->key[at] = key;
 }
 
-RARE void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log,
-				  uint64_t key)
+__attribute__((noinline)) void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time,
+						       uint32_t log, uint64_t key)
 {
-	if (time >> q->shift > q->bucket)
-		push_far(q, (struct dl_emu_far_event){ time, key, log });
-	else
+	uint64_t bucket = time >> q->shift;
+	struct dl_emu_batch *b;
+
+	if (bucket <= q->bucket) {
 		insert(q, log, key);
+	} else if (bucket - q->bucket >= DL_EMU_SLOTS) {
+		push_far(q, (struct dl_emu_far_event){ time, key, log });
+	} else {
+		b = make_room(q, log, bucket % DL_EMU_SLOTS);
+		if (b)
+			b->key[b->n++] = key;
+	}
 }
 
 /* ---- the bucket being served -------------------------------------------- */

@@ -83,9 +83,8 @@ struct dl_emu_events {
 int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift);
 void dl_emu_events_free(struct dl_emu_events *q);
 
-/* Not for the wheel; room for one key more in a slot, or NULL. */
+/* Not for the wheel, or for a batch that is full. */
 void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log, uint64_t key);
-struct dl_emu_batch *dl_emu_events_make_room(struct dl_emu_events *q, uint32_t log, uint32_t slot);
 
 /*
  * Not before the last one taken, nor before a time up to which there was none.
@@ -103,12 +102,10 @@ static inline void dl_emu_events_push(struct dl_emu_events *q, uint64_t time, ui
 		return;
 	}
 	b = q->slot[log][bucket % DL_EMU_SLOTS];
-	if (__builtin_expect(b->n == b->cap, 0)) {
-		b = dl_emu_events_make_room(q, log, bucket % DL_EMU_SLOTS);
-		if (!b)
-			return;
-	}
-	b->key[b->n++] = key;
+	if (__builtin_expect(b->n == b->cap, 0))
+		dl_emu_events_push_rare(q, time, log, key);
+	else
+		b->key[b->n++] = key;
 }
 
 /*

@@ -132,10 +132,10 @@ void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, 
 /* An event when the link is free. */
 APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	if (!p->wake)
-		dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0),
-				  0);
+	if (p->wake)
+		return;
 	p->wake = true;
+	dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0), 0);
 }
 
 HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)

@@ -134,6 +134,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
 #define DL_EMU_EV_COPY (1u << 12)			    /* an output */
 #define DL_EMU_EV_ENDED (UINT64_C(1) << 32)
 #define DL_EMU_PORTS_MAX (1u << 20)
+#define DL_EMU_LARGE 6000 /* ports, of some 400 bytes in use: a second-level cache is full */
 #define DL_EMU_BUCKET_BITS_LEAST 14 /* 60 less those of a channel and a packet */
 
 enum {
@@ -603,8 +604,14 @@ void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 
 /* setup.c: of a bucket of events, with one thread. */
 unsigned int dl_emu_bucket_bits(const struct dl_emu *e);
+
 /* A port's index in the tables' fabric, or DL_NONE. */
-uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port);
+static inline uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port)
+{
+	uint32_t in_fabric = e->fabric_port[port];
+
+	return e->port_there ? e->port_there[in_fabric] : in_fabric;
+}
 
 /* hop.c: what every hop does. */
 void dl_emu_serve(struct dl_emu *e, uint64_t end);

@@ -144,13 +144,6 @@ static const struct dl_link_arb_program *find_program(struct dl_emu *e,
 	return &p->program;
 }
 
-uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port)
-{
-	uint32_t in_fabric = e->fabric_port[port];
-
-	return e->port_there ? e->port_there[in_fabric] : in_fabric;
-}
-
 int dl_emu_program_ports(struct dl_emu *e, bool first)
 {
 	uint32_t undefined = 0;
@@ -472,8 +465,7 @@ static int set_up_pairs(struct dl_emu *e)
 	return e->pairs ? 0 : -ENOMEM;
 }
 
-#define FULL 4096  /* ports: a bucket of 2^14 ps has some 40 events */
-#define LARGE 6000 /* ports, of some 400 bytes in use, are more than a second-level cache */
+#define FULL 4096 /* ports: a bucket of 2^14 ps has some 40 events */
 
 /*
  * A bucket of a small fabric lasts longer, or most of the time would go into
@@ -503,7 +495,7 @@ static int set_up(struct dl_emu *e)
 	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
 	e->worms = e->c.switching == DL_EMU_WORMHOLE;
 	e->choosy = e->worms || e->c.speedup;
-	e->large = e->nports > LARGE;
+	e->large = e->nports > DL_EMU_LARGE;
 	e->quarter = (dl_link_credit_promise(e->c.buffer) + 3) / 4;
 	e->losses = new_array(e, e->nports, sizeof(*e->losses));
 	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));

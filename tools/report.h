@@ -93,12 +93,13 @@ struct report_change {
 	const struct dl_log *log;
 	struct diff d; /* from now to then */
 	struct beside beside;
+	bool is_faulty; /* ... what is now? */
 	json_t *transition;
 };
 
 /* With now, then and log.  0, -EINVAL (reported), -ENOMEM; release in any case. */
 int report_change_begin(struct report_change *c);
-/* `v` compared their path SLs.  0 or -ENOMEM. */
+/* `v` is of the new tables, and compared their path SLs.  0 or -ENOMEM. */
 int report_change_json(struct report_change *c, const char *dir, const struct dl_verify_result *v,
 		       json_t *document);
 void report_change_release(struct report_change *c);

@@ -194,12 +194,25 @@ static int check_transition(void *context, const struct dl_log *log)
 {
 	struct report_change *c = context;
 	int err = transition_json(c->then->tables, c->now->tables, DL_TRANSITION_OPENSM,
-				  c->now->coords, log, &c->transition);
+				  !c->is_faulty, c->now->coords, log, &c->transition);
 
 	return err == -ENOMEM ? err : 0;
 }
 
-static int compare(struct report_change *c, json_t *out)
+/* It was taken for granted that the new tables are safe: if not, once more. */
+static int end_transition(struct report_change *c, const struct dl_verify_result *v)
+{
+	int err = beside_end(&c->beside);
+
+	c->is_faulty = !v->delivered || v->verdict != DL_VERIFY_FREE;
+	if (err || !c->is_faulty || !c->transition)
+		return err;
+	json_decref(c->transition);
+	c->transition = NULL;
+	return check_transition(c, c->log);
+}
+
+static int compare(struct report_change *c, const struct dl_verify_result *v, json_t *out)
 {
 	const struct report_page *now = c->now, *then = c->then;
 	const struct diff back = { c->d.to, c->d.from, { c->d.node[1], c->d.node[0] } };
@@ -222,7 +235,7 @@ static int compare(struct report_change *c, json_t *out)
 	if (!err)
 		err = count_load(c, &load);
 	if (!err)
-		err = beside_end(&c->beside);
+		err = end_transition(c, v);
 	if (c->transition)
 		json_object_set(out, "transition", c->transition);
 	json_object_set_new(out, "load", load);
@@ -253,7 +266,7 @@ int report_change_json(struct report_change *c, const char *dir, const struct dl
 	json_t *change = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				   (json_int_t)v->sl_compared, "sl_changed",
 				   (json_int_t)v->sl_changes);
-	int err = compare(c, change);
+	int err = compare(c, v, change);
 
 	tool_json_with(document, "change", change);
 	return err;

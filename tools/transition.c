@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "beside.h"
 #include "transition.h"
 #include "verify.h"
 
@@ -93,8 +94,45 @@ static json_t *phased_json(const struct dl_transition *t, const struct dl_transi
 			 (json_int_t)pairs, "interrupted_writes", (json_int_t)(pairs ? writes : 0));
 }
 
+/* The phase that opens entries. */
+struct opening {
+	const struct dl_transition *plan;
+	bool safe;
+};
+
+static int check_opening(void *context, const struct dl_log *log)
+{
+	struct opening *o = context;
+	struct dl_verify_mixture m;
+	int err = dl_verify_mixed(o->plan->closed, o->plan->opened, NULL, true, &m);
+
+	(void)log;
+	o->safe = !err && m.safe;
+	dl_verify_mixture_release(&m);
+	return err;
+}
+
+/* That phase is checked beside all else, if it has to be. */
+static int check(struct dl_transition *t, enum dl_transition_order order, bool verified,
+		 const struct dl_log *log, struct dl_transition_result *v)
+{
+	struct opening opening = { .plan = t, .safe = true };
+	struct beside b = { .run = check_opening, .context = &opening };
+	int err, opened;
+
+	t->is_opened_verified = true;
+	if (!verified)
+		beside_start(&b, true);
+	err = dl_transition_check_plan(t, order, log, v);
+	opened = beside_end(&b);
+	v->phased &= opening.safe;
+	if (!err && opened)
+		dl_verify_mixture_release(&v->found);
+	return err ? err : opened;
+}
+
 int transition_json(const struct dl_tables *old, const struct dl_tables *new,
-		    enum dl_transition_order order, const struct tool_coords *coords,
+		    enum dl_transition_order order, bool verified, const struct tool_coords *coords,
 		    const struct dl_log *log, json_t **out)
 {
 	struct dl_transition_result v;
@@ -104,7 +142,7 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	err = dl_transition_check_plan(&t, order, log, &v);
+	err = check(&t, order, verified, log, &v);
 	if (!err) {
 		*out = json_pack("{s:i, s:o, s:o}", "format", 1, "direct",
 				 direct_json(new->fabric, &v, order, coords), "phased",
@@ -207,7 +245,7 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
 	if (!err)
-		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order,
+		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order, false,
 				      &new.coords, &tool->log, &document);
 	if (!err) {
 		if (!tool_true_at(document, "phased.safe"))

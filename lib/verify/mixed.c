@@ -31,6 +31,12 @@
 
 #include "verify/internal.h"
 
+/* The next hops of a switch for a LID: one or two links, or none. */
+struct hops {
+	uint32_t link[2];
+	unsigned int n;
+};
+
 /* Packets of one LID on a link, by its number. */
 struct flow {
 	struct dl_verify_common *common;
@@ -45,21 +51,21 @@ struct flow {
 	uint8_t *colour;
 	uint32_t *stack;
 	struct dl_verify_mixture *out;
-	bool *added;  /* by LID: is there a next hop more? */
-	bool *known;  /* by LID: its packets are counted, here or for all mixtures */
-	bool *rings;  /* by LID: entries of one set lead round */
-	bool circles; /* are only circles looked for? */
-};
-
-/* The next hops of a switch for a LID: one or two links, or none. */
-struct hops {
-	uint32_t link[2];
-	unsigned int n;
+	bool *added;	/* by LID: is there a next hop more? */
+	bool *known;	/* by LID: its packets are counted, here or for all mixtures */
+	bool *rings;	/* by LID: entries of one set lead round */
+	bool circles;	/* are only circles looked for? */
+	uint32_t least; /* links of the shortest circle that there may be */
+	/* Entries of `with` for a block of LIDs, by switch; those of the LID at hand. */
+	uint8_t *others;
+	size_t stride;
+	const uint8_t *other;
+	struct hops *hops; /* by switch: of that LID */
 };
 
 static struct hops hops_of(const struct flow *w, const struct dl_verify_column *c, uint32_t s)
 {
-	unsigned int ports[2] = { c->out[s], dl_tables_lft(w->with, s, c->lid) };
+	unsigned int ports[2] = { c->out[s], w->other[s] };
 	struct hops h = { .n = 0 };
 
 	for (unsigned int i = 0; i < 2; i++) {
@@ -131,11 +137,11 @@ static void inject_ports(struct flow *w, const struct dl_verify_column *c, uint3
 }
 
 /* The packets of a link go on over both next hops of its far end. */
-static void pass_on(struct flow *w, const struct dl_verify_column *c, uint32_t link)
+static void pass_on(struct flow *w, uint32_t link)
 {
 	struct dl_verify_net *net = w->net;
 	uint32_t s = net->links.link[link].to;
-	struct hops h = hops_of(w, c, s);
+	struct hops h = w->hops[s];
 
 	for (unsigned int i = 0; i < h.n; i++) {
 		uint32_t pair = net->far[link].dep + (h.link[i] - net->links.first[s]);
@@ -154,7 +160,7 @@ static int mix_lid(struct flow *w, const struct dl_verify_column *c)
 	if (w->sets.n > 1u << 15)
 		dl_verify_sets_clear(&w->sets);
 	for (uint32_t s = 0; s < w->net->nsw; s++) {
-		struct hops h = hops_of(w, c, s);
+		struct hops h = w->hops[s];
 
 		for (unsigned int i = 0; i < h.n; i++)
 			(c->owner == DL_NONE || s == c->root ? inject_ports : inject)(w, c, s,
@@ -164,7 +170,7 @@ static int mix_lid(struct flow *w, const struct dl_verify_column *c)
 		uint32_t link = w->work[--w->nwork];
 
 		w->queued[link] = 0;
-		pass_on(w, c, link);
+		pass_on(w, link);
 	}
 	return w->sets.failed ? -ENOMEM : 0;
 }
@@ -204,7 +210,7 @@ static int find_circle(struct flow *w, const struct dl_verify_column *c)
 		uint32_t depth = 0, s = start;
 
 		while (!err && w->colour[s] != DONE) {
-			struct hops h = hops_of(w, c, s);
+			struct hops h = w->hops[s];
 			unsigned int i = w->colour[s] ? w->colour[s] - OPEN : 0;
 			uint32_t to, at;
 
@@ -247,7 +253,8 @@ static void find_added(struct flow *w)
 
 		for (uint32_t lid = 0; lid <= t->top_lid; lid++) {
 			if (lid % DL_VERIFY_BLOCK == 0 &&
-			    !w->common->blocks[lid / DL_VERIFY_BLOCK]) {
+			    (!w->common->blocks[lid / DL_VERIFY_BLOCK] ||
+			     !memcmp(more + lid, own + lid, DL_VERIFY_BLOCK))) {
 				lid += DL_VERIFY_BLOCK - 1;
 				continue;
 			}
@@ -274,7 +281,7 @@ static bool has_asked(const struct flow *w, const struct dl_verify_column *c, ui
 }
 
 /* Without packets: do the next hops lead round? */
-static bool leads_round(struct flow *w, const struct dl_verify_column *c)
+static bool leads_round(struct flow *w)
 {
 	enum { UNSEEN, OPEN, DONE = 9 }; /* as in find_circle() */
 	const struct dl_verify_net *net = w->net;
@@ -284,7 +291,7 @@ static bool leads_round(struct flow *w, const struct dl_verify_column *c)
 		uint32_t depth = 0, s = start;
 
 		while (w->colour[s] != DONE) {
-			struct hops h = hops_of(w, c, s);
+			struct hops h = w->hops[s];
 			unsigned int i = w->colour[s] ? w->colour[s] - OPEN : 0;
 
 			if (i < h.n) {
@@ -319,13 +326,35 @@ static int mix_column(struct flow *w, const struct dl_verify_column *c)
 {
 	int err = 0;
 
+	for (uint32_t s = 0; s < w->net->nsw; s++)
+		w->hops[s] = hops_of(w, c, s);
 	if (!w->circles)
 		err = mix_lid(w, c);
-	if (!err && (w->circles || w->out->quick) && leads_round(w, c)) {
+	if (!err && (w->circles || w->out->quick) && leads_round(w)) {
 		err = w->circles ? mix_lid(w, c) : 0;
 		err = err ? err : find_circle(w, c);
 	}
 	return err;
+}
+
+/* Switch by switch, as they lie in memory. */
+static void gather_others(struct flow *w, const struct dl_verify_column *c, uint32_t n)
+{
+	for (uint32_t s = 0; s < w->net->nsw; s++) {
+		const uint8_t *row = w->with->lft + s * (size_t)w->with->stride;
+
+		for (uint32_t k = 0; k < n; k++)
+			if (is_asked(w, &c[k]))
+				w->others[k * w->stride + s] = row[c[k].lid];
+	}
+}
+
+/* Nothing more to find? */
+static bool is_done(const struct flow *w)
+{
+	const struct dl_verify_mixture *m = w->out;
+
+	return m->loop_lid && (m->quick || (w->circles && m->nloop <= w->least));
 }
 
 /* LIDs that nobody owns, for which there are entries all the same. */
@@ -335,13 +364,16 @@ static int mix_lost(struct flow *w)
 	uint8_t *out = dl_arena_alloc(w->net->arena, nsw + 1);
 	int err = out ? 0 : -ENOMEM;
 
+	w->other = w->others;
 	for (uint32_t lid = 1; lid <= w->net->t->top_lid && !err; lid++) {
 		struct dl_verify_column c = { .lid = lid, .owner = DL_NONE, .out = out };
 
 		if (w->net->f->lid_port[lid] != DL_NONE)
 			continue;
-		for (uint32_t s = 0; s < nsw; s++)
+		for (uint32_t s = 0; s < nsw; s++) {
 			out[s] = dl_tables_lft(w->net->t, s, lid);
+			w->others[s] = dl_tables_lft(w->with, s, lid);
+		}
 		if (has_path(w, &c))
 			err = mix_column(w, &c);
 	}
@@ -359,12 +391,14 @@ static int mix_unicast(struct flow *w)
 		if (!has_asked(w, &x->list[at], n))
 			continue;
 		dl_verify_columns_gather(x, &x->list[at], n);
+		gather_others(w, &x->list[at], n);
 		for (uint32_t k = at; k < at + n && !err; k++) {
 			if (!is_asked(w, &x->list[k]))
 				continue;
+			w->other = w->others + (k - at) * w->stride;
 			err = mix_column(w, &x->list[k]);
 			w->known[x->list[k].lid] = true;
-			if (w->out->quick && w->out->loop_lid)
+			if (is_done(w))
 				return err;
 		}
 	}
@@ -405,14 +439,22 @@ static int flow_init(struct flow *w)
 	w->added = dl_arena_zalloc(arena, nlids);
 	w->known = dl_arena_alloc(arena, nlids);
 	w->rings = dl_arena_zalloc(arena, nlids);
-	if (!w->set || !w->work || !w->queued || !w->colour || !w->stack || !w->added ||
-	    !w->known || !w->rings)
+	/* An odd number of lines: columns do not fall into one set of the cache. */
+	w->stride = ((nsw / 64 + 1) | 1) * 64;
+	w->others = dl_arena_array(arena, DL_VERIFY_BLOCK, w->stride);
+	w->hops = dl_arena_array(arena, nsw, sizeof(*w->hops));
+	if (!w->others || !w->hops || !w->set || !w->work || !w->queued || !w->colour ||
+	    !w->stack || !w->added || !w->known || !w->rings)
 		return -ENOMEM;
 	for (uint32_t lid = 0; lid < nlids; lid++)
 		w->known[lid] = !w->common->varied[lid];
 	w->net->left_out = w->known;
 	w->net->rings = w->rings;
 	find_added(w);
+	w->least = 2;
+	for (uint32_t i = 0; i < w->net->links.n; i++)
+		if (w->net->links.link[i].from == w->net->links.link[i].to)
+			w->least = 1;
 	if (dl_verify_columns_init(&w->columns, w->net))
 		return -ENOMEM;
 	return dl_verify_sets_init(&w->sets, w->net->values, w->net->nvl);

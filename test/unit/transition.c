@@ -306,6 +306,19 @@ static void check_verified(const struct pair *p, struct tally *tally)
 	dl_verify_result_free(v);
 }
 
+/* The direct change of a plan, in OpenSM's order, is that of its ends. */
+static void check_direct(const struct dl_transition *t)
+{
+	struct dl_transition_result alone, of_plan;
+
+	assert_int_equal(dl_transition_check(t->held, t->opened, DL_TRANSITION_OPENSM, &alone), 0);
+	assert_int_equal(dl_transition_check_plan(t, DL_TRANSITION_OPENSM, NULL, &of_plan), 0);
+	assert_int_equal(of_plan.safe, alone.safe);
+	assert_int_equal(of_plan.at_write, alone.at_write);
+	dl_verify_mixture_release(&alone.found);
+	dl_verify_mixture_release(&of_plan.found);
+}
+
 /* A plan is judged as its mixtures are, one by one. */
 static void check_judged(struct draw *d, const struct pair *p, struct tally *tally)
 {
@@ -332,6 +345,7 @@ static void check_judged(struct draw *d, const struct pair *p, struct tally *tal
 	assert_int_equal(v.phased, phased);
 	*(v.phased ? &tally->phased : &tally->not_phased) += 1;
 	dl_verify_mixture_release(&v.found);
+	check_direct(&t);
 	dl_transition_release(&t);
 	dl_tables_free(to);
 }

@@ -19,6 +19,7 @@
 #define MAX_SAMPLES 10000000
 #define DEFAULT_SAMPLES 100
 #define MAX_SEEDS 8
+#define MOST_BYTES (UINT64_C(1) << 30)
 
 struct request {
 	struct tool_input_options input;
@@ -53,7 +54,7 @@ static const struct dl_setting options[] = {
 	{ "csv", DL_SETTING_FLAG, MEMBER(w.csv),
 	  .doc = "Print all scenarios as comma-separated values, with a header line" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(threads), 1, 1024, .arg = "N",
-	  .doc = "Number of threads (one for each core)" },
+	  .doc = "Number of threads (one for each core, as memory allows)" },
 	{ 0 }
 };
 
@@ -248,11 +249,12 @@ static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 	/* Beyond the off-torus switches of the whole fabric. */
 	if (t->nunplaced > k->w->whole.torus->nunplaced)
 		o->unplaced = t->nunplaced - k->w->whole.torus->nunplaced;
-	err = try_classic(k, t, &plain);
+	/* What repair takes is free again before the other mode's tables are there. */
+	err = try_proven(k, t, &proven);
 	if (!err && campaign_is_interrupted())
 		err = -ECANCELED;
 	if (!err)
-		err = try_proven(k, t, &proven);
+		err = try_classic(k, t, &plain);
 	if (!err && campaign_is_interrupted())
 		err = -ECANCELED;
 	if (!err)
@@ -339,6 +341,20 @@ static int describe(struct tool_input *whole)
 	return 0;
 }
 
+/*
+ * As many threads as there are cores, and as MOST_BYTES or a sixteenth of the
+ * machine's memory holds.  By measurement one takes up to seven times what tables
+ * take: two sets, path SLs, and what repair keeps by pair of switches.
+ */
+static unsigned int default_threads(const struct whatif *w)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 16;
+	uint64_t each = dl_tables_bytes(w->whole.fabric) * (w->transitions ? 11 : 7);
+	uint64_t n = (memory > MOST_BYTES ? memory : MOST_BYTES) / (each + 1);
+
+	return n < 1 ? 1 : n < campaign_cores() ? n : campaign_cores();
+}
+
 static int run_all(const struct tool *tool, struct request *r, int *status)
 {
 	struct whatif *w = &r->w;
@@ -347,7 +363,7 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 	struct campaign c = {
 		.nitems = w->nitems,
 		.result_size = sizeof(*outcomes),
-		.threads = r->threads,
+		.threads = r->threads ? r->threads : default_threads(w),
 		.shared = w,
 		.start = start,
 		.stop = stop,

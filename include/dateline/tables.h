@@ -140,6 +140,9 @@ int dl_tables_check(const struct dl_tables *t, const struct dl_log *log);
  */
 int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out);
 
+/* What the tables of such a fabric take, in bytes, but for path SLs and groups. */
+uint64_t dl_tables_bytes(const struct dl_fabric *f);
+
 /*
  * The same tables as another fabric holds them, in which the same nodes (by
  * GUID) still have them.  Multicast groups are left out.  0 or -ENOMEM.

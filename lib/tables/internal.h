@@ -8,9 +8,6 @@
 /* Which invariant of dl_tables_check() does not hold, or NULL. */
 const char *dl_tables_fault(const struct dl_tables *t);
 
-/* What the tables of a fabric take, but for path SLs and groups. */
-uint64_t dl_tables_bytes(const struct dl_fabric *f);
-
 /* Can a file of so many bytes hold so many of tables?  No snapshot comes near. */
 bool dl_tables_expected(uint64_t bytes, uint64_t file);
 

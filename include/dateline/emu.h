@@ -157,8 +157,8 @@ struct dl_emu_config {
 	uint32_t flit; /* wormhole: bytes, a multiple of 64 */
 	/*
 	 * Buffer of one VL at an input port: blocks of 64 bytes (IBA; of those
-	 * that are free at most 2048 are promised), or packets (PCIe; flits when wormhole).  Multicast packets
-	 * go as a whole under wormhole switching, too, and must fit.
+	 * that are free at most 2048 are promised), or packets (PCIe; flits when
+	 * wormhole).
 	 */
 	uint32_t buffer;
 	uint32_t smp_buffer;	    /* packets of VL 15; 1 or more */

@@ -43,20 +43,13 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 {
 	const struct dl_emu_flow *f = &e->flows[flow];
 	bool multicast = f->message.dlid >= DL_TABLES_MCAST_LID;
-	bool worm = e->worms && !multicast && vl != DL_LINK_VL_SMP;
+	bool worm = e->worms && vl != DL_LINK_VL_SMP;
 	uint32_t flit = worm ? e->c.flit : bytes;
 	uint32_t channel = dl_emu_channel(a->port, vl);
 	uint16_t units = dl_emu_units(e, bytes);
 
 	flags |= DL_EMU_PK_HEAD | (f->message.level ? DL_EMU_PK_LEVEL : 0) |
 		 (multicast ? DL_EMU_PK_MCAST : 0);
-	if (units > e->c.buffer && !worm && vl != DL_LINK_VL_SMP) {
-		dl_log(e->log, DL_LOG_ERROR,
-		       "emulation: the buffer of a VL does "
-		       "not hold a multicast packet");
-		e->err = -EINVAL;
-		return;
-	}
 	for (uint32_t sent = 0; sent < bytes; sent += flit) {
 		uint32_t packet = dl_emu_packet(e);
 		uint32_t left = bytes - sent;

@@ -24,7 +24,9 @@
  *
  * Wormhole: a head flit may also wait for the worm that owns the channel.  If
  * the owner's next flit is there, both wait for the same far buffer.  If it is
- * not, it will come: the owner's buffer is empty, so what is behind has room.
+ * not, both wait for what that flit waits for, further back; mostly nothing, for
+ * the owner's buffer is empty.  But where a multicast worm splits a branch may
+ * have nothing to send because another one keeps the buffer full.
  *
  * The circle shown is the shortest in the set, found breadth first from each
  * buffer, in verify's form: the channel that feeds the buffer, and the packet
@@ -65,21 +67,48 @@ static uint32_t feeding(const struct dl_emu *e, uint32_t in)
 	return dl_emu_channel(e->ports[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
 }
 
+/*
+ * The channel at which the next flit for this one waits, which may be further
+ * back on the way of the worm that has it; NIL: that flit is coming.
+ */
+static uint32_t stopped_at(const struct dl_emu *e, uint32_t out)
+{
+	uint32_t owner = e->worm[out].owner, head = dl_emu_vl_at(e, out)->head;
+
+	while (owner != DL_EMU_NIL && (head == DL_EMU_NIL || e->packets[head].in != owner)) {
+		const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
+
+		if ((p->hold & DL_EMU_SENDING && p->sending_vl == dl_emu_vl_of(out)) ||
+		    !e->ports[dl_emu_port_of(owner)].at)
+			return DL_EMU_NIL;
+		out = feeding(e, owner);
+		if (e->worm[out].owner == DL_EMU_NIL ||
+		    dl_emu_coming(dl_emu_vl_at(e, out), dl_emu_vl_at(e, owner)))
+			return DL_EMU_NIL;
+		owner = e->worm[out].owner;
+		head = dl_emu_vl_at(e, out)->head;
+	}
+	return out;
+}
+
 /* The buffer whose emptying a waiting packet waits for, or NIL. */
 static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 {
-	uint32_t out = e->packets[packet].out, far = far_buffer(e, out);
-	const struct dl_emu_vl_port *o = dl_emu_vl_at(e, out), *i;
-	uint32_t owner = e->worms ? e->worm[out].owner : DL_EMU_NIL;
+	uint32_t out = e->packets[packet].out, far;
+	const struct dl_emu_vl_port *o, *i;
 
-	if (far == DL_EMU_NIL || !dl_emu_is_data(out))
+	if (!dl_emu_is_data(out))
 		return DL_EMU_NIL;
+	if (e->worms)
+		out = stopped_at(e, out);
+	far = out == DL_EMU_NIL ? out : far_buffer(e, out);
+	if (far == DL_EMU_NIL)
+		return far;
 	/*
 	 * Those in front of it in the queue wait for the same buffer; the
 	 * first one may be larger, and holds up the rest.
 	 */
-	if (owner != DL_EMU_NIL && owner != e->packets[o->head].in)
-		return DL_EMU_NIL;
+	o = dl_emu_vl_at(e, out);
 	i = dl_emu_vl_at(e, far);
 	return dl_emu_free_units(i) >= o->units + dl_emu_coming(o, i) ? DL_EMU_NIL : far;
 }
@@ -99,7 +128,8 @@ static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 	const struct dl_emu_switch *s;
 
 	*r = (struct reasons){ .in = in, .packet = head };
-	r->copies = head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST;
+	r->copies = e->worms ? e->worm[in].branches != DL_EMU_NIL :
+			       head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST;
 	if (!r->copies)
 		return;
 	s = e->ports[dl_emu_port_of(in)].at;
@@ -189,16 +219,19 @@ static void suspect_those_at(struct look *l, uint32_t out)
 static uint32_t find_set(struct look *l)
 {
 	const struct dl_emu *e = l->e;
-	uint32_t left = 0;
+	uint32_t left = 0, before;
 
 	for (uint32_t i = 0; i < e->nports; i++)
 		for (unsigned int vls = e->ports[i].waiting; vls; vls &= vls - 1)
 			suspect_those_at(l, dl_emu_channel(i, __builtin_ctz(vls)));
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->suspect[l->suspects[i]] && !held(l, l->suspects[i]))
-			clear(l, l->suspects[i]);
-	while (l->head < l->tail)
-		look_behind(l, l->queue[l->head++]);
+	do { /* again if a worm may wait for what is not behind its output */
+		before = l->tail;
+		for (uint32_t i = 0; i < l->n; i++)
+			if (l->suspect[l->suspects[i]] && !held(l, l->suspects[i]))
+				clear(l, l->suspects[i]);
+		while (l->head < l->tail)
+			look_behind(l, l->queue[l->head++]);
+	} while (e->worms && l->tail != before);
 	for (uint32_t i = 0; i < l->n; i++)
 		left += l->suspect[l->suspects[i]];
 	return left;

@@ -216,8 +216,9 @@ struct dl_emu_vl_port {
 
 /* Wormhole: who has a channel. */
 struct dl_emu_worm {
-	uint32_t owner; /* of the output: input channel of the packet, or NIL */
-	uint32_t bound; /* of the input: output of the packet, or NIL */
+	uint32_t owner;	   /* of the output: input channel of the packet, or NIL */
+	uint32_t bound;	   /* of the input: output of the packet, or NIL */
+	uint32_t branches; /* of the input, if a multicast packet passes; see forward.c */
 };
 
 enum { DL_EMU_SENDING = 1, DL_EMU_DOWN = 2 };
@@ -503,7 +504,7 @@ static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
 {
 	if (e->c.switching != DL_EMU_WORMHOLE)
 		return dl_link_credit_units(e->c.flow_control, bytes - 10);
-	/* Flits have no headers; multicast packets count as many of them. */
+	/* Flits have no headers. */
 	return e->c.flow_control == DL_LINK_CREDIT_PCIE ? (bytes + e->c.flit - 1) / e->c.flit :
 							  (bytes + 63) / 64;
 }
@@ -714,7 +715,9 @@ void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output);
 void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output);
 /* The head of a buffer, or a copy of it, has left or been thrown away. */
-void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent);
+void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent, uint32_t out);
+void dl_emu_feed(struct dl_emu *e, uint32_t in, uint32_t flit);
+void dl_emu_discard_worm(struct dl_emu *e, uint32_t in, uint32_t out, enum dl_emu_drop cause);
 void dl_emu_unbuffer(struct dl_emu *e, uint32_t in);
 /* Drop a packet that waits for an output. */
 void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);

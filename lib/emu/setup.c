@@ -509,7 +509,7 @@ static int set_up(struct dl_emu *e)
 	if (err)
 		return err;
 	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
-	if (e->units_max > e->c.buffer) /* wormhole, without multicast */
+	if (e->units_max > e->c.buffer) /* wormhole */
 		e->units_max = dl_emu_units(e, e->c.flit);
 	err = set_up_packets(e);
 	if (!err)

@@ -97,6 +97,38 @@ static void test_zero_load(void **state)
 	emu_fixture_free(&w);
 }
 
+/* A multicast packet takes to each member what a unicast one of its size takes. */
+static void test_zero_load_multicast(void **state)
+{
+	const uint32_t radix[3] = { 4, 1, 1 };
+	struct dl_emu_delivery log[3];
+	struct emu_fixture w;
+
+	(void)state;
+	emu_fixture_build(&w, radix, true, 1, NULL);
+	emu_fixture_link(&w, rates[8].speed, rates[8].width);
+	w.c.switch_latency_ps = 123457;
+	w.log = log;
+	w.log_size = 3;
+	for (unsigned int i = 0; i < 9; i++) {
+		uint32_t bytes = 1 + i / 3 * 900;
+
+		w.c.switching = i % 3;
+		w.nflows = 0;
+		emu_fixture_flow(&w, 0, 0, bytes, 1)->mlid = DL_TABLES_MCAST_LID;
+		emu_fixture_start(&w);
+		assert_int_equal(dl_emu_run(w.emu, DL_EMU_NEVER - 1), DL_EMU_DONE);
+		assert_int_equal(w.delivered, 3);
+		for (unsigned int k = 0; k < 3; k++) {
+			assert_int_equal(log[k].dst, w.adapter[1 + k]);
+			assert_int_equal(log[k].at, closed_form(&w, 8, 3 + k, bytes + 74));
+		}
+		assert_int_equal(dl_emu_totals(w.emu)->injected, 3);
+		emu_fixture_stop(&w);
+	}
+	emu_fixture_free(&w);
+}
+
 /* Packets of all pairs of a torus, each alone in it. */
 struct alone {
 	const struct emu_fixture *w;
@@ -457,12 +489,12 @@ static void test_histogram(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_zero_load),     cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_faster_output), cmocka_unit_test(test_full_link),
-		cmocka_unit_test(test_deadline),      cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_acks),	      cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_rings),	      cmocka_unit_test(test_determinism),
-		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_zero_load),   cmocka_unit_test(test_zero_load_multicast),
+		cmocka_unit_test(test_alone),	    cmocka_unit_test(test_faster_output),
+		cmocka_unit_test(test_full_link),   cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_acks),
+		cmocka_unit_test(test_shares),	    cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_determinism), cmocka_unit_test(test_histogram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

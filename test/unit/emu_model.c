@@ -34,7 +34,7 @@ static uint32_t *draw_cables(struct draw *d, const struct emu_fixture *w)
 	return mm;
 }
 
-/* Worms need room for a flit only, but for multicast packets. */
+/* Worms need room for a flit only. */
 static void draw_buffer(struct draw *d, struct emu_fixture *w)
 {
 	bool pcie = w->c.flow_control == DL_LINK_CREDIT_PCIE;
@@ -77,14 +77,6 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 		w->c.buffer = 1900 + draw_below(d, 2000); /* more than is promised */
 }
 
-static bool holds_multicast(const struct emu_fixture *w)
-{
-	bool pcie = w->c.flow_control == DL_LINK_CREDIT_PCIE;
-
-	return w->c.switching != DL_EMU_WORMHOLE ||
-	       w->c.buffer * (pcie ? w->c.flit : 64) >= w->c.mtu + DL_EMU_MCAST_HEADERS;
-}
-
 /* One flow an adapter, of any kind. */
 static void draw_flows(struct draw *d, struct emu_fixture *w)
 {
@@ -95,9 +87,9 @@ static void draw_flows(struct draw *d, struct emu_fixture *w)
 		f->random = true;
 		f->level = draw_below(d, 2);
 		f->gap = draw_below(d, 2) * draw_below(d, 3000000);
-		if (draw_one_in(d, 4) && holds_multicast(w))
+		if (draw_one_in(d, 4))
 			f->mlid = DL_TABLES_MCAST_LID;
-		else if (draw_below(d, 2))
+		if (draw_below(d, 2))
 			f->window = 1 + draw_below(d, 3);
 	}
 }

@@ -86,10 +86,14 @@ static void cut_worms(struct model *t, uint32_t port)
 			do {
 				id = leave(&c->waiting, 0);
 				emu_ref_lose(t, id, DL_EMU_DROP_DEAD_LINK);
+				if (t->packets[id].last && t->packets[id].final &&
+				    t->packets[id].dlid >= DL_TABLES_MCAST_LID &&
+				    t->w->flow_window[t->packets[id].flow])
+					later(t, t->now, ENDED, t->packets[id].flow, 0);
 			} while (!t->packets[id].final);
 			p->taken[vl] = false;
 		} else if (owner != NOBODY) {
-			channel(t, owner)->discard = DL_EMU_DROP_DEAD_LINK;
+			emu_ref_discard(t, owner, out, DL_EMU_DROP_DEAD_LINK);
 			while (i < c->waiting.n && t->packets[c->waiting.packet[i]].in != owner)
 				i++;
 			if (i < c->waiting.n)
@@ -259,6 +263,20 @@ static bool run_to(struct model *t, uint64_t until)
 	return false;
 }
 
+static void release(struct model *t)
+{
+	for (uint32_t i = 0; i < t->w->f->nports; i++) {
+		for (unsigned int vl = 0; vl < VLS; vl++) {
+			free(t->ports[i].vl[vl].stored.packet);
+			free(t->ports[i].vl[vl].waiting.packet);
+		}
+		free(t->ports[i].arrived.packet);
+	}
+	free(t->ports);
+	free(t->soon);
+	free(t->packets);
+}
+
 void emu_reference_run(struct emu_fixture *w, const struct emu_step *steps, uint32_t nsteps,
 		       uint64_t until, struct dl_emu_totals *out)
 {
@@ -279,7 +297,5 @@ void emu_reference_run(struct emu_fixture *w, const struct emu_step *steps, uint
 	run_to(&t, until);
 	if (out)
 		*out = t.totals;
-	free(t.ports);
-	free(t.soon);
-	free(t.packets);
+	release(&t);
 }

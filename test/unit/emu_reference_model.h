@@ -7,7 +7,6 @@
 #include "dateline/link.h"
 
 #define VLS 16
-#define MAX_QUEUE 256
 #define MAX_SOON 20000
 #define MAX_PACKETS 1000000
 #define NOBODY UINT32_MAX
@@ -37,16 +36,28 @@ struct packet {
 };
 
 struct queue {
-	int packet[MAX_QUEUE];
-	unsigned int n;
+	int *packet;
+	unsigned int n, cap;
+};
+
+/* Of a multicast worm, towards one output. */
+struct branch {
+	uint32_t out;
+	int lost;	    /* throws its flits away, counted as this; or -1 */
+	unsigned int taken; /* flits */
+	bool busy;	    /* with the last of them */
 };
 
 struct channel {
 	struct queue stored; /* as receiver */
 	bool reading;
-	bool open;		     /* the rest of a worm is still to come */
-	int discard;		     /* throw away up to the tail, counted as this; or -1 */
-	uint32_t to;		     /* of the worm that passes: its output */
+	bool open;		  /* the rest of a worm is still to come */
+	int discard;		  /* throw away up to the tail, counted as this; or -1 */
+	uint32_t to;		  /* of the worm that passes: its output */
+	struct branch branch[64]; /* or several */
+	unsigned int nbranches;
+	unsigned int left;	     /* flits of it that are in the buffer no more */
+	unsigned int tails;	     /* branches that have come to the tail */
 	int64_t entered, gone, told; /* units, as receiver; what was promised */
 	int64_t healed;
 	struct queue waiting; /* as sender */
@@ -133,7 +144,11 @@ static inline struct soon *later(struct model *t, uint64_t time, enum kind kind,
 
 static inline void insert(struct queue *q, unsigned int at, int packet)
 {
-	assert_true(q->n < MAX_QUEUE);
+	if (q->n == q->cap) {
+		q->cap = 2 * q->cap + 8;
+		q->packet = realloc(q->packet, q->cap * sizeof(*q->packet));
+		assert_non_null(q->packet);
+	}
 	for (unsigned int i = q->n++; i > at; i--)
 		q->packet[i] = q->packet[i - 1];
 	q->packet[at] = packet;
@@ -189,6 +204,7 @@ void emu_ref_transmit(struct model *t, uint32_t port);
 
 /* Switches and adapters: emu_reference_node.c. */
 void emu_ref_arrive(struct model *t, uint32_t in, int id);
+void emu_ref_discard(struct model *t, uint32_t in, uint32_t out, enum dl_emu_drop cause);
 void emu_ref_drop_waiting(struct model *t, uint32_t out, unsigned int at, enum dl_emu_drop cause);
 void emu_ref_enter(struct model *t, uint32_t in, int id);
 void emu_ref_expire(struct model *t, uint32_t in, uint32_t out);

@@ -5,6 +5,9 @@
 
 #include "dateline/tables.h"
 
+/* In a directory; and notes in a .dls, which are files there. */
+#define DL_SNAPSHOT_FILES_MAX 64
+
 /* Which invariant of dl_tables_check() does not hold, or NULL. */
 const char *dl_tables_fault(const struct dl_tables *t);
 

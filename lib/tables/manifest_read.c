@@ -12,7 +12,6 @@
 #include "tables/internal.h"
 
 #define BYTES_MAX (1 << 20)
-#define FILES_MAX 64
 #define LAST "end 0x"
 
 struct reader {
@@ -108,8 +107,8 @@ static int read_file(struct reader *r)
 		return err;
 	if (!*f.name || *f.name == '.' || strchr(f.name, '/'))
 		return dl_text_error(&r->text, "expected the name of a file in this directory");
-	if (m->n == FILES_MAX)
-		return dl_text_error(&r->text, "expected at most %d files", FILES_MAX);
+	if (m->n == DL_SNAPSHOT_FILES_MAX)
+		return dl_text_error(&r->text, "expected at most %d files", DL_SNAPSHOT_FILES_MAX);
 	for (uint32_t i = 0; i < m->n; i++)
 		if (!strcmp(m->files[i].name, f.name))
 			return dl_text_error(&r->text, "\"%s\" a second time", f.name);

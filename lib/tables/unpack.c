@@ -407,6 +407,10 @@ static int read_note(struct unpack *u)
 	size_t len, name;
 	int err = get_text(u, &text, &len);
 
+	if (!err && u->s->nnotes == DL_SNAPSHOT_FILES_MAX) {
+		free(text);
+		err = damaged(u, "more than %d notes", DL_SNAPSHOT_FILES_MAX);
+	}
 	if (err)
 		return err;
 	name = strlen(text);

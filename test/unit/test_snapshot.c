@@ -729,6 +729,21 @@ static void bombs(void **state)
 			free(b.at);
 		}
 	}
+	/* Notes without end, where each name is compared with all. */
+	b.len = good.len - 16;
+	b.at = malloc(good.len + 65 * 20);
+	assert_non_null(b.at);
+	memcpy(b.at, good.at, b.len);
+	for (unsigned int i = 0; i < 65; i++, b.len += 20) {
+		memcpy(b.at + b.len, "note\0\0\0", 8);
+		put_word(b.at + b.len + 8, 4);
+		snprintf(b.at + b.len + 16, 4, "n%02u", i);
+	}
+	memcpy(b.at + b.len, good.at + good.len - 16, 16);
+	b.len += 16;
+	save_content(b, b.len);
+	assert_refused(ONE, "more than 64 notes");
+	free(b.at);
 	/* A netlist of 128 MB of zeros. */
 	b.len = good.len + (1 << 27);
 	b.at = calloc(1, b.len);

@@ -376,7 +376,7 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 	if (tool_shows_progress(tool) && campaign_is_leader())
 		c.progress = show_progress;
 	start_time = dl_clock_monotonic();
-	w->has_spare = w->nitems == 1 && r->threads != 1;
+	w->has_spare = w->nitems == 1 && c.threads > 1;
 	if (!err)
 		err = whatif_transitions_begin(w);
 	if (!err)

@@ -405,12 +405,12 @@ static int read_note(struct unpack *u)
 {
 	char *text = NULL, *note;
 	size_t len, name;
-	int err = get_text(u, &text, &len);
+	int err = 0;
 
-	if (!err && u->s->nnotes == DL_SNAPSHOT_FILES_MAX) {
-		free(text);
+	if (u->s->nnotes == DL_SNAPSHOT_FILES_MAX)
 		err = damaged(u, "more than %d notes", DL_SNAPSHOT_FILES_MAX);
-	}
+	if (!err)
+		err = get_text(u, &text, &len);
 	if (err)
 		return err;
 	name = strlen(text);

@@ -28,6 +28,7 @@
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -46,6 +47,8 @@ static int read_route(struct dl_tables_dump *d, uint32_t lid, uint8_t *port)
 
 	if (!dl_text_take_string(&d->text, "UNREACHABLE"))
 		err = dl_text_number(&d->text, 10, DL_TABLES_NO_PORT, "a port number", &number);
+	if (!err && isalnum((unsigned char)*d->text.at))
+		err = dl_text_expected(&d->text, "a blank behind the port number");
 	if (!err && d->t && lid > d->t->top_lid && number != DL_TABLES_NO_PORT)
 		err = dl_text_error(&d->text,
 				    "LID 0x%04x is above 0x%04x, the highest "

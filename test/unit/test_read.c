@@ -335,6 +335,7 @@ static const struct {
 	{ DL_TABLES_LFTS, LFT_HEAD "0x0001 256\n", 2, "expected a port number" },
 	{ DL_TABLES_LFTS, LFT_HEAD "0x0001\n", 2, "expected a port number" },
 	{ DL_TABLES_LFTS, LFT_HEAD "0x0001 zz\n", 2, "expected a port number" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0x0001 1e3\n", 2, "a blank behind the port number" },
 	{ DL_TABLES_LFTS, LFT_HEAD "0xC000 001\n", 2, "expected a unicast LID" },
 	{ DL_TABLES_LFTS, LFT_HEAD "0x0009 001\n", 2, "above 0x0004" },
 	{ DL_TABLES_LFTS, LFT_HEAD "\n0x0001 000\n0x0001 001\n", 4, "a second time" },

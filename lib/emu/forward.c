@@ -686,7 +686,7 @@ void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out)
 void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output)
 {
 	const struct dl_emu_switch *s = e->ports[dl_emu_port_of(in)].at;
-	const struct dl_emu_link_port *p = &e->ports[s->ports[output >> 4]];
+	struct dl_emu_link_port *p = &e->ports[s->ports[output >> 4]];
 	uint32_t packet = p->vl[output & 15].head;
 
 	while (packet != DL_EMU_NIL && e->packets[packet].in != in)
@@ -695,4 +695,5 @@ void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output)
 		return;
 	dl_emu_drop_waiting(e, packet,
 			    p->hold & DL_EMU_DOWN ? DL_EMU_DROP_DEAD_LINK : DL_EMU_DROP_HOQ_LIFE);
+	dl_emu_transmit(e, p); /* the next one may be smaller */
 }

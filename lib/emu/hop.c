@@ -276,6 +276,9 @@ HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uns
 	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
 		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL | in);
 	to_peer(e, p, packet, far, plain);
+	/* Packets of an input that is busy now let others of their queues pass. */
+	if (!plain && e->c.speedup && p->adapter == DL_EMU_NIL)
+		dl_emu_wake_outputs(e, p->at);
 }
 
 /* The arbiter has the choice. */

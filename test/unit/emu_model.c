@@ -18,7 +18,7 @@
 #include "share.h"
 #include "dateline/link.h"
 
-static uint64_t seed = 20261121;
+static uint64_t seed = 77;
 
 #define FIXTURES share(70)
 #define MAX_DELIVERIES 40000

@@ -177,6 +177,9 @@ static void send(struct model *t, uint32_t port, unsigned int vl, unsigned int a
 		      pk->in, id);
 	else
 		later(t, pk->tail_in + t->w->c.switch_latency_ps, ARRIVE, pk->in, id);
+	for (uint32_t i = 1; t->w->c.speedup && is_switch(t, port) && i <= node_of(t, port)->nports;
+	     i++)
+		emu_ref_transmit(t, node_of(t, port)->first_port + i);
 }
 
 /* What can be sent by each VL: which of its queue, or -1. */

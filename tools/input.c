@@ -252,9 +252,16 @@ static bool is_directory(const char *path)
 static int read_fabric(const struct tool *tool, const struct tool_input_options *o, bool tables,
 		       struct dl_snapshot *s)
 {
+	int packed;
+
 	if (o->is_live)
 		return read_live(tool, o, tables, s);
-	if (tables || is_directory(o->from) || dl_snapshot_is_packed(o->from))
+	packed = tables || is_directory(o->from) ? 1 : dl_snapshot_is_packed(o->from);
+	if (packed < 0) {
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot read %s: %s", o->from, strerror(-packed));
+		return packed;
+	}
+	if (packed)
 		return dl_snapshot_read(o->from, o->net, o->psl, &tool->log, s);
 	if (!strcmp(o->from, "-"))
 		return dl_fabric_read_netlist_stream(stdin, "standard input", &tool->log,

@@ -401,8 +401,8 @@ int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct
 /* Is a snapshot of that name to be a compact one: does it end in ".dls"? */
 bool dl_snapshot_names_file(const char *path);
 
-/* Is this a compact snapshot, by its first bytes? */
-bool dl_snapshot_is_packed(const char *path);
+/* Is this a compact snapshot, by its first bytes?  1, 0, or a negative errno. */
+int dl_snapshot_is_packed(const char *path);
 
 /*
  * Read a snapshot, of either form, or a directory that OpenSM filled with its dumps.  `net` is a

@@ -540,7 +540,11 @@ int dl_snapshot_read(const char *path, const char *net, const char *psl, const s
 	struct dl_snapshot s = { 0 };
 	int err;
 
-	if (dl_snapshot_is_packed(path)) {
+	err = dl_snapshot_is_packed(path);
+	if (err < 0) {
+		errno = -err;
+		err = open_error(&x, path);
+	} else if (err) {
 		err = read_packed(&x, &s);
 	} else {
 		err = open_directory(&x);

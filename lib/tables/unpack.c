@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "dateline/base.h"
 #include "tables/internal.h"
@@ -83,6 +84,8 @@ static int get_raw(struct unpack *u, void *to, size_t len)
 		if (err)
 			return err;
 		hint = ZSTD_decompressStream(u->z, &out, &u->in);
+		if (ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation)
+			return -ENOMEM;
 		if (ZSTD_isError(hint))
 			return damaged(u, "%s", ZSTD_getErrorName(hint));
 		u->at_end = !hint;
@@ -288,8 +291,14 @@ static int read_sl2vl(struct unpack *u)
 	if (!err)
 		err = expect_bytes(u, n * UINT64_C(8) + (pairs + nports) * 2);
 	for (uint32_t i = 0; !err && i < n; i++) {
+		int number = 0;
+
 		err = get_64(u, &row, 1);
-		if (!err && dl_tables_row(t, row) != (int)i)
+		if (!err)
+			number = dl_tables_row(t, row);
+		if (!err && number == -ENOMEM)
+			err = number;
+		else if (!err && number != (int)i)
 			err = damaged(u, "an SL-to-VL map is there twice");
 	}
 	if (!err)
@@ -546,7 +555,7 @@ int dl_snapshot_unpack(FILE *from, const char *name, const struct dl_log *log,
 	return err;
 }
 
-bool dl_snapshot_is_packed(const char *path)
+int dl_snapshot_is_packed(const char *path)
 {
 	char magic[8] = "";
 	struct stat st;
@@ -554,10 +563,10 @@ bool dl_snapshot_is_packed(const char *path)
 
 	/* Never a pipe: reading would take from it. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return false;
+		return 0;
 	from = fopen(path, "re");
-	if (!from)
-		return false;
+	if (!from) /* who may not read it is told by who reads it */
+		return errno == EACCES ? 0 : -errno;
 	if (fread(magic, 1, sizeof(magic), from) != sizeof(magic))
 		magic[0] = '\0';
 	fclose(from);

@@ -21,6 +21,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$dateline" gen 3 3 1 --hosts 2 -q -o f
 "$dateline" route f.net --torus-config f.torus.conf -q -o snap
+"$dateline" route f.net --mode any-sl -q -o one.dls
 "$dateline" gen 4 3 1 --fail-switch 1,1,0 -q -o g
 "$dateline" route g.net -q -o other
 cp "$top"/conf/examples/emulate-*.yaml "$top"/conf/examples/emulate-trace.txt \
@@ -46,6 +47,9 @@ commands=(
 	"hops f.net --json"
 	"hops f.net --csv"
 	"hops f.net --compact 4"
+	"hops one.dls --csv"
+	"coords one.dls --csv"
+	"path one.dls H_0_0_0_1 H_1_1_0_1 --json"
 	"route f.net -o out"
 	"route f.net --mode any-sl -o out/one.dls"
 	"verify snap --json"
@@ -80,7 +84,7 @@ one() {
 	local dir status=0
 
 	dir=$(mktemp -d "$PWD/run.XXXXXX")
-	cp -r ./*.net ./*.conf ./*.yaml ./*.txt snap other emulated counters "$dir"
+	cp -r ./*.net ./*.dls ./*.conf ./*.yaml ./*.txt snap other emulated counters "$dir"
 	cd "$dir" || return
 	# shellcheck disable=SC2086
 	"$drive" "$faults" "$sites" "$dateline" $1 >said || status=1

@@ -66,7 +66,8 @@ void emu_ref_deadline(struct model *t, uint32_t port, uint64_t start)
 		return;
 	for (unsigned int vl = 0; vl < p->vls; vl++)
 		news |= has_news(t, p, vl);
-	if (news && !p->down) {
+	/* It may have passed when the link became free, a moment ago. */
+	if (news && !p->down && t->now >= p->due) {
 		pass_deadline(t, p, true);
 		emu_ref_transmit(t, port);
 	}

@@ -308,9 +308,8 @@ void emu_ref_expire(struct model *t, uint32_t in, uint32_t out)
 		i++;
 	if (i == q->n || t->packets[q->packet[i]].since + t->w->c.hoq_life_ps != t->now)
 		return;
-	emu_ref_drop_waiting(t, out, i,
-			     t->ports[out / VLS].down ? DL_EMU_DROP_DEAD_LINK :
-							DL_EMU_DROP_HOQ_LIFE);
+	emu_ref_drop_waiting(
+		t, out, i, t->ports[out / VLS].down ? DL_EMU_DROP_DEAD_LINK : DL_EMU_DROP_HOQ_LIFE);
 	emu_ref_transmit(t, out / VLS);
 }
 

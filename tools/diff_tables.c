@@ -158,29 +158,27 @@ json_t *diff_sls(const struct diff *d)
 
 /* ---- maps and arbitration ------------------------------------------------ */
 
-/* A switch's port that packets pass: its own, or one with a cable. */
-static bool in_use(const struct dl_fabric *f, uint32_t node, unsigned int port)
-{
-	return !port || f->ports[f->nodes[node].first_port + port].peer != DL_NONE;
-}
-
 /* Those of a switch, between ports that are in use both times. */
 static uint64_t changed_maps(const struct diff *d, uint32_t s, uint64_t *compared)
 {
 	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
 	const struct dl_fabric *f = x->fabric, *g = y->fabric;
-	uint32_t t = diff_switch(d, s), a = f->switches[s], b, n = f->nodes[a].nports + 1u;
+	const struct dl_fabric_node *a = &f->nodes[f->switches[s]], *b;
+	uint32_t t = diff_switch(d, s), n = a->nports + 1u;
 	uint64_t changed = 0;
 
-	if (t == DL_NONE || g->nodes[g->switches[t]].nports + 1u != n)
+	if (t == DL_NONE)
 		return 0;
-	b = g->switches[t];
+	b = &g->nodes[g->switches[t]];
+	if (b->nports != a->nports)
+		return 0;
 	for (uint32_t i = 0; i < n * n; i++) {
 		uint16_t old = x->sl2vl[x->sl2vl_first[s] + i];
 		uint16_t new = y->sl2vl[y->sl2vl_first[t] + i];
 
-		if (old == DL_TABLES_NO_ROW || new == DL_TABLES_NO_ROW || !in_use(f, a, i / n) ||
-		    !in_use(f, a, i % n) || !in_use(g, b, i / n) || !in_use(g, b, i % n))
+		if (old == DL_TABLES_NO_ROW || new == DL_TABLES_NO_ROW ||
+		    !dl_fabric_in_use(f, a, i / n) || !dl_fabric_in_use(f, a, i % n) ||
+		    !dl_fabric_in_use(g, b, i / n) || !dl_fabric_in_use(g, b, i % n))
 			continue;
 		++*compared;
 		changed += x->rows[old] != y->rows[new];

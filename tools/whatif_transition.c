@@ -84,18 +84,17 @@ static int from_before(const struct whatif *w, struct whatif_failures *f, uint64
 {
 	struct dl_route_result before = { 0 };
 	struct dl_fabric *left = NULL;
-	int err;
+	int err, connected;
 
 	/* The only scenario comes after none. */
 	if (w->nitems == 1)
 		return 0;
 	whatif_failures_draw(f, w, item ? item - 1 : w->nitems - 1);
 	err = dl_fabric_degrade(w->whole.fabric, f->dead, f->cut, &left);
-	if (!err && dl_fabric_is_connected(left) == 1) {
-		err = route(w, left, &before);
-		if (!err)
-			err = check(before.tables, now, out);
-	}
+	connected = err ? err : dl_fabric_is_connected(left);
+	err = connected == 1 ? route(w, left, &before) : connected;
+	if (connected == 1 && !err)
+		err = check(before.tables, now, out);
 	dl_route_result_release(&before);
 	dl_fabric_free(left);
 	return err == -ENOMEM ? err : 0;

@@ -6,7 +6,8 @@
  * allocates memory, or opens, syncs or places a file, with that one failing
  * (faults.c); then with a disk that is full after so many bytes.  Each run ends
  * with what the first one gave, or with a message and status 3, with no output
- * but its beginning, and with the old files in place.  At most SITES of each kind are tried, spread
+ * but its beginning, and with the old files in place.  A place that allocates is told
+ * by its calls, and tried once.  At most SITES of each kind are tried, spread
  * evenly; 0: all.  Output goes to the directory "out", which begins empty.
  */
 #include "config.h"
@@ -200,12 +201,14 @@ static void judge(const struct run *r, const struct run *good, const char *old, 
 	printf("\n%.300s\n", r->err);
 }
 
-static void try_sites(const struct run *good, const char *variable, unsigned long sites,
-		      unsigned long most, bool onwards)
+/* The `numbers`, or without these 1 to `sites`. */
+static void try_sites(const struct run *good, const char *variable, const unsigned long *numbers,
+		      unsigned long sites, unsigned long most, bool onwards)
 {
 	unsigned long step = most && sites > most ? (sites + most - 1) / most : 1;
 
-	for (unsigned long n = 1 + getpid() % step; n <= sites; n += step) {
+	for (unsigned long i = getpid() % step; i < sites; i += step) {
+		unsigned long n = numbers ? numbers[i] : i + 1;
 		struct run r;
 		char *old;
 
@@ -220,9 +223,21 @@ static void try_sites(const struct run *good, const char *variable, unsigned lon
 	}
 }
 
+static unsigned long *read_numbers(FILE *from, unsigned long *n)
+{
+	unsigned long *list = NULL, number;
+
+	for (*n = 0; fscanf(from, "%lu", &number) == 1; list[(*n)++] = number) {
+		list = realloc(list, (*n + 1) * sizeof(*list));
+		if (!list)
+			die("memory");
+	}
+	return list;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long allocations, files, most;
+	unsigned long allocations, files, most, *places, nplaces;
 	struct run good;
 	FILE *from;
 
@@ -240,10 +255,12 @@ int main(int argc, char **argv)
 		printf("FAILED: the first run, status %d: %s\n", good.status, good.err);
 		return 1;
 	}
+	places = read_numbers(from, &nplaces);
 	fclose(from);
-	try_sites(&good, "FAULT_ALLOC", allocations, most, false);
-	try_sites(&good, "FAULT_ALLOC", allocations, most / 4 + 1, true);
-	try_sites(&good, "FAULT_FILE", files, most, false);
+	try_sites(&good, "FAULT_ALLOC", places, nplaces, most, false);
+	try_sites(&good, "FAULT_ALLOC", NULL, allocations, most / 4 + 1, true);
+	try_sites(&good, "FAULT_FILE", NULL, files, most, false);
+	free(places);
 	for (rlim_t disk = 0; *good.files && disk < 20000; disk += 3000) {
 		char *old;
 		struct run r;
@@ -264,8 +281,8 @@ int main(int argc, char **argv)
 	rmdir("out");
 	for (char **a = command + 1; *a; a++)
 		printf("%s ", *a);
-	printf("(status %d): %lu allocations, %lu files, %u runs, %u failed\n", good.status,
-	       allocations, files, runs, failed);
+	printf("(status %d): %lu allocations from %lu places, %lu files, %u runs, %u failed\n",
+	       good.status, allocations, nplaces, files, runs, failed);
 	release(&good);
 	return failed > 0;
 }

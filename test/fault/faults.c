@@ -12,7 +12,8 @@
  *			stack is none that has failed before, but for as many as the
  *			file says; the file then becomes FILE.was and holds the kind
  *			of call and the stack; FILE.seen tells the next process
- * FAULT_COUNT=FILE	at the end, the numbers of both go there
+ * FAULT_COUNT=FILE	at the end, the numbers of both go there, and behind them the number
+ *			of the first allocation from each place in the code
  */
 #include "config.h"
 
@@ -31,6 +32,8 @@
 #include <unistd.h>
 
 #define DEPTH 32
+#define MOST_STACKS (1u << 15)
+#define INNERMOST 5 /* frames, two of them here: who allocates, for whom, and for whom that */
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
@@ -41,6 +44,12 @@ static unsigned long fail_alloc, fail_file;
 static bool from_then_on, ready;
 static const char *object, *once;
 static char once_was[4096], once_seen[4096];
+
+/* Counting, not failing: the innermost calls by hash, and where each came first. */
+static uint64_t stacks[MOST_STACKS];
+static unsigned long first_of[MOST_STACKS / 2];
+static unsigned int nstacks;
+static bool counting;
 
 static unsigned long number(const char *variable)
 {
@@ -56,6 +65,7 @@ __attribute__((constructor)) static void begin(void)
 	fail_alloc = number("FAULT_ALLOC");
 	fail_file = number("FAULT_FILE");
 	from_then_on = getenv("FAULT_FROM");
+	counting = getenv("FAULT_COUNT") && !fail_alloc && !fail_file;
 	object = getenv("FAULT_OBJECT");
 	once = getenv("FAULT_ONCE");
 	if (once) {
@@ -74,8 +84,14 @@ __attribute__((destructor)) static void end(void)
 	int len = snprintf(text, sizeof(text), "%lu %lu\n", allocations, files);
 
 	ready = false;
-	if (fd >= 0 && write(fd, text, len) == len)
-		close(fd);
+	if (fd < 0 || write(fd, text, len) != len)
+		return;
+	for (unsigned int i = 0; i < nstacks; i++) {
+		len = snprintf(text, sizeof(text), "%lu\n", first_of[i]);
+		if (write(fd, text, len) != len)
+			break;
+	}
+	close(fd);
 }
 
 /* ---- who calls ------------------------------------------------------------- */
@@ -175,6 +191,23 @@ static bool is_new_site(const char *kind, void **stack, int n)
 	return hit;
 }
 
+static void note_stack(unsigned long number)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	void *stack[INNERMOST];
+	uint64_t hash = hash_of(stack, backtrace(stack, INNERMOST), NULL) | 1;
+	unsigned int at = hash % MOST_STACKS;
+
+	pthread_mutex_lock(&lock);
+	while (stacks[at] && stacks[at] != hash)
+		at = (at + 1) % MOST_STACKS;
+	if (!stacks[at] && nstacks < MOST_STACKS / 2) {
+		stacks[at] = hash;
+		first_of[nstacks++] = number;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 /* Does this call fail, by its number among its kind or by its stack? */
 static bool fails(const char *kind, atomic_ulong *count, unsigned long which, bool onwards)
 {
@@ -195,6 +228,8 @@ static bool fails(const char *kind, atomic_ulong *count, unsigned long which, bo
 		hit = is_new_site(kind, from, n);
 	} else if (n) {
 		number = ++*count;
+		if (counting && count == &allocations)
+			note_stack(number);
 		hit = which && (onwards ? number >= which : number == which);
 	}
 	inside = false;

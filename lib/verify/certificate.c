@@ -96,36 +96,85 @@ static uint32_t rank_all(struct ranks *r)
 
 /* ---- checksums ------------------------------------------------------------ */
 
-static uint32_t crc(uint32_t state, uint8_t byte)
+/*
+ * A CRC of eight bytes at a time: table[k][b] is what byte b does to the CRC when
+ * k more bytes follow it.
+ */
+struct checksums {
+	const struct dl_tables *t;
+	uint16_t *lids; /* in use, ascending */
+	uint32_t nlids;
+	uint8_t *bytes; /* of each LID in use */
+	uint32_t table[8][256];
+};
+
+static int prepare(struct checksums *c, const struct dl_tables *t, struct dl_arena *arena)
 {
-	state ^= byte;
-	for (unsigned int i = 0; i < 8; i++)
-		state = state >> 1 ^ (state & 1 ? 0xEDB88320u : 0);
+	const struct dl_fabric *f = t->fabric;
+
+	c->t = t;
+	c->lids = dl_arena_array(arena, f->top_lid + 1u, sizeof(*c->lids));
+	c->bytes = dl_arena_array(arena, f->top_lid + 1u, 1);
+	if (!c->lids || !c->bytes)
+		return -ENOMEM;
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+		if (f->lid_port[lid] != DL_NONE)
+			c->lids[c->nlids++] = lid;
+	for (uint32_t b = 0; b < 256; b++) {
+		uint32_t state = b;
+
+		for (unsigned int i = 0; i < 8; i++)
+			state = state >> 1 ^ (state & 1 ? 0xEDB88320u : 0);
+		c->table[0][b] = state;
+	}
+	for (unsigned int k = 1; k < 8; k++)
+		for (uint32_t b = 0; b < 256; b++)
+			c->table[k][b] = c->table[k - 1][b] >> 8 ^
+					 c->table[0][c->table[k - 1][b] & 0xFF];
+	return 0;
+}
+
+static uint32_t crc(const struct checksums *c, uint32_t state, const uint8_t *bytes, size_t n)
+{
+	for (; n >= 8; bytes += 8, n -= 8) {
+		uint32_t next = 0;
+
+		for (unsigned int i = 0; i < 4; i++)
+			next ^= c->table[7 - i][(state >> 8 * i & 0xFF) ^ bytes[i]] ^
+				c->table[3 - i][bytes[4 + i]];
+		state = next;
+	}
+	while (n--)
+		state = state >> 8 ^ c->table[0][(state ^ *bytes++) & 0xFF];
 	return state;
 }
 
-static uint32_t crc_maps(const struct dl_tables *t, uint32_t s, uint32_t state)
+static uint32_t crc_maps(const struct checksums *c, uint32_t s, uint32_t state)
 {
+	const struct dl_tables *t = c->t;
 	const struct dl_fabric_node *n = &t->fabric->nodes[t->fabric->switches[s]];
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		for (unsigned int o = 1; o <= n->nports; o++) {
 			uint16_t row = t->sl2vl[t->sl2vl_first[s] + i * (n->nports + 1u) + o];
+			uint8_t vls[16];
 
 			if (!dl_fabric_in_use(t->fabric, n, i) ||
 			    !dl_fabric_in_use(t->fabric, n, o))
 				continue;
 			for (unsigned int sl = 0; sl < 16; sl++)
-				state = crc(state, row == DL_TABLES_NO_ROW ?
-							   0xFF :
-							   dl_tables_sl2vl_get(t->rows[row], sl));
+				vls[sl] = row == DL_TABLES_NO_ROW ?
+						  0xFF :
+						  dl_tables_sl2vl_get(t->rows[row], sl);
+			state = crc(c, state, vls, sizeof(vls));
 		}
 	}
 	return state;
 }
 
-static uint32_t crc_groups(const struct dl_tables *t, uint32_t s, uint32_t state)
+static uint32_t crc_groups(const struct checksums *c, uint32_t s, uint32_t state)
 {
+	const struct dl_tables *t = c->t;
 	uint32_t last = 0;
 
 	for (;;) {
@@ -141,19 +190,19 @@ static uint32_t crc_groups(const struct dl_tables *t, uint32_t s, uint32_t state
 		last = next->mlid;
 		masks = next->masks;
 		for (unsigned int o = 0; o < 256; o++) {
+			uint8_t bytes[3] = { last >> 8, last, o };
+
 			if (!dl_tables_mask_get(masks, s, o))
 				continue;
-			if (!any)
-				state = crc(crc(state, last >> 8), last);
+			state = any ? crc(c, state, &bytes[2], 1) : crc(c, state, bytes, 3);
 			any = true;
-			state = crc(state, o);
 		}
 	}
 }
 
-static uint32_t crc_paths(const struct dl_tables *t, uint32_t s, uint32_t state)
+static uint32_t crc_paths(const struct checksums *c, uint32_t s, uint32_t state)
 {
-	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric *f = c->t->fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
@@ -161,26 +210,26 @@ static uint32_t crc_paths(const struct dl_tables *t, uint32_t s, uint32_t state)
 
 		if (end == DL_NONE || !f->ports[end].lid || !dl_fabric_is_end_port(f, end))
 			continue;
-		for (uint32_t lid = 1; lid <= f->top_lid; lid++)
-			if (f->lid_port[lid] != DL_NONE)
-				state = crc(state, dl_tables_path_sl(t, end, lid));
+		for (uint32_t k = 0; k < c->nlids; k++)
+			c->bytes[k] = dl_tables_path_sl(c->t, end, c->lids[k]);
+		state = crc(c, state, c->bytes, c->nlids);
 	}
 	return state;
 }
 
-static uint32_t checksum(const struct dl_tables *t, uint32_t s)
+static uint32_t checksum(const struct checksums *c, uint32_t s)
 {
 	uint32_t state = 0xFFFFFFFF;
 
-	for (uint32_t lid = 1; lid <= t->fabric->top_lid; lid++)
-		if (t->fabric->lid_port[lid] != DL_NONE)
-			state = crc(state, dl_tables_lft(t, s, lid));
-	return ~crc_paths(t, s, crc_groups(t, s, crc_maps(t, s, state)));
+	for (uint32_t k = 0; k < c->nlids; k++)
+		c->bytes[k] = dl_tables_lft(c->t, s, c->lids[k]);
+	state = crc(c, state, c->bytes, c->nlids);
+	return ~crc_paths(c, s, crc_groups(c, s, crc_maps(c, s, state)));
 }
 
 /* ---- all ------------------------------------------------------------------ */
 
-static void write_all(const struct ranks *r, FILE *to)
+static void write_all(const struct ranks *r, const struct checksums *c, FILE *to)
 {
 	const struct dl_verify_net *net = r->net;
 	const struct dl_fabric *f = net->f;
@@ -188,7 +237,7 @@ static void write_all(const struct ranks *r, FILE *to)
 	fprintf(to, "dateline-certificate 1\n");
 	for (uint32_t s = 0; s < net->nsw; s++)
 		fprintf(to, "tables 0x%016" PRIx64 " %08" PRIx32 "\n",
-			f->nodes[f->switches[s]].guid, checksum(net->t, s));
+			f->nodes[f->switches[s]].guid, checksum(c, s));
 	for (uint32_t l = 0; l < net->links.n; l++) {
 		const struct dl_fabric_port *port = &f->ports[net->links.link[l].port];
 
@@ -201,24 +250,21 @@ static void write_all(const struct ranks *r, FILE *to)
 }
 
 /* The lines, and what they add up to. */
-static int write_whole(const struct ranks *r, FILE *to)
+static int write_whole(const struct ranks *r, const struct checksums *c, FILE *to)
 {
-	uint32_t state = 0xFFFFFFFF;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *lines = dl_memory_open(&text, &size);
 
 	if (!lines)
 		return -ENOMEM;
-	write_all(r, lines);
+	write_all(r, c, lines);
 	if (fclose(lines)) {
 		free(text);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < size; i++)
-		state = crc(state, text[i]);
 	fwrite(text, 1, size, to);
-	fprintf(to, "end %08" PRIx32 "\n", ~state);
+	fprintf(to, "end %08" PRIx32 "\n", ~crc(c, 0xFFFFFFFF, (const uint8_t *)text, size));
 	free(text);
 	return ferror(to) ? -EIO : 0;
 }
@@ -228,6 +274,7 @@ static int certify(struct dl_verify_net *net, const struct dl_verify_options *o,
 	struct dl_verify_result v = { 0 };
 	struct dl_verify_lost none;
 	struct ranks r = { .net = net };
+	struct checksums *c = dl_arena_zalloc(net->arena, sizeof(*c));
 	uint32_t channels = net->links.n * net->nvl;
 	int err;
 
@@ -235,14 +282,16 @@ static int certify(struct dl_verify_net *net, const struct dl_verify_options *o,
 	r.rank = dl_arena_array(net->arena, channels + 1, sizeof(*r.rank));
 	r.left = dl_arena_array(net->arena, channels + 1, sizeof(*r.left));
 	r.queue = dl_arena_array(net->arena, channels + 1, sizeof(*r.queue));
-	if (!r.rank || !r.left || !r.queue)
+	if (!c || !r.rank || !r.left || !r.queue)
 		return -ENOMEM;
-	err = dl_verify_unicast(net, &v, 0, false);
+	err = prepare(c, net->t, net->arena);
+	if (!err)
+		err = dl_verify_unicast(net, &v, 0, false);
 	if (!err)
 		err = dl_verify_multicast(net, o->multicast_sls & net->alive, &v, 0, false);
 	if (!err && rank_all(&r) != channels)
 		err = -ELOOP;
-	return err ? err : write_whole(&r, to);
+	return err ? err : write_whole(&r, c, to);
 }
 
 int dl_verify_certificate(const struct dl_tables *t, const struct dl_verify_options *o, FILE *to)

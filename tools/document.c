@@ -321,10 +321,12 @@ static int show(const struct tool *tool, char *text, const char *end)
 	return err;
 }
 
-int tool_print_json(const struct tool *tool, json_t *document)
+int tool_print_json_with(const struct tool *tool, json_t *document, const struct tool_part *part)
 {
-	char *text = NULL;
+	char *text = NULL, *rest, key[64];
 
+	if (document && part)
+		tool_json_with(document, part->key, json_null());
 	if (document)
 		exhausted |= complete(tool, &document) == -ENOMEM;
 	if (document && !exhausted)
@@ -334,7 +336,20 @@ int tool_print_json(const struct tool *tool, json_t *document)
 		free(text);
 		text = NULL;
 	}
+	if (text && part) {
+		/* Members of the whole stand after one space, and no text has ends of lines. */
+		snprintf(key, sizeof(key), "\n \"%s\": null", part->key);
+		rest = strstr(text, key) + strlen(key);
+		fwrite(text, 1, rest - text - strlen("null"), stdout);
+		part->print(part->context, stdout);
+		memmove(text, rest, strlen(rest) + 1);
+	}
 	return show(tool, text, "\n");
+}
+
+int tool_print_json(const struct tool *tool, json_t *document)
+{
+	return tool_print_json_with(tool, document, NULL);
 }
 
 int tool_show(const struct tool *tool, json_t *document,

@@ -381,38 +381,8 @@ static json_t *host_json(const struct hops *h, const struct host *host)
 			 tool_json_coord(&h->in->coords.grid, site ? site[sw] : DL_NONE));
 }
 
-/* Millions of numbers, and few different ones: each is made once. */
-static json_t *matrix_json(const struct hops *h, const struct sums *s, const struct dl_log *log)
-{
-	json_t **number = calloc(s->most + 1u, sizeof(*number)), *rows = json_array();
-
-	for (uint32_t i = 0; number && i <= s->most; i++)
-		number[i] = json_integer(i);
-	for (uint32_t a = 0; number && a < h->nhosts; a++) {
-		json_t *row = json_array();
-
-		dl_progress(log, "listing pairs", " hosts", a, h->nhosts);
-		for (uint32_t b = 0; b < h->nhosts; b++) {
-			uint16_t hops = hops_between(h, a, b);
-
-			json_array_append(row,
-					  hops == DL_TABLES_NO_HOPS ? json_null() : number[hops]);
-		}
-		json_array_append_new(rows, row);
-	}
-	dl_progress(log, "listing pairs", " hosts", 1, 1);
-	for (uint32_t i = 0; number && i <= s->most; i++)
-		json_decref(number[i]);
-	if (!number) {
-		json_decref(rows);
-		return NULL;
-	}
-	free(number);
-	return rows;
-}
-
-static json_t *document(const struct hops *h, const struct request *r, bool matrix,
-			const struct dl_log *log)
+/* All but the matrix. */
+static json_t *document(const struct hops *h, const struct request *r)
 {
 	struct sums s = add_up(h, h->nhosts);
 	json_t *hosts = json_array(), *d;
@@ -430,8 +400,6 @@ static json_t *document(const struct hops *h, const struct request *r, bool matr
 				    json_pack("{s:s, s:i, s:f}", "objective",
 					      r->objective == LEAST_MAX ? "max" : "sum", "of",
 					      h->of, "first_hops_mean", h->first_mean));
-	if (matrix)
-		tool_json_with(d, "matrix", matrix_json(h, &s, log));
 	return d;
 }
 
@@ -461,34 +429,83 @@ static void print_text(const json_t *d, FILE *to)
 			   "have {first_hops_mean:0.3} hops on average\n");
 }
 
-static void print_csv(const json_t *d, FILE *to)
+/*
+ * A host's hops to all others, each after `between`, the first without `skip`
+ * letters of it.  There are up to 67 million numbers, most of them small: no
+ * document holds them.
+ */
+static void print_row(const struct hops *h, uint32_t from, const char *between, size_t skip,
+		      const char *none, FILE *to)
 {
-	const json_t *hosts = tool_at(d, "hosts"), *row, *hops;
-	size_t a, b;
+	size_t gap = strlen(between), len = 0;
+	char text[4096];
+
+	for (uint32_t b = 0; b < h->nhosts; b++) {
+		uint16_t hops = hops_between(h, from, b);
+
+		if (len > sizeof(text) - 32) {
+			fwrite(text + skip, 1, len - skip, to);
+			len = skip = 0;
+		}
+		memcpy(text + len, between, gap);
+		len += gap;
+		if (hops == DL_TABLES_NO_HOPS)
+			len += snprintf(text + len, 8, "%s", none);
+		else if (hops > 99)
+			len += snprintf(text + len, 8, "%u", hops);
+		else if (hops > 9)
+			text[len++] = '0' + hops / 10;
+		if (hops <= 99)
+			text[len++] = '0' + hops % 10;
+	}
+	fwrite(text + skip, 1, len - skip, to);
+}
+
+/* As a part of the document. */
+static void print_matrix(const void *context, FILE *to)
+{
+	const struct hops *h = context;
+
+	putc('[', to);
+	for (uint32_t a = 0; a < h->nhosts; a++) {
+		fputs(a ? ",\n  [" : "\n  [", to);
+		print_row(h, a, ",\n   ", 1, "null", to);
+		fputs("\n  ]", to);
+	}
+	fputs("\n ]", to);
+}
+
+static void print_csv(const struct hops *h, const json_t *d, FILE *to)
+{
+	const json_t *hosts = tool_at(d, "hosts"), *host;
+	size_t a;
 
 	fputs("host", to);
-	json_array_foreach(hosts, a, row)
+	json_array_foreach(hosts, a, host)
 	{
 		putc(',', to);
-		tool_print_csv(to, tool_at(row, "name"));
+		tool_print_csv(to, tool_at(host, "name"));
 	}
 	putc('\n', to);
-	json_array_foreach(tool_at(d, "matrix"), a, row)
+	json_array_foreach(hosts, a, host)
 	{
-		tool_print_csv(to, tool_at(json_array_get(hosts, a), "name"));
-		json_array_foreach(row, b, hops)
-		{
-			/* Most are small, and there are millions. */
-			json_int_t n = json_integer_value(hops);
-
-			putc(',', to);
-			if (!json_is_null(hops) && n < 10)
-				putc('0' + (int)n, to);
-			else if (!json_is_null(hops))
-				fprintf(to, "%lld", (long long)n);
-		}
+		tool_print_csv(to, tool_at(host, "name"));
+		print_row(h, a, ",", 0, "", to);
 		putc('\n', to);
 	}
+}
+
+static int show(const struct tool *tool, const struct hops *h, bool csv, json_t *d)
+{
+	const struct tool_part matrix = { "matrix", print_matrix, h };
+
+	if (!csv && !tool->json)
+		return tool_show(tool, d, print_text);
+	if (tool->json || !d || tool_json_failed())
+		return tool_print_json_with(tool, d, &matrix);
+	print_csv(h, d, stdout);
+	json_decref(d);
+	return 0;
 }
 
 /* ---- the whole ----------------------------------------------------------- */
@@ -545,11 +562,11 @@ int tool_cmd_hops(struct tool *tool, int argc, char **argv)
 		err = -EINVAL;
 	}
 	if (!err) {
-		json_t *d = document(&h, &r, r.csv || tool->json, &tool->log);
+		json_t *d = document(&h, &r);
 
 		if (tool_int_at(d, "undelivered"))
 			status = TOOL_EXIT_FINDING;
-		err = tool_show(tool, d, r.csv ? print_csv : print_text);
+		err = show(tool, &h, r.csv, d);
 	}
 	release(&h);
 	tool_input_free(&in);

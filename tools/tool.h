@@ -275,6 +275,14 @@ char *tool_text_of(const json_t *document, void (*print)(const json_t *document,
  */
 int tool_print_json(const struct tool *tool, json_t *document);
 
+/* The same with a member that is printed as it is made: for large ones. */
+struct tool_part {
+	const char *key;
+	void (*print)(const void *context, FILE *to);
+	const void *context;
+};
+int tool_print_json_with(const struct tool *tool, json_t *document, const struct tool_part *part);
+
 /* The same, or with `print` as text unless --json was given. */
 int tool_show(const struct tool *tool, json_t *document,
 	      void (*print)(const json_t *document, FILE *to));

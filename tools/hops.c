@@ -18,6 +18,7 @@
 #include "hosts.h"
 
 #define MATRIX_MAX 8192 /* hosts: 67 million pairs */
+#define MAX_NAMED 20	/* of the hosts that are left out */
 #define FAR 16384	/* what a choice takes for the hops where no packet arrives */
 
 struct request {
@@ -42,8 +43,11 @@ struct hops {
 	uint32_t *at;	/* by switch: its place, or DL_NONE */
 	uint32_t *port; /* by place: port of its first host */
 	uint32_t nplaces;
-	uint16_t *hops;	   /* [from * nplaces + to] */
-	bool *listed;	   /* by port index */
+	uint16_t *hops; /* [from * nplaces + to] */
+	bool *listed;	/* by port index */
+	const struct dl_log *log;
+	bool named;	   /* by --hosts */
+	uint32_t nlacking; /* hosts left out */
 	double first_mean; /* of the hosts listed first, before a choice */
 	uint32_t of;	   /* hosts to choose from */
 };
@@ -81,20 +85,45 @@ static const struct tool_usage usage = {
 	       "  dateline hops today --hosts H_[0-3]_[0-2]_0_1 --compact 8\n"
 	       "  dateline hops --live --compact 16 --objective max\n"
 	       "\n"
-	       "Exit status: 0 good, 1 some packets do not arrive, 2 bad usage or input, 3 no "
-	       "fabric or no memory.",
+	       "Exit status: 0 good, 1 some packets do not arrive or some hosts are left out, "
+	       "2 bad usage or input, 3 no fabric or no memory.",
 };
 
 /* ---- hosts --------------------------------------------------------------- */
+
+/* A host that is attached to no switch, or to one without coordinates, is no use. */
+static const char *lacking(const struct hops *h, uint32_t sw)
+{
+	if (sw == DL_NONE)
+		return "is attached to no switch";
+	if (!h->in->snapshot.tables && h->in->coords.site[sw] == DL_NONE)
+		return "has no coordinates";
+	return NULL;
+}
+
+/* One that was asked for is missed; of all hosts it is left out. */
+static int add_lacking(struct hops *h, const char *name, const char *what)
+{
+	if (h->named) {
+		dl_log(h->log, DL_LOG_ERROR, "\"%s\" %s", name, what);
+		return -EINVAL;
+	}
+	if (h->nlacking++ < MAX_NAMED)
+		dl_log(h->log, DL_LOG_WARNING, "\"%s\" %s: left out", name, what);
+	return 0;
+}
 
 static int add_host(void *context, const char *name, const struct find_result *end)
 {
 	struct hops *h = context;
 	struct host *host;
 	uint32_t sw = dl_fabric_access_switch(h->in->fabric, end->port);
+	const char *what = lacking(h, sw);
 
 	if (h->listed[end->port])
 		return 0;
+	if (what)
+		return add_lacking(h, name, what);
 	if (h->nhosts == h->cap) {
 		struct host *more;
 
@@ -107,12 +136,12 @@ static int add_host(void *context, const char *name, const struct find_result *e
 	host = &h->hosts[h->nhosts];
 	host->name = strdup(name);
 	host->port = end->port;
-	host->place = sw == DL_NONE ? DL_NONE : h->at[sw];
+	host->place = h->at[sw];
 	if (!host->name)
 		return -ENOMEM;
 	h->nhosts++;
 	h->listed[end->port] = true;
-	if (sw != DL_NONE && host->place == DL_NONE) {
+	if (host->place == DL_NONE) {
 		h->port[h->nplaces] = end->port;
 		host->place = h->at[sw] = h->nplaces++;
 	}
@@ -147,25 +176,10 @@ static int add_all(struct hops *h)
 	return err;
 }
 
-/* A host that hangs on no switch, or on one without coordinates, is no use. */
-static int check_places(const struct hops *h, const struct dl_log *log)
+static int check_hosts(const struct hops *h, const struct dl_log *log)
 {
-	const struct dl_fabric *f = h->in->fabric;
-
-	for (uint32_t i = 0; i < h->nhosts; i++) {
-		const struct host *host = &h->hosts[i];
-		const char *lacking = NULL;
-
-		if (host->place == DL_NONE)
-			lacking = "is attached to no switch";
-		else if (!h->in->snapshot.tables &&
-			 h->in->coords.site[dl_fabric_access_switch(f, host->port)] == DL_NONE)
-			lacking = "has no coordinates";
-		if (lacking) {
-			dl_log(log, DL_LOG_ERROR, "\"%s\" %s", host->name, lacking);
-			return -EINVAL;
-		}
-	}
+	if (h->nlacking > MAX_NAMED)
+		dl_log(log, DL_LOG_WARNING, "... and %u hosts more", h->nlacking - MAX_NAMED);
 	if (h->nhosts)
 		return 0;
 	dl_log(log, DL_LOG_ERROR, "there are no hosts");
@@ -178,6 +192,8 @@ static int list_hosts(struct hops *h, const struct request *r, const struct dl_l
 	struct find find = { 0 };
 	int err = -ENOMEM;
 
+	h->log = log;
+	h->named = r->hosts;
 	h->at = malloc((f->nswitches + 1) * sizeof(*h->at));
 	h->port = malloc((f->nswitches + 1) * sizeof(*h->port));
 	h->listed = calloc(f->nports + 1, sizeof(*h->listed));
@@ -192,7 +208,7 @@ static int list_hosts(struct hops *h, const struct request *r, const struct dl_l
 			err = hosts_read(&find, r->hosts, log, add_host, h);
 		find_end(&find);
 	}
-	return err ? err : check_places(h, log);
+	return err ? err : check_hosts(h, log);
 }
 
 /* ---- distances ----------------------------------------------------------- */
@@ -564,7 +580,7 @@ int tool_cmd_hops(struct tool *tool, int argc, char **argv)
 	if (!err) {
 		json_t *d = document(&h, &r);
 
-		if (tool_int_at(d, "undelivered"))
+		if (tool_int_at(d, "undelivered") || h.nlacking)
 			status = TOOL_EXIT_FINDING;
 		err = show(tool, &h, r.csv, d);
 	}

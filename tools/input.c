@@ -307,7 +307,13 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		       o->is_live ? "the running fabric" : o->from);
 		return -EINVAL;
 	}
-	if (!tables && (kind == TOOL_INPUT_TORUS || !in->snapshot.tables))
+	if (kind == TOOL_INPUT_PART && (o->is_live || in->snapshot.tables))
+		err = dl_fabric_main_part(in->fabric, &tool->log, &in->part);
+	if (err)
+		return err;
+	in->fabric = in->part ? in->part : in->fabric;
+	if (kind == TOOL_INPUT_TORUS || kind == TOOL_INPUT_PART ||
+	    (!tables && !in->snapshot.tables))
 		return find_torus(tool, o, in);
 	/* Where coordinates are not needed, that there are none is no fault. */
 	needed = kind == TOOL_INPUT_COORDS;
@@ -329,5 +335,6 @@ void tool_input_free(struct tool_input *in)
 	free(in->coords.site);
 	dl_torus_free(in->torus);
 	dl_torus_config_free(in->config);
+	dl_fabric_free(in->part);
 	dl_snapshot_release(&in->snapshot);
 }

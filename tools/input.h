@@ -35,14 +35,21 @@ struct tool_coords {
 
 struct tool_input {
 	struct dl_snapshot snapshot;	/* of a netlist, its fabric alone */
-	struct dl_fabric *fabric;	/* of the snapshot */
+	struct dl_fabric *fabric;	/* of the snapshot, or `part` */
+	struct dl_fabric *part;		/* of TOOL_INPUT_PART, or NULL */
 	struct dl_torus_config *config; /* given, or found from the cabling */
 	struct dl_torus *torus;
 	struct tool_coords coords;
 };
 
 enum tool_input_kind {
-	TOOL_INPUT_TORUS,  /* fabric, configuration, torus and coordinates */
+	TOOL_INPUT_TORUS, /* fabric, configuration, torus and coordinates */
+	/*
+	 * The same, without what is connected to nothing else of the fabric where
+	 * it is a running one or a snapshot: what one device says must not keep
+	 * the others from being routed.
+	 */
+	TOOL_INPUT_PART,
 	TOOL_INPUT_COORDS, /* fabric and coordinates */
 	TOOL_INPUT_HOPS,   /* fabric, and a snapshot's tables or else coordinates */
 	/*

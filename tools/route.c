@@ -117,8 +117,19 @@ static const struct tool_usage usage = {
 	       "usage or input, 3 no memory or no space.",
 };
 
+/* A port's index in the fabric that is routed, if it has a LID there, or DL_NONE. */
+static uint32_t routed_port(const struct dl_fabric *f, uint32_t port, const struct dl_fabric *now)
+{
+	const struct dl_fabric_port *p = &f->ports[port];
+	uint32_t node = now == f ? p->node : dl_fabric_find_guid(now, f->nodes[p->node].guid);
+
+	port = node == DL_NONE ? DL_NONE : now->nodes[node].first_port + p->num;
+	return port != DL_NONE && now->ports[port].lid ? port : DL_NONE;
+}
+
 /* The members of a snapshot's group: end ports that its entries lead to. */
-static uint32_t list_members(const struct dl_fabric *f, const uint64_t *masks, uint32_t *members)
+static uint32_t list_members(const struct dl_fabric *f, const uint64_t *masks,
+			     const struct dl_fabric *now, uint32_t *members)
 {
 	uint32_t n = 0;
 
@@ -129,9 +140,11 @@ static uint32_t list_members(const struct dl_fabric *f, const uint64_t *masks, u
 			uint32_t port = node->first_port + p;
 
 			port = p ? f->ports[port].peer : port;
-			if (dl_tables_mask_get(masks, s, p) && port != DL_NONE &&
-			    dl_fabric_is_end_port(f, port) && f->ports[port].lid)
-				members[n++] = port;
+			if (!dl_tables_mask_get(masks, s, p) || port == DL_NONE ||
+			    !dl_fabric_is_end_port(f, port))
+				continue;
+			members[n] = routed_port(f, port, now);
+			n += members[n] != DL_NONE;
 		}
 	}
 	return n;
@@ -139,16 +152,17 @@ static uint32_t list_members(const struct dl_fabric *f, const uint64_t *masks, u
 
 static int keep_groups(const struct dl_tables *before, struct dl_route_result *out)
 {
-	const struct dl_fabric *f = before->fabric;
+	const struct dl_fabric *f = before->fabric, *routed = out->tables->fabric;
 	uint32_t *members = malloc((f->nports + 1ul) * sizeof(*members));
 	int err = members ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < before->ngroups; i++) {
 		const struct dl_tables_mcast_group *g = &before->groups[i];
-		uint32_t n = list_members(f, g->masks, members);
+		uint32_t n = list_members(f, g->masks, routed, members);
 		struct dl_tables_mcast_group *now = dl_tables_group(out->tables, g->mlid);
 
-		err = now ? dl_route_tree_group(out->tree, f, g->mlid, members, n, now->masks) :
+		err = now ? dl_route_tree_group(out->tree, routed, g->mlid, members, n,
+						now->masks) :
 			    -ENOMEM;
 	}
 	free(members);
@@ -204,7 +218,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	dl_route_options_init(&r.options);
 	r.options.clock = dl_clock_monotonic;
 	tool_options(tool, &usage, argc, argv, &r);
-	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, &in);
 	if (!err)
 		err = dl_fabric_assign_lids(in.fabric, r.lmc);
 	if (err == -ENOSPC) {

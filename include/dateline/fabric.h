@@ -323,6 +323,14 @@ int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead, const bool *c
  */
 int dl_fabric_is_connected(const struct dl_fabric *f);
 
+/*
+ * What is left of a finished fabric without all nodes that no cable connects to
+ * the largest part; they are named as warnings.  *out is NULL if there are none,
+ * or no switch.  0 or -ENOMEM.  O(ports).
+ */
+int dl_fabric_main_part(const struct dl_fabric *f, const struct dl_log *log,
+			struct dl_fabric **out);
+
 #ifdef __cplusplus
 }
 #endif

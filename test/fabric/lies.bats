@@ -107,6 +107,26 @@ look() {
 		$(verdict "$T/seen" lost --pairs adapters) + lost >= 240))
 }
 
+# routed_without STATUS NODE LINE...: with these lies, the node is named and left
+# out by those who want a connected fabric; hops end with this status (0: the lie
+# hides the host behind the switch).
+routed_without() {
+	local status=$1 node=$2
+
+	shift 2
+	printf '%s\n' "$@" >"$SMPS_LIES"
+	sim dateline route --live -o "$T/rest.dls" 2>"$T/route.err"
+	grep -q "\"$node\" is connected to no switch of the rest: left out" "$T/route.err"
+	[[ $(verdict "$T/rest.dls" credit_loop) == false ]]
+	[[ $(verdict "$T/rest.dls" lost) == 0 ]]
+	run -"$status" sim dateline hops --live --csv
+	# What was read with the lie in it is routed as well.
+	rm -rf "$T/seen"
+	sim dateline snapshot --live -o "$T/seen" 2>"$T/seen.err"
+	dateline route "$T/seen" -o "$T/rest.dls" 2>"$T/route.err"
+	[[ $(verdict "$T/rest.dls" lost) == 0 ]]
+}
+
 # truthful_fabric: for look.
 truthful_fabric() {
 	fabric_up "$T/sm" dateline "$T/f.net" torus_config="$T/f.torus.conf"
@@ -172,4 +192,10 @@ truthful_fabric() {
 	look 0 "$HOST 10 - 0 $(hex $'\e]0;owned\a\e[2J\xc2\x9b2J')00"
 	look 0 "$HOST 10 - 0 $(hex $'caf\xe9 \xff')00"
 	look 0 "$HOST 10 - 0 $(hex "a\" lid 1 'b\", =1+1")00"
+}
+
+@test "to those who route: a device whose cables cannot be" {
+	truthful_fabric
+	routed_without 1 H_1_1_0_1 "$HOST 11 - 24 ff"
+	routed_without 0 S_1_1_0 "$SWITCH 15 - 0 $(printf 'ff%.0s' {1..64})"
 }

@@ -73,6 +73,49 @@ static void take_lids(struct dl_fabric *f, const struct dl_fabric *whole)
 	assert_int_equal(dl_fabric_finish(f, NULL), 0);
 }
 
+/* How many switches are connected with most others, one cable at a time. */
+static uint32_t largest_part(const struct dl_fabric *f)
+{
+	uint32_t *label = calloc(f->nswitches + 1, sizeof(*label)), most = 0, n;
+	bool changed = true;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		label[s] = s;
+	while (changed) {
+		changed = false;
+		for (uint32_t p = 0; p < f->nports; p++) {
+			uint32_t a = f->nodes[f->ports[p].node].sw, b = dl_fabric_peer_switch(f, p);
+
+			if (a == DL_NONE || b == DL_NONE || label[a] <= label[b])
+				continue;
+			label[a] = label[b];
+			changed = true;
+		}
+	}
+	for (uint32_t l = 0; l < f->nswitches; l++) {
+		n = 0;
+		for (uint32_t s = 0; s < f->nswitches; s++)
+			n += label[s] == l;
+		most = n > most ? n : most;
+	}
+	free(label);
+	return most;
+}
+
+static void check_main_part(const struct dl_fabric *f)
+{
+	struct dl_fabric *part;
+
+	assert_int_equal(dl_fabric_main_part(f, NULL, &part), 0);
+	assert_int_equal(!part, dl_fabric_is_connected(f));
+	if (!part)
+		return;
+	assert_int_equal(dl_fabric_is_connected(part), 1);
+	assert_int_equal(part->nswitches, largest_part(f));
+	assert_int_equal(part->nnodes, 3 * part->nswitches);
+	dl_fabric_free(part);
+}
+
 static void damage_is_damage(void **state)
 {
 	struct test_random random = { seed, 0 };
@@ -117,6 +160,7 @@ static void damage_is_damage(void **state)
 		else
 			torn++;
 		assert_int_equal(dl_fabric_is_connected(out), dl_fabric_is_connected(hurt->fabric));
+		check_main_part(out);
 		free(want);
 		free(have);
 		free(dead);

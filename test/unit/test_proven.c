@@ -406,12 +406,56 @@ static void test_not_connected(void **state)
 	release(&p);
 }
 
+static void pull(struct dl_fabric *f, uint32_t port)
+{
+	f->ports[f->ports[port].peer].peer = DL_NONE;
+	f->ports[port].peer = DL_NONE;
+}
+
+/* A switch without cables, and without a LID; or an adapter that has kept its own. */
+static void test_torn_off(void **state)
+{
+	for (int adapter = 0; adapter < 2; adapter++) {
+		struct proven p = {
+			.g = { .grid = { { 5, 4, 1 }, { 0 } }, .hosts = 1, .parallel = 1 }
+		};
+		const struct dl_fabric_node *n;
+		struct dl_fabric *f;
+		uint32_t port;
+
+		(void)state;
+		grid_build(&p.g);
+		grid_seed(&p.g, 7, true);
+		f = p.g.fabric;
+		n = &f->nodes[p.g.node[0]];
+		for (port = n->first_port; port <= n->first_port + n->nports; port++) {
+			if (f->ports[port].peer == DL_NONE)
+				continue;
+			if (!dl_fabric_is_switch(f, f->ports[f->ports[port].peer].node)) {
+				if (!adapter)
+					f->ports[f->ports[port].peer].lid = 0;
+				pull(f, port);
+			} else if (!adapter) {
+				pull(f, port);
+			}
+		}
+		if (!adapter)
+			f->ports[n->first_port].lid = 0;
+		assert_int_equal(dl_fabric_finish(f, NULL), 0);
+		assert_int_equal(dl_torus_discover(f, &p.g.config, NULL, &p.torus), 0);
+		assert_int_equal(route(&p), -ENOTSUP);
+		assert_int_equal(p.r.refusal, DL_ROUTE_NOT_CONNECTED);
+		release(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain_where_safe), cmocka_unit_test(test_loop_of_findings),
 		cmocka_unit_test(test_random_failures),	 cmocka_unit_test(test_few_vls),
 		cmocka_unit_test(test_out_of_time),	 cmocka_unit_test(test_not_connected),
+		cmocka_unit_test(test_torn_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

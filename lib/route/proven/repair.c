@@ -500,7 +500,9 @@ static int check_connected(struct repair *r)
 	int err = dl_repair_tree_any(&r->tree);
 
 	for (p = 0; !err && p < f->nports; p++) {
-		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p))
+		/* The paths of switches that have no LID are looked for, too. */
+		if (!dl_fabric_is_end_port(f, p) ||
+		    (!f->ports[p].lid && !dl_fabric_is_switch(f, f->ports[p].node)))
 			continue;
 		s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE && r->tree.in[s])
@@ -587,7 +589,8 @@ int dl_route_proven(struct dl_route_pass *pass)
 	err = dl_route_dor_tables(pass);
 	if (!err && is_whole(pass->torus)) {
 		err = try_unchanged(&r);
-		if (err != -EPROTO)
+		/* -ENOTCONN: some adapter has no cable; check_connected() says which. */
+		if (err != -EPROTO && err != -ENOTCONN)
 			goto out;
 		err = 0;
 	}

@@ -1,5 +1,6 @@
 libdlroute_la_SOURCES += \
 	include/dateline/tables.h \
+	lib/tables/blocks.c \
 	lib/tables/internal.h \
 	lib/tables/load.c \
 	lib/tables/manifest.c \

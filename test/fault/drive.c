@@ -261,7 +261,9 @@ int main(int argc, char **argv)
 	try_sites(&good, "FAULT_ALLOC", NULL, allocations, most / 4 + 1, true);
 	try_sites(&good, "FAULT_FILE", NULL, files, most, false);
 	free(places);
-	for (rlim_t disk = 0; *good.files && disk < 20000; disk += 3000) {
+	/* In steps that become larger: up to some kilobytes, then to megabytes. */
+	for (rlim_t disk = 0; *good.files && disk < strlen(good.files);
+	     disk += disk < 20000 ? 3000 : disk / 2) {
 		char *old;
 		struct run r;
 

@@ -24,6 +24,9 @@ cd "$work"
 "$dateline" route f.net --torus-config f.torus.conf -q -o snap
 "$dateline" route f.net --mode any-sl -q -o one.dls
 "$dateline" gen 4 3 1 --fail-switch 1,1,0 -q -o g
+# Large enough for several blocks in one file, which go around the page cache.
+"$dateline" gen 8 8 3 -q -o large
+"$dateline" route large.net -q -o large
 "$dateline" route g.net -q -o other
 cp "$top"/conf/examples/emulate-*.yaml "$top"/conf/examples/emulate-trace.txt \
 	"$top"/conf/examples/credits-*.yaml "$top"/conf/examples/arbitrate-*.yaml .
@@ -53,6 +56,8 @@ commands=(
 	"path one.dls H_0_0_0_1 H_1_1_0_1 --json"
 	"route f.net -o out"
 	"route f.net --mode any-sl -o out/one.dls"
+	"route ../large.net -o out"
+	"path ../large S_0_0_0 S_3_3_1"
 	"verify snap --json"
 	"verify other --explain"
 	"verify snap --earlier snap"
@@ -85,7 +90,7 @@ one() {
 	local dir status=0
 
 	dir=$(mktemp -d "$PWD/run.XXXXXX")
-	cp -r ./*.net ./*.dls ./*.conf ./*.yaml ./*.txt snap other emulated counters "$dir"
+	cp -r ./[fg].net ./*.dls ./*.conf ./*.yaml ./*.txt snap other emulated counters "$dir"
 	cd "$dir" || return
 	[[ $1 != "all "* ]] || sites=0
 	# shellcheck disable=SC2086

@@ -57,7 +57,7 @@ struct dl_sweep {
 	bool proven;	   /* and verified, by proven or any-SL mode? */
 	uint32_t cut;	   /* ports whose SL-to-VL maps OpenSM cuts for now */
 	struct dl_route_result routed;
-	uint64_t *masks; /* scratch: port masks of one group */
+	struct dl_tables_masks masks; /* scratch: of one group */
 	/* SLs that groups may use, verified together; others that failed. */
 	uint16_t safe_sls, unsafe_sls;
 	uint8_t *refused; /* by MLID from 0xC000 on: has it been named? */
@@ -205,7 +205,7 @@ int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struc
 
 /* Are the groups that switches held a part of one with these masks? */
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
-			  const uint64_t *masks);
+			  const struct dl_tables_masks *masks);
 
 /*
  * Let OpenSM, which would write all tables at a start or takeover, write only what
@@ -312,7 +312,7 @@ void dl_phases_free(struct dl_phases *p);
 
 /* Leave of a group's masks what the old ones, `before`, have as well. */
 void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
-			   const uint64_t *before, uint64_t *masks);
+			   const struct dl_tables_masks *before, struct dl_tables_masks *masks);
 
 /* Set up the callbacks: for osm_register_external_routing_engine(). */
 int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);

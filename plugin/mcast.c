@@ -62,15 +62,15 @@ static int find_members(const struct dl_engine *e, const struct dl_sweep *sweep,
 }
 
 /* Where the group's masks go: kept only for snapshots. */
-static uint64_t *masks_for(const struct dl_engine *e, uint16_t mlid)
+static struct dl_tables_masks *masks_for(const struct dl_engine *e, uint16_t mlid)
 {
 	struct dl_tables_mcast_group *g;
 
 	if (!e->options.dump_dir)
-		return e->in_force->masks;
+		return &e->in_force->masks;
 	g = dl_tables_group(e->in_force->routed.tables, mlid);
 	__atomic_store_n(&e->in_force->dumped, false, __ATOMIC_RELAXED);
-	return g ? g->masks : NULL;
+	return g ? &g->masks : NULL;
 }
 
 void dl_mcast_prune(const struct dl_engine *e)
@@ -86,7 +86,7 @@ void dl_mcast_prune(const struct dl_engine *e)
 			g++;
 			continue;
 		}
-		free(group->masks);
+		dl_tables_masks_clear(&group->masks);
 		*group = t->groups[--t->ngroups];
 	}
 	CL_PLOCK_RELEASE(&e->osm->lock);
@@ -155,7 +155,8 @@ void dl_mcast_rest(struct dl_engine *e)
 }
 
 /* Set the bits of one switch.  Returns false where it cannot do multicast. */
-static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid, const uint64_t *masks)
+static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
+		      const struct dl_tables_masks *masks)
 {
 	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 	unsigned int port;
@@ -234,25 +235,24 @@ static bool is_closing(const struct dl_engine *e)
 
 /* While groups are closed, they keep the ports that the old tree has, too. */
 static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qlist_t *list,
-		       uint16_t mlid, uint64_t *masks)
+		       uint16_t mlid, struct dl_tables_masks *masks)
 {
-	const struct dl_sweep *from = e->phases->from;
+	struct dl_sweep *from = e->phases->from;
 	uint32_t *members, n;
 	int err;
 
 	if (e->phases->recalled) {
-		memset(masks, 0,
-		       e->in_force->fabric->nswitches * DL_TABLES_MASK_WORDS * sizeof(*masks));
+		dl_tables_masks_clear(masks);
 		return 0;
 	}
 	err = find_members(e, from, true, arena, list, mlid, &members, &n);
 
 	if (!err)
 		err = dl_route_tree_group(from->routed.tree, from->fabric, mlid, members, n,
-					  from->masks);
+					  &from->masks);
 	if (err == -ENOMEM)
 		return err;
-	dl_phases_close_group(e->phases, e->in_force->fabric, from->masks, masks);
+	dl_phases_close_group(e->phases, e->in_force->fabric, &from->masks, masks);
 	return 0;
 }
 
@@ -261,7 +261,7 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid, const
 {
 	const struct dl_sweep *sweep = e->in_force;
 	ib_api_status_t status = IB_SUCCESS;
-	uint64_t *masks = masks_for(e, mlid);
+	struct dl_tables_masks *masks = masks_for(e, mlid);
 	uint32_t s, w;
 	int err;
 
@@ -284,7 +284,7 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid, const
 		status = IB_ERROR;
 	}
 	for (s = 0; s < sweep->fabric->nswitches; s++) {
-		const uint64_t *m = &masks[s * (size_t)DL_TABLES_MASK_WORDS];
+		const uint64_t *m = dl_tables_mask(masks, s);
 
 		for (w = 0; w < DL_TABLES_MASK_WORDS && !m[w]; w++)
 			;

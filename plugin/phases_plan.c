@@ -110,7 +110,7 @@ static void look_at_cables(const struct dl_engine *e, struct dl_phases *p)
 /* ---- groups --------------------------------------------------------------- */
 
 /* Masks of a group of all end ports, on a sweep's tree. */
-static int full_group(const struct dl_sweep *sweep, uint16_t mlid, uint64_t *masks)
+static int full_group(const struct dl_sweep *sweep, uint16_t mlid, struct dl_tables_masks *masks)
 {
 	const struct dl_fabric *f = sweep->fabric;
 	uint32_t *members = malloc((f->nports + 1) * sizeof(*members)), n = 0;
@@ -127,27 +127,27 @@ static int full_group(const struct dl_sweep *sweep, uint16_t mlid, uint64_t *mas
 
 /* Old masks at a switch of the new fabric; NULL: it had none. */
 static const uint64_t *old_masks(const struct dl_phases *p, const struct dl_fabric *f, uint32_t s,
-				 const uint64_t *masks)
+				 const struct dl_tables_masks *masks)
 {
 	const struct dl_fabric *before = p->from->fabric;
 	uint32_t node = dl_fabric_find_guid(before, f->nodes[f->switches[s]].guid);
 
 	if (node == DL_NONE || !dl_fabric_is_switch(before, node))
 		return NULL;
-	return &masks[before->nodes[node].sw * (size_t)DL_TABLES_MASK_WORDS];
+	return dl_tables_mask(masks, before->nodes[node].sw);
 }
 
 void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
-			   const uint64_t *before, uint64_t *masks)
+			   const struct dl_tables_masks *before, struct dl_tables_masks *masks)
 {
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		const uint64_t *old = old_masks(p, f, s, before);
-		uint64_t *new = &masks[s * (size_t)DL_TABLES_MASK_WORDS];
+		uint64_t *new = dl_tables_mask_find(masks, s);
 		unsigned int ports = f->nodes[f->switches[s]].nports;
 
-		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+		for (unsigned int w = 0; new &&w < DL_TABLES_MASK_WORDS; w++)
 			new[w] &= old ? old[w] : 0;
-		for (unsigned int o = 1; o <= ports; o++)
+		for (unsigned int o = 1; new &&o <= ports; o++)
 			if (dl_tables_mask_get(masks, s, o) &&
 			    (dl_transition_is_recabled(p->from->fabric, f, s, o) ||
 			     dl_transition_changes_map(&p->plan, s, o)))
@@ -157,7 +157,7 @@ void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
 
 /* Does the old tree use cables that the new one does not, or maps that change? */
 static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
-			const uint64_t *before, const uint64_t *after)
+			const struct dl_tables_masks *before, const struct dl_tables_masks *after)
 {
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		const uint64_t *old = old_masks(p, f, s, before);
@@ -180,32 +180,31 @@ static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
 void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 {
 	const struct dl_sweep *next = p->next;
-	size_t size = DL_TABLES_MASK_WORDS * sizeof(uint64_t);
-	uint64_t *before = calloc(p->from->fabric->nswitches + 1, size);
-	uint64_t *after = calloc(next->fabric->nswitches + 1, size);
-	int err = before && after ? 0 : -ENOMEM;
+	struct dl_tables_masks before = { .nswitches = p->from->fabric->nswitches };
+	struct dl_tables_masks after = { .nswitches = next->fabric->nswitches };
+	int err = 0;
 
 	/* An old tree that is not known: is it a part of the new one? */
-	if (p->recalled && !err) {
-		err = full_group(next, IB_LID_MCAST_START_HO, after);
+	if (p->recalled) {
+		err = full_group(next, IB_LID_MCAST_START_HO, &after);
 		p->close_groups = p->branches || (p->old_maps && !p->fresh) ||
-				  !dl_recall_groups_fit(e, next->fabric, after);
+				  !dl_recall_groups_fit(e, next->fabric, &after);
 	}
 	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO && !err; i++) {
 		uint16_t mlid = i + IB_LID_MCAST_START_HO;
 
 		if (!e->osm->subn.mboxes[i] || p->recalled || p->close_groups)
 			continue;
-		err = full_group(p->from, mlid, before);
+		err = full_group(p->from, mlid, &before);
 		if (!err)
-			err = full_group(next, mlid, after);
-		p->close_groups = p->branches || leaves_tree(p, next->fabric, before, after);
+			err = full_group(next, mlid, &after);
+		p->close_groups = p->branches || leaves_tree(p, next->fabric, &before, &after);
 	}
 	/* Without memory to look: as if it were so. */
 	p->close_groups |= err != 0;
 	p->direct &= !p->close_groups;
-	free(before);
-	free(after);
+	dl_tables_masks_clear(&before);
+	dl_tables_masks_clear(&after);
 }
 
 /* ---- deciding ------------------------------------------------------------- */

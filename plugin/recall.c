@@ -446,7 +446,7 @@ int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struc
 }
 
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
-			  const uint64_t *masks)
+			  const struct dl_tables_masks *masks)
 {
 	for (uint32_t i = 0; i < e->nheld_groups; i++) {
 		const struct dl_recall_groups *g = &e->held_groups[i];
@@ -454,7 +454,7 @@ bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
 		const uint64_t *own = NULL;
 
 		if (node != DL_NONE && dl_fabric_is_switch(f, node))
-			own = &masks[f->nodes[node].sw * (size_t)DL_TABLES_MASK_WORDS];
+			own = dl_tables_mask(masks, f->nodes[node].sw);
 		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
 			if (g->ports[w] & ~(own ? own[w] : 0))
 				return false;

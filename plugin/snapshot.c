@@ -94,7 +94,7 @@ static void free_job(struct job *j)
 	if (!j)
 		return;
 	while (j->tables.ngroups)
-		free(j->tables.groups[--j->tables.ngroups].masks);
+		dl_tables_masks_clear(&j->tables.groups[--j->tables.ngroups].masks);
 	free(j->tables.groups);
 	dl_sweep_free(j->sweep);
 	free(j);
@@ -102,21 +102,18 @@ static void free_job(struct job *j)
 
 static int copy_groups(struct dl_tables *to, const struct dl_tables *from)
 {
-	size_t size = from->fabric->nswitches * DL_TABLES_MASK_WORDS * sizeof(uint64_t);
+	int err = 0;
 
 	to->groups = calloc(from->ngroups + 1, sizeof(*to->groups));
 	to->ngroups = to->groups_cap = 0;
-	for (uint32_t i = 0; to->groups && i < from->ngroups; i++) {
+	for (uint32_t i = 0; to->groups && !err && i < from->ngroups; i++) {
 		struct dl_tables_mcast_group *g = &to->groups[i];
 
-		*g = from->groups[i];
-		g->masks = malloc(size + 1);
-		if (!g->masks)
-			return -ENOMEM;
-		memcpy(g->masks, from->groups[i].masks, size);
+		g->mlid = from->groups[i].mlid;
+		err = dl_tables_masks_copy(&g->masks, &from->groups[i].masks);
 		to->ngroups++;
 	}
-	return to->groups ? 0 : -ENOMEM;
+	return to->groups ? err : -ENOMEM;
 }
 
 static struct job *new_job(struct dl_sweep *sweep)

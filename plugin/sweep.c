@@ -74,11 +74,10 @@ static int stage_tree(struct dl_engine *e, const struct dl_log *log, struct dl_s
 {
 	(void)e;
 	(void)log;
-	sweep->masks = dl_arena_array(&sweep->arena, sweep->fabric->nswitches + 1,
-				      DL_TABLES_MASK_WORDS * sizeof(*sweep->masks));
+	sweep->masks.nswitches = sweep->fabric->nswitches;
 	sweep->refused =
 		dl_arena_zalloc(&sweep->arena, IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1);
-	if (!sweep->masks || !sweep->refused)
+	if (!sweep->refused)
 		return -ENOMEM;
 	return sweep->routed.tree ? 0 : -ENOTCONN;
 }
@@ -182,6 +181,7 @@ void dl_sweep_free(struct dl_sweep *sweep)
 	if (!sweep || __atomic_fetch_sub(&sweep->shares, 1, __ATOMIC_ACQ_REL))
 		return;
 	dl_route_result_release(&sweep->routed);
+	dl_tables_masks_clear(&sweep->masks);
 	dl_torus_free(sweep->torus);
 	dl_torus_config_free(sweep->config);
 	dl_fabric_free(sweep->fabric);

@@ -24,7 +24,8 @@ uint16_t diff_lid(const struct diff *d, uint16_t lid);
 uint64_t diff_switch_maps(const struct diff *d, uint64_t *compared);
 
 /* How many switches' masks of a group differ. */
-uint32_t diff_masks(const struct diff *d, const uint64_t *from, const uint64_t *to);
+uint32_t diff_masks(const struct diff *d, const struct dl_tables_masks *from,
+		    const struct dl_tables_masks *to);
 
 /*
  * Documents, one for each part.  Lists are whole; "changed" in a part of the

@@ -231,16 +231,16 @@ json_t *diff_vlarb(const struct diff *d)
 
 /* ---- multicast ----------------------------------------------------------- */
 
-uint32_t diff_masks(const struct diff *d, const uint64_t *a, const uint64_t *b)
+uint32_t diff_masks(const struct diff *d, const struct dl_tables_masks *a,
+		    const struct dl_tables_masks *b)
 {
 	uint32_t changed = 0;
 
 	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++) {
 		uint32_t t = diff_switch(d, s);
 
-		changed += t != DL_NONE && memcmp(a + s * (size_t)DL_TABLES_MASK_WORDS,
-						  b + t * (size_t)DL_TABLES_MASK_WORDS,
-						  DL_TABLES_MASK_WORDS * sizeof(*a)) != 0;
+		changed += t != DL_NONE && memcmp(dl_tables_mask(a, s), dl_tables_mask(b, t),
+						  DL_TABLES_MASK_WORDS * sizeof(uint64_t)) != 0;
 	}
 	return changed;
 }
@@ -264,7 +264,7 @@ json_t *diff_multicast(const struct diff *d)
 	for (uint32_t g = 0; g < x->ngroups; g++) {
 		const struct dl_tables_mcast_group *other =
 			dl_tables_find_group(y, x->groups[g].mlid);
-		uint32_t n = other ? diff_masks(d, x->groups[g].masks, other->masks) : 0;
+		uint32_t n = other ? diff_masks(d, &x->groups[g].masks, &other->masks) : 0;
 
 		if (n)
 			json_array_append_new(changed,

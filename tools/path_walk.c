@@ -197,7 +197,7 @@ struct copy {
 
 struct spread {
 	const struct tool_input *in;
-	const uint64_t *masks;
+	const struct dl_tables_masks *masks;
 	unsigned int sl;
 	uint32_t from, to;
 	bool reached;	     /* has `to` its copy? */
@@ -274,7 +274,7 @@ json_t *path_multicast_json(const struct tool_input *in, const struct path_reque
 	const struct dl_tables_mcast_group *group = dl_tables_find_group(t, r->mlid);
 	uint32_t n = in->fabric->nswitches + 1;
 	struct spread s = { .in = in,
-			    .masks = group ? group->masks : NULL,
+			    .masks = group ? &group->masks : NULL,
 			    .from = from,
 			    .to = to,
 			    .sl = r->sl == PATH_SL ? 0 : r->sl };

@@ -166,7 +166,7 @@ static json_t *changed_groups(const struct report_change *c)
 	for (uint32_t g = 0; g < t->ngroups; g++) {
 		const struct dl_tables_mcast_group *was =
 			dl_tables_find_group(c->then->tables, t->groups[g].mlid);
-		unsigned int n = was ? diff_masks(&c->d, t->groups[g].masks, was->masks) : 0;
+		unsigned int n = was ? diff_masks(&c->d, &t->groups[g].masks, &was->masks) : 0;
 
 		if (n)
 			json_array_append_new(list, json_pack("[ii]", t->groups[g].mlid, n));

@@ -152,7 +152,7 @@ static void put_masks(const struct report_page *p, const struct dl_tables_mcast_
 		      unsigned int bytes, struct blob *b)
 {
 	for (uint32_t i = 0; i < p->fabric->nswitches; i++) {
-		uint64_t *words = &g->masks[p->switches[i] * (size_t)DL_TABLES_MASK_WORDS];
+		const uint64_t *words = dl_tables_mask(&g->masks, p->switches[i]);
 		uint8_t mask[DL_TABLES_MASK_WORDS * 8];
 
 		for (unsigned int k = 0; k < bytes; k++)

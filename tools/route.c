@@ -128,7 +128,7 @@ static uint32_t routed_port(const struct dl_fabric *f, uint32_t port, const stru
 }
 
 /* The members of a snapshot's group: end ports that its entries lead to. */
-static uint32_t list_members(const struct dl_fabric *f, const uint64_t *masks,
+static uint32_t list_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
 			     const struct dl_fabric *now, uint32_t *members)
 {
 	uint32_t n = 0;
@@ -136,6 +136,8 @@ static uint32_t list_members(const struct dl_fabric *f, const uint64_t *masks,
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
 
+		if (!dl_tables_mask_find(masks, s))
+			continue;
 		for (unsigned int p = 0; p <= node->nports; p++) {
 			uint32_t port = node->first_port + p;
 
@@ -158,11 +160,11 @@ static int keep_groups(const struct dl_tables *before, struct dl_route_result *o
 
 	for (uint32_t i = 0; !err && i < before->ngroups; i++) {
 		const struct dl_tables_mcast_group *g = &before->groups[i];
-		uint32_t n = list_members(f, g->masks, routed, members);
+		uint32_t n = list_members(f, &g->masks, routed, members);
 		struct dl_tables_mcast_group *now = dl_tables_group(out->tables, g->mlid);
 
 		err = now ? dl_route_tree_group(out->tree, routed, g->mlid, members, n,
-						now->masks) :
+						&now->masks) :
 			    -ENOMEM;
 	}
 	free(members);

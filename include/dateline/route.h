@@ -203,12 +203,11 @@ dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
 /*
  * Port masks of one group: the branches from the root to every switch with a
  * member, over one cable a hop chosen by `mlid`, and the members' own ports.
- * `members` are port indices of end ports; `masks` has DL_TABLES_MASK_WORDS words a
- * switch and is cleared first.  Returns 0, -ENOMEM, or -ENOTCONN when a
+ * `members` are port indices of end ports; `masks` is cleared first.  Returns 0, -ENOMEM, or -ENOTCONN when a
  * member is attached to no switch of the tree (the others are still served).
  */
 int dl_route_tree_group(const struct dl_route_tree *tree, const struct dl_fabric *f, uint16_t mlid,
-			const uint32_t *members, uint32_t nmembers, uint64_t *masks);
+			const uint32_t *members, uint32_t nmembers, struct dl_tables_masks *masks);
 
 /*
  * Add to tables the multicast group of all adapter and router ports, at MLID

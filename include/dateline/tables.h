@@ -55,10 +55,20 @@ struct dl_tables_vlarb {
 	uint8_t high_limit;  /* units of 4096 bytes; 255: unlimited */
 };
 
+/* Port masks of 64 switches: rows of DL_TABLES_MASK_WORDS words for those that have any. */
+struct dl_tables_mask_rows {
+	uint64_t present; /* which have one */
+	uint64_t *words;  /* in order */
+};
+
+struct dl_tables_masks {
+	struct dl_tables_mask_rows *rows; /* by switch / 64; NULL: nobody has any */
+	uint32_t nswitches;
+};
+
 struct dl_tables_mcast_group {
 	uint16_t mlid;
-	/* Port masks: words w of switch s at masks[s * DL_TABLES_MASK_WORDS + w]. */
-	uint64_t *masks;
+	struct dl_tables_masks masks;
 };
 
 /*
@@ -209,15 +219,44 @@ static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t
 	return sl ? *sl : DL_TABLES_NO_SL;
 }
 
-static inline void dl_tables_mask_set(uint64_t *masks, uint32_t sw, unsigned int port)
+/* A switch's row, or NULL. */
+static inline uint64_t *dl_tables_mask_find(const struct dl_tables_masks *m, uint32_t sw)
 {
-	masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] |= UINT64_C(1) << port % 64;
+	const struct dl_tables_mask_rows *part = m->rows + sw / 64;
+	uint64_t bit = UINT64_C(1) << sw % 64;
+
+	if (!m->rows || !(part->present & bit))
+		return NULL;
+	return part->words +
+	       (size_t)DL_TABLES_MASK_WORDS * __builtin_popcountll(part->present & (bit - 1));
 }
 
-static inline bool dl_tables_mask_get(const uint64_t *masks, uint32_t sw, unsigned int port)
+/* The words of a switch's mask. */
+static inline const uint64_t *dl_tables_mask(const struct dl_tables_masks *m, uint32_t sw)
 {
-	return masks[sw * (size_t)DL_TABLES_MASK_WORDS + port / 64] >> port % 64 & 1;
+	static const uint64_t none[DL_TABLES_MASK_WORDS] = { 0 };
+	const uint64_t *row = dl_tables_mask_find(m, sw);
+
+	return row ? row : none;
 }
+
+static inline bool dl_tables_mask_get(const struct dl_tables_masks *m, uint32_t sw,
+				      unsigned int port)
+{
+	return dl_tables_mask(m, sw)[port / 64] >> port % 64 & 1;
+}
+
+/* The words to write to; NULL: no memory.  They hold until another row is added. */
+uint64_t *dl_tables_mask_row(struct dl_tables_masks *m, uint32_t sw);
+
+/* Add a port.  0 or -ENOMEM. */
+int dl_tables_mask_set(struct dl_tables_masks *m, uint32_t sw, unsigned int port);
+
+/* No ports, and no memory, are left. */
+void dl_tables_masks_clear(struct dl_tables_masks *m);
+
+/* In place of what is there.  0 or -ENOMEM. */
+int dl_tables_masks_copy(struct dl_tables_masks *to, const struct dl_tables_masks *from);
 
 /* Dumps of a routing, in the formats of OpenSM (-D 0x43) and ibdmchk. */
 enum dl_tables_file {

@@ -84,9 +84,9 @@ int dl_transition_writes(const struct dl_tables *a, const struct dl_tables *b,
 int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
 		       struct dl_tables **out);
 
-/* Let a copy hold what one write brings from the tables `from`. */
-void dl_transition_put(struct dl_tables *t, const struct dl_tables *from,
-		       const struct dl_transition_write *w);
+/* Let a copy hold what one write brings from the tables `from`.  0 or -ENOMEM. */
+int dl_transition_put(struct dl_tables *t, const struct dl_tables *from,
+		      const struct dl_transition_write *w);
 
 /* In what order writes take effect. */
 enum dl_transition_order {

@@ -39,7 +39,7 @@ static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 {
 	const struct dl_tables_mcast_group *g = dl_tables_find_group(s->tables, mlid);
 
-	return g ? &g->masks[s->their_sw * (size_t)DL_TABLES_MASK_WORDS] : NULL;
+	return g ? dl_tables_mask(&g->masks, s->their_sw) : NULL;
 }
 
 /* ---- the buffer -------------------------------------------------------- */

@@ -274,7 +274,7 @@ static int find_members(struct dl_emu_plan *p, const struct dl_tables_mcast_grou
 		uint32_t peer = f->ports[p->port[a]].peer;
 		uint32_t sw = f->nodes[f->ports[peer].node].sw;
 
-		if (sw != DL_NONE && dl_tables_mask_get(g->masks, sw, f->ports[peer].num))
+		if (sw != DL_NONE && dl_tables_mask_get(&g->masks, sw, f->ports[peer].num))
 			list[e->nsources++] = a;
 	}
 	e->sources = list;

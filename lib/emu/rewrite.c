@@ -49,23 +49,23 @@ static int take(struct dl_emu_rewrite *w, struct dl_emu *e, struct dl_tables *t)
 static int take_maps(struct dl_emu_rewrite *w, struct dl_emu *e)
 {
 	const struct dl_tables *held = w->now;
-	size_t masks = held->fabric->nswitches * (size_t)DL_TABLES_MASK_WORDS * sizeof(uint64_t);
 	struct dl_tables *t;
 	int err = dl_transition_copy(w->plan.opened, held, &t);
 
 	if (err)
 		return err;
 	memcpy(t->lft, held->lft, held->fabric->nswitches * (size_t)held->stride);
-	for (uint32_t g = 0; g < t->ngroups; g++) {
+	for (uint32_t g = 0; g < t->ngroups && !err; g++) {
 		const struct dl_tables_mcast_group *old =
 			dl_tables_find_group(held, t->groups[g].mlid);
 
+		dl_tables_masks_clear(&t->groups[g].masks);
 		if (old)
-			memcpy(t->groups[g].masks, old->masks, masks);
-		else
-			memset(t->groups[g].masks, 0, masks);
+			err = dl_tables_masks_copy(&t->groups[g].masks, &old->masks);
 	}
-	return take(w, e, t);
+	if (err)
+		dl_tables_free(t);
+	return err ? err : take(w, e, t);
 }
 
 static void swap(struct dl_transition_write *a, struct dl_transition_write *b)
@@ -99,7 +99,7 @@ static int list(struct dl_emu_rewrite *w, const struct dl_tables *to)
 }
 
 /* The next one to arrive, of those under way; none passes the maps. */
-static void write_next(struct dl_emu_rewrite *w)
+static int write_next(struct dl_emu_rewrite *w)
 {
 	uint32_t last = w->at < w->maps ? w->maps : w->n, n = last - w->at;
 	struct dl_transition_write next;
@@ -111,8 +111,8 @@ static void write_next(struct dl_emu_rewrite *w)
 	next = w->writes[w->at + k];
 	/* The others keep their order. */
 	memmove(&w->writes[w->at + 1], &w->writes[w->at], k * sizeof(next));
-	dl_transition_put(w->now, w->to, &next);
 	w->at++;
+	return dl_transition_put(w->now, w->to, &next);
 }
 
 int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now)
@@ -129,7 +129,7 @@ int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now
 		err = take_maps(w, e);
 	}
 	if (!err && w->at < w->n)
-		write_next(w);
+		err = write_next(w);
 	w->next = now + w->fault->smp;
 	if (!w->closing && w->at == w->n && w->mapped)
 		w->next = UINT64_MAX;

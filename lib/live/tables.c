@@ -203,8 +203,9 @@ static void store_mft(struct reader *r, const struct dl_live_query *q)
 		for (; word; word &= word - 1) {
 			unsigned int port = ports + __builtin_ctz(word);
 
-			if (port <= switch_node(r, s)->nports)
-				dl_tables_mask_set(g->masks, s, port);
+			if (port <= switch_node(r, s)->nports &&
+			    dl_tables_mask_set(&g->masks, s, port))
+				r->err = -ENOMEM;
 		}
 	}
 }

@@ -61,7 +61,7 @@ static void take_groups(const struct stand_in *in)
 	struct dl_tables *tables = in->tables;
 
 	while (tables->ngroups)
-		free(tables->groups[--tables->ngroups].masks);
+		dl_tables_masks_clear(&tables->groups[--tables->ngroups].masks);
 	free(tables->groups);
 	tables->groups = in->groups;
 	tables->ngroups = in->ngroups;

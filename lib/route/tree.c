@@ -280,49 +280,49 @@ bool dl_route_tree_complete(const struct dl_torus *t, const struct dl_route_tree
 }
 
 /* Put the cable between a switch and its parent into the group. */
-static void join_parent(const struct dl_route_tree *tree, const struct dl_fabric *f, uint16_t mlid,
-			uint32_t sw, uint64_t *masks)
+static int join_parent(const struct dl_route_tree *tree, const struct dl_fabric *f, uint16_t mlid,
+		       uint32_t sw, struct dl_tables_masks *masks)
 {
 	uint32_t first = tree->cable_first[sw];
 	uint32_t n = tree->cable_first[sw + 1] - first;
 	uint32_t cable = tree->cables[first + mlid % n];
+	int err = dl_tables_mask_set(masks, sw, f->ports[cable].num);
 
-	dl_tables_mask_set(masks, sw, f->ports[cable].num);
-	dl_tables_mask_set(masks, tree->parent[sw], f->ports[f->ports[cable].peer].num);
+	return err ? err :
+		     dl_tables_mask_set(masks, tree->parent[sw],
+					f->ports[f->ports[cable].peer].num);
 }
 
 int dl_route_tree_group(const struct dl_route_tree *tree, const struct dl_fabric *f, uint16_t mlid,
-			const uint32_t *members, uint32_t nmembers, uint64_t *masks)
+			const uint32_t *members, uint32_t nmembers, struct dl_tables_masks *masks)
 {
 	bool *needed = calloc(tree->nswitches + 1, sizeof(*needed));
-	int err = 0;
+	int err = needed ? 0 : -ENOMEM, lost = 0;
 	uint32_t i;
 
-	if (!needed)
-		return -ENOMEM;
-	memset(masks, 0, (size_t)tree->nswitches * DL_TABLES_MASK_WORDS * sizeof(*masks));
-	for (i = 0; i < nmembers; i++) {
+	dl_tables_masks_clear(masks);
+	for (i = 0; i < nmembers && !err; i++) {
 		const struct dl_fabric_port *p = &f->ports[members[i]];
 		uint32_t sw = dl_fabric_access_switch(f, members[i]);
 
 		if (sw == DL_NONE || (sw != tree->root && tree->parent[sw] == DL_NONE)) {
-			err = -ENOTCONN;
+			lost = -ENOTCONN;
 			continue;
 		}
 		needed[sw] = true;
-		dl_tables_mask_set(masks, sw,
-				   dl_fabric_is_switch(f, p->node) ? 0 : f->ports[p->peer].num);
+		err = dl_tables_mask_set(
+			masks, sw, dl_fabric_is_switch(f, p->node) ? 0 : f->ports[p->peer].num);
 	}
-	for (i = tree->norder; i-- > 1;) {
+	for (i = tree->norder; !err && i-- > 1;) {
 		uint32_t sw = tree->order[i];
 
 		if (!needed[sw])
 			continue;
 		needed[tree->parent[sw]] = true;
-		join_parent(tree, f, mlid, sw, masks);
+		err = join_parent(tree, f, mlid, sw, masks);
 	}
 	free(needed);
-	return err;
+	return err ? err : lost;
 }
 
 int dl_route_tree_add_group(const struct dl_route_tree *tree, struct dl_tables *t, uint16_t mlid,
@@ -339,7 +339,7 @@ int dl_route_tree_add_group(const struct dl_route_tree *tree, struct dl_tables *
 			if (f->ports[p].lid && dl_fabric_is_end_port(f, p) &&
 			    (switches || f->ports[p].num))
 				members[n++] = p;
-		err = dl_route_tree_group(tree, f, mlid, members, n, g->masks);
+		err = dl_route_tree_group(tree, f, mlid, members, n, &g->masks);
 	}
 	free(members);
 	return err;

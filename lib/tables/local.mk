@@ -4,6 +4,7 @@ libdlroute_la_SOURCES += \
 	lib/tables/internal.h \
 	lib/tables/load.c \
 	lib/tables/manifest.c \
+	lib/tables/masks.c \
 	lib/tables/out.c \
 	lib/tables/pack.c \
 	lib/tables/pack.h \

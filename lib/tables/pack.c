@@ -202,7 +202,7 @@ static bool in_group(const struct dl_tables_mcast_group *g, uint32_t sw)
 	uint64_t any = 0;
 
 	for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
-		any |= g->masks[sw * (size_t)DL_TABLES_MASK_WORDS + w];
+		any |= dl_tables_mask(&g->masks, sw)[w];
 	return any;
 }
 
@@ -225,8 +225,7 @@ static void put_groups(struct pack *p, const struct dl_tables *t)
 			if (!in_group(g, s))
 				continue;
 			put_32(p, &s, 1);
-			put_64(p, &g->masks[s * (size_t)DL_TABLES_MASK_WORDS],
-			       DL_TABLES_MASK_WORDS);
+			put_64(p, dl_tables_mask(&g->masks, s), DL_TABLES_MASK_WORDS);
 		}
 	}
 }

@@ -353,7 +353,7 @@ static int read_multicast(struct dl_tables_dump *d)
 		g = dl_tables_group(d->t, mlid);
 		if (!g)
 			return -ENOMEM;
-		dl_tables_mask_set(g->masks, d->sw, port);
+		err = dl_tables_mask_set(&g->masks, d->sw, port);
 	}
 	return err;
 }

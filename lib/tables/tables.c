@@ -151,7 +151,7 @@ void dl_tables_free(struct dl_tables *t)
 	if (!t)
 		return;
 	for (g = 0; g < t->ngroups; g++)
-		free(t->groups[g].masks);
+		dl_tables_masks_clear(&t->groups[g].masks);
 	free(t->groups);
 	free(t->lft);
 	free(t->rows);
@@ -291,20 +291,15 @@ const struct dl_tables_mcast_group *dl_tables_find_group(const struct dl_tables 
 
 struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid)
 {
-	size_t words = (size_t)t->fabric->nswitches * DL_TABLES_MASK_WORDS + 1;
 	struct dl_tables_mcast_group *g = (void *)dl_tables_find_group(t, mlid);
-	uint64_t *masks;
 
 	if (g)
 		return g;
 	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap, 0x4000))
 		return NULL;
-	masks = calloc(words, sizeof(*masks));
-	if (!masks)
-		return NULL;
 	t->checked = false;
 	g = &t->groups[dl_tables_groups_below(t, mlid)];
 	memmove(g + 1, g, (&t->groups[t->ngroups++] - g) * sizeof(*g));
-	*g = (struct dl_tables_mcast_group){ mlid, masks };
+	*g = (struct dl_tables_mcast_group){ mlid, { .nswitches = t->fabric->nswitches } };
 	return g;
 }

@@ -369,6 +369,14 @@ static int read_psl(struct unpack *u)
 	return err ? err : get(u, t->psl, matrix);
 }
 
+static unsigned int last_port(const uint64_t *mask)
+{
+	for (unsigned int w = DL_TABLES_MASK_WORDS; w--;)
+		if (mask[w])
+			return 64 * w + 63 - __builtin_clzll(mask[w]);
+	return 0;
+}
+
 static int read_group(struct unpack *u)
 {
 	struct dl_tables *t = u->s->tables;
@@ -390,7 +398,8 @@ static int read_group(struct unpack *u)
 		return damaged(u, "group 0x%04x is there twice", head[0]);
 	for (uint32_t i = 0; !err && i < head[1]; i++) {
 		uint64_t mask[DL_TABLES_MASK_WORDS];
-		unsigned int nports;
+		unsigned int nports, last;
+		uint64_t *row;
 		uint32_t sw;
 
 		err = get_32(u, &sw, 1);
@@ -401,11 +410,13 @@ static int read_group(struct unpack *u)
 		if (err)
 			return err;
 		nports = f->nodes[f->switches[sw]].nports;
-		for (unsigned int port = nports + 1; port < 64 * DL_TABLES_MASK_WORDS; port++)
-			if (mask[port / 64] >> port % 64 & 1)
-				return damaged(u, "port %u of a switch with %u ports", port,
-					       nports);
-		memcpy(&g->masks[sw * (size_t)DL_TABLES_MASK_WORDS], mask, sizeof(mask));
+		last = last_port(mask);
+		if (last > nports)
+			return damaged(u, "port %u of a switch with %u ports", last, nports);
+		row = dl_tables_mask_row(&g->masks, sw);
+		if (!row)
+			return -ENOMEM;
+		memcpy(row, mask, sizeof(mask));
 	}
 	return err;
 }

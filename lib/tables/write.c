@@ -202,7 +202,7 @@ static void put_group(struct dl_tables_out *o, const struct dl_tables_mcast_grou
 	bool any = false;
 
 	for (unsigned int p = 0; p <= nports; p++) {
-		if (!dl_tables_mask_get(g->masks, sw, p))
+		if (!dl_tables_mask_get(&g->masks, sw, p))
 			continue;
 		if (!any)
 			dl_tables_out_print(o, "0x%04X :", g->mlid);

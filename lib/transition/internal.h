@@ -10,8 +10,8 @@
 #define DL_TRANSITION_MFT_PORTS 16   /* ... for so many ports */
 #define DL_TRANSITION_MFT_BLOCKS 512 /* MLIDs 0xC000 to 0xFFFF */
 
-/* A group's masks; NULL: there is no such group. */
-uint64_t *dl_transition_masks(const struct dl_tables *t, uint16_t mlid);
+/* A group's masks; none, if there is no such group. */
+const struct dl_tables_masks *dl_transition_masks(const struct dl_tables *t, uint16_t mlid);
 
 /*
  * Tables as a fabric holds them, with groups, and path SLs to LIDs that nobody
@@ -27,6 +27,9 @@ int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
 int dl_transition_share(const struct dl_tables *t, struct dl_tables *out);
 void dl_transition_unshare(struct dl_tables *t);
 int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to);
+
+/* Take a port of a switch out of all groups. */
+void dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, unsigned int port);
 
 /* Maps towards an output port in use that differ, from input ports in use. */
 uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tables *b, uint32_t s,

@@ -257,13 +257,9 @@ static void close_in_groups(struct dl_transition *t, uint32_t s)
 	struct dl_tables *closed = t->closed;
 
 	for (unsigned int o = 1; o <= closed->fabric->nodes[closed->fabric->switches[s]].nports;
-	     o++) {
-		if (!closed->ngroups || !dl_transition_changes_map(t, s, o))
-			continue;
-		for (uint32_t g = 0; g < closed->ngroups; g++)
-			closed->groups[g].masks[s * (size_t)DL_TABLES_MASK_WORDS + o / 64] &=
-				~(UINT64_C(1) << o % 64);
-	}
+	     o++)
+		if (closed->ngroups && dl_transition_changes_map(t, s, o))
+			dl_transition_close_in_groups(closed, s, o);
 }
 
 /* ---- all ------------------------------------------------------------------ */

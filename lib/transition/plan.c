@@ -78,11 +78,12 @@ bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabr
 	       old->nodes[old->ports[there].node].guid != now->nodes[now->ports[peer].node].guid;
 }
 
-uint64_t *dl_transition_masks(const struct dl_tables *t, uint16_t mlid)
+const struct dl_tables_masks *dl_transition_masks(const struct dl_tables *t, uint16_t mlid)
 {
+	static const struct dl_tables_masks none;
 	const struct dl_tables_mcast_group *g = dl_tables_find_group(t, mlid);
 
-	return g ? g->masks : NULL;
+	return g ? &g->masks : &none;
 }
 
 /* Path SLs to LIDs that are gone: their packets may still be under way. */
@@ -108,18 +109,34 @@ static int remap_groups(const struct dl_tables *from, struct dl_tables *held)
 			uint32_t node =
 				dl_fabric_find_guid(from->fabric, f->nodes[f->switches[s]].guid);
 
-			if (node == DL_NONE || !dl_fabric_is_switch(from->fabric, node))
+			const uint64_t *old = NULL;
+			uint64_t *row;
+
+			if (node != DL_NONE && dl_fabric_is_switch(from->fabric, node))
+				old = dl_tables_mask_find(&from->groups[g].masks,
+							  from->fabric->nodes[node].sw);
+			if (!old)
 				continue;
-			memcpy(&group->masks[s * (size_t)DL_TABLES_MASK_WORDS],
-			       &from->groups[g].masks[from->fabric->nodes[node].sw *
-						      (size_t)DL_TABLES_MASK_WORDS],
-			       DL_TABLES_MASK_WORDS * sizeof(*group->masks));
+			row = dl_tables_mask_row(&group->masks, s);
+			if (!row)
+				return -ENOMEM;
+			memcpy(row, old, DL_TABLES_MASK_WORDS * sizeof(*row));
 		}
 	}
 	return 0;
 }
 
 /* ---- closing -------------------------------------------------------------- */
+
+void dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, unsigned int port)
+{
+	for (uint32_t g = 0; g < t->ngroups; g++) {
+		uint64_t *row = dl_tables_mask_find(&t->groups[g].masks, s);
+
+		if (row)
+			row[port / 64] &= ~(UINT64_C(1) << port % 64);
+	}
+}
 
 /* All entries of a switch for a port, and the port in all its masks. */
 static void close_port(struct dl_tables *t, uint32_t s, unsigned int port)
@@ -129,9 +146,7 @@ static void close_port(struct dl_tables *t, uint32_t s, unsigned int port)
 	for (uint32_t lid = 0; lid <= t->top_lid; lid++)
 		if (row[lid] == port)
 			row[lid] = DL_TABLES_NO_PORT;
-	for (uint32_t g = 0; g < t->ngroups; g++)
-		t->groups[g].masks[s * (size_t)DL_TABLES_MASK_WORDS + port / 64] &=
-			~(UINT64_C(1) << port % 64);
+	dl_transition_close_in_groups(t, s, port);
 }
 
 /* Maps of cables that come, which no packet has used: those of the new set. */
@@ -177,17 +192,20 @@ static uint64_t close_entries(struct dl_tables *closed, const struct dl_tables *
 static uint64_t close_groups(struct dl_tables *closed, const struct dl_tables *held,
 			     const struct dl_tables *to)
 {
-	size_t words = (size_t)to->fabric->nswitches * DL_TABLES_MASK_WORDS;
 	uint64_t n = 0;
 
 	for (uint32_t g = 0; g < closed->ngroups; g++) {
-		const uint64_t *new = dl_transition_masks(to, closed->groups[g].mlid);
-		const uint64_t *old = dl_transition_masks(held, closed->groups[g].mlid);
-		uint64_t *masks = closed->groups[g].masks;
+		const struct dl_tables_masks *old =
+			dl_transition_masks(held, closed->groups[g].mlid);
+		const struct dl_tables_masks *new = dl_transition_masks(to, closed->groups[g].mlid);
 
-		for (size_t w = 0; w < words; w++) {
-			masks[w] &= new ? new[w] : 0;
-			n += __builtin_popcountll(old[w] & ~masks[w]);
+		for (uint32_t s = 0; s < to->fabric->nswitches; s++) {
+			uint64_t *row = dl_tables_mask_find(&closed->groups[g].masks, s);
+
+			for (unsigned int w = 0; row && w < DL_TABLES_MASK_WORDS; w++) {
+				row[w] &= dl_tables_mask(new, s)[w];
+				n += __builtin_popcountll(dl_tables_mask(old, s)[w] & ~row[w]);
+			}
 		}
 	}
 	return n;
@@ -198,7 +216,7 @@ static uint64_t close_groups(struct dl_tables *closed, const struct dl_tables *h
 bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
 			       unsigned int block, unsigned int position)
 {
-	size_t at = sw * (size_t)DL_TABLES_MASK_WORDS + position / 4;
+	unsigned int word = position / 4;
 	unsigned int shift = position % 4 * DL_TRANSITION_MFT_PORTS;
 	uint32_t first = DL_TABLES_MCAST_LID + block * DL_TRANSITION_MFT_BLOCK;
 	uint32_t end = first + DL_TRANSITION_MFT_BLOCK;
@@ -212,9 +230,9 @@ bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables
 		if (p >= end && q >= end)
 			return false;
 		if (p <= q)
-			differ ^= a->groups[x++].masks[at];
+			differ ^= dl_tables_mask(&a->groups[x++].masks, sw)[word];
 		if (q <= p)
-			differ ^= b->groups[y++].masks[at];
+			differ ^= dl_tables_mask(&b->groups[y++].masks, sw)[word];
 		if (differ >> shift & 0xFFFF)
 			return true;
 	}
@@ -266,7 +284,6 @@ int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to)
 int dl_transition_share(const struct dl_tables *t, struct dl_tables *out)
 {
 	size_t size = t->fabric->nswitches * (size_t)t->stride;
-	size_t masks = t->fabric->nswitches * DL_TABLES_MASK_WORDS * sizeof(uint64_t);
 	int err;
 
 	*out = *t;
@@ -278,14 +295,14 @@ int dl_transition_share(const struct dl_tables *t, struct dl_tables *out)
 	memcpy(out->lft, t->lft, size);
 	err = dl_transition_add_groups(t, out);
 	for (uint32_t g = 0; g < t->ngroups && !err; g++)
-		memcpy(out->groups[g].masks, t->groups[g].masks, masks);
+		err = dl_tables_masks_copy(&out->groups[g].masks, &t->groups[g].masks);
 	return err;
 }
 
 void dl_transition_unshare(struct dl_tables *t)
 {
 	while (t->ngroups)
-		free(t->groups[--t->ngroups].masks);
+		dl_tables_masks_clear(&t->groups[--t->ngroups].masks);
 	free(t->groups);
 	free(t->lft);
 }

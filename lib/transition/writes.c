@@ -131,30 +131,37 @@ int dl_transition_writes(const struct dl_tables *a, const struct dl_tables *b,
 
 /* ---- states --------------------------------------------------------------- */
 
-static void put_masks(struct dl_tables *t, const struct dl_tables *from,
-		      const struct dl_transition_write *w)
+static int put_masks(struct dl_tables *t, const struct dl_tables *from,
+		     const struct dl_transition_write *w)
 {
-	size_t at = w->sw * (size_t)DL_TABLES_MASK_WORDS + w->position / 4;
+	uint32_t first = DL_TABLES_MCAST_LID + w->block * DL_TRANSITION_MFT_BLOCK;
 	uint64_t bits = UINT64_C(0xFFFF) << w->position % 4 * DL_TRANSITION_MFT_PORTS;
+	unsigned int word = w->position / 4;
 
-	for (uint32_t g = 0; g < t->ngroups; g++) {
-		const uint64_t *masks = dl_transition_masks(from, t->groups[g].mlid);
+	for (uint32_t g = dl_tables_groups_below(t, first);
+	     g < t->ngroups && t->groups[g].mlid < first + DL_TRANSITION_MFT_BLOCK; g++) {
+		const struct dl_tables_masks *masks = dl_transition_masks(from, t->groups[g].mlid);
+		uint64_t ports = dl_tables_mask(masks, w->sw)[word] & bits;
+		uint64_t *row = ports ? dl_tables_mask_row(&t->groups[g].masks, w->sw) :
+					dl_tables_mask_find(&t->groups[g].masks, w->sw);
 
-		if ((t->groups[g].mlid - DL_TABLES_MCAST_LID) / DL_TRANSITION_MFT_BLOCK == w->block)
-			t->groups[g].masks[at] = (t->groups[g].masks[at] & ~bits) |
-						 (masks ? masks[at] & bits : 0);
+		if (ports && !row)
+			return -ENOMEM;
+		if (row)
+			row[word] = (row[word] & ~bits) | ports;
 	}
+	return 0;
 }
 
-void dl_transition_put(struct dl_tables *t, const struct dl_tables *from,
-		       const struct dl_transition_write *w)
+int dl_transition_put(struct dl_tables *t, const struct dl_tables *from,
+		      const struct dl_transition_write *w)
 {
 	size_t at = w->sw * (size_t)t->stride + w->block * (size_t)DL_TRANSITION_LFT_BLOCK;
 
 	if (w->multicast)
-		put_masks(t, from, w);
-	else
-		memcpy(t->lft + at, from->lft + at, DL_TRANSITION_LFT_BLOCK);
+		return put_masks(t, from, w);
+	memcpy(t->lft + at, from->lft + at, DL_TRANSITION_LFT_BLOCK);
+	return 0;
 }
 
 int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
@@ -166,12 +173,16 @@ int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
 }
 
 /* Both ends of an interval: written are those before i, and those before j. */
-static void set_ends(struct search *s, uint32_t i, uint32_t j)
+static int set_ends(struct search *s, uint32_t i, uint32_t j)
 {
-	for (uint32_t w = 0; w < s->n; w++) {
-		dl_transition_put(&s->from, w < i ? s->b : s->a, &s->writes[w]);
-		dl_transition_put(&s->to, w < j ? s->b : s->a, &s->writes[w]);
+	int err = 0;
+
+	for (uint32_t w = 0; w < s->n && !err; w++) {
+		err = dl_transition_put(&s->from, w < i ? s->b : s->a, &s->writes[w]);
+		if (!err)
+			err = dl_transition_put(&s->to, w < j ? s->b : s->a, &s->writes[w]);
 	}
+	return err;
 }
 
 static int check_interval(const struct search *s, bool quick, struct dl_verify_mixture *m)
@@ -193,14 +204,16 @@ static int check_moment(struct search *s, uint32_t i)
 
 		if (!i && !subset && s->is_start_safe)
 			continue;
-		set_ends(s, i, i);
-		for (unsigned int k = 0; k < under_way; k++) {
+		err = set_ends(s, i, i);
+		for (unsigned int k = 0; k < under_way && !err; k++) {
 			if (!(subset >> k & 1))
 				continue;
-			dl_transition_put(&s->from, s->b, &s->writes[i + k]);
-			dl_transition_put(&s->to, s->b, &s->writes[i + k]);
+			err = dl_transition_put(&s->from, s->b, &s->writes[i + k]);
+			if (!err)
+				err = dl_transition_put(&s->to, s->b, &s->writes[i + k]);
 		}
-		err = check_interval(s, false, &m);
+		if (!err)
+			err = check_interval(s, false, &m);
 		if (err)
 			return err;
 		if (!m.safe) {
@@ -221,7 +234,9 @@ static int check_moments(struct search *s, uint32_t i, uint32_t j)
 	bool safe;
 	int err;
 
-	set_ends(s, i, last < s->n ? last : s->n);
+	err = set_ends(s, i, last < s->n ? last : s->n);
+	if (err)
+		return err;
 	err = check_interval(s, true, &m);
 	safe = !err && m.safe;
 	dl_verify_mixture_release(&m);
@@ -334,14 +349,16 @@ static bool is_part_of_row(const struct dl_tables *t, const struct dl_tables *of
 
 static bool are_parts_of_groups(const struct dl_tables *t, const struct dl_tables *of)
 {
-	size_t words = (size_t)t->fabric->nswitches * DL_TABLES_MASK_WORDS;
-
 	for (uint32_t g = 0; g < t->ngroups; g++) {
-		const uint64_t *all = dl_transition_masks(of, t->groups[g].mlid);
+		const struct dl_tables_masks *all = dl_transition_masks(of, t->groups[g].mlid);
 
-		for (size_t w = 0; w < words; w++)
-			if (t->groups[g].masks[w] & ~(all ? all[w] : 0))
-				return false;
+		for (uint32_t s = 0; s < t->fabric->nswitches; s++) {
+			const uint64_t *row = dl_tables_mask_find(&t->groups[g].masks, s);
+
+			for (unsigned int w = 0; row && w < DL_TABLES_MASK_WORDS; w++)
+				if (row[w] & ~dl_tables_mask(all, s)[w])
+					return false;
+		}
 	}
 	return true;
 }

@@ -175,29 +175,22 @@ static uint32_t crc_maps(const struct checksums *c, uint32_t s, uint32_t state)
 static uint32_t crc_groups(const struct checksums *c, uint32_t s, uint32_t state)
 {
 	const struct dl_tables *t = c->t;
-	uint32_t last = 0;
 
-	for (;;) {
-		const struct dl_tables_mcast_group *next = NULL;
-		const uint64_t *masks;
+	for (uint32_t g = 0; g < t->ngroups; g++) {
+		const uint64_t *row = dl_tables_mask_find(&t->groups[g].masks, s);
+		uint16_t mlid = t->groups[g].mlid;
 		bool any = false;
 
-		for (uint32_t g = 0; g < t->ngroups; g++)
-			if (t->groups[g].mlid > last && (!next || t->groups[g].mlid < next->mlid))
-				next = &t->groups[g];
-		if (!next)
-			return state;
-		last = next->mlid;
-		masks = next->masks;
-		for (unsigned int o = 0; o < 256; o++) {
-			uint8_t bytes[3] = { last >> 8, last, o };
+		for (unsigned int o = 0; row && o < 256; o++) {
+			uint8_t bytes[3] = { mlid >> 8, mlid, o };
 
-			if (!dl_tables_mask_get(masks, s, o))
+			if (!(row[o / 64] >> o % 64 & 1))
 				continue;
 			state = any ? crc(c, state, &bytes[2], 1) : crc(c, state, bytes, 3);
 			any = true;
 		}
 	}
+	return state;
 }
 
 static uint32_t crc_paths(const struct checksums *c, uint32_t s, uint32_t state)

@@ -157,7 +157,7 @@ static bool find_from_switch(struct search *h, struct dl_cycle_step *step)
 
 static bool in_mask(const struct dl_tables_mcast_group *g, uint32_t s, unsigned int port)
 {
-	return dl_tables_mask_get(g->masks, s, port);
+	return dl_tables_mask_get(&g->masks, s, port);
 }
 
 /* An end port at switch s that sends to the group through `out`, or DL_NONE. */

@@ -405,21 +405,32 @@ static int mix_unicast(struct flow *w)
 	return err ? err : mix_lost(w);
 }
 
+static int join_masks(struct dl_tables_masks *to, const struct dl_tables_masks *from)
+{
+	for (uint32_t s = 0; s < from->nswitches; s++) {
+		const uint64_t *row = dl_tables_mask_find(from, s);
+		uint64_t *joined = row ? dl_tables_mask_row(to, s) : NULL;
+
+		if (row && !joined)
+			return -ENOMEM;
+		for (unsigned int w = 0; row && w < DL_TABLES_MASK_WORDS; w++)
+			joined[w] |= row[w];
+	}
+	return 0;
+}
+
 /* The groups of both, each with the ports that either gives it. */
 static int join_groups(const struct dl_tables *a, const struct dl_tables *b, struct dl_tables *to)
 {
 	const struct dl_tables *from[2] = { a, b };
-	size_t words = (size_t)a->fabric->nswitches * DL_TABLES_MASK_WORDS;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		for (uint32_t g = 0; g < from[i]->ngroups; g++) {
-			struct dl_tables_mcast_group *group =
-				dl_tables_group(to, from[i]->groups[g].mlid);
+			const struct dl_tables_mcast_group *other = &from[i]->groups[g];
+			struct dl_tables_mcast_group *group = dl_tables_group(to, other->mlid);
 
-			if (!group)
+			if (!group || join_masks(&group->masks, &other->masks))
 				return -ENOMEM;
-			for (size_t k = 0; k < words; k++)
-				group->masks[k] |= from[i]->groups[g].masks[k];
 		}
 	}
 	return 0;
@@ -552,7 +563,7 @@ int dl_verify_mixed_of(struct dl_verify_common *c, const struct dl_tables *a,
 	for (uint32_t i = 0; i < v.cycle.n; i++)
 		v.cycle.steps[i].src = DL_NONE;
 	for (uint32_t g = 0; g < both.ngroups; g++)
-		free(both.groups[g].masks);
+		dl_tables_masks_clear(&both.groups[g].masks);
 	free(both.groups);
 	dl_verify_sets_release(&w.sets);
 	dl_arena_free(&arena);

@@ -62,7 +62,7 @@ struct spread {
 
 static const uint64_t *mask_of(const struct spread *sp, uint32_t s)
 {
-	return &sp->group->masks[s * (size_t)DL_TABLES_MASK_WORDS];
+	return dl_tables_mask(&sp->group->masks, s);
 }
 
 /* The next port in a mask from `from` on, up to `last`; else last + 1. */
@@ -164,7 +164,7 @@ static void inject(struct spread *sp, uint32_t s)
 		uint32_t src = end_port(sp, s, i);
 		uint16_t sls = sp->sls;
 
-		if (src == DL_NONE || (!i && !dl_tables_mask_get(sp->group->masks, s, 0)))
+		if (src == DL_NONE || (!i && !dl_tables_mask_get(&sp->group->masks, s, 0)))
 			continue;
 		sls &= sp->net->end_passes[src];
 		if (sls != sp->sls)
@@ -221,7 +221,7 @@ static bool is_tree(struct spread *sp)
 
 			if (l == DL_NONE)
 				continue;
-			if (!dl_tables_mask_get(sp->group->masks, link->to, link->in))
+			if (!dl_tables_mask_get(&sp->group->masks, link->to, link->in))
 				return false;
 			if (link->back < l)
 				continue; /* this cable was counted */

@@ -89,16 +89,16 @@ static void apply_mft(struct dl_tables *t, const struct write *w, uint32_t sw)
 		uint64_t ports = w->data[2 * i] << 8 | w->data[2 * i + 1];
 		uint16_t mlid = DL_TABLES_MCAST_LID + 32 * block + i;
 		struct dl_tables_mcast_group *g;
-		uint64_t *word;
+		uint64_t *row;
 
 		if (!ports && !t->ngroups)
 			continue;
 		g = dl_tables_group(t, mlid);
-		if (!g)
+		row = g ? dl_tables_mask_row(&g->masks, sw) : NULL;
+		if (!row)
 			fail("no memory");
-		word = &g->masks[sw * (size_t)DL_TABLES_MASK_WORDS + position / 4];
-		*word &= ~(UINT64_C(0xFFFF) << 16 * (position % 4));
-		*word |= ports << 16 * (position % 4);
+		row[position / 4] &= ~(UINT64_C(0xFFFF) << 16 * (position % 4));
+		row[position / 4] |= ports << 16 * (position % 4);
 	}
 }
 

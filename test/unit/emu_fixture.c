@@ -32,7 +32,7 @@ static void add_group(struct emu_fixture *w)
 
 	assert_non_null(g);
 	assert_int_equal(dl_route_tree_group(w->routed.tree, w->f, DL_TABLES_MCAST_LID, w->adapter,
-					     w->nadapters, g->masks),
+					     w->nadapters, &g->masks),
 			 0);
 }
 

@@ -146,7 +146,7 @@ int emu_ref_new_packet(struct model *t, struct packet like)
 static bool spread(struct model *t, int id, uint32_t in)
 {
 	const struct dl_fabric_node *n = node_of(t, in / VLS);
-	const uint64_t *mask = &t->w->t->groups[0].masks[n->sw * DL_TABLES_MASK_WORDS];
+	const uint64_t *mask = dl_tables_mask(&t->w->t->groups[0].masks, n->sw);
 	unsigned int made = 0;
 
 	channel(t, in)->reading = true;
@@ -187,7 +187,7 @@ static bool spread(struct model *t, int id, uint32_t in)
 static bool open_branches(struct model *t, int id, uint32_t in)
 {
 	const struct dl_fabric_node *n = node_of(t, in / VLS);
-	const uint64_t *mask = &t->w->t->groups[0].masks[n->sw * DL_TABLES_MASK_WORDS];
+	const uint64_t *mask = dl_tables_mask(&t->w->t->groups[0].masks, n->sw);
 	struct channel *c = channel(t, in);
 
 	c->left = c->tails = 0;

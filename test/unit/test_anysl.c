@@ -111,7 +111,8 @@ static void walk(struct checker *k, uint32_t src, uint16_t lid, unsigned int sl)
 	k->lost++;
 }
 
-static void flood(struct checker *k, const uint64_t *masks, struct place at, unsigned int sl)
+static void flood(struct checker *k, const struct dl_tables_masks *masks, struct place at,
+		  unsigned int sl)
 {
 	unsigned int out, nports = k->f->nodes[k->f->switches[at.sw]].nports;
 
@@ -142,7 +143,7 @@ static void walk_all(struct checker *k)
 				if (k->f->lid_port[lid] != DL_NONE && k->f->lid_port[lid] != src)
 					walk(k, src, lid, sl);
 			for (g = 0; g < k->t->ngroups; g++)
-				flood(k, k->t->groups[g].masks, enter(k, src), sl);
+				flood(k, &k->t->groups[g].masks, enter(k, src), sl);
 		}
 	}
 }
@@ -333,7 +334,7 @@ static void add_groups(struct scenario *s)
 		uint16_t mlid = DL_TABLES_MCAST_LID + i;
 		struct dl_tables_mcast_group *group = dl_tables_group(s->r.tables, mlid);
 
-		assert_int_equal(dl_route_tree_group(s->r.tree, f, mlid, members, n, group->masks),
+		assert_int_equal(dl_route_tree_group(s->r.tree, f, mlid, members, n, &group->masks),
 				 0);
 	}
 	free(members);

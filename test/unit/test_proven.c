@@ -139,7 +139,7 @@ static void add_group(struct proven *p, uint16_t mlid)
 	for (i = 0; i < f->nports; i++)
 		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
 			members[n++] = i;
-	assert_int_equal(dl_route_tree_group(p->r.tree, f, mlid, members, n, group->masks), 0);
+	assert_int_equal(dl_route_tree_group(p->r.tree, f, mlid, members, n, &group->masks), 0);
 	free(members);
 }
 

@@ -117,8 +117,8 @@ static void same_groups(const struct dl_tables *a, const struct dl_tables *b)
 			const struct dl_fabric_node *n = &a->fabric->nodes[a->fabric->switches[s]];
 
 			for (unsigned int o = 0; o <= n->nports; o++)
-				assert_int_equal(dl_tables_mask_get(a->groups[i].masks, s, o),
-						 dl_tables_mask_get(g->masks, s, o));
+				assert_int_equal(dl_tables_mask_get(&a->groups[i].masks, s, o),
+						 dl_tables_mask_get(&g->masks, s, o));
 		}
 	}
 	assert_int_equal(a->ngroups, b->ngroups);

@@ -313,8 +313,8 @@ static void roots(void **state)
 }
 
 /* Walk a group's copies from one member; count who gets one. */
-static uint32_t flood(const struct routed *r, const uint64_t *masks, uint32_t sw, uint32_t in_port,
-		      bool *got)
+static uint32_t flood(const struct routed *r, const struct dl_tables_masks *masks, uint32_t sw,
+		      uint32_t in_port, bool *got)
 {
 	const struct dl_fabric *f = r->g.fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
@@ -350,12 +350,12 @@ static void groups(void **state)
 					   .shuffle = &random } };
 		uint32_t members[64], n = 1 + test_random(&random, 20), i, sw;
 		const struct dl_fabric *f;
-		uint64_t *masks;
+		struct dl_tables_masks masks = { .rows = NULL };
 		bool *got;
 
 		routed_make(&r);
 		f = r.g.fabric;
-		masks = calloc(f->nswitches * DL_TABLES_MASK_WORDS, sizeof(*masks));
+		masks.nswitches = f->nswitches;
 		got = calloc(f->nports, sizeof(*got));
 		for (i = 0; i < n;) {
 			uint32_t p = test_random(&random, f->nports);
@@ -370,14 +370,14 @@ static void groups(void **state)
 		}
 		memset(got, 0, f->nports * sizeof(*got));
 		assert_int_equal(r.err, 0);
-		assert_int_equal(dl_route_tree_group(r.out.tree, f, 0xC000 + k, members, n, masks),
+		assert_int_equal(dl_route_tree_group(r.out.tree, f, 0xC000 + k, members, n, &masks),
 				 0);
 		sw = dl_fabric_access_switch(f, members[0]);
 		i = f->ports[members[0]].num ? f->ports[f->ports[members[0]].peer].num : 0;
-		assert_int_equal(flood(&r, masks, sw, i, got), n - 1);
+		assert_int_equal(flood(&r, &masks, sw, i, got), n - 1);
 		for (i = 1; i < n; i++)
 			assert_true(got[members[i]]);
-		free(masks);
+		dl_tables_masks_clear(&masks);
 		free(got);
 		routed_release(&r);
 	}

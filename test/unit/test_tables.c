@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <cmocka.h>
 
 #include "dateline/tables.h"
+#include "random.h"
 
 /* Two switches of two ports, joined, and an adapter at the first. */
 static struct dl_fabric *small_fabric(void)
@@ -66,9 +68,9 @@ static struct dl_tables *small_tables(const struct dl_fabric *f)
 	t->psl[1] = 12;
 	g = dl_tables_group(t, 0xC001);
 	assert_non_null(g);
-	dl_tables_mask_set(g->masks, 0, 2);
-	dl_tables_mask_set(g->masks, 0, 1);
-	dl_tables_mask_set(g->masks, 1, 0);
+	assert_int_equal(dl_tables_mask_set(&g->masks, 0, 2), 0);
+	assert_int_equal(dl_tables_mask_set(&g->masks, 0, 1), 0);
+	assert_int_equal(dl_tables_mask_set(&g->masks, 1, 0), 0);
 	return t;
 }
 
@@ -241,6 +243,74 @@ static void broken_tables(void **state)
 #endif
 }
 
+/* ---- port masks ---------------------------------------------------------- */
+
+#define WORDS DL_TABLES_MASK_WORDS
+
+static void assert_masks(const struct dl_tables_masks *m, const uint64_t *dense)
+{
+	for (uint32_t s = 0; s < m->nswitches; s++)
+		assert_memory_equal(dl_tables_mask(m, s), dense + (size_t)s * WORDS,
+				    WORDS * sizeof(*dense));
+}
+
+/* Like an array with a row for each switch. */
+static void masks(void **state)
+{
+	struct test_random random = { 31, 0 };
+
+	(void)state;
+	for (unsigned int round = 0; round < 40; round++) {
+		uint32_t n = 1 + test_random(&random, round % 2 ? 400 : 66);
+		struct dl_tables_masks m = { .nswitches = n }, copy = { .nswitches = n };
+		uint64_t *dense = calloc(n, WORDS * sizeof(*dense));
+
+		assert_non_null(dense);
+		assert_masks(&m, dense);
+		for (uint32_t i = 0; i < 2 * n; i++) {
+			uint32_t s = test_random(&random, n), port = test_random(&random, 256);
+
+			assert_int_equal(dl_tables_mask_get(&m, s, port),
+					 dense[s * WORDS + port / 64] >> port % 64 & 1);
+			assert_int_equal(dl_tables_mask_set(&m, s, port), 0);
+			dense[s * WORDS + port / 64] |= UINT64_C(1) << port % 64;
+			if (i == n / 2)
+				assert_int_equal(dl_tables_masks_copy(&copy, &m), 0);
+		}
+		assert_masks(&m, dense);
+		assert_int_equal(dl_tables_masks_copy(&copy, &m), 0);
+		dl_tables_masks_clear(&m);
+		assert_masks(&copy, dense);
+		memset(dense, 0, n * WORDS * sizeof(*dense));
+		assert_masks(&m, dense);
+		dl_tables_masks_clear(&copy);
+		free(dense);
+	}
+}
+
+/* All groups that there may be, of a few switches of a large fabric each: not gigabytes. */
+static void many_groups(void **state)
+{
+	const uint32_t n = 0x3FFF, nswitches = 5000;
+	struct dl_tables_masks *m = calloc(n, sizeof(*m));
+	struct mallinfo2 before = mallinfo2(), after;
+
+	(void)state;
+	assert_non_null(m);
+	for (uint32_t g = 0; g < n; g++) {
+		m[g].nswitches = nswitches;
+		for (uint32_t i = 0; i < 3; i++)
+			assert_int_equal(dl_tables_mask_set(&m[g], (g + i * 1000) % nswitches, i),
+					 0);
+	}
+	after = mallinfo2();
+	assert_in_range(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd, 0,
+			100 << 20);
+	for (uint32_t g = 0; g < n; g++)
+		dl_tables_masks_clear(&m[g]);
+	free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +319,7 @@ int main(void)
 		cmocka_unit_test(slvl),	     cmocka_unit_test(psl),
 		cmocka_unit_test(vlarb),     cmocka_unit_test(interning),
 		cmocka_unit_test(full_disk), cmocka_unit_test(broken_tables),
+		cmocka_unit_test(masks),     cmocka_unit_test(many_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

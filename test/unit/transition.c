@@ -40,19 +40,16 @@ struct tally {
 	uint32_t maps, maps_safe, crossed, branches;
 };
 
-static size_t masks_size(const struct dl_tables *t)
-{
-	return t->fabric->nswitches * (size_t)DL_TABLES_MASK_WORDS * sizeof(uint64_t);
-}
-
 static struct dl_tables *copy(const struct dl_tables *t)
 {
 	struct dl_tables *to;
 
 	assert_int_equal(dl_tables_remap(t, t->fabric, &to), 0);
 	for (uint32_t g = 0; g < t->ngroups; g++)
-		memcpy(dl_tables_group(to, t->groups[g].mlid)->masks, t->groups[g].masks,
-		       masks_size(t));
+		assert_int_equal(
+			dl_tables_masks_copy(&dl_tables_group(to, t->groups[g].mlid)->masks,
+					     &t->groups[g].masks),
+			0);
 	return to;
 }
 
@@ -63,6 +60,14 @@ static void drop_lost(struct dl_tables *t)
 		for (uint32_t lid = 0; lid <= t->top_lid; lid++)
 			if (t->fabric->lid_port[lid] == DL_NONE)
 				t->lft[s * (size_t)t->stride + lid] = DL_TABLES_NO_PORT;
+}
+
+static uint64_t *words_of(struct dl_tables *t, uint32_t g, uint32_t sw)
+{
+	uint64_t *words = dl_tables_mask_row(&t->groups[g].masks, sw);
+
+	assert_non_null(words);
+	return words;
 }
 
 static void change(struct draw *d, struct dl_tables *t)
@@ -77,8 +82,7 @@ static void change(struct draw *d, struct dl_tables *t)
 				1 + draw_below(d, f->nodes[f->switches[s]].nports);
 	}
 	if (t->ngroups && draw_one_in(d, 3))
-		t->groups[0].masks[draw_below(d, f->nswitches) * (size_t)DL_TABLES_MASK_WORDS] ^=
-			2 << draw_below(d, 3);
+		*words_of(t, 0, draw_below(d, f->nswitches)) ^= 2 << draw_below(d, 3);
 }
 
 static int compare(const void *x, const void *y)
@@ -98,14 +102,14 @@ static void list_writes(struct pair *p)
 	p->n = 0;
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		uint64_t guid = __builtin_bswap64(f->nodes[f->switches[s]].guid);
-		size_t row = s * (size_t)p->a->stride, mask = s * (size_t)DL_TABLES_MASK_WORDS;
+		size_t row = s * (size_t)p->a->stride;
 		bool multicast = false;
 
 		if (memcmp(p->a->lft + row, p->b->lft + row, p->a->stride))
 			p->writes[p->n++] = (struct write){ s, guid, false };
 		for (uint32_t g = 0; g < p->a->ngroups; g++)
-			multicast |= memcmp(&p->a->groups[g].masks[mask],
-					    &p->b->groups[g].masks[mask], 32);
+			multicast |= memcmp(dl_tables_mask(&p->a->groups[g].masks, s),
+					    dl_tables_mask(&p->b->groups[g].masks, s), 32);
 		if (multicast)
 			p->writes[p->n++] = (struct write){ s, guid, true };
 	}
@@ -124,12 +128,13 @@ static bool is_safe(struct pair *p, uint32_t written, const struct dl_verify_opt
 	for (uint32_t w = 0; w < p->n; w++) {
 		const struct dl_tables *from = written >> w & 1 ? p->b : p->a;
 		size_t row = p->writes[w].sw * (size_t)from->stride;
-		size_t mask = p->writes[w].sw * (size_t)DL_TABLES_MASK_WORDS;
+		uint32_t s = p->writes[w].sw;
 
 		if (!p->writes[w].multicast)
 			memcpy(p->state->lft + row, from->lft + row, from->stride);
 		for (uint32_t g = 0; p->writes[w].multicast && g < from->ngroups; g++)
-			memcpy(&p->state->groups[g].masks[mask], &from->groups[g].masks[mask], 32);
+			memcpy(words_of(p->state, g, s), dl_tables_mask(&from->groups[g].masks, s),
+			       32);
 	}
 	model_make(&m);
 	safe = !m.cyclic;
@@ -263,15 +268,16 @@ static bool are_phases_safe(const struct dl_transition *t)
 /* Without what other tables hold, too: all that had to be closed. */
 static struct dl_tables *differing(const struct dl_tables *held, const struct dl_tables *opened)
 {
-	size_t words = (size_t)held->fabric->nswitches * DL_TABLES_MASK_WORDS;
 	struct dl_tables *t = copy(held);
 
 	for (uint32_t at = 0; at < held->fabric->nswitches * held->stride; at++)
 		if (t->lft[at] == opened->lft[at])
 			t->lft[at] = DL_TABLES_NO_PORT;
 	for (uint32_t g = 0; g < opened->ngroups; g++)
-		for (size_t w = 0; w < words; w++)
-			t->groups[g].masks[w] &= ~opened->groups[g].masks[w];
+		for (uint32_t s = 0; s < held->fabric->nswitches; s++)
+			for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+				words_of(t, g, s)[w] &=
+					~dl_tables_mask(&opened->groups[g].masks, s)[w];
 	return t;
 }
 

@@ -361,18 +361,20 @@ static void make_sls(struct site *w)
 
 /* ---- groups ------------------------------------------------------------ */
 
-static void join_group(struct site *w, uint64_t *masks, uint32_t end)
+static void join_group(struct site *w, struct dl_tables_masks *masks, uint32_t end)
 {
 	uint32_t s = dl_fabric_access_switch(w->f, end);
 
 	if (s == DL_NONE || (w->up[s] == DL_NONE && w->depth[s]))
 		return;
-	dl_tables_mask_set(masks, s, last_hop(w->f, end));
+	assert_int_equal(dl_tables_mask_set(masks, s, last_hop(w->f, end)), 0);
 	for (; w->up[s] != DL_NONE; s = w->f->ports[w->f->ports[w->up[s]].peer].node) {
 		const struct dl_fabric_port *up = &w->f->ports[w->up[s]];
 
-		dl_tables_mask_set(masks, s, up->num);
-		dl_tables_mask_set(masks, w->f->ports[up->peer].node, w->f->ports[up->peer].num);
+		assert_int_equal(dl_tables_mask_set(masks, s, up->num), 0);
+		assert_int_equal(dl_tables_mask_set(masks, w->f->ports[up->peer].node,
+						    w->f->ports[up->peer].num),
+				 0);
 	}
 }
 
@@ -386,9 +388,9 @@ static void make_group(struct site *w, uint16_t mlid)
 	for (uint32_t p = 0; p < w->f->nports; p++)
 		if (dl_fabric_is_end_port(w->f, p) && w->f->ports[p].lid &&
 		    !draw_one_in(w->d, w->f->ports[p].num ? 4 : 2))
-			join_group(w, g->masks, p);
+			join_group(w, &g->masks, p);
 	while (flips--)
-		g->masks[draw_below(w->d, w->n) * DL_TABLES_MASK_WORDS] ^=
+		*dl_tables_mask_row(&g->masks, draw_below(w->d, w->n)) ^=
 			UINT64_C(1) << draw_below(w->d, PORTS + 2);
 }
 

@@ -224,7 +224,7 @@ static void flood(struct flood *x, struct spot at)
 		uint32_t port = n->first_port + o, link, channel;
 		unsigned int vl;
 
-		if (o == at.in || !dl_tables_mask_get(x->g->masks, at.sw, o))
+		if (o == at.in || !dl_tables_mask_get(&x->g->masks, at.sw, o))
 			continue;
 		vl = vl_of(x->w, at.sw, at.in, o, x->sl);
 		if (vl == DROPPED)
@@ -257,7 +257,7 @@ static void flood(struct flood *x, struct spot at)
 static bool has_mask(const struct dl_tables_mcast_group *g, uint32_t sw)
 {
 	for (unsigned int i = 0; i < DL_TABLES_MASK_WORDS; i++)
-		if (g->masks[sw * (size_t)DL_TABLES_MASK_WORDS + i])
+		if (dl_tables_mask(&g->masks, sw)[i])
 			return true;
 	return false;
 }
@@ -266,7 +266,7 @@ static bool is_member(const struct model *w, const struct dl_tables_mcast_group 
 {
 	struct spot at = start(w, end);
 
-	return dl_tables_mask_get(g->masks, at.sw, at.in);
+	return dl_tables_mask_get(&g->masks, at.sw, at.in);
 }
 
 static bool delivers(struct model *w, const struct dl_tables_mcast_group *g, uint32_t src,

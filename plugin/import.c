@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <opensm/osm_db_pack.h>
+
 #include "engine.h"
 #include "dateline/base.h"
 
@@ -395,6 +397,36 @@ static uint8_t assigned_lmc(const struct import *im, const osm_port_t *port)
 	return subn->opt.lmc;
 }
 
+static bool is_free(const cl_ptr_vector_t *table, uint16_t first, uint16_t last)
+{
+	bool none = last < cl_ptr_vector_get_size(table);
+
+	for (uint32_t lid = first; none && lid <= last; lid++)
+		none = !cl_ptr_vector_get(table, lid);
+	return none;
+}
+
+/*
+ * OpenSM forgets the LID of a port, and takes it away, when another one claims it
+ * by its LMC; its list of assigned LIDs still has it.  That counts, or one port
+ * could keep others from being routed.
+ */
+static void restore_lid(struct import *im, osm_port_t *port)
+{
+	cl_ptr_vector_t *table = &im->osm->subn.port_lid_tbl;
+	uint16_t first, last;
+
+	if (port->lid ||
+	    osm_db_guid2lid_get(im->osm->sm.lid_mgr.p_g2l, cl_ntoh64(osm_port_get_guid(port)),
+				&first, &last) ||
+	    !is_free(table, first, last))
+		return;
+	port->lid = cl_hton16(first);
+	osm_physp_set_base_lid(port->p_physp, port->lid);
+	for (uint32_t lid = first; lid <= last; lid++)
+		cl_ptr_vector_set(table, lid, port);
+}
+
 static void import_lids(struct import *im)
 {
 	cl_qmap_t *table = &im->osm->subn.port_guid_tbl;
@@ -403,7 +435,8 @@ static void import_lids(struct import *im)
 	uint32_t n, at;
 
 	for (item = cl_qmap_head(table); item != cl_qmap_end(table); item = cl_qmap_next(item)) {
-		const osm_port_t *port = (const osm_port_t *)item;
+		osm_port_t *port = (osm_port_t *)item;
+		unsigned int claimed = ib_port_info_get_lmc(&port->p_physp->port_info);
 
 		n = find_node(im, port->p_node);
 		if (n == DL_NONE || !im->taken[n])
@@ -411,8 +444,15 @@ static void import_lids(struct import *im)
 		at = port_index(im, n, osm_physp_get_port_num(port->p_physp));
 		if (at == DL_NONE || !dl_fabric_is_end_port(f, at))
 			continue;
+		restore_lid(im, port);
 		f->ports[at].lid = cl_ntoh16(port->lid);
 		f->ports[at].lmc = port->lid ? assigned_lmc(im, port) : 0;
+		if (port->lid && claimed > f->ports[at].lmc)
+			dl_log(im->log, DL_LOG_WARNING,
+			       "0x%016" PRIx64 " \"%s\" claims %u LIDs, and has been assigned %u: "
+			       "only these are routed",
+			       cl_ntoh64(osm_node_get_node_guid(port->p_node)),
+			       port->p_node->print_desc, 1u << claimed, 1u << f->ports[at].lmc);
 	}
 }
 

@@ -134,6 +134,9 @@ truthful_fabric() {
 
 @test "OpenSM: an adapter lies about its LIDs and its ports" {
 	lie 0 "$HOST 15 - 22 07"
+	# OpenSM would take their LIDs from those whose GUIDs come first.
+	lie 0 "$HOST 15 - 10 0002" "$HOST 15 - 22 07"
+	grep -q '"H_1_1_0_1" claims 128 LIDs, and has been assigned 1:' "$SM_DIR/osm.log"
 	lie 30 "$HOST 15 - 10 0001"
 	lie 30 "$HOST 15 - 10 c000"
 	lie 30 "$HOST 15 - 20 01 1"

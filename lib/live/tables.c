@@ -39,6 +39,8 @@ struct reader {
 	struct dl_tables *t;
 	const struct list *list;
 	uint32_t round, at;	      /* a switch, or a port */
+	uint32_t width;		      /* ports of the largest switch, with port 0 */
+	uint32_t most_groups;	      /* that a switch holds */
 	struct dl_tables_vlarb *arbs; /* by port index */
 	int err;
 };
@@ -176,6 +178,8 @@ static bool ask_mft(struct reader *r, uint32_t round, uint32_t s, struct dl_live
 	uint32_t block = round / 16, ports = round % 16;
 	uint32_t first = block * MFT_BLOCK;
 
+	if (first >= r->most_groups)
+		r->round = r->list->rounds;
 	if (ports * MFT_PORTS > switch_node(r, s)->nports || first >= sw->mft_cap ||
 	    (sw->mft_top >= DL_TABLES_MCAST_LID &&
 	     first > (uint32_t)sw->mft_top - DL_TABLES_MCAST_LID))
@@ -224,12 +228,14 @@ static bool needs_map(const struct reader *r, uint32_t port)
 	return p->peer != DL_NONE && p->vls != 1 && r->l->capabilities[port] & CAP_SL_MAPS;
 }
 
-/* A round is a pair of ports: 256 * input + output. */
+/* A round is a pair of ports, input and output. */
 static bool ask_map(struct reader *r, uint32_t round, uint32_t s, struct dl_live_query *q)
 {
 	const struct dl_fabric_node *n = switch_node(r, s);
-	unsigned int in = round / 256, out = round % 256;
+	unsigned int in = round / r->width, out = round % r->width;
 
+	if (in >= r->width)
+		r->round = r->list->rounds;
 	if (in > n->nports || !out || out > n->nports ||
 	    (in && r->l->f->ports[n->first_port + in].peer == DL_NONE) ||
 	    !needs_map(r, n->first_port + out))
@@ -253,7 +259,7 @@ static int row_number(struct reader *r, const uint8_t *data)
 
 static void store_map(struct reader *r, const struct dl_live_query *q)
 {
-	uint32_t s = q->key[0], in = q->key[1] / 256, out = q->key[1] % 256;
+	uint32_t s = q->key[0], in = q->key[1] / r->width, out = q->key[1] % r->width;
 	uint32_t width = switch_node(r, s)->nports + 1;
 	int number = row_number(r, q->data);
 
@@ -363,14 +369,6 @@ static const struct list lists[] = {
 	{ "VL arbitration tables", "VL arbitration table", 4, true, false, ask_arb, store_arb },
 };
 
-/* Groups come up in the order in which switches answer. */
-static int by_mlid(const void *a, const void *b)
-{
-	const struct dl_tables_mcast_group *x = a, *y = b;
-
-	return x->mlid - y->mlid;
-}
-
 int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 {
 	struct reader r = { .l = l, .t = t };
@@ -381,6 +379,12 @@ int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 	if (!r.arbs || !l->marks) {
 		free(r.arbs);
 		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < l->f->nswitches; s++) {
+		if (switch_node(&r, s)->nports >= r.width)
+			r.width = switch_node(&r, s)->nports + 1;
+		if (l->switches[s].mft_cap > r.most_groups)
+			r.most_groups = l->switches[s].mft_cap;
 	}
 	for (size_t i = 0; !err && i < sizeof(lists) / sizeof(*lists); i++) {
 		r.list = &lists[i];
@@ -393,7 +397,5 @@ int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 		dl_log(l->log, DL_LOG_ERROR,
 		       "more than 65,535 different SL-to-VL "
 		       "maps or VL arbitration tables");
-	if (t->ngroups)
-		qsort(t->groups, t->ngroups, sizeof(*t->groups), by_mlid);
 	return err;
 }

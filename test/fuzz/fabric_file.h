@@ -12,27 +12,16 @@
 #include <string.h>
 
 #include "dateline/fabric.h"
-#include "fuzz.h"
+#include "listen.h"
 
 struct fabric_format {
 	int (*read)(FILE *from, const char *name, const struct dl_log *log, struct dl_fabric **out);
 	int (*write)(const struct dl_fabric *f, FILE *to);
 };
 
-static void hear(void *context, enum dl_log_level level, const char *message)
-{
-	bool *error = context;
-
-	FUZZ_CHECK(*message);
-	if (level == DL_LOG_ERROR)
-		*error = true;
-}
-
 static struct dl_fabric *read_text(const struct fabric_format *format, const void *text,
 				   size_t size)
 {
-	bool error = false;
-	struct dl_log log = { .write = hear, .context = &error };
 	struct dl_fabric *f = NULL;
 	FILE *from;
 	int err;
@@ -41,7 +30,8 @@ static struct dl_fabric *read_text(const struct fabric_format *format, const voi
 		return NULL;
 	from = fmemopen((void *)text, size, "r");
 	FUZZ_CHECK(from);
-	err = format->read(from, "input", &log, &f);
+	error = false;
+	err = format->read(from, "input", &listener, &f);
 	fclose(from);
 	FUZZ_CHECK(!err || err == -EINVAL);
 	FUZZ_CHECK(error == !!err && !f == !!err);

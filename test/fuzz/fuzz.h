@@ -8,6 +8,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What an input costs, if it costs more than one of others does. */
+extern const unsigned int fuzz_cost __attribute__((weak));
+
 /* A promise that the code under test must keep. */
 #define FUZZ_CHECK(condition)             \
 	do {                              \

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "dateline/base.h"
-#include "fuzz.h"
+#include "listen.h"
 #include "plugin/cache_file.h"
 
 #define NFILES 3
@@ -25,16 +25,6 @@ static char dir[] = "/dev/shm/fuzz-cache.XXXXXX";
 static const char *const names[NFILES] = { "dateline-torus-1.conf",
 					   "dateline-torus-1.conf.previous",
 					   "dateline-torus-2.conf" };
-static unsigned int errors;
-
-static void hear(void *context, enum dl_log_level level, const char *message)
-{
-	(void)context;
-	FUZZ_CHECK(*message);
-	errors += level == DL_LOG_ERROR;
-}
-
-static const struct dl_log listener = { .write = hear };
 
 static const char *path_of(unsigned int i)
 {
@@ -92,9 +82,9 @@ static struct dl_torus_config *read_coordinates(const struct dl_fabric *f, bool 
 	struct dl_torus_config *c = NULL;
 	int err;
 
-	errors = 0;
+	error = false;
 	err = dl_cache_file_read(dir, f, &listener, &c);
-	FUZZ_CHECK(!err || (err == -EUCLEAN && errors && !c));
+	FUZZ_CHECK(!err || (err == -EUCLEAN && error && !c));
 	*refused = err;
 	return c;
 }

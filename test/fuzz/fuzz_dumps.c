@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz.h"
+#include "listen.h"
 #include "dateline/tables.h"
 #include "dateline/verify.h"
 
@@ -26,15 +26,6 @@ static const struct {
 	{ 's', DL_TABLES_SL2VL }, { 'v', DL_TABLES_SLVL }, { 'a', DL_TABLES_VLARB },
 	{ 'p', DL_TABLES_PSL },	  { 'c', DL_TABLES_SLS },
 };
-
-static void hear(void *context, enum dl_log_level level, const char *message)
-{
-	bool *error = context;
-
-	FUZZ_CHECK(*message);
-	if (level == DL_LOG_ERROR)
-		*error = true;
-}
 
 /* A ring of four switches A0, B0, ... with an adapter C0, C1, ... each. */
 static struct dl_fabric *ring(void)
@@ -61,8 +52,6 @@ static struct dl_fabric *ring(void)
 static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter, const char *text,
 		      size_t len)
 {
-	bool error = false;
-	struct dl_log log = { .write = hear, .context = &error };
 	FILE *from;
 	int err = 0;
 
@@ -70,11 +59,12 @@ static bool read_part(struct dl_fabric *f, struct dl_tables *t, char letter, con
 		return true;
 	from = fmemopen((void *)text, len, "r");
 	FUZZ_CHECK(from);
+	error = false;
 	if (letter == 'i')
-		err = dl_tables_read_lids(f, from, "input", &log);
+		err = dl_tables_read_lids(f, from, "input", &listener);
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
 		if (t && readers[i].letter == letter)
-			err = dl_tables_read_file(t, readers[i].file, from, "input", &log);
+			err = dl_tables_read_file(t, readers[i].file, from, "input", &listener);
 	fclose(from);
 	FUZZ_CHECK(!err || err == -EINVAL);
 	FUZZ_CHECK(error == !!err);

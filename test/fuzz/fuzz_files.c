@@ -23,39 +23,9 @@
 #include "dateline/live.h"
 #include "dateline/tables.h"
 #include "dateline/torus.h"
-#include "fuzz.h"
+#include "listen.h"
 #include "tables/internal.h"
 #include "tools/arbitrate.h"
-
-static bool error;
-
-static void hear(void *context, enum dl_log_level level, const char *message)
-{
-	(void)context;
-	FUZZ_CHECK(*message);
-	error |= level == DL_LOG_ERROR;
-}
-
-static const struct dl_log listener = { .write = hear, .context = NULL };
-
-/* Two switches with an adapter each. */
-static struct dl_fabric *pair(void)
-{
-	struct dl_fabric *f;
-	uint32_t node;
-
-	FUZZ_CHECK(!dl_fabric_new(&f));
-	for (unsigned int i = 0; i < 2; i++)
-		FUZZ_CHECK(!dl_fabric_add_node(f, DL_FABRIC_SWITCH, 3, 0xA0 + i, "s", NULL));
-	FUZZ_CHECK(!dl_fabric_connect(f, 1, 5));
-	for (unsigned int i = 0; i < 2; i++) {
-		FUZZ_CHECK(
-			!dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xC0 + i, i ? "h1" : "h0", &node));
-		FUZZ_CHECK(!dl_fabric_connect(f, 4 * i + 2, f->nodes[node].first_port + 1));
-	}
-	FUZZ_CHECK(!dl_fabric_finish(f, NULL) && !dl_fabric_assign_lids(f, 0));
-	return f;
-}
 
 static int read_snapshot(struct dl_fabric *f, FILE *from, const char *path)
 {
@@ -159,7 +129,7 @@ static const struct {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("input", MFD_CLOEXEC);
-	struct dl_fabric *f = pair();
+	struct dl_fabric *f = fuzz_pair(3, (const char *[]){ "h0", "h1" });
 	char path[32];
 	FILE *from;
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz.h"
+#include "listen.h"
 #include "tools/steps.h"
 
 #define MOST_STEPS 2000
@@ -23,7 +23,6 @@ struct steps {
 };
 
 static const struct steps_model *models[2];
-static bool error;
 
 /* In place of the command: only the model is wanted. */
 int steps_command(struct tool *tool, const struct steps_model *m, const char *doc, int argc,
@@ -44,16 +43,8 @@ int steps_add(struct steps *s, json_t *step)
 	return ++s->n < MOST_STEPS ? 0 : -ECANCELED;
 }
 
-static void hear(void *context, enum dl_log_level level, const char *message)
-{
-	(void)context;
-	FUZZ_CHECK(*message);
-	error |= level == DL_LOG_ERROR;
-}
-
 static void run(const struct steps_model *m, const char *path, FILE *to)
 {
-	static const struct dl_log log = { .write = hear };
 	struct steps steps = { .model = m, .to = to };
 	void *model = calloc(1, m->size);
 	json_t *document = json_object(), *part;
@@ -61,7 +52,7 @@ static void run(const struct steps_model *m, const char *path, FILE *to)
 
 	FUZZ_CHECK(model && document);
 	error = false;
-	err = m->read(model, path, &log);
+	err = m->read(model, path, &listener);
 	FUZZ_CHECK(error == !!err && (!err || err == -EINVAL));
 	if (!err) {
 		part = m->before ? m->before(model) : json_object();
@@ -72,7 +63,7 @@ static void run(const struct steps_model *m, const char *path, FILE *to)
 		FUZZ_CHECK(!err || err == -ECANCELED);
 	}
 	if (!err && m->after) {
-		part = m->after(model, path, &log);
+		part = m->after(model, path, &listener);
 		FUZZ_CHECK(part && !json_object_update(document, part));
 		m->print_after(document, to);
 		json_decref(part);

@@ -14,21 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz.h"
+#include "listen.h"
 #include "tools/hosts.h"
 #include "tools/path.h"
 #include "tools/report.h"
-
-static bool error;
-
-static void hear(void *context, enum dl_log_level level, const char *message)
-{
-	(void)context;
-	FUZZ_CHECK(*message);
-	error |= level == DL_LOG_ERROR;
-}
-
-static const struct dl_log listener = { .write = hear, .context = NULL };
 
 /* In place of what looks a port up and sorts. */
 json_t *path_cable_json(const struct tool_input *in, uint32_t port)
@@ -48,26 +37,6 @@ uint32_t *path_heaviest(const struct dl_fabric *f, uint64_t *weight, uint32_t *n
 	}
 	*n = f->nports;
 	return ports;
-}
-
-/* Two switches, cabled, with an adapter each, which are named h0 and h01. */
-static void pair(struct tool_input *in)
-{
-	struct dl_fabric *f;
-	uint32_t node;
-
-	FUZZ_CHECK(!dl_fabric_new(&f));
-	for (unsigned int i = 0; i < 2; i++)
-		FUZZ_CHECK(!dl_fabric_add_node(f, DL_FABRIC_SWITCH, 2, 0xA0 + i, "s", NULL));
-	FUZZ_CHECK(!dl_fabric_connect(f, 1, 4));
-	for (unsigned int i = 0; i < 2; i++) {
-		FUZZ_CHECK(
-			!dl_fabric_add_node(f, DL_FABRIC_CA, 1, 0xC0 + i, i ? "h01" : "h0", &node));
-		FUZZ_CHECK(!dl_fabric_connect(f, 3 * i + 2, f->nodes[node].first_port + 1));
-	}
-	FUZZ_CHECK(!dl_fabric_finish(f, NULL) && !dl_fabric_assign_lids(f, 0));
-	FUZZ_CHECK(!dl_tables_new(f, &in->snapshot.tables));
-	in->fabric = f;
 }
 
 static int add_host(void *context, const char *name, const struct find_result *end)
@@ -150,7 +119,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (readers[i].letter != *data)
 			continue;
-		pair(&in);
+		in.fabric = fuzz_pair(2, (const char *[]){ "h0", "h01" });
+		FUZZ_CHECK(!dl_tables_new(in.fabric, &in.snapshot.tables));
 		error = false;
 		err = readers[i].read(&in, path);
 		FUZZ_CHECK(!err || err == -EINVAL);

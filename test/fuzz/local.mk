@@ -3,7 +3,7 @@
 # `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check` replays
 # the corpus with any compiler, and then fuzzes for a minute in all, guided by
 # coverage (replay.c).
-FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files steps cache tools
+FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files steps cache tools live
 FUZZ_SECONDS = 60
 CLANG = clang
 FUZZ_FLAGS = -g -O1 -fno-sanitize-recover=all -fsanitize=address,undefined
@@ -15,7 +15,7 @@ else
 fuzzed_libs = $(counted_libs)
 FUZZED_FLAGS = $(COUNTED_FLAGS)
 endif
-replayed = test/fuzz/fuzz.h test/fuzz/replay.c
+replayed = test/fuzz/fuzz.h test/fuzz/listen.h test/fuzz/replay.c
 fuzzed_tools = tools/credits.c tools/arbitrate.c tools/arbitrate_read.c tools/document.c \
 	tools/hosts.c tools/find.c tools/report_emulation.c tools/path_counters.c
 
@@ -64,6 +64,10 @@ test_fuzz_replay_tools_SOURCES = test/fuzz/fuzz_tools.c $(replayed) tools/docume
 test_fuzz_replay_tools_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 test_fuzz_replay_tools_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_tools_LDADD = $(fuzzed_libs)
+
+UNIT_TESTS += test/fuzz/replay_live
+test_fuzz_replay_live_SOURCES = test/fuzz/fuzz_live.c $(replayed)
+test_fuzz_replay_live_LDADD = $(fuzzed_libs) $(libdllive_la_LIBADD)
 
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \

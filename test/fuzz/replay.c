@@ -190,7 +190,8 @@ static void grow(const uint8_t *data, size_t size)
 
 static void fuzz(void)
 {
-	unsigned long seed = number("FUZZ_SEED", 1), n = number("FUZZ_INPUTS", share(INPUTS));
+	unsigned long seed = number("FUZZ_SEED", 1),
+		      n = number("FUZZ_INPUTS", share(INPUTS) / (&fuzz_cost ? fuzz_cost : 1));
 	uint8_t *data = malloc(INPUT_BYTES);
 	unsigned int before = nfiles;
 	uint64_t state = seed;

@@ -23,10 +23,16 @@
 
 #define IN_FLIGHT 4
 
+/* Tables in which some first writes are done. */
+struct end {
+	struct dl_tables tables;
+	uint32_t written;
+};
+
 struct search {
 	const struct dl_tables *a, *b;
 	struct dl_verify_common *common;
-	struct dl_tables from, to; /* an interval's two ends */
+	struct end from, to; /* of an interval */
 	struct dl_transition_write *writes;
 	uint32_t n, cap;
 	uint32_t *order;    /* switches as OpenSM walks them */
@@ -172,22 +178,44 @@ int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
 	return err ? err : dl_transition_add_groups(other, *out);
 }
 
-/* Both ends of an interval: written are those before i, and those before j. */
-static int set_ends(struct search *s, uint32_t i, uint32_t j)
+static int go_to(const struct search *s, struct end *end, uint32_t written)
 {
 	int err = 0;
 
-	for (uint32_t w = 0; w < s->n && !err; w++) {
-		err = dl_transition_put(&s->from, w < i ? s->b : s->a, &s->writes[w]);
+	for (; end->written < written && !err; end->written++)
+		err = dl_transition_put(&end->tables, s->b, &s->writes[end->written]);
+	for (; end->written > written && !err; end->written--)
+		err = dl_transition_put(&end->tables, s->a, &s->writes[end->written - 1]);
+	return err;
+}
+
+/* Both ends of an interval: written are those before i, and those before j. */
+static int set_ends(struct search *s, uint32_t i, uint32_t j)
+{
+	int err = go_to(s, &s->from, i);
+
+	return err ? err : go_to(s, &s->to, j);
+}
+
+/* Some of the writes that follow those before i, at both ends. */
+static int put_subset(struct search *s, const struct dl_tables *from, uint32_t i,
+		      unsigned int subset)
+{
+	int err = 0;
+
+	for (unsigned int k = 0; subset >> k && !err; k++) {
+		if (!(subset >> k & 1))
+			continue;
+		err = dl_transition_put(&s->from.tables, from, &s->writes[i + k]);
 		if (!err)
-			err = dl_transition_put(&s->to, w < j ? s->b : s->a, &s->writes[w]);
+			err = dl_transition_put(&s->to.tables, from, &s->writes[i + k]);
 	}
 	return err;
 }
 
 static int check_interval(const struct search *s, bool quick, struct dl_verify_mixture *m)
 {
-	return dl_verify_mixed_of(s->common, &s->from, &s->to, quick, m);
+	return dl_verify_mixed_of(s->common, &s->from.tables, &s->to.tables, quick, m);
 }
 
 /*
@@ -197,21 +225,14 @@ static int check_interval(const struct search *s, bool quick, struct dl_verify_m
 static int check_moment(struct search *s, uint32_t i)
 {
 	uint32_t under_way = s->n - i < IN_FLIGHT ? s->n - i : IN_FLIGHT;
+	int err = set_ends(s, i, i);
 
-	for (unsigned int subset = 0; subset < 1u << under_way; subset++) {
+	for (unsigned int subset = 0; subset < 1u << under_way && !err; subset++) {
 		struct dl_verify_mixture m;
-		int err;
 
 		if (!i && !subset && s->is_start_safe)
 			continue;
-		err = set_ends(s, i, i);
-		for (unsigned int k = 0; k < under_way && !err; k++) {
-			if (!(subset >> k & 1))
-				continue;
-			err = dl_transition_put(&s->from, s->b, &s->writes[i + k]);
-			if (!err)
-				err = dl_transition_put(&s->to, s->b, &s->writes[i + k]);
-		}
+		err = put_subset(s, s->b, i, subset);
 		if (!err)
 			err = check_interval(s, false, &m);
 		if (err)
@@ -222,8 +243,9 @@ static int check_moment(struct search *s, uint32_t i)
 			return 1;
 		}
 		dl_verify_mixture_release(&m);
+		err = put_subset(s, s->a, i, subset);
 	}
-	return 0;
+	return err;
 }
 
 /* Moments from i up to, not including, j. */
@@ -260,15 +282,16 @@ static int copy_end(const struct dl_tables *t, const struct dl_tables *other, st
 
 static int check_opensm(struct search *s)
 {
-	int err = copy_end(s->a, s->b, &s->from);
+	int err = copy_end(s->a, s->b, &s->from.tables);
 
 	if (!err)
-		err = copy_end(s->b, s->a, &s->to);
+		err = copy_end(s->b, s->a, &s->to.tables);
+	s->to.written = s->n;
 	if (!err)
 		err = check_moments(s, 0, s->n + 1);
 	s->out->safe = !err;
-	dl_transition_unshare(&s->from);
-	dl_transition_unshare(&s->to);
+	dl_transition_unshare(&s->from.tables);
+	dl_transition_unshare(&s->to.tables);
 	return err > 0 ? 0 : err;
 }
 

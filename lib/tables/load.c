@@ -20,6 +20,7 @@
 
 #define BLOCK 64 /* LIDs; divides a table's stride */
 #define APART 64 /* bytes, so that columns do not fall into one set of a cache */
+#define AHEAD 16 /* rows that are fetched before they are read */
 
 enum { UNKNOWN, WALKING, ARRIVES, FAILS };
 
@@ -42,6 +43,8 @@ struct reachable {
 	uint8_t *columns;      /* a block of LIDs by switch */
 	size_t apart;	       /* from one column to the next */
 	const uint8_t *column; /* the one at hand */
+	uint32_t home;	       /* of the tree at hand: where its root hands over, or DL_NONE */
+	const uint8_t *filled; /* its column */
 };
 
 /* The packets of some pairs. */
@@ -99,12 +102,14 @@ static void walk(struct reachable *b, uint32_t sw, uint16_t lid)
 
 static void turn_block(struct reachable *b, uint32_t lid)
 {
-	uint32_t s, i, n = b->t->fabric->nswitches;
+	b->home = DL_NONE;
+	for (uint32_t s = 0; s < b->t->fabric->nswitches; s++) {
+		const uint8_t *row = b->t->lft + s * (size_t)b->t->stride + lid;
 
-	for (s = 0; s < n; s++)
-		for (i = 0; i < BLOCK; i++)
-			b->columns[i * b->apart + s] =
-				b->t->lft[s * (size_t)b->t->stride + lid + i];
+		__builtin_prefetch(row + AHEAD * (size_t)b->t->stride);
+		for (uint32_t i = 0; i < BLOCK; i++)
+			b->columns[i * b->apart + s] = row[i];
+	}
 }
 
 static void choose_column(struct reachable *b, uint16_t lid)
@@ -112,16 +117,39 @@ static void choose_column(struct reachable *b, uint16_t lid)
 	b->column = &b->columns[lid % BLOCK * b->apart];
 }
 
+/*
+ * Is the tree the one at hand, but for the root's port?  A switch and the adapters
+ * attached to it mostly share theirs.
+ */
+static bool has_same_tree(struct reachable *b, uint32_t home, uint16_t lid)
+{
+	uint32_t n = b->t->fabric->nswitches, out;
+
+	if (home == DL_NONE || home != b->home || b->column[home] > b->ports[home].n)
+		return false;
+	out = b->ports[home].first + b->column[home];
+	if (b->next[out] != DL_NONE || !hands_over(b->t->fabric, out, lid) ||
+	    memcmp(b->column, b->filled, home) ||
+	    memcmp(b->column + home + 1, b->filled + home + 1, n - home - 1))
+		return false;
+	b->out[home] = out;
+	return true;
+}
+
 static void fill(struct reachable *b, uint16_t lid)
 {
-	uint32_t s;
+	uint32_t s, home = dl_fabric_access_switch(b->t->fabric, b->t->fabric->lid_port[lid]);
 
 	choose_column(b, lid);
+	if (has_same_tree(b, home, lid))
+		return;
 	memset(b->state, UNKNOWN, b->t->fabric->nswitches);
 	b->norder = 0;
 	for (s = 0; s < b->t->fabric->nswitches; s++)
 		if (b->state[s] == UNKNOWN)
 			walk(b, s, lid);
+	b->home = home != DL_NONE && b->state[home] == ARRIVES ? home : DL_NONE;
+	b->filled = b->column;
 }
 
 /* Add the packets to a LID that `b` delivers, and so does `common` (NULL: any). */

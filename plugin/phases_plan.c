@@ -251,6 +251,8 @@ static int plan(struct dl_phases *p)
 	p->opened.ngroups = 0;
 	p->opened.groups = NULL;
 	err = dl_transition_plan(&from, &p->opened, &p->plan);
+	if (!err)
+		err = dl_transition_interrupted(&p->plan);
 	if (!err && !p->haunted)
 		dl_transition_spare(&p->plan);
 	return err;

@@ -94,35 +94,29 @@ static json_t *phased_json(const struct dl_transition *t, const struct dl_transi
 			 (json_int_t)pairs, "interrupted_writes", (json_int_t)(pairs ? writes : 0));
 }
 
-/* The phase that opens entries. */
+/* Done beside the rest: the phase that opens entries, and whom the change interrupts. */
 struct opening {
-	const struct dl_transition *plan;
-	bool safe;
+	struct dl_transition *plan;
+	bool verified, safe;
 };
 
 static int check_opening(void *context, const struct dl_log *log)
 {
 	struct opening *o = context;
-	struct dl_verify_mixture m;
-	int err = dl_verify_mixed(o->plan->closed, o->plan->opened, NULL, true, &m);
+	int err = dl_transition_check_opening(o->plan, o->verified, &o->safe);
 
 	(void)log;
-	o->safe = !err && m.safe;
-	dl_verify_mixture_release(&m);
-	return err;
+	return err ? err : dl_transition_interrupted(o->plan);
 }
 
-/* That phase is checked beside all else, if it has to be. */
 static int check(struct dl_transition *t, enum dl_transition_order order, bool verified,
 		 const struct dl_log *log, struct dl_transition_result *v)
 {
-	struct opening opening = { .plan = t, .safe = true };
+	struct opening opening = { .plan = t, .verified = verified };
 	struct beside b = { .run = check_opening, .context = &opening };
 	int err, opened;
 
-	t->is_opened_verified = true;
-	if (!verified)
-		beside_start(&b, true);
+	beside_start(&b, !verified);
 	err = dl_transition_check_plan(t, order, log, v);
 	opened = beside_end(&b);
 	v->phased &= opening.safe;

@@ -16,18 +16,23 @@ static int check(const struct dl_tables *from, const struct dl_tables *to,
 {
 	struct dl_transition_result v;
 	struct dl_transition t;
+	bool opens = false;
 	int err = dl_transition_plan(from, to, &t);
 
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	t.is_opened_verified = true; /* or dl_route() had refused them */
 	err = dl_transition_check_plan(&t, DL_TRANSITION_ANY_QUICK, NULL, &v);
-	if (!err)
+	if (!err) {
 		dl_verify_mixture_release(&v.found);
+		err = dl_transition_interrupted(&t);
+	}
+	/* They are verified: or dl_route() had refused them. */
+	if (!err)
+		err = dl_transition_check_opening(&t, true, &opens);
 	out->checked = !err;
 	out->direct = !err && v.safe;
-	out->phased = !err && v.phased;
+	out->phased = !err && v.phased && opens;
 	out->writes = t.writes;
 	if (!out->direct) {
 		out->pairs = t.pairs_interrupted;

@@ -27,8 +27,8 @@ struct dl_transition {
 	struct dl_tables *held;	  /* what the switches hold */
 	struct dl_tables *closed; /* ... while the rest is closed */
 	const struct dl_tables *opened;
-	bool is_opened_verified;    /* the caller's: dl_verify() finds no fault in these */
-	uint64_t entries_closed;    /* forwarding entries, ports in masks */
+	uint64_t entries_closed; /* forwarding entries, ports in masks */
+	/* By dl_transition_interrupted(): */
 	uint64_t pairs_interrupted; /* work before and after, not in between */
 	uint32_t longest_route;	    /* to a LID with a closed entry; switches */
 	/* Blocks that differ, forwarding and multicast: SMPs. */
@@ -47,6 +47,9 @@ struct dl_transition {
 int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out);
 void dl_transition_release(struct dl_transition *t);
+
+/* Fill in whom it interrupts.  0 or -ENOMEM. */
+int dl_transition_interrupted(struct dl_transition *t);
 
 /*
  * Leave entries for ports without a cable as they are, in place of closing them
@@ -105,7 +108,7 @@ struct dl_transition_result {
 	bool safe;
 	bool any_order;			/* ... in any order, too */
 	bool maps_changed;		/* ... which alone decides: nothing else was checked */
-	bool phased;			/* each phase in any order; of a plan */
+	bool phased;			/* the phase that closes, in any order; of a plan */
 	struct dl_verify_mixture found; /* what is wrong at that moment */
 	uint64_t writes;
 	uint64_t at_write; /* writes sent by then; 0: safe, or any order */
@@ -120,9 +123,19 @@ struct dl_transition_result {
 int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
 			enum dl_transition_order order, struct dl_transition_result *out);
 
-/* The same for what a plan begins and ends with, and for its phases; `log` hears progress. */
+/*
+ * The same for what a plan begins and ends with, and for the phase that closes;
+ * `log` hears progress.
+ */
 int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
 			     const struct dl_log *log, struct dl_transition_result *out);
+
+/*
+ * Is the phase that opens safe, in any order?  `verified`: dl_verify() finds no
+ * fault in what is opened, which saves work and changes nothing.  0, -ENOMEM,
+ * -EPROTO.
+ */
+int dl_transition_check_opening(const struct dl_transition *t, bool verified, bool *safe);
 
 #ifdef __cplusplus
 }

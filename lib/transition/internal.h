@@ -45,7 +45,4 @@ int dl_transition_close_maps(struct dl_transition *t);
 bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
 			       unsigned int block, unsigned int position);
 
-/* Fill in pairs_interrupted and longest_route.  0 or -ENOMEM. */
-int dl_transition_interrupted(struct dl_transition *t);
-
 #endif

@@ -7,8 +7,9 @@
  * switch is known from the next one: each switch is looked at once.  Closed
  * tables are those before without some entries, so that one walk tells both; the
  * tables after are asked only where the closed ones do not deliver.  Only LIDs
- * with a closed entry are looked at.  Whether SL-to-VL maps let a packet pass
- * is left to dl_verify().
+ * with a closed entry are looked at, and those of a switch and its adapters,
+ * whose entries mostly differ at the switch only, once.  Whether SL-to-VL maps
+ * let a packet pass is left to dl_verify().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,6 +47,11 @@ static const struct hop *hop_of(const struct walk *w, uint32_t s, unsigned int o
 	uint32_t at = w->first[s] + out, last = w->first[s + 1] - 1;
 
 	return &w->hops[at < last ? at : last];
+}
+
+static const uint8_t *column_of(const struct walk *w, const uint8_t *columns, uint32_t lid)
+{
+	return columns + lid % BLOCK * w->stride;
 }
 
 /*
@@ -132,7 +138,7 @@ static uint64_t gather_closed(const struct walk *w, const struct dl_transition *
 static uint32_t walk_before(const struct walk *w, struct dl_transition *t, uint32_t lid,
 			    uint32_t *interrupted)
 {
-	const uint8_t *column = w->before + lid % BLOCK * w->stride;
+	const uint8_t *column = column_of(w, w->before, lid);
 	uint32_t n = 0;
 
 	memset(w->state, UNKNOWN, w->f->nswitches);
@@ -145,33 +151,72 @@ static uint32_t walk_before(const struct walk *w, struct dl_transition *t, uint3
 	return n;
 }
 
+/* Pairs to one LID. */
+static uint64_t count_lid(const struct walk *w, struct dl_transition *t, uint32_t lid,
+			  uint32_t home, uint32_t *interrupted, bool *gathered)
+{
+	uint32_t count = walk_before(w, t, lid, interrupted);
+	uint64_t n = 0;
+
+	if (count && !*gathered)
+		gather(w, t->opened, lid - lid % BLOCK, w->after);
+	*gathered |= count != 0;
+	memset(w->state, UNKNOWN, w->f->nswitches);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t s = interrupted[i];
+
+		/* A port's packets to itself are none. */
+		if (follow(w, column_of(w, w->after, lid), NULL, lid, s) == ARRIVES)
+			n += w->ends[s] - (s == home);
+	}
+	return n;
+}
+
+/* Do packets to two LIDs of a switch take the same ways to it, and arrive from there? */
+static bool same_ways(const struct walk *w, const uint8_t *columns, uint32_t a, uint32_t b,
+		      uint32_t home)
+{
+	const uint8_t *x = column_of(w, columns, a), *y = column_of(w, columns, b);
+
+	return !memcmp(x, y, home) &&
+	       !memcmp(x + home + 1, y + home + 1, w->f->nswitches - home - 1) &&
+	       hop_of(w, home, x[home])->port == w->f->lid_port[a] &&
+	       hop_of(w, home, y[home])->port == w->f->lid_port[b];
+}
+
+/* ... and are the same entries closed, and none of that switch? */
+static bool same_closed(const struct walk *w, uint32_t a, uint32_t b, uint32_t home)
+{
+	uint64_t differ = w->closed[home] >> a % BLOCK | w->closed[home] >> b % BLOCK;
+
+	for (uint32_t s = 0; s < w->f->nswitches; s++)
+		differ |= w->closed[s] >> a % BLOCK ^ w->closed[s] >> b % BLOCK;
+	return !(differ & 1);
+}
+
 static uint64_t count_block(const struct walk *w, struct dl_transition *t, uint32_t first,
 			    uint32_t *interrupted)
 {
-	uint64_t closed = gather_closed(w, t, first), n = 0;
+	uint64_t closed = gather_closed(w, t, first), sum = 0, n = 0;
+	uint32_t last = 0, last_home = DL_NONE;
 	bool gathered = false;
 
 	gather(w, t->held, first, w->before);
 	for (; closed; closed &= closed - 1) {
-		uint32_t lid = first + __builtin_ctzll(closed), home, count;
+		uint32_t lid = first + __builtin_ctzll(closed), home;
 
 		if (lid > w->f->top_lid || w->f->lid_port[lid] == DL_NONE)
 			continue;
 		home = dl_fabric_access_switch(w->f, w->f->lid_port[lid]);
-		count = walk_before(w, t, lid, interrupted);
-		if (count && !gathered)
-			gather(w, t->opened, first, w->after);
-		gathered |= count != 0;
-		memset(w->state, UNKNOWN, w->f->nswitches);
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t s = interrupted[i];
-
-			/* A port's packets to itself are none. */
-			if (follow(w, w->after + lid % BLOCK * w->stride, NULL, lid, s) == ARRIVES)
-				n += w->ends[s] - (s == home);
-		}
+		if (home == DL_NONE || home != last_home || !same_closed(w, lid, last, home) ||
+		    !same_ways(w, w->before, lid, last, home) ||
+		    (gathered && !same_ways(w, w->after, lid, last, home)))
+			n = count_lid(w, t, lid, home, interrupted, &gathered);
+		sum += n;
+		last = lid;
+		last_home = home;
 	}
-	return n;
+	return sum;
 }
 
 /* Where each port of each switch leads, and the end ports that send there. */

@@ -358,7 +358,6 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		out->writes = count_writes(out->held, to);
 		out->writes_close = count_writes(out->held, out->closed);
 		out->writes_open = count_writes(out->closed, to);
-		err = dl_transition_interrupted(out);
 	}
 	if (err)
 		dl_transition_release(out);

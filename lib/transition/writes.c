@@ -403,36 +403,38 @@ static bool is_part(const struct dl_tables *t, const struct dl_tables *of)
 	return part;
 }
 
-static int check_phase(struct dl_verify_common *common, const struct dl_tables *closed,
-		       const struct dl_tables *other, bool *safe)
-{
-	struct dl_verify_mixture m;
-	int err = dl_verify_mixed_of(common, closed, other, true, &m);
-
-	*safe &= !err && m.safe;
-	if (!err)
-		dl_verify_mixture_release(&m);
-	return err;
-}
-
 int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
 			     const struct dl_log *log, struct dl_transition_result *out)
 {
 	const struct dl_tables *all[3] = { t->opened, t->held, t->closed };
+	struct dl_verify_mixture closing = { 0 };
 	struct dl_verify_common *common;
 	int err = dl_verify_common_new(all, 3, NULL, log, &common);
 
 	memset(out, 0, sizeof(*out));
 	if (err)
 		return err;
-	out->phased = true;
-	err = check_phase(common, t->closed, t->held, &out->phased);
+	err = dl_verify_mixed_of(common, t->closed, t->held, true, &closing);
+	out->phased = !err && closing.safe;
+	dl_verify_mixture_release(&closing);
 	if (!err)
 		err = check_direct(common, t->held, t->opened, order, out->phased, out);
-	if (!err && !(t->is_opened_verified && is_part(t->closed, t->opened)))
-		err = check_phase(common, t->closed, t->opened, &out->phased);
 	if (err)
 		dl_verify_mixture_release(&out->found);
 	dl_verify_common_free(common);
+	return err;
+}
+
+int dl_transition_check_opening(const struct dl_transition *t, bool verified, bool *safe)
+{
+	struct dl_verify_mixture m;
+	int err;
+
+	*safe = verified && is_part(t->closed, t->opened);
+	if (*safe)
+		return 0;
+	err = dl_verify_mixed(t->closed, t->opened, NULL, true, &m);
+	*safe = !err && m.safe;
+	dl_verify_mixture_release(&m);
 	return err;
 }

@@ -141,48 +141,54 @@ static bool is_verified(const struct dl_route_result *plain, const struct dl_rou
 	       !memcmp(plain->tree->parent, proven->tree->parent, n * sizeof(*plain->tree->parent));
 }
 
-/* Are those of classic mode safe, with one group of all adapters on the tree? */
-static int verify_classic(struct worker *k, const struct dl_route_result *plain,
-			  const struct dl_route_result *proven)
-{
-	struct whatif_outcome *o = k->outcome;
-	struct dl_verify_result *v = NULL;
-	int err = 0;
-
-	o->safe = o->accepted && o->proven && is_verified(plain, proven);
-	if (o->safe || !o->accepted)
-		return 0;
-	err = dl_route_tree_group_all(plain->tree, plain->tables);
-	if (!err)
-		err = dl_verify(plain->tables, NULL, NULL, &v);
-	if (!err)
-		o->safe = v->delivered && v->verdict == DL_VERIFY_FREE;
-	dl_verify_result_free(v);
-	charge(k, WHATIF_VERIFY);
-	return err;
-}
-
 /*
  * Classic mode.  The result holds the tables of dimension-order routing,
  * whether the fabric is accepted or not, or none when it has too few VLs.
  */
-static int try_classic(struct worker *k, const struct dl_torus *t, struct dl_route_result *out)
+struct classic {
+	struct whatif *w;
+	const struct dl_torus *torus;
+	struct dl_route_result routed;
+	bool accepted, safe, verified;
+};
+
+/* Are those tables safe, with one group of all adapters on the tree? */
+static int verify_classic(struct classic *c)
 {
-	const struct dl_torus_config *c = k->w->whole.config;
-	struct whatif_outcome *o = k->outcome;
+	struct dl_verify_result *v = NULL;
+	int err = dl_route_tree_group_all(c->routed.tree, c->routed.tables);
+
+	if (!err)
+		err = dl_verify(c->routed.tables, NULL, NULL, &v);
+	if (!err)
+		c->safe = v->delivered && v->verdict == DL_VERIFY_FREE;
+	c->verified = !err;
+	dl_verify_result_free(v);
+	return err;
+}
+
+static int try_classic(void *context, const struct dl_log *log)
+{
+	struct classic *c = context;
 	struct dl_route_options options;
 	int err;
 
+	(void)log;
+	/* Beside proven mode, one after the other. */
+	if (c->w->transitions)
+		beside_end(&c->w->route_whole);
 	dl_route_options_init(&options);
 	options.mode = DL_ROUTE_CLASSIC;
-	err = dl_route(t, c, &options, NULL, out);
-	o->accepted = out->tables && out->tree;
+	err = dl_route(c->torus, c->w->whole.config, &options, NULL, &c->routed);
+	c->accepted = c->routed.tables && c->routed.tree;
 	if (err == -ENOTSUP) {
 		options.mode = DL_ROUTE_UNCHECKED;
-		err = dl_route(t, c, &options, NULL, out);
+		err = dl_route(c->torus, c->w->whole.config, &options, NULL, &c->routed);
 	}
-	charge(k, WHATIF_CLASSIC);
-	return err == -ENOMEM ? err : 0;
+	if (err == -ENOMEM)
+		return err;
+	/* Any-SL mode's tables are never the same; those of proven mode may be. */
+	return c->accepted && c->w->any_sl && c->w->has_spare ? verify_classic(c) : 0;
 }
 
 /* Proven mode's tables beside those of dimension-order routing. */
@@ -229,47 +235,82 @@ static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_rout
 	return 0;
 }
 
+/* Wait for classic mode, and judge its tables if nobody has. */
+static int end_classic(struct worker *k, struct beside *b, struct classic *c,
+		       const struct dl_route_result *proven)
+{
+	struct whatif_outcome *o = k->outcome;
+	int err = beside_end(b);
+
+	charge(k, WHATIF_CLASSIC);
+	o->seconds[WHATIF_CLASSIC] += b->seconds;
+	if (!err && campaign_is_interrupted())
+		err = -ECANCELED;
+	if (err)
+		return err;
+	o->accepted = c->accepted;
+	if (o->accepted && !c->verified && o->proven && is_verified(&c->routed, proven))
+		c->safe = true;
+	else if (o->accepted && !c->verified)
+		err = verify_classic(c);
+	o->safe = c->safe;
+	charge(k, WHATIF_VERIFY);
+	return !err && campaign_is_interrupted() ? -ECANCELED : err;
+}
+
+/* All modes, and what follows from their tables. */
+static int try_modes(struct worker *k, const struct dl_torus *t, uint64_t item)
+{
+	struct whatif_outcome *o = k->outcome;
+	struct classic c = { .w = k->w, .torus = t };
+	struct beside classic = { .run = try_classic, .context = &c };
+	struct whatif_repair repair = { .w = k->w, .out = &o->transition[WHATIF_REPAIR] };
+	struct dl_route_result proven = { 0 };
+	int err;
+
+	/* Else what repair takes is free again before the other mode's tables are there. */
+	beside_start(&classic, k->w->has_spare);
+	err = try_proven(k, t, &proven);
+	if (!err && campaign_is_interrupted())
+		err = -ECANCELED;
+	if (!err)
+		err = end_classic(k, &classic, &c, &proven);
+	if (!err && k->w->transitions && proven.tables)
+		err = whatif_transitions_start(&repair, &proven);
+	charge(k, WHATIF_TRANSITION);
+	if (!err && c.routed.tables && proven.tables)
+		err = compare_load(c.routed.tables, proven.tables, o);
+	charge(k, WHATIF_LOAD);
+	if (!err && k->w->transitions && proven.tables)
+		err = whatif_transitions(&repair, &k->failures, item, o);
+	charge(k, WHATIF_TRANSITION);
+	beside_drop(&classic);
+	beside_drop(&repair.beside);
+	dl_route_result_release(&c.routed);
+	dl_route_result_release(&proven);
+	return err;
+}
+
 /* A scenario that is connected. */
 static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 {
 	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { .write = keep_reason, .context = o };
-	struct dl_route_result plain = { 0 }, proven = { 0 };
 	struct dl_torus *t = NULL;
 	int err = dl_torus_discover(f, k->w->whole.config, &log, &t);
 
 	charge(k, WHATIF_DISCOVER);
 	if (!err && campaign_is_interrupted())
 		err = -ECANCELED;
-	if (err == -ECANCELED)
-		goto out;
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	*o->reason = '\0';
-	/* Beyond the off-torus switches of the whole fabric. */
-	if (t->nunplaced > k->w->whole.torus->nunplaced)
-		o->unplaced = t->nunplaced - k->w->whole.torus->nunplaced;
-	/* What repair takes is free again before the other mode's tables are there. */
-	err = try_proven(k, t, &proven);
-	if (!err && campaign_is_interrupted())
-		err = -ECANCELED;
-	if (!err)
-		err = try_classic(k, t, &plain);
-	if (!err && campaign_is_interrupted())
-		err = -ECANCELED;
-	if (!err)
-		err = verify_classic(k, &plain, &proven);
-	if (!err && campaign_is_interrupted())
-		err = -ECANCELED;
-	if (!err && plain.tables && proven.tables)
-		err = compare_load(plain.tables, proven.tables, o);
-	charge(k, WHATIF_LOAD);
-	if (!err && k->w->transitions && proven.tables)
-		err = whatif_transitions(k->w, &k->failures, item, &proven, o);
-	charge(k, WHATIF_TRANSITION);
-out:
-	dl_route_result_release(&plain);
-	dl_route_result_release(&proven);
+	if (!err) {
+		*o->reason = '\0';
+		/* Beyond the off-torus switches of the whole fabric. */
+		if (t->nunplaced > k->w->whole.torus->nunplaced)
+			o->unplaced = t->nunplaced - k->w->whole.torus->nunplaced;
+		err = try_modes(k, t, item);
+	} else if (err != -ECANCELED && err != -ENOMEM) {
+		err = 0;
+	}
 	dl_torus_free(t);
 	return err;
 }

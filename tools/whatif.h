@@ -114,9 +114,19 @@ struct whatif_outcome {
 int whatif_transitions_begin(struct whatif *w);
 int whatif_transitions_end(struct whatif *w);
 
-/* Check those of a scenario.  `f` is scratch.  0 or negative errno. */
-int whatif_transitions(struct whatif *w, struct whatif_failures *f, uint64_t item,
-		       const struct dl_route_result *now, struct whatif_outcome *o);
+/* Of a scenario: the way back, beside all else if a core has nothing to do. */
+struct whatif_repair {
+	struct whatif *w;
+	struct whatif_transition *out;
+	/* The rest is its own. */
+	const struct dl_tables *left;
+	struct beside beside;
+};
+
+/* Start it, and check all changes of a scenario.  `f` is scratch.  0 or negative errno. */
+int whatif_transitions_start(struct whatif_repair *r, const struct dl_route_result *now);
+int whatif_transitions(struct whatif_repair *r, struct whatif_failures *f, uint64_t item,
+		       struct whatif_outcome *o);
 
 /* Was a change in phases checked, and found unsafe? */
 static inline bool whatif_is_unsafe(const struct whatif_outcome *o)

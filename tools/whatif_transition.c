@@ -106,43 +106,36 @@ static int from_before(const struct whatif *w, struct whatif_failures *f, uint64
 }
 
 /* Of a failure, the way back. */
-struct repair {
-	const struct dl_tables *left, *whole;
-	struct whatif_transition *out;
-};
-
 static int check_repair(void *context, const struct dl_log *log)
 {
-	const struct repair *r = context;
+	const struct whatif_repair *r = context;
 
 	(void)log;
-	return check(r->left, r->whole, r->out);
+	return check(r->left, r->w->whole_routed.tables, r->out);
 }
 
-/* Side by side, if the cores have nothing else to do. */
-static int check_both_ways(struct whatif *w, const struct dl_tables *left, struct whatif_outcome *o)
+int whatif_transitions_start(struct whatif_repair *r, const struct dl_route_result *now)
 {
-	struct repair r = { left, w->whole_routed.tables, &o->transition[WHATIF_REPAIR] };
-	struct beside repair = { .run = check_repair, .context = &r };
-	int err, back;
-
-	beside_start(&repair, w->has_spare);
-	err = check(r.whole, left, &o->transition[WHATIF_FAILURE]);
-	back = beside_end(&repair);
-	o->seconds[WHATIF_TRANSITION] += repair.seconds;
-	return err ? err : back;
-}
-
-int whatif_transitions(struct whatif *w, struct whatif_failures *f, uint64_t item,
-		       const struct dl_route_result *now, struct whatif_outcome *o)
-{
-	int err = beside_end(&w->route_whole);
+	int err = beside_end(&r->w->route_whole);
 
 	if (!err)
 		err = dl_route_tree_group_all(now->tree, now->tables);
-	if (!err)
-		err = check_both_ways(w, now->tables, o);
-	if (!err)
-		err = from_before(w, f, item, now->tables, &o->transition[WHATIF_BOTH]);
-	return err;
+	if (err)
+		return err;
+	r->left = now->tables;
+	r->beside = (struct beside){ .run = check_repair, .context = r };
+	beside_start(&r->beside, r->w->has_spare);
+	return 0;
+}
+
+int whatif_transitions(struct whatif_repair *r, struct whatif_failures *f, uint64_t item,
+		       struct whatif_outcome *o)
+{
+	const struct whatif *w = r->w;
+	int err = check(w->whole_routed.tables, r->left, &o->transition[WHATIF_FAILURE]);
+	int back = beside_end(&r->beside);
+
+	o->seconds[WHATIF_TRANSITION] += r->beside.seconds;
+	err = err ? err : back;
+	return err ? err : from_before(w, f, item, r->left, &o->transition[WHATIF_BOTH]);
 }

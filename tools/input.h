@@ -19,6 +19,7 @@ struct tool_input_options {
 	const char *config;	     /* torus-2QoS.conf */
 	const char *names;	     /* node name map */
 	bool include;		     /* may the netlist include files? */
+	struct beside *ahead;	     /* set by tool_input_read_both() */
 };
 
 /*
@@ -65,6 +66,11 @@ enum tool_input_kind {
 int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		    enum tool_input_kind kind, struct tool_input *in);
 void tool_input_free(struct tool_input *in);
+
+/* Two with tables, the second one on another core if it is large. */
+int tool_input_read_both(struct tool *tool, const struct tool_input_options *first,
+			 const struct tool_input_options *second, struct tool_input *a,
+			 struct tool_input *b);
 
 /*
  * dl_live_read(), and what can be said of engine, mode and coordinates: that is

@@ -71,6 +71,7 @@ commands=(
 	"path snap --counters counters --predicted emulated --json"
 	"diff snap snap --json"
 	"diff snap snap"
+	"diff ../large ../large"
 	"emulate snap --scenario emulate-uniform.yaml --json"
 	"emulate snap --scenario emulate-uniform.yaml"
 	"emulate snap --scenario emulate-uniform.yaml --sweep load=0.1:0.3:0.1 --threads 1 --json"

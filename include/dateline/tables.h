@@ -198,25 +198,17 @@ static inline uint8_t dl_tables_lft(const struct dl_tables *t, uint32_t sw, uint
 	return lid > t->top_lid ? DL_TABLES_NO_PORT : t->lft[sw * (size_t)t->stride + lid];
 }
 
-/* Where the SL of a path stands, or NULL. */
-static inline const uint8_t *dl_tables_psl(const struct dl_tables *t, uint32_t src_port,
-					   uint16_t dlid)
+static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t src_port,
+					     uint16_t dlid)
 {
 	uint32_t s, d;
 
 	if (!t->psl || dlid > t->top_lid)
-		return NULL;
+		return DL_TABLES_NO_SL;
 	s = t->psl_src[src_port];
 	d = t->psl_dst[dlid];
-	return s == DL_NONE || d == DL_NONE ? NULL : &t->psl[s * (size_t)t->npsl_dst + d];
-}
-
-static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t src_port,
-					     uint16_t dlid)
-{
-	const uint8_t *sl = dl_tables_psl(t, src_port, dlid);
-
-	return sl ? *sl : DL_TABLES_NO_SL;
+	return s == DL_NONE || d == DL_NONE ? DL_TABLES_NO_SL :
+					      t->psl[s * (size_t)t->npsl_dst + d];
 }
 
 /* A switch's row, or NULL. */

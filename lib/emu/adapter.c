@@ -22,18 +22,17 @@
 
 /* ---- sending ----------------------------------------------------------- */
 
-static unsigned int sl_of(const struct dl_emu *e, uint32_t port, const struct dl_emu_message *m)
+static unsigned int sl_of(const struct dl_emu *e, const struct dl_emu_adapter *a,
+			  const struct dl_emu_message *m)
 {
 	unsigned int sl = m->sl;
 
+	const uint8_t *path = dl_emu_path_sl(e, a, m->dlid);
+
 	if (sl != DL_TABLES_NO_SL)
 		return sl & 15;
-	if (m->dlid < DL_TABLES_MCAST_LID) {
-		uint32_t there = dl_emu_their_port(e, port);
-
-		if (there != DL_NONE)
-			sl = dl_tables_path_sl(e->tables, there, m->dlid);
-	}
+	if (path && m->dlid < DL_TABLES_MCAST_LID)
+		sl = *path;
 	return (sl == DL_TABLES_NO_SL ? 0 : sl & 15) | (m->level ? 8 : 0);
 }
 
@@ -158,17 +157,8 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	}
 	f->active = true;
 	f->left = f->message.bytes ? f->message.bytes : 1;
-	f->sl = sl_of(e, a->port, &f->message);
+	f->sl = sl_of(e, a, &f->message);
 	dl_emu_sl_sched_work(&a->sched, flow, f->sl);
-}
-
-/* To the processor's cache: the SL that the next message will need. */
-static void fetch_path_sl(const struct dl_emu *e, const struct dl_emu_flow *f)
-{
-	uint32_t there = dl_emu_their_port(e, e->adapters[f->adapter].port);
-
-	if (there != DL_NONE)
-		__builtin_prefetch(dl_tables_psl(e->tables, there, f->message.dlid));
 }
 
 /* A flow without a message under way: take its next one. */
@@ -187,25 +177,11 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 		f->under_way++;
 		if (f->message.at > e->now) {
 			f->waiting = true;
-			fetch_path_sl(e, f);
 			dl_emu_message_at(e, f->message.at, flow, false);
 			return;
 		}
 		start_message(e, flow);
 	}
-}
-
-/* The same for all else that it will need. */
-void dl_emu_fetch_message(const struct dl_emu *e, const struct dl_emu_flow *f)
-{
-	const struct dl_emu_adapter *a = &e->adapters[f->adapter];
-	const struct dl_emu_link_port *p = &e->ports[a->port];
-
-	for (size_t i = 0; i < sizeof(*a); i += 64)
-		__builtin_prefetch((const char *)a + i);
-	__builtin_prefetch(p);
-	__builtin_prefetch(&p->number);
-	fetch_path_sl(e, f);
 }
 
 /* See dl_emu_message_at(). */
@@ -234,6 +210,9 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 	const struct dl_emu_link_port *p = &e->ports[a->port];
 	unsigned int vls = p->vls;
 
+	a->path_sl = NULL;
+	if (t->psl && there != DL_NONE && t->psl_src[there] != DL_NONE)
+		a->path_sl = &t->psl[t->psl_src[there] * (size_t)t->npsl_dst];
 	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
 		a->vl_sls[v] = 0;
 	a->free_sls = 0;

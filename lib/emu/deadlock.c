@@ -79,7 +79,7 @@ static uint32_t stopped_at(const struct dl_emu *e, uint32_t out)
 		const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 
 		if ((p->hold & DL_EMU_SENDING && p->sending_vl == dl_emu_vl_of(out)) ||
-		    !e->ports[dl_emu_port_of(owner)].at)
+		    e->ports[dl_emu_port_of(owner)].sw == DL_EMU_NIL)
 			return DL_EMU_NIL;
 		out = feeding(e, owner);
 		if (e->worm[out].owner == DL_EMU_NIL ||
@@ -132,7 +132,7 @@ static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 			       head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST;
 	if (!r->copies)
 		return;
-	s = e->ports[dl_emu_port_of(in)].at;
+	s = dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]);
 	r->out = dl_emu_channel(s->ports[0], 0);
 	r->end = dl_emu_channel(s->ports[0] + s->nlinked, 0);
 	r->packet = DL_EMU_NIL;
@@ -209,7 +209,8 @@ static void suspect_those_at(struct look *l, uint32_t out)
 	for (; packet != DL_EMU_NIL; packet = e->packets[packet].wait_next) {
 		uint32_t in = e->packets[packet].in;
 
-		if (!e->ports[dl_emu_port_of(in)].at || !dl_emu_is_data(in) || l->suspect[in])
+		if (e->ports[dl_emu_port_of(in)].sw == DL_EMU_NIL || !dl_emu_is_data(in) ||
+		    l->suspect[in])
 			continue;
 		l->suspect[in] = true;
 		l->suspects[l->n++] = in;

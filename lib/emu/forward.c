@@ -229,124 +229,6 @@ void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output)
 	dl_emu_look(e, in);
 }
 
-/* ---- what is to come ---------------------------------------------------- */
-
-/* Packets as most are: they have one way, and need no looking after. */
-#define PLAIN_MASK (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL | DL_EMU_PK_MCAST | DL_EMU_PK_LOST)
-#define PLAIN (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL)
-
-static inline void fetch(const void *line)
-{
-	__builtin_prefetch(line);
-}
-
-/* Where does a packet that comes to a port want to go?  See pk->out. */
-static inline void look_ahead(struct dl_emu *e, uint32_t in, struct dl_emu_pkt *pk)
-{
-	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)], *p;
-	const struct dl_emu_switch *s = q->at;
-	unsigned int number = table_entry(s, pk->dlid), vl;
-	uint32_t port;
-
-	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) ||
-	    number - 1 >= s->nports - 1u)
-		return;
-	port = s->ports[number];
-	if (port == DL_EMU_NIL)
-		return;
-	p = &e->ports[port];
-	vl = dl_emu_map_vl(s, q->num, number, pk->sl, p->vls);
-	if (vl == DL_EMU_NO_VL)
-		return;
-	pk->out = dl_emu_channel(port, vl);
-	if (!e->large)
-		return;
-	fetch(p);
-	fetch(&p->number);
-	fetch(&p->vl[vl]);
-}
-
-/* What an event at a channel will touch. */
-static inline void fetch_channel(const struct dl_emu *e, uint32_t channel)
-{
-	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(channel)];
-
-	fetch(p);
-	fetch(&p->vl[dl_emu_vl_of(channel)]);
-}
-
-/* Messages: the adapter's flow, and then, one by one, what that leads to. */
-static void fetch_messages(const struct dl_emu *e)
-{
-	const struct dl_emu_events *q = &e->events;
-	const uint64_t *k, *all = q->at[DL_EMU_LOG_OTHER];
-
-	for (k = all; *k != DL_EMU_NO_EVENT; k++)
-		if (dl_emu_events_kind(q, *k) == DL_EMU_EV_MESSAGE)
-			fetch(&e->flows[(uint32_t)*k]);
-	for (k = all; *k != DL_EMU_NO_EVENT; k++)
-		if (dl_emu_events_kind(q, *k) == DL_EMU_EV_MESSAGE)
-			dl_emu_fetch_message(e, &e->flows[(uint32_t)*k]);
-}
-
-/*
- * A large fabric does not fit into the processor's caches, and an event touches
- * a dozen places that nobody has touched for long.  So all that the events of a
- * bucket name is asked for before the first of them is served.
- */
-static void fetch_events(const struct dl_emu *e)
-{
-	uint64_t *const *at = e->events.at;
-	uint64_t below = e->events.below;
-	const uint64_t *k;
-
-	for (k = at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++) {
-		fetch_channel(e, dl_emu_event_channel(*k & below));
-		fetch(&e->ports[dl_emu_event_port(*k & below)].wait_ps);
-		fetch(&e->packets[*k & DL_EMU_EV_PACKET]);
-	}
-	for (k = at[DL_EMU_LOG_TAIL]; *k != DL_EMU_NO_EVENT; k++) {
-		const struct dl_emu_link_port *p = &e->ports[dl_emu_event_port(*k & below)];
-
-		fetch(p);
-		fetch(&p->number);
-		fetch_channel(e, *k & DL_EMU_EV_INPUT);
-		fetch(&e->ports[dl_emu_port_of(*k & DL_EMU_EV_INPUT)].number);
-	}
-	for (k = at[DL_EMU_LOG_TAKE]; *k != DL_EMU_NO_EVENT; k++) {
-		fetch_channel(e, dl_emu_event_channel(*k & below));
-		fetch(&e->ports[dl_emu_event_port(*k & below)].number);
-		fetch(&e->packets[*k & DL_EMU_EV_PACKET]);
-		fetch(&e->origins[*k & DL_EMU_EV_PACKET]);
-		fetch(&e->counters[dl_emu_event_port(*k & below)]);
-	}
-	fetch_messages(e);
-	/* Flow-control packets for the room that becomes free go to the peer. */
-	for (k = at[DL_EMU_LOG_TAIL]; *k != DL_EMU_NO_EVENT; k++) {
-		uint32_t in = *k & DL_EMU_EV_INPUT;
-		uint32_t peer = e->ports[dl_emu_port_of(in)].peer;
-
-		fetch(&e->ports[peer].vl[dl_emu_vl_of(in)]);
-	}
-}
-
-/*
- * A bucket has been opened.  Where will those want to go that arrive at
- * switches in it?  What they will touch is fetched from memory, and the way
- * kept in pk->out: it is right as long as nobody changes tables or links.
- *
- */
-void dl_emu_look_ahead(struct dl_emu *e)
-{
-	if (e->large)
-		fetch_events(e);
-	if (!e->looks_ahead)
-		return;
-	for (const uint64_t *k = e->events.at[DL_EMU_LOG_ARRIVE]; *k != DL_EMU_NO_EVENT; k++)
-		look_ahead(e, dl_emu_event_channel(dl_emu_events_what(&e->events, *k)),
-			   &e->packets[*k & DL_EMU_EV_PACKET]);
-}
-
 /* ---- multicast --------------------------------------------------------- */
 
 /* The next port from `n` on that a packet from `from` is copied to; or `end`. */
@@ -611,6 +493,7 @@ static bool split(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 void dl_emu_look(struct dl_emu *e, uint32_t in)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+	const struct dl_emu_switch *s = dl_emu_switch_of(e, q);
 	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
 
 	while (i->in != DL_EMU_NIL && !(q->reading >> dl_emu_vl_of(in) & 1) &&
@@ -619,9 +502,9 @@ void dl_emu_look(struct dl_emu *e, uint32_t in)
 
 		if (i->discard && !(flags & DL_EMU_PK_HEAD))
 			drop_head(e, in, i->discard - 1);
-		else if (!(flags & DL_EMU_PK_MCAST)	? forward(e, q->at, in) :
-			 e->worms && dl_emu_is_data(in) ? split(e, q->at, in) :
-							  spread(e, q->at, in))
+		else if (!(flags & DL_EMU_PK_MCAST)	? forward(e, s, in) :
+			 e->worms && dl_emu_is_data(in) ? split(e, s, in) :
+							  spread(e, s, in))
 			return;
 	}
 }
@@ -685,7 +568,7 @@ void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out)
 /* Has the head of a buffer waited for all of its lifetime? */
 void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output)
 {
-	const struct dl_emu_switch *s = e->ports[dl_emu_port_of(in)].at;
+	const struct dl_emu_switch *s = dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]);
 	struct dl_emu_link_port *p = &e->ports[s->ports[output >> 4]];
 	uint32_t packet = p->vl[output & 15].head;
 

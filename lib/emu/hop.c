@@ -73,7 +73,10 @@ HOT void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v
 	uint16_t promise = plain ? in->room : dl_emu_promise(in);
 	int16_t fresh = promise - in->told, usable = in->told - in->received;
 
-	if (fresh <= 0 || p->fcp >> vl & 1 || p->hold & DL_EMU_DOWN)
+	if (fresh <= 0 || p->hold & DL_EMU_DOWN)
+		return;
+	p->untold |= 1u << vl;
+	if (p->fcp >> vl & 1)
 		return;
 	if (fresh >= e->quarter || usable < e->units_max) {
 		p->fcp |= 1u << vl;
@@ -81,7 +84,6 @@ HOT void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v
 			send_next(e, p, plain);
 		return;
 	}
-	p->untold |= 1u << vl;
 	if (__builtin_expect(!p->timer, 0))
 		dl_emu_tell_later(e, p);
 }
@@ -142,13 +144,17 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 {
 	unsigned int v = __builtin_ctz(p->fcp);
 	struct dl_emu_vl_port *in = &p->vl[v];
-	uint16_t credit = plain ? in->room : dl_emu_promise(in);
-	bool news = credit != in->told;
+	/* (Of other VLs a plain run need not even look at the books.) */
+	bool may_be_news = !plain || p->untold >> v & 1;
+	uint16_t credit = !may_be_news ? 0 : plain ? in->room : dl_emu_promise(in);
+	bool news = may_be_news && credit != in->told;
 	uint32_t channel = dl_emu_channel(p->peer, v);
 	uint64_t at;
 
 	p->fcp &= p->fcp - 1;
-	in->told = credit;
+	p->untold &= ~(1u << v);
+	if (news)
+		in->told = credit;
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
@@ -221,7 +227,8 @@ HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, 
 	at = plain || e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
 							     pk->since + e->c.switch_latency_ps;
 	if (p->to == DL_EMU_TO_SWITCH) {
-		__builtin_prefetch(p->far_lft + pk->dlid);
+		if (plain || e->looks_ahead)
+			__builtin_prefetch(p->far_route + pk->dlid * e->routes_row);
 		dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
 		return;
 	}
@@ -278,7 +285,7 @@ HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uns
 	to_peer(e, p, packet, far, plain);
 	/* Packets of an input that is busy now let others of their queues pass. */
 	if (!plain && e->c.speedup && p->adapter == DL_EMU_NIL)
-		dl_emu_wake_outputs(e, p->at);
+		dl_emu_wake_outputs(e, dl_emu_switch_of(e, p));
 }
 
 /* The arbiter has the choice. */
@@ -290,8 +297,9 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 	struct dl_link_pick pick;
 
 	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
-		if (p->wait_since == DL_EMU_NEVER)
+		if (!p->starved)
 			p->wait_since = e->now;
+		p->starved = true;
 		return;
 	}
 	dl_emu_note_idle(e, p);
@@ -452,7 +460,7 @@ void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 	uint32_t in = e->packets[packet].in;
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
-	if (q->at) {
+	if (q->sw != DL_EMU_NIL) {
 		store(e, q, in, packet, false);
 		return;
 	}
@@ -507,7 +515,7 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, bool plain)
 			head(e, q, in, plain);
 	}
 	if (!plain && e->c.speedup)
-		dl_emu_wake_outputs(e, q->at);
+		dl_emu_wake_outputs(e, dl_emu_switch_of(e, q));
 	transmit(e, p, plain);
 }
 

@@ -43,6 +43,12 @@ struct dl_emu_sl_qp {
 	bool queued;
 };
 
+/* The queue pairs with work at an SL, in order. */
+struct dl_emu_sl_queue {
+	uint32_t head, tail; /* head: whose turn it is */
+	int64_t tenure_left; /* of the head */
+};
+
 struct dl_emu_sl_sched {
 	const struct dl_emu_sl_table *table; /* NULL: plain round robin */
 	struct dl_emu_sl_qp *qps;
@@ -53,8 +59,7 @@ struct dl_emu_sl_sched {
 	uint16_t at;	  /* the entry pointed to */
 	uint16_t ready;	  /* SLs with queued queue pairs */
 	bool live;
-	uint32_t head[DL_EMU_SLS], tail[DL_EMU_SLS]; /* head: whose turn it is */
-	int64_t tenure_left[DL_EMU_SLS];	     /* of the head */
+	struct dl_emu_sl_queue queue[DL_EMU_SLS];
 };
 
 /*
@@ -228,15 +233,19 @@ enum dl_emu_to { DL_EMU_TO_SWITCH, DL_EMU_TO_ADAPTER, DL_EMU_TO_SHARD };
 /* A port.  Lines: deciding; sending; rare and fixed; channels. */
 struct dl_emu_link_port {
 	uint64_t busy_until;
-	uint64_t fcp_due;    /* their deadline; unless seen to, an earlier one */
-	uint64_t wait_since; /* or NEVER */
+	uint64_t fcp_due; /* their deadline; unless seen to, an earlier one */
 	struct dl_link_arbiter arb;
 	uint16_t waiting; /* VLs with packets waiting */
 	uint16_t fcp;	  /* VLs with a flow-control packet to send */
 	uint16_t reading; /* VLs whose head is leaving, or has copies waiting */
+	uint16_t untold;  /* VLs with room that the sender may not know of */
+	uint32_t sw;	  /* number, or NIL: an adapter's port */
+	uint8_t num;	  /* of the port at its node */
 	uint8_t hold;	  /* SENDING, DOWN: nothing can be sent */
 	bool wake : 1;	  /* an event comes when the link is free */
 	bool timer : 1;	  /* an event comes at the deadline, or before */
+	bool starved : 1; /* packets wait and nothing is sent, since `wait_since` */
+	uint8_t readers;  /* as input: packets being passed on */
 
 	uint32_t number;
 	uint32_t peer;	  /* port, or NIL */
@@ -246,32 +255,21 @@ struct dl_emu_link_port {
 	uint64_t look;	/* from first bit to where a switch looks at it */
 	uint32_t delay; /* of the cable */
 	uint32_t fcp_time;
-	uint64_t busy_ps;	/* see struct dl_emu_port */
-	const uint8_t *far_lft; /* of the switch at the other end, or NULL */
+	uint64_t busy_ps;	  /* see struct dl_emu_port */
+	const uint8_t *far_route; /* of the switch at the other end, or NULL */
 	uint8_t sending_vl, sending_units, sending_flags;
 	uint8_t epoch; /* goes on whenever the link fails */
 	uint8_t to;    /* enum dl_emu_to: what the peer is */
 	bool lossy;    /* one of the rates of dl_emu_losses is not 0 */
 	uint8_t vls;   /* data VLs */
 
-	uint64_t wait_ps;
-	uint32_t discards;		/* see struct dl_emu_port; but for */
-	uint32_t cut;			/* what came from the peer when the link failed */
-	uint32_t sending_what;		/* of a copy: parent; adapters: flow or NIL */
-	const struct dl_emu_switch *at; /* NULL: an adapter's port */
-	uint32_t sw;			/* number, or NIL */
-	uint8_t num;			/* of the port at its node */
-	uint8_t readers;		/* as input: packets being passed on */
-	uint16_t untold;		/* VLs with room that was not worth telling */
+	uint64_t wait_since, wait_ps;
+	uint32_t discards;     /* see struct dl_emu_port; but for */
+	uint32_t cut;	       /* what came from the peer when the link failed */
+	uint32_t sending_what; /* of a copy: parent; of an adapter's multicast: flow, or NIL */
 
 	struct dl_emu_vl_port vl[DL_EMU_VLS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
-
-_Static_assert(sizeof(struct dl_emu_pkt) == 32 && sizeof(struct dl_emu_origin) == 32 &&
-		       sizeof(struct dl_emu_vl_port) == 64 &&
-		       offsetof(struct dl_emu_link_port, number) == 64 &&
-		       offsetof(struct dl_emu_link_port, wait_ps) == 128,
-	       "cache lines");
 
 /* What goes wrong on a link, in millionths. */
 struct dl_emu_losses {
@@ -290,22 +288,35 @@ struct dl_emu_switch {
 	const uint32_t *ports; /* by port number: own port, or NIL */
 	uint16_t nlinked;      /* from ports[0] on */
 	uint16_t nports;       /* + 1: row length of sl2vl */
+	uint8_t vls;	       /* data VLs that all its ports have */
 };
 
+/* Lines: deciding, and receiving; the queues; maps. */
 struct dl_emu_adapter {
-	struct dl_emu_sl_sched sched;
 	uint32_t port;
-	uint16_t free_sls;	      /* those whose VL can take a packet */
-	uint16_t vl_sls[DL_EMU_VLS];  /* SLs by VL */
-	uint64_t started[DL_EMU_VLS]; /* head of the present packet */
-	uint8_t sl_vl[16];	      /* DL_EMU_NO_VL: to none */
-	bool changing;		      /* between queue pairs */
-	uint32_t changing_to;
+	uint16_t free_sls; /* those whose VL can take a packet */
 	/* Receiving. */
 	bool stopped, draining;
-	uint32_t rate;	     /* millionths of the link's */
-	uint32_t head, tail; /* packets to be taken in */
-};
+	uint32_t rate; /* millionths of the link's */
+	uint32_t head; /* of the packets to be taken in */
+	struct dl_emu_sl_sched sched;
+	const uint8_t *path_sl;	      /* row of the tables' path SLs, or NULL */
+	uint16_t vl_sls[DL_EMU_VLS];  /* SLs by VL */
+	uint8_t sl_vl[16];	      /* DL_EMU_NO_VL: to none */
+	uint32_t changing_to;	      /* a queue pair */
+	bool changing;		      /* between queue pairs */
+	uint64_t started[DL_EMU_VLS]; /* in flits: head of the present packet */
+	uint32_t tail;
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct dl_emu_pkt) == 32 && sizeof(struct dl_emu_origin) == 32 &&
+		       sizeof(struct dl_emu_vl_port) == 64 &&
+		       offsetof(struct dl_emu_link_port, number) == 64 &&
+		       offsetof(struct dl_emu_link_port, wait_since) == 128 &&
+		       offsetof(struct dl_emu_adapter, sched.queue) == 64 &&
+		       offsetof(struct dl_emu_adapter, path_sl) == 320 &&
+		       offsetof(struct dl_emu_adapter, started) == 384,
+	       "cache lines");
 
 #define DL_EMU_NO_VL 0xFF
 
@@ -392,6 +403,9 @@ struct dl_emu {
 	uint32_t nports;
 	uint32_t *own_port; /* by port of the fabric: own number, or NIL */
 	struct dl_emu_switch *switches;
+	uint8_t *routes; /* by LID, then switch: the port; NULL: see looks_ahead */
+	uint64_t routes_row;
+	uint32_t nroutes;
 	struct dl_emu_adapter *adapters;
 	uint32_t nadapters;
 	struct dl_emu_flow *flows;
@@ -466,6 +480,13 @@ static inline void dl_emu_channel_at(struct dl_emu *e, uint64_t time, enum dl_em
 				     uint32_t channel, uint32_t packet)
 {
 	dl_emu_at(e, time, DL_EMU_LOG_OTHER, kind, (uint64_t)channel << DL_EMU_EV_CHANNEL | packet);
+}
+
+/* The switch that a port belongs to. */
+static inline const struct dl_emu_switch *dl_emu_switch_of(const struct dl_emu *e,
+							   const struct dl_emu_link_port *p)
+{
+	return &e->switches[p->sw];
 }
 
 /* An output channel as events name it. */
@@ -650,9 +671,9 @@ void dl_emu_wake_outputs(struct dl_emu *e, const struct dl_emu_switch *s);
 
 static inline void dl_emu_note_idle(const struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	if (p->wait_since != DL_EMU_NEVER) {
+	if (p->starved) {
 		p->wait_ps += e->now - p->wait_since;
-		p->wait_since = DL_EMU_NEVER;
+		p->starved = false;
 	}
 }
 
@@ -707,8 +728,20 @@ static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t f
 		  (ended ? DL_EMU_EV_ENDED : 0) | flow);
 }
 
+/* ahead.c: before the events of a bucket are served. */
+void dl_emu_look_ahead(const struct dl_emu *e);
+
+/* Where the tables have an adapter's SL for a destination, or NULL. */
+static inline const uint8_t *dl_emu_path_sl(const struct dl_emu *e, const struct dl_emu_adapter *a,
+					    uint16_t dlid)
+{
+	uint32_t class = a->path_sl && dlid <= e->tables->top_lid ? e->tables->psl_dst[dlid] :
+								    DL_NONE;
+
+	return class == DL_NONE ? NULL : &a->path_sl[class];
+}
+
 /* forward.c: from a switch's input to its outputs. */
-void dl_emu_look_ahead(struct dl_emu *e);
 void dl_emu_look(struct dl_emu *e, uint32_t in);
 bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet);
 void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out);
@@ -725,7 +758,6 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cau
 /* adapter.c */
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
 void dl_emu_message(struct dl_emu *e, uint64_t what);
-void dl_emu_fetch_message(const struct dl_emu *e, const struct dl_emu_flow *f);
 void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
 void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter);
 void dl_emu_receive(struct dl_emu *e, uint32_t packet);

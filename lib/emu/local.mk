@@ -2,6 +2,7 @@
 libdllink_la_SOURCES += \
 	include/dateline/emu.h \
 	lib/emu/adapter.c \
+	lib/emu/ahead.c \
 	lib/emu/audit.c \
 	lib/emu/deadlock.c \
 	lib/emu/divide.c \

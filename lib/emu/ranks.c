@@ -291,8 +291,7 @@ static void move_port(struct parcel *p, struct dl_emu *e, struct dl_emu_link_por
 
 	move(p, port, sizeof(*port));
 	port->arb.program = mine.arb.program;
-	port->far_lft = mine.far_lft;
-	port->at = mine.at;
+	port->far_route = mine.far_route;
 	MOVE(p, e->losses[i]);
 	MOVE(p, e->counters[i]);
 	if (e->worm)
@@ -303,6 +302,7 @@ static void move_port(struct parcel *p, struct dl_emu *e, struct dl_emu_link_por
 		MOVE(p, *a);
 		a->sched.table = before.sched.table;
 		a->sched.qps = before.sched.qps;
+		a->path_sl = before.path_sl;
 		for (uint32_t src = 0; e->pairs && src < e->nadapters; src++)
 			MOVE(p, e->pairs[src * (size_t)e->nadapters + port->adapter]);
 	}

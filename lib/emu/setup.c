@@ -249,18 +249,14 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const u
 			.ports = &e->own_port[n->first_port],
 			.nlinked = count_linked(e, n),
 			.nports = n->nports + 1,
+			.vls = DL_EMU_VLS,
 		};
 	}
 	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_link_port *p = &e->ports[i];
 
-		p->at = p->sw == DL_NONE ? NULL : &e->switches[p->sw];
-	}
-	for (uint32_t i = 0; i < e->nports; i++) {
-		struct dl_emu_link_port *p = &e->ports[i];
-
-		if (p->peer != DL_EMU_NIL && e->ports[p->peer].at)
-			p->far_lft = e->ports[p->peer].at->lft;
+		if (p->sw != DL_EMU_NIL && p->vls < e->switches[p->sw].vls)
+			e->switches[p->sw].vls = p->vls;
 	}
 	return 0;
 }
@@ -277,9 +273,14 @@ static uint64_t cable_delay(const struct dl_emu *e, uint32_t port)
 	return 5 * (uint64_t)mm; /* 5 ns a metre */
 }
 
+#define LINE 64 /* of a cache, in bytes */
+
+/* All zero, from the beginning of a cache line on. */
 static void *new_array(struct dl_emu *e, size_t n, size_t size)
 {
-	return dl_arena_array(&e->arena, n + 1, size);
+	char *array = dl_arena_array(&e->arena, n + 1 + (LINE + size - 1) / size, size);
+
+	return array ? array + -(uintptr_t)array % LINE : NULL;
 }
 
 /* Ports that can be used are numbered; see internal.h. */
@@ -328,7 +329,6 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 
 	e->fabric_port[e->own_port[i]] = i;
 	*p = (struct dl_emu_link_port){
-		.wait_since = DL_EMU_NEVER,
 		.fcp_due = DL_EMU_NEVER,
 		.hold = linked ? 0 : DL_EMU_DOWN,
 		.number = e->own_port[i],
@@ -417,6 +417,36 @@ static bool looks_ahead(const struct dl_emu *e)
 		first = r;
 	}
 	return !e->worms && e->c.arbitration.unlisted_vl != DL_LINK_UNLISTED_DROP;
+}
+
+#define TOGETHER 64 /* switches whose entries are in one cache line */
+
+/*
+ * The forwarding tables, turned round: all entries for one LID lie together.  A
+ * packet goes on along a line or two of them, where tables by switch take it to
+ * another page with each hop.
+ */
+static int set_up_routes(struct dl_emu *e)
+{
+	uint32_t n = e->f->nswitches;
+
+	e->nroutes = e->tables->top_lid + 1u;
+	e->routes_row = (n + TOGETHER - 1ul) / TOGETHER * TOGETHER;
+	e->routes = dl_array_large(e->nroutes, e->routes_row);
+	if (!e->routes)
+		return -ENOMEM;
+	for (uint32_t first = 0; first < n; first += TOGETHER)
+		for (uint32_t lid = 0; lid < e->nroutes; lid++)
+			for (uint32_t s = first; s < n && s < first + TOGETHER; s++)
+				e->routes[lid * e->routes_row + s] = e->switches[s].lft[lid];
+	for (uint32_t i = 0; i < e->nports; i++) {
+		uint32_t peer = e->ports[i].peer;
+
+		if (peer != DL_EMU_NIL && e->ports[peer].sw != DL_EMU_NIL)
+			e->ports[i].far_route = e->routes + e->ports[peer].sw;
+	}
+	e->looks_ahead = true;
+	return 0;
 }
 
 static int set_up_adapters(struct dl_emu *e)
@@ -514,9 +544,10 @@ static int set_up(struct dl_emu *e)
 	err = set_up_packets(e);
 	if (!err)
 		err = set_up_worms(e);
-	e->looks_ahead = looks_ahead(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
+	if (!err && looks_ahead(e))
+		err = set_up_routes(e);
 	if (!err)
 		err = dl_emu_program_ports(e, true);
 	if (!err)
@@ -566,6 +597,7 @@ void dl_emu_free(struct dl_emu *e)
 	if (e->origins)
 		munmap(e->origins, e->packets_cap * sizeof(*e->origins));
 	free(e->ports);
+	free(e->routes);
 	free(e->port_there);
 	free(e->cycle.steps);
 	dl_arena_free(&e->arena);

@@ -118,7 +118,7 @@ static uint32_t threads_that_pay(const struct dl_emu *e)
 	for (uint32_t i = 0; i < e->nports; i++) {
 		const struct dl_emu_link_port *p = &e->ports[i];
 
-		if (p->peer != DL_EMU_NIL && p->at && p->to == DL_EMU_TO_SWITCH &&
+		if (p->peer != DL_EMU_NIL && p->sw != DL_EMU_NIL && p->to == DL_EMU_TO_SWITCH &&
 		    least_time(e, p) < window)
 			window = least_time(e, p);
 	}

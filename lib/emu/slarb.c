@@ -89,25 +89,25 @@ static void line_up(struct dl_emu_sl_sched *s, uint32_t qp, unsigned int sl)
 	q->sl = sl;
 	q->queued = true;
 	if (s->ready >> sl & 1) {
-		s->qps[s->tail[sl]].next = qp;
+		s->qps[s->queue[sl].tail].next = qp;
 	} else {
-		s->head[sl] = qp;
-		s->tenure_left[sl] = s->tenure;
+		s->queue[sl].head = qp;
+		s->queue[sl].tenure_left = s->tenure;
 		s->ready |= 1u << sl;
 	}
-	s->tail[sl] = qp;
+	s->queue[sl].tail = qp;
 }
 
 static void step_down(struct dl_emu_sl_sched *s, unsigned int sl)
 {
-	struct dl_emu_sl_qp *q = &s->qps[s->head[sl]];
+	struct dl_emu_sl_qp *q = &s->qps[s->queue[sl].head];
 
 	q->queued = false;
-	s->tenure_left[sl] = s->tenure;
+	s->queue[sl].tenure_left = s->tenure;
 	if (q->next == DL_EMU_NO_QP)
 		s->ready &= ~(1u << sl);
 	else
-		s->head[sl] = q->next;
+		s->queue[sl].head = q->next;
 }
 
 void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp, unsigned int sl)
@@ -146,7 +146,8 @@ static unsigned int sl_by_ticket(const struct dl_emu_sl_sched *s, unsigned int s
 	for (; sls; sls &= sls - 1) {
 		unsigned int sl = __builtin_ctz(sls);
 
-		if (best == DL_EMU_SLS || s->qps[s->head[sl]].ticket < s->qps[s->head[best]].ticket)
+		if (best == DL_EMU_SLS ||
+		    s->qps[s->queue[sl].head].ticket < s->qps[s->queue[best].head].ticket)
 			best = sl;
 	}
 	return best;
@@ -162,8 +163,8 @@ uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls, bool 
 	sl = s->table ? sl_by_table(s, sls) : sl_by_ticket(s, sls);
 	if (sl == DL_EMU_SLS)
 		return DL_EMU_NO_QP;
-	*change = s->head[sl] != s->current;
-	return s->head[sl];
+	*change = s->queue[sl].head != s->current;
+	return s->queue[sl].head;
 }
 
 void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp, uint32_t bytes, bool more)
@@ -178,8 +179,8 @@ void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp, uint32_t byt
 			s->at = s->at + 1 < s->table->n ? s->at + 1 : 0;
 		}
 	}
-	s->tenure_left[sl] -= bytes;
-	if (more && s->table && s->tenure_left[sl] > 0)
+	s->queue[sl].tenure_left -= bytes;
+	if (more && s->table && s->queue[sl].tenure_left > 0)
 		return;
 	step_down(s, sl);
 	if (more)

@@ -78,7 +78,7 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 	if (own == DL_EMU_NIL)
 		return &unused;
 	sum_vls(e, own, &e->counters[own]);
-	if (p->wait_since != DL_EMU_NEVER) {
+	if (p->starved) {
 		p->wait_ps += e->now - p->wait_since;
 		p->wait_since = e->now;
 	}
@@ -192,7 +192,6 @@ void dl_emu_reset_stats(struct dl_emu *e)
 		p->busy_ps = p->wait_ps = p->fcps = p->discards = p->cut = 0;
 		for (unsigned int v = 0; v < DL_EMU_VLS; v++)
 			p->vl[v].packets = p->vl[v].bytes = 0;
-		if (p->wait_since != DL_EMU_NEVER)
-			p->wait_since = e->now;
+		p->wait_since = e->now;
 	}
 }

@@ -73,12 +73,11 @@ static uint64_t next_deadline(const struct dl_emu *e, const struct dl_emu_link_p
 }
 
 /*
- * The VLs of which the sender does not know all.  In a plain run that can only
- * be those that are about to tell, or were not worth it.
+ * The VLs of which the sender does not know all.
  */
 static unsigned int news(const struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	unsigned int ask = e->plain ? p->untold | p->fcp : (1u << p->vls) - 1, vls = 0;
+	unsigned int ask = e->plain ? p->untold : (1u << p->vls) - 1, vls = 0;
 
 	for (; ask; ask &= ask - 1) {
 		unsigned int v = __builtin_ctz(ask);
@@ -276,20 +275,26 @@ void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl
 		o->lost += pk->units;
 }
 
+/* The last bit of a multicast message; in a closed loop the next one may come then. */
+static bool ends_multicast(unsigned int flags)
+{
+	unsigned int all = DL_EMU_PK_MCAST | DL_EMU_PK_LAST | DL_EMU_PK_TAIL;
+
+	return (flags & all) == all;
+}
+
 /* An adapter's packet leaves: its place is free again when the tail has gone. */
 void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	struct dl_emu_origin *from = &e->origins[packet];
 	uint64_t *started = &e->adapters[p->adapter].started[dl_emu_vl_of(pk->out)];
-	unsigned int whole = DL_EMU_PK_MCAST | DL_EMU_PK_LAST | DL_EMU_PK_TAIL;
 
-	p->sending_what = DL_EMU_NIL;
-	if ((pk->flags & whole) == whole && e->flows[from->flow].window)
-		p->sending_what = from->flow;
-	if (pk->flags & DL_EMU_PK_HEAD)
-		*started = e->now;
-	from->injected = *started;
+	if (ends_multicast(pk->flags))
+		p->sending_what = e->flows[from->flow].window ? from->flow : DL_EMU_NIL;
+	from->injected = pk->flags & DL_EMU_PK_HEAD ? e->now : *started;
+	if (!(pk->flags & DL_EMU_PK_TAIL))
+		*started = from->injected;
 }
 
 /* A flit is sent: who has the channel now?  Returns how long it takes. */
@@ -313,7 +318,7 @@ void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	struct dl_emu_adapter *a = &e->adapters[p->adapter];
 
-	if (p->sending_what != DL_EMU_NIL)
+	if (ends_multicast(p->sending_flags) && p->sending_what != DL_EMU_NIL)
 		dl_emu_message_at(e, e->now, p->sending_what, true);
 	if (p->sending_flags & DL_EMU_PK_TAIL) {
 		a->free_sls |= a->vl_sls[p->sending_vl];

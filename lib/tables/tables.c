@@ -244,7 +244,7 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
 	size_t nports = t->fabric->nports, nlids = (size_t)t->top_lid + 1;
 	uint32_t *src = malloc((nports + 1) * sizeof(*src));
 	uint32_t *dst = malloc(nlids * sizeof(*dst));
-	uint8_t *psl = malloc((size_t)nsrc * ndst + 1);
+	uint8_t *psl = dl_array_large((size_t)nsrc * ndst + 1, 1);
 
 	if (!src || !dst || !psl) {
 		free(src);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * When a bucket of events is opened: what will they need?
+ *
+ * Ways.  Where will those want to go that arrive at switches in it?  The way is
+ * kept in pk->out: it is right as long as nobody changes tables or links.
+ *
+ * Caches.  A large fabric does not fit into the processor's caches, and an event
+ * touches a dozen places that nobody has touched for long.  Each takes a hundred
+ * nanoseconds, in which half an event would be served; but the processor can
+ * wait for many at the same time.  So all that events name is asked for at
+ * first, and then what that leads to, in as far as it was seen to pay:
+ *
+ *	TAIL	port, input port, its channel
+ *	ARRIVE	input port, its channel, packet		switch's output, output
+ *	TAKE	input port, its channel, packet		adapter, credit
+ *	MESSAGE	flow					adapter, its port, path SL
+ *
+ * What comes to the bucket while it is served was not asked for, and takes
+ * longer.
+ *
+ * Complexity: O(1) an event.
+ */
+#include "config.h"
+
+#include "emu/internal.h"
+
+#define EACH static inline __attribute__((always_inline)) void
+
+/* Call `visit` for each event of a log in the present bucket. */
+EACH each(const struct dl_emu *e, enum dl_emu_log log,
+	  void (*visit)(const struct dl_emu *, uint64_t key))
+{
+	for (const uint64_t *k = e->events.at[log]; *k != DL_EMU_NO_EVENT; k++)
+		visit(e, *k);
+}
+
+/* (A compiler may leave out calls that do nothing else; not those with an asm.) */
+static inline void fetch(const void *line)
+{
+	__builtin_prefetch(line);
+	__asm__ volatile("");
+}
+
+static inline uint32_t channel_of(const struct dl_emu *e, uint64_t key)
+{
+	return dl_emu_event_channel(dl_emu_events_what(&e->events, key));
+}
+
+static inline const struct dl_emu_link_port *port_of(const struct dl_emu *e, uint64_t key)
+{
+	return &e->ports[dl_emu_event_port(dl_emu_events_what(&e->events, key))];
+}
+
+static inline uint32_t packet_of(uint64_t key)
+{
+	return key & DL_EMU_EV_PACKET;
+}
+
+static inline void fetch_port(const struct dl_emu_link_port *p)
+{
+	fetch(p);
+	fetch(&p->number);
+}
+
+/* ---- what events name ---------------------------------------------------- */
+
+EACH fetch_tail(const struct dl_emu *e, uint64_t key)
+{
+	uint32_t in = key & DL_EMU_EV_INPUT;
+
+	fetch_port(port_of(e, key));
+	fetch_port(&e->ports[dl_emu_port_of(in)]);
+	fetch(dl_emu_vl_at(e, in));
+}
+
+EACH fetch_arrive(const struct dl_emu *e, uint64_t key)
+{
+	fetch(port_of(e, key));
+	fetch(dl_emu_vl_at(e, channel_of(e, key)));
+	fetch(&e->packets[packet_of(key)]);
+}
+
+EACH fetch_take(const struct dl_emu *e, uint64_t key)
+{
+	fetch_arrive(e, key);
+	fetch(&port_of(e, key)->number);
+	fetch(&e->origins[packet_of(key)]);
+	fetch(&e->counters[dl_emu_port_of(channel_of(e, key))]);
+}
+
+EACH fetch_other(const struct dl_emu *e, uint64_t key)
+{
+	unsigned int kind = dl_emu_events_kind(&e->events, key);
+
+	if (kind == DL_EMU_EV_MESSAGE)
+		fetch(&e->flows[(uint32_t)key]);
+	else if (kind == DL_EMU_EV_WAKE || kind == DL_EMU_EV_DEADLINE)
+		fetch_port(port_of(e, key));
+}
+
+/* ---- what that leads to -------------------------------------------------- */
+
+/* The number of the port through which a packet will leave a switch. */
+static inline unsigned int next_port(const struct dl_emu *e, const struct dl_emu_link_port *q,
+				     const struct dl_emu_pkt *pk)
+{
+	return pk->dlid < e->nroutes ? e->routes[pk->dlid * e->routes_row + q->sw] :
+				       DL_TABLES_NO_PORT;
+}
+
+EACH fetch_output(const struct dl_emu *e, uint64_t key)
+{
+	const struct dl_emu_link_port *q = port_of(e, key);
+
+	fetch(&dl_emu_switch_of(e, q)->ports[next_port(e, q, &e->packets[packet_of(key)])]);
+}
+
+EACH fetch_adapter(const struct dl_emu *e, uint64_t key)
+{
+	const struct dl_emu_link_port *q = port_of(e, key);
+
+	fetch(&e->adapters[q->adapter]);
+	fetch(&e->ports[q->peer].vl[dl_emu_vl_of(channel_of(e, key))]);
+}
+
+EACH fetch_message(const struct dl_emu *e, uint64_t key)
+{
+	const struct dl_emu_flow *f = &e->flows[(uint32_t)key];
+	const struct dl_emu_adapter *a;
+
+	if (dl_emu_events_kind(&e->events, key) != DL_EMU_EV_MESSAGE)
+		return;
+	a = &e->adapters[f->adapter];
+	fetch_port(&e->ports[a->port]);
+	fetch(dl_emu_path_sl(e, a, f->message.dlid));
+}
+
+/* Packets as most are: they have one way, and need no looking after. */
+#define PLAIN_MASK (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL | DL_EMU_PK_MCAST | DL_EMU_PK_LOST)
+#define PLAIN (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL)
+
+EACH find_way(const struct dl_emu *e, uint64_t key)
+{
+	uint32_t in = channel_of(e, key), port;
+	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
+	const struct dl_emu_switch *s = dl_emu_switch_of(e, q);
+	struct dl_emu_pkt *pk = &e->packets[packet_of(key)];
+	unsigned int number = next_port(e, q, pk), vl;
+
+	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) ||
+	    number - 1 >= s->nports - 1u)
+		return;
+	port = s->ports[number];
+	if (port == DL_EMU_NIL)
+		return;
+	vl = dl_emu_map_vl(s, q->num, number, pk->sl, s->vls);
+	if (vl == DL_EMU_NO_VL)
+		return;
+	pk->out = dl_emu_channel(port, vl);
+	if (!e->large)
+		return;
+	fetch_port(&e->ports[port]);
+	fetch(&e->ports[port].vl[vl]);
+}
+
+/* Between what is asked for and what reads it there is as much else as possible. */
+void dl_emu_look_ahead(const struct dl_emu *e)
+{
+	if (e->large) {
+		each(e, DL_EMU_LOG_ARRIVE, fetch_arrive);
+		each(e, DL_EMU_LOG_TAIL, fetch_tail);
+		each(e, DL_EMU_LOG_TAKE, fetch_take);
+		each(e, DL_EMU_LOG_OTHER, fetch_other);
+		if (e->looks_ahead)
+			each(e, DL_EMU_LOG_ARRIVE, fetch_output);
+		each(e, DL_EMU_LOG_TAKE, fetch_adapter);
+	}
+	if (e->looks_ahead)
+		each(e, DL_EMU_LOG_ARRIVE, find_way);
+	if (e->large)
+		each(e, DL_EMU_LOG_OTHER, fetch_message);
+}

@@ -142,11 +142,12 @@ static inline unsigned int dl_route_lid_parity(const struct dl_route_pass *p, ui
 }
 
 /*
- * DOR's tables into the result, whatever entries it leaves open (route.c); the
- * forwarding entries alone, into tables that are there (unicast.c).  They
- * return 0 or -ENOMEM.
+ * DOR's tables into the result, whatever entries it leaves open, and the path SLs,
+ * which are the same with any entries (route.c); the forwarding entries alone, into
+ * tables that are there (unicast.c).  They return 0 or -ENOMEM.
  */
 int dl_route_dor_tables(struct dl_route_pass *p);
+int dl_route_path_sls(struct dl_route_pass *p);
 int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t);
 
 /* Does classic mode refuse this torus (rules A8)?  Logs why. */

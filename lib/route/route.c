@@ -215,8 +215,9 @@ static void classify(const struct dl_route_pass *p, struct dl_tables *tables)
 					  dl_route_lid_parity(p, lid));
 }
 
-static int fill_psl(struct dl_route_pass *p, struct dl_tables *tables)
+int dl_route_path_sls(struct dl_route_pass *p)
 {
+	struct dl_tables *tables = p->out->tables;
 	const struct dl_torus *t = p->torus;
 	uint32_t n = p->rule.any_sl ? 1 : t->fabric->nswitches, a, to;
 	unsigned int k, parities = p->lid_parity && !p->rule.any_sl ? 2 : 1;
@@ -261,7 +262,7 @@ int dl_route_dor_tables(struct dl_route_pass *p)
 		err = fill_sl2vl(p, t);
 	if (!err)
 		err = fill_vlarb(p, t);
-	return err ? err : fill_psl(p, t);
+	return err;
 }
 
 int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *c,
@@ -283,6 +284,8 @@ static int route_unchecked(struct dl_route_pass *p)
 {
 	int err = dl_route_dor_tables(p);
 
+	if (!err)
+		err = dl_route_path_sls(p);
 	return err ? err : dl_route_partial_tree(p->torus, DL_NONE, &p->out->tree);
 }
 

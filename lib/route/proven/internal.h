@@ -191,7 +191,10 @@ struct dl_repair_dor {
 	uint8_t *next;	 /* link index, or DL_REPAIR_NO_LINK */
 	uint8_t *sls;	 /* path SL */
 	uint8_t *states; /* enum dl_repair_state */
-	/* All other switches, each after the next one on its path. */
+	/* dl_repair_dor_follow(): the end, pair and direction of the next link, ... */
+	uint32_t *beyond, *pair; /* `beyond` DL_NONE: there is no link */
+	uint8_t *dir;
+	/* ... and all other switches, each after the next one on its path. */
 	uint32_t *order;
 };
 
@@ -202,6 +205,7 @@ struct dl_repair_dor {
 struct dl_repair_paths {
 	const struct dl_repair_net *net;
 	struct dl_repair_cdg *cdg;
+	struct dl_arena arena;		  /* of these two: */
 	uint8_t *next;			  /* index at [target * nsw + from], or DL_REPAIR_NO_LINK */
 	uint16_t *classes;		  /* likewise */
 	const uint8_t **moves;		  /* by switch and dimension: its row of moves */
@@ -217,6 +221,10 @@ struct dl_repair_paths {
 int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 			 struct dl_repair_cdg *cdg, const struct dl_route_rings *rings);
 void dl_repair_paths_clear(struct dl_repair_paths *p);
+
+/* Room for all of them, none there, and without it.  0 or -ENOMEM. */
+int dl_repair_paths_hold(struct dl_repair_paths *p);
+void dl_repair_paths_drop(struct dl_repair_paths *p);
 
 int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena, uint32_t nsw);
 

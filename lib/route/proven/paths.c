@@ -14,7 +14,8 @@
  * of packets in this way need not count them again, not now for the next
  * destination and not later.
  *
- * Memory: three bytes for each target and switch.
+ * Memory: three bytes for each target and switch, until all has been written; path
+ * SLs, a byte, come after these.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,15 +26,13 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 			 struct dl_repair_cdg *cdg, const struct dl_route_rings *rings)
 {
 	const struct dl_torus *t = cdg->net->torus;
-	size_t n = cdg->net->nsw, targets = cdg->net->ntargets;
+	size_t n = cdg->net->nsw;
 	uint32_t s;
 	unsigned int d;
 
 	p->net = cdg->net;
 	p->cdg = cdg;
-	if (!(DL_REPAIR_NEW(arena, p->next, targets * n) &&
-	      DL_REPAIR_NEW(arena, p->classes, targets * n) &&
-	      DL_REPAIR_NEW(arena, p->moves, n * DL_TORUS_DIMS) &&
+	if (!(DL_REPAIR_NEW(arena, p->moves, n * DL_TORUS_DIMS) &&
 	      DL_REPAIR_NEW(arena, p->coord, n) &&
 	      DL_REPAIR_NEW(arena, p->steps, n * 2 * DL_REPAIR_SLS)))
 		return -ENOMEM;
@@ -44,7 +43,24 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 		for (d = 0; d < DL_TORUS_DIMS; d++)
 			p->moves[s * DL_TORUS_DIMS + d] = dl_route_moves(rings, t->sw_site[s], d);
 	}
+	return dl_repair_paths_hold(p);
+}
+
+int dl_repair_paths_hold(struct dl_repair_paths *p)
+{
+	size_t n = (size_t)p->net->ntargets * p->net->nsw;
+
+	if (!(DL_REPAIR_NEW(&p->arena, p->next, n) && DL_REPAIR_NEW(&p->arena, p->classes, n)))
+		return -ENOMEM;
+	memset(p->next, DL_REPAIR_NO_LINK, n);
 	return 0;
+}
+
+void dl_repair_paths_drop(struct dl_repair_paths *p)
+{
+	dl_arena_free(&p->arena);
+	p->next = NULL;
+	p->classes = NULL;
 }
 
 void dl_repair_paths_clear(struct dl_repair_paths *p)
@@ -60,7 +76,9 @@ void dl_repair_paths_clear(struct dl_repair_paths *p)
 int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena, uint32_t nsw)
 {
 	if (!(DL_REPAIR_NEW(arena, d->next, nsw) && DL_REPAIR_NEW(arena, d->sls, nsw) &&
-	      DL_REPAIR_NEW(arena, d->states, nsw) && DL_REPAIR_NEW(arena, d->order, nsw)))
+	      DL_REPAIR_NEW(arena, d->states, nsw) && DL_REPAIR_NEW(arena, d->order, nsw) &&
+	      DL_REPAIR_NEW(arena, d->beyond, nsw) && DL_REPAIR_NEW(arena, d->pair, nsw) &&
+	      DL_REPAIR_NEW(arena, d->dir, nsw)))
 		return -ENOMEM;
 	return 0;
 }
@@ -144,21 +162,34 @@ static const struct dl_repair_link *dor_link(const struct dl_repair_paths *p,
 }
 
 /* The state of a switch whose next one's is known. */
-static enum dl_repair_state state_of(const struct dl_repair_paths *p, const struct dl_repair_dor *d,
-				     uint32_t s)
+static enum dl_repair_state state_of(const struct dl_repair_dor *d, uint32_t s)
 {
-	const struct dl_repair_link *link = dor_link(p, d, s), *next;
+	uint32_t next = d->beyond[s];
 
-	if (link->to == d->to)
+	if (next == d->to)
 		return DL_REPAIR_CONFORMANT;
-	if (d->states[link->to] != DL_REPAIR_CONFORMANT)
-		return d->states[link->to];
-	next = dor_link(p, d, link->to);
+	if (d->states[next] != DL_REPAIR_CONFORMANT)
+		return d->states[next];
 	/* From an off-torus switch into the torus is no turn. */
-	return link->dir != DL_TORUS_DIRS &&
-			       dl_torus_dir_dim(link->dir) > dl_torus_dir_dim(next->dir) ?
+	return d->dir[s] != DL_TORUS_DIRS &&
+			       dl_torus_dir_dim(d->dir[s]) > dl_torus_dir_dim(d->dir[next]) ?
 		       DL_REPAIR_ILLEGAL_TURN :
 		       DL_REPAIR_CONFORMANT;
+}
+
+/* What is needed of the links, in one pass over these: paths jump. */
+static void look_up_links(const struct dl_repair_paths *p, struct dl_repair_dor *d)
+{
+	for (uint32_t s = 0; s < p->net->nsw; s++) {
+		const struct dl_repair_link *link = dor_link(p, d, s);
+
+		d->beyond[s] = DL_NONE;
+		if (d->next[s] == DL_REPAIR_NO_LINK)
+			continue;
+		d->beyond[s] = link->to;
+		d->pair[s] = link->pair;
+		d->dir[s] = link->dir;
+	}
 }
 
 void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t target, struct dl_repair_dor *d)
@@ -166,6 +197,7 @@ void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t target, stru
 	uint32_t n = p->net->nsw, to = p->net->target_sw[target], s, at, done = 0, top, next;
 
 	dl_repair_dor_find(p, target, d);
+	look_up_links(p, d);
 	memset(d->states, DL_REPAIR_UNVISITED, n);
 	d->states[to] = DL_REPAIR_CONFORMANT;
 	for (s = 0; s < n; s++) {
@@ -174,9 +206,9 @@ void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t target, stru
 		for (at = s; d->states[at] == DL_REPAIR_UNVISITED; at = next) {
 			d->states[at] = DL_REPAIR_ON_STACK;
 			d->order[--top] = at;
-			if (d->next[at] == DL_REPAIR_NO_LINK)
+			next = d->beyond[at];
+			if (next == DL_NONE)
 				break;
-			next = dor_link(p, d, at)->to;
 		}
 		/* It ends nowhere, or in a ring. */
 		if (d->states[at] == DL_REPAIR_ON_STACK)
@@ -185,7 +217,7 @@ void dl_repair_dor_follow(const struct dl_repair_paths *p, uint32_t target, stru
 			at = d->order[top];
 			d->order[done++] = at;
 			if (d->states[at] != DL_REPAIR_UNREACHABLE)
-				d->states[at] = state_of(p, d, at);
+				d->states[at] = state_of(d, at);
 		}
 	}
 }
@@ -272,30 +304,27 @@ void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_r
 	uint32_t i = net->nsw - 1;
 
 	while (i--) {
-		uint32_t s = d->order[i], link, beyond, pair;
-		const struct dl_repair_link *a, *b;
-		unsigned int fresh;
+		uint32_t s = d->order[i], then = d->beyond[s], pair;
+		unsigned int fresh, in = d->dir[s], out;
 
 		if (d->states[s] != DL_REPAIR_CONFORMANT)
 			continue;
 		next[s] = d->next[s];
-		link = net->first[s] + d->next[s];
-		a = &net->links[link];
-		classes[s] |= 1u << net->transition[DL_TORUS_DIRS][a->dir][d->sls[s]].class;
-		if (a->to == d->to)
+		classes[s] |= 1u << net->transition[DL_TORUS_DIRS][in][d->sls[s]].class;
+		if (then == d->to)
 			continue;
-		beyond = net->first[a->to] + d->next[a->to];
-		b = &net->links[beyond];
-		pair = dl_repair_pair(net, link, beyond);
+		out = d->dir[then];
+		pair = d->pair[s] + d->next[then];
 		for (fresh = classes[s] & ~p->cdg->permanent[pair]; fresh; fresh &= fresh - 1) {
 			unsigned int class = __builtin_ctz(fresh);
 			unsigned int sl = class % DL_REPAIR_SLS;
 
-			dl_repair_cdg_add(p->cdg, link, net->vl[a->dir][class], beyond,
-					  net->transition[a->dir][b->dir][sl].vl);
+			dl_repair_cdg_add(p->cdg, net->first[s] + d->next[s], net->vl[in][class],
+					  net->first[then] + d->next[then],
+					  net->transition[in][out][sl].vl);
 		}
 		p->cdg->permanent[pair] |= classes[s];
-		classes[a->to] |= classes_after(net, classes[s], a->dir, b->dir);
+		classes[then] |= classes_after(net, classes[s], in, out);
 	}
 }
 

@@ -553,8 +553,10 @@ static int try_unchanged(struct repair *r)
 {
 	const struct dl_torus *t = r->pass->torus;
 	struct dl_route_result *out = r->pass->out;
-	int err = dl_route_partial_tree(t, DL_NONE, &out->tree);
+	int err = dl_route_path_sls(r->pass);
 
+	if (!err)
+		err = dl_route_partial_tree(t, DL_NONE, &out->tree);
 	if (!err && !dl_route_tree_complete(t, out->tree, NULL))
 		err = -EPROTO;
 	if (!err)
@@ -569,8 +571,11 @@ static int finish(struct repair *r)
 	struct dl_route_result *out = r->pass->out;
 	int err = dl_repair_write(&r->paths, &r->rerouter.dor, r->open, r->tree_routed, r->pass);
 
+	dl_repair_paths_drop(&r->paths);
 	dl_route_tree_free(out->tree);
 	out->tree = NULL;
+	if (!err && !out->tables->psl)
+		err = dl_route_path_sls(r->pass);
 	if (!err)
 		err = dl_repair_write_tree(&r->tree, &out->tree);
 	return err ? err : verify(r, r->pass->log);
@@ -609,12 +614,15 @@ int dl_route_proven(struct dl_route_pass *pass)
 	/* A defect of the search: the last resort. */
 	err = dl_route_dor_tables(pass);
 	if (!err)
+		err = dl_repair_paths_hold(&r.paths);
+	if (!err)
 		err = route_up_down(&r);
 	if (!err)
 		err = finish(&r);
 	if (err == -EPROTO)
 		pass->out->refusal = DL_ROUTE_UNSAFE;
 out:
+	dl_repair_paths_drop(&r.paths);
 	if (!err)
 		log_report(&r);
 	return err;

@@ -207,8 +207,7 @@ static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t
 		return DL_TABLES_NO_SL;
 	s = t->psl_src[src_port];
 	d = t->psl_dst[dlid];
-	return s == DL_NONE || d == DL_NONE ? DL_TABLES_NO_SL :
-					      t->psl[s * (size_t)t->npsl_dst + d];
+	return s == DL_NONE || d == DL_NONE ? DL_TABLES_NO_SL : t->psl[s * (size_t)t->npsl_dst + d];
 }
 
 /* A switch's row, or NULL. */

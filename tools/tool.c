@@ -309,7 +309,10 @@ int tool_out_open(const struct tool *tool, const char *dir, const char *name, st
 	int err = 0;
 
 	*out = (struct tool_out){ .whole.dir = -1 };
-	if (asprintf(&out->path, "%s%s%s", dir ? dir : "", dir ? "/" : "", name) < 0) {
+	/* What lacks a part is not begun: standard output cannot be taken back. */
+	if (tool_json_failed()) {
+		err = -ENOMEM;
+	} else if (asprintf(&out->path, "%s%s%s", dir ? dir : "", dir ? "/" : "", name) < 0) {
 		out->path = NULL;
 		err = -ENOMEM;
 	} else if (!dir && !strcmp(name, "-")) {

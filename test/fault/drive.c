@@ -115,7 +115,7 @@ static void mask_seconds(char *text)
 			kept = at - text;
 		/* ... and what is in braces behind it. */
 		if (at && len && text[len - 1] == '{')
-			len = strcspn(text, "}");
+			len += strcspn(text + len, "}");
 		memmove(to, text, kept);
 		to += kept;
 		text += len + (text[len] == '\n');

@@ -94,9 +94,11 @@ static const struct tool_usage usage = {
 /* A host that is attached to no switch, or to one without coordinates, is no use. */
 static const char *lacking(const struct hops *h, uint32_t sw)
 {
+	const uint32_t *site = h->in->coords.site;
+
 	if (sw == DL_NONE)
 		return "is attached to no switch";
-	if (!h->in->snapshot.tables && h->in->coords.site[sw] == DL_NONE)
+	if (!h->in->snapshot.tables && (!site || site[sw] == DL_NONE))
 		return "has no coordinates";
 	return NULL;
 }
@@ -463,8 +465,8 @@ static void print_row(const struct hops *h, uint32_t from, const char *between, 
 			fwrite(text + skip, 1, len - skip, to);
 			len = skip = 0;
 		}
-		memcpy(text + len, between, gap);
-		len += gap;
+		for (size_t i = 0; i < gap; i++)
+			text[len++] = between[i];
 		if (hops == DL_TABLES_NO_HOPS)
 			len += snprintf(text + len, 8, "%s", none);
 		else if (hops > 99)

@@ -43,8 +43,8 @@ struct reachable {
 	uint8_t *columns;      /* a block of LIDs by switch */
 	size_t apart;	       /* from one column to the next */
 	const uint8_t *column; /* the one at hand */
-	uint32_t home;	       /* of the tree at hand: where its root hands over, or DL_NONE */
-	const uint8_t *filled; /* its column */
+	uint32_t home;	       /* of the tree at hand: where its root hands over */
+	const uint8_t *filled; /* its column; NULL: there is none */
 };
 
 /* The packets of some pairs. */
@@ -102,7 +102,7 @@ static void walk(struct reachable *b, uint32_t sw, uint16_t lid)
 
 static void turn_block(struct reachable *b, uint32_t lid)
 {
-	b->home = DL_NONE;
+	b->filled = NULL;
 	for (uint32_t s = 0; s < b->t->fabric->nswitches; s++) {
 		const uint8_t *row = b->t->lft + s * (size_t)b->t->stride + lid;
 
@@ -125,7 +125,7 @@ static bool has_same_tree(struct reachable *b, uint32_t home, uint16_t lid)
 {
 	uint32_t n = b->t->fabric->nswitches, out;
 
-	if (home == DL_NONE || home != b->home || b->column[home] > b->ports[home].n)
+	if (!b->filled || home != b->home || b->column[home] > b->ports[home].n)
 		return false;
 	out = b->ports[home].first + b->column[home];
 	if (b->next[out] != DL_NONE || !hands_over(b->t->fabric, out, lid) ||
@@ -148,8 +148,8 @@ static void fill(struct reachable *b, uint16_t lid)
 	for (s = 0; s < b->t->fabric->nswitches; s++)
 		if (b->state[s] == UNKNOWN)
 			walk(b, s, lid);
-	b->home = home != DL_NONE && b->state[home] == ARRIVES ? home : DL_NONE;
-	b->filled = b->column;
+	b->home = home;
+	b->filled = home != DL_NONE && b->state[home] == ARRIVES ? b->column : NULL;
 }
 
 /* Add the packets to a LID that `b` delivers, and so does `common` (NULL: any). */

@@ -32,8 +32,9 @@
  *
  * Method.  Discrete events (events.h).  A packet costs two events a hop, that
  * it can be looked at and that its tail has left; flow-control packets only
- * those that something waits for, and that delay others.  Files: transmit.c is
- * a link's sender, forward.c the inside of a switch, adapter.c the adapters,
+ * those that something waits for, and that delay others.  Files: hop.c is what
+ * every hop does, transmit.c the rest of a link's sender, forward.c that of the
+ * inside of a switch, ahead.c what is known before, adapter.c the adapters,
  * deadlock.c finds deadlocks.
  *
  * Invariants, checked by audit.c when a run comes to rest, and in a debug build

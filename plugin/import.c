@@ -14,7 +14,9 @@
  *
  * Links that OpenSM holds for unhealthy, and with avoid_throttled_links those
  * between switches that run below their rate, are left out: the routing then
- * takes them for failed.
+ * takes them for failed.  So are the few cables between switches with a single
+ * data VL, where the others have more: a torus needs two, and one device that
+ * says it has one must not keep the rest from being routed.
  *
  * Complexity: O(ports x log nodes).
  */
@@ -43,6 +45,8 @@ struct import {
 	bool *taken;		/* connected to the subnet manager? */
 	uint32_t *index;	/* in the fabric */
 	unsigned int throttled; /* cables left out */
+	bool avoids_one_vl;	/* between switches */
+	unsigned int with_one_vl;
 };
 
 static const char *type_letter(const osm_node_t *node)
@@ -144,6 +148,17 @@ static bool has_link(const osm_physp_t *p)
 	       far->port_num <= DL_FABRIC_MAX_PORTS;
 }
 
+/* The data VLs of a cable as OpenSM is going to program them, not what is there yet. */
+static uint8_t link_vls(const struct import *im, osm_physp_t *p)
+{
+	uint8_t op_vls = ib_port_info_get_op_vls(&p->port_info);
+
+	return has_sl_maps(p->p_node, p) ?
+		       data_vls(osm_physp_calc_link_op_vls(&im->osm->log, &im->osm->subn, p,
+							   op_vls)) :
+		       1;
+}
+
 static void import_port(const struct import *im, osm_node_t *node, osm_physp_t *p,
 			struct dl_fabric_port *out)
 {
@@ -159,11 +174,7 @@ static void import_port(const struct import *im, osm_node_t *node, osm_physp_t *
 			return;
 		out->vls = data_vls(ib_port_info_get_vl_cap(info));
 	} else if (has_link(p)) {
-		/* What OpenSM is going to program, not what is there yet. */
-		out->vls = data_vls(osm_physp_calc_link_op_vls(&im->osm->log, &im->osm->subn, p,
-							       ib_port_info_get_op_vls(info)));
-		if (!has_sl_maps(node, p))
-			out->vls = 1;
+		out->vls = link_vls(im, p);
 		out->width = lanes(info->link_width_active);
 		out->speed = speed(p);
 	}
@@ -212,10 +223,43 @@ static bool is_throttled(const struct import *im, osm_physp_t *p)
 #endif
 }
 
+static bool is_between_switches(const osm_physp_t *p)
+{
+	return p->p_node->sw && p->p_remote_physp->p_node->sw;
+}
+
+static bool has_one_vl(const struct import *im, osm_physp_t *p)
+{
+	return link_vls(im, p) == 1 || link_vls(im, p->p_remote_physp) == 1;
+}
+
+/* Do fewer than half of the cables between switches, but some, have one data VL? */
+static bool few_have_one_vl(const struct import *im)
+{
+	uint32_t cables = 0, narrow = 0;
+
+	for (uint32_t n = 0; n < im->n; n++)
+		for (uint32_t i = 1; i < im->nodes[n]->physp_tbl_size; i++) {
+			osm_physp_t *p = osm_node_get_physp_ptr(im->nodes[n], i);
+
+			if (!p || !has_link(p) || !is_between_switches(p))
+				continue;
+			cables++;
+			narrow += has_one_vl(im, p);
+		}
+	return narrow && narrow < cables / 2;
+}
+
+static bool is_avoided(const struct import *im, osm_physp_t *p)
+{
+	return im->avoids_one_vl && is_between_switches(p) && has_one_vl(im, p);
+}
+
 /* The place of the node behind a cable that is to be used, or DL_NONE. */
 static uint32_t find_peer(const struct import *im, osm_physp_t *p)
 {
-	if (!p || !has_link(p) || !osm_link_is_healthy(p) || is_throttled(im, p))
+	if (!p || !has_link(p) || !osm_link_is_healthy(p) || is_throttled(im, p) ||
+	    is_avoided(im, p))
 		return DL_NONE;
 	return find_node(im, p->p_remote_physp->p_node);
 }
@@ -339,6 +383,7 @@ static int import_nodes(struct import *im)
 		im->keys[im->n] = cl_qmap_key(item);
 		im->nodes[im->n++] = (osm_node_t *)item;
 	}
+	im->avoids_one_vl = im->avoids_one_vl && few_have_one_vl(im);
 	err = take_component(im);
 	for (i = 0; !err && i < im->n; i++)
 		if (im->taken[i])
@@ -352,6 +397,16 @@ static uint32_t port_index(const struct import *im, uint32_t n, uint32_t num)
 	const struct dl_fabric_node *node = &im->fabric->nodes[im->index[n]];
 
 	return num > node->nports ? DL_NONE : node->first_port + num;
+}
+
+static void name_avoided(struct import *im, const osm_physp_t *p)
+{
+	if (im->with_one_vl++ < MAX_NAMED)
+		dl_log(im->log, DL_LOG_WARNING,
+		       "1 data VL between port %u of \"%s\" and port %u of \"%s\", where a torus "
+		       "needs 2 and most cables have more: not used",
+		       p->port_num, p->p_node->print_desc, p->p_remote_physp->port_num,
+		       p->p_remote_physp->p_node->print_desc);
 }
 
 /* A node's cables, each once, seen from the end that comes first. */
@@ -373,6 +428,10 @@ static void import_cables(struct import *im, uint32_t n)
 			continue;
 		if (is_throttled(im, p)) {
 			im->throttled++;
+			continue;
+		}
+		if (is_avoided(im, p)) {
+			name_avoided(im, p);
 			continue;
 		}
 		if (dl_fabric_connect(f, port_index(im, n, i),
@@ -456,10 +515,12 @@ static void import_lids(struct import *im)
 	}
 }
 
-int dl_import(struct osm_opensm *osm, struct dl_arena *arena, const struct dl_log *log,
-	      struct dl_fabric **out)
+int dl_import(struct osm_opensm *osm, struct dl_arena *arena, bool needs_two_vls,
+	      const struct dl_log *log, struct dl_fabric **out)
 {
-	struct import im = { .osm = osm, .arena = arena, .log = log };
+	struct import im = {
+		.osm = osm, .arena = arena, .log = log, .avoids_one_vl = needs_two_vls
+	};
 	uint32_t i;
 	int err;
 
@@ -484,6 +545,9 @@ int dl_import(struct osm_opensm *osm, struct dl_arena *arena, const struct dl_lo
 		       "cables between switches that run below their rate and are not used "
 		       "(avoid_throttled_links): %u",
 		       im.throttled);
+	if (im.with_one_vl > MAX_NAMED)
+		dl_log(log, DL_LOG_WARNING, "... and %u cables more with 1 data VL",
+		       im.with_one_vl - MAX_NAMED);
 	*out = im.fabric;
 	return 0;
 }

@@ -156,7 +156,7 @@ static int verify_kept(struct dl_engine *e)
 	struct dl_tables *t = NULL;
 	struct dl_verify_result *v;
 	uint64_t loop_free = e->metrics.now.number[DL_METRICS_LOOP_FREE];
-	int err = dl_import(e->osm, &arena, NULL, &f);
+	int err = dl_import(e->osm, &arena, false, NULL, &f);
 
 	if (!err)
 		err = dl_tables_remap(e->in_force->routed.tables, f, &t);

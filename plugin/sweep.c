@@ -45,7 +45,8 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *n
 
 static int stage_import(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
-	return dl_import(e->osm, &sweep->arena, log, &sweep->fabric);
+	return dl_import(e->osm, &sweep->arena, e->options.route.mode != DL_ROUTE_ANY_SL, log,
+			 &sweep->fabric);
 }
 
 static int stage_config(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)

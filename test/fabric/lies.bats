@@ -151,6 +151,9 @@ truthful_fabric() {
 
 @test "OpenSM: a switch lies" {
 	lie 0 "$SWITCH 10 - 0 $(hex S_2_2_0)00"
+	lie 0 "$SWITCH 15 1 25 10" # VLCap: one data VL
+	grep -q '1 data VL between port .* "S_1_1_0".*: not used' "$T"/sm.*/osm.log
+	lie 30 "$SWITCH 15 - 25 10"
 	lie 30 "$SWITCH 19 - 0 $(printf 'ff%.0s' {1..64})"
 }
 

@@ -119,7 +119,9 @@ static void mask_seconds(char *text)
 		memmove(to, text, kept);
 		to += kept;
 		text += len + (text[len] == '\n');
-		*to++ = '\n';
+		/* (The end of a text that was cut off has no line's end.) */
+		if (to < text)
+			*to++ = '\n';
 	}
 	*to = '\0';
 }

@@ -423,15 +423,16 @@ static void import_cables(struct import *im, uint32_t n)
 			continue;
 		peer = p->p_remote_physp;
 		peer_n = find_node(im, peer->p_node);
+		if (peer_n != DL_NONE && is_avoided(im, p)) {
+			if (peer_n > n || !im->taken[peer_n])
+				name_avoided(im, p);
+			continue;
+		}
 		if (peer_n == DL_NONE || !im->taken[peer_n] || peer_n < n ||
 		    (peer_n == n && peer->port_num < i) || !osm_link_is_healthy(p))
 			continue;
 		if (is_throttled(im, p)) {
 			im->throttled++;
-			continue;
-		}
-		if (is_avoided(im, p)) {
-			name_avoided(im, p);
 			continue;
 		}
 		if (dl_fabric_connect(f, port_index(im, n, i),

@@ -154,6 +154,7 @@ truthful_fabric() {
 	lie 0 "$SWITCH 15 1 25 10" # VLCap: one data VL
 	grep -q '1 data VL between port .* "S_1_1_0".*: not used' "$T"/sm.*/osm.log
 	lie 30 "$SWITCH 15 - 25 10"
+	(($(cat "$T"/sm.*/osm.log | grep -c '1 data VL between .*"S_1_1_0".*: not used') > 4))
 	lie 30 "$SWITCH 19 - 0 $(printf 'ff%.0s' {1..64})"
 }
 

@@ -33,7 +33,7 @@ healthy() {
 	snapshot "$T/live"
 	[[ $(verdict "$T/live" delivered --pairs adapters) == true ]]
 	[[ $(verdict "$T/live" credit_loop --pairs adapters) == false ]]
-	[[ $(end_ports "$T/a" | grep -c ^CA) == "$1" ]]
+	[[ $(end_ports "$T/live" | grep -c ^CA) == "$1" ]]
 }
 
 @test "a switch is sick at the start: the rest is routed, and it is named" {

@@ -155,7 +155,7 @@ elsewhere() {
 }
 
 @test "... nor into cables of which OpenSM does not know where they lead" {
-	local guid
+	local guid up
 	export SMPS_SILENT=$T/silent
 	: >"$SMPS_SILENT"
 	up 5 4 1
@@ -164,7 +164,10 @@ elsewhere() {
 	lfts "$T/a" | elsewhere "$T/far" >"$T/good"
 	cp "$T/far" "$SMPS_SILENT"
 	cross
+	up=$(log_count 'SUBNET UP')
 	sm_sweep
+	# Links to what is silent are active: OpenSM looks, and writes its dumps, twice.
+	wait_log 'SUBNET UP' $((up + 2))
 	wait_log 'ERR DL19'
 	for guid in $(guids '^S_1_[12]_0$'); do
 		sends_nothing "$guid" 1

@@ -48,6 +48,30 @@ static int build_lid_matrices(void *context)
 }
 
 /*
+ * OpenSM keeps a LID that a port came with also where it is beyond the switches'
+ * forwarding tables, and would write entries that they do not have.
+ */
+static void limit_lids(const struct dl_engine *e, const struct dl_fabric *f)
+{
+	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
+	uint32_t limit = UINT32_MAX;
+	cl_map_item_t *item;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint32_t cap = f->nodes[f->switches[s]].lft_cap;
+
+		limit = cap && cap < limit ? cap : limit;
+	}
+	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
+	     item = cl_qmap_next(item)) {
+		osm_switch_t *sw = (osm_switch_t *)item;
+
+		if (sw->max_lid_ho >= limit)
+			sw->max_lid_ho = f->top_lid;
+	}
+}
+
+/*
  * Hand the forwarding tables over.  OpenSM has filled new_lft with "no path"
  * and sized it for the highest LID.
  */
@@ -57,6 +81,7 @@ static int copy_tables(struct dl_engine *e, const struct dl_sweep *sweep)
 	const struct dl_fabric *f = sweep->fabric;
 	uint32_t s;
 
+	limit_lids(e, f);
 	for (s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
@@ -150,6 +175,7 @@ static void keep_in_force(struct dl_engine *e)
 	uint32_t s;
 
 	e->retry = true;
+	limit_lids(e, f);
 	for (s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 

@@ -136,9 +136,9 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *n
 
 /*
  * Copy OpenSM's view of what is connected to it into a fabric, LIDs and VLs as
- * it is about to program them; `arena` is for the work.  If routing needs two
- * data VLs, few cables between switches with one are left out.  What is left out is
- * named, unless `log` is NULL.  Returns 0, -EINVAL (GUIDs or LIDs clash),
+ * it is about to program them; `arena` is for the work.  What could keep the rest
+ * from being routed is left out (dl_fabric_main_part()), and named unless `log` is
+ * NULL.  Returns 0, -EINVAL (GUIDs or LIDs clash),
  * -ENOMEM.
  */
 int dl_import(struct osm_opensm *osm, struct dl_arena *arena, bool needs_two_vls,

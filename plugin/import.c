@@ -7,16 +7,15 @@
  * again by bisection on the keys of that table, which are GUIDs as they stand
  * on the wire; the fabric's own index only exists once it is finished.
  *
- * Taken is what cables connect to the subnet manager.  A switch that answers
- * for itself but not for its ports, or whose answers got lost, stands in
- * OpenSM's table without any: it is named and left out, for no route leads
- * there, and it must not keep the others from being routed.
+ * Taken is what cables connect to the subnet manager: the component of its
+ * switch, or the largest one while the answer for its own cable is missing.  A
+ * switch that answers for itself but not for its ports, or whose answers got lost,
+ * stands in OpenSM's table without any: it is named and left out, for no route
+ * leads there, and it must not keep the others from being routed.
  *
  * Links that OpenSM holds for unhealthy, and with avoid_throttled_links those
  * between switches that run below their rate, are left out: the routing then
- * takes them for failed.  So are the few cables between switches with a single
- * data VL, where the others have more: a torus needs two, and one device that
- * says it has one must not keep the rest from being routed.
+ * takes them for failed.
  *
  * Complexity: O(ports x log nodes).
  */
@@ -32,21 +31,15 @@
 #include "engine.h"
 #include "dateline/base.h"
 
-#define MAX_NAMED 10 /* nodes left out, in the log */
-
 struct import {
 	struct osm_opensm *osm;
 	struct dl_arena *arena;
 	const struct dl_log *log;
 	struct dl_fabric *fabric;
-	uint32_t n;		/* nodes of OpenSM's table, in its order: */
+	uint32_t n;		/* nodes of OpenSM's table, in its order, as in the fabric: */
 	uint64_t *keys;		/* GUIDs as on the wire, ascending */
 	osm_node_t **nodes;	/* borrowed for this call */
-	bool *taken;		/* connected to the subnet manager? */
-	uint32_t *index;	/* in the fabric */
 	unsigned int throttled; /* cables left out */
-	bool avoids_one_vl;	/* between switches */
-	unsigned int with_one_vl;
 };
 
 static const char *type_letter(const osm_node_t *node)
@@ -182,31 +175,37 @@ static void import_port(const struct import *im, osm_node_t *node, osm_physp_t *
 	out->arb_low_cap = info->vl_arb_low_cap;
 }
 
-static int import_node(struct import *im, osm_node_t *node, uint32_t *index)
+static int import_node(struct import *im, osm_node_t *node)
 {
 	uint64_t guid = cl_ntoh64(osm_node_get_node_guid(node));
 	struct dl_fabric *f = im->fabric;
 	struct dl_fabric_node *n;
-	uint32_t i, nports;
+	uint32_t i, nports, index;
 	char id[32];
 	int err;
 
 	snprintf(id, sizeof(id), "%s-%016" PRIx64, type_letter(node), guid);
 	nports = dl_fabric_ports(im->log, node->physp_tbl_size - 1, guid, node->print_desc);
-	err = dl_fabric_add_node(f, osm_node_get_type(node), nports, guid, id, index);
+	err = dl_fabric_add_node(f, osm_node_get_type(node), nports, guid, id, &index);
 	if (err)
 		return err;
-	n = &f->nodes[*index];
+	n = &f->nodes[index];
 	n->system_guid = cl_ntoh64(node->node_info.sys_guid);
 	n->vendor = cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info));
 	n->device = cl_ntoh16(node->node_info.device_id);
+	n->lft_cap = node->sw ? cl_ntoh16(node->sw->switch_info.lin_cap) : 0;
 	for (i = 0; i < node->physp_tbl_size && i <= nports; i++) {
 		osm_physp_t *p = osm_node_get_physp_ptr(node, i);
 
 		if (p)
 			import_port(im, node, p, &f->ports[n->first_port + i]);
 	}
-	return dl_fabric_set_desc(f, *index, node->print_desc);
+	return dl_fabric_set_desc(f, index, node->print_desc);
+}
+
+static bool is_between_switches(const osm_physp_t *p)
+{
+	return p->p_node->sw && p->p_remote_physp->p_node->sw;
 }
 
 /* Does avoid_throttled_links, of OpenSM 3.3.22 on, leave this cable out? */
@@ -215,7 +214,7 @@ static bool is_throttled(const struct import *im, osm_physp_t *p)
 #ifdef HAVE_OSM_THROTTLED_LINKS
 	const struct osm_subn_opt *opt = &im->osm->subn.opt;
 
-	return opt->avoid_throttled_links && p->p_node->sw && p->p_remote_physp->p_node->sw &&
+	return opt->avoid_throttled_links && is_between_switches(p) &&
 	       osm_link_is_throttled(p, opt->fdr10);
 #else
 	(void)im, (void)p;
@@ -223,147 +222,10 @@ static bool is_throttled(const struct import *im, osm_physp_t *p)
 #endif
 }
 
-static bool is_between_switches(const osm_physp_t *p)
+/* A switch that has not answered for itself as one forwards nothing. */
+static bool is_unknown_switch(const osm_node_t *node)
 {
-	return p->p_node->sw && p->p_remote_physp->p_node->sw;
-}
-
-static bool has_one_vl(const struct import *im, osm_physp_t *p)
-{
-	return link_vls(im, p) == 1 || link_vls(im, p->p_remote_physp) == 1;
-}
-
-/* Do fewer than half of the cables between switches, but some, have one data VL? */
-static bool few_have_one_vl(const struct import *im)
-{
-	uint32_t cables = 0, narrow = 0;
-
-	for (uint32_t n = 0; n < im->n; n++)
-		for (uint32_t i = 1; i < im->nodes[n]->physp_tbl_size; i++) {
-			osm_physp_t *p = osm_node_get_physp_ptr(im->nodes[n], i);
-
-			if (!p || !has_link(p) || !is_between_switches(p))
-				continue;
-			cables++;
-			narrow += has_one_vl(im, p);
-		}
-	return narrow && narrow < cables / 2;
-}
-
-static bool is_avoided(const struct import *im, osm_physp_t *p)
-{
-	return im->avoids_one_vl && is_between_switches(p) && has_one_vl(im, p);
-}
-
-/* The place of the node behind a cable that is to be used, or DL_NONE. */
-static uint32_t find_peer(const struct import *im, osm_physp_t *p)
-{
-	if (!p || !has_link(p) || !osm_link_is_healthy(p) || is_throttled(im, p) ||
-	    is_avoided(im, p))
-		return DL_NONE;
-	return find_node(im, p->p_remote_physp->p_node);
-}
-
-/* Label the switches that cables connect to this one, itself included. */
-static uint32_t label_component(const struct import *im, uint32_t from, uint32_t *label,
-				uint32_t *queue)
-{
-	uint32_t head, n = 1, i, peer;
-
-	queue[0] = from;
-	label[from] = from;
-	for (head = 0; head < n; head++) {
-		osm_node_t *node = im->nodes[queue[head]];
-
-		for (i = 1; i < node->physp_tbl_size; i++) {
-			peer = find_peer(im, osm_node_get_physp_ptr(node, i));
-			if (peer == DL_NONE || !im->nodes[peer]->sw || label[peer] != DL_NONE)
-				continue;
-			label[peer] = from;
-			queue[n++] = peer;
-		}
-	}
-	return n;
-}
-
-/*
- * The switch that the subnet manager's port leads to, if it is known, or is
- * itself: or DL_NONE.
- */
-static uint32_t find_sm_switch(const struct import *im)
-{
-	osm_port_t *sm = osm_get_port_by_guid(&im->osm->subn, im->osm->subn.sm_port_guid);
-	uint32_t peer;
-
-	if (!sm)
-		return DL_NONE;
-	if (sm->p_node->sw)
-		return find_node(im, sm->p_node);
-	peer = find_peer(im, sm->p_physp);
-	return peer != DL_NONE && im->nodes[peer]->sw ? peer : DL_NONE;
-}
-
-/* Is this a switch of the component, or cabled to one?  Only these forward. */
-static bool is_attached(const struct import *im, uint32_t n, const uint32_t *label,
-			uint32_t component)
-{
-	osm_node_t *node = im->nodes[n];
-	uint32_t i, peer;
-
-	if (node->sw)
-		return label[n] == component;
-	for (i = 1; i < node->physp_tbl_size; i++) {
-		peer = find_peer(im, osm_node_get_physp_ptr(node, i));
-		if (peer != DL_NONE && label[peer] == component)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Take the component of the subnet manager; the largest one while the answer
- * for its own cable is missing.
- */
-static int take_component(struct import *im)
-{
-	uint32_t *label = dl_arena_array(im->arena, im->n + 1, sizeof(*label));
-	uint32_t *queue = dl_arena_array(im->arena, im->n + 1, sizeof(*queue));
-	uint32_t component = DL_NONE, largest = 0, size, n, sm;
-
-	if (!label || !queue)
-		return -ENOMEM;
-	memset(label, 0xFF, im->n * sizeof(*label));
-	for (n = 0; n < im->n; n++) {
-		if (!im->nodes[n]->sw || label[n] != DL_NONE)
-			continue;
-		size = label_component(im, n, label, queue);
-		if (size > largest)
-			component = n;
-		largest = size > largest ? size : largest;
-	}
-	sm = find_sm_switch(im);
-	if (sm != DL_NONE)
-		component = label[sm];
-	for (n = 0; component != DL_NONE && n < im->n; n++)
-		im->taken[n] = is_attached(im, n, label, component);
-	return 0;
-}
-
-static void name_left_out(const struct import *im)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; im->log && i < im->n; i++) {
-		if (im->taken[i] || n++ >= MAX_NAMED)
-			continue;
-		DL_SAY(im->osm, OSM_LOG_ERROR,
-		       "ERR DL23: no cable connects %s-%016" PRIx64
-		       " \"%s\" to the subnet manager: left out, while the "
-		       "rest is routed",
-		       type_letter(im->nodes[i]), cl_ntoh64(im->keys[i]), im->nodes[i]->print_desc);
-	}
-	if (n > MAX_NAMED)
-		DL_SAY(im->osm, OSM_LOG_ERROR, "ERR DL23: ... and %u nodes more", n - MAX_NAMED);
+	return osm_node_get_type(node) == IB_NODE_TYPE_SWITCH && !node->sw;
 }
 
 static int import_nodes(struct import *im)
@@ -371,42 +233,27 @@ static int import_nodes(struct import *im)
 	cl_qmap_t *table = &im->osm->subn.node_guid_tbl;
 	uint32_t max = cl_qmap_count(table) + 1, i;
 	cl_map_item_t *item;
-	int err;
+	int err = 0;
 
 	im->keys = dl_arena_array(im->arena, max, sizeof(*im->keys));
 	im->nodes = dl_arena_array(im->arena, max, sizeof(*im->nodes));
-	im->taken = dl_arena_array(im->arena, max, sizeof(*im->taken));
-	im->index = dl_arena_array(im->arena, max, sizeof(*im->index));
-	if (!im->keys || !im->nodes || !im->taken || !im->index)
+	if (!im->keys || !im->nodes)
 		return -ENOMEM;
 	for (item = cl_qmap_head(table); item != cl_qmap_end(table); item = cl_qmap_next(item)) {
 		im->keys[im->n] = cl_qmap_key(item);
 		im->nodes[im->n++] = (osm_node_t *)item;
 	}
-	im->avoids_one_vl = im->avoids_one_vl && few_have_one_vl(im);
-	err = take_component(im);
 	for (i = 0; !err && i < im->n; i++)
-		if (im->taken[i])
-			err = import_node(im, im->nodes[i], &im->index[i]);
+		err = import_node(im, im->nodes[i]);
 	return err;
 }
 
 /* The fabric's port, or DL_NONE where the node cannot have one of that number. */
 static uint32_t port_index(const struct import *im, uint32_t n, uint32_t num)
 {
-	const struct dl_fabric_node *node = &im->fabric->nodes[im->index[n]];
+	const struct dl_fabric_node *node = &im->fabric->nodes[n];
 
 	return num > node->nports ? DL_NONE : node->first_port + num;
-}
-
-static void name_avoided(struct import *im, const osm_physp_t *p)
-{
-	if (im->with_one_vl++ < MAX_NAMED)
-		dl_log(im->log, DL_LOG_WARNING,
-		       "1 data VL between port %u of \"%s\" and port %u of \"%s\", where a torus "
-		       "needs 2 and most cables have more: not used",
-		       p->port_num, p->p_node->print_desc, p->p_remote_physp->port_num,
-		       p->p_remote_physp->p_node->print_desc);
 }
 
 /* A node's cables, each once, seen from the end that comes first. */
@@ -423,13 +270,9 @@ static void import_cables(struct import *im, uint32_t n)
 			continue;
 		peer = p->p_remote_physp;
 		peer_n = find_node(im, peer->p_node);
-		if (peer_n != DL_NONE && is_avoided(im, p)) {
-			if (peer_n > n || !im->taken[peer_n])
-				name_avoided(im, p);
-			continue;
-		}
-		if (peer_n == DL_NONE || !im->taken[peer_n] || peer_n < n ||
-		    (peer_n == n && peer->port_num < i) || !osm_link_is_healthy(p))
+		if (peer_n == DL_NONE || peer_n < n || (peer_n == n && peer->port_num < i) ||
+		    !osm_link_is_healthy(p) || is_unknown_switch(node) ||
+		    is_unknown_switch(peer->p_node))
 			continue;
 		if (is_throttled(im, p)) {
 			im->throttled++;
@@ -499,7 +342,7 @@ static void import_lids(struct import *im)
 		unsigned int claimed = ib_port_info_get_lmc(&port->p_physp->port_info);
 
 		n = find_node(im, port->p_node);
-		if (n == DL_NONE || !im->taken[n])
+		if (n == DL_NONE)
 			continue;
 		at = port_index(im, n, osm_physp_get_port_num(port->p_physp));
 		if (at == DL_NONE || !dl_fabric_is_end_port(f, at))
@@ -516,12 +359,31 @@ static void import_lids(struct import *im)
 	}
 }
 
+/* Leaves out, by name, what is not to be routed. */
+static int take_part(struct import *im, bool needs_two_vls)
+{
+	const osm_port_t *sm = osm_get_port_by_guid(&im->osm->subn, im->osm->subn.sm_port_guid);
+	struct dl_fabric_part part = { DL_NONE, needs_two_vls, false, DL_LOG_ERROR };
+	uint32_t n = sm ? find_node(im, sm->p_node) : DL_NONE;
+	struct dl_fabric *rest;
+	struct dl_osm_log l;
+	int err;
+
+	if (n != DL_NONE)
+		part.from = port_index(im, n, osm_physp_get_port_num(sm->p_physp));
+	dl_osm_log_init(&l, im->osm, "DL23");
+	err = dl_fabric_main_part(im->fabric, &part, im->log ? &l.log : NULL, &rest);
+	if (err || !rest)
+		return err;
+	dl_fabric_free(im->fabric);
+	im->fabric = rest;
+	return 0;
+}
+
 int dl_import(struct osm_opensm *osm, struct dl_arena *arena, bool needs_two_vls,
 	      const struct dl_log *log, struct dl_fabric **out)
 {
-	struct import im = {
-		.osm = osm, .arena = arena, .log = log, .avoids_one_vl = needs_two_vls
-	};
+	struct import im = { .osm = osm, .arena = arena, .log = log };
 	uint32_t i;
 	int err;
 
@@ -530,25 +392,22 @@ int dl_import(struct osm_opensm *osm, struct dl_arena *arena, bool needs_two_vls
 		return err;
 	err = import_nodes(&im);
 	for (i = 0; !err && i < im.n; i++)
-		if (im.taken[i])
-			import_cables(&im, i);
+		import_cables(&im, i);
 	if (!err) {
 		import_lids(&im);
 		err = dl_fabric_finish(im.fabric, log);
 	}
+	if (!err)
+		err = take_part(&im, needs_two_vls);
 	if (err) {
 		dl_fabric_free(im.fabric);
 		return err;
 	}
-	name_left_out(&im);
 	if (im.throttled)
 		dl_log(log, DL_LOG_WARNING,
 		       "cables between switches that run below their rate and are not used "
 		       "(avoid_throttled_links): %u",
 		       im.throttled);
-	if (im.with_one_vl > MAX_NAMED)
-		dl_log(log, DL_LOG_WARNING, "... and %u cables more with 1 data VL",
-		       im.with_one_vl - MAX_NAMED);
 	*out = im.fabric;
 	return 0;
 }

@@ -401,8 +401,15 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		       o->is_live ? "the running fabric" : o->from);
 		return -EINVAL;
 	}
-	if (kind == TOOL_INPUT_PART && (o->is_live || in->snapshot.tables))
-		err = dl_fabric_main_part(in->fabric, &tool->log, &in->part);
+	if (kind == TOOL_INPUT_PART) {
+		const struct dl_fabric_part part = { .from = DL_NONE,
+						     .two_vls = !o->one_vl,
+						     .keep_torn = !o->is_live &&
+								  !in->snapshot.tables,
+						     .level = DL_LOG_WARNING };
+
+		err = dl_fabric_main_part(in->fabric, &part, &tool->log, &in->part);
+	}
 	if (err)
 		return err;
 	in->fabric = in->part ? in->part : in->fabric;

@@ -17,6 +17,7 @@ struct tool_input_options {
 	struct dl_live_options live; /* adapter, port and paths count */
 	const char *net, *psl;	     /* beside a snapshot */
 	const char *config;	     /* torus-2QoS.conf */
+	bool one_vl;		     /* TOOL_INPUT_PART: is enough between switches */
 	const char *names;	     /* node name map */
 	bool include;		     /* may the netlist include files? */
 	struct beside *ahead;	     /* set by tool_input_read_both() */
@@ -46,9 +47,9 @@ struct tool_input {
 enum tool_input_kind {
 	TOOL_INPUT_TORUS, /* fabric, configuration, torus and coordinates */
 	/*
-	 * The same, without what is connected to nothing else of the fabric where
-	 * it is a running one or a snapshot: what one device says must not keep
-	 * the others from being routed.
+	 * The same, without what one device could keep the others from being
+	 * routed by: see dl_fabric_main_part().  What is connected to nothing else
+	 * in a netlist stays.
 	 */
 	TOOL_INPUT_PART,
 	TOOL_INPUT_COORDS, /* fabric and coordinates */

@@ -220,6 +220,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	dl_route_options_init(&r.options);
 	r.options.clock = dl_clock_monotonic;
 	tool_options(tool, &usage, argc, argv, &r);
+	r.input.one_vl = r.options.mode == DL_ROUTE_ANY_SL;
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, &in);
 	if (!err)
 		err = dl_fabric_assign_lids(in.fabric, r.lmc);

@@ -455,6 +455,7 @@ int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 	int err, status = TOOL_EXIT_GOOD;
 
 	tool_options(tool, &usage, argc, argv, &r);
+	r.input.one_vl = r.w.any_sl;
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, &r.w.whole);
 	if (!err && !r.input.config)
 		err = describe(&r.w.whole);

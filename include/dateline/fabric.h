@@ -48,8 +48,9 @@ struct dl_fabric_node {
 	uint32_t desc;	      /* offset of the node description; 0: none */
 	uint32_t vendor;
 	uint16_t device;
-	uint8_t type;	/* enum dl_fabric_node_type */
-	uint8_t nports; /* external ports, 1..DL_FABRIC_MAX_PORTS */
+	uint16_t lft_cap; /* LinearFDBCap: LIDs below it can be forwarded; 0: unknown */
+	uint8_t type;	  /* enum dl_fabric_node_type */
+	uint8_t nports;	  /* external ports, 1..DL_FABRIC_MAX_PORTS */
 };
 
 struct dl_fabric_port {
@@ -129,7 +130,9 @@ int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b);
  * are another's, or no unicast LIDs, is named as a warning and left without
  * one: no port can keep the others from being routed.  (65535 is what a port
  * says that has none.)  Of two, the one that claims fewer LIDs keeps them, then
- * a switch, then the first.  Returns 0, -EINVAL (two nodes share a GUID,
+ * a switch, then the first.  LIDs end where most switches' forwarding tables do,
+ * so that the fewest end ports are lost: those with higher ones, or those of
+ * switches with shorter tables, which dl_fabric_main_part() leaves out.  Returns 0, -EINVAL (two nodes share a GUID,
  * reported), -ENOMEM.
  */
 int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log);
@@ -324,12 +327,21 @@ int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead, const bool *c
 int dl_fabric_is_connected(const struct dl_fabric *f);
 
 /*
- * What is left of a finished fabric without all nodes that no cable connects to
- * the largest part; they are named as warnings.  *out is NULL if there are none,
- * or no switch.  0 or -ENOMEM.  O(ports).
+ * What of a finished fabric can be routed, without all that one device could keep
+ * the others from being routed by: switches with forwarding tables too short for
+ * the LIDs in use, and nodes that no cable connects to the rest.  All that is left
+ * out is named.  *out is NULL if that is nothing, or there is no switch.  0 or
+ * -ENOMEM.  O(ports).
  */
-int dl_fabric_main_part(const struct dl_fabric *f, const struct dl_log *log,
-			struct dl_fabric **out);
+struct dl_fabric_part {
+	uint32_t from;		 /* the part of this end port; DL_NONE: the largest */
+	bool two_vls;		 /* nor few cables between switches with 1 data VL */
+	bool keep_torn;		 /* unless only what is not connected would be left out */
+	enum dl_log_level level; /* of what is said about nodes */
+};
+
+int dl_fabric_main_part(const struct dl_fabric *f, const struct dl_fabric_part *o,
+			const struct dl_log *log, struct dl_fabric **out);
 
 #ifdef __cplusplus
 }

@@ -4,13 +4,10 @@
  * two fabrics with the same failures are the same, byte for byte.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/internal.h"
-
-#define MAX_NAMED 20
 
 struct cutter {
 	const struct dl_fabric *f;
@@ -71,6 +68,7 @@ static int copy_node(const struct cutter *c, uint32_t node)
 	copy->system_guid = n->system_guid;
 	copy->vendor = n->vendor;
 	copy->device = n->device;
+	copy->lft_cap = n->lft_cap;
 	for (unsigned int i = 0; i <= n->nports; i++)
 		copy_port(c, n->first_port + i, copy->first_port + i);
 	return 0;
@@ -105,119 +103,5 @@ int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead, const bool *c
 		dl_fabric_free(c.out);
 	else
 		*out = c.out;
-	return err;
-}
-
-/* ---- what is connected ----------------------------------------------------- */
-
-struct parts {
-	uint32_t *label; /* by switch: the first switch of its part, or DL_NONE */
-	uint32_t *queue;
-};
-
-static void parts_free(struct parts *p)
-{
-	free(p->label);
-	free(p->queue);
-}
-
-static int parts_new(const struct dl_fabric *f, struct parts *p)
-{
-	p->label = malloc((f->nswitches + 1) * sizeof(*p->label));
-	p->queue = malloc((f->nswitches + 1) * sizeof(*p->queue));
-	if (!p->label || !p->queue)
-		return -ENOMEM;
-	memset(p->label, 0xFF, f->nswitches * sizeof(*p->label)); /* DL_NONE */
-	return 0;
-}
-
-/* Label what a switch is connected to; returns how many switches that is. */
-static uint32_t label_part(const struct dl_fabric *f, struct parts *p, uint32_t from)
-{
-	uint32_t tail = 0;
-
-	p->label[from] = from;
-	p->queue[tail++] = from;
-	for (uint32_t head = 0; head < tail; head++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[p->queue[head]]];
-
-		for (unsigned int i = 1; i <= n->nports; i++) {
-			uint32_t sw = dl_fabric_peer_switch(f, n->first_port + i);
-
-			if (sw == DL_NONE || p->label[sw] != DL_NONE)
-				continue;
-			p->label[sw] = from;
-			p->queue[tail++] = sw;
-		}
-	}
-	return tail;
-}
-
-int dl_fabric_is_connected(const struct dl_fabric *f)
-{
-	struct parts parts;
-	uint32_t first = DL_NONE, sw;
-	int connected = parts_new(f, &parts) ? -ENOMEM : 1;
-
-	for (uint32_t p = 0; connected == 1 && p < f->nports; p++) {
-		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p))
-			continue;
-		sw = dl_fabric_access_switch(f, p);
-		if (first == DL_NONE && sw != DL_NONE)
-			label_part(f, &parts, first = sw);
-		connected = sw != DL_NONE && parts.label[sw] == first;
-	}
-	if (first == DL_NONE && connected == 1)
-		connected = 0; /* there is no port to be connected */
-	parts_free(&parts);
-	return connected;
-}
-
-/* Is one of its ports, or itself, in this part? */
-static bool is_in_part(const struct dl_fabric *f, const struct parts *p, uint32_t node,
-		       uint32_t part)
-{
-	const struct dl_fabric_node *n = &f->nodes[node];
-
-	for (unsigned int i = 0; i <= n->nports; i++) {
-		uint32_t sw = dl_fabric_access_switch(f, n->first_port + i);
-
-		if (sw != DL_NONE && p->label[sw] == part)
-			return true;
-	}
-	return false;
-}
-
-int dl_fabric_main_part(const struct dl_fabric *f, const struct dl_log *log, struct dl_fabric **out)
-{
-	bool *dead = calloc(f->nnodes + 1ul, sizeof(*dead));
-	bool *cut = calloc(f->nports + 1ul, sizeof(*cut));
-	uint32_t main = DL_NONE, most = 0, nout = 0;
-	struct parts parts;
-	int err = parts_new(f, &parts);
-
-	*out = NULL;
-	err = dead && cut ? err : -ENOMEM;
-	for (uint32_t s = 0; !err && s < f->nswitches; s++) {
-		uint32_t n = parts.label[s] == DL_NONE ? label_part(f, &parts, s) : 0;
-
-		main = n > most ? s : main;
-		most = n > most ? n : most;
-	}
-	for (uint32_t i = 0; !err && main != DL_NONE && i < f->nnodes; i++) {
-		dead[i] = !is_in_part(f, &parts, i, main);
-		if (dead[i] && nout++ < MAX_NAMED)
-			dl_log(log, DL_LOG_WARNING,
-			       "0x%016" PRIx64 " \"%s\" is connected to no switch of the rest: "
-			       "left out",
-			       f->nodes[i].guid, dl_fabric_node_name(f, i));
-	}
-	if (nout > MAX_NAMED)
-		dl_log(log, DL_LOG_WARNING, "... and %u nodes more", nout - MAX_NAMED);
-	if (!err && nout)
-		err = dl_fabric_degrade(f, dead, cut, out);
-	parts_free(&parts);
-	free(dead);
-	free(cut);
 	return err;
 }

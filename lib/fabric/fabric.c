@@ -313,9 +313,9 @@ static void drop_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t po
 	p->lmc = 0;
 }
 
-/* Enter one end port's range, unless it does not fit. */
+/* Enter one end port's range, unless it does not fit below `limit`. */
 static void enter_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t port,
-		       uint32_t *lid_port)
+		       uint32_t *lid_port, uint32_t limit)
 {
 	struct dl_fabric_port *p = &f->ports[port];
 	uint32_t lid, end = p->lid + (1u << (p->lmc & 31));
@@ -327,6 +327,10 @@ static void enter_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t p
 	}
 	if (p->lmc > DL_FABRIC_MAX_LMC || end > DL_LID_SPACE) {
 		drop_lids(f, log, port, "where unicast LIDs are 1 to %u", DL_FABRIC_MAX_LID);
+		return;
+	}
+	if (end > limit) {
+		drop_lids(f, log, port, "where forwarding tables of switches end at %u", limit - 1);
 		return;
 	}
 	for (lid = p->lid; lid < end; lid++) {
@@ -357,6 +361,63 @@ static unsigned int claim_rank(const struct dl_fabric *f, uint32_t port)
 	return 2 * lmc + !dl_fabric_is_switch(f, p->node);
 }
 
+/* What cannot be reached if a switch is left out: itself, and the adapters at it. */
+static uint32_t ends_at(const struct dl_fabric *f, const struct dl_fabric_node *sw)
+{
+	uint32_t n = 1;
+
+	for (unsigned int i = 1; i <= sw->nports; i++) {
+		uint32_t peer = dl_fabric_peer_node(f, sw->first_port + i);
+
+		n += peer != DL_NONE && !dl_fabric_is_switch(f, peer);
+	}
+	return n;
+}
+
+/* The last LID that a port claims, or 0 if it claims none, or no unicast LIDs. */
+static uint32_t last_claimed(const struct dl_fabric *f, uint32_t port)
+{
+	const struct dl_fabric_port *p = &f->ports[port];
+	uint32_t last = p->lid + (1u << (p->lmc & 31)) - 1;
+
+	return p->lid && dl_fabric_is_end_port(f, port) && last <= DL_FABRIC_MAX_LID ? last : 0;
+}
+
+/*
+ * The LID below which all are to be, up to `last` and one more: where this costs
+ * the fewest end ports, those with higher LIDs or those of switches whose
+ * forwarding tables end before.  Of the same cost, the highest.
+ */
+static int limit_lids(const struct dl_fabric *f, uint32_t last, uint32_t *limit)
+{
+	uint32_t *rise, cost = 0, least = UINT32_MAX, n = 0;
+
+	*limit = last + 1;
+	for (uint32_t i = 0; i < f->nnodes; i++)
+		n += f->nodes[i].lft_cap && f->nodes[i].lft_cap <= last;
+	if (!n)
+		return 0;
+	/* From limit to limit; modulo 2^32, for it also falls. */
+	rise = calloc(last + 2, sizeof(*rise));
+	if (!rise)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->nports; i++)
+		if (last_claimed(f, i)) {
+			rise[1]++;
+			rise[last_claimed(f, i) + 1]--;
+		}
+	for (uint32_t i = 0; i < f->nnodes; i++)
+		if (f->nodes[i].lft_cap && f->nodes[i].lft_cap <= last)
+			rise[f->nodes[i].lft_cap + 1] += ends_at(f, &f->nodes[i]);
+	for (uint32_t l = 1; l <= last + 1; l++) {
+		cost += rise[l];
+		*limit = cost <= least ? l : *limit;
+		least = cost <= least ? cost : least;
+	}
+	free(rise);
+	return 0;
+}
+
 /*
  * *out gets a port for each LID up to the highest that is claimed, and `more` after
  * it, all below *end; *top is the highest LID in use.
@@ -364,18 +425,19 @@ static unsigned int claim_rank(const struct dl_fabric *f, uint32_t port)
 static int index_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t more, uint32_t **out,
 		      uint32_t *end, uint16_t *top)
 {
-	uint32_t *lid_port, ranks = 0, last = 0;
+	uint32_t *lid_port, ranks = 0, last = 0, limit;
+	int err;
 
 	for (uint32_t i = 0; i < f->nports; i++) {
-		const struct dl_fabric_port *p = &f->ports[i];
-		uint32_t highest = p->lid + (1u << (p->lmc & 31)) - 1;
+		uint32_t highest = last_claimed(f, i);
 
-		if (!p->lid || !dl_fabric_is_end_port(f, i))
-			continue;
-		ranks |= 1u << claim_rank(f, i);
-		if (highest <= DL_FABRIC_MAX_LID && highest > last)
-			last = highest;
+		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
+			ranks |= 1u << claim_rank(f, i);
+		last = highest > last ? highest : last;
 	}
+	err = limit_lids(f, last, &limit);
+	if (err)
+		return err;
 	*end = last + more < DL_LID_SPACE ? last + more + 1 : DL_LID_SPACE;
 	lid_port = malloc(*end * sizeof(*lid_port));
 	if (!lid_port)
@@ -385,7 +447,7 @@ static int index_lids(struct dl_fabric *f, const struct dl_log *log, uint32_t mo
 		for (uint32_t i = 0; ranks >> rank & 1 && i < f->nports; i++)
 			if (f->ports[i].lid && dl_fabric_is_end_port(f, i) &&
 			    claim_rank(f, i) == rank)
-				enter_lids(f, log, i, lid_port);
+				enter_lids(f, log, i, lid_port, limit);
 	*top = last;
 	while (*top && lid_port[*top] == DL_NONE)
 		--*top;

@@ -5,6 +5,7 @@ libdlroute_la_SOURCES += \
 	lib/fabric/links.c \
 	lib/fabric/internal.h \
 	lib/fabric/netlist_write.c \
+	lib/fabric/part.c \
 	lib/fabric/speed.c \
 	lib/fabric/subnet_lst_write.c
 libdlread_la_SOURCES += \

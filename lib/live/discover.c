@@ -116,6 +116,7 @@ static int add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t 
 	f->nodes[*node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
 	f->nodes[*node].device = field(n->info, IB_NODE_DEVID_F);
 	f->nodes[*node].vendor = field(n->info, IB_NODE_VENDORID_F);
+	f->nodes[*node].lft_cap = field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
 	return 0;
 }
 

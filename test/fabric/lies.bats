@@ -139,6 +139,9 @@ truthful_fabric() {
 	grep -q '"H_1_1_0_1" claims 128 LIDs, and has been assigned 1:' "$SM_DIR/osm.log"
 	lie 30 "$HOST 15 - 10 0001"
 	lie 30 "$HOST 15 - 10 c000"
+	# Beyond ibsim's forwarding tables: what is written there damages others.
+	lie 30 "$HOST 15 - 10 bfff"
+	grep -q '"H_1_1_0_1" .* claims LID 49151 .* tables of switches end at 30719:' "$SM_DIR/osm.log"
 	lie 30 "$HOST 15 - 20 01 1"
 }
 
@@ -199,6 +202,29 @@ truthful_fabric() {
 	look 0 "$HOST 10 - 0 $(hex $'\e]0;owned\a\e[2J\xc2\x9b2J')00"
 	look 0 "$HOST 10 - 0 $(hex $'caf\xe9 \xff')00"
 	look 0 "$HOST 10 - 0 $(hex "a\" lid 1 'b\", =1+1")00"
+}
+
+@test "to those who read a file: few cables with one data VL" {
+	awk '/^$/ { inside = 0 } /^Switch.*"S_1_1_0"/ { inside = 1 }
+		{ print $0 (inside && /^\[/ ? " v=1" : "") }' "$T/f.net" >"$T/one.net"
+	dateline route "$T/one.net" --torus-config "$T/f.torus.conf" -o "$T/r.dls" 2>"$T/err"
+	[[ $(grep -c '1 data VL between .*"S_1_1_0".*: not used' "$T/err") == 4 ]]
+	grep -q '"S_1_1_0" is connected to no switch of the rest: left out' "$T/err"
+	[[ $(verdict "$T/r.dls" pairs --pairs adapters) == 210 ]]
+	[[ $(verdict "$T/r.dls" lost) == 0 ]]
+	run -0 dateline whatif "$T/one.net" --torus-config "$T/f.torus.conf" --links 1 --samples 1
+	[[ $output == *'1 data VL between'*'not used'* ]]
+	dateline route "$T/one.net" --torus-config "$T/f.torus.conf" --mode any-sl \
+		-o "$T/r.dls" 2>"$T/err"
+	fails grep 'not used' "$T/err"
+	[[ $(verdict "$T/r.dls" pairs --pairs adapters) == 240 ]]
+	# Only a cable between two ports of one switch.
+	awk '{ print } /^Switch.*"S_1_1_0"/ {
+		print "[30]\t\"S_1_1_0\"[31]\t# 4xEDR v=1\n[31]\t\"S_1_1_0\"[30]\t# 4xEDR v=1" }' \
+		"$T/f.net" >"$T/self.net"
+	dateline route "$T/self.net" --torus-config "$T/f.torus.conf" -o "$T/r.dls" 2>"$T/err"
+	grep -q '1 data VL between port 30 of "S_1_1_0" and port 31 of "S_1_1_0"' "$T/err"
+	[[ $(verdict "$T/r.dls" pairs --pairs adapters) == 240 ]]
 }
 
 @test "to those who route: a device whose cables cannot be" {

@@ -289,6 +289,75 @@ static void test_models(void **state)
 	}
 }
 
+/* Ports that a switch keeps in the fabric: its own, and those of adapters. */
+static uint32_t model_ends(const struct dl_fabric *f, uint32_t node)
+{
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < f->nports; i++)
+		n += f->ports[i].node == node && f->ports[i].peer != DL_NONE &&
+		     !dl_fabric_is_switch(f, f->ports[f->ports[i].peer].node);
+	return n;
+}
+
+/* The end ports that are lost if all LIDs are below this one. */
+static uint32_t model_cost(const struct dl_fabric *f, uint32_t limit)
+{
+	uint32_t cost = 0;
+
+	for (uint32_t i = 0; i < f->nports; i++) {
+		const struct dl_fabric_port *p = &f->ports[i];
+
+		cost += p->lid && dl_fabric_is_end_port(f, i) && p->lid + (1u << p->lmc) > limit;
+	}
+	for (uint32_t i = 0; i < f->nnodes; i++)
+		if (f->nodes[i].lft_cap && f->nodes[i].lft_cap < limit)
+			cost += model_ends(f, i);
+	return cost;
+}
+
+/* LIDs end where most switches' forwarding tables do. */
+static void test_short_tables(void **state)
+{
+	struct test_random r = { .seed = text_seed(2) }, s;
+	unsigned int kept = 0, lost = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < 200; round++) {
+		struct dl_fabric *f, *g;
+		uint32_t cap, best = 0, limit = 1;
+
+		s = r;
+		f = random_fabric(&r);
+		g = random_fabric(&s);
+		assert_int_equal(dl_fabric_finish(g, NULL), 0);
+		cap = test_random(&r, g->top_lid + 4u) + 1;
+		for (uint32_t i = 0; i < f->nnodes; i++)
+			if (dl_fabric_is_switch(f, i) && test_random(&r, 8))
+				f->nodes[i].lft_cap = test_random(&r, 6) ?
+							      cap :
+							      test_random(&r, g->top_lid + 4u) + 1;
+		for (uint32_t l = 1; l <= g->top_lid + 1u; l++)
+			if (l == 1 || model_cost(f, l) <= best) {
+				best = model_cost(f, l);
+				limit = l;
+			}
+		assert_int_equal(dl_fabric_finish(f, NULL), 0);
+		for (uint32_t i = 0; i < f->nports; i++) {
+			bool keeps = g->ports[i].lid + (1u << g->ports[i].lmc) <= limit;
+
+			if (!g->ports[i].lid || !dl_fabric_is_end_port(f, i))
+				continue;
+			assert_int_equal(f->ports[i].lid, keeps ? g->ports[i].lid : 0);
+			kept += keeps;
+			lost += !keeps;
+		}
+		dl_fabric_free(f);
+		dl_fabric_free(g);
+	}
+	assert_true(kept && lost);
+}
+
 /* Every cable between switches twice, nothing else, in order of ports. */
 static void assert_links(const struct dl_fabric *f)
 {
@@ -389,7 +458,7 @@ int main(void)
 		cmocka_unit_test(test_empty),	cmocka_unit_test(test_add),
 		cmocka_unit_test(test_connect), cmocka_unit_test(test_clashes),
 		cmocka_unit_test(test_models),	cmocka_unit_test(test_full),
-		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_links),	cmocka_unit_test(test_short_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

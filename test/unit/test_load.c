@@ -104,9 +104,10 @@ static uint32_t largest_part(const struct dl_fabric *f)
 
 static void check_main_part(const struct dl_fabric *f)
 {
+	const struct dl_fabric_part options = { .from = DL_NONE };
 	struct dl_fabric *part;
 
-	assert_int_equal(dl_fabric_main_part(f, NULL, &part), 0);
+	assert_int_equal(dl_fabric_main_part(f, &options, NULL, &part), 0);
 	assert_int_equal(!part, dl_fabric_is_connected(f));
 	if (!part)
 		return;
@@ -114,6 +115,78 @@ static void check_main_part(const struct dl_fabric *f)
 	assert_int_equal(part->nswitches, largest_part(f));
 	assert_int_equal(part->nnodes, 3 * part->nswitches);
 	dl_fabric_free(part);
+}
+
+/*
+ * What one device could spoil is left out: the same as cutting it out, and then
+ * what that has torn off.  Few cables have one data VL at one end, or at both.
+ */
+static void check_left_out(struct dl_fabric *f, struct test_random *random, bool two_vls)
+{
+	const struct dl_fabric_part all = { .from = DL_NONE, .two_vls = two_vls };
+	const struct dl_fabric_part rest = { .from = DL_NONE };
+	bool *dead = calloc(f->nnodes + 1ul, sizeof(*dead));
+	bool *cut = calloc(f->nports + 1ul, sizeof(*cut));
+	struct dl_fabric *part, *left, *torn;
+	uint32_t ends = 0, narrow = 0, n = 0;
+	char *want, *have;
+
+	for (uint32_t i = 0; i < f->nswitches; i++) {
+		f->nodes[f->switches[i]].lft_cap = f->top_lid + test_random(random, 20);
+		dead[f->switches[i]] = f->nodes[f->switches[i]].lft_cap == f->top_lid;
+		n += dead[f->switches[i]];
+	}
+	for (uint32_t p = 0; p < f->nports; p++)
+		f->ports[p].vls = test_random(random, 20) ? 8 : 1;
+	for (uint32_t p = 0; p < f->nports; p++) {
+		if (!dl_fabric_is_switch(f, f->ports[p].node) ||
+		    dl_fabric_peer_switch(f, p) == DL_NONE)
+			continue;
+		ends++;
+		cut[p] = f->ports[p].vls == 1 || f->ports[f->ports[p].peer].vls == 1;
+		narrow += cut[p];
+	}
+	if (!two_vls || 2 * narrow >= ends)
+		memset(cut, 0, f->nports);
+	else
+		n += narrow;
+	assert_int_equal(dl_fabric_main_part(f, &all, NULL, &part), 0);
+	assert_int_equal(dl_fabric_degrade(f, dead, cut, &left), 0);
+	assert_int_equal(dl_fabric_main_part(left, &rest, NULL, &torn), 0);
+	assert_int_equal(part != NULL, n || torn);
+	if (part) {
+		want = netlist(torn ? torn : left);
+		have = netlist(part);
+		assert_string_equal(want, have);
+		free(want);
+		free(have);
+	}
+	dl_fabric_free(part);
+	dl_fabric_free(left);
+	dl_fabric_free(torn);
+	free(dead);
+	free(cut);
+}
+
+/* The part of an end port, and what is kept of a torn fabric. */
+static void check_from(const struct dl_fabric *f)
+{
+	for (uint32_t p = 0; p < f->nports; p++) {
+		const struct dl_fabric_part of = { .from = p },
+					    keep = { .from = p, .keep_torn = true };
+		struct dl_fabric *part;
+
+		if (f->nodes[f->ports[p].node].sw == DL_NONE || f->ports[p].num)
+			continue;
+		assert_int_equal(dl_fabric_main_part(f, &keep, NULL, &part), 0);
+		assert_null(part);
+		assert_int_equal(dl_fabric_main_part(f, &of, NULL, &part), 0);
+		if (!part)
+			continue;
+		assert_int_equal(dl_fabric_is_connected(part), 1);
+		assert_true(dl_fabric_find_guid(part, f->nodes[f->ports[p].node].guid) != DL_NONE);
+		dl_fabric_free(part);
+	}
 }
 
 static void damage_is_damage(void **state)
@@ -161,6 +234,9 @@ static void damage_is_damage(void **state)
 			torn++;
 		assert_int_equal(dl_fabric_is_connected(out), dl_fabric_is_connected(hurt->fabric));
 		check_main_part(out);
+		if (round < ROUNDS / 10)
+			check_from(out);
+		check_left_out(out, &random, round % 2);
 		free(want);
 		free(have);
 		free(dead);

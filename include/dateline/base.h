@@ -362,6 +362,9 @@ int dl_file_finish(struct dl_file *f, int err);
 /* Put a finished file in place, durably, and release all. */
 int dl_file_place(struct dl_file *f);
 
+/* The same, under another name in its directory. */
+int dl_file_place_as(struct dl_file *f, const char *name);
+
 /* Release all, in place of finishing or placing.  At any time, also twice. */
 void dl_file_drop(struct dl_file *f);
 

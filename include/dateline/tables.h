@@ -406,11 +406,11 @@ uint64_t dl_snapshot_fabric_id(const struct dl_fabric *f);
 /*
  * Write a snapshot: tables and notes in the directory `dir`, which is made when
  * it is not there, with a manifest by which readers refuse what does not belong
- * together.  It replaces an earlier one as a whole: a failure while files are
- * written leaves that one, and after an interruption while they are put in
- * place readers refuse the directory.  Files of an earlier snapshot that this
- * one lacks are removed.  Of `about`, the fabric's number is filled in.
- * Returns 0 or a negative errno, reported; -EPROTO as dl_tables_check().
+ * together.  It replaces an earlier one as a whole: whatever interrupts it,
+ * readers find that one or the new one.  Files of an earlier snapshot that this
+ * one lacks are removed.  Notes have names of a snapshot's files, else -EINVAL.
+ * Of `about`, the fabric's number is filled in.  Returns 0 or a negative errno,
+ * reported; -EPROTO as dl_tables_check().
  *
  * Path SLs are written by pair where these are not more than four million, else
  * by class, which does not grow with the square of the adapters.

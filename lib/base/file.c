@@ -10,15 +10,19 @@
  * Method.  The bytes go into a file without a name in the same directory, or,
  * where the file system has none such, into a new one under a random name.
  * Once they are on the disk, one rename puts them in place: of whatever has the
- * file's name by then, only the name is replaced, and it is never opened.
+ * file's name by then, only the name is replaced, and it is never opened.  A
+ * writer that is killed may leave a file under a random name; while one writes,
+ * it holds a lock, and the next one removes what nobody has locked.
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +31,8 @@
 
 #define BUFFER_BYTES (1 << 16)
 #define PROC_FD "/proc/self/fd"
+#define PART ".dateline-"
+#define PART_DIGITS 16
 
 /* Without the right to list a directory, its entries cannot be made durable. */
 static int open_dir(const char *path, size_t len)
@@ -42,26 +48,89 @@ static int open_dir(const char *path, size_t len)
 	return dir;
 }
 
-static int open_part(struct dl_file *f, const char *name)
+/* ---- parts: what is not in place ------------------------------------------- */
+
+static bool is_part(const char *name)
 {
-	struct stat old;
-	bool exists = !fstatat(f->dir, name, &old, AT_SYMLINK_NOFOLLOW);
+	const char *digits = name + sizeof(PART) - 1;
+
+	return !strncmp(name, PART, sizeof(PART) - 1) && strlen(digits) == PART_DIGITS &&
+	       strspn(digits, "0123456789abcdef") == PART_DIGITS;
+}
+
+static void remove_abandoned(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    !flock(fd, LOCK_EX | LOCK_NB))
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
+static void remove_all_abandoned(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	while (list && (e = readdir(list)))
+		if (is_part(e->d_name))
+			remove_abandoned(dir, e->d_name);
+	if (list)
+		closedir(list);
+	else if (fd >= 0)
+		close(fd);
+}
+
+#define TRIES 4
+
+/* Somebody may have taken it for abandoned before it was locked. */
+static bool is_lost(int fd, bool named)
+{
+	struct stat st;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return true;
+	return named && !fstat(fd, &st) && !st.st_nlink;
+}
+
+static int create_part(struct dl_file *f, unsigned int tries)
+{
 	uint64_t number;
 	int fd = -1;
 
-	if (exists && S_ISDIR(old.st_mode)) {
-		errno = EISDIR;
-		return -1;
-	}
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -1;
-	snprintf(f->part, sizeof(f->part), ".dateline-%016" PRIx64, number);
+	snprintf(f->part, sizeof(f->part), PART "%016" PRIx64, number);
 	if (!access(PROC_FD, X_OK))
 		fd = openat(f->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 	f->named = fd < 0;
 	if (f->named)
 		fd = openat(f->dir, f->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    0666);
+	if (fd < 0 || !is_lost(fd, f->named) || tries == 1)
+		return fd;
+	unlinkat(f->dir, f->part, 0);
+	close(fd);
+	return create_part(f, tries - 1);
+}
+
+static int open_part(struct dl_file *f, const char *name)
+{
+	struct stat old;
+	bool exists = !fstatat(f->dir, name, &old, AT_SYMLINK_NOFOLLOW);
+	int fd;
+
+	if (exists && S_ISDIR(old.st_mode)) {
+		errno = EISDIR;
+		return -1;
+	}
+	remove_all_abandoned(f->dir);
+	fd = create_part(f, TRIES);
 	/* What its owner has allowed stays allowed; not what others have. */
 	if (fd >= 0 && exists && S_ISREG(old.st_mode) && old.st_uid == geteuid() &&
 	    fchmod(fd, old.st_mode & 0777)) {
@@ -115,7 +184,7 @@ int dl_file_finish(struct dl_file *f, int err)
 	return err;
 }
 
-int dl_file_place(struct dl_file *f)
+int dl_file_place_as(struct dl_file *f, const char *name)
 {
 	char unnamed[sizeof(PROC_FD) + 16];
 	int err = 0;
@@ -124,7 +193,7 @@ int dl_file_place(struct dl_file *f)
 	if (!f->named && linkat(AT_FDCWD, unnamed, f->dir, f->part, AT_SYMLINK_FOLLOW))
 		err = -errno;
 	f->named |= !err;
-	if (!err && renameat(f->dir, f->part, f->dir, f->name))
+	if (!err && renameat(f->dir, f->part, f->dir, name))
 		err = -errno;
 	if (!err) {
 		f->named = false;
@@ -133,6 +202,11 @@ int dl_file_place(struct dl_file *f)
 	}
 	dl_file_drop(f);
 	return err;
+}
+
+int dl_file_place(struct dl_file *f)
+{
+	return dl_file_place_as(f, f->name);
 }
 
 void dl_file_drop(struct dl_file *f)

@@ -116,6 +116,30 @@ struct dl_snapshot_manifest {
 	uint32_t n, cap;
 };
 
+/* ---- from one to the next; see exchange.c ------------------------------ */
+
+#define DL_SNAPSHOT_NAME_MAX 128 /* of a file that waits */
+
+/* The names that files of a snapshot can have, but the manifest's; NULL: no more. */
+const char *dl_snapshot_own_name(unsigned int i);
+bool dl_snapshot_is_own_name(const char *name);
+
+const struct dl_snapshot_file *dl_snapshot_listed(const struct dl_snapshot_manifest *m,
+						  const char *name);
+
+/* The name of a file until the snapshot is complete; does any listed one have it? */
+void dl_snapshot_waiting_name(char name[DL_SNAPSHOT_NAME_MAX], const struct dl_snapshot_file *f);
+bool dl_snapshot_is_incomplete(int dir, const struct dl_snapshot_manifest *m);
+
+/*
+ * With the manifest in place, remove all other files of snapshots and put those
+ * in place that wait.  Before another one is written: complete what is there,
+ * and remove files that wait for nothing.  0 or a negative errno.
+ */
+int dl_snapshot_complete(int dir, const struct dl_snapshot_manifest *m);
+int dl_snapshot_recover(int dir);
+void dl_snapshot_remove_waiting(int dir);
+
 /* Its first lines, which stand in a compact snapshot, too. */
 void dl_snapshot_put_about(struct dl_tables_out *o, const struct dl_snapshot_about *about);
 int dl_snapshot_put_manifest(struct dl_tables_out *o, const struct dl_snapshot_manifest *m);

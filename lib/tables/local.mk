@@ -1,9 +1,11 @@
 libdlroute_la_SOURCES += \
 	include/dateline/tables.h \
 	lib/tables/blocks.c \
+	lib/tables/exchange.c \
 	lib/tables/internal.h \
 	lib/tables/load.c \
 	lib/tables/manifest.c \
+	lib/tables/manifest_read.c \
 	lib/tables/masks.c \
 	lib/tables/out.c \
 	lib/tables/pack.c \
@@ -14,7 +16,6 @@ libdlroute_la_SOURCES += \
 	lib/tables/write.c
 libdlread_la_SOURCES += \
 	lib/tables/unpack.c \
-	lib/tables/manifest_read.c \
 	lib/tables/read.c \
 	lib/tables/read_lfts.c \
 	lib/tables/read_psl.c \

@@ -8,14 +8,13 @@
  *
  * Method.  A manifest lists the files with their sizes and checksums.  All files
  * are written without a name first; a failure until then leaves what was there.
- * Then they are put in place by one rename each, the manifest first, and files
- * of an earlier snapshot that this one does not have are removed.  Whatever
- * interrupts that, the files do not match the manifest, and readers refuse
- * them; so they do when a file is lost, cut or exchanged later.
+ * Then they are put in place together; see exchange.c.  When a file is lost, cut
+ * or exchanged later, it does not match the manifest, and readers refuse all.
  */
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +115,7 @@ struct part {
 struct writer {
 	const struct dl_snapshot *s;
 	const char *dir;
+	int fd; /* the directory */
 	const struct dl_log *log;
 	struct part *parts;
 	uint32_t n;
@@ -219,43 +219,28 @@ static int write_part(struct writer *w, const char *name)
 
 /* ---- all --------------------------------------------------------------- */
 
-static bool is_written(const struct writer *w, const char *name)
-{
-	bool is = false;
-
-	for (uint32_t i = 0; i < w->n; i++)
-		is |= !strcmp(w->parts[i].name, name);
-	return is;
-}
-
-static void remove_stale(const struct writer *w, const char *name)
-{
-	char path[PATH_MAX];
-
-	if (!is_written(w, name) && !make_path(path, w->dir, name))
-		unlink(path);
-}
-
-/*
- * From the old snapshot to the new one: the manifest, which was written last,
- * comes first, and path SLs are the last for whoever waits for them.
- */
 static int replace(struct writer *w)
 {
+	uint32_t last = w->n - 1;
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < w->n; i++) {
-		struct part *p = &w->parts[(i + w->n - 1) % w->n];
+	for (uint32_t i = 0; !err && i <= last; i++) {
+		char name[DL_SNAPSHOT_NAME_MAX];
 
-		err = dl_file_place(&p->file);
+		dl_snapshot_waiting_name(name, &w->manifest.files[i]);
+		/* All names are made durable together. */
+		w->parts[i].file.hasty = true;
+		err = i < last ? dl_file_place_as(&w->parts[i].file, name) :
+				 dl_file_place(&w->parts[i].file);
 		if (err)
-			failed(w, p->name, err);
+			failed(w, w->parts[i].name, err);
 	}
-	for (unsigned int i = 0; !err && i < DL_TABLES_NFILES; i++)
-		remove_stale(w, dl_tables_file_names[i]);
-	for (unsigned int i = 0; !err && dl_snapshot_note_names[i]; i++)
-		remove_stale(w, dl_snapshot_note_names[i]);
-	return err;
+	if (err) {
+		dl_snapshot_remove_waiting(w->fd);
+		return err;
+	}
+	err = dl_snapshot_complete(w->fd, &w->manifest);
+	return err ? failed(w, "dateline-*", err) : 0;
 }
 
 static uint64_t psl_pairs(const struct dl_tables *t)
@@ -307,20 +292,38 @@ static int write_parts(struct writer *w, unsigned int flags)
 	return err ? err : write_part(w, DL_SNAPSHOT_MANIFEST);
 }
 
-int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int flags,
-		      const struct dl_log *log)
+static int open_dir(struct writer *w)
 {
-	struct writer w = { .s = s, .dir = dir, .log = log, .manifest.about = s->about };
-	int err = s->tables->checked ? 0 : dl_tables_check(s->tables, log);
+	int err = 0;
 
-	if (err)
-		return err;
-	if (mkdir(dir, 0777) && errno != EEXIST) {
+	if (mkdir(w->dir, 0777) && errno != EEXIST) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "%s: cannot create this directory: %s", dir,
+		dl_log(w->log, DL_LOG_ERROR, "%s: cannot create this directory: %s", w->dir,
 		       strerror(-err));
 		return err;
 	}
+	w->fd = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (w->fd < 0 && errno == EACCES)
+		w->fd = open(w->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	err = w->fd < 0 ? -errno : dl_snapshot_recover(w->fd);
+	if (err)
+		dl_log(w->log, DL_LOG_ERROR, "%s: cannot write to this directory: %s", w->dir,
+		       strerror(-err));
+	return err;
+}
+
+int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int flags,
+		      const struct dl_log *log)
+{
+	struct writer w = { .s = s, .dir = dir, .fd = -1, .log = log, .manifest.about = s->about };
+	int err = s->tables->checked ? 0 : dl_tables_check(s->tables, log);
+
+	for (uint32_t i = 0; !err && i < s->nnotes; i++)
+		err = dl_snapshot_is_own_name(s->notes[i].name) ? 0 : -EINVAL;
+	if (!err)
+		err = open_dir(&w);
+	if (err)
+		goto out;
 	w.manifest.about.fabric = dl_snapshot_fabric_id(s->tables->fabric);
 	w.parts = calloc(NPARTS_MAX + s->nnotes, sizeof(*w.parts));
 	err = w.parts ? write_parts(&w, flags) : -ENOMEM;
@@ -329,6 +332,9 @@ int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int
 	for (uint32_t i = 0; i < w.n; i++)
 		dl_file_drop(&w.parts[i].file);
 	dl_progress(log, "writing tables", " MB", 1, 1);
+out:
+	if (w.fd >= 0)
+		close(w.fd);
 	free(w.parts);
 	free(w.manifest.files);
 	return err;

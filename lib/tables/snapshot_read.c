@@ -32,17 +32,41 @@ struct source {
 	bool vls_known;			      /* does the fabric's file tell them? */
 	bool skip_sls;			      /* others are given */
 	struct dl_snapshot_manifest manifest; /* without files: there is none */
+	bool incomplete;		      /* files wait; see exchange.c */
 	double done, total;		      /* bytes of listed files, for progress */
 };
 
-/* The path of a file in the directory, or NULL when there is none such. */
-static const char *find(struct source *x, const char *name)
+static const struct dl_snapshot_file *listed(const struct source *x, const char *name)
+{
+	return dl_snapshot_listed(&x->manifest, name);
+}
+
+static const char *find_exactly(struct source *x, const char *name)
 {
 	int len = snprintf(x->path, sizeof(x->path), "%s/%s", x->dir, name);
 
 	if (len >= (int)sizeof(x->path) || access(x->path, F_OK))
 		return NULL;
 	return x->path;
+}
+
+/*
+ * The path of a file in the directory, or NULL when there is none such.  In an
+ * incomplete snapshot it may wait under another name, and others do not count.
+ */
+static const char *find(struct source *x, const char *name)
+{
+	const struct dl_snapshot_file *f = x->incomplete ? listed(x, name) : NULL;
+	char waiting[DL_SNAPSHOT_NAME_MAX];
+
+	if (x->incomplete && !f && dl_snapshot_is_own_name(name))
+		return NULL;
+	if (f) {
+		dl_snapshot_waiting_name(waiting, f);
+		if (find_exactly(x, waiting))
+			return x->path;
+	}
+	return find_exactly(x, name);
 }
 
 static int open_error(const struct source *x, const char *path)
@@ -188,14 +212,6 @@ static int check_file(struct source *x, const struct dl_snapshot_file *f, bool s
 	return check_summed(x, from, &s, f);
 }
 
-static const struct dl_snapshot_file *listed(const struct source *x, const char *name)
-{
-	for (uint32_t i = 0; i < x->manifest.n; i++)
-		if (!strcmp(x->manifest.files[i].name, name))
-			return &x->manifest.files[i];
-	return NULL;
-}
-
 /* No file that a reader could take for one of this snapshot. */
 static int check_unlisted(struct source *x, const char *name)
 {
@@ -240,7 +256,7 @@ static bool is_read_as_table(struct source *x, const char *name)
 static int check_manifest(struct source *x)
 {
 	FILE *from;
-	int err;
+	int dir, err;
 
 	if (!find(x, DL_SNAPSHOT_MANIFEST)) {
 		dl_log(x->log, DL_LOG_INFO,
@@ -253,19 +269,19 @@ static int check_manifest(struct source *x)
 		return open_error(x, x->path);
 	err = dl_snapshot_read_manifest(from, x->path, x->log, &x->manifest);
 	fclose(from);
+	dir = open(x->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 && !err)
+		err = open_error(x, x->dir);
+	x->incomplete = !err && dl_snapshot_is_incomplete(dir, &x->manifest);
+	if (dir >= 0)
+		close(dir);
 	for (uint32_t i = 0; i < x->manifest.n; i++)
 		x->total += x->manifest.files[i].bytes;
 	for (uint32_t i = 0; !err && i < x->manifest.n; i++)
 		err = check_file(x, &x->manifest.files[i],
 				 is_read_as_table(x, x->manifest.files[i].name));
-	if (!err)
-		err = check_unlisted(x, DL_SNAPSHOT_NET);
-	if (!err)
-		err = check_unlisted(x, DL_SNAPSHOT_SUBNET);
-	for (unsigned int i = 0; !err && i < DL_TABLES_NFILES; i++)
-		err = check_unlisted(x, dl_tables_file_names[i]);
-	for (unsigned int i = 0; !err && dl_snapshot_note_names[i]; i++)
-		err = check_unlisted(x, dl_snapshot_note_names[i]);
+	for (unsigned int i = 0; !err && dl_snapshot_own_name(i); i++)
+		err = check_unlisted(x, dl_snapshot_own_name(i));
 	return err;
 }
 

@@ -53,6 +53,8 @@ static int build_lid_matrices(void *context)
  */
 static void limit_lids(const struct dl_engine *e, const struct dl_fabric *f)
 {
+	/* What the switches hold now is to be closed, too. */
+	uint16_t held = e->in_force ? e->in_force->fabric->top_lid : 0;
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	uint32_t limit = UINT32_MAX;
 	cl_map_item_t *item;
@@ -67,7 +69,7 @@ static void limit_lids(const struct dl_engine *e, const struct dl_fabric *f)
 		osm_switch_t *sw = (osm_switch_t *)item;
 
 		if (sw->max_lid_ho >= limit)
-			sw->max_lid_ho = f->top_lid;
+			sw->max_lid_ho = held > f->top_lid ? held : f->top_lid;
 	}
 }
 

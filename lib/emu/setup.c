@@ -419,8 +419,6 @@ static bool looks_ahead(const struct dl_emu *e)
 	return !e->worms && e->c.arbitration.unlisted_vl != DL_LINK_UNLISTED_DROP;
 }
 
-#define TOGETHER 64 /* switches whose entries are in one cache line */
-
 /*
  * The forwarding tables, turned round: all entries for one LID lie together.  A
  * packet goes on along a line or two of them, where tables by switch take it to
@@ -431,13 +429,13 @@ static int set_up_routes(struct dl_emu *e)
 	uint32_t n = e->f->nswitches;
 
 	e->nroutes = e->tables->top_lid + 1u;
-	e->routes_row = (n + TOGETHER - 1ul) / TOGETHER * TOGETHER;
+	e->routes_row = (n + LINE - 1ul) / LINE * LINE;
 	e->routes = dl_array_large(e->nroutes, e->routes_row);
 	if (!e->routes)
 		return -ENOMEM;
-	for (uint32_t first = 0; first < n; first += TOGETHER)
+	for (uint32_t first = 0; first < n; first += LINE)
 		for (uint32_t lid = 0; lid < e->nroutes; lid++)
-			for (uint32_t s = first; s < n && s < first + TOGETHER; s++)
+			for (uint32_t s = first; s < n && s < first + LINE; s++)
 				e->routes[lid * e->routes_row + s] = e->switches[s].lft[lid];
 	for (uint32_t i = 0; i < e->nports; i++) {
 		uint32_t peer = e->ports[i].peer;

@@ -72,9 +72,7 @@ static uint64_t next_deadline(const struct dl_emu *e, const struct dl_emu_link_p
 				     p->fcp_due + ((e->now - p->fcp_due) / span + 1) * span;
 }
 
-/*
- * The VLs of which the sender does not know all.
- */
+/* The VLs of which the sender does not know all. */
 static unsigned int news(const struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	unsigned int ask = e->plain ? p->untold : (1u << p->vls) - 1, vls = 0;

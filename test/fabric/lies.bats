@@ -204,6 +204,17 @@ truthful_fabric() {
 	look 0 "$HOST 10 - 0 $(hex "a\" lid 1 'b\", =1+1")00"
 }
 
+@test "to those who look: how long its forwarding table is" {
+	truthful_fabric
+	look 0 "$SWITCH 12 - 0 0005"
+	sim dateline route --live -o "$T/rest.dls" 2>"$T/route.err"
+	grep -q '"S_1_1_0" has forwarding entries for LIDs up to 4, where 3[0-9] is in use: left out' \
+		"$T/route.err"
+	grep -q '"H_1_1_0_1" is connected to no switch of the rest: left out' "$T/route.err"
+	[[ $(verdict "$T/rest.dls" pairs --pairs adapters) == 210 ]]
+	[[ $(verdict "$T/rest.dls" lost) == 0 ]]
+}
+
 @test "to those who read a file: few cables with one data VL" {
 	awk '/^$/ { inside = 0 } /^Switch.*"S_1_1_0"/ { inside = 1 }
 		{ print $0 (inside && /^\[/ ? " v=1" : "") }' "$T/f.net" >"$T/one.net"

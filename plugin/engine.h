@@ -311,9 +311,9 @@ void dl_phases_discard(struct dl_phases *planned);
 void dl_phases_abandon(struct dl_engine *e);
 void dl_phases_free(struct dl_phases *p);
 
-/* Leave of a group's masks what the old ones, `before`, have as well. */
-void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
-			   const struct dl_tables_masks *before, struct dl_tables_masks *masks);
+/* Leave of a group's masks what the old ones, `before`, have as well.  0 or -ENOMEM. */
+int dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
+			  const struct dl_tables_masks *before, struct dl_tables_masks *masks);
 
 /* Set up the callbacks: for osm_register_external_routing_engine(). */
 int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);

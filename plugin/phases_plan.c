@@ -137,22 +137,26 @@ static const uint64_t *old_masks(const struct dl_phases *p, const struct dl_fabr
 	return dl_tables_mask(masks, before->nodes[node].sw);
 }
 
-void dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
-			   const struct dl_tables_masks *before, struct dl_tables_masks *masks)
+int dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
+			  const struct dl_tables_masks *before, struct dl_tables_masks *masks)
 {
-	for (uint32_t s = 0; s < f->nswitches; s++) {
+	for (uint32_t s = dl_tables_mask_next(masks, 0); s < f->nswitches;
+	     s = dl_tables_mask_next(masks, s + 1)) {
 		const uint64_t *old = old_masks(p, f, s, before);
-		uint64_t *new = dl_tables_mask_find(masks, s);
+		uint64_t *new = dl_tables_mask_row(masks, s);
 		unsigned int ports = f->nodes[f->switches[s]].nports;
 
-		for (unsigned int w = 0; new &&w < DL_TABLES_MASK_WORDS; w++)
+		if (!new)
+			return -ENOMEM;
+		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
 			new[w] &= old ? old[w] : 0;
-		for (unsigned int o = 1; new &&o <= ports; o++)
+		for (unsigned int o = 1; o <= ports; o++)
 			if (dl_tables_mask_get(masks, s, o) &&
 			    (dl_transition_is_recabled(p->from->fabric, f, s, o) ||
 			     dl_transition_changes_map(&p->plan, s, o)))
 				new[o / 64] &= ~(UINT64_C(1) << o % 64);
 	}
+	return 0;
 }
 
 /* Does the old tree use cables that the new one does not, or maps that change? */

@@ -58,7 +58,7 @@ struct dl_tables_vlarb {
 /* Port masks of 64 switches: rows of DL_TABLES_MASK_WORDS words for those that have any. */
 struct dl_tables_mask_rows {
 	uint64_t present; /* which have one */
-	uint64_t *words;  /* in order */
+	uint64_t *words;  /* in order; several groups may share them */
 };
 
 struct dl_tables_masks {
@@ -210,8 +210,8 @@ static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t
 	return s == DL_NONE || d == DL_NONE ? DL_TABLES_NO_SL : t->psl[s * (size_t)t->npsl_dst + d];
 }
 
-/* A switch's row, or NULL. */
-static inline uint64_t *dl_tables_mask_find(const struct dl_tables_masks *m, uint32_t sw)
+/* A switch's row to read, or NULL. */
+static inline const uint64_t *dl_tables_mask_find(const struct dl_tables_masks *m, uint32_t sw)
 {
 	const struct dl_tables_mask_rows *part = m->rows + sw / 64;
 	uint64_t bit = UINT64_C(1) << sw % 64;
@@ -237,6 +237,9 @@ static inline bool dl_tables_mask_get(const struct dl_tables_masks *m, uint32_t 
 	return dl_tables_mask(m, sw)[port / 64] >> port % 64 & 1;
 }
 
+/* The first switch from `sw` on that has a row, or nswitches. */
+uint32_t dl_tables_mask_next(const struct dl_tables_masks *m, uint32_t sw);
+
 /* The words to write to; NULL: no memory.  They hold until another row is added. */
 uint64_t *dl_tables_mask_row(struct dl_tables_masks *m, uint32_t sw);
 
@@ -246,8 +249,25 @@ int dl_tables_mask_set(struct dl_tables_masks *m, uint32_t sw, unsigned int port
 /* No ports, and no memory, are left. */
 void dl_tables_masks_clear(struct dl_tables_masks *m);
 
-/* In place of what is there.  0 or -ENOMEM. */
+/*
+ * In place of what is there.  Both share what neither changes: that costs little
+ * time and memory.  0 or -ENOMEM.
+ */
 int dl_tables_masks_copy(struct dl_tables_masks *to, const struct dl_tables_masks *from);
+
+bool dl_tables_masks_equal(const struct dl_tables_masks *a, const struct dl_tables_masks *b);
+
+/* Rows of 64 switches each that groups had lately, by their hash; zeroed at first. */
+#define DL_TABLES_MASKS_SEEN 1024
+struct dl_tables_masks_seen {
+	struct dl_tables_mask_rows parts[DL_TABLES_MASKS_SEEN];
+};
+
+/*
+ * Let masks share rows with those seen, and see theirs.  None of these may
+ * change or go as long as others are united with them.
+ */
+void dl_tables_masks_unite(struct dl_tables_masks *m, struct dl_tables_masks_seen *seen);
 
 /* Dumps of a routing, in the formats of OpenSM (-D 0x43) and ibdmchk. */
 enum dl_tables_file {

@@ -45,6 +45,7 @@ struct unpack {
 	char tag[DL_PACK_TAG + 1];
 	bool at_end; /* of the frame */
 	struct dl_snapshot *s;
+	struct dl_tables_masks_seen seen;
 };
 
 __attribute__((format(printf, 2, 3))) static int damaged(const struct unpack *u, const char *format,
@@ -418,6 +419,7 @@ static int read_group(struct unpack *u)
 			return -ENOMEM;
 		memcpy(row, mask, sizeof(mask));
 	}
+	dl_tables_masks_unite(&g->masks, &u->seen);
 	return err;
 }
 

@@ -28,8 +28,8 @@ int dl_transition_share(const struct dl_tables *t, struct dl_tables *out);
 void dl_transition_unshare(struct dl_tables *t);
 int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to);
 
-/* Take a port of a switch out of all groups. */
-void dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, unsigned int port);
+/* Take ports of a switch out of all groups.  0 or -ENOMEM. */
+int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_t *ports);
 
 /* Maps towards an output port in use that differ, from input ports in use. */
 uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tables *b, uint32_t s,
@@ -41,8 +41,11 @@ uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tab
  */
 int dl_transition_close_maps(struct dl_transition *t);
 
-/* Does a multicast block of a switch, by its number and position, differ? */
-bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
-			       unsigned int block, unsigned int position);
+/*
+ * Of 64 switches from `first` on: at which positions, a bit each, does a multicast
+ * block differ?  Returns false if at none.
+ */
+bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b,
+			       unsigned int block, uint32_t first, uint16_t *positions);
 
 #endif

@@ -252,14 +252,19 @@ static void list_sources(struct crossing *c)
 
 /* ---- multicast ------------------------------------------------------------ */
 
-static void close_in_groups(struct dl_transition *t, uint32_t s)
+static int close_in_groups(struct dl_transition *t, uint32_t s)
 {
-	struct dl_tables *closed = t->closed;
+	const struct dl_fabric *f = t->closed->fabric;
+	uint64_t ports[DL_TABLES_MASK_WORDS] = { 0 };
+	bool any = false;
 
-	for (unsigned int o = 1; o <= closed->fabric->nodes[closed->fabric->switches[s]].nports;
-	     o++)
-		if (closed->ngroups && dl_transition_changes_map(t, s, o))
-			dl_transition_close_in_groups(closed, s, o);
+	for (unsigned int o = 1; t->closed->ngroups && o <= f->nodes[f->switches[s]].nports; o++) {
+		bool changes = dl_transition_changes_map(t, s, o);
+
+		ports[o / 64] |= (uint64_t)changes << o % 64;
+		any |= changes;
+	}
+	return any ? dl_transition_close_in_groups(t->closed, s, ports) : 0;
 }
 
 /* ---- all ------------------------------------------------------------------ */
@@ -269,6 +274,7 @@ int dl_transition_close_maps(struct dl_transition *t)
 	const struct dl_fabric *f = t->opened->fabric;
 	struct dl_arena arena = { 0 };
 	struct crossing c = { .t = t, .f = f };
+	int err = 0;
 
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
@@ -288,13 +294,13 @@ int dl_transition_close_maps(struct dl_transition *t)
 		return -ENOMEM;
 	}
 	list_sources(&c);
-	for (uint32_t s = 0; s < f->nswitches; s++) {
+	for (uint32_t s = 0; s < f->nswitches && !err; s++) {
 		find_changed(&c, s);
-		close_in_groups(t, s);
+		err = close_in_groups(t, s);
 	}
-	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+	for (uint32_t lid = 1; lid <= f->top_lid && !err; lid++)
 		if (c.lids[lid])
 			close_lid(&c, lid);
 	dl_arena_free(&arena);
-	return 0;
+	return err;
 }

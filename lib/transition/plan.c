@@ -96,57 +96,93 @@ static void keep_lost_lids(const struct dl_tables *from, struct dl_tables *held)
 			held->psl_dst[lid] = from->psl_dst[lid];
 }
 
-static int remap_groups(const struct dl_tables *from, struct dl_tables *held)
+static int remap_group(struct dl_tables_masks *to, const struct dl_tables_masks *from,
+		       const uint32_t *now)
 {
-	const struct dl_fabric *f = held->fabric;
+	for (uint32_t s = dl_tables_mask_next(from, 0); s < from->nswitches;
+	     s = dl_tables_mask_next(from, s + 1)) {
+		uint64_t *row;
 
-	for (uint32_t g = 0; g < from->ngroups; g++) {
-		struct dl_tables_mcast_group *group = dl_tables_group(held, from->groups[g].mlid);
-
-		if (!group)
+		if (now[s] == DL_NONE)
+			continue;
+		row = dl_tables_mask_row(to, now[s]);
+		if (!row)
 			return -ENOMEM;
-		for (uint32_t s = 0; s < f->nswitches; s++) {
-			uint32_t node =
-				dl_fabric_find_guid(from->fabric, f->nodes[f->switches[s]].guid);
-
-			const uint64_t *old = NULL;
-			uint64_t *row;
-
-			if (node != DL_NONE && dl_fabric_is_switch(from->fabric, node))
-				old = dl_tables_mask_find(&from->groups[g].masks,
-							  from->fabric->nodes[node].sw);
-			if (!old)
-				continue;
-			row = dl_tables_mask_row(&group->masks, s);
-			if (!row)
-				return -ENOMEM;
-			memcpy(row, old, DL_TABLES_MASK_WORDS * sizeof(*row));
-		}
+		memcpy(row, dl_tables_mask_find(from, s), DL_TABLES_MASK_WORDS * sizeof(*row));
 	}
 	return 0;
 }
 
-/* ---- closing -------------------------------------------------------------- */
-
-void dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, unsigned int port)
+static int remap_groups(const struct dl_tables *from, struct dl_tables *held)
 {
-	for (uint32_t g = 0; g < t->ngroups; g++) {
-		uint64_t *row = dl_tables_mask_find(&t->groups[g].masks, s);
+	const struct dl_fabric *old = from->fabric, *f = held->fabric;
+	uint32_t *now = calloc(old->nswitches + 1u, sizeof(*now));
+	bool same = old->nswitches == f->nswitches;
+	int err = now ? 0 : -ENOMEM;
 
-		if (row)
-			row[port / 64] &= ~(UINT64_C(1) << port % 64);
+	for (uint32_t s = 0; s < old->nswitches && !err; s++) {
+		uint32_t node = dl_fabric_find_guid(f, old->nodes[old->switches[s]].guid);
+		bool is_there = node != DL_NONE && dl_fabric_is_switch(f, node);
+
+		now[s] = is_there ? f->nodes[node].sw : DL_NONE;
+		same &= now[s] == s;
 	}
+	for (uint32_t g = 0; g < from->ngroups && !err; g++) {
+		const struct dl_tables_masks *masks = &from->groups[g].masks;
+		struct dl_tables_mcast_group *group = dl_tables_group(held, from->groups[g].mlid);
+
+		if (!group)
+			err = -ENOMEM;
+		else
+			err = same ? dl_tables_masks_copy(&group->masks, masks) :
+				     remap_group(&group->masks, masks, now);
+	}
+	free(now);
+	return err;
 }
 
-/* All entries of a switch for a port, and the port in all its masks. */
-static void close_port(struct dl_tables *t, uint32_t s, unsigned int port)
+/* ---- closing -------------------------------------------------------------- */
+
+/* Leave those ports of a mask that are in another one.  0 or -ENOMEM. */
+static int keep_ports(struct dl_tables_masks *m, uint32_t s, const uint64_t *ports)
+{
+	const uint64_t *row = dl_tables_mask_find(m, s);
+	uint64_t *own, gone = 0;
+
+	for (unsigned int w = 0; row && w < DL_TABLES_MASK_WORDS; w++)
+		gone |= row[w] & ~ports[w];
+	if (!gone)
+		return 0;
+	own = dl_tables_mask_row(m, s);
+	for (unsigned int w = 0; own && w < DL_TABLES_MASK_WORDS; w++)
+		own[w] &= ports[w];
+	return own ? 0 : -ENOMEM;
+}
+
+int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_t *ports)
+{
+	uint64_t others[DL_TABLES_MASK_WORDS];
+	int err = 0;
+
+	for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+		others[w] = ~ports[w];
+	for (uint32_t g = 0; g < t->ngroups && !err; g++)
+		err = keep_ports(&t->groups[g].masks, s, others);
+	return err;
+}
+
+/* All entries of a switch for some ports, and these in all its masks. */
+static int close_ports(struct dl_tables *t, uint32_t s, const bool *closed)
 {
 	uint8_t *row = t->lft + s * (size_t)t->stride;
+	uint64_t ports[DL_TABLES_MASK_WORDS] = { 0 };
 
 	for (uint32_t lid = 0; lid <= t->top_lid; lid++)
-		if (row[lid] == port)
+		if (closed[row[lid]])
 			row[lid] = DL_TABLES_NO_PORT;
-	dl_transition_close_in_groups(t, s, port);
+	for (unsigned int p = 0; p < 256; p++)
+		ports[p / 64] |= (uint64_t)closed[p] << p % 64;
+	return dl_transition_close_in_groups(t, s, ports);
 }
 
 /* Maps of cables that come, which no packet has used: those of the new set. */
@@ -189,58 +225,88 @@ static uint64_t close_entries(struct dl_tables *closed, const struct dl_tables *
 	return n;
 }
 
-static uint64_t close_groups(struct dl_tables *closed, const struct dl_tables *held,
-			     const struct dl_tables *to)
+/* What is left is shared again, for much of it is the same. */
+static int close_groups(struct dl_transition *t)
 {
-	uint64_t n = 0;
+	struct dl_tables_masks_seen seen = { 0 };
 
-	for (uint32_t g = 0; g < closed->ngroups; g++) {
-		const struct dl_tables_masks *old =
-			dl_transition_masks(held, closed->groups[g].mlid);
-		const struct dl_tables_masks *new = dl_transition_masks(to, closed->groups[g].mlid);
+	for (uint32_t g = 0; g < t->closed->ngroups; g++) {
+		struct dl_tables_masks *closed = &t->closed->groups[g].masks;
+		uint16_t mlid = t->closed->groups[g].mlid;
+		const struct dl_tables_masks *held = dl_transition_masks(t->held, mlid);
+		const struct dl_tables_masks *opened = dl_transition_masks(t->opened, mlid);
 
-		for (uint32_t s = 0; s < to->fabric->nswitches; s++) {
-			uint64_t *row = dl_tables_mask_find(&closed->groups[g].masks, s);
-
-			for (unsigned int w = 0; row && w < DL_TABLES_MASK_WORDS; w++) {
-				row[w] &= dl_tables_mask(new, s)[w];
-				n += __builtin_popcountll(dl_tables_mask(old, s)[w] & ~row[w]);
-			}
+		for (uint32_t s = dl_tables_mask_next(held, 0); s < held->nswitches;
+		     s = dl_tables_mask_next(held, s + 1)) {
+			if (keep_ports(closed, s, dl_tables_mask(opened, s)))
+				return -ENOMEM;
+			for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+				t->entries_closed += __builtin_popcountll(
+					dl_tables_mask(held, s)[w] & ~dl_tables_mask(closed, s)[w]);
 		}
+		dl_tables_masks_unite(closed, &seen);
 	}
-	return n;
+	return 0;
 }
 
 /* ---- what it takes -------------------------------------------------------- */
 
-bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b, uint32_t sw,
-			       unsigned int block, unsigned int position)
+/* Ports that differ, of 64 switches in one group. */
+static void compare_masks(const struct dl_tables_masks *a, const struct dl_tables_masks *b,
+			  uint32_t first, uint64_t (*differ)[DL_TABLES_MASK_WORDS])
 {
-	unsigned int word = position / 4;
-	unsigned int shift = position % 4 * DL_TRANSITION_MFT_PORTS;
-	uint32_t first = DL_TABLES_MCAST_LID + block * DL_TRANSITION_MFT_BLOCK;
-	uint32_t end = first + DL_TRANSITION_MFT_BLOCK;
-	uint32_t x = dl_tables_groups_below(a, first), y = dl_tables_groups_below(b, first);
+	static const struct dl_tables_mask_rows none;
+	const struct dl_tables_mask_rows *x = a->rows ? &a->rows[first / 64] : &none;
+	const struct dl_tables_mask_rows *y = b->rows ? &b->rows[first / 64] : &none;
 
+	if (x->words == y->words)
+		return; /* shared */
+	for (uint64_t left = x->present | y->present; left; left &= left - 1) {
+		unsigned int i = __builtin_ctzll(left);
+
+		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+			differ[i][w] |= dl_tables_mask(a, first + i)[w] ^
+					dl_tables_mask(b, first + i)[w];
+	}
+}
+
+bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b,
+			       unsigned int block, uint32_t first, uint16_t *positions)
+{
+	uint32_t mlid = DL_TABLES_MCAST_LID + block * DL_TRANSITION_MFT_BLOCK;
+	uint32_t end = mlid + DL_TRANSITION_MFT_BLOCK;
+	uint32_t x = dl_tables_groups_below(a, mlid), y = dl_tables_groups_below(b, mlid);
+	uint64_t differ[64][DL_TABLES_MASK_WORDS];
+	bool is_there = (x < a->ngroups && a->groups[x].mlid < end) ||
+			(y < b->ngroups && b->groups[y].mlid < end);
+	bool any = false;
+
+	memset(positions, 0, 64 * sizeof(*positions));
+	if (!is_there)
+		return false;
+	memset(differ, 0, sizeof(differ));
 	for (;;) {
 		uint32_t p = x < a->ngroups ? a->groups[x].mlid : end;
 		uint32_t q = y < b->ngroups ? b->groups[y].mlid : end;
-		uint64_t differ = 0;
 
 		if (p >= end && q >= end)
-			return false;
-		if (p <= q)
-			differ ^= dl_tables_mask(&a->groups[x++].masks, sw)[word];
-		if (q <= p)
-			differ ^= dl_tables_mask(&b->groups[y++].masks, sw)[word];
-		if (differ >> shift & 0xFFFF)
-			return true;
+			break;
+		compare_masks(dl_transition_masks(a, p < q ? p : q),
+			      dl_transition_masks(b, p < q ? p : q), first, differ);
+		x += p <= q;
+		y += q <= p;
 	}
+	for (unsigned int i = 0; i < 64; i++) {
+		for (unsigned int k = 0; k < 16; k++)
+			positions[i] |= (differ[i][k / 4] >> k % 4 * 16 & 0xFFFF ? 1 : 0) << k;
+		any |= positions[i];
+	}
+	return any;
 }
 
 static uint64_t count_writes(const struct dl_tables *a, const struct dl_tables *b)
 {
-	bool blocks[DL_TRANSITION_MFT_BLOCKS] = { false };
+	uint16_t positions[64];
 	uint64_t n = 0;
 
 	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
@@ -248,14 +314,11 @@ static uint64_t count_writes(const struct dl_tables *a, const struct dl_tables *
 			n += memcmp(a->lft + s * (size_t)a->stride + at,
 				    b->lft + s * (size_t)b->stride + at,
 				    DL_TRANSITION_LFT_BLOCK) != 0;
-	for (uint32_t g = 0; g < a->ngroups; g++)
-		blocks[(a->groups[g].mlid - DL_TABLES_MCAST_LID) / DL_TRANSITION_MFT_BLOCK] = true;
-	for (uint32_t g = 0; g < b->ngroups; g++)
-		blocks[(b->groups[g].mlid - DL_TABLES_MCAST_LID) / DL_TRANSITION_MFT_BLOCK] = true;
-	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS; k++)
-		for (uint32_t s = 0; blocks[k] && s < a->fabric->nswitches; s++)
-			for (unsigned int p = 0; p < 256 / DL_TRANSITION_MFT_PORTS; p++)
-				n += dl_transition_mft_differs(a, b, s, k, p);
+	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS && (a->ngroups || b->ngroups); k++)
+		for (uint32_t s = 0; s < a->fabric->nswitches; s += 64)
+			if (dl_transition_mft_differs(a, b, k, s, positions))
+				for (unsigned int i = 0; i < 64; i++)
+					n += __builtin_popcount(positions[i]);
 	return n;
 }
 
@@ -312,15 +375,16 @@ static int settle(struct dl_tables *t, const struct dl_tables *old, const struct
 		  uint32_t s)
 {
 	unsigned int nports = to->fabric->nodes[to->fabric->switches[s]].nports;
-	bool recabled[DL_FABRIC_MAX_PORTS + 1] = { false }, any = false;
+	bool recabled[256] = { false }, any = false;
+	int err = 0;
 
 	for (unsigned int p = 1; p <= nports; p++) {
 		recabled[p] = dl_transition_is_recabled(old->fabric, to->fabric, s, p);
-		if (recabled[p])
-			close_port(t, s, p);
 		any |= recabled[p];
 	}
-	return any ? adopt_maps(t, to, s, recabled) : 0;
+	if (any)
+		err = close_ports(t, s, recabled);
+	return any && !err ? adopt_maps(t, to, s, recabled) : err;
 }
 
 static int close_all(struct dl_transition *t)
@@ -333,7 +397,9 @@ static int close_all(struct dl_transition *t)
 	err = dl_transition_share(t->held, t->closed);
 	for (uint32_t s = 0; s < t->opened->fabric->nswitches && !err; s++)
 		t->entries_closed += close_entries(t->closed, t->held, t->opened, s);
-	return err ? err : dl_transition_close_maps(t);
+	if (!err)
+		err = dl_transition_close_maps(t);
+	return err ? err : close_groups(t);
 }
 
 int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
@@ -354,7 +420,6 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		err = close_all(out);
 	}
 	if (!err) {
-		out->entries_closed += close_groups(out->closed, out->held, to);
 		out->writes = count_writes(out->held, to);
 		out->writes_close = count_writes(out->held, out->closed);
 		out->writes_open = count_writes(out->closed, to);

@@ -35,8 +35,9 @@ struct search {
 	struct end from, to; /* of an interval */
 	struct dl_transition_write *writes;
 	uint32_t n, cap;
-	uint32_t *order;    /* switches as OpenSM walks them */
-	bool is_start_safe; /* is `a` known to be? */
+	uint32_t *order;     /* switches as OpenSM walks them */
+	uint16_t *positions; /* by switch: of a multicast block that differ */
+	bool is_start_safe;  /* is `a` known to be? */
 	struct dl_transition_result *out;
 };
 
@@ -64,7 +65,8 @@ static int sort_switches(struct search *s)
 	const struct dl_fabric *f = s->a->fabric;
 
 	s->order = calloc(f->nswitches + 1, sizeof(*s->order));
-	if (!s->order)
+	s->positions = calloc(f->nswitches + 64, sizeof(*s->positions));
+	if (!s->order || !s->positions)
 		return -ENOMEM;
 	for (uint32_t n = 0; n < f->nswitches; n++) {
 		uint32_t at = n;
@@ -84,17 +86,13 @@ static bool lft_differs(const struct search *s, uint32_t sw, uint32_t block)
 		      s->b->lft + sw * (size_t)s->b->stride + at, DL_TRANSITION_LFT_BLOCK);
 }
 
-static bool has_group(const struct search *s, unsigned int block)
+static bool mft_differs(const struct search *s, unsigned int block)
 {
-	const struct dl_tables *of[2] = { s->a, s->b };
+	bool any = false;
 
-	for (unsigned int i = 0; i < 2; i++)
-		for (uint32_t g = 0; g < of[i]->ngroups; g++)
-			if ((of[i]->groups[g].mlid - DL_TABLES_MCAST_LID) /
-				    DL_TRANSITION_MFT_BLOCK ==
-			    (int)block)
-				return true;
-	return false;
+	for (uint32_t sw = 0; sw < s->a->fabric->nswitches; sw += 64)
+		any |= dl_transition_mft_differs(s->a, s->b, block, sw, &s->positions[sw]);
+	return any;
 }
 
 static int list_writes(struct search *s)
@@ -107,11 +105,11 @@ static int list_writes(struct search *s)
 			if (lft_differs(s, s->order[i], k))
 				err = add(s, s->order[i], k, 0, false);
 	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS; k++) {
-		if (!has_group(s, k))
+		if ((!s->a->ngroups && !s->b->ngroups) || !mft_differs(s, k))
 			continue;
 		for (unsigned int p = 0; p < 256 / DL_TRANSITION_MFT_PORTS; p++)
 			for (uint32_t i = 0; i < nsw && !err; i++)
-				if (dl_transition_mft_differs(s->a, s->b, s->order[i], k, p))
+				if (s->positions[s->order[i]] >> p & 1)
 					err = add(s, s->order[i], k, p, true);
 	}
 	return err;
@@ -126,6 +124,7 @@ int dl_transition_writes(const struct dl_tables *a, const struct dl_tables *b,
 	if (!err)
 		err = list_writes(&s);
 	free(s.order);
+	free(s.positions);
 	if (err) {
 		free(s.writes);
 		return err;
@@ -148,13 +147,14 @@ static int put_masks(struct dl_tables *t, const struct dl_tables *from,
 	     g < t->ngroups && t->groups[g].mlid < first + DL_TRANSITION_MFT_BLOCK; g++) {
 		const struct dl_tables_masks *masks = dl_transition_masks(from, t->groups[g].mlid);
 		uint64_t ports = dl_tables_mask(masks, w->sw)[word] & bits;
-		uint64_t *row = ports ? dl_tables_mask_row(&t->groups[g].masks, w->sw) :
-					dl_tables_mask_find(&t->groups[g].masks, w->sw);
+		uint64_t *row;
 
-		if (ports && !row)
+		if ((dl_tables_mask(&t->groups[g].masks, w->sw)[word] & bits) == ports)
+			continue;
+		row = dl_tables_mask_row(&t->groups[g].masks, w->sw);
+		if (!row)
 			return -ENOMEM;
-		if (row)
-			row[word] = (row[word] & ~bits) | ports;
+		row[word] = (row[word] & ~bits) | ports;
 	}
 	return 0;
 }
@@ -375,11 +375,12 @@ static bool are_parts_of_groups(const struct dl_tables *t, const struct dl_table
 	for (uint32_t g = 0; g < t->ngroups; g++) {
 		const struct dl_tables_masks *all = dl_transition_masks(of, t->groups[g].mlid);
 
-		for (uint32_t s = 0; s < t->fabric->nswitches; s++) {
-			const uint64_t *row = dl_tables_mask_find(&t->groups[g].masks, s);
+		const struct dl_tables_masks *own = &t->groups[g].masks;
 
-			for (unsigned int w = 0; row && w < DL_TABLES_MASK_WORDS; w++)
-				if (row[w] & ~dl_tables_mask(all, s)[w])
+		for (uint32_t s = dl_tables_mask_next(own, 0); s < own->nswitches;
+		     s = dl_tables_mask_next(own, s + 1)) {
+			for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+				if (dl_tables_mask(own, s)[w] & ~dl_tables_mask(all, s)[w])
 					return false;
 		}
 	}

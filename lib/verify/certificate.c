@@ -281,7 +281,7 @@ static int certify(struct dl_verify_net *net, const struct dl_verify_options *o,
 	if (!err)
 		err = dl_verify_unicast(net, &v, 0, false);
 	if (!err)
-		err = dl_verify_multicast(net, o->multicast_sls & net->alive, &v, 0, false);
+		err = dl_verify_multicast(net, NULL, o->multicast_sls & net->alive, &v, 0, false);
 	if (!err && rank_all(&r) != channels)
 		err = -ELOOP;
 	return err ? err : write_whole(&r, c, to);

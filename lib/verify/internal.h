@@ -391,8 +391,9 @@ void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,
  */
 int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max,
 		      bool delivery);
-int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls, struct dl_verify_result *v,
-			uint32_t max, bool delivery);
+/* `with`: joined with the groups of these tables, for dependencies only; or NULL. */
+int dl_verify_multicast(struct dl_verify_net *net, const struct dl_tables *with, uint16_t sls,
+			struct dl_verify_result *v, uint32_t max, bool delivery);
 
 /* The shortest cycle of dependencies, without its packets. */
 int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v);

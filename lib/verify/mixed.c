@@ -405,37 +405,6 @@ static int mix_unicast(struct flow *w)
 	return err ? err : mix_lost(w);
 }
 
-static int join_masks(struct dl_tables_masks *to, const struct dl_tables_masks *from)
-{
-	for (uint32_t s = 0; s < from->nswitches; s++) {
-		const uint64_t *row = dl_tables_mask_find(from, s);
-		uint64_t *joined = row ? dl_tables_mask_row(to, s) : NULL;
-
-		if (row && !joined)
-			return -ENOMEM;
-		for (unsigned int w = 0; row && w < DL_TABLES_MASK_WORDS; w++)
-			joined[w] |= row[w];
-	}
-	return 0;
-}
-
-/* The groups of both, each with the ports that either gives it. */
-static int join_groups(const struct dl_tables *a, const struct dl_tables *b, struct dl_tables *to)
-{
-	const struct dl_tables *from[2] = { a, b };
-
-	for (unsigned int i = 0; i < 2; i++) {
-		for (uint32_t g = 0; g < from[i]->ngroups; g++) {
-			const struct dl_tables_mcast_group *other = &from[i]->groups[g];
-			struct dl_tables_mcast_group *group = dl_tables_group(to, other->mlid);
-
-			if (!group || join_masks(&group->masks, &other->masks))
-				return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
 static int flow_init(struct flow *w)
 {
 	struct dl_arena *arena = w->net->arena;
@@ -501,7 +470,7 @@ static int mix(struct flow *w, uint16_t sls, struct dl_verify_result *v)
 	if (!err)
 		err = add_common(w);
 	if (!err)
-		err = dl_verify_multicast(net, sls & net->alive, v, 0, false);
+		err = dl_verify_multicast(net, w->with, sls & net->alive, v, 0, false);
 	if (!err)
 		err = dl_verify_cycle(net, v);
 	w->circles = !quick && v->cycle.n;
@@ -551,20 +520,13 @@ int dl_verify_mixed_of(struct dl_verify_common *c, const struct dl_tables *a,
 	memset(out, 0, sizeof(*out));
 	out->quick = quick;
 	v.lost = &none;
-	both.groups = NULL;
-	both.ngroups = both.groups_cap = 0;
-	err = join_groups(a, b, &both);
-	if (!err)
-		err = share_net(c, &both, &arena, &net);
+	err = share_net(c, &both, &arena, &net);
 	if (!err)
 		err = mix(&w, c->options.multicast_sls, &v);
 	out->safe = !err && !v.cycle.n && !out->loop_lid;
 	out->cycle = v.cycle;
 	for (uint32_t i = 0; i < v.cycle.n; i++)
 		v.cycle.steps[i].src = DL_NONE;
-	for (uint32_t g = 0; g < both.ngroups; g++)
-		dl_tables_masks_clear(&both.groups[g].masks);
-	free(both.groups);
 	dl_verify_sets_release(&w.sets);
 	dl_arena_free(&arena);
 	if (err)

@@ -18,7 +18,8 @@
  * at each mask bit.  Where they do not, or a map drops one of the SLs, the
  * copies of each member's packet are followed one by one, for the SLs in use,
  * and what goes wrong is listed.  Once the list is full, the first fault of a
- * group is enough.
+ * group is enough.  After a group in which nothing is wrong, one with the same
+ * masks says nothing new.
  *
  * Complexity: tree links times VLs times ports of a switch, per group.
  */
@@ -434,9 +435,11 @@ static void check_packets(struct spread *sp)
 static void check_group(struct spread *sp)
 {
 	const struct dl_verify_net *net = sp->net;
+	const struct dl_tables_masks *masks = &sp->group->masks;
 
 	sp->nmembers = 0;
-	for (uint32_t s = 0; s < net->nsw; s++) {
+	for (uint32_t s = dl_tables_mask_next(masks, 0); s < net->nsw;
+	     s = dl_tables_mask_next(masks, s + 1)) {
 		const uint64_t *mask = mask_of(sp, s);
 
 		if (mask[0] | mask[1] | mask[2] | mask[3])
@@ -471,9 +474,56 @@ static int spread_init(struct spread *sp)
 	return 0;
 }
 
-int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls, struct dl_verify_result *v,
-			uint32_t max, bool delivery)
+static int join(struct dl_tables_masks *to, const struct dl_tables_masks *from)
 {
+	for (uint32_t s = dl_tables_mask_next(from, 0); s < from->nswitches;
+	     s = dl_tables_mask_next(from, s + 1)) {
+		const uint64_t *row = dl_tables_mask_find(from, s);
+		uint64_t *joined;
+
+		if (row == dl_tables_mask_find(to, s))
+			continue;
+		joined = dl_tables_mask_row(to, s);
+		if (!joined)
+			return -ENOMEM;
+		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
+			joined[w] |= row[w];
+	}
+	return 0;
+}
+
+/* Have both the same masks, or is there none? */
+static bool same_masks(const struct dl_tables_mcast_group *a, const struct dl_tables_mcast_group *b)
+{
+	return a == b || (a && b && dl_tables_masks_equal(&a->masks, &b->masks));
+}
+
+/* One group, with the ports of the other, which may be NULL. */
+static int check_joined(struct spread *sp, const struct dl_tables_mcast_group *group,
+			const struct dl_tables_mcast_group *other)
+{
+	struct dl_tables_mcast_group joined = { .mlid = group->mlid };
+	int err = 0;
+
+	sp->group = group;
+	if (other) {
+		err = dl_tables_masks_copy(&joined.masks, &group->masks);
+		if (!err)
+			err = join(&joined.masks, &other->masks);
+		sp->group = &joined;
+	}
+	if (!err)
+		check_group(sp);
+	dl_tables_masks_clear(&joined.masks);
+	return err;
+}
+
+int dl_verify_multicast(struct dl_verify_net *net, const struct dl_tables *with, uint16_t sls,
+			struct dl_verify_result *v, uint32_t max, bool delivery)
+{
+	static const struct dl_tables none;
+	const struct dl_tables *t = net->t;
+	const struct dl_tables_mcast_group *clean = NULL, *clean_other = NULL;
 	struct spread sp = {
 		.net = net,
 		.v = v,
@@ -483,13 +533,24 @@ int dl_verify_multicast(struct dl_verify_net *net, uint16_t sls, struct dl_verif
 	};
 	int err;
 
-	if (!net->t->ngroups)
+	with = with ? with : &none;
+	v->groups = t->ngroups;
+	if (!t->ngroups && !with->ngroups)
 		return 0;
 	err = spread_init(&sp);
-	for (uint32_t g = 0; !err && g < net->t->ngroups; g++) {
-		sp.group = &net->t->groups[g];
-		check_group(&sp);
+	for (uint32_t g = 0; !err && g < t->ngroups; g++) {
+		const struct dl_tables_mcast_group *group = &t->groups[g];
+		const struct dl_tables_mcast_group *other = dl_tables_find_group(with, group->mlid);
+
+		if (clean && same_masks(group, clean) && same_masks(other, clean_other))
+			continue;
+		sp.broken = false;
+		err = check_joined(&sp, group, other);
+		clean = sp.broken ? NULL : group;
+		clean_other = other;
 	}
-	v->groups = net->t->ngroups;
+	for (uint32_t g = 0; !err && g < with->ngroups; g++)
+		if (!dl_tables_find_group(t, with->groups[g].mlid))
+			err = check_joined(&sp, &with->groups[g], NULL);
 	return err;
 }

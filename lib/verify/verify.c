@@ -170,14 +170,14 @@ static int check_loops(struct dl_verify_net *net, const struct dl_verify_options
 	net->certain = v->without_vl;
 	err = known ? dl_verify_unicast(net, v, o->max_listed, true) : 0;
 	if (!err)
-		err = dl_verify_multicast(net, multicast_sls, v, o->max_listed, known);
+		err = dl_verify_multicast(net, NULL, multicast_sls, v, o->max_listed, known);
 	if (!err)
 		err = search(net, multicast_sls, DL_VERIFY_LOOP, v);
 	if (!err && !alike && (!known || v->without_sl)) {
 		net->unknown = any;
 		err = dl_verify_unicast(net, v, o->max_listed, !known);
 		if (!err && !known)
-			err = dl_verify_multicast(net, multicast_sls, v, o->max_listed, true);
+			err = dl_verify_multicast(net, NULL, multicast_sls, v, o->max_listed, true);
 		if (!err)
 			err = search(net, multicast_sls, DL_VERIFY_POSSIBLE, v);
 	}

@@ -254,54 +254,119 @@ static void assert_masks(const struct dl_tables_masks *m, const uint64_t *dense)
 				    WORDS * sizeof(*dense));
 }
 
-/* Like an array with a row for each switch. */
-static void masks(void **state)
+/* Some masks, and each of them as an array with a row for each switch. */
+#define SETS 4
+struct sets {
+	struct dl_tables_masks m[SETS];
+	uint64_t dense[SETS][512 * WORDS];
+	struct dl_tables_masks_seen seen;
+};
+
+static void change(struct sets *x, struct test_random *random, uint32_t n)
 {
-	struct test_random random = { 31, 0 };
+	uint32_t a = test_random(random, SETS), b = test_random(random, SETS);
+	uint32_t s = test_random(random, n), port = test_random(random, 256);
+	uint64_t bit = UINT64_C(1) << port % 64, *at = &x->dense[a][s * WORDS + port / 64];
+	uint64_t *row;
 
-	(void)state;
-	for (unsigned int round = 0; round < 40; round++) {
-		uint32_t n = 1 + test_random(&random, round % 2 ? 400 : 66);
-		struct dl_tables_masks m = { .nswitches = n }, copy = { .nswitches = n };
-		uint64_t *dense = calloc(n, WORDS * sizeof(*dense));
-
-		assert_non_null(dense);
-		assert_masks(&m, dense);
-		for (uint32_t i = 0; i < 2 * n; i++) {
-			uint32_t s = test_random(&random, n), port = test_random(&random, 256);
-
-			assert_int_equal(dl_tables_mask_get(&m, s, port),
-					 dense[s * WORDS + port / 64] >> port % 64 & 1);
-			assert_int_equal(dl_tables_mask_set(&m, s, port), 0);
-			dense[s * WORDS + port / 64] |= UINT64_C(1) << port % 64;
-			if (i == n / 2)
-				assert_int_equal(dl_tables_masks_copy(&copy, &m), 0);
-		}
-		assert_masks(&m, dense);
-		assert_int_equal(dl_tables_masks_copy(&copy, &m), 0);
-		dl_tables_masks_clear(&m);
-		assert_masks(&copy, dense);
-		memset(dense, 0, n * WORDS * sizeof(*dense));
-		assert_masks(&m, dense);
-		dl_tables_masks_clear(&copy);
-		free(dense);
+	switch (test_random(random, 20)) {
+	case 0:
+		if (a != b)
+			assert_int_equal(dl_tables_masks_copy(&x->m[a], &x->m[b]), 0);
+		memcpy(x->dense[a], x->dense[b], sizeof(x->dense[a]));
+		break;
+	case 1:
+		memset(&x->seen, 0, sizeof(x->seen));
+		for (uint32_t i = 0; i < SETS; i++)
+			dl_tables_masks_unite(&x->m[i], &x->seen);
+		break;
+	case 2:
+		dl_tables_masks_clear(&x->m[a]);
+		memset(x->dense[a], 0, sizeof(x->dense[a]));
+		break;
+	case 3:
+	case 4:
+	case 5:
+		row = dl_tables_mask_row(&x->m[a], s);
+		assert_non_null(row);
+		row[port / 64] &= ~bit;
+		*at &= ~bit;
+		break;
+	default:
+		assert_int_equal(dl_tables_mask_get(&x->m[a], s, port), *at >> port % 64 & 1);
+		assert_int_equal(dl_tables_mask_set(&x->m[a], s, port), 0);
+		*at |= bit;
 	}
 }
 
-/* All groups that there may be, of a few switches of a large fabric each: not gigabytes. */
+/* The rows that there are, one after the other: all others are empty. */
+static void assert_walk(const struct dl_tables_masks *m, const uint64_t *dense)
+{
+	uint32_t next = dl_tables_mask_next(m, 0);
+
+	for (uint32_t s = 0; s < m->nswitches; s++) {
+		assert_int_equal(dl_tables_mask_find(m, s) != NULL, s == next);
+		if (s == next)
+			next = dl_tables_mask_next(m, s + 1);
+		else
+			for (unsigned int w = 0; w < WORDS; w++)
+				assert_int_equal(dense[s * WORDS + w], 0);
+	}
+	assert_int_equal(next, m->nswitches);
+}
+
+/* What they share, nobody sees. */
+static void masks(void **state)
+{
+	struct test_random random = { 31, 0 };
+	struct sets *x = calloc(1, sizeof(*x));
+
+	(void)state;
+	assert_non_null(x);
+	for (unsigned int round = 0; round < 40; round++) {
+		uint32_t n = 1 + test_random(&random, round % 2 ? 400 : 66);
+
+		memset(x, 0, sizeof(*x));
+		for (uint32_t i = 0; i < SETS; i++)
+			x->m[i].nswitches = n;
+		for (uint32_t step = 0; step < 8 * n; step++) {
+			change(x, &random, n);
+			for (uint32_t i = 0; i < SETS && step % 16 == 0; i++) {
+				assert_masks(&x->m[i], x->dense[i]);
+				assert_walk(&x->m[i], x->dense[i]);
+			}
+		}
+		for (uint32_t i = 0; i < SETS; i++) {
+			assert_masks(&x->m[i], x->dense[i]);
+			dl_tables_masks_clear(&x->m[i]);
+		}
+	}
+	free(x);
+}
+
+/*
+ * All groups that there may be, of a few switches of a large fabric each, or with
+ * the same masks as two others: not gigabytes.
+ */
 static void many_groups(void **state)
 {
 	const uint32_t n = 0x3FFF, nswitches = 5000;
+	struct dl_tables_masks_seen *seen = calloc(1, sizeof(*seen));
 	struct dl_tables_masks *m = calloc(n, sizeof(*m));
 	struct mallinfo2 before = mallinfo2(), after;
 
 	(void)state;
 	assert_non_null(m);
+	assert_non_null(seen);
 	for (uint32_t g = 0; g < n; g++) {
 		m[g].nswitches = nswitches;
 		for (uint32_t i = 0; i < 3; i++)
 			assert_int_equal(dl_tables_mask_set(&m[g], (g + i * 1000) % nswitches, i),
 					 0);
+		for (uint32_t s = 0; s < nswitches && g % 16 == 0; s++)
+			assert_int_equal(dl_tables_mask_set(&m[g], s, 1 + g / 16 % 2), 0);
+		if (g % 16 == 0)
+			dl_tables_masks_unite(&m[g], seen);
 	}
 	after = mallinfo2();
 	assert_in_range(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd, 0,
@@ -309,6 +374,7 @@ static void many_groups(void **state)
 	for (uint32_t g = 0; g < n; g++)
 		dl_tables_masks_clear(&m[g]);
 	free(m);
+	free(seen);
 }
 
 int main(void)

@@ -49,19 +49,20 @@ static const char *cache_dir(void)
 	return dir && *dir ? dir : OSM_DEFAULT_CACHE_DIR;
 }
 
-static void write_file(const struct dl_log *log, const struct dl_torus_config *file,
-		       const struct dl_torus *t)
+static int write_file(const struct dl_log *log, const struct dl_torus_config *file,
+		      const struct dl_torus *t, bool told)
 {
 	char path[PATH_MAX];
 	int err = dl_cache_file_write(cache_dir(), file, t, path);
 
-	if (err)
+	if (!err)
+		dl_log(log, DL_LOG_INFO, "coordinates remembered in %s", path);
+	else if (!told)
 		dl_log(log, DL_LOG_WARNING,
 		       "cannot remember the coordinates in %s: %s; the switches "
 		       "hold them, too, as long as one keeps its power",
 		       path, strerror(-err));
-	else
-		dl_log(log, DL_LOG_INFO, "coordinates remembered in %s", path);
+	return err;
 }
 
 /* Does a torus put all its switches where another one puts them? */
@@ -114,12 +115,13 @@ static int count_sls(const struct dl_torus *was, const struct dl_torus *is, uint
  */
 static void remember(struct dl_engine *e, const struct dl_log *log, const struct dl_torus *t)
 {
-	bool whole = t->nplaced == t->nsites;
+	enum dl_remembered all = t->nplaced == t->nsites ? DL_REMEMBERED : DL_REMEMBERED_PARTLY;
+	bool told = e->remembered == DL_REMEMBERING_FAILED;
 	struct dl_torus_config *file = NULL;
 	struct dl_torus *known = NULL;
 	int err;
 
-	if (e->remembered && e->remembered >= (whole ? DL_REMEMBERED : DL_REMEMBERED_PARTLY))
+	if (e->remembered >= all)
 		return;
 	err = dl_cache_file_read(cache_dir(), t->fabric, NULL, &file);
 	if (!err && file)
@@ -129,8 +131,8 @@ static void remember(struct dl_engine *e, const struct dl_log *log, const struct
 		       "no memory to remember the coordinates: the next sweep tries again");
 	} else {
 		if (!known || (!same_sites(known, t) && known->nplaced <= t->nplaced))
-			write_file(log, file, t);
-		e->remembered = whole ? DL_REMEMBERED : DL_REMEMBERED_PARTLY;
+			err = write_file(log, file, t, told);
+		e->remembered = err ? DL_REMEMBERING_FAILED : all;
 	}
 	dl_torus_free(known);
 	dl_torus_config_free(file);

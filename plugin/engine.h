@@ -91,7 +91,12 @@ struct dl_metrics_state {
 };
 
 /* What the coordinate cache holds of this fabric. */
-enum dl_remembered { DL_NOT_REMEMBERED, DL_REMEMBERED_PARTLY, DL_REMEMBERED };
+enum dl_remembered {
+	DL_NOT_REMEMBERED,
+	DL_REMEMBERING_FAILED, /* which was told: each sweep tries again */
+	DL_REMEMBERED_PARTLY,
+	DL_REMEMBERED
+};
 
 struct dl_writer; /* snapshot.c */
 

@@ -332,7 +332,15 @@ elsewhere() {
 	local i
 	[[ ! -e /etc/opensm/torus-2QoS.conf ]] || skip "OpenSM's default exists"
 	RANDOM=7
+	# They cannot be remembered at first: told once, and tried again.
+	local file=$T/a/cache/dateline-torus-00d1000000000000.conf
+	mkdir -p "$file"
 	up_unconfigured 5 4 3
+	sm_sweep
+	[[ $(log_count 'cannot remember the coordinates') == 1 ]]
+	fails log_count 'coordinates remembered'
+	rmdir "$file"
+	sm_sweep
 	log_count 'coordinates remembered'
 	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
 	for ((i = 0; i < 4; i++)); do

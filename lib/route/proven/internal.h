@@ -220,9 +220,11 @@ struct dl_repair_paths {
 
 int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 			 struct dl_repair_cdg *cdg, const struct dl_route_rings *rings);
-void dl_repair_paths_clear(struct dl_repair_paths *p);
 
-/* Room for all of them, none there, and without it.  0 or -ENOMEM. */
+/* From now on there are no paths to a target; before that nothing is known of them. */
+void dl_repair_paths_begin(struct dl_repair_paths *p, uint32_t target);
+
+/* Room for all of them, and without it.  0 or -ENOMEM. */
 int dl_repair_paths_hold(struct dl_repair_paths *p);
 void dl_repair_paths_drop(struct dl_repair_paths *p);
 
@@ -265,9 +267,11 @@ void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t target);
 /*
  * Send the packets of all switches in the state DL_REPAIR_CONFORMANT by DOR,
  * while there is no order yet.  Their edges are permanent, even if the packets
- * are taken back; once they are there, doing this again adds nothing.
+ * are taken back; once they are there, doing this again adds nothing.  The
+ * paths themselves are forgotten, unless they are to be kept.
  */
-void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_repair_dor *d);
+void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_repair_dor *d,
+				    bool keep);
 
 /* ---- the tree (tree.c) ------------------------------------------------- */
 

@@ -14,8 +14,9 @@
  * of packets in this way need not count them again, not now for the next
  * destination and not later.
  *
- * Memory: three bytes for each target and switch, until all has been written; path
- * SLs, a byte, come after these.
+ * Memory: three bytes for each switch and target that has paths which DOR does not
+ * give it, until all has been written; what others would need is never touched.
+ * Path SLs, a byte for each target and switch, come after these.
  */
 #include <errno.h>
 #include <string.h>
@@ -48,12 +49,11 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 
 int dl_repair_paths_hold(struct dl_repair_paths *p)
 {
-	size_t n = (size_t)p->net->ntargets * p->net->nsw;
+	size_t n = (p->net->ntargets + (size_t)1) * p->net->nsw;
 
-	if (!(DL_REPAIR_NEW(&p->arena, p->next, n) && DL_REPAIR_NEW(&p->arena, p->classes, n)))
-		return -ENOMEM;
-	memset(p->next, DL_REPAIR_NO_LINK, n);
-	return 0;
+	return DL_REPAIR_NEW(&p->arena, p->next, n) && DL_REPAIR_NEW(&p->arena, p->classes, n) ?
+		       0 :
+		       -ENOMEM;
 }
 
 void dl_repair_paths_drop(struct dl_repair_paths *p)
@@ -63,12 +63,12 @@ void dl_repair_paths_drop(struct dl_repair_paths *p)
 	p->classes = NULL;
 }
 
-void dl_repair_paths_clear(struct dl_repair_paths *p)
+void dl_repair_paths_begin(struct dl_repair_paths *p, uint32_t target)
 {
-	size_t n = (size_t)p->net->ntargets * p->net->nsw;
+	size_t nsw = p->net->nsw;
 
-	memset(p->next, DL_REPAIR_NO_LINK, n);
-	memset(p->classes, 0, n * sizeof(*p->classes));
+	memset(&p->next[target * nsw], DL_REPAIR_NO_LINK, nsw);
+	memset(&p->classes[target * nsw], 0, nsw * sizeof(*p->classes));
 }
 
 /* ---- DOR --------------------------------------------------------------- */
@@ -296,13 +296,15 @@ static uint16_t classes_after(const struct dl_repair_net *net, uint16_t classes,
 	return net->transition[in][out][0].class ? sls << DL_REPAIR_SLS : sls;
 }
 
-void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_repair_dor *d)
+void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_repair_dor *d,
+				    bool keep)
 {
 	const struct dl_repair_net *net = p->net;
-	uint16_t *classes = &p->classes[d->target * (size_t)net->nsw];
-	uint8_t *next = &p->next[d->target * (size_t)net->nsw];
-	uint32_t i = net->nsw - 1;
+	uint32_t row = keep ? d->target : net->ntargets, i = net->nsw - 1;
+	uint16_t *classes = &p->classes[row * (size_t)net->nsw];
+	uint8_t *next = &p->next[row * (size_t)net->nsw];
 
+	dl_repair_paths_begin(p, row);
 	while (i--) {
 		uint32_t s = d->order[i], then = d->beyond[s], pair;
 		unsigned int fresh, in = d->dir[s], out;
@@ -353,6 +355,5 @@ void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t target)
 						net->transition[a->dir][b->dir][sl].vl));
 		}
 	}
-	memset(&p->next[target * (size_t)net->nsw], DL_REPAIR_NO_LINK, net->nsw);
-	memset(classes, 0, net->nsw * sizeof(*classes));
+	dl_repair_paths_begin(p, target);
 }

@@ -69,8 +69,8 @@
  * step 3 attaches (3,4) there, refuses what would close the loop, and attaches
  * it to a switch beside the broken ring.  The forwarding tables remain DOR's.
  *
- * The result depends on the arguments alone.  Memory: three bytes for each pair
- * of switches besides the tables, from the arena of the pass.  Complexity:
+ * The result depends on the arguments alone.  Memory: three bytes for each switch
+ * and each destination that is to be repaired, besides the tables.  Complexity:
  * switches squared times the SLs that meet on a link (at most 16, some 3), plus
  * the searches of cdg.c.
  */
@@ -156,14 +156,16 @@ static int add_pinned(struct repair *r)
 	uint32_t to;
 
 	dl_repair_cdg_clear(&r->cdg);
-	dl_repair_paths_clear(&r->paths);
 	if (!r->have_tree)
 		return 0;
 	if (!dl_repair_tree_add(&r->tree))
 		return -EAGAIN;
-	for (to = 0; to < r->net.ntargets; to++)
-		if (r->tree_routed[to] && !is_over(r))
-			dl_repair_reroute_by_tree(&r->rerouter, &r->tree, to);
+	for (to = 0; to < r->net.ntargets; to++) {
+		if (!r->tree_routed[to] || is_over(r))
+			continue;
+		dl_repair_paths_begin(&r->paths, to);
+		dl_repair_reroute_by_tree(&r->rerouter, &r->tree, to);
+	}
 	return 0;
 }
 
@@ -203,10 +205,12 @@ static uint32_t add_conformant(struct repair *r)
 			lost += to == d->to && d->states[s] == DL_REPAIR_UNREACHABLE;
 			r->open[to] |= d->states[s] != DL_REPAIR_CONFORMANT;
 		}
-		if (r->cdg.ordered)
-			refused += add_dor(r, to, DL_REPAIR_CONFORMANT);
-		else
-			dl_repair_paths_add_conformant(&r->paths, d);
+		if (!r->cdg.ordered) {
+			dl_repair_paths_add_conformant(&r->paths, d, r->open[to]);
+			continue;
+		}
+		dl_repair_paths_begin(&r->paths, to);
+		refused += add_dor(r, to, DL_REPAIR_CONFORMANT);
 	}
 	if (!r->counted)
 		r->report->lost = lost;
@@ -330,7 +334,7 @@ static void rewind_round(struct repair *r)
 			continue;
 		dl_repair_dor_follow(&r->paths, to, &r->rerouter.dor);
 		dl_repair_paths_remove(&r->paths, to);
-		dl_repair_paths_add_conformant(&r->paths, &r->rerouter.dor);
+		dl_repair_paths_add_conformant(&r->paths, &r->rerouter.dor, true);
 	}
 }
 

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "dateline/transition.h"
+#include "grid_fabric.h"
 #include "verify_fixture.h"
 #include "verify_model.h"
 
@@ -684,11 +686,63 @@ static int print_seed(void **state)
 	return 0;
 }
 
+static size_t in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* Thousands of groups with the same masks, of which few change: no copy of all. */
+static void shares_groups(void **state)
+{
+	enum { GROUPS = 4000, CHANGED = 10 };
+	struct grid_fabric g = { .grid.radix = { 8, 8, 8 }, .hosts = 1 };
+	struct dl_transition_write *writes;
+	struct dl_tables *a, *b;
+	struct dl_transition t;
+	size_t before;
+	uint32_t n;
+
+	(void)state;
+	grid_build(&g);
+	assert_int_equal(dl_tables_new(g.fabric, &a), 0);
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		struct dl_tables_mcast_group *group = dl_tables_group(a, DL_TABLES_MCAST_LID + i);
+
+		for (uint32_t s = 0; s < g.fabric->nswitches && !i; s++)
+			assert_int_equal(dl_tables_mask_set(&group->masks, s, 1 + s % 5), 0);
+		if (i)
+			assert_int_equal(dl_tables_masks_copy(&group->masks, &a->groups[0].masks),
+					 0);
+	}
+	b = copy(a);
+	for (uint32_t i = 0; i < CHANGED; i++)
+		*words_of(b, 40 * i, 70 * i % g.fabric->nswitches) = 3;
+	before = in_use();
+	assert_int_equal(dl_transition_plan(a, b, &t), 0);
+	assert_in_range(in_use() - before, 1, 8 << 20);
+	assert_int_equal(t.writes, CHANGED);
+	assert_int_equal(dl_transition_writes(a, b, &writes, &n), 0);
+	assert_int_equal(n, CHANGED);
+	for (uint32_t i = 0; i < CHANGED; i++) {
+		assert_true(writes[i].multicast && !writes[i].position);
+		assert_int_equal(writes[i].block, 40 * i / 32);
+		assert_int_equal(writes[i].sw, 70 * i % g.fabric->nswitches);
+	}
+	free(writes);
+	dl_transition_release(&t);
+	dl_tables_free(a);
+	dl_tables_free(b);
+	grid_free(&g);
+}
+
 int main(void)
 {
 	static uint64_t seed;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate_setup_teardown(matches_model, NULL, print_seed, &seed),
+		cmocka_unit_test(shares_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,12 +236,14 @@ dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pic
 		const struct dl_link_arb_table *t = &p->table[pick->side];
 		struct dl_link_arb_position *place = &a->place[pick->side];
 		unsigned int next = pick->entry + 1 < t->n ? pick->entry + 1 : 0;
+		/* Masks, for a compiler would branch, and nobody can foretell where to. */
+		uint32_t weight = t->entry[pick->entry].weight;
+		uint32_t goes_on = -(uint32_t)(place->live & (place->at == pick->entry));
+		int32_t left = (weight ^ ((weight ^ place->left) & goes_on)) - (bytes + 63) / 64;
 
-		if (!place->live || place->at != pick->entry)
-			place->left = t->entry[pick->entry].weight;
-		place->left -= (bytes + 63) / 64;
-		place->live = place->left > 0;
-		place->at = place->live ? pick->entry : next;
+		place->left = left;
+		place->live = left > 0;
+		place->at = next ^ ((next ^ pick->entry) & -(unsigned int)place->live);
 		a->counter -= (bytes + 3) / 4 & p->counted[pick->side];
 		if (low)
 			a->turn = place->live && p->options.low_turn == DL_LINK_LOW_WEIGHT ?

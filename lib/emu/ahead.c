@@ -16,8 +16,8 @@
  *	TAKE	input port, its channel, packet		adapter, credit
  *	MESSAGE	flow					adapter, its port, path SL
  *
- * What comes to the bucket while it is served was not asked for, and takes
- * longer.
+ * What comes to the bucket while it is served was not asked for; the way of a
+ * packet that does is found when it is the head of its buffer.
  *
  * Complexity: O(1) an event.
  */
@@ -140,13 +140,13 @@ EACH fetch_message(const struct dl_emu *e, uint64_t key)
 #define PLAIN_MASK (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL | DL_EMU_PK_MCAST | DL_EMU_PK_LOST)
 #define PLAIN (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL)
 
-EACH find_way(const struct dl_emu *e, uint64_t key)
+EACH find_way_of(const struct dl_emu *e, uint32_t in, uint32_t packet)
 {
-	uint32_t in = channel_of(e, key), port;
 	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 	const struct dl_emu_switch *s = dl_emu_switch_of(e, q);
-	struct dl_emu_pkt *pk = &e->packets[packet_of(key)];
+	struct dl_emu_pkt *pk = &e->packets[packet];
 	unsigned int number = next_port(e, q, pk), vl;
+	uint32_t port;
 
 	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) ||
 	    number - 1 >= s->nports - 1u)
@@ -162,6 +162,16 @@ EACH find_way(const struct dl_emu *e, uint64_t key)
 		return;
 	fetch_port(&e->ports[port]);
 	fetch(&e->ports[port].vl[vl]);
+}
+
+EACH find_way(const struct dl_emu *e, uint64_t key)
+{
+	find_way_of(e, channel_of(e, key), packet_of(key));
+}
+
+void dl_emu_find_way(const struct dl_emu *e, uint32_t in, uint32_t packet)
+{
+	find_way_of(e, in, packet);
 }
 
 /* Between what is asked for and what reads it there is as much else as possible. */

@@ -382,6 +382,8 @@ HOT void head(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in, b
 	uint32_t packet = q->vl[dl_emu_vl_of(in)].in;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 
+	if ((plain || e->looks_ahead) && pk->out == DL_EMU_NIL)
+		dl_emu_find_way(e, in, packet);
 	if ((plain || e->looks_ahead) && pk->out != DL_EMU_NIL && !(pk->flags & DL_EMU_PK_WAITING))
 		ask(e, packet, pk->out, plain);
 	else

@@ -730,6 +730,8 @@ static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t f
 
 /* ahead.c: before the events of a bucket are served. */
 void dl_emu_look_ahead(const struct dl_emu *e);
+/* Of a packet that came to the bucket while it was served. */
+void dl_emu_find_way(const struct dl_emu *e, uint32_t in, uint32_t packet);
 
 /* Where the tables have an adapter's SL for a destination, or NULL. */
 static inline const uint8_t *dl_emu_path_sl(const struct dl_emu *e, const struct dl_emu_adapter *a,

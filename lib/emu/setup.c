@@ -493,23 +493,18 @@ static int set_up_pairs(struct dl_emu *e)
 	return e->pairs ? 0 : -ENOMEM;
 }
 
-#define FULL 4096 /* ports: a bucket of 2^14 ps has some 40 events */
+#define FULL 10000	/* ports: a bucket of 2^14 ps has some 100 events */
+#define LONGEST_BITS 18 /* longer ones gain nothing */
 
 /*
  * A bucket of a small fabric lasts longer, or most of the time would go into
- * opening buckets; but no packet should come to a switch in the bucket in which
- * it was sent.
+ * opening buckets.
  */
 unsigned int dl_emu_bucket_bits(const struct dl_emu *e)
 {
 	unsigned int bits = DL_EMU_BUCKET_BITS_LEAST;
-	uint64_t look = UINT64_C(1) << 18;
 
-	for (uint32_t i = 0; i < e->nports; i++)
-		if (e->ports[i].peer != DL_EMU_NIL && e->ports[i].look < look)
-			look = e->ports[i].look;
-	while (UINT64_C(2) << bits <= look &&
-	       e->nports << (bits + 1 - DL_EMU_BUCKET_BITS_LEAST) <= FULL)
+	while (bits < LONGEST_BITS && e->nports << (bits + 1 - DL_EMU_BUCKET_BITS_LEAST) <= FULL)
 		bits++;
 	return bits;
 }

@@ -178,14 +178,31 @@ int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
 	return err ? err : dl_transition_add_groups(other, *out);
 }
 
+/* Groups of one block, which was written switch by switch, share what is the same again. */
+static void unite(struct dl_tables *t, unsigned int block)
+{
+	uint32_t first = DL_TABLES_MCAST_LID + block * DL_TRANSITION_MFT_BLOCK;
+	uint32_t end = dl_tables_groups_below(t, first + DL_TRANSITION_MFT_BLOCK);
+	struct dl_tables_masks_seen seen = { 0 };
+
+	for (uint32_t g = dl_tables_groups_below(t, first); g < end; g++)
+		dl_tables_masks_unite(&t->groups[g].masks, &seen);
+}
+
 static int go_to(const struct search *s, struct end *end, uint32_t written)
 {
+	bool on = end->written < written;
 	int err = 0;
 
-	for (; end->written < written && !err; end->written++)
-		err = dl_transition_put(&end->tables, s->b, &s->writes[end->written]);
-	for (; end->written > written && !err; end->written--)
-		err = dl_transition_put(&end->tables, s->a, &s->writes[end->written - 1]);
+	while (end->written != written && !err) {
+		const struct dl_transition_write *w = &s->writes[end->written - !on];
+
+		err = dl_transition_put(&end->tables, on ? s->b : s->a, w);
+		end->written += on ? 1 : -1;
+		if (w->multicast &&
+		    (end->written == written || s->writes[end->written - !on].block != w->block))
+			unite(&end->tables, w->block);
+	}
 	return err;
 }
 

@@ -17,7 +17,7 @@
  */
 #include "config.h"
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 #include "dateline/base.h"
 
 /* ---- sending ----------------------------------------------------------- */

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 #include "dateline/base.h"
 
 struct count {

@@ -39,7 +39,7 @@
 
 #include <string.h>
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 
 struct look {
 	const struct dl_emu *e;

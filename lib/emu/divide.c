@@ -15,7 +15,7 @@
  */
 #include "config.h"
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 
 struct division {
 	const struct dl_emu *e;

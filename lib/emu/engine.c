@@ -46,7 +46,7 @@
  */
 #include "config.h"
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 #include "dateline/base.h"
 
 /* ---- packets ----------------------------------------------------------- */

@@ -15,7 +15,7 @@
  */
 #include "config.h"
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 #include "dateline/base.h"
 
 static int refuse(const struct dl_emu *e, const char *why)

@@ -28,7 +28,7 @@
  */
 #include "config.h"
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 
 /* Inline, also where it makes a function large. */
 #define HOT static inline __attribute__((always_inline))

@@ -20,73 +20,12 @@
 
 #include "dateline/emu.h"
 #include "emu/events.h"
+#include "emu/slarb.h"
 #include "dateline/link.h"
 #include "dateline/base.h"
 
 #define DL_EMU_NIL UINT32_MAX
 #define DL_EMU_ROUTE_BYTES 8 /* of the header: what a switch needs (LRH) */
-
-/* ---- slarb.c: an adapter's scheduler ----------------------------------- */
-
-/*
- * A `struct dl_emu_sl_sched` is one port's state; the table is read-only and
- * shared, the queue pairs are an array of the caller's, one place each.
- */
-
-#define DL_EMU_NO_QP UINT32_MAX
-
-/* One queue pair's place in the queues. */
-struct dl_emu_sl_qp {
-	uint64_t ticket; /* order of queueing */
-	uint32_t next;
-	uint8_t sl;
-	bool queued;
-};
-
-/* The queue pairs with work at an SL, in order. */
-struct dl_emu_sl_queue {
-	uint32_t head, tail; /* head: whose turn it is */
-	int64_t tenure_left; /* of the head */
-};
-
-struct dl_emu_sl_sched {
-	const struct dl_emu_sl_table *table; /* NULL: plain round robin */
-	struct dl_emu_sl_qp *qps;
-	uint64_t ticket;
-	uint32_t tenure;  /* bytes of a queue pair's turn */
-	uint32_t current; /* the queue pair served last */
-	int64_t left;	  /* bytes of the entry, while `live` */
-	uint16_t at;	  /* the entry pointed to */
-	uint16_t ready;	  /* SLs with queued queue pairs */
-	bool live;
-	struct dl_emu_sl_queue queue[DL_EMU_SLS];
-};
-
-/*
- * A port without work.  `table` NULL switches the SL table off: queue pairs
- * then take turns packet by packet (D3).  `tenure` 0 means one packet, too.
- * `qps` has a place for each queue pair and need not be initialised beyond
- * zeroes; both are borrowed.
- */
-void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s, const struct dl_emu_sl_table *table,
-			  uint32_t tenure, struct dl_emu_sl_qp *qps);
-
-/* Queue pair `qp` has work at this SL.  Nothing happens if it is queued. */
-void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp, unsigned int sl);
-
-/*
- * The queue pair whose turn it is, among the SLs of the mask (those whose
- * packets the port can take now), or DL_EMU_NO_QP.  *change is set when the
- * adapter has to change from another queue pair, which costs it time (D2).
- * Asking again without a charge gives the same answer.
- */
-uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls, bool *change);
-
-/*
- * The picked queue pair has made a packet of `bytes`.  `more`: it has more to
- * send.
- */
-void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp, uint32_t bytes, bool more);
 
 /* ---- events ------------------------------------------------------------ */
 
@@ -347,32 +286,6 @@ struct dl_emu_program {
 };
 
 /*
- * From one shard to another: credit, that a message has ended, or a packet.
- * That is copied, so that each shard writes to packets of its own.
- */
-enum dl_emu_mail_kind { DL_EMU_MAIL_CREDIT, DL_EMU_MAIL_ENDED, DL_EMU_MAIL_PACKET };
-
-struct dl_emu_mail {
-	uint64_t time;
-	enum dl_emu_mail_kind kind;
-	uint32_t what; /* channel, or flow */
-	uint16_t credit, lost;
-	struct dl_emu_pkt packet;
-	struct dl_emu_origin from;
-};
-
-struct dl_emu_box {
-	struct dl_emu_mail *mail;
-	uint32_t n, cap;
-};
-
-/* A delivery that is still to be told, and the event in which it happened. */
-struct dl_emu_note {
-	uint64_t event;
-	struct dl_emu_delivery delivery;
-};
-
-/*
  * An emulation, or one shard of it.  The first shard is the emulation itself.
  * What is above `shared_end` is the same in all: written by one thread while
  * no others run, copied by dl_emu_share(), or, behind pointers, each place by
@@ -591,38 +504,6 @@ bool dl_emu_goes_on(const struct dl_emu *e);
 #define DL_EMU_PAUSE_BITS 20 /* every microsecond */
 /* Is it time, between two events, to ask, and is nothing left but timers? */
 bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after);
-
-/* ranks.c: an emulation over several processes, each with some of the shards. */
-uint32_t dl_emu_first_shard(const struct dl_emu *e, uint32_t rank);
-uint32_t dl_emu_rank_of(const struct dl_emu *e, uint32_t shard);
-uint32_t dl_emu_first_packet(const struct dl_emu *e, uint32_t rank);
-int dl_emu_set_up_post(struct dl_emu *e);
-void dl_emu_free_post(struct dl_emu *e);
-/* After a window: mail, and what decides about the next one. */
-void dl_emu_trade(struct dl_emu *e);
-/* Before anything looks at all shards; failures are in e->err. */
-void dl_emu_gather(struct dl_emu *e);
-/* Is something so in any process? */
-bool dl_emu_agree(struct dl_emu *e, bool any);
-
-/* divide.c: so many shards of about the same size, in e->shard_of. */
-int dl_emu_divide(struct dl_emu *e, uint32_t shards);
-
-/* shard.c: an emulation on several cores. */
-uint64_t dl_emu_next_bucket(const struct dl_emu *e, uint32_t shard);
-bool dl_emu_is_away(const struct dl_emu *e, uint32_t shard);
-int dl_emu_set_up_shards(struct dl_emu *e);
-void dl_emu_free_shards(struct dl_emu *e);
-void dl_emu_share(struct dl_emu *e);
-void dl_emu_run_shards(struct dl_emu *e, uint64_t until);
-void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
-			uint32_t packet);
-void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
-			uint16_t credit, uint16_t lost);
-/* The source of a closed loop is to learn that a message has ended. */
-void dl_emu_end_message(struct dl_emu *e, uint32_t flow);
-void dl_emu_open_mail(struct dl_emu *e);
-void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 
 /* setup.c: of a bucket of events, with one thread. */
 unsigned int dl_emu_bucket_bits(const struct dl_emu *e);

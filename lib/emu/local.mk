@@ -23,8 +23,8 @@ libdllink_la_SOURCES += \
 	lib/emu/run.c \
 	lib/emu/scenario.c lib/emu/scenario.h \
 	lib/emu/setup.c \
-	lib/emu/shard.c \
-	lib/emu/slarb.c \
+	lib/emu/shard.c lib/emu/shard.h \
+	lib/emu/slarb.c lib/emu/slarb.h \
 	lib/emu/stats.c \
 	lib/emu/sweep.c \
 	lib/emu/traffic.c \

@@ -26,7 +26,7 @@
 
 #include <string.h>
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 
 struct parcel {
 	char *data;

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 #include "emu/scenario.h"
 
 /* The watcher looks at least so often. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 #include "dateline/base.h"
 
 void dl_emu_config_init(struct dl_emu_config *c)

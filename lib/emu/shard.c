@@ -30,7 +30,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 
 #define SHARDS_MAX 256
 #define SHORTEST_WINDOW 12 /* below 2^12 ps threads only wait for each other */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "emu/internal.h"
+#include "emu/shard.h"
 
 const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 {

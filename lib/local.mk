@@ -28,6 +28,7 @@ rooms_HEADERS = \
 	include/dateline/base.h \
 	include/dateline/emu.h \
 	include/dateline/fabric.h \
+	include/dateline/histogram.h \
 	include/dateline/link.h \
 	include/dateline/live.h \
 	include/dateline/route.h \

@@ -1,6 +1,7 @@
 # The emulator.
 libdllink_la_SOURCES += \
 	include/dateline/emu.h \
+	include/dateline/histogram.h \
 	lib/emu/adapter.c \
 	lib/emu/ahead.c \
 	lib/emu/audit.c \

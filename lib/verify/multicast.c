@@ -514,6 +514,7 @@ static int check_joined(struct spread *sp, const struct dl_tables_mcast_group *g
 	}
 	if (!err)
 		check_group(sp);
+	sp->group = NULL;
 	dl_tables_masks_clear(&joined.masks);
 	return err;
 }

@@ -721,7 +721,8 @@ static void shares_groups(void **state)
 		*words_of(b, 40 * i, 70 * i % g.fabric->nswitches) = 3;
 	before = in_use();
 	assert_int_equal(dl_transition_plan(a, b, &t), 0);
-	assert_in_range(in_use() - before, 1, 8 << 20);
+	if (before) /* sanitizers have an allocator that does not tell */
+		assert_in_range(in_use() - before, 1, 8 << 20);
 	assert_int_equal(t.writes, CHANGED);
 	assert_int_equal(dl_transition_writes(a, b, &writes, &n), 0);
 	assert_int_equal(n, CHANGED);

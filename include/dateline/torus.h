@@ -254,19 +254,19 @@ int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
 /* ---- marks ------------------------------------------------------------------- */
 
 /*
- * A mark: a switch's coordinates, as it holds them itself.
+ * A mark: a switch's coordinates, stored in the switch itself.
  *
- * Path SLs follow from coordinates (rules A5), and whoever manages the subnet
- * next must find the same ones: after a failover, after a restart with an empty
- * cache, on a fabric that has been damaged meanwhile.  Cabling does not tell
- * where datelines are, nor do tables: around a ring of odd radix they are the
- * same wherever it begins.  So each switch is told where it is, in entries of
- * its forwarding table above LinearFDBTop, by which nothing is forwarded.
+ * Path SLs follow from coordinates (rules A5), and the next subnet manager must
+ * find the same ones: after a failover, after a restart, on a fabric that has
+ * been damaged meanwhile.  Cabling does not show where datelines are, nor do
+ * tables: around a ring of odd radix they look the same wherever the ring
+ * begins.  So each switch stores its coordinates in entries of its forwarding
+ * table above LinearFDBTop, which forward nothing.
  *
- * All entries are numbers of ports that the switch has: 64 bits in digits of as
- * many bits as these allow.  They stand behind the top, in the block of LIDs
- * that holds it and is written anyway, or, if there is no room for them, at the
- * beginning of the next block.
+ * Every entry is a valid port number of the switch: 64 bits in digits of as many
+ * bits as the number of ports allows.  The entries follow the top, in the block
+ * of LIDs that holds it and is written anyway, or, if there is no room for them,
+ * at the beginning of the next block.
  */
 #define DL_TORUS_MARK_BLOCK 64 /* LIDs that are written at a time */
 
@@ -294,9 +294,9 @@ bool dl_torus_mark_read(const uint8_t *entries, uint64_t guid, unsigned int npor
 struct dl_torus_grid dl_torus_mark_grid(const struct dl_torus_mark *marks, uint32_t n);
 
 /*
- * The torus that marks, by switch, tell, for dl_torus_recall(): grid, fabric,
- * nsites and site_sw are set; and the mode in which they were made.  NULL: there
- * is no mark.  0 or -ENOMEM.
+ * The torus that the marks (one by switch) describe, for dl_torus_recall(): grid,
+ * fabric, nsites and site_sw are set; and the mode in which the marks were made.
+ * NULL: there is no mark.  0 or -ENOMEM.
  */
 int dl_torus_of_marks(const struct dl_fabric *f, const struct dl_torus_mark *marks,
 		      unsigned int *mode, struct dl_torus **out);
@@ -338,8 +338,8 @@ enum dl_torus_agreement {
 };
 
 /*
- * Does a configuration that was given contradict the fabric, otherwise than by
- * what has failed?  Logs each contradiction as an error.  Returns an enum
+ * Does a configuration contradict the fabric in a way that failures do not
+ * explain?  Logs each contradiction as an error.  Returns an enum
  * dl_torus_agreement or -ENOMEM.
  */
 int dl_torus_check_config(const struct dl_torus *t, const struct dl_torus_config *c,

@@ -2,8 +2,8 @@
 /*
  * What changed from one torus to the next, for the administrator's log
  * (rules A11): switches lost, found and replaced, and cables of hops whose two
- * ends are still there.  One line each, up to a limit, then a count.  Before the
- * first torus nothing has changed: then what is missing is told.
+ * ends are still there.  One line each, up to a limit, then a count.  For the
+ * first torus, which has nothing to be compared with, the log lists what is missing.
  */
 #include "config.h"
 
@@ -19,8 +19,8 @@ struct report {
 	uint32_t lines, max;
 };
 
-/* "; missing" or "," and the next of them; past `max`, only that there are more. */
-static void add_missing(char *text, size_t size, uint32_t n, uint32_t max, const char *what)
+/* Append the next missing item; past `max` items, only "and further". */
+static void changes_add_missing(char *text, size_t size, uint32_t n, uint32_t max, const char *what)
 {
 	size_t used = strlen(text);
 
@@ -37,8 +37,8 @@ static void report_switches(const struct dl_torus *t, uint32_t max, const struct
 
 	for (uint32_t site = 0; site < t->nsites; site++)
 		if (t->site_sw[site] == DL_NONE)
-			add_missing(text, sizeof(text), n++, max,
-				    dl_torus_show_site(&t->grid, site).text);
+			changes_add_missing(text, sizeof(text), n++, max,
+					    dl_torus_show_site(&t->grid, site).text);
 	if (n)
 		dl_log(log, DL_LOG_INFO, "%u of %u switches%s", t->nsites - n, t->nsites, text);
 }
@@ -60,7 +60,7 @@ void dl_torus_report_missing(const struct dl_torus *t, uint32_t max, const struc
 		snprintf(hop, sizeof(hop), "%.32s +%c",
 			 dl_torus_show_site(&t->grid, faults[i].site).text,
 			 'x' + faults[i].dir / 2);
-		add_missing(text, sizeof(text), n++, max, hop);
+		changes_add_missing(text, sizeof(text), n++, max, hop);
 	}
 	if (n)
 		dl_log(log, DL_LOG_INFO, "cables of %u hop%s%s", n, n == 1 ? "" : "s", text);
@@ -68,34 +68,35 @@ void dl_torus_report_missing(const struct dl_torus *t, uint32_t max, const struc
 }
 
 /* Is there room for one more line? */
-static bool room(struct report *r)
+static bool changes_have_room(struct report *r)
 {
 	return r->lines++ < r->max;
 }
 
-static void tell_switch(struct report *r, uint32_t site, const struct dl_torus *t, const char *what)
+static void changes_log_switch(struct report *r, uint32_t site, const struct dl_torus *t,
+			       const char *what)
 {
-	if (t->site_sw[site] != DL_NONE && room(r))
+	if (t->site_sw[site] != DL_NONE && changes_have_room(r))
 		dl_log(r->log, DL_LOG_INFO, "%s: switch %s %s",
 		       dl_torus_show_site(&t->grid, site).text,
 		       dl_torus_show_switch(t->fabric, t->site_sw[site]).text, what);
 }
 
-static uint64_t guid_at(const struct dl_torus *t, uint32_t site)
+static uint64_t changes_guid_at(const struct dl_torus *t, uint32_t site)
 {
 	return t->site_sw[site] == DL_NONE ? 0 : dl_torus_node(t->fabric, t->site_sw[site])->guid;
 }
 
 static void compare_switches(struct report *r, uint32_t site)
 {
-	if (guid_at(r->before, site) == guid_at(r->after, site))
+	if (changes_guid_at(r->before, site) == changes_guid_at(r->after, site))
 		return;
-	tell_switch(r, site, r->before, "is gone");
-	tell_switch(r, site, r->after, "is new");
+	changes_log_switch(r, site, r->before, "is gone");
+	changes_log_switch(r, site, r->after, "is new");
 }
 
 /* Cables of a hop, or DL_NONE: one of its switches is missing. */
-static uint32_t count_cables(const struct dl_torus *t, uint32_t site, unsigned int dir)
+static uint32_t changes_count_cables(const struct dl_torus *t, uint32_t site, unsigned int dir)
 {
 	uint32_t next = dl_torus_site_next(&t->grid, site, dir), sw = t->site_sw[site];
 
@@ -106,10 +107,10 @@ static uint32_t count_cables(const struct dl_torus *t, uint32_t site, unsigned i
 
 static void compare_hop(struct report *r, uint32_t site, unsigned int dim)
 {
-	uint32_t was = count_cables(r->before, site, dl_torus_dir(dim, false));
-	uint32_t is = count_cables(r->after, site, dl_torus_dir(dim, false));
+	uint32_t was = changes_count_cables(r->before, site, dl_torus_dir(dim, false));
+	uint32_t is = changes_count_cables(r->after, site, dl_torus_dir(dim, false));
 
-	if (was != DL_NONE && is != DL_NONE && was != is && room(r))
+	if (was != DL_NONE && is != DL_NONE && was != is && changes_have_room(r))
 		dl_log(r->log, DL_LOG_INFO, "%s: %u cable%s towards +%c, %u before",
 		       dl_torus_show_site(&r->after->grid, site).text, is, is == 1 ? "" : "s",
 		       'x' + dim, was);

@@ -3,7 +3,7 @@
  * The reader and writer of torus-2QoS.conf (rules A2, torus-2QoS.conf(5)).
  *
  * Problem.  Take every file that OpenSM's own torus-2QoS engine works with,
- * and tell the author of any other file what is wrong, where, and what was
+ * and report to the author of any other file what is wrong, where, and what was
  * expected instead, all of it at once and not one mistake a run.  Write files
  * that both read.
  *
@@ -63,11 +63,11 @@ struct parser {
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void complain(struct parser *p, enum dl_log_level level, uint32_t line, const char *format,
-		     ...) __attribute__((format(printf, 4, 5)));
+static void config_complain(struct parser *p, enum dl_log_level level, uint32_t line,
+			    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void complain(struct parser *p, enum dl_log_level level, uint32_t line, const char *format,
-		     ...)
+static void config_complain(struct parser *p, enum dl_log_level level, uint32_t line,
+			    const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -79,15 +79,15 @@ static void complain(struct parser *p, enum dl_log_level level, uint32_t line, c
 	p->nerrors += level == DL_LOG_ERROR;
 }
 
-#define ERROR(p, line, ...) complain(p, DL_LOG_ERROR, line, __VA_ARGS__)
-#define WARNING(p, line, ...) complain(p, DL_LOG_WARNING, line, __VA_ARGS__)
+#define ERROR(p, line, ...) config_complain(p, DL_LOG_ERROR, line, __VA_ARGS__)
+#define WARNING(p, line, ...) config_complain(p, DL_LOG_WARNING, line, __VA_ARGS__)
 
 /* A token of the file, made fit for a message. */
 struct shown {
 	char text[48];
 };
 
-static struct shown show(const char *token)
+static struct shown config_token_text(const char *token)
 {
 	struct shown s = { "the end of the line" };
 	size_t i;
@@ -131,7 +131,7 @@ static void warn_junk(struct parser *p, const char *token, const char *junk)
 {
 	if (*junk && *junk != '#')
 		WARNING(p, p->text.line, "%s: %s: only the number at its beginning counts", p->word,
-			show(token).text);
+			config_token_text(token).text);
 }
 
 /*
@@ -147,7 +147,8 @@ static bool read_number(struct parser *p, const char *what, int64_t min, uint64_
 		warn_junk(p, token, junk);
 		return true;
 	}
-	ERROR(p, p->text.line, "%s: expected %s, found %s", p->word, what, show(token).text);
+	ERROR(p, p->text.line, "%s: expected %s, found %s", p->word, what,
+	      config_token_text(token).text);
 	return false;
 }
 
@@ -198,7 +199,7 @@ static const char *link_word(unsigned int dir)
 /* ---- reading ----------------------------------------------------------- */
 
 /* One radix with its suffix, m, M, t or T. */
-static bool read_radix(struct parser *p, unsigned int dim, bool mesh)
+static bool config_read_radix(struct parser *p, unsigned int dim, bool mesh)
 {
 	const char *token = next_token(p), *junk;
 	uint64_t radix;
@@ -207,14 +208,14 @@ static bool read_radix(struct parser *p, unsigned int dim, bool mesh)
 		ERROR(p, p->text.line,
 		      "%s: expected the radix of %c, a number from 1 to %d "
 		      "with or without m or t, found %s",
-		      p->word, 'x' + dim, DL_TORUS_MAX_RADIX, show(token).text);
+		      p->word, 'x' + dim, DL_TORUS_MAX_RADIX, config_token_text(token).text);
 		return false;
 	}
 	if (*junk && strchr("mMtT", *junk))
 		mesh = tolower((unsigned char)*junk++) == 'm';
 	if (*junk && *junk != '#')
 		WARNING(p, p->text.line, "%s: the end of %s is no suffix m or t, and ignored",
-			p->word, show(token).text);
+			p->word, config_token_text(token).text);
 	p->c->grid.radix[dim] = radix;
 	p->c->grid.mesh[dim] = mesh;
 	return true;
@@ -231,7 +232,7 @@ static void read_geometry(struct parser *p, bool mesh)
 	}
 	p->geometry_line = p->text.line;
 	for (unsigned int d = 0; d < DIMS; d++)
-		if (!read_radix(p, d, mesh))
+		if (!config_read_radix(p, d, mesh))
 			return;
 	/* Three factors of at most 255 each: no overflow. */
 	if (dl_torus_grid_sites(g) > DL_FABRIC_MAX_LID)
@@ -263,7 +264,7 @@ static void note_line(struct parser *p, struct parsed_seed *d, uint32_t *before,
 		d->seed.line = p->text.line;
 }
 
-static void read_link(struct parser *p, unsigned int dir)
+static void config_read_link(struct parser *p, unsigned int dir)
 {
 	static const char *const what = "two switch GUIDs, such as 0x2000 0x2001";
 	struct parsed_seed *d = &p->parsed[p->nparsed - 1];
@@ -289,7 +290,7 @@ static void read_dateline(struct parser *p, unsigned int dim)
 	d->seed.has_dateline[dim] = true;
 }
 
-static void read_value(struct parser *p, const struct keyword *k)
+static void config_read_value(struct parser *p, const struct keyword *k)
 {
 	uint64_t v;
 
@@ -297,8 +298,9 @@ static void read_value(struct parser *p, const struct keyword *k)
 		return;
 	*(uint32_t *)((char *)p->c + k->arg) = v;
 	if (k->arg == CONFIG(portgroup_max_ports))
-		complain(p, DL_LOG_VERBOSE, p->text.line,
-			 "%s: Dateline needs no such limit and takes any number of ports", p->word);
+		config_complain(p, DL_LOG_VERBOSE, p->text.line,
+				"%s: Dateline needs no such limit and takes any number of ports",
+				p->word);
 }
 
 static void read_ports(struct parser *p)
@@ -311,7 +313,7 @@ static void read_ports(struct parser *p)
 	while (*junk != '#' && (token = next_token(p)) && token[0] != '#') {
 		if (!scan_number(token, 0, DL_FABRIC_MAX_PORTS, &port, &junk)) {
 			ERROR(p, p->text.line, "%s: expected port numbers from 0 to %d, found %s",
-			      p->word, DL_FABRIC_MAX_PORTS, show(token).text);
+			      p->word, DL_FABRIC_MAX_PORTS, config_token_text(token).text);
 			return;
 		}
 		warn_junk(p, token, junk);
@@ -331,7 +333,7 @@ static void read_ties(struct parser *p)
 	p->c->balanced_ties = i == 1;
 	if (i == 2)
 		ERROR(p, p->text.line, "%s: expected balanced or torus-2QoS, found %s", p->word,
-		      show(token).text);
+		      config_token_text(token).text);
 }
 
 static void read_keyword(struct parser *p, const struct keyword *k)
@@ -342,11 +344,11 @@ static void read_keyword(struct parser *p, const struct keyword *k)
 	case NEXT_SEED:
 		return begin_seed(p);
 	case LINK:
-		return read_link(p, k->arg);
+		return config_read_link(p, k->arg);
 	case DATELINE:
 		return read_dateline(p, k->arg);
 	case NUMBER:
-		return read_value(p, k);
+		return config_read_value(p, k);
 	case TIES:
 		return read_ties(p);
 	case PORTS:
@@ -354,7 +356,7 @@ static void read_keyword(struct parser *p, const struct keyword *k)
 	}
 }
 
-static void read_line(struct parser *p)
+static void config_read_line(struct parser *p)
 {
 	p->word = next_token(p);
 	if (!p->word || p->word[0] == '#')
@@ -367,13 +369,13 @@ static void read_line(struct parser *p)
 	ERROR(p, p->text.line,
 	      "%s is no keyword; expected torus, mesh, [xyz][pm]_link, "
 	      "[xyz]_dateline, next_seed, portgroup_max_ports, port_order, max_changes or ties",
-	      show(p->word).text);
+	      config_token_text(p->word).text);
 }
 
 /* ---- checks of the whole ----------------------------------------------- */
 
 /* Does a parsed seed have this link, in a dimension that is there? */
-static bool has_link(const struct parser *p, const struct parsed_seed *d, unsigned int dir)
+static bool config_has_link(const struct parser *p, const struct parsed_seed *d, unsigned int dir)
 {
 	return d->link_line[dir] && p->c->grid.radix[dl_torus_dir_dim(dir)] > 1;
 }
@@ -383,7 +385,7 @@ static unsigned int find_same_neighbour(const struct parser *p, const struct par
 					unsigned int dir)
 {
 	for (unsigned int other = 0; other < dir; other++)
-		if (has_link(p, d, other) && d->seed.to[other] == d->seed.to[dir] &&
+		if (config_has_link(p, d, other) && d->seed.to[other] == d->seed.to[dir] &&
 		    (other != dl_torus_opposite(dir) ||
 		     p->c->grid.radix[dl_torus_dir_dim(dir)] != 2))
 			return other;
@@ -401,7 +403,7 @@ static bool check_links(struct parser *p, const struct parsed_seed *d)
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		uint32_t line = d->link_line[dir], errors = p->nerrors;
 
-		if (!has_link(p, d, dir))
+		if (!config_has_link(p, d, dir))
 			continue;
 		first = first == DIRS ? dir : first;
 		other = find_same_neighbour(p, d, dir);
@@ -476,11 +478,11 @@ static bool check_datelines(struct parser *p, const struct parsed_seed *d)
 static bool names_nobody(struct parser *p, const struct parsed_seed *d, enum dl_log_level level)
 {
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
-		if (!has_link(p, d, dir) || (d->from[dir] && d->seed.to[dir]))
+		if (!config_has_link(p, d, dir) || (d->from[dir] && d->seed.to[dir]))
 			continue;
-		complain(p, level, d->link_line[dir],
-			 "%s: expected the GUIDs of two switches, found 0%s", link_word(dir),
-			 level == DL_LOG_WARNING ? "; this seed is left out" : "");
+		config_complain(p, level, d->link_line[dir],
+				"%s: expected the GUIDs of two switches, found 0%s", link_word(dir),
+				level == DL_LOG_WARNING ? "; this seed is left out" : "");
 		return true;
 	}
 	return false;
@@ -492,7 +494,7 @@ static void keep_seed(struct parser *p, const struct parsed_seed *d)
 
 	*seed = d->seed;
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
-		if (has_link(p, d, dir))
+		if (config_has_link(p, d, dir))
 			seed->from = d->from[dir];
 		else
 			seed->to[dir] = 0;
@@ -502,7 +504,7 @@ static void keep_seed(struct parser *p, const struct parsed_seed *d)
 }
 
 /* Turn what was parsed into seeds. */
-static void check_seeds(struct parser *p)
+static void config_finish_seeds(struct parser *p)
 {
 	const struct parsed_seed *d = p->parsed, *end = p->parsed + p->nparsed;
 	bool useless = false;
@@ -530,13 +532,13 @@ static void check_seeds(struct parser *p)
 
 /* ---- files ------------------------------------------------------------- */
 
-static void read_lines(struct parser *p)
+static void config_read_lines(struct parser *p)
 {
 	int more;
 
 	while (!p->err && p->nerrors < MAX_ERRORS && (more = dl_text_next(&p->text))) {
 		if (more > 0)
-			read_line(p);
+			config_read_line(p);
 		else if (more == -EINVAL)
 			p->nerrors++; /* no text */
 		else
@@ -553,13 +555,13 @@ int dl_torus_config_read_stream(FILE *from, const char *name, const struct dl_lo
 		return -ENOMEM;
 	dl_text_begin(&p.text, from, name, log);
 	begin_seed(&p);
-	read_lines(&p);
+	config_read_lines(&p);
 	if (!p.err && !p.nerrors && !p.geometry_line)
 		ERROR(&p, p.text.line,
 		      "expected a line \"torus X Y Z\" or \"mesh X Y Z\", "
 		      "found the end of the file");
 	if (!p.err && !p.nerrors)
-		check_seeds(&p);
+		config_finish_seeds(&p);
 	if (p.nerrors >= MAX_ERRORS)
 		dl_log(log, DL_LOG_ERROR, "%s: too many errors", name);
 	if (!p.err && p.nerrors)

@@ -83,7 +83,7 @@ static void check_link(struct check *k, const struct dl_torus_seed *seed, unsign
 	       seed->to[dir], dl_torus_show_site(&t->grid, there).text);
 }
 
-static void check_seeds(struct check *k)
+static void contradiction_check_seeds(struct check *k)
 {
 	for (const struct dl_torus_seed *s = k->c->seeds; s < k->c->seeds + k->c->nseeds; s++) {
 		if (dl_torus_find_guid(k->t->fabric, s->from) == DL_NONE)
@@ -216,7 +216,7 @@ int dl_torus_check_config(const struct dl_torus *t, const struct dl_torus_config
 	bool contradicts = false;
 	int err;
 
-	check_seeds(&k);
+	contradiction_check_seeds(&k);
 	if (k.found > MAX_LISTED)
 		dl_log(log, DL_LOG_ERROR, "and %u more contradictions", k.found - MAX_LISTED);
 	err = check_shape(&k, &contradicts);

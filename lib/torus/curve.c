@@ -83,7 +83,7 @@ static void cell_coord(const struct brick *b, uint32_t cell, uint32_t c[DIMS])
 	}
 }
 
-static unsigned int colour(const struct brick *b, uint32_t cell)
+static unsigned int curve_cell_colour(const struct brick *b, uint32_t cell)
 {
 	uint32_t c[DIMS];
 
@@ -128,8 +128,8 @@ static bool find_walk(const struct brick *b, uint32_t from, uint32_t to, uint8_t
 {
 	struct search s = { b, to, 1u << from, path };
 
-	if ((colour(b, from) == colour(b, to)) != b->ncells % 2 ||
-	    (b->ncells % 2 && colour(b, from)) || (from == to && b->ncells > 1))
+	if ((curve_cell_colour(b, from) == curve_cell_colour(b, to)) != b->ncells % 2 ||
+	    (b->ncells % 2 && curve_cell_colour(b, from)) || (from == to && b->ncells > 1))
 		return false;
 	return walk_on(&s, from, 1);
 }
@@ -171,7 +171,8 @@ static void find_brick(const struct level *l, uint32_t site, struct brick *b)
 }
 
 /* Hops from a cell of one brick to a cell of the same or the next. */
-static uint32_t apart(const struct brick *a, uint32_t from, const struct brick *b, uint32_t to)
+static uint32_t curve_hops_apart(const struct brick *a, uint32_t from, const struct brick *b,
+				 uint32_t to)
 {
 	uint32_t x[DIMS], y[DIMS], hops = 0;
 
@@ -186,8 +187,8 @@ static uint32_t apart(const struct brick *a, uint32_t from, const struct brick *
 }
 
 /* The least cost of entering a brick at each of its cells. */
-static void enter(const struct brick *last, const uint32_t *left, const struct brick *b,
-		  uint32_t *entered, struct choice *ch)
+static void curve_enter_brick(const struct brick *last, const uint32_t *left, const struct brick *b,
+			      uint32_t *entered, struct choice *ch)
 {
 	for (uint32_t cell = 0; cell < b->ncells; cell++) {
 		entered[cell] = NO_WALK;
@@ -200,7 +201,7 @@ static void enter(const struct brick *last, const uint32_t *left, const struct b
 
 			if (cost == NO_WALK)
 				continue;
-			cost += JUMP * (apart(last, e, b, cell) - 1);
+			cost += JUMP * (curve_hops_apart(last, e, b, cell) - 1);
 			if (cost >= entered[cell])
 				continue;
 			entered[cell] = cost;
@@ -213,8 +214,8 @@ static void enter(const struct brick *last, const uint32_t *left, const struct b
  * ... and of leaving it.  Walks that end far from where they begin are the
  * better ones: measured on tori of all shapes, stretches are more compact.
  */
-static void leave(struct walks *w, const struct brick *b, bool near, const uint32_t *entered,
-		  uint32_t *left, struct choice *ch)
+static void curve_leave_brick(struct walks *w, const struct brick *b, bool near,
+			      const uint32_t *entered, uint32_t *left, struct choice *ch)
 {
 	uint32_t most = b->side[0] + b->side[1] + b->side[2];
 	uint32_t cost, hops;
@@ -224,7 +225,7 @@ static void leave(struct walks *w, const struct brick *b, bool near, const uint3
 		for (uint32_t e = 0; e < b->ncells; e++) {
 			if (entered[e] == NO_WALK)
 				continue;
-			hops = apart(b, e, b, cell);
+			hops = curve_hops_apart(b, e, b, cell);
 			cost = entered[e] + (near ? hops : most - hops);
 			if (cost >= left[cell] || !has_walk(w, b, e, cell))
 				continue;
@@ -253,8 +254,8 @@ static void write_walk(const struct brick *b, const uint32_t size[DIMS], uint32_
  * Refine the walk of a coarse box to one of a finer box.  Returns whether all
  * its steps are between neighbours.
  */
-static bool refine(struct walks *w, struct choice *choices, const struct level *l,
-		   const uint32_t *walk, uint32_t *order)
+static bool curve_refine(struct walks *w, struct choice *choices, const struct level *l,
+			 const uint32_t *walk, uint32_t *order)
 {
 	uint32_t n = l->coarse[0] * l->coarse[1] * l->coarse[2];
 	uint32_t end = l->size[0] * l->size[1] * l->size[2];
@@ -264,8 +265,8 @@ static bool refine(struct walks *w, struct choice *choices, const struct level *
 
 	for (i = 0; i < n; i++, last = b) {
 		find_brick(l, walk[i], &b);
-		enter(i ? &last : NULL, left, &b, entered, &choices[i]);
-		leave(w, &b, l->variant & 8, entered, left, &choices[i]);
+		curve_enter_brick(i ? &last : NULL, left, &b, entered, &choices[i]);
+		curve_leave_brick(w, &b, l->variant & 8, entered, left, &choices[i]);
 	}
 	for (cell = 1; cell < last.ncells; cell++)
 		if (left[cell] < left[best])
@@ -285,7 +286,7 @@ static bool refine(struct walks *w, struct choice *choices, const struct level *
 /* ---- the whole --------------------------------------------------------- */
 
 /* The sizes of all levels, the box first; returns how many halvings. */
-static unsigned int halve(const struct dl_torus_grid *g, uint32_t size[MAX_LEVELS][DIMS])
+static unsigned int curve_halve(const struct dl_torus_grid *g, uint32_t size[MAX_LEVELS][DIMS])
 {
 	unsigned int level = 0;
 
@@ -314,7 +315,8 @@ static bool refine_on(struct curve *c, unsigned int level)
 {
 	for (unsigned int v = 0; v < VARIANTS; v++) {
 		const struct level l = { c->size[level + 1], c->size[level], v };
-		bool walked = refine(&c->walks, c->choices, &l, c->walk[level + 1], c->walk[level]);
+		bool walked =
+			curve_refine(&c->walks, c->choices, &l, c->walk[level + 1], c->walk[level]);
 
 		if ((walked || ++c->tries > MAX_TRIES) && (!level || refine_on(c, level - 1)))
 			return true;
@@ -326,7 +328,7 @@ int dl_torus_curve(const struct dl_torus_grid *g, uint32_t *order)
 {
 	struct dl_arena arena = { 0 };
 	struct curve *c = dl_arena_zalloc(&arena, sizeof(*c));
-	unsigned int levels = c ? halve(g, c->size) : 0;
+	unsigned int levels = c ? curve_halve(g, c->size) : 0;
 	int err = -ENOMEM;
 
 	if (!c)

@@ -81,7 +81,7 @@ static bool find_seed(const struct chooser *c, uint32_t site, bool all, uint32_t
 	return true;
 }
 
-static uint64_t guid_at(const struct dl_torus *t, uint32_t site)
+static uint64_t describe_guid_at(const struct dl_torus *t, uint32_t site)
 {
 	return dl_torus_node(t->fabric, t->site_sw[site])->guid;
 }
@@ -89,14 +89,14 @@ static uint64_t guid_at(const struct dl_torus *t, uint32_t site)
 static struct dl_torus_seed make_seed(const struct chooser *c, uint32_t site,
 				      const uint32_t next[DIRS])
 {
-	struct dl_torus_seed seed = { .from = guid_at(c->t, site) };
+	struct dl_torus_seed seed = { .from = describe_guid_at(c->t, site) };
 	uint32_t coord[DIMS];
 
 	c->taken[site] = true;
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		if (next[dir] == DL_NONE)
 			continue;
-		seed.to[dir] = guid_at(c->t, next[dir]);
+		seed.to[dir] = describe_guid_at(c->t, next[dir]);
 		c->taken[next[dir]] = true;
 	}
 	dl_torus_site_coord(c->g, site, coord);

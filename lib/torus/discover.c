@@ -11,7 +11,7 @@
  * Method.  What was known before comes first, if the configuration does not
  * contradict it; then the first usable seed; where damage keeps that from
  * placing every switch, others, and the one that places the most is taken;
- * then hints (hints.c).  Without seeds the cabling tells one (infer.c).
+ * then hints (hints.c).  Without seeds one is found from the cabling (infer.c).
  *
  * Choices.  What a seed leaves open (rings of four) is tried in all ways until
  * one makes a whole torus.
@@ -83,8 +83,8 @@ static bool is_usable(const struct dl_torus_solver *s, const struct dl_torus_see
 }
 
 /* Put a seed's switches in place and let the rest follow. */
-static int grow(struct dl_torus_solver *s, const struct dl_torus_grid *window,
-		const struct dl_torus_seed *seed)
+static int discover_grow(struct dl_torus_solver *s, const struct dl_torus_grid *window,
+			 const struct dl_torus_seed *seed)
 {
 	int err = dl_torus_solver_begin(s, window);
 
@@ -107,18 +107,18 @@ static int grow_from(struct dl_torus_solver *s, const struct dl_torus_config *c,
 			window.radix[d] = 2 * s->real.radix[d] - 1;
 	s->seed = i;
 	s->may_choose = false;
-	err = grow(s, &window, seed);
+	err = discover_grow(s, &window, seed);
 	if (err || dl_torus_find_ambiguous(s) == DL_NONE || !dl_torus_may_be_whole(s))
 		return err;
 	s->may_choose = true;
 	for (uint32_t try = 0; !err && try < MAX_TRIES && s->effort < DL_TORUS_MAX_EFFORT; try++) {
 		s->choices = try;
-		err = grow(s, &window, seed);
+		err = discover_grow(s, &window, seed);
 		if (!err && dl_torus_is_whole(s))
 			return 0;
 	}
 	s->may_choose = false;
-	return err ? err : grow(s, &window, seed);
+	return err ? err : discover_grow(s, &window, seed);
 }
 
 static void report_ambiguous(const struct dl_torus_solver *s, const struct dl_log *log)
@@ -237,7 +237,7 @@ int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 
 /* ---- the torus --------------------------------------------------------- */
 
-static bool allocate(struct dl_torus *t)
+static bool discover_allocate(struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	size_t nsw = f->nswitches + 1;
@@ -338,7 +338,7 @@ int dl_torus_make(const struct dl_fabric *f, const struct dl_torus_grid *g, cons
 	t->fabric = f;
 	t->grid = *g;
 	t->nsites = dl_torus_grid_sites(g);
-	if (allocate(t)) {
+	if (discover_allocate(t)) {
 		memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw));
 		memcpy(t->sw_site, sites, f->nswitches * sizeof(*sites));
 		for (uint32_t sw = 0; sw < f->nswitches; sw++) {
@@ -357,7 +357,7 @@ int dl_torus_make(const struct dl_fabric *f, const struct dl_torus_grid *g, cons
 	return err;
 }
 
-static void drop(struct dl_torus **t)
+static void discover_drop(struct dl_torus **t)
 {
 	dl_torus_free(*t);
 	*t = NULL;
@@ -386,7 +386,7 @@ int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_con
 		(*out)->seed = s.seed == DL_NONE ? 0 : s.seed;
 		err = dl_torus_report_off_torus(*out, log);
 		if (err)
-			drop(out);
+			discover_drop(out);
 	}
 	dl_torus_config_free(inferred);
 	dl_torus_solver_free(&s);
@@ -414,7 +414,7 @@ int dl_torus_recall(const struct dl_fabric *f, const struct dl_torus *before,
 	if (!err)
 		err = dl_torus_describe(*out, MAX_RECALLED, c);
 	if (err)
-		drop(out);
+		discover_drop(out);
 	return err;
 }
 

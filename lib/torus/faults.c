@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Wiring faults: which cables lead elsewhere, and how to repair it.
+ * Wiring faults: which cables lead to the wrong switch, and how to repair them.
  *
- * Problem.  Whoever built a torus has exchanged two plugs, or plugged a cable
- * in anywhere.  Discovery places the switches all the same (solver.c); now the
- * cables that join no neighbours are to be named with what is to be done.
+ * Problem.  Two plugs were exchanged when the torus was built, or a cable was
+ * plugged in anywhere.  Discovery places the switches all the same (solver.c).
+ * This file names each cable that joins no neighbours, and its repair.
  *
- * Method.  Two such cables are exchanged if exchanging one end of each makes
- * two hops that lack a cable; so are one such cable and one of a hop that has
- * too many.  One that is left has one end at its place if the switch there
- * lacks a cable; then the other end is to be moved.  Any other is to be
- * removed, and what hops still lack is to be added.
+ * Method.  Exchange one end of each of two such cables if that completes two
+ * hops that lack a cable; likewise for one such cable and one of a hop that has
+ * too many.  If one end of a remaining cable is at a switch that lacks a
+ * cable, that end is right: move the other.  Remove every other one, and add
+ * what hops still lack.
  *
  * A hop lacks cables if it has none, or fewer than nearly all of its dimension
  * have; it has too many if it has more.
@@ -38,7 +38,7 @@ struct finder {
 };
 
 /* The cables that most hops of a dimension have; 0 where they differ. */
-static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim)
+static uint32_t faults_usual_cables(const struct dl_torus *t, unsigned int dim)
 {
 	uint32_t count[DL_FABRIC_MAX_PORTS + 1] = { 0 }, all = 0, most = 0;
 
@@ -60,7 +60,7 @@ static void find_lacking(struct finder *n)
 	const struct dl_torus *t = n->t;
 
 	for (unsigned int d = 0; d < DIMS; d++) {
-		uint32_t usual = usual_cables(t, d);
+		uint32_t usual = faults_usual_cables(t, d);
 		unsigned int dir = dl_torus_dir(d, false);
 
 		for (uint32_t site = 0; site < t->nsites; site++) {
@@ -76,18 +76,18 @@ static void find_lacking(struct finder *n)
 	}
 }
 
-/* What the hop between two sites lacks; NULL: it is none. */
-static int16_t *hop(const struct finder *n, uint32_t a, uint32_t b)
+/* How many cables the hop between two sites lacks; NULL if they are no neighbours. */
+static int16_t *faults_hop_shortage(const struct finder *n, uint32_t a, uint32_t b)
 {
 	unsigned int dir = dl_torus_direction(&n->t->grid, a, b);
 
 	return dir == DIRS ? NULL : &n->lacks[(dir & 1 ? b : a) * DIMS + dl_torus_dir_dim(dir)];
 }
 
-/* ... or lacks nothing. */
-static int16_t *lacking(const struct finder *n, uint32_t a, uint32_t b)
+/* The same, but NULL also if the hop lacks none. */
+static int16_t *faults_short_hop(const struct finder *n, uint32_t a, uint32_t b)
 {
-	int16_t *lacks = hop(n, a, b);
+	int16_t *lacks = faults_hop_shortage(n, a, b);
 
 	return lacks && *lacks > 0 ? lacks : NULL;
 }
@@ -98,17 +98,18 @@ static void add_fault(struct finder *n, enum dl_torus_repair repair, uint32_t a,
 	n->faults[n->nfaults++] = (struct dl_torus_fault){ repair, { a, b }, site, dir };
 }
 
-/* Is one of these cables to exchange an end with the other? */
-static bool exchange(struct finder *n, uint32_t one, uint32_t other)
+/* If exchanging an end of one cable with one of the other completes two hops, note it. */
+static bool faults_try_exchange(struct finder *n, uint32_t one, uint32_t other)
 {
 	const struct dl_fabric_port *ports = n->t->fabric->ports;
 
 	for (unsigned int flip = 0; flip < 2; flip++) {
 		uint32_t to = ports[one].peer;
 		uint32_t a = flip ? ports[other].peer : other;
-		int16_t *x = lacking(n, dl_torus_site_of(n->t, one),
-				     dl_torus_site_of(n->t, ports[a].peer));
-		int16_t *y = lacking(n, dl_torus_site_of(n->t, to), dl_torus_site_of(n->t, a));
+		int16_t *x = faults_short_hop(n, dl_torus_site_of(n->t, one),
+					      dl_torus_site_of(n->t, ports[a].peer));
+		int16_t *y =
+			faults_short_hop(n, dl_torus_site_of(n->t, to), dl_torus_site_of(n->t, a));
 
 		if (!x || !y || (x == y && *x < 2))
 			continue;
@@ -124,7 +125,7 @@ static void find_exchanged(struct finder *n)
 {
 	for (uint32_t i = 0; i < n->nwrong; i++) {
 		for (uint32_t j = i + 1; j < n->nwrong; j++) {
-			if (!exchange(n, n->wrong[i], n->wrong[j]))
+			if (!faults_try_exchange(n, n->wrong[i], n->wrong[j]))
 				continue;
 			n->wrong[j] = n->wrong[--n->nwrong];
 			n->wrong[i--] = n->wrong[--n->nwrong];
@@ -134,8 +135,8 @@ static void find_exchanged(struct finder *n)
 }
 
 /*
- * Is the other end of a wrong cable, which has this one at its place, to be
- * exchanged with a cable of a hop that has too many?
+ * This end of a wrong cable is right: can the other end be exchanged with a
+ * cable of a hop that has too many?
  */
 static bool exchange_surplus(struct finder *n, uint32_t port)
 {
@@ -145,7 +146,7 @@ static bool exchange_surplus(struct finder *n, uint32_t port)
 
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		uint32_t next = dl_torus_site_next(&t->grid, here, dir);
-		int16_t *x = next == DL_NONE ? NULL : lacking(n, here, next);
+		int16_t *x = next == DL_NONE ? NULL : faults_short_hop(n, here, next);
 		const struct dl_fabric_node *node = x ? dl_torus_node(f, t->site_sw[next]) : NULL;
 
 		for (unsigned int k = 1; x && k <= node->nports; k++) {
@@ -153,10 +154,11 @@ static bool exchange_surplus(struct finder *n, uint32_t port)
 			uint32_t there = f->ports[other].peer == DL_NONE ?
 						 DL_NONE :
 						 dl_torus_site_of(t, f->ports[other].peer);
-			int16_t *surplus = there == DL_NONE ? NULL : hop(n, next, there);
+			int16_t *surplus = there == DL_NONE ? NULL :
+							      faults_hop_shortage(n, next, there);
 			int16_t *y = there == DL_NONE ?
 					     NULL :
-					     lacking(n, dl_torus_site_of(t, wrong), there);
+					     faults_short_hop(n, dl_torus_site_of(t, wrong), there);
 
 			if (!surplus || *surplus >= 0 || !y || (x == y && *x < 2))
 				continue;
@@ -170,15 +172,15 @@ static bool exchange_surplus(struct finder *n, uint32_t port)
 	return false;
 }
 
-/* Has this end of a cable its place?  Then the other is to be moved. */
-static bool move(struct finder *n, uint32_t port)
+/* If this end of a cable is right, note that the other must be moved. */
+static bool faults_try_move(struct finder *n, uint32_t port)
 {
 	const struct dl_torus *t = n->t;
 
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		uint32_t here = dl_torus_site_of(n->t, port);
 		uint32_t next = dl_torus_site_next(&t->grid, here, dir);
-		int16_t *lacks = next == DL_NONE ? NULL : lacking(n, here, next);
+		int16_t *lacks = next == DL_NONE ? NULL : faults_short_hop(n, here, next);
 
 		if (!lacks)
 			continue;
@@ -203,8 +205,8 @@ static void find_all(struct finder *n)
 	for (uint32_t i = 0; i < n->nwrong; i++) {
 		uint32_t a = n->wrong[i], b = ports[a].peer;
 
-		if (!exchange_surplus(n, a) && !exchange_surplus(n, b) && !move(n, a) &&
-		    !move(n, b))
+		if (!exchange_surplus(n, a) && !exchange_surplus(n, b) && !faults_try_move(n, a) &&
+		    !faults_try_move(n, b))
 			add_fault(n, DL_TORUS_REMOVE, a, b, DL_NONE, 0);
 	}
 	for (uint32_t i = 0; i < t->nsites * DIMS; i++)
@@ -237,7 +239,7 @@ int dl_torus_find_faults(const struct dl_torus *t, struct dl_torus_fault **fault
 /* ---- report ------------------------------------------------------------ */
 
 /* Cables of a switch that would join neighbours if it were at a site. */
-static unsigned int count_joined(const struct dl_torus *t, uint32_t sw, uint32_t site)
+static unsigned int faults_count_joined(const struct dl_torus *t, uint32_t sw, uint32_t site)
 {
 	const struct dl_fabric_node *node = dl_torus_node(t->fabric, sw);
 	unsigned int n = 0;
@@ -251,15 +253,16 @@ static unsigned int count_joined(const struct dl_torus *t, uint32_t sw, uint32_t
 	return n;
 }
 
-/* Would the switches of two ports be as right at each other's site?  Corners may be. */
-static void report_doubt(const struct dl_torus *t, uint32_t a, uint32_t b, const struct dl_log *log)
+/* Warn if the switches of two ports fit each other's site as well; corners may. */
+static void faults_report_doubt(const struct dl_torus *t, uint32_t a, uint32_t b,
+				const struct dl_log *log)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t one = f->nodes[f->ports[a].node].sw, two = f->nodes[f->ports[b].node].sw;
 	uint32_t here = t->sw_site[one], there = t->sw_site[two];
 
-	if (count_joined(t, one, there) + count_joined(t, two, here) >=
-	    count_joined(t, one, here) + count_joined(t, two, there))
+	if (faults_count_joined(t, one, there) + faults_count_joined(t, two, here) >=
+	    faults_count_joined(t, one, here) + faults_count_joined(t, two, there))
 		dl_log(log, DL_LOG_WARNING,
 		       "which of switches %s and %s is at %s and which at %s does not follow from "
 		       "the cabling: name one in a seed of a torus-2QoS.conf",
@@ -268,8 +271,8 @@ static void report_doubt(const struct dl_torus *t, uint32_t a, uint32_t b, const
 		       dl_torus_show_site(&t->grid, there).text);
 }
 
-static void report_fault(const struct dl_torus *t, const struct dl_torus_fault *fault,
-			 const struct dl_log *log)
+static void faults_report_one(const struct dl_torus *t, const struct dl_torus_fault *fault,
+			      const struct dl_log *log)
 {
 	struct dl_torus_shown a = dl_torus_show_port(t->fabric, fault->port[0]);
 	struct dl_torus_shown b = dl_torus_show_port(t->fabric, fault->port[1]);
@@ -279,8 +282,8 @@ static void report_fault(const struct dl_torus *t, const struct dl_torus_fault *
 
 		dl_log(log, DL_LOG_WARNING, "wiring fault: exchange the cables in %s and %s",
 		       a.text, b.text);
-		report_doubt(t, fault->port[0], fault->port[1], log);
-		report_doubt(t, ports[fault->port[0]].peer, ports[fault->port[1]].peer, log);
+		faults_report_doubt(t, fault->port[0], fault->port[1], log);
+		faults_report_doubt(t, ports[fault->port[0]].peer, ports[fault->port[1]].peer, log);
 	} else if (fault->repair == DL_TORUS_MOVE)
 		dl_log(log, DL_LOG_WARNING,
 		       "wiring fault: move the cable in %s to the switch of %s; its other end, in "
@@ -301,7 +304,7 @@ int dl_torus_report_faults(const struct dl_torus *t, uint32_t max, const struct 
 		return err;
 	for (uint32_t i = 0; i < n; i++)
 		if (faults[i].repair != DL_TORUS_ADD && cables++ < max)
-			report_fault(t, &faults[i], log);
+			faults_report_one(t, &faults[i], log);
 	if (cables > max)
 		dl_log(log, DL_LOG_WARNING, "and %u more cables", cables - max);
 	free(faults);

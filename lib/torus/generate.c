@@ -139,8 +139,8 @@ static int apply_failures(struct build *b)
 /* ---- order, GUIDs, port numbers ---------------------------------------- */
 
 /* Put an array of small elements in a random order, if that is asked for. */
-static void scramble(const struct build *b, struct dl_random *r, void *array, size_t size,
-		     uint32_t n)
+static void generate_scramble(const struct build *b, struct dl_random *r, void *array, size_t size,
+			      uint32_t n)
 {
 	char *at = array, swap[sizeof(struct item)];
 
@@ -154,14 +154,14 @@ static void scramble(const struct build *b, struct dl_random *r, void *array, si
 	}
 }
 
-static struct dl_random stream(const struct build *b, uint32_t number)
+static struct dl_random generate_stream(const struct build *b, uint32_t number)
 {
 	return (struct dl_random){ b->plan->seed, number, 0 };
 }
 
 static void list_items(struct build *b)
 {
-	struct dl_random r = stream(b, STREAM_ORDER);
+	struct dl_random r = generate_stream(b, STREAM_ORDER);
 	uint32_t k = 0;
 
 	for (uint32_t site = 0; site < b->nsites; site++) {
@@ -171,7 +171,7 @@ static void list_items(struct build *b)
 			b->items[b->nitems++] = (struct item){ site, n };
 		b->items[b->nitems++] = (struct item){ site, 0 };
 	}
-	scramble(b, &r, b->items, sizeof(*b->items), b->nitems);
+	generate_scramble(b, &r, b->items, sizeof(*b->items), b->nitems);
 	/* An adapter first, if there is one. */
 	while (k < b->nitems && !b->items[k].n)
 		k++;
@@ -183,7 +183,7 @@ static void list_items(struct build *b)
 	}
 }
 
-static uint64_t guid_of(const struct build *b, uint32_t site, uint32_t n)
+static uint64_t generate_guid(const struct build *b, uint32_t site, uint32_t n)
 {
 	uint32_t c[DIMS];
 
@@ -194,28 +194,28 @@ static uint64_t guid_of(const struct build *b, uint32_t site, uint32_t n)
 
 static void number_items(struct build *b)
 {
-	struct dl_random switches = stream(b, STREAM_SWITCHES);
-	struct dl_random adapters = stream(b, STREAM_ADAPTERS);
-	struct dl_random ports = stream(b, STREAM_PORTS);
+	struct dl_random switches = generate_stream(b, STREAM_SWITCHES);
+	struct dl_random adapters = generate_stream(b, STREAM_ADAPTERS);
+	struct dl_random ports = generate_stream(b, STREAM_PORTS);
 	uint32_t hosts = b->plan->hosts;
 
 	for (uint32_t site = 0; site < b->nsites; site++) {
 		uint8_t *port = b->port + (size_t)site * b->nports;
 
-		b->guid[site] = guid_of(b, site, 0);
+		b->guid[site] = generate_guid(b, site, 0);
 		for (uint32_t n = 0; n < hosts; n++)
-			b->ca_guid[site * hosts + n] = guid_of(b, site, n + 1);
+			b->ca_guid[site * hosts + n] = generate_guid(b, site, n + 1);
 		for (uint32_t i = 0; i < b->nports; i++)
 			port[i] = i + 1;
-		scramble(b, &ports, port, 1, b->nports);
+		generate_scramble(b, &ports, port, 1, b->nports);
 	}
-	scramble(b, &switches, b->guid, sizeof(*b->guid), b->nsites);
-	scramble(b, &adapters, b->ca_guid, sizeof(*b->ca_guid), b->nsites * hosts);
+	generate_scramble(b, &switches, b->guid, sizeof(*b->guid), b->nsites);
+	generate_scramble(b, &adapters, b->ca_guid, sizeof(*b->ca_guid), b->nsites * hosts);
 }
 
 /* ---- the fabric -------------------------------------------------------- */
 
-static uint32_t *node_of(const struct build *b, uint32_t site, uint32_t n)
+static uint32_t *generate_node(const struct build *b, uint32_t site, uint32_t n)
 {
 	return &b->node[site * (b->plan->hosts + 1) + n];
 }
@@ -223,7 +223,7 @@ static uint32_t *node_of(const struct build *b, uint32_t site, uint32_t n)
 static int add_item(struct build *b, uint32_t site, uint32_t n)
 {
 	uint64_t guid = n ? b->ca_guid[site * b->plan->hosts + n - 1] : b->guid[site];
-	uint32_t c[DIMS], *node = node_of(b, site, n);
+	uint32_t c[DIMS], *node = generate_node(b, site, n);
 	char name[32];
 	int err, len;
 
@@ -244,11 +244,11 @@ static int add_item(struct build *b, uint32_t site, uint32_t n)
 /* The index of a switch's port by its slot. */
 static uint32_t slot_port(const struct build *b, uint32_t site, uint32_t slot)
 {
-	return b->f->nodes[*node_of(b, site, 0)].first_port +
+	return b->f->nodes[*generate_node(b, site, 0)].first_port +
 	       b->port[(size_t)site * b->nports + slot];
 }
 
-static int add_cables(struct build *b, uint32_t site)
+static int generate_add_cables(struct build *b, uint32_t site)
 {
 	const uint32_t *slot = b->first_slot;
 	int err = 0;
@@ -265,7 +265,7 @@ static int add_cables(struct build *b, uint32_t site)
 	}
 	for (uint32_t n = 1; !err && n <= b->plan->hosts; n++)
 		err = dl_fabric_connect(b->f, slot_port(b, site, slot[DIRS] + n - 1),
-					b->f->nodes[*node_of(b, site, n)].first_port + 1);
+					b->f->nodes[*generate_node(b, site, n)].first_port + 1);
 	return err;
 }
 
@@ -279,7 +279,7 @@ static int build_fabric(struct build *b)
 		err = add_item(b, b->items[i].site, b->items[i].n);
 	for (uint32_t site = 0; !err && site < b->nsites; site++)
 		if (!b->dead[site])
-			err = add_cables(b, site);
+			err = generate_add_cables(b, site);
 	for (uint32_t i = 0; !err && b->plan->speed && i < b->f->nports; i++) {
 		b->f->ports[i].width = b->plan->width;
 		b->f->ports[i].speed = b->plan->speed;
@@ -312,7 +312,7 @@ static int build_config(struct build *b)
 	return err;
 }
 
-static int allocate(struct build *b)
+static int generate_allocate(struct build *b)
 {
 	size_t nsites = b->nsites, hosts = b->plan->hosts;
 	size_t nodes = nsites * (hosts + 1);
@@ -337,7 +337,7 @@ int dl_torus_generate(const struct dl_torus_plan *plan, const struct dl_log *log
 	int err = check_plan(&b);
 
 	if (!err)
-		err = allocate(&b);
+		err = generate_allocate(&b);
 	if (!err)
 		err = apply_failures(&b);
 	if (!err)

@@ -86,7 +86,7 @@ struct walk {
 	uint32_t *largest; /* ... and these */
 };
 
-static void meet(struct walk *w, uint32_t sw)
+static void graph_visit(struct walk *w, uint32_t sw)
 {
 	w->seen[sw] = w->low[sw] = ++w->time;
 	w->at[sw] = w->g->first[sw];
@@ -95,7 +95,7 @@ static void meet(struct walk *w, uint32_t sw)
 }
 
 /* A component: all since `child` on the stack, and the parent. */
-static void close_component(struct walk *w, uint32_t child, uint32_t parent)
+static void graph_close_component(struct walk *w, uint32_t child, uint32_t parent)
 {
 	uint32_t from = w->nstack, n;
 
@@ -110,7 +110,7 @@ static void close_component(struct walk *w, uint32_t child, uint32_t parent)
 	w->nstack = from;
 }
 
-static void leave(struct walk *w)
+static void graph_leave(struct walk *w)
 {
 	uint32_t sw = w->path[--w->npath], parent;
 
@@ -120,24 +120,24 @@ static void leave(struct walk *w)
 	}
 	parent = w->path[w->npath - 1];
 	if (w->low[sw] >= w->seen[parent])
-		close_component(w, sw, parent);
+		graph_close_component(w, sw, parent);
 	else if (w->low[sw] < w->low[parent])
 		w->low[parent] = w->low[sw];
 }
 
 static void walk_from(struct walk *w, uint32_t root)
 {
-	meet(w, root);
+	graph_visit(w, root);
 	while (w->npath) {
 		uint32_t sw = w->path[w->npath - 1], next;
 
 		if (w->at[sw] == w->g->first[sw + 1]) {
-			leave(w);
+			graph_leave(w);
 			continue;
 		}
 		next = w->g->list[w->at[sw]++];
 		if (!w->seen[next])
-			meet(w, next);
+			graph_visit(w, next);
 		else if (w->seen[next] < w->low[sw])
 			w->low[sw] = w->seen[next];
 	}

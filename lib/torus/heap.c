@@ -29,34 +29,34 @@ static bool is_before(const struct dl_torus_heap *h, uint32_t a, uint32_t b)
 	return h->key[a] != h->key[b] ? h->key[a] < h->key[b] : a < b;
 }
 
-static void put(struct dl_torus_heap *h, uint32_t at, uint32_t item)
+static void heap_put(struct dl_torus_heap *h, uint32_t at, uint32_t item)
 {
 	h->items[at] = item;
 	h->at[item] = at;
 }
 
 /* An item to its place, from one that it may have. */
-static void settle(struct dl_torus_heap *h, uint32_t at, uint32_t item)
+static void heap_settle(struct dl_torus_heap *h, uint32_t at, uint32_t item)
 {
 	uint32_t child;
 
 	for (; at && is_before(h, item, h->items[(at - 1) / 2]); at = (at - 1) / 2)
-		put(h, at, h->items[(at - 1) / 2]);
+		heap_put(h, at, h->items[(at - 1) / 2]);
 	while ((child = 2 * at + 1) < h->n) {
 		if (child + 1 < h->n && is_before(h, h->items[child + 1], h->items[child]))
 			child++;
 		if (!is_before(h, h->items[child], item))
 			break;
-		put(h, at, h->items[child]);
+		heap_put(h, at, h->items[child]);
 		at = child;
 	}
-	put(h, at, item);
+	heap_put(h, at, item);
 }
 
 void dl_torus_heap_set(struct dl_torus_heap *h, uint32_t item, uint32_t key)
 {
 	h->key[item] = key;
-	settle(h, h->at[item] == DL_NONE ? h->n++ : h->at[item], item);
+	heap_settle(h, h->at[item] == DL_NONE ? h->n++ : h->at[item], item);
 }
 
 void dl_torus_heap_remove(struct dl_torus_heap *h, uint32_t item)
@@ -67,5 +67,5 @@ void dl_torus_heap_remove(struct dl_torus_heap *h, uint32_t item)
 		return;
 	h->at[item] = DL_NONE;
 	if (at < --h->n)
-		settle(h, at, h->items[h->n]);
+		heap_settle(h, at, h->items[h->n]);
 }

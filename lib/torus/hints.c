@@ -8,14 +8,14 @@
  * from the seed by a row of failed switches.  And a switch with one neighbour
  * left, next to an empty site, may be that site's, with most of its cables
  * dead, or a service switch.  Path SLs depend on coordinates, so it is worth
- * asking whoever may know.
+ * using every other source.
  *
  * Method.  For parts that cables leave open, in this order:
  *
  * 0. the torus as it was before.  A switch does not move while a subnet
  *    manager runs, unless somebody moves its cables, which then contradict
- *    each other, or changes the configuration, which then contradicts what
- *    was known.
+ *    each other, or changes the configuration, which then contradicts the
+ *    earlier torus.
  * 1. the other seeds.  Where a seed's datelines are given, the sites of all
  *    switches that it names are known, whether its cables are alive or not.
  *    A seed that contradicts what is placed already is left out.
@@ -27,7 +27,7 @@
  * For weak switches, which wait until all others are placed, a score; those
  * with two neighbours come first, and those that miss fewer hops:
  *
- * 1. Port numbers, if these mean the same direction on all switches, tell.
+ * 1. Port numbers decide, if they mean the same direction on all switches.
  * 2. If the site's other neighbours are there, and cables are missing to more
  *    of them than lead to the rest, the switch belongs to the site only if as
  *    many hops are missing elsewhere: it takes a fabric that loses cables to
@@ -118,7 +118,8 @@ static bool is_absolute(const struct dl_torus_solver *s, const struct dl_torus_c
 }
 
 /* Does a seed leave open where in an open dimension it is? */
-static bool floats(const struct dl_torus_solver *s, const struct dl_torus_config *c, uint32_t seed)
+static bool hints_seed_floats(const struct dl_torus_solver *s, const struct dl_torus_config *c,
+			      uint32_t seed)
 {
 	for (unsigned int d = 0; d < DIMS; d++)
 		if (s->grid.radix[d] > 1 && c->grid.mesh[d] && !c->seeds[seed].has_dateline[d])
@@ -127,8 +128,8 @@ static bool floats(const struct dl_torus_solver *s, const struct dl_torus_config
 }
 
 /* What a seed claims, if nothing placed contradicts it. */
-static bool holds(const struct dl_torus_solver *s, const struct dl_torus_seed *seed,
-		  struct claim claims[DIRS + 1], unsigned int *n)
+static bool hints_seed_holds(const struct dl_torus_solver *s, const struct dl_torus_seed *seed,
+			     struct claim claims[DIRS + 1], unsigned int *n)
 {
 	*n = list_claims(s, seed, false, claims);
 	for (unsigned int i = 0; i < *n; i++)
@@ -148,7 +149,7 @@ uint32_t dl_torus_hint_seeds(struct dl_torus_solver *s, const struct dl_torus_co
 	if (s->seed != DL_NONE && !is_absolute(s, c, s->seed))
 		return 0;
 	for (uint32_t i = 0; i < c->nseeds; i++) {
-		if (!is_absolute(s, c, i) || !holds(s, &c->seeds[i], claims, &n))
+		if (!is_absolute(s, c, i) || !hints_seed_holds(s, &c->seeds[i], claims, &n))
 			continue;
 		for (unsigned int k = 0; k < n; k++)
 			if (s->site_of[claims[k].sw] == DL_NONE &&
@@ -164,7 +165,8 @@ bool dl_torus_hints_agree(const struct dl_torus_solver *s, const struct dl_torus
 	unsigned int n;
 
 	for (uint32_t i = 0; i < c->nseeds; i++)
-		if (is_absolute(s, c, i) && !floats(s, c, i) && !holds(s, &c->seeds[i], claims, &n))
+		if (is_absolute(s, c, i) && !hints_seed_floats(s, c, i) &&
+		    !hints_seed_holds(s, &c->seeds[i], claims, &n))
 			return false;
 	return true;
 }
@@ -208,7 +210,7 @@ void dl_torus_hint_before(struct dl_torus_solver *s, const struct dl_torus *befo
 /* ---- port numbers ------------------------------------------------------ */
 
 /* The direction between sites, or DIRS where both ways lead to the same. */
-static unsigned int direction(const struct dl_torus_solver *s, uint32_t from, uint32_t to)
+static unsigned int hints_direction(const struct dl_torus_solver *s, uint32_t from, uint32_t to)
 {
 	unsigned int dir = dl_torus_direction(&s->grid, from, to);
 
@@ -246,7 +248,8 @@ static bool learn_ports(const struct dl_torus_solver *s, struct dl_torus_hints *
 			continue;
 		for (unsigned int k = 1; k <= count_ports(s, sw); k++) {
 			uint32_t at = far_site(s, sw, k, &far);
-			unsigned int dir = at == DL_NONE ? DIRS : direction(s, s->site_of[sw], at);
+			unsigned int dir = at == DL_NONE ? DIRS :
+							   hints_direction(s, s->site_of[sw], at);
 
 			if (dir == DIRS)
 				continue;
@@ -261,7 +264,7 @@ static bool learn_ports(const struct dl_torus_solver *s, struct dl_torus_hints *
 	return numbers && seen >= ENOUGH * numbers;
 }
 
-/* Where all ports of a switch that tell anything put it, or DL_NONE. */
+/* The site on which all ports with a known direction agree, or DL_NONE. */
 static uint32_t site_by_ports(const struct dl_torus_solver *s, uint32_t sw,
 			      const struct dl_torus_hints *h)
 {
@@ -335,7 +338,7 @@ static int ports_agree(const struct dl_torus_solver *s, const struct dl_torus_hi
 
 	for (unsigned int k = 1; k <= count_ports(s, sw); k++) {
 		uint32_t at = far_site(s, sw, k, &far);
-		unsigned int dir = at == DL_NONE ? DIRS : direction(s, at, site);
+		unsigned int dir = at == DL_NONE ? DIRS : hints_direction(s, at, site);
 
 		/* Is it known at all which ports lead there? */
 		if (dir == DIRS || !(h->meant >> dir & 1))

@@ -37,7 +37,7 @@
 
 #define MOST 4 /* one switch in so many may not fit */
 #define ROUNDS 4
-#define ELSEWHERE 8	     /* switches to grow from anew, at least */
+#define ELSEWHERE 8	     /* at least so many other switches to grow from */
 #define MAX_PLACED (1 << 10) /* ... or until so many have been placed */
 
 uint32_t dl_torus_count_repairs(const struct dl_torus_solver *s)
@@ -81,7 +81,7 @@ uint32_t dl_torus_count_right(const struct dl_torus_solver *s)
 }
 
 /* Put a switch at a site, and whoever is there where it was. */
-static void exchange(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
+static void improve_exchange(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 {
 	uint32_t other = s->sw_at[site], was = s->site_of[sw];
 
@@ -94,7 +94,7 @@ static void exchange(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 }
 
 /* Cables of a switch that join neighbours. */
-static unsigned int count_joined(struct dl_torus_solver *s, uint32_t sw)
+static unsigned int improve_count_joined(struct dl_torus_solver *s, uint32_t sw)
 {
 	unsigned int near = 0;
 
@@ -129,14 +129,14 @@ static bool try_site(struct dl_torus_solver *s, const struct dl_torus_config *c,
 	if (other == DL_NONE ? was == DL_NONE || s->nsites != s->nreal :
 			       was == DL_NONE && s->weak[sw])
 		return false;
-	before = count_joined(s, sw) + count_joined(s, other);
-	exchange(s, sw, site);
-	if (count_joined(s, sw) + count_joined(s, other) > before)
+	before = improve_count_joined(s, sw) + improve_count_joined(s, other);
+	improve_exchange(s, sw, site);
+	if (improve_count_joined(s, sw) + improve_count_joined(s, other) > before)
 		return true;
 	if (was == DL_NONE)
-		exchange(s, other, site);
+		improve_exchange(s, other, site);
 	else
-		exchange(s, sw, was);
+		improve_exchange(s, sw, was);
 	return false;
 }
 
@@ -216,7 +216,7 @@ static bool is_misplaced(const struct dl_torus_solver *s, uint32_t sw)
 					   is_crossed(s, sw);
 }
 
-/* How many do not fit?  0, too, where no cable tells of it. */
+/* The number of misplaced switches; 0 if no cable proves that one is. */
 static uint32_t count_misplaced(const struct dl_torus_solver *s)
 {
 	uint32_t count = 0;
@@ -248,7 +248,7 @@ void dl_torus_improve(struct dl_torus_solver *s, const struct dl_torus_config *c
 
 /* ---- from elsewhere ---------------------------------------------------- */
 
-/* Is a switch right, as far as can be told from its cables? */
+/* Do all cables of a switch agree with its site, and is none missing? */
 static bool is_right(const struct dl_torus_solver *s, const uint32_t *sites, uint32_t sw)
 {
 	const uint32_t *n, *end;
@@ -313,7 +313,7 @@ static bool keeps_seed(const struct dl_torus_solver *s, const struct dl_torus_co
 }
 
 /* Faults, and of as many the switches that they are at. */
-static uint64_t rate(const struct dl_torus_solver *s)
+static uint64_t improve_rate(const struct dl_torus_solver *s)
 {
 	return (uint64_t)dl_torus_count_faults(s) << 32 | (s->n - dl_torus_count_right(s));
 }
@@ -321,7 +321,7 @@ static uint64_t rate(const struct dl_torus_solver *s)
 static int try_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c,
 			 const uint32_t *sites, uint32_t *best)
 {
-	uint64_t least = rate(s);
+	uint64_t least = improve_rate(s);
 	uint32_t stride = s->n / (ELSEWHERE + MAX_PLACED / s->n) + 1;
 	int err = 0;
 
@@ -331,9 +331,9 @@ static int try_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config
 		if (sw == DL_NONE || s->effort >= DL_TORUS_MAX_EFFORT)
 			continue;
 		err = grow_around(s, c, sites, sw);
-		if (err || rate(s) >= least || !keeps_seed(s, c, sites))
+		if (err || improve_rate(s) >= least || !keeps_seed(s, c, sites))
 			continue;
-		least = rate(s);
+		least = improve_rate(s);
 		memcpy(best, s->site_of, s->n * sizeof(*best));
 	}
 	return err ? err : place_again(s, best);

@@ -14,7 +14,7 @@
  * the two, the one is taken with fewer switches without a site and sites
  * without a switch.  If there is none yet, what has no more than two
  * neighbours is left out as well; and if there is still none, the number of
- * switches tells the length of one dimension.
+ * switches determines the length of one dimension.
  *
  * Wiring faults.  Where nothing fits, or only a grid that leaves more
  * switches over or takes more repairs, the proposal is taken under which
@@ -70,7 +70,7 @@ struct infer {
 };
 
 /* Give dimension d of a proposal the place order[d]. */
-static void reorder(struct dl_torus_proposal *p, const unsigned int order[DIMS])
+static void infer_reorder(struct dl_torus_proposal *p, const unsigned int order[DIMS])
 {
 	struct dl_torus_proposal was = *p;
 
@@ -99,7 +99,7 @@ static bool as_wanted(const struct dl_torus_grid *w, struct dl_torus_proposal *p
 				break;
 		if (d < DIMS)
 			continue;
-		reorder(p, orders[i]);
+		infer_reorder(p, orders[i]);
 		return true;
 	}
 	return !w;
@@ -131,7 +131,7 @@ static bool large_enough(const struct infer *n, uint32_t sites)
 }
 
 /* How well does what the solver has found fit? */
-static void measure(const struct infer *n, struct candidate *c)
+static void infer_measure(const struct infer *n, struct candidate *c)
 {
 	uint32_t sites = dl_torus_grid_sites(&c->p.grid);
 	uint32_t empty = sites > n->s->n ? sites - n->s->n : 0;
@@ -144,7 +144,7 @@ static void measure(const struct infer *n, struct candidate *c)
 	c->faulty += empty > n->s->n / FAULTY ? empty : 0;
 }
 
-static int solve(struct infer *n, const struct candidate *c)
+static int infer_solve(struct infer *n, const struct candidate *c)
 {
 	n->config->grid = c->p.grid;
 	*n->config->seeds = c->p.seed;
@@ -161,12 +161,12 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 	if (!large_enough(n, sites) || sites > DL_TORUS_MAX_SITES || !as_wanted(n->wanted, &c.p) ||
 	    n->s->effort >= DL_TORUS_MAX_EFFORT || n->runs++ >= MAX_RUNS + MAX_PLACED / n->s->n)
 		return false;
-	err = solve(n, &c);
+	err = infer_solve(n, &c);
 	if (err == -ENOMEM)
 		n->err = err;
 	if (err)
 		return n->err; /* no memory: no further proposal */
-	measure(n, &c);
+	infer_measure(n, &c);
 	if (only_off_torus(n)) {
 		if (n->fits.left == DL_NONE || c.repairs < n->fits.repairs)
 			n->fits = c;
@@ -180,7 +180,7 @@ static bool try_proposal(void *context, const struct dl_torus_proposal *proposal
 }
 
 /* What the graph without `out` shows: a fit, else the best whole grid. */
-static int look(struct infer *n, bool guess, struct candidate *found)
+static int infer_look(struct infer *n, bool guess, struct candidate *found)
 {
 	int err;
 
@@ -196,7 +196,7 @@ static int look(struct infer *n, bool guess, struct candidate *found)
 }
 
 /* Leave out appendages, or else what may be dual-homed.  Are there such? */
-static bool leave_out(struct infer *n, bool appendages)
+static bool infer_leave_out(struct infer *n, bool appendages)
 {
 	uint32_t before = n->nout;
 
@@ -210,8 +210,8 @@ static bool leave_out(struct infer *n, bool appendages)
 	return n->nout > before;
 }
 
-/* Does one tell of fewer faults than the other, if there is another? */
-static bool is_better(const struct candidate *c, const struct candidate *other)
+/* Has one candidate fewer faults than the other, if there is another? */
+static bool infer_is_better(const struct candidate *c, const struct candidate *other)
 {
 	if (other->left == DL_NONE || c->faults != other->faults)
 		return other->left == DL_NONE || c->faults < other->faults;
@@ -222,7 +222,7 @@ static bool is_better(const struct candidate *c, const struct candidate *other)
  * A plane that lacks a cable looks like no more of the torus: are fewer switches
  * wired wrong if those left over are planes at the ends of an open dimension?
  */
-static void stretch(struct infer *n, const struct dl_torus_proposal *from)
+static void infer_stretch(struct infer *n, const struct dl_torus_proposal *from)
 {
 	uint32_t sites = dl_torus_grid_sites(&from->grid);
 	uint32_t rest = n->s->n > sites ? n->s->n - sites : 0;
@@ -263,18 +263,18 @@ static void close_rings(struct infer *n, const struct dl_torus_proposal *from)
 	}
 }
 
-static int adjust(struct infer *n, struct candidate *found)
+static int infer_adjust(struct infer *n, struct candidate *found)
 {
 	struct dl_torus_proposal near = n->faulty.p;
 
 	n->fits.left = DL_NONE;
 	n->runs = 0;
-	stretch(n, found->left == DL_NONE ? &near : &found->p);
+	infer_stretch(n, found->left == DL_NONE ? &near : &found->p);
 	if (n->faulty.wrong != DL_NONE)
 		close_rings(n, &n->faulty.p);
 	if (found->left != DL_NONE)
 		close_rings(n, &found->p);
-	if (n->fits.left != DL_NONE && is_better(&n->fits, found))
+	if (n->fits.left != DL_NONE && infer_is_better(&n->fits, found))
 		*found = n->fits;
 	return n->err;
 }
@@ -282,12 +282,12 @@ static int adjust(struct infer *n, struct candidate *found)
 /* What discovery will make of the proposal with the fewest wiring faults. */
 static int grow_faulty(struct infer *n)
 {
-	int err = solve(n, &n->faulty);
+	int err = infer_solve(n, &n->faulty);
 
 	if (!err)
 		err = dl_torus_grow_elsewhere(n->s, n->config);
 	if (!err)
-		measure(n, &n->faulty);
+		infer_measure(n, &n->faulty);
 	return err;
 }
 
@@ -295,28 +295,28 @@ static int find_grid(struct infer *n)
 {
 	struct candidate found = { .left = DL_NONE }, without = found;
 	uint32_t few = n->s->n / FAULTY;
-	int err = look(n, false, &found);
+	int err = infer_look(n, false, &found);
 
-	if (!err && found.left && leave_out(n, true))
-		err = look(n, false, &without);
+	if (!err && found.left && infer_leave_out(n, true))
+		err = infer_look(n, false, &without);
 	if (!err && without.left < found.left)
 		found = without;
-	if (!err && found.left == DL_NONE && leave_out(n, false))
-		err = look(n, false, &found);
+	if (!err && found.left == DL_NONE && infer_leave_out(n, false))
+		err = infer_look(n, false, &found);
 	if (!err && found.left == DL_NONE && n->faulty.faulty > few) {
 		memset(n->out, 0, n->s->n * sizeof(*n->out));
 		n->nout = 0;
-		err = look(n, true, &found);
+		err = infer_look(n, true, &found);
 	}
 	if (!err && (n->faulty.wrong != DL_NONE ? found.left || found.repairs :
 						  found.left != DL_NONE && found.repairs))
-		err = adjust(n, &found);
+		err = infer_adjust(n, &found);
 	if (!err && n->faulty.wrong != DL_NONE)
 		err = grow_faulty(n);
 	if (err)
 		return err;
 	/* Also in place of a whole grid that leaves out a plane of the torus. */
-	if (n->faulty.faulty <= few && is_better(&n->faulty, &found))
+	if (n->faulty.faulty <= few && infer_is_better(&n->faulty, &found))
 		found = n->faulty;
 	err = found.left == DL_NONE ? -ENOTSUP : 0;
 	if (err)

@@ -153,7 +153,7 @@ int dl_torus_solver_init(struct dl_torus_solver *s, const struct dl_fabric *f);
 void dl_torus_solver_free(struct dl_torus_solver *s);
 
 /*
- * Begin anew on this grid, which has windows of the real one's open
+ * Start over on this grid, which has windows of the real one's open
  * dimensions.  Returns 0 or -ENOMEM.
  */
 int dl_torus_solver_begin(struct dl_torus_solver *s, const struct dl_torus_grid *grid);
@@ -175,7 +175,7 @@ bool dl_torus_fits(const struct dl_torus_solver *s, uint32_t sw, uint32_t site);
 /* Place what follows from the placements so far. */
 void dl_torus_solver_run(struct dl_torus_solver *s);
 
-/* The same, after switches have been placed otherwise: all others are asked anew. */
+/* The same after switches have been moved: reconsider all others. */
 void dl_torus_solver_resume(struct dl_torus_solver *s);
 
 /* Cables that the grid lacks, and such as join no neighbours in it (improve.c). */
@@ -187,11 +187,11 @@ uint32_t dl_torus_count_faults(const struct dl_torus_solver *s);
 /* Switches that are placed, next to all placed neighbours, and cabled to them. */
 uint32_t dl_torus_count_right(const struct dl_torus_solver *s);
 
-/* Place switches otherwise if more cables join neighbours then. */
+/* Move switches where that makes more cables join neighbours. */
 void dl_torus_improve(struct dl_torus_solver *s, const struct dl_torus_config *c);
 
 /*
- * If there are faults, grow anew from elsewhere, and take what has fewer of them, or
+ * If there are faults, grow again from other switches, and take the result that has fewer, or
  * as many at fewer switches, and leaves what the seed names where it is.  0 or -ENOMEM.
  */
 int dl_torus_grow_elsewhere(struct dl_torus_solver *s, const struct dl_torus_config *c);
@@ -248,7 +248,7 @@ void dl_torus_hint_before(struct dl_torus_solver *s, const struct dl_torus *befo
  */
 uint32_t dl_torus_hint_ports(struct dl_torus_solver *s);
 
-/* What the placed switches tell about the others. */
+/* What follows from the placed switches for the others. */
 struct dl_torus_hints {
 	bool known;
 	uint32_t uncabled;
@@ -297,7 +297,7 @@ int dl_torus_infer_grid(struct dl_torus_solver *s, const struct dl_torus_grid *w
 
 /*
  * Log why the cabling shows no torus; `near` is what it resembles, with so many
- * switches wired otherwise, or DL_NONE (obstacle.c).
+ * switches wired differently, or DL_NONE (obstacle.c).
  */
 void dl_torus_name_obstacle(const struct dl_torus_solver *s, const struct dl_torus_grid *wanted,
 			    const struct dl_torus_config *near, uint32_t wrong,

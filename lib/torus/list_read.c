@@ -55,7 +55,7 @@ static int read_switch(struct list *l)
 }
 
 /* Is this a cable from the first to the last coordinate of a dimension? */
-static bool wraps(const struct list *l, uint32_t from, uint32_t to, unsigned int dim)
+static bool list_is_wrap(const struct list *l, uint32_t from, uint32_t to, unsigned int dim)
 {
 	const uint32_t *a = l->coord[from], *b = l->coord[to];
 	bool same = l->site[from] != DL_NONE && l->site[to] != DL_NONE;
@@ -74,11 +74,11 @@ static void find_wraps(const struct list *l)
 		uint32_t to = dl_fabric_peer_switch(l->f, p);
 
 		for (unsigned int d = 0; from != DL_NONE && to != DL_NONE && d < DL_TORUS_DIMS; d++)
-			l->grid->mesh[d] &= !wraps(l, from, to, d);
+			l->grid->mesh[d] &= !list_is_wrap(l, from, to, d);
 	}
 }
 
-static int read_lines(struct list *l)
+static int list_read_lines(struct list *l)
 {
 	int state, err = 0;
 
@@ -100,7 +100,7 @@ int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
 	dl_text_begin(&l.text, from, name, log);
 	if (l.coord && l.site) {
 		memset(l.site, 0xFF, f->nswitches * sizeof(*l.site)); /* DL_NONE */
-		err = read_lines(&l);
+		err = list_read_lines(&l);
 	}
 	if (!err)
 		find_wraps(&l);

@@ -38,7 +38,7 @@ uint32_t dl_torus_mark_first(uint32_t top, unsigned int nports)
 }
 
 /* The finaliser of splitmix64. */
-static uint64_t check(uint64_t payload, uint64_t guid)
+static uint64_t mark_checksum(uint64_t payload, uint64_t guid)
 {
 	uint64_t z = payload + guid * 0x9E3779B97F4A7C15u;
 
@@ -47,13 +47,13 @@ static uint64_t check(uint64_t payload, uint64_t guid)
 	return z >> (64 - CHECK_BITS);
 }
 
-static void put(uint64_t *word, unsigned int *at, unsigned int bits, uint64_t value)
+static void mark_put_bits(uint64_t *word, unsigned int *at, unsigned int bits, uint64_t value)
 {
 	*word |= value << *at;
 	*at += bits;
 }
 
-static uint64_t take(uint64_t word, unsigned int *at, unsigned int bits)
+static uint64_t mark_take_bits(uint64_t word, unsigned int *at, unsigned int bits)
 {
 	*at += bits;
 	return word >> (*at - bits) & ((1u << bits) - 1);
@@ -68,12 +68,12 @@ void dl_torus_mark_write(const struct dl_torus_mark *m, uint64_t guid, unsigned 
 
 	dl_torus_site_coord(&m->grid, m->site, c);
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-		put(&word, &at, 8, c[d]);
-		put(&word, &at, 8, m->grid.radix[d]);
-		put(&word, &at, 1, m->grid.mesh[d]);
+		mark_put_bits(&word, &at, 8, c[d]);
+		mark_put_bits(&word, &at, 8, m->grid.radix[d]);
+		mark_put_bits(&word, &at, 1, m->grid.mesh[d]);
 	}
-	put(&word, &at, MODE_BITS, m->mode);
-	put(&word, &at, CHECK_BITS, check(word, guid));
+	mark_put_bits(&word, &at, MODE_BITS, m->mode);
+	mark_put_bits(&word, &at, CHECK_BITS, mark_checksum(word, guid));
 	for (unsigned int i = 0; i < dl_torus_mark_length(nports); i++, word >>= bits)
 		entries[i] = word & ((1u << bits) - 1);
 }
@@ -91,24 +91,16 @@ bool dl_torus_mark_read(const uint8_t *entries, uint64_t guid, unsigned int npor
 		word = word << bits | entries[i];
 	}
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-		c[d] = take(word, &at, 8);
-		m->grid.radix[d] = take(word, &at, 8);
-		m->grid.mesh[d] = take(word, &at, 1);
+		c[d] = mark_take_bits(word, &at, 8);
+		m->grid.radix[d] = mark_take_bits(word, &at, 8);
+		m->grid.mesh[d] = mark_take_bits(word, &at, 1);
 		if (c[d] >= m->grid.radix[d])
 			return false;
 	}
-	m->mode = take(word, &at, MODE_BITS);
+	m->mode = mark_take_bits(word, &at, MODE_BITS);
 	m->site = dl_torus_site(&m->grid, c);
 	return dl_torus_grid_sites(&m->grid) <= DL_TORUS_MAX_SITES &&
-	       word >> at == check(word & ((1ull << at) - 1), guid);
-}
-
-static bool same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid *b)
-{
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-		if (a->radix[d] != b->radix[d] || a->mesh[d] != b->mesh[d])
-			return false;
-	return true;
+	       word >> at == mark_checksum(word & ((1ull << at) - 1), guid);
 }
 
 /* The majority, by voting in pairs. */
@@ -122,7 +114,7 @@ struct dl_torus_grid dl_torus_mark_grid(const struct dl_torus_mark *marks, uint3
 			continue;
 		if (!votes)
 			common = marks[i].grid;
-		votes += same_grid(&common, &marks[i].grid) ? 1 : -1;
+		votes += dl_torus_same_grid(&common, &marks[i].grid) ? 1 : -1;
 	}
 	return common;
 }

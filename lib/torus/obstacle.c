@@ -5,7 +5,7 @@
  *
  * In this order: there is no switch; the switches form islands; radices were
  * given, and the cabling is that of others; a torus is recognisable, but too
- * much of it is wired otherwise; it is a fat tree; switches have more
+ * much of it is wired differently; it is a fat tree; switches have more
  * neighbours than three dimensions have directions; no switch has undamaged
  * surroundings from which to begin.
  */
@@ -26,7 +26,7 @@ struct obstacle {
 	uint32_t most, least; /* switches with the most and the fewest neighbours */
 };
 
-static struct dl_torus_shown show(const struct obstacle *o, uint32_t sw)
+static struct dl_torus_shown obstacle_show(const struct obstacle *o, uint32_t sw)
 {
 	return dl_torus_show_switch(o->s->f, sw);
 }
@@ -83,8 +83,8 @@ static bool name_islands(const struct obstacle *o)
 	dl_log(o->log, DL_LOG_ERROR,
 	       "the switches form %u islands without a cable between them: %u with %s, %u with "
 	       "%s%s",
-	       islands, size[0], show(o, in[0]).text, size[1], show(o, in[1]).text,
-	       islands > 2 ? ", and smaller ones" : "");
+	       islands, size[0], obstacle_show(o, in[0]).text, size[1],
+	       obstacle_show(o, in[1]).text, islands > 2 ? ", and smaller ones" : "");
 	return true;
 }
 
@@ -126,7 +126,7 @@ static bool name_fat_tree(const struct obstacle *o)
 	dl_log(o->log, DL_LOG_ERROR,
 	       "the cabling is that of a fat tree: none of the %u switches with adapters, such as "
 	       "%s, is cabled to another one, but to switches without, such as %s",
-	       leaves, show(o, leaf).text, show(o, spine).text);
+	       leaves, obstacle_show(o, leaf).text, obstacle_show(o, spine).text);
 	return true;
 }
 
@@ -142,7 +142,8 @@ static bool name_crowded(const struct obstacle *o)
 	dl_log(o->log, DL_LOG_ERROR,
 	       "%u of %u switches have more than %d neighbours, and a torus of three dimensions "
 	       "gives no more: %s has %u",
-	       count, o->s->n, DIRS, show(o, o->most).text, dl_torus_degree(&o->s->graph, o->most));
+	       count, o->s->n, DIRS, obstacle_show(o, o->most).text,
+	       dl_torus_degree(&o->s->graph, o->most));
 	return true;
 }
 
@@ -170,10 +171,10 @@ static void name_damage(const struct obstacle *o)
 	dl_log(o->log, DL_LOG_ERROR,
 	       "too many faults: around none of the %u switches does the cabling show the rings of "
 	       "a torus or mesh of at most three dimensions; fewest neighbours, %u, has %s",
-	       o->s->n, dl_torus_degree(&o->s->graph, o->least), show(o, o->least).text);
+	       o->s->n, dl_torus_degree(&o->s->graph, o->least), obstacle_show(o, o->least).text);
 }
 
-/* Is it a torus of other radices than was said? */
+/* Is it a torus of other radices than the configuration has? */
 static bool name_radices(const struct obstacle *o, const struct dl_torus_grid *wanted)
 {
 	struct dl_torus_config *c = NULL;

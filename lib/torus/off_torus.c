@@ -4,8 +4,8 @@
  *
  * Problem.  Real machines have more than their torus: a leaf switch for login
  * nodes and storage, a chain of two in the laboratory, a gateway cabled to two
- * switches for good measure.  Adapters on them are to be reached as well, and
- * whoever runs the machine is to know what was made of each.
+ * switches for good measure.  Adapters on them must be reached as well, and
+ * the administrator must see how each switch is treated.
  *
  * Method.  Each switch without a site gets an uplink: outwards from the placed
  * switches, by breadth-first search, to the first that is found, in the order
@@ -37,12 +37,12 @@
 /* Long lists are cut: a wrong radix makes every switch unplaceable. */
 #define MAX_LISTED 8
 
-static const struct dl_fabric_node *node_of(const struct dl_torus *t, uint32_t sw)
+static const struct dl_fabric_node *off_torus_node(const struct dl_torus *t, uint32_t sw)
 {
 	return dl_torus_node(t->fabric, sw);
 }
 
-static struct dl_torus_shown show(const struct dl_torus *t, uint32_t sw)
+static struct dl_torus_shown off_torus_show(const struct dl_torus *t, uint32_t sw)
 {
 	return dl_torus_show_switch(t->fabric, sw);
 }
@@ -60,7 +60,7 @@ static void find_uplinks(struct dl_torus *t, uint32_t *queue)
 		if (t->site_sw[site] != DL_NONE)
 			queue[tail++] = t->site_sw[site];
 	for (uint32_t head = 0; head < tail; head++) {
-		const struct dl_fabric_node *n = node_of(t, queue[head]);
+		const struct dl_fabric_node *n = off_torus_node(t, queue[head]);
 
 		for (unsigned int num = 1; num <= n->nports; num++) {
 			uint32_t port = n->first_port + num;
@@ -86,7 +86,7 @@ static void classify_part(struct dl_torus *t, uint32_t from, bool *seen, uint32_
 	seen[from] = true;
 	queue[tail++] = from;
 	for (uint32_t head = 0; head < tail; head++) {
-		const struct dl_fabric_node *n = node_of(t, queue[head]);
+		const struct dl_fabric_node *n = off_torus_node(t, queue[head]);
 
 		for (unsigned int num = 1; num <= n->nports; num++) {
 			uint32_t s = dl_fabric_peer_switch(t->fabric, n->first_port + num);
@@ -144,7 +144,7 @@ unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw, uint8
 				    uint8_t *far_ports)
 {
 	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_node *node = node_of(t, sw);
+	const struct dl_fabric_node *node = off_torus_node(t, sw);
 	uint32_t next = dl_torus_uplink_switch(t, sw);
 	unsigned int n = 0;
 
@@ -192,7 +192,7 @@ uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables)
 
 static bool is_possible(const struct dl_torus *t, uint32_t sw, uint32_t site)
 {
-	const struct dl_fabric_node *n = node_of(t, sw);
+	const struct dl_fabric_node *n = off_torus_node(t, sw);
 
 	for (unsigned int num = 1; num <= n->nports; num++) {
 		uint32_t far = dl_fabric_peer_switch(t->fabric, n->first_port + num);
@@ -237,21 +237,21 @@ static void report_route(const struct dl_torus *t, uint32_t sw, const struct dl_
 	if (next != DL_NONE)
 		snprintf(route, sizeof(route), "; routed via %s over %u cable%s to %s",
 			 dl_torus_show_site(&t->grid, t->attachment[sw]).text, n, n == 1 ? "" : "s",
-			 show(t, next).text);
+			 off_torus_show(t, next).text);
 	dl_log(log, kind >= DL_TORUS_UNPLACEABLE ? DL_LOG_WARNING : DL_LOG_INFO,
-	       "switch %s has no place in the %ux%ux%u grid: %s%s", show(t, sw).text,
+	       "switch %s has no place in the %ux%ux%u grid: %s%s", off_torus_show(t, sw).text,
 	       t->grid.radix[0], t->grid.radix[1], t->grid.radix[2], what[kind], route);
 }
 
-static void report_doubt(const struct dl_torus *t, uint32_t sw, const struct dl_log *log)
+static void off_torus_report_doubt(const struct dl_torus *t, uint32_t sw, const struct dl_log *log)
 {
 	uint32_t site = dl_torus_possible_site(t, sw);
 
 	if (site != DL_NONE)
 		dl_log(log, DL_LOG_WARNING,
 		       "if switch 0x%016" PRIx64 " is the one missing at %s, name it in a seed of "
-		       "a torus-2QoS.conf: its cables alone do not tell",
-		       node_of(t, sw)->guid, dl_torus_show_site(&t->grid, site).text);
+		       "a torus-2QoS.conf: its cables alone do not decide",
+		       off_torus_node(t, sw)->guid, dl_torus_show_site(&t->grid, site).text);
 }
 
 /*
@@ -283,7 +283,7 @@ static void report_doubtful(const struct dl_torus *t, const struct dl_log *log)
 		dl_log(log, DL_LOG_INFO,
 		       "switch %s is taken for that of %s, with one hop left: a leaf beside a "
 		       "failed switch would look the same",
-		       show(t, sw).text, dl_torus_show_site(&t->grid, site).text);
+		       off_torus_show(t, sw).text, dl_torus_show_site(&t->grid, site).text);
 		n++;
 	}
 }
@@ -304,7 +304,7 @@ int dl_torus_report_off_torus(const struct dl_torus *t, const struct dl_log *log
 
 	for (uint32_t i = 0; i < t->nunplaced && i < MAX_LISTED; i++) {
 		report_route(t, t->unplaced[i], log);
-		report_doubt(t, t->unplaced[i], log);
+		off_torus_report_doubt(t, t->unplaced[i], log);
 	}
 	if (t->nunplaced > MAX_LISTED)
 		dl_log(log, DL_LOG_WARNING, "and %u more switches", t->nunplaced - MAX_LISTED);

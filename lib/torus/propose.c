@@ -3,8 +3,8 @@
  * Proposals: radices and a seed from the surroundings of one switch
  * (rules A3).
  *
- * Problem.  Without a configuration it is not said which neighbours of a switch
- * are opposite each other, nor how long the rings are.
+ * Problem.  Without a configuration it is unknown which neighbours of a switch
+ * are opposite each other, and how long the rings are.
  *
  * Method.  Take a switch as origin.  Two of its neighbours at right angles
  * have exactly one more common neighbour; two opposite ones have none, except
@@ -47,13 +47,13 @@ struct frame {
 	uint32_t to[DIRS];
 };
 
-static uint64_t guid_of(const struct proposer *n, uint32_t sw)
+static uint64_t propose_guid_of(const struct proposer *n, uint32_t sw)
 {
 	return sw == DL_NONE ? 0 : dl_torus_node(n->s->f, sw)->guid;
 }
 
 /* The common neighbour of a and b besides `not`, if there is just one. */
-static uint32_t across(const struct proposer *n, uint32_t a, uint32_t b, uint32_t not )
+static uint32_t propose_across(const struct proposer *n, uint32_t a, uint32_t b, uint32_t not )
 {
 	uint32_t found = DL_NONE;
 	const uint32_t *c, *end;
@@ -80,7 +80,8 @@ static bool in_frame(const struct frame *f, uint32_t sw)
  * Carry the frame of `sw` one step along `dir`.  Returns the switch stepped
  * to, or DL_NONE when the surroundings do not determine its frame.
  */
-static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f, unsigned int dir)
+static uint32_t propose_step(const struct proposer *n, uint32_t sw, struct frame *f,
+			     unsigned int dir)
 {
 	uint32_t next = f->to[dir];
 	const uint32_t *c, *end;
@@ -93,7 +94,7 @@ static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f, uns
 	for (unsigned int e = 0; e < DIRS; e++) {
 		if (dl_torus_dir_dim(e) == dl_torus_dir_dim(dir) || f->to[e] == DL_NONE)
 			continue;
-		g.to[e] = across(n, next, f->to[e], sw);
+		g.to[e] = propose_across(n, next, f->to[e], sw);
 		if (g.to[e] == DL_NONE || in_frame(f, g.to[e]))
 			return DL_NONE;
 	}
@@ -111,17 +112,17 @@ static uint32_t step(const struct proposer *n, uint32_t sw, struct frame *f, uns
 
 /*
  * Walk from the origin along `dir`: the number of steps home (`closed`), or
- * to the end of an open dimension.  Returns false when it cannot tell.
+ * to the end of an open dimension.  Returns false if neither is certain.
  */
-static bool walk(const struct proposer *n, uint32_t origin, const struct frame *at,
-		 unsigned int dir, uint32_t *steps, bool *closed)
+static bool propose_walk(const struct proposer *n, uint32_t origin, const struct frame *at,
+			 unsigned int dir, uint32_t *steps, bool *closed)
 {
 	struct frame f = *at;
 	uint32_t sw = origin;
 
 	*closed = false;
 	for (*steps = 0; !*closed && f.to[dir] != DL_NONE;) {
-		sw = step(n, sw, &f, dir);
+		sw = propose_step(n, sw, &f, dir);
 		if (sw == DL_NONE || ++*steps > DL_TORUS_MAX_RADIX)
 			return false;
 		*closed = sw == origin;
@@ -130,14 +131,15 @@ static bool walk(const struct proposer *n, uint32_t origin, const struct frame *
 }
 
 /* Radix, kind and dateline of one dimension of the frame. */
-static bool measure(struct proposer *n, uint32_t origin, const struct frame *f, unsigned int dim)
+static bool propose_measure(struct proposer *n, uint32_t origin, const struct frame *f,
+			    unsigned int dim)
 {
 	uint32_t ahead, behind = 0, *radix = &n->p.grid.radix[dim];
 	bool closed;
 
-	if (!walk(n, origin, f, dl_torus_dir(dim, false), &ahead, &closed))
+	if (!propose_walk(n, origin, f, dl_torus_dir(dim, false), &ahead, &closed))
 		return false;
-	if (!closed && !walk(n, origin, f, dl_torus_dir(dim, true), &behind, &closed))
+	if (!closed && !propose_walk(n, origin, f, dl_torus_dir(dim, true), &behind, &closed))
 		return false;
 	*radix = closed ? ahead : ahead + behind + 1;
 	n->p.grid.mesh[dim] = !closed && *radix > 2;
@@ -176,11 +178,11 @@ static bool propose_frame(struct proposer *n, uint32_t origin, const struct fram
 {
 	unsigned int unknown = DIMS;
 
-	n->p.seed.from = guid_of(n, origin);
+	n->p.seed.from = propose_guid_of(n, origin);
 	for (unsigned int dir = 0; dir < DIRS; dir++)
-		n->p.seed.to[dir] = guid_of(n, f->to[dir]);
+		n->p.seed.to[dir] = propose_guid_of(n, f->to[dir]);
 	for (unsigned int d = 0; d < DIMS; d++) {
-		if (measure(n, origin, f, d))
+		if (propose_measure(n, origin, f, d))
 			continue;
 		if (!n->guesses || unknown < DIMS)
 			return false;
@@ -190,12 +192,12 @@ static bool propose_frame(struct proposer *n, uint32_t origin, const struct fram
 }
 
 /* Are two neighbours opposite each other for sure (and no ring of four)? */
-static bool straight(const struct proposer *n, uint32_t origin, uint32_t a, uint32_t b)
+static bool propose_is_straight(const struct proposer *n, uint32_t origin, uint32_t a, uint32_t b)
 {
-	return dl_torus_cabled(n->g, a, b) || across(n, a, b, origin) == DL_NONE;
+	return dl_torus_cabled(n->g, a, b) || propose_across(n, a, b, origin) == DL_NONE;
 }
 
-static unsigned int count_cables(const struct proposer *n, uint32_t a, uint32_t b)
+static unsigned int propose_count_cables(const struct proposer *n, uint32_t a, uint32_t b)
 {
 	const struct dl_fabric_node *node = dl_torus_node(n->s->f, a);
 	unsigned int count = 0;
@@ -214,21 +216,21 @@ static unsigned int count_cables(const struct proposer *n, uint32_t a, uint32_t 
 static unsigned int order_opposite(const struct proposer *n, uint32_t origin, const uint32_t *list,
 				   unsigned int count, unsigned int order[DIRS])
 {
-	unsigned int cables = count_cables(n, origin, list[0]), k = 0;
+	unsigned int cables = propose_count_cables(n, origin, list[0]), k = 0;
 
 	for (unsigned int i = 1; i < count; i++)
-		if (straight(n, origin, list[0], list[i])) {
+		if (propose_is_straight(n, origin, list[0], list[i])) {
 			order[0] = i;
 			k = 1;
 		}
 	if (k)
 		return k;
 	for (unsigned int i = 1; i < count; i++)
-		if (count_cables(n, origin, list[i]) == cables)
+		if (propose_count_cables(n, origin, list[i]) == cables)
 			order[k++] = i;
 	order[k++] = count;
 	for (unsigned int i = 1; i < count; i++)
-		if (count_cables(n, origin, list[i]) != cables)
+		if (propose_count_cables(n, origin, list[i]) != cables)
 			order[k++] = i;
 	return k;
 }
@@ -274,7 +276,7 @@ static bool try_origin(struct proposer *n, uint32_t origin)
 	if (end - c > DIRS || (c == end && n->s->n > 1))
 		return false;
 	for (; c < end; c++, count++) {
-		for (i = count; i && guid_of(n, list[i - 1]) > guid_of(n, *c); i--)
+		for (i = count; i && propose_guid_of(n, list[i - 1]) > propose_guid_of(n, *c); i--)
 			list[i] = list[i - 1];
 		list[i] = *c;
 	}

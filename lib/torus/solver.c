@@ -141,7 +141,7 @@ static bool has_candidates(const struct dl_torus_solver *s, uint32_t sw)
 	return s->ncand[sw] && s->ncand[sw] != NOT_YET;
 }
 
-static void enqueue(struct dl_torus_solver *s, uint32_t sw)
+static void solver_enqueue(struct dl_torus_solver *s, uint32_t sw)
 {
 	if (s->site_of[sw] != DL_NONE || s->queued[sw] & IN_QUEUE)
 		return;
@@ -154,11 +154,11 @@ static void enqueue_neighbours(struct dl_torus_solver *s, uint32_t sw)
 	const uint32_t *n, *end;
 
 	for (n = dl_torus_neighbours(&s->graph, sw, &end); n < end; n++)
-		enqueue(s, *n);
+		solver_enqueue(s, *n);
 }
 
 /* In a window, what is placed bounds where all others can be. */
-static void widen(struct dl_torus_solver *s, uint32_t site)
+static void solver_widen(struct dl_torus_solver *s, uint32_t site)
 {
 	uint32_t c[DIMS];
 	bool wider = false;
@@ -171,7 +171,7 @@ static void widen(struct dl_torus_solver *s, uint32_t site)
 	}
 	for (uint32_t sw = 0; wider && sw < s->n; sw++)
 		if (s->ncand[sw] != NOT_YET)
-			enqueue(s, sw);
+			solver_enqueue(s, sw);
 }
 
 void dl_torus_place(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
@@ -180,7 +180,7 @@ void dl_torus_place(struct dl_torus_solver *s, uint32_t sw, uint32_t site)
 	s->sw_at[site] = sw;
 	s->nplaced++;
 	if (s->nsites != s->nreal)
-		widen(s, site);
+		solver_widen(s, site);
 	enqueue_neighbours(s, sw);
 	/* Whoever had this site among its candidates is close by. */
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
@@ -246,7 +246,7 @@ bool dl_torus_within_span(const struct dl_torus_solver *s, uint32_t site)
 }
 
 /* Would two switches at these sites be neighbours? */
-static bool adjacent(const struct dl_torus_solver *s, uint32_t a, uint32_t b)
+static bool solver_are_adjacent(const struct dl_torus_solver *s, uint32_t a, uint32_t b)
 {
 	return dl_torus_direction(&s->grid, a, b) != DIRS;
 }
@@ -262,7 +262,7 @@ unsigned int dl_torus_count_placed(const struct dl_torus_solver *s, uint32_t sw,
 		if (s->site_of[*n] == DL_NONE)
 			continue;
 		placed++;
-		*near += site != DL_NONE && adjacent(s, site, s->site_of[*n]);
+		*near += site != DL_NONE && solver_are_adjacent(s, site, s->site_of[*n]);
 	}
 	return placed;
 }
@@ -280,7 +280,7 @@ static bool has_candidate_next_to(const struct dl_torus_solver *s, uint32_t sw, 
 	const uint32_t *c = &s->cand[sw * DIRS];
 
 	for (unsigned int i = 0; i < s->ncand[sw]; i++)
-		if (s->sw_at[c[i]] == DL_NONE && adjacent(s, c[i], site))
+		if (s->sw_at[c[i]] == DL_NONE && solver_are_adjacent(s, c[i], site))
 			return true;
 	return false;
 }
@@ -336,7 +336,7 @@ static uint32_t turn_key(enum turn turn, uint32_t within)
 }
 
 /* Weak ones by score, of which a change among the neighbours makes a new one. */
-static void await(struct dl_torus_solver *s, uint32_t sw)
+static void solver_await(struct dl_torus_solver *s, uint32_t sw)
 {
 	uint32_t item = s->rank[sw];
 
@@ -380,7 +380,7 @@ static unsigned int best_rival(struct dl_torus_solver *s, uint32_t sw, uint32_t 
 }
 
 /* Look at a switch again: narrow its candidates, place it if one is left. */
-static void revise(struct dl_torus_solver *s, uint32_t sw)
+static void solver_revise(struct dl_torus_solver *s, uint32_t sw)
 {
 	uint32_t around[DIRS], *cand = &s->cand[sw * DIRS];
 	unsigned int before = s->ncand[sw], n, kept = 0, placed, near;
@@ -404,7 +404,7 @@ static void revise(struct dl_torus_solver *s, uint32_t sw)
 		s->queued[sw] |= IN_SINGLE;
 		s->single[s->nsingle++] = sw;
 	}
-	await(s, sw);
+	solver_await(s, sw);
 }
 
 /* ---- what to place when nothing follows any more ----------------------- */
@@ -582,7 +582,7 @@ void dl_torus_solver_run(struct dl_torus_solver *s)
 	dl_torus_heap_clear(&s->next);
 	for (uint32_t sw = 0; sw < s->n; sw++)
 		if (s->site_of[sw] == DL_NONE && s->ncand[sw] != NOT_YET)
-			await(s, sw);
+			solver_await(s, sw);
 	do {
 		while (s->waiting) {
 			uint32_t sw = s->queue[s->head];
@@ -591,7 +591,7 @@ void dl_torus_solver_run(struct dl_torus_solver *s)
 			s->waiting--;
 			s->queued[sw] &= ~IN_QUEUE;
 			if (s->site_of[sw] == DL_NONE)
-				revise(s, sw);
+				solver_revise(s, sw);
 		}
 	} while (place_next(s, TURN_MAJORITY, &h) || place_a_single(s) ||
 		 place_next(s, TURN_CHOICE, &h));
@@ -603,7 +603,7 @@ void dl_torus_solver_resume(struct dl_torus_solver *s)
 		if (s->site_of[sw] != DL_NONE)
 			continue;
 		s->ncand[sw] = NOT_YET;
-		enqueue(s, sw);
+		solver_enqueue(s, sw);
 	}
 	dl_torus_solver_run(s);
 }

@@ -90,14 +90,6 @@ struct dl_metrics_state {
 	bool failing; /* was the last write refused? */
 };
 
-/* What the coordinate cache holds of this fabric. */
-enum dl_remembered {
-	DL_NOT_REMEMBERED,
-	DL_REMEMBERING_FAILED, /* which was told: each sweep tries again */
-	DL_REMEMBERED_PARTLY,
-	DL_REMEMBERED
-};
-
 struct dl_writer; /* snapshot.c */
 
 /* Ports that any multicast group had at a switch at a start or takeover. */
@@ -121,8 +113,7 @@ struct dl_engine {
 	bool held_known;	   /* ... and have all been read? */
 	struct dl_recall_groups *held_groups;
 	uint32_t nheld_groups;
-	unsigned int forced; /* OpenSM's need_update, while it is set aside */
-	enum dl_remembered remembered;
+	unsigned int forced;	  /* OpenSM's need_update, while it is set aside */
 	struct dl_writer *writer; /* NULL: nothing was written yet */
 	char *qos_seen;		  /* QoS options when last checked */
 	struct dl_metrics_state metrics;
@@ -169,21 +160,6 @@ uint32_t dl_sweep_lid_owner(const struct dl_sweep *sweep, ib_net16_t lid);
 
 /* Log the result and what was routed, in one line. */
 void dl_sweep_report(const struct dl_engine *e, const struct dl_sweep *sweep, double seconds);
-
-/*
- * Is there no configuration: neither a torus_config of the user's, nor a file
- * where OpenSM looks by default?
- */
-bool dl_cache_wanted(const char *torus_config);
-
-/*
- * Find the sweep's configuration and torus without one, from what is known or
- * from the cabling.  Returns 0 or a negative errno.
- */
-int dl_cache_discover(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
-
-/* Find the sweep's torus by its configuration, and by what is known. */
-int dl_cache_complete(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);
 
 /* Does OpenSM know what a port holds?  It forgets it of one that it drops. */
 bool dl_recall_knows_map(const ib_slvl_table_t *held);

@@ -4,9 +4,8 @@ lib_LTLIBRARIES += plugin/libosmdateline.la
 plugin_libosmdateline_la_SOURCES = \
 	plugin/plugin.c \
 	plugin/options.c plugin/options.h \
-	plugin/cache_file.c plugin/cache_file.h \
 	plugin/check.c plugin/check.h \
-	plugin/coordinate_cache.c \
+	plugin/coordinates.c plugin/coordinates.h \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c \
 	plugin/recall.c \

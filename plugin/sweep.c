@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "coordinates.h"
 #include "engine.h"
 
 #define FAULT "DL18" /* a broken invariant */
@@ -53,12 +54,15 @@ static int stage_config(struct dl_engine *e, const struct dl_log *log, struct dl
 {
 	const char *path = e->osm->subn.opt.torus_conf_file;
 
-	return dl_cache_wanted(path) ? 0 : dl_torus_config_read(path, log, &sweep->config);
+	return dl_coordinates_are_configured(path) ?
+		       dl_torus_config_read(path, log, &sweep->config) :
+		       0;
 }
 
 static int stage_discover(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
-	return sweep->config ? dl_cache_complete(e, log, sweep) : dl_cache_discover(e, log, sweep);
+	return sweep->config ? dl_coordinates_complete(e, log, sweep) :
+			       dl_coordinates_discover(e, log, sweep);
 }
 
 static int stage_route(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)

@@ -144,7 +144,7 @@ tried() {
 	((FAILED))
 }
 
-# A fabric that is new or set up, a cache that is empty or not.
+# A fabric that is new or set up.
 @test "a failure at each place of a start: routed, or at the next sweep" {
 	local kind=2
 
@@ -157,7 +157,6 @@ tried() {
 			sim_stop
 			sim_start "$T/f.net"
 			NEW=1
-			((kind % 2)) || rm -f "$T"/a/cache/*
 		fi
 		SM_DIR=$T/a
 		: >"$T/a/osm.log"

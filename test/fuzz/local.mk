@@ -3,7 +3,7 @@
 # `make fuzz` needs clang and hunts for FUZZ_SECONDS a target; `make check` replays
 # the corpus with any compiler, and then fuzzes for a minute in all, guided by
 # coverage (replay.c).
-FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files steps cache tools live
+FUZZ_TARGETS = torus_config netlist subnet_lst dumps scenario files steps tools live
 FUZZ_SECONDS = 60
 CLANG = clang
 FUZZ_FLAGS = -g -O1 -fno-sanitize-recover=all -fsanitize=address,undefined
@@ -52,12 +52,6 @@ test_fuzz_replay_steps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 test_fuzz_replay_steps_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_steps_LDADD = $(fuzzed_libs)
 
-UNIT_TESTS += test/fuzz/replay_cache
-test_fuzz_replay_cache_SOURCES = test/fuzz/fuzz_cache.c $(replayed) plugin/cache_file.c
-test_fuzz_replay_cache_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
-test_fuzz_replay_cache_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
-test_fuzz_replay_cache_LDADD = $(fuzzed_libs)
-
 UNIT_TESTS += test/fuzz/replay_tools
 test_fuzz_replay_tools_SOURCES = test/fuzz/fuzz_tools.c $(replayed) tools/document.c \
 	tools/hosts.c tools/find.c tools/report_emulation.c tools/path_counters.c
@@ -85,7 +79,7 @@ fuzz: config.h
 	set -e; \
 	for s in $(libdlroute_la_SOURCES) $(libdlread_la_SOURCES) \
 		$(libdllink_la_SOURCES) $(libdllive_la_SOURCES) \
-		$(fuzzed_tools) plugin/cache_file.c; do \
+		$(fuzzed_tools); do \
 		case $$s in *.c) ;; *) continue;; esac; \
 		o=test/fuzz/found/`echo $$s | tr / _`.o; \
 		test $$o -nt $(srcdir)/$$s || $(CLANG) $(FUZZ_FLAGS),fuzzer-no-link \

@@ -17,7 +17,7 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
 	test/unit/emu_reference.c test/unit/emu_reference.h test/unit/emu_reference_model.h \
 	test/unit/emu_reference_link.c test/unit/emu_reference_node.c \
-	plugin/cache_file.c plugin/check.c plugin/metrics_text.c plugin/options.c \
+	plugin/check.c plugin/metrics_text.c plugin/options.c \
 	plugin/vlarb.c
 # Objects apart from those of the plugin itself.
 test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
@@ -64,7 +64,7 @@ test_unit_emu_races_LDFLAGS = -fsanitize=thread
 endif
 # The plugin without OpenSM.
 UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/plugin_check \
-	test/unit/plugin_cache test/unit/test_metrics
+	test/unit/test_metrics
 
 UNIT_TESTS += test/unit/test_snapshot
 test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The coordinates of a sweep (rules A3), kept from one sweep to the next:
+ * applications keep the SLs they were granted, and SLs follow from coordinates.
+ *
+ * Coordinates are known from, in this order:
+ *
+ * 1. when this subnet manager becomes the master, the marks in the switches
+ *    (recall.c): they travel with the fabric, not with a host;
+ * 2. the torus in force.
+ *
+ * Nothing is kept on disk: after a loss of all power no connection is left whose
+ * SL could change.
+ *
+ * The user's configuration takes precedence: known coordinates that it
+ * contradicts are not used.  Without a configuration, coordinates are found from
+ * the cabling only if none are known, or if the cabling shows a whole torus that
+ * is another one.
+ *
+ * If granted SLs are going to change, an error in the log says so before tables
+ * are written.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coordinates.h"
+#include "engine.h"
+#include "dateline/base.h"
+
+bool dl_coordinates_are_configured(const char *torus_config)
+{
+	return torus_config && (strcmp(torus_config, OSM_DEFAULT_TORUS_CONF_FILE) ||
+				!access(torus_config, F_OK) || errno != ENOENT);
+}
+
+/* A switch of another fabric, or DL_NONE. */
+static uint32_t coordinates_switch(const struct dl_fabric *f, const struct dl_torus *of,
+				   uint32_t sw)
+{
+	uint32_t node = dl_fabric_find_guid(f, of->fabric->nodes[of->fabric->switches[sw]].guid);
+
+	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
+}
+
+/* Count the path SLs between switches of both tori (`all`), and those that differ. */
+static int coordinates_compare_sls(const struct dl_torus *was, const struct dl_torus *is,
+				   uint64_t *differ, uint64_t *all)
+{
+	uint32_t *then = malloc((is->nsites + 1) * sizeof(*then)), n = 0;
+	uint32_t *now = malloc((is->nsites + 1) * sizeof(*now));
+	int err = then && now ? 0 : -ENOMEM;
+
+	*differ = 0;
+	for (uint32_t site = 0; then && now && site < was->nsites; site++) {
+		uint32_t sw = was->site_sw[site];
+
+		sw = sw == DL_NONE ? DL_NONE : coordinates_switch(is->fabric, was, sw);
+		if (sw == DL_NONE || is->sw_site[sw] == DL_NONE)
+			continue;
+		then[n] = site;
+		now[n++] = is->sw_site[sw];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < n; k++)
+			*differ += dl_route_sl(&was->grid, then[i], then[k]) !=
+				   dl_route_sl(&is->grid, now[i], now[k]);
+	free(then);
+	free(now);
+	*all = (uint64_t)n * n;
+	return err;
+}
+
+/* ---- what is known ----------------------------------------------------- */
+
+struct coordinates_known {
+	struct dl_torus *marked;      /* by marks in the switches, to be freed; or NULL */
+	unsigned int mode;	      /* in which the marks were made */
+	const struct dl_torus *torus; /* that, or the one in force; or NULL */
+};
+
+static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sweep,
+				  struct coordinates_known *k)
+{
+	int err;
+
+	*k = (struct coordinates_known){ .marked = NULL };
+	err = dl_recall_torus(e, &sweep->arena, sweep->fabric, &k->mode, &k->marked);
+	k->torus = k->marked;
+	if (!k->torus && e->in_force && !e->in_force->contradicted)
+		k->torus = e->in_force->torus;
+	return err;
+}
+
+/*
+ * Log how many granted path SLs change, before they do.  In any-SL mode none
+ * become unsafe.
+ */
+static int coordinates_report_sls(const struct dl_engine *e, const struct coordinates_known *k,
+				  const struct dl_torus *t)
+{
+	uint64_t all, differ;
+	int err;
+
+	if ((!e->set_up_before && !e->in_force) || e->options.route.mode == DL_ROUTE_ANY_SL)
+		return 0;
+	if (!k->torus) {
+		if (!e->in_force)
+			DL_SAY(e->osm, OSM_LOG_ERROR,
+			       "ERR DL27: the switches hold tables of an earlier subnet manager, "
+			       "but no coordinates: path SLs that were granted may change; "
+			       "applications that keep them must ask for new ones");
+		return 0;
+	}
+	err = coordinates_compare_sls(k->torus, t, &differ, &all);
+	if (err)
+		return err;
+	if (k->marked && k->mode == DL_ROUTE_ANY_SL)
+		differ = all;
+	if (differ)
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL27: new %s: %" PRIu64 " of %" PRIu64
+		       " path SLs between switches change; applications that keep them must ask "
+		       "for new ones",
+		       differ == all ? "mode or coordinates" : "coordinates", differ, all);
+	return 0;
+}
+
+/* ---- finding ------------------------------------------------------------- */
+
+/* Switches and cables without a place in the torus. */
+static uint32_t coordinates_count_unplaced(const struct dl_torus *t)
+{
+	uint32_t cables, switches = dl_torus_count_unplaceable(t, &cables);
+
+	return switches + cables + t->nunplaced;
+}
+
+/*
+ * Does the cabling show a torus other than the known one?  A torus that is not
+ * whole may be the known one, damaged.
+ */
+static bool coordinates_are_others(const struct dl_torus *found, const struct dl_torus *known)
+{
+	return !known || (found->nplaced == found->nsites &&
+			  coordinates_count_unplaced(found) < coordinates_count_unplaced(known));
+}
+
+/* Returns 0 also if nothing better than the known torus was found. */
+static int coordinates_infer(const struct dl_log *log, struct dl_sweep *sweep)
+{
+	const struct dl_log *say = sweep->torus ? NULL : log;
+	struct dl_torus_config *c = NULL;
+	struct dl_torus *t = NULL;
+	int err = dl_torus_infer(sweep->fabric, say, &c);
+
+	if (!err)
+		err = dl_torus_discover(sweep->fabric, c, say, &t);
+	if (err || !coordinates_are_others(t, sweep->torus)) {
+		dl_torus_free(t);
+		dl_torus_config_free(c);
+		return sweep->torus && err != -ENOMEM ? 0 : err;
+	}
+	if (sweep->torus) {
+		dl_log(log, DL_LOG_WARNING,
+		       "the cabling shows a torus other than the known one: it is used instead");
+		err = dl_torus_report_off_torus(t, log);
+	}
+	dl_torus_free(sweep->torus);
+	dl_torus_config_free(sweep->config);
+	sweep->torus = t;
+	sweep->config = c;
+	return err;
+}
+
+int dl_coordinates_discover(const struct dl_engine *e, const struct dl_log *log,
+			    struct dl_sweep *sweep)
+{
+	struct coordinates_known k;
+	int err = coordinates_find_known(e, sweep, &k);
+
+	/* A torus that the cabling contradicts altogether counts as unknown. */
+	if (!err && k.torus)
+		err = dl_torus_recall(sweep->fabric, k.torus, log, &sweep->config, &sweep->torus);
+	if (err == -EINVAL)
+		err = 0;
+	if (!err && (!sweep->torus || coordinates_count_unplaced(sweep->torus)))
+		err = coordinates_infer(log, sweep);
+	if (!err)
+		err = coordinates_report_sls(e, &k, sweep->torus);
+	dl_torus_free(k.marked);
+	return err;
+}
+
+/*
+ * Log where the configuration contradicts the cabling.  Wrong coordinates serve
+ * this sweep only: no mark is made of them.
+ */
+static int coordinates_check_config(const struct dl_engine *e, struct dl_sweep *sweep)
+{
+	struct dl_osm_log l;
+	int found;
+
+	dl_osm_log_init(&l, e->osm, "DL25");
+	found = dl_torus_check_config(sweep->torus, sweep->config, &l.log);
+	sweep->contradicted = found == DL_TORUS_CONTRADICTS;
+	return found < 0 ? found : 0;
+}
+
+int dl_coordinates_complete(const struct dl_engine *e, const struct dl_log *log,
+			    struct dl_sweep *sweep)
+{
+	/* The documented rules know nothing of earlier sweeps. */
+	bool documented = e->options.route.mode == DL_ROUTE_CLASSIC;
+	struct coordinates_known k;
+	int err = coordinates_find_known(e, sweep, &k);
+
+	/* Marks name no seed: their coordinates count from the first one. */
+	if (k.marked)
+		k.marked->seed = 0;
+	if (!err)
+		err = dl_torus_discover_again(sweep->fabric, sweep->config,
+					      documented ? NULL : k.torus, log, &sweep->torus);
+	if (!err)
+		err = coordinates_check_config(e, sweep);
+	if (!err && k.torus)
+		err = coordinates_report_sls(e, &k, sweep->torus);
+	dl_torus_free(k.marked);
+	return err;
+}

@@ -69,11 +69,4 @@ void campaign_ranks(unsigned int *rank, unsigned int *n);
 int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, int *err,
 			  bool *flag);
 
-/* ---- one emulation over several processes ------------------------------- */
-
-struct dl_emu_ranks;
-
-/* The processes of this run, for an emulation; false: each does it alone. */
-bool campaign_emulates_together(struct dl_emu_ranks *ranks);
-
 #endif

@@ -8,12 +8,6 @@ void campaign_ranks(unsigned int *rank, unsigned int *n)
 	*n = 1;
 }
 
-bool campaign_emulates_together(struct dl_emu_ranks *ranks)
-{
-	(void)ranks;
-	return false;
-}
-
 int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, int *err, bool *flag)
 {
 	(void)c;

@@ -7,17 +7,15 @@
  * sent in pieces, because MPI counts in int.
  */
 #include <errno.h>
-#include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "campaign.h"
-#include "dateline/emu.h"
 
 #define PIECE ((size_t)1 << 24) /* bytes of one message, at most */
 
-enum { TAG_RESULTS = 1, TAG_DONE, TAG_EMULATION };
+enum { TAG_RESULTS = 1, TAG_DONE };
 
 static void end(void)
 {
@@ -34,8 +32,8 @@ void campaign_ranks(unsigned int *rank, unsigned int *n)
 
 	MPI_Initialized(&started);
 	if (!started) {
-		/* Only the main thread, but in an emulation, talks to MPI. */
-		MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+		/* Only the main thread talks to MPI. */
+		MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
 		atexit(end);
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &r);
@@ -101,83 +99,4 @@ int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, i
 					    TAG_DONE, rank);
 	}
 	return failed;
-}
-
-/* ---- one emulation over several processes ------------------------------- */
-
-struct post {
-	unsigned int rank, n;
-	uint64_t *out, *in; /* bytes, by rank */
-	MPI_Request *request;
-	char *data; /* what came */
-	size_t cap;
-};
-
-/* The others would wait for ever. */
-static void *need(void *memory)
-{
-	if (!memory)
-		MPI_Abort(MPI_COMM_WORLD, 3);
-	return memory;
-}
-
-/* How much is to come from each, and room for all of it. */
-static int announce(struct post *p, const struct dl_emu_bytes *out, struct dl_emu_bytes *in)
-{
-	size_t total = 0, at = 0;
-
-	for (unsigned int i = 0; i < p->n; i++)
-		p->out[i] = i == p->rank ? 0 : out[i].n;
-	if (MPI_Alltoall(p->out, 1, MPI_UINT64_T, p->in, 1, MPI_UINT64_T, MPI_COMM_WORLD))
-		return -EIO;
-	for (unsigned int i = 0; i < p->n; i++) {
-		if (p->in[i] > INT_MAX || p->out[i] > INT_MAX)
-			MPI_Abort(MPI_COMM_WORLD, 3);
-		total += p->in[i];
-	}
-	if (total > p->cap) {
-		free(p->data);
-		p->cap = 2 * total;
-		p->data = need(malloc(p->cap));
-	}
-	for (unsigned int i = 0; i < p->n; i++) {
-		in[i] = (struct dl_emu_bytes){ p->data + at, p->in[i] };
-		at += p->in[i];
-	}
-	return 0;
-}
-
-static int exchange(void *context, const struct dl_emu_bytes *out, struct dl_emu_bytes *in)
-{
-	struct post *p = context;
-	int requests = 0, bad = announce(p, out, in);
-
-	for (unsigned int i = 0; !bad && i < p->n; i++)
-		if (p->in[i])
-			bad = MPI_Irecv(in[i].data, in[i].n, MPI_BYTE, i, TAG_EMULATION,
-					MPI_COMM_WORLD, &p->request[requests++]);
-	for (unsigned int i = 0; !bad && i < p->n; i++)
-		if (p->out[i])
-			bad = MPI_Isend(out[i].data, out[i].n, MPI_BYTE, i, TAG_EMULATION,
-					MPI_COMM_WORLD, &p->request[requests++]);
-	if (!bad)
-		bad = MPI_Waitall(requests, p->request, MPI_STATUSES_IGNORE);
-	return bad ? -EIO : 0;
-}
-
-bool campaign_emulates_together(struct dl_emu_ranks *ranks)
-{
-	static struct post p; /* as long as the process */
-	int level;
-
-	campaign_ranks(&p.rank, &p.n);
-	if (p.n == 1 || MPI_Query_thread(&level) || level < MPI_THREAD_SERIALIZED)
-		return false;
-	p.out = need(calloc(p.n, sizeof(*p.out)));
-	p.in = need(calloc(p.n, sizeof(*p.in)));
-	p.request = need(calloc(2ul * p.n, sizeof(*p.request)));
-	*ranks = (struct dl_emu_ranks){
-		.context = &p, .n = p.n, .rank = p.rank, .exchange = exchange
-	};
-	return true;
 }

@@ -169,8 +169,7 @@ static int print(const struct tool *tool, const struct emulate_run *r, json_t *d
 static int run_once(const struct tool *tool, const struct request *r, struct emulate_run *run,
 		    int *status)
 {
-	bool leads = campaign_is_leader();
-	struct watcher w = { .show = tool_shows_progress(tool) && leads };
+	struct watcher w = { .show = tool_shows_progress(tool) };
 	double begin = emulate_cpu();
 	sigset_t ending, before;
 	int err;
@@ -180,12 +179,11 @@ static int run_once(const struct tool *tool, const struct request *r, struct emu
 	err = dl_emu_plan_run(run->plan, NULL, watch, &w, &run->result);
 	run->cpu_seconds = emulate_cpu() - begin;
 	tool_progress(&w.progress, NULL, "", 0, 0);
-	if (!err && leads)
+	if (!err)
 		err = print(tool, run, emulate_json(run));
-	if (!err && leads && r->counters)
+	if (!err && r->counters)
 		err = tool_write(tool, NULL, r->counters, to, emulate_counters(run, to));
-	/* (mpirun ends all processes when one has a status.) */
-	if (!err && leads && dl_emu_result_finding(&run->result))
+	if (!err && dl_emu_result_finding(&run->result))
 		*status = TOOL_EXIT_FINDING;
 	if (!err && !dl_emu_totals(run->result.emu)->injected && !interrupted()) {
 		dl_log(&tool->log, DL_LOG_ERROR,
@@ -259,9 +257,10 @@ static int emulate(struct tool *tool, struct request *r, const struct dl_emu_sce
 	memcpy(o.radix, in->coords.grid.radix, sizeof(in->coords.grid.radix));
 	err = dl_emu_plan_new(scenario, in->snapshot.tables, &o, &tool->log, &plan);
 	run.plan = plan;
-	if (!err)
-		err = r->sweep.step ? run_sweep(tool, r, plan, status) :
-				      run_once(tool, r, &run, status);
+	if (!err && r->sweep.step)
+		err = run_sweep(tool, r, plan, status);
+	else if (!err && campaign_is_leader()) /* the other processes have nothing to do */
+		err = run_once(tool, r, &run, status);
 	dl_emu_plan_free(plan);
 	return err;
 }
@@ -271,7 +270,6 @@ int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 	struct dl_emu_scenario *scenario = NULL;
 	struct request r = { .seed = -1, .input.live.paths = DL_LIVE_PATHS_ADAPTERS };
 	struct tool_input in = { 0 };
-	struct dl_emu_ranks ranks;
 	int err, status = TOOL_EXIT_GOOD;
 
 	tool_options(tool, &usage, argc, argv, &r);
@@ -280,9 +278,6 @@ int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 		dl_emu_scenario_set_seed(scenario, r.seed);
 	if (!err && !r.sweep.step)
 		dl_emu_scenario_set_threads(scenario, r.sweep.threads);
-	/* Under mpirun all processes do one run together. */
-	if (!err && !r.sweep.step && campaign_emulates_together(&ranks))
-		dl_emu_scenario_set_ranks(scenario, &ranks);
 	if (!err)
 		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err)

@@ -143,28 +143,6 @@ struct dl_emu_config {
 	 * next message then at once, wherever its source is.
 	 */
 	uint32_t threads;
-	const struct dl_emu_ranks *ranks; /* NULL: this process alone */
-};
-
-struct dl_emu_bytes {
-	void *data;
-	size_t n;
-};
-
-/*
- * Processes that share one emulation.  Each sets it up alike and calls the same
- * functions of it in the same order; the results are the same in all, and the
- * same as of one process.  `threads` is for each (0: one).
- */
-struct dl_emu_ranks {
-	void *context;
-	uint32_t n, rank;
-	/*
-	 * Give out[i] to process i, and get in[i] from it, for each but this one;
-	 * what `in` points to is the callee's, until the next call.  Called by
-	 * one thread at a time, not always the same.  0 or a negative errno.
-	 */
-	int (*exchange)(void *context, const struct dl_emu_bytes *out, struct dl_emu_bytes *in);
 };
 
 /* SDR to NDR, cut-through, IBA credits, MTU 2048, 8 packets of buffer, ... */
@@ -562,9 +540,6 @@ void dl_emu_scenario_free(struct dl_emu_scenario *s);
 
 /* Threads for an emulation, see struct dl_emu_config. */
 void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads);
-
-/* Processes for an emulation; borrowed.  The same of all its plans' runs. */
-void dl_emu_scenario_set_ranks(struct dl_emu_scenario *s, const struct dl_emu_ranks *ranks);
 
 /* Another seed than the scenario's. */
 void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed);

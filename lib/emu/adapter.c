@@ -173,7 +173,6 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 			f->ended = true;
 			return;
 		}
-		f->taken++;
 		f->under_way++;
 		if (f->message.at > e->now) {
 			f->waiting = true;

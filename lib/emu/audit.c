@@ -142,7 +142,6 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 
 	if (!count.used)
 		return -ENOMEM;
-	dl_emu_gather(e->shards[0]);
 	count.coming = count.used + n + 1;
 	count_queues(e, &count);
 	for (uint32_t i = 0; i < e->nshards; i++) {

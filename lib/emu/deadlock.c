@@ -339,7 +339,6 @@ int dl_emu_look_for_deadlock(struct dl_emu *e)
 	struct look l = { .e = e };
 	int err = -ENOMEM;
 
-	dl_emu_gather(e);
 	l.suspect = calloc(n + 1ul, sizeof(*l.suspect));
 	l.suspects = malloc((n + 1ul) * sizeof(*l.suspects));
 	l.queue = malloc((n + 1ul) * sizeof(*l.queue));

@@ -56,11 +56,11 @@
 /* More packets for a shard; false: there are none. */
 static bool more_packets(struct dl_emu *e)
 {
-	uint32_t rank = dl_emu_rank_of(e, e->number), end = dl_emu_first_packet(e, rank + 1);
-	uint32_t first = __atomic_fetch_add(&e->given[rank], GIVEN, __ATOMIC_RELAXED);
+	uint32_t *given = &e->shards[0]->given, end = e->packets_cap;
+	uint32_t first = __atomic_fetch_add(given, GIVEN, __ATOMIC_RELAXED);
 
 	if (first >= end) {
-		__atomic_fetch_sub(&e->given[rank], GIVEN, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(given, GIVEN, __ATOMIC_RELAXED);
 		return false;
 	}
 	e->fresh = first;
@@ -138,12 +138,11 @@ bool dl_emu_goes_on(const struct dl_emu *e)
 	bool any = false;
 
 	for (uint32_t i = 0; i < e->nshards; i++)
-		any |= dl_emu_next_bucket(e, i) != UINT64_MAX;
+		any |= dl_emu_events_next(&e->shards[i]->events) != UINT64_MAX;
 	if (!any || !is_empty(e))
 		return any;
 	for (uint32_t i = 0; i < e->nshards; i++) {
-		events += dl_emu_is_away(e, i) ? e->shards[i]->left :
-						 dl_emu_events_count(&e->shards[i]->events);
+		events += dl_emu_events_count(&e->shards[i]->events);
 		deadlines += e->shards[i]->background;
 	}
 	return events > deadlines;

@@ -334,22 +334,6 @@ void dl_emu_events_each(const struct dl_emu_events *q,
 		      dl_emu_events_what(q, q->far[i].key));
 }
 
-void dl_emu_events_clear(struct dl_emu_events *q, uint64_t bucket)
-{
-	for (uint32_t log = 0; log < DL_EMU_LOGS; log++) {
-		for (uint32_t slot = 0; slot < DL_EMU_SLOTS; slot++)
-			if (q->slot[log][slot] != q->none)
-				spare(q, log, &q->slot[log][slot]);
-		if (q->served[log] != q->none)
-			spare(q, log, &q->served[log]);
-		q->at[log] = q->served[log]->key;
-	}
-	memset(q->used, 0, sizeof(q->used));
-	q->nfar = 0;
-	q->bucket = bucket;
-	q->base = bucket << q->shift;
-}
-
 uint64_t dl_emu_events_count(const struct dl_emu_events *q)
 {
 	uint64_t n = q->nfar;

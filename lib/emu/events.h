@@ -168,7 +168,4 @@ void dl_emu_events_each(const struct dl_emu_events *q,
 				      uint64_t what),
 			void *context);
 
-/* There are none any more, and a bucket without any is being served. */
-void dl_emu_events_clear(struct dl_emu_events *q, uint64_t bucket);
-
 #endif

@@ -222,10 +222,8 @@ static int apply(struct dl_emu *e, const struct dl_emu_fault *fault)
 
 int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 {
-	int err;
+	int err = e->err ? e->err : apply(e, fault);
 
-	dl_emu_gather(e);
-	err = e->err ? e->err : apply(e, fault);
 	dl_emu_open_mail(e);
 	return err;
 }
@@ -274,10 +272,8 @@ static int match(struct dl_emu *e, const struct dl_fabric *there, uint32_t *port
 int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 {
 	uint32_t *ports = NULL, *switches = NULL;
-	int err;
+	int err = e->err;
 
-	dl_emu_gather(e);
-	err = e->err;
 	if (!err && !same_fabric(e->f, t->fabric)) {
 		ports = malloc((e->f->nports + 1ul) * sizeof(*ports));
 		switches = malloc((e->f->nswitches + 1ul) * sizeof(*switches));

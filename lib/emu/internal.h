@@ -268,7 +268,6 @@ struct dl_emu_flow {
 	bool active;  /* the message is being sent */
 	bool waiting; /* for its time */
 	bool ended;
-	uint32_t taken; /* messages, of the source */
 };
 
 /* What makes two ports have the same arbitration. */
@@ -308,7 +307,6 @@ struct dl_emu {
 	struct dl_emu_pkt *packets;
 	struct dl_emu_origin *origins; /* by packet */
 	uint32_t packets_cap;
-	uint32_t *given; /* by process: packets given to shards so far */
 	struct dl_emu_link_port *ports;
 	struct dl_emu_worm *worm;     /* by channel; NULL: no wormhole switching */
 	struct dl_emu_losses *losses; /* by port */
@@ -329,14 +327,11 @@ struct dl_emu {
 	struct dl_emu_pair *pairs;
 	struct dl_emu **shards;
 	uint32_t nshards;
-	uint64_t buckets;	  /* of a window */
-	uint16_t *shard_of;	  /* by port; NULL: there is one */
-	struct dl_emu_post *post; /* ranks.c; NULL: this process has all shards */
+	uint64_t buckets;   /* of a window */
+	uint16_t *shard_of; /* by port; NULL: there is one */
 
 	uint64_t shared_end;
 	uint32_t number; /* of the shard */
-	/* What becomes of a shard, but for events, deliveries and mail. */
-	uint64_t own_begin;
 	uint64_t now;
 	int err;
 	uint64_t credited;	   /* credit that came until then counts */
@@ -349,22 +344,19 @@ struct dl_emu {
 	bool even;	     /* the window */
 	struct dl_emu_totals totals;
 	struct dl_emu_level levels[DL_EMU_LEVELS];
-	uint64_t own_end;
 	struct dl_emu_box *box[2]; /* by shard: mail of odd and even windows */
 	struct dl_emu_note *notes;
 	uint32_t nnotes, notes_cap;
 	struct dl_emu_events events;
-	/* As others need to know, after a window. */
-	uint64_t next_bucket, left; /* with events; events, if there are no packets */
-	bool sent;		    /* mail */
+	bool sent; /* mail, in this window */
 
 	/* Of the emulation alone. */
 	struct dl_arena arena; /* arrays that neither move nor are large */
 	uint64_t next_check;
+	uint32_t given; /* packets, to shards so far */
 	struct dl_emu_program *programs;
 	struct dl_cycle cycle;
 	bool begun;
-	bool away;			 /* other processes' shards have gone on without us */
 	struct dl_emu_totals all;	 /* shards' sum */
 	struct dl_emu_level *all_levels; /* the same; NULL: there is one shard */
 };

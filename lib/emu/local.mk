@@ -18,7 +18,6 @@ libdllink_la_SOURCES += \
 	lib/emu/plan.c \
 	lib/emu/plan_faults.c \
 	lib/emu/plan_trace.c \
-	lib/emu/ranks.c \
 	lib/emu/rate.c \
 	lib/emu/rewrite.c \
 	lib/emu/run.c \

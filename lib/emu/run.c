@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/shard.h"
 #include "emu/scenario.h"
 
 /* The watcher looks at least so often. */
@@ -218,7 +217,6 @@ static void finish_measuring(struct run *r)
 	struct dl_emu_result *result = r->result;
 	double capacity = 0;
 
-	dl_emu_gather(r->emu);
 	count_rest(r);
 	difference_samples(result);
 	for (uint32_t a = 0; a < r->spec.nadapters; a++)
@@ -288,7 +286,6 @@ static int act(struct run *r, uint64_t now)
 	if (now == r->end)
 		end_measuring(r);
 	if (now == r->warm && now) {
-		dl_emu_gather(r->emu); /* also what was offered so far */
 		r->before = *dl_emu_totals(r->emu);
 		dl_emu_reset_stats(r->emu);
 	}
@@ -318,7 +315,7 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 		if (over(r))
 			break;
 		err = act(r, now);
-		if (watch && dl_emu_agree(r->emu, watch(context, r->emu, r->end))) {
+		if (watch && watch(context, r->emu, r->end)) {
 			r->result->interrupted = true;
 			break;
 		}
@@ -370,7 +367,7 @@ int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
 	if (!err)
 		err = run_clock(&r, watch, context);
 	if (!err)
-		finish_measuring(&r); /* brings all of it here, from other processes */
+		finish_measuring(&r);
 	dl_emu_traffic_free(r.traffic);
 	dl_arena_free(&r.arena);
 	out->emu = r.emu;

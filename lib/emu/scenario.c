@@ -516,11 +516,6 @@ void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads)
 	s->config.threads = threads;
 }
 
-void dl_emu_scenario_set_ranks(struct dl_emu_scenario *s, const struct dl_emu_ranks *ranks)
-{
-	s->config.ranks = ranks;
-}
-
 static void free_names(struct dl_emu_names *names)
 {
 	for (uint32_t i = 0; i < names->n; i++)

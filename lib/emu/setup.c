@@ -379,12 +379,9 @@ static int set_up_packets(struct dl_emu *e)
 		e->packets_cap = e->c.max_packets;
 	e->packets = reserve(e->packets_cap * sizeof(*e->packets));
 	e->origins = reserve(e->packets_cap * sizeof(*e->origins));
-	e->given = new_array(e, e->c.ranks ? e->c.ranks->n : 1, sizeof(*e->given));
-	for (uint32_t r = 1; e->given && e->c.ranks && r < e->c.ranks->n; r++)
-		e->given[r] = dl_emu_first_packet(e, r);
-	for (uint32_t i = 0; e->given && i < e->nports; i++)
+	for (uint32_t i = 0; i < e->nports; i++)
 		e->losses[i].random = (struct dl_random){ e->c.seed, 0xE8000000 + i, 0 };
-	return e->packets && e->origins && e->given ? 0 : -ENOMEM;
+	return e->packets && e->origins ? 0 : -ENOMEM;
 }
 
 static int set_up_worms(struct dl_emu *e)
@@ -584,7 +581,6 @@ void dl_emu_free(struct dl_emu *e)
 	if (!e)
 		return;
 	dl_emu_free_shards(e);
-	dl_emu_free_post(e);
 	if (e->packets)
 		munmap(e->packets, e->packets_cap * sizeof(*e->packets));
 	if (e->origins)

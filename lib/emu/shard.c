@@ -132,10 +132,8 @@ static uint32_t threads_that_pay(const struct dl_emu *e)
 
 int dl_emu_set_up_shards(struct dl_emu *e)
 {
-	uint32_t ranks = e->c.ranks ? e->c.ranks->n : 1;
-	uint32_t threads = e->c.threads ? e->c.threads : ranks > 1 ? 1 : threads_that_pay(e);
-	uint64_t wanted = (uint64_t)threads * ranks;
-	uint32_t shards = wanted < SHARDS_MAX ? wanted : SHARDS_MAX;
+	uint32_t threads = e->c.threads ? e->c.threads : threads_that_pay(e);
+	uint32_t shards = threads < SHARDS_MAX ? threads : SHARDS_MAX;
 	unsigned int shift = DL_EMU_BUCKET_BITS_LEAST;
 	uint64_t window = DL_EMU_NEVER;
 	int err = 0;
@@ -151,10 +149,8 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 		shift--;
 	if (shift < SHORTEST_WINDOW)
 		stay_alone(e);
-	if (e->nshards == 1) { /* every process does all of it */
-		e->c.ranks = NULL;
+	if (e->nshards == 1)
 		shift = dl_emu_bucket_bits(e);
-	}
 	e->buckets = e->nshards == 1 ? 1 : window >> shift;
 	e->shards = dl_arena_array(&e->arena, e->nshards, sizeof(struct dl_emu *));
 	e->all_levels = e->nshards == 1 ?
@@ -162,8 +158,6 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 				dl_arena_array(&e->arena, DL_EMU_LEVELS, sizeof(*e->all_levels));
 	if (!err && (!e->shards || (e->nshards > 1 && !e->all_levels)))
 		err = -ENOMEM;
-	if (!err)
-		err = dl_emu_set_up_post(e);
 	for (uint32_t i = 0; !err && i < e->nshards; i++)
 		err = set_up_shard(e, i, shift);
 	if (!err)
@@ -203,9 +197,8 @@ void dl_emu_free_shards(struct dl_emu *e)
 struct dl_emu_team {
 	struct dl_emu *e;
 	uint64_t until;
-	uint64_t bucket;     /* the window */
-	uint32_t first, end; /* shards of this process */
-	uint32_t threads;    /* 0: not known yet */
+	uint64_t bucket;  /* the window */
+	uint32_t threads; /* 0: not known yet */
 	uint32_t arrived, meetings;
 	bool over;
 };
@@ -325,26 +318,13 @@ static uint64_t window_end(const struct dl_emu *e, uint64_t bucket)
 	return end < pause ? end : pause;
 }
 
-/* Is a shard in another process, and nothing known of it but its last report? */
-bool dl_emu_is_away(const struct dl_emu *e, uint32_t shard)
-{
-	return e->away && dl_emu_rank_of(e, shard) != e->c.ranks->rank;
-}
-
-uint64_t dl_emu_next_bucket(const struct dl_emu *e, uint32_t shard)
-{
-	const struct dl_emu *s = e->shards[shard];
-
-	return dl_emu_is_away(e, shard) ? s->next_bucket : dl_emu_events_next(&s->events);
-}
-
 /* The next window; DL_EMU_NEVER: nothing is left. */
 static uint64_t next_window(const struct dl_emu *e)
 {
 	uint64_t next = DL_EMU_NEVER, bucket;
 
 	for (uint32_t i = 0; i < e->nshards; i++) {
-		bucket = dl_emu_next_bucket(e, i);
+		bucket = dl_emu_events_next(&e->shards[i]->events);
 		next = bucket < next ? bucket : next;
 	}
 	return next;
@@ -370,10 +350,8 @@ static void decide(struct dl_emu_team *t)
 	struct dl_emu *e = t->e;
 	unsigned int shift = e->events.shift;
 	uint64_t end = window_end(e, t->bucket), last = 0, next;
-	bool mail, asks;
+	bool mail = any_mail(e), asks;
 
-	dl_emu_trade(e);
-	mail = any_mail(e);
 	next = mail ? (end + 1) >> shift : next_window(e);
 
 	/* (In the last one there may be events after the end.) */
@@ -388,10 +366,8 @@ static void decide(struct dl_emu_team *t)
 	}
 	asks = mail && end < t->until &&
 	       next << shift >> DL_EMU_PAUSE_BITS != last >> DL_EMU_PAUSE_BITS;
-	for (uint32_t i = t->first; asks && i < t->end; i++)
+	for (uint32_t i = 0; asks && i < e->nshards; i++)
 		receive(e->shards[i], next);
-	if (asks)
-		dl_emu_trade(e);
 	t->over |= dl_emu_pauses(e, last, next << shift);
 	t->bucket = next;
 }
@@ -445,7 +421,7 @@ static void *work(void *member)
 	while (!(threads = __atomic_load_n(&t->threads, __ATOMIC_ACQUIRE)))
 		sched_yield();
 	while (!t->over) {
-		for (uint32_t i = t->first + m->number; i < t->end; i += threads)
+		for (uint32_t i = m->number; i < t->e->nshards; i += threads)
 			run_window(t, t->e->shards[i]);
 		meet(t);
 	}
@@ -503,35 +479,24 @@ static void tell(struct dl_emu *e)
 
 void dl_emu_run_shards(struct dl_emu *e, uint64_t until)
 {
-	uint32_t rank = e->post ? e->c.ranks->rank : 0;
-	struct dl_emu_team t = {
-		.e = e,
-		.until = until,
-		.bucket = next_window(e),
-		.first = e->post ? dl_emu_first_shard(e, rank) : 0,
-		.end = e->post ? dl_emu_first_shard(e, rank + 1) : e->nshards,
-	};
+	struct dl_emu_team t = { .e = e, .until = until, .bucket = next_window(e) };
 	pthread_t thread[SHARDS_MAX];
 	struct member member[SHARDS_MAX];
 	uint32_t started = 1;
 
 	if (t.bucket > until >> e->events.shift)
 		return;
-	e->away = e->post;
-	for (uint32_t i = 0; !i || i < t.end - t.first; i++)
+	for (uint32_t i = 0; i < e->nshards; i++)
 		member[i] = (struct member){ &t, i };
-	while (started < t.end - t.first &&
+	while (started < e->nshards &&
 	       !pthread_create(&thread[started], NULL, work, &member[started]))
 		started++;
 	__atomic_store_n(&t.threads, started, __ATOMIC_RELEASE);
 	work(&member[0]);
 	for (uint32_t i = 1; i < started; i++)
 		pthread_join(thread[i], NULL);
-	for (uint32_t i = t.first; i < t.end; i++)
+	for (uint32_t i = 0; i < e->nshards; i++)
 		open_mail(e->shards[i], !e->shards[i]->even);
-	dl_emu_trade(e);
-	if (e->source.delivered)
-		dl_emu_gather(e);
 	for (uint32_t i = 0; i < e->nshards; i++) {
 		struct dl_emu *s = e->shards[i];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* An emulation on several cores, and over several processes. */
+/* An emulation on several cores. */
 #ifndef DL_EMU_SHARD_H
 #define DL_EMU_SHARD_H
 
@@ -31,25 +31,10 @@ struct dl_emu_note {
 	struct dl_emu_delivery delivery;
 };
 
-/* ranks.c: an emulation over several processes, each with some of the shards. */
-uint32_t dl_emu_first_shard(const struct dl_emu *e, uint32_t rank);
-uint32_t dl_emu_rank_of(const struct dl_emu *e, uint32_t shard);
-uint32_t dl_emu_first_packet(const struct dl_emu *e, uint32_t rank);
-int dl_emu_set_up_post(struct dl_emu *e);
-void dl_emu_free_post(struct dl_emu *e);
-/* After a window: mail, and what decides about the next one. */
-void dl_emu_trade(struct dl_emu *e);
-/* Before anything looks at all shards; failures are in e->err. */
-void dl_emu_gather(struct dl_emu *e);
-/* Is something so in any process? */
-bool dl_emu_agree(struct dl_emu *e, bool any);
-
 /* divide.c: so many shards of about the same size, in e->shard_of. */
 int dl_emu_divide(struct dl_emu *e, uint32_t shards);
 
 /* shard.c: an emulation on several cores. */
-uint64_t dl_emu_next_bucket(const struct dl_emu *e, uint32_t shard);
-bool dl_emu_is_away(const struct dl_emu *e, uint32_t shard);
 int dl_emu_set_up_shards(struct dl_emu *e);
 void dl_emu_free_shards(struct dl_emu *e);
 void dl_emu_share(struct dl_emu *e);

@@ -39,7 +39,6 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 
 	if (level >= DL_EMU_LEVELS)
 		return NULL;
-	dl_emu_gather(e->shards[0]);
 	if (e->nshards == 1)
 		return &e->levels[level];
 	all = &e->all_levels[level];
@@ -74,7 +73,6 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 	uint32_t own = e->own_port[port];
 	struct dl_emu_link_port *p = &e->ports[own];
 
-	dl_emu_gather(e);
 	if (own == DL_EMU_NIL)
 		return &unused;
 	sum_vls(e, own, &e->counters[own]);
@@ -95,7 +93,6 @@ struct dl_emu_vl dl_emu_vl(const struct dl_emu *e, uint32_t port, unsigned int v
 	uint32_t own = e->own_port[port];
 	const struct dl_emu_vl_port *o;
 
-	dl_emu_gather(e->shards[0]);
 	if (own == DL_EMU_NIL || vl >= DL_EMU_VLS)
 		return (struct dl_emu_vl){ 0 };
 	o = &e->ports[own].vl[vl];
@@ -113,7 +110,6 @@ const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src, uint
 {
 	uint32_t from = adapter_of(e, src), to = adapter_of(e, dst);
 
-	dl_emu_gather(e->shards[0]);
 	if (!e->pairs || from == DL_EMU_NIL || to == DL_EMU_NIL)
 		return NULL;
 	return &e->pairs[from * (size_t)e->nadapters + to];
@@ -143,7 +139,6 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint
 	bool idle = true;
 	uint32_t n = 0;
 
-	dl_emu_gather(e->shards[0]);
 	for (uint32_t i = 0; i < e->nshards; i++)
 		idle &= dl_emu_events_count(&e->shards[i]->events) == e->shards[i]->background;
 	for (uint32_t port = 0; port < e->nports; port++) {

@@ -505,7 +505,7 @@ some_ports() {
 		--sweep "all.$range" --json >"$T/result"
 	sed '/cpu_seconds/d' "$T/result" >"$T/sweep.mpi"
 	cmp "$T/sweep.1" "$T/sweep.mpi"
-	# Without a sweep there is one run, which they do together, and one answer.
+	# Without a sweep there is one run and one answer.
 	scenario >/dev/null <<-END
 		duration_ns: 100000
 		warmup_ns: 30000

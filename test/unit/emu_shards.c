@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One emulation on several threads and in several processes, with the same results. */
+/* One emulation on several threads, with the same results. */
 #include "config.h"
 
 #include <setjmp.h>
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 #include <cmocka.h>
 
 #include "draw.h"
@@ -72,7 +71,7 @@ static void close_loops(struct emu_fixture *w)
 }
 
 /* Faults, losses and rewrites under traffic; the same whenever `d` is. */
-static uint64_t run_world(struct draw d, uint32_t threads, const struct dl_emu_ranks *ranks)
+static uint64_t run_world(struct draw d, uint32_t threads)
 {
 	struct draw again = d;
 	struct emu_fixture w, other;
@@ -84,7 +83,6 @@ static uint64_t run_world(struct draw d, uint32_t threads, const struct dl_emu_r
 	emu_fixture_draw(&again, &other);
 	emu_fixture_route(&other, DL_ROUTE_ANY_SL);
 	w.c.threads = threads;
-	w.c.ranks = ranks;
 	w.c.hoq_life_ps = draw_below(&d, 2) * 20 * US;
 	emu_fixture_everybody(&w, 30, 2000, draw_below(&d, 2) * US);
 	if (w.c.switching != DL_EMU_WORMHOLE || w.c.seed % 3)
@@ -135,9 +133,9 @@ static void test_threads(void **state)
 
 		if (!given && i >= share(8) && !is_special(i))
 			continue;
-		alone = run_world(d, 1, NULL);
+		alone = run_world(d, 1);
 		for (unsigned int k = 0; k < sizeof(threads) / sizeof(*threads); k++)
-			if (run_world(d, threads[k], NULL) != alone) {
+			if (run_world(d, threads[k]) != alone) {
 				print_message("seed %llu, world %u, %u threads\n",
 					      (unsigned long long)seed, i, threads[k]);
 				fail();
@@ -145,116 +143,6 @@ static void test_threads(void **state)
 	}
 	if (given)
 		print_message("%u worlds\n", worlds);
-}
-
-/*
- * Processes that share an emulation are coroutines here, each with one of its
- * own: so there is nothing that depends on time.
- */
-#define RANKS_MAX 3
-#define STACK (1u << 20)
-
-struct hall {
-	ucontext_t begin;
-	uint32_t n;
-	uint64_t rounds[RANKS_MAX];			   /* that each has sent for */
-	struct dl_emu_bytes mail[2][RANKS_MAX][RANKS_MAX]; /* of two rounds: from, to */
-	struct seat {
-		ucontext_t context;
-		char *stack;
-		struct dl_emu_ranks ranks;
-		uint64_t digest;
-		bool over;
-	} seat[RANKS_MAX];
-	struct draw d;
-};
-
-static struct hall *hall; /* makecontext() takes no pointers */
-
-static void pass_on(uint32_t from, uint32_t to)
-{
-	assert_false(hall->seat[to].over);
-	swapcontext(&hall->seat[from].context, &hall->seat[to].context);
-}
-
-static int exchange(void *context, const struct dl_emu_bytes *out, struct dl_emu_bytes *in)
-{
-	struct seat *s = context;
-	struct hall *h = hall;
-	uint32_t rank = s->ranks.rank;
-	uint64_t round = ++h->rounds[rank];
-
-	for (uint32_t to = 0; to < h->n; to++) {
-		struct dl_emu_bytes *mail = &h->mail[round % 2][rank][to];
-
-		free(mail->data);
-		mail->n = to == rank ? 0 : out[to].n;
-		mail->data = malloc(mail->n + 1);
-		if (mail->n)
-			memcpy(mail->data, out[to].data, mail->n);
-	}
-	for (uint32_t from = 0; from < h->n; from++) {
-		while (h->rounds[from] < round)
-			pass_on(rank, from);
-		in[from] = h->mail[round % 2][from][rank];
-	}
-	return 0;
-}
-
-static void sit(int rank)
-{
-	struct seat *s = &hall->seat[rank];
-
-	s->digest = run_world(hall->d, 1, &s->ranks);
-	s->over = true;
-	for (uint32_t k = 0; k < hall->n; k++)
-		if (!hall->seat[k].over)
-			pass_on(rank, k);
-	setcontext(&hall->begin);
-}
-
-static void prepare(struct seat *s, uint32_t n, uint32_t rank)
-{
-	s->ranks = (struct dl_emu_ranks){ s, n, rank, exchange };
-	s->stack = malloc(STACK);
-	assert_non_null(s->stack);
-	getcontext(&s->context);
-	s->context.uc_stack.ss_sp = s->stack;
-	s->context.uc_stack.ss_size = STACK;
-	makecontext(&s->context, (void (*)(void))sit, 1, (int)rank);
-}
-
-static void run_together(struct hall *h)
-{
-	hall = h;
-	for (uint32_t k = 0; k < h->n; k++)
-		prepare(&h->seat[k], h->n, k);
-	swapcontext(&h->begin, &h->seat[0].context);
-}
-
-/* However many processes share the work, the results are the same, in each. */
-static void test_ranks(void **state)
-{
-	const char *given = getenv("DATELINE_WORLDS");
-	unsigned int worlds = given ? strtoul(given, NULL, 0) : share(16);
-	struct draw d = { .seed = seed };
-
-	(void)state;
-	for (unsigned int i = 0; i < worlds; i++, draw32(&d)) {
-		struct hall h = { .n = 2 + i % 2, .d = d };
-		uint64_t alone = run_world(d, 1, NULL);
-
-		run_together(&h);
-		for (uint32_t k = 0; k < h.n; k++) {
-			if (h.seat[k].digest != alone)
-				fail_msg("seed %llu, world %u, process %u of %u",
-					 (unsigned long long)seed, i, k, h.n);
-			free(h.seat[k].stack);
-		}
-		for (uint32_t k = 0; k < h.n * h.n; k++)
-			for (unsigned int odd = 0; odd < 2; odd++)
-				free(h.mail[odd][k / h.n][k % h.n].data);
-	}
 }
 
 /*
@@ -292,7 +180,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_division),
 	};
 	const char *given = getenv("DATELINE_SEED");

@@ -4,16 +4,15 @@
 # usage: versions.bash [BATS-ARGUMENT...]
 #
 # Run fabric tests against other versions of OpenSM than the one that is
-# installed: each opensm-VERSION.tar.* in $DATELINE_OPENSM_SOURCES, or else in
-# ../shared/opensm beside this source tree, is built, the plugin is built with
-# its headers, and the tests are run with both.  What has been built stays in
+# installed: each opensm-VERSION.tar.* in $DATELINE_OPENSM_SOURCES is built, the
+# plugin is built with its headers, and the tests are run with both.  What has been built stays in
 # opensm/ of the build tree.  Without arguments: the tests of the plugin.
 
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$(cd "${DATELINE_BUILD:-$TOP/build}" && pwd)
-SOURCES=${DATELINE_OPENSM_SOURCES:-$TOP/../shared/opensm}
+SOURCES=${DATELINE_OPENSM_SOURCES:?the directory of OpenSM's tarballs}
 TESTS=(plugin sweeps qos sick takeover)
 
 say() {

@@ -4,7 +4,6 @@ lib_LTLIBRARIES += plugin/libosmdateline.la
 plugin_libosmdateline_la_SOURCES = \
 	plugin/plugin.c \
 	plugin/options.c plugin/options.h \
-	plugin/check.c plugin/check.h \
 	plugin/coordinates.c plugin/coordinates.h \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c \

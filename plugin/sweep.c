@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
 #include "coordinates.h"
 #include "engine.h"
 
@@ -87,13 +86,6 @@ static int stage_tree(struct dl_engine *e, const struct dl_log *log, struct dl_s
 	return sweep->routed.tree ? 0 : -ENOTCONN;
 }
 
-/* The border to the rooms that route, which promise this. */
-static int stage_check(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
-{
-	(void)e;
-	return dl_check_routed(sweep->fabric, &sweep->routed, sweep->proven, log);
-}
-
 static const struct stage {
 	const char *number;
 	enum dl_metrics_stage time;
@@ -107,7 +99,6 @@ static const struct stage {
 	  /* The line at the end of the sweep says what there is to say. */
 	  { "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
 	  { "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO, "building the multicast tree", stage_tree },
-	  { FAULT, DL_METRICS_ROUTING, OSM_LOG_INFO, "checking the tables", stage_check },
   };
 #define NSTAGES (sizeof(stages) / sizeof(stages[0]))
 

@@ -166,16 +166,36 @@ bool dl_route_input_sound(const struct dl_route_pass *p)
 	return true;
 }
 
-/* Entries name ports that the switch has; whoever has a parent has a cable. */
+/* The verification of a mode that has one, and the tree's cables. */
+static bool route_promises_kept(const struct dl_route_pass *p)
+{
+	const struct dl_verify_result *v = p->out->verification;
+	const struct dl_route_tree *tree = p->out->tree;
+	bool proven = p->options->mode == DL_ROUTE_PROVEN || p->rule.any_sl;
+	bool attached = true;
+	uint32_t s;
+
+	if (proven && (dl_broken(p->log, tree) ||
+		       dl_broken(p->log, v && v->delivered && v->verdict == DL_VERIFY_FREE)))
+		return false;
+	if (!tree)
+		return true;
+	if (dl_broken(p->log, tree->nswitches == p->torus->fabric->nswitches))
+		return false;
+	for (s = 0; s < tree->nswitches; s++)
+		attached &= (tree->parent[s] == DL_NONE) ==
+			    (tree->cable_first[s] == tree->cable_first[s + 1]);
+	return !dl_broken(p->log, attached);
+}
+
 bool dl_route_result_sound(const struct dl_route_pass *p)
 {
 	const struct dl_fabric *f = p->torus->fabric;
-	const struct dl_route_tree *tree = p->out->tree;
 	const struct dl_tables *t = p->out->tables;
 	uint32_t s, lid;
 
-	if (dl_broken(p->log, t->fabric == f && t->top_lid == f->top_lid) ||
-	    dl_broken(p->log, !p->rule.any_sl || dl_tables_any_sl(t)))
+	if (dl_broken(p->log, t && t->fabric == f && t->top_lid == f->top_lid) ||
+	    dl_broken(p->log, !p->rule.any_sl || dl_tables_any_sl(t)) || !route_promises_kept(p))
 		return false;
 	for (s = 0; s < f->nswitches; s++) {
 		const uint8_t *row = t->lft + s * (size_t)t->stride;
@@ -184,10 +204,7 @@ bool dl_route_result_sound(const struct dl_route_pass *p)
 
 		for (lid = 0; lid <= t->top_lid; lid++)
 			beyond |= row[lid] > nports && row[lid] != DL_TABLES_NO_PORT;
-		if (dl_broken(p->log, !beyond) ||
-		    dl_broken(p->log,
-			      !tree || (tree->parent[s] == DL_NONE) ==
-					       (tree->cable_first[s] == tree->cable_first[s + 1])))
+		if (dl_broken(p->log, !beyond))
 			return false;
 	}
 	return true;

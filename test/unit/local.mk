@@ -17,7 +17,7 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
 	test/unit/emu_reference.c test/unit/emu_reference.h test/unit/emu_reference_model.h \
 	test/unit/emu_reference_link.c test/unit/emu_reference_node.c \
-	plugin/check.c plugin/metrics_text.c plugin/options.c \
+	plugin/metrics_text.c plugin/options.c \
 	plugin/vlarb.c
 # Objects apart from those of the plugin itself.
 test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
@@ -39,7 +39,7 @@ UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_gener
 	test/unit/test_faults test/unit/test_curve test/unit/test_mark
 # Routing.
 UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_damage \
-	test/unit/test_proven test/unit/test_carry
+	test/unit/test_proven test/unit/test_carry test/unit/route_check
 # Tables and the proof.
 UNIT_TESTS += test/unit/blocks test/unit/interrupted test/unit/test_tables test/unit/test_load test/unit/test_read \
 	test/unit/transition
@@ -63,7 +63,7 @@ test_unit_emu_races_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 test_unit_emu_races_LDFLAGS = -fsanitize=thread
 endif
 # The plugin without OpenSM.
-UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/plugin_check \
+UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb \
 	test/unit/test_metrics
 
 UNIT_TESTS += test/unit/test_snapshot

@@ -12,7 +12,7 @@ set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$(cd "${DATELINE_BUILD:-$TOP/build}" && pwd)
-SOURCES=${DATELINE_OPENSM_SOURCES:?the directory of OpenSM's tarballs}
+SOURCES=${DATELINE_OPENSM_SOURCES:?names the directory with tarballs of OpenSM}
 TESTS=(plugin sweeps qos sick takeover)
 
 say() {

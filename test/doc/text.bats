@@ -22,7 +22,7 @@ tracked() {
 # Texts that cite, without data and this file.
 cited_in() {
 	tracked '*.[ch]' '*.bats' '*.bash' '*.md' '*.pml' '*.yaml' '*.conf' \
-		'*.def' '*.mk' 'man/*' | grep -vxF test/doc/text.bats
+		'*.def' '*.mk' '*.v' 'man/*' | grep -vxF test/doc/text.bats
 }
 
 # The clauses that doc/rules.md has: headings of part A, bold in the others.
@@ -71,7 +71,7 @@ citations() {
 	fi
 }
 
-DIRS='bench|conf|contrib|debian|doc|include|lib|man|packaging|plugin|test|tools'
+DIRS='bench|conf|contrib|debian|doc|include|lib|man|packaging|plugin|proof|test|tools'
 
 # shellcheck disable=SC2016
 # paths FILE: in `...`, what looks like a file or directory of this tree.

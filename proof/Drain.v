@@ -1,0 +1,140 @@
+(* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
+(* Drain.v: a network without new packets becomes empty.
+
+   In words: from every state that can be reached, each sequence of moves and
+   departures of the packets that are there ends, and it ends only when all
+   buffers are empty ([drains]).  So no packets block each other while others
+   move, whatever the order of service.
+   Proves, of doc/rules.md: the second sentence of "Why it cannot deadlock". *)
+
+From Coq Require Import List Arith Lia.
+From Dateline Require Import Net.
+Import ListNotations.
+
+Section Drain.
+Variables C P : Type.
+Variable C_dec : forall a b : C, {a = b} + {a <> b}.
+Variable size : P -> nat.
+Variable cap : C -> nat.
+Hypothesis fits : forall p c, size p <= cap c.
+Variable all : list C.
+Variable T : tables C P.
+Hypothesis all_channels : forall p c, uses T p c -> In c all.
+Hypothesis all_once : NoDup all.
+Variable rank : C -> nat.
+Hypothesis falls : forall c d, waits T c d -> rank d < rank c.
+Notation state := (state C P).
+Notation set := (set C P C_dec).
+Notation push := (push C P C_dec).
+
+(* Steps of packets that are there. *)
+Inductive serve (q : state) : state -> Prop :=
+| Send c l p h t1 d t2 r : q c = l ++ Item p h (t1 ++ d :: t2) :: r -> room C P size cap q d p ->
+    serve q (push (set q c (l ++ Item p h (t1 ++ t2) :: r)) d (Item p (c :: h) (next T d p)))
+| Exit c l p h r : q c = l ++ Item p h [] :: r -> serve q (set q c (l ++ r)).
+
+(* What is still to do for a packet that comes into c: n is at least its rank. *)
+Definition sum {A} (f : A -> nat) l := list_sum (map f l).
+
+Fixpoint work n p c := match n with
+  | 0 => 1
+  | S n => S (sum (fun d => S (work n p d)) (next T c p))
+  end.
+
+Lemma sum_ext {A} (f g : A -> nat) l : (forall x, In x l -> f x = g x) -> sum f l = sum g l.
+Proof. unfold sum. intros H. induction l; simpl; auto. rewrite H, IHl; simpl; auto. intros; apply H; simpl; auto. Qed.
+
+Lemma sum_app {A} (f : A -> nat) l m : sum f (l ++ m) = sum f l + sum f m.
+Proof. unfold sum. rewrite map_app, list_sum_app. reflexivity. Qed.
+
+Lemma sum_cons {A} (f : A -> nat) x l : sum f (x :: l) = f x + sum f l.
+Proof. reflexivity. Qed.
+
+Lemma work_enough p : forall n m c, uses T p c -> rank c <= n -> rank c <= m -> work n p c = work m p c.
+Proof.
+  assert (Z : forall c, uses T p c -> rank c = 0 -> next T c p = []).
+  { intros c U R. destruct (next T c p) as [|d l] eqn:E; auto.
+    assert (waits T c d) by (exists p; rewrite E; simpl; auto). pose proof (falls c d H). lia. }
+  induction n as [|n IH]; intros [|m] c U A B; simpl; auto.
+  - rewrite Z by (auto; lia). reflexivity.
+  - rewrite Z by (auto; lia). reflexivity.
+  - f_equal. apply sum_ext. intros d I. f_equal.
+    assert (waits T c d) by (exists p; auto). pose proof (falls c d H).
+    apply IH; try lia. eapply UseNext; eauto.
+Qed.
+
+Definition left p c := work (rank c) p c.
+
+Lemma left_next p c : uses T p c -> left p c = S (sum (fun d => S (left p d)) (next T c p)).
+Proof.
+  intros U. unfold left at 1. rewrite (work_enough p (rank c) (S (rank c)) c) by (auto; lia).
+  simpl. f_equal. apply sum_ext. intros d I. f_equal. apply work_enough; auto.
+  - eapply UseNext; eauto.
+  - assert (waits T c d) by (exists p; auto). pose proof (falls c d H). lia.
+Qed.
+
+Definition to_do (i : item C P) := S (sum (fun d => S (left (pkt i) d)) (todo i)).
+Definition total (q : state) := sum (fun c => sum to_do (q c)) all.
+
+Lemma sum_set (q : state) c l : forall a, NoDup a -> In c a ->
+  sum (fun x => sum to_do (set q c l x)) a + sum to_do (q c) =
+  sum (fun x => sum to_do (q x)) a + sum to_do l.
+Proof.
+  induction a as [|b a IH]; intros N I; [contradiction|].
+  inversion N as [|? ? F G]; subst. unfold sum in *. simpl.
+  destruct I as [->|I].
+  - unfold Net.set at 1. destruct (C_dec c c); [|congruence].
+    assert (E : list_sum (map (fun x => list_sum (map to_do (set q c l x))) a) =
+                list_sum (map (fun x => list_sum (map to_do (q x))) a)).
+    { f_equal. apply map_ext_in. intros x X. unfold Net.set. destruct (C_dec c x); congruence. }
+    rewrite E. lia.
+  - specialize (IH G I). unfold Net.set at 1. destruct (C_dec c b); [congruence|]. lia.
+Qed.
+
+Lemma serve_less q q' : (forall c i, In i (q c) -> as_told C P T c i) -> serve q q' -> total q' < total q.
+Proof.
+  intros I S. unfold total. destruct S as [c l p h t1 d t2 r E R|c l p h r E].
+  - unfold Net.push.
+    destruct (I c (Item p h (t1 ++ d :: t2))) as [U0 J]; [rewrite E; apply in_elt|]. simpl in U0, J.
+    assert (U : uses T p d) by (eapply UseNext; [exact U0|apply J, in_elt]).
+    set (q1 := set q c (l ++ Item p h (t1 ++ t2) :: r)).
+    pose proof (sum_set q1 d (q1 d ++ [Item p (c :: h) (next T d p)]) all all_once (all_channels p d U)) as A.
+    pose proof (sum_set q c (l ++ Item p h (t1 ++ t2) :: r) all all_once (all_channels p c U0)) as B.
+    fold q1 in B. rewrite E in B.
+    rewrite sum_app, sum_cons in A. rewrite sum_app, sum_cons, sum_app, sum_cons in B.
+    assert (X : to_do (Item p h (t1 ++ d :: t2)) = to_do (Item p h (t1 ++ t2)) + S (left p d)).
+    { unfold to_do. simpl pkt. simpl todo. rewrite !sum_app, sum_cons.
+      generalize (sum (fun d0 => S (left p d0)) t1) (sum (fun d0 => S (left p d0)) t2) (left p d). intros. lia. }
+    assert (Y : to_do (Item p (c :: h) (next T d p)) = left p d).
+    { rewrite (left_next p d U). reflexivity. }
+    change (sum to_do []) with 0 in A. lia.
+  - destruct (I c (Item p h [])) as [U _]; [rewrite E; apply in_elt|]. simpl in U.
+    pose proof (sum_set q c (l ++ r) all all_once (all_channels p c U)) as B. rewrite E in B.
+    rewrite sum_app, sum_cons, sum_app in B. change (to_do (Item p h [])) with 1 in B. lia.
+Qed.
+
+Lemma serve_step q q' : serve q q' -> step C P C_dec size cap T q q'.
+Proof. intros []; [eapply Move|eapply Leave]; eauto. Qed.
+
+(* Theorem 1b.  From every state that can be reached, every sequence of steps of the
+   packets that are there comes to an end, and only an empty network is an end. *)
+Theorem drains q : run C P C_dec size cap (part_of T) (empty C P) q ->
+  Acc (fun b a => serve a b) q /\
+  ((forall q', ~ serve q q') -> forall c, q c = []).
+Proof.
+  intros R. split.
+  - remember (total q) as n. revert q R Heqn. induction n as [n IH] using lt_wf_ind. intros q R ->.
+    constructor. intros q' S. eapply IH; eauto.
+    + apply serve_less; auto. apply (run_as_told C P C_dec size cap T (empty C P)); auto. intros c i [].
+    + eapply Then; [exact R|apply part_of_refl|apply serve_step, S].
+  - intros N c. destruct (q c) as [|i r] eqn:E; [reflexivity|]. exfalso.
+    assert (M : head_can_move C P size cap q).
+    { eapply (acyclic_safe C P C_dec size cap fits T q); eauto.
+      - apply (ranked_acyclic _ _ rank), falls.
+      - exists c. rewrite E. discriminate. }
+    destruct M as (a & p & h & t & s & F & G). destruct t as [|d t].
+    + apply (N _ (Exit q a [] p h s F)).
+    + apply (N _ (Send q a [] p h [] d t s F (G d (or_introl eq_refl)))).
+Qed.
+
+End Drain.

@@ -1,0 +1,9 @@
+# Theorems about what rules.md states, for Coq; doc/proof.md introduces them.
+# `make check-proof` needs coq and ocaml, which a build does not.
+EXTRA_DIST += proof/Makefile proof/check.bash proof/Net.v proof/Drain.v \
+	proof/Dor.v proof/Torus.v proof/Anysl.v proof/Tree.v proof/Transition.v \
+	proof/Checker.v proof/Extract.v
+
+.PHONY: check-proof
+check-proof: all
+	bash $(srcdir)/proof/check.bash "$(abs_builddir)"

@@ -28,7 +28,7 @@ export mpi TIDY_NODES=${TIDY_NODES:-30000}
 # shellcheck disable=SC2016 # the shells that xargs starts expand it
 printf '%s\n' "${files[@]}" |
 	xargs -P "$(nproc)" -n 1 bash -c 'clang-tidy -quiet "$2" -- -std=gnu11 \
-		-DHAVE_CONFIG_H -I"$1" -I"$1/tools" -Iinclude -Ilib -I. -Itools \
+		-DHAVE_CONFIG_H -I"$1" -Iinclude -Ilib -I. \
 		-I/usr/include/infiniband $mpi -Xclang -analyzer-config \
 		-Xclang max-nodes="$TIDY_NODES" 2>/dev/null || :' tidy "$build" |
 	sed -nE "s#^$top/([^:]*:[0-9]+):[0-9]+: (warning|error): (.*) \[([^],]*).*#\1 \4 \3#p" |

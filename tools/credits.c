@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "dateline/link.h"
-#include "steps.h"
+#include "tools/common/steps.h"
 
 #define BUFFER_MAX 1000000 /* blocks */
 

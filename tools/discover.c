@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
+#include "tools/common/input.h"
 
 /* Seeds in a written configuration: enough to survive some failures. */
 #define MAX_SEEDS 4

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "tools/common/tool.h"
 #include "dateline/torus.h"
 
 static const char doc[] = "Write a torus or mesh of X by Y by Z switches: a netlist for ibsim and "

@@ -1,75 +1,74 @@
-# The dateline command: one file a subcommand, listed in commands.def.
+# The dateline command.  A subcommand has the file WORD.c, or a directory WORD if it
+# takes more than two; common holds what several of them share.
 bin_PROGRAMS += dateline
-dateline_SOURCES = \
-	tools/arbitrate.c tools/arbitrate.h \
-	tools/arbitrate_read.c \
-	tools/beside.c tools/beside.h \
-	tools/bench.c tools/bench.h \
-	tools/bench_arbitrate.c \
-	tools/bench_emulate.c \
-	tools/bench_route.c \
-	tools/bench_throughput.c \
-	tools/bench_verify.c \
-	tools/campaign.c tools/campaign.h \
-	tools/compact.c tools/compact.h \
-	tools/coords.c tools/coords.h \
-	tools/coords_order.c \
-	tools/coords_print.c \
-	tools/coords_ranks.c \
-	tools/coords_slurm.c \
-	tools/coords_torus3d.c \
+dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/credits.c \
-	tools/diff.c tools/diff.h \
-	tools/diff_fabric.c \
-	tools/diff_print.c \
-	tools/diff_tables.c \
 	tools/discover.c \
-	tools/document.c \
-	tools/emulate.c tools/emulate.h \
-	tools/emulate_counters.c \
-	tools/emulate_json.c \
-	tools/emulate_sweep.c \
-	tools/emulate_text.c \
-	tools/find.c tools/find.h \
 	tools/gen.c \
-	tools/hops.c \
-	tools/hosts.c tools/hosts.h \
-	tools/input.c tools/input.h \
-	tools/live.c \
-	tools/main.c tools/commands.def \
-	tools/opensm_conf.c \
-	tools/path.c tools/path.h \
-	tools/path_cables.c \
-	tools/path_counters.c \
-	tools/path_print.c \
-	tools/path_walk.c \
-	tools/report.c tools/report.h \
-	tools/report_change.c \
-	tools/report_emulation.c \
-	tools/report_fabric.c \
-	tools/report_html.c \
-	tools/report_model.c \
-	tools/report_tables.c \
 	tools/route.c \
 	tools/snapshot.c \
-	tools/steps.c tools/steps.h \
-	tools/tool.c tools/tool.h \
 	tools/transition.c tools/transition.h \
-	tools/tree.c \
-	tools/verify.c tools/verify.h \
-	tools/verify_json.c \
-	tools/verify_text.c \
-	tools/whatif.c tools/whatif.h \
-	tools/whatif_draw.c \
-	tools/whatif_print.c \
-	tools/whatif_transition.c \
-	tools/whatif_worst.c
+	tools/common/beside.c tools/common/beside.h \
+	tools/common/campaign.c tools/common/campaign.h \
+	tools/common/document.c \
+	tools/common/find.c tools/common/find.h \
+	tools/common/hosts.c tools/common/hosts.h \
+	tools/common/input.c tools/common/input.h \
+	tools/common/live.c \
+	tools/common/opensm_conf.c \
+	tools/common/steps.c tools/common/steps.h \
+	tools/common/tool.c tools/common/tool.h \
+	tools/common/tree_drawing.c \
+	tools/arbitrate/arbitrate.c tools/arbitrate/arbitrate.h \
+	tools/arbitrate/arbitrate_read.c \
+	tools/bench/bench.c tools/bench/bench.h \
+	tools/bench/bench_arbitrate.c \
+	tools/bench/bench_emulate.c \
+	tools/bench/bench_route.c \
+	tools/bench/bench_throughput.c \
+	tools/bench/bench_verify.c \
+	tools/coords/coords.c tools/coords/coords.h \
+	tools/coords/coords_order.c \
+	tools/coords/coords_print.c \
+	tools/coords/coords_ranks.c \
+	tools/coords/coords_slurm.c \
+	tools/coords/coords_torus3d.c \
+	tools/diff/diff.c tools/diff/diff.h \
+	tools/diff/diff_fabric.c \
+	tools/diff/diff_print.c \
+	tools/diff/diff_tables.c \
+	tools/emulate/emulate.c tools/emulate/emulate.h \
+	tools/emulate/emulate_counters.c \
+	tools/emulate/emulate_json.c \
+	tools/emulate/emulate_sweep.c \
+	tools/emulate/emulate_text.c \
+	tools/hops/compact.c tools/hops/compact.h \
+	tools/hops/hops.c \
+	tools/path/path.c tools/path/path.h \
+	tools/path/path_cables.c \
+	tools/path/path_counters.c \
+	tools/path/path_print.c \
+	tools/path/path_walk.c \
+	tools/report/report.c tools/report/report.h \
+	tools/report/report_change.c \
+	tools/report/report_emulation.c \
+	tools/report/report_fabric.c \
+	tools/report/report_html.c \
+	tools/report/report_model.c \
+	tools/report/report_tables.c \
+	tools/verify/verify.c tools/verify/verify.h \
+	tools/verify/verify_json.c \
+	tools/verify/verify_text.c \
+	tools/whatif/whatif.c tools/whatif/whatif.h \
+	tools/whatif/whatif_draw.c \
+	tools/whatif/whatif_print.c \
+	tools/whatif/whatif_transition.c \
+	tools/whatif/whatif_worst.c
 if MPI
-dateline_SOURCES += tools/campaign_mpi.c
+dateline_SOURCES += tools/common/campaign_mpi.c
 else
-dateline_SOURCES += tools/campaign_alone.c
+dateline_SOURCES += tools/common/campaign_alone.c
 endif
-dateline_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
 	$(ZLIB_CFLAGS) $(MPI_CFLAGS)
 dateline_LDADD = libdateline.la $(JANSSON_LIBS) \
@@ -89,10 +88,10 @@ PAGE_PROGRAM = \
 PAGE_FILES = tools/report/report.html tools/report/report.css \
 	$(PAGE_PROGRAM)
 EXTRA_DIST += tools/report/embed.sh $(PAGE_FILES)
-nodist_dateline_SOURCES = tools/report_page.c
-CLEANFILES += tools/report_page.c
-tools/report_page.c: $(PAGE_FILES) tools/report/embed.sh
-	$(AM_V_GEN)$(MKDIR_P) tools && cd $(srcdir) && \
+nodist_dateline_SOURCES = tools/report/report_page.c
+CLEANFILES += tools/report/report_page.c
+tools/report/report_page.c: $(PAGE_FILES) tools/report/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) tools/report && cd $(srcdir) && \
 		sh tools/report/embed.sh tools/report/report.html \
 		tools/report/report.css $(PAGE_PROGRAM) \
 		>$(abs_builddir)/$@.part && mv $(abs_builddir)/$@.part \

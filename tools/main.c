@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "tools/common/tool.h"
 
 static const struct command {
 	const char *word;

@@ -7,7 +7,7 @@
 
 #include "dateline/base.h"
 #include "dateline/route.h"
-#include "input.h"
+#include "tools/common/input.h"
 
 #define MAX_SECONDS 86400
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "input.h"
+#include "tools/common/input.h"
 
 #define PARTIAL "dateline-partial.txt"
 

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "beside.h"
+#include "tools/common/beside.h"
 #include "transition.h"
-#include "verify.h"
+#include "tools/verify/verify.h"
 
 struct request {
 	struct tool_input_options old, new;

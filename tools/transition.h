@@ -3,7 +3,7 @@
 #ifndef TOOL_TRANSITION_H
 #define TOOL_TRANSITION_H
 
-#include "input.h"
+#include "tools/common/input.h"
 #include "dateline/transition.h"
 
 /*

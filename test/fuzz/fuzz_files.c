@@ -25,7 +25,7 @@
 #include "dateline/torus.h"
 #include "listen.h"
 #include "tables/internal.h"
-#include "tools/arbitrate.h"
+#include "tools/arbitrate/arbitrate.h"
 
 static int read_snapshot(struct dl_fabric *f, FILE *from, const char *path)
 {

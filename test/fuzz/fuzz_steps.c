@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "listen.h"
-#include "tools/steps.h"
+#include "tools/common/steps.h"
 
 #define MOST_STEPS 2000
 

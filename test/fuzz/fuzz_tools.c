@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "listen.h"
-#include "tools/hosts.h"
-#include "tools/path.h"
-#include "tools/report.h"
+#include "tools/common/hosts.h"
+#include "tools/path/path.h"
+#include "tools/report/report.h"
 
 /* In place of what looks a port up and sorts. */
 json_t *path_cable_json(const struct tool_input *in, uint32_t port)

@@ -16,8 +16,9 @@ fuzzed_libs = $(counted_libs)
 FUZZED_FLAGS = $(COUNTED_FLAGS)
 endif
 replayed = test/fuzz/fuzz.h test/fuzz/listen.h test/fuzz/replay.c
-fuzzed_tools = tools/credits.c tools/arbitrate.c tools/arbitrate_read.c tools/document.c \
-	tools/hosts.c tools/find.c tools/report_emulation.c tools/path_counters.c
+fuzzed_tools = tools/credits.c tools/arbitrate/arbitrate.c \
+	tools/arbitrate/arbitrate_read.c tools/common/document.c tools/common/hosts.c \
+	tools/common/find.c tools/report/report_emulation.c tools/path/path_counters.c
 
 UNIT_TESTS += test/fuzz/replay_torus_config
 test_fuzz_replay_torus_config_SOURCES = test/fuzz/fuzz_torus_config.c $(replayed)
@@ -40,22 +41,21 @@ test_fuzz_replay_scenario_SOURCES = test/fuzz/fuzz_scenario.c $(replayed)
 test_fuzz_replay_scenario_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_files
-test_fuzz_replay_files_SOURCES = test/fuzz/fuzz_files.c $(replayed) tools/arbitrate_read.c
-test_fuzz_replay_files_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+test_fuzz_replay_files_SOURCES = test/fuzz/fuzz_files.c $(replayed) tools/arbitrate/arbitrate_read.c
 test_fuzz_replay_files_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_files_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_steps
 test_fuzz_replay_steps_SOURCES = test/fuzz/fuzz_steps.c $(replayed) tools/credits.c \
-	tools/arbitrate.c tools/arbitrate_read.c tools/document.c
-test_fuzz_replay_steps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+	tools/arbitrate/arbitrate.c tools/arbitrate/arbitrate_read.c \
+	tools/common/document.c
 test_fuzz_replay_steps_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_steps_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_tools
-test_fuzz_replay_tools_SOURCES = test/fuzz/fuzz_tools.c $(replayed) tools/document.c \
-	tools/hosts.c tools/find.c tools/report_emulation.c tools/path_counters.c
-test_fuzz_replay_tools_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+test_fuzz_replay_tools_SOURCES = test/fuzz/fuzz_tools.c $(replayed) tools/common/document.c \
+	tools/common/hosts.c tools/common/find.c tools/report/report_emulation.c \
+	tools/path/path_counters.c
 test_fuzz_replay_tools_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_tools_LDADD = $(fuzzed_libs)
 
@@ -83,14 +83,14 @@ fuzz: config.h
 		case $$s in *.c) ;; *) continue;; esac; \
 		o=test/fuzz/found/`echo $$s | tr / _`.o; \
 		test $$o -nt $(srcdir)/$$s || $(CLANG) $(FUZZ_FLAGS),fuzzer-no-link \
-			-std=gnu11 $(DEFS) $(AM_CPPFLAGS) -I$(srcdir)/tools \
+			-std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
 			-c -o $$o $(srcdir)/$$s; \
 		$(AR) rs test/fuzz/found/all.a $$o 2>/dev/null; \
 	done; \
 	for t in $(FUZZ_TARGETS); do \
 		$(MKDIR_P) test/fuzz/found/$$t; \
 		$(CLANG) $(FUZZ_FLAGS),fuzzer -std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
-			-I$(srcdir)/tools -o test/fuzz/fuzz_$$t \
+			-o test/fuzz/fuzz_$$t \
 			$(srcdir)/test/fuzz/fuzz_$$t.c test/fuzz/found/all.a \
 			$(YAML_LIBS) $(ZSTD_LIBS) $(libdllive_la_LIBADD) \
 			$(JANSSON_LIBS); \

@@ -10,7 +10,7 @@ ARFLAGS = cr
 COUNTED_FLAGS = -g0 -O1 -fsanitize-coverage=trace-pc
 test_slow_counted_SOURCES = test/slow/steps.c $(dateline_SOURCES)
 nodist_test_slow_counted_SOURCES = $(nodist_dateline_SOURCES)
-test_slow_counted_CPPFLAGS = $(dateline_CPPFLAGS)
+test_slow_counted_CPPFLAGS = $(AM_CPPFLAGS)
 test_slow_counted_CFLAGS = $(dateline_CFLAGS) $(COUNTED_FLAGS)
 test_slow_counted_LDADD = $(counted_libs) $(ZLIB_LIBS) $(MPI_LIBS) -lm
 # The fuzz targets learn from it, too, where an input goes (test/fuzz/replay.c).

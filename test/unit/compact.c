@@ -14,7 +14,7 @@
 
 #include "dateline/torus.h"
 #include "random.h"
-#include "tools/compact.h"
+#include "tools/hops/compact.h"
 
 #define MAX_PLACES 12
 

@@ -45,7 +45,7 @@ UNIT_TESTS += test/unit/blocks test/unit/interrupted test/unit/test_tables test/
 	test/unit/transition
 # Placement: a part of the command.
 UNIT_TESTS += test/unit/compact
-test_unit_compact_SOURCES = test/unit/compact.c tools/compact.c
+test_unit_compact_SOURCES = test/unit/compact.c tools/hops/compact.c
 # Links and the emulator.
 UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/unit/fcp \
 	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety test/unit/emu_shards \

@@ -4,7 +4,7 @@
 //
 // A "way" is one direction of a cable between two switches: 2 * cable, or that
 // + 1 for the other direction.  An "end" is an end port: switches' own ports
-// come first and have the switch's number.  See tools/report.h.
+// come first and have the switch's number.  See tools/report/report.h.
 "use strict";
 
 const doc = JSON.parse(document.getElementById("data").textContent);

@@ -16,7 +16,7 @@ bytes() {
 html=$1
 css=$2
 shift 2
-printf '/* Made by tools/report/embed.sh. */\n#include "report.h"\n\n'
+printf '/* Made by tools/report/embed.sh. */\n#include "tools/report/report.h"\n\n'
 bytes html "$html"
 bytes css "$css"
 bytes js "$@"

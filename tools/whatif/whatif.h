@@ -11,9 +11,9 @@
 #ifndef WHATIF_H
 #define WHATIF_H
 
-#include "beside.h"
+#include "tools/common/beside.h"
 #include "dateline/route.h"
-#include "input.h"
+#include "tools/common/input.h"
 
 /* The whole fabric, and what may fail in it. */
 struct whatif {

@@ -6,7 +6,7 @@
 #ifndef EMULATE_H
 #define EMULATE_H
 
-#include "input.h"
+#include "tools/common/input.h"
 #include "dateline/emu.h"
 
 struct emulate_run {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "emulate.h"
-#include "verify.h"
+#include "tools/verify/verify.h"
 
 static const char *const drop_keys[DL_EMU_DROPS] = {
 	[DL_EMU_DROP_NO_ENTRY] = "no_entry", [DL_EMU_DROP_DEAD_LINK] = "dead_link",

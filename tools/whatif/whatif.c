@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "campaign.h"
+#include "tools/common/campaign.h"
 #include "dateline/base.h"
 #include "dateline/fabric.h"
 #include "dateline/tables.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "report.h"
-#include "transition.h"
+#include "tools/transition.h"
 #include "dateline/tables.h"
 
 /* ---- what is there ----------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "emulate.h"
-#include "verify.h"
+#include "tools/verify/verify.h"
 
 #define BUSIEST 5
 #define FEW 5

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "campaign.h"
+#include "tools/common/campaign.h"
 #include "dateline/torus.h"
 #include "whatif.h"
 

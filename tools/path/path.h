@@ -3,7 +3,7 @@
 #ifndef TOOL_PATH_H
 #define TOOL_PATH_H
 
-#include "find.h"
+#include "tools/common/find.h"
 
 #define PATH_SL 16 /* no SL given: that of the path */
 

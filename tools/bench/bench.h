@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Benchmarks built into the command, so that anybody can repeat the figures
- * on his own machine.  Each one lives in a file of its own, tools/bench_WORD.c.
+ * on his own machine.  Each one lives in a file of its own, bench_WORD.c.
  */
 #ifndef TOOL_BENCH_H
 #define TOOL_BENCH_H
 
 #include "dateline/emu.h"
-#include "input.h"
+#include "tools/common/input.h"
 
 /* The torus to measure on, from the command line. */
 struct bench_size {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosts.h"
+#include "tools/common/hosts.h"
 #include "path.h"
 
 struct cables {

@@ -9,7 +9,7 @@
 #ifndef TOOL_VERIFY_H
 #define TOOL_VERIFY_H
 
-#include "input.h"
+#include "tools/common/input.h"
 #include "dateline/verify.h"
 
 /*

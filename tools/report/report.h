@@ -19,11 +19,11 @@
 #ifndef TOOL_REPORT_H
 #define TOOL_REPORT_H
 
-#include "beside.h"
-#include "diff.h"
-#include "path.h"
+#include "tools/common/beside.h"
+#include "tools/diff/diff.h"
+#include "tools/path/path.h"
 #include "dateline/tables.h"
-#include "verify.h"
+#include "tools/verify/verify.h"
 
 /* A cable between two switches; [0] at the lower page number. */
 struct report_cable {

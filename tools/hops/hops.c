@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "compact.h"
-#include "coords.h"
-#include "hosts.h"
+#include "tools/coords/coords.h"
+#include "tools/common/hosts.h"
 
 #define MATRIX_MAX 8192 /* hosts: 67 million pairs */
 #define MAX_NAMED 20	/* of the hosts that are left out */

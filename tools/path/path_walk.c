@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "path.h"
-#include "verify.h"
+#include "tools/verify/verify.h"
 
 json_t *path_node_json(const struct tool_input *in, uint32_t node)
 {

@@ -3,7 +3,7 @@
 #ifndef TOOL_DIFF_H
 #define TOOL_DIFF_H
 
-#include "input.h"
+#include "tools/common/input.h"
 
 /* Two fabrics with tables, and which node is which, by GUID. */
 struct diff {

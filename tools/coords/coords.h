@@ -6,7 +6,7 @@
 #ifndef TOOL_COORDS_H
 #define TOOL_COORDS_H
 
-#include "input.h"
+#include "tools/common/input.h"
 
 /* A port of an adapter.  Those with a cable; of an adapter without, port 1. */
 struct coords_adapter {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "campaign.h"
+#include "tools/common/campaign.h"
 #include "emulate.h"
 
 struct request {

@@ -14,7 +14,7 @@
 
 #include "arbitrate.h"
 #include "dateline/link.h"
-#include "steps.h"
+#include "tools/common/steps.h"
 
 #define DEFAULT_BYTES 4096
 #define SMP_BYTES 256 /* a management datagram */

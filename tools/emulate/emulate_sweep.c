@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "campaign.h"
+#include "tools/common/campaign.h"
 #include "emulate.h"
 
 struct job {

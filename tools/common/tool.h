@@ -52,7 +52,7 @@ struct tool {
 typedef int tool_command(struct tool *tool, int argc, char **argv);
 
 #define COMMAND(word, summary) tool_command tool_cmd_##word;
-#include "commands.def"
+#include "tools/commands.def"
 #undef COMMAND
 
 /*

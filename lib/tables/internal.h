@@ -24,39 +24,11 @@ void dl_tables_sum_add(struct dl_tables_sum *s, const void *data, size_t len);
 uint64_t dl_tables_sum_end(struct dl_tables_sum *s); /* and release it */
 uint64_t dl_tables_sum_of(const void *data, size_t len);
 
-/* ---- large files ------------------------------------------------------- */
-
-#define DL_TABLES_BLOCK (2u << 20) /* bytes, of all blocks but the last one */
-#define DL_TABLES_OVER 1024	   /* room behind them */
-
-/* A file in blocks, from its first byte on; some are under way to or from it. */
-struct dl_tables_blocks;
-
-/*
- * Write a file: the first block to fill, and for a full one the next, which
- * does not fail.  At the end `n` bytes, at most a block's, are in the one at
- * hand.  0 or a negative errno: what has kept any block from the disk.
- */
-struct dl_tables_blocks *dl_tables_blocks_write(int fd, char **first);
-char *dl_tables_blocks_put(struct dl_tables_blocks *b);
-int dl_tables_blocks_end(struct dl_tables_blocks *b, size_t n);
-
-/*
- * Read a regular file: the next block, until the one after it is asked for.  One
- * of fewer bytes is the last.  0 or a negative errno.
- */
-struct dl_tables_blocks *dl_tables_blocks_read(int fd);
-int dl_tables_blocks_get(struct dl_tables_blocks *b, char **at, size_t *n);
-
-/* Wait for what is under way, and release them; the file stays open. */
-void dl_tables_blocks_free(struct dl_tables_blocks *b);
-
 /* ---- writing ----------------------------------------------------------- */
 
 /* A dump on its way to a file. */
 struct dl_tables_out {
 	FILE *to;
-	struct dl_tables_blocks *blocks; /* or NULL: to the stream */
 	char *buffer, *at, *end;
 	struct dl_tables_sum *sum;
 	uint64_t bytes, checksum; /* when it is at its end */
@@ -66,16 +38,11 @@ struct dl_tables_out {
 	double before, expected;
 };
 
-/*
- * 0 or -ENOMEM; the end returns `err`, or why not all was written, -EIO if a
- * stream does not say it.  The file beneath a stream may be written instead, if
- * nothing else ever is.
- */
+/* 0 or -ENOMEM; the end returns `err`, or -EIO if not all was written. */
 int dl_tables_out_begin(struct dl_tables_out *o, FILE *to);
-int dl_tables_out_begin_file(struct dl_tables_out *o, FILE *to);
 int dl_tables_out_end(struct dl_tables_out *o, int err);
 
-/* Where the next bytes go, at most `n` and less than 1,000; then move o->at. */
+/* Where the next bytes go, at most `n`, which is less than 1,000; then move o->at. */
 char *dl_tables_out_more(struct dl_tables_out *o);
 static inline char *dl_tables_out_room(struct dl_tables_out *o, size_t n)
 {

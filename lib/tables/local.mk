@@ -1,6 +1,5 @@
 libdlroute_la_SOURCES += \
 	include/dateline/tables.h \
-	lib/tables/blocks.c \
 	lib/tables/exchange.c \
 	lib/tables/internal.h \
 	lib/tables/load.c \

@@ -49,59 +49,29 @@ uint64_t dl_tables_sum_of(const void *data, size_t len)
 	return XXH3_64bits(data, len);
 }
 
-static int begin(struct dl_tables_out *o, FILE *to, bool is_file)
+int dl_tables_out_begin(struct dl_tables_out *o, FILE *to)
 {
-	*o = (struct dl_tables_out){ .to = to, .sum = dl_tables_sum_new() };
-	if (is_file)
-		o->blocks = dl_tables_blocks_write(fileno(to), &o->buffer);
-	else
-		o->buffer = malloc(BUFFER_BYTES);
+	*o = (struct dl_tables_out){ .to = to,
+				     .buffer = malloc(BUFFER_BYTES),
+				     .sum = dl_tables_sum_new() };
 	o->at = o->buffer;
-	o->end = o->buffer + (is_file ? DL_TABLES_BLOCK + DL_TABLES_OVER : BUFFER_BYTES);
+	o->end = o->buffer + BUFFER_BYTES;
 	if (o->buffer && o->sum)
 		return 0;
-	if (!is_file)
-		free(o->buffer);
-	dl_tables_blocks_free(o->blocks);
+	free(o->buffer);
 	free(o->sum);
 	return -ENOMEM;
 }
 
-int dl_tables_out_begin(struct dl_tables_out *o, FILE *to)
-{
-	return begin(o, to, false);
-}
-
-int dl_tables_out_begin_file(struct dl_tables_out *o, FILE *to)
-{
-	return begin(o, to, true);
-}
-
-/* A whole block, and what is behind it to the next one. */
-static void put_block(struct dl_tables_out *o)
-{
-	size_t over = o->at - o->buffer - DL_TABLES_BLOCK;
-	char *next = dl_tables_blocks_put(o->blocks);
-
-	memcpy(next, o->buffer + DL_TABLES_BLOCK, over);
-	o->buffer = next;
-	o->at = next + over;
-	o->end = next + DL_TABLES_BLOCK + DL_TABLES_OVER;
-}
-
 static void write_out(struct dl_tables_out *o)
 {
-	size_t n = o->blocks ? DL_TABLES_BLOCK : o->at - o->buffer;
+	size_t n = o->at - o->buffer;
 
 	dl_tables_sum_add(o->sum, o->buffer, n);
 	o->bytes += n;
-	if (o->blocks) {
-		put_block(o);
-	} else {
-		if (!o->failed && fwrite_unlocked(o->buffer, 1, n, o->to) != n)
-			o->failed = true;
-		o->at = o->buffer;
-	}
+	if (!o->failed && fwrite_unlocked(o->buffer, 1, n, o->to) != n)
+		o->failed = true;
+	o->at = o->buffer;
 	dl_progress(o->log, "writing tables", " MB", 1e-6 * (o->before + o->bytes),
 		    1e-6 * o->expected);
 }
@@ -138,31 +108,13 @@ void dl_tables_out_print(struct dl_tables_out *o, const char *format, ...)
 	dl_tables_out_text(o, text, n < (int)sizeof(text) ? n : (int)sizeof(text) - 1);
 }
 
-/* What is left of the stream's buffer, or in the last block. */
-static int finish(struct dl_tables_out *o)
-{
-	size_t n;
-
-	if (!o->blocks) {
-		write_out(o);
-		free(o->buffer);
-		return o->failed || fflush(o->to) || ferror(o->to) ? -EIO : 0;
-	}
-	while (o->at - o->buffer >= DL_TABLES_BLOCK)
-		write_out(o);
-	n = o->at - o->buffer;
-	dl_tables_sum_add(o->sum, o->buffer, n);
-	o->bytes += n;
-	return dl_tables_blocks_end(o->blocks, n);
-}
-
 int dl_tables_out_end(struct dl_tables_out *o, int err)
 {
-	int unwritten = finish(o);
-
-	dl_tables_blocks_free(o->blocks);
-	o->blocks = NULL;
+	write_out(o);
+	free(o->buffer);
 	o->buffer = NULL;
 	o->checksum = dl_tables_sum_end(o->sum);
-	return err ? err : unwritten;
+	if (!err && (o->failed || fflush(o->to) || ferror(o->to)))
+		err = -EIO;
+	return err;
 }

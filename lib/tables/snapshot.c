@@ -202,7 +202,7 @@ static int write_part(struct writer *w, const char *name)
 		return failed(w, name, err);
 	p->name = name;
 	w->n++;
-	err = dl_tables_out_begin_file(&o, p->file.to);
+	err = dl_tables_out_begin(&o, p->file.to);
 	o.log = w->log;
 	o.before = w->written;
 	o.expected = w->expected;

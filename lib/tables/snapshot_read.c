@@ -81,7 +81,6 @@ static int open_error(const struct source *x, const char *path)
 
 #define PIECE_BYTES (1 << 18)
 #define STREAM_BYTES (1 << 16)
-#define BLOCKS_FROM (4 << 20) /* bytes: read ahead of the reader */
 
 __attribute__((format(printf, 3, 4))) static int mismatch(const struct source *x, const char *name,
 							  const char *format, ...)
@@ -105,30 +104,12 @@ struct summed {
 	int fd;
 	struct dl_tables_sum *sum;
 	uint64_t bytes;
-	struct dl_tables_blocks *blocks; /* of a large one, or NULL */
-	char *at;			 /* what is left of the block at hand */
-	size_t left;
 };
-
-static ssize_t read_block(struct summed *s, char *to, size_t size)
-{
-	int err = s->left ? 0 : dl_tables_blocks_get(s->blocks, &s->at, &s->left);
-	size_t n = s->left < size ? s->left : size;
-
-	if (err) {
-		errno = -err;
-		return -1;
-	}
-	memcpy(to, s->at, n);
-	s->at += n;
-	s->left -= n;
-	return n;
-}
 
 static ssize_t read_summed(void *cookie, char *to, size_t size)
 {
 	struct summed *s = cookie;
-	ssize_t n = s->blocks ? read_block(s, to, size) : read(s->fd, to, size);
+	ssize_t n = read(s->fd, to, size);
 
 	if (n <= 0)
 		return n;
@@ -142,7 +123,6 @@ static ssize_t read_summed(void *cookie, char *to, size_t size)
 static FILE *open_summed(struct source *x, const char *path, struct summed *s)
 {
 	static const cookie_io_functions_t functions = { .read = read_summed };
-	struct stat st;
 	FILE *from;
 
 	*s = (struct summed){ .x = x,
@@ -151,8 +131,6 @@ static FILE *open_summed(struct source *x, const char *path, struct summed *s)
 	from = s->fd >= 0 && s->sum ? fopencookie(s, "r", functions) : NULL;
 	if (from)
 		setvbuf(from, NULL, _IOFBF, STREAM_BYTES);
-	if (from && !fstat(s->fd, &st) && S_ISREG(st.st_mode) && st.st_size > BLOCKS_FROM)
-		s->blocks = dl_tables_blocks_read(s->fd);
 	return from;
 }
 
@@ -180,7 +158,6 @@ static int check_summed(struct source *x, FILE *from, struct summed *s,
 		err = errno && errno != EIO ? -errno : -EINVAL;
 	if (from)
 		fclose(from);
-	dl_tables_blocks_free(s->blocks);
 	if (s->fd >= 0)
 		close(s->fd);
 	if (s->sum)

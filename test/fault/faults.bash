@@ -24,7 +24,7 @@ cd "$work"
 "$dateline" route f.net --torus-config f.torus.conf -q -o snap
 "$dateline" route f.net --mode any-sl -q -o one.dls
 "$dateline" gen 4 3 1 --fail-switch 1,1,0 -q -o g
-# Large enough for several blocks in one file, which go around the page cache.
+# Large enough for several buffers in one file.
 "$dateline" gen 8 8 3 -q -o large
 "$dateline" route large.net -q -o large
 "$dateline" route g.net -q -o other

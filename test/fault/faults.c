@@ -5,7 +5,7 @@
  * FAULT_ALLOC=N	the N-th allocation of the process finds no memory
  * FAULT_FROM=1		... and no later one does
  * FAULT_FILE=N		the N-th call of fopen, fdopen, open, openat, fflush, fsync,
- *			linkat, renameat, pwrite, aio_read, aio_write or aio_return fails
+ *			linkat or renameat fails
  * FAULT_OBJECT=NAME	only calls by objects whose names have this in them count, and
  *			what the C library calls for these
  * FAULT_ONCE=FILE	no numbers: while this file is there, the next call fails whose
@@ -17,7 +17,6 @@
  */
 #include "config.h"
 
-#include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -323,28 +322,4 @@ int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags
 int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
 	return file_fails("renameat", EIO) ? -1 : NEXT(renameat)(from_dir, from, to_dir, to);
-}
-
-ssize_t pwrite(int fd, const void *from, size_t n, off_t at)
-{
-	return file_fails("pwrite", ENOSPC) ? -1 : NEXT(pwrite)(fd, from, n, at);
-}
-
-/* There is no thread for it. */
-int aio_read(struct aiocb *request)
-{
-	return file_fails("aio_read", EAGAIN) ? -1 : NEXT(aio_read)(request);
-}
-
-int aio_write(struct aiocb *request)
-{
-	return file_fails("aio_write", EAGAIN) ? -1 : NEXT(aio_write)(request);
-}
-
-/* It has been done in part: the file system refused the rest. */
-ssize_t aio_return(struct aiocb *request)
-{
-	ssize_t n = NEXT(aio_return)(request);
-
-	return file_fails("aio_return", EINVAL) ? n / 3 : n;
 }

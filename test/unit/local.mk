@@ -41,7 +41,7 @@ UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_gener
 UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_damage \
 	test/unit/test_proven test/unit/test_carry test/unit/route_check
 # Tables and the proof.
-UNIT_TESTS += test/unit/blocks test/unit/interrupted test/unit/test_tables test/unit/test_load test/unit/test_read \
+UNIT_TESTS += test/unit/dump_out test/unit/interrupted test/unit/test_tables test/unit/test_load test/unit/test_read \
 	test/unit/transition
 # Placement: a part of the command.
 UNIT_TESTS += test/unit/compact

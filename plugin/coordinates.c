@@ -28,6 +28,9 @@
 
 #include "coordinates.h"
 #include "engine.h"
+#include "log.h"
+#include "recall.h"
+#include "sweep.h"
 #include "dateline/base.h"
 
 bool dl_coordinates_are_configured(const char *torus_config)
@@ -104,7 +107,7 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 	uint64_t all, differ;
 	int err;
 
-	if ((!e->set_up_before && !e->in_force) || e->options.route.mode == DL_ROUTE_ANY_SL)
+	if ((!e->recall.set_up_before && !e->in_force) || e->options.route.mode == DL_ROUTE_ANY_SL)
 		return 0;
 	if (!k->torus) {
 		if (!e->in_force)

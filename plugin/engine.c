@@ -23,6 +23,15 @@
 
 #include "dateline/base.h"
 #include "engine.h"
+#include "log.h"
+#include "mcast.h"
+#include "metrics.h"
+#include "phases.h"
+#include "phases_plan.h"
+#include "qos.h"
+#include "recall.h"
+#include "snapshot.h"
+#include "sweep.h"
 
 /* OpenSM's return values of a routing engine. */
 enum { DONE = 0, FAILED = -1 };
@@ -337,7 +346,8 @@ static int build_fwd_tables(void *context)
 
 	dl_phases_abandon(e);
 	/* It is still set if OpenSM never said that the last sweep was a success. */
-	e->clear_groups = e->sweeping || (e->osm->subn.first_time_master_sweep && e->set_up_before);
+	e->clear_groups = e->sweeping ||
+			  (e->osm->subn.first_time_master_sweep && e->recall.set_up_before);
 	e->sweeping = true;
 	dl_metrics_begin(e);
 	err = compute_tables(e, &sweep, &phases);

@@ -28,7 +28,8 @@
 
 #include <opensm/osm_db_pack.h>
 
-#include "engine.h"
+#include "import.h"
+#include "log.h"
 #include "dateline/base.h"
 
 struct import {

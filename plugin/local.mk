@@ -2,20 +2,21 @@
 # opensm has loaded it, so that it links nothing of its own but the C library.
 lib_LTLIBRARIES += plugin/libosmdateline.la
 plugin_libosmdateline_la_SOURCES = \
-	plugin/plugin.c \
+	plugin/plugin.c plugin/opensm.h \
 	plugin/options.c plugin/options.h \
 	plugin/coordinates.c plugin/coordinates.h \
 	plugin/engine.c plugin/engine.h \
-	plugin/import.c \
-	plugin/recall.c \
-	plugin/mcast.c \
-	plugin/metrics.c \
+	plugin/import.c plugin/import.h \
+	plugin/log.c plugin/log.h \
+	plugin/recall.c plugin/recall.h \
+	plugin/mcast.c plugin/mcast.h \
+	plugin/metrics.c plugin/metrics.h \
 	plugin/metrics_text.c plugin/metrics_text.h \
-	plugin/phases.c \
-	plugin/phases_plan.c \
-	plugin/sweep.c \
-	plugin/qos.c \
-	plugin/snapshot.c \
+	plugin/phases.c plugin/phases.h \
+	plugin/phases_plan.c plugin/phases_plan.h \
+	plugin/sweep.c plugin/sweep.h \
+	plugin/qos.c plugin/qos.h \
+	plugin/snapshot.c plugin/snapshot.h \
 	plugin/vlarb.c plugin/vlarb.h
 plugin_libosmdateline_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 plugin_libosmdateline_la_LIBADD = libdlroute.la

@@ -18,7 +18,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "mcast.h"
 #include "engine.h"
+#include "log.h"
+#include "phases.h"
+#include "phases_plan.h"
+#include "sweep.h"
 
 /* Needs what OpenSM's other headers declare. */
 #include <opensm/osm_mcast_mgr.h>

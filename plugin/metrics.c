@@ -12,7 +12,11 @@
 #include <time.h>
 
 #include "dateline/base.h"
+#include "metrics.h"
 #include "engine.h"
+#include "import.h"
+#include "log.h"
+#include "sweep.h"
 
 static double unix_time(void)
 {

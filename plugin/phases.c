@@ -46,7 +46,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "phases.h"
 #include "engine.h"
+#include "log.h"
+#include "phases_plan.h"
+#include "qos.h"
+#include "recall.h"
+#include "sweep.h"
 
 #define CONFIRM_ROUNDS 5
 #define DRAIN_STEP_MS 10
@@ -110,7 +116,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	if (planned)
 		dl_phases_look_at_groups(e, planned);
 	e->phases = planned;
-	e->held_known = false;
+	e->recall.known = false;
 	if (e->phases && e->phases->fresh) {
 		m->blocks = e->phases->plan.writes;
 		/* What is not to be closed need not wait in memory while OpenSM writes. */
@@ -461,23 +467,6 @@ static int run(struct dl_engine *e, bool rerouted)
 	return rerouted && groups ? write_groups(e) : 0;
 }
 
-/* See dl_recall_spare(): what comes behind unicast routing asks for it, too. */
-static void give_need_update_back(struct dl_engine *e)
-{
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
-	cl_map_item_t *item;
-
-	if (!e->forced)
-		return;
-	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	e->osm->subn.need_update = e->forced;
-	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item))
-		((osm_switch_t *)item)->need_update = 1;
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	e->forced = 0;
-}
-
 void dl_phases_run(struct dl_engine *e, bool rerouted)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
@@ -488,7 +477,7 @@ void dl_phases_run(struct dl_engine *e, bool rerouted)
 		report_written(e);
 	else if (run(e, rerouted) == -EINTR)
 		return;
-	give_need_update_back(e);
+	dl_recall_spare_end(e);
 	if (m->result != DL_METRICS_TRANSITIONS)
 		m->total[m->result]++;
 	m->result = DL_METRICS_TRANSITIONS;

@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "phases_plan.h"
 #include "engine.h"
+#include "log.h"
+#include "recall.h"
+#include "sweep.h"
 
 /* ---- what changes --------------------------------------------------------- */
 
@@ -276,7 +280,7 @@ static int decide(const struct dl_engine *e, struct dl_phases *p)
 	if (err)
 		return err;
 	p->old_maps = p->plan.maps_changed;
-	p->fresh = p->recalled && !e->set_up_before;
+	p->fresh = p->recalled && !e->recall.set_up_before;
 	if (p->fresh)
 		p->activate = p->haunted = false;
 	if (p->old_maps || p->haunted)
@@ -294,7 +298,7 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 	struct dl_phases *p;
 	int err = 0;
 
-	if (!next->proven || !e->options.transitions || !(known || e->held_known) || !can_run() ||
+	if (!next->proven || !e->options.transitions || !(known || e->recall.known) || !can_run() ||
 	    (known && dl_phases_same_routing(e->in_force, next)))
 		return 0;
 	p = calloc(1, sizeof(*p));

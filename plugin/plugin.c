@@ -16,6 +16,13 @@
 #include <opensm/osm_version.h>
 
 #include "engine.h"
+#include "log.h"
+#include "mcast.h"
+#include "metrics.h"
+#include "phases.h"
+#include "recall.h"
+#include "snapshot.h"
+#include "sweep.h"
 #include "dateline/base.h"
 
 #define ENGINE_NAME "dateline"
@@ -66,7 +73,7 @@ static void delete (void *data)
 	dl_phases_abandon(e);
 	dl_sweep_free(e->in_force);
 	dl_plugin_options_clear(&e->options);
-	free(e->held_groups);
+	dl_recall_clear(&e->recall);
 	free(e->qos_seen);
 	free(e);
 }

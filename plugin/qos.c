@@ -18,9 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qos.h"
 #include "engine.h"
-#include "dateline/base.h"
+#include "log.h"
+#include "sweep.h"
 #include "vlarb.h"
+#include "dateline/base.h"
 
 #define MAX_IGNORED 256 /* names of options, joined */
 

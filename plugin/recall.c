@@ -31,7 +31,10 @@
 
 #include "config.h"
 
+#include "recall.h"
 #include "engine.h"
+#include "log.h"
+#include "sweep.h"
 
 /* OpenSM 3.3.20 knows of no timeout other than its own. */
 #ifdef HAVE_OSM_REQ_TIMEOUT
@@ -327,21 +330,21 @@ static void ask_tables(struct dl_engine *e)
 	ask_all(e, ask_maps);
 	ask_all(e, ask_groups);
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	e->held_groups = calloc(cl_qmap_count(switches) + 1, sizeof(*e->held_groups));
-	e->held_known = !osm_exit_flag && e->held_groups;
+	e->recall.groups = calloc(cl_qmap_count(switches) + 1, sizeof(*e->recall.groups));
+	e->recall.known = !osm_exit_flag && e->recall.groups;
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item)) {
 		osm_switch_t *sw = (osm_switch_t *)item;
 		struct dl_recall_groups none = { 0 },
-					*g = e->held_groups ? &e->held_groups[n++] : &none;
+					*g = e->recall.groups ? &e->recall.groups[n++] : &none;
 
 		g->guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
 		keep_groups(osm_switch_get_mcast_tbl_ptr(sw), sw->num_ports, g->ports);
-		e->held_known &= is_answered(sw);
+		e->recall.known &= is_answered(sw);
 	}
-	e->nheld_groups = n;
+	e->recall.ngroups = n;
 	CL_PLOCK_RELEASE(&e->osm->lock);
-	if (!e->held_groups)
+	if (!e->recall.groups)
 		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for what the switches hold");
 }
 
@@ -448,8 +451,8 @@ int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struc
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
 			  const struct dl_tables_masks *masks)
 {
-	for (uint32_t i = 0; i < e->nheld_groups; i++) {
-		const struct dl_recall_groups *g = &e->held_groups[i];
+	for (uint32_t i = 0; i < e->recall.ngroups; i++) {
+		const struct dl_recall_groups *g = &e->recall.groups[i];
 		uint32_t node = dl_fabric_find_guid(f, g->guid);
 		const uint64_t *own = NULL;
 
@@ -481,7 +484,7 @@ void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
 
-	e->forced = e->osm->subn.need_update;
+	e->recall.forced = e->osm->subn.need_update;
 	e->osm->subn.need_update = 0;
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item)) {
@@ -498,17 +501,39 @@ void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)
 	}
 }
 
+void dl_recall_spare_end(struct dl_engine *e)
+{
+	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
+	cl_map_item_t *item;
+
+	if (!e->recall.forced)
+		return;
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	e->osm->subn.need_update = e->recall.forced;
+	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
+	     item = cl_qmap_next(item))
+		((osm_switch_t *)item)->need_update = 1;
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	e->recall.forced = 0;
+}
+
 /* ---- marks ---------------------------------------------------------------- */
+
+void dl_recall_clear(struct dl_recall *r)
+{
+	free(r->groups);
+	r->groups = NULL;
+	r->ngroups = 0;
+	r->known = false;
+}
 
 void dl_recall_ask(struct dl_engine *e)
 {
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
 
-	e->set_up_before = e->held_known = false;
-	free(e->held_groups);
-	e->held_groups = NULL;
-	e->nheld_groups = 0;
+	e->recall.set_up_before = false;
+	dl_recall_clear(&e->recall);
 	/* Else it has been the master for a while, and knows. */
 	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
 	     !e->osm->subn.first_time_master_sweep && (!e->in_force || e->in_force->placed)) ||
@@ -517,10 +542,10 @@ void dl_recall_ask(struct dl_engine *e)
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item))
-		e->set_up_before |= ask_mark(e, (osm_switch_t *)item);
+		e->recall.set_up_before |= ask_mark(e, (osm_switch_t *)item);
 	CL_PLOCK_RELEASE(&e->osm->lock);
-	e->held_known = !e->set_up_before;
-	if (!e->set_up_before)
+	e->recall.known = !e->recall.set_up_before;
+	if (!e->recall.set_up_before)
 		return;
 	wait_for_pending_transactions(&e->osm->stats);
 	if (e->options.transitions && e->options.route.mode != DL_ROUTE_CLASSIC)
@@ -546,7 +571,7 @@ int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const str
 	struct dl_torus_mark *marks = dl_arena_array(arena, f->nswitches + 1, sizeof(*marks));
 
 	*out = NULL;
-	if (!e->osm->subn.first_time_master_sweep || !e->set_up_before)
+	if (!e->osm->subn.first_time_master_sweep || !e->recall.set_up_before)
 		return 0;
 	if (!marks)
 		return -ENOMEM;

@@ -22,7 +22,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "snapshot.h"
 #include "engine.h"
+#include "log.h"
+#include "sweep.h"
 
 struct job {
 	struct dl_sweep *sweep;

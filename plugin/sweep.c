@@ -9,39 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sweep.h"
 #include "coordinates.h"
 #include "engine.h"
+#include "import.h"
+#include "log.h"
+#include "metrics.h"
 
 #define FAULT "DL18" /* a broken invariant */
-
-static void log_write(void *context, enum dl_log_level level, const char *message)
-{
-	struct dl_osm_log *l = context;
-
-	switch (level) {
-	case DL_LOG_ERROR:
-		l->errors++;
-		DL_SAY(l->osm, OSM_LOG_ERROR, "ERR %s: %s", l->number, message);
-		break;
-	case DL_LOG_WARNING:
-		DL_SAY(l->osm, OSM_LOG_INFO, "Warning: %s", message);
-		break;
-	case DL_LOG_INFO:
-		DL_SAY(l->osm, l->info, "%s", message);
-		break;
-	case DL_LOG_VERBOSE:
-		DL_SAY(l->osm, OSM_LOG_VERBOSE, "%s", message);
-		break;
-	}
-}
-
-void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *number)
-{
-	*l = (struct dl_osm_log){ .log = { .write = log_write, .context = l },
-				  .osm = osm,
-				  .number = number,
-				  .info = OSM_LOG_INFO };
-}
 
 static int stage_import(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* OpenSM, as all files of the plugin see it. */
+#ifndef DL_PLUGIN_OPENSM_H
+#define DL_PLUGIN_OPENSM_H
+
+/*
+ * OpenSM's headers use stdio without including it, and leave it to others to
+ * include osm_config.h, on which the layout of its structures depends.
+ */
+#include <stdio.h>
+#include <opensm/osm_config.h>
+
+#include <opensm/osm_opensm.h>
+
+/*
+ * Functions of OpenSM without a place in its installed headers may be missing.
+ * An OpenSM that hides these gets new tables at once.
+ */
+#define DL_OPENSM __attribute__((weak))
+extern int wait_for_pending_transactions(osm_stats_t *stats) DL_OPENSM;
+extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) DL_OPENSM;
+extern int osm_qos_setup(osm_opensm_t *osm) DL_OPENSM;
+extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) DL_OPENSM;
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Which phases a change of tables takes. */
+#ifndef DL_PLUGIN_PHASES_PLAN_H
+#define DL_PLUGIN_PHASES_PLAN_H
+
+#include "phases.h"
+
+/* Do two sweeps route the same fabric the same way? */
+bool dl_phases_same_routing(const struct dl_sweep *a, const struct dl_sweep *b);
+
+/* Is what the switches hold a part of the tables in force? */
+bool dl_phases_are_known(const struct dl_engine *e);
+
+/*
+ * Plan the phases from the tables in force to these, but for the groups; takes
+ * OpenSM's lock for a moment.  0, and *out stays as it is where there is nothing
+ * to change, or it cannot be proven; or -ENOMEM.
+ */
+int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_phases **out);
+
+/* Must groups be closed, too?  Holding OpenSM's lock. */
+void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p);
+
+/* Leave of a group's masks what the old ones, `before`, have as well.  0 or -ENOMEM. */
+int dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
+			  const struct dl_tables_masks *before, struct dl_tables_masks *masks);
+
+/* Forget a plan that was not begun. */
+void dl_phases_discard(struct dl_phases *planned);
+void dl_phases_free(struct dl_phases *p);
+
+#endif

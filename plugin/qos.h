@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The user's QoS options, and SL-to-VL maps as OpenSM writes them. */
+#ifndef DL_PLUGIN_QOS_H
+#define DL_PLUGIN_QOS_H
+
+#include <stdint.h>
+
+struct dl_engine;
+struct dl_sweep;
+
+/*
+ * Put the user's QoS options into new tables, and warn about those that
+ * cannot be followed, once for each change of them.  Returns 0 or a negative
+ * errno.
+ */
+int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep);
+
+/*
+ * Count the ports whose SL-to-VL maps OpenSM is going to cut in this sweep,
+ * because OperVLs is still smaller than it will be.  0 or -ENOMEM.
+ */
+int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep);
+
+/*
+ * SL-to-VL maps of ports in use that switches have not confirmed as they should
+ * be, cut to OperVLs as OpenSM does.  Holding OpenSM's lock.
+ */
+uint64_t dl_qos_count_missing_maps(const struct dl_engine *e);
+
+#endif

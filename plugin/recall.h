@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What switches hold when this subnet manager becomes the master. */
+#ifndef DL_PLUGIN_RECALL_H
+#define DL_PLUGIN_RECALL_H
+
+#include "opensm.h"
+
+#include "dateline/tables.h"
+#include "dateline/torus.h"
+
+struct dl_engine;
+struct dl_sweep;
+
+/* Ports that any multicast group has at a switch. */
+struct dl_recall_groups {
+	uint64_t guid, ports[DL_TABLES_MASK_WORDS];
+};
+
+/* What a start or takeover found. */
+struct dl_recall {
+	bool set_up_before; /* did switches hold tables? */
+	bool known;	    /* ... and have all been read? */
+	struct dl_recall_groups *groups;
+	uint32_t ngroups;
+	unsigned int forced; /* OpenSM's need_update, while it is set aside */
+};
+
+/*
+ * Between discovery and routing, when this subnet manager becomes the master:
+ * ask all switches for their marks and tables, and wait for them.  Takes OpenSM's
+ * lock.
+ */
+void dl_recall_ask(struct dl_engine *e);
+
+/* Forget the answers. */
+void dl_recall_clear(struct dl_recall *r);
+
+/*
+ * The torus of the marks: grid, fabric, nsites and site_sw are set, for
+ * dl_torus_free(); and the mode in which they were made.  NULL: there are none, or
+ * this subnet manager has been the master.  Returns 0 or -ENOMEM.
+ */
+int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
+		    unsigned int *mode, struct dl_torus **out);
+
+/*
+ * The tables that the switches held, as a sweep with fabric and tables only; its
+ * cables are those that are active.  `next` has the maps where OpenSM sets none.
+ * 0, -EINVAL (not known), -ENOMEM.
+ */
+int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struct dl_sweep **out);
+
+/* Are the groups that switches held a part of one with these masks? */
+bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
+			  const struct dl_tables_masks *masks);
+
+/*
+ * Let OpenSM, which would write all tables at a start or takeover, write only what
+ * differs from what has been read, up to this LID.  Its lock is held.
+ */
+void dl_recall_spare(struct dl_engine *e, uint32_t top_lid);
+
+/*
+ * Unicast routing is done: give OpenSM its need_update back, which what comes next
+ * asks for, too.  Takes its lock.
+ */
+void dl_recall_spare_end(struct dl_engine *e);
+
+/* Put the mark of switch s into the table that OpenSM is going to write. */
+void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s,
+		    osm_switch_t *sw);
+
+/* Does OpenSM know what a port holds?  It forgets it of one that it drops. */
+bool dl_recall_knows_map(const ib_slvl_table_t *held);
+
+#endif

@@ -188,7 +188,8 @@ struct dl_emu_source {
 	const uint32_t *port;	/* by flow: adapter port index */
 	const uint32_t *window; /* by flow; NULL: open loops */
 	/*
-	 * False: nothing more, ever.  An open loop ignores `now`.  Threads of
+	 * A message.  Wormhole switching has no multicast: dl_emu_run() returns
+	 * -EINVAL.  False: nothing more, ever.  An open loop ignores `now`.  Threads of
 	 * the emulation call it at a time, but not for the same flow.
 	 */
 	bool (*next)(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out);

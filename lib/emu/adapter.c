@@ -173,6 +173,8 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 			f->ended = true;
 			return;
 		}
+		if (e->worms && f->message.dlid >= DL_TABLES_MCAST_LID && !f->message.smp)
+			e->err = -EINVAL;
 		f->under_way++;
 		if (f->message.at > e->now) {
 			f->waiting = true;

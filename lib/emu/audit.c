@@ -23,21 +23,9 @@ struct count {
 	uint32_t *coming; /* the same, on the wire */
 };
 
-/* Has each branch of the worm that passes come to this flit? */
-static bool is_taken(const struct dl_emu *e, uint32_t packet)
-{
-	uint32_t first = e->worm[e->packets[packet].in].branches, b = first;
-
-	while (b != DL_EMU_NIL && e->packets[b].wait_next == packet)
-		b = e->packets[b].next;
-	return first != DL_EMU_NIL && b == DL_EMU_NIL;
-}
-
 /* Does a packet live on in copies? */
 static bool is_spread(const struct dl_emu *e, uint32_t packet)
 {
-	if (e->worms && dl_emu_is_data(e->packets[packet].in))
-		return is_taken(e, packet);
 	return (e->packets[packet].flags & (DL_EMU_PK_MCAST | DL_EMU_PK_COPY)) == DL_EMU_PK_MCAST &&
 	       e->origins[packet].copies;
 }
@@ -62,12 +50,9 @@ static void count_queues(const struct dl_emu *e, struct count *n)
 		for (uint32_t p = v->head; p != DL_EMU_NIL; p = e->packets[p].wait_next)
 			if (adapter || e->packets[p].flags & DL_EMU_PK_COPY)
 				one(e, n, p, false);
-		for (uint32_t p = e->worms ? e->worm[c].branches : DL_EMU_NIL; p != DL_EMU_NIL;
-		     p = e->packets[p].next)
-			n->records++;
 		for (uint32_t p = v->in; p != DL_EMU_NIL; p = e->packets[p].next) {
 			one(e, n, p, true);
-			if ((e->worms && dl_emu_is_data(c)) || !is_spread(e, p))
+			if (!is_spread(e, p))
 				continue;
 			for (uint32_t q = e->origins[p].early; q != DL_EMU_NIL;
 			     q = e->packets[q].next)

@@ -24,9 +24,7 @@
  *
  * Wormhole: a head flit may also wait for the worm that owns the channel.  If
  * the owner's next flit is there, both wait for the same far buffer.  If it is
- * not, both wait for what that flit waits for, further back; mostly nothing, for
- * the owner's buffer is empty.  But where a multicast worm splits a branch may
- * have nothing to send because another one keeps the buffer full.
+ * not, the owner's buffer is empty, and the flit is coming.
  *
  * The circle shown is the shortest in the set, found breadth first from each
  * buffer, in verify's form: the channel that feeds the buffer, and the packet
@@ -67,28 +65,12 @@ static uint32_t feeding(const struct dl_emu *e, uint32_t in)
 	return dl_emu_channel(e->ports[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
 }
 
-/*
- * The channel at which the next flit for this one waits, which may be further
- * back on the way of the worm that has it; NIL: that flit is coming.
- */
-static uint32_t stopped_at(const struct dl_emu *e, uint32_t out)
+/* Is the next flit of the worm that has a channel still on its way there? */
+static bool is_flit_coming(const struct dl_emu *e, uint32_t out)
 {
 	uint32_t owner = e->worm[out].owner, head = dl_emu_vl_at(e, out)->head;
 
-	while (owner != DL_EMU_NIL && (head == DL_EMU_NIL || e->packets[head].in != owner)) {
-		const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
-
-		if ((p->hold & DL_EMU_SENDING && p->sending_vl == dl_emu_vl_of(out)) ||
-		    e->ports[dl_emu_port_of(owner)].sw == DL_EMU_NIL)
-			return DL_EMU_NIL;
-		out = feeding(e, owner);
-		if (e->worm[out].owner == DL_EMU_NIL ||
-		    dl_emu_coming(dl_emu_vl_at(e, out), dl_emu_vl_at(e, owner)))
-			return DL_EMU_NIL;
-		owner = e->worm[out].owner;
-		head = dl_emu_vl_at(e, out)->head;
-	}
-	return out;
+	return owner != DL_EMU_NIL && (head == DL_EMU_NIL || e->packets[head].in != owner);
 }
 
 /* The buffer whose emptying a waiting packet waits for, or NIL. */
@@ -97,11 +79,9 @@ static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 	uint32_t out = e->packets[packet].out, far;
 	const struct dl_emu_vl_port *o, *i;
 
-	if (!dl_emu_is_data(out))
+	if (!dl_emu_is_data(out) || (e->worms && is_flit_coming(e, out)))
 		return DL_EMU_NIL;
-	if (e->worms)
-		out = stopped_at(e, out);
-	far = out == DL_EMU_NIL ? out : far_buffer(e, out);
+	far = far_buffer(e, out);
 	if (far == DL_EMU_NIL)
 		return far;
 	/*
@@ -128,8 +108,7 @@ static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 	const struct dl_emu_switch *s;
 
 	*r = (struct reasons){ .in = in, .packet = head };
-	r->copies = e->worms ? e->worm[in].branches != DL_EMU_NIL :
-			       head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST;
+	r->copies = head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST;
 	if (!r->copies)
 		return;
 	s = dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]);
@@ -220,19 +199,16 @@ static void suspect_those_at(struct look *l, uint32_t out)
 static uint32_t find_set(struct look *l)
 {
 	const struct dl_emu *e = l->e;
-	uint32_t left = 0, before;
+	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < e->nports; i++)
 		for (unsigned int vls = e->ports[i].waiting; vls; vls &= vls - 1)
 			suspect_those_at(l, dl_emu_channel(i, __builtin_ctz(vls)));
-	do { /* again if a worm may wait for what is not behind its output */
-		before = l->tail;
-		for (uint32_t i = 0; i < l->n; i++)
-			if (l->suspect[l->suspects[i]] && !held(l, l->suspects[i]))
-				clear(l, l->suspects[i]);
-		while (l->head < l->tail)
-			look_behind(l, l->queue[l->head++]);
-	} while (e->worms && l->tail != before);
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->suspect[l->suspects[i]] && !held(l, l->suspects[i]))
+			clear(l, l->suspects[i]);
+	while (l->head < l->tail)
+		look_behind(l, l->queue[l->head++]);
 	for (uint32_t i = 0; i < l->n; i++)
 		left += l->suspect[l->suspects[i]];
 	return left;

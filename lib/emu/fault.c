@@ -50,16 +50,12 @@ static void drop_queue(struct dl_emu *e, uint32_t port)
 /* An adapter's worm: the rest of it is in the queue. */
 static void drop_rest(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t out)
 {
-	const uint8_t left = DL_EMU_PK_MCAST | DL_EMU_PK_LAST;
 	uint32_t packet;
 	bool tail = false;
 
 	while (!tail && (packet = dl_emu_vl_at(e, out)->head) != DL_EMU_NIL) {
 		tail = e->packets[packet].flags & DL_EMU_PK_TAIL;
 		dl_emu_unwait(e, packet);
-		if (tail && (e->packets[packet].flags & left) == left &&
-		    e->flows[e->origins[packet].flow].window)
-			dl_emu_message_at(e, e->now, e->origins[packet].flow, true);
 		if (tail)
 			dl_emu_lose(e, packet, DL_EMU_DROP_DEAD_LINK);
 		else
@@ -73,7 +69,7 @@ static void discard_rest(struct dl_emu *e, uint32_t in, uint32_t out)
 {
 	uint32_t packet = dl_emu_vl_at(e, out)->head;
 
-	dl_emu_discard_worm(e, in, out, DL_EMU_DROP_DEAD_LINK);
+	dl_emu_vl_at(e, in)->discard = 1 + DL_EMU_DROP_DEAD_LINK;
 	while (packet != DL_EMU_NIL && e->packets[packet].in != in)
 		packet = e->packets[packet].wait_next;
 	if (packet != DL_EMU_NIL)

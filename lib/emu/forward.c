@@ -18,18 +18,6 @@
  * Wormhole: the head flit is routed, the others follow it.  A worm whose
  * head was thrown away is thrown away to its tail, and one that a failing link
  * cuts in two is brought to an end by a tail of no bytes (fault.c).
- *
- * A multicast worm gets a branch towards each port of the group's table.  Each
- * takes the flits of the buffer at its own pace, holds its output from head to
- * tail, and a flit stays until all branches have sent it.  So a branch that is
- * held up fills the buffer and stops the others; worms that hold what branches of
- * each other wait for are in a deadlock within one switch, against which no
- * routing helps, but buffers for a whole packet do.
- *
- * A branch is the record of a packet: `next` the next branch, `out` its output,
- * `wait_next` the flit that it has come to and not done with, NIL: there is none
- * left; `bytes` 0, or 1 + why it throws its flits away.  A tail that a branch has
- * come to is a packet of its own.
  */
 #include "config.h"
 
@@ -62,20 +50,14 @@ static void set_reading(struct dl_emu *e, uint32_t in, bool reading)
 	q->reading = reading ? q->reading | bit : q->reading & ~bit;
 }
 
-static void branch_gone_on(struct dl_emu *e, uint32_t in, uint32_t out);
-
 /*
  * A copy for an output has left or was dropped; the last one takes the packet
  * with it.
  */
-void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent, uint32_t out)
+void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent)
 {
 	uint32_t in = e->packets[parent].in;
 
-	if (e->worms && dl_emu_is_data(in)) {
-		branch_gone_on(e, in, out);
-		return;
-	}
 	if (--e->origins[parent].copies)
 		return;
 	set_reading(e, in, false);
@@ -321,172 +303,6 @@ static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 	return false;
 }
 
-/* ---- multicast worms ---------------------------------------------------- */
-
-/* How many branches of an input are at a flit, or how many are not? */
-static unsigned int count_branches(const struct dl_emu *e, uint32_t in, uint32_t flit, bool at)
-{
-	unsigned int n = 0;
-
-	for (uint32_t b = e->worm[in].branches; b != DL_EMU_NIL; b = e->packets[b].next)
-		n += (e->packets[b].wait_next == flit) == at;
-	return n;
-}
-
-/* A branch comes to a flit.  True: a copy of it has to wait for the output. */
-static bool come_to(struct dl_emu *e, uint32_t in, uint32_t branch, uint32_t flit)
-{
-	struct dl_emu_pkt *b = &e->packets[branch];
-	const struct dl_emu_pkt *pk = &e->packets[flit];
-	bool tail = pk->flags & DL_EMU_PK_TAIL, to_switch;
-	uint32_t packet;
-
-	b->wait_next = flit;
-	if (tail && pk->bytes && count_branches(e, in, flit, false))
-		e->totals.injected++;
-	to_switch = !b->bytes && !e->ports[dl_emu_port_of(b->out)].num;
-	if (to_switch && pk->flags & DL_EMU_PK_LOST)
-		b->bytes = 1 + DL_EMU_DROP_CORRUPT;
-	if (!tail && (b->bytes || to_switch))
-		return false;
-	packet = copy(e, flit);
-	if (packet == DL_EMU_NIL)
-		return true;
-	if (!b->bytes && !to_switch) {
-		dl_emu_ask(e, packet, b->out);
-		return true;
-	}
-	e->packets[packet].out = b->out;
-	if (b->bytes)
-		dl_emu_lose(e, packet, b->bytes - 1);
-	else
-		dl_emu_deliver(e, packet, dl_emu_port_of(b->out));
-	return false;
-}
-
-/*
- * A branch has done with its flit: it comes to the next ones, up to one that has
- * to wait.  False: that was the tail.
- */
-static bool goes_on(struct dl_emu *e, uint32_t in, uint32_t branch)
-{
-	struct dl_emu_pkt *b = &e->packets[branch];
-
-	do {
-		if (e->packets[b->wait_next].flags & DL_EMU_PK_TAIL)
-			return false;
-		b->wait_next = e->packets[b->wait_next].next;
-	} while (b->wait_next != DL_EMU_NIL && !come_to(e, in, branch, b->wait_next));
-	return true;
-}
-
-static void end_branch(struct dl_emu *e, uint32_t *link)
-{
-	uint32_t branch = *link;
-
-	*link = e->packets[branch].next;
-	dl_emu_recycle(e, branch);
-}
-
-/* What all branches have sent leaves the buffer.  False: so has the tail. */
-static bool shrink(struct dl_emu *e, uint32_t in)
-{
-	uint32_t flit;
-
-	while ((flit = dl_emu_vl_at(e, in)->in) != DL_EMU_NIL &&
-	       !count_branches(e, in, flit, true) && !e->err) {
-		bool tail = e->packets[flit].flags & DL_EMU_PK_TAIL;
-
-		dl_emu_unbuffer(e, in);
-		dl_emu_recycle(e, flit);
-		if (!tail)
-			continue;
-		set_reading(e, in, false);
-		return false;
-	}
-	return true;
-}
-
-/* The branches that have nothing to send come to a flit.  As shrink(). */
-static bool feed(struct dl_emu *e, uint32_t in, uint32_t flit)
-{
-	uint32_t *link = &e->worm[in].branches;
-
-	while (*link != DL_EMU_NIL)
-		if (e->packets[*link].wait_next == DL_EMU_NIL && !come_to(e, in, *link, flit) &&
-		    !goes_on(e, in, *link))
-			end_branch(e, link);
-		else
-			link = &e->packets[*link].next;
-	return shrink(e, in);
-}
-
-/* A flit has come behind others of a worm that is passing. */
-void dl_emu_feed(struct dl_emu *e, uint32_t in, uint32_t flit)
-{
-	if (!feed(e, in, flit))
-		dl_emu_look(e, in);
-}
-
-/* The branch of an input that leads to an output; what points to it. */
-static uint32_t *find_branch(struct dl_emu *e, uint32_t in, uint32_t out)
-{
-	uint32_t *link = &e->worm[in].branches;
-
-	while (e->packets[*link].out != out)
-		link = &e->packets[*link].next;
-	return link;
-}
-
-static void branch_gone_on(struct dl_emu *e, uint32_t in, uint32_t out)
-{
-	uint32_t *link = find_branch(e, in, out);
-
-	if (!goes_on(e, in, *link))
-		end_branch(e, link);
-	if (!shrink(e, in))
-		dl_emu_look(e, in);
-}
-
-/* What is still to come to an output of the worm that passes an input, is lost. */
-void dl_emu_discard_worm(struct dl_emu *e, uint32_t in, uint32_t out, enum dl_emu_drop cause)
-{
-	if (e->worm[in].branches == DL_EMU_NIL)
-		dl_emu_vl_at(e, in)->discard = 1 + cause;
-	else
-		e->packets[*find_branch(e, in, out)].bytes = 1 + cause;
-}
-
-/* The head of a multicast worm.  False: nothing of the worm is waiting. */
-static bool split(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
-{
-	uint32_t head = dl_emu_vl_at(e, in)->in, *link = &e->worm[in].branches;
-	unsigned int from = e->ports[dl_emu_port_of(in)].num;
-	const uint64_t *mask = group_mask(s, e->packets[head].dlid);
-
-	for (unsigned int n = 0; (n = next_member(mask, n, s->nports, from)) < s->nports; n++) {
-		uint32_t branch = dl_emu_packet(e), out;
-
-		if (branch == DL_EMU_NIL)
-			return true;
-		e->packets[branch] = (struct dl_emu_pkt){
-			.bytes = 1 + find_channel(e, s, in, &e->packets[head], n, &out),
-			.next = DL_EMU_NIL,
-			.wait_next = DL_EMU_NIL,
-		};
-		e->packets[branch].out = out;
-		*link = branch;
-		link = &e->packets[branch].next;
-	}
-	e->worm[in].bound = DL_EMU_NIL;
-	if (e->worm[in].branches == DL_EMU_NIL) {
-		drop_head(e, in, DL_EMU_DROP_NO_ENTRY);
-		return false;
-	}
-	set_reading(e, in, true);
-	return feed(e, in, head);
-}
-
 /* ---- events ------------------------------------------------------------ */
 
 /* Let the head of a buffer look for its way; and the next, if it is lost. */
@@ -502,9 +318,7 @@ void dl_emu_look(struct dl_emu *e, uint32_t in)
 
 		if (i->discard && !(flags & DL_EMU_PK_HEAD))
 			drop_head(e, in, i->discard - 1);
-		else if (!(flags & DL_EMU_PK_MCAST)	? forward(e, s, in) :
-			 e->worms && dl_emu_is_data(in) ? split(e, s, in) :
-							  spread(e, s, in))
+		else if (flags & DL_EMU_PK_MCAST ? spread(e, s, in) : forward(e, s, in))
 			return;
 	}
 }
@@ -539,8 +353,7 @@ bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet)
 
 void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 {
-	uint32_t in = e->packets[packet].in, out = e->packets[packet].out;
-	uint32_t parent = dl_emu_parent(e, packet);
+	uint32_t in = e->packets[packet].in, parent = dl_emu_parent(e, packet);
 
 	dl_emu_unwait(e, packet);
 	if (parent == DL_EMU_NIL) {
@@ -548,13 +361,8 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cau
 		dl_emu_look(e, in);
 		return;
 	}
-	if (e->worms && dl_emu_is_data(in))
-		dl_emu_discard_worm(e, in, out, cause);
-	if (e->packets[packet].flags & DL_EMU_PK_TAIL)
-		dl_emu_lose(e, packet, cause);
-	else
-		dl_emu_recycle(e, packet);
-	dl_emu_copy_gone(e, parent, out);
+	dl_emu_lose(e, packet, cause);
+	dl_emu_copy_gone(e, parent);
 }
 
 /* A packet has begun to wait: it must not do so for ever. */

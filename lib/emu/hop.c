@@ -404,8 +404,6 @@ HOT void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32
 		i->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
 	if (first && !(q->reading >> vl & 1))
 		head(e, q, in, plain);
-	else if (!plain && e->worms && e->worm[in].branches != DL_EMU_NIL)
-		dl_emu_feed(e, in, packet);
 }
 
 /* A packet has arrived: enter it in the books, unless it is lost. */
@@ -509,7 +507,7 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, bool plain)
 	if (!plain && e->c.speedup)
 		q->readers--;
 	if (__builtin_expect(p->sending_flags & DL_EMU_PK_COPY, 0)) {
-		dl_emu_copy_gone(e, p->sending_what, dl_emu_channel(port, p->sending_vl));
+		dl_emu_copy_gone(e, p->sending_what);
 	} else {
 		q->reading &= ~(1u << vl);
 		release(e, q, vl, p->sending_units, plain);

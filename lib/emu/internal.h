@@ -160,9 +160,8 @@ struct dl_emu_vl_port {
 
 /* Wormhole: who has a channel. */
 struct dl_emu_worm {
-	uint32_t owner;	   /* of the output: input channel of the packet, or NIL */
-	uint32_t bound;	   /* of the input: output of the packet, or NIL */
-	uint32_t branches; /* of the input, if a multicast packet passes; see forward.c */
+	uint32_t owner; /* of the output: input channel of the packet, or NIL */
+	uint32_t bound; /* of the input: output of the packet, or NIL */
 };
 
 enum { DL_EMU_SENDING = 1, DL_EMU_DOWN = 2 };
@@ -623,9 +622,7 @@ void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out);
 void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output);
 void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output);
 /* The head of a buffer, or a copy of it, has left or been thrown away. */
-void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent, uint32_t out);
-void dl_emu_feed(struct dl_emu *e, uint32_t in, uint32_t flit);
-void dl_emu_discard_worm(struct dl_emu *e, uint32_t in, uint32_t out, enum dl_emu_drop cause);
+void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent);
 void dl_emu_unbuffer(struct dl_emu *e, uint32_t in);
 /* Drop a packet that waits for an output. */
 void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);

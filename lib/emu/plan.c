@@ -309,6 +309,10 @@ static int make_multicast(struct dl_emu_plan *p, const struct dl_emu_scenario_tr
 	uint32_t found = 0;
 	int err = 0;
 
+	if (p->scenario->config.switching == DL_EMU_WORMHOLE)
+		return dl_emu_scenario_error(
+			p->scenario, p->log, t->line,
+			"pattern: multicast does not go with switching: wormhole");
 	for (uint32_t i = 0; !err && i < p->tables->ngroups; i++) {
 		const struct dl_tables_mcast_group *g = &p->tables->groups[i];
 

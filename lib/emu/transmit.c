@@ -276,7 +276,7 @@ void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl
 /* The last bit of a multicast message; in a closed loop the next one may come then. */
 static bool ends_multicast(unsigned int flags)
 {
-	unsigned int all = DL_EMU_PK_MCAST | DL_EMU_PK_LAST | DL_EMU_PK_TAIL;
+	unsigned int all = DL_EMU_PK_MCAST | DL_EMU_PK_LAST;
 
 	return (flags & all) == all;
 }

@@ -87,7 +87,7 @@ static void draw_flows(struct draw *d, struct emu_fixture *w)
 		f->random = true;
 		f->level = draw_below(d, 2);
 		f->gap = draw_below(d, 2) * draw_below(d, 3000000);
-		if (draw_one_in(d, 4))
+		if (draw_one_in(d, 4) && w->c.switching != DL_EMU_WORMHOLE)
 			f->mlid = DL_TABLES_MCAST_LID;
 		if (draw_below(d, 2))
 			f->window = 1 + draw_below(d, 3);

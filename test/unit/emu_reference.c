@@ -86,14 +86,10 @@ static void cut_worms(struct model *t, uint32_t port)
 			do {
 				id = leave(&c->waiting, 0);
 				emu_ref_lose(t, id, DL_EMU_DROP_DEAD_LINK);
-				if (t->packets[id].last && t->packets[id].final &&
-				    t->packets[id].dlid >= DL_TABLES_MCAST_LID &&
-				    t->w->flow_window[t->packets[id].flow])
-					later(t, t->now, ENDED, t->packets[id].flow, 0);
 			} while (!t->packets[id].final);
 			p->taken[vl] = false;
 		} else if (owner != NOBODY) {
-			emu_ref_discard(t, owner, out, DL_EMU_DROP_DEAD_LINK);
+			channel(t, owner)->discard = DL_EMU_DROP_DEAD_LINK;
 			while (i < c->waiting.n && t->packets[c->waiting.packet[i]].in != owner)
 				i++;
 			if (i < c->waiting.n)

@@ -40,24 +40,12 @@ struct queue {
 	unsigned int n, cap;
 };
 
-/* Of a multicast worm, towards one output. */
-struct branch {
-	uint32_t out;
-	int lost;	    /* throws its flits away, counted as this; or -1 */
-	unsigned int taken; /* flits */
-	bool busy;	    /* with the last of them */
-};
-
 struct channel {
 	struct queue stored; /* as receiver */
 	bool reading;
-	bool open;		  /* the rest of a worm is still to come */
-	int discard;		  /* throw away up to the tail, counted as this; or -1 */
-	uint32_t to;		  /* of the worm that passes: its output */
-	struct branch branch[64]; /* or several */
-	unsigned int nbranches;
-	unsigned int left;	     /* flits of it that are in the buffer no more */
-	unsigned int tails;	     /* branches that have come to the tail */
+	bool open;		     /* the rest of a worm is still to come */
+	int discard;		     /* throw away up to the tail, counted as this; or -1 */
+	uint32_t to;		     /* of the worm that passes: its output */
 	int64_t entered, gone, told; /* units, as receiver; what was promised */
 	int64_t healed;
 	struct queue waiting; /* as sender */
@@ -204,7 +192,6 @@ void emu_ref_transmit(struct model *t, uint32_t port);
 
 /* Switches and adapters: emu_reference_node.c. */
 void emu_ref_arrive(struct model *t, uint32_t in, int id);
-void emu_ref_discard(struct model *t, uint32_t in, uint32_t out, enum dl_emu_drop cause);
 void emu_ref_drop_waiting(struct model *t, uint32_t out, unsigned int at, enum dl_emu_drop cause);
 void emu_ref_enter(struct model *t, uint32_t in, int id);
 void emu_ref_expire(struct model *t, uint32_t in, uint32_t out);

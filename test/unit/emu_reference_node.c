@@ -12,7 +12,6 @@
 #include "emu_reference_model.h"
 
 static void look(struct model *t, uint32_t in);
-static void pass_on(struct model *t, uint32_t in);
 
 /* ---- what is lost ------------------------------------------------------ */
 
@@ -44,34 +43,10 @@ static void drop_head(struct model *t, uint32_t in, enum dl_emu_drop cause)
 	emu_ref_lose(t, id, cause);
 }
 
-/* What a branch had to do with a flit is done. */
-static void branch_free(struct model *t, uint32_t in, uint32_t out)
-{
-	for (unsigned int i = 0; i < channel(t, in)->nbranches; i++)
-		if (channel(t, in)->branch[i].out == out)
-			channel(t, in)->branch[i].busy = false;
-	pass_on(t, in);
-}
-
-void emu_ref_discard(struct model *t, uint32_t in, uint32_t out, enum dl_emu_drop cause)
-{
-	struct channel *c = channel(t, in);
-
-	if (!c->nbranches)
-		c->discard = cause;
-	for (unsigned int i = 0; i < c->nbranches; i++)
-		if (c->branch[i].out == out)
-			c->branch[i].lost = cause;
-}
-
-static void copy_gone(struct model *t, int parent, uint32_t out)
+static void copy_gone(struct model *t, int parent)
 {
 	uint32_t in = t->packets[parent].in;
 
-	if (has_worms(t)) {
-		branch_free(t, in, out);
-		return;
-	}
 	if (--t->packets[parent].copies)
 		return;
 	channel(t, in)->reading = false;
@@ -92,9 +67,7 @@ void emu_ref_drop_waiting(struct model *t, uint32_t out, unsigned int at, enum d
 		return;
 	}
 	emu_ref_lose(t, id, cause);
-	if (has_worms(t))
-		emu_ref_discard(t, t->packets[id].in, out, cause);
-	copy_gone(t, t->packets[id].parent, out);
+	copy_gone(t, t->packets[id].parent);
 }
 
 /* ---- switches ---------------------------------------------------------- */
@@ -183,85 +156,6 @@ static bool spread(struct model *t, int id, uint32_t in)
 	return false;
 }
 
-/* A worm comes to several outputs.  False: to none. */
-static bool open_branches(struct model *t, int id, uint32_t in)
-{
-	const struct dl_fabric_node *n = node_of(t, in / VLS);
-	const uint64_t *mask = dl_tables_mask(&t->w->t->groups[0].masks, n->sw);
-	struct channel *c = channel(t, in);
-
-	c->left = c->tails = 0;
-	for (unsigned int i = 1; i <= n->nports; i++) {
-		struct branch b = { .out = NOBODY };
-
-		if (i == t->w->f->ports[in / VLS].num || !(mask[i / 64] >> i % 64 & 1))
-			continue;
-		b.lost = find_channel(t, id, i, &b.out);
-		c->branch[c->nbranches++] = b;
-	}
-	if (!c->nbranches) {
-		drop_head(t, in, DL_EMU_DROP_NO_ENTRY);
-		return false;
-	}
-	c->reading = true;
-	pass_on(t, in);
-	return true;
-}
-
-/* A branch takes a flit: a copy of it asks for the output, or nobody gets it. */
-static void take_flit(struct model *t, uint32_t in, struct branch *b, int id)
-{
-	struct packet copy = t->packets[id];
-
-	b->taken++;
-	if (copy.final && copy.bytes && ++channel(t, in)->tails < channel(t, in)->nbranches)
-		t->totals.injected++;
-	if (b->lost >= 0) {
-		emu_ref_lose(t, id, b->lost);
-		return;
-	}
-	copy.parent = id;
-	b->busy = true;
-	ask(t, emu_ref_new_packet(t, copy), b->out);
-}
-
-/* The last flit that a branch has taken was the tail. */
-static bool is_over(const struct model *t, const struct channel *c, const struct branch *b)
-{
-	return b->taken > c->left && t->packets[c->stored.packet[b->taken - c->left - 1]].final;
-}
-
-/* Each branch of a worm takes what it can; what all have sent is gone. */
-static void pass_on(struct model *t, uint32_t in)
-{
-	struct channel *c = channel(t, in);
-	bool all = true, final = false;
-
-	for (unsigned int i = 0; i < c->nbranches; i++) {
-		struct branch *b = &c->branch[i];
-
-		while (!b->busy && !is_over(t, c, b) && b->taken - c->left < c->stored.n)
-			take_flit(t, in, b, c->stored.packet[b->taken - c->left]);
-	}
-	while (all && !final && c->stored.n) {
-		int id = c->stored.packet[0];
-
-		for (unsigned int i = 0; i < c->nbranches; i++)
-			all &= c->branch[i].taken - c->branch[i].busy > c->left;
-		if (!all)
-			return;
-		final = t->packets[id].final;
-		leave(&c->stored, 0);
-		c->left++;
-		emu_ref_release(t, in, units(t, t->packets[id].bytes));
-	}
-	if (!final)
-		return;
-	c->nbranches = 0;
-	c->reading = false;
-	look(t, in);
-}
-
 /* One packet or flit.  False: it was dropped. */
 static bool forward(struct model *t, int id, uint32_t in)
 {
@@ -293,7 +187,6 @@ static void look(struct model *t, uint32_t in)
 		if (c->discard >= 0 && !t->packets[id].first)
 			drop_head(t, in, c->discard);
 		else if (t->packets[id].dlid < DL_TABLES_MCAST_LID ? forward(t, id, in) :
-			 has_worms(t)				   ? open_branches(t, id, in) :
 								     spread(t, id, in))
 			return;
 	}
@@ -477,10 +370,7 @@ void emu_ref_enter(struct model *t, uint32_t in, int id)
 		return;
 	}
 	insert(&c->stored, c->stored.n, id);
-	if (c->nbranches)
-		pass_on(t, in);
-	else
-		look(t, in);
+	look(t, in);
 }
 
 void emu_ref_arrive(struct model *t, uint32_t in, int id)
@@ -529,7 +419,7 @@ void emu_ref_tail(struct model *t, uint32_t port)
 		emu_ref_release(t, in, units(t, p->sent.bytes));
 		look(t, in);
 	} else {
-		copy_gone(t, parent, port * VLS + p->sent_vl);
+		copy_gone(t, parent);
 	}
 	for (uint32_t i = 1; t->w->c.speedup && i <= node_of(t, port)->nports; i++)
 		emu_ref_transmit(t, node_of(t, port)->first_port + i);

@@ -85,9 +85,8 @@ static uint64_t run_world(struct draw d, uint32_t threads)
 	w.c.threads = threads;
 	w.c.hoq_life_ps = draw_below(&d, 2) * 20 * US;
 	emu_fixture_everybody(&w, 30, 2000, draw_below(&d, 2) * US);
-	if (w.c.switching != DL_EMU_WORMHOLE || w.c.seed % 3)
-		emu_fixture_flow(&w, 0, 0, w.c.switching == DL_EMU_WORMHOLE ? 2500 : 100, 10)->mlid =
-			DL_TABLES_MCAST_LID;
+	if (w.c.switching != DL_EMU_WORMHOLE)
+		emu_fixture_flow(&w, 0, 0, 100, 10)->mlid = DL_TABLES_MCAST_LID;
 	if (w.c.seed % 3 == 2)
 		close_loops(&w);
 	emu_fixture_start(&w);

@@ -26,7 +26,8 @@ static void print_message(void *context, enum dl_log_level level, const char *me
 static const struct dl_log log_to_stderr = { .write = print_message, .context = NULL };
 
 /* A scenario could also be a file: see dateline-scenario(5). */
-static int read_scenario(unsigned int percent, struct dl_emu_scenario **out)
+static int read_scenario(unsigned int percent, const struct dl_tables *tables,
+			 struct dl_emu_scenario **out)
 {
 	char text[256];
 	FILE *stream;
@@ -40,7 +41,7 @@ static int read_scenario(unsigned int percent, struct dl_emu_scenario **out)
 	stream = fmemopen(text, n, "r");
 	if (!stream)
 		return -1;
-	err = dl_emu_scenario_read_stream(stream, "scenario", &log_to_stderr, out);
+	err = dl_emu_scenario_read_stream(stream, "scenario", tables, NULL, &log_to_stderr, out);
 	fclose(stream);
 	return err;
 }
@@ -60,7 +61,6 @@ int main(int argc, char **argv)
 {
 	struct dl_snapshot snapshot = { 0 };
 	struct dl_emu_scenario *scenario = NULL;
-	struct dl_emu_plan *plan = NULL;
 	struct dl_emu_result result = { 0 };
 	bool deadlock = false;
 	int err;
@@ -69,13 +69,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s SNAPSHOT [PERCENT]\n", argv[0]);
 		return 2;
 	}
-	err = read_scenario(argc == 3 ? atoi(argv[2]) : 20, &scenario);
+	err = dl_snapshot_read(argv[1], NULL, NULL, &log_to_stderr, &snapshot);
 	if (!err)
-		err = dl_snapshot_read(argv[1], NULL, NULL, &log_to_stderr, &snapshot);
+		err = read_scenario(argc == 3 ? atoi(argv[2]) : 20, snapshot.tables, &scenario);
 	if (!err)
-		err = dl_emu_plan_new(scenario, snapshot.tables, NULL, &log_to_stderr, &plan);
-	if (!err)
-		err = dl_emu_plan_run(plan, NULL, NULL, NULL, &result);
+		err = dl_emu_scenario_run(scenario, NULL, NULL, NULL, &result);
 	if (!err) {
 		deadlock = result.state == DL_EMU_DEADLOCK || result.state == DL_EMU_STUCK;
 		if (deadlock)
@@ -84,7 +82,6 @@ int main(int argc, char **argv)
 			print_result(result.emu);
 	}
 	dl_emu_result_free(&result);
-	dl_emu_plan_free(plan);
 	dl_emu_scenario_free(scenario);
 	dl_snapshot_release(&snapshot);
 	return err ? 2 : deadlock;

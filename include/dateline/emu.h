@@ -445,6 +445,7 @@ struct dl_emu_trace_message {
 };
 
 struct dl_emu_traffic_entry {
+	const char *name; /* by which a load is given; may be NULL */
 	enum dl_emu_pattern pattern;
 	unsigned int level;
 	uint32_t load;	 /* open loop: millionths of the link; else 0 */
@@ -516,15 +517,14 @@ bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
 
 /*
  * A scenario, dateline-scenario(5), says all of an emulation: traffic, what
- * is emulated, faults, for how long.  A plan is a scenario applied to tables,
- * and can be run as often as one likes, also by several threads at a time:
+ * is emulated, faults, for how long.  It is read for given tables, in which all
+ * that it names is looked up, and can be run as often as one likes, also by
+ * several threads at a time:
  *
- *	dl_emu_scenario_read("uniform.yaml", log, &scenario);
- *	dl_emu_plan_new(scenario, tables, NULL, log, &plan);
- *	dl_emu_plan_run(plan, NULL, NULL, NULL, &result);
+ *	dl_emu_scenario_read("uniform.yaml", tables, NULL, log, &scenario);
+ *	dl_emu_scenario_run(scenario, NULL, NULL, NULL, &result);
  *	dl_emu_latency_of(&dl_emu_level(result.emu, 0)->latency).p99;
  *	dl_emu_result_free(&result);
- *	dl_emu_plan_free(plan);
  *	dl_emu_scenario_free(scenario);
  *
  * Functions return 0 or a negative errno, reported: -EINVAL for what is
@@ -532,10 +532,27 @@ bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
  */
 struct dl_emu_scenario;
 
-/* "-" is standard input. */
-int dl_emu_scenario_read(const char *path, const struct dl_log *log, struct dl_emu_scenario **out);
+/* What a scenario may need beyond tables.  All zero: nothing. */
+struct dl_emu_scenario_options {
+	/* Where switches are, for patterns on a grid without one of its own. */
+	unsigned int dims;
+	uint32_t radix[DL_EMU_GRID_DIMS];
+	const uint32_t *site; /* by switch: its point, or DL_NONE */
+	/* Reads the tables of a fault; NULL: dl_snapshot_read() does. */
+	int (*read_tables)(void *context, const char *dir, struct dl_snapshot *out);
+	void *context;
+};
+
+/*
+ * Read a file ("-": standard input).  Tables and log are borrowed until the
+ * scenario is freed; options, which may be NULL, until the call returns.
+ */
+int dl_emu_scenario_read(const char *path, const struct dl_tables *t,
+			 const struct dl_emu_scenario_options *o, const struct dl_log *log,
+			 struct dl_emu_scenario **out);
 /* The same from an open stream; `name` stands in messages. */
-int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_log *log,
+int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_tables *t,
+				const struct dl_emu_scenario_options *o, const struct dl_log *log,
 				struct dl_emu_scenario **out);
 void dl_emu_scenario_free(struct dl_emu_scenario *s);
 
@@ -545,33 +562,14 @@ void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads);
 /* Another seed than the scenario's. */
 void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed);
 
-/* What a plan may need beyond scenario and tables.  All zero: nothing. */
-struct dl_emu_plan_options {
-	/* Where switches are, for patterns on a grid without one of theirs. */
-	unsigned int dims;
-	uint32_t radix[DL_EMU_GRID_DIMS];
-	const uint32_t *site; /* by switch: its point, or DL_NONE */
-	/* Reads the tables of a fault; NULL: dl_snapshot_read() does. */
-	int (*read_tables)(void *context, const char *dir, struct dl_snapshot *out);
-	void *context;
-};
-
-struct dl_emu_plan;
-
-/* Look up all that a scenario names.  All is borrowed; options may be NULL. */
-int dl_emu_plan_new(const struct dl_emu_scenario *s, const struct dl_tables *t,
-		    const struct dl_emu_plan_options *options, const struct dl_log *log,
-		    struct dl_emu_plan **out);
-void dl_emu_plan_free(struct dl_emu_plan *p);
-
 /*
  * The adapters: adapters' ports that have a cable and a LID, in the order of
  * their LIDs.  Returns how many; *ports are their port indices.
  */
-uint32_t dl_emu_plan_adapters(const struct dl_emu_plan *p, const uint32_t **ports);
+uint32_t dl_emu_scenario_adapters(const struct dl_emu_scenario *s, const uint32_t **ports);
 
 /* Is there an open loop, among the entries of this name or, for NULL, all? */
-bool dl_emu_plan_has_load(const struct dl_emu_plan *p, const char *name);
+bool dl_emu_scenario_has_load(const struct dl_emu_scenario *s, const char *name);
 
 /* A load for some or all open loops, instead of the scenario's. */
 struct dl_emu_load {
@@ -611,8 +609,8 @@ struct dl_emu_result {
 };
 
 /* `load` and `watch` may be NULL.  Free the result in either case. */
-int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load, dl_emu_watch watch,
-		    void *context, struct dl_emu_result *out);
+int dl_emu_scenario_run(const struct dl_emu_scenario *s, const struct dl_emu_load *load,
+			dl_emu_watch watch, void *context, struct dl_emu_result *out);
 void dl_emu_result_free(struct dl_emu_result *r);
 
 /* Interrupted, a deadlock, packets that did not arrive? */
@@ -629,9 +627,9 @@ struct dl_emu_point {
 	uint64_t delivered, dropped, in_flight, packet_hops;
 };
 
-/* Run a plan at a load.  An interrupted point is left as it was. */
-int dl_emu_plan_point(const struct dl_emu_plan *p, const struct dl_emu_load *load,
-		      dl_emu_watch watch, void *context, struct dl_emu_point *out);
+/* Run a scenario at a load.  An interrupted point is left as it was. */
+int dl_emu_scenario_point(const struct dl_emu_scenario *s, const struct dl_emu_load *load,
+			  dl_emu_watch watch, void *context, struct dl_emu_point *out);
 
 /*
  * The load at which the fabric saturates: where less than 95 per cent of the

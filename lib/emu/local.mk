@@ -15,13 +15,13 @@ libdllink_la_SOURCES += \
 	lib/emu/histogram.c \
 	lib/emu/hop.c \
 	lib/emu/internal.h \
-	lib/emu/plan.c \
-	lib/emu/plan_faults.c \
-	lib/emu/plan_trace.c \
 	lib/emu/rate.c \
 	lib/emu/rewrite.c \
 	lib/emu/run.c \
 	lib/emu/scenario.c lib/emu/scenario.h \
+	lib/emu/scenario_faults.c \
+	lib/emu/scenario_trace.c \
+	lib/emu/scenario_traffic.c \
 	lib/emu/setup.c \
 	lib/emu/shard.c lib/emu/shard.h \
 	lib/emu/slarb.c lib/emu/slarb.h \

@@ -79,7 +79,7 @@ static void swap(struct dl_transition_write *a, struct dl_transition_write *b)
 /* The writes that lead to these tables. */
 static int list(struct dl_emu_rewrite *w, const struct dl_tables *to)
 {
-	bool any = w->fault->order == DL_TRANSITION_ANY;
+	bool any = w->options->order == DL_TRANSITION_ANY;
 	int err;
 
 	free(w->writes);
@@ -91,9 +91,9 @@ static int list(struct dl_emu_rewrite *w, const struct dl_tables *to)
 		return err;
 	for (uint32_t i = w->n; any && i > 1; i--)
 		swap(&w->writes[i - 1], &w->writes[dl_random_below(&w->random, i)]);
-	if (w->fault->direct && any)
+	if (w->options->direct && any)
 		w->maps = dl_random_below(&w->random, w->n + 1);
-	while (w->fault->direct && !any && w->maps < w->n && !w->writes[w->maps].multicast)
+	while (w->options->direct && !any && w->maps < w->n && !w->writes[w->maps].multicast)
 		w->maps++;
 	return 0;
 }
@@ -105,8 +105,8 @@ static int write_next(struct dl_emu_rewrite *w)
 	struct dl_transition_write next;
 	uint32_t k;
 
-	if (n > w->fault->in_flight)
-		n = w->fault->in_flight;
+	if (n > w->options->in_flight)
+		n = w->options->in_flight;
 	k = dl_random_below(&w->random, n);
 	next = w->writes[w->at + k];
 	/* The others keep their order. */
@@ -121,7 +121,7 @@ int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now
 
 	if (w->closing && w->at == w->n) {
 		w->closing = false;
-		w->next = now + (w->n ? w->fault->drain : 0);
+		w->next = now + (w->n ? w->options->drain : 0);
 		return list(w, w->plan.opened);
 	}
 	if (!w->closing && w->at == w->maps && !w->mapped) {
@@ -130,7 +130,7 @@ int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now
 	}
 	if (!err && w->at < w->n)
 		err = write_next(w);
-	w->next = now + w->fault->smp;
+	w->next = now + w->options->smp;
 	if (!w->closing && w->at == w->n && w->mapped)
 		w->next = UINT64_MAX;
 	return err;
@@ -144,10 +144,10 @@ int dl_emu_rewrite_begin(struct dl_emu_rewrite *w, struct dl_emu *e,
 	int err;
 
 	dl_transition_release(&w->plan);
-	w->fault = action->rewrite;
+	w->options = action->rewrite;
 	w->random = (struct dl_random){ seed, STREAM + action->order, 0 };
 	w->next = action->at;
-	w->closing = !w->fault->direct;
+	w->closing = !w->options->direct;
 	w->mapped = false;
 	err = dl_transition_plan(from, action->tables, &w->plan);
 	if (!err)

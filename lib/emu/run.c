@@ -26,7 +26,7 @@
 #define WATCH_PS UINT64_C(200000000)
 
 struct run {
-	const struct dl_emu_plan *plan;
+	const struct dl_emu_scenario *scenario;
 	struct dl_emu_result *result;
 	struct dl_emu *emu;
 	struct dl_arena arena;
@@ -56,7 +56,7 @@ static void keep_warning(void *context, enum dl_log_level level, const char *mes
 	char **more;
 
 	if (level != DL_LOG_WARNING) {
-		dl_log(r->plan->log, level, "%s", message);
+		dl_log(r->scenario->log, level, "%s", message);
 		return;
 	}
 	for (uint32_t i = 0; i < result->nwarnings; i++)
@@ -88,7 +88,7 @@ static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_e
 	*out = (struct dl_emu_message){
 		.at = m.at,
 		.bytes = m.bytes,
-		.dlid = m.dst == DL_EMU_NO_ADAPTER ? m.mlid : r->plan->lid[m.dst],
+		.dlid = m.dst == DL_EMU_NO_ADAPTER ? m.mlid : r->scenario->lid[m.dst],
 		.level = m.level,
 		.sl = DL_TABLES_NO_SL,
 	};
@@ -116,24 +116,25 @@ static void count_rest(struct run *r)
 /* Entries with another load; all of them end with the traffic. */
 static int copy_entries(struct run *r, const struct dl_emu_load *load)
 {
-	const struct dl_emu_plan *p = r->plan;
-	uint32_t n = p->spec.nentries;
+	const struct dl_emu_traffic_spec *spec = &r->scenario->traffic;
+	uint32_t n = spec->nentries;
 
 	r->entries = dl_arena_array(&r->arena, n + 1, sizeof(*r->entries));
 	if (!r->entries)
 		return -ENOMEM;
-	memcpy(r->entries, p->entries, n * sizeof(*r->entries));
+	memcpy(r->entries, spec->entries, n * sizeof(*r->entries));
 	for (uint32_t i = 0; i < n; i++) {
 		struct dl_emu_traffic_entry *e = &r->entries[i];
 
 		if (e->stop > r->end)
 			e->stop = r->end;
 		if (load && load->load && e->load &&
-		    (!load->name || (p->name[i] && !strcmp(p->name[i], load->name))))
+		    (!load->name || (e->name && !strcmp(e->name, load->name))))
 			e->load = load->load;
 		r->result->levels |= 1u << e->level;
 	}
-	r->spec = p->spec;
+	r->spec = *spec;
+	r->spec.seed = r->scenario->config.seed;
 	r->spec.entries = r->entries;
 	return 0;
 }
@@ -149,7 +150,7 @@ static int list_flows(struct run *r)
 	if (!r->port || !r->window || !r->pending || !r->offered)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
-		r->port[i] = r->plan->port[dl_emu_traffic_source(r->traffic, i)];
+		r->port[i] = r->scenario->port[dl_emu_traffic_source(r->traffic, i)];
 		r->window[i] = dl_emu_traffic_window(r->traffic, i);
 	}
 	r->source = (struct dl_emu_source){
@@ -238,15 +239,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 static uint64_t next_stop(const struct run *r, uint64_t now)
 {
 	uint64_t look = earlier(r->last / WATCHES + 1, WATCH_PS);
-	uint64_t step = r->plan->scenario->sample;
+	uint64_t step = r->scenario->sample;
 	uint64_t t = earlier(r->last, (now / look + 1) * look);
 
 	if (now < r->warm)
 		t = earlier(t, r->warm);
 	if (now < r->end)
 		t = earlier(t, r->end);
-	if (r->next_action < r->plan->nactions)
-		t = earlier(t, r->plan->actions[r->next_action].at);
+	if (r->next_action < r->scenario->nactions)
+		t = earlier(t, r->scenario->actions[r->next_action].at);
 	t = earlier(t, r->result->rewrite->next);
 	return step ? earlier(t, (now / step + 1) * step) : t;
 }
@@ -259,7 +260,7 @@ static int take_action(struct run *r, const struct dl_emu_action *a)
 		return dl_emu_fault(r->emu, &a->fault);
 	if (a->rewrite) {
 		err = dl_emu_rewrite_begin(r->result->rewrite, r->emu, a, r->tables,
-					   r->plan->scenario->config.seed);
+					   r->scenario->config.seed);
 		r->tables = r->result->rewrite->now;
 		return err;
 	}
@@ -271,12 +272,12 @@ static int take_action(struct run *r, const struct dl_emu_action *a)
 /* Everything that is due at `now`. */
 static int act(struct run *r, uint64_t now)
 {
-	uint64_t step = r->plan->scenario->sample;
+	uint64_t step = r->scenario->sample;
 	int err = 0;
 
-	while (!err && r->next_action < r->plan->nactions &&
-	       r->plan->actions[r->next_action].at <= now)
-		err = take_action(r, &r->plan->actions[r->next_action++]);
+	while (!err && r->next_action < r->scenario->nactions &&
+	       r->scenario->actions[r->next_action].at <= now)
+		err = take_action(r, &r->scenario->actions[r->next_action++]);
 	if (!err && r->result->rewrite->next <= now) {
 		err = dl_emu_rewrite_step(r->result->rewrite, r->emu, now);
 		r->tables = r->result->rewrite->now;
@@ -298,7 +299,7 @@ static bool over(const struct run *r)
 	int state = r->result->state;
 
 	return state == DL_EMU_DEADLOCK || state == DL_EMU_DONE ||
-	       (state != DL_EMU_RUNNING && r->next_action == r->plan->nactions &&
+	       (state != DL_EMU_RUNNING && r->next_action == r->scenario->nactions &&
 		r->result->rewrite->next == UINT64_MAX);
 }
 
@@ -324,7 +325,7 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 	if (!err && r->result->rewrite->next != UINT64_MAX)
 		dl_log(&r->log, DL_LOG_WARNING,
 		       "emulation: the run ended in the middle of the rewrite at %" PRIu64 " ns",
-		       r->result->rewrite->fault->at / 1000);
+		       r->result->rewrite->options->at / 1000);
 	return err;
 }
 
@@ -332,32 +333,31 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 
 static int set_up(struct run *r, const struct dl_emu_load *load)
 {
-	const struct dl_emu_plan *p = r->plan;
+	const struct dl_emu_scenario *s = r->scenario;
 	int err = copy_entries(r, load);
 
 	r->result->rewrite = dl_emu_rewrite_new();
 	if (!r->result->rewrite)
 		err = -ENOMEM;
 	if (!err)
-		err = dl_emu_traffic_new(&r->spec, p->log, &r->traffic);
+		err = dl_emu_traffic_new(&r->spec, s->log, &r->traffic);
 	if (!err)
 		err = list_flows(r);
 	if (!err)
-		err = dl_emu_new(p->tables, &p->scenario->config, &r->source, &r->log, &r->emu);
+		err = dl_emu_new(s->tables, &s->config, &r->source, &r->log, &r->emu);
 	return err;
 }
 
-int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load, dl_emu_watch watch,
-		    void *context, struct dl_emu_result *out)
+int dl_emu_scenario_run(const struct dl_emu_scenario *s, const struct dl_emu_load *load,
+			dl_emu_watch watch, void *context, struct dl_emu_result *out)
 {
-	const struct dl_emu_scenario *s = p->scenario;
 	struct run r = {
-		.plan = p,
+		.scenario = s,
 		.result = out,
 		.warm = s->warmup,
 		.end = s->duration,
 		.last = s->duration + s->drain,
-		.tables = p->tables,
+		.tables = s->tables,
 		.log = { .write = keep_warning, .context = &r },
 	};
 	int err;
@@ -372,7 +372,7 @@ int dl_emu_plan_run(const struct dl_emu_plan *p, const struct dl_emu_load *load,
 	dl_arena_free(&r.arena);
 	out->emu = r.emu;
 	if (err && err != -EINVAL)
-		dl_log(p->log, DL_LOG_ERROR, "the emulation failed: %s", strerror(-err));
+		dl_log(s->log, DL_LOG_ERROR, "the emulation failed: %s", strerror(-err));
 	return err;
 }
 

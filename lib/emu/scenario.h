@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A scenario as read, and a plan: the scenario applied to a fabric.
+ * A scenario: what its file says, applied to tables.
  *
- * YAML is read straight into what the emulator and its traffic take; only
- * names, which mean something in a fabric alone, are kept as words with their
- * lines, and looked up by the plan.
+ * There is one representation from the file to the run.  The readers of YAML
+ * (scenario.c, scenario_traffic.c, scenario_faults.c) look names up as they meet
+ * them, so that whatever is wrong is reported with its line, and write what the
+ * emulator and its traffic take.  Nothing changes it afterwards: several threads
+ * may run it at a time.
  */
 #ifndef DL_EMU_SCENARIO_H
 #define DL_EMU_SCENARIO_H
@@ -13,53 +15,39 @@
 #include "dateline/emu.h"
 #include "dateline/transition.h"
 
-struct dl_emu_name {
-	char *text;
-	unsigned int line;
-};
+#define DL_EMU_SCENARIO_NS_MAX INT64_C(1000000000000) /* a quarter of an hour */
+#define DL_EMU_SCENARIO_BYTES_MAX (1 << 30)	      /* of a message */
+#define DL_EMU_SCENARIO_MILLION 1000000
 
-struct dl_emu_names {
-	struct dl_emu_name *list;
-	uint32_t n;
-};
-
-struct dl_emu_scenario_traffic {
-	struct dl_emu_traffic_entry entry; /* but for what is looked up */
-	unsigned int line;
-	char *name;
-	char *file; /* of a trace */
-	struct dl_emu_names sources, targets;
-};
-
-enum dl_emu_scenario_fault_kind {
-	DL_EMU_SCENARIO_LINK_DOWN,
-	DL_EMU_SCENARIO_LOSE_FCP,
-	DL_EMU_SCENARIO_CORRUPT_FCP,
-	DL_EMU_SCENARIO_STOP_DRAINING,
-	DL_EMU_SCENARIO_TABLES,
-	DL_EMU_SCENARIO_REWRITE
-};
-
-struct dl_emu_scenario_fault {
-	unsigned int line;
-	enum dl_emu_scenario_fault_kind kind;
-	uint64_t at, length; /* ps; length 0: for ever */
-	uint64_t every;	     /* again and again, `times` */
-	uint32_t times;
-	struct dl_emu_name node;
-	uint32_t port;	/* 0: not given */
-	uint32_t share; /* millionths; 0: not given */
-	char *snapshot; /* tables, rewrite */
-	/* Of a rewrite. */
+/* How switches get new tables while traffic runs (rewrite.c). */
+struct dl_emu_rewrite_options {
+	uint64_t at; /* ps */
 	enum dl_transition_order order;
 	uint64_t smp, drain; /* ps between writes, and between phases */
 	uint32_t in_flight;
 	bool direct; /* not in phases */
 };
 
-/* Times in picoseconds. */
+/* Something that happens at a time: a fault, or new tables. */
+struct dl_emu_action {
+	uint64_t at;
+	uint32_t order;
+	const struct dl_tables *tables;		      /* NULL: the fault */
+	const struct dl_emu_rewrite_options *rewrite; /* NULL: tables at once */
+	struct dl_emu_fault fault;
+};
+
+/* A snapshot of later tables, and its file, so that none is read twice. */
+struct dl_emu_later {
+	struct dl_snapshot snapshot;
+	uint64_t device, file; /* 0: unknown */
+};
+
+/* Times in picoseconds, once it has been read. */
 struct dl_emu_scenario {
-	char *path;
+	const char *path; /* files that it names are beside it */
+	const struct dl_log *log;
+	struct dl_arena arena; /* all that it points to, unless stated */
 	uint64_t duration, warmup, drain;
 	uint64_t sample; /* of the time series; 0: none */
 	struct dl_emu_config config;
@@ -67,76 +55,58 @@ struct dl_emu_scenario {
 	bool even; /* sl_table is used */
 	uint32_t buffer_blocks, buffer_packets;
 	int32_t force_vl; /* -1: the maps as programmed */
-	uint32_t radix[DL_EMU_GRID_DIMS];
-	unsigned int dims; /* 0: by the fabric's coordinates */
-	struct dl_emu_scenario_traffic *traffic;
-	uint32_t ntraffic;
-	struct dl_emu_scenario_fault *faults;
-	uint32_t nfaults;
-};
-
-/* An error that was found after reading.  Returns -EINVAL. */
-int dl_emu_scenario_error(const struct dl_emu_scenario *s, const struct dl_log *log,
-			  unsigned int line, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-/* Something that happens at a time: a fault, or new tables. */
-struct dl_emu_action {
-	uint64_t at;
-	uint32_t order;
-	const struct dl_tables *tables;		     /* NULL: the fault */
-	const struct dl_emu_scenario_fault *rewrite; /* NULL: tables at once */
-	struct dl_emu_fault fault;
-};
-
-/* A snapshot that a fault brings, and its file, so that none is read twice. */
-struct dl_emu_later {
-	struct dl_snapshot snapshot;
-	uint64_t device, file; /* 0: none, or another one's */
-};
-
-struct dl_emu_plan {
-	const struct dl_emu_scenario *scenario;
+	/* The fabric. */
 	const struct dl_tables *tables;
-	const struct dl_fabric *fabric;
-	const struct dl_log *log;
+	struct dl_tables forced; /* as the scenario's force_vl has them */
 	struct dl_fabric_index names;
-	struct dl_arena arena; /* all that follows */
-	struct dl_tables forced;
-	struct dl_emu_later *later;    /* by fault */
-	struct dl_emu_action *actions; /* in order of time */
-	uint32_t nactions;
 	uint16_t *lid;	   /* by adapter */
 	uint32_t *port;	   /* port index by adapter */
 	uint32_t *adapter; /* by port index; DL_EMU_NO_ADAPTER */
-	uint64_t *rate;	   /* by adapter */
-	struct dl_emu_traffic_entry *entries;
-	const char **name; /* by entry, or NULL */
-	struct dl_emu_traffic_spec spec;
+	/* Traffic. */
+	struct dl_emu_traffic_spec traffic;
+	struct dl_emu_traffic_entry *entries; /* the traffic's; from malloc() */
+	uint32_t entries_cap, traces;
+	/* The line of an entry that needs a grid, and of one for groups; 0: none. */
+	unsigned int needs_grid, multicast;
+	/* Faults and new tables, in order of time; from malloc(). */
+	struct dl_emu_action *actions;
+	uint32_t nactions, actions_cap;
+	struct dl_emu_later *later;
+	uint32_t nlater, later_cap;
+	uint64_t repeats, swaps;		       /* of faults, and of those with tables */
+	const struct dl_emu_scenario_options *options; /* while it is read */
 };
 
+/* What must not be, and what was expected instead. */
+struct dl_emu_scenario_rule {
+	bool broken;
+	const char *expected;
+};
+
+/* Report the first broken one. */
+int dl_emu_scenario_check(const struct dl_yaml *y, const struct dl_yaml_node *at,
+			  const struct dl_emu_scenario_rule *rules, size_t n);
+
 /* The node of a word: "0x..." a GUID, else a name.  DL_NONE: there is none. */
-uint32_t dl_emu_plan_node(const struct dl_emu_plan *p, const char *text);
+uint32_t dl_emu_scenario_node(const struct dl_emu_scenario *s, const char *text);
 
 /* The adapter of a word: a number, or its node.  0 or -EINVAL. */
-int dl_emu_plan_adapter(const struct dl_emu_plan *p, const char *text, uint32_t *out);
+int dl_emu_scenario_adapter(const struct dl_emu_scenario *s, const char *text, uint32_t *out);
 
 /* A name in a scenario means a file beside it, unless it begins with "/". */
-char *dl_emu_plan_path(struct dl_emu_plan *p, const char *name);
+char *dl_emu_scenario_file(struct dl_emu_scenario *s, const char *name);
 
-/* Let rows of SL-to-VL maps be as the scenario's force_vl has them. */
-void dl_emu_plan_force_vl(const struct dl_emu_plan *p, dl_tables_sl2vl_row *rows, uint32_t n);
+/* Readers of the keys `traffic` and `faults`. */
+dl_yaml_reader dl_emu_scenario_read_traffic, dl_emu_scenario_read_faults;
 
-/* What the faults name, and when they happen.  0 or negative, reported. */
-int dl_emu_plan_faults(struct dl_emu_plan *p, const struct dl_emu_plan_options *o);
-
-/* The messages of a trace, by source and time.  0 or negative, reported. */
-int dl_emu_plan_trace(struct dl_emu_plan *p, const struct dl_emu_scenario_traffic *t,
-		      struct dl_emu_traffic_entry *e);
+/* scenario_trace.c: the messages of a trace, by source and time. */
+int dl_emu_scenario_read_trace(struct dl_emu_scenario *s, struct dl_yaml *y,
+			       const struct dl_yaml_node *at, const char *name,
+			       struct dl_emu_traffic_entry *e);
 
 /* rewrite.c: a change of tables that is under way. */
 struct dl_emu_rewrite {
-	const struct dl_emu_scenario_fault *fault;
+	const struct dl_emu_rewrite_options *options;
 	uint64_t next; /* when something happens, or UINT64_MAX */
 	struct dl_transition plan;
 	struct dl_tables *now;	    /* what the switches hold */

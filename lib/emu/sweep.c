@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Points of a latency-throughput curve.  They share the plan, which nobody
- * changes, and nothing else: it does not matter who runs which, nor when.
+ * Points of a latency-throughput curve.  They share the scenario, which
+ * nobody changes, and nothing else: it does not matter who runs which, nor when.
  */
 #include "config.h"
 
@@ -24,12 +24,12 @@ static int all_levels(const struct dl_emu *emu, struct dl_emu_latency *out)
 	return 0;
 }
 
-int dl_emu_plan_point(const struct dl_emu_plan *p, const struct dl_emu_load *load,
-		      dl_emu_watch watch, void *context, struct dl_emu_point *out)
+int dl_emu_scenario_point(const struct dl_emu_scenario *s, const struct dl_emu_load *load,
+			  dl_emu_watch watch, void *context, struct dl_emu_point *out)
 {
 	const struct dl_emu_totals *t;
 	struct dl_emu_result r;
-	int err = dl_emu_plan_run(p, load, watch, context, &r);
+	int err = dl_emu_scenario_run(s, load, watch, context, &r);
 
 	if (!err && !r.interrupted) {
 		t = dl_emu_totals(r.emu);

@@ -89,19 +89,15 @@ static int read_trace(struct dl_fabric *f, FILE *from, const char *path)
 	int len = snprintf(text, sizeof(text), "traffic: [{pattern: trace, file: %s}]", path);
 	FILE *scenario = fmemopen(text, len, "r");
 	struct dl_emu_scenario *s = NULL;
-	struct dl_emu_plan *plan;
 	struct dl_tables *t;
 	int err;
 
 	(void)from;
-	FUZZ_CHECK(scenario && !dl_emu_scenario_read_stream(scenario, "input", &listener, &s));
+	FUZZ_CHECK(scenario && !dl_tables_new(f, &t));
+	err = dl_emu_scenario_read_stream(scenario, "input", t, NULL, &listener, &s);
 	fclose(scenario);
-	FUZZ_CHECK(!dl_tables_new(f, &t));
-	err = dl_emu_plan_new(s, t, NULL, &listener, &plan);
-	if (!err)
-		dl_emu_plan_free(plan);
-	dl_tables_free(t);
 	dl_emu_scenario_free(s);
+	dl_tables_free(t);
 	return err;
 }
 

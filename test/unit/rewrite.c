@@ -185,18 +185,16 @@ typedef int (*read_tables)(void *context, const char *dir, struct dl_snapshot *o
 static void run(const struct change *c, FILE *scenario, read_tables read, void *context,
 		uint32_t threads, struct dl_emu_result *out)
 {
-	struct dl_emu_plan_options options = { .read_tables = read, .context = context };
+	struct dl_emu_scenario_options options = { .read_tables = read, .context = context };
 	struct dl_emu_scenario *s;
-	struct dl_emu_plan *plan;
 
 	memset(out, 0, sizeof(*out));
 	rewind(scenario);
-	assert_int_equal(dl_emu_scenario_read_stream(scenario, "scenario", NULL, &s), 0);
+	assert_int_equal(dl_emu_scenario_read_stream(scenario, "scenario", c->before, &options,
+						     NULL, &s),
+			 0);
 	dl_emu_scenario_set_threads(s, threads);
-	assert_int_equal(dl_emu_plan_new(s, c->before, &options, NULL, &plan), 0);
-	assert_int_equal(dl_emu_plan_run(plan, NULL, NULL, NULL, out), 0);
-	/* The plan goes first: its scenario is borrowed. */
-	dl_emu_plan_free(plan);
+	assert_int_equal(dl_emu_scenario_run(s, NULL, NULL, NULL, out), 0);
 	dl_emu_scenario_free(s);
 }
 

@@ -176,7 +176,7 @@ static int run_once(const struct tool *tool, const struct request *r, struct emu
 
 	ending_signals(&ending);
 	sigprocmask(SIG_BLOCK, &ending, &before);
-	err = dl_emu_plan_run(run->plan, NULL, watch, &w, &run->result);
+	err = dl_emu_scenario_run(run->scenario, NULL, watch, &w, &run->result);
 	run->cpu_seconds = emulate_cpu() - begin;
 	tool_progress(&w.progress, NULL, "", 0, 0);
 	if (!err)
@@ -199,15 +199,15 @@ static int run_once(const struct tool *tool, const struct request *r, struct emu
 	return err;
 }
 
-static int run_sweep(const struct tool *tool, struct request *r, const struct dl_emu_plan *plan,
-		     int *status)
+static int run_sweep(const struct tool *tool, struct request *r,
+		     const struct dl_emu_scenario *scenario, int *status)
 {
 	struct emulate_sweep *s = &r->sweep;
 	struct emulate_point *points = NULL;
 	uint32_t n;
 	int err;
 
-	if (!dl_emu_plan_has_load(plan, s->name)) {
+	if (!dl_emu_scenario_has_load(scenario, s->name)) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: --sweep: expected an entry of traffic %s%s with a "
 		       "load",
@@ -215,7 +215,7 @@ static int run_sweep(const struct tool *tool, struct request *r, const struct dl
 		return -EINVAL;
 	}
 	s->show = tool_shows_progress(tool) && campaign_is_leader();
-	err = emulate_sweep(plan, s, &points, &n);
+	err = emulate_sweep(scenario, s, &points, &n);
 	if (!err && campaign_is_leader()) {
 		err = print(tool, NULL, emulate_sweep_json(points, n));
 		for (uint32_t i = 0; !err && i < n; i++)
@@ -243,46 +243,47 @@ static int read_tables(void *context, const char *dir, struct dl_snapshot *out)
 	return err;
 }
 
-static int emulate(struct tool *tool, struct request *r, const struct dl_emu_scenario *scenario,
-		   const struct tool_input *in, int *status)
+static int read_scenario(struct tool *tool, const struct request *r, const struct tool_input *in,
+			 struct dl_emu_scenario **out)
 {
-	struct emulate_run run = { .fabric = in->fabric, .coords = &in->coords };
-	struct dl_emu_plan_options o = { .dims = DL_TORUS_DIMS,
-					 .read_tables = read_tables,
-					 .context = tool,
-					 .site = in->coords.site };
-	struct dl_emu_plan *plan = NULL;
-	int err;
+	struct dl_emu_scenario_options o = { .dims = DL_TORUS_DIMS,
+					     .read_tables = read_tables,
+					     .context = tool,
+					     .site = in->coords.site };
 
 	memcpy(o.radix, in->coords.grid.radix, sizeof(in->coords.grid.radix));
-	err = dl_emu_plan_new(scenario, in->snapshot.tables, &o, &tool->log, &plan);
-	run.plan = plan;
+	return dl_emu_scenario_read(r->scenario, in->snapshot.tables, &o, &tool->log, out);
+}
+
+static int emulate(struct tool *tool, struct request *r, const struct tool_input *in, int *status)
+{
+	struct emulate_run run = { .fabric = in->fabric, .coords = &in->coords };
+	struct dl_emu_scenario *scenario = NULL;
+	int err = read_scenario(tool, r, in, &scenario);
+
+	if (!err && r->seed >= 0)
+		dl_emu_scenario_set_seed(scenario, r->seed);
+	if (!err && !r->sweep.step)
+		dl_emu_scenario_set_threads(scenario, r->sweep.threads);
+	run.scenario = scenario;
 	if (!err && r->sweep.step)
-		err = run_sweep(tool, r, plan, status);
+		err = run_sweep(tool, r, scenario, status);
 	else if (!err && campaign_is_leader()) /* the other processes have nothing to do */
 		err = run_once(tool, r, &run, status);
-	dl_emu_plan_free(plan);
+	dl_emu_scenario_free(scenario);
 	return err;
 }
 
 int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 {
-	struct dl_emu_scenario *scenario = NULL;
 	struct request r = { .seed = -1, .input.live.paths = DL_LIVE_PATHS_ADAPTERS };
 	struct tool_input in = { 0 };
 	int err, status = TOOL_EXIT_GOOD;
 
 	tool_options(tool, &usage, argc, argv, &r);
-	err = dl_emu_scenario_read(r.scenario, &tool->log, &scenario);
-	if (!err && r.seed >= 0)
-		dl_emu_scenario_set_seed(scenario, r.seed);
-	if (!err && !r.sweep.step)
-		dl_emu_scenario_set_threads(scenario, r.sweep.threads);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err)
-		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
-	if (!err)
-		err = emulate(tool, &r, scenario, &in, &status);
-	dl_emu_scenario_free(scenario);
+		err = emulate(tool, &r, &in, &status);
 	tool_input_free(&in);
 	free(r.sweep.name);
 	return err ? (int)tool_exit_status(err) : status;

@@ -12,7 +12,7 @@
 struct emulate_run {
 	const struct dl_fabric *fabric;
 	const struct tool_coords *coords;
-	const struct dl_emu_plan *plan;
+	const struct dl_emu_scenario *scenario;
 	struct dl_emu_result result;
 	double cpu_seconds;
 };
@@ -35,7 +35,7 @@ struct emulate_point {
  * results do not depend on how many run at a time.  Points that were not run,
  * because the user interrupted, are not `done`.  0 or negative, reported.
  */
-int emulate_sweep(const struct dl_emu_plan *p, const struct emulate_sweep *s,
+int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_sweep *s,
 		  struct emulate_point **out, uint32_t *n);
 
 /* The processor time of this thread so far, in seconds. */

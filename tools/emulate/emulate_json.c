@@ -121,7 +121,7 @@ static json_t *end_guid(const struct emulate_run *r, uint32_t port)
 static json_t *pairs_json(const struct emulate_run *r)
 {
 	const uint32_t *port;
-	uint32_t n = dl_emu_plan_adapters(r->plan, &port);
+	uint32_t n = dl_emu_scenario_adapters(r->scenario, &port);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < (size_t)n * n; i++) {

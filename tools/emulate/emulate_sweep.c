@@ -12,7 +12,7 @@
 #include "emulate.h"
 
 struct job {
-	const struct dl_emu_plan *plan;
+	const struct dl_emu_scenario *scenario;
 	const struct emulate_sweep *sweep;
 	struct tool_progress progress;
 };
@@ -50,7 +50,7 @@ static int run_point(void *worker, uint64_t item, void *result)
 	struct emulate_point *out = result;
 	struct dl_emu_load load = { s->name, s->from + item * s->step };
 	double begin = emulate_cpu();
-	int err = dl_emu_plan_point(j->plan, &load, watch, NULL, &out->point);
+	int err = dl_emu_scenario_point(j->scenario, &load, watch, NULL, &out->point);
 
 	out->cpu_seconds = emulate_cpu() - begin;
 	return err;
@@ -63,7 +63,7 @@ static void show_progress(void *shared, uint64_t done, uint64_t total)
 	tool_progress(&j->progress, "points", "", done, done < total ? total : 0);
 }
 
-int emulate_sweep(const struct dl_emu_plan *p, const struct emulate_sweep *s,
+int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_sweep *s,
 		  struct emulate_point **out, uint32_t *n)
 {
 	static struct job j; /* after an interrupt, threads may still be at work */
@@ -80,7 +80,7 @@ int emulate_sweep(const struct dl_emu_plan *p, const struct emulate_sweep *s,
 	bool *done = calloc(c.nitems, sizeof(*done)), interrupted;
 	int err = -ENOMEM;
 
-	j = (struct job){ .plan = p, .sweep = s };
+	j = (struct job){ .scenario = scenario, .sweep = s };
 	*n = c.nitems;
 	*out = calloc(c.nitems, sizeof(**out));
 	if (done && *out)

@@ -12,10 +12,7 @@
 
 #include "emu/scenario.h"
 
-#define NS_MAX 1000000000000ull
-#define BYTES_MAX (1 << 30)
-
-static bool parse_number(const char *text, uint64_t max, uint64_t *out)
+static bool trace_number(const char *text, uint64_t max, uint64_t *out)
 {
 	const char *end = dl_number_scan(text, 10, out);
 
@@ -23,7 +20,7 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *out)
 }
 
 /* One line; *got is false when nothing stands in it.  What is wrong, or NULL. */
-static const char *parse_line(const struct dl_emu_plan *p, char *line,
+static const char *trace_line(const struct dl_emu_scenario *s, char *line,
 			      struct dl_emu_trace_message *m, bool *got)
 {
 	uint64_t ns, bytes, level;
@@ -36,13 +33,13 @@ static const char *parse_line(const struct dl_emu_plan *p, char *line,
 	*got = n > 0;
 	if (!n)
 		return NULL;
-	if (n != 5 || !parse_number(word[0], NS_MAX, &ns) ||
-	    !parse_number(word[3], BYTES_MAX, &bytes) || !bytes ||
-	    !parse_number(word[4], 1, &level))
+	if (n != 5 || !trace_number(word[0], DL_EMU_SCENARIO_NS_MAX, &ns) ||
+	    !trace_number(word[3], DL_EMU_SCENARIO_BYTES_MAX, &bytes) || !bytes ||
+	    !trace_number(word[4], 1, &level))
 		return "expected time in ns, source, destination, bytes, level";
-	if (dl_emu_plan_adapter(p, word[1], &m->src))
+	if (dl_emu_scenario_adapter(s, word[1], &m->src))
 		return "the source is no adapter of the fabric";
-	if (dl_emu_plan_adapter(p, word[2], &m->dst))
+	if (dl_emu_scenario_adapter(s, word[2], &m->dst))
 		return "the destination is no adapter of the fabric";
 	if (m->src == m->dst)
 		return "expected two different adapters";
@@ -53,7 +50,7 @@ static const char *parse_line(const struct dl_emu_plan *p, char *line,
 }
 
 /* `flow` is the place in the file until the flows are numbered. */
-static int by_source(const void *left, const void *right)
+static int trace_by_source(const void *left, const void *right)
 {
 	const struct dl_emu_trace_message *a = left, *b = right;
 
@@ -64,10 +61,10 @@ static int by_source(const void *left, const void *right)
 	return a->flow < b->flow ? -1 : 1;
 }
 
-static int read_lines(const struct dl_emu_plan *p, const char *path, FILE *from,
-		      struct dl_emu_trace_message **list, uint32_t *n)
+/* 0, or a negative errno, reported but for -ENOMEM. */
+static int trace_lines(const struct dl_emu_scenario *s, const char *path, FILE *from,
+		       struct dl_emu_trace_message **list, uint32_t *n)
 {
-	struct dl_emu_trace_message *more;
 	uint32_t cap = 0, number = 0;
 	char *line = NULL;
 	size_t size = 0;
@@ -79,54 +76,54 @@ static int read_lines(const struct dl_emu_plan *p, const char *path, FILE *from,
 		bool got;
 
 		number++;
-		wrong = parse_line(p, line, &m, &got);
+		wrong = trace_line(s, line, &m, &got);
 		if (wrong) {
-			dl_log(p->log, DL_LOG_ERROR, "%s:%u: %s", path, number, wrong);
+			dl_log(s->log, DL_LOG_ERROR, "%s:%u: %s", path, number, wrong);
 			err = -EINVAL;
+		} else if (got && !dl_array_room(*list, *n, 1, &cap)) {
+			err = -ENOMEM;
 		} else if (got) {
-			more = dl_array_grow(*list, sizeof(m), *n, 1, &cap);
-			err = more ? 0 : -ENOMEM;
-			*list = more ? more : *list;
-			if (more)
-				more[(*n)++] = m;
+			(*list)[(*n)++] = m;
 		}
 	}
-	if (!err && ferror(from))
-		err = -EIO;
+	if (!err && ferror(from)) {
+		err = -errno;
+		dl_log(s->log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(errno));
+	}
 	free(line);
 	return err;
 }
 
-int dl_emu_plan_trace(struct dl_emu_plan *p, const struct dl_emu_scenario_traffic *t,
-		      struct dl_emu_traffic_entry *e)
+int dl_emu_scenario_read_trace(struct dl_emu_scenario *s, struct dl_yaml *y,
+			       const struct dl_yaml_node *at, const char *name,
+			       struct dl_emu_traffic_entry *e)
 {
-	char *path = dl_emu_plan_path(p, t->file);
+	char *path = dl_emu_scenario_file(s, name);
 	struct dl_emu_trace_message *list = NULL, *kept = NULL;
 	uint32_t n = 0;
 	FILE *from;
 	int err;
 
 	if (!path)
-		return -ENOMEM;
+		return dl_yaml_no_memory(y, at);
 	from = fopen(path, "re");
 	if (!from) {
 		err = -errno;
-		dl_emu_scenario_error(p->scenario, p->log, t->line, "cannot open the trace %s: %s",
-				      path, strerror(errno));
+		dl_yaml_error(y, at, "cannot open the trace %s: %s", path, strerror(-err));
 		return err;
 	}
-	err = read_lines(p, path, from, &list, &n);
+	err = trace_lines(s, path, from, &list, &n);
 	fclose(from);
 	if (!err) {
-		kept = dl_arena_array(&p->arena, n + 1ul, sizeof(*kept));
+		kept = dl_arena_array(&s->arena, n + 1ul, sizeof(*kept));
 		err = kept ? 0 : -ENOMEM;
 	}
 	if (!err && n) {
-		qsort(list, n, sizeof(*list), by_source);
+		qsort(list, n, sizeof(*list), trace_by_source);
 		memcpy(kept, list, n * sizeof(*kept));
 	}
 	free(list);
 	e->trace = kept;
 	e->ntrace = n;
-	return err;
+	return err == -ENOMEM ? dl_yaml_no_memory(y, at) : err;
 }

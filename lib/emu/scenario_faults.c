@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The key `faults` of a scenario: what happens to the fabric, and when. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "emu/scenario.h"
+
+#define TABLES_MAX 256 /* new tables under traffic: each may cost far more than its line */
+
+/* Of a rewrite, unless the scenario says otherwise. */
+#define IN_FLIGHT 4
+#define SMP_NS 20000
+#define DRAIN_NS 1000000
+
+#define KINDS "link_down lose_fcp corrupt_fcp stop_draining tables rewrite"
+
+enum { LINK_DOWN, LOSE_FCP, CORRUPT_FCP, STOP_DRAINING, TABLES, REWRITE };
+
+/* What a kind does to a port when it begins and when it ends. */
+static const struct {
+	enum dl_emu_fault_kind begin, end;
+} kinds[] = { [LINK_DOWN] = { DL_EMU_LINK_DOWN, DL_EMU_LINK_UP },
+	      [LOSE_FCP] = { DL_EMU_FCP_LOSS, DL_EMU_FCP_LOSS },
+	      [CORRUPT_FCP] = { DL_EMU_FCP_CORRUPT, DL_EMU_FCP_CORRUPT },
+	      [STOP_DRAINING] = { DL_EMU_DRAIN_STOP, DL_EMU_DRAIN_START },
+	      [TABLES] = { 0 },
+	      [REWRITE] = { 0 } };
+
+/* A fault while it is read. */
+struct fault_reader {
+	unsigned int kind;
+	uint64_t length; /* ps; 0: for ever */
+	uint64_t every;	 /* again and again, `times` */
+	uint32_t times;
+	uint32_t number; /* of the port; 0: not given */
+	char *node, *snapshot;
+	const struct dl_yaml_node *node_at;
+	struct dl_emu_rewrite_options rewrite;
+	struct dl_emu_action action;
+};
+
+#define FAULT(member) DL_MEMBER(struct fault_reader, member)
+#define NUMBER .type = DL_SETTING_NUMBER
+#define WORD .type = DL_SETTING_WORD
+#define TEXT .type = DL_SETTING_TEXT
+
+static int fault_read_node(struct dl_yaml *y, const struct dl_yaml_node *value,
+			   const struct dl_setting *key, void *to)
+{
+	const struct dl_setting text = { key->name, TEXT, FAULT(node) };
+
+	((struct fault_reader *)to)->node_at = value;
+	return dl_yaml_value(y, value, &text, to);
+}
+
+static const struct dl_setting fault_keys[] = {
+	{ "at_ns", NUMBER, FAULT(action.at), 0, DL_EMU_SCENARIO_NS_MAX, .required = true },
+	{ "fault", WORD, FAULT(kind), .words = KINDS, .required = true },
+	{ "node", .read = fault_read_node },
+	{ "port", NUMBER, FAULT(number), 1, 254 },
+	{ "for_ns", NUMBER, FAULT(length), 1, DL_EMU_SCENARIO_NS_MAX },
+	{ "every_ns", NUMBER, FAULT(every), 1, DL_EMU_SCENARIO_NS_MAX },
+	{ "times", NUMBER, FAULT(times), 1, 10000 },
+	{ "share", .type = DL_SETTING_DECIMAL, FAULT(action.fault.rate), 1, DL_EMU_LOAD_ONE },
+	{ "snapshot", TEXT, FAULT(snapshot) },
+	{ "order", WORD, FAULT(rewrite.order), .words = "opensm any" },
+	{ "smp_ns", NUMBER, FAULT(rewrite.smp), 1, DL_EMU_SCENARIO_NS_MAX },
+	{ "in_flight", NUMBER, FAULT(rewrite.in_flight), 1, 1000 },
+	{ "phases", WORD, FAULT(rewrite.direct), .words = "true false" },
+	{ "drain_ns", NUMBER, FAULT(rewrite.drain), 0, DL_EMU_SCENARIO_NS_MAX },
+	{ NULL }
+};
+
+static int fault_check(struct dl_yaml *y, const struct dl_yaml_node *at,
+		       const struct fault_reader *f)
+{
+	const struct dl_emu_rewrite_options *w = &f->rewrite;
+	bool rewrite = f->kind == REWRITE;
+	bool tables = f->kind == TABLES || rewrite;
+	bool draining = f->kind == STOP_DRAINING;
+	bool fcp = f->kind == LOSE_FCP || f->kind == CORRUPT_FCP;
+	const struct dl_emu_scenario_rule rules[] = {
+		{ tables != !!f->snapshot,
+		  "expected the key snapshot with tables and rewrite, and only there" },
+		{ !rewrite && (w->order || w->smp || w->in_flight || w->direct ||
+			       w->drain != UINT64_MAX),
+		  "expected the keys order, smp_ns, in_flight, phases and drain_ns with rewrite "
+		  "only" },
+		{ w->direct && w->drain != UINT64_MAX,
+		  "expected the key drain_ns with phases only" },
+		{ tables == !!f->node, "expected the key node, but not with tables and rewrite" },
+		{ !tables && !draining && !f->number, "expected the key port" },
+		{ tables && (f->number || f->length),
+		  "tables and rewrite: expected neither port nor for_ns" },
+		{ f->action.fault.rate && !fcp,
+		  "expected the key share with lose_fcp and corrupt_fcp only" },
+		{ !f->every != !f->times, "expected every_ns and times together" },
+		{ f->times && (!f->length || f->length >= f->every),
+		  "expected for_ns below every_ns" },
+	};
+
+	return dl_emu_scenario_check(y, at, rules, sizeof(rules) / sizeof(*rules));
+}
+
+/* The port that a fault names, and what it does to it. */
+static int fault_find_port(struct dl_yaml *y, const struct dl_yaml_node *item,
+			   const struct dl_emu_scenario *s, struct fault_reader *r)
+{
+	const struct dl_fabric *f = s->tables->fabric;
+	uint32_t node = dl_emu_scenario_node(s, r->node), a, *out = &r->action.fault.port;
+	bool draining = r->kind == STOP_DRAINING;
+	const char *expected = NULL;
+
+	if (node == DL_NONE) {
+		expected = "a node of the fabric: its name or GUID";
+	} else if (draining && !r->number) {
+		if (!dl_emu_scenario_adapter(s, r->node, &a))
+			*out = s->port[a];
+		else
+			expected = "an adapter with a cable and a LID";
+	} else {
+		*out = f->nodes[node].first_port + r->number;
+		if (r->number > f->nodes[node].nports || f->ports[*out].peer == DL_NONE)
+			return dl_yaml_error(y, item,
+					     "port %u of %.60s: expected a port with a cable",
+					     r->number, r->node);
+		if (draining && s->adapter[*out] == DL_EMU_NO_ADAPTER)
+			expected = "an adapter";
+	}
+	return expected ? dl_yaml_error(y, r->node_at, "%.60s: expected %s", r->node, expected) : 0;
+}
+
+/*
+ * The tables of a snapshot; those of an earlier fault, if it is the same file or
+ * directory, however it is named.
+ */
+static int fault_read_tables(struct dl_emu_scenario *s, const char *name,
+			     const struct dl_tables **out)
+{
+	const struct dl_emu_scenario_options *o = s->options;
+	char *path = dl_emu_scenario_file(s, name);
+	struct dl_emu_later later = { 0 };
+	struct stat st;
+	int err;
+
+	if (!path || !dl_array_room(s->later, s->nlater, 1, &s->later_cap))
+		return -ENOMEM;
+	if (!stat(path, &st)) {
+		later.device = st.st_dev;
+		later.file = st.st_ino;
+	}
+	for (uint32_t k = 0; k < s->nlater && later.file; k++) {
+		if (s->later[k].file != later.file || s->later[k].device != later.device)
+			continue;
+		*out = s->later[k].snapshot.tables;
+		return 0;
+	}
+	err = o && o->read_tables ? o->read_tables(o->context, path, &later.snapshot) :
+				    dl_snapshot_read(path, NULL, NULL, s->log, &later.snapshot);
+	if (!err)
+		s->later[s->nlater++] = later;
+	*out = later.snapshot.tables;
+	return err;
+}
+
+static int fault_add(struct dl_emu_scenario *s, const struct dl_emu_action *action)
+{
+	if (!dl_array_room(s->actions, s->nactions, 1, &s->actions_cap))
+		return -ENOMEM;
+	s->actions[s->nactions] = *action;
+	s->actions[s->nactions].order = s->nactions;
+	s->nactions++;
+	return 0;
+}
+
+/* Each time that a fault begins, and that it ends. */
+static int fault_add_all(struct dl_emu_scenario *s, const struct fault_reader *f)
+{
+	int err = 0;
+
+	for (uint32_t k = 0; !err && k < (f->times ? f->times : 1); k++) {
+		struct dl_emu_action action = f->action;
+
+		action.at += k * f->every;
+		action.fault.kind = kinds[f->kind].begin;
+		if (!action.fault.rate)
+			action.fault.rate = DL_EMU_LOAD_ONE;
+		err = fault_add(s, &action);
+		if (err || !f->length)
+			continue;
+		action.at += f->length;
+		action.fault.kind = kinds[f->kind].end;
+		action.fault.rate = 0;
+		err = fault_add(s, &action);
+	}
+	return err;
+}
+
+static int fault_add_rewrite(struct dl_emu_scenario *s, struct fault_reader *f)
+{
+	struct dl_emu_rewrite_options *w = dl_arena_zalloc(&s->arena, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	*w = f->rewrite;
+	w->at = f->action.at;
+	w->in_flight = w->in_flight ? w->in_flight : IN_FLIGHT;
+	w->smp = (w->smp ? w->smp : SMP_NS) * 1000;
+	w->drain = (w->drain == UINT64_MAX ? DRAIN_NS : w->drain) * 1000;
+	f->action.rewrite = w;
+	return 0;
+}
+
+static int fault_take(struct dl_yaml *y, const struct dl_yaml_node *item, struct dl_emu_scenario *s,
+		      struct fault_reader *f)
+{
+	int err = fault_check(y, item, f);
+
+	if (err)
+		return err;
+	f->action.at *= 1000;
+	f->length *= 1000;
+	f->every *= 1000;
+	s->repeats += f->times;
+	s->swaps += f->snapshot ? f->times + 1 : 0;
+	if (s->repeats > DL_EMU_SCENARIO_MILLION)
+		return dl_yaml_error(y, item, "times: expected at most %d in all",
+				     DL_EMU_SCENARIO_MILLION);
+	if (s->swaps > 2 * TABLES_MAX)
+		return dl_yaml_error(y, item, "snapshot: expected at most %d of them", TABLES_MAX);
+	if (f->snapshot)
+		err = fault_read_tables(s, f->snapshot, &f->action.tables);
+	else
+		err = fault_find_port(y, item, s, f);
+	if (!err && f->kind == REWRITE)
+		err = fault_add_rewrite(s, f);
+	return err ? err : fault_add_all(s, f);
+}
+
+static int fault_by_time(const void *left, const void *right)
+{
+	const struct dl_emu_action *a = left, *b = right;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+int dl_emu_scenario_read_faults(struct dl_yaml *y, const struct dl_yaml_node *value,
+				const struct dl_setting *key, void *to)
+{
+	struct dl_emu_scenario *s = to;
+	const struct dl_yaml_node *item;
+	int err = 0;
+
+	if (!dl_yaml_is_list(value))
+		return dl_yaml_error(y, value, "%s: expected a list of faults", key->name);
+	for (size_t i = 0; !err && (item = dl_yaml_item(y, value, i)); i++) {
+		struct fault_reader f = { .rewrite = { .drain = UINT64_MAX } };
+
+		err = dl_yaml_mapping(y, item, fault_keys, &f);
+		if (!err)
+			err = fault_take(y, item, s, &f);
+		free(f.node);
+		free(f.snapshot);
+	}
+	if (s->nactions)
+		qsort(s->actions, s->nactions, sizeof(*s->actions), fault_by_time);
+	return err;
+}

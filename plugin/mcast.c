@@ -257,7 +257,7 @@ static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qli
 					  &from->masks);
 	if (err == -ENOMEM)
 		return err;
-	return dl_phases_close_group(e->phases, e->in_force->fabric, &from->masks, masks);
+	return dl_phases_close_group(e->phases, &from->masks, masks);
 }
 
 static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid, const uint32_t *members,

@@ -14,16 +14,17 @@ struct dl_phases {
 	struct dl_sweep *next;	 /* the tables in force, borrowed */
 	struct dl_tables opened; /* its forwarding, without groups */
 	struct dl_transition plan;
-	bool direct;	   /* any mixture is safe: nothing is closed */
-	bool activate;	   /* cables that come must be active first */
-	bool branches;	   /* they may meet old multicast branches */
-	bool haunted;	   /* a port without a cable is still active */
-	bool close_groups; /* the old tree has cables that the new one lacks */
-	bool closing;	   /* do groups get the ports of both trees only? */
-	bool old_maps;	   /* do SL-to-VL maps still have to wait? */
-	bool recalled;	   /* `from` was read from the switches: it has no tree */
-	bool fresh;	   /* ... which had never been set up */
-	bool unproven;	   /* ... and could not be closed */
+	struct dl_fabric_match old_of; /* the fabric of `next` in that of `from` */
+	bool direct;		       /* any mixture is safe: nothing is closed */
+	bool activate;		       /* cables that come must be active first */
+	bool branches;		       /* they may meet old multicast branches */
+	bool haunted;		       /* a port without a cable is still active */
+	bool close_groups;	       /* the old tree has cables that the new one lacks */
+	bool closing;		       /* do groups get the ports of both trees only? */
+	bool old_maps;		       /* do SL-to-VL maps still have to wait? */
+	bool recalled;		       /* `from` was read from the switches: it has no tree */
+	bool fresh;		       /* ... which had never been set up */
+	bool unproven;		       /* ... and could not be closed */
 	double closed_at;
 };
 

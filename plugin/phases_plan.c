@@ -19,49 +19,11 @@
 
 /* ---- what changes --------------------------------------------------------- */
 
-static bool same_cables(const struct dl_fabric *a, const struct dl_fabric *b)
-{
-	if (a->nports != b->nports || a->nnodes != b->nnodes || a->top_lid != b->top_lid)
-		return false;
-	for (uint32_t n = 0; n < a->nnodes; n++)
-		if (a->nodes[n].guid != b->nodes[n].guid ||
-		    a->nodes[n].nports != b->nodes[n].nports)
-			return false;
-	for (uint32_t p = 0; p < a->nports; p++)
-		if (a->ports[p].peer != b->ports[p].peer || a->ports[p].lid != b->ports[p].lid)
-			return false;
-	return true;
-}
-
-static bool same_maps(const struct dl_tables *a, const struct dl_tables *b)
-{
-	for (uint32_t i = 0; i < a->sl2vl_first[a->fabric->nswitches]; i++) {
-		uint16_t x = a->sl2vl[i], y = b->sl2vl[i];
-
-		if ((x == DL_TABLES_NO_ROW) != (y == DL_TABLES_NO_ROW) ||
-		    (x != DL_TABLES_NO_ROW && a->rows[x] != b->rows[y]))
-			return false;
-	}
-	return true;
-}
-
-static bool same_tree(const struct dl_route_tree *a, const struct dl_route_tree *b)
-{
-	size_t n = a->nswitches;
-
-	return a->root == b->root && !memcmp(a->parent, b->parent, n * sizeof(*a->parent)) &&
-	       !memcmp(a->cable_first, b->cable_first, (n + 1) * sizeof(*a->cable_first)) &&
-	       !memcmp(a->cables, b->cables, a->cable_first[n] * sizeof(*a->cables));
-}
-
 /* Most sweeps find what was there before. */
 bool dl_phases_same_routing(const struct dl_sweep *a, const struct dl_sweep *b)
 {
-	const struct dl_tables *x = a->routed.tables, *y = b->routed.tables;
-
-	return same_cables(a->fabric, b->fabric) && x->stride == y->stride &&
-	       !memcmp(x->lft, y->lft, a->fabric->nswitches * (size_t)x->stride) &&
-	       same_maps(x, y) && same_tree(a->routed.tree, b->routed.tree);
+	return dl_fabric_same_cables(a->fabric, b->fabric) &&
+	       dl_route_same_result(&a->routed, &b->routed);
 }
 
 static osm_physp_t *find_physp(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
@@ -85,7 +47,7 @@ static bool leads_to_switch(const struct dl_fabric *f, uint32_t s, unsigned int 
  */
 static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_t s, unsigned int o)
 {
-	const struct dl_fabric *f = p->next->fabric, *before = p->from->fabric;
+	const struct dl_fabric *f = p->next->fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 	osm_physp_t *physp = find_physp(e, f, s, o);
 	unsigned int state = physp ? osm_physp_get_port_state(physp) : 0;
@@ -93,13 +55,12 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 
 	if (f->ports[n->first_port + o].peer == DL_NONE)
 		p->haunted |= state > IB_LINK_INIT;
-	if (!leads_to_switch(f, s, o) || !dl_transition_is_recabled(before, f, s, o))
+	if (!leads_to_switch(f, s, o) || !dl_fabric_match_recabled(&p->old_of, s, o))
 		return;
 	p->activate |= state < IB_LINK_ACTIVE;
-	was = dl_fabric_find_guid(before, n->guid);
+	was = dl_fabric_match_port(&p->old_of, n->first_port + o);
 	/* A switch that has come, or a cable that has moved: old branches. */
-	p->branches |= was == DL_NONE || o > before->nodes[was].nports ||
-		       before->ports[before->nodes[was].first_port + o].peer != DL_NONE;
+	p->branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
 }
 
 static void look_at_cables(const struct dl_engine *e, struct dl_phases *p)
@@ -130,23 +91,22 @@ static int full_group(const struct dl_sweep *sweep, uint16_t mlid, struct dl_tab
 }
 
 /* Old masks at a switch of the new fabric; NULL: it had none. */
-static const uint64_t *old_masks(const struct dl_phases *p, const struct dl_fabric *f, uint32_t s,
+static const uint64_t *old_masks(const struct dl_phases *p, uint32_t s,
 				 const struct dl_tables_masks *masks)
 {
-	const struct dl_fabric *before = p->from->fabric;
-	uint32_t node = dl_fabric_find_guid(before, f->nodes[f->switches[s]].guid);
+	uint32_t was = dl_fabric_match_switch(&p->old_of, s);
 
-	if (node == DL_NONE || !dl_fabric_is_switch(before, node))
-		return NULL;
-	return dl_tables_mask(masks, before->nodes[node].sw);
+	return was == DL_NONE ? NULL : dl_tables_mask(masks, was);
 }
 
-int dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
-			  const struct dl_tables_masks *before, struct dl_tables_masks *masks)
+int dl_phases_close_group(const struct dl_phases *p, const struct dl_tables_masks *before,
+			  struct dl_tables_masks *masks)
 {
+	const struct dl_fabric *f = p->next->fabric;
+
 	for (uint32_t s = dl_tables_mask_next(masks, 0); s < f->nswitches;
 	     s = dl_tables_mask_next(masks, s + 1)) {
-		const uint64_t *old = old_masks(p, f, s, before);
+		const uint64_t *old = old_masks(p, s, before);
 		uint64_t *new = dl_tables_mask_row(masks, s);
 		unsigned int ports = f->nodes[f->switches[s]].nports;
 
@@ -156,7 +116,7 @@ int dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
 			new[w] &= old ? old[w] : 0;
 		for (unsigned int o = 1; o <= ports; o++)
 			if (dl_tables_mask_get(masks, s, o) &&
-			    (dl_transition_is_recabled(p->from->fabric, f, s, o) ||
+			    (dl_fabric_match_recabled(&p->old_of, s, o) ||
 			     dl_transition_changes_map(&p->plan, s, o)))
 				new[o / 64] &= ~(UINT64_C(1) << o % 64);
 	}
@@ -168,13 +128,13 @@ static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
 			const struct dl_tables_masks *before, const struct dl_tables_masks *after)
 {
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const uint64_t *old = old_masks(p, f, s, before);
+		const uint64_t *old = old_masks(p, s, before);
 		unsigned int ports = f->nodes[f->switches[s]].nports;
 
 		for (unsigned int o = 1; old && o <= ports; o++)
 			if (old[o / 64] >> o % 64 & 1 && leads_to_switch(f, s, o) &&
 			    (!dl_tables_mask_get(after, s, o) ||
-			     dl_transition_is_recabled(p->from->fabric, f, s, o) ||
+			     dl_fabric_match_recabled(&p->old_of, s, o) ||
 			     dl_transition_changes_map(&p->plan, s, o)))
 				return true;
 	}
@@ -222,6 +182,7 @@ void dl_phases_free(struct dl_phases *p)
 	if (!p)
 		return;
 	dl_transition_release(&p->plan);
+	dl_fabric_match_release(&p->old_of);
 	dl_sweep_free(p->from);
 	free(p);
 }
@@ -273,6 +234,9 @@ static int decide(const struct dl_engine *e, struct dl_phases *p)
 	bool any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
 	int err;
 
+	err = dl_fabric_match(next->fabric, p->from->fabric, &p->old_of);
+	if (err)
+		return err;
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
 	look_at_cables(e, p);
 	CL_PLOCK_RELEASE(&e->osm->lock);

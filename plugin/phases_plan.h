@@ -22,8 +22,8 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p);
 
 /* Leave of a group's masks what the old ones, `before`, have as well.  0 or -ENOMEM. */
-int dl_phases_close_group(const struct dl_phases *p, const struct dl_fabric *f,
-			  const struct dl_tables_masks *before, struct dl_tables_masks *masks);
+int dl_phases_close_group(const struct dl_phases *p, const struct dl_tables_masks *before,
+			  struct dl_tables_masks *masks);
 
 /* Forget a plan that was not begun. */
 void dl_phases_discard(struct dl_phases *planned);

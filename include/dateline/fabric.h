@@ -224,6 +224,47 @@ static inline bool dl_fabric_in_use(const struct dl_fabric *f, const struct dl_f
  */
 uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port);
 
+/* ---- one fabric in another (match.c) ---------------------------------------- */
+
+/* Which nodes of one fabric another one has, by GUID and type. */
+struct dl_fabric_match {
+	const struct dl_fabric *from, *to; /* borrowed */
+	uint32_t *node;			   /* in `to`, by node of `from`; DL_NONE: not there */
+};
+
+/* 0 or -ENOMEM; release in either case. */
+int dl_fabric_match(const struct dl_fabric *from, const struct dl_fabric *to,
+		    struct dl_fabric_match *out);
+void dl_fabric_match_release(struct dl_fabric_match *m);
+
+/* The same port in `to`, or DL_NONE. */
+static inline uint32_t dl_fabric_match_port(const struct dl_fabric_match *m, uint32_t port)
+{
+	const struct dl_fabric_port *p = &m->from->ports[port];
+	uint32_t node = m->node[p->node];
+
+	return node == DL_NONE || p->num > m->to->nodes[node].nports ?
+		       DL_NONE :
+		       m->to->nodes[node].first_port + p->num;
+}
+
+/* The same switch (dense number) in `to`, or DL_NONE. */
+static inline uint32_t dl_fabric_match_switch(const struct dl_fabric_match *m, uint32_t sw)
+{
+	uint32_t node = m->node[m->from->switches[sw]];
+
+	return node == DL_NONE ? DL_NONE : m->to->nodes[node].sw;
+}
+
+/* The LID in `to` of the end port that has this one in `from`, or 0. */
+uint16_t dl_fabric_match_lid(const struct dl_fabric_match *m, uint16_t lid);
+
+/* Has a switch's port in `from` a cable that is not in `to`, or leads elsewhere there? */
+bool dl_fabric_match_recabled(const struct dl_fabric_match *m, uint32_t sw, unsigned int port);
+
+/* Have both the same nodes, ports, cables and LIDs, under the same numbers? */
+bool dl_fabric_same_cables(const struct dl_fabric *a, const struct dl_fabric *b);
+
 /* ---- links between switches ------------------------------------------------- */
 
 /*

@@ -165,6 +165,12 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 void dl_route_result_release(struct dl_route_result *r);
 
 /*
+ * Do two results, for fabrics with the same nodes, cables and LIDs, have the same
+ * forwarding entries, SL-to-VL maps, path SLs and tree?
+ */
+bool dl_route_same_result(const struct dl_route_result *a, const struct dl_route_result *b);
+
+/*
  * Tell a snapshot what it holds: engine, mode ("proven-balanced" with balanced
  * ties), where path SLs come from, and
  * the coordinates, as the note dateline-torus.dump.  0 or -ENOMEM.

@@ -20,6 +20,8 @@
 #ifndef DATELINE_TABLES_H
 #define DATELINE_TABLES_H
 
+#include <string.h>
+
 #include "fabric.h"
 
 #ifdef __cplusplus
@@ -268,6 +270,58 @@ struct dl_tables_masks_seen {
  * change or go as long as others are united with them.
  */
 void dl_tables_masks_unite(struct dl_tables_masks *m, struct dl_tables_masks_seen *seen);
+
+/* ---- two sets of tables (compare.c) ------------------------------------------ */
+
+/* One part of two sets of tables, `b` and what is the same in its fabric. */
+struct dl_tables_changes {
+	uint64_t compared, changed; /* known on both sides, and different */
+	uint64_t one_sided;	    /* known on one side only */
+};
+
+/* Of 64 LIDs from 64 * block on: those whose entries differ, in tables of one fabric. */
+static inline uint64_t dl_tables_lft_changes(const struct dl_tables *a, const struct dl_tables *b,
+					     uint32_t sw, uint32_t block)
+{
+	const uint8_t *x = a->lft + sw * (size_t)a->stride + 64 * (size_t)block;
+	const uint8_t *y = b->lft + sw * (size_t)b->stride + 64 * (size_t)block;
+	uint64_t changes = 0;
+
+	if (!memcmp(x, y, 64))
+		return 0;
+	for (unsigned int i = 0; i < 64; i++)
+		changes |= (uint64_t)(x[i] != y[i]) << i;
+	return changes;
+}
+
+/*
+ * Compare a part of `a` with that of `b`, in whose fabric `m` finds that of `a`.
+ * Forwarding entries that differ are counted by LID and by switch of `a`, too, whose
+ * arrays are overwritten.  Maps of switches are those between ports in use on both
+ * sides.  Path SLs are those of ordered pairs of an end port and another one's LID.
+ * 0 or -ENOMEM.
+ */
+int dl_tables_compare_lfts(const struct dl_tables *a, const struct dl_tables *b,
+			   const struct dl_fabric_match *m, uint32_t *by_lid, uint32_t *by_switch,
+			   struct dl_tables_changes *out);
+void dl_tables_compare_switch_maps(const struct dl_tables *a, const struct dl_tables *b,
+				   const struct dl_fabric_match *m, struct dl_tables_changes *out);
+void dl_tables_compare_end_maps(const struct dl_tables *a, const struct dl_tables *b,
+				const struct dl_fabric_match *m, struct dl_tables_changes *out);
+void dl_tables_compare_vlarb(const struct dl_tables *a, const struct dl_tables *b,
+			     const struct dl_fabric_match *m, struct dl_tables_changes *out);
+int dl_tables_compare_sls(const struct dl_tables *a, const struct dl_tables *b,
+			  const struct dl_fabric_match *m, struct dl_tables_changes *out);
+
+/*
+ * Are SL-to-VL maps and path SLs the same, of fabrics with the same nodes and LIDs?
+ * Without memory to compare them: no.
+ */
+bool dl_tables_same_vls(const struct dl_tables *a, const struct dl_tables *b);
+
+/* How many switches' masks of a group differ. */
+uint32_t dl_tables_compare_masks(const struct dl_tables_masks *a, const struct dl_tables_masks *b,
+				 const struct dl_fabric_match *m);
 
 /* Dumps of a routing, in the formats of OpenSM (-D 0x43) and ibdmchk. */
 enum dl_tables_file {

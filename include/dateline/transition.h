@@ -58,10 +58,6 @@ int dl_transition_interrupted(struct dl_transition *t);
  */
 void dl_transition_spare(struct dl_transition *t);
 
-/* Does the cable of a switch's port lead elsewhere than in the other fabric? */
-bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabric *now,
-			       uint32_t sw, unsigned int port);
-
 /*
  * Does a map of packets that leave through a switch's port change, and may they
  * wait in a loop there?  Groups must not use it between both sets.

@@ -66,7 +66,7 @@ struct dl_verify_result {
 	uint64_t dependencies;
 	uint64_t without_sl;  /* pairs without a path SL, when others have one */
 	uint64_t without_vl;  /* pairs of ports with an unknown map */
-	uint64_t sl_changes;  /* pairs whose path SL differs from before */
+	uint64_t sl_changes;  /* pairs (as above) whose path SL differs from before */
 	uint64_t sl_compared; /* pairs compared */
 };
 

@@ -4,6 +4,7 @@ libdlroute_la_SOURCES += \
 	lib/fabric/fabric.c \
 	lib/fabric/links.c \
 	lib/fabric/internal.h \
+	lib/fabric/match.c \
 	lib/fabric/netlist_write.c \
 	lib/fabric/part.c \
 	lib/fabric/speed.c \

@@ -368,3 +368,21 @@ void dl_route_result_release(struct dl_route_result *r)
 	dl_verify_result_free(r->verification);
 	memset(r, 0, sizeof(*r));
 }
+
+static bool same_tree(const struct dl_route_tree *a, const struct dl_route_tree *b)
+{
+	size_t n = a->nswitches;
+
+	return a->root == b->root && !memcmp(a->parent, b->parent, n * sizeof(*a->parent)) &&
+	       !memcmp(a->cable_first, b->cable_first, (n + 1) * sizeof(*a->cable_first)) &&
+	       !memcmp(a->cables, b->cables, a->cable_first[n] * sizeof(*a->cables));
+}
+
+bool dl_route_same_result(const struct dl_route_result *a, const struct dl_route_result *b)
+{
+	const struct dl_tables *x = a->tables, *y = b->tables;
+
+	return x && y && a->tree && b->tree && x->stride == y->stride &&
+	       !memcmp(x->lft, y->lft, x->fabric->nswitches * (size_t)x->stride) &&
+	       dl_tables_same_vls(x, y) && same_tree(a->tree, b->tree);
+}

@@ -1,5 +1,6 @@
 libdlroute_la_SOURCES += \
 	include/dateline/tables.h \
+	lib/tables/compare.c \
 	lib/tables/exchange.c \
 	lib/tables/internal.h \
 	lib/tables/load.c \

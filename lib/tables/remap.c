@@ -45,18 +45,8 @@ static void remap_switch(const struct dl_tables *from, uint32_t old, struct dl_t
 		memcpy(&t->sl2vl[t->sl2vl_first[sw]], map, n * sizeof(*map));
 }
 
-/* Where a port of the new fabric was in the old one, or DL_NONE. */
-static uint32_t old_port(const struct dl_fabric *old, const struct dl_fabric *f, uint32_t port)
-{
-	const struct dl_fabric_port *p = &f->ports[port];
-	uint32_t node = dl_fabric_find_guid(old, f->nodes[p->node].guid);
-
-	if (node == DL_NONE || p->num > old->nodes[node].nports)
-		return DL_NONE;
-	return old->nodes[node].first_port + p->num;
-}
-
-static int remap_path_sls(const struct dl_tables *from, struct dl_tables *t)
+static int remap_path_sls(const struct dl_tables *from, struct dl_tables *t,
+			  const struct dl_fabric_match *old_of)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t port, old, lid;
@@ -69,14 +59,14 @@ static int remap_path_sls(const struct dl_tables *from, struct dl_tables *t)
 		return err;
 	memcpy(t->psl, from->psl, (size_t)t->npsl_src * t->npsl_dst);
 	for (port = 0; port < f->nports; port++) {
-		old = old_port(from->fabric, f, port);
+		old = dl_fabric_match_port(old_of, port);
 		if (old != DL_NONE)
 			t->psl_src[port] = from->psl_src[old];
 	}
 	for (lid = 1; lid <= t->top_lid && lid <= from->top_lid; lid++) {
 		port = f->lid_port[lid];
 		if (port != DL_NONE &&
-		    from->fabric->lid_port[lid] == old_port(from->fabric, f, port))
+		    from->fabric->lid_port[lid] == dl_fabric_match_port(old_of, port))
 			t->psl_dst[lid] = from->psl_dst[lid];
 	}
 	return 0;
@@ -85,26 +75,30 @@ static int remap_path_sls(const struct dl_tables *from, struct dl_tables *t)
 int dl_tables_remap(const struct dl_tables *from, const struct dl_fabric *to,
 		    struct dl_tables **out)
 {
+	struct dl_fabric_match old_of = { .node = NULL };
 	struct dl_tables *t = NULL;
 	uint32_t s, port, old;
 	int err = dl_tables_new(to, &t);
 
 	if (!err)
+		err = dl_fabric_match(to, from->fabric, &old_of);
+	if (!err)
 		err = remap_rows(from, t);
 	for (s = 0; !err && s < to->nswitches; s++) {
-		old = dl_fabric_find_guid(from->fabric, to->nodes[to->switches[s]].guid);
-		if (old != DL_NONE && dl_fabric_is_switch(from->fabric, old))
-			remap_switch(from, from->fabric->nodes[old].sw, t, s);
+		old = dl_fabric_match_switch(&old_of, s);
+		if (old != DL_NONE)
+			remap_switch(from, old, t, s);
 	}
 	for (port = 0; !err && port < to->nports; port++) {
-		old = old_port(from->fabric, to, port);
+		old = dl_fabric_match_port(&old_of, port);
 		if (old == DL_NONE)
 			continue;
 		t->end_sl2vl[port] = from->end_sl2vl[old];
 		t->vlarb[port] = from->vlarb[old];
 	}
 	if (!err)
-		err = remap_path_sls(from, t);
+		err = remap_path_sls(from, t, &old_of);
+	dl_fabric_match_release(&old_of);
 	if (err)
 		dl_tables_free(t);
 	else

@@ -52,32 +52,6 @@
 
 /* ---- the two fabrics ------------------------------------------------------ */
 
-static uint32_t port_in(const struct dl_fabric *f, uint64_t guid, unsigned int num)
-{
-	uint32_t node = dl_fabric_find_guid(f, guid);
-
-	return node == DL_NONE || num > f->nodes[node].nports ? DL_NONE :
-								f->nodes[node].first_port + num;
-}
-
-bool dl_transition_is_recabled(const struct dl_fabric *old, const struct dl_fabric *now,
-			       uint32_t sw, unsigned int port)
-{
-	const struct dl_fabric_node *node = &now->nodes[now->switches[sw]];
-	uint32_t here, peer, there;
-
-	if (!port || port > node->nports)
-		return false;
-	here = node->first_port + port;
-	there = port_in(old, node->guid, port);
-	peer = now->ports[here].peer;
-	if (peer == DL_NONE || there == DL_NONE)
-		return peer != DL_NONE;
-	there = old->ports[there].peer;
-	return there == DL_NONE || old->ports[there].num != now->ports[peer].num ||
-	       old->nodes[old->ports[there].node].guid != now->nodes[now->ports[peer].node].guid;
-}
-
 const struct dl_tables_masks *dl_transition_masks(const struct dl_tables *t, uint16_t mlid)
 {
 	static const struct dl_tables_masks none;
@@ -118,15 +92,16 @@ static int remap_groups(const struct dl_tables *from, struct dl_tables *held)
 	const struct dl_fabric *old = from->fabric, *f = held->fabric;
 	uint32_t *now = calloc(old->nswitches + 1u, sizeof(*now));
 	bool same = old->nswitches == f->nswitches;
-	int err = now ? 0 : -ENOMEM;
+	struct dl_fabric_match new_of;
+	int err = dl_fabric_match(old, f, &new_of);
 
+	if (!now)
+		err = -ENOMEM;
 	for (uint32_t s = 0; s < old->nswitches && !err; s++) {
-		uint32_t node = dl_fabric_find_guid(f, old->nodes[old->switches[s]].guid);
-		bool is_there = node != DL_NONE && dl_fabric_is_switch(f, node);
-
-		now[s] = is_there ? f->nodes[node].sw : DL_NONE;
+		now[s] = dl_fabric_match_switch(&new_of, s);
 		same &= now[s] == s;
 	}
+	dl_fabric_match_release(&new_of);
 	for (uint32_t g = 0; g < from->ngroups && !err; g++) {
 		const struct dl_tables_masks *masks = &from->groups[g].masks;
 		struct dl_tables_mcast_group *group = dl_tables_group(held, from->groups[g].mlid);
@@ -213,14 +188,17 @@ static uint64_t close_entries(struct dl_tables *closed, const struct dl_tables *
 			      const struct dl_tables *to, uint32_t s)
 {
 	uint8_t *row = closed->lft + s * (size_t)closed->stride;
-	const uint8_t *old = held->lft + s * (size_t)held->stride;
-	const uint8_t *new = to->lft + s *(size_t)to->stride;
 	uint64_t n = 0;
 
-	for (uint32_t lid = 0; lid <= to->top_lid; lid++) {
-		if (row[lid] != new[lid])
+	for (uint32_t k = 0; k < to->stride / DL_TRANSITION_LFT_BLOCK; k++) {
+		uint64_t differ = dl_tables_lft_changes(held, to, s, k);
+
+		for (; differ; differ &= differ - 1) {
+			uint32_t lid = k * DL_TRANSITION_LFT_BLOCK + __builtin_ctzll(differ);
+
+			n += row[lid] != DL_TABLES_NO_PORT;
 			row[lid] = DL_TABLES_NO_PORT;
-		n += old[lid] != DL_TABLES_NO_PORT && row[lid] == DL_TABLES_NO_PORT;
+		}
 	}
 	return n;
 }
@@ -310,10 +288,8 @@ static uint64_t count_writes(const struct dl_tables *a, const struct dl_tables *
 	uint64_t n = 0;
 
 	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
-		for (uint32_t at = 0; at < a->stride; at += DL_TRANSITION_LFT_BLOCK)
-			n += memcmp(a->lft + s * (size_t)a->stride + at,
-				    b->lft + s * (size_t)b->stride + at,
-				    DL_TRANSITION_LFT_BLOCK) != 0;
+		for (uint32_t k = 0; k < a->stride / DL_TRANSITION_LFT_BLOCK; k++)
+			n += dl_tables_lft_changes(a, b, s, k) != 0;
 	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS && (a->ngroups || b->ngroups); k++)
 		for (uint32_t s = 0; s < a->fabric->nswitches; s += 64)
 			if (dl_transition_mft_differs(a, b, k, s, positions))
@@ -371,15 +347,15 @@ void dl_transition_unshare(struct dl_tables *t)
 }
 
 /* One switch of the old set, in the new fabric: what the switches hold. */
-static int settle(struct dl_tables *t, const struct dl_tables *old, const struct dl_tables *to,
-		  uint32_t s)
+static int settle(struct dl_tables *t, const struct dl_fabric_match *old_of,
+		  const struct dl_tables *to, uint32_t s)
 {
 	unsigned int nports = to->fabric->nodes[to->fabric->switches[s]].nports;
 	bool recabled[256] = { false }, any = false;
 	int err = 0;
 
 	for (unsigned int p = 1; p <= nports; p++) {
-		recabled[p] = dl_transition_is_recabled(old->fabric, to->fabric, s, p);
+		recabled[p] = dl_fabric_match_recabled(old_of, s, p);
 		any |= recabled[p];
 	}
 	if (any)
@@ -406,13 +382,17 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out)
 {
 	uint32_t nsw = to->fabric->nswitches;
+	struct dl_fabric_match old_of;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	out->opened = to;
-	err = dl_transition_hold(from, to->fabric, &out->held);
+	err = dl_fabric_match(to->fabric, from->fabric, &old_of);
+	if (!err)
+		err = dl_transition_hold(from, to->fabric, &out->held);
 	for (uint32_t s = 0; s < nsw && !err; s++)
-		err = settle(out->held, from, to, s);
+		err = settle(out->held, &old_of, to, s);
+	dl_fabric_match_release(&old_of);
 	if (!err)
 		err = dl_tables_check(out->held, NULL);
 	if (!err) {
@@ -438,12 +418,17 @@ void dl_transition_spare(struct dl_transition *t)
 		const uint8_t *held = t->held->lft + s * (size_t)t->held->stride;
 		uint8_t *row = t->closed->lft + s * (size_t)t->closed->stride;
 
-		for (uint32_t lid = 0; lid <= t->closed->top_lid; lid++) {
-			if (row[lid] == held[lid] || held[lid] > n->nports ||
-			    dl_fabric_in_use(f, n, held[lid]))
-				continue;
-			row[lid] = held[lid];
-			t->entries_closed--;
+		for (uint32_t k = 0; k < t->held->stride / DL_TRANSITION_LFT_BLOCK; k++) {
+			uint64_t shut = dl_tables_lft_changes(t->held, t->closed, s, k);
+
+			for (; shut; shut &= shut - 1) {
+				uint32_t lid = k * DL_TRANSITION_LFT_BLOCK + __builtin_ctzll(shut);
+
+				if (held[lid] > n->nports || dl_fabric_in_use(f, n, held[lid]))
+					continue;
+				row[lid] = held[lid];
+				t->entries_closed--;
+			}
 		}
 	}
 	t->writes_close = count_writes(t->held, t->closed);

@@ -78,14 +78,6 @@ static int sort_switches(struct search *s)
 	return 0;
 }
 
-static bool lft_differs(const struct search *s, uint32_t sw, uint32_t block)
-{
-	size_t at = block * (size_t)DL_TRANSITION_LFT_BLOCK;
-
-	return memcmp(s->a->lft + sw * (size_t)s->a->stride + at,
-		      s->b->lft + sw * (size_t)s->b->stride + at, DL_TRANSITION_LFT_BLOCK);
-}
-
 static bool mft_differs(const struct search *s, unsigned int block)
 {
 	bool any = false;
@@ -102,7 +94,7 @@ static int list_writes(struct search *s)
 
 	for (uint32_t k = 0; k < s->a->stride / DL_TRANSITION_LFT_BLOCK; k++)
 		for (uint32_t i = 0; i < nsw && !err; i++)
-			if (lft_differs(s, s->order[i], k))
+			if (dl_tables_lft_changes(s->a, s->b, s->order[i], k))
 				err = add(s, s->order[i], k, 0, false);
 	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS; k++) {
 		if ((!s->a->ngroups && !s->b->ngroups) || !mft_differs(s, k))
@@ -373,15 +365,14 @@ static bool leads_on(const struct dl_fabric *f, uint32_t s, unsigned int port)
 
 static bool is_part_of_row(const struct dl_tables *t, const struct dl_tables *of, uint32_t s)
 {
-	const uint8_t *a = t->lft + s * (size_t)t->stride;
-	const uint8_t *b = of->lft + s * (size_t)of->stride;
+	for (uint32_t k = 0; k < t->stride / DL_TRANSITION_LFT_BLOCK; k++) {
+		uint64_t differ = dl_tables_lft_changes(t, of, s, k);
 
-	for (uint32_t at = 0; at < t->stride; at += DL_TRANSITION_LFT_BLOCK) {
-		if (!memcmp(a + at, b + at, DL_TRANSITION_LFT_BLOCK))
-			continue;
-		for (uint32_t lid = at; lid < at + DL_TRANSITION_LFT_BLOCK && lid <= t->top_lid;
-		     lid++)
-			if (a[lid] != b[lid] && leads_on(t->fabric, s, a[lid]))
+		for (; differ; differ &= differ - 1)
+			if (leads_on(t->fabric, s,
+				     dl_tables_lft(t, s,
+						   k * DL_TRANSITION_LFT_BLOCK +
+							   __builtin_ctzll(differ))))
 				return false;
 	}
 	return true;

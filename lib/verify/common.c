@@ -21,93 +21,13 @@
 
 #include "verify/internal.h"
 
-/* ---- SL-to-VL maps ----------------------------------------------------- */
-
-static bool same_row(const struct dl_tables *a, uint16_t x, const struct dl_tables *b, uint16_t y)
-{
-	if (x == DL_TABLES_NO_ROW || y == DL_TABLES_NO_ROW)
-		return x == y;
-	return a->rows[x] == b->rows[y];
-}
-
-static bool same_maps_at(const struct dl_tables *a, const struct dl_tables *b, uint32_t s)
-{
-	const struct dl_fabric *f = a->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-
-	for (unsigned int i = 0; i <= n->nports; i++) {
-		uint32_t at = a->sl2vl_first[s] + i * (n->nports + 1u);
-
-		for (unsigned int o = 1; o <= n->nports && dl_fabric_in_use(f, n, i); o++)
-			if (dl_fabric_in_use(f, n, o) &&
-			    !same_row(a, a->sl2vl[at + o], b, b->sl2vl[at + o]))
-				return false;
-	}
-	return true;
-}
-
-static bool same_maps(const struct dl_tables *a, const struct dl_tables *b)
-{
-	const struct dl_fabric *f = a->fabric;
-
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		if (!same_maps_at(a, b, s))
-			return false;
-	for (uint32_t p = 0; p < f->nports; p++)
-		if (!same_row(a, a->end_sl2vl[p], b, b->end_sl2vl[p]))
-			return false;
-	return true;
-}
-
-/* ---- path SLs ---------------------------------------------------------- */
-
-/* Classes may have other numbers, as they have when a switch has gone. */
-static bool same_path_sls(const struct dl_tables *a, const struct dl_tables *b,
-			  struct dl_verify_class *src, struct dl_verify_class *dst)
-{
-	const struct dl_fabric *f = a->fabric;
-	uint32_t nsrc = 0, ndst = 0;
-	bool same = true;
-
-	for (uint32_t p = 0; p < f->nports; p++)
-		if (dl_fabric_is_end_port(f, p) && f->ports[p].lid)
-			src[nsrc++] = (struct dl_verify_class){ a->psl_src[p], b->psl_src[p], 1 };
-	for (uint32_t lid = 1; lid <= a->top_lid; lid++)
-		if (f->lid_port[lid] != DL_NONE)
-			dst[ndst++] =
-				(struct dl_verify_class){ a->psl_dst[lid], b->psl_dst[lid], 1 };
-	nsrc = dl_verify_unite_classes(src, nsrc);
-	ndst = dl_verify_unite_classes(dst, ndst);
-	for (uint32_t i = 0; i < nsrc && same; i++)
-		for (uint32_t k = 0; k < ndst; k++)
-			same &= dl_verify_class_sl(a, src[i].now, dst[k].now) ==
-				dl_verify_class_sl(b, src[i].before, dst[k].before);
-	return same;
-}
-
-/* Without memory to compare: as if they differed. */
-static bool fits_path_sls(const struct dl_tables *a, const struct dl_tables *b)
-{
-	struct dl_verify_class *src, *dst;
-	bool same;
-
-	if (!a->psl || !b->psl)
-		return !a->psl == !b->psl;
-	src = malloc((a->fabric->nports + 1) * sizeof(*src));
-	dst = malloc((a->top_lid + 1) * sizeof(*dst));
-	same = src && dst && same_path_sls(a, b, src, dst);
-	free(src);
-	free(dst);
-	return same;
-}
-
 bool dl_verify_common_fits(const struct dl_verify_common *c, const struct dl_tables *t)
 {
 	const struct dl_tables *own = c->net.t;
 
 	if (t->sl2vl == own->sl2vl && t->psl == own->psl && t->psl_dst == own->psl_dst)
 		return true; /* the same, or a copy that shares them */
-	return t->fabric == own->fabric && same_maps(t, own) && fits_path_sls(t, own) &&
+	return t->fabric == own->fabric && dl_tables_same_vls(t, own) &&
 	       dl_verify_net_levels(t, &c->options) == c->net.levels;
 }
 
@@ -116,19 +36,13 @@ bool dl_verify_common_fits(const struct dl_verify_common *c, const struct dl_tab
 /* LIDs with entries that differ from the first set's; row by row, block by block. */
 static void find_varied(struct dl_verify_common *c, const struct dl_tables *t)
 {
-	const struct dl_tables *own = c->net.t;
-
 	for (uint32_t s = 0; s < c->net.nsw; s++) {
-		const uint8_t *a = own->lft + s * (size_t)own->stride;
-		const uint8_t *b = t->lft + s * (size_t)t->stride;
+		for (uint32_t block = 0; block < t->stride / DL_VERIFY_BLOCK; block++) {
+			uint64_t differ = dl_tables_lft_changes(c->net.t, t, s, block);
 
-		for (uint32_t at = 0; at < t->stride; at += DL_VERIFY_BLOCK) {
-			if (!memcmp(a + at, b + at, DL_VERIFY_BLOCK))
-				continue;
-			c->blocks[at / DL_VERIFY_BLOCK] = true;
-			for (uint32_t lid = at; lid < at + DL_VERIFY_BLOCK && lid <= t->top_lid;
-			     lid++)
-				c->varied[lid] |= a[lid] != b[lid];
+			c->blocks[block] |= differ != 0;
+			for (; differ; differ &= differ - 1)
+				c->varied[block * DL_VERIFY_BLOCK + __builtin_ctzll(differ)] = true;
 		}
 	}
 }
@@ -154,7 +68,7 @@ int dl_verify_common_new(const struct dl_tables *const *tables, unsigned int n,
 	c->net.log = log;
 	if (!t->psl && !c->net.sls)
 		c->net.sls = dl_verify_net_distinct(&c->net, c->net.alive);
-	c->varied = dl_arena_zalloc(&c->arena, t->top_lid + 1u);
+	c->varied = dl_arena_zalloc(&c->arena, t->stride);
 	c->blocks = dl_arena_zalloc(&c->arena, t->top_lid / DL_VERIFY_BLOCK + 1u);
 	c->rings = dl_arena_zalloc(&c->arena, t->top_lid + 1u);
 	err = c->varied && c->blocks && c->rings ? 0 : -ENOMEM;

@@ -402,19 +402,4 @@ int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
 int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,
 		       struct dl_verify_result *v);
 
-/* End ports, or LIDs, of one class in a set of tables and of one in another. */
-struct dl_verify_class {
-	uint32_t now, before, n;
-};
-
-/* Each once, with how many it has.  Returns how many there are. */
-uint32_t dl_verify_unite_classes(struct dl_verify_class *list, uint32_t n);
-
-/* The SL between two classes of tables that have path SLs; either may be DL_NONE. */
-unsigned int dl_verify_class_sl(const struct dl_tables *t, uint32_t src, uint32_t dst);
-
-/* Path SLs, now and before. */
-int dl_verify_stable(const struct dl_tables *now, const struct dl_tables *before,
-		     struct dl_verify_result *v);
-
 #endif

@@ -9,7 +9,6 @@ libdlroute_la_SOURCES += \
 	lib/verify/multicast.c \
 	lib/verify/net.c \
 	lib/verify/sets.c \
-	lib/verify/stable.c \
 	lib/verify/unicast.c \
 	lib/verify/verify.c \
 	lib/verify/walk.c \

@@ -245,22 +245,21 @@ static int find_circle(struct flow *w, const struct dl_verify_column *c)
 /* LIDs for which the one set adds a next hop; row by row, as they lie in memory. */
 static void find_added(struct flow *w)
 {
-	const struct dl_tables *t = w->net->t;
+	const struct dl_tables *t = w->net->t, *with = w->with;
 
 	for (uint32_t s = 0; s < w->net->nsw; s++) {
-		const uint8_t *more = w->with->lft + s * (size_t)w->with->stride;
-		const uint8_t *own = t->lft + s * (size_t)t->stride;
+		for (uint32_t block = 0; block < t->stride / DL_VERIFY_BLOCK; block++) {
+			uint64_t differ = w->common->blocks[block] ?
+						  dl_tables_lft_changes(t, with, s, block) :
+						  0;
 
-		for (uint32_t lid = 0; lid <= t->top_lid; lid++) {
-			if (lid % DL_VERIFY_BLOCK == 0 &&
-			    (!w->common->blocks[lid / DL_VERIFY_BLOCK] ||
-			     !memcmp(more + lid, own + lid, DL_VERIFY_BLOCK))) {
-				lid += DL_VERIFY_BLOCK - 1;
-				continue;
+			for (; differ; differ &= differ - 1) {
+				uint32_t lid = block * DL_VERIFY_BLOCK + __builtin_ctzll(differ);
+
+				w->added[lid] |= dl_verify_net_link(w->net, s,
+								    dl_tables_lft(with, s, lid)) !=
+						 DL_NONE;
 			}
-			if (more[lid] != own[lid] &&
-			    dl_verify_net_link(w->net, s, more[lid]) != DL_NONE)
-				w->added[lid] = true;
 		}
 	}
 }
@@ -416,7 +415,7 @@ static int flow_init(struct flow *w)
 	w->queued = dl_arena_array(arena, nlinks, 1);
 	w->colour = dl_arena_array(arena, nsw, 1);
 	w->stack = dl_arena_array(arena, nsw + 1, sizeof(*w->stack));
-	w->added = dl_arena_zalloc(arena, nlids);
+	w->added = dl_arena_zalloc(arena, w->net->t->stride);
 	w->known = dl_arena_alloc(arena, nlids);
 	w->rings = dl_arena_zalloc(arena, nlids);
 	/* An odd number of lines: columns do not fall into one set of the cache. */

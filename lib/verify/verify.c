@@ -188,6 +188,26 @@ static int check_loops(struct dl_verify_net *net, const struct dl_verify_options
 	return err;
 }
 
+/*
+ * A connection keeps the SL that it was granted for as long as it lives, so a routing
+ * that counts on path SLs may not change them when the fabric fails (rules A5).
+ */
+static int compare_sls(const struct dl_tables *now, const struct dl_tables *before,
+		       struct dl_verify_result *v)
+{
+	struct dl_tables_changes sls = { 0 };
+	struct dl_fabric_match there;
+	int err = dl_fabric_match(now->fabric, before->fabric, &there);
+
+	if (!err)
+		err = dl_tables_compare_sls(now, before, &there, &sls);
+	dl_fabric_match_release(&there);
+	v->sl_compared = sls.compared;
+	v->sl_changes = sls.changed;
+	v->sl_stable = !sls.changed;
+	return err;
+}
+
 static int check(struct dl_verify_net *net, const struct dl_verify_options *o,
 		 struct dl_verify_result *v)
 {
@@ -206,7 +226,7 @@ static int check(struct dl_verify_net *net, const struct dl_verify_options *o,
 	v->dependencies = count_dependencies(net);
 	v->channels = count_channels(net);
 	v->delivered = !v->nlost && !v->groups_lost;
-	return o->earlier ? dl_verify_stable(net->t, o->earlier, v) : 0;
+	return o->earlier ? compare_sls(net->t, o->earlier, v) : 0;
 }
 
 int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,

@@ -163,15 +163,17 @@ static uint32_t switch_of(const struct dl_tables *t, const struct write *w)
 /* Cables that were there before are in use; of others nothing is known. */
 static void find_active(struct record *r, const struct dl_fabric *before, const struct dl_fabric *f)
 {
+	struct dl_fabric_match m;
+
 	r->active = calloc(f->nports + 1, sizeof(*r->active));
-	if (!r->active)
+	if (!r->active || dl_fabric_match(f, before, &m))
 		fail("no memory");
 	for (uint32_t p = 0; p < f->nports; p++) {
 		uint32_t sw = f->nodes[f->ports[p].node].sw;
 
-		r->active[p] = sw == DL_NONE ||
-			       !dl_transition_is_recabled(before, f, sw, f->ports[p].num);
+		r->active[p] = sw == DL_NONE || !dl_fabric_match_recabled(&m, sw, f->ports[p].num);
 	}
+	dl_fabric_match_release(&m);
 }
 
 static void set_port(struct record *r, const struct dl_tables *t, const struct write *w)

@@ -198,14 +198,14 @@ static void check_changes(const struct dl_tables *now, const struct dl_tables *b
 	uint64_t compared = 0, changes = 0;
 
 	for (uint32_t s = 0; s < f->nports; s++) {
-		for (uint32_t d = 0; d < f->nports; d++) {
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
 			unsigned int is, was;
 
-			if (s == d || !dl_fabric_is_end_port(f, s) ||
-			    !dl_fabric_is_end_port(f, d) || !f->ports[s].lid || !f->ports[d].lid)
+			if (s == f->lid_port[lid] || f->lid_port[lid] == DL_NONE ||
+			    !dl_fabric_is_end_port(f, s) || !f->ports[s].lid)
 				continue;
-			is = dl_tables_path_sl(now, s, f->ports[d].lid);
-			was = dl_tables_path_sl(before, s, f->ports[d].lid);
+			is = dl_tables_path_sl(now, s, lid);
+			was = dl_tables_path_sl(before, s, lid);
 			compared += is != DL_TABLES_NO_SL && was != DL_TABLES_NO_SL;
 			changes += is != DL_TABLES_NO_SL && was != DL_TABLES_NO_SL && is != was;
 		}

@@ -38,28 +38,16 @@ static const struct tool_usage usage = {
 	       "input, 3 no fabric or no memory.",
 };
 
-/* By node: the same one in the other fabric, or DL_NONE. */
-static uint32_t *match(const struct dl_fabric *from, const struct dl_fabric *to)
-{
-	uint32_t *out = calloc(from->nnodes + 1, sizeof(*out));
-
-	for (uint32_t i = 0; out && i < from->nnodes; i++) {
-		uint32_t node = dl_fabric_find_guid(to, from->nodes[i].guid);
-
-		out[i] = node != DL_NONE && to->nodes[node].type == from->nodes[i].type ? node :
-											  DL_NONE;
-	}
-	return out;
-}
-
 int diff_match(struct diff *d, const struct dl_log *log)
 {
-	d->node[0] = match(d->from->fabric, d->to->fabric);
-	d->node[1] = match(d->to->fabric, d->from->fabric);
-	if (!d->node[0] || !d->node[1])
-		return -ENOMEM;
+	int err = dl_fabric_match(d->from->fabric, d->to->fabric, &d->there);
+
+	if (!err)
+		err = dl_fabric_match(d->to->fabric, d->from->fabric, &d->back);
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < d->from->fabric->nnodes; i++)
-		if (d->node[0][i] != DL_NONE)
+		if (d->there.node[i] != DL_NONE)
 			return 0;
 	dl_log(log, DL_LOG_ERROR,
 	       "no GUID is in both: these are two fabrics, and there is nothing to compare");
@@ -68,8 +56,8 @@ int diff_match(struct diff *d, const struct dl_log *log)
 
 void diff_release(struct diff *d)
 {
-	free(d->node[0]);
-	free(d->node[1]);
+	dl_fabric_match_release(&d->there);
+	dl_fabric_match_release(&d->back);
 }
 
 /* Does a part say that nothing differs? */

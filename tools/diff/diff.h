@@ -8,24 +8,13 @@
 /* Two fabrics with tables, and which node is which, by GUID. */
 struct diff {
 	const struct tool_input *from, *to; /* old, new; borrowed */
-	uint32_t *node[2];		    /* in `to`, of nodes in `from`, and back; or DL_NONE */
+	struct dl_fabric_match there;	    /* the fabric of `from` in that of `to` */
+	struct dl_fabric_match back;
 };
 
 /* Find them.  0, -EINVAL if there are none, reported, or -ENOMEM; release either way. */
 int diff_match(struct diff *d, const struct dl_log *log);
 void diff_release(struct diff *d);
-
-/* The same port, switch (by number) or end port's LID in `to`; DL_NONE or 0: none. */
-uint32_t diff_port(const struct diff *d, uint32_t port);
-uint32_t diff_switch(const struct diff *d, uint32_t sw);
-uint16_t diff_lid(const struct diff *d, uint16_t lid);
-
-/* How many of the switches' SL-to-VL maps differ; those compared are added. */
-uint64_t diff_switch_maps(const struct diff *d, uint64_t *compared);
-
-/* How many switches' masks of a group differ. */
-uint32_t diff_masks(const struct diff *d, const struct dl_tables_masks *from,
-		    const struct dl_tables_masks *to);
 
 /*
  * Documents, one for each part.  Lists are whole; "changed" in a part of the

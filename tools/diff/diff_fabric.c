@@ -22,18 +22,6 @@ static json_t *lists_json(const struct lists *l)
 			 l->changed);
 }
 
-uint32_t diff_port(const struct diff *d, uint32_t port)
-{
-	const struct dl_fabric_port *p = &d->from->fabric->ports[port];
-	uint32_t node = d->node[0][p->node];
-	const struct dl_fabric_node *n;
-
-	if (node == DL_NONE)
-		return DL_NONE;
-	n = &d->to->fabric->nodes[node];
-	return p->num <= n->nports ? n->first_port + p->num : DL_NONE;
-}
-
 /* ---- nodes --------------------------------------------------------------- */
 
 json_t *diff_nodes(const struct diff *d, bool switches)
@@ -42,7 +30,7 @@ json_t *diff_nodes(const struct diff *d, bool switches)
 	struct lists l = lists_new();
 
 	for (uint32_t i = 0; i < a->nnodes; i++) {
-		uint32_t other = d->node[0][i];
+		uint32_t other = d->there.node[i];
 
 		if (dl_fabric_is_switch(a, i) != switches)
 			continue;
@@ -56,7 +44,7 @@ json_t *diff_nodes(const struct diff *d, bool switches)
 					  tool_json_text(dl_fabric_node_name(b, other))));
 	}
 	for (uint32_t i = 0; i < b->nnodes; i++)
-		if (dl_fabric_is_switch(b, i) == switches && d->node[1][i] == DL_NONE)
+		if (dl_fabric_is_switch(b, i) == switches && d->back.node[i] == DL_NONE)
 			json_array_append_new(l.added, tool_json_node(b, i));
 	return lists_json(&l);
 }
@@ -88,17 +76,17 @@ static bool is_cable(const struct dl_fabric *f, uint32_t port)
 
 json_t *diff_cables(const struct diff *d)
 {
-	const struct diff back = { d->to, d->from, { d->node[1], d->node[0] } };
 	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
 	struct lists l = lists_new();
 
 	for (uint32_t p = 0; p < a->nports; p++) {
-		uint32_t q = is_cable(a, p) ? diff_port(d, p) : DL_NONE;
+		uint32_t q = is_cable(a, p) ? dl_fabric_match_port(&d->there, p) : DL_NONE;
 		const struct dl_fabric_port *x = &a->ports[p], *y = &b->ports[q];
 
 		if (!is_cable(a, p))
 			continue;
-		if (q == DL_NONE || y->peer == DL_NONE || diff_port(d, x->peer) != y->peer) {
+		if (q == DL_NONE || y->peer == DL_NONE ||
+		    dl_fabric_match_port(&d->there, x->peer) != y->peer) {
 			json_array_append_new(l.removed, cable_json(a, p));
 			continue;
 		}
@@ -110,10 +98,11 @@ json_t *diff_cables(const struct diff *d)
 				       "new", speed_json(y)));
 	}
 	for (uint32_t q = 0; q < b->nports; q++) {
-		uint32_t p = is_cable(b, q) ? diff_port(&back, q) : DL_NONE;
+		uint32_t p = is_cable(b, q) ? dl_fabric_match_port(&d->back, q) : DL_NONE;
 
-		if (is_cable(b, q) && (p == DL_NONE || a->ports[p].peer == DL_NONE ||
-				       diff_port(&back, b->ports[q].peer) != a->ports[p].peer))
+		if (is_cable(b, q) &&
+		    (p == DL_NONE || a->ports[p].peer == DL_NONE ||
+		     dl_fabric_match_port(&d->back, b->ports[q].peer) != a->ports[p].peer))
 			json_array_append_new(l.added, cable_json(b, q));
 	}
 	return lists_json(&l);
@@ -127,7 +116,8 @@ json_t *diff_lids(const struct diff *d)
 	struct lists l = lists_new();
 
 	for (uint32_t p = 0; p < a->nports; p++) {
-		uint32_t q = dl_fabric_is_end_port(a, p) ? diff_port(d, p) : DL_NONE;
+		uint32_t q = dl_fabric_is_end_port(a, p) ? dl_fabric_match_port(&d->there, p) :
+							   DL_NONE;
 		const struct dl_fabric_port *x = &a->ports[p], *y = &b->ports[q];
 		json_t *item;
 
@@ -152,7 +142,7 @@ json_t *diff_coords(const struct diff *d)
 	/* Which dimension is x, the cabling alone does not tell. */
 	for (uint32_t s = 0; x->site && y->site && x->certain == y->certain && s < a->nswitches;
 	     s++) {
-		uint32_t node = d->node[0][a->switches[s]], other;
+		uint32_t node = d->there.node[a->switches[s]], other;
 		uint32_t from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
 		bool had, has;
 

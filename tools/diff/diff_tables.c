@@ -8,37 +8,17 @@
 
 #include "diff.h"
 
-uint32_t diff_switch(const struct diff *d, uint32_t s)
+static json_t *counts_json(const struct dl_tables_changes *c)
 {
-	uint32_t node = d->node[0][d->from->fabric->switches[s]];
-
-	return node == DL_NONE ? DL_NONE : d->to->fabric->nodes[node].sw;
-}
-
-static json_t *counts_json(uint64_t compared, uint64_t changed)
-{
-	return json_pack("{s:I, s:I}", "compared", (json_int_t)compared, "changed",
-			 (json_int_t)changed);
-}
-
-uint16_t diff_lid(const struct diff *d, uint16_t lid)
-{
-	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
-	uint32_t p = a->lid_port[lid], q = p == DL_NONE ? DL_NONE : diff_port(d, p);
-	uint16_t offset;
-
-	if (q == DL_NONE || !b->ports[q].lid)
-		return 0;
-	offset = lid - a->ports[p].lid;
-	return offset < 1u << b->ports[q].lmc ? b->ports[q].lid + offset : 0;
+	return json_pack("{s:I, s:I}", "compared", (json_int_t)c->compared, "changed",
+			 (json_int_t)c->changed);
 }
 
 /* ---- unicast ------------------------------------------------------------- */
 
 /* How many entries changed of one LID, or at one switch. */
 struct share {
-	uint32_t key;
-	uint64_t changed;
+	uint32_t key, changed;
 };
 
 static int most_first(const void *a, const void *b)
@@ -51,12 +31,16 @@ static int most_first(const void *a, const void *b)
 }
 
 /* Those with changes, most changes first. */
-static json_t *shares_json(const struct diff *d, struct share *shares, uint32_t n, bool lids)
+static json_t *shares_json(const struct diff *d, const uint32_t *changed, uint32_t n, bool lids)
 {
 	const struct dl_fabric *f = d->from->fabric;
-	json_t *list = json_array();
+	struct share *shares = calloc(n + 1, sizeof(*shares));
+	json_t *list = shares ? json_array() : NULL;
 
-	qsort(shares, n, sizeof(*shares), most_first);
+	for (uint32_t i = 0; shares && i < n; i++)
+		shares[i] = (struct share){ i, changed[i] };
+	if (shares)
+		qsort(shares, n, sizeof(*shares), most_first);
 	for (uint32_t i = 0; list && i < n && shares[i].changed; i++) {
 		uint32_t key = shares[i].key;
 		json_t *item = tool_json_node(f, lids ? f->ports[f->lid_port[key]].node :
@@ -67,183 +51,60 @@ static json_t *shares_json(const struct diff *d, struct share *shares, uint32_t 
 		json_array_append_new(list, tool_json_with(item, "changed",
 							   json_integer(shares[i].changed)));
 	}
+	free(shares);
 	return list;
-}
-
-/* By LID of `from`: the same end port's in `to`, or 0. */
-static uint16_t *lid_map(const struct diff *d)
-{
-	uint16_t *map = calloc(d->from->fabric->top_lid + 1u, sizeof(*map));
-
-	for (uint32_t lid = 1; map && lid <= d->from->fabric->top_lid; lid++)
-		map[lid] = diff_lid(d, lid);
-	return map;
-}
-
-/* Switch by switch: so both tables are read in order. */
-static json_t *entries(const struct diff *d, const uint16_t *lids, struct share *by_lid,
-		       struct share *by_switch)
-{
-	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
-	const struct dl_fabric *f = d->from->fabric;
-	uint64_t compared = 0, changed = 0;
-
-	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
-		by_lid[lid].key = lid;
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		uint32_t t = diff_switch(d, s);
-
-		by_switch[s].key = s;
-		for (uint32_t lid = 1; t != DL_NONE && lid <= f->top_lid; lid++) {
-			bool differs;
-
-			if (!lids[lid])
-				continue;
-			differs = dl_tables_lft(x, s, lid) != dl_tables_lft(y, t, lids[lid]);
-			compared++;
-			by_lid[lid].changed += differs;
-			by_switch[s].changed += differs;
-		}
-		changed += by_switch[s].changed;
-	}
-	return tool_json_with(tool_json_with(counts_json(compared, changed), "destinations",
-					     shares_json(d, by_lid, f->top_lid + 1, true)),
-			      "switches", shares_json(d, by_switch, f->nswitches, false));
 }
 
 json_t *diff_entries(const struct diff *d)
 {
-	const struct dl_fabric *f = d->from->fabric;
-	struct share *by_lid = calloc(f->top_lid + 1u, sizeof(*by_lid));
-	struct share *by_switch = calloc(f->nswitches + 1, sizeof(*by_switch));
-	uint16_t *lids = lid_map(d);
-	json_t *j = by_lid && by_switch && lids ? entries(d, lids, by_lid, by_switch) : NULL;
+	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
+	uint32_t nlids = x->fabric->top_lid + 1u, nswitches = x->fabric->nswitches;
+	uint32_t *changes = calloc(nlids + nswitches, sizeof(*changes));
+	uint32_t *by_lid = changes, *by_switch = changes + nlids;
+	struct dl_tables_changes sum;
+	json_t *j = NULL;
 
-	free(by_lid);
-	free(by_switch);
-	free(lids);
+	if (changes && !dl_tables_compare_lfts(x, y, &d->there, by_lid, by_switch, &sum))
+		j = tool_json_with(tool_json_with(counts_json(&sum), "destinations",
+						  shares_json(d, by_lid, nlids, true)),
+				   "switches", shares_json(d, by_switch, nswitches, false));
+	free(changes);
 	return j;
 }
 
-/* ---- path SLs ------------------------------------------------------------ */
+/* ---- path SLs, maps and arbitration -------------------------------------- */
 
 json_t *diff_sls(const struct diff *d)
 {
-	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
-	const struct dl_fabric *f = d->from->fabric;
-	uint64_t compared = 0, changed = 0;
-	uint16_t *lids = lid_map(d);
+	struct dl_tables_changes sls;
 
-	for (uint32_t p = 0; lids && x->psl && y->psl && p < f->nports; p++) {
-		uint32_t q;
-
-		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p) ||
-		    (q = diff_port(d, p)) == DL_NONE)
-			continue;
-		for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
-			unsigned int sl = dl_tables_path_sl(x, p, lid), other;
-
-			if (sl == DL_TABLES_NO_SL || f->lid_port[lid] == p)
-				continue;
-			other = dl_tables_path_sl(y, q, lids[lid]);
-			if (other == DL_TABLES_NO_SL)
-				continue;
-			compared++;
-			changed += sl != other;
-		}
-	}
-	free(lids);
-	return lids ? counts_json(compared, changed) : NULL;
-}
-
-/* ---- maps and arbitration ------------------------------------------------ */
-
-/* Those of a switch, between ports that are in use both times. */
-static uint64_t changed_maps(const struct diff *d, uint32_t s, uint64_t *compared)
-{
-	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
-	const struct dl_fabric *f = x->fabric, *g = y->fabric;
-	const struct dl_fabric_node *a = &f->nodes[f->switches[s]], *b;
-	uint32_t t = diff_switch(d, s), n = a->nports + 1u;
-	uint64_t changed = 0;
-
-	if (t == DL_NONE)
-		return 0;
-	b = &g->nodes[g->switches[t]];
-	if (b->nports != a->nports)
-		return 0;
-	for (uint32_t i = 0; i < n * n; i++) {
-		uint16_t old = x->sl2vl[x->sl2vl_first[s] + i];
-		uint16_t new = y->sl2vl[y->sl2vl_first[t] + i];
-
-		if (old == DL_TABLES_NO_ROW || new == DL_TABLES_NO_ROW ||
-		    !dl_fabric_in_use(f, a, i / n) || !dl_fabric_in_use(f, a, i % n) ||
-		    !dl_fabric_in_use(g, b, i / n) || !dl_fabric_in_use(g, b, i % n))
-			continue;
-		++*compared;
-		changed += x->rows[old] != y->rows[new];
-	}
-	return changed;
-}
-
-uint64_t diff_switch_maps(const struct diff *d, uint64_t *compared)
-{
-	uint64_t changed = 0;
-
-	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++)
-		changed += changed_maps(d, s, compared);
-	return changed;
+	if (dl_tables_compare_sls(d->from->snapshot.tables, d->to->snapshot.tables, &d->there,
+				  &sls))
+		return NULL;
+	return counts_json(&sls);
 }
 
 json_t *diff_sl2vl(const struct diff *d)
 {
 	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
-	const struct dl_fabric *f = d->from->fabric;
-	uint64_t compared = 0, changed = diff_switch_maps(d, &compared);
+	struct dl_tables_changes maps, ends;
 
-	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t q = x->end_sl2vl[p] == DL_TABLES_NO_ROW ? DL_NONE : diff_port(d, p);
-
-		if (q == DL_NONE || y->end_sl2vl[q] == DL_TABLES_NO_ROW)
-			continue;
-		compared++;
-		changed += x->rows[x->end_sl2vl[p]] != y->rows[y->end_sl2vl[q]];
-	}
-	return counts_json(compared, changed);
+	dl_tables_compare_switch_maps(x, y, &d->there, &maps);
+	dl_tables_compare_end_maps(x, y, &d->there, &ends);
+	maps.compared += ends.compared;
+	maps.changed += ends.changed;
+	return counts_json(&maps);
 }
 
 json_t *diff_vlarb(const struct diff *d)
 {
-	const struct dl_tables *x = d->from->snapshot.tables, *y = d->to->snapshot.tables;
-	uint64_t compared = 0, changed = 0;
+	struct dl_tables_changes arbs;
 
-	for (uint32_t p = 0; p < d->from->fabric->nports; p++) {
-		uint32_t q = x->vlarb[p] == DL_TABLES_NO_ROW ? DL_NONE : diff_port(d, p);
-
-		if (q == DL_NONE || y->vlarb[q] == DL_TABLES_NO_ROW)
-			continue;
-		compared++;
-		changed += memcmp(&x->arbs[x->vlarb[p]], &y->arbs[y->vlarb[q]], sizeof(*x->arbs)) !=
-			   0;
-	}
-	return counts_json(compared, changed);
+	dl_tables_compare_vlarb(d->from->snapshot.tables, d->to->snapshot.tables, &d->there, &arbs);
+	return counts_json(&arbs);
 }
 
 /* ---- multicast ----------------------------------------------------------- */
-
-uint32_t diff_masks(const struct diff *d, const struct dl_tables_masks *a,
-		    const struct dl_tables_masks *b)
-{
-	uint32_t changed = 0;
-
-	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++) {
-		uint32_t t = diff_switch(d, s);
-
-		changed += t != DL_NONE && memcmp(dl_tables_mask(a, s), dl_tables_mask(b, t),
-						  DL_TABLES_MASK_WORDS * sizeof(uint64_t)) != 0;
-	}
-	return changed;
-}
 
 /* The groups of x that y lacks. */
 static json_t *groups_missing(const struct dl_tables *x, const struct dl_tables *y)
@@ -264,7 +125,9 @@ json_t *diff_multicast(const struct diff *d)
 	for (uint32_t g = 0; g < x->ngroups; g++) {
 		const struct dl_tables_mcast_group *other =
 			dl_tables_find_group(y, x->groups[g].mlid);
-		uint32_t n = other ? diff_masks(d, &x->groups[g].masks, &other->masks) : 0;
+		uint32_t n = other ? dl_tables_compare_masks(&x->groups[g].masks, &other->masks,
+							     &d->there) :
+				     0;
 
 		if (n)
 			json_array_append_new(changed,

@@ -47,9 +47,9 @@ static json_t *end_json(const struct report_page *p, uint32_t port)
 }
 
 /* Cables of d's one page that the other lacks. */
-static json_t *only_cables(const struct report_page *p, const struct diff *d)
+static json_t *only_cables(const struct report_page *p, const struct dl_fabric_match *d)
 {
-	const struct dl_fabric *f = p->fabric, *o = d->to->fabric;
+	const struct dl_fabric *f = p->fabric, *o = d->to;
 	json_t *list = json_array();
 
 	for (uint32_t a = 0; a < f->nports; a++) {
@@ -57,9 +57,9 @@ static json_t *only_cables(const struct report_page *p, const struct diff *d)
 
 		if (b == DL_NONE || b < a)
 			continue;
-		there = diff_port(d, a);
+		there = dl_fabric_match_port(d, a);
 		if (there != DL_NONE && o->ports[there].peer != DL_NONE &&
-		    o->ports[there].peer == diff_port(d, b))
+		    o->ports[there].peer == dl_fabric_match_port(d, b))
 			continue;
 		json_array_append_new(list, json_pack("[oo]", end_json(p, a), end_json(p, b)));
 	}
@@ -72,7 +72,7 @@ static json_t *only_cables(const struct report_page *p, const struct diff *d)
 /* An end port's LID then, if it has another one now; else its own. */
 static uint16_t lid_then(const struct report_change *c, uint32_t port)
 {
-	uint32_t there = diff_port(&c->d, port);
+	uint32_t there = dl_fabric_match_port(&c->d.there, port);
 
 	return there == DL_NONE ? c->now->fabric->ports[port].lid :
 				  c->then->fabric->ports[there].lid;
@@ -101,47 +101,29 @@ static void add_moved_lids(const struct report_change *c, json_t *out)
 
 /* ---- forwarding -------------------------------------------------------- */
 
-/* By LID in use now: the LID of the same end port then, or 0. */
-static uint16_t *match_lids(const struct report_change *c)
-{
-	const struct dl_fabric *o = c->then->fabric;
-	uint16_t *then = calloc(c->now->nlids + 1, sizeof(*then));
-
-	for (uint32_t l = 0; then && l < c->now->nlids; l++) {
-		uint32_t there = diff_port(&c->d, c->now->fabric->lid_port[c->now->lids[l]]);
-		uint16_t lid = diff_lid(&c->d, c->now->lids[l]);
-
-		then[l] = lid <= o->top_lid && o->lid_port[lid] == there ? lid : 0;
-	}
-	return then;
-}
-
 static int compare_lfts(const struct report_change *c, json_t *out)
 {
-	uint16_t *lid_then = match_lids(c);
+	uint32_t nlids = c->now->fabric->top_lid + 1u;
+	uint32_t *by_lid = calloc(nlids + c->now->fabric->nswitches, sizeof(*by_lid));
+	uint32_t *by_switch = by_lid + nlids;
+	struct dl_tables_changes sum;
 	json_t *list = json_array();
-	uint64_t compared = 0, changed = 0;
+	int err = by_lid ? dl_tables_compare_lfts(c->now->tables, c->then->tables, &c->d.there,
+						  by_lid, by_switch, &sum) :
+			   -ENOMEM;
 
-	for (uint32_t i = 0; lid_then && i < c->now->fabric->nswitches; i++) {
-		uint32_t sw = c->now->switches[i], there = diff_switch(&c->d, sw);
-		int64_t n = there == DL_NONE ? -1 : 0;
+	for (uint32_t i = 0; !err && i < c->now->fabric->nswitches; i++) {
+		uint32_t sw = c->now->switches[i];
+		bool is_new = dl_fabric_match_switch(&c->d.there, sw) == DL_NONE;
 
-		for (uint32_t l = 0; n >= 0 && l < c->now->nlids; l++) {
-			if (!lid_then[l])
-				continue;
-			n += dl_tables_lft(c->now->tables, sw, c->now->lids[l]) !=
-			     dl_tables_lft(c->then->tables, there, lid_then[l]);
-			compared++;
-		}
-		changed += n > 0 ? n : 0;
-		json_array_append_new(list, json_integer(n));
+		json_array_append_new(list, json_integer(is_new ? -1 : (int64_t)by_switch[sw]));
 	}
+	free(by_lid);
 	json_object_set_new(out, "lft", list);
-	json_object_set_new(out, "lft_compared", json_integer(compared));
-	json_object_set_new(out, "lft_changed", json_integer(changed));
-	if (!lid_then)
-		return -ENOMEM;
-	free(lid_then);
+	if (err)
+		return err;
+	json_object_set_new(out, "lft_compared", json_integer(sum.compared));
+	json_object_set_new(out, "lft_changed", json_integer(sum.changed));
 	return 0;
 }
 
@@ -166,7 +148,9 @@ static json_t *changed_groups(const struct report_change *c)
 	for (uint32_t g = 0; g < t->ngroups; g++) {
 		const struct dl_tables_mcast_group *was =
 			dl_tables_find_group(c->then->tables, t->groups[g].mlid);
-		unsigned int n = was ? diff_masks(&c->d, &t->groups[g].masks, &was->masks) : 0;
+		unsigned int n = was ? dl_tables_compare_masks(&t->groups[g].masks, &was->masks,
+							       &c->d.there) :
+				       0;
 
 		if (n)
 			json_array_append_new(list, json_pack("[ii]", t->groups[g].mlid, n));
@@ -215,22 +199,22 @@ static int end_transition(struct report_change *c, const struct dl_verify_result
 static int compare(struct report_change *c, const struct dl_verify_result *v, json_t *out)
 {
 	const struct report_page *now = c->now, *then = c->then;
-	const struct diff back = { c->d.to, c->d.from, { c->d.node[1], c->d.node[0] } };
 	json_t *load = NULL;
-	uint64_t maps = 0;
+	struct dl_tables_changes maps;
 	int err;
 
-	json_object_set_new(out, "switches_gone", only_nodes(then, back.node[0], true));
-	json_object_set_new(out, "switches_new", only_nodes(now, c->d.node[0], true));
-	json_object_set_new(out, "ends_gone", only_nodes(then, back.node[0], false));
-	json_object_set_new(out, "ends_new", only_nodes(now, c->d.node[0], false));
-	json_object_set_new(out, "cables_gone", only_cables(then, &back));
-	json_object_set_new(out, "cables_new", only_cables(now, &c->d));
+	json_object_set_new(out, "switches_gone", only_nodes(then, c->d.back.node, true));
+	json_object_set_new(out, "switches_new", only_nodes(now, c->d.there.node, true));
+	json_object_set_new(out, "ends_gone", only_nodes(then, c->d.back.node, false));
+	json_object_set_new(out, "ends_new", only_nodes(now, c->d.there.node, false));
+	json_object_set_new(out, "cables_gone", only_cables(then, &c->d.back));
+	json_object_set_new(out, "cables_new", only_cables(now, &c->d.there));
 	add_moved_lids(c, out);
 	json_object_set_new(out, "groups_gone", only_groups(then->tables, now->tables));
 	json_object_set_new(out, "groups_new", only_groups(now->tables, then->tables));
 	json_object_set_new(out, "groups_changed", changed_groups(c));
-	json_object_set_new(out, "sl2vl_changed", json_integer(diff_switch_maps(&c->d, &maps)));
+	dl_tables_compare_switch_maps(now->tables, then->tables, &c->d.there, &maps);
+	json_object_set_new(out, "sl2vl_changed", json_integer(maps.changed));
 	err = compare_lfts(c, out);
 	if (!err)
 		err = count_load(c, &load);
@@ -247,7 +231,7 @@ int report_change_begin(struct report_change *c)
 	bool moved = false;
 	int err;
 
-	c->d = (struct diff){ c->now->input, c->then->input, { NULL, NULL } };
+	c->d = (struct diff){ .from = c->now->input, .to = c->then->input };
 	err = diff_match(&c->d, c->log);
 	if (err)
 		return err;

@@ -129,18 +129,6 @@ static void keep_reason(void *context, enum dl_log_level level, const char *mess
 		snprintf(o->reason, sizeof(o->reason), "%s", message);
 }
 
-/* Are these the tables, and the tree, that proven mode has verified? */
-static bool is_verified(const struct dl_route_result *plain, const struct dl_route_result *proven)
-{
-	const struct dl_tables *a = plain->tables, *b = proven->tables;
-	uint32_t n = a->fabric->nswitches;
-
-	return b && a->npsl_src == b->npsl_src && a->npsl_dst == b->npsl_dst &&
-	       !memcmp(a->lft, b->lft, n * (size_t)a->stride) &&
-	       !memcmp(a->psl, b->psl, (size_t)a->npsl_src * a->npsl_dst) &&
-	       !memcmp(plain->tree->parent, proven->tree->parent, n * sizeof(*plain->tree->parent));
-}
-
 /*
  * Classic mode.  The result holds the tables of dimension-order routing,
  * whether the fabric is accepted or not, or none when it has too few VLs.
@@ -249,7 +237,7 @@ static int end_classic(struct worker *k, struct beside *b, struct classic *c,
 	if (err)
 		return err;
 	o->accepted = c->accepted;
-	if (o->accepted && !c->verified && o->proven && is_verified(&c->routed, proven))
+	if (o->accepted && !c->verified && o->proven && dl_route_same_result(&c->routed, proven))
 		c->safe = true;
 	else if (o->accepted && !c->verified)
 		err = verify_classic(c);

@@ -24,7 +24,7 @@ static int read_paths(const struct dl_setting *setting, void *to, const char *te
 		      size_t size)
 {
 	/* As in enum dl_live_paths; the first is what nobody asks for. */
-	static const char *const words[] = { "", "none", "adapters", "all", "sampled" };
+	static const char *const words[] = { "", "none", "adapters", "all" };
 	struct request *r = to;
 
 	(void)setting, (void)why, (void)size; /* it says what is expected */
@@ -46,10 +46,10 @@ static const struct dl_setting options[] = {
 	  .doc = "The local adapter (any that is up)" },
 	{ "Port", DL_SETTING_NUMBER, MEMBER(options.port), 1, 254, .key = 'P', .arg = "N",
 	  .doc = "Its port (any that is up)" },
-	{ "paths", .call = read_paths, .arg = "all|adapters|sampled|none",
-	  .expected = "one of: all adapters sampled none",
-	  .doc = "Path SLs to query from the subnet administrator (all; sampled above two "
-		 "million pairs)" },
+	{ "paths", .call = read_paths, .arg = "all|adapters|none",
+	  .expected = "one of: all adapters none",
+	  .doc = "Path SLs to query from the subnet administrator (all, up to 128 switches; "
+		 "else none)" },
 	{ "node-name-map", DL_SETTING_BORROW, MEMBER(names), .arg = "FILE",
 	  .doc = "Names of nodes by GUID, as for infiniband-diags" },
 	{ "timeout", DL_SETTING_NUMBER, MEMBER(options.timeout_ms), 1, 60000, .arg = "MS",

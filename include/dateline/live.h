@@ -13,12 +13,14 @@ extern "C" {
 #endif
 
 enum dl_live_paths {
-	DL_LIVE_PATHS_SOME, /* all, or from a sample above two million */
+	DL_LIVE_PATHS_SOME, /* all, up to DL_LIVE_PATHS_SWITCHES switches; else none */
 	DL_LIVE_PATHS_NONE,
 	DL_LIVE_PATHS_ADAPTERS, /* those between adapters */
-	DL_LIVE_PATHS_ALL,
-	DL_LIVE_PATHS_SAMPLED /* from a sample, which is checked by another */
+	DL_LIVE_PATHS_ALL
 };
+
+/* With 16 adapters at each, the subnet administrator answers for 8 minutes. */
+#define DL_LIVE_PATHS_SWITCHES 128u
 
 struct dl_live_options {
 	const char *ca;		  /* local adapter; NULL: any */

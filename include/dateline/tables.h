@@ -422,12 +422,11 @@ int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, 
 
 /* Where the path SLs of a snapshot come from. */
 enum dl_snapshot_sls {
-	DL_SNAPSHOT_SLS_NONE,	 /* there are none */
-	DL_SNAPSHOT_SLS_ENGINE,	 /* the engine that routed wrote them */
-	DL_SNAPSHOT_SLS_ASKED,	 /* the subnet administrator was asked for each pair */
-	DL_SNAPSHOT_SLS_SAMPLED, /* ... for some pairs, and the others follow from those */
-	DL_SNAPSHOT_SLS_RULE,	 /* torus-2QoS's rule, from the coordinates */
-	DL_SNAPSHOT_SLS_FILE	 /* a file, and nothing says who wrote it */
+	DL_SNAPSHOT_SLS_NONE,	/* there are none */
+	DL_SNAPSHOT_SLS_ENGINE, /* the engine that routed wrote them */
+	DL_SNAPSHOT_SLS_ASKED,	/* the subnet administrator was asked for each pair */
+	DL_SNAPSHOT_SLS_RULE,	/* torus-2QoS's rule, from the coordinates */
+	DL_SNAPSHOT_SLS_FILE	/* a file, and nothing says who wrote it */
 };
 
 /* What a snapshot says about itself. */

@@ -465,7 +465,7 @@ int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, stru
 			   DL_SNAPSHOT_HAS_VLARB | (s.tables->psl ? DL_SNAPSHOT_HAS_PSL : 0);
 		s.about.fabric = dl_snapshot_fabric_id(l.f);
 		if (s.tables->psl)
-			s.about.sls = l.sampled ? DL_SNAPSHOT_SLS_SAMPLED : DL_SNAPSHOT_SLS_ASKED;
+			s.about.sls = DL_SNAPSHOT_SLS_ASKED;
 		l.f = NULL;
 		*out = s;
 		*marks = l.marks;

@@ -79,7 +79,6 @@ struct dl_live {
 	uint32_t *capabilities;		 /* by port index of an end port */
 	uint8_t *high_limit;		 /* by port index */
 	struct dl_live_mads *mads;
-	bool sampled;		     /* do path SLs follow from a sample? */
 	struct dl_torus_mark *marks; /* by switch */
 	/* What is missing: a line each. */
 	FILE *gaps;
@@ -124,29 +123,6 @@ ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port);
 
 /* Note something that is missing. */
 void dl_live_gap(struct dl_live *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#define DL_LIVE_MANY_PAIRS 2000000
-
-/* A question for a path SL, for any end port and LID of the two. */
-struct dl_live_pair {
-	uint32_t from, to; /* source, destination: switches, their LIDs of a parity */
-	uint32_t choice;   /* of their end ports; 0: always the same */
-};
-
-/* Who answers: SLs of n pairs, DL_TABLES_NO_SL where there is no path. */
-struct dl_live_sample {
-	uint32_t nsrc, ndst;
-	int (*ask)(void *context, const struct dl_live_pair *pairs, uint32_t n, uint8_t *sls);
-	void *context;
-};
-
-#define DL_LIVE_SAMPLE_CHECKED 20000 /* random pairs that agree at the end */
-
-/*
- * The SLs of all pairs, nsrc x ndst, from answers for some.  0; -ENOTSUP: they do not
- * follow from so few; -ENOMEM, or what `ask` returned.
- */
-int dl_live_sample(const struct dl_live_sample *s, uint8_t *sls);
 
 /* Read all tables, and the path SLs.  0 or a negative errno, reported. */
 int dl_live_tables(struct dl_live *l, struct dl_tables *t);

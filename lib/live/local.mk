@@ -9,7 +9,6 @@ libdllive_la_SOURCES = \
 	lib/live/internal.h \
 	lib/live/mads.c \
 	lib/live/paths.c \
-	lib/live/sample.c \
 	lib/live/tables.c \
 	lib/live/walk.c
 libdllive_la_LIBADD = -libmad -libumad

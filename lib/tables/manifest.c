@@ -27,13 +27,9 @@
 #include "tables/internal.h"
 
 const char *const dl_snapshot_sls_words[] = {
-	[DL_SNAPSHOT_SLS_NONE] = "none",
-	[DL_SNAPSHOT_SLS_ENGINE] = "engine",
-	[DL_SNAPSHOT_SLS_ASKED] = "asked",
-	[DL_SNAPSHOT_SLS_SAMPLED] = "sampled",
-	[DL_SNAPSHOT_SLS_RULE] = "torus-2QoS-rule",
-	[DL_SNAPSHOT_SLS_FILE] = "file",
-	NULL,
+	[DL_SNAPSHOT_SLS_NONE] = "none",   [DL_SNAPSHOT_SLS_ENGINE] = "engine",
+	[DL_SNAPSHOT_SLS_ASKED] = "asked", [DL_SNAPSHOT_SLS_RULE] = "torus-2QoS-rule",
+	[DL_SNAPSHOT_SLS_FILE] = "file",   NULL,
 };
 
 static const char *or_dash(const char *word)

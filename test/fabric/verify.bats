@@ -193,18 +193,34 @@ engine() {
 	as_dumped "$T/sm" "$T/snap"
 }
 
-@test "path SLs and coordinates from a sample" {
+@test "coordinates of a running fabric, without a configuration" {
 	dateline gen 5 4 3 --hosts 2 --fail-switch 1,1,1 -o "$T/f"
-	# Without a configuration, engine and command see the same torus.
 	fabric_up "$T/sm" dateline "$T/f.net"
-	snapshot "$T/all.dls"
-	snapshot "$T/sampled.dls" --paths sampled
-	grep -q 'follow from a sample: 20000 further pairs' "$T/snapshot.err"
-	dateline verify "$T/sampled.dls" --earlier "$T/all.dls" >"$T/verified"
-	grep -Eq '^path SLs: 0 of [0-9]+ pairs changed' "$T/verified"
-	snapshot "$T/folder" --paths sampled
+	snapshot "$T/folder"
 	[[ $(wc -l <"$T/folder/dateline-torus.dump") == 59 ]]
-	grep -qx 'path-sls sampled' "$T/folder/dateline-manifest.txt"
+	grep -qx 'path-sls asked' "$T/folder/dateline-manifest.txt"
+}
+
+@test "path SLs of more than 128 switches: not judged until they are read" {
+	local said='path SLs were not read: nothing that depends on them is judged'
+
+	dateline gen 13 10 1 --hosts 0 -o "$T/f"
+	fabric_up "$T/sm" dateline "$T/f.net" torus_config="$T/f.torus.conf"
+	run -1 snapshot "$T/most.dls"
+	grep -q 'path SLs are not read: 130 switches, more than 128; --paths all' \
+		"$T/snapshot.err"
+	run -2 --separate-stderr dateline verify "$T/most.dls" --json
+	jq -e '.verdict == "not judged" or .verdict == "loop possible"' <<<"$output"
+	jq -e '.missing[] | select(.what == "the path SLs in use")' <<<"$output"
+	jq -e --arg said "$said" '.warnings[] | select(startswith($said))' <<<"$output"
+	run -2 sim dateline verify --live
+	grep -q "$said" <<<"$output"
+	run dateline report "$T/most.dls" -o "$T/page.html"
+	grep -q "$said" <<<"$output"
+	grep -q '"what": *"the path SLs in use"' "$T/page.html"
+
+	snapshot "$T/all.dls" --paths all
+	[[ $(verdict "$T/all.dls" verdict) == '"proven free"' ]]
 }
 
 @test "a switch that does not answer: partial, and marked so" {

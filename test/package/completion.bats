@@ -130,7 +130,7 @@ in_shell() {
 @test "words where one of them is expected" {
 	offers any-sl,classic,proven route --mode ""
 	offers classic route --mode = c
-	offers adapters,all,none,sampled snapshot --paths ""
+	offers adapters,all,none snapshot --paths ""
 	offers arbitrate,emulate,latency,route,throughput,verify bench ""
 	offers "" bench route ""
 	offers "" route --lmc ""

@@ -70,8 +70,6 @@ UNIT_TESTS += test/unit/test_snapshot
 test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
 test_unit_test_snapshot_LDADD = $(LDADD) $(ZSTD_LIBS)
 
-UNIT_TESTS += test/unit/live_sample
-test_unit_live_sample_LDADD = libdllive.la $(LDADD)
 
 # The shared library through its public headers alone.
 UNIT_TESTS += test/unit/library

@@ -197,12 +197,19 @@ static int same_sl(struct dl_tables *t)
 	return 0;
 }
 
-static int complete_sls(struct tool *tool, const struct tool_coords *coords, struct dl_snapshot *s)
+/* Path SLs that could not be read are not guessed, unless a configuration is given. */
+static int complete_sls(struct tool *tool, const struct tool_input_options *o,
+			const struct tool_coords *coords, struct dl_snapshot *s)
 {
 	int err;
 
 	if (s->tables->psl)
 		return 0;
+	if (s->parts & DL_SNAPSHOT_IS_PARTIAL && !o->config) {
+		tool_assume(tool, "path SLs were not read: nothing that depends on them is judged; "
+				  "dateline snapshot --live --paths all reads them");
+		return 0;
+	}
 	if (!strcmp(s->about.mode, "any-sl")) {
 		tool_assume(tool, "no path SLs given: SL 0, as any-SL mode grants");
 		s->about.sls = DL_SNAPSHOT_SLS_ENGINE;
@@ -420,7 +427,7 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	needed = kind == TOOL_INPUT_COORDS;
 	err = find_coords(tool, &in->snapshot, o->config, needed ? &tool->log : NULL, &in->coords);
 	if (!err && tables)
-		return complete_sls(tool, &in->coords, &in->snapshot);
+		return complete_sls(tool, o, &in->coords, &in->snapshot);
 	if (!err && !in->coords.site && needed) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: no coordinates: there is no list of a torus "

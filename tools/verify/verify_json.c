@@ -199,8 +199,6 @@ static const char *assumption(const struct dl_verify_result *v, const struct too
 				     "applications may use any SL";
 	if (v->sls)
 		return NULL;
-	if (in->snapshot.about.sls == DL_SNAPSHOT_SLS_SAMPLED)
-		return "path SLs follow from a sample of the pairs";
 	return in->snapshot.about.sls == DL_SNAPSHOT_SLS_RULE ?
 		       "path SLs follow the rule of torus-2QoS" :
 		       NULL;

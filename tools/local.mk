@@ -30,7 +30,6 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/coords/coords.c tools/coords/coords.h \
 	tools/coords/coords_order.c \
 	tools/coords/coords_print.c \
-	tools/coords/coords_ranks.c \
 	tools/coords/coords_slurm.c \
 	tools/coords/coords_torus3d.c \
 	tools/diff/diff.c tools/diff/diff.h \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Coordinates for schedulers and MPI: what is listed is what is there, and the
-# real Slurm and the real Open MPI take what is written for them.
+# Coordinates for schedulers: what is listed is what is there, and the real Slurm
+# takes what is written for it.
 
 # shellcheck disable=SC2030,SC2031,SC2317
 
@@ -10,16 +10,13 @@ load lib.bash
 
 setup() {
 	fabric_init
-	MPI_RUN=''
 }
 
 teardown() {
-	mpi_stop
 	fabric_down
 }
 
-# Hosts of the netlist get other names: "n..." by coordinates, or addresses
-# that no name service is asked for.
+# Hosts of the netlist get other names.
 named() {
 	sed -E "s/# \"H_([0-9]+)_([0-9]+)_([0-9]+)_([0-9]+)\"/# \"$1 HCA-1\"/" "$2"
 }
@@ -362,132 +359,13 @@ torus3d_live() {
 	EOT
 }
 
-#
-# Open MPI.
-#
-
-# mpirun with an agent that starts each host's daemon here.  Sets MPI_RUN, by
-# which mpi_stop finds those that an error has left behind.
-mpi_run() {
-	MPI_RUN=$T
-	cat >"$T/agent" <<-'EOT'
-		#!/bin/sh
-		DATELINE_HOST=$1 DATELINE_RUN=$(dirname "$0")
-		TMPDIR=$DATELINE_RUN/$1
-		export DATELINE_HOST DATELINE_RUN TMPDIR
-		mkdir -p "$TMPDIR"
-		shift
-		exec sh -c "$*"
-	EOT
-	chmod +x "$T/agent"
-	TMPDIR=$T PMIX_MCA_gds=hash OMPI_ALLOW_RUN_AS_ROOT=1 \
-		OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 \
-		mpirun --mca plm rsh --mca plm_rsh_agent "$T/agent" \
-		--mca oob tcp --mca oob_tcp_if_include lo \
-		--hostfile "$T/hosts" --rankfile "$T/ranks" "$@" \
-		>"$T/ran" 2>"$T/mpirun.err" 3>&- || {
-		cat "$T/mpirun.err" >&2
-		return 1
-	}
-}
-
-mpi_stop() {
-	local pid
-
-	[[ ${MPI_RUN:-} ]] || return 0
-	for pid in $(pgrep -u "$UID" orted); do
-		tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" |
-			grep -qxF "DATELINE_RUN=$MPI_RUN" && kill "$pid"
-	done
-	return 0
-}
-
-@test "Open MPI puts each rank where the rank file says" {
-	dateline gen 3 3 1 -q -o "$T/f"
-	named '10.\1.\2.1\4' "$T/f.net" >"$T/n.net"
-	dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" -q \
-		--rankfile "$T/ranks" --hostfile "$T/hosts" --grid 3x3 \
-		>/dev/null
-	# shellcheck disable=SC2016 # for the shell of each rank
-	mpi_run -np 9 sh -c 'echo $OMPI_COMM_WORLD_RANK $DATELINE_HOST'
-	# A grid of the torus' own size: rank and coordinates agree.
-	for x in 0 1 2; do
-		for y in 0 1 2; do
-			echo "$((3 * x + y)) 10.$x.$y.11"
-		done
-	done >"$T/want"
-	same "ranks" "$T/want" <(sort -n "$T/ran")
-}
-
-# grid_pairs X Y Z < RANKFILE: the hosts of neighbours in the grid.
-grid_pairs() {
-	awk -v px="$1" -v py="$2" -v pz="$3" '
-		{ split($2, f, "="); at[f[1]] = f[2] }
-		function rank(x, y, z) { return (x * py + y) * pz + z }
-		END {
-			for (x = 0; x < px; x++)
-				for (y = 0; y < py; y++)
-					for (z = 0; z < pz; z++) {
-						r = at[rank(x, y, z)]
-						if (x + 1 < px)
-							print r, at[rank(x + 1, y, z)]
-						if (y + 1 < py)
-							print r, at[rank(x, y + 1, z)]
-						if (z + 1 < pz)
-							print r, at[rank(x, y, z + 1)]
-					}
-		}'
-}
-
-# ranks NET GRID SLOTS: write them; prints "mapping|hops|hops in turn".
-ranks() {
-	dateline coords "$1" --torus-config "$T/f.torus.conf" --slots "$3" \
-		--grid "$2" --rankfile "$T/ranks" 2>&1 >/dev/null |
-		sed -nE 's/.*ranks, (.*): ([0-9.]+) hops .*: ([0-9.]+)\)$/\1|\2|\3/p'
-}
-
-@test "rank files keep neighbours together, as far as they say" {
-	local grid slots how mean plain
-
-	dateline gen 6 5 4 --hosts 2 -q -o "$T/f"
-	dateline coords "$T/f.net" --torus-config "$T/f.torus.conf" --csv -q \
-		>"$T/csv"
-	while read -r grid slots; do
-		IFS='|' read -r how mean plain < <(ranks "$T/f.net" "$grid" "$slots")
-		# Every slot once, at most.
-		[[ $(sed 's/^rank [0-9]*=//' "$T/ranks" | sort | uniq -d) == '' ]]
-		[[ $(sort -u "$T/ranks" | wc -l) == $((${grid//x/*})) ]]
-		# shellcheck disable=SC2086
-		[[ $(grid_pairs ${grid//x/ } <"$T/ranks" |
-			hops "$T/csv" "6 5 4") == "$mean" ]]
-		awk -v a="$mean" -v b="$plain" 'BEGIN { exit a > b }'
-		echo "$grid $how" >>"$T/how"
-	done <<-'EOT'
-		6x5x8 1
-		12x5x4 1
-		4x10x6 1
-		24x20x8 16
-		16x15x1 1
-		7x6x5 1
-	EOT
-	[[ $(grep -c 'a block at each switch' "$T/how") == 4 ]]
-	[[ $(grep -c 'curve to curve' "$T/how") == 2 ]]
-	# A torus that is not whole has no blocks.
-	dateline gen 6 5 4 --hosts 2 --fail-switch 3,3,3 -q -o "$T/g"
-	[[ $(ranks "$T/g.net" 24x20x4 16) == 'curve to curve|'* ]]
-}
-
 @test "wrong options and fabrics are told" {
 	dateline gen 40 2 1 -q -o "$T/f"
-	for wrong in "--grid 4x" "--grid 0x1x1 --rankfile -" "--grid 4x4" \
-		"--grid 4x4x4x4 --rankfile -" "--slurm-names abc" "--slots 0" \
-		"--live" "$T/f.net"; do
+	for wrong in "--slurm-names abc" "--live" "$T/f.net"; do
 		# shellcheck disable=SC2086
 		run dateline coords "$T/f.net" $wrong
 		[[ $status == 2 ]]
 	done
-	run dateline coords "$T/f.net" --rankfile - --grid 81
-	[[ $status == 2 && $output == *'81x1x1 needs more than the 1 slot on each of 80 hosts'* ]]
 	run dateline coords "$T/f.net" --slurm-nodes - --slurm-names xyz
 	[[ $status == 2 && $output == *'base 36'*'there are 40'* ]]
 	run dateline coords "$T/nowhere"

@@ -64,7 +64,7 @@ FABRIC_TESTS += test/fabric/off_torus.bats
 FABRIC_TESTS += test/fabric/metrics.bats
 EXTRA_DIST += test/metrics/alerts.yml
 
-# Coordinates, with the real Slurm and Open MPI.
+# Coordinates, with the real Slurm.
 FABRIC_TESTS += test/fabric/coords.bats
 
 # Campaigns: no fabric, but many processes.

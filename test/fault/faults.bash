@@ -47,7 +47,7 @@ commands=(
 	"coords f.net --slurm-nodes out/nodes"
 	"coords f.net --slurm-topology out/topology"
 	"coords f.net --slurm-torus3d out/torus3d"
-	"coords f.net --rankfile out/ranks"
+	"coords f.net --slurm-nodes out/nodes"
 	"hops f.net --json"
 	"hops f.net --csv"
 	"hops f.net --compact 4"

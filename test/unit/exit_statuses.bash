@@ -53,7 +53,6 @@ discover t.net --write-config -
 coords t.net
 coords t.net --csv
 coords t.net --json
-coords t.net --hostfile -
 hops t.net
 hops t --csv
 hops t --json
@@ -91,8 +90,6 @@ for to in /dev/full missing/x directory; do
 		ends 3 'cannot \(create\|write\)' /dev/null $command "$to"
 	done <<-END
 		discover t.net --write-config
-		coords t.net --rankfile
-		coords t.net --hostfile
 		coords t.net --slurm-topology
 		coords t.net --slurm-nodes
 		report t -o

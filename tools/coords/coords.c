@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* `dateline coords`: adapters on the torus, for schedulers and MPI. */
+/* `dateline coords`: adapters on the torus, for schedulers. */
 #include "config.h"
 
 #include <errno.h>
@@ -9,38 +9,15 @@
 
 #include "coords.h"
 
-#define MAX_SLOTS 4096
-#define MAX_SIDE (1u << 24) /* of a grid of processes */
 #define XYZ_RADIX 36
 
 struct request {
 	struct tool_input_options input;
 	bool csv;
-	const char *nodes, *topology, *torus3d, *ranks, *hosts;
+	const char *nodes, *topology, *torus3d;
 	struct coords_slurm_style style;
 	struct coords_sizes sizes;
-	uint32_t slots, grid[DL_TORUS_DIMS];
 };
-
-static int read_grid(const struct dl_setting *setting, void *to, const char *text, char *why,
-		     size_t size)
-{
-	uint32_t *grid = ((struct request *)to)->grid;
-	unsigned int n = 0;
-
-	(void)setting, (void)why, (void)size; /* it says what is expected */
-	grid[0] = grid[1] = grid[2] = 1;
-	do {
-		uint64_t side;
-		const char *end = dl_number_scan(text, 10, &side);
-
-		if (n == DL_TORUS_DIMS || end == text || !side || side > MAX_SIDE)
-			return -EINVAL;
-		grid[n++] = side;
-		text = end;
-	} while (*text++ == 'x');
-	return text[-1] ? -EINVAL : 0;
-}
 
 static int read_sizes(const struct dl_setting *setting, void *to, const char *text, char *why,
 		      size_t size)
@@ -83,15 +60,6 @@ static const struct dl_setting options[] = {
 		 "the curve; xyz, coordinates in base 36" },
 	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(style.prefix), .arg = "NAME",
 	  .doc = "Prefix of names by index or xyz (torus)" },
-	{ "rankfile", DL_SETTING_BORROW, MEMBER(ranks), .arg = "FILE",
-	  .doc = "Write a rank file for Open MPI" },
-	{ "hostfile", DL_SETTING_BORROW, MEMBER(hosts), .arg = "FILE",
-	  .doc = "Write the host file for it" },
-	{ "slots", DL_SETTING_NUMBER, MEMBER(slots), 1, MAX_SLOTS, .arg = "N",
-	  .doc = "Ranks on each host in both (1)" },
-	{ "grid", .call = read_grid, .arg = "PXxPYxPZ",
-	  .expected = "a grid PXxPYxPZ, such as 8x4x4",
-	  .doc = "In the rank file: keep neighbours of this grid of processes together" },
 	{ 0 }
 };
 
@@ -99,8 +67,6 @@ static void check(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
 
-	if (r->grid[0] && !r->ranks)
-		argp_error(state, "--grid is for --rankfile");
 	if (r->sizes.n && !r->torus3d)
 		argp_error(state, "--slurm-sizes is for --slurm-torus3d");
 }
@@ -114,7 +80,7 @@ static const struct tool_usage usage = {
 	.flags = TOOL_JSON,
 	.args_doc = "[NET|DIR]",
 	.doc = "List every adapter with its coordinates, in an order that "
-	       "keeps neighbours together, and write files for Slurm and Open MPI."
+	       "keeps neighbours together, and write files for Slurm."
 	       "\vNET is a netlist, DIR a snapshot or a directory of "
 	       "OpenSM's dumps.  The order follows a space-filling curve, "
 	       "like Hilbert's, through all sites of the torus: each is "
@@ -124,8 +90,6 @@ static const struct tool_usage usage = {
 	       "  dateline coords first.net --csv\n"
 	       "  dateline coords --live --slurm-nodes nodes.conf \\\n"
 	       "    --slurm-topology topology.conf\n"
-	       "  dateline coords today --rankfile ranks --hostfile hosts \\\n"
-	       "    --slots 16 --grid 16x12x10\n"
 	       "\n"
 	       "Use - as FILE to write to standard output instead of the list.\n"
 	       "\n"
@@ -155,25 +119,6 @@ static int check_names(const struct tool *tool, const struct request *r,
 	return 0;
 }
 
-static int map_ranks(const struct tool *tool, const struct request *r, const struct coords_order *p,
-		     struct coords_ranks *ranks)
-{
-	int err = coords_ranks_map(p, r->grid, r->slots, ranks);
-
-	if (err == -ENOSPC) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "a grid of %ux%ux%u needs more than the %u slot%s on each of %u host%s",
-		       r->grid[0], r->grid[1], r->grid[2], r->slots, tool_s(r->slots),
-		       p->nhosts_placed, tool_s(p->nhosts_placed));
-		return -EINVAL;
-	}
-	if (!err)
-		dl_log(&tool->log, DL_LOG_INFO,
-		       "%u ranks, %s: %.3f hops between neighbours (in turn along the curve: %.3f)",
-		       ranks->n, ranks->how, ranks->hops, ranks->plain_hops);
-	return err;
-}
-
 static int write_torus3d(const struct tool *tool, struct request *r, const struct coords_order *p)
 {
 	char *text = NULL;
@@ -198,7 +143,6 @@ static int write_torus3d(const struct tool *tool, struct request *r, const struc
 
 static int write_files(const struct tool *tool, struct request *r, const struct coords_order *p)
 {
-	struct coords_ranks ranks = { 0 };
 	int err = check_names(tool, r, p);
 
 	if (!err && r->nodes)
@@ -208,13 +152,6 @@ static int write_files(const struct tool *tool, struct request *r, const struct 
 				 coords_slurm_topology(p, &r->style, to));
 	if (!err && r->torus3d)
 		err = write_torus3d(tool, r, p);
-	if (!err && r->ranks)
-		err = map_ranks(tool, r, p, &ranks);
-	if (!err && r->ranks)
-		err = tool_write(tool, NULL, r->ranks, to, coords_ranks_write(p, &ranks, to));
-	if (!err && r->hosts)
-		err = tool_write(tool, NULL, r->hosts, to, coords_hostfile_write(p, r->slots, to));
-	free(ranks.slot);
 	return err;
 }
 
@@ -227,8 +164,7 @@ static bool is_stdout(const char *path)
 
 static int print(const struct tool *tool, const struct request *r, const struct coords_order *p)
 {
-	if (is_stdout(r->nodes) || is_stdout(r->topology) || is_stdout(r->torus3d) ||
-	    is_stdout(r->ranks) || is_stdout(r->hosts))
+	if (is_stdout(r->nodes) || is_stdout(r->topology) || is_stdout(r->torus3d))
 		return 0;
 	return tool_show(tool, coords_json(p), r->csv ? coords_print_csv : coords_print);
 }
@@ -243,7 +179,7 @@ static void say(const struct tool *tool, const struct coords_order *p)
 	if (p->unnamed)
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "%u adapter ports name no host "
-		       "in their descriptions: they are in no file for Slurm or MPI",
+		       "in their descriptions: they are in no file for Slurm",
 		       p->unnamed);
 }
 
@@ -288,7 +224,7 @@ static int warn_of_twins(const struct tool *tool, const struct coords_order *p)
 
 int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { .slots = 1, .style = { .prefix = "torus" } };
+	struct request r = { .style = { .prefix = "torus" } };
 	struct coords_order p = { 0 };
 	struct tool_input in;
 	int err, status;

@@ -84,28 +84,6 @@ struct coords_sizes {
 int coords_slurm_torus3d(const struct coords_order *p, const struct coords_slurm_style *style,
 			 struct coords_sizes *sizes, FILE *to);
 
-/* Which host each rank runs on. */
-struct coords_ranks {
-	uint32_t n;
-	uint32_t slots;	   /* ranks a host */
-	uint32_t *slot;	   /* by rank: host * slots + slot */
-	double hops;	   /* between neighbours in the grid, on average */
-	double plain_hops; /* ... if ranks just followed the curve */
-	const char *how;   /* the mapping that was best */
-};
-
-/*
- * Map ranks to the hosts that have coordinates: a grid of processes (all 0: no
- * grid, n ranks on all slots) so that neighbours in it are close together.
- * Returns 0, -ENOSPC (more ranks than slots), -ENOMEM.
- */
-int coords_ranks_map(const struct coords_order *p, const uint32_t grid[DL_TORUS_DIMS],
-		     uint32_t slots, struct coords_ranks *out);
-
-/* A rank file or a host file of Open MPI's.  0 or -EIO. */
-int coords_ranks_write(const struct coords_order *p, const struct coords_ranks *r, FILE *to);
-int coords_hostfile_write(const struct coords_order *p, uint32_t slots, FILE *to);
-
 /* The document; for people, and as a table of comma-separated values. */
 json_t *coords_json(const struct coords_order *p);
 void coords_print(const json_t *document, FILE *to);

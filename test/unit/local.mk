@@ -5,8 +5,7 @@
 AM_DEFAULT_SOURCE_EXT = .c
 LDADD = test/unit/libfixtures.la libdllink.la libdlread.la libdlroute.la $(CMOCKA_LIBS) -lm
 
-# Fabrics, tables and models that tests share, and the parts of the plugin that
-# need no OpenSM.
+# Fabrics, tables and models that tests share.
 check_LTLIBRARIES += test/unit/libfixtures.la
 test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit/share.h test/unit/arb_model.h \
 	test/unit/grid_fabric.c test/unit/grid_fabric.h \
@@ -16,9 +15,7 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/verify_fixture.c test/unit/verify_fixture.h \
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
 	test/unit/emu_reference.c test/unit/emu_reference.h test/unit/emu_reference_model.h \
-	test/unit/emu_reference_link.c test/unit/emu_reference_node.c \
-	plugin/metrics_text.c plugin/options.c \
-	plugin/vlarb.c
+	test/unit/emu_reference_link.c test/unit/emu_reference_node.c
 # Objects apart from those of the plugin itself.
 test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
 
@@ -62,9 +59,32 @@ test_unit_emu_races_CPPFLAGS = $(AM_CPPFLAGS) -DRACES
 test_unit_emu_races_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 test_unit_emu_races_LDFLAGS = -fsanitize=thread
 endif
-# The plugin without OpenSM.
-UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb \
-	test/unit/test_metrics
+# The plugin, with a stand-in for OpenSM.
+check_LTLIBRARIES += test/unit/libosmfixture.la
+test_unit_libosmfixture_la_SOURCES = test/unit/osm_fixture.c test/unit/osm_fixture.h \
+	$(plugin_libosmdateline_la_SOURCES)
+test_unit_libosmfixture_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+UNIT_TESTS += test/unit/plugin_engine test/unit/plugin_import test/unit/plugin_sweep test/unit/plugin_recall \
+	test/unit/plugin_mcast test/unit/plugin_metrics test/unit/plugin_qos
+osm_libs = test/unit/libosmfixture.la $(LDADD) $(ZSTD_LIBS)
+test_unit_plugin_engine_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_engine_LDADD = $(osm_libs)
+test_unit_plugin_import_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_import_LDADD = $(osm_libs)
+test_unit_plugin_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_sweep_LDADD = $(osm_libs)
+test_unit_plugin_recall_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_recall_LDADD = $(osm_libs)
+test_unit_plugin_mcast_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_mcast_LDADD = $(osm_libs)
+test_unit_plugin_metrics_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_metrics_LDADD = $(osm_libs)
+test_unit_plugin_qos_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_qos_LDADD = $(osm_libs)
+test_unit_plugin_options_LDADD = $(osm_libs)
+test_unit_plugin_vlarb_LDADD = $(osm_libs)
+test_unit_test_metrics_LDADD = $(osm_libs)
+UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/test_metrics
 
 UNIT_TESTS += test/unit/test_snapshot
 test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)

@@ -1,0 +1,947 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <opensm/osm_db_pack.h>
+#include <opensm/osm_version.h>
+
+#include "osm_fixture.h"
+
+#define BLOCK 64
+#define VL_CAP 4 /* 8 VLs */
+
+extern const osm_event_plugin_t osm_event_plugin;
+
+/* OpenSM's functions get no context of their own. */
+static struct osm_fixture *current;
+
+volatile unsigned int osm_exit_flag;
+
+/* ---- OpenSM's containers --------------------------------------------------- */
+
+static void map_init(cl_qmap_t *map)
+{
+	cl_list_item_t *end = &map->nil.pool_item.list_item;
+
+	end->p_next = end->p_prev = end;
+	map->state = CL_INITIALIZED;
+	map->count = 0;
+}
+
+/* In ascending order of keys, which is all that the plugin relies on. */
+static void map_add(cl_qmap_t *map, uint64_t key, cl_map_item_t *item)
+{
+	cl_list_item_t *end = &map->nil.pool_item.list_item, *at = end->p_next;
+	cl_list_item_t *own = &item->pool_item.list_item;
+
+	while (at != end && ((cl_map_item_t *)at)->key < key)
+		at = at->p_next;
+	item->key = key;
+	own->p_next = at;
+	own->p_prev = at->p_prev;
+	at->p_prev->p_next = own;
+	at->p_prev = own;
+	map->count++;
+}
+
+static void map_remove(cl_qmap_t *map, cl_map_item_t *item)
+{
+	cl_list_item_t *own = &item->pool_item.list_item;
+
+	own->p_prev->p_next = own->p_next;
+	own->p_next->p_prev = own->p_prev;
+	map->count--;
+}
+
+static void *map_find(const cl_qmap_t *map, uint64_t key)
+{
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at))
+		if (at->key == key)
+			return at;
+	return NULL;
+}
+
+static void list_init(cl_qlist_t *list)
+{
+	list->end.p_next = list->end.p_prev = &list->end;
+	list->count = 0;
+	list->state = CL_INITIALIZED;
+}
+
+static void vector_init(cl_ptr_vector_t *v, size_t size)
+{
+	v->p_ptr_array = calloc(size, sizeof(*v->p_ptr_array));
+	assert_non_null(v->p_ptr_array);
+	v->size = v->capacity = size;
+	v->state = CL_INITIALIZED;
+}
+
+cl_status_t cl_ptr_vector_set(cl_ptr_vector_t *const v, const size_t i, const void *const p)
+{
+	if (i >= v->size)
+		return CL_INVALID_PARAMETER;
+	v->p_ptr_array[i] = p;
+	return CL_SUCCESS;
+}
+
+struct osm_node *osm_get_node_by_guid(const osm_subn_t *subn, ib_net64_t guid)
+{
+	return map_find(&subn->node_guid_tbl, guid);
+}
+
+struct osm_switch *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
+{
+	return map_find(&subn->sw_guid_tbl, guid);
+}
+
+struct osm_port *osm_get_port_by_guid(const osm_subn_t *subn, ib_net64_t guid)
+{
+	return map_find(&subn->port_guid_tbl, guid);
+}
+
+/* ---- what ports and cables are ---------------------------------------------- */
+
+boolean_t osm_link_is_healthy(const osm_physp_t *p)
+{
+	return p->healthy && p->p_remote_physp && p->p_remote_physp->healthy;
+}
+
+#ifdef HAVE_OSM_THROTTLED_LINKS
+boolean_t osm_link_is_throttled(osm_physp_t *const p, const boolean_t fdr10)
+{
+	(void)fdr10;
+	return p == current->throttled || p->p_remote_physp == current->throttled;
+}
+#endif
+
+uint8_t osm_physp_calc_link_op_vls(osm_log_t *log, const osm_subn_t *subn, const osm_physp_t *p,
+				   uint8_t now)
+{
+	uint8_t near = ib_port_info_get_vl_cap(&p->port_info);
+	uint8_t far = p->p_remote_physp ? ib_port_info_get_vl_cap(&p->p_remote_physp->port_info) :
+					  near;
+	uint8_t vls = near < far ? near : far;
+
+	(void)log;
+	(void)now;
+	return subn->opt.max_op_vls < vls ? subn->opt.max_op_vls : vls;
+}
+
+int osm_db_guid2lid_get(osm_db_domain_t *domain, uint64_t guid, uint16_t *min, uint16_t *max)
+{
+	osm_port_t *port = osm_get_port_by_guid(&current->osm->subn, cl_hton64(guid));
+
+	(void)domain;
+	if (current->no_lids || !port || !port->priv)
+		return 1;
+	*min = *max = (uintptr_t)port->priv;
+	return 0;
+}
+
+/* ---- the log ---------------------------------------------------------------- */
+
+void osm_log(osm_log_t *log, osm_log_level_t level, const char *format, ...)
+{
+	size_t len = strlen(current->log);
+	va_list list;
+
+	(void)log;
+	(void)level;
+	va_start(list, format);
+	vsnprintf(current->log + len, sizeof(current->log) - len, format, list);
+	va_end(list);
+}
+
+unsigned int osm_fixture_logged(const struct osm_fixture *x, const char *text)
+{
+	unsigned int n = 0;
+	const char *at;
+
+	for (at = x->log; (at = strstr(at, text)); at += strcspn(at, "\n"))
+		n++;
+	return n;
+}
+
+/* ---- the subnet -------------------------------------------------------------- */
+
+static void add_physp(osm_node_t *node, unsigned int num, uint64_t guid, unsigned int nmaps)
+{
+	osm_physp_t *p = &node->physp_table[num];
+
+	p->port_guid = cl_hton64(guid);
+	p->port_num = num;
+	p->p_node = node;
+	p->healthy = TRUE;
+	p->port_info.vl_cap = VL_CAP << 4;
+	ib_port_info_set_op_vls(&p->port_info, VL_CAP);
+	p->port_info.vl_arb_high_cap = p->port_info.vl_arb_low_cap = 64;
+	p->port_info.capability_mask = IB_PORT_CAP_HAS_SL_MAP;
+	p->port_info.link_width_active = IB_LINK_WIDTH_ACTIVE_4X;
+	p->port_info.link_speed_ext = IB_LINK_SPEED_EXT_ACTIVE_25 << 4;
+	ib_port_info_set_port_state(&p->port_info, IB_LINK_DOWN);
+	vector_init(&p->slvl_by_port, nmaps);
+	for (unsigned int i = 0; i < nmaps; i++)
+		cl_ptr_vector_set(&p->slvl_by_port, i, calloc(1, sizeof(ib_slvl_table_t)));
+}
+
+static void add_switch(struct osm_fixture *x, osm_node_t *node, unsigned int nports)
+{
+	osm_switch_t *sw = calloc(1, sizeof(*sw));
+
+	assert_non_null(sw);
+	sw->p_node = node;
+	sw->num_ports = nports + 1;
+	sw->switch_info.lin_cap = cl_hton16(OSM_FIXTURE_LIDS);
+	sw->switch_info.mcast_cap = cl_hton16(OSM_FIXTURE_GROUPS);
+	sw->mcast_tbl.num_ports = sw->num_ports;
+	sw->mcast_tbl.max_block_in_use = -1;
+	assert_int_equal(osm_mcast_tbl_realloc(&sw->mcast_tbl, OSM_FIXTURE_GROUPS - 1), 0);
+	node->sw = sw;
+	map_add(&x->osm->subn.sw_guid_tbl, node->node_info.node_guid, &sw->map_item);
+}
+
+static void add_port(struct osm_fixture *x, osm_node_t *node, unsigned int num, uint16_t lid)
+{
+	osm_port_t *port = calloc(1, sizeof(*port));
+
+	assert_non_null(port);
+	port->p_node = node;
+	port->p_physp = &node->physp_table[num];
+	port->guid = port->p_physp->port_guid;
+	port->lid = cl_hton16(lid);
+	port->priv = (void *)(uintptr_t)lid; /* what guid2lid holds */
+	port->p_physp->port_info.base_lid = port->lid;
+	cl_ptr_vector_set(&x->osm->subn.port_lid_tbl, lid, port);
+	map_add(&x->osm->subn.port_guid_tbl, port->guid, &port->map_item);
+}
+
+static void add_node(struct osm_fixture *x, const struct dl_fabric *f, uint32_t n)
+{
+	const struct dl_fabric_node *from = &f->nodes[n];
+	bool is_switch = dl_fabric_is_switch(f, n);
+	osm_node_t *node = calloc(1, sizeof(*node) + from->nports * sizeof(osm_physp_t));
+
+	assert_non_null(node);
+	node->physp_tbl_size = from->nports + 1;
+	node->node_info.node_type = is_switch ? IB_NODE_TYPE_SWITCH : IB_NODE_TYPE_CA;
+	node->node_info.node_guid = node->node_info.sys_guid = cl_hton64(from->guid);
+	node->print_desc = strdup(dl_fabric_node_name(f, n));
+	node->discovery_count = 1;
+	for (unsigned int i = !is_switch; i <= from->nports; i++) {
+		uint64_t guid = f->ports[from->first_port + i].guid;
+
+		add_physp(node, i, guid ? guid : from->guid, is_switch ? from->nports + 1 : 1);
+	}
+	map_add(&x->osm->subn.node_guid_tbl, node->node_info.node_guid, &node->map_item);
+	if (is_switch)
+		add_switch(x, node, from->nports);
+	for (unsigned int i = 0; i <= from->nports; i++)
+		if (f->ports[from->first_port + i].lid)
+			add_port(x, node, i, f->ports[from->first_port + i].lid);
+}
+
+static osm_physp_t *physp_of(const struct osm_fixture *x, const struct dl_fabric *f, uint32_t port)
+{
+	uint64_t guid = f->nodes[f->ports[port].node].guid;
+	osm_node_t *node = osm_get_node_by_guid(&x->osm->subn, cl_hton64(guid));
+
+	return &node->physp_table[f->ports[port].num];
+}
+
+void osm_fixture_mend(osm_physp_t *a, osm_physp_t *b)
+{
+	a->p_remote_physp = b;
+	b->p_remote_physp = a;
+	ib_port_info_set_port_state(&a->port_info, IB_LINK_INIT);
+	ib_port_info_set_port_state(&b->port_info, IB_LINK_INIT);
+}
+
+void osm_fixture_cut(osm_physp_t *p)
+{
+	osm_physp_t *far = p->p_remote_physp;
+
+	p->p_remote_physp = far->p_remote_physp = NULL;
+	ib_port_info_set_port_state(&p->port_info, IB_LINK_DOWN);
+	ib_port_info_set_port_state(&far->port_info, IB_LINK_DOWN);
+}
+
+static void fill_subnet(struct osm_fixture *x, const struct dl_fabric *f)
+{
+	for (uint32_t n = 0; n < f->nnodes; n++)
+		add_node(x, f, n);
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (f->ports[p].peer != DL_NONE && f->ports[p].peer > p)
+			osm_fixture_mend(physp_of(x, f, p), physp_of(x, f, f->ports[p].peer));
+	x->osm->subn.sm_port_guid = osm_fixture_adapter(x, 0)->guid;
+}
+
+static void set_options(struct osm_opensm *osm)
+{
+	struct osm_qos_options *qos[] = { &osm->subn.opt.qos_options, &osm->subn.opt.qos_ca_options,
+					  &osm->subn.opt.qos_sw0_options,
+					  &osm->subn.opt.qos_swe_options,
+					  &osm->subn.opt.qos_rtr_options };
+
+	osm->subn.opt.qos = TRUE;
+	osm->subn.opt.max_op_vls = 5;
+	osm->subn.opt.head_of_queue_lifetime = 2;
+	for (unsigned int i = 0; i < sizeof(qos) / sizeof(qos[0]); i++)
+		qos[i]->high_limit = -1;
+	osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
+	osm->subn.first_time_master_sweep = TRUE;
+	osm->log.level = OSM_LOG_DEFAULT_LEVEL;
+}
+
+static struct osm_opensm *new_osm(void)
+{
+	struct osm_opensm *osm = calloc(1, sizeof(*osm));
+
+	assert_non_null(osm);
+	osm->osm_version = OSM_VERSION;
+	osm->subn.p_osm = osm;
+	osm->sm.p_subn = osm->sm.ucast_mgr.p_subn = &osm->subn;
+	map_init(&osm->subn.sw_guid_tbl);
+	map_init(&osm->subn.node_guid_tbl);
+	map_init(&osm->subn.port_guid_tbl);
+	vector_init(&osm->subn.port_lid_tbl, OSM_FIXTURE_LIDS);
+	pthread_rwlock_init(&osm->lock.lock, NULL);
+	osm->lock.state = CL_INITIALIZED;
+	set_options(osm);
+	return osm;
+}
+
+struct osm_fixture *osm_fixture_new(const struct dl_fabric *f)
+{
+	struct osm_fixture *x = calloc(1, sizeof(*x));
+	cl_map_item_t *at;
+
+	assert_non_null(x);
+	current = x;
+	osm_exit_flag = 0;
+	x->osm = new_osm();
+	fill_subnet(x, f);
+	x->switches = calloc(f->nswitches, sizeof(*x->switches));
+	assert_non_null(x->switches);
+	for (at = cl_qmap_head(&x->osm->subn.sw_guid_tbl);
+	     at != cl_qmap_end(&x->osm->subn.sw_guid_tbl); at = cl_qmap_next(at)) {
+		struct osm_fixture_switch *hw = &x->switches[x->nswitches++];
+
+		hw->guid = cl_ntoh64(at->key);
+		memset(hw->lft, OSM_NO_PATH, sizeof(hw->lft));
+	}
+	return x;
+}
+
+struct osm_fixture *osm_fixture_torus(unsigned int x, unsigned int y, const char *options)
+{
+	struct grid_fabric g = { .grid = { .radix = { x, y, 1 } }, .hosts = 1, .parallel = 1 };
+	struct osm_fixture *fx;
+
+	grid_build(&g);
+	fx = osm_fixture_new(g.fabric);
+	fx->g = g;
+	osm_fixture_start(fx, options);
+	return fx;
+}
+
+static void free_node(osm_node_t *node)
+{
+	for (unsigned int i = 0; i < node->physp_tbl_size; i++) {
+		cl_ptr_vector_t *maps = &node->physp_table[i].slvl_by_port;
+
+		for (size_t k = 0; k < maps->size; k++)
+			free((void *)maps->p_ptr_array[k]);
+		free(maps->p_ptr_array);
+	}
+	if (node->sw) {
+		free(node->sw->lft);
+		free(node->sw->new_lft);
+		free(node->sw->mcast_tbl.p_mask_tbl);
+		free(node->sw);
+	}
+	free(node->print_desc);
+	free(node);
+}
+
+static void free_osm(struct osm_opensm *osm)
+{
+	cl_map_item_t *at, *next;
+
+	for (at = cl_qmap_head(&osm->subn.port_guid_tbl);
+	     at != cl_qmap_end(&osm->subn.port_guid_tbl); at = next) {
+		next = cl_qmap_next(at);
+		free(at);
+	}
+	for (at = cl_qmap_head(&osm->subn.node_guid_tbl);
+	     at != cl_qmap_end(&osm->subn.node_guid_tbl); at = next) {
+		next = cl_qmap_next(at);
+		free_node((osm_node_t *)at);
+	}
+	free(osm->subn.port_lid_tbl.p_ptr_array);
+	pthread_rwlock_destroy(&osm->lock.lock);
+	free(osm);
+}
+
+void osm_fixture_free(struct osm_fixture *x)
+{
+	osm_fixture_stop(x);
+	for (unsigned int i = 0; i < OSM_FIXTURE_GROUPS; i++)
+		free(x->groups[i]);
+	free_osm(x->osm);
+	grid_free(&x->g);
+	free(x->switches);
+	free(x);
+	current = NULL;
+}
+
+static cl_map_item_t *nth(const cl_qmap_t *map, unsigned int n)
+{
+	cl_map_item_t *at = cl_qmap_head(map);
+
+	while (n--)
+		at = cl_qmap_next(at);
+	assert_true(at != cl_qmap_end(map));
+	return at;
+}
+
+osm_switch_t *osm_fixture_switch(struct osm_fixture *x, unsigned int s)
+{
+	return (osm_switch_t *)nth(&x->osm->subn.sw_guid_tbl, s);
+}
+
+struct osm_fixture_switch *osm_fixture_hardware(struct osm_fixture *x, const osm_switch_t *sw)
+{
+	for (unsigned int s = 0; s < x->nswitches; s++)
+		if (x->switches[s].guid == cl_ntoh64(osm_node_get_node_guid(sw->p_node)))
+			return &x->switches[s];
+	fail_msg("no such switch");
+	return NULL;
+}
+
+osm_port_t *osm_fixture_adapter(struct osm_fixture *x, unsigned int n)
+{
+	cl_qmap_t *ports = &x->osm->subn.port_guid_tbl;
+	cl_map_item_t *at = cl_qmap_head(ports);
+
+	for (; at != cl_qmap_end(ports); at = cl_qmap_next(at))
+		if (!((osm_port_t *)at)->p_node->sw && !n--)
+			return (osm_port_t *)at;
+	fail_msg("no such adapter");
+	return NULL;
+}
+
+osm_physp_t *osm_fixture_link(osm_switch_t *sw, unsigned int n)
+{
+	for (unsigned int i = 1; i < sw->num_ports; i++) {
+		osm_physp_t *p = &sw->p_node->physp_table[i];
+
+		if (p->p_remote_physp && p->p_remote_physp->p_node->sw && !n--)
+			return p;
+	}
+	fail_msg("no such cable");
+	return NULL;
+}
+
+void osm_fixture_drop(struct osm_fixture *x, osm_switch_t *sw)
+{
+	osm_node_t *node = sw->p_node;
+	osm_port_t *port;
+
+	for (unsigned int i = 1; i < node->physp_tbl_size; i++)
+		if (node->physp_table[i].p_remote_physp)
+			osm_fixture_cut(&node->physp_table[i]);
+	port = osm_get_port_by_guid(&x->osm->subn, node->physp_table[0].port_guid);
+	if (port) {
+		cl_ptr_vector_set(&x->osm->subn.port_lid_tbl, cl_ntoh16(port->lid), NULL);
+		map_remove(&x->osm->subn.port_guid_tbl, &port->map_item);
+		free(port);
+	}
+	map_remove(&x->osm->subn.sw_guid_tbl, &sw->map_item);
+	map_remove(&x->osm->subn.node_guid_tbl, &node->map_item);
+	free_node(node);
+}
+
+/* ---- queries and writes -------------------------------------------------------- */
+
+static void answer_groups(const struct osm_fixture_switch *hw, osm_switch_t *sw, uint32_t block)
+{
+	for (unsigned int i = block * 32; i < (block + 1) * 32 && i < OSM_FIXTURE_GROUPS; i++) {
+		(*sw->mcast_tbl.p_mask_tbl)[i][0] = cl_hton16(hw->groups[i]);
+		if (hw->groups[i] && sw->mcast_tbl.max_block_in_use < (int)block)
+			sw->mcast_tbl.max_block_in_use = block;
+	}
+}
+
+#ifdef HAVE_OSM_REQ_TIMEOUT
+#define TIMEOUT __attribute__((unused)) uint32_t timeout,
+#else
+#define TIMEOUT
+#endif
+
+ib_api_status_t osm_req_get(osm_sm_t *sm, const osm_dr_path_t *path, ib_net16_t attribute,
+			    ib_net32_t modifier, boolean_t find_key, ib_net64_t key,
+			    TIMEOUT cl_disp_msgid_t error, const osm_madw_context_t *context)
+{
+	osm_switch_t *sw = osm_get_switch_by_guid(sm->p_subn, context->lft_context.node_guid);
+	struct osm_fixture_switch *hw = osm_fixture_hardware(current, sw);
+	uint32_t m = cl_ntoh32(modifier);
+
+	(void)path, (void)find_key, (void)key, (void)error;
+	current->gets++;
+	if (hw->silent)
+		return IB_SUCCESS;
+	if (attribute == IB_MAD_ATTR_LIN_FWD_TBL)
+		memcpy(sw->lft + m * BLOCK, hw->lft + m * BLOCK, BLOCK);
+	else if (attribute == IB_MAD_ATTR_SLVL_TABLE)
+		*osm_physp_get_slvl_tbl(&sw->p_node->physp_table[m & 0xFF], m >> 8) =
+			hw->maps[m >> 8][m & 0xFF];
+	else
+		answer_groups(hw, sw, m & 0x1FF);
+	return IB_SUCCESS;
+}
+
+static void write_block(osm_switch_t *sw, uint32_t block, const uint8_t *entries)
+{
+	struct osm_fixture_switch *hw = osm_fixture_hardware(current, sw);
+
+	if (current->dies && !current->dies_after--) {
+		current->dies->silent = true;
+		current->dies = NULL;
+	}
+	current->blocks++;
+	if (hw->silent)
+		return;
+	memcpy(hw->lft + block * BLOCK, entries, BLOCK);
+	memcpy(sw->lft + block * BLOCK, entries, BLOCK);
+}
+
+ib_api_status_t osm_req_set(osm_sm_t *sm, const osm_dr_path_t *path, const uint8_t *payload,
+			    size_t size, ib_net16_t attribute, ib_net32_t modifier,
+			    boolean_t find_key, ib_net64_t key, TIMEOUT cl_disp_msgid_t error,
+			    const osm_madw_context_t *context)
+{
+	osm_switch_t *sw = osm_get_switch_by_guid(sm->p_subn, context->lft_context.node_guid);
+
+	(void)path, (void)size, (void)find_key, (void)key, (void)error;
+	assert_int_equal(attribute, IB_MAD_ATTR_LIN_FWD_TBL);
+	write_block(sw, cl_ntoh32(modifier), payload);
+	return IB_SUCCESS;
+}
+
+int wait_for_pending_transactions(osm_stats_t *stats)
+{
+	(void)stats;
+	return osm_exit_flag != 0;
+}
+
+void osm_ucast_mgr_set_fwd_tables(osm_ucast_mgr_t *mgr)
+{
+	cl_qmap_t *map = &mgr->p_subn->sw_guid_tbl;
+
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
+		osm_switch_t *sw = (osm_switch_t *)at;
+		struct osm_fixture_switch *hw = osm_fixture_hardware(current, sw);
+		bool forced = sw->need_update || mgr->p_subn->need_update;
+
+		for (uint32_t b = 0; b <= sw->max_lid_ho / BLOCK; b++)
+			if (forced || memcmp(sw->lft + b * BLOCK, sw->new_lft + b * BLOCK, BLOCK))
+				write_block(sw, b, sw->new_lft + b * BLOCK);
+		if (!hw->silent)
+			hw->top = sw->max_lid_ho;
+	}
+}
+
+static const struct osm_routing_engine *engine_used(void)
+{
+	return current->osm->routing_engine_used;
+}
+
+static void write_map(osm_switch_t *sw, osm_physp_t *p, unsigned int in, unsigned int out)
+{
+	struct osm_fixture_switch *hw = osm_fixture_hardware(current, sw);
+	unsigned int vls = ib_port_info_get_op_vls(&p->port_info), sl;
+	ib_slvl_table_t map = { { 0 } };
+
+	engine_used()->update_sl2vl(engine_used()->context, p, in, out, &map);
+	for (sl = 0; sl < 16; sl++) {
+		uint8_t vl = ib_slvl_table_get(&map, sl);
+
+		ib_slvl_table_set(&map, sl, vl == 15 ? vl : vl & ((1u << (vls - 1)) - 1));
+	}
+	if (hw->silent)
+		return;
+	hw->maps[in][out] = map;
+	*osm_physp_get_slvl_tbl(p, in) = map;
+}
+
+int osm_qos_setup(osm_opensm_t *osm)
+{
+	cl_qmap_t *map = &osm->subn.sw_guid_tbl;
+
+	if (!engine_used() || !engine_used()->update_sl2vl)
+		return 0;
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
+		osm_switch_t *sw = (osm_switch_t *)at;
+
+		for (unsigned int out = 1; out < sw->num_ports; out++)
+			for (unsigned int in = 0; in < sw->num_ports; in++)
+				write_map(sw, &sw->p_node->physp_table[out], in, out);
+	}
+	return 0;
+}
+
+int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state)
+{
+	cl_qmap_t *map = &sm->p_subn->node_guid_tbl;
+
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
+		osm_node_t *node = (osm_node_t *)at;
+
+		for (unsigned int i = 1; i < node->physp_tbl_size; i++)
+			if (state != IB_LINK_NO_CHANGE && node->physp_table[i].p_remote_physp)
+				ib_port_info_set_port_state(&node->physp_table[i].port_info, state);
+	}
+	return 0;
+}
+
+void osm_sm_sweep(osm_sm_t *sm)
+{
+	(void)sm;
+	current->sweeps_asked++;
+}
+
+/* ---- groups ---------------------------------------------------------------------- */
+
+static uint16_t *group_row(const osm_mcast_tbl_t *t, uint16_t mlid)
+{
+	return (*t->p_mask_tbl)[mlid - IB_LID_MCAST_START_HO];
+}
+
+int osm_mcast_tbl_realloc(osm_mcast_tbl_t *t, unsigned int offset)
+{
+	unsigned int depth = (offset / 32 + 1) * 32;
+	void *table;
+
+	if (depth <= t->mft_depth)
+		return 0;
+	table = realloc(t->p_mask_tbl, depth * sizeof((*t->p_mask_tbl)[0]));
+	if (!table)
+		return 1;
+	t->p_mask_tbl = table;
+	for (unsigned int i = t->mft_depth; i < depth; i++)
+		memset((*t->p_mask_tbl)[i], 0, sizeof((*t->p_mask_tbl)[i]));
+	t->mft_depth = depth;
+	t->max_mlid_ho = IB_LID_MCAST_START_HO + depth - 1;
+	return 0;
+}
+
+void osm_mcast_tbl_set(osm_mcast_tbl_t *t, uint16_t mlid, uint8_t port)
+{
+	int block = (mlid - IB_LID_MCAST_START_HO) / 32;
+
+	group_row(t, mlid)[port / 16] |= cl_hton16(1u << port % 16);
+	if (t->max_block_in_use < block)
+		t->max_block_in_use = block;
+}
+
+boolean_t osm_mcast_tbl_is_port(const osm_mcast_tbl_t *t, uint16_t mlid, uint8_t port)
+{
+	return (cl_ntoh16(group_row(t, mlid)[port / 16]) >> port % 16) & 1;
+}
+
+boolean_t osm_mcast_tbl_is_any_port(const osm_mcast_tbl_t *t, uint16_t mlid)
+{
+	for (unsigned int i = 0; i <= t->max_position; i++)
+		if (group_row(t, mlid)[i])
+			return TRUE;
+	return FALSE;
+}
+
+void osm_mcast_tbl_clear_mlid(osm_mcast_tbl_t *t, uint16_t mlid)
+{
+	memset(group_row(t, mlid), 0, sizeof((*t->p_mask_tbl)[0]));
+}
+
+void osm_purge_mtree(osm_sm_t *sm, osm_mgrp_box_t *box)
+{
+	(void)sm;
+	box->root = NULL;
+}
+
+int osm_mcast_make_port_list_and_map(cl_qlist_t *list, cl_qmap_t *map, osm_mgrp_box_t *box)
+{
+	struct osm_fixture_group *g = current->groups[box->mlid - IB_LID_MCAST_START_HO];
+
+	list_init(list);
+	map_init(map);
+	for (unsigned int i = 0; i < g->nmembers; i++) {
+		osm_mcast_work_obj_t *work = calloc(1, sizeof(*work));
+
+		assert_non_null(work);
+		work->p_port = g->members[i];
+		cl_qlist_insert_tail(list, &work->list_item);
+	}
+	return 0;
+}
+
+void osm_mcast_drop_port_list(cl_qlist_t *list)
+{
+	cl_list_item_t *at, *next;
+
+	for (at = cl_qlist_head(list); at != cl_qlist_end(list); at = next) {
+		next = cl_qlist_next(at);
+		free((char *)at - offsetof(osm_mcast_work_obj_t, list_item));
+	}
+}
+
+/* What switches are given for a group; the flag says that one does not answer. */
+static void write_group(osm_subn_t *subn, unsigned int i)
+{
+	cl_qmap_t *map = &subn->sw_guid_tbl;
+
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
+		struct osm_fixture_switch *hw = osm_fixture_hardware(current, (void *)at);
+		osm_mcast_tbl_t *t = &((osm_switch_t *)at)->mcast_tbl;
+		uint16_t ports = cl_ntoh16((*t->p_mask_tbl)[i][0]);
+
+		if (hw->silent && hw->groups[i] != ports)
+			subn->subnet_initialization_error = TRUE;
+		if (!hw->silent)
+			hw->groups[i] = ports;
+	}
+}
+
+int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all)
+{
+	cl_qmap_t *map = &sm->p_subn->sw_guid_tbl;
+
+	(void)all;
+	current->group_passes++;
+	for (unsigned int i = 0; i < OSM_FIXTURE_GROUPS; i++) {
+		if (!current->groups[i])
+			continue;
+		for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map);
+		     at = cl_qmap_next(at))
+			osm_mcast_tbl_clear_mlid(&((osm_switch_t *)at)->mcast_tbl,
+						 i + IB_LID_MCAST_START_HO);
+		if (engine_used())
+			engine_used()->mcast_build_stree(engine_used()->context,
+							 &current->groups[i]->box);
+		write_group(sm->p_subn, i);
+	}
+	return 0;
+}
+
+void osm_fixture_join(struct osm_fixture *x, uint16_t mlid, unsigned int sl, unsigned int first,
+		      unsigned int last)
+{
+	struct osm_fixture_group *g = calloc(1, sizeof(*g));
+
+	assert_non_null(g);
+	g->box.mlid = mlid;
+	list_init(&g->box.mgrp_list);
+	cl_qlist_insert_tail(&g->box.mgrp_list, &g->group.list_item);
+	g->group.mcmember_rec.sl_flow_hop = ib_member_set_sl_flow_hop(sl, 0, 0);
+	for (; first < last; first++)
+		g->members[g->nmembers++] = osm_fixture_adapter(x, first);
+	free(x->groups[mlid - IB_LID_MCAST_START_HO]);
+	x->groups[mlid - IB_LID_MCAST_START_HO] = g;
+	x->osm->subn.mboxes[mlid - IB_LID_MCAST_START_HO] = &g->box;
+}
+
+/* ---- running ----------------------------------------------------------------------- */
+
+#ifdef HAVE_OSM_EXTERNAL_ENGINES
+cl_status_t osm_register_external_routing_engine(osm_opensm_t *osm,
+						 const external_routing_engine_module_t *module,
+						 void *context)
+{
+	struct osm_routing_engine *re;
+
+	if (current->registered != CL_SUCCESS)
+		return current->registered;
+	re = calloc(1, sizeof(*re));
+	assert_non_null(re);
+	re->name = module->name;
+	re->context = context;
+	assert_int_equal(module->setup(re, osm), 0);
+	osm->routing_engine_list = re;
+	return CL_SUCCESS;
+}
+#endif
+
+void osm_fixture_start(struct osm_fixture *x, const char *options)
+{
+	x->osm->subn.opt.event_plugin_options = (char *)options;
+	x->osm->subn.opt.routing_engine_names = (char *)"dateline";
+	x->engine = osm_event_plugin.create(x->osm);
+}
+
+void osm_fixture_stop(struct osm_fixture *x)
+{
+	struct osm_routing_engine *re = x->osm->routing_engine_list;
+
+	if (re && re->destroy)
+		re->destroy(re->context);
+	free(re);
+	x->osm->routing_engine_list = x->osm->routing_engine_used = NULL;
+	if (x->engine)
+		osm_event_plugin.delete(x->engine);
+	x->engine = NULL;
+}
+
+static void report(struct osm_fixture *x, osm_epi_event_id_t event, uintptr_t data)
+{
+	osm_event_plugin.report(x->engine, event, (void *)data);
+}
+
+/* OpenSM's tables are empty before an engine fills them. */
+static void make_room(osm_subn_t *subn)
+{
+	cl_qmap_t *map = &subn->sw_guid_tbl;
+	uint16_t top = 0;
+
+	for (uint32_t lid = 0; lid < subn->port_lid_tbl.size; lid++)
+		if (cl_ptr_vector_get(&subn->port_lid_tbl, lid))
+			top = lid;
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
+		osm_switch_t *sw = (osm_switch_t *)at;
+		uint16_t size = (top / BLOCK + 1) * BLOCK;
+
+		if (size < sw->lft_size)
+			size = sw->lft_size;
+		sw->lft = realloc(sw->lft, size);
+		sw->new_lft = realloc(sw->new_lft, size);
+		memset(sw->lft + sw->lft_size, OSM_NO_PATH, size - sw->lft_size);
+		memset(sw->new_lft, OSM_NO_PATH, size);
+		sw->lft_size = size;
+		sw->max_lid_ho = top;
+	}
+}
+
+/* What OpenSM finds out before the engine is asked. */
+static void discover(struct osm_fixture *x)
+{
+	cl_qmap_t *map = &x->osm->subn.sw_guid_tbl;
+
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
+		osm_switch_t *sw = (osm_switch_t *)at;
+
+		sw->switch_info.lin_top = cl_hton16(osm_fixture_hardware(x, sw)->top);
+		sw->mcast_tbl.max_block = OSM_FIXTURE_GROUPS / 32 - 1;
+	}
+	x->osm->subn.subnet_initialization_error = FALSE;
+	x->osm->subn.need_update = x->osm->subn.first_time_master_sweep;
+	report(x, OSM_EVENT_ID_HEAVY_SWEEP_DONE, 0);
+}
+
+static bool route(struct osm_fixture *x)
+{
+	struct osm_routing_engine *re = x->osm->routing_engine_list;
+	int err;
+
+	CL_PLOCK_EXCL_ACQUIRE(&x->osm->lock);
+	make_room(&x->osm->subn);
+	x->osm->routing_engine_used = NULL;
+	err = re->build_lid_matrices(re->context);
+	if (!err)
+		err = re->ucast_build_fwd_tables(re->context);
+	if (!err) {
+		x->osm->routing_engine_used = re;
+		osm_ucast_mgr_set_fwd_tables(&x->osm->sm.ucast_mgr);
+	}
+	CL_PLOCK_RELEASE(&x->osm->lock);
+	return !err;
+}
+
+bool osm_fixture_sweep(struct osm_fixture *x)
+{
+	bool routed;
+
+	report(x, OSM_EVENT_ID_HEAVY_SWEEP_START, 0);
+	discover(x);
+	routed = route(x);
+	osm_qos_setup(x->osm);
+	report(x, OSM_EVENT_ID_UCAST_ROUTING_DONE, UCAST_ROUTING_HEAVY_SWEEP);
+	osm_mcast_mgr_process(&x->osm->sm, TRUE);
+	osm_link_mgr_process(&x->osm->sm, IB_LINK_ARMED);
+	osm_link_mgr_process(&x->osm->sm, IB_LINK_ACTIVE);
+	if (x->osm->subn.subnet_initialization_error)
+		return false;
+	report(x, OSM_EVENT_ID_SUBNET_UP, 0);
+	x->osm->subn.first_time_master_sweep = FALSE;
+	return routed;
+}
+
+/* The new one's view: the same nodes and cables, and nothing of their tables. */
+static void forget(osm_switch_t *sw)
+{
+	free(sw->lft);
+	free(sw->new_lft);
+	sw->lft = sw->new_lft = NULL;
+	sw->lft_size = sw->max_lid_ho = 0;
+	sw->need_update = 1;
+	memset(*sw->mcast_tbl.p_mask_tbl, 0,
+	       sw->mcast_tbl.mft_depth * sizeof((*sw->mcast_tbl.p_mask_tbl)[0]));
+	sw->mcast_tbl.max_block_in_use = -1;
+	for (unsigned int out = 1; out < sw->num_ports; out++)
+		for (unsigned int in = 0; in < sw->num_ports; in++)
+			memset(osm_physp_get_slvl_tbl(&sw->p_node->physp_table[out], in), 0,
+			       sizeof(ib_slvl_table_t));
+}
+
+void osm_fixture_restart(struct osm_fixture *x, const char *options)
+{
+	cl_qmap_t *map = &x->osm->subn.sw_guid_tbl;
+
+	osm_fixture_stop(x);
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at))
+		forget((osm_switch_t *)at);
+	x->osm->subn.first_time_master_sweep = TRUE;
+	x->log[0] = '\0';
+	x->blocks = x->gets = x->sweeps_asked = x->group_passes = 0;
+	osm_fixture_start(x, options);
+}
+
+/* From a switch along the tables that the switches hold. */
+static bool reaches(struct osm_fixture *x, const osm_node_t *at, const osm_port_t *to)
+{
+	for (unsigned int hops = 0; hops <= x->nswitches; hops++) {
+		uint8_t port;
+
+		if (at == to->p_node)
+			return true;
+		if (!at->sw)
+			return false;
+		port = osm_fixture_hardware(x, at->sw)->lft[cl_ntoh16(to->lid)];
+		if (port >= at->physp_tbl_size || !at->physp_table[port].p_remote_physp)
+			return false;
+		at = at->physp_table[port].p_remote_physp->p_node;
+	}
+	return false;
+}
+
+bool osm_fixture_delivers(struct osm_fixture *x)
+{
+	cl_qmap_t *ports = &x->osm->subn.port_guid_tbl;
+
+	for (cl_map_item_t *a = cl_qmap_head(ports); a != cl_qmap_end(ports); a = cl_qmap_next(a))
+		for (cl_map_item_t *b = cl_qmap_head(ports); b != cl_qmap_end(ports);
+		     b = cl_qmap_next(b)) {
+			osm_port_t *from = (osm_port_t *)a, *to = (osm_port_t *)b;
+
+			if (from->p_node->sw || to->p_node->sw || !from->p_physp->p_remote_physp ||
+			    !to->p_physp->p_remote_physp)
+				continue;
+			if (!reaches(x, from->p_physp->p_remote_physp->p_node, to))
+				return false;
+		}
+	return true;
+}

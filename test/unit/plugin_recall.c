@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What switches hold at a start or takeover (plugin/recall.c), and the coordinates
+ * that follow from their marks (plugin/coordinates.c).
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "osm_fixture.h"
+#include "plugin/coordinates.h"
+#include "plugin/recall.h"
+#include "plugin/sweep.h"
+
+static void places(const struct osm_fixture *x, uint32_t *sites)
+{
+	const struct dl_torus *t = x->engine->in_force->torus;
+
+	memcpy(sites, t->sw_site, t->fabric->nswitches * sizeof(*sites));
+}
+
+/* By GUID, as the number of switches may differ. */
+static void assert_places(const struct osm_fixture *x, const struct dl_fabric *was,
+			  const uint32_t *sites)
+{
+	const struct dl_torus *t = x->engine->in_force->torus;
+
+	for (uint32_t s = 0; s < was->nswitches; s++) {
+		uint32_t node = dl_fabric_find_guid(t->fabric, was->nodes[was->switches[s]].guid);
+
+		if (node != DL_NONE)
+			assert_int_equal(t->sw_site[t->fabric->nodes[node].sw], sites[s]);
+	}
+}
+
+static void a_first_start_has_nothing_to_read(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->gets, 0);
+	assert_false(x->engine->recall.set_up_before);
+	assert_int_equal(osm_fixture_logged(x, "from switches that held nothing"), 1);
+	/* Nor has a master that knows. */
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->gets, 0);
+	osm_fixture_free(x);
+}
+
+static void marks_keep_coordinates(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	struct dl_fabric *was;
+	uint32_t sites[15];
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	places(x, sites);
+	was = x->g.fabric;
+	/* The cabling of what is left does not show where rings of odd radix begin. */
+	osm_fixture_stop(x);
+	osm_fixture_drop(x, osm_fixture_switch(x, 0));
+	osm_fixture_drop(x, osm_fixture_switch(x, 6));
+	osm_fixture_restart(x, NULL);
+	assert_true(osm_fixture_sweep(x));
+	assert_true(x->engine->recall.set_up_before);
+	assert_true(x->gets > 0);
+	assert_places(x, was, sites);
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
+	osm_fixture_free(x);
+}
+
+static void tables_of_others_hold_no_coordinates(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+
+	(void)state;
+	for (unsigned int s = 0; s < 15; s++) {
+		x->switches[s].top = 30;
+		memset(x->switches[s].lft, 1, 31);
+	}
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27: the switches hold tables of an earlier "
+					       "subnet manager, but no coordinates"),
+			 1);
+	osm_fixture_free(x);
+}
+
+/* SLs of any-SL mode are wrong in proven mode: all of them change. */
+static void another_mode_changes_all_sls(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, "mode=any-sl");
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, "mode=proven");
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new mode or coordinates: 225 of 225"), 1);
+	osm_fixture_restart(x, "mode=any-sl");
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
+	osm_fixture_free(x);
+}
+
+static void a_configuration_takes_precedence(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	char path[] = "recall-torus.conf";
+	FILE *to = fopen(path, "w");
+	const uint64_t base = 0x1000;
+
+	(void)state;
+	assert_non_null(to);
+	assert_true(osm_fixture_sweep(x));
+	/* The origin is the middle switch of the torus in force. */
+	fprintf(to, "torus 5 3 1\nxp_link 0x%lx 0x%lx\nyp_link 0x%lx 0x%lx\n", base + 7, base + 8,
+		base + 7, base + 12);
+	fclose(to);
+	x->osm->subn.opt.torus_conf_file = path;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new coordinates: "), 1);
+	assert_int_equal(x->engine->in_force->torus->sw_site[7], 0);
+	unlink(path);
+	osm_fixture_free(x);
+}
+
+static void configurations(void **state)
+{
+	(void)state;
+	assert_false(dl_coordinates_are_configured(NULL));
+	assert_true(dl_coordinates_are_configured("no/such/file"));
+	if (access(OSM_DEFAULT_TORUS_CONF_FILE, F_OK))
+		assert_false(dl_coordinates_are_configured(OSM_DEFAULT_TORUS_CONF_FILE));
+}
+
+/* What has been read is right is not written again, and a restart changes nothing. */
+static void a_restart_writes_nothing(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, NULL);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->blocks, 0);
+	assert_int_equal(osm_fixture_logged(x, "not proven this one time"), 0);
+	/* OpenSM's need_update has been given back. */
+	assert_int_equal(x->engine->recall.forced, 0);
+	assert_int_equal(osm_fixture_switch(x, 0)->need_update, 1);
+	assert_true(osm_fixture_delivers(x));
+	osm_fixture_free(x);
+}
+
+static void an_answer_that_is_missing(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, NULL);
+	x->switches[4].silent = true;
+	osm_fixture_sweep(x);
+	assert_true(x->engine->recall.set_up_before);
+	assert_int_equal(osm_fixture_logged(x, "what the switches held was not known"), 1);
+	osm_fixture_free(x);
+}
+
+/* Tables read after a restart are those that were written. */
+static void held_tables(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	struct dl_sweep *held = NULL;
+	const struct dl_tables *is, *read;
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, NULL);
+	assert_true(osm_fixture_sweep(x));
+	is = x->engine->in_force->routed.tables;
+	assert_int_equal(dl_recall_held(x->engine, x->engine->in_force, &held), 0);
+	read = held->routed.tables;
+	for (uint32_t s = 0; s < 15; s++)
+		assert_memory_equal(read->lft + s * (size_t)read->stride,
+				    is->lft + s * (size_t)is->stride, is->top_lid + 1);
+	for (uint32_t i = 0; i < is->sl2vl_first[15]; i++)
+		if (is->sl2vl[i] != DL_TABLES_NO_ROW)
+			assert_true(is->rows[is->sl2vl[i]] == read->rows[read->sl2vl[i]]);
+	dl_sweep_free(held);
+	/* A link that is not active carries nothing yet: as if it were to come. */
+	ib_port_info_set_port_state(&osm_fixture_link(osm_fixture_switch(x, 2), 0)->port_info,
+				    IB_LINK_INIT);
+	assert_int_equal(dl_recall_held(x->engine, x->engine->in_force, &held), 0);
+	{
+		unsigned int cables[2] = { 0, 0 };
+
+		for (uint32_t p = 0; p < held->fabric->nports; p++)
+			cables[0] += held->fabric->ports[p].peer != DL_NONE;
+		for (uint32_t p = 0; p < x->engine->in_force->fabric->nports; p++)
+			cables[1] += x->engine->in_force->fabric->ports[p].peer != DL_NONE;
+		assert_int_equal(cables[0] + 2, cables[1]);
+	}
+	dl_sweep_free(held);
+	osm_fixture_free(x);
+}
+
+static void groups_that_switches_held(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	struct dl_tables_masks masks = { .nswitches = 15 };
+	const struct dl_fabric *f;
+	uint64_t *row;
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	x->switches[3].groups[9] = 1u << 2 | 1u << 4;
+	osm_fixture_restart(x, NULL);
+	assert_true(osm_fixture_sweep(x));
+	f = x->engine->in_force->fabric;
+	assert_int_equal(x->engine->recall.ngroups, 15);
+	assert_false(dl_recall_groups_fit(x->engine, f, &masks));
+	for (uint32_t s = 0; s < 15; s++) {
+		row = dl_tables_mask_row(&masks, s);
+		assert_non_null(row);
+		row[0] = 1u << 2;
+	}
+	assert_false(dl_recall_groups_fit(x->engine, f, &masks));
+	row = dl_tables_mask_row(&masks, f->nodes[dl_fabric_find_guid(f, x->switches[3].guid)].sw);
+	row[0] |= 1u << 4;
+	assert_true(dl_recall_groups_fit(x->engine, f, &masks));
+	dl_tables_masks_clear(&masks);
+	osm_fixture_free(x);
+}
+
+static void maps_that_opensm_knows(void **state)
+{
+	ib_slvl_table_t map;
+
+	(void)state;
+	memset(&map, 0, sizeof(map));
+	assert_false(dl_recall_knows_map(&map));
+	memset(&map, 0xFF, sizeof(map));
+	assert_false(dl_recall_knows_map(&map));
+	ib_slvl_table_set(&map, 5, 3);
+	assert_true(dl_recall_knows_map(&map));
+}
+
+/* A configuration that the cabling contradicts leaves no mark. */
+static void wrong_coordinates_are_not_marked(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	char path[] = "recall-wrong.conf";
+	FILE *to = fopen(path, "w");
+	struct dl_torus_mark m;
+	unsigned int top;
+
+	(void)state;
+	assert_non_null(to);
+	fprintf(to, "torus 4 3 1\nxp_link 0x1007 0x1008\nyp_link 0x1007 0x100c\n");
+	fclose(to);
+	x->osm->subn.opt.torus_conf_file = path;
+	osm_fixture_sweep(x);
+	assert_true(osm_fixture_logged(x, "ERR DL25") > 0);
+	unlink(path);
+	top = osm_fixture_switch(x, 7)->max_lid_ho;
+	assert_false(dl_torus_mark_read(
+		x->switches[7].lft + dl_torus_mark_first(top, x->g.fabric->nodes[0].nports),
+		x->switches[7].guid, x->g.fabric->nodes[0].nports, &m));
+	x->osm->subn.opt.torus_conf_file = NULL;
+	assert_true(osm_fixture_sweep(x));
+	assert_true(dl_torus_mark_read(
+		x->switches[7].lft + dl_torus_mark_first(top, x->g.fabric->nodes[0].nports),
+		x->switches[7].guid, x->g.fabric->nodes[0].nports, &m));
+	assert_int_equal(m.mode, DL_ROUTE_PROVEN);
+	assert_int_equal(m.site, x->engine->in_force->torus->sw_site[7]);
+	osm_fixture_free(x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_first_start_has_nothing_to_read),
+		cmocka_unit_test(marks_keep_coordinates),
+		cmocka_unit_test(tables_of_others_hold_no_coordinates),
+		cmocka_unit_test(another_mode_changes_all_sls),
+		cmocka_unit_test(a_configuration_takes_precedence),
+		cmocka_unit_test(configurations),
+		cmocka_unit_test(a_restart_writes_nothing),
+		cmocka_unit_test(an_answer_that_is_missing),
+		cmocka_unit_test(held_tables),
+		cmocka_unit_test(groups_that_switches_held),
+		cmocka_unit_test(maps_that_opensm_knows),
+		cmocka_unit_test(wrong_coordinates_are_not_marked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

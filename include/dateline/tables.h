@@ -409,6 +409,19 @@ int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *othe
 			 const bool *among, const struct dl_log *log, struct dl_tables_load *out);
 void dl_tables_load_release(struct dl_tables_load *l);
 
+/*
+ * What becomes of the packets to one LID after the other; ascending LIDs are fastest.
+ * After dl_tables_paths_to(), whose LID somebody owns: do those from a switch arrive,
+ * and how many switches do they pass, as far as they get?  Maps are not looked at.
+ * O(switches) for each LID.  0 or -ENOMEM.
+ */
+struct dl_tables_paths;
+int dl_tables_paths_new(const struct dl_tables *t, struct dl_tables_paths **out);
+void dl_tables_paths_free(struct dl_tables_paths *p);
+void dl_tables_paths_to(struct dl_tables_paths *p, uint16_t lid);
+bool dl_tables_paths_arrive(const struct dl_tables_paths *p, uint32_t sw);
+uint16_t dl_tables_paths_length(const struct dl_tables_paths *p, uint32_t sw);
+
 #define DL_TABLES_NO_HOPS UINT16_MAX
 
 /*

@@ -39,6 +39,7 @@ struct reachable {
 	uint32_t norder;
 	uint32_t *out;	       /* by switch in `order`: port index by which it sends */
 	uint32_t *walk;	       /* of switches, until its end is known */
+	uint16_t *length;      /* by switch: switches on the path from it, itself too */
 	uint8_t *state;	       /* by switch */
 	uint8_t *columns;      /* a block of LIDs by switch */
 	size_t apart;	       /* from one column to the next */
@@ -76,7 +77,7 @@ static bool hands_over(const struct dl_fabric *f, uint32_t out, uint16_t lid)
  */
 static void walk(struct reachable *b, uint32_t sw, uint16_t lid)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, length = 0;
 	uint8_t end = FAILS;
 
 	do {
@@ -93,8 +94,11 @@ static void walk(struct reachable *b, uint32_t sw, uint16_t lid)
 		else if (b->state[sw] == ARRIVES)
 			end = ARRIVES;
 	} while (sw != DL_NONE && b->state[sw] == UNKNOWN);
+	if (sw != DL_NONE && b->state[sw] != WALKING)
+		length = b->length[sw];
 	while (n--) {
 		b->state[b->walk[n]] = end;
+		b->length[b->walk[n]] = ++length;
 		if (end == ARRIVES)
 			b->order[b->norder++] = b->walk[n];
 	}
@@ -216,8 +220,11 @@ static int reachable_init(struct reachable *b, struct dl_arena *arena, const str
 	b->order = dl_arena_array(arena, n, sizeof(*b->order));
 	b->out = dl_arena_array(arena, n, sizeof(*b->out));
 	b->walk = dl_arena_array(arena, n, sizeof(*b->walk));
+	b->length = dl_arena_array(arena, n, sizeof(*b->length));
 	b->state = dl_arena_alloc(arena, n);
-	return ports && b->order && b->out && b->walk && b->state && b->columns ? 0 : -ENOMEM;
+	return ports && b->length && b->order && b->out && b->walk && b->state && b->columns ?
+		       0 :
+		       -ENOMEM;
 }
 
 /* By port index: the switch at the far end of its cable, or DL_NONE. */
@@ -334,30 +341,71 @@ void dl_tables_load_release(struct dl_tables_load *l)
 	memset(l, 0, sizeof(*l));
 }
 
+/* ---- paths, LID by LID --------------------------------------------------- */
+
+struct dl_tables_paths {
+	struct dl_arena arena;
+	struct reachable of;
+	uint32_t block; /* of LIDs, whose columns are there; DL_NONE: none */
+};
+
+int dl_tables_paths_new(const struct dl_tables *t, struct dl_tables_paths **out)
+{
+	struct dl_tables_paths *p = calloc(1, sizeof(*p));
+	uint32_t *next = p ? next_switches(&p->arena, t->fabric) : NULL;
+	int err = next ? reachable_init(&p->of, &p->arena, t, next) : -ENOMEM;
+
+	if (err) {
+		dl_tables_paths_free(p);
+		return err;
+	}
+	p->block = DL_NONE;
+	*out = p;
+	return 0;
+}
+
+void dl_tables_paths_free(struct dl_tables_paths *p)
+{
+	if (p)
+		dl_arena_free(&p->arena);
+	free(p);
+}
+
+void dl_tables_paths_to(struct dl_tables_paths *p, uint16_t lid)
+{
+	if (lid / BLOCK != p->block) {
+		p->block = lid / BLOCK;
+		turn_block(&p->of, p->block * BLOCK);
+	}
+	fill(&p->of, lid);
+}
+
+bool dl_tables_paths_arrive(const struct dl_tables_paths *p, uint32_t sw)
+{
+	return p->of.state[sw] == ARRIVES;
+}
+
+uint16_t dl_tables_paths_length(const struct dl_tables_paths *p, uint32_t sw)
+{
+	return p->of.length[sw];
+}
+
 int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, uint16_t *hops)
 {
-	uint32_t nswitches = t->fabric->nswitches, block = DL_NONE;
-	struct dl_arena arena = { 0 };
-	struct reachable b = { 0 };
-	uint32_t *next = next_switches(&arena, t->fabric);
-	int err = next ? reachable_init(&b, &arena, t, next) : -ENOMEM;
+	const struct dl_fabric *f = t->fabric;
+	struct dl_tables_paths *p;
+	int err = dl_tables_paths_new(t, &p);
 
-	for (uint32_t i = 0; !err && i < n; i++, hops += nswitches) {
-		memset(hops, 0xFF, nswitches * sizeof(*hops)); /* DL_TABLES_NO_HOPS */
-		if (!lids[i] || lids[i] > t->fabric->top_lid ||
-		    t->fabric->lid_port[lids[i]] == DL_NONE)
+	for (uint32_t i = 0; !err && i < n; i++, hops += f->nswitches) {
+		memset(hops, 0xFF, f->nswitches * sizeof(*hops)); /* DL_TABLES_NO_HOPS */
+		if (!lids[i] || lids[i] > f->top_lid || f->lid_port[lids[i]] == DL_NONE)
 			continue;
-		if (lids[i] / BLOCK != block) {
-			block = lids[i] / BLOCK;
-			turn_block(&b, block * BLOCK);
-		}
-		fill(&b, lids[i]);
-		for (uint32_t k = 0; k < b.norder; k++) {
-			uint32_t sw = b.order[k], to = next[b.out[sw]];
-
-			hops[sw] = to == DL_NONE ? 0 : hops[to] + 1;
-		}
+		dl_tables_paths_to(p, lids[i]);
+		for (uint32_t s = 0; s < f->nswitches; s++)
+			if (dl_tables_paths_arrive(p, s))
+				hops[s] = dl_tables_paths_length(p, s) - 1;
 	}
-	dl_arena_free(&arena);
+	if (!err)
+		dl_tables_paths_free(p);
 	return err;
 }

@@ -2,8 +2,8 @@
 /*
  * `dateline credits`: the flow control of one VL of one link, event by event.
  *
- * Sender and receiver are those of lib/link; flow-control packets go through
- * the codec, and a corrupted one is one with a bit turned over.
+ * Sender and receiver are those of lib/link, as the emulator's are; flow-control
+ * packets go through the codec, and a corrupted one has a flipped bit.
  */
 #include "config.h"
 
@@ -154,8 +154,11 @@ static int read_scenario(const char *path, const struct dl_log *log, struct scen
 
 struct link {
 	struct scenario scenario;
-	struct dl_link_credit_tx tx;
-	struct dl_link_credit_rx rx;
+	struct dl_link_credit_terms terms;
+	struct dl_link_credit_tx tx, idle_tx; /* idle: of the other direction */
+	struct dl_link_credit_rx rx, idle_rx;
+	uint64_t tx_cnt;  /* not modulo 4096 */
+	uint64_t dropped; /* packets that found no room (C5) */
 	uint32_t *stored; /* units of each packet in the buffer */
 	uint32_t head, n;
 	uint64_t occupied; /* units in the buffer */
@@ -170,30 +173,27 @@ static void store(struct link *l, uint32_t units)
 /* The registers of an IBA link at the start.  Returns what is wrong. */
 static const char *start_iba(struct link *l, const struct start *s)
 {
-	uint32_t space = l->rx.free * l->rx.chunk;
+	uint32_t space = l->rx.free * l->terms.chunk;
 
 	if (s->fctbs >= 0)
 		l->tx.sent = s->fctbs;
 	if (s->abr >= 0)
-		l->rx.count = s->abr;
+		l->rx.received = s->abr;
 	if (s->free > space)
 		return "free: expected no more than the buffer holds";
 	if (s->free >= 0 && s->free < space) {
 		store(l, space - s->free);
-		l->rx.free -= dl_link_credit_chunks(&l->rx, space - s->free);
+		l->rx.free -= dl_link_credit_chunks(&l->terms, space - s->free);
 	}
 	return NULL;
 }
 
 static const char *start_pcie(struct link *l, const struct start *s)
 {
-	int64_t stored;
+	int64_t tx_cnt = s->tx_cnt < 0 ? 0 : s->tx_cnt;
+	int64_t stored = tx_cnt - (s->fwd_cnt < 0 ? 0 : s->fwd_cnt);
 
-	if (s->tx_cnt >= 0)
-		l->tx.sent = s->tx_cnt;
-	if (s->fwd_cnt >= 0)
-		l->rx.count = s->fwd_cnt;
-	stored = (int64_t)l->tx.sent - l->rx.count;
+	l->tx.sent = l->rx.received = l->tx_cnt = tx_cnt;
 	if (stored < 0 || stored > l->rx.free)
 		return "expected fwd_cnt <= tx_cnt <= fwd_cnt + buffer_packets";
 	l->rx.free -= stored;
@@ -211,9 +211,11 @@ static int start_link(struct link *l, const char *path, const struct dl_log *log
 	l->stored = malloc((c->nevents + 1) * sizeof(*l->stored));
 	if (!l->stored)
 		return -ENOMEM;
-	dl_link_credit_rx_init(&l->rx, c->scheme, iba ? c->buffer_blocks : c->buffer_packets,
-			       iba ? c->chunk_blocks : 1);
-	dl_link_credit_tx_init(&l->tx, &l->rx);
+	dl_link_credit_terms_init(&l->terms, c->scheme, iba ? c->buffer_blocks : c->buffer_packets,
+				  iba ? c->chunk_blocks : 1, 1);
+	l->rx.free = l->idle_rx.free = l->terms.size;
+	dl_link_credit_start(&l->terms, &l->tx, &l->rx);
+	dl_link_credit_start(&l->terms, &l->idle_tx, &l->idle_rx);
 	if (iba && c->buffer_blocks % c->chunk_blocks)
 		dl_log(log, DL_LOG_WARNING,
 		       "%s: the last %lld blocks of the buffer fill no chunk and are not used",
@@ -223,7 +225,7 @@ static int start_link(struct link *l, const char *path, const struct dl_log *log
 		dl_log(log, DL_LOG_ERROR, "%s:%u: %s", path, c->start.line, wrong);
 		return -EINVAL;
 	}
-	dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
+	dl_link_credit_update(&l->terms, &l->tx, dl_link_credit_of(&l->terms, &l->rx));
 	return 0;
 }
 
@@ -252,12 +254,12 @@ static bool offload(struct link *l, uint64_t units)
 	while (units) {
 		uint32_t *first = &l->stored[l->head];
 		uint32_t part = *first < units ? *first : units;
-		uint32_t before = dl_link_credit_chunks(&l->rx, *first);
+		uint32_t before = dl_link_credit_chunks(&l->terms, *first);
 
 		*first -= part;
 		units -= part;
 		dl_link_credit_release_chunks(&l->rx,
-					      before - dl_link_credit_chunks(&l->rx, *first));
+					      before - dl_link_credit_chunks(&l->terms, *first));
 		l->head += !*first;
 	}
 	return true;
@@ -267,21 +269,21 @@ static bool offload(struct link *l, uint64_t units)
 static bool flow_control(struct link *l, unsigned int end, bool corrupt)
 {
 	uint8_t wire[DL_LINK_FCP_BYTES];
-	struct dl_link_fcp fcp = { .op = DL_LINK_FCP_NORMAL };
+	struct dl_link_fcp fcp;
 
 	if (end == RECEIVER)
-		fcp.fccl = dl_link_credit_of(&l->rx);
+		dl_link_fcp_make(DL_LINK_ACTIVE, 0, &l->terms, &l->idle_tx, &l->rx, &fcp);
 	else
-		fcp.fctbs = dl_link_credit_sync_of(&l->tx);
+		dl_link_fcp_make(DL_LINK_ACTIVE, 0, &l->terms, &l->tx, &l->idle_rx, &fcp);
 	dl_link_fcp_encode(&fcp, wire);
 	if (corrupt)
 		wire[3] ^= 1;
 	if (dl_link_fcp_decode(wire, &fcp))
 		return false;
 	if (end == RECEIVER)
-		dl_link_credit_update(&l->tx, fcp.fccl);
+		dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &l->terms, &l->tx, &l->idle_rx);
 	else
-		dl_link_credit_sync(&l->rx, fcp.fctbs);
+		dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &l->terms, &l->idle_tx, &l->rx);
 	return true;
 }
 
@@ -293,8 +295,13 @@ static bool happen(struct link *l, const struct event *e)
 		if (!dl_link_credit_may_send(&l->tx, e->amount))
 			return false;
 		dl_link_credit_spend(&l->tx, e->amount);
-		if (e->what == SEND && dl_link_credit_receive(&l->rx, e->amount))
+		l->tx_cnt += e->amount;
+		if (e->what == LOSE)
+			return true;
+		if (dl_link_credit_receive(&l->terms, &l->rx, e->amount))
 			store(l, e->amount);
+		else
+			l->dropped++;
 		return true;
 	case OFFLOAD:
 		return offload(l, e->amount);
@@ -308,18 +315,22 @@ static bool happen(struct link *l, const struct event *e)
 /* The registers after an event, or at the start; `cr`: what was checked. */
 static json_t *step_json(const struct link *l, const char *event, bool accepted, uint32_t cr)
 {
-	if (l->tx.scheme == DL_LINK_CREDIT_PCIE)
-		return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "event", event, "accepted",
-				 accepted, "tx_cnt", (json_int_t)l->tx.sent, "crd_bal",
-				 (json_int_t)l->tx.limit, "fwd_cnt", (json_int_t)l->rx.count,
-				 "occupied", (json_int_t)(l->rx.size - l->rx.free), "dropped",
-				 (json_int_t)l->rx.dropped);
+	uint32_t credit = dl_link_credit_of(&l->terms, &l->rx);
+
+	if (l->scenario.scheme == DL_LINK_CREDIT_PCIE)
+		return json_pack(
+			"{s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "event", event, "accepted", accepted,
+			"tx_cnt", (json_int_t)l->tx_cnt, "crd_bal",
+			(json_int_t)dl_link_credit_balance(&l->tx), "fwd_cnt",
+			(json_int_t)(l->tx_cnt - ((l->tx.sent - credit) & DL_LINK_CREDIT_MASK)),
+			"occupied", (json_int_t)(l->terms.size - l->rx.free), "dropped",
+			(json_int_t)l->dropped);
 	return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", event,
 			 "accepted", accepted, "fctbs", (json_int_t)l->tx.sent, "cl",
 			 (json_int_t)l->tx.limit, "cr", (json_int_t)cr, "abr",
-			 (json_int_t)l->rx.count, "free", (json_int_t)l->rx.free * l->rx.chunk,
-			 "fccl", (json_int_t)dl_link_credit_of(&l->rx), "dropped",
-			 (json_int_t)l->rx.dropped);
+			 (json_int_t)l->rx.received, "free",
+			 (json_int_t)l->rx.free * l->terms.chunk, "fccl", (json_int_t)credit,
+			 "dropped", (json_int_t)l->dropped);
 }
 
 static json_t *before(const void *model)

@@ -5,6 +5,8 @@
 #ifndef DATELINE_LINK_H
 #define DATELINE_LINK_H
 
+#include <errno.h>
+
 #include "tables.h"
 
 #ifdef __cplusplus
@@ -201,6 +203,12 @@ outside: /* what no table entry sends */
 	return DL_LINK_DATA;
 }
 
+/* What goes before all data (B1, B2): is a management or a flow-control packet queued? */
+static inline enum dl_link_kind dl_link_arbiter_first(bool smp, bool fcp)
+{
+	return smp ? DL_LINK_SMP : fcp ? DL_LINK_FCP : DL_LINK_NOTHING;
+}
+
 /*
  * Decide what to send next (B1-B7).  `smp`, `fcp`: is one queued?  Bit v of
  * `sendable`: VL v has a packet queued and credits for all of it (B6).
@@ -211,13 +219,16 @@ static inline enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, 
 						     unsigned int sendable,
 						     struct dl_link_pick *out)
 {
-	if (!smp && !fcp)
+	enum dl_link_kind kind = dl_link_arbiter_first(smp, fcp);
+
+	if (kind == DL_LINK_NOTHING)
 		return dl_link_arbiter_pick_data(a, sendable, out);
-	out->kind = smp ? DL_LINK_SMP : DL_LINK_FCP;
-	out->vl = smp ? DL_LINK_VL_SMP : 0;
-	out->side = DL_LINK_ARB_NONE;
-	out->entry = 0;
-	return smp ? DL_LINK_SMP : DL_LINK_FCP;
+	*out = (struct dl_link_pick){
+		.kind = kind,
+		.vl = kind == DL_LINK_SMP ? DL_LINK_VL_SMP : 0,
+		.side = DL_LINK_ARB_NONE,
+	};
+	return kind;
 }
 
 /*
@@ -267,18 +278,23 @@ static inline bool dl_link_arb_drops(const struct dl_link_arb_program *p, unsign
 
 /*
  * Link-level flow control of one virtual lane: InfiniBand's and the PCI
- * Express style scheme behind one interface (rules C and E1, IBA 7.9.4).
+ * Express style scheme (rules C and E1, IBA 7.9.4).
  *
  * A link has a `struct dl_link_credit_tx` at its sending end and a
- * `struct dl_link_credit_rx` at its receiving end for each VL and direction.  Two
- * numbers travel between them, in both schemes 12 bits on the wire:
+ * `struct dl_link_credit_rx` at its receiving end for each VL and direction.
+ * The emulator has one of each in every VL of every port, so they are small,
+ * and what touches them for every packet is here.  What both ends know from
+ * the start is in a `struct dl_link_credit_terms`, one for all that are alike.
+ *
+ * Flow-control packets carry two numbers of 12 bits:
  *
  *                      IBA                       PCI Express style
  *   rx -> tx, credit   FCCL                      Fwd_Cnt
  *   tx -> rx, sync     FCTBS                     Tx_Cnt
  *
- * Amounts are in the scheme's unit, which dl_link_credit_units() gives: blocks of
- * 64 bytes for IBA, packets for the other.
+ * Both schemes keep the same registers; Fwd_Cnt is FCCL less Buf_Alloc.
+ * Amounts are in the scheme's unit, which dl_link_credit_units() gives: blocks
+ * of 64 bytes for IBA, packets for the other.
  */
 
 /*
@@ -294,20 +310,23 @@ static inline bool dl_link_arb_drops(const struct dl_link_arb_program *p, unsign
 
 enum dl_link_credit_scheme { DL_LINK_CREDIT_IBA, DL_LINK_CREDIT_PCIE };
 
+struct dl_link_credit_terms {
+	uint32_t size;	  /* of the buffer: chunks */
+	uint32_t chunk;	  /* units in a chunk; PCIe: 1 */
+	uint16_t alloc;	  /* PCIe: Buf_Alloc; IBA: 0 */
+	uint16_t quarter; /* of what the buffer can promise */
+	uint16_t largest; /* units of the largest packet */
+};
+
 struct dl_link_credit_tx {
-	uint32_t sent;	/* FCTBS (12 bits); Tx_Cnt */
-	uint32_t limit; /* CL (12 bits); Crd_Bal */
-	uint32_t alloc; /* PCIe: Buf_Alloc of the receiver */
-	uint8_t scheme;
+	uint16_t sent;	/* FCTBS; Tx_Cnt */
+	uint16_t limit; /* CL; Tx_Cnt + Crd_Bal */
 };
 
 struct dl_link_credit_rx {
-	uint32_t count;	  /* ABR (12 bits); Fwd_Cnt */
-	uint32_t free;	  /* free chunks; free packet places */
-	uint32_t size;	  /* all of them */
-	uint32_t chunk;	  /* units in a chunk; PCIe: 1 */
-	uint64_t dropped; /* packets that found no room (C5) */
-	uint8_t scheme;
+	uint32_t free;	     /* chunks */
+	uint16_t received;   /* ABR; Fwd_Cnt + packets in the buffer */
+	uint16_t advertised; /* the limit last sent to the sender */
 };
 
 /*
@@ -320,18 +339,13 @@ static inline uint32_t dl_link_credit_units(enum dl_link_credit_scheme scheme, u
 }
 
 /*
- * A receiver just initialised.  `buffer` units, handed out in chunks of
- * `chunk` units (1 or more; what does not fill a chunk cannot be used).
- * PCIe: at most DL_LINK_CREDIT_WINDOW places, chunk 1.  Returns 0 or -EINVAL.
+ * A buffer of `buffer` units, handed out in chunks of `chunk` units (1 or
+ * more; what does not fill a chunk cannot be used), for packets of at most
+ * `largest` units.  PCIe: at most DL_LINK_CREDIT_WINDOW places, chunk 1.
+ * Returns 0 or -EINVAL.
  */
-int dl_link_credit_rx_init(struct dl_link_credit_rx *rx, enum dl_link_credit_scheme scheme,
-			   uint32_t buffer, uint32_t chunk);
-
-/*
- * The sender of that receiver, once flow control is initialised: it holds the
- * receiver's first credit.
- */
-void dl_link_credit_tx_init(struct dl_link_credit_tx *tx, const struct dl_link_credit_rx *rx);
+int dl_link_credit_terms_init(struct dl_link_credit_terms *t, enum dl_link_credit_scheme scheme,
+			      uint32_t buffer, uint32_t chunk, uint32_t largest);
 
 /* What every mix of packets can use of the free space. */
 static inline uint32_t dl_link_credit_promise(uint32_t chunks)
@@ -339,81 +353,87 @@ static inline uint32_t dl_link_credit_promise(uint32_t chunks)
 	return chunks < DL_LINK_CREDIT_WINDOW ? chunks : DL_LINK_CREDIT_WINDOW;
 }
 
-/* The number that the receiver's message carries: FCCL, Fwd_Cnt. */
-static inline uint32_t dl_link_credit_of(const struct dl_link_credit_rx *rx)
+/* The total up to which the receiver lets its sender send: FCCL of IBA. */
+static inline uint32_t dl_link_credit_limit(const struct dl_link_credit_rx *rx)
 {
-	if (rx->scheme == DL_LINK_CREDIT_PCIE)
-		return rx->count & DL_LINK_CREDIT_MASK;
-	return (rx->count + dl_link_credit_promise(rx->free)) & DL_LINK_CREDIT_MASK;
+	return (rx->received + dl_link_credit_promise(rx->free)) & DL_LINK_CREDIT_MASK;
 }
 
-/* That message has reached the sender. */
-static inline void dl_link_credit_update(struct dl_link_credit_tx *tx, uint32_t credit)
+/* The number by which a flow-control packet says so: FCCL, Fwd_Cnt. */
+static inline uint32_t dl_link_credit_of(const struct dl_link_credit_terms *t,
+					 const struct dl_link_credit_rx *rx)
 {
-	uint32_t away;
-
-	if (tx->scheme == DL_LINK_CREDIT_IBA) {
-		tx->limit = credit & DL_LINK_CREDIT_MASK;
-		return;
-	}
-	away = (tx->sent - credit) & DL_LINK_CREDIT_MASK;
-	tx->limit = away < tx->alloc ? tx->alloc - away : 0;
+	return (dl_link_credit_limit(rx) - t->alloc) & DL_LINK_CREDIT_MASK;
 }
 
-/* The number that the sender's message carries: FCTBS, Tx_Cnt (low bits). */
-static inline uint32_t dl_link_credit_sync_of(const struct dl_link_credit_tx *tx)
+/* That number has reached the sender. */
+static inline void dl_link_credit_update(const struct dl_link_credit_terms *t,
+					 struct dl_link_credit_tx *tx, uint32_t credit)
 {
-	return tx->sent & DL_LINK_CREDIT_MASK;
+	tx->limit = (credit + t->alloc) & DL_LINK_CREDIT_MASK;
 }
 
 /*
- * That message has reached the receiver, behind all data that was sent before
- * it.  What was lost on the wire no longer counts as being in the buffer.
+ * FCTBS or Tx_Cnt has reached the receiver, behind all data that was sent
+ * before it.  What was lost on the wire no longer counts as in the buffer.
  */
-void dl_link_credit_sync(struct dl_link_credit_rx *rx, uint32_t sync);
+static inline void dl_link_credit_sync(struct dl_link_credit_rx *rx, uint32_t sync)
+{
+	rx->received = sync & DL_LINK_CREDIT_MASK;
+}
+
+/* A link comes up: the counters start, and the sender has credit for what is free. */
+static inline void dl_link_credit_start(const struct dl_link_credit_terms *t,
+					struct dl_link_credit_tx *tx, struct dl_link_credit_rx *rx)
+{
+	rx->received = 0;
+	rx->advertised = dl_link_credit_limit(rx);
+	tx->sent = 0;
+	dl_link_credit_update(t, tx, dl_link_credit_of(t, rx));
+}
 
 /*
- * May a packet of this many units leave?  IBA's comparison is exact for
- * packets below DL_LINK_CREDIT_WINDOW blocks; real ones have 66 at most.
+ * May a packet of this many units leave?  The comparison is exact for packets
+ * below DL_LINK_CREDIT_WINDOW units; real ones have 66 blocks at most.
  */
 static inline bool dl_link_credit_may_send(const struct dl_link_credit_tx *tx, uint32_t units)
 {
-	if (tx->scheme == DL_LINK_CREDIT_PCIE)
-		return units <= tx->limit;
 	return ((tx->limit - (tx->sent + units)) & DL_LINK_CREDIT_MASK) <= DL_LINK_CREDIT_WINDOW;
 }
 
 /* It leaves. */
 static inline void dl_link_credit_spend(struct dl_link_credit_tx *tx, uint32_t units)
 {
-	tx->sent += units;
-	if (tx->scheme == DL_LINK_CREDIT_PCIE)
-		tx->limit -= units;
-	else
-		tx->sent &= DL_LINK_CREDIT_MASK;
+	tx->sent = (tx->sent + units) & DL_LINK_CREDIT_MASK;
+}
+
+/* How many units the sender may still send: Crd_Bal. */
+static inline uint32_t dl_link_credit_balance(const struct dl_link_credit_tx *tx)
+{
+	uint32_t left = (tx->limit - tx->sent) & DL_LINK_CREDIT_MASK;
+
+	return left <= DL_LINK_CREDIT_WINDOW ? left : 0;
 }
 
 /* Chunks that a packet of this many units takes. */
-static inline uint32_t dl_link_credit_chunks(const struct dl_link_credit_rx *rx, uint32_t units)
+static inline uint32_t dl_link_credit_chunks(const struct dl_link_credit_terms *t, uint32_t units)
 {
-	return rx->chunk == 1 ? units : (units + rx->chunk - 1) / rx->chunk;
+	return t->chunk == 1 ? units : (units + t->chunk - 1) / t->chunk;
 }
 
 /*
  * A packet has arrived.  Returns true when it is stored; false when it finds
- * no room: then it is to be discarded, and is counted (C5).
+ * no room: the caller discards and counts it (C5).
  */
-static inline bool dl_link_credit_receive(struct dl_link_credit_rx *rx, uint32_t units)
+static inline bool dl_link_credit_receive(const struct dl_link_credit_terms *t,
+					  struct dl_link_credit_rx *rx, uint32_t units)
 {
-	uint32_t chunks = dl_link_credit_chunks(rx, units);
+	uint32_t chunks = dl_link_credit_chunks(t, units);
 
-	if (chunks > rx->free) {
-		rx->dropped++;
+	if (chunks > rx->free)
 		return false;
-	}
 	rx->free -= chunks;
-	if (rx->scheme == DL_LINK_CREDIT_IBA)
-		rx->count = (rx->count + units) & DL_LINK_CREDIT_MASK;
+	rx->received = (rx->received + units) & DL_LINK_CREDIT_MASK;
 	return true;
 }
 
@@ -421,33 +441,53 @@ static inline bool dl_link_credit_receive(struct dl_link_credit_rx *rx, uint32_t
 static inline void dl_link_credit_release_chunks(struct dl_link_credit_rx *rx, uint32_t chunks)
 {
 	rx->free += chunks;
-	if (rx->scheme == DL_LINK_CREDIT_PCIE)
-		rx->count += chunks;
 }
 
 /*
  * A stored packet has moved on out of the buffer.  (PCIe, `units` packets
  * have.)
  */
-static inline void dl_link_credit_release(struct dl_link_credit_rx *rx, uint32_t units)
+static inline void dl_link_credit_release(const struct dl_link_credit_terms *t,
+					  struct dl_link_credit_rx *rx, uint32_t units)
 {
-	dl_link_credit_release_chunks(rx, dl_link_credit_chunks(rx, units));
+	dl_link_credit_release_chunks(rx, dl_link_credit_chunks(t, units));
+}
+
+/* Credit that the receiver has not advertised yet. */
+static inline uint32_t dl_link_credit_unsent(const struct dl_link_credit_rx *rx)
+{
+	uint32_t more = (dl_link_credit_limit(rx) - rx->advertised) & DL_LINK_CREDIT_MASK;
+
+	return more <= DL_LINK_CREDIT_WINDOW ? more : 0;
+}
+
+/* Of what it has advertised, what the sender has left at most; is that a packet? */
+static inline bool dl_link_credit_suffices(const struct dl_link_credit_terms *t,
+					   const struct dl_link_credit_rx *rx)
+{
+	uint32_t left = (rx->advertised - rx->received) & DL_LINK_CREDIT_MASK;
+
+	return left >= t->largest && left <= DL_LINK_CREDIT_WINDOW;
 }
 
 /*
- * Should the receiver report now rather than at the deadline (C2)?
- * `advertised` is the last number it sent, `largest` the units of the largest
- * packet.  Yes when the new credit is a quarter of what the buffer can promise,
- * or the sender may have to wait for it.
+ * Should the receiver report now rather than at the deadline (C2)?  Yes when
+ * the new credit is a quarter of what the buffer can promise, or the sender may
+ * have to wait for it.
  */
-bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx, uint32_t advertised,
-				  uint32_t largest);
+static inline bool dl_link_credit_should_report(const struct dl_link_credit_terms *t,
+						const struct dl_link_credit_rx *rx)
+{
+	uint32_t more = dl_link_credit_unsent(rx);
+
+	return more && (more >= t->quarter || !dl_link_credit_suffices(t, rx));
+}
 
 /* ---- flow-control packets --------------------------------------------------- */
 
 /*
- * The flow-control packet (rules C2, IBA 7.9.4): its bits, its check sum, when
- * it is due, and what it does at both ends of a link.
+ * The flow-control packet (rules C2, IBA 7.9.4): its bits, its check sum, and
+ * what it does at both ends of a link.
  *
  * One packet serves both directions of a VL: FCTBS tells the far receiver
  * what its sender has sent, FCCL tells the far sender what it may send.  Under
@@ -485,47 +525,43 @@ void dl_link_fcp_encode(const struct dl_link_fcp *fcp, uint8_t wire[DL_LINK_FCP_
  */
 int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES], struct dl_link_fcp *out);
 
-/* The operand of packets sent in a state; -1: none are sent. */
-static inline int dl_link_fcp_op(enum dl_link_state state)
+/*
+ * Make the packet for a VL, from this port's sender and receiver of it, which
+ * has advertised its credit then.  Returns 0, or -ENOTCONN while the link is
+ * down.
+ */
+static inline int dl_link_fcp_make(enum dl_link_state state, unsigned int vl,
+				   const struct dl_link_credit_terms *t,
+				   const struct dl_link_credit_tx *tx, struct dl_link_credit_rx *rx,
+				   struct dl_link_fcp *out)
 {
-	switch (state) {
-	case DL_LINK_INITIALISE:
-		return DL_LINK_FCP_INITIALISE;
-	case DL_LINK_ARM:
-	case DL_LINK_ACTIVE:
-		return DL_LINK_FCP_NORMAL;
-	default:
-		return -1;
-	}
+	if (state == DL_LINK_DOWN)
+		return -ENOTCONN;
+	rx->advertised = dl_link_credit_limit(rx);
+	out->op = state == DL_LINK_INITIALISE ? DL_LINK_FCP_INITIALISE : DL_LINK_FCP_NORMAL;
+	out->vl = vl;
+	out->fctbs = tx->sent;
+	out->fccl = dl_link_credit_of(t, rx);
+	return 0;
 }
 
 /*
- * Make the packet for a VL, from this port's sender and receiver of it.
- * Returns 0, or -ENOTCONN while the link is down.
+ * A packet of this VL has arrived.  Returns 0; -ENOTCONN while the link is
+ * down (it is discarded); -ECONNRESET when the packet initialises a link that
+ * is active here: the far end has restarted, nothing is changed, and the port
+ * has to leave that state (IBA 7.2, RemoteInit).
  */
-int dl_link_fcp_make(enum dl_link_state state, unsigned int vl, const struct dl_link_credit_tx *tx,
-		     const struct dl_link_credit_rx *rx, struct dl_link_fcp *out);
-
-/*
- * A decoded packet of this VL has arrived.  Returns 0; -ENOTCONN while the
- * link is down (it is discarded); -ECONNRESET when the packet initialises a
- * link that is active here: the far end has started anew, nothing is changed,
- * and the port has to leave that state (IBA 7.2, RemoteInit).
- */
-int dl_link_fcp_take(enum dl_link_state state, const struct dl_link_fcp *fcp,
-		     struct dl_link_credit_tx *tx, struct dl_link_credit_rx *rx);
-
-/*
- * The latest time to queue the next packet of a VL whose last one left at
- * `last`, when it may have to wait for `busy` symbols of other packets.
- * A symbol is 8 bits at the link's rate; all times have one unit of the
- * caller's choice.
- */
-static inline uint64_t dl_link_fcp_due(uint64_t last, uint64_t symbol_time, uint32_t busy)
+static inline int dl_link_fcp_take(enum dl_link_state state, const struct dl_link_fcp *fcp,
+				   const struct dl_link_credit_terms *t,
+				   struct dl_link_credit_tx *tx, struct dl_link_credit_rx *rx)
 {
-	uint32_t wait = busy < DL_LINK_FCP_DEADLINE ? DL_LINK_FCP_DEADLINE - busy : 0;
-
-	return last + wait * symbol_time;
+	if (state == DL_LINK_DOWN)
+		return -ENOTCONN;
+	if (state == DL_LINK_ACTIVE && fcp->op == DL_LINK_FCP_INITIALISE)
+		return -ECONNRESET;
+	dl_link_credit_update(t, tx, fcp->fccl);
+	dl_link_credit_sync(rx, fcp->fctbs);
+	return 0;
 }
 
 #ifdef __cplusplus

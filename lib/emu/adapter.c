@@ -357,20 +357,22 @@ static void take(struct dl_emu *e, uint32_t packet)
 	uint32_t in = pk->in, port = dl_emu_port_of(in);
 	uint8_t flags = pk->flags;
 	uint32_t units = pk->units;
-	uint8_t *discard = &dl_emu_vl_at(e, in)->discard;
+	unsigned int discard = 0;
 
 	if (flags & DL_EMU_PK_LOST && e->worms)
-		*discard = 1 + DL_EMU_DROP_CORRUPT;
+		e->worm[in].discard = 1 + DL_EMU_DROP_CORRUPT;
+	if (e->worms && flags & DL_EMU_PK_TAIL) {
+		discard = e->worm[in].discard;
+		e->worm[in].discard = 0;
+	}
 	if (!(flags & DL_EMU_PK_TAIL))
 		dl_emu_recycle(e, packet);
-	else if (*discard)
-		dl_emu_lose(e, packet, *discard - 1);
+	else if (discard)
+		dl_emu_lose(e, packet, discard - 1);
 	else if (!dl_emu_is_for(e, pk->dlid, port))
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
 	else
 		dl_emu_deliver(e, packet, port);
-	if (flags & DL_EMU_PK_TAIL)
-		*discard = false;
 	dl_emu_release(e, in, units);
 }
 

@@ -112,10 +112,10 @@ static bool is_balanced(const struct dl_emu *e, uint32_t in, uint32_t used, uint
 	if (peer == DL_EMU_NIL || !dl_emu_is_data(in))
 		return true;
 	o = dl_emu_vl_at(e, dl_emu_channel(peer, dl_emu_vl_of(in)));
-	return dl_emu_free_units(i) + used == e->c.buffer &&
+	return i->rx.free + used == e->c.buffer &&
 	       (e->ports[peer].hold & DL_EMU_DOWN ||
-		(coming == dl_emu_coming(o, i) &&
-		 (int16_t)(o->limit - o->sent) + (int64_t)coming <= dl_emu_free_units(i)));
+		(coming == dl_emu_coming(e, o, i) &&
+		 dl_link_credit_balance(&o->tx) + coming <= i->rx.free));
 }
 
 int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)

@@ -90,7 +90,7 @@ static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 	 */
 	o = dl_emu_vl_at(e, out);
 	i = dl_emu_vl_at(e, far);
-	return dl_emu_free_units(i) >= o->units + dl_emu_coming(o, i) ? DL_EMU_NIL : far;
+	return i->rx.free >= o->units + (uint32_t)dl_emu_coming(e, o, i) ? DL_EMU_NIL : far;
 }
 
 /*

@@ -8,9 +8,9 @@
  *
  * Model.  Links carry bits at their data rate (rate.c) and delay them by 5 ns
  * a metre.  A switch has a buffer for each VL of each input port, first in,
- * first out, with credits (link/credit.h); a crossbar that does not limit
- * unless asked to (`speedup`); and an arbiter (link/arbiter.h) at each output
- * port.  There is no buffer at the output.  Adapters: see adapter.c.
+ * first out, with credits; a crossbar that does not limit unless asked to
+ * (`speedup`); and an arbiter at each output port.  Credits, flow-control packets
+ * and arbiters are those of dateline/link.h.  There is no buffer at the output.  Adapters: see adapter.c.
  *
  * Times at no load, for a packet of B bytes with headers, over h links with
  * the same time t(B) for it, through h - 1 switches of latency L, the cables'

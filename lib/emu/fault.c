@@ -69,7 +69,7 @@ static void discard_rest(struct dl_emu *e, uint32_t in, uint32_t out)
 {
 	uint32_t packet = dl_emu_vl_at(e, out)->head;
 
-	dl_emu_vl_at(e, in)->discard = 1 + DL_EMU_DROP_DEAD_LINK;
+	e->worm[in].discard = 1 + DL_EMU_DROP_DEAD_LINK;
 	while (packet != DL_EMU_NIL && e->packets[packet].in != in)
 		packet = e->packets[packet].wait_next;
 	if (packet != DL_EMU_NIL)
@@ -89,7 +89,7 @@ static void cut_worms(struct dl_emu *e, uint32_t port)
 			drop_rest(e, &e->adapters[adapter], channel);
 		else if (owner != DL_EMU_NIL)
 			discard_rest(e, owner, channel);
-		if (!e->ports[port].vl[v].open)
+		if (!e->worm[channel].open)
 			continue;
 		packet = dl_emu_packet(e);
 		if (packet == DL_EMU_NIL)
@@ -113,13 +113,9 @@ static void port_up(struct dl_emu *e, uint32_t port)
 	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++) {
 		struct dl_emu_vl_port *in = &p->vl[v], *out = &e->ports[p->peer].vl[v];
 
-		in->room -= in->received;
-		in->received = 0;
-		in->healed = 0;
-		in->told = dl_emu_promise(in);
-		out->sent = out->lost = 0;
+		dl_link_credit_start(&e->terms, &out->tx, &in->rx);
+		out->sound = in->entered = 0;
 		out->credit_at = DL_EMU_NEVER;
-		out->limit = in->told;
 	}
 	p->fcp_due = e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 	p->hold &= ~DL_EMU_DOWN;
@@ -161,7 +157,14 @@ static void start_timers(struct dl_emu *e)
 	if (e->timers)
 		return;
 	e->timers = true;
+	e->plain = false;
 	dl_emu_share(e);
+	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
+		struct dl_emu_vl_port *v = dl_emu_vl_at(e, c);
+
+		v->sound = v->tx.sent;
+		v->entered = v->rx.received;
+	}
 	for (uint32_t i = 0; i < e->nports; i++)
 		dl_emu_tell_later(dl_emu_shard(e, i), &e->ports[i]);
 }

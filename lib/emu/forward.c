@@ -69,20 +69,18 @@ void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent)
 /* Throw away the head of a buffer. */
 static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
 {
-	struct dl_emu_vl_port *i = dl_emu_vl_at(e, in);
-	uint32_t packet = i->in;
+	uint32_t packet = dl_emu_vl_at(e, in)->in;
 	uint8_t flags = e->packets[packet].flags;
 
 	if (e->worms && !(flags & DL_EMU_PK_HEAD))
 		e->packets[packet].out = e->worm[in].bound;
 	dl_emu_unbuffer(e, in);
-	if (flags & DL_EMU_PK_TAIL) {
-		i->discard = false;
+	if (e->worms)
+		e->worm[in].discard = flags & DL_EMU_PK_TAIL ? 0 : 1 + cause;
+	if (flags & DL_EMU_PK_TAIL)
 		dl_emu_lose(e, packet, cause);
-	} else {
-		i->discard = 1 + cause;
+	else
 		dl_emu_recycle(e, packet);
-	}
 }
 
 /* ---- routing ------------------------------------------------------------ */
@@ -316,8 +314,8 @@ void dl_emu_look(struct dl_emu *e, uint32_t in)
 	       !(e->packets[i->in].flags & DL_EMU_PK_WAITING) && !e->err) {
 		uint8_t flags = e->packets[i->in].flags;
 
-		if (i->discard && !(flags & DL_EMU_PK_HEAD))
-			drop_head(e, in, i->discard - 1);
+		if (!(flags & DL_EMU_PK_HEAD) && e->worm[in].discard)
+			drop_head(e, in, e->worm[in].discard - 1);
 		else if (flags & DL_EMU_PK_MCAST ? spread(e, s, in) : forward(e, s, in))
 			return;
 	}
@@ -337,8 +335,8 @@ bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet)
 			dl_emu_lose(e, packet, DL_EMU_DROP_CORRUPT);
 			return false;
 		}
-		if (data || i->room < e->c.smp_buffer) {
-			i->room += !data;
+		if (data || i->rx.free) {
+			i->rx.free -= !data;
 			return true;
 		}
 		cause = DL_EMU_DROP_SMP_FULL;

@@ -65,20 +65,18 @@ void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p)
 /*
  * Worth telling the sender how much room there is?  Asked when room becomes
  * free, and when a packet arrives: room that was not worth telling may be all
- * that the sender has left then.  See dl_link_credit_should_report().
+ * that the sender has left then.
  */
 HOT void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, bool plain)
 {
 	const struct dl_emu_vl_port *in = &p->vl[vl];
-	uint16_t promise = plain ? in->room : dl_emu_promise(in);
-	int16_t fresh = promise - in->told, usable = in->told - in->received;
 
-	if (fresh <= 0 || p->hold & DL_EMU_DOWN)
+	if (!dl_link_credit_unsent(&in->rx) || p->hold & DL_EMU_DOWN)
 		return;
 	p->untold |= 1u << vl;
 	if (p->fcp >> vl & 1)
 		return;
-	if (fresh >= e->quarter || usable < e->units_max) {
+	if (dl_link_credit_should_report(&e->terms, &in->rx)) {
 		p->fcp |= 1u << vl;
 		if (!p->hold)
 			send_next(e, p, plain);
@@ -92,10 +90,10 @@ HOT void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, 
 		 bool plain)
 {
 	if (__builtin_expect(vl == DL_LINK_VL_SMP, 0)) {
-		p->vl[vl].room--;
+		p->vl[vl].rx.free++;
 		return;
 	}
-	p->vl[vl].room += units;
+	dl_link_credit_release(&e->terms, &p->vl[vl].rx, units);
 	maybe_tell(e, p, vl, plain);
 }
 
@@ -110,25 +108,25 @@ void dl_emu_maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned in
 }
 
 /* Credit is on its way to an output, where it will be `at` a time. */
-HOT void deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+HOT void deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
 			uint64_t at, bool plain)
 {
 	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
 
 	dl_emu_see_credit(e, o);
 	if ((!plain && e->timers) || o->credit_at != DL_EMU_NEVER ||
-	    (o->head != DL_EMU_NIL && !dl_emu_may_send(o, e->units_max))) {
-		dl_emu_expect_credit(e, channel, credit, lost, at);
+	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest))) {
+		dl_emu_expect_credit(e, channel, fcp, at);
 		return;
 	}
-	o->credit = credit;
+	o->credit = fcp->fccl;
 	o->credit_at = at;
 }
 
-void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
 			   uint64_t at)
 {
-	deliver_credit(e, channel, credit, lost, at, false);
+	deliver_credit(e, channel, fcp, at, false);
 }
 
 /* An event when the link is free. */
@@ -145,16 +143,14 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 	unsigned int v = __builtin_ctz(p->fcp);
 	struct dl_emu_vl_port *in = &p->vl[v];
 	/* (Of other VLs a plain run need not even look at the books.) */
-	bool may_be_news = !plain || p->untold >> v & 1;
-	uint16_t credit = !may_be_news ? 0 : plain ? in->room : dl_emu_promise(in);
-	bool news = may_be_news && credit != in->told;
+	bool news = (!plain || p->untold >> v & 1) && dl_link_credit_unsent(&in->rx);
 	uint32_t channel = dl_emu_channel(p->peer, v);
+	struct dl_link_fcp fcp = { 0 };
+	struct dl_emu_fcp carried;
 	uint64_t at;
 
 	p->fcp &= p->fcp - 1;
 	p->untold &= ~(1u << v);
-	if (news)
-		in->told = credit;
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
@@ -162,16 +158,19 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 		wake_later(e, p);
 	else if (!plain)
 		dl_emu_note_idle(e, p);
-	if (!plain && p->lossy && dl_emu_loses_fcp(e, p))
-		return;
 	/* A number that the sender knows changes nothing, unless one got lost. */
 	if (!news && (plain || !e->timers))
 		return;
+	dl_link_fcp_make(DL_LINK_ACTIVE, v, &e->terms, &in->tx, &in->rx, &fcp);
+	if (!plain && p->lossy && dl_emu_loses_fcp(e, p, &fcp))
+		return;
+	carried =
+		(struct dl_emu_fcp){ fcp.fccl, fcp.fctbs, plain ? fcp.fctbs : dl_emu_sound(e, in) };
 	at = p->busy_until + p->delay + e->c.credit_latency_ps;
 	if (p->to == DL_EMU_TO_SHARD)
-		dl_emu_mail_credit(e, p->peer, channel, at, credit, in->lost);
+		dl_emu_mail_credit(e, p->peer, channel, at, &carried);
 	else
-		deliver_credit(e, channel, credit, in->lost, at, plain);
+		deliver_credit(e, channel, &carried, at, plain);
 }
 
 /* ---- the sender's side -------------------------------------------------- */
@@ -186,7 +185,7 @@ HOT unsigned int sendable(struct dl_emu *e, struct dl_emu_link_port *p)
 		struct dl_emu_vl_port *o = &p->vl[v];
 
 		dl_emu_see_credit(e, o);
-		able |= (unsigned int)dl_emu_may_send(o, o->units) << v;
+		able |= (unsigned int)dl_link_credit_may_send(&o->tx, o->units) << v;
 	}
 	if (__builtin_expect(able != p->waiting, 0))
 		dl_emu_wait_for_credit(e, p, p->waiting & ~able);
@@ -260,8 +259,8 @@ HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uns
 	if (!plain && e->worms)
 		time = dl_emu_worm_sent(e, pk, time);
 	if (plain || vl != DL_LINK_VL_SMP) {
-		o->sent += pk->units;
-		if (!plain && p->lossy)
+		dl_link_credit_spend(&o->tx, pk->units);
+		if (!plain && e->timers)
 			dl_emu_damage(e, p, pk, o);
 	}
 	if (p->adapter != DL_EMU_NIL)
@@ -332,13 +331,16 @@ APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
 /* Management packets come first, flow-control packets second. */
 APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 {
+	enum dl_link_kind first =
+		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
+
 	if (__builtin_expect(e->now < p->busy_until, 0))
 		wake_later(e, p);
 	else if (__builtin_expect(e->now >= p->fcp_due, 0))
 		send_after_deadline(e, p);
-	else if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0))
+	else if (__builtin_expect(first == DL_LINK_SMP, 0))
 		send_smp(e, p);
-	else if (p->fcp)
+	else if (first == DL_LINK_FCP)
 		send_fcp_plain(e, p);
 	else
 		send_data_plain(e, p);
@@ -346,13 +348,16 @@ APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 
 APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
 {
+	enum dl_link_kind first =
+		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
+
 	if (e->now < p->busy_until)
 		wake_later(e, p);
 	else if (e->now >= p->fcp_due)
 		send_after_deadline(e, p);
-	else if (p->waiting >> DL_LINK_VL_SMP & 1)
+	else if (first == DL_LINK_SMP)
 		send_smp(e, p);
-	else if (p->fcp)
+	else if (first == DL_LINK_FCP)
 		send_fcp(e, p, false);
 	else
 		send_data(e, p, false);
@@ -400,8 +405,8 @@ HOT void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32
 
 	*(first ? &i->in : &e->packets[i->in_tail].next) = packet;
 	i->in_tail = packet;
-	if (!plain)
-		i->open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
+	if (!plain && e->worms)
+		e->worm[in].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
 	if (first && !(q->reading >> vl & 1))
 		head(e, q, in, plain);
 }
@@ -420,15 +425,13 @@ HOT bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint
 		if (!dl_emu_is_data(in))
 			return true;
 	}
-	i->received += pk->units;
-	/*
-	 * Room that was worth telling was told when it became free, and what was
-	 * told was there: so as long as the sender has some of it left, all is well.
-	 */
-	if (plain && (int16_t)(i->told - i->received) >= (int16_t)e->units_max)
-		return true;
-	if (dl_broken(e->log, (int16_t)dl_emu_free_units(i) >= 0))
+	if (dl_broken(e->log, dl_link_credit_receive(&e->terms, &i->rx, pk->units)))
 		e->err = -EPROTO;
+	if (!plain && e->timers)
+		i->entered += pk->units;
+	/* Credit was advertised when the room became free: the sender may need it now. */
+	if (plain && dl_link_credit_suffices(&e->terms, &i->rx))
+		return true;
 	maybe_tell(e, q, dl_emu_vl_of(in), plain);
 	return true;
 }
@@ -449,8 +452,8 @@ HOT void take(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
 
 	if (!arrives(e, q, in, packet, plain))
 		return;
-	if (!plain)
-		q->vl[dl_emu_vl_of(in)].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
+	if (!plain && e->worms)
+		e->worm[in].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
 	dl_emu_receive(e, packet);
 }
 
@@ -464,7 +467,7 @@ void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 		store(e, q, in, packet, false);
 		return;
 	}
-	dl_emu_vl_at(e, in)->open = false;
+	e->worm[in].open = false;
 	dl_emu_receive(e, packet);
 }
 

@@ -129,17 +129,13 @@ struct dl_emu_origin {
 };
 
 /*
- * A channel.  All counts of units go round at 65,536; only differences mean
- * something, and they are below 32,768.  What a flow-control packet carries of
- * them are the low 12 bits, and what they promise is at most 2048 more than
- * what has come: so both ends know the rest.  In terms of rules C1 and E1:
- * `sent` FCTBS or Tx_Cnt; `limit` CL, or Crd_Bal + Tx_Cnt; `received` ABR, or
- * packets received; `room` - `received` what is free; FCCL or Fwd_Cnt +
- * Buf_Alloc is `room`, but for that most that is promised.
+ * A channel: its registers are those of dateline/link.h, on VL 15 but the free
+ * places.  A packet counts in its sender's books when its first bit leaves, in
+ * its receiver's when it arrives there: see transmit.c.
  */
 struct dl_emu_vl_port {
 	/* As sender. */
-	uint16_t limit, sent;
+	struct dl_link_credit_tx tx;
 	uint16_t units;	     /* of the first packet waiting */
 	uint16_t credit;     /* under way, here at `credit_at`, or NEVER */
 	uint32_t head, tail; /* packets waiting, in order */
@@ -148,20 +144,24 @@ struct dl_emu_vl_port {
 	uint64_t bytes;
 	uint32_t packets;
 	/* As receiver. */
-	uint16_t received;
-	uint16_t room;	      /* VL 15: packets stored */
+	struct dl_link_credit_rx rx;
 	uint32_t in, in_tail; /* packets stored, in order */
-	uint16_t told;	      /* credit last sent */
-	uint16_t lost;	      /* as sender: units lost on the wire since link up */
-	uint16_t healed;      /* losses learnt of */
-	uint8_t discard;      /* wormhole: throw away up to the tail */
-	bool open;	      /* wormhole: the tail is still to arrive */
+	/* Where the wire loses data: units sent undamaged, units received. */
+	uint16_t sound, entered;
 } __attribute__((aligned(64)));
+
+/* What a flow-control packet carries; and, so far, `sound` of its sender. */
+struct dl_emu_fcp {
+	uint16_t fccl, fctbs, sound;
+};
 
 /* Wormhole: who has a channel. */
 struct dl_emu_worm {
 	uint32_t owner; /* of the output: input channel of the packet, or NIL */
 	uint32_t bound; /* of the input: output of the packet, or NIL */
+	/* As receiver. */
+	uint8_t discard; /* throw away up to the tail: 1 + why; or 0 */
+	bool open;	 /* the tail is still to arrive */
 };
 
 enum { DL_EMU_SENDING = 1, DL_EMU_DOWN = 2 };
@@ -294,14 +294,13 @@ struct dl_emu {
 	struct dl_emu_config c;
 	struct dl_emu_source source;
 	const struct dl_log *log;
-	uint16_t units_max; /* of what may go as a whole, the largest */
-	uint16_t quarter;   /* of what a buffer promises: worth telling */
-	bool worms;	    /* wormhole switching */
-	bool choosy;	    /* the first packet of a queue need not be the next */
-	bool plain;	    /* see hop.c */
-	bool looks_ahead;   /* the way of a packet that arrives, in pk->out */
-	bool timers;	    /* flow-control packets may be lost */
-	bool large;	    /* the processor's caches do not hold it */
+	struct dl_link_credit_terms terms; /* of all buffers of data VLs */
+	bool worms;			   /* wormhole switching */
+	bool choosy;			   /* the first packet of a queue need not be the next */
+	bool plain;			   /* see hop.c */
+	bool looks_ahead;		   /* the way of a packet that arrives, in pk->out */
+	bool timers;			   /* flow-control packets may be lost */
+	bool large;			   /* the processor's caches do not hold it */
 
 	struct dl_emu_pkt *packets;
 	struct dl_emu_origin *origins; /* by packet */
@@ -434,35 +433,35 @@ static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
 							  (bytes + 63) / 64;
 }
 
-/* Room in a buffer, and what may be promised of it. */
-static inline uint16_t dl_emu_free_units(const struct dl_emu_vl_port *in)
+/*
+ * Units that an output has sent undamaged, and that an input has received: what
+ * is between them is coming.
+ */
+static inline uint16_t dl_emu_sound(const struct dl_emu *e, const struct dl_emu_vl_port *o)
 {
-	return in->room - in->received;
+	return e->timers ? o->sound : o->tx.sent;
 }
 
-static inline uint16_t dl_emu_promise(const struct dl_emu_vl_port *in)
+static inline uint16_t dl_emu_entered(const struct dl_emu *e, const struct dl_emu_vl_port *in)
 {
-	return in->received + dl_link_credit_promise(dl_emu_free_units(in));
+	return e->timers ? in->entered : in->rx.received;
 }
 
 /* Units that are on their way from a sender to its peer's buffer. */
-static inline uint16_t dl_emu_coming(const struct dl_emu_vl_port *o,
+static inline uint16_t dl_emu_coming(const struct dl_emu *e, const struct dl_emu_vl_port *o,
 				     const struct dl_emu_vl_port *in)
 {
-	return o->sent - in->received - (o->lost - in->healed);
-}
-
-static inline bool dl_emu_may_send(const struct dl_emu_vl_port *o, uint16_t units)
-{
-	return (int16_t)(o->limit - o->sent - units) >= 0;
+	return (dl_emu_sound(e, o) - dl_emu_entered(e, in)) & DL_LINK_CREDIT_MASK;
 }
 
 /* What has arrived at an output unseen, counts now. */
 static inline void dl_emu_see_credit(const struct dl_emu *e, struct dl_emu_vl_port *o)
 {
+	struct dl_link_credit_tx after = o->tx;
 	bool here = o->credit_at <= e->credited;
 
-	o->limit = here ? o->credit : o->limit;
+	dl_link_credit_update(&e->terms, &after, o->credit);
+	o->tx.limit = here ? after.limit : o->tx.limit;
 	o->credit_at = here ? DL_EMU_NEVER : o->credit_at;
 }
 
@@ -516,7 +515,7 @@ void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
 void dl_emu_maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl);
 void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p);
 bool dl_emu_is_plain(const struct dl_emu *e);
-void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
 			   uint64_t at);
 
 /* engine.c: an event that is not of every hop. */
@@ -525,9 +524,10 @@ void dl_emu_dispatch(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t wha
 /* transmit.c: the sender of a link. */
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
 void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now);
-bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p);
+bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p,
+		      const struct dl_link_fcp *fcp);
 bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
-void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
 			  uint64_t at);
 void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vls);
 void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);

@@ -306,17 +306,15 @@ static int number_ports(struct dl_emu *e)
 static void set_up_vls(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	for (unsigned int v = 0; v < DL_EMU_VLS; v++) {
-		uint16_t room = v == DL_LINK_VL_SMP ? 0 : e->c.buffer;
-
 		p->vl[v] = (struct dl_emu_vl_port){
 			.head = DL_EMU_NIL,
 			.tail = DL_EMU_NIL,
 			.in = DL_EMU_NIL,
 			.in_tail = DL_EMU_NIL,
 			.credit_at = DL_EMU_NEVER,
-			.room = room,
+			.rx.free = v == DL_LINK_VL_SMP ? e->c.smp_buffer : e->terms.size,
 		};
-		p->vl[v].limit = p->vl[v].told = dl_emu_promise(&p->vl[v]);
+		dl_link_credit_start(&e->terms, &p->vl[v].tx, &p->vl[v].rx);
 	}
 }
 
@@ -391,7 +389,8 @@ static int set_up_worms(struct dl_emu *e)
 	e->worm = new_array(e, e->nports * (size_t)DL_EMU_VLS, sizeof(*e->worm));
 	if (!e->worm)
 		return -ENOMEM;
-	memset(e->worm, 0xFF, e->nports * (size_t)DL_EMU_VLS * sizeof(*e->worm));
+	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++)
+		e->worm[c].owner = e->worm[c].bound = DL_EMU_NIL;
 	return 0;
 }
 
@@ -506,9 +505,22 @@ unsigned int dl_emu_bucket_bits(const struct dl_emu *e)
 	return bits;
 }
 
+/* In wormhole switching a buffer may be smaller than a packet, but holds a flit. */
+static int set_up_terms(struct dl_emu *e)
+{
+	uint32_t largest = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
+
+	if (largest > e->c.buffer)
+		largest = dl_emu_units(e, e->c.flit);
+	return dl_link_credit_terms_init(&e->terms, e->c.flow_control, e->c.buffer, 1, largest);
+}
+
 static int set_up(struct dl_emu *e)
 {
 	int err = number_ports(e);
+
+	if (!err)
+		err = set_up_terms(e);
 
 	if (err)
 		return err;
@@ -516,7 +528,6 @@ static int set_up(struct dl_emu *e)
 	e->worms = e->c.switching == DL_EMU_WORMHOLE;
 	e->choosy = e->worms || e->c.speedup;
 	e->large = e->nports > DL_EMU_LARGE;
-	e->quarter = (dl_link_credit_promise(e->c.buffer) + 3) / 4;
 	e->losses = new_array(e, e->nports, sizeof(*e->losses));
 	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));
 	e->counters = new_array(e, e->nports, sizeof(*e->counters));
@@ -528,9 +539,6 @@ static int set_up(struct dl_emu *e)
 			err = set_up_port(e, i);
 	if (err)
 		return err;
-	e->units_max = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
-	if (e->units_max > e->c.buffer) /* wormhole */
-		e->units_max = dl_emu_units(e, e->c.flit);
 	err = set_up_packets(e);
 	if (!err)
 		err = set_up_worms(e);

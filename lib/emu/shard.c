@@ -236,14 +236,12 @@ void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint6
 }
 
 void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
-			uint16_t credit, uint16_t lost)
+			const struct dl_emu_fcp *fcp)
 {
 	struct dl_emu_mail *m = new_mail(e, port, at, DL_EMU_MAIL_CREDIT, channel);
 
-	if (!m)
-		return;
-	m->credit = credit;
-	m->lost = lost;
+	if (m)
+		m->fcp = *fcp;
 }
 
 void dl_emu_end_message(struct dl_emu *e, uint32_t flow)
@@ -281,7 +279,7 @@ static void open_mail(struct dl_emu *s, bool even)
 			if (m->kind == DL_EMU_MAIL_PACKET)
 				open_packet(s, m);
 			else if (m->kind == DL_EMU_MAIL_CREDIT)
-				dl_emu_deliver_credit(s, m->what, m->credit, m->lost, m->time);
+				dl_emu_deliver_credit(s, m->what, &m->fcp, m->time);
 			else
 				dl_emu_message_at(s, m->time, m->what, true);
 		}

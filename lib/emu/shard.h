@@ -15,7 +15,7 @@ struct dl_emu_mail {
 	uint64_t time;
 	enum dl_emu_mail_kind kind;
 	uint32_t what; /* channel, or flow */
-	uint16_t credit, lost;
+	struct dl_emu_fcp fcp;
 	struct dl_emu_pkt packet;
 	struct dl_emu_origin from;
 };
@@ -42,7 +42,7 @@ void dl_emu_run_shards(struct dl_emu *e, uint64_t until);
 void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
 			uint32_t packet);
 void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
-			uint16_t credit, uint16_t lost);
+			const struct dl_emu_fcp *fcp);
 /* The source of a closed loop is to learn that a message has ended. */
 void dl_emu_end_message(struct dl_emu *e, uint32_t flow);
 void dl_emu_open_mail(struct dl_emu *e);

@@ -12,12 +12,13 @@
  * first waiting packet has credit.  Nothing happens between boundaries, and
  * an idle port costs nothing: it is looked at when something asks for it.
  *
- * Books.  A packet is entered in its sender's books when its first bit leaves,
- * in its receiver's when it arrives: where the head has been looked at in
- * cut-through, else with the last bit.  What the wire loses is never entered,
- * and added to `lost`; a flow-control packet tells the receiver of it in place
- * of FCTBS, which says the same: FCTBS minus what was sent before it and
- * entered, or is going to be.
+ * Books.  They are kept by dateline/link.h.  A packet counts in its sender's
+ * books when its first bit leaves, in its receiver's when it arrives: where the
+ * head has been looked at in cut-through, else with the last bit.  That may be
+ * after a flow-control packet that left behind it.  So where the wire loses
+ * data, both ends also count what was sent undamaged and what was received;
+ * FCTBS less the difference, what is still coming, is what the receiver's books
+ * take.
  *
  * Most flow-control packets come to a sender that has credit left, and change
  * nothing then.  So what they carry is left at the sender with the time of
@@ -80,7 +81,7 @@ static unsigned int news(const struct dl_emu *e, struct dl_emu_link_port *p)
 	for (; ask; ask &= ask - 1) {
 		unsigned int v = __builtin_ctz(ask);
 
-		vls |= (unsigned int)(dl_emu_promise(&p->vl[v]) != p->vl[v].told) << v;
+		vls |= (unsigned int)(dl_link_credit_unsent(&p->vl[v].rx) != 0) << v;
 	}
 	p->untold = vls;
 	return vls;
@@ -117,19 +118,32 @@ static bool happens(struct dl_emu_losses *l, uint32_t millionths)
 	return millionths && dl_random_below(&l->random, 1000000) < millionths;
 }
 
+/* A bit of a flow-control packet is flipped: does its receiver discard it? */
+static bool fcp_discarded(const struct dl_emu_link_port *p, const struct dl_link_fcp *fcp)
+{
+	unsigned int bit = p->fcps % (8 * DL_LINK_FCP_BYTES);
+	uint8_t wire[DL_LINK_FCP_BYTES];
+	struct dl_link_fcp got;
+
+	dl_link_fcp_encode(fcp, wire);
+	wire[bit / 8] ^= 1u << bit % 8;
+	return dl_link_fcp_decode(wire, &got) != 0;
+}
+
 /* Is a flow-control packet lost on the wire, or damaged? */
-bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p)
+bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p,
+		      const struct dl_link_fcp *fcp)
 {
 	struct dl_emu_losses *l = &e->losses[p->number];
 
-	if (!happens(l, l->fcp_loss) && !happens(l, l->fcp_corrupt))
+	if (!happens(l, l->fcp_loss) && !(happens(l, l->fcp_corrupt) && fcp_discarded(p, fcp)))
 		return false;
 	e->totals.fcps_lost++;
 	return true;
 }
 
 /* An event for credit on its way to an output. */
-void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, uint16_t lost,
+void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
 			  uint64_t at)
 {
 	uint32_t record = dl_emu_packet(e);
@@ -138,8 +152,9 @@ void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, uint16_t credit, u
 		return;
 	e->live--; /* is no packet */
 	e->packets[record] = (struct dl_emu_pkt){
-		.dlid = credit,
-		.bytes = lost,
+		.dlid = fcp->fccl,
+		.bytes = fcp->fctbs,
+		.out = fcp->sound,
 		.epoch = e->ports[dl_emu_port_of(channel)].epoch,
 	};
 	dl_emu_channel_at(e, at, DL_EMU_EV_CREDIT, channel, record);
@@ -151,7 +166,7 @@ bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o)
 	struct dl_emu_vl_port copy = *o;
 
 	dl_emu_see_credit(e, &copy);
-	return dl_emu_may_send(&copy, o->units);
+	return dl_link_credit_may_send(&copy.tx, o->units);
 }
 
 /* Packets could go, if they had the credit that is under way. */
@@ -164,7 +179,9 @@ void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsign
 
 		if (o->credit_at == DL_EMU_NEVER)
 			continue;
-		dl_emu_expect_credit(e, dl_emu_channel(p->number, v), o->credit, 0, o->credit_at);
+		/* (Of FCTBS only the credit was kept: nothing has been lost.) */
+		dl_emu_expect_credit(e, dl_emu_channel(p->number, v),
+				     &(struct dl_emu_fcp){ .fccl = o->credit }, o->credit_at);
 		o->credit_at = DL_EMU_NEVER;
 	}
 }
@@ -175,21 +192,18 @@ void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record)
 	uint32_t port = dl_emu_port_of(channel);
 	struct dl_emu_link_port *p = &e->ports[port];
 	struct dl_emu_vl_port *o = &p->vl[dl_emu_vl_of(channel)];
-	struct dl_emu_pkt fcp = e->packets[record];
-	uint16_t healed = fcp.bytes - o->healed;
+	const struct dl_emu_pkt *carried = &e->packets[record];
+	enum dl_link_state state = p->hold & DL_EMU_DOWN ? DL_LINK_DOWN : DL_LINK_ACTIVE;
+	uint16_t ahead = carried->out - dl_emu_entered(e, o), before = o->rx.received;
+	struct dl_link_fcp fcp = { .fccl = carried->dlid, .fctbs = carried->bytes - ahead };
 
 	dl_emu_recycle(e, record);
 	e->live++;
-	if (p->hold & DL_EMU_DOWN || p->epoch != fcp.epoch)
+	if (p->epoch != carried->epoch || dl_link_fcp_take(state, &fcp, &e->terms, &o->tx, &o->rx))
 		return;
 	o->credit_at = o->credit_at <= e->credited ? DL_EMU_NEVER : o->credit_at;
-	o->limit = fcp.dlid;
-	if (e->timers && healed) {
-		o->healed += healed;
-		o->received += healed;
-		o->room += healed;
+	if (o->rx.received != before)
 		dl_emu_maybe_tell(e, p, dl_emu_vl_of(channel));
-	}
 	/* What credit has no event waits for the link's, too, at the same time. */
 	if (!p->wake)
 		dl_emu_transmit(e, p);
@@ -253,7 +267,7 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 		if (packet[v] == DL_EMU_NIL)
 			continue;
 		dl_emu_see_credit(e, o);
-		if (dl_emu_may_send(o, e->packets[packet[v]].units))
+		if (dl_link_credit_may_send(&o->tx, e->packets[packet[v]].units))
 			able |= 1u << v;
 		else
 			dl_emu_wait_for_credit(e, p, 1u << v);
@@ -261,16 +275,17 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 	return able;
 }
 
-/* Is the packet lost on the wire?  Then its receiver does not enter it. */
+/* Is the packet lost on the wire?  Then its receiver does not enter it, but for a worm's. */
 void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
 		   struct dl_emu_vl_port *o)
 {
-	if (!happens(&e->losses[p->number], e->losses[p->number].damage))
-		return;
+	bool lost = happens(&e->losses[p->number], e->losses[p->number].damage);
+
 	/* A worm that loses a flit is lost as a whole. */
-	pk->flags |= DL_EMU_PK_LOST;
-	if (!e->worms)
-		o->lost += pk->units;
+	if (lost)
+		pk->flags |= DL_EMU_PK_LOST;
+	if (!lost || e->worms)
+		o->sound += pk->units;
 }
 
 /* The last bit of a multicast message; in a closed loop the next one may come then. */

@@ -15,7 +15,10 @@
  *
  * PCI Express style.  Packets instead of blocks.  The receiver reports
  * Fwd_Cnt, what has left its buffer; the sender takes away from Buf_Alloc
- * what is then still there or on the wire: Tx_Cnt - Fwd_Cnt.
+ * what is then still there or on the wire: Tx_Cnt - Fwd_Cnt.  In a buffer of
+ * Buf_Alloc places what has arrived and what is free add up to Fwd_Cnt +
+ * Buf_Alloc, so the registers and rules of IBA do: only the number that a
+ * message carries is less by Buf_Alloc.
  *
  * Invariants.
  *   - Safe: credit that the sender may still use, plus what is on the wire,
@@ -36,7 +39,8 @@
  * the range in the meantime.  The wire keeps order, and at one message in
  * 65,536 symbols a sender moves 1024 blocks at most between two of them.
  *
- * Complexity.  Everything is O(1); no memory.
+ * Complexity.  Everything is O(1); no memory.  What happens to every packet is
+ * in dateline/link.h, for the emulator.
  */
 #include "config.h"
 
@@ -44,58 +48,19 @@
 
 #include "dateline/link.h"
 
-int dl_link_credit_rx_init(struct dl_link_credit_rx *rx, enum dl_link_credit_scheme scheme,
-			   uint32_t buffer, uint32_t chunk)
+int dl_link_credit_terms_init(struct dl_link_credit_terms *t, enum dl_link_credit_scheme scheme,
+			      uint32_t buffer, uint32_t chunk, uint32_t largest)
 {
-	if (!chunk ||
-	    (scheme == DL_LINK_CREDIT_PCIE && (chunk != 1 || buffer > DL_LINK_CREDIT_WINDOW)))
+	bool pcie = scheme == DL_LINK_CREDIT_PCIE;
+
+	if (!chunk || (pcie && (chunk != 1 || buffer > DL_LINK_CREDIT_WINDOW)))
 		return -EINVAL;
-	*rx = (struct dl_link_credit_rx){
-		.free = buffer / chunk,
+	*t = (struct dl_link_credit_terms){
 		.size = buffer / chunk,
 		.chunk = chunk,
-		.scheme = scheme,
+		.alloc = pcie ? buffer : 0,
+		.quarter = (dl_link_credit_promise(buffer / chunk) + 3) / 4,
+		.largest = largest,
 	};
 	return 0;
-}
-
-void dl_link_credit_tx_init(struct dl_link_credit_tx *tx, const struct dl_link_credit_rx *rx)
-{
-	*tx = (struct dl_link_credit_tx){ .alloc = rx->size, .scheme = rx->scheme };
-	dl_link_credit_update(tx, dl_link_credit_of(rx));
-}
-
-void dl_link_credit_sync(struct dl_link_credit_rx *rx, uint32_t sync)
-{
-	uint32_t lost;
-
-	if (rx->scheme == DL_LINK_CREDIT_IBA) {
-		rx->count = sync & DL_LINK_CREDIT_MASK;
-		return;
-	}
-	lost = (sync - (rx->count + rx->size - rx->free)) & DL_LINK_CREDIT_MASK;
-	rx->count += lost;
-	if (lost > DL_LINK_CREDIT_WINDOW) /* an old message: behind */
-		rx->count -= DL_LINK_CREDIT_MODULUS;
-}
-
-bool dl_link_credit_should_report(const struct dl_link_credit_rx *rx, uint32_t advertised,
-				  uint32_t largest)
-{
-	uint32_t now = dl_link_credit_of(rx);
-	uint32_t fresh = (now - advertised) & DL_LINK_CREDIT_MASK;
-	uint32_t quarter = (dl_link_credit_promise(rx->size) + 3) / 4;
-	uint32_t usable;
-
-	if (!fresh || fresh > DL_LINK_CREDIT_WINDOW)
-		return false;
-	if (fresh >= quarter)
-		return true;
-	/* What the sender has left of the last promise, at most. */
-	usable = (advertised - rx->count) & DL_LINK_CREDIT_MASK;
-	if (rx->scheme == DL_LINK_CREDIT_PCIE)
-		usable = rx->free > fresh ? rx->free - fresh : 0;
-	else if (usable > DL_LINK_CREDIT_WINDOW)
-		usable = 0;
-	return usable < largest;
 }

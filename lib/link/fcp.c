@@ -82,29 +82,3 @@ int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES], struct dl_link_fcp
 	out->fccl = get(word, FCCL);
 	return 0;
 }
-
-int dl_link_fcp_make(enum dl_link_state state, unsigned int vl, const struct dl_link_credit_tx *tx,
-		     const struct dl_link_credit_rx *rx, struct dl_link_fcp *out)
-{
-	int op = dl_link_fcp_op(state);
-
-	if (op < 0)
-		return -ENOTCONN;
-	out->op = op;
-	out->vl = vl;
-	out->fctbs = dl_link_credit_sync_of(tx);
-	out->fccl = dl_link_credit_of(rx);
-	return 0;
-}
-
-int dl_link_fcp_take(enum dl_link_state state, const struct dl_link_fcp *fcp,
-		     struct dl_link_credit_tx *tx, struct dl_link_credit_rx *rx)
-{
-	if (state == DL_LINK_DOWN)
-		return -ENOTCONN;
-	if (state == DL_LINK_ACTIVE && fcp->op == DL_LINK_FCP_INITIALISE)
-		return -ECONNRESET;
-	dl_link_credit_update(tx, fcp->fccl);
-	dl_link_credit_sync(rx, fcp->fctbs);
-	return 0;
-}

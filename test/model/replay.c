@@ -2,8 +2,7 @@
 /*
  * usage: spin -T -DTRACE ... credit.pml | replay iba|pcie BUFFER CHUNK
  *
- * Ties the model to the program: does in lib/link/credit.c and lib/link/fcp.c
- * what a trace of the model says, and compares all registers after every
+ * Ties the model to the program: does in lib/link what a trace of the model says, and compares all registers after every
  * event.
  *
  * Built twice.  Linked to the library, one unit of the model stands for 256
@@ -31,8 +30,10 @@ struct reports {
 };
 
 struct replay {
-	struct dl_link_credit_tx tx;
-	struct dl_link_credit_rx rx;
+	struct dl_link_credit_terms terms;
+	struct dl_link_credit_tx tx, idle_tx; /* idle: of the other direction */
+	struct dl_link_credit_rx rx, idle_rx;
+	bool pcie;
 	struct reports syncs, credits;
 	uint32_t wire[PLACES]; /* data packets */
 	int nwire;
@@ -67,12 +68,12 @@ static int arrive(struct replay *r, int n)
 {
 	int err = off_wire(r, n);
 
-	return err ? err : !dl_link_credit_receive(&r->rx, n * SCALE);
+	return err ? err : !dl_link_credit_receive(&r->terms, &r->rx, n * SCALE);
 }
 
 static int offload(struct replay *r, int n)
 {
-	dl_link_credit_release(&r->rx, n * SCALE);
+	dl_link_credit_release(&r->terms, &r->rx, n * SCALE);
 	return 0;
 }
 
@@ -83,7 +84,9 @@ static int report(struct replay *r, struct reports *to)
 
 	if (to->n == PLACES)
 		return wrong("too many reports");
-	if (dl_link_fcp_make(DL_LINK_ACTIVE, 0, &r->tx, &r->rx, &fcp))
+	if (to == &r->syncs ?
+		    dl_link_fcp_make(DL_LINK_ACTIVE, 0, &r->terms, &r->tx, &r->idle_rx, &fcp) :
+		    dl_link_fcp_make(DL_LINK_ACTIVE, 0, &r->terms, &r->idle_tx, &r->rx, &fcp))
 		return 1;
 	dl_link_fcp_encode(&fcp, to->wire[to->n++]);
 	return 0;
@@ -103,10 +106,10 @@ static int report_arrives(struct replay *r, struct reports *from, int i)
 
 	if (i >= from->n || dl_link_fcp_decode(from->wire[i], &fcp))
 		return 1;
-	if (from == &r->syncs)
-		dl_link_credit_sync(&r->rx, fcp.fctbs);
-	else
-		dl_link_credit_update(&r->tx, fcp.fccl);
+	if (from == &r->syncs ?
+		    dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &r->terms, &r->idle_tx, &r->rx) :
+		    dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &r->terms, &r->tx, &r->idle_rx))
+		return 1;
 	return gone(from, i);
 }
 
@@ -158,11 +161,13 @@ static int happen(struct replay *r, const char *name, int n)
 /* The registers in the model's units. */
 static void registers(const struct replay *r, unsigned int out[5])
 {
-	out[0] = (r->tx.sent & DL_LINK_CREDIT_MASK) / SCALE;
-	out[1] = r->tx.limit / SCALE;
-	out[2] = (r->rx.count & DL_LINK_CREDIT_MASK) / SCALE;
+	uint32_t credit = dl_link_credit_of(&r->terms, &r->rx);
+
+	out[0] = r->tx.sent / SCALE;
+	out[1] = (r->pcie ? dl_link_credit_balance(&r->tx) : r->tx.limit) / SCALE;
+	out[2] = (r->pcie ? credit : r->rx.received) / SCALE;
 	out[3] = r->rx.free / SCALE;
-	out[4] = dl_link_credit_of(&r->rx) / SCALE;
+	out[4] = credit / SCALE;
 }
 
 static int one_line(struct replay *r, const char *line)
@@ -193,11 +198,13 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return wrong("expected: iba|pcie BUFFER CHUNK");
-	if (dl_link_credit_rx_init(
-		    &r.rx, strcmp(argv[1], "pcie") ? DL_LINK_CREDIT_IBA : DL_LINK_CREDIT_PCIE,
-		    atoi(argv[2]) * atoi(argv[3]) * SCALE, atoi(argv[3])))
+	r.pcie = !strcmp(argv[1], "pcie");
+	if (dl_link_credit_terms_init(&r.terms, r.pcie ? DL_LINK_CREDIT_PCIE : DL_LINK_CREDIT_IBA,
+				      atoi(argv[2]) * atoi(argv[3]) * SCALE, atoi(argv[3]), 1))
 		return wrong("no such buffer");
-	dl_link_credit_tx_init(&r.tx, &r.rx);
+	r.rx.free = r.idle_rx.free = r.terms.size;
+	dl_link_credit_start(&r.terms, &r.tx, &r.rx);
+	dl_link_credit_start(&r.terms, &r.idle_tx, &r.idle_rx);
 	while (!err && fgets(line, sizeof(line), stdin)) {
 		if (strncmp(line, "EV ", 3))
 			continue;

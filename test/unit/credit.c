@@ -17,6 +17,7 @@
 #include "dateline/link.h"
 
 struct link {
+	struct dl_link_credit_terms terms;
 	struct dl_link_credit_tx tx;
 	struct dl_link_credit_rx rx;
 };
@@ -24,8 +25,9 @@ struct link {
 static void setup(struct link *l, enum dl_link_credit_scheme scheme, uint32_t buffer,
 		  uint32_t chunk)
 {
-	assert_int_equal(dl_link_credit_rx_init(&l->rx, scheme, buffer, chunk), 0);
-	dl_link_credit_tx_init(&l->tx, &l->rx);
+	assert_int_equal(dl_link_credit_terms_init(&l->terms, scheme, buffer, chunk, 10), 0);
+	l->rx.free = l->terms.size;
+	dl_link_credit_start(&l->terms, &l->tx, &l->rx);
 }
 
 static bool transfer(struct link *l, uint32_t units)
@@ -33,13 +35,23 @@ static bool transfer(struct link *l, uint32_t units)
 	if (!dl_link_credit_may_send(&l->tx, units))
 		return false;
 	dl_link_credit_spend(&l->tx, units);
-	assert_true(dl_link_credit_receive(&l->rx, units));
+	assert_true(dl_link_credit_receive(&l->terms, &l->rx, units));
 	return true;
 }
 
 static void tell(struct link *l)
 {
-	dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
+	dl_link_credit_update(&l->terms, &l->tx, dl_link_credit_of(&l->terms, &l->rx));
+}
+
+/* The same in a flow-control packet. */
+static void report(struct link *l)
+{
+	struct dl_link_credit_rx idle = { 0 };
+	struct dl_link_fcp fcp;
+
+	assert_int_equal(dl_link_fcp_make(DL_LINK_ACTIVE, 0, &l->terms, &l->tx, &l->rx, &fcp), 0);
+	assert_int_equal(dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &l->terms, &l->tx, &idle), 0);
 }
 
 static void registers(const struct link *l, uint32_t fctbs, uint32_t cl, uint32_t abr,
@@ -47,10 +59,9 @@ static void registers(const struct link *l, uint32_t fctbs, uint32_t cl, uint32_
 {
 	assert_int_equal(l->tx.sent, fctbs);
 	assert_int_equal(l->tx.limit, cl);
-	assert_int_equal(l->rx.count, abr);
+	assert_int_equal(l->rx.received, abr);
 	assert_int_equal(l->rx.free, free);
-	assert_int_equal(dl_link_credit_of(&l->rx), fccl);
-	assert_int_equal(l->rx.dropped, 0);
+	assert_int_equal(dl_link_credit_of(&l->terms, &l->rx), fccl);
 }
 
 /* The receiver of 3072 blocks, its full buffer, and the roll-over. */
@@ -74,7 +85,7 @@ static void test_document(void **state)
 	assert_true(transfer(&l, 2045));
 	registers(&l, 3072, 3072, 3072, 0, 3072);
 	assert_false(transfer(&l, 1));
-	dl_link_credit_release(&l.rx, 1);
+	dl_link_credit_release(&l.terms, &l.rx, 1);
 	registers(&l, 3072, 3072, 3072, 1, 3073);
 	assert_false(transfer(&l, 1));
 	tell(&l);
@@ -82,15 +93,15 @@ static void test_document(void **state)
 	assert_true(transfer(&l, 1));
 
 	/* On to FCTBS = ABR = 3586 with FCCL 4090 announced. */
-	dl_link_credit_release(&l.rx, 513);
+	dl_link_credit_release(&l.terms, &l.rx, 513);
 	tell(&l);
 	assert_true(transfer(&l, 513));
-	dl_link_credit_release(&l.rx, 504);
+	dl_link_credit_release(&l.terms, &l.rx, 504);
 	tell(&l);
 	registers(&l, 3586, 4090, 3586, 504, 4090);
-	dl_link_credit_release(&l.rx, 5);
+	dl_link_credit_release(&l.terms, &l.rx, 5);
 	registers(&l, 3586, 4090, 3586, 509, 4095);
-	dl_link_credit_release(&l.rx, 1);
+	dl_link_credit_release(&l.terms, &l.rx, 1);
 	registers(&l, 3586, 4090, 3586, 510, 0);
 	assert_true(transfer(&l, 1));
 	registers(&l, 3587, 4090, 3587, 509, 0);
@@ -130,10 +141,10 @@ static void test_loss(void **state)
 	tell(&l);
 	assert_false(transfer(&l, 41));
 	assert_true(transfer(&l, 40));
-	dl_link_credit_release(&l.rx, 40);
+	dl_link_credit_release(&l.terms, &l.rx, 40);
 	tell(&l);
 	assert_false(transfer(&l, 41));
-	dl_link_credit_sync(&l.rx, dl_link_credit_sync_of(&l.tx));
+	dl_link_credit_sync(&l.rx, l.tx.sent);
 	registers(&l, 100, 140, 100, 100, 200);
 	tell(&l);
 	assert_true(transfer(&l, 100));
@@ -152,12 +163,12 @@ static void test_chunks(void **state)
 	assert_int_equal(l.rx.free, 0);
 	assert_false(transfer(&l, 1));
 	for (int i = 0; i < 50; i++)
-		dl_link_credit_release(&l.rx, 1);
+		dl_link_credit_release(&l.terms, &l.rx, 1);
 	tell(&l);
 	assert_true(transfer(&l, 49));
 	assert_int_equal(l.rx.free, 25);
-	assert_int_equal(dl_link_credit_of(&l.rx), 49 + 50 + 25);
-	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_IBA, 1, 0), -EINVAL);
+	assert_int_equal(dl_link_credit_of(&l.terms, &l.rx), 49 + 50 + 25);
+	assert_int_equal(dl_link_credit_terms_init(&l.terms, DL_LINK_CREDIT_IBA, 1, 0, 1), -EINVAL);
 }
 
 /* C5: a sender that lies finds no room; its packet is counted. */
@@ -169,9 +180,8 @@ static void test_discard(void **state)
 	setup(&l, DL_LINK_CREDIT_IBA, 10, 1);
 	l.tx.limit = 100;
 	dl_link_credit_spend(&l.tx, 11);
-	assert_false(dl_link_credit_receive(&l.rx, 11));
-	assert_int_equal(l.rx.dropped, 1);
-	assert_int_equal(l.rx.count, 0);
+	assert_false(dl_link_credit_receive(&l.terms, &l.rx, 11));
+	assert_int_equal(l.rx.received, 0);
 	assert_int_equal(l.rx.free, 10);
 }
 
@@ -185,77 +195,76 @@ static void test_pcie(void **state)
 	assert_int_equal(dl_link_credit_units(DL_LINK_CREDIT_IBA, 4096), 64);
 	assert_int_equal(dl_link_credit_units(DL_LINK_CREDIT_IBA, 4097), 65);
 	setup(&l, DL_LINK_CREDIT_PCIE, 8, 1);
-	assert_int_equal(l.tx.limit, 8);
+	assert_int_equal(dl_link_credit_balance(&l.tx), 8);
 	for (int i = 0; i < 8; i++)
 		assert_true(transfer(&l, 1));
-	assert_int_equal(l.tx.limit, 0);
+	assert_int_equal(dl_link_credit_balance(&l.tx), 0);
 	assert_false(transfer(&l, 1));
-	dl_link_credit_release(&l.rx, 3);
+	dl_link_credit_release(&l.terms, &l.rx, 3);
 	assert_false(transfer(&l, 1));
 	tell(&l);
-	assert_int_equal(l.tx.limit, 3);
+	assert_int_equal(dl_link_credit_balance(&l.tx), 3);
 	/* A packet on the wire while the message comes is not free space. */
 	dl_link_credit_spend(&l.tx, 1);
 	tell(&l);
-	assert_int_equal(l.tx.limit, 2);
-	assert_true(dl_link_credit_receive(&l.rx, 1));
+	assert_int_equal(dl_link_credit_balance(&l.tx), 2);
+	assert_true(dl_link_credit_receive(&l.terms, &l.rx, 1));
 	/* Lost data: gone until Tx_Cnt comes. */
 	dl_link_credit_spend(&l.tx, 2);
-	dl_link_credit_release(&l.rx, 6);
+	dl_link_credit_release(&l.terms, &l.rx, 6);
 	tell(&l);
-	assert_int_equal(l.tx.limit, 6);
-	dl_link_credit_sync(&l.rx, dl_link_credit_sync_of(&l.tx));
+	assert_int_equal(dl_link_credit_balance(&l.tx), 6);
+	dl_link_credit_sync(&l.rx, l.tx.sent);
 	tell(&l);
-	assert_int_equal(l.tx.limit, 8);
+	assert_int_equal(dl_link_credit_balance(&l.tx), 8);
 	/* A sync message behind data that was sent after it counts back. */
 	for (int i = 0; i < 4; i++)
 		assert_true(transfer(&l, 1));
 	dl_link_credit_sync(&l.rx, l.tx.sent - 3);
-	assert_int_equal(l.rx.count, l.tx.sent - 7);
+	assert_int_equal(dl_link_credit_of(&l.terms, &l.rx), l.tx.sent - 7);
 	tell(&l);
-	assert_int_equal(l.tx.limit, 1);
+	assert_int_equal(dl_link_credit_balance(&l.tx), 1);
 	/* A credit message from before everything: no credit at all. */
-	dl_link_credit_update(&l.tx, l.tx.sent - 9);
-	assert_int_equal(l.tx.limit, 0);
+	dl_link_credit_update(&l.terms, &l.tx, l.tx.sent - 9);
+	assert_int_equal(dl_link_credit_balance(&l.tx), 0);
 	dl_link_credit_sync(&l.rx, l.tx.sent);
 	tell(&l);
-	assert_int_equal(l.tx.limit, 4);
-	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_PCIE, 8, 2), -EINVAL);
-	assert_int_equal(dl_link_credit_rx_init(&l.rx, DL_LINK_CREDIT_PCIE, 2049, 1), -EINVAL);
+	assert_int_equal(dl_link_credit_balance(&l.tx), 4);
+	assert_int_equal(dl_link_credit_terms_init(&l.terms, DL_LINK_CREDIT_PCIE, 8, 2, 1),
+			 -EINVAL);
+	assert_int_equal(dl_link_credit_terms_init(&l.terms, DL_LINK_CREDIT_PCIE, 2049, 1, 1),
+			 -EINVAL);
 }
 
 /*
  * The receiver need not report every block: but when the sender waits for
  * credit, and there is some, it does.
  */
-static void test_worth_telling(void **state)
+static void test_worth_reporting(void **state)
 {
 	struct link l;
-	uint32_t told;
 
 	(void)state;
 	for (int scheme = DL_LINK_CREDIT_IBA; scheme <= DL_LINK_CREDIT_PCIE; scheme++) {
 		setup(&l, scheme, 100, 1);
-		told = dl_link_credit_of(&l.rx);
-		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
+		assert_false(dl_link_credit_should_report(&l.terms, &l.rx));
 		for (int i = 0; i < 20; i++)
 			assert_true(transfer(&l, 1));
-		dl_link_credit_release(&l.rx, 20);
-		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
+		dl_link_credit_release(&l.terms, &l.rx, 20);
+		assert_false(dl_link_credit_should_report(&l.terms, &l.rx));
 		for (int i = 0; i < 5; i++)
 			assert_true(transfer(&l, 1));
-		dl_link_credit_release(&l.rx, 5);
-		assert_true(dl_link_credit_should_report(&l.rx, told, 10));
-		tell(&l);
-		told = dl_link_credit_of(&l.rx);
+		dl_link_credit_release(&l.terms, &l.rx, 5);
+		assert_true(dl_link_credit_should_report(&l.terms, &l.rx));
+		report(&l);
 		/* Ten are left, and one has moved on; then nine are left. */
 		for (int i = 0; i < 90; i++)
 			assert_true(transfer(&l, 1));
-		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
-		dl_link_credit_release(&l.rx, 1);
-		assert_false(dl_link_credit_should_report(&l.rx, told, 10));
+		assert_false(dl_link_credit_should_report(&l.terms, &l.rx));
+		dl_link_credit_release(&l.terms, &l.rx, 1);
+		assert_false(dl_link_credit_should_report(&l.terms, &l.rx));
 		assert_true(transfer(&l, 1));
-		assert_true(dl_link_credit_should_report(&l.rx, told, 10));
+		assert_true(dl_link_credit_should_report(&l.terms, &l.rx));
 	}
 }
 
@@ -292,12 +301,12 @@ static void chain_event(struct chain *c, struct draw *d)
 		dl_link_credit_spend(&l->tx, 1);
 		move(from, wire);
 		if (hop)
-			dl_link_credit_release(&c->link[0][vc].rx, 1);
+			dl_link_credit_release(&c->link[0][vc].terms, &c->link[0][vc].rx, 1);
 		return;
 	case 1:
 		if (wire->head == wire->n)
 			return;
-		assert_true(dl_link_credit_receive(&l->rx, 1));
+		assert_true(dl_link_credit_receive(&l->terms, &l->rx, 1));
 		move(wire, &c->node[hop + 1][vc]);
 		return;
 	case 2:
@@ -305,8 +314,8 @@ static void chain_event(struct chain *c, struct draw *d)
 		return;
 	default: /* Downstream consumes on one channel only */
 		l = &c->link[1][0];
-		if (l->rx.free < l->rx.size)
-			dl_link_credit_release(&l->rx, 1);
+		if (l->rx.free < l->terms.size)
+			dl_link_credit_release(&l->terms, &l->rx, 1);
 	}
 }
 
@@ -398,7 +407,7 @@ static const char *arrive(struct link *l, struct model *t, struct wire *w, struc
 	t->stored += chunks(t, what);
 	if (t->stored > t->size)
 		return "the buffer overflows";
-	if (!dl_link_credit_receive(&l->rx, what))
+	if (!dl_link_credit_receive(&l->terms, &l->rx, what))
 		return "a packet is dropped";
 	push(buffer, what);
 	return NULL;
@@ -433,12 +442,12 @@ static const char *step(struct link *l, struct model *t, struct wire *w, struct 
 		buffer->head = (buffer->head + 1) % WIRE;
 		buffer->n--;
 		t->stored -= chunks(t, units);
-		dl_link_credit_release(&l->rx, units);
+		dl_link_credit_release(&l->terms, &l->rx, units);
 		return NULL;
 	case 6: /* a credit message; every other one is lost */
 		if (draw_one_in(d, 2))
 			return NULL;
-		dl_link_credit_update(&l->tx, dl_link_credit_of(&l->rx));
+		dl_link_credit_update(&l->terms, &l->tx, dl_link_credit_of(&l->terms, &l->rx));
 		t->promised = model_promise(t);
 		return NULL;
 	default:
@@ -450,15 +459,16 @@ static const char *step(struct link *l, struct model *t, struct wire *w, struct 
 
 static const char *differ(const struct link *l, const struct model *t)
 {
-	uint32_t away = l->tx.limit - l->tx.sent;
+	uint32_t fwd_cnt = dl_link_credit_of(&l->terms, &l->rx);
 
-	if (l->tx.sent % 4096 != t->sent % 4096)
+	if (l->tx.sent != t->sent % 4096)
 		return "sent";
-	if (!t->pcie && away % 4096 != (t->promised - t->sent) % 4096)
+	if ((l->tx.limit - l->tx.sent) % 4096u != (t->promised - t->sent) % 4096)
 		return "credit limit";
-	if (t->pcie && l->tx.limit != t->promised - t->sent)
+	if (t->pcie && dl_link_credit_balance(&l->tx) != t->promised - t->sent)
 		return "credit balance";
-	if ((l->rx.count + (t->pcie ? t->stored : 0)) % 4096 != t->arrived % 4096)
+	if (l->rx.received != t->arrived % 4096 ||
+	    (t->pcie && (fwd_cnt + t->stored) % 4096 != t->arrived % 4096))
 		return "received";
 	return l->rx.free == t->size - t->stored ? NULL : "free space";
 }
@@ -498,10 +508,14 @@ static void test_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_document),      cmocka_unit_test(test_comparison),
-		cmocka_unit_test(test_loss),	      cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_discard),	      cmocka_unit_test(test_pcie),
-		cmocka_unit_test(test_worth_telling), cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_document),
+		cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_discard),
+		cmocka_unit_test(test_pcie),
+		cmocka_unit_test(test_worth_reporting),
+		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_model),
 	};
 

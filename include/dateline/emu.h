@@ -506,6 +506,15 @@ uint32_t dl_emu_traffic_source(const struct dl_emu_traffic *t, uint32_t flow);
 /* Messages that a flow may have under way; 0: an open loop. */
 uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow);
 
+/* The load of a flow, in millionths of its adapter's link; 0: a closed loop. */
+uint32_t dl_emu_traffic_load(const struct dl_emu_traffic *t, uint32_t flow);
+
+/*
+ * The share of a flow's messages that go to an adapter; negative for patterns in
+ * which it is not fixed.
+ */
+double dl_emu_traffic_share(const struct dl_emu_traffic *t, uint32_t flow, uint32_t dst);
+
 /*
  * A flow's next message.  `now` is the present, which in an open loop does
  * not matter.  False when there is none and never will be.
@@ -630,6 +639,15 @@ struct dl_emu_point {
 /* Run a scenario at a load.  An interrupted point is left as it was. */
 int dl_emu_scenario_point(const struct dl_emu_scenario *s, const struct dl_emu_load *load,
 			  dl_emu_watch watch, void *context, struct dl_emu_point *out);
+
+/*
+ * What the busiest link allows of what all adapters' links could carry, without
+ * headers, if every flow gets its share of it: more may be delivered once some
+ * flows get more than others.  0 or a negative errno; -ENOTSUP for traffic whose
+ * shares are not known (hot spots, incast, groups, traces, closed loops) or that
+ * the tables do not deliver.
+ */
+int dl_emu_scenario_bound(const struct dl_emu_scenario *s, double *bound);
 
 /*
  * The load at which the fabric saturates: where less than 95 per cent of the

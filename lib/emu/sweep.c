@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "dateline/emu.h"
+#include "emu/scenario.h"
 
 /* All levels' latencies in one histogram. */
 static int all_levels(const struct dl_emu *emu, struct dl_emu_latency *out)
@@ -50,6 +50,77 @@ int dl_emu_scenario_point(const struct dl_emu_scenario *s, const struct dl_emu_l
 	dl_emu_result_free(&r);
 	return err;
 }
+
+/* ---- the bound --------------------------------------------------------- */
+
+/* So much more on each link from one adapter to another. */
+static int sweep_add_path(const struct dl_emu_scenario *s, uint32_t src, uint32_t dst, double more,
+			  double *load)
+{
+	const struct dl_fabric *f = s->tables->fabric;
+	uint32_t port = s->port[src], sw;
+
+	for (uint32_t hops = 0; hops <= f->nswitches; hops++) {
+		load[port] += more;
+		sw = dl_fabric_peer_switch(f, port);
+		if (sw == DL_NONE)
+			return f->ports[port].peer == s->port[dst] ? 0 : -ENOTSUP;
+		port = dl_tables_lft(s->tables, sw, s->lid[dst]);
+		if (port > f->nodes[f->switches[sw]].nports)
+			return -ENOTSUP;
+		port += f->nodes[f->switches[sw]].first_port;
+	}
+	return -ENOTSUP;
+}
+
+/* Bytes a second on each link; those of all flows. */
+static int sweep_add_flows(const struct dl_emu_scenario *s, const struct dl_emu_traffic *t,
+			   double *load, double *sum)
+{
+	for (uint32_t i = 0; i < dl_emu_traffic_flows(t); i++) {
+		uint32_t src = dl_emu_traffic_source(t, i);
+		double bytes = dl_emu_traffic_load(t, i) * 1e-6 * s->traffic.rate[src];
+
+		if (bytes <= 0)
+			return -ENOTSUP;
+		*sum += bytes;
+		for (uint32_t dst = 0; dst < s->traffic.nadapters; dst++) {
+			double share = dl_emu_traffic_share(t, i, dst);
+			int err = share < 0 ? -ENOTSUP : 0;
+
+			if (share > 0)
+				err = sweep_add_path(s, src, dst, share * bytes, load);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+int dl_emu_scenario_bound(const struct dl_emu_scenario *s, double *bound)
+{
+	const struct dl_fabric *f = s->tables->fabric;
+	double *load = calloc(f->nports + 1ul, sizeof(*load)), sum = 0, capacity = 0, most = 0;
+	struct dl_emu_traffic *t = NULL;
+	struct dl_emu_rate rate;
+	int err = load ? dl_emu_traffic_new(&s->traffic, s->log, &t) : -ENOMEM;
+
+	if (!err)
+		err = sweep_add_flows(s, t, load, &sum);
+	for (uint32_t p = 0; !err && p < f->nports; p++)
+		if (load[p] > 0 && !dl_emu_link_rate(f, &s->config, p, &rate) &&
+		    load[p] / dl_emu_rate_bytes(rate) > most)
+			most = load[p] / dl_emu_rate_bytes(rate);
+	for (uint32_t a = 0; a < s->traffic.nadapters; a++)
+		capacity += s->traffic.rate[a];
+	if (!err)
+		*bound = most > 0 ? sum / most / capacity : 0;
+	dl_emu_traffic_free(t);
+	free(load);
+	return err;
+}
+
+/* ---- saturation -------------------------------------------------------- */
 
 /* Where a line from a to b reaches `level`, as a part of its length. */
 static double crossing(double a, double b, double level)

@@ -307,6 +307,29 @@ uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow)
 	return t->spec->entries[t->flows[flow].entry].window;
 }
 
+uint32_t dl_emu_traffic_load(const struct dl_emu_traffic *t, uint32_t flow)
+{
+	return t->spec->entries[t->flows[flow].entry].load;
+}
+
+double dl_emu_traffic_share(const struct dl_emu_traffic *t, uint32_t flow, uint32_t dst)
+{
+	const struct flow *f = &t->flows[flow];
+
+	switch (t->spec->entries[f->entry].pattern) {
+	case DL_EMU_PATTERN_UNIFORM:
+	case DL_EMU_PATTERN_ALL_TO_ALL:
+		return dst == f->src ? 0 : 1.0 / (t->spec->nadapters - 1);
+	case DL_EMU_PATTERN_HOTSPOT:
+	case DL_EMU_PATTERN_INCAST:
+	case DL_EMU_PATTERN_MULTICAST:
+	case DL_EMU_PATTERN_TRACE:
+		return -1;
+	default:
+		return dst == f->fixed;
+	}
+}
+
 static bool next_of_trace(const struct dl_emu_traffic_entry *e, struct flow *f, uint32_t flow,
 			  struct dl_emu_trace_message *out)
 {

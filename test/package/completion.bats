@@ -131,7 +131,7 @@ in_shell() {
 	offers any-sl,classic,proven route --mode ""
 	offers classic route --mode = c
 	offers adapters,all,none snapshot --paths ""
-	offers arbitrate,emulate,latency,route,throughput,verify bench ""
+	offers arbitrate,emulate,route,throughput,verify bench ""
 	offers "" bench route ""
 	offers "" route --lmc ""
 	offers "" gen --fail-switch ""

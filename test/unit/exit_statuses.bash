@@ -78,7 +78,7 @@ arbitrate $examples/arbitrate-figure-25-10.yaml --json
 credits $examples/credits-loss.yaml
 credits $examples/credits-loss.yaml --json
 bench route 2 2 2
-bench latency 2 2 1
+bench throughput 2 2 1
 bench arbitrate --json
 END
 

@@ -153,7 +153,7 @@ for scenario in "$examples"/credits-*.yaml "$examples"/chain-*.yaml; do
 	told credits "$scenario"
 done
 told bench arbitrate
-for what in route verify emulate latency throughput; do
+for what in route verify emulate throughput; do
 	told bench $what 3 3 1
 done
 for name in whole large any loop unknown lost services; do

@@ -15,9 +15,9 @@ static const struct {
 	bool takes_dims;
 	bench_run *run;
 } benches[] = {
-	{ "route", true, bench_route },	    { "verify", true, bench_verify },
-	{ "emulate", true, bench_emulate }, { "throughput", true, bench_throughput },
-	{ "latency", true, bench_latency }, { "arbitrate", false, bench_arbitrate },
+	{ "route", true, bench_route },		 { "verify", true, bench_verify },
+	{ "emulate", true, bench_emulate },	 { "throughput", true, bench_throughput },
+	{ "arbitrate", false, bench_arbitrate },
 };
 
 #define MIN_SECONDS 0.4
@@ -96,7 +96,7 @@ static int read_radix(const struct dl_setting *setting, void *to, const char *te
 
 static const struct dl_setting options[] = {
 	{ "hosts", DL_SETTING_NUMBER, DL_MEMBER(struct request, size.hosts), 1, 200, .arg = "N",
-	  .doc = "throughput and latency: adapters at each switch (1)" },
+	  .doc = "throughput: adapters at each switch (1)" },
 	{ "load", DL_SETTING_DECIMAL, DL_MEMBER(struct request, size.load), 1, DL_EMU_LOAD_ONE,
 	  .arg = "SHARE",
 	  .doc = "emulate: of the adapters' links (half of what the torus delivers at most)" },
@@ -109,7 +109,7 @@ static const struct dl_setting options[] = {
 
 static const struct dl_setting args[] = {
 	{ "benchmark", DL_SETTING_WORD, DL_MEMBER(struct request, bench),
-	  .words = "route verify emulate throughput latency arbitrate", .required = true },
+	  .words = "route verify emulate throughput arbitrate", .required = true },
 	{ "radix", .call = read_radix, .expected = "three radices X Y Z, each 1 to 255" },
 	{ 0 }
 };
@@ -123,9 +123,8 @@ static void check(const struct argp_state *state, void *to)
 		argp_error(state,
 			   takes_dims ? "%s takes three radices: X Y Z" : "%s takes no radices",
 			   benches[r->bench].word);
-	if (r->size.hosts > 1 && benches[r->bench].run != bench_throughput &&
-	    benches[r->bench].run != bench_latency)
-		argp_error(state, "--hosts is for throughput and latency");
+	if (r->size.hosts > 1 && benches[r->bench].run != bench_throughput)
+		argp_error(state, "--hosts is for throughput");
 	if ((r->size.load || r->size.threads > 1 || r->size.credit_ns) &&
 	    benches[r->bench].run != bench_emulate)
 		argp_error(state, "--load, --threads and --credit are for emulate");
@@ -136,7 +135,7 @@ static const struct tool_usage usage = {
 	.args = args,
 	.check = check,
 	.flags = TOOL_JSON,
-	.args_doc = "route|verify|emulate|throughput|latency X Y Z\n"
+	.args_doc = "route|verify|emulate|throughput X Y Z\n"
 		    "arbitrate",
 	.doc = "Measure the speed of Dateline on this machine."
 	       "\v"
@@ -149,11 +148,8 @@ static const struct tool_usage usage = {
 	       "torus, under uniform traffic at half of what it delivers at most.\n"
 	       "throughput: what such a torus delivers while every adapter "
 	       "always has something to send, by torus-2QoS's rule, with "
-	       "balanced ties and in any-SL mode, and what its busiest cable "
+	       "balanced ties and in any-SL mode, and what its busiest link "
 	       "allows.\n"
-	       "latency: latency against load in three patterns, by "
-	       "torus-2QoS's rule, beside the latency of a packet alone and "
-	       "what the busiest cable allows.\n"
 	       "arbitrate: one decision of the VL arbiter, with all VLs "
 	       "backlogged and with one.\n"
 	       "\n"
@@ -179,30 +175,6 @@ static void print_patterns(const json_t *patterns, FILE *to)
 			   "{any-sl.delivered:12.3}{any-sl.bound:8.3}\n");
 }
 
-/* A line a pattern, then a line a load with the latency of each pattern. */
-static void print_curves(const json_t *patterns, FILE *to)
-{
-	const json_t *first = json_array_get(patterns, 0), *p;
-	size_t points = json_array_size(tool_at(first, "curve"));
-	size_t i, k;
-
-	fprintf(to, "\n%-12s%20s%12s%12s%12s%12s\n", "", "alone, ns: computed", "emulated",
-		"saturation", "bound", "share");
-	json_array_foreach(patterns, i, p)
-		tool_print(to, p,
-			   "{pattern:-12}{alone_ns:20.1}{emulated_alone_ns:12.1}"
-			   "{saturation:12.3}{bound:12.3}{share:12.3}\n");
-	fprintf(to, "\nmean latency in ns at a load of so many per cent of the bound\n%-6s", "");
-	json_array_foreach(patterns, i, p) tool_print(to, p, "{pattern:12}");
-	for (k = 0; k < points; k++) {
-		fputc('\n', to);
-		tool_print(to, json_array_get(tool_at(first, "curve"), k), "{bound_percent:-6}");
-		json_array_foreach(patterns, i, p)
-			tool_print(to, json_array_get(tool_at(p, "curve"), k), "{latency_ns:12.0}");
-	}
-	fputc('\n', to);
-}
-
 static void print(const json_t *figures, FILE *to)
 {
 	const char *name;
@@ -210,10 +182,7 @@ static void print(const json_t *figures, FILE *to)
 
 	if (tool_has(figures, "patterns")) {
 		tool_print(to, figures, "torus {dims}, adapters at each switch: {hosts}\n");
-		if (tool_has(json_array_get(tool_at(figures, "patterns"), 0), "curve"))
-			print_curves(tool_at(figures, "patterns"), to);
-		else
-			print_patterns(tool_at(figures, "patterns"), to);
+		print_patterns(tool_at(figures, "patterns"), to);
 		return;
 	}
 	json_object_foreach((json_t *)figures, name, value)

@@ -6,7 +6,6 @@
 #ifndef TOOL_BENCH_H
 #define TOOL_BENCH_H
 
-#include "dateline/emu.h"
 #include "tools/common/input.h"
 
 /* The torus to measure on, from the command line. */
@@ -26,7 +25,6 @@ typedef int bench_run(struct tool *tool, const struct bench_size *size, json_t *
 
 bench_run bench_arbitrate;
 bench_run bench_emulate;
-bench_run bench_latency;
 bench_run bench_route;
 bench_run bench_throughput;
 bench_run bench_verify;
@@ -36,23 +34,6 @@ bench_run bench_verify;
  * errno, reported; release with tool_input_free() in either case.
  */
 int bench_setup(const struct tool *tool, const struct bench_size *size, struct tool_input *s);
-
-/* Adapters with traffic between them, as a source for the emulator. */
-struct bench_traffic {
-	struct dl_emu_traffic *traffic;
-	uint32_t *port; /* by adapter */
-	uint16_t *lid;
-	uint64_t *rate;
-	uint32_t n;
-};
-
-/* List the adapters.  0 or a negative errno; release in either case. */
-int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f,
-		       const struct dl_emu_config *c);
-void bench_traffic_release(struct bench_traffic *j);
-
-/* The source's function (struct dl_emu_source); its context is the traffic. */
-bool bench_traffic_next(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out);
 
 /*
  * The median time of one call of `once`, in seconds, over some tenths of a

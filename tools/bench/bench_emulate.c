@@ -22,7 +22,17 @@
 #define FILL_PS UINT64_C(100000000) /* until all buffers are full */
 #define STEP_PS UINT64_C(10000000)
 
-bool bench_traffic_next(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out)
+/* Adapters with traffic between them, as a source for the emulator. */
+struct bench_traffic {
+	struct dl_emu_traffic *traffic;
+	uint32_t *port; /* by adapter */
+	uint16_t *lid;
+	uint64_t *rate;
+	uint32_t n;
+};
+
+static bool bench_traffic_next(void *context, uint32_t flow, uint64_t now,
+			       struct dl_emu_message *out)
 {
 	struct bench_traffic *j = context;
 	struct dl_emu_trace_message m;
@@ -39,8 +49,8 @@ bool bench_traffic_next(void *context, uint32_t flow, uint64_t now, struct dl_em
 	return true;
 }
 
-int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f,
-		       const struct dl_emu_config *c)
+static int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f,
+			      const struct dl_emu_config *c)
 {
 	*j = (struct bench_traffic){ 0 };
 	j->port = malloc((f->nports + 1) * sizeof(*j->port));
@@ -62,7 +72,7 @@ int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f,
 	return j->n > 1 ? 0 : -EINVAL;
 }
 
-void bench_traffic_release(struct bench_traffic *j)
+static void bench_traffic_release(struct bench_traffic *j)
 {
 	dl_emu_traffic_free(j->traffic);
 	free(j->port);

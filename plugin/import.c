@@ -364,7 +364,7 @@ static void import_lids(struct import *im)
 static int take_part(struct import *im, bool needs_two_vls)
 {
 	const osm_port_t *sm = osm_get_port_by_guid(&im->osm->subn, im->osm->subn.sm_port_guid);
-	struct dl_fabric_part part = { DL_NONE, needs_two_vls, false, DL_LOG_ERROR };
+	struct dl_fabric_part part = { DL_NONE, needs_two_vls, DL_LOG_ERROR };
 	uint32_t n = sm ? find_node(im, sm->p_node) : DL_NONE;
 	struct dl_fabric *rest;
 	struct dl_osm_log l;
@@ -374,8 +374,8 @@ static int take_part(struct import *im, bool needs_two_vls)
 		part.from = port_index(im, n, osm_physp_get_port_num(sm->p_physp));
 	dl_osm_log_init(&l, im->osm, "DL23");
 	err = dl_fabric_main_part(im->fabric, &part, im->log ? &l.log : NULL, &rest);
-	if (err || !rest)
-		return err;
+	if (err < 0 || !rest)
+		return err < 0 ? err : 0;
 	dl_fabric_free(im->fabric);
 	im->fabric = rest;
 	return 0;

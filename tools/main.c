@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 	status = choice.command->run(&tool, argc - choice.first, argv + choice.first);
 	free(name);
 	json_decref(tool.warnings);
-	if (status == TOOL_EXIT_GOOD && tool.contradicted)
+	if (status == TOOL_EXIT_GOOD && tool.finding)
 		status = TOOL_EXIT_FINDING;
 	return finish(&tool, status);
 }

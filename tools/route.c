@@ -113,8 +113,9 @@ static const struct tool_usage usage = {
 	       "with lines for OpenSM's configuration.  As one .dls file it is "
 	       "smaller by far, and read in no time.\n"
 	       "\n"
-	       "Exit status: 0 written, 1 the fabric is refused, 2 bad "
-	       "usage or input, 3 no memory or no space.",
+	       "Exit status: 0 written, 1 the fabric is refused, or written with "
+	       "nodes left out or a configuration that contradicts the fabric, "
+	       "2 bad usage or input, 3 no memory or no space.",
 };
 
 /* A port's index in the fabric that is routed, if it has a LID there, or DL_NONE. */
@@ -221,6 +222,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	r.options.clock = dl_clock_monotonic;
 	tool_options(tool, &usage, argc, argv, &r);
 	r.input.one_vl = r.options.mode == DL_ROUTE_ANY_SL;
+	r.input.any_fabric = r.options.mode != DL_ROUTE_CLASSIC;
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, &in);
 	if (!err)
 		err = dl_fabric_assign_lids(in.fabric, r.lmc);

@@ -368,17 +368,16 @@ int dl_fabric_degrade(const struct dl_fabric *f, const bool *dead, const bool *c
 int dl_fabric_is_connected(const struct dl_fabric *f);
 
 /*
- * What of a finished fabric can be routed, without all that one device could keep
- * the others from being routed by: switches with forwarding tables too short for
- * the LIDs in use, and nodes that no cable connects to the rest.  All that is left
- * out is named.  *out is NULL if that is nothing, or there is no switch.  0 or
- * -ENOMEM.  O(ports).
+ * The part of a finished fabric that can be routed.  One device must not keep the
+ * others from being routed, so switches with forwarding tables too short for the
+ * LIDs in use and nodes that no cable connects to the rest are left out, and named.
+ * *out is NULL if nothing is left out, or there is no switch.  Returns how many
+ * nodes no cable connects to the rest, or -ENOMEM.  O(ports).
  */
 struct dl_fabric_part {
 	uint32_t from;		 /* the part of this end port; DL_NONE: the largest */
 	bool two_vls;		 /* nor few cables between switches with 1 data VL */
-	bool keep_torn;		 /* unless only what is not connected would be left out */
-	enum dl_log_level level; /* of what is said about nodes */
+	enum dl_log_level level; /* of messages about nodes */
 };
 
 int dl_fabric_main_part(const struct dl_fabric *f, const struct dl_fabric_part *o,

@@ -330,6 +330,21 @@ int dl_torus_discover(const struct dl_fabric *f, const struct dl_torus_config *c
 		      const struct dl_log *log, struct dl_torus **out);
 void dl_torus_free(struct dl_torus *t);
 
+/*
+ * Coordinates for any fabric with a switch (rules A12): from a configuration
+ * (`given`, or NULL), or else from the cabling, or else none: then one switch is at
+ * (0,0,0) of a torus with one site, and all others are off-torus switches that are
+ * routed along a tree.  What is not as configured is logged as a warning.  Without
+ * `given`, *found gets the configuration that was found.  Returns 0, -EINVAL (no
+ * switch), -ENOMEM.
+ */
+int dl_torus_discover_any(const struct dl_fabric *f, const struct dl_torus_config *given,
+			  const struct dl_log *log, struct dl_torus_config **found,
+			  struct dl_torus **out);
+
+/* Is this the torus of a fabric without coordinates? */
+bool dl_torus_is_rooted(const struct dl_torus *t);
+
 /* What dl_torus_check_config() finds. */
 enum dl_torus_agreement {
 	DL_TORUS_AGREES,

@@ -222,17 +222,17 @@ int dl_fabric_main_part(const struct dl_fabric *f, const struct dl_fabric_part *
 {
 	struct parts parts;
 	int err = parts_new(f, &parts);
-	uint32_t n = 0;
+	uint32_t n = 0, others = 0;
 
 	*out = NULL;
 	if (!err && o->two_vls)
 		n += cut_narrow(&parts, log);
 	if (!err)
 		n += leave_short(&parts, log, o->level);
-	if (!err && (n || !o->keep_torn))
-		n += leave_others(&parts, find_part(&parts, o->from), log, o->level);
-	if (!err && n)
+	if (!err)
+		others = leave_others(&parts, find_part(&parts, o->from), log, o->level);
+	if (!err && n + others)
 		err = dl_fabric_degrade(f, parts.dead, parts.cut, out);
 	parts_free(&parts);
-	return err;
+	return err ? err : (int)others;
 }

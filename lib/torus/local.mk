@@ -17,6 +17,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/obstacle.c \
 	lib/torus/off_torus.c \
 	lib/torus/propose.c \
+	lib/torus/rooted.c \
 	lib/torus/solver.c
 libdlread_la_SOURCES += \
 	lib/torus/curve.c \

@@ -137,6 +137,14 @@ wait_for() {
 	done
 }
 
+# left_out COMMAND...: it succeeds, and its status says that nodes are left out.
+left_out() {
+	local status=0
+
+	"$@" || status=$?
+	((status == 1))
+}
+
 # fails COMMAND...: it must not succeed (`! COMMAND` does not count in bats).
 fails() {
 	! "$@" && return

@@ -89,3 +89,35 @@ round_trip() {
 		"$DL_TOP/conf/torus-6x5.conf" -o "$T/live"
 	(($(cables "$T/live" | wc -l) == 2 * (60 + 30)))
 }
+
+@test "a netlist in two pieces: the larger one is routed, the other is named" {
+	dateline gen 3 2 1 -q -o "$T/small"
+	dateline gen 4 3 1 --scramble 3 -q -o "$T/large"
+	sed 's/"\([SH]\)_/"other_\1_/g; s/guid=0xd/guid=0xe/' "$T/large.net" |
+		cat "$T/small.net" - >"$T/two.net"
+	left_out dateline route "$T/two.net" -o "$T/two.dls" 2>"$T/said"
+	(($(grep -c '"[SH]_.* is connected to no switch of the rest: left out' "$T/said") == 12))
+	[[ $(dateline verify "$T/two.dls" --json -q | jq '.delivered and (.credit_loop | not)
+		and .pairs == 24 * 23') == true ]]
+}
+
+@test "a cold start without a usable seed, and of no torus: routed along a tree" {
+	local -a cut=()
+
+	# A comb: no ring is left, and most switches are out of line.
+	for x in 0 1 2 3; do
+		cut+=("--fail-link=$x,"{1,2,3,4}",0:+x")
+	done
+	dateline gen 5 5 1 --mesh xy "${cut[@]}" -q -o "$T/comb"
+	sed -i '/_link/s/0xd1/0xe1/g' "$T/comb.torus.conf"
+	fails dateline route "$T/comb.net" --mode classic -q -o "$T/comb.dls"
+	for mode in proven any-sl; do
+		dateline route "$T/comb.net" --mode "$mode" -o "$T/comb.dls" 2>"$T/said"
+		grep -q 'along a spanning tree from' "$T/said"
+		dateline verify "$T/comb.dls" -q
+	done
+	left_out dateline route "$T/comb.net" --torus-config "$T/comb.torus.conf" \
+		-o "$T/comb.dls" 2>"$T/said"
+	grep -q 'none of its .* seeds has all its switches' "$T/said"
+	dateline verify "$T/comb.dls" -q
+}

@@ -72,15 +72,13 @@ static int from_torus(const struct dl_torus *t, struct tool_coords *c)
 	return c->site ? 0 : -ENOMEM;
 }
 
-/* By a configuration that was given: where it is wrong, the command says so. */
-static int discover_given(struct tool *tool, const struct dl_fabric *f,
-			  const struct dl_torus_config *config, struct dl_torus **out)
+/* What is wrong with a configuration that was given, the command says. */
+static int check_given(struct tool *tool, const struct dl_torus *torus,
+		       const struct dl_torus_config *config)
 {
-	int err = dl_torus_discover(f, config, &tool->log, out);
+	int err = dl_torus_check_config(torus, config, &tool->log);
 
-	if (!err)
-		err = dl_torus_check_config(*out, config, &tool->log);
-	tool->contradicted |= err > 0;
+	tool->finding |= err > 0;
 	return err < 0 ? err : 0;
 }
 
@@ -92,7 +90,9 @@ static int from_config(struct tool *tool, const struct dl_fabric *f, const char 
 	int err = dl_torus_config_read(path, &tool->log, &config);
 
 	if (!err)
-		err = discover_given(tool, f, config, &torus);
+		err = dl_torus_discover(f, config, &tool->log, &torus);
+	if (!err)
+		err = check_given(tool, torus, config);
 	if (!err)
 		err = from_torus(torus, c);
 	dl_torus_free(torus);
@@ -375,15 +375,20 @@ static int read_fabric(const struct tool *tool, const struct tool_input_options 
 static int find_torus(struct tool *tool, const struct tool_input_options *o, struct tool_input *in)
 {
 	const struct dl_fabric *f = in->fabric;
-	int err;
+	int err = 0;
 
 	if (o->config)
 		err = dl_torus_config_read(o->config, &tool->log, &in->config);
-	else
+	else if (!o->any_fabric)
 		err = dl_torus_infer(f, &tool->log, &in->config);
-	if (!err)
-		err = o->config ? discover_given(tool, f, in->config, &in->torus) :
-				  dl_torus_discover(f, in->config, &tool->log, &in->torus);
+	if (!err && o->any_fabric)
+		err = dl_torus_discover_any(f, in->config, &tool->log, &in->config, &in->torus);
+	else if (!err)
+		err = dl_torus_discover(f, in->config, &tool->log, &in->torus);
+	if (!err && dl_torus_is_rooted(in->torus))
+		tool->finding |= o->config != NULL;
+	else if (!err && o->config)
+		err = check_given(tool, in->torus, in->config);
 	return err ? err : from_torus(in->torus, &in->coords);
 }
 
@@ -411,13 +416,12 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	if (kind == TOOL_INPUT_PART) {
 		const struct dl_fabric_part part = { .from = DL_NONE,
 						     .two_vls = !o->one_vl,
-						     .keep_torn = !o->is_live &&
-								  !in->snapshot.tables,
 						     .level = DL_LOG_WARNING };
 
 		err = dl_fabric_main_part(in->fabric, &part, &tool->log, &in->part);
+		tool->finding |= err > 0;
 	}
-	if (err)
+	if (err < 0)
 		return err;
 	in->fabric = in->part ? in->part : in->fabric;
 	if (kind == TOOL_INPUT_TORUS || kind == TOOL_INPUT_PART ||

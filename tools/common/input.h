@@ -18,6 +18,7 @@ struct tool_input_options {
 	const char *net, *psl;	     /* beside a snapshot */
 	const char *config;	     /* torus-2QoS.conf */
 	bool one_vl;		     /* TOOL_INPUT_PART: is enough between switches */
+	bool any_fabric;	     /* for TOOL_INPUT_PART: also without coordinates */
 	const char *names;	     /* node name map */
 	bool include;		     /* may the netlist include files? */
 	struct beside *ahead;	     /* set by tool_input_read_both() */
@@ -47,9 +48,8 @@ struct tool_input {
 enum tool_input_kind {
 	TOOL_INPUT_TORUS, /* fabric, configuration, torus and coordinates */
 	/*
-	 * The same, without what one device could keep the others from being
-	 * routed by: see dl_fabric_main_part().  What is connected to nothing else
-	 * in a netlist stays.
+	 * The same of the part that can be routed: see dl_fabric_main_part().  Nodes
+	 * that nothing connects to it are a finding.
 	 */
 	TOOL_INPUT_PART,
 	TOOL_INPUT_COORDS, /* fabric and coordinates */

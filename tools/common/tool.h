@@ -43,7 +43,7 @@ struct tool {
 	bool colour;		 /* is standard error a terminal with codes? */
 	bool json;		 /* --json: set by tool_options() */
 	json_t *warnings;	 /* texts; NULL: one was lost, no memory */
-	bool contradicted;	 /* does a configuration contradict the fabric? */
+	bool finding;		 /* is a success a finding all the same? */
 	unsigned int errors;	 /* said so far */
 	struct tool_progress progress;
 };

@@ -112,7 +112,8 @@ static void verify_classic(struct dl_engine *e)
 {
 	struct dl_verify_result *v;
 
-	if (dl_route_verify(e->in_force->routed.tables, e->in_force->routed.tree, &v))
+	if (dl_route_verify_sls(e->in_force->routed.tables, e->in_force->routed.tree, 0,
+				DL_ROUTE_MULTICAST_SLS, &v))
 		return;
 	dl_metrics_verdict(&e->metrics.now, v);
 	dl_verify_result_free(v);

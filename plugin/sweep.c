@@ -45,7 +45,7 @@ static int stage_route(struct dl_engine *e, const struct dl_log *log, struct dl_
 
 	sweep->proven = mode != DL_ROUTE_CLASSIC;
 	/* Rules A9, A13. */
-	sweep->safe_sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : 1u << 0 | 1u << 8;
+	sweep->safe_sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : DL_ROUTE_MULTICAST_SLS;
 	return dl_route(sweep->torus, sweep->config, &e->options.route, log, &sweep->routed);
 }
 

@@ -188,23 +188,11 @@ struct dl_route_vls {
 	bool any_sl;	      /* the maps of any-SL mode (rules A13)? */
 };
 
-/* QoS levels that these VLs keep apart between switches, 1 or 2. */
-unsigned int dl_route_levels(const struct dl_route_vls *vls);
-
 /*
  * Path SL at QoS level 0 from one site to another: bit d is set when the
  * shorter way round dimension d wraps (rules A5).  No failure enters into it.
  */
 unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from, uint32_t to);
-
-/*
- * The SL-to-VL map between switches for packets that came in from direction
- * `in` (DL_TORUS_DIRS: from an end port or any other place outside the torus) and
- * leave in direction `out` (DL_TORUS_DIRS: to an end port), with that many data
- * VLs.  `in` is the direction in which the input port points.
- */
-dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
-				   const struct dl_route_vls *vls);
 
 /*
  * Port masks of one group: the branches from the root to every switch with a
@@ -232,16 +220,11 @@ int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *
 /*
  * Let dl_verify() check tables, without the groups in them, together with groups
  * of all end ports on the tree, one for each choice of parallel cables: these may do
- * all that any group on it may do.  The result is the caller's; a credit loop
- * stands in it, channel by channel.  0 or -ENOMEM.
+ * all that any group on it may do.  Bit s of `sls` and `multicast_sls` is set when
+ * unicast packets and groups may use SL s; `sls` 0: the path SLs.  The result is the
+ * caller's; a credit loop stands in it, channel by channel.  0 or -ENOMEM.
  */
-int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
-		    struct dl_verify_result **out);
-
-/*
- * The same with unicast packets and with groups that use these SLs: bit s is
- * set for SL s.  `sls` 0: the path SLs.
- */
+#define DL_ROUTE_MULTICAST_SLS (1u << 0 | 1u << 8)
 int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
 			uint16_t multicast_sls, struct dl_verify_result **out);
 

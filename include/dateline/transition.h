@@ -111,17 +111,11 @@ struct dl_transition_result {
 };
 
 /*
- * Check the writes from `a` to `b`, tables of one fabric.  By OpenSM's order
- * each state is checked as it is; by any order they are checked together, and
- * a loop may need two LIDs of one block to change at different moments.
- * Returns 0, -ENOMEM, -EPROTO; release with dl_verify_mixture_release().
- */
-int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
-			enum dl_transition_order order, struct dl_transition_result *out);
-
-/*
- * The same for what a plan begins and ends with, and for the phase that closes;
- * `log` hears progress.
+ * Check the writes from what a plan begins with to what it ends with, and the phase that
+ * closes.  By OpenSM's order each state is checked as it is; by any order they are
+ * checked together, and a loop may need two LIDs of one block to change at different
+ * moments.  `log` hears progress.  Returns 0, -ENOMEM, -EPROTO; release with
+ * dl_verify_mixture_release().
  */
 int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
 			     const struct dl_log *log, struct dl_transition_result *out);

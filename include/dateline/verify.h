@@ -115,13 +115,6 @@ void dl_verify_options_init(struct dl_verify_options *o);
 int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 	      const struct dl_log *log, struct dl_verify_result **out);
 
-/* Does every packet reach its destination, and every copy its member? */
-int dl_verify_result_delivered(const struct dl_verify_result *v);
-
-enum dl_verify_verdict dl_verify_result_verdict(const struct dl_verify_result *v);
-
-/* Was a credit loop found?  If not, the verdict says whether one may exist. */
-int dl_verify_result_credit_loop(const struct dl_verify_result *v);
 void dl_verify_result_free(struct dl_verify_result *v);
 
 /*

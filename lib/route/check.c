@@ -14,7 +14,6 @@
 #include "dateline/base.h"
 #include "route/internal.h"
 
-#define MULTICAST_SLS (1u << 0 | 1u << 8)
 #define MAX_GROUPS 32 /* choices of parallel cables that are verified */
 
 /* After so many MLIDs the choice of cables starts again. */
@@ -110,12 +109,6 @@ int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tab
 	return err;
 }
 
-int dl_route_verify(struct dl_tables *tables, const struct dl_route_tree *tree,
-		    struct dl_verify_result **out)
-{
-	return verify(tables, tree, 0, MULTICAST_SLS, NULL, out);
-}
-
 int dl_route_verify_result(struct dl_route_pass *p)
 {
 	/* Its progress; what it finds is told by who asks. */
@@ -123,7 +116,7 @@ int dl_route_verify_result(struct dl_route_pass *p)
 				    .progress = p->log ? p->log->progress : NULL };
 	uint16_t any = p->rule.any_sl ? DL_VERIFY_ANY_SL : 0;
 
-	return verify(p->out->tables, p->out->tree, any, any ? any : MULTICAST_SLS, &log,
+	return verify(p->out->tables, p->out->tree, any, any ? any : DL_ROUTE_MULTICAST_SLS, &log,
 		      &p->out->verification);
 }
 

@@ -120,6 +120,20 @@ bool dl_route_link_alive(const struct dl_torus *t, uint32_t site, unsigned int d
  */
 unsigned int dl_route_ring_regions(const struct dl_torus *t, uint32_t ring, unsigned int dim);
 
+/* ---- SL to VL (sl.c) ---------------------------------------------------- */
+
+/* QoS levels that these VLs keep apart between switches, 1 or 2. */
+unsigned int dl_route_levels(const struct dl_route_vls *vls);
+
+/*
+ * The SL-to-VL map between switches for packets that came in from direction
+ * `in` (DL_TORUS_DIRS: from an end port or any other place outside the torus) and
+ * leave in direction `out` (DL_TORUS_DIRS: to an end port), with that many data
+ * VLs.  `in` is the direction in which the input port points.
+ */
+dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
+				   const struct dl_route_vls *vls);
+
 /* ---- one call of dl_route() -------------------------------------------- */
 
 /* Its arguments, and what all parts of it need; freed when it ends. */

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dateline/route.h"
+#include "route/internal.h"
 
 #define LARGEST_PACKET 64 /* blocks */
 #define WEIGHT_MAX 255

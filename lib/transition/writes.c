@@ -339,21 +339,6 @@ static int check_direct(struct dl_verify_common *common, const struct dl_tables 
 	return err;
 }
 
-int dl_transition_check(const struct dl_tables *a, const struct dl_tables *b,
-			enum dl_transition_order order, struct dl_transition_result *out)
-{
-	const struct dl_tables *both[2] = { b, a };
-	struct dl_verify_common *common;
-	int err = dl_verify_common_new(both, 2, NULL, NULL, &common);
-
-	memset(out, 0, sizeof(*out));
-	if (err)
-		return err;
-	err = check_direct(common, a, b, order, false, out);
-	dl_verify_common_free(common);
-	return err;
-}
-
 /* ---- a plan --------------------------------------------------------------- */
 
 static bool leads_on(const struct dl_fabric *f, uint32_t s, unsigned int port)

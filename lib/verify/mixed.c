@@ -196,48 +196,49 @@ static int keep_circle(struct flow *w, const struct dl_verify_column *c, uint32_
 }
 
 /*
- * Depth first over switches, along links with packets; a switch stands on the
- * stack by its next link.
+ * Depth first over switches, along next hops.  Returns whether they lead round; with
+ * `packets`, only those that packets take are followed, and the shortest circle is kept.
+ * Or -ENOMEM.
  */
-static int find_circle(struct flow *w, const struct dl_verify_column *c)
+static int find_circle(struct flow *w, const struct dl_verify_column *c, bool packets)
 {
 	enum { WHITE, OPEN, DONE = 9 }; /* OPEN + i: its next hop i comes next */
 	const struct dl_verify_net *net = w->net;
-	int err = 0;
+	int found = 0;
 
 	memset(w->colour, WHITE, net->nsw);
-	for (uint32_t start = 0; start < net->nsw && !err; start++) {
+	for (uint32_t start = 0; start < net->nsw && found >= 0; start++) {
 		uint32_t depth = 0, s = start;
 
-		while (!err && w->colour[s] != DONE) {
+		while (found >= 0 && w->colour[s] != DONE) {
 			struct hops h = w->hops[s];
 			unsigned int i = w->colour[s] ? w->colour[s] - OPEN : 0;
-			uint32_t to, at;
+			uint32_t to, at = 0;
 
-			if (i < h.n) {
-				w->colour[s] = OPEN + i + 1;
-				if (!w->set[h.link[i]])
-					continue;
-				w->stack[depth++] = h.link[i];
-				to = net->links.link[h.link[i]].to;
-				if (w->colour[to] == WHITE) {
-					s = to;
-					continue;
-				}
-				for (at = 0; w->colour[to] != DONE; at++)
-					if (net->links.link[w->stack[at]].from == to)
-						break;
-				if (w->colour[to] != DONE)
-					err = keep_circle(w, c, at, depth);
-				depth--;
+			if (i == h.n) {
+				w->colour[s] = DONE;
+				if (depth)
+					s = net->links.link[w->stack[--depth]].from;
 				continue;
 			}
-			w->colour[s] = DONE;
-			if (depth)
-				s = net->links.link[w->stack[--depth]].from;
+			w->colour[s] = OPEN + i + 1;
+			to = net->links.link[h.link[i]].to;
+			if (w->colour[to] == DONE || (packets && !w->set[h.link[i]]))
+				continue;
+			w->stack[depth++] = h.link[i];
+			if (w->colour[to] == WHITE) {
+				s = to;
+				continue;
+			}
+			if (!packets)
+				return 1;
+			while (net->links.link[w->stack[at]].from != to)
+				at++;
+			found = keep_circle(w, c, at, depth) ? -ENOMEM : 1;
+			depth--;
 		}
 	}
-	return err;
+	return found;
 }
 
 /* ---- all ------------------------------------------------------------------ */
@@ -279,40 +280,6 @@ static bool has_asked(const struct flow *w, const struct dl_verify_column *c, ui
 	return false;
 }
 
-/* Without packets: do the next hops lead round? */
-static bool leads_round(struct flow *w)
-{
-	enum { UNSEEN, OPEN, DONE = 9 }; /* as in find_circle() */
-	const struct dl_verify_net *net = w->net;
-
-	memset(w->colour, UNSEEN, net->nsw);
-	for (uint32_t start = 0; start < net->nsw; start++) {
-		uint32_t depth = 0, s = start;
-
-		while (w->colour[s] != DONE) {
-			struct hops h = w->hops[s];
-			unsigned int i = w->colour[s] ? w->colour[s] - OPEN : 0;
-
-			if (i < h.n) {
-				uint32_t to = net->links.link[h.link[i]].to;
-
-				w->colour[s] = OPEN + i + 1;
-				if (w->colour[to] != UNSEEN && w->colour[to] != DONE)
-					return true;
-				if (w->colour[to] == UNSEEN) {
-					w->stack[depth++] = s;
-					s = to;
-				}
-				continue;
-			}
-			w->colour[s] = DONE;
-			if (depth)
-				s = w->stack[--depth];
-		}
-	}
-	return false;
-}
-
 static bool has_path(const struct flow *w, const struct dl_verify_column *c)
 {
 	for (uint32_t s = 0; s < w->net->nsw; s++)
@@ -329,9 +296,10 @@ static int mix_column(struct flow *w, const struct dl_verify_column *c)
 		w->hops[s] = hops_of(w, c, s);
 	if (!w->circles)
 		err = mix_lid(w, c);
-	if (!err && (w->circles || w->out->quick) && leads_round(w)) {
+	if (!err && (w->circles || w->out->quick) && find_circle(w, c, false)) {
 		err = w->circles ? mix_lid(w, c) : 0;
-		err = err ? err : find_circle(w, c);
+		if (!err && find_circle(w, c, true) < 0)
+			err = -ENOMEM;
 	}
 	return err;
 }

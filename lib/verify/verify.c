@@ -267,21 +267,6 @@ out:
 	return err;
 }
 
-int dl_verify_result_delivered(const struct dl_verify_result *v)
-{
-	return v->delivered;
-}
-
-enum dl_verify_verdict dl_verify_result_verdict(const struct dl_verify_result *v)
-{
-	return v->verdict;
-}
-
-int dl_verify_result_credit_loop(const struct dl_verify_result *v)
-{
-	return v->credit_loop;
-}
-
 void dl_verify_result_free(struct dl_verify_result *v)
 {
 	if (!v)

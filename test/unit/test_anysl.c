@@ -445,7 +445,9 @@ static void test_balanced_ties(void **state)
 		draw_failures(&hurt.g, &r);
 		build(&hurt, 8);
 		route(&hurt, DL_ROUTE_PROVEN, DL_ROUTE_TIES_BALANCED);
-		assert_int_equal(dl_route_verify(hurt.r.tables, hurt.r.tree, &v), 0);
+		assert_int_equal(dl_route_verify_sls(hurt.r.tables, hurt.r.tree, 0,
+						     DL_ROUTE_MULTICAST_SLS, &v),
+				 0);
 		assert_true(v->delivered && !v->credit_loop);
 		dl_verify_result_free(v);
 		release(&hurt);

@@ -312,12 +312,14 @@ static void repairs_are_counted(void **state)
 		assert_int_equal(find(&t, "repair_destinations")->value > 0, broken);
 		/* Every switch has an entry for every LID in use. */
 		assert_value(&t, "forwarding_entries", 30 * 60);
-		assert_int_equal(dl_route_verify(r.tables, r.tree, &v), 0);
+		assert_int_equal(
+			dl_route_verify_sls(r.tables, r.tree, 0, DL_ROUTE_MULTICAST_SLS, &v), 0);
 		assert_value(&t, "pairs", v->pairs);
 		dl_verify_result_free(v);
 		/* One entry less, and the verdict says so. */
 		r.tables->lft[2] = DL_TABLES_NO_PORT;
-		assert_int_equal(dl_route_verify(r.tables, r.tree, &v), 0);
+		assert_int_equal(
+			dl_route_verify_sls(r.tables, r.tree, 0, DL_ROUTE_MULTICAST_SLS, &v), 0);
 		dl_metrics_verdict(&m, v);
 		print(&m, &t);
 		assert_value(&t, "tables_safe", 0);

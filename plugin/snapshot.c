@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What is written for people and for the dateline command: with dump_dir the
- * whole routing after each sweep, and the coordinates beside OpenSM's own
- * dumps.
+ * whole routing after each sweep as a .dls file, in a directory or under its own
+ * name; and the coordinates beside OpenSM's own dumps.
  *
  * A snapshot of a large fabric takes seconds, and a disk may take for ever.  So
  * a thread of its own writes them, one after the other; it begins with the
@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "snapshot.h"
@@ -64,9 +65,22 @@ static void write_certificate(struct osm_opensm *osm, const struct job *j, const
 		DL_SAY(osm, OSM_LOG_ERROR, "ERR DL33: cannot write %s: %s", path, strerror(-err));
 }
 
+/* The file: in the directory dump_dir, which is made, or dump_dir itself. */
+static int find_path(const char *dump_dir, char path[PATH_MAX])
+{
+	bool is_file = dl_snapshot_names_file(dump_dir);
+	int len = snprintf(path, PATH_MAX, "%s%s", dump_dir,
+			   is_file ? "" : "/" DL_SNAPSHOT_ENGINE_FILE);
+
+	if (len >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return is_file || !mkdir(dump_dir, 0777) || errno == EEXIST ? 0 : -errno;
+}
+
 static void write_snapshot(const struct dl_engine *e, struct job *j)
 {
 	const char *to = e->options.dump_dir;
+	char path[PATH_MAX];
 	struct dl_snapshot s = { .about.written = j->at };
 	struct dl_osm_log l;
 	int err;
@@ -75,8 +89,9 @@ static void write_snapshot(const struct dl_engine *e, struct job *j)
 	s.tables = &j->tables;
 	err = dl_route_describe(j->sweep->torus, j->sweep->config, &e->options.route, &s);
 	if (!err)
-		err = dl_snapshot_names_file(to) ? dl_snapshot_pack(&s, to, &l.log) :
-						   dl_snapshot_write(&s, to, 0, &l.log);
+		err = find_path(to, path);
+	if (!err)
+		err = dl_snapshot_pack(&s, path, &l.log);
 	if (err && !l.errors)
 		dl_log(&l.log, DL_LOG_ERROR, "cannot write a snapshot to %s: %s", to,
 		       strerror(-err));

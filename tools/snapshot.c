@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* `dateline snapshot`: read the running fabric. */
+/* `dateline snapshot`: read the running fabric, or export a snapshot. */
 #include "config.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@
 
 struct request {
 	struct dl_live_options options;
-	const char *out, *names;
+	const char *from, *out, *names;
+	unsigned int flags; /* enum dl_snapshot_flags */
 	bool live;
 };
 
@@ -37,11 +38,15 @@ static int read_paths(const struct dl_setting *setting, void *to, const char *te
 	return -EINVAL;
 }
 
+static const struct dl_setting args[] = { { "SNAPSHOT", DL_SETTING_BORROW, MEMBER(from) }, { 0 } };
+
 static const struct dl_setting options[] = {
 	{ "live", DL_SETTING_FLAG, MEMBER(live),
 	  .doc = "Read the fabric that this machine is attached to" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
-	  .doc = "The directory for the snapshot, or one file that ends in .dls" },
+	  .doc = "The snapshot, a file that ends in .dls, or a directory for other programs" },
+	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_BY_PAIR,
+	  .doc = "Export dateline-psl.dump however large" },
 	{ "Ca", DL_SETTING_BORROW, MEMBER(options.ca), .key = 'C', .arg = "NAME",
 	  .doc = "The local adapter (any that is up)" },
 	{ "Port", DL_SETTING_NUMBER, MEMBER(options.port), 1, 254, .key = 'P', .arg = "N",
@@ -65,19 +70,20 @@ static void check(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
 
-	if (!r->live)
-		argp_error(state, "--live is needed: for a netlist, "
-				  "see dateline route");
+	if (r->live == !!r->from)
+		argp_error(state, "which snapshot, or --live?  For a netlist, see dateline route");
 	if (!r->out)
 		argp_error(state, "-o DIR is needed");
 }
 
 static const struct tool_usage usage = {
 	.options = options,
+	.args = args,
+	.args_doc = "[SNAPSHOT]",
 	.check = check,
-	.doc = "Read all tables of a running fabric into a snapshot."
+	.doc = "Read all tables of a running fabric into a snapshot, or export one."
 	       "\v"
-	       "Discovers the fabric, reads forwarding and multicast tables, "
+	       "With --live, discovers the fabric, reads forwarding and multicast tables, "
 	       "SL-to-VL maps and VL arbitration from every switch and "
 	       "adapter, and asks the subnet administrator for path SLs.  "
 	       "Nothing is changed.  Needs the right to send management "
@@ -85,6 +91,7 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline snapshot --live -o today.dls\n"
 	       "  dateline verify today.dls --explain\n"
+	       "  dateline snapshot today.dls -o for-ibdmchk\n"
 	       "\n"
 	       "Exit status: 0 complete, 1 partial (" PARTIAL " lists what did "
 	       "not answer), 2 bad usage, 3 no fabric or no memory.",
@@ -103,11 +110,24 @@ int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, co
 	if (dl_snapshot_names_file(path)) {
 		err = dl_snapshot_pack(s, path, &tool->log);
 	} else {
-		err = tool_make_dir(tool, path);
+		err = tool_make_parents(tool, path);
 		if (!err)
-			err = dl_snapshot_write(s, path, flags, &tool->log);
+			err = dl_snapshot_export(s, path, flags, &tool->log);
 	}
-	return err ? TOOL_UNWRITTEN : 0;
+	return err && err != -EEXIST ? TOOL_UNWRITTEN : err;
+}
+
+static int read_snapshot(struct tool *tool, struct request *r, struct dl_snapshot *s)
+{
+	int err;
+
+	if (r->live) {
+		err = tool_read_live(tool, &r->options, s);
+		s->about.written = time(NULL);
+		/* What is wrong with the fabric is not wrong with the usage. */
+		return tool_exit_status(err) == TOOL_EXIT_USAGE ? -ENETUNREACH : err;
+	}
+	return dl_snapshot_read(r->from, NULL, NULL, &tool->log, s);
 }
 
 int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
@@ -115,22 +135,19 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 	struct request r = { 0 };
 	struct dl_snapshot s = { 0 };
 	struct tool_progress progress = { 0 };
-	int err, status = TOOL_EXIT_ENVIRONMENT;
+	int err, status;
 
 	dl_live_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
 	if (tool_shows_progress(tool))
 		r.options.progress = show_progress;
 	r.options.context = &progress;
-	err = tool_read_live(tool, &r.options, &s);
-	if (!err && r.names) {
+	err = read_snapshot(tool, &r, &s);
+	if (!err && r.names)
 		err = dl_fabric_read_node_names(s.fabric, r.names, &tool->log);
-		status = err ? (int)tool_exit_status(err) : status;
-	}
-	s.about.written = time(NULL);
 	if (!err)
-		err = tool_write_snapshot(tool, &s, r.out, 0);
-	status = err ? status : TOOL_EXIT_GOOD;
+		err = tool_write_snapshot(tool, &s, r.out, r.flags);
+	status = tool_exit_status(err);
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
 		       "%u node%s, %u switch%s, highest LID %u read into "
@@ -139,7 +156,7 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 		       tool_es(s.fabric->nswitches), s.fabric->top_lid, r.out);
 	if (!err && s.parts & DL_SNAPSHOT_HAS_SL2VL)
 		dl_log(&tool->log, DL_LOG_INFO, "%s", dl_tables_sl_demand(s.tables));
-	if (!err && s.parts & DL_SNAPSHOT_IS_PARTIAL) {
+	if (!err && r.live && s.parts & DL_SNAPSHOT_IS_PARTIAL) {
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "the snapshot is partial: "
 		       "%s/" PARTIAL " lists what did not answer",

@@ -350,7 +350,6 @@ struct dl_file {
 	char part[32]; /* its name until it is in place */
 	int dir;
 	bool named; /* does it have that name? */
-	bool hasty; /* set once begun: do not wait for the disk */
 };
 
 /* Begin to write.  0 or a negative errno: -EISDIR, -ENOENT, -EACCES, ... */
@@ -361,9 +360,6 @@ int dl_file_finish(struct dl_file *f, int err);
 
 /* Put a finished file in place, durably, and release all. */
 int dl_file_place(struct dl_file *f);
-
-/* The same, under another name in its directory. */
-int dl_file_place_as(struct dl_file *f, const char *name);
 
 /* Release all, in place of finishing or placing.  At any time, also twice. */
 void dl_file_drop(struct dl_file *f);

@@ -490,13 +490,19 @@ const struct dl_snapshot_note *dl_snapshot_find_note(const struct dl_snapshot *s
 uint64_t dl_snapshot_fabric_id(const struct dl_fabric *f);
 
 /*
- * Write a snapshot: tables and notes in the directory `dir`, which is made when
- * it is not there, with a manifest by which readers refuse what does not belong
- * together.  It replaces an earlier one as a whole: whatever interrupts it,
- * readers find that one or the new one.  Files of an earlier snapshot that this
- * one lacks are removed.  Notes have names of a snapshot's files, else -EINVAL.
- * Of `about`, the fabric's number is filled in.  Returns 0 or a negative errno,
- * reported; -EPROTO as dl_tables_check().
+ * Write a snapshot: one file, dateline-snapshot(5).  It replaces what is there as
+ * a whole: whatever interrupts it, readers find that or the new one.  Of `about`,
+ * the fabric's number is filled in.  Returns 0 or a negative errno, reported;
+ * -EPROTO as dl_tables_check().
+ */
+int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct dl_log *log);
+
+/*
+ * Export a snapshot for other programs: tables and notes in the directory `dir`,
+ * with a manifest by which readers refuse what does not belong together.  An
+ * earlier export or an empty directory is replaced as a whole, as above; -EEXIST:
+ * anything else is there.  Notes must have names of an export's files, else
+ * -EINVAL.
  *
  * Path SLs are written by pair where these are not more than four million, else
  * by class, which does not grow with the square of the adapters.
@@ -505,14 +511,11 @@ enum dl_snapshot_flags {
 	DL_SNAPSHOT_PSL_BY_PAIR = 1, /* however many */
 	DL_SNAPSHOT_PSL_BY_CLASS = 2 /* however few */
 };
-int dl_snapshot_write(const struct dl_snapshot *s, const char *dir, unsigned int flags,
-		      const struct dl_log *log);
+int dl_snapshot_export(const struct dl_snapshot *s, const char *dir, unsigned int flags,
+		       const struct dl_log *log);
 
-/*
- * The same as one compact file, dateline-snapshot(5), which replaces what is
- * there as a whole.
- */
-int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct dl_log *log);
+/* What the routing engine writes into a directory that it is told to fill. */
+#define DL_SNAPSHOT_ENGINE_FILE "dateline.dls"
 
 /* Is a snapshot of that name to be a compact one: does it end in ".dls"? */
 bool dl_snapshot_names_file(const char *path);
@@ -521,8 +524,8 @@ bool dl_snapshot_names_file(const char *path);
 int dl_snapshot_is_packed(const char *path);
 
 /*
- * Read a snapshot, of either form, or a directory that OpenSM filled with its dumps.  `net` is a
- * netlist for a directory without one, `psl` a file of path SLs to be used
+ * Read a snapshot: a file, a directory with DL_SNAPSHOT_ENGINE_FILE in it, an export,
+ * or a directory that OpenSM filled with its dumps.  `net` is a netlist for a directory without one, `psl` a file of path SLs to be used
  * instead of the directory's; both may be NULL.  Returns 0; -ENOENT and the like
  * (no such directory; no fabric or no forwarding tables in it), -EINVAL (damaged,
  * mixed or contradictory: file and line are reported), -ENOMEM.

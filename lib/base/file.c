@@ -177,14 +177,14 @@ int dl_file_flush(FILE *to, int err)
 int dl_file_finish(struct dl_file *f, int err)
 {
 	err = dl_file_flush(f->to, err);
-	if (!err && !f->hasty && fsync(fileno(f->to)))
+	if (!err && fsync(fileno(f->to)))
 		err = -errno;
 	if (err)
 		dl_file_drop(f);
 	return err;
 }
 
-int dl_file_place_as(struct dl_file *f, const char *name)
+int dl_file_place(struct dl_file *f)
 {
 	char unnamed[sizeof(PROC_FD) + 16];
 	int err = 0;
@@ -193,20 +193,14 @@ int dl_file_place_as(struct dl_file *f, const char *name)
 	if (!f->named && linkat(AT_FDCWD, unnamed, f->dir, f->part, AT_SYMLINK_FOLLOW))
 		err = -errno;
 	f->named |= !err;
-	if (!err && renameat(f->dir, f->part, f->dir, name))
+	if (!err && renameat(f->dir, f->part, f->dir, f->name))
 		err = -errno;
 	if (!err) {
 		f->named = false;
-		if (!f->hasty)
-			fsync(f->dir); /* the new file is whole with or without it */
+		fsync(f->dir); /* the new file is whole with or without it */
 	}
 	dl_file_drop(f);
 	return err;
-}
-
-int dl_file_place(struct dl_file *f)
-{
-	return dl_file_place_as(f, f->name);
 }
 
 void dl_file_drop(struct dl_file *f)

@@ -7,8 +7,7 @@ libdlroute_la_SOURCES += \
 	lib/fabric/match.c \
 	lib/fabric/netlist_write.c \
 	lib/fabric/part.c \
-	lib/fabric/speed.c \
-	lib/fabric/subnet_lst_write.c
+	lib/fabric/speed.c
 libdlread_la_SOURCES += \
 	lib/fabric/cache_read.c \
 	lib/fabric/index.c \
@@ -18,4 +17,5 @@ libdlread_la_SOURCES += \
 	lib/fabric/parsed.c \
 	lib/fabric/ports_read.c \
 	lib/fabric/records.c \
-	lib/fabric/subnet_lst_read.c
+	lib/fabric/subnet_lst_read.c \
+	lib/fabric/subnet_lst_write.c

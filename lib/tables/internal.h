@@ -5,8 +5,7 @@
 
 #include "dateline/tables.h"
 
-/* In a directory; and notes in a .dls, which are files there. */
-#define DL_SNAPSHOT_FILES_MAX 64
+#define DL_SNAPSHOT_FILES_MAX 64 /* of an export; notes of a .dls */
 
 /* Which invariant of dl_tables_check() does not hold, or NULL. */
 const char *dl_tables_fault(const struct dl_tables *t);
@@ -58,7 +57,7 @@ int dl_tables_put(struct dl_tables_out *o, const struct dl_tables *t, enum dl_ta
 
 /* ---- snapshots --------------------------------------------------------- */
 
-/* Files of a snapshot's directory: the tables, and others. */
+/* Files of an export: the tables, and others. */
 extern const char *const dl_tables_file_names[DL_TABLES_NFILES];
 
 #define DL_SNAPSHOT_NET "dateline.net"
@@ -66,6 +65,10 @@ extern const char *const dl_tables_file_names[DL_TABLES_NFILES];
 #define DL_SNAPSHOT_MANIFEST "dateline-manifest.txt"
 #define DL_SNAPSHOT_GAPS "dateline-partial.txt"
 #define DL_SNAPSHOT_FORMAT 1
+
+/* The names that files of an export can have, but the manifest's; NULL: no more. */
+const char *dl_snapshot_own_name(unsigned int i);
+bool dl_snapshot_is_own_name(const char *name);
 
 /* The notes that readers look for. */
 extern const char *const dl_snapshot_note_names[];
@@ -83,33 +86,15 @@ struct dl_snapshot_manifest {
 	uint32_t n, cap;
 };
 
-/* ---- from one to the next; see exchange.c ------------------------------ */
-
-#define DL_SNAPSHOT_NAME_MAX 128 /* of a file that waits */
-
-/* The names that files of a snapshot can have, but the manifest's; NULL: no more. */
-const char *dl_snapshot_own_name(unsigned int i);
-bool dl_snapshot_is_own_name(const char *name);
-
 const struct dl_snapshot_file *dl_snapshot_listed(const struct dl_snapshot_manifest *m,
 						  const char *name);
 
-/* The name of a file until the snapshot is complete; does any listed one have it? */
-void dl_snapshot_waiting_name(char name[DL_SNAPSHOT_NAME_MAX], const struct dl_snapshot_file *f);
-bool dl_snapshot_is_incomplete(int dir, const struct dl_snapshot_manifest *m);
-
 /*
- * With the manifest in place, remove all other files of snapshots and put those
- * in place that wait.  Before another one is written: complete what is there,
- * and remove files that wait for nothing.  0 or a negative errno.
+ * Write its first lines, which stand in a .dls, too; all lines but the last.
+ * 0 or -ENOMEM.
  */
-int dl_snapshot_complete(int dir, const struct dl_snapshot_manifest *m);
-int dl_snapshot_recover(int dir);
-void dl_snapshot_remove_waiting(int dir);
-
-/* Its first lines, which stand in a compact snapshot, too. */
-void dl_snapshot_put_about(struct dl_tables_out *o, const struct dl_snapshot_about *about);
-int dl_snapshot_put_manifest(struct dl_tables_out *o, const struct dl_snapshot_manifest *m);
+int dl_snapshot_write_about(const struct dl_snapshot_about *about, FILE *to);
+int dl_snapshot_write_manifest(const struct dl_snapshot_manifest *m, FILE *to);
 
 /* The words for enum dl_snapshot_sls, ended by NULL. */
 extern const char *const dl_snapshot_sls_words[];

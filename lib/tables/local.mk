@@ -1,24 +1,24 @@
 libdlroute_la_SOURCES += \
 	include/dateline/tables.h \
 	lib/tables/compare.c \
-	lib/tables/exchange.c \
 	lib/tables/internal.h \
 	lib/tables/load.c \
-	lib/tables/manifest.c \
-	lib/tables/manifest_read.c \
 	lib/tables/masks.c \
-	lib/tables/out.c \
 	lib/tables/pack.c \
 	lib/tables/pack.h \
 	lib/tables/remap.c \
 	lib/tables/snapshot.c \
-	lib/tables/tables.c \
-	lib/tables/write.c
+	lib/tables/sum.c \
+	lib/tables/tables.c
 libdlread_la_SOURCES += \
-	lib/tables/unpack.c \
+	lib/tables/export.c \
+	lib/tables/manifest.c \
+	lib/tables/out.c \
 	lib/tables/read.c \
 	lib/tables/read_lfts.c \
-	lib/tables/read_psl.c \
 	lib/tables/read_maps.c \
+	lib/tables/read_psl.c \
 	lib/tables/read_sls.c \
-	lib/tables/snapshot_read.c
+	lib/tables/snapshot_read.c \
+	lib/tables/unpack.c \
+	lib/tables/write.c

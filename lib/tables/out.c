@@ -4,9 +4,6 @@
  * that lines are put together by hand and each byte is looked at once more
  * only, by the checksum.
  */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,38 +13,6 @@
 #include "tables/internal.h"
 
 #define BUFFER_BYTES (1 << 18)
-
-struct dl_tables_sum {
-	XXH3_state_t state;
-};
-
-struct dl_tables_sum *dl_tables_sum_new(void)
-{
-	struct dl_tables_sum *s = NULL;
-
-	if (posix_memalign((void **)&s, 64, sizeof(*s)))
-		return NULL;
-	XXH3_64bits_reset(&s->state);
-	return s;
-}
-
-void dl_tables_sum_add(struct dl_tables_sum *s, const void *data, size_t len)
-{
-	XXH3_64bits_update(&s->state, data, len);
-}
-
-uint64_t dl_tables_sum_end(struct dl_tables_sum *s)
-{
-	uint64_t sum = XXH3_64bits_digest(&s->state);
-
-	free(s);
-	return sum;
-}
-
-uint64_t dl_tables_sum_of(const void *data, size_t len)
-{
-	return XXH3_64bits(data, len);
-}
 
 int dl_tables_out_begin(struct dl_tables_out *o, FILE *to)
 {

@@ -116,25 +116,26 @@ static void put_text(struct pack *p, const char *tag, const char *text, size_t l
 	put(p, text, len);
 }
 
-static void put_about(struct pack *p, const struct dl_snapshot_about *about)
+/* What was written into memory; `err` is what its writer returned. */
+static void put_memory(struct pack *p, const char *tag, FILE *to, int err, char **text, size_t *len)
 {
-	struct dl_tables_out o;
-	char *text = NULL;
-	size_t len;
-	FILE *to = dl_memory_open(&text, &len);
-	int err = to ? dl_tables_out_begin(&o, to) : -ENOMEM;
-
-	if (!err) {
-		dl_snapshot_put_about(&o, about);
-		err = dl_tables_out_end(&o, 0);
-	}
 	if (to && fclose(to))
 		err = -ENOMEM;
 	if (err)
 		p->err = -ENOMEM;
 	else
-		put_text(p, DL_PACK_ABOUT, text, len);
-	free(text);
+		put_text(p, tag, *text, *len);
+	free(*text);
+}
+
+static void put_about(struct pack *p, const struct dl_snapshot_about *about)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = dl_memory_open(&text, &len);
+
+	put_memory(p, DL_PACK_ABOUT, to, to ? dl_snapshot_write_about(about, to) : -ENOMEM, &text,
+		   &len);
 }
 
 static void put_netlist(struct pack *p, const struct dl_fabric *f)
@@ -142,15 +143,9 @@ static void put_netlist(struct pack *p, const struct dl_fabric *f)
 	char *text = NULL;
 	size_t len;
 	FILE *to = dl_memory_open(&text, &len);
-	int err = to ? dl_fabric_write_netlist(f, to) : -ENOMEM;
 
-	if (to && fclose(to))
-		err = -ENOMEM;
-	if (err)
-		p->err = -ENOMEM;
-	else
-		put_text(p, DL_PACK_NETLIST, text, len);
-	free(text);
+	put_memory(p, DL_PACK_NETLIST, to, to ? dl_fabric_write_netlist(f, to) : -ENOMEM, &text,
+		   &len);
 }
 
 static void put_tables(struct pack *p, const struct dl_tables *t)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading a snapshot: a directory that Dateline wrote, or one that OpenSM filled
- * with its dumps (opensm -D 0x43), whatever its routing engine.
+ * Reading a snapshot: a .dls file; a directory with one in it, where the routing
+ * engine writes; an export; or a directory that OpenSM filled with its dumps
+ * (opensm -D 0x43), whatever its routing engine.  From here on about the last two:
  *
  * The fabric comes from dateline.net, else from opensm-subnet.lst, else from
  * a netlist given with the directory; LIDs and LMCs that it does not tell, from
  * the forwarding tables.  The forwarding tables are indispensable; of
  * everything else the caller learns whether it was there.
  *
- * With a manifest, all files must be those that it lists; see snapshot.c.
+ * With a manifest, all files must be those that it lists; see export.c.
  */
 #include "config.h"
 
@@ -32,7 +33,6 @@ struct source {
 	bool vls_known;			      /* does the fabric's file tell them? */
 	bool skip_sls;			      /* others are given */
 	struct dl_snapshot_manifest manifest; /* without files: there is none */
-	bool incomplete;		      /* files wait; see exchange.c */
 	double done, total;		      /* bytes of listed files, for progress */
 };
 
@@ -41,32 +41,14 @@ static const struct dl_snapshot_file *listed(const struct source *x, const char 
 	return dl_snapshot_listed(&x->manifest, name);
 }
 
-static const char *find_exactly(struct source *x, const char *name)
+/* The path of a file in the directory, or NULL when there is none such. */
+static const char *find(struct source *x, const char *name)
 {
 	int len = snprintf(x->path, sizeof(x->path), "%s/%s", x->dir, name);
 
 	if (len >= (int)sizeof(x->path) || access(x->path, F_OK))
 		return NULL;
 	return x->path;
-}
-
-/*
- * The path of a file in the directory, or NULL when there is none such.  In an
- * incomplete snapshot it may wait under another name, and others do not count.
- */
-static const char *find(struct source *x, const char *name)
-{
-	const struct dl_snapshot_file *f = x->incomplete ? listed(x, name) : NULL;
-	char waiting[DL_SNAPSHOT_NAME_MAX];
-
-	if (x->incomplete && !f && dl_snapshot_is_own_name(name))
-		return NULL;
-	if (f) {
-		dl_snapshot_waiting_name(waiting, f);
-		if (find_exactly(x, waiting))
-			return x->path;
-	}
-	return find_exactly(x, name);
 }
 
 static int open_error(const struct source *x, const char *path)
@@ -233,7 +215,7 @@ static bool is_read_as_table(struct source *x, const char *name)
 static int check_manifest(struct source *x)
 {
 	FILE *from;
-	int dir, err;
+	int err;
 
 	if (!find(x, DL_SNAPSHOT_MANIFEST)) {
 		dl_log(x->log, DL_LOG_INFO,
@@ -246,12 +228,6 @@ static int check_manifest(struct source *x)
 		return open_error(x, x->path);
 	err = dl_snapshot_read_manifest(from, x->path, x->log, &x->manifest);
 	fclose(from);
-	dir = open(x->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 && !err)
-		err = open_error(x, x->dir);
-	x->incomplete = !err && dl_snapshot_is_incomplete(dir, &x->manifest);
-	if (dir >= 0)
-		close(dir);
 	for (uint32_t i = 0; i < x->manifest.n; i++)
 		x->total += x->manifest.files[i].bytes;
 	for (uint32_t i = 0; !err && i < x->manifest.n; i++)
@@ -267,10 +243,10 @@ static int check_manifest(struct source *x)
 static int read_fabric(struct source *x, const char *net, struct dl_fabric **f)
 {
 	x->vls_known = true;
-	if (find(x, "dateline.net"))
+	if (find(x, DL_SNAPSHOT_NET))
 		return dl_fabric_read_netlist(x->path, x->log, f);
 	x->vls_known = false;
-	if (find(x, "opensm-subnet.lst"))
+	if (find(x, DL_SNAPSHOT_SUBNET))
 		return dl_fabric_read_subnet_list(x->path, x->log, f);
 	x->vls_known = true;
 	if (net)
@@ -448,9 +424,6 @@ static int read_notes(struct source *x, struct dl_snapshot *s)
 
 	for (unsigned int i = 0; !err && dl_snapshot_note_names[i]; i++)
 		err = read_note(x, dl_snapshot_note_names[i], s);
-	/* torus-2QoS leaves such a list, too. */
-	if (!err && !dl_snapshot_find_note(s, dl_snapshot_note_names[0]))
-		err = read_note(x, "opensm-torus.dump", s);
 	return err;
 }
 
@@ -551,24 +524,35 @@ static void tell_parts(const struct source *x, struct dl_snapshot *s)
 	       x->dir, DL_SNAPSHOT_GAPS);
 }
 
+/* The .dls in a directory counts, if there is one. */
+static int read_any(struct source *x, const char *net, struct dl_snapshot *s)
+{
+	char inside[PATH_MAX];
+	int err = dl_snapshot_is_packed(x->dir);
+
+	if (!err && find(x, DL_SNAPSHOT_ENGINE_FILE)) {
+		memcpy(inside, x->path, sizeof(inside));
+		x->dir = inside;
+		err = dl_snapshot_is_packed(inside);
+	}
+	if (err < 0) {
+		errno = -err;
+		return open_error(x, x->dir);
+	}
+	if (err)
+		return read_packed(x, s);
+	err = open_directory(x);
+	return err ? err : read_directory(x, net, s);
+}
+
 int dl_snapshot_read(const char *path, const char *net, const char *psl, const struct dl_log *log,
 		     struct dl_snapshot *out)
 {
 	struct source x = { .dir = path, .log = log, .skip_sls = psl };
 	struct dl_snapshot s = { 0 };
-	int err;
+	int err = read_any(&x, net, &s);
 
-	err = dl_snapshot_is_packed(path);
-	if (err < 0) {
-		errno = -err;
-		err = open_error(&x, path);
-	} else if (err) {
-		err = read_packed(&x, &s);
-	} else {
-		err = open_directory(&x);
-		if (!err)
-			err = read_directory(&x, net, &s);
-	}
+	x.dir = path;
 	if (!err && psl)
 		err = read_given_sls(&x, psl, &s);
 	if (!err) {

@@ -190,9 +190,8 @@ lines() {
 		sm_start "$T"
 		wait_log 'SUBNET UP'
 		wait_log 'dateline: verified free of credit loops; repairs: none; routed a 3 x 3 x 1 torus'
-		# The last of the snapshot's files.
 		[[ $line != *dump_dir* ]] ||
-			wait_for "$DL_PATIENCE" test -e dump/dateline-psl.dump
+			wait_for "$DL_PATIENCE" test -e dump/dateline.dls
 		fails grep 'ERR DL' osm.log
 		sm_stop
 		rm -r cache

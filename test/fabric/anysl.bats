@@ -118,13 +118,13 @@ few_vls() {
 	echo 'ties balanced' >>"$T/f.torus.conf"
 	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
 		"event_plugin_options=dump_dir=$T/snap"
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline.dls"
 	# Not those of torus-2QoS.
 	dateline route "$T/snap" --torus-config "$T/f.torus.conf" --ties torus-2QoS \
 		-q -o "$T/plain"
-	fails cmp -s <(sort "$T/plain/dateline-psl.dump") <(sort "$T/snap/dateline-psl.dump")
+	fails cmp -s <(sort "$T/plain/dateline-psl.dump") <(psls "$T/snap")
 	snapshot "$T/live"
-	cp "$T/snap/dateline-psl.dump" "$T/live/"
+	cp "$(dumps "$T/snap")/dateline-psl.dump" "$T/live/"
 	rm "$T/live/dateline-manifest.txt"
 	[[ $(verdict "$T/live" credit_loop) == false ]]
 	agree "$T/live" adapters false
@@ -133,5 +133,5 @@ few_vls() {
 	pairs "$T/snap" CA | awk '$1 != $2' | some 60 | path_sls >"$T/asked"
 	[[ $(wc -l <"$T/asked") == 60 ]]
 	psl_of "$T/snap" <"$T/asked" | sort >"$T/asked.psl"
-	[[ -z $(comm -13 <(sort "$T/snap/dateline-psl.dump") "$T/asked.psl") ]]
+	[[ -z $(comm -13 <(psls "$T/snap") "$T/asked.psl") ]]
 }

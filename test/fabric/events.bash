@@ -44,8 +44,7 @@ up_unconfigured() {
 	shift 3
 	fabric_up "$T/a" dateline "$T/f.net" \
 		"event_plugin_options=mode=$MODE dump_dir=$T/snap" "$@"
-	# The last of its files.
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline.dls"
 	cp -r "$T/snap" "$T/whole"
 }
 
@@ -193,7 +192,7 @@ lfts_are() {
 
 # The fabric is as it should be.
 settle() {
-	rm -f "$T/snap/dateline-psl.dump"
+	rm -f "$T/snap/dateline.dls"
 	sm_sweep
 	wait_for "$DL_PATIENCE" as_expected || {
 		say "expected: $EXPECTED; but OpenSM says: $(said)"
@@ -214,7 +213,7 @@ settle() {
 	}
 	mv "$T/want" "$T/good"
 	# So that none is late when the next one is asked for.
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline.dls"
 }
 
 # The snapshot delivers, without credit loops, and no path SL has changed.
@@ -229,12 +228,12 @@ check_snapshot() {
 		cat "$T/verify.out" >&2
 		return 1
 	}
-	sort "$T/snap/dateline-psl.dump" >"$T/psl"
+	psls "$T/snap" >"$T/psl"
 	[[ -s $T/psl && -z $(comm -23 "$T/psl" "$T/whole.psl") ]]
 }
 
 snapshot_is_new() {
-	[[ -e $T/snap/dateline-psl.dump ]] && lfts "$T/snap" | cmp -s - "$T/good" &&
+	[[ -e $T/snap/dateline.dls ]] && lfts "$T/snap" | cmp -s - "$T/good" &&
 		cmp -s <(sl2vl "$T/offline") <(sl2vl "$T/snap")
 }
 
@@ -306,7 +305,7 @@ events() {
 	local i early=0 accepted=0 refused=0
 
 	say "DATELINE_SEED=$DATELINE_SEED"
-	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
+	psls "$T/whole" >"$T/whole.psl"
 	lfts "$T/a" >"$T/good"
 	for ((i = 1; i <= $1; i++)); do
 		until event; do :; done

@@ -342,11 +342,11 @@ sm_sweep() {
 	wait_log 'SUBNET UP' $((before + 1))
 }
 
-# sm_sweep_and_dump DIR: the same, and wait for the engine's snapshot of it, whose
-# last file is that of the path SLs.  That of the sweep before may be late.
+# sm_sweep_and_dump DIR: the same, and wait for the engine's snapshot of it.  That
+# of the sweep before may be late.
 sm_sweep_and_dump() {
-	wait_for "$DL_PATIENCE" test -e "$1/dateline-psl.dump" && rm -r "$1" &&
-		sm_sweep && wait_for "$DL_PATIENCE" test -e "$1/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$1/dateline.dls" && rm -r "$1" &&
+		sm_sweep && wait_for "$DL_PATIENCE" test -e "$1/dateline.dls"
 }
 
 sm_stop() {
@@ -396,6 +396,23 @@ DL_SUBNET_LST=$DL_HEX'
 		return substr(s, RSTART + length(key), RLENGTH - length(key))
 	}'
 
+# dumps DIR: a directory with the dumps of DIR, which is that itself unless the
+# engine has left a snapshot in it.
+dumps() {
+	local dir=$1
+
+	if [[ -e $1/dateline.dls ]]; then
+		dir=$(mktemp -d "$T/dumps.XXXXXX")
+		dateline snapshot -q "$1" -o "$dir" --psl
+	fi
+	echo "$dir"
+}
+
+# psls DIR: "node-guid dlid sl" of every pair, sorted.
+psls() {
+	sort "$(dumps "$1")/dateline-psl.dump"
+}
+
 # lfts DIR: "switch-guid lid port" for every forwarding entry in use, sorted,
 # LIDs decimal.  Entries of LIDs that nobody has, and of unreachable ones, are
 # left out.
@@ -404,7 +421,7 @@ lfts() {
 		/^Unicast/ { sw = $9 }
 		/^0x/ && $2 ~ /^[0-9]+$/ {
 			print sw, hex(substr($1, 3)), $2 + 0
-		}' "$1/opensm-lfts.dump" | sort
+		}' "$(dumps "$1")/opensm-lfts.dump" | sort
 }
 
 # sl2vl DIR: "switch-guid in out vl0 .. vl15", sorted; only what the switch's
@@ -413,7 +430,7 @@ sl2vl() {
 	awk '/^(Switch|Channel|Router)/ { sw = $0
 			sub(/^[^0]*/, "", sw); sub(/,.*/, "", sw) }
 		/^[0-9]/ { sub(/:/, ""); $1 = $1; print sw, $0 }' \
-		"$1/opensm-sl2vl.dump" | sort
+		"$(dumps "$1")/opensm-sl2vl.dump" | sort
 }
 
 # same NAME A B: two files (or pipes) hold the same, and not nothing.
@@ -438,7 +455,7 @@ slvl_of() {
 			for (i = 4; i < 20; i += 2)
 				printf " 0x%x%x", $i, $(i + 1)
 			print ""
-		}' "$1/opensm-sl2vl.dump"
+		}' "$(dumps "$1")/opensm-sl2vl.dump"
 }
 
 # ibdm DIR PSL SLVL [OPTION...]: the verdict of ibdmchk, an independent
@@ -467,7 +484,7 @@ ibdm() {
 # end_ports DIR: "type node-guid port-guid lid name" of every end port in
 # DIR/opensm-subnet.lst; type CA, SW or RT, GUIDs as elsewhere, LID decimal.
 end_ports() {
-	sed 's/ PN:[0-9A-F]* } { /\n{ /' "$1/opensm-subnet.lst" |
+	sed 's/ PN:[0-9A-F]* } { /\n{ /' "$(dumps "$1")/opensm-subnet.lst" |
 		awk "$DL_SUBNET_LST"'
 		{
 			guid = field($0, "NodeGUID:")
@@ -514,7 +531,7 @@ cables() {
 			far = RSTART + RLENGTH
 			print port(substr($0, 3, far - 3)),
 				port(substr($0, far))
-		}' "$1/opensm-subnet.lst" | sort -u
+		}' "$(dumps "$1")/opensm-subnet.lst" | sort -u
 }
 
 # pairs DIR TYPE: "slid dlid" for all pairs of end ports of DIR of that type.
@@ -589,7 +606,7 @@ join_group() {
 mfts() {
 	awk '/^Switch/ { sw = $2 }
 		/^0x/ && NF > 2 { $2 = ""; $1 = $1; print sw, $0 }' \
-		"$1/opensm.mcfdbs" | sort
+		"$(dumps "$1")/opensm.mcfdbs" | sort
 }
 
 # snapshot DIR [OPTION...]: of the running fabric; complete.
@@ -628,7 +645,7 @@ agree() {
 	local from=$1 scope=$2 want=$3 dir=$T/unicast loop verdict all=-a
 
 	rm -rf "$dir"
-	cp -r "$from" "$dir"
+	cp -r "$(dumps "$from")" "$dir"
 	# Part of a snapshot is no snapshot any more, but a directory of dumps.
 	rm -f "$dir/dateline-manifest.txt"
 	: >"$dir/opensm.mcfdbs"

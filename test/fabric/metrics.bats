@@ -311,7 +311,7 @@ swept() {
 	sm_conf "$T/b" dateline torus_config="$T/f.torus.conf" \
 		event_plugin_options="dump_dir=$T/snap.b"
 	sm_start "$T/b"
-	wait_for "$DL_PATIENCE" test -e "$T/snap.b/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap.b/dateline.dls"
 	[[ $(threads) == "$with" ]]
 }
 

@@ -154,7 +154,7 @@ without() {
 # of an adapter it takes all SLs but those between them from the first.
 judged() {
 	rm -rf "$T/unicast"
-	cp -r "$1" "$T/unicast"
+	cp -r "$(dumps "$1")" "$T/unicast"
 	: >"$T/unicast/opensm.mcfdbs"
 	awk -v router="$ROUTER" '
 		$1 ~ /^0x/ && $1 != router { given[$1, $2]; print }
@@ -165,7 +165,7 @@ judged() {
 				if (!((part[1], part[2]) in given))
 					print pair, second[pair]
 			}
-		}' "$1/dateline-psl.dump" >"$T/unicast/dateline-psl.dump"
+		}' "$(dumps "$1")/dateline-psl.dump" >"$T/unicast/dateline-psl.dump"
 	slvl_of "$T/unicast" >"$T/slvl"
 	ibdm "$T/unicast" "$T/unicast/dateline-psl.dump" "$T/slvl"
 }

@@ -243,7 +243,7 @@ lid_of() {
 	logged 'ERR DL03: .*"high_limit=256".*0 to 255'
 	routed_by dateline
 	# The log announces SUBNET UP before the plugin hears of it.
-	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-slvl.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/snap/dateline.dls"
 }
 
 @test "words of other plugins are left to them" {
@@ -360,7 +360,8 @@ lid_of() {
 	same "multicast tables" <(mfts "$T/a") <(mfts "$T/snap")
 	same "end ports" <(end_ports "$T/a" | sort) <(end_ports "$T/snap" | sort)
 	[[ $(cut -d ' ' -f 2 <(mfts "$T/snap") | sort -u) == 0xC000 ]]
-	[[ $(find "$T/snap" -type f | wc -l) == 12 ]]
+	[[ $(find "$T/snap" -type f | wc -l) == 2 ]]
+	[[ $(find "$(dumps "$T/snap")" -type f | wc -l) == 11 ]]
 }
 
 @test "a snapshot that cannot be written is reported, and routing goes on" {

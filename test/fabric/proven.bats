@@ -74,7 +74,7 @@ join_groups() {
 @test "50 events on a 5x4x3 torus: what is in force is always safe" {
 	say "DATELINE_SEED=$DATELINE_SEED"
 	up 5 4 3
-	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
+	psls "$T/whole" >"$T/whole.psl"
 	lfts "$T/a" >"$T/good"
 	all_events "${DATELINE_EVENTS:-50}"
 }

@@ -29,7 +29,7 @@ with_vls() {
 			"event_plugin_options=mode=classic dump_dir=$T/snap"
 		[[ $engine == torus-2QoS ]] || {
 			wait_log "at least $2 data VLs between switches and $2 on"
-			wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+			wait_for "$DL_PATIENCE" test -e "$T/snap/dateline.dls"
 		}
 		fabric_down
 	done

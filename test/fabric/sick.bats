@@ -122,10 +122,13 @@ healthy() {
 }
 
 @test "NDR links are recorded as such" {
+	local net
+
 	export SMPS_SPEED=8
 	up 3 3 1
-	grep -q '4xNDR' "$T"/snap/*.net*
-	fails grep -qE '4x[QHES]DR' "$T"/snap/*.net*
+	net=$(dumps "$T/snap")/dateline.net
+	grep -q '4xNDR' "$net"
+	fails grep -qE '4x[QHES]DR' "$net"
 }
 
 @test "SL to VL maps stay towards a switch that does not answer, and its own" {
@@ -246,7 +249,7 @@ SWEPT='SUBNET UP|Errors during initialization|dateline: ERR DL19'
 # as_at_the_start: are the path SLs?  The snapshot is written beside the sweeps, and
 # may still be that of the one before.
 as_at_the_start() {
-	sort "$T/snap/dateline-psl.dump" >"$T/psl" && cmp -s "$T/whole.psl" "$T/psl"
+	psls "$T/snap" >"$T/psl" && cmp -s "$T/whole.psl" "$T/psl"
 }
 
 # DATELINE_EVENTS=N: more of them.
@@ -257,7 +260,7 @@ as_at_the_start() {
 	export SMPS_LOSS=$T/loss SMPS_SEED=$DATELINE_SEED
 	echo 0 >"$SMPS_LOSS"
 	up 5 4 3 sweep_interval=1
-	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
+	psls "$T/whole" >"$T/whole.psl"
 	for ((i = 0; i < ${DATELINE_EVENTS:-8}; i++)); do
 		sick_event
 		wait_for "$DL_PATIENCE" all_well || {

@@ -207,7 +207,7 @@ elsewhere() {
 
 @test "the seeds' switches are dead when OpenSM starts" {
 	up 5 5 1
-	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
+	psls "$T/whole" >"$T/whole.psl"
 	awk '/^xp_link/ { print $2 }' "$T/f.torus.conf" >"$T/seeds"
 	(($(wc -l <"$T/seeds") > 1))
 	sm_stop
@@ -237,9 +237,9 @@ elsewhere() {
 	expect
 	settle
 	wait_for "$DL_PATIENCE" snapshot_is_new
-	fails cmp -s "$T/whole/dateline-psl.dump" "$T/snap/dateline-psl.dump"
+	fails cmp -s <(psls "$T/whole") <(psls "$T/snap")
 	same "path SLs" <(sort "$T/offline/dateline-psl.dump") \
-		<(sort "$T/snap/dateline-psl.dump")
+		<(psls "$T/snap")
 	[[ $(arbitration <<<"$(lid_of S_1_1_0) 1" |
 		awk '$3 == "high" { printf "%d:%d ", $4, $5 }') == \
 		'0:9 1:9 2:9 3:9 4:5 5:5 6:5 7:5 ' ]]
@@ -333,7 +333,7 @@ elsewhere() {
 	[[ ! -e /etc/opensm/torus-2QoS.conf ]] || skip "OpenSM's default exists"
 	RANDOM=7
 	up_unconfigured 5 4 3
-	sort "$T/whole/dateline-psl.dump" >"$T/whole.psl"
+	psls "$T/whole" >"$T/whole.psl"
 	for ((i = 0; i < 4; i++)); do
 		# This one knows the whole torus from the marks only.
 		sm_stop
@@ -349,9 +349,9 @@ elsewhere() {
 		sm_start "$T/a"
 		wait_log 'SUBNET UP'
 		wait_log 'routed a .*: 59 of 59 switches'
-		wait_for "$DL_PATIENCE" test -e "$T/snap/dateline-psl.dump"
+		wait_for "$DL_PATIENCE" test -e "$T/snap/dateline.dls"
 		dateline verify -q "$T/snap"
-		sort "$T/snap/dateline-psl.dump" >"$T/psl"
+		psls "$T/snap" >"$T/psl"
 		[[ -s $T/psl && -z $(comm -23 "$T/psl" "$T/whole.psl") ]]
 	done
 }

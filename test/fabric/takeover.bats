@@ -36,8 +36,8 @@ new_sm() {
 
 # A sweep has ended; what it granted, "node-guid dlid sl".
 granted() {
-	wait_for "$DL_PATIENCE" test -e "$SM_DIR/snap/dateline-psl.dump"
-	sort "$SM_DIR/snap/dateline-psl.dump"
+	wait_for "$DL_PATIENCE" test -e "$SM_DIR/snap/dateline.dls"
+	psls "$SM_DIR/snap"
 }
 
 # The SLs are those of all subnet managers so far; new pairs are added.
@@ -104,7 +104,7 @@ restarts() {
 		damage
 		if ((RANDOM % 2)); then
 			# The master lives through some of it.
-			rm -f "$SM_DIR/snap/dateline-psl.dump"
+			rm -f "$SM_DIR/snap/dateline.dls"
 			sm_sweep
 			check_granted
 			damage
@@ -137,7 +137,7 @@ takeovers() {
 		begin "$@" --scramble "$RANDOM"
 		damage
 		damage
-		rm -f "$SM_DIR/snap/dateline-psl.dump"
+		rm -f "$SM_DIR/snap/dateline.dls"
 		sm_sweep
 		check_granted
 		STANDBY=$SM_PID

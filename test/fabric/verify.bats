@@ -266,8 +266,8 @@ engine() {
 		"event_plugin_options=mode=any-sl dump_dir=$T/dump"
 	snapshot "$T/live"
 	[[ $(verdict "$T/live" engine,.mode | paste -sd ' ') == '"dateline" "any-sl"' ]]
-	wait_for "$DL_PATIENCE" test -e "$T/dump/dateline-manifest.txt"
-	cmp "$T/dump/dateline-torus.dump" "$T/live/dateline-torus.dump"
+	wait_for "$DL_PATIENCE" test -e "$T/dump/dateline.dls"
+	cmp "$(dumps "$T/dump")/dateline-torus.dump" "$T/live/dateline-torus.dump"
 	sm_stop
 	# Only the path SLs are those that the marks promise.
 	sm_conf "$T/b" minhop

@@ -208,18 +208,19 @@ static void try_sites(const struct run *good, const char *variable, const unsign
 		      unsigned long sites, unsigned long most, bool onwards)
 {
 	unsigned long step = most && sites > most ? (sites + most - 1) / most : 1;
+	bool several = strstr(good->files + !!*good->files, "\n== ") &&
+		       !strstr(good->files, "== dateline-manifest.txt");
 
 	for (unsigned long i = getpid() % step; i < sites; i += step) {
 		unsigned long n = numbers ? numbers[i] : i + 1;
 		struct run r;
 		char *old;
 
-		/* One file: old or new.  Of several, each is. */
+		/* One file, or an export: old or new.  Of several files, each is. */
 		free(list_files(true));
 		old = list_files(false);
 		r = try_once(variable, n, onwards, RLIM_INFINITY);
-		judge(&r, good, strstr(good->files + !!*good->files, "\n== ") ? NULL : old,
-		      onwards ? "from allocation" : variable, n);
+		judge(&r, good, several ? NULL : old, onwards ? "from allocation" : variable, n);
 		release(&r);
 		free(old);
 	}

@@ -5,7 +5,8 @@
  * FAULT_ALLOC=N	the N-th allocation of the process finds no memory
  * FAULT_FROM=1		... and no later one does
  * FAULT_FILE=N		the N-th call of fopen, fdopen, open, openat, fflush, fsync,
- *			linkat or renameat fails
+ *			linkat, renameat,
+ *			renameat2 or mkdirat fails
  * FAULT_OBJECT=NAME	only calls by objects whose names have this in them count, and
  *			what the C library calls for these
  * FAULT_ONCE=FILE	no numbers: while this file is there, the next call fails whose
@@ -29,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEPTH 32
@@ -322,4 +324,15 @@ int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags
 int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
 	return file_fails("renameat", EIO) ? -1 : NEXT(renameat)(from_dir, from, to_dir, to);
+}
+
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags)
+{
+	return file_fails("renameat2", EIO) ? -1 :
+					      NEXT(renameat2)(from_dir, from, to_dir, to, flags);
+}
+
+int mkdirat(int dir, const char *path, mode_t mode)
+{
+	return file_fails("mkdirat", ENOSPC) ? -1 : NEXT(mkdirat)(dir, path, mode);
 }

@@ -99,8 +99,19 @@ done
 ends 3 'cannot create' /dev/null gen 2 2 2 -o missing/x
 mkdir x.net
 ends 3 'cannot' /dev/null gen 2 2 2 -o x
-ends 3 'cannot create' /dev/null route t.net -o empty
-ends 3 'cannot create' /dev/null route t.net -o /proc/x
+ends 3 'cannot write' /dev/null route t.net -o /proc/x
+ends 3 'cannot create' /dev/null route t.net -o /proc/x/y
+# Exports replace each other, and nothing else.
+ends 2 'is no directory' /dev/null route t.net -o empty
+ends 0 . /dev/null snapshot t -o t3.dls
+ends 0 . /dev/null snapshot t3.dls -o t3
+ends 0 . /dev/null snapshot t -o t3
+"$dateline" diff t t3 || failed=$((failed + 1))
+: >t3/notes.txt
+ends 2 'notes.txt, which is no file of an export' /dev/null route t.net -o t3
+ends 2 'cannot be replaced' /dev/null route t.net -o .
+ends 2 'which snapshot, or --live' /dev/null snapshot -o t3
+ends 2 'which snapshot, or --live' /dev/null snapshot --live t -o t3
 # On a file system that is full, where one can be had.
 mkdir full
 if mount -t tmpfs -o size=64k none full 2>/dev/null; then

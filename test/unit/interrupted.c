@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -29,7 +30,7 @@
 /* ---- the calls ---------------------------------------------------------- */
 
 static unsigned long step, stop_at; /* 0: at none */
-static bool kills, without_tmpfile;
+static bool kills, without_tmpfile, without_exchange;
 
 static bool stops(void)
 {
@@ -73,10 +74,34 @@ int unlinkat(int dir, const char *path, int flags)
 	return stops() ? -1 : syscall(SYS_unlinkat, dir, path, flags);
 }
 
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags)
+{
+	if (flags && without_exchange) {
+		errno = EINVAL;
+		return -1;
+	}
+	return stops() ? -1 : syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+}
+
+int mkdirat(int dir, const char *path, mode_t mode)
+{
+	return stops() ? -1 : syscall(SYS_mkdirat, dir, path, mode);
+}
+
+/* One that fails would have to mark its stream: writers are only killed here. */
+size_t fwrite(const void *from, size_t size, size_t n, FILE *to)
+{
+	static size_t (*next)(const void *from, size_t size, size_t n, FILE *to);
+
+	if (!next)
+		next = (size_t(*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
+	return kills && stops() ? 0 : next(from, size, n, to);
+}
+
 #undef fwrite_unlocked
 size_t fwrite_unlocked(const void *from, size_t size, size_t n, FILE *to)
 {
-	return stops() ? 0 : fwrite(from, size, n, to);
+	return fwrite(from, size, n, to);
 }
 
 /* Not to wait for the disk: that is not what is tested. */
@@ -88,17 +113,29 @@ int fsync(int fd)
 
 /* ---- versions of a snapshot, and what is in its place before ------------ */
 
-enum { NONE = -1, OPENSM = 0, OLD = 1, NEW = 2, LAST = 3 };
+enum { NONE = -1, EMPTY = 0, OLD = 1, NEW = 2, LAST = 3 };
 
 static char dir[] = "/dev/shm/interrupted.XXXXXX/d"; /* where no disk is waited for, or here */
 static struct dl_fabric *fabric;
 
+/* The snapshot in the directory: an export, or a file. */
+static const char *snapshot;
+static const char *const forms[] = { "export", "file.dls" };
+
+static const char *in_dir(const char *name)
+{
+	static char path[2][300];
+	static unsigned int turn;
+
+	turn ^= 1;
+	snprintf(path[turn], sizeof(path[turn]), "%s/%s", dir, name);
+	return path[turn];
+}
+
 /* Each has files that others do not have. */
 static int write_version(int version)
 {
-	static const unsigned int flags[] = {
-		[NEW] = DL_SNAPSHOT_PSL_BY_CLASS, [LAST] = DL_SNAPSHOT_PSL_BY_PAIR
-	};
+	const char *path = in_dir(snapshot);
 	struct dl_snapshot s = { .about.written = version };
 	int err = dl_tables_new(fabric, &s.tables);
 
@@ -111,7 +148,8 @@ static int write_version(int version)
 	if (!err && version != NEW)
 		err = dl_snapshot_add_note(&s, "dateline-partial.txt", strdup("gap\n"), 4);
 	if (!err)
-		err = dl_snapshot_write(&s, dir, flags[version], NULL);
+		err = dl_snapshot_names_file(path) ? dl_snapshot_pack(&s, path, NULL) :
+						     dl_snapshot_export(&s, path, 0, NULL);
 	dl_snapshot_release(&s);
 	return err;
 }
@@ -124,51 +162,50 @@ static int version_of(void)
 	int err, version;
 
 	heard_init(&h);
-	err = dl_snapshot_read(dir, NULL, NULL, &h.log, &s);
+	err = dl_snapshot_read(in_dir(snapshot), NULL, NULL, &h.log, &s);
 	if (err == -ENOENT)
-		return NONE;
+		return access(in_dir(snapshot), F_OK) ? NONE : EMPTY;
 	if (err)
 		fail_msg("%s", h.error);
 	version = s.about.written;
-	assert_int_equal(s.tables->lft[1], version == OPENSM ? OLD : version);
+	assert_int_equal(s.tables->lft[1], version);
 	assert_int_equal(!(s.parts & DL_SNAPSHOT_HAS_PSL), version <= OLD);
 	assert_int_equal(!(s.parts & DL_SNAPSHOT_IS_PARTIAL), version == NEW);
 	dl_snapshot_release(&s);
 	return version;
 }
 
-static const char *in_dir(const char *name)
+static void clear(const char *path)
 {
-	static char path[300];
+	DIR *list = opendir(path);
+	struct dirent *e;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
+	while (list && (e = readdir(list))) {
+		char inner[700];
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		snprintf(inner, sizeof(inner), "%s/%s", path, e->d_name);
+		clear(inner);
+	}
+	if (list)
+		closedir(list);
+	remove(path);
 }
 
-/* Files under names of writers, which nobody else lists. */
-static unsigned int count_hidden(void)
+/* What writers have left beside the snapshot. */
+static unsigned int count_rests(void)
 {
 	DIR *list = opendir(dir);
 	unsigned int n = 0;
 	struct dirent *e;
 
 	while (list && (e = readdir(list)))
-		n += e->d_name[0] == '.' && strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		     (!snapshot || strcmp(e->d_name, snapshot));
 	if (list)
 		closedir(list);
 	return n;
-}
-
-static void clear(void)
-{
-	DIR *list = opendir(dir);
-	struct dirent *e;
-
-	while (list && (e = readdir(list)))
-		unlink(in_dir(e->d_name));
-	if (list)
-		closedir(list);
-	rmdir(dir);
 }
 
 /* Returns what write_version() did, or 1: it was killed. */
@@ -187,31 +224,24 @@ static int write_and_stop(int version, unsigned long at, bool kill)
 	return WIFSIGNALED(status) ? 1 : WEXITSTATUS(status);
 }
 
-static unsigned long incomplete_at; /* NEW was killed there, over OLD */
-
-static void prepare(int before)
+/* `killed_at`: NEW was killed there, over OLD; 0: it was not. */
+static void prepare(int before, unsigned long killed_at)
 {
-	FILE *to;
-
-	clear();
+	clear(dir);
+	assert_int_equal(mkdir(dir, 0777), 0);
 	if (before == NONE)
 		return;
-	assert_int_equal(write_version(OLD), 0);
-	if (before == OPENSM)
-		assert_int_equal(unlink(in_dir("dateline-manifest.txt")), 0);
-	if (before == NEW)
-		assert_int_equal(write_and_stop(NEW, incomplete_at, true), 1);
-	to = fopen(in_dir("opensm.log"), "w");
-	assert_non_null(to);
-	assert_int_equal(fclose(to), 0);
+	if (before == EMPTY)
+		assert_int_equal(mkdir(in_dir(snapshot), 0777), 0);
+	else
+		assert_int_equal(write_version(OLD), 0);
+	if (killed_at)
+		assert_int_equal(write_and_stop(NEW, killed_at, true), 1);
 }
 
-/*
- * Returns the number of calls.  *first_new and *last_waiting: the first one at
- * which the new snapshot was there, and the last at which files of it waited.
- */
-static unsigned long at_each_call(int before, int after, bool kill, unsigned long *first_new,
-				  unsigned long *last_waiting)
+/* Returns the number of calls.  *first: the first one at which the new one was there. */
+static unsigned long at_each_call(int before, unsigned long killed_at, int after, bool kill,
+				  unsigned long *first)
 {
 	unsigned long at = 0;
 	int end;
@@ -219,64 +249,93 @@ static unsigned long at_each_call(int before, int after, bool kill, unsigned lon
 	do {
 		int now;
 
-		prepare(before);
-		assert_int_equal(version_of(), before);
+		prepare(before, killed_at);
+		before = version_of();
 		end = write_and_stop(after, ++at, kill);
 		now = version_of();
 		if (now != before && now != after)
 			fail_msg("call %lu: neither, but %d", at, now);
 		/* Whoever says that it is written has written it. */
 		assert_true(end == 1 || end == 2 || now == after);
-		if (now == after && !*first_new)
-			*first_new = at;
-		if (now == after && count_hidden())
-			*last_waiting = at;
+		if (now == after && !*first)
+			*first = at;
 		assert_int_equal(write_version(after), 0);
 		assert_int_equal(version_of(), after);
-		assert_int_equal(count_hidden(), 0);
-		assert_int_equal(before == NONE, access(in_dir("opensm.log"), F_OK) != 0);
+		assert_int_equal(count_rests(), 0);
+		before = killed_at || before == NEW ? OLD : before;
 	} while (end != 3);
 	return at;
 }
 
+/* The least number of calls of each form. */
+static const unsigned long calls[] = { 30, 4 };
+
 static void killed(void **state)
 {
-	static const int before[] = { NONE, OPENSM, OLD };
-
 	(void)state;
-	for (unsigned int i = 0; i < 6; i++) {
-		unsigned long first = 0, last = 0;
+	for (unsigned int i = 0; i < 12; i++) {
+		static const int before[] = { NONE, EMPTY, OLD };
+		unsigned int form = i / 3 % 2;
+		unsigned long first = 0;
 
-		without_tmpfile = i >= 3;
-		assert_true(at_each_call(before[i % 3], NEW, true, &first, &last) > 60);
-		/* Most of what there is to put in place. */
-		assert_true(last > first + 8);
-		if (i == 2)
-			incomplete_at = (first + last) / 2;
+		if (form && before[i % 3] == EMPTY)
+			continue;
+		snapshot = forms[form];
+		without_tmpfile = i >= 6;
+		assert_true(at_each_call(before[i % 3], 0, NEW, true, &first) > calls[form]);
+		assert_true(first);
 	}
 	without_tmpfile = false;
 }
 
-/* The one that completes it, too; and where that is what fails. */
+/* The next one, too: before the first one's rename and behind it. */
 static void killed_again(void **state)
 {
-	unsigned long first = 0, last = 0;
-
 	(void)state;
-	assert_true(incomplete_at);
-	for (int i = 0; i < 2; i++) {
-		prepare(NEW);
-		assert_true(count_hidden() > 4);
-		assert_true(at_each_call(NEW, LAST, !i, &first, &last) > 60);
+	for (unsigned int form = 0; form < 2; form++) {
+		unsigned long first = 0, again = 0, last;
+
+		snapshot = forms[form];
+		last = at_each_call(OLD, 0, NEW, true, &first);
+		assert_true(first > 1 && first < last);
+		at_each_call(OLD, first - 1, LAST, true, &again);
+		at_each_call(OLD, first, LAST, true, &again);
+		at_each_call(OLD, last - 1, LAST, true, &again);
 	}
 }
 
 static void failed(void **state)
 {
-	unsigned long first = 0, last = 0;
+	(void)state;
+	for (unsigned int form = 0; form < 2; form++) {
+		unsigned long first = 0;
+
+		snapshot = forms[form];
+		assert_true(at_each_call(OLD, 0, NEW, false, &first) > calls[form]);
+	}
+}
+
+/* Some network file systems: the export stays, and the message says what to do. */
+static void no_exchange(void **state)
+{
+	struct dl_snapshot s = { 0 };
+	struct heard h;
 
 	(void)state;
-	assert_true(at_each_call(OLD, NEW, false, &first, &last) > 60);
+	snapshot = forms[0];
+	prepare(OLD, 0);
+	without_exchange = true;
+	assert_int_equal(dl_tables_new(fabric, &s.tables), 0);
+	heard_init(&h);
+	assert_int_equal(dl_snapshot_export(&s, in_dir(snapshot), 0, &h.log), -EINVAL);
+	assert_non_null(strstr(h.error, "cannot exchange two directories: remove it first"));
+	dl_snapshot_release(&s);
+	assert_int_equal(version_of(), OLD);
+	assert_int_equal(count_rests(), 0);
+	clear(in_dir(snapshot));
+	assert_int_equal(write_version(NEW), 0);
+	without_exchange = false;
+	assert_int_equal(version_of(), NEW);
 }
 
 /* ---- one file ----------------------------------------------------------- */
@@ -309,7 +368,8 @@ static void one_file(void **state)
 	struct dl_file other;
 
 	(void)state;
-	clear();
+	clear(dir);
+	snapshot = "file";
 	assert_int_equal(mkdir(dir, 0777), 0);
 	for (int i = 0; i < 2; i++) {
 		int status;
@@ -320,7 +380,7 @@ static void one_file(void **state)
 			pid_t child;
 
 			assert_int_equal(write_file("old"), 0);
-			assert_int_equal(count_hidden(), 0);
+			assert_int_equal(count_rests(), 0);
 			stop_at++;
 			child = fork();
 			if (!child) {
@@ -338,12 +398,13 @@ static void one_file(void **state)
 
 	/* What somebody writes at this time stays. */
 	assert_int_equal(dl_file_begin(&other, in_dir("other")), 0);
-	assert_int_equal(count_hidden(), 1);
+	assert_int_equal(count_rests(), 1);
 	assert_int_equal(write_file("new"), 0);
-	assert_int_equal(count_hidden(), 1);
+	assert_int_equal(count_rests(), 1);
 	assert_int_equal(dl_file_finish(&other, 0), 0);
 	assert_int_equal(dl_file_place(&other), 0);
 	assert_int_equal(access(in_dir("other"), F_OK), 0);
+	assert_int_equal(count_rests(), 1);
 	without_tmpfile = false;
 }
 
@@ -363,7 +424,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	clear();
+	clear(dir);
 	*strrchr(dir, '/') = '\0';
 	dl_fabric_free(fabric);
 	return rmdir(dir);
@@ -372,9 +433,8 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(killed),
-		cmocka_unit_test(killed_again),
-		cmocka_unit_test(failed),
+		cmocka_unit_test(killed),   cmocka_unit_test(killed_again),
+		cmocka_unit_test(failed),   cmocka_unit_test(no_exchange),
 		cmocka_unit_test(one_file),
 	};
 

@@ -7,12 +7,14 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,7 +91,7 @@ static int write_tables(struct dl_tables *t, const char *dir, unsigned int flags
 {
 	const struct dl_snapshot s = { .tables = t };
 
-	return dl_snapshot_write(&s, dir, flags, NULL);
+	return dl_snapshot_export(&s, dir, flags, NULL);
 }
 
 static void remove_all(const char *dir)
@@ -190,24 +192,6 @@ static void make_file(const char *dir, const char *name)
 	fclose(to);
 }
 
-/* A directory in the place of a file: that cannot be written or renamed to. */
-static void block(const char *dir, const char *name)
-{
-	char path[256];
-
-	in_folder(path, sizeof(path), dir, name);
-	unlink(path);
-	assert_int_equal(mkdir(path, 0777), 0);
-}
-
-static void unblock(const char *dir, const char *name)
-{
-	char path[256];
-
-	in_folder(path, sizeof(path), dir, name);
-	assert_int_equal(rmdir(path), 0);
-}
-
 static void assert_refused(const char *dir, const char *words)
 {
 	struct dl_snapshot s;
@@ -241,9 +225,9 @@ static void replaces_whole(void **state)
 	s.about.sls = DL_SNAPSHOT_SLS_ENGINE;
 
 	/* What was told comes back. */
-	assert_int_equal(dl_snapshot_write(&s, dir, 0, NULL), 0);
+	assert_int_equal(dl_snapshot_export(&s, dir, 0, NULL), 0);
 	assert_true(exists(dir, "dateline-psl.dump"));
-	assert_int_equal(dl_snapshot_write(&s, dir, DL_SNAPSHOT_PSL_BY_CLASS, NULL), 0);
+	assert_int_equal(dl_snapshot_export(&s, dir, DL_SNAPSHOT_PSL_BY_CLASS, NULL), 0);
 	assert_false(exists(dir, "dateline-psl.dump"));
 	assert_true(exists(dir, "dateline-sls.dump"));
 	assert_int_equal(read_directory(dir, NULL, &h, &back), 0);
@@ -262,19 +246,19 @@ static void replaces_whole(void **state)
 	assert_false(exists(dir, "dateline-partial.txt"));
 	assert_false(exists(dir, "dateline-sls.dump"));
 
-	/* A failure while files are written: the earlier one is still there. */
-	block(dir, "dateline-psl.dump");
-	assert_int_equal(write_tables(t, dir, 0), -EISDIR);
-	unblock(dir, "dateline-psl.dump");
+	/* One that is refused, here for a note: the earlier one is still there. */
+	s.nnotes = 0;
+	assert_int_equal(dl_snapshot_add_note(&s, "other.txt", strdup("gap\n"), 4), 0);
+	assert_int_equal(dl_snapshot_export(&s, dir, 0, NULL), -EINVAL);
 	assert_int_equal(read_directory(dir, NULL, &h, &back), 0);
 	same_forwarding(u, back.tables, true);
 	assert_int_equal(back.about.sls, DL_SNAPSHOT_SLS_NONE);
 	dl_snapshot_release(&back);
 
 	/* What is left of another one; what is lost; what is of another one. */
-	make_file(dir, "dateline-sls.dump");
-	assert_refused(dir, "dateline-sls.dump: this file is not of the snapshot");
-	drop(dir, "dateline-sls.dump");
+	make_file(dir, "dateline-psl.dump");
+	assert_refused(dir, "dateline-psl.dump: this file is not of the snapshot");
+	drop(dir, "dateline-psl.dump");
 	drop(dir, "opensm.mcfdbs");
 	assert_refused(dir, "opensm.mcfdbs: this file is missing");
 	assert_int_equal(write_tables(u, dir, 0), 0);
@@ -302,6 +286,117 @@ static void replaces_whole(void **state)
 	remove_all(other);
 	s.tables = NULL;
 	dl_snapshot_release(&s);
+	dl_tables_free(t);
+	dl_tables_free(u);
+	dl_fabric_free(f);
+}
+
+/* ---- what an export may replace ---------------------------------------- */
+
+/* Neither is replaced, and nothing is lost. */
+static void export_refused(const struct dl_tables *t, const char *dir, const char *words)
+{
+	const struct dl_snapshot s = { .tables = (struct dl_tables *)t };
+	char part[256];
+	struct heard h;
+
+	heard_init(&h);
+	assert_int_equal(dl_snapshot_export(&s, dir, 0, &h.log), -EEXIST);
+	assert_int_equal(h.errors, 1);
+	if (!strstr(h.error, words))
+		fail_msg("\"%s\" lacks \"%s\"", h.error, words);
+	assert_true(snprintf(part, sizeof(part), "%s.part", dir) < (int)sizeof(part));
+	assert_int_equal(access(part, F_OK), -1);
+}
+
+static void replaces_exports_only(void **state)
+{
+	char dir[] = "read-XXXXXX", path[256], slashes[256];
+	struct dl_fabric *f = small_fabric(true);
+	struct dl_tables *t = small_tables(f);
+	struct dl_snapshot s;
+	struct heard h;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	/* An empty directory is, with what its owner allows; so is an export of root's. */
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chmod(dir, 0710), 0);
+	assert_int_equal(write_tables(t, dir, 0), 0);
+	snprintf(slashes, sizeof(slashes), "./%s//", dir);
+	assert_int_equal(write_tables(t, slashes, 0), 0);
+	assert_int_equal(stat(dir, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0710);
+
+	/* An export with a file that somebody has put into it, and OpenSM's directory. */
+	make_file(dir, "notes.txt");
+	export_refused(t, dir, "holds notes.txt, which is no file of an export");
+	drop(dir, "notes.txt");
+	drop(dir, "dateline-manifest.txt");
+	export_refused(t, dir, "is not empty, and no export");
+	assert_true(exists(dir, "opensm-lfts.dump"));
+
+	/* A file, and a link to a directory. */
+	in_folder(path, sizeof(path), dir, "opensm.fdbs");
+	export_refused(t, path, "is no directory");
+	assert_true(exists(dir, "opensm.fdbs"));
+	assert_int_equal(symlink(dir, "read-link"), 0);
+	export_refused(t, "read-link", "is no directory");
+	assert_int_equal(unlink("read-link"), 0);
+	assert_int_equal(write_tables(t, ".", 0), -EEXIST);
+	assert_int_equal(write_tables(t, "/", 0), -EEXIST);
+	assert_int_equal(write_tables(t, "no such/directory", 0), -ENOENT);
+
+	/* What somebody keeps beside it, and what a second writer writes there. */
+	make_file(dir, "dateline-manifest.txt");
+	snprintf(path, sizeof(path), "%s.part", dir);
+	assert_int_equal(mkdir(path, 0777), 0);
+	make_file(path, "notes.txt");
+	assert_int_equal(write_tables(t, dir, 0), -EEXIST);
+	assert_true(exists(path, "notes.txt"));
+	drop(path, "notes.txt");
+	fd = open(path, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(write_tables(t, dir, 0), -EBUSY);
+	close(fd);
+	fd = open(dir, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(write_tables(t, dir, 0), -EBUSY);
+	close(fd);
+	assert_int_equal(write_tables(t, dir, 0), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
+	same_forwarding(t, s.tables, true);
+	dl_snapshot_release(&s);
+	remove_all(dir);
+	dl_tables_free(t);
+	dl_fabric_free(f);
+}
+
+/* What the routing engine leaves in a directory counts, whatever else is in it. */
+static void reads_the_engines(void **state)
+{
+	char dir[] = "read-XXXXXX", path[256];
+	struct dl_fabric *f = small_fabric(true);
+	struct dl_tables *t = small_tables(f), *u = small_tables(f);
+	const struct dl_snapshot written = { .tables = u };
+	struct dl_snapshot s;
+	struct heard h;
+
+	(void)state;
+	u->lft[1] = 2;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(write_tables(t, dir, 0), 0);
+	in_folder(path, sizeof(path), dir, "dateline.dls");
+	assert_int_equal(dl_snapshot_pack(&written, path, NULL), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), 0);
+	same_forwarding(u, s.tables, true);
+	dl_snapshot_release(&s);
+	/* No directory of dumps is read in place of a damaged one. */
+	assert_int_equal(truncate(path, 100), 0);
+	assert_int_equal(read_directory(dir, NULL, &h, &s), -EINVAL);
+	assert_int_equal(unlink(path), 0);
+	remove_all(dir);
 	dl_tables_free(t);
 	dl_tables_free(u);
 	dl_fabric_free(f);
@@ -464,6 +559,7 @@ static void outlives_mutations(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
+	assert_int_equal(rmdir(dir), 0);
 	assert_non_null(mkdtemp(other));
 	for (uint32_t i = 0; i < MUTATIONS; i++) {
 		struct draw d = { .seed = i };
@@ -476,8 +572,8 @@ static void outlives_mutations(void **state)
 
 		draw_routed(&d, &w);
 		draw_routed(&d, &x);
-		assert_int_equal(dl_snapshot_write(&x.s, other, flags, NULL), 0);
-		assert_int_equal(dl_snapshot_write(&w.s, dir, flags, NULL), 0);
+		assert_int_equal(dl_snapshot_export(&x.s, other, flags, NULL), 0);
+		assert_int_equal(dl_snapshot_export(&w.s, dir, flags, NULL), 0);
 		if (read_directory(dir, NULL, &h, &s))
 			fail_msg("%s", h.error);
 		good = text_of(&s);
@@ -497,11 +593,11 @@ static void outlives_mutations(void **state)
 			damaged++;
 		}
 		refused_or_same(dir, good);
+		remove_all(dir);
 		free(good);
 		routed_free(&w);
 		routed_free(&x);
 	}
-	remove_all(dir);
 	remove_all(other);
 }
 
@@ -580,7 +676,7 @@ static void file_outlives_mutations(void **state)
 			char *text;
 
 			assert_int_equal(
-				dl_snapshot_write(&w.s, dir, DL_SNAPSHOT_PSL_BY_CLASS, NULL), 0);
+				dl_snapshot_export(&w.s, dir, DL_SNAPSHOT_PSL_BY_CLASS, NULL), 0);
 			text = read_one(dir);
 			assert_string_equal(text, good);
 			free(text);
@@ -797,6 +893,8 @@ int main(void)
 		cmocka_unit_test(of_another_fabric),
 		cmocka_unit_test(reads_folders),
 		cmocka_unit_test(replaces_whole),
+		cmocka_unit_test(replaces_exports_only),
+		cmocka_unit_test(reads_the_engines),
 		cmocka_unit_test(outlives_mutations),
 		cmocka_unit_test(file_outlives_mutations),
 		cmocka_unit_test(hostile_content),

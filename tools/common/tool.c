@@ -260,30 +260,22 @@ void tool_progress(struct tool_progress *p, const char *what, const char *unit, 
 
 /* ---- files ------------------------------------------------------------- */
 
-int tool_make_dir(const struct tool *tool, const char *path)
+int tool_make_parents(const struct tool *tool, const char *path)
 {
 	char *part = strdup(path);
 	int err = part ? 0 : -ENOMEM;
-	struct stat st;
 
-	for (char *at = part; !err && at;) {
-		at = strchr(at + (*at != '\0'), '/');
-		if (at)
-			*at = '\0';
+	for (char *at = part; !err && *at && (at = strchr(at + 1, '/'));) {
+		*at = '\0';
 		if (mkdir(part, 0777) && errno != EEXIST)
 			err = -errno;
-		if (at)
-			*at = '/';
+		*at = '/';
 	}
-	if (!err && stat(path, &st))
-		err = -errno;
-	if (!err && !S_ISDIR(st.st_mode))
-		err = -ENOTDIR;
 	if (err)
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot create the directory %s: %s", path,
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot create the directory above %s: %s", path,
 		       strerror(-err));
 	free(part);
-	return err ? TOOL_UNWRITTEN : 0;
+	return err;
 }
 
 /*

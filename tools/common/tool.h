@@ -145,15 +145,15 @@ void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree, 
 int tool_add_opensm_conf(struct dl_snapshot *s, const struct dl_route_options *o);
 
 /*
- * Write a snapshot: where the name ends in ".dls", as one compact file, else
- * as dl_snapshot_write() does, into a directory that is made with its parents.
- * 0 or a negative errno, reported.
+ * Write a snapshot: a file if the name ends in ".dls", else an export, for which
+ * missing parent directories are created.  0 or a negative errno, reported;
+ * -EEXIST: what is there is no export.
  */
 int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
 			unsigned int flags);
 
-/* Create a directory and its parents, unless it exists.  Errors reported. */
-int tool_make_dir(const struct tool *tool, const char *path);
+/* Create the directories above a path, unless they exist.  Errors reported. */
+int tool_make_parents(const struct tool *tool, const char *path);
 
 struct tool_out {
 	FILE *file;

@@ -1,11 +1,17 @@
 (* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
 (* Drain.v: a network without new packets becomes empty.
 
-   In words: from every state that can be reached, each sequence of moves and
-   departures of the packets that are there ends, and it ends only when all
-   buffers are empty ([drains]).  So no packets block each other while others
-   move, whatever the order of service.
-   Proves, of doc/rules.md: the second sentence of "Why it cannot deadlock". *)
+   In words: let tables stay as they are, and let no packet be added.  If ranks
+   fall along each hop that packets can still make, then each sequence of moves
+   and departures ends, and it ends only when all buffers are empty
+   ([drains_from]).  So no packets block each other while others move, whatever
+   the order of service.  It follows for tables without a cycle ([drains]), and
+   for whatever part of them is in force when a change of tables stops
+   ([drains_in_part]).  Transition.v and Checker.v use it for changes of tables and
+   for what the checker accepts.
+   Proves, of doc/rules.md: the second sentence of "Why it cannot deadlock".
+
+   A channel that packets can come into is one of a finite list. *)
 
 From Coq Require Import List Arith Lia.
 From Dateline Require Import Net.
@@ -18,11 +24,14 @@ Variable size : P -> nat.
 Variable cap : C -> nat.
 Hypothesis fits : forall p c, size p <= cap c.
 Variable all : list C.
-Variable T : tables C P.
-Hypothesis all_channels : forall p c, uses T p c -> In c all.
 Hypothesis all_once : NoDup all.
+
+(* The tables in force; where packets may be, now and later; and ranks. *)
+Variable T : tables C P.
+Variable may : P -> C -> Prop.
 Variable rank : C -> nat.
-Hypothesis falls : forall c d, waits T c d -> rank d < rank c.
+Hypothesis may_all : forall p c, may p c -> In c all.
+Hypothesis may_next : forall p c d, may p c -> In d (next T c p) -> may p d /\ rank d < rank c.
 Notation state := (state C P).
 Notation set := (set C P C_dec).
 Notation push := (push C P C_dec).
@@ -50,27 +59,25 @@ Proof. unfold sum. rewrite map_app, list_sum_app. reflexivity. Qed.
 Lemma sum_cons {A} (f : A -> nat) x l : sum f (x :: l) = f x + sum f l.
 Proof. reflexivity. Qed.
 
-Lemma work_enough p : forall n m c, uses T p c -> rank c <= n -> rank c <= m -> work n p c = work m p c.
+Lemma work_enough p : forall n m c, may p c -> rank c <= n -> rank c <= m -> work n p c = work m p c.
 Proof.
-  assert (Z : forall c, uses T p c -> rank c = 0 -> next T c p = []).
+  assert (Z : forall c, may p c -> rank c = 0 -> next T c p = []).
   { intros c U R. destruct (next T c p) as [|d l] eqn:E; auto.
-    assert (waits T c d) by (exists p; rewrite E; simpl; auto). pose proof (falls c d H). lia. }
+    destruct (may_next p c d U) as [_ H]; [rewrite E; left; reflexivity|lia]. }
   induction n as [|n IH]; intros [|m] c U A B; simpl; auto.
   - rewrite Z by (auto; lia). reflexivity.
   - rewrite Z by (auto; lia). reflexivity.
   - f_equal. apply sum_ext. intros d I. f_equal.
-    assert (waits T c d) by (exists p; auto). pose proof (falls c d H).
-    apply IH; try lia. eapply UseNext; eauto.
+    destruct (may_next p c d U I) as [V H]. apply IH; auto; lia.
 Qed.
 
 Definition left p c := work (rank c) p c.
 
-Lemma left_next p c : uses T p c -> left p c = S (sum (fun d => S (left p d)) (next T c p)).
+Lemma left_next p c : may p c -> left p c = S (sum (fun d => S (left p d)) (next T c p)).
 Proof.
   intros U. unfold left at 1. rewrite (work_enough p (rank c) (S (rank c)) c) by (auto; lia).
-  simpl. f_equal. apply sum_ext. intros d I. f_equal. apply work_enough; auto.
-  - eapply UseNext; eauto.
-  - assert (waits T c d) by (exists p; auto). pose proof (falls c d H). lia.
+  simpl. f_equal. apply sum_ext. intros d I. f_equal.
+  destruct (may_next p c d U I) as [V H]. apply work_enough; auto; lia.
 Qed.
 
 Definition to_do (i : item C P) := S (sum (fun d => S (left (pkt i) d)) (todo i)).
@@ -91,15 +98,19 @@ Proof.
   - specialize (IH G I). unfold Net.set at 1. destruct (C_dec c b); [congruence|]. lia.
 Qed.
 
-Lemma serve_less q q' : (forall c i, In i (q c) -> as_told C P T c i) -> serve q q' -> total q' < total q.
+(* Packets are where they may be, and so are the channels that they wait for. *)
+Definition good c (i : item C P) :=
+  may (pkt i) c /\ forall d, In d (todo i) -> may (pkt i) d /\ rank d < rank c.
+
+Lemma serve_less q q' : (forall c i, In i (q c) -> good c i) -> serve q q' -> total q' < total q.
 Proof.
   intros I S. unfold total. destruct S as [c l p h t1 d t2 r E R|c l p h r E].
   - unfold Net.push.
     destruct (I c (Item p h (t1 ++ d :: t2))) as [U0 J]; [rewrite E; apply in_elt|]. simpl in U0, J.
-    assert (U : uses T p d) by (eapply UseNext; [exact U0|apply J, in_elt]).
+    assert (U : may p d) by apply (J d (in_elt d t1 t2)).
     set (q1 := set q c (l ++ Item p h (t1 ++ t2) :: r)).
-    pose proof (sum_set q1 d (q1 d ++ [Item p (c :: h) (next T d p)]) all all_once (all_channels p d U)) as A.
-    pose proof (sum_set q c (l ++ Item p h (t1 ++ t2) :: r) all all_once (all_channels p c U0)) as B.
+    pose proof (sum_set q1 d (q1 d ++ [Item p (c :: h) (next T d p)]) all all_once (may_all p d U)) as A.
+    pose proof (sum_set q c (l ++ Item p h (t1 ++ t2) :: r) all all_once (may_all p c U0)) as B.
     fold q1 in B. rewrite E in B.
     rewrite sum_app, sum_cons in A. rewrite sum_app, sum_cons, sum_app, sum_cons in B.
     assert (X : to_do (Item p h (t1 ++ d :: t2)) = to_do (Item p h (t1 ++ t2)) + S (left p d)).
@@ -109,32 +120,83 @@ Proof.
     { rewrite (left_next p d U). reflexivity. }
     change (sum to_do []) with 0 in A. lia.
   - destruct (I c (Item p h [])) as [U _]; [rewrite E; apply in_elt|]. simpl in U.
-    pose proof (sum_set q c (l ++ r) all all_once (all_channels p c U)) as B. rewrite E in B.
+    pose proof (sum_set q c (l ++ r) all all_once (may_all p c U)) as B. rewrite E in B.
     rewrite sum_app, sum_cons, sum_app in B. change (to_do (Item p h [])) with 1 in B. lia.
 Qed.
 
-Lemma serve_step q q' : serve q q' -> step C P C_dec size cap T q q'.
-Proof. intros []; [eapply Move|eapply Leave]; eauto. Qed.
-
-(* Theorem 1b.  From every state that can be reached, every sequence of steps of the
-   packets that are there comes to an end, and only an empty network is an end. *)
-Theorem drains q : run C P C_dec size cap (part_of T) (empty C P) q ->
-  Acc (fun b a => serve a b) q /\
-  ((forall q', ~ serve q q') -> forall c, q c = []).
+Lemma serve_good q q' : (forall c i, In i (q c) -> good c i) -> serve q q' ->
+  forall c i, In i (q' c) -> good c i.
 Proof.
-  intros R. split.
-  - remember (total q) as n. revert q R Heqn. induction n as [n IH] using lt_wf_ind. intros q R ->.
-    constructor. intros q' S. eapply IH; eauto.
-    + apply serve_less; auto. apply (run_as_told C P C_dec size cap T (empty C P)); auto. intros c i [].
-    + eapply Then; [exact R|apply part_of_refl|apply serve_step, S].
+  intros G S. assert (K : forall c l m r, q c = l ++ m :: r -> forall i, In i (l ++ r) -> good c i).
+  { intros c l m r E i I. apply G. rewrite E. apply in_app_iff in I. apply in_app_iff. simpl. tauto. }
+  destruct S as [c l p h t1 d t2 r E R|c l p h r E]; intros x i I.
+  - assert (H : good c (Item p h (t1 ++ d :: t2))) by (apply G; rewrite E; apply in_elt).
+    destruct H as [U J]. simpl in U, J.
+    apply in_push in I. destruct I as [I|[-> ->]].
+    + apply in_set in I. destruct I as [[-> I]|[_ I]]; [|auto].
+      apply in_elt_inv in I. destruct I as [->|I]; [|eapply K; eauto].
+      split; [exact U|]. simpl. intros e F. apply J. apply in_app_iff in F. apply in_app_iff.
+      simpl. tauto.
+    + destruct (J d (in_elt d t1 t2)) as [V _]. split; [exact V|]. simpl. intros e F.
+      apply (may_next p d e V F).
+  - apply in_set in I. destruct I as [[-> I]|[_ I]]; [eapply K; eauto|auto].
+Qed.
+
+(* Theorem 1b.  From every such state each sequence of steps of the packets that are
+   there ends, and only an empty network is an end. *)
+Theorem drains_from q : (forall c i, In i (q c) -> good c i) ->
+  Acc (fun b a => serve a b) q /\ ((forall q', ~ serve q q') -> forall c, q c = []).
+Proof.
+  intros G. split.
+  - remember (total q) as n. revert q G Heqn. induction n as [n IH] using lt_wf_ind.
+    intros q G ->. constructor. intros q' S. eapply IH; eauto.
+    + apply serve_less; auto.
+    + eapply serve_good; eauto.
   - intros N c. destruct (q c) as [|i r] eqn:E; [reflexivity|]. exfalso.
     assert (M : head_can_move C P size cap q).
-    { eapply (acyclic_safe C P C_dec size cap fits T q); eauto.
-      - apply (ranked_acyclic _ _ rank), falls.
+    { apply (progress C P size cap fits (fun a b => rank b < rank a)).
+      - apply (ranked_acyclic _ _ rank). auto.
+      - intros a j J d F. apply (G a j J), F.
       - exists c. rewrite E. discriminate. }
-    destruct M as (a & p & h & t & s & F & G). destruct t as [|d t].
+    destruct M as (a & p & h & t & s & F & H). destruct t as [|d t].
     + apply (N _ (Exit q a [] p h s F)).
-    + apply (N _ (Send q a [] p h [] d t s F (G d (or_introl eq_refl)))).
+    + apply (N _ (Send q a [] p h [] d t s F (H d (or_introl eq_refl)))).
 Qed.
 
 End Drain.
+
+(* The same for tables whose dependencies have no cycle. *)
+Section Whole.
+Variables C P : Type.
+Variable C_dec : forall a b : C, {a = b} + {a <> b}.
+Variable size : P -> nat.
+Variable cap : C -> nat.
+Hypothesis fits : forall p c, size p <= cap c.
+Variable all : list C.
+Hypothesis all_once : NoDup all.
+Variable T : tables C P.
+Hypothesis all_channels : forall p c, uses T p c -> In c all.
+Variable rank : C -> nat.
+Hypothesis falls : forall c d, waits T c d -> rank d < rank c.
+Notation serve := (serve C P C_dec size cap).
+Notation run := (run C P C_dec size cap).
+
+(* Tables changed among the parts of T; then S stays in force. *)
+Corollary drains_in_part S q : part_of T S -> run (part_of T) (empty C P) q ->
+  Acc (fun b a => serve S a b) q /\ ((forall q', ~ serve S q q') -> forall c, q c = []).
+Proof.
+  intros [HI HN] R. apply (drains_from C P C_dec size cap fits all all_once S (uses T) rank).
+  - exact all_channels.
+  - intros p c d U J. apply HN in J. split; [eapply UseNext; eauto|].
+    apply falls. exists p. auto.
+  - intros c i I. destruct (run_as_told C P C_dec size cap T (empty C P) q) with c i as [U J]; auto.
+    + intros x j [].
+    + split; [exact U|]. intros d K. apply J in K. split; [eapply UseNext; eauto|].
+      apply falls. exists (pkt i). auto.
+Qed.
+
+Corollary drains q : run (part_of T) (empty C P) q ->
+  Acc (fun b a => serve T a b) q /\ ((forall q', ~ serve T q q') -> forall c, q c = []).
+Proof. apply drains_in_part, part_of_refl. Qed.
+
+End Whole.

@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
-(* Extract.v: writes the checker as OCaml.  Numbers become machine integers: the
-   checker only compares them. *)
+(* Extract.v: writes the checker as OCaml (contrib/check/checker.ml).  Numbers become
+   machine integers: the checker only compares them, and counts down to 0. *)
 
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt.
 From Dateline Require Import Checker.

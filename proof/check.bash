@@ -4,8 +4,10 @@
 # usage: check.bash BUILD
 #
 # Compiles the proofs in BUILD/proof, and prints what each theorem rests on: a
-# theorem that is not closed fails.  The last line is "N passed, N failed"; exit
-# status 0 if none failed.
+# theorem that is not closed fails.  Then the checker of contrib/check: it is what
+# proof/Checker.v is extracted to, accepts what is right, and rejects what is not.
+# BUILD has Dateline built.  The last line is "N passed, N failed"; exit status 0 if
+# none failed.
 set -uo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -83,6 +85,88 @@ assumptions() {
 	[[ -s $LOGS/answers-$1 ]] || failures+=("no statements in $1.v")
 }
 
+# ---- the checker ------------------------------------------------------------
+
+DATELINE=$BUILD/dateline
+CHECKER=$BUILD/contrib/check/dateline-check
+
+extracted() {
+	make -s -C "$HERE" O="$OUT" "$OUT/Extract.vo" &&
+		cmp "$OUT/checker.ml" "$HERE/../contrib/check/checker.ml" &&
+		cmp "$OUT/checker.mli" "$HERE/../contrib/check/checker.mli"
+}
+
+# fabric NAME GEN-ARGUMENT...: NAME.net, with one adapter of two ports in place of two.
+fabric() {
+	local name=$1
+
+	shift
+	"$DATELINE" gen -q "$@" -o "$OUT/$name" || return
+	sed -i -e 's/^Ca\t1 "H_0_0_0_1"/Ca\t2 "H_0_0_0_1"/' -e '/^\[1\](d2000000000101)/a\
+[2](d2000100000101)\t"S_1_0_0"['"$(sed -n '/^\[1\](d2000100000101)/s/.*\[\([0-9]*\)\].*/\1/p' \
+		"$OUT/$name.net")"']' -e '/caguid=0xd2000100000100/,/^$/d' \
+		-e 's/"H_1_0_0_1"\[1\]/"H_0_0_0_1"[2]/' "$OUT/$name.net"
+}
+
+# certified NAME SL ROUTE-ARGUMENT...: NAME and its certificate, for path SLs or any.
+certified() {
+	local name=$1 sl=$2
+
+	shift 2
+	rm -rf "${OUT:?}/$name"
+	"$DATELINE" route -q "$OUT/$name.net" --torus-config="$OUT/$name.torus.conf" \
+		--multicast=all -o "$OUT/$name" "$@" &&
+		"$DATELINE" verify -q "$OUT/$name" ${sl:+--sl=$sl} \
+			--certificate="$OUT/$name.certificate" >/dev/null
+}
+
+# accepts NAME [--any-sl]
+accepts() {
+	local name=$1
+
+	shift
+	[[ $("$CHECKER" "$@" "$OUT/$name" "$OUT/$name.certificate" | tee /dev/stderr) == accepted ]]
+}
+
+whole_torus() { fabric a 5 4 3 && certified a '' --psl && accepts a; }
+by_class() { fabric a 5 4 3 && certified a '' --no-psl && accepts a; }
+balanced() { fabric a 6 4 1 && certified a '' --psl --ties=balanced --lmc=1 && accepts a; }
+classic() { fabric a 6 5 1 --mesh=y --parallel=2 && certified a '' --psl --mode=classic && accepts a; }
+any_sl() { fabric a 8 8 1 --hosts=2 && certified a any --psl --mode=any-sl && accepts a --any-sl; }
+damaged() {
+	fabric a 6 5 2 --fail-switch=3,2,0 --fail-switch=4,4,1 --fail-link=0,0,0:+x &&
+		certified a '' --psl && accepts a
+}
+
+mutants() {
+	fabric "m$1" 6 5 1 && certified "m$1" '' --psl &&
+		python3 "$HERE/mutants.py" "$DATELINE" "$CHECKER" "$OUT/m$1" \
+			"$OUT/m$1.certificate" 500 "$1"
+}
+
+# The two halves, side by side.
+thousand_mutants() {
+	local status=0
+
+	mutants 1 &
+	mutants 2 || status=1
+	wait $! || status=1
+	return "$status"
+}
+
+checker() {
+	expect "checker.ml is extracted from Checker.v" extracted
+	expect "the checker" make -s -C "$BUILD" contrib/check/dateline-check
+	expect "accepts a whole torus" whole_torus
+	expect "accepts path SLs by class" by_class
+	expect "accepts balanced ties" balanced
+	expect "accepts classic mode" classic
+	expect "accepts any SL" any_sl
+	expect "accepts a damaged torus" damaged
+	expect "rejects 1,000 mutants that deadlock, lose a pair or lose a member" thousand_mutants
+	cat "$LOGS"/rejects-* | grep -v '^$'
+}
+
 mkdir -p "$LOGS"
 mapfile -t FILES < <(sources)
 
@@ -96,6 +180,9 @@ heading "Assumptions"
 for file in "${FILES[@]}"; do
 	assumptions "$file"
 done
+
+heading "The checker"
+checker
 
 heading "Result after $((SECONDS / 60)) min $((SECONDS % 60)) s"
 ((${#failures[@]} == 0)) || printf 'FAILED %s\n' "${failures[@]}"

@@ -5,7 +5,7 @@ FABRIC_TESTS = test/fabric/gen.bats \
 	test/fabric/harness.bats test/fabric/netlist.bats \
 	test/fabric/builtin.bats test/fabric/gordon.bats \
 	test/fabric/verify.bats
-EXTRA_DIST += bootstrap contrib/check .ci/run test/check.bash \
+EXTRA_DIST += bootstrap .ci/run test/check.bash \
 	test/fabric/campaign.bash test/fabric/demo.bash test/fabric/events.bash \
 	test/fabric/lib.bash $(FABRIC_TESTS)
 
@@ -14,8 +14,12 @@ FABRIC_LONGEST = test/fabric/sweeps.bats test/fabric/proven.bats \
 	test/doc/doc.bats test/fabric/emulate.bats test/fabric/plugin.bats \
 	test/fabric/failures.bats
 
+if OCAML
+CHECKER = contrib/check/dateline-check
+endif
+
 .PHONY: check-fabric
-check-fabric: all test/fabric/join test/fabric/replay test/fabric/smps.la \
+check-fabric: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.la \
 	$(filter test/fault/%,$(check_PROGRAMS) $(check_LTLIBRARIES))
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \

@@ -520,6 +520,8 @@ static void write_block(osm_switch_t *sw, uint32_t block, const uint8_t *entries
 		return;
 	memcpy(hw->lft + block * BLOCK, entries, BLOCK);
 	memcpy(sw->lft + block * BLOCK, entries, BLOCK);
+	if (current->watch)
+		current->watch(current);
 }
 
 ib_api_status_t osm_req_set(osm_sm_t *sm, const osm_dr_path_t *path, const uint8_t *payload,

@@ -54,6 +54,8 @@ struct osm_fixture {
 	/* The switch that falls silent after so many more written blocks. */
 	struct osm_fixture_switch *dies;
 	unsigned int dies_after;
+	/* Called after each block that is written, unless NULL. */
+	void (*watch)(struct osm_fixture *x);
 	char log[OSM_FIXTURE_LOG];
 };
 

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Changes of tables in phases (plugin/phases.c, plugin/phases_plan.c): at each instant
+ * what the switches hold closes no credit loop, whatever falls silent, and what
+ * follows is what doc/architecture.md draws.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "osm_fixture.h"
+#include "plugin/phases.h"
+#include "plugin/phases_plan.h"
+#include "plugin/sweep.h"
+
+#define X 5
+#define Y 4
+
+static unsigned int instants, loops;
+
+/* What the switches hold at this instant, and whether it closes a credit loop. */
+static void check_instant(struct osm_fixture *x)
+{
+	const struct dl_sweep *sweep = x->engine->in_force;
+	struct dl_verify_result *v;
+	struct dl_tables *t = NULL;
+
+	if (!sweep)
+		return;
+	assert_int_equal(dl_tables_remap(sweep->routed.tables, sweep->fabric, &t), 0);
+	for (uint32_t s = 0; s < sweep->fabric->nswitches; s++) {
+		osm_switch_t *sw = dl_sweep_switch(x->engine, sweep->fabric, s);
+		const struct osm_fixture_switch *hw;
+
+		memset(t->lft + s * (size_t)t->stride, DL_TABLES_NO_PORT, t->top_lid + 1);
+		if (!sw)
+			continue;
+		hw = osm_fixture_hardware(x, sw);
+		for (uint32_t lid = 0; lid <= t->top_lid; lid++)
+			if (hw->lft[lid] < sw->num_ports)
+				t->lft[s * (size_t)t->stride + lid] = hw->lft[lid];
+	}
+	assert_int_equal(dl_verify(t, NULL, NULL, &v), 0);
+	instants++;
+	loops += v->verdict != DL_VERIFY_FREE;
+	dl_verify_result_free(v);
+	dl_tables_free(t);
+}
+
+static struct osm_fixture *watched(const char *options)
+{
+	struct osm_fixture *x = osm_fixture_torus(X, Y, options);
+
+	assert_true(osm_fixture_sweep(x));
+	instants = loops = 0;
+	x->watch = check_instant;
+	x->log[0] = '\0';
+	x->blocks = x->group_passes = 0;
+	return x;
+}
+
+static uint64_t transitions(const struct osm_fixture *x, enum dl_metrics_transition_result r)
+{
+	return x->engine->metrics.now.transition.total[r];
+}
+
+static void a_failure_takes_two_phases(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+
+	(void)state;
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "transition: 2 phases, "), 1);
+	assert_int_equal(transitions(x, DL_METRICS_PHASED), 1);
+	assert_true(x->engine->metrics.now.transition.entries_closed > 0);
+	assert_true(instants > 4);
+	assert_int_equal(loops, 0);
+	assert_true(osm_fixture_delivers(x));
+	/* Nothing has changed since. */
+	x->blocks = 0;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(transitions(x, DL_METRICS_UNCHANGED), 1);
+	assert_int_equal(x->blocks, 0);
+	osm_fixture_free(x);
+}
+
+static void a_cable_that_comes_goes_active_first(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	osm_physp_t *a = osm_fixture_link(osm_fixture_switch(x, 6), 0), *b = a->p_remote_physp;
+
+	(void)state;
+	osm_fixture_cut(a);
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_mend(a, b);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "new links active first"), 1);
+	assert_int_equal(loops, 0);
+	assert_int_equal(ib_port_info_get_port_state(&a->port_info), IB_LINK_ACTIVE);
+	assert_true(osm_fixture_delivers(x));
+	osm_fixture_free(x);
+}
+
+static void transitions_none_writes_at_once(void **state)
+{
+	struct osm_fixture *x = watched("transitions=none");
+
+	(void)state;
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "transition:"), 0);
+	assert_int_equal(transitions(x, DL_METRICS_UNPROVEN), 2);
+	assert_true(osm_fixture_delivers(x));
+	osm_fixture_free(x);
+}
+
+static void groups_are_closed_where_the_tree_changes(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(X, Y, "drain_ms=1");
+	const struct dl_route_tree *tree;
+	osm_physp_t *near = NULL, *far = NULL;
+	osm_switch_t *sw;
+	uint32_t s;
+
+	(void)state;
+	osm_fixture_join(x, 0xC003, 0, 0, 20);
+	assert_true(osm_fixture_sweep(x));
+	/* A switch's cable to its parent in the tree. */
+	tree = x->engine->in_force->routed.tree;
+	for (s = 0; s == tree->root; s++)
+		;
+	sw = dl_sweep_switch(x->engine, x->engine->in_force->fabric, s);
+	for (unsigned int i = 0; !far; i++) {
+		const struct dl_fabric *f = x->engine->in_force->fabric;
+		uint64_t parent = f->nodes[f->switches[tree->parent[s]]].guid;
+
+		near = osm_fixture_link(sw, i);
+		if (cl_ntoh64(osm_node_get_node_guid(near->p_remote_physp->p_node)) == parent)
+			far = near->p_remote_physp;
+	}
+	osm_fixture_cut(near);
+	assert_true(osm_fixture_sweep(x));
+	/* The tree moves back: once to close, once by OpenSM. */
+	osm_fixture_mend(near, far);
+	x->group_passes = 0;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->group_passes, 2);
+	assert_int_equal(osm_fixture_logged(x, "multicast closed as well"), 1);
+	x->group_passes = 0;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->group_passes, 1);
+	osm_fixture_free(x);
+}
+
+/* Maps change with the mode: they have a phase of their own. */
+static void another_mode_takes_three_phases(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(X, Y, "mode=any-sl drain_ms=1");
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, "mode=proven drain_ms=1");
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held; 3 phases"), 1);
+	assert_true(osm_fixture_delivers(x));
+	osm_fixture_free(x);
+}
+
+/*
+ * A switch falls silent after so many writes: what differs stays closed, the next
+ * sweep follows at once, and with the switch gone all is routed.  Returns whether
+ * the change was left unfinished.
+ */
+static bool dies(unsigned int s, unsigned int after)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	osm_switch_t *dead = osm_fixture_switch(x, s);
+	bool unfinished;
+
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
+	x->dies = osm_fixture_hardware(x, dead);
+	x->dies_after = after;
+	osm_fixture_sweep(x);
+	assert_int_equal(loops, 0);
+	unfinished = osm_fixture_logged(x, "ERR DL26");
+	if (unfinished) {
+		assert_int_equal(transitions(x, DL_METRICS_UNFINISHED), 1);
+		assert_true(x->osm->subn.subnet_initialization_error);
+		assert_int_equal(x->sweeps_asked, 1);
+		/* Still silent: no sweep is asked for a second time. */
+		osm_fixture_sweep(x);
+		assert_int_equal(x->sweeps_asked, 1);
+		assert_int_equal(loops, 0);
+	}
+	osm_fixture_drop(x, dead);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(loops, 0);
+	assert_int_equal(x->engine->in_force->fabric->nswitches, X * Y - 1);
+	assert_int_equal(osm_fixture_logged(x, "ERR DL34"), 0);
+	osm_fixture_free(x);
+	return unfinished;
+}
+
+static void a_switch_dies_in_the_middle_of_a_change(void **state)
+{
+	unsigned int unfinished = 0;
+
+	(void)state;
+	for (unsigned int s = 1; s < X * Y; s++)
+		for (unsigned int after = 0; after < 6; after++)
+			unfinished += dies(s, after);
+	assert_true(unfinished > 0);
+}
+
+static void opensm_ends_in_the_middle(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+
+	(void)state;
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
+	osm_exit_flag = 1;
+	osm_fixture_sweep(x);
+	assert_int_equal(osm_fixture_logged(x, "transition: 2 phases"), 0);
+	assert_int_equal(osm_fixture_logged(x, "ERR DL26"), 0);
+	assert_int_equal(loops, 0);
+	osm_fixture_free(x);
+}
+
+static void plans(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	struct dl_phases *p = NULL;
+	struct dl_sweep *next = NULL;
+
+	(void)state;
+	assert_true(dl_phases_are_known(x->engine));
+	assert_int_equal(dl_sweep_begin(x->engine, &next), 0);
+	assert_int_equal(dl_sweep_run(x->engine, next), 0);
+	assert_true(dl_phases_same_routing(x->engine->in_force, next));
+	assert_int_equal(dl_phases_plan(x->engine, next, &p), 0);
+	assert_null(p);
+	dl_sweep_free(next);
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
+	assert_int_equal(dl_sweep_begin(x->engine, &next), 0);
+	assert_int_equal(dl_sweep_run(x->engine, next), 0);
+	assert_false(dl_phases_same_routing(x->engine->in_force, next));
+	assert_int_equal(dl_phases_plan(x->engine, next, &p), 0);
+	assert_non_null(p);
+	assert_ptr_equal(p->from, x->engine->in_force);
+	assert_ptr_equal(p->next, next);
+	assert_true(p->plan.entries_closed > 0);
+	dl_phases_discard(p);
+	dl_sweep_free(next);
+	/* Whoever becomes the master knows nothing. */
+	x->osm->subn.coming_out_of_standby = TRUE;
+	assert_false(dl_phases_are_known(x->engine));
+	osm_fixture_free(x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_failure_takes_two_phases),
+		cmocka_unit_test(a_cable_that_comes_goes_active_first),
+		cmocka_unit_test(transitions_none_writes_at_once),
+		cmocka_unit_test(groups_are_closed_where_the_tree_changes),
+		cmocka_unit_test(another_mode_takes_three_phases),
+		cmocka_unit_test(a_switch_dies_in_the_middle_of_a_change),
+		cmocka_unit_test(opensm_ends_in_the_middle),
+		cmocka_unit_test(plans),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

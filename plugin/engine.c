@@ -44,6 +44,12 @@ static void drop_tables(struct dl_engine *e)
 	dl_phases_abandon(e);
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
+	dl_change_enter(e, DL_CHANGE_UNKNOWN);
+}
+
+const struct dl_sweep *dl_engine_tables(const struct dl_engine *e)
+{
+	return e->sweep == DL_SWEEP_BROKEN ? NULL : e->in_force;
 }
 
 /*
@@ -178,14 +184,15 @@ static void keep_tables(const struct dl_sweep *sweep, uint32_t s, osm_switch_t *
 /*
  * Keep the last good tables in force (rules A11): the switches that are left
  * hold them already, and one that comes back empty gets them again.  OpenSM
- * takes the sweep for a success: dl_engine_retry() asks for another one.
+ * takes the sweep for a success: dl_engine_ask_again() asks for another one.
  */
 static void keep_in_force(struct dl_engine *e)
 {
 	const struct dl_fabric *f = e->in_force->fabric;
 	uint32_t s;
 
-	e->retry = true;
+	if (e->next_sweep < DL_NEXT_HEAVY)
+		e->next_sweep = DL_NEXT_HEAVY;
 	limit_lids(e, f);
 	for (s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
@@ -293,6 +300,8 @@ static int compute_tables(struct dl_engine *e, struct dl_sweep **out, struct dl_
 static int refuse(struct dl_engine *e, int err)
 {
 	if (e->in_force && (err == -EPROTO || err == -ENOMEM || is_last_resort(e))) {
+		if (!dl_sweep_enter(e, DL_SWEEP_KEEPING))
+			return FAILED;
 		keep_in_force(e);
 		dl_metrics_end(e, DL_METRICS_KEPT);
 		return DONE;
@@ -302,6 +311,7 @@ static int refuse(struct dl_engine *e, int err)
 	dl_metrics_end(e, DL_METRICS_ASIDE);
 	take_lock_again(e);
 	drop_tables(e);
+	dl_sweep_enter(e, DL_SWEEP_ASIDE);
 	DL_SAY(e->osm, OSM_LOG_INFO,
 	       "this fabric is not routed by dateline; OpenSM tries the next "
 	       "routing engine, if there is one");
@@ -314,19 +324,18 @@ static int refuse(struct dl_engine *e, int err)
  */
 void dl_engine_ask_again(struct dl_engine *e)
 {
-	if (e->retry)
+	if (e->next_sweep >= DL_NEXT_HEAVY)
 		e->osm->subn.subnet_initialization_error = TRUE;
 	/* Once at once, then whenever OpenSM sweeps. */
-	if (e->again && !e->hurried)
+	if (e->next_sweep == DL_NEXT_AT_ONCE && e->last_asked_for != DL_NEXT_AT_ONCE)
 		osm_sm_sweep(&e->osm->sm);
-	e->hurried = e->again;
-	e->retry = e->again = false;
+	e->last_asked_for = e->next_sweep;
+	e->next_sweep = DL_NEXT_AS_USUAL;
 }
 
 /* Where OpenSM has cut SL-to-VL maps, the next sweep follows at once: see qos.c. */
-void dl_engine_retry(struct dl_engine *e)
+static void ask_for_maps(struct dl_engine *e)
 {
-	dl_engine_ask_again(e);
 	/* Once: where OperVLs does not rise, another sweep would not help. */
 	if (e->in_force->cut && e->in_force->cut != e->cut_before) {
 		e->osm->subn.force_heavy_sweep = TRUE;
@@ -336,34 +345,64 @@ void dl_engine_retry(struct dl_engine *e)
 	e->in_force->cut = 0;
 }
 
+void dl_engine_subnet_up(struct dl_engine *e)
+{
+	if (dl_engine_tables(e) && dl_sweep_enter(e, DL_SWEEP_IDLE)) {
+		dl_mcast_rest(e);
+		dl_mcast_prune(e);
+		dl_dump_dir_write(e);
+	}
+	if (e->in_force)
+		dl_engine_ask_again(e);
+	if (dl_engine_tables(e))
+		ask_for_maps(e);
+}
+
+/* The sweep's tables are put in force, or the phases that lead to them begin. */
+static int hand_over(struct dl_engine *e, struct dl_sweep *sweep, struct dl_phases *phases,
+		     double start)
+{
+	if (!dl_sweep_enter(e, DL_SWEEP_WRITING)) {
+		dl_phases_discard(phases);
+		dl_sweep_free(sweep);
+		return FAILED;
+	}
+	dl_phases_begin(e, sweep, phases);
+	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
+	/* The phases need the old tables. */
+	if (!e->phases)
+		dl_sweep_free(e->in_force);
+	e->in_force = sweep;
+	if (e->sweep == DL_SWEEP_BROKEN) {
+		drop_tables(e);
+		return FAILED;
+	}
+	dl_metrics_end(e, DL_METRICS_ROUTED);
+	return DONE;
+}
+
 static int build_fwd_tables(void *context)
 {
 	struct dl_engine *e = context;
+	bool interrupted = e->sweep != DL_SWEEP_IDLE;
 	struct dl_phases *phases = NULL;
 	struct dl_sweep *sweep = NULL;
 	double start = dl_clock_monotonic();
 	int err;
 
 	dl_phases_abandon(e);
-	/* It is still set if OpenSM never said that the last sweep was a success. */
-	e->clear_groups = e->sweeping ||
+	if (!dl_sweep_enter(e, DL_SWEEP_COMPUTING))
+		return FAILED;
+	/* OpenSM may not have written what the sweep before left to it. */
+	e->clear_groups = interrupted ||
 			  (e->osm->subn.first_time_master_sweep && e->recall.set_up_before);
-	e->sweeping = true;
 	dl_metrics_begin(e);
 	err = compute_tables(e, &sweep, &phases);
-	if (err) {
-		dl_phases_discard(phases);
-		dl_sweep_free(sweep);
-		return refuse(e, err);
-	}
-	dl_phases_begin(e, sweep, phases);
-	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
-	/* The phases need them. */
-	if (!e->phases)
-		drop_tables(e);
-	e->in_force = sweep;
-	dl_metrics_end(e, DL_METRICS_ROUTED);
-	return DONE;
+	if (!err)
+		return hand_over(e, sweep, phases, start);
+	dl_phases_discard(phases);
+	dl_sweep_free(sweep);
+	return refuse(e, err);
 }
 
 /* The fabric's port for a port of OpenSM's, or DL_NONE. */
@@ -432,7 +471,7 @@ static bool find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_
 bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
 			uint8_t out, dl_tables_sl2vl_row *row)
 {
-	return e->in_force && find_map(e, physp, in, out, e->phases && e->phases->old_maps, row);
+	return dl_engine_tables(e) && find_map(e, physp, in, out, dl_phases_hold_maps(e), row);
 }
 
 static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
@@ -442,7 +481,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 	dl_tables_sl2vl_row row;
 	unsigned int sl;
 
-	if (!e->in_force)
+	if (!dl_engine_tables(e))
 		return;
 	if (physp->p_node->sw && is_out_of_sight(e->in_force, physp, in)) {
 		if (dl_recall_knows_map(osm_physp_get_slvl_tbl(physp, in))) {
@@ -475,7 +514,7 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 
 	(void)port_num;
 	(void)block_length;
-	if (!e->in_force || block_num >= VLARB_BLOCKS)
+	if (!dl_engine_tables(e) || block_num >= VLARB_BLOCKS)
 		return;
 	/* port_num is 0 on adapters, where the attribute needs none. */
 	port = find_port(e->in_force, physp);
@@ -506,7 +545,7 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const
 	uint32_t port;
 	unsigned int sl;
 
-	if (!e->in_force)
+	if (!dl_engine_tables(e))
 		return hint;
 	port = dl_sweep_lid_owner(e->in_force, slid);
 	if (port == DL_NONE)

@@ -21,6 +21,7 @@
 #include "opensm.h"
 #include "options.h"
 #include "recall.h"
+#include "states.h"
 
 #include "dateline/tables.h"
 
@@ -28,18 +29,25 @@ struct dl_phases;
 struct dl_sweep;
 struct dl_writer;
 
+/* What a sweep asks for that could not do all of its work. */
+enum dl_next_sweep {
+	DL_NEXT_AS_USUAL,
+	DL_NEXT_HEAVY,	/* OpenSM's next sweep does all the work again */
+	DL_NEXT_AT_ONCE /* ... and begins now, unless this one began so */
+};
+
 struct dl_engine {
 	struct osm_opensm *osm;
 	struct dl_plugin_options options;
-	struct dl_sweep *in_force; /* NULL unless we are the engine in use */
-	bool sweeping;		   /* is a heavy sweep writing our tables? */
-	bool clear_groups;	   /* ... and tables of switches without groups? */
-	bool retry;		   /* was this sweep refused? */
-	struct dl_phases *phases;  /* NULL: none under way */
-	const char *unproven;	   /* why this sweep's transition is, or NULL */
-	bool again;		   /* is the next sweep to follow at once? */
-	bool hurried;		   /* ... as this one has? */
-	uint32_t cut_before;	   /* dl_sweep.cut of the sweep before */
+	enum dl_sweep_state sweep; /* states.c changes these two */
+	enum dl_change_state change;
+	enum dl_next_sweep next_sweep;	   /* what this sweep has asked for, */
+	enum dl_next_sweep last_asked_for; /* and the one before it */
+	struct dl_sweep *in_force;	   /* NULL unless we are the engine in use */
+	struct dl_phases *phases;	   /* of a change under way, or NULL */
+	bool clear_groups;    /* does this sweep write tables of switches without groups? */
+	const char *unproven; /* why this sweep's change is, or NULL */
+	uint32_t cut_before;  /* dl_sweep.cut of the sweep before */
 	struct dl_recall recall;
 	struct dl_writer *writer; /* NULL: nothing was written yet */
 	char *qos_seen;		  /* QoS options when last checked */
@@ -49,9 +57,13 @@ struct dl_engine {
 /* Set up the callbacks: for osm_register_external_routing_engine(). */
 int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 
-/* A heavy sweep has ended: if it was refused, let the next be heavy, too. */
-void dl_engine_retry(struct dl_engine *e);
-/* The same where what has ended is no sweep. */
+/* The tables that OpenSM's queries are answered from; NULL: it does without. */
+const struct dl_sweep *dl_engine_tables(const struct dl_engine *e);
+
+/* OpenSM reports that the subnet is up: the heavy sweep has ended.  Takes its lock. */
+void dl_engine_subnet_up(struct dl_engine *e);
+
+/* Have OpenSM asked for the sweep that something needs: when a sweep has ended, or outside. */
 void dl_engine_ask_again(struct dl_engine *e);
 
 /* The map that OpenSM is to write now; false: its own. */

@@ -118,7 +118,7 @@ static void clear_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid)
 {
 	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 
-	if (!e->sweeping || !sw || !osm_switch_supports_mcast(sw) ||
+	if (e->sweep == DL_SWEEP_IDLE || !sw || !osm_switch_supports_mcast(sw) ||
 	    !(e->clear_groups ||
 	      (sw->need_update >= JUST_COME && !e->osm->subn.first_time_master_sweep)) ||
 	    (has_top(e, sw) && !e->osm->subn.first_time_master_sweep))
@@ -147,7 +147,6 @@ void dl_mcast_rest(struct dl_engine *e)
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
 
-	e->sweeping = false;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item)) {
@@ -233,11 +232,6 @@ static bool check_sls(const struct dl_engine *e, const osm_mgrp_box_t *box)
 	return true;
 }
 
-static bool is_closing(const struct dl_engine *e)
-{
-	return e->phases && e->phases->closing;
-}
-
 /* While groups are closed, they keep the ports that the old tree has, too. */
 static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qlist_t *list,
 		       uint16_t mlid, struct dl_tables_masks *masks)
@@ -246,7 +240,7 @@ static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qli
 	uint32_t *members, n;
 	int err;
 
-	if (e->phases->recalled) {
+	if (e->phases->origin != DL_PHASES_FROM_FORCE) {
 		dl_tables_masks_clear(masks);
 		return 0;
 	}
@@ -275,7 +269,7 @@ static ib_api_status_t set_group(const struct dl_engine *e, uint16_t mlid, const
 				  masks);
 	if (err == -ENOMEM)
 		return IB_INSUFFICIENT_MEMORY;
-	if (is_closing(e)) {
+	if (e->change == DL_CHANGE_GROUPS) {
 		if (close_group(e, arena, list, mlid, masks))
 			return IB_INSUFFICIENT_MEMORY;
 	} else if (err) {
@@ -310,13 +304,14 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 	cl_qlist_t list;
 	cl_qmap_t map;
 
-	if (!e->in_force)
+	if (!dl_engine_tables(e))
 		return IB_ERROR;
 	/* Another engine may have left its tree here. */
 	osm_purge_mtree(&e->osm->sm, box);
 	if (osm_mcast_make_port_list_and_map(&list, &map, box))
 		return IB_INSUFFICIENT_MEMORY;
-	if (find_members(e, e->in_force, is_closing(e), &arena, &list, box->mlid, &members, &n))
+	if (find_members(e, e->in_force, e->change == DL_CHANGE_GROUPS, &arena, &list, box->mlid,
+			 &members, &n))
 		status = IB_INSUFFICIENT_MEMORY;
 	else if (check_sls(e, box))
 		status = set_group(e, box->mlid, members, n, &arena, &list);
@@ -329,8 +324,8 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 		       "ERR DL29: no memory to route multicast group 0x%04x: it gets no packets "
 		       "until the next sweep",
 		       box->mlid);
-		e->retry = e->again = true;
-		if (!e->sweeping)
+		e->next_sweep = DL_NEXT_AT_ONCE;
+		if (e->sweep == DL_SWEEP_IDLE)
 			dl_engine_ask_again(e);
 	}
 	return status;

@@ -82,75 +82,104 @@ static void fill_all(const struct dl_engine *e, const struct dl_tables *t)
 
 /* ---- beginning -------------------------------------------------------- */
 
-/* Do the switches hold, as has been read, what they are to hold? */
-static void take_over(struct dl_engine *e)
+/* Whether the switches hold, as has been read, what they should: nothing is to do. */
+static bool take_over(struct dl_engine *e)
 {
 	struct dl_phases *p = e->phases;
 
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
 	dl_recall_spare(e, p->opened.top_lid);
-	if (p->plan.writes || p->plan.maps_changed || p->activate || p->haunted || p->close_groups)
-		return;
-	e->metrics.now.transition.result = DL_METRICS_UNCHANGED;
-	p->next->placed = true;
+	if (p->plan.writes || p->plan.maps_changed || p->links_come || p->ghost_ports ||
+	    p->trees_differ)
+		return false;
 	e->phases = NULL;
 	dl_phases_free(p);
+	return true;
+}
+
+/* The new tables are written by OpenSM, without phases. */
+static void write_without_phases(struct dl_engine *e, const char *why)
+{
+	e->unproven = why;
+	dl_change_enter(e, DL_CHANGE_WRITING);
+}
+
+static void change_nothing(struct dl_engine *e)
+{
+	e->metrics.now.transition.result = DL_METRICS_UNCHANGED;
+	dl_change_enter(e, DL_CHANGE_SETTLED);
+}
+
+static void begin_planned(struct dl_engine *e, struct dl_phases *p)
+{
+	dl_phases_look_at_groups(e, p);
+	e->phases = p;
+	if (p->origin == DL_PHASES_FROM_NOTHING) {
+		e->metrics.now.transition.blocks = p->plan.writes;
+		/* The plan need not wait in memory where nothing is closed. */
+		if (p->direct && !p->plan.writes_close)
+			dl_transition_release(&p->plan);
+		dl_change_enter(e, DL_CHANGE_WAITING);
+		return;
+	}
+	if (p->origin == DL_PHASES_FROM_SWITCHES && take_over(e)) {
+		change_nothing(e);
+		return;
+	}
+	fill_all(e, p->plan.held);
+	/* See raise_links(). */
+	if (p->links_come)
+		p->next->cut = 0;
+	dl_change_enter(e, DL_CHANGE_WAITING);
 }
 
 void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phases *planned)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
+	bool known = dl_phases_are_known(e);
 
 	m->phases = m->entries_closed = m->blocks = m->pairs_interrupted = 0;
 	m->closed_seconds = 0;
 	m->result = DL_METRICS_UNPROVEN;
 	e->unproven = NULL;
-	if (!next->proven || !e->options.transitions)
+	if (!next->proven || !e->options.transitions) {
+		write_without_phases(e, NULL);
 		return;
-	if (!planned && dl_phases_are_known(e) && dl_phases_same_routing(e->in_force, next)) {
-		m->result = DL_METRICS_UNCHANGED;
-		next->placed = true;
+	}
+	if (!planned && known && dl_phases_same_routing(e->in_force, next)) {
+		change_nothing(e);
 		return;
 	}
 	if (planned)
-		dl_phases_look_at_groups(e, planned);
-	e->phases = planned;
+		begin_planned(e, planned);
+	else
+		write_without_phases(e, known ? "out of reach" : "not known");
 	e->recall.known = false;
-	if (e->phases && e->phases->fresh) {
-		m->blocks = e->phases->plan.writes;
-		/* What is not to be closed need not wait in memory while OpenSM writes. */
-		if (e->phases->direct && !e->phases->plan.writes_close)
-			dl_transition_release(&e->phases->plan);
-		return;
-	}
-	if (e->phases && e->phases->recalled)
-		take_over(e);
-	if (next->placed)
-		return;
-	if (!e->phases) {
-		e->unproven = dl_phases_are_known(e) ? "out of reach" : "not known";
-		return;
-	}
-	fill_all(e, e->phases->plan.held);
-	/* See raise_links(). */
-	if (e->phases->activate)
-		next->cut = 0;
 }
 
-/* What has begun and was not finished: the switches hold a part of the old. */
+bool dl_phases_hold_maps(const struct dl_engine *e)
+{
+	return e->phases && e->phases->plan.maps_changed && e->change < DL_CHANGE_MAPS;
+}
+
 void dl_phases_abandon(struct dl_engine *e)
 {
 	struct dl_phases *p = e->phases;
 
-	if (!p)
+	if (!p) {
+		/* OpenSM has never reported that it wrote them. */
+		if (e->change == DL_CHANGE_WRITING)
+			dl_change_enter(e, DL_CHANGE_UNKNOWN);
 		return;
+	}
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
-	if (!p->recalled) {
+	if (p->origin == DL_PHASES_FROM_FORCE) {
 		e->in_force = p->from;
 		p->from = NULL;
 	}
+	dl_change_enter(e, e->in_force ? DL_CHANGE_SETTLED : DL_CHANGE_UNKNOWN);
 	e->phases = NULL;
 	dl_phases_free(p);
 }
@@ -323,39 +352,53 @@ static int drain(const struct dl_engine *e, const struct dl_phases *p)
 	return 0;
 }
 
+/* 0, -EIO (a switch does not confirm), -EINTR (OpenSM ends), -EPROTO. */
+static int enter(struct dl_engine *e, enum dl_change_state state)
+{
+	return dl_change_enter(e, state) ? 0 : -EPROTO;
+}
+
 static int close_old(struct dl_engine *e, struct dl_phases *p)
 {
 	int err = 0;
 
-	if (p->close_groups) {
-		p->closing = true;
-		err = write_groups(e);
-		p->closing = false;
+	if (p->trees_differ) {
+		err = enter(e, DL_CHANGE_GROUPS);
+		if (!err)
+			err = write_groups(e);
 	}
-	if (!err && p->activate)
-		err = raise_links(e);
+	if (!err && p->links_come) {
+		err = enter(e, DL_CHANGE_LINKS);
+		if (!err)
+			err = raise_links(e);
+	}
 	if (err || p->direct)
 		return err;
 	p->closed_at = dl_clock_monotonic();
-	err = write_tables(e, p->plan.closed, &p->opened);
+	err = enter(e, DL_CHANGE_CLOSING);
+	if (!err)
+		err = write_tables(e, p->plan.closed, &p->opened);
+	if (!err)
+		err = enter(e, DL_CHANGE_DRAINING);
 	if (!err)
 		err = drain(e, p);
 	return err;
 }
 
 /* The maps of the new tables, before entries lead by them. */
-static int change_maps(struct dl_engine *e, struct dl_phases *p)
+static int change_maps(struct dl_engine *e)
 {
-	p->old_maps = false;
-	return confirm_maps(e);
+	int err = enter(e, DL_CHANGE_MAPS);
+
+	return err ? err : confirm_maps(e);
 }
 
-static void report(struct dl_engine *e, struct dl_phases *p)
+static void report(struct dl_engine *e, const struct dl_phases *p, bool unproven)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
-	const char *links = p->activate ? "new links active first; " : "";
+	const char *links = p->links_come ? "new links active first; " : "";
 
-	if (p->unproven) {
+	if (unproven) {
 		m->result = DL_METRICS_UNPROVEN;
 		DL_SAY(e->osm, OSM_LOG_INFO,
 		       "transition: not proven this one time, as not all switches confirm that "
@@ -364,7 +407,7 @@ static void report(struct dl_engine *e, struct dl_phases *p)
 	}
 	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
 	m->phases = p->direct ? 1 : 2 + (p->plan.maps_changed != 0);
-	if (p->fresh) {
+	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		DL_SAY(e->osm, OSM_LOG_INFO,
 		       "transition: from switches that held nothing: 1 phase, %" PRIu64
 		       " blocks written",
@@ -383,9 +426,10 @@ static void report(struct dl_engine *e, struct dl_phases *p)
 	DL_SAY(e->osm, OSM_LOG_INFO,
 	       "transition: %s%s%" PRIu64 " phases, %" PRIu64 " entries closed, %" PRIu64
 	       " blocks written, closed for %.6f s, %" PRIu64 " pairs interrupted%s",
-	       p->recalled ? "from the tables that the switches held; " : "", links, m->phases,
-	       m->entries_closed, m->blocks, m->closed_seconds, m->pairs_interrupted,
-	       p->close_groups ? "; multicast closed as well" : "");
+	       p->origin == DL_PHASES_FROM_SWITCHES ? "from the tables that the switches held; " :
+						      "",
+	       links, m->phases, m->entries_closed, m->blocks, m->closed_seconds,
+	       m->pairs_interrupted, p->trees_differ ? "; multicast closed as well" : "");
 }
 
 /* The old tables stay, as far as they are not closed, until the next sweep. */
@@ -399,7 +443,7 @@ static void stay_closed(struct dl_engine *e)
 	fill_all(e, e->phases->direct ? e->phases->plan.held : e->phases->plan.closed);
 	dl_phases_abandon(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
-	e->retry = e->again = true;
+	e->next_sweep = DL_NEXT_AT_ONCE;
 }
 
 /* Which ports' maps does OpenSM still cut, now that links are active? */
@@ -411,15 +455,16 @@ static void count_cut(struct dl_engine *e)
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
-static void finish(struct dl_engine *e, bool confirmed)
+static void finish(struct dl_engine *e, bool confirmed, bool unproven)
 {
 	struct dl_phases *p = e->phases;
 
-	report(e, p);
-	if (p->activate)
+	report(e, p, unproven);
+	if (p->links_come)
 		count_cut(e);
 	/* What a direct write left open is a mixture, unless the old ones are a part. */
-	e->in_force->placed = confirmed || !p->direct || !p->plan.writes_close;
+	dl_change_enter(e, confirmed || !p->direct || !p->plan.writes_close ? DL_CHANGE_SETTLED :
+									      DL_CHANGE_UNKNOWN);
 	e->phases = NULL;
 	dl_phases_free(p);
 }
@@ -439,45 +484,48 @@ static void report_written(struct dl_engine *e)
 		       "transition: not proven this one time, as what the switches held was %s",
 		       e->unproven);
 	e->unproven = NULL;
-	e->in_force->placed |= !missing(e, e->in_force->routed.tables);
+	if (e->change != DL_CHANGE_SETTLED)
+		dl_change_enter(e, missing(e, e->in_force->routed.tables) ? DL_CHANGE_UNKNOWN :
+									    DL_CHANGE_SETTLED);
 }
 
-/* Returns -EINTR when OpenSM ends. */
-static int run(struct dl_engine *e, bool rerouted)
+/* Whether the change is over; not if OpenSM ends. */
+static bool run(struct dl_engine *e, bool rerouted)
 {
 	struct dl_phases *p = e->phases;
-	bool groups = p->close_groups;
+	bool trees_differ = p->trees_differ, unproven;
 	int err = close_old(e, p);
 
 	if (!err)
-		err = change_maps(e, p);
-	if (err == -EINTR)
-		return err;
-	/* There are no tables of our own to stay with. */
-	p->unproven = err && p->recalled;
-	if (err && !p->recalled) {
+		err = change_maps(e);
+	/* There may be no old tables to return to. */
+	unproven = err == -EIO && p->origin != DL_PHASES_FROM_FORCE;
+	if (err == -EIO && !unproven) {
 		stay_closed(e);
-		return 0;
+		return true;
 	}
-	err = write_tables(e, &p->opened, &p->opened);
-	if (err == -EINTR)
-		return err;
-	finish(e, !err);
+	if (!err || unproven)
+		err = enter(e, DL_CHANGE_OPENING);
+	if (!err)
+		err = write_tables(e, &p->opened, &p->opened);
+	if (err == -EINTR || err == -EPROTO)
+		return false;
+	finish(e, !err, unproven);
 	/* A heavy sweep goes on with the groups; this one does not. */
-	return rerouted && groups ? write_groups(e) : 0;
+	return !rerouted || !trees_differ || write_groups(e) != -EINTR;
 }
 
 void dl_phases_run(struct dl_engine *e, bool rerouted)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
 
-	if (!e->in_force)
-		return;
-	if (!e->phases)
+	if (dl_engine_tables(e) && !e->phases)
 		report_written(e);
-	else if (run(e, rerouted) == -EINTR)
+	else if (dl_engine_tables(e) && !run(e, rerouted) && osm_exit_flag)
 		return;
 	dl_recall_spare_end(e);
+	if (!dl_engine_tables(e))
+		return;
 	if (m->result != DL_METRICS_TRANSITIONS)
 		m->total[m->result]++;
 	m->result = DL_METRICS_TRANSITIONS;

@@ -9,22 +9,26 @@
 struct dl_engine;
 struct dl_sweep;
 
+/* Where the old tables come from. */
+enum dl_phases_origin {
+	DL_PHASES_FROM_FORCE,	 /* they are those in force */
+	DL_PHASES_FROM_SWITCHES, /* they were read from the switches, and have no tree */
+	DL_PHASES_FROM_NOTHING	 /* the switches had never been set up */
+};
+
 struct dl_phases {
-	struct dl_sweep *from;	 /* what the switches hold; NULL: nothing */
-	struct dl_sweep *next;	 /* the tables in force, borrowed */
-	struct dl_tables opened; /* its forwarding, without groups */
+	enum dl_phases_origin origin;
+	struct dl_sweep *from;	 /* the old tables; borrowed where they are those in force */
+	struct dl_sweep *next;	 /* the new ones, borrowed */
+	struct dl_tables opened; /* their forwarding, without groups */
 	struct dl_transition plan;
 	struct dl_fabric_match old_of; /* the fabric of `next` in that of `from` */
-	bool direct;		       /* any mixture is safe: nothing is closed */
-	bool activate;		       /* cables that come must be active first */
-	bool branches;		       /* they may meet old multicast branches */
-	bool haunted;		       /* a port without a cable is still active */
-	bool close_groups;	       /* the old tree has cables that the new one lacks */
-	bool closing;		       /* do groups get the ports of both trees only? */
-	bool old_maps;		       /* do SL-to-VL maps still have to wait? */
-	bool recalled;		       /* `from` was read from the switches: it has no tree */
-	bool fresh;		       /* ... which had never been set up */
-	bool unproven;		       /* ... and could not be closed */
+	/* What was found out about the subnet: */
+	bool links_come;   /* cables that come must be active before entries name them */
+	bool old_branches; /* they may meet old multicast branches */
+	bool ghost_ports;  /* ports without a cable are still active */
+	bool trees_differ; /* the old tree has cables that the new one lacks */
+	bool direct;	   /* so any mixture is safe: nothing is closed */
 	double closed_at;
 };
 
@@ -41,7 +45,10 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
  */
 void dl_phases_run(struct dl_engine *e, bool rerouted);
 
-/* What has begun and was not finished: the old tables are in force again. */
+/* Does OpenSM write the old SL-to-VL maps for now? */
+bool dl_phases_hold_maps(const struct dl_engine *e);
+
+/* A change that was not finished is given up: the old tables are in force again. */
 void dl_phases_abandon(struct dl_engine *e);
 
 #endif

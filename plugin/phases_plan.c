@@ -54,13 +54,13 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 	uint32_t was;
 
 	if (f->ports[n->first_port + o].peer == DL_NONE)
-		p->haunted |= state > IB_LINK_INIT;
+		p->ghost_ports |= state > IB_LINK_INIT;
 	if (!leads_to_switch(f, s, o) || !dl_fabric_match_recabled(&p->old_of, s, o))
 		return;
-	p->activate |= state < IB_LINK_ACTIVE;
+	p->links_come |= state < IB_LINK_ACTIVE;
 	was = dl_fabric_match_port(&p->old_of, n->first_port + o);
 	/* A switch that has come, or a cable that has moved: old branches. */
-	p->branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
+	p->old_branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
 }
 
 static void look_at_cables(const struct dl_engine *e, struct dl_phases *p)
@@ -153,24 +153,25 @@ void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 	int err = 0;
 
 	/* An old tree that is not known: is it a part of the new one? */
-	if (p->recalled) {
+	if (p->origin != DL_PHASES_FROM_FORCE) {
 		err = full_group(next, IB_LID_MCAST_START_HO, &after);
-		p->close_groups = p->branches || (p->old_maps && !p->fresh) ||
+		p->trees_differ = p->old_branches ||
+				  (p->plan.maps_changed && p->origin != DL_PHASES_FROM_NOTHING) ||
 				  !dl_recall_groups_fit(e, next->fabric, &after);
 	}
 	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO && !err; i++) {
 		uint16_t mlid = i + IB_LID_MCAST_START_HO;
 
-		if (!e->osm->subn.mboxes[i] || p->recalled || p->close_groups)
+		if (!e->osm->subn.mboxes[i] || p->origin != DL_PHASES_FROM_FORCE || p->trees_differ)
 			continue;
 		err = full_group(p->from, mlid, &before);
 		if (!err)
 			err = full_group(next, mlid, &after);
-		p->close_groups = p->branches || leaves_tree(p, next->fabric, &before, &after);
+		p->trees_differ = p->old_branches || leaves_tree(p, next->fabric, &before, &after);
 	}
 	/* Without memory to look: as if it were so. */
-	p->close_groups |= err != 0;
-	p->direct &= !p->close_groups;
+	p->trees_differ |= err != 0;
+	p->direct &= !p->trees_differ;
 	dl_tables_masks_clear(&before);
 	dl_tables_masks_clear(&after);
 }
@@ -189,7 +190,7 @@ void dl_phases_free(struct dl_phases *p)
 
 void dl_phases_discard(struct dl_phases *planned)
 {
-	if (planned && !planned->recalled)
+	if (planned && planned->origin == DL_PHASES_FROM_FORCE)
 		planned->from = NULL;
 	dl_phases_free(planned);
 }
@@ -199,7 +200,7 @@ bool dl_phases_are_known(const struct dl_engine *e)
 {
 	const struct osm_subn *subn = &e->osm->subn;
 
-	return e->in_force && e->in_force->placed && e->in_force->proven &&
+	return e->in_force && e->change == DL_CHANGE_SETTLED && e->in_force->proven &&
 	       !subn->first_time_master_sweep && !subn->coming_out_of_standby;
 }
 
@@ -222,7 +223,7 @@ static int plan(struct dl_phases *p)
 	err = dl_transition_plan(&from, &p->opened, &p->plan);
 	if (!err)
 		err = dl_transition_interrupted(&p->plan);
-	if (!err && !p->haunted)
+	if (!err && !p->ghost_ports)
 		dl_transition_spare(&p->plan);
 	return err;
 }
@@ -243,14 +244,12 @@ static int decide(const struct dl_engine *e, struct dl_phases *p)
 	err = plan(p);
 	if (err)
 		return err;
-	p->old_maps = p->plan.maps_changed;
-	p->fresh = p->recalled && !e->recall.set_up_before;
-	if (p->fresh)
-		p->activate = p->haunted = false;
-	if (p->old_maps || p->haunted)
+	if (p->origin == DL_PHASES_FROM_NOTHING)
+		p->links_come = p->ghost_ports = false;
+	if (p->plan.maps_changed || p->ghost_ports)
 		return 0;
 	p->direct = !p->plan.writes_close || !p->plan.writes_open;
-	if (p->direct || p->recalled)
+	if (p->direct || p->origin != DL_PHASES_FROM_FORCE)
 		return 0;
 	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
 					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);
@@ -270,8 +269,9 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 		goto no_memory;
 	p->from = e->in_force;
 	p->next = next;
-	p->recalled = !known;
-	if (p->recalled) {
+	if (!known) {
+		p->origin = e->recall.set_up_before ? DL_PHASES_FROM_SWITCHES :
+						      DL_PHASES_FROM_NOTHING;
 		CL_PLOCK_ACQUIRE(&e->osm->lock);
 		p->from = NULL;
 		err = dl_recall_held(e, next, &p->from);

@@ -166,12 +166,8 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 		dl_coordinates_write(e->osm, e->in_force, e->osm->subn.opt.dump_files_dir);
 	if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE)
 		dl_phases_run(e, (uintptr_t)event_data == UCAST_ROUTING_REROUTE);
-	if (event == OSM_EVENT_ID_SUBNET_UP && e->in_force) {
-		dl_mcast_rest(e);
-		dl_mcast_prune(e);
-		dl_dump_dir_write(e);
-		dl_engine_retry(e);
-	}
+	if (event == OSM_EVENT_ID_SUBNET_UP)
+		dl_engine_subnet_up(e);
 	dl_metrics_event(e, event);
 }
 

@@ -536,7 +536,8 @@ void dl_recall_ask(struct dl_engine *e)
 	dl_recall_clear(&e->recall);
 	/* Else it has been the master for a while, and knows. */
 	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
-	     !e->osm->subn.first_time_master_sweep && (!e->in_force || e->in_force->placed)) ||
+	     !e->osm->subn.first_time_master_sweep &&
+	     (!e->in_force || e->change == DL_CHANGE_SETTLED)) ||
 	    !wait_for_pending_transactions)
 		return;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);

@@ -28,7 +28,6 @@ struct dl_sweep {
 	uint16_t safe_sls, unsafe_sls;
 	uint8_t *refused; /* by MLID from 0xC000 on: has it been named? */
 	bool dumped;	  /* is its snapshot written, or about to be?  Atomic */
-	bool placed;	  /* do the switches hold nothing but a part of it? */
 };
 
 /*

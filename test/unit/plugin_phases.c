@@ -169,7 +169,8 @@ static void another_mode_takes_three_phases(void **state)
 	assert_true(osm_fixture_sweep(x));
 	osm_fixture_restart(x, "mode=proven drain_ms=1");
 	assert_true(osm_fixture_sweep(x));
-	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held; 3 phases"), 1);
+	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held; 3 phases"),
+			 1);
 	assert_true(osm_fixture_delivers(x));
 	osm_fixture_free(x);
 }

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What switches hold when this subnet manager becomes the master, or does not
- * know any more: the marks
- * (torus.h), which are written with the forwarding tables, and the tables
- * themselves, which the first transition begins with (phases.c).
+ * What switches hold when this subnet manager becomes the master, or no longer
+ * knows: the marks (torus.h), which are written with the forwarding tables, and
+ * the tables themselves, with which the first change begins (phases.c).
  *
- * They are asked for between discovery and routing, without OpenSM's lock,
- * which the thread that takes the answers needs, and stored where OpenSM keeps
- * what it knows of them.  Only switches that somebody has set up before are
- * asked: those with a LinearFDBTop.
+ * They are read between discovery and routing, without OpenSM's lock, which the
+ * thread that takes the answers needs, and stored where OpenSM keeps what it
+ * knows of switches.  Only switches that have been set up before are asked: those
+ * with a LinearFDBTop that this sweep has seen.
  *
- * Tables.  All forwarding entries up to LinearFDBTop, block by block, the
- * SL-to-VL maps of ports with cables, and for these ports all multicast blocks
- * that the switch has, or up to MulticastFDBTop where it tells; blocks in use may
- * stand behind empty ones.  What comes no answer for is
- * unknown, and then all is.  Of multicast the ports are kept that any group
- * has, and the last block in use: OpenSM clears them, in the first phase unless
- * they are a part of the new tree.  Where no switch has been set up there is
- * nothing to read: they hold nothing.
+ * Tables.  All forwarding entries up to LinearFDBTop, block by block; the
+ * SL-to-VL maps of ports with cables; and for these ports all multicast blocks of
+ * the switch, or those up to MulticastFDBTop where it has one, since blocks in use
+ * may stand behind empty ones.  If one answer is missing, the tables count as
+ * unknown.  Of multicast are kept the ports that any group has, and the last block
+ * in use: OpenSM clears these blocks, in the first phase unless they are a part of
+ * the new tree.  Where no switch has been set up there is nothing to read.
  *
- * What has been read need not be written again: see dl_recall_spare().
+ * Blocks that already hold the right values are not written again: see
+ * dl_recall_spare().
  *
- * A mark that has no room in the block of the highest LID is a block more,
+ * A mark that has no room in the block of the highest LID takes one more block,
  * which OpenSM knows nothing of: it is written here, if it changes or the switch
  * has lost it.
  */
@@ -97,14 +96,25 @@ static void get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribut
 		    context);
 }
 
+/*
+ * LinearFDBTop; 0 where there is nothing to ask for: the switch was never set up, or
+ * this sweep has not seen it.  One that died under another subnet manager is still in
+ * OpenSM's table, which drops it after this.
+ */
+static uint32_t top_of(const osm_switch_t *sw)
+{
+	osm_physp_t *p = port0_of(sw);
+
+	return p && sw->p_node->discovery_count ? cl_ntoh16(sw->switch_info.lin_top) : 0;
+}
+
 /* Returns whether the switch has been set up before. */
 static bool ask_mark(struct dl_engine *e, osm_switch_t *sw)
 {
-	uint32_t top = cl_ntoh16(sw->switch_info.lin_top), block;
 	osm_madw_context_t context = context_of(sw, false);
-	osm_physp_t *p = port0_of(sw);
+	uint32_t top = top_of(sw), block;
 
-	if (!top || !p || !osm_physp_is_valid(p))
+	if (!top)
 		return false;
 	block = first_entry(sw, top) / DL_TORUS_MARK_BLOCK;
 	if (!reserve(sw, (block + 1) * DL_TORUS_MARK_BLOCK))
@@ -121,13 +131,6 @@ static bool ask_mark(struct dl_engine *e, osm_switch_t *sw)
 #define NO_MAP 0xFF    /* all SLs to VL 15 */
 #define MFT_BLOCK 32
 #define MFT_PORTS 16
-
-static uint32_t top_of(const osm_switch_t *sw)
-{
-	osm_physp_t *p = port0_of(sw);
-
-	return p && osm_physp_is_valid(p) ? cl_ntoh16(sw->switch_info.lin_top) : 0;
-}
 
 /* The k-th piece of a switch.  Returns whether there may be more. */
 static bool ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
@@ -323,7 +326,6 @@ static void ask_tables(struct dl_engine *e)
 {
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
-
 	uint32_t n = 0;
 
 	ask_all(e, ask_block);
@@ -335,9 +337,12 @@ static void ask_tables(struct dl_engine *e)
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item)) {
 		osm_switch_t *sw = (osm_switch_t *)item;
-		struct dl_recall_groups none = { 0 },
-					*g = e->recall.groups ? &e->recall.groups[n++] : &none;
+		struct dl_recall_groups none = { 0 }, *g = &none;
 
+		if (!sw->p_node->discovery_count)
+			continue;
+		if (e->recall.groups)
+			g = &e->recall.groups[n++];
 		g->guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
 		keep_groups(osm_switch_get_mcast_tbl_ptr(sw), sw->num_ports, g->ports);
 		e->recall.known &= is_answered(sw);

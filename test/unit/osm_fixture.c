@@ -844,6 +844,19 @@ static void discover(struct osm_fixture *x)
 	report(x, OSM_EVENT_ID_HEAVY_SWEEP_DONE, 0);
 }
 
+/* Switches that were not seen are dropped after the report. */
+static void drop_unseen(struct osm_fixture *x)
+{
+	cl_qmap_t *map = &x->osm->subn.sw_guid_tbl;
+	cl_map_item_t *at, *next;
+
+	for (at = cl_qmap_head(map); at != cl_qmap_end(map); at = next) {
+		next = cl_qmap_next(at);
+		if (!((osm_switch_t *)at)->p_node->discovery_count)
+			osm_fixture_drop(x, (osm_switch_t *)at);
+	}
+}
+
 static bool route(struct osm_fixture *x)
 {
 	struct osm_routing_engine *re = x->osm->routing_engine_list;
@@ -869,6 +882,7 @@ bool osm_fixture_sweep(struct osm_fixture *x)
 
 	report(x, OSM_EVENT_ID_HEAVY_SWEEP_START, 0);
 	discover(x);
+	drop_unseen(x);
 	routed = route(x);
 	osm_qos_setup(x->osm);
 	report(x, OSM_EVENT_ID_UCAST_ROUTING_DONE, UCAST_ROUTING_HEAVY_SWEEP);

@@ -173,6 +173,30 @@ static void an_answer_that_is_missing(void **state)
 	osm_fixture_free(x);
 }
 
+/* A switch that died with the old master: not asked, and the others are known. */
+static void a_switch_that_this_sweep_has_not_seen(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, "drain_ms=1");
+	unsigned int all;
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, "drain_ms=1");
+	assert_true(osm_fixture_sweep(x));
+	all = x->gets;
+	osm_fixture_restart(x, "drain_ms=1");
+	x->switches[4].silent = true;
+	x->switches[4].groups[7] = 6;
+	osm_fixture_switch(x, 4)->p_node->discovery_count = 0;
+	assert_true(osm_fixture_sweep(x));
+	assert_true(x->gets > 0 && x->gets < all);
+	assert_int_equal(x->engine->recall.ngroups, 14);
+	assert_int_equal(osm_fixture_logged(x, "what the switches held was not known"), 0);
+	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held"), 1);
+	assert_int_equal(osm_fixture_logged(x, "14 of 14 switches"), 1);
+	osm_fixture_free(x);
+}
+
 /* Tables read after a restart are those that were written. */
 static void held_tables(void **state)
 {
@@ -294,6 +318,7 @@ int main(void)
 		cmocka_unit_test(configurations),
 		cmocka_unit_test(a_restart_writes_nothing),
 		cmocka_unit_test(an_answer_that_is_missing),
+		cmocka_unit_test(a_switch_that_this_sweep_has_not_seen),
 		cmocka_unit_test(held_tables),
 		cmocka_unit_test(groups_that_switches_held),
 		cmocka_unit_test(maps_that_opensm_knows),

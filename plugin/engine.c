@@ -66,7 +66,7 @@ static int build_lid_matrices(void *context)
  * OpenSM keeps a LID that a port came with also where it is beyond the switches'
  * forwarding tables, and would write entries that they do not have.
  */
-static void limit_lids(const struct dl_engine *e, const struct dl_fabric *f)
+static void engine_limit_lids(const struct dl_engine *e, const struct dl_fabric *f)
 {
 	/* What the switches hold now is to be closed, too. */
 	uint16_t held = e->in_force ? e->in_force->fabric->top_lid : 0;
@@ -98,7 +98,7 @@ static int copy_tables(struct dl_engine *e, const struct dl_sweep *sweep)
 	const struct dl_fabric *f = sweep->fabric;
 	uint32_t s;
 
-	limit_lids(e, f);
+	engine_limit_lids(e, f);
 	for (s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
@@ -193,7 +193,7 @@ static void keep_in_force(struct dl_engine *e)
 
 	if (e->next_sweep < DL_NEXT_HEAVY)
 		e->next_sweep = DL_NEXT_HEAVY;
-	limit_lids(e, f);
+	engine_limit_lids(e, f);
 	for (s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
@@ -243,7 +243,7 @@ static void take_lock_again(struct dl_engine *e)
 }
 
 /* Tables and phases for the subnet as it is; not in force before they are taken. */
-static int compute(struct dl_engine *e, struct dl_sweep **out, struct dl_phases **phases)
+static int engine_compute(struct dl_engine *e, struct dl_sweep **out, struct dl_phases **phases)
 {
 	int err = dl_sweep_begin(e, out);
 
@@ -266,7 +266,8 @@ static int compute(struct dl_engine *e, struct dl_sweep **out, struct dl_phases 
 }
 
 /* All that may refuse the fabric, each under its number. */
-static int compute_tables(struct dl_engine *e, struct dl_sweep **out, struct dl_phases **phases)
+static int engine_compute_tables(struct dl_engine *e, struct dl_sweep **out,
+				 struct dl_phases **phases)
 {
 	struct dl_metrics *m = &e->metrics.now;
 	int err;
@@ -279,7 +280,7 @@ static int compute_tables(struct dl_engine *e, struct dl_sweep **out, struct dl_
 		       "with -Q or set qos TRUE");
 		return -ENOTSUP;
 	}
-	err = compute(e, out, phases);
+	err = engine_compute(e, out, phases);
 	if (err)
 		return err;
 	err = dl_qos_count_cut(e, *out);
@@ -297,7 +298,7 @@ static int compute_tables(struct dl_engine *e, struct dl_sweep **out, struct dl_
 }
 
 /* After a fault of Dateline's own, or without memory, its tables stay: they are good. */
-static int refuse(struct dl_engine *e, int err)
+static int engine_refuse(struct dl_engine *e, int err)
 {
 	if (e->in_force && (err == -EPROTO || err == -ENOMEM || is_last_resort(e))) {
 		if (!dl_sweep_enter(e, DL_SWEEP_KEEPING))
@@ -359,8 +360,8 @@ void dl_engine_subnet_up(struct dl_engine *e)
 }
 
 /* The sweep's tables are put in force, or the phases that lead to them begin. */
-static int hand_over(struct dl_engine *e, struct dl_sweep *sweep, struct dl_phases *phases,
-		     double start)
+static int engine_hand_over(struct dl_engine *e, struct dl_sweep *sweep, struct dl_phases *phases,
+			    double start)
 {
 	if (!dl_sweep_enter(e, DL_SWEEP_WRITING)) {
 		dl_phases_discard(phases);
@@ -397,16 +398,16 @@ static int build_fwd_tables(void *context)
 	e->clear_groups = interrupted ||
 			  (e->osm->subn.first_time_master_sweep && e->recall.set_up_before);
 	dl_metrics_begin(e);
-	err = compute_tables(e, &sweep, &phases);
+	err = engine_compute_tables(e, &sweep, &phases);
 	if (!err)
-		return hand_over(e, sweep, phases, start);
+		return engine_hand_over(e, sweep, phases, start);
 	dl_phases_discard(phases);
 	dl_sweep_free(sweep);
-	return refuse(e, err);
+	return engine_refuse(e, err);
 }
 
 /* The fabric's port for a port of OpenSM's, or DL_NONE. */
-static uint32_t find_port(const struct dl_sweep *sweep, const osm_physp_t *physp)
+static uint32_t engine_find_port(const struct dl_sweep *sweep, const osm_physp_t *physp)
 {
 	unsigned int num = osm_physp_get_port_num(physp);
 	const struct dl_fabric *f = sweep->fabric;
@@ -418,11 +419,11 @@ static uint32_t find_port(const struct dl_sweep *sweep, const osm_physp_t *physp
 }
 
 /* A sweep's map of a pair of ports; false: it has none. */
-static bool find_row(const struct dl_sweep *sweep, const osm_physp_t *physp, uint8_t in,
-		     uint8_t out, dl_tables_sl2vl_row *row)
+static bool engine_find_row(const struct dl_sweep *sweep, const osm_physp_t *physp, uint8_t in,
+			    uint8_t out, dl_tables_sl2vl_row *row)
 {
 	const struct dl_tables *t = sweep->routed.tables;
-	uint32_t port = find_port(sweep, physp);
+	uint32_t port = engine_find_port(sweep, physp);
 	uint16_t number = DL_TABLES_NO_ROW;
 	const struct dl_fabric_node *node;
 
@@ -449,7 +450,7 @@ static bool find_row(const struct dl_sweep *sweep, const osm_physp_t *physp, uin
 static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out, unsigned int in)
 {
 	const struct dl_fabric *f = sweep->fabric;
-	uint32_t port = find_port(sweep, out), first;
+	uint32_t port = engine_find_port(sweep, out), first;
 
 	if (port == DL_NONE || in > f->nodes[f->ports[port].node].nports)
 		return true;
@@ -459,19 +460,20 @@ static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out
 }
 
 /* held: what a port holds now, not what it is to hold when all phases are done. */
-static bool find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in, uint8_t out,
-		     bool held, dl_tables_sl2vl_row *row)
+static bool engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
+			    uint8_t out, bool held, dl_tables_sl2vl_row *row)
 {
 	const struct dl_sweep *from = e->phases && held ? e->phases->from : NULL;
 
-	return (from && find_row(from, physp, in, out, row)) ||
-	       find_row(e->in_force, physp, in, out, row);
+	return (from && engine_find_row(from, physp, in, out, row)) ||
+	       engine_find_row(e->in_force, physp, in, out, row);
 }
 
 bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
 			uint8_t out, dl_tables_sl2vl_row *row)
 {
-	return dl_engine_tables(e) && find_map(e, physp, in, out, dl_phases_hold_maps(e), row);
+	return dl_engine_tables(e) &&
+	       engine_find_map(e, physp, in, out, dl_phases_hold_maps(e), row);
 }
 
 static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
@@ -488,7 +490,7 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 			*table = *osm_physp_get_slvl_tbl(physp, in);
 			return;
 		}
-		if (!find_map(e, physp, in, out, true, &row))
+		if (!engine_find_map(e, physp, in, out, true, &row))
 			return;
 	} else if (!dl_engine_find_map(e, physp, in, out, &row)) {
 		return;
@@ -517,7 +519,7 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 	if (!dl_engine_tables(e) || block_num >= VLARB_BLOCKS)
 		return;
 	/* port_num is 0 on adapters, where the attribute needs none. */
-	port = find_port(e->in_force, physp);
+	port = engine_find_port(e->in_force, physp);
 	if (port == DL_NONE || e->in_force->routed.tables->vlarb[port] == DL_TABLES_NO_ROW)
 		return;
 	arb = &e->in_force->routed.tables->arbs[e->in_force->routed.tables->vlarb[port]];
@@ -558,7 +560,7 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const
  * OpenSM destroys its engines first and its plugins after them; the state
  * belongs to the plugin, which may be there without being chosen as engine.
  */
-static void destroy(void *context)
+static void engine_destroy(void *context)
 {
 	/* With opensm -o the end comes before the report of SUBNET UP. */
 	dl_dump_dir_write(context);
@@ -575,6 +577,6 @@ int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 	re->update_vlarb = update_vlarb;
 	re->path_sl = path_sl;
 	re->mcast_build_stree = dl_mcast_build;
-	re->destroy = destroy;
+	re->destroy = engine_destroy;
 	return 0;
 }

@@ -55,7 +55,7 @@ static const char *type_letter(const osm_node_t *node)
 	}
 }
 
-static int compare_keys(const void *a, const void *b)
+static int import_compare_keys(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -63,16 +63,16 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Place of a node in OpenSM's table, or DL_NONE. */
-static uint32_t find_node(const struct import *im, const osm_node_t *node)
+static uint32_t import_find_node(const struct import *im, const osm_node_t *node)
 {
 	uint64_t key = osm_node_get_node_guid(node);
-	uint64_t *hit = bsearch(&key, im->keys, im->n, sizeof(key), compare_keys);
+	uint64_t *hit = bsearch(&key, im->keys, im->n, sizeof(key), import_compare_keys);
 
 	return hit ? hit - im->keys : DL_NONE;
 }
 
 /* PortInfo.LinkWidthActive to lanes. */
-static uint8_t lanes(uint8_t width)
+static uint8_t import_lanes(uint8_t width)
 {
 	switch (width) {
 	case IB_LINK_WIDTH_ACTIVE_1X:
@@ -90,7 +90,7 @@ static uint8_t lanes(uint8_t width)
 	}
 }
 
-static uint8_t speed(const osm_physp_t *p)
+static uint8_t import_speed(const osm_physp_t *p)
 {
 	switch (ib_port_info_get_link_speed_ext_active(&p->port_info)) {
 	case IB_LINK_SPEED_EXT_ACTIVE_14:
@@ -169,8 +169,8 @@ static void import_port(const struct import *im, osm_node_t *node, osm_physp_t *
 		out->vls = data_vls(ib_port_info_get_vl_cap(info));
 	} else if (has_link(p)) {
 		out->vls = link_vls(im, p);
-		out->width = lanes(info->link_width_active);
-		out->speed = speed(p);
+		out->width = import_lanes(info->link_width_active);
+		out->speed = import_speed(p);
 	}
 	out->arb_high_cap = info->vl_arb_high_cap;
 	out->arb_low_cap = info->vl_arb_low_cap;
@@ -204,7 +204,7 @@ static int import_node(struct import *im, osm_node_t *node)
 	return dl_fabric_set_desc(f, index, node->print_desc);
 }
 
-static bool is_between_switches(const osm_physp_t *p)
+static bool import_is_between_switches(const osm_physp_t *p)
 {
 	return p->p_node->sw && p->p_remote_physp->p_node->sw;
 }
@@ -215,7 +215,7 @@ static bool is_throttled(const struct import *im, osm_physp_t *p)
 #ifdef HAVE_OSM_THROTTLED_LINKS
 	const struct osm_subn_opt *opt = &im->osm->subn.opt;
 
-	return opt->avoid_throttled_links && is_between_switches(p) &&
+	return opt->avoid_throttled_links && import_is_between_switches(p) &&
 	       osm_link_is_throttled(p, opt->fdr10);
 #else
 	(void)im, (void)p;
@@ -270,7 +270,7 @@ static void import_cables(struct import *im, uint32_t n)
 		if (!p || !has_link(p))
 			continue;
 		peer = p->p_remote_physp;
-		peer_n = find_node(im, peer->p_node);
+		peer_n = import_find_node(im, peer->p_node);
 		if (peer_n == DL_NONE || peer_n < n || (peer_n == n && peer->port_num < i) ||
 		    !osm_link_is_healthy(p) || is_unknown_switch(node) ||
 		    is_unknown_switch(peer->p_node))
@@ -342,7 +342,7 @@ static void import_lids(struct import *im)
 		osm_port_t *port = (osm_port_t *)item;
 		unsigned int claimed = ib_port_info_get_lmc(&port->p_physp->port_info);
 
-		n = find_node(im, port->p_node);
+		n = import_find_node(im, port->p_node);
 		if (n == DL_NONE)
 			continue;
 		at = port_index(im, n, osm_physp_get_port_num(port->p_physp));
@@ -365,7 +365,7 @@ static int take_part(struct import *im, bool needs_two_vls)
 {
 	const osm_port_t *sm = osm_get_port_by_guid(&im->osm->subn, im->osm->subn.sm_port_guid);
 	struct dl_fabric_part part = { DL_NONE, needs_two_vls, DL_LOG_ERROR };
-	uint32_t n = sm ? find_node(im, sm->p_node) : DL_NONE;
+	uint32_t n = sm ? import_find_node(im, sm->p_node) : DL_NONE;
 	struct dl_fabric *rest;
 	struct dl_osm_log l;
 	int err;

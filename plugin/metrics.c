@@ -27,7 +27,7 @@ static double unix_time(void)
 }
 
 /* A failure is logged once, until writing succeeds again. */
-static void publish(struct dl_engine *e)
+static void metrics_publish(struct dl_engine *e)
 {
 	struct dl_metrics *m = &e->metrics.now;
 	const char *path = e->options.metrics;
@@ -48,17 +48,17 @@ void dl_metrics_start(struct dl_engine *e)
 {
 	dl_metrics_init(&e->metrics.now, e->options.route.mode);
 	e->metrics.now.up = true;
-	publish(e);
+	metrics_publish(e);
 }
 
 void dl_metrics_stop(struct dl_engine *e)
 {
 	e->metrics.now.up = false;
-	publish(e);
+	metrics_publish(e);
 }
 
 /* Multicast LIDs in use.  OpenSM's lock is held. */
-static void count_groups(struct dl_engine *e)
+static void metrics_count_groups(struct dl_engine *e)
 {
 	void *const *boxes = e->osm->subn.mboxes;
 	uint64_t n = 0;
@@ -81,7 +81,7 @@ void dl_metrics_event(struct dl_engine *e, osm_epi_event_id_t event)
 		m->subnet_up = unix_time();
 		CL_PLOCK_ACQUIRE(&e->osm->lock);
 		if (e->in_force)
-			count_groups(e);
+			metrics_count_groups(e);
 		CL_PLOCK_RELEASE(&e->osm->lock);
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
@@ -90,7 +90,7 @@ void dl_metrics_event(struct dl_engine *e, osm_epi_event_id_t event)
 	default:
 		return;
 	}
-	publish(e);
+	metrics_publish(e);
 }
 
 void dl_metrics_begin(struct dl_engine *e)
@@ -108,7 +108,7 @@ void dl_metrics_stage_done(struct dl_engine *e, enum dl_metrics_stage stage)
 }
 
 /* Classic mode verifies nothing: do so for the metrics. */
-static void verify_classic(struct dl_engine *e)
+static void metrics_verify_classic(struct dl_engine *e)
 {
 	struct dl_verify_result *v;
 
@@ -120,7 +120,7 @@ static void verify_classic(struct dl_engine *e)
 	dl_metrics_stage_done(e, DL_METRICS_PROOF);
 }
 
-static void count_tables(struct dl_engine *e)
+static void metrics_count_tables(struct dl_engine *e)
 {
 	const struct dl_sweep *sweep = e->in_force;
 	const struct dl_route_report *r = sweep->proven ? &sweep->routed.report : NULL;
@@ -128,7 +128,7 @@ static void count_tables(struct dl_engine *e)
 
 	dl_metrics_tables(&e->metrics.now, sweep->routed.tables, r);
 	if (!r) {
-		verify_classic(e);
+		metrics_verify_classic(e);
 		return;
 	}
 	stage[DL_METRICS_REPAIR] = r->search_seconds;
@@ -154,7 +154,7 @@ static void take_forwarding(struct dl_engine *e, struct dl_tables *t)
  * what do they still reach?  Without groups: whether there are credit loops
  * is still as it was, since nothing has been added that waits.
  */
-static int verify_kept(struct dl_engine *e)
+static int metrics_verify_kept(struct dl_engine *e)
 {
 	struct dl_arena arena = { 0 };
 	struct dl_fabric *f = NULL;
@@ -187,13 +187,13 @@ void dl_metrics_end(struct dl_engine *e, enum dl_metrics_sweep_result what)
 	if (!e->options.metrics)
 		return;
 	if (what == DL_METRICS_ROUTED)
-		count_tables(e);
-	else if (what == DL_METRICS_ASIDE || verify_kept(e))
+		metrics_count_tables(e);
+	else if (what == DL_METRICS_ASIDE || metrics_verify_kept(e))
 		dl_metrics_no_tables(m);
 	if (e->in_force && what != DL_METRICS_ASIDE)
-		count_groups(e);
+		metrics_count_groups(e);
 	dl_metrics_count_sweep(m, what, unix_time());
 	/* Else OpenSM is about to say, without its lock, that it has routed. */
 	if (what == DL_METRICS_ASIDE)
-		publish(e);
+		metrics_publish(e);
 }

@@ -118,8 +118,8 @@ static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim, uint32_
 	return usual;
 }
 
-static void count_hops(struct dl_metrics *m, const struct dl_torus *t, unsigned int dim,
-		       uint32_t usual)
+static void metrics_count_hops(struct dl_metrics *m, const struct dl_torus *t, unsigned int dim,
+			       uint32_t usual)
 {
 	unsigned int dir = dl_torus_dir(dim, false);
 	uint32_t site, next, sw, n;
@@ -159,7 +159,7 @@ int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 	n[DL_METRICS_HOPS_CUT] = 0;
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		m->radix[d] = t->grid.radix[d];
-		count_hops(m, t, d, usual_cables(t, d, seen));
+		metrics_count_hops(m, t, d, usual_cables(t, d, seen));
 	}
 	n[DL_METRICS_LINKS_EXPECTED] = t->nlinks + n[DL_METRICS_LINKS_MISSING];
 	free(seen);
@@ -240,30 +240,30 @@ void dl_metrics_count_sweep(struct dl_metrics *m, enum dl_metrics_sweep_result w
 
 /* ---- the text ---------------------------------------------------------- */
 
-static void head(FILE *to, const char *name, const char *type, const char *help)
+static void metrics_head(FILE *to, const char *name, const char *type, const char *help)
 {
 	fprintf(to, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
 }
 
-static void gauge(FILE *to, const char *name, const char *help, uint64_t value)
+static void metrics_gauge(FILE *to, const char *name, const char *help, uint64_t value)
 {
-	head(to, name, "gauge", help);
+	metrics_head(to, name, "gauge", help);
 	fprintf(to, PREFIX "%s %" PRIu64 "\n", name, value);
 }
 
 /* A moment; 0, long ago, for one that never was: rules can subtract it. */
-static void moment(FILE *to, const char *name, const char *help, double value)
+static void metrics_moment(FILE *to, const char *name, const char *help, double value)
 {
-	head(to, name, "gauge", help);
+	metrics_head(to, name, "gauge", help);
 	fprintf(to, PREFIX "%s %.3f\n", name, value);
 }
 
-static void stages(FILE *to, const char *name, const char *type, const char *help,
-		   const double *seconds)
+static void metrics_stages(FILE *to, const char *name, const char *type, const char *help,
+			   const double *seconds)
 {
 	unsigned int i;
 
-	head(to, name, type, help);
+	metrics_head(to, name, type, help);
 	for (i = 0; i < DL_METRICS_STAGES; i++)
 		fprintf(to, PREFIX "%s{stage=\"%s\"} %.9f\n", name, stage_names[i], seconds[i]);
 }
@@ -272,50 +272,54 @@ static void print_sweeps(const struct dl_metrics *m, FILE *to)
 {
 	unsigned int i;
 
-	head(to, "sweeps_total", "counter",
-	     "Sweeps in which OpenSM asked for "
-	     "a routing, by what became of them.");
+	metrics_head(to, "sweeps_total", "counter",
+		     "Sweeps in which OpenSM asked for "
+		     "a routing, by what became of them.");
 	for (i = 0; i < DL_METRICS_SWEEPS; i++)
 		fprintf(to, PREFIX "sweeps_total{result=\"%s\"} %" PRIu64 "\n", sweep_names[i],
 			m->sweeps[i]);
-	gauge(to, "last_sweep_routed",
-	      "Was the fabric routed when OpenSM "
-	      "last asked (1 or 0)?",
-	      m->sweep_end > 0 && !m->refusal);
+	metrics_gauge(to, "last_sweep_routed",
+		      "Was the fabric routed when OpenSM "
+		      "last asked (1 or 0)?",
+		      m->sweep_end > 0 && !m->refusal);
 	if (m->refusal) {
-		head(to, "refusal_info", "gauge",
-		     "Why the last sweep was "
-		     "refused: see osmdateline(8).");
+		metrics_head(to, "refusal_info", "gauge",
+			     "Why the last sweep was "
+			     "refused: see osmdateline(8).");
 		fprintf(to, PREFIX "refusal_info{error=\"%s\"} 1\n", m->refusal);
 	}
-	moment(to, "sweep_start_timestamp_seconds", "When the last heavy sweep began.",
-	       m->sweep_start);
-	moment(to, "last_sweep_timestamp_seconds", "When OpenSM last asked for a routing.",
-	       m->sweep_end);
-	moment(to, "last_success_timestamp_seconds", "When the fabric was last routed.", m->routed);
-	moment(to, "subnet_up_timestamp_seconds", "When the last heavy sweep ended.", m->subnet_up);
-	stages(to, "stage_seconds", "gauge", "Time that the last sweep took, by stage.", m->stage);
-	stages(to, "stage_seconds_total", "counter", "Time that all sweeps took, by stage.",
-	       m->stage_total);
+	metrics_moment(to, "sweep_start_timestamp_seconds", "When the last heavy sweep began.",
+		       m->sweep_start);
+	metrics_moment(to, "last_sweep_timestamp_seconds", "When OpenSM last asked for a routing.",
+		       m->sweep_end);
+	metrics_moment(to, "last_success_timestamp_seconds", "When the fabric was last routed.",
+		       m->routed);
+	metrics_moment(to, "subnet_up_timestamp_seconds", "When the last heavy sweep ended.",
+		       m->subnet_up);
+	metrics_stages(to, "stage_seconds", "gauge", "Time that the last sweep took, by stage.",
+		       m->stage);
+	metrics_stages(to, "stage_seconds_total", "counter", "Time that all sweeps took, by stage.",
+		       m->stage_total);
 }
 
 static void print_transition(const struct dl_metrics_transition *t, FILE *to)
 {
-	head(to, "transitions_total", "counter",
-	     "Changes of the switches' tables, by how they were made.");
+	metrics_head(to, "transitions_total", "counter",
+		     "Changes of the switches' tables, by how they were made.");
 	for (unsigned int i = 0; i < DL_METRICS_TRANSITIONS; i++)
 		fprintf(to, PREFIX "transitions_total{result=\"%s\"} %" PRIu64 "\n",
 			transition_names[i], t->total[i]);
-	gauge(to, "transition_phases", "Phases of the last change; 0: none were needed.",
-	      t->phases);
-	gauge(to, "transition_closed_entries", "Forwarding entries closed meanwhile.",
-	      t->entries_closed);
-	gauge(to, "transition_written_blocks", "Blocks of forwarding tables written in phases.",
-	      t->blocks);
-	gauge(to, "transition_interrupted_pairs",
-	      "Pairs that the tables before and after deliver, and the closed ones did not.",
-	      t->pairs_interrupted);
-	head(to, "transition_closed_seconds", "gauge", "How long entries were closed.");
+	metrics_gauge(to, "transition_phases", "Phases of the last change; 0: none were needed.",
+		      t->phases);
+	metrics_gauge(to, "transition_closed_entries", "Forwarding entries closed meanwhile.",
+		      t->entries_closed);
+	metrics_gauge(to, "transition_written_blocks",
+		      "Blocks of forwarding tables written in phases.", t->blocks);
+	metrics_gauge(
+		to, "transition_interrupted_pairs",
+		"Pairs that the tables before and after deliver, and the closed ones did not.",
+		t->pairs_interrupted);
+	metrics_head(to, "transition_closed_seconds", "gauge", "How long entries were closed.");
 	fprintf(to, PREFIX "transition_closed_seconds %.9f\n", t->closed_seconds);
 }
 
@@ -323,31 +327,31 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 {
 	unsigned int i;
 
-	head(to, "info", "gauge", "Version and mode.");
+	metrics_head(to, "info", "gauge", "Version and mode.");
 	fprintf(to,
 		PREFIX "info{version=\"" PACKAGE_VERSION "\",mode=\"%s\"} "
 		       "1\n",
 		m->mode == DL_ROUTE_PROVEN ? "proven" :
 		m->mode == DL_ROUTE_ANY_SL ? "any-sl" :
 					     "classic");
-	gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
-	gauge(to, "master", "Is it the master subnet manager (1 or 0)?", m->master);
-	head(to, "smps_sent_total", "counter", "Subnet management packets sent.");
+	metrics_gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
+	metrics_gauge(to, "master", "Is it the master subnet manager (1 or 0)?", m->master);
+	metrics_head(to, "smps_sent_total", "counter", "Subnet management packets sent.");
 	fprintf(to, PREFIX "smps_sent_total %" PRIu64 "\n", m->smps);
-	head(to, "snapshots_dropped_total", "counter",
-	     "Snapshots for dump_dir left out for newer ones.");
+	metrics_head(to, "snapshots_dropped_total", "counter",
+		     "Snapshots for dump_dir left out for newer ones.");
 	fprintf(to, PREFIX "snapshots_dropped_total %" PRIu64 "\n", m->snapshots_dropped);
 	print_sweeps(m, to);
 	print_transition(&m->transition, to);
 	if (m->radix[0]) {
-		head(to, "torus_radix", "gauge", "Size of the torus, by dimension.");
+		metrics_head(to, "torus_radix", "gauge", "Size of the torus, by dimension.");
 		for (i = 0; i < DL_TORUS_DIMS; i++)
 			fprintf(to, PREFIX "torus_radix{dimension=\"%c\"} %" PRIu32 "\n", 'x' + i,
 				m->radix[i]);
 	}
 	for (i = 0; i < DL_METRICS_NUMBERS; i++)
 		if (m->number[i] != DL_METRICS_UNKNOWN)
-			gauge(to, numbers[i].name, numbers[i].help, m->number[i]);
+			metrics_gauge(to, numbers[i].name, numbers[i].help, m->number[i]);
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 

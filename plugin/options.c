@@ -15,8 +15,8 @@
 #define MAX_DRAIN_MS 600000
 
 /* A:B */
-static int read_weights(const struct dl_setting *s, void *to, const char *text, char *why,
-			size_t size)
+static int options_read_weights(const struct dl_setting *s, void *to, const char *text, char *why,
+				size_t size)
 {
 	struct dl_plugin_options *o = to;
 	uint64_t weight[2];
@@ -37,8 +37,8 @@ static int read_weights(const struct dl_setting *s, void *to, const char *text, 
 	return 0;
 }
 
-static int read_high_limit(const struct dl_setting *s, void *to, const char *text, char *why,
-			   size_t size)
+static int options_read_high_limit(const struct dl_setting *s, void *to, const char *text,
+				   char *why, size_t size)
 {
 	struct dl_plugin_options *o = to;
 	int64_t limit;
@@ -51,8 +51,8 @@ static int read_high_limit(const struct dl_setting *s, void *to, const char *tex
 	return 0;
 }
 
-static int read_drain(const struct dl_setting *s, void *to, const char *text, char *why,
-		      size_t size)
+static int options_read_drain(const struct dl_setting *s, void *to, const char *text, char *why,
+			      size_t size)
 {
 	struct dl_plugin_options *o = to;
 	int64_t ms = -1;
@@ -64,8 +64,8 @@ static int read_drain(const struct dl_setting *s, void *to, const char *text, ch
 	return 0;
 }
 
-static int read_hoq_life(const struct dl_setting *s, void *to, const char *text, char *why,
-			 size_t size)
+static int options_read_hoq_life(const struct dl_setting *s, void *to, const char *text, char *why,
+				 size_t size)
 {
 	struct dl_plugin_options *o = to;
 	int64_t life;
@@ -88,13 +88,13 @@ static const struct dl_setting settings[] = {
 	  .expected = "a number of seconds, at most 86400" },
 	{ "transitions", DL_SETTING_WORD, MEMBER(transitions), .words = "none proven",
 	  .expected = "proven or none" },
-	{ "drain_ms", .call = read_drain,
+	{ "drain_ms", .call = options_read_drain,
 	  .expected = "a number of milliseconds, at most 600000, or bound" },
-	{ "hoq_life", .call = read_hoq_life, .expected = "a number from 0 to 20" },
+	{ "hoq_life", .call = options_read_hoq_life, .expected = "a number from 0 to 20" },
 	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory or FILE.dls" },
-	{ "qos_weights", .call = read_weights,
+	{ "qos_weights", .call = options_read_weights,
 	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
-	{ "high_limit", .call = read_high_limit, .expected = "a number from 0 to 255" },
+	{ "high_limit", .call = options_read_high_limit, .expected = "a number from 0 to 255" },
 	{ "metrics", DL_SETTING_TEXT, MEMBER(metrics), .expected = "a file" },
 	{ 0 }
 };

@@ -62,7 +62,7 @@
 /* ---- OpenSM's tables ------------------------------------------------------- */
 
 /* A switch's row of tables into OpenSM's; LIDs above have no path, or are its mark. */
-static void fill(const struct dl_engine *e, const struct dl_tables *t, uint32_t s)
+static void phases_fill(const struct dl_engine *e, const struct dl_tables *t, uint32_t s)
 {
 	osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
 
@@ -74,16 +74,16 @@ static void fill(const struct dl_engine *e, const struct dl_tables *t, uint32_t 
 		       sw->max_lid_ho - t->top_lid);
 }
 
-static void fill_all(const struct dl_engine *e, const struct dl_tables *t)
+static void phases_fill_all(const struct dl_engine *e, const struct dl_tables *t)
 {
 	for (uint32_t s = 0; s < t->fabric->nswitches; s++)
-		fill(e, t, s);
+		phases_fill(e, t, s);
 }
 
 /* ---- beginning -------------------------------------------------------- */
 
 /* Whether the switches hold, as has been read, what they should: nothing is to do. */
-static bool take_over(struct dl_engine *e)
+static bool phases_take_over(struct dl_engine *e)
 {
 	struct dl_phases *p = e->phases;
 
@@ -99,19 +99,19 @@ static bool take_over(struct dl_engine *e)
 }
 
 /* The new tables are written by OpenSM, without phases. */
-static void write_without_phases(struct dl_engine *e, const char *why)
+static void phases_do_without(struct dl_engine *e, const char *why)
 {
 	e->unproven = why;
 	dl_change_enter(e, DL_CHANGE_WRITING);
 }
 
-static void change_nothing(struct dl_engine *e)
+static void phases_change_nothing(struct dl_engine *e)
 {
 	e->metrics.now.transition.result = DL_METRICS_UNCHANGED;
 	dl_change_enter(e, DL_CHANGE_SETTLED);
 }
 
-static void begin_planned(struct dl_engine *e, struct dl_phases *p)
+static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 {
 	dl_phases_look_at_groups(e, p);
 	e->phases = p;
@@ -123,12 +123,12 @@ static void begin_planned(struct dl_engine *e, struct dl_phases *p)
 		dl_change_enter(e, DL_CHANGE_WAITING);
 		return;
 	}
-	if (p->origin == DL_PHASES_FROM_SWITCHES && take_over(e)) {
-		change_nothing(e);
+	if (p->origin == DL_PHASES_FROM_SWITCHES && phases_take_over(e)) {
+		phases_change_nothing(e);
 		return;
 	}
-	fill_all(e, p->plan.held);
-	/* See raise_links(). */
+	phases_fill_all(e, p->plan.held);
+	/* See phases_raise_links(). */
 	if (p->links_come)
 		p->next->cut = 0;
 	dl_change_enter(e, DL_CHANGE_WAITING);
@@ -144,17 +144,17 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	m->result = DL_METRICS_UNPROVEN;
 	e->unproven = NULL;
 	if (!next->proven || !e->options.transitions) {
-		write_without_phases(e, NULL);
+		phases_do_without(e, NULL);
 		return;
 	}
 	if (!planned && known && dl_phases_same_routing(e->in_force, next)) {
-		change_nothing(e);
+		phases_change_nothing(e);
 		return;
 	}
 	if (planned)
-		begin_planned(e, planned);
+		phases_begin_planned(e, planned);
 	else
-		write_without_phases(e, known ? "out of reach" : "not known");
+		phases_do_without(e, known ? "out of reach" : "not known");
 	e->recall.known = false;
 }
 
@@ -187,7 +187,7 @@ void dl_phases_abandon(struct dl_engine *e)
 /* ---- writing -------------------------------------------------------------- */
 
 /* Blocks that switches have not confirmed as these tables have them. */
-static uint64_t count_missing(const struct dl_engine *e, const struct dl_tables *t)
+static uint64_t phases_count_missing(const struct dl_engine *e, const struct dl_tables *t)
 {
 	uint64_t n = 0;
 
@@ -207,18 +207,18 @@ static uint64_t count_missing(const struct dl_engine *e, const struct dl_tables 
 	return n;
 }
 
-static uint64_t missing(const struct dl_engine *e, const struct dl_tables *t)
+static uint64_t phases_missing_blocks(const struct dl_engine *e, const struct dl_tables *t)
 {
 	uint64_t n;
 
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	n = count_missing(e, t);
+	n = phases_count_missing(e, t);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	return n;
 }
 
 /* What differs, and nothing else: forced writes have been made. */
-static void send_tables(struct dl_engine *e)
+static void phases_send_tables(struct dl_engine *e)
 {
 	osm_subn_t *subn = &e->osm->subn;
 	unsigned int *forced = calloc(cl_qmap_count(&subn->sw_guid_tbl) + 1, sizeof(*forced));
@@ -242,21 +242,21 @@ static void send_tables(struct dl_engine *e)
 }
 
 /* Write tables; path queries are answered by `shown`.  0 or -EIO, -EINTR. */
-static int write_tables(struct dl_engine *e, const struct dl_tables *t,
-			const struct dl_tables *shown)
+static int phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
+			       const struct dl_tables *shown)
 {
 	uint64_t *blocks = &e->metrics.now.transition.blocks, left = 0;
 
 	for (unsigned int round = 0; round < CONFIRM_ROUNDS; round++) {
 		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-		fill_all(e, t);
-		*blocks += count_missing(e, t);
-		send_tables(e);
-		fill_all(e, shown);
+		phases_fill_all(e, t);
+		*blocks += phases_count_missing(e, t);
+		phases_send_tables(e);
+		phases_fill_all(e, shown);
 		CL_PLOCK_RELEASE(&e->osm->lock);
 		if (wait_for_pending_transactions(&e->osm->stats))
 			return -EINTR;
-		left = missing(e, t);
+		left = phases_missing_blocks(e, t);
 		if (!left)
 			return 0;
 	}
@@ -267,7 +267,7 @@ static int write_tables(struct dl_engine *e, const struct dl_tables *t,
  * Let OpenSM write all multicast tables, and again while an answer is missing:
  * it keeps no copy of what has been confirmed, but the flag.
  */
-static int write_groups(struct dl_engine *e)
+static int phases_write_groups(struct dl_engine *e)
 {
 	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
 	int err = -EIO;
@@ -284,7 +284,7 @@ static int write_groups(struct dl_engine *e)
 	return err;
 }
 
-static int write_maps(struct dl_engine *e)
+static int phases_write_maps(struct dl_engine *e)
 {
 	if (!osm_qos_setup)
 		return -EIO;
@@ -292,7 +292,7 @@ static int write_maps(struct dl_engine *e)
 	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
 }
 
-static uint64_t missing_maps(const struct dl_engine *e)
+static uint64_t phases_missing_maps(const struct dl_engine *e)
 {
 	uint64_t n;
 
@@ -303,19 +303,19 @@ static uint64_t missing_maps(const struct dl_engine *e)
 }
 
 /* No entry leads where a switch may still have another map. */
-static int confirm_maps(struct dl_engine *e)
+static int phases_confirm_maps(struct dl_engine *e)
 {
 	int err = 0;
 
 	for (unsigned int round = 0; !err && round < CONFIRM_ROUNDS; round++) {
-		if (!missing_maps(e))
+		if (!phases_missing_maps(e))
 			return 0;
-		err = write_maps(e);
+		err = phases_write_maps(e);
 	}
-	return err ? err : missing_maps(e) ? -EIO : 0;
+	return err ? err : phases_missing_maps(e) ? -EIO : 0;
 }
 
-static int raise_links(struct dl_engine *e)
+static int phases_raise_links(struct dl_engine *e)
 {
 	static const uint8_t states[] = { IB_LINK_NO_CHANGE, IB_LINK_ARMED, IB_LINK_ACTIVE };
 
@@ -324,13 +324,13 @@ static int raise_links(struct dl_engine *e)
 		if (wait_for_pending_transactions(&e->osm->stats))
 			return -EINTR;
 	}
-	return write_maps(e);
+	return phases_write_maps(e);
 }
 
 /* ---- the phases ----------------------------------------------------------- */
 
 /* How long packets may take to leave, in ms. */
-static unsigned int drain_time(const struct dl_engine *e, const struct dl_phases *p)
+static unsigned int phases_drain_time(const struct dl_engine *e, const struct dl_phases *p)
 {
 	unsigned int life = e->osm->subn.opt.head_of_queue_lifetime;
 
@@ -340,9 +340,9 @@ static unsigned int drain_time(const struct dl_engine *e, const struct dl_phases
 	return p->plan.longest_route * (0.004096 * (1u << life)) + 1;
 }
 
-static int drain(const struct dl_engine *e, const struct dl_phases *p)
+static int phases_drain(const struct dl_engine *e, const struct dl_phases *p)
 {
-	double end = dl_clock_monotonic() + drain_time(e, p) / 1000.0, left;
+	double end = dl_clock_monotonic() + phases_drain_time(e, p) / 1000.0, left;
 
 	while ((left = end - dl_clock_monotonic()) > 0) {
 		if (osm_exit_flag)
@@ -353,47 +353,47 @@ static int drain(const struct dl_engine *e, const struct dl_phases *p)
 }
 
 /* 0, -EIO (a switch does not confirm), -EINTR (OpenSM ends), -EPROTO. */
-static int enter(struct dl_engine *e, enum dl_change_state state)
+static int phases_enter(struct dl_engine *e, enum dl_change_state state)
 {
 	return dl_change_enter(e, state) ? 0 : -EPROTO;
 }
 
-static int close_old(struct dl_engine *e, struct dl_phases *p)
+static int phases_close(struct dl_engine *e, struct dl_phases *p)
 {
 	int err = 0;
 
 	if (p->trees_differ) {
-		err = enter(e, DL_CHANGE_GROUPS);
+		err = phases_enter(e, DL_CHANGE_GROUPS);
 		if (!err)
-			err = write_groups(e);
+			err = phases_write_groups(e);
 	}
 	if (!err && p->links_come) {
-		err = enter(e, DL_CHANGE_LINKS);
+		err = phases_enter(e, DL_CHANGE_LINKS);
 		if (!err)
-			err = raise_links(e);
+			err = phases_raise_links(e);
 	}
 	if (err || p->direct)
 		return err;
 	p->closed_at = dl_clock_monotonic();
-	err = enter(e, DL_CHANGE_CLOSING);
+	err = phases_enter(e, DL_CHANGE_CLOSING);
 	if (!err)
-		err = write_tables(e, p->plan.closed, &p->opened);
+		err = phases_write_tables(e, p->plan.closed, &p->opened);
 	if (!err)
-		err = enter(e, DL_CHANGE_DRAINING);
+		err = phases_enter(e, DL_CHANGE_DRAINING);
 	if (!err)
-		err = drain(e, p);
+		err = phases_drain(e, p);
 	return err;
 }
 
 /* The maps of the new tables, before entries lead by them. */
-static int change_maps(struct dl_engine *e)
+static int phases_change_maps(struct dl_engine *e)
 {
-	int err = enter(e, DL_CHANGE_MAPS);
+	int err = phases_enter(e, DL_CHANGE_MAPS);
 
-	return err ? err : confirm_maps(e);
+	return err ? err : phases_confirm_maps(e);
 }
 
-static void report(struct dl_engine *e, const struct dl_phases *p, bool unproven)
+static void phases_report(struct dl_engine *e, const struct dl_phases *p, bool unproven)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
 	const char *links = p->links_come ? "new links active first; " : "";
@@ -433,21 +433,21 @@ static void report(struct dl_engine *e, const struct dl_phases *p, bool unproven
 }
 
 /* The old tables stay, as far as they are not closed, until the next sweep. */
-static void stay_closed(struct dl_engine *e)
+static void phases_stay_closed(struct dl_engine *e)
 {
 	e->metrics.now.transition.result = DL_METRICS_UNFINISHED;
 	DL_SAY(e->osm, OSM_LOG_ERROR,
 	       "ERR DL26: not all switches confirm that entries are closed, or their SL to VL "
 	       "maps: what differs stays closed, and the new tables wait for the next sweep");
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	fill_all(e, e->phases->direct ? e->phases->plan.held : e->phases->plan.closed);
+	phases_fill_all(e, e->phases->direct ? e->phases->plan.held : e->phases->plan.closed);
 	dl_phases_abandon(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->next_sweep = DL_NEXT_AT_ONCE;
 }
 
 /* Which ports' maps does OpenSM still cut, now that links are active? */
-static void count_cut(struct dl_engine *e)
+static void phases_count_cut(struct dl_engine *e)
 {
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	e->in_force->cut = 0;
@@ -455,13 +455,13 @@ static void count_cut(struct dl_engine *e)
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
-static void finish(struct dl_engine *e, bool confirmed, bool unproven)
+static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 {
 	struct dl_phases *p = e->phases;
 
-	report(e, p, unproven);
+	phases_report(e, p, unproven);
 	if (p->links_come)
-		count_cut(e);
+		phases_count_cut(e);
 	/* What a direct write left open is a mixture, unless the old ones are a part. */
 	dl_change_enter(e, confirmed || !p->direct || !p->plan.writes_close ? DL_CHANGE_SETTLED :
 									      DL_CHANGE_UNKNOWN);
@@ -470,12 +470,12 @@ static void finish(struct dl_engine *e, bool confirmed, bool unproven)
 }
 
 /* What OpenSM has written was proven before, or nothing says that it is safe. */
-static void report_written(struct dl_engine *e)
+static void phases_report_written(struct dl_engine *e)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
 
 	if (e->options.transitions && m->result == DL_METRICS_UNCHANGED &&
-	    confirm_maps(e) == -EIO) {
+	    phases_confirm_maps(e) == -EIO) {
 		m->result = DL_METRICS_UNPROVEN;
 		e->unproven = "not confirmed";
 	}
@@ -485,34 +485,35 @@ static void report_written(struct dl_engine *e)
 		       e->unproven);
 	e->unproven = NULL;
 	if (e->change != DL_CHANGE_SETTLED)
-		dl_change_enter(e, missing(e, e->in_force->routed.tables) ? DL_CHANGE_UNKNOWN :
-									    DL_CHANGE_SETTLED);
+		dl_change_enter(e, phases_missing_blocks(e, e->in_force->routed.tables) ?
+					   DL_CHANGE_UNKNOWN :
+					   DL_CHANGE_SETTLED);
 }
 
 /* Whether the change is over; not if OpenSM ends. */
-static bool run(struct dl_engine *e, bool rerouted)
+static bool phases_run(struct dl_engine *e, bool rerouted)
 {
 	struct dl_phases *p = e->phases;
 	bool trees_differ = p->trees_differ, unproven;
-	int err = close_old(e, p);
+	int err = phases_close(e, p);
 
 	if (!err)
-		err = change_maps(e);
+		err = phases_change_maps(e);
 	/* There may be no old tables to return to. */
 	unproven = err == -EIO && p->origin != DL_PHASES_FROM_FORCE;
 	if (err == -EIO && !unproven) {
-		stay_closed(e);
+		phases_stay_closed(e);
 		return true;
 	}
 	if (!err || unproven)
-		err = enter(e, DL_CHANGE_OPENING);
+		err = phases_enter(e, DL_CHANGE_OPENING);
 	if (!err)
-		err = write_tables(e, &p->opened, &p->opened);
+		err = phases_write_tables(e, &p->opened, &p->opened);
 	if (err == -EINTR || err == -EPROTO)
 		return false;
-	finish(e, !err, unproven);
+	phases_finish(e, !err, unproven);
 	/* A heavy sweep goes on with the groups; this one does not. */
-	return !rerouted || !trees_differ || write_groups(e) != -EINTR;
+	return !rerouted || !trees_differ || phases_write_groups(e) != -EINTR;
 }
 
 void dl_phases_run(struct dl_engine *e, bool rerouted)
@@ -520,8 +521,8 @@ void dl_phases_run(struct dl_engine *e, bool rerouted)
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
 
 	if (dl_engine_tables(e) && !e->phases)
-		report_written(e);
-	else if (dl_engine_tables(e) && !run(e, rerouted) && osm_exit_flag)
+		phases_report_written(e);
+	else if (dl_engine_tables(e) && !phases_run(e, rerouted) && osm_exit_flag)
 		return;
 	dl_recall_spare_end(e);
 	if (!dl_engine_tables(e))

@@ -75,7 +75,8 @@ static void look_at_cables(const struct dl_engine *e, struct dl_phases *p)
 /* ---- groups --------------------------------------------------------------- */
 
 /* Masks of a group of all end ports, on a sweep's tree. */
-static int full_group(const struct dl_sweep *sweep, uint16_t mlid, struct dl_tables_masks *masks)
+static int phases_full_group(const struct dl_sweep *sweep, uint16_t mlid,
+			     struct dl_tables_masks *masks)
 {
 	const struct dl_fabric *f = sweep->fabric;
 	uint32_t *members = malloc((f->nports + 1) * sizeof(*members)), n = 0;
@@ -91,8 +92,8 @@ static int full_group(const struct dl_sweep *sweep, uint16_t mlid, struct dl_tab
 }
 
 /* Old masks at a switch of the new fabric; NULL: it had none. */
-static const uint64_t *old_masks(const struct dl_phases *p, uint32_t s,
-				 const struct dl_tables_masks *masks)
+static const uint64_t *phases_old_masks(const struct dl_phases *p, uint32_t s,
+					const struct dl_tables_masks *masks)
 {
 	uint32_t was = dl_fabric_match_switch(&p->old_of, s);
 
@@ -106,7 +107,7 @@ int dl_phases_close_group(const struct dl_phases *p, const struct dl_tables_mask
 
 	for (uint32_t s = dl_tables_mask_next(masks, 0); s < f->nswitches;
 	     s = dl_tables_mask_next(masks, s + 1)) {
-		const uint64_t *old = old_masks(p, s, before);
+		const uint64_t *old = phases_old_masks(p, s, before);
 		uint64_t *new = dl_tables_mask_row(masks, s);
 		unsigned int ports = f->nodes[f->switches[s]].nports;
 
@@ -124,11 +125,12 @@ int dl_phases_close_group(const struct dl_phases *p, const struct dl_tables_mask
 }
 
 /* Does the old tree use cables that the new one does not, or maps that change? */
-static bool leaves_tree(const struct dl_phases *p, const struct dl_fabric *f,
-			const struct dl_tables_masks *before, const struct dl_tables_masks *after)
+static bool phases_leave_tree(const struct dl_phases *p, const struct dl_fabric *f,
+			      const struct dl_tables_masks *before,
+			      const struct dl_tables_masks *after)
 {
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const uint64_t *old = old_masks(p, s, before);
+		const uint64_t *old = phases_old_masks(p, s, before);
 		unsigned int ports = f->nodes[f->switches[s]].nports;
 
 		for (unsigned int o = 1; old && o <= ports; o++)
@@ -154,7 +156,7 @@ void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 
 	/* An old tree that is not known: is it a part of the new one? */
 	if (p->origin != DL_PHASES_FROM_FORCE) {
-		err = full_group(next, IB_LID_MCAST_START_HO, &after);
+		err = phases_full_group(next, IB_LID_MCAST_START_HO, &after);
 		p->trees_differ = p->old_branches ||
 				  (p->plan.maps_changed && p->origin != DL_PHASES_FROM_NOTHING) ||
 				  !dl_recall_groups_fit(e, next->fabric, &after);
@@ -164,10 +166,11 @@ void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 
 		if (!e->osm->subn.mboxes[i] || p->origin != DL_PHASES_FROM_FORCE || p->trees_differ)
 			continue;
-		err = full_group(p->from, mlid, &before);
+		err = phases_full_group(p->from, mlid, &before);
 		if (!err)
-			err = full_group(next, mlid, &after);
-		p->trees_differ = p->old_branches || leaves_tree(p, next->fabric, &before, &after);
+			err = phases_full_group(next, mlid, &after);
+		p->trees_differ = p->old_branches ||
+				  phases_leave_tree(p, next->fabric, &before, &after);
 	}
 	/* Without memory to look: as if it were so. */
 	p->trees_differ |= err != 0;
@@ -204,14 +207,14 @@ bool dl_phases_are_known(const struct dl_engine *e)
 	       !subn->first_time_master_sweep && !subn->coming_out_of_standby;
 }
 
-static bool can_run(void)
+static bool phases_can_run(void)
 {
 	return wait_for_pending_transactions && osm_link_mgr_process && osm_qos_setup &&
 	       osm_mcast_mgr_process;
 }
 
 /* Without the groups, whose tables are a matter of their own. */
-static int plan(struct dl_phases *p)
+static int phases_plan_transition(struct dl_phases *p)
 {
 	struct dl_tables from = *p->from->routed.tables;
 	int err;
@@ -229,7 +232,7 @@ static int plan(struct dl_phases *p)
 }
 
 /* What the cables and the tables tell. */
-static int decide(const struct dl_engine *e, struct dl_phases *p)
+static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
 {
 	struct dl_sweep *next = p->next;
 	bool any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
@@ -241,7 +244,7 @@ static int decide(const struct dl_engine *e, struct dl_phases *p)
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
 	look_at_cables(e, p);
 	CL_PLOCK_RELEASE(&e->osm->lock);
-	err = plan(p);
+	err = phases_plan_transition(p);
 	if (err)
 		return err;
 	if (p->origin == DL_PHASES_FROM_NOTHING)
@@ -261,8 +264,8 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 	struct dl_phases *p;
 	int err = 0;
 
-	if (!next->proven || !e->options.transitions || !(known || e->recall.known) || !can_run() ||
-	    (known && dl_phases_same_routing(e->in_force, next)))
+	if (!next->proven || !e->options.transitions || !(known || e->recall.known) ||
+	    !phases_can_run() || (known && dl_phases_same_routing(e->in_force, next)))
 		return 0;
 	p = calloc(1, sizeof(*p));
 	if (!p)
@@ -278,7 +281,7 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 		CL_PLOCK_RELEASE(&e->osm->lock);
 	}
 	if (!err)
-		err = decide(e, p);
+		err = phases_decide(e, p);
 	if (!err) {
 		*out = p;
 		return 0;

@@ -29,7 +29,7 @@
 #define NAME_SEPARATORS " ,\t\r\n"
 
 /* Does event_plugin_name list more plugins than one? */
-static bool has_company(const char *names)
+static bool plugin_has_company(const char *names)
 {
 	if (!names)
 		return false;
@@ -39,18 +39,19 @@ static bool has_company(const char *names)
 	return *names;
 }
 
-static int parse_options(struct dl_engine *e)
+static int plugin_parse_options(struct dl_engine *e)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
 	struct dl_osm_log l;
 
 	dl_osm_log_init(&l, e->osm, "DL03");
 	return dl_plugin_options_parse(opt->event_plugin_options,
-				       has_company(opt->event_plugin_name), &l.log, &e->options);
+				       plugin_has_company(opt->event_plugin_name), &l.log,
+				       &e->options);
 }
 
 /* Before 3.3.23 plugins end before the engines. */
-static void withdraw_engine(struct dl_engine *e)
+static void plugin_withdraw_engine(struct dl_engine *e)
 {
 #ifndef HAVE_OSM_EXTERNAL_ENGINES
 	for (struct osm_routing_engine *re = e->osm->routing_engine_list; re; re = re->next)
@@ -63,11 +64,11 @@ static void withdraw_engine(struct dl_engine *e)
 #endif
 }
 
-static void delete (void *data)
+static void plugin_delete(void *data)
 {
 	struct dl_engine *e = data;
 
-	withdraw_engine(e);
+	plugin_withdraw_engine(e);
 	dl_dump_dir_end(e);
 	dl_metrics_stop(e);
 	dl_phases_abandon(e);
@@ -78,8 +79,14 @@ static void delete (void *data)
 	free(e);
 }
 
+/*
+ * NULL, or why not.  Before 3.3.23 OpenSM knows only engines of its own.  Plugins are
+ * created before these are set up, one behind the other: this one puts itself in
+ * front, if it is the first that the user names.  OpenSM frees it, and complains about
+ * its name.
+ */
+static const char *plugin_register_engine(struct dl_engine *e)
 #ifdef HAVE_OSM_EXTERNAL_ENGINES
-static const char *register_engine(struct dl_engine *e)
 {
 	static const struct external_routing_engine_module module = {
 		.name = ENGINE_NAME,
@@ -96,12 +103,6 @@ static const char *register_engine(struct dl_engine *e)
 	}
 }
 #else
-/*
- * Before 3.3.23 OpenSM knows only engines of its own.  Plugins are created before
- * these are set up, one behind the other: this one puts itself in front, if it
- * is the first that the user names.  OpenSM frees it, and complains of its name.
- */
-static const char *register_engine(struct dl_engine *e)
 {
 	const char *names = e->osm->subn.opt.routing_engine_names;
 	struct osm_routing_engine *re;
@@ -124,7 +125,7 @@ static const char *register_engine(struct dl_engine *e)
 }
 #endif
 
-static void *create(struct osm_opensm *osm)
+static void *plugin_create(struct osm_opensm *osm)
 {
 	struct dl_engine *e = calloc(1, sizeof(*e));
 	const char *obstacle;
@@ -132,17 +133,17 @@ static void *create(struct osm_opensm *osm)
 	if (!e)
 		goto no_memory;
 	e->osm = osm;
-	if (parse_options(e)) {
+	if (plugin_parse_options(e)) {
 		free(e);
 		goto no_memory;
 	}
 	dl_metrics_start(e);
-	obstacle = register_engine(e);
+	obstacle = plugin_register_engine(e);
 	if (obstacle) {
 		DL_SAY(osm, OSM_LOG_ERROR,
 		       "ERR DL02: routing engine \"" ENGINE_NAME "\" cannot be registered (%s)",
 		       obstacle);
-		delete (e);
+		plugin_delete(e);
 		return NULL;
 	}
 	return e;
@@ -151,11 +152,11 @@ no_memory:
 	return NULL;
 }
 
-static void report(void *data, osm_epi_event_id_t event, void *event_data)
+static void plugin_report(void *data, osm_epi_event_id_t event, void *event_data)
 {
 	struct dl_engine *e = data;
 
-	/* All are reported without OpenSM's lock, by the thread that sweeps. */
+	/* OpenSM reports without its lock, from the thread that sweeps. */
 	/* OpenSM programs it later in this sweep, and reads its options before. */
 	if (event == OSM_EVENT_ID_HEAVY_SWEEP_DONE && e->options.hoq_life >= 0)
 		e->osm->subn.opt.head_of_queue_lifetime = e->options.hoq_life;
@@ -174,7 +175,7 @@ static void report(void *data, osm_epi_event_id_t event, void *event_data)
 extern const osm_event_plugin_t osm_event_plugin;
 const osm_event_plugin_t osm_event_plugin = {
 	.osm_version = OSM_VERSION,
-	.create = create,
-	.delete = delete,
-	.report = report,
+	.create = plugin_create,
+	.delete = plugin_delete,
+	.report = plugin_report,
 };

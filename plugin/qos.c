@@ -45,15 +45,15 @@ static const struct osm_qos_options *options_of(const struct osm_subn_opt *opt,
 }
 
 /* NULL unless the user set it to something. */
-static const char *configured(const char *value, const char *fallback)
+static const char *qos_configured(const char *value, const char *fallback)
 {
 	return value && strcmp(value, fallback) ? value : NULL;
 }
 
 static void words_of(const struct osm_qos_options *o, bool general, struct dl_vlarb_words *out)
 {
-	out->high = configured(o->vlarb_high, OSM_DEFAULT_QOS_VLARB_HIGH);
-	out->low = configured(o->vlarb_low, OSM_DEFAULT_QOS_VLARB_LOW);
+	out->high = qos_configured(o->vlarb_high, OSM_DEFAULT_QOS_VLARB_HIGH);
+	out->low = qos_configured(o->vlarb_low, OSM_DEFAULT_QOS_VLARB_LOW);
 	out->high_limit = o->high_limit;
 	/* Here OpenSM has written its default over "nothing". */
 	if (general && o->high_limit == OSM_DEFAULT_QOS_HIGH_LIMIT)
@@ -84,7 +84,7 @@ static void list_ignored(const struct osm_subn_opt *opt, char *text, size_t size
 }
 
 /* Everything that warnings depend on, in one string. */
-static char *fingerprint(const struct osm_subn_opt *opt)
+static char *qos_fingerprint(const struct osm_subn_opt *opt)
 {
 	enum dl_port_kind kind;
 	char *text = NULL, ignored[MAX_IGNORED];
@@ -113,7 +113,8 @@ static void check_sl2vl(const struct osm_subn_opt *opt, const struct dl_log *log
 	enum dl_port_kind kind;
 
 	for (kind = 0; kind <= DL_PORT_KINDS; kind++) {
-		const char *word = configured(options_of(opt, kind)->sl2vl, OSM_DEFAULT_QOS_SL2VL);
+		const char *word =
+			qos_configured(options_of(opt, kind)->sl2vl, OSM_DEFAULT_QOS_SL2VL);
 
 		if (word)
 			dl_log(log, DL_LOG_WARNING,
@@ -124,10 +125,10 @@ static void check_sl2vl(const struct osm_subn_opt *opt, const struct dl_log *log
 }
 
 /* Warn about options that have changed since they were last looked at. */
-static int check(struct dl_engine *e, const struct dl_vlarb_config *c)
+static int qos_check(struct dl_engine *e, const struct dl_vlarb_config *c)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
-	char *now = fingerprint(opt), ignored[MAX_IGNORED];
+	char *now = qos_fingerprint(opt), ignored[MAX_IGNORED];
 	struct dl_osm_log l;
 	int err;
 
@@ -160,7 +161,7 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 		words_of(options_of(opt, kind), false, &c.kind[kind]);
 	/* Who writes tables for OpenSM counts on its default, too. */
 	c.default_high_limit = e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
-	err = check(e, &c);
+	err = qos_check(e, &c);
 	if (!err)
 		err = dl_vlarb_apply(&c, sweep->routed.tables);
 	if (err) {

@@ -43,7 +43,7 @@
 #endif
 
 /* Make room for the entries below `size`, as OpenSM does. */
-static bool reserve(osm_switch_t *sw, uint32_t size)
+static bool recall_reserve(osm_switch_t *sw, uint32_t size)
 {
 	uint8_t *lft, *new_lft;
 
@@ -86,8 +86,8 @@ static osm_physp_t *port0_of(const osm_switch_t *sw)
 	return osm_node_get_physp_ptr(sw->p_node, 0);
 }
 
-static void get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribute,
-		uint32_t modifier, const osm_madw_context_t *context)
+static void recall_get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribute,
+		       uint32_t modifier, const osm_madw_context_t *context)
 {
 	osm_physp_t *p = port0_of(sw);
 
@@ -109,7 +109,7 @@ static uint32_t top_of(const osm_switch_t *sw)
 }
 
 /* Returns whether the switch has been set up before. */
-static bool ask_mark(struct dl_engine *e, osm_switch_t *sw)
+static bool recall_ask_mark(struct dl_engine *e, osm_switch_t *sw)
 {
 	osm_madw_context_t context = context_of(sw, false);
 	uint32_t top = top_of(sw), block;
@@ -117,11 +117,11 @@ static bool ask_mark(struct dl_engine *e, osm_switch_t *sw)
 	if (!top)
 		return false;
 	block = first_entry(sw, top) / DL_TORUS_MARK_BLOCK;
-	if (!reserve(sw, (block + 1) * DL_TORUS_MARK_BLOCK))
+	if (!recall_reserve(sw, (block + 1) * DL_TORUS_MARK_BLOCK))
 		return true;
 	/* What comes no answer for is no mark. */
 	memset(sw->lft + block * DL_TORUS_MARK_BLOCK, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
-	get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
+	recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
 	return true;
 }
 
@@ -133,15 +133,16 @@ static bool ask_mark(struct dl_engine *e, osm_switch_t *sw)
 #define MFT_PORTS 16
 
 /* The k-th piece of a switch.  Returns whether there may be more. */
-static bool ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
+static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 {
 	osm_madw_context_t context = context_of(sw, false);
 	uint32_t top = top_of(sw);
 
-	if (!top || k > top / DL_TORUS_MARK_BLOCK || !reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
+	if (!top || k > top / DL_TORUS_MARK_BLOCK ||
+	    !recall_reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
 	memset(sw->lft + k * DL_TORUS_MARK_BLOCK, NO_ANSWER, DL_TORUS_MARK_BLOCK);
-	get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
+	recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
 	return true;
 }
 
@@ -162,7 +163,7 @@ static bool has_maps(const osm_switch_t *sw)
 	return top_of(sw) && port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
-static bool ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
+static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
 {
 	osm_madw_context_t context = { .slvl_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
@@ -177,7 +178,7 @@ static bool ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
 		if (!p)
 			continue;
 		memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
-		get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
+		recall_get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
 	}
 	return true;
 }
@@ -205,7 +206,7 @@ static bool has_cable(const osm_switch_t *sw, unsigned int position)
 	return false;
 }
 
-static bool ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
+static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 {
 	osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);
 	osm_madw_context_t context = { .mft_context.node_guid =
@@ -220,14 +221,14 @@ static bool ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 			osm_mcast_tbl_set(t, IB_LID_MCAST_START_HO + k * MFT_BLOCK,
 					  p * MFT_PORTS + o);
 		if (has_cable(sw, p))
-			get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
+			recall_get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
 	}
 	return true;
 }
 
 /* One piece of each switch after the other, and wait for it. */
-static void ask_all(struct dl_engine *e,
-		    bool (*ask)(struct dl_engine *e, osm_switch_t *sw, uint32_t k))
+static void recall_ask_all(struct dl_engine *e,
+			   bool (*ask)(struct dl_engine *e, osm_switch_t *sw, uint32_t k))
 {
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
@@ -287,7 +288,7 @@ static bool is_answered(osm_switch_t *sw)
 }
 
 /* Reading has made room for all blocks. */
-static void shrink(osm_mcast_tbl_t *t)
+static void recall_shrink_groups(osm_mcast_tbl_t *t)
 {
 	uint32_t depth = MFT_BLOCK * (t->max_block_in_use < 0 ? 1 : t->max_block_in_use + 1);
 	void *fits = NULL;
@@ -305,7 +306,7 @@ static void shrink(osm_mcast_tbl_t *t)
  * Ports that any group has at a switch, and the last block in use, which is to
  * be written; what it held is to be forgotten.
  */
-static void keep_groups(osm_mcast_tbl_t *t, unsigned int nports, uint64_t *ports)
+static void recall_keep_groups(osm_mcast_tbl_t *t, unsigned int nports, uint64_t *ports)
 {
 	t->max_block_in_use = -1;
 	for (uint32_t i = 0; t->p_mask_tbl && i < t->mft_depth; i++) {
@@ -319,18 +320,18 @@ static void keep_groups(osm_mcast_tbl_t *t, unsigned int nports, uint64_t *ports
 				ports[o / 64] |= UINT64_C(1) << o % 64;
 		osm_mcast_tbl_clear_mlid(t, mlid);
 	}
-	shrink(t);
+	recall_shrink_groups(t);
 }
 
-static void ask_tables(struct dl_engine *e)
+static void recall_ask_tables(struct dl_engine *e)
 {
 	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	cl_map_item_t *item;
 	uint32_t n = 0;
 
-	ask_all(e, ask_block);
-	ask_all(e, ask_maps);
-	ask_all(e, ask_groups);
+	recall_ask_all(e, recall_ask_block);
+	recall_ask_all(e, recall_ask_maps);
+	recall_ask_all(e, recall_ask_groups);
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	e->recall.groups = calloc(cl_qmap_count(switches) + 1, sizeof(*e->recall.groups));
 	e->recall.known = !osm_exit_flag && e->recall.groups;
@@ -344,7 +345,7 @@ static void ask_tables(struct dl_engine *e)
 		if (e->recall.groups)
 			g = &e->recall.groups[n++];
 		g->guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
-		keep_groups(osm_switch_get_mcast_tbl_ptr(sw), sw->num_ports, g->ports);
+		recall_keep_groups(osm_switch_get_mcast_tbl_ptr(sw), sw->num_ports, g->ports);
 		e->recall.known &= is_answered(sw);
 	}
 	e->recall.ngroups = n;
@@ -548,14 +549,14 @@ void dl_recall_ask(struct dl_engine *e)
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
 	     item = cl_qmap_next(item))
-		e->recall.set_up_before |= ask_mark(e, (osm_switch_t *)item);
+		e->recall.set_up_before |= recall_ask_mark(e, (osm_switch_t *)item);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->recall.known = !e->recall.set_up_before;
 	if (!e->recall.set_up_before)
 		return;
 	wait_for_pending_transactions(&e->osm->stats);
 	if (e->options.transitions && e->options.route.mode != DL_ROUTE_CLASSIC)
-		ask_tables(e);
+		recall_ask_tables(e);
 }
 
 /* The mark that a switch holds; its site is DL_NONE if there is none. */
@@ -611,7 +612,7 @@ void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t 
 	uint32_t first = first_entry(sw, sw->max_lid_ho);
 
 	if (m.site == DL_NONE || sweep->contradicted ||
-	    !reserve(sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
+	    !recall_reserve(sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
 		return;
 	dl_torus_mark_write(&m, t->fabric->nodes[t->fabric->switches[s]].guid, sw->num_ports - 1,
 			    sw->new_lft + first);

@@ -130,7 +130,7 @@ static bool end_numbered(const struct dl_vlarb_words *own, enum dl_port_kind kin
 	return names1 && !names4;
 }
 
-static void resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind, struct kind *out)
+static void vlarb_resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind, struct kind *out)
 {
 	const struct dl_vlarb_words *own = &c->kind[kind];
 	bool tables = false;
@@ -160,7 +160,7 @@ static enum dl_port_kind kind_of(const struct dl_fabric *f, uint32_t port)
 	}
 }
 
-static bool is_between_switches(const struct dl_fabric *f, uint32_t port)
+static bool vlarb_is_between_switches(const struct dl_fabric *f, uint32_t port)
 {
 	uint32_t peer = dl_fabric_peer_node(f, port);
 
@@ -177,8 +177,8 @@ static int end_vl(unsigned int vl, bool end_numbered)
 }
 
 /* Fit a table to a port.  Returns the number of entries. */
-static unsigned int fit(const struct table *t, bool between, const struct dl_fabric_port *p,
-			unsigned int cap, struct dl_tables_vlarb_entry out[ENTRIES])
+static unsigned int vlarb_fit(const struct table *t, bool between, const struct dl_fabric_port *p,
+			      unsigned int cap, struct dl_tables_vlarb_entry out[ENTRIES])
 {
 	unsigned int mask = p->vls && p->vls < 8 ? p->vls - 1 : 15;
 	unsigned int i, n = 0;
@@ -202,14 +202,14 @@ static unsigned int fit(const struct table *t, bool between, const struct dl_fab
 static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t)
 {
 	const struct dl_fabric_port *p = &t->fabric->ports[port];
-	bool between = is_between_switches(t->fabric, port);
+	bool between = vlarb_is_between_switches(t->fabric, port);
 	struct dl_tables_vlarb arb = t->arbs[t->vlarb[port]];
 	int number;
 
 	if (k->table[HIGH].given)
-		arb.nhigh = fit(&k->table[HIGH], between, p, p->arb_high_cap, arb.high);
+		arb.nhigh = vlarb_fit(&k->table[HIGH], between, p, p->arb_high_cap, arb.high);
 	if (k->table[LOW].given)
-		arb.nlow = fit(&k->table[LOW], between, p, p->arb_low_cap, arb.low);
+		arb.nlow = vlarb_fit(&k->table[LOW], between, p, p->arb_low_cap, arb.low);
 	if (k->high_limit >= 0)
 		arb.high_limit = k->high_limit;
 	number = dl_tables_arb(t, &arb);
@@ -227,7 +227,7 @@ int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t)
 	int err;
 
 	for (kind = 0; kind < DL_PORT_KINDS; kind++)
-		resolve(c, kind, &kinds[kind]);
+		vlarb_resolve(c, kind, &kinds[kind]);
 	for (port = 0; port < t->fabric->nports; port++) {
 		const struct kind *k = &kinds[kind_of(t->fabric, port)];
 

@@ -8,7 +8,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/route.c \
 	tools/snapshot.c \
 	tools/transition.c tools/transition.h \
-	tools/common/beside.c tools/common/beside.h \
+	tools/common/background.c tools/common/background.h \
 	tools/common/campaign.c tools/common/campaign.h \
 	tools/common/document.c \
 	tools/common/find.c tools/common/find.h \

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/common/campaign.h"
 #include "tools/common/tool.h"
 
 static const struct command {
@@ -225,6 +226,7 @@ int main(int argc, char **argv)
 		return finish(&tool, err == EINVAL ? TOOL_EXIT_USAGE : TOOL_EXIT_ENVIRONMENT);
 	argv[choice.first] = name;
 	status = choice.command->run(&tool, argc - choice.first, argv + choice.first);
+	campaign_end();
 	free(name);
 	json_decref(tool.warnings);
 	if (status == TOOL_EXIT_GOOD && tool.finding)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tools/common/beside.h"
+#include "tools/common/background.h"
 #include "transition.h"
 #include "tools/verify/verify.h"
 
@@ -94,7 +94,7 @@ static json_t *phased_json(const struct dl_transition *t, const struct dl_transi
 			 (json_int_t)pairs, "interrupted_writes", (json_int_t)(pairs ? writes : 0));
 }
 
-/* Done beside the rest: the phase that opens entries, and whom the change interrupts. */
+/* In a second thread: the phase that opens entries, and whom the change interrupts. */
 struct opening {
 	struct dl_transition *plan;
 	bool verified, safe;
@@ -113,12 +113,12 @@ static int check(struct dl_transition *t, enum dl_transition_order order, bool v
 		 const struct dl_log *log, struct dl_transition_result *v)
 {
 	struct opening opening = { .plan = t, .verified = verified };
-	struct beside b = { .run = check_opening, .context = &opening };
+	struct background b = { .run = check_opening, .context = &opening };
 	int err, opened;
 
-	beside_start(&b, !verified);
+	background_start(&b, !verified);
 	err = dl_transition_check_plan(t, order, log, v);
-	opened = beside_end(&b);
+	opened = background_end(&b);
 	v->phased &= opening.safe;
 	if (!err && opened)
 		dl_verify_mixture_release(&v->found);

@@ -402,6 +402,41 @@ uint32_t dl_random_next(struct dl_random *r);
 /* A number from 0 to below - 1, all equally likely; `below` is not 0. */
 uint32_t dl_random_below(struct dl_random *r, uint32_t below);
 
+/* ---- threads ---------------------------------------------------------------- */
+
+/*
+ * Threads that run tasks, made when they are needed and kept for the next ones.
+ * Signals are blocked in them.
+ *
+ *	if (dl_pool_start(pool, &task)) {
+ *		...
+ *		dl_pool_wait(pool, &task);
+ *	} else {
+ *		task.run(task.context);
+ *	}
+ */
+struct dl_pool;
+
+struct dl_task {
+	void (*run)(void *context);
+	void *context;
+	/* The rest is the pool's. */
+	struct dl_task *next;
+	bool done;
+};
+
+/* NULL: no memory. */
+struct dl_pool *dl_pool_new(void);
+
+/* Run a task in a thread of its own, at once.  False: there is no thread, or no pool. */
+bool dl_pool_start(struct dl_pool *p, struct dl_task *t);
+
+/* Until a task that was started has ended. */
+void dl_pool_wait(struct dl_pool *p, struct dl_task *t);
+
+/* Once no task is waited for any more; those at work end first. */
+void dl_pool_free(struct dl_pool *p);
+
 /* ---- time ------------------------------------------------------------------- */
 
 /* Seconds since some moment, never set back.  The library itself calls it nowhere: clocks are arguments. */

@@ -10,4 +10,4 @@ libdlroute_la_SOURCES += \
 	lib/base/random.c \
 	lib/base/setting.c \
 	lib/base/text.c
-libdlread_la_SOURCES += lib/base/yaml.c
+libdlread_la_SOURCES += lib/base/pool.c lib/base/yaml.c

@@ -350,6 +350,7 @@ struct dl_emu {
 
 	/* Of the emulation alone. */
 	struct dl_arena arena; /* arrays that neither move nor are large */
+	struct dl_pool *pool;  /* threads of the other shards; NULL: there are none */
 	uint64_t next_check;
 	uint32_t given; /* packets, to shards so far */
 	struct dl_emu_program *programs;

@@ -26,7 +26,6 @@
  */
 #include "config.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
@@ -158,6 +157,8 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 				dl_arena_array(&e->arena, DL_EMU_LEVELS, sizeof(*e->all_levels));
 	if (!err && (!e->shards || (e->nshards > 1 && !e->all_levels)))
 		err = -ENOMEM;
+	if (!err && e->nshards > 1 && !(e->pool = dl_pool_new()))
+		err = -ENOMEM;
 	for (uint32_t i = 0; !err && i < e->nshards; i++)
 		err = set_up_shard(e, i, shift);
 	if (!err)
@@ -174,6 +175,7 @@ void dl_emu_share(struct dl_emu *e)
 
 void dl_emu_free_shards(struct dl_emu *e)
 {
+	dl_pool_free(e->pool);
 	for (uint32_t i = 0; e->shards && i < e->nshards; i++) {
 		struct dl_emu *s = e->shards[i];
 
@@ -410,7 +412,7 @@ static void run_window(const struct dl_emu_team *t, struct dl_emu *s)
 }
 
 /* A thread: one shard, or more if fewer threads could be had. */
-static void *work(void *member)
+static void work(void *member)
 {
 	const struct member *m = member;
 	struct dl_emu_team *t = m->team;
@@ -423,7 +425,6 @@ static void *work(void *member)
 			run_window(t, t->e->shards[i]);
 		meet(t);
 	}
-	return NULL;
 }
 
 /* ---- deliveries -------------------------------------------------------- */
@@ -478,21 +479,22 @@ static void tell(struct dl_emu *e)
 void dl_emu_run_shards(struct dl_emu *e, uint64_t until)
 {
 	struct dl_emu_team t = { .e = e, .until = until, .bucket = next_window(e) };
-	pthread_t thread[SHARDS_MAX];
+	struct dl_task task[SHARDS_MAX];
 	struct member member[SHARDS_MAX];
 	uint32_t started = 1;
 
 	if (t.bucket > until >> e->events.shift)
 		return;
-	for (uint32_t i = 0; i < e->nshards; i++)
+	for (uint32_t i = 0; i < e->nshards; i++) {
 		member[i] = (struct member){ &t, i };
-	while (started < e->nshards &&
-	       !pthread_create(&thread[started], NULL, work, &member[started]))
+		task[i] = (struct dl_task){ .run = work, .context = &member[i] };
+	}
+	while (started < e->nshards && dl_pool_start(e->pool, &task[started]))
 		started++;
 	__atomic_store_n(&t.threads, started, __ATOMIC_RELEASE);
 	work(&member[0]);
 	for (uint32_t i = 1; i < started; i++)
-		pthread_join(thread[i], NULL);
+		dl_pool_wait(e->pool, &task[i]);
 	for (uint32_t i = 0; i < e->nshards; i++)
 		open_mail(e->shards[i], !e->shards[i]->even);
 	for (uint32_t i = 0; i < e->nshards; i++) {

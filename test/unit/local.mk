@@ -27,7 +27,7 @@ test_unit_test_anysl_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
 test_unit_test_anysl_LDADD = $(LDADD) $(IGRAPH_LIBS)
 
 # Fabrics, and what reads and writes them.
-UNIT_TESTS += test/unit/settings test/unit/arena test/unit/files test/unit/text \
+UNIT_TESTS += test/unit/settings test/unit/arena test/unit/files test/unit/text test/unit/pool \
 	test/unit/test_fabric test/unit/test_netlist test/unit/test_subnet_lst \
 	test/unit/port_reports
 # Tori.

@@ -30,6 +30,7 @@
 
 static volatile sig_atomic_t interrupted;
 static bool abandoned; /* do threads still run? */
+static struct dl_pool *pool;
 
 /* Allocated, and kept for good if its threads are abandoned. */
 struct job {
@@ -45,6 +46,7 @@ struct job {
 	unsigned int running;
 	bool closed; /* results that come do not count */
 	int err;
+	struct dl_task *tasks; /* a thread each */
 };
 
 static void interrupt(int signal)
@@ -84,7 +86,7 @@ static bool finish(struct job *j, uint64_t i, int err)
 	return more;
 }
 
-static void *work(void *context)
+static void work(void *context)
 {
 	struct job *j = context;
 	void *worker = NULL;
@@ -108,7 +110,6 @@ static void *work(void *context)
 	j->running--;
 	pthread_cond_signal(&j->end);
 	pthread_mutex_unlock(&j->lock);
-	return NULL;
 }
 
 /* Until all have ended, or for a moment after an interrupt; tells how far they are. */
@@ -136,31 +137,40 @@ static void wait_for_threads(struct job *j)
 
 static int run_threads(struct job *j, unsigned int n)
 {
-	pthread_t *threads = calloc(n, sizeof(*threads));
 	unsigned int started = 0;
-	int err = threads ? 0 : -ENOMEM;
 
-	while (!err && started < n) {
-		pthread_mutex_lock(&j->lock);
-		j->running++;
-		pthread_mutex_unlock(&j->lock);
-		if (pthread_create(&threads[started], NULL, work, j))
+	j->tasks = calloc(n, sizeof(*j->tasks));
+	if (!j->tasks)
+		return -ENOMEM;
+	j->running = n;
+	for (; started < n; started++) {
+		j->tasks[started] = (struct dl_task){ .run = work, .context = j };
+		if (!dl_pool_start(campaign_pool(), &j->tasks[started]))
 			break;
-		started++;
 	}
-	if (!err && started < n) {
-		pthread_mutex_lock(&j->lock);
-		j->running--;
-		pthread_mutex_unlock(&j->lock);
-	}
-	if (!err && !started)
-		err = -EAGAIN;
-	if (!err)
-		wait_for_threads(j);
+	pthread_mutex_lock(&j->lock);
+	j->running -= n - started;
+	pthread_mutex_unlock(&j->lock);
+	if (!started)
+		return -EAGAIN;
+	wait_for_threads(j);
 	while (!abandoned && started)
-		pthread_join(threads[--started], NULL);
-	free(threads);
-	return err ? err : j->err;
+		dl_pool_wait(campaign_pool(), &j->tasks[--started]);
+	return j->err;
+}
+
+struct dl_pool *campaign_pool(void)
+{
+	if (!pool)
+		pool = dl_pool_new();
+	return pool;
+}
+
+void campaign_end(void)
+{
+	if (!abandoned)
+		dl_pool_free(pool);
+	pool = NULL;
 }
 
 void campaign_exit(int status)
@@ -196,8 +206,12 @@ int campaign_run(const struct campaign *c, void *results, bool *done, bool *was_
 	err = run_threads(j, threads);
 	sigaction(SIGINT, &before[0], NULL);
 	sigaction(SIGTERM, &before[1], NULL);
-	if (!abandoned)
+	if (!abandoned) {
+		pthread_cond_destroy(&j->end);
+		pthread_mutex_destroy(&j->lock);
+		free(j->tasks);
 		free(j);
+	}
 	*was_interrupted = interrupted;
 	gathered = campaign_ranks_gather(c, results, done, &err, was_interrupted);
 	return err ? err : gathered;

@@ -54,6 +54,13 @@ void campaign_exit(int status);
 /* Has the user interrupted the campaign?  For items that take long. */
 bool campaign_is_interrupted(void);
 
+/*
+ * The threads of this process, made at the first call, which must be the main
+ * thread's; NULL: no memory.  main() ends them.
+ */
+struct dl_pool *campaign_pool(void);
+void campaign_end(void);
+
 /* Cores that this process may use. */
 unsigned int campaign_cores(void);
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "beside.h"
+#include "background.h"
 #include "input.h"
 #include "dateline/route.h"
 
@@ -250,7 +250,7 @@ static int read_live(const struct tool *tool, const struct tool_input_options *o
 	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -ENETUNREACH : err;
 }
 
-/* ---- a snapshot that is read beside another one ------------------------- */
+/* ---- a snapshot that is read in a second thread ------------------------- */
 
 #define LARGE_BYTES (4l << 20) /* of a dump: worth another core */
 
@@ -303,9 +303,9 @@ static bool is_large(const char *dir)
 	       !stat(path, &st) && st.st_size >= LARGE_BYTES;
 }
 
-static int take_ahead(const struct tool *tool, struct beside *b, struct dl_snapshot *s)
+static int take_ahead(const struct tool *tool, struct background *b, struct dl_snapshot *s)
 {
-	int err = beside_end(b);
+	int err = background_end(b);
 	struct ahead *a = b->context;
 
 	for (char *at = a->messages, *end; at && *at; at = end + 1) {
@@ -322,18 +322,18 @@ int tool_input_read_both(struct tool *tool, const struct tool_input_options *fir
 			 struct tool_input *b)
 {
 	struct ahead ahead = { .options = second };
-	struct beside beside = { .run = read_ahead, .context = &ahead, .log = &tool->log };
+	struct background background = { .run = read_ahead, .context = &ahead, .log = &tool->log };
 	struct tool_input_options o = *second;
 	int err;
 
 	if (!o.is_live) {
-		o.ahead = &beside;
-		beside_start(&beside, is_large(o.from));
+		o.ahead = &background;
+		background_start(&background, is_large(o.from));
 	}
 	err = tool_input_read(tool, first, TOOL_INPUT_TABLES, a);
 	if (!err)
 		err = tool_input_read(tool, &o, TOOL_INPUT_TABLES, b);
-	beside_drop(&beside);
+	background_drop(&background);
 	dl_snapshot_release(&ahead.snapshot);
 	free(ahead.messages);
 	return err;

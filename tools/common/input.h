@@ -21,7 +21,7 @@ struct tool_input_options {
 	bool any_fabric;	     /* for TOOL_INPUT_PART: also without coordinates */
 	const char *names;	     /* node name map */
 	bool include;		     /* may the netlist include files? */
-	struct beside *ahead;	     /* set by tool_input_read_both() */
+	struct background *ahead;    /* set by tool_input_read_both() */
 };
 
 /*

@@ -19,7 +19,7 @@
 #ifndef TOOL_REPORT_H
 #define TOOL_REPORT_H
 
-#include "tools/common/beside.h"
+#include "tools/common/background.h"
 #include "tools/diff/diff.h"
 #include "tools/path/path.h"
 #include "dateline/tables.h"
@@ -92,7 +92,7 @@ struct report_change {
 	const struct report_page *now, *then;
 	const struct dl_log *log;
 	struct diff d; /* from now to then */
-	struct beside beside;
+	struct background background;
 	bool is_faulty; /* ... what is now? */
 	json_t *transition;
 };

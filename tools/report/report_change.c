@@ -186,7 +186,7 @@ static int check_transition(void *context, const struct dl_log *log)
 /* It was taken for granted that the new tables are safe: if not, once more. */
 static int end_transition(struct report_change *c, const struct dl_verify_result *v)
 {
-	int err = beside_end(&c->beside);
+	int err = background_end(&c->background);
 
 	c->is_faulty = !v->delivered || v->verdict != DL_VERIFY_FREE;
 	if (err || !c->is_faulty || !c->transition)
@@ -235,12 +235,12 @@ int report_change_begin(struct report_change *c)
 	err = diff_match(&c->d, c->log);
 	if (err)
 		return err;
-	c->beside = (struct beside){ .run = check_transition, .context = c, .log = c->log };
+	c->background = (struct background){ .run = check_transition, .context = c, .log = c->log };
 	for (uint32_t i = 0; i < c->now->nends && !moved; i++)
 		moved = lid_then(c, c->now->ends[i]) != c->now->fabric->ports[c->now->ends[i]].lid;
 	/* Only where LIDs name the same ports both times. */
 	if (!moved)
-		beside_start(&c->beside, true);
+		background_start(&c->background, true);
 	return 0;
 }
 
@@ -258,7 +258,7 @@ int report_change_json(struct report_change *c, const char *dir, const struct dl
 
 void report_change_release(struct report_change *c)
 {
-	beside_drop(&c->beside);
+	background_drop(&c->background);
 	json_decref(c->transition);
 	diff_release(&c->d);
 }

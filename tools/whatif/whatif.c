@@ -164,7 +164,7 @@ static int try_classic(void *context, const struct dl_log *log)
 	(void)log;
 	/* Beside proven mode, one after the other. */
 	if (c->w->transitions)
-		beside_end(&c->w->route_whole);
+		background_end(&c->w->route_whole);
 	dl_route_options_init(&options);
 	options.mode = DL_ROUTE_CLASSIC;
 	err = dl_route(c->torus, c->w->whole.config, &options, NULL, &c->routed);
@@ -224,11 +224,11 @@ static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_rout
 }
 
 /* Wait for classic mode, and judge its tables if nobody has. */
-static int end_classic(struct worker *k, struct beside *b, struct classic *c,
+static int end_classic(struct worker *k, struct background *b, struct classic *c,
 		       const struct dl_route_result *proven)
 {
 	struct whatif_outcome *o = k->outcome;
-	int err = beside_end(b);
+	int err = background_end(b);
 
 	charge(k, WHATIF_CLASSIC);
 	o->seconds[WHATIF_CLASSIC] += b->seconds;
@@ -251,13 +251,13 @@ static int try_modes(struct worker *k, const struct dl_torus *t, uint64_t item)
 {
 	struct whatif_outcome *o = k->outcome;
 	struct classic c = { .w = k->w, .torus = t };
-	struct beside classic = { .run = try_classic, .context = &c };
+	struct background classic = { .run = try_classic, .context = &c };
 	struct whatif_repair repair = { .w = k->w, .out = &o->transition[WHATIF_REPAIR] };
 	struct dl_route_result proven = { 0 };
 	int err;
 
 	/* Else what repair takes is free again before the other mode's tables are there. */
-	beside_start(&classic, k->w->has_spare);
+	background_start(&classic, k->w->has_spare);
 	err = try_proven(k, t, &proven);
 	if (!err && campaign_is_interrupted())
 		err = -ECANCELED;
@@ -272,8 +272,8 @@ static int try_modes(struct worker *k, const struct dl_torus *t, uint64_t item)
 	if (!err && k->w->transitions && proven.tables)
 		err = whatif_transitions(&repair, &k->failures, item, o);
 	charge(k, WHATIF_TRANSITION);
-	beside_drop(&classic);
-	beside_drop(&repair.beside);
+	background_drop(&classic);
+	background_drop(&repair.background);
 	dl_route_result_release(&c.routed);
 	dl_route_result_release(&proven);
 	return err;

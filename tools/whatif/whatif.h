@@ -11,7 +11,7 @@
 #ifndef WHATIF_H
 #define WHATIF_H
 
-#include "tools/common/beside.h"
+#include "tools/common/background.h"
 #include "dateline/route.h"
 #include "tools/common/input.h"
 
@@ -35,8 +35,8 @@ struct whatif {
 	uint32_t worst; /* so many are named */
 	bool csv;
 	bool transitions;
-	bool has_spare;		   /* for one worker, a core that has nothing to do? */
-	struct beside route_whole; /* for transitions */
+	bool has_spare;		       /* for one worker, a core that has nothing to do? */
+	struct background route_whole; /* for transitions */
 	struct dl_route_result whole_routed;
 };
 
@@ -114,13 +114,13 @@ struct whatif_outcome {
 int whatif_transitions_begin(struct whatif *w);
 int whatif_transitions_end(struct whatif *w);
 
-/* Of a scenario: the way back, beside all else if a core has nothing to do. */
+/* Of a scenario: the way back, in a second thread if a core is idle. */
 struct whatif_repair {
 	struct whatif *w;
 	struct whatif_transition *out;
 	/* The rest is its own. */
 	const struct dl_tables *left;
-	struct beside beside;
+	struct background background;
 };
 
 /* Start it, and check all changes of a scenario.  `f` is scratch.  0 or negative errno. */

@@ -252,7 +252,7 @@ int whatif_plan(struct whatif *w, uint64_t samples, const struct dl_log *log)
 
 void whatif_release(struct whatif *w)
 {
-	beside_drop(&w->route_whole);
+	background_drop(&w->route_whole);
 	free(w->switches);
 	free(w->cables);
 	free(w->first);

@@ -70,17 +70,17 @@ static int route_whole(void *context, const struct dl_log *log)
 
 int whatif_transitions_begin(struct whatif *w)
 {
-	w->route_whole = (struct beside){ .run = route_whole, .context = w };
+	w->route_whole = (struct background){ .run = route_whole, .context = w };
 	if (!w->transitions)
 		return 0;
-	beside_start(&w->route_whole, w->has_spare);
+	background_start(&w->route_whole, w->has_spare);
 	/* Several workers would wait for it. */
-	return w->has_spare ? 0 : beside_end(&w->route_whole);
+	return w->has_spare ? 0 : background_end(&w->route_whole);
 }
 
 int whatif_transitions_end(struct whatif *w)
 {
-	return beside_end(&w->route_whole);
+	return background_end(&w->route_whole);
 }
 
 /* From what is left in the scenario before, if that could be routed. */
@@ -116,15 +116,15 @@ static int check_repair(void *context, const struct dl_log *log)
 
 int whatif_transitions_start(struct whatif_repair *r, const struct dl_route_result *now)
 {
-	int err = beside_end(&r->w->route_whole);
+	int err = background_end(&r->w->route_whole);
 
 	if (!err)
 		err = dl_route_tree_group_all(now->tree, now->tables);
 	if (err)
 		return err;
 	r->left = now->tables;
-	r->beside = (struct beside){ .run = check_repair, .context = r };
-	beside_start(&r->beside, r->w->has_spare);
+	r->background = (struct background){ .run = check_repair, .context = r };
+	background_start(&r->background, r->w->has_spare);
 	return 0;
 }
 
@@ -133,9 +133,9 @@ int whatif_transitions(struct whatif_repair *r, struct whatif_failures *f, uint6
 {
 	const struct whatif *w = r->w;
 	int err = check(w->whole_routed.tables, r->left, &o->transition[WHATIF_FAILURE]);
-	int back = beside_end(&r->beside);
+	int back = background_end(&r->background);
 
-	o->seconds[WHATIF_TRANSITION] += r->beside.seconds;
+	o->seconds[WHATIF_TRANSITION] += r->background.seconds;
 	err = err ? err : back;
 	return err ? err : from_before(w, f, item, r->left, &o->transition[WHATIF_BOTH]);
 }

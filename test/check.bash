@@ -287,6 +287,24 @@ tap_tests() {
 	((seen == planned)) || fail "$what tests: $seen of $planned ran"
 }
 
+# OpenSM in virtual time: 5000 events from a fixed seed, or as DATELINE_EVENTS and
+# DATELINE_SEED say.
+simulated() {
+	local line
+
+	while read -r line; do
+		case $line in
+		'SKIPPED virtual time: '*) skip "virtual time" "${line#*: }" ;;
+		'FAILED '*) fail "virtual time: ${line#FAILED }" ;;
+		*' events: '*' passed, '*' failed')
+			line=${line#* events: }
+			pass "${line%% *}"
+			;;
+		esac
+		printf '%s\n' "$line"
+	done < <(make -C "$BUILD" -s check-sim 2>&1)
+}
+
 demonstration() {
 	expect "demonstration" env DATELINE_BUILD="$BUILD" \
 		bash "$TOP/test/fabric/demo.bash"
@@ -307,6 +325,7 @@ section "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer" \
 section "Scripts, manual pages and the code's format" lints
 section "Distribution" distribution
 section "Demonstration" demonstration
+section "Virtual time" simulated
 # As many at a time as there are cores, and one more: OpenSM sleeps at times.
 section "Fabric tests: ibsim and stock OpenSM" \
 	tap_tests fabric check-fabric --jobs "$(($(nproc) + 1))"

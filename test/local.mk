@@ -20,6 +20,7 @@ UNIT_TESTS =
 check_LTLIBRARIES =
 include test/slow/local.mk
 include test/model/local.mk
+include test/sim/local.mk
 include test/fault/local.mk
 include test/unit/local.mk
 include test/fuzz/local.mk

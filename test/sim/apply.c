@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What each event does.  Those that cannot happen now do nothing: a cable that is
+ * cut already, a switch whose death would tear the fabric apart, more failures at
+ * once than a fabric of that size is to bear.
+ */
+#include "config.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define MOST_DEAD 2
+#define MOST_CUT 4
+#define MOST_MUTE 2
+
+static bool is_host_of_sm(const struct sim *sim, const struct sim_node *n)
+{
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		if (&sim->nodes[sim->sms[i].node] == n)
+			return true;
+	return false;
+}
+
+/* A node without which a subnet manager reaches nobody. */
+static bool is_vital(const struct sim *sim, const struct sim_node *n)
+{
+	if (is_host_of_sm(sim, n))
+		return true;
+	for (unsigned int o = 1; o <= n->nports; o++) {
+		uint32_t peer = sim_port_at(sim, n, o)->peer;
+
+		if (peer != DL_NONE && is_host_of_sm(sim, &sim->nodes[sim->ports[peer].node]))
+			return true;
+	}
+	return false;
+}
+
+/* Would all live switches stay connected without a node, and without a cable? */
+static bool stays_connected(const struct sim *sim, const struct sim_node *dead, uint32_t cut)
+{
+	uint32_t *queue = sim_alloc(sim->nnodes, sizeof(*queue)), n = 0, alive = 0;
+	bool *in = sim_alloc(sim->nnodes, sizeof(*in));
+
+	for (uint32_t i = 0; i < sim->nnodes; i++) {
+		const struct sim_node *s = &sim->nodes[i];
+
+		if (!s->is_switch || s->dead || s == dead)
+			continue;
+		alive++;
+		if (n)
+			continue;
+		in[i] = true;
+		queue[n++] = i;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		const struct sim_node *s = &sim->nodes[queue[k]];
+
+		for (unsigned int o = 1; o <= s->nports; o++) {
+			const struct sim_port *p = sim_port_at(sim, s, o);
+			const struct sim_node *far;
+
+			if (!sim_is_live(p) || s->first + o == cut || p->peer == cut)
+				continue;
+			far = &sim->nodes[sim->ports[p->peer].node];
+			if (!far->is_switch || far == dead || in[far - sim->nodes])
+				continue;
+			in[far - sim->nodes] = true;
+			queue[n++] = (uint32_t)(far - sim->nodes);
+		}
+	}
+	free(queue);
+	free(in);
+	return n == alive;
+}
+
+static uint32_t count_cut(const struct sim *sim)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sim->nports; i++)
+		n += sim->ports[i].cut;
+	return n / 2;
+}
+
+static uint32_t count_nodes(const struct sim *sim, bool mute)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		n += mute ? sim->nodes[i].mute : sim->nodes[i].dead;
+	return n;
+}
+
+/* ---- cables -------------------------------------------------------------------- */
+
+/* A cable between switches; or DL_NONE. */
+static uint32_t find_cable(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+	uint32_t port, peer;
+
+	if (!n || !n->is_switch || !step->arg[0] || step->arg[0] > n->nports)
+		return DL_NONE;
+	port = n->first + step->arg[0];
+	peer = sim->ports[port].peer;
+	return peer != DL_NONE && sim->nodes[sim->ports[peer].node].is_switch ? port : DL_NONE;
+}
+
+static bool cut_cable(struct sim *sim, const struct sim_step *step)
+{
+	uint32_t port = find_cable(sim, step);
+
+	if (port == DL_NONE || !sim_is_live(&sim->ports[port]) || count_cut(sim) >= MOST_CUT ||
+	    !stays_connected(sim, NULL, port))
+		return false;
+	sim_nodes_link(sim, port, false);
+	return true;
+}
+
+static bool mend_cable(struct sim *sim, const struct sim_step *step)
+{
+	uint32_t port = find_cable(sim, step);
+
+	if (port == DL_NONE || !sim->ports[port].cut)
+		return false;
+	sim_nodes_link(sim, port, true);
+	return true;
+}
+
+static bool flap_cable(struct sim *sim, const struct sim_step *step)
+{
+	uint32_t port = find_cable(sim, step);
+
+	if (!cut_cable(sim, step))
+		return false;
+	sim_events_add(sim, sim->now + step->arg[1] * SIM_MS, SIM_RAISE, 0, port, NULL);
+	return true;
+}
+
+/* ---- nodes --------------------------------------------------------------------- */
+
+static bool kill_switch(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+
+	if (!n || !n->is_switch || n->dead || is_vital(sim, n) ||
+	    count_nodes(sim, false) >= MOST_DEAD || !stays_connected(sim, n, DL_NONE))
+		return false;
+	sim_nodes_power(sim, n, false);
+	return true;
+}
+
+static bool revive_switch(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+
+	if (!n || !n->dead)
+		return false;
+	sim_nodes_power(sim, n, true);
+	return true;
+}
+
+static bool mute_node(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+
+	if (!n || n->mute || is_vital(sim, n) || count_nodes(sim, true) >= MOST_MUTE)
+		return false;
+	n->mute = true;
+	return true;
+}
+
+static bool hear_node(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+
+	if (!n || !n->mute)
+		return false;
+	n->mute = false;
+	sim->disturbed = sim->now;
+	return true;
+}
+
+static bool set_loss(struct sim *sim, const struct sim_step *step)
+{
+	sim->loss = step->arg[0];
+	sim->delay = step->arg[1];
+	sim->twice = step->arg[2];
+	sim->disturbed = sim->now;
+	return true;
+}
+
+/* ---- subnet managers ----------------------------------------------------------- */
+
+static bool sweep(struct sim *sim, const struct sim_step *step)
+{
+	if (step->arg[0] >= sim->nsms || !sim->sms[step->arg[0]].pid)
+		return false;
+	sim->sms[step->arg[0]].share->signal = SIGHUP;
+	sim->sms[step->arg[0]].share->ready = true;
+	return true;
+}
+
+static bool stop_sm(struct sim *sim, const struct sim_step *step)
+{
+	if (step->arg[0] >= sim->nsms || !sim->sms[step->arg[0]].pid)
+		return false;
+	sim_process_kill(sim, step->arg[0]);
+	/* Nobody will say whether the change that it was at was proven. */
+	sim_log_flush(sim, true);
+	return true;
+}
+
+static bool start_sm(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_sm *sm = &sim->sms[step->arg[0]];
+
+	if (step->arg[0] >= sim->nsms || sm->pid)
+		return false;
+	sim_process_start(sim, step->arg[0], sm->node);
+	return true;
+}
+
+/* Whatever disturbs answers ends, and there is a subnet manager. */
+static bool calm(struct sim *sim, const struct sim_step *step)
+{
+	uint32_t running = 0;
+
+	(void)step;
+	if (sim->loss || sim->delay || sim->twice)
+		sim->disturbed = sim->now;
+	sim->loss = sim->delay = sim->twice = 0;
+	for (uint32_t i = 0; i < sim->nnodes; i++) {
+		if (sim->nodes[i].mute)
+			sim->disturbed = sim->now;
+		sim->nodes[i].mute = false;
+	}
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		running += sim->sms[i].pid != 0;
+	if (!running)
+		sim_process_start(sim, 0, sim->sms[0].node);
+	return true;
+}
+
+bool sim_apply(struct sim *sim, const struct sim_step *step)
+{
+	static bool (*const apply[SIM_STEP_KINDS])(struct sim *, const struct sim_step *) = {
+		[SIM_STEP_CUT] = cut_cable,	   [SIM_STEP_MEND] = mend_cable,
+		[SIM_STEP_FLAP] = flap_cable,	   [SIM_STEP_KILL] = kill_switch,
+		[SIM_STEP_REVIVE] = revive_switch, [SIM_STEP_MUTE] = mute_node,
+		[SIM_STEP_HEAR] = hear_node,	   [SIM_STEP_LOSS] = set_loss,
+		[SIM_STEP_SWEEP] = sweep,	   [SIM_STEP_STOP] = stop_sm,
+		[SIM_STEP_START] = start_sm,	   [SIM_STEP_SETTLE] = calm,
+	};
+	bool done = apply[step->kind](sim, step);
+
+	if (done && sim->o.verbose) {
+		fprintf(sim->out, "%12.6f ", sim_seconds(sim));
+		sim_script_print(step, sim->out);
+	}
+	return done;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Hosts as clients of the subnet administrator: each joins the broadcast group of
+ * IPoIB, again when the subnet manager asks it to register again; and they ask for
+ * paths, until they get an answer.  What is granted is held for ever, as
+ * connections do: packets of a pair may carry every SL that it was given.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "sim.h"
+
+#define CLASS_SA 0x03
+#define PATH_RECORD 0x35
+#define MEMBER_RECORD 0x38
+#define AGAIN (2 * SIM_SECOND)
+#define JOIN_WITHIN (50 * SIM_MS)
+#define SPACING (20 * SIM_US)
+#define ALL_ENDS 150 /* more: only adapters ask for the path to each other */
+#define DRAW UINT32_MAX
+
+static ib_sa_mad_t *new_request(struct sim *sim, struct sim_port *p, struct sim_msg **out)
+{
+	struct sim_msg *m = sim_msg_new(sim);
+	ib_sa_mad_t *s = (ib_sa_mad_t *)m->mad.bytes;
+
+	s->base_ver = 1;
+	s->mgmt_class = CLASS_SA;
+	s->class_ver = 2;
+	m->mad.lid = be16toh(p->info.master_sm_base_lid);
+	m->mad.qpn = 1;
+	*out = m;
+	return s;
+}
+
+static struct sim_port *asking_port(struct sim *sim, uint32_t port)
+{
+	struct sim_port *p = &sim->ports[port];
+
+	return sim->nodes[p->node].dead || !p->info.base_lid || !p->info.master_sm_base_lid ? NULL :
+											      p;
+}
+
+/* ---- groups ------------------------------------------------------------------- */
+
+void sim_client_join(struct sim *sim, uint32_t port)
+{
+	struct sim_port *p = &sim->ports[port];
+	uint64_t when = sim->now + sim_random(&sim->random_net, JOIN_WITHIN);
+
+	if (!p->joining)
+		sim_events_add(sim, when, SIM_JOIN, p->node, port, NULL);
+	p->joining = true;
+	p->joined = false;
+}
+
+static void join(struct sim *sim, uint32_t port)
+{
+	struct sim_port *p = asking_port(sim, port);
+	ib_member_rec_t *r;
+	struct sim_msg *m;
+	ib_sa_mad_t *s;
+
+	if (sim->ports[port].joined || !p) {
+		sim->ports[port].joining = false;
+		return;
+	}
+	sim_events_add(sim, sim->now + AGAIN, SIM_JOIN, p->node, port, NULL);
+	s = new_request(sim, p, &m);
+	s->method = IB_MAD_METHOD_SET;
+	s->attr_id = htobe16(MEMBER_RECORD);
+	s->attr_mod = htobe32(port); /* comes back in the answer */
+	s->trans_id = htobe64(++sim->events.order);
+	s->comp_mask = IB_MCR_COMPMASK_MGID | IB_MCR_COMPMASK_PORT_GID | IB_MCR_COMPMASK_JOIN_STATE;
+	r = (ib_member_rec_t *)s->data;
+	memcpy(r->mgid.raw, "\xFF\x12\x40\x1B\xFF\xFF\0\0\0\0\0\0\xFF\xFF\xFF\xFF", 16);
+	r->port_gid.unicast.prefix = htobe64(UINT64_C(0xFE80000000000000));
+	r->port_gid.unicast.interface_id = htobe64(sim->nodes[p->node].guid + p->num);
+	r->scope_state = IB_MC_REC_STATE_FULL_MEMBER;
+	sim_transmit(sim, &sim->nodes[p->node], m);
+}
+
+static void joined(struct sim *sim, const ib_sa_mad_t *s)
+{
+	uint32_t port = be32toh(s->attr_mod);
+
+	if (port < sim->nports && !s->status)
+		sim->ports[port].joined = true;
+}
+
+/* ---- paths -------------------------------------------------------------------- */
+
+static void new_query(struct sim *sim, uint32_t from, uint32_t to, uint64_t when)
+{
+	sim->queries = dl_array_grow(sim->queries, sizeof(*sim->queries), sim->nqueries, 1,
+				     &sim->queries_cap);
+	if (!sim->queries)
+		sim_die("no memory");
+	sim->queries[sim->nqueries] = (struct sim_query){ from, to, when, true };
+	sim_events_add(sim, when, SIM_ASK, sim->nqueries++, 0, NULL);
+	sim->asked++;
+}
+
+static void ask(struct sim *sim, uint32_t number)
+{
+	struct sim_query *q = &sim->queries[number];
+	struct sim_port *from = asking_port(sim, q->from), *to = asking_port(sim, q->to);
+	struct sim_msg *m;
+	ib_path_rec_t *r;
+	ib_sa_mad_t *s;
+
+	if (!q->open)
+		return;
+	sim_events_add(sim, sim->now + AGAIN, SIM_ASK, number, 0, NULL);
+	if (!from || !to)
+		return;
+	s = new_request(sim, from, &m);
+	s->method = IB_MAD_METHOD_GET;
+	s->attr_id = htobe16(PATH_RECORD);
+	s->attr_mod = htobe32(number);
+	s->trans_id = htobe64(++sim->events.order);
+	s->comp_mask = IB_PR_COMPMASK_SLID | IB_PR_COMPMASK_DLID | IB_PR_COMPMASK_NUMBPATH;
+	r = (ib_path_rec_t *)s->data;
+	r->slid = from->info.base_lid;
+	r->dlid = to->info.base_lid;
+	r->num_path = 1;
+	sim_transmit(sim, &sim->nodes[from->node], m);
+}
+
+static bool is_end(const struct sim *sim, uint32_t port, bool all)
+{
+	const struct sim_port *p = &sim->ports[port];
+	const struct sim_node *n = &sim->nodes[p->node];
+
+	return n->is_switch ? all && !p->num : p->num && p->peer != DL_NONE;
+}
+
+/* A path between two hosts, now and then. */
+static void draw_query(struct sim *sim)
+{
+	uint32_t port[2];
+
+	sim_events_add(sim, sim->now + sim->o.queries_ms * SIM_MS, SIM_ASK, DRAW, 0, NULL);
+	for (unsigned int i = 0; i < 2; i++)
+		do
+			port[i] = sim_random(&sim->random_net, sim->nports);
+		while (!is_end(sim, port[i], false));
+	if (port[0] != port[1])
+		new_query(sim, port[0], port[1], sim->now);
+}
+
+static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint64_t when)
+{
+	bool all = sim->switches_granted;
+
+	if (from == to || !is_end(sim, from, all) || !is_end(sim, to, all))
+		return;
+	if (sim->o.any_sl)
+		sim_judge_grant(sim, from, to, 0xFFFF);
+	else
+		new_query(sim, from, to, when);
+}
+
+void sim_client_start(struct sim *sim)
+{
+	uint64_t when = sim->now;
+	uint32_t ends = 0;
+
+	for (uint32_t p = 0; p < sim->nports; p++)
+		ends += is_end(sim, p, true);
+	sim->switches_granted = ends <= ALL_ENDS;
+	for (uint32_t a = 0; a < sim->nports; a++)
+		for (uint32_t b = 0; b < sim->nports; b++)
+			want_path(sim, a, b, when += SPACING);
+	if (sim->o.queries_ms)
+		sim_events_add(sim, sim->now, SIM_ASK, DRAW, 0, NULL);
+}
+
+void sim_client_ask_again(struct sim *sim, uint32_t port)
+{
+	uint64_t when = sim->now + SIM_SECOND;
+
+	for (uint32_t a = 0; sim->script->granted && a < sim->nports; a++)
+		want_path(sim, a, port, when += SPACING);
+}
+
+static void answered(struct sim *sim, const ib_sa_mad_t *s)
+{
+	uint32_t number = be32toh(s->attr_mod);
+	const ib_path_rec_t *r = (const ib_path_rec_t *)s->data;
+	unsigned int sl = be16toh(r->qos_class_sl) & 15;
+	struct sim_query *q;
+	uint16_t before;
+
+	if (number >= sim->nqueries || !sim->queries[number].open)
+		return;
+	q = &sim->queries[number];
+	if (s->status) {
+		sim->refused++;
+		return;
+	}
+	q->open = false;
+	sim->answered++;
+	if (sim->now - q->since > sim->slowest)
+		sim->slowest = sim->now - q->since;
+	before = sim_judge_granted(sim, q->from, q->to);
+	if (before && !(before & 1 << sl))
+		sim_find(sim, SIM_SL, "%s to %s: SL %u, granted before: SLs 0x%x",
+			 sim->nodes[sim->ports[q->from].node].name,
+			 sim->nodes[sim->ports[q->to].node].name, sl, before);
+	/* Both QoS levels. */
+	sim_judge_grant(sim, q->from, q->to, (uint16_t)(1 << sl | 1 << (sl | 8)));
+}
+
+void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m)
+{
+	const ib_sa_mad_t *s = (const ib_sa_mad_t *)m->mad.bytes;
+
+	(void)n;
+	if (s->attr_id == htobe16(PATH_RECORD))
+		answered(sim, s);
+	else if (s->attr_id == htobe16(MEMBER_RECORD))
+		joined(sim, s);
+}
+
+void sim_client_check(struct sim *sim, uint64_t since, uint64_t bound)
+{
+	for (uint32_t i = 0; i < sim->nqueries; i++) {
+		struct sim_query *q = &sim->queries[i];
+		uint64_t begun;
+
+		if (!q->open)
+			continue;
+		begun = q->since > since ? q->since : since;
+		if (sim->now > begun + bound && sim_judge_connected(sim, q->from) &&
+		    sim_judge_connected(sim, q->to))
+			sim_find(sim, SIM_SLOW, "%s asks for the path to %s since %.1f s",
+				 sim->nodes[sim->ports[q->from].node].name,
+				 sim->nodes[sim->ports[q->to].node].name,
+				 (double)(sim->now - q->since) / SIM_SECOND);
+	}
+}
+
+void sim_client_event(struct sim *sim, const struct sim_event *e)
+{
+	if (e->kind == SIM_JOIN)
+		join(sim, e->port);
+	else if (e->node == DRAW)
+		draw_query(sim);
+	else
+		ask(sim, e->node);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the switches hold, judged at every write that arrives.
+ *
+ * For each unicast LID that somebody owns, the judge keeps the next hop of every
+ * switch, whether packets from there arrive, and what packets are on which link
+ * (judge_flow.c); for each multicast group the latter (judge_groups.c).  A write
+ * changes a few next hops; what follows from them is worked out along the path.
+ *
+ *	packets in a circle	found where a next hop changes, by following it
+ *	credit loops		found where one channel begins to wait for another
+ *				one (order.c)
+ *	interrupted pairs	those whose packets arrived until a write came
+ *
+ * The twin is the full verifier on the same tables (judge_verify.c).
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+struct sim_judge *sim_judge_new(struct sim *sim)
+{
+	struct sim_judge *j = sim_alloc(1, sizeof(*j));
+	uint32_t npairs = 0;
+
+	sim->judge = j;
+	j->end_of_port = sim_alloc(sim->nports, sizeof(*j->end_of_port));
+	j->pair_first = sim_alloc(sim->nnodes, sizeof(*j->pair_first));
+	j->lid = sim_alloc(sim->nports, sizeof(*j->lid));
+	j->lmc = sim_alloc(sim->nports, sizeof(*j->lmc));
+	j->carrying = sim_alloc(sim->nports, sizeof(*j->carrying));
+	for (uint32_t i = 0; i < sim->nnodes; i++) {
+		const struct sim_node *n = &sim->nodes[i];
+
+		for (unsigned int o = n->is_switch ? 0 : 1; o <= (n->is_switch ? 0 : n->nports);
+		     o++)
+			j->end_of_port[n->first + o] = j->nends++;
+		j->pair_first[i] = npairs;
+		if (n->is_switch)
+			npairs += (n->nports + 1u) * (n->nports + 1u);
+	}
+	j->granted = sim_alloc(j->nends * (size_t)j->nends, sizeof(*j->granted));
+	j->pairs = sim_alloc(npairs, sizeof(*j->pairs));
+	j->counts = sim_alloc(npairs * (size_t)(SIM_VLS * SIM_VLS), sizeof(*j->counts));
+	j->closing = sim_alloc(SIM_MOST_CLOSING, sizeof(*j->closing));
+	j->ncolumns = IB_LID_MCAST_START_HO;
+	j->columns = sim_alloc(j->ncolumns, sizeof(*j->columns));
+	for (uint32_t lid = 0; lid < j->ncolumns; lid++)
+		j->columns[lid].owner = j->columns[lid].had = DL_NONE;
+	j->groups = sim_alloc(SIM_MLIDS, sizeof(*j->groups));
+	sim_order_init(sim);
+	return j;
+}
+
+/* ---- does a packet arrive? ----------------------------------------------------- */
+
+static void set_reached(struct sim *sim, struct sim_column *c, uint32_t node, bool reached)
+{
+	const struct sim_node *s = &sim->nodes[node];
+
+	if (c->reached[node] == reached)
+		return;
+	c->reached[node] = reached;
+	c->cut[node] |= !reached && sim->judge->by_write;
+	for (unsigned int in = 1; in <= s->nports; in++) {
+		uint32_t peer = sim->ports[s->first + in].peer, before;
+
+		if (peer == DL_NONE)
+			continue;
+		before = sim->ports[peer].node;
+		if (sim->nodes[before].is_switch && c->next[before] == peer)
+			set_reached(sim, c, before, reached);
+	}
+}
+
+/* Does a switch's packet come back to it? */
+static bool goes_round(const struct sim *sim, const struct sim_column *c, uint32_t node)
+{
+	uint32_t at = node;
+
+	for (uint32_t i = 0; i <= sim->nnodes && sim_is_link(c->next[at]); i++) {
+		at = sim->ports[sim->ports[c->next[at]].peer].node;
+		if (at == node)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t find_next(const struct sim *sim, const struct sim_column *c, uint32_t lid,
+			  const struct sim_node *s)
+{
+	unsigned int out = s->lft[lid];
+	uint32_t link = s->first + out, peer;
+
+	if (c->owner == s->first)
+		return SIM_DELIVERED;
+	if (!out || out > s->nports || !sim->judge->carrying[link])
+		return DL_NONE;
+	peer = sim->ports[link].peer;
+	if (sim->nodes[sim->ports[peer].node].is_switch)
+		return link;
+	return peer == c->owner ? SIM_DELIVERED : DL_NONE;
+}
+
+static void update_next(struct sim *sim, uint32_t lid, struct sim_node *s)
+{
+	struct sim_column *c = &sim->judge->columns[lid];
+	uint32_t node = (uint32_t)(s - sim->nodes), next = find_next(sim, c, lid, s);
+	char text[128];
+	bool reached;
+
+	if (next == c->next[node])
+		return;
+	sim_flow_next(sim, lid, s, next);
+	reached = next == SIM_DELIVERED;
+	if (sim_is_link(next) && goes_round(sim, c, node)) {
+		snprintf(text, sizeof(text), "packets to LID %u (%s) come back to %s", lid,
+			 sim->nodes[sim->ports[c->owner].node].name, s->name);
+		sim_log_unsafe(sim, SIM_CIRCLE, text);
+	} else if (sim_is_link(next)) {
+		reached = c->reached[sim->ports[sim->ports[next].peer].node];
+	}
+	set_reached(sim, c, node, reached);
+}
+
+/* ---- LIDs ---------------------------------------------------------------------- */
+
+static void open_column(struct sim *sim, uint32_t lid)
+{
+	struct sim_column *c = &sim->judge->columns[lid];
+
+	if (c->next)
+		return;
+	c->next = sim_alloc(sim->nnodes, sizeof(*c->next));
+	c->reached = sim_alloc(sim->nnodes, sizeof(*c->reached));
+	c->cut = sim_alloc(sim->nnodes, sizeof(*c->cut));
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		c->next[i] = DL_NONE;
+}
+
+/*
+ * An end port has a LID that was another's: what was granted for it means nothing
+ * any more, and whoever wants to send there asks again.
+ */
+static void forget_grants(struct sim *sim, uint32_t owner)
+{
+	struct sim_judge *j = sim->judge;
+
+	for (uint32_t e = 0; e < j->nends; e++)
+		j->granted[e * (size_t)j->nends + j->end_of_port[owner]] = 0;
+	sim_client_ask_again(sim, owner);
+}
+
+static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
+{
+	struct sim_column *c = &sim->judge->columns[lid];
+
+	open_column(sim, lid);
+	if (owner != DL_NONE && c->had != DL_NONE && c->had != owner)
+		forget_grants(sim, owner);
+	c->had = owner != DL_NONE ? owner : c->had;
+	/* Nobody's packets are nowhere. */
+	for (uint32_t i = 0; i < sim->nnodes && c->owner != DL_NONE; i++)
+		if (sim->nodes[i].is_switch) {
+			sim_flow_next(sim, lid, &sim->nodes[i], DL_NONE);
+			c->reached[i] = false;
+		}
+	c->owner = owner;
+	if (owner == DL_NONE)
+		return;
+	for (uint32_t e = 0; e < sim->judge->nends && !c->flow.total; e++)
+		if (sim->judge->granted[e * (size_t)sim->judge->nends +
+					sim->judge->end_of_port[owner]])
+			sim_flow_open(sim, &c->flow);
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (sim->nodes[i].is_switch)
+			update_next(sim, lid, &sim->nodes[i]);
+}
+
+static void update_lids(struct sim *sim, uint32_t port)
+{
+	struct sim_judge *j = sim->judge;
+	const struct sim_port *p = &sim->ports[port];
+	uint16_t lid = be16toh(p->info.base_lid);
+	uint8_t lmc = p->info.mkey_lmc & 7;
+
+	if (lid >= j->ncolumns)
+		lid = 0;
+	if (lid == j->lid[port] && lmc == j->lmc[port])
+		return;
+	for (uint32_t i = 0; j->lid[port] && i < 1u << j->lmc[port]; i++)
+		if (j->columns[j->lid[port] + i].owner == port)
+			set_owner(sim, j->lid[port] + i, DL_NONE);
+	if (sim->o.verbose > 1)
+		sim_say(sim, "LID of %s: %u, was %u", sim->nodes[p->node].name, lid, j->lid[port]);
+	j->lid[port] = lid;
+	j->lmc[port] = lmc;
+	for (uint32_t i = 0; lid && i < 1u << lmc && lid + i < j->ncolumns; i++)
+		set_owner(sim, lid + i, port);
+}
+
+/* ---- what changes -------------------------------------------------------------- */
+
+static bool is_end_port(const struct sim *sim, const struct sim_port *p)
+{
+	return sim->nodes[p->node].is_switch == !p->num;
+}
+
+/* A link begins to carry data, or ceases to. */
+static void update_link(struct sim *sim, uint32_t port)
+{
+	struct sim_judge *j = sim->judge;
+	const struct sim_port *p = &sim->ports[port];
+	struct sim_node *s = &sim->nodes[p->node], *far;
+	bool carries = sim_carries(sim, p);
+
+	if (j->carrying[port] == carries)
+		return;
+	far = &sim->nodes[sim->ports[p->peer].node];
+	for (uint32_t g = 0; g < j->ngroups; g++)
+		if (s->is_switch && far->is_switch && j->groups[g].total && !carries &&
+		    sim_groups_has(s, g, p->num))
+			sim_groups_depend(sim, g, s, p->num, false);
+	j->carrying[port] = carries;
+	for (uint32_t g = 0; g < j->ngroups; g++) {
+		if (!j->groups[g].total)
+			continue;
+		if (s->is_switch && far->is_switch) {
+			if (carries && sim_groups_has(s, g, p->num))
+				sim_groups_depend(sim, g, s, p->num, true);
+			sim_groups_refresh(sim, g, port);
+			if (carries && sim_groups_has(s, g, p->num))
+				sim_groups_circle(sim, g, s, p->num);
+		} else if (far->is_switch) {
+			sim_groups_switch(sim, g, far);
+		}
+	}
+	for (uint32_t lid = 1; lid < j->ncolumns; lid++) {
+		struct sim_column *c = &j->columns[lid];
+
+		if (c->owner == DL_NONE)
+			continue;
+		if (s->is_switch)
+			update_next(sim, lid, s);
+		if (s->is_switch && far->is_switch)
+			sim_flow_refresh(sim, lid, port);
+		else if (!s->is_switch)
+			sim_flow_refresh(sim, lid, c->next[far - sim->nodes]);
+	}
+}
+
+void sim_judge_port(struct sim *sim, uint32_t port, bool by_write)
+{
+	struct sim_port *p = &sim->ports[port];
+
+	sim_flow_expire(sim);
+	sim->judge->by_write = by_write;
+	if (is_end_port(sim, p))
+		update_lids(sim, port);
+	if (p->peer == DL_NONE)
+		return;
+	update_link(sim, port);
+	update_link(sim, p->peer);
+}
+
+void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first)
+{
+	sim_flow_expire(sim);
+	sim->judge->by_write = true;
+	for (uint32_t lid = first; lid < first + 64; lid++)
+		if (sim->judge->columns[lid].owner != DL_NONE)
+			update_next(sim, lid, n);
+}
+
+void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigned int out,
+		   const uint8_t *before, unsigned int vls_code)
+{
+	const struct sim_port *o = sim_port_at(sim, n, out);
+	unsigned int vls_before = before ? sim_flow_vls(o) : sim_flow_vls_of(vls_code);
+	unsigned int first = in == SIM_NO_PORT ? 0 : in, last = in == SIM_NO_PORT ? n->nports : in;
+
+	sim_flow_expire(sim);
+	sim->judge->by_write = true;
+	if (!sim->judge->carrying[n->first + out])
+		return;
+	for (in = first; in <= last; in++) {
+		const uint8_t *was = before ? before : o->sl2vl + 8 * in;
+
+		for (uint32_t lid = 1; lid < sim->judge->ncolumns; lid++)
+			sim_flow_map(sim, lid, n, in, out, was, vls_before);
+		sim_groups_map(sim, n, in, out, was, vls_before);
+	}
+}
+
+/* Masks of one group at a switch. */
+static void update_group(struct sim *sim, struct sim_node *n, uint32_t group, const uint16_t *was)
+{
+	struct sim_judge *j = sim->judge;
+	const uint16_t *now = &n->mft[group * SIM_MFT_POSITIONS];
+	bool come[DL_FABRIC_MAX_PORTS + 1] = { false };
+
+	sim_flow_open(sim, &j->groups[group]);
+	if (group >= j->ngroups)
+		j->ngroups = group + 1;
+	for (unsigned int out = 1; out <= n->nports; out++) {
+		uint32_t peer = sim->ports[n->first + out].peer;
+		bool is = now[out / 16] >> out % 16 & 1, before = was[out / 16] >> out % 16 & 1;
+
+		if (is != before && peer != DL_NONE && j->carrying[n->first + out] &&
+		    sim->nodes[sim->ports[peer].node].is_switch) {
+			sim_groups_depend(sim, group, n, out, is);
+			come[out] = is;
+		}
+	}
+	sim_groups_switch(sim, group, n);
+	for (unsigned int out = 1; out <= n->nports; out++)
+		if (come[out])
+			sim_groups_circle(sim, group, n, out);
+}
+
+void sim_judge_mft(struct sim *sim, struct sim_node *n, uint32_t first, const uint16_t *before)
+{
+	sim_flow_expire(sim);
+	sim->judge->by_write = true;
+	for (uint32_t g = first; g < first + 32; g++, before += SIM_MFT_POSITIONS)
+		if (memcmp(before, &n->mft[g * SIM_MFT_POSITIONS],
+			   SIM_MFT_POSITIONS * sizeof(*before)))
+			update_group(sim, n, g, before);
+}
+
+/* Its links are down, and carry nothing: no packet waits by what it held. */
+void sim_judge_node(struct sim *sim, struct sim_node *n)
+{
+	sim_flow_expire(sim);
+	sim->judge->by_write = false;
+	for (unsigned int o = n->is_switch ? 0 : 1; o <= (n->is_switch ? 0 : n->nports); o++)
+		update_lids(sim, n->first + o);
+	for (uint32_t lid = 1; n->is_switch && lid < sim->judge->ncolumns; lid++)
+		if (sim->judge->columns[lid].owner != DL_NONE)
+			update_next(sim, lid, n);
+}
+
+void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint16_t sls)
+{
+	struct sim_judge *j = sim->judge;
+	uint16_t *g = &j->granted[j->end_of_port[from] * (size_t)j->nends + j->end_of_port[to]];
+	const struct sim_port *p = &sim->ports[from];
+	uint32_t at = p->num ? sim->ports[p->peer].node : p->node;
+
+	if ((*g | sls) == *g)
+		return;
+	*g |= sls;
+	for (uint32_t i = 0; j->lid[to] && i < 1u << j->lmc[to]; i++) {
+		struct sim_column *c = &j->columns[j->lid[to] + i];
+
+		sim_flow_open(sim, &c->flow);
+		if (c->owner == to)
+			sim_flow_refresh(sim, j->lid[to] + i, c->next[at]);
+	}
+}
+
+uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to)
+{
+	const struct sim_judge *j = sim->judge;
+
+	return j->granted[j->end_of_port[from] * (size_t)j->nends + j->end_of_port[to]];
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Pairs of end ports: which should work, which do, and which a write interrupted.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* Nodes with a physical path to the node of a running subnet manager. */
+static bool *find_connected(const struct sim *sim)
+{
+	uint32_t *queue = sim_alloc(sim->nnodes, sizeof(*queue)), n = 0;
+	bool *in = sim_alloc(sim->nnodes, sizeof(*in));
+
+	for (uint32_t i = 0; i < sim->nnodes && !n; i++)
+		if (sim->nodes[i].sm >= 0 && !sim->nodes[i].dead) {
+			in[i] = true;
+			queue[n++] = i;
+		}
+	for (uint32_t k = 0; k < n; k++) {
+		const struct sim_node *s = &sim->nodes[queue[k]];
+
+		for (unsigned int o = 1; o <= s->nports; o++) {
+			const struct sim_port *p = sim_port_at(sim, s, o);
+			uint32_t far;
+
+			if (!sim_is_live(p))
+				continue;
+			far = sim->ports[p->peer].node;
+			if (!in[far])
+				queue[n++] = far;
+			in[far] = true;
+		}
+	}
+	free(queue);
+	return in;
+}
+
+bool sim_judge_connected(const struct sim *sim, uint32_t port)
+{
+	bool *in = find_connected(sim), is = in[sim->ports[port].node];
+
+	free(in);
+	return is && (!sim->ports[port].num || sim_is_live(&sim->ports[port]));
+}
+
+/* The switch where an end port's packets begin; DL_NONE: they do not. */
+static uint32_t access_switch(const struct sim *sim, uint32_t port)
+{
+	const struct sim_port *p = &sim->ports[port];
+
+	if (sim->nodes[p->node].is_switch)
+		return p->node;
+	return sim->judge->carrying[port] && sim->nodes[sim->ports[p->peer].node].is_switch ?
+		       sim->ports[p->peer].node :
+		       DL_NONE;
+}
+
+static bool pair_works(const struct sim *sim, uint32_t a, uint32_t b)
+{
+	const struct sim_judge *j = sim->judge;
+	uint32_t at = access_switch(sim, a);
+	const struct sim_column *c = &j->columns[j->lid[b]];
+
+	return at != DL_NONE && j->lid[a] && j->lid[b] && c->owner == b && c->reached[at];
+}
+
+static bool is_host(const struct sim *sim, uint32_t port, const bool *connected)
+{
+	const struct sim_port *p = &sim->ports[port];
+
+	return p->num && !sim->nodes[p->node].is_switch && connected[p->node] && sim_is_live(p);
+}
+
+uint64_t sim_judge_unreached(struct sim *sim, uint64_t *pairs, char *example, size_t size)
+{
+	bool *connected = find_connected(sim);
+	uint64_t bad = 0;
+
+	*pairs = 0;
+	for (uint32_t a = 0; a < sim->nports; a++)
+		for (uint32_t b = 0; is_host(sim, a, connected) && b < sim->nports; b++) {
+			if (a == b || !is_host(sim, b, connected))
+				continue;
+			++*pairs;
+			if (pair_works(sim, a, b))
+				continue;
+			if (!bad++)
+				snprintf(example, size, "%s to %s",
+					 sim->nodes[sim->ports[a].node].name,
+					 sim->nodes[sim->ports[b].node].name);
+		}
+	free(connected);
+	return bad;
+}
+
+/* ---- interrupted --------------------------------------------------------------- */
+
+void sim_judge_mark(struct sim *sim)
+{
+	struct sim_judge *j = sim->judge;
+
+	for (uint32_t lid = 1; lid < j->ncolumns; lid++)
+		if (j->columns[lid].owner != DL_NONE)
+			memset(j->columns[lid].cut, 0, sim->nnodes * sizeof(bool));
+}
+
+/* End ports whose packets begin at a switch, but for one. */
+static void count_sources(const struct sim *sim, uint32_t node, uint32_t but, uint32_t *all,
+			  uint32_t *adapters)
+{
+	const struct sim_node *s = &sim->nodes[node];
+
+	*all = *adapters = 0;
+	if (sim->judge->lid[s->first] && s->first != but)
+		++*all;
+	for (unsigned int o = 1; o <= s->nports; o++) {
+		uint32_t peer = sim->ports[s->first + o].peer;
+
+		if (peer == DL_NONE || peer == but || !sim->judge->lid[peer] ||
+		    sim->nodes[sim->ports[peer].node].is_switch || !sim->judge->carrying[peer])
+			continue;
+		++*all;
+		++*adapters;
+	}
+}
+
+uint64_t sim_judge_interrupted(struct sim *sim, uint64_t *of_adapters)
+{
+	const struct sim_judge *j = sim->judge;
+	uint64_t pairs = 0;
+
+	*of_adapters = 0;
+	for (uint32_t lid = 1; lid < j->ncolumns; lid++) {
+		const struct sim_column *c = &j->columns[lid];
+
+		for (uint32_t i = 0; c->owner != DL_NONE && i < sim->nnodes; i++) {
+			uint32_t all, adapters;
+
+			if (!c->cut[i] || !c->reached[i])
+				continue;
+			count_sources(sim, i, c->owner, &all, &adapters);
+			pairs += all;
+			if (!sim->nodes[sim->ports[c->owner].node].is_switch)
+				*of_adapters += adapters;
+		}
+	}
+	return pairs;
+}

@@ -1,0 +1,30 @@
+# Subnet managers in virtual time (README.md here), where configure finds that it
+# can be done.
+EXTRA_DIST += test/sim/README.md test/sim/run.bash
+if SIM
+check_PROGRAMS += test/sim/sim
+check_LTLIBRARIES += test/sim/sm.la
+endif
+test_sim_sim_SOURCES = test/sim/sim.h test/sim/share.h test/sim/judge.h \
+	test/sim/main.c test/sim/events.c test/sim/nodes.c test/sim/agent.c test/sim/carry.c \
+	test/sim/client.c test/sim/process.c test/sim/script.c test/sim/apply.c test/sim/log.c \
+	test/sim/judge.c test/sim/judge_flow.c test/sim/judge_groups.c test/sim/judge_pairs.c \
+	test/sim/judge_verify.c test/sim/order.c
+test_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_sim_sim_LDADD = libdlread.la libdlroute.la
+test_sim_sm_la_SOURCES = test/sim/sm.h test/sim/share.h test/sim/sm_turn.c test/sim/sm_threads.c \
+	test/sim/sm_time.c test/sim/sm_umad.c
+# No checked variants of printf() and others: their names are taken here.
+test_sim_sm_la_CFLAGS = $(AM_CFLAGS) -U_FORTIFY_SOURCE -fno-builtin
+test_sim_sm_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+test_sim_sm_la_LIBADD = -ldl
+
+# DATELINE_EVENTS events, drawn from DATELINE_SEED.
+.PHONY: check-sim
+if SIM
+check-sim: all test/sim/sim test/sim/sm.la
+	@DATELINE_BUILD="$(abs_builddir)" $(srcdir)/test/sim/run.bash
+else
+check-sim:
+	@echo 'SKIPPED virtual time: it needs glibc on x86-64, without sanitizers'
+endif

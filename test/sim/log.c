@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the subnet managers say, compared with what the judge has seen.
+ *
+ * The engine says at the end of a change of tables whether all states on the way
+ * were proven.  Unsafe moments are therefore held back until it does.  With
+ * engines and modes that promise nothing they are counted only.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define KNOWN_AGAIN (30 * SIM_SECOND) /* after a disturbance */
+#define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
+
+void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
+{
+	struct sim_log *l = &sim->log;
+
+	if (l->nheld < MOST_HELD) {
+		l->held[l->nheld].what = what;
+		l->held[l->nheld].time = sim->now;
+		snprintf(l->held[l->nheld].text, sizeof(l->held[l->nheld].text), "%s", text);
+	}
+	l->nheld++;
+}
+
+void sim_log_flush(struct sim *sim, bool proven)
+{
+	struct sim_log *l = &sim->log;
+	uint32_t n = l->nheld;
+
+	l->nheld = 0;
+	if (!proven || !sim->o.promises) {
+		sim->admitted += n;
+		if (n && sim->o.verbose)
+			sim_say(sim, "unsafe, and not called proven: %u times, first: %s", n,
+				l->held[0].text);
+		return;
+	}
+	for (uint32_t i = 0; i < n && i < MOST_HELD; i++)
+		sim_find(sim, l->held[i].what, "%s (at %.6f)", l->held[i].text,
+			 (double)(l->held[i].time - SIM_EPOCH) / SIM_SECOND);
+}
+
+/* The number in front of some words of a line. */
+static bool number_before(const char *line, const char *words, uint64_t *out)
+{
+	const char *at = strstr(line, words);
+
+	if (!at || at == line)
+		return false;
+	while (at > line && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	*out = strtoull(at, NULL, 10);
+	return true;
+}
+
+static void compare_pairs(struct sim *sim, const char *line)
+{
+	uint64_t said, pairs, adapters;
+
+	if (!number_before(line, " pairs interrupted", &said))
+		return;
+	pairs = sim_judge_interrupted(sim, &adapters);
+	sim->pairs_said += said;
+	sim->pairs_seen += pairs;
+	sim->pairs_of_adapters += adapters;
+	/* What dies meanwhile, or forwards without an answer, cannot be foreseen. */
+	if (said != pairs && sim->last_change < sim->sweeper->sweep_at &&
+	    sim->disturbed + KNOWN_AGAIN < sim->now)
+		sim_find(sim, SIM_PAIRS,
+			 "the log states %" PRIu64 " pairs interrupted, there were %" PRIu64
+			 " (%" PRIu64 " of adapters)",
+			 said, pairs, adapters);
+}
+
+/* Every switch has answered since the sweep began, so everything could be known. */
+static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm)
+{
+	return sim->last_change < sm->sweep_at && sim->disturbed < sm->sweep_at;
+}
+
+static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line)
+{
+	sim->sweeper = sm;
+	sim->transitions++;
+	if (strstr(line, "not proven")) {
+		sim->unproven++;
+		if (was_undisturbed(sim, sm))
+			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));
+		sim_log_flush(sim, false);
+	} else {
+		compare_pairs(sim, line);
+		sim_log_flush(sim, true);
+	}
+	sim_judge_mark(sim);
+}
+
+void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
+{
+	const char *said = strstr(line, "dateline: ");
+	char text[240];
+
+	if (strstr(line, "SUBNET UP")) {
+		if (sim->o.verbose)
+			sim_say(sim, "sm%d: SUBNET UP", (int)(sm - sim->sms));
+		sm->sweeps++;
+		sm->last_up = sim->now;
+		sim_judge_mark(sim);
+		sim_script_begin(sim);
+		return;
+	}
+	if (!said)
+		return;
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(said, "\n"), said);
+	if (sim->o.verbose)
+		sim_say(sim, "sm%d: %s", (int)(sm - sim->sms), text);
+	if (strstr(text, "dateline: transition: "))
+		read_transition(sim, sm, text);
+	else if (strstr(text, "ERR DL26"))
+		sim_log_flush(sim, true);
+}

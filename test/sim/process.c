@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The subnet managers' processes, and whose turn it is (share.h).
+ *
+ * One run has to be like another: a subnet manager starts in a directory of its
+ * own with a fixed environment, relative names and addresses that are not
+ * randomised.  Exactly one process runs at any moment.  What is to happen next is
+ * the earliest of the events and of the subnet managers' deadlines.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim.h"
+
+#define PATIENCE 120 /* seconds of the wall clock that a turn may take */
+#define PROCESSORS 3
+#define TOP_PRIORITY 10
+#define COALESCE (15 * SIM_US) /* MADs that come one soon after the other come in one turn */
+
+/* ---- a process begins --------------------------------------------------------- */
+
+static void link_to(const char *target, const char *name)
+{
+	char *path = realpath(target, NULL);
+
+	if (!path)
+		sim_die("%s: %s", target, strerror(errno));
+	unlink(name);
+	if (symlink(path, name))
+		sim_die("%s: %s", name, strerror(errno));
+	free(path);
+}
+
+static void write_config(const struct sim *sim)
+{
+	const struct sim_options *o = &sim->o;
+	FILE *f = fopen("opensm.conf", "w"), *more;
+	char line[1024];
+
+	if (!f)
+		sim_die("opensm.conf: %s", strerror(errno));
+	fprintf(f, "qos TRUE\nforce_log_flush TRUE\nrouting_engine %s,no_fallback\n", o->engine);
+	fprintf(f, "torus_config torus.conf\nsminfo_polling_timeout 1000\n");
+	fprintf(f, "polling_retry_number 2\n");
+	if (!strcmp(o->engine, "dateline"))
+		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%s%s%s\n",
+			o->mode, o->plugin_options ? " " : "",
+			o->plugin_options ? o->plugin_options : "");
+	more = o->config ? fopen(o->config, "r") : NULL;
+	while (more && fgets(line, sizeof(line), more))
+		fputs(line, f);
+	if (more)
+		fclose(more);
+	fclose(f);
+}
+
+/* In the directory that is to be the subnet manager's. */
+static void prepare_directory(const struct sim *sim)
+{
+	char name[PATH_MAX];
+
+	write_config(sim);
+	link_to(sim->o.torus_config, "torus.conf");
+	link_to(sim->o.shim, "sm.so");
+	snprintf(name, sizeof(name), "%s/libosmdateline.so", sim->o.plugin_dir);
+	link_to(name, "libosmdateline.so");
+}
+
+static void run_program(const struct sim *sim, uint32_t sm, int fd)
+{
+	char priority[16], *const environment[] = { "LD_PRELOAD=./sm.so",
+						    "LD_LIBRARY_PATH=.",
+						    "OSM_TMP_DIR=.",
+						    "OSM_CACHE_DIR=.",
+						    "TZ=UTC",
+						    "LC_ALL=C",
+						    NULL };
+	char *const arguments[] = { "opensm", "-F",   "opensm.conf", "-f",     "osm.log",
+				    "-D",     "0x03", "-p",	     priority, NULL };
+	int null = open("/dev/null", O_RDONLY);
+	int out = open("output", O_WRONLY | O_CREAT | O_APPEND, 0644);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (null < 0 || out < 0 || dup2(fd, SIM_SHARE_FD) < 0 || dup2(null, 0) < 0 ||
+	    dup2(out, 1) < 0 || dup2(out, 2) < 0)
+		_exit(126);
+	syscall(SYS_close_range, 3, SIM_SHARE_FD - 1, 0);
+	syscall(SYS_close_range, SIM_SHARE_FD + 1, INT_MAX, 0);
+	personality(ADDR_NO_RANDOMIZE);
+	snprintf(priority, sizeof(priority), "%u", TOP_PRIORITY - sm);
+	execve(sim->o.opensm, arguments, environment);
+	_exit(127);
+}
+
+static void fill_share(struct sim *sim, struct sim_sm *sm, uint32_t number)
+{
+	struct sim_share *s = sm->share;
+	struct sim_node *n = &sim->nodes[sm->node];
+
+	s->now = sim->now;
+	s->seed = sim->o.seed * 64 + number * 16 + sm->run;
+	s->preempt = sim->o.preempt;
+	s->stall = sim->o.stall;
+	s->processors = PROCESSORS;
+	s->keep_log = sim->o.keep;
+	s->port.node_guid = n->guid;
+	s->port.port_guid = n->guid + 1;
+	s->ready = true;
+}
+
+void sim_process_start(struct sim *sim, uint32_t number, uint32_t node)
+{
+	struct sim_sm *sm = &sim->sms[number];
+	char dir[PATH_MAX];
+	int fd = memfd_create("sim", 0), here = open(".", O_RDONLY | O_DIRECTORY);
+
+	if (fd < 0 || here < 0 || ftruncate(fd, sizeof(*sm->share)))
+		sim_die("no shared memory: %s", strerror(errno));
+	sm->share = mmap(NULL, sizeof(*sm->share), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (sm->share == MAP_FAILED)
+		sim_die("no shared memory: %s", strerror(errno));
+	sm->node = node;
+	sm->run++;
+	sm->last_up = 0;
+	sm->sweep_at = sm->last_sent = sim->now;
+	sim->nodes[node].sm = (int)number;
+	fill_share(sim, sm, number);
+	snprintf(dir, sizeof(dir), "%s/sm%u", sim->o.dir, number);
+	if ((mkdir(dir, 0755) && errno != EEXIST) || chdir(dir))
+		sim_die("%s: %s", dir, strerror(errno));
+	prepare_directory(sim);
+	fflush(NULL);
+	sm->pid = fork();
+	if (!sm->pid)
+		run_program(sim, number, fd);
+	if (fchdir(here))
+		sim_die("cannot return to the working directory");
+	close(here);
+	close(fd);
+}
+
+/* ---- and ends ----------------------------------------------------------------- */
+
+static void bury(struct sim *sim, struct sim_sm *sm)
+{
+	sim_end_port(sim, &sim->nodes[sm->node], 1)->info.capability_mask &= ~IB_PORT_CAP_IS_SM;
+	sim_carry_forget(sim, sm);
+	sim->nodes[sm->node].sm = -1;
+	munmap(sm->share, sizeof(*sm->share));
+	sm->share = NULL;
+	sm->pid = 0;
+}
+
+void sim_process_kill(struct sim *sim, uint32_t number)
+{
+	struct sim_sm *sm = &sim->sms[number];
+
+	if (!sm->pid)
+		return;
+	kill(sm->pid, SIGKILL);
+	waitpid(sm->pid, NULL, 0);
+	bury(sim, sm);
+}
+
+void sim_process_end(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		sim_process_kill(sim, i);
+}
+
+static void ended_by_itself(struct sim *sim, struct sim_sm *sm, int status)
+{
+	uint32_t number = (uint32_t)(sm - sim->sms);
+
+	sm->share->ended = true;
+	if (WIFSIGNALED(status))
+		sim_find(sim, SIM_ENDED, "sm%u: signal %d", number, WTERMSIG(status));
+	else
+		sim_find(sim, SIM_ENDED, "sm%u: exit status %d", number, WEXITSTATUS(status));
+	bury(sim, sm);
+	sim->over = true;
+}
+
+/* ---- turns -------------------------------------------------------------------- */
+
+void sim_process_deliver(struct sim *sim, uint32_t number, struct sim_msg *m, int agent)
+{
+	struct sim_msg **last = &sim->sms[number].waiting;
+
+	if (!*last)
+		sim->sms[number].wake_at = sim->now + COALESCE;
+	m->mad.agent = agent;
+	m->next = NULL;
+	while (*last)
+		last = &(*last)->next;
+	*last = m;
+}
+
+static void hand_over_mads(struct sim *sim, struct sim_sm *sm)
+{
+	struct sim_share *s = sm->share;
+	struct sim_msg *m;
+
+	while ((m = sm->waiting) && s->nin < SIM_QUEUE) {
+		sm->waiting = m->next;
+		s->in[s->nin++] = m->mad;
+		/* What has timed out is nobody's now. */
+		sim_msg_free(sim, m);
+	}
+}
+
+/* Returns false if the process has ended in its turn. */
+static bool wait_for_turn(struct sim *sim, struct sim_sm *sm)
+{
+	struct timespec second = { 1, 0 };
+	unsigned int waited = 0;
+	uint32_t turn;
+	int status;
+
+	while ((turn = __atomic_load_n(&sm->share->turn, __ATOMIC_SEQ_CST)) == SIM_TURN_SM) {
+		if (!syscall(SYS_futex, &sm->share->turn, FUTEX_WAIT, turn, &second, NULL, 0) ||
+		    errno != ETIMEDOUT)
+			continue;
+		if (waitpid(sm->pid, &status, WNOHANG) == sm->pid) {
+			ended_by_itself(sim, sm, status);
+			return false;
+		}
+		if (++waited == PATIENCE) {
+			sim_find(sim, SIM_HUNG, "sm%d computes for ever", (int)(sm - sim->sms));
+			sim->over = true;
+			return false;
+		}
+	}
+	if (!sm->share->ended)
+		return true;
+	waitpid(sm->pid, &status, 0);
+	ended_by_itself(sim, sm, status);
+	return false;
+}
+
+static void give_turn(struct sim_share *s)
+{
+	__atomic_store_n(&s->turn, SIM_TURN_SM, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &s->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* What the subnet manager has sent, and said. */
+static void collect(struct sim *sim, struct sim_sm *sm)
+{
+	struct sim_share *s = sm->share;
+	struct sim_port *p = sim_end_port(sim, &sim->nodes[sm->node], 1);
+
+	if (s->is_sm)
+		p->info.capability_mask |= IB_PORT_CAP_IS_SM;
+	else
+		p->info.capability_mask &= ~IB_PORT_CAP_IS_SM;
+	for (uint32_t i = 0; i < s->nout; i++) {
+		sim->now = s->out[i].time;
+		sim_carry_send(sim, sm, &s->out[i]);
+	}
+	s->nout = 0;
+	sim->now = s->now;
+	for (uint32_t at = 0; at < s->log_used; at += (uint32_t)strlen(s->log + at) + 1)
+		sim_log_line(sim, sm, s->log + at);
+	s->log_used = 0;
+}
+
+static void take_turn(struct sim *sim, struct sim_sm *sm, uint64_t limit)
+{
+	struct sim_share *s = sm->share;
+	const struct sim_port *p = sim_end_port(sim, &sim->nodes[sm->node], 1);
+
+	hand_over_mads(sim, sm);
+	s->now = sim->now;
+	s->limit = limit < SIM_NEVER / 2 ? limit : SIM_NEVER / 2;
+	s->port.lid = be16toh(p->info.base_lid);
+	s->port.sm_lid = be16toh(p->info.master_sm_base_lid);
+	s->port.state = (uint8_t)sim_port_state(p);
+	s->port.physical_state = p->info.state_info2 >> 4;
+	s->port.capabilities = p->info.capability_mask;
+	give_turn(s);
+	if (wait_for_turn(sim, sm))
+		collect(sim, sm);
+}
+
+/* When a subnet manager can go on. */
+static uint64_t ready_at(const struct sim *sim, const struct sim_sm *sm)
+{
+	if (!sm->pid || sm->paused)
+		return SIM_NEVER;
+	if (sm->share->ready)
+		return sim->now;
+	return sm->waiting && sm->wake_at < sm->share->deadline ? sm->wake_at : sm->share->deadline;
+}
+
+static void happen(struct sim *sim)
+{
+	struct sim_event e = sim_events_take(sim);
+
+	if (e.time > sim->now)
+		sim->now = e.time;
+	switch (e.kind) {
+	case SIM_ASK:
+	case SIM_JOIN:
+		sim_client_event(sim, &e);
+		break;
+	case SIM_STEP:
+		sim_script_event(sim);
+		break;
+	case SIM_RAISE:
+		sim_nodes_link(sim, e.port, true);
+		break;
+	default:
+		sim_carry_event(sim, &e);
+	}
+}
+
+/* Those that can go on at the earliest moment, and when the others can. */
+static uint32_t find_ready(struct sim *sim, uint32_t *ready, uint64_t *first)
+{
+	uint32_t n = 0;
+
+	*first = SIM_NEVER;
+	for (uint32_t i = 0; i < sim->nsms; i++) {
+		uint64_t at = ready_at(sim, &sim->sms[i]);
+
+		if (at < *first)
+			*first = at;
+	}
+	for (uint32_t i = 0; i < sim->nsms && *first != SIM_NEVER; i++)
+		if (ready_at(sim, &sim->sms[i]) <= *first)
+			ready[n++] = i;
+	return n;
+}
+
+void sim_process_run(struct sim *sim)
+{
+	uint32_t ready[SIM_MOST_SMS], n, chosen;
+	uint64_t first, limit;
+
+	while (!sim->over) {
+		n = find_ready(sim, ready, &first);
+		limit = sim_events_next(sim);
+		if (limit != SIM_NEVER && limit <= (first > sim->now ? first : sim->now)) {
+			happen(sim);
+			continue;
+		}
+		if (!n)
+			sim_die("nothing is left to happen");
+		if (first > sim->now)
+			sim->now = first;
+		chosen = ready[n == 1 ? 0 : sim_random(&sim->random_net, n)];
+		for (uint32_t i = 0; i < sim->nsms; i++) {
+			uint64_t at = i == chosen ? SIM_NEVER : ready_at(sim, &sim->sms[i]);
+
+			limit = at < limit ? at : limit;
+		}
+		take_turn(sim, &sim->sms[chosen], limit);
+	}
+}

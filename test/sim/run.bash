@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# usage: DATELINE_BUILD=BUILD run.bash
+#
+# OpenSM with the plugin in virtual time (README.md): the scripts that are kept,
+# a run twice, and DATELINE_EVENTS random events in each of several settings
+# together, drawn from DATELINE_SEED.  A run that finds something leaves its script
+# in BUILD/check-sim.  The last line sums up; nothing in the output depends on the
+# clock.  Exit status 0 if nothing was found.
+set -uo pipefail
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BUILD=$(cd "${DATELINE_BUILD:?}" && pwd)
+EVENTS=${DATELINE_EVENTS:-5000}
+SEED=${DATELINE_SEED:-1}
+OUT=$BUILD/check-sim
+OPENSM=${DATELINE_OPENSM:-$(PATH=$PATH:/usr/sbin:/sbin command -v opensm)}
+CHUNK=250 # events a run
+export HERE BUILD OUT OPENSM
+
+[[ -x $OPENSM ]] || {
+	echo "SKIPPED virtual time: this machine has no opensm"
+	exit 0
+}
+
+# one NAME ARGUMENT...: a run, its output in OUT/NAME.log.
+one() {
+	local name=$1
+
+	shift
+	mkdir -p "$OUT/$name"
+	"$BUILD/test/sim/sim" --build "$BUILD" --opensm "$OPENSM" --dir "$OUT/$name" "$@" \
+		>"$OUT/$name.log" 2>&1
+	echo "$? $name"
+}
+
+# The same run twice, from elsewhere and in another environment: the same bytes.
+twice() {
+	one twice-a --events 60 --seed "$1" --sms 2 >/dev/null
+	(
+		cd / || exit
+		export SOMETHING=else
+		one twice-b --events 60 --seed "$1" --sms 2 >/dev/null
+	)
+	cmp -s "$OUT/twice-a.log" "$OUT/twice-b.log"
+	echo "$? twice-a"
+}
+export -f one twice
+
+# Runs, one a line: what xargs starts.
+runs() {
+	local script n=0 left=$EVENTS events seed=$SEED
+	local -a settings=(
+		"proven --mode proven"
+		"any-sl --mode any-sl"
+		"standby --mode proven --sms 2"
+		"mesh --mode proven --torus 5x5x5"
+		"calm --mode proven --gap 1500"
+		"standby-any-sl --mode any-sl --sms 2"
+	)
+
+	for script in "$HERE"/scripts/*.events; do
+		[[ -e $script ]] || continue
+		echo "one script-$(basename "$script" .events) '$script'"
+	done
+	echo "twice $SEED"
+	while ((left > 0)); do
+		events=$((left < CHUNK ? left : CHUNK))
+		set -- "${settings[n++ % ${#settings[@]}]}"
+		echo "one ${1%% *}-$seed --seed $seed --events $events ${1#* }"
+		seed=$((seed + 1)) left=$((left - events))
+	done
+}
+
+rm -rf "$OUT"
+mkdir -p "$OUT"
+passed=0 failed=0
+while read -r status name; do
+	if ((status == 0)); then
+		passed=$((passed + 1))
+		rm -rf "${OUT:?}/$name"
+		continue
+	fi
+	failed=$((failed + 1))
+	printf 'FAILED %s: its script is %s\n' "$name" "$OUT/$name/script"
+	grep -v '^ .* up after' "$OUT/$name.log"
+done < <(runs | tr '\n' '\0' | xargs -0 -P "${DATELINE_JOBS:-$(nproc)}" -I RUN bash -c RUN |
+	sort -k 2)
+printf '%d events: %d passed, %d failed\n' "$EVENTS" "$passed" "$failed"
+((failed == 0))

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Events as text, README.md: read, written, and drawn at random.  A script that is
+ * written after a random run does the same when it is read with the same seed.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define FIRST_STEP (2 * SIM_SECOND)
+#define ASKING (4 * SIM_SECOND)
+#define SETTLE_LOOK (500 * SIM_MS)
+#define SETTLE_BOUND (600 * SIM_SECOND) /* one after the other, maps of a dead switch time out */
+#define LIGHT_SWEEP (12 * SIM_SECOND)	/* within that time what went wrong is tried again */
+#define QUERY_BOUND (10 * SIM_SECOND)
+#define MOST_TRIES 300
+#define SILENCE (35 * SIM_SECOND) /* light sweeps come every 10 s */
+
+/* Each kind of event: its word, the arguments behind it, and how often it is drawn. */
+static const struct {
+	const char *word;
+	bool node;
+	unsigned int nargs, weight;
+} kinds[SIM_STEP_KINDS] = {
+	[SIM_STEP_CUT] = { "cut", true, 1, 4 },	      [SIM_STEP_MEND] = { "mend", true, 1, 4 },
+	[SIM_STEP_FLAP] = { "flap", true, 2, 3 },     [SIM_STEP_KILL] = { "kill", true, 0, 2 },
+	[SIM_STEP_REVIVE] = { "revive", true, 0, 2 }, [SIM_STEP_MUTE] = { "mute", true, 0, 1 },
+	[SIM_STEP_HEAR] = { "hear", true, 0, 1 },     [SIM_STEP_LOSS] = { "loss", false, 3, 1 },
+	[SIM_STEP_SWEEP] = { "sweep", false, 1, 1 },  [SIM_STEP_STOP] = { "stop", false, 1, 1 },
+	[SIM_STEP_START] = { "start", false, 1, 1 },  [SIM_STEP_SETTLE] = { "settle", false, 0, 0 },
+};
+
+/* ---- text ---------------------------------------------------------------------- */
+
+void sim_script_add(struct sim_script *s, const struct sim_step *step)
+{
+	s->steps = dl_array_grow(s->steps, sizeof(*s->steps), s->n, 1, &s->cap);
+	if (!s->steps)
+		sim_die("no memory");
+	s->steps[s->n++] = *step;
+}
+
+static bool read_step(char *line, struct sim_step *step)
+{
+	char word[16];
+	int at = 0;
+	char *rest;
+
+	memset(step, 0, sizeof(*step));
+	if (sscanf(line, "+%u %15s%n", &step->after_ms, word, &at) != 2)
+		return false;
+	for (step->kind = 0; step->kind < SIM_STEP_KINDS; step->kind++)
+		if (!strcmp(word, kinds[step->kind].word))
+			break;
+	if (step->kind == SIM_STEP_KINDS)
+		return false;
+	line += at;
+	if (kinds[step->kind].node) {
+		if (sscanf(line, " %63s%n", step->node, &at) != 1)
+			return false;
+		line += at;
+	}
+	for (unsigned int i = 0; i < kinds[step->kind].nargs; i++) {
+		step->arg[i] = (uint32_t)strtoul(line, &rest, 10);
+		if (rest == line)
+			return false;
+		line = rest;
+	}
+	return line[strspn(line, " \t\r\n")] == '\0' || line[strspn(line, " \t")] == '#';
+}
+
+void sim_script_read(struct sim_script *s, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	unsigned int number = 0;
+	struct sim_step step;
+	char line[256];
+
+	if (!f)
+		sim_die("%s: %s", path, strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		number++;
+		/* Settings stand before the events, for main.c. */
+		if (line[0] != '+')
+			continue;
+		if (!read_step(line, &step))
+			sim_die("%s:%u: no event: %s", path, number, line);
+		sim_script_add(s, &step);
+	}
+	fclose(f);
+}
+
+void sim_script_print(const struct sim_step *step, FILE *to)
+{
+	fprintf(to, "+%u %s", step->after_ms, kinds[step->kind].word);
+	if (kinds[step->kind].node)
+		fprintf(to, " %s", step->node);
+	for (unsigned int k = 0; k < kinds[step->kind].nargs; k++)
+		fprintf(to, " %u", step->arg[k]);
+	fputc('\n', to);
+}
+
+void sim_script_write(const struct sim_script *s, FILE *to)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		sim_script_print(&s->steps[i], to);
+}
+
+/* ---- at random ----------------------------------------------------------------- */
+
+static uint32_t draw_gap(struct sim *sim)
+{
+	uint64_t *r = &sim->random_script;
+
+	switch (sim_random(r, 4)) {
+	case 0:
+		return sim_random(r, 5);
+	case 1:
+		return sim_random(r, 4 * sim->o.gap_ms);
+	default:
+		return sim_random(r, sim->o.gap_ms);
+	}
+}
+
+void sim_script_draw_args(struct sim *sim, struct sim_step *step)
+{
+	uint64_t *r = &sim->random_script;
+	const struct sim_node *n = &sim->nodes[sim_random(r, sim->nnodes)];
+
+	snprintf(step->node, sizeof(step->node), "%.63s", kinds[step->kind].node ? n->name : "");
+	switch (step->kind) {
+	case SIM_STEP_FLAP:
+		step->arg[1] = 1 + sim_random(r, 1500);
+		/* fall through */
+	case SIM_STEP_CUT:
+	case SIM_STEP_MEND:
+		step->arg[0] = 1 + sim_random(r, n->nports);
+		break;
+	case SIM_STEP_LOSS:
+		for (unsigned int i = 0; i < 3; i++)
+			step->arg[i] = sim->loss ? 0 : sim_random(r, i ? 100 : 180);
+		break;
+	case SIM_STEP_SWEEP:
+	case SIM_STEP_STOP:
+	case SIM_STEP_START:
+		step->arg[0] = sim_random(r, sim->nsms);
+		break;
+	default:
+		break;
+	}
+}
+
+struct sim_step sim_script_draw(struct sim *sim)
+{
+	struct sim_step step = { .kind = SIM_STEP_SETTLE };
+	uint32_t all = 0, pick;
+
+	if (sim->script->since == sim->o.settle_every)
+		return step;
+	for (unsigned int k = 0; k < SIM_STEP_KINDS; k++)
+		all += kinds[k].weight;
+	pick = sim_random(&sim->random_script, all);
+	for (step.kind = 0; pick >= kinds[step.kind].weight; step.kind++)
+		pick -= kinds[step.kind].weight;
+	step.after_ms = draw_gap(sim);
+	return step;
+}
+
+/* ---- one after the other -------------------------------------------------------- */
+
+static void after(struct sim *sim, uint64_t ns)
+{
+	sim_events_add(sim, sim->now + ns, SIM_STEP, 0, 0, NULL);
+}
+
+void sim_script_begin(struct sim *sim)
+{
+	if (sim->script->begun)
+		return;
+	sim->script->begun = true;
+	sim_say(sim, "up after %" PRIu64 " MADs", sim->sent);
+	for (uint32_t i = 1; i < sim->nsms; i++)
+		sim_process_start(sim, i, sim->sms[i].node);
+	after(sim, FIRST_STEP);
+}
+
+static bool all_joined(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nports; i++) {
+		const struct sim_port *p = &sim->ports[i];
+
+		if (p->num && !sim->nodes[p->node].is_switch && sim_is_live(p) && !p->joined)
+			return false;
+	}
+	return true;
+}
+
+/* Has the master finished a sweep since the last change, and does all work? */
+static bool is_settled(struct sim *sim, uint64_t *bad, char *example, size_t size)
+{
+	uint64_t pairs;
+	bool quiet = false;
+
+	*bad = sim_judge_unreached(sim, &pairs, example, size);
+	for (uint32_t i = 0; i < sim->nsms; i++) {
+		const struct sim_sm *sm = &sim->sms[i];
+
+		quiet |= sm->pid && sm->last_up > sim->last_change && sm->last_up > sm->sweep_at &&
+			 (sm->last_up > sim->disturbed || sim->now > sim->disturbed + LIGHT_SWEEP);
+	}
+	return !*bad && quiet && all_joined(sim);
+}
+
+static void look_for_silence(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		if (sim->sms[i].pid && sim->now - sim->sms[i].last_sent > SILENCE)
+			sim_find(sim, SIM_HUNG, "sm%u sends nothing since %.1f s", i,
+				 (double)(sim->now - sim->sms[i].last_sent) / SIM_SECOND);
+}
+
+/* Returns false if it is too early to say. */
+static bool settle(struct sim *sim)
+{
+	uint64_t bad, well = sim->script->settling;
+	char example[160] = "";
+	bool good = is_settled(sim, &bad, example, sizeof(example));
+
+	if (!good && sim->now - sim->script->settling < SETTLE_BOUND)
+		return false;
+	if (bad && sim->o.promises)
+		sim_find(sim, SIM_LOST, "%" PRIu64 " pairs do not work, first: %s", bad, example);
+	look_for_silence(sim);
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		if (sim->sms[i].last_up > well)
+			well = sim->sms[i].last_up;
+	if (good || sim->o.promises)
+		sim_client_check(sim, well, QUERY_BOUND);
+	sim_log_flush(sim, true);
+	if (good)
+		sim_judge_verify(sim, true);
+	if (sim->now - sim->script->settling > sim->slowest_settling)
+		sim->slowest_settling = sim->now - sim->script->settling;
+	sim->settled += good;
+	sim->unsettled += !good;
+	if (sim->o.verbose)
+		sim_say(sim, "settled%s", good ? "" : " by the clock only");
+	sim->script->settling = 0;
+	return true;
+}
+
+/* Do one that was drawn, wherever it can be done. */
+static bool apply_anywhere(struct sim *sim, struct sim_step *step)
+{
+	for (unsigned int i = 0; i < MOST_TRIES; i++) {
+		sim_script_draw_args(sim, step);
+		if (sim_apply(sim, step))
+			return true;
+	}
+	return false;
+}
+
+static void do_step(struct sim *sim, struct sim_step step)
+{
+	struct sim_script *s = sim->script;
+	bool done = s->random ? apply_anywhere(sim, &step) : sim_apply(sim, &step);
+	bool settles = step.kind == SIM_STEP_SETTLE;
+
+	if (s->random && done) {
+		step.after_ms += s->idle;
+		s->idle = 0;
+		sim_script_add(s, &step);
+		s->drawn += !settles;
+		s->since = settles ? 0 : s->since + 1;
+	} else {
+		s->idle += step.after_ms;
+	}
+	if (settles)
+		s->settling = sim->now;
+	after(sim, settles ? SETTLE_LOOK : 0);
+}
+
+/* The next one; false: there is none. */
+static bool take_step(struct sim *sim)
+{
+	struct sim_script *s = sim->script;
+
+	if (s->pending) {
+		s->pending = false;
+		do_step(sim, s->step);
+		return true;
+	}
+	if (s->random ? s->drawn >= sim->o.events : s->next == s->n)
+		return false;
+	s->step = s->random ? sim_script_draw(sim) : s->steps[s->next++];
+	s->pending = true;
+	after(sim, s->step.after_ms * SIM_MS);
+	return true;
+}
+
+void sim_script_event(struct sim *sim)
+{
+	struct sim_script *s = sim->script;
+
+	if (!s->granted) {
+		s->granted = true;
+		sim_client_start(sim);
+		after(sim, ASKING);
+		return;
+	}
+	if (s->settling && !settle(sim)) {
+		after(sim, SETTLE_LOOK);
+		return;
+	}
+	if (s->over) {
+		sim->over = true;
+		return;
+	}
+	if (take_step(sim))
+		return;
+	/* At last everything has to settle. */
+	s->over = true;
+	sim_apply(sim, &(struct sim_step){ .kind = SIM_STEP_SETTLE });
+	s->settling = sim->now;
+	after(sim, SETTLE_LOOK);
+}

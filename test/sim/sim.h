@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A fabric in virtual time, for subnet managers to route (README.md).
+ *
+ *	events.c	what happens when: a heap ordered by time, then by age
+ *	nodes.c		the fabric from a netlist; links and nodes that fail and return
+ *	agent.c		each node's subnet management agent
+ *	carry.c		MADs hop by hop: delays, losses, timeouts, traps
+ *	client.c	hosts that join groups and ask for paths
+ *	process.c	the subnet managers' processes, and turns between them
+ *	script.c	events as text; apply.c what each of them does
+ *	judge*.c	what the switches hold, judged at every write
+ *	log.c		what the subnet managers say
+ *	main.c, shrink.c	options, verdict, fewer events for the same fault
+ */
+#ifndef DL_SIM_SIM_H
+#define DL_SIM_SIM_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <iba/ib_types.h>
+
+#include "dateline/fabric.h"
+#include "share.h"
+
+#define SIM_LFT_SIZE 0xC000 /* entries */
+#define SIM_MLIDS 1024
+#define SIM_MFT_POSITIONS 16
+#define SIM_MOST_SMS 4
+#define SIM_NO_PORT 0xFF
+
+/* ---- what happens when (events.c) --------------------------------------------- */
+
+struct sim;
+struct sim_msg;
+
+enum sim_event_kind {
+	SIM_ARRIVE,  /* a request or a trap leaves `node`'s side of the wire */
+	SIM_ANSWER,  /* an answer does */
+	SIM_TIMEOUT, /* a request has waited long enough */
+	SIM_TRAP,    /* a switch reports a change, again */
+	SIM_ASK,     /* a host asks for a path, or again */
+	SIM_JOIN,    /* a host joins its group, or again */
+	SIM_STEP,    /* the script goes on */
+	SIM_RAISE    /* the link of a port that flapped comes back */
+};
+
+struct sim_event {
+	uint64_t time, order;
+	enum sim_event_kind kind;
+	uint32_t node, port;
+	struct sim_msg *msg;
+};
+
+struct sim_events {
+	struct sim_event *heap;
+	uint32_t n, cap;
+	uint64_t order;
+};
+
+void sim_events_add(struct sim *sim, uint64_t time, enum sim_event_kind kind, uint32_t node,
+		    uint32_t port, struct sim_msg *msg);
+struct sim_event sim_events_take(struct sim *sim);
+
+/* The time of the first one; SIM_NEVER: there is none. */
+uint64_t sim_events_next(const struct sim *sim);
+
+/* ---- MADs under way ----------------------------------------------------------- */
+
+struct sim_msg {
+	struct sim_msg *next;
+	struct sim_mad mad;
+	int sm;	      /* whose request it is; -1: nobody's */
+	uint32_t run; /* ... and of which start of it */
+	bool done;    /* an answer has come */
+};
+
+/* ---- the fabric --------------------------------------------------------------- */
+
+struct sim_port {
+	uint32_t node;
+	uint32_t peer; /* port at the cable's far end, or DL_NONE */
+	uint8_t num;
+	bool cut; /* its cable is unplugged at this end */
+	ib_port_info_t info;
+	uint8_t vlarb[4][64];
+	uint8_t pkeys[64];
+	uint8_t *sl2vl;	      /* 8 bytes for each input port */
+	bool joined, joining; /* a host: its group */
+};
+
+struct sim_node {
+	const char *name;
+	uint64_t guid;
+	uint32_t first; /* index of port 0 */
+	uint8_t nports;
+	bool is_switch;
+	bool dead, mute; /* mute: it forwards, but its agent does not answer */
+	unsigned int traps_due;
+	int sm; /* which subnet manager runs here, or -1 */
+	ib_switch_info_t switch_info;
+	uint8_t *lft;
+	uint16_t *mft; /* by group, then by position of 16 ports */
+};
+
+/* ---- subnet managers ---------------------------------------------------------- */
+
+struct sim_sm {
+	struct sim_share *share;
+	pid_t pid; /* 0: not running */
+	uint32_t node, run;
+	bool paused;
+	uint64_t sweep_at;	 /* when its last heavy sweep began */
+	struct sim_msg *pending; /* requests without an answer */
+	struct sim_msg *waiting; /* MADs to be handed over... */
+	uint64_t wake_at;	 /* ... then */
+	uint64_t sweeps;	 /* SUBNET UP lines */
+	uint64_t last_sent, last_up;
+};
+
+/* ---- hosts' path queries ------------------------------------------------------ */
+
+struct sim_query {
+	uint32_t from, to; /* ports */
+	uint64_t since;
+	bool open;
+};
+
+/* ---- findings ----------------------------------------------------------------- */
+
+enum sim_finding {
+	SIM_LOOP,     /* a credit loop */
+	SIM_CIRCLE,   /* packets in a circle */
+	SIM_LOST,     /* a pair with a path does not work */
+	SIM_SL,	      /* a granted SL changed */
+	SIM_UNPROVEN, /* a transition unproven though every switch answers */
+	SIM_PAIRS,    /* interrupted pairs are not those that the log states */
+	SIM_SLOW,     /* a path query without an answer */
+	SIM_TABLES,   /* tables that the full verifier refuses */
+	SIM_HUNG,     /* the subnet manager does not sweep any more */
+	SIM_ENDED,    /* its program ended by itself */
+	SIM_TWIN,     /* the judge and its reference model disagree: a fault of the rig */
+	SIM_FINDINGS
+};
+
+extern const char *const sim_finding_names[SIM_FINDINGS];
+
+/* ---- options ------------------------------------------------------------------ */
+
+struct sim_options {
+	const char *torus; /* "6x5x1" */
+	uint32_t ports;	   /* of a switch */
+	const char *build; /* what has been built there is tried */
+	const char *net, *torus_config, *engine, *mode, *plugin_dir, *opensm, *shim, *dir;
+	const char *script;		     /* file of events; NULL: random ones */
+	const char *plugin_options, *config; /* more words; a file of more lines */
+	uint64_t seed;
+	uint32_t events, sms, gap_ms, settle_every, preempt, stall;
+	int64_t stay_ms;      /* a packet's in a switch; -1: LifeTimeValue; 0: none */
+	unsigned int verbose; /* 1: events and the engine's log; 2: writes as well */
+	bool keep;
+	uint32_t queries_ms; /* between two path queries; 0: none */
+	bool any_sl;
+	bool promises; /* does the engine say what it has proven? */
+};
+
+/* ---- unsafe moments, until the log says whether they were proven (log.c) ------- */
+
+struct sim_held {
+	enum sim_finding what;
+	uint64_t time;
+	char text[1024];
+};
+
+struct sim_log {
+	struct sim_held held[16];
+	uint32_t nheld; /* may be more than there is room for */
+};
+
+/* ---- all of it ---------------------------------------------------------------- */
+
+struct sim_judge;
+struct sim_script;
+
+struct sim {
+	struct sim_options o;
+	uint64_t now, hash;
+	uint64_t random_net, random_script;
+	struct sim_events events;
+	struct dl_fabric *fabric;
+	struct sim_node *nodes;
+	struct sim_port *ports;
+	uint32_t nnodes, nports;
+	struct sim_msg *spare;
+	uint64_t sent, lost, late;
+	uint32_t loss, delay, twice; /* of 1000 MADs; all three are for answers and requests */
+	struct sim_sm sms[SIM_MOST_SMS];
+	uint32_t nsms;
+	struct sim_query *queries;
+	uint32_t nqueries, queries_cap;
+	uint64_t asked, answered, refused, slowest;
+	struct sim_judge *judge;
+	struct sim_script *script;
+	uint64_t last_change; /* when the fabric, or what answers in it, changed last */
+	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */
+	uint64_t found[SIM_FINDINGS];
+	struct sim_log log;
+	struct sim_sm *sweeper; /* who has changed tables last */
+	uint64_t transitions, unproven;
+	uint64_t pairs_said, pairs_seen, pairs_of_adapters; /* interrupted */
+	uint32_t settled, unsettled;
+	uint64_t slowest_settling;
+	bool switches_granted; /* have SLs been granted to the switches' own ports? */
+	uint64_t admitted;     /* unsafe moments of changes that the log does not call proven */
+	FILE *out;
+	bool over;
+};
+
+/* A line of the report, with the virtual time. */
+void sim_say(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Something is wrong: counted, and printed. */
+void sim_find(struct sim *sim, enum sim_finding what, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The rig itself cannot go on: print why, and exit with status 3. */
+void sim_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void *sim_alloc(size_t n, size_t size);
+
+/* Seconds since the beginning. */
+double sim_seconds(const struct sim *sim);
+
+/* ---- nodes.c ------------------------------------------------------------------ */
+
+void sim_nodes_load(struct sim *sim);
+struct sim_node *sim_nodes_find(struct sim *sim, const char *name);
+void sim_nodes_link(struct sim *sim, uint32_t port, bool up);
+void sim_nodes_power(struct sim *sim, struct sim_node *n, bool up);
+
+/* The link of a port trains again: both ends fall back to Initialize. */
+void sim_nodes_bounce(struct sim *sim, uint32_t port);
+
+static inline unsigned int sim_port_state(const struct sim_port *p)
+{
+	return p->info.state_info1 & 0xF;
+}
+
+/* Has it a cable, and is it trained? */
+static inline bool sim_is_live(const struct sim_port *p)
+{
+	return p->peer != DL_NONE && sim_port_state(p) > IB_LINK_DOWN;
+}
+
+/* Does it send data that the far end takes? */
+static inline bool sim_carries(const struct sim *sim, const struct sim_port *p)
+{
+	return p->peer != DL_NONE && sim_port_state(p) == IB_LINK_ACTIVE &&
+	       sim_port_state(&sim->ports[p->peer]) >= IB_LINK_ARMED;
+}
+
+static inline struct sim_port *sim_port_at(const struct sim *sim, const struct sim_node *n,
+					   unsigned int num)
+{
+	return &sim->ports[n->first + num];
+}
+
+/* The end port of a node that has LIDs: port 0 of a switch, else `num`. */
+static inline struct sim_port *sim_end_port(const struct sim *sim, const struct sim_node *n,
+					    unsigned int num)
+{
+	return sim_port_at(sim, n, n->is_switch ? 0 : num);
+}
+
+/* Does an end port own a LID? */
+static inline bool sim_owns(const struct sim_port *p, uint16_t lid)
+{
+	uint16_t base = be16toh(p->info.base_lid);
+
+	return base && lid >= base && lid < base + (1 << (p->info.mkey_lmc & 7));
+}
+
+/* ---- agent.c ------------------------------------------------------------------ */
+
+/* Answer in place.  The status, or -1: there is no answer. */
+int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *smp);
+
+/* What a node holds after power on. */
+void sim_agent_reset(struct sim *sim, struct sim_node *n);
+
+/* ---- carry.c ------------------------------------------------------------------ */
+
+struct sim_msg *sim_msg_new(struct sim *sim);
+void sim_msg_free(struct sim *sim, struct sim_msg *m);
+
+/* Put a MAD on the wire at a node. */
+void sim_transmit(struct sim *sim, struct sim_node *from, struct sim_msg *m);
+
+/* A subnet manager sends one. */
+void sim_carry_send(struct sim *sim, struct sim_sm *sm, const struct sim_mad *mad);
+void sim_carry_event(struct sim *sim, const struct sim_event *e);
+void sim_carry_forget(struct sim *sim, struct sim_sm *sm);
+
+/* A switch's ports have changed: it sends traps until they are repressed. */
+void sim_carry_report(struct sim *sim, struct sim_node *n);
+
+/* ---- client.c ----------------------------------------------------------------- */
+
+void sim_client_start(struct sim *sim);
+void sim_client_join(struct sim *sim, uint32_t port);
+
+/* Ask for all paths to an end port again: its LID was another's. */
+void sim_client_ask_again(struct sim *sim, uint32_t port);
+void sim_client_event(struct sim *sim, const struct sim_event *e);
+void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m);
+
+/* Queries that stay open for longer than `bound` although all is well since then. */
+void sim_client_check(struct sim *sim, uint64_t since, uint64_t bound);
+
+/* ---- process.c ---------------------------------------------------------------- */
+
+void sim_process_start(struct sim *sim, uint32_t sm, uint32_t node);
+void sim_process_kill(struct sim *sim, uint32_t sm);
+void sim_process_deliver(struct sim *sim, uint32_t sm, struct sim_msg *m, int agent);
+
+/* Let everything happen until sim->over. */
+void sim_process_run(struct sim *sim);
+void sim_process_end(struct sim *sim);
+
+/* ---- script.c, apply.c -------------------------------------------------------- */
+
+enum sim_step_kind {
+	SIM_STEP_CUT,
+	SIM_STEP_MEND,
+	SIM_STEP_FLAP,
+	SIM_STEP_KILL,
+	SIM_STEP_REVIVE,
+	SIM_STEP_MUTE,
+	SIM_STEP_HEAR,
+	SIM_STEP_LOSS,
+	SIM_STEP_SWEEP,
+	SIM_STEP_STOP,
+	SIM_STEP_START,
+	SIM_STEP_SETTLE,
+	SIM_STEP_KINDS
+};
+
+struct sim_step {
+	uint32_t after_ms; /* the step before */
+	enum sim_step_kind kind;
+	char node[64];
+	uint32_t arg[3];
+};
+
+struct sim_script {
+	struct sim_step *steps;
+	uint32_t n, cap, next;
+	bool random;	   /* draw more, until there are `events` */
+	uint32_t since;	   /* settled last */
+	uint64_t settling; /* since when; 0: not */
+	uint32_t drawn;
+	uint32_t idle;	     /* ms of gaps before events that did nothing */
+	bool begun, granted; /* has a sweep ended; have all SLs been asked for? */
+	bool pending, over;  /* is `step` waiting for its moment; is none left? */
+	struct sim_step step;
+};
+
+/* Read a script.  It ends the program where it is damaged. */
+void sim_script_read(struct sim_script *s, const char *path);
+void sim_script_add(struct sim_script *s, const struct sim_step *step);
+void sim_script_write(const struct sim_script *s, FILE *to);
+void sim_script_print(const struct sim_step *step, FILE *to);
+
+/* One at random, for the fabric as it is now. */
+struct sim_step sim_script_draw(struct sim *sim);
+
+/* Where it happens, and how. */
+void sim_script_draw_args(struct sim *sim, struct sim_step *step);
+
+/* The first sweep is over: begin. */
+void sim_script_begin(struct sim *sim);
+void sim_script_event(struct sim *sim);
+
+/* Returns false where there is nothing to do: such a step counts for nothing. */
+bool sim_apply(struct sim *sim, const struct sim_step *step);
+
+/* ---- judge.c ------------------------------------------------------------------ */
+
+struct sim_judge *sim_judge_new(struct sim *sim);
+
+/* Forwarding entries [first, first + 64) of a switch are other ones now. */
+void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first);
+
+/*
+ * The map between two ports of a switch is; or, without `before` and for SIM_NO_PORT,
+ * OperVLs of the one that goes out.
+ */
+void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigned int out,
+		   const uint8_t *before, unsigned int vls_code);
+
+/* The state of a port, or the LIDs of an end port, are.  `by_write`: by an SMP. */
+void sim_judge_port(struct sim *sim, uint32_t port, bool by_write);
+
+/* The port masks of 32 groups are; they were `before`. */
+void sim_judge_mft(struct sim *sim, struct sim_node *n, uint32_t first, const uint16_t *before);
+
+/* All is as after power on. */
+void sim_judge_node(struct sim *sim, struct sim_node *n);
+
+/* Packets from an end port to another may carry these SLs. */
+void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint16_t sls);
+uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to);
+
+/* Pairs of end ports that a path connects, and those of them that do not work. */
+uint64_t sim_judge_unreached(struct sim *sim, uint64_t *pairs, char *example, size_t size);
+
+/* Has an end port a physical path to a running subnet manager? */
+bool sim_judge_connected(const struct sim *sim, uint32_t port);
+
+/* The same of the switches' own ports: a transition begins to be counted. */
+void sim_judge_mark(struct sim *sim);
+uint64_t sim_judge_interrupted(struct sim *sim, uint64_t *adapters);
+
+/* Compare with the full verifier. */
+void sim_judge_verify(struct sim *sim, bool must_deliver);
+
+/* ---- log.c -------------------------------------------------------------------- */
+
+void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line);
+
+/* Unsafe moments are held back until the log says whether the change is proven. */
+void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text);
+void sim_log_flush(struct sim *sim, bool proven);
+
+#endif

@@ -329,6 +329,42 @@ void *dl_arena_array(struct dl_arena *a, size_t n, size_t size); /* all zero */
 /* Free every piece.  The arena is empty then and can be used again. */
 void dl_arena_free(struct dl_arena *a);
 
+/* ---- topological order (order.c) -------------------------------------------- */
+
+/* List the vertices that one leads to (`forward`), or that lead to it; how many there are. */
+typedef uint32_t dl_order_neighbours(const void *context, uint32_t vertex, bool forward,
+				     uint32_t *list);
+
+/* Of vertices 0..n-1, whose edges the caller keeps. */
+struct dl_order {
+	uint32_t n;
+	uint32_t *at, *pos; /* vertex by position, position by vertex */
+	uint32_t *parent;   /* after a refusal: from x back to y */
+	dl_order_neighbours *neighbours;
+	const void *context;
+	uint32_t *seen, epoch, *before, *after, *stack, *list;
+	uint64_t *bits; /* by position; all clear between uses */
+};
+
+/* In the arena's memory; a vertex has at most so many neighbours.  0 or -ENOMEM. */
+int dl_order_init(struct dl_order *o, struct dl_arena *arena, uint32_t n, uint32_t most,
+		  dl_order_neighbours *neighbours, const void *context);
+
+/* Order what there is.  False: there is a cycle. */
+bool dl_order_find(struct dl_order *o);
+
+/* For an edge against the order: as below. */
+bool dl_order_reorder(struct dl_order *o, uint32_t x, uint32_t y);
+
+/*
+ * Before an edge from x to y is added: change the order so that it suits.  False: y leads
+ * to x, so that the edge would close a cycle; nothing is changed.
+ */
+static inline bool dl_order_insert(struct dl_order *o, uint32_t x, uint32_t y)
+{
+	return o->pos[x] < o->pos[y] || dl_order_reorder(o, x, y);
+}
+
 /* ---- files ------------------------------------------------------------------ */
 
 /*

@@ -7,6 +7,7 @@ libdlroute_la_SOURCES += \
 	lib/base/log.c \
 	lib/base/memory.c \
 	lib/base/number.c \
+	lib/base/order.c \
 	lib/base/random.c \
 	lib/base/setting.c \
 	lib/base/text.c

@@ -87,10 +87,7 @@ static inline size_t dl_repair_tree_pairs(const struct dl_repair_net *net)
 
 /* ---- the channel dependency graph (cdg.c) ------------------------------ */
 
-/*
- * Counted dependencies between channels, and a topological order of them that
- * is kept up to date (Pearce and Kelly).
- */
+/* Counted dependencies between channels, and an order of these. */
 struct dl_repair_cdg {
 	const struct dl_repair_net *net;
 	uint16_t *mask;	       /* by pair: which counts are not 0 */
@@ -99,11 +96,7 @@ struct dl_repair_cdg {
 	uint32_t nrows, rows_used, free_row; /* rows_used: from there on, none was taken */
 	uint16_t *permanent;		     /* by pair: classes whose edges stay for good */
 	bool ordered;
-	uint32_t nchannels;
-	uint32_t *at, *pos; /* channel by position, position by channel */
-	uint32_t *seen, epoch;
-	uint32_t *before, *after, *stack;
-	uint64_t *bits; /* by position; all clear between uses */
+	struct dl_order order; /* of channels */
 };
 
 int dl_repair_cdg_init(struct dl_repair_cdg *g, struct dl_arena *arena,
@@ -117,12 +110,6 @@ void dl_repair_cdg_clear(struct dl_repair_cdg *g);
  * there is a cycle.  From then on no dependency is taken that closes one.
  */
 bool dl_repair_cdg_order(struct dl_repair_cdg *g);
-
-/*
- * Is there an order in which channel x stands before channel y?  Makes it the
- * present one.  Returns false when y leads to x.
- */
-bool dl_repair_cdg_reorder(struct dl_repair_cdg *g, uint32_t x, uint32_t y);
 
 static inline uint32_t dl_repair_pair(const struct dl_repair_net *net, uint32_t a, uint32_t b)
 {
@@ -150,7 +137,7 @@ static inline bool dl_repair_cdg_add(struct dl_repair_cdg *g, uint32_t a, unsign
 		uint32_t x = a * DL_REPAIR_VLS + in;
 		uint32_t y = b * DL_REPAIR_VLS + out;
 
-		if (g->pos[x] >= g->pos[y] && !dl_repair_cdg_reorder(g, x, y))
+		if (!dl_order_insert(&g->order, x, y))
 			return false;
 	}
 	if (!g->mask[pair] && !dl_repair_cdg_take_row(g, pair))

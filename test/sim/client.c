@@ -16,7 +16,7 @@
 #define MEMBER_RECORD 0x38
 #define AGAIN (2 * SIM_SECOND)
 #define JOIN_WITHIN (50 * SIM_MS)
-#define SPACING (20 * SIM_US)
+#define SPACING (100 * SIM_US)
 #define ALL_ENDS 150 /* more: only adapters ask for the path to each other */
 #define DRAW UINT32_MAX
 
@@ -150,7 +150,16 @@ static void draw_query(struct sim *sim)
 		new_query(sim, port[0], port[1], sim->now);
 }
 
-static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint64_t when)
+bool sim_client_is_done(const struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nqueries; i++)
+		if (sim->queries[i].open)
+			return false;
+	return true;
+}
+
+/* Ask at a moment, which is then the next one's. */
+static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint64_t *when)
 {
 	bool all = sim->switches_granted;
 
@@ -159,7 +168,7 @@ static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint64_t when
 	if (sim->o.any_sl)
 		sim_judge_grant(sim, from, to, 0xFFFF);
 	else
-		new_query(sim, from, to, when);
+		new_query(sim, from, to, *when += SPACING);
 }
 
 void sim_client_start(struct sim *sim)
@@ -172,7 +181,7 @@ void sim_client_start(struct sim *sim)
 	sim->switches_granted = ends <= ALL_ENDS;
 	for (uint32_t a = 0; a < sim->nports; a++)
 		for (uint32_t b = 0; b < sim->nports; b++)
-			want_path(sim, a, b, when += SPACING);
+			want_path(sim, a, b, &when);
 	if (sim->o.queries_ms)
 		sim_events_add(sim, sim->now, SIM_ASK, DRAW, 0, NULL);
 }
@@ -182,7 +191,7 @@ void sim_client_ask_again(struct sim *sim, uint32_t port)
 	uint64_t when = sim->now + SIM_SECOND;
 
 	for (uint32_t a = 0; sim->script->granted && a < sim->nports; a++)
-		want_path(sim, a, port, when += SPACING);
+		want_path(sim, a, port, &when);
 }
 
 static void answered(struct sim *sim, const ib_sa_mad_t *s)

@@ -46,9 +46,8 @@ struct sim_judge *sim_judge_new(struct sim *sim)
 	j->pairs = sim_alloc(npairs, sizeof(*j->pairs));
 	j->counts = sim_alloc(npairs * (size_t)(SIM_VLS * SIM_VLS), sizeof(*j->counts));
 	j->closing = sim_alloc(SIM_MOST_CLOSING, sizeof(*j->closing));
-	j->ncolumns = IB_LID_MCAST_START_HO;
-	j->columns = sim_alloc(j->ncolumns, sizeof(*j->columns));
-	for (uint32_t lid = 0; lid < j->ncolumns; lid++)
+	j->columns = sim_alloc(IB_LID_MCAST_START_HO, sizeof(*j->columns));
+	for (uint32_t lid = 0; lid < IB_LID_MCAST_START_HO; lid++)
 		j->columns[lid].owner = j->columns[lid].had = DL_NONE;
 	j->groups = sim_alloc(SIM_MLIDS, sizeof(*j->groups));
 	sim_order_init(sim);
@@ -132,6 +131,8 @@ static void open_column(struct sim *sim, uint32_t lid)
 {
 	struct sim_column *c = &sim->judge->columns[lid];
 
+	if (lid >= sim->judge->ncolumns)
+		sim->judge->ncolumns = lid + 1;
 	if (c->next)
 		return;
 	c->next = sim_alloc(sim->nnodes, sizeof(*c->next));
@@ -187,7 +188,7 @@ static void update_lids(struct sim *sim, uint32_t port)
 	uint16_t lid = be16toh(p->info.base_lid);
 	uint8_t lmc = p->info.mkey_lmc & 7;
 
-	if (lid >= j->ncolumns)
+	if (lid + (1u << lmc) > IB_LID_MCAST_START_HO)
 		lid = 0;
 	if (lid == j->lid[port] && lmc == j->lmc[port])
 		return;
@@ -198,7 +199,7 @@ static void update_lids(struct sim *sim, uint32_t port)
 		sim_say(sim, "LID of %s: %u, was %u", sim->nodes[p->node].name, lid, j->lid[port]);
 	j->lid[port] = lid;
 	j->lmc[port] = lmc;
-	for (uint32_t i = 0; lid && i < 1u << lmc && lid + i < j->ncolumns; i++)
+	for (uint32_t i = 0; lid && i < 1u << lmc; i++)
 		set_owner(sim, lid + i, port);
 }
 

@@ -66,8 +66,8 @@ struct sim_judge {
 	uint32_t nends, *end_of_port; /* dense numbers of end ports */
 	uint16_t *granted;	      /* by source, then destination */
 	struct sim_column *columns;   /* by LID */
-	uint32_t ncolumns;
-	uint16_t *lid; /* by end port: the LIDs that it has in `columns` */
+	uint32_t ncolumns;	      /* those that anybody has had are below */
+	uint16_t *lid;		      /* by end port: the LIDs that it has in `columns` */
 	uint8_t *lmc;
 	bool *carrying;		  /* by port */
 	struct sim_flow *groups;  /* by MLID from 0xC000 on */

@@ -132,15 +132,6 @@ static void copy_path_sls(struct sim *sim, struct dl_tables *t)
 			t->psl[i] = (uint8_t)__builtin_ctz(j->granted[i]);
 }
 
-/* The verifier counts packets of unknown SL, the judge has none. */
-static bool knows_all_sls(const struct sim *sim)
-{
-	for (uint32_t i = 0; i < sim->nqueries; i++)
-		if (sim->queries[i].open)
-			return false;
-	return true;
-}
-
 static bool has_leftovers(const struct sim *sim)
 {
 	return sim->judge->first_leaving < sim->judge->nleaving;
@@ -149,20 +140,21 @@ static bool has_leftovers(const struct sim *sim)
 static void compare(struct sim *sim, const struct dl_verify_result *v, bool must_deliver)
 {
 	const struct sim_judge *j = sim->judge;
-	bool loop = dl_verify_result_credit_loop(v);
+	bool loop = v->credit_loop;
 
 	if (loop && !j->nclosing)
 		sim_find(sim, SIM_TWIN, "the verifier finds a credit loop, the judge none");
 	if (!loop && j->nclosing && !has_leftovers(sim))
 		sim_find(sim, SIM_TWIN, "the judge finds a credit loop, the verifier none");
-	if (!loop && !has_leftovers(sim) && knows_all_sls(sim) &&
+	/* The verifier counts packets of unknown SL, too. */
+	if (!loop && !has_leftovers(sim) && sim_client_is_done(sim) &&
 	    v->dependencies != j->dependencies)
 		sim_find(sim, SIM_TWIN,
 			 "the verifier finds %" PRIu64 " dependencies, the judge %" PRIu64,
 			 v->dependencies, j->dependencies);
 	if (loop && must_deliver)
 		sim_find(sim, SIM_LOOP, "the tables that stay have a credit loop");
-	if (must_deliver && !dl_verify_result_delivered(v))
+	if (must_deliver && !v->delivered)
 		sim_find(sim, SIM_TABLES,
 			 "the verifier finds %" PRIu64 " pairs undelivered, %u groups", v->nlost,
 			 v->groups_lost);

@@ -10,6 +10,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,15 +366,27 @@ static int report(struct sim *sim)
 		" changes of tables, %" PRIu64 " unproven, %" PRIu64
 		" unsafe moments of those, pairs interrupted: %" PRIu64 " stated, %" PRIu64
 		" seen, %" PRIu64 " of adapters; %" PRIu64 " of %" PRIu64
-		" queries answered, the slowest after %.3f s; settled %u of %u times, the slowest "
+		" queries answered (%" PRIu64
+		" refusals), the slowest after %.3f s; settled %u of %u times, the slowest "
 		"in %.3f s; hash "
 		"%016" PRIx64 "; %" PRIu64 " findings\n",
 		sim->script->random ? sim->script->drawn : sim->script->n, sim_seconds(sim),
 		sim->sent, sim->lost, sim->transitions, sim->unproven, sim->admitted,
 		sim->pairs_said, sim->pairs_seen, sim->pairs_of_adapters, sim->answered, sim->asked,
-		(double)sim->slowest / SIM_SECOND, sim->settled, sim->settled + sim->unsettled,
-		(double)sim->slowest_settling / SIM_SECOND, sim->hash, all);
+		sim->refused, (double)sim->slowest / SIM_SECOND, sim->settled,
+		sim->settled + sim->unsettled, (double)sim->slowest_settling / SIM_SECOND,
+		sim->hash, all);
 	return all != 0;
+}
+
+/* One process runs at a time: a turn is passed on fastest on one processor. */
+static void stay_on_processor(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
 }
 
 int main(int argc, char **argv)
@@ -383,6 +396,7 @@ int main(int argc, char **argv)
 	int status;
 
 	read_options(&sim.o, argc, argv);
+	stay_on_processor();
 	generate(&sim.o);
 	sim.random_net = sim.o.seed * 2 + 1;
 	sim.random_script = sim.o.seed * 3 + 2;

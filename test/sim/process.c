@@ -29,7 +29,7 @@
 #define PATIENCE 120 /* seconds of the wall clock that a turn may take */
 #define PROCESSORS 3
 #define TOP_PRIORITY 10
-#define COALESCE (15 * SIM_US) /* MADs that come one soon after the other come in one turn */
+#define COALESCE (25 * SIM_US) /* MADs that come one soon after the other come in one turn */
 
 /* ---- a process begins --------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #include "sim.h"
 
 #define FIRST_STEP (2 * SIM_SECOND)
-#define ASKING (4 * SIM_SECOND)
+#define ASKING (300 * SIM_SECOND)
 #define SETTLE_LOOK (500 * SIM_MS)
 #define SETTLE_BOUND (600 * SIM_SECOND) /* one after the other, maps of a dead switch time out */
 #define LIGHT_SWEEP (12 * SIM_SECOND)	/* within that time what went wrong is tried again */
@@ -307,11 +307,16 @@ void sim_script_event(struct sim *sim)
 	struct sim_script *s = sim->script;
 
 	if (!s->granted) {
-		s->granted = true;
+		s->granted = sim->now;
 		sim_client_start(sim);
-		after(sim, ASKING);
+		s->asking = true;
+	}
+	/* Connections that there are from the beginning. */
+	if (s->asking && !sim_client_is_done(sim) && sim->now < s->granted + ASKING) {
+		after(sim, SETTLE_LOOK);
 		return;
 	}
+	s->asking = false;
 	if (s->settling && !settle(sim)) {
 		after(sim, SETTLE_LOOK);
 		return;

@@ -310,6 +310,9 @@ void sim_carry_report(struct sim *sim, struct sim_node *n);
 void sim_client_start(struct sim *sim);
 void sim_client_join(struct sim *sim, uint32_t port);
 
+/* Have all queries been answered? */
+bool sim_client_is_done(const struct sim *sim);
+
 /* Ask for all paths to an end port again: its LID was another's. */
 void sim_client_ask_again(struct sim *sim, uint32_t port);
 void sim_client_event(struct sim *sim, const struct sim_event *e);
@@ -360,9 +363,10 @@ struct sim_script {
 	uint32_t since;	   /* settled last */
 	uint64_t settling; /* since when; 0: not */
 	uint32_t drawn;
-	uint32_t idle;	     /* ms of gaps before events that did nothing */
-	bool begun, granted; /* has a sweep ended; have all SLs been asked for? */
-	bool pending, over;  /* is `step` waiting for its moment; is none left? */
+	uint32_t idle;	    /* ms of gaps before events that did nothing */
+	bool begun, asking; /* has a sweep ended; are SLs asked for? */
+	uint64_t granted;   /* since when; 0: not yet */
+	bool pending, over; /* is `step` waiting for its moment; is none left? */
 	struct sim_step step;
 };
 

@@ -49,8 +49,8 @@ struct scenario {
 
 /* ---- reading ----------------------------------------------------------- */
 
-static int read_start(struct dl_yaml *y, const struct dl_yaml_node *value,
-		      const struct dl_setting *key, void *to)
+static int credits_read_start(struct dl_yaml *y, const struct dl_yaml_node *value,
+			      const struct dl_setting *key, void *to)
 {
 #define START(member)                                                        \
 	{                                                                    \
@@ -72,7 +72,7 @@ static int read_start(struct dl_yaml *y, const struct dl_yaml_node *value,
 	return dl_yaml_mapping(y, value, keys, start);
 }
 
-static int read_event(struct dl_yaml *y, const struct dl_yaml_node *n, struct event *event)
+static int credits_read_event(struct dl_yaml *y, const struct dl_yaml_node *n, struct event *event)
 {
 #define AMOUNT(most) DL_SETTING_NUMBER, DL_MEMBER(struct event, amount), .min = 1, .max = most
 #define END DL_SETTING_WORD, DL_MEMBER(struct event, end), .words = "receiver transmitter"
@@ -100,8 +100,8 @@ static int read_event(struct dl_yaml *y, const struct dl_yaml_node *n, struct ev
 	return err;
 }
 
-static int read_events(struct dl_yaml *y, const struct dl_yaml_node *value,
-		       const struct dl_setting *key, void *to)
+static int credits_read_events(struct dl_yaml *y, const struct dl_yaml_node *value,
+			       const struct dl_setting *key, void *to)
 {
 	struct scenario *c = to;
 	const struct dl_yaml_node *item;
@@ -113,7 +113,7 @@ static int read_events(struct dl_yaml *y, const struct dl_yaml_node *value,
 	if (!c->events)
 		return dl_yaml_no_memory(y, value);
 	while (!err && (item = dl_yaml_item(y, value, c->nevents)))
-		err = read_event(y, item, &c->events[c->nevents++]);
+		err = credits_read_event(y, item, &c->events[c->nevents++]);
 	return err;
 }
 
@@ -124,12 +124,12 @@ static const struct dl_setting scenario_keys[] = {
 	{ "buffer_blocks", DL_SETTING_NUMBER, MEMBER(buffer_blocks), 1, BUFFER_MAX },
 	{ "chunk_blocks", DL_SETTING_NUMBER, MEMBER(chunk_blocks), 1, BUFFER_MAX },
 	{ "buffer_packets", DL_SETTING_NUMBER, MEMBER(buffer_packets), 1, DL_LINK_CREDIT_WINDOW },
-	{ "start", .read = read_start, MEMBER(start) },
-	{ "events", .read = read_events, .required = true },
+	{ "start", .read = credits_read_start, MEMBER(start) },
+	{ "events", .read = credits_read_events, .required = true },
 	{ 0 }
 };
 
-static int read_scenario(const char *path, const struct dl_log *log, struct scenario *c)
+static int credits_read_scenario(const char *path, const struct dl_log *log, struct scenario *c)
 {
 	bool iba;
 	int err;
@@ -164,14 +164,14 @@ struct link {
 	uint64_t occupied; /* units in the buffer */
 };
 
-static void store(struct link *l, uint32_t units)
+static void credits_store(struct link *l, uint32_t units)
 {
 	l->stored[l->n++] = units;
 	l->occupied += units;
 }
 
 /* The registers of an IBA link at the start.  Returns what is wrong. */
-static const char *start_iba(struct link *l, const struct start *s)
+static const char *credits_start_iba(struct link *l, const struct start *s)
 {
 	uint32_t space = l->rx.free * l->terms.chunk;
 
@@ -182,13 +182,13 @@ static const char *start_iba(struct link *l, const struct start *s)
 	if (s->free > space)
 		return "free: expected no more than the buffer holds";
 	if (s->free >= 0 && s->free < space) {
-		store(l, space - s->free);
+		credits_store(l, space - s->free);
 		l->rx.free -= dl_link_credit_chunks(&l->terms, space - s->free);
 	}
 	return NULL;
 }
 
-static const char *start_pcie(struct link *l, const struct start *s)
+static const char *credits_start_pcie(struct link *l, const struct start *s)
 {
 	int64_t tx_cnt = s->tx_cnt < 0 ? 0 : s->tx_cnt;
 	int64_t stored = tx_cnt - (s->fwd_cnt < 0 ? 0 : s->fwd_cnt);
@@ -198,11 +198,11 @@ static const char *start_pcie(struct link *l, const struct start *s)
 		return "expected fwd_cnt <= tx_cnt <= fwd_cnt + buffer_packets";
 	l->rx.free -= stored;
 	if (stored)
-		store(l, stored);
+		credits_store(l, stored);
 	return NULL;
 }
 
-static int start_link(struct link *l, const char *path, const struct dl_log *log)
+static int credits_start_link(struct link *l, const char *path, const struct dl_log *log)
 {
 	const struct scenario *c = &l->scenario;
 	bool iba = c->scheme == DL_LINK_CREDIT_IBA;
@@ -220,7 +220,7 @@ static int start_link(struct link *l, const char *path, const struct dl_log *log
 		dl_log(log, DL_LOG_WARNING,
 		       "%s: the last %lld blocks of the buffer fill no chunk and are not used",
 		       path, (long long)(c->buffer_blocks % c->chunk_blocks));
-	wrong = iba ? start_iba(l, &c->start) : start_pcie(l, &c->start);
+	wrong = iba ? credits_start_iba(l, &c->start) : credits_start_pcie(l, &c->start);
 	if (wrong) {
 		dl_log(log, DL_LOG_ERROR, "%s:%u: %s", path, c->start.line, wrong);
 		return -EINVAL;
@@ -229,15 +229,15 @@ static int start_link(struct link *l, const char *path, const struct dl_log *log
 	return 0;
 }
 
-static int read_link(void *model, const char *path, const struct dl_log *log)
+static int credits_read_link(void *model, const char *path, const struct dl_log *log)
 {
 	struct link *l = model;
-	int err = read_scenario(path, log, &l->scenario);
+	int err = credits_read_scenario(path, log, &l->scenario);
 
-	return err ? err : start_link(l, path, log);
+	return err ? err : credits_start_link(l, path, log);
 }
 
-static void release(void *model)
+static void credits_release(void *model)
 {
 	struct link *l = model;
 
@@ -246,7 +246,7 @@ static void release(void *model)
 }
 
 /* Move units on, packet by packet; those moved in part keep their place. */
-static bool offload(struct link *l, uint64_t units)
+static bool credits_offload(struct link *l, uint64_t units)
 {
 	if (units > l->occupied)
 		return false;
@@ -266,7 +266,7 @@ static bool offload(struct link *l, uint64_t units)
 }
 
 /* A flow-control packet crosses the link, as its six bytes. */
-static bool flow_control(struct link *l, unsigned int end, bool corrupt)
+static bool credits_flow_control(struct link *l, unsigned int end, bool corrupt)
 {
 	uint8_t wire[DL_LINK_FCP_BYTES];
 	struct dl_link_fcp fcp;
@@ -287,7 +287,7 @@ static bool flow_control(struct link *l, unsigned int end, bool corrupt)
 	return true;
 }
 
-static bool happen(struct link *l, const struct event *e)
+static bool credits_do_event(struct link *l, const struct event *e)
 {
 	switch (e->what) {
 	case SEND:
@@ -299,21 +299,22 @@ static bool happen(struct link *l, const struct event *e)
 		if (e->what == LOSE)
 			return true;
 		if (dl_link_credit_receive(&l->terms, &l->rx, e->amount))
-			store(l, e->amount);
+			credits_store(l, e->amount);
 		else
 			l->dropped++;
 		return true;
 	case OFFLOAD:
-		return offload(l, e->amount);
+		return credits_offload(l, e->amount);
 	default:
-		return flow_control(l, e->end, e->what == CORRUPT_FCP);
+		return credits_flow_control(l, e->end, e->what == CORRUPT_FCP);
 	}
 }
 
 /* ---- steps ------------------------------------------------------------- */
 
 /* The registers after an event, or at the start; `cr`: what was checked. */
-static json_t *step_json(const struct link *l, const char *event, bool accepted, uint32_t cr)
+static json_t *credits_step_json(const struct link *l, const char *event, bool accepted,
+				 uint32_t cr)
 {
 	uint32_t credit = dl_link_credit_of(&l->terms, &l->rx);
 
@@ -333,14 +334,14 @@ static json_t *step_json(const struct link *l, const char *event, bool accepted,
 			 "dropped", (json_int_t)l->dropped);
 }
 
-static json_t *before(const void *model)
+static json_t *credits_before(const void *model)
 {
 	const struct link *l = model;
 
-	return json_pack("{s:o}", "start", step_json(l, "start", true, l->tx.sent));
+	return json_pack("{s:o}", "start", credits_step_json(l, "start", true, l->tx.sent));
 }
 
-static int run(void *model, struct steps *steps)
+static int credits_run(void *model, struct steps *steps)
 {
 	struct link *l = model;
 	json_t *step;
@@ -353,8 +354,8 @@ static int run(void *model, struct steps *steps)
 
 		if (e->what == SEND || e->what == LOSE)
 			cr = (cr + e->amount) & DL_LINK_CREDIT_MASK;
-		accepted = happen(l, e);
-		step = step_json(l, names[e->what], accepted, cr);
+		accepted = credits_do_event(l, e);
+		step = credits_step_json(l, names[e->what], accepted, cr);
 		if (e->what < FCP)
 			json_object_set_new(step, "amount", json_integer(e->amount));
 		else
@@ -366,7 +367,7 @@ static int run(void *model, struct steps *steps)
 
 /* ---- for people -------------------------------------------------------- */
 
-static void print_step(const json_t *step, FILE *to)
+static void credits_print_step(const json_t *step, FILE *to)
 {
 	const char *name = json_string_value(tool_at(step, "event"));
 	int ahead = (tool_int_at(step, "cl") - tool_int_at(step, "cr")) & DL_LINK_CREDIT_MASK;
@@ -394,13 +395,13 @@ static void print_step(const json_t *step, FILE *to)
 	tool_print(to, step, "  {abr:4}  {free:6}  {fccl:4}  {dropped:7}\n");
 }
 
-static void print_before(const json_t *document, FILE *to)
+static void credits_print_before(const json_t *document, FILE *to)
 {
 	fprintf(to, "%-24s%s\n", "event",
 		tool_has(document, "start.tx_cnt") ?
 			"  Tx_Cnt  Crd_Bal  Fwd_Cnt  occupied  dropped" :
 			"  FCTBS    CR    CL  CL-CR   ABR    free  FCCL  dropped");
-	print_step(tool_at(document, "start"), to);
+	credits_print_step(tool_at(document, "start"), to);
 }
 
 int tool_cmd_credits(struct tool *tool, int argc, char **argv)
@@ -408,12 +409,12 @@ int tool_cmd_credits(struct tool *tool, int argc, char **argv)
 	static const struct steps_model model = {
 		.list = "steps",
 		.size = sizeof(struct link),
-		.read = read_link,
-		.run = run,
-		.before = before,
-		.print_before = print_before,
-		.print_step = print_step,
-		.release = release,
+		.read = credits_read_link,
+		.run = credits_run,
+		.before = credits_before,
+		.print_before = credits_print_before,
+		.print_step = credits_print_step,
+		.release = credits_release,
 	};
 	static const char doc[] = "Follow the flow control of one VL of a link, event by event."
 				  "\vEach line shows the registers after the event, in blocks of "

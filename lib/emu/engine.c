@@ -34,7 +34,7 @@
  * it can be looked at and that its tail has left; flow-control packets only
  * those that something waits for, and that delay others.  Files: hop.c is what
  * every hop does, transmit.c the rest of a link's sender, forward.c that of the
- * inside of a switch, ahead.c what is known before, adapter.c the adapters,
+ * inside of a switch, prefetch.c what is known before, adapter.c the adapters,
  * deadlock.c finds deadlocks.
  *
  * Invariants, checked by audit.c when a run comes to rest, and in a debug build

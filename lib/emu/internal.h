@@ -601,7 +601,7 @@ static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t f
 		  (ended ? DL_EMU_EV_ENDED : 0) | flow);
 }
 
-/* ahead.c: before the events of a bucket are served. */
+/* prefetch.c: before the events of a bucket are served. */
 void dl_emu_look_ahead(const struct dl_emu *e);
 /* Of a packet that came to the bucket while it was served. */
 void dl_emu_find_way(const struct dl_emu *e, uint32_t in, uint32_t packet);

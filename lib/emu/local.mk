@@ -3,7 +3,6 @@ libdllink_la_SOURCES += \
 	include/dateline/emu.h \
 	include/dateline/histogram.h \
 	lib/emu/adapter.c \
-	lib/emu/ahead.c \
 	lib/emu/audit.c \
 	lib/emu/deadlock.c \
 	lib/emu/divide.c \
@@ -15,6 +14,7 @@ libdllink_la_SOURCES += \
 	lib/emu/histogram.c \
 	lib/emu/hop.c \
 	lib/emu/internal.h \
+	lib/emu/prefetch.c \
 	lib/emu/rate.c \
 	lib/emu/rewrite.c \
 	lib/emu/run.c \

@@ -28,7 +28,7 @@ static const struct dl_emu_rate lane[] = {
 };
 
 /* Few rates need a division then. */
-static struct dl_emu_rate shortened(uint32_t num, uint32_t den)
+static struct dl_emu_rate rate_shortened(uint32_t num, uint32_t den)
 {
 	uint32_t a = num, b = den;
 
@@ -51,7 +51,7 @@ int dl_emu_rate_of(unsigned int speed, unsigned int width, struct dl_emu_rate *o
 	case 4:
 	case 8:
 	case 12:
-		*out = shortened(lane[speed].num, lane[speed].den * width);
+		*out = rate_shortened(lane[speed].num, lane[speed].den * width);
 		return 0;
 	default:
 		return -EINVAL;

@@ -47,8 +47,8 @@ struct fault_reader {
 #define WORD .type = DL_SETTING_WORD
 #define TEXT .type = DL_SETTING_TEXT
 
-static int fault_read_node(struct dl_yaml *y, const struct dl_yaml_node *value,
-			   const struct dl_setting *key, void *to)
+static int faults_read_node(struct dl_yaml *y, const struct dl_yaml_node *value,
+			    const struct dl_setting *key, void *to)
 {
 	const struct dl_setting text = { key->name, TEXT, FAULT(node) };
 
@@ -59,7 +59,7 @@ static int fault_read_node(struct dl_yaml *y, const struct dl_yaml_node *value,
 static const struct dl_setting fault_keys[] = {
 	{ "at_ns", NUMBER, FAULT(action.at), 0, DL_EMU_SCENARIO_NS_MAX, .required = true },
 	{ "fault", WORD, FAULT(kind), .words = KINDS, .required = true },
-	{ "node", .read = fault_read_node },
+	{ "node", .read = faults_read_node },
 	{ "port", NUMBER, FAULT(number), 1, 254 },
 	{ "for_ns", NUMBER, FAULT(length), 1, DL_EMU_SCENARIO_NS_MAX },
 	{ "every_ns", NUMBER, FAULT(every), 1, DL_EMU_SCENARIO_NS_MAX },
@@ -74,8 +74,8 @@ static const struct dl_setting fault_keys[] = {
 	{ NULL }
 };
 
-static int fault_check(struct dl_yaml *y, const struct dl_yaml_node *at,
-		       const struct fault_reader *f)
+static int faults_check(struct dl_yaml *y, const struct dl_yaml_node *at,
+			const struct fault_reader *f)
 {
 	const struct dl_emu_rewrite_options *w = &f->rewrite;
 	bool rewrite = f->kind == REWRITE;
@@ -106,8 +106,8 @@ static int fault_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 }
 
 /* The port that a fault names, and what it does to it. */
-static int fault_find_port(struct dl_yaml *y, const struct dl_yaml_node *item,
-			   const struct dl_emu_scenario *s, struct fault_reader *r)
+static int faults_find_port(struct dl_yaml *y, const struct dl_yaml_node *item,
+			    const struct dl_emu_scenario *s, struct fault_reader *r)
 {
 	const struct dl_fabric *f = s->tables->fabric;
 	uint32_t node = dl_emu_scenario_node(s, r->node), a, *out = &r->action.fault.port;
@@ -137,8 +137,8 @@ static int fault_find_port(struct dl_yaml *y, const struct dl_yaml_node *item,
  * The tables of a snapshot; those of an earlier fault, if it is the same file or
  * directory, however it is named.
  */
-static int fault_read_tables(struct dl_emu_scenario *s, const char *name,
-			     const struct dl_tables **out)
+static int faults_read_tables(struct dl_emu_scenario *s, const char *name,
+			      const struct dl_tables **out)
 {
 	const struct dl_emu_scenario_options *o = s->options;
 	char *path = dl_emu_scenario_file(s, name);
@@ -166,7 +166,7 @@ static int fault_read_tables(struct dl_emu_scenario *s, const char *name,
 	return err;
 }
 
-static int fault_add(struct dl_emu_scenario *s, const struct dl_emu_action *action)
+static int faults_add(struct dl_emu_scenario *s, const struct dl_emu_action *action)
 {
 	if (!dl_array_room(s->actions, s->nactions, 1, &s->actions_cap))
 		return -ENOMEM;
@@ -177,7 +177,7 @@ static int fault_add(struct dl_emu_scenario *s, const struct dl_emu_action *acti
 }
 
 /* Each time that a fault begins, and that it ends. */
-static int fault_add_all(struct dl_emu_scenario *s, const struct fault_reader *f)
+static int faults_add_all(struct dl_emu_scenario *s, const struct fault_reader *f)
 {
 	int err = 0;
 
@@ -188,18 +188,18 @@ static int fault_add_all(struct dl_emu_scenario *s, const struct fault_reader *f
 		action.fault.kind = kinds[f->kind].begin;
 		if (!action.fault.rate)
 			action.fault.rate = DL_EMU_LOAD_ONE;
-		err = fault_add(s, &action);
+		err = faults_add(s, &action);
 		if (err || !f->length)
 			continue;
 		action.at += f->length;
 		action.fault.kind = kinds[f->kind].end;
 		action.fault.rate = 0;
-		err = fault_add(s, &action);
+		err = faults_add(s, &action);
 	}
 	return err;
 }
 
-static int fault_add_rewrite(struct dl_emu_scenario *s, struct fault_reader *f)
+static int faults_add_rewrite(struct dl_emu_scenario *s, struct fault_reader *f)
 {
 	struct dl_emu_rewrite_options *w = dl_arena_zalloc(&s->arena, sizeof(*w));
 
@@ -214,10 +214,10 @@ static int fault_add_rewrite(struct dl_emu_scenario *s, struct fault_reader *f)
 	return 0;
 }
 
-static int fault_take(struct dl_yaml *y, const struct dl_yaml_node *item, struct dl_emu_scenario *s,
-		      struct fault_reader *f)
+static int faults_take(struct dl_yaml *y, const struct dl_yaml_node *item,
+		       struct dl_emu_scenario *s, struct fault_reader *f)
 {
-	int err = fault_check(y, item, f);
+	int err = faults_check(y, item, f);
 
 	if (err)
 		return err;
@@ -232,15 +232,15 @@ static int fault_take(struct dl_yaml *y, const struct dl_yaml_node *item, struct
 	if (s->swaps > 2 * TABLES_MAX)
 		return dl_yaml_error(y, item, "snapshot: expected at most %d of them", TABLES_MAX);
 	if (f->snapshot)
-		err = fault_read_tables(s, f->snapshot, &f->action.tables);
+		err = faults_read_tables(s, f->snapshot, &f->action.tables);
 	else
-		err = fault_find_port(y, item, s, f);
+		err = faults_find_port(y, item, s, f);
 	if (!err && f->kind == REWRITE)
-		err = fault_add_rewrite(s, f);
-	return err ? err : fault_add_all(s, f);
+		err = faults_add_rewrite(s, f);
+	return err ? err : faults_add_all(s, f);
 }
 
-static int fault_by_time(const void *left, const void *right)
+static int faults_by_time(const void *left, const void *right)
 {
 	const struct dl_emu_action *a = left, *b = right;
 
@@ -263,11 +263,11 @@ int dl_emu_scenario_read_faults(struct dl_yaml *y, const struct dl_yaml_node *va
 
 		err = dl_yaml_mapping(y, item, fault_keys, &f);
 		if (!err)
-			err = fault_take(y, item, s, &f);
+			err = faults_take(y, item, s, &f);
 		free(f.node);
 		free(f.snapshot);
 	}
 	if (s->nactions)
-		qsort(s->actions, s->nactions, sizeof(*s->actions), fault_by_time);
+		qsort(s->actions, s->nactions, sizeof(*s->actions), faults_by_time);
 	return err;
 }

@@ -13,14 +13,14 @@
 static const struct dl_emu_size default_size = { 2048, 1 };
 
 /* An entry while it is read. */
-struct traffic_reader {
+struct entry_reader {
 	struct dl_emu_scenario *scenario;
 	struct dl_emu_traffic_entry entry;
 };
 
 /* A text, for free(). */
-static int traffic_text(struct dl_yaml *y, const struct dl_yaml_node *value, const char *key,
-			char **out)
+static int entry_text(struct dl_yaml *y, const struct dl_yaml_node *value, const char *key,
+		      char **out)
 {
 	const struct dl_setting text = { .name = key,
 					 .type = DL_SETTING_TEXT,
@@ -33,7 +33,7 @@ static int traffic_text(struct dl_yaml *y, const struct dl_yaml_node *value, con
 /* ---- adapters ---------------------------------------------------------- */
 
 /* "3-7": a range of adapters. */
-static bool traffic_range(const char *text, uint32_t n, uint32_t *from, uint32_t *to)
+static bool entry_range(const char *text, uint32_t n, uint32_t *from, uint32_t *to)
 {
 	uint64_t a, b;
 	const char *dash = dl_number_scan(text, 10, &a);
@@ -50,16 +50,16 @@ static bool traffic_range(const char *text, uint32_t n, uint32_t *from, uint32_t
 }
 
 /* An adapter's name, GUID or number, or a range of numbers: mark them. */
-static int traffic_mark(struct dl_yaml *y, const struct dl_yaml_node *item, const char *key,
-			const struct dl_emu_scenario *s, bool *in)
+static int entry_mark(struct dl_yaml *y, const struct dl_yaml_node *item, const char *key,
+		      const struct dl_emu_scenario *s, bool *in)
 {
 	uint32_t n = s->traffic.nadapters, from, to;
 	char *text;
-	int err = traffic_text(y, item, key, &text);
+	int err = entry_text(y, item, key, &text);
 
 	if (err)
 		return err;
-	if (!traffic_range(text, n, &from, &to)) {
+	if (!entry_range(text, n, &from, &to)) {
 		err = dl_emu_scenario_adapter(s, text, &from);
 		to = from;
 	}
@@ -75,9 +75,9 @@ static int traffic_mark(struct dl_yaml *y, const struct dl_yaml_node *item, cons
 }
 
 /* A list of adapters, in their order. */
-static int traffic_read_adapters(struct dl_yaml *y, const struct dl_yaml_node *value,
-				 const struct dl_setting *key, struct dl_emu_scenario *s,
-				 const uint32_t **out, uint32_t *nout)
+static int entry_read_adapters(struct dl_yaml *y, const struct dl_yaml_node *value,
+			       const struct dl_setting *key, struct dl_emu_scenario *s,
+			       const uint32_t **out, uint32_t *nout)
 {
 	uint32_t n = s->traffic.nadapters, count = 0;
 	uint32_t *list = dl_arena_array(&s->arena, n + 1, sizeof(*list));
@@ -90,7 +90,7 @@ static int traffic_read_adapters(struct dl_yaml *y, const struct dl_yaml_node *v
 	else if (!dl_yaml_is_list(value) || !dl_yaml_count(value))
 		err = dl_yaml_error(y, value, "%s: expected a list of adapters", key->name);
 	for (size_t i = 0; !err && (item = dl_yaml_item(y, value, i)); i++)
-		err = traffic_mark(y, item, key->name, s, in);
+		err = entry_mark(y, item, key->name, s, in);
 	for (uint32_t a = 0; !err && a < n; a++)
 		if (in[a])
 			list[count++] = a;
@@ -100,28 +100,27 @@ static int traffic_read_adapters(struct dl_yaml *y, const struct dl_yaml_node *v
 	return err;
 }
 
-static int traffic_read_sources(struct dl_yaml *y, const struct dl_yaml_node *value,
-				const struct dl_setting *key, void *to)
+static int entry_read_sources(struct dl_yaml *y, const struct dl_yaml_node *value,
+			      const struct dl_setting *key, void *to)
 {
-	struct traffic_reader *r = to;
+	struct entry_reader *r = to;
 
-	return traffic_read_adapters(y, value, key, r->scenario, &r->entry.sources,
-				     &r->entry.nsources);
+	return entry_read_adapters(y, value, key, r->scenario, &r->entry.sources,
+				   &r->entry.nsources);
 }
 
-static int traffic_read_targets(struct dl_yaml *y, const struct dl_yaml_node *value,
-				const struct dl_setting *key, void *to)
+static int entry_read_targets(struct dl_yaml *y, const struct dl_yaml_node *value,
+			      const struct dl_setting *key, void *to)
 {
-	struct traffic_reader *r = to;
+	struct entry_reader *r = to;
 
-	return traffic_read_adapters(y, value, key, r->scenario, &r->entry.targets,
-				     &r->entry.ntargets);
+	return entry_read_adapters(y, value, key, r->scenario, &r->entry.targets,
+				   &r->entry.ntargets);
 }
 
 /* ---- sizes, names, files ------------------------------------------------- */
 
-static int traffic_read_size(struct dl_yaml *y, const struct dl_yaml_node *n,
-			     struct dl_emu_size *out)
+static int entry_read_size(struct dl_yaml *y, const struct dl_yaml_node *n, struct dl_emu_size *out)
 {
 	const struct dl_yaml_node *part = n;
 	int64_t bytes, weight = 1;
@@ -142,10 +141,10 @@ static int traffic_read_size(struct dl_yaml *y, const struct dl_yaml_node *n,
 }
 
 /* 2048, [64, 2048] or [[64, 9], [2048, 1]]. */
-static int traffic_read_bytes(struct dl_yaml *y, const struct dl_yaml_node *value,
-			      const struct dl_setting *key, void *to)
+static int entry_read_bytes(struct dl_yaml *y, const struct dl_yaml_node *value,
+			    const struct dl_setting *key, void *to)
 {
-	struct traffic_reader *r = to;
+	struct entry_reader *r = to;
 	bool list = dl_yaml_is_list(value);
 	size_t n = list ? dl_yaml_count(value) : 1;
 	struct dl_emu_size *sizes;
@@ -157,18 +156,18 @@ static int traffic_read_bytes(struct dl_yaml *y, const struct dl_yaml_node *valu
 	if (!sizes)
 		return dl_yaml_no_memory(y, value);
 	for (size_t i = 0; !err && i < n; i++)
-		err = traffic_read_size(y, list ? dl_yaml_item(y, value, i) : value, &sizes[i]);
+		err = entry_read_size(y, list ? dl_yaml_item(y, value, i) : value, &sizes[i]);
 	r->entry.sizes = sizes;
 	r->entry.nsizes = n;
 	return err;
 }
 
-static int traffic_read_name(struct dl_yaml *y, const struct dl_yaml_node *value,
-			     const struct dl_setting *key, void *to)
+static int entry_read_name(struct dl_yaml *y, const struct dl_yaml_node *value,
+			   const struct dl_setting *key, void *to)
 {
-	struct traffic_reader *r = to;
+	struct entry_reader *r = to;
 	char *text, *kept;
-	int err = traffic_text(y, value, key->name, &text);
+	int err = entry_text(y, value, key->name, &text);
 
 	if (err)
 		return err;
@@ -179,12 +178,12 @@ static int traffic_read_name(struct dl_yaml *y, const struct dl_yaml_node *value
 	return kept ? 0 : dl_yaml_no_memory(y, value);
 }
 
-static int traffic_read_file(struct dl_yaml *y, const struct dl_yaml_node *value,
-			     const struct dl_setting *key, void *to)
+static int entry_read_file(struct dl_yaml *y, const struct dl_yaml_node *value,
+			   const struct dl_setting *key, void *to)
 {
-	struct traffic_reader *r = to;
+	struct entry_reader *r = to;
 	char *name;
-	int err = traffic_text(y, value, key->name, &name);
+	int err = entry_text(y, value, key->name, &name);
 
 	if (!err && r->scenario->traces++ == TRACES_MAX)
 		err = dl_yaml_error(y, value, "file: expected at most %d traces", TRACES_MAX);
@@ -196,34 +195,34 @@ static int traffic_read_file(struct dl_yaml *y, const struct dl_yaml_node *value
 
 /* ---- entries ----------------------------------------------------------- */
 
-#define ENTRY(member) DL_MEMBER(struct traffic_reader, entry.member)
+#define ENTRY(member) DL_MEMBER(struct entry_reader, entry.member)
 #define NUMBER .type = DL_SETTING_NUMBER
 #define DECIMAL .type = DL_SETTING_DECIMAL
 #define WORD .type = DL_SETTING_WORD
 
 static const struct dl_setting traffic_keys[] = {
-	{ "name", .read = traffic_read_name },
+	{ "name", .read = entry_read_name },
 	{ "pattern", WORD, ENTRY(pattern), .words = DL_EMU_PATTERN_WORDS, .required = true },
 	{ "level", NUMBER, ENTRY(level), .max = 1 },
 	{ "load", DECIMAL, ENTRY(load), 1, 10 * DL_EMU_LOAD_ONE },
 	{ "window", NUMBER, ENTRY(window), 1, 1024 },
 	{ "arrival", WORD, ENTRY(periodic), .words = "random periodic" },
-	{ "bytes", .read = traffic_read_bytes },
+	{ "bytes", .read = entry_read_bytes },
 	{ "start_ns", NUMBER, ENTRY(start), 0, DL_EMU_SCENARIO_NS_MAX },
 	{ "stop_ns", NUMBER, ENTRY(stop), 0, DL_EMU_SCENARIO_NS_MAX },
 	{ "count", NUMBER, ENTRY(count), 1, INT32_MAX },
-	{ "sources", .read = traffic_read_sources },
-	{ "targets", .read = traffic_read_targets },
+	{ "sources", .read = entry_read_sources },
+	{ "targets", .read = entry_read_targets },
 	{ "fraction", DECIMAL, ENTRY(fraction), 0, DL_EMU_LOAD_ONE },
 	{ "by", NUMBER, ENTRY(by), 1, 65535 },
 	{ "group", NUMBER, ENTRY(mlid), 0xC000, 0xFFFE },
-	{ "file", .read = traffic_read_file },
+	{ "file", .read = entry_read_file },
 	{ NULL }
 };
 
 /* Keys that only some patterns have, and those that need them. */
-static int traffic_check(struct dl_yaml *y, const struct dl_yaml_node *at,
-			 const struct dl_emu_traffic_entry *e)
+static int entry_check(struct dl_yaml *y, const struct dl_yaml_node *at,
+		       const struct dl_emu_traffic_entry *e)
 {
 	bool trace = e->pattern == DL_EMU_PATTERN_TRACE;
 	bool hotspot = e->pattern == DL_EMU_PATTERN_HOTSPOT;
@@ -250,7 +249,7 @@ static int traffic_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 	return dl_emu_scenario_check(y, at, rules, sizeof(rules) / sizeof(*rules));
 }
 
-static int traffic_add(struct dl_emu_scenario *s, const struct dl_emu_traffic_entry *e)
+static int entry_add(struct dl_emu_scenario *s, const struct dl_emu_traffic_entry *e)
 {
 	if (!dl_array_room(s->entries, s->traffic.nentries, 1, &s->entries_cap))
 		return -ENOMEM;
@@ -260,8 +259,8 @@ static int traffic_add(struct dl_emu_scenario *s, const struct dl_emu_traffic_en
 }
 
 /* Adapters that the group's tables hand a copy to: its members. */
-static int traffic_find_members(struct dl_emu_scenario *s, const struct dl_tables_mcast_group *g,
-				struct dl_emu_traffic_entry *e)
+static int entry_find_members(struct dl_emu_scenario *s, const struct dl_tables_mcast_group *g,
+			      struct dl_emu_traffic_entry *e)
 {
 	const struct dl_fabric *f = s->tables->fabric;
 	uint32_t *list = dl_arena_array(&s->arena, s->traffic.nadapters + 1, sizeof(*list));
@@ -278,8 +277,8 @@ static int traffic_find_members(struct dl_emu_scenario *s, const struct dl_table
 }
 
 /* One entry for each group that it means. */
-static int traffic_add_groups(struct dl_yaml *y, const struct dl_yaml_node *at,
-			      struct dl_emu_scenario *s, const struct dl_emu_traffic_entry *e)
+static int entry_add_groups(struct dl_yaml *y, const struct dl_yaml_node *at,
+			    struct dl_emu_scenario *s, const struct dl_emu_traffic_entry *e)
 {
 	bool found = false;
 	int err = 0;
@@ -293,31 +292,31 @@ static int traffic_add_groups(struct dl_yaml *y, const struct dl_yaml_node *at,
 		found = true;
 		one.mlid = g->mlid;
 		if (!e->sources)
-			err = traffic_find_members(s, g, &one);
+			err = entry_find_members(s, g, &one);
 		if (!err)
-			err = traffic_add(s, &one);
+			err = entry_add(s, &one);
 	}
 	if (!err && !found)
 		err = dl_yaml_error(y, at, "the tables have no such multicast group");
 	return err;
 }
 
-static bool traffic_needs_grid(enum dl_emu_pattern pattern)
+static bool entry_needs_grid(enum dl_emu_pattern pattern)
 {
 	return pattern == DL_EMU_PATTERN_TRANSPOSE || pattern == DL_EMU_PATTERN_TORNADO ||
 	       pattern == DL_EMU_PATTERN_NEIGHBOUR;
 }
 
-static int traffic_read_entry(struct dl_yaml *y, const struct dl_yaml_node *item,
-			      struct dl_emu_scenario *s)
+static int entry_read_entry(struct dl_yaml *y, const struct dl_yaml_node *item,
+			    struct dl_emu_scenario *s)
 {
-	struct traffic_reader r = { .scenario = s,
-				    .entry = { .stop = UINT64_MAX, .fraction = DL_NONE } };
+	struct entry_reader r = { .scenario = s,
+				  .entry = { .stop = UINT64_MAX, .fraction = DL_NONE } };
 	struct dl_emu_traffic_entry *e = &r.entry;
 	int err = dl_yaml_mapping(y, item, traffic_keys, &r);
 
 	if (!err)
-		err = traffic_check(y, item, e);
+		err = entry_check(y, item, e);
 	if (err)
 		return err;
 	e->start *= 1000;
@@ -331,14 +330,14 @@ static int traffic_read_entry(struct dl_yaml *y, const struct dl_yaml_node *item
 	/* An exchange with everybody is done when it is done. */
 	if (e->pattern == DL_EMU_PATTERN_ALL_TO_ALL && !e->count)
 		e->count = s->traffic.nadapters - 1;
-	if (traffic_needs_grid(e->pattern) && !s->needs_grid)
+	if (entry_needs_grid(e->pattern) && !s->needs_grid)
 		s->needs_grid = dl_yaml_line(item);
 	if (e->pattern == DL_EMU_PATTERN_MULTICAST && !s->multicast)
 		s->multicast = dl_yaml_line(item);
 	if (e->pattern == DL_EMU_PATTERN_MULTICAST)
-		err = traffic_add_groups(y, item, s, e);
+		err = entry_add_groups(y, item, s, e);
 	else
-		err = traffic_add(s, e);
+		err = entry_add(s, e);
 	return err == -ENOMEM ? dl_yaml_no_memory(y, item) : err;
 }
 
@@ -352,6 +351,6 @@ int dl_emu_scenario_read_traffic(struct dl_yaml *y, const struct dl_yaml_node *v
 		return dl_yaml_error(y, value, "%s: expected a list of 1 to 1000 entries",
 				     key->name);
 	for (size_t i = 0; !err && i < n; i++)
-		err = traffic_read_entry(y, dl_yaml_item(y, value, i), to);
+		err = entry_read_entry(y, dl_yaml_item(y, value, i), to);
 	return err;
 }

@@ -55,7 +55,7 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 	return all;
 }
 
-static void sum_vls(const struct dl_emu *e, uint32_t port, struct dl_emu_port *out)
+static void stats_sum_vls(const struct dl_emu *e, uint32_t port, struct dl_emu_port *out)
 {
 	const struct dl_emu_vl_port *o = e->ports[port].vl;
 
@@ -75,7 +75,7 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 
 	if (own == DL_EMU_NIL)
 		return &unused;
-	sum_vls(e, own, &e->counters[own]);
+	stats_sum_vls(e, own, &e->counters[own]);
 	if (p->starved) {
 		p->wait_ps += e->now - p->wait_since;
 		p->wait_since = e->now;
@@ -99,7 +99,7 @@ struct dl_emu_vl dl_emu_vl(const struct dl_emu *e, uint32_t port, unsigned int v
 	return (struct dl_emu_vl){ .packets = o->packets, .bytes = o->bytes };
 }
 
-static uint32_t adapter_of(const struct dl_emu *e, uint32_t port)
+static uint32_t stats_adapter_of(const struct dl_emu *e, uint32_t port)
 {
 	uint32_t own = e->own_port[port];
 
@@ -108,7 +108,7 @@ static uint32_t adapter_of(const struct dl_emu *e, uint32_t port)
 
 const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src, uint32_t dst)
 {
-	uint32_t from = adapter_of(e, src), to = adapter_of(e, dst);
+	uint32_t from = stats_adapter_of(e, src), to = stats_adapter_of(e, dst);
 
 	if (!e->pairs || from == DL_EMU_NIL || to == DL_EMU_NIL)
 		return NULL;
@@ -124,7 +124,7 @@ const struct dl_cycle *dl_emu_cycle(const struct dl_emu *e)
  * Starving: the first packet has credit, the link works, and the VL was
  * passed over for longer than the limit; or nothing else is left to happen.
  */
-static bool starves(const struct dl_emu *e, uint32_t port, unsigned int v, bool idle)
+static bool stats_starves(const struct dl_emu *e, uint32_t port, unsigned int v, bool idle)
 {
 	const struct dl_emu_vl_port *o = &e->ports[port].vl[v];
 	uint32_t owner = e->worms ? e->worm[dl_emu_channel(port, v)].owner : DL_EMU_NIL;
@@ -148,7 +148,7 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint
 		for (; vls; vls &= vls - 1) {
 			unsigned int v = __builtin_ctz(vls);
 
-			if (!starves(e, port, v, idle))
+			if (!stats_starves(e, port, v, idle))
 				continue;
 			if (n < max)
 				out[n] = (struct dl_emu_starved){

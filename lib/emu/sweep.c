@@ -11,7 +11,7 @@
 #include "emu/scenario.h"
 
 /* All levels' latencies in one histogram. */
-static int all_levels(const struct dl_emu *emu, struct dl_emu_latency *out)
+static int sweep_latency(const struct dl_emu *emu, struct dl_emu_latency *out)
 {
 	struct dl_emu_histogram *sum = calloc(1, sizeof(*sum));
 
@@ -45,7 +45,7 @@ int dl_emu_scenario_point(const struct dl_emu_scenario *s, const struct dl_emu_l
 			.in_flight = t->in_flight,
 			.packet_hops = t->packet_hops,
 		};
-		err = all_levels(r.emu, &out->latency);
+		err = sweep_latency(r.emu, &out->latency);
 	}
 	dl_emu_result_free(&r);
 	return err;
@@ -123,7 +123,7 @@ int dl_emu_scenario_bound(const struct dl_emu_scenario *s, double *bound)
 /* ---- saturation -------------------------------------------------------- */
 
 /* Where a line from a to b reaches `level`, as a part of its length. */
-static double crossing(double a, double b, double level)
+static double sweep_crossing(double a, double b, double level)
 {
 	return a == b ? 0 : (level - a) / (b - a);
 }
@@ -143,10 +143,10 @@ double dl_emu_saturation(const struct dl_emu_point *points, uint32_t n)
 			if (!i)
 				return load;
 			if (share < 0.95)
-				part = crossing(before, share, 0.95);
+				part = sweep_crossing(before, share, 0.95);
 			if (p->latency.mean > limit &&
-			    crossing(q->latency.mean, p->latency.mean, limit) < part)
-				part = crossing(q->latency.mean, p->latency.mean, limit);
+			    sweep_crossing(q->latency.mean, p->latency.mean, limit) < part)
+				part = sweep_crossing(q->latency.mean, p->latency.mean, limit);
 			return at + part * (load - at);
 		}
 		at = load;

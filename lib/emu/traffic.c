@@ -51,7 +51,8 @@ struct dl_emu_traffic {
 /* ---- random numbers ---------------------------------------------------- */
 
 /* The next number of four, or of four new ones. */
-static uint32_t next_of(struct dl_random *r, struct dl_random_block *four, unsigned int *used)
+static uint32_t traffic_next_of(struct dl_random *r, struct dl_random_block *four,
+				unsigned int *used)
 {
 	if (*used == 4) {
 		*four = dl_random_four(r);
@@ -65,16 +66,16 @@ static uint32_t next_of(struct dl_random *r, struct dl_random_block *four, unsig
  * draw descending runs of uniform numbers; the first number of the first run
  * of odd length, plus the runs before it, is exponential.
  */
-static uint64_t draw_exponential(struct dl_random *r)
+static uint64_t traffic_draw_exponential(struct dl_random *r)
 {
 	struct dl_random_block drawn = dl_random_four(r);
 	unsigned int used = 0;
 
 	for (uint64_t whole = 0;; whole++) {
-		uint32_t first = next_of(r, &drawn, &used), last = first, next;
+		uint32_t first = traffic_next_of(r, &drawn, &used), last = first, next;
 		unsigned int length = 1;
 
-		while ((next = next_of(r, &drawn, &used)) < last) {
+		while ((next = traffic_next_of(r, &drawn, &used)) < last) {
 			last = next;
 			length++;
 		}
@@ -83,12 +84,12 @@ static uint64_t draw_exponential(struct dl_random *r)
 	}
 }
 
-static uint64_t draw_gap(struct dl_random *r, uint64_t mean)
+static uint64_t traffic_draw_gap(struct dl_random *r, uint64_t mean)
 {
-	return (unsigned __int128)mean * draw_exponential(r) >> 32;
+	return (unsigned __int128)mean * traffic_draw_exponential(r) >> 32;
 }
 
-static uint32_t draw_size(const struct dl_emu_traffic *t, struct flow *f)
+static uint32_t traffic_draw_size(const struct dl_emu_traffic *t, struct flow *f)
 {
 	const struct dl_emu_traffic_entry *e = &t->spec->entries[f->entry];
 	uint32_t at;
@@ -104,7 +105,7 @@ static uint32_t draw_size(const struct dl_emu_traffic *t, struct flow *f)
 }
 
 /* Anybody but the source itself. */
-static uint32_t draw_other(const struct dl_emu_traffic *t, struct flow *f)
+static uint32_t traffic_draw_other(const struct dl_emu_traffic *t, struct flow *f)
 {
 	uint32_t to = dl_random_below(&f->random, t->spec->nadapters - 1);
 
@@ -116,7 +117,7 @@ static uint32_t draw_other(const struct dl_emu_traffic *t, struct flow *f)
 typedef uint32_t partner_fn(const struct dl_emu_traffic_spec *s,
 			    const struct dl_emu_traffic_entry *e, uint32_t place);
 
-static uint32_t points_of(const struct dl_emu_traffic_grid *g)
+static uint32_t traffic_points_of(const struct dl_emu_traffic_grid *g)
 {
 	uint32_t n = 1;
 
@@ -125,7 +126,7 @@ static uint32_t points_of(const struct dl_emu_traffic_grid *g)
 	return n;
 }
 
-static uint32_t shifted(const struct dl_emu_traffic_grid *g, uint32_t point, bool tornado)
+static uint32_t traffic_shifted(const struct dl_emu_traffic_grid *g, uint32_t point, bool tornado)
 {
 	uint32_t out = 0, unit = 1;
 
@@ -139,22 +140,22 @@ static uint32_t shifted(const struct dl_emu_traffic_grid *g, uint32_t point, boo
 	return out;
 }
 
-static uint32_t tornado(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
-			uint32_t place)
+static uint32_t traffic_tornado(const struct dl_emu_traffic_spec *s,
+				const struct dl_emu_traffic_entry *e, uint32_t place)
 {
 	uint32_t depth = s->grid.depth;
 
 	(void)e;
-	return shifted(&s->grid, place / depth, true) * depth + place % depth;
+	return traffic_shifted(&s->grid, place / depth, true) * depth + place % depth;
 }
 
-static uint32_t neighbour(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
-			  uint32_t place)
+static uint32_t traffic_neighbour(const struct dl_emu_traffic_spec *s,
+				  const struct dl_emu_traffic_entry *e, uint32_t place)
 {
 	uint32_t depth = s->grid.depth;
 
 	(void)e;
-	return shifted(&s->grid, place / depth, false) * depth + place % depth;
+	return traffic_shifted(&s->grid, place / depth, false) * depth + place % depth;
 }
 
 /*
@@ -162,8 +163,8 @@ static uint32_t neighbour(const struct dl_emu_traffic_spec *s, const struct dl_e
  * them, as (x,y,z) -> (z,y,x); on any other it is the transposition of a
  * matrix that need not be square.
  */
-static uint32_t transpose(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
-			  uint32_t place)
+static uint32_t traffic_transpose(const struct dl_emu_traffic_spec *s,
+				  const struct dl_emu_traffic_entry *e, uint32_t place)
 {
 	const struct dl_emu_traffic_grid *g = &s->grid;
 	uint32_t point = place / g->depth, out = 0;
@@ -176,15 +177,15 @@ static uint32_t transpose(const struct dl_emu_traffic_spec *s, const struct dl_e
 	return out * g->depth + place % g->depth;
 }
 
-static uint32_t complement(const struct dl_emu_traffic_spec *s,
-			   const struct dl_emu_traffic_entry *e, uint32_t i)
+static uint32_t traffic_complement(const struct dl_emu_traffic_spec *s,
+				   const struct dl_emu_traffic_entry *e, uint32_t i)
 {
 	(void)e;
 	return s->nadapters - 1 - i;
 }
 
-static uint32_t shift(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
-		      uint32_t i)
+static uint32_t traffic_shift(const struct dl_emu_traffic_spec *s,
+			      const struct dl_emu_traffic_entry *e, uint32_t i)
 {
 	return ((uint64_t)i + e->by) % s->nadapters;
 }
@@ -195,11 +196,11 @@ static const struct {
 	bool grid;
 } patterns[] = {
 	[DL_EMU_PATTERN_UNIFORM] = { "uniform" },
-	[DL_EMU_PATTERN_TRANSPOSE] = { "transpose", transpose, true },
-	[DL_EMU_PATTERN_COMPLEMENT] = { "complement", complement, false },
-	[DL_EMU_PATTERN_TORNADO] = { "tornado", tornado, true },
-	[DL_EMU_PATTERN_NEIGHBOUR] = { "neighbour", neighbour, true },
-	[DL_EMU_PATTERN_SHIFT] = { "shift", shift, false },
+	[DL_EMU_PATTERN_TRANSPOSE] = { "transpose", traffic_transpose, true },
+	[DL_EMU_PATTERN_COMPLEMENT] = { "complement", traffic_complement, false },
+	[DL_EMU_PATTERN_TORNADO] = { "tornado", traffic_tornado, true },
+	[DL_EMU_PATTERN_NEIGHBOUR] = { "neighbour", traffic_neighbour, true },
+	[DL_EMU_PATTERN_SHIFT] = { "shift", traffic_shift, false },
 	[DL_EMU_PATTERN_RANDOM] = { "random" },
 	[DL_EMU_PATTERN_HOTSPOT] = { "hotspot" },
 	[DL_EMU_PATTERN_INCAST] = { "incast" },
@@ -208,11 +209,11 @@ static const struct {
 	[DL_EMU_PATTERN_TRACE] = { "trace" },
 };
 
-static void grid_partners(const struct dl_emu_traffic_spec *s, const struct dl_emu_traffic_entry *e,
-			  uint32_t *to)
+static void traffic_grid_partners(const struct dl_emu_traffic_spec *s,
+				  const struct dl_emu_traffic_entry *e, uint32_t *to)
 {
 	const struct dl_emu_traffic_grid *g = &s->grid;
-	uint32_t places = points_of(g) * g->depth;
+	uint32_t places = traffic_points_of(g) * g->depth;
 
 	for (uint32_t i = 0; i < s->nadapters; i++)
 		to[i] = DL_EMU_NO_ADAPTER;
@@ -222,7 +223,8 @@ static void grid_partners(const struct dl_emu_traffic_spec *s, const struct dl_e
 }
 
 /* A permutation, all equally likely (Fisher and Yates). */
-static void random_partners(const struct dl_emu_traffic_spec *s, uint32_t entry, uint32_t *to)
+static void traffic_random_partners(const struct dl_emu_traffic_spec *s, uint32_t entry,
+				    uint32_t *to)
 {
 	struct dl_random r = { .seed = s->seed + entry, .stream = STREAM_PERMUTATION };
 
@@ -237,16 +239,16 @@ static void random_partners(const struct dl_emu_traffic_spec *s, uint32_t entry,
 }
 
 /* Everybody's one destination, or DL_EMU_NO_ADAPTER where there are several. */
-static void find_partners(const struct dl_emu_traffic_spec *s, uint32_t entry, uint32_t *to)
+static void traffic_find_partners(const struct dl_emu_traffic_spec *s, uint32_t entry, uint32_t *to)
 {
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 
 	if (e->pattern == DL_EMU_PATTERN_RANDOM) {
-		random_partners(s, entry, to);
+		traffic_random_partners(s, entry, to);
 		return;
 	}
 	if (patterns[e->pattern].grid) {
-		grid_partners(s, e, to);
+		traffic_grid_partners(s, e, to);
 		return;
 	}
 	for (uint32_t i = 0; i < s->nadapters; i++)
@@ -256,13 +258,13 @@ static void find_partners(const struct dl_emu_traffic_spec *s, uint32_t entry, u
 
 /* ---- destinations message by message ----------------------------------- */
 
-static uint32_t target_in_turn(const struct dl_emu_traffic_entry *e, const struct flow *f)
+static uint32_t traffic_target_in_turn(const struct dl_emu_traffic_entry *e, const struct flow *f)
 {
 	/* Each source begins elsewhere. */
 	return e->targets[(f->sent + f->src) % e->ntargets];
 }
 
-static uint32_t destination(const struct dl_emu_traffic *t, struct flow *f)
+static uint32_t traffic_destination(const struct dl_emu_traffic *t, struct flow *f)
 {
 	const struct dl_emu_traffic_spec *s = t->spec;
 	const struct dl_emu_traffic_entry *e = &s->entries[f->entry];
@@ -272,7 +274,7 @@ static uint32_t destination(const struct dl_emu_traffic *t, struct flow *f)
 	case DL_EMU_PATTERN_MULTICAST:
 		return DL_EMU_NO_ADAPTER;
 	case DL_EMU_PATTERN_INCAST:
-		to = target_in_turn(e, f);
+		to = traffic_target_in_turn(e, f);
 		if (to == f->src) /* the next one's turn */
 			to = e->targets[(f->sent + f->src + 1) % e->ntargets];
 		return to;
@@ -280,11 +282,11 @@ static uint32_t destination(const struct dl_emu_traffic *t, struct flow *f)
 		to = f->src;
 		if (dl_random_below(&f->random, DL_EMU_LOAD_ONE) < e->fraction)
 			to = e->targets[dl_random_below(&f->random, e->ntargets)];
-		return to == f->src ? draw_other(t, f) : to;
+		return to == f->src ? traffic_draw_other(t, f) : to;
 	case DL_EMU_PATTERN_ALL_TO_ALL:
 		return (f->src + 1 + f->sent % (s->nadapters - 1)) % s->nadapters;
 	case DL_EMU_PATTERN_UNIFORM:
-		return draw_other(t, f);
+		return traffic_draw_other(t, f);
 	default:
 		return f->fixed;
 	}
@@ -330,8 +332,8 @@ double dl_emu_traffic_share(const struct dl_emu_traffic *t, uint32_t flow, uint3
 	}
 }
 
-static bool next_of_trace(const struct dl_emu_traffic_entry *e, struct flow *f, uint32_t flow,
-			  struct dl_emu_trace_message *out)
+static bool traffic_next_of_trace(const struct dl_emu_traffic_entry *e, struct flow *f,
+				  uint32_t flow, struct dl_emu_trace_message *out)
 {
 	if (f->sent == e->ntrace || e->trace[f->sent].src != f->src)
 		return false;
@@ -349,21 +351,21 @@ bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
 	uint64_t at;
 
 	if (e->pattern == DL_EMU_PATTERN_TRACE)
-		return next_of_trace(e, f, flow, out);
+		return traffic_next_of_trace(e, f, flow, out);
 	if (e->count && f->sent == e->count)
 		return false;
 	at = e->window ? (now > e->start ? now : e->start) : f->next;
 	if (at >= e->stop)
 		return false;
 	if (!e->window)
-		f->next += e->periodic ? f->gap : draw_gap(&f->random, f->gap);
+		f->next += e->periodic ? f->gap : traffic_draw_gap(&f->random, f->gap);
 	*out = (struct dl_emu_trace_message){
 		.at = at,
 		.flow = flow,
 		.entry = f->entry,
 		.src = f->src,
-		.dst = destination(t, f),
-		.bytes = draw_size(t, f),
+		.dst = traffic_destination(t, f),
+		.bytes = traffic_draw_size(t, f),
 		.mlid = e->mlid,
 		.level = e->level,
 	};
@@ -373,13 +375,14 @@ bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
 
 /* ---- beginning --------------------------------------------------------- */
 
-static int refuse(const struct dl_log *log, uint32_t entry, const char *why)
+static int traffic_refuse(const struct dl_log *log, uint32_t entry, const char *why)
 {
 	dl_log(log, DL_LOG_ERROR, "traffic entry %u: %s", entry + 1, why);
 	return -EINVAL;
 }
 
-static bool is_source(const struct dl_emu_traffic_entry *e, uint32_t i, const uint32_t *partner)
+static bool traffic_is_source(const struct dl_emu_traffic_entry *e, uint32_t i,
+			      const uint32_t *partner)
 {
 	bool listed = !e->sources;
 
@@ -394,7 +397,8 @@ static bool is_source(const struct dl_emu_traffic_entry *e, uint32_t i, const ui
 	return true;
 }
 
-static int check(const struct dl_emu_traffic_spec *s, uint32_t entry, const struct dl_log *log)
+static int traffic_check(const struct dl_emu_traffic_spec *s, uint32_t entry,
+			 const struct dl_log *log)
 {
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 	uint64_t weight = 0;
@@ -402,23 +406,23 @@ static int check(const struct dl_emu_traffic_spec *s, uint32_t entry, const stru
 	if (e->pattern == DL_EMU_PATTERN_TRACE)
 		return 0;
 	if (s->nadapters < 2)
-		return refuse(log, entry, "one adapter has nobody to talk to");
+		return traffic_refuse(log, entry, "one adapter has nobody to talk to");
 	if (patterns[e->pattern].grid && !s->grid.dims)
-		return refuse(log, entry, "this pattern needs a grid");
+		return traffic_refuse(log, entry, "this pattern needs a grid");
 	if ((e->pattern == DL_EMU_PATTERN_HOTSPOT || e->pattern == DL_EMU_PATTERN_INCAST) &&
 	    !e->ntargets)
-		return refuse(log, entry, "this pattern needs targets");
+		return traffic_refuse(log, entry, "this pattern needs targets");
 	if (!e->load == !e->window)
-		return refuse(log, entry, "a load or a window is needed");
+		return traffic_refuse(log, entry, "a load or a window is needed");
 	for (uint32_t i = 0; i < e->nsizes; i++)
 		weight += e->sizes[i].weight;
 	if (!weight || weight > UINT32_MAX)
-		return refuse(log, entry, "sizes need weights");
+		return traffic_refuse(log, entry, "sizes need weights");
 	return 0;
 }
 
 /* Bytes of a mean message, times the sum of weights. */
-static uint64_t mean_size(const struct dl_emu_traffic *t, uint32_t entry)
+static uint64_t traffic_mean_size(const struct dl_emu_traffic *t, uint32_t entry)
 {
 	const struct dl_emu_traffic_entry *e = &t->spec->entries[entry];
 	unsigned __int128 sum = 0;
@@ -428,7 +432,8 @@ static uint64_t mean_size(const struct dl_emu_traffic *t, uint32_t entry)
 	return sum / t->total_weight[entry];
 }
 
-static void start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_t src, uint32_t partner)
+static void traffic_start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_t src,
+			       uint32_t partner)
 {
 	const struct dl_emu_traffic_spec *s = t->spec;
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
@@ -444,34 +449,34 @@ static void start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_t src, u
 	};
 	if (e->pattern == DL_EMU_PATTERN_TRACE || e->window)
 		return;
-	gap = (unsigned __int128)mean_size(t, entry) * PS_PER_S * DL_EMU_LOAD_ONE /
+	gap = (unsigned __int128)traffic_mean_size(t, entry) * PS_PER_S * DL_EMU_LOAD_ONE /
 	      ((unsigned __int128)s->rate[src] * e->load);
 	f->gap = gap ? gap : 1;
 	f->next = e->start;
 	if (e->periodic)
 		f->next += (unsigned __int128)f->gap * dl_random_next(&f->random) >> 32;
 	else
-		f->next += draw_gap(&f->random, f->gap);
+		f->next += traffic_draw_gap(&f->random, f->gap);
 }
 
-static void start_entry(struct dl_emu_traffic *t, uint32_t entry, uint32_t *partner)
+static void traffic_start_entry(struct dl_emu_traffic *t, uint32_t entry, uint32_t *partner)
 {
 	const struct dl_emu_traffic_spec *s = t->spec;
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
 
 	for (uint64_t i = 0; i < e->ntrace; i++)
 		if (!i || e->trace[i].src != e->trace[i - 1].src) {
-			start_flow(t, entry, e->trace[i].src, DL_EMU_NO_ADAPTER);
+			traffic_start_flow(t, entry, e->trace[i].src, DL_EMU_NO_ADAPTER);
 			t->flows[t->nflows - 1].sent = i;
 		}
 	if (e->pattern == DL_EMU_PATTERN_TRACE)
 		return;
 	for (uint32_t i = 0; i < e->nsizes; i++)
 		t->total_weight[entry] += e->sizes[i].weight;
-	find_partners(s, entry, partner);
+	traffic_find_partners(s, entry, partner);
 	for (uint32_t i = 0; i < s->nadapters; i++)
-		if (s->rate[i] && is_source(e, i, partner))
-			start_flow(t, entry, i, partner[i]);
+		if (s->rate[i] && traffic_is_source(e, i, partner))
+			traffic_start_flow(t, entry, i, partner[i]);
 }
 
 int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec, const struct dl_log *log,
@@ -483,7 +488,7 @@ int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec, const struct dl_l
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < spec->nentries; i++)
-		err = check(spec, i, log);
+		err = traffic_check(spec, i, log);
 	if (!err && (!t || !partner))
 		err = -ENOMEM;
 	if (err)
@@ -494,7 +499,7 @@ int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec, const struct dl_l
 	if (!t->flows || !t->total_weight)
 		err = -ENOMEM;
 	for (uint32_t i = 0; !err && i < spec->nentries; i++)
-		start_entry(t, i, partner);
+		traffic_start_entry(t, i, partner);
 	if (!err) {
 		*out = t;
 		t = NULL;

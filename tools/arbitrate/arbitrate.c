@@ -51,7 +51,7 @@ struct port {
 
 /* ---- the port ---------------------------------------------------------- */
 
-static int enqueue(struct queue *q, const struct arbitrate_refill *r)
+static int arbitrate_enqueue(struct queue *q, const struct arbitrate_refill *r)
 {
 	uint32_t *more;
 
@@ -68,7 +68,7 @@ static int enqueue(struct queue *q, const struct arbitrate_refill *r)
 	return 0;
 }
 
-static void write_tables(struct port *p, const struct arbitrate_event *e)
+static void arbitrate_write_tables(struct port *p, const struct arbitrate_event *e)
 {
 	if (e->side[DL_LINK_ARB_HIGH].given) {
 		p->arb.nhigh = e->side[DL_LINK_ARB_HIGH].n;
@@ -86,29 +86,29 @@ static void write_tables(struct port *p, const struct arbitrate_event *e)
 	dl_link_arb_compile(&p->arb, &p->options, &p->program[p->current]);
 }
 
-static int fill_queues(struct port *p, const struct arbitrate_event *e)
+static int arbitrate_fill_queues(struct port *p, const struct arbitrate_event *e)
 {
 	int err = 0;
 
 	for (unsigned int vl = 0; !err && vl < DL_LINK_DATA_VLS; vl++)
 		if (e->queue[vl].given)
-			err = enqueue(&p->queue[vl], &e->queue[vl]);
+			err = arbitrate_enqueue(&p->queue[vl], &e->queue[vl]);
 	return err;
 }
 
-static int happen(struct port *p, const struct arbitrate_event *e)
+static int arbitrate_do_event(struct port *p, const struct arbitrate_event *e)
 {
 	p->smp += e->smp;
 	p->fcp += e->fcp;
 	if (e->side[DL_LINK_ARB_HIGH].given || e->side[DL_LINK_ARB_LOW].given ||
 	    e->high_limit >= 0) {
-		write_tables(p, e);
+		arbitrate_write_tables(p, e);
 		dl_link_arbiter_change(&p->arbiter, &p->program[p->current]);
 	}
-	return fill_queues(p, e);
+	return arbitrate_fill_queues(p, e);
 }
 
-static int start(struct port *p)
+static int arbitrate_start(struct port *p)
 {
 	const struct arbitrate_scenario *s = &p->scenario;
 
@@ -126,30 +126,31 @@ static int start(struct port *p)
 		p->programmed[side] = s->power_up_seed < 0;
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		p->queue[vl].credits = s->start.queue[vl].credits < 0 ? -1 : 0;
-	write_tables(p, &s->start);
+	arbitrate_write_tables(p, &s->start);
 	dl_link_arbiter_init(&p->arbiter, &p->program[p->current]);
-	return fill_queues(p, &s->start);
+	return arbitrate_fill_queues(p, &s->start);
 }
 
-static int64_t blocks(uint32_t bytes)
+static int64_t arbitrate_blocks(uint32_t bytes)
 {
 	return dl_link_credit_units(DL_LINK_CREDIT_IBA, bytes);
 }
 
-static unsigned int sendable(const struct port *p)
+static unsigned int arbitrate_sendable(const struct port *p)
 {
 	unsigned int vls = 0;
 
 	for (unsigned int vl = 0; vl < p->options.nvls; vl++) {
 		const struct queue *q = &p->queue[vl];
 
-		if (q->head < q->n && (q->credits < 0 || blocks(q->bytes[q->head]) <= q->credits))
+		if (q->head < q->n &&
+		    (q->credits < 0 || arbitrate_blocks(q->bytes[q->head]) <= q->credits))
 			vls |= 1u << vl;
 	}
 	return vls;
 }
 
-static void drop_unlisted(struct port *p)
+static void arbitrate_drop_unlisted(struct port *p)
 {
 	for (unsigned int vl = 0; vl < p->options.nvls; vl++) {
 		struct queue *q = &p->queue[vl];
@@ -162,7 +163,7 @@ static void drop_unlisted(struct port *p)
 }
 
 /* Take the picked packet from its queue.  Returns its size. */
-static uint32_t take(struct port *p, const struct dl_link_pick *pick)
+static uint32_t arbitrate_take(struct port *p, const struct dl_link_pick *pick)
 {
 	struct queue *q;
 	uint32_t bytes;
@@ -174,7 +175,7 @@ static uint32_t take(struct port *p, const struct dl_link_pick *pick)
 	q = &p->queue[pick->vl];
 	bytes = q->bytes[q->head++];
 	if (q->credits >= 0)
-		q->credits -= blocks(bytes);
+		q->credits -= arbitrate_blocks(bytes);
 	if (pick->side != DL_LINK_ARB_NONE && !p->programmed[pick->side])
 		p->used_undefined = true;
 	return bytes;
@@ -183,14 +184,14 @@ static uint32_t take(struct port *p, const struct dl_link_pick *pick)
 static const char *const kinds[] = { "nothing", "smp", "fcp", "data" };
 static const char *const sides[] = { "high", "low", "none" };
 
-static bool by_entry(const struct sent *s)
+static bool arbitrate_by_entry(const struct sent *s)
 {
 	return s->pick.side != DL_LINK_ARB_NONE;
 }
 
-static json_t *packet_json(const struct sent *s, uint32_t n)
+static json_t *arbitrate_packet_json(const struct sent *s, uint32_t n)
 {
-	bool entry = by_entry(s);
+	bool entry = arbitrate_by_entry(s);
 
 	return json_pack("{s:i, s:s, s:o, s:s, s:o, s:i, s:o, s:o}", "n", (int)n, "kind",
 			 kinds[s->pick.kind], "vl",
@@ -201,32 +202,32 @@ static json_t *packet_json(const struct sent *s, uint32_t n)
 			 tool_json_or_null(entry && s->limited, s->after.counter));
 }
 
-static int run(void *model, struct steps *steps)
+static int arbitrate_run(void *model, struct steps *steps)
 {
 	struct port *p = model;
 	const struct arbitrate_scenario *s = &p->scenario;
 	struct sent sent = { 0 };
-	int err = start(p);
+	int err = arbitrate_start(p);
 
 	while (!err && (s->stop_after < 0 || p->nsent < s->stop_after)) {
 		while (!err && p->next_event < s->nevents &&
 		       s->events[p->next_event].after <= p->nsent)
-			err = happen(p, &s->events[p->next_event++]);
+			err = arbitrate_do_event(p, &s->events[p->next_event++]);
 		if (err)
 			break;
-		drop_unlisted(p);
-		if (dl_link_arbiter_pick(&p->arbiter, p->smp, p->fcp, sendable(p), &sent.pick) ==
-		    DL_LINK_NOTHING)
+		arbitrate_drop_unlisted(p);
+		if (dl_link_arbiter_pick(&p->arbiter, p->smp, p->fcp, arbitrate_sendable(p),
+					 &sent.pick) == DL_LINK_NOTHING)
 			break;
-		sent.bytes = take(p, &sent.pick);
+		sent.bytes = arbitrate_take(p, &sent.pick);
 		sent.limited = p->arb.high_limit != DL_LINK_ARB_UNLIMITED;
 		dl_link_arbiter_charge(&p->arbiter, &sent.pick, sent.bytes, &sent.after);
-		err = steps_add(steps, packet_json(&sent, ++p->nsent));
+		err = steps_add(steps, arbitrate_packet_json(&sent, ++p->nsent));
 	}
 	return err;
 }
 
-static void release(void *model)
+static void arbitrate_release(void *model)
 {
 	struct port *p = model;
 
@@ -237,8 +238,9 @@ static void release(void *model)
 
 /* ---- what a person should know beside the result ----------------------- */
 
-static void warn_of_cuts(const struct dl_log *log, const char *path,
-			 const struct arbitrate_event *e, int64_t high_cap, int64_t low_cap)
+static void arbitrate_warn_of_cuts(const struct dl_log *log, const char *path,
+				   const struct arbitrate_event *e, int64_t high_cap,
+				   int64_t low_cap)
 {
 	static const char *const names[] = { "high", "low" };
 	const int64_t caps[] = { high_cap, low_cap };
@@ -250,13 +252,13 @@ static void warn_of_cuts(const struct dl_log *log, const char *path,
 			       (int)(e->side[side].n - caps[side]), names[side]);
 }
 
-static void warn(const struct dl_log *log, const char *path, const struct port *p)
+static void arbitrate_warn(const struct dl_log *log, const char *path, const struct port *p)
 {
 	const struct arbitrate_scenario *s = &p->scenario;
 
-	warn_of_cuts(log, path, &s->start, s->high_cap, s->low_cap);
+	arbitrate_warn_of_cuts(log, path, &s->start, s->high_cap, s->low_cap);
 	for (uint32_t i = 0; i < s->nevents; i++)
-		warn_of_cuts(log, path, &s->events[i], s->high_cap, s->low_cap);
+		arbitrate_warn_of_cuts(log, path, &s->events[i], s->high_cap, s->low_cap);
 	if (s->vls == 1 &&
 	    (s->start.side[DL_LINK_ARB_HIGH].given || s->start.side[DL_LINK_ARB_LOW].given))
 		dl_log(log, DL_LOG_WARNING,
@@ -272,7 +274,7 @@ static void warn(const struct dl_log *log, const char *path, const struct port *
 
 /* ---- the document ------------------------------------------------------ */
 
-static void set_count(json_t *object, unsigned int vl, uint32_t count)
+static void arbitrate_set_count(json_t *object, unsigned int vl, uint32_t count)
 {
 	char name[4];
 
@@ -282,12 +284,12 @@ static void set_count(json_t *object, unsigned int vl, uint32_t count)
 }
 
 /* A queue in which something is left or was dropped. */
-static json_t *queue_json(const struct port *p, unsigned int vl)
+static json_t *arbitrate_queue_json(const struct port *p, unsigned int vl)
 {
 	const struct dl_link_arb_program *program = &p->program[p->current];
 	const struct queue *q = &p->queue[vl];
 	bool left = q->head < q->n;
-	int64_t needs = left ? blocks(q->bytes[q->head]) : 0;
+	int64_t needs = left ? arbitrate_blocks(q->bytes[q->head]) : 0;
 	bool short_of = left && q->credits >= 0 && needs > q->credits;
 
 	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:b}", "vl", (int)vl, "dropped",
@@ -297,20 +299,20 @@ static json_t *queue_json(const struct port *p, unsigned int vl)
 			 p->options.nvls == 1 || program->listed >> vl & 1);
 }
 
-static json_t *after(const void *model, const char *path, const struct dl_log *log)
+static json_t *arbitrate_after(const void *model, const char *path, const struct dl_log *log)
 {
 	const struct port *p = model;
 	json_t *left = json_object(), *dropped = json_object();
 	json_t *queues = json_array();
 
-	warn(log, path, p);
+	arbitrate_warn(log, path, p);
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct queue *q = &p->queue[vl];
 
-		set_count(left, vl, q->n - q->head);
-		set_count(dropped, vl, q->dropped);
+		arbitrate_set_count(left, vl, q->n - q->head);
+		arbitrate_set_count(dropped, vl, q->dropped);
 		if (q->head < q->n || q->dropped)
-			json_array_append_new(queues, queue_json(p, vl));
+			json_array_append_new(queues, arbitrate_queue_json(p, vl));
 	}
 	return json_pack("{s:o, s:o, s:o}", "left", left, "dropped", dropped, "queues", queues);
 }
@@ -318,7 +320,7 @@ static json_t *after(const void *model, const char *path, const struct dl_log *l
 /* ---- for people -------------------------------------------------------- */
 
 /* What the arbiter does next on account of a packet. */
-static const char *remark(const json_t *packet)
+static const char *arbitrate_remark(const json_t *packet)
 {
 	bool expired =
 		!strcmp(json_string_value(tool_at(packet, "table")), sides[DL_LINK_ARB_HIGH]) &&
@@ -331,21 +333,21 @@ static const char *remark(const json_t *packet)
 	return expired ? "  entry used up, counter below 0" : "  entry used up";
 }
 
-static void print_before(const json_t *document, FILE *to)
+static void arbitrate_print_before(const json_t *document, FILE *to)
 {
 	(void)document;
 	fputs("     n  kind  VL  table  entry  bytes  weight  counter\n", to);
 }
 
-static void print_packet(const json_t *packet, FILE *to)
+static void arbitrate_print_packet(const json_t *packet, FILE *to)
 {
 	tool_print(to, packet,
 		   "{n:6}  {kind:-4}  {vl:2}  {table:-5}  {entry:5}  {bytes:5}  "
 		   "{weight_after:6}  {counter_after:7}");
-	fprintf(to, "%s\n", remark(packet));
+	fprintf(to, "%s\n", arbitrate_remark(packet));
 }
 
-static void print_after(const json_t *document, FILE *to)
+static void arbitrate_print_after(const json_t *document, FILE *to)
 {
 	const json_t *q;
 	size_t i;
@@ -366,7 +368,7 @@ static void print_after(const json_t *document, FILE *to)
 
 /* ---- the command ------------------------------------------------------- */
 
-static int read_scenario(void *model, const char *path, const struct dl_log *log)
+static int arbitrate_read_scenario(void *model, const char *path, const struct dl_log *log)
 {
 	struct port *p = model;
 
@@ -378,13 +380,13 @@ int tool_cmd_arbitrate(struct tool *tool, int argc, char **argv)
 	static const struct steps_model model = {
 		.list = "packets",
 		.size = sizeof(struct port),
-		.read = read_scenario,
-		.run = run,
-		.after = after,
-		.print_before = print_before,
-		.print_step = print_packet,
-		.print_after = print_after,
-		.release = release,
+		.read = arbitrate_read_scenario,
+		.run = arbitrate_run,
+		.after = arbitrate_after,
+		.print_before = arbitrate_print_before,
+		.print_step = arbitrate_print_packet,
+		.print_after = arbitrate_print_after,
+		.release = arbitrate_release,
 	};
 	static const char doc[] = "Let one transmit port arbitrate between its VLs, packet by "
 				  "packet."

@@ -14,8 +14,8 @@
 
 /* ---- tables ------------------------------------------------------------ */
 
-static int read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
-		      struct dl_tables_vlarb_entry *out)
+static int arbitrate_read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
+				struct dl_tables_vlarb_entry *out)
 {
 	const struct dl_yaml_node *vl, *weight;
 	int64_t v, w;
@@ -33,8 +33,8 @@ static int read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
 	return err;
 }
 
-static int read_table(struct dl_yaml *s, const struct dl_yaml_node *value,
-		      const struct dl_setting *key, void *to)
+static int arbitrate_read_table(struct dl_yaml *s, const struct dl_yaml_node *value,
+				const struct dl_setting *key, void *to)
 {
 	struct arbitrate_change *change = (void *)((char *)to + key->offset);
 	const struct dl_yaml_node *item;
@@ -49,15 +49,15 @@ static int read_table(struct dl_yaml *s, const struct dl_yaml_node *value,
 		if (change->n == DL_LINK_ARB_ENTRIES)
 			return dl_yaml_error(s, item, "%s: expected at most %d entries", key->name,
 					     DL_LINK_ARB_ENTRIES);
-		err = read_entry(s, item, &change->entry[change->n++]);
+		err = arbitrate_read_entry(s, item, &change->entry[change->n++]);
 	}
 	return err;
 }
 
 /* ---- queues ------------------------------------------------------------ */
 
-static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list, const char *what,
-		      struct arbitrate_refill *r)
+static int arbitrate_read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list,
+				const char *what, struct arbitrate_refill *r)
 {
 	const struct dl_yaml_node *item;
 	int64_t size;
@@ -81,25 +81,25 @@ static int read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list, const 
 	return err;
 }
 
-static int read_packets(struct dl_yaml *s, const struct dl_yaml_node *value,
-			const struct dl_setting *key, void *to)
+static int arbitrate_read_packets(struct dl_yaml *s, const struct dl_yaml_node *value,
+				  const struct dl_setting *key, void *to)
 {
 	struct arbitrate_refill *r = to;
 
 	if (dl_yaml_is_list(value))
-		return read_sizes(s, value, key->name, r);
+		return arbitrate_read_sizes(s, value, key->name, r);
 	return dl_yaml_number(s, value, key->name, 0, MANY, &r->packets);
 }
 
-static int read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
-		      const struct dl_setting *key, void *to)
+static int arbitrate_read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
+				const struct dl_setting *key, void *to)
 {
 	struct arbitrate_refill *r = to;
 	int64_t size;
 	int err;
 
 	if (dl_yaml_is_list(value))
-		return read_sizes(s, value, key->name, r);
+		return arbitrate_read_sizes(s, value, key->name, r);
 	err = dl_yaml_number(s, value, key->name, 1, BYTES_MAX, &size);
 	if (err)
 		return err;
@@ -115,14 +115,14 @@ static int read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
 }
 
 static const struct dl_setting queue_keys[] = {
-	{ "packets", .read = read_packets },
-	{ "bytes", .read = read_bytes },
+	{ "packets", .read = arbitrate_read_packets },
+	{ "bytes", .read = arbitrate_read_bytes },
 	{ "credits", DL_SETTING_NUMBER, DL_MEMBER(struct arbitrate_refill, credits), .max = MANY },
 	{ 0 }
 };
 
-static int read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
-		      const struct dl_yaml_node *value, struct arbitrate_refill *queues)
+static int arbitrate_read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
+				const struct dl_yaml_node *value, struct arbitrate_refill *queues)
 {
 	struct arbitrate_refill *r;
 	int64_t vl;
@@ -147,8 +147,8 @@ static int read_queue(struct dl_yaml *s, const struct dl_yaml_node *name,
 	return 0;
 }
 
-static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
-		       const struct dl_setting *key, void *to)
+static int arbitrate_read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
+				 const struct dl_setting *key, void *to)
 {
 	struct arbitrate_refill *queues = (void *)((char *)to + key->offset);
 	const struct dl_yaml_node *name, *queue;
@@ -158,7 +158,7 @@ static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
 		return dl_yaml_error(s, value, "%s: expected a mapping of VLs to queues",
 				     key->name);
 	for (size_t i = 0; !err && dl_yaml_pair(s, value, i, &name, &queue); i++)
-		err = read_queue(s, name, queue, queues);
+		err = arbitrate_read_queue(s, name, queue, queues);
 	return err;
 }
 
@@ -168,12 +168,12 @@ static int read_queues(struct dl_yaml *s, const struct dl_yaml_node *value,
 #define START(member) DL_MEMBER(struct arbitrate_scenario, start.member)
 
 /* What the start and an event have in common. */
-#define CHANGE_KEYS(AT)                                                      \
-	{ "high", .read = read_table, AT(side[DL_LINK_ARB_HIGH]) },          \
-		{ "low", .read = read_table, AT(side[DL_LINK_ARB_LOW]) },    \
-		{ "high_limit", DL_SETTING_NUMBER, AT(high_limit), 0, 255 }, \
-	{                                                                    \
-		"queues", .read = read_queues, AT(queue)                     \
+#define CHANGE_KEYS(AT)                                                             \
+	{ "high", .read = arbitrate_read_table, AT(side[DL_LINK_ARB_HIGH]) },       \
+		{ "low", .read = arbitrate_read_table, AT(side[DL_LINK_ARB_LOW]) }, \
+		{ "high_limit", DL_SETTING_NUMBER, AT(high_limit), 0, 255 },        \
+	{                                                                           \
+		"queues", .read = arbitrate_read_queues, AT(queue)                  \
 	}
 
 static const struct dl_setting event_keys[] = {
@@ -184,7 +184,7 @@ static const struct dl_setting event_keys[] = {
 	{ 0 }
 };
 
-static void init_event(struct arbitrate_event *e, uint32_t order)
+static void arbitrate_init_event(struct arbitrate_event *e, uint32_t order)
 {
 	memset(e, 0, sizeof(*e));
 	e->order = order;
@@ -193,7 +193,7 @@ static void init_event(struct arbitrate_event *e, uint32_t order)
 		e->queue[vl].credits = -1;
 }
 
-static struct arbitrate_event *add_event(struct arbitrate_scenario *a)
+static struct arbitrate_event *arbitrate_add_event(struct arbitrate_scenario *a)
 {
 	struct arbitrate_event *more = realloc(a->events, (a->nevents + 1) * sizeof(*more));
 
@@ -201,12 +201,12 @@ static struct arbitrate_event *add_event(struct arbitrate_scenario *a)
 		return NULL;
 	a->events = more;
 	more += a->nevents;
-	init_event(more, ++a->nevents);
+	arbitrate_init_event(more, ++a->nevents);
 	return more;
 }
 
-static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
-		       const struct dl_setting *key, void *to)
+static int arbitrate_read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
+				 const struct dl_setting *key, void *to)
 {
 	const struct dl_yaml_node *item;
 	struct arbitrate_event *event;
@@ -215,7 +215,7 @@ static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
 	if (!dl_yaml_is_list(value))
 		return dl_yaml_error(s, value, "%s: expected a list of events", key->name);
 	for (unsigned int i = 0; !err && (item = dl_yaml_item(s, value, i)); i++) {
-		event = add_event(to);
+		event = arbitrate_add_event(to);
 		if (!event)
 			return dl_yaml_no_memory(s, item);
 		event->line = dl_yaml_line(item);
@@ -231,8 +231,8 @@ static int read_events(struct dl_yaml *s, const struct dl_yaml_node *value,
 
 #define MEMBER(member) DL_MEMBER(struct arbitrate_scenario, member)
 
-static int read_vls(struct dl_yaml *s, const struct dl_yaml_node *value,
-		    const struct dl_setting *key, void *to)
+static int arbitrate_read_vls(struct dl_yaml *s, const struct dl_yaml_node *value,
+			      const struct dl_setting *key, void *to)
 {
 	static const unsigned int counts[] = { 1, 2, 4, 8, 15 };
 	struct arbitrate_scenario *a = to;
@@ -246,7 +246,7 @@ static int read_vls(struct dl_yaml *s, const struct dl_yaml_node *value,
 }
 
 static const struct dl_setting scenario_keys[] = {
-	{ "vls", .read = read_vls },
+	{ "vls", .read = arbitrate_read_vls },
 	{ "high_cap", DL_SETTING_NUMBER, MEMBER(high_cap), 0, DL_LINK_ARB_ENTRIES },
 	{ "low_cap", DL_SETTING_NUMBER, MEMBER(low_cap), 0, DL_LINK_ARB_ENTRIES },
 	{ "low_turn", DL_SETTING_WORD, MEMBER(low_turn), .words = "packet weight" },
@@ -254,14 +254,15 @@ static const struct dl_setting scenario_keys[] = {
 	{ "unlisted_vl", DL_SETTING_WORD, MEMBER(unlisted_vl), .words = "hold idle drop" },
 	{ "power_up_seed", DL_SETTING_NUMBER, MEMBER(power_up_seed), 0, INT64_MAX },
 	CHANGE_KEYS(START),
-	{ "events", .read = read_events },
+	{ "events", .read = arbitrate_read_events },
 	{ "stop_after", DL_SETTING_NUMBER, MEMBER(stop_after), 0, INT32_MAX },
 	{ 0 }
 };
 
 /* What can only be checked when everything has been read. */
-static int check_queues(const char *path, const struct dl_log *log,
-			const struct arbitrate_scenario *a, const struct arbitrate_event *e)
+static int arbitrate_check_queues(const char *path, const struct dl_log *log,
+				  const struct arbitrate_scenario *a,
+				  const struct arbitrate_event *e)
 {
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct arbitrate_refill *r = &e->queue[vl];
@@ -284,7 +285,7 @@ static int check_queues(const char *path, const struct dl_log *log,
 }
 
 /* Packets of any kind that an event brings. */
-static uint64_t count_packets(const struct arbitrate_event *e)
+static uint64_t arbitrate_count_packets(const struct arbitrate_event *e)
 {
 	uint64_t n = e->smp + e->fcp;
 
@@ -293,14 +294,15 @@ static uint64_t count_packets(const struct arbitrate_event *e)
 	return n;
 }
 
-static int check(const char *path, const struct dl_log *log, const struct arbitrate_scenario *a)
+static int arbitrate_check(const char *path, const struct dl_log *log,
+			   const struct arbitrate_scenario *a)
 {
-	int err = check_queues(path, log, a, &a->start);
-	uint64_t packets = count_packets(&a->start);
+	int err = arbitrate_check_queues(path, log, a, &a->start);
+	uint64_t packets = arbitrate_count_packets(&a->start);
 
 	for (uint32_t i = 0; !err && i < a->nevents; i++) {
-		err = check_queues(path, log, a, &a->events[i]);
-		packets += count_packets(&a->events[i]);
+		err = arbitrate_check_queues(path, log, a, &a->events[i]);
+		packets += arbitrate_count_packets(&a->events[i]);
 	}
 	if (a->stop_after >= 0 && packets > (uint64_t)a->stop_after)
 		packets = a->stop_after;
@@ -311,7 +313,7 @@ static int check(const char *path, const struct dl_log *log, const struct arbitr
 }
 
 /* By `after`; those of the same packet stay in the order of the file. */
-static int by_time(const void *left, const void *right)
+static int arbitrate_by_time(const void *left, const void *right)
 {
 	const struct arbitrate_event *a = left, *b = right;
 
@@ -332,21 +334,21 @@ int arbitrate_scenario_read(const char *path, const struct dl_log *log,
 	};
 	int err;
 
-	init_event(&a.start, 0);
+	arbitrate_init_event(&a.start, 0);
 	err = dl_yaml_read(path, log, scenario_keys, &a);
 	if (!err)
-		err = check(path, log, &a);
+		err = arbitrate_check(path, log, &a);
 	if (err) {
 		arbitrate_scenario_free(&a);
 		return err;
 	}
 	if (a.nevents)
-		qsort(a.events, a.nevents, sizeof(*a.events), by_time);
+		qsort(a.events, a.nevents, sizeof(*a.events), arbitrate_by_time);
 	*out = a;
 	return 0;
 }
 
-static void free_event(struct arbitrate_event *e)
+static void arbitrate_free_event(struct arbitrate_event *e)
 {
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++)
 		free(e->queue[vl].sizes);
@@ -354,8 +356,8 @@ static void free_event(struct arbitrate_event *e)
 
 void arbitrate_scenario_free(struct arbitrate_scenario *s)
 {
-	free_event(&s->start);
+	arbitrate_free_event(&s->start);
 	for (uint32_t i = 0; i < s->nevents; i++)
-		free_event(&s->events[i]);
+		arbitrate_free_event(&s->events[i]);
 	free(s->events);
 }

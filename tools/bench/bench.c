@@ -43,7 +43,7 @@ int bench_setup(const struct tool *tool, const struct bench_size *size, struct t
 	return err;
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int bench_compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -64,7 +64,7 @@ double bench_median(void (*once)(void *context), void *context)
 		seconds[n] = dl_clock_monotonic() - begin;
 		total += seconds[n];
 	}
-	qsort(seconds, n, sizeof(*seconds), compare_doubles);
+	qsort(seconds, n, sizeof(*seconds), bench_compare_doubles);
 	return seconds[n / 2];
 }
 
@@ -81,8 +81,8 @@ struct request {
 	unsigned int ndims, bench;
 };
 
-static int read_radix(const struct dl_setting *setting, void *to, const char *text, char *why,
-		      size_t size)
+static int bench_read_radix(const struct dl_setting *setting, void *to, const char *text, char *why,
+			    size_t size)
 {
 	struct request *r = to;
 	int64_t radix;
@@ -110,11 +110,11 @@ static const struct dl_setting options[] = {
 static const struct dl_setting args[] = {
 	{ "benchmark", DL_SETTING_WORD, DL_MEMBER(struct request, bench),
 	  .words = "route verify emulate throughput arbitrate", .required = true },
-	{ "radix", .call = read_radix, .expected = "three radices X Y Z, each 1 to 255" },
+	{ "radix", .call = bench_read_radix, .expected = "three radices X Y Z, each 1 to 255" },
 	{ 0 }
 };
 
-static void check(const struct argp_state *state, void *to)
+static void bench_check(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
 	bool takes_dims = benches[r->bench].takes_dims;
@@ -133,7 +133,7 @@ static void check(const struct argp_state *state, void *to)
 static const struct tool_usage usage = {
 	.options = options,
 	.args = args,
-	.check = check,
+	.check = bench_check,
 	.flags = TOOL_JSON,
 	.args_doc = "route|verify|emulate|throughput X Y Z\n"
 		    "arbitrate",
@@ -160,7 +160,7 @@ static const struct tool_usage usage = {
 };
 
 /* A line a pattern: throughput and its bound for each routing. */
-static void print_patterns(const json_t *patterns, FILE *to)
+static void bench_print_patterns(const json_t *patterns, FILE *to)
 {
 	const json_t *p;
 	size_t i;
@@ -175,14 +175,14 @@ static void print_patterns(const json_t *patterns, FILE *to)
 			   "{any-sl.delivered:12.3}{any-sl.bound:8.3}\n");
 }
 
-static void print(const json_t *figures, FILE *to)
+static void bench_print(const json_t *figures, FILE *to)
 {
 	const char *name;
 	json_t *value;
 
 	if (tool_has(figures, "patterns")) {
 		tool_print(to, figures, "torus {dims}, adapters at each switch: {hosts}\n");
-		print_patterns(tool_at(figures, "patterns"), to);
+		bench_print_patterns(tool_at(figures, "patterns"), to);
 		return;
 	}
 	json_object_foreach((json_t *)figures, name, value)
@@ -204,6 +204,6 @@ int tool_cmd_bench(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = benches[r.bench].run(tool, &r.size, &figures);
 	if (!err)
-		err = tool_show(tool, figures, print);
+		err = tool_show(tool, figures, bench_print);
 	return tool_exit_status(err);
 }

@@ -20,7 +20,7 @@ struct job {
 	uint32_t vl_sum; /* so that nothing can be left out */
 };
 
-static void decide(void *context)
+static void bench_arbitrate_decide(void *context)
 {
 	struct job *j = context;
 	struct dl_link_pick pick;
@@ -34,7 +34,8 @@ static void decide(void *context)
 	}
 }
 
-static double measure(struct job *j, const struct dl_tables_vlarb *arb, unsigned int sendable)
+static double bench_arbitrate_measure(struct job *j, const struct dl_tables_vlarb *arb,
+				      unsigned int sendable)
 {
 	struct dl_link_arb_options options;
 
@@ -43,7 +44,7 @@ static double measure(struct job *j, const struct dl_tables_vlarb *arb, unsigned
 	dl_link_arb_compile(arb, &options, &j->program);
 	dl_link_arbiter_init(&j->arbiter, &j->program);
 	j->sendable = sendable;
-	return 1e9 * bench_median(decide, j) / DECISIONS;
+	return 1e9 * bench_median(bench_arbitrate_decide, j) / DECISIONS;
 }
 
 int bench_arbitrate(struct tool *tool, const struct bench_size *size, json_t **out)
@@ -63,13 +64,13 @@ int bench_arbitrate(struct tool *tool, const struct bench_size *size, json_t **o
 		arb.low[e] = (struct dl_tables_vlarb_entry){ e * 11 % DL_LINK_DATA_VLS,
 							     1 + e * 53 % 64 };
 	}
-	full = measure(&j, &arb, (1u << DL_LINK_DATA_VLS) - 1);
+	full = bench_arbitrate_measure(&j, &arb, (1u << DL_LINK_DATA_VLS) - 1);
 	for (unsigned int e = 0; e < DL_LINK_ARB_ENTRIES; e++) {
 		unsigned int vl = e == DL_LINK_ARB_ENTRIES - 1 ? DL_LINK_DATA_VLS - 1 : e % 14;
 
 		arb.high[e] = arb.low[e] = (struct dl_tables_vlarb_entry){ vl, 1 };
 	}
-	sparse = measure(&j, &arb, 1u << (DL_LINK_DATA_VLS - 1));
+	sparse = bench_arbitrate_measure(&j, &arb, 1u << (DL_LINK_DATA_VLS - 1));
 	*out = json_pack("{s:s, s:f, s:f}", "what", "arbitrate", "ns_per_decision_full", full,
 			 "ns_per_decision_sparse", sparse);
 	return *out ? 0 : -ENOMEM;

@@ -31,7 +31,7 @@ struct bench_traffic {
 	uint32_t n;
 };
 
-static bool bench_traffic_next(void *context, uint32_t flow, uint64_t now,
+static bool bench_emulate_next(void *context, uint32_t flow, uint64_t now,
 			       struct dl_emu_message *out)
 {
 	struct bench_traffic *j = context;
@@ -49,7 +49,7 @@ static bool bench_traffic_next(void *context, uint32_t flow, uint64_t now,
 	return true;
 }
 
-static int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f,
+static int bench_emulate_init(struct bench_traffic *j, const struct dl_fabric *f,
 			      const struct dl_emu_config *c)
 {
 	*j = (struct bench_traffic){ 0 };
@@ -72,7 +72,7 @@ static int bench_traffic_init(struct bench_traffic *j, const struct dl_fabric *f
 	return j->n > 1 ? 0 : -EINVAL;
 }
 
-static void bench_traffic_release(struct bench_traffic *j)
+static void bench_emulate_release(struct bench_traffic *j)
 {
 	dl_emu_traffic_free(j->traffic);
 	free(j->port);
@@ -80,7 +80,7 @@ static void bench_traffic_release(struct bench_traffic *j)
 	free(j->rate);
 }
 
-static double cpu_seconds(void)
+static double bench_emulate_cpu_seconds(void)
 {
 	struct rusage u;
 
@@ -88,11 +88,12 @@ static double cpu_seconds(void)
 	return u.ru_utime.tv_sec + 1e-6 * u.ru_utime.tv_usec;
 }
 
-static int start(struct bench_traffic *j, struct dl_emu_traffic_spec *spec, const struct tool *tool,
-		 const struct dl_tables *t, const struct dl_emu_config *c, struct dl_emu **emu)
+static int bench_emulate_start(struct bench_traffic *j, struct dl_emu_traffic_spec *spec,
+			       const struct tool *tool, const struct dl_tables *t,
+			       const struct dl_emu_config *c, struct dl_emu **emu)
 {
 	struct dl_emu_source source = {
-		.context = j, .nflows = j->n, .port = j->port, .next = bench_traffic_next
+		.context = j, .nflows = j->n, .port = j->port, .next = bench_emulate_next
 	};
 	int err;
 
@@ -103,7 +104,7 @@ static int start(struct bench_traffic *j, struct dl_emu_traffic_spec *spec, cons
 }
 
 /* Run until `until`, the first part of it uncounted. */
-static int run(struct dl_emu *emu, uint64_t warm_up, uint64_t until)
+static int bench_emulate_run(struct dl_emu *emu, uint64_t warm_up, uint64_t until)
 {
 	int err = dl_emu_run(emu, warm_up);
 
@@ -114,17 +115,17 @@ static int run(struct dl_emu *emu, uint64_t warm_up, uint64_t until)
 }
 
 /* Half of what is delivered when every adapter always has something to send. */
-static int find_load(struct bench_traffic *j, struct dl_emu_traffic_spec *spec,
-		     struct dl_emu_traffic_entry *entry, const struct tool *tool,
-		     const struct dl_tables *t, const struct dl_emu_config *c)
+static int bench_emulate_find_load(struct bench_traffic *j, struct dl_emu_traffic_spec *spec,
+				   struct dl_emu_traffic_entry *entry, const struct tool *tool,
+				   const struct dl_tables *t, const struct dl_emu_config *c)
 {
 	struct dl_emu *emu = NULL;
 	int err;
 
 	entry->load = DL_EMU_LOAD_ONE;
-	err = start(j, spec, tool, t, c, &emu);
+	err = bench_emulate_start(j, spec, tool, t, c, &emu);
 	if (!err)
-		err = run(emu, FILL_PS, 2 * FILL_PS);
+		err = bench_emulate_run(emu, FILL_PS, 2 * FILL_PS);
 	if (!err)
 		entry->load = dl_emu_totals(emu)->delivered_bytes * (DL_EMU_LOAD_ONE / 2.0) /
 			      (j->rate[0] * 1e-12 * j->n * FILL_PS);
@@ -132,22 +133,23 @@ static int find_load(struct bench_traffic *j, struct dl_emu_traffic_spec *spec,
 	return err;
 }
 
-static int measure(struct dl_emu *emu, const struct bench_size *size, uint32_t load, json_t **out)
+static int bench_emulate_measure(struct dl_emu *emu, const struct bench_size *size, uint32_t load,
+				 json_t **out)
 {
 	const struct dl_emu_totals *totals;
 	uint64_t until = WARM_UP_PS + STEP_PS;
 	double cpu, seconds;
-	int err = run(emu, WARM_UP_PS, WARM_UP_PS);
+	int err = bench_emulate_run(emu, WARM_UP_PS, WARM_UP_PS);
 
 	seconds = dl_clock_monotonic();
-	cpu = cpu_seconds();
+	cpu = bench_emulate_cpu_seconds();
 	do {
 		if (!err)
 			err = dl_emu_run(emu, until);
 		until += STEP_PS;
 		totals = dl_emu_totals(emu);
 	} while (!err && totals->packet_hops < MIN_HOPS);
-	cpu = cpu_seconds() - cpu;
+	cpu = bench_emulate_cpu_seconds() - cpu;
 	seconds = dl_clock_monotonic() - seconds;
 	if (err)
 		return err > 0 ? -EPROTO : err;
@@ -189,17 +191,17 @@ int bench_emulate(struct tool *tool, const struct bench_size *size, json_t **out
 	if (!err)
 		err = dl_route(s.torus, s.config, &options, &tool->log, &r);
 	if (!err)
-		err = bench_traffic_init(&j, s.fabric, &c);
+		err = bench_emulate_init(&j, s.fabric, &c);
 	spec.nadapters = j.n;
 	spec.rate = j.rate;
 	if (!err && !entry.load)
-		err = find_load(&j, &spec, &entry, tool, r.tables, &c);
+		err = bench_emulate_find_load(&j, &spec, &entry, tool, r.tables, &c);
 	if (!err)
-		err = start(&j, &spec, tool, r.tables, &c, &emu);
+		err = bench_emulate_start(&j, &spec, tool, r.tables, &c, &emu);
 	if (!err)
-		err = measure(emu, size, entry.load, out);
+		err = bench_emulate_measure(emu, size, entry.load, out);
 	dl_emu_free(emu);
-	bench_traffic_release(&j);
+	bench_emulate_release(&j);
 	dl_route_result_release(&r);
 	tool_input_free(&s);
 	return err;

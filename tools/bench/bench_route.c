@@ -16,7 +16,7 @@ struct job {
 	int err;
 };
 
-static void route_once(void *context)
+static void bench_route_route_once(void *context)
 {
 	struct job *j = context;
 
@@ -27,7 +27,7 @@ static void route_once(void *context)
 /* Through a pointer, so that the compiler cannot drop it. */
 static void *(*volatile fill)(void *, int, size_t) = memset;
 
-static void memset_once(void *context)
+static void bench_route_memset_once(void *context)
 {
 	struct job *j = context;
 
@@ -52,11 +52,11 @@ int bench_route(struct tool *tool, const struct bench_size *size, json_t **out)
 	j.torus = s.torus;
 	j.config = s.config;
 	j.bytes = (size_t)f->nswitches * j.tables->stride;
-	seconds = bench_median(route_once, &j);
+	seconds = bench_median(bench_route_route_once, &j);
 	err = j.err;
 	if (err)
 		goto out;
-	plain = bench_median(memset_once, &j);
+	plain = bench_median(bench_route_memset_once, &j);
 	entries = (uint64_t)f->nswitches * f->top_lid;
 	*out = json_pack("{s:s, s:[iii], s:I, s:f, s:f, s:f, s:I}", "what", "route", "dims",
 			 size->dims[0], size->dims[1], size->dims[2], "entries",

@@ -19,7 +19,7 @@ struct job {
 	int err;
 };
 
-static void verify_once(void *context)
+static void bench_verify_verify_once(void *context)
 {
 	struct job *j = context;
 
@@ -48,7 +48,7 @@ int bench_verify(struct tool *tool, const struct bench_size *size, json_t **out)
 	if (err)
 		goto out;
 	j.tables = r.tables;
-	seconds = bench_median(verify_once, &j);
+	seconds = bench_median(bench_verify_verify_once, &j);
 	err = j.err;
 	if (!err)
 		*out = json_pack("{s:s, s:[iii], s:I, s:f, s:I}", "what", "verify", "dims",

@@ -49,7 +49,7 @@ struct job {
 	struct dl_task *tasks; /* a thread each */
 };
 
-static void interrupt(int signal)
+static void campaign_interrupt(int signal)
 {
 	(void)signal;
 	interrupted = 1;
@@ -69,7 +69,7 @@ unsigned int campaign_cores(void)
 }
 
 /* An item has ended; false: so must its thread. */
-static bool finish(struct job *j, uint64_t i, int err)
+static bool campaign_finish(struct job *j, uint64_t i, int err)
 {
 	bool more;
 
@@ -86,7 +86,7 @@ static bool finish(struct job *j, uint64_t i, int err)
 	return more;
 }
 
-static void work(void *context)
+static void campaign_work(void *context)
 {
 	struct job *j = context;
 	void *worker = NULL;
@@ -100,7 +100,7 @@ static void work(void *context)
 			break;
 		i = i * j->nranks + j->rank;
 		err = j->c.run(worker, i, j->results + i * j->c.result_size);
-		more = finish(j, i, err);
+		more = campaign_finish(j, i, err);
 	}
 	if (worker)
 		j->c.stop(worker);
@@ -113,7 +113,7 @@ static void work(void *context)
 }
 
 /* Until all have ended, or for a moment after an interrupt; tells how far they are. */
-static void wait_for_threads(struct job *j)
+static void campaign_wait_for_threads(struct job *j)
 {
 	double end = 0; /* none yet */
 	struct timespec at;
@@ -135,7 +135,7 @@ static void wait_for_threads(struct job *j)
 	pthread_mutex_unlock(&j->lock);
 }
 
-static int run_threads(struct job *j, unsigned int n)
+static int campaign_run_threads(struct job *j, unsigned int n)
 {
 	unsigned int started = 0;
 
@@ -144,7 +144,7 @@ static int run_threads(struct job *j, unsigned int n)
 		return -ENOMEM;
 	j->running = n;
 	for (; started < n; started++) {
-		j->tasks[started] = (struct dl_task){ .run = work, .context = j };
+		j->tasks[started] = (struct dl_task){ .run = campaign_work, .context = j };
 		if (!dl_pool_start(campaign_pool(), &j->tasks[started]))
 			break;
 	}
@@ -153,7 +153,7 @@ static int run_threads(struct job *j, unsigned int n)
 	pthread_mutex_unlock(&j->lock);
 	if (!started)
 		return -EAGAIN;
-	wait_for_threads(j);
+	campaign_wait_for_threads(j);
 	while (!abandoned && started)
 		dl_pool_wait(campaign_pool(), &j->tasks[--started]);
 	return j->err;
@@ -181,7 +181,7 @@ void campaign_exit(int status)
 
 int campaign_run(const struct campaign *c, void *results, bool *done, bool *was_interrupted)
 {
-	struct sigaction action = { .sa_handler = interrupt }, before[2];
+	struct sigaction action = { .sa_handler = campaign_interrupt }, before[2];
 	struct job *j = malloc(sizeof(*j));
 	unsigned int threads = c->threads ? c->threads : campaign_cores();
 	int err, gathered;
@@ -203,7 +203,7 @@ int campaign_run(const struct campaign *c, void *results, bool *done, bool *was_
 	sigaction(SIGINT, &action, &before[0]);
 	/* What mpirun sends when it is interrupted. */
 	sigaction(SIGTERM, &action, &before[1]);
-	err = run_threads(j, threads);
+	err = campaign_run_threads(j, threads);
 	sigaction(SIGINT, &before[0], NULL);
 	sigaction(SIGTERM, &before[1], NULL);
 	if (!abandoned) {

@@ -17,7 +17,7 @@
 
 enum { TAG_RESULTS = 1, TAG_DONE };
 
-static void end(void)
+static void campaign_mpi_end(void)
 {
 	int over;
 
@@ -34,7 +34,7 @@ void campaign_ranks(unsigned int *rank, unsigned int *n)
 	if (!started) {
 		/* Only the main thread talks to MPI. */
 		MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
-		atexit(end);
+		atexit(campaign_mpi_end);
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &r);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -42,7 +42,7 @@ void campaign_ranks(unsigned int *rank, unsigned int *n)
 	*n = size;
 }
 
-static int transfer(char *buffer, size_t bytes, int rank, int tag, bool send)
+static int campaign_mpi_transfer(char *buffer, size_t bytes, int rank, int tag, bool send)
 {
 	size_t n;
 	int bad = 0;
@@ -60,8 +60,8 @@ static int transfer(char *buffer, size_t bytes, int rank, int tag, bool send)
  * One array of items: rank `from` packs its share and sends it, rank 0
  * receives and spreads it.
  */
-static int move_share(char *items, size_t size, uint64_t nitems, unsigned int from,
-		      unsigned int nranks, int tag, bool send)
+static int campaign_mpi_move_share(char *items, size_t size, uint64_t nitems, unsigned int from,
+				   unsigned int nranks, int tag, bool send)
 {
 	uint64_t n = nitems / nranks + (from < nitems % nranks), i;
 	char *packed = malloc(n * size + 1);
@@ -73,7 +73,7 @@ static int move_share(char *items, size_t size, uint64_t nitems, unsigned int fr
 	for (i = 0; !err && send && i < n; i++)
 		memcpy(packed + i * size, items + (i * nranks + from) * size, size);
 	if (!err)
-		err = transfer(packed, n * size, from, tag, send);
+		err = campaign_mpi_transfer(packed, n * size, from, tag, send);
 	for (i = 0; !err && !send && i < n; i++)
 		memcpy(items + (i * nranks + from) * size, packed + i * size, size);
 	free(packed);
@@ -93,10 +93,11 @@ int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, i
 	for (unsigned int from = 1; !failed && from < n; from++) {
 		if (rank && rank != from)
 			continue;
-		failed = move_share(results, c->result_size, c->nitems, from, n, TAG_RESULTS, rank);
+		failed = campaign_mpi_move_share(results, c->result_size, c->nitems, from, n,
+						 TAG_RESULTS, rank);
 		if (!failed)
-			failed = move_share((char *)done, sizeof(*done), c->nitems, from, n,
-					    TAG_DONE, rank);
+			failed = campaign_mpi_move_share((char *)done, sizeof(*done), c->nitems,
+							 from, n, TAG_DONE, rank);
 	}
 	return failed;
 }

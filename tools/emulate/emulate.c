@@ -19,7 +19,7 @@ struct request {
 };
 
 /* "0.25" in millionths. */
-static const char *parse_load(const char *text, uint32_t *out)
+static const char *emulate_parse_load(const char *text, uint32_t *out)
 {
 	uint32_t value = 0, unit = DL_EMU_LOAD_ONE;
 	bool point = false, digit = false;
@@ -41,8 +41,8 @@ static const char *parse_load(const char *text, uint32_t *out)
 	return digit && value <= 10 * DL_EMU_LOAD_ONE ? text : NULL;
 }
 
-static int read_sweep(const struct dl_setting *setting, void *to, const char *text, char *why,
-		      size_t size)
+static int emulate_read_sweep(const struct dl_setting *setting, void *to, const char *text,
+			      char *why, size_t size)
 {
 	struct emulate_sweep *s = &((struct request *)to)->sweep;
 	const char *key = strstr(text, "load="), *at = key;
@@ -50,9 +50,9 @@ static int read_sweep(const struct dl_setting *setting, void *to, const char *te
 	(void)setting, (void)why, (void)size; /* it says what is expected */
 	if (at && key != text && key[-1] != '.')
 		at = NULL;
-	at = at ? parse_load(at + strlen("load="), &s->from) : NULL;
-	at = at && *at == ':' ? parse_load(at + 1, &s->to) : NULL;
-	at = at && *at == ':' ? parse_load(at + 1, &s->step) : NULL;
+	at = at ? emulate_parse_load(at + strlen("load="), &s->from) : NULL;
+	at = at && *at == ':' ? emulate_parse_load(at + 1, &s->to) : NULL;
+	at = at && *at == ':' ? emulate_parse_load(at + 1, &s->step) : NULL;
 	if (!at || *at || !s->from || !s->step || s->to < s->from ||
 	    (s->to - s->from) / s->step >= 10000)
 		return -EINVAL;
@@ -68,7 +68,7 @@ static const struct dl_setting options[] = {
 	  .doc = "The scenario: traffic, faults and properties (required)" },
 	{ "seed", DL_SETTING_NUMBER, MEMBER(seed), 0, INT64_MAX, .arg = "N",
 	  .doc = "Seed, instead of the scenario's" },
-	{ "sweep", .call = read_sweep, .arg = "[NAME.]load=A:B:STEP",
+	{ "sweep", .call = emulate_read_sweep, .arg = "[NAME.]load=A:B:STEP",
 	  .expected = "[NAME.]load=A:B:STEP, such as load=0.1:1:0.1, at most "
 		      "10 and in at most 10000 steps",
 	  .doc = "One run for each load from A to B, of the entry NAME or of "
@@ -81,7 +81,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static void check(const struct argp_state *state, void *to)
+static void emulate_check(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
 
@@ -96,7 +96,7 @@ static const struct tool_usage usage = {
 	.what = "snapshot",
 	.input = tool_input_tables,
 	.input_at = offsetof(struct request, input),
-	.check = check,
+	.check = emulate_check,
 	.flags = TOOL_JSON,
 	.args_doc = "[DIR]",
 	.doc = "Run traffic over the tables of a snapshot, or of the "
@@ -121,14 +121,14 @@ static const struct tool_usage usage = {
 /* ---- watching ---------------------------------------------------------- */
 
 /* The signals that end a run: they are blocked, and looked for now and then. */
-static void ending_signals(sigset_t *set)
+static void emulate_ending_signals(sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
 }
 
-static bool interrupted(void)
+static bool emulate_interrupted(void)
 {
 	sigset_t set;
 
@@ -141,20 +141,20 @@ struct watcher {
 	struct tool_progress progress;
 };
 
-static bool watch(void *context, struct dl_emu *emu, uint64_t end)
+static bool emulate_watch(void *context, struct dl_emu *emu, uint64_t end)
 {
 	struct watcher *w = context;
 
 	if (w->show)
 		tool_progress(&w->progress, "simulated", " us",
 			      1e-6 * (dl_emu_now(emu) < end ? dl_emu_now(emu) : end), 1e-6 * end);
-	return interrupted();
+	return emulate_interrupted();
 }
 
 /* ---- running ----------------------------------------------------------- */
 
 /* With --json the document itself; it is released. */
-static int print(const struct tool *tool, const struct emulate_run *r, json_t *document)
+static int emulate_show(const struct tool *tool, const struct emulate_run *r, json_t *document)
 {
 	if (tool->json || !document || tool_json_failed())
 		return tool_print_json(tool, document);
@@ -166,26 +166,26 @@ static int print(const struct tool *tool, const struct emulate_run *r, json_t *d
 	return 0;
 }
 
-static int run_once(const struct tool *tool, const struct request *r, struct emulate_run *run,
-		    int *status)
+static int emulate_run_once(const struct tool *tool, const struct request *r,
+			    struct emulate_run *run, int *status)
 {
 	struct watcher w = { .show = tool_shows_progress(tool) };
 	double begin = emulate_cpu();
 	sigset_t ending, before;
 	int err;
 
-	ending_signals(&ending);
+	emulate_ending_signals(&ending);
 	sigprocmask(SIG_BLOCK, &ending, &before);
-	err = dl_emu_scenario_run(run->scenario, NULL, watch, &w, &run->result);
+	err = dl_emu_scenario_run(run->scenario, NULL, emulate_watch, &w, &run->result);
 	run->cpu_seconds = emulate_cpu() - begin;
 	tool_progress(&w.progress, NULL, "", 0, 0);
 	if (!err)
-		err = print(tool, run, emulate_json(run));
+		err = emulate_show(tool, run, emulate_json(run));
 	if (!err && r->counters)
 		err = tool_write(tool, NULL, r->counters, to, emulate_counters(run, to));
 	if (!err && dl_emu_result_finding(&run->result))
 		*status = TOOL_EXIT_FINDING;
-	if (!err && !dl_emu_totals(run->result.emu)->injected && !interrupted()) {
+	if (!err && !dl_emu_totals(run->result.emu)->injected && !emulate_interrupted()) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: no packet was sent, so that nothing was seen: expected more load, "
 		       "or a longer duration",
@@ -193,14 +193,14 @@ static int run_once(const struct tool *tool, const struct request *r, struct emu
 		err = -EINVAL;
 	}
 	dl_emu_result_free(&run->result);
-	while (interrupted() && sigwaitinfo(&ending, NULL) > 0)
+	while (emulate_interrupted() && sigwaitinfo(&ending, NULL) > 0)
 		continue;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
 
-static int run_sweep(const struct tool *tool, struct request *r,
-		     const struct dl_emu_scenario *scenario, int *status)
+static int emulate_run_sweep(const struct tool *tool, struct request *r,
+			     const struct dl_emu_scenario *scenario, int *status)
 {
 	struct emulate_sweep *s = &r->sweep;
 	struct emulate_point *points = NULL;
@@ -217,7 +217,7 @@ static int run_sweep(const struct tool *tool, struct request *r,
 	s->show = tool_shows_progress(tool) && campaign_is_leader();
 	err = emulate_sweep(scenario, s, &points, &n);
 	if (!err && campaign_is_leader()) {
-		err = print(tool, NULL, emulate_sweep_json(points, n));
+		err = emulate_show(tool, NULL, emulate_sweep_json(points, n));
 		for (uint32_t i = 0; !err && i < n; i++)
 			if (!points[i].point.done || points[i].point.finding)
 				*status = TOOL_EXIT_FINDING;
@@ -228,7 +228,7 @@ static int run_sweep(const struct tool *tool, struct request *r,
 }
 
 /* Tables of a fault: those of torus-2QoS have no path SLs. */
-static int read_tables(void *context, const char *dir, struct dl_snapshot *out)
+static int emulate_read_tables(void *context, const char *dir, struct dl_snapshot *out)
 {
 	const struct tool_input_options o = { .from = dir };
 	struct tool *tool = context;
@@ -243,11 +243,11 @@ static int read_tables(void *context, const char *dir, struct dl_snapshot *out)
 	return err;
 }
 
-static int read_scenario(struct tool *tool, const struct request *r, const struct tool_input *in,
-			 struct dl_emu_scenario **out)
+static int emulate_read_scenario(struct tool *tool, const struct request *r,
+				 const struct tool_input *in, struct dl_emu_scenario **out)
 {
 	struct dl_emu_scenario_options o = { .dims = DL_TORUS_DIMS,
-					     .read_tables = read_tables,
+					     .read_tables = emulate_read_tables,
 					     .context = tool,
 					     .site = in->coords.site };
 
@@ -255,11 +255,12 @@ static int read_scenario(struct tool *tool, const struct request *r, const struc
 	return dl_emu_scenario_read(r->scenario, in->snapshot.tables, &o, &tool->log, out);
 }
 
-static int emulate(struct tool *tool, struct request *r, const struct tool_input *in, int *status)
+static int emulate_tables(struct tool *tool, struct request *r, const struct tool_input *in,
+			  int *status)
 {
 	struct emulate_run run = { .fabric = in->fabric, .coords = &in->coords };
 	struct dl_emu_scenario *scenario = NULL;
-	int err = read_scenario(tool, r, in, &scenario);
+	int err = emulate_read_scenario(tool, r, in, &scenario);
 
 	if (!err && r->seed >= 0)
 		dl_emu_scenario_set_seed(scenario, r->seed);
@@ -267,9 +268,9 @@ static int emulate(struct tool *tool, struct request *r, const struct tool_input
 		dl_emu_scenario_set_threads(scenario, r->sweep.threads);
 	run.scenario = scenario;
 	if (!err && r->sweep.step)
-		err = run_sweep(tool, r, scenario, status);
+		err = emulate_run_sweep(tool, r, scenario, status);
 	else if (!err && campaign_is_leader()) /* the other processes have nothing to do */
-		err = run_once(tool, r, &run, status);
+		err = emulate_run_once(tool, r, &run, status);
 	dl_emu_scenario_free(scenario);
 	return err;
 }
@@ -283,7 +284,7 @@ int tool_cmd_emulate(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err)
-		err = emulate(tool, &r, &in, &status);
+		err = emulate_tables(tool, &r, &in, &status);
 	tool_input_free(&in);
 	free(r.sweep.name);
 	return err ? (int)tool_exit_status(err) : status;

@@ -8,8 +8,8 @@
 #include "emulate.h"
 
 /* A counter that is so many bits wide sticks at the top. */
-static void set(const struct emulate_run *r, uint32_t port, const char *attribute,
-		const char *counter, unsigned int bits, uint64_t value, FILE *to)
+static void emulate_set_counter(const struct emulate_run *r, uint32_t port, const char *attribute,
+				const char *counter, unsigned int bits, uint64_t value, FILE *to)
 {
 	const struct dl_fabric *f = r->fabric;
 	uint64_t top = UINT64_MAX >> (64 - bits);
@@ -19,7 +19,7 @@ static void set(const struct emulate_run *r, uint32_t port, const char *attribut
 		value > top ? top : value);
 }
 
-static void set_port(const struct emulate_run *r, uint32_t port, FILE *to)
+static void emulate_set_counters(const struct emulate_run *r, uint32_t port, FILE *to)
 {
 	const struct dl_emu_port *sent = dl_emu_port(r->result.emu, port);
 	const struct dl_emu_port *received =
@@ -43,11 +43,11 @@ static void set_port(const struct emulate_run *r, uint32_t port, FILE *to)
 	};
 
 	for (size_t c = 0; c < sizeof(counters) / sizeof(*counters); c++) {
-		set(r, port, "PortCounters", counters[c].name, counters[c].bits, counters[c].value,
-		    to);
+		emulate_set_counter(r, port, "PortCounters", counters[c].name, counters[c].bits,
+				    counters[c].value, to);
 		if (counters[c].extended)
-			set(r, port, "PortCountersExtended", counters[c].name, 64,
-			    counters[c].value, to);
+			emulate_set_counter(r, port, "PortCountersExtended", counters[c].name, 64,
+					    counters[c].value, to);
 	}
 }
 
@@ -55,6 +55,6 @@ int emulate_counters(const struct emulate_run *r, FILE *to)
 {
 	for (uint32_t i = 0; i < r->fabric->nports; i++)
 		if (r->fabric->ports[i].peer != DL_NONE)
-			set_port(r, i, to);
+			emulate_set_counters(r, i, to);
 	return ferror(to) ? -EIO : 0;
 }

@@ -18,7 +18,7 @@ static const char *const drop_keys[DL_EMU_DROPS] = {
 
 /* ---- parts ------------------------------------------------------------- */
 
-static json_t *sls_json(uint16_t sls)
+static json_t *emulate_sls_json(uint16_t sls)
 {
 	json_t *list = json_array();
 
@@ -29,7 +29,7 @@ static json_t *sls_json(uint16_t sls)
 }
 
 /* [up to, how many] of every bucket that is not empty, in ns. */
-static json_t *histogram_json(const struct dl_emu_histogram *h)
+static json_t *emulate_histogram_json(const struct dl_emu_histogram *h)
 {
 	json_t *list = json_array();
 
@@ -43,7 +43,7 @@ static json_t *histogram_json(const struct dl_emu_histogram *h)
 	return list;
 }
 
-static json_t *level_json(const struct emulate_run *r, unsigned int level)
+static json_t *emulate_level_json(const struct emulate_run *r, unsigned int level)
 {
 	const struct dl_emu_level *l = dl_emu_level(r->result.emu, level);
 	double seconds = r->result.measured_ps * 1e-12;
@@ -52,7 +52,7 @@ static json_t *level_json(const struct emulate_run *r, unsigned int level)
 
 	return json_pack("{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f,"
 			 " s:f, s:o}",
-			 "level", level, "sl", sls_json(l->sls), "delivered_packets",
+			 "level", level, "sl", emulate_sls_json(l->sls), "delivered_packets",
 			 (json_int_t)l->packets, "delivered_bytes", (json_int_t)l->bytes,
 			 "latency_ns_mean", a.mean, "latency_ns_p50", a.p50, "latency_ns_p99",
 			 a.p99, "latency_ns_p999", a.p999, "latency_ns_max",
@@ -60,20 +60,20 @@ static json_t *level_json(const struct emulate_run *r, unsigned int level)
 			 n.mean, "network_ns_p99", n.p99, "latency_relative_error",
 			 DL_EMU_HISTOGRAM_ERROR, "throughput_gbps",
 			 r->result.level_bytes[level] * 8e-9 / seconds, "latency_histogram_ns",
-			 histogram_json(&l->latency));
+			 emulate_histogram_json(&l->latency));
 }
 
-static json_t *levels_json(const struct emulate_run *r)
+static json_t *emulate_levels_json(const struct emulate_run *r)
 {
 	json_t *list = json_array();
 
 	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
 		if (r->result.levels >> l & 1 || dl_emu_level(r->result.emu, l)->packets)
-			json_array_append_new(list, level_json(r, l));
+			json_array_append_new(list, emulate_level_json(r, l));
 	return list;
 }
 
-static json_t *port_json(const struct emulate_run *r, uint32_t port)
+static json_t *emulate_port_json(const struct emulate_run *r, uint32_t port)
 {
 	const struct dl_emu_port *p = dl_emu_port(r->result.emu, port);
 	const struct dl_fabric *f = r->fabric;
@@ -102,23 +102,23 @@ static json_t *port_json(const struct emulate_run *r, uint32_t port)
 			 "vl", vls);
 }
 
-static json_t *ports_json(const struct emulate_run *r)
+static json_t *emulate_ports_json(const struct emulate_run *r)
 {
 	const struct dl_fabric *f = r->fabric;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < f->nports; i++)
 		if (f->ports[i].peer != DL_NONE)
-			json_array_append_new(list, port_json(r, i));
+			json_array_append_new(list, emulate_port_json(r, i));
 	return list;
 }
 
-static json_t *end_guid(const struct emulate_run *r, uint32_t port)
+static json_t *emulate_end_guid(const struct emulate_run *r, uint32_t port)
 {
 	return tool_json_guid(r->fabric, r->fabric->ports[port].node);
 }
 
-static json_t *pairs_json(const struct emulate_run *r)
+static json_t *emulate_pairs_json(const struct emulate_run *r)
 {
 	const uint32_t *port;
 	uint32_t n = dl_emu_scenario_adapters(r->scenario, &port);
@@ -131,8 +131,9 @@ static json_t *pairs_json(const struct emulate_run *r)
 		if (!p || !p->packets)
 			continue;
 		json_array_append_new(list, json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}", "from",
-						      end_guid(r, from), "to", end_guid(r, to),
-						      "packets", (json_int_t)p->packets, "bytes",
+						      emulate_end_guid(r, from), "to",
+						      emulate_end_guid(r, to), "packets",
+						      (json_int_t)p->packets, "bytes",
 						      (json_int_t)p->bytes, "latency_ns_mean",
 						      p->latency_sum / 1e3 / p->packets,
 						      "latency_ns_max", p->latency_max / 1e3));
@@ -140,7 +141,7 @@ static json_t *pairs_json(const struct emulate_run *r)
 	return list;
 }
 
-static json_t *samples_json(const struct emulate_run *r)
+static json_t *emulate_samples_json(const struct emulate_run *r)
 {
 	double step = r->result.sample_ps / 1e3;
 	json_t *list = json_array();
@@ -159,7 +160,7 @@ static json_t *samples_json(const struct emulate_run *r)
 	return list;
 }
 
-static json_t *drops_json(const struct dl_emu_totals *t)
+static json_t *emulate_drops_json(const struct dl_emu_totals *t)
 {
 	json_t *drops = json_object();
 
@@ -169,7 +170,7 @@ static json_t *drops_json(const struct dl_emu_totals *t)
 	return drops;
 }
 
-static json_t *starved_json(const struct emulate_run *r)
+static json_t *emulate_starved_json(const struct emulate_run *r)
 {
 	uint32_t n = dl_emu_starved(r->result.emu, NULL, 0);
 	struct dl_emu_starved *found = calloc(n + 1, sizeof(*found));
@@ -179,7 +180,7 @@ static json_t *starved_json(const struct emulate_run *r)
 	for (uint32_t i = 0; i < n; i++)
 		json_array_append_new(list,
 				      json_pack("{s:o, s:i, s:i, s:b, s:I}", "guid",
-						end_guid(r, found[i].port), "port",
+						emulate_end_guid(r, found[i].port), "port",
 						r->fabric->ports[found[i].port].num, "vl",
 						found[i].vl, "unlisted", found[i].unlisted,
 						"since_ns", (json_int_t)(found[i].since / 1000)));
@@ -187,7 +188,7 @@ static json_t *starved_json(const struct emulate_run *r)
 	return list;
 }
 
-static json_t *warnings_json(const struct emulate_run *r)
+static json_t *emulate_warnings_json(const struct emulate_run *r)
 {
 	json_t *list = json_array();
 
@@ -217,16 +218,17 @@ json_t *emulate_json(const struct emulate_run *r)
 			     r->result.throughput, "offered_fraction", r->result.offered,
 			     "messages", (json_int_t)t->messages, "unsent_messages",
 			     (json_int_t)r->result.unsent, "interrupted", r->result.interrupted,
-			     "drops", drops_json(t), "starved", starved_json(r), "qos",
-			     levels_json(r), "ports", ports_json(r), "warnings", warnings_json(r));
+			     "drops", emulate_drops_json(t), "starved", emulate_starved_json(r),
+			     "qos", emulate_levels_json(r), "ports", emulate_ports_json(r),
+			     "warnings", emulate_warnings_json(r));
 	if (document && r->result.sample_ps)
-		json_object_set_new(document, "samples", samples_json(r));
+		json_object_set_new(document, "samples", emulate_samples_json(r));
 	if (document && r->result.pairs)
-		json_object_set_new(document, "pairs", pairs_json(r));
+		json_object_set_new(document, "pairs", emulate_pairs_json(r));
 	return document;
 }
 
-static json_t *point_json(const struct emulate_point *e)
+static json_t *emulate_point_json(const struct emulate_point *e)
 {
 	const struct dl_emu_point *p = &e->point;
 
@@ -255,7 +257,7 @@ json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n)
 		interrupted |= !curve[i].done;
 		if (!curve[i].done)
 			continue;
-		json_array_append_new(list, point_json(&points[i]));
+		json_array_append_new(list, emulate_point_json(&points[i]));
 		deadlock |= curve[i].deadlock;
 		cpu += points[i].cpu_seconds;
 	}

@@ -25,38 +25,38 @@ double emulate_cpu(void)
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-static bool watch(void *context, struct dl_emu *emu, uint64_t end)
+static bool emulate_sweep_watch(void *context, struct dl_emu *emu, uint64_t end)
 {
 	(void)context, (void)emu, (void)end;
 	return campaign_is_interrupted();
 }
 
 /* Workers keep nothing from one point to the next. */
-static int start(void *shared, void **worker)
+static int emulate_sweep_start(void *shared, void **worker)
 {
 	*worker = shared;
 	return 0;
 }
 
-static void stop(void *worker)
+static void emulate_sweep_stop(void *worker)
 {
 	(void)worker;
 }
 
-static int run_point(void *worker, uint64_t item, void *result)
+static int emulate_sweep_run_point(void *worker, uint64_t item, void *result)
 {
 	const struct job *j = worker;
 	const struct emulate_sweep *s = j->sweep;
 	struct emulate_point *out = result;
 	struct dl_emu_load load = { s->name, s->from + item * s->step };
 	double begin = emulate_cpu();
-	int err = dl_emu_scenario_point(j->scenario, &load, watch, NULL, &out->point);
+	int err = dl_emu_scenario_point(j->scenario, &load, emulate_sweep_watch, NULL, &out->point);
 
 	out->cpu_seconds = emulate_cpu() - begin;
 	return err;
 }
 
-static void show_progress(void *shared, uint64_t done, uint64_t total)
+static void emulate_sweep_show_progress(void *shared, uint64_t done, uint64_t total)
 {
 	struct job *j = shared;
 
@@ -72,10 +72,10 @@ int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_s
 		.result_size = sizeof(**out),
 		.threads = s->threads,
 		.shared = &j,
-		.start = start,
-		.stop = stop,
-		.run = run_point,
-		.progress = s->show ? show_progress : NULL,
+		.start = emulate_sweep_start,
+		.stop = emulate_sweep_stop,
+		.run = emulate_sweep_run_point,
+		.progress = s->show ? emulate_sweep_show_progress : NULL,
 	};
 	bool *done = calloc(c.nitems, sizeof(*done)), interrupted;
 	int err = -ENOMEM;

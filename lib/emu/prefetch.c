@@ -28,103 +28,106 @@
 #define EACH static inline __attribute__((always_inline)) void
 
 /* Call `visit` for each event of a log in the present bucket. */
-EACH each(const struct dl_emu *e, enum dl_emu_log log,
-	  void (*visit)(const struct dl_emu *, uint64_t key))
+EACH prefetch_each(const struct dl_emu *e, enum dl_emu_log log,
+		   void (*visit)(const struct dl_emu *, uint64_t key))
 {
 	for (const uint64_t *k = e->events.at[log]; *k != DL_EMU_NO_EVENT; k++)
 		visit(e, *k);
 }
 
 /* (A compiler may leave out calls that do nothing else; not those with an asm.) */
-static inline void fetch(const void *line)
+static inline void prefetch_line(const void *line)
 {
 	__builtin_prefetch(line);
 	__asm__ volatile("");
 }
 
-static inline uint32_t channel_of(const struct dl_emu *e, uint64_t key)
+static inline uint32_t prefetch_channel_of(const struct dl_emu *e, uint64_t key)
 {
 	return dl_emu_event_channel(dl_emu_events_what(&e->events, key));
 }
 
-static inline const struct dl_emu_link_port *port_of(const struct dl_emu *e, uint64_t key)
+static inline const struct dl_emu_link_port *prefetch_port_of(const struct dl_emu *e, uint64_t key)
 {
 	return &e->ports[dl_emu_event_port(dl_emu_events_what(&e->events, key))];
 }
 
-static inline uint32_t packet_of(uint64_t key)
+static inline uint32_t prefetch_packet_of(uint64_t key)
 {
 	return key & DL_EMU_EV_PACKET;
 }
 
-static inline void fetch_port(const struct dl_emu_link_port *p)
+static inline void prefetch_port(const struct dl_emu_link_port *p)
 {
-	fetch(p);
-	fetch(&p->number);
+	prefetch_line(p);
+	prefetch_line(&p->number);
 }
 
 /* ---- what events name ---------------------------------------------------- */
 
-EACH fetch_tail(const struct dl_emu *e, uint64_t key)
+EACH prefetch_tail(const struct dl_emu *e, uint64_t key)
 {
 	uint32_t in = key & DL_EMU_EV_INPUT;
 
-	fetch_port(port_of(e, key));
-	fetch_port(&e->ports[dl_emu_port_of(in)]);
-	fetch(dl_emu_vl_at(e, in));
+	prefetch_port(prefetch_port_of(e, key));
+	prefetch_port(&e->ports[dl_emu_port_of(in)]);
+	prefetch_line(dl_emu_vl_at(e, in));
 }
 
-EACH fetch_arrive(const struct dl_emu *e, uint64_t key)
+EACH prefetch_arrive(const struct dl_emu *e, uint64_t key)
 {
-	fetch(port_of(e, key));
-	fetch(dl_emu_vl_at(e, channel_of(e, key)));
-	fetch(&e->packets[packet_of(key)]);
+	prefetch_line(prefetch_port_of(e, key));
+	prefetch_line(dl_emu_vl_at(e, prefetch_channel_of(e, key)));
+	prefetch_line(&e->packets[prefetch_packet_of(key)]);
 }
 
-EACH fetch_take(const struct dl_emu *e, uint64_t key)
+EACH prefetch_take(const struct dl_emu *e, uint64_t key)
 {
-	fetch_arrive(e, key);
-	fetch(&port_of(e, key)->number);
-	fetch(&e->origins[packet_of(key)]);
-	fetch(&e->counters[dl_emu_port_of(channel_of(e, key))]);
+	prefetch_arrive(e, key);
+	prefetch_line(&prefetch_port_of(e, key)->number);
+	prefetch_line(&e->origins[prefetch_packet_of(key)]);
+	prefetch_line(&e->counters[dl_emu_port_of(prefetch_channel_of(e, key))]);
 }
 
-EACH fetch_other(const struct dl_emu *e, uint64_t key)
+EACH prefetch_other(const struct dl_emu *e, uint64_t key)
 {
 	unsigned int kind = dl_emu_events_kind(&e->events, key);
 
 	if (kind == DL_EMU_EV_MESSAGE)
-		fetch(&e->flows[(uint32_t)key]);
+		prefetch_line(&e->flows[(uint32_t)key]);
 	else if (kind == DL_EMU_EV_WAKE || kind == DL_EMU_EV_DEADLINE)
-		fetch_port(port_of(e, key));
+		prefetch_port(prefetch_port_of(e, key));
 }
 
 /* ---- what that leads to -------------------------------------------------- */
 
 /* The number of the port through which a packet will leave a switch. */
-static inline unsigned int next_port(const struct dl_emu *e, const struct dl_emu_link_port *q,
-				     const struct dl_emu_pkt *pk)
+static inline unsigned int prefetch_next_port(const struct dl_emu *e,
+					      const struct dl_emu_link_port *q,
+					      const struct dl_emu_pkt *pk)
 {
 	return pk->dlid < e->nroutes ? e->routes[pk->dlid * e->routes_row + q->sw] :
 				       DL_TABLES_NO_PORT;
 }
 
-EACH fetch_output(const struct dl_emu *e, uint64_t key)
+EACH prefetch_output(const struct dl_emu *e, uint64_t key)
 {
-	const struct dl_emu_link_port *q = port_of(e, key);
+	const struct dl_emu_link_port *q = prefetch_port_of(e, key);
 
-	fetch(&dl_emu_switch_of(e, q)->ports[next_port(e, q, &e->packets[packet_of(key)])]);
+	prefetch_line(
+		&dl_emu_switch_of(e, q)
+			 ->ports[prefetch_next_port(e, q, &e->packets[prefetch_packet_of(key)])]);
 }
 
-EACH fetch_adapter(const struct dl_emu *e, uint64_t key)
+EACH prefetch_adapter(const struct dl_emu *e, uint64_t key)
 {
-	const struct dl_emu_link_port *q = port_of(e, key);
+	const struct dl_emu_link_port *q = prefetch_port_of(e, key);
 
-	fetch(&e->adapters[q->adapter]);
-	fetch(&e->ports[q->peer].vl[dl_emu_vl_of(channel_of(e, key))]);
+	prefetch_line(&e->adapters[q->adapter]);
+	prefetch_line(&e->ports[q->peer].vl[dl_emu_vl_of(prefetch_channel_of(e, key))]);
 }
 
-EACH fetch_message(const struct dl_emu *e, uint64_t key)
+EACH prefetch_message(const struct dl_emu *e, uint64_t key)
 {
 	const struct dl_emu_flow *f = &e->flows[(uint32_t)key];
 	const struct dl_emu_adapter *a;
@@ -132,20 +135,20 @@ EACH fetch_message(const struct dl_emu *e, uint64_t key)
 	if (dl_emu_events_kind(&e->events, key) != DL_EMU_EV_MESSAGE)
 		return;
 	a = &e->adapters[f->adapter];
-	fetch_port(&e->ports[a->port]);
-	fetch(dl_emu_path_sl(e, a, f->message.dlid));
+	prefetch_port(&e->ports[a->port]);
+	prefetch_line(dl_emu_path_sl(e, a, f->message.dlid));
 }
 
 /* Packets as most are: they have one way, and need no looking after. */
 #define PLAIN_MASK (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL | DL_EMU_PK_MCAST | DL_EMU_PK_LOST)
 #define PLAIN (DL_EMU_PK_HEAD | DL_EMU_PK_TAIL)
 
-EACH find_way_of(const struct dl_emu *e, uint32_t in, uint32_t packet)
+EACH prefetch_find_way_of(const struct dl_emu *e, uint32_t in, uint32_t packet)
 {
 	const struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 	const struct dl_emu_switch *s = dl_emu_switch_of(e, q);
 	struct dl_emu_pkt *pk = &e->packets[packet];
-	unsigned int number = next_port(e, q, pk), vl;
+	unsigned int number = prefetch_next_port(e, q, pk), vl;
 	uint32_t port;
 
 	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) ||
@@ -160,34 +163,34 @@ EACH find_way_of(const struct dl_emu *e, uint32_t in, uint32_t packet)
 	pk->out = dl_emu_channel(port, vl);
 	if (!e->large)
 		return;
-	fetch_port(&e->ports[port]);
-	fetch(&e->ports[port].vl[vl]);
+	prefetch_port(&e->ports[port]);
+	prefetch_line(&e->ports[port].vl[vl]);
 }
 
-EACH find_way(const struct dl_emu *e, uint64_t key)
+EACH prefetch_find_way(const struct dl_emu *e, uint64_t key)
 {
-	find_way_of(e, channel_of(e, key), packet_of(key));
+	prefetch_find_way_of(e, prefetch_channel_of(e, key), prefetch_packet_of(key));
 }
 
 void dl_emu_find_way(const struct dl_emu *e, uint32_t in, uint32_t packet)
 {
-	find_way_of(e, in, packet);
+	prefetch_find_way_of(e, in, packet);
 }
 
 /* Between what is asked for and what reads it there is as much else as possible. */
 void dl_emu_look_ahead(const struct dl_emu *e)
 {
 	if (e->large) {
-		each(e, DL_EMU_LOG_ARRIVE, fetch_arrive);
-		each(e, DL_EMU_LOG_TAIL, fetch_tail);
-		each(e, DL_EMU_LOG_TAKE, fetch_take);
-		each(e, DL_EMU_LOG_OTHER, fetch_other);
+		prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_arrive);
+		prefetch_each(e, DL_EMU_LOG_TAIL, prefetch_tail);
+		prefetch_each(e, DL_EMU_LOG_TAKE, prefetch_take);
+		prefetch_each(e, DL_EMU_LOG_OTHER, prefetch_other);
 		if (e->looks_ahead)
-			each(e, DL_EMU_LOG_ARRIVE, fetch_output);
-		each(e, DL_EMU_LOG_TAKE, fetch_adapter);
+			prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_output);
+		prefetch_each(e, DL_EMU_LOG_TAKE, prefetch_adapter);
 	}
 	if (e->looks_ahead)
-		each(e, DL_EMU_LOG_ARRIVE, find_way);
+		prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_find_way);
 	if (e->large)
-		each(e, DL_EMU_LOG_OTHER, fetch_message);
+		prefetch_each(e, DL_EMU_LOG_OTHER, prefetch_message);
 }

@@ -233,7 +233,9 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	r.old.config = r.new.config;
 	r.old.names = r.new.names;
-	err = tool_input_read_both(tool, &r.old, &r.new, &old, &new);
+	err = tool_input_read(tool, &r.old, TOOL_INPUT_TABLES, &old);
+	if (!err)
+		err = tool_input_read(tool, &r.new, TOOL_INPUT_TABLES, &new);
 	if (!err)
 		err = compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
 	if (!err)

@@ -3,13 +3,11 @@
 #include "config.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "background.h"
 #include "input.h"
 #include "dateline/route.h"
 
@@ -250,95 +248,6 @@ static int read_live(const struct tool *tool, const struct tool_input_options *o
 	return tool_exit_status(err) == TOOL_EXIT_USAGE ? -ENETUNREACH : err;
 }
 
-/* ---- a snapshot that is read in a second thread ------------------------- */
-
-#define LARGE_BYTES (4l << 20) /* of a dump: worth another core */
-
-/* Its messages wait, a line each, until the other one has been read. */
-struct ahead {
-	const struct tool_input_options *options;
-	struct dl_snapshot snapshot;
-	const struct dl_log *log; /* whose progress */
-	FILE *to;
-	char *messages;
-};
-
-static void keep_message(void *context, enum dl_log_level level, const char *message)
-{
-	struct ahead *a = context;
-
-	fprintf(a->to, "%c%s\n", 'A' + (int)level, message);
-}
-
-static void pass_progress(void *context, const char *what, const char *unit, double done,
-			  double total)
-{
-	struct ahead *a = context;
-
-	dl_progress(a->log, what, unit, done, total);
-}
-
-static int read_ahead(void *context, const struct dl_log *log)
-{
-	struct ahead *a = context;
-	const struct tool_input_options *o = a->options;
-	const struct dl_log kept = { keep_message, a, pass_progress };
-	size_t len;
-	int err;
-
-	a->log = log;
-	a->to = dl_memory_open(&a->messages, &len);
-	if (!a->to)
-		return -ENOMEM;
-	err = dl_snapshot_read(o->from, o->net, o->psl, &kept, &a->snapshot);
-	return fclose(a->to) && !err ? -ENOMEM : err;
-}
-
-static bool is_large(const char *dir)
-{
-	char path[PATH_MAX];
-	struct stat st;
-
-	return snprintf(path, sizeof(path), "%s/opensm-lfts.dump", dir) < PATH_MAX &&
-	       !stat(path, &st) && st.st_size >= LARGE_BYTES;
-}
-
-static int take_ahead(const struct tool *tool, struct background *b, struct dl_snapshot *s)
-{
-	int err = background_end(b);
-	struct ahead *a = b->context;
-
-	for (char *at = a->messages, *end; at && *at; at = end + 1) {
-		end = strchr(at, '\n');
-		dl_log(&tool->log, *at - 'A', "%.*s", (int)(end - at - 1), at + 1);
-	}
-	*s = a->snapshot;
-	memset(&a->snapshot, 0, sizeof(a->snapshot));
-	return err;
-}
-
-int tool_input_read_both(struct tool *tool, const struct tool_input_options *first,
-			 const struct tool_input_options *second, struct tool_input *a,
-			 struct tool_input *b)
-{
-	struct ahead ahead = { .options = second };
-	struct background background = { .run = read_ahead, .context = &ahead, .log = &tool->log };
-	struct tool_input_options o = *second;
-	int err;
-
-	if (!o.is_live) {
-		o.ahead = &background;
-		background_start(&background, is_large(o.from));
-	}
-	err = tool_input_read(tool, first, TOOL_INPUT_TABLES, a);
-	if (!err)
-		err = tool_input_read(tool, &o, TOOL_INPUT_TABLES, b);
-	background_drop(&background);
-	dl_snapshot_release(&ahead.snapshot);
-	free(ahead.messages);
-	return err;
-}
-
 /* ---- all ---------------------------------------------------------------- */
 
 static bool is_directory(const char *path)
@@ -355,8 +264,6 @@ static int read_fabric(const struct tool *tool, const struct tool_input_options 
 
 	if (o->is_live)
 		return read_live(tool, o, tables, s);
-	if (o->ahead)
-		return take_ahead(tool, o->ahead, s);
 	packed = tables || is_directory(o->from) ? 1 : dl_snapshot_is_packed(o->from);
 	if (packed < 0) {
 		dl_log(&tool->log, DL_LOG_ERROR, "cannot read %s: %s", o->from, strerror(-packed));

@@ -21,7 +21,6 @@ struct tool_input_options {
 	bool any_fabric;	     /* for TOOL_INPUT_PART: also without coordinates */
 	const char *names;	     /* node name map */
 	bool include;		     /* may the netlist include files? */
-	struct background *ahead;    /* set by tool_input_read_both() */
 };
 
 /*
@@ -67,11 +66,6 @@ enum tool_input_kind {
 int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		    enum tool_input_kind kind, struct tool_input *in);
 void tool_input_free(struct tool_input *in);
-
-/* Two with tables, the second one on another core if it is large. */
-int tool_input_read_both(struct tool *tool, const struct tool_input_options *first,
-			 const struct tool_input_options *second, struct tool_input *a,
-			 struct tool_input *b);
 
 /*
  * dl_live_read(), and what can be said of engine, mode and coordinates: that is

@@ -105,7 +105,9 @@ int tool_cmd_diff(struct tool *tool, int argc, char **argv)
 	r.earlier.net = r.input.net;
 	r.earlier.config = r.input.config;
 	r.earlier.names = r.input.names;
-	err = tool_input_read_both(tool, &r.earlier, &r.input, &from, &to);
+	err = tool_input_read(tool, &r.earlier, TOOL_INPUT_TABLES, &from);
+	if (!err)
+		err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &to);
 	if (!err)
 		err = diff_match(&d, &tool->log);
 	if (!err) {
